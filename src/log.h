@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages for humans, on stderr. Only cmd_*, session and main-program code log, once, where the
+ * context is known; library code returns -errno. Under systemd (JOURNAL_STREAM) lines carry a
+ * priority prefix instead of the program's name.
+ */
+#ifndef LOG_H
+#define LOG_H
+
+enum log_level { LOG_LEVEL_ERR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+
+/* Messages above LEVEL are dropped; LOG_LEVEL_INFO at start. */
+void log_set_level(enum log_level level);
+enum log_level log_get_level(void);
+
+/*
+ * The status line: one line at the bottom of a terminal, redrawn in place, that messages push
+ * down. NULL removes it. Does nothing when stderr is not a terminal.
+ */
+void log_status(const char *line);
+
+void log_msg(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#define log_err(...) log_msg(LOG_LEVEL_ERR, __VA_ARGS__)
+#define log_warn(...) log_msg(LOG_LEVEL_WARN, __VA_ARGS__)
+#define log_info(...) log_msg(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_debug(...) log_msg(LOG_LEVEL_DEBUG, __VA_ARGS__)
+
+/* Log an error with the text of R (-errno) behind it, and return R. */
+int log_err_r(int r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One output file: a buffer of whole rows, written by large writes, with its own counts. Owned
+ * by the drain thread; knows neither BPF nor what a row means.
+ *
+ * A row that cannot be written (full disk, I/O error, --min-free) is counted as lost; the file is
+ * cut back so that it always ends on a whole row.
+ */
+#ifndef SINK_H
+#define SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SINK_BUFFER_BYTES (1U << 20)
+#define SINK_ROW_MAX (80U << 10) /* two paths of 4095 bytes, all escaped, thrice over */
+
+struct sink {
+	int fd; /* -1: not open; rows are dropped unseen */
+	char *buf;
+	size_t len;
+	uint64_t rows_buffered;
+	uint64_t file_bytes; /* whole rows in the file */
+	/* read by the control plane */
+	uint64_t rows, bytes, lost, late;
+	uint64_t last_ts_ns;
+	int error;   /* last write error, -errno; 0 after a write that worked */
+	bool paused; /* below --min-free: rows are counted as lost */
+};
+
+/* Create NAME (it must not exist) in the folder DIRFD; 0 or -errno. */
+int sink_open(struct sink *s, int dirfd, const char *name);
+/* Flush, close and free; the counts stay. Fine on a sink that was never opened. */
+void sink_close(struct sink *s);
+
+/* Room for one row of at most SINK_ROW_MAX bytes; never NULL. */
+char *sink_begin(struct sink *s);
+/* The row ends (with its newline) at END. TS_NS is its time: one before the last is `late`. */
+void sink_commit(struct sink *s, char *end, uint64_t ts_ns);
+/* Text that is no row: headers and the collectors' comments. */
+void sink_text(struct sink *s, const char *text, size_t len);
+/* Write out what is buffered. 0 or -errno (the rows concerned are counted as lost). */
+int sink_flush(struct sink *s);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The text rules of the .out files: numbers, escaped strings, times. Pure; no allocation.
+ * The put functions write at P and return the new end; the caller has made room.
+ */
+#ifndef TEXT_H
+#define TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TEXT_U64_MAX 20		      /* bytes of the longest u64 */
+#define TEXT_UTC_LEN 30		      /* 2026-11-21T01:02:03.123456789Z */
+#define TEXT_ESCAPED_MAX(len) (4 * (len) + 1)
+
+char *text_put_u64(char *p, uint64_t v);
+char *text_put_s64(char *p, int64_t v);
+char *text_put_hex(char *p, uint64_t v); /* 0x... */
+char *text_put_octal(char *p, uint64_t v); /* 0644: always with a leading 0 */
+
+/*
+ * A string field: every byte <= 0x20, 0x7f, '"', '#', '\\' and every byte that is not part of
+ * valid UTF-8 (RFC 3629) becomes \ooo; an empty one is "-", a lone "-" \055, a lone "?" \077.
+ */
+char *text_put_str(char *p, const char *s, size_t len);
+
+/*
+ * A piece of a longer string field (paths are put together from components): the same escapes
+ * without the rules for whole fields.
+ */
+char *text_put_piece(char *p, const char *s, size_t len);
+
+/* The inverse of text_put_str into DST (at least LEN bytes): bytes written. "-" gives 0. */
+size_t text_unescape(char *dst, const char *field, size_t len);
+
+/* UTC of ns since the epoch; the date and second are cached in *CACHE between calls. */
+struct text_utc_cache {
+	uint64_t second;
+	char prefix[20]; /* 2026-11-21T01:02:03. */
+	bool valid;
+};
+char *text_put_utc(char *p, uint64_t realtime_ns, struct text_utc_cache *cache);
+
+#endif

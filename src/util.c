@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+void util_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+int util_write_all(int fd, const void *buf, size_t len)
+{
+	const char *p = buf;
+
+	while (len) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int util_read_file(const char *path, size_t max, char **ret, size_t *len_ret)
+{
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	autofree char *buf = NULL;
+	size_t len = 0, room = 0;
+
+	if (fd < 0)
+		return -errno;
+	for (;;) {
+		ssize_t n;
+
+		if (len + 1 >= room) {
+			char *bigger;
+
+			room = room ? 2 * room : 4096;
+			bigger = realloc(buf, room);
+			if (!bigger)
+				return -ENOMEM;
+			buf = bigger;
+		}
+		n = read(fd, buf + len, MIN(room - len - 1, max - len));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		len += (size_t)n;
+		if (n == 0 || len >= max)
+			break;
+	}
+	buf[len] = '\0';
+	if (len_ret)
+		*len_ret = len;
+	*ret = TAKE_PTR(buf);
+	return 0;
+}
+
+int util_read_line(const char *path, char *buf, size_t size)
+{
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read(fd, buf, size - 1);
+	if (n < 0)
+		return -errno;
+	while (n > 0 && strchr(" \t\n", buf[n - 1]))
+		n--;
+	buf[n] = '\0';
+	return 0;
+}
+
+char *util_fmt(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	return n < 0 ? NULL : s;
+}
+
+int util_pidfd_open(pid_t pid)
+{
+	long fd = syscall(SYS_pidfd_open, pid, 0);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+int util_pidfd_kill(int pidfd, int sig)
+{
+	return syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0) < 0 ? -errno : 0;
+}

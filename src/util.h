@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Small helpers that every file may use: owned locals, hand-over, clocks, whole reads and writes. */
+#ifndef UTIL_H
+#define UTIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define NSEC_PER_SEC 1000000000ULL
+#define NSEC_PER_MSEC 1000000ULL
+
+static inline void util_freep(void *p)
+{
+	free(*(void **)p);
+}
+
+static inline void util_closep(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+#define autofree __attribute__((cleanup(util_freep)))
+#define autoclose __attribute__((cleanup(util_closep)))
+
+/* Hand an owned local over to somebody else: the local forgets it. */
+#define TAKE_PTR(p) ({ __typeof__(p) t_ = (p); (p) = NULL; t_; })
+#define TAKE_FD(fd) ({ int t_ = (fd); (fd) = -1; t_; })
+
+static inline uint64_t timespec_ns(const struct timespec *ts)
+{
+	return (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
+}
+
+/* The clock CLK now, in ns. */
+static inline uint64_t clock_now_ns(clockid_t clk)
+{
+	struct timespec ts;
+
+	clock_gettime(clk, &ts);
+	return timespec_ns(&ts);
+}
+
+/* Close *FD when it is open and mark it closed. */
+void util_close(int *fd);
+
+/* Write all of BUF; 0 or -errno. */
+int util_write_all(int fd, const void *buf, size_t len);
+
+/*
+ * Read a whole small file (also of /proc and /sys, whose size is not known ahead) into a new
+ * NUL-terminated buffer of at most MAX bytes. *LEN_RET may be NULL. 0 or -errno.
+ */
+int util_read_file(const char *path, size_t max, char **ret, size_t *len_ret);
+
+/* The same into BUF with blanks and newlines at the end cut off; 0 or -errno. */
+int util_read_line(const char *path, char *buf, size_t size);
+
+/* asprintf that returns NULL when memory is out. */
+char *util_fmt(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* A pidfd (close-on-exec) for PID, or -errno. */
+int util_pidfd_open(pid_t pid);
+
+/* Deliver SIG through PIDFD; 0 or -errno. */
+int util_pidfd_kill(int pidfd, int sig);
+
+#endif
