@@ -1,0 +1,121 @@
+# dltraced: one Makefile, everything built in build/.
+#
+#   make          build/dltraced            make demo     trace the bundled workload, print the report
+#   make check    all tests                 make unit     unit tests only (no root needed)
+#   make DEBUG=1  ASan and UBSan            make install  PREFIX=/usr/local
+#
+# Knobs: CC, CLANG, BPFTOOL, VMLINUX_BTF (whose BTF vmlinux.h is made from), LIBBPF_STATIC=1, V=1.
+
+# --- knobs ---------------------------------------------------------------------------------------
+PREFIX       ?= /usr/local
+DEBUG        ?= 0
+LIBBPF_STATIC ?= 0
+VMLINUX_BTF  ?= /sys/kernel/btf/vmlinux
+CLANG        ?= clang
+BPFTOOL      ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool /sbin/bpftool) bpftool)
+PKG_CONFIG   ?= pkg-config
+V            ?= 0
+Q             = $(if $(filter 1,$(V)),,@)
+say           = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' $(1) $(2))
+
+VERSION := 0.1.0
+ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/; s/ppc64le/powerpc/; s/riscv64/riscv/; s/s390x/s390/')
+B := build$(if $(filter 1,$(DEBUG)),/debug)
+
+SANITIZE := $(if $(filter 1,$(DEBUG)),-fsanitize=address$(comma)undefined -fno-omit-frame-pointer)
+comma := ,
+CFLAGS ?= $(if $(filter 1,$(DEBUG)),-O1,-O2) -g
+ALL_CFLAGS = -std=gnu11 -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE -DDLT_VERSION='"$(VERSION)"' \
+	     -Isrc -Iinclude -I$(B) $(SANITIZE) $(CFLAGS) -MMD -MP
+LIBBPF_LIBS = $(if $(filter 1,$(LIBBPF_STATIC)),-Wl$(comma)-Bstatic -lbpf -Wl$(comma)-Bdynamic,-lbpf)
+ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)
+LDLIBS = $(LIBBPF_LIBS) -lelf -lz -lpthread
+BPF_CFLAGS = -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
+	     -Wno-missing-declarations -Wno-unused-function -Iinclude -I$(B) -MMD -MP
+
+# --- what there is -------------------------------------------------------------------------------
+BPF_SRC   := $(sort $(wildcard bpf/*.bpf.c))
+SKELS     := $(BPF_SRC:bpf/%.bpf.c=$(B)/%.skel.h)
+SRC       := $(sort $(wildcard src/*.c src/probes/*.c))
+OBJ       := $(SRC:src/%.c=$(B)/obj/%.o)
+LIB_OBJ   := $(filter-out $(B)/obj/main.o,$(OBJ))
+UNIT_SRC  := $(sort $(wildcard tests/unit/test_*.c))
+UNITS     := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
+WORK_SRC  := $(sort $(wildcard tests/workloads/*.c))
+WORKLOADS := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%)
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all workloads unit unit-asan native check demo deps install clean
+
+all: $(B)/dltraced
+
+# --- the program ---------------------------------------------------------------------------------
+$(B)/dltraced: $(OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# Skeletons first: which object needs which is known only once dependencies have been generated.
+$(B)/obj/%.o: src/%.c | $(SKELS)
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# --- BPF -----------------------------------------------------------------------------------------
+$(B)/vmlinux.h:
+	$(call say,BTF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)test -r $(VMLINUX_BTF) || { echo "$(VMLINUX_BTF) not found: this kernel has no BTF" \
+		"(CONFIG_DEBUG_INFO_BTF=y); set VMLINUX_BTF to that of another kernel to build" >&2; exit 1; }
+	$(Q)$(BPFTOOL) btf dump file $(VMLINUX_BTF) format c >$@
+
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c | $(B)/vmlinux.h
+	$(call say,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
+
+$(B)/%.skel.h: $(B)/bpf/%.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@
+
+# --- tests ---------------------------------------------------------------------------------------
+$(B)/workloads/%: tests/workloads/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE $(CFLAGS) -MMD -MP -o $@ $< -lpthread
+
+workloads: $(WORKLOADS)
+
+$(B)/tests/%: tests/unit/%.c $(LIB_OBJ)
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -Werror=unused-function $(ALL_LDFLAGS) -o $@ $< $(LIB_OBJ) -lcmocka $(LDLIBS)
+
+unit: $(UNITS)
+	$(Q)tests/run-unit $(UNITS)
+
+unit-asan:
+	$(Q)$(MAKE) --no-print-directory DEBUG=1 unit
+
+native: all workloads
+	$(Q)tests/run-native $(T)
+
+check: deps
+	$(Q)tests/check
+
+demo: deps
+	$(Q)$(MAKE) --no-print-directory all workloads
+	$(Q)scripts/demo
+
+deps:
+	$(Q)scripts/install-deps
+
+# --- install -------------------------------------------------------------------------------------
+install: all
+	install -D -m 0755 $(B)/dltraced $(DESTDIR)$(PREFIX)/bin/dltraced
+	install -D -m 0644 docs/dltraced.8 $(DESTDIR)$(PREFIX)/share/man/man8/dltraced.8
+
+clean:
+	rm -rf build
+
+-include $(OBJ:.o=.d) $(UNITS:=.d) $(WORKLOADS:=.d) $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.bpf.d)
