@@ -26,12 +26,12 @@ SANITIZE := $(if $(filter 1,$(DEBUG)),-fsanitize=address$(comma)undefined -fno-o
 comma := ,
 CFLAGS ?= $(if $(filter 1,$(DEBUG)),-O1,-O2) -g
 ALL_CFLAGS = -std=gnu11 -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE -DDLT_VERSION='"$(VERSION)"' \
-	     -Isrc -Iinclude -I$(B) $(SANITIZE) $(CFLAGS) -MMD -MP
+	     -Isrc -Iinclude -I. -I$(B) $(SANITIZE) $(CFLAGS) -MMD -MP
 LIBBPF_LIBS = $(if $(filter 1,$(LIBBPF_STATIC)),-Wl$(comma)-Bstatic -lbpf -Wl$(comma)-Bdynamic,-lbpf)
 ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)
 LDLIBS = $(LIBBPF_LIBS) -lelf -lz -lpthread
 BPF_CFLAGS = -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
-	     -Wno-missing-declarations -Wno-unused-function -Iinclude -I$(B) -MMD -MP
+	     -Wno-missing-declarations -Wno-unused-function -Iinclude -I. -I$(B) -MMD -MP
 
 # --- what there is -------------------------------------------------------------------------------
 BPF_SRC   := $(sort $(wildcard bpf/*.bpf.c))

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* close and close_range: the file is looked up at the entry, since at the end it is gone. */
+#include "file.bpf.h"
+
+#include "dlt/close.h"
+
+SEC("tp_btf/sys_enter")
+int close_entry(void *ctx)
+{
+	struct task_struct *task = task_current();
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_call *call = call_find(tid);
+	struct file *file;
+
+	if (!call)
+		return 0;
+	file = file_of_fd(task, call->args[0]);
+	if (file)
+		file_note(task, file, call, tid, &call->id);
+	call->start_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(close_exit, struct pt_regs *regs, long ret)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_call *call = call_find(tid);
+	struct dlt_close *rec;
+
+	if (!call)
+		return 0;
+	rec = rec_reserve(DLT_close, sizeof(*rec), false);
+	if (rec) {
+		rec->id = call->id;
+		rec->ret = ret;
+		rec->fd = (__s32)call->args[0];
+		rec->last = call->shape == DLT_CLOSE_RANGE ? (__s64)(__u32)call->args[1] : DLT_NONE;
+		hdr_fill(&rec->hdr, call, task_current(), tid, sizeof(*rec));
+		rec_submit(rec, DLT_close);
+	}
+	call_end(call, tid);
+	return 0;
+}

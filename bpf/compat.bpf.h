@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every kernel drift that the BPF side knows of, one small function each, with the commit that
+ * made it. Chosen by BTF at load time, never by version numbers.
+ */
+#ifndef COMPAT_BPF_H
+#define COMPAT_BPF_H
+
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "dlt/dlt.h"
+
+extern const volatile struct dlt_config dlt_cfg;
+
+/* 6.2 (commit a35b9af4ec2c): look at any kernel address as a BTF type, without probe reads. */
+extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
+
+/*
+ * KLOAD(p, field): a field of a kernel object. Where the verifier lets us (dlt_cfg.direct) it is
+ * one load, else a probe read; measured a third of the cost over a chain of three.
+ */
+#define KLOAD(p, f)                                                                                 \
+	({                                                                                          \
+		typeof(((void)0, (p)->f)) v_; /* an rvalue: without the field's const */            \
+		if (dlt_cfg.direct)                                                                 \
+			v_ = (p)->f;                                                                \
+		else                                                                                \
+			bpf_core_read(&v_, sizeof(v_), &(p)->f);                                    \
+		v_;                                                                                 \
+	})
+
+/* A pointer that came out of a probe read or a map, to be read by KLOAD. */
+#define KCAST(type, addr)                                                                           \
+	({                                                                                          \
+		void *a_ = (void *)(addr);                                                          \
+		type *c_ = a_;                                                                      \
+		if (dlt_cfg.direct)                                                                 \
+			c_ = bpf_rdonly_cast(a_, bpf_core_type_id_kernel(type));                    \
+		c_;                                                                                 \
+	})
+
+/* bpf_get_current_task_btf came in 5.11 (commit 3ca1032ab7ab). */
+static __always_inline struct task_struct *task_current(void)
+{
+	if (dlt_cfg.direct)
+		return bpf_get_current_task_btf();
+	return (struct task_struct *)bpf_get_current_task();
+}
+
+/* i_ino is u64 in 7.2, unsigned long before: the same width where we run. */
+static __always_inline __u64 inode_ino(struct inode *inode)
+{
+	return (__u64)KLOAD(inode, i_ino);
+}
+
+/*
+ * A system call's arguments from the registers that tp_btf/sys_enter hands over: a typed pointer on
+ * every kernel, so plain loads (libbpf's PT_REGS_*_CORE_SYSCALL would be six probe reads).
+ */
+static __always_inline void call_args(__u64 args[6], struct pt_regs *regs)
+{
+#if defined(__TARGET_ARCH_x86)
+	args[0] = regs->di;
+	args[1] = regs->si;
+	args[2] = regs->dx;
+	args[3] = regs->r10;
+	args[4] = regs->r8;
+	args[5] = regs->r9;
+#elif defined(__TARGET_ARCH_arm64)
+	args[0] = regs->orig_x0;
+	args[1] = regs->regs[1];
+	args[2] = regs->regs[2];
+	args[3] = regs->regs[3];
+	args[4] = regs->regs[4];
+	args[5] = regs->regs[5];
+#else
+#error "call_args: this architecture's argument registers are not known yet"
+#endif
+}
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What every BPF object uses: rings, counters, the target filter, calls in flight, the record
+ * header. The maps are created once by the daemon and shared (bpf_map__reuse_fd); the configuration
+ * is a constant of each object, so what is switched off is not even verified.
+ */
+#ifndef DLT_BPF_H
+#define DLT_BPF_H
+
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "compat.bpf.h"
+#include "dlt/dlt.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+const volatile struct dlt_config dlt_cfg SEC(".rodata") = {};
+
+/* Ring of CPU c: element c mod n_rings. */
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct ring);
+} dlt_rings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, DLT_PROBES);
+	__type(key, __u32);
+	__type(value, struct dlt_stats);
+} dlt_stats SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct dlt_shared);
+} dlt_shared SEC(".maps");
+
+/* One bit per tgid. Set before a process runs, cleared when its last thread exits. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, __u64);
+} dlt_targets SEC(".maps");
+
+/*
+ * Calls in flight by tid & slot_mask: no hash on the hot path. Two threads whose tids meet in one
+ * slot: the later one goes to the overflow hash, so that nothing is mispaired or lost.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct dlt_call);
+} dlt_calls SEC(".maps");
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, struct dlt_call);
+} dlt_overflow SEC(".maps");
+
+static __always_inline struct dlt_shared *shared(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&dlt_shared, &zero);
+}
+
+static __always_inline struct dlt_stats *stats_of(__u32 probe)
+{
+	return bpf_map_lookup_elem(&dlt_stats, &probe);
+}
+
+static __always_inline void count_lost(__u32 probe)
+{
+	struct dlt_stats *st = stats_of(probe);
+
+	if (st)
+		st->lost++;
+}
+
+static __always_inline void *ring_here(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	if (cpu >= dlt_cfg.n_rings)
+		cpu %= dlt_cfg.n_rings;
+	return bpf_map_lookup_elem(&dlt_rings, &cpu);
+}
+
+/* High-rate probes leave the last eighth of a ring to rare records. */
+static __always_inline bool ring_crowded(void *ring)
+{
+	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > dlt_cfg.ring_bytes - dlt_cfg.ring_reserve;
+}
+
+/* --- the target ------------------------------------------------------------------------------ */
+
+static __always_inline __u64 *target_word(__u32 tgid)
+{
+	__u32 i = tgid >> 6;
+
+	return bpf_map_lookup_elem(&dlt_targets, &i);
+}
+
+static __always_inline bool target_has(__u32 tgid)
+{
+	__u64 *word;
+
+	if (dlt_cfg.all)
+		return tgid != dlt_cfg.self_tgid && tgid != 0;
+	word = target_word(tgid);
+	return word && (*word >> (tgid & 63) & 1);
+}
+
+/* --- calls in flight -------------------------------------------------------------------------- */
+
+static __always_inline struct dlt_call *call_find(__u32 tid)
+{
+	__u32 i = tid & dlt_cfg.slot_mask;
+	struct dlt_call *call = bpf_map_lookup_elem(&dlt_calls, &i);
+	struct dlt_shared *sh;
+
+	if (!call)
+		return NULL;
+	if (call->tid == tid)
+		return call;
+	sh = shared();
+	if (!sh || !sh->overflow)
+		return NULL;
+	return bpf_map_lookup_elem(&dlt_overflow, &tid);
+}
+
+static __always_inline void call_end(struct dlt_call *call, __u32 tid)
+{
+	__u32 i = tid & dlt_cfg.slot_mask;
+	struct dlt_shared *sh;
+
+	call->tid = 0;
+	if (bpf_map_lookup_elem(&dlt_calls, &i) == call)
+		return;
+	if (bpf_map_delete_elem(&dlt_overflow, &tid) == 0) {
+		sh = shared();
+		if (sh)
+			__sync_fetch_and_add(&sh->overflow, -1);
+	}
+}
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+static __always_inline void comm_read(char comm[DLT_COMM_LEN], struct task_struct *task)
+{
+	if (dlt_cfg.direct) {
+		/* two loads; the helper is measured 54 ns dearer */
+		*(__u64 *)comm = *(__u64 *)task->comm;
+		*(__u64 *)(comm + 8) = *(__u64 *)(task->comm + 8);
+	} else {
+		bpf_get_current_comm(comm, DLT_COMM_LEN);
+	}
+}
+
+/* For the end of a call: after the reserve, so that no record turns up behind the drain's clock. */
+static __always_inline void hdr_fill(struct dlt_hdr *h, const struct dlt_call *call,
+				     struct task_struct *task, __u32 tid, __u32 size)
+{
+	h->tgid = call->tgid;
+	h->tid = tid;
+	h->probe = call->probe;
+	h->func = call->func;
+	h->size = size;
+	comm_read(h->comm, task);
+	h->ts_ns = bpf_ktime_get_ns();
+	h->lat_ns = h->ts_ns - call->start_ns;
+}
+
+/*
+ * Room for a record of the call's probe, or NULL after counting it as lost. RARE records may use
+ * the whole ring.
+ */
+static __always_inline void *rec_reserve(__u32 probe, __u64 size, bool rare)
+{
+	void *ring = ring_here();
+	void *rec;
+
+	if (!ring)
+		return NULL;
+	if (!rare && ring_crowded(ring))
+		rec = NULL;
+	else
+		rec = bpf_ringbuf_reserve(ring, size, 0);
+	if (!rec)
+		count_lost(probe);
+	return rec;
+}
+
+/* Never the default wake-up: an interrupt per record is the whole cost. The drain has a timer. */
+static __always_inline void rec_submit(void *rec, __u32 probe)
+{
+	struct dlt_stats *st = stats_of(probe);
+
+	if (st)
+		st->emitted++;
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+}
+
+#endif

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Files: from a descriptor to an identity, from an identity to a name that is sent once, from a
+ * dentry to the path that the process would see. Records with strings are put together in a
+ * per-CPU buffer and sent in one of a few sizes.
+ */
+#ifndef FILE_BPF_H
+#define FILE_BPF_H
+
+#include "dlt.bpf.h"
+#include "dlt/files.h"
+
+#define ANON_INODE_FS_MAGIC 0x09041934
+#define S_IFMT 00170000
+#define FMODE_LSEEK 4
+#define FMODE_CREATED 0x100000 /* include/linux/fs.h, the same value since 4.19 */
+
+#define REC_MAX 24576 /* four full paths, the fixed part, and a component to overrun by */
+#define WALK_STEPS 1024
+
+/* Where a record with strings is put together, and where a path walk keeps its place. */
+struct scratch {
+	char rec[REC_MAX]; /* the fixed part, then the strings */
+	__u32 used;	   /* bytes of rec */
+	__u32 walk_flags;  /* DLT_PATH_* */
+	__u64 dentry, mnt; /* struct vfsmount * */
+	__u64 root_dentry, root_mnt;
+	__u32 walk_end;
+	__u32 pad;
+	__u64 start_ns; /* of the call; 0: no latency */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} dlt_scratch SEC(".maps");
+
+/* Which files the daemon has been told the name of: the last identity per hash. */
+#define SEEN_SLOTS 65536
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SEEN_SLOTS);
+	__type(key, __u32);
+	__type(value, struct dlt_file_id);
+} dlt_seen SEC(".maps");
+
+static __always_inline struct scratch *scratch_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&dlt_scratch, &zero);
+}
+
+/* --- identity --------------------------------------------------------------------------------- */
+
+/* The open file behind descriptor FD of TASK, or NULL. */
+static __always_inline struct file *file_of_fd(struct task_struct *task, __u64 fd)
+{
+	struct files_struct *files = KLOAD(task, files);
+	struct fdtable *fdt;
+	struct file **fds;
+	struct file *file = NULL;
+
+	fd = (__u32)fd;
+	if (!files)
+		return NULL;
+	fdt = KLOAD(files, fdt);
+	if (fd >= KLOAD(fdt, max_fds))
+		return NULL;
+	fds = KLOAD(fdt, fd);
+	bpf_core_read(&file, sizeof(file), fds + fd);
+	return file ? KCAST(struct file, file) : NULL;
+}
+
+/* A stand-in for the generation where one inode serves many: a hash of the name's first bytes. */
+static __noinline __u32 anon_gen(__u64 name_addr)
+{
+	__u64 name[2] = {};
+
+	bpf_probe_read_kernel_str(name, sizeof(name), (void *)name_addr);
+	return (__u32)((name[0] ^ name[1] >> 3) * 0x9e3779b97f4a7c15ULL >> 32);
+}
+
+static __always_inline void file_id(struct file *file, struct dlt_file_id *id)
+{
+	struct inode *inode = KLOAD(file, f_inode);
+	struct super_block *sb = KLOAD(inode, i_sb);
+
+	id->ino = inode_ino(inode);
+	id->gen = KLOAD(inode, i_generation);
+	id->dev = KLOAD(sb, s_dev);
+	if (KLOAD(sb, s_magic) == ANON_INODE_FS_MAGIC) {
+		struct dentry *d = KLOAD(file, f_path.dentry);
+
+		id->gen = anon_gen((__u64)KLOAD(d, d_name.name));
+	}
+}
+
+static __always_inline __u32 seen_index(const struct dlt_file_id *id)
+{
+	return (__u32)((id->ino * 0x9e3779b97f4a7c15ULL >> 32) + id->dev * 31 + id->gen) & (SEEN_SLOTS - 1);
+}
+
+static __always_inline bool file_seen(const struct dlt_file_id *id)
+{
+	__u32 i = seen_index(id);
+	struct dlt_file_id *seen = bpf_map_lookup_elem(&dlt_seen, &i);
+
+	return seen && seen->ino == id->ino && seen->dev == id->dev && seen->gen == id->gen;
+}
+
+static __always_inline void file_mark_seen(const struct dlt_file_id *id)
+{
+	__u32 i = seen_index(id);
+	struct dlt_file_id *seen = bpf_map_lookup_elem(&dlt_seen, &i);
+
+	if (seen)
+		*seen = *id;
+}
+
+/* --- paths ------------------------------------------------------------------------------------ */
+
+/*
+ * One step up from scratch->dentry: append its name, or cross to the parent mount. Nonzero at the
+ * end. A global function is verified once, so the walk may be long on every kernel that has them
+ * (5.6); bpf_loop would need 5.17.
+ */
+__noinline int path_step(void)
+{
+	struct scratch *s = scratch_get();
+	struct dentry *d, *parent, *mnt_root;
+	struct mount *mount, *up;
+	struct vfsmount *m;
+	__u32 used;
+	long n;
+
+	if (!s)
+		return 1;
+	if (s->dentry == s->root_dentry && s->mnt == s->root_mnt)
+		return 1;
+	d = KCAST(struct dentry, s->dentry);
+	m = KCAST(struct vfsmount, s->mnt);
+	parent = KLOAD(d, d_parent);
+	mnt_root = KLOAD(m, mnt_root);
+	if (d == mnt_root || d == parent) {
+		mount = KCAST(struct mount, s->mnt - bpf_core_field_offset(struct mount, mnt));
+		up = KLOAD(mount, mnt_parent);
+		if (d != mnt_root || up == mount) {
+			/* a root that is not the process's: a file of the kernel's own, or out of reach */
+			s->walk_flags |= DLT_PATH_UNREACHABLE;
+			return 1;
+		}
+		s->dentry = (__u64)KLOAD(mount, mnt_mountpoint);
+		s->mnt = (__u64)up + bpf_core_field_offset(struct mount, mnt);
+		return 0;
+	}
+	used = s->used;
+	if (used >= s->walk_end || used > REC_MAX - DLT_PATH_MAX) {
+		s->walk_flags |= DLT_PATH_TRUNCATED;
+		return 1;
+	}
+	n = bpf_probe_read_kernel_str(&s->rec[used], 256, (void *)KLOAD(d, d_name.name));
+	if (n <= 0)
+		return 1;
+	s->used = used + n;
+	s->dentry = (__u64)parent;
+	return 0;
+}
+
+/*
+ * Append the path of DENTRY on MNT, last component first, as TASK's root sees it. Returns its
+ * length in bytes; DLT_PATH_* go to scratch->walk_flags.
+ */
+static __always_inline __u32 path_append(struct scratch *s, struct task_struct *task, __u64 dentry,
+					 __u64 mnt)
+{
+	struct fs_struct *fs = KLOAD(task, fs);
+	__u32 start = s->used;
+	int i;
+
+	s->walk_flags = 0;
+	s->dentry = dentry;
+	s->mnt = mnt;
+	if (!fs)
+		return 0;
+	s->root_dentry = (__u64)KLOAD(fs, root.dentry);
+	s->root_mnt = (__u64)KLOAD(fs, root.mnt);
+	s->walk_end = start + DLT_PATH_MAX - 256;
+	for (i = 0; i < WALK_STEPS; i++)
+		if (path_step())
+			break;
+	if (i == WALK_STEPS)
+		s->walk_flags |= DLT_PATH_TRUNCATED;
+	return s->used - start;
+}
+
+/* Everything about FILE that files.out holds, and its path as a segment. Returns the length. */
+static __always_inline __u32 file_describe(struct scratch *s, struct task_struct *task,
+					   struct file *file, struct dlt_file *out)
+{
+	struct dentry *dentry = KLOAD(file, f_path.dentry);
+	struct inode *inode = KLOAD(file, f_inode);
+	struct super_block *sb = KLOAD(inode, i_sb);
+	struct file_system_type *type = KLOAD(sb, s_type);
+	__u32 len;
+
+	file_id(file, &out->id);
+	out->size = KLOAD(inode, i_size);
+	out->mode = KLOAD(inode, i_mode);
+	out->magic = KLOAD(sb, s_magic);
+	__builtin_memset(out->fstype, 0, sizeof(out->fstype));
+	bpf_probe_read_kernel_str(out->fstype, sizeof(out->fstype), (void *)KLOAD(type, name));
+	len = path_append(s, task, (__u64)dentry, (__u64)KLOAD(file, f_path.mnt));
+	/* a mount's root and a kernel's own file have no hash entry either: a name is needed first */
+	out->flags = s->walk_flags;
+	if (!KLOAD(inode, i_nlink) || (!KLOAD(dentry, d_hash.pprev) && KLOAD(dentry, d_parent) != dentry))
+		out->flags |= DLT_PATH_DELETED;
+	if (!len && (s->walk_flags & DLT_PATH_UNREACHABLE)) {
+		/* pipes, sockets, anonymous inodes: the name of the root dentry itself */
+		__u32 used = s->used;
+		long n = 0;
+
+		if (used <= REC_MAX - DLT_PATH_MAX)
+			n = bpf_probe_read_kernel_str(&s->rec[used], 256,
+						      (void *)KLOAD(dentry, d_name.name));
+
+		out->flags |= DLT_PATH_FLOATING;
+		if (n > 0) {
+			len = n;
+			s->used = used + n;
+		}
+	}
+	return len;
+}
+
+/* --- records with strings --------------------------------------------------------------------- */
+
+/* Append a user string of at most PATH_MAX bytes: its length with the NUL, 0 when unreadable. */
+static __always_inline __u32 user_append(struct scratch *s, __u64 addr)
+{
+	__u32 used = s->used;
+	long n;
+
+	if (used > REC_MAX - DLT_PATH_MAX)
+		return 0;
+	n = bpf_probe_read_user_str(&s->rec[used], DLT_PATH_MAX, (void *)addr);
+	if (n <= 0)
+		return 0;
+	s->used = used + n;
+	return n;
+}
+
+/* Begin a record of SIZE fixed bytes for CALL; its strings are appended behind it. */
+static __always_inline void vrec_begin(struct scratch *s, const struct dlt_call *call,
+				       struct task_struct *task, __u32 tid, __u32 probe, __u32 size)
+{
+	struct dlt_hdr *h = (struct dlt_hdr *)s->rec;
+
+	h->tgid = call->tgid;
+	h->tid = tid;
+	h->probe = probe;
+	h->func = call->func;
+	comm_read(h->comm, task);
+	s->used = size;
+	s->start_ns = call->start_ns;
+}
+
+/*
+ * A ring reserves constant sizes only, so a record takes the smallest of four. bpf_ringbuf_output
+ * would fit exactly, but its record would appear after its own TIMESTAMP: behind the drain's clock.
+ */
+#define VREC_CLASS(bytes)                                                                           \
+	if (used <= (bytes)) {                                                                      \
+		h = bpf_ringbuf_reserve(ring, bytes, 0);                                            \
+		if (!h)                                                                             \
+			return 0;                                                                   \
+		bpf_probe_read_kernel(h, bytes, s->rec);                                            \
+		h->size = used;                                                                     \
+		h->ts_ns = bpf_ktime_get_ns();                                                      \
+		h->lat_ns = s->start_ns ? h->ts_ns - s->start_ns : 0;                               \
+		bpf_ringbuf_submit(h, BPF_RB_NO_WAKEUP);                                            \
+		return 1;                                                                           \
+	}
+
+/* Send what scratch holds: 1, or 0 when the ring had no room. Counting is the caller's. */
+__noinline int vrec_send(void)
+{
+	struct scratch *s = scratch_get();
+	void *ring = ring_here();
+	struct dlt_hdr *h;
+	__u32 used;
+
+	if (!s || !ring)
+		return 0;
+	used = s->used;
+	VREC_CLASS(384)
+	VREC_CLASS(1024)
+	VREC_CLASS(4096)
+	VREC_CLASS(REC_MAX)
+	return 0;
+}
+
+/* --- names, once ------------------------------------------------------------------------------ */
+
+/*
+ * Tell the daemon who FILE is when it may not know; ID is filled in any case. Called before the
+ * record that uses ID is reserved, so the name has the earlier TIMESTAMP whatever the ring.
+ */
+static __noinline void file_tell(struct task_struct *task, struct file *file,
+				 const struct dlt_call *call, __u32 tid)
+{
+	struct scratch *s = scratch_get();
+	struct dlt_files *rec;
+
+	if (!s)
+		return;
+	rec = (struct dlt_files *)s->rec;
+	vrec_begin(s, call, task, tid, DLT_files, sizeof(*rec));
+	rec->segs.len[0] = file_describe(s, task, file, &rec->file);
+	rec->segs.len[1] = rec->segs.len[2] = rec->segs.len[3] = 0;
+	if (vrec_send())
+		file_mark_seen(&rec->file.id);
+	else
+		count_lost(DLT_files);
+}
+
+static __always_inline void file_note(struct task_struct *task, struct file *file,
+				      const struct dlt_call *call, __u32 tid, struct dlt_file_id *id)
+{
+	file_id(file, id);
+	if (!file_seen(id))
+		file_tell(task, file, call, tid);
+}
+
+#endif

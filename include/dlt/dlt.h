@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the kernel side and the daemon share: the record header, file identities, the slots of
+ * calls in flight, counters and configuration. Compiled by clang -target bpf and by the host
+ * compiler; sizes are asserted by both. The BPF side includes vmlinux.h before, the host side
+ * <linux/types.h>.
+ */
+#ifndef DLT_H
+#define DLT_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#define DLT_SCHEMA 1
+
+enum dlt_probe {
+	DLT_NO_PROBE,
+#define PROBE(name) DLT_##name,
+#include "src/probes.def"
+#undef PROBE
+	DLT_PROBES,
+};
+
+#define DLT_COMM_LEN 16
+#define DLT_PATH_MAX 4096 /* with its NUL, as the kernel's PATH_MAX */
+#define DLT_SYSCALLS 512  /* above every number of the native 64-bit tables */
+
+/* Values of nullable signed fields. No call returns or takes them in earnest. */
+#define DLT_NONE (-0x7fffffffffffffffLL - 1) /* "-": does not apply */
+#define DLT_UNKNOWN (DLT_NONE + 1)	     /* "?": the call was still running */
+
+/* Every record begins with this. TIMESTAMP is taken after the reserve: see docs/design.md. */
+struct dlt_hdr {
+	__u64 ts_ns;  /* CLOCK_MONOTONIC, end of the operation */
+	__u64 lat_ns; /* end - start */
+	__u32 tgid;   /* of the initial pid namespace, like tid */
+	__u32 tid;
+	char comm[DLT_COMM_LEN];
+	__u16 probe; /* enum dlt_probe */
+	__u16 func;  /* index in the probe's table of calls */
+	__u32 size;  /* bytes used, this header included */
+};
+
+/* One file's life: what a FID stands for. DEV is the kernel's dev_t (major << 20 | minor). */
+struct dlt_file_id {
+	__u64 ino; /* 0: no file */
+	__u32 dev;
+	__u32 gen; /* i_generation; for anonymous inodes, which share one, a hash of the name */
+};
+
+/* dlt_file.flags and the flags of a walked path */
+#define DLT_PATH_UNREACHABLE 1 /* not below the process's root */
+#define DLT_PATH_TRUNCATED 2   /* longer than DLT_PATH_MAX, or deeper than the walk goes */
+#define DLT_PATH_DELETED 4     /* the name is gone */
+#define DLT_PATH_FLOATING 8    /* on a mount of the kernel's own: pipes, sockets, memfd */
+
+struct dlt_file {
+	struct dlt_file_id id;
+	__u64 size;
+	__u32 mode; /* i_mode */
+	__u32 flags;
+	__u64 magic; /* s_magic */
+	char fstype[16];
+};
+
+/*
+ * Records with strings end in up to four of them, one after the other: user strings with their NUL,
+ * walked paths as components from the last to the first with a NUL each.
+ */
+struct dlt_segs {
+	__u16 len[4];
+};
+
+/* A call in flight, from sys_enter to sys_exit. */
+struct dlt_call {
+	__u64 start_ns;
+	__u32 tid; /* 0: free */
+	__u32 tgid;
+	__u8 probe; /* the call table's entry */
+	__u8 func;
+	__u8 shape;
+	__u8 flags;
+	__u32 nr;
+	__u64 args[6];
+	__u64 disk_bytes; /* task->ioac.read_bytes at the start */
+	struct dlt_file_id id; /* where the file is gone by the end (close) */
+};
+
+/* What the dispatcher knows of a system call number. */
+struct dlt_callinfo {
+	__u8 probe; /* 0: not traced */
+	__u8 func;
+	__u8 shape; /* for the probe's handler */
+	__u8 flags; /* DLT_CALL_* */
+};
+#define DLT_CALL_ENTRY 1 /* has a handler for the entry too */
+
+/* Counters per probe and CPU. Entries seen = emitted + lost + in flight. */
+struct dlt_stats {
+	__u64 seen;
+	__u64 emitted;
+	__u64 lost;
+	__u64 rows_lost; /* where a call stands for several rows: those beyond its first */
+};
+
+/* One for all, written by both sides. */
+struct dlt_shared {
+	__u64 live;	/* processes in the target */
+	__u64 overflow; /* calls in the overflow hash */
+	__u64 compat;	/* 32-bit calls of target processes: counted, not decoded */
+	__u64 forks;	/* processes ever added by fork */
+	__u32 stopping; /* no new calls */
+	__u32 pad;
+};
+
+#define DLT_MAX_DISKS 32
+
+/* Read-only configuration of every object, set before load. */
+struct dlt_config {
+	__u32 n_rings;
+	__u32 ring_reserve; /* bytes of a ring that high-rate probes must leave */
+	__u32 ring_bytes;
+	__u32 slot_mask;
+	__u32 self_tgid;
+	__u32 max_tgid; /* bits in the target map */
+	__u32 n_disks;	/* 0: all */
+	__u32 disks[DLT_MAX_DISKS]; /* dev_t of whole disks, major << 20 | minor */
+	__u8 all;	    /* every process but ourselves */
+	__u8 direct;	    /* bpf_rdonly_cast and bpf_get_current_task_btf are there */
+	__u8 no_args;
+	__u8 cgroups; /* targets given by cgroup */
+	__u8 new_containers;
+	__u8 pad[3];
+};
+
+#define DLT_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
+
+DLT_ASSERT_SIZE(dlt_hdr, 48);
+DLT_ASSERT_SIZE(dlt_file_id, 16);
+DLT_ASSERT_SIZE(dlt_file, 56);
+DLT_ASSERT_SIZE(dlt_call, 96);
+DLT_ASSERT_SIZE(dlt_callinfo, 4);
+DLT_ASSERT_SIZE(dlt_config, 28 + 4 * DLT_MAX_DISKS + 8);
+
+#endif

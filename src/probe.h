@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The registry: each trace file as const data, and the typed hooks for what tables cannot say.
+ * Loading, attaching, headers, text, `dltraced probes` and docs/traces.md derive from it.
+ */
+#ifndef PROBE_H
+#define PROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record.h"
+
+struct bpf_object;
+struct bpf_object_skeleton;
+struct decode;
+
+/* One system call of a probe. */
+struct probe_call {
+	const char *name;  /* FUNC */
+	int nr;		   /* -1: this architecture lacks it, or a FUNC that is no call */
+	uint8_t shape;	   /* for the BPF side: dlt_call.shape */
+	const char *exit;  /* program that ends it */
+	const char *entry; /* program at its start too, or NULL */
+};
+
+/* A probe's loaded BPF object; OBJ is NULL where it has none. */
+struct probe_object {
+	struct bpf_object *obj;
+	struct bpf_object_skeleton *skel; /* owns obj */
+};
+
+enum probe_flags {
+	PROBE_SELECTABLE = 1, /* by --probes; all are on by default */
+	PROBE_TIMED = 2,      /* rows are operations with LAT_NS */
+};
+
+struct probe {
+	const char *name, *help;
+	const struct field *fields;
+	unsigned int n_fields;
+	const struct probe_call *calls;
+	unsigned int n_calls;
+	size_t rec_size; /* of the fixed part: shorter records are refused */
+	unsigned int flags;
+	/*
+	 * Open the skeleton with CFG in its constants and, where hooks differ between kernels,
+	 * choose programs (bpf_program__set_autoload). 0 or -errno. NULL: no BPF object.
+	 */
+	int (*open)(struct probe_object *o, const struct dlt_config *cfg);
+	/* Turn one record into rows when that is not one row by the table. */
+	void (*decode)(struct decode *d, const struct dlt_hdr *rec);
+};
+
+/* Indexed by enum dlt_probe; [0] is NULL. */
+extern const struct probe *const probes[DLT_PROBES];
+
+/* enum dlt_probe of NAME, 0 when there is none. */
+unsigned int probe_find(const char *name);
+
+/*
+ * "bio,open", "-mmap", "+sync,-bio" to a mask of 1 << enum dlt_probe. Without a plain name the
+ * list starts from all. On an unknown name -EINVAL and the name in *BAD_RET.
+ */
+int probe_parse_list(const char *list, uint32_t *mask_ret, char bad_ret[64]);
+uint32_t probe_default_mask(void);
+
+#endif

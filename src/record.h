@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Field tables: how a record of the ring becomes a row of text. Pure; does not know that BPF
+ * exists, nor where the row goes.
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dlt/dlt.h"
+
+struct clock_map;
+struct files;
+struct probe;
+struct text_utc_cache;
+
+enum field_kind {
+	FIELD_TS,    /* u64, ns, as it is */
+	FIELD_UTC,   /* the same u64 as UTC by the clock map */
+	FIELD_U16,
+	FIELD_U32,
+	FIELD_S32,
+	FIELD_U64,
+	FIELD_S64,   /* DLT_NONE "-", DLT_UNKNOWN "?", as in all signed kinds below */
+	FIELD_HEX,   /* u64 */
+	FIELD_ADDR,  /* s64: an address in hex; 0 and -errno in decimal */
+	FIELD_MODE,  /* s64: octal */
+	FIELD_COMM,  /* char[16] */
+	FIELD_STR,   /* char[arg], NUL-terminated when shorter */
+	FIELD_FUNC,  /* u16: index in the probe's table of calls */
+	FIELD_NAME,  /* u32: index in NAMES */
+	FIELD_FLAGS, /* s64: bits by NAMES joined by '|', the rest in hex, "0" when none */
+	FIELD_FID,   /* struct dlt_file_id */
+	FIELD_FILE,  /* the same: the last component of its path */
+	FIELD_USTR,  /* segment ARG (struct dlt_segs at offset): a string as the program passed it */
+	FIELD_PATH,  /* segment ARG: a walked path */
+	FIELD_ABS,   /* segment ARG: a user string, made absolute by the walked path in segment ARG2 */
+	FIELD_FILEDEV, FIELD_FILETYPE, FIELD_FILESTATE, /* struct dlt_file */
+};
+
+/* A value or bit and its name; ends with name NULL. MASK 0: VALUE is its own mask. */
+struct field_name {
+	uint64_t value;
+	const char *name;
+	uint64_t mask;
+};
+
+struct field {
+	const char *name; /* the column */
+	const char *help; /* one line, with the unit */
+	enum field_kind kind;
+	uint16_t offset;
+	uint8_t arg, arg2;
+	const struct field_name *names;
+};
+
+/* The columns that every probe's rows begin with. */
+#define FIELDS_HEAD(type)                                                                           \
+	{ "TIMESTAMP", "CLOCK_MONOTONIC at the end of the operation, ns", FIELD_TS,                 \
+	  offsetof(type, hdr.ts_ns) },                                                              \
+	{ "TIME", "the same instant in UTC", FIELD_UTC, offsetof(type, hdr.ts_ns) },                \
+	{ "PID", "process (tgid), as the initial namespace sees it", FIELD_U32,                     \
+	  offsetof(type, hdr.tgid) },                                                               \
+	{ "TID", "thread", FIELD_U32, offsetof(type, hdr.tid) },                                    \
+	{ "COMM", "name of the thread", FIELD_COMM, offsetof(type, hdr.comm) }
+#define FIELD_FUNC_OF(type)                                                                         \
+	{ "FUNC", "the call", FIELD_FUNC, offsetof(type, hdr.func) }
+#define FIELD_LAT_OF(type)                                                                          \
+	{ "LAT_NS", "duration, ns", FIELD_U64, offsetof(type, hdr.lat_ns) }
+#define FIELD_FID_OF(type, member)                                                                  \
+	{ "FID", "joins files.out", FIELD_FID, offsetof(type, member) }
+#define FIELD_FILE_OF(type, member)                                                                 \
+	{ "FILE", "last component of the file's path", FIELD_FILE, offsetof(type, member) }
+
+/* What a row needs besides the record. */
+struct record_ctx {
+	const struct clock_map *clock;
+	struct text_utc_cache *utc;
+	struct files *files;
+};
+
+/* One row of P from REC at OUT (SINK_ROW_MAX bytes), newline included; the new end. */
+char *record_put_row(char *out, const struct probe *p, const void *rec, struct record_ctx *ctx);
+
+/* Both header lines of P's file; the new end. */
+char *record_put_header(char *out, const struct probe *p);
+
+/* Segment I of REC, whose struct dlt_segs lies at SEGS_OFFSET: NULL and 0 when empty. */
+const char *record_seg(const void *rec, size_t segs_offset, unsigned int i, size_t *len_ret);
+
+/*
+ * A walked path (components from last to first, each with its NUL) turned into "/a/b" in DST of
+ * SIZE bytes: its length.
+ */
+size_t record_path(char *dst, size_t size, const char *seg, size_t len);
+
+/* User string S made absolute by the walked path BASE, "." and doubled "/" removed; its length. */
+size_t record_abs(char *dst, size_t size, const char *s, size_t s_len, const char *base,
+		  size_t base_len);
+
+#endif
