@@ -17,7 +17,7 @@
 char *text_put_u64(char *p, uint64_t v);
 char *text_put_s64(char *p, int64_t v);
 char *text_put_hex(char *p, uint64_t v); /* 0x... */
-char *text_put_octal(char *p, uint64_t v); /* 0644: always with a leading 0 */
+char *text_put_octal(char *p, uint64_t v); /* 0644: a leading 0; of 64 bits up to 23 bytes */
 
 /*
  * A string field: every byte <= 0x20, 0x7f, '"', '#', '\\' and every byte that is not part of
@@ -31,8 +31,14 @@ char *text_put_str(char *p, const char *s, size_t len);
  */
 char *text_put_piece(char *p, const char *s, size_t len);
 
-/* The inverse of text_put_str into DST (at least LEN bytes): bytes written. "-" gives 0. */
+/*
+ * The inverse of text_put_str into DST (at least LEN bytes): bytes written. "-" gives 0; what is
+ * no whole escape is taken as it stands. A bare "?" (not known) is the caller's to look for.
+ */
 size_t text_unescape(char *dst, const char *field, size_t len);
+
+/* Bytes (1 to 4) of the UTF-8 character at S, 0 where there is none (RFC 3629). */
+unsigned int text_utf8_len(const char *s, size_t len);
 
 /* UTC of ns since the epoch; the date and second are cached in *CACHE between calls. */
 struct text_utc_cache {

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The text rules of the .out files, one implementation for every writer and reader. Pure: no
+ * state but the caller's, no allocation, any thread. Knows neither columns nor files. This is the
+ * hot path of the drain, hence the tables.
+ */
+#include "text.h"
+
+#include <string.h>
+
+#include "util.h"
+
+static const char pairs[] =
+	"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+	"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+	"8081828384858687888990919293949596979899";
+
+static const uint64_t power_of_10[] = {
+	1ULL, 10ULL, 100ULL, 1000ULL, 10000ULL, 100000ULL, 1000000ULL, 10000000ULL,
+	100000000ULL, 1000000000ULL, 10000000000ULL, 100000000000ULL, 1000000000000ULL,
+	10000000000000ULL, 100000000000000ULL, 1000000000000000ULL, 10000000000000000ULL,
+	100000000000000000ULL, 1000000000000000000ULL, 10000000000000000000ULL,
+};
+
+static inline unsigned int bits_of(uint64_t v)
+{
+	return 64 - (unsigned int)__builtin_clzll(v | 1);
+}
+
+/* log10(2) is 1233/4096 closely enough for 64 bits: never too many digits, at most one too few. */
+static inline unsigned int digits_of(uint64_t v)
+{
+	unsigned int n = bits_of(v) * 1233 >> 12;
+
+	return n + (v >= power_of_10[n]) + (v == 0);
+}
+
+static inline void put_pair(char *p, unsigned int v)
+{
+	memcpy(p, pairs + 2 * v, 2);
+}
+
+char *text_put_u64(char *p, uint64_t v)
+{
+	char *end = p + digits_of(v), *q = end;
+
+	while (v >= 100) {
+		q -= 2;
+		put_pair(q, v % 100);
+		v /= 100;
+	}
+	if (v >= 10)
+		put_pair(p, (unsigned int)v);
+	else
+		*p = (char)('0' + v);
+	return end;
+}
+
+char *text_put_s64(char *p, int64_t v)
+{
+	if (v >= 0)
+		return text_put_u64(p, (uint64_t)v);
+	*p++ = '-';
+	return text_put_u64(p, -(uint64_t)v);
+}
+
+char *text_put_hex(char *p, uint64_t v)
+{
+	*p++ = '0';
+	*p++ = 'x';
+	for (unsigned int n = (bits_of(v) + 3) / 4; n--;)
+		*p++ = "0123456789abcdef"[v >> 4 * n & 15];
+	return p;
+}
+
+char *text_put_octal(char *p, uint64_t v)
+{
+	*p++ = '0';
+	if (v)
+		for (unsigned int n = (bits_of(v) + 2) / 3; n--;)
+			*p++ = (char)('0' + (v >> 3 * n & 7));
+	return p;
+}
+
+/*
+ * What a byte is at the start of a character: PLAIN is copied, a LEAD byte announces that many
+ * bytes, and the rest (controls, the quoting characters, bytes that start nothing) is escaped.
+ */
+enum { PLAIN = 0, ESCAPE = 1, LEAD2 = 2, LEAD3 = 3, LEAD4 = 4 };
+
+static const uint8_t class_of[256] = {
+	[0x00 ... 0x20] = ESCAPE,
+	['"'] = ESCAPE,
+	['#'] = ESCAPE,
+	['\\'] = ESCAPE,
+	[0x7f ... 0xc1] = ESCAPE,
+	[0xc2 ... 0xdf] = LEAD2,
+	[0xe0 ... 0xef] = LEAD3,
+	[0xf0 ... 0xf4] = LEAD4,
+	[0xf5 ... 0xff] = ESCAPE,
+};
+
+/*
+ * RFC 3629 section 4: the second byte's range depends on the first; that is what keeps out
+ * overlong forms (E0, F0), surrogates (ED) and what lies above U+10FFFF (F4).
+ */
+static inline bool second_ok(uint8_t lead, uint8_t second)
+{
+	uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+	uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+
+	return second >= low && second <= high;
+}
+
+static inline bool is_tail(uint8_t c)
+{
+	return (c & 0xc0) == 0x80;
+}
+
+unsigned int text_utf8_len(const char *str, size_t len)
+{
+	const uint8_t *s = (const uint8_t *)str;
+	unsigned int n;
+
+	if (!len)
+		return 0;
+	if (s[0] < 0x80)
+		return 1;
+	n = class_of[s[0]];
+	if (n < LEAD2 || n > len || !second_ok(s[0], s[1]))
+		return 0;
+	for (unsigned int i = 2; i < n; i++)
+		if (!is_tail(s[i]))
+			return 0;
+	return n;
+}
+
+static inline char *put_escape(char *p, uint8_t c)
+{
+	p[0] = '\\';
+	p[1] = (char)('0' + (c >> 6));
+	p[2] = (char)('0' + (c >> 3 & 7));
+	p[3] = (char)('0' + (c & 7));
+	return p + 4;
+}
+
+/*
+ * Eight plain bytes at once. Each term sets a byte's top bit for one kind that is not: above
+ * 0x7f, 0x7f, below 0x21, '"' or '#', '\\'. A borrow can make the byte above look like one of
+ * them too; such a word goes the slow way and comes out the same.
+ */
+static inline bool all_plain(uint64_t v)
+{
+	const uint64_t ones = 0x0101010101010101ULL;
+
+	return !((v | (v + ones) | (v - 0x21 * ones) | (((v | ones) ^ '#' * ones) - ones) |
+		  ((v ^ '\\' * ones) - ones)) & 0x80 * ones);
+}
+
+char *text_put_piece(char *p, const char *s, size_t len)
+{
+	const char *end = s + len;
+	uint64_t word;
+
+	while (s < end) {
+		unsigned int class, n;
+
+		if (end - s >= (ptrdiff_t)sizeof(word)) {
+			memcpy(&word, s, sizeof(word));
+			if (all_plain(word)) {
+				memcpy(p, &word, sizeof(word));
+				p += sizeof(word);
+				s += sizeof(word);
+				continue;
+			}
+		}
+		class = class_of[(uint8_t)*s];
+		if (class == PLAIN) {
+			*p++ = *s++;
+			continue;
+		}
+		n = class == ESCAPE ? 0 : text_utf8_len(s, (size_t)(end - s));
+		if (!n)
+			p = put_escape(p, (uint8_t)*s++);
+		for (; n; n--)
+			*p++ = *s++;
+	}
+	return p;
+}
+
+char *text_put_str(char *p, const char *s, size_t len)
+{
+	if (!len) {
+		*p++ = '-';
+		return p;
+	}
+	if (len == 1 && (*s == '-' || *s == '?'))
+		return put_escape(p, (uint8_t)*s);
+	return text_put_piece(p, s, len);
+}
+
+static inline bool is_octal(char c)
+{
+	return c >= '0' && c <= '7';
+}
+
+size_t text_unescape(char *dst, const char *field, size_t len)
+{
+	const char *s = field, *end = field + len;
+	char *p = dst;
+
+	if (len == 1 && *s == '-')
+		return 0;
+	while (s < end) {
+		if (*s == '\\' && end - s >= 4 && s[1] >= '0' && s[1] <= '3' && is_octal(s[2]) &&
+		    is_octal(s[3])) {
+			*p++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
+			s += 4;
+		} else {
+			*p++ = *s++;
+		}
+	}
+	return (size_t)(p - dst);
+}
+
+/*
+ * Days since 1970-01-01 to a date of the proleptic Gregorian calendar, after Howard Hinnant,
+ * "chrono-Compatible Low-Level Date Algorithms", civil_from_days: years that begin in March put
+ * the leap day last, so that 153 days in five months gives every month's length. 719468 days lie
+ * between 0000-03-01 and the epoch, 146097 in the 400 years after which the calendar repeats.
+ */
+static void put_date(char *p, uint64_t days)
+{
+	uint32_t z = (uint32_t)days + 719468;
+	uint32_t era = z / 146097, doe = z % 146097;
+	uint32_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+	uint32_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+	uint32_t mp = (5 * doy + 2) / 153;
+	uint32_t month = mp < 10 ? mp + 3 : mp - 9;
+	uint32_t year = era * 400 + yoe + (month <= 2);
+
+	put_pair(p, year / 100);
+	put_pair(p + 2, year % 100);
+	p[4] = '-';
+	put_pair(p + 5, month);
+	p[7] = '-';
+	put_pair(p + 8, doy - (153 * mp + 2) / 5 + 1);
+}
+
+static void fill_cache(struct text_utc_cache *c, uint64_t second)
+{
+	uint32_t in_day = (uint32_t)(second % 86400);
+
+	put_date(c->prefix, second / 86400);
+	c->prefix[10] = 'T';
+	put_pair(c->prefix + 11, in_day / 3600);
+	c->prefix[13] = ':';
+	put_pair(c->prefix + 14, in_day / 60 % 60);
+	c->prefix[16] = ':';
+	put_pair(c->prefix + 17, in_day % 60);
+	c->prefix[19] = '.';
+	c->second = second;
+	c->valid = true;
+}
+
+char *text_put_utc(char *p, uint64_t realtime_ns, struct text_utc_cache *cache)
+{
+	uint64_t second = realtime_ns / NSEC_PER_SEC;
+	uint32_t ns = (uint32_t)(realtime_ns % NSEC_PER_SEC);
+
+	if (!cache->valid || cache->second != second)
+		fill_cache(cache, second);
+	memcpy(p, cache->prefix, sizeof(cache->prefix));
+	p += sizeof(cache->prefix);
+	put_pair(p, ns / 10000000);
+	put_pair(p + 2, ns / 100000 % 100);
+	put_pair(p + 4, ns / 1000 % 100);
+	put_pair(p + 6, ns / 10 % 100);
+	p[8] = (char)('0' + ns % 10);
+	p[9] = 'Z';
+	return p + 10;
+}
