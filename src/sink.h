@@ -4,7 +4,8 @@
  * by the drain thread; knows neither BPF nor what a row means.
  *
  * A row that cannot be written (full disk, I/O error, --min-free) is counted as lost; the file is
- * cut back so that it always ends on a whole row.
+ * cut back so that it always ends on a whole row. Every row committed to an open sink is in the
+ * end either in `rows` or in `lost`.
  */
 #ifndef SINK_H
 #define SINK_H
@@ -20,12 +21,15 @@ struct sink {
 	int fd; /* -1: not open; rows are dropped unseen */
 	char *buf;
 	size_t len;
+	size_t text_len; /* text before the first buffered row: kept when a write fails */
 	uint64_t rows_buffered;
 	uint64_t file_bytes; /* whole rows in the file */
-	/* read by the control plane */
-	uint64_t rows, bytes, lost, late;
-	uint64_t last_ts_ns;
-	int error;   /* last write error, -errno; 0 after a write that worked */
+	/* read by the control plane: relaxed loads */
+	uint64_t rows, bytes; /* in the file */
+	uint64_t lost, late;
+	uint64_t last_ts_ns; /* of the rows taken */
+	int error; /* last write error, -errno; 0 after a write that worked */
+	/* written by the control plane: relaxed stores */
 	bool paused; /* below --min-free: rows are counted as lost */
 };
 
@@ -34,11 +38,14 @@ int sink_open(struct sink *s, int dirfd, const char *name);
 /* Flush, close and free; the counts stay. Fine on a sink that was never opened. */
 void sink_close(struct sink *s);
 
-/* Room for one row of at most SINK_ROW_MAX bytes; never NULL. */
+/* Room for one row of at most SINK_ROW_MAX bytes; never NULL, also when the sink is not open. */
 char *sink_begin(struct sink *s);
 /* The row ends (with its newline) at END. TS_NS is its time: one before the last is `late`. */
 void sink_commit(struct sink *s, char *end, uint64_t ts_ns);
-/* Text that is no row: headers and the collectors' comments. */
+/*
+ * Text that is no row: headers and the collectors' comments, whole lines. A header waits for a
+ * write that works; comments between rows go with the rows.
+ */
 void sink_text(struct sink *s, const char *text, size_t len);
 /* Write out what is buffered. 0 or -errno (the rows concerned are counted as lost). */
 int sink_flush(struct sink *s);
