@@ -48,7 +48,10 @@ struct config {
 	bool wait_all, drop_caches, log, archive, background, best_effort, report, force, no_args;
 };
 
-/* "500ms", "30", "30s", "5m", "1h30m" to ns; "4K", "64M", "1G", "123" to bytes. 0 or -EINVAL. */
+/*
+ * "500ms", "30", "30s", "5m", "1h30m", "2d" to ns; "123", "4K", "64M", "1G", "2T" to bytes.
+ * 0 or -EINVAL, also for what 64 bits cannot hold.
+ */
 int config_parse_time(const char *s, uint64_t *ns_ret);
 int config_parse_size(const char *s, uint64_t *bytes_ret);
 
