@@ -88,10 +88,10 @@ uint64_t clock_utc_ns(const struct clock_map *m, uint64_t mono_ns)
 
 /*
  * The time is never reached: it is past what the kernel's clocks can hold, and is cut to that.
- * ECANCELED: the clock was set since the last read or arming (fs/timerfd.c, timerfd_setup()); the
- * timer is armed all the same.
+ * ECANCELED: the clock was set since the last arming (fs/timerfd.c, timerfd_setup()); the timer is
+ * armed all the same, and no read is needed to make the fd quiet.
  */
-static int arm(int fd)
+int clock_step_rearm(int fd)
 {
 	struct itimerspec never = { .it_value.tv_sec = INT64_MAX / (int64_t)NSEC_PER_SEC };
 
@@ -108,11 +108,6 @@ int clock_step_fd(void)
 
 	if (fd < 0)
 		return -errno;
-	r = arm(fd);
+	r = clock_step_rearm(fd);
 	return r < 0 ? r : TAKE_FD(fd);
-}
-
-int clock_step_rearm(int fd)
-{
-	return arm(fd);
 }
