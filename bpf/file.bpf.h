@@ -11,7 +11,7 @@
 #include "dlt/files.h"
 
 #define ANON_INODE_FS_MAGIC 0x09041934
-#define S_IFMT 00170000
+#define AT_FDCWD (-100)
 #define FMODE_LSEEK 4
 #define FMODE_CREATED 0x100000 /* include/linux/fs.h, the same value since 4.19 */
 
@@ -233,6 +233,21 @@ static __always_inline __u32 file_describe(struct scratch *s, struct task_struct
 		}
 	}
 	return len;
+}
+
+/* What a relative path is relative to: DIRFD's path, or the working directory's. */
+static __noinline __u32 dir_append(struct scratch *s, struct task_struct *task, __s32 dirfd)
+{
+	struct fs_struct *fs;
+	struct file *file;
+
+	if (dirfd != AT_FDCWD) {
+		file = file_of_fd(task, dirfd);
+		return file ? path_append(s, task, (__u64)KLOAD(file, f_path.dentry),
+					  (__u64)KLOAD(file, f_path.mnt)) : 0;
+	}
+	fs = KLOAD(task, fs);
+	return fs ? path_append(s, task, (__u64)KLOAD(fs, pwd.dentry), (__u64)KLOAD(fs, pwd.mnt)) : 0;
 }
 
 /* --- records with strings --------------------------------------------------------------------- */

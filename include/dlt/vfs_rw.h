@@ -5,11 +5,19 @@
 
 #include "dlt/dlt.h"
 
-/* dlt_callinfo.shape */
-#define DLT_RW_WRITE 1	/* else read */
-#define DLT_RW_POS 2	/* the position is an argument */
-#define DLT_RW_VEC 4	/* iovec, count */
-#define DLT_RW_RWF 8	/* preadv2, pwritev2: position -1 is the file's own */
+/* dlt_callinfo.shape: of the calls with one descriptor, bits */
+#define DLT_RW_WRITE 1 /* else read */
+#define DLT_RW_POS 2   /* the position is an argument */
+#define DLT_RW_VEC 4   /* iovec, count */
+#define DLT_RW_RWF 8   /* preadv2, pwritev2: flags; position -1 is the file's own */
+/* of the calls between two */
+#define DLT_RW_SENDFILE 0
+#define DLT_RW_SPLICE 1
+#define DLT_RW_COPY_RANGE 2
+
+#define DLT_IOVS_MAX 1024 /* UIO_MAXIOV, linux/uio.h */
+#define DLT_IOCBS_MAX 1024 /* iocbs of one io_submit that become rows; more are counted as lost */
+#define DLT_IOCB_OPS 9	   /* IOCB_CMD_* (linux/aio_abi.h): FUNC is io_submit's own + 1 + the number */
 
 struct dlt_vfs_rw {
 	struct dlt_hdr hdr;
@@ -19,10 +27,19 @@ struct dlt_vfs_rw {
 	__s64 offset;
 	__s64 disk_bytes;
 	__s32 fd;
-	__u32 f_flags; /* open(2)'s O_* of the file; RWF_* of the call are folded in */
-	__u32 write;
+	__u32 f_flags; /* open(2)'s O_* of the file, DLT_RW_NOWAIT from the call */
+	__u32 dir; /* enum dlt_rw_dir */
 	__u32 pad;
 };
+
+enum dlt_rw_dir { DLT_RW_R, DLT_RW_W, DLT_RW_NEITHER /* io_submit's fsync, poll */ };
+
+/* A call between two files is one event with two rows. */
+struct dlt_vfs_rw_pair {
+	struct dlt_vfs_rw from, to;
+};
+
+#define DLT_RW_NOWAIT 0x80000000u /* RWF_NOWAIT */
 
 DLT_ASSERT_SIZE(dlt_vfs_rw, 112);
 

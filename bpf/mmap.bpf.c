@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* mmap, munmap and mremap. */
+#include "file.bpf.h"
+
+#include "dlt/mmap.h"
+
+#define MAP_ANONYMOUS 0x20 /* asm-generic/mman-common.h */
+#define MREMAP_FIXED 2
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(mmap_exit, struct pt_regs *regs, long ret)
+{
+	struct task_struct *task = task_current();
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_call *call = call_find(tid);
+	struct dlt_file_id id = {};
+	struct dlt_mmap *rec;
+	struct file *file;
+	__u32 shape;
+
+	if (!call)
+		return 0;
+	shape = call->shape;
+	if (shape == DLT_MMAP && !(call->args[3] & MAP_ANONYMOUS)) {
+		file = file_of_fd(task, call->args[4]);
+		if (file)
+			file_note(task, file, call, tid, &id);
+	}
+	rec = rec_reserve(DLT_mmap, sizeof(*rec), false);
+	if (!rec)
+		goto out;
+	rec->id = id;
+	rec->ret = ret;
+	if (shape == DLT_MREMAP) {
+		rec->addr = call->args[3] & MREMAP_FIXED ? (__s64)call->args[4] : DLT_NONE;
+		rec->len = call->args[2];
+		rec->prot = DLT_NONE;
+		rec->flags = call->args[3];
+		rec->old_addr = call->args[0];
+		rec->old_len = call->args[1];
+	} else {
+		rec->addr = call->args[0];
+		rec->len = call->args[1];
+		rec->prot = shape == DLT_MMAP ? (__s64)call->args[2] : DLT_NONE;
+		rec->flags = shape == DLT_MMAP ? (__s64)call->args[3] : DLT_NONE;
+		rec->old_addr = rec->old_len = DLT_NONE;
+	}
+	rec->fd = shape == DLT_MMAP ? (__s32)call->args[4] : DLT_NONE;
+	rec->offset = shape == DLT_MMAP ? (__s64)call->args[5] : DLT_NONE;
+	hdr_fill(&rec->hdr, call, task, tid, sizeof(*rec));
+	rec_submit(rec, DLT_mmap);
+out:
+	call_end(call, tid);
+	return 0;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Process life: fork, exec, rename and exit of the target, and the target itself. A child is added
+ * before it runs; a process leaves when its last thread exits; a task that moves into a traced
+ * cgroup is added at the move.
+ */
+#include "file.bpf.h"
+
+#include "dlt/pids.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct dlt_cgroup_key);
+	__type(value, __u8);
+} dlt_cgroups SEC(".maps");
+
+#define CGROUP_DEPTH 32
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+static __always_inline struct dlt_pids *pids_begin(struct scratch *s, struct task_struct *task,
+						   __u32 event)
+{
+	struct dlt_pids *rec = (struct dlt_pids *)s->rec;
+	struct task_struct *parent;
+	const struct cred *cred;
+	struct dlt_stats *st = stats_of(DLT_pids);
+	struct pid *pid;
+	__u32 level;
+
+	if (st)
+		st->seen++;
+	__builtin_memset(rec, 0, sizeof(*rec));
+	rec->hdr.tgid = BPF_CORE_READ(task, tgid);
+	rec->hdr.tid = BPF_CORE_READ(task, pid);
+	rec->hdr.probe = DLT_pids;
+	bpf_core_read(rec->hdr.comm, sizeof(rec->hdr.comm), &task->comm);
+	rec->event = event;
+	parent = BPF_CORE_READ(task, real_parent);
+	rec->ppid = BPF_CORE_READ(parent, tgid);
+	rec->status = DLT_NONE;
+	cred = BPF_CORE_READ(task, cred);
+	rec->uid = BPF_CORE_READ(cred, uid.val);
+	pid = BPF_CORE_READ(task, group_leader, thread_pid);
+	if (pid) {
+		level = BPF_CORE_READ(pid, level);
+		bpf_core_read(&rec->nspid, sizeof(rec->nspid), &pid->numbers[level & 31].nr);
+	}
+	s->used = sizeof(*rec);
+	s->start_ns = 0;
+	return rec;
+}
+
+static __always_inline void pids_send(void)
+{
+	struct dlt_stats *st = stats_of(DLT_pids);
+
+	if (!st)
+		return;
+	if (vrec_send())
+		st->emitted++;
+	else
+		st->lost++;
+}
+
+static __noinline void pids_emit(struct task_struct *task, __u32 event)
+{
+	struct scratch *s = scratch_get();
+
+	if (!s)
+		return;
+	pids_begin(s, task, event);
+	pids_send();
+}
+
+/* --- the target ------------------------------------------------------------------------------- */
+
+static __always_inline void target_add(__u32 tgid)
+{
+	__u64 *word = target_word(tgid), bit = 1ULL << (tgid & 63);
+	struct dlt_shared *sh = shared();
+
+	if (!word || !sh || *word & bit)
+		return;
+	__sync_fetch_and_add(word, bit); /* no atomic or before 5.12; the bit was clear */
+	__sync_fetch_and_add(&sh->live, 1);
+	__sync_fetch_and_add(&sh->forks, 1);
+}
+
+static __always_inline void target_remove(__u32 tgid)
+{
+	__u64 *word = target_word(tgid), bit = 1ULL << (tgid & 63);
+	struct dlt_shared *sh = shared();
+
+	if (!word || !sh || !(*word & bit))
+		return;
+	__sync_fetch_and_add(word, -bit);
+	__sync_fetch_and_add(&sh->live, -1);
+}
+
+/* Is CGRP or one above it traced? */
+static __noinline bool cgroup_traced(struct cgroup *cgrp)
+{
+	struct dlt_cgroup_key key = {};
+	struct cgroup_subsys_state *css;
+
+	for (int i = 0; i < CGROUP_DEPTH && cgrp; i++) {
+		key.id = BPF_CORE_READ(cgrp, kn, id);
+		key.hierarchy = BPF_CORE_READ(cgrp, root, hierarchy_id);
+		if (bpf_map_lookup_elem(&dlt_cgroups, &key))
+			return true;
+		css = BPF_CORE_READ(cgrp, self.parent);
+		if (!css)
+			break;
+		cgrp = (void *)css - bpf_core_field_offset(struct cgroup, self);
+	}
+	return false;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(pids_fork, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 tgid = BPF_CORE_READ(child, tgid);
+	__u32 ptgid = BPF_CORE_READ(parent, tgid);
+
+	if (tgid == ptgid) {
+		if (target_has(tgid))
+			pids_emit(child, DLT_PIDS_THREAD);
+		return 0;
+	}
+	if (dlt_cfg.all) {
+		if (ptgid != dlt_cfg.self_tgid)
+			pids_emit(child, DLT_PIDS_FORK);
+		return 0;
+	}
+	if (target_has(ptgid)) {
+		target_add(tgid);
+		pids_emit(child, DLT_PIDS_FORK);
+		return 0;
+	}
+	/* the number may have been a traced process's before */
+	target_remove(tgid);
+	/* CLONE_INTO_CGROUP moves nobody: no cgroup_attach_task */
+	if (dlt_cfg.cgroups && cgroup_traced(BPF_CORE_READ(child, cgroups, dfl_cgrp))) {
+		target_add(tgid);
+		pids_emit(child, DLT_PIDS_FORK);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(pids_exec, struct task_struct *task)
+{
+	struct scratch *s = scratch_get();
+	__u64 start, end, len;
+	struct dlt_pids *rec;
+
+	if (!s || !target_has(BPF_CORE_READ(task, tgid)))
+		return 0;
+	rec = pids_begin(s, task, DLT_PIDS_EXEC);
+	if (!dlt_cfg.no_args) {
+		start = BPF_CORE_READ(task, mm, arg_start);
+		end = BPF_CORE_READ(task, mm, arg_end);
+		len = end - start;
+		if (len > DLT_ARGS_MAX)
+			len = DLT_ARGS_MAX;
+		if (len && !bpf_probe_read_user(s->rec + sizeof(*rec), len & (2 * DLT_ARGS_MAX - 1),
+						(void *)start)) {
+			rec->segs.len[0] = len;
+			s->used += len;
+		}
+	}
+	pids_send();
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+int BPF_PROG(pids_rename, struct task_struct *task, const char *comm)
+{
+	struct scratch *s = scratch_get();
+	struct dlt_pids *rec;
+
+	if (!s || !target_has(BPF_CORE_READ(task, tgid)))
+		return 0;
+	/* an exec renames too, and has a row of its own */
+	if (BPF_CORE_READ_BITFIELD_PROBED(task, in_execve))
+		return 0;
+	rec = pids_begin(s, task, DLT_PIDS_RENAME);
+	__builtin_memcpy(s->rec + sizeof(*rec), rec->hdr.comm, DLT_COMM_LEN);
+	rec->segs.len[0] = DLT_COMM_LEN;
+	s->used += DLT_COMM_LEN;
+	__builtin_memset(rec->hdr.comm, 0, DLT_COMM_LEN);
+	bpf_probe_read_kernel_str(rec->hdr.comm, DLT_COMM_LEN, comm);
+	pids_send();
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(pids_exit, struct task_struct *task)
+{
+	__u32 tgid = BPF_CORE_READ(task, tgid);
+	struct signal_struct *signal;
+	struct scratch *s = scratch_get();
+	struct dlt_pids *rec;
+
+	if (!s || !target_has(tgid))
+		return 0;
+	signal = BPF_CORE_READ(task, signal);
+	rec = pids_begin(s, task, DLT_PIDS_EXIT);
+	rec->utime_ns = BPF_CORE_READ(task, utime);
+	rec->stime_ns = BPF_CORE_READ(task, stime);
+	rec->majflt = BPF_CORE_READ(task, maj_flt);
+	if (bpf_core_field_exists(task->ioac.read_bytes)) {
+		rec->disk_read = BPF_CORE_READ(task, ioac.read_bytes);
+		rec->disk_write = BPF_CORE_READ(task, ioac.write_bytes);
+	}
+	rec->maxrss_bytes = BPF_CORE_READ(signal, maxrss) << 12;
+	/* live was counted down before the tracepoint: 0 is the last thread */
+	if (BPF_CORE_READ(signal, live.counter) == 0) {
+		rec->hdr.tid = tgid;
+		rec->status = (__u32)BPF_CORE_READ(task, exit_code);
+		if (BPF_CORE_READ(signal, flags) & 4 /* SIGNAL_GROUP_EXIT */)
+			rec->status = (__u32)BPF_CORE_READ(signal, group_exit_code);
+		rec->utime_ns += BPF_CORE_READ(signal, utime);
+		rec->stime_ns += BPF_CORE_READ(signal, stime);
+		rec->majflt += BPF_CORE_READ(signal, maj_flt);
+		if (bpf_core_field_exists(task->ioac.read_bytes)) {
+			rec->disk_read += BPF_CORE_READ(signal, ioac.read_bytes);
+			rec->disk_write += BPF_CORE_READ(signal, ioac.write_bytes);
+		}
+		pids_send();
+		if (!dlt_cfg.all)
+			target_remove(tgid);
+		return 0;
+	}
+	pids_send();
+	return 0;
+}
+
+/* --- cgroups ---------------------------------------------------------------------------------- */
+
+SEC("tp_btf/cgroup_attach_task")
+int BPF_PROG(pids_attach, struct cgroup *dst, const char *path, struct task_struct *task)
+{
+	__u32 tgid = BPF_CORE_READ(task, tgid);
+
+	if (target_has(tgid) || tgid == dlt_cfg.self_tgid || !cgroup_traced(dst))
+		return 0;
+	target_add(tgid);
+	pids_emit(task, DLT_PIDS_SNAPSHOT);
+	return 0;
+}
+
+#define CONTAINER_ID 64 /* hex digits */
+
+/*
+ * Runtimes name a container's cgroup by its id: <id> (cgroupfs driver), docker-<id>.scope,
+ * libpod-<id>.scope, cri-containerd-<id>.scope (systemd driver).
+ */
+static __always_inline bool name_is_container(struct scratch *s, const char *name)
+{
+	const int suffix = sizeof(".scope") - 1;
+	long n = bpf_probe_read_kernel_str(s->rec, 256, name);
+	__u32 at;
+
+	if (n <= CONTAINER_ID)
+		return false;
+	at = n - 1 - CONTAINER_ID;
+	if (s->rec[(n - 2) & 255] == 'e' && at > suffix && s->rec[(n - 1 - suffix) & 255] == '.')
+		at -= suffix;
+	for (int i = 0; i < CONTAINER_ID; i++) {
+		char c = s->rec[(at & 255) + i];
+
+		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
+			return false;
+	}
+	return true;
+}
+
+/* --container new: every container's cgroup that is created while tracing. */
+SEC("tp_btf/cgroup_mkdir")
+int BPF_PROG(pids_cgroup_mkdir, struct cgroup *cgrp, const char *path)
+{
+	struct scratch *s = scratch_get();
+	struct dlt_cgroup_key key = {};
+	__u8 one = 1;
+
+	if (!s || !name_is_container(s, BPF_CORE_READ(cgrp, kn, name)))
+		return 0;
+	key.id = BPF_CORE_READ(cgrp, kn, id);
+	key.hierarchy = BPF_CORE_READ(cgrp, root, hierarchy_id);
+	bpf_map_update_elem(&dlt_cgroups, &key, &one, BPF_ANY);
+	return 0;
+}

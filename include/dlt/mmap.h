@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* mmap, munmap, mremap: the record of bpf/mmap.bpf.c. */
+#ifndef DLT_MMAP_H
+#define DLT_MMAP_H
+
+#include "dlt/dlt.h"
+
+/* dlt_callinfo.shape */
+enum dlt_mmap_shape {
+	DLT_MMAP,    /* addr, len, prot, flags, fd, offset */
+	DLT_MUNMAP,  /* addr, len */
+	DLT_MREMAP,  /* old addr, old len, len, flags, addr */
+};
+
+struct dlt_mmap {
+	struct dlt_hdr hdr;
+	struct dlt_file_id id;
+	__s64 ret; /* address or -errno */
+	__s64 addr;
+	__u64 len;
+	__s64 prot, flags;
+	__s64 fd;
+	__s64 offset;
+	__s64 old_addr, old_len;
+};
+
+DLT_ASSERT_SIZE(dlt_mmap, 136);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Process life: the record of bpf/pids.bpf.c, which also keeps the target filter. */
+#ifndef DLT_PIDS_H
+#define DLT_PIDS_H
+
+#include "dlt/dlt.h"
+
+enum dlt_pids_event {
+	DLT_PIDS_SNAPSHOT, /* there when the trace came, or moved into a traced cgroup */
+	DLT_PIDS_FORK,
+	DLT_PIDS_THREAD,
+	DLT_PIDS_EXEC,
+	DLT_PIDS_RENAME,
+	DLT_PIDS_EXIT,
+};
+
+#define DLT_ARGS_MAX 4096
+
+/* hdr.tgid, tid and comm are the task's that the event is about, not the actor's. */
+struct dlt_pids {
+	struct dlt_hdr hdr;
+	struct dlt_segs segs; /* 0: exec: argv with its NULs; rename: the old name */
+	__u32 event;
+	__u32 ppid;
+	__s64 status; /* waitpid's raw number, at the process's exit */
+	__u32 nspid;  /* in its own pid namespace */
+	__u32 uid;
+	/* at exit, of the thread or, with status, of the process */
+	__u64 utime_ns, stime_ns;
+	__u64 maxrss_bytes;
+	__u64 majflt;
+	__u64 disk_read, disk_write; /* bytes */
+};
+
+DLT_ASSERT_SIZE(dlt_pids, 128);
+
+/* Key of the map of traced cgroups: kernfs ids are unique within one hierarchy only. */
+struct dlt_cgroup_key {
+	__u64 id;	 /* = the directory's inode number */
+	__u32 hierarchy; /* 0: v2 */
+	__u32 pad;
+};
+
+#endif
