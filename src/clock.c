@@ -70,7 +70,7 @@ enum clock_change clock_map_update(struct clock_map *m, const struct clock_readi
 			m->now.floor_ns = 0;
 		return step ? CLOCK_STEPPED : CLOCK_SAME;
 	}
-	/* Set back a little and not announced: UTC stands still until the new offset has caught up. */
+	/* Set back a little and not announced: UTC stands still until it has caught up. */
 	if (!step)
 		next.floor_ns = clock_utc_ns(m, r->mono_ns);
 	m->before = m->now;

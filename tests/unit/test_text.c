@@ -155,21 +155,21 @@ static void utf8_by_rfc_3629(void **state)
 	static const struct {
 		const char *s, *field;
 	} invalid[] = {
-		{ "\x80", "\\200" },				     /* a tail alone */
-		{ "\xc0\x80", "\\300\\200" },			     /* overlong */
+		{ "\x80", "\\200" }, /* a tail alone */
+		{ "\xc0\x80", "\\300\\200" }, /* overlong */
 		{ "\xc1\xbf", "\\301\\277" },
 		{ "\xe0\x9f\xbf", "\\340\\237\\277" },
 		{ "\xf0\x8f\xbf\xbf", "\\360\\217\\277\\277" },
-		{ "\xed\xa0\x80", "\\355\\240\\200" },		     /* surrogates */
+		{ "\xed\xa0\x80", "\\355\\240\\200" }, /* surrogates */
 		{ "\xed\xbf\xbf", "\\355\\277\\277" },
-		{ "\xf4\x90\x80\x80", "\\364\\220\\200\\200" },	     /* above U+10FFFF */
+		{ "\xf4\x90\x80\x80", "\\364\\220\\200\\200" }, /* above U+10FFFF */
 		{ "\xf5\x80\x80\x80", "\\365\\200\\200\\200" },
 		{ "\xff\xfe", "\\377\\376" },
-		{ "\xc3", "\\303" },				     /* cut off at the end */
+		{ "\xc3", "\\303" }, /* cut off at the end */
 		{ "a\xe2\x82", "a\\342\\202" },
 		{ "a\xf0\x9f\x98", "a\\360\\237\\230" },
-		{ "\xe2\x82zz", "\\342\\202zz" },		     /* cut off in the middle */
-		{ "\xf0\x9f\xc3\xbc", "\\360\\237\xc3\xbc" },	     /* what follows is whole again */
+		{ "\xe2\x82zz", "\\342\\202zz" }, /* cut off in the middle */
+		{ "\xf0\x9f\xc3\xbc", "\\360\\237\xc3\xbc" }, /* what follows is whole again */
 		{ "\xc3\xc3\xbc", "\\303\xc3\xbc" },
 	};
 
@@ -202,12 +202,16 @@ static void every_code_point_passes(void **state)
 
 static void unescape_takes_broken_escapes_as_they_stand(void **state)
 {
-	static const char *const literal[] = { "\\", "\\0", "\\04", "\\400", "\\0 0", "\\08a", "a\\12", "?" };
+	static const char *const literal[] = {
+		"\\", "\\0", "\\04", "\\400", "\\0 0", "\\08a", "a\\12", "?",
+	};
 	char back[8];
 
 	for (size_t i = 0; i < ARRAY_SIZE(literal); i++) {
-		assert_int_equal(text_unescape(back, literal[i], strlen(literal[i])), strlen(literal[i]));
-		assert_memory_equal(back, literal[i], strlen(literal[i]));
+		size_t len = strlen(literal[i]);
+
+		assert_int_equal(text_unescape(back, literal[i], len), len);
+		assert_memory_equal(back, literal[i], len);
 	}
 }
 
@@ -254,7 +258,12 @@ static void utc_agrees_with_libc(void **state)
 static void utc_cache_notices_every_second(void **state)
 {
 	struct text_utc_cache cache = { 0 };
-	static const uint64_t ns[] = { 1798761599999999999, 1798761600000000000, 1798761599999999999, 0 };
+	static const uint64_t ns[] = {
+		1798761599999999999,
+		1798761600000000000,
+		1798761599999999999,
+		0,
+	};
 	char text[TEXT_UTC_LEN], fresh[TEXT_UTC_LEN];
 
 	for (size_t i = 0; i < ARRAY_SIZE(ns); i++) {
