@@ -35,7 +35,7 @@ int BPF_PROG(mmap_exit, struct pt_regs *regs, long ret)
 		rec->addr = call->args[3] & MREMAP_FIXED ? (__s64)call->args[4] : DLT_NONE;
 		rec->len = call->args[2];
 		rec->prot = DLT_NONE;
-		rec->flags = call->args[3];
+		rec->flags = call->args[3] << DLT_MREMAP_SHIFT;
 		rec->old_addr = call->args[0];
 		rec->old_len = call->args[1];
 	} else {

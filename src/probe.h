@@ -29,11 +29,12 @@ struct probe_call {
 struct probe_object {
 	struct bpf_object *obj;
 	struct bpf_object_skeleton *skel; /* owns obj */
+	void *owner;			  /* the generated struct around both */
 };
 
 enum probe_flags {
 	PROBE_SELECTABLE = 1, /* by --probes; all are on by default */
-	PROBE_TIMED = 2,      /* rows are operations with LAT_NS */
+	PROBE_OF_TARGET = 2,  /* rows are calls of the target: --comm narrows them */
 };
 
 struct probe {
@@ -51,7 +52,20 @@ struct probe {
 	int (*open)(struct probe_object *o, const struct dlt_config *cfg);
 	/* Turn one record into rows when that is not one row by the table. */
 	void (*decode)(struct decode *d, const struct dlt_hdr *rec);
+	/*
+	 * The record of a call that was still running at the end: fill what follows the header in
+	 * REC (zeroed, RUNNING_REC_MAX bytes); strings are appended by running_str().
+	 */
+	void (*running)(const struct dlt_call *call, struct dlt_hdr *rec);
 };
+
+#define RUNNING_REC_MAX 24576
+/* Append the string at ADDR in the memory of REC's process as segment I (in rising order). */
+void running_str(struct dlt_hdr *rec, struct dlt_segs *segs, uint64_t addr, unsigned int i);
+
+#define PROBE(name) extern const struct probe name##_probe;
+#include "probes.def"
+#undef PROBE
 
 /* Indexed by enum dlt_probe; [0] is NULL. */
 extern const struct probe *const probes[DLT_PROBES];

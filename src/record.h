@@ -32,11 +32,12 @@ enum field_kind {
 	FIELD_FUNC,  /* u16: index in the probe's table of calls */
 	FIELD_NAME,  /* u32: index in NAMES */
 	FIELD_FLAGS, /* s64: bits by NAMES joined by '|', the rest in hex, "0" when none */
+	FIELD_BITS,  /* u32: those bits that NAMES has, "-" when none */
 	FIELD_FID,   /* struct dlt_file_id */
 	FIELD_FILE,  /* the same: the last component of its path */
 	FIELD_USTR,  /* segment ARG (struct dlt_segs at offset): a string as the program passed it */
-	FIELD_PATH,  /* segment ARG: a walked path */
-	FIELD_ABS,   /* segment ARG: a user string, made absolute by the walked path in segment ARG2 */
+	FIELD_ABS,   /* segment ARG: the same made absolute by the walked path in segment ARG2 */
+	FIELD_REALPATH, /* struct dlt_file, then struct dlt_segs whose segment ARG is its path */
 	FIELD_FILEDEV, FIELD_FILETYPE, FIELD_FILESTATE, /* struct dlt_file */
 };
 
@@ -87,17 +88,28 @@ char *record_put_row(char *out, const struct probe *p, const void *rec, struct r
 /* Both header lines of P's file; the new end. */
 char *record_put_header(char *out, const struct probe *p);
 
-/* Segment I of REC, whose struct dlt_segs lies at SEGS_OFFSET: NULL and 0 when empty. */
-const char *record_seg(const void *rec, size_t segs_offset, unsigned int i, size_t *len_ret);
+/*
+ * Segment I of REC, a record of P with its struct dlt_segs at SEGS_OFFSET: NULL and 0 when empty or
+ * beyond the record's end. A user string comes without its NUL.
+ */
+const char *record_seg(const struct probe *p, const void *rec, size_t segs_offset, unsigned int i,
+		       size_t *len_ret);
+
+#define RECORD_PATH_MAX (2 * DLT_PATH_MAX + 64)
 
 /*
- * A walked path (components from last to first, each with its NUL) turned into "/a/b" in DST of
- * SIZE bytes: its length.
+ * A walked path (components from last to first, each with its NUL) as "/a/b" in DST of
+ * RECORD_PATH_MAX bytes: its length. No components: "/".
  */
-size_t record_path(char *dst, size_t size, const char *seg, size_t len);
+size_t record_path(char *dst, const char *seg, size_t len);
 
-/* User string S made absolute by the walked path BASE, "." and doubled "/" removed; its length. */
-size_t record_abs(char *dst, size_t size, const char *s, size_t s_len, const char *base,
-		  size_t base_len);
+/*
+ * User string S in DST, made absolute by the walked path BASE; "." and doubled "/" taken out, ".."
+ * and links left as they are. BASE NULL and S relative: S as it is.
+ */
+size_t record_abs(char *dst, const char *s, size_t s_len, const char *base, size_t base_len);
+
+/* The path of a described file as files.out and open.out print it; also of pipes, sockets, memfds. */
+size_t record_realpath(char *dst, const struct dlt_file *file, const char *seg, size_t len);
 
 #endif

@@ -12,6 +12,14 @@ enum dlt_mmap_shape {
 	DLT_MREMAP,  /* old addr, old len, len, flags, addr */
 };
 
+#define DLT_MMAP_SNAPSHOT 3 /* FUNC of what was mapped when the trace came */
+
+/* mremap's flags share the FLAGS column with mmap's: shifted out of their way. */
+#define DLT_MREMAP_SHIFT 40
+#define DLT_MREMAP_MAYMOVE (1ULL << 40)
+#define DLT_MREMAP_FIXED (2ULL << 40)
+#define DLT_MREMAP_DONTUNMAP (4ULL << 40)
+
 struct dlt_mmap {
 	struct dlt_hdr hdr;
 	struct dlt_file_id id;

@@ -11,6 +11,8 @@
 #define DLT_OPEN_CREAT 2 /* path, mode */
 #define DLT_OPEN_HOW 3	 /* dirfd, path, struct open_how, size */
 
+#define DLT_OPEN_SNAPSHOT 4 /* FUNC of what was open when the trace came */
+
 struct dlt_open {
 	struct dlt_hdr hdr;
 	struct dlt_file file; /* ino 0: the open failed */

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "decode.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+
+#include "files.h"
+#include "probe.h"
+#include "util.h"
+
+int decode_init(struct decode *d, const struct config *cfg)
+{
+	memset(d, 0, sizeof(*d));
+	for (unsigned int i = 0; i < DLT_PROBES; i++)
+		d->sinks[i].fd = -1;
+	d->cfg = cfg;
+	d->ctx = (struct record_ctx){ .clock = &d->clock, .utc = &d->utc, .files = files_new() };
+	return d->ctx.files ? 0 : -ENOMEM;
+}
+
+void decode_free(struct decode *d)
+{
+	for (unsigned int i = 0; i < DLT_PROBES; i++)
+		sink_close(&d->sinks[i]);
+	files_free(d->ctx.files);
+	d->ctx.files = NULL;
+	free(d->pids);
+	d->pids = NULL;
+}
+
+static bool list_matches(const struct config_list *list, const char *name)
+{
+	for (unsigned int i = 0; i < list->n; i++)
+		if (!fnmatch(list->items[i], name, 0))
+			return true;
+	return false;
+}
+
+/* Globs are slow and names are few: the verdict is kept per name. */
+static bool comm_kept(struct decode *d, const char comm[DLT_COMM_LEN])
+{
+	char name[DLT_COMM_LEN + 1] = {};
+	uint64_t words[2];
+	unsigned int at;
+
+	if (!d->cfg->comm.n && !d->cfg->exclude_comm.n)
+		return true;
+	memcpy(words, comm, sizeof(words));
+	at = (words[0] * 31 + words[1]) * 0x9e3779b97f4a7c15ULL >> 56;
+	if (!d->comm_cache[at].keep || memcmp(d->comm_cache[at].comm, comm, DLT_COMM_LEN)) {
+		memcpy(name, comm, DLT_COMM_LEN);
+		memcpy(d->comm_cache[at].comm, comm, DLT_COMM_LEN);
+		d->comm_cache[at].keep = (!d->cfg->comm.n || list_matches(&d->cfg->comm, name)) &&
+					 !list_matches(&d->cfg->exclude_comm, name) ? 1 : -1;
+	}
+	return d->comm_cache[at].keep > 0;
+}
+
+void decode_row(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
+{
+	struct sink *sink = &d->sinks[probe];
+
+	if (sink->fd >= 0)
+		sink_commit(sink, record_put_row(sink_begin(sink), probes[probe], rec, &d->ctx), rec->ts_ns);
+}
+
+/* Every file that a row names is known: rows of files.out come before those that use their FID. */
+static void files_before(struct decode *d, const struct probe *p, const struct dlt_hdr *rec)
+{
+	for (unsigned int i = 0; i < p->n_fields; i++)
+		if (p->fields[i].kind == FIELD_FID)
+			decode_file_used(d, rec, (const void *)((const char *)rec + p->fields[i].offset));
+}
+
+void decode_record(struct decode *d, const void *data, uint32_t len)
+{
+	const struct dlt_hdr *rec = data;
+	const struct probe *p;
+
+	if (len < sizeof(*rec) || rec->probe == DLT_NO_PROBE || rec->probe >= DLT_PROBES) {
+		d->counts[DLT_NO_PROBE].bad++;
+		return;
+	}
+	p = probes[rec->probe];
+	if (rec->size < p->rec_size || rec->size > len) {
+		d->counts[rec->probe].bad++;
+		return;
+	}
+	d->counts[rec->probe].records++;
+	if (p->flags & PROBE_OF_TARGET && !comm_kept(d, rec->comm)) {
+		d->counts[rec->probe].filtered++;
+		return;
+	}
+	if (p->decode) {
+		p->decode(d, rec);
+		return;
+	}
+	files_before(d, p, rec);
+	decode_row(d, rec->probe, rec);
+}
+
+static void files_row(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file *file,
+		      const char *seg, size_t len)
+{
+	struct {
+		struct dlt_files rec;
+		char path[DLT_PATH_MAX + 256];
+	} row = { .rec = { .hdr = *hdr, .file = *file } };
+
+	len = MIN(len, sizeof(row.path));
+	row.rec.hdr.size = (uint32_t)(sizeof(row.rec) + len);
+	row.rec.segs.len[0] = (uint16_t)len;
+	if (len)
+		memcpy(row.path, seg, len);
+	decode_row(d, DLT_files, &row.rec.hdr);
+}
+
+void decode_file(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file *file,
+		 const char *seg, size_t len)
+{
+	struct file_entry *e = files_get(d->ctx.files, &file->id, NULL);
+	char path[RECORD_PATH_MAX];
+
+	if (!e)
+		return;
+	e->file = *file;
+	if (files_name(d->ctx.files, e, path, record_realpath(path, file, seg, len)))
+		files_row(d, hdr, file, seg, len);
+}
+
+void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file_id *id)
+{
+	struct dlt_file unknown = { .id = *id, .flags = DLT_PATH_UNREACHABLE };
+	bool is_new;
+
+	if (id->ino && files_get(d->ctx.files, id, &is_new) && is_new)
+		files_row(d, hdr, &unknown, NULL, 0);
+}
+
+/* A path as components from the last to the first, as the kernel walks one. */
+static size_t path_to_seg(char *dst, const char *path, size_t len)
+{
+	size_t at = 0;
+
+	for (size_t end = len; end;) {
+		size_t start = end;
+
+		while (start && path[start - 1] != '/')
+			start--;
+		memcpy(dst + at, path + start, end - start);
+		at += end - start;
+		dst[at++] = '\0';
+		end = start ? start - 1 : 0;
+	}
+	return at;
+}
+
+struct dlt_file_id decode_path_moved(struct decode *d, const struct dlt_hdr *hdr, const char *path,
+				     size_t len, const char *new_path, size_t new_len)
+{
+	struct file_entry *e = files_by_path(d->ctx.files, path, len);
+	struct dlt_file moved = {};
+	char seg[RECORD_PATH_MAX];
+
+	if (!e)
+		return (struct dlt_file_id){};
+	moved = e->file;
+	if (!new_path) {
+		files_forget_path(d->ctx.files, path, len);
+	} else if (files_name(d->ctx.files, e, new_path, new_len)) {
+		files_row(d, hdr, &moved, seg, path_to_seg(seg, new_path, new_len));
+	}
+	return e->id;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The FID table: file identities of the kernel to small numbers and their names. Owned by the drain
+ * thread. Grows with the number of distinct files; writes no rows itself.
+ */
+#ifndef FILES_H
+#define FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dlt/dlt.h"
+
+struct file_entry {
+	struct dlt_file_id id;
+	struct dlt_file file; /* as last described */
+	uint32_t fid;	   /* from 1 */
+	uint32_t path_len; /* 0: no name yet */
+	uint16_t text_len;
+	char *path; /* as REALPATH before escaping; its escaped last component behind it */
+	const char *text;
+};
+
+struct files;
+
+struct files *files_new(void);
+void files_free(struct files *f);
+
+/* The entry of ID, made when new (*IS_NEW_RET, may be NULL). NULL only when memory is out. */
+struct file_entry *files_get(struct files *f, const struct dlt_file_id *id, bool *is_new_ret);
+
+/* Give ENTRY a name: true when it differs from the one it had. */
+bool files_name(struct files *f, struct file_entry *entry, const char *path, size_t len);
+
+/* The file last known by this path, or NULL. */
+struct file_entry *files_by_path(struct files *f, const char *path, size_t len);
+/* The path is gone. */
+void files_forget_path(struct files *f, const char *path, size_t len);
+
+size_t files_count(const struct files *f);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The close probe: the smallest, and the one to copy. */
+#include "dlt/close.h"
+
+#include <sys/syscall.h>
+
+#include "close.skel.h"
+#include "probe.h"
+#include "probes/skel.h"
+#include "syscalls.h"
+#include "util.h"
+
+static const struct field fields[] = {
+	FIELDS_HEAD(struct dlt_close),
+	FIELD_FUNC_OF(struct dlt_close),
+	FIELD_LAT_OF(struct dlt_close),
+	{ "RET", "0 or -errno", FIELD_S64, offsetof(struct dlt_close, ret) },
+	{ "FD", "descriptor; the first of close_range", FIELD_S64, offsetof(struct dlt_close, fd) },
+	{ "LAST", "the last descriptor of close_range", FIELD_S64, offsetof(struct dlt_close, last) },
+	FIELD_FID_OF(struct dlt_close, id),
+	FIELD_FILE_OF(struct dlt_close, id),
+};
+
+static const struct probe_call calls[] = {
+	{ "close", SYS_close, 0, "close_exit", "close_entry" },
+	{ "close_range", SYS_close_range, DLT_CLOSE_RANGE, "close_exit" },
+};
+
+static int close_open(struct probe_object *o, const struct dlt_config *cfg)
+{
+	return SKEL_OPEN(close, o, cfg);
+}
+
+static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
+{
+	struct dlt_close *rec = (struct dlt_close *)hdr;
+
+	rec->id = call->id;
+	rec->ret = DLT_UNKNOWN;
+	rec->fd = (int32_t)call->args[0];
+	rec->last = call->shape == DLT_CLOSE_RANGE ? (int64_t)(uint32_t)call->args[1] : DLT_NONE;
+}
+
+const struct probe close_probe = {
+	.name = "close",
+	.help = "close and close_range, with the file that the descriptor stood for",
+	.fields = fields,
+	.n_fields = ARRAY_SIZE(fields),
+	.calls = calls,
+	.n_calls = ARRAY_SIZE(calls),
+	.rec_size = sizeof(struct dlt_close),
+	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET,
+	.open = close_open,
+	.running = running,
+};

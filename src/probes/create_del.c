@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The create_del probe. System calls name files by path only: the FID is that of the file last known
+ * by the absolute path, where one is.
+ */
+#include "dlt/create_del.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "create_del.skel.h"
+#include "decode.h"
+#include "probe.h"
+#include "probes/names.h"
+#include "probes/skel.h"
+#include "syscalls.h"
+#include "util.h"
+
+/* FLAGS holds O_* for create, AT_* or RENAME_* for the others: the number says it for those. */
+static const struct field fields[] = {
+	FIELDS_HEAD(struct dlt_create_del),
+	FIELD_FUNC_OF(struct dlt_create_del),
+	FIELD_LAT_OF(struct dlt_create_del),
+	{ "RET", "0 or -errno", FIELD_S64, offsetof(struct dlt_create_del, ret) },
+	{ "MODE", "permissions as passed, octal; of mknod with the type", FIELD_MODE,
+	  offsetof(struct dlt_create_del, mode) },
+	{ "FLAGS", "O_* (create), AT_* (unlinkat, linkat), RENAME_* (renameat2), in hex", FIELD_ADDR,
+	  offsetof(struct dlt_create_del, flags) },
+	FIELD_FID_OF(struct dlt_create_del, id),
+	{ "PATH", "as passed, made absolute without resolving links", FIELD_ABS,
+	  offsetof(struct dlt_create_del, segs), 0, 2 },
+	{ "PATH2", "the new name of rename and link; the text of symlink", FIELD_ABS,
+	  offsetof(struct dlt_create_del, segs), 1, 3 },
+};
+
+static const struct probe_call calls[] = {
+	{ "create", -1 }, /* an open that made its file: src/probes/open.c */
+	{ "link", SYS_link, DLT_CD_RENAME, "create_del_exit" },
+	{ "linkat", SYS_linkat, DLT_CD_RENAMEAT, "create_del_exit" },
+	{ "mkdir", SYS_mkdir, DLT_CD_MKDIR, "create_del_exit" },
+	{ "mkdirat", SYS_mkdirat, DLT_CD_MKDIRAT, "create_del_exit" },
+	{ "mknod", SYS_mknod, DLT_CD_MKNOD, "create_del_exit" },
+	{ "mknodat", SYS_mknodat, DLT_CD_MKNODAT, "create_del_exit" },
+	{ "rename", SYS_rename, DLT_CD_RENAME, "create_del_exit" },
+	{ "renameat", SYS_renameat, DLT_CD_RENAMEAT | DLT_CD_NO_FLAGS, "create_del_exit" },
+	{ "renameat2", SYS_renameat2, DLT_CD_RENAMEAT, "create_del_exit" },
+	{ "rmdir", SYS_rmdir, DLT_CD_UNLINK, "create_del_exit" },
+	{ "symlink", SYS_symlink, DLT_CD_SYMLINK, "create_del_exit" },
+	{ "symlinkat", SYS_symlinkat, DLT_CD_SYMLINKAT, "create_del_exit" },
+	{ "unlink", SYS_unlink, DLT_CD_UNLINK, "create_del_exit" },
+	{ "unlinkat", SYS_unlinkat, DLT_CD_UNLINKAT, "create_del_exit" },
+};
+
+static int create_del_open(struct probe_object *o, const struct dlt_config *cfg)
+{
+	return SKEL_OPEN(create_del, o, cfg);
+}
+
+static size_t abs_path(const struct dlt_create_del *rec, unsigned int i, char *dst)
+{
+	const size_t segs = offsetof(struct dlt_create_del, segs);
+	size_t len, base_len;
+	const char *path = record_seg(&create_del_probe, rec, segs, i, &len);
+	const char *base = record_seg(&create_del_probe, rec, segs, i + 2, &base_len);
+
+	return record_abs(dst, path, len ? len - 1 : 0, base, base_len);
+}
+
+static void decode(struct decode *d, const struct dlt_hdr *hdr)
+{
+	struct dlt_create_del *rec = (struct dlt_create_del *)hdr; /* the drain's own copy or page */
+	const char *func = calls[hdr->func < ARRAY_SIZE(calls) ? hdr->func : 0].name;
+	char path[RECORD_PATH_MAX], path2[RECORD_PATH_MAX];
+	struct dlt_create_del *copy;
+	char buf[sizeof(*rec) + 4 * DLT_PATH_MAX];
+	size_t len, len2 = 0;
+	bool gone, moved;
+
+	if (hdr->size > sizeof(buf))
+		return;
+	copy = (struct dlt_create_del *)memcpy(buf, rec, hdr->size);
+	len = abs_path(rec, 0, path);
+	gone = !rec->ret && (strstr(func, "unlink") || !strcmp(func, "rmdir"));
+	moved = !rec->ret && strstr(func, "rename");
+	if (moved)
+		len2 = abs_path(rec, 1, path2);
+	if (len && !strstr(func, "symlink"))
+		copy->id = decode_path_moved(d, hdr, path, len, moved ? path2 : gone ? NULL : path,
+					     moved ? len2 : len);
+	decode_row(d, DLT_create_del, &copy->hdr);
+}
+
+static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
+{
+	struct dlt_create_del *rec = (struct dlt_create_del *)hdr;
+	static const uint8_t path_arg[] = {
+		[DLT_CD_MKDIRAT] = 1, [DLT_CD_UNLINKAT] = 1, [DLT_CD_RENAMEAT] = 1,
+		[DLT_CD_SYMLINK] = 1, [DLT_CD_SYMLINKAT] = 2, [DLT_CD_MKNODAT] = 1,
+		[DLT_CD_SHAPES] = 0,
+	};
+
+	rec->ret = rec->mode = rec->flags = DLT_UNKNOWN;
+	running_str(hdr, &rec->segs, call->args[path_arg[call->shape & ~DLT_CD_NO_FLAGS]], 0);
+}
+
+const struct probe create_del_probe = {
+	.name = "create_del",
+	.help = "files created, and mkdir, rmdir, unlink, rename, link, symlink, mknod",
+	.fields = fields,
+	.n_fields = ARRAY_SIZE(fields),
+	.calls = calls,
+	.n_calls = ARRAY_SIZE(calls),
+	.rec_size = sizeof(struct dlt_create_del),
+	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET,
+	.open = create_del_open,
+	.decode = decode,
+	.running = running,
+};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* files.out, the FID table: who a file is, told once by whichever probe meets it first. */
+#include "dlt/files.h"
+
+#include "decode.h"
+#include "probe.h"
+#include "util.h"
+
+static const struct field fields[] = {
+	{ "TIMESTAMP", "CLOCK_MONOTONIC when the file was met, ns", FIELD_TS, offsetof(struct dlt_files, hdr.ts_ns) },
+	{ "TIME", "the same instant in UTC", FIELD_UTC, offsetof(struct dlt_files, hdr.ts_ns) },
+	{ "FID", "number of this file's life, from 1", FIELD_FID, offsetof(struct dlt_files, file) },
+	{ "DEV", "major:minor of its file system", FIELD_FILEDEV, offsetof(struct dlt_files, file) },
+	{ "INO", "inode number", FIELD_U64, offsetof(struct dlt_files, file.id.ino) },
+	{ "TYPE", "reg dir chr blk fifo sock lnk anon shm memfd", FIELD_FILETYPE, offsetof(struct dlt_files, file) },
+	{ "FSTYPE", "file system", FIELD_STR, offsetof(struct dlt_files, file.fstype), sizeof(((struct dlt_file *)0)->fstype) },
+	{ "SIZE", "bytes when it was met", FIELD_U64, offsetof(struct dlt_files, file.size) },
+	{ "STATE", "ok deleted unreachable truncated", FIELD_FILESTATE, offsetof(struct dlt_files, file) },
+	{ "REALPATH", "full path; a later row with the same FID is a rename", FIELD_REALPATH, offsetof(struct dlt_files, file) },
+};
+
+static void decode(struct decode *d, const struct dlt_hdr *hdr)
+{
+	const struct dlt_files *rec = (const void *)hdr;
+	size_t len;
+	const char *seg = record_seg(&files_probe, rec, offsetof(struct dlt_files, segs), 0, &len);
+
+	decode_file(d, hdr, &rec->file, seg, len);
+}
+
+const struct probe files_probe = {
+	.name = "files",
+	.help = "the FID table: every file that another row names",
+	.fields = fields,
+	.n_fields = ARRAY_SIZE(fields),
+	.rec_size = sizeof(struct dlt_files),
+	.decode = decode,
+};

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The mmap probe. */
+#include "dlt/mmap.h"
+
+#include <sys/mman.h>
+
+#include "mmap.skel.h"
+#include "probe.h"
+#include "probes/skel.h"
+#include "syscalls.h"
+#include "util.h"
+
+static const struct field_name prot_names[] = {
+	{ PROT_EXEC, "EXEC" }, { PROT_READ, "READ" }, { PROT_WRITE, "WRITE" },
+	{ PROT_GROWSDOWN, "GROWSDOWN" }, { PROT_GROWSUP, "GROWSUP" }, { 0, NULL },
+};
+
+static const struct field_name flag_names[] = {
+	{ MAP_SHARED_VALIDATE, "SHARED_VALIDATE", 3 },
+	{ MAP_SHARED, "SHARED", 3 },
+	{ MAP_PRIVATE, "PRIVATE", 3 },
+	{ MAP_ANONYMOUS, "ANONYMOUS" },
+	{ MAP_DENYWRITE, "DENYWRITE" },
+	{ MAP_FIXED, "FIXED" },
+	{ MAP_FIXED_NOREPLACE, "FIXED_NOREPLACE" },
+	{ MAP_GROWSDOWN, "GROWSDOWN" },
+	{ MAP_HUGETLB, "HUGETLB" },
+	{ MAP_LOCKED, "LOCKED" },
+	{ MAP_NONBLOCK, "NONBLOCK" },
+	{ MAP_NORESERVE, "NORESERVE" },
+	{ MAP_POPULATE, "POPULATE" },
+	{ MAP_STACK, "STACK" },
+	{ MAP_SYNC, "SYNC" },
+	/* mremap's, moved out of the way by the BPF side */
+	{ DLT_MREMAP_MAYMOVE, "MREMAP_MAYMOVE" },
+	{ DLT_MREMAP_FIXED, "MREMAP_FIXED" },
+	{ DLT_MREMAP_DONTUNMAP, "MREMAP_DONTUNMAP" },
+	{ 0, NULL },
+};
+
+static const struct field fields[] = {
+	FIELDS_HEAD(struct dlt_mmap),
+	FIELD_FUNC_OF(struct dlt_mmap),
+	FIELD_LAT_OF(struct dlt_mmap),
+	{ "RET", "address, 0 (munmap) or -errno", FIELD_ADDR, offsetof(struct dlt_mmap, ret) },
+	{ "ADDR", "address asked for", FIELD_ADDR, offsetof(struct dlt_mmap, addr) },
+	{ "LEN", "bytes", FIELD_U64, offsetof(struct dlt_mmap, len) },
+	{ "PROT", "PROT_*", FIELD_FLAGS, offsetof(struct dlt_mmap, prot), 0, 0, prot_names },
+	{ "FLAGS", "MAP_* or MREMAP_*", FIELD_FLAGS, offsetof(struct dlt_mmap, flags), 0, 0, flag_names },
+	{ "FD", "descriptor as passed (-1: none)", FIELD_S64, offsetof(struct dlt_mmap, fd) },
+	{ "OFFSET", "in the file, bytes", FIELD_S64, offsetof(struct dlt_mmap, offset) },
+	{ "OLD_ADDR", "mremap's old address", FIELD_ADDR, offsetof(struct dlt_mmap, old_addr) },
+	{ "OLD_LEN", "mremap's old length, bytes", FIELD_S64, offsetof(struct dlt_mmap, old_len) },
+	FIELD_FID_OF(struct dlt_mmap, id),
+	FIELD_FILE_OF(struct dlt_mmap, id),
+};
+
+static const struct probe_call calls[] = {
+	{ "mmap", SYS_mmap, DLT_MMAP, "mmap_exit" },
+	{ "mremap", SYS_mremap, DLT_MREMAP, "mmap_exit" },
+	{ "munmap", SYS_munmap, DLT_MUNMAP, "mmap_exit" },
+	{ "snapshot", -1 }, /* mapped when the trace came */
+};
+_Static_assert(ARRAY_SIZE(calls) - 1 == DLT_MMAP_SNAPSHOT, "the BPF side knows this number");
+
+static int mmap_open(struct probe_object *o, const struct dlt_config *cfg)
+{
+	return SKEL_OPEN(mmap, o, cfg);
+}
+
+static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
+{
+	struct dlt_mmap *rec = (struct dlt_mmap *)hdr;
+	bool mmap = call->shape == DLT_MMAP, mremap = call->shape == DLT_MREMAP;
+
+	rec->ret = DLT_UNKNOWN;
+	rec->addr = mremap ? DLT_NONE : (int64_t)call->args[0];
+	rec->len = call->args[mremap ? 2 : 1];
+	rec->prot = mmap ? (int64_t)call->args[2] : DLT_NONE;
+	rec->flags = mmap ? (int64_t)call->args[3] :
+		     mremap ? (int64_t)call->args[3] << DLT_MREMAP_SHIFT : DLT_NONE;
+	rec->fd = mmap ? (int32_t)call->args[4] : DLT_NONE;
+	rec->offset = mmap ? (int64_t)call->args[5] : DLT_NONE;
+	rec->old_addr = mremap ? (int64_t)call->args[0] : DLT_NONE;
+	rec->old_len = mremap ? (int64_t)call->args[1] : DLT_NONE;
+}
+
+const struct probe mmap_probe = {
+	.name = "mmap",
+	.help = "mmap, munmap, mremap",
+	.fields = fields,
+	.n_fields = ARRAY_SIZE(fields),
+	.calls = calls,
+	.n_calls = ARRAY_SIZE(calls),
+	.rec_size = sizeof(struct dlt_mmap),
+	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET,
+	.open = mmap_open,
+	.running = running,
+};

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The open probe. A call that made its file is a row of create_del as well. */
+#include "dlt/open.h"
+
+#include <fcntl.h>
+
+#include "decode.h"
+#include "dlt/create_del.h"
+#include "open.skel.h"
+#include "probe.h"
+#include "probes/names.h"
+#include "probes/skel.h"
+#include "syscalls.h"
+#include "util.h"
+
+static const struct field fields[] = {
+	FIELDS_HEAD(struct dlt_open),
+	FIELD_FUNC_OF(struct dlt_open),
+	FIELD_LAT_OF(struct dlt_open),
+	{ "VFS_LAT_NS", "the vfs_open() inside it, ns; - where not seen", FIELD_S64,
+	  offsetof(struct dlt_open, vfs_lat_ns) },
+	{ "RET", "descriptor or -errno", FIELD_S64, offsetof(struct dlt_open, ret) },
+	{ "FLAGS", "O_* as passed", FIELD_FLAGS, offsetof(struct dlt_open, flags), 0, 0, open_flag_names },
+	{ "MODE", "permissions as passed, octal; - without O_CREAT or O_TMPFILE", FIELD_MODE,
+	  offsetof(struct dlt_open, mode) },
+	FIELD_FID_OF(struct dlt_open, file.id),
+	FIELD_FILE_OF(struct dlt_open, file.id),
+	{ "PATH", "path as passed, whole", FIELD_USTR, offsetof(struct dlt_open, segs), 0 },
+	{ "REALPATH", "the opened file's path as seen from the process's root", FIELD_REALPATH,
+	  offsetof(struct dlt_open, file), 1 },
+};
+
+/* The position is FUNC's number; what is no call has no number. */
+static const struct probe_call calls[] = {
+	{ "creat", SYS_creat, DLT_OPEN_CREAT, "open_exit" },
+	{ "open", SYS_open, DLT_OPEN_PLAIN, "open_exit" },
+	{ "openat", SYS_openat, DLT_OPEN_AT, "open_exit" },
+	{ "openat2", SYS_openat2, DLT_OPEN_HOW, "open_exit" },
+	{ "snapshot", -1 }, /* open when the trace came */
+};
+_Static_assert(ARRAY_SIZE(calls) - 1 == DLT_OPEN_SNAPSHOT, "the BPF side knows this number");
+
+static int open_open(struct probe_object *o, const struct dlt_config *cfg)
+{
+	return SKEL_OPEN(open, o, cfg);
+}
+
+/* The row of create_del: PATH as passed, made absolute. */
+static void created_row(struct decode *d, const struct dlt_open *rec)
+{
+	struct {
+		struct dlt_create_del rec;
+		char strings[2 * DLT_PATH_MAX];
+	} row = { .rec = { .hdr = rec->hdr, .id = rec->file.id, .ret = 0 } };
+	size_t path_len, base_len;
+	const char *path = record_seg(&open_probe, rec, offsetof(struct dlt_open, segs), 0, &path_len);
+	const char *base = record_seg(&open_probe, rec, offsetof(struct dlt_open, segs), 2, &base_len);
+
+	if (path_len + base_len > sizeof(row.strings))
+		return;
+	row.rec.hdr.probe = DLT_create_del;
+	row.rec.hdr.func = 0; /* "create", first in src/probes/create_del.c */
+	row.rec.hdr.size = (uint32_t)(sizeof(row.rec) + path_len + base_len);
+	row.rec.segs.len[0] = (uint16_t)path_len;
+	row.rec.segs.len[2] = (uint16_t)base_len;
+	row.rec.mode = rec->mode;
+	row.rec.flags = rec->flags;
+	if (path)
+		memcpy(row.strings, path, path_len);
+	if (base)
+		memcpy(row.strings + path_len, base, base_len);
+	d->counts[DLT_create_del].records++;
+	decode_row(d, DLT_create_del, &row.rec.hdr);
+}
+
+static void decode(struct decode *d, const struct dlt_hdr *hdr)
+{
+	const struct dlt_open *rec = (const void *)hdr;
+	size_t len;
+	const char *seg = record_seg(&open_probe, rec, offsetof(struct dlt_open, segs), 1, &len);
+
+	if (rec->file.id.ino)
+		decode_file(d, hdr, &rec->file, seg, len);
+	decode_row(d, DLT_open, hdr);
+	if (rec->created)
+		created_row(d, rec);
+}
+
+static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
+{
+	struct dlt_open *rec = (struct dlt_open *)hdr;
+	bool at = call->shape == DLT_OPEN_AT || call->shape == DLT_OPEN_HOW;
+
+	rec->ret = DLT_UNKNOWN;
+	rec->vfs_lat_ns = DLT_NONE;
+	rec->flags = rec->mode = DLT_UNKNOWN;
+	if (call->shape == DLT_OPEN_PLAIN || call->shape == DLT_OPEN_AT)
+		rec->flags = (uint32_t)call->args[at + 1];
+	running_str(hdr, &rec->segs, call->args[at], 0);
+}
+
+const struct probe open_probe = {
+	.name = "open",
+	.help = "open, openat, openat2, creat, with the path as passed and the path of the file",
+	.fields = fields,
+	.n_fields = ARRAY_SIZE(fields),
+	.calls = calls,
+	.n_calls = ARRAY_SIZE(calls),
+	.rec_size = sizeof(struct dlt_open),
+	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET,
+	.open = open_open,
+	.decode = decode,
+	.running = running,
+};

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pids.out: process life. The kernel's record lacks what is found in /proc only: the cgroup's path
+ * and the rank in the environment. They are read at exec, kept per process and inherited at fork.
+ */
+#include "dlt/pids.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "decode.h"
+#include "pids.skel.h"
+#include "probe.h"
+#include "probes/skel.h"
+#include "text.h"
+#include "util.h"
+
+/* The record with what was added; it is this that the table describes. */
+struct row {
+	struct dlt_pids rec;
+	char cgroup[512];
+	int64_t rank;
+	/* then the segment */
+	char seg[DLT_ARGS_MAX + 64];
+};
+
+static const struct field_name event_names[] = {
+	{ DLT_PIDS_SNAPSHOT, "snapshot" }, { DLT_PIDS_FORK, "fork" },	  { DLT_PIDS_THREAD, "thread" },
+	{ DLT_PIDS_EXEC, "exec" },	   { DLT_PIDS_RENAME, "rename" }, { DLT_PIDS_EXIT, "exit" },
+	{ 0, NULL },
+};
+
+static const struct field fields[] = {
+	{ "TIMESTAMP", "CLOCK_MONOTONIC of the event, ns", FIELD_TS, offsetof(struct row, rec.hdr.ts_ns) },
+	{ "TIME", "the same instant in UTC", FIELD_UTC, offsetof(struct row, rec.hdr.ts_ns) },
+	{ "PID", "process (tgid) that the event is about", FIELD_U32, offsetof(struct row, rec.hdr.tgid) },
+	{ "TID", "thread", FIELD_U32, offsetof(struct row, rec.hdr.tid) },
+	{ "PPID", "its parent", FIELD_U32, offsetof(struct row, rec.ppid) },
+	{ "COMM", "name of the thread, after the event", FIELD_COMM, offsetof(struct row, rec.hdr.comm) },
+	{ "EVENT", "snapshot fork thread exec rename exit", FIELD_NAME, offsetof(struct row, rec.event), 0, 0, event_names },
+	{ "STATUS", "waitpid's raw number, in the row that ends a process; - for a thread", FIELD_S64, offsetof(struct row, rec.status) },
+	{ "NSPID", "process number in its own pid namespace", FIELD_U32, offsetof(struct row, rec.nspid) },
+	{ "UID", "real user", FIELD_U32, offsetof(struct row, rec.uid) },
+	{ "CGROUP", "path of its cgroup", FIELD_STR, offsetof(struct row, cgroup), 255 },
+	{ "RANK", "RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK of its environment", FIELD_S64, offsetof(struct row, rank) },
+	{ "ARGS", "exec, snapshot: arguments, NULs as \\000; rename: the old name; exit: utime= stime= (ns) maxrss= (bytes) "
+	  "majflt= disk_read= disk_write= (bytes), of the process where STATUS is given, else of the thread",
+	  FIELD_USTR, offsetof(struct row, rec.segs), 0 },
+};
+
+/* --- what is known per process ----------------------------------------------------------------- */
+
+struct proc {
+	uint32_t pid; /* 0: free */
+	int64_t rank;
+	char cgroup[256];
+};
+
+#define PROCS 4096 /* a cache: what falls out is read again */
+
+static struct proc *proc_slot(struct decode *d, uint32_t pid)
+{
+	if (!d->pids)
+		d->pids = calloc(PROCS, sizeof(struct proc));
+	return d->pids ? (struct proc *)d->pids + pid % PROCS : NULL;
+}
+
+/*
+ * The cgroup that says most: v2's, or on v1 and hybrid hosts the longest path of any hierarchy. Lines
+ * are "ID:CONTROLLERS:PATH" (cgroups(7)).
+ */
+static void read_cgroup(uint32_t pid, char *dst, size_t size)
+{
+	autofree char *name = util_fmt("/proc/%u/cgroup", pid), *text = NULL;
+	size_t best = 0;
+
+	if (!name || util_read_file(name, 65536, &text, NULL) < 0)
+		return;
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		char *path = strchr(line, ':');
+
+		path = path ? strchr(path + 1, ':') : NULL;
+		if (path && strlen(path + 1) > best) {
+			best = strlen(path + 1);
+			snprintf(dst, size, "%s", path + 1);
+		}
+	}
+}
+
+static int64_t read_rank(uint32_t pid)
+{
+	static const char *const names[] = { "RANK=", "SLURM_PROCID=", "OMPI_COMM_WORLD_RANK=" };
+	autofree char *name = util_fmt("/proc/%u/environ", pid), *env = NULL;
+	size_t len;
+
+	if (!name || util_read_file(name, 1 << 20, &env, &len) < 0)
+		return DLT_NONE;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		for (char *s = env; s < env + len; s += strlen(s) + 1)
+			if (!strncmp(s, names[i], strlen(names[i])))
+				return strtoll(s + strlen(names[i]), NULL, 10);
+	return DLT_NONE;
+}
+
+/* Fresh from /proc; a process that is gone already keeps what it had from its parent. */
+static void proc_read(struct proc *p, uint32_t pid)
+{
+	p->pid = pid;
+	p->rank = read_rank(pid);
+	read_cgroup(pid, p->cgroup, sizeof(p->cgroup));
+}
+
+static struct proc *proc_get(struct decode *d, const struct dlt_pids *rec)
+{
+	struct proc *p = proc_slot(d, rec->hdr.tgid), *parent = proc_slot(d, rec->ppid);
+
+	if (!p)
+		return NULL;
+	if (rec->event == DLT_PIDS_FORK && parent && parent->pid == rec->ppid) {
+		struct proc copy = *parent;
+
+		*p = copy;
+		p->pid = rec->hdr.tgid;
+	} else if (p->pid != rec->hdr.tgid || rec->event == DLT_PIDS_EXEC) {
+		if (p->pid != rec->hdr.tgid)
+			*p = (struct proc){ .rank = DLT_NONE };
+		proc_read(p, rec->hdr.tgid);
+	}
+	return p;
+}
+
+/* --- rows -------------------------------------------------------------------------------------- */
+
+static void decode(struct decode *d, const struct dlt_hdr *hdr)
+{
+	const struct dlt_pids *rec = (const void *)hdr;
+	const struct proc *p = proc_get(d, rec);
+	struct row row = { .rec = *rec, .rank = p ? p->rank : DLT_NONE };
+	size_t len = MIN((size_t)rec->segs.len[0], hdr->size - sizeof(*rec));
+
+	if (rec->event == DLT_PIDS_EXIT)
+		len = (size_t)snprintf(row.seg, sizeof(row.seg),
+				       "utime=%llu stime=%llu maxrss=%llu majflt=%llu disk_read=%llu disk_write=%llu",
+				       rec->utime_ns, rec->stime_ns, rec->maxrss_bytes, rec->majflt,
+				       rec->disk_read, rec->disk_write);
+	else
+		memcpy(row.seg, rec + 1, MIN(len, sizeof(row.seg)));
+	if (rec->event == DLT_PIDS_RENAME)
+		len = strnlen(row.seg, len);
+	row.rec.segs.len[0] = (uint16_t)len;
+	row.rec.hdr.size = (uint32_t)(offsetof(struct row, seg) + len);
+	if (p)
+		snprintf(row.cgroup, sizeof(row.cgroup), "%s", p->cgroup);
+	decode_row(d, DLT_pids, &row.rec.hdr);
+}
+
+static int pids_open(struct probe_object *o, const struct dlt_config *cfg)
+{
+	return SKEL_OPEN(pids, o, cfg);
+}
+
+const struct probe pids_probe = {
+	.name = "pids",
+	.help = "process life: fork, exec, rename, exit, and who was there before",
+	.fields = fields,
+	.n_fields = ARRAY_SIZE(fields),
+	.rec_size = sizeof(struct dlt_pids),
+	.open = pids_open,
+	.decode = decode,
+};

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The sync probe. truncate names its file by path: the FID is that of the file last known by it. */
+#include "dlt/sync.h"
+
+#include <string.h>
+
+#include "decode.h"
+#include "probe.h"
+#include "probes/skel.h"
+#include "sync.skel.h"
+#include "syscalls.h"
+#include "util.h"
+
+static const struct field fields[] = {
+	FIELDS_HEAD(struct dlt_sync),
+	FIELD_FUNC_OF(struct dlt_sync),
+	FIELD_LAT_OF(struct dlt_sync),
+	{ "RET", "0 or -errno", FIELD_S64, offsetof(struct dlt_sync, ret) },
+	{ "FD", "descriptor", FIELD_S64, offsetof(struct dlt_sync, fd) },
+	{ "OFFSET", "start of the range, bytes", FIELD_S64, offsetof(struct dlt_sync, offset) },
+	{ "LEN", "length of the range, or the new size, bytes", FIELD_S64, offsetof(struct dlt_sync, len) },
+	FIELD_FID_OF(struct dlt_sync, id),
+	FIELD_FILE_OF(struct dlt_sync, id),
+};
+
+static const struct probe_call calls[] = {
+	{ "fallocate", SYS_fallocate, DLT_SYNC_FALLOCATE, "sync_exit" },
+	{ "fdatasync", SYS_fdatasync, DLT_SYNC_FD, "sync_exit" },
+	{ "fsync", SYS_fsync, DLT_SYNC_FD, "sync_exit" },
+	{ "ftruncate", SYS_ftruncate, DLT_SYNC_FTRUNCATE, "sync_exit" },
+	{ "msync", SYS_msync, DLT_SYNC_MSYNC, "sync_exit" },
+	{ "sync", SYS_sync, DLT_SYNC_NONE, "sync_exit" },
+	{ "sync_file_range", SYS_sync_file_range, DLT_SYNC_RANGE, "sync_exit" },
+	{ "syncfs", SYS_syncfs, DLT_SYNC_FD, "sync_exit" },
+	{ "truncate", SYS_truncate, DLT_SYNC_TRUNCATE, "sync_exit" },
+};
+
+static int sync_open(struct probe_object *o, const struct dlt_config *cfg)
+{
+	return SKEL_OPEN(sync, o, cfg);
+}
+
+static void decode(struct decode *d, const struct dlt_hdr *hdr)
+{
+	const size_t segs = offsetof(struct dlt_sync, segs);
+	struct dlt_sync rec = *(const struct dlt_sync *)hdr;
+	char path[RECORD_PATH_MAX];
+	size_t len, base_len;
+	const char *s = record_seg(&sync_probe, hdr, segs, 0, &len);
+	const char *base = record_seg(&sync_probe, hdr, segs, 2, &base_len);
+
+	if (len > 1) {
+		len = record_abs(path, s, len - 1, base, base_len);
+		rec.id = decode_path_moved(d, hdr, path, len, path, len);
+	}
+	decode_file_used(d, hdr, &rec.id);
+	decode_row(d, DLT_sync, &rec.hdr);
+}
+
+static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
+{
+	struct dlt_sync *rec = (struct dlt_sync *)hdr;
+	bool fd = call->shape != DLT_SYNC_NONE && call->shape != DLT_SYNC_MSYNC &&
+		  call->shape != DLT_SYNC_TRUNCATE;
+
+	rec->ret = DLT_UNKNOWN;
+	rec->fd = fd ? (int32_t)call->args[0] : DLT_NONE;
+	rec->offset = rec->len = DLT_NONE;
+}
+
+const struct probe sync_probe = {
+	.name = "sync",
+	.help = "fsync fdatasync sync_file_range msync syncfs sync truncate ftruncate fallocate",
+	.fields = fields,
+	.n_fields = ARRAY_SIZE(fields),
+	.calls = calls,
+	.n_calls = ARRAY_SIZE(calls),
+	.rec_size = sizeof(struct dlt_sync),
+	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET,
+	.open = sync_open,
+	.decode = decode,
+	.running = running,
+};

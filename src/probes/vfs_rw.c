@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The vfs_rw probe: reads and writes. */
+#include "dlt/vfs_rw.h"
+
+#include <fcntl.h>
+
+#include "decode.h"
+#include "probe.h"
+#include "probes/skel.h"
+#include "syscalls.h"
+#include "util.h"
+#include "vfs_rw.skel.h"
+
+static const struct field_name dir_names[] = {
+	{ DLT_RW_R, "R" }, { DLT_RW_W, "W" }, { DLT_RW_NEITHER, "-" }, { 0, NULL },
+};
+
+/* Of the file's and the call's flags, those that change what a read or write does. */
+static const struct field_name flag_names[] = {
+	{ O_DIRECT, "DIRECT" }, { O_APPEND, "APPEND" }, { DLT_RW_NOWAIT, "NOWAIT" },
+	{ O_SYNC, "SYNC", O_SYNC }, { O_DSYNC, "SYNC" }, { 0, NULL },
+};
+
+static const struct field fields[] = {
+	FIELDS_HEAD(struct dlt_vfs_rw),
+	{ "RW", "R or W", FIELD_NAME, offsetof(struct dlt_vfs_rw, dir), 0, 0, dir_names },
+	FIELD_FUNC_OF(struct dlt_vfs_rw),
+	FIELD_LAT_OF(struct dlt_vfs_rw),
+	{ "REQUESTED", "bytes asked for", FIELD_U64, offsetof(struct dlt_vfs_rw, requested) },
+	{ "RETURNED", "bytes moved or -errno", FIELD_S64, offsetof(struct dlt_vfs_rw, returned) },
+	{ "OFFSET", "where it began, bytes; - where the file cannot seek", FIELD_S64,
+	  offsetof(struct dlt_vfs_rw, offset) },
+	{ "DISK_BYTES", "bytes that the call made the kernel fetch, read-ahead included; 0: from cache",
+	  FIELD_S64, offsetof(struct dlt_vfs_rw, disk_bytes) },
+	{ "FD", "descriptor", FIELD_S32, offsetof(struct dlt_vfs_rw, fd) },
+	{ "FLAGS", "DIRECT APPEND NOWAIT SYNC, of the file or the call", FIELD_BITS,
+	  offsetof(struct dlt_vfs_rw, f_flags), 0, 0, flag_names },
+	FIELD_FID_OF(struct dlt_vfs_rw, id),
+	FIELD_FILE_OF(struct dlt_vfs_rw, id),
+};
+
+enum { CALL_IO_SUBMIT };
+static const struct probe_call calls[] = {
+	[CALL_IO_SUBMIT] = { "io_submit", SYS_io_submit, 0, "io_submit_exit" },
+	/* the BPF side adds 1 + IOCB_CMD_* (linux/aio_abi.h) */
+	{ "io_submit:pread", -1 },
+	{ "io_submit:pwrite", -1 },
+	{ "io_submit:fsync", -1 },
+	{ "io_submit:fdsync", -1 },
+	{ "io_submit:preadx", -1 }, /* never implemented */
+	{ "io_submit:poll", -1 },
+	{ "io_submit:noop", -1 },
+	{ "io_submit:preadv", -1 },
+	{ "io_submit:pwritev", -1 },
+	{ "io_submit:other", -1 },
+	{ "copy_file_range", SYS_copy_file_range, DLT_RW_COPY_RANGE, "rw_copy_exit" },
+	{ "pread64", SYS_pread64, DLT_RW_POS, "rw_exit" },
+	{ "preadv", SYS_preadv, DLT_RW_VEC | DLT_RW_POS, "rw_vec_exit" },
+	{ "preadv2", SYS_preadv2, DLT_RW_VEC | DLT_RW_POS | DLT_RW_RWF, "rw_vec_exit" },
+	{ "pwrite64", SYS_pwrite64, DLT_RW_POS | DLT_RW_WRITE, "rw_exit" },
+	{ "pwritev", SYS_pwritev, DLT_RW_VEC | DLT_RW_POS | DLT_RW_WRITE, "rw_vec_exit" },
+	{ "pwritev2", SYS_pwritev2, DLT_RW_VEC | DLT_RW_POS | DLT_RW_RWF | DLT_RW_WRITE, "rw_vec_exit" },
+	{ "read", SYS_read, 0, "rw_exit" },
+	{ "readv", SYS_readv, DLT_RW_VEC, "rw_vec_exit" },
+	{ "sendfile", SYS_sendfile, DLT_RW_SENDFILE, "rw_copy_exit" },
+	{ "splice", SYS_splice, DLT_RW_SPLICE, "rw_copy_exit" },
+	{ "write", SYS_write, DLT_RW_WRITE, "rw_exit" },
+	{ "writev", SYS_writev, DLT_RW_VEC | DLT_RW_WRITE, "rw_vec_exit" },
+};
+
+static int vfs_rw_open(struct probe_object *o, const struct dlt_config *cfg)
+{
+	return SKEL_OPEN(vfs_rw, o, cfg);
+}
+
+static void decode_one(struct decode *d, const struct dlt_vfs_rw *rec)
+{
+	decode_file_used(d, &rec->hdr, &rec->id);
+	decode_row(d, DLT_vfs_rw, &rec->hdr);
+}
+
+static void decode(struct decode *d, const struct dlt_hdr *hdr)
+{
+	const struct dlt_vfs_rw_pair *pair = (const void *)hdr;
+
+	decode_one(d, &pair->from);
+	if (hdr->size >= sizeof(*pair))
+		decode_one(d, &pair->to);
+}
+
+static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
+{
+	struct dlt_vfs_rw *rec = (struct dlt_vfs_rw *)hdr;
+	bool copy = calls[call->func].nr == SYS_sendfile || calls[call->func].nr == SYS_splice ||
+		    calls[call->func].nr == SYS_copy_file_range;
+
+	rec->returned = DLT_UNKNOWN;
+	rec->disk_bytes = DLT_UNKNOWN;
+	rec->offset = DLT_NONE;
+	rec->fd = (int32_t)call->args[0];
+	if (call->func == CALL_IO_SUBMIT || copy) {
+		rec->dir = DLT_RW_NEITHER;
+		return;
+	}
+	rec->dir = call->shape & DLT_RW_WRITE ? DLT_RW_W : DLT_RW_R;
+	if (call->shape & DLT_RW_POS)
+		rec->offset = (int64_t)call->args[3];
+	if (!(call->shape & DLT_RW_VEC))
+		rec->requested = call->args[2];
+}
+
+const struct probe vfs_rw_probe = {
+	.name = "vfs_rw",
+	.help = "reads and writes of every form, with offset and bytes fetched from disk",
+	.fields = fields,
+	.n_fields = ARRAY_SIZE(fields),
+	.calls = calls,
+	.n_calls = ARRAY_SIZE(calls),
+	.rec_size = sizeof(struct dlt_vfs_rw),
+	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET,
+	.open = vfs_rw_open,
+	.decode = decode,
+	.running = running,
+};

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One trace from start to end: the only file that knows the order of things. */
+#ifndef SESSION_H
+#define SESSION_H
+
+struct config;
+
+/*
+ * Run the trace that CFG describes. ARGV is dltraced's own command line, for the manifest. Returns
+ * the exit status for the shell: the workload's own, 128+N, or 125 to 127 (docs/dltraced.8).
+ */
+int session_run(const struct config *cfg, char **argv);
+
+#endif
