@@ -26,13 +26,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <linux/aio_abi.h>
 #include <linux/openat2.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,7 +179,7 @@ static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *fmt,
 	exit(1);
 }
 
-/* ---- the tally ------------------------------------------------------------------------------ */
+/* ---- the tally ------------------------------------------------------------------------------- */
 
 static long tally(struct worker *w, enum func f, long ret, uint64_t requested)
 {
@@ -232,7 +232,7 @@ static void drop(struct worker *w, const char *path)
 	CALL(unlinkat, 0, AT_FDCWD, path, 0);
 }
 
-/* ---- the calls, probe by probe; each part leaves the folder as it found it -------------------- */
+/* ---- the calls, probe by probe; each part leaves the folder as it found it ------------------- */
 
 static void part_open(struct worker *w)
 {
@@ -245,7 +245,8 @@ static void part_open(struct worker *w)
 	shut(w, CALL(open, 0, w->a, O_RDONLY));
 	CALL(open, 0, w->none, O_RDONLY); /* ENOENT */
 	CALL(creat, 0, w->dir, 0600);	  /* EISDIR */
-	shut(w, CALL(openat, 0, w->dirfd, "a", O_WRONLY | O_CREAT | O_TRUNC, 0600)); /* not created */
+	/* There already: no "create". */
+	shut(w, CALL(openat, 0, w->dirfd, "a", O_WRONLY | O_CREAT | O_TRUNC, 0600));
 	shut(w, created(w, CALL(openat, 0, w->dirfd, ".", O_RDWR | O_TMPFILE, 0600)));
 	CALL(openat, 0, w->dirfd, "a/b", O_RDONLY); /* ENOTDIR */
 	CALL(openat, 0, AT_FDCWD, (char *)1, O_RDONLY); /* EFAULT */
@@ -267,7 +268,7 @@ static void part_rw(struct worker *w)
 	CALL(read, BUF, fd, w->buf, BUF);			/* end of file */
 	CALL(pread64, PART, fd, w->buf, PART, PART);
 	CALL(pread64, BUF, fd, w->buf, BUF, BUF + PART / 2);	/* short */
-	CALL(pread64, HUGE, fd, w->buf, HUGE, 2 * BUF);		/* more than 32 bits asked, none there */
+	CALL(pread64, HUGE, fd, w->buf, HUGE, 2 * BUF);		/* asks for over 32 bits */
 	CALL(pread64, PART, fd, (char *)1, PART, 0L);		/* EFAULT */
 	CALL(read, PART, w->dirfd, w->buf, PART);		/* EISDIR */
 	CALL(write, PART, w->pipe[1], w->buf, PART);
@@ -492,7 +493,7 @@ static void mixed(struct worker *w)
 	CALL(openat, 0, w->dirfd, "a", O_RDONLY); /* ENOENT */
 }
 
-/* ---- processes and threads -------------------------------------------------------------------- */
+/* ---- processes and threads ------------------------------------------------------------------- */
 
 static void worker_setup(struct worker *w)
 {
@@ -605,9 +606,8 @@ static void tally_write(FILE *f)
 			sum.errno_sum += t->errno_sum;
 		}
 		if (sum.calls)
-			fprintf(f, "%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n",
-				funcs[i].name, sum.calls, sum.fails, sum.requested, sum.returned,
-				sum.errno_sum);
+			fprintf(f, "%s\t%lu\t%lu\t%lu\t%lu\t%lu\n", funcs[i].name, sum.calls,
+				sum.fails, sum.requested, sum.returned, sum.errno_sum);
 	}
 	if (fflush(f) || ferror(f))
 		die("write the tally");
@@ -629,8 +629,9 @@ static unsigned long number(const char *text, unsigned long min, unsigned long m
 
 static void usage(void)
 {
-	fputs("usage: calls [-t THREADS] [-f FORKS] [-n ITERATIONS] [-m CALLS] [-s] [-T TALLY] DIR\n"
-	      "  -m  at least CALLS calls of a fast mix in all, instead of ITERATIONS of everything\n"
+	fputs("usage: calls [-t THREADS] [-f FORKS] [-n ITERATIONS] [-m CALLS] [-s]\n"
+	      "             [-T TALLY] DIR\n"
+	      "  -m  at least CALLS calls in all, of a fast mix instead of everything\n"
 	      "  -s  sync(2) too: it reaches every file system of the machine\n"
 	      "  -T  where the tally goes (default: standard output)\n", stderr);
 	exit(2);

@@ -98,7 +98,7 @@ static void in_chain(void)
 		exec_chain(opt.n - 1);
 }
 
-/* ---- shapes ----------------------------------------------------------------------------------- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 static void shape_exec(struct counts *c)
 {
@@ -295,7 +295,7 @@ static const struct shape {
 	long n; /* default of -n */
 	const char *help;
 } shapes[] = {
-	{ "daemon", shape_daemon, 1, "double fork; the daemon lives LINGER_MS longer than the first process" },
+	{ "daemon", shape_daemon, 1, "a double fork that outlives the job by LINGER_MS" },
 	{ "exec", shape_exec, 10, "a child that execs itself until N leaves are made" },
 	{ "fork", shape_fork, 10, "N children, one after the other" },
 	{ "many", shape_many, 5000, "N short-lived children, up to 64 at once" },
@@ -303,7 +303,7 @@ static const struct shape {
 	{ "setsid", shape_setsid, 10, "N children with sessions of their own, each with a child" },
 	{ "sibling", shape_sibling, 10, "N children that clone with CLONE_PARENT" },
 	{ "thread", shape_thread, 10, "N threads" },
-	{ "threadexec", shape_threadexec, 10, "N children, each of which execs from its second thread" },
+	{ "threadexec", shape_threadexec, 10, "N children that exec from their second thread" },
 	{ "vfork", shape_vfork, 10, "N times vfork and exec" },
 };
 
@@ -321,7 +321,8 @@ static void __attribute__((noreturn)) usage(void)
 {
 	fputs("usage: forks -s SHAPE [-n N] [-l LINGER_MS] DIR\n", stderr);
 	for (size_t i = 0; i < NR_SHAPES; i++)
-		fprintf(stderr, "  %-11s %s (N %ld)\n", shapes[i].name, shapes[i].help, shapes[i].n);
+		fprintf(stderr, "  %-11s %s (N %ld)\n", shapes[i].name, shapes[i].help,
+			shapes[i].n);
 	exit(2);
 }
 
@@ -352,7 +353,7 @@ int main(int argc, char **argv)
 	if (opt.n == 0)
 		opt.n = shape->n;
 	shape->run(&c);
-	printf("shape %s processes %ld threads %ld execs %ld leaves %ld\n", shape->name, c.processes,
-	       c.threads, c.execs, c.leaves);
+	printf("shape %s processes %ld threads %ld execs %ld leaves %ld\n", shape->name,
+	       c.processes, c.threads, c.execs, c.leaves);
 	return 0;
 }

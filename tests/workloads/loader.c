@@ -10,7 +10,7 @@
  * rename themselves pt_data_worker as PyTorch's do (so a tracer cannot find them by the job's
  * name), get the indices of shuffled samples over a pipe each, read the files, and pass the indices
  * back. The trainer computes, and every STEPS steps writes DIR/checkpoint.tmp, syncs it and renames
- * it. Phases are logged on stdout as MLPerf lines (:::MLLOG), and the last line counts what was done.
+ * it. Phases are MLPerf lines (:::MLLOG) on stdout; the last line counts what was done.
  * The same options and SEED give the same files to the same worker in the same order.
  */
 #include <errno.h>
@@ -29,9 +29,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PIECE (128 << 10) /* what one read asks for: the default read-ahead window */
+#define READ_PIECE (128 << 10) /* what one read asks for: the default read-ahead window */
 #define CHECKPOINT_BYTES (4 << 20)
-#define CHECKPOINT_PIECE (1 << 20)
+#define WRITE_PIECE (1 << 20)
 #define MAX_FILES 1000000
 #define MAX_WORKERS 64
 #define PREFETCH 2 /* batches in flight per worker, DataLoader's prefetch_factor */
@@ -63,7 +63,7 @@ struct worker {
 	int task, result; /* our ends of its pipes */
 };
 
-static char buf[CHECKPOINT_PIECE];
+static char buf[WRITE_PIECE];
 
 static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *fmt, ...)
 {
@@ -132,11 +132,11 @@ static void write_all(int fd, const void *data, size_t len, const char *what)
 
 static void write_pieces(int fd, long bytes, const char *path)
 {
-	for (long left = bytes; left > 0; left -= CHECKPOINT_PIECE)
-		write_all(fd, buf, (size_t)(left < CHECKPOINT_PIECE ? left : CHECKPOINT_PIECE), path);
+	for (long left = bytes; left > 0; left -= WRITE_PIECE)
+		write_all(fd, buf, (size_t)(left < WRITE_PIECE ? left : WRITE_PIECE), path);
 }
 
-/* ---- data set --------------------------------------------------------------------------------- */
+/* ---- data set -------------------------------------------------------------------------------- */
 
 static void sample_path(char path[PATH_MAX], int index)
 {
@@ -178,7 +178,7 @@ static void dataset_make(void)
 		sample_make(i);
 }
 
-/* ---- worker ----------------------------------------------------------------------------------- */
+/* ---- worker ---------------------------------------------------------------------------------- */
 
 static void sample_read(int index)
 {
@@ -192,7 +192,7 @@ static void sample_read(int index)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		die("%s", path);
-	while ((n = read(fd, buf, PIECE)) > 0)
+	while ((n = read(fd, buf, READ_PIECE)) > 0)
 		got += n;
 	if (n < 0 || got != st.st_size)
 		die("read %s: %ld of %ld bytes", path, (long)got, (long)st.st_size);
@@ -239,7 +239,7 @@ static void worker_stop(const struct worker *w)
 	close(w->result);
 }
 
-/* ---- trainer ---------------------------------------------------------------------------------- */
+/* ---- trainer --------------------------------------------------------------------------------- */
 
 static void compute(long us)
 {
@@ -345,9 +345,11 @@ int main(int argc, char **argv)
 		case 'S': opt.seed = number(optarg, 0, INT_MAX); break;
 		case 'p': opt.prepare_only = true; break;
 		default:
-			fputs("usage: loader [-d DIR] [-n FILES] [-s BYTES] [-w WORKERS] [-e EPOCHS]\n"
-			      "              [-b BATCH] [-k STEPS_PER_CHECKPOINT] [-c COMPUTE_US_PER_SAMPLE]\n"
-			      "              [-S SEED] [-p (only make the data set)]\n", stderr);
+			fputs("usage: loader [-d DIR] [-n FILES] [-s BYTES] [-w WORKERS]\n"
+			      "              [-e EPOCHS] [-b BATCH] [-k STEPS] [-c COMPUTE_US]\n"
+			      "              [-S SEED] [-p]\n"
+			      "  -k  steps between checkpoints    -c  per sample\n"
+			      "  -p  only make the data set\n", stderr);
 			return 2;
 		}
 	if (opt.prepare_only) {

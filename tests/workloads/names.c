@@ -34,23 +34,27 @@
 
 #define DEPTH 200
 #define LONGEST (PATH_MAX - 1)
+#define CREATE (O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC)
 #define X5(s) s s s s s
 #define X85(s) X5(X5(s) X5(s) X5(s) s s)
 
 static const char *const names[] = {
-	" ", " blanks  around ", "tab\tin", "new\nline", "\n", "carriage\rreturn", "\x01\x02\x1f", "del\x7f",
+	" ", " blanks  around ", "tab\tin", "new\nline", "\n", "carriage\rreturn", "\x01\x02\x1f",
+	"del\x7f",
 	/* what an unescaped name would do to a terminal */
 	"\033[31mred\033[0m", "\033]0;title\007", "\b\b\b",
 	/* what looks like a trace's own text */
-	"-", "?", "--", "#", "# dltraced open 1", "\"", "\"quoted\"", "it's", "\\", "\\011", "\\055", "a\\",
-	"row\n1\t2\t3", "%s%n", "$(id)`id`;&|<>*",
-	/* UTF-8, whole: 2, 3 and 4 bytes, a combining mark, right-to-left override, 255 bytes */
-	"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "e\xcc\x81", "\xe2\x80\xae" "exe", X85("\xe2\x82\xac"),
+	"-", "?", "--", "#", "# dltraced open 1", "\"", "\"quoted\"", "it's", "\\", "\\011",
+	"\\055", "a\\", "row\n1\t2\t3", "%s%n", "$(id)`id`;&|<>*",
+	/* UTF-8, whole: 2, 3, 4 bytes, combining mark, right-to-left override, first and last */
+	"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "e\xcc\x81", "\xe2\x80\xae" "exe",
 	"\xc2\x80", "\xe2\x80\xa8", "\xef\xbb\xbf", "\xf4\x8f\xbf\xbf",
-	/* UTF-8, broken: stray, cut, overlong, surrogate, above U+10FFFF, 255 bytes of it */
+	X85("\xe2\x82\xac"), /* 255 bytes */
+	/* UTF-8, broken: stray, cut, overlong, surrogate, above U+10FFFF */
 	"\x80", "\xff\xfe", "cut\xc3", "cut\xe2\x82", "cut\xf0\x9f\x98", "\xc3\xc3\xa9", "\xc0\xaf",
-	"\xe0\x80\xaf", "\xf0\x80\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80",
-	X85("\xff\xff\xff"),
+	"\xe0\x80\xaf", "\xf0\x80\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+	"\xf8\x88\x80\x80\x80",
+	X85("\xff\xff\xff"), /* 255 bytes, four times as many when escaped */
 };
 
 #define NR_NAMES (sizeof(names) / sizeof(names[0]))
@@ -78,7 +82,8 @@ static void hex(const char *s)
 		printf("%02x", (unsigned char)*s);
 }
 
-static void expect(const char *kind, const char *path, const char *path2, size_t read, size_t written)
+static void expect(const char *kind, const char *path, const char *path2, size_t read,
+		   size_t written)
 {
 	printf("%s\t", kind);
 	hex(path);
@@ -132,7 +137,7 @@ static void use_file(int fd, const char *kind, const char *path, const char *pat
 	close(fd);
 }
 
-/* ---- names ------------------------------------------------------------------------------------ */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* The lengths differ, so that a row cannot be mistaken for another's. */
 static void name_life(const char *name, size_t len)
@@ -141,8 +146,7 @@ static void name_life(const char *name, size_t len)
 
 	join(path, dir, name);
 	join(path2, join(folder, dir, "moved"), name);
-	use_file(must(open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), "create"), "reg", path,
-		 NULL, len);
+	use_file(must(open(path, CREATE, 0600), path), "reg", path, NULL, len);
 	must(rename(path, path2), "rename");
 	expect("rename", path, path2, 0, 0);
 	must(unlink(path2), "unlink");
@@ -172,8 +176,8 @@ static void symlinks(void)
 	join(path, dir, target);
 	must(symlink(target, link), "symlink");
 	expect("symlink", link, target, 0, 0);
-	use_file(must(open(link, O_RDWR | O_CREAT | O_CLOEXEC, 0600), "open by link"), "follow", link,
-		 path, 300);
+	use_file(must(open(link, O_RDWR | O_CREAT | O_CLOEXEC, 0600), link), "follow", link, path,
+		 300);
 	must(unlink(link), "unlink link");
 	must(unlink(path), "unlink target");
 }
@@ -202,16 +206,14 @@ static void deep_tree(void)
 		len += (size_t)sprintf(path + len, "/%s", part);
 	}
 	snprintf(name, sizeof(name), "%s/%s", path, file);
-	use_file(must(openat(at, file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), "openat"), "deep",
-		 name, file, 400);
+	use_file(must(openat(at, file, CREATE, 0600), file), "deep", name, file, 400);
 	use_file(must(open(name, O_RDWR | O_CLOEXEC), "open a long path"), "deep", name, NULL, 401);
 	must(unlinkat(at, file, 0), "unlinkat");
 
 	must(mkdirat(at, file, 0700), "mkdirat");
 	next = must(openat(at, file, O_RDONLY | O_DIRECTORY | O_CLOEXEC), "openat");
 	snprintf(name, sizeof(name), "%s/%s/beyond", path, file);
-	use_file(must(openat(next, "beyond", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), "openat"),
-		 "beyond", name, "beyond", 402);
+	use_file(must(openat(next, "beyond", CREATE, 0600), name), "beyond", name, "beyond", 402);
 	must(unlinkat(next, "beyond", 0), "unlinkat");
 	close(next);
 	must(unlinkat(at, file, AT_REMOVEDIR), "unlinkat");
@@ -245,7 +247,7 @@ static void failed_opens(void)
 	expect_open_fails("/dev/null/-", ENOTDIR, "ENOTDIR");
 }
 
-/* ---- kinds ------------------------------------------------------------------------------------ */
+/* ---- kinds ----------------------------------------------------------------------------------- */
 
 /* The kernel's own name for a file that was not opened by path. */
 static const char *fd_name(char *path, int fd)
@@ -263,8 +265,9 @@ static const char *fd_name(char *path, int fd)
 static void deleted_file(void)
 {
 	char path[PATH_MAX];
-	int fd = must(open(join(path, dir, "deleted\t"), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), path);
+	int fd = open(join(path, dir, "deleted\t"), CREATE, 0600);
 
+	must(fd, path);
 	must(unlink(path), "unlink");
 	use_file(fd, "deleted", path, NULL, 500);
 }

@@ -154,8 +154,8 @@ int main(int argc, char **argv)
 		case 'r': opt.rounds = number(optarg, 1, 1000000); break;
 		case 'a': opt.wait = true; break;
 		default:
-			fputs("usage: storm [-t THREADS] [-n READS] [-w WARM_UP_READS] [-r ROUNDS] [-a] [FILE]\n",
-			      stderr);
+			fputs("usage: storm [-t THREADS] [-n READS] [-w READS] [-r ROUNDS] [-a] "
+			      "[FILE]\n", stderr);
 			return 2;
 		}
 	all.fd = optind < argc ? open(argv[optind], O_RDONLY | O_CLOEXEC) : own_file();
