@@ -7,13 +7,14 @@
 #ifndef COLLECTORS_H
 #define COLLECTORS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "clock.h"
 #include "sink.h"
+#include "text.h"
 
 struct loop;
 
@@ -24,17 +25,28 @@ struct collector_kind;
 
 struct collector {
 	const struct collector_kind *kind;
+	uint64_t interval_s;
 	/* control plane */
-	pid_t pid;
-	int pidfd;
-	int write_fd;	 /* the pipe's write end, kept for a restart; -1 closed */
+	struct loop *loop;
+	pid_t pid; /* also the process group; of the last one once it has ended */
+	int pidfd; /* -1: not running */
+	int write_fd; /* the pipe's write end, kept for a restart; -1 closed */
+	int stderr_fd; /* a memfd */
+	int error; /* why it could not be started, -errno; 0: it was */
 	int restarts;
 	int status;	 /* raw wait status of the last end */
-	char state[128]; /* for the manifest: "running", "not found", "exited 1, restarted" ... */
+	char state[160]; /* for the manifest: "running", "not found", "exited 1, restarted" ... */
+	atomic_bool done; /* nobody writes to the pipe any more */
 	/* drain thread */
 	int read_fd; /* non-blocking; -1 closed */
 	struct sink sink;
-	bool header_done;
+	struct text_utc_cache utc;
+	char columns[2048]; /* line 2 of the file; empty: no header seen yet */
+	unsigned int n_columns; /* of the tool's header in force; 0: not that of line 2 */
+	bool header_repeated; /* the line before was line 2 once more */
+	uint64_t samples;
+	char held[2048]; /* comments that came before the header */
+	uint32_t held_len;
 	char line[COLLECTOR_LINE_MAX];
 	uint32_t line_len;
 	bool line_skip; /* the rest of an overlong line */
@@ -48,23 +60,28 @@ struct collectors {
 /* Name, file and help of kind I, NULL past the end: for --help, check and the docs. */
 const char *collectors_name(unsigned int i);
 const char *collectors_file(unsigned int i);
+const char *collectors_help(unsigned int i);
 
 /*
  * Start those that LIST names ("cpu,gpu", "none", NULL: all), each with its file in DIRFD. A
- * missing tool is one line and an entry with its state, not a failure. 0 or -EINVAL (unknown
- * name) or -errno.
+ * missing tool is one line and an entry with its state, not a failure. Call it on the main
+ * thread: the tools end with the thread that started them. 0 or -EINVAL (unknown name; nothing
+ * was started) or -errno.
  */
 int collectors_start(struct collectors *cs, const char *list, uint64_t interval_ns, int dirfd);
 
 /* Control plane: watch the children's pidfds in LOOP. */
 int collectors_watch(struct collectors *cs, struct loop *loop);
 
-/* Drain thread: read what is there and write rows stamped with their arrival. True at EOF. */
+/*
+ * Drain thread: one read of what is there; rows are stamped with its arrival. True at the end:
+ * at EOF, or when the pipe is empty after collectors_stop().
+ */
 bool collector_read(struct collector *c, const struct clock_map *clock);
 
 /*
  * Control plane: each one's stop signal, a deadline, SIGKILL; reaps, then closes the write ends so
- * that the readers see EOF. collectors_free() after the drain has ended closes the files.
+ * that the readers see the end. collectors_free() after the drain has ended closes the files.
  */
 void collectors_stop(struct collectors *cs, struct loop *loop);
 void collectors_free(struct collectors *cs);

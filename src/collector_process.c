@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One collector's process: fork and exec with a clean slate, reaping, the tool's last words.
+ * Control plane, on the main thread. Knows nothing of what the tool prints or when it is started.
+ */
+#include "collector_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collector_kinds.h"
+#include "collectors.h"
+#include "util.h"
+
+#define STDERR_BYTES 4096
+
+/* Our environment with one clock, one language and no colours; the strings are borrowed. */
+static char **tool_environ(void)
+{
+	static const char *const ours[] = { "TZ=UTC", "LC_ALL=C", "S_TIME_FORMAT=ISO",
+					    "S_COLORS=never" };
+	size_t n = 0, kept = 0;
+	char **env;
+
+	while (environ[n])
+		n++;
+	env = calloc(n + ARRAY_SIZE(ours) + 1, sizeof(*env));
+	if (!env)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		bool replaced = false;
+
+		for (size_t k = 0; k < ARRAY_SIZE(ours); k++)
+			replaced |= !strncmp(environ[i], ours[k], strcspn(ours[k], "=") + 1);
+		if (!replaced)
+			env[kept++] = environ[i];
+	}
+	for (size_t k = 0; k < ARRAY_SIZE(ours); k++)
+		env[kept++] = (char *)ours[k];
+	return env;
+}
+
+/*
+ * A file for the tool's stderr that takes its first page and refuses the rest: the tool can never
+ * block on it, and nobody has to read it along. -1: it has to do without.
+ */
+static int stderr_file(void)
+{
+	autoclose int fd = memfd_create("stderr", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || ftruncate(fd, STDERR_BYTES) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_GROW) < 0)
+		return -1;
+	return TAKE_FD(fd);
+}
+
+/*
+ * The child, up to its exec: only async-signal-safe calls, other threads may hold locks. EXEC_FD
+ * tells the parent why it failed.
+ */
+static void __attribute__((noreturn))
+run_tool(const struct collector *c, char *const argv[], char *const env[], int null_fd, int exec_fd,
+	 pid_t parent)
+{
+	sigset_t none;
+	int err;
+
+	/*
+	 * A group of its own, so that ^C at the terminal does not reach it. It must not outlive us
+	 * even when we are killed; prctl(2): the signal comes when the *thread* that forked ends.
+	 */
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(127);
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* Ours are close-on-exec; what we were started with may not be. From Linux 5.11 on. */
+	close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+	if (dup2(null_fd, STDIN_FILENO) >= 0 && dup2(c->write_fd, STDOUT_FILENO) >= 0 &&
+	    dup2(c->stderr_fd < 0 ? null_fd : c->stderr_fd, STDERR_FILENO) >= 0)
+		execvpe(argv[0], argv, env);
+	err = errno;
+	if (write(exec_fd, &err, sizeof(err)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+int collector_spawn(struct collector *c)
+{
+	autoclose int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	autofree char **env = tool_environ();
+	char *argv[ARRAY_SIZE(c->kind->argv) + 2] = { NULL };
+	char interval[24];
+	pid_t parent = getpid();
+	int exec_fds[2], err = 0;
+	size_t argc = 0;
+	ssize_t n;
+
+	if (null_fd < 0)
+		return -errno;
+	if (!env)
+		return -ENOMEM;
+	util_close(&c->stderr_fd);
+	c->stderr_fd = stderr_file();
+	for (; argc < ARRAY_SIZE(c->kind->argv) && c->kind->argv[argc]; argc++)
+		argv[argc] = (char *)c->kind->argv[argc];
+	snprintf(interval, sizeof(interval), "%llu", (unsigned long long)c->interval_s);
+	argv[argc] = interval;
+
+	if (pipe2(exec_fds, O_CLOEXEC) < 0)
+		return -errno;
+	c->pid = fork();
+	if (c->pid == 0)
+		run_tool(c, argv, env, null_fd, exec_fds[1], parent);
+	if (c->pid < 0)
+		err = errno;
+	util_close(&exec_fds[1]);
+	do
+		n = read(exec_fds[0], &err, sizeof(err));
+	while (n < 0 && errno == EINTR);
+	util_close(&exec_fds[0]);
+	if (err && c->pid > 0)
+		waitpid(c->pid, NULL, 0);
+	if (err)
+		return -err;
+
+	c->pidfd = util_pidfd_open(c->pid);
+	if (c->pidfd < 0) {
+		kill(c->pid, SIGKILL);
+		waitpid(c->pid, NULL, 0);
+	}
+	return MIN(c->pidfd, 0);
+}
+
+bool collector_is_running(const struct collector *c)
+{
+	return c->pidfd >= 0;
+}
+
+bool collector_reap(struct collector *c)
+{
+	/* An error is an end as well: ECHILD where we were started with SIGCHLD ignored. */
+	if (collector_is_running(c) && waitpid(c->pid, &c->status, WNOHANG) != 0)
+		util_close(&c->pidfd);
+	return !collector_is_running(c);
+}
+
+/* The first line that the tool wrote to its stderr, fit to be shown on a terminal. */
+static void first_error(const struct collector *c, char *buf, size_t size)
+{
+	ssize_t n = pread(c->stderr_fd, buf, size - 1, 0);
+
+	buf[MAX(n, 0)] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	for (char *p = buf; *p; p++)
+		if (*p < ' ' || *p > '~')
+			*p = '?';
+}
+
+void collector_describe_end(struct collector *c, const char *after)
+{
+	bool exited = WIFEXITED(c->status);
+	char error[96];
+
+	first_error(c, error, sizeof(error));
+	snprintf(c->state, sizeof(c->state), "%s %d%s%s%s", exited ? "exited" : "killed by signal",
+		 exited ? WEXITSTATUS(c->status) : WTERMSIG(c->status), after,
+		 error[0] ? ": " : "", error);
+}
