@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Puts the manifest together and replaces the file. What holds from the start is kept as text,
+ * head, and opens every version: the end of a trace does not rewrite where it came from.
+ */
+#include "manifest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "dlt/dlt.h"
+#include "git.h"
+#include "machine.h"
+#include "text.h"
+#include "util.h"
+
+#define MANIFEST_FILE "manifest.json"
+#define MANIFEST_TMP "manifest.json.tmp"
+
+/*
+ * The load that a stalled drain is reckoned with: above what one thread of small reads reached
+ * (534 000 rows/s), and a row's 120 bytes with the 8 of BPF_RINGBUF_HDR_SZ.
+ */
+#define STALL_RECORDS_PER_S 600000U
+#define STALL_RECORD_BYTES (120U + 8U)
+
+static void put_list(struct json *j, const char *key, char *const *items)
+{
+	json_array(j, key);
+	for (; items && *items; items++)
+		json_str(j, NULL, *items);
+	json_end(j);
+}
+
+static void put_config_list(struct json *j, const char *key, const struct config_list *list)
+{
+	json_array(j, key);
+	for (unsigned int i = 0; i < list->n; i++)
+		json_str(j, NULL, list->items[i]);
+	json_end(j);
+}
+
+static void put_kernel(struct json *j)
+{
+	struct utsname u;
+	autofree char *kernel = NULL;
+
+	uname(&u); /* fails on a bad address alone */
+	kernel = util_fmt("%s %s %s", u.sysname, u.release, u.machine);
+	json_str(j, "host", u.nodename);
+	json_str(j, "kernel", kernel);
+	json_str(j, "kernel_version", u.version);
+}
+
+static void put_git(struct json *j, const char *cwd)
+{
+	struct git_head h;
+
+	if (!cwd || git_head_read(&h, cwd) < 0)
+		return;
+	json_object(j, "git");
+	json_str(j, "folder", h.top);
+	if (h.ref[0])
+		json_str(j, "ref", h.ref);
+	if (h.commit[0])
+		json_str(j, "commit", h.commit);
+	json_end(j);
+}
+
+static void put_target(struct json *j, const struct config *cfg)
+{
+	json_object(j, "target");
+	json_bool(j, "all", cfg->all);
+	json_bool(j, "workload", cfg->argv);
+	json_array(j, "pids");
+	for (unsigned int i = 0; i < cfg->n_pids; i++)
+		json_u64(j, NULL, (uint64_t)cfg->pids[i]);
+	json_end(j);
+	put_config_list(j, "cgroups", &cfg->cgroups);
+	put_config_list(j, "containers", &cfg->containers);
+	put_config_list(j, "comm", &cfg->comm);
+	put_config_list(j, "exclude_comm", &cfg->exclude_comm);
+	put_config_list(j, "disks", &cfg->disks);
+	json_end(j);
+}
+
+int manifest_begin(struct manifest *m)
+{
+	struct json *j = &m->head;
+
+	json_object(j, NULL);
+	json_str(j, "tool", "dltraced");
+	json_str(j, "version", DLT_VERSION);
+	json_u64(j, "schema", DLT_SCHEMA);
+	put_list(j, "cmdline", m->cmdline);
+	json_str(j, "cwd", m->cwd);
+	json_str(j, "experiment", m->cfg->experiment);
+	put_target(j, m->cfg);
+	put_git(j, m->cwd);
+	json_object(j, "environment");
+	manifest_put_environ(j, m->environ);
+	json_end(j);
+	put_kernel(j);
+	json_object(j, "machine");
+	machine_put(j, "");
+	json_end(j);
+	json_object(j, "clock");
+	machine_put_clock(j, "");
+	json_end(j);
+	return j->error;
+}
+
+static void put_time(struct json *j, const char *key, const struct manifest_time *t)
+{
+	struct text_utc_cache cache = { 0 };
+	char utc[TEXT_UTC_LEN];
+
+	if (!t->mono_ns) {
+		json_null(j, key);
+		return;
+	}
+	text_put_utc(utc, t->utc_ns, &cache);
+	json_object(j, key);
+	json_u64(j, "monotonic_ns", t->mono_ns);
+	json_strn(j, "utc", utc, sizeof(utc));
+	json_end(j);
+}
+
+static void put_workload(struct json *j, const struct manifest *m)
+{
+	if (!m->cfg->argv) {
+		json_null(j, "workload");
+		return;
+	}
+	json_object(j, "workload");
+	put_list(j, "argv", m->cfg->argv);
+	json_str(j, "user", m->workload.user);
+	json_u64(j, "pid", (uint64_t)m->workload.pid);
+	put_time(j, "start", &m->workload.start);
+	put_time(j, "end", &m->workload.end);
+	if (m->workload.end.mono_ns) {
+		json_s64(j, "status", m->workload.status);
+		json_s64(j, "exit_code", m->workload.exit_code);
+	}
+	json_end(j);
+}
+
+static void put_probe(struct json *j, const struct manifest_probe_row *p)
+{
+	json_object(j, NULL);
+	json_str(j, "name", p->name);
+	json_str(j, "backend", p->backend);
+	if (p->why)
+		json_str(j, "why", p->why);
+	json_u64(j, "calls", p->calls);
+	json_u64(j, "rows", p->rows);
+	json_u64(j, "lost", p->lost);
+	json_u64(j, "late", p->late);
+	json_u64(j, "unmatched", p->unmatched);
+	json_u64(j, "filtered", p->filtered);
+	json_u64(j, "bytes", p->bytes);
+	json_end(j);
+}
+
+static void put_collector(struct json *j, const struct manifest_collector_row *c)
+{
+	json_object(j, NULL);
+	json_str(j, "name", c->name);
+	json_str(j, "file", c->file);
+	json_str(j, "state", c->state);
+	json_end(j);
+}
+
+/* How long the drain may stand still while one CPU fills its ring at that rate. */
+static void put_rings(struct json *j, const struct manifest *m)
+{
+	uint64_t room = m->ring_bytes - MIN(m->ring_reserve_bytes, m->ring_bytes);
+
+	json_object(j, "rings");
+	json_u64(j, "count", m->n_rings);
+	json_u64(j, "bytes_each", m->ring_bytes);
+	json_u64(j, "stall_ms", room / (STALL_RECORDS_PER_S / 1000 * STALL_RECORD_BYTES));
+	json_u64(j, "stall_records_per_s", STALL_RECORDS_PER_S);
+	json_u64(j, "stall_record_bytes", STALL_RECORD_BYTES);
+	json_end(j);
+}
+
+static uint64_t timeval_us(const struct timeval *tv)
+{
+	return (uint64_t)tv->tv_sec * 1000000 + (uint64_t)tv->tv_usec;
+}
+
+/* What the trace cost: this process alone, not the workload nor the collectors. */
+static void put_self(struct json *j, const struct manifest *m)
+{
+	struct rusage ru;
+
+	getrusage(RUSAGE_SELF, &ru);
+	json_object(j, "self");
+	json_u64(j, "pid", (uint64_t)getpid());
+	json_u64(j, "cpu_user_us", timeval_us(&ru.ru_utime));
+	json_u64(j, "cpu_system_us", timeval_us(&ru.ru_stime));
+	json_u64(j, "max_rss_bytes", (uint64_t)ru.ru_maxrss * 1024);
+	json_u64(j, "written_bytes", m->written_bytes);
+	json_end(j);
+}
+
+/* What is known only once all is over: how much of the workload's output no disk has yet. */
+static void put_end(struct json *j)
+{
+	uint64_t dirty;
+
+	json_object(j, "clock_at_end");
+	machine_put_clock(j, "");
+	json_end(j);
+	if (machine_dirty_bytes("", &dirty) == 0)
+		json_u64(j, "dirty_bytes_at_end", dirty);
+}
+
+static void put_manifest(struct json *j, const struct manifest *m, bool complete)
+{
+	json_bool(j, "complete", complete);
+	put_time(j, "start", &m->start);
+	put_time(j, "end", &m->end);
+	put_workload(j, m);
+	json_array(j, "probes");
+	for (unsigned int i = 0; i < m->n_probes; i++)
+		put_probe(j, &m->probes[i]);
+	json_end(j);
+	json_array(j, "collectors");
+	for (unsigned int i = 0; i < m->n_collectors; i++)
+		put_collector(j, &m->collectors[i]);
+	json_end(j);
+	json_array(j, "segments");
+	json_end(j);
+	json_u64(j, "compat_calls", m->compat_calls);
+	json_u64(j, "overflow_calls", m->overflow_calls);
+	put_rings(j, m);
+	put_self(j, m);
+	if (complete)
+		put_end(j);
+	json_end(j);
+}
+
+/* A copy that can be written on, with its objects still open. */
+static int json_dup(struct json *copy, const struct json *j)
+{
+	*copy = *j;
+	copy->buf = malloc(j->size);
+	if (!copy->buf)
+		return -ENOMEM;
+	memcpy(copy->buf, j->buf, j->len);
+	return 0;
+}
+
+/* The folder was made for the user who runs the workload; root may be the one who writes here. */
+static void give_to_owner_of(int dirfd, int fd)
+{
+	struct stat st;
+
+	if (fstat(dirfd, &st) == 0)
+		(void)!fchown(fd, st.st_uid, st.st_gid);
+}
+
+/* Whatever lies under the temporary name goes: a link there is removed, never followed. */
+static int write_tmp(int dirfd, const char *buf, size_t len)
+{
+	autoclose int fd = -1;
+	int r;
+
+	if (unlinkat(dirfd, MANIFEST_TMP, 0) < 0 && errno != ENOENT)
+		return -errno;
+	fd = openat(dirfd, MANIFEST_TMP, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0600);
+	if (fd < 0)
+		return -errno;
+	give_to_owner_of(dirfd, fd);
+	r = util_write_all(fd, buf, len);
+	if (r < 0)
+		return r;
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+int manifest_write(const struct manifest *m, int dirfd, bool complete)
+{
+	__attribute__((cleanup(json_free))) struct json j = { 0 };
+	int r = json_dup(&j, &m->head);
+
+	if (r < 0)
+		return r;
+	put_manifest(&j, m, complete);
+	r = json_finish(&j);
+	if (r < 0)
+		return r;
+	r = write_tmp(dirfd, j.buf, j.len);
+	if (r == 0 && renameat(dirfd, MANIFEST_TMP, dirfd, MANIFEST_FILE) < 0)
+		r = -errno;
+	if (r < 0)
+		unlinkat(dirfd, MANIFEST_TMP, 0);
+	return r;
+}
+
+void manifest_free(struct manifest *m)
+{
+	json_free(&m->head);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * manifest.json: where a trace comes from and how whole it is. The session fills the struct; the
+ * file is replaced as a whole each time, so that a reader never meets half of one. Control plane.
+ * manifest_read.c reads back what reports need.
+ */
+#ifndef MANIFEST_H
+#define MANIFEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "json.h"
+
+struct config;
+
+/* One instant on both clocks; zeroes: not yet. */
+struct manifest_time {
+	uint64_t mono_ns, utc_ns;
+};
+
+/* One file of a probe. Entries seen = calls + lost. */
+struct manifest_probe_row {
+	const char *name, *backend;
+	const char *why; /* not a better backend; NULL: there is none */
+	uint64_t calls, rows, lost, late, unmatched, filtered, bytes;
+};
+
+struct manifest_collector_row {
+	const char *name, *file, *state;
+};
+
+struct manifest {
+	/* what manifest_begin() takes down */
+	char *const *cmdline;	/* dltraced's own */
+	char *const *environ;	/* the workload's */
+	const char *cwd;	/* the workload's too; absolute */
+	const struct config *cfg; /* experiment, workload and target */
+
+	/* what may change until the end */
+	struct manifest_time start, end;
+	struct {
+		pid_t pid; /* 0: none */
+		const char *user;
+		struct manifest_time start, end;
+		int status;    /* raw, of waitpid; from END on */
+		int exit_code; /* what dltraced returns for it */
+	} workload;
+	const struct manifest_probe_row *probes;
+	unsigned int n_probes;
+	const struct manifest_collector_row *collectors;
+	unsigned int n_collectors;
+	unsigned int n_rings;
+	uint64_t ring_bytes, ring_reserve_bytes; /* of each */
+	uint64_t compat_calls;	 /* 32-bit calls: seen, not decoded */
+	uint64_t overflow_calls; /* in flight beyond the slots */
+	uint64_t written_bytes;	 /* by us, to all files of the trace */
+
+	struct json head; /* ours */
+};
+
+/* Take down what holds from the start on, this machine and its clock among it. 0 or -ENOMEM. */
+int manifest_begin(struct manifest *m);
+
+/*
+ * Write manifest.json in the folder DIRFD, in place of any that is there; COMPLETE: the trace has
+ * ended and its files are whole. It belongs to whom the folder belongs. 0 or -errno: then the
+ * old one stands.
+ */
+int manifest_write(const struct manifest *m, int dirfd, bool complete);
+
+void manifest_free(struct manifest *m);
+
+/* Members of the open object: those of ENV that say how a job is set up, secrets hidden. */
+void manifest_put_environ(struct json *j, char *const *env);
+
+#endif
