@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The traced command: forked early, held at a pipe until every probe is attached and the filter
+ * The traced command: forked early, held at a gate until every probe is attached and the filter
  * knows it, then executed as the invoking user in that user's environment. Control plane.
  */
 #ifndef WORKLOAD_H
@@ -14,52 +14,61 @@
 struct workload_user {
 	uid_t uid;
 	gid_t gid;
-	gid_t *groups;
+	gid_t *groups; /* NULL when it is ourselves: they stay as they are */
 	int n_groups;
 	char name[256];
 	char home[4096];
 	bool sudo;	/* from SUDO_UID */
-	char **environ; /* the environment sudo was called with, or NULL: ours */
+	char **environ; /* what the workload gets; NULL: ours */
 	mode_t umask;
-	char *lacks; /* what could not be restored, for one message; NULL: nothing */
+	char *lacks; /* what sudo took and could not be restored, for one message; NULL: nothing */
 };
 
 struct workload {
-	pid_t pid; /* 0: none */
-	int pidfd; /* -1 when reaped */
-	int go_fd; /* write end: one byte lets the child go on */
+	pid_t pid;  /* 0: none */
+	int pidfd;  /* -1 when reaped */
+	int go_fd;  /* eventfd: a count in it lets the child go on; -1 once it went */
 	int err_fd; /* read end: errno of a failed exec, EOF when exec worked */
 	bool started, ended;
-	int status; /* waitpid's raw status, once ended */
+	int status;	 /* waitpid's raw status, once ended */
 	pid_t relay_pid; /* --log: who holds the pty or pipe; 0: none */
+	int relay_fd;	 /* its pidfd: readable once all output is in the log; -1: none */
 };
 
 /*
  * Resolve --user (NAME or uid, may be NULL) or else the user behind sudo, or else ourselves.
- * 0, -ENOENT when the user is unknown.
+ * 0, -ENOENT when the user is unknown, -ENOMEM.
  */
 int workload_user_get(struct workload_user *u, const char *name);
 void workload_user_free(struct workload_user *u);
 
+/* Make the calling process U's; for a child after fork. 0 or -errno. */
+int workload_user_become(const struct workload_user *u);
+
 /*
- * The path that ARGV0 resolves to in PATH_ENV (execvp's rules), into BUF. 0, -ENOENT or -EACCES.
+ * The path that ARGV0 resolves to in PATH_ENV (NULL: not set), by execvp's rules, into BUF.
+ * 0, -ENOENT, -EACCES or the -errno that ends execvp's search.
  */
 int workload_resolve(const char *argv0, const char *path_env, char *buf, size_t size);
 
 /*
- * Fork the child; it becomes user U, with its environment, and waits. LOG_FD >= 0: its stdout and
- * stderr go through a relay (a pty when they were a terminal) that also writes to LOG_FD.
- * 0 or -errno; on failure nothing is left behind.
+ * Fork the child; it becomes user U, with its environment, and waits: when this returns 0 it stands
+ * at the gate and makes no system call but poll and execve until the program runs. LOG_FD >= 0: its
+ * stdout and stderr go through a relay (a pty when they were a terminal) that also writes to
+ * LOG_FD. 0 or -errno; on failure nothing is left behind.
+ *
+ * Call it before the rings are mapped: the relay may outlive us and would keep their memory.
  */
-int workload_prepare(struct workload *w, char *const argv[], const struct workload_user *u, int log_fd);
+int workload_prepare(struct workload *w, char *const argv[], const struct workload_user *u,
+		     int log_fd);
 
 /*
  * Let it go; 0 once exec worked, -ENOENT / -EACCES / -errno when exec failed (the child is then
- * reaped and w->ended).
+ * reaped and w->ended). A child that was killed at the gate is 0 too: reaping it tells.
  */
 int workload_go(struct workload *w);
 
-/* Pass SIG on to the workload; 0 or -errno. */
+/* Pass SIG on to the workload; 0 or -errno (-ESRCH when it has ended). */
 int workload_signal(struct workload *w, int sig);
 
 /* Reap without waiting: true when it has ended (w->status is set). */
@@ -68,7 +77,10 @@ bool workload_reap(struct workload *w);
 /* The status that dltraced returns for a raw wait status: N, or 128+signal. */
 int workload_exit_code(int status);
 
-/* Undo what is still there: a child that never went is ended and reaped. Fine when half built. */
+/*
+ * Undo what is still there: a child that never went is ended and reaped, one that runs is left
+ * alone, and the output of one that has ended gets a moment to arrive. Fine when all zero.
+ */
 void workload_free(struct workload *w);
 
 #endif
