@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What one trace was asked to do. Filled by cmd_start, const to everybody else. */
+/*
+ * What one trace was asked to do. Filled by cmd_start, const to everybody else. Strings point into
+ * the command line; nothing is allocated, so nothing is freed.
+ */
 #ifndef CONFIG_H
 #define CONFIG_H
 
@@ -7,20 +10,24 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "log.h"
+
 #define CONFIG_LIST_MAX 32
+#define CONFIG_EXPERIMENT_MAX 65 /* with its NUL */
 
 enum config_backend { BACKEND_AUTO, BACKEND_FENTRY, BACKEND_KPROBE, BACKEND_TRACEPOINT };
 
-/* Strings given once or more; they point into argv or are owned by the config. */
+/* Strings of an option that can be given more than once. */
 struct config_list {
 	const char *items[CONFIG_LIST_MAX];
 	unsigned int n;
 };
 
 struct config {
-	/* the workload: argv ending in NULL, or NULL; --workload becomes { "/bin/sh", "-c", CMD } */
+	/* the workload: ends in NULL; NULL: none. With --workload it is shell_argv. */
 	char **argv;
-	const char *shell_cmd; /* --workload's text, else NULL */
+	char *shell_cmd; /* --workload's text, else NULL */
+	char *shell_argv[4];
 
 	/* targets and what narrows them */
 	pid_t pids[CONFIG_LIST_MAX];
@@ -31,19 +38,20 @@ struct config {
 	struct config_list comm, exclude_comm; /* globs (fnmatch) */
 	struct config_list disks;	       /* kernel names, as in /sys/class/block */
 
-	const char *out;	/* -o, before expansion; NULL: the default */
-	const char *experiment; /* -e */
-	uint32_t probes;	/* bit per probe of the registry */
+	const char *out; /* -o, before expansion; NULL: the default */
+	char experiment[CONFIG_EXPERIMENT_MAX]; /* -e, or named after the target; safe in a path */
+	uint32_t probes; /* bit per probe of the registry */
 	enum config_backend backend;
 
 	uint64_t duration_ns, delay_ns, linger_ns; /* 0: not asked for */
-	uint64_t interval_ns;			   /* of the collectors */
+	uint64_t interval_ns;			   /* of the collectors; whole seconds */
 	uint64_t buffer_bytes;			   /* all rings; 0: default */
 	uint64_t min_free_bytes;		   /* UINT64_MAX: default */
 
 	const char *user; /* --user */
 	struct config_list collect;
 	const char *collectors; /* --collectors, NULL: all */
+	enum log_level log_level; /* -q, -v */
 
 	bool wait_all, drop_caches, log, archive, background, best_effort, report, force, no_args;
 };

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * See outdir.h. Folders are made and entered one component at a time by file descriptor, so that
+ * root changes the owner of nothing but the folder that it has just made or looked at.
+ */
+#include "outdir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collectors.h"
+#include "env.h"
+#include "manifest_read.h"
+#include "probe.h"
+#include "util.h"
+
+#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+
+static const char *const job_variables[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", NULL };
+static const char *const rank_variables[] = { "RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK",
+					      NULL };
+
+/*
+ * Files of a trace beside those of the probes and collectors. The manifest goes last: as long as
+ * it is there, --force works again after a crash.
+ */
+static const char *const other_files[] = { "marks.out", "rollup.out", "workload.log",
+					   "workload.out", "manifest.json" };
+
+bool outdir_part(char *dst, size_t size, const char *text)
+{
+	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				   "0123456789_.-";
+	size_t i;
+
+	for (i = 0; text[i] && i < size - 1; i++) {
+		bool ok = strchr(safe, text[i]) && (i || (text[i] != '.' && text[i] != '-'));
+
+		dst[i] = ok ? text[i] : '_';
+	}
+	dst[i] = '\0';
+	return i && strcmp(dst, text) == 0;
+}
+
+/* What VARIABLE is set to in ENV; NULL when unset or empty. */
+static const char *env_value(char *const *env, const char *variable)
+{
+	const char *entry = env_find(env, variable), *equals = entry ? strchr(entry, '=') : NULL;
+
+	return equals && equals[1] ? equals + 1 : NULL;
+}
+
+/* The first of VARIABLES that is set, or OTHERWISE. */
+static void name_from_env(char *dst, size_t size, char *const *env, const char *const *variables,
+			  const char *otherwise)
+{
+	const char *value = NULL;
+
+	for (; *variables && !value; variables++)
+		value = env_value(env, *variables);
+	outdir_part(dst, size, value ? value : otherwise);
+}
+
+void outdir_names_init(struct outdir_names *n, const char *experiment, char *const *env,
+		       time_t now)
+{
+	char host[sizeof(n->host)] = "localhost";
+	struct tm tm;
+
+	*n = (struct outdir_names){ .experiment = experiment };
+	gethostname(host, sizeof(host) - 1);
+	outdir_part(n->host, sizeof(n->host), host);
+	name_from_env(n->job, sizeof(n->job), env, job_variables, "nojob");
+	name_from_env(n->rank, sizeof(n->rank), env, rank_variables, "0");
+	gmtime_r(&now, &tm);
+	strftime(n->stamp, sizeof(n->stamp), "%Y%m%d%H%M%S", &tm);
+	snprintf(n->pid, sizeof(n->pid), "%d", getpid());
+	n->slurm = env_value(env, job_variables[0]) != NULL;
+}
+
+/* What %C stands for, or NULL. */
+static const char *expansion(const struct outdir_names *n, char c)
+{
+	const struct {
+		char c;
+		const char *text;
+	} names[] = {
+		{ '%', "%" },
+		{ 'e', n->experiment },
+		{ 'h', n->host },
+		{ 'j', n->job },
+		{ 'n', n->rank },
+		{ 'p', n->pid },
+		{ 't', n->stamp },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i].c == c)
+			return names[i].text;
+	return NULL;
+}
+
+int outdir_expand(const char *pattern, const struct outdir_names *n, char *buf, size_t size)
+{
+	char *end = buf + size;
+
+	if (!pattern)
+		pattern = n->slurm ? "traces/%e_%j/%h" : "traces/%e_%t";
+	if (!*pattern)
+		return -EINVAL;
+	while (*pattern) {
+		const char *text = pattern;
+		size_t len = strcspn(pattern, "%");
+
+		pattern += len;
+		if (len == 0) {
+			text = expansion(n, pattern[1]);
+			if (!text)
+				return -EINVAL;
+			len = strlen(text);
+			pattern += 2;
+		}
+		if (len >= (size_t)(end - buf))
+			return -ENAMETOOLONG;
+		buf = mempcpy(buf, text, len);
+	}
+	*buf = '\0';
+	return 0;
+}
+
+/* Enter NAME below AT, made when it is missing: its descriptor or -errno. */
+static int enter_parent(int at, const char *name, uid_t uid, gid_t gid)
+{
+	autoclose int fd = openat(at, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool made;
+
+	if (fd >= 0)
+		return TAKE_FD(fd);
+	if (errno != ENOENT)
+		return -errno;
+	made = mkdirat(at, name, 0755) == 0;
+	if (!made && errno != EEXIST) /* another rank of the job was faster */
+		return -errno;
+	fd = openat(at, name, DIR_FLAGS | (made ? O_NOFOLLOW : 0));
+	if (fd < 0 || (made && fchown(fd, uid, gid) < 0))
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+/* 1: nothing in it, 0, or -errno. */
+static int is_empty(int fd)
+{
+	autoclose int again = openat(fd, ".", DIR_FLAGS);
+	DIR *dir = again < 0 ? NULL : fdopendir(again);
+	const struct dirent *e;
+	int entries = 0;
+
+	if (!dir)
+		return -errno;
+	again = -1; /* closedir() closes it */
+	while (!entries && (e = readdir(dir)))
+		entries += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+	closedir(dir);
+	return entries == 0;
+}
+
+/* A manifest that ends early is one too: its tool comes first. */
+static bool holds_trace(int fd)
+{
+	struct manifest_facts m;
+	char path[32];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	r = manifest_read(&m, path);
+	return (r == 0 || r == -EBADMSG) && strcmp(m.tool, "dltraced") == 0;
+}
+
+static int remove_file(int fd, const char *name)
+{
+	return unlinkat(fd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+static int remove_trace(int fd)
+{
+	char name[NAME_MAX];
+	int r = 0;
+
+	for (unsigned int i = 1; r == 0 && i < DLT_PROBES; i++) {
+		snprintf(name, sizeof(name), "%s.out", probes[i]->name);
+		r = remove_file(fd, name);
+	}
+	for (unsigned int i = 0; r == 0 && collectors_file(i); i++)
+		r = remove_file(fd, collectors_file(i));
+	for (unsigned int i = 0; r == 0 && i < ARRAY_SIZE(other_files); i++)
+		r = remove_file(fd, other_files[i]);
+	return r;
+}
+
+/*
+ * May the folder FD become the trace folder of UID? If so, empty it and hand it over. A sticky
+ * folder (/tmp) is everybody's; one of a third user is a trap or a mistake.
+ */
+static int adopt(int fd, uid_t uid, gid_t gid, bool force)
+{
+	struct stat st;
+	int r;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if ((st.st_uid != uid && st.st_uid != geteuid()) || (st.st_mode & S_ISVTX))
+		return -EPERM;
+	/* Where it cannot be locked at all (NFS wants it open for writing), go on without. */
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return -EBUSY;
+	r = is_empty(fd);
+	if (r == 0)
+		r = !holds_trace(fd) ? -ENOTEMPTY : force ? remove_trace(fd) : -EEXIST;
+	if (r < 0)
+		return r;
+	if (st.st_uid != uid && fchown(fd, uid, gid) < 0)
+		return -errno;
+	return fchmod(fd, 0700) < 0 ? -errno : 0;
+}
+
+static int absolute_path(int fd, char path[PATH_MAX])
+{
+	char link[32];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, PATH_MAX);
+	if (len < 0)
+		return -errno;
+	if (len == PATH_MAX)
+		return -ENAMETOOLONG;
+	path[len] = '\0';
+	return 0;
+}
+
+int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool force)
+{
+	autoclose int at = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *parts = strdup(path);
+	char *rest = parts, *part, *next;
+	bool made;
+	int r;
+
+	d->fd = -1;
+	if (at < 0)
+		return -errno;
+	if (!parts)
+		return -ENOMEM;
+	part = strtok_r(rest, "/", &rest);
+	while (part && (next = strtok_r(NULL, "/", &rest))) {
+		r = enter_parent(at, part, uid, gid);
+		if (r < 0)
+			return r;
+		close(at);
+		at = r;
+		part = next;
+	}
+	if (!part)
+		part = ".";
+	made = mkdirat(at, part, 0700) == 0;
+	if (!made && errno != EEXIST)
+		return -errno;
+	d->fd = openat(at, part, DIR_FLAGS | O_NOFOLLOW);
+	r = d->fd < 0 ? -errno : adopt(d->fd, uid, gid, force);
+	if (r == 0)
+		r = absolute_path(d->fd, d->path);
+	if (r < 0) {
+		outdir_close(d);
+		if (made)
+			unlinkat(at, part, AT_REMOVEDIR);
+	}
+	return r;
+}
+
+void outdir_close(struct outdir *d)
+{
+	util_close(&d->fd);
+}
+
+const char *outdir_strerror(int r)
+{
+	static const struct {
+		int r;
+		const char *text;
+	} texts[] = {
+		{ -EBUSY, "another dltraced is writing there" },
+		{ -EEXIST, "holds a trace already; --force replaces it" },
+		{ -ENOTDIR, "is no folder, or a symbolic link to one" },
+		{ -ENOTEMPTY, "is not empty and holds no trace; give a new folder with -o" },
+		{ -EPERM, "cannot become the user's own: it is shared or somebody else's" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		if (texts[i].r == r)
+			return texts[i].text;
+	return strerror(-r);
+}

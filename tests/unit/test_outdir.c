@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "outdir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "util.h"
+
+#define SOMEBODY 54321 /* a user that nobody is */
+#define MANIFEST "{ \"tool\": \"dltraced\", \"complete\": false }"
+
+static char root[] = "/tmp/test_outdir.XXXXXX";
+static char *no_env[] = { NULL };
+
+/* PATH below a fresh folder; a ring of buffers, so that a few live at once. */
+static const char *at(const char *path)
+{
+	static char buf[8][PATH_MAX];
+	static unsigned int i;
+
+	i = (i + 1) % ARRAY_SIZE(buf);
+	snprintf(buf[i], sizeof(buf[i]), "%s/%s", root, path);
+	return buf[i];
+}
+
+static void put(const char *path, const char *text)
+{
+	autoclose int fd = open(at(path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(util_write_all(fd, text, strlen(text)), 0);
+}
+
+static bool exists(const char *path)
+{
+	return faccessat(AT_FDCWD, at(path), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static struct stat stat_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(at(path), &st), 0);
+	return st;
+}
+
+static int make(const char *path, bool force)
+{
+	struct outdir d;
+	int r = outdir_open(&d, at(path), getuid(), getgid(), force);
+
+	assert_int_equal(r < 0, d.fd < 0);
+	outdir_close(&d);
+	return r;
+}
+
+static void needs_root(void)
+{
+	if (geteuid() == 0)
+		return;
+	print_message("skipped: needs root, to give folders away\n");
+	skip();
+}
+
+static int set_up(void **state)
+{
+	strcpy(root + sizeof(root) - 7, "XXXXXX");
+	return mkdtemp(root) ? 0 : -1;
+}
+
+static int clean_up(void **state)
+{
+	autofree char *cmd = util_fmt("rm -rf %s", root);
+
+	return system(cmd);
+}
+
+static void expands_every_escape(void **state)
+{
+	const struct outdir_names n = { .experiment = "exp", .host = "node1", .job = "42",
+					.rank = "3", .stamp = "20261121010203", .pid = "99" };
+	char buf[64];
+
+	assert_int_equal(outdir_expand("/a/%h.%j.%n/%e-%t-%p%%", &n, buf, sizeof(buf)), 0);
+	assert_string_equal(buf, "/a/node1.42.3/exp-20261121010203-99%");
+	assert_int_equal(outdir_expand("plain", &n, buf, 6), 0);
+	assert_string_equal(buf, "plain");
+	assert_int_equal(outdir_expand("plain", &n, buf, 5), -ENAMETOOLONG);
+	assert_int_equal(outdir_expand("%e", &n, buf, 3), -ENAMETOOLONG);
+	assert_int_equal(outdir_expand("%x", &n, buf, sizeof(buf)), -EINVAL);
+	assert_int_equal(outdir_expand("a%", &n, buf, sizeof(buf)), -EINVAL);
+	assert_int_equal(outdir_expand("", &n, buf, sizeof(buf)), -EINVAL);
+}
+
+static void default_has_the_time_or_the_job(void **state)
+{
+	char *slurm[] = { "SLURM_JOB_ID=7", NULL };
+	struct outdir_names n;
+	char buf[PATH_MAX], expected[PATH_MAX];
+
+	outdir_names_init(&n, "exp", no_env, 1795223045);
+	assert_int_equal(outdir_expand(NULL, &n, buf, sizeof(buf)), 0);
+	assert_string_equal(buf, "traces/exp_20261121010405");
+	outdir_names_init(&n, "exp", slurm, 1795223045);
+	assert_int_equal(outdir_expand(NULL, &n, buf, sizeof(buf)), 0);
+	snprintf(expected, sizeof(expected), "traces/exp_7/%s", n.host);
+	assert_string_equal(buf, expected);
+}
+
+static void names_come_from_the_environment(void **state)
+{
+	char *slurm[] = { "SLURM_PROCID=5", "PBS_JOBID=p", "SLURM_JOB_ID=7", NULL };
+	char *other[] = { "RANK=", "OMPI_COMM_WORLD_RANK=2", "PBS_JOBID=12.server", NULL };
+	struct outdir_names n;
+
+	outdir_names_init(&n, "exp", slurm, 0);
+	assert_string_equal(n.job, "7");
+	assert_string_equal(n.rank, "5");
+	outdir_names_init(&n, "exp", other, 0);
+	assert_string_equal(n.job, "12.server");
+	assert_string_equal(n.rank, "2");
+	outdir_names_init(&n, "exp", no_env, 0);
+	assert_string_equal(n.job, "nojob");
+	assert_string_equal(n.rank, "0");
+}
+
+static void environment_cannot_lead_elsewhere(void **state)
+{
+	char *env[] = { "SLURM_JOB_ID=../../etc", "RANK=..", NULL };
+	struct outdir_names n;
+
+	outdir_names_init(&n, "exp", env, 0);
+	assert_string_equal(n.job, "_._.._etc");
+	assert_string_equal(n.rank, "_.");
+}
+
+static void parts_are_safe_in_a_path(void **state)
+{
+	char part[8];
+
+	assert_true(outdir_part(part, sizeof(part), "Az0._-9"));
+	assert_string_equal(part, "Az0._-9");
+	assert_false(outdir_part(part, sizeof(part), "a/b c\xff"));
+	assert_string_equal(part, "a_b_c_");
+	assert_false(outdir_part(part, sizeof(part), "-rf"));
+	assert_string_equal(part, "_rf");
+	assert_false(outdir_part(part, sizeof(part), "12345678"));
+	assert_string_equal(part, "1234567");
+	assert_false(outdir_part(part, sizeof(part), ""));
+}
+
+static void makes_the_folder_and_its_parents(void **state)
+{
+	struct outdir d;
+
+	assert_int_equal(outdir_open(&d, at("a//b/./c/"), getuid(), getgid(), false), 0);
+	assert_string_equal(d.path, at("a/b/c"));
+	assert_int_equal(stat_of("a/b/c").st_mode, S_IFDIR | 0700);
+	assert_int_equal(mkdirat(d.fd, "x", 0700), 0);
+	assert_true(exists("a/b/c/x"));
+	assert_true(fcntl(d.fd, F_GETFD) & FD_CLOEXEC);
+	outdir_close(&d);
+	assert_int_equal(d.fd, -1);
+}
+
+static void relative_names_start_here(void **state)
+{
+	struct outdir d;
+
+	assert_int_equal(chdir(root), 0);
+	assert_int_equal(outdir_open(&d, "a/b", getuid(), getgid(), false), 0);
+	assert_string_equal(d.path, at("a/b"));
+	outdir_close(&d);
+	assert_int_equal(chdir("a"), 0);
+	assert_int_equal(outdir_open(&d, "../c", getuid(), getgid(), false), 0);
+	assert_string_equal(d.path, at("c"));
+	outdir_close(&d);
+	assert_int_equal(chdir("/"), 0);
+}
+
+static void links_lead_to_the_parent_but_are_no_folder(void **state)
+{
+	struct outdir d;
+
+	mkdir(at("real"), 0700);
+	assert_int_equal(symlink("real", at("link")), 0);
+	assert_int_equal(symlink("nowhere", at("dangling")), 0);
+	assert_int_equal(make("link", false), -ENOTDIR);
+	assert_int_equal(make("dangling", false), -ENOTDIR);
+	assert_int_equal(make("dangling/x", false), -ENOENT);
+	assert_int_equal(outdir_open(&d, at("link/x"), getuid(), getgid(), false), 0);
+	assert_string_equal(d.path, at("real/x"));
+	outdir_close(&d);
+	assert_false(exists("nowhere"));
+}
+
+static void takes_an_empty_folder(void **state)
+{
+	mkdir(at("empty"), 0755);
+	assert_int_equal(make("empty", false), 0);
+	assert_int_equal(stat_of("empty").st_mode, S_IFDIR | 0700);
+	assert_int_equal(make("empty", true), 0);
+}
+
+static void refuses_what_is_no_empty_folder(void **state)
+{
+	put("file", "");
+	assert_int_equal(make("file", true), -ENOTDIR);
+	assert_int_equal(make("file/x", true), -ENOTDIR);
+	mkdir(at("full"), 0755);
+	put("full/.hidden", "");
+	assert_int_equal(make("full", false), -ENOTEMPTY);
+	assert_int_equal(make("full", true), -ENOTEMPTY);
+	assert_int_equal(stat_of("full").st_mode, S_IFDIR | 0755);
+	assert_true(exists("full/.hidden"));
+}
+
+static void replaces_a_trace_by_force_alone(void **state)
+{
+	static const char *const ours[] = { "bio.out", "pids.out", "cpu.out", "workload.log",
+					    "marks.out", "manifest.json" };
+	char path[64];
+
+	assert_int_equal(make("t", false), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++) {
+		snprintf(path, sizeof(path), "t/%s", ours[i]);
+		put(path, MANIFEST);
+	}
+	put("t/notes.out", "");
+	assert_int_equal(make("t", false), -EEXIST);
+	assert_true(exists("t/bio.out"));
+	assert_int_equal(make("t", true), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++) {
+		snprintf(path, sizeof(path), "t/%s", ours[i]);
+		assert_false(exists(path));
+	}
+	assert_true(exists("t/notes.out"));
+}
+
+static void force_needs_a_manifest_of_dltraced(void **state)
+{
+	static const char *const others[] = {
+		"", "{}", "{ \"tool\": \"other\" }", "[ \"dltraced\" ]",
+		"{ \"tool\": { \"tool\": \"dltraced\" } }",
+	};
+
+	mkdir(at("t"), 0700);
+	put("t/bio.out", "");
+	assert_int_equal(make("t", true), -ENOTEMPTY);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		put("t/manifest.json", others[i]);
+		assert_int_equal(make("t", true), -ENOTEMPTY);
+	}
+	assert_true(exists("t/bio.out"));
+	put("t/manifest.json", "{ \"tool\": \"dltraced\", \"probes\": [");
+	assert_int_equal(make("t", true), 0);
+	assert_false(exists("t/bio.out"));
+}
+
+static void running_trace_keeps_its_folder(void **state)
+{
+	struct outdir d;
+
+	assert_int_equal(outdir_open(&d, at("t"), getuid(), getgid(), false), 0);
+	put("t/manifest.json", MANIFEST);
+	assert_int_equal(make("t", true), -EBUSY);
+	assert_true(exists("t/manifest.json"));
+	outdir_close(&d);
+	assert_int_equal(make("t", true), 0);
+}
+
+static void shared_folder_is_refused(void **state)
+{
+	mkdir(at("tmp"), 0700);
+	chmod(at("tmp"), 01777);
+	assert_int_equal(make("tmp", true), -EPERM);
+	assert_int_equal(stat_of("tmp").st_mode, S_IFDIR | 01777);
+}
+
+static void folder_of_another_user_is_refused(void **state)
+{
+	needs_root();
+	mkdir(at("theirs"), 0755);
+	assert_int_equal(chown(at("theirs"), SOMEBODY, SOMEBODY), 0);
+	assert_int_equal(make("theirs", true), -EPERM);
+	assert_int_equal(stat_of("theirs").st_uid, SOMEBODY);
+}
+
+static void all_that_is_made_belongs_to_the_user(void **state)
+{
+	struct outdir d;
+
+	needs_root();
+	mkdir(at("mine"), 0755);
+	assert_int_equal(outdir_open(&d, at("mine/a/b"), SOMEBODY, SOMEBODY + 1, false), 0);
+	outdir_close(&d);
+	assert_int_equal(stat_of("mine").st_uid, 0);
+	assert_int_equal(stat_of("mine/a").st_uid, SOMEBODY);
+	assert_int_equal(stat_of("mine/a/b").st_uid, SOMEBODY);
+	assert_int_equal(stat_of("mine/a/b").st_gid, SOMEBODY + 1);
+	assert_int_equal(stat_of("mine/a/b").st_mode, S_IFDIR | 0700);
+}
+
+static void failures_are_explained(void **state)
+{
+	assert_non_null(strstr(outdir_strerror(-EEXIST), "--force"));
+	assert_string_equal(outdir_strerror(-EACCES), strerror(EACCES));
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, clean_up)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(expands_every_escape),
+		cmocka_unit_test(default_has_the_time_or_the_job),
+		cmocka_unit_test(names_come_from_the_environment),
+		cmocka_unit_test(environment_cannot_lead_elsewhere),
+		cmocka_unit_test(parts_are_safe_in_a_path),
+		IN_FOLDER(makes_the_folder_and_its_parents),
+		IN_FOLDER(relative_names_start_here),
+		IN_FOLDER(links_lead_to_the_parent_but_are_no_folder),
+		IN_FOLDER(takes_an_empty_folder),
+		IN_FOLDER(refuses_what_is_no_empty_folder),
+		IN_FOLDER(replaces_a_trace_by_force_alone),
+		IN_FOLDER(force_needs_a_manifest_of_dltraced),
+		IN_FOLDER(running_trace_keeps_its_folder),
+		IN_FOLDER(shared_folder_is_refused),
+		IN_FOLDER(folder_of_another_user_is_refused),
+		IN_FOLDER(all_that_is_made_belongs_to_the_user),
+		cmocka_unit_test(failures_are_explained),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
