@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The program: finds the command and hands over. Knows the commands' names, not what they do. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "log.h"
+#include "util.h"
+
+static const struct command {
+	const char *name, *help;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "probes", "the files of a trace and their columns", cmd_probes },
+	{ "report", "sum up a trace folder", cmd_report },
+	{ "start", "trace a command, or what runs already", cmd_start },
+};
+
+static void print_usage(FILE *out)
+{
+	fputs("Usage: dltraced COMMAND [OPTION...]\n"
+	      "Trace every file and disk operation of a job, with CPU and GPU use beside it.\n"
+	      "\n", out);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+	fputs("\n"
+	      "`dltraced help COMMAND' tells its options. To trace a script from its first\n"
+	      "instruction to its end, into a folder of text files:\n"
+	      "\n"
+	      "  sudo dltraced start --workload \"python train.py\"\n", out);
+}
+
+static int finish_stdout(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	log_err("standard output: %s", strerror(errno));
+	return CMD_EXIT_FAILURE;
+}
+
+static int run(int argc, char **argv)
+{
+	char name[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (strcmp(argv[0], commands[i].name) != 0)
+			continue;
+		snprintf(name, sizeof(name), "dltraced %s", commands[i].name);
+		argv[0] = name;
+		return commands[i].run(argc, argv);
+	}
+	log_err("no such command: '%s' (`dltraced help' lists them)", argv[0]);
+	return CMD_EXIT_FAILURE;
+}
+
+int main(int argc, char **argv)
+{
+	static char help[] = "--help";
+
+	argp_err_exit_status = CMD_EXIT_FAILURE;
+	if (argc < 2) {
+		print_usage(stderr);
+		return CMD_EXIT_FAILURE;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("dltraced " DLT_VERSION);
+		return finish_stdout();
+	}
+	if (argc > 2 && strcmp(argv[1], "help") == 0) {
+		argv[1] = argv[2];
+		argv[2] = help;
+		return run(2, argv + 1);
+	}
+	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], help) == 0) {
+		print_usage(stdout);
+		return finish_stdout();
+	}
+	return run(argc - 1, argv + 1);
+}
