@@ -25,7 +25,8 @@ B := build$(if $(filter 1,$(DEBUG)),/debug)
 SANITIZE := $(if $(filter 1,$(DEBUG)),-fsanitize=address$(comma)undefined -fno-omit-frame-pointer)
 comma := ,
 CFLAGS ?= $(if $(filter 1,$(DEBUG)),-O1,-O2) -g
-ALL_CFLAGS = -std=gnu11 -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE -DDLT_VERSION='"$(VERSION)"' \
+ALL_CFLAGS = -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers \
+	     -D_GNU_SOURCE -DDLT_VERSION='"$(VERSION)"' \
 	     -Isrc -Iinclude -I. -I$(B) $(SANITIZE) $(CFLAGS) -MMD -MP
 LIBBPF_LIBS = $(if $(filter 1,$(LIBBPF_STATIC)),-Wl$(comma)-Bstatic -lbpf -Wl$(comma)-Bdynamic,-lbpf)
 ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)

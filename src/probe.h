@@ -43,7 +43,9 @@ struct probe {
 	unsigned int n_fields;
 	const struct probe_call *calls;
 	unsigned int n_calls;
-	size_t rec_size; /* of the fixed part: shorter records are refused */
+	size_t rec_size; /* of the kernel's fixed part: shorter records are refused */
+	size_t seg_at;	 /* where strings begin in what the table describes; 0: at rec_size */
+	unsigned int needs; /* a probe whose object must be loaded too, 0: none */
 	unsigned int flags;
 	/*
 	 * Open the skeleton with CFG in its constants and, where hooks differ between kernels,

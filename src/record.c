@@ -24,7 +24,7 @@ const char *record_seg(const struct probe *p, const void *rec, size_t segs_offse
 {
 	const struct dlt_hdr *hdr = rec;
 	const struct dlt_segs *segs = (const void *)((const char *)rec + segs_offset);
-	size_t at = p->rec_size, len = segs->len[i];
+	size_t at = p->seg_at ? p->seg_at : p->rec_size, len = segs->len[i];
 
 	for (unsigned int j = 0; j < i; j++)
 		at += segs->len[j];

@@ -111,6 +111,7 @@ const struct probe create_del_probe = {
 	.calls = calls,
 	.n_calls = ARRAY_SIZE(calls),
 	.rec_size = sizeof(struct dlt_create_del),
+	.needs = DLT_open,
 	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET,
 	.open = create_del_open,
 	.decode = decode,

@@ -165,6 +165,7 @@ const struct probe pids_probe = {
 	.fields = fields,
 	.n_fields = ARRAY_SIZE(fields),
 	.rec_size = sizeof(struct dlt_pids),
+	.seg_at = offsetof(struct row, seg),
 	.open = pids_open,
 	.decode = decode,
 };

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "background.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "log.h"
+#include "util.h"
+
+static int ready_fd = -1; /* the child's end of the pipe to the parent */
+
+int background_start(void)
+{
+	char path[4200];
+	int fds[2], status;
+	ssize_t n;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
+		log_err_r(-errno, "--background: cannot fork");
+		return 125;
+	}
+	if (!pid) {
+		close(fds[0]);
+		ready_fd = fds[1];
+		setsid();
+		return 0;
+	}
+	close(fds[1]);
+	n = read(fds[0], path, sizeof(path) - 1);
+	close(fds[0]);
+	if (n > 0) {
+		path[n] = '\0';
+		log_info("tracing in the background: process %d, folder %s", pid, path);
+		return -1;
+	}
+	/* it ended before it stood, and has said why */
+	if (waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) || !WEXITSTATUS(status))
+		return 125;
+	return WEXITSTATUS(status);
+}
+
+void background_ready(int dirfd, const char *path)
+{
+	autoclose int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	autoclose int log = -1;
+
+	if (ready_fd < 0)
+		return;
+	log = openat(dirfd, "dltraced.log", O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (util_write_all(ready_fd, path, strlen(path)) < 0)
+		log_debug("the parent has gone");
+	util_close(&ready_fd);
+	if (null >= 0)
+		dup2(null, STDIN_FILENO);
+	if (log >= 0) {
+		dup2(log, STDOUT_FILENO);
+		dup2(log, STDERR_FILENO);
+	}
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The data plane: one thread that owns everything which writes rows. It takes records from the
+ * rings in the order of their TIMESTAMP, measures the clocks, reads the collectors' pipes and
+ * flushes the files. The control plane starts it, reads its counters, pauses its sinks and stops it.
+ */
+#ifndef DRAIN_H
+#define DRAIN_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "decode.h"
+#include "loop.h"
+#include "ring.h"
+
+struct collectors;
+struct tracer;
+
+struct drain {
+	struct decode decode;
+	struct rings rings;
+	size_t ring_bytes;
+	struct loop loop;
+	int timer_fd, clock_fd, tick_fd, stop_fd;
+	struct collectors *collectors;
+	const struct tracer *tracer;
+	pthread_t thread;
+	bool running;
+	int error; /* why the thread ended early, -errno */
+	/* read by the control plane, relaxed */
+	uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of the last round */
+	uint64_t end_ns;       /* TIMESTAMP of the last clock reading */
+};
+
+/* Open the files of PROBES in DIRFD, map the rings, start the thread. 0 or -errno. */
+int drain_start(struct drain *d, const struct config *cfg, const struct tracer *t,
+		struct collectors *cs, uint32_t probes, int dirfd);
+
+/*
+ * After tracer_detach(): take what is left, write the calls in flight, the last clock row, flush and
+ * end. The files stay open for their counts until drain_free().
+ */
+void drain_stop(struct drain *d);
+void drain_free(struct drain *d);
+
+/* Control plane: below --min-free, rows are counted as lost until space returns. */
+void drain_pause(struct drain *d, bool pause);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Calls that were still running when the trace ended: a row each, with LAT_NS so far and "?". */
+#ifndef RUNNING_H
+#define RUNNING_H
+
+#include <stdint.h>
+
+struct decode;
+struct dlt_call;
+
+/* Write the row of CALL as of NOW_NS. */
+void running_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "drain.h"
+#include "log.h"
+#include "probe.h"
+#include "tracer.h"
+#include "util.h"
+
+#define SAY_AGAIN_NS (10 * NSEC_PER_SEC)
+#define STALLED_NS (3 * NSEC_PER_SEC)
+
+static uint64_t load(const uint64_t *v)
+{
+	return __atomic_load_n(v, __ATOMIC_RELAXED);
+}
+
+void status_update(struct status *s, const struct tracer *t, const struct drain *d)
+{
+	struct dlt_stats stats[DLT_PROBES];
+
+	tracer_stats(t, stats);
+	s->rows = s->bytes = s->lost = 0;
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		const struct sink *sink = &d->decode.sinks[i];
+		struct status_probe *p = &s->probes[i];
+
+		p->seen = stats[i].seen;
+		p->rows = load(&sink->rows);
+		p->bytes = load(&sink->bytes);
+		p->late = load(&sink->late);
+		p->filtered = load(&d->decode.counts[i].filtered);
+		p->lost = stats[i].lost + stats[i].rows_lost + load(&sink->lost);
+		p->calls = stats[i].emitted;
+		if (!(t->probes >> i & 1) && i != DLT_files && i != DLT_pids)
+			continue;
+		s->rows += p->rows;
+		s->bytes += p->bytes;
+		s->lost += p->lost;
+	}
+}
+
+static void count_in_flight(void *ctx, const struct dlt_call *call)
+{
+	uint64_t *n = ctx;
+
+	if (call->probe < DLT_PROBES)
+		n[call->probe]++;
+}
+
+void status_account(struct status *s, const struct tracer *t)
+{
+	struct dlt_stats stats[DLT_PROBES];
+	uint64_t in_flight[DLT_PROBES] = {};
+
+	tracer_stats(t, stats);
+	tracer_in_flight(t, count_in_flight, in_flight);
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		uint64_t known = stats[i].emitted + stats[i].lost + in_flight[i];
+
+		s->probes[i].calls += in_flight[i];
+		s->probes[i].unmatched = stats[i].seen > known ? stats[i].seen - known : 0;
+		s->probes[i].lost += s->probes[i].unmatched;
+		s->lost += s->probes[i].unmatched;
+	}
+}
+
+/* 1234567 as 1.2 M: for lines that people read at a glance. */
+static const char *human(char buf[16], uint64_t v, const char *unit)
+{
+	static const char *const prefix[] = { "", "k", "M", "G", "T" };
+	double x = (double)v;
+	unsigned int i = 0;
+
+	for (; x >= 1000 && i + 1 < ARRAY_SIZE(prefix); i++)
+		x /= 1000;
+	snprintf(buf, 16, i ? "%.1f %s%s" : "%.0f %s%s", x, prefix[i], unit);
+	return buf;
+}
+
+void status_warn(struct status *s, const struct drain *d, const char *dir)
+{
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), beat = load(&d->heartbeat_ns);
+	bool stalled = beat && now - beat > STALLED_NS;
+	int error = 0;
+
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (__atomic_load_n(&d->decode.sinks[i].error, __ATOMIC_RELAXED))
+			error = __atomic_load_n(&d->decode.sinks[i].error, __ATOMIC_RELAXED);
+	if (error && error != s->error_said)
+		log_warn("cannot write to %s: %s; rows are counted as lost until it can be written again",
+			 dir, strerror(-error));
+	s->error_said = error;
+	if (stalled && !s->stalled_said)
+		log_warn("writing to %s has stalled; once the rings are full, what follows is counted as lost", dir);
+	s->stalled_said = stalled;
+	if (s->lost > s->lost_said && (!s->lost_said || now - s->lost_said_ns > SAY_AGAIN_NS)) {
+		log_warn("%llu rows lost so far (the manifest counts them per probe)", (unsigned long long)s->lost);
+		s->lost_said = s->lost;
+		s->lost_said_ns = now;
+	}
+}
+
+void status_line(struct status *s)
+{
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), elapsed = (now - s->start_ns) / NSEC_PER_SEC;
+	double dt = s->last_ns ? (double)(now - s->last_ns) / 1e9 : 0;
+	char rows[16], bytes[16], rate[16], line[240];
+	size_t n;
+
+	n = (size_t)snprintf(line, sizeof(line), "%02llu:%02llu:%02llu  %s rows  %sB  %llu lost ",
+			     (unsigned long long)elapsed / 3600, (unsigned long long)elapsed / 60 % 60,
+			     (unsigned long long)elapsed % 60, human(rows, s->rows, ""),
+			     human(bytes, s->bytes, ""), (unsigned long long)s->lost);
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		uint64_t delta = s->probes[i].rows - s->last_rows[i];
+
+		s->last_rows[i] = s->probes[i].rows;
+		if (dt > 0 && delta && probes[i]->flags & PROBE_OF_TARGET && n + 40 < sizeof(line))
+			n += (size_t)snprintf(line + n, sizeof(line) - n, " %s %s/s", probes[i]->name,
+					      human(rate, (uint64_t)((double)delta / dt), ""));
+	}
+	s->last_ns = now;
+	log_status(line);
+}
+
+void status_summary(const struct status *s, uint32_t mask, const char *dir)
+{
+	char rows[16], bytes[16];
+
+	log_info("%s rows, %sB, %llu lost, in %s", human(rows, s->rows, ""), human(bytes, s->bytes, ""),
+		 (unsigned long long)s->lost, dir);
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		const struct status_probe *p = &s->probes[i];
+
+		if (mask >> i & 1 && (p->rows || p->lost))
+			log_info("  %-14s %10llu rows %8sB %8llu lost%s", probes[i]->name,
+				 (unsigned long long)p->rows, human(bytes, p->bytes, ""),
+				 (unsigned long long)p->lost, p->late ? " (some rows late)" : "");
+	}
+}

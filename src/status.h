@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How a running trace is doing: the counts of both planes put together, the status line, warnings
+ * as soon as something is lost, and the summary at the end. Control plane.
+ */
+#ifndef STATUS_H
+#define STATUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dlt/dlt.h"
+
+struct drain;
+struct tracer;
+
+struct status_probe {
+	uint64_t seen;	   /* entries that the kernel side saw */
+	uint64_t calls;	   /* of those, written */
+	uint64_t rows;	   /* in the file */
+	uint64_t bytes;
+	uint64_t lost;	   /* no room in the ring, or not written */
+	uint64_t late;	   /* rows behind a later one */
+	uint64_t unmatched; /* seen, but neither written, lost nor in flight */
+	uint64_t filtered;
+};
+
+struct status {
+	struct status_probe probes[DLT_PROBES];
+	uint64_t rows, bytes, lost;
+	/* what has been said already */
+	uint64_t lost_said, lost_said_ns;
+	bool stalled_said;
+	int error_said;
+	uint64_t start_ns, last_ns;
+	uint64_t last_rows[DLT_PROBES];
+};
+
+/* Bring the counts up to date. */
+void status_update(struct status *s, const struct tracer *t, const struct drain *d);
+/* After the end: what was seen must be written, lost or in flight; the rest is `unmatched`. */
+void status_account(struct status *s, const struct tracer *t);
+/* Say what is new and bad: losses, write errors, a stalled disk. */
+void status_warn(struct status *s, const struct drain *d, const char *dir);
+/* Redraw the status line (elapsed, rows, bytes, lost, rates per probe). */
+void status_line(struct status *s);
+/* The summary at the end: rows, bytes, losses per probe, and where the files are. */
+void status_summary(const struct status *s, uint32_t probes, const char *dir);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel side of one trace: shared maps, one BPF object per probe, the dispatcher of system
+ * calls, attachment and the counters. Control plane. Only this file and probes/ use libbpf.
+ */
+#ifndef TRACER_H
+#define TRACER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "dlt/dlt.h"
+#include "dlt/pids.h"
+#include "probe.h"
+#include "ring.h"
+
+struct bpf_link;
+struct calls_bpf;
+
+#define TRACER_LINKS_MAX 64
+
+/* The shared maps, by the names that bpf/dlt.bpf.h and file.bpf.h give them. */
+enum tracer_map {
+	MAP_RINGS, MAP_STATS, MAP_SHARED, MAP_TARGETS, MAP_CALLS, MAP_OVERFLOW, MAP_SCRATCH, MAP_SEEN,
+	MAP_CGROUPS, TRACER_MAPS,
+};
+
+struct tracer {
+	struct dlt_config cfg;
+	uint32_t probes; /* mask asked for */
+	uint32_t loaded; /* and what those need */
+	int maps[TRACER_MAPS];
+	int ring_fds[RINGS_MAX];
+	unsigned int n_rings;
+	size_t ring_bytes;
+	unsigned int n_cpus; /* possible */
+	struct dlt_shared *shared;
+	uint64_t *targets; /* bitmap of tgids */
+	size_t targets_bytes;
+	struct dlt_call *calls;
+	size_t calls_bytes;
+	struct probe_object objects[DLT_PROBES];
+	struct calls_bpf *dispatcher;
+	struct bpf_link *links[TRACER_LINKS_MAX];
+	unsigned int n_links;
+	struct bpf_link *enter, *exit;
+	char error[512]; /* what failed and what would help, after a failed call */
+};
+
+struct tracer_options {
+	uint32_t probes;
+	uint64_t buffer_bytes; /* of all rings; 0: default */
+	bool all, no_args, cgroups, new_containers;
+	uint32_t disks[DLT_MAX_DISKS]; /* dev_t of the kernel: major << 20 | minor */
+	unsigned int n_disks;
+};
+
+/* Can BPF be used here? 0, or -errno with the reason and the remedy in ERROR. */
+int tracer_check(char *error, size_t size);
+
+/* Create the maps, load every object. 0 or -errno with t->error. */
+int tracer_load(struct tracer *t, const struct tracer_options *o);
+
+/* Attach process life first, then the rest, the entries of system calls last. */
+int tracer_attach(struct tracer *t);
+
+/* No new calls, then no ends of calls: what is left in t->calls is in flight. */
+void tracer_detach(struct tracer *t);
+void tracer_free(struct tracer *t);
+
+/* Add a process to the target; its later children follow. */
+void tracer_target_add(struct tracer *t, pid_t tgid);
+bool tracer_target_has(const struct tracer *t, pid_t tgid);
+int tracer_cgroup_add(struct tracer *t, const struct dlt_cgroup_key *key);
+
+/* Processes in the target that have not ended. */
+uint64_t tracer_live(const struct tracer *t);
+
+/* Sums over the CPUs. */
+void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES]);
+
+/* The calls still in flight, after tracer_detach(). */
+void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call),
+		      void *ctx);
+
+#endif
