@@ -30,8 +30,10 @@ static const char *const rank_variables[] = { "RANK", "SLURM_PROCID", "OMPI_COMM
  * Files of a trace beside those of the probes and collectors. The manifest goes last: as long as
  * it is there, --force works again after a crash.
  */
-static const char *const other_files[] = { "marks.out", "rollup.out", "workload.log",
-					   "workload.out", "manifest.json" };
+static const char *const other_files[] = {
+	"dltraced.log", "manifest.json.tmp", "marks.out", "rollup.out", "workload.log",
+	"workload.out", "manifest.json",
+};
 
 bool outdir_part(char *dst, size_t size, const char *text)
 {

@@ -107,22 +107,21 @@ static const char *set_buffer(struct start_parse *p, void *member, char *arg)
 	return why || *(uint64_t *)member >= BUFFER_MIN_BYTES ? why : "less than a page (4K)";
 }
 
+/* Those that probes have; fentry and kprobe get their names here with their first hook. */
 static const char *set_backend(struct start_parse *p, void *member, char *arg)
 {
-	static const char *const names[] = {
-		[BACKEND_AUTO] = "auto",
-		[BACKEND_FENTRY] = "fentry",
-		[BACKEND_KPROBE] = "kprobe",
-		[BACKEND_TRACEPOINT] = "tracepoint",
-	};
+	static const struct {
+		const char *name;
+		enum config_backend backend;
+	} backends[] = { { "auto", BACKEND_AUTO }, { "tracepoint", BACKEND_TRACEPOINT } };
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strcmp(arg, names[i]) == 0) {
-			*(enum config_backend *)member = i;
+	for (unsigned int i = 0; i < ARRAY_SIZE(backends); i++) {
+		if (strcmp(arg, backends[i].name) == 0) {
+			*(enum config_backend *)member = backends[i].backend;
 			return NULL;
 		}
 	}
-	return "none of auto, fentry, kprobe and tracepoint";
+	return "neither auto nor tracepoint";
 }
 
 static const char *set_probes(struct start_parse *p, void *member, char *arg)
@@ -271,7 +270,7 @@ const struct start_option start_options[] = {
 	  set_workload, 0 },
 
 	HEADING("What to record of it:"),
-	{ "backend", 0, "NAME", "auto, fentry, kprobe or tracepoint; for tests",
+	{ "backend", 0, "NAME", "auto or tracepoint; for tests",
 	  set_backend, TO(backend) },
 	{ "best-effort", 0, NULL, "Go on when something cannot be traced",
 	  set_true, TO(best_effort) },

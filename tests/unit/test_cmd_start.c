@@ -146,7 +146,7 @@ static void values_reach_the_config(void **state)
 {
 	accept(ARGS("--all", "--duration", "1h30m", "--delay", "500ms", "--linger", "30",
 		    "--interval", "2m", "--buffer", "64M", "--min-free", "1G", "-o", "%h/%%",
-		    "--collectors", "cpu,gpu", "--backend", "kprobe", "-P", "open,sync", "-v",
+		    "--collectors", "cpu,gpu", "--backend", "tracepoint", "-P", "open,sync", "-v",
 		    "--collect", "*.log", "--report"));
 	assert_int_equal(cfg.duration_ns, 5400 * NSEC_PER_SEC);
 	assert_int_equal(cfg.delay_ns, 500 * NSEC_PER_MSEC);
@@ -156,7 +156,7 @@ static void values_reach_the_config(void **state)
 	assert_int_equal(cfg.min_free_bytes, 1 << 30);
 	assert_string_equal(cfg.out, "%h/%%");
 	assert_string_equal(cfg.collectors, "cpu,gpu");
-	assert_int_equal(cfg.backend, BACKEND_KPROBE);
+	assert_int_equal(cfg.backend, BACKEND_TRACEPOINT);
 	assert_int_equal(cfg.probes, 1 << DLT_open | 1 << DLT_sync);
 	assert_int_equal(cfg.log_level, LOG_LEVEL_DEBUG);
 	assert_string_equal(cfg.collect.items[0], "*.log");
@@ -194,7 +194,7 @@ static void bad_values_are_named(void **state)
 		char *option, *value;
 		const char *reason;
 	} bad[] = {
-		{ "--backend", "ebpf", "none of auto, fentry" },
+		{ "--backend", "fentry", "neither auto nor" },
 		{ "--buffer", "4095", "less than a page" },
 		{ "--buffer", "-1", "not a size" },
 		{ "--collectors", "cpu,", "no such collector: ''" },
