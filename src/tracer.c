@@ -109,7 +109,7 @@ static int map_create(struct tracer *t, enum tracer_map m, enum bpf_map_type typ
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = flags);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t bytes = (((size_t)value + 7) / 8 * 8 * entries + page - 1) / page * page;
-	uint32_t key = m == MAP_CGROUPS ? sizeof(struct dlt_cgroup_key) : sizeof(uint32_t);
+	uint32_t key = m == TRACER_CGROUPS ? sizeof(struct dlt_cgroup_key) : sizeof(uint32_t);
 	void *mem;
 
 	t->maps[m] = bpf_map_create(type, name, key, value, (uint32_t)entries, &opts);
@@ -136,12 +136,12 @@ static int rings_create(struct tracer *t)
 			return fail(t, -errno, "ring buffer (kernel 5.8 or newer is needed; --buffer sets its size)");
 	}
 	opts.inner_map_fd = (uint32_t)t->ring_fds[0];
-	t->maps[MAP_RINGS] = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "dlt_rings", sizeof(uint32_t),
+	t->maps[TRACER_RINGS] = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "dlt_rings", sizeof(uint32_t),
 					    sizeof(uint32_t), t->n_rings, &opts);
-	if (t->maps[MAP_RINGS] < 0)
+	if (t->maps[TRACER_RINGS] < 0)
 		return fail(t, -errno, "array of ring buffers");
 	for (uint32_t i = 0; i < t->n_rings; i++)
-		if (bpf_map_update_elem(t->maps[MAP_RINGS], &i, &t->ring_fds[i], BPF_ANY) < 0)
+		if (bpf_map_update_elem(t->maps[TRACER_RINGS], &i, &t->ring_fds[i], BPF_ANY) < 0)
 			return fail(t, -errno, "array of ring buffers");
 	return 0;
 }
@@ -172,17 +172,17 @@ static int maps_create(struct tracer *t)
 		void **mem;
 		size_t *bytes;
 	} maps[] = {
-		{ MAP_STATS, BPF_MAP_TYPE_PERCPU_ARRAY, "dlt_stats", sizeof(struct dlt_stats), DLT_PROBES, 0, NULL, NULL },
-		{ MAP_SHARED, BPF_MAP_TYPE_ARRAY, "dlt_shared", sizeof(struct dlt_shared), 1, BPF_F_MMAPABLE,
+		{ TRACER_STATS, BPF_MAP_TYPE_PERCPU_ARRAY, "dlt_stats", sizeof(struct dlt_stats), DLT_PROBES, 0, NULL, NULL },
+		{ TRACER_SHARED, BPF_MAP_TYPE_ARRAY, "dlt_shared", sizeof(struct dlt_shared), 1, BPF_F_MMAPABLE,
 		  (void **)&t->shared, &bytes },
-		{ MAP_TARGETS, BPF_MAP_TYPE_ARRAY, "dlt_targets", sizeof(uint64_t), pid_max / 64 + 1, BPF_F_MMAPABLE,
+		{ TRACER_TARGETS, BPF_MAP_TYPE_ARRAY, "dlt_targets", sizeof(uint64_t), pid_max / 64 + 1, BPF_F_MMAPABLE,
 		  (void **)&t->targets, &t->targets_bytes },
-		{ MAP_CALLS, BPF_MAP_TYPE_ARRAY, "dlt_calls", sizeof(struct dlt_call), slots, BPF_F_MMAPABLE,
+		{ TRACER_CALLS, BPF_MAP_TYPE_ARRAY, "dlt_calls", sizeof(struct dlt_call), slots, BPF_F_MMAPABLE,
 		  (void **)&t->calls, &t->calls_bytes },
-		{ MAP_OVERFLOW, BPF_MAP_TYPE_HASH, "dlt_overflow", sizeof(struct dlt_call), OVERFLOW_CALLS, 0, NULL, NULL },
-		{ MAP_SCRATCH, BPF_MAP_TYPE_PERCPU_ARRAY, "dlt_scratch", SCRATCH_BYTES, 1, 0, NULL, NULL },
-		{ MAP_SEEN, BPF_MAP_TYPE_ARRAY, "dlt_seen", sizeof(struct dlt_file_id), SEEN_SLOTS, 0, NULL, NULL },
-		{ MAP_CGROUPS, BPF_MAP_TYPE_HASH, "dlt_cgroups", 1, CGROUPS_MAX, 0, NULL, NULL },
+		{ TRACER_OVERFLOW, BPF_MAP_TYPE_HASH, "dlt_overflow", sizeof(struct dlt_call), OVERFLOW_CALLS, 0, NULL, NULL },
+		{ TRACER_SCRATCH, BPF_MAP_TYPE_PERCPU_ARRAY, "dlt_scratch", SCRATCH_BYTES, 1, 0, NULL, NULL },
+		{ TRACER_SEEN, BPF_MAP_TYPE_ARRAY, "dlt_seen", sizeof(struct dlt_file_id), SEEN_SLOTS, 0, NULL, NULL },
+		{ TRACER_CGROUPS, BPF_MAP_TYPE_HASH, "dlt_cgroups", 1, CGROUPS_MAX, 0, NULL, NULL },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
 		r = map_create(t, maps[i].m, maps[i].type, maps[i].name, maps[i].value, maps[i].entries,
@@ -198,9 +198,9 @@ static int maps_create(struct tracer *t)
 static int maps_reuse(struct tracer *t, struct bpf_object *obj)
 {
 	static const char *const names[TRACER_MAPS] = {
-		[MAP_RINGS] = "dlt_rings",	 [MAP_STATS] = "dlt_stats",	[MAP_SHARED] = "dlt_shared",
-		[MAP_TARGETS] = "dlt_targets",	 [MAP_CALLS] = "dlt_calls",	[MAP_OVERFLOW] = "dlt_overflow",
-		[MAP_SCRATCH] = "dlt_scratch",	 [MAP_SEEN] = "dlt_seen",	[MAP_CGROUPS] = "dlt_cgroups",
+		[TRACER_RINGS] = "dlt_rings",	 [TRACER_STATS] = "dlt_stats",	[TRACER_SHARED] = "dlt_shared",
+		[TRACER_TARGETS] = "dlt_targets",	 [TRACER_CALLS] = "dlt_calls",	[TRACER_OVERFLOW] = "dlt_overflow",
+		[TRACER_SCRATCH] = "dlt_scratch",	 [TRACER_SEEN] = "dlt_seen",	[TRACER_CGROUPS] = "dlt_cgroups",
 	};
 
 	for (unsigned int i = 0; i < TRACER_MAPS; i++) {
@@ -209,7 +209,7 @@ static int maps_reuse(struct tracer *t, struct bpf_object *obj)
 
 		if (!map)
 			continue;
-		if (i == MAP_SCRATCH && bpf_map__value_size(map) > SCRATCH_BYTES)
+		if (i == TRACER_SCRATCH && bpf_map__value_size(map) > SCRATCH_BYTES)
 			return fail(t, -EINVAL, "dlt_scratch is smaller than the object's: a build of two versions");
 		r = bpf_map__reuse_fd(map, t->maps[i]);
 		if (r < 0)
@@ -469,7 +469,7 @@ int tracer_cgroup_add(struct tracer *t, const struct dlt_cgroup_key *key)
 {
 	uint8_t one = 1;
 
-	return bpf_map_update_elem(t->maps[MAP_CGROUPS], key, &one, BPF_ANY) < 0 ? -errno : 0;
+	return bpf_map_update_elem(t->maps[TRACER_CGROUPS], key, &one, BPF_ANY) < 0 ? -errno : 0;
 }
 
 uint64_t tracer_live(const struct tracer *t)
@@ -483,7 +483,7 @@ void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES])
 
 	memset(stats, 0, DLT_PROBES * sizeof(*stats));
 	for (uint32_t i = 1; i < DLT_PROBES; i++) {
-		if (bpf_map_lookup_elem(t->maps[MAP_STATS], &i, per_cpu) < 0)
+		if (bpf_map_lookup_elem(t->maps[TRACER_STATS], &i, per_cpu) < 0)
 			continue;
 		for (unsigned int c = 0; c < t->n_cpus; c++) {
 			stats[i].seen += per_cpu[c].seen;
@@ -503,8 +503,8 @@ void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct
 	for (uint32_t i = 0; i <= t->cfg.slot_mask; i++)
 		if (t->calls[i].tid)
 			fn(ctx, &t->calls[i]);
-	while (!bpf_map_get_next_key(t->maps[MAP_OVERFLOW], prev, &next)) {
-		if (!bpf_map_lookup_elem(t->maps[MAP_OVERFLOW], &next, &call) && call.tid)
+	while (!bpf_map_get_next_key(t->maps[TRACER_OVERFLOW], prev, &next)) {
+		if (!bpf_map_lookup_elem(t->maps[TRACER_OVERFLOW], &next, &call) && call.tid)
 			fn(ctx, &call);
 		key = next;
 		prev = &key;

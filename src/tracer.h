@@ -22,8 +22,8 @@ struct calls_bpf;
 
 /* The shared maps, by the names that bpf/dlt.bpf.h and file.bpf.h give them. */
 enum tracer_map {
-	MAP_RINGS, MAP_STATS, MAP_SHARED, MAP_TARGETS, MAP_CALLS, MAP_OVERFLOW, MAP_SCRATCH, MAP_SEEN,
-	MAP_CGROUPS, TRACER_MAPS,
+	TRACER_RINGS, TRACER_STATS, TRACER_SHARED, TRACER_TARGETS, TRACER_CALLS, TRACER_OVERFLOW, TRACER_SCRATCH, TRACER_SEEN,
+	TRACER_CGROUPS, TRACER_MAPS,
 };
 
 struct tracer {
