@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "hist.h"
+
+#include "util.h"
+
+/* Above 64 the leading bit is the row and the next six bits the column of the bucket. */
+static unsigned int bucket_of(uint64_t v)
+{
+	unsigned int shift;
+
+	if (v >> HIST_SUB_BITS == 0)
+		return (unsigned int)v;
+	shift = 63 - HIST_SUB_BITS - (unsigned int)__builtin_clzll(v);
+	return (shift << HIST_SUB_BITS) + (unsigned int)(v >> shift);
+}
+
+static uint64_t bucket_middle(unsigned int i)
+{
+	unsigned int shift = i >> HIST_SUB_BITS;
+	uint64_t low;
+
+	if (shift == 0)
+		return i;
+	shift--;
+	low = ((uint64_t)(i & ((1U << HIST_SUB_BITS) - 1)) | 1U << HIST_SUB_BITS) << shift;
+	return low + ((1ULL << shift) >> 1);
+}
+
+void hist_add(struct hist *h, uint64_t v)
+{
+	if (h->n++ == 0 || v < h->min)
+		h->min = v;
+	if (v > h->max)
+		h->max = v;
+	h->sum += v;
+	h->counts[bucket_of(v)]++;
+}
+
+void hist_merge(struct hist *h, const struct hist *other)
+{
+	if (other->n == 0)
+		return;
+	h->min = h->n ? MIN(h->min, other->min) : other->min;
+	h->max = MAX(h->max, other->max);
+	h->n += other->n;
+	h->sum += other->sum;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		h->counts[i] += other->counts[i];
+}
+
+uint64_t hist_quantile(const struct hist *h, unsigned int per_mille)
+{
+	uint64_t rank, seen = 0;
+
+	if (h->n == 0)
+		return 0;
+	/* ceil(n * q) without overflow: n fits in 54 bits for longer than any trace lasts. */
+	rank = MAX((h->n * per_mille + 999) / 1000, 1);
+	if (rank >= h->n)
+		return h->max;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
+		seen += h->counts[i];
+		if (seen >= rank)
+			return MIN(MAX(bucket_middle(i), h->min), h->max);
+	}
+	return h->max; /* not reached: the buckets add up to n */
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A histogram of u64 values (latencies, sizes) with buckets of equal relative width: every power
+ * of two is cut into 64 equal parts, so a percentile is off by less than 1 %, and values below
+ * 128 are exact. Any u64 fits; adding never fails; two histograms add up. Pure.
+ */
+#ifndef HIST_H
+#define HIST_H
+
+#include <stdint.h>
+
+#define HIST_SUB_BITS 6
+#define HIST_BUCKETS ((64 - HIST_SUB_BITS + 1) << HIST_SUB_BITS)
+
+/* All zero is the empty one. */
+struct hist {
+	uint64_t n, sum, min, max;
+	uint64_t counts[HIST_BUCKETS];
+};
+
+void hist_add(struct hist *h, uint64_t v);
+void hist_merge(struct hist *h, const struct hist *other);
+
+/*
+ * The nearest-rank percentile, PER_MILLE in 1..1000 (990: p99): the middle of the bucket that
+ * holds it, never outside of what was seen. 0 when empty.
+ */
+uint64_t hist_quantile(const struct hist *h, unsigned int per_mille);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct value {
+	uint64_t key;
+	char pad[40];
+};
+
+static void keeps_what_it_was_given_while_it_grows(void **state)
+{
+	struct table t;
+	uint64_t key = 1;
+
+	table_init(&t, sizeof(struct value), 1 << 20);
+	assert_null(table_find(&t, 1));
+	for (int i = 0; i < 20000; i++, key = key * 6364136223846793005ULL + 1442695040888963407ULL) {
+		struct value *v = table_get(&t, key);
+
+		assert_non_null(v);
+		assert_int_equal(v->key, 0); /* new ones are zero */
+		v->key = key;
+		memset(v->pad, 0xff, sizeof(v->pad));
+	}
+	assert_int_equal(t.n, 20000);
+	key = 1;
+	for (int i = 0; i < 20000; i++, key = key * 6364136223846793005ULL + 1442695040888963407ULL) {
+		assert_int_equal(((struct value *)table_find(&t, key))->key, key);
+		assert_int_equal(((struct value *)table_at(&t, i))->key, key);
+		assert_ptr_equal(table_get(&t, key), table_find(&t, key));
+	}
+	assert_null(table_find(&t, 2));
+	table_free(&t);
+	assert_null(table_find(&t, 1));
+}
+
+static void takes_no_more_than_its_cap(void **state)
+{
+	struct table t;
+
+	table_init(&t, 8, 100);
+	for (uint64_t key = 0; key < 100; key++)
+		assert_non_null(table_get(&t, key << 32));
+	assert_null(table_get(&t, 12345));
+	assert_non_null(table_get(&t, 99ULL << 32));
+	assert_int_equal(t.n, 100);
+	table_free(&t);
+}
+
+static void names_have_keys_of_their_own(void **state)
+{
+	assert_int_equal(table_key("", 0), 0xcbf29ce484222325ULL);
+	assert_int_equal(table_key("a", 1), 0xaf63dc4c8601ec8cULL); /* draft-eastlake-fnv, 6 */
+	assert_int_not_equal(table_key("sda", 3), table_key("sdb", 3));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keeps_what_it_was_given_while_it_grows),
+		cmocka_unit_test(names_have_keys_of_their_own),
+		cmocka_unit_test(takes_no_more_than_its_cap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
