@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The few facts of a trace's manifest.json that the offline side needs. Tolerant: what it does not
+ * know it passes over, what is missing stays empty, what does not fit is cut.
+ */
+#ifndef MANIFEST_READ_H
+#define MANIFEST_READ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MANIFEST_PROBES_MAX 32
+#define MANIFEST_COLLECTORS_MAX 16
+
+struct manifest_probe {
+	char name[32], backend[32];
+	uint64_t calls, rows, lost, late, unmatched, filtered, bytes;
+};
+
+struct manifest_collector {
+	char name[32], state[128];
+};
+
+/* Strings are as the JSON decodes to: they may hold anything but NUL. */
+struct manifest_facts {
+	char tool[32], version[32], host[256], kernel[256];
+	char cmdline[4096], argv[4096]; /* dltraced's and the workload's, quoted for sh */
+	char user[256];
+	uint64_t schema;
+	bool complete;
+	bool has_status;
+	int status; /* of the workload: waitpid's raw number */
+	uint64_t workload_pid;
+	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; 0: not known */
+	uint64_t compat_calls, overflow_calls; /* seen, but no rows: 32-bit; too many at once */
+	uint64_t self_user_us, self_system_us; /* CPU time of dltraced itself */
+	char start_utc[40], end_utc[40];
+	struct manifest_probe probes[MANIFEST_PROBES_MAX];
+	unsigned int n_probes;
+	struct manifest_collector collectors[MANIFEST_COLLECTORS_MAX];
+	unsigned int n_collectors;
+};
+
+/*
+ * Parse TEXT, which is used up (strings are decoded in place). 0, or -EBADMSG when it is not whole:
+ * *M has what came before.
+ */
+int manifest_parse(struct manifest_facts *m, char *text);
+
+/* Read it from the trace folder DIR; 0, -ENOENT, -EBADMSG or -errno. */
+int manifest_read(struct manifest_facts *m, const char *dir);
+
+/* NULL when the manifest does not name it. */
+const struct manifest_probe *manifest_probe(const struct manifest_facts *m, const char *name);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "util.h"
+
+#define FILE_NAME "x.out"
+#define HEADER "# dltraced x 1\nTIMESTAMP\tA\tB\n"
+
+static char dir[64];
+static int dirfd;
+static struct reader r;
+static struct reader_row row;
+
+static int make_dir(void **state)
+{
+	snprintf(dir, sizeof(dir), "/tmp/test_reader.XXXXXX");
+	if (!mkdtemp(dir))
+		return -1;
+	dirfd = open(dir, O_DIRECTORY | O_CLOEXEC);
+	return dirfd < 0 ? -1 : 0;
+}
+
+static int remove_dir(void **state)
+{
+	reader_close(&r);
+	unlinkat(dirfd, FILE_NAME, 0);
+	close(dirfd);
+	return rmdir(dir);
+}
+
+static void append(const char *text, size_t len)
+{
+	autoclose int fd = openat(dirfd, FILE_NAME, O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(util_write_all(fd, text, len), 0);
+}
+
+static int open_text(const char *text)
+{
+	append(text, strlen(text));
+	return reader_open(&r, dirfd, FILE_NAME);
+}
+
+static void assert_field(const char *column, const char *want)
+{
+	struct reader_field f = row.f[reader_column(&r, column)];
+
+	assert_int_equal(f.len, strlen(want));
+	assert_memory_equal(f.p, want, f.len);
+}
+
+static void columns_are_found_by_name(void **state)
+{
+	assert_int_equal(open_text("# dltraced x 7 some=more words\nTIMESTAMP\tNEW\tB\tA\n"
+				   "1\tn\tbee\t\\040\n"), 0);
+	assert_string_equal(r.name, "x");
+	assert_int_equal(r.schema, 7);
+	assert_int_equal(reader_next(&r, &row), 1);
+	assert_field("TIMESTAMP", "1");
+	assert_field("A", "\\040");
+	assert_field("B", "bee");
+	assert_field("NOT_THERE", "-");
+	assert_int_equal(reader_next(&r, &row), 0);
+	assert_int_equal(r.rows, 1);
+	assert_false(r.cut);
+}
+
+static void comments_and_further_fields_are_no_trouble(void **state)
+{
+	assert_int_equal(open_text(HEADER "# comment\n1\ta\tb\tc\td\n# end\n2\t-\t?\n"), 0);
+	assert_int_equal(reader_next(&r, &row), 1);
+	assert_field("B", "b");
+	assert_int_equal(reader_next(&r, &row), 1);
+	assert_field("A", "-");
+	assert_field("B", "?");
+	assert_int_equal(reader_next(&r, &row), 0);
+	assert_int_equal(r.bad_rows, 0);
+}
+
+static void short_rows_are_counted_and_passed_over(void **state)
+{
+	assert_int_equal(open_text(HEADER "1\ta\n\n2\ta\tb\n"), 0);
+	assert_int_equal(reader_next(&r, &row), 1);
+	assert_field("TIMESTAMP", "2");
+	assert_int_equal(reader_next(&r, &row), 0);
+	assert_int_equal(r.bad_rows, 2);
+}
+
+static void cut_last_row_is_left_out_and_said(void **state)
+{
+	assert_int_equal(open_text(HEADER "1\ta\tb\n2\ta\tb"), 0);
+	assert_int_equal(reader_next(&r, &row), 1);
+	assert_int_equal(reader_next(&r, &row), 0);
+	assert_int_equal(reader_next(&r, &row), 0);
+	assert_int_equal(r.rows, 1);
+	assert_true(r.cut);
+}
+
+/* What a crash leaves where blocks were allocated and not written. */
+static void zeroes_at_the_end_are_a_cut_row(void **state)
+{
+	char zeroes[5000] = { 0 };
+
+	append(HEADER "1\ta\tb\n", strlen(HEADER "1\ta\tb\n"));
+	append(zeroes, sizeof(zeroes));
+	assert_int_equal(reader_open(&r, dirfd, FILE_NAME), 0);
+	assert_int_equal(reader_next(&r, &row), 1);
+	assert_int_equal(reader_next(&r, &row), 0);
+	assert_true(r.cut);
+}
+
+static void growing_file_ends_where_it_ended_when_opened(void **state)
+{
+	assert_int_equal(open_text(HEADER "1\ta\tb\n"), 0);
+	append("2\ta\tb\n", 6);
+	assert_int_equal(reader_next(&r, &row), 1);
+	assert_int_equal(reader_next(&r, &row), 0);
+	assert_false(r.cut);
+}
+
+static void header_that_is_not_there_yet(void **state)
+{
+	static const char *const texts[] = {
+		"", "# dltr", "# dltraced x 1\n", "# dltraced x 1\nTIM",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		assert_int_equal(open_text(texts[i]), -ENODATA);
+		unlinkat(dirfd, FILE_NAME, 0);
+	}
+}
+
+static void what_is_no_trace_file_is_refused(void **state)
+{
+	assert_int_equal(reader_open(&r, dirfd, FILE_NAME), -ENOENT);
+	assert_int_equal(open_text("hello\nworld\n"), -EBADMSG);
+	unlinkat(dirfd, FILE_NAME, 0);
+	/* nor does a FIFO make it wait */
+	assert_int_equal(mkfifoat(dirfd, FILE_NAME, 0600), 0);
+	assert_int_equal(reader_open(&r, dirfd, FILE_NAME), -EBADMSG);
+}
+
+static struct reader_field field_end(struct reader_field f, size_t len)
+{
+	len = MIN(len, f.len);
+	return (struct reader_field){ f.p + f.len - len, len };
+}
+
+/* Rows of odd lengths, so that they meet the end of the buffer at every place. */
+static void rows_across_the_buffers_end_are_whole(void **state)
+{
+	static char text[3 * READER_BUFFER_BYTES];
+	uint64_t n = 0, number;
+	size_t len;
+
+	len = (size_t)snprintf(text, sizeof(text), HEADER);
+	while (len + 300 < sizeof(text)) {
+		len += (size_t)sprintf(text + len, "%u\t%0*u\tb\n", (unsigned int)n,
+				       (int)(1 + n % 251), (unsigned int)n);
+		n++;
+	}
+	append(text, len);
+	assert_int_equal(reader_open(&r, dirfd, FILE_NAME), 0);
+	for (uint64_t i = 0; i < n; i++) {
+		assert_int_equal(reader_next(&r, &row), 1);
+		assert_true(reader_u64(row.f[1], &number));
+		assert_int_equal(number, i);
+		assert_true(row.f[2].len >= 1 + i % 251);
+		assert_true(reader_u64(field_end(row.f[2], 20), &number));
+		assert_int_equal(number, i);
+		assert_field("B", "b");
+	}
+	assert_int_equal(reader_next(&r, &row), 0);
+	assert_int_equal(r.bad_rows, 0);
+}
+
+static void line_longer_than_the_buffer_is_one_bad_row(void **state)
+{
+	static char text[2 * READER_BUFFER_BYTES + 77];
+
+	memset(text, 'x', sizeof(text));
+	append(HEADER "1\ta\tb\n", strlen(HEADER "1\ta\tb\n"));
+	append(text, sizeof(text));
+	append("\n2\ta\tb\n", 7);
+	append(text, sizeof(text));
+	assert_int_equal(reader_open(&r, dirfd, FILE_NAME), 0);
+	assert_int_equal(reader_next(&r, &row), 1);
+	assert_int_equal(reader_next(&r, &row), 1);
+	assert_field("TIMESTAMP", "2");
+	assert_int_equal(r.bad_rows, 1);
+	assert_int_equal(reader_next(&r, &row), 0);
+	assert_true(r.cut);
+}
+
+static void goes_back_to_a_row(void **state)
+{
+	uint64_t second;
+
+	assert_int_equal(open_text(HEADER "1\ta\tb\n2\ta\tb\n3\ta\tb\n"), 0);
+	reader_next(&r, &row);
+	reader_next(&r, &row);
+	second = row.offset;
+	reader_next(&r, &row);
+	assert_int_equal(reader_next(&r, &row), 0);
+	assert_int_equal(reader_seek(&r, second), 0);
+	assert_int_equal(reader_next(&r, &row), 1);
+	assert_field("TIMESTAMP", "2");
+	assert_int_equal(reader_seek(&r, 1 << 20), -EINVAL);
+	assert_int_equal(reader_next(&r, &row), 1);
+	assert_field("TIMESTAMP", "3");
+}
+
+static struct reader_field field(const char *s)
+{
+	return (struct reader_field){ s, strlen(s) };
+}
+
+static void numbers_are_whole_and_in_range(void **state)
+{
+	static const char *const bad[] = {
+		"", "-", "?", "+1", " 1", "1 ", "1x", "0x10", "--1", "99999999999999999999999",
+	};
+	uint64_t u = 77;
+	int64_t s = 77;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_false(reader_u64(field(bad[i]), &u));
+		assert_false(reader_s64(field(bad[i]), &s));
+	}
+	assert_false(reader_u64(field("18446744073709551616"), &u));
+	assert_false(reader_u64(field("-1"), &u));
+	assert_false(reader_s64(field("9223372036854775808"), &s));
+	assert_false(reader_s64(field("-9223372036854775809"), &s));
+	assert_int_equal(u, 77);
+	assert_int_equal(s, 77);
+
+	assert_true(reader_u64(field("18446744073709551615"), &u));
+	assert_true(u == UINT64_MAX);
+	assert_true(reader_u64(field("0"), &u));
+	assert_int_equal(u, 0);
+	assert_true(reader_s64(field("-9223372036854775808"), &s));
+	assert_true(s == INT64_MIN);
+	assert_true(reader_s64(field("9223372036854775807"), &s));
+	assert_true(s == INT64_MAX);
+}
+
+static void flags_are_whole_words(void **state)
+{
+	assert_true(reader_flag(field("DIRECT"), "DIRECT"));
+	assert_true(reader_flag(field("APPEND|DIRECT|SYNC"), "DIRECT"));
+	assert_true(reader_flag(field("APPEND|SYNC"), "SYNC"));
+	assert_false(reader_flag(field("INDIRECT|DIRECTORY"), "DIRECT"));
+	assert_false(reader_flag(field("-"), "DIRECT"));
+	assert_false(reader_flag(field(""), "DIRECT"));
+}
+
+#define in_dir(f) cmocka_unit_test_setup_teardown(f, make_dir, remove_dir)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		in_dir(columns_are_found_by_name),
+		in_dir(comments_and_further_fields_are_no_trouble),
+		in_dir(cut_last_row_is_left_out_and_said),
+		cmocka_unit_test(flags_are_whole_words),
+		in_dir(goes_back_to_a_row),
+		in_dir(growing_file_ends_where_it_ended_when_opened),
+		in_dir(header_that_is_not_there_yet),
+		in_dir(line_longer_than_the_buffer_is_one_bad_row),
+		cmocka_unit_test(numbers_are_whole_and_in_range),
+		in_dir(rows_across_the_buffers_end_are_whole),
+		in_dir(short_rows_are_counted_and_passed_over),
+		in_dir(what_is_no_trace_file_is_refused),
+		in_dir(zeroes_at_the_end_are_a_cut_row),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
