@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What one trace folder says, summed up: report_load() streams every file once into a struct
+ * report, and the renderers (text, JSON, the short form) only read it. Offline: knows nothing of
+ * BPF, needs no root, and trusts no byte of the folder. Memory is bounded by the caps below.
+ */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "hist.h"
+#include "manifest_read.h"
+#include "reader.h"
+#include "table.h"
+
+#define REPORT_FILES_MAX (2U << 20) /* ImageNet-1k has 1.3 million; 120 MiB when full */
+#define REPORT_PROCS_MAX (1U << 18)
+#define REPORT_DISKS_MAX 1024
+#define REPORT_TOP 10
+#define REPORT_TOP_PROCS 20
+#define REPORT_NOTES_MAX 64
+
+/* The files that are read, in the order of reading: names and parentage before what uses them. */
+enum report_kind {
+	REPORT_FILES,
+	REPORT_PIDS,
+	REPORT_TIME_ALIGN,
+	REPORT_BIO,
+	REPORT_CLOSE,
+	REPORT_CREATE_DEL,
+	REPORT_MMAP,
+	REPORT_OPEN,
+	REPORT_SYNC,
+	REPORT_VFS_RW,
+	REPORT_KINDS,
+};
+
+/* TYPE of files.out. */
+enum report_type {
+	REPORT_UNKNOWN, /* no FID, or one that files.out lacks */
+	REPORT_ANON,
+	REPORT_BLK,
+	REPORT_CHR,
+	REPORT_DIR,
+	REPORT_FIFO,
+	REPORT_MEMFD,
+	REPORT_REG,
+	REPORT_SHM,
+	REPORT_SOCK,
+	REPORT_TYPES,
+};
+
+/* Data lies in these; in the others programs wait for each other. */
+static inline bool report_is_file(enum report_type type)
+{
+	return type != REPORT_ANON && type != REPORT_CHR && type != REPORT_FIFO &&
+	       type != REPORT_SOCK;
+}
+
+/* What is behind a regular file. */
+enum report_medium { REPORT_DISK, REPORT_NETWORK, REPORT_MEMORY };
+
+/* Where reads of regular files were served from. */
+enum report_source {
+	REPORT_BUFFERED, /* through the page cache, a disk behind it */
+	REPORT_DIRECT,	 /* O_DIRECT */
+	REPORT_REMOTE,	 /* network file systems */
+	REPORT_NO_DISK,	 /* tmpfs, proc and the like */
+	REPORT_NO_TYPE,	 /* files that files.out does not know */
+	REPORT_SOURCES,
+};
+
+enum report_t { REPORT_R, REPORT_W, REPORT_D, REPORT_F, REPORT_Z, REPORT_O, REPORT_TS };
+
+/* Rows of one probe, or of one side of it. */
+struct report_op {
+	uint64_t rows, failed, running, bytes;
+	struct hist lat; /* of calls that ended, in ns; its sum is the total time */
+};
+
+struct report_file {
+	uint64_t row;	     /* 1 + offset of its last row in files.out; 0: none */
+	uint64_t read_bytes, write_bytes;
+	uint64_t calls, time_ns;
+	uint8_t type, medium;
+};
+
+struct report_proc {
+	uint64_t pid, ppid, calls;
+	uint64_t reads, writes, read_bytes, write_bytes;
+	uint64_t file_ns, wait_ns; /* in calls on files; on pipes, sockets, terminals, devices */
+	uint32_t lives;		   /* by pids.out; more than one: the PID was reused */
+	bool named;		   /* COMM is from pids.out */
+	char comm[64], rank[16];
+};
+
+struct report_disk {
+	char name[64];
+	bool stacked; /* its rows are bios: they go on to the disks below */
+	uint64_t failed, self_requests, self_bytes;
+	struct report_disk_op {
+		uint64_t requests, bytes, queue_ns;
+		struct hist *lat; /* NULL: no such request */
+	} op[REPORT_TS];
+};
+
+/* One call (or request) that is worth a line; the texts are escaped as in the file. */
+struct report_call {
+	uint64_t lat_ns, offset;
+	enum report_kind kind;
+	uint64_t pid, tid;
+	char time[40], comm[64], func[32];
+	char *target; /* path of the file, or the disk */
+};
+
+struct report_calls {
+	struct report_call call[REPORT_TOP]; /* longest first */
+	unsigned int n;
+	uint64_t seen; /* of which these are the longest */
+};
+
+struct report_top_file {
+	uint64_t fid;
+	struct report_file sum;
+	char *path, fstype[32];
+};
+
+struct report {
+	char *dir;
+	struct manifest_facts manifest;
+	bool has_manifest;
+	bool present[REPORT_KINDS];
+	struct reader readers[REPORT_KINDS]; /* open until report_free() */
+	uint64_t trace_bytes;
+	uint64_t first_ns, last_ns; /* TIMESTAMP; 0: no row */
+	char first_time[40];
+
+	struct report_op op[REPORT_KINDS], rw[2]; /* R and W of vfs_rw */
+	uint64_t no_result, no_result_bytes;	  /* io_submit: outcome not known; REQUESTED */
+	uint64_t map_calls, map_bytes;		  /* mmap of files */
+	uint64_t clock_error_ns, clock_steps;
+
+	struct table files, procs, disks;
+	struct report_file other_file; /* past REPORT_FILES_MAX */
+	struct report_proc other_proc;
+	struct report_disk other_disk;
+	uint64_t unknown_files; /* FIDs that files.out lacks */
+	struct report_type_sum {
+		uint64_t rows, bytes, time_ns;
+	} by_type[REPORT_TYPES][2]; /* of vfs_rw, R and W */
+	struct report_source_sum {
+		uint64_t calls, bytes, disk_bytes;
+		uint64_t disk_calls;  /* that made the kernel fetch */
+		uint64_t unaccounted; /* DISK_BYTES is `-` */
+	} source[REPORT_SOURCES];
+	/* Reads from files by size: [0] end of file, [i] 2^(i-1) to 2^i - 1 bytes. */
+	struct { uint64_t calls, bytes; } read_size[65];
+
+	/* On files, and waiting for others: on pipes, sockets, terminals, devices. */
+	struct report_calls slow, waits, running, running_waits;
+	struct report_top_file top_bytes[REPORT_TOP], top_time[REPORT_TOP];
+	unsigned int n_top_bytes, n_top_time;
+	struct report_proc top_procs[REPORT_TOP_PROCS]; /* by time in calls on files */
+	unsigned int n_top_procs, n_procs; /* those with calls */
+
+	char *notes[REPORT_NOTES_MAX]; /* what is missing or odd, a sentence each */
+	unsigned int n_notes;
+};
+
+extern const char *const report_kind_names[REPORT_KINDS];
+extern const char *const report_type_names[REPORT_TYPES];
+extern const char *const report_source_names[REPORT_SOURCES];
+extern const char report_t_names[REPORT_TS];
+
+/* Sum up the folder DIR. 0; -ENOTDIR or -errno; -ENODATA when it is no trace. */
+int report_load(struct report **ret, const char *dir);
+void report_free(struct report *r);
+
+/* The workload's command line, else dltraced's; "" when not known. */
+const char *report_command(const struct report *r);
+/* UTC of the start, else of the first row. */
+const char *report_started(const struct report *r);
+/* From start to end, else from the first row to the last. */
+uint64_t report_duration_ns(const struct report *r);
+
+/* Render; errors of writing are left in the stream. */
+void report_text(const struct report *r, FILE *out);
+void report_short(const struct report *r, FILE *out);
+int report_json(const struct report *r, FILE *out); /* 0 or -ENOMEM */
+
+/* report_load() and report_short(): at most 20 lines. 0 or -errno. */
+int report_summary(const char *dir, FILE *out);
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What one row of an operation (a call, a request to a disk) adds to the report's sums. Knows
+ * columns and their meaning, not how files are read. Allocates for a new key of a table only.
+ */
+#include "report_scan.h"
+
+#include <stdlib.h>
+
+#include "util.h"
+
+const char report_t_names[REPORT_TS] = { 'R', 'W', 'D', 'F', 'Z', 'O' };
+
+struct call {
+	uint64_t lat_ns, pid, tid;
+	struct report_proc *proc;
+	struct report_file *file; /* NULL: the row has no FID */
+	enum report_type type;
+	bool running, failed;
+	/* A further row of the call before (sendfile, io_submit): its time is counted already, */
+	bool again, again_side; /* and for this side (R or W) too */
+};
+
+/* Keep the present row in TOP when it is one of the longest. */
+static void keep_longest(struct report_calls *top, const struct scan *s, uint64_t lat_ns)
+{
+	unsigned int i;
+
+	top->seen++;
+	if (top->n == REPORT_TOP && lat_ns <= top->call[REPORT_TOP - 1].lat_ns)
+		return;
+	if (top->n < REPORT_TOP)
+		top->n++;
+	for (i = top->n - 1; i > 0 && top->call[i - 1].lat_ns < lat_ns; i--)
+		top->call[i] = top->call[i - 1];
+	top->call[i] = (struct report_call){
+		.lat_ns = lat_ns, .offset = s->row.offset, .kind = s->kind,
+	};
+}
+
+static struct report_proc *proc_of(struct scan *s, uint64_t pid, uint64_t tid)
+{
+	struct report_proc *p = table_get(&s->report->procs, pid);
+
+	if (!p)
+		return &s->report->other_proc;
+	p->pid = pid;
+	if (!p->named && (!p->comm[0] || pid == tid))
+		report_copy(p->comm, sizeof(p->comm), scan_field(s, COL_COMM));
+	return p;
+}
+
+static struct report_file *file_of(struct scan *s)
+{
+	struct report *r = s->report;
+	struct report_file *f;
+	uint64_t fid;
+
+	if (!scan_u64(s, COL_FID, &fid))
+		return NULL;
+	f = table_get(&r->files, fid);
+	if (!f)
+		return &r->other_file;
+	r->unknown_files += f->row == 0 && f->calls == 0;
+	return f;
+}
+
+static bool parse_call(struct scan *s, enum column ret_column, struct call *c)
+{
+	struct reader_field ret = scan_field(s, ret_column);
+
+	*c = (struct call){
+		.running = reader_is(ret, "?"),
+		.failed = ret.len > 1 && ret.p[0] == '-', /* an address has no sign */
+	};
+	if (!scan_u64(s, COL_PID, &c->pid) || !scan_u64(s, COL_TID, &c->tid) ||
+	    !(scan_u64(s, COL_LAT_NS, &c->lat_ns) || c->running))
+		return false;
+	c->proc = proc_of(s, c->pid, c->tid);
+	c->file = file_of(s);
+	c->type = c->file ? (enum report_type)c->file->type : REPORT_UNKNOWN;
+	return true;
+}
+
+static void add_to_op(struct report_op *op, const struct call *c, bool timed)
+{
+	op->rows++;
+	op->failed += c->failed;
+	op->running += c->running;
+	if (timed && !c->running)
+		hist_add(&op->lat, c->lat_ns);
+}
+
+/* What every call adds, whatever it does. */
+static void add_call(struct scan *s, const struct call *c)
+{
+	struct report *r = s->report;
+	bool file = report_is_file(c->type);
+
+	add_to_op(s->op, c, !c->again);
+	if (c->file) {
+		c->file->calls++;
+		c->file->time_ns += c->again_side ? 0 : c->lat_ns;
+	}
+	c->proc->calls++;
+	if (c->again)
+		return;
+	*(file ? &c->proc->file_ns : &c->proc->wait_ns) += c->lat_ns;
+	if (c->running)
+		keep_longest(file ? &r->running : &r->running_waits, s, c->lat_ns);
+	else
+		keep_longest(file ? &r->slow : &r->waits, s, c->lat_ns);
+}
+
+bool report_row_call(struct scan *s)
+{
+	struct report *r = s->report;
+	uint64_t len = 0;
+	struct call c;
+
+	if (!parse_call(s, COL_RET, &c))
+		return false;
+	add_call(s, &c);
+	if (s->kind == REPORT_MMAP && c.file && !c.failed && scan_is(s, COL_FUNC, "mmap")) {
+		scan_u64(s, COL_LEN, &len);
+		r->map_calls++;
+		r->map_bytes += len;
+	}
+	return true;
+}
+
+static enum report_source source_of(const struct scan *s, const struct report_file *f)
+{
+	if (f->type == REPORT_UNKNOWN)
+		return REPORT_NO_TYPE;
+	if (f->medium == REPORT_NETWORK)
+		return REPORT_REMOTE;
+	if (f->medium == REPORT_MEMORY)
+		return REPORT_NO_DISK;
+	return reader_flag(scan_field(s, COL_FLAGS), "DIRECT") ? REPORT_DIRECT : REPORT_BUFFERED;
+}
+
+static void add_read(struct scan *s, const struct call *c, uint64_t bytes)
+{
+	struct report *r = s->report;
+	unsigned int size = bytes ? 64 - (unsigned int)__builtin_clzll(bytes) : 0;
+	struct report_source_sum *src;
+	uint64_t fetched;
+
+	if (report_is_file(c->type)) {
+		r->read_size[size].calls++;
+		r->read_size[size].bytes += bytes;
+	}
+	if (!c->file || (c->type != REPORT_REG && c->type != REPORT_UNKNOWN))
+		return;
+	src = &r->source[source_of(s, c->file)];
+	src->calls++;
+	src->bytes += bytes;
+	if (scan_u64(s, COL_DISK_BYTES, &fetched)) {
+		src->disk_calls += fetched > 0;
+		src->disk_bytes += fetched;
+	} else {
+		src->unaccounted++;
+	}
+}
+
+static void add_transfer(struct scan *s, const struct call *c, bool write, uint64_t bytes)
+{
+	struct report *r = s->report;
+
+	s->op->bytes += bytes;
+	r->rw[write].bytes += bytes;
+	r->by_type[c->type][write].bytes += bytes;
+	*(write ? &c->proc->write_bytes : &c->proc->read_bytes) += bytes;
+	if (c->file)
+		*(write ? &c->file->write_bytes : &c->file->read_bytes) += bytes;
+	if (!write)
+		add_read(s, c, bytes);
+}
+
+bool report_row_vfs_rw(struct scan *s)
+{
+	bool write = scan_is(s, COL_RW, "W"), no_result = scan_is(s, COL_RETURNED, "-");
+	struct report *r = s->report;
+	uint64_t bytes = 0;
+	struct call c;
+	bool done = scan_u64(s, COL_RETURNED, &bytes);
+
+	if (!parse_call(s, COL_RETURNED, &c) || !(done || no_result || c.failed || c.running))
+		return false;
+	c.again = s->time_ns == s->last_ns && c.tid == s->last_tid;
+	c.again_side = c.again && write == s->last_write;
+	s->last_ns = s->time_ns;
+	s->last_tid = c.tid;
+	s->last_write = write;
+
+	add_call(s, &c);
+	add_to_op(&r->rw[write], &c, !c.again_side);
+	*(write ? &c.proc->writes : &c.proc->reads) += 1;
+	r->by_type[c.type][write].rows++;
+	r->by_type[c.type][write].time_ns += c.again_side ? 0 : c.lat_ns;
+	if (done)
+		add_transfer(s, &c, write, bytes);
+	if (no_result) {
+		r->no_result++;
+		scan_u64(s, COL_REQUESTED, &bytes);
+		r->no_result_bytes += bytes;
+	}
+	return true;
+}
+
+/* Disks that take bios and have none below them; other such rows are seen again further down. */
+static bool is_lowest(const struct report_disk *d)
+{
+	static const char *const memory_disks[] = { "pmem", "ram", "zram" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(memory_disks); i++)
+		if (strncmp(d->name, memory_disks[i], strlen(memory_disks[i])) == 0)
+			return true;
+	return !d->stacked;
+}
+
+static struct report_disk *disk_of(struct scan *s)
+{
+	struct reader_field name = scan_field(s, COL_DISK);
+	struct report_disk *d = table_get(&s->report->disks, table_key(name.p, name.len));
+
+	if (!d)
+		d = &s->report->other_disk;
+	if (!d->name[0])
+		report_copy(d->name, sizeof(d->name), name);
+	d->stacked |= reader_flag(scan_field(s, COL_FLAGS), "BIO");
+	return d;
+}
+
+static enum report_t t_of(struct reader_field f)
+{
+	for (unsigned int t = 0; t < REPORT_TS; t++)
+		if (f.len == 1 && f.p[0] == report_t_names[t])
+			return (enum report_t)t;
+	return REPORT_O;
+}
+
+bool report_row_bio(struct scan *s)
+{
+	struct reader_field status = scan_field(s, COL_STATUS);
+	struct call c = {
+		.running = reader_is(status, "?"),
+		.failed = status.len > 1 && status.p[0] == '-',
+	};
+	enum report_t t = t_of(scan_field(s, COL_T));
+	uint64_t bytes, queue_ns = 0;
+	struct report_disk_op *op;
+	struct report_disk *d;
+
+	if (!scan_u64(s, COL_LAT_NS, &c.lat_ns) || !scan_u64(s, COL_BYTES, &bytes))
+		return false;
+	scan_u64(s, COL_QLAT_NS, &queue_ns); /* `-` where bios are not queued */
+	d = disk_of(s);
+	op = &d->op[t];
+	if (!op->lat && !(op->lat = calloc(1, sizeof(*op->lat))))
+		return false;
+	add_to_op(s->op, &c, is_lowest(d));
+	if (c.running) {
+		keep_longest(&s->report->running, s, c.lat_ns);
+		return true;
+	}
+	bytes = c.failed ? 0 : bytes;
+	op->requests++;
+	op->bytes += bytes;
+	op->queue_ns += queue_ns;
+	hist_add(op->lat, c.lat_ns);
+	d->failed += c.failed;
+	if (reader_flag(scan_field(s, COL_FLAGS), "SELF")) {
+		d->self_requests++;
+		d->self_bytes += bytes;
+	}
+	if (is_lowest(d) && (t == REPORT_R || t == REPORT_W))
+		s->op->bytes += bytes;
+	return true;
+}

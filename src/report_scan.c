@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Walks the files of a trace folder, once each, and says what is missing or odd about them. Knows
+ * files and headers; what a row means is in report_rows.c.
+ */
+#include "report_scan.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "util.h"
+
+const char *const report_kind_names[REPORT_KINDS] = {
+	[REPORT_FILES] = "files",	    [REPORT_PIDS] = "pids",
+	[REPORT_TIME_ALIGN] = "time_align", [REPORT_BIO] = "bio",
+	[REPORT_CLOSE] = "close",	    [REPORT_CREATE_DEL] = "create_del",
+	[REPORT_MMAP] = "mmap",		    [REPORT_OPEN] = "open",
+	[REPORT_SYNC] = "sync",		    [REPORT_VFS_RW] = "vfs_rw",
+};
+
+static const report_row_fn row_fns[REPORT_KINDS] = {
+	[REPORT_FILES] = report_row_files,	     [REPORT_PIDS] = report_row_pids,
+	[REPORT_TIME_ALIGN] = report_row_time_align, [REPORT_BIO] = report_row_bio,
+	[REPORT_CLOSE] = report_row_call,	     [REPORT_CREATE_DEL] = report_row_call,
+	[REPORT_MMAP] = report_row_call,	     [REPORT_OPEN] = report_row_call,
+	[REPORT_SYNC] = report_row_call,	     [REPORT_VFS_RW] = report_row_vfs_rw,
+};
+
+static const char *const column_names[COLUMNS] = {
+	[COL_BYTES] = "BYTES",	       [COL_COMM] = "COMM",	    [COL_DISK] = "DISK",
+	[COL_DISK_BYTES] = "DISK_BYTES", [COL_ERROR_NS] = "ERROR_NS", [COL_EVENT] = "EVENT",
+	[COL_FID] = "FID",	       [COL_FILE] = "FILE",	    [COL_FLAGS] = "FLAGS",
+	[COL_FSTYPE] = "FSTYPE",       [COL_FUNC] = "FUNC",	    [COL_LAT_NS] = "LAT_NS",
+	[COL_LEN] = "LEN",	       [COL_PATH] = "PATH",	    [COL_PID] = "PID",
+	[COL_PPID] = "PPID",	       [COL_QLAT_NS] = "QLAT_NS",   [COL_RANK] = "RANK",
+	[COL_REALPATH] = "REALPATH",   [COL_REQUESTED] = "REQUESTED", [COL_RET] = "RET",
+	[COL_RETURNED] = "RETURNED",   [COL_RW] = "RW",		    [COL_STATUS] = "STATUS",
+	[COL_T] = "T",		       [COL_TID] = "TID",	    [COL_TIME] = "TIME",
+	[COL_TIMESTAMP] = "TIMESTAMP", [COL_TYPE] = "TYPE",
+};
+
+void report_note(struct report *r, const char *fmt, ...)
+{
+	char *note;
+	va_list ap;
+	int len;
+
+	if (r->n_notes == REPORT_NOTES_MAX)
+		return;
+	va_start(ap, fmt);
+	len = vasprintf(&note, fmt, ap);
+	va_end(ap);
+	if (len >= 0)
+		r->notes[r->n_notes++] = note;
+}
+
+void report_scan_columns(struct scan *s, const struct reader *reader)
+{
+	for (unsigned int c = 0; c < COLUMNS; c++)
+		s->at[c] = (uint8_t)reader_column(reader, column_names[c]);
+}
+
+/* What the header and the counts of a file say about it. */
+static void note_oddities(struct report *r, const struct reader *rd, const struct scan *s)
+{
+	const char *name = report_kind_names[s->kind];
+	const struct manifest_probe *m = manifest_probe(&r->manifest, name);
+
+	if (strcmp(rd->name, name) != 0)
+		report_note(r, "%s.out: its header names another file", name);
+	if (rd->schema > READER_SCHEMA)
+		report_note(r, "%s.out: schema %u, newer than this dltraced knows; columns were "
+			    "taken by name", name, rd->schema);
+	if (rd->bad_rows + s->bad_rows)
+		report_note(r, "%s.out: %" PRIu64 " rows could not be read and were left out", name,
+			    rd->bad_rows + s->bad_rows);
+	if (rd->cut)
+		report_note(r, "%s.out: the last row is cut off and was left out", name);
+	if (r->manifest.complete && m && m->rows != rd->rows)
+		report_note(r, "%s.out: %" PRIu64 " rows, but the manifest counts %" PRIu64, name,
+			    rd->rows, m->rows);
+}
+
+static int scan_rows(struct reader *rd, struct scan *s)
+{
+	struct report *r = s->report;
+	int got;
+
+	while ((got = reader_next(rd, &s->row)) > 0) {
+		if (!reader_u64(scan_field(s, COL_TIMESTAMP), &s->time_ns) ||
+		    !row_fns[s->kind](s)) {
+			s->bad_rows++;
+			continue;
+		}
+		if (r->first_ns == 0 || s->time_ns < r->first_ns) {
+			r->first_ns = s->time_ns;
+			report_copy(r->first_time, sizeof(r->first_time), scan_field(s, COL_TIME));
+		}
+		r->last_ns = MAX(r->last_ns, s->time_ns);
+	}
+	return got;
+}
+
+int report_scan(struct report *r, enum report_kind kind, int dirfd)
+{
+	autofree char *file = util_fmt("%s.out", report_kind_names[kind]);
+	struct scan s = { .report = r, .kind = kind, .op = &r->op[kind] };
+	struct reader *rd = &r->readers[kind];
+	int res;
+
+	if (!file)
+		return -ENOMEM;
+	res = reader_open(rd, dirfd, file);
+	if (res < 0)
+		return res;
+	r->present[kind] = true;
+	r->trace_bytes += rd->limit;
+	report_scan_columns(&s, rd);
+	res = scan_rows(rd, &s);
+	note_oddities(r, rd, &s);
+	return res;
+}

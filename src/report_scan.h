@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Between the parts of the report that read: report_scan.c walks a file, report_rows.c and
+ * report_names.c take its rows in.
+ */
+#ifndef REPORT_SCAN_H
+#define REPORT_SCAN_H
+
+#include "report.h"
+
+/* Every column that the report looks at, in whichever file; the order is that of column_names[]. */
+enum column {
+	COL_BYTES,
+	COL_COMM,
+	COL_DISK,
+	COL_DISK_BYTES,
+	COL_ERROR_NS,
+	COL_EVENT,
+	COL_FID,
+	COL_FILE,
+	COL_FLAGS,
+	COL_FSTYPE,
+	COL_FUNC,
+	COL_LAT_NS,
+	COL_LEN,
+	COL_PATH,
+	COL_PID,
+	COL_PPID,
+	COL_QLAT_NS,
+	COL_RANK,
+	COL_REALPATH,
+	COL_REQUESTED,
+	COL_RET,
+	COL_RETURNED,
+	COL_RW,
+	COL_STATUS,
+	COL_T,
+	COL_TID,
+	COL_TIME,
+	COL_TIMESTAMP,
+	COL_TYPE,
+	COLUMNS,
+};
+
+struct scan {
+	struct report *report;
+	enum report_kind kind;
+	struct report_op *op; /* of this kind */
+	struct reader_row row;
+	uint8_t at[COLUMNS]; /* index for row.f[]; 0: the file has no such column */
+	uint64_t time_ns;    /* TIMESTAMP of this row */
+	/* TIMESTAMP and TID of the row before: rows of one call share them */
+	uint64_t last_ns, last_tid;
+	bool last_write;
+	uint64_t bad_rows; /* whose numbers are none */
+};
+
+static inline struct reader_field scan_field(const struct scan *s, enum column c)
+{
+	return s->row.f[s->at[c]];
+}
+
+static inline bool scan_u64(const struct scan *s, enum column c, uint64_t *ret)
+{
+	return reader_u64(scan_field(s, c), ret);
+}
+
+static inline bool scan_is(const struct scan *s, enum column c, const char *value)
+{
+	return reader_is(scan_field(s, c), value);
+}
+
+/* Add the present row; false when a number that it must have is none. */
+typedef bool (*report_row_fn)(struct scan *s);
+
+/* report_names.c */
+bool report_row_files(struct scan *s);
+bool report_row_pids(struct scan *s);
+bool report_row_time_align(struct scan *s);
+/* report_rows.c */
+bool report_row_bio(struct scan *s);
+bool report_row_call(struct scan *s); /* close, create_del, mmap, open, sync */
+bool report_row_vfs_rw(struct scan *s);
+
+/* Read all of KIND's file in DIRFD. 0, -ENOENT when it is not there, -errno. */
+int report_scan(struct report *r, enum report_kind kind, int dirfd);
+
+/* The columns of KIND's file, for rows read again later. */
+void report_scan_columns(struct scan *s, const struct reader *reader);
+/* Copy a field, cut to fit, into a string. */
+void report_copy(char *dst, size_t size, struct reader_field f);
+
+/* Add a sentence to the report's notes. */
+void report_note(struct report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
