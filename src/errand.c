@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * See errand.h. dltraced waits for the worker, and the worker perhaps for a program that it runs:
+ * both with SIGINT and SIGTERM blocked and passed on, so that who has to clean up lives to do it.
+ */
+#include "errand.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util.h"
+#include "workload.h"
+
+static sigset_t signals_of_interest(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	return set;
+}
+
+bool errand_interrupted(void)
+{
+	sigset_t set;
+
+	sigpending(&set);
+	return sigismember(&set, SIGINT) || sigismember(&set, SIGTERM);
+}
+
+/* The signals are blocked since before the fork, so none comes between a look and the next wait. */
+int errand_wait(pid_t pid)
+{
+	const sigset_t set = signals_of_interest();
+	int status = SIGKILL; /* should it be impossible to know */
+
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		int sig = sigwaitinfo(&set, NULL);
+
+		if (sig == SIGINT || sig == SIGTERM)
+			kill(pid, SIGTERM);
+	}
+	return status;
+}
+
+/*
+ * Become U in every respect: a dltraced that is not root but has capabilities by setcap(8) keeps
+ * them across workload_user_become(), and CAP_DAC_READ_SEARCH would read everything.
+ */
+static int become(const struct workload_user *u)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	int r = workload_user_become(u);
+
+	if (!r && geteuid() != 0 && syscall(SYS_capset, &header, none) < 0)
+		return -errno;
+	return r;
+}
+
+/* The result is the exit status, and the line one write, which a pipe takes whole at once. */
+static __attribute__((noreturn)) void worker_main(const struct workload_user *u, errand_fn fn,
+						  const void *ctx, int error_fd)
+{
+	char error[PIPE_BUF] = "";
+	int r = become(u);
+
+	if (r < 0)
+		snprintf(error, sizeof(error), "cannot become %s: %s", u->name, strerror(-r));
+	else
+		r = fn(ctx, error, sizeof(error));
+	if (*error && write(error_fd, error, strlen(error)) < 0)
+		r = -errno;
+	_exit(-r);
+}
+
+/* Fork and wait; 0 or -errno. */
+static int run(const struct workload_user *u, errand_fn fn, const void *ctx, int error_fd)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		worker_main(u, fn, ctx, error_fd);
+	status = errand_wait(pid);
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
+}
+
+int errand_run(const struct workload_user *u, errand_fn fn, const void *ctx, char *error,
+	       size_t size)
+{
+	const sigset_t set = signals_of_interest();
+	int ends[2], r;
+	ssize_t n = 0;
+	sigset_t old;
+
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
+		r = -errno;
+	} else {
+		sigprocmask(SIG_BLOCK, &set, &old);
+		r = run(u, fn, ctx, ends[1]);
+		sigprocmask(SIG_SETMASK, &old, NULL);
+		n = read(ends[0], error, size - 1);
+		close(ends[0]);
+		close(ends[1]);
+	}
+	error[MAX(n, 0)] = '\0';
+	if (r < 0 && !*error)
+		snprintf(error, size, "%s", strerror(-r));
+	return r;
+}

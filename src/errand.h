@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A piece of work done by a child that has become the workload's user, so that whatever a hostile
+ * folder makes it do, that user could have done. Control plane, once no other thread is left: a
+ * child of many threads could not even allocate memory.
+ */
+#ifndef ERRAND_H
+#define ERRAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct workload_user;
+
+/* In the child: 0, or -errno with a line about it in ERROR, which is empty before. */
+typedef int (*errand_fn)(const void *ctx, char *error, size_t size);
+
+/*
+ * Run FN as user U and wait for it: its result, or -errno; on failure ERROR is a line that says
+ * why. There is no deadline: SIGINT and SIGTERM, which are consumed, end it early (-EINTR).
+ */
+int errand_run(const struct workload_user *u, errand_fn fn, const void *ctx, char *error,
+	       size_t size);
+
+/* For FN: has it been asked to end? It has the two signals blocked, so that it can clean up. */
+bool errand_interrupted(void);
+
+/* For FN: wait for PID, a child of its own, ended by SIGTERM when FN is to end: its raw status. */
+int errand_wait(pid_t pid);
+
+#endif
