@@ -74,6 +74,18 @@ static __noinline void pids_emit(struct task_struct *task, __u32 event)
 	pids_send();
 }
 
+/* Add what TASK has used so far. */
+static __always_inline void usage_add(struct dlt_pids *rec, struct task_struct *task)
+{
+	rec->utime_ns += BPF_CORE_READ(task, utime);
+	rec->stime_ns += BPF_CORE_READ(task, stime);
+	rec->majflt += BPF_CORE_READ(task, maj_flt);
+	if (bpf_core_field_exists(task->ioac.read_bytes)) {
+		rec->disk_read += BPF_CORE_READ(task, ioac.read_bytes);
+		rec->disk_write += BPF_CORE_READ(task, ioac.write_bytes);
+	}
+}
+
 /* --- the target ------------------------------------------------------------------------------- */
 
 static __always_inline void target_add(__u32 tgid)
@@ -200,6 +212,7 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(pids_exit, struct task_struct *task)
 {
 	__u32 tgid = BPF_CORE_READ(task, tgid);
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
 	struct signal_struct *signal;
 	struct scratch *s = scratch_get();
 	struct dlt_pids *rec;
@@ -208,13 +221,7 @@ int BPF_PROG(pids_exit, struct task_struct *task)
 		return 0;
 	signal = BPF_CORE_READ(task, signal);
 	rec = pids_begin(s, task, DLT_PIDS_EXIT);
-	rec->utime_ns = BPF_CORE_READ(task, utime);
-	rec->stime_ns = BPF_CORE_READ(task, stime);
-	rec->majflt = BPF_CORE_READ(task, maj_flt);
-	if (bpf_core_field_exists(task->ioac.read_bytes)) {
-		rec->disk_read = BPF_CORE_READ(task, ioac.read_bytes);
-		rec->disk_write = BPF_CORE_READ(task, ioac.write_bytes);
-	}
+	usage_add(rec, task);
 	rec->maxrss_bytes = BPF_CORE_READ(signal, maxrss) << 12;
 	/* live was counted down before the tracepoint: 0 is the last thread */
 	if (BPF_CORE_READ(signal, live.counter) == 0) {
@@ -222,6 +229,9 @@ int BPF_PROG(pids_exit, struct task_struct *task)
 		rec->status = (__u32)BPF_CORE_READ(task, exit_code);
 		if (BPF_CORE_READ(signal, flags) & 4 /* SIGNAL_GROUP_EXIT */)
 			rec->status = (__u32)BPF_CORE_READ(signal, group_exit_code);
+		/* a leader that ended first is a zombie until now: not yet in the signal's sums */
+		if (leader != task)
+			usage_add(rec, leader);
 		rec->utime_ns += BPF_CORE_READ(signal, utime);
 		rec->stime_ns += BPF_CORE_READ(signal, stime);
 		rec->majflt += BPF_CORE_READ(signal, maj_flt);

@@ -13,6 +13,7 @@
 #include "config.h"
 #include "dlt/dlt.h"
 #include "dlt/files.h"
+#include "escape.h"
 #include "record.h"
 #include "sink.h"
 #include "text.h"
@@ -32,6 +33,7 @@ struct decode {
 	struct sink sinks[DLT_PROBES]; /* fd -1: not asked for */
 	struct decode_counts counts[DLT_PROBES];
 	const struct config *cfg;
+	struct escape escape;
 	void *pids; /* what src/probes/pids.c keeps per process */
 	struct {
 		char comm[DLT_COMM_LEN];

@@ -87,8 +87,11 @@ static void timer_ack(int fd)
 
 static int on_timer(void *ctx, int fd, uint32_t events)
 {
+	struct drain *d = ctx;
+
 	timer_ack(fd);
-	round_once(ctx);
+	round_once(d);
+	logtail_read(&d->log, &d->decode, false);
 	return 0;
 }
 
@@ -143,6 +146,7 @@ static void finish(struct drain *d)
 
 	for (int i = 0; i < FINAL_ROUNDS && rings_waiting(&d->rings); i++)
 		round_once(d);
+	logtail_read(&d->log, &d->decode, true);
 	clock_read(&r, CLOCK_TRIES);
 	__atomic_store_n(&d->end_ns, r.mono_ns, __ATOMIC_RELAXED);
 	tracer_in_flight(d->tracer, in_flight, d);
@@ -217,19 +221,22 @@ static int loop_setup(struct drain *d)
 }
 
 int drain_start(struct drain *d, const struct config *cfg, const struct tracer *t,
-		struct collectors *cs, uint32_t mask, int dirfd)
+		struct collectors *cs, uint32_t mask, int dirfd, const char *workload_log)
 {
 	sigset_t all, old;
 	int r;
 
 	memset(d, 0, sizeof(*d));
-	d->timer_fd = d->tick_fd = d->clock_fd = d->stop_fd = d->loop.epoll_fd = -1;
+	d->log.fd = d->timer_fd = d->tick_fd = d->clock_fd = d->stop_fd = d->loop.epoll_fd = -1;
 	d->tracer = t;
 	d->collectors = cs;
 	d->ring_bytes = t->ring_bytes;
 	r = decode_init(&d->decode, cfg);
+	if (!r && workload_log)
+		r = logtail_open(&d->log, dirfd, workload_log);
 	if (!r)
-		r = sinks_open(d, mask | 1U << DLT_files | 1U << DLT_pids, dirfd);
+		r = sinks_open(d, mask | 1U << DLT_files | 1U << DLT_pids |
+				       (workload_log ? 1U << DLT_workload : 0), dirfd);
 	if (!r)
 		r = rings_init(&d->rings, t->ring_fds, t->n_rings, t->ring_bytes);
 	if (!r)
@@ -263,6 +270,7 @@ void drain_free(struct drain *d)
 	decode_free(&d->decode);
 	if (d->rings.ring)
 		rings_free(&d->rings, d->ring_bytes);
+	logtail_close(&d->log);
 	util_close(&d->timer_fd);
 	util_close(&d->tick_fd);
 	util_close(&d->clock_fd);

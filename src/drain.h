@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "decode.h"
+#include "logtail.h"
 #include "loop.h"
 #include "ring.h"
 
@@ -25,6 +26,7 @@ struct drain {
 	struct loop loop;
 	int timer_fd, clock_fd, tick_fd, stop_fd;
 	struct collectors *collectors;
+	struct logtail log;
 	const struct tracer *tracer;
 	pthread_t thread;
 	bool running;
@@ -34,9 +36,12 @@ struct drain {
 	uint64_t end_ns;       /* TIMESTAMP of the last clock reading */
 };
 
-/* Open the files of PROBES in DIRFD, map the rings, start the thread. 0 or -errno. */
+/*
+ * Open the files of PROBES in DIRFD, map the rings, start the thread. WORKLOAD_LOG: the name of the
+ * log in DIRFD to follow, or NULL. 0 or -errno.
+ */
 int drain_start(struct drain *d, const struct config *cfg, const struct tracer *t,
-		struct collectors *cs, uint32_t probes, int dirfd);
+		struct collectors *cs, uint32_t probes, int dirfd, const char *workload_log);
 
 /*
  * After tracer_detach(): take what is left, write the calls in flight, the last clock row, flush and

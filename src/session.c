@@ -14,10 +14,12 @@
 #include <sys/wait.h>
 
 #include "background.h"
+#include "cmd.h"
 #include "collect.h"
 #include "collectors.h"
 #include "config.h"
 #include "drain.h"
+#include "env.h"
 #include "loop.h"
 #include "log.h"
 #include "machine.h"
@@ -31,7 +33,7 @@
 #include "util.h"
 #include "workload.h"
 
-#define EXIT_OURS 125 /* dltraced itself failed: as env, nohup and timeout have it */
+#define WORKLOAD_LOG "workload.log"
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
 #define MIN_FREE_BYTES (2ULL << 30)
@@ -157,17 +159,7 @@ static struct manifest_time now(void)
 
 /* --- start ----------------------------------------------------------------------------------------- */
 
-/* The workload's environment and PATH: its user's, where sudo had stripped them. */
-static const char *env_get(char *const *env, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (; *env; env++)
-		if (!strncmp(*env, name, len) && (*env)[len] == '=')
-			return *env + len + 1;
-	return NULL;
-}
-
+/* The workload's environment: its user's, where sudo had stripped it. */
 static char *const *workload_environ(const struct session *s)
 {
 	return s->user.environ ? s->user.environ : environ;
@@ -176,6 +168,7 @@ static char *const *workload_environ(const struct session *s)
 /* Everything about the command that can be known before anything is touched. */
 static int check_command(struct session *s)
 {
+	const char *path_entry = env_find(workload_environ(s), "PATH=");
 	char path[4096], ours[4096];
 	int r;
 
@@ -183,7 +176,7 @@ static int check_command(struct session *s)
 		log_warn("%s", s->user.lacks);
 	if (!s->cfg->argv)
 		return 0;
-	r = workload_resolve(s->cfg->argv[0], env_get(workload_environ(s), "PATH"), path, sizeof(path));
+	r = workload_resolve(s->cfg->argv[0], path_entry ? path_entry + strlen("PATH=") : NULL, path, sizeof(path));
 	if (r < 0) {
 		log_err_r(r, "%s", s->cfg->argv[0]);
 		return r == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
@@ -251,7 +244,8 @@ static int start_tracing(struct session *s, char *error, size_t size)
 	}
 	r = tracer_load(&s->tracer, &o);
 	if (!r) {
-		r = drain_start(&s->drain, cfg, &s->tracer, &s->collectors, cfg->probes, s->dir.fd);
+		r = drain_start(&s->drain, cfg, &s->tracer, &s->collectors, cfg->probes, s->dir.fd,
+				s->workload_log_fd >= 0 ? WORKLOAD_LOG : NULL);
 		if (r < 0)
 			snprintf(s->tracer.error, sizeof(s->tracer.error), "cannot write the trace: %s", strerror(-r));
 	}
@@ -374,6 +368,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 		status_update(&s->status, &s->tracer, &s->drain);
 		status_warn(&s->status, &s->drain, s->dir.path);
 		status_line(&s->status);
+		escape_say(&s->drain.decode.escape, s->cfg);
 	}
 	advance(s);
 	return 0;
@@ -454,6 +449,7 @@ static void end_tracing(struct session *s)
 	tracer_detach(&s->tracer);
 	collectors_stop(&s->collectors, &s->loop);
 	drain_stop(&s->drain);
+	escape_say(&s->drain.decode.escape, s->cfg);
 	status_update(&s->status, &s->tracer, &s->drain);
 	status_account(&s->status, &s->tracer);
 	s->manifest.end = now();
@@ -475,7 +471,7 @@ static int finish(struct session *s, int code)
 	    collect_files(&s->user, s->dir.path, s->dir.fd, &s->cfg->collect, error, sizeof(error)) < 0)
 		log_warn("%s", error);
 	if (write_manifest(s, true) < 0 && !s->workload.pid)
-		code = EXIT_OURS;
+		code = CMD_EXIT_FAILURE;
 	if (s->traced)
 		status_summary(&s->status, s->tracer.probes, s->dir.path);
 	if (s->cfg->archive && collect_archive(&s->user, s->dir.path, error, sizeof(error)) < 0)
@@ -510,7 +506,7 @@ static int go(struct session *s)
 		s->phase = PHASE_TRACING;
 	}
 	if (r < 0)
-		return EXIT_OURS;
+		return CMD_EXIT_FAILURE;
 	if (!s->workload.pid)
 		return 0;
 	s->manifest.workload.start = now();
@@ -520,7 +516,7 @@ static int go(struct session *s)
 		return r == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 	}
 	r = loop_add(&s->loop, s->workload.pidfd, EPOLLIN, on_workload, s);
-	return r < 0 ? EXIT_OURS : 0;
+	return r < 0 ? CMD_EXIT_FAILURE : 0;
 }
 
 static int prepare(struct session *s)
@@ -532,7 +528,7 @@ static int prepare(struct session *s)
 	r = workload_user_get(&s->user, cfg->user);
 	if (r < 0) {
 		log_err_r(r, "--user %s", cfg->user ? cfg->user : "");
-		return EXIT_OURS;
+		return CMD_EXIT_FAILURE;
 	}
 	code = check_command(s);
 	if (code)
@@ -540,35 +536,35 @@ static int prepare(struct session *s)
 	r = tracer_check(error, sizeof(error));
 	if (r < 0 && !cfg->best_effort) {
 		log_err("%s", error);
-		return EXIT_OURS;
+		return CMD_EXIT_FAILURE;
 	}
 	r = targets_resolve(&s->targets, cfg, error, sizeof(error));
 	if (r < 0) {
 		log_err("%s", error);
-		return EXIT_OURS;
+		return CMD_EXIT_FAILURE;
 	}
 	if (open_folder(s) < 0)
-		return EXIT_OURS;
+		return CMD_EXIT_FAILURE;
 	background_ready(s->dir.fd, s->dir.path);
 	s->cwd = getcwd(NULL, 0);
 	s->manifest = (struct manifest){ .cmdline = s->argv, .environ = workload_environ(s), .cwd = s->cwd, .cfg = cfg };
 	if (manifest_begin(&s->manifest) < 0 || setup_loop(s) < 0)
-		return EXIT_OURS;
+		return CMD_EXIT_FAILURE;
 	if (cfg->drop_caches && drop_caches() < 0)
-		return EXIT_OURS;
+		return CMD_EXIT_FAILURE;
 	if (cfg->log && cfg->argv) {
-		s->workload_log_fd = openat(s->dir.fd, "workload.log",
+		s->workload_log_fd = openat(s->dir.fd, WORKLOAD_LOG,
 					    O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (s->workload_log_fd < 0) {
-			log_err_r(-errno, "%s/workload.log", s->dir.path);
-			return EXIT_OURS;
+			log_err_r(-errno, "%s/" WORKLOAD_LOG, s->dir.path);
+			return CMD_EXIT_FAILURE;
 		}
 	}
 	if (cfg->argv) {
 		r = workload_prepare(&s->workload, cfg->argv, &s->user, s->workload_log_fd);
 		if (r < 0) {
 			log_err_r(r, "cannot fork the workload");
-			return EXIT_OURS;
+			return CMD_EXIT_FAILURE;
 		}
 		s->manifest.workload.pid = s->workload.pid;
 		s->manifest.workload.user = s->user.name;
@@ -578,7 +574,7 @@ static int prepare(struct session *s)
 		r = collectors_watch(&s->collectors, &s->loop);
 	if (r < 0) {
 		log_err_r(r, "collectors");
-		return EXIT_OURS;
+		return CMD_EXIT_FAILURE;
 	}
 	s->manifest.start = now();
 	s->status.start_ns = s->manifest.start.mono_ns;
@@ -586,15 +582,15 @@ static int prepare(struct session *s)
 	s->traced = !r;
 	if (r < 0 && !cfg->best_effort) {
 		log_err("%s", error);
-		return EXIT_OURS;
+		return CMD_EXIT_FAILURE;
 	}
 	if (r < 0) {
 		log_warn("not traced: %s", error);
 		tracer_detach(&s->tracer);
 		if (!cfg->argv)
-			return EXIT_OURS;
+			return CMD_EXIT_FAILURE;
 	}
-	return write_manifest(s, false) < 0 ? EXIT_OURS : 0;
+	return write_manifest(s, false) < 0 ? CMD_EXIT_FAILURE : 0;
 }
 
 static void session_free(struct session *s)
@@ -637,7 +633,7 @@ int session_run(const struct config *cfg, char **argv)
 	if (!code)
 		code = go(&s);
 	if (!code && loop_run(&s.loop) < 0)
-		code = EXIT_OURS;
+		code = CMD_EXIT_FAILURE;
 	if (s.manifest.start.mono_ns && (!code || s.workload.started))
 		code = finish(&s, code ? code : exit_code(&s));
 	else if (s.manifest.start.mono_ns)

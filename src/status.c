@@ -77,7 +77,10 @@ static const char *human(char buf[16], uint64_t v, const char *unit)
 
 	for (; x >= 1000 && i + 1 < ARRAY_SIZE(prefix); i++)
 		x /= 1000;
-	snprintf(buf, 16, i ? "%.1f %s%s" : "%.0f %s%s", x, prefix[i], unit);
+	if (i)
+		snprintf(buf, 16, "%.1f %s%s", x, prefix[i], unit);
+	else
+		snprintf(buf, 16, "%.0f%s%s", x, *unit ? " " : "", unit);
 	return buf;
 }
 
@@ -111,10 +114,10 @@ void status_line(struct status *s)
 	char rows[16], bytes[16], rate[16], line[240];
 	size_t n;
 
-	n = (size_t)snprintf(line, sizeof(line), "%02llu:%02llu:%02llu  %s rows  %sB  %llu lost ",
+	n = (size_t)snprintf(line, sizeof(line), "%02llu:%02llu:%02llu  %s rows  %s  %llu lost ",
 			     (unsigned long long)elapsed / 3600, (unsigned long long)elapsed / 60 % 60,
 			     (unsigned long long)elapsed % 60, human(rows, s->rows, ""),
-			     human(bytes, s->bytes, ""), (unsigned long long)s->lost);
+			     human(bytes, s->bytes, "B"), (unsigned long long)s->lost);
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		uint64_t delta = s->probes[i].rows - s->last_rows[i];
 
@@ -131,14 +134,14 @@ void status_summary(const struct status *s, uint32_t mask, const char *dir)
 {
 	char rows[16], bytes[16];
 
-	log_info("%s rows, %sB, %llu lost, in %s", human(rows, s->rows, ""), human(bytes, s->bytes, ""),
+	log_info("%s rows, %s, %llu lost, in %s", human(rows, s->rows, ""), human(bytes, s->bytes, "B"),
 		 (unsigned long long)s->lost, dir);
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		const struct status_probe *p = &s->probes[i];
 
-		if (mask >> i & 1 && (p->rows || p->lost))
-			log_info("  %-14s %10llu rows %8sB %8llu lost%s", probes[i]->name,
-				 (unsigned long long)p->rows, human(bytes, p->bytes, ""),
+		if ((mask >> i & 1 || i == DLT_files || i == DLT_pids) && (p->rows || p->lost))
+			log_info("  %-12s %10llu rows %10s %8llu lost%s", probes[i]->name,
+				 (unsigned long long)p->rows, human(bytes, p->bytes, "B"),
 				 (unsigned long long)p->lost, p->late ? " (some rows late)" : "");
 	}
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "logtail.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "decode.h"
+#include "util.h"
+
+int logtail_open(struct logtail *t, int dirfd, const char *name)
+{
+	t->len = 0;
+	t->fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	return t->fd < 0 ? -errno : 0;
+}
+
+void logtail_close(struct logtail *t)
+{
+	util_close(&t->fd);
+}
+
+static void line_row(struct logtail *t, struct decode *d)
+{
+	struct {
+		struct dlt_workload rec;
+		char text[DLT_TEXT_MAX + 1];
+	} row = { .rec.hdr = { .ts_ns = clock_now_ns(CLOCK_MONOTONIC), .probe = DLT_workload } };
+
+	memcpy(row.text, t->line, t->len);
+	row.text[t->len] = '\0';
+	row.rec.segs.len[0] = (uint16_t)(t->len + 1);
+	row.rec.hdr.size = (uint32_t)(sizeof(row.rec) + t->len + 1);
+	decode_record(d, &row, row.rec.hdr.size);
+	t->len = 0;
+}
+
+void logtail_read(struct logtail *t, struct decode *d, int last)
+{
+	char buf[65536];
+	ssize_t n;
+
+	if (t->fd < 0)
+		return;
+	while ((n = read(t->fd, buf, sizeof(buf))) > 0) {
+		for (const char *p = buf, *end = buf + n; p < end;) {
+			const char *nl = memchr(p, '\n', (size_t)(end - p));
+			size_t len = MIN((size_t)((nl ? nl : end) - p), sizeof(t->line) - t->len);
+
+			memcpy(t->line + t->len, p, len);
+			t->len += len;
+			p += len;
+			if (p == nl) {
+				line_row(t, d);
+				p++;
+			} else if (t->len == sizeof(t->line)) {
+				line_row(t, d);
+			}
+		}
+	}
+	if (last && t->len)
+		line_row(t, d);
+}

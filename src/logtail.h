@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The workload's log, followed as it grows: its lines become rows of workload.out. Drain thread. The
+ * log itself is written by a relay that may outlive us, so it is the file that is followed: a line's
+ * TIMESTAMP is when the drain found it, at most one period late.
+ */
+#ifndef LOGTAIL_H
+#define LOGTAIL_H
+
+#include <stddef.h>
+
+#include "dlt/workload.h"
+
+struct decode;
+
+struct logtail {
+	int fd; /* -1: no log */
+	size_t len;
+	char line[DLT_TEXT_MAX];
+};
+
+/* Follow NAME in the folder DIRFD; 0 or -errno. */
+int logtail_open(struct logtail *t, int dirfd, const char *name);
+/* Rows for the lines that have come; with LAST also for one without its newline. */
+void logtail_read(struct logtail *t, struct decode *d, int last);
+void logtail_close(struct logtail *t);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* workload.out: rows made by src/logtail.c; nothing in the kernel. */
+#include "dlt/workload.h"
+
+#include "probe.h"
+#include "util.h"
+
+static const struct field fields[] = {
+	{ "TIMESTAMP", "CLOCK_MONOTONIC when the line was there, ns", FIELD_TS, offsetof(struct dlt_workload, hdr.ts_ns) },
+	{ "TIME", "the same instant in UTC", FIELD_UTC, offsetof(struct dlt_workload, hdr.ts_ns) },
+	{ "TEXT", "a line of the workload's output; beyond 4096 bytes it goes on in the next row", FIELD_USTR,
+	  offsetof(struct dlt_workload, segs) },
+};
+
+const struct probe workload_probe = {
+	.name = "workload",
+	.help = "the workload's output line by line, under --log",
+	.fields = fields,
+	.n_fields = ARRAY_SIZE(fields),
+	.rec_size = sizeof(struct dlt_workload),
+};
