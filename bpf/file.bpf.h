@@ -157,13 +157,17 @@ __noinline int path_step(void)
 		return 0;
 	}
 	used = s->used;
-	if (used >= s->walk_end || used > REC_MAX - DLT_PATH_MAX) {
+	if (used > REC_MAX - DLT_PATH_MAX) {
 		s->walk_flags |= DLT_PATH_TRUNCATED;
 		return 1;
 	}
 	n = bpf_probe_read_kernel_str(&s->rec[used], 256, (void *)KLOAD(d, d_name.name));
 	if (n <= 0)
 		return 1;
+	if (used + n > s->walk_end) {
+		s->walk_flags |= DLT_PATH_TRUNCATED;
+		return 1;
+	}
 	s->used = used + n;
 	s->dentry = (__u64)parent;
 	return 0;
@@ -197,7 +201,7 @@ static __always_inline __u32 path_append(struct scratch *s, struct task_struct *
 		return 0;
 	s->root_dentry = (__u64)KLOAD(fs, root.dentry);
 	s->root_mnt = (__u64)KLOAD(fs, root.mnt);
-	s->walk_end = start + DLT_PATH_MAX - 256;
+	s->walk_end = start + DLT_PATH_MAX - 1; /* each component counts with its slash */
 	for (i = 0; i < WALK_STEPS / WALK_BATCH; i++)
 		if (path_steps())
 			break;

@@ -21,6 +21,7 @@ static __always_inline void side_look(struct side *side, struct task_struct *tas
 				      long ret)
 {
 	struct file *file = file_of_fd(task, fd);
+	__s64 moved = ret > 0 ? ret : 0;
 
 	side->id.ino = 0;
 	side->fd = fd;
@@ -32,7 +33,10 @@ static __always_inline void side_look(struct side *side, struct task_struct *tas
 	side->f_flags = KLOAD(file, f_flags);
 	if (!(KLOAD(file, f_mode) & FMODE_LSEEK))
 		return; /* pipes, sockets, terminals */
-	side->offset = offset != DLT_NONE ? offset : KLOAD(file, f_pos) - (ret > 0 ? ret : 0);
+	side->offset = offset != DLT_NONE ? offset : KLOAD(file, f_pos) - moved;
+	/* eventfd, /dev/zero: seekable in name only, their position does not move */
+	if (offset == DLT_NONE && side->offset < 0)
+		side->offset = DLT_NONE;
 }
 
 static __always_inline void rw_fill(struct dlt_vfs_rw *rec, const struct side *side, __u32 dir,
