@@ -22,8 +22,9 @@ VERSION := 0.1.0
 ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/; s/ppc64le/powerpc/; s/riscv64/riscv/; s/s390x/s390/')
 B := build$(if $(filter 1,$(DEBUG)),/debug)
 
-SANITIZE := $(if $(filter 1,$(DEBUG)),-fsanitize=address$(comma)undefined -fno-omit-frame-pointer)
 comma := ,
+SANITIZE := $(if $(filter 1,$(DEBUG)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all \
+	      -fno-omit-frame-pointer)
 CFLAGS ?= $(if $(filter 1,$(DEBUG)),-O1,-O2) -g
 ALL_CFLAGS = -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers \
 	     -D_GNU_SOURCE -DDLT_VERSION='"$(VERSION)"' \
