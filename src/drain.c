@@ -140,6 +140,13 @@ static void in_flight(void *ctx, const struct dlt_call *call)
 	running_row(&d->decode, call, d->end_ns);
 }
 
+static void in_flight_rec(void *ctx, const struct dlt_hdr *rec)
+{
+	struct drain *d = ctx;
+
+	decode_record(&d->decode, rec, rec->size);
+}
+
 static void finish(struct drain *d)
 {
 	struct clock_reading r;
@@ -150,6 +157,7 @@ static void finish(struct drain *d)
 	clock_read(&r, CLOCK_TRIES);
 	__atomic_store_n(&d->end_ns, r.mono_ns, __ATOMIC_RELAXED);
 	tracer_in_flight(d->tracer, in_flight, d);
+	tracer_in_flight_recs(d->tracer, d->end_ns, in_flight_rec, d);
 	clock_map_update(&d->decode.clock, &r, false);
 	clock_row(d, &r, DLT_TIME_END);
 	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
@@ -220,7 +228,7 @@ static int loop_setup(struct drain *d)
 	return r;
 }
 
-int drain_start(struct drain *d, const struct config *cfg, const struct tracer *t,
+int drain_start(struct drain *d, const struct config *cfg, struct tracer *t,
 		struct collectors *cs, uint32_t mask, int dirfd, const char *workload_log)
 {
 	sigset_t all, old;

@@ -27,7 +27,7 @@ struct drain {
 	int timer_fd, clock_fd, tick_fd, stop_fd;
 	struct collectors *collectors;
 	struct logtail log;
-	const struct tracer *tracer;
+	struct tracer *tracer;
 	pthread_t thread;
 	bool running;
 	int error; /* why the thread ended early, -errno */
@@ -40,7 +40,7 @@ struct drain {
  * Open the files of PROBES in DIRFD, map the rings, start the thread. WORKLOAD_LOG: the name of the
  * log in DIRFD to follow, or NULL. 0 or -errno.
  */
-int drain_start(struct drain *d, const struct config *cfg, const struct tracer *t,
+int drain_start(struct drain *d, const struct config *cfg, struct tracer *t,
 		struct collectors *cs, uint32_t probes, int dirfd, const char *workload_log);
 
 /*

@@ -59,6 +59,12 @@ struct probe {
 	 * REC (zeroed, RUNNING_REC_MAX bytes); strings are appended by running_str().
 	 */
 	void (*running)(const struct dlt_call *call, struct dlt_hdr *rec);
+	/*
+	 * The same for a probe that keeps its operations in flight in maps of its own: a record of
+	 * each as of NOW_NS, once its programs are detached.
+	 */
+	void (*in_flight)(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec),
+			  void *ctx, uint64_t now_ns);
 };
 
 #define RUNNING_REC_MAX 24576

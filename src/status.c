@@ -51,13 +51,22 @@ static void count_in_flight(void *ctx, const struct dlt_call *call)
 		n[call->probe]++;
 }
 
-void status_account(struct status *s, const struct tracer *t)
+static void count_in_flight_rec(void *ctx, const struct dlt_hdr *rec)
+{
+	uint64_t *n = ctx;
+
+	if (rec->probe < DLT_PROBES)
+		n[rec->probe]++;
+}
+
+void status_account(struct status *s, struct tracer *t)
 {
 	struct dlt_stats stats[DLT_PROBES];
 	uint64_t in_flight[DLT_PROBES] = {};
 
 	tracer_stats(t, stats);
 	tracer_in_flight(t, count_in_flight, in_flight);
+	tracer_in_flight_recs(t, 0, count_in_flight_rec, in_flight);
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		uint64_t known = stats[i].emitted + stats[i].lost + in_flight[i];
 

@@ -39,7 +39,7 @@ struct status {
 /* Bring the counts up to date. */
 void status_update(struct status *s, const struct tracer *t, const struct drain *d);
 /* After the end: what was seen must be written, lost or in flight; the rest is `unmatched`. */
-void status_account(struct status *s, const struct tracer *t);
+void status_account(struct status *s, struct tracer *t);
 /* Say what is new and bad: losses, write errors, a stalled disk. */
 void status_warn(struct status *s, const struct drain *d, const char *dir);
 /* Redraw the status line (elapsed, rows, bytes, lost, rates per probe). */

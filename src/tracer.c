@@ -510,3 +510,11 @@ void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct
 		prev = &key;
 	}
 }
+
+void tracer_in_flight_recs(struct tracer *t, uint64_t now_ns,
+			   void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx)
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (t->objects[i].obj && probes[i]->in_flight)
+			probes[i]->in_flight(&t->objects[i], fn, ctx, now_ns);
+}

@@ -84,4 +84,8 @@ void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES]);
 void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call),
 		      void *ctx);
 
+/* The same for operations that probes keep themselves, as records of NOW_NS. */
+void tracer_in_flight_recs(struct tracer *t, uint64_t now_ns,
+			   void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx);
+
 #endif
