@@ -47,7 +47,10 @@ struct {
 	__type(value, struct dlt_shared);
 } dlt_shared SEC(".maps");
 
-/* One bit per tgid. Set before a process runs, cleared when its last thread exits. */
+/*
+ * One bit per tgid. Set before a process runs, cleared when its last thread exits. With dlt_cfg.all
+ * the other way round: the bits are ourselves and our helpers.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -120,12 +123,10 @@ static __always_inline __u64 *target_word(__u32 tgid)
 
 static __always_inline bool target_has(__u32 tgid)
 {
-	__u64 *word;
+	__u64 *word = target_word(tgid);
+	bool bit = word && (*word >> (tgid & 63) & 1);
 
-	if (dlt_cfg.all)
-		return tgid != dlt_cfg.self_tgid && tgid != 0;
-	word = target_word(tgid);
-	return word && (*word >> (tgid & 63) & 1);
+	return dlt_cfg.all ? !bit && tgid != 0 : bit;
 }
 
 /* --- calls in flight -------------------------------------------------------------------------- */

@@ -142,8 +142,12 @@ int BPF_PROG(pids_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	}
 	if (dlt_cfg.all) {
-		if (ptgid != dlt_cfg.self_tgid)
+		if (target_has(ptgid)) {
+			target_remove(tgid); /* the number may have been a helper's before */
 			pids_emit(child, DLT_PIDS_FORK);
+		} else {
+			target_add(tgid);
+		}
 		return 0;
 	}
 	if (target_has(ptgid)) {

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "files.h"
 #include "probe.h"
@@ -116,17 +118,33 @@ static void files_row(struct decode *d, const struct dlt_hdr *hdr, const struct 
 	decode_row(d, DLT_files, &row.rec.hdr);
 }
 
+/* Libraries and the like: on the trace folder's disk on most machines, and soon in the page cache. */
+static bool of_the_system(const char *path, size_t len)
+{
+	static const char *const prefixes[] = { "/usr/", "/lib", "/bin/", "/etc/", "/opt/" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (len >= strlen(prefixes[i]) && !memcmp(path, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
 void decode_file(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file *file,
 		 const char *seg, size_t len)
 {
 	struct file_entry *e = files_get(d->ctx.files, &file->id, NULL);
 	char path[RECORD_PATH_MAX];
+	size_t path_len;
 
 	if (!e)
 		return;
 	e->file = *file;
-	if (files_name(d->ctx.files, e, path, record_realpath(path, file, seg, len)))
-		files_row(d, hdr, file, seg, len);
+	path_len = record_realpath(path, file, seg, len);
+	if (!files_name(d->ctx.files, e, path, path_len))
+		return;
+	files_row(d, hdr, file, seg, len);
+	if (file->id.dev == d->own_dev && S_ISREG(file->mode) && !of_the_system(path, path_len))
+		atomic_store_explicit(&d->same_dev, true, memory_order_relaxed);
 }
 
 void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file_id *id)

@@ -34,6 +34,8 @@ struct decode {
 	struct decode_counts counts[DLT_PROBES];
 	const struct config *cfg;
 	struct escape escape;
+	uint32_t own_dev;      /* of the trace folder, as the kernel writes it */
+	_Atomic bool same_dev; /* the target uses files there; read by the control plane */
 	void *pids; /* what src/probes/pids.c keeps per process */
 	struct {
 		char comm[DLT_COMM_LEN];

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "collectors.h"
 #include "dlt/time_align.h"
@@ -232,6 +234,7 @@ int drain_start(struct drain *d, const struct config *cfg, struct tracer *t,
 		struct collectors *cs, uint32_t mask, int dirfd, const char *workload_log)
 {
 	sigset_t all, old;
+	struct stat st;
 	int r;
 
 	memset(d, 0, sizeof(*d));
@@ -240,6 +243,8 @@ int drain_start(struct drain *d, const struct config *cfg, struct tracer *t,
 	d->collectors = cs;
 	d->ring_bytes = t->ring_bytes;
 	r = decode_init(&d->decode, cfg);
+	if (!r && !fstat(dirfd, &st))
+		d->decode.own_dev = major(st.st_dev) << 20 | minor(st.st_dev);
 	if (!r && workload_log)
 		r = logtail_open(&d->log, dirfd, workload_log);
 	if (!r)

@@ -249,8 +249,13 @@ static int start_tracing(struct session *s, char *error, size_t size)
 		if (r < 0)
 			snprintf(s->tracer.error, sizeof(s->tracer.error), "cannot write the trace: %s", strerror(-r));
 	}
-	if (!r)
+	if (!r) {
+		tracer_exclude(&s->tracer, getpid());
+		tracer_exclude(&s->tracer, s->workload.relay_pid);
+		for (unsigned int i = 0; i < s->collectors.n; i++)
+			tracer_exclude(&s->tracer, s->collectors.c[i].pid);
 		r = tracer_attach(&s->tracer);
+	}
 	if (r < 0)
 		snprintf(error, size, "%s", s->tracer.error);
 	return r;
@@ -452,6 +457,7 @@ static void end_tracing(struct session *s)
 	escape_say(&s->drain.decode.escape, s->cfg);
 	status_update(&s->status, &s->tracer, &s->drain);
 	status_account(&s->status, &s->tracer);
+	status_warn(&s->status, &s->drain, s->dir.path);
 	s->manifest.end = now();
 }
 

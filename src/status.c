@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "status.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -109,6 +110,11 @@ void status_warn(struct status *s, const struct drain *d, const char *dir)
 	if (stalled && !s->stalled_said)
 		log_warn("writing to %s has stalled; once the rings are full, what follows is counted as lost", dir);
 	s->stalled_said = stalled;
+	if (!s->same_dev_said && atomic_load(&d->decode.same_dev)) {
+		log_info("%s is on a file system that the target uses too: its writes compete with the job's (-o puts it elsewhere)",
+			 dir);
+		s->same_dev_said = true;
+	}
 	if (s->lost > s->lost_said && (!s->lost_said || now - s->lost_said_ns > SAY_AGAIN_NS)) {
 		log_warn("%llu rows lost so far (the manifest counts them per probe)", (unsigned long long)s->lost);
 		s->lost_said = s->lost;

@@ -30,7 +30,7 @@ struct status {
 	uint64_t rows, bytes, lost;
 	/* what has been said already */
 	uint64_t lost_said, lost_said_ns;
-	bool stalled_said;
+	bool stalled_said, same_dev_said;
 	int error_said;
 	uint64_t start_ns, last_ns;
 	uint64_t last_rows[DLT_PROBES];
@@ -40,7 +40,7 @@ struct status {
 void status_update(struct status *s, const struct tracer *t, const struct drain *d);
 /* After the end: what was seen must be written, lost or in flight; the rest is `unmatched`. */
 void status_account(struct status *s, struct tracer *t);
-/* Say what is new and bad: losses, write errors, a stalled disk. */
+/* Say what is new and bad: losses, write errors, a stalled or shared disk. */
 void status_warn(struct status *s, const struct drain *d, const char *dir);
 /* Redraw the status line (elapsed, rows, bytes, lost, rates per probe). */
 void status_line(struct status *s);

@@ -460,6 +460,12 @@ void tracer_target_add(struct tracer *t, pid_t tgid)
 		__atomic_fetch_add(&t->shared->live, 1, __ATOMIC_SEQ_CST);
 }
 
+void tracer_exclude(struct tracer *t, pid_t tgid)
+{
+	if (t->cfg.all && tgid > 0)
+		tracer_target_add(t, tgid); /* the same bit, which means the opposite then */
+}
+
 bool tracer_target_has(const struct tracer *t, pid_t tgid)
 {
 	return (uint32_t)tgid < t->cfg.max_tgid && t->targets[tgid >> 6] >> (tgid & 63) & 1;

@@ -71,6 +71,8 @@ void tracer_free(struct tracer *t);
 
 /* Add a process to the target; its later children follow. */
 void tracer_target_add(struct tracer *t, pid_t tgid);
+/* --all: PID is one of our helpers, or ourselves. */
+void tracer_exclude(struct tracer *t, pid_t tgid);
 bool tracer_target_has(const struct tracer *t, pid_t tgid);
 int tracer_cgroup_add(struct tracer *t, const struct dlt_cgroup_key *key);
 
