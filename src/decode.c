@@ -102,13 +102,13 @@ void decode_record(struct decode *d, const void *data, uint32_t len)
 	decode_row(d, rec->probe, rec);
 }
 
-static void files_row(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file *file,
+static void files_row(struct decode *d, const struct dlt_hdr *hdr, struct file_entry *e,
 		      const char *seg, size_t len)
 {
 	struct {
 		struct dlt_files rec;
-		char path[DLT_PATH_MAX + 256];
-	} row = { .rec = { .hdr = *hdr, .file = *file } };
+		char path[RECORD_PATH_MAX];
+	} row = { .rec = { .hdr = *hdr, .file = e->file } };
 
 	len = MIN(len, sizeof(row.path));
 	row.rec.hdr.size = (uint32_t)(sizeof(row.rec) + len);
@@ -116,44 +116,7 @@ static void files_row(struct decode *d, const struct dlt_hdr *hdr, const struct 
 	if (len)
 		memcpy(row.path, seg, len);
 	decode_row(d, DLT_files, &row.rec.hdr);
-}
-
-/* Libraries and the like: on the trace folder's disk on most machines, and soon in the page cache. */
-static bool of_the_system(const char *path, size_t len)
-{
-	static const char *const prefixes[] = { "/usr/", "/lib", "/bin/", "/etc/", "/opt/" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (len >= strlen(prefixes[i]) && !memcmp(path, prefixes[i], strlen(prefixes[i])))
-			return true;
-	return false;
-}
-
-void decode_file(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file *file,
-		 const char *seg, size_t len)
-{
-	struct file_entry *e = files_get(d->ctx.files, &file->id, NULL);
-	char path[RECORD_PATH_MAX];
-	size_t path_len;
-
-	if (!e)
-		return;
-	e->file = *file;
-	path_len = record_realpath(path, file, seg, len);
-	if (!files_name(d->ctx.files, e, path, path_len))
-		return;
-	files_row(d, hdr, file, seg, len);
-	if (file->id.dev == d->own_dev && S_ISREG(file->mode) && !of_the_system(path, path_len))
-		atomic_store_explicit(&d->same_dev, true, memory_order_relaxed);
-}
-
-void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file_id *id)
-{
-	struct dlt_file unknown = { .id = *id, .flags = DLT_PATH_UNREACHABLE };
-	bool is_new;
-
-	if (id->ino && files_get(d->ctx.files, id, &is_new) && is_new)
-		files_row(d, hdr, &unknown, NULL, 0);
+	e->told = d->sinks[DLT_files].lost;
 }
 
 /* A path as components from the last to the first, as the kernel walks one. */
@@ -174,20 +137,75 @@ static size_t path_to_seg(char *dst, const char *path, size_t len)
 	return at;
 }
 
+/* The segment that record_realpath() made E's path from. */
+static size_t entry_seg(const struct file_entry *e, char *seg)
+{
+	size_t skip = 0;
+
+	if (e->file.flags & DLT_PATH_FLOATING)
+		skip = e->path[0] == '/' ? 1 : strcspn(e->path, ":") + 1;
+	else if (e->file.flags & DLT_PATH_UNREACHABLE)
+		skip = strcspn(e->path, "/");
+	return skip < e->path_len ? path_to_seg(seg, e->path + skip, e->path_len - skip) : 0;
+}
+
+/* Libraries and the like: on the trace folder's disk on most machines, and soon in the page cache. */
+static bool of_the_system(const char *path, size_t len)
+{
+	static const char *const prefixes[] = { "/usr/", "/lib", "/bin/", "/etc/", "/opt/" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (len >= strlen(prefixes[i]) && !memcmp(path, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+void decode_file(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file *file,
+		 const char *seg, size_t len)
+{
+	struct file_entry *e = files_get(d->ctx.files, &file->id);
+	char path[RECORD_PATH_MAX];
+	size_t path_len;
+
+	if (!e)
+		return;
+	e->file = *file;
+	path_len = record_realpath(path, file, seg, len);
+	if (!files_name(d->ctx.files, e, path, path_len))
+		return;
+	files_row(d, hdr, e, seg, len);
+	if (file->id.dev == d->own_dev && S_ISREG(file->mode) && !of_the_system(path, path_len))
+		atomic_store_explicit(&d->same_dev, true, memory_order_relaxed);
+}
+
+/*
+ * A row for a file whose name never arrived, and again for one whose row may be among those that
+ * files.out has lost since it was written.
+ */
+void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file_id *id)
+{
+	const struct sink *sink = &d->sinks[DLT_files];
+	struct file_entry *e = id->ino ? files_get(d->ctx.files, id) : NULL;
+	char seg[RECORD_PATH_MAX];
+
+	if (!e || e->told == sink->lost || (e->told != FILES_NEVER && sink->paused))
+		return;
+	if (!e->path_len)
+		e->file.flags |= DLT_PATH_UNREACHABLE;
+	files_row(d, hdr, e, seg, e->path_len ? entry_seg(e, seg) : 0);
+}
+
 struct dlt_file_id decode_path_moved(struct decode *d, const struct dlt_hdr *hdr, const char *path,
 				     size_t len, const char *new_path, size_t new_len)
 {
 	struct file_entry *e = files_by_path(d->ctx.files, path, len);
-	struct dlt_file moved = {};
 	char seg[RECORD_PATH_MAX];
 
 	if (!e)
 		return (struct dlt_file_id){};
-	moved = e->file;
-	if (!new_path) {
+	if (!new_path)
 		files_forget_path(d->ctx.files, path, len);
-	} else if (files_name(d->ctx.files, e, new_path, new_len)) {
-		files_row(d, hdr, &moved, seg, path_to_seg(seg, new_path, new_len));
-	}
+	else if (files_name(d->ctx.files, e, new_path, new_len))
+		files_row(d, hdr, e, seg, path_to_seg(seg, new_path, new_len));
 	return e->id;
 }

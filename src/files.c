@@ -133,17 +133,15 @@ static struct file_entry *entry_new(struct files *f, const struct dlt_file_id *i
 			return NULL;
 	}
 	e = entry_at(f, f->n++);
-	*e = (struct file_entry){ .id = *id, .fid = f->n };
+	*e = (struct file_entry){ .id = *id, .fid = f->n, .file.id = *id, .told = FILES_NEVER };
 	return e;
 }
 
-struct file_entry *files_get(struct files *f, const struct dlt_file_id *id, bool *is_new_ret)
+struct file_entry *files_get(struct files *f, const struct dlt_file_id *id)
 {
 	struct file_entry *e = f->last;
 	uint32_t at;
 
-	if (is_new_ret)
-		*is_new_ret = false;
 	if (e && id_equal(&e->id, id))
 		return e;
 	table_grow(f, &f->by_id, entry_hash_id);
@@ -160,8 +158,6 @@ struct file_entry *files_get(struct files *f, const struct dlt_file_id *id, bool
 		return NULL;
 	f->by_id.slots[at] = e->fid;
 	f->by_id.used++;
-	if (is_new_ret)
-		*is_new_ret = true;
 	return f->last = e;
 }
 

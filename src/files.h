@@ -15,6 +15,7 @@
 struct file_entry {
 	struct dlt_file_id id;
 	struct dlt_file file; /* as last described */
+	uint64_t told; /* rows of files.out lost when it was last written there; see decode.c */
 	uint32_t fid;	   /* from 1 */
 	uint32_t path_len; /* 0: no name yet */
 	uint16_t text_len;
@@ -27,8 +28,10 @@ struct files;
 struct files *files_new(void);
 void files_free(struct files *f);
 
-/* The entry of ID, made when new (*IS_NEW_RET, may be NULL). NULL only when memory is out. */
-struct file_entry *files_get(struct files *f, const struct dlt_file_id *id, bool *is_new_ret);
+#define FILES_NEVER UINT64_MAX /* TOLD of a new entry */
+
+/* The entry of ID, made when new. NULL only when memory is out. */
+struct file_entry *files_get(struct files *f, const struct dlt_file_id *id);
 
 /* Give ENTRY a name: true when it differs from the one it had. */
 bool files_name(struct files *f, struct file_entry *entry, const char *path, size_t len);

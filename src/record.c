@@ -220,7 +220,7 @@ static char *put_nullable(char *out, const struct field *f, int64_t v)
 
 static char *put_fid(char *out, const struct field *f, const struct dlt_file_id *id, struct files *files)
 {
-	const struct file_entry *e = id->ino ? files_get(files, id, NULL) : NULL;
+	const struct file_entry *e = id->ino ? files_get(files, id) : NULL;
 
 	if (!e) {
 		*out++ = '-';

@@ -120,11 +120,12 @@ static int write_manifest(struct session *s, bool complete)
 	for (unsigned int i = 1; s->traced && i < DLT_PROBES; i++) {
 		const struct status_probe *p = &s->status.probes[i];
 
-		if (!(s->tracer.probes >> i & 1) && i != DLT_files && i != DLT_pids)
+		if (!(s->tracer.probes >> i & 1) && i != DLT_files && i != DLT_pids && !s->tracer.why[i])
 			continue;
 		rows[m->n_probes++] = (struct manifest_probe_row){
 			.name = probes[i]->name,
-			.backend = probes[i]->open ? "tracepoint" : "user",
+			.backend = s->tracer.why[i] ? "none" : probes[i]->open ? "tracepoint" : "user",
+			.why = s->tracer.why[i],
 			.calls = p->calls,
 			.rows = p->rows,
 			.lost = p->lost,
@@ -228,6 +229,7 @@ static int start_tracing(struct session *s, char *error, size_t size)
 		.all = cfg->all,
 		.no_args = cfg->no_args,
 		.cgroups = cfg->cgroups.n || cfg->containers.n,
+		.best_effort = cfg->best_effort,
 	};
 	int r = tracer_check(error, size);
 
@@ -243,6 +245,9 @@ static int start_tracing(struct session *s, char *error, size_t size)
 		}
 	}
 	r = tracer_load(&s->tracer, &o);
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (s->tracer.why[i])
+			log_warn("%s is not traced: %s", probes[i]->name, s->tracer.why[i]);
 	if (!r) {
 		r = drain_start(&s->drain, cfg, &s->tracer, &s->collectors, cfg->probes, s->dir.fd,
 				s->workload_log_fd >= 0 ? WORKLOAD_LOG : NULL);

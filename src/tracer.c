@@ -251,6 +251,21 @@ static int object_load(struct tracer *t, unsigned int probe)
 	return 0;
 }
 
+static void object_free(struct probe_object *o)
+{
+	bpf_object__destroy_skeleton(o->skel);
+	free(o->owner);
+	*o = (struct probe_object){};
+}
+
+static void object_leave_out(struct tracer *t, unsigned int probe)
+{
+	object_free(&t->objects[probe]);
+	t->loaded &= ~(1U << probe);
+	t->probes &= ~(1U << probe);
+	t->why[probe] = strdup(t->error);
+}
+
 static int dispatcher_load(struct tracer *t)
 {
 	struct calls_bpf *skel = calls_bpf__open();
@@ -350,9 +365,15 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 	};
 	memcpy(t->cfg.disks, o->disks, sizeof(t->cfg.disks));
 	r = maps_create(t);
-	for (unsigned int i = 1; !r && i < DLT_PROBES; i++)
-		if (t->loaded >> i & 1)
-			r = object_load(t, i);
+	for (unsigned int i = 1; !r && i < DLT_PROBES; i++) {
+		if (!(t->loaded >> i & 1))
+			continue;
+		r = object_load(t, i);
+		if (r < 0 && o->best_effort && i != DLT_pids) {
+			object_leave_out(t, i);
+			r = 0;
+		}
+	}
 	if (!r)
 		r = dispatcher_load(t);
 	if (!r)
@@ -427,8 +448,8 @@ void tracer_free(struct tracer *t)
 {
 	tracer_detach(t);
 	for (unsigned int i = 0; i < DLT_PROBES; i++) {
-		bpf_object__destroy_skeleton(t->objects[i].skel);
-		free(t->objects[i].owner);
+		object_free(&t->objects[i]);
+		free(t->why[i]);
 	}
 	calls_bpf__destroy(t->dispatcher);
 	if (t->shared)

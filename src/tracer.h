@@ -45,6 +45,7 @@ struct tracer {
 	struct bpf_link *links[TRACER_LINKS_MAX];
 	unsigned int n_links;
 	struct bpf_link *enter, *exit;
+	char *why[DLT_PROBES]; /* why a probe is not traced, best effort */
 	char error[512]; /* what failed and what would help, after a failed call */
 };
 
@@ -52,6 +53,7 @@ struct tracer_options {
 	uint32_t probes;
 	uint64_t buffer_bytes; /* of all rings; 0: default */
 	bool all, no_args, cgroups, new_containers;
+	bool best_effort; /* leave out probes that fail, with the reason in t->why */
 	uint32_t disks[DLT_MAX_DISKS]; /* dev_t of the kernel: major << 20 | minor */
 	unsigned int n_disks;
 };
