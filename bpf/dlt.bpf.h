@@ -48,8 +48,9 @@ struct {
 } dlt_shared SEC(".maps");
 
 /*
- * One bit per tgid. Set before a process runs, cleared when its last thread exits. With dlt_cfg.all
- * the other way round: the bits are ourselves and our helpers.
+ * One byte per tgid, eight to an element. Set before a process runs, cleared when its last thread
+ * exits, from several CPUs and the daemon at once: stores of bytes cannot undo a neighbour's. With
+ * dlt_cfg.all the other way round: the bytes are ourselves and our helpers.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -114,19 +115,20 @@ static __always_inline bool ring_crowded(void *ring)
 
 /* --- the target ------------------------------------------------------------------------------ */
 
-static __always_inline __u64 *target_word(__u32 tgid)
+static __always_inline __u8 *target_byte(__u32 tgid)
 {
-	__u32 i = tgid >> 6;
+	__u32 i = tgid >> 3;
+	__u8 *eight = bpf_map_lookup_elem(&dlt_targets, &i);
 
-	return bpf_map_lookup_elem(&dlt_targets, &i);
+	return eight ? eight + (tgid & 7) : NULL;
 }
 
 static __always_inline bool target_has(__u32 tgid)
 {
-	__u64 *word = target_word(tgid);
-	bool bit = word && (*word >> (tgid & 63) & 1);
+	__u8 *byte = target_byte(tgid);
+	bool set = byte && *byte;
 
-	return dlt_cfg.all ? !bit && tgid != 0 : bit;
+	return dlt_cfg.all ? !set && tgid != 0 : set;
 }
 
 /* --- calls in flight -------------------------------------------------------------------------- */

@@ -4,9 +4,7 @@
  * before it runs; a process leaves when its last thread exits; a task that moves into a traced
  * cgroup is added at the move.
  */
-#include "file.bpf.h"
-
-#include "dlt/pids.h"
+#include "pids.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -15,64 +13,18 @@ struct {
 	__type(value, __u8);
 } dlt_cgroups SEC(".maps");
 
+/* What will be a traced cgroup when somebody makes it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct dlt_cgroup_path);
+	__type(value, __u8);
+} dlt_cgroup_paths SEC(".maps");
+
 #define CGROUP_DEPTH 32
+#define PF_KTHREAD 0x00200000 /* linux/sched.h */
 
 /* --- records ---------------------------------------------------------------------------------- */
-
-static __always_inline struct dlt_pids *pids_begin(struct scratch *s, struct task_struct *task,
-						   __u32 event)
-{
-	struct dlt_pids *rec = (struct dlt_pids *)s->rec;
-	struct task_struct *parent;
-	const struct cred *cred;
-	struct dlt_stats *st = stats_of(DLT_pids);
-	struct pid *pid;
-	__u32 level;
-
-	if (st)
-		st->seen++;
-	__builtin_memset(rec, 0, sizeof(*rec));
-	rec->hdr.tgid = BPF_CORE_READ(task, tgid);
-	rec->hdr.tid = BPF_CORE_READ(task, pid);
-	rec->hdr.probe = DLT_pids;
-	bpf_core_read(rec->hdr.comm, sizeof(rec->hdr.comm), &task->comm);
-	rec->event = event;
-	parent = BPF_CORE_READ(task, real_parent);
-	rec->ppid = BPF_CORE_READ(parent, tgid);
-	rec->status = DLT_NONE;
-	cred = BPF_CORE_READ(task, cred);
-	rec->uid = BPF_CORE_READ(cred, uid.val);
-	pid = BPF_CORE_READ(task, group_leader, thread_pid);
-	if (pid) {
-		level = BPF_CORE_READ(pid, level);
-		bpf_core_read(&rec->nspid, sizeof(rec->nspid), &pid->numbers[level & 31].nr);
-	}
-	s->used = sizeof(*rec);
-	s->start_ns = 0;
-	return rec;
-}
-
-static __always_inline void pids_send(void)
-{
-	struct dlt_stats *st = stats_of(DLT_pids);
-
-	if (!st)
-		return;
-	if (vrec_send())
-		st->emitted++;
-	else
-		st->lost++;
-}
-
-static __noinline void pids_emit(struct task_struct *task, __u32 event)
-{
-	struct scratch *s = scratch_get();
-
-	if (!s)
-		return;
-	pids_begin(s, task, event);
-	pids_send();
-}
 
 /* Add what TASK has used so far. */
 static __always_inline void usage_add(struct dlt_pids *rec, struct task_struct *task)
@@ -90,25 +42,21 @@ static __always_inline void usage_add(struct dlt_pids *rec, struct task_struct *
 
 static __always_inline void target_add(__u32 tgid)
 {
-	__u64 *word = target_word(tgid), bit = 1ULL << (tgid & 63);
+	__u8 *in = target_byte(tgid);
 	struct dlt_shared *sh = shared();
 
-	if (!word || !sh || *word & bit)
+	if (!in || !sh || *in)
 		return;
-	__sync_fetch_and_add(word, bit); /* no atomic or before 5.12; the bit was clear */
-	__sync_fetch_and_add(&sh->live, 1);
+	*in = 1;
 	__sync_fetch_and_add(&sh->forks, 1);
 }
 
 static __always_inline void target_remove(__u32 tgid)
 {
-	__u64 *word = target_word(tgid), bit = 1ULL << (tgid & 63);
-	struct dlt_shared *sh = shared();
+	__u8 *in = target_byte(tgid);
 
-	if (!word || !sh || !(*word & bit))
-		return;
-	__sync_fetch_and_add(word, -bit);
-	__sync_fetch_and_add(&sh->live, -1);
+	if (in && *in)
+		*in = 0;
 }
 
 /* Is CGRP or one above it traced? */
@@ -135,6 +83,7 @@ int BPF_PROG(pids_fork, struct task_struct *parent, struct task_struct *child)
 {
 	__u32 tgid = BPF_CORE_READ(child, tgid);
 	__u32 ptgid = BPF_CORE_READ(parent, tgid);
+	struct cgroup *cgrp;
 
 	if (tgid == ptgid) {
 		if (target_has(tgid))
@@ -157,8 +106,14 @@ int BPF_PROG(pids_fork, struct task_struct *parent, struct task_struct *child)
 	}
 	/* the number may have been a traced process's before */
 	target_remove(tgid);
-	/* CLONE_INTO_CGROUP moves nobody: no cgroup_attach_task */
-	if (dlt_cfg.cgroups && cgroup_traced(BPF_CORE_READ(child, cgroups, dfl_cgrp))) {
+	if (!dlt_cfg.cgroups)
+		return 0;
+	/*
+	 * CLONE_INTO_CGROUP moves nobody: no cgroup_attach_task. A child that stays where its parent is
+	 * follows it: what is in a traced cgroup and not in the target is ours.
+	 */
+	cgrp = BPF_CORE_READ(child, cgroups, dfl_cgrp);
+	if (cgrp != BPF_CORE_READ(parent, cgroups, dfl_cgrp) && cgroup_traced(cgrp)) {
 		target_add(tgid);
 		pids_emit(child, DLT_PIDS_FORK);
 	}
@@ -259,7 +214,10 @@ int BPF_PROG(pids_attach, struct cgroup *dst, const char *path, struct task_stru
 {
 	__u32 tgid = BPF_CORE_READ(task, tgid);
 
-	if (target_has(tgid) || tgid == dlt_cfg.self_tgid || !cgroup_traced(dst))
+	if (!dlt_cfg.cgroups || target_has(tgid) || tgid == dlt_cfg.self_tgid || !cgroup_traced(dst))
+		return 0;
+	/* vhost and kvm workers are moved to their user's cgroup */
+	if (BPF_CORE_READ(task, flags) & PF_KTHREAD)
 		return 0;
 	target_add(tgid);
 	pids_emit(task, DLT_PIDS_SNAPSHOT);
@@ -292,7 +250,21 @@ static __always_inline bool name_is_container(struct scratch *s, const char *nam
 	return true;
 }
 
-/* --container new: every container's cgroup that is created while tracing. */
+/* Was a cgroup at PATH, from the root of its HIERARCHY, asked for? */
+static __always_inline bool path_awaited(struct scratch *s, __u32 hierarchy, const char *path)
+{
+	struct dlt_cgroup_path *key = (struct dlt_cgroup_path *)s->rec; /* too large for the stack */
+
+	__builtin_memset(key, 0, sizeof(*key));
+	key->hierarchy = hierarchy;
+	bpf_probe_read_kernel_str(key->path, sizeof(key->path), path);
+	return bpf_map_lookup_elem(&dlt_cgroup_paths, key);
+}
+
+/*
+ * --cgroup of what was not there yet, and --container new: every container's cgroup that is made
+ * while tracing. Nobody can be in it yet.
+ */
 SEC("tp_btf/cgroup_mkdir")
 int BPF_PROG(pids_cgroup_mkdir, struct cgroup *cgrp, const char *path)
 {
@@ -300,10 +272,26 @@ int BPF_PROG(pids_cgroup_mkdir, struct cgroup *cgrp, const char *path)
 	struct dlt_cgroup_key key = {};
 	__u8 one = 1;
 
-	if (!s || !name_is_container(s, BPF_CORE_READ(cgrp, kn, name)))
+	if (!s || !dlt_cfg.cgroups)
 		return 0;
 	key.id = BPF_CORE_READ(cgrp, kn, id);
 	key.hierarchy = BPF_CORE_READ(cgrp, root, hierarchy_id);
-	bpf_map_update_elem(&dlt_cgroups, &key, &one, BPF_ANY);
+	if (path_awaited(s, key.hierarchy, path) ||
+	    (dlt_cfg.new_containers && name_is_container(s, BPF_CORE_READ(cgrp, kn, name))))
+		bpf_map_update_elem(&dlt_cgroups, &key, &one, BPF_ANY);
+	return 0;
+}
+
+/* Days of containers come and go. */
+SEC("tp_btf/cgroup_rmdir")
+int BPF_PROG(pids_cgroup_rmdir, struct cgroup *cgrp, const char *path)
+{
+	struct dlt_cgroup_key key = {};
+
+	if (!dlt_cfg.cgroups)
+		return 0;
+	key.id = BPF_CORE_READ(cgrp, kn, id);
+	key.hierarchy = BPF_CORE_READ(cgrp, root, hierarchy_id);
+	bpf_map_delete_elem(&dlt_cgroups, &key);
 	return 0;
 }

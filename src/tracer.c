@@ -175,7 +175,7 @@ static int maps_create(struct tracer *t)
 		{ TRACER_STATS, BPF_MAP_TYPE_PERCPU_ARRAY, "dlt_stats", sizeof(struct dlt_stats), DLT_PROBES, 0, NULL, NULL },
 		{ TRACER_SHARED, BPF_MAP_TYPE_ARRAY, "dlt_shared", sizeof(struct dlt_shared), 1, BPF_F_MMAPABLE,
 		  (void **)&t->shared, &bytes },
-		{ TRACER_TARGETS, BPF_MAP_TYPE_ARRAY, "dlt_targets", sizeof(uint64_t), pid_max / 64 + 1, BPF_F_MMAPABLE,
+		{ TRACER_TARGETS, BPF_MAP_TYPE_ARRAY, "dlt_targets", sizeof(uint64_t), pid_max / 8 + 1, BPF_F_MMAPABLE,
 		  (void **)&t->targets, &t->targets_bytes },
 		{ TRACER_CALLS, BPF_MAP_TYPE_ARRAY, "dlt_calls", sizeof(struct dlt_call), slots, BPF_F_MMAPABLE,
 		  (void **)&t->calls, &t->calls_bytes },
@@ -195,7 +195,7 @@ static int maps_create(struct tracer *t)
 
 /* --- objects ------------------------------------------------------------------------------------ */
 
-static int maps_reuse(struct tracer *t, struct bpf_object *obj)
+int tracer_share_maps(struct tracer *t, struct bpf_object *obj, uint32_t but)
 {
 	static const char *const names[TRACER_MAPS] = {
 		[TRACER_RINGS] = "dlt_rings",	 [TRACER_STATS] = "dlt_stats",	[TRACER_SHARED] = "dlt_shared",
@@ -207,7 +207,7 @@ static int maps_reuse(struct tracer *t, struct bpf_object *obj)
 		struct bpf_map *map = bpf_object__find_map_by_name(obj, names[i]);
 		int r;
 
-		if (!map)
+		if (!map || but >> i & 1)
 			continue;
 		if (i == TRACER_SCRATCH && bpf_map__value_size(map) > SCRATCH_BYTES)
 			return fail(t, -EINVAL, "dlt_scratch is smaller than the object's: a build of two versions");
@@ -238,7 +238,7 @@ static int object_load(struct tracer *t, unsigned int probe)
 	r = p->open(o, &t->cfg);
 	if (r < 0)
 		return fail(t, r, p->name);
-	r = maps_reuse(t, o->obj);
+	r = tracer_share_maps(t, o->obj, 0);
 	if (r < 0)
 		return r;
 	r = bpf_object__load_skeleton(o->skel);
@@ -291,7 +291,7 @@ static int dispatcher_load(struct tracer *t)
 			};
 		}
 	}
-	r = maps_reuse(t, skel->obj);
+	r = tracer_share_maps(t, skel->obj, 0);
 	if (r < 0)
 		return r;
 	r = calls_bpf__load(skel);
@@ -471,25 +471,35 @@ void tracer_free(struct tracer *t)
 
 /* --- the target and the counters ----------------------------------------------------------------- */
 
+static void byte_set(struct tracer *t, pid_t tgid, bool on)
+{
+	if (tgid > 0 && (uint32_t)tgid < t->cfg.max_tgid)
+		__atomic_store_n(&t->targets[tgid], on, __ATOMIC_SEQ_CST);
+}
+
 void tracer_target_add(struct tracer *t, pid_t tgid)
 {
-	uint64_t bit = 1ULL << (tgid & 63);
+	if (!t->cfg.all)
+		byte_set(t, tgid, true);
+}
 
-	if ((uint32_t)tgid >= t->cfg.max_tgid)
-		return;
-	if (!(__atomic_fetch_or(&t->targets[tgid >> 6], bit, __ATOMIC_SEQ_CST) & bit))
-		__atomic_fetch_add(&t->shared->live, 1, __ATOMIC_SEQ_CST);
+void tracer_target_remove(struct tracer *t, pid_t tgid)
+{
+	if (!t->cfg.all)
+		byte_set(t, tgid, false);
 }
 
 void tracer_exclude(struct tracer *t, pid_t tgid)
 {
-	if (t->cfg.all && tgid > 0)
-		tracer_target_add(t, tgid); /* the same bit, which means the opposite then */
+	if (t->cfg.all)
+		byte_set(t, tgid, true); /* the same byte, which means the opposite then */
 }
 
 bool tracer_target_has(const struct tracer *t, pid_t tgid)
 {
-	return (uint32_t)tgid < t->cfg.max_tgid && t->targets[tgid >> 6] >> (tgid & 63) & 1;
+	bool set = (uint32_t)tgid < t->cfg.max_tgid && __atomic_load_n(&t->targets[tgid], __ATOMIC_RELAXED);
+
+	return t->cfg.all ? !set : set;
 }
 
 int tracer_cgroup_add(struct tracer *t, const struct dlt_cgroup_key *key)
@@ -499,9 +509,23 @@ int tracer_cgroup_add(struct tracer *t, const struct dlt_cgroup_key *key)
 	return bpf_map_update_elem(t->maps[TRACER_CGROUPS], key, &one, BPF_ANY) < 0 ? -errno : 0;
 }
 
+int tracer_cgroup_await(struct tracer *t, const struct dlt_cgroup_path *path)
+{
+	int fd = bpf_object__find_map_fd_by_name(t->objects[DLT_pids].obj, "dlt_cgroup_paths");
+	uint8_t one = 1;
+
+	return fd < 0 ? fd : bpf_map_update_elem(fd, path, &one, BPF_ANY) < 0 ? -errno : 0;
+}
+
+/* Counted when asked, some 0.2 ms for 4 million numbers: a counter would drift where adders meet. */
 uint64_t tracer_live(const struct tracer *t)
 {
-	return __atomic_load_n(&t->shared->live, __ATOMIC_RELAXED);
+	const uint64_t *eight = (const uint64_t *)t->targets;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < t->targets_bytes / sizeof(*eight); i++)
+		n += (unsigned int)__builtin_popcountll(__atomic_load_n(&eight[i], __ATOMIC_RELAXED));
+	return n;
 }
 
 void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES])

@@ -36,7 +36,7 @@ struct tracer {
 	size_t ring_bytes;
 	unsigned int n_cpus; /* possible */
 	struct dlt_shared *shared;
-	uint64_t *targets; /* bitmap of tgids */
+	uint8_t *targets; /* by tgid: 1 when in the target */
 	size_t targets_bytes;
 	struct dlt_call *calls;
 	size_t calls_bytes;
@@ -64,6 +64,9 @@ int tracer_check(char *error, size_t size);
 /* Create the maps, load every object. 0 or -errno with t->error. */
 int tracer_load(struct tracer *t, const struct tracer_options *o);
 
+/* Let OBJ, opened and not loaded, use the shared maps that it names, but not those of mask BUT. */
+int tracer_share_maps(struct tracer *t, struct bpf_object *obj, uint32_t but);
+
 /* Attach process life first, then the rest, the entries of system calls last. */
 int tracer_attach(struct tracer *t);
 
@@ -73,10 +76,14 @@ void tracer_free(struct tracer *t);
 
 /* Add a process to the target; its later children follow. */
 void tracer_target_add(struct tracer *t, pid_t tgid);
+void tracer_target_remove(struct tracer *t, pid_t tgid);
 /* --all: PID is one of our helpers, or ourselves. */
 void tracer_exclude(struct tracer *t, pid_t tgid);
 bool tracer_target_has(const struct tracer *t, pid_t tgid);
+
+/* Add what moves into the cgroup KEY from now on; or into one that will be made at PATH. */
 int tracer_cgroup_add(struct tracer *t, const struct dlt_cgroup_key *key);
+int tracer_cgroup_await(struct tracer *t, const struct dlt_cgroup_path *path);
 
 /* Processes in the target that have not ended. */
 uint64_t tracer_live(const struct tracer *t);

@@ -106,7 +106,6 @@ struct dlt_stats {
 
 /* One for all, written by both sides. */
 struct dlt_shared {
-	__u64 live;	/* processes in the target */
 	__u64 overflow; /* calls in the overflow hash */
 	__u64 compat;	/* 32-bit calls of target processes: counted, not decoded */
 	__u64 forks;	/* processes ever added by fork */
@@ -123,7 +122,7 @@ struct dlt_config {
 	__u32 ring_bytes;
 	__u32 slot_mask;
 	__u32 self_tgid;
-	__u32 max_tgid; /* bits in the target map */
+	__u32 max_tgid; /* the target map has room for those below */
 	__u32 n_disks;	/* 0: all */
 	__u32 disks[DLT_MAX_DISKS]; /* dev_t of whole disks, major << 20 | minor */
 	__u8 all;	    /* every process but ourselves */

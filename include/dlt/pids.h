@@ -41,4 +41,13 @@ struct dlt_cgroup_key {
 	__u32 pad;
 };
 
+/* Key of the map of cgroups that are traced as soon as they exist. */
+#define DLT_CGROUP_PATH_MAX 500 /* with its NUL; keys of hash maps end at 512 bytes */
+struct dlt_cgroup_path {
+	__u32 hierarchy;
+	char path[DLT_CGROUP_PATH_MAX]; /* from the hierarchy's root; zero behind its end */
+};
+
+DLT_ASSERT_SIZE(dlt_cgroup_path, 504);
+
 #endif
