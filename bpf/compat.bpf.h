@@ -46,10 +46,18 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
 /* bpf_get_current_task_btf came in 5.11 (commit 3ca1032ab7ab). */
 static __always_inline struct task_struct *task_current(void)
 {
+	/* cast although typed: each load through a trusted pointer makes the verifier search all BTF */
 	if (dlt_cfg.direct)
-		return bpf_get_current_task_btf();
+		return KCAST(struct task_struct, bpf_get_current_task_btf());
 	return (struct task_struct *)bpf_get_current_task();
 }
+
+/* The context of iter/task_vma, which came in 5.12 (commit 3a7b35b899de): plain words, not relocated. */
+struct task_vma_ctx {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	struct vm_area_struct *vma;
+};
 
 /* i_ino is u64 in 7.2, unsigned long before: the same width where we run. */
 static __always_inline __u64 inode_ino(struct inode *inode)
@@ -80,6 +88,43 @@ static __always_inline void call_args(__u64 args[6], struct pt_regs *regs)
 #else
 #error "call_args: this architecture's argument registers are not known yet"
 #endif
+}
+
+/*
+ * Block structures, from the typed pointers that tp_btf hands over: plain loads on every kernel.
+ * A request's disk: rq_disk until 5.17 (commit f3fa33acca9f), the queue's from 5.15 (d152c682f03c).
+ */
+struct request___v5_16 {
+	struct gendisk *rq_disk;
+} __attribute__((preserve_access_index));
+struct request_queue___v5_15 {
+	struct gendisk *disk;
+} __attribute__((preserve_access_index));
+
+static __always_inline struct gendisk *rq_disk(struct request *rq)
+{
+	struct request_queue___v5_15 *q = (void *)rq->q;
+
+	if (bpf_core_field_exists(q->disk))
+		return q->disk;
+	return ((struct request___v5_16 *)rq)->rq_disk;
+}
+
+/* A bio's whole disk: bi_bdev replaced bi_disk in 5.12 (commit 309dca309fc3). */
+struct bio___v5_11 {
+	struct gendisk *bi_disk;
+} __attribute__((preserve_access_index));
+struct bio___v5_12 {
+	struct block_device *bi_bdev;
+} __attribute__((preserve_access_index));
+
+static __always_inline struct gendisk *bio_disk(struct bio *bio)
+{
+	struct bio___v5_12 *with_bdev = (void *)bio;
+
+	if (bpf_core_field_exists(with_bdev->bi_bdev))
+		return with_bdev->bi_bdev->bd_disk;
+	return ((struct bio___v5_11 *)bio)->bi_disk;
 }
 
 #endif
