@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=sh disable=SC2034
+#
+# What the scripts here share; each begins with: . "${0%/*}/lib.sh"
+# They are run by tests/run-native, in a folder of their own, and end at the first failure.
+set -u
+: "${DLT:?is not set: run tests/run-native ${0##*/}}" "$W"
+here=${0%/*} # this folder
+t=$TMPDIR/t  # the trace
+cd "$TMPDIR" || exit 1
+
+skip() { echo "needs $*"; exit 77; }
+fail() { echo "$*" >&2; exit 1; }
+
+# need COMMAND...: skip where one of them is not installed.
+need() { for c; do command -v "$c" >/dev/null || skip "$c"; done; }
+
+# equal WHAT GOT WANTED
+equal() { [ "$2" = "$3" ] || fail "$1: $2, not $3"; }
+
+# --- tracing --------------------------------------------------------------------------------------
+
+# trace [OPTION...] -- CMD ARG..., or with --workload: a new trace in $t. Block requests are the
+# machine's and not the script's, so -P must name bio, and --disk one of its own, to have them.
+trace() {
+	rm -rf "$t"
+	"$DLT" start -q --collectors none --probes -bio --min-free 0 -o "$t" "$@"
+}
+
+# each FILE ACTION: awk's ACTION on every row of $t/FILE.out, its columns as variables (so COMM is
+# the command). Numbers beyond 2^53, as of TIMESTAMP in some years, must be compared as strings.
+each() {
+	file=$t/$1.out
+	columns=$(sed -n '2{s/\r//;p;q}' "$file" |
+		awk -F'\t' '{ for (i = 1; i <= NF; i++) printf "%s = $%d; ", $i, i }')
+	awk -F'\t' "NR > 2 && !/^#/ { $columns $2 }" "$file"
+}
+
+# rows FILE [CONDITION]: the rows for which awk's CONDITION holds, as 'COMM == "cat" && RET < 0'.
+rows() { each "$1" "if (${2:-1}) print"; }
+
+# col FILE COLUMN [CONDITION]: one column of them.
+col() { each "$1" "if (${3:-1}) print $2"; }
+
+# manifest EXPRESSION: python's, of the manifest m.
+manifest() {
+	python3 -c 'import json, sys; m = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' \
+		"$t/manifest.json" "$1"
+}
+
+# check NAME ARG...: checks/NAME.py on $t, which tells what is wrong; see checks/tracefolder.py.
+check() {
+	name=$1
+	shift
+	python3 -B "${0%/*}/checks/$name.py" "$t" "$@"
+}
+
+# --- a disk of our own ----------------------------------------------------------------------------
+
+loop='' disk='' mnt=''
+
+cleanup() {
+	[ -z "$mnt" ] || umount "$mnt"
+	[ -z "$loop" ] || losetup -d "$loop"
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM
+
+# disk_ext4 [SIZE]: a new ext4 on the loop device $disk (loop3), mounted on $mnt until the end.
+disk_ext4() {
+	truncate -s "${1:-64M}" disk.img
+	loop=$(losetup -f --show disk.img) || { loop=''; skip "a loop device"; }
+	mkfs.ext4 -q "$loop" || fail "mkfs.ext4 $loop"
+	mkdir disk
+	mount "$loop" disk || skip "to mount ext4"
+	mnt=$TMPDIR/disk disk=${loop#/dev/}
+}
+
+[ "$(id -u)" = 0 ] || skip "root"
+[ -r /sys/kernel/btf/vmlinux ] || skip "a kernel with BTF (CONFIG_DEBUG_INFO_BTF)"
