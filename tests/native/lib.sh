@@ -27,6 +27,34 @@ trace() {
 	"$DLT" start -q --collectors none --probes -bio --min-free 0 -o "$t" "$@"
 }
 
+# spawn ARG...: as trace, but in the background: its pid is $dlt, its messages go to err. Signals
+# are as a terminal has them (sh would have INT and QUIT ignored).
+spawn() {
+	rm -rf "$t"
+	env --default-signal=INT,QUIT "$DLT" start -q --collectors none --probes -bio --min-free 0 \
+		-o "$t" "$@" 2>err &
+	dlt=$!
+}
+
+# join: wait for its end; its status is in $rc.
+join() {
+	wait "$dlt"
+	rc=$? dlt=''
+}
+
+# await COMMAND...: until it succeeds, for a minute at most.
+await() {
+	tries=0
+	until "$@"; do
+		tries=$((tries + 1))
+		[ $tries -lt 1200 ] || fail "waited in vain for: $*: $(cat err)"
+		sleep 0.05
+	done
+}
+
+# gone PID: it has ended, reaped or not.
+gone() { ! grep -qs '^State:[[:blank:]][^ZX]' "/proc/$1/status"; }
+
 # each FILE ACTION: awk's ACTION on every row of $t/FILE.out, its columns as variables (so COMM is
 # the command). Numbers beyond 2^53, as of TIMESTAMP in some years, must be compared as strings.
 each() {
@@ -57,9 +85,10 @@ check() {
 
 # --- a disk of our own ----------------------------------------------------------------------------
 
-loop='' disk='' mnt=''
+loop='' disk='' mnt='' dlt=''
 
 cleanup() {
+	[ -z "$dlt" ] || kill -9 "$dlt"
 	[ -z "$mnt" ] || umount "$mnt"
 	[ -z "$loop" ] || losetup -d "$loop"
 }
