@@ -105,7 +105,8 @@ native: all workloads
 check: deps
 	$(Q)tests/check
 
-demo: deps
+demo:
+	$(Q)scripts/install-deps --build
 	$(Q)$(MAKE) --no-print-directory all workloads
 	$(Q)scripts/demo
 
