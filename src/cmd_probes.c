@@ -62,7 +62,7 @@ static void print_probe(const struct probe *p, bool markdown)
 	printf(markdown ? "### %s.out\n\n" : "%s.out: ", p->name);
 	put(p->help, markdown);
 	if (!(p->flags & PROBE_SELECTABLE))
-		fputs(" (always there, not for --probes)", stdout);
+		fputs(" (not for --probes)", stdout);
 	puts(markdown ? "\n\n| column | meaning |\n|---|---|" : "");
 	for (unsigned int i = 0; i < p->n_fields; i++)
 		print_column(p, &p->fields[i], markdown);
