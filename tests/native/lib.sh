@@ -32,7 +32,7 @@ trace() {
 spawn() {
 	rm -rf "$t"
 	env --default-signal=INT,QUIT "$DLT" start -q --collectors none --probes -bio --min-free 0 \
-		-o "$t" "$@" 2>err &
+		-o "$t" "$@" 2>err 9>&- &
 	dlt=$!
 }
 
@@ -54,6 +54,11 @@ await() {
 
 # gone PID: it has ended, reaped or not.
 gone() { ! grep -qs '^State:[[:blank:]][^ZX]' "/proc/$1/status"; }
+
+# gate: a workload that does `read _ <gate` stands still until `echo >&9`, or until we are gone.
+gate() {
+	mkfifo gate && exec 9<>gate
+}
 
 # each FILE ACTION: awk's ACTION on every row of $t/FILE.out, its columns as variables (so COMM is
 # the command). Numbers beyond 2^53, as of TIMESTAMP in some years, must be compared as strings.

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""tracefolder: a trace folder read strictly, by the promises of the documentation alone.
+
+It shares no code with dltraced, so that the two check each other: here it is Python's own decoder
+that says what valid UTF-8 is. What holds of every complete trace without loss is checked whatever
+the test is about; finish() names each rule that was broken and ends the test.
+"""
+import calendar
+import collections
+import functools
+import json
+import os
+import re
+import sys
+import time
+
+PROBES = ("close", "create_del", "mmap", "open", "sync", "vfs_rw")  # one row is one call
+BETWEEN_TWO = ("copy_file_range", "sendfile", "splice")
+OWN = PROBES + ("files", "pids", "time_align")
+SPECIAL = b'"#\\\x7f' + bytes(range(0x21))
+PLAIN_LINE = re.compile(r"[\t!$-[\]-~]*").fullmatch  # nothing to escape, and nothing escaped
+MAY_BE_UNKNOWN = {"RET", "RETURNED", "STATUS", "VFS_LAT_NS", "DISK_BYTES", "OFFSET", "FID", "FILE",
+                  "REALPATH"}
+
+
+def escape(raw):
+    """The one way in which these bytes may be written."""
+    if raw in (b"-", b"?"):
+        return "\\%03o" % raw[0]
+    out = []
+    for char in raw.decode(errors="surrogateescape"):
+        byte = char.encode(errors="surrogateescape")
+        bad = "\udc80" <= char <= "\udcff" or (len(byte) == 1 and byte in SPECIAL)
+        out.append("\\%03o" % byte[0] if bad else char)
+    return "".join(out)
+
+
+def unescape(text):
+    return re.sub(rb"\\([0-7]{3})", lambda m: bytes([int(m[1], 8)]), text.encode())
+
+
+@functools.lru_cache
+def _second(text):
+    return calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%S"))
+
+
+def ns_of(utc):
+    """2026-11-21T01:02:03.123456789Z as nanoseconds since the epoch."""
+    return _second(utc[:19]) * 10**9 + int(re.fullmatch(r"\.(\d{9})Z", utc[19:])[1])
+
+
+class Row(dict):
+    """A row as the text has it; row.n("LAT_NS") as a number, row.b("PATH") as bytes."""
+
+    def n(self, column):
+        return int(self[column], 0)
+
+    def b(self, column):
+        return unescape(self[column])
+
+    @property
+    def ret(self):
+        """The call's result, whatever the column is called; None where there is none."""
+        text = self["RETURNED"] if "RETURNED" in self else self["RET"]
+        return None if text in "-?" else int(text, 0)
+
+
+def call_of(row):
+    """What is the same in all rows of one call: None in rows that are of none."""
+    if row["FUNC"] in ("create", "snapshot"):
+        return None
+    if row["FUNC"].startswith("io_submit:"):
+        return row["TID"], row.n("TIMESTAMP") - row.n("LAT_NS")
+    return row["TID"], row.n("TIMESTAMP")
+
+
+class Trace:
+    def __init__(self, folder):
+        self.folder = folder
+        self.broken = []
+        with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as f:
+            self.manifest = json.load(f)
+        self.counters = {p["name"]: p for p in self.manifest["probes"]}
+        self.files = {name: self._read(name) for name in OWN
+                      if os.path.exists(os.path.join(folder, name + ".out"))}
+        self._check_times()
+        self._check_fids()
+        self._check_manifest()
+
+    def __getitem__(self, name):
+        return self.files[name]
+
+    def calls(self):
+        """Every row of every call, whichever file it is in, with the file's name as PROBE."""
+        for name in PROBES:
+            for row in self.files.get(name, ()):
+                yield name, row
+
+    def paths(self, fid):
+        """Every path that the file had."""
+        return self._paths[fid]
+
+    def file(self, fid):
+        """The file's first row in files.out."""
+        return self._file[fid]
+
+    def require(self, ok, message):
+        if not ok:
+            self.broken.append(message)
+        return ok
+
+    def finish(self):
+        """Ends a test that found something broken."""
+        for line in self.broken[:20]:
+            print("  " + line)
+        if len(self.broken) > 20:
+            print(f"  ... and {len(self.broken) - 20} more")
+        sys.exit(bool(self.broken))
+
+    def _read(self, name):
+        with open(os.path.join(self.folder, name + ".out"), "rb") as f:
+            lines = f.read().decode().split("\n")
+        self.require(lines.pop() == "", f"{name}: the last row is not whole")
+        self.require(lines[0].split(" ")[:3] == ["#", "dltraced", name], f"{name}: {lines[0]}")
+        columns = lines[1].split("\t")
+        rows, last = [], 0
+        for nr, line in enumerate(lines[2:], 3):
+            fields = line.split("\t")
+            problem = self._problem(columns, fields, PLAIN_LINE(line))
+            if problem:
+                self.broken.append(f"{name}.out:{nr}: {problem}")
+                continue
+            row = Row(zip(columns, fields))
+            now = row.n("TIMESTAMP")
+            self.require(now >= last, f"{name}.out:{nr}: comes after {last}")
+            self.require(int(row.get("LAT_NS", 0)) <= now, f"{name}.out:{nr}: began before time did")
+            last = now
+            rows.append(row)
+        return rows
+
+    @staticmethod
+    def _problem(columns, fields, plain):
+        """What is wrong with a line, or None."""
+        if len(fields) != len(columns):
+            return f"{len(fields)} fields"
+        if "" in fields:
+            return "an empty field"
+        if not plain:
+            for text in fields:
+                if text not in ("-", "?") and text != escape(unescape(text)):
+                    return f"not as it is to be escaped: {text!r}"
+        if "?" in fields:
+            unknown = {c for c, text in zip(columns, fields) if text == "?"} - MAY_BE_UNKNOWN
+            return f"not known: {unknown}" if unknown else None
+        return None
+
+    def _check_times(self):
+        """TIME is TIMESTAMP by a measurement that time_align.out has."""
+        offsets = {row.n("REALTIME_NS") - row.n("TIMESTAMP") for row in self["time_align"]}
+        for name, rows in self.files.items():
+            off = [row for row in rows if ns_of(row["TIME"]) - row.n("TIMESTAMP") not in offsets]
+            self.require(not off, f"{name}: {len(off)} times of no clock, first: {off[:1]}")
+
+    def _check_fids(self):
+        self._paths = collections.defaultdict(set)
+        self._file = {}
+        for row in self["files"]:
+            self._paths[row["FID"]].add(row.b("REALPATH"))
+            self._file.setdefault(row["FID"], row)
+        names = {fid: {path.rsplit(b"/", 1)[-1] for path in paths} for fid, paths in self._paths.items()}
+        uses = {(name, row["FID"], row.get("FILE")) for name, rows in self.files.items()
+                for row in rows if row.get("FID", "-") not in "-?"}
+        for name, fid, file in uses:
+            self.require(fid in names, f"{name}: FID {fid} is not in files.out")
+            self.require(file is None or unescape(file) in names.get(fid, ()),
+                         f"{name}: FILE {file} of FID {fid}: {names.get(fid)}")
+
+    def _check_manifest(self):
+        m = self.manifest
+        self.require(m["complete"] is True, "manifest: not complete")
+        for name, rows in self.files.items():
+            c = self.counters.get(name, {})
+            size = os.path.getsize(os.path.join(self.folder, name + ".out"))
+            self.require(c.get("rows") == len(rows), f"manifest: {name} {c}: {len(rows)} rows")
+            self.require(c.get("bytes") == size, f"manifest: {name} {c}: {size} bytes")
+            for what in ("lost", "late"):
+                self.require(c.get(what) == 0, f"manifest: {name} {what} {c}")
+            if name in PROBES:
+                calls = len({call_of(row) for row in rows} - {None})
+                self.require(c.get("calls") == calls, f"manifest: {name} {c}: {calls} calls")
