@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""names TRACE EXPECTED: are the rows what the workload "names" says that it did?
+
+EXPECTED is its output (see tests/workloads/names.c).
+"""
+import collections
+import csv
+import errno
+import sys
+
+import tracefolder
+
+# The calls that may do what the first column says
+NAMED = {
+    "mkdir": ("mkdir", "mkdirat"),
+    "mknod": ("mknod", "mknodat"),
+    "rename": ("rename", "renameat", "renameat2"),
+    "rmdir": ("rmdir", "unlinkat"),
+    "symlink": ("symlink", "symlinkat"),
+    "unlink": ("unlink", "unlinkat"),
+}
+FAILING = ("ENAMETOOLONG", "ENOENT", "ENOTDIR")
+WITHOUT_OPEN = ("eventfd", "memfd", "pipe", "socket")
+CREATED = ("beyond", "deep", "deleted", "follow", "reg", "shm")
+TYPES = {"chr": "chr", "eventfd": "anon", "fifo": "fifo", "memfd": "memfd", "pipe": "fifo", "shm": "shm",
+         "socket": "sock"}  # all others: reg
+PATH_BYTES = 4095  # what of a path is kept
+
+
+def path(field):
+    return b"" if field == "-" else bytes.fromhex(field)
+
+
+def one(trace, rows, what):
+    rows = list(rows)
+    trace.require(len(rows) == 1, f"{len(rows)} rows of {what}")
+    return rows[0] if rows else None
+
+
+class Expected:
+    def __init__(self, line):
+        self.kind = line["KIND"]
+        self.path, self.path2 = path(line["PATH"]), path(line["PATH2"])
+        self.bytes = {"R": int(line["READ"]), "W": int(line["WRITTEN"])}
+
+    def __str__(self):
+        return f"{self.kind} {self.path[-64:]} {self.path2[-64:]}"
+
+    @property
+    def passed(self):
+        """What open was given."""
+        return self.path2 if self.kind in ("beyond", "deep") and self.path2 else self.path
+
+    @property
+    def resolved(self):
+        return self.path2 if self.kind == "follow" else self.path
+
+
+def check_moved(trace, expected):
+    """Rows of what only moves names, as often as it was done; the workload does a little more."""
+    done = collections.Counter((row["FUNC"], row.b("PATH"), row.b("PATH2"), row.ret)
+                               for row in trace["create_del"])
+    for e in expected:
+        if e.kind in NAMED:
+            keys = [(func, e.path, e.path2 or b"-", 0) for func in NAMED[e.kind]]
+            trace.require(sum(done[key] for key in keys) == 1, f"rows of {e}")
+
+
+def check_failed(trace, expected):
+    for e in expected:
+        if e.kind in FAILING:
+            passed = e.path[:PATH_BYTES] or b"-"
+            row = one(trace, (r for r in trace["open"] if r.b("PATH") == passed), e)
+            trace.require(row and row.ret == -getattr(errno, e.kind) and row["FID"] == row["REALPATH"] == "-",
+                          f"{e}: {row}")
+
+
+def fid_of(trace, e):
+    """Of the file that was used: as its one open says, or by the name that the kernel gave it."""
+    if e.kind in WITHOUT_OPEN:
+        name = e.path.removesuffix(b" (deleted)")
+        row = one(trace, (r for r in trace["files"] if r.b("REALPATH") == name), e)
+        return row and row["FID"]
+    row = one(trace, (r for r in trace["open"] if r.b("PATH") == e.passed and r.ret >= 0), e)
+    if not row:
+        return None
+    if e.kind == "proc":  # /proc/self is a link
+        resolved = e.resolved.replace(b"self", row["PID"].encode())
+        trace.require(row.b("REALPATH") == resolved, f"{e}: {row}")
+    elif len(e.resolved) > PATH_BYTES:
+        tail = row.b("REALPATH")
+        trace.require(e.resolved.endswith(tail) and len(tail) > PATH_BYTES - 256, f"{e}: {row}")
+        trace.require(trace.file(row["FID"])["STATE"] == "truncated", f"{e}: {trace.file(row['FID'])}")
+    else:
+        trace.require(row.b("REALPATH") == e.resolved, f"{e}: {row}")
+    created = sum(r["FUNC"] == "create" and r["FID"] == row["FID"] for r in trace["create_del"])
+    trace.require(created == (e.kind in CREATED), f"{e}: created {created} times")
+    trace.require(sum(r["FID"] == row["FID"] for r in trace["close"]) > 0, f"{e}: not closed")
+    return row["FID"]
+
+
+def check_used(trace, expected):
+    want, kinds = collections.defaultdict(collections.Counter), {}
+    for e in expected:
+        if e.kind in NAMED or e.kind in FAILING:
+            continue
+        fid = fid_of(trace, e)
+        want[fid].update(e.bytes)
+        kinds.setdefault(fid, e)
+        trace.require(str(kinds[fid].path) == str(e.path), f"{e} has the FID of {kinds[fid]}")
+    got = collections.defaultdict(collections.Counter)
+    for row in trace["vfs_rw"]:
+        got[row["FID"]][row["RW"]] += row.ret
+    for fid, e in kinds.items():
+        trace.require(want[fid]["R"] == got[fid]["R"] and want[fid]["W"] == got[fid]["W"],
+                      f"{e}: {dict(got[fid])}, not {dict(want[fid])}")
+        kind = trace.file(fid)["TYPE"] if fid else None
+        trace.require(kind == TYPES.get(e.kind, "reg"), f"{e}: TYPE {kind}")
+    for e in expected:
+        if e.kind == "rename":
+            fids = [row["FID"] for row in trace["create_del"] if row.b("PATH2") == e.path2]
+            trace.require(fids and {e.path, e.path2} <= trace.paths(fids[0]), f"{e}: {fids} keeps its name")
+
+
+def main():
+    folder, expected = sys.argv[1:]
+    trace = tracefolder.Trace(folder)
+    with open(expected, encoding="ascii") as f:
+        expected = [Expected(line) for line in csv.DictReader(f, delimiter="\t")]
+    trace.require(len(expected) > 200, f"{len(expected)} lines of {sys.argv[2]}")
+    check_moved(trace, expected)
+    check_failed(trace, expected)
+    check_used(trace, expected)
+    trace.finish()
+
+
+main()
