@@ -16,6 +16,7 @@
 #include "background.h"
 #include "cmd.h"
 #include "collect.h"
+#include "collector_kinds.h"
 #include "collectors.h"
 #include "config.h"
 #include "drain.h"
@@ -66,6 +67,7 @@ struct session {
 	bool traced; /* false under --best-effort where nothing can be traced */
 	bool paused; /* below --min-free */
 	unsigned int interrupts;
+	int last_interrupt; /* SIGINT or SIGTERM */
 	const char *why; /* tracing ended early for this reason */
 	char *cwd;
 };
@@ -137,10 +139,13 @@ static int write_manifest(struct session *s, bool complete)
 	}
 	m->collectors = collectors;
 	m->n_collectors = s->collectors.n;
-	for (unsigned int i = 0; i < s->collectors.n; i++)
+	for (unsigned int i = 0; i < s->collectors.n; i++) {
+		const struct collector *c = &s->collectors.c[i];
+
 		collectors[i] = (struct manifest_collector_row){
-			.name = collectors_name(i), .file = collectors_file(i), .state = s->collectors.c[i].state,
+			.name = c->kind->name, .file = c->kind->file, .state = c->state,
 		};
+	}
 	m->n_rings = s->tracer.n_rings;
 	m->ring_bytes = s->tracer.ring_bytes;
 	m->ring_reserve_bytes = s->tracer.cfg.ring_reserve;
@@ -404,8 +409,10 @@ static int on_signal(void *ctx, int fd, uint32_t events)
 
 	if (read(fd, &si, sizeof(si)) != sizeof(si))
 		return 0;
-	if (si.ssi_signo == SIGINT || si.ssi_signo == SIGTERM)
+	if (si.ssi_signo == SIGINT || si.ssi_signo == SIGTERM) {
 		s->interrupts++;
+		s->last_interrupt = (int)si.ssi_signo;
+	}
 	if (!alive || s->interrupts > 1) {
 		if (si.ssi_signo == SIGINT || si.ssi_signo == SIGTERM) {
 			s->why = strsignal((int)si.ssi_signo);
@@ -492,12 +499,12 @@ static int finish(struct session *s, int code)
 	return code;
 }
 
-/* Status for the shell: the workload's own; without one, 0. */
+/* Status for the shell: the workload's own, or of the signal that did not wait for it; else 0. */
 static int exit_code(const struct session *s)
 {
 	if (!s->workload.pid)
 		return 0;
-	return s->workload.ended ? workload_exit_code(s->workload.status) : 128 + SIGINT;
+	return s->workload.ended ? workload_exit_code(s->workload.status) : 128 + s->last_interrupt;
 }
 
 /* --- all of it ------------------------------------------------------------------------------------- */
