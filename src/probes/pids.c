@@ -43,8 +43,9 @@ static const struct field fields[] = {
 	{ "UID", "real user", FIELD_U32, offsetof(struct row, rec.uid) },
 	{ "CGROUP", "path of its cgroup", FIELD_STR, offsetof(struct row, cgroup), 255 },
 	{ "RANK", "RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK of its environment", FIELD_S64, offsetof(struct row, rank) },
-	{ "ARGS", "exec, snapshot: arguments, NULs as \\000; rename: the old name; exit: utime= stime= (ns) maxrss= (bytes) "
-	  "majflt= disk_read= disk_write= (bytes), of the process where STATUS is given, else of the thread",
+	{ "ARGS", "exec, snapshot (of a process, not its other threads): arguments, NULs as \\000; rename: the old name; "
+	  "exit: utime= stime= (ns) maxrss= (bytes) majflt= disk_read= disk_write= (bytes), "
+	  "of the process where STATUS is given, else of the thread",
 	  FIELD_USTR, offsetof(struct row, rec.segs), 0 },
 };
 
@@ -102,6 +103,18 @@ static int64_t read_rank(uint32_t pid)
 	return DLT_NONE;
 }
 
+/* The command line, as exec's row has it: another process's memory is out of a BPF program's reach. */
+static size_t read_args(uint32_t pid, char *dst, size_t size)
+{
+	autofree char *name = util_fmt("/proc/%u/cmdline", pid), *text = NULL;
+	size_t len;
+
+	if (!name || util_read_file(name, size, &text, &len) < 0)
+		return 0;
+	memcpy(dst, text, len);
+	return len;
+}
+
 /* Fresh from /proc; a process that is gone already keeps what it had from its parent. */
 static void proc_read(struct proc *p, uint32_t pid)
 {
@@ -113,6 +126,8 @@ static void proc_read(struct proc *p, uint32_t pid)
 static struct proc *proc_get(struct decode *d, const struct dlt_pids *rec)
 {
 	struct proc *p = proc_slot(d, rec->hdr.tgid), *parent = proc_slot(d, rec->ppid);
+	bool fresh = rec->event == DLT_PIDS_EXEC ||
+		     (rec->event == DLT_PIDS_SNAPSHOT && rec->hdr.tid == rec->hdr.tgid);
 
 	if (!p)
 		return NULL;
@@ -121,7 +136,7 @@ static struct proc *proc_get(struct decode *d, const struct dlt_pids *rec)
 
 		*p = copy;
 		p->pid = rec->hdr.tgid;
-	} else if (p->pid != rec->hdr.tgid || rec->event == DLT_PIDS_EXEC) {
+	} else if (p->pid != rec->hdr.tgid || fresh) {
 		if (p->pid != rec->hdr.tgid)
 			*p = (struct proc){ .rank = DLT_NONE };
 		proc_read(p, rec->hdr.tgid);
@@ -143,6 +158,9 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 				       "utime=%llu stime=%llu maxrss=%llu majflt=%llu disk_read=%llu disk_write=%llu",
 				       rec->utime_ns, rec->stime_ns, rec->maxrss_bytes, rec->majflt,
 				       rec->disk_read, rec->disk_write);
+	else if (rec->event == DLT_PIDS_SNAPSHOT)
+		len = rec->hdr.tid != rec->hdr.tgid || d->cfg->no_args ? 0 :
+		      read_args(rec->hdr.tgid, row.seg, DLT_ARGS_MAX);
 	else
 		memcpy(row.seg, rec + 1, MIN(len, sizeof(row.seg)));
 	if (rec->event == DLT_PIDS_RENAME)

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What bpf/snapshot.bpf.c is told of processes that have just joined the target, and tells back. */
+#ifndef DLT_SNAPSHOT_H
+#define DLT_SNAPSHOT_H
+
+#include "dlt/dlt.h"
+
+#define DLT_NEWCOMERS 4096 /* at a time */
+
+struct dlt_newcomer {
+	__u64 since_ns; /* CLOCK_MONOTONIC: threads from then on were seen by the fork hook */
+	__u32 alive;	/* set when a thread was met that has yet to exit */
+	__u32 pad;
+};
+
+DLT_ASSERT_SIZE(dlt_newcomer, 16);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util.h"
+
+#define PF_KTHREAD 0x00200000 /* linux/sched.h */
+#define PROC_TEXT_MAX 65536
+
+static int read_text(pid_t pid, const char *name, char **text)
+{
+	autofree char *path = util_fmt("/proc/%d/%s", pid, name);
+	int r = path ? util_read_file(path, PROC_TEXT_MAX, text, NULL) : -ENOMEM;
+
+	return r == -ESRCH ? -ENOENT : r;
+}
+
+int process_read(struct process *p, pid_t pid)
+{
+	autofree char *text = NULL;
+	unsigned long long start;
+	unsigned int flags;
+	const char *rest;
+	char state;
+	int ppid, r;
+
+	r = read_text(pid, "stat", &text);
+	if (r < 0)
+		return r;
+	/* proc(5): PID (COMM) STATE PPID ...; COMM can hold anything, also ") " */
+	rest = strrchr(text, ')');
+	if (!rest || sscanf(rest, ") %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+			    &state, &ppid, &flags, &start) != 4)
+		return -EINVAL;
+	if (state == 'Z' || state == 'X')
+		return -ENOENT;
+	*p = (struct process){ .pid = pid, .ppid = ppid, .start_ticks = start, .kernel = flags & PF_KTHREAD };
+	return 0;
+}
+
+pid_t process_of_thread(pid_t tid)
+{
+	static const char key[] = "\nTgid:\t"; /* newlines in the name above are escaped */
+	autofree char *text = NULL;
+	const char *at;
+	int r = read_text(tid, "status", &text);
+
+	if (r < 0)
+		return r;
+	at = strstr(text, key);
+	return at ? (pid_t)strtol(at + strlen(key), NULL, 10) : -EINVAL;
+}
+
+int process_list(struct process **ret, size_t *n_ret)
+{
+	autofree struct process *list = NULL;
+	DIR *proc = opendir("/proc");
+	size_t n = 0, room = 0;
+	struct dirent *e;
+
+	if (!proc)
+		return -errno;
+	while ((e = readdir(proc))) {
+		struct process p, *more;
+		char *end;
+		long pid = strtol(e->d_name, &end, 10);
+
+		if (pid <= 0 || *end || process_read(&p, (pid_t)pid) < 0)
+			continue;
+		if (n == room) {
+			room = room ? 2 * room : 1024;
+			more = realloc(list, room * sizeof(*list));
+			if (!more) {
+				closedir(proc);
+				return -ENOMEM;
+			}
+			list = more;
+		}
+		list[n++] = p;
+	}
+	closedir(proc);
+	*ret = TAKE_PTR(list);
+	*n_ret = n;
+	return 0;
+}

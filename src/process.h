@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The machine's processes as /proc tells of them. Keeps nothing and knows no target. */
+#ifndef PROCESS_H
+#define PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct process {
+	pid_t pid, ppid;
+	uint64_t start_ticks; /* since boot: tells two lives of one number apart */
+	bool kernel;	      /* a kernel thread */
+};
+
+/* Read process (or thread) PID; 0 or -errno, -ENOENT when it is gone or a zombie. */
+int process_read(struct process *p, pid_t pid);
+
+/* The process that thread TID belongs to, or -errno. */
+pid_t process_of_thread(pid_t tid);
+
+/* All processes in a new array, which the caller frees. 0 or -errno. */
+int process_list(struct process **ret, size_t *n_ret);
+
+#endif

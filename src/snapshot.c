@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "snapshot.h"
+
+#include <errno.h>
+#include <stdint.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "dlt/snapshot.h"
+#include "snapshot.skel.h"
+#include "tracer.h"
+#include "util.h"
+
+struct snapshot {
+	struct tracer *tracer;
+	struct snapshot_bpf *skel;
+	bool whole; /* this kernel's iterators cannot be told a process */
+	uint32_t pids[DLT_NEWCOMERS];
+	unsigned int n;
+};
+
+int snapshot_open(struct snapshot **ret, struct tracer *t)
+{
+	struct snapshot *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	s->tracer = t;
+	s->skel = snapshot_bpf__open();
+	r = s->skel ? 0 : -errno;
+	if (!r) {
+		s->skel->rodata->dlt_cfg = t->cfg;
+		s->skel->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
+		bpf_program__set_autoload(s->skel->progs.snapshot_file, t->probes >> DLT_open & 1);
+		/* iter/task_vma came in 5.12 */
+		bpf_program__set_autoload(s->skel->progs.snapshot_vma,
+					  t->probes >> DLT_mmap & 1 &&
+					  libbpf_find_vmlinux_btf_id("task_vma", BPF_TRACE_ITER) > 0);
+		/* a buffer of its own, one for all CPUs: see bpf/snapshot.bpf.c */
+		r = bpf_map__set_type(s->skel->maps.dlt_scratch, BPF_MAP_TYPE_ARRAY);
+	}
+	if (!r)
+		r = tracer_share_maps(t, s->skel->obj, 1U << TRACER_SCRATCH);
+	if (!r)
+		r = snapshot_bpf__load(s->skel);
+	if (r < 0) {
+		snapshot_close(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+void snapshot_close(struct snapshot *s)
+{
+	if (!s)
+		return;
+	snapshot_bpf__destroy(s->skel);
+	free(s);
+}
+
+int snapshot_want(struct snapshot *s, pid_t pid)
+{
+	struct dlt_newcomer new = { .since_ns = clock_now_ns(CLOCK_MONOTONIC) };
+	uint32_t key = (uint32_t)pid;
+	int r = s->n == DLT_NEWCOMERS ? snapshot_take(s) : 0;
+
+	if (r < 0)
+		return r;
+	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.dlt_newcomers), &key, &new, BPF_ANY) < 0)
+		return -errno;
+	s->pids[s->n++] = key;
+	return 0;
+}
+
+/* Run PROG over the tasks of process PID, or of all for 0. -E2BIG: the kernel takes no process. */
+static int walk(struct bpf_program *prog, uint32_t pid)
+{
+	/* the task part of union bpf_iter_link_info, which has it from 6.1 on (commit f0d74c4da1f0) */
+	struct { uint32_t tid, pid, pid_fd; } only = { .pid = pid };
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = (union bpf_iter_link_info *)&only,
+		    .link_info_len = sizeof(only));
+	struct bpf_link *link = bpf_program__attach_iter(prog, pid ? &opts : NULL);
+	char none[64]; /* the programs print nothing */
+	int fd, r = 0;
+	ssize_t n;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	/* EAGAIN: a million objects passed without a word, go on (kernel/bpf/bpf_iter.c) */
+	do
+		n = fd < 0 ? -1 : read(fd, none, sizeof(none));
+	while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
+	if (n < 0)
+		r = -errno;
+	util_close(&fd);
+	bpf_link__destroy(link);
+	return r;
+}
+
+/* Threads first: the files and mappings that follow are of processes with a row. */
+static int walk_all(const struct snapshot *s, uint32_t pid)
+{
+	struct bpf_program *prog;
+	int r = 0;
+
+	bpf_object__for_each_program(prog, s->skel->obj)
+		if (!r && bpf_program__autoload(prog))
+			r = walk(prog, pid);
+	return r;
+}
+
+static int settle(struct snapshot *s)
+{
+	int map = bpf_map__fd(s->skel->maps.dlt_newcomers), r = 0;
+
+	for (unsigned int i = 0; i < s->n; i++) {
+		struct dlt_newcomer new;
+
+		if (bpf_map_lookup_elem(map, &s->pids[i], &new) < 0)
+			r = -errno;
+		else if (!new.alive)
+			tracer_target_remove(s->tracer, (pid_t)s->pids[i]);
+		bpf_map_delete_elem(map, &s->pids[i]);
+	}
+	s->n = 0;
+	return r;
+}
+
+int snapshot_take(struct snapshot *s)
+{
+	int r = 0, settled;
+
+	for (unsigned int i = 0; !r && !s->whole && i < s->n; i++) {
+		r = walk_all(s, s->pids[i]);
+		if (r == -E2BIG) {
+			s->whole = true;
+			r = 0;
+		}
+	}
+	if (!r && s->whole && s->n)
+		r = walk_all(s, 0);
+	settled = settle(s);
+	return r < 0 ? r : settled;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "target.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "container.h"
+#include "log.h"
+#include "snapshot.h"
+#include "tracer.h"
+#include "util.h"
+
+/* --- before the load --------------------------------------------------------------------------- */
+
+static int resolve_pid(struct targets *ts, pid_t pid, char *error, size_t size)
+{
+	struct process *p = &ts->roots[ts->n_roots];
+	pid_t tgid = process_of_thread(pid);
+	int r = tgid < 0 ? tgid : process_read(p, tgid);
+
+	if (!r && (p->kernel || tgid == getpid()))
+		r = -EINVAL;
+	if (r == -EINVAL)
+		snprintf(error, size, "--pid %d: %s cannot be traced", pid, tgid == getpid() ? "dltraced itself" : "a kernel thread");
+	else if (r < 0)
+		snprintf(error, size, "--pid %d: %s", pid, r == -ENOENT ? "no such process" : strerror(-r));
+	else
+		ts->n_roots++;
+	return r;
+}
+
+static int resolve_cgroup(struct targets *ts, const struct cgroup_mounts *m, const char *path, char *error,
+			  size_t size)
+{
+	unsigned int before = ts->cgroups.n;
+	struct dlt_cgroup_key key;
+	int r = cgroup_find(&ts->cgroups, m, path);
+
+	if (!r && ts->cgroups.n == before)
+		r = -ENOENT;
+	if (r < 0) {
+		snprintf(error, size, "--cgroup %s: %s", path,
+			 r == -ENOENT ? "not in a cgroup hierarchy that is mounted here" : strerror(-r));
+		return r;
+	}
+	for (unsigned int i = before; i < ts->cgroups.n; i++)
+		if (!cgroup_key(&ts->cgroups.items[i], &key))
+			return 0;
+	log_info("--cgroup %s is not there yet: traced from when it is made", path);
+	return 0;
+}
+
+static int resolve_container(struct targets *ts, const struct cgroup_mounts *m, const char *name, char *error,
+			     size_t size)
+{
+	pid_t pid;
+	int r = container_find(&ts->cgroups, &pid, m, name, error, size);
+
+	if (!r && pid)
+		r = resolve_pid(ts, pid, error, size);
+	return r;
+}
+
+int targets_resolve(struct targets *ts, const struct config *cfg, char *error, size_t size)
+{
+	struct cgroup_mounts mounts = {};
+	int r = 0;
+
+	*ts = (struct targets){ .all = cfg->all };
+	if (cfg->cgroups.n || cfg->containers.n) {
+		r = cgroup_mounts_read(&mounts);
+		if (r < 0)
+			snprintf(error, size, "cannot read which cgroup hierarchies are mounted: %s", strerror(-r));
+	}
+	for (unsigned int i = 0; !r && i < cfg->n_pids; i++)
+		r = resolve_pid(ts, cfg->pids[i], error, size);
+	for (unsigned int i = 0; !r && i < cfg->cgroups.n; i++)
+		r = resolve_cgroup(ts, &mounts, cfg->cgroups.items[i], error, size);
+	for (unsigned int i = 0; !r && i < cfg->containers.n; i++)
+		if (strcmp(cfg->containers.items[i], "new"))
+			r = resolve_container(ts, &mounts, cfg->containers.items[i], error, size);
+	cgroup_mounts_free(&mounts);
+	return r;
+}
+
+void targets_free(struct targets *ts)
+{
+	cgroup_list_free(&ts->cgroups);
+}
+
+/* --- joining the target ------------------------------------------------------------------------ */
+
+struct join {
+	struct tracer *tracer;
+	struct snapshot *snapshot;
+	unsigned int added;
+};
+
+/* Add P unless it is in the target or its number has become another's. 0 or -errno. */
+static int join(struct join *j, const struct process *p)
+{
+	struct process now;
+
+	if (tracer_target_has(j->tracer, p->pid) || p->kernel)
+		return 0;
+	tracer_target_add(j->tracer, p->pid);
+	if (process_read(&now, p->pid) < 0 || now.start_ticks != p->start_ticks) {
+		tracer_target_remove(j->tracer, p->pid);
+		return 0;
+	}
+	j->added++;
+	return snapshot_want(j->snapshot, p->pid);
+}
+
+/* Ourselves, and our helpers: what the target is to contain of ours has been added before. */
+static bool is_ours(const struct process *p)
+{
+	return p->pid == getpid() || p->ppid == getpid();
+}
+
+/*
+ * Children of target processes join, until a look at all processes finds none: what they fork from
+ * now on is the fork hook's.
+ */
+static int join_descendants(struct join *j)
+{
+	unsigned int before;
+	int r = 0;
+
+	do {
+		autofree struct process *list = NULL;
+		unsigned int round;
+		size_t n = 0;
+
+		before = j->added;
+		r = process_list(&list, &n);
+		do {
+			round = j->added;
+			for (size_t i = 0; !r && i < n; i++)
+				if (tracer_target_has(j->tracer, list[i].ppid) && !is_ours(&list[i]))
+					r = join(j, &list[i]);
+		} while (!r && j->added > round);
+	} while (!r && j->added > before);
+	return r;
+}
+
+static int join_task(void *ctx, pid_t pid)
+{
+	struct process p;
+
+	/* a threaded cgroup lists threads */
+	pid = process_of_thread(pid);
+	return pid < 0 || process_read(&p, pid) < 0 || is_ours(&p) ? 0 : join(ctx, &p);
+}
+
+static int join_cgroup(void *ctx, const char *dir)
+{
+	return cgroup_tasks(dir, join_task, ctx);
+}
+
+/* Moves into them are seen from here on, so that looking until none is new finds everybody. */
+static int join_cgroups(struct join *j, const struct cgroup_list *list)
+{
+	unsigned int before;
+	int r = 0;
+
+	for (unsigned int i = 0; !r && i < list->n; i++) {
+		struct dlt_cgroup_key key;
+
+		/* awaited before the look: it may be made in between, or go and come again */
+		r = tracer_cgroup_await(j->tracer, &list->items[i].path);
+		if (!r && !cgroup_key(&list->items[i], &key))
+			r = tracer_cgroup_add(j->tracer, &key);
+	}
+	do {
+		before = j->added;
+		for (unsigned int i = 0; !r && i < list->n; i++)
+			r = cgroup_walk(list->items[i].dir, join_cgroup, j);
+	} while (!r && j->added > before);
+	return r;
+}
+
+static int join_all(struct join *j, const struct targets *ts)
+{
+	int r = 0;
+
+	if (ts->all)
+		return snapshot_want(j->snapshot, 0);
+	for (unsigned int i = 0; !r && i < ts->n_roots; i++)
+		r = join(j, &ts->roots[i]);
+	if (!r && ts->n_roots)
+		r = join_descendants(j);
+	return r < 0 ? r : join_cgroups(j, &ts->cgroups);
+}
+
+static int join_with_snapshot(struct tracer *t, const struct targets *ts)
+{
+	struct join j = { .tracer = t };
+	int r = snapshot_open(&j.snapshot, t), taken;
+
+	if (r < 0)
+		return r;
+	r = join_all(&j, ts);
+	taken = snapshot_take(j.snapshot);
+	snapshot_close(j.snapshot);
+	return r < 0 ? r : taken;
+}
+
+int targets_apply(struct targets *ts, struct tracer *t, char *error, size_t size)
+{
+	int r = 0;
+
+	if (ts->all || ts->n_roots || ts->cgroups.n)
+		r = join_with_snapshot(t, ts);
+	if (r < 0)
+		snprintf(error, size, "cannot join the target: %s", strerror(-r));
+	return r;
+}
+
+int targets_add_tree(struct tracer *t, pid_t pid)
+{
+	struct targets ts = { .n_roots = 1 };
+	int r = process_read(&ts.roots[0], pid);
+
+	return r == -ENOENT ? 0 : r < 0 ? r : join_with_snapshot(t, &ts);
+}

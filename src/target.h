@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Targets other than the workload: processes, cgroups and containers that the user names, found
+ * before the load and joined to the target once process life is traced. Control plane. Logs one
+ * line per cgroup that is waited for; the workload's tree and "new" containers are the BPF side's.
+ */
+#ifndef TARGET_H
+#define TARGET_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "cgroup.h"
+#include "config.h"
+#include "process.h"
+
+struct tracer;
+
+struct targets {
+	bool all;
+	struct process roots[2 * CONFIG_LIST_MAX]; /* --pid, and containers that have no cgroup */
+	unsigned int n_roots;
+	struct cgroup_list cgroups;
+};
+
+/*
+ * Find what CFG names: its processes and containers are there; its cgroups may be yet to be made.
+ * 0, or -errno with one line in ERROR. Needs no tracer and changes nothing.
+ */
+int targets_resolve(struct targets *ts, const struct config *cfg, char *error, size_t size);
+
+/*
+ * After tracer_attach(), so that nobody's child slips through: add the processes with their
+ * descendants, the cgroups with what is in them, and write snapshot rows for all that was added.
+ * 0, or -errno with one line in ERROR.
+ */
+int targets_apply(struct targets *ts, struct tracer *t, char *error, size_t size);
+
+/* Add PID and the descendants it has now, with snapshot rows. 0 or -errno. */
+int targets_add_tree(struct tracer *t, pid_t pid);
+
+void targets_free(struct targets *ts);
+
+#endif
