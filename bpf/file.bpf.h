@@ -249,19 +249,37 @@ static __always_inline __u32 file_describe(struct scratch *s, struct task_struct
 	return len;
 }
 
-/* What a relative path is relative to: DIRFD's path, or the working directory's. */
+/*
+ * What a relative path is relative to: DIRFD's path, or the working directory's. The root has one
+ * component, empty: no bytes at all mean that it is not known.
+ */
 static __noinline __u32 dir_append(struct scratch *s, struct task_struct *task, __s32 dirfd)
 {
+	__u64 dentry, mnt;
 	struct fs_struct *fs;
 	struct file *file;
+	__u32 len, used;
 
-	if (dirfd != AT_FDCWD) {
+	if (dirfd == AT_FDCWD) {
+		fs = KLOAD(task, fs);
+		if (!fs)
+			return 0;
+		dentry = (__u64)KLOAD(fs, pwd.dentry);
+		mnt = (__u64)KLOAD(fs, pwd.mnt);
+	} else {
 		file = file_of_fd(task, dirfd);
-		return file ? path_append(s, task, (__u64)KLOAD(file, f_path.dentry),
-					  (__u64)KLOAD(file, f_path.mnt)) : 0;
+		if (!file)
+			return 0;
+		dentry = (__u64)KLOAD(file, f_path.dentry);
+		mnt = (__u64)KLOAD(file, f_path.mnt);
 	}
-	fs = KLOAD(task, fs);
-	return fs ? path_append(s, task, (__u64)KLOAD(fs, pwd.dentry), (__u64)KLOAD(fs, pwd.mnt)) : 0;
+	len = path_append(s, task, dentry, mnt);
+	used = s->used;
+	if (len || s->walk_flags || used > REC_MAX - DLT_PATH_MAX)
+		return len;
+	s->rec[used] = '\0';
+	s->used = used + 1;
+	return 1;
 }
 
 /* --- records with strings --------------------------------------------------------------------- */

@@ -29,7 +29,7 @@ const char *record_seg(const struct probe *p, const void *rec, size_t segs_offse
 	for (unsigned int j = 0; j < i; j++)
 		at += segs->len[j];
 	*len_ret = 0;
-	if (!len || at + len > hdr->size)
+	if (!len || len > RECORD_SEG_MAX || at + len > hdr->size)
 		return NULL;
 	*len_ret = len;
 	return (const char *)rec + at;
@@ -64,8 +64,10 @@ size_t record_abs(char *dst, const char *s, size_t s_len, const char *base, size
 	if (!s_len)
 		return 0;
 	if (s[0] != '/') {
-		if (!base)
-			base_len = 0;
+		if (!base) {
+			memcpy(dst, s, s_len);
+			return s_len;
+		}
 		at = record_path(dst, base, base_len);
 		if (at == 1)
 			at = 0; /* "/": the separator below is enough */
@@ -100,13 +102,14 @@ size_t record_realpath(char *dst, const struct dlt_file *file, const char *seg, 
 			return (size_t)sprintf(dst, "%s:[%llu]",
 					       file->magic == MAGIC_PIPEFS ? "pipe" : "socket",
 					       (unsigned long long)file->id.ino);
-		if (len)
-			len--; /* its NUL */
 		n = (size_t)sprintf(dst, "%s", file->magic == MAGIC_ANON_INODE ? "anon_inode:" : "/");
-		memcpy(dst + n, seg, len);
+		if (len)
+			memcpy(dst + n, seg, --len); /* without its NUL */
 		return n + len;
 	}
 	if (file->flags & DLT_PATH_UNREACHABLE) {
+		if (!len)
+			return 0; /* its name was lost */
 		n = sizeof(unreachable) - 1;
 		memcpy(dst, unreachable, n);
 	}

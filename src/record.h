@@ -88,14 +88,16 @@ char *record_put_row(char *out, const struct probe *p, const void *rec, struct r
 /* Both header lines of P's file; the new end. */
 char *record_put_header(char *out, const struct probe *p);
 
+#define RECORD_SEG_MAX (DLT_PATH_MAX + 1) /* a line of the workload's output with its NUL */
+
 /*
- * Segment I of REC, a record of P with its struct dlt_segs at SEGS_OFFSET: NULL and 0 when empty or
- * beyond the record's end. A user string comes without its NUL.
+ * Segment I of REC, a record of P with its struct dlt_segs at SEGS_OFFSET, with its NUL: NULL and 0
+ * when empty, too long, or beyond the record's end.
  */
 const char *record_seg(const struct probe *p, const void *rec, size_t segs_offset, unsigned int i,
 		       size_t *len_ret);
 
-#define RECORD_PATH_MAX (2 * DLT_PATH_MAX + 64)
+#define RECORD_PATH_MAX (2 * RECORD_SEG_MAX + 64)
 
 /*
  * A walked path (components from last to first, each with its NUL) as "/a/b" in DST of
@@ -109,7 +111,10 @@ size_t record_path(char *dst, const char *seg, size_t len);
  */
 size_t record_abs(char *dst, const char *s, size_t s_len, const char *base, size_t base_len);
 
-/* The path of a described file as files.out and open.out print it; also of pipes, sockets, memfds. */
+/*
+ * The path of a described file as files.out and open.out print it; also of pipes, sockets, memfds. 0
+ * for one that was never described.
+ */
 size_t record_realpath(char *dst, const struct dlt_file *file, const char *seg, size_t len);
 
 #endif
