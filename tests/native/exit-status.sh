@@ -76,5 +76,5 @@ exec setpriv --reuid 65534 --regid 65534 --clear-groups ./dltraced "$@"
 END
 chmod +x as-nobody
 DLT=./as-nobody t=$TMPDIR/theirs/t
-refuse 125 root -- touch theirs/ran
+refuse 125 sudo -- touch theirs/ran
 expect 7 --best-effort -- sh -c 'exit 7'
