@@ -69,9 +69,10 @@ int BPF_PROG(create_del_exit, struct pt_regs *regs, long ret)
 	rec->segs.len[1] = sh.path2 == NO_ARG ? 0 : user_append(s, arg(call, sh.path2));
 	rec->segs.len[2] = seg_is_relative(s->rec, at, rec->segs.len[0]) ?
 		dir_append(s, task, sh.dirfd == NO_ARG ? AT_FDCWD : (__s32)arg(call, sh.dirfd)) : 0;
-	/* a symlink's text is nobody's path */
 	rec->segs.len[3] = 0;
-	if (i != DLT_CD_SYMLINK && i != DLT_CD_SYMLINKAT && seg_is_relative(s->rec, at2, rec->segs.len[1]))
+	if (i == DLT_CD_SYMLINK || i == DLT_CD_SYMLINKAT)
+		rec->segs.len[3] = DLT_SEG_VERBATIM; /* a symlink's text is nobody's path */
+	else if (seg_is_relative(s->rec, at2, rec->segs.len[1]))
 		rec->segs.len[3] = dir_append(s, task, sh.dirfd2 == NO_ARG ? AT_FDCWD :
 							       (__s32)arg(call, sh.dirfd2));
 	if (vrec_send()) {

@@ -241,6 +241,7 @@ static char *put_seg(char *out, const struct probe *p, const struct field *f, co
 {
 	char path[RECORD_PATH_MAX];
 	size_t segs = f->offset, len, base_len;
+	const struct dlt_segs *all = (const void *)((const char *)rec + segs);
 	const char *s, *base;
 
 	if (f->kind == FIELD_REALPATH) {
@@ -252,7 +253,7 @@ static char *put_seg(char *out, const struct probe *p, const struct field *f, co
 		return text_put_str(out, path, record_realpath(path, file, s, len));
 	}
 	s = record_seg(p, rec, segs, f->arg, &len);
-	if (f->kind == FIELD_USTR) {
+	if (f->kind == FIELD_USTR || all->len[f->arg2] == DLT_SEG_VERBATIM) {
 		/* argument vectors hold NULs of their own */
 		if (s && !s[len - 1])
 			len--;

@@ -71,6 +71,7 @@ struct dlt_file {
 struct dlt_segs {
 	__u16 len[4];
 };
+#define DLT_SEG_VERBATIM 0xffff /* in place of a folder's length: what would lie in it stays as passed */
 
 /* A call in flight, from sys_enter to sys_exit. */
 struct dlt_call {
