@@ -85,7 +85,7 @@ manifest() {
 check() {
 	name=$1
 	shift
-	python3 -B "${0%/*}/checks/$name.py" "$t" "$@"
+	python3 -B "${0%/*}/checks/$name.py" "$t" "$@" || fail "check $name $*"
 }
 
 # --- a disk of our own ----------------------------------------------------------------------------

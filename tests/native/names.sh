@@ -13,3 +13,9 @@ exec 5<>gone
 rm gone
 trace -- sh -c 'echo text >&5' || fail "status $?"
 equal "row of a deleted file" "$(rows files 'REALPATH ~ "/gone$"' | cut -f 6,9)" "reg	deleted"
+
+# A link's text is no path: it is not made absolute or shorter.
+for text in a//b/./.. //a/./b/; do
+	trace -- ln -sf "$text" link || fail "status $?"
+	equal "text of a link" "$(col create_del PATH2 'FUNC ~ /^symlink/ && RET == 0')" "$text"
+done
