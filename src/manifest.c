@@ -24,6 +24,7 @@
 
 #define MANIFEST_FILE "manifest.json"
 #define MANIFEST_TMP "manifest.json.tmp"
+#define GROWTH_BYTES (16 << 10) /* of the last version over the first, and more than that */
 
 /*
  * The load that a stalled drain is reckoned with: above what one thread of small reads reached
@@ -283,10 +284,33 @@ static int write_tmp(int dirfd, const char *buf, size_t len)
 	if (fd < 0)
 		return -errno;
 	give_to_owner_of(dirfd, fd);
+	/* Space for write_over(); a file system that keeps none can do without. */
+	(void)!fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)len + GROWTH_BYTES);
 	r = util_write_all(fd, buf, len);
 	if (r < 0)
 		return r;
 	return fsync(fd) < 0 ? -errno : 0;
+}
+
+/*
+ * On a full disk there is no room for a second file, and just then the losses must be told: into
+ * the space of the first, not atomically. The folder is its user's, so the file is looked at.
+ */
+static int write_over(int dirfd, const char *buf, size_t len)
+{
+	autoclose int fd = openat(dirfd, MANIFEST_FILE,
+				  O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
+		return -EPERM;
+	r = util_write_all(fd, buf, len);
+	if (r < 0)
+		return r;
+	return ftruncate(fd, (off_t)len) < 0 || fsync(fd) < 0 ? -errno : 0;
 }
 
 int manifest_write(const struct manifest *m, int dirfd, bool complete)
@@ -305,7 +329,7 @@ int manifest_write(const struct manifest *m, int dirfd, bool complete)
 		r = -errno;
 	if (r < 0)
 		unlinkat(dirfd, MANIFEST_TMP, 0);
-	return r;
+	return r == -ENOSPC || r == -EDQUOT ? write_over(dirfd, j.buf, j.len) : r;
 }
 
 void manifest_free(struct manifest *m)
