@@ -279,6 +279,8 @@ void drain_stop(struct drain *d)
 
 void drain_free(struct drain *d)
 {
+	if (!d->ring_bytes) /* never started: descriptors are 0, not -1 */
+		return;
 	drain_stop(d);
 	decode_free(&d->decode);
 	if (d->rings.ring)

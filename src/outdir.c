@@ -285,6 +285,15 @@ int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool f
 	return r;
 }
 
+void outdir_discard(struct outdir *d)
+{
+	if (d->fd < 0)
+		return;
+	remove_trace(d->fd);
+	outdir_close(d);
+	rmdir(d->path); /* stays when something else is in it */
+}
+
 void outdir_close(struct outdir *d)
 {
 	util_close(&d->fd);

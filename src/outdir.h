@@ -54,6 +54,9 @@ struct outdir {
 int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool force);
 void outdir_close(struct outdir *d);
 
+/* Close it without a trace: our files are removed, and the folder if it is then empty. */
+void outdir_discard(struct outdir *d);
+
 /* What a failure of outdir_open() means and what to do. */
 const char *outdir_strerror(int r);
 

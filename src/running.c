@@ -44,9 +44,11 @@ void running_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns)
 	char name[DLT_COMM_LEN + 1] = "";
 	const struct probe *p;
 
-	if (call->probe >= DLT_PROBES || !probes[call->probe] || !probes[call->probe]->running)
+	if (call->probe >= DLT_PROBES || !probes[call->probe])
 		return;
 	p = probes[call->probe];
+	if (!p->running || call->func >= p->n_calls)
+		return;
 	memset(&rec, 0, sizeof(rec));
 	rec.hdr = (struct dlt_hdr){
 		.ts_ns = now_ns,

@@ -41,7 +41,8 @@ static int resolve_cgroup(struct targets *ts, const struct cgroup_mounts *m, con
 		r = -ENOENT;
 	if (r < 0) {
 		snprintf(error, size, "--cgroup %s: %s", path,
-			 r == -ENOENT ? "not in a cgroup hierarchy that is mounted here" : strerror(-r));
+			 r == -ENOENT ? "not in a cgroup hierarchy that is mounted here" :
+			 r == -EINVAL ? "what does not exist yet cannot be named with . or .." : strerror(-r));
 		return r;
 	}
 	for (unsigned int i = before; i < ts->cgroups.n; i++)
@@ -94,16 +95,22 @@ void targets_free(struct targets *ts)
 struct join {
 	struct tracer *tracer;
 	struct snapshot *snapshot;
+	uint64_t *joined; /* by number: start of the process that has been added */
 	unsigned int added;
 };
 
-/* Add P unless it is in the target or its number has become another's. 0 or -errno. */
+/*
+ * Add P unless it is in the target, has been there and is now at its end, where it may hang for
+ * long, or its number has become another's. 0 or -errno.
+ */
 static int join(struct join *j, const struct process *p)
 {
 	struct process now;
 
-	if (tracer_target_has(j->tracer, p->pid) || p->kernel)
+	if (p->kernel || (uint32_t)p->pid >= j->tracer->cfg.max_tgid || tracer_target_has(j->tracer, p->pid) ||
+	    j->joined[p->pid] == p->start_ticks)
 		return 0;
+	j->joined[p->pid] = p->start_ticks;
 	tracer_target_add(j->tracer, p->pid);
 	if (process_read(&now, p->pid) < 0 || now.start_ticks != p->start_ticks) {
 		tracer_target_remove(j->tracer, p->pid);
@@ -196,8 +203,9 @@ static int join_all(struct join *j, const struct targets *ts)
 
 static int join_with_snapshot(struct tracer *t, const struct targets *ts)
 {
-	struct join j = { .tracer = t };
-	int r = snapshot_open(&j.snapshot, t), taken;
+	autofree uint64_t *joined = calloc(t->cfg.max_tgid, sizeof(*joined));
+	struct join j = { .tracer = t, .joined = joined };
+	int r = joined ? snapshot_open(&j.snapshot, t) : -ENOMEM, taken;
 
 	if (r < 0)
 		return r;

@@ -446,6 +446,8 @@ void tracer_detach(struct tracer *t)
 
 void tracer_free(struct tracer *t)
 {
+	if (!t->ring_bytes) /* never loaded: descriptors are 0, not -1 */
+		return;
 	tracer_detach(t);
 	for (unsigned int i = 0; i < DLT_PROBES; i++) {
 		object_free(&t->objects[i]);

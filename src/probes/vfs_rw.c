@@ -97,7 +97,7 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 	rec->returned = DLT_UNKNOWN;
 	rec->disk_bytes = DLT_UNKNOWN;
 	rec->offset = DLT_NONE;
-	rec->fd = (int32_t)call->args[0];
+	rec->fd = call->func == CALL_IO_SUBMIT ? -1 : (int32_t)call->args[0];
 	if (call->func == CALL_IO_SUBMIT || copy) {
 		rec->dir = DLT_RW_NEITHER;
 		return;
@@ -105,6 +105,8 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 	rec->dir = call->shape & DLT_RW_WRITE ? DLT_RW_W : DLT_RW_R;
 	if (call->shape & DLT_RW_POS)
 		rec->offset = (int64_t)call->args[3];
+	if (call->shape & DLT_RW_RWF && rec->offset == -1)
+		rec->offset = DLT_NONE; /* the file's own */
 	if (!(call->shape & DLT_RW_VEC))
 		rec->requested = call->args[2];
 }

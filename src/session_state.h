@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One trace while it lives: what session.c (start and end) and watch.c (in between) share. */
+#ifndef SESSION_STATE_H
+#define SESSION_STATE_H
+
+#include <stdbool.h>
+
+#include "collectors.h"
+#include "drain.h"
+#include "loop.h"
+#include "manifest.h"
+#include "outdir.h"
+#include "status.h"
+#include "target.h"
+#include "tracer.h"
+#include "workload.h"
+
+struct config;
+
+enum phase {
+	PHASE_DELAY,	/* the workload runs, tracing begins later */
+	PHASE_TRACING,
+	PHASE_LINGER,	/* the targets have ended */
+	PHASE_UNTRACED, /* the trace has ended, the workload goes on */
+	PHASE_OVER,
+};
+
+struct session {
+	const struct config *cfg;
+	char **argv; /* dltraced's own */
+	char *cwd;
+	struct workload_user user;
+	struct outdir dir;
+	struct targets targets;
+	struct tracer tracer;
+	struct collectors collectors;
+	struct drain drain;
+	struct workload workload;
+	int workload_log_fd; /* -1: no --log */
+	struct manifest manifest;
+	struct status status;
+
+	struct loop loop;
+	int signal_fd, tick_fd;
+	int phase_fd; /* --delay, --duration, --linger: one after the other */
+	enum phase phase;
+	bool traced; /* false under --best-effort where nothing can be traced */
+	bool ended;  /* hooks off, files whole */
+	bool paused; /* below --min-free */
+	unsigned int interrupts;
+	int interrupt; /* the signal that ended it before the workload did */
+};
+
+/* Signals, timers and descriptors of the loop. 0 or -errno. */
+int watch_setup(struct session *s);
+/* The workload has gone: wait for its end. 0 or -errno. */
+int watch_workload(struct session *s);
+/* Set the timer of the next phase; 0 ns: none. */
+int watch_arm(struct session *s, uint64_t ns);
+
+/* Targets in, clock of --duration on. 0 or -errno, which has been logged. */
+int session_begin_tracing(struct session *s);
+/* Hooks off, helpers stopped, rows and manifest written. Once. */
+void session_end_tracing(struct session *s);
+
+/* manifest.json as of now; COMPLETE: the files are whole. 0 or -errno, which has been logged. */
+int session_write_manifest(struct session *s, bool complete);
+struct manifest_time session_now(void);
+
+#endif

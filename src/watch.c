@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A trace while it runs: signals, the workload's end, the phases by time, and once a second the
+ * space that is left and what there is to say. Control plane.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/statvfs.h>
+#include <sys/timerfd.h>
+
+#include "config.h"
+#include "log.h"
+#include "machine.h"
+#include "session_state.h"
+#include "util.h"
+
+#define MIN_FREE_BYTES (2ULL << 30)
+#define MIN_FREE_PERCENT 2
+
+/* --- space ----------------------------------------------------------------------------------------- */
+
+/* By default the larger of 2 % and 2 GiB, so that root's reserve and other people's work are safe. */
+static void check_space(struct session *s)
+{
+	uint64_t free_bytes, least = s->cfg->min_free_bytes;
+	struct statvfs fs;
+
+	if (fstatvfs(s->dir.fd, &fs) < 0)
+		return;
+	free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (least == UINT64_MAX)
+		least = MAX((uint64_t)fs.f_blocks * fs.f_frsize * MIN_FREE_PERCENT / 100, MIN_FREE_BYTES);
+	if (!s->paused && free_bytes < least) {
+		log_warn("only %llu MiB free in %s (--min-free is %llu MiB): rows are counted as lost until there is space",
+			 (unsigned long long)free_bytes >> 20, s->dir.path, (unsigned long long)least >> 20);
+		s->paused = true;
+		drain_pause(&s->drain, true);
+	} else if (s->paused && free_bytes > least + least / 16) {
+		log_info("space in %s again: writing goes on", s->dir.path);
+		s->paused = false;
+		drain_pause(&s->drain, false);
+	}
+}
+
+/* --- phases ---------------------------------------------------------------------------------------- */
+
+/*
+ * A workload ends with its root process, or with --wait-all with its last descendant; processes given
+ * by --pid with the last of them; cgroups, containers and --all go on until they are stopped, unless
+ * a workload was given too.
+ */
+static bool targets_ended(const struct session *s)
+{
+	const struct config *cfg = s->cfg;
+	bool by_workload = s->workload.pid && !cfg->wait_all && !cfg->n_pids;
+
+	if (s->workload.pid && !s->workload.ended)
+		return false;
+	if (!s->traced || s->ended)
+		return true;
+	if (cfg->all || cfg->cgroups.n || cfg->containers.n)
+		return by_workload;
+	return by_workload || !tracer_live(&s->tracer);
+}
+
+static void advance(struct session *s)
+{
+	if (s->phase < PHASE_OVER && targets_ended(s)) {
+		if (s->phase == PHASE_TRACING && s->cfg->linger_ns && s->traced) {
+			s->phase = PHASE_LINGER;
+			log_info("the targets have ended; tracing goes on for %llu s",
+				 (unsigned long long)(s->cfg->linger_ns / NSEC_PER_SEC));
+			watch_arm(s, s->cfg->linger_ns);
+		} else if (s->phase != PHASE_LINGER) {
+			s->phase = PHASE_OVER;
+		}
+	}
+	if (s->phase == PHASE_OVER)
+		loop_quit(&s->loop);
+}
+
+int watch_arm(struct session *s, uint64_t ns)
+{
+	struct itimerspec it = { .it_value = { (time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC) } };
+
+	return timerfd_settime(s->phase_fd, 0, &it, NULL) < 0 ? -errno : 0;
+}
+
+static int on_phase(void *ctx, int fd, uint32_t events)
+{
+	struct session *s = ctx;
+	uint64_t n;
+	int r = 0;
+
+	if (read(fd, &n, sizeof(n)) < 0)
+		return 0;
+	if (s->phase == PHASE_DELAY) {
+		if (s->traced && s->workload.pid && !s->workload.ended)
+			r = targets_add_tree(&s->tracer, s->workload.pid);
+		if (!r)
+			r = session_begin_tracing(s);
+	} else if (s->phase == PHASE_TRACING) {
+		s->phase = s->workload.pid && !s->workload.ended ? PHASE_UNTRACED : PHASE_OVER;
+		session_end_tracing(s);
+		if (s->phase == PHASE_UNTRACED)
+			log_info("--duration is over: the trace has ended, the workload goes on");
+	} else if (s->phase == PHASE_LINGER) {
+		if (!machine_dirty_bytes("", &n))
+			log_info("%llu MiB are still dirty", (unsigned long long)n >> 20);
+		s->phase = PHASE_OVER;
+	}
+	advance(s);
+	return r;
+}
+
+/* --- events ---------------------------------------------------------------------------------------- */
+
+static int on_tick(void *ctx, int fd, uint32_t events)
+{
+	struct session *s = ctx;
+	uint64_t n;
+
+	if (read(fd, &n, sizeof(n)) < 0)
+		return 0;
+	if (s->traced && !s->ended) {
+		check_space(s);
+		status_update(&s->status, &s->tracer, &s->drain);
+		status_warn(&s->status, &s->drain, s->dir.path);
+		status_line(&s->status);
+		escape_say(&s->drain.decode.escape, s->cfg);
+	}
+	advance(s);
+	return 0;
+}
+
+static int on_workload(void *ctx, int fd, uint32_t events)
+{
+	struct session *s = ctx;
+
+	if (workload_reap(&s->workload)) {
+		loop_del(&s->loop, fd);
+		s->manifest.workload.end = session_now();
+	}
+	advance(s);
+	return 0;
+}
+
+static int on_signal(void *ctx, int fd, uint32_t events)
+{
+	struct session *s = ctx;
+	struct signalfd_siginfo si;
+	int sig;
+
+	if (read(fd, &si, sizeof(si)) != sizeof(si))
+		return 0;
+	sig = (int)si.ssi_signo;
+	s->interrupts += sig == SIGINT || sig == SIGTERM;
+	if (!s->workload.pid || s->workload.ended || s->interrupts > 1) {
+		if (sig != SIGUSR1 && sig != SIGUSR2) {
+			s->interrupt = sig;
+			s->phase = PHASE_OVER;
+		}
+		advance(s);
+		return 0;
+	}
+	/* ^C has reached the workload through the terminal; a signal that was sent has not */
+	if (sig != SIGINT || si.ssi_code == SI_USER)
+		workload_signal(&s->workload, sig);
+	return 0;
+}
+
+/* --- setup ----------------------------------------------------------------------------------------- */
+
+int watch_setup(struct session *s)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+	sigset_t mask;
+	int r = loop_init(&s->loop);
+
+	if (r < 0)
+		return r;
+	sigemptyset(&mask);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaddset(&mask, signals[i]);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	s->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	s->tick_fd = loop_timerfd(NSEC_PER_SEC, NSEC_PER_SEC);
+	s->phase_fd = loop_timerfd(0, 0);
+	if (s->signal_fd < 0)
+		return -errno;
+	r = loop_add(&s->loop, s->signal_fd, EPOLLIN, on_signal, s);
+	if (!r)
+		r = loop_add(&s->loop, s->tick_fd, EPOLLIN, on_tick, s);
+	if (!r)
+		r = loop_add(&s->loop, s->phase_fd, EPOLLIN, on_phase, s);
+	return r;
+}
+
+int watch_workload(struct session *s)
+{
+	return loop_add(&s->loop, s->workload.pidfd, EPOLLIN, on_workload, s);
+}
