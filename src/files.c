@@ -217,6 +217,9 @@ bool files_name(struct files *f, struct file_entry *e, const char *path, size_t 
 	e->path_len = (uint32_t)len;
 	e->text = copy + len;
 	e->text_len = (uint16_t)(end - e->text);
+	/* nobody can mean a file by the path that it had, or that is not the whole of it */
+	if (e->file.flags)
+		return true;
 	table_grow(f, &f->by_path, entry_hash_path);
 	if (f->by_path.used + 1 >= f->by_path.size)
 		return true;

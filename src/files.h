@@ -36,7 +36,7 @@ struct file_entry *files_get(struct files *f, const struct dlt_file_id *id);
 /* Give ENTRY a name: true when it differs from the one it had. */
 bool files_name(struct files *f, struct file_entry *entry, const char *path, size_t len);
 
-/* The file last known by this path, or NULL. */
+/* The file last known by this path, or NULL: of those whose flags say that it is theirs now. */
 struct file_entry *files_by_path(struct files *f, const char *path, size_t len);
 /* The path is gone. */
 void files_forget_path(struct files *f, const char *path, size_t len);
