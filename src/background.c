@@ -50,7 +50,7 @@ void background_ready(int dirfd, const char *path)
 
 	if (ready_fd < 0)
 		return;
-	log = openat(dirfd, "dltraced.log", O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	log = util_create_at(dirfd, "dltraced.log", O_APPEND);
 	if (util_write_all(ready_fd, path, strlen(path)) < 0)
 		log_debug("the parent has gone");
 	util_close(&ready_fd);

@@ -24,19 +24,20 @@ int process_read(struct process *p, pid_t pid)
 	autofree char *text = NULL;
 	unsigned long long start;
 	unsigned int flags;
+	int ppid, threads, r;
 	const char *rest;
 	char state;
-	int ppid, r;
 
 	r = read_text(pid, "stat", &text);
 	if (r < 0)
 		return r;
 	/* proc(5): PID (COMM) STATE PPID ...; COMM can hold anything, also ") " */
 	rest = strrchr(text, ')');
-	if (!rest || sscanf(rest, ") %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-			    &state, &ppid, &flags, &start) != 4)
+	if (!rest || sscanf(rest, ") %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu",
+			    &state, &ppid, &flags, &threads, &start) != 5)
 		return -EINVAL;
-	if (state == 'Z' || state == 'X')
+	/* the first thread may have ended before the others */
+	if ((state == 'Z' || state == 'X') && threads <= 1)
 		return -ENOENT;
 	*p = (struct process){ .pid = pid, .ppid = ppid, .start_ticks = start, .kernel = flags & PF_KTHREAD };
 	return 0;

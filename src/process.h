@@ -14,7 +14,7 @@ struct process {
 	bool kernel;	      /* a kernel thread */
 };
 
-/* Read process (or thread) PID; 0 or -errno, -ENOENT when it is gone or a zombie. */
+/* Read process PID; 0 or -errno, -ENOENT when it is gone or a zombie. */
 int process_read(struct process *p, pid_t pid);
 
 /* The process that thread TID belongs to, or -errno. */

@@ -144,10 +144,9 @@ static int step_fork(struct session *s)
 	if (!s->cfg->argv)
 		return 0;
 	if (s->cfg->log) {
-		s->workload_log_fd = openat(s->dir.fd, WORKLOAD_LOG,
-					    O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+		s->workload_log_fd = util_create_at(s->dir.fd, WORKLOAD_LOG, O_APPEND);
 		if (s->workload_log_fd < 0) {
-			log_err_r(-errno, "%s/" WORKLOAD_LOG, s->dir.path);
+			log_err_r(s->workload_log_fd, "%s/" WORKLOAD_LOG, s->dir.path);
 			return CMD_EXIT_FAILURE;
 		}
 	}

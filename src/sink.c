@@ -31,15 +31,15 @@ static inline void set_error(struct sink *s, int r)
 int sink_open(struct sink *s, int dirfd, const char *name)
 {
 	autofree char *buf = malloc(SINK_BUFFER_BYTES);
-	autoclose int fd = -1;
+	int fd;
 
 	*s = (struct sink){ .fd = -1 };
 	if (!buf)
 		return -ENOMEM;
-	fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = util_create_at(dirfd, name, 0);
 	if (fd < 0)
-		return -errno;
-	s->fd = TAKE_FD(fd);
+		return fd;
+	s->fd = fd;
 	s->buf = TAKE_PTR(buf);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 void util_close(int *fd)
@@ -83,6 +84,18 @@ int util_read_line(const char *path, char *buf, size_t size)
 		n--;
 	buf[n] = '\0';
 	return 0;
+}
+
+int util_create_at(int dirfd, const char *name, int flags)
+{
+	autoclose int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
+	struct stat dir;
+
+	if (fd < 0 || fstat(dirfd, &dir) < 0)
+		return -errno;
+	if (dir.st_uid != geteuid() && fchown(fd, dir.st_uid, dir.st_gid) < 0)
+		return -errno;
+	return TAKE_FD(fd);
 }
 
 char *util_fmt(const char *fmt, ...)

@@ -64,6 +64,12 @@ int util_read_file(const char *path, size_t max, char **ret, size_t *len_ret);
 /* The same into BUF with blanks and newlines at the end cut off; 0 or -errno. */
 int util_read_line(const char *path, char *buf, size_t size);
 
+/*
+ * Create NAME in the folder DIRFD for writing (O_APPEND or 0 in FLAGS): it must not be there, mode
+ * 0600, and it belongs to whom the folder belongs. A descriptor or -errno.
+ */
+int util_create_at(int dirfd, const char *name, int flags);
+
 /* asprintf that returns NULL when memory is out. */
 char *util_fmt(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
