@@ -110,13 +110,13 @@ static void files_row(struct decode *d, const struct dlt_hdr *hdr, struct file_e
 		char path[RECORD_PATH_MAX];
 	} row = { .rec = { .hdr = *hdr, .file = e->file } };
 
+	e->told = d->sinks[DLT_files].lost; /* from before: this row may be the next that is lost */
 	len = MIN(len, sizeof(row.path));
 	row.rec.hdr.size = (uint32_t)(sizeof(row.rec) + len);
 	row.rec.segs.len[0] = (uint16_t)len;
 	if (len)
 		memcpy(row.path, seg, len);
 	decode_row(d, DLT_files, &row.rec.hdr);
-	e->told = d->sinks[DLT_files].lost;
 }
 
 /* A path as components from the last to the first, as the kernel walks one. */
