@@ -262,6 +262,8 @@ int session_begin_tracing(struct session *s)
 		log_err("%s", error);
 		return r;
 	}
+	if (s->traced)
+		watch_space(s);
 	s->phase = PHASE_TRACING;
 	return watch_arm(s, s->cfg->duration_ns);
 }

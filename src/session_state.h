@@ -55,6 +55,8 @@ struct session {
 int watch_setup(struct session *s);
 /* The workload has gone: wait for its end. 0 or -errno. */
 int watch_workload(struct session *s);
+/* Stop writing below --min-free, go on when there is space again. Every second, and at the start. */
+void watch_space(struct session *s);
 /* Set the timer of the next phase; 0 ns: none. */
 int watch_arm(struct session *s, uint64_t ns);
 

@@ -23,7 +23,7 @@
 /* --- space ----------------------------------------------------------------------------------------- */
 
 /* By default the larger of 2 % and 2 GiB, so that root's reserve and other people's work are safe. */
-static void check_space(struct session *s)
+void watch_space(struct session *s)
 {
 	uint64_t free_bytes, least = s->cfg->min_free_bytes;
 	struct statvfs fs;
@@ -126,7 +126,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 	if (read(fd, &n, sizeof(n)) < 0)
 		return 0;
 	if (s->traced && !s->ended) {
-		check_space(s);
+		watch_space(s);
 		status_update(&s->status, &s->tracer, &s->drain);
 		status_warn(&s->status, &s->drain, s->dir.path);
 		status_line(&s->status);
