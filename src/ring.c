@@ -130,7 +130,6 @@ static void heap_down(struct rings *rs, unsigned int i)
 uint64_t rings_consume(struct rings *rs, uint64_t until_ns, ring_fn fn, void *ctx)
 {
 	uint64_t n = 0;
-	bool blocked = false;
 
 	rs->n_heap = 0;
 	for (unsigned int i = 0; i < rs->n; i++) {
@@ -148,19 +147,19 @@ uint64_t rings_consume(struct rings *rs, uint64_t until_ns, ring_fn fn, void *ct
 	for (unsigned int i = rs->n_heap; i-- > 0;)
 		heap_down(rs, i);
 
-	while (rs->n_heap && !blocked && heap_ts(rs, 0) <= until_ns) {
+	while (rs->n_heap && heap_ts(rs, 0) <= until_ns) {
 		struct ring *r = &rs->ring[rs->heap[0]];
 
+		if (r->blocked)
+			break; /* what is being written may be a neighbour of these */
 		fn(ctx, r->ahead[0].rec, r->ahead[0].len);
 		n++;
 		memmove(&r->ahead[0], &r->ahead[1], --r->n_ahead * sizeof(r->ahead[0]));
 		look(r);
 		if (r->scan - *r->consumer_pos > RELEASE_EVERY)
 			release(r);
-		if (!r->n_ahead) {
-			blocked = r->blocked;
+		if (!r->n_ahead)
 			rs->heap[0] = rs->heap[--rs->n_heap];
-		}
 		heap_down(rs, 0);
 	}
 	for (unsigned int i = 0; i < rs->n; i++)
