@@ -246,6 +246,13 @@ int container_cgroups(struct cgroup_list *list, const struct cgroup_mounts *m, c
 	return r;
 }
 
+/* What a runtime that is installed said, in the words of a message. */
+static const char *answer(int r)
+{
+	return r == 0 ? "does not run" : r == -ESRCH ? "not known" : r == -ETIMEDOUT ? "no answer" :
+	       r == -EPROTO || r == -EMSGSIZE ? "an answer that makes no sense" : strerror(-r);
+}
+
 static int find_by_name(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *m,
 			const char *name, char *error, size_t size)
 {
@@ -260,8 +267,7 @@ static int find_by_name(struct cgroup_list *list, pid_t *pid_ret, const struct c
 			pid = r;
 		if (r == -ENOENT) /* no such program */
 			continue;
-		snprintf(asked + at, sizeof(asked) - at, "%s%s (%s)", at ? ", " : "", runtimes[i],
-			 r == 0 ? "not running" : r == -ESRCH ? "not known" : strerror(-r));
+		snprintf(asked + at, sizeof(asked) - at, "%s%s: %s", at ? "; " : "", runtimes[i], answer(r));
 	}
 	if (pid > 0) {
 		autofree char *file = util_fmt("/proc/%d/cgroup", pid), *text = NULL;
@@ -276,11 +282,10 @@ static int find_by_name(struct cgroup_list *list, pid_t *pid_ret, const struct c
 		return r;
 	}
 	if (*asked)
-		snprintf(error, size, "--container %s: no such running container: asked %s; give 12 or more digits of "
-			 "its id if another runtime has it, or new for those to come",
-			 name, asked);
+		snprintf(error, size, "--container %s: not found (%s); 12 or more digits of its id find another user's, "
+			 "new those yet to come", name, asked);
 	else
-		snprintf(error, size, "--container %s: docker, podman or nerdctl would say what it is, none is installed; "
+		snprintf(error, size, "--container %s: no docker, podman or nerdctl here knows names; "
 			 "give 12 or more digits of its id", name);
 	return -ESRCH;
 }

@@ -188,11 +188,19 @@ void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct 
 	struct file_entry *e = id->ino ? files_get(d->ctx.files, id) : NULL;
 	char seg[RECORD_PATH_MAX];
 
-	if (!e || e->told == sink->lost || (e->told != FILES_NEVER && sink->paused))
+	if (!e || e->told == sink->lost)
 		return;
 	if (!e->path_len)
 		e->file.flags |= DLT_PATH_UNREACHABLE;
 	files_row(d, hdr, e, seg, e->path_len ? entry_seg(e, seg) : 0);
+}
+
+void decode_files_again(struct decode *d, uint64_t now_ns)
+{
+	struct dlt_hdr hdr = { .ts_ns = now_ns, .probe = DLT_files };
+
+	for (uint32_t fid = 1; fid <= files_count(d->ctx.files); fid++)
+		decode_file_used(d, &hdr, &files_at(d->ctx.files, fid)->id);
 }
 
 struct dlt_file_id decode_path_moved(struct decode *d, const struct dlt_hdr *hdr, const char *path,

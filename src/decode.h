@@ -62,6 +62,9 @@ void decode_file(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_f
 /* ID is used by a row: it must be in files.out, even when its name was lost. */
 void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file_id *id);
 
+/* At the end: rows again for all files whose rows may be among those that files.out has lost. */
+void decode_files_again(struct decode *d, uint64_t now_ns);
+
 /* A file known by PATH is now NEW_PATH (NULL: gone): its identity, or ino 0. */
 struct dlt_file_id decode_path_moved(struct decode *d, const struct dlt_hdr *hdr, const char *path,
 				     size_t len, const char *new_path, size_t new_len);

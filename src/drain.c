@@ -69,6 +69,7 @@ static void clock_tick(struct drain *d, bool step)
 
 static void drain_flush(struct drain *d)
 {
+	sink_flush(&d->decode.sinks[DLT_files]); /* names before those who use them */
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (d->decode.sinks[i].fd >= 0)
 			sink_flush(&d->decode.sinks[i]);
@@ -162,6 +163,8 @@ static void finish(struct drain *d)
 	tracer_in_flight_recs(d->tracer, d->end_ns, in_flight_rec, d);
 	clock_map_update(&d->decode.clock, &r, false);
 	clock_row(d, &r, DLT_TIME_END);
+	drain_flush(d);
+	decode_files_again(&d->decode, d->end_ns);
 	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
 		if (d->collectors->c[i].read_fd >= 0)
 			collector_read(&d->collectors->c[i], &d->decode.clock);
@@ -203,6 +206,9 @@ static int sinks_open(struct drain *d, uint32_t mask, int dirfd)
 	}
 	return 0;
 }
+
+/* Every FID of the other files must be found in files.out, on a full disk too. */
+#define FILES_AHEAD_BYTES (256U << 10)
 
 static int watch(struct drain *d, int *fd_slot, int fd, loop_fn fn)
 {
@@ -251,6 +257,8 @@ int drain_start(struct drain *d, const struct config *cfg, struct tracer *t,
 		r = sinks_open(d, mask | 1U << DLT_files | 1U << DLT_pids |
 				       (workload_log ? 1U << DLT_workload : 0), dirfd);
 	if (!r)
+		sink_keep_ahead(&d->decode.sinks[DLT_files], FILES_AHEAD_BYTES);
+	if (!r)
 		r = rings_init(&d->rings, t->ring_fds, t->n_rings, t->ring_bytes);
 	if (!r)
 		r = loop_setup(d);
@@ -296,7 +304,8 @@ void drain_free(struct drain *d)
 void drain_pause(struct drain *d, bool pause)
 {
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		__atomic_store_n(&d->decode.sinks[i].paused, pause, __ATOMIC_RELAXED);
+		if (i != DLT_files) /* small, and the others' rows cannot be read without it */
+			__atomic_store_n(&d->decode.sinks[i].paused, pause, __ATOMIC_RELAXED);
 	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
 		__atomic_store_n(&d->collectors->c[i].sink.paused, pause, __ATOMIC_RELAXED);
 }

@@ -230,6 +230,11 @@ bool files_name(struct files *f, struct file_entry *e, const char *path, size_t 
 	return true;
 }
 
+struct file_entry *files_at(struct files *f, uint32_t fid)
+{
+	return entry_at(f, fid - 1);
+}
+
 size_t files_count(const struct files *f)
 {
 	return f->n;

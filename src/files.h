@@ -41,6 +41,8 @@ struct file_entry *files_by_path(struct files *f, const char *path, size_t len);
 /* The path is gone. */
 void files_forget_path(struct files *f, const char *path, size_t len);
 
+/* The entry of FID, 1 to files_count(). */
+struct file_entry *files_at(struct files *f, uint32_t fid);
 size_t files_count(const struct files *f);
 
 #endif

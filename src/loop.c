@@ -36,10 +36,10 @@ int loop_add(struct loop *l, int fd, uint32_t events, loop_fn fn, void *ctx)
 
 	if (!s)
 		return -ENOSPC;
-	ev.data.u32 = (uint32_t)(s - l->sources);
+	ev.data.u64 = (uint64_t)++s->turn << 32 | (uint32_t)(s - l->sources);
 	if (epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0)
 		return -errno;
-	*s = (struct loop_source){ .fd = fd, .fn = fn, .ctx = ctx };
+	*s = (struct loop_source){ .fd = fd, .turn = s->turn, .fn = fn, .ctx = ctx };
 	return 0;
 }
 
@@ -61,9 +61,10 @@ int loop_once(struct loop *l, int timeout_ms)
 	if (n < 0)
 		return errno == EINTR ? 0 : -errno;
 	for (int i = 0; i < n; i++) {
-		/* A callback before this one may have taken the source out. */
-		struct loop_source *s = &l->sources[ev[i].data.u32];
-		int r = s->fd < 0 ? 0 : s->fn(s->ctx, s->fd, ev[i].events);
+		/* A callback before this one may have taken the source out, and put another in. */
+		struct loop_source *s = &l->sources[(uint32_t)ev[i].data.u64];
+		bool gone = s->fd < 0 || s->turn != ev[i].data.u64 >> 32;
+		int r = gone ? 0 : s->fn(s->ctx, s->fd, ev[i].events);
 
 		if (r < 0)
 			return r;

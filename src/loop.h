@@ -19,6 +19,7 @@ struct loop {
 	bool quit;
 	struct loop_source {
 		int fd; /* -1: free */
+		uint32_t turn; /* how often this place was taken: events of earlier owners are void */
 		loop_fn fn;
 		void *ctx;
 	} sources[LOOP_MAX_FDS];

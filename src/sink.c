@@ -26,6 +26,10 @@ static inline void add(uint64_t *counter, uint64_t n)
 static inline void set_error(struct sink *s, int r)
 {
 	__atomic_store_n(&s->error, r, __ATOMIC_RELAXED);
+	if (r == 0)
+		return;
+	__atomic_store_n(&s->failed_with, r, __ATOMIC_RELAXED);
+	add(&s->failures, 1);
 }
 
 int sink_open(struct sink *s, int dirfd, const char *name)
@@ -44,11 +48,29 @@ int sink_open(struct sink *s, int dirfd, const char *name)
 	return 0;
 }
 
+/* Twice as much as is promised, so that not every flush has to ask. */
+static void allocate_ahead(struct sink *s)
+{
+	uint64_t end = s->file_bytes + 2 * s->ahead;
+
+	if (s->ahead && s->file_bytes + s->ahead > s->allocated &&
+	    fallocate(s->fd, FALLOC_FL_KEEP_SIZE, (off_t)s->file_bytes, (off_t)(end - s->file_bytes)) == 0)
+		s->allocated = end;
+}
+
+void sink_keep_ahead(struct sink *s, uint64_t bytes)
+{
+	s->ahead = bytes;
+	allocate_ahead(s);
+}
+
 void sink_close(struct sink *s)
 {
 	if (!s->buf)
 		return;
 	sink_flush(s);
+	if (s->allocated)
+		(void)!ftruncate(s->fd, (off_t)s->file_bytes);
 	/* NFS and quotas may say only now that the data did not arrive. */
 	if (close(s->fd) < 0)
 		set_error(s, -errno);
@@ -129,6 +151,7 @@ int sink_flush(struct sink *s)
 		s->file_bytes += s->len;
 		s->len = 0;
 		s->text_len = 0;
+		allocate_ahead(s);
 	}
 	s->rows_buffered = 0;
 	return r;

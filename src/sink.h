@@ -24,11 +24,14 @@ struct sink {
 	size_t text_len; /* text before the first buffered row: kept when a write fails */
 	uint64_t rows_buffered;
 	uint64_t file_bytes; /* whole rows in the file */
+	uint64_t ahead, allocated; /* sink_keep_ahead() */
 	/* read by the control plane: relaxed loads */
 	uint64_t rows, bytes; /* in the file */
 	uint64_t lost, late;
 	uint64_t last_ts_ns; /* of the rows taken */
 	int error; /* last write error, -errno; 0 after a write that worked */
+	uint64_t failures; /* writes that did not work */
+	int failed_with;   /* the last of them, -errno */
 	/* written by the control plane: relaxed stores */
 	bool paused; /* below --min-free: rows are counted as lost */
 };
@@ -37,6 +40,13 @@ struct sink {
 int sink_open(struct sink *s, int dirfd, const char *name);
 /* Flush, close and free; the counts stay. Fine on a sink that was never opened. */
 void sink_close(struct sink *s);
+
+/*
+ * Keep BYTES of disk space allocated behind the end, given back at the close: what others cannot do
+ * without (files.out) can still be written for a while when the disk is full. Does nothing where the
+ * file system cannot (fallocate(2)).
+ */
+void sink_keep_ahead(struct sink *s, uint64_t bytes);
 
 /* Room for one row of at most SINK_ROW_MAX bytes; never NULL, also when the sink is not open. */
 char *sink_begin(struct sink *s);

@@ -98,15 +98,22 @@ void status_warn(struct status *s, const struct drain *d, const char *dir)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), beat = load(&d->heartbeat_ns);
 	bool stalled = beat && now - beat > STALLED_NS;
-	int error = 0;
+	uint64_t failures = 0;
+	int failed_with = 0;
 
-	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (__atomic_load_n(&d->decode.sinks[i].error, __ATOMIC_RELAXED))
-			error = __atomic_load_n(&d->decode.sinks[i].error, __ATOMIC_RELAXED);
-	if (error && error != s->error_said)
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		const struct sink *sink = &d->decode.sinks[i];
+
+		failures += load(&sink->failures);
+		if (load(&sink->failures))
+			failed_with = __atomic_load_n(&sink->failed_with, __ATOMIC_RELAXED);
+	}
+	if (failures > s->failures_said && (!s->failures_said || now - s->failures_said_ns > SAY_AGAIN_NS)) {
 		log_warn("cannot write to %s: %s; rows are counted as lost until it can be written again",
-			 dir, strerror(-error));
-	s->error_said = error;
+			 dir, strerror(-failed_with));
+		s->failures_said = failures;
+		s->failures_said_ns = now;
+	}
 	if (stalled && !s->stalled_said)
 		log_warn("writing to %s has stalled; once the rings are full, what follows is counted as lost", dir);
 	s->stalled_said = stalled;

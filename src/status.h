@@ -31,7 +31,7 @@ struct status {
 	/* what has been said already */
 	uint64_t lost_said, lost_said_ns;
 	bool stalled_said, same_dev_said;
-	int error_said;
+	uint64_t failures_said, failures_said_ns;
 	uint64_t start_ns, last_ns;
 	uint64_t last_rows[DLT_PROBES];
 };
