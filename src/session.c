@@ -235,20 +235,19 @@ static int start_tracing(struct session *s, char *error, size_t size)
 
 static int step_trace(struct session *s)
 {
-	char error[512];
 	int r;
 
 	s->manifest.start = session_now();
 	s->status.start_ns = s->manifest.start.mono_ns;
-	r = start_tracing(s, error, sizeof(error));
+	r = start_tracing(s, s->why_not, sizeof(s->why_not));
 	s->traced = !r;
 	if (!r)
 		return session_write_manifest(s, false) < 0 ? CMD_EXIT_FAILURE : 0;
 	if (!s->cfg->best_effort || !s->cfg->argv) {
-		log_err("%s", error);
+		log_err("%s", s->why_not);
 		return CMD_EXIT_FAILURE;
 	}
-	log_warn("not traced: %s", error);
+	log_warn("not traced: %s", s->why_not);
 	tracer_detach(&s->tracer);
 	return 0;
 }

@@ -20,15 +20,16 @@ int session_write_manifest(struct session *s, bool complete)
 
 	m->probes = rows;
 	m->n_probes = 0;
-	for (unsigned int i = 1; s->traced && i < DLT_PROBES; i++) {
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		const struct status_probe *p = &s->status.probes[i];
+		const char *why = s->traced ? s->tracer.why[i] : s->why_not;
 
-		if (!(s->tracer.probes >> i & 1) && i != DLT_files && i != DLT_pids && !s->tracer.why[i])
+		if (!(s->cfg->probes >> i & 1) && i != DLT_files && i != DLT_pids)
 			continue;
 		rows[m->n_probes++] = (struct manifest_probe_row){
 			.name = probes[i]->name,
-			.backend = s->tracer.why[i] ? "none" : probes[i]->open ? "tracepoint" : "user",
-			.why = s->tracer.why[i],
+			.backend = why ? "none" : probes[i]->open ? "tracepoint" : "user",
+			.why = why,
 			.calls = p->calls,
 			.rows = p->rows,
 			.lost = p->lost,

@@ -45,6 +45,7 @@ struct session {
 	int phase_fd; /* --delay, --duration, --linger: one after the other */
 	enum phase phase;
 	bool traced; /* false under --best-effort where nothing can be traced */
+	char why_not[512];
 	bool ended;  /* hooks off, files whole */
 	bool paused; /* below --min-free */
 	unsigned int interrupts;
