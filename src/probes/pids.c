@@ -77,7 +77,7 @@ static void read_cgroup(uint32_t pid, char *dst, size_t size)
 
 	if (!name || util_read_file(name, 65536, &text, NULL) < 0)
 		return;
-	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+	for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
 		char *path = strchr(line, ':');
 
 		path = path ? strchr(path + 1, ':') : NULL;
@@ -88,19 +88,28 @@ static void read_cgroup(uint32_t pid, char *dst, size_t size)
 	}
 }
 
-static int64_t read_rank(uint32_t pid)
+/* Nothing to read: gone, or a zombie, or an environment without anything. *RANK stays. */
+static void read_rank(uint32_t pid, int64_t *rank)
 {
 	static const char *const names[] = { "RANK=", "SLURM_PROCID=", "OMPI_COMM_WORLD_RANK=" };
 	autofree char *name = util_fmt("/proc/%u/environ", pid), *env = NULL;
 	size_t len;
 
-	if (!name || util_read_file(name, 1 << 20, &env, &len) < 0)
-		return DLT_NONE;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		for (char *s = env; s < env + len; s += strlen(s) + 1)
-			if (!strncmp(s, names[i], strlen(names[i])))
-				return strtoll(s + strlen(names[i]), NULL, 10);
-	return DLT_NONE;
+	if (!name || util_read_file(name, 1 << 20, &env, &len) < 0 || !len)
+		return;
+	*rank = DLT_NONE;
+	for (size_t i = 0; i < ARRAY_SIZE(names) && *rank == DLT_NONE; i++) {
+		size_t n = strlen(names[i]);
+
+		for (char *s = env, *end; s < env + len; s += strlen(s) + 1) {
+			if (strncmp(s, names[i], n))
+				continue;
+			*rank = strtoll(s + n, &end, 10);
+			if (end == s + n || *end)
+				*rank = DLT_NONE;
+			break;
+		}
+	}
 }
 
 /* The command line, as exec's row has it: another process's memory is out of a BPF program's reach. */
@@ -119,14 +128,15 @@ static size_t read_args(uint32_t pid, char *dst, size_t size)
 static void proc_read(struct proc *p, uint32_t pid)
 {
 	p->pid = pid;
-	p->rank = read_rank(pid);
+	read_rank(pid, &p->rank);
 	read_cgroup(pid, p->cgroup, sizeof(p->cgroup));
 }
 
 static struct proc *proc_get(struct decode *d, const struct dlt_pids *rec)
 {
 	struct proc *p = proc_slot(d, rec->hdr.tgid), *parent = proc_slot(d, rec->ppid);
-	bool fresh = rec->event == DLT_PIDS_EXEC ||
+	bool is_new = p && (p->pid != rec->hdr.tgid || rec->event == DLT_PIDS_FORK);
+	bool fresh = is_new || rec->event == DLT_PIDS_EXEC ||
 		     (rec->event == DLT_PIDS_SNAPSHOT && rec->hdr.tid == rec->hdr.tgid);
 
 	if (!p)
@@ -136,8 +146,8 @@ static struct proc *proc_get(struct decode *d, const struct dlt_pids *rec)
 
 		*p = copy;
 		p->pid = rec->hdr.tgid;
-	} else if (p->pid != rec->hdr.tgid || fresh) {
-		if (p->pid != rec->hdr.tgid)
+	} else if (fresh) {
+		if (is_new)
 			*p = (struct proc){ .rank = DLT_NONE };
 		proc_read(p, rec->hdr.tgid);
 	}
@@ -151,7 +161,7 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 	const struct dlt_pids *rec = (const void *)hdr;
 	const struct proc *p = proc_get(d, rec);
 	struct row row = { .rec = *rec, .rank = p ? p->rank : DLT_NONE };
-	size_t len = MIN((size_t)rec->segs.len[0], hdr->size - sizeof(*rec));
+	size_t len = MIN(MIN((size_t)rec->segs.len[0], hdr->size - sizeof(*rec)), DLT_ARGS_MAX);
 
 	if (rec->event == DLT_PIDS_EXIT)
 		len = (size_t)snprintf(row.seg, sizeof(row.seg),
@@ -162,7 +172,7 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 		len = rec->hdr.tid != rec->hdr.tgid || d->cfg->no_args ? 0 :
 		      read_args(rec->hdr.tgid, row.seg, DLT_ARGS_MAX);
 	else
-		memcpy(row.seg, rec + 1, MIN(len, sizeof(row.seg)));
+		memcpy(row.seg, rec + 1, len);
 	if (rec->event == DLT_PIDS_RENAME)
 		len = strnlen(row.seg, len);
 	if (rec->event == DLT_PIDS_EXEC && memchr(row.seg, '\0', len))
