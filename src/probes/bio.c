@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The bio probe: the columns, and what differs between kernels, asked of their BTF. Runs in the
+ * control thread, before the trace and after it.
+ */
+#include "probes/bio.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "bio.skel.h"
+#include "probe.h"
+#include "probes/skel.h"
+#include "util.h"
+
+/* --- columns ---------------------------------------------------------------------------------- */
+
+static const struct field_name type_names[] = {
+	{ DLT_BIO_READ, "R" },	{ DLT_BIO_WRITE, "W" }, { DLT_BIO_DISCARD, "D" },
+	{ DLT_BIO_FLUSH, "F" }, { DLT_BIO_ZERO, "Z" },	{ DLT_BIO_OTHER, "O" },
+	{},
+};
+
+static const struct field_name flag_names[] = {
+	{ DLT_BIO_SYNC, "SYNC" },	  { DLT_BIO_META, "META" },	{ DLT_BIO_FUA, "FUA" },
+	{ DLT_BIO_PREFLUSH, "PREFLUSH" }, { DLT_BIO_RAHEAD, "RAHEAD" }, { DLT_BIO_SELF, "SELF" },
+	{ DLT_BIO_BIO, "BIO" },
+	{},
+};
+
+#define AT(member) offsetof(struct dlt_bio, member)
+
+static const struct field fields[] = {
+	{ "TIMESTAMP", "CLOCK_MONOTONIC when its last byte was done, ns", FIELD_TS, AT(hdr.ts_ns) },
+	{ "TIME", "the same instant in UTC", FIELD_UTC, AT(hdr.ts_ns) },
+	{ "PID", "process that queued it; of a flush, the first that waits for it", FIELD_U32,
+	  AT(hdr.tgid) },
+	{ "TID", "thread that queued it", FIELD_U32, AT(hdr.tid) },
+	{ "COMM", "name of that thread; kworker: write-back", FIELD_COMM, AT(hdr.comm) },
+	{ "DONEPID", "process that was running when it completed, 0: the idle task", FIELD_S64,
+	  AT(done_tgid) },
+	{ "DONECOMM", "name of the thread that was running then", FIELD_COMM, AT(done_comm) },
+	{ "DISK", "name of the whole disk", FIELD_STR, AT(disk), .arg = DLT_DISK_LEN },
+	{ "T", "R read, W write, D discard, F flush, Z write zeroes, O other", FIELD_NAME,
+	  AT(type), .names = type_names },
+	{ "SECTOR", "first sector of 512 bytes, - where there is none", FIELD_S64, AT(sector) },
+	{ "BYTES", "length when it was given to the driver, with what was merged into it",
+	  FIELD_U32, AT(bytes) },
+	{ "LAT_NS", "queued to done, ns", FIELD_U64, AT(hdr.lat_ns) },
+	{ "QLAT_NS", "queued to given to the driver, ns; LAT_NS - QLAT_NS is the device's",
+	  FIELD_S64, AT(qlat_ns) },
+	{ "FLAGS", "as queued; SELF: by dltraced; BIO: the disk takes bios, not requests",
+	  FIELD_FLAGS, AT(flags), .names = flag_names },
+	{ "STATUS", "0 or -errno, ? where the trace ended before it", FIELD_S64, AT(status) },
+};
+
+/* --- the kernel's tracepoints ----------------------------------------------------------------- */
+
+/* Parameter I of tracepoint NAME: the prototype of btf_trace_NAME behind its void *. */
+static const struct btf_type *tp_param(const struct btf *btf, const char *name, unsigned int i)
+{
+	const struct btf_type *t;
+	char type_name[64];
+	int id;
+
+	snprintf(type_name, sizeof(type_name), "btf_trace_%s", name);
+	id = btf__find_by_name_kind(btf, type_name, BTF_KIND_TYPEDEF);
+	if (id < 0)
+		return NULL;
+	t = btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type);
+	if (!t || !btf_is_ptr(t))
+		return NULL;
+	t = btf__type_by_id(btf, t->type);
+	if (!t || !btf_is_func_proto(t) || i + 1 >= btf_vlen(t))
+		return NULL;
+	return btf__type_by_id(btf, btf_params(t)[i + 1].type);
+}
+
+static bool type_is(const struct btf *btf, const struct btf_type *t, const char *name)
+{
+	return t && strcmp(btf__name_by_offset(btf, t->name_off), name) == 0;
+}
+
+static bool tp_begins_with_queue(const struct btf *btf, const char *name)
+{
+	const struct btf_type *t = tp_param(btf, name, 0);
+
+	return t && btf_is_ptr(t) && type_is(btf, btf__type_by_id(btf, t->type), "request_queue");
+}
+
+static bool struct_has(const struct btf *btf, const char *name, const char *member)
+{
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
+	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+
+	for (unsigned int i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off), member))
+			return true;
+	return false;
+}
+
+/*
+ * blk_errors[] of block/blk-core.c, by the BLK_STS_* of include/linux/blk_types.h. 14 was
+ * ZONE_RESOURCE, which never reached anybody; without it those after it are one less since 6.10
+ * (commit 63b5385e7814; e4eb37cc0f3e right after it took required_elevator_features away).
+ */
+static void statuses_fill(__s16 statuses[DLT_BIO_STATUSES], bool old)
+{
+	static const __s16 same[] = {
+		0,	 EOPNOTSUPP, ETIMEDOUT, ENOSPC, ENOLINK, EREMOTEIO, EBADE,
+		ENODATA, EILSEQ,     ENOMEM,	EIO,	EREMCHG, EAGAIN,    EBUSY,
+	};
+	static const __s16 moved[] = { ETOOMANYREFS, EOVERFLOW, ENODEV, ETIME };
+	size_t n = ARRAY_SIZE(same) + old;
+
+	for (size_t i = 0; i < DLT_BIO_STATUSES; i++)
+		statuses[i] = -EIO;
+	for (size_t i = 0; i < ARRAY_SIZE(same); i++)
+		statuses[i] = (__s16)-same[i];
+	for (size_t i = 0; i < ARRAY_SIZE(moved); i++)
+		statuses[n + i] = (__s16)-moved[i];
+	statuses[19] = -EINVAL;
+}
+
+struct dlt_bio_kernel bio_kernel_of(const struct btf *btf)
+{
+	struct dlt_bio_kernel k = {
+		.has_io_start = tp_param(btf, "block_io_start", 0) != NULL,
+		/* gone in 5.11 and from 5.10.137: commits a54895fa057c, e8a676d61c07 */
+		.queue_before_rq = tp_begins_with_queue(btf, "block_rq_issue"),
+		.queue_before_bio = tp_begins_with_queue(btf, "block_bio_queue"),
+		/* until 5.16, commit 8a7d267b4a2c */
+		.status_is_errno =
+			!type_is(btf, tp_param(btf, "block_rq_complete", 1), "blk_status_t"),
+	};
+
+	statuses_fill(k.status_errno,
+		      struct_has(btf, "request_queue", "required_elevator_features"));
+	return k;
+}
+
+static int bio_open(struct probe_object *o, const struct dlt_config *cfg)
+{
+	struct dlt_bio_kernel kernel;
+	struct bio_bpf *skel;
+	struct btf *btf;
+	int r;
+
+	btf = btf__load_vmlinux_btf();
+	if (!btf)
+		return -errno;
+	kernel = bio_kernel_of(btf);
+	btf__free(btf);
+	r = SKEL_OPEN(bio, o, cfg);
+	if (r < 0)
+		return r;
+	skel = o->owner;
+	skel->rodata->kernel = kernel;
+	bpf_program__set_autoload(skel->progs.bio_start, kernel.has_io_start);
+	bpf_program__set_autoload(skel->progs.bio_getrq, !kernel.has_io_start);
+	bpf_map__set_autocreate(skel->maps.queued, !kernel.has_io_start);
+	return 0;
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+bool bio_unfinished(const struct dlt_bio_flight *io, uint64_t now_ns, struct dlt_bio *rec)
+{
+	if (!io->given)
+		return false;
+	*rec = io->rec;
+	rec->hdr.ts_ns = now_ns;
+	rec->hdr.lat_ns = now_ns - io->queued_ns;
+	rec->qlat_ns = rec->flags & DLT_BIO_BIO ? DLT_NONE :
+		       io->issued_ns		? (__s64)(io->issued_ns - io->queued_ns) :
+						  (__s64)rec->hdr.lat_ns;
+	rec->done_tgid = DLT_UNKNOWN;
+	rec->status = DLT_UNKNOWN;
+	return true;
+}
+
+void bio_in_flight(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec),
+		   void *ctx, uint64_t now_ns)
+{
+	const struct bio_bpf *skel = o->owner;
+	int fd = bpf_map__fd(skel->maps.in_flight);
+	struct dlt_bio_flight io;
+	struct dlt_bio rec;
+	__u64 key, *prev = NULL;
+
+	for (; bpf_map_get_next_key(fd, prev, &key) == 0; prev = &key)
+		if (bpf_map_lookup_elem(fd, &key, &io) == 0 && bio_unfinished(&io, now_ns, &rec))
+			emit(ctx, &rec.hdr);
+}
+
+const struct probe bio_probe = {
+	.name = "bio",
+	.help = "requests to disks, of the whole machine, with who queued them",
+	.fields = fields,
+	.n_fields = ARRAY_SIZE(fields),
+	.rec_size = sizeof(struct dlt_bio),
+	.flags = PROBE_SELECTABLE,
+	.open = bio_open,
+	.in_flight = bio_in_flight,
+};
