@@ -10,7 +10,23 @@
 #include "log.h"
 #include "util.h"
 
-static int ready_fd = -1; /* the child's end of the pipe to the parent */
+static int ready_fd = -1;   /* the child's end of the pipe to the parent */
+static int caller_fd = -1; /* the caller's stderr, for what goes wrong before we stand */
+
+/*
+ * Nothing that we start may hold the caller's terminal or pipe: it would wait for its end. The
+ * workload's output is in its log.
+ */
+static void let_go(void)
+{
+	autoclose int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	caller_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (caller_fd >= 0)
+		log_to(caller_fd);
+	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+		dup2(null, fd);
+}
 
 int background_start(void)
 {
@@ -27,6 +43,7 @@ int background_start(void)
 		close(fds[0]);
 		ready_fd = fds[1];
 		setsid();
+		let_go();
 		return 0;
 	}
 	close(fds[1]);
@@ -45,7 +62,6 @@ int background_start(void)
 
 void background_ready(int dirfd, const char *path)
 {
-	autoclose int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	autoclose int log = -1;
 
 	if (ready_fd < 0)
@@ -54,10 +70,10 @@ void background_ready(int dirfd, const char *path)
 	if (util_write_all(ready_fd, path, strlen(path)) < 0)
 		log_debug("the parent has gone");
 	util_close(&ready_fd);
-	if (null >= 0)
-		dup2(null, STDIN_FILENO);
 	if (log >= 0) {
 		dup2(log, STDOUT_FILENO);
 		dup2(log, STDERR_FILENO);
 	}
+	log_to(STDERR_FILENO);
+	util_close(&caller_fd);
 }

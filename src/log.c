@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 static enum log_level max_level = LOG_LEVEL_INFO;
+static int log_fd = STDERR_FILENO;
 static char status[256];
 
 /* sd-daemon(3): "<N>" before a line is its syslog priority. */
@@ -24,15 +25,20 @@ enum log_level log_get_level(void)
 	return max_level;
 }
 
+void log_to(int fd)
+{
+	log_fd = fd;
+}
+
 void log_status(const char *line)
 {
 	bool was = status[0];
 
-	if (!isatty(STDERR_FILENO))
+	if (!isatty(log_fd))
 		return;
 	snprintf(status, sizeof(status), "%s", line ? line : "");
 	if (was || line)
-		dprintf(STDERR_FILENO, "\r\033[K%s", status);
+		dprintf(log_fd, "\r\033[K%s", status);
 }
 
 static void emit(enum log_level level, const char *text)
@@ -41,7 +47,7 @@ static void emit(enum log_level level, const char *text)
 	const char *kind = level == LOG_LEVEL_ERR ? "error: " : level == LOG_LEVEL_WARN ? "warning: " : "";
 
 	/* One write per message, so that lines of several processes do not mix. */
-	dprintf(STDERR_FILENO, "%s%s%s%s\n%s", status[0] ? "\r\033[K" : "",
+	dprintf(log_fd, "%s%s%s%s\n%s", status[0] ? "\r\033[K" : "",
 		journal ? journal_prefix[level] : "dltraced: ", kind, text, status);
 }
 

@@ -13,6 +13,9 @@ enum log_level { LOG_LEVEL_ERR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG 
 void log_set_level(enum log_level level);
 enum log_level log_get_level(void);
 
+/* Messages go to FD, which stays the caller's, in place of stderr. */
+void log_to(int fd);
+
 /*
  * The status line: one line at the bottom of a terminal, redrawn in place, that messages push
  * down. NULL removes it. Does nothing when stderr is not a terminal.
