@@ -34,7 +34,7 @@ void log_status(const char *line)
 {
 	bool was = status[0];
 
-	if (!isatty(log_fd))
+	if (max_level < LOG_LEVEL_INFO || !isatty(log_fd))
 		return;
 	snprintf(status, sizeof(status), "%s", line ? line : "");
 	if (was || line)

@@ -18,7 +18,7 @@ void log_to(int fd);
 
 /*
  * The status line: one line at the bottom of a terminal, redrawn in place, that messages push
- * down. NULL removes it. Does nothing when stderr is not a terminal.
+ * down. NULL removes it. Does nothing below LOG_LEVEL_INFO or when stderr is not a terminal.
  */
 void log_status(const char *line);
 
