@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "running.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "decode.h"
 #include "files.h"
@@ -34,6 +36,23 @@ void running_str(struct dlt_hdr *rec, struct dlt_segs *segs, uint64_t addr, unsi
 	rec->size += (uint32_t)(len + 1);
 }
 
+/*
+ * The file behind a descriptor, by the kernel's name for it. The link is read and not followed: the
+ * file may be what hangs. Nothing, where the process has another root than we.
+ */
+static struct dlt_file_id file_behind(struct decode *d, const struct dlt_call *call, int fd)
+{
+	autofree char *link = util_fmt("/proc/%u/task/%u/fd/%d", call->tgid, call->tid, fd);
+	const struct file_entry *e = NULL;
+	char path[PATH_MAX];
+	ssize_t len;
+
+	len = link ? readlink(link, path, sizeof(path)) : -1;
+	if (len > 0)
+		e = files_by_path(d->ctx.files, path, (size_t)len);
+	return e ? e->id : (struct dlt_file_id){};
+}
+
 void running_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns)
 {
 	union {
@@ -41,6 +60,7 @@ void running_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns)
 		char bytes[RUNNING_REC_MAX];
 	} rec;
 	autofree char *comm = util_fmt("/proc/%u/task/%u/comm", call->tgid, call->tid);
+	struct dlt_call with_file = *call;
 	char name[DLT_COMM_LEN + 1] = "";
 	const struct probe *p;
 
@@ -61,6 +81,8 @@ void running_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns)
 	};
 	if (comm && !util_read_line(comm, name, sizeof(name)))
 		memcpy(rec.hdr.comm, name, DLT_COMM_LEN);
-	p->running(call, &rec.hdr);
+	if (!with_file.id.ino)
+		with_file.id = file_behind(d, call, (int)call->args[0]);
+	p->running(&with_file, &rec.hdr);
 	decode_record(d, &rec, rec.hdr.size);
 }

@@ -65,6 +65,8 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 
 	rec->ret = DLT_UNKNOWN;
 	rec->fd = fd ? (int32_t)call->args[0] : DLT_NONE;
+	if (fd)
+		rec->id = call->id;
 	rec->offset = rec->len = DLT_NONE;
 }
 

@@ -98,6 +98,8 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 	rec->disk_bytes = DLT_UNKNOWN;
 	rec->offset = DLT_NONE;
 	rec->fd = call->func == CALL_IO_SUBMIT ? -1 : (int32_t)call->args[0];
+	if (rec->fd >= 0)
+		rec->id = call->id;
 	if (call->func == CALL_IO_SUBMIT || copy) {
 		rec->dir = DLT_RW_NEITHER;
 		return;
