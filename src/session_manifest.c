@@ -24,7 +24,8 @@ int session_write_manifest(struct session *s, bool complete)
 		const struct status_probe *p = &s->status.probes[i];
 		const char *why = s->traced ? s->tracer.why[i] : s->why_not;
 
-		if (!(s->cfg->probes >> i & 1) && i != DLT_files && i != DLT_pids)
+		if (!(s->cfg->probes >> i & 1) && i != DLT_files && i != DLT_pids &&
+		    (i != DLT_workload || s->workload_log_fd < 0))
 			continue;
 		rows[m->n_probes++] = (struct manifest_probe_row){
 			.name = probes[i]->name,
