@@ -154,11 +154,13 @@ static inline void expect_lines(const char *got, const char *want)
 		autofree char *got_line = strndup(got, got_len), *want_line = strndup(want, want_len);
 
 		assert_string_equal(got_line, want_line);
-		assert_int_equal(got[got_len], want[want_len]);
-		if (!got[got_len])
+		got += got_len;
+		want += want_len;
+		assert_int_equal(*got, *want);
+		if (!*got)
 			return;
-		got += got_len + 1;
-		want += want_len + 1;
+		got++;
+		want++;
 	}
 }
 
