@@ -109,8 +109,8 @@ int BPF_PROG(pids_fork, struct task_struct *parent, struct task_struct *child)
 	if (!dlt_cfg.cgroups)
 		return 0;
 	/*
-	 * CLONE_INTO_CGROUP moves nobody: no cgroup_attach_task. A child that stays where its parent is
-	 * follows it: what is in a traced cgroup and not in the target is ours.
+	 * CLONE_INTO_CGROUP moves nobody: no cgroup_attach_task. Other children are where their
+	 * parent is, and what is in a traced cgroup and not in the target is ours.
 	 */
 	cgrp = BPF_CORE_READ(child, cgroups, dfl_cgrp);
 	if (cgrp != BPF_CORE_READ(parent, cgroups, dfl_cgrp) && cgroup_traced(cgrp)) {
@@ -214,7 +214,8 @@ int BPF_PROG(pids_attach, struct cgroup *dst, const char *path, struct task_stru
 {
 	__u32 tgid = BPF_CORE_READ(task, tgid);
 
-	if (!dlt_cfg.cgroups || target_has(tgid) || tgid == dlt_cfg.self_tgid || !cgroup_traced(dst))
+	if (!dlt_cfg.cgroups || target_has(tgid) || tgid == dlt_cfg.self_tgid ||
+	    !cgroup_traced(dst))
 		return 0;
 	/* vhost and kvm workers are moved to their user's cgroup */
 	if (BPF_CORE_READ(task, flags) & PF_KTHREAD)
@@ -253,7 +254,8 @@ static __always_inline bool name_is_container(struct scratch *s, const char *nam
 /* Was a cgroup at PATH, from the root of its HIERARCHY, asked for? */
 static __always_inline bool path_awaited(struct scratch *s, __u32 hierarchy, const char *path)
 {
-	struct dlt_cgroup_path *key = (struct dlt_cgroup_path *)s->rec; /* too large for the stack */
+	/* too large for the stack */
+	struct dlt_cgroup_path *key = (struct dlt_cgroup_path *)s->rec;
 
 	__builtin_memset(key, 0, sizeof(*key));
 	key->hierarchy = hierarchy;

@@ -112,7 +112,8 @@ int snapshot_task(struct bpf_iter__task *ctx)
 		return 0;
 	new->alive = 1;
 	/* a thread from after the join has a row of its own */
-	if (BPF_CORE_READ(task, start_time) < new->since_ns && !(BPF_CORE_READ(task, flags) & PF_EXITING))
+	if (BPF_CORE_READ(task, start_time) < new->since_ns &&
+	    !(BPF_CORE_READ(task, flags) & PF_EXITING))
 		pids_emit(task, DLT_PIDS_SNAPSHOT);
 	return 0;
 }
@@ -144,9 +145,12 @@ int snapshot_file(struct bpf_iter__task_file *ctx)
 
 static __always_inline __s64 map_flags(__u64 vm_flags, struct file *file)
 {
-	return (vm_flags & VM_MAYSHARE ? MAP_SHARED : MAP_PRIVATE) | (file ? 0 : MAP_ANONYMOUS) |
-	       (vm_flags & VM_GROWSDOWN ? MAP_GROWSDOWN : 0) | (vm_flags & VM_LOCKED ? MAP_LOCKED : 0) |
-	       (vm_flags & VM_NORESERVE ? MAP_NORESERVE : 0) | (vm_flags & VM_HUGETLB ? MAP_HUGETLB : 0);
+	return (vm_flags & VM_MAYSHARE ? MAP_SHARED : MAP_PRIVATE) |
+	       (file ? 0 : MAP_ANONYMOUS) |
+	       (vm_flags & VM_GROWSDOWN ? MAP_GROWSDOWN : 0) |
+	       (vm_flags & VM_LOCKED ? MAP_LOCKED : 0) |
+	       (vm_flags & VM_NORESERVE ? MAP_NORESERVE : 0) |
+	       (vm_flags & VM_HUGETLB ? MAP_HUGETLB : 0);
 }
 
 SEC("iter/task_vma")

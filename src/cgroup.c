@@ -12,7 +12,7 @@
 
 #define TEXT_MAX (8 << 20)
 
-/* --- mounts ------------------------------------------------------------------------------------ */
+/* --- mounts ----------------------------------------------------------------------------------- */
 
 /* Undo the \ooo of /proc/PID/mountinfo in place. */
 static void unescape(char *s)
@@ -51,21 +51,20 @@ static bool list_has(const char *list, const char *word, size_t len)
  */
 static long hierarchy_of(const char *options, const char *proc_cgroup)
 {
-	for (const char *line = proc_cgroup; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+	for (const char *line = proc_cgroup; *line; line += !!*line) {
 		char *colon;
 		long id = strtol(line, &colon, 10);
-		size_t len;
+		size_t len = *colon == ':' ? strcspn(colon + 1, ",:\n") : 0;
 
-		if (*colon != ':')
-			continue;
-		len = strcspn(colon + 1, ",:\n");
 		if (len && list_has(options, colon + 1, len))
 			return id;
+		line += strcspn(line, "\n");
 	}
 	return -1;
 }
 
-static int mount_append(struct cgroup_mounts *m, const char *dir, const char *root, uint32_t hierarchy)
+static int mount_append(struct cgroup_mounts *m, const char *dir, const char *root,
+			uint32_t hierarchy)
 {
 	struct cgroup_mount *more = realloc(m->items, (m->n + 1) * sizeof(*more)), *new;
 
@@ -134,7 +133,7 @@ void cgroup_mounts_free(struct cgroup_mounts *m)
 	*m = (struct cgroup_mounts){};
 }
 
-/* --- paths ------------------------------------------------------------------------------------- */
+/* --- paths ------------------------------------------------------------------------------------ */
 
 /* What of PATH is behind directory DIR: "" or "/...", NULL when it is not below. */
 static const char *below(const char *path, const char *dir)
@@ -206,7 +205,7 @@ int cgroup_append(struct cgroup_list *list, const struct cgroup_mount *m, const 
 	if (!more)
 		return -ENOMEM;
 	new = &more[list->n];
-	*new = (struct cgroup){ .dir = util_fmt("%s%s", m->dir, rest), .path.hierarchy = m->hierarchy };
+	*new = (struct cgroup){ util_fmt("%s%s", m->dir, rest), { .hierarchy = m->hierarchy } };
 	if (!new->dir)
 		return -ENOMEM;
 	strcpy(new->path.path, *path ? path : "/"); /* as cgroup_path() of the kernel */
@@ -289,7 +288,7 @@ void cgroup_list_free(struct cgroup_list *list)
 	*list = (struct cgroup_list){};
 }
 
-/* --- what is there ----------------------------------------------------------------------------- */
+/* --- what is there ---------------------------------------------------------------------------- */
 
 /* kernfs gives an inode its node's id as number, on 64-bit machines whole (fs/kernfs/inode.c). */
 int cgroup_key(const struct cgroup *c, struct dlt_cgroup_key *key)
@@ -354,8 +353,8 @@ int cgroup_walk(const char *dir, cgroup_dir_fn fn, void *ctx)
 
 int cgroup_tasks(const char *dir, cgroup_task_fn fn, void *ctx)
 {
-	autofree char *procs = util_fmt("%s/cgroup.procs", dir), *threads = util_fmt("%s/cgroup.threads", dir);
-	autofree char *text = NULL;
+	autofree char *procs = util_fmt("%s/cgroup.procs", dir), *text = NULL;
+	autofree char *threads = util_fmt("%s/cgroup.threads", dir);
 	int r = procs && threads ? util_read_file(procs, TEXT_MAX, &text, NULL) : -ENOMEM;
 
 	if (r == -EOPNOTSUPP) /* a threaded cgroup (cgroups(7)) */

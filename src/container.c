@@ -17,6 +17,7 @@
 #define ID_LEN 64
 #define ID_MIN 12 /* what docker ps shows */
 #define HEX "0123456789abcdef"
+#define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 #define SCOPE ".scope" /* systemd's unit around it */
 #define DEADLINE_NS (5 * NSEC_PER_SEC)
 
@@ -33,7 +34,7 @@ const char *container_id_in(const char *name)
 	return name + len - ID_LEN;
 }
 
-/* --- by id ------------------------------------------------------------------------------------- */
+/* --- by id ------------------------------------------------------------------------------------ */
 
 struct search {
 	const char *id; /* or how it begins */
@@ -53,7 +54,8 @@ static int search_dir(void *ctx, const char *dir)
 		return 0;
 	s->ambiguous |= s->found[0] && memcmp(s->found, id, ID_LEN);
 	memcpy(s->found, id, ID_LEN);
-	path = util_fmt("%s%s", strcmp(s->mount->root, "/") ? s->mount->root : "", dir + strlen(s->mount->dir));
+	path = util_fmt("%s%s", strcmp(s->mount->root, "/") ? s->mount->root : "",
+			dir + strlen(s->mount->dir));
 	return path ? cgroup_append(s->list, s->mount, path) : -ENOMEM;
 }
 
@@ -76,17 +78,18 @@ static int find_by_id(struct cgroup_list *list, const struct cgroup_mounts *m, c
 	return -EINVAL;
 }
 
-/* --- by name ----------------------------------------------------------------------------------- */
+/* --- by name ---------------------------------------------------------------------------------- */
 
 /*
- * Of our environment only what says where a runtime of this machine is; strings borrowed. Without
- * HOME there is no configured context, which may be another machine's, whose pids mean nothing here.
+ * Of our environment only what says where a runtime of this machine is; strings borrowed. No HOME,
+ * for the context configured there may be another machine's, whose pids mean nothing here.
  */
 #define ENTRIES_MAX 8
 static void runtime_environ(char *env[ENTRIES_MAX])
 {
 	static const char *const kept[] = {
-		"PATH=", "CONTAINERD_ADDRESS=", "CONTAINERD_NAMESPACE=", "CONTAINER_HOST=unix:", "DOCKER_HOST=unix:",
+		"PATH=", "CONTAINERD_ADDRESS=", "CONTAINERD_NAMESPACE=", "CONTAINER_HOST=unix:",
+		"DOCKER_HOST=unix:",
 	};
 	size_t n = 0;
 
@@ -104,6 +107,7 @@ static void runtime_environ(char *env[ENTRIES_MAX])
 /* Start ARGV with OUT_FD as its stdout; 0 or -errno, -ENOENT when there is no such program. */
 static int spawn(pid_t *pid_ret, const char *const argv[], int out_fd)
 {
+	const short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP;
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t none, all;
@@ -115,12 +119,12 @@ static int spawn(pid_t *pid_ret, const char *const argv[], int out_fd)
 	sigfillset(&all);
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
-	r = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	r = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
 	if (!r)
 		r = posix_spawn_file_actions_adddup2(&files, out_fd, STDOUT_FILENO);
 	if (!r)
-		r = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+		r = posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDERR_FILENO);
+	posix_spawnattr_setflags(&attr, flags);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
 	if (!r)
@@ -169,7 +173,8 @@ static int read_until(int fd, uint64_t deadline_ns, char *buf, size_t size)
 /* The pid of NAME's first process as RUNTIME knows it: 0 when it does not run, or -errno. */
 static int ask(const char *runtime, const char *name)
 {
-	const char *const argv[] = { runtime, "inspect", "-f", "{{.State.Pid}}", "--type", "container", name, NULL };
+	const char *const argv[] = { runtime, "inspect", "-f", "{{.State.Pid}}",
+				     "--type", "container", name, NULL };
 	uint64_t deadline_ns = clock_now_ns(CLOCK_MONOTONIC) + DEADLINE_NS;
 	autoclose int out = -1, pidfd = -1;
 	int ends[2], r, status = -1;
@@ -217,7 +222,8 @@ static size_t container_end(const char *path)
 	return best;
 }
 
-int container_cgroups(struct cgroup_list *list, const struct cgroup_mounts *m, const char *proc_cgroup)
+int container_cgroups(struct cgroup_list *list, const struct cgroup_mounts *m,
+		      const char *proc_cgroup)
 {
 	autofree char *text = strdup(proc_cgroup);
 	char *rest = text;
@@ -253,40 +259,40 @@ static const char *answer(int r)
 	       r == -EPROTO || r == -EMSGSIZE ? "an answer that makes no sense" : strerror(-r);
 }
 
+/* PID is the first process of container NAME. */
+static int find_by_process(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *m,
+			   pid_t pid, const char *name, char *error, size_t size)
+{
+	autofree char *file = util_fmt("/proc/%d/cgroup", pid), *text = NULL;
+	unsigned int before = list->n;
+	int r = file ? util_read_file(file, 1 << 20, &text, NULL) : -ENOMEM;
+
+	if (!r)
+		r = container_cgroups(list, m, text);
+	if (r < 0)
+		snprintf(error, size, "--container %s: process %d: %s", name, pid, strerror(-r));
+	*pid_ret = list->n == before ? pid : 0;
+	return r;
+}
+
 static int find_by_name(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *m,
 			const char *name, char *error, size_t size)
 {
-	char asked[128] = "";
-	int pid = -ENOENT;
+	char answers[128] = "no docker, podman or nerdctl here";
+	size_t len = 0;
 
-	for (size_t i = 0; pid <= 0 && i < ARRAY_SIZE(runtimes); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
 		int r = ask(runtimes[i], name);
-		size_t at = strlen(asked);
 
-		if (r >= 0)
-			pid = r;
-		if (r == -ENOENT) /* no such program */
-			continue;
-		snprintf(asked + at, sizeof(asked) - at, "%s%s: %s", at ? "; " : "", runtimes[i], answer(r));
+		if (r > 0)
+			return find_by_process(list, pid_ret, m, r, name, error, size);
+		if (r != -ENOENT) /* there is such a program */
+			len += (size_t)snprintf(answers + len, sizeof(answers) - len, "%s%s: %s",
+						len ? "; " : "", runtimes[i], answer(r));
+		len = MIN(len, sizeof(answers) - 1);
 	}
-	if (pid > 0) {
-		autofree char *file = util_fmt("/proc/%d/cgroup", pid), *text = NULL;
-		unsigned int before = list->n;
-		int r = file ? util_read_file(file, 1 << 20, &text, NULL) : -ENOMEM;
-
-		if (!r)
-			r = container_cgroups(list, m, text);
-		if (r < 0)
-			snprintf(error, size, "--container %s: its process %d: %s", name, pid, strerror(-r));
-		*pid_ret = list->n == before ? pid : 0;
-		return r;
-	}
-	if (*asked)
-		snprintf(error, size, "--container %s: not found (%s); 12 or more digits of its id find another user's, "
-			 "new those yet to come", name, asked);
-	else
-		snprintf(error, size, "--container %s: no docker, podman or nerdctl here knows names; "
-			 "give 12 or more digits of its id", name);
+	snprintf(error, size, "--container %s: not found (%s); 12 or more digits of its id find one "
+		 "that no runtime tells of, new those to come", name, answers);
 	return -ESRCH;
 }
 
@@ -299,8 +305,7 @@ int container_find(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup
 
 	*pid_ret = 0;
 	/* the rule of docker, podman and nerdctl; also keeps it from being an option */
-	if (!len || strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") < len ||
-	    strchr("_.-", name[0])) {
+	if (!len || strspn(name, NAME_CHARS) < len || strchr("_.-", name[0])) {
 		snprintf(error, size, "--container: not a container's name or id");
 		return -EINVAL;
 	}

@@ -29,6 +29,7 @@ int container_find(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup
  * The second half: append the container's cgroups from the text of its process's /proc/PID/cgroup.
  * 0 or -errno; none appended is no error.
  */
-int container_cgroups(struct cgroup_list *list, const struct cgroup_mounts *m, const char *proc_cgroup);
+int container_cgroups(struct cgroup_list *list, const struct cgroup_mounts *m,
+		      const char *proc_cgroup);
 
 #endif

@@ -31,15 +31,15 @@ int process_read(struct process *p, pid_t pid)
 	r = read_text(pid, "stat", &text);
 	if (r < 0)
 		return r;
-	/* proc(5): PID (COMM) STATE PPID ...; COMM can hold anything, also ") " */
+	/* proc(5): fields 3, 4, 9, 20, 22. COMM before them can hold anything, also ") " */
 	rest = strrchr(text, ')');
-	if (!rest || sscanf(rest, ") %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu",
-			    &state, &ppid, &flags, &threads, &start) != 5)
+	if (!rest || sscanf(rest, ") %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+			    " %*s %d %*s %llu", &state, &ppid, &flags, &threads, &start) != 5)
 		return -EINVAL;
 	/* the first thread may have ended before the others */
 	if ((state == 'Z' || state == 'X') && threads <= 1)
 		return -ENOENT;
-	*p = (struct process){ .pid = pid, .ppid = ppid, .start_ticks = start, .kernel = flags & PF_KTHREAD };
+	*p = (struct process){ pid, ppid, start, flags & PF_KTHREAD };
 	return 0;
 }
 

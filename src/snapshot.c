@@ -20,6 +20,21 @@ struct snapshot {
 	unsigned int n;
 };
 
+static int configure(struct snapshot_bpf *skel, const struct tracer *t)
+{
+	unsigned long page = (unsigned long)sysconf(_SC_PAGESIZE);
+	bool files = t->probes >> DLT_open & 1, mappings = t->probes >> DLT_mmap & 1;
+
+	skel->rodata->dlt_cfg = t->cfg;
+	skel->rodata->page_shift = (uint32_t)__builtin_ctzl(page);
+	bpf_program__set_autoload(skel->progs.snapshot_file, files);
+	/* iter/task_vma came in 5.12 */
+	mappings = mappings && libbpf_find_vmlinux_btf_id("task_vma", BPF_TRACE_ITER) > 0;
+	bpf_program__set_autoload(skel->progs.snapshot_vma, mappings);
+	/* a buffer of its own, one for all CPUs: see bpf/snapshot.bpf.c */
+	return bpf_map__set_type(skel->maps.dlt_scratch, BPF_MAP_TYPE_ARRAY);
+}
+
 int snapshot_open(struct snapshot **ret, struct tracer *t)
 {
 	struct snapshot *s = calloc(1, sizeof(*s));
@@ -29,18 +44,7 @@ int snapshot_open(struct snapshot **ret, struct tracer *t)
 		return -ENOMEM;
 	s->tracer = t;
 	s->skel = snapshot_bpf__open();
-	r = s->skel ? 0 : -errno;
-	if (!r) {
-		s->skel->rodata->dlt_cfg = t->cfg;
-		s->skel->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
-		bpf_program__set_autoload(s->skel->progs.snapshot_file, t->probes >> DLT_open & 1);
-		/* iter/task_vma came in 5.12 */
-		bpf_program__set_autoload(s->skel->progs.snapshot_vma,
-					  t->probes >> DLT_mmap & 1 &&
-					  libbpf_find_vmlinux_btf_id("task_vma", BPF_TRACE_ITER) > 0);
-		/* a buffer of its own, one for all CPUs: see bpf/snapshot.bpf.c */
-		r = bpf_map__set_type(s->skel->maps.dlt_scratch, BPF_MAP_TYPE_ARRAY);
-	}
+	r = s->skel ? configure(s->skel, t) : -errno;
 	if (!r)
 		r = tracer_share_maps(t, s->skel->obj, 1U << TRACER_SCRATCH);
 	if (!r)
@@ -78,7 +82,7 @@ int snapshot_want(struct snapshot *s, pid_t pid)
 /* Run PROG over the tasks of process PID, or of all for 0. -E2BIG: the kernel takes no process. */
 static int walk(struct bpf_program *prog, uint32_t pid)
 {
-	/* the task part of union bpf_iter_link_info, which has it from 6.1 on (commit f0d74c4da1f0) */
+	/* the task part of union bpf_iter_link_info, there from 6.1 on (commit f0d74c4da1f0) */
 	struct { uint32_t tid, pid, pid_fd; } only = { .pid = pid };
 	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = (union bpf_iter_link_info *)&only,
 		    .link_info_len = sizeof(only));

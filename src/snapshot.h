@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Rows of what processes had when they joined the target: threads (pids.out), open files (open.out)
- * and mappings (mmap.out), FUNC and EVENT snapshot. Owns the BPF object of the iterators for as long
- * as there are newcomers. Control plane, one at a time. The rows go through the ordinary rings.
+ * and mappings (mmap.out), with snapshot as EVENT or FUNC. Owns the BPF object of the iterators for
+ * as long as there are newcomers. Control plane, one at a time. Rows go through the ordinary rings.
  */
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H

@@ -11,27 +11,28 @@
 #include "tracer.h"
 #include "util.h"
 
-/* --- before the load --------------------------------------------------------------------------- */
+/* --- before the load -------------------------------------------------------------------------- */
 
 static int resolve_pid(struct targets *ts, pid_t pid, char *error, size_t size)
 {
 	struct process *p = &ts->roots[ts->n_roots];
 	pid_t tgid = process_of_thread(pid);
 	int r = tgid < 0 ? tgid : process_read(p, tgid);
+	const char *why = r == -ENOENT ? "no such process" : strerror(-r);
 
-	if (!r && (p->kernel || tgid == getpid()))
-		r = -EINVAL;
-	if (r == -EINVAL)
-		snprintf(error, size, "--pid %d: %s cannot be traced", pid, tgid == getpid() ? "dltraced itself" : "a kernel thread");
-	else if (r < 0)
-		snprintf(error, size, "--pid %d: %s", pid, r == -ENOENT ? "no such process" : strerror(-r));
+	if (!r && tgid == getpid())
+		why = "dltraced itself cannot be traced", r = -EINVAL;
+	else if (!r && p->kernel)
+		why = "a kernel thread makes no system calls", r = -EINVAL;
+	if (r < 0)
+		snprintf(error, size, "--pid %d: %s", pid, why);
 	else
 		ts->n_roots++;
 	return r;
 }
 
-static int resolve_cgroup(struct targets *ts, const struct cgroup_mounts *m, const char *path, char *error,
-			  size_t size)
+static int resolve_cgroup(struct targets *ts, const struct cgroup_mounts *m, const char *path,
+			  char *error, size_t size)
 {
 	unsigned int before = ts->cgroups.n;
 	struct dlt_cgroup_key key;
@@ -42,7 +43,8 @@ static int resolve_cgroup(struct targets *ts, const struct cgroup_mounts *m, con
 	if (r < 0) {
 		snprintf(error, size, "--cgroup %s: %s", path,
 			 r == -ENOENT ? "not in a cgroup hierarchy that is mounted here" :
-			 r == -EINVAL ? "what does not exist yet cannot be named with . or .." : strerror(-r));
+			 r == -EINVAL ? "what does not exist yet cannot be named with . or .." :
+					strerror(-r));
 		return r;
 	}
 	for (unsigned int i = before; i < ts->cgroups.n; i++)
@@ -52,8 +54,8 @@ static int resolve_cgroup(struct targets *ts, const struct cgroup_mounts *m, con
 	return 0;
 }
 
-static int resolve_container(struct targets *ts, const struct cgroup_mounts *m, const char *name, char *error,
-			     size_t size)
+static int resolve_container(struct targets *ts, const struct cgroup_mounts *m, const char *name,
+			     char *error, size_t size)
 {
 	pid_t pid;
 	int r = container_find(&ts->cgroups, &pid, m, name, error, size);
@@ -72,7 +74,7 @@ int targets_resolve(struct targets *ts, const struct config *cfg, char *error, s
 	if (cfg->cgroups.n || cfg->containers.n) {
 		r = cgroup_mounts_read(&mounts);
 		if (r < 0)
-			snprintf(error, size, "cannot read which cgroup hierarchies are mounted: %s", strerror(-r));
+			snprintf(error, size, "finding cgroups: %s", strerror(-r));
 	}
 	for (unsigned int i = 0; !r && i < cfg->n_pids; i++)
 		r = resolve_pid(ts, cfg->pids[i], error, size);
@@ -90,7 +92,7 @@ void targets_free(struct targets *ts)
 	cgroup_list_free(&ts->cgroups);
 }
 
-/* --- joining the target ------------------------------------------------------------------------ */
+/* --- joining the target ----------------------------------------------------------------------- */
 
 struct join {
 	struct tracer *tracer;
@@ -107,8 +109,8 @@ static int join(struct join *j, const struct process *p)
 {
 	struct process now;
 
-	if (p->kernel || (uint32_t)p->pid >= j->tracer->cfg.max_tgid || tracer_target_has(j->tracer, p->pid) ||
-	    j->joined[p->pid] == p->start_ticks)
+	if (p->kernel || (uint32_t)p->pid >= j->tracer->cfg.max_tgid ||
+	    tracer_target_has(j->tracer, p->pid) || j->joined[p->pid] == p->start_ticks)
 		return 0;
 	j->joined[p->pid] = p->start_ticks;
 	tracer_target_add(j->tracer, p->pid);
@@ -144,9 +146,9 @@ static int join_descendants(struct join *j)
 		r = process_list(&list, &n);
 		do {
 			round = j->added;
-			for (size_t i = 0; !r && i < n; i++)
-				if (tracer_target_has(j->tracer, list[i].ppid) && !is_ours(&list[i]))
-					r = join(j, &list[i]);
+			for (struct process *p = list; !r && p < list + n; p++)
+				if (tracer_target_has(j->tracer, p->ppid) && !is_ours(p))
+					r = join(j, p);
 		} while (!r && j->added > round);
 	} while (!r && j->added > before);
 	return r;
