@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# `dltraced report` on a trace as it is, on one that was cut off in the middle of a row, and on one
+# that is still growing: its sums are those of the whole rows, and it says what is missing. It needs
+# no root.
+. "${0%/*}/lib.sh"
+need python3 setpriv
+gate
+
+head -c 6553600 /dev/urandom >data
+cat >job <<'END'
+dd if=data of=copy bs=64k conv=fsync 2>dd.err
+od data >/dev/null
+rm copy no-such-file 2>/dev/null
+mkdir folder
+mv data folder/moved
+dd if=folder/moved of=/dev/null bs=1000 count=100 2>dd.err
+mv folder/moved data
+rmdir folder
+read _ <gate
+END
+
+# reported: text and JSON of a report on $t.
+reported() {
+	"$DLT" report --json "$t" >json || fail "report --json: status $?"
+	"$DLT" report "$t" >text || fail "report: status $?"
+	check report json
+}
+
+# told LINE: the report has it, a pattern.
+told() { grep -q -e "$1" text || fail "the report does not say '$1': $(cat text)"; }
+
+# --- still growing --------------------------------------------------------------------------------
+
+spawn -- sh job
+await grep -qs '	rmdir	' "$t/create_del.out"
+reported
+told '^files *NOT complete'
+echo >&9
+join
+equal "status" $rc 0
+
+# --- whole ----------------------------------------------------------------------------------------
+
+check whole
+reported
+told '^files *complete'
+told '^ended *exit status 0'
+told '^nothing that dltraced knows of'
+told "^ *0 B *6.25 MiB .* $TMPDIR/copy\$"
+told "^ *12.6 MiB *0 B .* $TMPDIR/data\$"
+install -m 755 "$DLT" dltraced
+chmod -R go+rX "$t"
+setpriv --reuid 65534 --regid 65534 --clear-groups ./dltraced report "$t" >other || fail "not as root"
+cmp text other || fail "another report for another user"
+cp -r "$t" copied
+"$DLT" report "$t" copied >two || fail "two folders: status $?"
+equal "two folders" "$(grep -c '^trace  ' two)" 2
+
+# --- cut off --------------------------------------------------------------------------------------
+
+for file in close create_del files mmap open pids vfs_rw; do
+	rm -rf "$t"
+	cp -r copied "$t"
+	truncate -s -5 "$t/$file.out"
+	reported
+	told "^- $file.out: the last row is cut off and was left out"
+done
+rm "$t/manifest.json"
+reported
+told 'manifest.json'
+: >"$t/vfs_rw.out"
+"$DLT" report "$t" >text || fail "an empty file: status $?"
+told 'vfs_rw.out'
+
+# --- what had not ended ---------------------------------------------------------------------------
+
+spawn --duration 1 -- sh -c 'read _ <gate'
+await grep -qs '	?	' "$t/vfs_rw.out"
+await grep -q '"complete": true' "$t/manifest.json"
+reported
+equal "rows that had not ended" "$(rows vfs_rw 'RETURNED == "?"' | wc -l)" 1
+told '^Still waiting at the end'
+told 'read .*gate'
+echo >&9
+join
+equal "status" $rc 0
