@@ -33,8 +33,13 @@ told() { grep -q -e "$1" text || fail "the report does not say '$1': $(cat text)
 
 # --- still growing --------------------------------------------------------------------------------
 
+# Every second all files are flushed, one by one, and time_align.out has a row more; so with the
+# second one all of what the first flush may have been in the middle of is there.
+lines() { [ "$(wc -l <"$t/time_align.out")" -ge "$1" ]; }
+
 spawn -- sh job
 await grep -qs '	rmdir	' "$t/create_del.out"
+await lines $(($(wc -l <"$t/time_align.out") + 2))
 reported
 told '^files *NOT complete'
 echo >&9
