@@ -107,11 +107,16 @@ static void files_row(struct decode *d, const struct dlt_hdr *hdr, struct file_e
 {
 	struct {
 		struct dlt_files rec;
-		char path[RECORD_PATH_MAX];
+		char path[DLT_PATH_MAX];
 	} row = { .rec = { .hdr = *hdr, .file = e->file } };
 
 	e->told = d->sinks[DLT_files].lost; /* from before: this row may be the next that is lost */
-	len = MIN(len, sizeof(row.path));
+	if (len > sizeof(row.path)) {
+		/* it ends as the kernel's walk would: with the last component that fits */
+		for (len = sizeof(row.path); len && seg[len - 1]; len--)
+			;
+		row.rec.file.flags |= DLT_PATH_TRUNCATED;
+	}
 	row.rec.hdr.size = (uint32_t)(sizeof(row.rec) + len);
 	row.rec.segs.len[0] = (uint16_t)len;
 	if (len)
@@ -142,11 +147,15 @@ static size_t entry_seg(const struct file_entry *e, char *seg)
 {
 	size_t skip = 0;
 
-	if (e->file.flags & DLT_PATH_FLOATING)
+	if (e->file.flags & DLT_PATH_FLOATING) {
+		/* a name, not a path: memfd_create(2) takes slashes */
 		skip = e->path[0] == '/' ? 1 : strcspn(e->path, ":") + 1;
-	else if (e->file.flags & DLT_PATH_UNREACHABLE)
+		*(char *)mempcpy(seg, e->path + skip, e->path_len - skip) = '\0';
+		return e->path_len - skip + 1;
+	}
+	if (e->file.flags & DLT_PATH_UNREACHABLE)
 		skip = strcspn(e->path, "/");
-	return skip < e->path_len ? path_to_seg(seg, e->path + skip, e->path_len - skip) : 0;
+	return path_to_seg(seg, e->path + skip, e->path_len - skip);
 }
 
 /* Libraries and the like: on the trace folder's disk on most machines, and soon in the page cache. */
@@ -171,8 +180,10 @@ void decode_file(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_f
 		return;
 	e->file = *file;
 	path_len = record_realpath(path, file, seg, len);
-	if (!files_name(d->ctx.files, e, path, path_len))
+	if (!files_name(d->ctx.files, e, path, path_len)) {
+		decode_file_used(d, hdr, &file->id);
 		return;
+	}
 	files_row(d, hdr, e, seg, len);
 	if (file->id.dev == d->own_dev && S_ISREG(file->mode) && !of_the_system(path, path_len))
 		atomic_store_explicit(&d->same_dev, true, memory_order_relaxed);

@@ -76,8 +76,10 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 	size_t len, len2 = 0;
 	bool gone, moved;
 
-	if (hdr->size > sizeof(buf))
+	if (hdr->size > sizeof(buf)) {
+		d->counts[DLT_create_del].bad++;
 		return;
+	}
 	copy = (struct dlt_create_del *)memcpy(buf, rec, hdr->size);
 	len = abs_path(rec, 0, path);
 	gone = !rec->ret && (strstr(func, "unlink") || !strcmp(func, "rmdir"));
@@ -87,6 +89,7 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 	if (len && !strstr(func, "symlink"))
 		copy->id = decode_path_moved(d, hdr, path, len, moved ? path2 : gone ? NULL : path,
 					     moved ? len2 : len);
+	decode_file_used(d, hdr, &copy->id);
 	decode_row(d, DLT_create_del, &copy->hdr);
 }
 

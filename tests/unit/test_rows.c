@@ -271,7 +271,7 @@ static void learn_as(uint64_t ino, uint32_t mode, uint64_t magic, const char *fs
 {
 	struct dlt_file file = { .id = id_of(ino), .mode = mode, .magic = magic, .flags = flags };
 
-	memcpy(file.fstype, fstype, strlen(fstype) + 1); /* test data: shorter than the field */
+	memcpy(file.fstype, fstype, strnlen(fstype, sizeof(file.fstype)));
 	learn(file, path);
 }
 
