@@ -6,11 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static enum log_level max_level = LOG_LEVEL_INFO;
 static int log_fd = STDERR_FILENO;
-static char status[256];
+static unsigned int status_rows; /* of the terminal while it has a status line, else 0 */
+
+#define STATUS_ROWS_MIN 4
 
 /* sd-daemon(3): "<N>" before a line is its syslog priority. */
 static const char *const journal_prefix[] = { "<3>", "<4>", "<6>", "<7>" };
@@ -30,15 +33,31 @@ void log_to(int fd)
 	log_fd = fd;
 }
 
+/*
+ * The job writes to the same terminal, so the line lives below a scrolling region that leaves the
+ * last row out (DECSTBM, as apt does beside dpkg). ESC 7 and 8 keep the job's cursor.
+ */
+static void status_region(unsigned int rows)
+{
+	if (rows == status_rows)
+		return;
+	if (status_rows)
+		dprintf(log_fd, "\0337\033[r\033[%u;1H\033[K\0338", status_rows);
+	/* the newline scrolls where the cursor is on the last row */
+	if (rows)
+		dprintf(log_fd, "\n\0337\033[1;%ur\0338\033[A", rows - 1);
+	status_rows = rows;
+}
+
 void log_status(const char *line)
 {
-	bool was = status[0];
+	struct winsize size;
 
-	if (max_level < LOG_LEVEL_INFO || !isatty(log_fd))
+	if (max_level < LOG_LEVEL_INFO || !isatty(log_fd) || ioctl(log_fd, TIOCGWINSZ, &size) < 0)
 		return;
-	snprintf(status, sizeof(status), "%s", line ? line : "");
-	if (was || line)
-		dprintf(log_fd, "\r\033[K%s", status);
+	status_region(line && size.ws_row >= STATUS_ROWS_MIN ? size.ws_row : 0);
+	if (status_rows)
+		dprintf(log_fd, "\0337\033[%u;1H\033[K%.*s\0338", status_rows, size.ws_col, line);
 }
 
 static void emit(enum log_level level, const char *text)
@@ -47,8 +66,7 @@ static void emit(enum log_level level, const char *text)
 	const char *kind = level == LOG_LEVEL_ERR ? "error: " : level == LOG_LEVEL_WARN ? "warning: " : "";
 
 	/* One write per message, so that lines of several processes do not mix. */
-	dprintf(log_fd, "%s%s%s%s\n%s", status[0] ? "\r\033[K" : "",
-		journal ? journal_prefix[level] : "dltraced: ", kind, text, status);
+	dprintf(log_fd, "%s%s%s\n", journal ? journal_prefix[level] : "dltraced: ", kind, text);
 }
 
 void log_msg(enum log_level level, const char *fmt, ...)

@@ -17,8 +17,7 @@ enum log_level log_get_level(void);
 void log_to(int fd);
 
 /*
- * The status line: one line at the bottom of a terminal, redrawn in place, that messages push
- * down. NULL removes it. Does nothing below LOG_LEVEL_INFO or when stderr is not a terminal.
+ * The status line: the last row of a terminal, redrawn in place, below what everybody writes. NULL removes it. Does nothing below LOG_LEVEL_INFO or when stderr is not a terminal.
  */
 void log_status(const char *line);
 

@@ -243,7 +243,6 @@ static void put_manifest(struct json *j, const struct manifest *m, bool complete
 	json_array(j, "segments");
 	json_end(j);
 	json_u64(j, "compat_calls", m->compat_calls);
-	json_u64(j, "overflow_calls", m->overflow_calls);
 	put_rings(j, m);
 	put_self(j, m);
 	if (complete)

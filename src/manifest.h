@@ -55,7 +55,6 @@ struct manifest {
 	unsigned int n_rings;
 	uint64_t ring_bytes, ring_reserve_bytes; /* of each */
 	uint64_t compat_calls;	 /* 32-bit calls: seen, not decoded */
-	uint64_t overflow_calls; /* in flight beyond the slots */
 	uint64_t written_bytes;	 /* by us, to all files of the trace */
 
 	struct json head; /* ours */

@@ -40,7 +40,6 @@ static const struct fact facts[] = {
 	{ "end.utc", TOP, STR, MEMBER(manifest_facts, end_utc) },
 	{ "host", TOP, STR, MEMBER(manifest_facts, host) },
 	{ "kernel", TOP, STR, MEMBER(manifest_facts, kernel) },
-	{ "overflow_calls", TOP, UINT, MEMBER(manifest_facts, overflow_calls) },
 	{ "probes[].backend", PROBE, STR, MEMBER(manifest_probe, backend) },
 	{ "probes[].bytes", PROBE, UINT, MEMBER(manifest_probe, bytes) },
 	{ "probes[].calls", PROBE, UINT, MEMBER(manifest_probe, calls) },

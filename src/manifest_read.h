@@ -32,7 +32,7 @@ struct manifest_facts {
 	int status; /* of the workload: waitpid's raw number */
 	uint64_t workload_pid;
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; 0: not known */
-	uint64_t compat_calls, overflow_calls; /* seen, but no rows: 32-bit; too many at once */
+	uint64_t compat_calls; /* 32-bit: seen, but no rows */
 	uint64_t self_user_us, self_system_us; /* CPU time of dltraced itself */
 	char start_utc[40], end_utc[40];
 	struct manifest_probe probes[MANIFEST_PROBES_MAX];

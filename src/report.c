@@ -173,7 +173,6 @@ static void note_losses(struct report *r)
 		note_count(r, m->probes[i].name, m->probes[i].late, "rows out of time order");
 	}
 	note_count(r, "32-bit calls", m->compat_calls, "seen but not recorded");
-	note_count(r, "too many calls at once", m->overflow_calls, "not recorded");
 }
 
 static void note_limits(struct report *r)

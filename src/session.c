@@ -249,6 +249,7 @@ static int step_trace(struct session *s)
 	}
 	log_warn("not traced: %s", s->why_not);
 	tracer_detach(&s->tracer);
+	collectors_stop(&s->collectors, &s->loop); /* the drain would have written their rows */
 	return 0;
 }
 

@@ -24,7 +24,7 @@
 #include "dlt/workload.h"
 #include "util.h"
 
-/* docs/design.md, section 3: what users and other programs read. */
+/* docs/traces.md: what users and other programs read. */
 static const struct {
 	const char *name, *columns;
 	size_t rec_size;
@@ -59,7 +59,7 @@ static const struct {
 	[DLT_workload] = { "workload", "TIMESTAMP TIME TEXT", sizeof(struct dlt_workload), 0 },
 };
 
-/* --- the registry ------------------------------------------------------------------------------ */
+/* --- the registry ----------------------------------------------------------------------------- */
 
 static void columns_are_those_of_the_format(void **state)
 {
@@ -303,7 +303,7 @@ static void finds_probes_by_their_whole_name(void **state)
 	assert_int_equal(probe_find("OPEN"), DLT_NO_PROBE);
 }
 
-/* --- lists of the user's ----------------------------------------------------------------------- */
+/* --- lists of the user's ---------------------------------------------------------------------- */
 
 #define BIT(name) (1U << DLT_##name)
 #define ALL (BIT(bio) | BIT(close) | BIT(create_del) | BIT(mmap) | BIT(open) | BIT(sync) | \
