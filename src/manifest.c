@@ -242,6 +242,7 @@ static void put_manifest(struct json *j, const struct manifest *m, bool complete
 	json_end(j);
 	json_array(j, "segments");
 	json_end(j);
+	json_u64(j, "skipped_runs", m->skipped_runs);
 	json_u64(j, "compat_calls", m->compat_calls);
 	put_rings(j, m);
 	put_self(j, m);

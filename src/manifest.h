@@ -54,6 +54,7 @@ struct manifest {
 	unsigned int n_collectors;
 	unsigned int n_rings;
 	uint64_t ring_bytes, ring_reserve_bytes; /* of each */
+	uint64_t skipped_runs;	 /* of the system call hooks, by the kernel: calls may be missing */
 	uint64_t compat_calls;	 /* 32-bit calls: seen, not decoded */
 	uint64_t written_bytes;	 /* by us, to all files of the trace */
 

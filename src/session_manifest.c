@@ -53,6 +53,7 @@ int session_write_manifest(struct session *s, bool complete)
 	m->ring_bytes = s->tracer.ring_bytes;
 	m->ring_reserve_bytes = s->tracer.cfg.ring_reserve;
 	m->written_bytes = s->status.bytes;
+	m->skipped_runs = s->status.skipped;
 	if (s->tracer.shared)
 		m->compat_calls = s->tracer.shared->compat;
 	r = manifest_write(m, s->dir.fd, complete);

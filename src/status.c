@@ -22,8 +22,11 @@ static uint64_t load(const uint64_t *v)
 void status_update(struct status *s, const struct tracer *t, const struct drain *d)
 {
 	struct dlt_stats stats[DLT_PROBES];
+	uint64_t skipped[DLT_PROBES];
 
 	tracer_stats(t, stats);
+	tracer_skipped(t, skipped);
+	s->skipped = skipped[0];
 	s->rows = s->bytes = s->lost = 0;
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		const struct sink *sink = &d->decode.sinks[i];
@@ -34,7 +37,7 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		p->bytes = load(&sink->bytes);
 		p->late = load(&sink->late);
 		p->filtered = load(&d->decode.counts[i].filtered);
-		p->lost = stats[i].lost + stats[i].rows_lost + load(&sink->lost);
+		p->lost = stats[i].lost + stats[i].rows_lost + load(&sink->lost) + skipped[i];
 		p->calls = stats[i].emitted;
 		if (!(t->probes >> i & 1) && i != DLT_files && i != DLT_pids)
 			continue;
@@ -121,6 +124,11 @@ void status_warn(struct status *s, const struct drain *d, const char *dir)
 		log_info("%s is on a file system that the target uses too: its writes compete with the job's (-o puts it elsewhere)",
 			 dir);
 		s->same_dev_said = true;
+	}
+	if (s->skipped && !s->skipped_said) {
+		log_warn("the kernel has skipped %llu runs of the system call hooks (recursion_misses): calls may be missing",
+			 (unsigned long long)s->skipped);
+		s->skipped_said = true;
 	}
 	if (s->lost > s->lost_said && (!s->lost_said || now - s->lost_said_ns > SAY_AGAIN_NS)) {
 		log_warn("%llu rows lost so far (the manifest counts them per probe)", (unsigned long long)s->lost);

@@ -28,9 +28,10 @@ struct status_probe {
 struct status {
 	struct status_probe probes[DLT_PROBES];
 	uint64_t rows, bytes, lost;
+	uint64_t skipped; /* runs of the dispatcher, for calls of whomever: some may have been ours */
 	/* what has been said already */
 	uint64_t lost_said, lost_said_ns;
-	bool stalled_said, same_dev_said;
+	bool stalled_said, same_dev_said, skipped_said;
 	uint64_t failures_said, failures_said_ns;
 	uint64_t start_ns, last_ns;
 	uint64_t last_rows[DLT_PROBES];

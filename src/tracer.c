@@ -571,3 +571,27 @@ void tracer_in_flight_recs(struct tracer *t, uint64_t now_ns,
 		if (t->objects[i].obj && probes[i]->in_flight)
 			probes[i]->in_flight(&t->objects[i], fn, ctx, now_ns);
 }
+
+static uint64_t object_skipped(const struct bpf_object *obj)
+{
+	struct bpf_program *prog;
+	uint64_t n = 0;
+
+	if (!obj)
+		return 0;
+	bpf_object__for_each_program(prog, obj) {
+		struct bpf_prog_info info = {};
+		__u32 len = sizeof(info);
+
+		if (bpf_program__fd(prog) >= 0 && !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+			n += info.recursion_misses;
+	}
+	return n;
+}
+
+void tracer_skipped(const struct tracer *t, uint64_t skipped[DLT_PROBES])
+{
+	skipped[0] = t->dispatcher ? object_skipped(t->dispatcher->obj) : 0;
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		skipped[i] = object_skipped(t->objects[i].obj);
+}

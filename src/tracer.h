@@ -91,6 +91,12 @@ uint64_t tracer_live(const struct tracer *t);
 /* Sums over the CPUs. */
 void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES]);
 
+/*
+ * Runs of our programs that the kernel skipped because the same program was running on that CPU
+ * (recursion_misses, 5.12), by probe; [0]: of the dispatcher, which serves all calls of the machine.
+ */
+void tracer_skipped(const struct tracer *t, uint64_t skipped[DLT_PROBES]);
+
 /* The calls still in flight, after tracer_detach(). */
 void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call),
 		      void *ctx);
