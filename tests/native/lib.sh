@@ -60,12 +60,18 @@ gate() {
 	mkfifo gate && exec 9<>gate
 }
 
-# each FILE ACTION: awk's ACTION on every row of $t/FILE.out, its columns as variables (so COMM is
-# the command). Numbers beyond 2^53, as of TIMESTAMP in some years, must be compared as strings.
+# each FILE ACTION: awk's ACTION on every row of $t/FILE.out, its columns as variables: COMM is the
+# command, _usr is %usr. Numbers beyond 2^53, as of TIMESTAMP in some years, must be compared as
+# strings.
 each() {
 	file=$t/$1.out
 	columns=$(sed -n '2{s/\r//;p;q}' "$file" |
-		awk -F'\t' '{ for (i = 1; i <= NF; i++) printf "%s = $%d; ", $i, i }')
+		awk -F'\t' '{
+			for (i = 1; i <= NF; i++) {
+				gsub(/[^A-Za-z0-9]/, "_", $i)
+				printf "%s = $%d; ", $i, i
+			}
+		}')
 	awk -F'\t' "NR > 2 && !/^#/ { $columns $2 }" "$file"
 }
 
@@ -86,6 +92,15 @@ check() {
 	name=$1
 	shift
 	python3 -B "${0%/*}/checks/$name.py" "$t" "$@" || fail "check $name $*"
+}
+
+# recipe TEXT: the block of code in docs/traces.md in which TEXT occurs.
+recipe() {
+	TEXT=$1 awk '
+		/^```/ { if (inside && index(block, ENVIRON["TEXT"])) printf "%s", block
+			inside = !inside; block = ""; next }
+		inside { block = block $0 "\n" }
+	' "$here/../../docs/traces.md"
 }
 
 # --- a disk of our own ----------------------------------------------------------------------------

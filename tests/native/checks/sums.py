@@ -1,21 +1,50 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""sums TRACE: the bytes read from each file, a line each: number, last path as it is escaped."""
+"""sums TRACE WHAT: what the lines of docs/traces.md are to print, without their order.
+
+WHAT: read, the ten regular files most read by their last names; written, the ten files most
+written by their names at that time; comm, what was read by each COMM; names, REALPATHs as they are.
+"""
 import collections
 import sys
 
 import tracefolder
 
 
+def read(trace):
+    last = {row["FID"]: row for row in trace["files"]}
+    for row in trace["vfs_rw"]:
+        if row["RW"] == "R" and last[row["FID"]]["TYPE"] == "reg":
+            yield last[row["FID"]]["REALPATH"], row.ret
+
+
+def written(trace):
+    rows = [*trace["files"], *(row for row in trace["vfs_rw"] if row["RW"] == "W")]
+    name = {}
+    for row in sorted(rows, key=lambda row: row.n("TIMESTAMP")):  # stable: a file before its use
+        if "REALPATH" in row:
+            name[row["FID"]] = row["REALPATH"]
+        else:
+            yield name[row["FID"]], row.ret
+
+
+def comm(trace):
+    for row in trace["vfs_rw"]:
+        if row["RW"] == "R":
+            yield row["COMM"], row.ret
+
+
 def main():
     trace = tracefolder.Trace(sys.argv[1])
-    path = {row["FID"]: row["REALPATH"] for row in trace["files"]}
-    sums = collections.Counter()
-    for row in trace["vfs_rw"]:
-        if row["RW"] == "R" and row.ret > 0:
-            sums[path[row["FID"]]] += row.ret
-    lines = (f"{count}\t{name}\n".encode() for name, count in sums.items())
-    sys.stdout.buffer.write(b"".join(sorted(lines)))
-    sys.stdout.flush()
+    out = sys.stdout.buffer
+    if sys.argv[2] == "names":
+        out.write(b"".join(row.b("REALPATH") + b"\n" for row in trace["files"]))
+    else:
+        sums = collections.Counter()
+        for name, moved in {"read": read, "written": written, "comm": comm}[sys.argv[2]](trace):
+            if moved > 0:
+                sums[name] += moved
+        out.write(b"".join(sorted(f"{count}\t{name}\n".encode() for name, count in sums.most_common(10))))
+    out.flush()
     trace.finish()
 
 
