@@ -26,7 +26,7 @@ static union {
 	char bytes[RUNNING_REC_MAX];
 } record;
 
-/* The one record at hand, empty but for its header: each a millisecond later than the one before. */
+/* The one record at hand, empty but for its header: each a millisecond later than the last. */
 static inline void *rec_begin(unsigned int probe)
 {
 	uint64_t ts_ns = record.hdr.ts_ns ? record.hdr.ts_ns + NSEC_PER_MSEC : START_NS;
@@ -59,7 +59,7 @@ static inline void rec_str(struct dlt_segs *segs, unsigned int i, const char *s)
 	rec_bytes(segs, i, s, strlen(s) + 1);
 }
 
-/* "/a/b" as the kernel side walks it, from the last component to the first; the root has one, empty. */
+/* "/a/b" as the kernel side walks it, from the last component to the first; "/" is one, empty. */
 static inline void rec_path(struct dlt_segs *segs, unsigned int i, const char *path)
 {
 	size_t len = strlen(path), at = 0;
@@ -114,7 +114,7 @@ static inline void learn(struct dlt_file file, const char *path)
 
 static inline int decoder_make(void **state)
 {
-	const struct clock_reading start = { .mono_ns = START_NS, .real_ns = START_REAL_NS, .error_ns = 100 };
+	const struct clock_reading start = { .mono_ns = START_NS, .real_ns = START_REAL_NS };
 	autoclose int dir = -1;
 
 	memset(&config, 0, sizeof(config));
@@ -151,7 +151,8 @@ static inline void expect_lines(const char *got, const char *want)
 {
 	while (*got || *want) {
 		size_t got_len = strcspn(got, "\n"), want_len = strcspn(want, "\n");
-		autofree char *got_line = strndup(got, got_len), *want_line = strndup(want, want_len);
+		autofree char *got_line = strndup(got, got_len);
+		autofree char *want_line = strndup(want, want_len);
 
 		assert_string_equal(got_line, want_line);
 		assert_int_equal(got[got_len], want[want_len]);

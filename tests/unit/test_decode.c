@@ -73,7 +73,7 @@ static void rename_of(const char *path, const char *path2)
 	rec_emit();
 }
 
-/* --- what comes out of a ring -------------------------------------------------------------------- */
+/* --- what comes out of a ring ----------------------------------------------------------------- */
 
 static uint64_t all_bad(void)
 {
@@ -155,7 +155,7 @@ static void a_reserve_may_be_larger_than_its_record(void **state)
 	expect_columns(DLT_close, 5, "close\t1500\t0\t0\t-\t-\t-\n");
 }
 
-/* Every probe's decode, fed with whatever bytes: rows may be nonsense, reads may not leave the record. */
+/* Every probe's decode, fed with anything: rows may be nonsense, reads may not leave the record. */
 static void any_bytes_at_all_are_survived(void **state)
 {
 	uint64_t x = 88172645463325252ULL;
@@ -192,7 +192,7 @@ static void files_that_were_not_asked_for_get_no_rows(void **state)
 	expect_columns(DLT_create_del, 5, "create\t1500\t0\t-\t-\t1\tx\t-\n");
 }
 
-/* --- --comm and --exclude-comm --------------------------------------------------------------------- */
+/* --- --comm and --exclude-comm ---------------------------------------------------------------- */
 
 static void thread(const char *comm)
 {
@@ -265,12 +265,10 @@ static void names_do_not_take_each_others_verdict(void **state)
 	char comm[DLT_COMM_LEN];
 
 	config.comm = (struct config_list){ .items = { "*[02468]" }, .n = 1 };
-	for (unsigned int turn = 0; turn < 2; turn++) {
-		for (unsigned int i = 0; i < 2000; i++) {
-			snprintf(comm, sizeof(comm), "worker-%u", i);
-			thread(comm);
-			assert_int_equal(decode.counts[DLT_close].filtered, (turn * 2000 + i + 1) / 2);
-		}
+	for (unsigned int i = 0; i < 4000; i++) {
+		snprintf(comm, sizeof(comm), "worker-%u", i % 2000);
+		thread(comm);
+		assert_int_equal(decode.counts[DLT_close].filtered, (i + 1) / 2);
 	}
 }
 
@@ -281,11 +279,12 @@ static void what_is_of_the_machine_is_not_narrowed(void **state)
 		rec_begin(i);
 		rec_emit();
 		assert_int_equal(decode.counts[i].records, 1);
-		assert_int_equal(decode.counts[i].filtered, probes[i]->flags & PROBE_OF_TARGET ? 1 : 0);
+		assert_int_equal(decode.counts[i].filtered != 0,
+				 (probes[i]->flags & PROBE_OF_TARGET) != 0);
 	}
 }
 
-/* --- files.out ------------------------------------------------------------------------------------- */
+/* --- files.out -------------------------------------------------------------------------------- */
 
 static void a_file_is_a_row_once(void **state)
 {
@@ -426,7 +425,7 @@ static void a_hundred_thousand_files(void **state)
 	assert_int_equal(strncmp(rows, "100000\timg100000.jpg\n99001\timg99001.jpg\n", 40), 0);
 }
 
-/* --- names that arrive by another record ------------------------------------------------------------- */
+/* --- names that arrive by another record ------------------------------------------------------ */
 
 static void truncate_finds_its_file_by_path(void **state)
 {
@@ -475,7 +474,7 @@ static void an_open_that_made_its_file_is_two_rows(void **state)
 	expect_columns(DLT_create_del, 5, "create\t1500\t0\t0600\t0x41\t1\t/out/ckpt\t-\n");
 }
 
-/* --- what files.out has lost ------------------------------------------------------------------------- */
+/* --- what files.out has lost ------------------------------------------------------------------ */
 
 /* As if a write of files.out had failed: its rows so far may be among the lost ones. */
 static void lose_rows_of_files(void)
@@ -594,7 +593,7 @@ static void at_the_end_all_that_were_lost_come_again(void **state)
 		     "1\t259:2\t11\treg\text4\t4096\tok\t/a\n");
 }
 
-/* --- what of ours shares a disk with the target -------------------------------------------------------- */
+/* --- what of ours shares a disk with the target ----------------------------------------------- */
 
 static void the_target_is_seen_on_the_disk_of_the_trace(void **state)
 {

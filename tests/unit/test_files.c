@@ -53,7 +53,7 @@ static void expect_text(const struct file_entry *e, const char *want)
 	assert_memory_equal(e->text, want, e->text_len);
 }
 
-/* --- identities -------------------------------------------------------------------------------- */
+/* --- identities ------------------------------------------------------------------------------- */
 
 static void the_same_file_has_the_same_number(void **state)
 {
@@ -113,7 +113,7 @@ static void a_hundred_thousand_files_keep_their_numbers_and_names(void **state)
 	free(entries);
 }
 
-/* --- names -------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static void a_name_is_told_apart_from_the_one_before(void **state)
 {
@@ -158,7 +158,7 @@ static void the_longest_name_of_the_worst_bytes(void **state)
 	assert_int_equal(get(1, 1, 1)->text_len, 4 * (sizeof(path) - 1));
 }
 
-/* --- paths -------------------------------------------------------------------------------------- */
+/* --- paths ------------------------------------------------------------------------------------ */
 
 static void a_path_leads_to_its_file(void **state)
 {

@@ -174,7 +174,7 @@ static void there_is_room_for_as_many_as_it_says(void **state)
 		close(many[i]);
 }
 
-/* --- ends ---------------------------------------------------------------------------------------- */
+/* --- ends ------------------------------------------------------------------------------------- */
 
 static void a_negative_return_ends_the_run_with_it(void **state)
 {
@@ -226,7 +226,7 @@ static void a_loop_that_is_not_there_any_more_fails(void **state)
 	loop_free(&gone);
 }
 
-/* --- timers ---------------------------------------------------------------------------------------- */
+/* --- timers ----------------------------------------------------------------------------------- */
 
 static void timers_are_set_as_asked(void **state)
 {

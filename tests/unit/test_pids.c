@@ -155,9 +155,11 @@ static void the_cgroup_is_the_one_that_says_most(void **state)
 {
 	autofree char *text = NULL, *got = NULL;
 	const char *best = "";
+	char *rest, *line;
 
 	assert_int_equal(util_read_file("/proc/self/cgroup", 1 << 16, &text, NULL), 0);
-	for (char *save, *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+	rest = text;
+	while ((line = strsep(&rest, "\n")) && *line) {
 		const char *path = strchr(strchr(line, ':') + 1, ':') + 1;
 
 		if (strlen(path) > strlen(best))
@@ -210,7 +212,8 @@ static void arguments_are_cut_at_their_most(void **state)
 
 static void a_length_beyond_the_record_is_not_believed(void **state)
 {
-	static const uint32_t events[] = { DLT_PIDS_EXEC, DLT_PIDS_RENAME, DLT_PIDS_SNAPSHOT, DLT_PIDS_EXIT };
+	static const uint32_t events[] = { DLT_PIDS_EXEC, DLT_PIDS_RENAME, DLT_PIDS_SNAPSHOT,
+					   DLT_PIDS_EXIT };
 
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
 		struct dlt_pids *rec = rec_begin(DLT_pids);

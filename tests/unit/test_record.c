@@ -18,7 +18,7 @@
 #include "text.h"
 #include "util.h"
 
-/* --- a probe of the test's own: one field of each kind ----------------------------------------- */
+/* --- a probe of the test's own: one field of each kind ---------------------------------------- */
 
 struct rec {
 	struct dlt_hdr hdr;
@@ -33,7 +33,8 @@ struct rec {
 };
 
 static const struct field_name names[] = {
-	{ 0, "NONE", 3 }, { 1, "ONE", 3 }, { 12, "BOTH", 12 }, { 4, "FOUR" }, { 8, "EIGHT" }, { 0, NULL },
+	{ 0, "NONE", 3 }, { 1, "ONE", 3 }, { 12, "BOTH", 12 }, { 4, "FOUR" }, { 8, "EIGHT" },
+	{ 0, NULL },
 };
 static const struct field_name kinds[] = { { 0, "zero" }, { 7, "seven" }, { 0, NULL } };
 
@@ -73,7 +74,8 @@ static void expect(const struct field *f, const void *rec, const char *want)
 }
 
 #define FIELD(kind_, member, ...) \
-	(&(struct field){ .name = "X", .kind = kind_, .offset = offsetof(struct rec, member), __VA_ARGS__ })
+	(&(struct field){ .name = "X", .kind = kind_, .offset = offsetof(struct rec, member), \
+			  __VA_ARGS__ })
 
 static void expect_s64(enum field_kind kind, int64_t v, const char *want)
 {
@@ -89,14 +91,15 @@ static void expect_u64(enum field_kind kind, uint64_t v, const char *want)
 	expect(FIELD(kind, u64), &rec, want);
 }
 
-static void expect_u32(enum field_kind kind, const struct field_name *n, uint32_t v, const char *want)
+static void expect_u32(enum field_kind kind, const struct field_name *n, uint32_t v,
+		       const char *want)
 {
 	const struct rec rec = { .u32 = v };
 
 	expect(FIELD(kind, u32, .names = n), &rec, want);
 }
 
-/* --- kinds -------------------------------------------------------------------------------------- */
+/* --- kinds ------------------------------------------------------------------------------------ */
 
 static void unsigned_numbers(void **state)
 {
@@ -124,7 +127,9 @@ static void signed_numbers(void **state)
 
 static void none_is_a_dash_and_unknown_a_question_mark(void **state)
 {
-	static const enum field_kind nullable[] = { FIELD_S64, FIELD_ADDR, FIELD_MODE, FIELD_FLAGS };
+	static const enum field_kind nullable[] = {
+		FIELD_S64, FIELD_ADDR, FIELD_MODE, FIELD_FLAGS,
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(nullable); i++) {
 		expect_s64(nullable[i], DLT_NONE, "-");
@@ -171,7 +176,9 @@ static void flags_without_any_are_0(void **state)
 
 static void bits_are_those_that_have_names(void **state)
 {
-	static const struct field_name bits[] = { { 3, "AB", 3 }, { 1, "A" }, { 0x80000000, "TOP" }, { 0, NULL } };
+	static const struct field_name bits[] = {
+		{ 3, "AB", 3 }, { 1, "A" }, { 0x80000000, "TOP" }, { 0, NULL },
+	};
 
 	expect_u32(FIELD_BITS, bits, 0, "-");
 	expect_u32(FIELD_BITS, bits, 0x10, "-");
@@ -224,7 +231,7 @@ static void hostile_names_of_threads_forge_nothing(void **state)
 	expect(FIELD(FIELD_COMM, hdr.comm), &rec, "\\077");
 }
 
-/* --- files -------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static void files_by_number_and_last_component(void **state)
 {
@@ -251,8 +258,8 @@ static void devices_as_major_and_minor(void **state)
 	expect(FIELD(FIELD_FILEDEV, file), &rec, "4095:1048575");
 }
 
-static void expect_type(uint32_t mode, uint64_t magic, uint32_t flags, const char *fstype, const char *seg,
-			size_t len, const char *want)
+static void expect_type(uint32_t mode, uint64_t magic, uint32_t flags, const char *fstype,
+			const char *seg, size_t len, const char *want)
 {
 	struct {
 		struct rec rec;
@@ -269,8 +276,9 @@ static void expect_type(uint32_t mode, uint64_t magic, uint32_t flags, const cha
 
 static void types_of_files(void **state)
 {
-	static const char in_shm[] = "sem.x\0shm\0dev\0", in_shmx[] = "x\0shmx\0dev\0", in_a_shm[] = "x\0shm\0dev\0a\0";
-	static const char memfd[] = "memfd:x", sysv[] = "SYSV00000000";
+	static const char in_shm[] = "sem.x\0shm\0dev\0", in_shmx[] = "x\0shmx\0dev\0";
+	static const char in_a_shm[] = "x\0shm\0dev\0a\0", memfd[] = "memfd:x", sysv[] = "SYSV0";
+	const uint32_t floating = DLT_PATH_FLOATING;
 
 	expect_type(S_IFREG | 0644, 0xef53, 0, "ext4", "a", 2, "reg");
 	expect_type(S_IFDIR | 0755, 0xef53, 0, "ext4", "a", 2, "dir");
@@ -278,17 +286,17 @@ static void types_of_files(void **state)
 	expect_type(S_IFBLK, 0, 0, "devtmpfs", "a", 2, "blk");
 	expect_type(S_IFLNK | 0777, 0xef53, 0, "ext4", "a", 2, "lnk"); /* O_PATH|O_NOFOLLOW */
 	expect_type(S_IFIFO, 0xef53, 0, "ext4", "a", 2, "fifo");
-	expect_type(S_IFIFO, 0x50495045, DLT_PATH_FLOATING, "pipefs", "", 1, "fifo");
-	expect_type(S_IFSOCK, 0x534f434b, DLT_PATH_FLOATING, "sockfs", "", 1, "sock");
-	expect_type(0600, 0x09041934, DLT_PATH_FLOATING, "anon_inodefs", "[eventpoll]", 12, "anon");
-	expect_type(S_IFREG, 0x09041934, DLT_PATH_FLOATING, "anon_inodefs", "[secretmem]", 12, "anon");
+	expect_type(S_IFIFO, 0x50495045, floating, "pipefs", "", 1, "fifo");
+	expect_type(S_IFSOCK, 0x534f434b, floating, "sockfs", "", 1, "sock");
+	expect_type(0600, 0x09041934, floating, "anon_inodefs", "[eventpoll]", 12, "anon");
+	expect_type(S_IFREG, 0x09041934, floating, "anon_inodefs", "[secretmem]", 12, "anon");
 	expect_type(0600, 1, 0, "nsfs", "a", 2, "anon"); /* no type bits either */
-	expect_type(S_IFREG | 0777, 0x01021994, DLT_PATH_FLOATING, "tmpfs", memfd, sizeof(memfd), "memfd");
-	expect_type(S_IFREG | 0777, 0x01021994, DLT_PATH_FLOATING, "tmpfs", sysv, sizeof(sysv), "shm");
+	expect_type(S_IFREG | 0777, 0x01021994, floating, "tmpfs", memfd, sizeof(memfd), "memfd");
+	expect_type(S_IFREG | 0777, 0x01021994, floating, "tmpfs", sysv, sizeof(sysv), "shm");
 	expect_type(S_IFREG, 0x01021994, 0, "tmpfs", in_shm, sizeof(in_shm) - 1, "shm");
 	expect_type(S_IFREG, 0x01021994, 0, "tmpfs", in_shmx, sizeof(in_shmx) - 1, "reg");
 	expect_type(S_IFREG, 0x01021994, 0, "tmpfs", in_a_shm, sizeof(in_a_shm) - 1, "reg");
-	expect_type(S_IFREG, 0xef53, 0, "ext4", in_shm, sizeof(in_shm) - 1, "reg"); /* no tmpfs there */
+	expect_type(S_IFREG, 0xef53, 0, "ext4", in_shm, sizeof(in_shm) - 1, "reg"); /* no tmpfs */
 	expect_type(0, 0, DLT_PATH_UNREACHABLE, "", "", 0, "-"); /* never described */
 }
 
@@ -310,7 +318,7 @@ static void states_of_files(void **state)
 	expect_state(DLT_PATH_FLOATING | DLT_PATH_UNREACHABLE | DLT_PATH_DELETED, "ok");
 }
 
-/* --- segments ----------------------------------------------------------------------------------- */
+/* --- segments --------------------------------------------------------------------------------- */
 
 static void segments_lie_one_behind_the_other(void **state)
 {
@@ -318,7 +326,7 @@ static void segments_lie_one_behind_the_other(void **state)
 	struct {
 		struct rec rec;
 		char seg[8];
-	} r = { .rec = { .hdr.size = sizeof(r.rec) + 6, .segs.len = { 1, 0, 2, 3 } }, .seg = "abbccc" };
+	} r = { { .hdr.size = sizeof(r.rec) + 6, .segs.len = { 1, 0, 2, 3 } }, "abbccc" };
 	size_t len;
 
 	assert_ptr_equal(record_seg(&p, &r, offsetof(struct rec, segs), 0, &len), r.seg);
@@ -382,7 +390,7 @@ static void lengths_beyond_the_record_are_no_segments(void **state)
 	}
 }
 
-/* Whatever is longer than the longest path is not one of ours: it would not fit where paths are made. */
+/* Longer than the longest path is none of ours: it would not fit where paths are made. */
 static void segments_longer_than_any_path_are_none(void **state)
 {
 	static const struct probe p = { .rec_size = sizeof(struct rec) };
@@ -431,7 +439,7 @@ static void strings_as_passed(void **state)
 	}
 }
 
-/* --- paths -------------------------------------------------------------------------------------- */
+/* --- paths ------------------------------------------------------------------------------------ */
 
 /* Buffers end where the promise ends, so that ASan sees a byte too many. */
 static void expect_path(const char *seg, size_t len, const char *want)
@@ -553,7 +561,8 @@ static void two_paths_of_4095_bytes_fit(void **state)
 	expect_abs(s, base, 4095, want);
 }
 
-static void expect_realpath(uint32_t flags, uint64_t magic, const char *seg, size_t len, const char *want)
+static void expect_realpath(uint32_t flags, uint64_t magic, const char *seg, size_t len,
+			    const char *want)
 {
 	const struct dlt_file file = { .id.ino = 4711, .flags = flags, .magic = magic };
 	autofree char *in = malloc(len ? len : 1), *out = malloc(RECORD_PATH_MAX);
@@ -595,7 +604,7 @@ static void real_path_of_a_call_without_a_file_is_empty(void **state)
 	expect(FIELD(FIELD_REALPATH, file, .arg = 1), &rec, "/");
 }
 
-/* --- rows --------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static void fields_are_separated_by_tabs(void **state)
 {
@@ -604,7 +613,7 @@ static void fields_are_separated_by_tabs(void **state)
 		{ "B", "", FIELD_COMM, offsetof(struct rec, hdr.comm) },
 		{ "C", "", FIELD_S32, offsetof(struct rec, s32) },
 	};
-	static const struct probe p = { .name = "three", .fields = fields, .n_fields = 3, .rec_size = 1 };
+	static const struct probe p = { .name = "three", .fields = fields, .n_fields = 3 };
 	const struct rec rec = { .u32 = 1, .hdr.comm = "\t", .s32 = -2 };
 	struct record_ctx ctx = {};
 

@@ -21,7 +21,7 @@
 #define RING_BYTES 65536UL
 #define RINGS 4
 
-/* --- rings in memory, and what the kernel does to them ------------------------------------------- */
+/* --- rings in memory, and what the kernel does to them ---------------------------------------- */
 
 static struct memory {
 	uint64_t consumer, producer;
@@ -157,7 +157,7 @@ static void expect_all_free(void)
 	assert_int_equal(rings_waiting(&rings), 0);
 }
 
-/* --- order --------------------------------------------------------------------------------------- */
+/* --- order ------------------------------------------------------------------------------------ */
 
 static void empty_rings_have_nothing(void **state)
 {
@@ -241,7 +241,7 @@ static void equal_times_all_come(void **state)
 	expect_all_free();
 }
 
-/* --- the end of a round -------------------------------------------------------------------------- */
+/* --- the end of a round ----------------------------------------------------------------------- */
 
 static void what_is_later_than_the_round_waits_for_the_next(void **state)
 {
@@ -300,7 +300,7 @@ static void a_long_round_holds_no_more_than_a_megabyte(void **state)
 	expect_all_free();
 }
 
-/* --- records that are not there yet, or never will be ---------------------------------------------- */
+/* --- records that are not there yet, or never will be ----------------------------------------- */
 
 static void a_busy_record_at_the_front_stops_all(void **state)
 {
@@ -374,7 +374,7 @@ static void what_was_given_up_is_passed_over(void **state)
 	expect_all_free();
 }
 
-/* --- positions ------------------------------------------------------------------------------------ */
+/* --- positions -------------------------------------------------------------------------------- */
 
 static void the_fullest_ring_is_what_waits(void **state)
 {
@@ -399,7 +399,7 @@ static void records_wrap_around_the_end_many_times(void **state)
 		unsigned int n = 1 + (unsigned int)(random_next(&x) % 20);
 
 		for (unsigned int i = 0; i < n; i++) {
-			uint32_t *head = reserve(0, sizeof(struct dlt_hdr) + (uint32_t)(random_next(&x) % 2000));
+			uint32_t *head = reserve(0, 48 + (uint32_t)(random_next(&x) % 2000));
 
 			assert_non_null(head);
 			ts++;
@@ -443,7 +443,8 @@ static void whatever_the_moment_all_come_in_order(void **state)
 		if (random_next(&x) % 50 == 0) {
 			consume(now);
 		} else if (!cpus[cpu].head) {
-			cpus[cpu].head = reserve(cpu % RINGS, 48 + (uint32_t)(random_next(&x) % 400));
+			cpus[cpu].head = reserve(cpu % RINGS,
+						 48 + (uint32_t)(random_next(&x) % 400));
 		} else if (random_next(&x) % 10 == 0) {
 			discard(TAKE_PTR(cpus[cpu].head));
 		} else {
@@ -465,7 +466,7 @@ static void whatever_the_moment_all_come_in_order(void **state)
 	expect_all_free();
 }
 
-/* --- as many as there can be, and as the kernel maps them ------------------------------------------ */
+/* --- as many as there can be, and as the kernel maps them ------------------------------------- */
 
 static void no_more_rings_than_there_is_room_for(void **state)
 {
@@ -479,15 +480,22 @@ static void no_more_rings_than_there_is_room_for(void **state)
 static void as_many_rings_as_there_can_be(void **state)
 {
 	static struct ring many[RINGS_MAX];
-	static struct { uint64_t consumer, producer; uint32_t head[2]; struct dlt_hdr rec; } mem[RINGS_MAX];
+	static struct {
+		uint64_t consumer, producer;
+		uint32_t head[2];
+		struct dlt_hdr rec;
+	} mem[RINGS_MAX];
 	struct rings rs;
 
 	for (unsigned int i = 0; i < RINGS_MAX; i++) {
-		mem[i].rec = (struct dlt_hdr){ .ts_ns = 1 + i * 7919 % RINGS_MAX, .size = sizeof(mem[i].rec) };
+		mem[i].rec.ts_ns = 1 + i * 7919 % RINGS_MAX; /* a prime: each once */
+		mem[i].rec.size = sizeof(mem[i].rec);
 		mem[i].head[0] = sizeof(mem[i].rec);
 		mem[i].producer = HDR_BYTES + sizeof(mem[i].rec);
-		many[i] = (struct ring){ .consumer_pos = &mem[i].consumer, .producer_pos = &mem[i].producer,
-					 .data = (char *)mem[i].head, .mask = 4095 };
+		many[i] = (struct ring){ .consumer_pos = &mem[i].consumer,
+					 .producer_pos = &mem[i].producer,
+					 .data = (char *)mem[i].head,
+					 .mask = 4095 };
 	}
 	assert_int_equal(rings_init_memory(&rs, many, RINGS_MAX), 0);
 	assert_int_equal(rings_consume(&rs, UINT64_MAX, on_record, NULL), RINGS_MAX);
@@ -508,7 +516,8 @@ static int ring_fd(size_t bytes, uint64_t ts_ns)
 	assert_int_equal(ftruncate(fd, (off_t)(2 * page + 2 * bytes)), 0);
 	assert_int_equal(pwrite(fd, &producer, sizeof(producer), (off_t)page), sizeof(producer));
 	assert_int_equal(pwrite(fd, head, sizeof(head), (off_t)(2 * page)), sizeof(head));
-	assert_int_equal(pwrite(fd, &rec, sizeof(rec), (off_t)(2 * page + sizeof(head))), sizeof(rec));
+	assert_int_equal(pwrite(fd, &rec, sizeof(rec), (off_t)(2 * page + sizeof(head))),
+			 sizeof(rec));
 	return fd;
 }
 

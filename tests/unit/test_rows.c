@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rows of every probe, compared whole with tests/golden/<probe>.txt: what a record of the kernel
- * side comes out as, with a line for each escape, longest value, negative value, "-" and "?".
+ * The rows of every probe, compared whole with tests/golden/<probe>.txt: what records of the kernel
+ * side come out as, with a line for each escape, longest value, negative value, "-" and "?".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -76,7 +76,7 @@ static void still_running(unsigned int probe, const char *name, const uint64_t a
 
 #define ARGS(...) (const uint64_t[6]){ __VA_ARGS__ }
 
-/* --- bio ---------------------------------------------------------------------------------------- */
+/* --- bio -------------------------------------------------------------------------------------- */
 
 static struct dlt_bio *bio_begin(void)
 {
@@ -139,7 +139,7 @@ static void rows_of_bio(void **state)
 	expect_golden(DLT_bio);
 }
 
-/* --- close -------------------------------------------------------------------------------------- */
+/* --- close ------------------------------------------------------------------------------------ */
 
 static void rows_of_close(void **state)
 {
@@ -185,11 +185,11 @@ static void rows_of_close(void **state)
 	expect_golden(DLT_close);
 }
 
-/* --- create_del --------------------------------------------------------------------------------- */
+/* --- create_del ------------------------------------------------------------------------------- */
 
 /* A call on PATH relative to BASE (NULL: PATH is absolute), likewise PATH2. */
-static struct dlt_create_del *cd(const char *call, const char *path, const char *base, const char *path2,
-				 const char *base2)
+static struct dlt_create_del *cd(const char *call, const char *path, const char *base,
+				 const char *path2, const char *base2)
 {
 	struct dlt_create_del *rec = rec_call(DLT_create_del, call);
 
@@ -264,10 +264,10 @@ static void rows_of_create_del(void **state)
 	expect_golden(DLT_create_del);
 }
 
-/* --- files -------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
-static void learn_as(uint64_t ino, uint32_t mode, uint64_t magic, const char *fstype, uint32_t flags,
-		     const char *path)
+static void learn_as(uint64_t ino, uint32_t mode, uint64_t magic, const char *fstype,
+		     uint32_t flags, const char *path)
 {
 	struct dlt_file file = { .id = id_of(ino), .mode = mode, .magic = magic, .flags = flags };
 
@@ -287,7 +287,7 @@ static void rows_of_files(void **state)
 	learn_as(13, S_IFDIR | 0755, 0x01021994, "tmpfs", 0, "");
 	learn_as(14, S_IFCHR | 0666, 0x01021994, "devtmpfs", 0, "/dev/null");
 	learn_as(15, S_IFREG | 0600, 0x6969, "nfs4", DLT_PATH_DELETED, "/mnt/gone");
-	learn_as(16, S_IFREG | 0600, 0x6969, "sixteen bytes !!", DLT_PATH_UNREACHABLE, "/host/file");
+	learn_as(16, S_IFREG, 0x6969, "sixteen bytes !!", DLT_PATH_UNREACHABLE, "/host/file");
 	learn_as(17, S_IFREG | 0600, 0xef53, "ext4", DLT_PATH_TRUNCATED, "/deep/in/the/tree");
 	learn_as(18, S_IFIFO | 0600, 0x50495045, "pipefs", floating, "/");
 	learn_as(19, S_IFSOCK | 0777, 0x534f434b, "sockfs", floating, "/TCP");
@@ -309,7 +309,7 @@ static void rows_of_files(void **state)
 	expect_golden(DLT_files);
 }
 
-/* --- mmap --------------------------------------------------------------------------------------- */
+/* --- mmap ------------------------------------------------------------------------------------- */
 
 static void rows_of_mmap(void **state)
 {
@@ -317,46 +317,58 @@ static void rows_of_mmap(void **state)
 
 	learn(file_of(11), "/lib/libtorch.so");
 	rec = rec_call(DLT_mmap, "mmap");
-	*rec = (struct dlt_mmap){ .hdr = rec->hdr, .id = id_of(11), .ret = 0x7f1234567000, .len = 8192,
-				  .prot = PROT_READ | PROT_EXEC, .flags = MAP_PRIVATE | MAP_DENYWRITE,
-				  .fd = 3, .offset = 4096, .old_addr = DLT_NONE, .old_len = DLT_NONE };
+	*rec = (struct dlt_mmap){
+		.hdr = rec->hdr, .id = id_of(11), .ret = 0x7f1234567000, .len = 8192,
+		.prot = PROT_READ | PROT_EXEC, .flags = MAP_PRIVATE | MAP_DENYWRITE, .fd = 3,
+		.offset = 4096, .old_addr = DLT_NONE, .old_len = DLT_NONE,
+	};
 	rec_emit();
 
 	rec = rec_call(DLT_mmap, "mmap");
-	*rec = (struct dlt_mmap){ .hdr = rec->hdr, .ret = -ENOMEM, .addr = 0x10000, .len = UINT64_MAX,
-				  .flags = MAP_SHARED_VALIDATE | MAP_ANONYMOUS | MAP_SYNC | 1 << 30,
-				  .fd = -1, .old_addr = DLT_NONE, .old_len = DLT_NONE };
+	*rec = (struct dlt_mmap){
+		.hdr = rec->hdr, .ret = -ENOMEM, .addr = 0x10000, .len = UINT64_MAX,
+		.flags = MAP_SHARED_VALIDATE | MAP_ANONYMOUS | MAP_SYNC | 1 << 30, .fd = -1,
+		.old_addr = DLT_NONE, .old_len = DLT_NONE,
+	};
 	rec_emit();
 
 	rec = rec_call(DLT_mmap, "munmap");
-	*rec = (struct dlt_mmap){ .hdr = rec->hdr, .addr = 0x7f1234567000, .len = 8192, .prot = DLT_NONE,
-				  .flags = DLT_NONE, .fd = DLT_NONE, .offset = DLT_NONE,
-				  .old_addr = DLT_NONE, .old_len = DLT_NONE };
+	*rec = (struct dlt_mmap){
+		.hdr = rec->hdr, .addr = 0x7f1234567000, .len = 8192, .prot = DLT_NONE,
+		.flags = DLT_NONE, .fd = DLT_NONE, .offset = DLT_NONE, .old_addr = DLT_NONE,
+		.old_len = DLT_NONE,
+	};
 	rec_emit();
 
 	rec = rec_call(DLT_mmap, "mremap");
-	*rec = (struct dlt_mmap){ .hdr = rec->hdr, .ret = 0x7f0000000000, .addr = DLT_NONE, .len = 12288,
-				  .prot = DLT_NONE, .flags = DLT_MREMAP_MAYMOVE | DLT_MREMAP_DONTUNMAP,
-				  .fd = DLT_NONE, .offset = DLT_NONE, .old_addr = 0x7f1234567000,
-				  .old_len = 8192 };
+	*rec = (struct dlt_mmap){
+		.hdr = rec->hdr, .ret = 0x7f0000000000, .addr = DLT_NONE, .len = 12288,
+		.prot = DLT_NONE, .flags = DLT_MREMAP_MAYMOVE | DLT_MREMAP_DONTUNMAP,
+		.fd = DLT_NONE, .offset = DLT_NONE, .old_addr = 0x7f1234567000, .old_len = 8192,
+	};
 	rec_emit();
 
 	rec = rec_call(DLT_mmap, "snapshot");
-	*rec = (struct dlt_mmap){ .hdr = rec->hdr, .id = id_of(11), .ret = 0x7f1234567000, .len = 8192,
-				  .prot = PROT_READ | PROT_WRITE, .flags = MAP_SHARED, .fd = DLT_NONE,
-				  .offset = INT64_MAX, .old_addr = DLT_NONE, .old_len = DLT_NONE };
+	*rec = (struct dlt_mmap){
+		.hdr = rec->hdr, .id = id_of(11), .ret = 0x7f1234567000, .len = 8192,
+		.prot = PROT_READ | PROT_WRITE, .flags = MAP_SHARED, .fd = DLT_NONE,
+		.offset = INT64_MAX, .old_addr = DLT_NONE, .old_len = DLT_NONE,
+	};
 	rec->hdr.lat_ns = 0;
 	rec_emit();
 
-	still_running(DLT_mmap, "mmap", ARGS(0, 4096, PROT_READ, MAP_SHARED | MAP_POPULATE, 3, 8192));
+	still_running(DLT_mmap, "mmap",
+		      ARGS(0, 4096, PROT_READ, MAP_SHARED | MAP_POPULATE, 3, 8192));
 	still_running(DLT_mmap, "munmap", ARGS(0x7f1234567000, 4096));
-	still_running(DLT_mmap, "mremap", ARGS(0x7f1234567000, 4096, 8192, UINT64_MAX)); /* no such flags */
+	/* no such flags */
+	still_running(DLT_mmap, "mremap", ARGS(0x7f1234567000, 4096, 8192, UINT64_MAX));
 	expect_golden(DLT_mmap);
 }
 
-/* --- open --------------------------------------------------------------------------------------- */
+/* --- open ------------------------------------------------------------------------------------- */
 
-static struct dlt_open *opened(const char *call, const char *path, uint64_t ino, const char *realpath)
+static struct dlt_open *opened(const char *call, const char *path, uint64_t ino,
+			       const char *realpath)
 {
 	struct dlt_open *rec = rec_call(DLT_open, call);
 
@@ -428,7 +440,7 @@ static void rows_of_open(void **state)
 	expect_golden(DLT_open);
 }
 
-/* --- pids --------------------------------------------------------------------------------------- */
+/* --- pids ------------------------------------------------------------------------------------- */
 
 static struct dlt_pids *pids_begin(uint32_t event)
 {
@@ -490,7 +502,7 @@ static void rows_of_pids(void **state)
 	expect_golden(DLT_pids);
 }
 
-/* --- sync --------------------------------------------------------------------------------------- */
+/* --- sync ------------------------------------------------------------------------------------- */
 
 static struct dlt_sync *synced(const char *call, int64_t fd, int64_t offset, int64_t len)
 {
@@ -536,12 +548,12 @@ static void rows_of_sync(void **state)
 	expect_golden(DLT_sync);
 }
 
-/* --- time_align --------------------------------------------------------------------------------- */
+/* --- time_align ------------------------------------------------------------------------------- */
 
 static void rows_of_time_align(void **state)
 {
-	static const uint32_t events[] = { DLT_TIME_START, DLT_TIME_TICK, DLT_TIME_STEP, DLT_TIME_ADJUST,
-					   DLT_TIME_END, 99 };
+	static const uint32_t events[] = { DLT_TIME_START, DLT_TIME_TICK, DLT_TIME_STEP,
+					   DLT_TIME_ADJUST, DLT_TIME_END, 99 };
 	struct dlt_time_align *rec;
 
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
@@ -555,7 +567,7 @@ static void rows_of_time_align(void **state)
 	expect_golden(DLT_time_align);
 }
 
-/* --- vfs_rw ------------------------------------------------------------------------------------- */
+/* --- vfs_rw ----------------------------------------------------------------------------------- */
 
 static struct dlt_vfs_rw *moved(const char *call, uint32_t dir, int64_t returned)
 {
@@ -619,13 +631,13 @@ static void rows_of_vfs_rw(void **state)
 	still_running(DLT_vfs_rw, "read", ARGS(5, 0, 4096));
 	still_running(DLT_vfs_rw, "writev", ARGS(5, 0, 3));
 	still_running(DLT_vfs_rw, "pread64", ARGS(5, 0, 4096, 1 << 20));
-	still_running(DLT_vfs_rw, "preadv2", ARGS(5, 0, 3, (uint64_t)-1)); /* at the file's own position */
+	still_running(DLT_vfs_rw, "preadv2", ARGS(5, 0, 3, (uint64_t)-1)); /* the file's own */
 	still_running(DLT_vfs_rw, "splice", ARGS(5, 0, 6, 0, 4096));
 	still_running(DLT_vfs_rw, "io_submit", ARGS(0x7f0000000000, 1));
 	expect_golden(DLT_vfs_rw);
 }
 
-/* --- workload ----------------------------------------------------------------------------------- */
+/* --- workload --------------------------------------------------------------------------------- */
 
 static void rows_of_workload(void **state)
 {

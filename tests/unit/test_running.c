@@ -91,7 +91,8 @@ static void a_path_that_cannot_be_read_is_empty(void **state)
 static void a_path_may_end_with_its_memory(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *two = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *two = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			 0);
 	const struct dlt_call call = opening(two + page - sizeof("/at/the/end"));
 
 	assert_true(two != MAP_FAILED);

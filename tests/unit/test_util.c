@@ -11,7 +11,7 @@
 
 #include "tree.h"
 
-/* --- owned locals ---------------------------------------------------------------------------------- */
+/* --- owned locals ----------------------------------------------------------------------------- */
 
 static bool is_open(int fd)
 {
@@ -63,7 +63,7 @@ static void times_beyond_32_bits(void **state)
 	assert_true(clock_now_ns(CLOCK_REALTIME) > 1600000000 * NSEC_PER_SEC);
 }
 
-/* --- writing --------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 #define MUCH (1 << 20) /* sixteen times what a pipe holds */
 
@@ -115,7 +115,7 @@ static void writing_says_what_failed(void **state)
 	assert_int_equal(util_write_all(-1, NULL, 0), 0);
 }
 
-/* --- reading --------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static void expect_file(const char *path, size_t max, const char *want, size_t want_len)
 {
@@ -210,7 +210,7 @@ static void formats_into_memory_of_its_own(void **state)
 	assert_string_equal(empty, "");
 }
 
-/* --- processes ------------------------------------------------------------------------------------- */
+/* --- processes -------------------------------------------------------------------------------- */
 
 static void a_process_is_known_by_its_descriptor(void **state)
 {
