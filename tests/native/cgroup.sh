@@ -1,0 +1,149 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# --cgroup and --container, on v2 and on v1 as they are mounted here. A container is the child of
+# its runtime's daemon: here a helper that was started earlier forks the job, which moves itself
+# into the cgroup and executes; every row of it is there, and of a twin outside of it none. Cgroups
+# may be there with processes in them, be there and empty, or come later, their parents too. Such
+# targets add to a workload, here one that only waits.
+. "${0%/*}/lib.sh"
+need python3
+gate
+
+id=$(printf '%064x' $$)
+short=$(printf 'c%015d' $$) # how another begins
+other=$short$(printf '%048d' 0)
+made=''
+finish() {
+	# the innermost first
+	for dir in $made; do rmdir "$dir"; done
+	cleanup
+}
+trap finish EXIT
+
+# cgroup DIR: make it, to be removed at the end.
+cgroup() {
+	mkdir "$1" || fail "mkdir $1"
+	made="$1 $made"
+}
+
+# v2 or v1, one mount each that can be written; cpuset takes nobody in before it is set up.
+hierarchies=$(awk '/ - cgroup2 / && !v2++ { print $5 }
+	/ - cgroup / && !/cpuset/ && !v1++ { print $5 }' /proc/self/mountinfo)
+for top in $hierarchies; do
+	if mkdir "$top/dltraced-$$" 2>/dev/null; then
+		rmdir "$top/dltraced-$$"
+		tops="${tops-} $top"
+	fi
+done
+[ "${tops-}" ] || skip "a cgroup hierarchy that can be written"
+
+# The helper: for each line a cgroup (or nothing) and a folder, the job moves there and runs.
+mkfifo todo
+(
+	while read -r group dir; do
+		sh -c '[ "$1" = none ] || echo $$ >"$1/cgroup.procs"
+			shift; exec "$@"' job "$group" "$W/forks" -s many -n 200 "$dir" >counts.part
+		mv counts.part counts
+	done
+) <todo 9>&- &
+exec 8>todo
+
+# job GROUP: run it in GROUP, and beside it a twin in none; both are over when this returns.
+job() {
+	rm -rf dir twin counts
+	mkdir dir twin
+	echo "none twin" >&8
+	await [ -s counts ]
+	rm counts
+	echo "$1 dir" >&8
+	await [ -s counts ]
+}
+
+# traced OPTION...: the trace that is running had every row of the job, and none of the twin.
+traced() {
+	echo >&9
+	join
+	equal "$*: status" $rc 0
+	for call in create unlink; do
+		equal "$*: $call" "$(rows create_del "FUNC ~ /^$call/ && PATH ~ /\/dir\/leaf/" | wc -l)" 200
+	done
+	equal "$*: open" "$(rows open 'RET >= 0 && PATH ~ /\/dir\/leaf/' | wc -l)" 200
+	equal "$*: fork" "$(rows pids 'EVENT == "fork"' | wc -l)" 200
+	equal "$*: exec" "$(rows pids 'EVENT == "exec" && COMM == "forks"' | wc -l)" 1
+	equal "$*: joined" "$(rows pids 'EVENT == "snapshot"' | wc -l)" 1
+	equal "$*: ended" "$(rows pids 'COMM == "forks" && EVENT == "exit" && STATUS == 0' | wc -l)" 201
+	equal "$*: twin" "$(rows open 'PATH ~ /\/twin\//' | wc -l)" 0
+	check whole
+}
+
+# begin OPTION...: a trace; the workload begins when the other targets have been seen to.
+begin() {
+	rm -f begun
+	spawn "$@" -- sh -c ': >begun; read -r _ <gate'
+	await [ -e begun ]
+}
+
+for top in $tops; do
+	group=$top/dltraced-$$
+
+	begin --container new
+	cgroup "$group"
+	cgroup "$group/docker-$id.scope"
+	job "$group/docker-$id.scope"
+	traced --container new
+
+	# a shim's own cgroup below it
+	begin --container "$id"
+	cgroup "$group/docker-$id.scope/inner"
+	job "$group/docker-$id.scope/inner"
+	traced --container ID
+
+	begin --cgroup "$group"
+	job "$group/docker-$id.scope"
+	traced --cgroup DIR
+
+	begin --cgroup "$group/later/step"
+	cgroup "$group/later"
+	cgroup "$group/later/step"
+	job "$group/later/step"
+	traced --cgroup LATER
+
+	begin --cgroup "/dltraced-$$/by/path"
+	cgroup "$group/by"
+	cgroup "$group/by/path"
+	job "$group/by/path"
+	traced --cgroup PATH
+done
+
+# --- processes that are there already -------------------------------------------------------------
+
+group=$top/dltraced-$$/$other
+cgroup "$group"
+sh -c 'echo $$ >"$1/cgroup.procs"; : >ready; until [ -e over ]; do : <ready; done' stay "$group" &
+stay=$!
+await [ -e ready ]
+mkdir bin
+cat >bin/docker <<END
+#!/bin/sh
+[ "\$*" = "inspect -f {{.State.Pid}} --type container my_job" ] && echo $stay
+END
+chmod +x bin/docker
+PATH=$PWD/bin:$PATH
+for container in my_job "$short" "$other"; do
+	spawn --container "$container"
+	await grep -qs "	$stay	.*snapshot" "$t/pids.out"
+	await grep -qs '	[0-9]*	ready	' "$t/open.out"
+	kill -INT $dlt
+	join
+	equal "--container $container: status" $rc 0
+	equal "--container $container: joined" "$(col pids PID 'EVENT == "snapshot"' | sort -u)" $stay
+	check whole
+done
+: >over
+wait $stay
+spawn --container nobody
+join
+equal "--container nobody: status" $rc 125
+grep -q nobody err || fail "not named: $(cat err)"
+[ ! -e "$t" ] || fail "a folder for nothing"
