@@ -115,11 +115,12 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 1' INT TERM
 
-# disk_ext4 [SIZE]: a new ext4 on the loop device $disk (loop3), mounted on $mnt until the end.
+# disk_ext4 [SIZE]: a new ext4 on the loop device $disk (loop3), mounted on $mnt until the end. It is
+# quiet: what mkfs may leave to the kernel for later is done at once.
 disk_ext4() {
 	truncate -s "${1:-64M}" disk.img
 	loop=$(losetup -f --show disk.img) || { loop=''; skip "a loop device"; }
-	mkfs.ext4 -q "$loop" || fail "mkfs.ext4 $loop"
+	mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "$loop" || fail "mkfs.ext4 $loop"
 	mkdir disk
 	mount "$loop" disk || skip "to mount ext4"
 	mnt=$TMPDIR/disk disk=${loop#/dev/}

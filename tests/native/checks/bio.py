@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""bio TRACE DISK BEFORE AFTER: are the rows of bio.out what the disk counted between two copies of
+its stat file (Documentation/block/stat.rst)?
+"""
+import collections
+import sys
+
+import tracefolder
+
+_, folder, disk, before, after = sys.argv
+trace = tracefolder.Trace(folder)
+with open(before, encoding="ascii") as a, open(after, encoding="ascii") as b:
+    stat = [int(y) - int(x) for x, y in zip(a.read().split(), b.read().split())]
+
+got = collections.Counter()
+asked = 0  # flushes before (PREFLUSH) and behind (FUA) a write; a loop device does not know FUA itself
+for row in trace["bio"]:
+    kind = {"Z": "W"}.get(row["T"], row["T"])  # the kernel counts zeroes as written
+    got[kind, "requests"] += 1
+    asked += sum(flag in row["FLAGS"].split("|") for flag in ("PREFLUSH", "FUA")) * (kind == "W")
+    got[kind, "bytes"] += int(row["BYTES"].replace("-", "0"))
+    trace.require(row["DISK"] == disk, f"of another disk: {row}")
+    trace.require(row["STATUS"] == "0", f"failed: {row}")
+    trace.require(row["T"] in "RWDFZ", f"of no kind: {row}")
+    if row["QLAT_NS"] != "-":
+        trace.require(row.n("QLAT_NS") <= row.n("LAT_NS"), f"issued after it was done: {row}")
+    trace.require("SELF" not in row["FLAGS"].split("|"), f"dltraced's own: {row}")
+
+wanted = {("R", "requests"): stat[0], ("R", "bytes"): stat[2] * 512,
+          ("W", "requests"): stat[4], ("W", "bytes"): stat[6] * 512,
+          ("D", "requests"): stat[11], ("D", "bytes"): stat[13] * 512}
+if len(stat) > 15:  # from Linux 5.5 on
+    wanted["F", "requests"] = stat[15]
+# A flush that no write asked for is an empty write too when it is counted at its end (blk-flush.c,
+# blk_flush_restore_request), and is given to the driver, and to us, as the flush alone.
+wanted["W", "requests"] -= got["F", "requests"] - asked
+for key, n in wanted.items():
+    trace.require(got[key] == n, f"{' '.join(key)}: {got[key]} in the rows, the disk counted {n}")
+for kind in "RWF":
+    trace.require(got[kind, "requests"] > 0, f"nothing of kind {kind} to compare")
+trace.finish()
