@@ -8,7 +8,7 @@
 need python3 mkfs.ext4 fstrim blkdiscard
 disk_ext4 64M
 head -c 8388608 /dev/urandom >"$mnt/data"
-sync
+sync -f "$mnt"
 
 # What a loop device can do besides reading and writing depends on what its file lies on.
 can() { [ "$(cat "/sys/block/$disk/queue/$1")" != 0 ]; }
