@@ -15,19 +15,17 @@
 
 void running_str(struct dlt_hdr *rec, struct dlt_segs *segs, uint64_t addr, unsigned int i)
 {
+	/* split: the string may end just before unmapped memory, which makes its element fail */
+	size_t page_rest = 4096 - addr % 4096;
+	struct iovec remote[] = { { (void *)(uintptr_t)addr, page_rest },
+				  { (void *)(uintptr_t)(addr + page_rest), DLT_PATH_MAX - page_rest } };
 	struct iovec local = { (char *)rec + rec->size, DLT_PATH_MAX };
-	struct iovec remote = { (void *)(uintptr_t)addr, DLT_PATH_MAX };
 	ssize_t n;
 	size_t len;
 
 	if (rec->size + DLT_PATH_MAX > RUNNING_REC_MAX)
 		return;
-	n = process_vm_readv((pid_t)rec->tgid, &local, 1, &remote, 1, 0);
-	/* the string may end just before unmapped memory: then a page's rest is all there is */
-	if (n <= 0) {
-		remote.iov_len = 4096 - addr % 4096;
-		n = process_vm_readv((pid_t)rec->tgid, &local, 1, &remote, 1, 0);
-	}
+	n = process_vm_readv((pid_t)rec->tgid, &local, 1, remote, ARRAY_SIZE(remote), 0);
 	if (n <= 0)
 		return;
 	len = strnlen(local.iov_base, (size_t)n - 1);

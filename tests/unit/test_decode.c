@@ -353,6 +353,21 @@ static void a_path_that_grew_too_long_is_cut_at_its_beginning(void **state)
 	expect_columns(DLT_close, 10, want);
 }
 
+static void a_failed_unlink_forgets_nothing(void **state)
+{
+	struct dlt_create_del *rec;
+
+	learn(file_of(11), "/a");
+	for (int turn = 0; turn < 2; turn++) {
+		rec = rec_begin(DLT_create_del);
+		record.hdr.func = 13;
+		rec->ret = -EBUSY;
+		rec_str(&rec->segs, 0, "/a");
+		rec_emit();
+	}
+	expect_columns(DLT_create_del, 10, "1\t/a\t-\n1\t/a\t-\n");
+}
+
 static void a_failed_rename_moves_nothing(void **state)
 {
 	struct dlt_create_del *rec;
@@ -377,6 +392,26 @@ static void a_name_that_never_came_is_a_row_without_one(void **state)
 	expect_files("1\t259:2\t11\t-\t-\t0\tunreachable\t-\n"
 		     "1\t259:2\t11\treg\text4\t4096\tok\t/late\n");
 	expect_columns(DLT_close, 10, "1\t?\n1\t?\n1\tlate\n");
+}
+
+/* No FID used in another file is missing in files.out, whichever probe meets the file first. */
+static void every_file_of_every_probe_has_a_row(void **state)
+{
+	uint64_t ino = 0;
+
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		for (unsigned int j = 0; j < probes[i]->n_fields; j++) {
+			struct dlt_file_id id = id_of(ino + 1);
+
+			if (probes[i]->fields[j].kind != FIELD_FID || i == DLT_create_del)
+				continue; /* create_del has files that are known by their path */
+			rec_begin(i);
+			memcpy(record.bytes + probes[i]->fields[j].offset, &id, sizeof(id));
+			rec_emit();
+			assert_int_equal(decode.sinks[DLT_files].rows_buffered, ++ino);
+		}
+	}
+	assert_true(ino >= 6); /* close, files, mmap, open, sync, vfs_rw */
 }
 
 static void no_file_is_no_row(void **state)
@@ -615,6 +650,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_DECODER(a_failed_rename_moves_nothing),
+		WITH_DECODER(a_failed_unlink_forgets_nothing),
 		WITH_DECODER(a_file_comes_before_the_row_that_names_it),
 		WITH_DECODER(a_file_found_under_another_name_has_moved),
 		WITH_DECODER(a_file_is_a_row_once),
@@ -627,6 +663,7 @@ int main(void)
 		WITH_DECODER(an_open_that_made_its_file_is_two_rows),
 		WITH_DECODER(any_bytes_at_all_are_survived),
 		WITH_DECODER(at_the_end_all_that_were_lost_come_again),
+		WITH_DECODER(every_file_of_every_probe_has_a_row),
 		WITH_DECODER(files_that_were_not_asked_for_get_no_rows),
 		WITH_DECODER(names_do_not_take_each_others_verdict),
 		WITH_DECODER(no_file_is_no_row),

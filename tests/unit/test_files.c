@@ -69,10 +69,11 @@ static void the_same_file_has_the_same_number(void **state)
 
 static void every_part_of_an_identity_counts(void **state)
 {
+	/* each right behind one that differs in that part alone */
 	assert_int_equal(get(11, 2, 3)->fid, 1);
 	assert_int_equal(get(11, 2, 4)->fid, 2); /* the inode's number was reused */
-	assert_int_equal(get(11, 3, 3)->fid, 3);
-	assert_int_equal(get(11ULL << 32, 2, 3)->fid, 4);
+	assert_int_equal(get(11, 3, 4)->fid, 3);
+	assert_int_equal(get(11ULL << 32, 3, 4)->fid, 4);
 	assert_int_equal(get(11, 2, 3)->fid, 1);
 }
 
@@ -256,6 +257,26 @@ static void paths_that_come_and_go(void **state)
 	assert_int_equal(files_count(files), 150);
 }
 
+/* In a table that is half full most paths lie behind others: those go, and these must be found. */
+static void paths_behind_those_that_went(void **state)
+{
+	enum { N = 250 };
+	char path[64];
+
+	for (uint32_t i = 0; i < 2 * N; i++) {
+		snprintf(path, sizeof(path), i < N ? "/tmp/%u" : "/kept/%u", i);
+		name(get(1 + i, 1, 1), path);
+	}
+	for (uint32_t i = 0; i < N; i++) {
+		snprintf(path, sizeof(path), "/tmp/%u", i);
+		files_forget_path(files, path, strlen(path));
+	}
+	for (uint32_t i = N; i < 2 * N; i++) {
+		snprintf(path, sizeof(path), "/kept/%u", i);
+		assert_ptr_equal(by_path(path), get(1 + i, 1, 1));
+	}
+}
+
 static void freeing_nothing_is_fine(void **state)
 {
 	files_free(NULL);
@@ -276,6 +297,7 @@ int main(void)
 		WITH_FILES(every_part_of_an_identity_counts),
 		cmocka_unit_test(freeing_nothing_is_fine),
 		WITH_FILES(only_files_that_are_there_are_found_by_path),
+		WITH_FILES(paths_behind_those_that_went),
 		WITH_FILES(paths_that_come_and_go),
 		WITH_FILES(the_last_component_is_kept_as_it_is_written),
 		WITH_FILES(the_longest_name_of_the_worst_bytes),

@@ -84,7 +84,7 @@ static void ranks_of_every_launcher(void **state)
 	expect_rank((char *[]){ "SLURM_PROCID=12", NULL }, "12");
 	expect_rank((char *[]){ "OMPI_COMM_WORLD_RANK=3", NULL }, "3");
 	expect_rank((char *[]){ "OMPI_COMM_WORLD_RANK=3", "SLURM_PROCID=2", "RANK=1", NULL }, "1");
-	expect_rank((char *[]){ "LOCAL_RANK=5", "XRANK=5", "RANKS=5", "PATH=/bin", NULL }, "-");
+	expect_rank((char *[]){ "LOCAL_RANK=5", "XRANK=5", "RANKS=5", "RANK_5", NULL }, "-");
 	expect_rank((char *[]){ "RANK=-1", NULL }, "-1");
 }
 
@@ -109,6 +109,21 @@ static void what_is_known_is_inherited(void **state)
 	expect_column(RANK, "7");
 	event(DLT_PIDS_EXIT, NO_SUCH_PID + 1, 1);
 	expect_column(RANK, "7");
+	cat_end(pid, in);
+}
+
+static void an_exec_may_change_what_was_inherited(void **state)
+{
+	int in, in2;
+	pid_t pid = cat_start((char *[]){ "RANK=7", NULL }, &in);
+	pid_t child = cat_start((char *[]){ "RANK=3", NULL }, &in2);
+
+	event(DLT_PIDS_EXEC, pid, getpid());
+	event(DLT_PIDS_FORK, child, pid);
+	expect_column(RANK, "7");
+	event(DLT_PIDS_EXEC, child, pid);
+	expect_column(RANK, "3");
+	cat_end(child, in2);
 	cat_end(pid, in);
 }
 
@@ -255,6 +270,7 @@ int main(void)
 		WITH_DECODER(a_process_that_is_gone_keeps_what_it_inherited),
 		WITH_DECODER(a_rank_that_is_no_number_is_none),
 		WITH_DECODER(a_snapshot_has_the_arguments_of_the_process),
+		WITH_DECODER(an_exec_may_change_what_was_inherited),
 		WITH_DECODER(arguments_are_cut_at_their_most),
 		WITH_DECODER(processes_that_share_a_place_in_the_cache),
 		WITH_DECODER(ranks_of_every_launcher),

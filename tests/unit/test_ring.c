@@ -509,15 +509,19 @@ static int ring_fd(size_t bytes, uint64_t ts_ns)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	int fd = memfd_create("ring", MFD_CLOEXEC);
 	const struct dlt_hdr rec = { .ts_ns = ts_ns, .size = sizeof(rec) };
-	const uint32_t head[2] = { sizeof(rec) };
-	const uint64_t producer = sizeof(head) + sizeof(rec);
+	/* the record lies in the second half, behind one that was given up */
+	const uint32_t gone[2] = { (uint32_t)(bytes / 2) | DISCARD }, head[2] = { sizeof(rec) };
+	const uint64_t at = HDR_BYTES + bytes / 2, producer = at + HDR_BYTES + sizeof(rec);
+	off_t data = (off_t)(2 * page);
 
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, (off_t)(2 * page + 2 * bytes)), 0);
 	assert_int_equal(pwrite(fd, &producer, sizeof(producer), (off_t)page), sizeof(producer));
-	assert_int_equal(pwrite(fd, head, sizeof(head), (off_t)(2 * page)), sizeof(head));
-	assert_int_equal(pwrite(fd, &rec, sizeof(rec), (off_t)(2 * page + sizeof(head))),
-			 sizeof(rec));
+	assert_int_equal(pwrite(fd, gone, sizeof(gone), data), sizeof(gone));
+	data += (off_t)at;
+	assert_int_equal(pwrite(fd, head, sizeof(head), data), sizeof(head));
+	data += HDR_BYTES;
+	assert_int_equal(pwrite(fd, &rec, sizeof(rec), data), sizeof(rec));
 	return fd;
 }
 
@@ -534,7 +538,7 @@ static void descriptors_are_mapped_as_the_kernel_lays_them_out(void **state)
 	assert_null(rs.ring);
 	/* the kernel was told, through the mapping */
 	assert_int_equal(pread(fds[0], &consumer, sizeof(consumer), 0), sizeof(consumer));
-	assert_int_equal(consumer, HDR_BYTES + sizeof(struct dlt_hdr));
+	assert_int_equal(consumer, HDR_BYTES + 4096 + HDR_BYTES + sizeof(struct dlt_hdr));
 	close(fds[0]);
 	close(fds[1]);
 }

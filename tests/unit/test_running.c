@@ -103,6 +103,20 @@ static void a_path_may_end_with_its_memory(void **state)
 	munmap(two, page);
 }
 
+static void a_path_may_cross_into_the_next_page(void **state)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *two = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			 0);
+	const struct dlt_call call = opening(two + page - 3);
+
+	assert_true(two != MAP_FAILED);
+	strcpy(two + page - 3, "/across/the/border");
+	running_row(&decode, &call, NOW_NS);
+	expect_column(PATH, "/across/the/border");
+	munmap(two, 2 * page);
+}
+
 static void a_string_without_an_end_is_cut_at_the_longest_path(void **state)
 {
 	static char endless[2 * DLT_PATH_MAX];
@@ -213,6 +227,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_DECODER(a_call_is_a_row_with_its_latency_so_far),
 		WITH_DECODER(a_close_knows_its_file),
+		WITH_DECODER(a_path_may_cross_into_the_next_page),
 		WITH_DECODER(a_path_may_end_with_its_memory),
 		WITH_DECODER(a_path_that_cannot_be_read_is_empty),
 		WITH_DECODER(a_relative_path_is_not_made_absolute),
