@@ -3,8 +3,13 @@
 
 #include <fcntl.h>
 
-#ifndef O_LARGEFILE_BIT
-#define O_LARGEFILE_BIT 0100000 /* what the kernel adds; glibc's O_LARGEFILE is 0 on 64 bit */
+/* The kernel's O_LARGEFILE (asm/fcntl.h), which it adds itself; glibc's is 0 on 64 bit. */
+#if defined(__aarch64__)
+#define LARGEFILE_BIT 0400000
+#elif defined(__powerpc64__)
+#define LARGEFILE_BIT 0200000
+#else
+#define LARGEFILE_BIT 0100000
 #endif
 
 const struct field_name open_flag_names[] = {
@@ -19,7 +24,7 @@ const struct field_name open_flag_names[] = {
 	{ O_SYNC, "SYNC", O_SYNC }, /* before DSYNC, which is one of its bits */
 	{ O_DSYNC, "DSYNC" },
 	{ O_EXCL, "EXCL" },
-	{ O_LARGEFILE_BIT, "LARGEFILE" },
+	{ LARGEFILE_BIT, "LARGEFILE" },
 	{ O_NOATIME, "NOATIME" },
 	{ O_NOCTTY, "NOCTTY" },
 	{ O_NOFOLLOW, "NOFOLLOW" },
