@@ -82,8 +82,8 @@ extern const struct probe *const probes[DLT_PROBES];
 unsigned int probe_find(const char *name);
 
 /*
- * "bio,open", "-mmap", "+sync,-bio" to a mask of 1 << enum dlt_probe. Without a plain name the
- * list starts from all. On an unknown name -EINVAL and the name in *BAD_RET.
+ * "bio,open", "-mmap", "+sync,-bio" to a mask of 1 << enum dlt_probe. A list whose first name has a
+ * sign starts from all. On an unknown name -EINVAL and the name in *BAD_RET.
  */
 int probe_parse_list(const char *list, uint32_t *mask_ret, char bad_ret[64]);
 uint32_t probe_default_mask(void);

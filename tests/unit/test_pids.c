@@ -84,7 +84,7 @@ static void ranks_of_every_launcher(void **state)
 	expect_rank((char *[]){ "SLURM_PROCID=12", NULL }, "12");
 	expect_rank((char *[]){ "OMPI_COMM_WORLD_RANK=3", NULL }, "3");
 	expect_rank((char *[]){ "OMPI_COMM_WORLD_RANK=3", "SLURM_PROCID=2", "RANK=1", NULL }, "1");
-	expect_rank((char *[]){ "LOCAL_RANK=5", "XRANK=5", "RANKS=5", "RANK_5", NULL }, "-");
+	expect_rank((char *[]){ "LOCAL_RANK=5", "XRANK=5", "RANK_5", "RANKS=5", NULL }, "-");
 	expect_rank((char *[]){ "RANK=-1", NULL }, "-1");
 }
 
