@@ -26,7 +26,9 @@ comma := ,
 SANITIZE := $(if $(filter 1,$(DEBUG)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all \
 	      -fno-omit-frame-pointer)
 CFLAGS ?= $(if $(filter 1,$(DEBUG)),-O1,-O2) -g
-ALL_CFLAGS = -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers \
+# A record is seen as its header and as its probe's struct, one memory under two types.
+ALL_CFLAGS = -std=gnu11 -fno-strict-aliasing -Wall -Wextra -Wno-unused-parameter \
+	     -Wno-missing-field-initializers \
 	     -D_GNU_SOURCE -DDLT_VERSION='"$(VERSION)"' \
 	     -Isrc -Iinclude -I. -I$(B) $(SANITIZE) $(CFLAGS) -MMD -MP
 LIBBPF_LIBS = $(if $(filter 1,$(LIBBPF_STATIC)),-Wl$(comma)-Bstatic -lbpf -Wl$(comma)-Bdynamic,-lbpf)
