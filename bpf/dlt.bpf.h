@@ -126,7 +126,7 @@ static __always_inline __u8 *target_byte(__u32 tgid)
 static __always_inline bool target_has(__u32 tgid)
 {
 	__u8 *byte = target_byte(tgid);
-	bool set = byte && *byte;
+	bool set = byte && *byte == DLT_TARGET_IN;
 
 	return dlt_cfg.all ? !set && tgid != 0 : set;
 }

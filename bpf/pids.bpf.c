@@ -45,9 +45,9 @@ static __always_inline void target_add(__u32 tgid)
 	__u8 *in = target_byte(tgid);
 	struct dlt_shared *sh = shared();
 
-	if (!in || !sh || *in)
+	if (!in || !sh || *in == DLT_TARGET_IN)
 		return;
-	*in = 1;
+	*in = DLT_TARGET_IN;
 	__sync_fetch_and_add(&sh->forks, 1);
 }
 
@@ -174,16 +174,21 @@ int BPF_PROG(pids_exit, struct task_struct *task)
 	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
 	struct signal_struct *signal;
 	struct scratch *s = scratch_get();
+	__u8 *in = target_byte(tgid);
 	struct dlt_pids *rec;
+	bool ended;
 
-	if (!s || !target_has(tgid))
+	if (!s || !in)
+		return 0;
+	ended = !dlt_cfg.all && *in & DLT_TARGET_ENDED;
+	if (!ended && !target_has(tgid))
 		return 0;
 	signal = BPF_CORE_READ(task, signal);
 	rec = pids_begin(s, task, DLT_PIDS_EXIT);
 	usage_add(rec, task);
 	rec->maxrss_bytes = BPF_CORE_READ(signal, maxrss) << 12;
-	/* live was counted down before the tracepoint: 0 is the last thread */
-	if (BPF_CORE_READ(signal, live.counter) == 0) {
+	/* live was counted down before the tracepoint: 0 is the last thread, or one that it overtook */
+	if (!ended && BPF_CORE_READ(signal, live.counter) == 0) {
 		rec->hdr.tid = tgid;
 		rec->status = (__u32)BPF_CORE_READ(task, exit_code);
 		if (BPF_CORE_READ(signal, flags) & 4 /* SIGNAL_GROUP_EXIT */)
@@ -198,9 +203,12 @@ int BPF_PROG(pids_exit, struct task_struct *task)
 			rec->disk_read += BPF_CORE_READ(signal, ioac.read_bytes);
 			rec->disk_write += BPF_CORE_READ(signal, ioac.write_bytes);
 		}
+		/* it counts as alive until its row is there */
+		if (!dlt_cfg.all)
+			*in |= DLT_TARGET_ENDED;
 		pids_send();
 		if (!dlt_cfg.all)
-			target_remove(tgid);
+			*in = DLT_TARGET_ENDED;
 		return 0;
 	}
 	pids_send();

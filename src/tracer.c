@@ -473,33 +473,34 @@ void tracer_free(struct tracer *t)
 
 /* --- the target and the counters ----------------------------------------------------------------- */
 
-static void byte_set(struct tracer *t, pid_t tgid, bool on)
+static void byte_set(struct tracer *t, pid_t tgid, uint8_t state)
 {
 	if (tgid > 0 && (uint32_t)tgid < t->cfg.max_tgid)
-		__atomic_store_n(&t->targets[tgid], on, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&t->targets[tgid], state, __ATOMIC_SEQ_CST);
 }
 
 void tracer_target_add(struct tracer *t, pid_t tgid)
 {
 	if (!t->cfg.all)
-		byte_set(t, tgid, true);
+		byte_set(t, tgid, DLT_TARGET_IN);
 }
 
 void tracer_target_remove(struct tracer *t, pid_t tgid)
 {
 	if (!t->cfg.all)
-		byte_set(t, tgid, false);
+		byte_set(t, tgid, 0);
 }
 
 void tracer_exclude(struct tracer *t, pid_t tgid)
 {
 	if (t->cfg.all)
-		byte_set(t, tgid, true); /* the same byte, which means the opposite then */
+		byte_set(t, tgid, DLT_TARGET_IN); /* the same byte, which means the opposite then */
 }
 
 bool tracer_target_has(const struct tracer *t, pid_t tgid)
 {
-	bool set = (uint32_t)tgid < t->cfg.max_tgid && __atomic_load_n(&t->targets[tgid], __ATOMIC_RELAXED);
+	bool set = (uint32_t)tgid < t->cfg.max_tgid &&
+		   __atomic_load_n(&t->targets[tgid], __ATOMIC_RELAXED) == DLT_TARGET_IN;
 
 	return t->cfg.all ? !set : set;
 }
@@ -522,11 +523,11 @@ int tracer_cgroup_await(struct tracer *t, const struct dlt_cgroup_path *path)
 /* Counted when asked, some 0.2 ms for 4 million numbers: a counter would drift where adders meet. */
 uint64_t tracer_live(const struct tracer *t)
 {
-	const uint64_t *eight = (const uint64_t *)t->targets;
+	const uint64_t *eight = (const uint64_t *)t->targets, in = 0x0101010101010101 * DLT_TARGET_IN;
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < t->targets_bytes / sizeof(*eight); i++)
-		n += (unsigned int)__builtin_popcountll(__atomic_load_n(&eight[i], __ATOMIC_RELAXED));
+		n += (unsigned int)__builtin_popcountll(__atomic_load_n(&eight[i], __ATOMIC_RELAXED) & in);
 	return n;
 }
 

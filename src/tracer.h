@@ -36,7 +36,7 @@ struct tracer {
 	size_t ring_bytes;
 	unsigned int n_cpus; /* possible */
 	struct dlt_shared *shared;
-	uint8_t *targets; /* by tgid: 1 when in the target */
+	uint8_t *targets; /* by tgid: DLT_TARGET_* */
 	size_t targets_bytes;
 	struct dlt_call *calls;
 	size_t calls_bytes;

@@ -116,6 +116,10 @@ struct dlt_shared {
 
 #define DLT_MAX_DISKS 32
 
+/* A process's byte in the target map, bits; under --all IN alone, for what is left out. */
+#define DLT_TARGET_IN 1
+#define DLT_TARGET_ENDED 2 /* but other threads of it may still be on their way to the exit hook */
+
 /* Read-only configuration of every object, set before load. */
 struct dlt_config {
 	__u32 n_rings;
