@@ -27,12 +27,12 @@ spans() {
 block
 now begun
 sleep 2.3
-now done
+now woken
 echo >&9
 join
 equal status $rc 0
 now end
-spans 1 "$begun" "$done" "$end"
+spans 1 "$begun" "$woken" "$end"
 
 # The first TERM goes to the workload, which ignores it; another one ends the trace.
 ended() { gone $dlt || ! kill -TERM $dlt; }

@@ -12,7 +12,7 @@ twin=$!
 await [ -s beside ]
 
 # Not before the daemon's last child has ended, which its root does not wait for.
-for shape in daemon exec fork many nest setsid sibling thread threadexec vfork; do
+for shape in daemon exec fork many nest setsid sibling thread threadexec threadexit vfork; do
 	trace --wait-all -- "$W/forks" -s "$shape" dir >counts || fail "$shape: status $?"
 	check tree counts
 done

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #define MAX_RUNNING 64
+#define BUSY 15
 
 struct counts {
 	long processes, threads, execs, leaves;
@@ -212,6 +213,42 @@ static void shape_threadexec(struct counts *c)
 	*c = (struct counts){ opt.n, .threads = opt.n, .execs = opt.n, .leaves = 2 * opt.n };
 }
 
+static pthread_barrier_t leaves_made;
+
+static void *in_busy_thread(void *arg)
+{
+	volatile bool busy = true;
+
+	leaf();
+	pthread_barrier_wait(&leaves_made);
+	while (busy)
+		;
+	return arg;
+}
+
+static void in_threadexit(void)
+{
+	pthread_t t;
+
+	pthread_barrier_init(&leaves_made, NULL, 1 + BUSY);
+	for (int i = 0; i < BUSY; i++) {
+		errno = pthread_create(&t, NULL, in_busy_thread, NULL);
+		if (errno)
+			die("thread");
+	}
+	pthread_barrier_wait(&leaves_made);
+}
+
+/* All threads end at once, on as many CPUs as there are: any of them may be the last. */
+static void shape_threadexit(struct counts *c)
+{
+	for (long i = 0; i < opt.n; i++) {
+		start(in_threadexit);
+		wait_one();
+	}
+	*c = (struct counts){ opt.n, .threads = BUSY * opt.n, .leaves = BUSY * opt.n };
+}
+
 static void in_session(void)
 {
 	if (setsid() < 0)
@@ -304,6 +341,7 @@ static const struct shape {
 	{ "sibling", shape_sibling, 10, "N children that clone with CLONE_PARENT" },
 	{ "thread", shape_thread, 10, "N threads" },
 	{ "threadexec", shape_threadexec, 10, "N children that exec from their second thread" },
+	{ "threadexit", shape_threadexit, 300, "N children that exit under busy threads" },
 	{ "vfork", shape_vfork, 10, "N times vfork and exec" },
 };
 

@@ -11,7 +11,7 @@ import tracefolder
 
 LEAF = re.compile(rb"leaf\.(\d+)\.(\d+)").fullmatch
 # Who is to be the parent: of all others it depends on which is first
-PARENT_IS_ROOT = ("exec", "fork", "many", "sibling", "threadexec", "vfork")
+PARENT_IS_ROOT = ("exec", "fork", "many", "sibling", "threadexec", "threadexit", "vfork")
 
 
 def check_leaves(trace, leaves):
@@ -55,7 +55,7 @@ def check_processes(trace, counts):
         trace.require(pid in alive | ended, f"from nowhere: {row}")
     trace.require(not alive, f"without an end: {alive}")
     for event, count in (("fork", counts["processes"]), ("thread", counts["threads"]),
-                         ("exec", counts["execs"] + 1)):
+                         ("exec", counts["execs"] + 1), ("exit", counts["processes"] + counts["threads"] + 1)):
         trace.require(events[event] == count, f"{events[event]} {event} rows, not {count}")
     for name, row in trace.calls():
         trace.require(row["PID"] in ended and (row["TID"] == row["PID"] or (row["PID"], row["TID"]) in threads),
