@@ -21,7 +21,7 @@ struct manifest_time {
 	uint64_t mono_ns, utc_ns;
 };
 
-/* One file of a probe. Entries seen = calls + lost. */
+/* One file of a probe. Calls made: where each is one row, rows + filtered + lost. */
 struct manifest_probe_row {
 	const char *name, *backend;
 	const char *why; /* not a better backend; NULL: there is none */

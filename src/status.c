@@ -74,8 +74,8 @@ void status_account(struct status *s, struct tracer *t)
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		uint64_t known = stats[i].emitted + stats[i].lost + in_flight[i];
 
-		s->probes[i].calls += in_flight[i];
 		s->probes[i].unmatched = stats[i].seen > known ? stats[i].seen - known : 0;
+		s->probes[i].calls = known + s->probes[i].unmatched;
 		s->probes[i].lost += s->probes[i].unmatched;
 		s->lost += s->probes[i].unmatched;
 	}
