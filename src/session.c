@@ -216,6 +216,11 @@ static int start_tracing(struct session *s, char *error, size_t size)
 		if (s->tracer.why[i])
 			log_warn("%s is not traced: %s", probes[i]->name, s->tracer.why[i]);
 	if (!r) {
+		r = targets_prepare(&s->targets, &s->tracer, cfg->delay_ns);
+		if (r < 0)
+			snprintf(s->tracer.error, sizeof(s->tracer.error), "snapshot of what runs already: %s", strerror(-r));
+	}
+	if (!r) {
 		r = drain_start(&s->drain, cfg, &s->tracer, &s->collectors, cfg->probes, s->dir.fd,
 				s->workload_log_fd >= 0 ? WORKLOAD_LOG : NULL);
 		if (r < 0)

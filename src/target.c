@@ -90,6 +90,8 @@ int targets_resolve(struct targets *ts, const struct config *cfg, char *error, s
 void targets_free(struct targets *ts)
 {
 	cgroup_list_free(&ts->cgroups);
+	snapshot_close(ts->snapshot);
+	ts->snapshot = NULL;
 }
 
 /* --- joining the target ----------------------------------------------------------------------- */
@@ -206,15 +208,15 @@ static int join_all(struct join *j, const struct targets *ts)
 static int join_with_snapshot(struct tracer *t, const struct targets *ts)
 {
 	autofree uint64_t *joined = calloc(t->cfg.max_tgid, sizeof(*joined));
-	struct join j = { .tracer = t, .joined = joined };
-	int r = joined ? snapshot_open(&j.snapshot, t) : -ENOMEM, taken;
+	struct join j = { .tracer = t, .snapshot = ts->snapshot, .joined = joined };
+	int r = joined ? join_all(&j, ts) : -ENOMEM, taken = snapshot_take(j.snapshot);
 
-	if (r < 0)
-		return r;
-	r = join_all(&j, ts);
-	taken = snapshot_take(j.snapshot);
-	snapshot_close(j.snapshot);
 	return r < 0 ? r : taken;
+}
+
+int targets_prepare(struct targets *ts, struct tracer *t, bool delayed)
+{
+	return ts->all || ts->n_roots || ts->cgroups.n || delayed ? snapshot_open(&ts->snapshot, t) : 0;
 }
 
 int targets_apply(struct targets *ts, struct tracer *t, char *error, size_t size)
@@ -228,10 +230,10 @@ int targets_apply(struct targets *ts, struct tracer *t, char *error, size_t size
 	return r;
 }
 
-int targets_add_tree(struct tracer *t, pid_t pid)
+int targets_add_tree(struct targets *ts, struct tracer *t, pid_t pid)
 {
-	struct targets ts = { .n_roots = 1 };
-	int r = process_read(&ts.roots[0], pid);
+	struct targets tree = { .n_roots = 1, .snapshot = ts->snapshot };
+	int r = process_read(&tree.roots[0], pid);
 
-	return r == -ENOENT ? 0 : r < 0 ? r : join_with_snapshot(t, &ts);
+	return r == -ENOENT ? 0 : r < 0 ? r : join_with_snapshot(t, &tree);
 }

@@ -99,7 +99,7 @@ static int on_phase(void *ctx, int fd, uint32_t events)
 		return 0;
 	if (s->phase == PHASE_DELAY) {
 		if (s->traced && s->workload.pid && !s->workload.ended)
-			r = targets_add_tree(&s->tracer, s->workload.pid);
+			r = targets_add_tree(&s->targets, &s->tracer, s->workload.pid);
 		if (!r)
 			r = session_begin_tracing(s);
 	} else if (s->phase == PHASE_TRACING) {
