@@ -58,9 +58,18 @@ for signal in HUP:1 QUIT:3 USR1:10 USR2:12 TERM:15; do
 	kill -${signal%:*} "$dlt"
 	join
 	equal "status when ${signal%:*} ended it" $rc $((128 + ${signal#*:}))
-	equal "complete" "$(manifest 'm["complete"]')" True
+	check whole
 	rm got
 done
+
+# As the OOM killer does it, in the middle of millions of reads by two threads.
+spawn -- sh -c 'echo $$ >workload; exec "$0" -t 2 -n 10000000' "$W/storm"
+await grep -qs pread64 "$t/vfs_rw.out"
+kill -KILL "$(cat workload)"
+join
+equal "status when KILL ended it" $rc 137
+check whole
+rm workload
 
 # --- the second TERM ------------------------------------------------------------------------------
 
