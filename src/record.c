@@ -14,6 +14,7 @@
 
 /* s_magic: linux/magic.h; not all of them are in every libc's copy */
 #define MAGIC_ANON_INODE 0x09041934
+#define MAGIC_PIDFS 0x50494446 /* from Linux 6.9 on; pidfds were anonymous inodes before */
 #define MAGIC_PIPEFS 0x50495045
 #define MAGIC_SOCKFS 0x534f434b
 
@@ -102,6 +103,8 @@ size_t record_realpath(char *dst, const struct dlt_file *file, const char *seg, 
 			return (size_t)sprintf(dst, "%s:[%llu]",
 					       file->magic == MAGIC_PIPEFS ? "pipe" : "socket",
 					       (unsigned long long)file->id.ino);
+		if (file->magic == MAGIC_PIDFS)
+			return (size_t)sprintf(dst, "anon_inode:[pidfd]");
 		n = (size_t)sprintf(dst, "%s", file->magic == MAGIC_ANON_INODE ? "anon_inode:" : "/");
 		if (len)
 			memcpy(dst + n, seg, --len); /* without its NUL */
@@ -126,7 +129,7 @@ static const char *file_type(const struct dlt_file *file, const char *seg, size_
 	};
 	bool tmpfs = !strncmp(file->fstype, "tmpfs", sizeof(file->fstype));
 
-	if (file->magic == MAGIC_ANON_INODE)
+	if (file->magic == MAGIC_ANON_INODE || file->magic == MAGIC_PIDFS)
 		return "anon";
 	if (file->flags & DLT_PATH_FLOATING && tmpfs)
 		return len > 6 && !memcmp(seg, "memfd:", 6) ? "memfd" : "shm";
