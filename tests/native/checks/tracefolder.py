@@ -167,7 +167,7 @@ class Trace:
         for row in self["files"]:
             self._paths[row["FID"]].add(row.b("REALPATH"))
             self._file.setdefault(row["FID"], row)
-        names = {fid: {path.rsplit(b"/", 1)[-1] for path in paths} for fid, paths in self._paths.items()}
+        names = {fid: {path.rsplit(b"/", 1)[-1] or path for path in paths} for fid, paths in self._paths.items()}
         uses = {(name, row["FID"], row.get("FILE")) for name, rows in self.files.items()
                 for row in rows if row.get("FID", "-") not in "-?"}
         for name, fid, file in uses:
