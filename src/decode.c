@@ -63,7 +63,10 @@ void decode_row(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
 {
 	struct sink *sink = &d->sinks[probe];
 
-	if (sink->fd >= 0)
+	/* here and not before: what left out threads open, make or rename is what others go on to use */
+	if (probes[probe]->flags & PROBE_OF_TARGET && !comm_kept(d, rec->comm))
+		d->counts[probe].filtered++;
+	else if (sink->fd >= 0)
 		sink_commit(sink, record_put_row(sink_begin(sink), probes[probe], rec, &d->ctx), rec->ts_ns);
 }
 
@@ -90,10 +93,6 @@ void decode_record(struct decode *d, const void *data, uint32_t len)
 		return;
 	}
 	d->counts[rec->probe].records++;
-	if (p->flags & PROBE_OF_TARGET && !comm_kept(d, rec->comm)) {
-		d->counts[rec->probe].filtered++;
-		return;
-	}
 	if (p->decode) {
 		p->decode(d, rec);
 		return;

@@ -284,6 +284,18 @@ static void what_is_of_the_machine_is_not_narrowed(void **state)
 	}
 }
 
+/* A shell opens what it hands on; the kernel sends a name once. */
+static void a_file_is_known_whoever_opened_it(void **state)
+{
+	config.exclude_comm = (struct config_list){ .items = { "sh" }, .n = 1 };
+	strcpy(open_of(file_of(11), "x", "/data/x")->hdr.comm, "sh");
+	rec_emit();
+	close_of(id_of(11));
+	assert_int_equal(decode.counts[DLT_open].filtered, 1);
+	expect_files("1\t259:2\t11\treg\text4\t4096\tok\t/data/x\n");
+	expect_columns(DLT_close, 10, "1\tx\n");
+}
+
 /* --- files.out -------------------------------------------------------------------------------- */
 
 static void a_file_is_a_row_once(void **state)
@@ -654,6 +666,7 @@ int main(void)
 		WITH_DECODER(a_file_comes_before_the_row_that_names_it),
 		WITH_DECODER(a_file_found_under_another_name_has_moved),
 		WITH_DECODER(a_file_is_a_row_once),
+		WITH_DECODER(a_file_is_known_whoever_opened_it),
 		WITH_DECODER(a_hundred_thousand_files),
 		WITH_DECODER(a_name_that_never_came_is_a_row_without_one),
 		WITH_DECODER(a_path_that_grew_too_long_is_cut_at_its_beginning),
