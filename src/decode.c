@@ -213,17 +213,26 @@ void decode_files_again(struct decode *d, uint64_t now_ns)
 		decode_file_used(d, &hdr, &files_at(d->ctx.files, fid)->id);
 }
 
-struct dlt_file_id decode_path_moved(struct decode *d, const struct dlt_hdr *hdr, const char *path,
-				     size_t len, const char *new_path, size_t new_len)
+static void entry_moved(struct decode *d, const struct dlt_hdr *hdr, struct file_entry *e, const char *path,
+			size_t len)
 {
-	struct file_entry *e = files_by_path(d->ctx.files, path, len);
 	char seg[RECORD_PATH_MAX];
 
-	if (!e)
-		return (struct dlt_file_id){};
-	if (!new_path)
+	if (files_name(d->ctx.files, e, path, len))
+		files_row(d, hdr, e, seg, path_to_seg(seg, path, len));
+}
+
+struct dlt_file_id decode_path_moved(struct decode *d, const struct dlt_hdr *hdr, const char *path,
+				     size_t len, const char *new_path, size_t new_len, bool swapped)
+{
+	struct file_entry *e = files_by_path(d->ctx.files, path, len);
+	struct file_entry *other = swapped ? files_by_path(d->ctx.files, new_path, new_len) : NULL;
+
+	if (e && !new_path)
 		files_forget_path(d->ctx.files, path, len);
-	else if (files_name(d->ctx.files, e, new_path, new_len))
-		files_row(d, hdr, e, seg, path_to_seg(seg, new_path, new_len));
-	return e->id;
+	else if (e)
+		entry_moved(d, hdr, e, new_path, new_len);
+	if (other)
+		entry_moved(d, hdr, other, path, len);
+	return e ? e->id : (struct dlt_file_id){};
 }

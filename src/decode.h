@@ -65,8 +65,11 @@ void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct 
 /* At the end: rows again for all files whose rows may be among those that files.out has lost. */
 void decode_files_again(struct decode *d, uint64_t now_ns);
 
-/* A file known by PATH is now NEW_PATH (NULL: gone): its identity, or ino 0. */
+/*
+ * A file known by PATH is now NEW_PATH (NULL: gone): its identity, or ino 0. SWAPPED: what had that
+ * name has PATH now.
+ */
 struct dlt_file_id decode_path_moved(struct decode *d, const struct dlt_hdr *hdr, const char *path,
-				     size_t len, const char *new_path, size_t new_len);
+				     size_t len, const char *new_path, size_t new_len, bool swapped);
 
 #endif

@@ -74,7 +74,7 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 	struct dlt_create_del *copy;
 	char buf[sizeof(*rec) + 4 * DLT_PATH_MAX];
 	size_t len, len2 = 0;
-	bool gone, moved;
+	bool gone, moved, swapped;
 
 	if (hdr->size > sizeof(buf)) {
 		d->counts[DLT_create_del].bad++;
@@ -84,11 +84,12 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 	len = abs_path(rec, 0, path);
 	gone = !rec->ret && (strstr(func, "unlink") || !strcmp(func, "rmdir"));
 	moved = !rec->ret && strstr(func, "rename");
+	swapped = moved && rec->flags & RENAME_EXCHANGE; /* DLT_NONE has not that bit */
 	if (moved)
 		len2 = abs_path(rec, 1, path2);
 	if (len && !strstr(func, "symlink"))
 		copy->id = decode_path_moved(d, hdr, path, len, moved ? path2 : gone ? NULL : path,
-					     moved ? len2 : len);
+					     moved ? len2 : len, swapped);
 	decode_file_used(d, hdr, &copy->id);
 	decode_row(d, DLT_create_del, &copy->hdr);
 }

@@ -51,7 +51,7 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 
 	if (len > 1) {
 		len = record_abs(path, s, len - 1, base, base_len);
-		rec.id = decode_path_moved(d, hdr, path, len, path, len);
+		rec.id = decode_path_moved(d, hdr, path, len, path, len, false);
 	}
 	decode_file_used(d, hdr, &rec.id);
 	decode_row(d, DLT_sync, &rec.hdr);

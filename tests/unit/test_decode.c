@@ -395,6 +395,28 @@ static void a_failed_rename_moves_nothing(void **state)
 	expect_columns(DLT_create_del, 10, "1\t/a\t/b\n"); /* which file it was about is known */
 }
 
+static void two_files_may_change_places(void **state)
+{
+	struct dlt_create_del *rec;
+
+	learn(file_of(11), "/a");
+	learn(file_of(12), "/b");
+	rec = rec_begin(DLT_create_del);
+	record.hdr.func = 9;
+	assert_string_equal(probes[DLT_create_del]->calls[9].name, "renameat2");
+	rec->flags = 2 /* RENAME_EXCHANGE */;
+	rec_str(&rec->segs, 0, "/a");
+	rec_str(&rec->segs, 1, "/b");
+	rec_emit();
+	rename_of("/a", "/c");
+	expect_files("1\t259:2\t11\treg\text4\t4096\tok\t/a\n"
+		     "2\t259:2\t12\treg\text4\t4096\tok\t/b\n"
+		     "1\t259:2\t11\treg\text4\t4096\tok\t/b\n"
+		     "2\t259:2\t12\treg\text4\t4096\tok\t/a\n"
+		     "2\t259:2\t12\treg\text4\t4096\tok\t/c\n");
+	expect_columns(DLT_create_del, 10, "1\t/a\t/b\n2\t/a\t/c\n");
+}
+
 static void a_name_that_never_came_is_a_row_without_one(void **state)
 {
 	close_of(id_of(11));
@@ -692,6 +714,7 @@ int main(void)
 		WITH_DECODER(threads_are_narrowed_by_what_is_asked_for),
 		WITH_DECODER(threads_are_narrowed_by_what_is_not),
 		WITH_DECODER(truncate_finds_its_file_by_path),
+		WITH_DECODER(two_files_may_change_places),
 		WITH_DECODER(what_is_not_asked_for_wins),
 		WITH_DECODER(what_is_of_the_machine_is_not_narrowed),
 		WITH_DECODER(what_was_deleted_is_not_found_by_its_path),
