@@ -9,6 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "text.h"
+
 static enum log_level max_level = LOG_LEVEL_INFO;
 static int log_fd = STDERR_FILENO;
 static unsigned int status_rows; /* of the terminal while it has a status line, else 0 */
@@ -60,11 +62,28 @@ void log_status(const char *line)
 		dprintf(log_fd, "\0337\033[%u;1H\033[K%.*s\0338", status_rows, size.ws_col, line);
 }
 
-static void emit(enum log_level level, const char *text)
+/* Names of files and commands are in it: neither terminal nor journal may take them for orders. */
+static void make_plain(char *s)
+{
+	unsigned int len;
+
+	for (; *s; s += len) {
+		bool c1 = (s[0] & 0xff) == 0xc2 && (s[1] & 0xe0) == 0x80; /* U+0080 to U+009F */
+
+		len = text_utf8_len(s, strnlen(s, 4));
+		if (len == 0 || c1 || (len == 1 && (*s < ' ' || *s == 0x7f))) {
+			*s = '?';
+			len = 1;
+		}
+	}
+}
+
+static void emit(enum log_level level, char *text)
 {
 	bool journal = getenv("JOURNAL_STREAM") != NULL;
 	const char *kind = level == LOG_LEVEL_ERR ? "error: " : level == LOG_LEVEL_WARN ? "warning: " : "";
 
+	make_plain(text);
 	/* One write per message, so that lines of several processes do not mix. */
 	dprintf(log_fd, "%s%s%s\n", journal ? journal_prefix[level] : "dltraced: ", kind, text);
 }

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "log.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static int out[2];
+
+static int into_a_pipe(void **state)
+{
+	unsetenv("JOURNAL_STREAM");
+	log_set_level(LOG_LEVEL_INFO);
+	if (pipe(out) < 0)
+		return -1;
+	log_to(out[1]);
+	return 0;
+}
+
+static int close_pipe(void **state)
+{
+	close(out[0]);
+	close(out[1]);
+	return 0;
+}
+
+static void expect(const char *text)
+{
+	char got[256];
+	ssize_t n = read(out[0], got, sizeof(got) - 1);
+
+	assert_true(n > 0);
+	got[n] = '\0';
+	assert_string_equal(got, text);
+}
+
+static void controls_of_a_terminal_are_not_passed_on(void **state)
+{
+	log_warn("%s: bad", "\033[31m\a\tred\x7f");
+	expect("dltraced: warning: ?[31m??red?: bad\n");
+	log_warn("%s", "\xc2\x80\xc2\x9b" "31m");
+	expect("dltraced: warning: ????31m\n");
+}
+
+static void one_message_is_one_line(void **state)
+{
+	setenv("JOURNAL_STREAM", "8:1", 1);
+	log_err_r(-ENOENT, "%s", "a\n<0>forged");
+	expect("<3>error: a?<0>forged: No such file or directory\n");
+}
+
+static void utf8_is_passed_on_and_what_is_none_is_not(void **state)
+{
+	log_info("%s", "\xc2\xa0\xc3\xbc\xe6\x97\xa5\xf0\x9f\x98\x80 \xff \xc3");
+	expect("dltraced: \xc2\xa0\xc3\xbc\xe6\x97\xa5\xf0\x9f\x98\x80 ? ?\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(controls_of_a_terminal_are_not_passed_on, into_a_pipe, close_pipe),
+		cmocka_unit_test_setup_teardown(one_message_is_one_line, into_a_pipe, close_pipe),
+		cmocka_unit_test_setup_teardown(utf8_is_passed_on_and_what_is_none_is_not, into_a_pipe, close_pipe),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
