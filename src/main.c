@@ -2,6 +2,7 @@
 /* The program: finds the command and hands over. Knows the commands' names, not what they do. */
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,10 +56,25 @@ static int run(int argc, char **argv)
 	return CMD_EXIT_FAILURE;
 }
 
+/*
+ * What we open must not get the number of a standard stream that the caller has closed: messages
+ * would go into it. Close-on-exec, so that the workload finds them as closed as they were.
+ */
+static void hold_standard_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	util_close(&fd);
+}
+
 int main(int argc, char **argv)
 {
 	static char help[] = "--help";
 
+	hold_standard_streams();
 	argp_err_exit_status = CMD_EXIT_FAILURE;
 	if (argc < 2) {
 		print_usage(stderr);
