@@ -6,6 +6,7 @@
 #include "dlt/create_del.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "create_del.skel.h"
