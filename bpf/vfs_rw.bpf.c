@@ -4,6 +4,9 @@
 
 #include "dlt/vfs_rw.h"
 
+#define O_APPEND 02000 /* asm-generic/fcntl.h */
+#define RWF_NOAPPEND 0x20 /* linux/fs.h */
+
 /* A descriptor's side of a call. */
 struct side {
 	struct dlt_file_id id;
@@ -23,7 +26,7 @@ static __always_inline void side_look(struct side *side, struct task_struct *tas
 	struct file *file = file_of_fd(task, fd);
 	__s64 moved = ret > 0 ? ret : 0;
 
-	side->id.ino = 0;
+	side->id = (struct dlt_file_id){};
 	side->fd = fd;
 	side->f_flags = 0;
 	side->offset = DLT_NONE;
@@ -66,7 +69,22 @@ static __always_inline __u32 rwf_flags(__u64 rwf)
 {
 	return (rwf & 2 ? 010000 /* RWF_DSYNC: O_DSYNC */ : 0) |
 	       (rwf & 4 ? 04010000 /* RWF_SYNC: O_SYNC */ : 0) |
-	       (rwf & 8 ? DLT_RW_NOWAIT : 0) | (rwf & 16 ? 02000 /* RWF_APPEND: O_APPEND */ : 0);
+	       (rwf & 8 ? DLT_RW_NOWAIT : 0) | (rwf & 16 ? O_APPEND /* RWF_APPEND */ : 0);
+}
+
+/*
+ * Where a write of RET bytes with a position began that went to the file's end all the same
+ * (pwrite(2), BUGS): no position tells, the size does.
+ */
+static __always_inline __s64 appended_at(struct task_struct *task, __u32 fd, long ret)
+{
+	struct file *file = file_of_fd(task, fd);
+	struct inode *inode;
+
+	if (!file)
+		return DLT_NONE;
+	inode = KLOAD(file, f_inode);
+	return KLOAD(inode, i_size) - ret;
 }
 
 /* The row of a call on one descriptor, its first argument. */
@@ -77,6 +95,10 @@ static __always_inline void rw_send(struct task_struct *task, struct dlt_call *c
 	struct side side;
 
 	side_look(&side, task, call, tid, call->args[0], offset, ret);
+	if (ret > 0 && offset != DLT_NONE && call->shape & DLT_RW_WRITE &&
+	    (side.f_flags | extra_flags) & O_APPEND &&
+	    !(call->shape & DLT_RW_RWF && call->args[5] & RWF_NOAPPEND))
+		side.offset = appended_at(task, call->args[0], ret);
 	rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
 	if (rec) {
 		rw_fill(rec, &side, call->shape & DLT_RW_WRITE ? DLT_RW_W : DLT_RW_R, requested,
