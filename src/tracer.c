@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 
 #include <bpf/bpf.h>
@@ -22,6 +23,7 @@
 #define SEEN_SLOTS 65536
 #define OVERFLOW_CALLS 16384
 #define CGROUPS_MAX 4096
+#define INIT_PID_NS_INO 0xeffffffc /* PROC_PID_INIT_INO, include/linux/proc_ns.h */
 
 static int fail(struct tracer *t, int r, const char *what)
 {
@@ -46,11 +48,18 @@ int tracer_check(char *error, size_t size)
 {
 	static const char btf[] = "/sys/kernel/btf/vmlinux";
 	struct bpf_insn prog[] = { { .code = 0xb7 }, { .code = 0x95 } }; /* r0 = 0; exit */
+	struct stat st;
 	int fd;
 
 	if (access(btf, R_OK) < 0) {
 		snprintf(error, size, "%s is missing: this kernel has no BTF; it needs CONFIG_DEBUG_INFO_BTF=y", btf);
 		return -ENOENT;
+	}
+	/* the kernel side's process numbers are the initial namespace's, ours and those of our /proc are not */
+	if (!stat("/proc/self/ns/pid", &st) && st.st_ino != INIT_PID_NS_INO) {
+		snprintf(error, size, "this is a container with process numbers of its own (a pid namespace): "
+			 "run dltraced on the host, or in a container that shares them (docker run --pid=host)");
+		return -EOPNOTSUPP;
 	}
 	fd = bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, "dlt_check", "GPL", prog, ARRAY_SIZE(prog), NULL);
 	if (fd < 0) {

@@ -7,7 +7,7 @@
 # in the manifest what was not traced. A report is of a trace, or says that it is none.
 # (exit-status.sh has the rest.)
 . "${0%/*}/lib.sh"
-need python3 setpriv
+need python3 setpriv unshare
 
 # refuse TEXT ARG...: by `trace ARG... -- touch ran`, in a line with TEXT; nothing is run or made.
 refuse() {
@@ -127,6 +127,12 @@ grep -q 'warning: not traced: not allowed to trace: run with sudo' err || fail "
 equal "exit code" "$(manifest 'm["workload"]["exit_code"]')" 7
 equal "probes" "$(manifest '{p["backend"] for p in m["probes"]}')" "{'none'}"
 manifest '{p["why"] for p in m["probes"]}' | grep -q 'not allowed' || fail "no reason in the manifest"
+
+# Processes have other numbers there than the kernel side sees: a trace would be of nobody.
+unshare --pid --fork --mount-proc "$DLT" start -q --collectors none -o nobody -- touch ran 2>err
+equal "status in a pid namespace" $? 125
+grep -q 'error: .*pid namespace' err || fail "said: $(cat err)"
+[ ! -e ran ] && [ ! -e nobody ] || fail "made or ran something in a pid namespace"
 
 # --- reports --------------------------------------------------------------------------------------
 
