@@ -61,6 +61,8 @@ static bool targets_ended(const struct session *s)
 		return false;
 	if (!s->traced || s->ended)
 		return true;
+	if (s->phase == PHASE_DELAY) /* nothing has joined yet */
+		return by_workload;
 	if (cfg->all || cfg->cgroups.n || cfg->containers.n)
 		return by_workload;
 	return by_workload || !tracer_live(&s->tracer);
@@ -75,6 +77,8 @@ static void advance(struct session *s)
 				 (unsigned long long)(s->cfg->linger_ns / NSEC_PER_SEC));
 			watch_arm(s, s->cfg->linger_ns);
 		} else if (s->phase != PHASE_LINGER) {
+			if (s->phase == PHASE_DELAY && s->traced)
+				log_warn("the workload has ended before --delay: nothing of it is traced");
 			s->phase = PHASE_OVER;
 		}
 	}

@@ -39,6 +39,25 @@ equal "reads from then on" "$(col vfs_rw FILE 'COMM == "od" && RETURNED > 0 && F
 [ -n "$(rows open 'FUNC == "snapshot" && FILE == "open"')" ] || fail "no snapshot of an open file"
 [ -n "$(rows pids 'EVENT == "snapshot" && COMM == "sh"')" ] || fail "no snapshot of the process"
 
+# What is attached to need not have ended because it has not been joined yet.
+rm state
+sh -c 'read _ <gate; od late; read _ <gate' >out 9>&- &
+job=$!
+spawn --delay 2 --pid $job
+await recording
+echo >&9
+await grep -qs '	late$' "$t/vfs_rw.out"
+echo >&9
+join
+equal "status" $rc 0
+check whole
+wait $job
+
+trace --delay 1h -- sh -c 'exit 3' 2>err
+equal "status without a trace" $? 3
+grep -q 'ended before --delay: nothing of it is traced' err || fail "said: $(cat err)"
+[ -z "$(rows pids)" ] || fail "rows from before --delay had passed"
+
 # --- --duration -----------------------------------------------------------------------------------
 
 rm state
