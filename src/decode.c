@@ -184,7 +184,8 @@ void decode_file(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_f
 		return;
 	}
 	files_row(d, hdr, e, seg, len);
-	if (file->id.dev == d->own_dev && S_ISREG(file->mode) && !of_the_system(path, path_len))
+	/* opened by the job: not what it was started with, such as its log */
+	if (hdr->probe == DLT_open && file->id.dev == d->own_dev && S_ISREG(file->mode) && !of_the_system(path, path_len))
 		atomic_store_explicit(&d->same_dev, true, memory_order_relaxed);
 }
 

@@ -45,7 +45,12 @@ void logtail_read(struct logtail *t, struct decode *d, int last)
 	while ((n = read(t->fd, buf, sizeof(buf))) > 0) {
 		for (const char *p = buf, *end = buf + n; p < end;) {
 			const char *nl = memchr(p, '\n', (size_t)(end - p));
-			size_t len = MIN((size_t)((nl ? nl : end) - p), sizeof(t->line) - t->len);
+			size_t len;
+
+			/* a full line may yet end here */
+			if (t->len == sizeof(t->line) && *p != '\n')
+				line_row(t, d);
+			len = MIN((size_t)((nl ? nl : end) - p), sizeof(t->line) - t->len);
 
 			memcpy(t->line + t->len, p, len);
 			t->len += len;
@@ -53,8 +58,6 @@ void logtail_read(struct logtail *t, struct decode *d, int last)
 			if (p == nl) {
 				line_row(t, d);
 				p++;
-			} else if (t->len == sizeof(t->line)) {
-				line_row(t, d);
 			}
 		}
 	}

@@ -14,6 +14,9 @@
 #define SAY_AGAIN_NS (10 * NSEC_PER_SEC)
 #define STALLED_NS (3 * NSEC_PER_SEC)
 
+/* Files that a trace has whatever probes were asked for; workload.out only with --log. */
+#define ALWAYS (1U << DLT_files | 1U << DLT_pids | 1U << DLT_workload)
+
 static uint64_t load(const uint64_t *v)
 {
 	return __atomic_load_n(v, __ATOMIC_RELAXED);
@@ -39,7 +42,7 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		p->filtered = load(&d->decode.counts[i].filtered);
 		p->lost = stats[i].lost + stats[i].rows_lost + load(&sink->lost) + skipped[i];
 		p->calls = stats[i].emitted;
-		if (!(t->probes >> i & 1) && i != DLT_files && i != DLT_pids)
+		if (!((t->probes | ALWAYS) >> i & 1))
 			continue;
 		s->rows += p->rows;
 		s->bytes += p->bytes;
@@ -169,7 +172,7 @@ void status_summary(const struct status *s, uint32_t mask, const char *dir)
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		const struct status_probe *p = &s->probes[i];
 
-		if ((mask >> i & 1 || i == DLT_files || i == DLT_pids) && (p->rows || p->lost))
+		if ((mask | ALWAYS) >> i & 1 && (p->rows || p->lost))
 			log_info("  %-12s %10llu rows %10s %8llu lost%s", probes[i]->name,
 				 (unsigned long long)p->rows, human(bytes, p->bytes, "B"),
 				 (unsigned long long)p->lost, p->late ? " (some rows late)" : "");

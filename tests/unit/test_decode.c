@@ -664,19 +664,30 @@ static void at_the_end_all_that_were_lost_come_again(void **state)
 
 /* --- what of ours shares a disk with the target ----------------------------------------------- */
 
+static void open_at(struct dlt_file file, const char *path)
+{
+	struct dlt_open *rec = rec_begin(DLT_open);
+
+	rec->file = file;
+	rec_bytes(&rec->segs, 0, path, strlen(path) + 1);
+	rec_path(&rec->segs, 1, path);
+	rec_emit();
+}
+
 static void the_target_is_seen_on_the_disk_of_the_trace(void **state)
 {
 	struct dlt_file other = file_of(14), folder = file_of(13);
 
 	decode.own_dev = id_of(0).dev;
 	other.id.dev++;
-	learn(other, "/data/x");
+	open_at(other, "/data/x");
 	folder.mode = S_IFDIR;
-	learn(folder, "/data");
-	learn(file_of(11), "/usr/lib/libc.so.6"); /* read once, and soon in the page cache */
-	learn(file_of(12), "/lib64/ld.so");
+	open_at(folder, "/data");
+	open_at(file_of(11), "/usr/lib/libc.so.6"); /* read once, and soon in the page cache */
+	open_at(file_of(12), "/lib64/ld.so");
+	learn(file_of(16), "/home/job.log"); /* its output, which the shell opened */
 	assert_false(decode.same_dev);
-	learn(file_of(15), "/usr2/x");
+	open_at(file_of(15), "/usr2/x");
 	assert_true(decode.same_dev);
 }
 
