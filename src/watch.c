@@ -170,8 +170,8 @@ static int on_signal(void *ctx, int fd, uint32_t events)
 		advance(s);
 		return 0;
 	}
-	/* ^C has reached the workload through the terminal; a signal that was sent has not */
-	if (sig != SIGINT || si.ssi_code == SI_USER)
+	/* ^C and ^\ have reached the workload through the terminal; a signal that was sent has not */
+	if ((sig != SIGINT && sig != SIGQUIT) || si.ssi_code == SI_USER)
 		workload_signal(&s->workload, sig);
 	return 0;
 }

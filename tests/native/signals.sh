@@ -3,7 +3,7 @@
 #
 # TERM, HUP, QUIT, USR1 and USR2 reach the workload and tracing goes on; it may die of one, which
 # is 128+N. A second TERM ends the trace without waiting, files whole, and the workload goes on. ^C
-# reaches it through the terminal, once; a second one ends the trace. A process that was attached
+# and ^\ reach it through the terminal, once; a second ^C ends the trace. A process that was attached
 # to is sent nothing.
 . "${0%/*}/lib.sh"
 need python3
@@ -91,7 +91,7 @@ rm got workload
 
 # on_terminal CMD...: on a terminal, whose keys come from the fifo keys; its status goes to status.
 cat >shell <<'END'
-trap : INT # as an interactive shell, this one outlives ^C
+trap : INT QUIT # as an interactive shell, this one outlives ^C
 "$@"
 echo $? >status
 END
@@ -103,14 +103,16 @@ on_terminal() {
 }
 mkfifo keys
 
-on_terminal -- python3 catch INT USR2
+on_terminal -- python3 catch INT QUIT USR2
 await got 1
 printf '\003' >&8
 await got 2
+printf '\034' >&8
+await got 3
 kill -USR2 "$(cat workload)"
 await test -s status
 equal "status after ^C" "$(cat status)" 7
-equal "signals" "$(tr '\n' ' ' <got)" "ready INT USR2 "
+equal "signals" "$(tr '\n' ' ' <got)" "ready INT QUIT USR2 "
 exec 8>&-
 wait $!
 rm got workload
