@@ -181,6 +181,7 @@ static int on_signal(void *ctx, int fd, uint32_t events)
 int watch_setup(struct session *s)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+	struct sigaction hup;
 	sigset_t mask;
 	int r = loop_init(&s->loop);
 
@@ -189,6 +190,9 @@ int watch_setup(struct session *s)
 	sigemptyset(&mask);
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		sigaddset(&mask, signals[i]);
+	/* nohup(1): what is ignored and not blocked stays away */
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler == SIG_IGN)
+		sigdelset(&mask, SIGHUP);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	s->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);

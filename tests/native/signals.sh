@@ -148,6 +148,21 @@ for signal in HUP TERM; do
 	equal "signals" "$(cat got)" ready
 	check whole
 done
+
+# nohup(1) has it ignored: the end of a terminal is not the end of the trace.
+trap '' HUP
+spawn --pid "$pid"
+trap - HUP
+await grep -qs snapshot "$t/pids.out"
+kill -HUP "$dlt"
+kill -USR1 "$pid"
+await got 2
+gone "$dlt" && fail "HUP ended the trace under nohup"
+kill -TERM "$dlt"
+join
+check whole
+[ -n "$(rows vfs_rw 'FILE == "got"')" ] || fail "nothing was traced after HUP under nohup"
+
 kill -USR2 "$pid"
 await gone "$pid"
 rm workload
