@@ -516,7 +516,7 @@ static void relative_paths_begin_at_their_base(void **state)
 {
 	expect_abs("a", "work\0home", 10, "/home/work/a");
 	expect_abs("a", "", 1, "/a"); /* the root */
-	expect_abs("a/b", "work", 5, "/work/a/b");
+	expect_abs("a/b", "home", 5, "/home/a/b");
 }
 
 static void without_a_base_they_stay_relative(void **state)

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The maps that all BPF objects of a trace share: their sizes, their making, their handing out. */
+#include "tracer_impl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "util.h"
+
+#define RING_MIN_BYTES (64ULL << 20)
+#define SLOTS_MAX 65536
+#define SCRATCH_BYTES 24640 /* struct scratch of bpf/file.bpf.h: checked against the object's at load */
+#define SEEN_SLOTS 65536
+#define OVERFLOW_CALLS 16384
+#define CGROUPS_MAX 4096
+
+int tracer_fail(struct tracer *t, int r, const char *what)
+{
+	snprintf(t->error, sizeof(t->error), "%s: %s", what, strerror(-r));
+	return r;
+}
+
+static uint64_t pow2_below(uint64_t v)
+{
+	while (v & (v - 1))
+		v &= v - 1;
+	return v;
+}
+
+static uint64_t memory_default(void)
+{
+	struct sysinfo si = {};
+	char line[64];
+	uint64_t bytes, limit;
+
+	sysinfo(&si);
+	bytes = MIN((uint64_t)si.totalram * si.mem_unit / 64, 1ULL << 30);
+	/* our own cgroup's limit, where cgroup v2 tells it at the root of our namespace */
+	if (!util_read_line("/sys/fs/cgroup/memory.max", line, sizeof(line))) {
+		limit = strtoull(line, NULL, 10);
+		if (limit)
+			bytes = MIN(bytes, limit / 8);
+	}
+	return bytes;
+}
+
+/* One ring per CPU of at least 64 MiB; where that is too much in all, CPUs share. */
+void tracer_maps_plan(struct tracer *t, uint64_t asked)
+{
+	uint64_t total = asked ? asked : memory_default();
+	uint64_t least = asked ? MIN(RING_MIN_BYTES, MAX(total, 4096)) : RING_MIN_BYTES;
+	long cpus = get_nprocs_conf();
+
+	for (unsigned int i = 0; i < TRACER_MAPS; i++)
+		t->maps[i] = -1;
+	for (unsigned int i = 0; i < RINGS_MAX; i++)
+		t->ring_fds[i] = -1;
+	t->n_cpus = (unsigned int)libbpf_num_possible_cpus();
+	t->n_rings = (unsigned int)MIN(MAX(total / least, 1), (uint64_t)MIN(cpus, RINGS_MAX));
+	t->ring_bytes = pow2_below(MAX(total / t->n_rings, 4096));
+	if (!asked)
+		t->ring_bytes = MAX(t->ring_bytes, RING_MIN_BYTES);
+}
+
+static int map_create(struct tracer *t, enum tracer_map m, enum bpf_map_type type, const char *name,
+		      uint32_t value, uint64_t entries, uint32_t flags, void **mem_ret, size_t *bytes_ret)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = flags);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = (((size_t)value + 7) / 8 * 8 * entries + page - 1) / page * page;
+	uint32_t key = m == TRACER_CGROUPS ? sizeof(struct dlt_cgroup_key) : sizeof(uint32_t);
+	void *mem;
+
+	t->maps[m] = bpf_map_create(type, name, key, value, (uint32_t)entries, &opts);
+	if (t->maps[m] < 0)
+		return tracer_fail(t, -errno, name);
+	if (!mem_ret)
+		return 0;
+	mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, t->maps[m], 0);
+	if (mem == MAP_FAILED)
+		return tracer_fail(t, -errno, name);
+	*mem_ret = mem;
+	*bytes_ret = bytes;
+	return 0;
+}
+
+static int rings_create(struct tracer *t)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+
+	for (uint32_t i = 0; i < t->n_rings; i++) {
+		t->ring_fds[i] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "dlt_ring", 0, 0,
+						(uint32_t)t->ring_bytes, NULL);
+		if (t->ring_fds[i] < 0)
+			return tracer_fail(t, -errno, "ring buffer (kernel 5.8 or newer is needed; --buffer sets its size)");
+	}
+	opts.inner_map_fd = (uint32_t)t->ring_fds[0];
+	t->maps[TRACER_RINGS] = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "dlt_rings", sizeof(uint32_t),
+					    sizeof(uint32_t), t->n_rings, &opts);
+	if (t->maps[TRACER_RINGS] < 0)
+		return tracer_fail(t, -errno, "array of ring buffers");
+	for (uint32_t i = 0; i < t->n_rings; i++)
+		if (bpf_map_update_elem(t->maps[TRACER_RINGS], &i, &t->ring_fds[i], BPF_ANY) < 0)
+			return tracer_fail(t, -errno, "array of ring buffers");
+	return 0;
+}
+
+int tracer_maps_create(struct tracer *t)
+{
+	char line[32] = "32768";
+	uint64_t pid_max, slots;
+	size_t bytes;
+	int r;
+
+	util_read_line("/proc/sys/kernel/pid_max", line, sizeof(line));
+	pid_max = MAX(strtoull(line, NULL, 10), 1024) + 1;
+	slots = pow2_below(MIN(pid_max, SLOTS_MAX));
+	t->cfg.slot_mask = (uint32_t)slots - 1;
+	t->cfg.max_tgid = (uint32_t)pid_max;
+
+	r = rings_create(t);
+	if (r < 0)
+		return r;
+	const struct {
+		enum tracer_map m;
+		enum bpf_map_type type;
+		const char *name;
+		uint32_t value;
+		uint64_t entries;
+		uint32_t flags;
+		void **mem;
+		size_t *bytes;
+	} maps[] = {
+		{ TRACER_STATS, BPF_MAP_TYPE_PERCPU_ARRAY, "dlt_stats", sizeof(struct dlt_stats), DLT_PROBES, 0, NULL, NULL },
+		{ TRACER_SHARED, BPF_MAP_TYPE_ARRAY, "dlt_shared", sizeof(struct dlt_shared), 1, BPF_F_MMAPABLE,
+		  (void **)&t->shared, &bytes },
+		{ TRACER_TARGETS, BPF_MAP_TYPE_ARRAY, "dlt_targets", sizeof(uint64_t), pid_max / 8 + 1, BPF_F_MMAPABLE,
+		  (void **)&t->targets, &t->targets_bytes },
+		{ TRACER_CALLS, BPF_MAP_TYPE_ARRAY, "dlt_calls", sizeof(struct dlt_call), slots, BPF_F_MMAPABLE,
+		  (void **)&t->calls, &t->calls_bytes },
+		{ TRACER_OVERFLOW, BPF_MAP_TYPE_HASH, "dlt_overflow", sizeof(struct dlt_call), OVERFLOW_CALLS, 0, NULL, NULL },
+		{ TRACER_SCRATCH, BPF_MAP_TYPE_PERCPU_ARRAY, "dlt_scratch", SCRATCH_BYTES, 1, 0, NULL, NULL },
+		{ TRACER_SEEN, BPF_MAP_TYPE_ARRAY, "dlt_seen", sizeof(struct dlt_file_id), SEEN_SLOTS, 0, NULL, NULL },
+		{ TRACER_CGROUPS, BPF_MAP_TYPE_HASH, "dlt_cgroups", 1, CGROUPS_MAX, 0, NULL, NULL },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
+		r = map_create(t, maps[i].m, maps[i].type, maps[i].name, maps[i].value, maps[i].entries,
+			       maps[i].flags, maps[i].mem, maps[i].bytes);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int tracer_share_maps(struct tracer *t, struct bpf_object *obj, uint32_t but)
+{
+	static const char *const names[TRACER_MAPS] = {
+		[TRACER_RINGS] = "dlt_rings",	 [TRACER_STATS] = "dlt_stats",	[TRACER_SHARED] = "dlt_shared",
+		[TRACER_TARGETS] = "dlt_targets",	 [TRACER_CALLS] = "dlt_calls",	[TRACER_OVERFLOW] = "dlt_overflow",
+		[TRACER_SCRATCH] = "dlt_scratch",	 [TRACER_SEEN] = "dlt_seen",	[TRACER_CGROUPS] = "dlt_cgroups",
+	};
+
+	for (unsigned int i = 0; i < TRACER_MAPS; i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(obj, names[i]);
+		int r;
+
+		if (!map || but >> i & 1)
+			continue;
+		if (i == TRACER_SCRATCH && bpf_map__value_size(map) > SCRATCH_BYTES)
+			return tracer_fail(t, -EINVAL, "dlt_scratch is smaller than the object's: a build of two versions");
+		r = bpf_map__reuse_fd(map, t->maps[i]);
+		if (r < 0)
+			return tracer_fail(t, r, names[i]);
+	}
+	return 0;
+}
+
+void tracer_maps_free(struct tracer *t)
+{
+	if (t->shared)
+		munmap(t->shared, (size_t)sysconf(_SC_PAGESIZE));
+	if (t->targets)
+		munmap(t->targets, t->targets_bytes);
+	if (t->calls)
+		munmap(t->calls, t->calls_bytes);
+	for (unsigned int i = 0; i < TRACER_MAPS; i++)
+		util_close(&t->maps[i]);
+	for (unsigned int i = 0; i < RINGS_MAX; i++)
+		util_close(&t->ring_fds[i]);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a running trace's maps hold: who is in the target, the counters, what is in flight. */
+#include "tracer_impl.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "calls.skel.h"
+#include "util.h"
+
+static void byte_set(struct tracer *t, pid_t tgid, uint8_t state)
+{
+	if (tgid > 0 && (uint32_t)tgid < t->cfg.max_tgid)
+		__atomic_store_n(&t->targets[tgid], state, __ATOMIC_SEQ_CST);
+}
+
+void tracer_target_add(struct tracer *t, pid_t tgid)
+{
+	if (!t->cfg.all)
+		byte_set(t, tgid, DLT_TARGET_IN);
+}
+
+void tracer_target_remove(struct tracer *t, pid_t tgid)
+{
+	if (!t->cfg.all)
+		byte_set(t, tgid, 0);
+}
+
+void tracer_exclude(struct tracer *t, pid_t tgid)
+{
+	if (t->cfg.all)
+		byte_set(t, tgid, DLT_TARGET_IN); /* the same byte, which means the opposite then */
+}
+
+bool tracer_target_has(const struct tracer *t, pid_t tgid)
+{
+	bool set = (uint32_t)tgid < t->cfg.max_tgid &&
+		   __atomic_load_n(&t->targets[tgid], __ATOMIC_RELAXED) == DLT_TARGET_IN;
+
+	return t->cfg.all ? !set : set;
+}
+
+int tracer_cgroup_add(struct tracer *t, const struct dlt_cgroup_key *key)
+{
+	uint8_t one = 1;
+
+	return bpf_map_update_elem(t->maps[TRACER_CGROUPS], key, &one, BPF_ANY) < 0 ? -errno : 0;
+}
+
+int tracer_cgroup_await(struct tracer *t, const struct dlt_cgroup_path *path)
+{
+	int fd = bpf_object__find_map_fd_by_name(t->objects[DLT_pids].obj, "dlt_cgroup_paths");
+	uint8_t one = 1;
+
+	return fd < 0 ? fd : bpf_map_update_elem(fd, path, &one, BPF_ANY) < 0 ? -errno : 0;
+}
+
+/* Counted when asked, some 0.2 ms for 4 million numbers: a counter would drift where adders meet. */
+uint64_t tracer_live(const struct tracer *t)
+{
+	const uint64_t *eight = (const uint64_t *)t->targets, in = 0x0101010101010101 * DLT_TARGET_IN;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < t->targets_bytes / sizeof(*eight); i++)
+		n += (unsigned int)__builtin_popcountll(__atomic_load_n(&eight[i], __ATOMIC_RELAXED) & in);
+	return n;
+}
+
+void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES])
+{
+	struct dlt_stats per_cpu[t->n_cpus];
+
+	memset(stats, 0, DLT_PROBES * sizeof(*stats));
+	for (uint32_t i = 1; i < DLT_PROBES; i++) {
+		if (bpf_map_lookup_elem(t->maps[TRACER_STATS], &i, per_cpu) < 0)
+			continue;
+		for (unsigned int c = 0; c < t->n_cpus; c++) {
+			stats[i].seen += per_cpu[c].seen;
+			stats[i].emitted += per_cpu[c].emitted;
+			stats[i].lost += per_cpu[c].lost;
+			stats[i].rows_lost += per_cpu[c].rows_lost;
+		}
+	}
+}
+
+void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call),
+		      void *ctx)
+{
+	uint32_t key, next, *prev = NULL;
+	struct dlt_call call;
+
+	for (uint32_t i = 0; i <= t->cfg.slot_mask; i++)
+		if (t->calls[i].tid)
+			fn(ctx, &t->calls[i]);
+	while (!bpf_map_get_next_key(t->maps[TRACER_OVERFLOW], prev, &next)) {
+		if (!bpf_map_lookup_elem(t->maps[TRACER_OVERFLOW], &next, &call) && call.tid)
+			fn(ctx, &call);
+		key = next;
+		prev = &key;
+	}
+}
+
+void tracer_in_flight_recs(struct tracer *t, uint64_t now_ns,
+			   void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx)
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (t->objects[i].obj && probes[i]->in_flight)
+			probes[i]->in_flight(&t->objects[i], fn, ctx, now_ns);
+}
+
+static uint64_t object_skipped(const struct bpf_object *obj)
+{
+	struct bpf_program *prog;
+	uint64_t n = 0;
+
+	if (!obj)
+		return 0;
+	bpf_object__for_each_program(prog, obj) {
+		struct bpf_prog_info info = {};
+		__u32 len = sizeof(info);
+
+		if (bpf_program__fd(prog) >= 0 && !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+			n += info.recursion_misses;
+	}
+	return n;
+}
+
+void tracer_skipped(const struct tracer *t, uint64_t skipped[DLT_PROBES])
+{
+	skipped[0] = t->dispatcher ? object_skipped(t->dispatcher->obj) : 0;
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		skipped[i] = object_skipped(t->objects[i].obj);
+}
