@@ -155,9 +155,10 @@ spawn --pid "$pid"
 trap - HUP
 await grep -qs snapshot "$t/pids.out"
 kill -HUP "$dlt"
+sleep 1 # by now it would have ended
+gone "$dlt" && fail "HUP ended the trace under nohup"
 kill -USR1 "$pid"
 await got 2
-gone "$dlt" && fail "HUP ended the trace under nohup"
 kill -TERM "$dlt"
 join
 check whole
