@@ -32,12 +32,17 @@ static void on_record(void *ctx, const void *rec, uint32_t len)
 	decode_record(ctx, rec, len);
 }
 
-static void round_once(struct drain *d)
+/* Not for longer than a period: clock, log and collectors wait. Whether there was anything. */
+static bool round_once(struct drain *d)
 {
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), due = now + PERIOD_NS, n;
+
 	do {
-		rings_consume(&d->rings, clock_now_ns(CLOCK_MONOTONIC), on_record, &d->decode);
-		__atomic_store_n(&d->heartbeat_ns, clock_now_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
-	} while (rings_waiting(&d->rings) > d->ring_bytes / 4);
+		n = rings_consume(&d->rings, now, on_record, &d->decode);
+		now = clock_now_ns(CLOCK_MONOTONIC);
+		__atomic_store_n(&d->heartbeat_ns, now, __ATOMIC_RELAXED);
+	} while (now < due && rings_waiting(&d->rings) > d->ring_bytes / 4);
+	return n;
 }
 
 static void clock_row(struct drain *d, const struct clock_reading *r, uint32_t event)
@@ -154,8 +159,8 @@ static void finish(struct drain *d)
 {
 	struct clock_reading r;
 
-	for (int i = 0; i < FINAL_ROUNDS && rings_waiting(&d->rings); i++)
-		round_once(d);
+	for (int idle = 0; idle < FINAL_ROUNDS && rings_waiting(&d->rings);)
+		idle = round_once(d) ? 0 : idle + 1;
 	logtail_read(&d->log, &d->decode, true);
 	clock_read(&r, CLOCK_TRIES);
 	__atomic_store_n(&d->end_ns, r.mono_ns, __ATOMIC_RELAXED);

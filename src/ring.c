@@ -15,6 +15,7 @@
 #define HDR_BYTES 8
 
 #define RELEASE_EVERY (1U << 20) /* bytes: give space back during a round too */
+#define ROUND_MAX (1U << 16)	 /* records: some 100 ms, then the caller looks after other things */
 
 int rings_init(struct rings *rs, const int *fds, unsigned int n, size_t bytes)
 {
@@ -147,7 +148,7 @@ uint64_t rings_consume(struct rings *rs, uint64_t until_ns, ring_fn fn, void *ct
 	for (unsigned int i = rs->n_heap; i-- > 0;)
 		heap_down(rs, i);
 
-	while (rs->n_heap && heap_ts(rs, 0) <= until_ns) {
+	while (n < ROUND_MAX && rs->n_heap && heap_ts(rs, 0) <= until_ns) {
 		struct ring *r = &rs->ring[rs->heap[0]];
 
 		if (r->blocked)

@@ -57,8 +57,8 @@ void rings_free(struct rings *rs, size_t bytes);
 
 /*
  * Hand every record with a TIMESTAMP of at most UNTIL_NS to FN in order, and free its space. A
- * record that is just being written ends the round early: it may be earlier than others. Returns
- * the number of records.
+ * record that is just being written ends the round early: it may be earlier than others; so do very
+ * many records, since the caller's thread has more to do. Returns their number.
  */
 uint64_t rings_consume(struct rings *rs, uint64_t until_ns, ring_fn fn, void *ctx);
 

@@ -300,6 +300,23 @@ static void a_long_round_holds_no_more_than_a_megabyte(void **state)
 	expect_all_free();
 }
 
+static void a_round_ends_however_much_there_is_and_the_next_goes_on(void **state)
+{
+	const unsigned int n = 100000;
+
+	munmap(memories[0].data, 2 * memories[0].bytes);
+	ring_make(0, 16UL << 20);
+	put(1, n / 2);
+	for (unsigned int ts = 1; ts <= n; ts++)
+		put(0, ts);
+	assert_in_range(consume(UINT64_MAX), 1, n / 4 * 3);
+	consume(UINT64_MAX);
+	assert_int_equal(n_seen, n + 1);
+	for (unsigned int i = 1; i <= n; i++)
+		assert_true(seen[i - 1].ts_ns <= seen[i].ts_ns);
+	expect_all_free();
+}
+
 /* --- records that are not there yet, or never will be ----------------------------------------- */
 
 static void a_busy_record_at_the_front_stops_all(void **state)
@@ -564,6 +581,7 @@ int main(void)
 		WITH_RINGS(a_busy_record_may_be_earlier_than_those_before_it),
 		WITH_RINGS(a_long_round_holds_no_more_than_a_megabyte),
 		WITH_RINGS(a_record_is_handed_out_whole),
+		WITH_RINGS(a_round_ends_however_much_there_is_and_the_next_goes_on),
 		WITH_RINGS(as_many_rings_as_there_can_be),
 		WITH_RINGS(beyond_the_window_a_record_is_late_but_there),
 		WITH_RINGS(descriptors_are_mapped_as_the_kernel_lays_them_out),
