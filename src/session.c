@@ -186,6 +186,12 @@ static int disk_dev(const char *name, uint32_t *dev_ret)
 	return 0;
 }
 
+static void note_start(struct session *s)
+{
+	s->manifest.start = session_now();
+	s->status.start_ns = s->manifest.start.mono_ns;
+}
+
 /* Load, start the drain, attach. On failure the reason is in ERROR. */
 static int start_tracing(struct session *s, char *error, size_t size)
 {
@@ -221,6 +227,7 @@ static int start_tracing(struct session *s, char *error, size_t size)
 			snprintf(s->tracer.error, sizeof(s->tracer.error), "snapshot of what runs already: %s", strerror(-r));
 	}
 	if (!r) {
+		note_start(s); /* again: loading has taken its time */
 		r = drain_start(&s->drain, cfg, &s->tracer, &s->collectors, cfg->probes, s->dir.fd,
 				s->workload_log_fd >= 0 ? WORKLOAD_LOG : NULL);
 		if (r < 0)
@@ -242,8 +249,7 @@ static int step_trace(struct session *s)
 {
 	int r;
 
-	s->manifest.start = session_now();
-	s->status.start_ns = s->manifest.start.mono_ns;
+	note_start(s);
 	r = start_tracing(s, s->why_not, sizeof(s->why_not));
 	s->traced = !r;
 	if (!r)
