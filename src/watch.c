@@ -166,6 +166,8 @@ static int on_signal(void *ctx, int fd, uint32_t events)
 		if (sig != SIGUSR1 && sig != SIGUSR2) {
 			s->interrupt = sig;
 			s->phase = PHASE_OVER;
+			if (s->workload.pid && !s->workload.ended)
+				log_info("not waiting for the end: the workload goes on as process %d", s->workload.pid);
 		}
 		advance(s);
 		return 0;

@@ -73,10 +73,11 @@ rm workload
 
 # --- the second TERM ------------------------------------------------------------------------------
 
-spawn -- python3 catch TERM USR2
+spawn -v -- python3 catch TERM USR2
 signalled "$dlt" TERM
 kill -TERM "$dlt"
 join
+grep -q "the workload goes on as process $(cat workload)" err || fail "said: $(cat err)"
 equal "status after the second TERM" $rc 143
 pid=$(cat workload)
 gone "$pid" && fail "the second TERM ended the workload"
