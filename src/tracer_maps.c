@@ -14,6 +14,7 @@
 #include "util.h"
 
 #define RING_MIN_BYTES (64ULL << 20)
+#define RING_MAX_BYTES (2ULL << 30) /* the largest power of two in the 32 bits of max_entries */
 #define SLOTS_MAX 65536
 #define SCRATCH_BYTES 24640 /* struct scratch of bpf/file.bpf.h: checked against the object's at load */
 #define SEEN_SLOTS 65536
@@ -63,7 +64,7 @@ void tracer_maps_plan(struct tracer *t, uint64_t asked)
 		t->ring_fds[i] = -1;
 	t->n_cpus = (unsigned int)libbpf_num_possible_cpus();
 	t->n_rings = (unsigned int)MIN(MAX(total / least, 1), (uint64_t)MIN(cpus, RINGS_MAX));
-	t->ring_bytes = pow2_below(MAX(total / t->n_rings, 4096));
+	t->ring_bytes = pow2_below(MIN(MAX(total / t->n_rings, 4096), RING_MAX_BYTES));
 	if (!asked)
 		t->ring_bytes = MAX(t->ring_bytes, RING_MIN_BYTES);
 }
