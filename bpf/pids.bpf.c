@@ -21,6 +21,8 @@ struct {
 	__type(value, __u8);
 } dlt_cgroup_paths SEC(".maps");
 
+const volatile __u32 page_bytes = 4096; /* arm64 has pages of 64 KiB too */
+
 #define CGROUP_DEPTH 32
 #define PF_KTHREAD 0x00200000 /* linux/sched.h */
 
@@ -186,7 +188,7 @@ int BPF_PROG(pids_exit, struct task_struct *task)
 	signal = BPF_CORE_READ(task, signal);
 	rec = pids_begin(s, task, DLT_PIDS_EXIT);
 	usage_add(rec, task);
-	rec->maxrss_bytes = BPF_CORE_READ(signal, maxrss) << 12;
+	rec->maxrss_bytes = BPF_CORE_READ(signal, maxrss) * page_bytes;
 	/* live was counted down before the tracepoint: 0 is the last thread, or one that it overtook */
 	if (!ended && BPF_CORE_READ(signal, live.counter) == 0) {
 		rec->hdr.tid = tgid;

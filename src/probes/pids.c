@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "decode.h"
 #include "pids.skel.h"
@@ -186,7 +187,11 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 
 static int pids_open(struct probe_object *o, const struct dlt_config *cfg)
 {
-	return SKEL_OPEN(pids, o, cfg);
+	int r = SKEL_OPEN(pids, o, cfg);
+
+	if (!r)
+		((struct pids_bpf *)o->owner)->rodata->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+	return r;
 }
 
 const struct probe pids_probe = {
