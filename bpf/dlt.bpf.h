@@ -98,6 +98,15 @@ static __always_inline void count_lost(__u32 probe)
 		st->lost++;
 }
 
+/* A row beyond a call's first: the call is counted elsewhere. */
+static __always_inline void count_row_lost(__u32 probe)
+{
+	struct dlt_stats *st = stats_of(probe);
+
+	if (st)
+		st->rows_lost++;
+}
+
 static __always_inline void *ring_here(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id();

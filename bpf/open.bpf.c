@@ -70,7 +70,7 @@ int BPF_PROG(open_exit, struct pt_regs *regs, long ret)
 	} else {
 		count_lost(DLT_open);
 		if (rec->created)
-			count_lost(DLT_create_del);
+			count_row_lost(DLT_create_del);
 	}
 	call_end(call, tid);
 	return 0;

@@ -215,6 +215,8 @@ int BPF_PROG(rw_copy_exit, struct pt_regs *regs, long ret)
 		hdr_fill(&rec->from.hdr, call, task, tid, sizeof(*rec));
 		__builtin_memcpy(&rec->to.hdr, &rec->from.hdr, sizeof(rec->to.hdr));
 		rec_submit(rec, DLT_vfs_rw);
+	} else {
+		count_row_lost(DLT_vfs_rw);
 	}
 	call_end(call, tid);
 	return 0;
