@@ -2,6 +2,7 @@
 #include "drain.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +26,7 @@
 #define PERIOD_RING_BYTES (64ULL << 20)
 #define PERIOD_MIN_NS NSEC_PER_MSEC
 #define CLOCK_TRIES 16
-#define FINAL_ROUNDS 200
+#define FINAL_ROUNDS 1000 /* of a ms: hooks do not wait for who is in them, and a CPU may be stolen there */
 
 static void on_record(void *ctx, const void *rec, uint32_t len)
 {
@@ -159,8 +160,11 @@ static void finish(struct drain *d)
 {
 	struct clock_reading r;
 
-	for (int idle = 0; idle < FINAL_ROUNDS && rings_waiting(&d->rings);)
+	for (int idle = 0; idle < FINAL_ROUNDS && rings_waiting(&d->rings);) {
 		idle = round_once(d) ? 0 : idle + 1;
+		if (idle)
+			poll(NULL, 0, 1);
+	}
 	logtail_read(&d->log, &d->decode, true);
 	clock_read(&r, CLOCK_TRIES);
 	__atomic_store_n(&d->end_ns, r.mono_ns, __ATOMIC_RELAXED);
