@@ -8,6 +8,8 @@
 #include "decode.h"
 #include "util.h"
 
+#define READS_MAX 16 /* of 64 KiB in a row: some 80 ms of short lines, and the rings are waiting */
+
 int logtail_open(struct logtail *t, int dirfd, const char *name)
 {
 	t->len = 0;
@@ -42,7 +44,7 @@ void logtail_read(struct logtail *t, struct decode *d, int last)
 
 	if (t->fd < 0)
 		return;
-	while ((n = read(t->fd, buf, sizeof(buf))) > 0) {
+	for (int i = 0; (last || i < READS_MAX) && (n = read(t->fd, buf, sizeof(buf))) > 0; i++) {
 		for (const char *p = buf, *end = buf + n; p < end;) {
 			const char *nl = memchr(p, '\n', (size_t)(end - p));
 			size_t len;
