@@ -57,17 +57,27 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 	decode_row(d, DLT_sync, &rec.hdr);
 }
 
+/* Arguments that are OFFSET and LEN, 0: none is (the first of no call). */
+static const struct {
+	uint8_t offset, len;
+} range_args[] = {
+	[DLT_SYNC_RANGE] = { 1, 2 }, [DLT_SYNC_MSYNC] = { 0, 1 },      [DLT_SYNC_TRUNCATE] = { 0, 1 },
+	[DLT_SYNC_FTRUNCATE] = { 0, 1 }, [DLT_SYNC_FALLOCATE] = { 2, 3 },
+};
+
 static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 {
 	struct dlt_sync *rec = (struct dlt_sync *)hdr;
 	bool fd = call->shape != DLT_SYNC_NONE && call->shape != DLT_SYNC_MSYNC &&
 		  call->shape != DLT_SYNC_TRUNCATE;
+	unsigned int offset = range_args[call->shape].offset, len = range_args[call->shape].len;
 
 	rec->ret = DLT_UNKNOWN;
 	rec->fd = fd ? (int32_t)call->args[0] : DLT_NONE;
 	if (fd)
 		rec->id = call->id;
-	rec->offset = rec->len = DLT_NONE;
+	rec->offset = offset ? (int64_t)call->args[offset] : DLT_NONE;
+	rec->len = len ? (int64_t)call->args[len] : DLT_NONE;
 }
 
 const struct probe sync_probe = {

@@ -8,6 +8,7 @@
 #include "dlt/close.h"
 #include "dlt/create_del.h"
 #include "dlt/open.h"
+#include "dlt/sync.h"
 #include "records.h"
 
 #define NOW_NS (START_NS + 5 * NSEC_PER_SEC)
@@ -190,6 +191,22 @@ static void a_close_knows_its_file(void **state)
 	assert_non_null(strstr(rows, "\tclose\t2000000000\t?\t5\t-\t1\tx\n"));
 }
 
+/* What hangs is known by what it was asked to do. */
+static void a_range_is_known_before_its_end(void **state)
+{
+	struct dlt_call call = opening(NULL);
+	autofree char *rows = NULL;
+
+	call.probe = DLT_sync;
+	call.func = 0;
+	assert_string_equal(probes[DLT_sync]->calls[0].name, "fallocate");
+	call.shape = DLT_SYNC_FALLOCATE;
+	memcpy(call.args, (const uint64_t[]){ 1000000, 0, 4096, 8192 }, 4 * sizeof(uint64_t));
+	running_row(&decode, &call, NOW_NS);
+	rows = rows_of(DLT_sync);
+	assert_non_null(strstr(rows, "\tfallocate\t2000000000\t?\t1000000\t4096\t8192\t-\t-\n"));
+}
+
 static void what_is_no_call_of_a_probe_is_no_row(void **state)
 {
 	const struct dlt_call call = opening("x");
@@ -230,6 +247,7 @@ int main(void)
 		WITH_DECODER(a_path_may_cross_into_the_next_page),
 		WITH_DECODER(a_path_may_end_with_its_memory),
 		WITH_DECODER(a_path_that_cannot_be_read_is_empty),
+		WITH_DECODER(a_range_is_known_before_its_end),
 		WITH_DECODER(a_relative_path_is_not_made_absolute),
 		WITH_DECODER(a_string_without_an_end_is_cut_at_the_longest_path),
 		WITH_DECODER(names_are_those_of_threads_that_are_still_there),
