@@ -6,6 +6,7 @@
 
 #define O_CREAT 0100 /* asm-generic/fcntl.h: the same where we run */
 #define O_TMPFILE_BIT 020000000
+#define O_PATH 010000000 /* open(2) ignores most others beside it */
 #define O_CREAT_TRUNC_WRONLY 01101 /* what creat(2) means */
 
 SEC("tp_btf/sys_exit")
@@ -54,7 +55,8 @@ int BPF_PROG(open_exit, struct pt_regs *regs, long ret)
 	if (file) {
 		len = file_describe(s, task, file, &rec->file);
 		rec->segs.len[1] = len;
-		if (KLOAD(file, f_mode) & FMODE_CREATED || rec->flags & O_TMPFILE_BIT) {
+		if (KLOAD(file, f_mode) & FMODE_CREATED ||
+		    (rec->flags & (O_TMPFILE_BIT | O_PATH)) == O_TMPFILE_BIT) {
 			rec->created = 1;
 			rec->segs.len[2] = dir_append(s, task, shape == DLT_OPEN_AT || shape == DLT_OPEN_HOW ?
 							       (__s32)call->args[0] : AT_FDCWD);
