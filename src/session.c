@@ -98,6 +98,13 @@ static int step_folder(struct session *s)
 		return CMD_EXIT_FAILURE;
 	}
 	r = outdir_open(&s->dir, path, s->user.uid, s->user.gid, s->cfg->force);
+	/* by a run of the same second, or by another rank on this host: no reason not to run the job */
+	if (!s->cfg->out && (r == -EEXIST || r == -EBUSY)) {
+		size_t len = strlen(path);
+
+		snprintf(path + len, sizeof(path) - len, "_%s", names.pid);
+		r = outdir_open(&s->dir, path, s->user.uid, s->user.gid, s->cfg->force);
+	}
 	if (r < 0)
 		log_err("%s: %s", path, outdir_strerror(r));
 	return r < 0 ? CMD_EXIT_FAILURE : 0;

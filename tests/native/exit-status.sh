@@ -66,6 +66,14 @@ refuse 125 full -o "$TMPDIR/full" -- touch ran
 equal "what was in the folder" "$(ls full)$(cat full/mine)" minemine
 refuse 125 full/mine -o "$TMPDIR/full/mine/t" -- touch ran
 
+# A name that dltraced has made up itself is taken: by another rank, or by a run that has ended.
+(trace() { SLURM_JOB_ID=7 "$DLT" start -q --collectors none --probes -bio -- "$@"; }
+trace sh -c 'cd traces/sh_7/* && exit 3'
+equal "status of one rank" $? 3
+trace sh -c 'exit 4'
+equal "status of the next, whose folder is taken" $? 4
+equal "traces" "$(ls traces/sh_7 | wc -l)" 2) || exit
+
 # --- without the right to trace -------------------------------------------------------------------
 
 install -m 755 "$DLT" dltraced
