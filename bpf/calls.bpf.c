@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The two tracepoints of all system calls, armed once for all probes: a number that nobody traces
- * and a process outside the target leave after one load each. A call is noted in its slot at the
- * entry; at the end the probe's handler is tail-called by number.
+ * System calls, for all probes: the call is noted in its slot at the start; at the end the probe's
+ * handler is tail-called by number. Each backend has its own hooks around the same two bodies:
+ *
+ *   fentry      fentry and fexit of the calls' functions (__x64_sys_read ...)
+ *   kprobe      kprobes of the calls' functions, the end of all calls by tp/raw_syscalls/sys_exit
+ *   tracepoint  the start and the end of all calls, by tp_btf or by tp/raw_syscalls: a number that
+ *               nobody traces and a process outside the target leave after one load each
+ *
+ * The daemon opens this object once per backend in use and switches the others' programs off.
  */
 #include "dlt.bpf.h"
 
 /* By system call number; filled by the daemon from the probes' tables before the load. */
 const volatile struct dlt_callinfo call_table[DLT_SYSCALLS] = {};
+
+/* Where backends share a trace, each ends the calls that it saw begin. */
+const volatile __u8 dispatcher = 0;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -15,6 +24,13 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } entry_handlers SEC(".maps"), exit_handlers SEC(".maps");
+
+/* Where a hook finds the call's arguments. */
+enum call_args_in {
+	ARGS_IN_REGS,	/* struct pt_regs, typed */
+	ARGS_IN_KPROBE, /* struct pt_regs, untyped */
+	ARGS_IN_TP,	/* the context of tp/raw_syscalls/sys_enter: header, id, args; a word each */
+};
 
 /* x86: the call came in by the 32-bit entry, whose numbers mean other calls. */
 static __always_inline bool call_is_compat(struct task_struct *task)
@@ -37,8 +53,7 @@ static __noinline struct dlt_call *call_overflow(__u32 tid)
 	return bpf_map_lookup_elem(&dlt_overflow, &tid);
 }
 
-SEC("tp_btf/sys_enter")
-int BPF_PROG(sys_enter, struct pt_regs *regs, long nr)
+static __always_inline int call_begin(void *ctx, long nr, const void *args, enum call_args_in in)
 {
 	struct dlt_callinfo info;
 	struct task_struct *task;
@@ -75,7 +90,9 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long nr)
 	call = bpf_map_lookup_elem(&dlt_calls, &i);
 	if (!call)
 		return 0;
-	if (call->tid && call->tid != tid) {
+	if (call->tid == tid) {
+		count_lost(call->probe); /* its end was skipped by the kernel */
+	} else if (call->tid) {
 		call = call_overflow(tid);
 		if (!call) {
 			stats->lost++;
@@ -85,10 +102,16 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long nr)
 	call->tgid = tgid;
 	*(__u32 *)&call->probe = *(__u32 *)&info;
 	call->nr = nr;
-	call_args(call->args, regs);
+	if (in == ARGS_IN_REGS)
+		call_args(call->args, args);
+	else if (in == ARGS_IN_KPROBE)
+		call_args_of(call->args, KCAST(struct pt_regs, args));
+	else
+		for (i = 0; i < 6; i++) /* volatile: the verifier wants each as context plus constant */
+			call->args[i] = ((const volatile __u64 *)args)[2 + i];
 	if (bpf_core_field_exists(task->ioac.read_bytes))
 		call->disk_bytes = KLOAD(task, ioac.read_bytes);
-	call->id.ino = 0;
+	call->id = (struct dlt_file_id){};
 	call->tid = tid;
 	call->start_ns = bpf_ktime_get_ns();
 	if (info.flags & DLT_CALL_ENTRY)
@@ -96,17 +119,65 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long nr)
 	return 0;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
+static __always_inline int call_finish(void *ctx)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_call *call = call_find(tid);
 
-	if (!call)
+	if (!call || call->flags / DLT_CALL_OWNER != dispatcher)
 		return 0;
 	bpf_tail_call(ctx, &exit_handlers, call->nr);
 	/* no handler: the daemon armed a number without one, or the tail-call limit */
 	count_lost(call->probe);
 	call_end(call, tid);
 	return 0;
+}
+
+/* --- tracepoint -------------------------------------------------------------------------------- */
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(tp_btf_enter, struct pt_regs *regs, long nr)
+{
+	return call_begin(ctx, nr, regs, ARGS_IN_REGS);
+}
+
+SEC("tp_btf/sys_exit")
+int tp_btf_exit(void *ctx)
+{
+	return call_finish(ctx);
+}
+
+SEC("tp/raw_syscalls/sys_enter")
+int tp_enter(__u64 *ctx)
+{
+	return call_begin(ctx, ctx[1], ctx, ARGS_IN_TP);
+}
+
+/* The end for kprobe too. */
+SEC("tp/raw_syscalls/sys_exit")
+int tp_exit(void *ctx)
+{
+	return call_finish(ctx);
+}
+
+/* --- by function: the daemon names it, and attaches the program to as many as there are -------- */
+
+SEC("fentry")
+int BPF_PROG(fentry_enter, struct pt_regs *regs)
+{
+	return call_begin(ctx, regs->CALL_NR, regs, ARGS_IN_REGS);
+}
+
+SEC("fexit")
+int fexit_exit(void *ctx)
+{
+	return call_finish(ctx);
+}
+
+SEC("kprobe")
+int kprobe_enter(struct pt_regs *ctx)
+{
+	const struct pt_regs *regs = KCAST(struct pt_regs, PT_REGS_PARM1(ctx));
+
+	return call_begin(ctx, KLOAD(regs, CALL_NR), regs, ARGS_IN_KPROBE);
 }

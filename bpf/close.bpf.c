@@ -4,8 +4,7 @@
 
 #include "dlt/close.h"
 
-SEC("tp_btf/sys_enter")
-int close_entry(void *ctx)
+CALL_BEGIN(close_entry)
 {
 	struct task_struct *task = task_current();
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
@@ -21,9 +20,9 @@ int close_entry(void *ctx)
 	return 0;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(close_exit, struct pt_regs *regs, long ret)
+CALL_END(close_exit)
 {
+	long ret = call_result(ctx);
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_call *call = call_find(tid);
 	struct dlt_close *rec;

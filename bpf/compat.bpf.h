@@ -66,28 +66,34 @@ static __always_inline __u64 inode_ino(struct inode *inode)
 }
 
 /*
- * A system call's arguments from the registers that tp_btf/sys_enter hands over: a typed pointer on
- * every kernel, so plain loads (libbpf's PT_REGS_*_CORE_SYSCALL would be six probe reads).
+ * A system call's number and arguments, from the registers that its function is called with. KLOAD
+ * and not libbpf's PT_REGS_*_CORE_SYSCALL, which are a probe read each.
  */
-static __always_inline void call_args(__u64 args[6], struct pt_regs *regs)
-{
 #if defined(__TARGET_ARCH_x86)
-	args[0] = regs->di;
-	args[1] = regs->si;
-	args[2] = regs->dx;
-	args[3] = regs->r10;
-	args[4] = regs->r8;
-	args[5] = regs->r9;
+#define CALL_ARGS(REG) REG(0, di) REG(1, si) REG(2, dx) REG(3, r10) REG(4, r8) REG(5, r9)
+#define CALL_NR orig_ax
 #elif defined(__TARGET_ARCH_arm64)
-	args[0] = regs->orig_x0;
-	args[1] = regs->regs[1];
-	args[2] = regs->regs[2];
-	args[3] = regs->regs[3];
-	args[4] = regs->regs[4];
-	args[5] = regs->regs[5];
+#define CALL_ARGS(REG) REG(0, orig_x0) REG(1, regs[1]) REG(2, regs[2]) REG(3, regs[3]) \
+	REG(4, regs[4]) REG(5, regs[5])
+#define CALL_NR syscallno
 #else
-#error "call_args: this architecture's argument registers are not known yet"
+#error "this architecture's registers are not known yet"
 #endif
+
+/* REGS is a typed pointer (fentry, tp_btf): plain loads on every kernel. */
+static __always_inline void call_args(__u64 args[6], const struct pt_regs *regs)
+{
+#define REG(i, reg) args[i] = regs->reg;
+	CALL_ARGS(REG)
+#undef REG
+}
+
+/* REGS is a number to the verifier (kprobe). */
+static __always_inline void call_args_of(__u64 args[6], const struct pt_regs *regs)
+{
+#define REG(i, reg) args[i] = KLOAD(regs, reg);
+	CALL_ARGS(REG)
+#undef REG
 }
 
 /*

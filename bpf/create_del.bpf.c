@@ -39,9 +39,9 @@ static __always_inline bool seg_is_relative(const char *rec, __u32 at, __u32 len
 }
 
 /* renameat has no flags, renameat2 and linkat do: the FUNC's table says so. */
-SEC("tp_btf/sys_exit")
-int BPF_PROG(create_del_exit, struct pt_regs *regs, long ret)
+CALL_END(create_del_exit)
 {
+	long ret = call_result(ctx);
 	struct task_struct *task = task_current();
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_call *call = call_find(tid);

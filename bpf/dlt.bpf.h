@@ -173,6 +173,31 @@ static __always_inline void call_end(struct dlt_call *call, __u32 tid)
 	}
 }
 
+/*
+ * Handlers of system calls, tail-called by the dispatcher (calls.bpf.c): at the start, and at the
+ * end with the call's result. The sections are no types of libbpf's: the daemon gives them the type
+ * of the backend's hooks (dispatcher.c). Only where the result is in the context differs.
+ */
+#define CALL_BEGIN(name) SEC("call_begin") int name(__u64 *ctx)
+#define CALL_END(name) SEC("call_end") int name(__u64 *ctx)
+
+static __always_inline long call_result(const __u64 *ctx)
+{
+	long ret;
+
+	/*
+	 * trace_event_raw_sys_exit: header, id, ret; fexit of f(regs) and tp_btf: regs, ret. The asm
+	 * keeps clang from one load with a computed offset, which is no context access.
+	 */
+	if (dlt_cfg.tp) {
+		ret = ctx[2];
+		asm volatile("" : "+r"(ret));
+	} else {
+		ret = ctx[1];
+	}
+	return ret;
+}
+
 /* --- records ---------------------------------------------------------------------------------- */
 
 static __always_inline void comm_read(char comm[DLT_COMM_LEN], struct task_struct *task)

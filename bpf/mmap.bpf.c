@@ -7,9 +7,9 @@
 #define MAP_ANONYMOUS 0x20 /* asm-generic/mman-common.h */
 #define MREMAP_FIXED 2
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(mmap_exit, struct pt_regs *regs, long ret)
+CALL_END(mmap_exit)
 {
+	long ret = call_result(ctx);
 	struct task_struct *task = task_current();
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_call *call = call_find(tid);

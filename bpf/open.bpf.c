@@ -9,9 +9,9 @@
 #define O_PATH 010000000 /* open(2) ignores most others beside it */
 #define O_CREAT_TRUNC_WRONLY 01101 /* what creat(2) means */
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(open_exit, struct pt_regs *regs, long ret)
+CALL_END(open_exit)
 {
+	long ret = call_result(ctx);
 	struct task_struct *task = task_current();
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_call *call = call_find(tid);

@@ -4,9 +4,9 @@
 
 #include "dlt/sync.h"
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(sync_exit, struct pt_regs *regs, long ret)
+CALL_END(sync_exit)
 {
+	long ret = call_result(ctx);
 	struct task_struct *task = task_current();
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_call *call = call_find(tid);

@@ -109,9 +109,9 @@ static __always_inline void rw_send(struct task_struct *task, struct dlt_call *c
 	call_end(call, tid);
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(rw_exit, struct pt_regs *regs, long ret)
+CALL_END(rw_exit)
 {
+	long ret = call_result(ctx);
 	struct task_struct *task = task_current();
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_call *call = call_find(tid);
@@ -148,9 +148,9 @@ static __noinline __u64 iov_bytes(__u64 addr, __u64 count)
 	return sum;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(rw_vec_exit, struct pt_regs *regs, long ret)
+CALL_END(rw_vec_exit)
 {
+	long ret = call_result(ctx);
 	struct task_struct *task = task_current();
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_call *call = call_find(tid);
@@ -181,9 +181,9 @@ static __always_inline __s64 begin_at(__u64 pos_addr, long ret)
 }
 
 /* sendfile, splice, copy_file_range: the source's row, then the destination's. */
-SEC("tp_btf/sys_exit")
-int BPF_PROG(rw_copy_exit, struct pt_regs *regs, long ret)
+CALL_END(rw_copy_exit)
 {
+	long ret = call_result(ctx);
 	struct task_struct *task = task_current();
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_call *call = call_find(tid);
@@ -262,9 +262,9 @@ __noinline int iocb_row(__u64 iocbpp, __u32 i)
  * One row per iocb that the kernel took; their results come by io_getevents and are not known here.
  * One call in the counters: rows beyond what could be sent are counted apart.
  */
-SEC("tp_btf/sys_exit")
-int BPF_PROG(io_submit_exit, struct pt_regs *regs, long ret)
+CALL_END(io_submit_exit)
 {
+	long ret = call_result(ctx);
 	struct task_struct *task = task_current();
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_stats *st = stats_of(DLT_vfs_rw);

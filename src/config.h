@@ -15,8 +15,6 @@
 #define CONFIG_LIST_MAX 32
 #define CONFIG_EXPERIMENT_MAX 65 /* with its NUL */
 
-enum config_backend { BACKEND_AUTO, BACKEND_FENTRY, BACKEND_KPROBE, BACKEND_TRACEPOINT };
-
 /* Strings of an option that can be given more than once. */
 struct config_list {
 	const char *items[CONFIG_LIST_MAX];
@@ -41,7 +39,7 @@ struct config {
 	const char *out; /* -o, before expansion; NULL: the default */
 	char experiment[CONFIG_EXPERIMENT_MAX]; /* -e, or named after the target; safe in a path */
 	uint32_t probes; /* bit per probe of the registry */
-	enum config_backend backend;
+	uint32_t backends; /* mask of 1 << enum backend; 0: auto */
 
 	uint64_t duration_ns, delay_ns, linger_ns; /* 0: not asked for */
 	uint64_t interval_ns;			   /* of the collectors; whole seconds */

@@ -159,6 +159,8 @@ static void put_probe(struct json *j, const struct manifest_probe_row *p)
 	json_object(j, NULL);
 	json_str(j, "name", p->name);
 	json_str(j, "backend", p->backend);
+	if (p->hooks)
+		json_str(j, "hooks", p->hooks);
 	if (p->why)
 		json_str(j, "why", p->why);
 	json_u64(j, "calls", p->calls);

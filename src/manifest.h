@@ -24,7 +24,8 @@ struct manifest_time {
 /* One file of a probe. Calls made: where each is one row, rows + filtered + lost. */
 struct manifest_probe_row {
 	const char *name, *backend;
-	const char *why; /* not a better backend; NULL: there is none */
+	const char *hooks; /* of the backend; NULL: left out */
+	const char *why; /* no better backend, or none at all; NULL: left out */
 	uint64_t calls, rows, lost, late, unmatched, filtered, bytes;
 };
 

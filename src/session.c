@@ -209,6 +209,7 @@ static int start_tracing(struct session *s, char *error, size_t size)
 		.all = cfg->all,
 		.no_args = cfg->no_args,
 		.cgroups = cfg->cgroups.n || cfg->containers.n,
+		.backends = cfg->backends,
 		.best_effort = cfg->best_effort,
 	};
 	int r = tracer_check(error, size);
@@ -226,7 +227,7 @@ static int start_tracing(struct session *s, char *error, size_t size)
 	}
 	r = tracer_load(&s->tracer, &o);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (s->tracer.why[i])
+		if (s->tracer.why[i] && !(s->tracer.probes >> i & 1))
 			log_warn("%s is not traced: %s", probes[i]->name, s->tracer.why[i]);
 	if (!r) {
 		r = targets_prepare(&s->targets, &s->tracer, cfg->delay_ns);

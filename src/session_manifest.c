@@ -23,13 +23,17 @@ int session_write_manifest(struct session *s, bool complete)
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		const struct status_probe *p = &s->status.probes[i];
 		const char *why = s->traced ? s->tracer.why[i] : s->why_not;
+		bool traced = s->traced && (s->tracer.probes >> i & 1 || !(s->cfg->probes >> i & 1));
+		const struct backend_kind *backend = s->tracer.backends[i];
 
 		if (!(s->cfg->probes >> i & 1) && i != DLT_files && i != DLT_pids &&
 		    (i != DLT_workload || s->workload_log_fd < 0))
 			continue;
 		rows[m->n_probes++] = (struct manifest_probe_row){
 			.name = probes[i]->name,
-			.backend = why ? "none" : probes[i]->open ? "tracepoint" : "user",
+			.backend = !traced ? "none" : backend ? backend->name :
+				   probes[i]->open ? "tracepoint" : "user",
+			.hooks = traced && backend ? backend->hooks : NULL,
 			.why = why,
 			.calls = p->calls,
 			.rows = p->rows,

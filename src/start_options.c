@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend.h"
 #include "collectors.h"
 #include "config.h"
 #include "outdir.h"
@@ -107,21 +108,12 @@ static const char *set_buffer(struct start_parse *p, void *member, char *arg)
 	return why || *(uint64_t *)member >= BUFFER_MIN_BYTES ? why : "less than a page (4K)";
 }
 
-/* Those that probes have; fentry and kprobe get their names here with their first hook. */
 static const char *set_backend(struct start_parse *p, void *member, char *arg)
 {
-	static const struct {
-		const char *name;
-		enum config_backend backend;
-	} backends[] = { { "auto", BACKEND_AUTO }, { "tracepoint", BACKEND_TRACEPOINT } };
+	uint32_t mask = backend_parse(arg);
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(backends); i++) {
-		if (strcmp(arg, backends[i].name) == 0) {
-			*(enum config_backend *)member = backends[i].backend;
-			return NULL;
-		}
-	}
-	return "neither auto nor tracepoint";
+	*(uint32_t *)member = mask;
+	return mask ? NULL : "not one of auto, fentry, kprobe, tracepoint";
 }
 
 static const char *set_probes(struct start_parse *p, void *member, char *arg)
@@ -270,8 +262,8 @@ const struct start_option start_options[] = {
 	  set_workload, 0 },
 
 	HEADING("What to record of it:"),
-	{ "backend", 0, "NAME", "auto or tracepoint; for tests",
-	  set_backend, TO(backend) },
+	{ "backend", 0, "NAME", "auto, fentry, kprobe or tracepoint",
+	  set_backend, TO(backends) },
 	{ "best-effort", 0, NULL, "Go on when something cannot be traced",
 	  set_true, TO(best_effort) },
 	{ "collectors", 0, "LIST", "Of cpu,disk,gpu,gpu_dev (default: all); or none",

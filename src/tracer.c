@@ -12,22 +12,21 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
-#include "calls.skel.h"
 #include "log.h"
 #include "util.h"
 
 #define INIT_PID_NS_INO 0xeffffffc /* PROC_PID_INIT_INO, include/linux/proc_ns.h */
 
-/* libbpf speaks one level lower than we do: its warnings show with -v. */
+/* libbpf speaks one level lower than we do: its warnings show with -v. A verifier's log is long. */
 static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
-	char text[1024];
+	autofree char *text = NULL;
+	char *rest, *line;
 
-	if (log_get_level() < LOG_LEVEL_DEBUG || level == LIBBPF_DEBUG)
+	if (log_get_level() < LOG_LEVEL_DEBUG || level == LIBBPF_DEBUG || vasprintf(&text, fmt, ap) < 0)
 		return 0;
-	vsnprintf(text, sizeof(text), fmt, ap);
-	text[strcspn(text, "\n")] = '\0';
-	log_debug("%s", text);
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		log_debug("%s", line);
 	return 0;
 }
 
@@ -61,22 +60,19 @@ int tracer_check(char *error, size_t size)
 
 /* --- objects ------------------------------------------------------------------------------------ */
 
-static bool btf_has_func(const char *name)
+static int share(void *ctx, struct bpf_object *obj)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
-	bool has = btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
-
-	btf__free(btf);
-	return has;
+	return tracer_share_maps(ctx, obj, 0);
 }
 
+/* A probe whose hooks are its own. */
 static int object_load(struct tracer *t, unsigned int probe)
 {
 	const struct probe *p = probes[probe];
 	struct probe_object *o = &t->objects[probe];
 	int r;
 
-	if (!p->open)
+	if (!p->open || p->n_calls)
 		return 0;
 	r = p->open(o, &t->cfg);
 	if (r < 0)
@@ -101,75 +97,176 @@ static void object_free(struct probe_object *o)
 	*o = (struct probe_object){};
 }
 
-static void object_leave_out(struct tracer *t, unsigned int probe)
+static void leave_out(struct tracer *t, unsigned int probe, const char *why)
 {
 	object_free(&t->objects[probe]);
 	t->loaded &= ~(1U << probe);
 	t->probes &= ~(1U << probe);
-	t->why[probe] = strdup(t->error);
+	free(t->why[probe]);
+	t->why[probe] = strdup(why);
 }
 
-static int dispatcher_load(struct tracer *t)
+/* --- system calls: a backend for each probe ------------------------------------------------------ */
+
+/* Why PROBE does not take backend B. */
+static void note_why(struct tracer *t, unsigned int probe, enum backend b, const char *why)
 {
-	struct calls_bpf *skel = calls_bpf__open();
-	int r;
+	char *before = t->why[probe];
 
-	if (!skel)
-		return tracer_fail(t, -errno, "dispatcher");
-	t->dispatcher = skel;
-	skel->rodata->dlt_cfg = t->cfg;
-	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		const struct probe *p = probes[i];
+	t->why[probe] = util_fmt("%s%s%s: %s", before ? before : "", before ? "; " : "",
+				 backend_kinds[b].form, why);
+	free(before);
+}
 
-		for (unsigned int c = 0; t->loaded >> i & 1 && c < p->n_calls; c++) {
-			const struct probe_call *call = &p->calls[c];
+/* Note why for all of MASK. */
+static void note_why_all(struct tracer *t, uint32_t mask, enum backend b, const char *why)
+{
+	for (unsigned int p = 1; p < DLT_PROBES; p++)
+		if (mask >> p & 1)
+			note_why(t, p, b, why);
+}
 
-			if (call->nr < 0 || call->nr >= DLT_SYSCALLS)
-				continue;
-			*(struct dlt_callinfo *)&skel->rodata->call_table[call->nr] = (struct dlt_callinfo){
-				.probe = (uint8_t)i,
-				.func = (uint8_t)c,
-				.shape = call->shape,
-				.flags = call->entry ? DLT_CALL_ENTRY : 0,
-			};
-		}
+/* Take PROBE out of those dispatchers from FIRST on: it falls back. */
+static void dispatchers_remove(struct tracer *t, unsigned int first, unsigned int probe)
+{
+	for (unsigned int i = first; i < t->n_dispatchers; i++)
+		dispatcher_remove(&t->dispatchers[i], probe);
+}
+
+/* One dispatcher for the calls of MASK whose functions have PROTO. Probes that fail are taken out of *MASK. */
+static int dispatcher_make(struct tracer *t, enum backend b, int proto, unsigned int first, uint32_t *mask)
+{
+	struct dispatcher *d = &t->dispatchers[t->n_dispatchers];
+	int r = 0;
+
+	if (t->n_dispatchers == TRACER_DISPATCHERS_MAX)
+		return -ENOSPC;
+	dispatcher_init(d, ++t->n_dispatchers, b, proto, t->funcs, &t->cfg);
+	for (unsigned int p = 1; p < DLT_PROBES; p++) {
+		bool any = false;
+
+		for (unsigned int c = 0; *mask >> p & 1 && c < probes[p]->n_calls; c++)
+			any |= dispatcher_takes(d, &probes[p]->calls[c]);
+		if (!any || dispatcher_add(d, p, share, t) == 0)
+			continue;
+		note_why(t, p, b, d->error);
+		dispatchers_remove(t, first, p);
+		*mask &= ~(1U << p);
 	}
-	r = tracer_share_maps(t, skel->obj, 0);
-	if (r < 0)
-		return r;
-	r = calls_bpf__load(skel);
-	return r < 0 ? tracer_fail(t, r, "dispatcher of system calls (run with -v for why)") : 0;
+	if (d->probes)
+		r = dispatcher_load(d, share, t);
+	if (r < 0) {
+		note_why_all(t, *mask, b, d->error);
+		for (unsigned int p = 1; p < DLT_PROBES; p++)
+			if (*mask >> p & 1)
+				dispatchers_remove(t, first, p);
+		*mask = 0;
+	}
+	return r;
 }
 
-/* Enter PROG of probe's object under number NR. */
-static int handler_set(struct tracer *t, struct bpf_map *handlers, unsigned int probe, int nr,
-		       const char *prog)
+/* A function of theirs, to try hooks on. */
+static const char *some_func(const struct tracer *t, uint32_t mask)
 {
-	struct bpf_program *p = bpf_object__find_program_by_name(t->objects[probe].obj, prog);
-	int fd = p ? bpf_program__fd(p) : -ENOENT;
-	uint32_t key = (uint32_t)nr;
+	for (unsigned int p = 1; p < DLT_PROBES; p++)
+		for (unsigned int c = 0; mask >> p & 1 && c < probes[p]->n_calls; c++)
+			if (probes[p]->calls[c].nr >= 0 && t->funcs[probes[p]->calls[c].nr].name[0])
+				return t->funcs[probes[p]->calls[c].nr].name;
+	return "";
+}
 
-	if (fd < 0 || bpf_map_update_elem(bpf_map__fd(handlers), &key, &fd, BPF_ANY) < 0)
-		return tracer_fail(t, fd < 0 ? fd : -errno, prog);
+/* Load the probes of MASK for backend B; those that it does not serve are returned. */
+static uint32_t backend_load(struct tracer *t, enum backend b, uint32_t mask)
+{
+	unsigned int first = t->n_dispatchers;
+	uint32_t left = mask;
+	int protos[4] = {};
+	unsigned int n = 0;
+	char why[256];
+
+	if (backend_try(b, t->btf, some_func(t, mask), why, sizeof(why)) < 0) {
+		note_why_all(t, mask, b, why);
+		return mask;
+	}
+	if (!backend_kinds[b].exit_by_function) {
+		dispatcher_make(t, b, 0, first, &left);
+	} else {
+		for (unsigned int nr = 0; nr < DLT_SYSCALLS; nr++) {
+			unsigned int i = 0;
+
+			while (i < n && protos[i] != t->funcs[nr].proto)
+				i++;
+			if (t->funcs[nr].name[0] && i == n && n < ARRAY_SIZE(protos))
+				protos[n++] = t->funcs[nr].proto;
+		}
+		for (unsigned int i = 0; i < n; i++)
+			dispatcher_make(t, b, protos[i], first, &left);
+	}
+	for (unsigned int p = 1; p < DLT_PROBES; p++)
+		if (left >> p & 1)
+			t->backends[p] = &backend_kinds[b];
+	return mask & ~left;
+}
+
+/* Load the probes of MASK for the best backend that loads, of those behind RANK. 0 or -errno. */
+static int calls_load(struct tracer *t, uint32_t mask, unsigned int rank)
+{
+	enum backend order[BACKENDS];
+	unsigned int n = backend_rank(t->allowed, false, order);
+
+	for (; mask && rank < n; rank++)
+		mask = backend_load(t, order[rank], mask);
+	for (unsigned int p = 1; p < DLT_PROBES; p++) {
+		if (!(mask >> p & 1))
+			continue;
+		if (!t->best_effort) {
+			snprintf(t->error, sizeof(t->error), "probe %s: %s", probes[p]->name,
+				 t->why[p] ? t->why[p] : "no backend");
+			return -EOPNOTSUPP;
+		}
+		leave_out(t, p, t->why[p] ? t->why[p] : "no backend");
+	}
 	return 0;
 }
 
-static int handlers_set(struct tracer *t)
+#if defined(__x86_64__)
+#define CALL_PREFIX "__x64_sys_"
+#elif defined(__aarch64__)
+#define CALL_PREFIX "__arm64_sys_"
+#else
+#define CALL_PREFIX "__no_prefix_known_"
+#endif
+
+/* One pass over the kernel's types: a look-up by name is a pass of its own. */
+static int funcs_find(struct tracer *t)
 {
-	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		const struct probe *p = probes[i];
+	const char *names[DLT_SYSCALLS] = {};
+	unsigned int n = btf__type_cnt(t->btf);
 
-		for (unsigned int c = 0; t->loaded >> i & 1 && c < p->n_calls; c++) {
-			const struct probe_call *call = &p->calls[c];
-			int r;
+	t->funcs = calloc(DLT_SYSCALLS, sizeof(*t->funcs));
+	if (!t->funcs)
+		return -ENOMEM;
+	for (unsigned int p = 1; p < DLT_PROBES; p++)
+		for (unsigned int c = 0; c < probes[p]->n_calls; c++) {
+			const struct probe_call *call = &probes[p]->calls[c];
 
-			if (call->nr < 0 || call->nr >= DLT_SYSCALLS)
+			if (call->nr >= 0 && call->nr < DLT_SYSCALLS)
+				names[call->nr] = call->func ? call->func : call->name;
+		}
+	for (unsigned int id = 1; id < n; id++) {
+		const struct btf_type *type = btf__type_by_id(t->btf, id);
+		const char *name = btf_is_func(type) ? btf__name_by_offset(t->btf, type->name_off) : "";
+
+		if (strncmp(name, CALL_PREFIX, strlen(CALL_PREFIX)))
+			continue;
+		for (unsigned int nr = 0; nr < DLT_SYSCALLS; nr++) {
+			struct call_func *f = &t->funcs[nr];
+
+			if (!names[nr] || strcmp(names[nr], name + strlen(CALL_PREFIX)))
 				continue;
-			r = handler_set(t, t->dispatcher->maps.exit_handlers, i, call->nr, call->exit);
-			if (!r && call->entry)
-				r = handler_set(t, t->dispatcher->maps.entry_handlers, i, call->nr, call->entry);
-			if (r < 0)
-				return r;
+			snprintf(f->name, sizeof(f->name), "%s", name);
+			f->id = (int)id;
+			f->proto = (int)type->type;
 		}
 	}
 	return 0;
@@ -178,12 +275,18 @@ static int handlers_set(struct tracer *t)
 int tracer_load(struct tracer *t, const struct tracer_options *o)
 {
 	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
+	uint32_t calls = 0;
 	int r;
 
 	memset(t, 0, sizeof(*t));
 	libbpf_set_print(libbpf_log);
 	setrlimit(RLIMIT_MEMLOCK, &unlimited); /* what BPF memory counts against before 5.11 */
 
+	t->btf = btf__load_vmlinux_btf();
+	if (!t->btf)
+		return tracer_fail(t, -errno, "the kernel's BTF");
+	t->allowed = o->backends ? o->backends : UINT32_MAX;
+	t->best_effort = o->best_effort;
 	t->probes = o->probes;
 	t->loaded = o->probes | 1U << DLT_pids;
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
@@ -199,25 +302,25 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 		.no_args = o->no_args,
 		.cgroups = o->cgroups || o->new_containers,
 		.new_containers = o->new_containers,
-		.direct = btf_has_func("bpf_rdonly_cast"),
+		.direct = btf__find_by_name_kind(t->btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0,
 		.n_disks = o->n_disks,
 	};
 	memcpy(t->cfg.disks, o->disks, sizeof(t->cfg.disks));
 	r = tracer_maps_create(t);
+	if (!r)
+		r = funcs_find(t);
 	for (unsigned int i = 1; !r && i < DLT_PROBES; i++) {
 		if (!(t->loaded >> i & 1))
 			continue;
+		if (probes[i]->n_calls)
+			calls |= 1U << i;
 		r = object_load(t, i);
 		if (r < 0 && o->best_effort && i != DLT_pids) {
-			object_leave_out(t, i);
+			leave_out(t, i, t->error);
 			r = 0;
 		}
 	}
-	if (!r)
-		r = dispatcher_load(t);
-	if (!r)
-		r = handlers_set(t);
-	return r;
+	return r < 0 ? r : calls_load(t, calls, 0);
 }
 
 /* --- attachment --------------------------------------------------------------------------------- */
@@ -257,28 +360,42 @@ static int object_attach(struct tracer *t, unsigned int probe)
 	return 0;
 }
 
+/* A probe that cannot be attached falls back: its new dispatchers come behind those there are. */
+static int calls_attach(struct tracer *t)
+{
+	int r = 0;
+
+	for (unsigned int i = 0; !r && i < t->n_dispatchers; i++) {
+		struct dispatcher *d = &t->dispatchers[i];
+		bool shared = d->probes && dispatcher_attach(d, 0) < 0;
+
+		for (unsigned int p = 1; !r && p < DLT_PROBES; p++) {
+			if (!(d->probes >> p & 1) || (!shared && dispatcher_attach(d, p) == 0))
+				continue;
+			note_why(t, p, d->backend, d->error);
+			dispatchers_remove(t, 0, p);
+			r = calls_load(t, 1U << p, backend_place(t->allowed, false, d->backend) + 1);
+		}
+		if (!d->probes)
+			dispatcher_detach_all(d);
+	}
+	return r;
+}
+
 int tracer_attach(struct tracer *t)
 {
-	bool calls = false;
 	int r = object_attach(t, DLT_pids);
 
-	for (unsigned int i = 1; !r && i < DLT_PROBES; i++) {
+	for (unsigned int i = 1; !r && i < DLT_PROBES; i++)
 		if (i != DLT_pids && t->loaded >> i & 1)
 			r = object_attach(t, i);
-		calls |= t->loaded >> i & 1 && probes[i]->n_calls;
-	}
-	/* ends first: an entry without its end would wait in its slot */
-	if (!r && calls)
-		r = attach(t, t->dispatcher->progs.sys_exit, &t->exit);
-	if (!r && calls)
-		r = attach(t, t->dispatcher->progs.sys_enter, &t->enter);
-	return r;
+	return r < 0 ? r : calls_attach(t);
 }
 
 void tracer_detach(struct tracer *t)
 {
-	bpf_link__destroy(TAKE_PTR(t->enter));
-	bpf_link__destroy(TAKE_PTR(t->exit));
+	for (unsigned int i = 0; i < t->n_dispatchers; i++)
+		dispatcher_detach_all(&t->dispatchers[i]);
 	while (t->n_links)
 		bpf_link__destroy(t->links[--t->n_links]);
 }
@@ -288,11 +405,14 @@ void tracer_free(struct tracer *t)
 	if (!t->ring_bytes) /* never loaded: descriptors are 0, not -1 */
 		return;
 	tracer_detach(t);
+	for (unsigned int i = 0; i < t->n_dispatchers; i++)
+		dispatcher_free(&t->dispatchers[i]);
 	for (unsigned int i = 0; i < DLT_PROBES; i++) {
 		object_free(&t->objects[i]);
 		free(t->why[i]);
 	}
-	calls_bpf__destroy(t->dispatcher);
+	btf__free(t->btf);
+	free(t->funcs);
 	tracer_maps_free(t);
 	memset(t, 0, sizeof(*t));
 }

@@ -11,15 +11,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "backend.h"
+#include "dispatcher.h"
 #include "dlt/dlt.h"
 #include "dlt/pids.h"
 #include "probe.h"
 #include "ring.h"
 
 struct bpf_link;
-struct calls_bpf;
+struct btf;
 
 #define TRACER_LINKS_MAX 64
+#define TRACER_DISPATCHERS_MAX 12 /* two prototypes a backend, and more when probes fall back one by one */
 
 /* The shared maps, by the names that bpf/dlt.bpf.h and file.bpf.h give them. */
 enum tracer_map {
@@ -41,12 +44,20 @@ struct tracer {
 	size_t targets_bytes;
 	struct dlt_call *calls;
 	size_t calls_bytes;
-	struct probe_object objects[DLT_PROBES];
-	struct calls_bpf *dispatcher;
+	struct btf *btf; /* the kernel's */
+	struct probe_object objects[DLT_PROBES]; /* of probes with hooks of their own */
 	struct bpf_link *links[TRACER_LINKS_MAX];
 	unsigned int n_links;
-	struct bpf_link *enter, *exit;
-	char *why[DLT_PROBES]; /* why a probe is not traced, best effort */
+
+	/* system calls */
+	uint32_t allowed; /* mask of 1 << enum backend */
+	bool best_effort;
+	struct call_func *funcs;
+	struct dispatcher dispatchers[TRACER_DISPATCHERS_MAX];
+	unsigned int n_dispatchers;
+	const struct backend_kind *backends[DLT_PROBES]; /* what a probe's calls are seen by */
+
+	char *why[DLT_PROBES]; /* why not by a better backend; or, out of PROBES, why not at all */
 	char error[512]; /* what failed and what would help, after a failed call */
 };
 
@@ -54,6 +65,7 @@ struct tracer_options {
 	uint32_t probes;
 	uint64_t buffer_bytes; /* of all rings; 0: default */
 	bool all, no_args, cgroups, new_containers;
+	uint32_t backends; /* mask of 1 << enum backend; 0: all */
 	bool best_effort; /* leave out probes that fail, with the reason in t->why */
 	uint32_t disks[DLT_MAX_DISKS]; /* dev_t of the kernel: major << 20 | minor */
 	unsigned int n_disks;

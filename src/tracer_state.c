@@ -8,7 +8,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "calls.skel.h"
 #include "util.h"
 
 static void byte_set(struct tracer *t, pid_t tgid, uint8_t state)
@@ -130,7 +129,9 @@ static uint64_t object_skipped(const struct bpf_object *obj)
 
 void tracer_skipped(const struct tracer *t, uint64_t skipped[DLT_PROBES])
 {
-	skipped[0] = t->dispatcher ? object_skipped(t->dispatcher->obj) : 0;
+	skipped[0] = 0;
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		skipped[i] = object_skipped(t->objects[i].obj);
+	for (unsigned int i = 0; i < t->n_dispatchers; i++)
+		dispatcher_skipped(&t->dispatchers[i], skipped);
 }

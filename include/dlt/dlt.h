@@ -96,6 +96,7 @@ struct dlt_callinfo {
 	__u8 flags; /* DLT_CALL_* */
 };
 #define DLT_CALL_ENTRY 1 /* has a handler for the entry too */
+#define DLT_CALL_OWNER 4 /* in the bits from here: the number of the dispatcher that saw it begin */
 
 /* Counters per probe and CPU. Entries seen = emitted + lost + in flight. */
 struct dlt_stats {
@@ -135,7 +136,8 @@ struct dlt_config {
 	__u8 no_args;
 	__u8 cgroups; /* targets given by cgroup */
 	__u8 new_containers;
-	__u8 pad[3];
+	__u8 tp;	    /* hooked on tp/raw_syscalls, not on typed programs */
+	__u8 pad[2];
 };
 
 #define DLT_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)

@@ -62,7 +62,7 @@ static const struct probe_call calls[] = {
 	{ "pwritev2", SYS_pwritev2, DLT_RW_VEC | DLT_RW_POS | DLT_RW_RWF | DLT_RW_WRITE, "rw_vec_exit" },
 	{ "read", SYS_read, 0, "rw_exit" },
 	{ "readv", SYS_readv, DLT_RW_VEC, "rw_vec_exit" },
-	{ "sendfile", SYS_sendfile, DLT_RW_SENDFILE, "rw_copy_exit" },
+	{ "sendfile", SYS_sendfile, DLT_RW_SENDFILE, "rw_copy_exit", .func = "sendfile64" },
 	{ "splice", SYS_splice, DLT_RW_SPLICE, "rw_copy_exit" },
 	{ "write", SYS_write, DLT_RW_WRITE, "rw_exit" },
 	{ "writev", SYS_writev, DLT_RW_VEC | DLT_RW_WRITE, "rw_vec_exit" },

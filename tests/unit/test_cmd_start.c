@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "backend.h"
 #include "config.h"
 #include "probe.h"
 #include "start_options.h"
@@ -66,7 +67,7 @@ static void has_defaults(void **state)
 	assert_null(cfg.collectors);
 	assert_string_equal(cfg.experiment, "all");
 	assert_int_equal(cfg.probes, probe_default_mask());
-	assert_int_equal(cfg.backend, BACKEND_AUTO);
+	assert_int_equal(cfg.backends, 0);
 	assert_int_equal(cfg.interval_ns, NSEC_PER_SEC);
 	assert_int_equal(cfg.buffer_bytes, 0);
 	assert_true(cfg.min_free_bytes == UINT64_MAX);
@@ -156,7 +157,7 @@ static void values_reach_the_config(void **state)
 	assert_int_equal(cfg.min_free_bytes, 1 << 30);
 	assert_string_equal(cfg.out, "%h/%%");
 	assert_string_equal(cfg.collectors, "cpu,gpu");
-	assert_int_equal(cfg.backend, BACKEND_TRACEPOINT);
+	assert_int_equal(cfg.backends, 1U << BACKEND_TP_BTF | 1U << BACKEND_TP);
 	assert_int_equal(cfg.probes, 1 << DLT_open | 1 << DLT_sync);
 	assert_int_equal(cfg.log_level, LOG_LEVEL_DEBUG);
 	assert_string_equal(cfg.collect.items[0], "*.log");
@@ -194,7 +195,7 @@ static void bad_values_are_named(void **state)
 		char *option, *value;
 		const char *reason;
 	} bad[] = {
-		{ "--backend", "fentry", "neither auto nor" },
+		{ "--backend", "magic", "not one of auto" },
 		{ "--buffer", "4095", "less than a page" },
 		{ "--buffer", "-1", "not a size" },
 		{ "--collectors", "cpu,", "no such collector: ''" },
