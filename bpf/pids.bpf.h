@@ -17,12 +17,9 @@ static __always_inline struct dlt_pids *pids_begin(struct scratch *s, struct tas
 	struct dlt_pids *rec = (struct dlt_pids *)s->rec;
 	struct task_struct *parent;
 	const struct cred *cred;
-	struct dlt_stats *st = stats_of(DLT_pids);
 	struct pid *pid;
 	__u32 level;
 
-	if (st)
-		__sync_fetch_and_add(&st->seen, 1);
 	__builtin_memset(rec, 0, sizeof(*rec));
 	rec->hdr.tgid = BPF_CORE_READ(task, tgid);
 	rec->hdr.tid = BPF_CORE_READ(task, pid);
@@ -47,9 +44,11 @@ static __always_inline struct dlt_pids *pids_begin(struct scratch *s, struct tas
 static __always_inline void pids_send(void)
 {
 	struct dlt_stats *st = stats_of(DLT_pids);
+	struct dlt_shared *sh = shared();
 
-	if (!st)
+	if (!st || !sh || sh->quiet)
 		return;
+	__sync_fetch_and_add(&st->seen, 1);
 	__sync_fetch_and_add(vrec_send() ? &st->emitted : &st->lost, 1);
 }
 

@@ -228,34 +228,33 @@ static int watch(struct drain *d, int *fd_slot, int fd, loop_fn fn)
 static int loop_setup(struct drain *d)
 {
 	uint64_t period = MAX(PERIOD_NS * MIN(d->ring_bytes, PERIOD_RING_BYTES) / PERIOD_RING_BYTES, PERIOD_MIN_NS);
-	int stop = eventfd(0, EFD_CLOEXEC), r;
+	int r = loop_init(&d->loop), stop;
 
-	r = loop_init(&d->loop);
 	if (!r)
 		r = watch(d, &d->timer_fd, loop_timerfd(period, period), on_timer);
 	if (!r)
 		r = watch(d, &d->tick_fd, loop_timerfd(NSEC_PER_SEC, NSEC_PER_SEC), on_tick);
 	if (!r)
 		r = watch(d, &d->clock_fd, clock_step_fd(), on_clock_set);
-	if (!r)
+	if (!r) {
+		stop = eventfd(0, EFD_CLOEXEC);
 		r = watch(d, &d->stop_fd, stop < 0 ? -errno : stop, on_stop);
+	}
 	for (unsigned int i = 0; !r && d->collectors && i < d->collectors->n; i++)
 		if (d->collectors->c[i].read_fd >= 0)
 			r = loop_add(&d->loop, d->collectors->c[i].read_fd, EPOLLIN, on_collector, d);
 	return r;
 }
 
-int drain_start(struct drain *d, const struct config *cfg, struct tracer *t,
-		struct collectors *cs, uint32_t mask, int dirfd, const char *workload_log)
+int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint32_t mask,
+	       int dirfd, const char *workload_log)
 {
-	sigset_t all, old;
 	struct stat st;
 	int r;
 
 	memset(d, 0, sizeof(*d));
 	d->log.fd = d->timer_fd = d->tick_fd = d->clock_fd = d->stop_fd = d->loop.epoll_fd = -1;
 	d->tracer = t;
-	d->collectors = cs;
 	d->ring_bytes = t->ring_bytes;
 	r = decode_init(&d->decode, cfg);
 	if (!r && !fstat(dirfd, &st))
@@ -269,10 +268,21 @@ int drain_start(struct drain *d, const struct config *cfg, struct tracer *t,
 		sink_keep_ahead(&d->decode.sinks[DLT_files], FILES_AHEAD_BYTES);
 	if (!r)
 		r = rings_init(&d->rings, t->ring_fds, t->n_rings, t->ring_bytes);
-	if (!r)
-		r = loop_setup(d);
+	return r;
+}
+
+int drain_start(struct drain *d, struct collectors *cs)
+{
+	sigset_t all, old;
+	int r;
+
+	d->collectors = cs;
+	r = loop_setup(d);
 	if (r < 0)
 		return r;
+	/* what has been printed before was at times that nobody knows */
+	if (d->log.fd >= 0)
+		lseek(d->log.fd, 0, SEEK_END);
 	/* signals are the control plane's */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);

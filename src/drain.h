@@ -37,11 +37,14 @@ struct drain {
 };
 
 /*
- * Open the files of PROBES in DIRFD, map the rings, start the thread. WORKLOAD_LOG: the name of the
- * log in DIRFD to follow, or NULL. 0 or -errno.
+ * Open the files of PROBES in DIRFD, map the rings. WORKLOAD_LOG: the name of the log in DIRFD to
+ * follow, or NULL. 0 or -errno.
  */
-int drain_start(struct drain *d, const struct config *cfg, struct tracer *t,
-		struct collectors *cs, uint32_t probes, int dirfd, const char *workload_log);
+int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint32_t probes,
+	       int dirfd, const char *workload_log);
+
+/* Start the thread: clock, log and the collectors CS are read from now on. 0 or -errno. */
+int drain_start(struct drain *d, struct collectors *cs);
 
 /*
  * After tracer_detach(): take what is left, write the calls in flight, the last clock row, flush and

@@ -31,8 +31,8 @@ static const char *const rank_variables[] = { "RANK", "SLURM_PROCID", "OMPI_COMM
  * it is there, --force works again after a crash.
  */
 static const char *const other_files[] = {
-	"dltraced.log", "manifest.json.tmp", "marks.out", "rollup.out", "workload.log",
-	"workload.out", "manifest.json",
+	"dltraced.log", "manifest.json.tmp", "marks.out", "rollup.out", OUTDIR_LOG,
+	OUTDIR_LOG_NEW, "workload.out", "manifest.json",
 };
 
 bool outdir_part(char *dst, size_t size, const char *text)
@@ -189,7 +189,8 @@ static int remove_file(int fd, const char *name)
 	return unlinkat(fd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-static int remove_trace(int fd)
+/* What a trace has written; with BUT_LOG not the log that waits to take its place. */
+static int remove_trace(int fd, bool but_log)
 {
 	char name[NAME_MAX];
 	int r = 0;
@@ -201,34 +202,39 @@ static int remove_trace(int fd)
 	for (unsigned int i = 0; r == 0 && collectors_file(i); i++)
 		r = remove_file(fd, collectors_file(i));
 	for (unsigned int i = 0; r == 0 && i < ARRAY_SIZE(other_files); i++)
-		r = remove_file(fd, other_files[i]);
+		if (!but_log || strcmp(other_files[i], OUTDIR_LOG_NEW))
+			r = remove_file(fd, other_files[i]);
 	return r;
 }
 
 /*
- * May the folder FD become the trace folder of UID? If so, empty it and hand it over. A sticky
- * folder (/tmp) is everybody's; one of a third user is a trap or a mistake.
+ * May the folder become the trace folder of UID? If so, hand it over. A sticky folder (/tmp) is
+ * everybody's; one of a third user is a trap or a mistake.
  */
-static int adopt(int fd, uid_t uid, gid_t gid, bool force)
+static int adopt(struct outdir *d, uid_t uid, gid_t gid, bool force)
 {
 	struct stat st;
 	int r;
 
-	if (fstat(fd, &st) < 0)
+	if (fstat(d->fd, &st) < 0)
 		return -errno;
 	if ((st.st_uid != uid && st.st_uid != geteuid()) || (st.st_mode & S_ISVTX))
 		return -EPERM;
 	/* Where it cannot be locked at all (NFS wants it open for writing), go on without. */
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+	if (flock(d->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return -EBUSY;
-	r = is_empty(fd);
+	d->was.uid = st.st_uid;
+	d->was.gid = st.st_gid;
+	d->was.mode = st.st_mode & 07777;
+	r = is_empty(d->fd);
+	d->old_trace = r == 0;
 	if (r == 0)
-		r = !holds_trace(fd) ? -ENOTEMPTY : force ? remove_trace(fd) : -EEXIST;
+		r = !holds_trace(d->fd) ? -ENOTEMPTY : !force ? -EEXIST : remove_file(d->fd, OUTDIR_LOG_NEW);
 	if (r < 0)
 		return r;
-	if (st.st_uid != uid && fchown(fd, uid, gid) < 0)
+	if (st.st_uid != uid && fchown(d->fd, uid, gid) < 0)
 		return -errno;
-	return fchmod(fd, 0700) < 0 ? -errno : 0;
+	return fchmod(d->fd, 0700) < 0 ? -errno : 0;
 }
 
 static int absolute_path(int fd, char path[PATH_MAX])
@@ -251,10 +257,10 @@ int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool f
 	autoclose int at = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autofree char *parts = strdup(path);
 	char *rest = parts, *part, *next;
-	bool made;
 	int r;
 
-	d->fd = -1;
+	*d = (struct outdir){ .fd = -1 };
+	snprintf(d->path, sizeof(d->path), "%s", path);
 	if (at < 0)
 		return -errno;
 	if (!parts)
@@ -262,36 +268,62 @@ int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool f
 	part = strtok_r(rest, "/", &rest);
 	while (part && (next = strtok_r(NULL, "/", &rest))) {
 		r = enter_parent(at, part, uid, gid);
-		if (r < 0)
+		if (r < 0) {
+			/* what is not to be had is this one, not what would lie in it */
+			d->path[MIN((size_t)(part - parts) + strlen(part), sizeof(d->path) - 1)] = '\0';
 			return r;
+		}
 		close(at);
 		at = r;
 		part = next;
 	}
 	if (!part)
 		part = ".";
-	made = mkdirat(at, part, 0700) == 0;
-	if (!made && errno != EEXIST)
+	d->made = mkdirat(at, part, 0700) == 0;
+	if (!d->made && errno != EEXIST)
 		return -errno;
 	d->fd = openat(at, part, DIR_FLAGS | O_NOFOLLOW);
-	r = d->fd < 0 ? -errno : adopt(d->fd, uid, gid, force);
+	r = d->fd < 0 ? -errno : adopt(d, uid, gid, force);
 	if (r == 0)
 		r = absolute_path(d->fd, d->path);
 	if (r < 0) {
 		outdir_close(d);
-		if (made)
+		if (d->made)
 			unlinkat(at, part, AT_REMOVEDIR);
 	}
 	return r;
+}
+
+int outdir_clear(struct outdir *d)
+{
+	int r = d->old_trace ? remove_trace(d->fd, true) : 0;
+
+	d->old_trace = false;
+	if (r == 0 && renameat(d->fd, OUTDIR_LOG_NEW, d->fd, OUTDIR_LOG) < 0 && errno != ENOENT)
+		r = -errno;
+	return r;
+}
+
+/* Best effort: whatever fails here, what failed before has been said. */
+static void give_back(const struct outdir *d)
+{
+	if (fchown(d->fd, d->was.uid, d->was.gid) == 0)
+		(void)!fchmod(d->fd, d->was.mode);
 }
 
 void outdir_discard(struct outdir *d)
 {
 	if (d->fd < 0)
 		return;
-	remove_trace(d->fd);
+	if (d->old_trace)
+		remove_file(d->fd, OUTDIR_LOG_NEW);
+	else
+		remove_trace(d->fd, false);
+	if (!d->made)
+		give_back(d);
 	outdir_close(d);
-	rmdir(d->path); /* stays when something else is in it */
+	if (d->made)
+		rmdir(d->path); /* stays when something else is in it */
 }
 
 void outdir_close(struct outdir *d)

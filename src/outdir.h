@@ -39,22 +39,42 @@ void outdir_names_init(struct outdir_names *n, const char *experiment, char *con
  */
 int outdir_expand(const char *pattern, const struct outdir_names *n, char *buf, size_t size);
 
+/* The workload's output; until outdir_clear(), under the second name. */
+#define OUTDIR_LOG "workload.log"
+#define OUTDIR_LOG_NEW "workload.log.new"
+
 /* The folder, open and locked (flock) until it is closed. */
 struct outdir {
 	int fd;		     /* -1: none */
-	char path[PATH_MAX]; /* absolute, no symbolic links */
+	char path[PATH_MAX]; /* absolute, no symbolic links; after a failure, what could not be had */
+	bool made;	     /* by us */
+	bool old_trace;	     /* holds one that is to be replaced */
+	struct {
+		uid_t uid;
+		gid_t gid;
+		mode_t mode;
+	} was; /* where it was there already */
 };
 
 /*
  * Make the folder PATH, and parents that are missing, owned by UID and GID, mode 0700. One that is
- * there already must be empty or, with FORCE, hold a dltraced manifest: the files that dltraced
- * makes are then removed, others stay. On failure -errno, for outdir_strerror(), and nothing in
- * an existing folder has been touched.
+ * there already must be empty or, with FORCE, hold a dltraced manifest; that trace stays until
+ * outdir_clear(). On failure -errno, for outdir_strerror(), and nothing in an existing folder has
+ * been touched.
  */
 int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool force);
 void outdir_close(struct outdir *d);
 
-/* Close it without a trace: our files are removed, and the folder if it is then empty. */
+/*
+ * There will be a trace: the files that dltraced has made for the old one are removed, others stay,
+ * and the new log takes its name. 0 or -errno.
+ */
+int outdir_clear(struct outdir *d);
+
+/*
+ * Close it without a trace: our files are removed, and the folder, if we have made it and it is
+ * empty. One that was there is as it was, an old trace in it too before outdir_clear().
+ */
 void outdir_discard(struct outdir *d);
 
 /* What a failure of outdir_open() means and what to do. */

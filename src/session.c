@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "background.h"
 #include "cmd.h"
@@ -19,7 +20,6 @@
 #include "session_state.h"
 #include "util.h"
 
-#define WORKLOAD_LOG "workload.log"
 #define EXIT_NOT_EXECUTABLE 126 /* as the shell has it */
 #define EXIT_NOT_FOUND 127
 #define RELAY_WAIT_MS 1000
@@ -106,7 +106,7 @@ static int step_folder(struct session *s)
 		r = outdir_open(&s->dir, path, s->user.uid, s->user.gid, s->cfg->force);
 	}
 	if (r < 0)
-		log_err("%s: %s", path, outdir_strerror(r));
+		log_err("%s: %s", s->dir.path, outdir_strerror(r));
 	return r < 0 ? CMD_EXIT_FAILURE : 0;
 }
 
@@ -143,7 +143,10 @@ static int step_watch(struct session *s)
 	return r < 0 ? CMD_EXIT_FAILURE : 0;
 }
 
-/* Before the rings are mapped: the log's relay outlives us and would keep their memory. */
+/*
+ * Before the rings are mapped: the log's relay outlives us and would keep their memory. Before we
+ * raise our limit of open files too: the workload has the one that it was called with.
+ */
 static int step_fork(struct session *s)
 {
 	int r;
@@ -151,9 +154,9 @@ static int step_fork(struct session *s)
 	if (!s->cfg->argv)
 		return 0;
 	if (s->cfg->log) {
-		s->workload_log_fd = util_create_at(s->dir.fd, WORKLOAD_LOG, O_APPEND);
+		s->workload_log_fd = util_create_at(s->dir.fd, OUTDIR_LOG_NEW, O_APPEND);
 		if (s->workload_log_fd < 0) {
-			log_err_r(s->workload_log_fd, "%s/" WORKLOAD_LOG, s->dir.path);
+			log_err_r(s->workload_log_fd, "%s/" OUTDIR_LOG_NEW, s->dir.path);
 			return CMD_EXIT_FAILURE;
 		}
 	}
@@ -165,17 +168,6 @@ static int step_fork(struct session *s)
 	s->manifest.workload.pid = s->workload.pid;
 	s->manifest.workload.user = s->user.name;
 	return 0;
-}
-
-static int step_collectors(struct session *s)
-{
-	int r = collectors_start(&s->collectors, s->cfg->collectors, s->cfg->interval_ns, s->dir.fd);
-
-	if (!r)
-		r = collectors_watch(&s->collectors, &s->loop);
-	if (r < 0)
-		log_err_r(r, "collectors");
-	return r < 0 ? CMD_EXIT_FAILURE : 0;
 }
 
 static int disk_dev(const char *name, uint32_t *dev_ret)
@@ -199,8 +191,34 @@ static void note_start(struct session *s)
 	s->status.start_ns = s->manifest.start.mono_ns;
 }
 
-/* Load, start the drain, attach. On failure the reason is in ERROR. */
-static int start_tracing(struct session *s, char *error, size_t size)
+/* Descriptors: a map, a program and a link of each hook, a ring of each CPU. */
+static void raise_open_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Tracing has failed with R for TEXT: keep that, and what would help. */
+static int failed(struct session *s, int r, const char *text)
+{
+	struct rlimit limit = {};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (r == -EMFILE)
+		snprintf(s->why_not, sizeof(s->why_not), "%.600s: the hard limit of open files, %llu, is too low; raise it "
+			 "(ulimit -Hn, or LimitNOFILE= of the service) to 1024 and 2 more for each CPU",
+			 text, (unsigned long long)limit.rlim_max);
+	else
+		snprintf(s->why_not, sizeof(s->why_not), "%s", text);
+	return r;
+}
+
+/* What can fail for a reason of this machine's is over when this returns. 0 or -errno. */
+static int load(struct session *s)
 {
 	const struct config *cfg = s->cfg;
 	struct tracer_options o = {
@@ -212,7 +230,8 @@ static int start_tracing(struct session *s, char *error, size_t size)
 		.backends = cfg->backends,
 		.best_effort = cfg->best_effort,
 	};
-	int r = tracer_check(error, size);
+	char text[256];
+	int r = tracer_check(s->why_not, sizeof(s->why_not));
 
 	if (r < 0)
 		return r;
@@ -221,101 +240,172 @@ static int start_tracing(struct session *s, char *error, size_t size)
 	for (unsigned int i = 0; i < cfg->disks.n; i++, o.n_disks++) {
 		r = disk_dev(cfg->disks.items[i], &o.disks[i]);
 		if (r < 0) {
-			snprintf(error, size, "--disk %s: not in /sys/class/block", cfg->disks.items[i]);
-			return r;
+			snprintf(text, sizeof(text), "--disk %s: not in /sys/class/block", cfg->disks.items[i]);
+			return failed(s, r, text);
 		}
 	}
 	r = tracer_load(&s->tracer, &o);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (s->tracer.why[i] && !(s->tracer.probes >> i & 1))
 			log_warn("%s is not traced: %s", probes[i]->name, s->tracer.why[i]);
-	if (!r) {
-		r = targets_prepare(&s->targets, &s->tracer, cfg->delay_ns);
-		if (r < 0)
-			snprintf(s->tracer.error, sizeof(s->tracer.error), "snapshot of what runs already: %s", strerror(-r));
-	}
-	if (!r) {
-		note_start(s); /* again: loading has taken its time */
-		r = drain_start(&s->drain, cfg, &s->tracer, &s->collectors, cfg->probes, s->dir.fd,
-				s->workload_log_fd >= 0 ? WORKLOAD_LOG : NULL);
-		if (r < 0)
-			snprintf(s->tracer.error, sizeof(s->tracer.error), "cannot write the trace: %s", strerror(-r));
-	}
-	if (!r) {
-		tracer_exclude(&s->tracer, getpid());
-		tracer_exclude(&s->tracer, s->workload.relay_pid);
-		for (unsigned int i = 0; i < s->collectors.n; i++)
-			tracer_exclude(&s->tracer, s->collectors.c[i].pid);
-		r = tracer_attach(&s->tracer);
-	}
 	if (r < 0)
-		snprintf(error, size, "%s", s->tracer.error);
-	return r;
+		return failed(s, r, s->tracer.error);
+	r = targets_prepare(&s->targets, &s->tracer, cfg->delay_ns);
+	if (r < 0) {
+		snprintf(text, sizeof(text), "snapshot of what runs already: %s", strerror(-r));
+		return failed(s, r, text);
+	}
+	return 0;
 }
 
-static int step_trace(struct session *s)
+/* The trace's files; with --delay the target is followed from here on. 0 or -errno. */
+static int prepare(struct session *s)
 {
+	char text[256];
+	int r = drain_open(&s->drain, s->cfg, &s->tracer, s->cfg->probes, s->dir.fd,
+			   s->workload_log_fd >= 0 ? OUTDIR_LOG : NULL);
+
+	if (r < 0) {
+		snprintf(text, sizeof(text), "cannot write the trace: %s", strerror(-r));
+		return failed(s, r, text);
+	}
+	tracer_exclude(&s->tracer, getpid());
+	tracer_exclude(&s->tracer, s->workload.relay_pid);
+	r = s->cfg->delay_ns ? tracer_follow(&s->tracer) : 0;
+	if (r < 0)
+		return failed(s, r, s->tracer.error);
+	if (s->workload.pid)
+		tracer_target_add(&s->tracer, s->workload.pid);
+	return 0;
+}
+
+/* Collectors and drain on, hooks on, targets in. 0 or -errno. */
+static int record(struct session *s)
+{
+	char text[512];
 	int r;
 
-	note_start(s);
-	r = start_tracing(s, s->why_not, sizeof(s->why_not));
-	s->traced = !r;
+	note_start(s); /* what came before has taken its time */
+	r = collectors_start(&s->collectors, s->cfg->collectors, s->cfg->interval_ns, s->dir.fd);
 	if (!r)
-		return session_write_manifest(s, false) < 0 ? CMD_EXIT_FAILURE : 0;
+		r = collectors_watch(&s->collectors, &s->loop);
+	if (!r)
+		r = drain_start(&s->drain, &s->collectors);
+	if (r < 0) {
+		snprintf(text, sizeof(text), "cannot begin to write the trace: %s", strerror(-r));
+		return failed(s, r, text);
+	}
+	for (unsigned int i = 0; i < s->collectors.n; i++)
+		tracer_exclude(&s->tracer, s->collectors.c[i].pid);
+	r = tracer_attach(&s->tracer);
+	if (r < 0)
+		return failed(s, r, s->tracer.error);
+	r = targets_apply(&s->targets, &s->tracer, text, sizeof(text));
+	return r < 0 ? failed(s, r, text) : 0;
+}
+
+/* Tracing has failed for s->why_not: nothing of it stays, but that the manifest will tell why. */
+static void untrace(struct session *s)
+{
+	s->traced = false;
+	tracer_detach(&s->tracer);
+	collectors_stop(&s->collectors, &s->loop);
+	drain_free(&s->drain);
+	tracer_free(&s->tracer);
+}
+
+/* The same before the workload runs: only with --best-effort will it. 0 or an exit status. */
+static int go_untraced(struct session *s)
+{
 	if (!s->cfg->best_effort || !s->cfg->argv) {
 		log_err("%s", s->why_not);
 		return CMD_EXIT_FAILURE;
 	}
 	log_warn("not traced: %s", s->why_not);
-	tracer_detach(&s->tracer);
-	collectors_stop(&s->collectors, &s->loop); /* the drain would have written their rows */
+	untrace(s);
 	return 0;
+}
+
+static int step_load(struct session *s)
+{
+	int r, loaded;
+
+	note_start(s);
+	raise_open_files();
+	loaded = load(s);
+	if (loaded < 0) {
+		r = go_untraced(s);
+		if (r)
+			return r;
+	}
+	r = outdir_clear(&s->dir);
+	if (r < 0) {
+		log_err_r(r, "%s: the old trace", s->dir.path);
+		return CMD_EXIT_FAILURE;
+	}
+	if (loaded < 0)
+		return 0;
+	s->traced = true;
+	return prepare(s) < 0 ? go_untraced(s) : 0;
 }
 
 int session_begin_tracing(struct session *s)
 {
-	char error[512];
-	int r = s->traced ? targets_apply(&s->targets, &s->tracer, error, sizeof(error)) : 0;
+	int r = s->traced ? record(s) : 0;
 
-	if (r < 0) {
-		log_err("%s", error);
+	if (r < 0)
 		return r;
-	}
 	if (s->traced)
 		watch_space(s);
 	s->phase = PHASE_TRACING;
 	return watch_arm(s, s->cfg->duration_ns);
 }
 
-/* Everything is attached and the workload stands at its gate. */
+int session_give_up(struct session *s, int r)
+{
+	bool runs = s->workload.pid && !s->workload.ended;
+
+	log_err("%s%s", s->why_not, runs ? "; the workload goes on without a trace" : "");
+	untrace(s);
+	s->phase = runs ? PHASE_UNTRACED : PHASE_OVER;
+	session_write_manifest(s, false);
+	return s->workload.pid ? 0 : r;
+}
+
+/* The workload stands at its gate. */
+static int step_begin(struct session *s)
+{
+	if (!s->cfg->delay_ns && session_begin_tracing(s) < 0) {
+		int r = go_untraced(s);
+
+		if (r)
+			return r;
+		s->phase = PHASE_TRACING;
+	}
+	return s->traced && session_write_manifest(s, false) < 0 ? CMD_EXIT_FAILURE : 0;
+}
+
 static int step_go(struct session *s)
 {
-	int r;
+	int r = 0;
 
-	if (s->cfg->delay_ns) {
-		s->phase = PHASE_DELAY;
+	if (s->workload.pid) {
+		s->manifest.workload.start = session_now();
+		r = workload_go(&s->workload);
+		if (r < 0) {
+			log_err_r(r, "%s", s->cfg->argv[0]);
+			return r == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+		}
+		r = watch_workload(s);
+	}
+	if (!r && s->cfg->delay_ns)
 		r = watch_arm(s, s->cfg->delay_ns);
-	} else {
-		if (s->traced && s->workload.pid)
-			tracer_target_add(&s->tracer, s->workload.pid);
-		r = session_begin_tracing(s);
-	}
-	if (r < 0)
-		return CMD_EXIT_FAILURE;
-	if (!s->workload.pid)
-		return 0;
-	s->manifest.workload.start = session_now();
-	r = workload_go(&s->workload);
-	if (r < 0) {
-		log_err_r(r, "%s", s->cfg->argv[0]);
-		return r == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
-	}
-	return watch_workload(s) < 0 ? CMD_EXIT_FAILURE : 0;
+	return r < 0 ? CMD_EXIT_FAILURE : 0;
 }
 
 static int (*const steps[])(struct session *s) = {
 	step_user, step_command, step_machine, step_targets, step_folder, step_manifest, step_caches,
-	step_watch, step_fork, step_collectors, step_trace, step_go,
+	step_watch, step_fork, step_load, step_begin, step_go,
 };
 
 /* --- end ------------------------------------------------------------------------------------------- */

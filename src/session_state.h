@@ -44,8 +44,8 @@ struct session {
 	int signal_fd, tick_fd;
 	int phase_fd; /* --delay, --duration, --linger: one after the other */
 	enum phase phase;
-	bool traced; /* false under --best-effort where nothing can be traced */
-	char why_not[512];
+	bool traced; /* false where nothing can be traced: --best-effort, or the end of --delay */
+	char why_not[1024];
 	bool ended;  /* hooks off, files whole */
 	bool paused; /* below --min-free */
 	unsigned int interrupts;
@@ -61,8 +61,13 @@ void watch_space(struct session *s);
 /* Set the timer of the next phase; 0 ns: none. */
 int watch_arm(struct session *s, uint64_t ns);
 
-/* Targets in, clock of --duration on. 0 or -errno, which has been logged. */
+/* Hooks on, targets in, clock of --duration on. 0, or -errno and s->why_not. */
 int session_begin_tracing(struct session *s);
+/*
+ * That has failed, with R, at the end of --delay: say it; the workload goes on. -errno when there is
+ * none to go on for.
+ */
+int session_give_up(struct session *s, int r);
 /* Hooks off, helpers stopped, rows and manifest written. Once. */
 void session_end_tracing(struct session *s);
 

@@ -192,12 +192,28 @@ static int join_cgroups(struct join *j, const struct cgroup_list *list)
 	return r;
 }
 
+/*
+ * Whoever has come into the target since tracer_follow(). Rows are on already, so one that comes just
+ * now may have a row of its own too; none is left out.
+ */
+static int want_followed(struct join *j)
+{
+	int r = 0;
+
+	for (uint32_t pid = 1; !r && pid < j->tracer->cfg.max_tgid; pid++)
+		if (tracer_target_has(j->tracer, (pid_t)pid))
+			r = snapshot_want(j->snapshot, (pid_t)pid);
+	return r;
+}
+
 static int join_all(struct join *j, const struct targets *ts)
 {
 	int r = 0;
 
 	if (ts->all)
 		return snapshot_want(j->snapshot, 0);
+	if (ts->followed)
+		r = want_followed(j);
 	for (unsigned int i = 0; !r && i < ts->n_roots; i++)
 		r = join(j, &ts->roots[i]);
 	if (!r && ts->n_roots)
@@ -216,24 +232,15 @@ static int join_with_snapshot(struct tracer *t, const struct targets *ts)
 
 int targets_prepare(struct targets *ts, struct tracer *t, bool delayed)
 {
+	ts->followed = delayed;
 	return ts->all || ts->n_roots || ts->cgroups.n || delayed ? snapshot_open(&ts->snapshot, t) : 0;
 }
 
 int targets_apply(struct targets *ts, struct tracer *t, char *error, size_t size)
 {
-	int r = 0;
+	int r = ts->snapshot ? join_with_snapshot(t, ts) : 0;
 
-	if (ts->all || ts->n_roots || ts->cgroups.n)
-		r = join_with_snapshot(t, ts);
 	if (r < 0)
 		snprintf(error, size, "cannot join the target: %s", strerror(-r));
 	return r;
-}
-
-int targets_add_tree(struct targets *ts, struct tracer *t, pid_t pid)
-{
-	struct targets tree = { .n_roots = 1, .snapshot = ts->snapshot };
-	int r = process_read(&tree.roots[0], pid);
-
-	return r == -ENOENT ? 0 : r < 0 ? r : join_with_snapshot(t, &tree);
 }

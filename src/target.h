@@ -22,6 +22,7 @@ struct targets {
 	struct process roots[2 * CONFIG_LIST_MAX]; /* --pid, and containers that have no cgroup */
 	unsigned int n_roots;
 	struct cgroup_list cgroups;
+	bool followed; /* --delay: there are processes in the target that have no rows yet */
 	struct snapshot *snapshot; /* NULL: not needed */
 };
 
@@ -33,19 +34,17 @@ int targets_resolve(struct targets *ts, const struct config *cfg, char *error, s
 
 /*
  * After tracer_load(): what takes long is done here, so that joining does not have to wait for it.
- * DELAYED: targets_add_tree() will be called. 0 or -errno.
+ * DELAYED: tracer_follow() will be called. 0 or -errno.
  */
 int targets_prepare(struct targets *ts, struct tracer *t, bool delayed);
 
 /*
  * After tracer_attach(), so that nobody's child slips through: add the processes with their
- * descendants, the cgroups with what is in them, and write snapshot rows for all that was added.
+ * descendants, the cgroups with what is in them, and write snapshot rows for all that was added,
+ * here or since tracer_follow().
  * 0, or -errno with one line in ERROR.
  */
 int targets_apply(struct targets *ts, struct tracer *t, char *error, size_t size);
-
-/* Add PID and the descendants it has now, with snapshot rows. 0 or -errno. */
-int targets_add_tree(struct targets *ts, struct tracer *t, pid_t pid);
 
 void targets_free(struct targets *ts);
 

@@ -382,9 +382,15 @@ static int calls_attach(struct tracer *t)
 	return r;
 }
 
+int tracer_follow(struct tracer *t)
+{
+	__atomic_store_n(&t->shared->quiet, true, __ATOMIC_SEQ_CST);
+	return object_attach(t, DLT_pids);
+}
+
 int tracer_attach(struct tracer *t)
 {
-	int r = object_attach(t, DLT_pids);
+	int r = __atomic_exchange_n(&t->shared->quiet, false, __ATOMIC_SEQ_CST) ? 0 : object_attach(t, DLT_pids);
 
 	for (unsigned int i = 1; !r && i < DLT_PROBES; i++)
 		if (i != DLT_pids && t->loaded >> i & 1)

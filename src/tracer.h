@@ -80,6 +80,12 @@ int tracer_load(struct tracer *t, const struct tracer_options *o);
 /* Let OBJ, opened and not loaded, use the shared maps that it names, but not those of mask BUT. */
 int tracer_share_maps(struct tracer *t, struct bpf_object *obj, uint32_t but);
 
+/*
+ * For --delay: attach process life alone, so that the target follows its forks. Nobody has a row
+ * before tracer_attach(). 0 or -errno with t->error.
+ */
+int tracer_follow(struct tracer *t);
+
 /* Attach process life first, then the rest, the entries of system calls last. */
 int tracer_attach(struct tracer *t);
 

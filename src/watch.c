@@ -61,8 +61,8 @@ static bool targets_ended(const struct session *s)
 		return false;
 	if (!s->traced || s->ended)
 		return true;
-	if (s->phase == PHASE_DELAY) /* nothing has joined yet */
-		return by_workload;
+	if (s->phase == PHASE_DELAY && cfg->n_pids) /* they have not joined yet */
+		return false;
 	if (cfg->all || cfg->cgroups.n || cfg->containers.n)
 		return by_workload;
 	return by_workload || !tracer_live(&s->tracer);
@@ -102,10 +102,11 @@ static int on_phase(void *ctx, int fd, uint32_t events)
 	if (read(fd, &n, sizeof(n)) < 0)
 		return 0;
 	if (s->phase == PHASE_DELAY) {
-		if (s->traced && s->workload.pid && !s->workload.ended)
-			r = targets_add_tree(&s->targets, &s->tracer, s->workload.pid);
-		if (!r)
-			r = session_begin_tracing(s);
+		r = session_begin_tracing(s);
+		if (r < 0)
+			r = session_give_up(s, r);
+		else
+			session_write_manifest(s, false); /* its start is now */
 	} else if (s->phase == PHASE_TRACING) {
 		s->phase = s->workload.pid && !s->workload.ended ? PHASE_UNTRACED : PHASE_OVER;
 		session_end_tracing(s);

@@ -112,7 +112,7 @@ struct dlt_shared {
 	__u64 compat;	/* 32-bit calls of target processes: counted, not decoded */
 	__u64 forks;	/* processes ever added by fork */
 	__u32 stopping; /* no new calls */
-	__u32 pad;
+	__u32 quiet;	/* before --delay has passed: the target is kept, no row tells of it */
 };
 
 #define DLT_MAX_DISKS 32

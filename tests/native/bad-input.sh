@@ -80,7 +80,7 @@ echo '{"tool": "other"}' >full/manifest.json
 untouched full 'full: is not empty and holds no trace' -o full
 untouched full 'full: is not empty and holds no trace' -o full --force
 untouched full 'full/mine: is no folder' -o full/mine
-untouched full 'full/mine/t: is no folder' -o full/mine/t
+untouched full 'full/mine: is no folder' -o full/mine/t/u
 ln -s full link
 mkdir -m 1777 shared
 untouched shared 'shared: cannot become' -o shared
@@ -102,6 +102,23 @@ equal "what --force left" "$(echo old/*)" \
 	"old/close.out old/files.out old/manifest.json old/mine old/pids.out"
 equal "what was not the trace's" "$(cat old/mine)" mine
 equal "rows of the trace before" "$(grep -c /dev/null old/files.out)" 0
+
+# A start that fails leaves everything as it was: an old trace, a folder that somebody has made. There
+# is no load here for want of descriptors.
+mkdir -m 750 made
+chmod 750 old
+(
+	ulimit -n 40
+	untouched old 'limit of open files' --force -o old
+	untouched made 'limit of open files' -o made
+	names=$(ls -A old)
+	refuse 'limit of open files' --force --log -o old
+	equal "files with --log" "$(ls -A old)" "$names"
+) || exit
+"$DLT" start -q --collectors none --probes close --force --log -o old -- echo new >out || fail "--force --log: status $?"
+equal "log after --force" "$(cat old/workload.log)" new
+equal "what --force left" "$(cd old && echo *)" \
+	"close.out files.out manifest.json mine pids.out workload.log workload.out"
 
 gate
 spawn -o now -- sh -c 'read _ <gate'

@@ -118,11 +118,20 @@ done
 
 # --- processes that are there already -------------------------------------------------------------
 
+# With --delay, one that is made meanwhile has them when the trace begins.
 group=$top/dltraced-$$/$other
+spawn --container new --delay 2
+await [ -s "$t/manifest.json" ]
 cgroup "$group"
 sh -c 'echo $$ >"$1/cgroup.procs"; : >ready; until [ -e over ]; do : <ready; done' stay "$group" &
 stay=$!
 await [ -e ready ]
+await grep -qs '	[0-9]*	ready	' "$t/open.out"
+kill -INT $dlt
+join
+equal "--container new --delay: status" $rc 0
+equal "--container new --delay: joined" "$(col pids PID 'EVENT == "snapshot"' | sort -u)" $stay
+check whole
 mkdir bin
 cat >bin/docker <<END
 #!/bin/sh

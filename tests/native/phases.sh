@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# When the trace begins and ends: --delay records from then on, and what is open at that moment;
+# When the trace begins and ends: --delay records from then on, nothing from before, and what is open
+# at that moment, of all that the workload has started meanwhile; when that fails the workload goes on;
 # --duration ends the trace and not the workload, whose status is waited for; --linger records on
 # after the workload; --wait-all until the last of its descendants; without it the trace
 # ends with the workload's first process, and what goes on is neither waited for nor touched.
@@ -38,6 +39,63 @@ equal "reads from then on" "$(col vfs_rw FILE 'COMM == "od" && RETURNED > 0 && F
 	tr '\n' ' ')" "open late "
 [ -n "$(rows open 'FUNC == "snapshot" && FILE == "open"')" ] || fail "no snapshot of an open file"
 [ -n "$(rows pids 'EVENT == "snapshot" && COMM == "sh"')" ] || fail "no snapshot of the process"
+
+# Those whose parents have ended during the delay are in the target, disks and collectors begin then too.
+disk_ext4
+rm state
+cat >job <<'END'
+write() { dd if=/dev/zero of="disk/$1" bs=4k count=8 oflag=direct 2>/dev/null; }
+(setsid sh -c 'read _ <gate; od late >daemon.out; : >over; read _ <gate' </dev/null &) &
+wait
+write early
+echo early >state
+read _ <gate
+write late
+exit 7
+END
+spawn --delay 2 --probes +bio --disk "$disk" --collectors cpu --wait-all -- sh job
+await test -s state
+await grep -qs '	snapshot	' "$t/open.out"
+equal "processes that were there" "$(col pids PID 'EVENT == "snapshot"' | sort -u | wc -l)" 2
+echo >&9
+echo >&9
+await test -e over
+echo >&9
+join
+equal "status" $rc 7
+check whole
+equal "opened by the one without a parent" "$(rows open 'COMM == "od" && FILE == "late" && RET >= 0' | wc -l)" 1
+[ -n "$(rows bio 'T == "W"')" ] || fail "no requests of afterwards"
+for file in bio cpu pids time_align; do
+	col $file TIMESTAMP | sed "s/\$/ $file/"
+done | sort -n | head -n 1 >first
+after='>= m["workload"]["start"]["monotonic_ns"] + 2 * 10**9'
+equal "the first row of all, $(cat first)" "$(manifest "$(cut -d' ' -f1 first) $after")" True
+equal "the start" "$(manifest "m['start']['monotonic_ns'] $after")" True
+
+# Where the hooks are refused at its end, which a lack of descriptors stands for here, the workload
+# runs already: it goes on, and its status is ours.
+rm state
+cat >job.py <<'END'
+import os, resource, sys
+parent = os.getppid()
+used = {int(fd) for fd in os.listdir(f"/proc/{parent}/fd")}
+free = [fd for fd in range(len(used) + 2) if fd not in used]
+resource.prlimit(parent, resource.RLIMIT_NOFILE, (free[1], free[1]))
+open("state", "w").write("over")
+sys.stdin.readline()
+sys.exit(7)
+END
+spawn --delay 3 -- sh -c 'exec python3 job.py <gate'
+await test -s state
+await grep -q 'error: .*open files.*; the workload goes on without a trace' err
+await grep -qs 'open files' "$t/manifest.json"
+gone "$dlt" && fail "it did not wait for the workload"
+echo >&9
+join
+equal "status" $rc 7
+equal "backends" "$(manifest '{p["backend"] for p in m["probes"]}, m["complete"]')" "({'none'}, True)"
+equal "rows" "$(rows pids | wc -l)" 0
 
 # What is attached to need not have ended because it has not been joined yet.
 rm state

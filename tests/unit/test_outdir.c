@@ -58,6 +58,8 @@ static int make(const char *path, bool force)
 	int r = outdir_open(&d, at(path), getuid(), getgid(), force);
 
 	assert_int_equal(r < 0, d.fd < 0);
+	if (!r)
+		r = outdir_clear(&d);
 	outdir_close(&d);
 	return r;
 }
@@ -245,6 +247,63 @@ static void replaces_a_trace_by_force_alone(void **state)
 	assert_true(exists("t/notes.out"));
 }
 
+static void old_trace_stays_until_it_is_cleared(void **state)
+{
+	struct outdir d;
+
+	mkdir(at("t"), 0700);
+	put("t/bio.out", "");
+	put("t/workload.log", "old");
+	put("t/manifest.json", MANIFEST);
+	chmod(at("t"), 0750);
+	assert_int_equal(outdir_open(&d, at("t"), getuid(), getgid(), true), 0);
+	put("t/" OUTDIR_LOG_NEW, "new");
+	assert_true(exists("t/bio.out"));
+	outdir_discard(&d);
+	assert_true(exists("t/bio.out"));
+	assert_int_equal(stat_of("t/workload.log").st_size, 3);
+	assert_false(exists("t/" OUTDIR_LOG_NEW));
+	assert_int_equal(stat_of("t").st_mode, S_IFDIR | 0750);
+
+	assert_int_equal(outdir_open(&d, at("t"), getuid(), getgid(), true), 0);
+	put("t/" OUTDIR_LOG_NEW, "the new");
+	assert_int_equal(outdir_clear(&d), 0);
+	assert_false(exists("t/bio.out"));
+	assert_false(exists("t/manifest.json"));
+	assert_int_equal(stat_of("t/workload.log").st_size, 7);
+	assert_false(exists("t/" OUTDIR_LOG_NEW));
+	outdir_close(&d);
+}
+
+static void discarding_leaves_what_was_there(void **state)
+{
+	struct outdir d;
+
+	assert_int_equal(outdir_open(&d, at("new"), getuid(), getgid(), false), 0);
+	put("new/bio.out", "");
+	outdir_discard(&d);
+	assert_false(exists("new"));
+
+	mkdir(at("made"), 0755);
+	chmod(at("made"), 0755);
+	assert_int_equal(outdir_open(&d, at("made"), getuid(), getgid(), false), 0);
+	put("made/bio.out", "");
+	outdir_discard(&d);
+	assert_int_equal(stat_of("made").st_mode, S_IFDIR | 0755);
+	assert_false(exists("made/bio.out"));
+}
+
+static void names_what_could_not_be_had(void **state)
+{
+	struct outdir d;
+
+	put("file", "");
+	assert_int_equal(outdir_open(&d, at("file/x/y"), getuid(), getgid(), false), -ENOTDIR);
+	assert_string_equal(d.path, at("file"));
+	assert_int_equal(outdir_open(&d, at("file"), getuid(), getgid(), false), -ENOTDIR);
+	assert_string_equal(d.path, at("file"));
+}
+
 static void force_needs_a_manifest_of_dltraced(void **state)
 {
 	static const char *const others[] = {
@@ -331,6 +390,9 @@ int main(void)
 		IN_FOLDER(takes_an_empty_folder),
 		IN_FOLDER(refuses_what_is_no_empty_folder),
 		IN_FOLDER(replaces_a_trace_by_force_alone),
+		IN_FOLDER(old_trace_stays_until_it_is_cleared),
+		IN_FOLDER(discarding_leaves_what_was_there),
+		IN_FOLDER(names_what_could_not_be_had),
 		IN_FOLDER(force_needs_a_manifest_of_dltraced),
 		IN_FOLDER(running_trace_keeps_its_folder),
 		IN_FOLDER(shared_folder_is_refused),
