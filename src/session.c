@@ -441,7 +441,7 @@ void session_end_tracing(struct session *s)
 	collectors_free(&s->collectors);
 	s->manifest.end = session_now();
 	session_write_manifest(s, true);
-	if (s->traced)
+	if (s->traced && !s->gone)
 		status_summary(&s->status, s->tracer.probes, s->dir.path);
 }
 
@@ -463,6 +463,8 @@ static int finish(struct session *s)
 	if (s->ended) /* before the workload: its status was not known yet */
 		session_write_manifest(s, true);
 	session_end_tracing(s);
+	if (s->gone)
+		return code;
 	if (s->cfg->collect.n &&
 	    collect_files(&s->user, s->dir.path, s->dir.fd, &s->cfg->collect, error, sizeof(error)) < 0)
 		log_warn("%s", error);

@@ -18,6 +18,8 @@ int session_write_manifest(struct session *s, bool complete)
 	struct manifest *m = &s->manifest;
 	int r;
 
+	if (s->gone)
+		return 0;
 	m->probes = rows;
 	m->n_probes = 0;
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {

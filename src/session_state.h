@@ -47,6 +47,7 @@ struct session {
 	bool traced; /* false where nothing can be traced: --best-effort, or the end of --delay */
 	char why_not[1024];
 	bool ended;  /* hooks off, files whole */
+	bool gone;   /* somebody has removed the folder: nothing is written any more */
 	bool paused; /* below --min-free */
 	unsigned int interrupts;
 	int interrupt; /* the signal that ended it before the workload did */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/timerfd.h>
 
@@ -43,6 +44,27 @@ void watch_space(struct session *s)
 		s->paused = false;
 		drain_pause(&s->drain, false);
 	}
+}
+
+/* --- the folder -------------------------------------------------------------------------------------- */
+
+/* Removed by somebody: what is written now would reach nobody, and take space all the same. */
+static bool folder_gone(const struct session *s)
+{
+	struct stat st;
+
+	return fstat(s->dir.fd, &st) < 0 ? errno == ESTALE : st.st_nlink == 0;
+}
+
+static int end_without_folder(struct session *s)
+{
+	bool runs = s->workload.pid && !s->workload.ended;
+
+	log_err("%s has been removed: the trace is lost%s", s->dir.path, runs ? ", the workload goes on" : "");
+	s->gone = true;
+	session_end_tracing(s);
+	s->phase = runs ? PHASE_UNTRACED : PHASE_OVER;
+	return s->workload.pid ? 0 : -ENOENT;
 }
 
 /* --- phases ---------------------------------------------------------------------------------------- */
@@ -130,6 +152,12 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 
 	if (read(fd, &n, sizeof(n)) < 0)
 		return 0;
+	if (!s->ended && folder_gone(s)) {
+		int r = end_without_folder(s);
+
+		if (r < 0)
+			return r;
+	}
 	if (s->traced && !s->ended) {
 		watch_space(s);
 		status_update(&s->status, &s->tracer, &s->drain);
