@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+#
+# What the programs in this folder share. They keep what is dear to make, kernels and the guests'
+# root, in $vm_cache, outside of build/, so that a fresh clone finds it. Everything there is made
+# under another name and then renamed, and under a lock: it is whole or absent.
+PATH=$PATH:/usr/sbin:/sbin
+vm_here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
+vm_repo=${vm_here%/tests/vm}
+vm_cache=${DLT_VM_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/dltraced/vm}
+
+say() { echo "${0##*/}: $*" >&2; }
+fail() { say "$@"; exit 1; }
+
+# skip WHY: this machine cannot do it, which is not a failure of what is tested.
+skip() { say "$@"; exit 77; }
+
+# need COMMAND:PACKAGE...
+need() {
+	local c
+
+	for c; do
+		command -v "${c%:*}" >/dev/null || skip "${c%:*} not found: install ${c#*:}"
+	done
+}
+
+# lock NAME: hold it until this program ends.
+lock() {
+	mkdir -p "$vm_cache" || exit 1
+	exec 8>"$vm_cache/$1.lock"
+	flock -n 8 && return
+	say "waiting for another run that makes $1"
+	flock 8
+}
+
+# ext4_image FOLDER FILE LABEL FREE [OPTION...]: an image of it with FREE MiB to spare, made without
+# mounting and without root. There is a MiB more, for an -E offset.
+ext4_image() {
+	local dir=$1 file=$2 label=$3 free=$4 mib inodes
+
+	shift 4
+	mib=$(($(du -sm --apparent-size "$dir" | cut -f 1) * 5 / 4 + free))
+	inodes=$(($(find "$dir" | wc -l) * 2 + 10000))
+	rm -f "$file"
+	truncate -s "$((mib + 1))M" "$file" || return
+	mke2fs -q -t ext4 -F -L "$label" -N "$inodes" -m 0 -b 4096 -d "$dir" "$@" "$file" "${mib}M"
+}
