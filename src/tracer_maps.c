@@ -91,6 +91,21 @@ static int map_create(struct tracer *t, enum tracer_map m, enum bpf_map_type typ
 	return 0;
 }
 
+/* All at once where the kernel can: it waits for an RCU grace period after each single update. */
+static int rings_enter(struct tracer *t)
+{
+	uint32_t keys[RINGS_MAX], n = t->n_rings;
+
+	for (uint32_t i = 0; i < n; i++)
+		keys[i] = i;
+	if (bpf_map_update_batch(t->maps[TRACER_RINGS], keys, t->ring_fds, &n, NULL) == 0)
+		return 0;
+	for (uint32_t i = 0; i < t->n_rings; i++)
+		if (bpf_map_update_elem(t->maps[TRACER_RINGS], &i, &t->ring_fds[i], BPF_ANY) < 0)
+			return -errno;
+	return 0;
+}
+
 static int rings_create(struct tracer *t)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts);
@@ -106,10 +121,7 @@ static int rings_create(struct tracer *t)
 					    sizeof(uint32_t), t->n_rings, &opts);
 	if (t->maps[TRACER_RINGS] < 0)
 		return tracer_fail(t, -errno, "array of ring buffers");
-	for (uint32_t i = 0; i < t->n_rings; i++)
-		if (bpf_map_update_elem(t->maps[TRACER_RINGS], &i, &t->ring_fds[i], BPF_ANY) < 0)
-			return tracer_fail(t, -errno, "array of ring buffers");
-	return 0;
+	return rings_enter(t) < 0 ? tracer_fail(t, -errno, "array of ring buffers") : 0;
 }
 
 int tracer_maps_create(struct tracer *t)
