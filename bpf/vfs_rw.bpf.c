@@ -1,60 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads and writes, one record per call and side (a call between two files has an R and a W). */
-#include "file.bpf.h"
-
-#include "dlt/vfs_rw.h"
-
-#define O_APPEND 02000 /* asm-generic/fcntl.h */
-#define RWF_NOAPPEND 0x20 /* linux/fs.h */
-
-/* A descriptor's side of a call. */
-struct side {
-	struct dlt_file_id id;
-	__s64 offset;
-	__u32 fd;
-	__u32 f_flags;
-};
-
-/*
- * Look at FD at the end of a call that moved RET bytes. OFFSET: where it began if the call said so;
- * DLT_NONE: the file's own position, less RET.
- */
-static __always_inline void side_look(struct side *side, struct task_struct *task,
-				      const struct dlt_call *call, __u32 tid, __u32 fd, __s64 offset,
-				      long ret)
-{
-	struct file *file = file_of_fd(task, fd);
-	__s64 moved = ret > 0 ? ret : 0;
-
-	side->id = (struct dlt_file_id){};
-	side->fd = fd;
-	side->f_flags = 0;
-	side->offset = DLT_NONE;
-	if (!file)
-		return;
-	file_note(task, file, call, tid, &side->id);
-	side->f_flags = KLOAD(file, f_flags);
-	if (!(KLOAD(file, f_mode) & FMODE_LSEEK))
-		return; /* pipes, sockets, terminals */
-	side->offset = offset != DLT_NONE ? offset : KLOAD(file, f_pos) - moved;
-	/* eventfd, /dev/zero: seekable in name only, their position does not move */
-	if (offset == DLT_NONE && side->offset < 0)
-		side->offset = DLT_NONE;
-}
-
-static __always_inline void rw_fill(struct dlt_vfs_rw *rec, const struct side *side, __u32 dir,
-				    __u64 requested, __u32 extra_flags, __s64 disk_bytes, __s64 ret)
-{
-	rec->id = side->id;
-	rec->returned = ret;
-	rec->requested = requested;
-	rec->offset = side->offset;
-	rec->disk_bytes = disk_bytes;
-	rec->fd = side->fd;
-	rec->f_flags = side->f_flags | extra_flags;
-	rec->dir = dir;
-	rec->pad = 0;
-}
+#include "rw.bpf.h"
 
 /* What the call made the kernel fetch from disk: charged to the task when a bio is submitted. */
 static __always_inline __s64 disk_bytes_of(struct task_struct *task, const struct dlt_call *call)
@@ -64,41 +10,19 @@ static __always_inline __s64 disk_bytes_of(struct task_struct *task, const struc
 	return KLOAD(task, ioac.read_bytes) - call->disk_bytes;
 }
 
-/* RWF_* (linux/fs.h) as the open flags that mean the same. */
-static __always_inline __u32 rwf_flags(__u64 rwf)
-{
-	return (rwf & 2 ? 010000 /* RWF_DSYNC: O_DSYNC */ : 0) |
-	       (rwf & 4 ? 04010000 /* RWF_SYNC: O_SYNC */ : 0) |
-	       (rwf & 8 ? DLT_RW_NOWAIT : 0) | (rwf & 16 ? O_APPEND /* RWF_APPEND */ : 0);
-}
-
-/*
- * Where a write of RET bytes with a position began that went to the file's end all the same
- * (pwrite(2), BUGS): no position tells, the size does.
- */
-static __always_inline __s64 appended_at(struct task_struct *task, __u32 fd, long ret)
-{
-	struct file *file = file_of_fd(task, fd);
-	struct inode *inode;
-
-	if (!file)
-		return DLT_NONE;
-	inode = KLOAD(file, f_inode);
-	return KLOAD(inode, i_size) - ret;
-}
-
 /* The row of a call on one descriptor, its first argument. */
 static __always_inline void rw_send(struct task_struct *task, struct dlt_call *call, __u32 tid,
 				    __u64 requested, __s64 offset, __u32 extra_flags, long ret)
 {
+	struct file *file = file_of_fd(task, call->args[0]);
 	struct dlt_vfs_rw *rec;
 	struct side side;
 
-	side_look(&side, task, call, tid, call->args[0], offset, ret);
+	side_look(&side, task, file, call, tid, call->args[0], offset, ret);
 	if (ret > 0 && offset != DLT_NONE && call->shape & DLT_RW_WRITE &&
 	    (side.f_flags | extra_flags) & O_APPEND &&
 	    !(call->shape & DLT_RW_RWF && call->args[5] & RWF_NOAPPEND))
-		side.offset = appended_at(task, call->args[0], ret);
+		side.offset = appended_at(file, ret);
 	rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
 	if (rec) {
 		rw_fill(rec, &side, call->shape & DLT_RW_WRITE ? DLT_RW_W : DLT_RW_R, requested,
@@ -123,36 +47,6 @@ CALL_END(rw_exit)
 		offset = call->args[3];
 	rw_send(task, call, tid, call->args[2], offset, 0, ret);
 	return 0;
-}
-
-/*
- * The sum of the lengths of an iovec: the kernel copied it in, so at the call's end it is there. Two
- * global functions, verified once each: as one loop it took the verifier 85 ms at each caller.
- */
-#define IOV_BATCH 16
-__noinline __u64 iov_batch_bytes(__u64 addr, __u64 n)
-{
-	struct iovec iov[IOV_BATCH] = {};
-	__u64 sum = 0;
-
-	if (n > IOV_BATCH)
-		n = IOV_BATCH;
-	if (bpf_probe_read_user(iov, n * sizeof(iov[0]), (void *)addr))
-		return 0;
-	for (int i = 0; i < IOV_BATCH; i++)
-		sum += iov[i].iov_len;
-	return sum;
-}
-
-__noinline __u64 iov_bytes(__u64 addr, __u64 count)
-{
-	__u64 sum = 0, i;
-
-	if (count > DLT_IOVS_MAX)
-		return 0; /* refused by the kernel (EINVAL) */
-	for (i = 0; i < DLT_IOVS_MAX && i < count; i += IOV_BATCH)
-		sum += iov_batch_bytes(addr + i * sizeof(struct iovec), count - i);
-	return sum;
 }
 
 CALL_END(rw_vec_exit)
@@ -213,8 +107,8 @@ CALL_END(rw_copy_exit)
 		to_pos = call->args[3];
 		len = call->args[4];
 	}
-	side_look(&in, task, call, tid, from, begin_at(from_pos, ret), ret);
-	side_look(&out, task, call, tid, to, begin_at(to_pos, ret), ret);
+	side_look(&in, task, file_of_fd(task, from), call, tid, from, begin_at(from_pos, ret), ret);
+	side_look(&out, task, file_of_fd(task, to), call, tid, to, begin_at(to_pos, ret), ret);
 	rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
 	if (rec) {
 		rw_fill(&rec->from, &in, DLT_RW_R, len, 0, disk_bytes_of(task, call), ret);
@@ -251,7 +145,8 @@ __noinline int iocb_row(__u64 iocbpp, __u32 i)
 	dir = op == IOCB_CMD_PREAD || op == IOCB_CMD_PREADV ? DLT_RW_R :
 	      op == IOCB_CMD_PWRITE || op == IOCB_CMD_PWRITEV ? DLT_RW_W : DLT_RW_NEITHER;
 	bytes = op >= IOCB_CMD_PREADV ? iov_bytes(iocb.aio_buf, iocb.aio_nbytes) : iocb.aio_nbytes;
-	side_look(&side, task, call, tid, iocb.aio_fildes, iocb.aio_offset, 0);
+	side_look(&side, task, file_of_fd(task, iocb.aio_fildes), call, tid, iocb.aio_fildes,
+		  iocb.aio_offset, 0);
 	ring = ring_here();
 	if (!ring || ring_crowded(ring))
 		return 1;

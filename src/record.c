@@ -285,6 +285,8 @@ static char *put_field(char *out, const struct probe *p, const struct field *f, 
 	case FIELD_U32:
 		return text_put_u64(out, *(const uint32_t *)at);
 	case FIELD_S32:
+		if (*(const int32_t *)at == DLT_NONE32)
+			return put_nullable(out, f, DLT_NONE);
 		return text_put_s64(out, *(const int32_t *)at);
 	case FIELD_HEX:
 		return text_put_hex(out, *(const uint64_t *)at);

@@ -21,7 +21,7 @@ enum field_kind {
 	FIELD_UTC,   /* the same u64 as UTC by the clock map */
 	FIELD_U16,
 	FIELD_U32,
-	FIELD_S32,
+	FIELD_S32,   /* DLT_NONE32 "-" */
 	FIELD_U64,
 	FIELD_S64,   /* DLT_NONE "-", DLT_UNKNOWN "?", as in all signed kinds below */
 	FIELD_HEX,   /* u64 */

@@ -51,6 +51,18 @@ static struct dlt_file_id file_behind(struct decode *d, const struct dlt_call *c
 	return e ? e->id : (struct dlt_file_id){};
 }
 
+void running_silence(struct dlt_hdr *rec)
+{
+	const struct probe *p = probes[rec->probe];
+
+	for (unsigned int i = 0; i < p->n_fields; i++) {
+		int64_t *v = (int64_t *)((char *)rec + p->fields[i].offset);
+
+		if (p->fields[i].kind == FIELD_S64 && *v == DLT_UNKNOWN)
+			*v = DLT_NONE;
+	}
+}
+
 void running_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns)
 {
 	union {
@@ -82,5 +94,7 @@ void running_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns)
 	if (!with_file.id.ino)
 		with_file.id = file_behind(d, call, (int)call->args[0]);
 	p->running(&with_file, &rec.hdr);
+	if (call->flags & DLT_CALL_SILENT)
+		running_silence(&rec.hdr);
 	decode_record(d, &rec, rec.hdr.size);
 }

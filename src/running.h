@@ -7,8 +7,12 @@
 
 struct decode;
 struct dlt_call;
+struct dlt_hdr;
 
 /* Write the row of CALL as of NOW_NS. */
 void running_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns);
+
+/* REC may have ended, unseen: its "?" become "-". */
+void running_silence(struct dlt_hdr *rec);
 
 #endif

@@ -13,6 +13,7 @@
 #include <bpf/libbpf.h>
 
 #include "log.h"
+#include "uring.h"
 #include "util.h"
 
 #define INIT_PID_NS_INO 0xeffffffc /* PROC_PID_INIT_INO, include/linux/proc_ns.h */
@@ -320,7 +321,9 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 			r = 0;
 		}
 	}
-	return r < 0 ? r : calls_load(t, calls, 0);
+	if (!r)
+		r = calls_load(t, calls, 0);
+	return r < 0 ? r : uring_open(&t->uring, t);
 }
 
 /* --- attachment --------------------------------------------------------------------------------- */
@@ -395,6 +398,8 @@ int tracer_attach(struct tracer *t)
 	for (unsigned int i = 1; !r && i < DLT_PROBES; i++)
 		if (i != DLT_pids && t->loaded >> i & 1)
 			r = object_attach(t, i);
+	if (!r)
+		r = uring_attach(t->uring, t);
 	return r < 0 ? r : calls_attach(t);
 }
 
@@ -402,6 +407,7 @@ void tracer_detach(struct tracer *t)
 {
 	for (unsigned int i = 0; i < t->n_dispatchers; i++)
 		dispatcher_detach_all(&t->dispatchers[i]);
+	uring_detach(t->uring);
 	while (t->n_links)
 		bpf_link__destroy(t->links[--t->n_links]);
 }
@@ -411,6 +417,7 @@ void tracer_free(struct tracer *t)
 	if (!t->ring_bytes) /* never loaded: descriptors are 0, not -1 */
 		return;
 	tracer_detach(t);
+	uring_close(t->uring);
 	for (unsigned int i = 0; i < t->n_dispatchers; i++)
 		dispatcher_free(&t->dispatchers[i]);
 	for (unsigned int i = 0; i < DLT_PROBES; i++) {

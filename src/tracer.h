@@ -20,6 +20,7 @@
 
 struct bpf_link;
 struct btf;
+struct uring;
 
 #define TRACER_LINKS_MAX 64
 #define TRACER_DISPATCHERS_MAX 12 /* two prototypes a backend, and more when probes fall back one by one */
@@ -56,6 +57,9 @@ struct tracer {
 	struct dispatcher dispatchers[TRACER_DISPATCHERS_MAX];
 	unsigned int n_dispatchers;
 	const struct backend_kind *backends[DLT_PROBES]; /* what a probe's calls are seen by */
+
+	struct uring *uring; /* requests of io_uring; NULL: none are traced, */
+	const char *uring_why; /* and why */
 
 	char *why[DLT_PROBES]; /* why not by a better backend; or, out of PROBES, why not at all */
 	char error[512]; /* what failed and what would help, after a failed call */

@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "uring.h"
 #include "util.h"
 
 static void byte_set(struct tracer *t, pid_t tgid, uint8_t state)
@@ -100,6 +101,7 @@ void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct
 		key = next;
 		prev = &key;
 	}
+	uring_in_flight(t->uring, fn, ctx);
 }
 
 void tracer_in_flight_recs(struct tracer *t, uint64_t now_ns,
@@ -108,6 +110,7 @@ void tracer_in_flight_recs(struct tracer *t, uint64_t now_ns,
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (t->objects[i].obj && probes[i]->in_flight)
 			probes[i]->in_flight(&t->objects[i], fn, ctx, now_ns);
+	uring_in_flight_recs(t->uring, now_ns, fn, ctx);
 }
 
 static uint64_t object_skipped(const struct bpf_object *obj)
@@ -129,7 +132,7 @@ static uint64_t object_skipped(const struct bpf_object *obj)
 
 void tracer_skipped(const struct tracer *t, uint64_t skipped[DLT_PROBES])
 {
-	skipped[0] = 0;
+	skipped[0] = uring_skipped(t->uring);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		skipped[i] = object_skipped(t->objects[i].obj);
 	for (unsigned int i = 0; i < t->n_dispatchers; i++)

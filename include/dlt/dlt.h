@@ -28,6 +28,7 @@ enum dlt_probe {
 
 /* Values of nullable signed fields. No call returns or takes them in earnest. */
 #define DLT_NONE (-0x7fffffffffffffffLL - 1) /* "-": does not apply */
+#define DLT_NONE32 (-0x7fffffff - 1)	     /* the same in 32 bits */
 #define DLT_UNKNOWN (DLT_NONE + 1)	     /* "?": the call was still running */
 
 /* Every record begins with this. TIMESTAMP is taken after the reserve: see docs/design.md. */
@@ -96,6 +97,7 @@ struct dlt_callinfo {
 	__u8 flags; /* DLT_CALL_* */
 };
 #define DLT_CALL_ENTRY 1 /* has a handler for the entry too */
+#define DLT_CALL_SILENT 2 /* in flight for all that is known: its success is not told (io_uring) */
 #define DLT_CALL_OWNER 4 /* in the bits from here: the number of the dispatcher that saw it begin */
 
 /* Counters per probe and CPU. Entries seen = emitted + lost + in flight. */

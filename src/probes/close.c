@@ -24,6 +24,7 @@ static const struct field fields[] = {
 static const struct probe_call calls[] = {
 	{ "close", SYS_close, 0, "close_exit", "close_entry" },
 	{ "close_range", SYS_close_range, DLT_CLOSE_RANGE, "close_exit" },
+	{ "io_uring:close", -1 },
 };
 
 static int close_open(struct probe_object *o, const struct dlt_config *cfg)
@@ -38,6 +39,8 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 	rec->id = call->id;
 	rec->ret = DLT_UNKNOWN;
 	rec->fd = (int32_t)call->args[0];
+	if (rec->fd == DLT_NONE32)
+		rec->fd = DLT_NONE;
 	rec->last = call->shape == DLT_CLOSE_RANGE ? (int64_t)(uint32_t)call->args[1] : DLT_NONE;
 }
 

@@ -50,6 +50,12 @@ static const struct probe_call calls[] = {
 	{ "symlinkat", SYS_symlinkat, DLT_CD_SYMLINKAT, "create_del_exit" },
 	{ "unlink", SYS_unlink, DLT_CD_UNLINK, "create_del_exit" },
 	{ "unlinkat", SYS_unlinkat, DLT_CD_UNLINKAT, "create_del_exit" },
+	/* requests, not calls: src/uring.c */
+	{ "io_uring:linkat", -1 },
+	{ "io_uring:mkdirat", -1 },
+	{ "io_uring:renameat", -1 },
+	{ "io_uring:symlinkat", -1 },
+	{ "io_uring:unlinkat", -1 },
 };
 
 static int create_del_open(struct probe_object *o, const struct dlt_config *cfg)

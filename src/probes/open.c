@@ -36,9 +36,11 @@ static const struct probe_call calls[] = {
 	{ "open", SYS_open, DLT_OPEN_PLAIN, "open_exit" },
 	{ "openat", SYS_openat, DLT_OPEN_AT, "open_exit" },
 	{ "openat2", SYS_openat2, DLT_OPEN_HOW, "open_exit" },
-	{ "snapshot", -1 }, /* open when the trace came */
+	[DLT_OPEN_SNAPSHOT] = { "snapshot", -1 }, /* open when the trace came */
+	{ "io_uring:openat", -1 },
+	{ "io_uring:openat2", -1 },
 };
-_Static_assert(ARRAY_SIZE(calls) - 1 == DLT_OPEN_SNAPSHOT, "the BPF side knows this number");
+_Static_assert(ARRAY_SIZE(calls) - 3 == DLT_OPEN_SNAPSHOT, "the BPF side knows this number");
 
 static int open_open(struct probe_object *o, const struct dlt_config *cfg)
 {

@@ -33,6 +33,12 @@ static const struct probe_call calls[] = {
 	{ "sync_file_range", SYS_sync_file_range, DLT_SYNC_RANGE, "sync_exit" },
 	{ "syncfs", SYS_syncfs, DLT_SYNC_FD, "sync_exit" },
 	{ "truncate", SYS_truncate, DLT_SYNC_TRUNCATE, "sync_exit" },
+	/* requests, not calls: src/uring.c */
+	{ "io_uring:fallocate", -1 },
+	{ "io_uring:fdatasync", -1 },
+	{ "io_uring:fsync", -1 },
+	{ "io_uring:ftruncate", -1 },
+	{ "io_uring:sync_file_range", -1 },
 };
 
 static int sync_open(struct probe_object *o, const struct dlt_config *cfg)
@@ -74,6 +80,8 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 
 	rec->ret = DLT_UNKNOWN;
 	rec->fd = fd ? (int32_t)call->args[0] : DLT_NONE;
+	if (rec->fd == DLT_NONE32)
+		rec->fd = DLT_NONE; /* a fixed file of io_uring */
 	if (fd)
 		rec->id = call->id;
 	rec->offset = offset ? (int64_t)call->args[offset] : DLT_NONE;

@@ -3,6 +3,7 @@
 #include "dlt/vfs_rw.h"
 
 #include <fcntl.h>
+#include <string.h>
 
 #include "decode.h"
 #include "probe.h"
@@ -32,7 +33,7 @@ static const struct field fields[] = {
 	  offsetof(struct dlt_vfs_rw, offset) },
 	{ "DISK_BYTES", "bytes that the call made the kernel fetch, read-ahead included; 0: from cache",
 	  FIELD_S64, offsetof(struct dlt_vfs_rw, disk_bytes) },
-	{ "FD", "descriptor", FIELD_S32, offsetof(struct dlt_vfs_rw, fd) },
+	{ "FD", "descriptor; - for a fixed file of io_uring", FIELD_S32, offsetof(struct dlt_vfs_rw, fd) },
 	{ "FLAGS", "DIRECT APPEND NOWAIT SYNC, of the file or the call", FIELD_BITS,
 	  offsetof(struct dlt_vfs_rw, f_flags), 0, 0, flag_names },
 	FIELD_FID_OF(struct dlt_vfs_rw, id),
@@ -66,6 +67,17 @@ static const struct probe_call calls[] = {
 	{ "splice", SYS_splice, DLT_RW_SPLICE, "rw_copy_exit" },
 	{ "write", SYS_write, DLT_RW_WRITE, "rw_exit" },
 	{ "writev", SYS_writev, DLT_RW_VEC | DLT_RW_WRITE, "rw_vec_exit" },
+	/* requests, not calls: src/uring.c */
+	{ "io_uring:read", -1 },
+	{ "io_uring:read_fixed", -1 },
+	{ "io_uring:read_multishot", -1 },
+	{ "io_uring:readv", -1 },
+	{ "io_uring:readv_fixed", -1 },
+	{ "io_uring:splice", -1 },
+	{ "io_uring:write", -1 },
+	{ "io_uring:write_fixed", -1 },
+	{ "io_uring:writev", -1 },
+	{ "io_uring:writev_fixed", -1 },
 };
 
 static int vfs_rw_open(struct probe_object *o, const struct dlt_config *cfg)
@@ -92,7 +104,8 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 {
 	struct dlt_vfs_rw *rec = (struct dlt_vfs_rw *)hdr;
 	bool copy = calls[call->func].nr == SYS_sendfile || calls[call->func].nr == SYS_splice ||
-		    calls[call->func].nr == SYS_copy_file_range;
+		    calls[call->func].nr == SYS_copy_file_range ||
+		    strstr(calls[call->func].name, ":splice");
 
 	rec->returned = DLT_UNKNOWN;
 	rec->disk_bytes = DLT_UNKNOWN;
