@@ -73,8 +73,13 @@ static void hold_standard_streams(void)
 int main(int argc, char **argv)
 {
 	static char help[] = "--help";
+	FILE *plain;
 
 	hold_standard_streams();
+	/* argp and getopt repeat arguments there, which may hold orders to a terminal */
+	plain = log_stream();
+	if (plain)
+		stderr = plain;
 	argp_err_exit_status = CMD_EXIT_FAILURE;
 	if (argc < 2) {
 		print_usage(stderr);

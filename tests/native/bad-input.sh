@@ -56,6 +56,13 @@ refuse "workload 'b': given twice" --workload a --workload b
 refuse "not by both" --workload a
 refuse "unexpected argument 'stray'" stray
 
+# What is repeated of an argument gives no orders to a terminal.
+evil=$(printf 'x\033]0;owned\a')
+for arg in "$evil" "--$evil" "--linger=$evil"; do
+	refuse 'x?]0;owned?' "$arg"
+	equal "control bytes of $arg" "$(tr -d '\n -~' <err | od -An -c)" ""
+done
+
 # --- folders --------------------------------------------------------------------------------------
 
 # contents FOLDER: owner, mode, time and checksum of everything in it.
