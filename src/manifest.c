@@ -201,6 +201,17 @@ static uint64_t timeval_us(const struct timeval *tv)
 	return (uint64_t)tv->tv_sec * 1000000 + (uint64_t)tv->tv_usec;
 }
 
+/*
+ * The most memory that was resident, each ring once: ring.c maps its pages twice in a row, so that a
+ * record never wraps, and the kernel counts both.
+ */
+static uint64_t max_rss_bytes(const struct rusage *ru, const struct manifest *m)
+{
+	uint64_t bytes = (uint64_t)ru->ru_maxrss * 1024, rings = m->n_rings * m->ring_bytes;
+
+	return bytes > 2 * rings ? bytes - rings : bytes;
+}
+
 /* What the trace cost: this process alone, not the workload nor the collectors. */
 static void put_self(struct json *j, const struct manifest *m)
 {
@@ -211,7 +222,7 @@ static void put_self(struct json *j, const struct manifest *m)
 	json_u64(j, "pid", (uint64_t)getpid());
 	json_u64(j, "cpu_user_us", timeval_us(&ru.ru_utime));
 	json_u64(j, "cpu_system_us", timeval_us(&ru.ru_stime));
-	json_u64(j, "max_rss_bytes", (uint64_t)ru.ru_maxrss * 1024);
+	json_u64(j, "max_rss_bytes", max_rss_bytes(&ru, m));
 	json_u64(j, "written_bytes", m->written_bytes);
 	json_end(j);
 }
