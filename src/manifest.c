@@ -154,6 +154,18 @@ static void put_workload(struct json *j, const struct manifest *m)
 	json_end(j);
 }
 
+static void put_workload_log(struct json *j, const struct manifest *m)
+{
+	if (!m->workload_log.kept) {
+		json_null(j, "workload_log");
+		return;
+	}
+	json_object(j, "workload_log");
+	json_u64(j, "written_bytes", m->workload_log.written_bytes);
+	json_u64(j, "lost_bytes", m->workload_log.lost_bytes);
+	json_end(j);
+}
+
 static void put_probe(struct json *j, const struct manifest_probe_row *p)
 {
 	json_object(j, NULL);
@@ -245,6 +257,7 @@ static void put_manifest(struct json *j, const struct manifest *m, bool complete
 	put_time(j, "start", &m->start);
 	put_time(j, "end", &m->end);
 	put_workload(j, m);
+	put_workload_log(j, m);
 	json_array(j, "probes");
 	for (unsigned int i = 0; i < m->n_probes; i++)
 		put_probe(j, &m->probes[i]);

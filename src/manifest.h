@@ -49,6 +49,10 @@ struct manifest {
 		int status;    /* raw, of waitpid; from END on */
 		int exit_code; /* what dltraced returns for it */
 	} workload;
+	struct {
+		bool kept; /* --log */
+		uint64_t written_bytes, lost_bytes;
+	} workload_log;
 	const struct manifest_probe_row *probes;
 	unsigned int n_probes;
 	const struct manifest_collector_row *collectors;

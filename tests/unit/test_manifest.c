@@ -186,6 +186,7 @@ static void attached_traces_have_no_workload(void **state)
 	assert_string_equal(f.argv, "");
 	text = content(NAME);
 	expect_in(text, "\"workload\": null");
+	expect_in(text, "\"workload_log\": null");
 	expect_in(text, "\"pids\": [\n      17,\n      18\n    ]");
 	expect_in(text, "\"comm\": [\n      \"pt_*\"\n    ]");
 }
