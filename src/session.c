@@ -308,6 +308,7 @@ static int record(struct session *s)
 static void untrace(struct session *s)
 {
 	s->traced = false;
+	targets_await_end(&s->targets, &s->loop);
 	tracer_detach(&s->tracer);
 	collectors_stop(&s->collectors, &s->loop);
 	drain_free(&s->drain);
@@ -355,6 +356,9 @@ int session_begin_tracing(struct session *s)
 
 	if (r < 0)
 		return r;
+	r = s->traced ? targets_await(&s->targets, &s->tracer, &s->loop) : 0;
+	if (r < 0)
+		return log_err_r(r, "waiting for containers");
 	if (s->traced)
 		watch_space(s);
 	s->phase = PHASE_TRACING;
@@ -418,6 +422,7 @@ void session_end_tracing(struct session *s)
 	s->ended = true;
 	log_status(NULL);
 	workload_await_output(&s->workload);
+	targets_await_end(&s->targets, &s->loop);
 	if (s->traced)
 		tracer_detach(&s->tracer);
 	collectors_stop(&s->collectors, &s->loop);
