@@ -129,7 +129,7 @@ CALL_END(rw_exit)
  * The sum of the lengths of an iovec: the kernel copied it in, so at the call's end it is there. Two
  * global functions, verified once each: as one loop it took the verifier 85 ms at each caller.
  */
-#define IOV_BATCH 16
+#define IOV_BATCH 8 /* more would be too much stack, with the callers' */
 __noinline __u64 iov_batch_bytes(__u64 addr, __u64 n)
 {
 	struct iovec iov[IOV_BATCH] = {};

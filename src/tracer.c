@@ -237,7 +237,23 @@ static int calls_load(struct tracer *t, uint32_t mask, unsigned int rank)
 #define CALL_PREFIX "__no_prefix_known_"
 #endif
 
-/* One pass over the kernel's types: a look-up by name is a pass of its own. */
+/* Is the function type PROTO's first parameter a pointer to something that BTF does not describe? */
+static bool proto_is_opaque(const struct btf *btf, int proto)
+{
+	const struct btf_type *t = btf__type_by_id(btf, (uint32_t)proto);
+
+	if (!btf_is_func_proto(t) || !btf_vlen(t))
+		return true;
+	t = btf__type_by_id(btf, btf_params(t)[0].type);
+	while (btf_is_ptr(t) || btf_is_mod(t))
+		t = btf__type_by_id(btf, t->type);
+	return !btf_is_struct(t);
+}
+
+/*
+ * One pass over the kernel's types: a look-up by name is a pass of its own. Of two of a name the
+ * first, which is what libbpf finds too.
+ */
 static int funcs_find(struct tracer *t)
 {
 	const char *names[DLT_SYSCALLS] = {};
@@ -256,17 +272,21 @@ static int funcs_find(struct tracer *t)
 	for (unsigned int id = 1; id < n; id++) {
 		const struct btf_type *type = btf__type_by_id(t->btf, id);
 		const char *name = btf_is_func(type) ? btf__name_by_offset(t->btf, type->name_off) : "";
+		const char *stem = name;
 
-		if (strncmp(name, CALL_PREFIX, strlen(CALL_PREFIX)))
+		if (!strncmp(name, CALL_PREFIX, strlen(CALL_PREFIX)))
+			stem += strlen(CALL_PREFIX);
+		else if (strncmp(name, "__do_sys_", strlen("__do_sys_")))
 			continue;
 		for (unsigned int nr = 0; nr < DLT_SYSCALLS; nr++) {
 			struct call_func *f = &t->funcs[nr];
 
-			if (!names[nr] || strcmp(names[nr], name + strlen(CALL_PREFIX)))
+			if (!names[nr] || strcmp(names[nr], stem) || f->name[0])
 				continue;
 			snprintf(f->name, sizeof(f->name), "%s", name);
 			f->id = (int)id;
 			f->proto = (int)type->type;
+			f->opaque = proto_is_opaque(t->btf, f->proto);
 		}
 	}
 	return 0;
