@@ -99,11 +99,13 @@ static void object_free(struct probe_object *o)
 
 static void leave_out(struct tracer *t, unsigned int probe, const char *why)
 {
+	char *before = t->why[probe];
+
 	object_free(&t->objects[probe]);
 	t->loaded &= ~(1U << probe);
 	t->probes &= ~(1U << probe);
-	free(t->why[probe]);
-	t->why[probe] = strdup(why);
+	t->why[probe] = strdup(why); /* which may be what was there before */
+	free(before);
 }
 
 /* --- system calls: a backend for each probe ------------------------------------------------------ */
