@@ -14,6 +14,7 @@ static const struct command {
 	const char *name, *help;
 	int (*run)(int argc, char **argv);
 } commands[] = {
+	{ "check", "can this machine be traced, and what to do about it", cmd_check },
 	{ "probes", "the files of a trace and their columns", cmd_probes },
 	{ "report", "sum up a trace folder", cmd_report },
 	{ "start", "trace a command, or what runs already", cmd_start },

@@ -19,19 +19,13 @@
 #include "dlt/dlt.h"
 #include "git.h"
 #include "machine.h"
+#include "ring.h"
 #include "text.h"
 #include "util.h"
 
 #define MANIFEST_FILE "manifest.json"
 #define MANIFEST_TMP "manifest.json.tmp"
 #define GROWTH_BYTES (16 << 10) /* of the last version over the first, and more than that */
-
-/*
- * The load that a stalled drain is reckoned with: above what one thread of small reads reached
- * (534 000 rows/s), and a row's 120 bytes with the 8 of BPF_RINGBUF_HDR_SZ.
- */
-#define STALL_RECORDS_PER_S 600000U
-#define STALL_RECORD_BYTES (120U + 8U)
 
 static void put_list(struct json *j, const char *key, char *const *items)
 {
@@ -194,17 +188,14 @@ static void put_collector(struct json *j, const struct manifest_collector_row *c
 	json_end(j);
 }
 
-/* How long the drain may stand still while one CPU fills its ring at that rate. */
 static void put_rings(struct json *j, const struct manifest *m)
 {
-	uint64_t room = m->ring_bytes - MIN(m->ring_reserve_bytes, m->ring_bytes);
-
 	json_object(j, "rings");
 	json_u64(j, "count", m->n_rings);
 	json_u64(j, "bytes_each", m->ring_bytes);
-	json_u64(j, "stall_ms", room / (STALL_RECORDS_PER_S / 1000 * STALL_RECORD_BYTES));
-	json_u64(j, "stall_records_per_s", STALL_RECORDS_PER_S);
-	json_u64(j, "stall_record_bytes", STALL_RECORD_BYTES);
+	json_u64(j, "stall_ms", ring_stall_ms(m->ring_bytes, m->ring_reserve_bytes));
+	json_u64(j, "stall_records_per_s", RING_STALL_RECORDS_PER_S);
+	json_u64(j, "stall_record_bytes", RING_STALL_RECORD_BYTES);
 	json_end(j);
 }
 

@@ -318,7 +318,7 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 	t->cfg = (struct dlt_config){
 		.n_rings = t->n_rings,
 		.ring_bytes = (uint32_t)t->ring_bytes,
-		.ring_reserve = (uint32_t)(t->ring_bytes / 8),
+		.ring_reserve = (uint32_t)(t->ring_bytes / TRACER_RING_RESERVE),
 		.self_tgid = (uint32_t)getpid(),
 		.all = o->all,
 		.no_args = o->no_args,

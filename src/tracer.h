@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The kernel side of one trace: shared maps, one BPF object per probe, the dispatcher of system
- * calls, attachment and the counters. Control plane. Only tracer*.c, snapshot.c and probes/
- * use libbpf.
+ * calls, attachment and the counters. Control plane. Only tracer*.c, snapshot.c, check_bpf.c and
+ * probes/ use libbpf.
  */
 #ifndef TRACER_H
 #define TRACER_H
