@@ -13,6 +13,7 @@
 #include <bpf/libbpf.h>
 
 #include "log.h"
+#include "preempt.h"
 #include "util.h"
 
 #define INIT_PID_NS_INO 0xeffffffc /* PROC_PID_INIT_INO, include/linux/proc_ns.h */
@@ -184,12 +185,7 @@ static uint32_t backend_load(struct tracer *t, enum backend b, uint32_t mask)
 	uint32_t left = mask;
 	int protos[4] = {};
 	unsigned int n = 0;
-	char why[256];
 
-	if (backend_try(b, t->btf, some_func(t, mask), why, sizeof(why)) < 0) {
-		note_why_all(t, mask, b, why);
-		return mask;
-	}
 	if (!backend_kinds[b].exit_by_function) {
 		dispatcher_make(t, b, 0, first, &left);
 	} else {
@@ -210,14 +206,35 @@ static uint32_t backend_load(struct tracer *t, enum backend b, uint32_t mask)
 	return mask & ~left;
 }
 
-/* Load the probes of MASK for the best backend that loads, of those behind RANK. 0 or -errno. */
-static int calls_load(struct tracer *t, uint32_t mask, unsigned int rank)
+/* Put those of ALLOWED that can be used here in order, for the probes of MASK. */
+static void backends_rank(struct tracer *t, uint32_t allowed, uint32_t mask)
 {
-	enum backend order[BACKENDS];
-	unsigned int n = backend_rank(t->allowed, false, order);
+	uint32_t usable = 0;
+	bool skips, others;
+	char why[256];
 
-	for (; mask && rank < n; rank++)
-		mask = backend_load(t, order[rank], mask);
+	for (unsigned int b = 0; b < BACKENDS; b++) {
+		if (!(allowed >> b & 1))
+			continue;
+		if (backend_try(b, t->btf, some_func(t, mask), why, sizeof(why)) < 0)
+			note_why_all(t, mask, b, why);
+		else
+			usable |= 1U << b;
+	}
+	/* asking takes some ticks: only where the answer changes something */
+	backend_kinds_of(usable, &skips, &others);
+	skips = skips && others && preempt_skips_runs();
+	for (unsigned int b = 0; skips && b < BACKENDS; b++)
+		if (usable >> b & 1 && backend_kinds[b].skips)
+			note_why_all(t, mask, b, "this kernel preempts its programs and skips runs of them");
+	t->n_order = backend_rank(usable, skips, t->order);
+}
+
+/* Load the probes of MASK for the best backend that loads, from place PLACE of the order on. 0 or -errno. */
+static int calls_load(struct tracer *t, uint32_t mask, unsigned int place)
+{
+	for (; mask && place < t->n_order; place++)
+		mask = backend_load(t, t->order[place], mask);
 	for (unsigned int p = 1; p < DLT_PROBES; p++) {
 		if (!(mask >> p & 1))
 			continue;
@@ -307,7 +324,6 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 	t->btf = btf__load_vmlinux_btf();
 	if (!t->btf)
 		return tracer_fail(t, -errno, "the kernel's BTF");
-	t->allowed = o->backends ? o->backends : UINT32_MAX;
 	t->best_effort = o->best_effort;
 	t->probes = o->probes;
 	t->loaded = o->probes | 1U << DLT_pids;
@@ -342,7 +358,10 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 			r = 0;
 		}
 	}
-	return r < 0 ? r : calls_load(t, calls, 0);
+	if (r < 0 || !calls)
+		return r;
+	backends_rank(t, o->backends ? o->backends : UINT32_MAX, calls);
+	return calls_load(t, calls, 0);
 }
 
 /* --- attachment --------------------------------------------------------------------------------- */
@@ -382,6 +401,15 @@ static int object_attach(struct tracer *t, unsigned int probe)
 	return 0;
 }
 
+static unsigned int place_behind(const struct tracer *t, enum backend b)
+{
+	unsigned int i = 0;
+
+	while (i < t->n_order && t->order[i] != b)
+		i++;
+	return i + 1;
+}
+
 /* A probe that cannot be attached falls back: its new dispatchers come behind those there are. */
 static int calls_attach(struct tracer *t)
 {
@@ -396,7 +424,7 @@ static int calls_attach(struct tracer *t)
 				continue;
 			note_why(t, p, d->backend, d->error);
 			dispatchers_remove(t, 0, p);
-			r = calls_load(t, 1U << p, backend_place(t->allowed, false, d->backend) + 1);
+			r = calls_load(t, 1U << p, place_behind(t, d->backend));
 		}
 		if (!d->probes)
 			dispatcher_detach_all(d);

@@ -50,7 +50,8 @@ struct tracer {
 	unsigned int n_links;
 
 	/* system calls */
-	uint32_t allowed; /* mask of 1 << enum backend */
+	enum backend order[BACKENDS]; /* those that can be used here, the best first */
+	unsigned int n_order;
 	bool best_effort;
 	struct call_func *funcs;
 	struct dispatcher dispatchers[TRACER_DISPATCHERS_MAX];
