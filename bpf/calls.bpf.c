@@ -28,7 +28,7 @@ struct {
 /* Where a hook finds the call's arguments. */
 enum call_args_in {
 	ARGS_IN_REGS,	/* struct pt_regs, typed */
-	ARGS_IN_KPROBE, /* struct pt_regs, untyped */
+	ARGS_UNTYPED,   /* struct pt_regs, a number to the verifier */
 	ARGS_IN_TP,	/* the context of tp/raw_syscalls/sys_enter: header, id, args; a word each */
 };
 
@@ -104,7 +104,7 @@ static __always_inline int call_begin(void *ctx, long nr, const void *args, enum
 	call->nr = nr;
 	if (in == ARGS_IN_REGS)
 		call_args(call->args, args);
-	else if (in == ARGS_IN_KPROBE)
+	else if (in == ARGS_UNTYPED)
 		call_args_of(call->args, KCAST(struct pt_regs, args));
 	else
 		for (i = 0; i < 6; i++) /* volatile: the verifier wants each as context plus constant */
@@ -168,6 +168,24 @@ int BPF_PROG(fentry_enter, struct pt_regs *regs)
 	return call_begin(ctx, regs->CALL_NR, regs, ARGS_IN_REGS);
 }
 
+#ifdef __TARGET_ARCH_x86
+#define THREAD_SIZE (4 * 4096) /* arch/x86/include/asm/page_64_types.h */
+
+/*
+ * For functions whose BTF does not say what pt_regs is (seen on 5.10): the context may not be read.
+ * The caller's registers are at the top of the stack (task_pt_regs; bpf_task_pt_regs needs 5.15).
+ */
+SEC("fentry")
+int fentry_enter_opaque(void *ctx)
+{
+	struct task_struct *task = task_current();
+	__u64 top = (__u64)KLOAD(task, stack) + THREAD_SIZE;
+	const struct pt_regs *regs = KCAST(struct pt_regs, top - sizeof(*regs));
+
+	return call_begin(ctx, KLOAD(regs, CALL_NR), regs, ARGS_UNTYPED);
+}
+#endif
+
 SEC("fexit")
 int fexit_exit(void *ctx)
 {
@@ -179,5 +197,5 @@ int kprobe_enter(struct pt_regs *ctx)
 {
 	const struct pt_regs *regs = KCAST(struct pt_regs, PT_REGS_PARM1(ctx));
 
-	return call_begin(ctx, KLOAD(regs, CALL_NR), regs, ARGS_IN_KPROBE);
+	return call_begin(ctx, KLOAD(regs, CALL_NR), regs, ARGS_UNTYPED);
 }

@@ -695,39 +695,18 @@ static __always_inline int request_start(__u64 key)
 	return 0;
 }
 
-/* --- hooks: the ends first, so that no entry is made whose end is not seen ---------------------- */
-
-SEC("tp_btf/io_uring_complete")
-int uring_complete(__u64 *ctx)
-{
-	struct io_uring_cqe___dlt cqe = {};
-	void *posted;
-
-	if (kernel.done_cqe) {
-		posted = (void *)ctx[2];
-		bpf_probe_read_kernel(&cqe, sizeof(cqe), posted);
-		return completed(ctx[0], ctx[1], cqe.user_data, cqe.res, cqe.flags);
-	}
-	if (kernel.done_req)
-		return completed(ctx[0], ctx[1], ctx[2], ctx[3], ctx[4]);
-	return completed(ctx[0], 0, ctx[1], ctx[2], ctx[3]);
-}
-
 /*
  * No room in the ring: newer kernels post nothing yet, and do not say for which request. Those that
  * are done and not posted are in a list, in their order.
  */
-SEC("tp_btf/io_uring_cqe_overflow")
-int uring_overflow(__u64 *ctx)
+static __always_inline int overflowed(__u64 ctx, __u64 user_data, __s32 res)
 {
-	struct io_ring_ctx___dlt *ring = KCAST(struct io_ring_ctx___dlt, ctx[0]);
-	__u64 user_data = ctx[1], node, key;
 	struct dlt_uring_req *req;
-	__s32 res = ctx[2];
+	__u64 node, key;
 
 	if (!compl_reqs_known())
 		return 0;
-	node = compl_reqs_first(ring);
+	node = compl_reqs_first(KCAST(struct io_ring_ctx___dlt, ctx));
 	for (int i = 0; i < COMPL_REQS_MAX && node; i++) {
 		key = node - bpf_core_field_offset(struct io_kiocb___v5_16, comp_list);
 		req = bpf_map_lookup_elem(&requests, &key);
@@ -742,6 +721,11 @@ int uring_overflow(__u64 *ctx)
 	return 0;
 }
 
+/*
+ * --- hooks: typed ones, and those of perf, which run with preemption off and are never skipped. The
+ * ends first, so that no entry is made whose end is not seen.
+ */
+
 /* Argument I as a number, which is what global functions take: a typed one is a pointer. */
 static __always_inline __u64 arg(const __u64 *ctx, __u32 i)
 {
@@ -751,21 +735,73 @@ static __always_inline __u64 arg(const __u64 *ctx, __u32 i)
 	return v;
 }
 
+SEC("tp_btf/io_uring_complete")
+int btf_complete(__u64 *ctx)
+{
+	struct io_uring_cqe___dlt cqe = {};
+
+	if (kernel.done_cqe) {
+		bpf_probe_read_kernel(&cqe, sizeof(cqe), (void *)ctx[2]);
+		return completed(ctx[0], ctx[1], cqe.user_data, cqe.res, cqe.flags);
+	}
+	if (kernel.done_req)
+		return completed(ctx[0], ctx[1], ctx[2], ctx[3], ctx[4]);
+	return completed(ctx[0], 0, ctx[1], ctx[2], ctx[3]);
+}
+
+SEC("tp/io_uring/io_uring_complete")
+int tp_complete(struct trace_event_raw_io_uring_complete___dlt *ctx)
+{
+	__u64 req = kernel.done_req ? (__u64)ctx->req : 0;
+
+	return completed((__u64)ctx->ctx, req, ctx->user_data, ctx->res, ctx->cflags);
+}
+
+SEC("tp_btf/io_uring_cqe_overflow")
+int btf_overflow(__u64 *ctx)
+{
+	return overflowed(ctx[0], ctx[1], ctx[2]);
+}
+
+SEC("tp/io_uring/io_uring_cqe_overflow")
+int tp_overflow(struct trace_event_raw_io_uring_cqe_overflow___dlt *ctx)
+{
+	return overflowed((__u64)ctx->ctx, ctx->user_data, ctx->res);
+}
+
 SEC("tp_btf/io_uring_req_failed")
-int uring_failed(__u64 *ctx)
+int btf_failed(__u64 *ctx)
 {
 	return request_start(arg(ctx, 2));
 }
 
+SEC("tp/io_uring/io_uring_req_failed")
+int tp_failed(struct trace_event_raw_io_uring_req_failed___dlt *ctx)
+{
+	return request_start((__u64)ctx->req);
+}
+
 SEC("tp_btf/io_uring_submit_req")
-int uring_submit_req(__u64 *ctx)
+int btf_submit_req(__u64 *ctx)
 {
 	return request_start(arg(ctx, 0));
 }
 
-/* The same until 6.3. */
+SEC("tp/io_uring/io_uring_submit_req")
+int tp_submit_req(struct trace_event_raw_io_uring_submit_req___dlt *ctx)
+{
+	return request_start((__u64)ctx->req);
+}
+
+/* The same until 6.3 (commit 2ad57931db64). */
 SEC("tp_btf/io_uring_submit_sqe")
-int uring_submit_sqe(__u64 *ctx)
+int btf_submit_sqe(__u64 *ctx)
 {
 	return request_start(arg(ctx, kernel.start_req));
+}
+
+SEC("tp/io_uring/io_uring_submit_sqe")
+int tp_submit_sqe(struct trace_event_raw_io_uring_submit_sqe___dlt *ctx)
+{
+	return request_start((__u64)ctx->req);
 }

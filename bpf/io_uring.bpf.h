@@ -97,7 +97,7 @@ struct io_kiocb___v5_18 {
 	__u64 user_data;
 } KERNEL_TYPE;
 
-/* The program's own name for the request: in a struct with its result since 5.19. */
+/* The program's own name for the request: in a struct with its result since 5.19 (commit cef216fc32d7). */
 static __always_inline __u64 kiocb_user_data(struct io_kiocb___dlt *kiocb)
 {
 	struct io_kiocb___v5_19 *with_cqe = KCAST(struct io_kiocb___v5_19, kiocb);
@@ -115,7 +115,7 @@ static __always_inline __s32 kiocb_res(__u64 kiocb)
 	return bpf_core_field_exists(with_cqe->cqe) ? KLOAD(with_cqe, cqe.res) : 0;
 }
 
-/* Who submitted it: the task until 6.13, then by way of its io_uring state. */
+/* Who submitted it: by way of its io_uring state since 6.13 (commit b6f58a3f4aa8). */
 struct io_kiocb___v6_12 {
 	struct task_struct *task;
 } KERNEL_TYPE;
@@ -237,5 +237,28 @@ static __always_inline bool sqe_fetched(struct io_ring_ctx___dlt *ring, struct u
 		i <<= 1;
 	return !bpf_probe_read_kernel(sqe, sizeof(*sqe), sqes + (__u64)i * SQE_BYTES);
 }
+
+/* --- contexts of perf's tracepoints --------------------------------------------------------------- */
+
+struct trace_event_raw_io_uring_complete___dlt {
+	void *ctx, *req;
+	__u64 user_data;
+	int res;
+	unsigned int cflags;
+} KERNEL_TYPE;
+struct trace_event_raw_io_uring_cqe_overflow___dlt {
+	void *ctx;
+	unsigned long long user_data;
+	__s32 res;
+} KERNEL_TYPE;
+struct trace_event_raw_io_uring_req_failed___dlt {
+	void *req;
+} KERNEL_TYPE;
+struct trace_event_raw_io_uring_submit_req___dlt {
+	void *req;
+} KERNEL_TYPE;
+struct trace_event_raw_io_uring_submit_sqe___dlt {
+	void *req;
+} KERNEL_TYPE;
 
 #endif

@@ -83,7 +83,7 @@ static __always_inline __s64 appended_at(struct file *file, long ret)
  * The sum of the lengths of an iovec: the kernel copied it in, so at the call's end it is there. Two
  * global functions, verified once each: as one loop it took the verifier 85 ms at each caller.
  */
-#define IOV_BATCH 16
+#define IOV_BATCH 8 /* more would be too much stack, with the callers' */
 __noinline __u64 iov_batch_bytes(__u64 addr, __u64 n)
 {
 	struct iovec iov[IOV_BATCH] = {};

@@ -83,14 +83,12 @@ unsigned int backend_rank(uint32_t mask, bool preemptible, enum backend order[BA
 	return n;
 }
 
-unsigned int backend_place(uint32_t mask, bool preemptible, enum backend b)
+void backend_kinds_of(uint32_t mask, bool *skips_ret, bool *others_ret)
 {
-	enum backend order[BACKENDS];
-	unsigned int n = backend_rank(mask, preemptible, order), i = 0;
-
-	while (i < n && order[i] != b)
-		i++;
-	return i;
+	*skips_ret = *others_ret = false;
+	for (unsigned int b = 0; b < BACKENDS; b++)
+		if (mask >> b & 1)
+			*(backend_kinds[b].skips ? skips_ret : others_ret) = true;
 }
 
 /* --- trials ------------------------------------------------------------------------------------ */

@@ -10,6 +10,7 @@
 /* dltraced itself failed. As with env(1) and timeout(1): lower numbers may be the workload's. */
 #define CMD_EXIT_FAILURE 125
 
+int cmd_check(int argc, char **argv);
 int cmd_probes(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_start(int argc, char **argv);

@@ -17,6 +17,7 @@
 #include "experiment.h"
 #include "probe.h"
 #include "session.h"
+#include "space.h"
 #include "start_options.h"
 #include "util.h"
 
@@ -135,7 +136,7 @@ int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct confi
 	*cfg = (struct config){
 		.probes = probe_default_mask(),
 		.interval_ns = NSEC_PER_SEC,
-		.min_free_bytes = UINT64_MAX,
+		.min_free_bytes = SPACE_DEFAULT,
 		.log_level = LOG_LEVEL_INFO,
 		.report = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO),
 	};

@@ -44,7 +44,7 @@ struct config {
 	uint64_t duration_ns, delay_ns, linger_ns; /* 0: not asked for */
 	uint64_t interval_ns;			   /* of the collectors; whole seconds */
 	uint64_t buffer_bytes;			   /* all rings; 0: default */
-	uint64_t min_free_bytes;		   /* UINT64_MAX: default */
+	uint64_t min_free_bytes;		   /* SPACE_DEFAULT: see space.h */
 
 	const char *user; /* --user */
 	struct config_list collect;

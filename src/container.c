@@ -34,6 +34,13 @@ const char *container_id_in(const char *name)
 	return name + len - ID_LEN;
 }
 
+static bool is_id(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len >= ID_MIN && len <= ID_LEN && strspn(name, HEX) == len;
+}
+
 /* --- by id ------------------------------------------------------------------------------------ */
 
 struct search {
@@ -134,30 +141,36 @@ static int spawn(pid_t *pid_ret, const char *const argv[], int out_fd)
 	return -r;
 }
 
-/* Wait until FD has something or has ended; 0, -ETIMEDOUT or -errno. */
-static int wait_until(int fd, uint64_t deadline_ns)
+/* When to give up: at a time, or as soon as STOP_FD is readable (-1: never). */
+struct limit {
+	uint64_t deadline_ns;
+	int stop_fd;
+};
+
+/* Wait until FD has something or has ended; 0, -ETIMEDOUT, -ECANCELED or -errno. */
+static int wait_until(int fd, const struct limit *limit)
 {
-	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct pollfd p[] = { { .fd = fd, .events = POLLIN }, { .fd = limit->stop_fd, .events = POLLIN } };
 	int r;
 
 	do {
 		uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
 
-		if (now_ns >= deadline_ns)
+		if (now_ns >= limit->deadline_ns)
 			return -ETIMEDOUT;
-		r = poll(&p, 1, (int)((deadline_ns - now_ns) / NSEC_PER_MSEC) + 1);
+		r = poll(p, ARRAY_SIZE(p), (int)((limit->deadline_ns - now_ns) / NSEC_PER_MSEC) + 1);
 	} while (r == 0 || (r < 0 && errno == EINTR));
-	return r < 0 ? -errno : 0;
+	return r < 0 ? -errno : p[1].revents ? -ECANCELED : 0;
 }
 
 /* All that FD gives until its end, at most SIZE - 1 bytes, as a string; 0 or -errno. */
-static int read_until(int fd, uint64_t deadline_ns, char *buf, size_t size)
+static int read_until(int fd, const struct limit *limit, char *buf, size_t size)
 {
 	size_t len = 0;
 	ssize_t n;
 
 	do {
-		int r = wait_until(fd, deadline_ns);
+		int r = wait_until(fd, limit);
 
 		if (r < 0)
 			return r;
@@ -170,17 +183,38 @@ static int read_until(int fd, uint64_t deadline_ns, char *buf, size_t size)
 	return n > 0 ? -EMSGSIZE : 0;
 }
 
-/* The pid of NAME's first process as RUNTIME knows it: 0 when it does not run, or -errno. */
-static int ask(const char *runtime, const char *name)
+/* "PID ID" of a runtime; the ID may be missing. 0 or -EPROTO. */
+static int parse_answer(const char *text, pid_t *pid, char id[ID_LEN + 1])
 {
-	const char *const argv[] = { runtime, "inspect", "-f", "{{.State.Pid}}",
+	char *end;
+	long n = strtol(text, &end, 10);
+	size_t len;
+
+	*id = '\0';
+	if (end == text || n < 0 || n > INT32_MAX)
+		return -EPROTO;
+	*pid = (pid_t)n;
+	if (*end == ' ') {
+		len = strspn(++end, HEX);
+		if (len != ID_LEN)
+			return -EPROTO;
+		memcpy(id, end, len);
+		id[len] = '\0';
+		end += len;
+	}
+	return *end == '\n' || !*end ? 0 : -EPROTO;
+}
+
+/* NAME as RUNTIME knows it: the ID, and the first process, 0 when it does not run. 0 or -errno. */
+static int ask(const char *runtime, const char *name, int stop_fd, pid_t *pid_ret, char id[ID_LEN + 1])
+{
+	const char *const argv[] = { runtime, "inspect", "-f", "{{.State.Pid}} {{.Id}}",
 				     "--type", "container", name, NULL };
-	uint64_t deadline_ns = clock_now_ns(CLOCK_MONOTONIC) + DEADLINE_NS;
+	const struct limit limit = { clock_now_ns(CLOCK_MONOTONIC) + DEADLINE_NS, stop_fd };
 	autoclose int out = -1, pidfd = -1;
 	int ends[2], r, status = -1;
-	char text[64], *end;
+	char text[128];
 	pid_t pid;
-	long n;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
@@ -189,10 +223,10 @@ static int ask(const char *runtime, const char *name)
 	close(ends[1]);
 	if (r < 0)
 		return r;
-	r = read_until(out, deadline_ns, text, sizeof(text));
+	r = read_until(out, &limit, text, sizeof(text));
 	pidfd = util_pidfd_open(pid);
 	if (!r)
-		r = pidfd < 0 ? pidfd : wait_until(pidfd, deadline_ns);
+		r = pidfd < 0 ? pidfd : wait_until(pidfd, &limit);
 	if (r < 0) /* it, and what it has started: they have a process group of their own */
 		kill(-pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -201,8 +235,7 @@ static int ask(const char *runtime, const char *name)
 		return r;
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		return -ESRCH;
-	n = strtol(text, &end, 10);
-	return end > text && (*end == '\n' || !*end) && n >= 0 && n <= INT32_MAX ? (int)n : -EPROTO;
+	return parse_answer(text, pid_ret, id);
 }
 
 /* The component of PATH that is a container's, and all before it: the length, or 0. */
@@ -276,28 +309,42 @@ static int find_by_process(struct cgroup_list *list, pid_t *pid_ret, const struc
 }
 
 static int find_by_name(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *m,
-			const char *name, char *error, size_t size)
+			const char *name, int stop_fd, char *error, size_t size)
 {
-	char answers[128] = "no docker, podman or nerdctl here";
+	unsigned int before = list->n;
+	char answers[128] = "", id[ID_LEN + 1];
 	size_t len = 0;
+	pid_t pid = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
-		int r = ask(runtimes[i], name);
+		int r = ask(runtimes[i], name, stop_fd, &pid, id);
 
-		if (r > 0)
-			return find_by_process(list, pid_ret, m, r, name, error, size);
+		if (r == -ECANCELED)
+			return r;
+		if (!r && pid)
+			return find_by_process(list, pid_ret, m, pid, name, error, size);
+		if (!r && *id) { /* on its way: no process yet, but maybe a cgroup */
+			r = find_by_id(list, m, id, error, size);
+			if (r < 0 || list->n > before)
+				return r;
+		}
 		if (r != -ENOENT) /* there is such a program */
 			len += (size_t)snprintf(answers + len, sizeof(answers) - len, "%s%s: %s",
 						len ? "; " : "", runtimes[i], answer(r));
 		len = MIN(len, sizeof(answers) - 1);
 	}
-	snprintf(error, size, "--container %s: not found (%s); 12 or more digits of its id find one "
-		 "that no runtime tells of, new those to come", name, answers);
-	return -ESRCH;
+	if (len || is_id(name)) {
+		snprintf(error, size, "--container %s is not there yet%s%s%s", name, len ? " (" : "", answers,
+			 len ? ")" : "");
+		return -ESRCH;
+	}
+	snprintf(error, size, "--container %s: not found, and no docker, podman or nerdctl here to ask; "
+		 "12 or more digits of its id find it, new those to come", name);
+	return -ENOENT;
 }
 
 int container_find(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *m,
-		   const char *name, char *error, size_t size)
+		   const char *name, int stop_fd, char *error, size_t size)
 {
 	size_t len = strlen(name);
 	unsigned int before = list->n;
@@ -309,10 +356,10 @@ int container_find(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup
 		snprintf(error, size, "--container: not a container's name or id");
 		return -EINVAL;
 	}
-	if (len >= ID_MIN && len <= ID_LEN && strspn(name, HEX) == len) {
+	if (is_id(name)) {
 		r = find_by_id(list, m, name, error, size);
 		if (r < 0 || list->n > before)
 			return r;
 	}
-	return find_by_name(list, pid_ret, m, name, error, size);
+	return find_by_name(list, pid_ret, m, name, stop_fd, error, size);
 }

@@ -19,11 +19,12 @@ const char *container_id_in(const char *name);
 
 /*
  * Find running container NAME: its cgroup of every hierarchy that has one is appended to LIST. A
- * container without any gets its first process in *PID_RET, which is else 0. 0 or -errno with one
- * line in ERROR.
+ * container without any gets its first process in *PID_RET, which is else 0. 0, or -errno with one
+ * line in ERROR: -ESRCH when it is not there but could come, -ENOENT when nobody could tell of it.
+ * -ECANCELED as soon as STOP_FD (-1: none) is readable. Any thread's.
  */
 int container_find(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *m,
-		   const char *name, char *error, size_t size);
+		   const char *name, int stop_fd, char *error, size_t size);
 
 /*
  * The second half: append the container's cgroups from the text of its process's /proc/PID/cgroup.

@@ -235,5 +235,9 @@ struct dlt_file_id decode_path_moved(struct decode *d, const struct dlt_hdr *hdr
 		entry_moved(d, hdr, e, new_path, new_len);
 	if (other)
 		entry_moved(d, hdr, other, path, len);
+	/* a folder need not have been opened to be renamed, so what is not known may be one */
+	if (new_path && (new_len != len || memcmp(path, new_path, len)) &&
+	    (!e || S_ISDIR(e->file.mode) || (swapped && (!other || S_ISDIR(other->file.mode)))))
+		files_move_below(d->ctx.files, path, len, new_path, new_len, swapped);
 	return e ? e->id : (struct dlt_file_id){};
 }

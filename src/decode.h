@@ -67,7 +67,7 @@ void decode_files_again(struct decode *d, uint64_t now_ns);
 
 /*
  * A file known by PATH is now NEW_PATH (NULL: gone): its identity, or ino 0. SWAPPED: what had that
- * name has PATH now.
+ * name has PATH now. Files below a folder have rows of their new path at their next use, or at the end.
  */
 struct dlt_file_id decode_path_moved(struct decode *d, const struct dlt_hdr *hdr, const char *path,
 				     size_t len, const char *new_path, size_t new_len, bool swapped);

@@ -9,6 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "calls.skel.h"
+#include "log.h"
 #include "util.h"
 
 static const struct backend_kind *kind_of(const struct dispatcher *d)
@@ -28,6 +29,8 @@ void dispatcher_init(struct dispatcher *d, unsigned int number, enum backend bac
 	*d = (struct dispatcher){
 		.number = number, .backend = backend, .proto = proto, .funcs = funcs, .cfg = *cfg,
 	};
+	for (unsigned int nr = 0; proto && nr < DLT_SYSCALLS; nr++)
+		d->opaque |= funcs[nr].name[0] && funcs[nr].proto == proto && funcs[nr].opaque;
 	d->cfg.tp = kind_of(d)->exit_type.type == BPF_PROG_TYPE_TRACEPOINT;
 }
 
@@ -38,6 +41,11 @@ bool dispatcher_takes(const struct dispatcher *d, const struct probe_call *call)
 	if (!kind_of(d)->by_function)
 		return true;
 	return d->funcs[call->nr].name[0] && (!d->proto || d->funcs[call->nr].proto == d->proto);
+}
+
+static const char *enter_name(const struct dispatcher *d)
+{
+	return d->opaque ? "fentry_enter_opaque" : kind_of(d)->enter;
 }
 
 /* The next call of PROBE that D serves from *I on, which moves behind it; NULL at the end. */
@@ -74,15 +82,29 @@ static int type_set(const struct dispatcher *d, struct bpf_program *prog, bool e
 	return bpf_program__set_attach_target(prog, 0, func);
 }
 
-static int handlers_type(const struct dispatcher *d, struct bpf_object *obj, const char *func)
+/* Is PROG of PROBE's object a handler of one of the calls served? */
+static bool handler_needed(const struct dispatcher *d, unsigned int probe, const char *prog)
+{
+	const struct probe_call *call;
+	unsigned int i = 0;
+
+	while ((call = next_call(d, probe, &i)))
+		if (!strcmp(call->exit, prog) || (call->entry && !strcmp(call->entry, prog)))
+			return true;
+	return false;
+}
+
+static int handlers_choose(const struct dispatcher *d, unsigned int probe, const char *func)
 {
 	struct bpf_program *prog;
 	int r = 0;
 
-	bpf_object__for_each_program(prog, obj) {
+	bpf_object__for_each_program(prog, d->objects[probe].obj) {
 		bool enter = !strcmp(bpf_program__section_name(prog), "call_begin");
+		bool needed = handler_needed(d, probe, bpf_program__name(prog));
 
-		if (!r)
+		bpf_program__set_autoload(prog, needed);
+		if (!r && needed)
 			r = type_set(d, prog, enter, func);
 	}
 	return r;
@@ -107,7 +129,7 @@ int dispatcher_add(struct dispatcher *d, unsigned int probe, dispatcher_share_fn
 		return fail(d, -ENOENT, "this kernel has none of its calls");
 	r = probes[probe]->open(o, &d->cfg);
 	if (!r)
-		r = handlers_type(d, o->obj, d->funcs[call->nr].name);
+		r = handlers_choose(d, probe, d->funcs[call->nr].name);
 	if (!r)
 		r = share(ctx, o->obj);
 	if (!r)
@@ -124,29 +146,37 @@ int dispatcher_add(struct dispatcher *d, unsigned int probe, dispatcher_share_fn
 static int program_copy(const struct bpf_program *prog, const struct backend_type *type,
 			const struct call_func *func)
 {
+	char log[1024] = "";
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = type->attach,
 		    .attach_btf_id = (uint32_t)func->id);
 	int fd = bpf_prog_load(type->type, "dlt_call", "GPL", bpf_program__insns(prog),
-			       bpf_program__insn_cnt(prog), &opts);
+			       bpf_program__insn_cnt(prog), &opts), r = -errno;
 
-	return fd < 0 ? -errno : fd;
+	if (fd >= 0)
+		return fd;
+	opts.log_buf = log;
+	opts.log_size = sizeof(log);
+	opts.log_level = 1;
+	fd = bpf_prog_load(type->type, "dlt_call", "GPL", bpf_program__insns(prog),
+			   bpf_program__insn_cnt(prog), &opts);
+	log_debug("%s: %s: %.200s", func->name, strerror(-r), log);
+	return fd < 0 ? r : fd;
 }
 
 static int hook_add(struct dispatcher *d, unsigned int probe, int nr, bool enter)
 {
 	const struct backend_kind *kind = kind_of(d);
-	const struct bpf_program *prog =
-		bpf_object__find_program_by_name(d->skel->obj, enter ? kind->enter : kind->exit);
 	const struct backend_type *type = enter ? &kind->enter_type : &kind->exit_type;
 	struct hook *hooks = reallocarray(d->hooks, d->n_hooks + 1, sizeof(*hooks));
-	struct hook h = { .probe = probe, .nr = nr, .enter = enter, .link_fd = -1,
-			  .prog_fd = bpf_program__fd(prog) };
+	struct hook h = { .probe = probe, .nr = nr, .enter = enter, .link_fd = -1 };
 
 	if (!hooks)
 		return -ENOMEM;
 	d->hooks = hooks;
+	h.prog = bpf_object__find_program_by_name(d->skel->obj, enter ? enter_name(d) : kind->exit);
+	h.prog_fd = bpf_program__fd(h.prog);
 	if (nr >= 0 && type->type == BPF_PROG_TYPE_TRACING) {
-		h.prog_fd = program_copy(prog, type, &d->funcs[nr]);
+		h.prog_fd = program_copy(h.prog, type, &d->funcs[nr]);
 		h.own_fd = true;
 		if (h.prog_fd < 0)
 			return fail(d, h.prog_fd, d->funcs[nr].name);
@@ -241,7 +271,7 @@ static int programs_choose(struct dispatcher *d)
 	}
 	bpf_object__for_each_program(prog, d->skel->obj) {
 		const char *name = bpf_program__name(prog);
-		bool enter = !strcmp(name, kind->enter), exit = !strcmp(name, kind->exit);
+		bool enter = !strcmp(name, enter_name(d)), exit = !strcmp(name, kind->exit);
 
 		bpf_program__set_autoload(prog, enter || exit);
 		if (!r && (enter || exit))
@@ -278,16 +308,14 @@ static int hook_attach(struct dispatcher *d, struct hook *h)
 	const struct backend_kind *kind = kind_of(d);
 	const struct backend_type *type = h->enter ? &kind->enter_type : &kind->exit_type;
 	const char *name = h->nr >= 0 ? d->funcs[h->nr].name : h->enter ? "sys_enter" : "sys_exit";
-	struct bpf_program *prog =
-		bpf_object__find_program_by_name(d->skel->obj, h->enter ? kind->enter : kind->exit);
 
 	if (type->type == BPF_PROG_TYPE_TRACING) {
 		h->link_fd = bpf_raw_tracepoint_open(NULL, h->prog_fd);
 		return h->link_fd < 0 ? fail(d, -errno, name) : 0;
 	}
 	h->link = type->type == BPF_PROG_TYPE_KPROBE ?
-		bpf_program__attach_kprobe(prog, false, name) :
-		bpf_program__attach_tracepoint(prog, "raw_syscalls", name);
+		bpf_program__attach_kprobe(h->prog, false, name) :
+		bpf_program__attach_tracepoint(h->prog, "raw_syscalls", name);
 	return h->link ? 0 : fail(d, -errno, name);
 }
 

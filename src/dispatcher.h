@@ -4,9 +4,9 @@
  * take this way, and the hooks. Control plane. Which backend is for which probe the caller decides.
  *
  * Tail calls go between programs of one type and, for fexit from 6.12 on (commit 28ead3eaabc1), of
- * functions with one prototype: so there is a dispatcher per backend and prototype. All of ours are
- * f(const struct pt_regs *regs) but for those without arguments (sync), whose parameter has another
- * name.
+ * functions with one prototype: so there is a dispatcher per backend and prototype. BTF has two or
+ * three for our f(const struct pt_regs *): the parameter's name differs in a call without arguments
+ * (sync) and in the stand-in of a call that a kernel may be built without (COND_SYSCALL).
  */
 #ifndef DISPATCHER_H
 #define DISPATCHER_H
@@ -22,6 +22,7 @@ struct calls_bpf;
 struct call_func {
 	char name[48]; /* "": this kernel has none */
 	int id, proto; /* BTF ids of it and of its prototype */
+	bool opaque;   /* where BTF took the stand-in, struct pt_regs may be a forward: no typed loads */
 };
 
 /* A program of ours on something of the kernel's. */
@@ -29,6 +30,7 @@ struct hook {
 	unsigned int probe; /* 0: of all */
 	int nr;		    /* -1: of all */
 	bool enter;
+	struct bpf_program *prog;
 	int prog_fd; /* of its own where fentry or fexit name the function, else the object's */
 	bool own_fd;
 	int link_fd; /* -1: not attached, or LINK is */
@@ -39,6 +41,7 @@ struct dispatcher {
 	unsigned int number;
 	enum backend backend;
 	int proto; /* BTF id of the functions' prototype, 0 where they do not matter */
+	bool opaque; /* its functions are */
 	const struct call_func *funcs; /* DLT_SYSCALLS of them */
 	struct dlt_config cfg;
 	struct calls_bpf *skel;

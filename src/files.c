@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Two open-addressing tables (by identity, by path) over one array of entries. Tables start small
- * and double at half full: a large one touched at random costs more than it saves.
+ * and double at half full: a large one touched at random costs more than it saves. A bitmap of hashes
+ * tells which folders have never had a file below: those may be renamed without a look at all files.
  */
 #include "files.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "record.h"
 #include "text.h"
 #include "util.h"
 
 #define CHUNK 1024 /* entries never move: callers hold pointers to them */
 #define TABLE_MIN 1024
+#define FOLDERS_BITS (1U << 20) /* of 10 000 folders another one's name meets some bit in 1 % */
 
 struct table {
 	uint32_t *slots; /* index + 1, 0 free */
@@ -25,6 +28,7 @@ struct files {
 	uint32_t n;
 	struct table by_id, by_path;
 	struct file_entry *last;
+	uint8_t *folders; /* a bit per hash; none is ever taken back */
 };
 
 static struct file_entry *entry_at(const struct files *f, uint32_t i)
@@ -40,13 +44,25 @@ static uint64_t hash_id(const struct dlt_file_id *id)
 }
 
 /* FNV-1a, 64 bit. */
+#define HASH_BEGIN 0xcbf29ce484222325ULL
+
+static uint64_t hash_byte(uint64_t h, char c)
+{
+	return (h ^ (unsigned char)c) * 0x100000001b3ULL;
+}
+
+static uint64_t hash_end(uint64_t h)
+{
+	return h ^ h >> 32;
+}
+
 static uint64_t hash_path(const char *path, size_t len)
 {
-	uint64_t h = 0xcbf29ce484222325ULL;
+	uint64_t h = HASH_BEGIN;
 
 	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)path[i]) * 0x100000001b3ULL;
-	return h ^ h >> 32;
+		h = hash_byte(h, path[i]);
+	return hash_end(h);
 }
 
 static bool id_equal(const struct dlt_file_id *a, const struct dlt_file_id *b)
@@ -62,7 +78,8 @@ struct files *files_new(void)
 		return NULL;
 	f->by_id = (struct table){ calloc(TABLE_MIN, sizeof(uint32_t)), TABLE_MIN, 0 };
 	f->by_path = (struct table){ calloc(TABLE_MIN, sizeof(uint32_t)), TABLE_MIN, 0 };
-	if (!f->by_id.slots || !f->by_path.slots) {
+	f->folders = calloc(FOLDERS_BITS / 8, 1);
+	if (!f->by_id.slots || !f->by_path.slots || !f->folders) {
 		files_free(f);
 		return NULL;
 	}
@@ -80,6 +97,7 @@ void files_free(struct files *f)
 	free(f->chunks);
 	free(f->by_id.slots);
 	free(f->by_path.slots);
+	free(f->folders);
 	free(f);
 }
 
@@ -193,6 +211,26 @@ void files_forget_path(struct files *f, const char *path, size_t len)
 		f->by_path.slots[at] = UINT32_MAX; /* a tombstone: the chain goes on behind it */
 }
 
+static void note_folders(struct files *f, const char *path, size_t len)
+{
+	uint64_t h = HASH_BEGIN;
+
+	for (size_t i = 0; i < len; i++) {
+		uint64_t bit = hash_end(h) % FOLDERS_BITS;
+
+		if (path[i] == '/')
+			f->folders[bit / 8] |= 1U << bit % 8;
+		h = hash_byte(h, path[i]);
+	}
+}
+
+static bool had_files(const struct files *f, const char *path, size_t len)
+{
+	uint64_t bit = hash_path(path, len) % FOLDERS_BITS;
+
+	return f->folders[bit / 8] >> bit % 8 & 1;
+}
+
 bool files_name(struct files *f, struct file_entry *e, const char *path, size_t len)
 {
 	const char *slash;
@@ -220,6 +258,7 @@ bool files_name(struct files *f, struct file_entry *e, const char *path, size_t 
 	/* nobody can mean a file by the path that it had, or that is not the whole of it */
 	if (e->file.flags)
 		return true;
+	note_folders(f, path, len);
 	table_grow(f, &f->by_path, entry_hash_path);
 	if (f->by_path.used + 1 >= f->by_path.size)
 		return true;
@@ -228,6 +267,36 @@ bool files_name(struct files *f, struct file_entry *e, const char *path, size_t 
 		f->by_path.used++;
 	f->by_path.slots[at] = e->fid;
 	return true;
+}
+
+/* A deleted file keeps its last path, and one whose path becomes too long. */
+static void move(struct files *f, struct file_entry *e, const char *from, size_t from_len, const char *to,
+		 size_t to_len)
+{
+	char path[RECORD_PATH_MAX];
+	size_t rest = e->path_len - from_len;
+
+	if (e->path_len <= from_len || e->path[from_len] != '/' || memcmp(e->path, from, from_len) ||
+	    e->file.flags || to_len + rest > sizeof(path) || files_by_path(f, e->path, e->path_len) != e)
+		return;
+	memcpy(mempcpy(path, to, to_len), e->path + from_len, rest);
+	if (files_name(f, e, path, to_len + rest))
+		e->told = FILES_NEVER;
+}
+
+void files_move_below(struct files *f, const char *from, size_t from_len, const char *to, size_t to_len,
+		      bool swapped)
+{
+	static const char aside[] = "//"; /* where no path begins: two files of one name must not meet */
+
+	if (swapped) {
+		files_move_below(f, from, from_len, aside, strlen(aside), false);
+		files_move_below(f, to, to_len, from, from_len, false);
+		from = aside;
+		from_len = strlen(aside);
+	}
+	for (uint32_t i = 0, n = had_files(f, from, from_len) ? f->n : 0; i < n; i++)
+		move(f, entry_at(f, i), from, from_len, to, to_len);
 }
 
 struct file_entry *files_at(struct files *f, uint32_t fid)

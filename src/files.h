@@ -41,6 +41,14 @@ struct file_entry *files_by_path(struct files *f, const char *path, size_t len);
 /* The path is gone. */
 void files_forget_path(struct files *f, const char *path, size_t len);
 
+/*
+ * The folder FROM is now TO; SWAPPED: and TO is now FROM. Files known by a path below have their new
+ * one from here on, and have not been told of. A look at all files, but only where one has ever been
+ * below.
+ */
+void files_move_below(struct files *f, const char *from, size_t from_len, const char *to, size_t to_len,
+		      bool swapped);
+
 /* The entry of FID, 1 to files_count(). */
 struct file_entry *files_at(struct files *f, uint32_t fid);
 size_t files_count(const struct files *f);

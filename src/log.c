@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "text.h"
+#include "util.h"
 
 static enum log_level max_level = LOG_LEVEL_INFO;
 static int log_fd = STDERR_FILENO;
@@ -76,6 +77,47 @@ static void make_plain(char *s)
 			len = 1;
 		}
 	}
+}
+
+/* The longest part of TEXT that ends with a whole character and has at most MAX bytes. */
+static size_t part_len(const char *text, size_t len, size_t max)
+{
+	size_t n = len < max ? len : max;
+
+	for (int i = 0; i < 3 && n < len && n > 1 && (text[n] & 0xc0) == 0x80; i++)
+		n--;
+	return n;
+}
+
+static ssize_t stream_write(void *cookie, const char *data, size_t len)
+{
+	char text[1024];
+
+	for (size_t at = 0, n; at < len; at += n) {
+		n = part_len(data + at, len - at, sizeof(text) - 1);
+		for (size_t i = 0; i < n; i++)
+			text[i] = data[at + i] ? data[at + i] : '?';
+		text[n] = '\0';
+		for (char *line = text, *end; line < text + n; line = end + 1) {
+			end = line + strcspn(line, "\n");
+			*end = '\0';
+			make_plain(line);
+			if (end < text + n)
+				*end = '\n';
+		}
+		if (util_write_all(log_fd, text, n) < 0)
+			return 0; /* as fopencookie(3) has it */
+	}
+	return (ssize_t)len;
+}
+
+FILE *log_stream(void)
+{
+	FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = stream_write });
+
+	if (stream)
+		setvbuf(stream, NULL, _IOLBF, 0);
+	return stream;
 }
 
 static void emit(enum log_level level, char *text)

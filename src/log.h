@@ -7,6 +7,8 @@
 #ifndef LOG_H
 #define LOG_H
 
+#include <stdio.h>
+
 enum log_level { LOG_LEVEL_ERR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
 /* Messages above LEVEL are dropped; LOG_LEVEL_INFO at start. */
@@ -15,6 +17,12 @@ enum log_level log_get_level(void);
 
 /* Messages go to FD, which stays the caller's, in place of stderr. */
 void log_to(int fd);
+
+/*
+ * A stream to where messages go, for those of libraries, argp's above all, which repeat what they were
+ * given: plain text and newlines come through. NULL: no memory.
+ */
+FILE *log_stream(void);
 
 /*
  * The status line: the last row of a terminal, redrawn in place, below what everybody writes. NULL removes it. Does nothing below LOG_LEVEL_INFO or when stderr is not a terminal.

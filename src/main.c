@@ -14,6 +14,7 @@ static const struct command {
 	const char *name, *help;
 	int (*run)(int argc, char **argv);
 } commands[] = {
+	{ "check", "can this machine be traced, and what to do about it", cmd_check },
 	{ "probes", "the files of a trace and their columns", cmd_probes },
 	{ "report", "sum up a trace folder", cmd_report },
 	{ "start", "trace a command, or what runs already", cmd_start },
@@ -73,8 +74,13 @@ static void hold_standard_streams(void)
 int main(int argc, char **argv)
 {
 	static char help[] = "--help";
+	FILE *plain;
 
 	hold_standard_streams();
+	/* argp and getopt repeat arguments there, which may hold orders to a terminal */
+	plain = log_stream();
+	if (plain)
+		stderr = plain;
 	argp_err_exit_status = CMD_EXIT_FAILURE;
 	if (argc < 2) {
 		print_usage(stderr);

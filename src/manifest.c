@@ -19,19 +19,13 @@
 #include "dlt/dlt.h"
 #include "git.h"
 #include "machine.h"
+#include "ring.h"
 #include "text.h"
 #include "util.h"
 
 #define MANIFEST_FILE "manifest.json"
 #define MANIFEST_TMP "manifest.json.tmp"
 #define GROWTH_BYTES (16 << 10) /* of the last version over the first, and more than that */
-
-/*
- * The load that a stalled drain is reckoned with: above what one thread of small reads reached
- * (534 000 rows/s), and a row's 120 bytes with the 8 of BPF_RINGBUF_HDR_SZ.
- */
-#define STALL_RECORDS_PER_S 600000U
-#define STALL_RECORD_BYTES (120U + 8U)
 
 static void put_list(struct json *j, const char *key, char *const *items)
 {
@@ -154,6 +148,18 @@ static void put_workload(struct json *j, const struct manifest *m)
 	json_end(j);
 }
 
+static void put_workload_log(struct json *j, const struct manifest *m)
+{
+	if (!m->workload_log.kept) {
+		json_null(j, "workload_log");
+		return;
+	}
+	json_object(j, "workload_log");
+	json_u64(j, "written_bytes", m->workload_log.written_bytes);
+	json_u64(j, "lost_bytes", m->workload_log.lost_bytes);
+	json_end(j);
+}
+
 static void put_probe(struct json *j, const struct manifest_probe_row *p)
 {
 	json_object(j, NULL);
@@ -182,23 +188,31 @@ static void put_collector(struct json *j, const struct manifest_collector_row *c
 	json_end(j);
 }
 
-/* How long the drain may stand still while one CPU fills its ring at that rate. */
 static void put_rings(struct json *j, const struct manifest *m)
 {
-	uint64_t room = m->ring_bytes - MIN(m->ring_reserve_bytes, m->ring_bytes);
-
 	json_object(j, "rings");
 	json_u64(j, "count", m->n_rings);
 	json_u64(j, "bytes_each", m->ring_bytes);
-	json_u64(j, "stall_ms", room / (STALL_RECORDS_PER_S / 1000 * STALL_RECORD_BYTES));
-	json_u64(j, "stall_records_per_s", STALL_RECORDS_PER_S);
-	json_u64(j, "stall_record_bytes", STALL_RECORD_BYTES);
+	json_u64(j, "stall_ms", ring_stall_ms(m->ring_bytes, m->ring_reserve_bytes));
+	json_u64(j, "stall_records_per_s", RING_STALL_RECORDS_PER_S);
+	json_u64(j, "stall_record_bytes", RING_STALL_RECORD_BYTES);
 	json_end(j);
 }
 
 static uint64_t timeval_us(const struct timeval *tv)
 {
 	return (uint64_t)tv->tv_sec * 1000000 + (uint64_t)tv->tv_usec;
+}
+
+/*
+ * The most memory that was resident, each ring once: ring.c maps its pages twice in a row, so that a
+ * record never wraps, and the kernel counts both.
+ */
+static uint64_t max_rss_bytes(const struct rusage *ru, const struct manifest *m)
+{
+	uint64_t bytes = (uint64_t)ru->ru_maxrss * 1024, rings = m->n_rings * m->ring_bytes;
+
+	return bytes > 2 * rings ? bytes - rings : bytes;
 }
 
 /* What the trace cost: this process alone, not the workload nor the collectors. */
@@ -211,7 +225,7 @@ static void put_self(struct json *j, const struct manifest *m)
 	json_u64(j, "pid", (uint64_t)getpid());
 	json_u64(j, "cpu_user_us", timeval_us(&ru.ru_utime));
 	json_u64(j, "cpu_system_us", timeval_us(&ru.ru_stime));
-	json_u64(j, "max_rss_bytes", (uint64_t)ru.ru_maxrss * 1024);
+	json_u64(j, "max_rss_bytes", max_rss_bytes(&ru, m));
 	json_u64(j, "written_bytes", m->written_bytes);
 	json_end(j);
 }
@@ -234,6 +248,7 @@ static void put_manifest(struct json *j, const struct manifest *m, bool complete
 	put_time(j, "start", &m->start);
 	put_time(j, "end", &m->end);
 	put_workload(j, m);
+	put_workload_log(j, m);
 	json_array(j, "probes");
 	for (unsigned int i = 0; i < m->n_probes; i++)
 		put_probe(j, &m->probes[i]);
@@ -242,6 +257,11 @@ static void put_manifest(struct json *j, const struct manifest *m, bool complete
 	for (unsigned int i = 0; i < m->n_collectors; i++)
 		put_collector(j, &m->collectors[i]);
 	json_end(j);
+	if (m->uring_hooks || m->uring_why) {
+		json_object(j, "io_uring");
+		json_str(j, m->uring_hooks ? "hooks" : "why", m->uring_hooks ? m->uring_hooks : m->uring_why);
+		json_end(j);
+	}
 	json_array(j, "segments");
 	json_end(j);
 	json_u64(j, "skipped_runs", m->skipped_runs);

@@ -49,10 +49,15 @@ struct manifest {
 		int status;    /* raw, of waitpid; from END on */
 		int exit_code; /* what dltraced returns for it */
 	} workload;
+	struct {
+		bool kept; /* --log */
+		uint64_t written_bytes, lost_bytes;
+	} workload_log;
 	const struct manifest_probe_row *probes;
 	unsigned int n_probes;
 	const struct manifest_collector_row *collectors;
 	unsigned int n_collectors;
+	const char *uring_hooks, *uring_why; /* of io_uring: what its requests are seen by, or why they are not */
 	unsigned int n_rings;
 	uint64_t ring_bytes, ring_reserve_bytes; /* of each */
 	uint64_t skipped_runs;	 /* of the system call hooks, by the kernel: calls may be missing */

@@ -49,6 +49,7 @@ static const struct fact facts[] = {
 	{ "probes[].name", PROBE, STR, MEMBER(manifest_probe, name) },
 	{ "probes[].rows", PROBE, UINT, MEMBER(manifest_probe, rows) },
 	{ "probes[].unmatched", PROBE, UINT, MEMBER(manifest_probe, unmatched) },
+	{ "probes[].why", PROBE, STR, MEMBER(manifest_probe, why) },
 	{ "schema", TOP, UINT, MEMBER(manifest_facts, schema) },
 	{ "self.cpu_system_us", TOP, UINT, MEMBER(manifest_facts, self_system_us) },
 	{ "self.cpu_user_us", TOP, UINT, MEMBER(manifest_facts, self_user_us) },
@@ -339,4 +340,9 @@ const struct manifest_probe *manifest_probe(const struct manifest_facts *m, cons
 		if (strcmp(m->probes[i].name, name) == 0)
 			return &m->probes[i];
 	return NULL;
+}
+
+bool manifest_is_untraced(const struct manifest_probe *p)
+{
+	return strcmp(p->backend, "none") == 0;
 }

@@ -14,6 +14,7 @@
 
 struct manifest_probe {
 	char name[32], backend[32];
+	char why[512]; /* not traced, where BACKEND is "none" */
 	uint64_t calls, rows, lost, late, unmatched, filtered, bytes;
 };
 
@@ -49,6 +50,9 @@ int manifest_parse(struct manifest_facts *m, char *text);
 
 /* Read it from the trace folder DIR; 0, -ENOENT, -EBADMSG or -errno. */
 int manifest_read(struct manifest_facts *m, const char *dir);
+
+/* By --best-effort, or because the hooks were refused at the end of --delay. */
+bool manifest_is_untraced(const struct manifest_probe *p);
 
 /* NULL when the manifest does not name it. */
 const struct manifest_probe *manifest_probe(const struct manifest_facts *m, const char *name);

@@ -23,7 +23,7 @@ struct probe_call {
 	uint8_t shape;	   /* for the BPF side: dlt_call.shape */
 	const char *exit;  /* program that ends it */
 	const char *entry; /* program at its start too, or NULL */
-	const char *func;  /* the kernel's function behind its prefix (__x64_sys_), NULL: NAME */
+	const char *func; /* the kernel's function, without __x64_sys_ or its like; NULL: NAME */
 };
 
 /* A probe's loaded BPF object; OBJ is NULL where it has none. */

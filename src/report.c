@@ -135,9 +135,34 @@ static void pick_procs(struct report *r)
 
 static bool is_expected(const struct report *r, enum report_kind kind)
 {
-	if (kind == REPORT_FILES || kind == REPORT_PIDS || r->manifest.n_probes == 0)
-		return true;
-	return manifest_probe(&r->manifest, report_kind_names[kind]) != NULL;
+	const struct manifest_probe *p = manifest_probe(&r->manifest, report_kind_names[kind]);
+
+	if (p)
+		return !manifest_is_untraced(p);
+	return kind == REPORT_FILES || kind == REPORT_PIDS || r->manifest.n_probes == 0;
+}
+
+/* A sentence for each reason: mostly there is one for all of them. */
+static void note_untraced(struct report *r)
+{
+	const struct manifest_facts *m = &r->manifest;
+	bool told[MANIFEST_PROBES_MAX] = {};
+
+	for (unsigned int i = 0; i < m->n_probes; i++) {
+		const struct manifest_probe *p = &m->probes[i];
+		char names[40 * MANIFEST_PROBES_MAX] = "";
+
+		for (unsigned int k = i; k < m->n_probes && manifest_is_untraced(p); k++) {
+			size_t len = strlen(names);
+
+			if (told[k] || !manifest_is_untraced(&m->probes[k]) || strcmp(m->probes[k].why, p->why))
+				continue;
+			told[k] = true;
+			snprintf(names + len, sizeof(names) - len, "%s%s", len ? ", " : "", m->probes[k].name);
+		}
+		if (names[0])
+			report_note(r, "%s: not traced: %s", names, p->why[0] ? p->why : "no reason is given");
+	}
 }
 
 static void note_manifest(struct report *r, int error)
@@ -233,6 +258,7 @@ static int load(struct report *r, const char *dir)
 	res = manifest_read(&r->manifest, dir);
 	r->has_manifest = strcmp(r->manifest.tool, "dltraced") == 0;
 	note_manifest(r, res);
+	note_untraced(r);
 	if (!scan_all(r, dirfd) && !r->has_manifest)
 		return -ENODATA;
 	note_losses(r);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -22,7 +21,6 @@
 
 #define EXIT_NOT_EXECUTABLE 126 /* as the shell has it */
 #define EXIT_NOT_FOUND 127
-#define RELAY_WAIT_MS 1000
 
 /* The workload's environment: its user's, where sudo had stripped it. */
 static char *const *workload_environ(const struct session *s)
@@ -165,6 +163,8 @@ static int step_fork(struct session *s)
 		log_err_r(r, "cannot fork the workload");
 		return CMD_EXIT_FAILURE;
 	}
+	if (s->cfg->log)
+		relay_keep_free(&s->workload.relay, s->cfg->min_free_bytes);
 	s->manifest.workload.pid = s->workload.pid;
 	s->manifest.workload.user = s->user.name;
 	return 0;
@@ -270,7 +270,7 @@ static int prepare(struct session *s)
 		return failed(s, r, text);
 	}
 	tracer_exclude(&s->tracer, getpid());
-	tracer_exclude(&s->tracer, s->workload.relay_pid);
+	tracer_exclude(&s->tracer, s->workload.relay.pid);
 	r = s->cfg->delay_ns ? tracer_follow(&s->tracer) : 0;
 	if (r < 0)
 		return failed(s, r, s->tracer.error);
@@ -308,6 +308,7 @@ static int record(struct session *s)
 static void untrace(struct session *s)
 {
 	s->traced = false;
+	targets_await_end(&s->targets, &s->loop);
 	tracer_detach(&s->tracer);
 	collectors_stop(&s->collectors, &s->loop);
 	drain_free(&s->drain);
@@ -355,6 +356,9 @@ int session_begin_tracing(struct session *s)
 
 	if (r < 0)
 		return r;
+	r = s->traced ? targets_await(&s->targets, &s->tracer, &s->loop) : 0;
+	if (r < 0)
+		return log_err_r(r, "waiting for containers");
 	if (s->traced)
 		watch_space(s);
 	s->phase = PHASE_TRACING;
@@ -410,15 +414,6 @@ static int (*const steps[])(struct session *s) = {
 
 /* --- end ------------------------------------------------------------------------------------------- */
 
-/* What an ended workload has written gets a moment to arrive in its log. */
-static void wait_for_log(const struct session *s)
-{
-	struct pollfd p = { .fd = s->workload.relay_fd, .events = POLLIN };
-
-	if (s->workload.ended && p.fd >= 0)
-		poll(&p, 1, RELAY_WAIT_MS);
-}
-
 /* In this order: hooks off, helpers stopped (the drain reads their last words), rows written. */
 void session_end_tracing(struct session *s)
 {
@@ -426,7 +421,8 @@ void session_end_tracing(struct session *s)
 		return;
 	s->ended = true;
 	log_status(NULL);
-	wait_for_log(s);
+	workload_await_output(&s->workload);
+	targets_await_end(&s->targets, &s->loop);
 	if (s->traced)
 		tracer_detach(&s->tracer);
 	collectors_stop(&s->collectors, &s->loop);
@@ -437,6 +433,7 @@ void session_end_tracing(struct session *s)
 		status_account(&s->status, &s->tracer);
 		status_warn(&s->status, &s->drain, s->dir.path);
 	}
+	status_log(&s->status, s->workload.relay.log, s->dir.path);
 	drain_free(&s->drain);
 	collectors_free(&s->collectors);
 	s->manifest.end = session_now();
@@ -460,8 +457,10 @@ static int finish(struct session *s)
 
 	s->manifest.workload.status = s->workload.status;
 	s->manifest.workload.exit_code = code;
-	if (s->ended) /* before the workload: its status was not known yet */
+	if (s->ended) { /* before the workload: its status was not known yet */
+		workload_await_output(&s->workload);
 		session_write_manifest(s, true);
+	}
 	session_end_tracing(s);
 	if (s->gone)
 		return code;
@@ -501,7 +500,7 @@ int session_run(const struct config *cfg, char **argv)
 		.cfg = cfg,
 		.argv = argv,
 		.dir.fd = -1,
-		.workload = { .pidfd = -1, .go_fd = -1, .err_fd = -1, .relay_fd = -1 },
+		.workload = WORKLOAD_NONE,
 		.loop.epoll_fd = -1,
 		.signal_fd = -1,
 		.tick_fd = -1,

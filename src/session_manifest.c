@@ -55,6 +55,13 @@ int session_write_manifest(struct session *s, bool complete)
 			.name = c->kind->name, .file = c->kind->file, .state = c->state,
 		};
 	}
+	if (s->workload.relay.log) {
+		m->workload_log.kept = true;
+		m->workload_log.written_bytes = __atomic_load_n(&s->workload.relay.log->written_bytes, __ATOMIC_RELAXED);
+		m->workload_log.lost_bytes = __atomic_load_n(&s->workload.relay.log->lost_bytes, __ATOMIC_RELAXED);
+	}
+	m->uring_hooks = s->traced ? s->tracer.uring_hooks : NULL;
+	m->uring_why = s->traced ? s->tracer.uring_why : NULL;
 	m->n_rings = s->tracer.n_rings;
 	m->ring_bytes = s->tracer.ring_bytes;
 	m->ring_reserve_bytes = s->tracer.cfg.ring_reserve;

@@ -8,6 +8,7 @@
 #include "drain.h"
 #include "log.h"
 #include "probe.h"
+#include "relay.h"
 #include "tracer.h"
 #include "util.h"
 
@@ -140,6 +141,23 @@ void status_warn(struct status *s, const struct drain *d, const char *dir)
 	}
 }
 
+void status_log(struct status *s, const struct relay_log *log, const char *dir)
+{
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
+	int error;
+
+	if (!log)
+		return;
+	s->log_lost = load(&log->lost_bytes);
+	error = __atomic_load_n(&log->error, __ATOMIC_RELAXED);
+	if (s->log_lost <= s->log_said || (s->log_said && now - s->log_said_ns <= SAY_AGAIN_NS))
+		return;
+	log_warn("%llu bytes of the workload's output so far are missing in %s/workload.log: %s",
+		 (unsigned long long)s->log_lost, dir, error ? strerror(-error) : "less space than --min-free");
+	s->log_said = s->log_lost;
+	s->log_said_ns = now;
+}
+
 void status_line(struct status *s)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), elapsed = (now - s->start_ns) / NSEC_PER_SEC;
@@ -177,4 +195,6 @@ void status_summary(const struct status *s, uint32_t mask, const char *dir)
 				 (unsigned long long)p->rows, human(bytes, p->bytes, "B"),
 				 (unsigned long long)p->lost, p->late ? " (some rows late)" : "");
 	}
+	if (s->log_lost)
+		log_info("  workload.log lacks %llu bytes of the output", (unsigned long long)s->log_lost);
 }

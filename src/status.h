@@ -12,6 +12,7 @@
 #include "dlt/dlt.h"
 
 struct drain;
+struct relay_log;
 struct tracer;
 
 struct status_probe {
@@ -28,11 +29,13 @@ struct status_probe {
 struct status {
 	struct status_probe probes[DLT_PROBES];
 	uint64_t rows, bytes, lost;
+	uint64_t log_lost; /* bytes of the workload's output */
 	uint64_t skipped; /* runs of the dispatcher, for calls of whomever: some may have been ours */
 	/* what has been said already */
 	uint64_t lost_said, lost_said_ns;
 	bool stalled_said, same_dev_said, skipped_said;
 	uint64_t failures_said, failures_said_ns;
+	uint64_t log_said, log_said_ns;
 	uint64_t start_ns, last_ns;
 	uint64_t last_rows[DLT_PROBES];
 };
@@ -43,6 +46,8 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 void status_account(struct status *s, struct tracer *t);
 /* Say what is new and bad: losses, write errors, a stalled or shared disk. */
 void status_warn(struct status *s, const struct drain *d, const char *dir);
+/* --log: note what the log of the workload's output lacks, and say so. LOG NULL: none. */
+void status_log(struct status *s, const struct relay_log *log, const char *dir);
 /* Redraw the status line (elapsed, rows, bytes, lost, rates per probe). */
 void status_line(struct status *s);
 /* The summary at the end: rows, bytes, losses per probe, and where the files are. */

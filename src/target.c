@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 #include "container.h"
+#include "container_wait.h"
 #include "log.h"
+#include "loop.h"
 #include "snapshot.h"
 #include "tracer.h"
 #include "util.h"
@@ -58,11 +61,50 @@ static int resolve_container(struct targets *ts, const struct cgroup_mounts *m, 
 			     char *error, size_t size)
 {
 	pid_t pid;
-	int r = container_find(&ts->cgroups, &pid, m, name, error, size);
+	int r = container_find(&ts->cgroups, &pid, m, name, -1, error, size);
 
 	if (!r && pid)
 		r = resolve_pid(ts, pid, error, size);
 	return r;
+}
+
+/* For those that are not there yet. The watch comes first, so that none slips in between. */
+static int resolve_containers(struct targets *ts, const struct cgroup_mounts *m, const struct config_list *names,
+			      char *error, size_t size)
+{
+	struct cgroup_mounts mounts;
+	int r = cgroup_mounts_read(&mounts), watched = r < 0 ? r : container_wait_open(&ts->wait, &mounts);
+
+	for (unsigned int i = 0; i < names->n; i++) {
+		if (!strcmp(names->items[i], "new"))
+			continue;
+		r = resolve_container(ts, m, names->items[i], error, size);
+		if (r < 0 && r != -ESRCH)
+			return r;
+		if (!r)
+			continue;
+		if (watched < 0) {
+			size_t len = strlen(error);
+
+			snprintf(error + len, size - len, ", and cannot be waited for: %s%s", strerror(-watched),
+				 watched == -ENOSPC ? " (fs.inotify.max_user_watches)" :
+				 watched == -EMFILE ? " (fs.inotify.max_user_instances)" : "");
+			return watched;
+		}
+		log_info("%s: traced from when it starts", error);
+		container_wait_for(ts->wait, names->items[i]);
+	}
+	if (ts->wait && !container_wait_count(ts->wait))
+		container_wait_close(TAKE_PTR(ts->wait));
+	return 0;
+}
+
+static bool has_names(const struct config_list *containers)
+{
+	for (unsigned int i = 0; i < containers->n; i++)
+		if (strcmp(containers->items[i], "new"))
+			return true;
+	return false;
 }
 
 int targets_resolve(struct targets *ts, const struct config *cfg, char *error, size_t size)
@@ -80,15 +122,15 @@ int targets_resolve(struct targets *ts, const struct config *cfg, char *error, s
 		r = resolve_pid(ts, cfg->pids[i], error, size);
 	for (unsigned int i = 0; !r && i < cfg->cgroups.n; i++)
 		r = resolve_cgroup(ts, &mounts, cfg->cgroups.items[i], error, size);
-	for (unsigned int i = 0; !r && i < cfg->containers.n; i++)
-		if (strcmp(cfg->containers.items[i], "new"))
-			r = resolve_container(ts, &mounts, cfg->containers.items[i], error, size);
+	if (!r && has_names(&cfg->containers))
+		r = resolve_containers(ts, &mounts, &cfg->containers, error, size);
 	cgroup_mounts_free(&mounts);
 	return r;
 }
 
 void targets_free(struct targets *ts)
 {
+	container_wait_close(TAKE_PTR(ts->wait));
 	cgroup_list_free(&ts->cgroups);
 	snapshot_close(ts->snapshot);
 	ts->snapshot = NULL;
@@ -232,8 +274,10 @@ static int join_with_snapshot(struct tracer *t, const struct targets *ts)
 
 int targets_prepare(struct targets *ts, struct tracer *t, bool delayed)
 {
+	bool later = delayed || ts->wait;
+
 	ts->followed = delayed;
-	return ts->all || ts->n_roots || ts->cgroups.n || delayed ? snapshot_open(&ts->snapshot, t) : 0;
+	return ts->all || ts->n_roots || ts->cgroups.n || later ? snapshot_open(&ts->snapshot, t) : 0;
 }
 
 int targets_apply(struct targets *ts, struct tracer *t, char *error, size_t size)
@@ -243,4 +287,51 @@ int targets_apply(struct targets *ts, struct tracer *t, char *error, size_t size
 	if (r < 0)
 		snprintf(error, size, "cannot join the target: %s", strerror(-r));
 	return r;
+}
+
+/* --- what comes later ------------------------------------------------------------------------- */
+
+static int join_found(const struct targets *ts, const struct container_found *f)
+{
+	struct targets found = { .cgroups = f->cgroups, .snapshot = ts->snapshot };
+	int r = 0;
+
+	if (f->pid) {
+		r = process_read(&found.roots[0], f->pid);
+		found.n_roots = !r;
+	}
+	return r < 0 ? r : join_with_snapshot(ts->tracer, &found);
+}
+
+static int on_container(void *ctx, int fd, uint32_t events)
+{
+	struct targets *ts = ctx;
+	struct container_found *f = container_wait_take(ts->wait);
+	int r = f ? join_found(ts, f) : 0;
+
+	if (f && r < 0)
+		log_warn("--container %s cannot be joined: %s", f->name, strerror(-r));
+	else if (f)
+		log_info("--container %s is there: traced from now on", f->name);
+	container_found_free(f);
+	return 0;
+}
+
+int targets_await(struct targets *ts, struct tracer *t, struct loop *loop)
+{
+	int r;
+
+	if (!ts->wait)
+		return 0;
+	ts->tracer = t;
+	r = loop_add(loop, container_wait_fd(ts->wait), EPOLLIN, on_container, ts);
+	return r < 0 ? r : container_wait_start(ts->wait);
+}
+
+void targets_await_end(struct targets *ts, struct loop *loop)
+{
+	if (!ts->wait)
+		return;
+	loop_del(loop, container_wait_fd(ts->wait));
+	container_wait_close(TAKE_PTR(ts->wait));
 }

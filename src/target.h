@@ -2,7 +2,8 @@
 /*
  * Targets other than the workload: processes, cgroups and containers that the user names, found
  * before the load and joined to the target once process life is traced. Control plane. Logs one
- * line per cgroup that is waited for; the workload's tree and "new" containers are the BPF side's.
+ * line per cgroup or container that is waited for, and one when a container has come; the workload's
+ * tree and "new" containers are the BPF side's.
  */
 #ifndef TARGET_H
 #define TARGET_H
@@ -14,6 +15,8 @@
 #include "config.h"
 #include "process.h"
 
+struct container_wait;
+struct loop;
 struct snapshot;
 struct tracer;
 
@@ -24,10 +27,12 @@ struct targets {
 	struct cgroup_list cgroups;
 	bool followed; /* --delay: there are processes in the target that have no rows yet */
 	struct snapshot *snapshot; /* NULL: not needed */
+	struct container_wait *wait; /* NULL: for none */
+	struct tracer *tracer;	     /* of targets_await() */
 };
 
 /*
- * Find what CFG names: its processes and containers are there; its cgroups may be yet to be made.
+ * Find what CFG names: its processes are there; cgroups and containers may be yet to be made.
  * 0, or -errno with one line in ERROR. Needs no tracer and changes nothing.
  */
 int targets_resolve(struct targets *ts, const struct config *cfg, char *error, size_t size);
@@ -45,6 +50,10 @@ int targets_prepare(struct targets *ts, struct tracer *t, bool delayed);
  * 0, or -errno with one line in ERROR.
  */
 int targets_apply(struct targets *ts, struct tracer *t, char *error, size_t size);
+
+/* From now on containers that were not there join as they come, from LOOP. 0 or -errno. */
+int targets_await(struct targets *ts, struct tracer *t, struct loop *loop);
+void targets_await_end(struct targets *ts, struct loop *loop);
 
 void targets_free(struct targets *ts);
 

@@ -13,6 +13,7 @@
 #include <bpf/libbpf.h>
 
 #include "log.h"
+#include "preempt.h"
 #include "uring.h"
 #include "util.h"
 
@@ -100,11 +101,13 @@ static void object_free(struct probe_object *o)
 
 static void leave_out(struct tracer *t, unsigned int probe, const char *why)
 {
+	char *before = t->why[probe];
+
 	object_free(&t->objects[probe]);
 	t->loaded &= ~(1U << probe);
 	t->probes &= ~(1U << probe);
-	free(t->why[probe]);
-	t->why[probe] = strdup(why);
+	t->why[probe] = strdup(why); /* which may be what was there before */
+	free(before);
 }
 
 /* --- system calls: a backend for each probe ------------------------------------------------------ */
@@ -183,12 +186,7 @@ static uint32_t backend_load(struct tracer *t, enum backend b, uint32_t mask)
 	uint32_t left = mask;
 	int protos[4] = {};
 	unsigned int n = 0;
-	char why[256];
 
-	if (backend_try(b, t->btf, some_func(t, mask), why, sizeof(why)) < 0) {
-		note_why_all(t, mask, b, why);
-		return mask;
-	}
 	if (!backend_kinds[b].exit_by_function) {
 		dispatcher_make(t, b, 0, first, &left);
 	} else {
@@ -209,14 +207,35 @@ static uint32_t backend_load(struct tracer *t, enum backend b, uint32_t mask)
 	return mask & ~left;
 }
 
-/* Load the probes of MASK for the best backend that loads, of those behind RANK. 0 or -errno. */
-static int calls_load(struct tracer *t, uint32_t mask, unsigned int rank)
+/* Put those of ALLOWED that can be used here in order, for the probes of MASK. */
+static void backends_rank(struct tracer *t, uint32_t allowed, uint32_t mask)
 {
-	enum backend order[BACKENDS];
-	unsigned int n = backend_rank(t->allowed, false, order);
+	uint32_t usable = 0;
+	bool skips, others;
+	char why[256];
 
-	for (; mask && rank < n; rank++)
-		mask = backend_load(t, order[rank], mask);
+	for (unsigned int b = 0; b < BACKENDS; b++) {
+		if (!(allowed >> b & 1))
+			continue;
+		if (backend_try(b, t->btf, some_func(t, mask), why, sizeof(why)) < 0)
+			note_why_all(t, mask, b, why);
+		else
+			usable |= 1U << b;
+	}
+	/* asking takes some ticks: only where the answer changes something */
+	backend_kinds_of(usable, &skips, &others);
+	skips = skips && others && preempt_skips_runs();
+	for (unsigned int b = 0; skips && b < BACKENDS; b++)
+		if (usable >> b & 1 && backend_kinds[b].skips)
+			note_why_all(t, mask, b, "this kernel preempts its programs and skips runs of them");
+	t->n_order = backend_rank(usable, skips, t->order);
+}
+
+/* Load the probes of MASK for the best backend that loads, from place PLACE of the order on. 0 or -errno. */
+static int calls_load(struct tracer *t, uint32_t mask, unsigned int place)
+{
+	for (; mask && place < t->n_order; place++)
+		mask = backend_load(t, t->order[place], mask);
 	for (unsigned int p = 1; p < DLT_PROBES; p++) {
 		if (!(mask >> p & 1))
 			continue;
@@ -238,7 +257,23 @@ static int calls_load(struct tracer *t, uint32_t mask, unsigned int rank)
 #define CALL_PREFIX "__no_prefix_known_"
 #endif
 
-/* One pass over the kernel's types: a look-up by name is a pass of its own. */
+/* Is the function type PROTO's first parameter a pointer to something that BTF does not describe? */
+static bool proto_is_opaque(const struct btf *btf, int proto)
+{
+	const struct btf_type *t = btf__type_by_id(btf, (uint32_t)proto);
+
+	if (!btf_is_func_proto(t) || !btf_vlen(t))
+		return true;
+	t = btf__type_by_id(btf, btf_params(t)[0].type);
+	while (btf_is_ptr(t) || btf_is_mod(t))
+		t = btf__type_by_id(btf, t->type);
+	return !btf_is_struct(t);
+}
+
+/*
+ * One pass over the kernel's types: a look-up by name is a pass of its own. Of two of a name the
+ * first, which is what libbpf finds too.
+ */
 static int funcs_find(struct tracer *t)
 {
 	const char *names[DLT_SYSCALLS] = {};
@@ -257,17 +292,21 @@ static int funcs_find(struct tracer *t)
 	for (unsigned int id = 1; id < n; id++) {
 		const struct btf_type *type = btf__type_by_id(t->btf, id);
 		const char *name = btf_is_func(type) ? btf__name_by_offset(t->btf, type->name_off) : "";
+		const char *stem = name;
 
-		if (strncmp(name, CALL_PREFIX, strlen(CALL_PREFIX)))
+		if (!strncmp(name, CALL_PREFIX, strlen(CALL_PREFIX)))
+			stem += strlen(CALL_PREFIX);
+		else if (strncmp(name, "__do_sys_", strlen("__do_sys_")))
 			continue;
 		for (unsigned int nr = 0; nr < DLT_SYSCALLS; nr++) {
 			struct call_func *f = &t->funcs[nr];
 
-			if (!names[nr] || strcmp(names[nr], name + strlen(CALL_PREFIX)))
+			if (!names[nr] || strcmp(names[nr], stem) || f->name[0])
 				continue;
 			snprintf(f->name, sizeof(f->name), "%s", name);
 			f->id = (int)id;
 			f->proto = (int)type->type;
+			f->opaque = proto_is_opaque(t->btf, f->proto);
 		}
 	}
 	return 0;
@@ -286,7 +325,6 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 	t->btf = btf__load_vmlinux_btf();
 	if (!t->btf)
 		return tracer_fail(t, -errno, "the kernel's BTF");
-	t->allowed = o->backends ? o->backends : UINT32_MAX;
 	t->best_effort = o->best_effort;
 	t->probes = o->probes;
 	t->loaded = o->probes | 1U << DLT_pids;
@@ -297,7 +335,7 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 	t->cfg = (struct dlt_config){
 		.n_rings = t->n_rings,
 		.ring_bytes = (uint32_t)t->ring_bytes,
-		.ring_reserve = (uint32_t)(t->ring_bytes / 8),
+		.ring_reserve = (uint32_t)(t->ring_bytes / TRACER_RING_RESERVE),
 		.self_tgid = (uint32_t)getpid(),
 		.all = o->all,
 		.no_args = o->no_args,
@@ -321,8 +359,10 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 			r = 0;
 		}
 	}
-	if (!r)
-		r = calls_load(t, calls, 0);
+	if (r < 0 || !calls)
+		return r;
+	backends_rank(t, o->backends ? o->backends : UINT32_MAX, calls);
+	r = calls_load(t, calls, 0);
 	return r < 0 ? r : uring_open(&t->uring, t);
 }
 
@@ -363,6 +403,15 @@ static int object_attach(struct tracer *t, unsigned int probe)
 	return 0;
 }
 
+static unsigned int place_behind(const struct tracer *t, enum backend b)
+{
+	unsigned int i = 0;
+
+	while (i < t->n_order && t->order[i] != b)
+		i++;
+	return i + 1;
+}
+
 /* A probe that cannot be attached falls back: its new dispatchers come behind those there are. */
 static int calls_attach(struct tracer *t)
 {
@@ -377,7 +426,7 @@ static int calls_attach(struct tracer *t)
 				continue;
 			note_why(t, p, d->backend, d->error);
 			dispatchers_remove(t, 0, p);
-			r = calls_load(t, 1U << p, backend_place(t->allowed, false, d->backend) + 1);
+			r = calls_load(t, 1U << p, place_behind(t, d->backend));
 		}
 		if (!d->probes)
 			dispatcher_detach_all(d);

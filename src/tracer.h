@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The kernel side of one trace: shared maps, one BPF object per probe, the dispatcher of system
- * calls, attachment and the counters. Control plane. Only tracer*.c, snapshot.c and probes/
- * use libbpf.
+ * calls, attachment and the counters. Control plane. Only tracer*.c, snapshot.c, check_bpf.c and
+ * probes/ use libbpf.
  */
 #ifndef TRACER_H
 #define TRACER_H
@@ -51,7 +51,8 @@ struct tracer {
 	unsigned int n_links;
 
 	/* system calls */
-	uint32_t allowed; /* mask of 1 << enum backend */
+	enum backend order[BACKENDS]; /* those that can be used here, the best first */
+	unsigned int n_order;
 	bool best_effort;
 	struct call_func *funcs;
 	struct dispatcher dispatchers[TRACER_DISPATCHERS_MAX];
@@ -59,7 +60,8 @@ struct tracer {
 	const struct backend_kind *backends[DLT_PROBES]; /* what a probe's calls are seen by */
 
 	struct uring *uring; /* requests of io_uring; NULL: none are traced, */
-	const char *uring_why; /* and why */
+	const char *uring_why; /* and why not; or NULL */
+	const char *uring_hooks;
 
 	char *why[DLT_PROBES]; /* why not by a better backend; or, out of PROBES, why not at all */
 	char error[512]; /* what failed and what would help, after a failed call */

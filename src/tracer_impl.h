@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Between tracer.c (objects), tracer_maps.c and tracer_state.c. */
+/* Between tracer.c (objects), tracer_maps.c and tracer_state.c; check*.c ask for the plan. */
 #ifndef TRACER_IMPL_H
 #define TRACER_IMPL_H
 
 #include "tracer.h"
+
+#define TRACER_RING_RESERVE 8 /* the part of a ring that is for rare records: its last 1/8 */
 
 /* Put "WHAT: text of R" into t->error; returns R. */
 int tracer_fail(struct tracer *t, int r, const char *what);

@@ -120,7 +120,10 @@ static int kernel_look(const struct btf *btf, struct dlt_uring_kernel *k, const 
 {
 	const struct btf_type *start = tp_proto(btf, "io_uring_submit_req"), *done;
 
-	/* (req) since 6.4, (req, bool) since 6.0, (ctx, req, ...) since 5.12, before without */
+	/*
+	 * (req) since 6.4 (commit 2ad57931db64), before that (req, bool), (ctx, req, ...), or without it.
+	 * Completions have theirs since 5.18 (502c87d65564).
+	 */
 	if (!start)
 		start = tp_proto(btf, "io_uring_submit_sqe");
 	done = tp_proto(btf, "io_uring_complete");
@@ -137,12 +140,29 @@ static int kernel_look(const struct btf *btf, struct dlt_uring_kernel *k, const 
 
 /* --- loading and attachment ---------------------------------------------------------------------- */
 
+static const struct hook_names {
+	const char *name, *tp;
+} hooks[] = {
+	{ "complete", "io_uring_complete" },	 { "overflow", "io_uring_cqe_overflow" },
+	{ "failed", "io_uring_req_failed" },	 { "submit_req", "io_uring_submit_req" },
+	{ "submit_sqe", "io_uring_submit_sqe" },
+};
+
+static struct bpf_program *prog_find(struct io_uring_bpf *skel, const char *kind, const char *name)
+{
+	char prog[64];
+
+	snprintf(prog, sizeof(prog), "%s_%s", kind, name);
+	return bpf_object__find_program_by_name(skel->obj, prog);
+}
+
 static int configure(struct uring *u, struct tracer *t)
 {
 	struct io_uring_bpf *skel = u->skel;
 	const struct btf_type *start;
 	struct dlt_uring_kernel k;
-	bool submit_req = tp_proto(t->btf, "io_uring_submit_req") != NULL;
+	/* as for system calls: typed programs are cheaper, where the kernel does not skip runs of them */
+	bool typed = !t->n_order || backend_kinds[t->order[0]].skips;
 	int r = kernel_look(t->btf, &k, &start);
 
 	if (r < 0)
@@ -151,11 +171,13 @@ static int configure(struct uring *u, struct tracer *t)
 	skel->rodata->kernel = k;
 	ops_fill((struct dlt_uring_op *)skel->rodata->ops, t->loaded);
 	skel->rodata->fdatasync_func = func_index(DLT_sync, "fdatasync");
-	bpf_program__set_autoload(skel->progs.uring_submit_req, submit_req);
-	bpf_program__set_autoload(skel->progs.uring_submit_sqe, !submit_req);
-	bpf_program__set_autoload(skel->progs.uring_failed, tp_proto(t->btf, "io_uring_req_failed"));
-	bpf_program__set_autoload(skel->progs.uring_overflow,
-				  k.done_req && tp_proto(t->btf, "io_uring_cqe_overflow"));
+	for (size_t i = 0; i < ARRAY_SIZE(hooks); i++) {
+		const struct hook_names *h = &hooks[i];
+		bool there = tp_proto(t->btf, h->tp) && (k.done_req || strcmp(h->tp, "io_uring_cqe_overflow"));
+
+		bpf_program__set_autoload(prog_find(skel, "btf", h->name), there && typed);
+		bpf_program__set_autoload(prog_find(skel, "tp", h->name), there && !typed);
+	}
 	bpf_map__set_autocreate(skel->maps.fetched, !k.done_req);
 	/* a buffer of its own: it may run in the middle of another program of ours */
 	return tracer_share_maps(t, skel->obj, 1U << TRACER_SCRATCH);
@@ -187,6 +209,7 @@ int uring_open(struct uring **ret, struct tracer *t)
 		uring_close(u);
 		return 0;
 	}
+	t->uring_hooks = t->n_order && !backend_kinds[t->order[0]].skips ? "tp/io_uring" : "tp_btf/io_uring";
 	*ret = u;
 	return 0;
 }
@@ -203,6 +226,7 @@ int uring_attach(struct uring *u, struct tracer *t)
 		u->links[u->n_links] = bpf_program__attach(prog);
 		if (!u->links[u->n_links]) {
 			t->uring_why = "its tracepoints cannot be attached";
+			t->uring_hooks = NULL;
 			uring_detach(u);
 			return 0;
 		}

@@ -9,41 +9,31 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/timerfd.h>
 
 #include "config.h"
 #include "log.h"
 #include "machine.h"
 #include "session_state.h"
+#include "space.h"
 #include "util.h"
-
-#define MIN_FREE_BYTES (2ULL << 30)
-#define MIN_FREE_PERCENT 2
 
 /* --- space ----------------------------------------------------------------------------------------- */
 
-/* By default the larger of 2 % and 2 GiB, so that root's reserve and other people's work are safe. */
 void watch_space(struct session *s)
 {
-	uint64_t free_bytes, least = s->cfg->min_free_bytes;
-	struct statvfs fs;
+	struct space space = { .low = s->paused };
 
-	if (fstatvfs(s->dir.fd, &fs) < 0)
+	if (space_look(&space, s->dir.fd, s->cfg->min_free_bytes) < 0 || space.low == s->paused)
 		return;
-	free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
-	if (least == UINT64_MAX)
-		least = MAX((uint64_t)fs.f_blocks * fs.f_frsize * MIN_FREE_PERCENT / 100, MIN_FREE_BYTES);
-	if (!s->paused && free_bytes < least) {
+	if (space.low)
 		log_warn("only %llu MiB free in %s (--min-free is %llu MiB): rows are counted as lost until there is space",
-			 (unsigned long long)free_bytes >> 20, s->dir.path, (unsigned long long)least >> 20);
-		s->paused = true;
-		drain_pause(&s->drain, true);
-	} else if (s->paused && free_bytes > least + least / 16) {
+			 (unsigned long long)space.free_bytes >> 20, s->dir.path,
+			 (unsigned long long)space.least_bytes >> 20);
+	else
 		log_info("space in %s again: writing goes on", s->dir.path);
-		s->paused = false;
-		drain_pause(&s->drain, false);
-	}
+	s->paused = space.low;
+	drain_pause(&s->drain, s->paused);
 }
 
 /* --- the folder -------------------------------------------------------------------------------------- */
@@ -165,6 +155,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 		status_line(&s->status);
 		escape_say(&s->drain.decode.escape, s->cfg);
 	}
+	status_log(&s->status, s->workload.relay.log, s->dir.path);
 	advance(s);
 	return 0;
 }

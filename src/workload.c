@@ -17,19 +17,16 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "relay.h"
 #include "util.h"
 
 #define GATE_DEADLINE_MS 2000
-#define RELAY_DEADLINE_MS 2000
+#define OUTPUT_DEADLINE_MS 1000 /* a terminal that is stopped takes nothing at all */
 #define EXIT_DLTRACED 125
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
 #define GONE 1 /* the child closed its end of the error pipe: by exec or by dying */
 
-static const struct workload no_workload = {
-	.pidfd = -1, .go_fd = -1, .err_fd = -1, .relay_fd = -1,
-};
+static const struct workload no_workload = WORKLOAD_NONE;
 
 /* How signals stood before main() took them over: a SIGHUP that nohup ignored stays ignored. */
 static struct {
@@ -118,14 +115,11 @@ static int prepare(struct workload *w, char *const argv[], const struct workload
 	report_fd = fds[0];
 	child_end = fds[1];
 	if (log_fd >= 0) {
-		r = relay_start(u, log_fd, ends, &w->relay_pid);
+		r = relay_start(&w->relay, u, log_fd, ends);
 		if (r < 0)
 			return r;
 		out = ends[0];
 		err = ends[1];
-		w->relay_fd = util_pidfd_open(w->relay_pid);
-		if (w->relay_fd < 0)
-			return w->relay_fd;
 	}
 	/* Where our parent ignored it, the child would leave no status to wait for. */
 	signal(SIGCHLD, SIG_DFL);
@@ -209,9 +203,15 @@ static void await_end(int pidfd, int timeout_ms)
 		;
 }
 
+void workload_await_output(struct workload *w)
+{
+	if (w->relay.pid)
+		relay_await(&w->relay, OUTPUT_DEADLINE_MS);
+}
+
 void workload_free(struct workload *w)
 {
-	if (!w->pid && !w->relay_pid)
+	if (!w->pid && !w->relay.pid)
 		return;
 	if (w->pid && !w->started && !w->ended) {
 		util_close(&w->err_fd); /* at the gate the child takes this for our end */
@@ -219,14 +219,11 @@ void workload_free(struct workload *w)
 		kill(w->pid, SIGKILL); /* not reaped yet, so the number is still its own */
 		reap(w, 0);
 	}
-	if (w->relay_pid) {
-		if (w->ended || !w->pid)
-			await_end(w->relay_fd, RELAY_DEADLINE_MS);
-		waitpid(w->relay_pid, NULL, WNOHANG);
-	}
+	if (w->ended || !w->pid)
+		workload_await_output(w);
 	util_close(&w->pidfd);
 	util_close(&w->go_fd);
 	util_close(&w->err_fd);
-	util_close(&w->relay_fd);
+	relay_free(&w->relay);
 	*w = no_workload;
 }

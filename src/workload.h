@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "relay.h"
+
 /* Who the workload runs as and who owns the trace folder. */
 struct workload_user {
 	uid_t uid;
@@ -30,10 +32,11 @@ struct workload {
 	int go_fd;  /* eventfd: a count in it lets the child go on; -1 once it went */
 	int err_fd; /* read end: errno of a failed exec, EOF when exec worked */
 	bool started, ended;
-	int status;	 /* waitpid's raw status, once ended */
-	pid_t relay_pid; /* --log: who holds the pty or pipe; 0: none */
-	int relay_fd;	 /* its pidfd: readable once all output is in the log; -1: none */
+	int status;	    /* waitpid's raw status, once ended */
+	struct relay relay; /* --log: who holds the pty or pipe */
 };
+
+#define WORKLOAD_NONE { .pidfd = -1, .go_fd = -1, .err_fd = -1, .relay = RELAY_NONE }
 
 /*
  * Resolve --user (NAME or uid, may be NULL) or else the user behind sudo, or else ourselves.
@@ -74,12 +77,18 @@ int workload_signal(struct workload *w, int sig);
 /* Reap without waiting: true when it has ended (w->status is set). */
 bool workload_reap(struct workload *w);
 
+/*
+ * --log: wait a moment for what the workload has written so far to arrive in the log. No longer: who
+ * holds its output open and how much more it writes makes no difference.
+ */
+void workload_await_output(struct workload *w);
+
 /* The status that dltraced returns for a raw wait status: N, or 128+signal. */
 int workload_exit_code(int status);
 
 /*
  * Undo what is still there: a child that never went is ended and reaped, one that runs is left
- * alone, and the output of one that has ended gets a moment to arrive. Fine when all zero.
+ * alone, and what one that has ended wrote gets a moment to arrive. Fine when all zero.
  */
 void workload_free(struct workload *w);
 

@@ -23,13 +23,20 @@ static const struct field fields[] = {
 	FIELD_FILE_OF(struct dlt_sync, id),
 };
 
+/* x86 makes __x64_sys_NAME of a call without arguments an alias, which BTF does not know. */
+#ifdef __x86_64__
+#define SYNC_FUNC "__do_sys_sync"
+#else
+#define SYNC_FUNC NULL
+#endif
+
 static const struct probe_call calls[] = {
 	{ "fallocate", SYS_fallocate, DLT_SYNC_FALLOCATE, "sync_exit" },
 	{ "fdatasync", SYS_fdatasync, DLT_SYNC_FD, "sync_exit" },
 	{ "fsync", SYS_fsync, DLT_SYNC_FD, "sync_exit" },
 	{ "ftruncate", SYS_ftruncate, DLT_SYNC_FTRUNCATE, "sync_exit" },
 	{ "msync", SYS_msync, DLT_SYNC_MSYNC, "sync_exit" },
-	{ "sync", SYS_sync, DLT_SYNC_NONE, "sync_exit" },
+	{ "sync", SYS_sync, DLT_SYNC_NONE, "sync_exit", .func = SYNC_FUNC },
 	{ "sync_file_range", SYS_sync_file_range, DLT_SYNC_RANGE, "sync_exit" },
 	{ "syncfs", SYS_syncfs, DLT_SYNC_FD, "sync_exit" },
 	{ "truncate", SYS_truncate, DLT_SYNC_TRUNCATE, "sync_exit" },

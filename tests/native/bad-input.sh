@@ -56,6 +56,13 @@ refuse "workload 'b': given twice" --workload a --workload b
 refuse "not by both" --workload a
 refuse "unexpected argument 'stray'" stray
 
+# What is repeated of an argument gives no orders to a terminal.
+evil=$(printf 'x\033]0;owned\a')
+for arg in "$evil" "--$evil" "--linger=$evil"; do
+	refuse 'x?]0;owned?' "$arg"
+	equal "control bytes of $arg" "$(tr -d '\n -~' <err | od -An -c)" ""
+done
+
 # --- folders --------------------------------------------------------------------------------------
 
 # contents FOLDER: owner, mode, time and checksum of everything in it.
@@ -144,6 +151,9 @@ grep -q 'warning: not traced: not allowed to trace: run with sudo' err || fail "
 equal "exit code" "$(manifest 'm["workload"]["exit_code"]')" 7
 equal "probes" "$(manifest '{p["backend"] for p in m["probes"]}')" "{'none'}"
 manifest '{p["why"] for p in m["probes"]}' | grep -q 'not allowed' || fail "no reason in the manifest"
+"$DLT" report "$t" >out || fail "no report of it"
+grep -q '^- .*open.*: not traced: not allowed to trace' out || fail "no reason in the report: $(cat out)"
+! grep 'not there' out || fail "files that cannot be there are missed"
 
 # Processes have other numbers there than the kernel side sees: a trace would be of nobody.
 unshare --pid --fork --mount-proc "$DLT" start -q --collectors none -o nobody -- touch ran 2>err

@@ -4,8 +4,9 @@
 # --cgroup and --container, on v2 and on v1 as they are mounted here. A container is the child of
 # its runtime's daemon: here a helper that was started earlier forks the job, which moves itself
 # into the cgroup and executes; every row of it is there, and of a twin outside of it none. Cgroups
-# may be there with processes in them, be there and empty, or come later, their parents too. Such
-# targets add to a workload, here one that only waits.
+# may be there with processes in them, be there and empty, or come later, their parents too; so may
+# containers, whose names stand-ins for docker know. Such targets add to a workload, here one that
+# only waits.
 . "${0%/*}/lib.sh"
 need python3
 gate
@@ -37,6 +38,15 @@ for top in $hierarchies; do
 	fi
 done
 [ "${tops-}" ] || skip "a cgroup hierarchy that can be written"
+
+# A runtime: it knows a container from when known/NAME has what to answer.
+mkdir bin known
+cat >bin/docker <<END
+#!/bin/sh
+[ "\$1 \$2 \$3 \$4 \$5" = "inspect -f {{.State.Pid}} {{.Id}} --type container" ] && exec cat "$PWD/known/\$6"
+END
+chmod +x bin/docker
+PATH=$PWD/bin:$PATH
 
 # The helper: for each line a cgroup (or nothing) and a folder, the job moves there and runs.
 mkfifo todo
@@ -93,6 +103,18 @@ for top in $tops; do
 	job "$group/docker-$id.scope"
 	traced --container new
 
+	# the same by name, which is known before it has a process
+	rmdir "$group/docker-$id.scope"
+	begin -v --container later_job
+	grep -q -- '--container later_job is not there yet (docker: not known): traced from when it starts' err ||
+		fail "not said: $(cat err)"
+	echo "0 $id" >known/later_job
+	mkdir "$group/docker-$id.scope"
+	await grep -q -- '--container later_job is there' err
+	job "$group/docker-$id.scope"
+	traced --container NAME
+	rm known/later_job
+
 	# a shim's own cgroup below it
 	begin --container "$id"
 	cgroup "$group/docker-$id.scope/inner"
@@ -132,13 +154,7 @@ join
 equal "--container new --delay: status" $rc 0
 equal "--container new --delay: joined" "$(col pids PID 'EVENT == "snapshot"' | sort -u)" $stay
 check whole
-mkdir bin
-cat >bin/docker <<END
-#!/bin/sh
-[ "\$*" = "inspect -f {{.State.Pid}} --type container my_job" ] && echo $stay
-END
-chmod +x bin/docker
-PATH=$PWD/bin:$PATH
+echo "$stay" >known/my_job
 for container in my_job "$short" "$other"; do
 	spawn --container "$container"
 	await grep -qs "	$stay	.*snapshot" "$t/pids.out"
@@ -151,8 +167,42 @@ for container in my_job "$short" "$other"; do
 done
 : >over
 wait $stay
-spawn --container nobody
+
+# --- a process that is there by the time its container is known ---------------------------------------
+
+# Another container's cgroup is looked at too, and left alone.
+other=$short$(printf '%048d' 1)
+apart=$short$(printf '%048d' 2)
+spawn -v --container slow_job
+await grep -q 'slow_job is not there yet' err
+rm over
+for container in $other $apart; do
+	cgroup "$top/dltraced-$$/$container"
+	sh -c 'echo $$ >"$1/cgroup.procs"; : >"$2"; until [ -e over ]; do : <"$2"; done' stay \
+		"$top/dltraced-$$/$container" "ready-$container" &
+	stays="${stays-} $!"
+	await [ -e "ready-$container" ]
+done
+# shellcheck disable=SC2086 # words
+set -- $stays
+echo "$1 $other" >known/slow_job
+mkdir "$top/dltraced-$$/$short$(printf '%048d' 3)" # makes it ask again
+made="$top/dltraced-$$/$short$(printf '%048d' 3) $made"
+await grep -q -- '--container slow_job is there' err
+await grep -qs "	ready-$other	" "$t/open.out"
+kill -INT $dlt
 join
-equal "--container nobody: status" $rc 125
-grep -q nobody err || fail "not named: $(cat err)"
+: >over
+wait "$1" "$2"
+equal "slow_job: status" $rc 0
+equal "slow_job: joined" "$(col pids PID 'EVENT == "snapshot"' | sort -u)" "$1"
+equal "slow_job: whose opens" "$(col open PID 'FILE ~ /^ready-/' | sort -u)" "$1"
+check whole
+
+# --- what cannot be --------------------------------------------------------------------------------
+
+spawn --container a/b
+join
+equal "--container a/b: status" $rc 125
+grep -q "not a container's name" err || fail "not said: $(cat err)"
 [ ! -e "$t" ] || fail "a folder for nothing"

@@ -3,7 +3,8 @@
 #
 # The trace's file system is full, by the trace itself or by the job, or has less space than
 # --min-free: the workload goes on, every row is written or counted as lost, it is said at once,
-# files end on a whole row, and the manifest is complete. Space that comes back is used.
+# files end on a whole row, and the manifest is complete. Space that comes back is used. The same
+# holds for the bytes of the workload's log.
 . "${0%/*}/lib.sh"
 need python3
 gate
@@ -116,3 +117,49 @@ trace --min-free 1G -- "$W/storm" -n 100000 "$TMPDIR/data" >out 2>err || fail "s
 accounted "$calls"
 equal "rows below --min-free" "$(count rows)" 0
 said 'only 1 MiB free in .*/small/t (--min-free is 1024 MiB)'
+
+# --- the workload's log ---------------------------------------------------------------------------
+
+rm -rf "$t"
+cat >job <<'END'
+head -c $1 /dev/zero >small/fill 2>/dev/null
+echo full >state
+read _ <gate
+seq 20000
+echo said >state
+read _ <gate
+rm small/fill
+echo empty >state
+read _ <gate
+size=$(stat -c %s small/t/workload.log)
+until [ $(stat -c %s small/t/workload.log) -gt $size ]; do seq 1000; done
+seq 20000
+END
+
+# logged BYTES WHY NEWS ARG...: with BYTES taken, output is left out of the log, for WHY; NEWS as above.
+logged() {
+	bytes=$1 why=$2 news=$3
+	shift 3
+	rm -f state
+	spawn --log "$@" -- sh job "$bytes" >out
+	await state full
+	echo >&9
+	await state said
+	await grep -q "warning: [0-9]* bytes of the workload's output .*/workload.log: $why" err
+	echo >&9
+	await state empty
+	[ -z "$news" ] || await grep -q "$news" err
+	echo >&9
+	join
+	equal "status" $rc 0
+	written=$(manifest 'm["workload_log"]["written_bytes"]') lost=$(manifest 'm["workload_log"]["lost_bytes"]')
+	equal "bytes of the log" "$(stat -c %s "$t/workload.log")" "$written"
+	equal "bytes written and lost" $((written + lost)) "$(stat -c %s out)"
+	[ "$written" -gt 100000 ] && [ "$lost" -gt 0 ] || fail "$written bytes written, $lost lost"
+	equal "last line" "$(tail -n 1 "$t/workload.log")" 20000
+	equal "last row" "$(col workload TEXT | tail -n 1)" 20000
+	check lines
+}
+
+logged 4m 'No space left on device' ''
+logged 1200k 'less space than --min-free' 'space in .* again' -v --min-free 1M

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # --log: workload.log is the workload's output byte by byte, workload.out line by line with the time
-# of each; stdout and stderr reach the caller as without it, a terminal too. What a process that
-# goes on writes later is in the log as well.
+# of each; stdout and stderr reach the caller as without it, a terminal too. A reader that goes away
+# ends the workload as it would without the log. What a process that goes on writes later is in the
+# log as well, and nobody waits for it.
 . "${0%/*}/lib.sh"
 need python3
 gate
@@ -47,6 +48,17 @@ trace --log -- sh -c 'echo one; echo two >&2; echo three' >out 2>&1
 equal "stdout and stderr in one" "$(cat out)" "$(printf 'one\ntwo\nthree')"
 logged out
 
+# --- a reader that goes away ------------------------------------------------------------------------
+
+for log in '' --log; do
+	# shellcheck disable=SC2086 # none or one
+	{ trace $log -- seq 30000000; echo $? >status; } | head -n 1 >out
+	equal "status $log" "$(cat status)" 141
+	equal "what was read $log" "$(cat out)" 1
+done
+head -n 1 "$t/workload.log" | grep -qx 1 || fail "nothing in the log"
+check whole
+
 # --- a terminal -----------------------------------------------------------------------------------
 
 cat >job <<'END'
@@ -79,9 +91,17 @@ check whole
 
 # --- later ----------------------------------------------------------------------------------------
 
-trace --log -- sh -c '(read _ <gate; echo late) & echo early' >out 9>&- || fail "status $?"
-equal "log" "$(cat "$t/workload.log")" early
-check whole
-echo >&9
-await grep -qs late "$t/workload.log"
-await grep -qs late out
+# The trace ends with the workload's root, and does not wait for who holds its output open: a wait
+# would be one of a second at least, each time.
+wait_ms() { manifest '(m["end"]["monotonic_ns"] - m["workload"]["end"]["monotonic_ns"]) // 10**6'; }
+for try in 1 2 3 4 5; do
+	trace --log -- sh -c '(read _ <gate; echo late) & echo early' >out 9>&- || fail "status $?"
+	equal "log" "$(cat "$t/workload.log")" early
+	equal "bytes" "$(manifest 'm["workload_log"]')" "{'written_bytes': 6, 'lost_bytes': 0}"
+	check whole
+	echo >&9
+	await grep -qs late "$t/workload.log"
+	await grep -qs late out
+	[ "$(wait_ms)" -ge 900 ] || break
+done
+[ "$(wait_ms)" -lt 900 ] || fail "$try times the trace ended $(wait_ms) ms after the workload"

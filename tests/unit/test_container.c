@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "container.h"
 
+#include <sys/eventfd.h>
+
 #include "tree.h"
 
 #define ID_A "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -97,7 +99,7 @@ static int find(const char *name, pid_t *pid)
 	*pid = -1;
 	*error = '\0';
 	cgroup_list_free(&list);
-	return container_find(&list, pid, &mounts, name, error, sizeof(error));
+	return container_find(&list, pid, &mounts, name, -1, error, sizeof(error));
 }
 
 static void an_id_needs_no_runtime(void **state)
@@ -113,7 +115,7 @@ static void an_id_needs_no_runtime(void **state)
 	expect_path(1, 4, "/docker/" ID_A);
 	assert_int_equal(find(ID_A, &pid), 0);
 	assert_int_equal(list.n, 2);
-	assert_int_equal(find("0123456789a", &pid), -ESRCH); /* too short: a name */
+	assert_int_equal(find("0123456789a", &pid), -ENOENT); /* too short: a name */
 	assert_int_equal(find("0123456789ac", &pid), -ESRCH);
 }
 
@@ -144,7 +146,7 @@ static void runtime(const char *name, const char *script)
 /* Our own process, which here is in no container. */
 static void asks_one_runtime_after_the_other(void **state)
 {
-	static const char asked[] = "inspect -f {{.State.Pid}} --type container web";
+	static const char asked[] = "inspect -f {{.State.Pid}} {{.Id}} --type container web";
 	autofree char *answer = util_fmt("[ \"$*\" = '%s' ] && echo %d", asked, getpid());
 	pid_t pid;
 
@@ -156,11 +158,36 @@ static void asks_one_runtime_after_the_other(void **state)
 	assert_non_null(strstr(error, "docker: not known; podman: not known"));
 }
 
+/* Its cgroup is made before it has a process. */
+static void a_container_on_its_way_is_where_its_id_is(void **state)
+{
+	pid_t pid;
+
+	runtime("podman", "echo 0 " ID_A);
+	assert_int_equal(find("web", &pid), -ESRCH);
+	assert_string_equal(error, "--container web is not there yet (podman: does not run)");
+	tree_put("v2/system.slice/libpod-" ID_A ".scope/cgroup.procs", "");
+	assert_int_equal(find("web", &pid), 0);
+	assert_int_equal(pid, 0);
+	assert_int_equal(list.n, 1);
+	expect_path(0, 0, "/system.slice/libpod-" ID_A ".scope");
+}
+
+static void an_answer_may_be_given_up(void **state)
+{
+	int stop = eventfd(1, EFD_CLOEXEC);
+	pid_t pid;
+
+	runtime("docker", "while :; do read x; done </dev/zero");
+	assert_int_equal(container_find(&list, &pid, &mounts, "web", stop, error, sizeof(error)), -ECANCELED);
+	close(stop);
+}
+
 static void says_why_a_name_leads_nowhere(void **state)
 {
 	pid_t pid;
 
-	assert_int_equal(find("web", &pid), -ESRCH);
+	assert_int_equal(find("web", &pid), -ENOENT);
 	assert_non_null(strstr(error, "no docker, podman or nerdctl"));
 	runtime("nerdctl", "echo 0");
 	assert_int_equal(find("web", &pid), -ESRCH);
@@ -168,6 +195,13 @@ static void says_why_a_name_leads_nowhere(void **state)
 	runtime("nerdctl", "echo 12x");
 	assert_int_equal(find("web", &pid), -ESRCH);
 	assert_non_null(strstr(error, "makes no sense"));
+	runtime("nerdctl", "echo 12 " ID_A "0");
+	assert_int_equal(find("web", &pid), -ESRCH);
+	assert_non_null(strstr(error, "makes no sense"));
+	runtime("nerdctl", "echo 12 '" ID_A "\033[31m'");
+	assert_int_equal(find("web", &pid), -ESRCH);
+	assert_string_equal(error,
+			    "--container web is not there yet (nerdctl: an answer that makes no sense)");
 	runtime("nerdctl", "while echo 1234567890; do :; done");
 	assert_int_equal(find("web", &pid), -ESRCH);
 	assert_non_null(strstr(error, "makes no sense"));
@@ -225,6 +259,8 @@ int main(void)
 		IN_WORLD(an_id_needs_no_runtime),
 		IN_WORLD(an_id_of_two_containers_is_refused),
 		IN_WORLD(asks_one_runtime_after_the_other),
+		IN_WORLD(a_container_on_its_way_is_where_its_id_is),
+		IN_WORLD(an_answer_may_be_given_up),
 		IN_WORLD(says_why_a_name_leads_nowhere),
 		IN_WORLD(what_cannot_be_a_name_is_asked_of_nobody),
 		IN_WORLD(a_runtime_gets_a_clean_environment),

@@ -417,6 +417,65 @@ static void two_files_may_change_places(void **state)
 	expect_columns(DLT_create_del, 10, "1\t/a\t/b\n2\t/a\t/c\n");
 }
 
+#define FILES_ROW(fid, ino, path) #fid "\t259:2\t" #ino "\treg\text4\t4096\tok\t" path "\n"
+
+/* The folder has not been opened itself: what is renamed may be one. */
+static void what_is_below_a_renamed_folder_is_told_of_at_its_next_use(void **state)
+{
+	struct dlt_create_del *rec;
+
+	learn(file_of(11), "/d/a");
+	learn(file_of(12), "/d/sub/b");
+	learn(file_of(13), "/dx/c");
+	learn(file_of(14), "/d/gone");
+	rec = rec_begin(DLT_create_del);
+	record.hdr.func = 13; /* unlink */
+	rec_str(&rec->segs, 0, "/d/gone");
+	rec_emit();
+	rename_of("/d", "/e/f");
+	close_of(id_of(11));
+	close_of(id_of(11));
+	close_of(id_of(13));
+	close_of(id_of(14));
+	rename_of("/e/f/sub/b", "/b");
+	learn(file_of(15), "/d/a"); /* the name is free again */
+	rename_of("/e/f/a", "/e/f/z");
+	decode_files_again(&decode, record.hdr.ts_ns);
+	expect_files(FILES_ROW(1, 11, "/d/a") FILES_ROW(2, 12, "/d/sub/b") FILES_ROW(3, 13, "/dx/c")
+		     FILES_ROW(4, 14, "/d/gone") FILES_ROW(1, 11, "/e/f/a") FILES_ROW(2, 12, "/b")
+		     FILES_ROW(5, 15, "/d/a") FILES_ROW(1, 11, "/e/f/z"));
+	expect_columns(DLT_create_del, 10, "4\t/d/gone\t-\n-\t/d\t/e/f\n2\t/e/f/sub/b\t/b\n1\t/e/f/a\t/e/f/z\n");
+}
+
+static void at_the_end_all_below_a_renamed_folder_are_told_of(void **state)
+{
+	learn(file_of(11), "/d/a");
+	rename_of("/d", "/e");
+	rename_of("/e", "/f");
+	decode_files_again(&decode, record.hdr.ts_ns);
+	expect_files(FILES_ROW(1, 11, "/d/a") FILES_ROW(1, 11, "/f/a"));
+}
+
+static void two_folders_may_change_places(void **state)
+{
+	struct dlt_create_del *rec;
+
+	learn(file_of(11), "/a/x");
+	learn(file_of(12), "/b/x");
+	learn(file_of(13), "/b/y");
+	rec = rec_begin(DLT_create_del);
+	record.hdr.func = 9; /* renameat2 */
+	rec->flags = 2 /* RENAME_EXCHANGE */;
+	rec_str(&rec->segs, 0, "/a");
+	rec_str(&rec->segs, 1, "/b");
+	rec_emit();
+	close_of(id_of(13));
+	rename_of("/a/x", "/c");
+	rename_of("/b/x", "/d");
+	expect_files(FILES_ROW(1, 11, "/a/x") FILES_ROW(2, 12, "/b/x") FILES_ROW(3, 13, "/b/y")
+		     FILES_ROW(3, 13, "/a/y") FILES_ROW(2, 12, "/c") FILES_ROW(1, 11, "/d"));
+}
+
 static void a_name_that_never_came_is_a_row_without_one(void **state)
 {
 	close_of(id_of(11));
@@ -697,6 +756,9 @@ int main(void)
 		WITH_DECODER(a_failed_rename_moves_nothing),
 		WITH_DECODER(a_failed_unlink_forgets_nothing),
 		WITH_DECODER(a_file_comes_before_the_row_that_names_it),
+		WITH_DECODER(what_is_below_a_renamed_folder_is_told_of_at_its_next_use),
+		WITH_DECODER(at_the_end_all_below_a_renamed_folder_are_told_of),
+		WITH_DECODER(two_folders_may_change_places),
 		WITH_DECODER(a_file_found_under_another_name_has_moved),
 		WITH_DECODER(a_file_is_a_row_once),
 		WITH_DECODER(a_file_is_known_whoever_opened_it),

@@ -61,12 +61,34 @@ static void utf8_is_passed_on_and_what_is_none_is_not(void **state)
 	expect("dltraced: \xc2\xa0\xc3\xbc\xe6\x97\xa5\xf0\x9f\x98\x80 ? ?\n");
 }
 
+static void messages_of_libraries_are_plain_too(void **state)
+{
+	FILE *stream = log_stream();
+	char name[1100];
+
+	assert_non_null(stream);
+	fprintf(stream, "%s: option '--\033[31m\t'\nTry \xc3\xbc\xff", "name");
+	fputc(0, stream);
+	fclose(stream);
+	expect("name: option '--?[31m?'\nTry \xc3\xbc??");
+
+	/* no character is taken apart */
+	stream = log_stream();
+	memset(name, 'a', sizeof(name));
+	memcpy(name + 1022, "\xf0\x9f\x98\x80", 4);
+	fwrite(name, 1, 1026, stream);
+	fclose(stream);
+	assert_int_equal(read(out[0], name, sizeof(name)), 1026);
+	assert_memory_equal(name + 1022, "\xf0\x9f\x98\x80", 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(controls_of_a_terminal_are_not_passed_on, into_a_pipe, close_pipe),
 		cmocka_unit_test_setup_teardown(one_message_is_one_line, into_a_pipe, close_pipe),
 		cmocka_unit_test_setup_teardown(utf8_is_passed_on_and_what_is_none_is_not, into_a_pipe, close_pipe),
+		cmocka_unit_test_setup_teardown(messages_of_libraries_are_plain_too, into_a_pipe, close_pipe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,6 +186,7 @@ static void attached_traces_have_no_workload(void **state)
 	assert_string_equal(f.argv, "");
 	text = content(NAME);
 	expect_in(text, "\"workload\": null");
+	expect_in(text, "\"workload_log\": null");
 	expect_in(text, "\"pids\": [\n      17,\n      18\n    ]");
 	expect_in(text, "\"comm\": [\n      \"pt_*\"\n    ]");
 }
@@ -204,6 +205,36 @@ static void says_how_long_a_stall_the_rings_ride_out(void **state)
 	write_as(&none, false);
 	empty = content(NAME);
 	expect_in(empty, "\"stall_ms\": 0,");
+}
+
+static uint64_t max_rss(const struct manifest *m)
+{
+	static const char key[] = "\"max_rss_bytes\": ";
+	autofree char *text = NULL;
+	const char *at;
+
+	write_as(m, false);
+	text = content(NAME);
+	at = strstr(text, key);
+	assert_non_null(at);
+	return strtoull(at + strlen(key), NULL, 10);
+}
+
+/* They are mapped twice, which the kernel's figure has in it. */
+static void memory_of_rings_counts_once(void **state)
+{
+	struct manifest m = sample;
+	struct rusage before, after;
+	uint64_t bytes;
+
+	m.n_rings = 2;
+	m.ring_bytes = 1 << 18;
+	getrusage(RUSAGE_SELF, &before);
+	assert_true(before.ru_maxrss > 1024);
+	bytes = max_rss(&m);
+	getrusage(RUSAGE_SELF, &after);
+	assert_in_range(bytes, (uint64_t)before.ru_maxrss * 1024 - (2 << 18),
+			(uint64_t)after.ru_maxrss * 1024 - (2 << 18));
 }
 
 static void is_json_whatever_the_strings_hold(void **state)
@@ -366,6 +397,7 @@ int main(void)
 		IN_DIR(planted_links_gain_nothing),
 		IN_DIR(reads_back_what_was_filled_in),
 		IN_DIR(replaces_the_file_as_a_whole),
+		IN_DIR(memory_of_rings_counts_once),
 		IN_DIR(says_how_long_a_stall_the_rings_ride_out),
 		IN_DIR(tells_at_the_end_where_it_came_from_at_the_start),
 	};

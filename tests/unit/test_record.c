@@ -117,9 +117,9 @@ static void unsigned_numbers(void **state)
 
 static void signed_numbers(void **state)
 {
-	const struct rec least = { .s32 = INT32_MIN };
+	const struct rec least = { .s32 = INT32_MIN + 1 };
 
-	expect(FIELD(FIELD_S32, s32), &least, "-2147483648");
+	expect(FIELD(FIELD_S32, s32), &least, "-2147483647");
 	expect_s64(FIELD_S64, -512, "-512");
 	expect_s64(FIELD_S64, INT64_MAX, "9223372036854775807");
 	expect_s64(FIELD_S64, DLT_UNKNOWN + 1, "-9223372036854775806");
@@ -131,6 +131,9 @@ static void none_is_a_dash_and_unknown_a_question_mark(void **state)
 		FIELD_S64, FIELD_ADDR, FIELD_MODE, FIELD_FLAGS,
 	};
 
+	const struct rec none = { .s32 = DLT_NONE32 };
+
+	expect(FIELD(FIELD_S32, s32), &none, "-");
 	for (size_t i = 0; i < ARRAY_SIZE(nullable); i++) {
 		expect_s64(nullable[i], DLT_NONE, "-");
 		expect_s64(nullable[i], DLT_UNKNOWN, "?");

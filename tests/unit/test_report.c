@@ -242,6 +242,22 @@ static void says_what_is_missing(void **state)
 	report_free(r);
 }
 
+static void says_why_something_was_not_traced(void **state)
+{
+	static const char *const notes[] = {
+		"open, pids: not traced: open: the kernel said no",
+		"bio: not traced: no rings",
+		"files: not traced: no reason is given",
+		"not there: close.out", /* its WHY is of another backend */
+	};
+	struct report *r = load(GOLDEN "trace-untraced");
+
+	assert_int_equal(r->n_notes, ARRAY_SIZE(notes));
+	for (unsigned int i = 0; i < r->n_notes; i++)
+		assert_string_equal(r->notes[i], notes[i]);
+	report_free(r);
+}
+
 static void folder_that_is_no_trace(void **state)
 {
 	struct report *r;
@@ -289,6 +305,7 @@ int main(void)
 		cmocka_unit_test(bytes_of_disks_count_once_at_the_lowest),
 		cmocka_unit_test(calls_are_counted_by_probe),
 		cmocka_unit_test(files_have_their_newest_name),
+		cmocka_unit_test(says_why_something_was_not_traced),
 		cmocka_unit_test(folder_that_is_no_trace),
 		cmocka_unit_test(json_is_well_formed),
 		cmocka_unit_test(no_name_reaches_the_terminal_unescaped),

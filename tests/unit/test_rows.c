@@ -652,6 +652,108 @@ static void rows_of_workload(void **state)
 	expect_golden(DLT_workload);
 }
 
+/* --- the sample trace ------------------------------------------------------------------------- */
+
+static bool has_name(const struct field_name *names, const char *word)
+{
+	for (; names->name; names++)
+		if (!strcmp(names->name, word))
+			return true;
+	return false;
+}
+
+static bool has_call(const struct probe *p, const char *word)
+{
+	for (unsigned int i = 0; i < p->n_calls; i++)
+		if (!strcmp(p->calls[i].name, word))
+			return true;
+	return false;
+}
+
+static bool is_number(const char *s)
+{
+	s += *s == '-';
+	return *s && strspn(s, "0123456789") == strlen(s);
+}
+
+static bool is_hex(const char *s)
+{
+	return !strncmp(s, "0x", 2) && s[2] && strspn(s + 2, "0123456789abcdef") == strlen(s + 2);
+}
+
+/* Words joined by '|', with what has no name behind them in hex. */
+static bool are_flags(const struct field *f, const char *text)
+{
+	autofree char *copy = strdup(text);
+	char *rest = copy;
+
+	for (char *word; (word = strsep(&rest, "|"));)
+		if (!has_name(f->names, word) && (rest || !is_hex(word)))
+			return false;
+	return true;
+}
+
+/* Could P have written TEXT in the column of F? */
+static bool could_be(const struct probe *p, const struct field *f, const char *text)
+{
+	bool none = !strcmp(text, "-") || !strcmp(text, "?");
+
+	switch (f->kind) {
+	case FIELD_TS:
+	case FIELD_U16:
+	case FIELD_U32:
+	case FIELD_U64:
+		return is_number(text) && *text != '-';
+	case FIELD_S32:
+		return is_number(text);
+	case FIELD_S64:
+		return is_number(text) || none;
+	case FIELD_ADDR:
+		return is_hex(text) || !strcmp(text, "0") || (*text == '-' && is_number(text)) || none;
+	case FIELD_FLAGS:
+		return are_flags(f, text) || !strcmp(text, "0") || none;
+	case FIELD_BITS:
+		return !strcmp(text, "-") || (are_flags(f, text) && !strstr(text, "0x"));
+	case FIELD_NAME:
+		return has_name(f->names, text);
+	case FIELD_FUNC:
+		return has_call(p, text);
+	default:
+		return *text;
+	}
+}
+
+static void expect_rows_of(const struct probe *p, char *rows)
+{
+	for (char *line; (line = strsep(&rows, "\n")) && *line;) {
+		for (unsigned int i = 0; i < p->n_fields; i++) {
+			const char *text = strsep(&line, "\t");
+
+			if (!text || !could_be(p, &p->fields[i], text))
+				fail_msg("%s: %s is never %s", p->name, p->fields[i].name, text ?: "missing");
+		}
+		assert_null(line);
+	}
+}
+
+/* tests/golden/trace-small was written by hand, and what reads it is to read ours. */
+static void the_sample_trace_could_be_ours(void **state)
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		autofree char *path = util_fmt("tests/golden/trace-small/%s.out", probes[i]->name);
+		autofree char *text = NULL;
+		char header[4096];
+
+		if (i == DLT_workload) /* it has no --log */
+			continue;
+		assert_int_equal(util_read_file(path, 1 << 20, &text, NULL), 0);
+		*record_put_header(header, probes[i]) = '\0';
+		if (strncmp(text, header, strlen(header)))
+			fail_msg("%s: another header", path);
+		expect_rows_of(probes[i], text + strlen(header));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -666,6 +768,7 @@ int main(void)
 		WITH_DECODER(rows_of_time_align),
 		WITH_DECODER(rows_of_vfs_rw),
 		WITH_DECODER(rows_of_workload),
+		cmocka_unit_test(the_sample_trace_could_be_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

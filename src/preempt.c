@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "preempt.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "dlt/preempt.h"
+#include "preempt.skel.h"
+#include "util.h"
+
+/* A lazy reschedule waits for the tick after the one that asks for it (kernel/sched/core.c). */
+#define TICKS 5
+
+/* What both threads call; hardly anybody else does. */
+#define CALL SYS_getpgid
+
+static void *stay(void *arg)
+{
+	struct dlt_preempt *t = arg;
+	struct timespec tick;
+
+	/* the coarse clock moves with the tick */
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	t->until = clock_now_ns(CLOCK_MONOTONIC) + TICKS * timespec_ns(&tick);
+	t->staying_tid = (uint32_t)gettid();
+	syscall(CALL, 0);
+	__atomic_store_n(&t->stop, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Call until the other one is through or a call was not seen. */
+static bool call_all_the_time(struct dlt_preempt *t)
+{
+	uint64_t made = 0;
+
+	while (!__atomic_load_n(&t->stop, __ATOMIC_ACQUIRE)) {
+		syscall(CALL, 0);
+		made++;
+		if (__atomic_load_n(&t->seen, __ATOMIC_RELAXED) >= made)
+			continue;
+		__atomic_store_n(&t->stop, 1, __ATOMIC_RELEASE);
+		return true;
+	}
+	return false;
+}
+
+/* Both threads on the CPU that we are on. */
+static bool skips_on_this_cpu(struct dlt_preempt *t)
+{
+	cpu_set_t before, one;
+	bool skips = false;
+	pthread_t thread;
+
+	if (sched_getaffinity(0, sizeof(before), &before) < 0)
+		return false; /* more CPUs than that: bigger machines than the kernel's default */
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	if (sched_setaffinity(0, sizeof(one), &one) < 0)
+		return false;
+	t->call_nr = CALL;
+	t->calling_tid = (uint32_t)gettid();
+	if (!pthread_create(&thread, NULL, stay, t)) {
+		skips = call_all_the_time(t);
+		pthread_join(thread, NULL);
+	}
+	sched_setaffinity(0, sizeof(before), &before);
+	return skips;
+}
+
+static bool try(struct preempt_bpf *skel)
+{
+	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	autoclose int link = -1;
+	struct dlt_preempt *t;
+	bool skips;
+
+	if (preempt_bpf__load(skel) < 0)
+		return false;
+	t = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(skel->maps.test), 0);
+	if (t == MAP_FAILED)
+		return false;
+	link = bpf_raw_tracepoint_open(NULL, bpf_program__fd(skel->progs.preempt_test));
+	skips = link >= 0 && skips_on_this_cpu(t);
+	munmap(t, bytes);
+	return skips;
+}
+
+/* "none voluntary (full) lazy", the one in force in brackets; "": not told. */
+static const char *model_of(const char *line)
+{
+	const char *open = strchr(line, '(');
+
+	return open ? open + 1 : "";
+}
+
+static bool model_is_known_not_to(void)
+{
+	const char *model;
+	struct utsname uts;
+	char line[64];
+
+	/* built without: "#1 SMP Debian"; else PREEMPT, PREEMPT_DYNAMIC, PREEMPT_RT, PREEMPT_LAZY */
+	if (!uname(&uts) && !strstr(uts.version, "PREEMPT"))
+		return true;
+	if (util_read_line("/sys/kernel/debug/sched/preempt", line, sizeof(line)) < 0)
+		return false;
+	model = model_of(line);
+	return !strncmp(model, "none", 4) || !strncmp(model, "voluntary", 9);
+}
+
+bool preempt_skips_runs(void)
+{
+	struct preempt_bpf *skel;
+	bool skips;
+
+	if (model_is_known_not_to())
+		return false;
+	skel = preempt_bpf__open();
+	skips = skel && try(skel);
+	preempt_bpf__destroy(skel);
+	return skips;
+}

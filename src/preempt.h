@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Does this kernel preempt BPF programs, and so skip runs of them? On kernels whose preemption is
+ * full or lazy, and not for kprobes and perf's tracepoints, which run with preemption off.
+ */
+#ifndef PREEMPT_H
+#define PREEMPT_H
+
+#include <stdbool.h>
+
+/* Takes up to five ticks of one CPU where the kernel could; false also where it cannot be tried. */
+bool preempt_skips_runs(void);
+
+#endif

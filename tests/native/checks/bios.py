@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""bios TRACE DISK BEFORE AFTER: are the rows that bio.out has of DISK, which takes bios and not
+requests, what the disk counted itself between two copies of its stat file, and marked as bios?
+"""
+import collections
+import sys
+
+import tracefolder
+
+_, folder, disk, before, after = sys.argv
+trace = tracefolder.Trace(folder)
+with open(before, encoding="ascii") as a, open(after, encoding="ascii") as b:
+    stat = [int(y) - int(x) for x, y in zip(a.read().split(), b.read().split())]
+
+got = collections.Counter()
+for row in trace["bio"]:
+    if row["DISK"] != disk:
+        continue
+    trace.require("BIO" in row["FLAGS"].split("|"), f"not marked BIO: {row}")
+    trace.require(row["QLAT_NS"] == "-", f"a time in no queue: {row}")
+    trace.require(row["STATUS"] == "0", f"failed: {row}")
+    got[row["T"], "bios"] += 1
+    got[row["T"], "bytes"] += int(row["BYTES"])
+for key, n in {("R", "bios"): stat[0], ("R", "bytes"): stat[2] * 512,
+               ("W", "bios"): stat[4], ("W", "bytes"): stat[6] * 512}.items():
+    trace.require(n > 0, f"nothing of {' '.join(key)} to compare")
+    trace.require(got[key] == n, f"{' '.join(key)}: {got[key]} in the rows, {disk} counted {n}")
+trace.finish()
