@@ -27,7 +27,7 @@ CALL_END(open_exit)
 	vrec_begin(s, call, task, tid, DLT_open, sizeof(*rec));
 	__builtin_memset(&rec->file, 0, sizeof(rec->file));
 	rec->ret = ret;
-	rec->vfs_lat_ns = DLT_NONE;
+	rec->vfs_lat_ns = call->vfs_ns ? (__s64)call->vfs_ns : DLT_NONE;
 	rec->created = 0;
 	rec->pad = 0;
 	rec->segs.len[1] = rec->segs.len[2] = rec->segs.len[3] = 0;
@@ -75,5 +75,29 @@ CALL_END(open_exit)
 			count_row_lost(DLT_create_del);
 	}
 	call_end(call, tid);
+	return 0;
+}
+
+/*
+ * What the file system takes of an open, where fentry is to be had. An overlay's vfs_open() calls
+ * that of the layer below: the outer one's end comes last.
+ */
+SEC("fentry/vfs_open")
+int vfs_open_begin(void *ctx)
+{
+	struct dlt_call *call = call_find((__u32)bpf_get_current_pid_tgid());
+
+	if (call && call->probe == DLT_open && !call->vfs_start_ns)
+		call->vfs_start_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("fexit/vfs_open")
+int vfs_open_end(void *ctx)
+{
+	struct dlt_call *call = call_find((__u32)bpf_get_current_pid_tgid());
+
+	if (call && call->probe == DLT_open && call->vfs_start_ns)
+		call->vfs_ns = bpf_ktime_get_ns() - call->vfs_start_ns;
 	return 0;
 }

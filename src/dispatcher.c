@@ -24,10 +24,11 @@ static int fail(struct dispatcher *d, int r, const char *what)
 }
 
 void dispatcher_init(struct dispatcher *d, unsigned int number, enum backend backend, int proto,
-		     const struct call_func *funcs, const struct dlt_config *cfg)
+		     const struct call_func *funcs, const struct dlt_config *cfg, bool enrich)
 {
 	*d = (struct dispatcher){
 		.number = number, .backend = backend, .proto = proto, .funcs = funcs, .cfg = *cfg,
+		.enrich = enrich,
 	};
 	for (unsigned int nr = 0; proto && nr < DLT_SYSCALLS; nr++)
 		d->opaque |= funcs[nr].name[0] && funcs[nr].proto == proto && funcs[nr].opaque;
@@ -94,7 +95,15 @@ static bool handler_needed(const struct dispatcher *d, unsigned int probe, const
 	return false;
 }
 
-static int handlers_choose(const struct dispatcher *d, unsigned int probe, const char *func)
+/* No handler, but on a function of the kernel's inside the call. */
+static bool enriches(const struct bpf_program *prog)
+{
+	const char *section = bpf_program__section_name(prog);
+
+	return !strncmp(section, "fentry/", 7) || !strncmp(section, "fexit/", 6);
+}
+
+static int handlers_choose(const struct dispatcher *d, unsigned int probe, const char *func, bool enrich)
 {
 	struct bpf_program *prog;
 	int r = 0;
@@ -103,7 +112,7 @@ static int handlers_choose(const struct dispatcher *d, unsigned int probe, const
 		bool enter = !strcmp(bpf_program__section_name(prog), "call_begin");
 		bool needed = handler_needed(d, probe, bpf_program__name(prog));
 
-		bpf_program__set_autoload(prog, needed);
+		bpf_program__set_autoload(prog, needed || (enrich && enriches(prog)));
 		if (!r && needed)
 			r = type_set(d, prog, enter, func);
 	}
@@ -117,9 +126,25 @@ static void object_free(struct probe_object *o)
 	*o = (struct probe_object){};
 }
 
-int dispatcher_add(struct dispatcher *d, unsigned int probe, dispatcher_share_fn share, void *ctx)
+static int object_load(struct dispatcher *d, unsigned int probe, const char *func, bool enrich,
+		       dispatcher_share_fn share, void *ctx)
 {
 	struct probe_object *o = &d->objects[probe];
+	int r = probes[probe]->open(o, &d->cfg);
+
+	if (!r)
+		r = handlers_choose(d, probe, func, enrich);
+	if (!r)
+		r = share(ctx, o->obj);
+	if (!r)
+		r = bpf_object__load_skeleton(o->skel);
+	if (r < 0)
+		object_free(o);
+	return r;
+}
+
+int dispatcher_add(struct dispatcher *d, unsigned int probe, dispatcher_share_fn share, void *ctx)
+{
 	const struct probe_call *call;
 	unsigned int i = 0;
 	int r;
@@ -127,17 +152,11 @@ int dispatcher_add(struct dispatcher *d, unsigned int probe, dispatcher_share_fn
 	call = next_call(d, probe, &i);
 	if (!call)
 		return fail(d, -ENOENT, "this kernel has none of its calls");
-	r = probes[probe]->open(o, &d->cfg);
-	if (!r)
-		r = handlers_choose(d, probe, d->funcs[call->nr].name);
-	if (!r)
-		r = share(ctx, o->obj);
-	if (!r)
-		r = bpf_object__load_skeleton(o->skel);
-	if (r < 0) {
-		object_free(o);
+	r = object_load(d, probe, d->funcs[call->nr].name, d->enrich, share, ctx);
+	if (r < 0 && d->enrich)
+		r = object_load(d, probe, d->funcs[call->nr].name, false, share, ctx);
+	if (r < 0)
 		return fail(d, r, "the kernel refused its programs (run with -v for why)");
-	}
 	d->probes |= 1U << probe;
 	return 0;
 }
@@ -163,16 +182,23 @@ static int program_copy(const struct bpf_program *prog, const struct backend_typ
 	return fd < 0 ? r : fd;
 }
 
-static int hook_add(struct dispatcher *d, unsigned int probe, int nr, bool enter)
+static int hook_append(struct dispatcher *d, const struct hook *h)
 {
-	const struct backend_kind *kind = kind_of(d);
-	const struct backend_type *type = enter ? &kind->enter_type : &kind->exit_type;
 	struct hook *hooks = reallocarray(d->hooks, d->n_hooks + 1, sizeof(*hooks));
-	struct hook h = { .probe = probe, .nr = nr, .enter = enter, .link_fd = -1 };
 
 	if (!hooks)
 		return -ENOMEM;
 	d->hooks = hooks;
+	d->hooks[d->n_hooks++] = *h;
+	return 0;
+}
+
+static int hook_add(struct dispatcher *d, unsigned int probe, int nr, bool enter)
+{
+	const struct backend_kind *kind = kind_of(d);
+	const struct backend_type *type = enter ? &kind->enter_type : &kind->exit_type;
+	struct hook h = { .probe = probe, .nr = nr, .enter = enter, .link_fd = -1 };
+
 	h.prog = bpf_object__find_program_by_name(d->skel->obj, enter ? enter_name(d) : kind->exit);
 	h.prog_fd = bpf_program__fd(h.prog);
 	if (nr >= 0 && type->type == BPF_PROG_TYPE_TRACING) {
@@ -181,8 +207,22 @@ static int hook_add(struct dispatcher *d, unsigned int probe, int nr, bool enter
 		if (h.prog_fd < 0)
 			return fail(d, h.prog_fd, d->funcs[nr].name);
 	}
-	d->hooks[d->n_hooks++] = h;
-	return 0;
+	return hook_append(d, &h);
+}
+
+static int spare_hooks_add(struct dispatcher *d, unsigned int probe)
+{
+	struct bpf_program *prog;
+	int r = 0;
+
+	bpf_object__for_each_program(prog, d->objects[probe].obj) {
+		struct hook h = { .probe = probe, .nr = -1, .spare = true, .link_fd = -1,
+				  .prog = prog, .prog_fd = bpf_program__fd(prog) };
+
+		if (!r && enriches(prog) && bpf_program__autoload(prog))
+			r = hook_append(d, &h);
+	}
+	return r;
 }
 
 static int hooks_add(struct dispatcher *d)
@@ -190,7 +230,10 @@ static int hooks_add(struct dispatcher *d)
 	const struct backend_kind *kind = kind_of(d);
 	int r = 0;
 
-	if (!kind->exit_by_function)
+	for (unsigned int p = 1; !r && p < DLT_PROBES; p++)
+		if (d->enrich && d->probes >> p & 1)
+			r = spare_hooks_add(d, p);
+	if (!r && !kind->exit_by_function)
 		r = hook_add(d, 0, -1, false);
 	if (!r && !kind->by_function)
 		r = hook_add(d, 0, -1, true);
@@ -309,6 +352,10 @@ static int hook_attach(struct dispatcher *d, struct hook *h)
 	const struct backend_type *type = h->enter ? &kind->enter_type : &kind->exit_type;
 	const char *name = h->nr >= 0 ? d->funcs[h->nr].name : h->enter ? "sys_enter" : "sys_exit";
 
+	if (h->spare) {
+		h->link_fd = bpf_raw_tracepoint_open(NULL, h->prog_fd);
+		return 0;
+	}
 	if (type->type == BPF_PROG_TYPE_TRACING) {
 		h->link_fd = bpf_raw_tracepoint_open(NULL, h->prog_fd);
 		return h->link_fd < 0 ? fail(d, -errno, name) : 0;

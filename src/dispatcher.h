@@ -29,7 +29,8 @@ struct call_func {
 struct hook {
 	unsigned int probe; /* 0: of all */
 	int nr;		    /* -1: of all */
-	bool enter;
+	bool enter;  /* of the start of calls */
+	bool spare;  /* it makes rows richer, and no row depends on it */
 	struct bpf_program *prog;
 	int prog_fd; /* of its own where fentry or fexit name the function, else the object's */
 	bool own_fd;
@@ -42,6 +43,7 @@ struct dispatcher {
 	enum backend backend;
 	int proto; /* BTF id of the functions' prototype, 0 where they do not matter */
 	bool opaque; /* its functions are */
+	bool enrich; /* with the probes' fentry and fexit programs on functions inside the calls */
 	const struct call_func *funcs; /* DLT_SYSCALLS of them */
 	struct dlt_config cfg;
 	struct calls_bpf *skel;
@@ -56,7 +58,7 @@ struct dispatcher {
 typedef int (*dispatcher_share_fn)(void *ctx, struct bpf_object *obj);
 
 void dispatcher_init(struct dispatcher *d, unsigned int number, enum backend backend, int proto,
-		     const struct call_func *funcs, const struct dlt_config *cfg);
+		     const struct call_func *funcs, const struct dlt_config *cfg, bool enrich);
 
 /* Does it serve CALL? By function: if the kernel has it, with this prototype. */
 bool dispatcher_takes(const struct dispatcher *d, const struct probe_call *call);

@@ -175,6 +175,8 @@ static void write_log(struct copier *r, const char *buf, size_t len)
 {
 	int error = 0;
 
+	if (__atomic_load_n(&r->log->ended, __ATOMIC_RELAXED))
+		return;
 	r->since_look += len;
 	while (len && !space_is_low(r)) {
 		ssize_t n = write(r->log_fd, buf, len);
@@ -361,6 +363,12 @@ int relay_start(struct relay *r, const struct workload_user *u, int log_fd, int 
 void relay_keep_free(struct relay *r, uint64_t bytes)
 {
 	__atomic_store_n(&r->log->min_free, bytes, __ATOMIC_RELAXED);
+}
+
+void relay_end_log(struct relay *r)
+{
+	if (r->log)
+		__atomic_store_n(&r->log->ended, true, __ATOMIC_RELAXED);
 }
 
 /* Poll FD for input until DEADLINE_NS: 0, -ETIMEDOUT or -errno. */

@@ -6,6 +6,7 @@
 #ifndef RELAY_H
 #define RELAY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -16,7 +17,9 @@ struct relay_log {
 	uint64_t written_bytes;
 	uint64_t lost_bytes; /* of the workload's output, that are not in the log */
 	int error;	     /* why the last of them were lost: -errno; 0: --min-free */
-	uint64_t min_free;   /* written by us: relay_keep_free() */
+	/* written by us */
+	uint64_t min_free;
+	bool ended;
 };
 
 struct relay {
@@ -39,6 +42,9 @@ int relay_start(struct relay *r, const struct workload_user *u, int log_fd, int 
 
 /* Leave BYTES of the log's file system free (SPACE_DEFAULT, see space.h); 0, as at the start: none. */
 void relay_keep_free(struct relay *r, uint64_t bytes);
+
+/* The log has been removed: write no more to it, which would take space for nobody. Counts nothing. */
+void relay_end_log(struct relay *r);
 
 /*
  * Wait until what has been written to ENDS so far is in the log and passed on, whoever may yet

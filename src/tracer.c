@@ -145,7 +145,7 @@ static int dispatcher_make(struct tracer *t, enum backend b, int proto, unsigned
 
 	if (t->n_dispatchers == TRACER_DISPATCHERS_MAX)
 		return -ENOSPC;
-	dispatcher_init(d, ++t->n_dispatchers, b, proto, t->funcs, &t->cfg);
+	dispatcher_init(d, ++t->n_dispatchers, b, proto, t->funcs, &t->cfg, t->enrich);
 	for (unsigned int p = 1; p < DLT_PROBES; p++) {
 		bool any = false;
 
@@ -229,6 +229,7 @@ static void backends_rank(struct tracer *t, uint32_t allowed, uint32_t mask)
 		if (usable >> b & 1 && backend_kinds[b].skips)
 			note_why_all(t, mask, b, "this kernel preempts its programs and skips runs of them");
 	t->n_order = backend_rank(usable, skips, t->order);
+	t->enrich = usable >> BACKEND_FENTRY & 1;
 }
 
 /* Load the probes of MASK for the best backend that loads, from place PLACE of the order on. 0 or -errno. */

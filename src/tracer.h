@@ -53,6 +53,7 @@ struct tracer {
 	/* system calls */
 	enum backend order[BACKENDS]; /* those that can be used here, the best first */
 	unsigned int n_order;
+	bool enrich; /* fentry is one of them: see dispatcher.h */
 	bool best_effort;
 	struct call_func *funcs;
 	struct dispatcher dispatchers[TRACER_DISPATCHERS_MAX];

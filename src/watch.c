@@ -52,6 +52,7 @@ static int end_without_folder(struct session *s)
 
 	log_err("%s has been removed: the trace is lost%s", s->dir.path, runs ? ", the workload goes on" : "");
 	s->gone = true;
+	relay_end_log(&s->workload.relay);
 	session_end_tracing(s);
 	s->phase = runs ? PHASE_UNTRACED : PHASE_OVER;
 	return s->workload.pid ? 0 : -ENOENT;

@@ -86,7 +86,12 @@ struct dlt_call {
 	__u32 nr;
 	__u64 args[6];
 	__u64 disk_bytes; /* task->ioac.read_bytes at the start */
-	struct dlt_file_id id; /* where the file is gone by the end (close) */
+	union {
+		struct dlt_file_id id; /* where the file is gone by the end (close) */
+		struct {
+			__u64 vfs_start_ns, vfs_ns; /* vfs_open() inside an open; 0: not seen */
+		};
+	};
 };
 
 /* What the dispatcher knows of a system call number. */

@@ -46,7 +46,6 @@ no such probe: ''|probes|open,,close
 no such probe: 'files'|probes|files
 No such process|pid|999999999
 not a process ID|pid|1,x
-no-such-container: not found|container|no-such-container
 only %h %j %n %e %t %p|output|%q
 a name has letters|experiment|a/b
 no such user|user|no-such-user

@@ -8,21 +8,21 @@
 need python3 dmsetup mkfs.ext4
 dmsetup version >/dev/null 2>&1 || skip "device-mapper (CONFIG_BLK_DEV_DM)"
 
-name=dltraced-$$ made=
+map=dltraced-$$ made=
 finish() {
 	[ -z "$mnt" ] || umount "$mnt"
 	mnt=
-	[ -z "$made" ] || dmsetup remove --noudevsync "$name"
+	[ -z "$made" ] || dmsetup remove --noudevsync "$map"
 	cleanup
 }
 trap finish EXIT
 truncate -s 64M disk.img
 loop=$(losetup -f --show disk.img) || { loop=''; skip "a loop device"; }
-dmsetup create --noudevsync "$name" --table "0 131072 linear $loop 0" || skip "dm-linear"
+dmsetup create --noudevsync "$map" --table "0 131072 linear $loop 0" || skip "dm-linear"
 made=yes
-minor=$(dmsetup info -c --noheadings -o minor "$name")
+minor=$(dmsetup info -c --noheadings -o minor "$map")
 dm=dm-$minor
-mknod dm b "$(dmsetup info -c --noheadings -o major "$name")" "$minor" || fail "mknod"
+mknod dm b "$(dmsetup info -c --noheadings -o major "$map")" "$minor" || fail "mknod"
 mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 dm || fail "mkfs.ext4 on $dm"
 mkdir disk
 mount dm disk || skip "to mount ext4"

@@ -289,6 +289,21 @@ static void leaves_space_free_and_goes_on_when_there_is_some(void **state)
 	workload_free(&f->w);
 }
 
+static void a_log_that_has_ended_gets_nothing(void **state)
+{
+	struct fixture *f = *state;
+	autoclose int log_fd = new_log(), out = new_log();
+
+	redirect(out, out);
+	assert_int_equal(workload_prepare(&f->w, SH("echo one"), &f->self, log_fd), 0);
+	redirect(f->out, f->err);
+	relay_end_log(&f->w.relay);
+	assert_int_equal(workload_go(&f->w), 0);
+	assert_int_equal(finish(f), 0);
+	expect_log(out, "one\n");
+	expect_log(log_fd, "");
+}
+
 /* --- so far ------------------------------------------------------------------------------------- */
 
 /* What has been written is there, whoever holds the output open. OUT and ERR lead to MASTER. */
@@ -573,6 +588,7 @@ int main(int argc, char **argv)
 		TEST(a_fifo_may_be_opened_again),
 		TEST(counts_what_the_log_lacks),
 		TEST(leaves_space_free_and_goes_on_when_there_is_some),
+		TEST(a_log_that_has_ended_gets_nothing),
 		TEST(says_when_it_has_taken_all_so_far),
 		TEST(does_not_wait_for_an_output_that_takes_nothing),
 		TEST(leaves_stdin_alone),
