@@ -144,7 +144,7 @@ static __always_inline struct task_struct *kiocb_task(struct io_kiocb___dlt *kio
 	return task ? KCAST(struct task_struct, task) : NULL;
 }
 
-/* The requests that are done and not posted yet are a list since 5.16. */
+/* The requests that are done and not posted yet are a list since 5.16 (commit f5ed3bcd5b11). */
 struct io_kiocb___v5_16 {
 	struct io_wq_work_node___dlt comp_list;
 } KERNEL_TYPE;
@@ -165,7 +165,9 @@ static __always_inline __u64 compl_reqs_first(struct io_ring_ctx___dlt *ring)
 	return first;
 }
 
-/* A ring's own files: an array of pointers with flags in their low bits; of nodes since 6.13. */
+/*
+ * A ring's own files: an array of pointers with flags in their low bits; of nodes since 6.13
+ * (commit 3597f2786b68). */
 #define FILE_PTR_FLAGS 7UL
 struct io_fixed_file___v6_12 {
 	unsigned long file_ptr;
