@@ -84,7 +84,8 @@ static __always_inline int call_begin(void *ctx, long nr, const void *args, enum
 	stats = stats_of(info.probe);
 	if (!stats)
 		return 0;
-	stats->seen++;
+	if (!(info.flags & DLT_CALL_NO_ROW))
+		stats->seen++;
 
 	i = tid & dlt_cfg.slot_mask;
 	call = bpf_map_lookup_elem(&dlt_calls, &i);

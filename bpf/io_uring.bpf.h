@@ -167,7 +167,8 @@ static __always_inline __u64 compl_reqs_first(struct io_ring_ctx___dlt *ring)
 
 /*
  * A ring's own files: an array of pointers with flags in their low bits; of nodes since 6.13
- * (commit 3597f2786b68). */
+ * (commit 3597f2786b68).
+ */
 #define FILE_PTR_FLAGS 7UL
 struct io_fixed_file___v6_12 {
 	unsigned long file_ptr;

@@ -123,47 +123,96 @@ CALL_END(rw_copy_exit)
 	return 0;
 }
 
-/* --- libaio: io_submit ------------------------------------------------------------------------- */
+/* --- libaio: a row for each iocb, when a call reaps its event ------------------------------------ */
 
-/* A row for element I of the list at IOCBPP: 0, or 1 when it cannot be read or sent. */
-__noinline int iocb_row(__u64 iocbpp, __u32 i)
+/* In flight, and reaped before their io_submit has returned to us. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 32768);
+	__type(key, struct dlt_aio_key);
+	__type(value, struct dlt_aio);
+} aios SEC(".maps");
+
+static __noinline int aio_send(const struct dlt_aio *aio, __s64 res)
 {
-	struct task_struct *task = task_current();
-	__u32 tid = (__u32)bpf_get_current_pid_tgid();
-	struct dlt_call *call = call_find(tid);
-	struct dlt_vfs_rw *rec;
-	struct iocb iocb;
-	struct side side;
-	__u64 addr = 0, bytes;
-	__u32 op, dir;
-	void *ring;
+	struct dlt_vfs_rw *rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
 
-	if (!call || bpf_probe_read_user(&addr, sizeof(addr), (void *)(iocbpp + 8ULL * i)) ||
-	    bpf_probe_read_user(&iocb, sizeof(iocb), (void *)addr))
-		return 1;
-	op = iocb.aio_lio_opcode;
-	dir = op == IOCB_CMD_PREAD || op == IOCB_CMD_PREADV ? DLT_RW_R :
-	      op == IOCB_CMD_PWRITE || op == IOCB_CMD_PWRITEV ? DLT_RW_W : DLT_RW_NEITHER;
-	bytes = op >= IOCB_CMD_PREADV ? iov_bytes(iocb.aio_buf, iocb.aio_nbytes) : iocb.aio_nbytes;
-	side_look(&side, task, file_of_fd(task, iocb.aio_fildes), call, tid, iocb.aio_fildes,
-		  iocb.aio_offset, 0);
-	ring = ring_here();
-	if (!ring || ring_crowded(ring))
-		return 1;
-	rec = bpf_ringbuf_reserve(ring, sizeof(*rec), 0);
 	if (!rec)
-		return 1;
-	rw_fill(rec, &side, dir, bytes, rwf_flags(iocb.aio_rw_flags), DLT_NONE, DLT_NONE);
-	hdr_fill(&rec->hdr, call, task, tid, sizeof(*rec));
-	rec->hdr.func += 1 + (op < DLT_IOCB_OPS ? op : DLT_IOCB_OPS);
-	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+		return 0;
+	__builtin_memcpy(rec, &aio->rec, sizeof(*rec));
+	rec->returned = res;
+	rec->hdr.ts_ns = bpf_ktime_get_ns();
+	rec->hdr.lat_ns = rec->hdr.ts_ns - aio->start_ns;
+	rec_submit(rec, DLT_vfs_rw);
 	return 0;
 }
 
 /*
- * One row per iocb that the kernel took; their results come by io_getevents and are not known here.
- * One call in the counters: rows beyond what could be sent are counted apart.
+ * AIO, which CALL has submitted, waits for its event. Or does not: another thread may have reaped it
+ * before the submitting call ended, or may reap it right now.
  */
+static __always_inline void aio_begin(struct dlt_aio *aio, const struct dlt_aio_key *key,
+				      const struct dlt_call *call)
+{
+	struct dlt_aio *old;
+	__s64 res;
+
+	if (!bpf_map_update_elem(&aios, key, aio, BPF_NOEXIST))
+		return;
+	old = bpf_map_lookup_elem(&aios, key);
+	if (!old) { /* no room */
+		aio_send(aio, DLT_NONE);
+		return;
+	}
+	if (old->early_ns >= call->start_ns) {
+		res = old->res;
+		bpf_map_delete_elem(&aios, key);
+		aio_send(aio, res);
+		return;
+	}
+	if (!old->early_ns) /* reaped from the ring in memory: its iocb would not be used again else */
+		aio_send(old, DLT_NONE);
+	bpf_map_update_elem(&aios, key, aio, BPF_ANY);
+}
+
+/* Element I of the list at IOCBPP is in flight: 0, or 1 when it cannot be read. */
+__noinline int iocb_begin(__u64 iocbpp, __u32 i)
+{
+	struct task_struct *task = task_current();
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_call *call = call_find(tid);
+	struct scratch *s = scratch_get();
+	struct dlt_aio_key key = {};
+	struct dlt_aio *aio;
+	struct iocb iocb;
+	struct side side;
+	__u32 op, dir;
+
+	if (!call || !s || bpf_probe_read_user(&key.iocb, sizeof(key.iocb), (void *)(iocbpp + 8ULL * i)) ||
+	    bpf_probe_read_user(&iocb, sizeof(iocb), (void *)key.iocb))
+		return 1;
+	op = iocb.aio_lio_opcode;
+	dir = op == IOCB_CMD_PREAD || op == IOCB_CMD_PREADV ? DLT_RW_R :
+	      op == IOCB_CMD_PWRITE || op == IOCB_CMD_PWRITEV ? DLT_RW_W : DLT_RW_NEITHER;
+	side_look(&side, task, file_of_fd(task, iocb.aio_fildes), call, tid, iocb.aio_fildes,
+		  iocb.aio_offset, 0);
+	/* put together in scratch, which names of files have left: it is too much for the stack */
+	aio = (struct dlt_aio *)s->rec;
+	rw_fill(&aio->rec, &side, dir,
+		op >= IOCB_CMD_PREADV ? iov_bytes(iocb.aio_buf, iocb.aio_nbytes) : iocb.aio_nbytes,
+		rwf_flags(iocb.aio_rw_flags), DLT_NONE, DLT_UNKNOWN);
+	hdr_fill(&aio->rec.hdr, call, task, tid, sizeof(aio->rec));
+	aio->rec.hdr.func += 1 + (op < DLT_IOCB_OPS ? op : DLT_IOCB_OPS);
+	aio->start_ns = call->start_ns;
+	aio->early_ns = 0;
+	aio->res = 0;
+	key.ctx = call->args[0];
+	key.tgid = call->tgid;
+	aio_begin(aio, &key, call);
+	return 0;
+}
+
+/* Each iocb that the kernel took counts for itself; the call has a row of its own if there is none. */
 CALL_END(io_submit_exit)
 {
 	long ret = call_result(ctx);
@@ -173,19 +222,16 @@ CALL_END(io_submit_exit)
 	struct dlt_call *call = call_find(tid);
 	struct dlt_vfs_rw *rec;
 	struct side side = {};
-	__u32 sent = 0;
+	__u32 i;
 
 	if (!call || !st)
 		return 0;
 	if (ret > 0) {
-		for (; sent < DLT_IOCBS_MAX && sent < ret; sent++)
-			if (iocb_row(call->args[2], sent))
-				break;
-		if (sent)
-			st->emitted++;
-		else
-			st->lost++;
-		st->rows_lost += ret - sent - !sent;
+		st->seen += ret - 1;
+		for (i = 0; i < DLT_IOCBS_MAX && i < ret; i++)
+			if (iocb_begin(call->args[2], i))
+				count_lost(DLT_vfs_rw);
+		st->lost += ret - i;
 	} else {
 		rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
 		if (rec) {
@@ -196,6 +242,53 @@ CALL_END(io_submit_exit)
 			rec_submit(rec, DLT_vfs_rw);
 		}
 	}
+	call_end(call, tid);
+	return 0;
+}
+
+/* The event at ADDR has been reaped. */
+__noinline int event_reaped(__u64 addr)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_call *call = call_find(tid);
+	struct scratch *s = scratch_get();
+	struct dlt_aio_key key = {};
+	struct dlt_aio *aio;
+	__u64 event[4]; /* struct io_event, linux/aio_abi.h: data, obj, res, res2 */
+
+	if (!call || !s || bpf_probe_read_user(event, sizeof(event), (void *)addr))
+		return 1;
+	key.iocb = event[1];
+	key.ctx = call->args[0];
+	key.tgid = call->tgid;
+	aio = (struct dlt_aio *)s->rec;
+	__builtin_memset(aio, 0, sizeof(*aio));
+	aio->early_ns = bpf_ktime_get_ns();
+	aio->res = event[2];
+	if (!bpf_map_update_elem(&aios, &key, aio, BPF_NOEXIST))
+		return 0; /* its io_submit has yet to come to its end; or is from before the trace */
+	aio = bpf_map_lookup_elem(&aios, &key);
+	if (aio && !aio->early_ns) {
+		aio_send(aio, event[2]);
+		bpf_map_delete_elem(&aios, &key);
+	} else {
+		bpf_map_update_elem(&aios, &key, s->rec, BPF_ANY);
+	}
+	return 0;
+}
+
+/* io_getevents, io_pgetevents: no row of their own. */
+CALL_END(aio_reap_exit)
+{
+	long ret = call_result(ctx);
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_call *call = call_find(tid);
+	__u32 i;
+
+	if (!call)
+		return 0;
+	for (i = 0; i < DLT_IOCBS_MAX && i < ret; i++)
+		event_reaped(call->args[3] + 32ULL * i);
 	call_end(call, tid);
 	return 0;
 }

@@ -53,7 +53,8 @@ static void print_column(const struct probe *p, const struct field *f, bool mark
 	printf(markdown ? "| %s | " : "  %-11s  ", f->name);
 	put(f->help, markdown);
 	for (unsigned int i = 0; f->kind == FIELD_FUNC && i < p->n_calls; i++)
-		printf("%s%s", i ? ", " : ": ", p->calls[i].name);
+		if (!p->calls[i].no_row)
+			printf("%s%s", i ? ", " : ": ", p->calls[i].name);
 	puts(markdown ? " |" : "");
 }
 

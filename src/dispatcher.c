@@ -292,6 +292,7 @@ static void call_table_fill(struct dispatcher *d)
 				.func = (uint8_t)(i - 1),
 				.shape = call->shape,
 				.flags = (uint8_t)((call->entry ? DLT_CALL_ENTRY : 0) |
+						   (call->no_row ? DLT_CALL_NO_ROW : 0) |
 						   d->number * DLT_CALL_OWNER),
 			};
 	}

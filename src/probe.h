@@ -24,6 +24,7 @@ struct probe_call {
 	const char *exit;  /* program that ends it */
 	const char *entry; /* program at its start too, or NULL */
 	const char *func; /* the kernel's function, without __x64_sys_ or its like; NULL: NAME */
+	bool no_row;	   /* no FUNC: traced for what it tells of other rows */
 };
 
 /* A probe's loaded BPF object; OBJ is NULL where it has none. */

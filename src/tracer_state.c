@@ -93,10 +93,11 @@ void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct
 	struct dlt_call call;
 
 	for (uint32_t i = 0; i <= t->cfg.slot_mask; i++)
-		if (t->calls[i].tid)
+		if (t->calls[i].tid && !(t->calls[i].flags & DLT_CALL_NO_ROW))
 			fn(ctx, &t->calls[i]);
 	while (!bpf_map_get_next_key(t->maps[TRACER_OVERFLOW], prev, &next)) {
-		if (!bpf_map_lookup_elem(t->maps[TRACER_OVERFLOW], &next, &call) && call.tid)
+		if (!bpf_map_lookup_elem(t->maps[TRACER_OVERFLOW], &next, &call) && call.tid &&
+		    !(call.flags & DLT_CALL_NO_ROW))
 			fn(ctx, &call);
 		key = next;
 		prev = &key;
@@ -107,9 +108,15 @@ void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct
 void tracer_in_flight_recs(struct tracer *t, uint64_t now_ns,
 			   void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx)
 {
-	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (t->objects[i].obj && probes[i]->in_flight)
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		if (!probes[i]->in_flight)
+			continue;
+		if (t->objects[i].obj)
 			probes[i]->in_flight(&t->objects[i], fn, ctx, now_ns);
+		for (unsigned int d = 0; d < t->n_dispatchers; d++)
+			if (t->dispatchers[d].objects[i].obj)
+				probes[i]->in_flight(&t->dispatchers[d].objects[i], fn, ctx, now_ns);
+	}
 	uring_in_flight_recs(t->uring, now_ns, fn, ctx);
 }
 

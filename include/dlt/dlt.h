@@ -103,7 +103,8 @@ struct dlt_callinfo {
 };
 #define DLT_CALL_ENTRY 1 /* has a handler for the entry too */
 #define DLT_CALL_SILENT 2 /* in flight for all that is known: its success is not told (io_uring) */
-#define DLT_CALL_OWNER 4 /* in the bits from here: the number of the dispatcher that saw it begin */
+#define DLT_CALL_NO_ROW 4 /* traced for what it tells of other rows: counts for nothing */
+#define DLT_CALL_OWNER 8 /* in the bits from here: the number of the dispatcher that saw it begin */
 
 /* Counters per probe and CPU. Entries seen = emitted + lost + in flight. */
 struct dlt_stats {

@@ -16,7 +16,7 @@
 #define DLT_RW_COPY_RANGE 2
 
 #define DLT_IOVS_MAX 1024 /* UIO_MAXIOV, linux/uio.h */
-#define DLT_IOCBS_MAX 1024 /* iocbs of one io_submit that become rows; more are counted as lost */
+#define DLT_IOCBS_MAX 1024 /* of one io_submit; more are counted as lost. Events of one io_getevents */
 #define DLT_IOCB_OPS 9	   /* IOCB_CMD_* (linux/aio_abi.h): FUNC is io_submit's own + 1 + the number */
 
 struct dlt_vfs_rw {
@@ -39,8 +39,25 @@ struct dlt_vfs_rw_pair {
 	struct dlt_vfs_rw from, to;
 };
 
+/* An iocb in flight: the program's name for it is its address. */
+struct dlt_aio_key {
+	__u64 iocb;
+	__u64 ctx; /* aio_context_t */
+	__u32 tgid;
+	__u32 pad;
+};
+struct dlt_aio {
+	struct dlt_vfs_rw rec; /* but for its result and times */
+	__u64 start_ns;
+	__u64 early_ns; /* when its event was reaped before it was noted: then RES is all there is; else 0 */
+	__s64 res;
+};
+
+DLT_ASSERT_SIZE(dlt_aio_key, 24);
+
 #define DLT_RW_NOWAIT 0x80000000u /* RWF_NOWAIT */
 
 DLT_ASSERT_SIZE(dlt_vfs_rw, 112);
+DLT_ASSERT_SIZE(dlt_aio, 136);
 
 #endif

@@ -5,6 +5,9 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
 #include "decode.h"
 #include "probe.h"
 #include "probes/skel.h"
@@ -67,6 +70,8 @@ static const struct probe_call calls[] = {
 	{ "splice", SYS_splice, DLT_RW_SPLICE, "rw_copy_exit" },
 	{ "write", SYS_write, DLT_RW_WRITE, "rw_exit" },
 	{ "writev", SYS_writev, DLT_RW_VEC | DLT_RW_WRITE, "rw_vec_exit" },
+	{ "io_getevents", SYS_io_getevents, 0, "aio_reap_exit", .no_row = true },
+	{ "io_pgetevents", SYS_io_pgetevents, 0, "aio_reap_exit", .no_row = true },
 	/* requests, not calls: src/uring.c */
 	{ "io_uring:read", -1 },
 	{ "io_uring:read_fixed", -1 },
@@ -126,6 +131,24 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 		rec->requested = call->args[2];
 }
 
+/* libaio's requests whose events nobody has reaped. */
+static void in_flight(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec), void *ctx,
+		      uint64_t now_ns)
+{
+	const struct vfs_rw_bpf *skel = o->owner;
+	int fd = bpf_map__fd(skel->maps.aios);
+	struct dlt_aio_key key, *prev = NULL;
+	struct dlt_aio aio;
+
+	for (; bpf_map_get_next_key(fd, prev, &key) == 0; prev = &key) {
+		if (bpf_map_lookup_elem(fd, &key, &aio) < 0 || aio.early_ns)
+			continue;
+		aio.rec.hdr.ts_ns = now_ns;
+		aio.rec.hdr.lat_ns = now_ns - aio.start_ns;
+		emit(ctx, &aio.rec.hdr);
+	}
+}
+
 const struct probe vfs_rw_probe = {
 	.name = "vfs_rw",
 	.help = "reads and writes of every form, with offset and bytes fetched from disk",
@@ -138,4 +161,5 @@ const struct probe vfs_rw_probe = {
 	.open = vfs_rw_open,
 	.decode = decode,
 	.running = running,
+	.in_flight = in_flight,
 };

@@ -2,7 +2,7 @@
 /*
  * aio: makes requests of io_uring and of libaio, well and badly, and writes down what became of each.
  *
- *   aio [-t THREADS] [-q] [-n ROUNDS] -T TALLY uring|libaio|unreaped|overflow|same|hang FOLDER
+ *   aio [-t THREADS] [-q] [-n ROUNDS] -T TALLY MODE FOLDER
  *
  *   uring     every file operation of io_uring: inline, by workers (IOSQE_ASYNC), in chains, with fixed
  *             files and buffers, cancelled, refused, more than once; -q: by the kernel's SQPOLL thread
@@ -10,7 +10,8 @@
  *   same      many requests with one user_data
  *   hang      a read of an empty pipe, until a signal ends it
  *   libaio    requests of io_submit, reaped by io_getevents and by io_pgetevents
- *   unreaped  some that are never reaped, or by way of the ring in memory
+ *   two       one thread submits, another reaps
+ *   unreaped  reaped by way of the ring in memory, which is no call
  *
  * The tally has a line per request: the trace's file, then COLUMN=VALUE of the row that it must have,
  * by TABs. Operations that this kernel lacks are left out. No library: the system calls themselves.
@@ -859,6 +860,173 @@ static void *hang_thread(void *arg)
 	return NULL;
 }
 
+/* --- libaio ------------------------------------------------------------------------------------------ */
+
+#define IOCBS 16
+
+struct iocb_row {
+	struct iocb iocb; /* first: the event has its address */
+	struct request r;
+};
+
+static void iocb_set(struct iocb_row *c, int op, const char *func, int fd, const char *file, void *buf, size_t n,
+		     long long off, size_t requested, const char *offset)
+{
+	const char *rw = op == IOCB_CMD_PREAD || op == IOCB_CMD_PREADV ? "R" :
+			 op == IOCB_CMD_PWRITE || op == IOCB_CMD_PWRITEV ? "W" : "-";
+
+	memset(c, 0, sizeof(*c));
+	c->iocb.aio_lio_opcode = (uint16_t)op;
+	c->iocb.aio_fildes = (uint32_t)fd;
+	c->iocb.aio_buf = (uintptr_t)buf;
+	c->iocb.aio_nbytes = n;
+	c->iocb.aio_offset = off;
+	c->iocb.aio_data = (uintptr_t)c;
+	ROW(&c->r, "vfs_rw\tFUNC=io_submit:%s\tPID=%d\tTID=%ld\tRW=%s\tREQUESTED=%zu\tRETURNED=%%lld\tOFFSET=%s\tDISK_BYTES=-\tFD=%d\tFILE=%s",
+	    func, getpid(), syscall(SYS_gettid), rw, requested, offset, fd, file);
+}
+
+static long reap(aio_context_t ctx, long min, long max, bool p, struct io_event *events)
+{
+	return p ? syscall(SYS_io_pgetevents, ctx, min, max, events, NULL, NULL) :
+		   syscall(SYS_io_getevents, ctx, min, max, events, NULL);
+}
+
+static void told(struct io_event *events, long n)
+{
+	for (long i = 0; i < n; i++)
+		tell(&((struct iocb_row *)(uintptr_t)events[i].data)->r, (int)events[i].res);
+}
+
+static void *libaio_thread(void *arg)
+{
+	static const char *const no_such = "-";
+	struct iocb_row *c = calloc(IOCBS, sizeof(*c));
+	struct io_event events[IOCBS];
+	struct iocb *list[IOCBS + 1];
+	aio_context_t ctx = 0;
+	struct iovec iov[2];
+	struct space s;
+	long n, taken;
+	char path[4096];
+	int direct;
+
+	space_open(&s, (int)(intptr_t)arg);
+	snprintf(path, sizeof(path), "%s/%s", s.dir, s.file);
+	direct = open(path, O_RDWR | O_DIRECT);
+	if (!c || syscall(SYS_io_setup, 64, &ctx) < 0)
+		err(77, "io_setup");
+	for (int round = 0; round < rounds; round++) {
+		n = 0;
+		iov[0] = (struct iovec){ s.buf, 100 };
+		iov[1] = (struct iovec){ s.buf + 200, 50 };
+		iocb_set(&c[n++], IOCB_CMD_PWRITE, "pwrite", s.fd, s.file, s.buf, PART, 0, PART, "0");
+		iocb_set(&c[n++], IOCB_CMD_PREAD, "pread", s.fd, s.file, s.buf, PART, 8192, PART, "8192"); /* short */
+		iocb_set(&c[n++], IOCB_CMD_PREADV, "preadv", s.fd, s.file, iov, 2, 7, 150, "7");
+		iocb_set(&c[n++], IOCB_CMD_PWRITEV, "pwritev", s.fd, s.file, iov, 2, 9, 150, "9");
+		iocb_set(&c[n++], IOCB_CMD_PREAD, "pread", s.fd, s.file, (void *)8, PART, 0, PART, "0"); /* EFAULT */
+		iocb_set(&c[n++], IOCB_CMD_FSYNC, "fsync", s.fd, s.file, NULL, 0, 0, 0, "0");
+		iocb_set(&c[n++], IOCB_CMD_FDSYNC, "fdsync", s.fd, s.file, NULL, 0, 0, 0, "0");
+		if (direct >= 0)
+			iocb_set(&c[n++], IOCB_CMD_PREAD, "pread", direct, s.file, s.buf + PART, PART, 4096, PART, "4096");
+		for (long i = 0; i < n; i++)
+			list[i] = &c[i].iocb;
+		/* what is refused ends the call: it and those behind it are nobody's rows */
+		iocb_set(&c[n], IOCB_CMD_PREAD, "pread", 9999, no_such, s.buf, PART, 0, PART, "-");
+		list[n] = &c[n].iocb;
+		taken = syscall(SYS_io_submit, ctx, n + 1, list);
+		if (taken < 0)
+			err(1, "io_submit");
+		for (long left = taken; left;) {
+			long got = reap(ctx, 1, left, round & 1, events);
+
+			if (got < 0)
+				err(1, "io_getevents");
+			told(events, got);
+			left -= got;
+		}
+		if (syscall(SYS_io_submit, ctx, 1L, &list[n]) != -1)
+			errx(1, "io_submit of a descriptor that is none");
+		expect_row("vfs_rw\tFUNC=io_submit\tPID=%d\tTID=%ld\tRW=-\tRETURNED=%d", getpid(), syscall(SYS_gettid), -errno);
+	}
+	syscall(SYS_io_destroy, ctx);
+	return NULL;
+}
+
+/* One thread submits, another reaps what may be done before io_submit has returned. */
+struct two {
+	aio_context_t ctx;
+	long n;
+};
+
+static void *two_reaper(void *arg)
+{
+	struct io_event events[IOCBS];
+	struct two *two = arg;
+
+	for (long left = two->n; left;) {
+		long got = reap(two->ctx, 1, left < IOCBS ? left : IOCBS, false, events);
+
+		if (got < 0)
+			err(1, "io_getevents");
+		told(events, got);
+		left -= got;
+	}
+	return NULL;
+}
+
+static void *two_thread(void *arg)
+{
+	long n = rounds * 100L;
+	struct iocb_row *c = calloc((size_t)n, sizeof(*c));
+	struct two two = { 0, n };
+	struct space s;
+	pthread_t reaper;
+
+	space_open(&s, (int)(intptr_t)arg);
+	if (!c || syscall(SYS_io_setup, 64, &two.ctx) < 0 || pthread_create(&reaper, NULL, two_reaper, &two))
+		err(77, "io_setup");
+	for (long i = 0; i < n; i++) {
+		struct iocb *list[1] = { &c[i].iocb };
+
+		iocb_set(&c[i], IOCB_CMD_PREAD, "pread", s.fd, s.file, s.buf, (size_t)i % 4000, i, (size_t)i % 4000, dec(i));
+		while (syscall(SYS_io_submit, two.ctx, 1L, list) < 0) {
+			expect_row("vfs_rw\tFUNC=io_submit\tPID=%d\tTID=%ld\tRETURNED=%d", getpid(), syscall(SYS_gettid), -errno);
+			if (errno != EAGAIN)
+				err(1, "io_submit");
+		}
+	}
+	pthread_join(reaper, NULL);
+	syscall(SYS_io_destroy, two.ctx);
+	return NULL;
+}
+
+/* Taken from the ring in memory, without a call, and the iocb used again; then left there. */
+static void *unreaped_thread(void *arg)
+{
+	struct ring_memory { unsigned int id, nr, head, tail; } *ring;
+	struct iocb_row *c = calloc(1, sizeof(*c));
+	struct iocb *list[1] = { &c->iocb };
+	aio_context_t ctx = 0;
+	struct space s;
+
+	space_open(&s, (int)(intptr_t)arg);
+	if (!c || syscall(SYS_io_setup, 64, &ctx) < 0)
+		err(77, "io_setup");
+	ring = (struct ring_memory *)ctx;
+	for (int i = 0; i < rounds; i++) {
+		iocb_set(c, IOCB_CMD_PREAD, "pread", s.fd, s.file, s.buf, (size_t)(10 + i), 0, (size_t)(10 + i), "0");
+		if (syscall(SYS_io_submit, ctx, 1L, list) != 1)
+			err(1, "io_submit");
+		while (ring->head == *(volatile unsigned int *)&ring->tail)
+			poll(NULL, 0, 1);
+		ring->head = (ring->head + 1) % ring->nr;
+		expect_row("vfs_rw\tFUNC=io_submit:pread\tREQUESTED=%d\tRETURNED=%c\tFILE=%s", 10 + i,
+			   i + 1 < rounds ? '-' : '?', s.file);
+	}
+	return NULL;
+}
+
 /* --- main ------------------------------------------------------------------------------------------ */
 
 static const struct {
@@ -866,6 +1034,7 @@ static const struct {
 	void *(*run)(void *nr);
 } modes[] = {
 	{ "uring", uring_thread }, { "overflow", overflow_thread }, { "same", same_thread }, { "hang", hang_thread },
+	{ "libaio", libaio_thread }, { "two", two_thread }, { "unreaped", unreaped_thread },
 };
 
 int main(int argc, char **argv)

@@ -16,7 +16,7 @@
  * The tally: FUNC CALLS FAILS REQUESTED RETURNED ERRNO_SUM, one line per function made.
  *   REQUESTED  bytes asked for (the sum of the iovec); the length of mmap, munmap, msync, truncate,
  *              ftruncate, fallocate, sync_file_range; the new length of mremap; else 0
- *   RETURNED   bytes moved by reads, writes, sendfile, splice, copy_file_range; else 0
+ *   RETURNED   bytes moved by reads, writes, their iocbs, sendfile, splice, copy_file_range; else 0
  *   ERRNO_SUM  the errno of every failed call, added up
  * Two kinds of line are no calls: "create" (files that an open really created) and
  * "io_submit:pread" and its like (one per iocb that the kernel took).
@@ -122,10 +122,10 @@ static const struct {
 	CALLS(X)
 #undef X
 	[F_create] = { "create", false },
-	[F_aio_pread] = { "io_submit:pread", false },
-	[F_aio_preadv] = { "io_submit:preadv", false },
-	[F_aio_pwrite] = { "io_submit:pwrite", false },
-	[F_aio_pwritev] = { "io_submit:pwritev", false },
+	[F_aio_pread] = { "io_submit:pread", true },
+	[F_aio_preadv] = { "io_submit:preadv", true },
+	[F_aio_pwrite] = { "io_submit:pwrite", true },
+	[F_aio_pwritev] = { "io_submit:pwritev", true },
 };
 
 struct tally {
@@ -344,6 +344,7 @@ static void part_aio(struct worker *w)
 	for (int i = 0; i < NR; i++) {
 		bool vec = kinds[i].op == IOCB_CMD_PREADV || kinds[i].op == IOCB_CMD_PWRITEV;
 
+		cb[i].aio_data = (uint64_t)i;
 		cb[i].aio_lio_opcode = kinds[i].op;
 		cb[i].aio_fildes = (uint32_t)fd;
 		cb[i].aio_buf = vec ? (uintptr_t)iov : (uintptr_t)w->buf;
@@ -351,10 +352,10 @@ static void part_aio(struct worker *w)
 		list[i] = &cb[i];
 	}
 	taken = CALL(io_submit, 0, w->aio, (long)NR, list);
-	for (long i = 0; i < taken; i++)
-		tally(w, kinds[i].f, 0, BUF);
 	if (taken > 0)
-		syscall(SYS_io_getevents, w->aio, taken, (long)NR, events, NULL);
+		taken = syscall(SYS_io_getevents, w->aio, taken, (long)NR, events, NULL);
+	for (long i = 0; i < taken; i++)
+		tally(w, kinds[events[i].data].f, (long)events[i].res, BUF);
 	CALL(io_submit, 0, 0L, 1L, list); /* EINVAL: no such context */
 	shut(w, fd);
 	drop(w, w->a);
