@@ -235,7 +235,7 @@ __noinline int carried_bios(__u64 first, __s64 status, __u32 bytes)
 
 /* Told before the request is touched: __data_len is what is missing, NR_BYTES what is done now. */
 SEC("tp_btf/block_rq_complete")
-int bio_complete(__u64 *ctx)
+int HELD_PROG(bio_complete)
 {
 	struct request *rq = (void *)ctx[0];
 	__s64 status = kernel.status_is_errno ? (__s32)ctx[1] : errno_of((__u8)ctx[1]);
@@ -270,7 +270,7 @@ int bio_complete(__u64 *ctx)
 }
 
 SEC("tp_btf/block_bio_complete")
-int BPF_PROG(bio_end, struct request_queue *q, struct bio *bio)
+int HELD_PROG(bio_end, struct request_queue *q, struct bio *bio)
 {
 	if (bios_in_flight)
 		bio_finish((__u64)bio, errno_of(bio->bi_status));
@@ -279,7 +279,7 @@ int BPF_PROG(bio_end, struct request_queue *q, struct bio *bio)
 
 /* Absorbed by a neighbour, whose row will have its bytes. */
 SEC("tp_btf/block_rq_merge")
-int bio_merge(__u64 *ctx)
+int HELD_PROG(bio_merge)
 {
 	struct request *rq = SECOND_IF(kernel.queue_before_rq, ctx);
 	struct dlt_stats *stats = stats_of(DLT_bio);
@@ -296,7 +296,7 @@ int bio_merge(__u64 *ctx)
 
 /* Given back by the driver: it will be issued again, or merged, or fail. */
 SEC("tp_btf/block_rq_requeue")
-int bio_requeue(__u64 *ctx)
+int HELD_PROG(bio_requeue)
 {
 	__u64 key = (__u64)SECOND_IF(kernel.queue_before_rq, ctx);
 	struct dlt_bio_flight *io = bpf_map_lookup_elem(&in_flight, &key);
@@ -370,7 +370,7 @@ static __noinline struct dlt_bio_flight *io_adopt(struct request *rq)
 }
 
 SEC("tp_btf/block_rq_issue")
-int bio_issue(__u64 *ctx)
+int HELD_PROG(bio_issue)
 {
 	struct request *rq = SECOND_IF(kernel.queue_before_rq, ctx);
 	struct gendisk *disk = rq_disk(rq);
@@ -399,7 +399,7 @@ int bio_issue(__u64 *ctx)
 }
 
 SEC("tp_btf/block_io_start")
-int BPF_PROG(bio_start, struct request *rq)
+int HELD_PROG(bio_start, struct request *rq)
 {
 	struct dlt_bio_flight io = {};
 
@@ -413,7 +413,7 @@ int BPF_PROG(bio_start, struct request *rq)
 
 /* The same before 6.5 (commit 5a80bd075f3b): this bio is about to become a request. */
 SEC("tp_btf/block_getrq")
-int bio_getrq(__u64 *ctx)
+int HELD_PROG(bio_getrq)
 {
 	struct bio *bio = SECOND_IF(kernel.queue_before_bio, ctx);
 	struct dlt_bio_flight io = {};
@@ -429,7 +429,7 @@ int bio_getrq(__u64 *ctx)
 /* --- disks without requests: dm, md, nvme multipath heads, zram, pmem ------------------------- */
 
 SEC("tp_btf/block_bio_queue")
-int bio_queue(__u64 *ctx)
+int HELD_PROG(bio_queue)
 {
 	struct bio *bio = SECOND_IF(kernel.queue_before_bio, ctx);
 	struct gendisk *disk = bio_disk(bio);

@@ -20,6 +20,42 @@ extern const volatile struct dlt_config dlt_cfg;
 extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
 
 /*
+ * 6.10 (commit fc7566ad0a82): preemption off, so that a program does not share its CPU's scratch
+ * buffer with whoever preempts it. That another thread's run is skipped meanwhile it does not
+ * prevent: the kernel then switches as soon as this ends, still inside the program. Not where the
+ * verifier takes no global functions under it (until 6.15): the daemon then loads without.
+ */
+extern void bpf_preempt_disable(void) __ksym __weak;
+extern void bpf_preempt_enable(void) __ksym __weak;
+
+static __always_inline void cpu_hold(void)
+{
+	if (dlt_cfg.hold)
+		bpf_preempt_disable();
+}
+
+static __always_inline void cpu_release(void)
+{
+	if (dlt_cfg.hold)
+		bpf_preempt_enable();
+}
+
+/* BPF_PROG (bpf/bpf_tracing.h) that holds its CPU. */
+#define HELD_PROG(name, args...)                                                                    \
+	name(unsigned long long *ctx);                                                              \
+	static __always_inline int held_##name(unsigned long long *ctx, ##args);                    \
+	int name(unsigned long long *ctx)                                                           \
+	{                                                                                           \
+		int ret_;                                                                           \
+                                                                                                    \
+		cpu_hold();                                                                         \
+		ret_ = held_##name(___bpf_ctx_cast(args));                                          \
+		cpu_release();                                                                      \
+		return ret_;                                                                        \
+	}                                                                                           \
+	static __always_inline int held_##name(unsigned long long *ctx, ##args)
+
+/*
  * KLOAD(p, field): a field of a kernel object. Where the verifier lets us (dlt_cfg.direct) it is
  * one load, else a probe read; measured a third of the cost over a chain of three.
  */

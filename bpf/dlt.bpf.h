@@ -178,10 +178,10 @@ static __always_inline void call_end(struct dlt_call *call, __u32 tid)
  * end with the call's result. The sections are no types of libbpf's: the daemon gives them the type
  * of the backend's hooks (dispatcher.c). Only where the result is in the context differs.
  */
-#define CALL_BEGIN(name) SEC("call_begin") int name(__u64 *ctx)
-#define CALL_END(name) SEC("call_end") int name(__u64 *ctx)
+#define CALL_BEGIN(name) SEC("call_begin") int HELD_PROG(name)
+#define CALL_END(name) SEC("call_end") int HELD_PROG(name)
 
-static __always_inline long call_result(const __u64 *ctx)
+static __always_inline long call_result(const unsigned long long *ctx)
 {
 	long ret;
 

@@ -736,7 +736,7 @@ static __always_inline __u64 arg(const __u64 *ctx, __u32 i)
 }
 
 SEC("tp_btf/io_uring_complete")
-int btf_complete(__u64 *ctx)
+int HELD_PROG(btf_complete)
 {
 	struct io_uring_cqe___dlt cqe = {};
 
@@ -758,7 +758,7 @@ int tp_complete(struct trace_event_raw_io_uring_complete___dlt *ctx)
 }
 
 SEC("tp_btf/io_uring_cqe_overflow")
-int btf_overflow(__u64 *ctx)
+int HELD_PROG(btf_overflow)
 {
 	return overflowed(ctx[0], ctx[1], ctx[2]);
 }
@@ -770,7 +770,7 @@ int tp_overflow(struct trace_event_raw_io_uring_cqe_overflow___dlt *ctx)
 }
 
 SEC("tp_btf/io_uring_req_failed")
-int btf_failed(__u64 *ctx)
+int HELD_PROG(btf_failed)
 {
 	return request_start(arg(ctx, 2));
 }
@@ -782,7 +782,7 @@ int tp_failed(struct trace_event_raw_io_uring_req_failed___dlt *ctx)
 }
 
 SEC("tp_btf/io_uring_submit_req")
-int btf_submit_req(__u64 *ctx)
+int HELD_PROG(btf_submit_req)
 {
 	return request_start(arg(ctx, 0));
 }
@@ -795,7 +795,7 @@ int tp_submit_req(struct trace_event_raw_io_uring_submit_req___dlt *ctx)
 
 /* The same until 6.3 (commit 2ad57931db64). */
 SEC("tp_btf/io_uring_submit_sqe")
-int btf_submit_sqe(__u64 *ctx)
+int HELD_PROG(btf_submit_sqe)
 {
 	return request_start(arg(ctx, kernel.start_req));
 }

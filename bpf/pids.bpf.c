@@ -80,8 +80,7 @@ static __noinline bool cgroup_traced(struct cgroup *cgrp)
 	return false;
 }
 
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(pids_fork, struct task_struct *parent, struct task_struct *child)
+static __always_inline int forked(struct task_struct *parent, struct task_struct *child)
 {
 	__u32 tgid = BPF_CORE_READ(child, tgid);
 	__u32 ptgid = BPF_CORE_READ(parent, tgid);
@@ -122,8 +121,7 @@ int BPF_PROG(pids_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(pids_exec, struct task_struct *task)
+static __always_inline int executed(struct task_struct *task)
 {
 	struct scratch *s = scratch_get();
 	__u64 start, end, len;
@@ -149,7 +147,7 @@ int BPF_PROG(pids_exec, struct task_struct *task)
 }
 
 SEC("tp_btf/task_rename")
-int BPF_PROG(pids_rename, struct task_struct *task, const char *comm)
+int HELD_PROG(pids_rename, struct task_struct *task, const char *comm)
 {
 	struct scratch *s = scratch_get();
 	struct dlt_pids *rec;
@@ -169,8 +167,7 @@ int BPF_PROG(pids_rename, struct task_struct *task, const char *comm)
 	return 0;
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(pids_exit, struct task_struct *task)
+static __always_inline int exited(struct task_struct *task)
 {
 	__u32 tgid = BPF_CORE_READ(task, tgid);
 	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
@@ -217,10 +214,53 @@ int BPF_PROG(pids_exit, struct task_struct *task)
 	return 0;
 }
 
+/* --- hooks ------------------------------------------------------------------------------------ */
+
+SEC("tp_btf/sched_process_fork")
+int HELD_PROG(pids_fork, struct task_struct *parent, struct task_struct *child)
+{
+	return forked(parent, child);
+}
+
+SEC("tp_btf/sched_process_exec")
+int HELD_PROG(pids_exec, struct task_struct *task)
+{
+	return executed(task);
+}
+
+SEC("tp_btf/sched_process_exit")
+int HELD_PROG(pids_exit, struct task_struct *task)
+{
+	return exited(task);
+}
+
+/*
+ * The same where the kernel would skip runs of those (dlt_cfg.perf): kprobes and perf's tracepoints
+ * run with preemption off. A fork by the function that comes after its tracepoint and before the
+ * child, as perf's gives no pointer; the others happen to the current task.
+ */
+SEC("kprobe/wake_up_new_task")
+int pids_fork_perf(struct pt_regs *ctx)
+{
+	return forked(task_current(), (struct task_struct *)PT_REGS_PARM1(ctx));
+}
+
+SEC("tp/sched/sched_process_exec")
+int pids_exec_perf(void *ctx)
+{
+	return executed(task_current());
+}
+
+SEC("tp/sched/sched_process_exit")
+int pids_exit_perf(void *ctx)
+{
+	return exited(task_current());
+}
+
 /* --- cgroups ---------------------------------------------------------------------------------- */
 
 SEC("tp_btf/cgroup_attach_task")
-int BPF_PROG(pids_attach, struct cgroup *dst, const char *path, struct task_struct *task)
+int HELD_PROG(pids_attach, struct cgroup *dst, const char *path, struct task_struct *task)
 {
 	__u32 tgid = BPF_CORE_READ(task, tgid);
 
@@ -278,7 +318,7 @@ static __always_inline bool path_awaited(struct scratch *s, __u32 hierarchy, con
  * while tracing. Nobody can be in it yet.
  */
 SEC("tp_btf/cgroup_mkdir")
-int BPF_PROG(pids_cgroup_mkdir, struct cgroup *cgrp, const char *path)
+int HELD_PROG(pids_cgroup_mkdir, struct cgroup *cgrp, const char *path)
 {
 	struct scratch *s = scratch_get();
 	struct dlt_cgroup_key key = {};
@@ -296,7 +336,7 @@ int BPF_PROG(pids_cgroup_mkdir, struct cgroup *cgrp, const char *path)
 
 /* Days of containers come and go. */
 SEC("tp_btf/cgroup_rmdir")
-int BPF_PROG(pids_cgroup_rmdir, struct cgroup *cgrp, const char *path)
+int HELD_PROG(pids_cgroup_rmdir, struct cgroup *cgrp, const char *path)
 {
 	struct dlt_cgroup_key key = {};
 

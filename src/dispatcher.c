@@ -32,6 +32,7 @@ void dispatcher_init(struct dispatcher *d, unsigned int number, enum backend bac
 	};
 	for (unsigned int nr = 0; proto && nr < DLT_SYSCALLS; nr++)
 		d->opaque |= funcs[nr].name[0] && funcs[nr].proto == proto && funcs[nr].opaque;
+	d->cfg.hold &= kind_of(d)->skips; /* the others run with preemption off */
 	d->cfg.tp = kind_of(d)->exit_type.type == BPF_PROG_TYPE_TRACEPOINT;
 }
 
@@ -153,6 +154,10 @@ int dispatcher_add(struct dispatcher *d, unsigned int probe, dispatcher_share_fn
 	if (!call)
 		return fail(d, -ENOENT, "this kernel has none of its calls");
 	r = object_load(d, probe, d->funcs[call->nr].name, d->enrich, share, ctx);
+	if (r < 0 && d->cfg.hold) {
+		d->cfg.hold = 0;
+		r = object_load(d, probe, d->funcs[call->nr].name, d->enrich, share, ctx);
+	}
 	if (r < 0 && d->enrich)
 		r = object_load(d, probe, d->funcs[call->nr].name, false, share, ctx);
 	if (r < 0)

@@ -101,7 +101,7 @@ static const char *model_of(const char *line)
 	return open ? open + 1 : "";
 }
 
-static bool model_is_known_not_to(void)
+bool preempt_is_possible(void)
 {
 	const char *model;
 	struct utsname uts;
@@ -109,11 +109,11 @@ static bool model_is_known_not_to(void)
 
 	/* built without: "#1 SMP Debian"; else PREEMPT, PREEMPT_DYNAMIC, PREEMPT_RT, PREEMPT_LAZY */
 	if (!uname(&uts) && !strstr(uts.version, "PREEMPT"))
-		return true;
-	if (util_read_line("/sys/kernel/debug/sched/preempt", line, sizeof(line)) < 0)
 		return false;
+	if (util_read_line("/sys/kernel/debug/sched/preempt", line, sizeof(line)) < 0)
+		return true;
 	model = model_of(line);
-	return !strncmp(model, "none", 4) || !strncmp(model, "voluntary", 9);
+	return strncmp(model, "none", 4) && strncmp(model, "voluntary", 9);
 }
 
 bool preempt_skips_runs(void)
@@ -121,7 +121,7 @@ bool preempt_skips_runs(void)
 	struct preempt_bpf *skel;
 	bool skips;
 
-	if (model_is_known_not_to())
+	if (!preempt_is_possible())
 		return false;
 	skel = preempt_bpf__open();
 	skips = skel && try(skel);

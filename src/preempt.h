@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 
+/* As far as the kernel's build and debugfs tell. */
+bool preempt_is_possible(void);
+
 /* Takes up to five ticks of one CPU where the kernel could; false also where it cannot be tried. */
 bool preempt_skips_runs(void);
 

@@ -67,36 +67,45 @@ static int share(void *ctx, struct bpf_object *obj)
 	return tracer_share_maps(ctx, obj, 0);
 }
 
-/* A probe whose hooks are its own. */
-static int object_load(struct tracer *t, unsigned int probe)
-{
-	const struct probe *p = probes[probe];
-	struct probe_object *o = &t->objects[probe];
-	int r;
-
-	if (!p->open || p->n_calls)
-		return 0;
-	r = p->open(o, &t->cfg);
-	if (r < 0)
-		return tracer_fail(t, r, p->name);
-	r = tracer_share_maps(t, o->obj, 0);
-	if (r < 0)
-		return r;
-	r = bpf_object__load_skeleton(o->skel);
-	if (r < 0) {
-		char what[128];
-
-		snprintf(what, sizeof(what), "probe %s: the kernel refused its programs (run with -v for why)", p->name);
-		return tracer_fail(t, r, what);
-	}
-	return 0;
-}
-
 static void object_free(struct probe_object *o)
 {
 	bpf_object__destroy_skeleton(o->skel);
 	free(o->owner);
 	*o = (struct probe_object){};
+}
+
+static int object_try(struct tracer *t, unsigned int probe)
+{
+	struct probe_object *o = &t->objects[probe];
+	int r = probes[probe]->open(o, &t->cfg);
+
+	if (!r)
+		r = tracer_share_maps(t, o->obj, 0);
+	if (!r)
+		r = bpf_object__load_skeleton(o->skel);
+	if (r < 0)
+		object_free(o);
+	return r;
+}
+
+/* A probe whose hooks are its own. */
+static int object_load(struct tracer *t, unsigned int probe)
+{
+	char what[128];
+	int r;
+
+	if (!probes[probe]->open || probes[probe]->n_calls)
+		return 0;
+	r = object_try(t, probe);
+	if (r < 0 && t->cfg.hold) {
+		t->cfg.hold = 0;
+		r = object_try(t, probe);
+	}
+	if (!r)
+		return 0;
+	snprintf(what, sizeof(what), "probe %s: the kernel refused its programs (run with -v for why)",
+		 probes[probe]->name);
+	return tracer_fail(t, r, what);
 }
 
 static void leave_out(struct tracer *t, unsigned int probe, const char *why)
@@ -169,14 +178,13 @@ static int dispatcher_make(struct tracer *t, enum backend b, int proto, unsigned
 	return r;
 }
 
-/* A function of theirs, to try hooks on. */
-static const char *some_func(const struct tracer *t, uint32_t mask)
+/* A function of some call, to try hooks on. */
+static const char *some_func(const struct tracer *t)
 {
-	for (unsigned int p = 1; p < DLT_PROBES; p++)
-		for (unsigned int c = 0; mask >> p & 1 && c < probes[p]->n_calls; c++)
-			if (probes[p]->calls[c].nr >= 0 && t->funcs[probes[p]->calls[c].nr].name[0])
-				return t->funcs[probes[p]->calls[c].nr].name;
-	return "";
+	for (unsigned int nr = 0; nr < DLT_SYSCALLS; nr++)
+		if (t->funcs[nr].name[0])
+			return t->funcs[nr].name;
+	return "(no function of a system call)";
 }
 
 /* Load the probes of MASK for backend B; those that it does not serve are returned. */
@@ -205,31 +213,6 @@ static uint32_t backend_load(struct tracer *t, enum backend b, uint32_t mask)
 		if (left >> p & 1)
 			t->backends[p] = &backend_kinds[b];
 	return mask & ~left;
-}
-
-/* Put those of ALLOWED that can be used here in order, for the probes of MASK. */
-static void backends_rank(struct tracer *t, uint32_t allowed, uint32_t mask)
-{
-	uint32_t usable = 0;
-	bool skips, others;
-	char why[256];
-
-	for (unsigned int b = 0; b < BACKENDS; b++) {
-		if (!(allowed >> b & 1))
-			continue;
-		if (backend_try(b, t->btf, some_func(t, mask), why, sizeof(why)) < 0)
-			note_why_all(t, mask, b, why);
-		else
-			usable |= 1U << b;
-	}
-	/* asking takes some ticks: only where the answer changes something */
-	backend_kinds_of(usable, &skips, &others);
-	skips = skips && others && preempt_skips_runs();
-	for (unsigned int b = 0; skips && b < BACKENDS; b++)
-		if (usable >> b & 1 && backend_kinds[b].skips)
-			note_why_all(t, mask, b, "this kernel preempts its programs and skips runs of them");
-	t->n_order = backend_rank(usable, skips, t->order);
-	t->enrich = usable >> BACKEND_FENTRY & 1;
 }
 
 /* Load the probes of MASK for the best backend that loads, from place PLACE of the order on. 0 or -errno. */
@@ -313,6 +296,35 @@ static int funcs_find(struct tracer *t)
 	return 0;
 }
 
+/*
+ * Put those of ALLOWED that can be used here in order, and note for the probes of MASK why others
+ * cannot. The hooks of process life do not heed what is allowed.
+ */
+static void backends_rank(struct tracer *t, uint32_t allowed, uint32_t mask)
+{
+	uint32_t usable = 0;
+	bool skips, others;
+	char why[256];
+
+	for (unsigned int b = 0; b < BACKENDS; b++) {
+		if (!backend_try(b, t->btf, some_func(t), why, sizeof(why)))
+			usable |= 1U << b;
+		else if (allowed >> b & 1)
+			note_why_all(t, mask, b, why);
+	}
+	/* asking takes some ticks: only where the answer changes something */
+	backend_kinds_of(usable, &skips, &others);
+	skips = skips && others && preempt_skips_runs();
+	if (skips)
+		t->cfg.perf = DLT_PERF_TP | (usable >> BACKEND_KPROBE & 1 ? DLT_PERF_KPROBE : 0);
+	usable &= allowed;
+	for (unsigned int b = 0; skips && b < BACKENDS; b++)
+		if (usable >> b & 1 && backend_kinds[b].skips)
+			note_why_all(t, mask, b, "this kernel preempts its programs and skips runs of them");
+	t->n_order = backend_rank(usable, skips, t->order);
+	t->enrich = usable >> BACKEND_FENTRY & 1;
+}
+
 int tracer_load(struct tracer *t, const struct tracer_options *o)
 {
 	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
@@ -343,27 +355,30 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 		.cgroups = o->cgroups || o->new_containers,
 		.new_containers = o->new_containers,
 		.direct = btf__find_by_name_kind(t->btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0,
+		.hold = btf__find_by_name_kind(t->btf, "bpf_preempt_disable", BTF_KIND_FUNC) > 0 &&
+			preempt_is_possible(),
 		.n_disks = o->n_disks,
 	};
 	memcpy(t->cfg.disks, o->disks, sizeof(t->cfg.disks));
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (t->loaded >> i & 1 && probes[i]->n_calls)
+			calls |= 1U << i;
 	r = tracer_maps_create(t);
 	if (!r)
 		r = funcs_find(t);
+	if (!r)
+		backends_rank(t, o->backends ? o->backends : UINT32_MAX, calls);
 	for (unsigned int i = 1; !r && i < DLT_PROBES; i++) {
 		if (!(t->loaded >> i & 1))
 			continue;
-		if (probes[i]->n_calls)
-			calls |= 1U << i;
 		r = object_load(t, i);
 		if (r < 0 && o->best_effort && i != DLT_pids) {
 			leave_out(t, i, t->error);
 			r = 0;
 		}
 	}
-	if (r < 0 || !calls)
-		return r;
-	backends_rank(t, o->backends ? o->backends : UINT32_MAX, calls);
-	r = calls_load(t, calls, 0);
+	if (!r)
+		r = calls_load(t, calls, 0);
 	return r < 0 ? r : uring_open(&t->uring, t);
 }
 

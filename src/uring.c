@@ -156,18 +156,24 @@ static struct bpf_program *prog_find(struct io_uring_bpf *skel, const char *kind
 	return bpf_object__find_program_by_name(skel->obj, prog);
 }
 
-static int configure(struct uring *u, struct tracer *t)
+/* As for process life; and as perf's where typed hooks on system calls were not asked for. */
+static bool typed_hooks(const struct tracer *t)
+{
+	return !(t->cfg.perf & DLT_PERF_TP) && (!t->n_order || backend_kinds[t->order[0]].skips);
+}
+
+static int configure(struct uring *u, struct tracer *t, bool hold)
 {
 	struct io_uring_bpf *skel = u->skel;
 	const struct btf_type *start;
 	struct dlt_uring_kernel k;
-	/* as for system calls: typed programs are cheaper, where the kernel does not skip runs of them */
-	bool typed = !t->n_order || backend_kinds[t->order[0]].skips;
+	bool typed = typed_hooks(t);
 	int r = kernel_look(t->btf, &k, &start);
 
 	if (r < 0)
 		return r;
 	skel->rodata->dlt_cfg = t->cfg;
+	skel->rodata->dlt_cfg.hold = hold;
 	skel->rodata->kernel = k;
 	ops_fill((struct dlt_uring_op *)skel->rodata->ops, t->loaded);
 	skel->rodata->fdatasync_func = func_index(DLT_sync, "fdatasync");
@@ -183,6 +189,23 @@ static int configure(struct uring *u, struct tracer *t)
 	return tracer_share_maps(t, skel->obj, 1U << TRACER_SCRATCH);
 }
 
+static int load(struct uring *u, struct tracer *t, bool hold)
+{
+	int r;
+
+	u->skel = io_uring_bpf__open();
+	if (!u->skel)
+		return -errno;
+	r = configure(u, t, hold);
+	if (!r && io_uring_bpf__load(u->skel) < 0)
+		r = -EINVAL;
+	if (r < 0) {
+		io_uring_bpf__destroy(u->skel);
+		u->skel = NULL;
+	}
+	return r;
+}
+
 int uring_open(struct uring **ret, struct tracer *t)
 {
 	struct dlt_uring_op ops[DLT_URING_OPS] = {};
@@ -195,21 +218,17 @@ int uring_open(struct uring **ret, struct tracer *t)
 	u = calloc(1, sizeof(*u));
 	if (!u)
 		return -ENOMEM;
-	u->skel = io_uring_bpf__open();
-	r = u->skel ? configure(u, t) : -errno;
-	if (r == -ENOENT) {
-		t->uring_why = "this kernel has no io_uring, or not the tracepoints that are needed (5.12)";
-		uring_close(u);
-		return 0;
-	}
-	if (!r)
-		r = io_uring_bpf__load(u->skel);
+	r = load(u, t, t->cfg.hold);
+	if (r < 0 && r != -ENOENT && t->cfg.hold)
+		r = load(u, t, false);
 	if (r < 0) {
-		t->uring_why = "the kernel refused its programs (run with -v for why)";
+		t->uring_why = r == -ENOENT ?
+			"this kernel has no io_uring, or not the tracepoints that are needed (5.12)" :
+			"the kernel refused its programs (run with -v for why)";
 		uring_close(u);
 		return 0;
 	}
-	t->uring_hooks = t->n_order && !backend_kinds[t->order[0]].skips ? "tp/io_uring" : "tp_btf/io_uring";
+	t->uring_hooks = typed_hooks(t) ? "tp_btf/io_uring" : "tp/io_uring";
 	*ret = u;
 	return 0;
 }

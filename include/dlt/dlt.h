@@ -129,6 +129,10 @@ struct dlt_shared {
 #define DLT_TARGET_IN 1
 #define DLT_TARGET_ENDED 2 /* but other threads of it may still be on their way to the exit hook */
 
+/* dlt_config.perf: what runs with preemption off and can be used here */
+#define DLT_PERF_TP 1
+#define DLT_PERF_KPROBE 2
+
 /* Read-only configuration of every object, set before load. */
 struct dlt_config {
 	__u32 n_rings;
@@ -145,7 +149,8 @@ struct dlt_config {
 	__u8 cgroups; /* targets given by cgroup */
 	__u8 new_containers;
 	__u8 tp;	    /* hooked on tp/raw_syscalls, not on typed programs */
-	__u8 pad[2];
+	__u8 hold;	    /* programs turn preemption off while they run */
+	__u8 perf;	    /* DLT_PERF_*: what to take where this kernel skips runs of typed programs */
 };
 
 #define DLT_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)

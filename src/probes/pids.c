@@ -187,11 +187,20 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 
 static int pids_open(struct probe_object *o, const struct dlt_config *cfg)
 {
+	bool tp = cfg->perf & DLT_PERF_TP, kprobe = cfg->perf & DLT_PERF_KPROBE;
 	int r = SKEL_OPEN(pids, o, cfg);
+	struct pids_bpf *skel = o->owner;
 
-	if (!r)
-		((struct pids_bpf *)o->owner)->rodata->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
-	return r;
+	if (r < 0)
+		return r;
+	skel->rodata->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+	bpf_program__set_autoload(skel->progs.pids_fork, !kprobe);
+	bpf_program__set_autoload(skel->progs.pids_fork_perf, kprobe);
+	bpf_program__set_autoload(skel->progs.pids_exec, !tp);
+	bpf_program__set_autoload(skel->progs.pids_exec_perf, tp);
+	bpf_program__set_autoload(skel->progs.pids_exit, !tp);
+	bpf_program__set_autoload(skel->progs.pids_exit_perf, tp);
+	return 0;
 }
 
 const struct probe pids_probe = {
