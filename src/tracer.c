@@ -218,8 +218,14 @@ static uint32_t backend_load(struct tracer *t, enum backend b, uint32_t mask)
 /* Load the probes of MASK for the best backend that loads, from place PLACE of the order on. 0 or -errno. */
 static int calls_load(struct tracer *t, uint32_t mask, unsigned int place)
 {
-	for (; mask && place < t->n_order; place++)
-		mask = backend_load(t, t->order[place], mask);
+	for (; mask && place < t->n_order; place++) {
+		enum backend b = t->order[place];
+
+		if (t->cannot[b])
+			note_why_all(t, mask, b, t->cannot[b]);
+		else
+			mask = backend_load(t, b, mask);
+	}
 	for (unsigned int p = 1; p < DLT_PROBES; p++) {
 		if (!(mask >> p & 1))
 			continue;
@@ -297,8 +303,8 @@ static int funcs_find(struct tracer *t)
 }
 
 /*
- * Put those of ALLOWED that can be used here in order, and note for the probes of MASK why others
- * cannot. The hooks of process life do not heed what is allowed.
+ * Put ALLOWED in order, and note what cannot be used here. MASK: the probes of system calls; the
+ * hooks of process life do not heed what is allowed.
  */
 static void backends_rank(struct tracer *t, uint32_t allowed, uint32_t mask)
 {
@@ -309,20 +315,19 @@ static void backends_rank(struct tracer *t, uint32_t allowed, uint32_t mask)
 	for (unsigned int b = 0; b < BACKENDS; b++) {
 		if (!backend_try(b, t->btf, some_func(t), why, sizeof(why)))
 			usable |= 1U << b;
-		else if (allowed >> b & 1)
-			note_why_all(t, mask, b, why);
+		else
+			t->cannot[b] = strdup(why);
 	}
 	/* asking takes some ticks: only where the answer changes something */
 	backend_kinds_of(usable, &skips, &others);
 	skips = skips && others && preempt_skips_runs();
 	if (skips)
 		t->cfg.perf = DLT_PERF_TP | (usable >> BACKEND_KPROBE & 1 ? DLT_PERF_KPROBE : 0);
-	usable &= allowed;
 	for (unsigned int b = 0; skips && b < BACKENDS; b++)
-		if (usable >> b & 1 && backend_kinds[b].skips)
+		if (usable & allowed & 1U << b && backend_kinds[b].skips)
 			note_why_all(t, mask, b, "this kernel preempts its programs and skips runs of them");
-	t->n_order = backend_rank(usable, skips, t->order);
-	t->enrich = usable >> BACKEND_FENTRY & 1;
+	t->n_order = backend_rank(allowed, skips, t->order);
+	t->enrich = (usable & allowed) >> BACKEND_FENTRY & 1;
 }
 
 int tracer_load(struct tracer *t, const struct tracer_options *o)
@@ -489,6 +494,8 @@ void tracer_free(struct tracer *t)
 		object_free(&t->objects[i]);
 		free(t->why[i]);
 	}
+	for (unsigned int b = 0; b < BACKENDS; b++)
+		free(t->cannot[b]);
 	btf__free(t->btf);
 	free(t->funcs);
 	tracer_maps_free(t);

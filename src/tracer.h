@@ -51,9 +51,10 @@ struct tracer {
 	unsigned int n_links;
 
 	/* system calls */
-	enum backend order[BACKENDS]; /* those that can be used here, the best first */
+	enum backend order[BACKENDS]; /* those allowed, the best first */
 	unsigned int n_order;
-	bool enrich; /* fentry is one of them: see dispatcher.h */
+	char *cannot[BACKENDS]; /* why it cannot be used here; NULL: it can */
+	bool enrich; /* fentry can: see dispatcher.h */
 	bool best_effort;
 	struct call_func *funcs;
 	struct dispatcher dispatchers[TRACER_DISPATCHERS_MAX];
