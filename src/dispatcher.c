@@ -127,11 +127,11 @@ static void object_free(struct probe_object *o)
 	*o = (struct probe_object){};
 }
 
-static int object_load(struct dispatcher *d, unsigned int probe, const char *func, bool enrich,
-		       dispatcher_share_fn share, void *ctx)
+static int object_load(struct dispatcher *d, unsigned int probe, const struct dlt_config *cfg,
+		       const char *func, bool enrich, dispatcher_share_fn share, void *ctx)
 {
 	struct probe_object *o = &d->objects[probe];
-	int r = probes[probe]->open(o, &d->cfg);
+	int r = probes[probe]->open(o, cfg);
 
 	if (!r)
 		r = handlers_choose(d, probe, func, enrich);
@@ -146,23 +146,26 @@ static int object_load(struct dispatcher *d, unsigned int probe, const char *fun
 
 int dispatcher_add(struct dispatcher *d, unsigned int probe, dispatcher_share_fn share, void *ctx)
 {
+	struct dlt_config cfg = d->cfg;
 	const struct probe_call *call;
 	unsigned int i = 0;
+	const char *func;
 	int r;
 
 	call = next_call(d, probe, &i);
 	if (!call)
-		return fail(d, -ENOENT, "this kernel has none of its calls");
-	r = object_load(d, probe, d->funcs[call->nr].name, d->enrich, share, ctx);
-	if (r < 0 && d->cfg.hold) {
-		d->cfg.hold = 0;
-		r = object_load(d, probe, d->funcs[call->nr].name, d->enrich, share, ctx);
+		return -ENOENT;
+	func = d->funcs[call->nr].name;
+	r = object_load(d, probe, &cfg, func, d->enrich, share, ctx);
+	if (r < 0 && cfg.hold) {
+		cfg.hold = 0;
+		r = object_load(d, probe, &cfg, func, d->enrich, share, ctx);
 	}
 	if (r < 0 && d->enrich)
-		r = object_load(d, probe, d->funcs[call->nr].name, false, share, ctx);
+		r = object_load(d, probe, &cfg, func, false, share, ctx);
 	if (r < 0)
-		return fail(d, r, "the kernel refused its programs (run with -v for why)");
-	d->probes |= 1U << probe;
+		return r;
+	__atomic_fetch_or(&d->probes, 1U << probe, __ATOMIC_SEQ_CST);
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include <bpf/libbpf.h>
 
 #include "log.h"
+#include "parallel.h"
 #include "preempt.h"
 #include "uring.h"
 #include "util.h"
@@ -74,13 +75,14 @@ static void object_free(struct probe_object *o)
 	*o = (struct probe_object){};
 }
 
-static int object_try(struct tracer *t, unsigned int probe)
+static int object_try(struct tracer *t, unsigned int probe, const struct dlt_config *cfg)
 {
 	struct probe_object *o = &t->objects[probe];
-	int r = probes[probe]->open(o, &t->cfg);
+	int r = probes[probe]->open(o, cfg);
 
+	/* what pids puts together is not for a preempting handler's use */
 	if (!r)
-		r = tracer_share_maps(t, o->obj, 0);
+		r = tracer_share_maps(t, o->obj, probe == DLT_pids ? 1U << TRACER_SCRATCH : 0);
 	if (!r)
 		r = bpf_object__load_skeleton(o->skel);
 	if (r < 0)
@@ -91,21 +93,14 @@ static int object_try(struct tracer *t, unsigned int probe)
 /* A probe whose hooks are its own. */
 static int object_load(struct tracer *t, unsigned int probe)
 {
-	char what[128];
-	int r;
+	struct dlt_config cfg = t->cfg;
+	int r = object_try(t, probe, &cfg);
 
-	if (!probes[probe]->open || probes[probe]->n_calls)
-		return 0;
-	r = object_try(t, probe);
-	if (r < 0 && t->cfg.hold) {
-		t->cfg.hold = 0;
-		r = object_try(t, probe);
+	if (r < 0 && cfg.hold) {
+		cfg.hold = 0;
+		r = object_try(t, probe, &cfg);
 	}
-	if (!r)
-		return 0;
-	snprintf(what, sizeof(what), "probe %s: the kernel refused its programs (run with -v for why)",
-		 probes[probe]->name);
-	return tracer_fail(t, r, what);
+	return r;
 }
 
 static void leave_out(struct tracer *t, unsigned int probe, const char *why)
@@ -117,6 +112,56 @@ static void leave_out(struct tracer *t, unsigned int probe, const char *why)
 	t->probes &= ~(1U << probe);
 	t->why[probe] = strdup(why); /* which may be what was there before */
 	free(before);
+}
+
+/* Probes to load at once: by a dispatcher, or with hooks of their own. */
+struct load {
+	struct tracer *tracer;
+	struct dispatcher *dispatcher; /* NULL: of their own */
+	unsigned int probes[DLT_PROBES], n; /* 0: requests of io_uring, which are rows of others */
+	int results[DLT_PROBES]; /* by probe */
+};
+
+/*
+ * As many threads as gain something: most of a load is the verifier's time, the rest libbpf's with
+ * the kernel's BTF, of which it keeps a copy for each object meanwhile, 10 MB.
+ */
+#define LOAD_THREADS 3
+
+static void load_one(void *ctx, unsigned int i)
+{
+	struct load *l = ctx;
+	unsigned int p = l->probes[i];
+
+	if (!p)
+		l->results[p] = uring_open(&l->tracer->uring, l->tracer);
+	else
+		l->results[p] = l->dispatcher ? dispatcher_add(l->dispatcher, p, share, l->tracer) :
+						object_load(l->tracer, p);
+}
+
+static int objects_load(struct tracer *t)
+{
+	struct load l = { .tracer = t, .n = 1 };
+	char what[128];
+
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (t->loaded >> i & 1 && probes[i]->open && !probes[i]->n_calls)
+			l.probes[l.n++] = i;
+	parallel_run(load_one, &l, l.n, LOAD_THREADS);
+	for (unsigned int i = 1; i < l.n; i++) {
+		unsigned int p = l.probes[i];
+
+		if (!l.results[p])
+			continue;
+		snprintf(what, sizeof(what), "probe %s: the kernel refused its programs (run with -v for why)",
+			 probes[p]->name);
+		tracer_fail(t, l.results[p], what);
+		if (!t->best_effort || p == DLT_pids)
+			return l.results[p];
+		leave_out(t, p, t->error);
+	}
+	return 0;
 }
 
 /* --- system calls: a backend for each probe ------------------------------------------------------ */
@@ -146,36 +191,48 @@ static void dispatchers_remove(struct tracer *t, unsigned int first, unsigned in
 		dispatcher_remove(&t->dispatchers[i], probe);
 }
 
+static bool takes_some(const struct dispatcher *d, unsigned int probe)
+{
+	for (unsigned int c = 0; c < probes[probe]->n_calls; c++)
+		if (dispatcher_takes(d, &probes[probe]->calls[c]))
+			return true;
+	return false;
+}
+
 /* One dispatcher for the calls of MASK whose functions have PROTO. Probes that fail are taken out of *MASK. */
-static int dispatcher_make(struct tracer *t, enum backend b, int proto, unsigned int first, uint32_t *mask)
+static void dispatcher_make(struct tracer *t, enum backend b, int proto, unsigned int first, uint32_t *mask)
 {
 	struct dispatcher *d = &t->dispatchers[t->n_dispatchers];
-	int r = 0;
+	struct load l = { .tracer = t, .dispatcher = d };
+	uint32_t failed = 0;
+	char why[128];
 
-	if (t->n_dispatchers == TRACER_DISPATCHERS_MAX)
-		return -ENOSPC;
-	dispatcher_init(d, ++t->n_dispatchers, b, proto, t->funcs, &t->cfg, t->enrich);
-	for (unsigned int p = 1; p < DLT_PROBES; p++) {
-		bool any = false;
-
-		for (unsigned int c = 0; *mask >> p & 1 && c < probes[p]->n_calls; c++)
-			any |= dispatcher_takes(d, &probes[p]->calls[c]);
-		if (!any || dispatcher_add(d, p, share, t) == 0)
-			continue;
-		note_why(t, p, b, d->error);
-		dispatchers_remove(t, first, p);
-		*mask &= ~(1U << p);
-	}
-	if (d->probes)
-		r = dispatcher_load(d, share, t);
-	if (r < 0) {
-		note_why_all(t, *mask, b, d->error);
+	if (t->n_dispatchers == TRACER_DISPATCHERS_MAX) {
+		note_why_all(t, *mask, b, "too many ways at once");
+		failed = *mask;
+	} else {
+		dispatcher_init(d, ++t->n_dispatchers, b, proto, t->funcs, &t->cfg, t->enrich);
 		for (unsigned int p = 1; p < DLT_PROBES; p++)
-			if (*mask >> p & 1)
-				dispatchers_remove(t, first, p);
-		*mask = 0;
+			if (*mask >> p & 1 && takes_some(d, p))
+				l.probes[l.n++] = p;
+		parallel_run(load_one, &l, l.n, LOAD_THREADS);
+		for (unsigned int p = 1; p < DLT_PROBES; p++) {
+			if (!l.results[p])
+				continue;
+			snprintf(why, sizeof(why), "the kernel refused its programs (run with -v for why): %s",
+				 strerror(-l.results[p]));
+			note_why(t, p, b, why);
+			failed |= 1U << p;
+		}
+		if (d->probes && dispatcher_load(d, share, t) < 0) {
+			note_why_all(t, d->probes, b, d->error);
+			failed |= d->probes;
+		}
 	}
-	return r;
+	for (unsigned int p = 1; p < DLT_PROBES; p++)
+		if (failed >> p & 1)
+			dispatchers_remove(t, first, p);
+	*mask &= ~failed;
 }
 
 /* A function of some call, to try hooks on. */
@@ -191,7 +248,7 @@ static const char *some_func(const struct tracer *t)
 static uint32_t backend_load(struct tracer *t, enum backend b, uint32_t mask)
 {
 	unsigned int first = t->n_dispatchers;
-	uint32_t left = mask;
+	uint32_t left = mask, served = 0;
 	int protos[4] = {};
 	unsigned int n = 0;
 
@@ -209,10 +266,13 @@ static uint32_t backend_load(struct tracer *t, enum backend b, uint32_t mask)
 		for (unsigned int i = 0; i < n; i++)
 			dispatcher_make(t, b, protos[i], first, &left);
 	}
+	for (unsigned int i = first; i < t->n_dispatchers; i++)
+		served |= t->dispatchers[i].probes;
+	note_why_all(t, left & ~served, b, "none of its calls' functions is in this kernel's BTF");
 	for (unsigned int p = 1; p < DLT_PROBES; p++)
-		if (left >> p & 1)
+		if (served >> p & 1)
 			t->backends[p] = &backend_kinds[b];
-	return mask & ~left;
+	return mask & ~served;
 }
 
 /* Load the probes of MASK for the best backend that loads, from place PLACE of the order on. 0 or -errno. */
@@ -373,18 +433,11 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 		r = funcs_find(t);
 	if (!r)
 		backends_rank(t, o->backends ? o->backends : UINT32_MAX, calls);
-	for (unsigned int i = 1; !r && i < DLT_PROBES; i++) {
-		if (!(t->loaded >> i & 1))
-			continue;
-		r = object_load(t, i);
-		if (r < 0 && o->best_effort && i != DLT_pids) {
-			leave_out(t, i, t->error);
-			r = 0;
-		}
-	}
+	if (!r)
+		r = objects_load(t);
 	if (!r)
 		r = calls_load(t, calls, 0);
-	return r < 0 ? r : uring_open(&t->uring, t);
+	return r < 0 ? r : tracer_maps_wait(t);
 }
 
 /* --- attachment --------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #ifndef TRACER_H
 #define TRACER_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -39,6 +40,9 @@ struct tracer {
 	int ring_fds[RINGS_MAX];
 	unsigned int n_rings;
 	size_t ring_bytes;
+	pthread_t rings_thread; /* makes them while objects are loaded */
+	bool rings_begun;
+	int rings_error;
 	unsigned int n_cpus; /* possible */
 	struct dlt_shared *shared;
 	uint8_t *targets; /* by tgid: DLT_TARGET_* */
@@ -86,7 +90,7 @@ int tracer_check(char *error, size_t size);
 int tracer_load(struct tracer *t, const struct tracer_options *o);
 
 /* Let OBJ, opened and not loaded, use the shared maps that it names, but not those of mask BUT. */
-int tracer_share_maps(struct tracer *t, struct bpf_object *obj, uint32_t but);
+int tracer_share_maps(const struct tracer *t, struct bpf_object *obj, uint32_t but);
 
 /*
  * For --delay: attach process life alone, so that the target follows its forks. Nobody has a row

@@ -14,6 +14,8 @@ int tracer_fail(struct tracer *t, int r, const char *what);
 void tracer_maps_plan(struct tracer *t, uint64_t asked);
 /* Make them; sizes that the BPF side must know go to t->cfg. 0 or -errno with t->error. */
 int tracer_maps_create(struct tracer *t);
+/* The rings are made in a thread meanwhile: wait for them. The same. */
+int tracer_maps_wait(struct tracer *t);
 void tracer_maps_free(struct tracer *t);
 
 #endif

@@ -106,22 +106,48 @@ static int rings_enter(struct tracer *t)
 	return 0;
 }
 
-static int rings_create(struct tracer *t)
+/* The kernel clears and maps each ring twice: 20 ms for 128 MiB. Meanwhile the objects are loaded. */
+static void *rings_create(void *arg)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts);
+	struct tracer *t = arg;
 
-	for (uint32_t i = 0; i < t->n_rings; i++) {
+	for (uint32_t i = 0; !t->rings_error && i < t->n_rings; i++) {
 		t->ring_fds[i] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "dlt_ring", 0, 0,
 						(uint32_t)t->ring_bytes, NULL);
 		if (t->ring_fds[i] < 0)
-			return tracer_fail(t, -errno, "ring buffer (kernel 5.8 or newer is needed; --buffer sets its size)");
+			t->rings_error = -errno;
 	}
-	opts.inner_map_fd = (uint32_t)t->ring_fds[0];
+	if (!t->rings_error)
+		t->rings_error = rings_enter(t);
+	return NULL;
+}
+
+/* An array for them, whose elements are like a ring of the smallest size (sizes may differ). */
+static int rings_begin(struct tracer *t)
+{
+	autoclose int like = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "dlt_ring", 0, 0,
+					    (uint32_t)sysconf(_SC_PAGESIZE), NULL);
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .inner_map_fd = (uint32_t)like);
+	int r;
+
+	if (like < 0)
+		return tracer_fail(t, -errno, "ring buffer (kernel 5.8 or newer is needed)");
 	t->maps[TRACER_RINGS] = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "dlt_rings", sizeof(uint32_t),
-					    sizeof(uint32_t), t->n_rings, &opts);
+					       sizeof(uint32_t), t->n_rings, &opts);
 	if (t->maps[TRACER_RINGS] < 0)
 		return tracer_fail(t, -errno, "array of ring buffers");
-	return rings_enter(t) < 0 ? tracer_fail(t, -errno, "array of ring buffers") : 0;
+	r = -pthread_create(&t->rings_thread, NULL, rings_create, t);
+	t->rings_begun = !r;
+	return r < 0 ? tracer_fail(t, r, "ring buffers") : 0;
+}
+
+int tracer_maps_wait(struct tracer *t)
+{
+	if (!t->rings_begun)
+		return 0;
+	t->rings_begun = false;
+	pthread_join(t->rings_thread, NULL);
+	return t->rings_error < 0 ? tracer_fail(t, t->rings_error, "ring buffers (--buffer sets their size)") : 0;
 }
 
 int tracer_maps_create(struct tracer *t)
@@ -137,7 +163,7 @@ int tracer_maps_create(struct tracer *t)
 	t->cfg.slot_mask = (uint32_t)slots - 1;
 	t->cfg.max_tgid = (uint32_t)pid_max;
 
-	r = rings_create(t);
+	r = rings_begin(t);
 	if (r < 0)
 		return r;
 	const struct {
@@ -171,7 +197,7 @@ int tracer_maps_create(struct tracer *t)
 	return 0;
 }
 
-int tracer_share_maps(struct tracer *t, struct bpf_object *obj, uint32_t but)
+int tracer_share_maps(const struct tracer *t, struct bpf_object *obj, uint32_t but)
 {
 	static const char *const names[TRACER_MAPS] = {
 		[TRACER_RINGS] = "dlt_rings",	 [TRACER_STATS] = "dlt_stats",	[TRACER_SHARED] = "dlt_shared",
@@ -186,16 +212,17 @@ int tracer_share_maps(struct tracer *t, struct bpf_object *obj, uint32_t but)
 		if (!map || but >> i & 1)
 			continue;
 		if (i == TRACER_SCRATCH && bpf_map__value_size(map) > SCRATCH_BYTES)
-			return tracer_fail(t, -EINVAL, "dlt_scratch is smaller than the object's: a build of two versions");
+			return -EINVAL; /* a build of two versions */
 		r = bpf_map__reuse_fd(map, t->maps[i]);
 		if (r < 0)
-			return tracer_fail(t, r, names[i]);
+			return r;
 	}
 	return 0;
 }
 
 void tracer_maps_free(struct tracer *t)
 {
+	tracer_maps_wait(t);
 	if (t->shared)
 		munmap(t->shared, (size_t)sysconf(_SC_PAGESIZE));
 	if (t->targets)
