@@ -528,6 +528,9 @@ int tracer_attach(struct tracer *t)
 
 void tracer_detach(struct tracer *t)
 {
+	/* at once for all: with hooks for each call the last goes seconds after the first */
+	if (t->shared)
+		__atomic_store_n(&t->shared->stopping, 1, __ATOMIC_SEQ_CST);
 	for (unsigned int i = 0; i < t->n_dispatchers; i++)
 		dispatcher_detach_all(&t->dispatchers[i]);
 	uring_detach(t->uring);
