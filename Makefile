@@ -2,6 +2,7 @@
 #
 #   make          build/dltraced            make demo     trace the bundled workload, print the report
 #   make check    all tests                 make unit     unit tests only (no root needed)
+#   make check-vm the tests for other kernels, in QEMU
 #   make DEBUG=1  ASan and UBSan            make install  PREFIX=/usr/local
 #
 # Knobs: CC, CLANG, BPFTOOL, VMLINUX_BTF (whose BTF vmlinux.h is made from), LIBBPF_STATIC=1, V=1.
@@ -50,7 +51,7 @@ WORKLOADS := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all workloads unit unit-asan native check demo deps install clean
+.PHONY: all workloads unit unit-asan native check check-vm demo deps install clean
 
 all: $(B)/dltraced
 
@@ -103,6 +104,9 @@ unit-asan:
 
 native: all workloads
 	$(Q)tests/run-native $(T)
+
+check-vm: all workloads
+	$(Q)tests/vm/run $(if $(T),-t $(T)) $(if $(K),-k "$(K)")
 
 check: deps
 	$(Q)tests/check

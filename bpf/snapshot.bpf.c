@@ -48,7 +48,11 @@ struct walked {
 	__u64 table; /* struct files_struct * or mm_struct * */
 	__u32 tgid, tid;
 };
-static struct walked walked_files, walked_memory;
+/*
+ * Volatile: else clang makes a variable of each field, with BTF that the kernel refuses; libbpf goes
+ * on without any, and global functions are verified anew at every call (for minutes, on 6.1).
+ */
+static volatile struct walked walked_files, walked_memory;
 
 static __always_inline struct dlt_newcomer *newcomer(struct task_struct *task)
 {
@@ -58,7 +62,8 @@ static __always_inline struct dlt_newcomer *newcomer(struct task_struct *task)
 }
 
 /* Is TABLE of TASK that of another thread, walked before? */
-static __always_inline bool walked_before(struct walked *w, struct task_struct *task, __u64 table)
+static __always_inline bool walked_before(volatile struct walked *w, struct task_struct *task,
+					  __u64 table)
 {
 	__u32 tgid = BPF_CORE_READ(task, tgid), tid = BPF_CORE_READ(task, pid);
 

@@ -49,6 +49,7 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		s->bytes += p->bytes;
 		s->lost += p->lost;
 	}
+	s->lost += s->skipped; /* anybody's, so perhaps ours: never too few */
 }
 
 static void count_in_flight(void *ctx, const struct dlt_call *call)
@@ -130,7 +131,7 @@ void status_warn(struct status *s, const struct drain *d, const char *dir)
 		s->same_dev_said = true;
 	}
 	if (s->skipped && !s->skipped_said) {
-		log_warn("the kernel has skipped %llu runs of the system call hooks (recursion_misses): calls may be missing",
+		log_warn("the kernel has skipped %llu runs of the system call hooks (recursion_misses): counted as lost, though some may have been of other processes",
 			 (unsigned long long)s->skipped);
 		s->skipped_said = true;
 	}

@@ -486,24 +486,35 @@ static unsigned int place_behind(const struct tracer *t, enum backend b)
 	return i + 1;
 }
 
-/* A probe that cannot be attached falls back: its new dispatchers come behind those there are. */
+/* Attach D's hooks. Those of its probes whose hooks do not attach are taken out and returned. */
+static uint32_t dispatcher_attach_all(struct tracer *t, struct dispatcher *d)
+{
+	bool shared_fails = dispatcher_attach(d, 0) < 0;
+	uint32_t failed = 0;
+
+	for (unsigned int p = 1; p < DLT_PROBES; p++) {
+		if (!(d->probes >> p & 1) || (!shared_fails && dispatcher_attach(d, p) == 0))
+			continue;
+		note_why(t, p, d->backend, d->error);
+		dispatchers_remove(t, 0, p);
+		failed |= 1U << p;
+	}
+	if (!d->probes)
+		dispatcher_detach_all(d);
+	return failed;
+}
+
+/* What does not attach falls back: its new dispatchers come behind those there are. */
 static int calls_attach(struct tracer *t)
 {
 	int r = 0;
 
 	for (unsigned int i = 0; !r && i < t->n_dispatchers; i++) {
 		struct dispatcher *d = &t->dispatchers[i];
-		bool shared = d->probes && dispatcher_attach(d, 0) < 0;
+		uint32_t failed = d->probes ? dispatcher_attach_all(t, d) : 0;
 
-		for (unsigned int p = 1; !r && p < DLT_PROBES; p++) {
-			if (!(d->probes >> p & 1) || (!shared && dispatcher_attach(d, p) == 0))
-				continue;
-			note_why(t, p, d->backend, d->error);
-			dispatchers_remove(t, 0, p);
-			r = calls_load(t, 1U << p, place_behind(t, d->backend));
-		}
-		if (!d->probes)
-			dispatcher_detach_all(d);
+		if (failed)
+			r = calls_load(t, failed, place_behind(t, d->backend));
 	}
 	return r;
 }

@@ -12,6 +12,6 @@ shape() {
 	check tally tally pids
 }
 
-shape -n 25 -s
-shape -n 25 -t 8
+[ -n "$slow" ] || shape -n 25 -s
+[ -n "$slow" ] || shape -n 25 -t 8
 shape -n 10 -t 4 -f 3

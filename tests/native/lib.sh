@@ -2,11 +2,13 @@
 # shellcheck shell=sh disable=SC2034
 #
 # What the scripts here share; each begins with: . "${0%/*}/lib.sh"
-# They are run by tests/run-native, in a folder of their own, and end at the first failure.
+# They are run by tests/run-native, in a folder of their own, and end at the first failure. Those of
+# tests/vm/scripts set native= to this folder first. DLT_BACKEND says which backend they are about.
 set -u
 : "${DLT:?is not set: run tests/run-native ${0##*/}}" "$W"
-here=${0%/*} # this folder
+here=${native:-${0%/*}} # this folder
 t=$TMPDIR/t  # the trace
+slow=${VM-}  # a guest of tests/vm, where a trace takes seconds to begin: fewer will do
 cd "$TMPDIR" || exit 1
 
 skip() { echo "needs $*"; exit 77; }
@@ -24,7 +26,8 @@ equal() { [ "$2" = "$3" ] || fail "$1: $2, not $3"; }
 # machine's and not the script's, so -P must name bio, and --disk one of its own, to have them.
 trace() {
 	rm -rf "$t"
-	"$DLT" start -q --collectors none --probes -bio --min-free 0 -o "$t" "$@"
+	"$DLT" start -q --collectors none --probes -bio --min-free 0 ${DLT_BACKEND:+--backend "$DLT_BACKEND"} \
+		-o "$t" "$@"
 }
 
 # spawn ARG...: as trace, but in the background: its pid is $dlt, its messages go to err. Signals
@@ -32,7 +35,7 @@ trace() {
 spawn() {
 	rm -rf "$t"
 	env --default-signal=INT,QUIT "$DLT" start -q --collectors none --probes -bio --min-free 0 \
-		-o "$t" "$@" 2>err 9>&- &
+		${DLT_BACKEND:+--backend "$DLT_BACKEND"} -o "$t" "$@" 2>err 9>&- &
 	dlt=$!
 }
 
@@ -48,7 +51,7 @@ await() {
 	until "$@"; do
 		tries=$((tries + 1))
 		[ $tries -lt 1200 ] || fail "waited in vain for: $*: $(cat err)"
-		sleep 0.05
+		if [ -n "$slow" ]; then sleep 0.3; else sleep 0.05; fi
 	done
 }
 
@@ -91,7 +94,7 @@ manifest() {
 check() {
 	name=$1
 	shift
-	python3 -B "${0%/*}/checks/$name.py" "$t" "$@" || fail "check $name $*"
+	python3 -B "$here/checks/$name.py" "$t" "$@" || fail "check $name $*"
 }
 
 # recipe TEXT: the block of code in docs/traces.md in which TEXT occurs.

@@ -16,6 +16,7 @@ equal "row of a deleted file" "$(rows files 'REALPATH ~ "/gone$"' | cut -f 6,9)"
 
 # A link's text is no path: it is not made absolute or shorter.
 for text in a//b/./.. //a/./b/; do
+	[ -z "$slow" ] || break
 	trace -- ln -sf "$text" link || fail "status $?"
 	equal "text of a link" "$(col create_del PATH2 'FUNC ~ /^symlink/ && RET == 0')" "$text"
 done

@@ -7,12 +7,17 @@
 . "${0%/*}/lib.sh"
 
 mkdir dir twin
-while [ ! -e over ]; do "$W/forks" -s many -n 64 twin || exit 1; done >beside &
+while [ ! -e over ]; do
+	"$W/forks" -s many -n 64 twin || exit 1
+	[ -z "$slow" ] || sleep 5
+done >beside &
 twin=$!
 await [ -s beside ]
 
 # Not before the daemon's last child has ended, which its root does not wait for.
-for shape in daemon exec fork many nest setsid sibling thread threadexec threadexit vfork; do
+shapes='daemon exec fork many nest setsid sibling thread threadexec threadexit vfork'
+[ -z "$slow" ] || shapes='daemon many threadexec vfork'
+for shape in $shapes; do
 	trace --wait-all -- "$W/forks" -s "$shape" dir >counts || fail "$shape: status $?"
 	check tree counts
 done

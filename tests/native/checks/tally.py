@@ -57,11 +57,11 @@ def moves(row, position):
     return row["FUNC"] in PLAIN or (row["FUNC"] == "sendfile" and row["RW"] == "W")
 
 
-def check_positions(trace):
-    """Follows every descriptor of a regular file from its open on: nothing here seeks or dups."""
+def check_positions(trace, pids):
+    """Follows every descriptor of a regular file from its open on: nothing of PIDS seeks or dups."""
     position, checked = {}, 0
     rows = [(name, row) for name, row in trace.calls()
-            if name in ("open", "vfs_rw") and row.ret is not None and row.ret >= 0]
+            if name in ("open", "vfs_rw") and row["PID"] in pids and row.ret is not None and row.ret >= 0]
     for name, row in sorted(rows, key=lambda r: r[1].n("TIMESTAMP")):
         if name == "open":
             position[row["PID"], row["RET"]] = 0
@@ -82,7 +82,7 @@ def main():
     want, got = wanted(tally), counted(between_marks(trace, pids))
     for func in sorted({*want, *got}):
         trace.require(got[func] == want.get(func), f"{func}: counted {want.get(func)}, rows {got[func]}")
-    check_positions(trace)
+    check_positions(trace, pids)
     trace.finish()
 
 
