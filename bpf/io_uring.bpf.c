@@ -772,7 +772,7 @@ int tp_overflow(struct trace_event_raw_io_uring_cqe_overflow___dlt *ctx)
 SEC("tp_btf/io_uring_req_failed")
 int HELD_PROG(btf_failed)
 {
-	return request_start(arg(ctx, 2));
+	return request_start(arg(ctx, kernel.failed_req));
 }
 
 SEC("tp/io_uring/io_uring_req_failed")

@@ -133,6 +133,8 @@ static int kernel_look(const struct btf *btf, struct dlt_uring_kernel *k, const 
 		.start_req = arg_is_pointer(btf, start, 1),
 		.done_req = arg_is_pointer(btf, done, 1),
 		.done_cqe = arg_is_pointer(btf, done, 2),
+		/* (sqe, ctx, req, error) in 5.18, (sqe, req, error) since; (sqe, error) before */
+		.failed_req = arg_is_pointer(btf, tp_proto(btf, "io_uring_req_failed"), 2) ? 2 : 1,
 	};
 	*start_ret = start;
 	return k->start_req || btf_vlen(start) <= 3 ? 0 : -ENOENT;
@@ -140,12 +142,15 @@ static int kernel_look(const struct btf *btf, struct dlt_uring_kernel *k, const 
 
 /* --- loading and attachment ---------------------------------------------------------------------- */
 
+enum { HOOK_COMPLETE, HOOK_OVERFLOW, HOOK_FAILED, HOOK_SUBMIT, HOOK_SUBMIT_SQE };
 static const struct hook_names {
 	const char *name, *tp;
 } hooks[] = {
-	{ "complete", "io_uring_complete" },	 { "overflow", "io_uring_cqe_overflow" },
-	{ "failed", "io_uring_req_failed" },	 { "submit_req", "io_uring_submit_req" },
-	{ "submit_sqe", "io_uring_submit_sqe" },
+	[HOOK_COMPLETE] = { "complete", "io_uring_complete" },
+	[HOOK_OVERFLOW] = { "overflow", "io_uring_cqe_overflow" },
+	[HOOK_FAILED] = { "failed", "io_uring_req_failed" },
+	[HOOK_SUBMIT] = { "submit_req", "io_uring_submit_req" },
+	[HOOK_SUBMIT_SQE] = { "submit_sqe", "io_uring_submit_sqe" },
 };
 
 static struct bpf_program *prog_find(struct io_uring_bpf *skel, const char *kind, const char *name)
@@ -179,7 +184,8 @@ static int configure(struct uring *u, struct tracer *t, bool hold)
 	skel->rodata->fdatasync_func = func_index(DLT_sync, "fdatasync");
 	for (size_t i = 0; i < ARRAY_SIZE(hooks); i++) {
 		const struct hook_names *h = &hooks[i];
-		bool there = tp_proto(t->btf, h->tp) && (k.done_req || strcmp(h->tp, "io_uring_cqe_overflow"));
+		/* where completions name no request these do not either, or are told of by completions */
+		bool there = tp_proto(t->btf, h->tp) && (k.done_req || i == HOOK_COMPLETE || i >= HOOK_SUBMIT);
 
 		bpf_program__set_autoload(prog_find(skel, "btf", h->name), there && typed);
 		bpf_program__set_autoload(prog_find(skel, "tp", h->name), there && !typed);

@@ -55,7 +55,7 @@ struct dlt_uring_kernel {
 	__u8 start_req;	  /* argument of io_uring_submit_* that is the request */
 	__u8 done_req;	  /* of io_uring_complete; 0: it has none, requests are known by user_data */
 	__u8 done_cqe;	  /* io_uring_complete(ctx, req, cqe), else (..., user_data, res, flags) */
-	__u8 pad;
+	__u8 failed_req;  /* argument of io_uring_req_failed that is the request */
 };
 
 DLT_ASSERT_SIZE(dlt_uring_op, 4);

@@ -59,6 +59,7 @@ enum {
 #define SETUP_SQPOLL 2
 #define SETUP_CQSIZE 8
 #define FEAT_CQE_SKIP (1U << 11)
+#define FEAT_LINKED_FILE (1U << 12)
 #define NEED_WAKEUP 1
 #define OFF_SQES 0x10000000ULL
 #define OFF_CQ 0x8000000ULL
@@ -500,9 +501,11 @@ static void do_rw(struct ring *ring, struct space *s)
 		queue_rw(ring, OP_READ, "read", &plain, s->buf, 60, -1, "1050", 60, flags);
 		ring_finish(ring, 0);
 	}
-	/* refused outright: no such buffer; a flag that reads have not */
+	/* refused, by most kernels outright: no such buffer, no such flags of a request and of a read */
 	next.buf = 7;
 	queue_rw(ring, OP_READ_FIXED, "read_fixed", &plain, s->buf, 10, 0, "0", 10, 0);
+	ring_finish(ring, 0);
+	queue_rw(ring, OP_READ, "read", &plain, s->buf, 12, 0, "0", 12, 0x80);
 	ring_finish(ring, 0);
 	next.op_flags = 0x8000;
 	queue_rw(ring, OP_READ, "read", &plain, s->buf, 10, 0, "0", 10, 0);
@@ -560,6 +563,7 @@ static void do_open(struct ring *ring, struct space *s)
 	struct { uint64_t flags, mode, resolve; } how = { O_RDONLY, 0, 0 };
 	char path[64], abs[4096], long_name[4096], missing[4096];
 	struct request *r, *chain[3];
+	int link;
 	struct sqe *sqe;
 
 	snprintf(path, sizeof(path), "new%d", (int)ring->p.flags);
@@ -600,8 +604,14 @@ static void do_open(struct ring *ring, struct space *s)
 	/* into a slot of the ring's files, read from there, close: one chain */
 	struct target slot = { 0, path, 3 };
 
-	chain[0] = queue_open(ring, s->dirfd, path, O_RDWR, "RDWR", path, 4, F_LINK);
-	chain[1] = queue_rw(ring, OP_WRITE, "write", &slot, s->buf, 33, 0, "0", 33, F_LINK);
+	/* where the files of a chain are looked up when it is submitted, it is no chain */
+	link = ring->p.features & FEAT_LINKED_FILE ? F_LINK : 0;
+	chain[0] = queue_open(ring, s->dirfd, path, O_RDWR, "RDWR", path, 4, link);
+	if (!link)
+		ring_finish(ring, 0);
+	chain[1] = queue_rw(ring, OP_WRITE, "write", &slot, s->buf, 33, 0, "0", 33, link);
+	if (!link)
+		ring_finish(ring, 0);
 	chain[2] = queue_rw(ring, OP_READ, "read", &slot, s->buf, 33, 3, "3", 33, 0);
 	ring_finish(ring, 0);
 	if (chain[0]->res < 0 || chain[1]->res != 33 || chain[2]->res != 30)
