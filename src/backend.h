@@ -44,12 +44,21 @@ unsigned int backend_rank(uint32_t mask, bool preemptible, enum backend order[BA
 /* Are there in MASK some that skip runs where the kernel is preemptible, and others? */
 void backend_kinds_of(uint32_t mask, bool *skips_ret, bool *others_ret);
 
+/* What the kernel's functions of system calls begin with. */
+#if defined(__x86_64__)
+#define BACKEND_FUNC_PREFIX "__x64_sys_"
+#elif defined(__aarch64__)
+#define BACKEND_FUNC_PREFIX "__arm64_sys_"
+#else
+#define BACKEND_FUNC_PREFIX "__unknown_sys_" /* found nowhere: tracepoints remain */
+#endif
+
 struct btf;
 
 /*
- * Try a program that does nothing on the real hooks, on FUNC where they are functions; nothing
+ * Try it for real (backend_try.c): attach a program and make a call, which it must see; nothing
  * stays. BTF: vmlinux's. 0, or -errno with the reason and, if there is one, a remedy in WHY.
  */
-int backend_try(enum backend b, const struct btf *btf, const char *func, char *why, size_t size);
+int backend_try(enum backend b, const struct btf *btf, char *why, size_t size);
 
 #endif

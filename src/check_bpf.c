@@ -24,8 +24,6 @@
 
 #define NAME "dlt_check"
 #define LINKS 16 /* of the probes with hooks of their own: counted, and some to spare */
-/* net/bpf/test_run.c has it to be hooked; nobody calls it */
-#define HARMLESS_FUNCTION "bpf_fentry_test1"
 
 /* r0 = 0; exit */
 static const struct bpf_insn nothing[] = { { .code = 0xb7 }, { .code = 0x95 } };
@@ -150,8 +148,8 @@ static void backend_row(struct check *c, enum backend b, const struct btf *btf)
 	char why[256] = "", need[sizeof(c->rows[0].need)];
 
 	snprintf(need, sizeof(need), "hook %s", kind->form);
-	if (backend_try(b, btf, HARMLESS_FUNCTION, why, sizeof(why)) == 0) {
-		check_put(c, need, CHECK_OK, "a program was attached and taken off");
+	if (backend_try(b, btf, why, sizeof(why)) == 0) {
+		check_put(c, need, CHECK_OK, "a program was attached and saw a call");
 		return;
 	}
 	check_put(c, need, CHECK_MISSING, "%s", why);

@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "preempt.h"
 #include "util.h"
 
 /* include/uapi/linux/capability.h */
@@ -189,24 +190,27 @@ static const char *preemption(const struct check *c, char *buf, size_t size)
 
 /*
  * Where programs can be preempted, the kernel skips a run of one that another thread of the CPU is
- * inside of. Which kernels do so their names do not tell: that is counted while tracing.
+ * inside of. Which kernels do so their names do not tell: it is tried, as a trace's start does.
  */
 void check_preemption(struct check *c)
 {
 	static const char need[] = "preemption";
 	char buf[64];
 	const char *model = preemption(c, buf, sizeof(buf));
+	bool never = !strncmp(model, "none", 4) || !strcmp(model, "voluntary");
 
-	if (!strncmp(model, "none", 4) || !strcmp(model, "voluntary")) {
-		check_put(c, need, CHECK_OK, "%s", model);
-		return;
-	}
 	if (!strcmp(model, "dynamic"))
-		check_put(c, need, CHECK_NOTE, "chosen at boot; only debugfs tells which");
-	else
-		check_put(c, need, CHECK_NOTE, "%s", model);
-	check_remedy(c, "nothing to do: runs of programs that a kernel skips for it are counted "
-			"(skipped_runs in manifest.json), and start warns of them");
+		model = "chosen at boot; only debugfs tells which";
+	if (never) {
+		check_put(c, need, CHECK_OK, "%s", model);
+	} else if (c->may_bpf && !preempt_skips_runs()) {
+		check_put(c, need, CHECK_OK, "%s: tried, no run of a program is skipped", model);
+	} else {
+		check_put(c, need, CHECK_NOTE, "%s%s", model,
+			  c->may_bpf ? ": tried, runs of preempted programs are skipped" : "");
+		check_remedy(c, "nothing to do: start takes hooks that this does not happen to where "
+				"there are some, and counts what is skipped as lost");
+	}
 }
 
 /* --- clocks ----------------------------------------------------------------------------------- */

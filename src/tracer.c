@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -235,15 +236,6 @@ static void dispatcher_make(struct tracer *t, enum backend b, int proto, unsigne
 	*mask &= ~failed;
 }
 
-/* A function of some call, to try hooks on. */
-static const char *some_func(const struct tracer *t)
-{
-	for (unsigned int nr = 0; nr < DLT_SYSCALLS; nr++)
-		if (t->funcs[nr].name[0])
-			return t->funcs[nr].name;
-	return "(no function of a system call)";
-}
-
 /* Load the probes of MASK for backend B; those that it does not serve are returned. */
 static uint32_t backend_load(struct tracer *t, enum backend b, uint32_t mask)
 {
@@ -275,14 +267,25 @@ static uint32_t backend_load(struct tracer *t, enum backend b, uint32_t mask)
 	return mask & ~served;
 }
 
+/* Why B cannot be used here, or NULL. Tried once. */
+static const char *backend_refused(struct tracer *t, enum backend b)
+{
+	char why[256];
+
+	if (!(t->tried >> b & 1) && backend_try(b, t->btf, why, sizeof(why)) < 0)
+		t->cannot[b] = strdup(why);
+	t->tried |= 1U << b;
+	return t->cannot[b];
+}
+
 /* Load the probes of MASK for the best backend that loads, from place PLACE of the order on. 0 or -errno. */
 static int calls_load(struct tracer *t, uint32_t mask, unsigned int place)
 {
 	for (; mask && place < t->n_order; place++) {
 		enum backend b = t->order[place];
 
-		if (t->cannot[b])
-			note_why_all(t, mask, b, t->cannot[b]);
+		if (backend_refused(t, b))
+			note_why_all(t, mask, b, backend_refused(t, b));
 		else
 			mask = backend_load(t, b, mask);
 	}
@@ -298,14 +301,6 @@ static int calls_load(struct tracer *t, uint32_t mask, unsigned int place)
 	}
 	return 0;
 }
-
-#if defined(__x86_64__)
-#define CALL_PREFIX "__x64_sys_"
-#elif defined(__aarch64__)
-#define CALL_PREFIX "__arm64_sys_"
-#else
-#define CALL_PREFIX "__no_prefix_known_"
-#endif
 
 /* Is the function type PROTO's first parameter a pointer to something that BTF does not describe? */
 static bool proto_is_opaque(const struct btf *btf, int proto)
@@ -344,8 +339,8 @@ static int funcs_find(struct tracer *t)
 		const char *name = btf_is_func(type) ? btf__name_by_offset(t->btf, type->name_off) : "";
 		const char *stem = name;
 
-		if (!strncmp(name, CALL_PREFIX, strlen(CALL_PREFIX)))
-			stem += strlen(CALL_PREFIX);
+		if (!strncmp(name, BACKEND_FUNC_PREFIX, strlen(BACKEND_FUNC_PREFIX)))
+			stem += strlen(BACKEND_FUNC_PREFIX);
 		else if (strncmp(name, "__do_sys_", strlen("__do_sys_")))
 			continue;
 		for (unsigned int nr = 0; nr < DLT_SYSCALLS; nr++) {
@@ -362,32 +357,27 @@ static int funcs_find(struct tracer *t)
 	return 0;
 }
 
-/*
- * Put ALLOWED in order, and note what cannot be used here. MASK: the probes of system calls; the
- * hooks of process life do not heed what is allowed.
- */
+/* Put ALLOWED in order. MASK: the probes of system calls, to be told. */
 static void backends_rank(struct tracer *t, uint32_t allowed, uint32_t mask)
 {
+	bool skips = false, others;
 	uint32_t usable = 0;
-	bool skips, others;
-	char why[256];
 
-	for (unsigned int b = 0; b < BACKENDS; b++) {
-		if (!backend_try(b, t->btf, some_func(t), why, sizeof(why)))
-			usable |= 1U << b;
-		else
-			t->cannot[b] = strdup(why);
+	/* asking takes some ticks: only where the answer may change something */
+	if (preempt_is_possible()) {
+		for (unsigned int b = 0; b < BACKENDS; b++)
+			usable |= !backend_refused(t, b) << b;
+		backend_kinds_of(usable, &skips, &others);
+		skips = skips && others && preempt_skips_runs();
 	}
-	/* asking takes some ticks: only where the answer changes something */
-	backend_kinds_of(usable, &skips, &others);
-	skips = skips && others && preempt_skips_runs();
+	/* the hooks of process life do not heed what is allowed */
 	if (skips)
 		t->cfg.perf = DLT_PERF_TP | (usable >> BACKEND_KPROBE & 1 ? DLT_PERF_KPROBE : 0);
 	for (unsigned int b = 0; skips && b < BACKENDS; b++)
 		if (usable & allowed & 1U << b && backend_kinds[b].skips)
 			note_why_all(t, mask, b, "this kernel preempts its programs and skips runs of them");
 	t->n_order = backend_rank(allowed, skips, t->order);
-	t->enrich = (usable & allowed) >> BACKEND_FENTRY & 1;
+	t->enrich = allowed >> BACKEND_FENTRY & 1 && !backend_refused(t, BACKEND_FENTRY);
 }
 
 int tracer_load(struct tracer *t, const struct tracer_options *o)

@@ -57,7 +57,8 @@ struct tracer {
 	/* system calls */
 	enum backend order[BACKENDS]; /* those allowed, the best first */
 	unsigned int n_order;
-	char *cannot[BACKENDS]; /* why it cannot be used here; NULL: it can */
+	uint32_t tried;
+	char *cannot[BACKENDS]; /* why one that was tried cannot be used here; NULL: it can */
 	bool enrich; /* fentry can: see dispatcher.h */
 	bool best_effort;
 	struct call_func *funcs;

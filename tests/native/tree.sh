@@ -16,7 +16,7 @@ await [ -s beside ]
 
 # Not before the daemon's last child has ended, which its root does not wait for.
 shapes='daemon exec fork many nest setsid sibling thread threadexec threadexit vfork'
-[ -z "$slow" ] || shapes='daemon many threadexec vfork'
+[ -z "$slow" ] || shapes='many threadexec'
 for shape in $shapes; do
 	trace --wait-all -- "$W/forks" -s "$shape" dir >counts || fail "$shape: status $?"
 	check tree counts

@@ -153,19 +153,19 @@ static void preemption_by_what_knows_it_best(void **state)
 	expect("preemption", CHECK_OK, "none or voluntary", NULL);
 	tree_put("proc/sys/kernel/version", "#1 SMP PREEMPT_RT Mon Jan 1\n");
 	check_preemption(ask());
-	expect("preemption", CHECK_NOTE, "rt", "skipped_runs");
+	expect("preemption", CHECK_NOTE, "rt", "as lost");
 	tree_put("proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Mon Jan 1\n");
 	check_preemption(ask());
-	expect("preemption", CHECK_NOTE, "only debugfs tells", "skipped_runs");
+	expect("preemption", CHECK_NOTE, "only debugfs tells", "as lost");
 	tree_put("proc/cmdline", "root=/dev/sda xpreempt=full preempt=none quiet\n");
 	check_preemption(ask());
-	expect("preemption", CHECK_NOTE, "only debugfs tells", "skipped_runs");
+	expect("preemption", CHECK_NOTE, "only debugfs tells", "as lost");
 	tree_put("proc/cmdline", "root=/dev/sda preempt=voluntary quiet\n");
 	check_preemption(ask());
 	expect("preemption", CHECK_OK, "voluntary", NULL);
 	tree_put(PREEMPT, "none voluntary full (lazy) \n");
 	check_preemption(ask());
-	expect("preemption", CHECK_NOTE, "lazy", "skipped_runs");
+	expect("preemption", CHECK_NOTE, "lazy", "as lost");
 }
 
 static void clock_source_is_fast_or_slow(void **state)
