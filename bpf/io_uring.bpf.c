@@ -695,27 +695,37 @@ static __always_inline int request_start(__u64 key)
 	return 0;
 }
 
+/* Is it request KEY whose completion has USER_DATA and RES? Then it is done. */
+static __always_inline bool overflowed_is(__u64 key, __u64 user_data, __s32 res)
+{
+	struct dlt_uring_req *req = bpf_map_lookup_elem(&requests, &key);
+
+	if (!req || req->user_data != user_data || kiocb_res(key) != res ||
+	    (req->flags & DLT_URING_SKIP && res >= 0))
+		return false;
+	if (req->flags & DLT_URING_BY_USER)
+		user_data_remove(key, req->ctx, user_data);
+	request_done(key, res, false);
+	return true;
+}
+
 /*
- * No room in the ring: newer kernels post nothing yet, and do not say for which request. Those that
- * are done and not posted are in a list, in their order.
+ * No room in the ring: newer kernels post nothing yet, and do not say for which request. It is what
+ * the worker is at, or one of the ring's list of those that are done and not posted, in their order.
  */
 static __always_inline int overflowed(__u64 ctx, __u64 user_data, __s32 res)
 {
-	struct dlt_uring_req *req;
-	__u64 node, key;
+	__u64 node, key = worker_request(task_current());
 
 	if (!compl_reqs_known())
 		return 0;
+	if (key)
+		return overflowed_is(key, user_data, res);
 	node = compl_reqs_first(KCAST(struct io_ring_ctx___dlt, ctx));
 	for (int i = 0; i < COMPL_REQS_MAX && node; i++) {
 		key = node - bpf_core_field_offset(struct io_kiocb___v5_16, comp_list);
-		req = bpf_map_lookup_elem(&requests, &key);
-		if (req && req->user_data == user_data && kiocb_res(key) == res &&
-		    !(req->flags & DLT_URING_SKIP && res >= 0)) {
-			if (req->flags & DLT_URING_BY_USER)
-				user_data_remove(key, req->ctx, user_data);
-			return request_done(key, res, false);
-		}
+		if (overflowed_is(key, user_data, res))
+			return 0;
 		bpf_probe_read_kernel(&node, sizeof(node), (void *)node);
 	}
 	return 0;

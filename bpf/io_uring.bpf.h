@@ -166,6 +166,37 @@ static __always_inline __u64 compl_reqs_first(struct io_ring_ctx___dlt *ring)
 }
 
 /*
+ * A worker posts on its own what it has done, on 6.1 to 6.12 and thereabouts also where there is no
+ * room: the request is the work that it is at.
+ */
+#define PF_IO_WORKER 0x10
+struct io_worker___dlt {
+	struct io_wq_work *cur_work;
+} KERNEL_TYPE;
+struct io_kiocb___work {
+	struct io_wq_work_node___dlt work;
+} KERNEL_TYPE;
+struct task_struct___v5_17 {
+	void *worker_private;
+} KERNEL_TYPE;
+
+/* The request that the current task works on as a worker, 0: it is none. */
+static __always_inline __u64 worker_request(struct task_struct *task)
+{
+	struct task_struct___v5_17 *with_worker = KCAST(struct task_struct___v5_17, task);
+	struct io_worker___dlt *worker;
+	__u64 work = 0;
+
+	if (!bpf_core_field_exists(with_worker->worker_private) ||
+	    !bpf_core_field_exists(((struct io_worker___dlt *)0)->cur_work) ||
+	    !(KLOAD(task, flags) & PF_IO_WORKER))
+		return 0;
+	worker = KLOAD(with_worker, worker_private);
+	bpf_core_read(&work, sizeof(work), &worker->cur_work);
+	return work ? work - bpf_core_field_offset(struct io_kiocb___work, work) : 0;
+}
+
+/*
  * A ring's own files: an array of pointers with flags in their low bits; of nodes since 6.13
  * (commit 3597f2786b68).
  */
