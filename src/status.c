@@ -71,16 +71,17 @@ static void count_in_flight_rec(void *ctx, const struct dlt_hdr *rec)
 void status_account(struct status *s, struct tracer *t)
 {
 	struct dlt_stats stats[DLT_PROBES];
-	uint64_t in_flight[DLT_PROBES] = {};
+	uint64_t in_flight[DLT_PROBES] = {}, skipped[DLT_PROBES];
 
 	tracer_stats(t, stats);
+	tracer_skipped(t, skipped);
 	tracer_in_flight(t, count_in_flight, in_flight);
 	tracer_in_flight_recs(t, 0, count_in_flight_rec, in_flight);
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		uint64_t known = stats[i].emitted + stats[i].lost + in_flight[i];
 
 		s->probes[i].unmatched = stats[i].seen > known ? stats[i].seen - known : 0;
-		s->probes[i].calls = known + s->probes[i].unmatched;
+		s->probes[i].calls = known + s->probes[i].unmatched + skipped[i];
 		s->probes[i].lost += s->probes[i].unmatched;
 		s->lost += s->probes[i].unmatched;
 	}

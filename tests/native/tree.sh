@@ -18,7 +18,7 @@ await [ -s beside ]
 shapes='daemon exec fork many nest setsid sibling thread threadexec threadexit vfork'
 [ -z "$slow" ] || shapes='many threadexec'
 for shape in $shapes; do
-	trace --wait-all -- "$W/forks" -s "$shape" dir >counts || fail "$shape: status $?"
+	trace --wait-all -- "$W/forks" -s "$shape" ${slow:+-n 100} dir >counts || fail "$shape: status $?"
 	check tree counts
 done
 
