@@ -212,6 +212,19 @@ __noinline int iocb_begin(__u64 iocbpp, __u32 i)
 	return 0;
 }
 
+/* Loops of global functions, here and below: one of a thousand turns takes the verifier long. */
+#define AIO_BATCH 32
+
+/* Elements from FROM to TO, at most a batch: how many of them were lost. */
+__noinline int iocbs_begin(__u64 iocbpp, __u32 from, __u32 to)
+{
+	int lost = 0;
+
+	for (__u32 i = 0; i < AIO_BATCH && from + i < to; i++)
+		lost += iocb_begin(iocbpp, from + i);
+	return lost;
+}
+
 /* Each iocb that the kernel took counts for itself; the call has a row of its own if there is none. */
 CALL_END(io_submit_exit)
 {
@@ -227,11 +240,11 @@ CALL_END(io_submit_exit)
 	if (!call || !st)
 		return 0;
 	if (ret > 0) {
+		if (ret > DLT_IOCBS_MAX)
+			st->lost += ret - DLT_IOCBS_MAX;
 		st->seen += ret - 1;
-		for (i = 0; i < DLT_IOCBS_MAX && i < ret; i++)
-			if (iocb_begin(call->args[2], i))
-				count_lost(DLT_vfs_rw);
-		st->lost += ret - i;
+		for (i = 0; i < DLT_IOCBS_MAX && i < ret; i += AIO_BATCH)
+			st->lost += iocbs_begin(call->args[2], i, ret < DLT_IOCBS_MAX ? ret : DLT_IOCBS_MAX);
 	} else {
 		rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
 		if (rec) {
@@ -277,6 +290,13 @@ __noinline int event_reaped(__u64 addr)
 	return 0;
 }
 
+__noinline int events_reaped(__u64 events, __u32 from, __u32 to)
+{
+	for (__u32 i = 0; i < AIO_BATCH && from + i < to; i++)
+		event_reaped(events + 32ULL * (from + i));
+	return 0;
+}
+
 /* io_getevents, io_pgetevents: no row of their own. */
 CALL_END(aio_reap_exit)
 {
@@ -287,8 +307,8 @@ CALL_END(aio_reap_exit)
 
 	if (!call)
 		return 0;
-	for (i = 0; i < DLT_IOCBS_MAX && i < ret; i++)
-		event_reaped(call->args[3] + 32ULL * i);
+	for (i = 0; i < DLT_IOCBS_MAX && i < ret; i += AIO_BATCH)
+		events_reaped(call->args[3], i, ret < DLT_IOCBS_MAX ? ret : DLT_IOCBS_MAX);
 	call_end(call, tid);
 	return 0;
 }
