@@ -21,13 +21,17 @@
  * Two kinds of line are no calls: "create" (files that an open really created) and
  * "io_submit:pread" and its like (one per iocb that the kernel took).
  *
- * It assumes nothing about which calls succeed: a file system without O_TMPFILE or a kernel without
- * openat2 changes the numbers, not their exactness. Calls that the architecture lacks are not made.
+ * It assumes nothing about which calls succeed: a file system without O_TMPFILE changes the numbers,
+ * not their exactness. Calls that the architecture lacks are not made. What only newer kernels know
+ * (before 5.10 more is missing) is tried before the marks; the second line of the output, "lacks
+ * FUNC...", names the functions of which some calls are therefore left out. So on one file system the
+ * numbers of all kernels with the same second line are the same, but for these functions all are.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
 #include <linux/openat2.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -38,8 +42,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -107,6 +113,8 @@ enum func {
 #undef X
 	F_NR_CALLS, /* below it: lines of the tally that are no calls */
 	F_create = F_NR_CALLS,
+	F_aio_fsync,
+	F_aio_poll,
 	F_aio_pread,
 	F_aio_preadv,
 	F_aio_pwrite,
@@ -122,6 +130,8 @@ static const struct {
 	CALLS(X)
 #undef X
 	[F_create] = { "create", false },
+	[F_aio_fsync] = { "io_submit:fsync", true },
+	[F_aio_poll] = { "io_submit:poll", true },
 	[F_aio_pread] = { "io_submit:pread", true },
 	[F_aio_preadv] = { "io_submit:preadv", true },
 	[F_aio_pwrite] = { "io_submit:pwrite", true },
@@ -141,7 +151,7 @@ struct worker {
 	char dir[64]; /* relative: every process runs in DIR */
 	char a[64], b[64], none[64];
 	int dirfd;
-	int pipe[2];
+	int pipe[2], dry[2], sock[2]; /* dry: nobody waits for it */
 	int fd_base; /* where close_range has room for itself */
 	aio_context_t aio;
 	uint64_t calls;
@@ -161,6 +171,7 @@ static struct {
 } opt = { .threads = 1, .iterations = 4 };
 
 static struct shared *shared;
+static bool lacks_close_range; /* CLOSE_RANGE_CLOEXEC: from 5.11 on */
 static pid_t main_pid;
 
 /* Others wait at the barrier for whoever fails before it, so the whole run ends. */
@@ -237,6 +248,13 @@ static void drop(struct worker *w, const char *path)
 static void part_open(struct worker *w)
 {
 	struct open_how how = { .flags = O_RDONLY, .resolve = RESOLVE_BENEATH };
+	const struct open_how make_how = { .flags = O_RDWR | O_CREAT | O_EXCL, .mode = 0600 };
+	const struct open_how no_links = { .flags = O_RDONLY, .resolve = RESOLVE_NO_SYMLINKS };
+	struct {
+		struct open_how how;
+		uint64_t later;
+	} newer = { .how = how, .later = 1 };
+	long fd;
 
 	shut(w, created(w, CALL(creat, 0, w->a, 0640)));
 	drop(w, w->a);
@@ -253,6 +271,28 @@ static void part_open(struct worker *w)
 	shut(w, CALL(openat2, 0, w->dirfd, "a", &how, sizeof(how)));
 	CALL(openat2, 0, w->dirfd, "../a", &how, sizeof(how)); /* EXDEV */
 	CALL(openat2, 0, w->dirfd, "a", &how, 1L);	       /* EINVAL */
+	CALL(openat2, 0, w->dirfd, "a", &newer, sizeof(newer)); /* E2BIG */
+	CALL(openat2, 0, w->dirfd, "a", NULL, sizeof(how));    /* EFAULT */
+	shut(w, created(w, CALL(openat2, 0, w->dirfd, "b", &make_how, sizeof(make_how))));
+	CALL(openat2, 0, w->dirfd, "b", &make_how, sizeof(make_how)); /* EEXIST */
+	drop(w, w->b);
+
+	CALL(symlinkat, 0, "a", w->dirfd, "b");
+	shut(w, CALL(openat, 0, w->dirfd, "b", O_RDONLY));
+	CALL(openat, 0, w->dirfd, "b", O_RDONLY | O_NOFOLLOW);		    /* ELOOP */
+	CALL(openat2, 0, w->dirfd, "b", &no_links, sizeof(no_links));	    /* ELOOP */
+	drop(w, w->b);
+	fd = CALL(openat, 0, w->dirfd, "a", O_PATH);
+	CALL(read, PART, fd, w->buf, PART); /* EBADF */
+	shut(w, fd);
+	shut(w, CALL(openat, 0, w->dirfd, ".", O_RDONLY | O_DIRECTORY));
+	CALL(openat, 0, w->dirfd, "a", O_RDONLY | O_DIRECTORY);	  /* ENOTDIR */
+	CALL(openat, 0, w->dirfd, ".", O_RDONLY | O_TMPFILE, 0600); /* EINVAL */
+	CALL(openat, 0, -1, "a", O_RDONLY);			  /* EBADF */
+	CALL(openat, 0, w->dirfd, "", O_RDONLY);		  /* ENOENT */
+	fd = CALL(openat, 0, w->dirfd, "/dev/null", O_WRONLY);
+	CALL(write, PART, fd, w->buf, PART);
+	shut(w, fd);
 	drop(w, w->a);
 }
 
@@ -273,15 +313,44 @@ static void part_rw(struct worker *w)
 	CALL(read, PART, w->dirfd, w->buf, PART);		/* EISDIR */
 	CALL(write, PART, w->pipe[1], w->buf, PART);
 	CALL(read, BUF, w->pipe[0], w->buf, BUF);		/* short */
+	CALL(pread64, PART, w->pipe[0], w->buf, PART, 0L);	/* ESPIPE */
+	CALL(read, PART, w->dry[0], w->buf, PART);		/* EAGAIN */
+	CALL(write, PART, w->sock[0], w->buf, PART);
+	CALL(read, BUF, w->sock[1], w->buf, BUF);		/* short */
+	shut(w, fd);
+	drop(w, w->a);
+}
+
+static void part_rw_flags(struct worker *w)
+{
+	long fd = make_filled(w, w->a);
+
+	shut(w, fd);
+	fd = CALL(openat, 0, AT_FDCWD, w->a, O_RDWR | O_APPEND);
+	CALL(write, PART, fd, w->buf, PART);
+	CALL(pwrite64, PART, fd, w->buf, PART, PART); /* at the end all the same */
+	CALL(pread64, PART, fd, w->buf, PART, BUF + PART);
+	CALL(read, BUF, fd, w->buf, BUF); /* the end of file */
+	shut(w, fd);
+	fd = CALL(openat, 0, AT_FDCWD, w->a, O_RDWR | O_DIRECT);
+	CALL(pread64, BUF, fd, w->buf, BUF, 0L);
+	CALL(pwrite64, PART, fd, w->buf, PART, PART);
+	CALL(pwrite64, 1, fd, w->buf + 1, 1L, 1L); /* EINVAL where it must be aligned */
+	shut(w, fd);
+	fd = CALL(openat, 0, AT_FDCWD, w->a, O_RDONLY);
+	CALL(write, PART, fd, w->buf, PART); /* EBADF */
 	shut(w, fd);
 	drop(w, w->a);
 }
 
 static void part_vectors(struct worker *w)
 {
-	struct iovec iov[2] = { { w->buf, PART }, { w->buf + PART, BUF - PART } };
+	enum { MANY = 40 };
+	struct iovec iov[2] = { { w->buf, PART }, { w->buf + PART, BUF - PART } }, many[MANY];
 	int fd = make(w, w->a);
 
+	for (long i = 0; i < MANY; i++)
+		many[i] = (struct iovec){ w->buf + i * PART / 8, (size_t)i };
 	CALL(writev, BUF, fd, iov, 2L);
 	CALL(writev, BUF, -1, iov, 2L); /* EBADF */
 	CALL(pwritev, BUF, fd, iov, 2L, BUF, 0L);
@@ -296,6 +365,14 @@ static void part_vectors(struct worker *w)
 	CALL(preadv2, BUF, fd, iov, 2L, 0L, 0L, 0);
 	CALL(preadv2, PART, fd, iov, 1L, -1L, 0L, 0); /* -1: at the file's own position */
 	CALL(preadv2, BUF, -1, iov, 2L, 0L, 0L, 0);   /* EBADF */
+	CALL(preadv2, PART, fd, iov, 1L, PART, 0L, RWF_NOWAIT);
+	CALL(preadv2, BUF, w->pipe[0], iov, 2L, 0L, 0L, 0); /* ESPIPE */
+	CALL(pwritev2, BUF, fd, iov, 2L, PART, 0L, RWF_APPEND | RWF_SYNC);
+	CALL(pwritev, MANY * (MANY - 1) / 2, fd, many, (long)MANY, PART, 0L);
+	CALL(preadv, MANY * (MANY - 1) / 2, fd, many, (long)MANY, PART, 0L);
+	CALL(readv, 0, fd, iov, 0L);
+	CALL(readv, 0, fd, (char *)1, 2L); /* EFAULT */
+	CALL(writev, 0, fd, iov, 1025L);   /* EINVAL: more than there may be */
 	shut(w, fd);
 	drop(w, w->a);
 }
@@ -317,6 +394,17 @@ static void part_move(struct worker *w)
 	CALL(copy_file_range, BUF, a, &from, b, &to, BUF, 0);
 	CALL(copy_file_range, BUF, a, &from, b, &to, BUF, 0); /* end of file */
 	CALL(copy_file_range, BUF, a, NULL, -1, NULL, BUF, 0); /* EBADF */
+	CALL(copy_file_range, BUF, a, NULL, b, NULL, BUF, 1 << 10); /* EINVAL: no such flag */
+	CALL(copy_file_range, PART, w->dry[0], NULL, b, NULL, PART, 0); /* EINVAL: a pipe */
+	from = 0, to = PART;
+	CALL(copy_file_range, BUF, a, &from, a, &to, BUF, 0); /* EINVAL: they overlap */
+	CALL(sendfile, PART, w->pipe[1], a, &from, PART);
+	CALL(splice, PART, w->pipe[0], NULL, w->dry[1], NULL, PART, 0);
+	CALL(read, PART, w->dry[0], w->buf, PART);
+	CALL(splice, PART, w->dry[0], NULL, b, NULL, PART, SPLICE_F_NONBLOCK); /* EAGAIN */
+	CALL(splice, PART, a, &from, -1, NULL, PART, 0); /* EBADF */
+	CALL(sendfile, PART, w->sock[0], a, &from, PART);
+	CALL(read, PART, w->sock[1], w->buf, PART);
 	shut(w, a);
 	shut(w, b);
 	drop(w, w->a);
@@ -356,6 +444,18 @@ static void part_aio(struct worker *w)
 		taken = syscall(SYS_io_getevents, w->aio, taken, (long)NR, events, NULL);
 	for (long i = 0; i < taken; i++)
 		tally(w, kinds[events[i].data].f, (long)events[i].res, BUF);
+	/* The third is refused, so there are two; then it is the first. */
+	cb[0] = (struct iocb){ .aio_lio_opcode = IOCB_CMD_FSYNC, .aio_fildes = (uint32_t)fd,
+			       .aio_data = F_aio_fsync };
+	cb[1] = (struct iocb){ .aio_lio_opcode = IOCB_CMD_POLL, .aio_fildes = (uint32_t)w->pipe[1],
+			       .aio_buf = POLLOUT, .aio_data = F_aio_poll };
+	cb[2].aio_lio_opcode = 100;
+	taken = CALL(io_submit, 0, w->aio, 3L, list);
+	if (taken > 0)
+		taken = syscall(SYS_io_getevents, w->aio, taken, (long)NR, events, NULL);
+	for (long i = 0; i < taken; i++)
+		tally(w, (enum func)events[i].data, (long)events[i].res, 0);
+	CALL(io_submit, 0, w->aio, 1L, &list[2]); /* EINVAL */
 	CALL(io_submit, 0, 0L, 1L, list); /* EINVAL: no such context */
 	shut(w, fd);
 	drop(w, w->a);
@@ -365,7 +465,7 @@ static void part_map(struct worker *w)
 {
 	const long prot = PROT_READ | PROT_WRITE;
 	long fd = make_filled(w, w->a);
-	long p, anon;
+	long p, anon, moved;
 
 	p = CALL(mmap, BUF, NULL, BUF, prot, (long)MAP_SHARED, fd, 0L);
 	anon = CALL(mmap, BUF, NULL, BUF, prot, (long)(MAP_PRIVATE | MAP_ANONYMOUS), -1L, 0L);
@@ -376,9 +476,18 @@ static void part_map(struct worker *w)
 	CALL(msync, PART, p + 1, PART, MS_SYNC); /* EINVAL: not on a page */
 	CALL(mremap, 2 * BUF, p + 1, BUF, 2 * BUF, (long)MREMAP_MAYMOVE, 0L); /* EINVAL */
 	p = CALL(mremap, 2 * BUF, p, BUF, 2 * BUF, (long)MREMAP_MAYMOVE, 0L);
+	CALL(mmap, PART, p, PART, prot, (long)(MAP_SHARED | MAP_FIXED), fd, PART);
+	CALL(mmap, PART, p, PART, prot, (long)(MAP_SHARED | MAP_FIXED_NOREPLACE), fd, 0L); /* EEXIST */
+	CALL(mmap, PART, NULL, PART, prot, (long)MAP_PRIVATE, fd, 1L); /* EINVAL: not of a page */
+	CALL(mmap, PART, NULL, PART, prot, (long)MAP_PRIVATE, (long)w->dirfd, 0L); /* ENODEV */
+	CALL(mremap, PART, anon, BUF, PART, 0L, 0L);
+	moved = CALL(mremap, PART, anon, PART, PART, (long)(MREMAP_MAYMOVE | MREMAP_DONTUNMAP), 0L);
+	moved = CALL(mremap, PART, moved, PART, PART, (long)(MREMAP_MAYMOVE | MREMAP_FIXED), anon);
+	CALL(munmap, PART, moved, PART);
+	CALL(msync, PART, anon, PART, MS_SYNC); /* ENOMEM: nothing there any more */
+	CALL(munmap, 0, p, 0L);		/* EINVAL */
 	CALL(munmap, BUF, p + 1, BUF); /* EINVAL */
 	CALL(munmap, 2 * BUF, p, 2 * BUF);
-	CALL(munmap, BUF, anon, BUF);
 	shut(w, fd);
 	drop(w, w->a);
 }
@@ -390,9 +499,11 @@ static void part_close(struct worker *w)
 
 	for (unsigned int i = first; i <= last; i++)
 		fcntl(fd, F_DUPFD, first);
-	CALL(close_range, 0, first, last, CLOSE_RANGE_CLOEXEC); /* EINVAL before 5.11 */
+	if (!lacks_close_range)
+		CALL(close_range, 0, first, last, CLOSE_RANGE_CLOEXEC);
 	CALL(close_range, 0, first, last, 0);
 	CALL(close_range, 0, last, first, 0); /* EINVAL */
+	CALL(close_range, 0, first, last, 1 << 10); /* EINVAL: no such flag */
 	shut(w, -1);			      /* EBADF */
 	shut(w, fd);
 	drop(w, w->a);
@@ -400,6 +511,11 @@ static void part_close(struct worker *w)
 
 static void part_names(struct worker *w)
 {
+	char name[257];
+	long fd;
+
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
 	shut(w, make(w, w->a));
 
 	CALL(mkdir, 0, w->b, 0700);
@@ -409,7 +525,14 @@ static void part_names(struct worker *w)
 	CALL(mkdirat, 0, w->dirfd, "d", 0750);
 	CALL(mkdirat, 0, w->dirfd, "d", 0750); /* EEXIST */
 	CALL(unlinkat, 0, w->dirfd, "d", 0);   /* EISDIR */
+	CALL(mkdirat, 0, w->dirfd, "d/e", 0700);
+	CALL(rmdir, 0, w->dir);			/* ENOTEMPTY */
+	CALL(unlinkat, 0, w->dirfd, "d", AT_REMOVEDIR); /* ENOTEMPTY */
+	CALL(unlinkat, 0, w->dirfd, "d/e", AT_REMOVEDIR);
 	CALL(unlinkat, 0, w->dirfd, "d", AT_REMOVEDIR);
+	CALL(mkdir, 0, (char *)1, 0700);	/* EFAULT */
+	CALL(mkdirat, 0, w->dirfd, name, 0700);	/* ENAMETOOLONG */
+	CALL(unlinkat, 0, w->dirfd, "a", 1 << 20); /* EINVAL: no such flag */
 
 	CALL(rename, 0, w->a, w->b);
 	CALL(rename, 0, w->b, w->a);
@@ -426,6 +549,19 @@ static void part_names(struct worker *w)
 	CALL(linkat, 0, w->dirfd, "none", AT_FDCWD, w->b, 0); /* ENOENT */
 	CALL(renameat2, 0, w->dirfd, "a", w->dirfd, "b", RENAME_EXCHANGE);
 	CALL(renameat2, 0, w->dirfd, "a", w->dirfd, "b", RENAME_NOREPLACE); /* EEXIST */
+	CALL(renameat2, 0, w->dirfd, "a", w->dirfd, "b", RENAME_EXCHANGE | RENAME_NOREPLACE); /* EINVAL */
+	drop(w, w->b);
+	CALL(renameat2, 0, w->dirfd, "a", w->dirfd, "b", RENAME_WHITEOUT);
+	CALL(rename, 0, w->b, w->a);
+
+	CALL(symlinkat, 0, "a", w->dirfd, "b");
+	CALL(linkat, 0, w->dirfd, "b", w->dirfd, "c", AT_SYMLINK_FOLLOW);
+	CALL(unlinkat, 0, w->dirfd, "c", 0);
+	drop(w, w->b);
+	fd = CALL(openat, 0, w->dirfd, ".", O_WRONLY | O_TMPFILE, 0600);
+	created(w, fd);
+	CALL(linkat, 0, fd, "", w->dirfd, "b", AT_EMPTY_PATH);
+	shut(w, fd);
 	drop(w, w->b);
 
 	CALL(symlink, 0, "text of the link", w->b);
@@ -441,6 +577,11 @@ static void part_names(struct worker *w)
 	CALL(mknodat, 0, w->dirfd, "b", S_IFREG | 0600, 0L);
 	CALL(mknodat, 0, w->dirfd, "b", S_IFREG | 0600, 0L); /* EEXIST */
 	drop(w, w->b);
+	CALL(mknodat, 0, w->dirfd, "b", S_IFCHR | 0600, (long)makedev(1, 3)); /* /dev/null */
+	drop(w, w->b);
+	CALL(mknodat, 0, w->dirfd, "b", S_IFSOCK | 0600, 0L);
+	drop(w, w->b);
+	CALL(mknodat, 0, w->dirfd, "b", S_IFDIR | 0700, 0L); /* EPERM */
 	drop(w, w->a);
 }
 
@@ -455,6 +596,10 @@ static void part_sync(struct worker *w)
 	CALL(fdatasync, 0, -1);	      /* EBADF */
 	CALL(sync_file_range, PART, fd, 0L, PART, SYNC_FILE_RANGE_WRITE);
 	CALL(sync_file_range, PART, fd, -1L, PART, SYNC_FILE_RANGE_WRITE); /* EINVAL */
+	CALL(sync_file_range, BUF, fd, PART, BUF,
+	     SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+	CALL(sync_file_range, PART, fd, 0L, PART, 1 << 10); /* EINVAL: no such flag */
+	CALL(fsync, 0, w->dirfd);
 	CALL(syncfs, 0, fd);
 	CALL(syncfs, 0, -1); /* EBADF */
 	if (opt.sync)
@@ -466,13 +611,18 @@ static void part_sync(struct worker *w)
 	CALL(fallocate, 2 * BUF, fd, 0, 0L, 2 * BUF);
 	CALL(fallocate, PART, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, PART, PART);
 	CALL(fallocate, 0, fd, 0, 0L, 0L); /* EINVAL */
+	CALL(fallocate, PART, fd, FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE, PART, PART);
+	CALL(fallocate, PART, fd, FALLOC_FL_COLLAPSE_RANGE, 0L, PART);
+	CALL(fallocate, PART, w->pipe[1], 0, 0L, PART); /* ESPIPE */
+	CALL(truncate, PART, w->dir, PART);		/* EISDIR */
+	CALL(ftruncate, PART, w->dirfd, PART);		/* EINVAL */
 	shut(w, fd);
 	drop(w, w->a);
 }
 
 static void (*const parts[])(struct worker *) = {
 	part_aio,  part_close, part_map, part_move, part_names,
-	part_open, part_rw,    part_sync, part_vectors,
+	part_open, part_rw,    part_rw_flags, part_sync, part_vectors,
 };
 
 /* What a fast loader does, over and over: the load of -m. */
@@ -501,7 +651,9 @@ static void worker_setup(struct worker *w)
 	if (mkdir(w->dir, 0700) < 0 && errno != EEXIST)
 		die("mkdir %s", w->dir);
 	w->dirfd = open(w->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (w->dirfd < 0 || pipe2(w->pipe, O_CLOEXEC) < 0)
+	if (w->dirfd < 0 || pipe2(w->pipe, O_CLOEXEC) < 0 ||
+	    pipe2(w->dry, O_CLOEXEC | O_NONBLOCK) < 0 ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, w->sock) < 0)
 		die("%s", w->dir);
 	/* ENOSYS or EAGAIN: io_submit then fails, and is tallied as such */
 	if (syscall(SYS_io_setup, 16, &w->aio) < 0)
@@ -662,6 +814,8 @@ int main(int argc, char **argv)
 	if ((mkdir(argv[optind], 0700) < 0 && errno != EEXIST) || chdir(argv[optind]) < 0)
 		die("%s", argv[optind]);
 	main_pid = getpid();
+	/* of no descriptor */
+	lacks_close_range = syscall(SYS_close_range, ~0U, ~0U, CLOSE_RANGE_CLOEXEC) < 0;
 	shared_init();
 	printf("pids\t%d", main_pid);
 	for (unsigned int i = 0; i < opt.forks; i++) {
@@ -676,7 +830,7 @@ int main(int argc, char **argv)
 		}
 		printf("\t%d", pids[i]);
 	}
-	puts("");
+	puts(lacks_close_range ? "\nlacks\tclose_range" : "\nlacks");
 	fflush(stdout);
 	process_run(0);
 	for (unsigned int i = 0; i < opt.forks; i++) {

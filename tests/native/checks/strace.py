@@ -25,7 +25,7 @@ ARGS = {
     "openat": {"PATH": 1},
     "openat2": {"PATH": 1},
     "pread64": {"REQUESTED": 2, "OFFSET": 3},
-    "pwrite64": {"REQUESTED": 2, "OFFSET": 3},
+    "pwrite64": {"REQUESTED": 2},  # with O_APPEND the OFFSET is another than was asked for
     "read": {"REQUESTED": 2},
     "sendfile": {"REQUESTED": 3},
     "sync_file_range": {"OFFSET": 1, "LEN": 2},
@@ -52,7 +52,7 @@ def whole_lines(path):
 def argument(column, text):
     if column != "PATH":
         return int(text, 0) % 2**32 if column in ("FD", "LAST") else int(text, 0) % 2**64
-    return bytes.fromhex(text[1:-1].replace("\\x", "")) if text[0] == '"' else None  # not readable
+    return bytes.fromhex(text[1:-1].replace("\\x", "")) or None if text[0] == '"' else None  # not readable
 
 
 def strace_calls(path):
@@ -62,12 +62,17 @@ def strace_calls(path):
         if func == "write" and args[0] == STDOUT:
             continue
         result = -getattr(errno, error) if error else int(ret, 0)
-        yield func, result, {c: argument(c, args[i]) for c, i in ARGS.get(func, {}).items()}
+        values = {c: argument(c, args[i]) for c, i in ARGS.get(func, {}).items()}
+        if result == -errno.ESPIPE and func == "pread64":
+            values["OFFSET"] = None  # there is none in such a file
+        yield func, result, values
 
 
 def column(row, name):
+    if row[name] == "-":
+        return None
     if name == "PATH":
-        return None if row[name] == "-" else row.b(name)
+        return row.b(name)
     return row.n(name) % 2**32 if name in ("FD", "LAST") else row.n(name) % 2**64
 
 
