@@ -2,11 +2,14 @@
 /*
  * Can a BPF program be preempted on this kernel by another thread's run of the same program? The
  * kernel skips that run (prog->active, kernel/bpf/trampoline.c), so it would be lost. Asked by
- * trying: a call of one thread stays in here for some milliseconds, a second thread on the same CPU
- * calls all the time, and its calls are counted.
+ * trying: a call of one thread stays in here for some ticks, a second thread on the same CPU calls all
+ * the time. Either the first is seen to be preempted in here, by whomever, or a call of the second is
+ * missed. Time alone proves nothing: on a busy machine there may be no tick in it, or others get the
+ * CPU. So ticks are counted.
  */
 #include "vmlinux.h"
 
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
@@ -29,14 +32,36 @@ static __always_inline volatile struct dlt_preempt *test_get(void)
 	return bpf_map_lookup_elem(&test, &zero);
 }
 
+/* Has the kernel accounted for a tick since the last look? It also does when others wake up here. */
+static __always_inline bool tick(volatile struct dlt_preempt *t, struct task_struct *task, __u64 now)
+{
+	__u64 ran = BPF_CORE_READ(task, se.sum_exec_runtime);
+
+	if (ran == t->ran || now - t->ran_at < t->tick_ns)
+		return false;
+	t->ran = ran;
+	t->ran_at = now;
+	return true;
+}
+
 /* Global functions, each verified once: 2 million looks at the clock at most. */
 __noinline int stay_1(void)
 {
+	struct task_struct *task = (void *)bpf_get_current_task();
 	volatile struct dlt_preempt *t = test_get();
+	__u64 now;
 
-	for (int i = 0; t && i < 128; i++)
-		if (t->stop || bpf_ktime_get_ns() >= t->until)
+	for (int i = 0; t && i < 128; i++) {
+		now = bpf_ktime_get_ns();
+		if (t->stop || now >= t->until)
 			return 1;
+		if (BPF_CORE_READ(task, nivcsw) != t->switches) {
+			t->preempted = 1;
+			return 1;
+		}
+		if (tick(t, task, now) && ++t->ticks >= DLT_PREEMPT_TICKS)
+			return 1;
+	}
 	return !t;
 }
 
@@ -53,6 +78,7 @@ int BPF_PROG(preempt_test, struct pt_regs *regs, long nr)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	volatile struct dlt_preempt *t;
+	struct task_struct *task;
 
 	t = test_get();
 	if (!t || nr != t->call_nr)
@@ -61,6 +87,10 @@ int BPF_PROG(preempt_test, struct pt_regs *regs, long nr)
 		t->seen++;
 	if (tid != t->staying_tid)
 		return 0;
+	task = (void *)bpf_get_current_task();
+	t->switches = BPF_CORE_READ(task, nivcsw);
+	t->ran = BPF_CORE_READ(task, se.sum_exec_runtime);
+	t->ran_at = bpf_ktime_get_ns();
 	for (int i = 0; i < 128; i++)
 		if (stay_2())
 			break;

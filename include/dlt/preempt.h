@@ -5,10 +5,22 @@
 
 #include "dlt/dlt.h"
 
+/*
+ * A scheduler that may preempt does so at the tick that ends a slice of 3 ms or so, lazily at the one
+ * after it.
+ */
+#define DLT_PREEMPT_TICKS 6
+
 struct dlt_preempt {
-	__u64 seen;  /* calls of the thread that calls all the time */
-	__u64 until; /* CLOCK_MONOTONIC: how long the other's call stays in the program */
-	__u32 stop;  /* or until this is set */
+	__u64 seen;	/* calls of the thread that calls all the time */
+	__u64 until;	/* CLOCK_MONOTONIC: the other's call stays in the program to then at most, */
+	__u32 stop;	/* or until this is set, */
+	__u32 preempted; /* or it has been preempted in there, */
+	__u32 ticks;	/* or has run through this many ticks without */
+	__u32 pad;
+	__u64 tick_ns;	/* a little less than a tick */
+	__u64 ran, ran_at; /* its CPU time when that last changed, which ticks make it do, and when */
+	__u64 switches;	/* how often it had been preempted before */
 	__u32 staying_tid, calling_tid;
 	__u32 call_nr; /* what they call */
 };
