@@ -141,25 +141,38 @@ static void load_one(void *ctx, unsigned int i)
 						object_load(l->tracer, p);
 }
 
-static int objects_load(struct tracer *t)
+/* Those with hooks of their own, and io_uring's, which takes longest and begins. */
+static void *objects_load(void *load)
 {
-	struct load l = { .tracer = t, .n = 1 };
-	char what[128];
+	struct load *l = load;
 
+	parallel_run(load_one, l, l->n, LOAD_THREADS - 1);
+	return NULL;
+}
+
+static void objects_choose(struct load *l, struct tracer *t)
+{
+	*l = (struct load){ .tracer = t, .n = 1 };
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (t->loaded >> i & 1 && probes[i]->open && !probes[i]->n_calls)
-			l.probes[l.n++] = i;
-	parallel_run(load_one, &l, l.n, LOAD_THREADS);
-	for (unsigned int i = 1; i < l.n; i++) {
-		unsigned int p = l.probes[i];
+			l->probes[l->n++] = i;
+}
 
-		if (!l.results[p])
+/* How it went: 0, or -errno with t->error. */
+static int objects_loaded(struct tracer *t, const struct load *l)
+{
+	char what[128];
+
+	for (unsigned int i = 1; i < l->n; i++) {
+		unsigned int p = l->probes[i];
+
+		if (!l->results[p])
 			continue;
 		snprintf(what, sizeof(what), "probe %s: the kernel refused its programs (run with -v for why)",
 			 probes[p]->name);
-		tracer_fail(t, l.results[p], what);
+		tracer_fail(t, l->results[p], what);
 		if (!t->best_effort || p == DLT_pids)
-			return l.results[p];
+			return l->results[p];
 		leave_out(t, p, t->error);
 	}
 	return 0;
@@ -383,7 +396,10 @@ static void backends_rank(struct tracer *t, uint32_t allowed, uint32_t mask)
 int tracer_load(struct tracer *t, const struct tracer_options *o)
 {
 	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
+	struct load objects;
 	uint32_t calls = 0;
+	pthread_t thread;
+	bool beside;
 	int r;
 
 	memset(t, 0, sizeof(*t));
@@ -423,10 +439,19 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 		r = funcs_find(t);
 	if (!r)
 		backends_rank(t, o->backends ? o->backends : UINT32_MAX, calls);
+	if (r < 0)
+		return r;
+
+	/* both at once: io_uring's object takes as long as all those of system calls */
+	objects_choose(&objects, t);
+	beside = !pthread_create(&thread, NULL, objects_load, &objects);
+	r = calls_load(t, calls, 0);
+	if (beside)
+		pthread_join(thread, NULL);
+	else
+		objects_load(&objects);
 	if (!r)
-		r = objects_load(t);
-	if (!r)
-		r = calls_load(t, calls, 0);
+		r = objects_loaded(t, &objects);
 	return r < 0 ? r : tracer_maps_wait(t);
 }
 
