@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -124,10 +125,16 @@ struct load {
 };
 
 /*
- * As many threads as gain something: most of a load is the verifier's time, the rest libbpf's with
- * the kernel's BTF, of which it keeps a copy for each object meanwhile, 10 MB.
+ * Threads at once: most of a load is the verifier's time, the rest libbpf's with the kernel's BTF, of
+ * which it keeps a copy for each object meanwhile, 10 MB.
  */
-#define LOAD_THREADS 3
+#define LOAD_THREADS_MIN 3
+#define LOAD_THREADS_MAX 8
+
+static unsigned int load_threads(void)
+{
+	return (unsigned int)MAX(LOAD_THREADS_MIN, MIN(LOAD_THREADS_MAX, get_nprocs()));
+}
 
 static void load_one(void *ctx, unsigned int i)
 {
@@ -146,7 +153,7 @@ static void *objects_load(void *load)
 {
 	struct load *l = load;
 
-	parallel_run(load_one, l, l->n, LOAD_THREADS - 1);
+	parallel_run(load_one, l, l->n, load_threads() - 1);
 	return NULL;
 }
 
@@ -229,7 +236,7 @@ static void dispatcher_make(struct tracer *t, enum backend b, int proto, unsigne
 		for (unsigned int p = 1; p < DLT_PROBES; p++)
 			if (*mask >> p & 1 && takes_some(d, p))
 				l.probes[l.n++] = p;
-		parallel_run(load_one, &l, l.n, LOAD_THREADS);
+		parallel_run(load_one, &l, l.n, load_threads());
 		for (unsigned int p = 1; p < DLT_PROBES; p++) {
 			if (!l.results[p])
 				continue;
