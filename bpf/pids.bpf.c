@@ -167,6 +167,18 @@ int HELD_PROG(pids_rename, struct task_struct *task, const char *comm)
 	return 0;
 }
 
+/* No thread ends within a call that has a row: the kernel has skipped our run at the call's end. */
+static __always_inline void call_drop(__u32 tid)
+{
+	struct dlt_call *call = call_find(tid);
+
+	if (!call)
+		return;
+	if (!(call->flags & DLT_CALL_NO_ROW))
+		count_lost(call->probe);
+	call_end(call, tid);
+}
+
 static __always_inline int exited(struct task_struct *task)
 {
 	__u32 tgid = BPF_CORE_READ(task, tgid);
@@ -182,6 +194,7 @@ static __always_inline int exited(struct task_struct *task)
 	ended = !dlt_cfg.all && *in & DLT_TARGET_ENDED;
 	if (!ended && !target_has(tgid))
 		return 0;
+	call_drop(BPF_CORE_READ(task, pid));
 	signal = BPF_CORE_READ(task, signal);
 	rec = pids_begin(s, task, DLT_PIDS_EXIT);
 	usage_add(rec, task);

@@ -8,11 +8,11 @@
 . "${0%/*}/lib.sh"
 need python3
 
-reads=10000
+reads=4000
 
 # exact: the tally's rows, neither more nor fewer.
 exact() {
-	trace -- sh -c ': >running; exec "$@"' sh "$W/calls" -t 8 -m 20000 -T tally dir >pids || fail "$DLT_BACKEND: calls: status $?"
+	trace -- sh -c ': >running; exec "$@"' sh "$W/calls" -t 8 -m 8000 -T tally dir >pids || fail "$DLT_BACKEND: calls: status $?"
 	check tally tally pids # that nothing is lost, too
 	equal "$DLT_BACKEND: skipped runs" "$(manifest 'm["skipped_runs"]')" 0
 }
