@@ -20,6 +20,7 @@
 #include "uring.h"
 #include "util.h"
 
+#define FILES_MIN 512 /* descriptors that all probes take while they load, and some to spare */
 #define INIT_PID_NS_INO 0xeffffffc /* PROC_PID_INIT_INO, include/linux/proc_ns.h */
 
 /* libbpf speaks one level lower than we do: its warnings show with -v. A verifier's log is long. */
@@ -298,6 +299,15 @@ static const char *backend_refused(struct tracer *t, enum backend b)
 	return t->cannot[b];
 }
 
+/* libbpf has errors of its own for a descriptor that it did not get: too few are told by their number. */
+static int refusal(void)
+{
+	struct rlimit limit = {};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return limit.rlim_cur < FILES_MIN ? -EMFILE : -EOPNOTSUPP;
+}
+
 /* Load the probes of MASK for the best backend that loads, from place PLACE of the order on. 0 or -errno. */
 static int calls_load(struct tracer *t, uint32_t mask, unsigned int place)
 {
@@ -315,7 +325,7 @@ static int calls_load(struct tracer *t, uint32_t mask, unsigned int place)
 		if (!t->best_effort) {
 			snprintf(t->error, sizeof(t->error), "probe %s: %s", probes[p]->name,
 				 t->why[p] ? t->why[p] : "no backend");
-			return -EOPNOTSUPP;
+			return refusal();
 		}
 		leave_out(t, p, t->why[p] ? t->why[p] : "no backend");
 	}

@@ -484,7 +484,7 @@ static void part_map(struct worker *w)
 	moved = CALL(mremap, PART, anon, PART, PART, (long)(MREMAP_MAYMOVE | MREMAP_DONTUNMAP), 0L);
 	moved = CALL(mremap, PART, moved, PART, PART, (long)(MREMAP_MAYMOVE | MREMAP_FIXED), anon);
 	CALL(munmap, PART, moved, PART);
-	CALL(msync, PART, anon, PART, MS_SYNC); /* ENOMEM: nothing there any more */
+	CALL(msync, PART, PART, PART, MS_SYNC); /* ENOMEM: so low (vm.mmap_min_addr) nothing is mapped */
 	CALL(munmap, 0, p, 0L);		/* EINVAL */
 	CALL(munmap, BUF, p + 1, BUF); /* EINVAL */
 	CALL(munmap, 2 * BUF, p, 2 * BUF);
