@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Between tracer.c (objects), tracer_maps.c and tracer_state.c; check*.c ask for the plan. */
+/* Between tracer.c (objects), tracer_calls.c, tracer_maps.c and tracer_state.c; check*.c ask for the plan. */
 #ifndef TRACER_IMPL_H
 #define TRACER_IMPL_H
 
@@ -17,5 +17,18 @@ int tracer_maps_create(struct tracer *t);
 /* The rings are made in a thread meanwhile: wait for them. The same. */
 int tracer_maps_wait(struct tracer *t);
 void tracer_maps_free(struct tracer *t);
+
+/* Do without PROBE, because of WHY. */
+void tracer_leave_out(struct tracer *t, unsigned int probe, const char *why);
+/* How many threads load objects at once. */
+unsigned int tracer_load_threads(void);
+
+/* tracer_calls.c: look up the kernel's functions of system calls. 0 or -errno. */
+int tracer_calls_find(struct tracer *t);
+/* Put the backends of ALLOWED in order. MASK: the probes of system calls, to be told. */
+void tracer_calls_rank(struct tracer *t, uint32_t allowed, uint32_t mask);
+/* Load the probes of MASK, each for the best backend that loads; attach them. 0, or -errno with t->error. */
+int tracer_calls_load(struct tracer *t, uint32_t mask);
+int tracer_calls_attach(struct tracer *t);
 
 #endif
