@@ -92,7 +92,7 @@ static __always_inline int call_begin(void *ctx, long nr, const void *args, enum
 	if (!call)
 		return 0;
 	if (call->tid == tid) {
-		count_lost(call->probe); /* its end was skipped by the kernel */
+		call_count_lost(call); /* its end was skipped by the kernel */
 	} else if (call->tid) {
 		call = call_overflow(tid);
 		if (!call) {
@@ -129,7 +129,7 @@ static __always_inline int call_finish(void *ctx)
 		return 0;
 	bpf_tail_call(ctx, &exit_handlers, call->nr);
 	/* no handler: the daemon armed a number without one, or the tail-call limit */
-	count_lost(call->probe);
+	call_count_lost(call);
 	call_end(call, tid);
 	return 0;
 }

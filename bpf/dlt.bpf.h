@@ -158,6 +158,13 @@ static __always_inline struct dlt_call *call_find(__u32 tid)
 	return bpf_map_lookup_elem(&dlt_overflow, &tid);
 }
 
+/* A call that is no row of its own was not counted as seen. */
+static __always_inline void call_count_lost(const struct dlt_call *call)
+{
+	if (!(call->flags & DLT_CALL_NO_ROW))
+		count_lost(call->probe);
+}
+
 static __always_inline void call_end(struct dlt_call *call, __u32 tid)
 {
 	__u32 i = tid & dlt_cfg.slot_mask;

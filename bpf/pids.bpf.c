@@ -174,8 +174,7 @@ static __always_inline void call_drop(__u32 tid)
 
 	if (!call)
 		return;
-	if (!(call->flags & DLT_CALL_NO_ROW))
-		count_lost(call->probe);
+	call_count_lost(call);
 	call_end(call, tid);
 }
 
