@@ -64,11 +64,11 @@ static bool skips_on_this_cpu(struct dlt_preempt *t)
 	pthread_t thread;
 
 	if (sched_getaffinity(0, sizeof(before), &before) < 0)
-		return false; /* more CPUs than that: bigger machines than the kernel's default */
+		return true; /* more CPUs than that: not known either */
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	if (sched_setaffinity(0, sizeof(one), &one) < 0)
-		return false;
+		return true;
 	t->call_nr = CALL;
 	t->calling_tid = (uint32_t)gettid();
 	if (!pthread_create(&thread, NULL, stay, t)) {

@@ -112,7 +112,7 @@ void tracer_leave_out(struct tracer *t, unsigned int probe, const char *why)
 
 /*
  * Threads at once: most of a load is the verifier's time, the rest libbpf's with the kernel's BTF, of
- * which it keeps a copy for each object meanwhile, 10 MB.
+ * which it keeps a copy for each object meanwhile.
  */
 #define LOAD_THREADS_MIN 3
 #define LOAD_THREADS_MAX 8

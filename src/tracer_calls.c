@@ -245,7 +245,7 @@ int tracer_calls_find(struct tracer *t)
 /* Put ALLOWED in order. MASK: the probes of system calls, to be told. */
 void tracer_calls_rank(struct tracer *t, uint32_t allowed, uint32_t mask)
 {
-	bool skips = false, others;
+	bool skips = false, others = false, asked;
 	uint32_t usable = 0;
 
 	/* asking takes some ticks: only where the answer may change something */
@@ -253,8 +253,11 @@ void tracer_calls_rank(struct tracer *t, uint32_t allowed, uint32_t mask)
 		for (unsigned int b = 0; b < BACKENDS; b++)
 			usable |= !backend_refused(t, b) << b;
 		backend_kinds_of(usable, &skips, &others);
-		skips = skips && others && preempt_skips_runs();
 	}
+	asked = skips && others;
+	skips = asked && preempt_skips_runs();
+	if (asked && !skips)
+		t->cfg.hold = 0; /* could be, and is not: nobody is preempted in a program of ours */
 	/* the hooks of process life do not heed what is allowed */
 	if (skips)
 		t->cfg.perf = DLT_PERF_TP | (usable >> BACKEND_KPROBE & 1 ? DLT_PERF_KPROBE : 0);
