@@ -24,11 +24,11 @@ static int fail(struct dispatcher *d, int r, const char *what)
 }
 
 void dispatcher_init(struct dispatcher *d, unsigned int number, enum backend backend, int proto,
-		     const struct call_func *funcs, const struct dlt_config *cfg, bool enrich)
+		     const struct call_func *funcs, const struct dlt_config *cfg, const struct btf *btf, bool enrich)
 {
 	*d = (struct dispatcher){
 		.number = number, .backend = backend, .proto = proto, .funcs = funcs, .cfg = *cfg,
-		.enrich = enrich,
+		.btf = btf, .enrich = enrich,
 	};
 	for (unsigned int nr = 0; proto && nr < DLT_SYSCALLS; nr++)
 		d->opaque |= funcs[nr].name[0] && funcs[nr].proto == proto && funcs[nr].opaque;
@@ -131,7 +131,7 @@ static int object_load(struct dispatcher *d, unsigned int probe, const struct dl
 		       const char *func, bool enrich, dispatcher_share_fn share, void *ctx)
 {
 	struct probe_object *o = &d->objects[probe];
-	int r = probes[probe]->open(o, cfg);
+	int r = probes[probe]->open(o, cfg, d->btf);
 
 	if (!r)
 		r = handlers_choose(d, probe, func, enrich);

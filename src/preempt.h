@@ -11,7 +11,7 @@
 /* As far as the kernel's build and debugfs tell. */
 bool preempt_is_possible(void);
 
-/* Takes six ticks of one CPU where the kernel could; false also where it cannot be tried. */
+/* Takes six ticks of one CPU where the kernel could; false also where no program can be attached. */
 bool preempt_skips_runs(void);
 
 #endif

@@ -14,6 +14,7 @@
 
 struct bpf_object;
 struct bpf_object_skeleton;
+struct btf;
 struct decode;
 
 /* One system call of a probe. */
@@ -50,10 +51,10 @@ struct probe {
 	unsigned int needs; /* a probe whose object must be loaded too, 0: none */
 	unsigned int flags;
 	/*
-	 * Open the skeleton with CFG in its constants and, where hooks differ between kernels,
+	 * Open the skeleton with CFG in its constants and, where hooks differ between kernels (BTF),
 	 * choose programs (bpf_program__set_autoload). 0 or -errno. NULL: no BPF object.
 	 */
-	int (*open)(struct probe_object *o, const struct dlt_config *cfg);
+	int (*open)(struct probe_object *o, const struct dlt_config *cfg, const struct btf *btf);
 	/* Turn one record into rows when that is not one row by the table. */
 	void (*decode)(struct decode *d, const struct dlt_hdr *rec);
 	/*

@@ -74,7 +74,7 @@ static void object_free(struct probe_object *o)
 static int object_try(struct tracer *t, unsigned int probe, const struct dlt_config *cfg)
 {
 	struct probe_object *o = &t->objects[probe];
-	int r = probes[probe]->open(o, cfg);
+	int r = probes[probe]->open(o, cfg, t->btf);
 
 	/* what pids puts together is not for a preempting handler's use */
 	if (!r)

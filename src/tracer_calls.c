@@ -83,7 +83,7 @@ static void dispatcher_make(struct tracer *t, enum backend b, int proto, unsigne
 		note_why_all(t, *mask, b, "too many ways at once");
 		failed = *mask;
 	} else {
-		dispatcher_init(d, ++t->n_dispatchers, b, proto, t->funcs, &t->cfg, t->enrich);
+		dispatcher_init(d, ++t->n_dispatchers, b, proto, t->funcs, &t->cfg, t->btf, t->enrich);
 		for (unsigned int p = 1; p < DLT_PROBES; p++)
 			if (*mask >> p & 1 && takes_some(d, p))
 				l.probes[l.n++] = p;

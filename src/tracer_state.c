@@ -120,7 +120,7 @@ void tracer_in_flight_recs(struct tracer *t, uint64_t now_ns,
 	uring_in_flight_recs(t->uring, now_ns, fn, ctx);
 }
 
-static uint64_t object_skipped(const struct bpf_object *obj)
+uint64_t tracer_object_skipped(const struct bpf_object *obj)
 {
 	struct bpf_program *prog;
 	uint64_t n = 0;
@@ -141,7 +141,7 @@ void tracer_skipped(const struct tracer *t, uint64_t skipped[DLT_PROBES])
 {
 	skipped[0] = uring_skipped(t->uring);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		skipped[i] = object_skipped(t->objects[i].obj);
+		skipped[i] = tracer_object_skipped(t->objects[i].obj);
 	for (unsigned int i = 0; i < t->n_dispatchers; i++)
 		dispatcher_skipped(&t->dispatchers[i], skipped);
 }

@@ -9,6 +9,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include "btf_tp.h"
 #include "dlt/close.h"
 #include "dlt/create_del.h"
 #include "dlt/io_uring.h"
@@ -89,24 +90,6 @@ static unsigned int ops_fill(struct dlt_uring_op ops[DLT_URING_OPS], uint32_t ma
 
 /* --- the kernel's tracepoints -------------------------------------------------------------------- */
 
-/* Parameters of tracepoint NAME, behind its own void *; NULL: there is none. */
-static const struct btf_type *tp_proto(const struct btf *btf, const char *name)
-{
-	const struct btf_type *t;
-	char type_name[64];
-	int id;
-
-	snprintf(type_name, sizeof(type_name), "btf_trace_%s", name);
-	id = btf__find_by_name_kind(btf, type_name, BTF_KIND_TYPEDEF);
-	if (id < 0)
-		return NULL;
-	t = btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type);
-	if (!t || !btf_is_ptr(t))
-		return NULL;
-	t = btf__type_by_id(btf, t->type);
-	return t && btf_is_func_proto(t) ? t : NULL;
-}
-
 static bool arg_is_pointer(const struct btf *btf, const struct btf_type *proto, unsigned int i)
 {
 	const struct btf_type *t = proto && i + 1 < btf_vlen(proto) ?
@@ -118,15 +101,15 @@ static bool arg_is_pointer(const struct btf *btf, const struct btf_type *proto, 
 /* -ENOENT: no io_uring, or one that does not say which request it is. */
 static int kernel_look(const struct btf *btf, struct dlt_uring_kernel *k, const struct btf_type **start_ret)
 {
-	const struct btf_type *start = tp_proto(btf, "io_uring_submit_req"), *done;
+	const struct btf_type *start = btf_tp_proto(btf, "io_uring_submit_req"), *done;
 
 	/*
 	 * (req) since 6.4 (commit 2ad57931db64), before that (req, bool), (ctx, req, ...), or without it.
 	 * Completions have theirs since 5.18 (502c87d65564).
 	 */
 	if (!start)
-		start = tp_proto(btf, "io_uring_submit_sqe");
-	done = tp_proto(btf, "io_uring_complete");
+		start = btf_tp_proto(btf, "io_uring_submit_sqe");
+	done = btf_tp_proto(btf, "io_uring_complete");
 	if (!start || !done)
 		return -ENOENT;
 	*k = (struct dlt_uring_kernel){
@@ -134,7 +117,7 @@ static int kernel_look(const struct btf *btf, struct dlt_uring_kernel *k, const 
 		.done_req = arg_is_pointer(btf, done, 1),
 		.done_cqe = arg_is_pointer(btf, done, 2),
 		/* (sqe, ctx, req, error) in 5.18, (sqe, req, error) since; (sqe, error) before */
-		.failed_req = arg_is_pointer(btf, tp_proto(btf, "io_uring_req_failed"), 2) ? 2 : 1,
+		.failed_req = arg_is_pointer(btf, btf_tp_proto(btf, "io_uring_req_failed"), 2) ? 2 : 1,
 	};
 	*start_ret = start;
 	return k->start_req || btf_vlen(start) <= 3 ? 0 : -ENOENT;
@@ -185,7 +168,7 @@ static int configure(struct uring *u, struct tracer *t, bool hold)
 	for (size_t i = 0; i < ARRAY_SIZE(hooks); i++) {
 		const struct hook_names *h = &hooks[i];
 		/* where completions name no request these do not either, or are told of by completions */
-		bool there = tp_proto(t->btf, h->tp) && (k.done_req || i == HOOK_COMPLETE || i >= HOOK_SUBMIT);
+		bool there = btf_tp_proto(t->btf, h->tp) && (k.done_req || i == HOOK_COMPLETE || i >= HOOK_SUBMIT);
 
 		bpf_program__set_autoload(prog_find(skel, "btf", h->name), there && typed);
 		bpf_program__set_autoload(prog_find(skel, "tp", h->name), there && !typed);
@@ -277,19 +260,7 @@ void uring_close(struct uring *u)
 
 uint64_t uring_skipped(const struct uring *u)
 {
-	struct bpf_program *prog;
-	uint64_t n = 0;
-
-	if (!u)
-		return 0;
-	bpf_object__for_each_program(prog, u->skel->obj) {
-		struct bpf_prog_info info = {};
-		__u32 len = sizeof(info);
-
-		if (bpf_program__fd(prog) >= 0 && !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
-			n += info.recursion_misses;
-	}
-	return n;
+	return u ? tracer_object_skipped(u->skel->obj) : 0;
 }
 
 /* --- the end -------------------------------------------------------------------------------------- */

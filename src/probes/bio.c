@@ -14,6 +14,7 @@
 #include <bpf/libbpf.h>
 
 #include "bio.skel.h"
+#include "btf_tp.h"
 #include "probe.h"
 #include "probes/skel.h"
 #include "util.h"
@@ -61,26 +62,6 @@ static const struct field fields[] = {
 
 /* --- the kernel's tracepoints ----------------------------------------------------------------- */
 
-/* Parameter I of tracepoint NAME: the prototype of btf_trace_NAME behind its void *. */
-static const struct btf_type *tp_param(const struct btf *btf, const char *name, unsigned int i)
-{
-	const struct btf_type *t;
-	char type_name[64];
-	int id;
-
-	snprintf(type_name, sizeof(type_name), "btf_trace_%s", name);
-	id = btf__find_by_name_kind(btf, type_name, BTF_KIND_TYPEDEF);
-	if (id < 0)
-		return NULL;
-	t = btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type);
-	if (!t || !btf_is_ptr(t))
-		return NULL;
-	t = btf__type_by_id(btf, t->type);
-	if (!t || !btf_is_func_proto(t) || i + 1 >= btf_vlen(t))
-		return NULL;
-	return btf__type_by_id(btf, btf_params(t)[i + 1].type);
-}
-
 static bool type_is(const struct btf *btf, const struct btf_type *t, const char *name)
 {
 	return t && strcmp(btf__name_by_offset(btf, t->name_off), name) == 0;
@@ -88,7 +69,7 @@ static bool type_is(const struct btf *btf, const struct btf_type *t, const char 
 
 static bool tp_begins_with_queue(const struct btf *btf, const char *name)
 {
-	const struct btf_type *t = tp_param(btf, name, 0);
+	const struct btf_type *t = btf_tp_arg(btf, name, 0);
 
 	return t && btf_is_ptr(t) && type_is(btf, btf__type_by_id(btf, t->type), "request_queue");
 }
@@ -130,13 +111,13 @@ static void statuses_fill(__s16 statuses[DLT_BIO_STATUSES], bool old)
 struct dlt_bio_kernel bio_kernel_of(const struct btf *btf)
 {
 	struct dlt_bio_kernel k = {
-		.has_io_start = tp_param(btf, "block_io_start", 0) != NULL,
+		.has_io_start = btf_tp_arg(btf, "block_io_start", 0) != NULL,
 		/* gone in 5.11 and from 5.10.137: commits a54895fa057c, e8a676d61c07 */
 		.queue_before_rq = tp_begins_with_queue(btf, "block_rq_issue"),
 		.queue_before_bio = tp_begins_with_queue(btf, "block_bio_queue"),
 		/* until 5.16, commit 8a7d267b4a2c */
 		.status_is_errno =
-			!type_is(btf, tp_param(btf, "block_rq_complete", 1), "blk_status_t"),
+			!type_is(btf, btf_tp_arg(btf, "block_rq_complete", 1), "blk_status_t"),
 	};
 
 	statuses_fill(k.status_errno,
@@ -144,19 +125,12 @@ struct dlt_bio_kernel bio_kernel_of(const struct btf *btf)
 	return k;
 }
 
-static int bio_open(struct probe_object *o, const struct dlt_config *cfg)
+static int bio_open(struct probe_object *o, const struct dlt_config *cfg, const struct btf *btf)
 {
-	struct dlt_bio_kernel kernel;
+	struct dlt_bio_kernel kernel = bio_kernel_of(btf);
+	int r = SKEL_OPEN(bio, o, cfg);
 	struct bio_bpf *skel;
-	struct btf *btf;
-	int r;
 
-	btf = btf__load_vmlinux_btf();
-	if (!btf)
-		return -errno;
-	kernel = bio_kernel_of(btf);
-	btf__free(btf);
-	r = SKEL_OPEN(bio, o, cfg);
 	if (r < 0)
 		return r;
 	skel = o->owner;

@@ -27,7 +27,7 @@ static const struct probe_call calls[] = {
 	{ "io_uring:close", -1 },
 };
 
-static int close_open(struct probe_object *o, const struct dlt_config *cfg)
+static int close_open(struct probe_object *o, const struct dlt_config *cfg, const struct btf *btf)
 {
 	return SKEL_OPEN(close, o, cfg);
 }

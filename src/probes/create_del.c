@@ -58,7 +58,7 @@ static const struct probe_call calls[] = {
 	{ "io_uring:unlinkat", -1 },
 };
 
-static int create_del_open(struct probe_object *o, const struct dlt_config *cfg)
+static int create_del_open(struct probe_object *o, const struct dlt_config *cfg, const struct btf *btf)
 {
 	return SKEL_OPEN(create_del, o, cfg);
 }

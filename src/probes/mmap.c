@@ -63,7 +63,7 @@ static const struct probe_call calls[] = {
 };
 _Static_assert(ARRAY_SIZE(calls) - 1 == DLT_MMAP_SNAPSHOT, "the BPF side knows this number");
 
-static int mmap_open(struct probe_object *o, const struct dlt_config *cfg)
+static int mmap_open(struct probe_object *o, const struct dlt_config *cfg, const struct btf *btf)
 {
 	return SKEL_OPEN(mmap, o, cfg);
 }

@@ -42,7 +42,7 @@ static const struct probe_call calls[] = {
 };
 _Static_assert(ARRAY_SIZE(calls) - 3 == DLT_OPEN_SNAPSHOT, "the BPF side knows this number");
 
-static int open_open(struct probe_object *o, const struct dlt_config *cfg)
+static int open_open(struct probe_object *o, const struct dlt_config *cfg, const struct btf *btf)
 {
 	return SKEL_OPEN(open, o, cfg);
 }

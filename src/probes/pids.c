@@ -185,7 +185,7 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 	decode_row(d, DLT_pids, &row.rec.hdr);
 }
 
-static int pids_open(struct probe_object *o, const struct dlt_config *cfg)
+static int pids_open(struct probe_object *o, const struct dlt_config *cfg, const struct btf *btf)
 {
 	bool tp = cfg->perf & DLT_PERF_TP, kprobe = cfg->perf & DLT_PERF_KPROBE;
 	int r = SKEL_OPEN(pids, o, cfg);

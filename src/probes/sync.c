@@ -48,7 +48,7 @@ static const struct probe_call calls[] = {
 	{ "io_uring:sync_file_range", -1 },
 };
 
-static int sync_open(struct probe_object *o, const struct dlt_config *cfg)
+static int sync_open(struct probe_object *o, const struct dlt_config *cfg, const struct btf *btf)
 {
 	return SKEL_OPEN(sync, o, cfg);
 }

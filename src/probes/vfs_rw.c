@@ -85,7 +85,7 @@ static const struct probe_call calls[] = {
 	{ "io_uring:writev_fixed", -1 },
 };
 
-static int vfs_rw_open(struct probe_object *o, const struct dlt_config *cfg)
+static int vfs_rw_open(struct probe_object *o, const struct dlt_config *cfg, const struct btf *btf)
 {
 	return SKEL_OPEN(vfs_rw, o, cfg);
 }

@@ -273,7 +273,7 @@ static void calls_name_programs_that_are_there(void **state)
 		if (!p->n_calls)
 			continue;
 		assert_non_null(p->open);
-		assert_int_equal(p->open(&o, &cfg), 0);
+		assert_int_equal(p->open(&o, &cfg, NULL), 0);
 		for (unsigned int j = 0; j < p->n_calls; j++) {
 			const struct probe_call *c = &p->calls[j];
 
