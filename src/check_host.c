@@ -22,7 +22,6 @@
 #include "util.h"
 #include "workload.h"
 
-#define TRACER_FILES 500 /* where they could not be counted: with hooks for each call */
 #define OTHER_FILES 64	 /* files, collectors, timers: counted, and some to spare */
 #define TEXT_MAX (4U << 20)
 #define ANSWER_MS 1000
@@ -46,7 +45,7 @@ void check_open_files(struct check *c)
 	uint64_t least;
 
 	tracer_maps_plan(&t, c->buffer_bytes);
-	least = (c->tracer_files ? c->tracer_files : TRACER_FILES) + t.n_rings + OTHER_FILES;
+	least = MAX(c->tracer_files, TRACER_FILES) + t.n_rings + OTHER_FILES;
 	getrlimit(RLIMIT_NOFILE, &now);
 	if (now.rlim_cur >= least) {
 		check_put(c, need, CHECK_OK, "%llu; a trace takes up to %llu",

@@ -114,6 +114,7 @@ int cmd_check(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	/* the trial file may be more than ulimit -f allows: that is to be an error, not our end */
 	signal(SIGXFSZ, SIG_IGN);
+	util_raise_open_files(); /* as start does */
 	check_run(&o.check);
 	if (o.json)
 		r = check_print_json(&o.check, stdout);

@@ -191,17 +191,6 @@ static void note_start(struct session *s)
 	s->status.start_ns = s->manifest.start.mono_ns;
 }
 
-/* Descriptors: a map, a program and a link of each hook, a ring of each CPU. */
-static void raise_open_files(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 /* Tracing has failed with R for TEXT: keep that, and what would help. */
 static int failed(struct session *s, int r, const char *text)
 {
@@ -332,7 +321,7 @@ static int step_load(struct session *s)
 	int r, loaded;
 
 	note_start(s);
-	raise_open_files();
+	util_raise_open_files(); /* a map, a program and a link of each hook, a ring of each CPU */
 	loaded = load(s);
 	if (loaded < 0) {
 		r = go_untraced(s);

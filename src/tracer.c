@@ -173,6 +173,18 @@ static int objects_loaded(struct tracer *t, const struct load *l)
 	return 0;
 }
 
+/*
+ * Are there descriptors for all of it? Objects are loaded by several threads: the one that got no more
+ * would be another each time, and libbpf has errors of its own for it, or does without what it tried.
+ */
+static int files_suffice(struct tracer *t)
+{
+	struct rlimit limit = {};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return limit.rlim_cur < TRACER_FILES + t->n_rings ? tracer_fail(t, -EMFILE, "programs and maps") : 0;
+}
+
 int tracer_load(struct tracer *t, const struct tracer_options *o)
 {
 	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
@@ -214,7 +226,9 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (t->loaded >> i & 1 && probes[i]->n_calls)
 			calls |= 1U << i;
-	r = tracer_maps_create(t);
+	r = files_suffice(t);
+	if (!r)
+		r = tracer_maps_create(t);
 	if (!r)
 		r = tracer_calls_find(t);
 	if (!r)

@@ -16,8 +16,6 @@
 #include "preempt.h"
 #include "util.h"
 
-#define FILES_MIN 512 /* descriptors that all probes take while they load, and some to spare */
-
 /* Why PROBE does not take backend B. */
 static void note_why(struct tracer *t, unsigned int probe, enum backend b, const char *why)
 {
@@ -155,7 +153,7 @@ static int refusal(void)
 	struct rlimit limit = {};
 
 	getrlimit(RLIMIT_NOFILE, &limit);
-	return limit.rlim_cur < FILES_MIN ? -EMFILE : -EOPNOTSUPP;
+	return limit.rlim_cur < TRACER_FILES ? -EMFILE : -EOPNOTSUPP;
 }
 
 /* Load the probes of MASK for the best backend that loads, from place PLACE of the order on. 0 or -errno. */

@@ -6,6 +6,7 @@
 #include "tracer.h"
 
 #define TRACER_RING_RESERVE 8 /* the part of a ring that is for rare records: its last 1/8 */
+#define TRACER_FILES 512 /* descriptors that all probes take, beside the rings', and some to spare */
 
 /* Put "WHAT: text of R" into t->error; returns R. */
 int tracer_fail(struct tracer *t, int r, const char *what);

@@ -73,6 +73,9 @@ int util_create_at(int dirfd, const char *name, int flags);
 /* asprintf that returns NULL when memory is out. */
 char *util_fmt(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Our limit of open files: as far as the hard one allows. */
+void util_raise_open_files(void);
+
 /* A pidfd (close-on-exec) for PID, or -errno. */
 int util_pidfd_open(pid_t pid);
 

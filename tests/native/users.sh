@@ -34,9 +34,9 @@ ran() {
 }
 
 umask 027
-ulimit -n 512
+ulimit -n 1000
 capabilities=$(sed -n 's/^CapEff:[[:blank:]]*//p' /proc/self/status)
-ours=$(printf '%s\n0027\n512\n' "$TMPDIR"; grep -E '^(NoNewPrivs|CapEff|CapAmb|SigIgn|SigBlk):' /proc/self/status)
+ours=$(printf '%s\n0027\n1000\n' "$TMPDIR"; grep -E '^(NoNewPrivs|CapEff|CapAmb|SigIgn|SigBlk):' /proc/self/status)
 
 trace -- sh job >out || fail "status $?"
 ran root 0 "0 $(id -G)" "${USER-} $HOME"
