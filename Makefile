@@ -61,7 +61,7 @@ $(B)/dltraced: $(OBJ)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # Skeletons first: which object needs which is known only once dependencies have been generated.
-$(B)/obj/%.o: src/%.c | $(SKELS)
+$(B)/obj/%.o: src/%.c | $(SKELS) $(B)/core_types.h
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
@@ -82,6 +82,14 @@ $(B)/bpf/%.bpf.o: bpf/%.bpf.c | $(B)/vmlinux.h
 $(B)/%.skel.h: $(B)/bpf/%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@
+
+# The names of structs, unions and enums in the objects' BTF, without flavours: see src/kernel_btf.h.
+$(B)/core_types.h: $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.bpf.o)
+	$(call say,TYPES,$@)
+	$(Q)for o in $^; do $(BPFTOOL) btf dump file $$o || exit 1; done | LC_ALL=C awk -F"'" ' \
+		/^\[[0-9]+\] (STRUCT|UNION|ENUM|ENUM64) / && $$2 != "(anon)" { sub(/___.*/, "", $$2); print $$2 }' | \
+		LC_ALL=C sort -u | awk 'BEGIN { print "static const char *const core_types[] = {" } \
+		{ print "\t\"" $$0 "\"," } END { print "};" }' >$@
 
 # --- tests ---------------------------------------------------------------------------------------
 $(B)/workloads/%: tests/workloads/%.c

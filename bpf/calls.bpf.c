@@ -106,7 +106,7 @@ static __always_inline int call_begin(void *ctx, long nr, const void *args, enum
 	if (in == ARGS_IN_REGS)
 		call_args(call->args, args);
 	else if (in == ARGS_UNTYPED)
-		call_args_of(call->args, KCAST(struct pt_regs, args));
+		call_args_of(call->args, KCAST(pt_regs, args));
 	else
 		for (i = 0; i < 6; i++) /* volatile: the verifier wants each as context plus constant */
 			call->args[i] = ((const volatile __u64 *)args)[2 + i];
@@ -181,7 +181,7 @@ int fentry_enter_opaque(void *ctx)
 {
 	struct task_struct *task = task_current();
 	__u64 top = (__u64)KLOAD(task, stack) + THREAD_SIZE;
-	const struct pt_regs *regs = KCAST(struct pt_regs, top - sizeof(*regs));
+	const struct pt_regs *regs = KCAST(pt_regs, top - sizeof(*regs));
 
 	return call_begin(ctx, KLOAD(regs, CALL_NR), regs, ARGS_UNTYPED);
 }
@@ -196,7 +196,7 @@ int fexit_exit(void *ctx)
 SEC("kprobe")
 int kprobe_enter(struct pt_regs *ctx)
 {
-	const struct pt_regs *regs = KCAST(struct pt_regs, PT_REGS_PARM1(ctx));
+	const struct pt_regs *regs = KCAST(pt_regs, PT_REGS_PARM1(ctx));
 
 	return call_begin(ctx, KLOAD(regs, CALL_NR), regs, ARGS_UNTYPED);
 }

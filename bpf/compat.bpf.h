@@ -69,22 +69,26 @@ static __always_inline void cpu_release(void)
 		v_;                                                                                 \
 	})
 
-/* A pointer that came out of a probe read or a map, to be read by KLOAD. */
-#define KCAST(type, addr)                                                                           \
+/*
+ * A pointer that came out of a probe read or a map, to be read by KLOAD: a struct NAME of the
+ * DLT_CAST_TYPES. KCAST_AS: our own view of it.
+ */
+#define KCAST_AS(name, view, addr)                                                                  \
 	({                                                                                          \
 		void *a_ = (void *)(addr);                                                          \
-		type *c_ = a_;                                                                      \
+		struct view *c_ = a_;                                                               \
 		if (dlt_cfg.direct)                                                                 \
-			c_ = bpf_rdonly_cast(a_, bpf_core_type_id_kernel(type));                    \
+			c_ = bpf_rdonly_cast(a_, dlt_cfg.ids.name);                                 \
 		c_;                                                                                 \
 	})
+#define KCAST(name, addr) KCAST_AS(name, name, addr)
 
 /* bpf_get_current_task_btf came in 5.11 (commit 3ca1032ab7ab). */
 static __always_inline struct task_struct *task_current(void)
 {
 	/* cast although typed: each load through a trusted pointer makes the verifier search all BTF */
 	if (dlt_cfg.direct)
-		return KCAST(struct task_struct, bpf_get_current_task_btf());
+		return KCAST(task_struct, bpf_get_current_task_btf());
 	return (struct task_struct *)bpf_get_current_task();
 }
 

@@ -71,7 +71,7 @@ static __always_inline struct file *file_of_fd(struct task_struct *task, __u64 f
 		return NULL;
 	fds = KLOAD(fdt, fd);
 	bpf_core_read(&file, sizeof(file), fds + fd);
-	return file ? KCAST(struct file, file) : NULL;
+	return file ? KCAST(file, file) : NULL;
 }
 
 /* A stand-in for the generation where one inode serves many: a hash of the name's first bytes. */
@@ -140,12 +140,12 @@ __noinline int path_step(void)
 		return 1;
 	if (s->dentry == s->root_dentry && s->mnt == s->root_mnt)
 		return 1;
-	d = KCAST(struct dentry, s->dentry);
-	m = KCAST(struct vfsmount, s->mnt);
+	d = KCAST(dentry, s->dentry);
+	m = KCAST(vfsmount, s->mnt);
 	parent = KLOAD(d, d_parent);
 	mnt_root = KLOAD(m, mnt_root);
 	if (d == mnt_root || d == parent) {
-		mount = KCAST(struct mount, s->mnt - bpf_core_field_offset(struct mount, mnt));
+		mount = KCAST(mount, s->mnt - bpf_core_field_offset(struct mount, mnt));
 		up = KLOAD(mount, mnt_parent);
 		if (d != mnt_root || up == mount) {
 			/* a root that is not the process's: a file of the kernel's own, or out of reach */

@@ -243,7 +243,7 @@ static __always_inline void close_look(struct dlt_uring_req *req)
 	struct file *file;
 
 	if (req->file_slot)
-		file = ring_file(KCAST(struct io_ring_ctx___dlt, req->ctx), req->file_slot - 1);
+		file = ring_file(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, req->ctx), req->file_slot - 1);
 	else
 		file = file_of_fd(task, (__u32)req->fd);
 	if (file)
@@ -331,7 +331,7 @@ static __always_inline struct file *request_file(struct dlt_uring_req *req, stru
 	struct file *file = kiocb ? KLOAD(kiocb, file) : NULL;
 
 	if (file)
-		return KCAST(struct file, file);
+		return KCAST(file, file);
 	return req->flags & DLT_URING_FIXED ? NULL : file_of_fd(task, (__u32)req->fd);
 }
 
@@ -373,7 +373,7 @@ static __noinline int splice_done(struct dlt_uring_req *req, struct io_kiocb___d
 	__s64 at;
 
 	if (fixed)
-		file = ring_file(KCAST(struct io_ring_ctx___dlt, req->ctx), (__u32)call->args[0]);
+		file = ring_file(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, req->ctx), (__u32)call->args[0]);
 	else
 		file = file_of_fd(task, (__u32)call->args[0]);
 	at = call->args[1];
@@ -502,7 +502,7 @@ static __noinline int open_done(struct dlt_uring_req *req, struct io_kiocb___dlt
 	rec = (struct dlt_open *)s->rec;
 	rec->ret = res;
 	if (res >= 0 && req->file_slot)
-		file = ring_file(KCAST(struct io_ring_ctx___dlt, req->ctx),
+		file = ring_file(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, req->ctx),
 				 req->file_slot == ~0U ? (__u32)res : req->file_slot - 1);
 	else if (res >= 0)
 		file = file_of_fd(task, res);
@@ -558,7 +558,7 @@ static __noinline int create_del_done(struct dlt_uring_req *req, struct io_kiocb
 __noinline int request_row(__u64 key, __u64 res, __u32 alive)
 {
 	struct dlt_uring_req *req = bpf_map_lookup_elem(&requests, &key);
-	struct io_kiocb___dlt *kiocb = alive ? KCAST(struct io_kiocb___dlt, key) : NULL;
+	struct io_kiocb___dlt *kiocb = alive ? KCAST_AS(io_kiocb, io_kiocb___dlt, key) : NULL;
 
 	if (!req)
 		return 0;
@@ -636,7 +636,7 @@ static __noinline int refused(__u64 ctx, __u64 user_data, __s64 res)
 	__u64 key = ctx + 1; /* no request's address */
 
 	if (res >= 0 || !target_has(tgid) || stopping() ||
-	    !sqe_fetched(KCAST(struct io_ring_ctx___dlt, ctx), &sqe, &head) || sqe.user_data != user_data)
+	    !sqe_fetched(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, ctx), &sqe, &head) || sqe.user_data != user_data)
 		return 0;
 	last = bpf_map_lookup_elem(&fetched, &ctx);
 	if (last && *last == head)
@@ -673,7 +673,7 @@ static __always_inline int completed(__u64 ctx, __u64 key, __u64 user_data, __s3
 /* The kernel has taken or refused the entry of KEY. */
 static __always_inline int request_start(__u64 key)
 {
-	struct io_kiocb___dlt *kiocb = KCAST(struct io_kiocb___dlt, key);
+	struct io_kiocb___dlt *kiocb = KCAST_AS(io_kiocb, io_kiocb___dlt, key);
 	__u64 ctx = (__u64)KLOAD(kiocb, ctx), user_data = kiocb_user_data(kiocb);
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32, head;
 	struct dlt_uring_req *req;
@@ -681,7 +681,7 @@ static __always_inline int request_start(__u64 key)
 
 	if (!target_has(tgid) || stopping())
 		return 0;
-	if (!sqe_fetched(KCAST(struct io_ring_ctx___dlt, ctx), &sqe, &head) || sqe.user_data != user_data)
+	if (!sqe_fetched(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, ctx), &sqe, &head) || sqe.user_data != user_data)
 		return 0; /* its file operations, if it is one, are not known: see docs/design.md */
 	request_replaced(key);
 	req = request_begin(key, ctx, &sqe);
@@ -696,7 +696,7 @@ static __always_inline int request_start(__u64 key)
 }
 
 /* Is it request KEY whose completion has USER_DATA and RES? Then it is done. */
-static __always_inline bool overflowed_is(__u64 key, __u64 user_data, __s32 res)
+static __noinline bool overflowed_is(__u64 key, __u64 user_data, __s32 res)
 {
 	struct dlt_uring_req *req = bpf_map_lookup_elem(&requests, &key);
 
@@ -707,6 +707,20 @@ static __always_inline bool overflowed_is(__u64 key, __u64 user_data, __s32 res)
 		user_data_remove(key, req->ctx, user_data);
 	request_done(key, res, false);
 	return true;
+}
+
+/*
+ * Look at some requests of the list from NODE on. The next one to look at, 0: found, or no more. A
+ * global function: verified once, not at each step.
+ */
+__noinline __u64 overflowed_among(__u64 node, __u64 user_data, __s32 res)
+{
+	for (int i = 0; i < COMPL_REQS_AT_ONCE && node; i++) {
+		if (overflowed_is(node - bpf_core_field_offset(struct io_kiocb___v5_16, comp_list), user_data, res))
+			return 0;
+		bpf_probe_read_kernel(&node, sizeof(node), (void *)node);
+	}
+	return node;
 }
 
 /*
@@ -721,13 +735,9 @@ static __always_inline int overflowed(__u64 ctx, __u64 user_data, __s32 res)
 		return 0;
 	if (key)
 		return overflowed_is(key, user_data, res);
-	node = compl_reqs_first(KCAST(struct io_ring_ctx___dlt, ctx));
-	for (int i = 0; i < COMPL_REQS_MAX && node; i++) {
-		key = node - bpf_core_field_offset(struct io_kiocb___v5_16, comp_list);
-		if (overflowed_is(key, user_data, res))
-			return 0;
-		bpf_probe_read_kernel(&node, sizeof(node), (void *)node);
-	}
+	node = compl_reqs_first(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, ctx));
+	for (int i = 0; i < COMPL_REQS_MAX / COMPL_REQS_AT_ONCE && node; i++)
+		node = overflowed_among(node, user_data, res);
 	return 0;
 }
 

@@ -100,8 +100,8 @@ struct io_kiocb___v5_18 {
 /* The program's own name for the request: in a struct with its result since 5.19 (commit cef216fc32d7). */
 static __always_inline __u64 kiocb_user_data(struct io_kiocb___dlt *kiocb)
 {
-	struct io_kiocb___v5_19 *with_cqe = KCAST(struct io_kiocb___v5_19, kiocb);
-	struct io_kiocb___v5_18 *before = KCAST(struct io_kiocb___v5_18, kiocb);
+	struct io_kiocb___v5_19 *with_cqe = KCAST_AS(io_kiocb, io_kiocb___v5_19, kiocb);
+	struct io_kiocb___v5_18 *before = KCAST_AS(io_kiocb, io_kiocb___v5_18, kiocb);
 
 	if (bpf_core_field_exists(with_cqe->cqe))
 		return KLOAD(with_cqe, cqe.user_data);
@@ -110,7 +110,7 @@ static __always_inline __u64 kiocb_user_data(struct io_kiocb___dlt *kiocb)
 
 static __always_inline __s32 kiocb_res(__u64 kiocb)
 {
-	struct io_kiocb___v5_19 *with_cqe = KCAST(struct io_kiocb___v5_19, kiocb);
+	struct io_kiocb___v5_19 *with_cqe = KCAST_AS(io_kiocb, io_kiocb___v5_19, kiocb);
 
 	return bpf_core_field_exists(with_cqe->cqe) ? KLOAD(with_cqe, cqe.res) : 0;
 }
@@ -128,8 +128,8 @@ struct io_kiocb___v6_13 {
 
 static __always_inline struct task_struct *kiocb_task(struct io_kiocb___dlt *kiocb)
 {
-	struct io_kiocb___v6_13 *with_tctx = KCAST(struct io_kiocb___v6_13, kiocb);
-	struct io_kiocb___v6_12 *before = KCAST(struct io_kiocb___v6_12, kiocb);
+	struct io_kiocb___v6_13 *with_tctx = KCAST_AS(io_kiocb, io_kiocb___v6_13, kiocb);
+	struct io_kiocb___v6_12 *before = KCAST_AS(io_kiocb, io_kiocb___v6_12, kiocb);
 	struct io_uring_task___v6_13 *tctx;
 	struct task_struct *task;
 
@@ -141,7 +141,7 @@ static __always_inline struct task_struct *kiocb_task(struct io_kiocb___dlt *kio
 	} else {
 		task = KLOAD(before, task);
 	}
-	return task ? KCAST(struct task_struct, task) : NULL;
+	return task ? KCAST(task_struct, task) : NULL;
 }
 
 /* The requests that are done and not posted yet are a list since 5.16 (commit f5ed3bcd5b11). */
@@ -149,6 +149,7 @@ struct io_kiocb___v5_16 {
 	struct io_wq_work_node___dlt comp_list;
 } KERNEL_TYPE;
 #define COMPL_REQS_MAX 256
+#define COMPL_REQS_AT_ONCE 16
 
 static __always_inline bool compl_reqs_known(void)
 {
@@ -183,7 +184,7 @@ struct task_struct___v5_17 {
 /* The request that the current task works on as a worker, 0: it is none. */
 static __always_inline __u64 worker_request(struct task_struct *task)
 {
-	struct task_struct___v5_17 *with_worker = KCAST(struct task_struct___v5_17, task);
+	struct task_struct___v5_17 *with_worker = KCAST_AS(task_struct, task_struct___v5_17, task);
 	struct io_worker___dlt *worker;
 	__u64 work = 0;
 
@@ -227,8 +228,8 @@ struct io_ring_ctx___v6_13 {
 
 static __noinline struct file *ring_file(struct io_ring_ctx___dlt *ring, __u32 slot)
 {
-	struct io_ring_ctx___v6_13 *with_nodes = KCAST(struct io_ring_ctx___v6_13, ring);
-	struct io_ring_ctx___v6_12 *before = KCAST(struct io_ring_ctx___v6_12, ring);
+	struct io_ring_ctx___v6_13 *with_nodes = KCAST_AS(io_ring_ctx, io_ring_ctx___v6_13, ring);
+	struct io_ring_ctx___v6_12 *before = KCAST_AS(io_ring_ctx, io_ring_ctx___v6_12, ring);
 	struct io_rsrc_node___v6_13 **nodes, *node = NULL;
 	struct io_fixed_file___v6_12 *files;
 	unsigned long ptr = 0;
@@ -248,7 +249,7 @@ static __noinline struct file *ring_file(struct io_ring_ctx___dlt *ring, __u32 s
 				      (char *)files + slot * bpf_core_type_size(struct io_fixed_file___v6_12));
 	}
 	ptr &= ~FILE_PTR_FLAGS;
-	return ptr ? KCAST(struct file, ptr) : NULL;
+	return ptr ? KCAST(file, ptr) : NULL;
 }
 
 /*

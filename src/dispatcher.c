@@ -10,6 +10,7 @@
 
 #include "calls.skel.h"
 #include "log.h"
+#include "probes/skel.h"
 #include "util.h"
 
 static const struct backend_kind *kind_of(const struct dispatcher *d)
@@ -24,11 +25,12 @@ static int fail(struct dispatcher *d, int r, const char *what)
 }
 
 void dispatcher_init(struct dispatcher *d, unsigned int number, enum backend backend, int proto,
-		     const struct call_func *funcs, const struct dlt_config *cfg, const struct btf *btf, bool enrich)
+		     const struct call_func *funcs, const struct dlt_config *cfg, const struct kernel_btf *kernel,
+		     bool enrich)
 {
 	*d = (struct dispatcher){
 		.number = number, .backend = backend, .proto = proto, .funcs = funcs, .cfg = *cfg,
-		.btf = btf, .enrich = enrich,
+		.kernel = kernel, .enrich = enrich,
 	};
 	for (unsigned int nr = 0; proto && nr < DLT_SYSCALLS; nr++)
 		d->opaque |= funcs[nr].name[0] && funcs[nr].proto == proto && funcs[nr].opaque;
@@ -131,7 +133,7 @@ static int object_load(struct dispatcher *d, unsigned int probe, const struct dl
 		       const char *func, bool enrich, dispatcher_share_fn share, void *ctx)
 {
 	struct probe_object *o = &d->objects[probe];
-	int r = probes[probe]->open(o, cfg, d->btf);
+	int r = probes[probe]->open(o, cfg, d->kernel);
 
 	if (!r)
 		r = handlers_choose(d, probe, func, enrich);
@@ -336,7 +338,7 @@ int dispatcher_load(struct dispatcher *d, dispatcher_share_fn share, void *ctx)
 {
 	int r;
 
-	d->skel = calls_bpf__open();
+	d->skel = SKEL_OPEN_ONLY(calls, d->kernel);
 	if (!d->skel)
 		return fail(d, -errno, "dispatcher of system calls");
 	d->skel->rodata->dlt_cfg = d->cfg;

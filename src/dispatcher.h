@@ -46,7 +46,7 @@ struct dispatcher {
 	bool enrich; /* with the probes' fentry and fexit programs on functions inside the calls */
 	const struct call_func *funcs; /* DLT_SYSCALLS of them */
 	struct dlt_config cfg;
-	const struct btf *btf; /* the kernel's */
+	const struct kernel_btf *kernel;
 	struct calls_bpf *skel;
 	uint32_t probes; /* whose calls it serves */
 	struct probe_object objects[DLT_PROBES];
@@ -59,7 +59,8 @@ struct dispatcher {
 typedef int (*dispatcher_share_fn)(void *ctx, struct bpf_object *obj);
 
 void dispatcher_init(struct dispatcher *d, unsigned int number, enum backend backend, int proto,
-		     const struct call_func *funcs, const struct dlt_config *cfg, const struct btf *btf, bool enrich);
+		     const struct call_func *funcs, const struct dlt_config *cfg, const struct kernel_btf *kernel,
+		     bool enrich);
 
 /* Does it serve CALL? By function: if the kernel has it, with this prototype. */
 bool dispatcher_takes(const struct dispatcher *d, const struct probe_call *call);

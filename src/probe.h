@@ -14,8 +14,8 @@
 
 struct bpf_object;
 struct bpf_object_skeleton;
-struct btf;
 struct decode;
+struct kernel_btf;
 
 /* One system call of a probe. */
 struct probe_call {
@@ -54,7 +54,7 @@ struct probe {
 	 * Open the skeleton with CFG in its constants and, where hooks differ between kernels (BTF),
 	 * choose programs (bpf_program__set_autoload). 0 or -errno. NULL: no BPF object.
 	 */
-	int (*open)(struct probe_object *o, const struct dlt_config *cfg, const struct btf *btf);
+	int (*open)(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel);
 	/* Turn one record into rows when that is not one row by the table. */
 	void (*decode)(struct decode *d, const struct dlt_hdr *rec);
 	/*

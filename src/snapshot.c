@@ -5,9 +5,11 @@
 #include <stdint.h>
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "dlt/snapshot.h"
+#include "probes/skel.h"
 #include "snapshot.skel.h"
 #include "tracer.h"
 #include "util.h"
@@ -29,7 +31,7 @@ static int configure(struct snapshot_bpf *skel, const struct tracer *t)
 	skel->rodata->page_shift = (uint32_t)__builtin_ctzl(page);
 	bpf_program__set_autoload(skel->progs.snapshot_file, files);
 	/* iter/task_vma came in 5.12 */
-	mappings = mappings && libbpf_find_vmlinux_btf_id("task_vma", BPF_TRACE_ITER) > 0;
+	mappings = mappings && btf__find_by_name_kind(t->kernel.btf, "bpf_iter_task_vma", BTF_KIND_FUNC) > 0;
 	bpf_program__set_autoload(skel->progs.snapshot_vma, mappings);
 	/* a buffer of its own, one for all CPUs: see bpf/snapshot.bpf.c */
 	return bpf_map__set_type(skel->maps.dlt_scratch, BPF_MAP_TYPE_ARRAY);
@@ -43,7 +45,7 @@ int snapshot_open(struct snapshot **ret, struct tracer *t)
 	if (!s)
 		return -ENOMEM;
 	s->tracer = t;
-	s->skel = snapshot_bpf__open();
+	s->skel = SKEL_OPEN_ONLY(snapshot, &t->kernel);
 	r = s->skel ? configure(s->skel, t) : -errno;
 	if (!r)
 		r = tracer_share_maps(t, s->skel->obj, 1U << TRACER_SCRATCH);

@@ -74,7 +74,7 @@ static void object_free(struct probe_object *o)
 static int object_try(struct tracer *t, unsigned int probe, const struct dlt_config *cfg)
 {
 	struct probe_object *o = &t->objects[probe];
-	int r = probes[probe]->open(o, cfg, t->btf);
+	int r = probes[probe]->open(o, cfg, &t->kernel);
 
 	/* what pids puts together is not for a preempting handler's use */
 	if (!r)
@@ -198,9 +198,9 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 	libbpf_set_print(libbpf_log);
 	setrlimit(RLIMIT_MEMLOCK, &unlimited); /* what BPF memory counts against before 5.11 */
 
-	t->btf = btf__load_vmlinux_btf();
-	if (!t->btf)
-		return tracer_fail(t, -errno, "the kernel's BTF");
+	r = kernel_btf_load(&t->kernel);
+	if (r < 0)
+		return tracer_fail(t, r, "the kernel's BTF");
 	t->best_effort = o->best_effort;
 	t->probes = o->probes;
 	t->loaded = o->probes | 1U << DLT_pids;
@@ -217,8 +217,10 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 		.no_args = o->no_args,
 		.cgroups = o->cgroups || o->new_containers,
 		.new_containers = o->new_containers,
-		.direct = btf__find_by_name_kind(t->btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0,
-		.hold = btf__find_by_name_kind(t->btf, "bpf_preempt_disable", BTF_KIND_FUNC) > 0 &&
+		.ids = t->kernel.ids,
+		.direct = t->kernel.ids_known &&
+			btf__find_by_name_kind(t->kernel.btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0,
+		.hold = btf__find_by_name_kind(t->kernel.btf, "bpf_preempt_disable", BTF_KIND_FUNC) > 0 &&
 			preempt_is_possible(),
 		.n_disks = o->n_disks,
 	};
@@ -330,7 +332,7 @@ void tracer_free(struct tracer *t)
 	}
 	for (unsigned int b = 0; b < BACKENDS; b++)
 		free(t->cannot[b]);
-	btf__free(t->btf);
+	kernel_btf_free(&t->kernel);
 	free(t->funcs);
 	tracer_maps_free(t);
 	memset(t, 0, sizeof(*t));

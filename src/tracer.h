@@ -16,11 +16,11 @@
 #include "dispatcher.h"
 #include "dlt/dlt.h"
 #include "dlt/pids.h"
+#include "kernel_btf.h"
 #include "probe.h"
 #include "ring.h"
 
 struct bpf_link;
-struct btf;
 struct uring;
 
 #define TRACER_LINKS_MAX 64
@@ -49,7 +49,7 @@ struct tracer {
 	size_t targets_bytes;
 	struct dlt_call *calls;
 	size_t calls_bytes;
-	struct btf *btf; /* the kernel's */
+	struct kernel_btf kernel;
 	struct probe_object objects[DLT_PROBES]; /* of probes with hooks of their own */
 	struct bpf_link *links[TRACER_LINKS_MAX];
 	unsigned int n_links;

@@ -81,7 +81,7 @@ static void dispatcher_make(struct tracer *t, enum backend b, int proto, unsigne
 		note_why_all(t, *mask, b, "too many ways at once");
 		failed = *mask;
 	} else {
-		dispatcher_init(d, ++t->n_dispatchers, b, proto, t->funcs, &t->cfg, t->btf, t->enrich);
+		dispatcher_init(d, ++t->n_dispatchers, b, proto, t->funcs, &t->cfg, &t->kernel, t->enrich);
 		for (unsigned int p = 1; p < DLT_PROBES; p++)
 			if (*mask >> p & 1 && takes_some(d, p))
 				l.probes[l.n++] = p;
@@ -141,7 +141,7 @@ static const char *backend_refused(struct tracer *t, enum backend b)
 {
 	char why[256];
 
-	if (!(t->tried >> b & 1) && backend_try(b, t->btf, why, sizeof(why)) < 0)
+	if (!(t->tried >> b & 1) && backend_try(b, t->kernel.btf, why, sizeof(why)) < 0)
 		t->cannot[b] = strdup(why);
 	t->tried |= 1U << b;
 	return t->cannot[b];
@@ -205,7 +205,7 @@ static bool proto_is_opaque(const struct btf *btf, int proto)
 int tracer_calls_find(struct tracer *t)
 {
 	const char *names[DLT_SYSCALLS] = {};
-	unsigned int n = btf__type_cnt(t->btf);
+	unsigned int n = btf__type_cnt(t->kernel.btf);
 
 	t->funcs = calloc(DLT_SYSCALLS, sizeof(*t->funcs));
 	if (!t->funcs)
@@ -218,8 +218,8 @@ int tracer_calls_find(struct tracer *t)
 				names[call->nr] = call->func ? call->func : call->name;
 		}
 	for (unsigned int id = 1; id < n; id++) {
-		const struct btf_type *type = btf__type_by_id(t->btf, id);
-		const char *name = btf_is_func(type) ? btf__name_by_offset(t->btf, type->name_off) : "";
+		const struct btf_type *type = btf__type_by_id(t->kernel.btf, id);
+		const char *name = btf_is_func(type) ? btf__name_by_offset(t->kernel.btf, type->name_off) : "";
 		const char *stem = name;
 
 		if (!strncmp(name, BACKEND_FUNC_PREFIX, strlen(BACKEND_FUNC_PREFIX)))
@@ -234,7 +234,7 @@ int tracer_calls_find(struct tracer *t)
 			snprintf(f->name, sizeof(f->name), "%s", name);
 			f->id = (int)id;
 			f->proto = (int)type->type;
-			f->opaque = proto_is_opaque(t->btf, f->proto);
+			f->opaque = proto_is_opaque(t->kernel.btf, f->proto);
 		}
 	}
 	return 0;

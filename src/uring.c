@@ -16,6 +16,7 @@
 #include "dlt/sync.h"
 #include "dlt/vfs_rw.h"
 #include "io_uring.skel.h"
+#include "probes/skel.h"
 #include "running.h"
 #include "tracer_impl.h"
 #include "util.h"
@@ -156,7 +157,7 @@ static int configure(struct uring *u, struct tracer *t, bool hold)
 	const struct btf_type *start;
 	struct dlt_uring_kernel k;
 	bool typed = typed_hooks(t);
-	int r = kernel_look(t->btf, &k, &start);
+	int r = kernel_look(t->kernel.btf, &k, &start);
 
 	if (r < 0)
 		return r;
@@ -168,7 +169,7 @@ static int configure(struct uring *u, struct tracer *t, bool hold)
 	for (size_t i = 0; i < ARRAY_SIZE(hooks); i++) {
 		const struct hook_names *h = &hooks[i];
 		/* where completions name no request these do not either, or are told of by completions */
-		bool there = btf_tp_proto(t->btf, h->tp) && (k.done_req || i == HOOK_COMPLETE || i >= HOOK_SUBMIT);
+		bool there = btf_tp_proto(t->kernel.btf, h->tp) && (k.done_req || i == HOOK_COMPLETE || i >= HOOK_SUBMIT);
 
 		bpf_program__set_autoload(prog_find(skel, "btf", h->name), there && typed);
 		bpf_program__set_autoload(prog_find(skel, "tp", h->name), there && !typed);
@@ -182,7 +183,7 @@ static int load(struct uring *u, struct tracer *t, bool hold)
 {
 	int r;
 
-	u->skel = io_uring_bpf__open();
+	u->skel = SKEL_OPEN_ONLY(io_uring, &t->kernel);
 	if (!u->skel)
 		return -errno;
 	r = configure(u, t, hold);

@@ -133,6 +133,17 @@ struct dlt_shared {
 #define DLT_PERF_TP 1
 #define DLT_PERF_KPROBE 2
 
+/* The kernel's structs that programs cast numbers to. */
+#define DLT_CAST_TYPES(X)                                                                           \
+	X(dentry) X(file) X(io_kiocb) X(io_ring_ctx) X(mount) X(pt_regs) X(task_struct) X(vfsmount)
+
+/* Their ids in its BTF. */
+struct dlt_type_ids {
+#define X(name) __u32 name;
+	DLT_CAST_TYPES(X)
+#undef X
+};
+
 /* Read-only configuration of every object, set before load. */
 struct dlt_config {
 	__u32 n_rings;
@@ -143,8 +154,9 @@ struct dlt_config {
 	__u32 max_tgid; /* the target map has room for those below */
 	__u32 n_disks;	/* 0: all */
 	__u32 disks[DLT_MAX_DISKS]; /* dev_t of whole disks, major << 20 | minor */
+	struct dlt_type_ids ids;
 	__u8 all;	    /* every process but ourselves */
-	__u8 direct;	    /* bpf_rdonly_cast and bpf_get_current_task_btf are there */
+	__u8 direct;	    /* bpf_rdonly_cast and bpf_get_current_task_btf can be used */
 	__u8 no_args;
 	__u8 cgroups; /* targets given by cgroup */
 	__u8 new_containers;
@@ -160,6 +172,6 @@ DLT_ASSERT_SIZE(dlt_file_id, 16);
 DLT_ASSERT_SIZE(dlt_file, 56);
 DLT_ASSERT_SIZE(dlt_call, 96);
 DLT_ASSERT_SIZE(dlt_callinfo, 4);
-DLT_ASSERT_SIZE(dlt_config, 28 + 4 * DLT_MAX_DISKS + 8);
+DLT_ASSERT_SIZE(dlt_config, 28 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + 8);
 
 #endif

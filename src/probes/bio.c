@@ -125,19 +125,19 @@ struct dlt_bio_kernel bio_kernel_of(const struct btf *btf)
 	return k;
 }
 
-static int bio_open(struct probe_object *o, const struct dlt_config *cfg, const struct btf *btf)
+static int bio_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	struct dlt_bio_kernel kernel = bio_kernel_of(btf);
-	int r = SKEL_OPEN(bio, o, cfg);
+	struct dlt_bio_kernel look = bio_kernel_of(kernel->btf);
+	int r = SKEL_OPEN(bio, o, cfg, kernel);
 	struct bio_bpf *skel;
 
 	if (r < 0)
 		return r;
 	skel = o->owner;
-	skel->rodata->kernel = kernel;
-	bpf_program__set_autoload(skel->progs.bio_start, kernel.has_io_start);
-	bpf_program__set_autoload(skel->progs.bio_getrq, !kernel.has_io_start);
-	bpf_map__set_autocreate(skel->maps.queued, !kernel.has_io_start);
+	skel->rodata->kernel = look;
+	bpf_program__set_autoload(skel->progs.bio_start, look.has_io_start);
+	bpf_program__set_autoload(skel->progs.bio_getrq, !look.has_io_start);
+	bpf_map__set_autocreate(skel->maps.queued, !look.has_io_start);
 	return 0;
 }
 

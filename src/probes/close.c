@@ -27,9 +27,9 @@ static const struct probe_call calls[] = {
 	{ "io_uring:close", -1 },
 };
 
-static int close_open(struct probe_object *o, const struct dlt_config *cfg, const struct btf *btf)
+static int close_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	return SKEL_OPEN(close, o, cfg);
+	return SKEL_OPEN(close, o, cfg, kernel);
 }
 
 static void running(const struct dlt_call *call, struct dlt_hdr *hdr)

@@ -58,9 +58,9 @@ static const struct probe_call calls[] = {
 	{ "io_uring:unlinkat", -1 },
 };
 
-static int create_del_open(struct probe_object *o, const struct dlt_config *cfg, const struct btf *btf)
+static int create_del_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	return SKEL_OPEN(create_del, o, cfg);
+	return SKEL_OPEN(create_del, o, cfg, kernel);
 }
 
 static size_t abs_path(const struct dlt_create_del *rec, unsigned int i, char *dst)

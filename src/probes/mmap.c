@@ -63,9 +63,9 @@ static const struct probe_call calls[] = {
 };
 _Static_assert(ARRAY_SIZE(calls) - 1 == DLT_MMAP_SNAPSHOT, "the BPF side knows this number");
 
-static int mmap_open(struct probe_object *o, const struct dlt_config *cfg, const struct btf *btf)
+static int mmap_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	return SKEL_OPEN(mmap, o, cfg);
+	return SKEL_OPEN(mmap, o, cfg, kernel);
 }
 
 static void running(const struct dlt_call *call, struct dlt_hdr *hdr)

@@ -42,9 +42,9 @@ static const struct probe_call calls[] = {
 };
 _Static_assert(ARRAY_SIZE(calls) - 3 == DLT_OPEN_SNAPSHOT, "the BPF side knows this number");
 
-static int open_open(struct probe_object *o, const struct dlt_config *cfg, const struct btf *btf)
+static int open_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	return SKEL_OPEN(open, o, cfg);
+	return SKEL_OPEN(open, o, cfg, kernel);
 }
 
 /* The row of create_del: PATH as passed, made absolute. */

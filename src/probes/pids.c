@@ -185,10 +185,10 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 	decode_row(d, DLT_pids, &row.rec.hdr);
 }
 
-static int pids_open(struct probe_object *o, const struct dlt_config *cfg, const struct btf *btf)
+static int pids_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
 	bool tp = cfg->perf & DLT_PERF_TP, kprobe = cfg->perf & DLT_PERF_KPROBE;
-	int r = SKEL_OPEN(pids, o, cfg);
+	int r = SKEL_OPEN(pids, o, cfg, kernel);
 	struct pids_bpf *skel = o->owner;
 
 	if (r < 0)

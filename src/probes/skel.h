@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Open the generated skeleton STEM_bpf with CFG in its constants: 0 or -errno. */
+/* Open generated skeletons. */
 #ifndef PROBES_SKEL_H
 #define PROBES_SKEL_H
 
 #include <errno.h>
 
+#include <bpf/libbpf.h>
+
+#include "kernel_btf.h"
 #include "probe.h"
 
-#define SKEL_OPEN(stem, o, cfg)                                                                     \
+/* A struct STEM_bpf to be loaded with KERNEL's excerpt: NULL with errno. */
+#define SKEL_OPEN_ONLY(stem, kernel)                                                                \
 	({                                                                                          \
-		struct stem##_bpf *skel_ = stem##_bpf__open();                                      \
+		LIBBPF_OPTS(bpf_object_open_opts, opts_,                                            \
+			    .btf_custom_path = (kernel)->excerpt[0] ? (kernel)->excerpt : NULL);    \
+		stem##_bpf__open_opts(&opts_);                                                      \
+	})
+
+/* A probe's, with CFG in its constants: 0 or -errno. */
+
+#define SKEL_OPEN(stem, o, cfg, kernel)                                                             \
+	({                                                                                          \
+		struct stem##_bpf *skel_ = SKEL_OPEN_ONLY(stem, kernel);                            \
 		int r_ = skel_ ? 0 : -errno;                                                        \
                                                                                                     \
 		if (skel_) {                                                                        \

@@ -48,9 +48,9 @@ static const struct probe_call calls[] = {
 	{ "io_uring:sync_file_range", -1 },
 };
 
-static int sync_open(struct probe_object *o, const struct dlt_config *cfg, const struct btf *btf)
+static int sync_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	return SKEL_OPEN(sync, o, cfg);
+	return SKEL_OPEN(sync, o, cfg, kernel);
 }
 
 static void decode(struct decode *d, const struct dlt_hdr *hdr)

@@ -85,9 +85,9 @@ static const struct probe_call calls[] = {
 	{ "io_uring:writev_fixed", -1 },
 };
 
-static int vfs_rw_open(struct probe_object *o, const struct dlt_config *cfg, const struct btf *btf)
+static int vfs_rw_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	return SKEL_OPEN(vfs_rw, o, cfg);
+	return SKEL_OPEN(vfs_rw, o, cfg, kernel);
 }
 
 static void decode_one(struct decode *d, const struct dlt_vfs_rw *rec)
