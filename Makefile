@@ -40,6 +40,7 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -
 
 # --- what there is -------------------------------------------------------------------------------
 BPF_SRC   := $(sort $(wildcard bpf/*.bpf.c))
+BPF_OBJ   := $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.bpf.o) $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.probed.bpf.o)
 SKELS     := $(BPF_SRC:bpf/%.bpf.c=$(B)/%.skel.h)
 SRC       := $(sort $(wildcard src/*.c src/probes/*.c))
 OBJ       := $(SRC:src/%.c=$(B)/obj/%.o)
@@ -74,17 +75,30 @@ $(B)/vmlinux.h:
 		"(CONFIG_DEBUG_INFO_BTF=y); set VMLINUX_BTF to that of another kernel to build" >&2; exit 1; }
 	$(Q)$(BPFTOOL) btf dump file $(VMLINUX_BTF) format c >$@
 
-$(B)/bpf/%.bpf.o: bpf/%.bpf.c | $(B)/vmlinux.h
+# Twice, see bpf/compat.bpf.h: 1 for kernels whose verifier takes loads through casts, 0 for the others.
+$(B)/bpf/%.1.o: bpf/%.bpf.c | $(B)/vmlinux.h
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
+	$(Q)$(CLANG) $(BPF_CFLAGS) -DDLT_DIRECT=1 -c -o $@ $<
+$(B)/bpf/%.0.o: bpf/%.bpf.c | $(B)/vmlinux.h
+	$(call say,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -DDLT_DIRECT=0 -c -o $@ $<
 
-$(B)/%.skel.h: $(B)/bpf/%.bpf.o
+# Linked alone: without DWARF, a tenth of the size.
+$(B)/bpf/%.bpf.o: $(B)/bpf/%.1.o
+	$(Q)$(BPFTOOL) gen object $@ $<
+$(B)/bpf/%.probed.bpf.o: $(B)/bpf/%.0.o
+	$(Q)$(BPFTOOL) gen object $@ $<
+
+# One header for both: struct NAME_bpf and NAME_probed_bpf.
+$(B)/%.skel.h: $(B)/bpf/%.bpf.o $(B)/bpf/%.probed.bpf.o
 	$(call say,SKEL,$@)
-	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@ && \
+		$(BPFTOOL) gen skeleton $(B)/bpf/$*.probed.bpf.o name $*_probed_bpf >>$@
 
 # The names of structs, unions and enums in the objects' BTF, without flavours: see src/kernel_btf.h.
-$(B)/core_types.h: $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.bpf.o)
+$(B)/core_types.h: $(BPF_OBJ)
 	$(call say,TYPES,$@)
 	$(Q)for o in $^; do $(BPFTOOL) btf dump file $$o || exit 1; done | LC_ALL=C awk -F"'" ' \
 		/^\[[0-9]+\] (STRUCT|UNION|ENUM|ENUM64) / && $$2 != "(anon)" { sub(/___.*/, "", $$2); print $$2 }' | \
@@ -135,4 +149,4 @@ install: all
 clean:
 	rm -rf build
 
--include $(OBJ:.o=.d) $(UNITS:=.d) $(WORKLOADS:=.d) $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.bpf.d)
+-include $(OBJ:.o=.d) $(UNITS:=.d) $(WORKLOADS:=.d) $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.1.d) $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.0.d)

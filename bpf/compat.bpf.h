@@ -16,6 +16,15 @@
 
 extern const volatile struct dlt_config dlt_cfg;
 
+/*
+ * Each object is compiled twice: with DLT_DIRECT reading the kernel by plain loads through
+ * bpf_rdonly_cast, without it by probe reads. One object with both and a constant to choose by costs
+ * a load of that constant at each read, and the verifier the removal of the other half.
+ */
+#ifndef DLT_DIRECT
+#error "DLT_DIRECT is given by the Makefile: 1 or 0"
+#endif
+
 /* 6.2 (commit a35b9af4ec2c): look at any kernel address as a BTF type, without probe reads. */
 extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
 
@@ -56,13 +65,13 @@ static __always_inline void cpu_release(void)
 	static __always_inline int held_##name(unsigned long long *ctx, ##args)
 
 /*
- * KLOAD(p, field): a field of a kernel object. Where the verifier lets us (dlt_cfg.direct) it is
+ * KLOAD(p, field): a field of a kernel object. Where the verifier lets us (DLT_DIRECT) it is
  * one load, else a probe read; measured a third of the cost over a chain of three.
  */
 #define KLOAD(p, f)                                                                                 \
 	({                                                                                          \
 		typeof(((void)0, (p)->f)) v_; /* an rvalue: without the field's const */            \
-		if (dlt_cfg.direct)                                                                 \
+		if (DLT_DIRECT)                                                                     \
 			v_ = (p)->f;                                                                \
 		else                                                                                \
 			bpf_core_read(&v_, sizeof(v_), &(p)->f);                                    \
@@ -77,7 +86,7 @@ static __always_inline void cpu_release(void)
 	({                                                                                          \
 		void *a_ = (void *)(addr);                                                          \
 		struct view *c_ = a_;                                                               \
-		if (dlt_cfg.direct)                                                                 \
+		if (DLT_DIRECT)                                                                     \
 			c_ = bpf_rdonly_cast(a_, dlt_cfg.ids.name);                                 \
 		c_;                                                                                 \
 	})
@@ -87,7 +96,7 @@ static __always_inline void cpu_release(void)
 static __always_inline struct task_struct *task_current(void)
 {
 	/* cast although typed: each load through a trusted pointer makes the verifier search all BTF */
-	if (dlt_cfg.direct)
+	if (DLT_DIRECT)
 		return KCAST(task_struct, bpf_get_current_task_btf());
 	return (struct task_struct *)bpf_get_current_task();
 }

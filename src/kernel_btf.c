@@ -138,7 +138,7 @@ static void ids_find(struct kernel_btf *k)
 {
 	unsigned int types = btf__type_cnt(k->btf);
 
-	k->ids_known = true;
+	k->casts = btf__find_by_name_kind(k->btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	for (uint32_t id = 1; id < types; id++) {
 		const struct btf_type *t = btf__type_by_id(k->btf, id);
 
@@ -150,7 +150,7 @@ static void ids_find(struct kernel_btf *k)
 			if (strcmp(btf__name_by_offset(k->btf, t->name_off), cast_types[i].name))
 				continue;
 			if (*known)
-				k->ids_known = false;
+				k->casts = false;
 			*known = id;
 		}
 	}

@@ -17,7 +17,7 @@ struct btf;
 struct kernel_btf {
 	struct btf *btf; /* all */
 	struct dlt_type_ids ids; /* 0: this kernel has none */
-	bool ids_known;	/* false: two types have one of the names */
+	bool casts; /* bpf_rdonly_cast is there, and no two types have one of the names */
 	int excerpt_fd;
 	char excerpt[32]; /* path of the excerpt, for btf_custom_path; "": there is none, take all */
 };

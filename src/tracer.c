@@ -218,8 +218,6 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 		.cgroups = o->cgroups || o->new_containers,
 		.new_containers = o->new_containers,
 		.ids = t->kernel.ids,
-		.direct = t->kernel.ids_known &&
-			btf__find_by_name_kind(t->kernel.btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0,
 		.hold = btf__find_by_name_kind(t->kernel.btf, "bpf_preempt_disable", BTF_KIND_FUNC) > 0 &&
 			preempt_is_possible(),
 		.n_disks = o->n_disks,

@@ -156,7 +156,6 @@ struct dlt_config {
 	__u32 disks[DLT_MAX_DISKS]; /* dev_t of whole disks, major << 20 | minor */
 	struct dlt_type_ids ids;
 	__u8 all;	    /* every process but ourselves */
-	__u8 direct;	    /* bpf_rdonly_cast and bpf_get_current_task_btf can be used */
 	__u8 no_args;
 	__u8 cgroups; /* targets given by cgroup */
 	__u8 new_containers;

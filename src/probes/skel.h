@@ -10,12 +10,18 @@
 #include "kernel_btf.h"
 #include "probe.h"
 
-/* A struct STEM_bpf to be loaded with KERNEL's excerpt: NULL with errno. */
+/*
+ * A struct STEM_bpf to be loaded with KERNEL's excerpt: NULL with errno. Compiled twice (see
+ * compat.bpf.h), and both have the same maps, programs and constants.
+ */
 #define SKEL_OPEN_ONLY(stem, kernel)                                                                \
 	({                                                                                          \
 		LIBBPF_OPTS(bpf_object_open_opts, opts_,                                            \
 			    .btf_custom_path = (kernel)->excerpt[0] ? (kernel)->excerpt : NULL);    \
-		stem##_bpf__open_opts(&opts_);                                                      \
+                                                                                                    \
+		_Static_assert(sizeof(struct stem##_bpf) == sizeof(struct stem##_probed_bpf), #stem); \
+		(kernel)->casts ? stem##_bpf__open_opts(&opts_) :                                   \
+				  (struct stem##_bpf *)stem##_probed_bpf__open_opts(&opts_);        \
 	})
 
 /* A probe's, with CFG in its constants: 0 or -errno. */
