@@ -3,6 +3,7 @@
 #   make          build/dltraced            make demo     trace the bundled workload, print the report
 #   make check    all tests                 make unit     unit tests only (no root needed)
 #   make check-vm the tests for other kernels, in QEMU
+#   make bench    what tracing costs, beside other tracers (20 min; ROUNDS=1: 5 min)
 #   make DEBUG=1  ASan and UBSan            make install  PREFIX=/usr/local
 #
 # Knobs: CC, CLANG, BPFTOOL, VMLINUX_BTF (whose BTF vmlinux.h is made from), LIBBPF_STATIC=1, V=1.
@@ -49,10 +50,11 @@ UNIT_SRC  := $(sort $(wildcard tests/unit/test_*.c))
 UNITS     := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 WORK_SRC  := $(sort $(wildcard tests/workloads/*.c))
 WORKLOADS := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%)
+BENCH     := $(addprefix $(B)/bench/,load hooks shim.so)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all workloads unit unit-asan native check check-vm demo deps install clean
+.PHONY: all workloads unit unit-asan native check check-vm bench demo deps install clean
 
 all: $(B)/dltraced
 
@@ -111,7 +113,7 @@ $(B)/workloads/%: tests/workloads/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE $(CFLAGS) -MMD -MP -o $@ $< -lpthread
 
-workloads: $(WORKLOADS)
+workloads: $(WORKLOADS) $(BENCH)
 
 $(B)/tests/%: tests/unit/%.c $(LIB_OBJ)
 	$(call say,CC,$@)
@@ -133,6 +135,35 @@ check-vm: all workloads
 check: deps
 	$(Q)tests/check
 
+# --- benchmark -----------------------------------------------------------------------------------
+$(B)/bench/load: tests/bench/load.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE $(CFLAGS) -MMD -MP \
+		-o $@ $< -lpthread
+
+$(B)/bench/shim.so: tests/bench/peers/shim.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE $(CFLAGS) -shared -fPIC -o $@ $< -ldl
+
+$(B)/bench/%.bpf.o: tests/bench/%.bpf.c | $(B)/vmlinux.h
+	$(call say,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
+
+$(B)/bench/%.skel.h: $(B)/bench/%.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@
+
+$(B)/bench/hooks: tests/bench/hooks.c $(B)/bench/hooks.skel.h
+	$(call say,CC,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -I$(@D) $(ALL_LDFLAGS) -o $@ $< $(LDLIBS)
+
+bench: deps
+	$(Q)$(MAKE) --no-print-directory all workloads
+	$(Q)tests/bench/run $(if $(ROUNDS),-r $(ROUNDS),-p $(CURDIR)/docs/performance.md)
+
 demo:
 	$(Q)scripts/install-deps --build
 	$(Q)$(MAKE) --no-print-directory all workloads
@@ -149,4 +180,4 @@ install: all
 clean:
 	rm -rf build
 
--include $(OBJ:.o=.d) $(UNITS:=.d) $(WORKLOADS:=.d) $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.1.d) $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.0.d)
+-include $(OBJ:.o=.d) $(UNITS:=.d) $(WORKLOADS:=.d) $(BENCH:=.d) $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.1.d) $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.0.d)

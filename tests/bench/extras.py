@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What is not a workload under a tracer: bystanders, bytes per row, the peak while loading."""
+import contextlib
+import json
+import os
+import subprocess
+import time
+
+import measure
+import tracers
+import workloads
+
+HOOKS = os.path.realpath(os.path.join(tracers.BUILD, "bench/hooks"))
+SAMPLE = 32 << 20
+PACKERS = {"gzip": ["gzip", "-6"], "zstd -3": ["zstd", "-3"], "zstd -19": ["zstd", "-19"]}
+BYSTANDERS = {"others": 2000000, "reads": 1000000}  # pattern of load.c: times
+
+
+# --- bystanders: processes that are not traced, while something is attached ---------------------
+
+@contextlib.contextmanager
+def nothing(bench):
+    yield
+
+
+@contextlib.contextmanager
+def hooks(bench):
+    with subprocess.Popen([HOOKS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+        if p.stdout.readline() != "ready\n":
+            raise measure.Failed("the empty hooks cannot be attached")
+        yield
+        p.stdin.close()
+
+
+@contextlib.contextmanager
+def dltraced(bench):
+    """It traces a workload that waits all the time."""
+    run = measure.Run(bench, tracers.tracer("dltraced"), workloads.workload("start"))
+    gate = measure.Gate(run.path("gate"))
+    try:
+        with open(run.path("log"), "w") as log:
+            process = measure.spawn(run.tracer.argv(run, run.load()), run, stdout=log, stderr=log)
+        gate.wait("ready", process)
+        yield
+        gate.go()
+        gate.wait("done", process)
+        gate.go()
+        process.wait(measure.LIMIT_S)
+    finally:
+        run.end()
+        gate.close()
+
+
+def bystanders(bench, nr):
+    for name, standing in (("none", nothing), ("empty hooks", hooks), ("dltraced", dltraced)):
+        with standing(bench):
+            for pattern, times in BYSTANDERS.items():
+                result = os.path.join(bench.folder, "result")
+                subprocess.run([measure.LOAD, "-n", str(times), "-o", result, "-d", bench.folder, pattern],
+                               check=True)
+                with open(result) as f:
+                    yield {"round": nr, "attached": name, "pattern": pattern,
+                           "cpu_ns": json.load(f)["cpu_ns"]}
+
+
+# --- bytes per row ------------------------------------------------------------------------------
+
+def packed(argv, data):
+    return len(subprocess.run([*argv, "-c"], input=data, capture_output=True, check=True).stdout)
+
+
+def sizes(bench, name):
+    """Of vfs_rw.out of a workload: bytes per row, how many of them are COMM and FILE, compressed."""
+    run = measure.Run(bench, tracers.tracer("dltraced"), workloads.workload(name))
+    measure.measure(bench, run.tracer, run.workload, keep=True)
+    path = run.path("trace/vfs_rw.out")
+    with open(path, "rb") as f:
+        f.seek(max(0, os.path.getsize(path) - SAMPLE))
+        f.readline()
+        data = f.read()
+    rows = [line.split(b"\t") for line in data.splitlines() if not line.startswith((b"#", b"TIME"))]
+    n = len(rows)
+    got = {"workload": name, "rows": n, "text": len(data) / n,
+           "comm_file": sum(len(r[4]) + len(r[16]) for r in rows) / n}
+    for packer, argv in PACKERS.items():
+        got[packer] = packed(argv, data) / n
+    return got
+
+
+# --- the peak while loading -----------------------------------------------------------------------
+
+def load_peak(bench):
+    """Looked at every few ms until the workload begins: resident beside the rings, at most."""
+    run = measure.Run(bench, tracers.tracer("dltraced"), workloads.workload("start"))
+    gate = measure.Gate(run.path("gate"))
+    peak = 0
+    try:
+        with open(run.path("log"), "w") as log:
+            process = measure.spawn(run.tracer.argv(run, run.load()), run, stdout=log, stderr=log)
+        while not gate.said() and process.poll() is None:
+            peak = max(peak, measure.memory(process.pid)["rest"])
+            time.sleep(0.001)
+        for word in ("ready", "done"):
+            gate.wait(word, process)
+            gate.go()
+        process.wait(measure.LIMIT_S)
+    finally:
+        run.end()
+        gate.close()
+    return peak

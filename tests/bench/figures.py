@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Medians over the rounds of what bench.py measured."""
+from statistics import mean, median
+
+
+class Figures:
+    def __init__(self, results):
+        self.results = results
+        self.runs = {}
+        for r in results["runs"]:
+            if "failed" not in r:
+                self.runs.setdefault((r["workload"], r["tracer"]), []).append(r)
+
+    def of(self, workload, tracer):
+        return self.runs.get((workload, tracer), [])
+
+    def values(self, workload, tracer, key):
+        return [r[key] for r in self.of(workload, tracer) if key in r]
+
+    def median(self, workload, tracer, key):
+        values = self.values(workload, tracer, key)
+        return median(values) if values else None
+
+    def untraced(self, workload, key, nr):
+        """Of the same round: each has more than one, since it is what all else is compared with."""
+        values = [r[key] for r in self.of(workload, "none") if r["round"] == nr]
+        return mean(values) if values else None
+
+    def added(self, workload, tracer, key):
+        """What the tracer added to a call, ns, a value a round."""
+        return [r[key] - self.untraced(workload, key, r["round"]) for r in self.of(workload, tracer)
+                if self.untraced(workload, key, r["round"]) is not None]
+
+    def slowdown(self, workload, tracer, key="wall_ns"):
+        return [r[key] / self.untraced(workload, key, r["round"]) for r in self.of(workload, tracer)
+                if self.untraced(workload, key, r["round"])]
+
+    def ratio(self, workload, tracer, key, to="dltraced"):
+        """Medians of what this tracer added, and of what the other did: how many times as much."""
+        ours, theirs = self.added(workload, to, key), self.added(workload, tracer, key)
+        if not ours or not theirs or median(ours) <= 0:
+            return None
+        return median(theirs) / median(ours)
+
+    def cpu_per_million(self, workload, tracer):
+        """Seconds of the tracer's own CPU for a million rows, a value a round."""
+        return [r["tracer_cpu_ns"] / r["rows"] / 1000 for r in self.of(workload, tracer)
+                if r.get("tracer_cpu_ns") and r["rows"]]
+
+    def bytes_per_row(self, workload, tracer):
+        values = [r["bytes"] / r["rows"] for r in self.of(workload, tracer) if r["rows"]]
+        return median(values) if values else None
+
+    def lost(self, workload, tracer):
+        """Calls that are no row, in per cent."""
+        runs = self.of(workload, tracer)
+        calls = sum(r["calls"] for r in runs)
+        return 100 * (calls - sum(r["rows"] for r in runs)) / calls if calls else None
+
+    def unaccounted(self, workload, tracer):
+        """Calls that are neither a row nor said to be lost; negative where more is said to be lost."""
+        return sum(r["calls"] - r["rows"] - r["lost"] for r in self.of(workload, tracer))
+
+    def bystander(self, pattern):
+        """What dltraced adds to a call of a process that it does not trace, by what two empty hooks add:
+        a ratio a round."""
+        by = {}
+        for b in self.results.get("bystanders", []):
+            if b["pattern"] == pattern:
+                by.setdefault(b["round"], {}).setdefault(b["attached"], []).append(b["cpu_ns"])
+        ratios = []
+        for r in by.values():
+            none, empty, ours = (mean(r[k]) for k in ("none", "empty hooks", "dltraced"))
+            if empty > none:
+                ratios.append((ours - none) / (empty - none))
+        return ratios

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The goals: what each promises, how it is computed, and whether it is met."""
+from statistics import median
+from typing import Callable, NamedTuple
+
+
+class Goal(NamedTuple):
+    nr: str
+    text: str
+    target: float
+    at_least: bool
+    unit: str
+    value: Callable  # (figures) -> number, list of a number per round, or None where not measured
+
+    def judge(self, figures):
+        """(value, spread, verdict)"""
+        got = self.value(figures)
+        if got is None or got == []:
+            return None, None, "not measured"
+        spread = (min(got), max(got)) if isinstance(got, list) and len(got) > 1 else None
+        got = median(got) if isinstance(got, list) else got
+        met = got >= self.target if self.at_least else got <= self.target
+        return got, spread, "met" if met else "NOT MET"
+
+
+def of_round(workload, tracer, key):
+    """The ratio to dltraced, of medians."""
+    return lambda f: f.ratio(workload, tracer, key)
+
+
+def all_lost(*names):
+    def value(f):
+        runs = [r for name in names for r in f.of(name, "dltraced")]
+        return sum(r["lost"] + abs(r["calls"] - r["rows"] - r["lost"]) for r in runs) if runs else None
+    return value
+
+
+def unaccounted(f):
+    runs = [r for r in f.results["runs"] if r["tracer"] == "dltraced" and "failed" not in r]
+    return sum(abs(r["calls"] - r["rows"] - r["lost"]) for r in runs) if runs else None
+
+
+def by_shim(workload):
+    def value(f):
+        ratio = f.ratio(workload, "JSON shim", "cpu_ns")
+        return 1 / ratio if ratio else None
+    return value
+
+
+def idle(f):
+    return [100 * r["tracer_cpu_ns"] / r["elapsed_ns"] for r in f.of("idle", "dltraced")]
+
+
+def packed(packer):
+    return lambda f: max((s[packer] for s in f.results.get("sizes", [])), default=None)
+
+
+def text_bytes(f):
+    return max((s["text"] - s["comm_file"] for s in f.results.get("sizes", [])), default=None)
+
+
+def mb(workload):
+    return lambda f: [r["memory"]["rest"] / 1e6 for r in f.of(workload, "dltraced") if "memory" in r]
+
+
+def growth(f):
+    few, many = mb("reads")(f), mb("soak")(f)
+    return median(many) - median(few) if few and many else None
+
+
+def linear(f):
+    few, many = (f.cpu_per_million(w, "dltraced") for w in ("reads", "soak"))
+    return median(many) / median(few) if few and many else None
+
+
+def peak(f):
+    got = f.results.get("load_peak")
+    return got / 1e6 if got else None
+
+
+def start(f):
+    return [ns / 1e9 for ns in f.values("start", "dltraced", "start_ns")]
+
+
+MORE, LESS = True, False
+GOALS = [
+    Goal("1", "added CPU per read: bpftrace with the file's name, by dltraced", 15, MORE, "x",
+         of_round("reads", "bpftrace +name", "cpu_ns")),
+    Goal("1", "added CPU per read: newest bpftrace, by dltraced", 4.2, MORE, "x",
+         of_round("reads", "bpftrace newest", "cpu_ns")),
+    Goal("1", "added wall time per read: bpftrace with the file's name", 15, MORE, "x",
+         of_round("reads", "bpftrace +name", "wall_ns")),
+    Goal("1", "added wall time per read: strace", 80, MORE, "x", of_round("reads", "strace", "wall_ns")),
+    Goal("1", "added wall time per read: perf trace", 28, MORE, "x",
+         of_round("reads", "perf trace", "wall_ns")),
+    Goal("1", "added wall time per read: perf record", 3.5, MORE, "x",
+         of_round("reads", "perf record", "wall_ns")),
+    Goal("1", "added CPU per read", 450, LESS, "ns", lambda f: f.added("reads", "dltraced", "cpu_ns")),
+    Goal("2", "added CPU per read, by that of the JSON shim", 1.0, LESS, "x", by_shim("reads")),
+    Goal("2", "added CPU per call of small files, by that of the JSON shim", 1.5, LESS, "x",
+         by_shim("small files")),
+    Goal("3", "small files: slowdown", 1.45, LESS, "x", lambda f: f.slowdown("small files", "dltraced")),
+    Goal("3", "small files: slowdown by bpftrace", 5.5, MORE, "x",
+         lambda f: f.slowdown("small files", "bpftrace")),
+    Goal("3", "small files: slowdown by strace", 20, MORE, "x",
+         lambda f: f.slowdown("small files", "strace")),
+    Goal("4", "calls that are neither a row nor counted as lost, in all runs", 0, LESS, "",
+         unaccounted),
+    Goal("4", "lost in storms (reads of 1 and 2 threads, writes, small files, mixed)", 0, LESS, "",
+         all_lost("reads", "reads, 2 threads", "writes", "small files", "mixed")),
+    Goal("4", "lost in 10 M reads in a row", 0, LESS, "", all_lost("soak")),
+    Goal("4", "lost while its drain stands still for 1 s", 0, LESS, "", all_lost("stall")),
+    Goal("5", "own CPU per million rows", 0.16, LESS, "s",
+         lambda f: f.cpu_per_million("soak", "dltraced") or f.cpu_per_million("reads", "dltraced")),
+    Goal("5", "own CPU per million rows, small files", 0.25, LESS, "s",
+         lambda f: f.cpu_per_million("small files", "dltraced")),
+    Goal("5", "own CPU when nothing happens", 0.1, LESS, "% of a core", idle),
+    Goal("6", "a row of vfs_rw.out without COMM and FILE", 110, LESS, "bytes", text_bytes),
+    Goal("6", "a row of vfs_rw.out, zstd -3", 20, LESS, "bytes", packed("zstd -3")),
+    Goal("6", "a row of vfs_rw.out, zstd -19", 14, LESS, "bytes", packed("zstd -19")),
+    Goal("7", "added to calls that no probe traces, by what two empty hooks add", 1.05, LESS, "x",
+         lambda f: f.bystander("others")),
+    Goal("7", "added to traced calls of processes that are not traced, likewise", 1.25, LESS, "x",
+         lambda f: f.bystander("reads")),
+    Goal("7", "from the start to the workload's first instruction, all probes", 0.3, LESS, "s", start),
+    Goal("7", "resident memory beside the rings, after 1 M rows", 10, LESS, "MB", mb("reads")),
+    Goal("7", "its peak while loading", 40, LESS, "MB", peak),
+    Goal("8", "memory after 10 M rows, beyond that after 1 M", 1, LESS, "MB", growth),
+    Goal("8", "own CPU per row in 10 M rows, by that in 1 M", 1.1, LESS, "x", linear),
+]

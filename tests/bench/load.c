@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * load: a pattern of system calls, as fast as it goes, and what a call of it cost.
+ *
+ *   load [-t THREADS] [-n TIMES] [-g GATE] -o RESULT -d DIR PATTERN
+ *
+ *   reads   pread64 of 4 KiB from DIR/data, which is in the page cache
+ *   writes  pwrite64 of 4 KiB to the first MiB of DIR/data
+ *   files   open, read, read (the end), close of DIR/small/0, 1, 2, ...
+ *   mixed   create, write of 4 KiB, mmap, munmap, close, unlink of a file in DIR
+ *   others  getppid, which no tracer of files looks at
+ *   idle    sleeps for TIMES milliseconds
+ *
+ * Each of THREADS threads does it TIMES times. With -g it says "ready" into the FIFO GATE.up before
+ * and "done" after, and each time waits for a line from GATE.down: whoever measures may then look at
+ * the tracer.
+ *
+ * RESULT is a JSON object: when main() began (CLOCK_MONOTONIC), how many calls of each kind were
+ * made, CPU and wall ns per call (wall: what one thread waited for it), the CPU ns of the process.
+ * A tracer sees other calls of this process too, of its start. Those of the pattern are known by
+ * their file descriptors, which are 100 and more, munmap by its length, unlink by its path.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BLOCK 4096L
+#define FIRST_FD 100
+#define MAP_LEN (37 * BLOCK)
+#define MAX_THREADS 64
+#define MAX_KINDS 6
+
+struct kind {
+	const char *name;
+	long per_time; /* calls of it each time */
+};
+
+struct worker {
+	long nr;
+	int fd;
+	int64_t cpu_ns, wall_ns;
+};
+
+struct pattern {
+	const char *name;
+	void (*prepare)(struct worker *w);
+	void (*run)(struct worker *w, long times);
+	struct kind kinds[MAX_KINDS + 1];
+};
+
+static struct {
+	long threads, times;
+	const char *gate, *dir;
+	FILE *result;
+} opt = { .threads = 1, .times = 1000 };
+
+static pthread_barrier_t barrier;
+static const struct pattern *pattern;
+
+static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *fmt, ...)
+{
+	int err = errno;
+	va_list ap;
+
+	va_start(ap, fmt);
+	fputs("load: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fprintf(stderr, ": %s\n", strerror(err));
+	va_end(ap);
+	exit(1);
+}
+
+static int64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* --- the patterns ------------------------------------------------------------------------------- */
+
+/* A path is put together by hand: what is not a system call should cost next to nothing. */
+static char *path_begin(char *path, const char *middle)
+{
+	return stpcpy(stpcpy(path, opt.dir), middle);
+}
+
+static void path_number(char *end, long n)
+{
+	char digits[24];
+	int len = 0;
+
+	do
+		digits[len++] = (char)('0' + n % 10);
+	while (n /= 10);
+	while (len)
+		*end++ = digits[--len];
+	*end = '\0';
+}
+
+static void open_data(struct worker *w)
+{
+	char path[4096];
+
+	path_begin(path, "/data");
+	w->fd = open(path, O_RDWR | O_CLOEXEC);
+	if (w->fd < FIRST_FD)
+		die("%s", path);
+}
+
+static void reads(struct worker *w, long times)
+{
+	char buf[BLOCK];
+
+	for (long i = 0; i < times; i++)
+		if (pread(w->fd, buf, BLOCK, i % 256 * BLOCK) != BLOCK)
+			die("pread");
+}
+
+static void writes(struct worker *w, long times)
+{
+	static const char buf[BLOCK];
+
+	for (long i = 0; i < times; i++)
+		if (pwrite(w->fd, buf, BLOCK, i % 256 * BLOCK) != BLOCK)
+			die("pwrite");
+}
+
+static void files(struct worker *w, long times)
+{
+	char buf[2 * BLOCK], path[4096], *end = path_begin(path, "/small/");
+	int fd;
+
+	for (long i = 0; i < times; i++) {
+		path_number(end, i);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < FIRST_FD)
+			die("%s", path);
+		while (read(fd, buf, sizeof(buf)) > 0)
+			;
+		close(fd);
+	}
+}
+
+static void mixed(struct worker *w, long times)
+{
+	static const char buf[BLOCK];
+	char path[4096], *end = path_begin(path, "/new/");
+	void *addr;
+	int fd;
+
+	for (long i = 0; i < times; i++) {
+		path_number(end, i);
+		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+		if (fd < FIRST_FD || write(fd, buf, BLOCK) != BLOCK)
+			die("%s", path);
+		addr = mmap(NULL, MAP_LEN, PROT_READ, MAP_SHARED, fd, 0);
+		if (addr == MAP_FAILED || munmap(addr, MAP_LEN) < 0)
+			die("mmap %s", path);
+		close(fd);
+		unlink(path);
+	}
+}
+
+static void others(struct worker *w, long times)
+{
+	for (long i = 0; i < times; i++)
+		getppid();
+}
+
+static void idle(struct worker *w, long times)
+{
+	nanosleep(&(struct timespec){ times / 1000, times % 1000 * 1000000 }, NULL);
+}
+
+static const struct pattern patterns[] = {
+	{ "files", NULL, files, { { "openat", 1 }, { "read", 2 }, { "close", 1 } } },
+	{ "idle", NULL, idle, {} },
+	{ "mixed", NULL, mixed,
+	  { { "openat", 1 }, { "write", 1 }, { "mmap", 1 }, { "munmap", 1 }, { "close", 1 },
+	    { "unlink", 1 } } },
+	{ "others", NULL, others, { { "getppid", 1 } } },
+	{ "reads", open_data, reads, { { "pread64", 1 } } },
+	{ "writes", open_data, writes, { { "pwrite64", 1 } } },
+	{}
+};
+
+/* --- running one -------------------------------------------------------------------------------- */
+
+static void *worker_main(void *arg)
+{
+	struct worker *w = arg;
+	int64_t cpu, wall;
+
+	pthread_barrier_wait(&barrier);
+	cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	wall = clock_ns(CLOCK_MONOTONIC);
+	pattern->run(w, opt.times);
+	w->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	w->wall_ns = clock_ns(CLOCK_MONOTONIC) - wall;
+	return NULL;
+}
+
+static void run(struct worker *workers)
+{
+	pthread_t threads[MAX_THREADS];
+
+	for (long i = 1; i < opt.threads; i++) {
+		errno = pthread_create(&threads[i], NULL, worker_main, &workers[i]);
+		if (errno)
+			die("pthread_create");
+	}
+	worker_main(&workers[0]);
+	for (long i = 1; i < opt.threads; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static int gate_fd(const char *end)
+{
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s.%s", opt.gate, end);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		die("%s", path);
+	return fd;
+}
+
+/* gate WORD: say it and wait to be let through. */
+static void gate(const char *word)
+{
+	static int up = -1, down = -1;
+	char c;
+
+	if (!opt.gate)
+		return;
+	if (up < 0) {
+		up = gate_fd("up");
+		down = gate_fd("down");
+	}
+	dprintf(up, "%s %d\n", word, (int)getpid());
+	while (read(down, &c, 1) == 1 && c != '\n')
+		;
+}
+
+static void print_result(int64_t main_ns, const struct worker *workers)
+{
+	double cpu_ns = 0, wall_ns = 0;
+	long calls = 0;
+	struct rusage ru;
+
+	fprintf(opt.result, "{\"main_ns\": %lld, \"calls\": {", (long long)main_ns);
+	for (const struct kind *k = pattern->kinds; k->name; k++) {
+		long n = k->per_time * opt.times * opt.threads;
+
+		fprintf(opt.result, "%s\"%s\": %ld", calls ? ", " : "", k->name, n);
+		calls += n;
+	}
+	for (long i = 0; i < opt.threads; i++) {
+		cpu_ns += (double)workers[i].cpu_ns;
+		wall_ns += (double)workers[i].wall_ns;
+	}
+	getrusage(RUSAGE_SELF, &ru);
+	fprintf(opt.result,
+		"}, \"cpu_ns\": %.2f, \"wall_ns\": %.2f, \"elapsed_ns\": %.0f, \"process_cpu_ns\": "
+		"%lld}\n",
+		calls ? cpu_ns / (double)calls : 0, calls ? wall_ns / (double)calls : 0,
+		wall_ns / (double)opt.threads,
+		1000LL * (1000000LL * (ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) +
+			  ru.ru_utime.tv_usec + ru.ru_stime.tv_usec));
+	if (fclose(opt.result))
+		die("the result");
+}
+
+/* --- the command line --------------------------------------------------------------------------- */
+
+static long number(const char *text, long min, long max)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(text, &end, 10);
+	if (errno || *end || end == text || n < min || n > max) {
+		errno = EINVAL;
+		die("%s is not a number from %ld to %ld", text, min, max);
+	}
+	return n;
+}
+
+static const struct pattern *pattern_find(const char *name)
+{
+	for (const struct pattern *p = patterns; p->name; p++)
+		if (name && !strcmp(p->name, name))
+			return p;
+	fputs("usage: load [-t THREADS] [-n TIMES] [-g GATE] -o RESULT -d DIR PATTERN\n", stderr);
+	exit(2);
+}
+
+static void parse(int argc, char **argv)
+{
+	int o;
+
+	while ((o = getopt(argc, argv, "t:n:g:o:d:")) != -1)
+		switch (o) {
+		case 't': opt.threads = number(optarg, 1, MAX_THREADS); break;
+		case 'n': opt.times = number(optarg, 0, 1000000000000); break;
+		case 'g': opt.gate = optarg; break;
+		case 'o':
+			opt.result = fopen(optarg, "we");
+			if (!opt.result)
+				die("%s", optarg);
+			break;
+		case 'd': opt.dir = optarg; break;
+		default: pattern_find(NULL);
+		}
+	pattern = pattern_find(argv[optind]);
+	if (!opt.result || !opt.dir)
+		pattern_find(NULL);
+}
+
+/* Those below FIRST_FD are taken, so that the pattern's own are recognised. */
+static void take_fds(void)
+{
+	int fd;
+
+	do
+		fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	while (fd >= 0 && fd < FIRST_FD - 1);
+	if (fd != FIRST_FD - 1)
+		die("file descriptors");
+}
+
+int main(int argc, char **argv)
+{
+	const int64_t main_ns = clock_ns(CLOCK_MONOTONIC);
+	struct worker workers[MAX_THREADS] = {};
+
+	parse(argc, argv);
+	gate("ready");
+	take_fds();
+	pthread_barrier_init(&barrier, NULL, (unsigned int)opt.threads);
+	for (long i = 0; i < opt.threads; i++)
+		if (pattern->prepare)
+			pattern->prepare(&workers[i]);
+	run(workers);
+	/* No call of the pattern is made from here on, nor one that looks like it. */
+	gate("done");
+	print_result(main_ns, workers);
+	return 0;
+}

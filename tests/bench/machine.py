@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What was measured on: the machine, its kernel, the peers' versions."""
+import os
+import platform
+import re
+import subprocess
+
+import tracers
+
+VERSIONS = {
+    "bpftrace": ["bpftrace", "--version"],
+    "dltraced": [tracers.DLTRACED, "--version"],
+    "libbpf-tools": ["dpkg-query", "-W", "-f", "${Version}", "libbpf-tools"],
+    "perf": ["perf", "--version"],
+    "strace": ["strace", "--version"],
+}
+
+
+def first(pattern, path, default="unknown"):
+    try:
+        with open(path) as f:
+            found = re.search(pattern, f.read(), re.M)
+    except OSError:
+        found = None
+    return found[1] if found else default
+
+
+def version(argv):
+    try:
+        got = subprocess.run(argv, capture_output=True, text=True)
+    except OSError:
+        return None
+    found = re.search(r"v?(\d+\.[\w.+~-]+)", got.stdout)
+    return found[1] if found else None
+
+
+def describe():
+    versions = {name: version(argv) for name, argv in VERSIONS.items()}
+    if tracers.NEWEST:
+        versions["bpftrace newest"] = version([*tracers.newest(), "--version"])
+    return {
+        "cpu": first(r"^model name\s*: (.*)", "/proc/cpuinfo"),
+        "cpus": os.cpu_count(),
+        "memory_gib": round(int(first(r"^MemTotal:\s*(\d+)", "/proc/meminfo", "0")) / (1 << 20)),
+        "kernel": platform.release().split("-")[0] + " " + platform.machine(),
+        "system": first(r'^PRETTY_NAME="(.*)"', "/etc/os-release"),
+        "versions": {name: v for name, v in versions.items() if v},
+    }

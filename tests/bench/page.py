@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The tables of docs/performance.md."""
+from statistics import median
+
+import goals
+import tracers
+import workloads
+
+BEGIN, END = "<!-- make bench -->", "<!-- end -->"
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows] + [""]
+
+
+def number(n, unit=""):
+    if n is None:
+        return "-"
+    if abs(n) < 0.0005 or abs(n) >= 100:
+        text = f"{n:.0f}"
+    elif abs(n) >= 10:
+        text = f"{n:.1f}"
+    else:
+        text = f"{n:.3g}" if abs(n) >= 0.1 else f"{n:.3f}"
+    return text + ((unit if unit == "x" else " " + unit) if unit else "")
+
+
+def mid(values):
+    return median(values) if values else None
+
+
+def spread(values):
+    return f"{number(median(values))} ({number(min(values))} to {number(max(values))})" if values else "-"
+
+
+def header(results):
+    m = results["machine"]
+    loads = [r["load"] for r in results["runs"] if "load" in r]
+    lines = [f"{results['when']}: {m['cpu']}, {m['cpus']} CPUs, {m['memory_gib']} GiB, Linux {m['kernel']},"
+             f" {m['system']}. {results['rounds']} rounds, {results['minutes']:.0f} minutes. Load before:"
+             f" {results['load_before'][0]:.1f}; meanwhile (with the bench itself) {mid(loads):.1f},"
+             f" at most {max(loads):.1f}.", ""]
+    lines += [f"- {name}: {version}" for name, version in sorted(m["versions"].items())]
+    lines += [f"- absent: {name} ({why})" for name, why in results["absent"].items()]
+    return lines + [""]
+
+
+def goal_rows(f):
+    for g in goals.GOALS:
+        value, limits, verdict = g.judge(f)
+        between = f" ({number(limits[0])} to {number(limits[1])})" if limits else ""
+        yield [g.nr, g.text, (">= " if g.at_least else "<= ") + number(g.target, g.unit),
+               number(value, g.unit) + between, verdict]
+
+
+def accounts(f, w, t):
+    """What the tracer says it lost against what is missing."""
+    missing = f.unaccounted(w.name, t.name)
+    if missing == 0 or (t.per_call > 1 and missing < 0):
+        return "yes" if missing == 0 else "yes, in events"
+    return f"no, {missing} untold" if missing > 0 else f"no, {-missing} too many"
+
+
+def workload_rows(f, w):
+    for t in tracers.TRACERS:
+        if not f.of(w.name, t.name):
+            continue
+        none = t.name == "none"
+        cpu, wall = (f.added(w.name, t.name, key) for key in ("cpu_ns", "wall_ns"))
+        if none:
+            yield [t.name, number(f.median(w.name, t.name, "cpu_ns")), number(f.median(w.name, t.name, "wall_ns")),
+                   "1", "", "", "", "", ""]
+            continue
+        yield [t.name, spread(cpu), number(mid(wall)), number(mid(f.slowdown(w.name, t.name)), "x"),
+               number(f.ratio(w.name, t.name, "cpu_ns"), "x"),
+               number(f.lost(w.name, t.name), "%"), accounts(f, w, t),
+               number(mid(f.cpu_per_million(w.name, t.name))), number(f.bytes_per_row(w.name, t.name))]
+
+
+def start_rows(f):
+    for t in tracers.TRACERS:
+        ns = f.values("start", t.name, "start_ns")
+        rest = [r["memory"]["rest"] / 1e6 for r in f.of("reads", t.name) if "memory" in r]
+        if ns or rest:
+            yield [t.name, spread([n / 1e9 for n in ns]), spread(rest)]
+
+
+def size_rows(results):
+    for s in results.get("sizes", []):
+        yield [s["workload"], *(number(s[k]) for k in ("text", "comm_file", "gzip", "zstd -3", "zstd -19"))]
+
+
+def page(f):
+    results = f.results
+    lines = header(results)
+    lines += ["### Goals", ""]
+    lines += table(["", "goal", "target", "measured, median (least to most of a round)", "verdict"], goal_rows(f))
+    for w in workloads.WORKLOADS:
+        rows = list(workload_rows(f, w)) if w.calls else []
+        if len(rows) > 1:
+            lines += [f"### {w.name}: {w.help}", ""]
+            lines += table(["tracer", "added CPU, ns per call", "added wall", "slowdown", "CPU, dltraced = 1",
+                            "calls without a row", "all accounted for", "own CPU, s per M rows",
+                            "bytes per row"], rows)
+    lines += ["### From start to main(), and memory", ""]
+    lines += table(["tracer", "start, s", "resident beside BPF rings, MB, after the reads"], start_rows(f))
+    lines += ["### Bytes per row of vfs_rw.out", ""]
+    lines += table(["workload", "text", "of that COMM and FILE", "gzip -6", "zstd -3", "zstd -19"],
+                   size_rows(results))
+    lines += ["### Settings", ""]
+    lines += [f"- {t.name}: {t.settings}" for t in tracers.TRACERS if t.settings]
+    return "\n".join(lines) + "\n"
+
+
+def replace(path, text):
+    """The part of the page between its two marks."""
+    with open(path) as f:
+        old = f.read()
+    before, rest = old.split(BEGIN + "\n", 1)
+    after = rest.split(END, 1)[1]
+    with open(path, "w") as f:
+        f.write(before + BEGIN + "\n\n" + text + "\n" + END + after)

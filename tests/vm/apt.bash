@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+#
+# Packages of another suite of Debian than this machine's: apt with lists, a cache and a configuration
+# of its own in $dir/apt, so that nothing is installed and the machine's own is left alone. Who sources
+# this sets $dir, $suite and $archive ("security", or anything else), and has say() of lib.bash.
+
+# mirror: the URI of a Debian archive, from apt itself: it has read every kind of sources file.
+# DLT_VM_MIRROR and DLT_VM_SECURITY_MIRROR overrule it.
+mirror() {
+	local pattern uri=${DLT_VM_MIRROR-}
+
+	[ "$archive" != security ] || uri=${DLT_VM_SECURITY_MIRROR-}
+	[ -z "$uri" ] || { echo "$uri"; return; }
+	grep -qx 'ID=debian' /etc/os-release || return
+	pattern='^[a-z]+$'
+	[ "$archive" != security ] || pattern='^[a-z]+-security$'
+	apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
+		awk -v p="$pattern" '$1 ~ p && $2 == "main" { print $3; exit }'
+}
+
+# configure URI: the machine's own configuration (proxies, credentials) with this on top. The
+# archive's keys, where the machine has them as a file, else those that its apt trusts.
+configure() {
+	local uri=$1 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+
+	[ -e $keyring ] || keyring=
+	rm -rf "$dir/apt"
+	mkdir -p "$dir/apt/lists/partial" "$dir/apt/cache/archives/partial" "$dir/apt/empty"
+	echo "deb [arch=amd64${keyring:+ signed-by=$keyring}] $uri $suite main" >"$dir/apt/sources.list"
+	cat >"$dir/apt/conf" <<-END
+		#clear APT::Update;
+		#clear DPkg;
+		APT::Architecture "amd64";
+		APT::Architectures { "amd64"; };
+		APT::Sandbox::User "root";
+		Acquire::Languages "none";
+		Acquire::Retries "3";
+		Dir::State::Lists "$dir/apt/lists";
+		Dir::State::status "/dev/null";
+		Dir::Cache "$dir/apt/cache";
+		Dir::Etc::SourceList "$dir/apt/sources.list";
+		Dir::Etc::SourceParts "$dir/apt/empty";
+		Dir::Etc::Preferences "/dev/null";
+		Dir::Etc::PreferencesParts "$dir/apt/empty";
+	END
+}
+
+get() { apt-get -c "$dir/apt/conf" "$@"; }
+
+# depends PACKAGE REGEX: those of its dependencies whose names match.
+depends() { apt-cache -c "$dir/apt/conf" depends "$1" | sed -nE "s/^ +\\|?Depends: ($2)\$/\\1/p"; }
+
+# Signatures are checked as ever: what fails here may be keys that this machine does not have yet.
+update_lists() {
+	get update -qq >"$dir/apt/log" 2>&1 && ! grep -q '^[EW]:' "$dir/apt/log" && return
+	cat "$dir/apt/log" >&2
+	! grep -q NO_PUBKEY "$dir/apt/log" ||
+		say "the keys that signed $suite are unknown here: install a newer debian-archive-keyring"
+	return 1
+}
