@@ -267,7 +267,7 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint
 	if (!r)
 		sink_keep_ahead(&d->decode.sinks[DLT_files], FILES_AHEAD_BYTES);
 	if (!r)
-		r = rings_init(&d->rings, t->ring_fds, t->n_rings, t->ring_bytes);
+		r = rings_init(&d->rings, t->ring_fds, t->n_rings, t->ring_bytes, t->n_cpus);
 	return r;
 }
 
@@ -310,8 +310,7 @@ void drain_free(struct drain *d)
 		return;
 	drain_stop(d);
 	decode_free(&d->decode);
-	if (d->rings.ring)
-		rings_free(&d->rings, d->ring_bytes);
+	rings_free(&d->rings);
 	logtail_close(&d->log);
 	util_close(&d->timer_fd);
 	util_close(&d->tick_fd);

@@ -17,155 +17,222 @@
 #define RELEASE_EVERY (1U << 20) /* bytes: give space back during a round too */
 #define ROUND_MAX (1U << 16)	 /* records: some 100 ms, then the caller looks after other things */
 
-int rings_init(struct rings *rs, const int *fds, unsigned int n, size_t bytes)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+#define RING_MIN_BYTES (64ULL << 20)
+#define RING_MAX_BYTES (2ULL << 30) /* the largest power of two in the 32 bits of max_entries */
+#define RINGS_DEFAULT_MAX (1ULL << 30)
 
+struct rings_plan rings_plan(unsigned int cpus, uint64_t asked, uint64_t memory, uint64_t limit)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t most = MIN(limit ? MIN(limit, memory) : memory, 8 * RINGS_DEFAULT_MAX) / 8;
+	uint64_t total = asked ? asked : MIN(MAX(memory / 64, RING_MIN_BYTES), most);
+	uint64_t n = MIN(MAX(total / RING_MIN_BYTES, 1), MIN(cpus, RINGS_MAX));
+
+	return (struct rings_plan){ (unsigned int)n, util_pow2_below(MIN(MAX(total / n, page), RING_MAX_BYTES)) };
+}
+
+static int rings_begin(struct rings *rs, unsigned int n, unsigned int cpus)
+{
+	unsigned int size = 1;
+
+	memset(rs, 0, sizeof(*rs));
 	if (n > RINGS_MAX)
 		return -E2BIG;
-	memset(rs, 0, sizeof(*rs));
+	rs->n_ahead = n ? MAX(RING_AHEAD, (cpus + n - 1) / n * RING_AHEAD_PER_CPU) : RING_AHEAD;
+	while (size < rs->n_ahead)
+		size *= 2;
+	rs->ahead_mask = size - 1;
 	rs->ring = calloc(n, sizeof(*rs->ring));
-	if (!rs->ring)
-		return -ENOMEM;
-	for (; rs->n < n; rs->n++) {
-		struct ring *r = &rs->ring[rs->n];
-		void *cons = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fds[rs->n], 0);
+	rs->ahead = calloc((size_t)n * size, sizeof(*rs->ahead));
+	return rs->ring && rs->ahead ? 0 : -ENOMEM;
+}
+
+static void ring_add(struct rings *rs, const struct ring *ring)
+{
+	struct ring *r = &rs->ring[rs->n];
+
+	*r = *ring;
+	r->ahead = &rs->ahead[(size_t)rs->n++ * (rs->ahead_mask + 1)];
+	r->scan = r->freed = *r->consumer_pos;
+}
+
+int rings_init(struct rings *rs, const int *fds, unsigned int n, size_t bytes, unsigned int cpus)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int r = rings_begin(rs, n, cpus);
+
+	if (r < 0)
+		return r;
+	rs->mapped = true;
+	for (unsigned int i = 0; i < n; i++) {
+		void *cons = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fds[i], 0);
 		char *prod;
 
 		if (cons == MAP_FAILED)
 			return -errno;
-		prod = mmap(NULL, page + 2 * bytes, PROT_READ, MAP_SHARED, fds[rs->n], (off_t)page);
+		prod = mmap(NULL, page + 2 * bytes, PROT_READ, MAP_SHARED, fds[i], (off_t)page);
 		if (prod == MAP_FAILED) {
 			munmap(cons, page);
 			return -errno;
 		}
-		*r = (struct ring){ .consumer_pos = cons,
-				    .producer_pos = (const uint64_t *)prod,
-				    .data = prod + page,
-				    .mask = bytes - 1 };
+		ring_add(rs, &(struct ring){ .consumer_pos = cons,
+					     .producer_pos = (const uint64_t *)prod,
+					     .data = prod + page,
+					     .mask = bytes - 1 });
 	}
 	return 0;
 }
 
-int rings_init_memory(struct rings *rs, struct ring *rings, unsigned int n)
+int rings_init_memory(struct rings *rs, const struct ring *rings, unsigned int n, unsigned int cpus)
 {
-	if (n > RINGS_MAX)
-		return -E2BIG;
-	memset(rs, 0, sizeof(*rs));
-	rs->ring = rings;
-	rs->n = n;
-	return 0;
+	int r = rings_begin(rs, n, cpus);
+
+	for (unsigned int i = 0; !r && i < n; i++)
+		ring_add(rs, &rings[i]);
+	return r;
 }
 
-void rings_free(struct rings *rs, size_t bytes)
+void rings_free(struct rings *rs)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	for (unsigned int i = 0; i < rs->n; i++) {
+	for (unsigned int i = 0; rs->mapped && i < rs->n; i++) {
 		munmap(rs->ring[i].consumer_pos, page);
-		munmap((void *)(uintptr_t)rs->ring[i].producer_pos, page + 2 * bytes);
+		munmap((void *)(uintptr_t)rs->ring[i].producer_pos, page + 2 * (rs->ring[i].mask + 1));
 	}
 	free(rs->ring);
+	free(rs->ahead);
 	memset(rs, 0, sizeof(*rs));
 }
 
-static void release(struct ring *r)
+static void release(const struct rings *rs, struct ring *r)
 {
 	uint64_t pos = r->scan;
 
 	for (unsigned int i = 0; i < r->n_ahead; i++)
-		pos = MIN(pos, r->ahead[i].pos);
+		pos = MIN(pos, r->ahead[(r->first + i) & rs->ahead_mask].pos);
+	if (pos == r->freed)
+		return;
+	r->freed = pos;
 	__atomic_store_n(r->consumer_pos, pos, __ATOMIC_RELEASE);
 }
 
-/* Look ahead until the window is full, keeping it sorted by time. */
-static void look(struct ring *r)
+static uint32_t head_of(const struct ring *r, uint64_t pos)
 {
-	while (r->n_ahead < RING_AHEAD && r->scan < r->limit) {
-		const char *at = r->data + (r->scan & r->mask);
-		uint32_t head = __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE);
-		const struct dlt_hdr *rec = (const void *)(at + HDR_BYTES);
-		uint32_t len = head & ~(BUSY | DISCARD);
-		unsigned int i = r->n_ahead;
+	return __atomic_load_n((const uint32_t *)(r->data + (pos & r->mask)), __ATOMIC_ACQUIRE);
+}
 
-		if (head & BUSY) {
-			r->blocked = true;
-			return;
-		}
+static const struct dlt_hdr *rec_of(const struct ring *r, uint64_t pos)
+{
+	return (const void *)(r->data + (pos & r->mask) + HDR_BYTES);
+}
+
+/*
+ * Look ahead until the window is full, keeping it sorted by time. Returns the earliest time that a
+ * record not seen yet may have because it, or one before it, is reserved and not yet submitted: as many
+ * as the window holds cannot all be later than it, be they ahead or handed out already.
+ */
+static uint64_t look(const struct rings *rs, struct ring *r)
+{
+	const unsigned int mask = rs->ahead_mask;
+
+	while (r->n_ahead < rs->n_ahead && r->scan < r->limit) {
+		uint32_t head = head_of(r, r->scan), len = head & ~(BUSY | DISCARD);
+		unsigned int i = r->first + r->n_ahead;
+		uint64_t ts_ns;
+
+		if (head & BUSY)
+			return r->ahead[(i - rs->n_ahead) & mask].ts_ns;
 		if (!(head & DISCARD)) {
-			for (; i && r->ahead[i - 1].ts_ns > rec->ts_ns; i--)
-				r->ahead[i] = r->ahead[i - 1];
-			r->ahead[i].ts_ns = rec->ts_ns;
-			r->ahead[i].pos = r->scan;
-			r->ahead[i].rec = rec;
-			r->ahead[i].len = len;
+			ts_ns = rec_of(r, r->scan)->ts_ns;
+			for (; i != r->first && r->ahead[(i - 1) & mask].ts_ns > ts_ns; i--)
+				r->ahead[i & mask] = r->ahead[(i - 1) & mask];
+			r->ahead[i & mask] = (struct ring_ahead){ ts_ns, r->scan };
 			r->n_ahead++;
 		}
 		r->scan += (HDR_BYTES + (uint64_t)len + 7) & ~7ULL;
 	}
+	return UINT64_MAX;
 }
 
-static uint64_t heap_ts(const struct rings *rs, unsigned int i)
-{
-	return rs->ring[rs->heap[i]].ahead[0].ts_ns;
-}
-
-static void heap_down(struct rings *rs, unsigned int i)
+/* Put RING with its time TS_NS where it belongs, from place I of the heap on. */
+static void heap_put(struct rings *rs, unsigned int i, uint64_t ts_ns, uint32_t ring)
 {
 	for (;;) {
-		unsigned int least = i, child = 2 * i + 1;
-		uint16_t t;
+		unsigned int child = 2 * i + 1;
 
-		for (unsigned int c = child; c < child + 2 && c < rs->n_heap; c++)
-			if (heap_ts(rs, c) < heap_ts(rs, least))
-				least = c;
-		if (least == i)
-			return;
-		t = rs->heap[i];
-		rs->heap[i] = rs->heap[least];
-		rs->heap[least] = t;
-		i = least;
+		if (child >= rs->n_heap)
+			break;
+		child += rs->heap[child + 1].ts_ns < rs->heap[child].ts_ns; /* behind the last: the end */
+		if (rs->heap[child].ts_ns >= ts_ns)
+			break;
+		rs->heap[i] = rs->heap[child];
+		i = child;
 	}
+	rs->heap[i].ts_ns = ts_ns;
+	rs->heap[i].ring = ring;
+}
+
+static void heap_shrink(struct rings *rs)
+{
+	uint64_t ts_ns = rs->heap[--rs->n_heap].ts_ns;
+	uint32_t ring = rs->heap[rs->n_heap].ring;
+
+	rs->heap[rs->n_heap].ts_ns = UINT64_MAX;
+	if (rs->n_heap)
+		heap_put(rs, 0, ts_ns, ring);
+}
+
+/* What there is to hand out, as a heap. Returns until when it may be: UNTIL_NS or before. */
+static uint64_t round_begin(struct rings *rs, uint64_t until_ns)
+{
+	rs->n_heap = rs->n_busy = 0;
+	for (unsigned int i = 0; i < rs->n; i++) {
+		struct ring *r = &rs->ring[i];
+		/* what is reserved from now on gets a later TIMESTAMP than the round's */
+		uint64_t limit = __atomic_load_n(r->producer_pos, __ATOMIC_ACQUIRE), until;
+
+		if (limit == r->freed)
+			continue;
+		r->limit = limit;
+		rs->busy[rs->n_busy++] = (uint16_t)i;
+		until = look(rs, r);
+		until_ns = MIN(until_ns, until);
+		if (r->n_ahead) {
+			rs->heap[rs->n_heap].ts_ns = r->ahead[r->first & rs->ahead_mask].ts_ns;
+			rs->heap[rs->n_heap++].ring = i;
+		}
+	}
+	rs->heap[rs->n_heap].ts_ns = UINT64_MAX;
+	for (unsigned int i = rs->n_heap / 2; i-- > 0;)
+		heap_put(rs, i, rs->heap[i].ts_ns, rs->heap[i].ring);
+	return until_ns;
 }
 
 uint64_t rings_consume(struct rings *rs, uint64_t until_ns, ring_fn fn, void *ctx)
 {
-	uint64_t n = 0;
+	uint64_t n = 0, until;
 
-	rs->n_heap = 0;
-	for (unsigned int i = 0; i < rs->n; i++) {
-		struct ring *r = &rs->ring[i];
+	until_ns = round_begin(rs, until_ns);
+	while (n < ROUND_MAX && rs->n_heap && rs->heap[0].ts_ns <= until_ns) {
+		struct ring *r = &rs->ring[rs->heap[0].ring];
+		uint64_t pos = r->ahead[r->first & rs->ahead_mask].pos;
 
-		/* what is reserved from now on gets a later TIMESTAMP than UNTIL_NS */
-		r->limit = __atomic_load_n(r->producer_pos, __ATOMIC_ACQUIRE);
-		r->blocked = false;
-		look(r);
-		if (r->blocked && !r->n_ahead)
-			return 0; /* its record may be the earliest of all */
-		if (r->n_ahead)
-			rs->heap[rs->n_heap++] = (uint16_t)i;
-	}
-	for (unsigned int i = rs->n_heap; i-- > 0;)
-		heap_down(rs, i);
-
-	while (n < ROUND_MAX && rs->n_heap && heap_ts(rs, 0) <= until_ns) {
-		struct ring *r = &rs->ring[rs->heap[0]];
-
-		if (r->blocked)
-			break; /* what is being written may be a neighbour of these */
-		fn(ctx, r->ahead[0].rec, r->ahead[0].len);
+		fn(ctx, rec_of(r, pos), head_of(r, pos));
 		n++;
-		memmove(&r->ahead[0], &r->ahead[1], --r->n_ahead * sizeof(r->ahead[0]));
-		look(r);
-		if (r->scan - *r->consumer_pos > RELEASE_EVERY)
-			release(r);
-		if (!r->n_ahead)
-			rs->heap[0] = rs->heap[--rs->n_heap];
-		heap_down(rs, 0);
+		r->first++;
+		r->n_ahead--;
+		until = look(rs, r);
+		until_ns = MIN(until_ns, until);
+		if (r->scan - r->freed > RELEASE_EVERY)
+			release(rs, r);
+		if (r->n_ahead)
+			heap_put(rs, 0, r->ahead[r->first & rs->ahead_mask].ts_ns, rs->heap[0].ring);
+		else
+			heap_shrink(rs);
 	}
-	for (unsigned int i = 0; i < rs->n; i++)
-		if (rs->ring[i].scan != *rs->ring[i].consumer_pos)
-			release(&rs->ring[i]);
+	for (unsigned int i = 0; i < rs->n_busy; i++)
+		release(rs, &rs->ring[rs->busy[i]]);
 	return n;
 }
 
@@ -177,7 +244,7 @@ uint64_t rings_waiting(const struct rings *rs)
 		const struct ring *r = &rs->ring[i];
 		uint64_t pos = __atomic_load_n(r->producer_pos, __ATOMIC_ACQUIRE);
 
-		most = MAX(most, pos - *r->consumer_pos);
+		most = MAX(most, pos - r->freed);
 	}
 	return most;
 }

@@ -13,8 +13,6 @@
 
 #include "util.h"
 
-#define RING_MIN_BYTES (64ULL << 20)
-#define RING_MAX_BYTES (2ULL << 30) /* the largest power of two in the 32 bits of max_entries */
 #define SLOTS_MAX 65536
 #define SCRATCH_BYTES 24640 /* struct scratch of bpf/file.bpf.h: checked against the object's at load */
 #define SEEN_SLOTS 65536
@@ -27,46 +25,28 @@ int tracer_fail(struct tracer *t, int r, const char *what)
 	return r;
 }
 
-static uint64_t pow2_below(uint64_t v)
+/* Our own memory cgroup's limit in bytes, where cgroup v2 tells it at the root of our namespace; 0: none. */
+static uint64_t memory_limit(void)
 {
-	while (v & (v - 1))
-		v &= v - 1;
-	return v;
-}
-
-static uint64_t memory_default(void)
-{
-	struct sysinfo si = {};
 	char line[64];
-	uint64_t bytes, limit;
 
-	sysinfo(&si);
-	bytes = MIN((uint64_t)si.totalram * si.mem_unit / 64, 1ULL << 30);
-	/* our own cgroup's limit, where cgroup v2 tells it at the root of our namespace */
-	if (!util_read_line("/sys/fs/cgroup/memory.max", line, sizeof(line))) {
-		limit = strtoull(line, NULL, 10);
-		if (limit)
-			bytes = MIN(bytes, limit / 8);
-	}
-	return bytes;
+	return util_read_line("/sys/fs/cgroup/memory.max", line, sizeof(line)) ? 0 : strtoull(line, NULL, 10);
 }
 
-/* One ring per CPU of at least 64 MiB; where that is too much in all, CPUs share. */
 void tracer_maps_plan(struct tracer *t, uint64_t asked)
 {
-	uint64_t total = asked ? asked : memory_default();
-	uint64_t least = asked ? MIN(RING_MIN_BYTES, MAX(total, 4096)) : RING_MIN_BYTES;
-	long cpus = get_nprocs_conf();
+	struct sysinfo si = {};
+	struct rings_plan plan;
 
 	for (unsigned int i = 0; i < TRACER_MAPS; i++)
 		t->maps[i] = -1;
 	for (unsigned int i = 0; i < RINGS_MAX; i++)
 		t->ring_fds[i] = -1;
 	t->n_cpus = (unsigned int)libbpf_num_possible_cpus();
-	t->n_rings = (unsigned int)MIN(MAX(total / least, 1), (uint64_t)MIN(cpus, RINGS_MAX));
-	t->ring_bytes = pow2_below(MIN(MAX(total / t->n_rings, 4096), RING_MAX_BYTES));
-	if (!asked)
-		t->ring_bytes = MAX(t->ring_bytes, RING_MIN_BYTES);
+	sysinfo(&si);
+	plan = rings_plan((unsigned int)get_nprocs_conf(), asked, (uint64_t)si.totalram * si.mem_unit, memory_limit());
+	t->n_rings = plan.n;
+	t->ring_bytes = plan.bytes;
 }
 
 static int map_create(struct tracer *t, enum tracer_map m, enum bpf_map_type type, const char *name,
@@ -159,7 +139,7 @@ int tracer_maps_create(struct tracer *t)
 
 	util_read_line("/proc/sys/kernel/pid_max", line, sizeof(line));
 	pid_max = MAX(strtoull(line, NULL, 10), 1024) + 1;
-	slots = pow2_below(MIN(pid_max, SLOTS_MAX));
+	slots = util_pow2_below(MIN(pid_max, SLOTS_MAX));
 	t->cfg.slot_mask = (uint32_t)slots - 1;
 	t->cfg.max_tgid = (uint32_t)pid_max;
 

@@ -40,6 +40,14 @@ static inline uint64_t timespec_ns(const struct timespec *ts)
 	return (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
 }
 
+/* The largest power of two that is no more than V; 0 of 0. */
+static inline uint64_t util_pow2_below(uint64_t v)
+{
+	while (v & (v - 1))
+		v &= v - 1;
+	return v;
+}
+
 /* The clock CLK now, in ns. */
 static inline uint64_t clock_now_ns(clockid_t clk)
 {

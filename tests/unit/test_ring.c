@@ -11,49 +11,17 @@
 
 #include <cmocka.h>
 
+#include "ring_memory.h"
 #include "util.h"
-
-/* linux/bpf.h */
-#define BUSY (1U << 31)
-#define DISCARD (1U << 30)
-#define HDR_BYTES 8
 
 #define RING_BYTES 65536UL
 #define RINGS 4
 
 /* --- rings in memory, and what the kernel does to them ---------------------------------------- */
 
-static struct memory {
-	uint64_t consumer, producer;
-	char *data;
-	uint64_t bytes;
-} memories[RINGS];
-
+static struct ring_memory memories[RINGS];
 static struct ring ring[RINGS];
 static struct rings rings;
-
-/* The data twice, one behind the other, so that no record has a seam. */
-static char *map_twice(size_t bytes)
-{
-	autoclose int fd = memfd_create("ring", MFD_CLOEXEC);
-	char *at = mmap(NULL, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	assert_true(fd >= 0 && at != MAP_FAILED);
-	assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
-	for (int i = 0; i < 2; i++)
-		assert_ptr_equal(mmap(at + (size_t)i * bytes, bytes, PROT_READ | PROT_WRITE,
-				      MAP_SHARED | MAP_FIXED, fd, 0), at + (size_t)i * bytes);
-	return at;
-}
-
-static void ring_make(unsigned int i, size_t bytes)
-{
-	struct memory *m = &memories[i];
-
-	*m = (struct memory){ .data = map_twice(bytes), .bytes = bytes };
-	ring[i] = (struct ring){ .consumer_pos = &m->consumer, .producer_pos = &m->producer,
-				 .data = m->data, .mask = bytes - 1 };
-}
 
 static unsigned int n_seen;
 static struct seen {
@@ -65,43 +33,48 @@ static int make(void **state)
 {
 	n_seen = 0;
 	for (unsigned int i = 0; i < RINGS; i++)
-		ring_make(i, RING_BYTES);
-	return rings_init_memory(&rings, ring, RINGS);
+		ring_memory_make(&memories[i], &ring[i], RING_BYTES);
+	return rings_init_memory(&rings, ring, RINGS, RINGS);
+}
+
+/* The first ring with BYTES; what was in the others is not looked at again. */
+static void make_first(size_t bytes)
+{
+	rings_free(&rings);
+	ring_memory_free(&memories[0]);
+	ring_memory_make(&memories[0], &ring[0], bytes);
+	assert_int_equal(rings_init_memory(&rings, ring, RINGS, RINGS), 0);
 }
 
 static int unmake(void **state)
 {
+	rings_free(&rings);
 	for (unsigned int i = 0; i < RINGS; i++)
-		munmap(memories[i].data, 2 * memories[i].bytes);
+		ring_memory_free(&memories[i]);
 	return 0;
 }
 
-/* A record of LEN bytes, busy; NULL when there is no room, as the kernel has it. */
+/* A record of LEN bytes, busy; NULL when there is no room. Its memory is what was there before. */
 static uint32_t *reserve(unsigned int i, uint32_t len)
 {
-	struct memory *m = &memories[i];
-	uint64_t total = (HDR_BYTES + (uint64_t)len + 7) & ~7ULL;
-	uint32_t *head = (uint32_t *)(m->data + (m->producer & (m->bytes - 1)));
+	uint32_t *head = ring_memory_reserve(&memories[i], len);
 
-	if (m->producer + total - m->consumer > m->bytes - 1)
-		return NULL;
-	memset(head, 0xee, total); /* a record's memory is what was there before */
-	head[0] = len | BUSY;
-	m->producer += total;
+	if (head)
+		memset(&head[1], 0xee, HDR_BYTES - sizeof(*head) + len);
 	return head;
 }
 
 /* It is written, at TS_NS: TID tells it from others, and its bytes from those of others. */
 static void submit(uint32_t *head, uint64_t ts_ns, uint32_t tid)
 {
-	struct dlt_hdr *rec = (struct dlt_hdr *)(head + 2);
+	struct dlt_hdr *rec = ring_memory_rec(head);
 	uint32_t len = head[0] & ~BUSY;
 
 	memset(rec, (int)(tid & 0xff), len);
 	rec->ts_ns = ts_ns;
 	rec->tid = tid;
 	rec->size = len;
-	__atomic_store_n(&head[0], len, __ATOMIC_RELEASE);
+	ring_memory_submit(head);
 }
 
 static void put(unsigned int i, uint64_t ts_ns)
@@ -110,11 +83,6 @@ static void put(unsigned int i, uint64_t ts_ns)
 
 	assert_non_null(head);
 	submit(head, ts_ns, (uint32_t)ts_ns);
-}
-
-static void discard(uint32_t *head)
-{
-	head[0] = (head[0] & ~BUSY) | DISCARD;
 }
 
 static void on_record(void *ctx, const void *data, uint32_t len)
@@ -153,7 +121,7 @@ static void expect(const uint64_t *ts_ns)
 static void expect_all_free(void)
 {
 	for (unsigned int i = 0; i < RINGS; i++)
-		assert_int_equal(memories[i].consumer, memories[i].producer);
+		assert_int_equal(*memories[i].consumer, *memories[i].producer);
 	assert_int_equal(rings_waiting(&rings), 0);
 }
 
@@ -233,6 +201,30 @@ static void beyond_the_window_a_record_is_late_but_there(void **state)
 	expect_all_free();
 }
 
+/* CPUs that share a ring reserve one after the other, and the last of them is the first to be done. */
+static void the_window_is_as_wide_as_cpus_share_a_ring(void **state)
+{
+	static const unsigned int cpus[] = { 16, 64, 128, 512 };
+
+	for (unsigned int c = 0; c < ARRAY_SIZE(cpus); c++) {
+		unsigned int n = cpus[c];
+
+		make_first(1UL << 20);
+		rings_free(&rings);
+		assert_int_equal(rings_init_memory(&rings, ring, 1, n), 0);
+		n_seen = 0;
+		for (unsigned int lap = 0; lap < 3; lap++) {
+			for (unsigned int i = 0; i < n; i++)
+				put(0, 1 + lap * n + (n - 1 - i));
+			put(0, 1000000 + lap); /* one that was held up all the time */
+		}
+		assert_int_equal(consume(999999), 3 * n);
+		for (unsigned int i = 0; i < 3 * n; i++)
+			assert_int_equal(seen[i].ts_ns, i + 1);
+		consume(UINT64_MAX);
+	}
+}
+
 static void equal_times_all_come(void **state)
 {
 	for (unsigned int i = 0; i < 20; i++)
@@ -264,13 +256,13 @@ static void space_is_given_back_up_to_the_first_that_waits(void **state)
 	uint64_t pos;
 
 	put(0, 1);
-	pos = memories[0].producer;
+	pos = *memories[0].producer;
 	put(0, 100);
 	put(0, 2);
 	consume(50);
 	EXPECT(1, 2);
-	assert_int_equal(memories[0].consumer, pos);
-	assert_int_equal(rings_waiting(&rings), memories[0].producer - pos);
+	assert_int_equal(*memories[0].consumer, pos);
+	assert_int_equal(rings_waiting(&rings), *memories[0].producer - pos);
 	consume(100);
 	expect_all_free();
 }
@@ -282,17 +274,16 @@ static void on_record_look_at_space(void *ctx, const void *data, uint32_t len)
 	const struct dlt_hdr *rec = data;
 
 	/* record N, from 1, of 4096 bytes begins at (N - 1) * 4096 */
-	most_held = MAX(most_held, (rec->ts_ns - 1) * 4096 - memories[0].consumer);
-	assert_true(memories[0].consumer <= (rec->ts_ns - 1) * 4096);
+	most_held = MAX(most_held, (rec->ts_ns - 1) * 4096 - *memories[0].consumer);
+	assert_true(*memories[0].consumer <= (rec->ts_ns - 1) * 4096);
 }
 
 static void a_long_round_holds_no_more_than_a_megabyte(void **state)
 {
 	const size_t bytes = 8UL << 20;
 
-	munmap(memories[0].data, 2 * memories[0].bytes);
-	ring_make(0, bytes);
-	for (uint64_t ts = 1; memories[0].producer + 4096 < bytes; ts++)
+	make_first(bytes);
+	for (uint64_t ts = 1; *memories[0].producer + 4096 < bytes; ts++)
 		submit(reserve(0, 4088), ts, (uint32_t)ts);
 	most_held = 0;
 	rings_consume(&rings, UINT64_MAX, on_record_look_at_space, NULL);
@@ -304,8 +295,7 @@ static void a_round_ends_however_much_there_is_and_the_next_goes_on(void **state
 {
 	const unsigned int n = 100000;
 
-	munmap(memories[0].data, 2 * memories[0].bytes);
-	ring_make(0, 16UL << 20);
+	make_first(16UL << 20);
 	put(1, n / 2);
 	for (unsigned int ts = 1; ts <= n; ts++)
 		put(0, ts);
@@ -342,8 +332,7 @@ static void nothing_later_than_a_busy_record_is_handed_out(void **state)
 	busy = reserve(1, sizeof(struct dlt_hdr));
 	put(1, 22);
 	consume(100);
-	assert_true(n_seen >= 1);
-	assert_true(seen[n_seen - 1].ts_ns < 20);
+	assert_true(!n_seen || seen[n_seen - 1].ts_ns < 20);
 	submit(busy, 20, 20);
 	consume(100);
 	EXPECT(5, 10, 20, 22, 25, 30);
@@ -364,6 +353,22 @@ static void a_busy_record_may_be_earlier_than_those_before_it(void **state)
 	EXPECT(5, 9, 10, 12, 20);
 }
 
+/* The same of what lies behind it, where one ahead that was held up says nothing of that. */
+static void nothing_overtakes_what_a_busy_record_hides(void **state)
+{
+	uint32_t *busy;
+
+	put(0, 95);
+	busy = reserve(0, sizeof(struct dlt_hdr));
+	put(0, 40);
+	put(1, 50), put(1, 60);
+	consume(100);
+	submit(busy, 99, 99);
+	consume(100);
+	EXPECT(40, 50, 60, 95, 99);
+	expect_all_free();
+}
+
 static void a_busy_record_holds_up_nothing_before_the_window(void **state)
 {
 	uint32_t *busy;
@@ -382,10 +387,10 @@ static void a_busy_record_holds_up_nothing_before_the_window(void **state)
 
 static void what_was_given_up_is_passed_over(void **state)
 {
-	discard(reserve(0, 100));
+	ring_memory_discard(reserve(0, 100));
 	put(0, 1);
-	discard(reserve(0, sizeof(struct dlt_hdr)));
-	discard(reserve(1, 1)); /* shorter than any record */
+	ring_memory_discard(reserve(0, sizeof(struct dlt_hdr)));
+	ring_memory_discard(reserve(1, 1)); /* shorter than any record */
 	assert_int_equal(consume(10), 1);
 	EXPECT(1);
 	expect_all_free();
@@ -426,7 +431,7 @@ static void records_wrap_around_the_end_many_times(void **state)
 		expected += n;
 	}
 	assert_int_equal(n_seen, expected);
-	assert_true(memories[0].producer > 20 * RING_BYTES);
+	assert_true(*memories[0].producer > 20 * RING_BYTES);
 	for (uint64_t i = 0; i < n_seen; i++)
 		assert_int_equal(seen[i].tid, i + 1);
 	expect_all_free();
@@ -435,8 +440,9 @@ static void records_wrap_around_the_end_many_times(void **state)
 static void positions_go_on_where_the_consumer_was(void **state)
 {
 	/* positions only grow; a ring that was drained before does not begin at 0 */
-	memories[0].consumer = memories[0].producer = 5 * RING_BYTES - 56;
-	ring[0].scan = memories[0].consumer;
+	*memories[0].consumer = *memories[0].producer = 5 * RING_BYTES - 56;
+	rings_free(&rings);
+	assert_int_equal(rings_init_memory(&rings, ring, RINGS, RINGS), 0);
 	put(0, 1), put(0, 2);
 	assert_int_equal(consume(10), 2);
 	expect_all_free();
@@ -463,7 +469,7 @@ static void whatever_the_moment_all_come_in_order(void **state)
 			cpus[cpu].head = reserve(cpu % RINGS,
 						 48 + (uint32_t)(random_next(&x) % 400));
 		} else if (random_next(&x) % 10 == 0) {
-			discard(TAKE_PTR(cpus[cpu].head));
+			ring_memory_discard(TAKE_PTR(cpus[cpu].head));
 		} else {
 			submitted++;
 			submit(TAKE_PTR(cpus[cpu].head), now, (uint32_t)submitted);
@@ -471,7 +477,7 @@ static void whatever_the_moment_all_come_in_order(void **state)
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(cpus); i++)
 		if (cpus[i].head)
-			discard(cpus[i].head);
+			ring_memory_discard(cpus[i].head);
 	consume(now);
 	assert_true(submitted > 50000);
 	assert_int_equal(n_seen, submitted);
@@ -490,8 +496,8 @@ static void no_more_rings_than_there_is_room_for(void **state)
 	int fds[RINGS_MAX + 1] = {};
 	struct rings rs;
 
-	assert_int_equal(rings_init(&rs, fds, RINGS_MAX + 1, 4096), -E2BIG);
-	assert_int_equal(rings_init_memory(&rs, ring, RINGS_MAX + 1), -E2BIG);
+	assert_int_equal(rings_init(&rs, fds, RINGS_MAX + 1, 4096, 1), -E2BIG);
+	assert_int_equal(rings_init_memory(&rs, ring, RINGS_MAX + 1, 1), -E2BIG);
 }
 
 static void as_many_rings_as_there_can_be(void **state)
@@ -514,10 +520,11 @@ static void as_many_rings_as_there_can_be(void **state)
 					 .data = (char *)mem[i].head,
 					 .mask = 4095 };
 	}
-	assert_int_equal(rings_init_memory(&rs, many, RINGS_MAX), 0);
+	assert_int_equal(rings_init_memory(&rs, many, RINGS_MAX, RINGS_MAX), 0);
 	assert_int_equal(rings_consume(&rs, UINT64_MAX, on_record, NULL), RINGS_MAX);
 	for (unsigned int i = 0; i < RINGS_MAX; i++)
 		assert_int_equal(seen[i].ts_ns, i + 1);
+	rings_free(&rs);
 }
 
 /* A file laid out as the kernel lays out a ring's descriptor: consumer, producer, data, data. */
@@ -548,10 +555,10 @@ static void descriptors_are_mapped_as_the_kernel_lays_them_out(void **state)
 	uint64_t consumer = 0;
 	struct rings rs;
 
-	assert_int_equal(rings_init(&rs, fds, 2, 8192), 0);
+	assert_int_equal(rings_init(&rs, fds, 2, 8192, 2), 0);
 	assert_int_equal(rings_consume(&rs, 10, on_record, NULL), 2);
 	EXPECT(1, 2);
-	rings_free(&rs, 8192);
+	rings_free(&rs);
 	assert_null(rs.ring);
 	/* the kernel was told, through the mapping */
 	assert_int_equal(pread(fds[0], &consumer, sizeof(consumer), 0), sizeof(consumer));
@@ -565,10 +572,63 @@ static void half_of_the_rings_are_freed_when_one_cannot_be_mapped(void **state)
 	int fds[2] = { ring_fd(8192, 1), -1 };
 	struct rings rs;
 
-	assert_int_equal(rings_init(&rs, fds, 2, 8192), -EBADF);
-	rings_free(&rs, 8192);
+	assert_int_equal(rings_init(&rs, fds, 2, 8192, 2), -EBADF);
+	rings_free(&rs);
 	assert_null(rs.ring);
 	close(fds[0]);
+}
+
+/* --- how many of which size ------------------------------------------------------------------- */
+
+#define MIB (1ULL << 20)
+#define GIB (1ULL << 30)
+
+static void memory_is_bounded_on_any_number_of_cpus(void **state)
+{
+	static const unsigned int cpus[] = { 1, 2, 64, 128, 256, 4096 };
+	static const struct {
+		uint64_t asked, memory, limit;
+		struct { unsigned int n; uint64_t mib; } rings[ARRAY_SIZE(cpus)];
+	} plans[] = {
+		/* by default 1/64 of memory, of 8 GiB and of 64, up to 1 GiB */
+		{ 0, 8 * GIB, 0, { { 1, 128 }, { 2, 64 }, { 2, 64 }, { 2, 64 }, { 2, 64 }, { 2, 64 } } },
+		{ 0, 64 * GIB, 0, { { 1, 1024 }, { 2, 512 }, { 16, 64 }, { 16, 64 }, { 16, 64 }, { 16, 64 } } },
+		{ 0, 2048 * GIB, 0, { { 1, 1024 }, { 2, 512 }, { 16, 64 }, { 16, 64 }, { 16, 64 }, { 16, 64 } } },
+		/* 64 MiB of small machines, 1/8 of smaller ones */
+		{ 0, GIB, 0, { { 1, 64 }, { 1, 64 }, { 1, 64 }, { 1, 64 }, { 1, 64 }, { 1, 64 } } },
+		{ 0, 256 * MIB, 0, { { 1, 32 }, { 1, 32 }, { 1, 32 }, { 1, 32 }, { 1, 32 }, { 1, 32 } } },
+		/* 1/8 of the cgroup's limit */
+		{ 0, 64 * GIB, 2 * GIB, { { 1, 256 }, { 2, 128 }, { 4, 64 }, { 4, 64 }, { 4, 64 }, { 4, 64 } } },
+		{ 0, 64 * GIB, 64 * MIB, { { 1, 8 }, { 1, 8 }, { 1, 8 }, { 1, 8 }, { 1, 8 }, { 1, 8 } } },
+		{ 0, 8 * GIB, UINT64_MAX, { { 1, 128 }, { 2, 64 }, { 2, 64 }, { 2, 64 }, { 2, 64 }, { 2, 64 } } },
+		/* --buffer, whatever memory there is */
+		{ 16 * MIB, GIB, 64 * MIB, { { 1, 16 }, { 1, 16 }, { 1, 16 }, { 1, 16 }, { 1, 16 }, { 1, 16 } } },
+		{ 100 * MIB, GIB, 0, { { 1, 64 }, { 1, 64 }, { 1, 64 }, { 1, 64 }, { 1, 64 }, { 1, 64 } } },
+		{ 16 * GIB, 8 * GIB, 0, { { 1, 2048 }, { 2, 2048 }, { 64, 256 }, { 128, 128 }, { 256, 64 }, { 256, 64 } } },
+		{ 1024 * GIB, 8 * GIB, 0,
+		  { { 1, 2048 }, { 2, 2048 }, { 64, 2048 }, { 128, 2048 }, { 256, 2048 }, { 512, 2048 } } },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(plans); i++)
+		for (unsigned int c = 0; c < ARRAY_SIZE(cpus); c++) {
+			uint64_t most = plans[i].asked ? plans[i].asked : GIB;
+			struct rings_plan p = rings_plan(cpus[c], plans[i].asked, plans[i].memory, plans[i].limit);
+
+			assert_int_equal(p.n, plans[i].rings[c].n);
+			assert_int_equal(p.bytes, plans[i].rings[c].mib * MIB);
+			assert_true(p.n * p.bytes <= most);
+		}
+}
+
+static void the_least_is_a_ring_of_a_page(void **state)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	const struct rings_plan asked = rings_plan(256, 1, 64 * GIB, 0), limited = rings_plan(256, 0, 64 * GIB, 1);
+
+	assert_int_equal(asked.n, 1);
+	assert_int_equal(asked.bytes, page);
+	assert_int_equal(limited.n, 1);
+	assert_int_equal(limited.bytes, page);
 }
 
 #define WITH_RINGS(test) cmocka_unit_test_setup_teardown(test, make, unmake)
@@ -588,9 +648,11 @@ int main(void)
 		WITH_RINGS(empty_rings_have_nothing),
 		WITH_RINGS(equal_times_all_come),
 		WITH_RINGS(half_of_the_rings_are_freed_when_one_cannot_be_mapped),
+		cmocka_unit_test(memory_is_bounded_on_any_number_of_cpus),
 		WITH_RINGS(neighbours_that_are_swapped_are_put_right),
 		WITH_RINGS(no_more_rings_than_there_is_room_for),
 		WITH_RINGS(nothing_later_than_a_busy_record_is_handed_out),
+		WITH_RINGS(nothing_overtakes_what_a_busy_record_hides),
 		WITH_RINGS(one_that_was_held_up_lets_any_number_pass),
 		WITH_RINGS(positions_go_on_where_the_consumer_was),
 		WITH_RINGS(records_wrap_around_the_end_many_times),
@@ -598,6 +660,8 @@ int main(void)
 		WITH_RINGS(space_is_given_back_up_to_the_first_that_waits),
 		WITH_RINGS(the_earliest_may_lie_as_far_as_the_window_reaches),
 		WITH_RINGS(the_fullest_ring_is_what_waits),
+		cmocka_unit_test(the_least_is_a_ring_of_a_page),
+		WITH_RINGS(the_window_is_as_wide_as_cpus_share_a_ring),
 		WITH_RINGS(what_is_later_than_the_round_waits_for_the_next),
 		WITH_RINGS(what_was_given_up_is_passed_over),
 		WITH_RINGS(whatever_the_moment_all_come_in_order),
