@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * CPUs that make records, in rings in memory, as bpf/ does: a full or crowded ring counts a record as
+ * lost, TIMESTAMP is taken after the reserve, others come in between, a file's name is sent before its
+ * first use. What each CPU made is kept as counts and a hash, to compare the rows with.
+ */
+#ifndef REPLAY_H
+#define REPLAY_H
+
+#include "dlt/bio.h"
+#include "dlt/close.h"
+#include "dlt/open.h"
+#include "dlt/pids.h"
+#include "dlt/vfs_rw.h"
+#include "records.h"
+#include "ring_memory.h"
+#include "tracer_impl.h"
+
+#define REPLAY_CPUS_MAX 512
+#define REPLAY_FILES 8	     /* of each CPU, */
+#define REPLAY_FILE_READS 64 /* read in turn, so many times each */
+
+struct replay_cpu {
+	struct ring_memory *ring;
+	uint32_t tid;	/* its number, from 1: what its rows are known by */
+	uint64_t reads; /* begun */
+	uint64_t steps;
+	uint64_t read_hash; /* of those that came into the ring, in order */
+	uint32_t *held;	    /* reserved, and then something came in between */
+	bool named[REPLAY_FILES];
+	struct dlt_stats stats[DLT_PROBES];
+};
+
+/* A record as its probe's program writes it, but for what each has of its own. */
+struct replay_template {
+	uint32_t len;
+	union {
+		struct dlt_hdr hdr;
+		struct dlt_vfs_rw vfs_rw;
+		struct dlt_files files;
+		char bytes[512];
+	};
+};
+
+static struct replay_template replay_templates[DLT_PROBES];
+
+static inline void replay_keep(unsigned int probe)
+{
+	struct replay_template *t = &replay_templates[probe];
+
+	memcpy(record.hdr.comm, "pt_data_worker\0", DLT_COMM_LEN);
+	assert_true(record.hdr.size <= sizeof(t->bytes));
+	memcpy(t->bytes, &record, record.hdr.size);
+	t->len = record.hdr.size;
+}
+
+static inline uint16_t replay_func(unsigned int probe, const char *name)
+{
+	const struct probe *p = probes[probe];
+
+	for (unsigned int i = 0; i < p->n_calls; i++)
+		if (!strcmp(p->calls[i].name, name))
+			return (uint16_t)i;
+	fail_msg("%s has no %s", p->name, name);
+	return 0;
+}
+
+static inline void replay_templates_make(void)
+{
+	static const char path[] = "/data/imagenet/train/n01440764/img_0000.jpg";
+	struct dlt_vfs_rw *rw = rec_begin(DLT_vfs_rw);
+	struct dlt_files *files;
+	struct dlt_open *open;
+	struct dlt_close *close;
+	struct dlt_bio *bio;
+	struct dlt_pids *pids;
+
+	rw->hdr.func = replay_func(DLT_vfs_rw, "pread64");
+	rw->returned = 4096;
+	rw->requested = 4096;
+	rw->fd = 5;
+	replay_keep(DLT_vfs_rw);
+
+	files = rec_begin(DLT_files);
+	files->file = file_of(1);
+	rec_path(&files->segs, 0, path);
+	replay_keep(DLT_files);
+
+	open = rec_begin(DLT_open);
+	open->hdr.func = replay_func(DLT_open, "openat");
+	open->file = file_of(1);
+	open->ret = 5;
+	open->mode = DLT_NONE;
+	open->vfs_lat_ns = 900;
+	rec_str(&open->segs, 0, path);
+	rec_path(&open->segs, 1, path);
+	replay_keep(DLT_open);
+
+	close = rec_begin(DLT_close);
+	close->hdr.func = replay_func(DLT_close, "close");
+	close->fd = 5;
+	close->last = DLT_NONE;
+	replay_keep(DLT_close);
+
+	bio = rec_begin(DLT_bio);
+	bio->sector = 2048;
+	bio->bytes = 131072;
+	bio->qlat_ns = 4000;
+	memcpy(bio->done_comm, "swapper/3", 10);
+	memcpy(bio->disk, "nvme0n1", 8);
+	replay_keep(DLT_bio);
+
+	pids = rec_begin(DLT_pids);
+	pids->event = DLT_PIDS_THREAD;
+	pids->ppid = 1;
+	replay_keep(DLT_pids);
+}
+
+static inline struct dlt_file_id replay_file(const struct replay_cpu *c, unsigned int file)
+{
+	return (struct dlt_file_id){ .ino = 1 + c->tid * REPLAY_FILES + file, .dev = 259 << 20 | 2, .gen = 7 };
+}
+
+/* rec_reserve() of bpf/dlt.bpf.h. */
+static inline uint32_t *replay_reserve(struct replay_cpu *c, unsigned int probe, bool rare)
+{
+	const struct replay_template *t = &replay_templates[probe];
+	uint32_t *head = NULL;
+
+	c->stats[probe].seen++;
+	if (rare || ring_memory_waiting(c->ring) <= c->ring->bytes - c->ring->bytes / TRACER_RING_RESERVE)
+		head = ring_memory_reserve(c->ring, t->len);
+	if (!head) {
+		c->stats[probe].lost++;
+		return NULL;
+	}
+	memcpy(ring_memory_rec(head), t->bytes, t->len);
+	((struct dlt_hdr *)ring_memory_rec(head))->tid = c->tid;
+	return head;
+}
+
+static inline void replay_submit(struct replay_cpu *c, uint32_t *head, uint64_t ts_ns)
+{
+	struct dlt_hdr *rec = ring_memory_rec(head);
+
+	rec->ts_ns = ts_ns;
+	c->stats[rec->probe].emitted++;
+	ring_memory_submit(head);
+}
+
+#define REPLAY_HASH(hash, read) (((hash) ^ (read)) * 0x100000001b3ULL) /* FNV-1a, of whole numbers */
+
+static inline uint32_t *replay_read(struct replay_cpu *c)
+{
+	unsigned int file = c->reads / REPLAY_FILE_READS % REPLAY_FILES;
+	uint32_t *head;
+	uint64_t nr = c->reads++;
+
+	head = replay_reserve(c, DLT_vfs_rw, false);
+	if (head) {
+		struct dlt_vfs_rw *rec = ring_memory_rec(head);
+
+		rec->id = replay_file(c, file);
+		rec->offset = (int64_t)nr;
+		c->read_hash = REPLAY_HASH(c->read_hash, nr);
+	}
+	return head;
+}
+
+/* NAME, a last component like img_0000.jpg, is the file's own. */
+static inline void replay_put_name(char *name, const struct dlt_file_id *id)
+{
+	uint64_t v = id->ino;
+
+	for (unsigned int i = 7; i >= 4; i--, v /= 10)
+		name[i] = (char)('0' + v % 10);
+}
+
+/* The name of the file that the next read is of, where it has not been sent: as rare as files are. */
+static inline uint32_t *replay_name(struct replay_cpu *c)
+{
+	unsigned int file = c->reads / REPLAY_FILE_READS % REPLAY_FILES;
+	uint32_t *head;
+
+	if (c->named[file])
+		return NULL;
+	head = replay_reserve(c, DLT_files, true);
+	if (head) {
+		struct dlt_files *rec = ring_memory_rec(head);
+
+		rec->file.id = replay_file(c, file);
+		replay_put_name((char *)(rec + 1), &rec->file.id); /* it is walked from its end */
+		c->named[file] = true;
+	}
+	return head;
+}
+
+/* In a mix: of 16 events one is an open, one a close, one a request to a disk; rarely a thread's start. */
+static inline uint32_t *replay_other(struct replay_cpu *c)
+{
+	static const uint8_t of[16] = { [3] = DLT_open, [7] = DLT_close, [12] = DLT_bio };
+	unsigned int probe = c->steps % 256 == 255 ? DLT_pids : of[c->steps % 16];
+	uint32_t *head = probe ? replay_reserve(c, probe, probe == DLT_bio || probe == DLT_pids) : NULL;
+
+	if (head && probe == DLT_open) {
+		struct dlt_open *rec = ring_memory_rec(head);
+		char *passed = (char *)(rec + 1), *walked = passed + rec->segs.len[0];
+
+		rec->file.id = replay_file(c, 0);
+		replay_put_name(walked - strlen("img_0000.jpg") - 1, &rec->file.id);
+		replay_put_name(walked, &rec->file.id);
+	}
+	if (head && probe == DLT_close)
+		((struct dlt_close *)ring_memory_rec(head))->id = replay_file(c, 0);
+	return head;
+}
+
+/* The next record of C, reserved; NULL: it was lost. */
+static inline uint32_t *replay_event(struct replay_cpu *c, bool mix)
+{
+	uint32_t *head = replay_name(c);
+
+	if (!head && mix)
+		head = replay_other(c);
+	if (!head)
+		head = replay_read(c);
+	c->steps++;
+	return head;
+}
+
+/* N CPUs, CPU c on ring c mod R. */
+static inline void replay_cpus(struct replay_cpu *cpus, unsigned int n, struct ring_memory *rings, unsigned int r)
+{
+	memset(cpus, 0, n * sizeof(*cpus));
+	for (unsigned int i = 0; i < n; i++) {
+		cpus[i].ring = &rings[i % r];
+		cpus[i].tid = 1 + i;
+	}
+}
+
+/* What all of them counted. */
+static inline struct dlt_stats replay_sum(const struct replay_cpu *cpus, unsigned int n, unsigned int probe)
+{
+	struct dlt_stats sum = {};
+
+	for (unsigned int i = 0; i < n; i++) {
+		sum.seen += cpus[i].stats[probe].seen;
+		sum.emitted += cpus[i].stats[probe].emitted;
+		sum.lost += cpus[i].stats[probe].lost;
+	}
+	return sum;
+}
+
+#endif
