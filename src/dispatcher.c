@@ -122,13 +122,6 @@ static int handlers_choose(const struct dispatcher *d, unsigned int probe, const
 	return r;
 }
 
-static void object_free(struct probe_object *o)
-{
-	bpf_object__destroy_skeleton(o->skel);
-	free(o->owner);
-	*o = (struct probe_object){};
-}
-
 static int object_load(struct dispatcher *d, unsigned int probe, const struct dlt_config *cfg,
 		       const char *func, bool enrich, dispatcher_share_fn share, void *ctx)
 {
@@ -142,7 +135,7 @@ static int object_load(struct dispatcher *d, unsigned int probe, const struct dl
 	if (!r)
 		r = bpf_object__load_skeleton(o->skel);
 	if (r < 0)
-		object_free(o);
+		probe_object_free(o);
 	return r;
 }
 
@@ -406,7 +399,7 @@ void dispatcher_detach(struct dispatcher *d, unsigned int probe)
 void dispatcher_remove(struct dispatcher *d, unsigned int probe)
 {
 	dispatcher_detach(d, probe);
-	object_free(&d->objects[probe]);
+	probe_object_free(&d->objects[probe]);
 	d->probes &= ~(1U << probe);
 }
 
@@ -426,7 +419,7 @@ void dispatcher_free(struct dispatcher *d)
 			close(d->hooks[i].prog_fd);
 	free(d->hooks);
 	for (unsigned int p = 0; p < DLT_PROBES; p++)
-		object_free(&d->objects[p]);
+		probe_object_free(&d->objects[p]);
 	calls_bpf__destroy(d->skel);
 	*d = (struct dispatcher){};
 }

@@ -3,13 +3,23 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <bpf/libbpf.h>
 
 const struct probe *const probes[DLT_PROBES] = {
 #define PROBE(name) [DLT_##name] = &name##_probe,
 #include "probes.def"
 #undef PROBE
 };
+
+void probe_object_free(struct probe_object *o)
+{
+	bpf_object__destroy_skeleton(o->skel);
+	free(o->owner);
+	*o = (struct probe_object){};
+}
 
 unsigned int probe_find(const char *name)
 {

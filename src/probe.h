@@ -35,6 +35,9 @@ struct probe_object {
 	void *owner;			  /* the generated struct around both */
 };
 
+/* Unload and close it; one that was never opened is left alone. */
+void probe_object_free(struct probe_object *o);
+
 enum probe_flags {
 	PROBE_SELECTABLE = 1, /* by --probes; all are on by default */
 	PROBE_OF_TARGET = 2,  /* rows are calls of the target: --comm narrows them */

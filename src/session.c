@@ -289,6 +289,8 @@ static int record(struct session *s)
 	r = tracer_attach(&s->tracer);
 	if (r < 0)
 		return failed(s, r, s->tracer.error);
+	if (s->tracer.uring_why && s->tracer.kernel.ids.io_ring_ctx)
+		log_warn("requests of io_uring are not traced: %s", s->tracer.uring_why);
 	r = targets_apply(&s->targets, &s->tracer, text, sizeof(text));
 	return r < 0 ? failed(s, r, text) : 0;
 }

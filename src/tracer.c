@@ -64,13 +64,6 @@ int tracer_check(char *error, size_t size)
 
 /* --- objects ------------------------------------------------------------------------------------ */
 
-static void object_free(struct probe_object *o)
-{
-	bpf_object__destroy_skeleton(o->skel);
-	free(o->owner);
-	*o = (struct probe_object){};
-}
-
 static int object_try(struct tracer *t, unsigned int probe, const struct dlt_config *cfg)
 {
 	struct probe_object *o = &t->objects[probe];
@@ -82,7 +75,7 @@ static int object_try(struct tracer *t, unsigned int probe, const struct dlt_con
 	if (!r)
 		r = bpf_object__load_skeleton(o->skel);
 	if (r < 0)
-		object_free(o);
+		probe_object_free(o);
 	return r;
 }
 
@@ -103,7 +96,7 @@ void tracer_leave_out(struct tracer *t, unsigned int probe, const char *why)
 {
 	char *before = t->why[probe];
 
-	object_free(&t->objects[probe]);
+	probe_object_free(&t->objects[probe]);
 	t->loaded &= ~(1U << probe);
 	t->probes &= ~(1U << probe);
 	t->why[probe] = strdup(why); /* which may be what was there before */
@@ -325,7 +318,7 @@ void tracer_free(struct tracer *t)
 	for (unsigned int i = 0; i < t->n_dispatchers; i++)
 		dispatcher_free(&t->dispatchers[i]);
 	for (unsigned int i = 0; i < DLT_PROBES; i++) {
-		object_free(&t->objects[i]);
+		probe_object_free(&t->objects[i]);
 		free(t->why[i]);
 	}
 	for (unsigned int b = 0; b < BACKENDS; b++)

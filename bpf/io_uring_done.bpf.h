@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A request of io_uring has its result: the row that it becomes, as of the system call that does the same. */
+#ifndef IO_URING_DONE_BPF_H
+#define IO_URING_DONE_BPF_H
+
+#include "io_uring_start.bpf.h"
+
+#include "dlt/close.h"
+#include "dlt/sync.h"
+
+/* Whose open files and root a request's are; alive as long as the request. */
+static __always_inline struct task_struct *submitter(struct io_kiocb___dlt *kiocb)
+{
+	struct task_struct *task = kiocb ? kiocb_task(kiocb) : NULL;
+
+	return task && KLOAD(task, fs) ? task : task_current();
+}
+
+/* What it was issued on; where it was not (cancelled, refused), what its descriptor stands for. */
+static __always_inline struct file *request_file(struct dlt_uring_req *req, struct io_kiocb___dlt *kiocb,
+						 struct task_struct *task)
+{
+	struct file *file = kiocb ? KLOAD(kiocb, file) : NULL;
+
+	if (file)
+		return KCAST(file, file);
+	return req->flags & DLT_URING_FIXED ? NULL : file_of_fd(task, (__u32)req->fd);
+}
+
+static __noinline int rw_done(struct dlt_uring_req *req, struct io_kiocb___dlt *kiocb, __s64 res)
+{
+	struct task_struct *task = submitter(kiocb);
+	struct file *file = request_file(req, kiocb, task);
+	const struct dlt_call *call = &req->call;
+	__u32 flags = rwf_flags(call->args[5]);
+	__s64 offset = call->args[3];
+	struct dlt_vfs_rw *rec;
+	struct side side;
+
+	if (offset == -1)
+		offset = DLT_NONE; /* the file's own */
+	side_look(&side, task, file, call, call->tid, call->args[0], offset, res);
+	if (res > 0 && offset != DLT_NONE && call->shape & DLT_RW_WRITE &&
+	    (side.f_flags | flags) & O_APPEND && !(call->args[5] & RWF_NOAPPEND))
+		side.offset = appended_at(file, res);
+	rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
+	if (!rec)
+		return 0;
+	rw_fill(rec, &side, call->shape & DLT_RW_WRITE ? DLT_RW_W : DLT_RW_R, req->requested, flags,
+		DLT_NONE, res);
+	hdr_fill(&rec->hdr, call, task, call->tid, sizeof(*rec));
+	__builtin_memcpy(rec->hdr.comm, req->comm, DLT_COMM_LEN);
+	rec_submit(rec, DLT_vfs_rw);
+	return 0;
+}
+
+static __noinline int splice_done(struct dlt_uring_req *req, struct io_kiocb___dlt *kiocb, __s64 res)
+{
+	struct task_struct *task = submitter(kiocb);
+	struct dlt_call *call = &req->call;
+	bool fixed = call->args[5] & SPLICE_FD_IN_FIXED;
+	struct file *file;
+	struct dlt_vfs_rw_pair *rec;
+	struct side in, out;
+	__s64 at;
+
+	if (fixed)
+		file = ring_file(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, req->ctx), (__u32)call->args[0]);
+	else
+		file = file_of_fd(task, (__u32)call->args[0]);
+	at = call->args[1];
+	side_look(&in, task, file, call, call->tid, fixed ? DLT_NONE32 : (__s32)call->args[0],
+		  at == -1 ? DLT_NONE : at, res);
+	at = call->args[3];
+	side_look(&out, task, request_file(req, kiocb, task), call, call->tid,
+		  req->flags & DLT_URING_FIXED ? DLT_NONE32 : (__s32)call->args[2], at == -1 ? DLT_NONE : at, res);
+	rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
+	if (!rec) {
+		count_row_lost(DLT_vfs_rw);
+		return 0;
+	}
+	rw_fill(&rec->from, &in, DLT_RW_R, call->args[4], 0, DLT_NONE, res);
+	rw_fill(&rec->to, &out, DLT_RW_W, call->args[4], 0, DLT_NONE, res);
+	hdr_fill(&rec->from.hdr, call, task, call->tid, sizeof(*rec));
+	__builtin_memcpy(rec->from.hdr.comm, req->comm, DLT_COMM_LEN);
+	__builtin_memcpy(&rec->to.hdr, &rec->from.hdr, sizeof(rec->to.hdr));
+	rec_submit(rec, DLT_vfs_rw);
+	return 0;
+}
+
+static __noinline int close_done(struct dlt_uring_req *req, __s64 res)
+{
+	struct dlt_close *rec = rec_reserve(DLT_close, sizeof(*rec), false);
+
+	if (!rec)
+		return 0;
+	rec->id = req->call.id;
+	rec->ret = res;
+	rec->fd = req->file_slot ? DLT_NONE : req->fd;
+	rec->last = DLT_NONE;
+	hdr_fill(&rec->hdr, &req->call, task_current(), req->call.tid, sizeof(*rec));
+	__builtin_memcpy(rec->hdr.comm, req->comm, DLT_COMM_LEN);
+	rec_submit(rec, DLT_close);
+	return 0;
+}
+
+/* Send what scratch holds for REQ, and count it. */
+static __always_inline bool record_send(struct scratch *s, struct dlt_uring_req *req, __u32 probe)
+{
+	struct dlt_hdr *h = (struct dlt_hdr *)s->rec;
+	struct dlt_stats *st = stats_of(probe);
+
+	__builtin_memcpy(h->comm, req->comm, DLT_COMM_LEN);
+	s->start_ns = req->call.start_ns;
+	if (!vrec_send()) {
+		count_lost(probe);
+		return false;
+	}
+	if (st)
+		st->emitted++;
+	return true;
+}
+
+static __noinline int sync_done(struct dlt_uring_req *req, struct io_kiocb___dlt *kiocb, __s64 res)
+{
+	struct task_struct *task = submitter(kiocb);
+	struct file *file = request_file(req, kiocb, task);
+	const struct dlt_call *call = &req->call;
+	struct scratch *s = scratch_get();
+	struct dlt_file_id id = {};
+	struct dlt_sync *rec;
+
+	if (!s)
+		return 0;
+	if (file)
+		file_note(task, file, call, call->tid, &id);
+	rec = (struct dlt_sync *)s->rec;
+	vrec_begin(s, call, task, call->tid, DLT_sync, sizeof(*rec));
+	rec->id = id;
+	rec->segs.len[0] = rec->segs.len[1] = rec->segs.len[2] = rec->segs.len[3] = 0;
+	rec->ret = res;
+	rec->fd = req->flags & DLT_URING_FIXED ? DLT_NONE : req->fd;
+	rec->offset = DLT_NONE;
+	if (call->shape == DLT_SYNC_FALLOCATE) {
+		rec->offset = call->args[2];
+		rec->len = call->args[3];
+	} else if (call->shape == DLT_SYNC_FTRUNCATE) {
+		rec->len = call->args[1];
+	} else {
+		rec->offset = call->args[1];
+		rec->len = call->args[2];
+	}
+	record_send(s, req, DLT_sync);
+	return 0;
+}
+
+/* The record kept for KEY, in scratch; NULL: there is none. */
+static __always_inline struct scratch *record_take(struct dlt_uring_req *req, __u64 key)
+{
+	struct scratch *s = scratch_get();
+	void *kept;
+
+	if (!s)
+		return NULL;
+	s->used = req->rec_used;
+	if (req->flags & DLT_URING_SHORT) {
+		kept = bpf_map_lookup_elem(&short_records, &key);
+		if (!kept)
+			return NULL;
+		bpf_probe_read_kernel(s->rec, DLT_URING_SHORT_BYTES, kept);
+		bpf_map_delete_elem(&short_records, &key);
+	} else {
+		kept = bpf_map_lookup_elem(&long_records, &key);
+		if (!kept)
+			return NULL;
+		bpf_probe_read_kernel(s->rec, DLT_URING_LONG_BYTES, kept);
+		bpf_map_delete_elem(&long_records, &key);
+	}
+	return s;
+}
+
+static __noinline int open_done(struct dlt_uring_req *req, struct io_kiocb___dlt *kiocb, __u64 key,
+				__s64 res)
+{
+	struct task_struct *task = submitter(kiocb);
+	struct scratch *s = record_take(req, key);
+	struct file *file = NULL;
+	struct dlt_open *rec;
+
+	if (!s) {
+		count_lost(DLT_open);
+		return 0;
+	}
+	rec = (struct dlt_open *)s->rec;
+	rec->ret = res;
+	if (res >= 0 && req->file_slot)
+		file = ring_file(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, req->ctx),
+				 req->file_slot == ~0U ? (__u32)res : req->file_slot - 1);
+	else if (res >= 0)
+		file = file_of_fd(task, res);
+	if (file) {
+		rec->segs.len[1] = file_describe(s, task, file, &rec->file);
+		if (KLOAD(file, f_mode) & FMODE_CREATED ||
+		    (rec->flags & (O_TMPFILE_BIT | O_PATH_BIT)) == O_TMPFILE_BIT) {
+			rec->created = 1;
+			rec->segs.len[2] = dir_append(s, task, req->fd);
+		}
+	}
+	if (record_send(s, req, DLT_open)) {
+		if (file)
+			file_mark_seen(&rec->file.id);
+	} else if (rec->created) {
+		count_row_lost(DLT_create_del);
+	}
+	return 0;
+}
+
+static __always_inline bool is_relative(const char *rec, __u32 at, __u32 len)
+{
+	return len && rec[at & (2 * DLT_PATH_MAX - 1)] != '/';
+}
+
+static __noinline int create_del_done(struct dlt_uring_req *req, struct io_kiocb___dlt *kiocb, __u64 key,
+				      __s64 res)
+{
+	struct task_struct *task = submitter(kiocb);
+	struct scratch *s = record_take(req, key);
+	struct dlt_create_del *rec;
+	__u32 at = sizeof(*rec);
+
+	if (!s) {
+		count_lost(DLT_create_del);
+		return 0;
+	}
+	rec = (struct dlt_create_del *)s->rec;
+	rec->ret = res;
+	if (is_relative(s->rec, at, rec->segs.len[0]))
+		rec->segs.len[2] = dir_append(s, task, req->fd);
+	at += rec->segs.len[0];
+	if (rec->segs.len[3] != DLT_SEG_VERBATIM && is_relative(s->rec, at, rec->segs.len[1]))
+		rec->segs.len[3] = dir_append(s, task, (__s32)req->call.args[2]);
+	record_send(s, req, DLT_create_del);
+	return 0;
+}
+
+/*
+ * The row of request KEY, which has the result RES. ALIVE: it is still the kernel's request, else
+ * another may be at its address. A global function: verified once, not at each caller.
+ */
+__noinline int request_row(__u64 key, __u64 res, __u32 alive)
+{
+	struct dlt_uring_req *req = bpf_map_lookup_elem(&requests, &key);
+	struct io_kiocb___dlt *kiocb = alive ? KCAST_AS(io_kiocb, io_kiocb___dlt, key) : NULL;
+
+	if (!req)
+		return 0;
+	switch (req->call.probe) {
+	case DLT_vfs_rw:
+		if (req->call.nr == OP_SPLICE)
+			splice_done(req, kiocb, res);
+		else
+			rw_done(req, kiocb, res);
+		break;
+	case DLT_open:
+		open_done(req, kiocb, key, res);
+		break;
+	case DLT_create_del:
+		create_del_done(req, kiocb, key, res);
+		break;
+	case DLT_close:
+		close_done(req, res);
+		break;
+	case DLT_sync:
+		sync_done(req, kiocb, res);
+		break;
+	}
+	return 0;
+}
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A request of io_uring: what it asks for is noted when the kernel takes it. */
+#ifndef IO_URING_START_BPF_H
+#define IO_URING_START_BPF_H
+
+#include "rw.bpf.h"
+
+#include "dlt/create_del.h"
+#include "dlt/io_uring.h"
+#include "dlt/open.h"
+#include "io_uring.bpf.h"
+
+const volatile struct dlt_uring_op ops[DLT_URING_OPS] = {};
+const volatile __u8 fdatasync_func = 0;
+
+/* By address of the request. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 32768);
+	__type(key, __u64);
+	__type(value, struct dlt_uring_req);
+} requests SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u64);
+	__type(value, char[DLT_URING_SHORT_BYTES]);
+} short_records SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, __u64);
+	__type(value, char[DLT_URING_LONG_BYTES]);
+} long_records SEC(".maps");
+
+/* Keep the record in scratch for request KEY; false: no room, it counts as lost. */
+static __noinline bool record_keep(struct scratch *s, struct dlt_uring_req *req, __u64 key)
+{
+	req->rec_used = s->used;
+	if (s->used <= DLT_URING_SHORT_BYTES &&
+	    !bpf_map_update_elem(&short_records, &key, s->rec, BPF_ANY)) {
+		req->flags |= DLT_URING_SHORT;
+		return true;
+	}
+	if (s->used <= DLT_URING_LONG_BYTES &&
+	    !bpf_map_update_elem(&long_records, &key, s->rec, BPF_ANY)) {
+		req->flags |= DLT_URING_LONG;
+		return true;
+	}
+	return false;
+}
+
+/* What an open asks for; its results come with the completion. */
+static __noinline bool open_keep(struct dlt_uring_req *req, const struct uring_sqe *sqe, __u64 key)
+{
+	struct scratch *s = scratch_get();
+	struct dlt_open *rec;
+	__u64 how[2];
+
+	if (!s)
+		return false;
+	rec = (struct dlt_open *)s->rec;
+	__builtin_memset(rec, 0, sizeof(*rec));
+	vrec_begin(s, &req->call, task_current(), req->call.tid, DLT_open, sizeof(*rec));
+	rec->hdr.size = sizeof(*rec);
+	rec->ret = DLT_UNKNOWN;
+	rec->vfs_lat_ns = DLT_NONE;
+	rec->flags = sqe->op_flags;
+	rec->mode = (__u16)sqe->len;
+	if (sqe->opcode == OP_OPENAT2) {
+		rec->flags = rec->mode = DLT_NONE;
+		if (!bpf_probe_read_user(how, sizeof(how), (void *)sqe->off)) {
+			rec->flags = how[0];
+			rec->mode = how[1];
+		}
+	}
+	if (!(rec->flags & O_MAKES_FILE))
+		rec->mode = DLT_NONE;
+	rec->segs.len[0] = user_append(s, sqe->addr);
+	return record_keep(s, req, key);
+}
+
+/* The same for the operations of create_del. */
+static __noinline bool create_del_keep(struct dlt_uring_req *req, const struct uring_sqe *sqe, __u64 key)
+{
+	bool two = sqe->opcode != OP_MKDIRAT && sqe->opcode != OP_UNLINKAT;
+	struct scratch *s = scratch_get();
+	struct dlt_create_del *rec;
+
+	if (!s)
+		return false;
+	rec = (struct dlt_create_del *)s->rec;
+	__builtin_memset(rec, 0, sizeof(*rec));
+	vrec_begin(s, &req->call, task_current(), req->call.tid, DLT_create_del, sizeof(*rec));
+	rec->hdr.size = sizeof(*rec);
+	rec->ret = DLT_UNKNOWN;
+	rec->mode = sqe->opcode == OP_MKDIRAT ? (__s64)(__u16)sqe->len : DLT_NONE;
+	rec->flags = sqe->opcode == OP_MKDIRAT || sqe->opcode == OP_SYMLINKAT ? DLT_NONE : sqe->op_flags;
+	if (sqe->opcode == OP_SYMLINKAT) { /* addr: the text; addr2, fd: the new name */
+		rec->segs.len[0] = user_append(s, sqe->off);
+		rec->segs.len[1] = user_append(s, sqe->addr);
+		rec->segs.len[3] = DLT_SEG_VERBATIM;
+	} else {
+		rec->segs.len[0] = user_append(s, sqe->addr);
+		rec->segs.len[1] = two ? user_append(s, sqe->off) : 0;
+	}
+	req->call.args[0] = sqe->fd;
+	req->call.args[2] = sqe->len; /* rename, link: the second folder */
+	return record_keep(s, req, key);
+}
+
+/* The arguments as the system call has them: see the probes' shapes. */
+static __always_inline void args_take(struct dlt_uring_req *req, const struct uring_sqe *sqe)
+{
+	__u64 *args = req->call.args;
+
+	args[0] = (__s64)sqe->fd;
+	switch (sqe->opcode) {
+	case OP_FSYNC: /* a range of no length: all */
+		req->call.func = sqe->op_flags & FSYNC_DATASYNC ? fdatasync_func : req->call.func;
+		args[1] = sqe->off || sqe->len ? sqe->off : DLT_NONE;
+		args[2] = sqe->off || sqe->len ? sqe->len : DLT_NONE;
+		break;
+	case OP_SYNC_FILE_RANGE:
+		args[1] = sqe->off;
+		args[2] = sqe->len;
+		break;
+	case OP_FALLOCATE:
+		args[2] = sqe->off;
+		args[3] = sqe->addr;
+		break;
+	case OP_FTRUNCATE:
+		args[1] = sqe->off;
+		break;
+	case OP_SPLICE: /* sqe->fd is the destination */
+		args[0] = (__s64)(__s32)sqe->file_index;
+		args[1] = sqe->addr;
+		args[2] = (__s64)sqe->fd;
+		args[3] = sqe->off;
+		args[4] = sqe->len;
+		args[5] = sqe->op_flags;
+		break;
+	default: /* reads and writes */
+		args[1] = sqe->addr;
+		args[2] = sqe->len;
+		args[3] = sqe->off;
+		args[5] = sqe->op_flags;
+		req->requested = req->call.shape & DLT_RW_VEC ? iov_bytes(sqe->addr, sqe->len) : sqe->len;
+	}
+}
+
+/* A close loses its file: it is looked up now. */
+static __always_inline void close_look(struct dlt_uring_req *req)
+{
+	struct task_struct *task = task_current();
+	struct file *file;
+
+	if (req->file_slot)
+		file = ring_file(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, req->ctx), req->file_slot - 1);
+	else
+		file = file_of_fd(task, (__u32)req->fd);
+	if (file)
+		file_note(task, file, &req->call, req->call.tid, &req->call.id);
+}
+
+/* Note request KEY of ring CTX, from its entry SQE. NULL: not ours, or lost. */
+static __noinline struct dlt_uring_req *request_begin(__u64 key, __u64 ctx, const struct uring_sqe *sqe)
+{
+	static const struct dlt_uring_req empty;
+	struct dlt_uring_req *req;
+	struct dlt_uring_op op;
+	struct dlt_stats *stats;
+	__u64 pid_tgid;
+	bool kept = true;
+
+	if (sqe->opcode >= DLT_URING_OPS)
+		return NULL;
+	*(__u32 *)&op = *(const volatile __u32 *)&ops[sqe->opcode];
+	if (!op.probe)
+		return NULL;
+	stats = stats_of(op.probe);
+	if (!stats)
+		return NULL;
+	stats->seen++;
+	if (bpf_map_update_elem(&requests, &key, &empty, BPF_ANY))
+		goto lost;
+	req = bpf_map_lookup_elem(&requests, &key);
+	if (!req)
+		goto lost;
+	pid_tgid = bpf_get_current_pid_tgid();
+	req->call.tgid = pid_tgid >> 32;
+	req->call.tid = (__u32)pid_tgid;
+	req->call.probe = op.probe;
+	req->call.func = op.func;
+	req->call.shape = op.shape;
+	req->call.nr = sqe->opcode;
+	req->call.start_ns = bpf_ktime_get_ns();
+	comm_read(req->comm, task_current());
+	req->ctx = ctx;
+	req->user_data = sqe->user_data;
+	req->fd = sqe->fd;
+	req->flags = (sqe->flags & SQE_FIXED_FILE ? DLT_URING_FIXED : 0) |
+		     (sqe->flags & SQE_CQE_SKIP_SUCCESS ? DLT_URING_SKIP : 0) |
+		     (sqe->opcode == OP_READ_MULTISHOT ? DLT_URING_MULTISHOT : 0);
+	if (op.probe == DLT_open) {
+		req->file_slot = sqe->file_index;
+		kept = open_keep(req, sqe, key);
+	} else if (op.probe == DLT_create_del) {
+		kept = create_del_keep(req, sqe, key);
+	} else if (op.probe == DLT_close) {
+		req->file_slot = sqe->file_index;
+		req->call.args[0] = (__s64)sqe->fd;
+		close_look(req);
+	} else {
+		args_take(req, sqe);
+	}
+	if (req->flags & DLT_URING_FIXED && op.probe != DLT_create_del && op.probe != DLT_open &&
+	    sqe->opcode != OP_SPLICE)
+		req->call.args[0] = DLT_NONE32;
+	if (req->file_slot && op.probe == DLT_close)
+		req->call.args[0] = DLT_NONE32;
+	if (kept)
+		return req;
+	bpf_map_delete_elem(&requests, &key);
+lost:
+	count_lost(op.probe);
+	return NULL;
+}
+
+#endif
