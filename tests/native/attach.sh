@@ -14,7 +14,7 @@ attached() { grep -qs "	snapshot	.*	$1	" "$t/pids.out"; }
 # --- what it has ----------------------------------------------------------------------------------
 
 cat >job.py <<'END'
-import ctypes, mmap, os, socket, sys, threading
+import ctypes, mmap, os, resource, socket, sys, threading
 data = open("a file", "w+b")
 data.write(bytes(65536))
 data.flush()
@@ -23,6 +23,7 @@ keep = [mmap.mmap(data.fileno(), 8192, offset=4096), mmap.mmap(-1, 8192),
         socket.socketpair(), os.pipe(), os.memfd_create("a memfd"), open("gone", "w"),
         os.open(".", os.O_RDONLY), os.open(".", os.O_PATH), os.open("/dev/null", os.O_RDWR)]
 os.unlink("gone")
+resource.setrlimit(resource.RLIMIT_NOFILE, (1024, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 os.dup2(data.fileno(), 1000)
 stand = threading.Event()
 threads = [threading.Thread(target=stand.wait) for _ in range(3)]
@@ -43,7 +44,7 @@ os._exit(0)
 END
 python3 job.py <gate &
 job=$!
-await [ -e ready ]
+await [ -e ready ] && await at_gate $job
 spawn --pid $job
 await attached $job
 python3 -B "$here/checks/snapshot.py" save $job proc || fail "/proc/$job"
@@ -58,7 +59,7 @@ equal "what it did next" "$(rows create_del 'FUNC == "create" && PATH ~ /\/after
 rm ready after
 python3 job.py without <gate &
 job=$!
-await [ -e ready ]
+await [ -e ready ] && await gone $job # by its first thread
 spawn --pid $job
 await grep -qs snapshot "$t/pids.out"
 echo >&9

@@ -63,8 +63,12 @@ lines = open("text").read().splitlines()
 assert max(map(len, lines)) <= 100, "too wide"
 assert "\033" not in "".join(lines), "colour"
 at = lines[0].index("STATE")
-listed = [(l[:at].rstrip(), l[at:].split()[0]) for l in lines[1:] if l[0] != " "]
-assert listed == [(r["need"], r["state"]) for r in rows], listed
+# of two runs: what others do meanwhile is in some rows
+passing = ("clock synchronised", "other traces", "write speed")
+state = lambda need, state: (need, state if need not in passing else "")
+listed = [state(l[:at].rstrip(), l[at:].split()[0]) for l in lines[1:] if l[0] != " "]
+told = [state(r["need"], r["state"]) for r in rows]
+assert listed == told, (listed, told)
 for r in rows:
     assert list(r) == ["need", "state", "found", "remedy"], r
     assert r["state"] in ("ok", "note", "missing", "fail"), r

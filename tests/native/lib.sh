@@ -45,18 +45,21 @@ join() {
 	rc=$? dlt=''
 }
 
-# await COMMAND...: until it succeeds, for a minute at most.
+# await COMMAND...: until it succeeds, for minutes at most: a busy machine takes its time.
 await() {
 	tries=0
 	until "$@"; do
 		tries=$((tries + 1))
-		[ $tries -lt 1200 ] || fail "waited in vain for: $*: $(cat err)"
-		if [ -n "$slow" ]; then sleep 0.3; else sleep 0.05; fi
+		[ $tries -lt 2000 ] || fail "waited in vain for: $*: $(cat err 2>/dev/null)"
+		if [ -n "$slow" ]; then sleep 0.2; else sleep 0.05; fi
 	done
 }
 
 # gone PID: it has ended, reaped or not.
 gone() { ! grep -qs '^State:[[:blank:]][^ZX]' "/proc/$1/status"; }
+
+# at_gate PID: it stands there, in a read of its stdin.
+at_gate() { [ "/proc/$1/fd/0" -ef gate ] && grep -q '^State:[[:blank:]]S' "/proc/$1/status"; }
 
 # gate: a workload that does `read _ <gate` stands still until `echo >&9`, or until we are gone.
 gate() {
@@ -118,6 +121,9 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 1' INT TERM
 
+# settle: udev looks at a disk that was written to; that is over when this returns.
+settle() { ! command -v udevadm >/dev/null || udevadm settle 2>/dev/null || :; }
+
 # disk_ext4 [SIZE]: a new ext4 on the loop device $disk (loop3), mounted on $mnt until the end. It is
 # quiet: what mkfs may leave to the kernel for later is done at once.
 disk_ext4() {
@@ -126,6 +132,7 @@ disk_ext4() {
 	mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "$loop" || fail "mkfs.ext4 $loop"
 	mkdir disk
 	mount "$loop" disk || skip "to mount ext4"
+	settle
 	mnt=$TMPDIR/disk disk=${loop#/dev/}
 }
 

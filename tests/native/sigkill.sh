@@ -76,12 +76,13 @@ grep -q '^files *NOT complete' report || fail "report does not say so: $(cat rep
 
 large() { [ "$(wc -c <"$t/vfs_rw.out")" -gt 10000000 ]; }
 
-spawn -- "$W/storm" -n 2000000 >out
+spawn -- sh -c '"$0" -n 2000000; read _ <gate' "$W/storm" >out
 await test -s "$t/vfs_rw.out"
 await large
 kill -KILL "$dlt"
 join 2>/dev/null
 check lines
 await grep -q '^round 1 ' out
+echo >&9
 "$DLT" report "$t" >report || fail "report: status $?"
 grep -q '^files *NOT complete' report || fail "report does not say so: $(cat report)"

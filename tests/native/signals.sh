@@ -63,7 +63,7 @@ for signal in HUP:1 QUIT:3 USR1:10 USR2:12 TERM:15; do
 done
 
 # As the OOM killer does it, in the middle of millions of reads by two threads.
-spawn -- sh -c 'echo $$ >workload; exec "$0" -t 2 -n 10000000' "$W/storm"
+spawn -- sh -c 'echo $$ >workload; exec "$0" -t 2 -n 1000000000' "$W/storm"
 await grep -qs pread64 "$t/vfs_rw.out"
 kill -KILL "$(cat workload)"
 join

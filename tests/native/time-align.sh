@@ -6,6 +6,12 @@
 . "${0%/*}/lib.sh"
 need python3
 
-trace -- sleep 2.5
-equal "status" $? 0
+gate
+ticks() { [ "$(rows time_align 'EVENT == "tick" || EVENT == "adjust"' 2>/dev/null | wc -l)" -ge "$1" ]; }
+
+spawn -- sh -c 'read _ <gate'
+await ticks 2
+echo >&9
+join
+equal "status" $rc 0
 check clocks 2

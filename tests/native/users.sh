@@ -39,7 +39,7 @@ capabilities=$(sed -n 's/^CapEff:[[:blank:]]*//p' /proc/self/status)
 ours=$(printf '%s\n0027\n1000\n' "$TMPDIR"; grep -E '^(NoNewPrivs|CapEff|CapAmb|SigIgn|SigBlk):' /proc/self/status)
 
 trace -- sh job >out || fail "status $?"
-ran root 0 "0 $(id -G)" "${USER-} $HOME"
+ran root 0 "0 $(id -G)" "${USER-} ${HOME-}"
 
 ours=$(echo "$ours" | sed "/^CapEff/s/$capabilities/0000000000000000/")
 trace --user nobody -- sh job >out || fail "status $?"
