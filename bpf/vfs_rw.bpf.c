@@ -125,13 +125,16 @@ CALL_END(rw_copy_exit)
 
 /* --- libaio: a row for each iocb, when a call reaps its event ------------------------------------ */
 
-/* In flight, and reaped before their io_submit has returned to us. */
+/*
+ * In flight, and reaped before their io_submit has returned to us. Shared: submitting and reaping may
+ * be seen by different objects of ours (dispatcher.h).
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 32768);
+	__uint(max_entries, 1);
 	__type(key, struct dlt_aio_key);
 	__type(value, struct dlt_aio);
-} aios SEC(".maps");
+} dlt_aios SEC(".maps");
 
 static __noinline int aio_send(const struct dlt_aio *aio, __s64 res)
 {
@@ -157,22 +160,22 @@ static __always_inline void aio_begin(struct dlt_aio *aio, const struct dlt_aio_
 	struct dlt_aio *old;
 	__s64 res;
 
-	if (!bpf_map_update_elem(&aios, key, aio, BPF_NOEXIST))
+	if (!bpf_map_update_elem(&dlt_aios, key, aio, BPF_NOEXIST))
 		return;
-	old = bpf_map_lookup_elem(&aios, key);
+	old = bpf_map_lookup_elem(&dlt_aios, key);
 	if (!old) { /* no room */
 		aio_send(aio, DLT_NONE);
 		return;
 	}
 	if (old->early_ns >= call->start_ns) {
 		res = old->res;
-		bpf_map_delete_elem(&aios, key);
+		bpf_map_delete_elem(&dlt_aios, key);
 		aio_send(aio, res);
 		return;
 	}
 	if (!old->early_ns) /* reaped from the ring in memory: its iocb would not be used again else */
 		aio_send(old, DLT_NONE);
-	bpf_map_update_elem(&aios, key, aio, BPF_ANY);
+	bpf_map_update_elem(&dlt_aios, key, aio, BPF_ANY);
 }
 
 /* Element I of the list at IOCBPP is in flight: 0, or 1 when it cannot be read. */
@@ -278,14 +281,14 @@ __noinline int event_reaped(__u64 addr)
 	__builtin_memset(aio, 0, sizeof(*aio));
 	aio->early_ns = bpf_ktime_get_ns();
 	aio->res = event[2];
-	if (!bpf_map_update_elem(&aios, &key, aio, BPF_NOEXIST))
+	if (!bpf_map_update_elem(&dlt_aios, &key, aio, BPF_NOEXIST))
 		return 0; /* its io_submit has yet to come to its end; or is from before the trace */
-	aio = bpf_map_lookup_elem(&aios, &key);
+	aio = bpf_map_lookup_elem(&dlt_aios, &key);
 	if (aio && !aio->early_ns) {
 		aio_send(aio, event[2]);
-		bpf_map_delete_elem(&aios, &key);
+		bpf_map_delete_elem(&dlt_aios, &key);
 	} else {
-		bpf_map_update_elem(&aios, &key, s->rec, BPF_ANY);
+		bpf_map_update_elem(&dlt_aios, &key, s->rec, BPF_ANY);
 	}
 	return 0;
 }

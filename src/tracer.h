@@ -29,7 +29,7 @@ struct uring;
 /* The shared maps, by the names that bpf/dlt.bpf.h and file.bpf.h give them. */
 enum tracer_map {
 	TRACER_RINGS, TRACER_STATS, TRACER_SHARED, TRACER_TARGETS, TRACER_CALLS, TRACER_OVERFLOW, TRACER_SCRATCH, TRACER_SEEN,
-	TRACER_CGROUPS, TRACER_MAPS,
+	TRACER_CGROUPS, TRACER_AIOS, TRACER_MAPS,
 };
 
 struct tracer {

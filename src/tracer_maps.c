@@ -11,6 +11,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "dlt/vfs_rw.h"
 #include "util.h"
 
 #define SLOTS_MAX 65536
@@ -18,6 +19,7 @@
 #define SEEN_SLOTS 65536
 #define OVERFLOW_CALLS 16384
 #define CGROUPS_MAX 4096
+#define AIOS_MAX 32768
 
 int tracer_fail(struct tracer *t, int r, const char *what)
 {
@@ -50,12 +52,11 @@ void tracer_maps_plan(struct tracer *t, uint64_t asked)
 }
 
 static int map_create(struct tracer *t, enum tracer_map m, enum bpf_map_type type, const char *name,
-		      uint32_t value, uint64_t entries, uint32_t flags, void **mem_ret, size_t *bytes_ret)
+		      uint32_t key, uint32_t value, uint64_t entries, uint32_t flags, void **mem_ret, size_t *bytes_ret)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = flags);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t bytes = (((size_t)value + 7) / 8 * 8 * entries + page - 1) / page * page;
-	uint32_t key = m == TRACER_CGROUPS ? sizeof(struct dlt_cgroup_key) : sizeof(uint32_t);
 	void *mem;
 
 	t->maps[m] = bpf_map_create(type, name, key, value, (uint32_t)entries, &opts);
@@ -150,27 +151,36 @@ int tracer_maps_create(struct tracer *t)
 		enum tracer_map m;
 		enum bpf_map_type type;
 		const char *name;
-		uint32_t value;
+		uint32_t key, value;
 		uint64_t entries;
 		uint32_t flags;
 		void **mem;
 		size_t *bytes;
 	} maps[] = {
-		{ TRACER_STATS, BPF_MAP_TYPE_PERCPU_ARRAY, "dlt_stats", sizeof(struct dlt_stats), DLT_PROBES, 0, NULL, NULL },
-		{ TRACER_SHARED, BPF_MAP_TYPE_ARRAY, "dlt_shared", sizeof(struct dlt_shared), 1, BPF_F_MMAPABLE,
-		  (void **)&t->shared, &bytes },
-		{ TRACER_TARGETS, BPF_MAP_TYPE_ARRAY, "dlt_targets", sizeof(uint64_t), pid_max / 8 + 1, BPF_F_MMAPABLE,
-		  (void **)&t->targets, &t->targets_bytes },
-		{ TRACER_CALLS, BPF_MAP_TYPE_ARRAY, "dlt_calls", sizeof(struct dlt_call), slots, BPF_F_MMAPABLE,
-		  (void **)&t->calls, &t->calls_bytes },
-		{ TRACER_OVERFLOW, BPF_MAP_TYPE_HASH, "dlt_overflow", sizeof(struct dlt_call), OVERFLOW_CALLS, 0, NULL, NULL },
-		{ TRACER_SCRATCH, BPF_MAP_TYPE_PERCPU_ARRAY, "dlt_scratch", SCRATCH_BYTES, 1, 0, NULL, NULL },
-		{ TRACER_SEEN, BPF_MAP_TYPE_ARRAY, "dlt_seen", sizeof(struct dlt_file_id), SEEN_SLOTS, 0, NULL, NULL },
-		{ TRACER_CGROUPS, BPF_MAP_TYPE_HASH, "dlt_cgroups", 1, CGROUPS_MAX, 0, NULL, NULL },
+		{ TRACER_STATS, BPF_MAP_TYPE_PERCPU_ARRAY, "dlt_stats", sizeof(uint32_t), sizeof(struct dlt_stats),
+		  DLT_PROBES, 0, NULL, NULL },
+		{ TRACER_SHARED, BPF_MAP_TYPE_ARRAY, "dlt_shared", sizeof(uint32_t), sizeof(struct dlt_shared),
+		  1, BPF_F_MMAPABLE, (void **)&t->shared, &bytes },
+		{ TRACER_TARGETS, BPF_MAP_TYPE_ARRAY, "dlt_targets", sizeof(uint32_t), sizeof(uint64_t),
+		  pid_max / 8 + 1, BPF_F_MMAPABLE, (void **)&t->targets, &t->targets_bytes },
+		{ TRACER_CALLS, BPF_MAP_TYPE_ARRAY, "dlt_calls", sizeof(uint32_t), sizeof(struct dlt_call),
+		  slots, BPF_F_MMAPABLE, (void **)&t->calls, &t->calls_bytes },
+		{ TRACER_OVERFLOW, BPF_MAP_TYPE_HASH, "dlt_overflow", sizeof(uint32_t), sizeof(struct dlt_call),
+		  OVERFLOW_CALLS, 0, NULL, NULL },
+		{ TRACER_SCRATCH, BPF_MAP_TYPE_PERCPU_ARRAY, "dlt_scratch", sizeof(uint32_t), SCRATCH_BYTES,
+		  1, 0, NULL, NULL },
+		{ TRACER_SEEN, BPF_MAP_TYPE_ARRAY, "dlt_seen", sizeof(uint32_t), sizeof(struct dlt_file_id),
+		  SEEN_SLOTS, 0, NULL, NULL },
+		{ TRACER_CGROUPS, BPF_MAP_TYPE_HASH, "dlt_cgroups", sizeof(struct dlt_cgroup_key), 1,
+		  CGROUPS_MAX, 0, NULL, NULL },
+		{ TRACER_AIOS, BPF_MAP_TYPE_HASH, "dlt_aios", sizeof(struct dlt_aio_key), sizeof(struct dlt_aio),
+		  AIOS_MAX, 0, NULL, NULL },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
-		r = map_create(t, maps[i].m, maps[i].type, maps[i].name, maps[i].value, maps[i].entries,
-			       maps[i].flags, maps[i].mem, maps[i].bytes);
+		if (maps[i].m == TRACER_AIOS && !(t->loaded >> DLT_vfs_rw & 1))
+			continue; /* the largest, and of nobody else */
+		r = map_create(t, maps[i].m, maps[i].type, maps[i].name, maps[i].key, maps[i].value,
+			       maps[i].entries, maps[i].flags, maps[i].mem, maps[i].bytes);
 		if (r < 0)
 			return r;
 	}
@@ -183,6 +193,7 @@ int tracer_share_maps(const struct tracer *t, struct bpf_object *obj, uint32_t b
 		[TRACER_RINGS] = "dlt_rings",	 [TRACER_STATS] = "dlt_stats",	[TRACER_SHARED] = "dlt_shared",
 		[TRACER_TARGETS] = "dlt_targets",	 [TRACER_CALLS] = "dlt_calls",	[TRACER_OVERFLOW] = "dlt_overflow",
 		[TRACER_SCRATCH] = "dlt_scratch",	 [TRACER_SEEN] = "dlt_seen",	[TRACER_CGROUPS] = "dlt_cgroups",
+		[TRACER_AIOS] = "dlt_aios",
 	};
 
 	for (unsigned int i = 0; i < TRACER_MAPS; i++) {

@@ -105,17 +105,25 @@ void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct
 	uring_in_flight(t->uring, fn, ctx);
 }
 
+/* One of PROBE's objects: what is in flight is shared by all of them. NULL: it has none. */
+static struct probe_object *object_of(struct tracer *t, unsigned int probe)
+{
+	if (t->objects[probe].obj)
+		return &t->objects[probe];
+	for (unsigned int d = 0; d < t->n_dispatchers; d++)
+		if (t->dispatchers[d].objects[probe].obj)
+			return &t->dispatchers[d].objects[probe];
+	return NULL;
+}
+
 void tracer_in_flight_recs(struct tracer *t, uint64_t now_ns,
 			   void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx)
 {
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		if (!probes[i]->in_flight)
-			continue;
-		if (t->objects[i].obj)
-			probes[i]->in_flight(&t->objects[i], fn, ctx, now_ns);
-		for (unsigned int d = 0; d < t->n_dispatchers; d++)
-			if (t->dispatchers[d].objects[i].obj)
-				probes[i]->in_flight(&t->dispatchers[d].objects[i], fn, ctx, now_ns);
+		struct probe_object *o = probes[i]->in_flight ? object_of(t, i) : NULL;
+
+		if (o)
+			probes[i]->in_flight(o, fn, ctx, now_ns);
 	}
 	uring_in_flight_recs(t->uring, now_ns, fn, ctx);
 }

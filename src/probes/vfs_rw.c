@@ -136,7 +136,7 @@ static void in_flight(struct probe_object *o, void (*emit)(void *ctx, const stru
 		      uint64_t now_ns)
 {
 	const struct vfs_rw_bpf *skel = o->owner;
-	int fd = bpf_map__fd(skel->maps.aios);
+	int fd = bpf_map__fd(skel->maps.dlt_aios);
 	struct dlt_aio_key key, *prev = NULL;
 	struct dlt_aio aio;
 

@@ -33,11 +33,16 @@ vfs_lat() {
 # Where programs can be preempted the kernel skips runs of them (docs/design.md).
 preempts() { grep -qE '\((full|lazy)\)' /sys/kernel/debug/sched/preempt 2>/dev/null; }
 
+# fentry skips nothing of a job that nobody preempts, on a CPU that the others keep off.
+alone() { [ "$DLT_BACKEND" != fentry ] || ! preempts || echo -r; }
+[ -z "$(DLT_BACKEND=${DLT_BACKEND-} alone)" ] || taskset -pc 0 $$ >/dev/null || skip "two CPUs"
+
 wanted=${DLT_BACKEND-}
 tried='' why=''
 for DLT_BACKEND in ${wanted:-fentry kprobe tp_btf tp}; do
 	rm -rf dir
-	trace -- "$W/calls" -n 2 -t 3 -f 1 -s -T tally dir >pids 2>err
+	# shellcheck disable=SC2086
+	trace -- "$W/calls" -n 2 -t 3 -f 1 $(alone) -s -T tally dir >pids 2>err
 	rc=$?
 	# Not one of its probes could be had, and the workload has not run.
 	if [ -z "$wanted" ] && [ $rc = 125 ] && grep -q "error: probe [a-z_]*: $DLT_BACKEND: " err; then

@@ -3,7 +3,7 @@
  * calls: makes every call of every file probe, well and badly, and counts each one itself, so that
  * a tracer's rows can be compared with an independent tally that must be equal, not near.
  *
- *   calls [-t THREADS] [-f FORKS] [-n ITERATIONS] [-m CALLS] [-s] [-T TALLY] DIR
+ *   calls [-t THREADS] [-f FORKS] [-n ITERATIONS] [-m CALLS] [-r] [-s] [-T TALLY] DIR
  *
  * (1 + FORKS) processes of THREADS threads each work in folders of their own under DIR. All of them
  * are set up first (stacks, pipes, aio contexts), then wait at a barrier; the first thread opens
@@ -21,6 +21,9 @@
  * Two kinds of line are no calls: "create" (files that an open really created) and
  * "io_submit:pread" and its like (one per iocb that the kernel took).
  *
+ * With -r it has the last CPU to itself, in real time (SCHED_FIFO): nobody is preempted there. It is
+ * for the caller to keep others away.
+ *
  * It assumes nothing about which calls succeed: a file system without O_TMPFILE changes the numbers,
  * not their exactness. Calls that the architecture lacks are not made. What only newer kernels know
  * (before 5.10 more is missing) is tried before the marks; the second line of the output, "lacks
@@ -33,6 +36,7 @@
 #include <linux/openat2.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -166,7 +170,7 @@ struct shared {
 
 static struct {
 	unsigned long threads, forks, iterations, mixed;
-	bool sync;
+	bool alone, sync;
 	const char *tally_path;
 } opt = { .threads = 1, .iterations = 4 };
 
@@ -780,11 +784,23 @@ static unsigned long number(const char *text, unsigned long min, unsigned long m
 	return n;
 }
 
+static void cpu_take(void)
+{
+	struct sched_param param = { .sched_priority = 1 };
+	cpu_set_t last;
+
+	CPU_ZERO(&last);
+	CPU_SET(sysconf(_SC_NPROCESSORS_ONLN) - 1, &last);
+	if (sched_setaffinity(0, sizeof(last), &last) < 0 || sched_setscheduler(0, SCHED_FIFO, &param) < 0)
+		die("-r");
+}
+
 static void usage(void)
 {
-	fputs("usage: calls [-t THREADS] [-f FORKS] [-n ITERATIONS] [-m CALLS] [-s]\n"
+	fputs("usage: calls [-t THREADS] [-f FORKS] [-n ITERATIONS] [-m CALLS] [-r] [-s]\n"
 	      "             [-T TALLY] DIR\n"
 	      "  -m  at least CALLS calls in all, of a fast mix instead of everything\n"
+	      "  -r  alone on the last CPU, in real time\n"
 	      "  -s  sync(2) too: it reaches every file system of the machine\n"
 	      "  -T  where the tally goes (default: standard output)\n", stderr);
 	exit(2);
@@ -796,18 +812,21 @@ int main(int argc, char **argv)
 	FILE *out = stdout;
 	int o;
 
-	while ((o = getopt(argc, argv, "t:f:n:m:sT:")) != -1)
+	while ((o = getopt(argc, argv, "t:f:n:m:rsT:")) != -1)
 		switch (o) {
 		case 't': opt.threads = number(optarg, 1, MAX_THREADS); break;
 		case 'f': opt.forks = number(optarg, 0, MAX_FORKS); break;
 		case 'n': opt.iterations = number(optarg, 0, 1000000000); break;
 		case 'm': opt.mixed = number(optarg, 1, 1000000000000); break;
+		case 'r': opt.alone = true; break;
 		case 's': opt.sync = true; break;
 		case 'T': opt.tally_path = optarg; break;
 		default: usage();
 		}
 	if (argc - optind != 1)
 		usage();
+	if (opt.alone)
+		cpu_take();
 	/* Before chdir: TALLY is relative to where the user is. */
 	if (opt.tally_path && !(out = fopen(opt.tally_path, "we")))
 		die("%s", opt.tally_path);
