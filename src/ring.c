@@ -13,6 +13,7 @@
 #define BUSY (1U << 31)
 #define DISCARD (1U << 30)
 #define HDR_BYTES 8
+#define CACHE_LINE 64
 
 #define RELEASE_EVERY (1U << 20) /* bytes: give space back during a round too */
 #define ROUND_MAX (1U << 16)	 /* records: some 100 ms, then the caller looks after other things */
@@ -151,36 +152,35 @@ static uint64_t look(const struct rings *rs, struct ring *r)
 			r->n_ahead++;
 		}
 		r->scan += (HDR_BYTES + (uint64_t)len + 7) & ~7ULL;
+		/* among many rings no hardware guesses it: there when this one's turn comes again */
+		__builtin_prefetch(r->data + (r->scan & r->mask));
+		__builtin_prefetch(r->data + (r->scan & r->mask) + CACHE_LINE);
 	}
 	return UINT64_MAX;
 }
 
-/* Put RING with its time TS_NS where it belongs, from place I of the heap on. */
-static void heap_put(struct rings *rs, unsigned int i, uint64_t ts_ns, uint32_t ring)
+/* Put NEXT where it belongs, from place I of the heap on, which is free. */
+static void heap_put(struct rings *rs, unsigned int i, struct ring_next next)
 {
-	for (;;) {
-		unsigned int child = 2 * i + 1;
+	const unsigned int n = rs->n_heap;
+	struct ring_next *heap = rs->heap;
 
-		if (child >= rs->n_heap)
+	for (unsigned int child; (child = 2 * i + 1) < n; i = child) {
+		child += heap[child + 1].ts_ns < heap[child].ts_ns; /* behind the last: the end */
+		if (heap[child].ts_ns >= next.ts_ns)
 			break;
-		child += rs->heap[child + 1].ts_ns < rs->heap[child].ts_ns; /* behind the last: the end */
-		if (rs->heap[child].ts_ns >= ts_ns)
-			break;
-		rs->heap[i] = rs->heap[child];
-		i = child;
+		heap[i] = heap[child];
 	}
-	rs->heap[i].ts_ns = ts_ns;
-	rs->heap[i].ring = ring;
+	heap[i] = next;
 }
 
 static void heap_shrink(struct rings *rs)
 {
-	uint64_t ts_ns = rs->heap[--rs->n_heap].ts_ns;
-	uint32_t ring = rs->heap[rs->n_heap].ring;
+	struct ring_next last = rs->heap[--rs->n_heap];
 
 	rs->heap[rs->n_heap].ts_ns = UINT64_MAX;
 	if (rs->n_heap)
-		heap_put(rs, 0, ts_ns, ring);
+		heap_put(rs, 0, last);
 }
 
 /* What there is to hand out, as a heap. Returns until when it may be: UNTIL_NS or before. */
@@ -205,7 +205,7 @@ static uint64_t round_begin(struct rings *rs, uint64_t until_ns)
 	}
 	rs->heap[rs->n_heap].ts_ns = UINT64_MAX;
 	for (unsigned int i = rs->n_heap / 2; i-- > 0;)
-		heap_put(rs, i, rs->heap[i].ts_ns, rs->heap[i].ring);
+		heap_put(rs, i, rs->heap[i]);
 	return until_ns;
 }
 
@@ -227,7 +227,8 @@ uint64_t rings_consume(struct rings *rs, uint64_t until_ns, ring_fn fn, void *ct
 		if (r->scan - r->freed > RELEASE_EVERY)
 			release(rs, r);
 		if (r->n_ahead)
-			heap_put(rs, 0, r->ahead[r->first & rs->ahead_mask].ts_ns, rs->heap[0].ring);
+			heap_put(rs, 0, (struct ring_next){ r->ahead[r->first & rs->ahead_mask].ts_ns,
+							    rs->heap[0].ring });
 		else
 			heap_shrink(rs);
 	}

@@ -76,7 +76,7 @@ struct rings {
 	bool mapped;
 	struct ring_ahead *ahead; /* of all of them */
 	unsigned int n_ahead, ahead_mask; /* as far as each looks; its places, a power of two, less one */
-	struct {
+	struct ring_next {
 		uint64_t ts_ns;
 		uint32_t ring;
 	} heap[RINGS_MAX + 1]; /* those with records, earliest first; one beyond for the end */
