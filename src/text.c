@@ -6,6 +6,7 @@
  */
 #include "text.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "util.h"
@@ -15,24 +16,9 @@ static const char pairs[] =
 	"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
 	"8081828384858687888990919293949596979899";
 
-static const uint64_t power_of_10[] = {
-	1ULL, 10ULL, 100ULL, 1000ULL, 10000ULL, 100000ULL, 1000000ULL, 10000000ULL,
-	100000000ULL, 1000000000ULL, 10000000000ULL, 100000000000ULL, 1000000000000ULL,
-	10000000000000ULL, 100000000000000ULL, 1000000000000000ULL, 10000000000000000ULL,
-	100000000000000000ULL, 1000000000000000000ULL, 10000000000000000000ULL,
-};
-
 static inline unsigned int bits_of(uint64_t v)
 {
 	return 64 - (unsigned int)__builtin_clzll(v | 1);
-}
-
-/* log10(2) is 1233/4096 closely enough for 64 bits: never too many digits, at most one too few. */
-static inline unsigned int digits_of(uint64_t v)
-{
-	unsigned int n = bits_of(v) * 1233 >> 12;
-
-	return n + (v >= power_of_10[n]) + (v == 0);
 }
 
 static inline void put_pair(char *p, unsigned int v)
@@ -40,20 +26,77 @@ static inline void put_pair(char *p, unsigned int v)
 	memcpy(p, pairs + 2 * v, 2);
 }
 
+/*
+ * Numbers of four digits, in 32 bits each, as digits, a byte each, the first in the lowest: by halves of
+ * two, then of one, all of them at once. 10486 / 2^20 and 103 / 2^10 are 1/100 and 1/10 closely enough.
+ */
+static inline uint64_t digits_of(uint64_t fours)
+{
+	uint64_t hundreds = fours * 10486 >> 20 & 0x7f0000007f;
+	uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
+	uint64_t tens = twos * 103 >> 10 & 0x000f000f000f000f;
+
+	return tens | (twos - 10 * tens) << 8;
+}
+
+/* V < 10^8. */
+static inline uint64_t eight_digits(uint32_t v)
+{
+	return digits_of(v / 10000 | (uint64_t)(v % 10000) << 32);
+}
+
+#define DIGIT_ZEROS 0x3030303030303030ULL
+#define TEN_8 100000000U
+
+static inline char *put_eight(char *p, uint32_t v)
+{
+	uint64_t text = htole64(eight_digits(v) | DIGIT_ZEROS);
+
+	memcpy(p, &text, sizeof(text));
+	return p + sizeof(text);
+}
+
+/* Without leading zeros, of which the last stays; as many bytes are written all the same. */
+static inline char *put_up_to_eight(char *p, uint32_t v)
+{
+	uint64_t digits = eight_digits(v), text;
+	unsigned int zeros = (unsigned int)__builtin_ctzll(digits | 1ULL << 56) / 8;
+
+	text = htole64((digits | DIGIT_ZEROS) >> 8 * zeros);
+	memcpy(p, &text, sizeof(text));
+	return p + sizeof(text) - zeros;
+}
+
+static inline char *put_up_to_four(char *p, uint32_t v)
+{
+	uint32_t digits = (uint32_t)digits_of(v), text;
+	unsigned int zeros = (unsigned int)__builtin_ctz(digits | 1U << 24) / 8;
+
+	text = htole32((digits | (uint32_t)DIGIT_ZEROS) >> 8 * zeros);
+	memcpy(p, &text, sizeof(text));
+	return p + sizeof(text) - zeros;
+}
+
 char *text_put_u64(char *p, uint64_t v)
 {
-	char *end = p + digits_of(v), *q = end;
+	uint64_t high;
 
-	while (v >= 100) {
-		q -= 2;
-		put_pair(q, v % 100);
-		v /= 100;
+	if (v < 10) {
+		*p++ = (char)('0' + v);
+		return p;
 	}
-	if (v >= 10)
-		put_pair(p, (unsigned int)v);
-	else
-		*p = (char)('0' + v);
-	return end;
+	if (v < 10000)
+		return put_up_to_four(p, (uint32_t)v);
+	if (v < TEN_8)
+		return put_up_to_eight(p, (uint32_t)v);
+	high = v / TEN_8;
+	if (high < TEN_8) {
+		p = put_up_to_eight(p, (uint32_t)high);
+	} else {
+		p = put_up_to_eight(p, (uint32_t)(high / TEN_8));
+		p = put_eight(p, (uint32_t)(high % TEN_8));
+	}
+	return put_eight(p, (uint32_t)(v % TEN_8));
 }
 
 char *text_put_s64(char *p, int64_t v)
@@ -157,34 +200,69 @@ static inline bool all_plain(uint64_t v)
 		  ((v ^ '\\' * ones) - ones)) & 0x80 * ones);
 }
 
+/* One character at *S, or a byte that is none; *S is behind it then. */
+static inline char *put_char(char *p, const char **s, const char *end)
+{
+	unsigned int class = class_of[(uint8_t)**s], n = 1;
+
+	if (class != PLAIN)
+		n = class == ESCAPE ? 0 : text_utf8_len(*s, (size_t)(end - *s));
+	if (!n)
+		return put_escape(p, (uint8_t)*(*s)++);
+	while (n--)
+		*p++ = *(*s)++;
+	return p;
+}
+
+/* The REST of a string's END, shorter than a word, where the last word of it is plain; else NULL. */
+static inline char *put_plain_end(char *p, const char *end, size_t rest, size_t len)
+{
+	uint64_t word;
+	uint32_t half[2];
+
+	if (len >= sizeof(word)) {
+		/* what of it has been put already was plain, too */
+		memcpy(&word, end - sizeof(word), sizeof(word));
+		if (!all_plain(word))
+			return NULL;
+		memcpy(p + rest - sizeof(word), &word, sizeof(word));
+		return p + rest;
+	}
+	if (len < sizeof(half[0]))
+		return NULL;
+	memcpy(&half[0], end - len, sizeof(half[0]));
+	memcpy(&half[1], end - sizeof(half[1]), sizeof(half[1]));
+	if (!all_plain(half[0] | (uint64_t)half[1] << 32))
+		return NULL;
+	memcpy(p, &half[0], sizeof(half[0]));
+	memcpy(p + len - sizeof(half[1]), &half[1], sizeof(half[1]));
+	return p + len;
+}
+
 char *text_put_piece(char *p, const char *s, size_t len)
 {
-	const char *end = s + len;
+	const char *end = s + len, *stop;
+	char *plain;
 	uint64_t word;
 
-	while (s < end) {
-		unsigned int class, n;
-
-		if (end - s >= (ptrdiff_t)sizeof(word)) {
-			memcpy(&word, s, sizeof(word));
-			if (all_plain(word)) {
-				memcpy(p, &word, sizeof(word));
-				p += sizeof(word);
-				s += sizeof(word);
-				continue;
-			}
-		}
-		class = class_of[(uint8_t)*s];
-		if (class == PLAIN) {
-			*p++ = *s++;
+	while (end - s >= (ptrdiff_t)sizeof(word)) {
+		memcpy(&word, s, sizeof(word));
+		if (all_plain(word)) {
+			memcpy(p, &word, sizeof(word));
+			p += sizeof(word);
+			s += sizeof(word);
 			continue;
 		}
-		n = class == ESCAPE ? 0 : text_utf8_len(s, (size_t)(end - s));
-		if (!n)
-			p = put_escape(p, (uint8_t)*s++);
-		for (; n; n--)
-			*p++ = *s++;
+		for (stop = s + sizeof(word); s < stop;)
+			p = put_char(p, &s, end);
 	}
+	if (s == end)
+		return p;
+	plain = put_plain_end(p, end, (size_t)(end - s), len);
+	if (plain)
+		return plain;
+	while (s < end)
+		p = put_char(p, &s, end);
 	return p;
 }
 
@@ -259,24 +337,20 @@ static void fill_cache(struct text_utc_cache *c, uint64_t second)
 	c->prefix[16] = ':';
 	put_pair(c->prefix + 17, in_day % 60);
 	c->prefix[19] = '.';
-	c->second = second;
+	c->begin_ns = second * NSEC_PER_SEC;
 	c->valid = true;
 }
 
 char *text_put_utc(char *p, uint64_t realtime_ns, struct text_utc_cache *cache)
 {
-	uint64_t second = realtime_ns / NSEC_PER_SEC;
-	uint32_t ns = (uint32_t)(realtime_ns % NSEC_PER_SEC);
+	uint32_t ns;
 
-	if (!cache->valid || cache->second != second)
-		fill_cache(cache, second);
+	if (!cache->valid || realtime_ns - cache->begin_ns >= NSEC_PER_SEC)
+		fill_cache(cache, realtime_ns / NSEC_PER_SEC);
+	ns = (uint32_t)(realtime_ns - cache->begin_ns);
 	memcpy(p, cache->prefix, sizeof(cache->prefix));
-	p += sizeof(cache->prefix);
-	put_pair(p, ns / 10000000);
-	put_pair(p + 2, ns / 100000 % 100);
-	put_pair(p + 4, ns / 1000 % 100);
-	put_pair(p + 6, ns / 10 % 100);
-	p[8] = (char)('0' + ns % 10);
-	p[9] = 'Z';
-	return p + 10;
+	p = put_eight(p + sizeof(cache->prefix), ns / 10);
+	p[0] = (char)('0' + ns % 10);
+	p[1] = 'Z';
+	return p + 2;
 }

@@ -10,10 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TEXT_U64_MAX 20		      /* bytes of the longest u64 */
+#define TEXT_U64_MAX 20		      /* bytes of the longest u64 and s64 */
 #define TEXT_UTC_LEN 30		      /* 2026-11-21T01:02:03.123456789Z */
 #define TEXT_ESCAPED_MAX(len) (4 * (len) + 1)
 
+/* These two may write up to TEXT_U64_MAX bytes, however few there are up to the end that they return. */
 char *text_put_u64(char *p, uint64_t v);
 char *text_put_s64(char *p, int64_t v);
 char *text_put_hex(char *p, uint64_t v); /* 0x... */
@@ -42,8 +43,8 @@ unsigned int text_utf8_len(const char *s, size_t len);
 
 /* UTC of ns since the epoch; the date and second are cached in *CACHE between calls. */
 struct text_utc_cache {
-	uint64_t second;
-	char prefix[20]; /* 2026-11-21T01:02:03. */
+	uint64_t begin_ns; /* of the second */
+	char prefix[20];   /* 2026-11-21T01:02:03. */
 	bool valid;
 };
 char *text_put_utc(char *p, uint64_t realtime_ns, struct text_utc_cache *cache);

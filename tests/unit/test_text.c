@@ -88,28 +88,46 @@ static void every_byte_value_comes_back(void **state)
 	}
 }
 
-/* Alone, first, in the middle and last in words of eight: the fast scan must see all of them. */
+/* At every place of strings of every length around words of eight: the fast scan must see all of them. */
+static void expect_byte_at(char c, unsigned int at, unsigned int len)
+{
+	const bool plain = (uint8_t)c > 0x20 && (uint8_t)c < 0x7f && !strchr("\"#\\", c);
+	char s[24], back[24], want[32];
+	autofree char *text = NULL;
+
+	memset(s, 'a', sizeof(s));
+	s[at] = c;
+	text = put_str(s, len);
+	if (plain)
+		snprintf(want, sizeof(want), "%.*s", (int)len, s);
+	else
+		snprintf(want, sizeof(want), "%.*s\\%03o%.*s", (int)at, s, (uint8_t)c, (int)(len - 1 - at), s + at + 1);
+	assert_string_equal(text, want);
+	assert_int_equal(text_unescape(back, text, strlen(text)), len);
+	assert_memory_equal(back, s, len);
+}
+
 static void every_byte_value_at_every_place(void **state)
 {
-	for (unsigned int i = 0; i < 256; i++) {
-		for (unsigned int at = 0; at < 24; at++) {
-			char s[24], back[24], want[32];
-			autofree char *text = NULL;
-			bool plain = i > 0x20 && i < 0x7f && !strchr("\"#\\", (int)i);
+	for (unsigned int i = 0; i < 256; i++)
+		for (unsigned int len = 2; len <= 24; len++)
+			for (unsigned int at = 0; at < len; at++)
+				expect_byte_at((char)i, at, len);
+}
 
-			memset(s, 'a', sizeof(s));
-			s[at] = (char)i;
-			text = put_str(s, sizeof(s));
-			if (plain)
-				snprintf(want, sizeof(want), "%.24s", s);
-			else
-				snprintf(want, sizeof(want), "%.*s\\%03o%.*s", (int)at, s, i,
-					 (int)(23 - at), s + at + 1);
-			assert_string_equal(text, want);
-			assert_int_equal(text_unescape(back, text, strlen(text)), sizeof(s));
-			assert_memory_equal(back, s, sizeof(s));
-		}
-	}
+static void characters_of_several_bytes_pass_at_every_place(void **state)
+{
+	static const char *const chars[] = { "\xc3\xa4", "\xe5\x97\xa8", "\xf0\x9f\x98\x80" };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(chars); i++)
+		for (unsigned int len = (unsigned int)strlen(chars[i]); len <= 24; len++)
+			for (unsigned int at = 0; at + strlen(chars[i]) <= len; at++) {
+				char s[25] = {};
+
+				memset(s, 'a', len);
+				memcpy(s + at, chars[i], strlen(chars[i]));
+				expect_field(s, len, s);
+			}
 }
 
 static void neighbours_do_not_hide_each_other(void **state)
@@ -279,6 +297,7 @@ int main(void)
 		cmocka_unit_test(numbers_of_every_length),
 		cmocka_unit_test(every_byte_value_comes_back),
 		cmocka_unit_test(every_byte_value_at_every_place),
+		cmocka_unit_test(characters_of_several_bytes_pass_at_every_place),
 		cmocka_unit_test(neighbours_do_not_hide_each_other),
 		cmocka_unit_test(whole_fields_have_their_own_rules),
 		cmocka_unit_test(utf8_by_rfc_3629),
