@@ -17,8 +17,13 @@ int decode_init(struct decode *d, const struct config *cfg)
 	for (unsigned int i = 0; i < DLT_PROBES; i++)
 		d->sinks[i].fd = -1;
 	d->cfg = cfg;
-	d->ctx = (struct record_ctx){ .clock = &d->clock, .utc = &d->utc, .files = files_new() };
-	return d->ctx.files ? 0 : -ENOMEM;
+	d->ctx = (struct record_ctx){
+		.clock = &d->clock,
+		.utc = &d->utc,
+		.files = files_new(),
+		.who = calloc(RECORD_WHO_SLOTS, sizeof(*d->ctx.who)),
+	};
+	return d->ctx.files && d->ctx.who ? 0 : -ENOMEM;
 }
 
 void decode_free(struct decode *d)
@@ -27,6 +32,8 @@ void decode_free(struct decode *d)
 		sink_close(&d->sinks[i]);
 	files_free(d->ctx.files);
 	d->ctx.files = NULL;
+	free(d->ctx.who);
+	d->ctx.who = NULL;
 	free(d->pids);
 	d->pids = NULL;
 }
@@ -40,14 +47,12 @@ static bool list_matches(const struct config_list *list, const char *name)
 }
 
 /* Globs are slow and names are few: the verdict is kept per name. */
-static bool comm_kept(struct decode *d, const char comm[DLT_COMM_LEN])
+static bool comm_matches(struct decode *d, const char comm[DLT_COMM_LEN])
 {
 	char name[DLT_COMM_LEN + 1] = {};
 	uint64_t words[2];
 	unsigned int at;
 
-	if (!d->cfg->comm.n && !d->cfg->exclude_comm.n)
-		return true;
 	memcpy(words, comm, sizeof(words));
 	at = (words[0] * 31 + words[1]) * 0x9e3779b97f4a7c15ULL >> 56;
 	if (!d->comm_cache[at].keep || memcmp(d->comm_cache[at].comm, comm, DLT_COMM_LEN)) {
@@ -57,6 +62,11 @@ static bool comm_kept(struct decode *d, const char comm[DLT_COMM_LEN])
 					 !list_matches(&d->cfg->exclude_comm, name) ? 1 : -1;
 	}
 	return d->comm_cache[at].keep > 0;
+}
+
+static inline bool comm_kept(struct decode *d, const char comm[DLT_COMM_LEN])
+{
+	return (!d->cfg->comm.n && !d->cfg->exclude_comm.n) || comm_matches(d, comm);
 }
 
 void decode_row(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
@@ -191,19 +201,24 @@ void decode_file(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_f
 
 /*
  * A row for a file whose name never arrived, and again for one whose row may be among those that
- * files.out has lost since it was written.
+ * files.out has lost since it was written. Apart, so that rows without it need no room for a path.
  */
-void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file_id *id)
+static __attribute__((noinline)) void entry_tell(struct decode *d, const struct dlt_hdr *hdr,
+						 struct file_entry *e)
 {
-	const struct sink *sink = &d->sinks[DLT_files];
-	struct file_entry *e = id->ino ? files_get(d->ctx.files, id) : NULL;
 	char seg[RECORD_PATH_MAX];
 
-	if (!e || e->told == sink->lost)
-		return;
 	if (!e->path_len)
 		e->file.flags |= DLT_PATH_UNREACHABLE;
 	files_row(d, hdr, e, seg, e->path_len ? entry_seg(e, seg) : 0);
+}
+
+void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file_id *id)
+{
+	struct file_entry *e = id->ino ? files_get(d->ctx.files, id) : NULL;
+
+	if (e && e->told != d->sinks[DLT_files].lost)
+		entry_tell(d, hdr, e);
 }
 
 void decode_files_again(struct decode *d, uint64_t now_ns)

@@ -155,28 +155,39 @@ static struct file_entry *entry_new(struct files *f, const struct dlt_file_id *i
 	return e;
 }
 
-struct file_entry *files_get(struct files *f, const struct dlt_file_id *id)
+/* The slot of ID, or the free one that it would have; one is always free. */
+static uint32_t id_slot(const struct files *f, const struct dlt_file_id *id)
 {
-	struct file_entry *e = f->last;
-	uint32_t at;
+	uint32_t mask = f->by_id.size - 1, at = (uint32_t)hash_id(id) & mask;
 
-	if (e && id_equal(&e->id, id))
-		return e;
+	while (f->by_id.slots[at] && !id_equal(&entry_at(f, f->by_id.slots[at] - 1)->id, id))
+		at = (at + 1) & mask;
+	return at;
+}
+
+static struct file_entry *entry_add(struct files *f, const struct dlt_file_id *id)
+{
+	struct file_entry *e;
+
 	table_grow(f, &f->by_id, entry_hash_id);
 	if (f->by_id.used + 1 >= f->by_id.size)
 		return NULL;
-	at = (uint32_t)hash_id(id) & (f->by_id.size - 1);
-	for (; f->by_id.slots[at]; at = (at + 1) & (f->by_id.size - 1)) {
-		e = entry_at(f, f->by_id.slots[at] - 1);
-		if (id_equal(&e->id, id))
-			return f->last = e;
-	}
 	e = entry_new(f, id);
 	if (!e)
 		return NULL;
-	f->by_id.slots[at] = e->fid;
+	f->by_id.slots[id_slot(f, id)] = e->fid;
 	f->by_id.used++;
 	return f->last = e;
+}
+
+struct file_entry *files_get(struct files *f, const struct dlt_file_id *id)
+{
+	uint32_t fid;
+
+	if (f->last && id_equal(&f->last->id, id))
+		return f->last;
+	fid = f->by_id.slots[id_slot(f, id)];
+	return fid ? (f->last = entry_at(f, fid - 1)) : entry_add(f, id);
 }
 
 /* The slot of a path, or the first free one of its chain. */

@@ -156,10 +156,7 @@ static const char *file_state(const struct dlt_file *file)
 
 static char *put_name(char *out, const char *name)
 {
-	size_t n = strlen(name);
-
-	memcpy(out, name, n);
-	return out + n;
+	return stpcpy(out, name);
 }
 
 static char *put_flags(char *out, const struct field_name *names, uint64_t v)
@@ -212,6 +209,8 @@ static char *put_nullable(char *out, const struct field *f, int64_t v)
 		*out++ = v == DLT_NONE ? '-' : '?';
 		return out;
 	}
+	if (f->kind == FIELD_S64)
+		return text_put_s64(out, v);
 	switch (f->kind) {
 	case FIELD_ADDR:
 		return v > -4096 && v <= 0 ? text_put_s64(out, v) : text_put_hex(out, (uint64_t)v);
@@ -328,10 +327,52 @@ static char *put_field(char *out, const struct probe *p, const struct field *f, 
 	return out;
 }
 
+/* Other threads' rows come in between, so by TID; its name may change, and numbers are used again. */
+static char *put_who(char *out, const struct dlt_hdr *hdr, struct record_who *slots)
+{
+	struct record_who *w = &slots[hdr->tid % RECORD_WHO_SLOTS];
+	char *end;
+
+	if (!w->len || w->tid != hdr->tid || w->tgid != hdr->tgid || memcmp(w->comm, hdr->comm, DLT_COMM_LEN)) {
+		w->tid = hdr->tid;
+		w->tgid = hdr->tgid;
+		memcpy(w->comm, hdr->comm, DLT_COMM_LEN);
+		end = text_put_u64(w->text, w->tgid);
+		*end++ = '\t';
+		end = text_put_u64(end, w->tid);
+		*end++ = '\t';
+		end = text_put_str(end, w->comm, strnlen(w->comm, DLT_COMM_LEN));
+		w->len = (uint8_t)(end - w->text);
+	}
+	/* in two moves of fixed size: the rest is written over */
+	memcpy(out, w->text, 32);
+	if (w->len > 32)
+		memcpy(out + 32, w->text + 32, sizeof(w->text) - 32);
+	return out + w->len;
+}
+
+/* FIELDS_HEAD. */
+static char *put_head(char *out, const struct dlt_hdr *hdr, struct record_ctx *ctx)
+{
+	out = text_put_u64(out, hdr->ts_ns);
+	*out++ = '\t';
+	out = text_put_utc(out, clock_utc_ns(ctx->clock, hdr->ts_ns), ctx->utc);
+	*out++ = '\t';
+	out = put_who(out, hdr, ctx->who);
+	*out++ = '\t';
+	return out;
+}
+
 char *record_put_row(char *out, const struct probe *p, const void *rec, struct record_ctx *ctx)
 {
-	for (unsigned int i = 0; i < p->n_fields; i++) {
-		out = put_field(out, p, &p->fields[i], rec, ctx);
+	const struct field *f = p->fields, *end = f + p->n_fields;
+
+	if (f->kind == FIELD_TS && f->arg == FIELDS_HEAD_N && ctx->who) {
+		out = put_head(out, rec, ctx);
+		f += FIELDS_HEAD_N;
+	}
+	for (; f < end; f++) {
+		out = put_field(out, p, f, rec, ctx);
 		*out++ = '\t';
 	}
 	out[-1] = '\n';

@@ -48,6 +48,7 @@ struct field_name {
 	uint64_t mask;
 };
 
+#define FIELDS_HEAD_N 5
 struct field {
 	const char *name; /* the column */
 	const char *help; /* one line, with the unit */
@@ -57,10 +58,10 @@ struct field {
 	const struct field_name *names;
 };
 
-/* The columns that every probe's rows begin with. */
+/* The columns that the rows of calls begin with; ARG of the first says so. */
 #define FIELDS_HEAD(type)                                                                           \
 	{ "TIMESTAMP", "CLOCK_MONOTONIC at the end of the operation, ns", FIELD_TS,                 \
-	  offsetof(type, hdr.ts_ns) },                                                              \
+	  offsetof(type, hdr.ts_ns), FIELDS_HEAD_N },                                               \
 	{ "TIME", "the same instant in UTC", FIELD_UTC, offsetof(type, hdr.ts_ns) },                \
 	{ "PID", "process (tgid), as the initial namespace sees it", FIELD_U32,                     \
 	  offsetof(type, hdr.tgid) },                                                               \
@@ -75,11 +76,21 @@ struct field {
 #define FIELD_FILE_OF(type, member)                                                                 \
 	{ "FILE", "last component of the file's path", FIELD_FILE, offsetof(type, member) }
 
+/* PID, TID and COMM of a thread's last row, as text: most rows have those of one before them. */
+#define RECORD_WHO_SLOTS 512 /* by tid */
+struct record_who {
+	uint32_t tgid, tid;
+	char comm[DLT_COMM_LEN];
+	uint8_t len; /* 0: none */
+	char text[4 * DLT_COMM_LEN + 31]; /* two numbers of ten digits, a name that is all escapes, tabs */
+};
+
 /* What a row needs besides the record. */
 struct record_ctx {
 	const struct clock_map *clock;
 	struct text_utc_cache *utc;
 	struct files *files;
+	struct record_who *who; /* RECORD_WHO_SLOTS of them, or NULL */
 };
 
 /* One row of P from REC at OUT (SINK_ROW_MAX bytes), newline included; the new end. */

@@ -250,6 +250,36 @@ static void what_is_not_asked_for_wins(void **state)
 }
 
 /* Sixteen bytes need no NUL. */
+/* PID, TID and COMM are put together once per thread: not for another one, nor when it has a new name. */
+static void every_row_says_who_it_is_of(void **state)
+{
+	static const struct { uint32_t tgid, tid; const char *comm; } of[] = {
+		{ 7, 7, "a" }, { 7, 7, "a" }, { 7, 7, "b" }, { 8, 7, "b" }, { 7, 7 + RECORD_WHO_SLOTS, "b" },
+		{ 7, 7, "b" }, { UINT32_MAX, UINT32_MAX, "\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1" }, { 0, 0, "" },
+	};
+	autofree char *rows = NULL;
+	const char *at;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(of); i++) {
+		struct dlt_close *rec = rec_begin(DLT_close);
+
+		rec->hdr.tgid = of[i].tgid;
+		rec->hdr.tid = of[i].tid;
+		memcpy(rec->hdr.comm, of[i].comm, strnlen(of[i].comm, DLT_COMM_LEN - 1) + 1);
+		rec->last = DLT_NONE;
+		rec_emit();
+	}
+	at = rows = columns_from(DLT_close, 2);
+	for (unsigned int i = 0; i < ARRAY_SIZE(of); i++, at = strchr(at, '\n') + 1) {
+		char comm[TEXT_ESCAPED_MAX(DLT_COMM_LEN)], want[128];
+
+		*text_put_str(comm, of[i].comm, strnlen(of[i].comm, DLT_COMM_LEN)) = '\0';
+		snprintf(want, sizeof(want), "%u\t%u\t%s\tclose\t", of[i].tgid, of[i].tid, comm);
+		assert_memory_equal(at, want, strlen(want));
+	}
+	assert_string_equal(at, "");
+}
+
 static void the_longest_name_is_matched_whole(void **state)
 {
 	config.comm = (struct config_list){ .items = { "0123456789abcdef" }, .n = 1 };
@@ -771,6 +801,7 @@ int main(void)
 		WITH_DECODER(an_open_that_made_its_file_is_two_rows),
 		WITH_DECODER(any_bytes_at_all_are_survived),
 		WITH_DECODER(at_the_end_all_that_were_lost_come_again),
+		WITH_DECODER(every_row_says_who_it_is_of),
 		WITH_DECODER(every_file_of_every_probe_has_a_row),
 		WITH_DECODER(files_that_were_not_asked_for_get_no_rows),
 		WITH_DECODER(names_do_not_take_each_others_verdict),
