@@ -78,11 +78,11 @@ $(B)/vmlinux.h:
 	$(Q)$(BPFTOOL) btf dump file $(VMLINUX_BTF) format c >$@
 
 # Twice, see bpf/compat.bpf.h: 1 for kernels whose verifier takes loads through casts, 0 for the others.
-$(B)/bpf/%.1.o: bpf/%.bpf.c | $(B)/vmlinux.h
+$(B)/bpf/%.1.o: bpf/%.bpf.c Makefile | $(B)/vmlinux.h
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -DDLT_DIRECT=1 -c -o $@ $<
-$(B)/bpf/%.0.o: bpf/%.bpf.c | $(B)/vmlinux.h
+$(B)/bpf/%.0.o: bpf/%.bpf.c Makefile | $(B)/vmlinux.h
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -DDLT_DIRECT=0 -c -o $@ $<
