@@ -17,9 +17,16 @@
 #define TABLE_MIN 1024
 #define FOLDERS_BITS (1U << 20) /* of 10 000 folders another one's name meets some bit in 1 % */
 
+/* The hash beside the number: neither a look-up nor growing touches the entries of others. */
+struct slot {
+	uint32_t hash;
+	uint32_t fid; /* 0: free, GONE: was taken, and the chain goes on behind it */
+};
+#define GONE UINT32_MAX
+
 struct table {
-	uint32_t *slots; /* index + 1, 0 free */
-	uint32_t size;	 /* a power of two */
+	struct slot *slots;
+	uint32_t size; /* a power of two */
 	uint32_t used;
 };
 
@@ -36,11 +43,11 @@ static struct file_entry *entry_at(const struct files *f, uint32_t i)
 	return &f->chunks[i / CHUNK][i % CHUNK];
 }
 
-static uint64_t hash_id(const struct dlt_file_id *id)
+static uint32_t hash_id(const struct dlt_file_id *id)
 {
 	uint64_t h = id->ino * 0x9e3779b97f4a7c15ULL ^ ((uint64_t)id->dev << 32 | id->gen);
 
-	return (h ^ h >> 29) * 0xbf58476d1ce4e5b9ULL >> 16;
+	return (uint32_t)((h ^ h >> 29) * 0xbf58476d1ce4e5b9ULL >> 16);
 }
 
 /* FNV-1a, 64 bit. */
@@ -51,12 +58,12 @@ static uint64_t hash_byte(uint64_t h, char c)
 	return (h ^ (unsigned char)c) * 0x100000001b3ULL;
 }
 
-static uint64_t hash_end(uint64_t h)
+static uint32_t hash_end(uint64_t h)
 {
-	return h ^ h >> 32;
+	return (uint32_t)(h ^ h >> 32);
 }
 
-static uint64_t hash_path(const char *path, size_t len)
+static uint32_t hash_path(const char *path, size_t len)
 {
 	uint64_t h = HASH_BEGIN;
 
@@ -76,8 +83,8 @@ struct files *files_new(void)
 
 	if (!f)
 		return NULL;
-	f->by_id = (struct table){ calloc(TABLE_MIN, sizeof(uint32_t)), TABLE_MIN, 0 };
-	f->by_path = (struct table){ calloc(TABLE_MIN, sizeof(uint32_t)), TABLE_MIN, 0 };
+	f->by_id = (struct table){ calloc(TABLE_MIN, sizeof(struct slot)), TABLE_MIN, 0 };
+	f->by_path = (struct table){ calloc(TABLE_MIN, sizeof(struct slot)), TABLE_MIN, 0 };
 	f->folders = calloc(FOLDERS_BITS / 8, 1);
 	if (!f->by_id.slots || !f->by_path.slots || !f->folders) {
 		files_free(f);
@@ -101,39 +108,28 @@ void files_free(struct files *f)
 	free(f);
 }
 
-/* Double T when it is half full; HASH gives an entry's hash. Without memory it stays, and fills up. */
-static void table_grow(struct files *f, struct table *t, uint64_t (*hash)(const struct file_entry *))
+/* Double T when it is half full. Without memory it stays, and fills up. */
+static void table_grow(struct table *t)
 {
 	struct table bigger = { .size = t->size * 2 };
 
 	if (t->used * 2 < t->size)
 		return;
-	bigger.slots = calloc(bigger.size, sizeof(uint32_t));
+	bigger.slots = calloc(bigger.size, sizeof(*bigger.slots));
 	if (!bigger.slots)
 		return;
 	for (uint32_t i = 0; i < t->size; i++) {
-		uint32_t at;
+		uint32_t at = t->slots[i].hash & (bigger.size - 1);
 
-		if (!t->slots[i] || t->slots[i] > f->n) /* a tombstone */
+		if (!t->slots[i].fid || t->slots[i].fid == GONE)
 			continue;
-		at = (uint32_t)hash(entry_at(f, t->slots[i] - 1)) & (bigger.size - 1);
-		while (bigger.slots[at])
+		while (bigger.slots[at].fid)
 			at = (at + 1) & (bigger.size - 1);
 		bigger.slots[at] = t->slots[i];
 		bigger.used++;
 	}
 	free(t->slots);
 	*t = bigger;
-}
-
-static uint64_t entry_hash_id(const struct file_entry *e)
-{
-	return hash_id(&e->id);
-}
-
-static uint64_t entry_hash_path(const struct file_entry *e)
-{
-	return hash_path(e->path, e->path_len);
 }
 
 static struct file_entry *entry_new(struct files *f, const struct dlt_file_id *id)
@@ -156,88 +152,96 @@ static struct file_entry *entry_new(struct files *f, const struct dlt_file_id *i
 }
 
 /* The slot of ID, or the free one that it would have; one is always free. */
-static uint32_t id_slot(const struct files *f, const struct dlt_file_id *id)
+static struct slot *id_slot(const struct files *f, const struct dlt_file_id *id, uint32_t hash)
 {
-	uint32_t mask = f->by_id.size - 1, at = (uint32_t)hash_id(id) & mask;
+	uint32_t mask = f->by_id.size - 1;
 
-	while (f->by_id.slots[at] && !id_equal(&entry_at(f, f->by_id.slots[at] - 1)->id, id))
-		at = (at + 1) & mask;
-	return at;
+	for (uint32_t at = hash & mask;; at = (at + 1) & mask) {
+		struct slot *s = &f->by_id.slots[at];
+
+		if (!s->fid || (s->hash == hash && id_equal(&entry_at(f, s->fid - 1)->id, id)))
+			return s;
+	}
 }
 
-static struct file_entry *entry_add(struct files *f, const struct dlt_file_id *id)
+static struct file_entry *entry_add(struct files *f, const struct dlt_file_id *id, uint32_t hash)
 {
 	struct file_entry *e;
 
-	table_grow(f, &f->by_id, entry_hash_id);
+	table_grow(&f->by_id);
 	if (f->by_id.used + 1 >= f->by_id.size)
 		return NULL;
 	e = entry_new(f, id);
 	if (!e)
 		return NULL;
-	f->by_id.slots[id_slot(f, id)] = e->fid;
+	*id_slot(f, id, hash) = (struct slot){ hash, e->fid };
 	f->by_id.used++;
 	return f->last = e;
 }
 
 struct file_entry *files_get(struct files *f, const struct dlt_file_id *id)
 {
-	uint32_t fid;
+	uint32_t hash, fid;
 
 	if (f->last && id_equal(&f->last->id, id))
 		return f->last;
-	fid = f->by_id.slots[id_slot(f, id)];
-	return fid ? (f->last = entry_at(f, fid - 1)) : entry_add(f, id);
+	hash = hash_id(id);
+	fid = id_slot(f, id, hash)->fid;
+	return fid ? (f->last = entry_at(f, fid - 1)) : entry_add(f, id, hash);
 }
 
 /* The slot of a path, or the first free one of its chain. */
-static uint32_t path_slot(struct files *f, const char *path, size_t len)
+static struct slot *path_slot(const struct files *f, const char *path, size_t len, uint32_t hash)
 {
-	uint32_t mask = f->by_path.size - 1, at = (uint32_t)hash_path(path, len) & mask;
+	uint32_t mask = f->by_path.size - 1;
 
-	for (; f->by_path.slots[at]; at = (at + 1) & mask) {
-		struct file_entry *e;
+	for (uint32_t at = hash & mask;; at = (at + 1) & mask) {
+		struct slot *s = &f->by_path.slots[at];
+		const struct file_entry *e;
 
-		if (f->by_path.slots[at] == UINT32_MAX)
+		if (!s->fid)
+			return s;
+		if (s->hash != hash || s->fid == GONE)
 			continue;
-		e = entry_at(f, f->by_path.slots[at] - 1);
+		e = entry_at(f, s->fid - 1);
 		if (e->path_len == len && !memcmp(e->path, path, len))
-			break;
+			return s;
 	}
-	return at;
 }
 
 struct file_entry *files_by_path(struct files *f, const char *path, size_t len)
 {
-	uint32_t slot = len ? f->by_path.slots[path_slot(f, path, len)] : 0;
+	uint32_t fid = len ? path_slot(f, path, len, hash_path(path, len))->fid : 0;
 
-	return slot ? entry_at(f, slot - 1) : NULL;
+	return fid ? entry_at(f, fid - 1) : NULL;
 }
 
 void files_forget_path(struct files *f, const char *path, size_t len)
 {
-	uint32_t at = path_slot(f, path, len);
+	struct slot *s = path_slot(f, path, len, hash_path(path, len));
 
-	if (len && f->by_path.slots[at])
-		f->by_path.slots[at] = UINT32_MAX; /* a tombstone: the chain goes on behind it */
+	if (len && s->fid)
+		s->fid = GONE;
 }
 
-static void note_folders(struct files *f, const char *path, size_t len)
+/* The folders that PATH is below; its hash is returned. */
+static uint32_t note_folders(struct files *f, const char *path, size_t len)
 {
 	uint64_t h = HASH_BEGIN;
 
 	for (size_t i = 0; i < len; i++) {
-		uint64_t bit = hash_end(h) % FOLDERS_BITS;
+		uint32_t bit = hash_end(h) % FOLDERS_BITS;
 
 		if (path[i] == '/')
 			f->folders[bit / 8] |= 1U << bit % 8;
 		h = hash_byte(h, path[i]);
 	}
+	return hash_end(h);
 }
 
 static bool had_files(const struct files *f, const char *path, size_t len)
 {
-	uint64_t bit = hash_path(path, len) % FOLDERS_BITS;
+	uint32_t bit = hash_path(path, len) % FOLDERS_BITS;
 
 	return f->folders[bit / 8] >> bit % 8 & 1;
 }
@@ -247,7 +251,8 @@ bool files_name(struct files *f, struct file_entry *e, const char *path, size_t 
 	const char *slash;
 	char *copy, *end;
 	size_t base;
-	uint32_t at;
+	struct slot *at;
+	uint32_t hash;
 
 	if (!len || (e->path_len == len && !memcmp(e->path, path, len)))
 		return false;
@@ -269,14 +274,14 @@ bool files_name(struct files *f, struct file_entry *e, const char *path, size_t 
 	/* nobody can mean a file by the path that it had, or that is not the whole of it */
 	if (e->file.flags)
 		return true;
-	note_folders(f, path, len);
-	table_grow(f, &f->by_path, entry_hash_path);
+	hash = note_folders(f, path, len);
+	table_grow(&f->by_path);
 	if (f->by_path.used + 1 >= f->by_path.size)
 		return true;
-	at = path_slot(f, path, len);
-	if (!f->by_path.slots[at])
+	at = path_slot(f, path, len, hash);
+	if (!at->fid)
 		f->by_path.used++;
-	f->by_path.slots[at] = e->fid;
+	*at = (struct slot){ hash, e->fid };
 	return true;
 }
 
