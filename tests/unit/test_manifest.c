@@ -58,6 +58,7 @@ static int make_dir(void **state)
 {
 	autoclose int fd = -1;
 
+	umask(022);
 	snprintf(dir, sizeof(dir), "/tmp/test_manifest.XXXXXX");
 	if (!mkdtemp(dir))
 		return -1;

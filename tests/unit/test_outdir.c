@@ -74,6 +74,7 @@ static void needs_root(void)
 
 static int set_up(void **state)
 {
+	umask(022);
 	strcpy(root + sizeof(root) - 7, "XXXXXX");
 	return mkdtemp(root) ? 0 : -1;
 }

@@ -22,6 +22,7 @@
 #include "dlt/time_align.h"
 #include "dlt/vfs_rw.h"
 #include "dlt/workload.h"
+#include "kernel_btf.h"
 #include "util.h"
 
 #define OF_TARGET (PROBE_SELECTABLE | PROBE_OF_TARGET)
@@ -263,7 +264,8 @@ static void expect_program(const struct probe_object *o, const char *name)
 		fail_msg("no program %s", name);
 }
 
-static void calls_name_programs_that_are_there(void **state)
+/* In the objects for KERNEL. */
+static void expect_programs(const struct kernel_btf *kernel)
 {
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		const struct dlt_config cfg = { .n_rings = 1 };
@@ -273,7 +275,7 @@ static void calls_name_programs_that_are_there(void **state)
 		if (!p->n_calls)
 			continue;
 		assert_non_null(p->open);
-		assert_int_equal(p->open(&o, &cfg, NULL), 0);
+		assert_int_equal(p->open(&o, &cfg, kernel), 0);
 		for (unsigned int j = 0; j < p->n_calls; j++) {
 			const struct probe_call *c = &p->calls[j];
 
@@ -287,6 +289,12 @@ static void calls_name_programs_that_are_there(void **state)
 		bpf_object__destroy_skeleton(o.skel);
 		free(o.owner);
 	}
+}
+
+static void calls_name_programs_that_are_there(void **state)
+{
+	expect_programs(&(struct kernel_btf){ .casts = false });
+	expect_programs(&(struct kernel_btf){ .casts = true });
 }
 
 static void every_probe_has_golden_rows(void **state)
