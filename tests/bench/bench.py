@@ -14,6 +14,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -101,13 +102,18 @@ def run_extras(bench, results):
     results["load_peak"] = max(extras.load_peak(bench) for _ in range(3))
 
 
+def save(args, results):
+    with open(args.output, "w") as f:
+        json.dump(results, f, indent=1)
+
+
 def run(args):
     missing = {t.name: t.missing() for t in tracers.TRACERS if t.missing()}
     for name, why in missing.items():
         say(f"{name}: absent ({why})")
     results = {"when": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "load_before": os.getloadavg(),
                "machine": machine.describe(), "rounds": args.rounds, "absent": missing, "runs": [],
-               "bystanders": []}
+               "others": machine.tracing_programs(), "bystanders": []}
     begin = time.monotonic()
     whole = not args.workload and not args.tracer
     bench = Bench(args.divide)
@@ -119,6 +125,8 @@ def run(args):
                     results["runs"].append(one(bench, t, w, nr))
             if whole:
                 results["bystanders"] += extras.bystanders(bench, nr)
+            results["minutes"] = (time.monotonic() - begin) / 60
+            save(args, results)  # each round: what is interrupted is not in vain
         if whole:
             run_extras(bench, results)
     finally:
@@ -137,13 +145,13 @@ def main():
     p.add_argument("-p", "--page")
     p.add_argument("-s", "--show")
     args = p.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # so that what was made goes away
     if args.show:
         with open(args.show) as f:
             results = json.load(f)
     else:
         results = run(args)
-        with open(args.output, "w") as f:
-            json.dump(results, f, indent=1)
+        save(args, results)
     f = figures.Figures(results)
     text = page.page(f)
     print(text)

@@ -81,7 +81,7 @@ def sizes(bench, name):
     rows = [line.split(b"\t") for line in data.splitlines() if not line.startswith((b"#", b"TIME"))]
     n = len(rows)
     got = {"workload": name, "rows": n, "text": len(data) / n,
-           "comm_file": sum(len(r[4]) + len(r[16]) for r in rows) / n}
+           "comm_file": sum(len(r[4]) + len(r[15]) for r in rows) / n}
     for packer, argv in PACKERS.items():
         got[packer] = packed(argv, data) / n
     return got

@@ -82,12 +82,13 @@ def start(f):
     return [ns / 1e9 for ns in f.values("start", "dltraced", "start_ns")]
 
 
+NEWEST = "bpftrace newest, big buffers"  # without, it loses a good part of the rows and their cost
 MORE, LESS = True, False
 GOALS = [
     Goal("1", "added CPU per read: bpftrace with the file's name, by dltraced", 15, MORE, "x",
          of_round("reads", "bpftrace +name", "cpu_ns")),
-    Goal("1", "added CPU per read: newest bpftrace, by dltraced", 4.2, MORE, "x",
-         of_round("reads", "bpftrace newest", "cpu_ns")),
+    Goal("1", "added CPU per read: newest bpftrace, big buffers, by dltraced", 4.2, MORE, "x",
+         of_round("reads", NEWEST, "cpu_ns")),
     Goal("1", "added wall time per read: bpftrace with the file's name", 15, MORE, "x",
          of_round("reads", "bpftrace +name", "wall_ns")),
     Goal("1", "added wall time per read: strace", 80, MORE, "x", of_round("reads", "strace", "wall_ns")),
@@ -109,7 +110,10 @@ GOALS = [
     Goal("4", "lost in storms (reads of 1 and 2 threads, writes, small files, mixed)", 0, LESS, "",
          all_lost("reads", "reads, 2 threads", "writes", "small files", "mixed")),
     Goal("4", "lost in 10 M reads in a row", 0, LESS, "", all_lost("soak")),
-    Goal("4", "lost while its drain stands still for 1 s", 0, LESS, "", all_lost("stall")),
+    Goal("4", "lost while its drain stands still for 1 s, 600 000 reads a second", 0, LESS, "",
+         all_lost("stall, 600 k/s")),
+    Goal("4", "lost while its drain stands still for 1 s, as fast as reads go", 0, LESS, "",
+         all_lost("stall, full speed")),
     Goal("5", "own CPU per million rows", 0.16, LESS, "s",
          lambda f: f.cpu_per_million("soak", "dltraced") or f.cpu_per_million("reads", "dltraced")),
     Goal("5", "own CPU per million rows, small files", 0.25, LESS, "s",

@@ -2,7 +2,7 @@
 /*
  * load: a pattern of system calls, as fast as it goes, and what a call of it cost.
  *
- *   load [-t THREADS] [-n TIMES] [-g GATE] -o RESULT -d DIR PATTERN
+ *   load [-t THREADS] [-n TIMES] [-p NS] [-g GATE] -o RESULT -d DIR PATTERN
  *
  *   reads   pread64 of 4 KiB from DIR/data, which is in the page cache
  *   writes  pwrite64 of 4 KiB to the first MiB of DIR/data
@@ -11,7 +11,7 @@
  *   others  getppid, which no tracer of files looks at
  *   idle    sleeps for TIMES milliseconds
  *
- * Each of THREADS threads does it TIMES times. With -g it says "ready" into the FIFO GATE.up before
+ * Each of THREADS threads does it TIMES times, with -p one read every NS at most. With -g it says "ready" into the FIFO GATE.up before
  * and "done" after, and each time waits for a line from GATE.down: whoever measures may then look at
  * the tracer.
  *
@@ -58,7 +58,7 @@ struct pattern {
 };
 
 static struct {
-	long threads, times;
+	long threads, times, pace_ns;
 	const char *gate, *dir;
 	FILE *result;
 } opt = { .threads = 1, .times = 1000 };
@@ -118,13 +118,25 @@ static void open_data(struct worker *w)
 		die("%s", path);
 }
 
+/* Spinning, since no sleep is as short; clock_gettime() is no system call. */
+static void pace(int64_t *next)
+{
+	while (clock_ns(CLOCK_MONOTONIC) < *next)
+		;
+	*next += opt.pace_ns;
+}
+
 static void reads(struct worker *w, long times)
 {
+	int64_t next = clock_ns(CLOCK_MONOTONIC);
 	char buf[BLOCK];
 
-	for (long i = 0; i < times; i++)
+	for (long i = 0; i < times; i++) {
+		if (opt.pace_ns)
+			pace(&next);
 		if (pread(w->fd, buf, BLOCK, i % 256 * BLOCK) != BLOCK)
 			die("pread");
+	}
 }
 
 static void writes(struct worker *w, long times)
@@ -304,7 +316,7 @@ static const struct pattern *pattern_find(const char *name)
 	for (const struct pattern *p = patterns; p->name; p++)
 		if (name && !strcmp(p->name, name))
 			return p;
-	fputs("usage: load [-t THREADS] [-n TIMES] [-g GATE] -o RESULT -d DIR PATTERN\n", stderr);
+	fputs("usage: load [-t THREADS] [-n TIMES] [-p NS] [-g GATE] -o RESULT -d DIR PATTERN\n", stderr);
 	exit(2);
 }
 
@@ -312,10 +324,11 @@ static void parse(int argc, char **argv)
 {
 	int o;
 
-	while ((o = getopt(argc, argv, "t:n:g:o:d:")) != -1)
+	while ((o = getopt(argc, argv, "t:n:p:g:o:d:")) != -1)
 		switch (o) {
 		case 't': opt.threads = number(optarg, 1, MAX_THREADS); break;
 		case 'n': opt.times = number(optarg, 0, 1000000000000); break;
+		case 'p': opt.pace_ns = number(optarg, 0, 1000000000); break;
 		case 'g': opt.gate = optarg; break;
 		case 'o':
 			opt.result = fopen(optarg, "we");

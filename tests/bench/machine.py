@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What was measured on: the machine, its kernel, the peers' versions."""
+import json
 import os
 import platform
 import re
@@ -32,6 +33,17 @@ def version(argv):
         return None
     found = re.search(r"v?(\d+\.[\w.+~-]+)", got.stdout)
     return found[1] if found else None
+
+
+def tracing_programs():
+    """BPF programs on tracepoints that are there before: somebody else traces, and slows down all."""
+    path = os.environ["PATH"] + ":/usr/sbin:/sbin"
+    try:
+        got = subprocess.run(["bpftool", "-j", "prog", "show"], capture_output=True, text=True,
+                             env=dict(os.environ, PATH=path))
+        return sum(p["type"] in ("tracing", "tracepoint", "raw_tracepoint") for p in json.loads(got.stdout))
+    except (OSError, ValueError):
+        return 0
 
 
 def describe():

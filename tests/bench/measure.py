@@ -70,7 +70,7 @@ class Run:
 
     def load(self):
         return [LOAD, "-t", str(self.workload.threads), "-n", str(self.times),
-                "-g", self.path("gate"), "-o", self.path("result"), "-d", self.data,
+                "-p", str(self.workload.pace_ns), "-g", self.path("gate"), "-o", self.path("result"), "-d", self.data,
                 self.workload.pattern]
 
     def end(self):

@@ -41,6 +41,8 @@ def header(results):
              f" {m['system']}. {results['rounds']} rounds, {results['minutes']:.0f} minutes. Load before:"
              f" {results['load_before'][0]:.1f}; meanwhile (with the bench itself) {mid(loads):.1f},"
              f" at most {max(loads):.1f}.", ""]
+    if results["others"]:
+        lines[-1:] = [f"Somebody else was tracing: {results['others']} BPF programs were attached before.", ""]
     lines += [f"- {name}: {version}" for name, version in sorted(m["versions"].items())]
     lines += [f"- absent: {name} ({why})" for name, why in results["absent"].items()]
     return lines + [""]
@@ -70,12 +72,28 @@ def workload_rows(f, w):
         cpu, wall = (f.added(w.name, t.name, key) for key in ("cpu_ns", "wall_ns"))
         if none:
             yield [t.name, number(f.median(w.name, t.name, "cpu_ns")), number(f.median(w.name, t.name, "wall_ns")),
-                   "1", "", "", "", "", ""]
+                   "1", rate(f, w, t), "", "", "", "", ""]
             continue
         yield [t.name, spread(cpu), number(mid(wall)), number(mid(f.slowdown(w.name, t.name)), "x"),
-               number(f.ratio(w.name, t.name, "cpu_ns"), "x"),
+               rate(f, w, t), number(f.ratio(w.name, t.name, "cpu_ns"), "x"),
                number(f.lost(w.name, t.name), "%"), accounts(f, w, t),
                number(mid(f.cpu_per_million(w.name, t.name))), number(f.bytes_per_row(w.name, t.name))]
+
+
+def rate(f, w, t):
+    """Thousands of calls a second, of all threads."""
+    wall_ns = f.median(w.name, t.name, "wall_ns")
+    return number(w.threads * 1e6 / wall_ns) if wall_ns else "-"
+
+
+def bystander_rows(f):
+    for pattern, what in (("others", "getppid, which no probe traces"), ("reads", "pread64, which one traces")):
+        by = {b["attached"]: [] for b in f.results["bystanders"]}
+        for b in f.results["bystanders"]:
+            if b["pattern"] == pattern:
+                by[b["attached"]].append(b["cpu_ns"])
+        none = mid(by["none"])
+        yield [what, number(none), *(number(mid(by[k]) - none) for k in ("empty hooks", "dltraced"))]
 
 
 def start_rows(f):
@@ -100,11 +118,16 @@ def page(f):
         rows = list(workload_rows(f, w)) if w.calls else []
         if len(rows) > 1:
             lines += [f"### {w.name}: {w.help}", ""]
-            lines += table(["tracer", "added CPU, ns per call", "added wall", "slowdown", "CPU, dltraced = 1",
+            lines += table(["tracer", "added CPU, ns per call", "added wall", "slowdown", "k calls/s",
+                            "CPU, dltraced = 1",
                             "calls without a row", "all accounted for", "own CPU, s per M rows",
                             "bytes per row"], rows)
     lines += ["### From start to main(), and memory", ""]
     lines += table(["tracer", "start, s", "resident beside BPF rings, MB, after the reads"], start_rows(f))
+    if results["bystanders"]:
+        lines += ["### Bystanders: a call of a process that is not traced, CPU ns", ""]
+        lines += table(["call", "nothing attached", "added by two empty hooks", "added by dltraced"],
+                       bystander_rows(f))
     lines += ["### Bytes per row of vfs_rw.out", ""]
     lines += table(["workload", "text", "of that COMM and FILE", "gzip -6", "zstd -3", "zstd -19"],
                    size_rows(results))

@@ -40,9 +40,9 @@ class Tracer(NamedTuple):
         return None if os.path.exists(program) else f"{program} not found"
 
 
-def dltraced(run, load):
+def dltraced(run, load, *options):
     disk = ["--disk", run.disk] if run.disk else ["--probes", "-bio"]
-    return [DLTRACED, "start", "-q", "--collectors", "none", "--min-free", "0", *disk,
+    return [DLTRACED, "start", "-q", "--collectors", "none", "--min-free", "0", *disk, *options,
             "-o", run.path("trace"), "--", *load]
 
 
@@ -79,38 +79,42 @@ def perf_record(run, load):
 
 BIG = "buffers of 64 MiB per CPU (BPFTRACE_PERF_RB_PAGES=16384)"
 BIG_ENV = {"BPFTRACE_PERF_RB_PAGES": "16384"}
-BPFTRACE_WORKLOADS = ("reads", "reads, 2 threads", "small files", "writes", "mixed", "stall")
+STALLS = ("stall, 600 k/s", "stall, full speed")
+COMMON = ("reads", "reads, 2 threads", "small files", "writes", "mixed", "start")
 
 TRACERS = [
     Tracer("none", lambda run, load: load, "none", "", needs="/bin/sh"),
     Tracer("dltraced", dltraced, "dltraced", "all probes, default rings", part=1, needs=DLTRACED,
            files=tuple("trace/" + f for f in DLTRACED_FILES)),
+    Tracer("dltraced --buffer 1G", lambda run, load: dltraced(run, load, "--buffer", "1G"), "dltraced",
+           "512 MiB a CPU on two", needs=DLTRACED, only=("stall, full speed",),
+           files=tuple("trace/" + f for f in DLTRACED_FILES)),
     Tracer("bpftrace", bpftrace(lambda: ["bpftrace"]), "bpftrace",
            "begin and end paired in a map, filter by pid, default buffers", part=4,
-           only=BPFTRACE_WORKLOADS + ("start",), files=("out", "log")),
+           only=COMMON + STALLS, files=("out", "log")),
     Tracer("bpftrace +name", bpftrace(lambda: ["bpftrace"], True), "bpftrace",
            "the same with the file's name", part=4, only=("reads", "reads, 2 threads"),
            files=("out", "log")),
     Tracer("bpftrace, big buffers", bpftrace(lambda: ["bpftrace"]), "bpftrace", BIG, part=4,
-           only=("reads", "stall"), env=lambda run: BIG_ENV, files=("out", "log")),
+           only=("reads", *STALLS), env=lambda run: BIG_ENV, files=("out", "log")),
     Tracer("bpftrace newest", bpftrace(newest), "bpftrace", "the newest of Debian, default buffers",
-           part=2, only=BPFTRACE_WORKLOADS + ("start",), files=("out", "log"),
+           part=2, only=COMMON + STALLS, files=("out", "log"),
            needs=NEWEST or "/the newest bpftrace"),
     Tracer("bpftrace newest, big buffers", bpftrace(newest), "bpftrace", BIG, part=2,
-           only=("reads", "stall"), env=lambda run: BIG_ENV, files=("out", "log"),
+           only=("reads", *STALLS), env=lambda run: BIG_ENV, files=("out", "log"),
            needs=NEWEST or "/the newest bpftrace"),
     Tracer("strace", strace, "strace", "-f -T -ttt --seccomp-bpf, only the workload's calls", part=25,
-           only=BPFTRACE_WORKLOADS + ("start",)),
+           only=COMMON + STALLS),
     Tracer("perf trace", perf_trace, "perf-trace", "only the workload's calls, -m 4096", part=10,
-           only=BPFTRACE_WORKLOADS + ("start",), per_call=2, needs="perf"),
+           only=COMMON + STALLS, per_call=2, needs="perf"),
     Tracer("perf record", perf_record, "perf-record",
            "tracepoints of begin and end, binary, -m 4096", part=4, per_call=2, needs="perf",
-           only=BPFTRACE_WORKLOADS + ("start",),
+           only=COMMON + STALLS,
            to_text=lambda run: ["perf", "script", "--show-lost-events", "-F", "tid,event,trace", "-i",
                                 run.path("out")]),
     Tracer("JSON shim", lambda run, load: load, "shim", "LD_PRELOAD, in the process", part=2,
            env=lambda run: {"LD_PRELOAD": SHIM, "SHIM_LOG": run.path("out")},
-           only=("reads", "reads, 2 threads", "small files", "writes", "mixed", "start"),
+           only=COMMON,
            needs=SHIM),
     Tracer("opensnoop", lambda run, load: ["opensnoop", "-p", str(run.load_pid)], "opensnoop",
            "of libbpf-tools, opens only, -p", attaches=True, only=("small files", "mixed"),

@@ -11,6 +11,7 @@ class Workload(NamedTuple):
     threads: int = 1
     split: bool = True  # slow tracers get only a part of it (what is told is per call)
     tmpfs: bool = False
+    pace_ns: int = 0    # a call so often, at most
     stall_s: float = 0  # how long the tracer is stopped meanwhile
     rounds: int = 99    # at most so many
     only: tuple = ()    # under these tracers; all that can, if empty
@@ -30,8 +31,10 @@ WORKLOADS = [
              help="pwrite64 of 4 KiB on tmpfs"),
     Workload("mixed", "mixed", ("openat", "write", "mmap", "munmap", "close", "unlink"), 10000,
              tmpfs=True, help="create, write, mmap, munmap, close, unlink of a file, on tmpfs"),
-    Workload("stall", "reads", ("pread64",), 3000000, stall_s=1, rounds=3,
-             help="reads, while the tracer is stopped for 1 s (SIGSTOP)"),
+    Workload("stall, 600 k/s", "reads", ("pread64",), 1200000, pace_ns=1666, stall_s=1, rounds=3,
+             split=False, help="600 000 reads a second, while the tracer is stopped for 1 s (SIGSTOP)"),
+    Workload("stall, full speed", "reads", ("pread64",), 4000000, stall_s=1, rounds=3,
+             help="reads as fast as it goes, while the tracer is stopped for 1 s"),
     Workload("soak", "reads", ("pread64",), 10000000, rounds=1, only=("none", "dltraced"),
              help="10 M reads in a row"),
     Workload("start", "idle", (), 0, help="nothing: from the start of the tracer to main()"),
