@@ -160,7 +160,7 @@ int dispatcher_add(struct dispatcher *d, unsigned int probe, dispatcher_share_fn
 		r = object_load(d, probe, &cfg, func, false, share, ctx);
 	if (r < 0)
 		return r;
-	__atomic_fetch_or(&d->probes, 1U << probe, __ATOMIC_SEQ_CST);
+	d->probes |= 1U << probe;
 	return 0;
 }
 

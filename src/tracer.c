@@ -8,14 +8,12 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/sysinfo.h>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "log.h"
-#include "parallel.h"
 #include "preempt.h"
 #include "uring.h"
 #include "util.h"
@@ -104,38 +102,23 @@ void tracer_leave_out(struct tracer *t, unsigned int probe, const char *why)
 	free(before);
 }
 
-/*
- * Threads at once: most of a load is the verifier's time, the rest libbpf's with the kernel's BTF, of
- * which it keeps a copy for each object meanwhile.
- */
-#define LOAD_THREADS_MIN 3
-#define LOAD_THREADS_MAX 8
-
-unsigned int tracer_load_threads(void)
-{
-	return (unsigned int)MAX(LOAD_THREADS_MIN, MIN(LOAD_THREADS_MAX, get_nprocs()));
-}
-
 struct load {
 	struct tracer *tracer;
 	unsigned int probes[DLT_PROBES], n; /* 0: requests of io_uring, which are rows of others */
 	int results[DLT_PROBES]; /* by probe */
 };
 
-static void load_one(void *ctx, unsigned int i)
-{
-	struct load *l = ctx;
-	unsigned int p = l->probes[i];
-
-	l->results[p] = p ? object_load(l->tracer, p) : uring_open(&l->tracer->uring, l->tracer);
-}
-
 /* Those with hooks of their own, and io_uring's, which takes longest and begins. */
 static void *objects_load(void *load)
 {
 	struct load *l = load;
+	struct tracer *t = l->tracer;
 
-	parallel_run(load_one, l, l->n, tracer_load_threads() - 1);
+	for (unsigned int i = 0; i < l->n; i++) {
+		unsigned int p = l->probes[i];
+
+		l->results[p] = p ? object_load(t, p) : uring_open(&t->uring, t);
+	}
 	return NULL;
 }
 
@@ -230,7 +213,10 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 	if (r < 0)
 		return r;
 
-	/* both at once: io_uring's object takes as long as all those of system calls */
+	/*
+	 * Both at once: these take about as long as those of system calls. More threads would need more
+	 * memory, libbpf has a copy of the kernel's BTF for each object that it loads.
+	 */
 	objects_choose(&objects, t);
 	beside = !pthread_create(&thread, NULL, objects_load, &objects);
 	r = tracer_calls_load(t, calls);

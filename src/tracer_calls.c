@@ -12,7 +12,6 @@
 
 #include <bpf/btf.h>
 
-#include "parallel.h"
 #include "preempt.h"
 #include "util.h"
 
@@ -54,26 +53,10 @@ static int share(void *ctx, struct bpf_object *obj)
 	return tracer_share_maps(ctx, obj, 0);
 }
 
-/* Probes to add to a dispatcher. */
-struct adds {
-	struct tracer *tracer;
-	struct dispatcher *dispatcher;
-	unsigned int probes[DLT_PROBES], n;
-	int results[DLT_PROBES]; /* by probe */
-};
-
-static void add_one(void *ctx, unsigned int i)
-{
-	struct adds *l = ctx;
-
-	l->results[l->probes[i]] = dispatcher_add(l->dispatcher, l->probes[i], share, l->tracer);
-}
-
 /* One dispatcher for the calls of MASK whose functions have PROTO. Probes that fail are taken out of *MASK. */
 static void dispatcher_make(struct tracer *t, enum backend b, int proto, unsigned int first, uint32_t *mask)
 {
 	struct dispatcher *d = &t->dispatchers[t->n_dispatchers];
-	struct adds l = { .tracer = t, .dispatcher = d };
 	uint32_t failed = 0;
 	char why[128];
 
@@ -82,15 +65,13 @@ static void dispatcher_make(struct tracer *t, enum backend b, int proto, unsigne
 		failed = *mask;
 	} else {
 		dispatcher_init(d, ++t->n_dispatchers, b, proto, t->funcs, &t->cfg, &t->kernel, t->enrich);
-		for (unsigned int p = 1; p < DLT_PROBES; p++)
-			if (*mask >> p & 1 && takes_some(d, p))
-				l.probes[l.n++] = p;
-		parallel_run(add_one, &l, l.n, tracer_load_threads());
 		for (unsigned int p = 1; p < DLT_PROBES; p++) {
-			if (!l.results[p])
+			int r = *mask >> p & 1 && takes_some(d, p) ? dispatcher_add(d, p, share, t) : 0;
+
+			if (!r)
 				continue;
 			snprintf(why, sizeof(why), "the kernel refused its programs (run with -v for why): %s",
-				 strerror(-l.results[p]));
+				 strerror(-r));
 			note_why(t, p, b, why);
 			failed |= 1U << p;
 		}

@@ -24,8 +24,6 @@ uint64_t tracer_object_skipped(const struct bpf_object *obj);
 
 /* Do without PROBE, because of WHY. */
 void tracer_leave_out(struct tracer *t, unsigned int probe, const char *why);
-/* How many threads load objects at once. */
-unsigned int tracer_load_threads(void);
 
 /* tracer_calls.c: look up the kernel's functions of system calls. 0 or -errno. */
 int tracer_calls_find(struct tracer *t);
