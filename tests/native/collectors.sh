@@ -37,7 +37,7 @@ pids=$(ps -o pid= --ppid "$dlt")
 echo >&9
 join
 equal "status" $rc 0
-equal "messages" "$(cat err)" ""
+equal "messages" "$(messages)" ""
 equal "states" "$(states)" "cpu stopped; disk stopped; gpu stopped; gpu_dev stopped"
 for pid in $pids; do
 	gone "$pid" || fail "still running: $(ps -o args= "$pid")"
@@ -69,7 +69,7 @@ await enough 1 cpu disk
 echo >&9
 join
 equal "status" $rc 0
-equal "messages" "$(cat err)" "dltraced: warning: nvidia-smi not found; GPU trace off (gpu.out and gpu_dev.out are \
+equal "messages" "$(messages)" "dltraced: warning: nvidia-smi not found; GPU trace off (gpu.out and gpu_dev.out are \
 not written; it comes with NVIDIA's driver)"
 equal "states" "$(states)" "cpu stopped; disk stopped; gpu not found; gpu_dev not found"
 [ ! -e "$t/gpu.out" ] && [ ! -e "$t/gpu_dev.out" ] || fail "files of a tool that is not there"
@@ -83,7 +83,7 @@ echo >&9
 join
 equal "status" $rc 0
 lost='Unable to determine the device handle for GPU: GPU is lost.'
-equal "messages" "$(cat err)" \
+equal "messages" "$(messages)" \
 	"dltraced: warning: nvidia-smi exited 9 after a restart: $lost; gpu.out ends here"
 equal "states" "$(states)" "cpu stopped; gpu exited 9 after a restart: $lost"
 equal "rows of both runs" "$(rows gpu | wc -l)" 8

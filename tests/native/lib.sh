@@ -55,6 +55,9 @@ await() {
 	done
 }
 
+# messages: what err says, but for what a machine with much to do makes dltraced say at any time.
+messages() { grep -v 'warning: writing to .* has stalled' err; }
+
 # gone PID: it has ended, reaped or not.
 gone() { ! grep -qs '^State:[[:blank:]][^ZX]' "/proc/$1/status"; }
 

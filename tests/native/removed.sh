@@ -8,7 +8,7 @@ gate
 
 # said: that it is lost, in the one line there is.
 said() {
-	equal "lines said" "$(grep -c . err)" 1
+	equal "lines said" "$(messages | wc -l)" 1
 	grep -q "error: .*/t has been removed: the trace is lost" err || fail "said: $(cat err)"
 }
 

@@ -51,7 +51,7 @@ export SUDO_UID="$uid" SUDO_GID="$gid" SUDO_USER=nobody SUDO_COMMAND=dltraced
 trace -- sh job >out 2>err || fail "status $?"
 ran nobody "$uid" "$gid $groups" "nobody $home"
 grep -q 'warning: .*from before sudo' err || fail "nothing said of what cannot be restored: $(cat err)"
-equal "messages" "$(wc -l <err)" 1
+equal "messages" "$(messages | wc -l)" 1
 
 trace --user root -- sh job >out 2>err || fail "status $?"
 ours=$(echo "$ours" | sed "/^CapEff/s/0000000000000000/$capabilities/")

@@ -274,12 +274,12 @@ static void deleted_file(void)
 
 static void memory_files(void)
 {
-	static const char shm[] = "/dev/shm/names\ttest";
-	char path[PATH_MAX];
+	char path[PATH_MAX], shm[64];
 	int fd = must(memfd_create("weights\n#1", MFD_CLOEXEC), "memfd_create");
 
 	use_file(fd, "memfd", fd_name(path, fd), NULL, 501);
-	use_file(must(open(shm, O_RDWR | O_CREAT | O_CLOEXEC, 0600), shm), "shm", shm, NULL, 502);
+	snprintf(shm, sizeof(shm), "/dev/shm/names\ttest.%d", getpid()); /* nobody else's */
+	use_file(must(open(shm, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), shm), "shm", shm, NULL, 502);
 	must(unlink(shm), shm);
 }
 
