@@ -22,11 +22,20 @@ echo 50 >dirty_writeback_centisecs
 cd "$TMPDIR" || exit 1
 
 mib=16
+written() { [ $((($(awk '{ print $7 }' "/sys/block/$VM_DISK/stat") - $(awk '{ print $7 }' before)) * 512)) -ge \
+	$((mib << 20)) ]; }
+
 rm -f "$VM_MNT/dirty"
 sync -f "$VM_MNT"
 cp "/sys/block/$VM_DISK/stat" before
-trace --probes bio,vfs_rw,time_align --disk "$VM_DISK" --linger 15 -- \
-	dd if=/dev/zero of="$VM_MNT/dirty" bs=64k count=$((mib * 16)) 2>err || fail "status $?: $(cat err)"
+spawn -v --probes bio,vfs_rw,time_align --disk "$VM_DISK" --linger 1h -- \
+	dd if=/dev/zero of="$VM_MNT/dirty" bs=64k count=$((mib * 16))
+await grep -q 'the targets have ended' err
+await written
+sync -f "$VM_MNT" # what is left of it
+kill -TERM $dlt
+join
+equal "status ($(cat err))" $rc 0
 cp "/sys/block/$VM_DISK/stat" after
 check whole
 
