@@ -18,7 +18,7 @@
 
 #define REPLAY_CPUS_MAX 512
 #define REPLAY_FILES 8	     /* of each CPU, */
-#define REPLAY_FILE_READS 64 /* read in turn, so many times each */
+#define REPLAY_FILE_READS 32 /* read in turn, so many times each */
 
 struct replay_cpu {
 	struct ring_memory *ring;
@@ -121,6 +121,12 @@ static inline struct dlt_file_id replay_file(const struct replay_cpu *c, unsigne
 	return (struct dlt_file_id){ .ino = 1 + c->tid * REPLAY_FILES + file, .dev = 259 << 20 | 2, .gen = 7 };
 }
 
+/* The file that the next read of C is of. */
+static inline unsigned int replay_at(const struct replay_cpu *c)
+{
+	return c->reads / REPLAY_FILE_READS % REPLAY_FILES;
+}
+
 /* rec_reserve() of bpf/dlt.bpf.h. */
 static inline uint32_t *replay_reserve(struct replay_cpu *c, unsigned int probe, bool rare)
 {
@@ -152,7 +158,7 @@ static inline void replay_submit(struct replay_cpu *c, uint32_t *head, uint64_t 
 
 static inline uint32_t *replay_read(struct replay_cpu *c)
 {
-	unsigned int file = c->reads / REPLAY_FILE_READS % REPLAY_FILES;
+	unsigned int file = replay_at(c);
 	uint32_t *head;
 	uint64_t nr = c->reads++;
 
@@ -179,7 +185,7 @@ static inline void replay_put_name(char *name, const struct dlt_file_id *id)
 /* The name of the file that the next read is of, where it has not been sent: as rare as files are. */
 static inline uint32_t *replay_name(struct replay_cpu *c)
 {
-	unsigned int file = c->reads / REPLAY_FILE_READS % REPLAY_FILES;
+	unsigned int file = replay_at(c);
 	uint32_t *head;
 
 	if (c->named[file])

@@ -352,16 +352,18 @@ static void late_rows_are_counted_and_kept(void **state)
 		step(m.n_cpus, 0, false);
 		if (n % 100 == 99)
 			replay_round();
-		if (n % 1000 == 999) {
+		/* of files whose names have come: they would be late too */
+		if (n % 100 == 99 && c->named[replay_at(c)]) {
 			uint32_t *head = replay_read(c);
 
 			assert_non_null(head);
-			replay_submit(c, head, START_NS + n);
+			replay_submit(c, head, START_NS + n / 2);
 			late++;
 		}
 	}
 	drain_all();
 	expect_accounted();
+	assert_true(late > 100);
 	expect_rows_in_order(late);
 	machine_free();
 }
@@ -454,7 +456,7 @@ static void run_events(uint64_t n, unsigned int busy, uint64_t per_round, bool m
 	}
 }
 
-#define WARM_UP 1000 /* events of each CPU after which it has named its files, and filled its ring once */
+#define WARM_UP 600 /* events of each CPU after which it has named its files, and filled its ring once */
 
 /* Files have been named and rings have been filled once; from then on nothing grows. */
 static void memory_does_not_grow_with_events(void **state)
@@ -473,8 +475,9 @@ static void memory_does_not_grow_with_events(void **state)
 		run_events(1000000, cpus[i], 50 * cpus[i], true, replay_round);
 		drain_all();
 		assert_int_equal(allocations, made); /* both 0 where they are not counted */
-		if (COUNTS_ALLOCATIONS) /* ASan keeps what is freed */
-			assert_true(peak_kb() <= kb + 1024);
+		/* but for the sinks' buffers, of which those with few rows fill up later; ASan keeps what is freed */
+		if (COUNTS_ALLOCATIONS)
+			assert_true(peak_kb() <= kb + 2048);
 		expect_accounted();
 		machine_free();
 		tree_remove(state);
@@ -518,7 +521,7 @@ static int measure(int argc, char **argv)
 		per_round = 50 * busy;
 	if (tree_make(NULL) < 0)
 		return 1;
-	machine_make((unsigned int)cpus, (unsigned int)rings, 4 * RING_BYTES);
+	machine_make((unsigned int)cpus, (unsigned int)rings, RING_BYTES);
 	rows_to_nowhere();
 	rounds = per_round ? (n + per_round - 1) / per_round : n;
 	run_events(busy * WARM_UP, (unsigned int)busy, 50 * busy, mix, other_round);
