@@ -126,7 +126,7 @@ unit: $(UNITS)
 unit-asan:
 	$(Q)$(MAKE) --no-print-directory DEBUG=1 unit
 
-native: all workloads
+native: all workloads $(B)/tests/test_replay
 	$(Q)tests/run-native $(T)
 
 check-vm: all workloads
