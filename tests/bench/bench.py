@@ -10,6 +10,7 @@ shows whether all is counted, not what it costs. -s makes the tables anew of wha
 The status is 1 where dltraced's rows and losses were not exactly the calls that were made.
 """
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -63,6 +64,20 @@ class Bench:
             subprocess.run(["losetup", "-d", self.loop])
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.rmtree(self.tmpfs, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def in_front():
+    """Before all else that the machine has to do, bench, tracers and workloads alike: the session as a
+    whole, where the scheduler groups by it (autogroup), and each process."""
+    with contextlib.suppress(OSError), open("/proc/self/autogroup", "w") as f:
+        f.write("-20")
+    os.nice(-20)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError), open("/proc/self/autogroup", "w") as f:
+            f.write("0")
 
 
 def say(text):
@@ -150,7 +165,8 @@ def main():
         with open(args.show) as f:
             results = json.load(f)
     else:
-        results = run(args)
+        with in_front():
+            results = run(args)
         save(args, results)
     f = figures.Figures(results)
     text = page.page(f)

@@ -74,7 +74,7 @@ class Run:
                 self.workload.pattern]
 
     def end(self):
-        """Whatever of it still runs, since something failed: each was started as a session."""
+        """Whatever of it still runs, since something failed: each was started as a group."""
         for process in self.processes:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -139,7 +139,7 @@ def stall(process, seconds):
 def spawn(argv, run, **more):
     env = dict(os.environ, **more.pop("env", {}))
     run.processes.append(subprocess.Popen(argv, stdin=subprocess.DEVNULL, env=env, cwd=run.folder,
-                                          start_new_session=True, **more))
+                                          process_group=0, **more))
     return run.processes[-1]
 
 
@@ -165,7 +165,7 @@ def traced(run, gate, log):
     got = {}
     if not own:
         await_quiet(run)
-        got = {"tracer_cpu_ns": cpu_ns(pid) - before, "memory": memory(pid)}
+        got = {"tracer_cpu_ns": cpu_ns(pid) - before, "load_cpu_ns": before, "memory": memory(pid)}
     gate.go()
     load.wait(LIMIT_S)
     if t.attaches:
