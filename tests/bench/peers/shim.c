@@ -2,15 +2,14 @@
 /*
  * shim: what a tracer inside the process costs at the least. Preloaded, it wraps libc's functions
  * and writes a line of JSON for each call, with times in microseconds and the file's name, as such
- * tracers do: formatted by snprintf() into a buffer of 1 MiB, which is written when it is full and
- * at the end. It stands in for them here; it is no tracer to use (children, exec, stdio, dup and
- * everything that does not go through libc are not seen).
+ * tracers do: formatted by snprintf() into a buffer of 1 MiB per thread, which is written when it
+ * is full and at the end. It stands in for them here; it is no tracer to use (children, exec, stdio,
+ * dup and everything that does not go through libc are not seen).
  *
  * SHIM_LOG names the file that the lines go to.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,18 +24,22 @@
 #define BUFFER_SIZE (1 << 20)
 #define LINE_MAX_SIZE 512
 #define MAX_FD 1024
+#define MAX_THREADS 64
 
-static struct {
-	int fd;
-	pid_t pid;
+struct out {
+	pid_t tid;
 	size_t used;
 	long lines;
-	pthread_mutex_t mutex;
 	char buffer[BUFFER_SIZE];
-} out = { .fd = -1, .mutex = PTHREAD_MUTEX_INITIALIZER };
+};
+
+static int log_fd = -1;
+static pid_t pid;
+static struct out *outs[MAX_THREADS];
+static int n_outs;
+static __thread struct out *mine; /* a buffer per thread: they do not wait for each other */
 
 static char names[MAX_FD][64]; /* the last component, by file descriptor */
-static __thread pid_t tid;
 
 #define REAL(func, ret, ...)                                                                       \
 	static ret (*real_##func)(__VA_ARGS__);
@@ -59,18 +62,30 @@ static int64_t now_ns(void)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-static void flush(void)
+static void flush(struct out *o)
 {
 	size_t done = 0;
 	ssize_t n;
 
-	while (done < out.used) {
-		n = real_write(out.fd, out.buffer + done, out.used - done);
+	while (done < o->used) {
+		n = real_write(log_fd, o->buffer + done, o->used - done);
 		if (n <= 0)
 			break;
 		done += (size_t)n;
 	}
-	out.used = 0;
+	o->used = 0;
+}
+
+static struct out *out_new(void)
+{
+	struct out *o = calloc(1, sizeof(*o));
+	int nr = __atomic_fetch_add(&n_outs, 1, __ATOMIC_RELAXED);
+
+	if (!o || nr >= MAX_THREADS)
+		abort();
+	o->tid = (pid_t)syscall(SYS_gettid);
+	outs[nr] = o;
+	return o;
 }
 
 static void line(const char *func, int64_t start, int fd, const char *name, size_t len, int64_t offset,
@@ -78,23 +93,21 @@ static void line(const char *func, int64_t start, int fd, const char *name, size
 {
 	const int64_t end = now_ns();
 
-	if (out.fd < 0)
+	if (log_fd < 0)
 		return;
-	if (!tid)
-		tid = (pid_t)syscall(SYS_gettid);
+	if (!mine)
+		mine = out_new();
 	if (!name)
 		name = fd >= 0 && fd < MAX_FD ? names[fd] : "";
-	pthread_mutex_lock(&out.mutex);
-	if (out.used + LINE_MAX_SIZE > BUFFER_SIZE)
-		flush();
-	out.used += (size_t)snprintf(
-		out.buffer + out.used, LINE_MAX_SIZE,
+	if (mine->used + LINE_MAX_SIZE > BUFFER_SIZE)
+		flush(mine);
+	mine->used += (size_t)snprintf(
+		mine->buffer + mine->used, LINE_MAX_SIZE,
 		"{\"id\":%ld,\"name\":\"%s\",\"cat\":\"POSIX\",\"pid\":%d,\"tid\":%d,\"ts\":%lld,"
 		"\"dur\":%lld,\"ph\":\"X\",\"args\":{\"fname\":\"%.200s\",\"fd\":%d,\"size\":%zu,"
 		"\"offset\":%lld,\"ret\":%lld}}\n",
-		out.lines++, func, out.pid, tid, (long long)start / 1000,
+		mine->lines++, func, pid, mine->tid, (long long)start / 1000,
 		(long long)(end - start) / 1000, name, fd, len, (long long)offset, (long long)ret);
-	pthread_mutex_unlock(&out.mutex);
 }
 
 static void remember(int fd, const char *path)
@@ -119,15 +132,15 @@ static __attribute__((constructor)) void shim_begin(void)
 	LOOK_UP(mmap);
 	LOOK_UP(munmap);
 	LOOK_UP(unlink);
-	out.pid = getpid();
+	pid = getpid();
 	if (path)
-		out.fd = real_open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+		log_fd = real_open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 }
 
 static __attribute__((destructor)) void shim_end(void)
 {
-	if (out.fd >= 0)
-		flush();
+	for (int i = 0; i < n_outs; i++)
+		flush(outs[i]);
 }
 
 int open(const char *path, int flags, ...)
