@@ -22,9 +22,9 @@ class Figures:
         return median(values) if values else None
 
     def untraced(self, workload, key, nr):
-        """Of the same round: each has more than one, since it is what all else is compared with."""
+        """Of the same round: most have several, since all else is compared with it."""
         values = [r[key] for r in self.of(workload, "none") if r["round"] == nr]
-        return mean(values) if values else None
+        return median(values) if values else None
 
     def added(self, workload, tracer, key):
         """What the tracer added to a call, ns, a value a round."""

@@ -9,7 +9,7 @@ need unshare awk strace
 BENCH_NEWEST=no "$here/../bench/run" -r 1 -d 100 -t none -t dltraced -t strace -o "$PWD/results" \
 	-w reads -w 'reads, 2 threads' -w 'small files' -w writes -w mixed >tables 2>err ||
 	fail "status $?: $(cat err)"
-equal "runs" "$(grep -c '"rows"' results)" 20
+equal "runs" "$(grep -c '"rows"' results)" 30
 python3 - results <<'END' || fail "$(cat err)"
 import json, sys
 
