@@ -11,8 +11,11 @@
 #define CMD_EXIT_FAILURE 125
 
 int cmd_check(int argc, char **argv);
+int cmd_mark(int argc, char **argv);
 int cmd_probes(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_start(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+int cmd_stop(int argc, char **argv);
 
 #endif

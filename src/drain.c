@@ -166,6 +166,7 @@ static void finish(struct drain *d)
 			poll(NULL, 0, 1);
 	}
 	logtail_read(&d->log, &d->decode, true);
+	mark_rows(&d->marks, &d->decode);
 	clock_read(&r, CLOCK_TRIES);
 	__atomic_store_n(&d->end_ns, r.mono_ns, __ATOMIC_RELAXED);
 	tracer_in_flight(d->tracer, in_flight, d);
@@ -178,6 +179,14 @@ static void finish(struct drain *d)
 		if (d->collectors->c[i].read_fd >= 0)
 			collector_read(&d->collectors->c[i], &d->decode.clock);
 	drain_flush(d);
+}
+
+static int on_mark(void *ctx, int fd, uint32_t events)
+{
+	struct drain *d = ctx;
+
+	mark_rows(&d->marks, &d->decode);
+	return 0;
 }
 
 static void *drain_main(void *ctx)
@@ -240,6 +249,8 @@ static int loop_setup(struct drain *d)
 		stop = eventfd(0, EFD_CLOEXEC);
 		r = watch(d, &d->stop_fd, stop < 0 ? -errno : stop, on_stop);
 	}
+	if (!r)
+		r = loop_add(&d->loop, d->marks.fds[0], EPOLLIN, on_mark, d);
 	for (unsigned int i = 0; !r && d->collectors && i < d->collectors->n; i++)
 		if (d->collectors->c[i].read_fd >= 0)
 			r = loop_add(&d->loop, d->collectors->c[i].read_fd, EPOLLIN, on_collector, d);
@@ -253,16 +264,19 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint
 	int r;
 
 	memset(d, 0, sizeof(*d));
+	d->marks = (struct mark_queue){ { -1, -1 } };
 	d->log.fd = d->timer_fd = d->tick_fd = d->clock_fd = d->stop_fd = d->loop.epoll_fd = -1;
 	d->tracer = t;
 	d->ring_bytes = t->ring_bytes;
 	r = decode_init(&d->decode, cfg);
 	if (!r && !fstat(dirfd, &st))
 		d->decode.own_dev = major(st.st_dev) << 20 | minor(st.st_dev);
+	if (!r)
+		r = mark_open(&d->marks);
 	if (!r && workload_log)
 		r = logtail_open(&d->log, dirfd, workload_log);
 	if (!r)
-		r = sinks_open(d, mask | 1U << DLT_files | 1U << DLT_pids |
+		r = sinks_open(d, mask | 1U << DLT_files | 1U << DLT_marks | 1U << DLT_pids |
 				       (workload_log ? 1U << DLT_workload : 0), dirfd);
 	if (!r)
 		sink_keep_ahead(&d->decode.sinks[DLT_files], FILES_AHEAD_BYTES);
@@ -312,6 +326,7 @@ void drain_free(struct drain *d)
 	decode_free(&d->decode);
 	rings_free(&d->rings);
 	logtail_close(&d->log);
+	mark_close(&d->marks);
 	util_close(&d->timer_fd);
 	util_close(&d->tick_fd);
 	util_close(&d->clock_fd);
@@ -326,4 +341,9 @@ void drain_pause(struct drain *d, bool pause)
 			__atomic_store_n(&d->decode.sinks[i].paused, pause, __ATOMIC_RELAXED);
 	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
 		__atomic_store_n(&d->collectors->c[i].sink.paused, pause, __ATOMIC_RELAXED);
+}
+
+int drain_mark(struct drain *d, uint32_t pid, const char *text, size_t len)
+{
+	return mark_put(&d->marks, pid, text, len);
 }

@@ -14,6 +14,7 @@
 #include "decode.h"
 #include "logtail.h"
 #include "loop.h"
+#include "mark.h"
 #include "ring.h"
 
 struct collectors;
@@ -27,6 +28,7 @@ struct drain {
 	int timer_fd, clock_fd, tick_fd, stop_fd;
 	struct collectors *collectors;
 	struct logtail log;
+	struct mark_queue marks;
 	struct tracer *tracer;
 	pthread_t thread;
 	bool running;
@@ -52,6 +54,9 @@ int drain_start(struct drain *d, struct collectors *cs);
  */
 void drain_stop(struct drain *d);
 void drain_free(struct drain *d);
+
+/* Control plane: a row of marks.out, of process PID. 0 or -errno: it is not taken. */
+int drain_mark(struct drain *d, uint32_t pid, const char *text, size_t len);
 
 /* Control plane: below --min-free, rows are counted as lost until space returns. */
 void drain_pause(struct drain *d, bool pause);

@@ -15,9 +15,12 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{ "check", "can this machine be traced, and what to do about it", cmd_check },
+	{ "mark", "a row in marks.out of a running trace", cmd_mark },
 	{ "probes", "the files of a trace and their columns", cmd_probes },
 	{ "report", "sum up a trace folder", cmd_report },
 	{ "start", "trace a command, or what runs already", cmd_start },
+	{ "status", "the traces that are running", cmd_status },
+	{ "stop", "end a running trace, not its workload", cmd_stop },
 };
 
 static void print_usage(FILE *out)

@@ -384,6 +384,7 @@ static int step_go(struct session *s)
 {
 	int r = 0;
 
+	session_listen(s); /* before the workload runs: its first words may be `dltraced mark' */
 	if (s->workload.pid) {
 		s->manifest.workload.start = session_now();
 		r = workload_go(&s->workload);
@@ -475,6 +476,7 @@ static void session_free(struct session *s)
 	workload_free(&s->workload);
 	targets_free(&s->targets);
 	manifest_free(&s->manifest);
+	control_close(&s->control);
 	loop_free(&s->loop);
 	util_close(&s->signal_fd);
 	util_close(&s->tick_fd);
@@ -511,6 +513,7 @@ int session_run(const struct config *cfg, char **argv)
 	} else {
 		background_ready(s.dir.fd, s.dir.path);
 		code = loop_run(&s.loop) < 0 ? CMD_EXIT_FAILURE : 0;
+		control_close(&s.control);
 		code = finish(&s) ?: code;
 	}
 	session_free(&s);

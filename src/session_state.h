@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "collectors.h"
+#include "control.h"
 #include "drain.h"
 #include "loop.h"
 #include "manifest.h"
@@ -41,6 +42,7 @@ struct session {
 	struct status status;
 
 	struct loop loop;
+	struct control control;
 	int signal_fd, tick_fd;
 	int phase_fd; /* --delay, --duration, --linger: one after the other */
 	enum phase phase;
@@ -59,6 +61,8 @@ int watch_setup(struct session *s);
 int watch_workload(struct session *s);
 /* Stop writing below --min-free, go on when there is space again. Every second, and at the start. */
 void watch_space(struct session *s);
+/* End the trace, not the workload; WHY is said when that goes on. */
+void watch_stop(struct session *s, const char *why);
 /* Set the timer of the next phase; 0 ns: none. */
 int watch_arm(struct session *s, uint64_t ns);
 
@@ -71,6 +75,9 @@ int session_begin_tracing(struct session *s);
 int session_give_up(struct session *s, int r);
 /* Hooks off, helpers stopped, rows and manifest written. Once. */
 void session_end_tracing(struct session *s);
+
+/* Answer stop, status and mark from now on, where there can be a socket. */
+void session_listen(struct session *s);
 
 /* manifest.json as of now; COMPLETE: the files are whole. 0 or -errno, which has been logged. */
 int session_write_manifest(struct session *s, bool complete);

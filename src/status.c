@@ -16,7 +16,7 @@
 #define STALLED_NS (3 * NSEC_PER_SEC)
 
 /* Files that a trace has whatever probes were asked for; workload.out only with --log. */
-#define ALWAYS (1U << DLT_files | 1U << DLT_pids | 1U << DLT_workload)
+#define ALWAYS (1U << DLT_files | 1U << DLT_marks | 1U << DLT_pids | 1U << DLT_workload)
 
 static uint64_t load(const uint64_t *v)
 {
@@ -183,20 +183,36 @@ void status_line(struct status *s)
 	log_status(line);
 }
 
-void status_summary(const struct status *s, uint32_t mask, const char *dir)
+void status_put_summary(const struct status *s, uint32_t mask, const char *dir, FILE *out)
 {
 	char rows[16], bytes[16];
 
-	log_info("%s rows, %s, %llu lost, in %s", human(rows, s->rows, ""), human(bytes, s->bytes, "B"),
-		 (unsigned long long)s->lost, dir);
+	fprintf(out, "%s rows, %s, %llu lost, in %s\n", human(rows, s->rows, ""), human(bytes, s->bytes, "B"),
+		(unsigned long long)s->lost, dir);
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		const struct status_probe *p = &s->probes[i];
 
 		if ((mask | ALWAYS) >> i & 1 && (p->rows || p->lost))
-			log_info("  %-12s %10llu rows %10s %8llu lost%s", probes[i]->name,
-				 (unsigned long long)p->rows, human(bytes, p->bytes, "B"),
-				 (unsigned long long)p->lost, p->late ? " (some rows late)" : "");
+			fprintf(out, "  %-12s %10llu rows %10s %8llu lost%s\n", probes[i]->name,
+				(unsigned long long)p->rows, human(bytes, p->bytes, "B"),
+				(unsigned long long)p->lost, p->late ? " (some rows late)" : "");
 	}
 	if (s->log_lost)
-		log_info("  workload.log lacks %llu bytes of the output", (unsigned long long)s->log_lost);
+		fprintf(out, "  workload.log lacks %llu bytes of the output\n", (unsigned long long)s->log_lost);
+}
+
+void status_summary(const struct status *s, uint32_t mask, const char *dir)
+{
+	autofree char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	char *line, *rest;
+
+	if (!out)
+		return;
+	status_put_summary(s, mask, dir, out);
+	if (fclose(out))
+		return;
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		log_info("%s", line);
 }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "dlt/dlt.h"
 
@@ -50,7 +51,8 @@ void status_warn(struct status *s, const struct drain *d, const char *dir);
 void status_log(struct status *s, const struct relay_log *log, const char *dir);
 /* Redraw the status line (elapsed, rows, bytes, lost, rates per probe). */
 void status_line(struct status *s);
-/* The summary at the end: rows, bytes, losses per probe, and where the files are. */
+/* The summary at the end, to OUT or as messages: rows, bytes, losses per probe, and where the files are. */
+void status_put_summary(const struct status *s, uint32_t probes, const char *dir, FILE *out);
 void status_summary(const struct status *s, uint32_t probes, const char *dir);
 
 #endif

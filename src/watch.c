@@ -106,6 +106,16 @@ int watch_arm(struct session *s, uint64_t ns)
 	return timerfd_settime(s->phase_fd, 0, &it, NULL) < 0 ? -errno : 0;
 }
 
+void watch_stop(struct session *s, const char *why)
+{
+	watch_arm(s, 0);
+	s->phase = s->workload.pid && !s->workload.ended ? PHASE_UNTRACED : PHASE_OVER;
+	session_end_tracing(s);
+	if (s->phase == PHASE_UNTRACED)
+		log_info("%s: the trace has ended, the workload goes on", why);
+	advance(s);
+}
+
 static int on_phase(void *ctx, int fd, uint32_t events)
 {
 	struct session *s = ctx;
@@ -121,10 +131,8 @@ static int on_phase(void *ctx, int fd, uint32_t events)
 		else
 			session_write_manifest(s, false); /* its start is now */
 	} else if (s->phase == PHASE_TRACING) {
-		s->phase = s->workload.pid && !s->workload.ended ? PHASE_UNTRACED : PHASE_OVER;
-		session_end_tracing(s);
-		if (s->phase == PHASE_UNTRACED)
-			log_info("--duration is over: the trace has ended, the workload goes on");
+		watch_stop(s, "--duration is over");
+		return 0;
 	} else if (s->phase == PHASE_LINGER) {
 		if (!machine_dirty_bytes("", &n))
 			log_info("%llu MiB are still dirty", (unsigned long long)n >> 20);

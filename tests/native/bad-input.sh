@@ -105,7 +105,7 @@ echo mine >old/mine
 untouched old 'old: holds a trace already; --force' -o old
 "$DLT" start -q --collectors none --probes close --force -o old -- true || fail "--force: status $?"
 equal "what --force left" "$(echo old/*)" \
-	"old/close.out old/files.out old/manifest.json old/mine old/pids.out"
+	"old/close.out old/files.out old/manifest.json old/marks.out old/mine old/pids.out"
 equal "what was not the trace's" "$(cat old/mine)" mine
 equal "rows of the trace before" "$(grep -c /dev/null old/files.out)" 0
 
@@ -124,7 +124,7 @@ chmod 750 old
 "$DLT" start -q --collectors none --probes close --force --log -o old -- echo new >out || fail "--force --log: status $?"
 equal "log after --force" "$(cat old/workload.log)" new
 equal "what --force left" "$(cd old && echo *)" \
-	"close.out files.out manifest.json mine pids.out workload.log workload.out"
+	"close.out files.out manifest.json marks.out mine pids.out workload.log workload.out"
 
 gate
 spawn -o now -- sh -c 'read _ <gate'

@@ -15,6 +15,7 @@
 #include "dlt/close.h"
 #include "dlt/create_del.h"
 #include "dlt/files.h"
+#include "dlt/marks.h"
 #include "dlt/mmap.h"
 #include "dlt/open.h"
 #include "dlt/pids.h"
@@ -43,6 +44,7 @@ static const struct {
 		sizeof(struct dlt_create_del), OF_TARGET },
 	[DLT_files] = { "files", "TIMESTAMP TIME FID DEV INO TYPE FSTYPE SIZE STATE REALPATH",
 		sizeof(struct dlt_files), 0 },
+	[DLT_marks] = { "marks", "TIMESTAMP TIME PID TEXT", sizeof(struct dlt_marks), 0 },
 	[DLT_mmap] = { "mmap",
 		"TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET ADDR LEN PROT FLAGS FD OFFSET "
 		"OLD_ADDR OLD_LEN FID FILE", sizeof(struct dlt_mmap), OF_TARGET },

@@ -12,6 +12,7 @@
 #include "dlt/close.h"
 #include "dlt/create_del.h"
 #include "dlt/files.h"
+#include "dlt/marks.h"
 #include "dlt/mmap.h"
 #include "dlt/open.h"
 #include "dlt/pids.h"
@@ -652,6 +653,21 @@ static void rows_of_workload(void **state)
 	expect_golden(DLT_workload);
 }
 
+/* --- marks ------------------------------------------------------------------------------------ */
+
+static void rows_of_marks(void **state)
+{
+	static const char *const texts[] = { "epoch 1", "-", HOSTILE };
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		struct dlt_marks *rec = rec_begin(DLT_marks);
+
+		rec_str(&rec->segs, 0, texts[i]);
+		rec_emit();
+	}
+	expect_golden(DLT_marks);
+}
+
 /* --- the sample trace ------------------------------------------------------------------------- */
 
 static bool has_name(const struct field_name *names, const char *word)
@@ -744,7 +760,7 @@ static void the_sample_trace_could_be_ours(void **state)
 		autofree char *text = NULL;
 		char header[4096];
 
-		if (i == DLT_workload) /* it has no --log */
+		if (i == DLT_workload || i == DLT_marks) /* it has neither --log nor a mark */
 			continue;
 		assert_int_equal(util_read_file(path, 1 << 20, &text, NULL), 0);
 		*record_put_header(header, probes[i]) = '\0';
@@ -767,6 +783,7 @@ int main(void)
 		WITH_DECODER(rows_of_sync),
 		WITH_DECODER(rows_of_time_align),
 		WITH_DECODER(rows_of_vfs_rw),
+		WITH_DECODER(rows_of_marks),
 		WITH_DECODER(rows_of_workload),
 		cmocka_unit_test(the_sample_trace_could_be_ours),
 	};

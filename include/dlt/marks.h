@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What somebody says about the job while it runs (dltraced mark): a record that the daemon itself makes. */
+#ifndef DLT_MARKS_H
+#define DLT_MARKS_H
+
+#include "dlt/dlt.h"
+
+struct dlt_marks {
+	struct dlt_hdr hdr;   /* tgid: who said it */
+	struct dlt_segs segs; /* 0: the text */
+};
+
+DLT_ASSERT_SIZE(dlt_marks, 56);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The other end of control.h: the running traces, and a question to one of them. */
+#ifndef CONTROL_CLIENT_H
+#define CONTROL_CLIENT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define TRACES_MAX 64
+
+/* A running trace, as it tells itself. */
+struct trace {
+	char socket[108];
+	char *words; /* owned, what the others point into */
+	const char *name, *pid, *phase, *elapsed_s, *rows, *lost, *bytes, *free_bytes, *dir;
+};
+
+struct traces {
+	struct trace t[TRACES_MAX];
+	unsigned int n, hidden; /* hidden: those of others */
+};
+
+/* Look for them. Sockets that nobody listens at any more are taken away, where we may. */
+void traces_find(struct traces *ts);
+void traces_free(struct traces *ts);
+
+/*
+ * The one of this name, folder or process number, or for NULL the only one that has not ended. NULL:
+ * none, or several; which is said.
+ */
+const struct trace *traces_pick(const struct traces *ts, const char *which);
+
+/* Ask T. 0 and the answer, the caller's to free; or -errno, with *ANSWER_RET what it said, or NULL. */
+int trace_ask(const struct trace *t, const char *verb, const char *text, char **answer_ret);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* marks.out: rows made by src/mark.c; nothing in the kernel. */
+#include "dlt/marks.h"
+
+#include "probe.h"
+#include "util.h"
+
+static const struct field fields[] = {
+	{ "TIMESTAMP", "CLOCK_MONOTONIC when the mark came, ns", FIELD_TS, offsetof(struct dlt_marks, hdr.ts_ns) },
+	{ "TIME", "the same instant in UTC", FIELD_UTC, offsetof(struct dlt_marks, hdr.ts_ns) },
+	{ "PID", "the process that set it", FIELD_U32, offsetof(struct dlt_marks, hdr.tgid) },
+	{ "TEXT", "the mark", FIELD_USTR, offsetof(struct dlt_marks, segs) },
+};
+
+const struct probe marks_probe = {
+	.name = "marks",
+	.help = "what `dltraced mark' was told while the job ran",
+	.fields = fields,
+	.n_fields = ARRAY_SIZE(fields),
+	.rec_size = sizeof(struct dlt_marks),
+};

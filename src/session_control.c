@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a running trace answers to stop, status and mark. Control plane. */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "json.h"
+#include "log.h"
+#include "probe.h"
+#include "session_state.h"
+#include "space.h"
+#include "text.h"
+#include "util.h"
+
+static const char *const phase_names[] = {
+	[PHASE_DELAY] = "delay",       [PHASE_TRACING] = "tracing", [PHASE_LINGER] = "linger",
+	[PHASE_UNTRACED] = "untraced", [PHASE_OVER] = "over",
+};
+
+/* Where the folder is now, whatever it was called at the start. */
+static const char *folder_of(const struct session *s, char path[PATH_MAX])
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", s->dir.fd);
+	n = readlink(link, path, PATH_MAX - 1);
+	path[MAX(n, 0)] = '\0';
+	return n > 0 ? path : s->dir.path;
+}
+
+/* A trace's name: the last component of its folder. */
+static const char *name_in(const char *folder)
+{
+	const char *slash = strrchr(folder, '/');
+
+	return slash && slash[1] ? slash + 1 : folder;
+}
+
+static double elapsed_s(const struct session *s)
+{
+	return s->status.start_ns ? (double)(clock_now_ns(CLOCK_MONOTONIC) - s->status.start_ns) / 1e9 : 0;
+}
+
+static uint64_t free_bytes(const struct session *s)
+{
+	struct space space = {};
+
+	return space_look(&space, s->dir.fd, s->cfg->min_free_bytes) < 0 ? 0 : space.free_bytes;
+}
+
+/* As in the text files: one word, whatever the folder is called. */
+static void put_word(FILE *out, const char *text)
+{
+	char word[TEXT_ESCAPED_MAX(4096)];
+
+	fwrite(word, 1, (size_t)(text_put_str(word, text, strnlen(text, 4096)) - word), out);
+}
+
+static void refresh(struct session *s)
+{
+	if (s->traced && !s->ended)
+		status_update(&s->status, &s->tracer, &s->drain);
+}
+
+/* One line of words: name, PID, phase, seconds, rows, lost, bytes written, bytes free, folder. */
+static int say_status(struct session *s, const struct control_request *rq, FILE *out)
+{
+	char path[PATH_MAX];
+	const char *folder = folder_of(s, path);
+
+	refresh(s);
+	put_word(out, name_in(folder));
+	fprintf(out, "\t%d\t%s\t%.1f\t%llu\t%llu\t%llu\t%llu\t", getpid(),
+		s->traced ? phase_names[s->phase] : "untraced", elapsed_s(s),
+		(unsigned long long)s->status.rows, (unsigned long long)s->status.lost,
+		(unsigned long long)s->status.bytes, (unsigned long long)free_bytes(s));
+	put_word(out, folder);
+	fputc('\n', out);
+	return 0;
+}
+
+static void put_probes(struct json *j, const struct session *s)
+{
+	json_array(j, "probes");
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		const struct status_probe *p = &s->status.probes[i];
+
+		if (!(s->tracer.probes >> i & 1) && !p->rows && !p->lost)
+			continue;
+		json_object(j, NULL);
+		json_str(j, "name", probes[i]->name);
+		json_u64(j, "rows", p->rows);
+		json_u64(j, "lost", p->lost);
+		json_u64(j, "bytes", p->bytes);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static int say_json(struct session *s, const struct control_request *rq, FILE *out)
+{
+	char path[PATH_MAX];
+	const char *folder = folder_of(s, path);
+	struct json j = {};
+
+	refresh(s);
+	json_object(&j, NULL);
+	json_str(&j, "name", name_in(folder));
+	json_u64(&j, "pid", (uint64_t)getpid());
+	json_str(&j, "dir", folder);
+	json_str(&j, "phase", s->traced ? phase_names[s->phase] : "untraced");
+	json_u64(&j, "elapsed_ms", (uint64_t)(elapsed_s(s) * 1000));
+	json_u64(&j, "workload_pid", (uint64_t)s->workload.pid);
+	json_u64(&j, "rows", s->status.rows);
+	json_u64(&j, "bytes", s->status.bytes);
+	json_u64(&j, "lost", s->status.lost);
+	json_u64(&j, "free_bytes", free_bytes(s));
+	put_probes(&j, s);
+	json_end(&j);
+	if (!json_finish(&j))
+		fwrite(j.buf, 1, j.len, out);
+	json_free(&j);
+	return 0;
+}
+
+static int say_stop(struct session *s, const struct control_request *rq, FILE *out)
+{
+	if (s->ended) {
+		fputs("the trace has ended already; what runs is its workload\n", out);
+		return -EALREADY;
+	}
+	watch_stop(s, "stop");
+	status_put_summary(&s->status, s->tracer.probes, s->dir.path, out);
+	return 0;
+}
+
+static int say_mark(struct session *s, const struct control_request *rq, FILE *out)
+{
+	size_t len = strlen(rq->text);
+	int r;
+
+	if (!s->traced || s->ended || s->phase == PHASE_DELAY) {
+		fputs("it is not tracing now\n", out);
+		return -EAGAIN;
+	}
+	r = len && len <= CONTROL_TEXT_MAX ? drain_mark(&s->drain, (uint32_t)rq->pid, rq->text, len) : -EINVAL;
+	if (r < 0)
+		fprintf(out, "the mark was not taken: %s\n", strerror(-r));
+	return r;
+}
+
+static const struct verb {
+	const char *name;
+	int (*say)(struct session *s, const struct control_request *rq, FILE *out);
+} verbs[] = {
+	{ "json", say_json },
+	{ "mark", say_mark },
+	{ "status", say_status },
+	{ "stop", say_stop },
+};
+
+static int on_request(void *ctx, const struct control_request *rq, FILE *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (!strcmp(rq->verb, verbs[i].name))
+			return verbs[i].say(ctx, rq, out);
+	fputs("it does not know this request: is its dltraced of another version?\n", out);
+	return -ENOSYS;
+}
+
+void session_listen(struct session *s)
+{
+	int r = control_open(&s->control, &s->loop, s->user.uid, on_request, s);
+
+	if (r < 0)
+		log_debug("no socket for stop, status and mark: %s", strerror(-r));
+}
