@@ -26,6 +26,8 @@ struct drain {
 	size_t ring_bytes;
 	struct loop loop;
 	int timer_fd, clock_fd, tick_fd, stop_fd;
+	uint64_t period_ns; /* of the timer, while there is something */
+	unsigned int idle_rounds; /* in a row */
 	struct collectors *collectors;
 	struct logtail log;
 	struct mark_queue marks;

@@ -37,5 +37,7 @@ int loop_run(struct loop *l);
 void loop_quit(struct loop *l);
 /* A periodic (or, with INTERVAL_NS 0, one-shot) CLOCK_MONOTONIC timerfd; -errno. */
 int loop_timerfd(uint64_t first_ns, uint64_t interval_ns);
+/* From now on every INTERVAL_NS; 0 or -errno. */
+int loop_timer_set(int fd, uint64_t interval_ns);
 
 #endif
