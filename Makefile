@@ -6,7 +6,8 @@
 #   make bench    what tracing costs, beside other tracers (20 min; ROUNDS=1: 5 min)
 #   make DEBUG=1  ASan and UBSan            make install  PREFIX=/usr/local
 #
-# Knobs: CC, CLANG, BPFTOOL, VMLINUX_BTF (whose BTF vmlinux.h is made from), LIBBPF_STATIC=1, V=1.
+# Knobs: CC, CLANG, BPFTOOL, VMLINUX_BTF (whose BTF vmlinux.h is made from), LIBBPF_STATIC=1, V=1,
+# ZSTD=0 (build without libzstd; by default with it where it is installed).
 
 # --- knobs ---------------------------------------------------------------------------------------
 PREFIX       ?= /usr/local
@@ -20,6 +21,8 @@ V            ?= 0
 Q             = $(if $(filter 1,$(V)),,@)
 say           = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' $(1) $(2))
 
+ZSTD := $(or $(ZSTD),$(shell $(PKG_CONFIG) --exists libzstd && echo 1 || echo 0))
+
 VERSION := 0.1.0
 ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/; s/ppc64le/powerpc/; s/riscv64/riscv/; s/s390x/s390/')
 B := build$(if $(filter 1,$(DEBUG)),/debug)
@@ -31,11 +34,11 @@ CFLAGS ?= $(if $(filter 1,$(DEBUG)),-O1,-O2) -g
 # A record is seen as its header and as its probe's struct, one memory under two types.
 ALL_CFLAGS = -std=gnu11 -fno-strict-aliasing -Wall -Wextra -Wno-unused-parameter \
 	     -Wno-missing-field-initializers \
-	     -D_GNU_SOURCE -DDLT_VERSION='"$(VERSION)"' \
+	     -D_GNU_SOURCE -DDLT_VERSION='"$(VERSION)"' $(if $(filter 1,$(ZSTD)),-DHAVE_ZSTD) \
 	     -Isrc -Iinclude -I. -I$(B) $(SANITIZE) $(CFLAGS) -MMD -MP
 LIBBPF_LIBS = $(if $(filter 1,$(LIBBPF_STATIC)),-Wl$(comma)-Bstatic -lbpf -Wl$(comma)-Bdynamic,-lbpf)
 ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)
-LDLIBS = $(LIBBPF_LIBS) -lelf -lz -lpthread
+LDLIBS = $(LIBBPF_LIBS) -lelf $(if $(filter 1,$(ZSTD)),-lzstd) -lz -lpthread
 BPF_CFLAGS = -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
 	     -Wno-missing-declarations -Wno-unused-function -Iinclude -I. -I$(B) -MMD -MP
 
@@ -68,6 +71,10 @@ $(B)/obj/%.o: src/%.c | $(SKELS) $(B)/core_types.h
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# What is built with or without libzstd is built again when that has changed.
+$(shell mkdir -p $(B) && cd $(B) && { [ -e zstd-$(ZSTD) ] || { rm -f zstd-?; touch zstd-$(ZSTD); }; })
+$(B)/obj/pack.o $(B)/obj/unpack.o: $(B)/zstd-$(ZSTD)
 
 # --- BPF -----------------------------------------------------------------------------------------
 $(B)/vmlinux.h:

@@ -62,7 +62,21 @@ static const char *check(const struct config *cfg)
 		return "--log is of a workload's output, and there is no workload";
 	if (!cfg->argv && cfg->wait_all)
 		return "--wait-all waits for a workload's descendants, and there is no workload";
+	if (cfg->rollup_only && (cfg->pack || cfg->rotate_bytes || cfg->rotate_ns || cfg->keep_bytes))
+		return "--rollup-only writes no rows, so there is nothing for --compress, --rotate and --keep";
+	if (cfg->keep_bytes && cfg->rotate_bytes > cfg->keep_bytes)
+		return "--keep is less than --rotate: not one segment could be kept";
 	return NULL;
+}
+
+/* What is compressed or dropped are segments: where nobody has said how large, that is ours to say. */
+static void imply_rotate(struct config *cfg)
+{
+	if (cfg->rotate_bytes || cfg->rotate_ns || (!cfg->pack && !cfg->keep_bytes))
+		return;
+	cfg->rotate_bytes = CONFIG_ROTATE_BYTES;
+	if (cfg->keep_bytes)
+		cfg->rotate_bytes = MAX(MIN(cfg->rotate_bytes, cfg->keep_bytes / 16), CONFIG_ROTATE_MIN_BYTES);
 }
 
 /* argp_error() returns in tests only: see argp_flags. */
@@ -90,6 +104,7 @@ static error_t finish(struct argp_state *state, struct config *cfg)
 		return complain(state, "%s", why);
 	if (cfg->background && cfg->argv)
 		cfg->log = true;
+	imply_rotate(cfg);
 	if (!*cfg->experiment)
 		experiment_name(cfg, cfg->experiment, sizeof(cfg->experiment));
 	return 0;

@@ -133,7 +133,7 @@ static void header_line(struct collector *c, struct span line)
 
 	if (!has_header(c) && len < sizeof(c->columns)) {
 		memcpy(c->columns, text, len + 1);
-		sink_text(&c->sink, text, len);
+		sink_header(&c->sink, text, len);
 		sink_text(&c->sink, c->held, c->held_len);
 		c->n_columns = n;
 	} else if (!strcmp(text, c->columns)) {

@@ -66,7 +66,7 @@ static void put_first_line(struct collector *c)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, "%s ", k->argv[i]);
 	n += snprintf(line + n, sizeof(line) - (size_t)n, "%llu\"\n",
 		      (unsigned long long)c->interval_s);
-	sink_text(&c->sink, line, (size_t)n);
+	sink_header(&c->sink, line, (size_t)n);
 }
 
 /* Tools take whole seconds and at least one. */
@@ -86,7 +86,7 @@ static void describe_missing(struct collector *c)
 }
 
 /* What cannot be run is noted in C; only a failing file or pipe is an error. */
-static int start_one(struct collector *c, int dirfd)
+static int start_one(struct collector *c, int dirfd, const struct sink_split *split)
 {
 	int fds[2], r;
 
@@ -108,6 +108,8 @@ static int start_one(struct collector *c, int dirfd)
 	r = sink_open(&c->sink, dirfd, c->kind->file);
 	if (r < 0)
 		return r;
+	if (split)
+		sink_split_by(&c->sink, split);
 	put_first_line(c);
 	return 0;
 }
@@ -155,7 +157,7 @@ int collectors_start(struct collectors *cs, const char *list, uint64_t interval_
 					 .pidfd = -1, .write_fd = -1, .stderr_fd = -1,
 					 .read_fd = -1, .sink.fd = -1 };
 		cs->n++;
-		r = start_one(c, dirfd);
+		r = start_one(c, dirfd, cs->split);
 		if (r < 0) {
 			collectors_stop(cs, NULL);
 			collectors_free(cs);

@@ -55,6 +55,7 @@ struct collector {
 struct collectors {
 	struct collector c[COLLECTORS_MAX];
 	unsigned int n;
+	const struct sink_split *split; /* set before the start; NULL: their files are not split */
 };
 
 /* Name, file and help of kind I, NULL past the end: for --help, check and the docs. */

@@ -92,3 +92,10 @@ int config_parse_size(const char *s, uint64_t *bytes_ret)
 	}
 	return -EINVAL;
 }
+
+int config_parse_rotate(const char *s, uint64_t *bytes_ret, uint64_t *ns_ret)
+{
+	if (!s[strspn(s, "0123456789")]) /* 100 of what? */
+		return -EINVAL;
+	return config_parse_size(s, bytes_ret) == 0 ? 0 : config_parse_time(s, ns_ret);
+}

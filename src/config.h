@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "log.h"
+#include "segment.h"
 
 #define CONFIG_LIST_MAX 32
 #define CONFIG_EXPERIMENT_MAX 65 /* with its NUL */
@@ -46,6 +47,11 @@ struct config {
 	uint64_t buffer_bytes;			   /* all rings; 0: default */
 	uint64_t min_free_bytes;		   /* SPACE_DEFAULT: see space.h */
 
+	enum pack pack;			/* --compress; PACK_NONE: not asked for */
+	uint64_t rotate_bytes, rotate_ns; /* 0: not by size, not by time */
+	uint64_t keep_bytes;		/* 0: all */
+	bool rollup_only;
+
 	const char *user; /* --user */
 	struct config_list collect;
 	const char *collectors; /* --collectors, NULL: all */
@@ -60,5 +66,15 @@ struct config {
  */
 int config_parse_time(const char *s, uint64_t *ns_ret);
 int config_parse_size(const char *s, uint64_t *bytes_ret);
+
+#define CONFIG_ROTATE_BYTES (64ULL << 20) /* where --compress or --keep implies --rotate */
+#define CONFIG_ROTATE_MIN_BYTES (64ULL << 10)
+#define CONFIG_KEEP_MIN_BYTES (1ULL << 20)
+
+/*
+ * A size with its unit (64M) or a time with its (10m), told apart by it: one of the two is set, the
+ * other stays. 0 or -EINVAL.
+ */
+int config_parse_rotate(const char *s, uint64_t *bytes_ret, uint64_t *ns_ret);
 
 #endif

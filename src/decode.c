@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -17,6 +18,14 @@ int decode_init(struct decode *d, const struct config *cfg)
 	for (unsigned int i = 0; i < DLT_PROBES; i++)
 		d->sinks[i].fd = -1;
 	d->cfg = cfg;
+	if (cfg->rollup_only) {
+		d->rollup = malloc(sizeof(*d->rollup));
+		if (!d->rollup)
+			return -ENOMEM;
+		rollup_init(d->rollup);
+		for (unsigned int i = 1; i < DLT_PROBES; i++)
+			d->summed |= (uint32_t)rollup_takes(probes[i]) << i;
+	}
 	d->ctx = (struct record_ctx){
 		.clock = &d->clock,
 		.utc = &d->utc,
@@ -36,6 +45,10 @@ void decode_free(struct decode *d)
 	d->ctx.who = NULL;
 	free(d->pids);
 	d->pids = NULL;
+	if (d->rollup)
+		rollup_free(d->rollup);
+	free(d->rollup);
+	d->rollup = NULL;
 }
 
 static bool list_matches(const struct config_list *list, const char *name)
@@ -69,6 +82,22 @@ static inline bool comm_kept(struct decode *d, const char comm[DLT_COMM_LEN])
 	return (!d->cfg->comm.n && !d->cfg->exclude_comm.n) || comm_matches(d, comm);
 }
 
+static void sum_up(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
+{
+	uint64_t realtime_ns = clock_utc_ns(&d->clock, rec->ts_ns);
+
+	if (!(d->cfg->probes >> probe & 1))
+		return;
+	if (!rollup_record(d->rollup, probes[probe], rec, realtime_ns)) {
+		rollup_write(d->rollup, &d->sinks[DLT_rollup], 0, ROLLUP_ALL);
+		if (!rollup_record(d->rollup, probes[probe], rec, realtime_ns)) {
+			d->sinks[probe].lost++; /* no memory: the one kind of row that is lost here */
+			return;
+		}
+	}
+	d->counts[probe].summed++;
+}
+
 void decode_row(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
 {
 	struct sink *sink = &d->sinks[probe];
@@ -76,6 +105,8 @@ void decode_row(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
 	/* here and not before: what left out threads open, make or rename is what others go on to use */
 	if (probes[probe]->flags & PROBE_OF_TARGET && !comm_kept(d, rec->comm))
 		d->counts[probe].filtered++;
+	else if (d->summed >> probe & 1)
+		sum_up(d, probe, rec);
 	else if (sink->fd >= 0)
 		sink_commit(sink, record_put_row(sink_begin(sink), probes[probe], rec, &d->ctx), rec->ts_ns);
 }

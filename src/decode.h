@@ -15,12 +15,14 @@
 #include "dlt/files.h"
 #include "escape.h"
 #include "record.h"
+#include "rollup.h"
 #include "sink.h"
 #include "text.h"
 
 struct decode_counts {
 	uint64_t records;
 	uint64_t filtered; /* by --comm, --exclude-comm */
+	uint64_t summed;   /* instead of a row: --rollup-only */
 	uint64_t bad;	   /* no record of ours: a defect */
 };
 
@@ -33,6 +35,8 @@ struct decode {
 	struct sink sinks[DLT_PROBES]; /* fd -1: not asked for */
 	struct decode_counts counts[DLT_PROBES];
 	const struct config *cfg;
+	struct rollup *rollup; /* --rollup-only, else NULL */
+	uint32_t summed;       /* mask of the probes whose rows it takes */
 	struct escape escape;
 	uint32_t own_dev;      /* of the trace folder, as the kernel writes it */
 	_Atomic bool same_dev; /* the target uses files there; read by the control plane */

@@ -13,6 +13,7 @@
 
 #include "collectors.h"
 #include "dlt/time_align.h"
+#include "keeper.h"
 #include "probe.h"
 #include "running.h"
 #include "tracer.h"
@@ -87,6 +88,43 @@ static void drain_flush(struct drain *d)
 			sink_flush(&d->collectors->c[i].sink);
 }
 
+/* Every file of the trace, those of the collectors too. */
+static void each_sink(struct drain *d, void (*fn)(struct sink *s))
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (d->decode.sinks[i].fd >= 0)
+			fn(&d->decode.sinks[i]);
+	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
+		if (d->collectors->c[i].sink.fd >= 0)
+			fn(&d->collectors->c[i].sink);
+}
+
+/* --rotate by time, all files at once; and when --keep cannot be held to otherwise. */
+static void split_by_time(struct drain *d)
+{
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
+	bool due = d->next_split_ns && now >= d->next_split_ns;
+
+	if (!d->keeper || !(keeper_wants_split(d->keeper) || due))
+		return;
+	each_sink(d, sink_split_now);
+	while (due && d->next_split_ns <= now)
+		d->next_split_ns += d->split_ns;
+}
+
+/* --rollup-only: the sums of minutes that are over; what comes late is a row of its own. */
+static void write_rollup(struct drain *d, bool end)
+{
+	const uint64_t grace_ns = 2 * NSEC_PER_SEC, minute_ns = 60 * NSEC_PER_SEC;
+	uint64_t utc = clock_utc_ns(&d->decode.clock, clock_now_ns(CLOCK_MONOTONIC));
+	uint64_t minute = (utc - grace_ns) / minute_ns;
+
+	if (!d->decode.rollup || (!end && minute == d->rollup_minute))
+		return;
+	d->rollup_minute = minute;
+	rollup_write(d->decode.rollup, &d->decode.sinks[DLT_rollup], 0, end ? ROLLUP_ALL : minute);
+}
+
 /* --- the thread's loop ---------------------------------------------------------------------------- */
 
 static void timer_ack(int fd)
@@ -123,7 +161,9 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 {
 	timer_ack(fd);
 	clock_tick(ctx, false);
+	write_rollup(ctx, false);
 	drain_flush(ctx);
+	split_by_time(ctx);
 	return 0;
 }
 
@@ -193,7 +233,9 @@ static void finish(struct drain *d)
 	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
 		if (d->collectors->c[i].read_fd >= 0)
 			collector_read(&d->collectors->c[i], &d->decode.clock);
+	write_rollup(d, true);
 	drain_flush(d);
+	each_sink(d, sink_end);
 }
 
 static int on_mark(void *ctx, int fd, uint32_t events)
@@ -219,6 +261,15 @@ static void *drain_main(void *ctx)
 
 /* --- control plane -------------------------------------------------------------------------------- */
 
+/* What a trace is written to; with --rollup-only no rows of operations, nor the names in them. */
+static uint32_t files_of(const struct drain *d, uint32_t mask, bool log)
+{
+	mask |= 1U << DLT_files | 1U << DLT_marks | 1U << DLT_pids | (log ? 1U << DLT_workload : 0);
+	if (d->decode.rollup)
+		mask = (mask & ~(d->decode.summed | 1U << DLT_files)) | 1U << DLT_rollup;
+	return mask;
+}
+
 static int sinks_open(struct drain *d, uint32_t mask, int dirfd)
 {
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
@@ -232,7 +283,11 @@ static int sinks_open(struct drain *d, uint32_t mask, int dirfd)
 		r = sink_open(s, dirfd, name);
 		if (r < 0)
 			return r;
-		sink_text(s, header, (size_t)(record_put_header(header, probes[i]) - header));
+		if (d->keeper) {
+			sink_split_by(s, &d->split);
+			keeper_add(d->keeper, s, i == DLT_files);
+		}
+		sink_header(s, header, (size_t)(record_put_header(header, probes[i]) - header));
 		r = sink_flush(s);
 		if (r < 0)
 			return r;
@@ -240,8 +295,16 @@ static int sinks_open(struct drain *d, uint32_t mask, int dirfd)
 	return 0;
 }
 
-/* Every FID of the other files must be found in files.out, on a full disk too. */
+/*
+ * Every FID of the other files must be found in files.out, on a full disk too; and sums are all that
+ * there is of many rows. Both are small.
+ */
 #define FILES_AHEAD_BYTES (256U << 10)
+
+static bool is_vital(unsigned int probe)
+{
+	return probe == DLT_files || probe == DLT_rollup;
+}
 
 static int watch(struct drain *d, int *fd_slot, int fd, loop_fn fn)
 {
@@ -273,7 +336,7 @@ static int loop_setup(struct drain *d)
 }
 
 int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint32_t mask,
-	       int dirfd, const char *workload_log)
+	       int dirfd, const char *workload_log, struct keeper *keeper)
 {
 	struct stat st;
 	int r;
@@ -283,6 +346,9 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint
 	d->log.fd = d->timer_fd = d->tick_fd = d->clock_fd = d->stop_fd = d->loop.epoll_fd = -1;
 	d->tracer = t;
 	d->ring_bytes = t->ring_bytes;
+	d->keeper = keeper;
+	d->split = (struct sink_split){ .bytes = cfg->rotate_bytes, .closed = keeper_closed, .ctx = keeper };
+	d->split_ns = cfg->rotate_ns;
 	r = decode_init(&d->decode, cfg);
 	if (!r && !fstat(dirfd, &st))
 		d->decode.own_dev = major(st.st_dev) << 20 | minor(st.st_dev);
@@ -291,10 +357,10 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint
 	if (!r && workload_log)
 		r = logtail_open(&d->log, dirfd, workload_log);
 	if (!r)
-		r = sinks_open(d, mask | 1U << DLT_files | 1U << DLT_marks | 1U << DLT_pids |
-				       (workload_log ? 1U << DLT_workload : 0), dirfd);
-	if (!r)
-		sink_keep_ahead(&d->decode.sinks[DLT_files], FILES_AHEAD_BYTES);
+		r = sinks_open(d, files_of(d, mask, workload_log), dirfd);
+	for (unsigned int i = 1; !r && i < DLT_PROBES; i++)
+		if (is_vital(i) && d->decode.sinks[i].fd >= 0)
+			sink_keep_ahead(&d->decode.sinks[i], FILES_AHEAD_BYTES);
 	if (!r)
 		r = rings_init(&d->rings, t->ring_fds, t->n_rings, t->ring_bytes, t->n_cpus);
 	return r;
@@ -306,6 +372,8 @@ int drain_start(struct drain *d, struct collectors *cs)
 	int r;
 
 	d->collectors = cs;
+	if (d->split_ns)
+		d->next_split_ns = clock_now_ns(CLOCK_MONOTONIC) + d->split_ns;
 	r = loop_setup(d);
 	if (r < 0)
 		return r;
@@ -352,7 +420,7 @@ void drain_free(struct drain *d)
 void drain_pause(struct drain *d, bool pause)
 {
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (i != DLT_files) /* small, and the others' rows cannot be read without it */
+		if (!is_vital(i))
 			__atomic_store_n(&d->decode.sinks[i].paused, pause, __ATOMIC_RELAXED);
 	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
 		__atomic_store_n(&d->collectors->c[i].sink.paused, pause, __ATOMIC_RELAXED);

@@ -18,6 +18,7 @@
 #include "ring.h"
 
 struct collectors;
+struct keeper;
 struct tracer;
 
 struct drain {
@@ -32,6 +33,10 @@ struct drain {
 	struct logtail log;
 	struct mark_queue marks;
 	struct tracer *tracer;
+	struct keeper *keeper; /* NULL: files are not split */
+	struct sink_split split;
+	uint64_t split_ns, next_split_ns; /* --rotate by time: how often, and when next; 0: not */
+	uint64_t rollup_minute;		  /* --rollup-only: of which sums have been written last */
 	pthread_t thread;
 	bool running;
 	int error; /* why the thread ended early, -errno */
@@ -42,10 +47,11 @@ struct drain {
 
 /*
  * Open the files of PROBES in DIRFD, map the rings. WORKLOAD_LOG: the name of the log in DIRFD to
- * follow, or NULL. 0 or -errno.
+ * follow, or NULL. KEEPER: who gets closed segments, and is told of the files; NULL: they are not
+ * split. 0 or -errno.
  */
 int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint32_t probes,
-	       int dirfd, const char *workload_log);
+	       int dirfd, const char *workload_log, struct keeper *keeper);
 
 /* Start the thread: clock, log and the collectors CS are read from now on. 0 or -errno. */
 int drain_start(struct drain *d, struct collectors *cs);

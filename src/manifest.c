@@ -176,6 +176,9 @@ static void put_probe(struct json *j, const struct manifest_probe_row *p)
 	json_u64(j, "unmatched", p->unmatched);
 	json_u64(j, "filtered", p->filtered);
 	json_u64(j, "bytes", p->bytes);
+	json_u64(j, "dropped", p->dropped);
+	json_u64(j, "dropped_bytes", p->dropped_bytes);
+	json_u64(j, "summed", p->summed);
 	json_end(j);
 }
 
@@ -185,6 +188,47 @@ static void put_collector(struct json *j, const struct manifest_collector_row *c
 	json_str(j, "name", c->name);
 	json_str(j, "file", c->file);
 	json_str(j, "state", c->state);
+	json_u64(j, "rows", c->rows);
+	json_u64(j, "bytes", c->bytes);
+	json_u64(j, "lost", c->lost);
+	json_u64(j, "dropped", c->dropped);
+	json_u64(j, "dropped_bytes", c->dropped_bytes);
+	json_end(j);
+}
+
+static void put_timestamp(struct json *j, const char *key, uint64_t ns)
+{
+	if (ns)
+		json_u64(j, key, ns);
+	else
+		json_null(j, key);
+}
+
+static void put_segment(struct json *j, const struct manifest_segment_row *s)
+{
+	json_object(j, NULL);
+	json_str(j, "file", s->file);
+	put_timestamp(j, "first_timestamp", s->first_ns);
+	put_timestamp(j, "last_timestamp", s->last_ns);
+	json_u64(j, "rows", s->rows);
+	json_u64(j, "bytes", s->bytes);
+	json_u64(j, "stored_bytes", s->stored_bytes);
+	json_end(j);
+}
+
+static void put_storage(struct json *j, const struct manifest_storage *s)
+{
+	json_object(j, "storage");
+	json_str(j, "compress", s->compress);
+	json_u64(j, "rotate_bytes", s->rotate_bytes);
+	json_u64(j, "rotate_ns", s->rotate_ns);
+	json_u64(j, "keep_bytes", s->keep_bytes);
+	json_bool(j, "rollup_only", s->rollup_only);
+	json_u64(j, "compressed_from_bytes", s->compressed_from_bytes);
+	json_u64(j, "compressed_bytes", s->compressed_bytes);
+	json_u64(j, "compress_cpu_us", s->compress_cpu_us);
+	json_u64(j, "dropped_segments", s->dropped_segments);
+	json_u64(j, "dropped_unsummed_rows", s->dropped_unsummed_rows);
 	json_end(j);
 }
 
@@ -262,7 +306,10 @@ static void put_manifest(struct json *j, const struct manifest *m, bool complete
 		json_str(j, m->uring_hooks ? "hooks" : "why", m->uring_hooks ? m->uring_hooks : m->uring_why);
 		json_end(j);
 	}
+	put_storage(j, &m->storage);
 	json_array(j, "segments");
+	for (size_t i = 0; i < m->n_segments; i++)
+		put_segment(j, &m->segments[i]);
 	json_end(j);
 	json_u64(j, "skipped_runs", m->skipped_runs);
 	json_u64(j, "compat_calls", m->compat_calls);
@@ -307,7 +354,7 @@ static int write_tmp(int dirfd, const char *buf, size_t len)
 		return -errno;
 	give_to_owner_of(dirfd, fd);
 	/* Space for write_over(); a file system that keeps none can do without. */
-	(void)!fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)len + GROWTH_BYTES);
+	(void)!fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)(len + len / 2) + GROWTH_BYTES);
 	r = util_write_all(fd, buf, len);
 	if (r < 0)
 		return r;

@@ -21,16 +21,35 @@ struct manifest_time {
 	uint64_t mono_ns, utc_ns;
 };
 
-/* One file of a probe. Calls made: where each is one row, rows + filtered + lost. */
+/* One file of a probe. Calls made: where each is one row, rows + summed + filtered + lost. */
 struct manifest_probe_row {
 	const char *name, *backend;
 	const char *hooks; /* of the backend; NULL: left out */
 	const char *why; /* no better backend, or none at all; NULL: left out */
 	uint64_t calls, rows, lost, late, unmatched, filtered, bytes;
+	uint64_t dropped, dropped_bytes; /* of rows and bytes, by --keep */
+	uint64_t summed;		 /* instead of rows: --rollup-only */
 };
 
 struct manifest_collector_row {
 	const char *name, *file, *state;
+	uint64_t rows, bytes, lost, dropped, dropped_bytes;
+};
+
+/* A closed segment that is there. */
+struct manifest_segment_row {
+	char file[80];
+	uint64_t rows, bytes, stored_bytes;
+	uint64_t first_ns, last_ns; /* TIMESTAMP; 0: no row */
+};
+
+/* How the trace is stored. */
+struct manifest_storage {
+	const char *compress; /* NULL: not */
+	uint64_t rotate_bytes, rotate_ns, keep_bytes; /* 0: not asked for */
+	bool rollup_only;
+	uint64_t compressed_from_bytes, compressed_bytes, compress_cpu_us;
+	uint64_t dropped_segments, dropped_unsummed_rows;
 };
 
 struct manifest {
@@ -57,6 +76,9 @@ struct manifest {
 	unsigned int n_probes;
 	const struct manifest_collector_row *collectors;
 	unsigned int n_collectors;
+	const struct manifest_segment_row *segments;
+	size_t n_segments;
+	struct manifest_storage storage;
 	const char *uring_hooks, *uring_why; /* of io_uring: what its requests are seen by, or why they are not */
 	unsigned int n_rings;
 	uint64_t ring_bytes, ring_reserve_bytes; /* of each */

@@ -15,7 +15,7 @@
 struct manifest_probe {
 	char name[32], backend[32];
 	char why[512]; /* not traced, where BACKEND is "none" */
-	uint64_t calls, rows, lost, late, unmatched, filtered, bytes;
+	uint64_t calls, rows, lost, late, unmatched, filtered, bytes, dropped, summed;
 };
 
 struct manifest_collector {
@@ -33,6 +33,8 @@ struct manifest_facts {
 	int status; /* of the workload: waitpid's raw number */
 	uint64_t workload_pid;
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; 0: not known */
+	bool rollup_only; /* sums in place of rows */
+	uint64_t unsummed_rows; /* dropped by --keep, and missing in rollup.out */
 	uint64_t compat_calls; /* 32-bit: seen, but no rows */
 	uint64_t self_user_us, self_system_us; /* CPU time of dltraced itself */
 	char start_utc[40], end_utc[40];

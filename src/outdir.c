@@ -18,6 +18,7 @@
 #include "env.h"
 #include "manifest_read.h"
 #include "probe.h"
+#include "segment.h"
 #include "util.h"
 
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -31,7 +32,7 @@ static const char *const rank_variables[] = { "RANK", "SLURM_PROCID", "OMPI_COMM
  * it is there, --force works again after a crash.
  */
 static const char *const other_files[] = {
-	"dltraced.log", "manifest.json.tmp", "marks.out", "rollup.out", OUTDIR_LOG,
+	"dltraced.log", "manifest.json.tmp", "marks.out", OUTDIR_LOG,
 	OUTDIR_LOG_NEW, "workload.out", "manifest.json",
 };
 
@@ -189,6 +190,31 @@ static int remove_file(int fd, const char *name)
 	return unlinkat(fd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
+/* A segment, or what compressing one has left over, of a file that is ours by its name. */
+static bool is_segment(const char *file)
+{
+	char base[SEGMENT_BASE_MAX + 4];
+	struct segment_name name;
+	char rest[NAME_MAX + 1];
+	unsigned int i;
+
+	snprintf(rest, sizeof(rest), "%s", file);
+	if (segment_is_leftover(file))
+		*strrchr(rest, '.') = '\0';
+	if (!segment_parse(rest, &name))
+		return false;
+	snprintf(base, sizeof(base), "%s.out", name.base);
+	for (i = 0; collectors_file(i); i++)
+		if (!strcmp(collectors_file(i), base))
+			return true;
+	return probe_find(name.base);
+}
+
+static int remove_segment(void *ctx, const char *file)
+{
+	return is_segment(file) ? remove_file(*(const int *)ctx, file) : 0;
+}
+
 /* What a trace has written; with BUT_LOG not the log that waits to take its place. */
 static int remove_trace(int fd, bool but_log)
 {
@@ -201,6 +227,8 @@ static int remove_trace(int fd, bool but_log)
 	}
 	for (unsigned int i = 0; r == 0 && collectors_file(i); i++)
 		r = remove_file(fd, collectors_file(i));
+	if (r == 0)
+		r = segment_each_entry(fd, remove_segment, &fd);
 	for (unsigned int i = 0; r == 0 && i < ARRAY_SIZE(other_files); i++)
 		if (!but_log || strcmp(other_files[i], OUTDIR_LOG_NEW))
 			r = remove_file(fd, other_files[i]);

@@ -6,31 +6,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "util.h"
 
 static int refill(struct reader *r)
 {
-	size_t want;
 	ssize_t n;
 
 	r->len -= r->pos;
 	memmove(r->buf, r->buf + r->pos, r->len);
 	r->offset += r->pos;
 	r->pos = 0;
-	want = MIN(READER_BUFFER_BYTES - r->len, r->limit - r->offset - r->len);
-	if (want == 0)
+	if (r->len == READER_BUFFER_BYTES)
 		return 0;
-	do
-		n = pread(r->fd, r->buf + r->len, want, (off_t)(r->offset + r->len));
-	while (n < 0 && errno == EINTR);
+	n = unpack_read(&r->text, r->buf + r->len, READER_BUFFER_BYTES - r->len);
 	if (n < 0)
-		return -errno;
+		return (int)n;
 	r->len += (size_t)n;
 	return n > 0;
 }
 
-/* The next whole line without its newline: 1, 0 at the end, -errno. */
+/* The next whole line of the segment without its newline: 1, 0 at its end, -errno. */
 static int next_line(struct reader *r, struct reader_field *line)
 {
 	size_t seen = 0; /* of the unread part, known to hold no newline */
@@ -80,8 +77,11 @@ static int parse_columns(struct reader *r, struct reader_field line)
 {
 	char *p;
 
+	if (r->header_line) /* every segment repeats that of the first */
+		return reader_is(line, r->header_line) ? 0 : -EBADMSG;
 	r->header = strndup(line.p, line.len);
-	if (!r->header)
+	r->header_line = strndup(line.p, line.len);
+	if (!r->header || !r->header_line)
 		return -ENOMEM;
 	for (p = r->header; p && r->n_columns < READER_COLUMNS_MAX;)
 		r->columns[r->n_columns++] = strsep(&p, "\t");
@@ -98,44 +98,223 @@ static int read_header(struct reader *r)
 	if (got > 0)
 		got = next_line(r, &line);
 	if (got <= 0)
-		return got < 0 ? got : -ENODATA;
+		return got < 0 ? got : r->text.damaged ? -EBADMSG : -ENODATA;
 	return parse_columns(r, line);
 }
 
-static int open_file(struct reader *r, int dirfd, const char *file)
+/* --- segments ------------------------------------------------------------------------------------- */
+
+/* FILE of the folder: its descriptor and size, or -errno. */
+static int open_regular(const struct reader *r, const char *file, uint64_t *bytes_ret)
 {
+	autoclose int fd = openat(r->dirfd, file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 
-	if (!r->buf)
-		return -ENOMEM;
-	r->fd = openat(dirfd, file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (r->fd < 0 || fstat(r->fd, &st) < 0)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EBADMSG;
-	r->limit = (uint64_t)st.st_size;
-	return read_header(r);
+	*bytes_ret = (uint64_t)st.st_size;
+	return TAKE_FD(fd);
+}
+
+/* One that has been packed since it was listed is there under another name. */
+static int open_numbered(const struct reader *r, struct segment_file *f, uint64_t *bytes_ret)
+{
+	char name[NAME_MAX + 1];
+	int fd;
+
+	segment_format(name, r->base, f->nr, f->pack);
+	fd = open_regular(r, name, bytes_ret);
+	for (enum pack p = PACK_NONE; fd == -ENOENT && p < PACKS; p++) {
+		segment_format(name, r->base, f->nr, p);
+		fd = open_regular(r, name, bytes_ret);
+		if (fd >= 0)
+			f->pack = p;
+	}
+	return fd;
+}
+
+/* The text of segment I from its beginning. 0 or -errno. */
+static int open_text(struct reader *r, size_t i)
+{
+	struct reader_segment *s = &r->segments[i];
+	bool growing = r->growing_fd >= 0 && s->file.nr == SEGMENT_LAST && s->file.pack == r->growing_pack;
+	uint64_t bytes = r->growing_bytes;
+	int fd = growing ? fcntl(r->growing_fd, F_DUPFD_CLOEXEC, 0) : open_numbered(r, &s->file, &bytes);
+
+	unpack_close(&r->text);
+	r->at = i;
+	r->offset = s->start;
+	r->pos = r->len = 0;
+	r->skip = false;
+	if (fd < 0)
+		return growing ? -errno : fd;
+	if (!s->opened)
+		r->stored_bytes += bytes;
+	s->opened = true;
+	return unpack_open(&r->text, fd, s->file.pack, bytes, &s->marks);
+}
+
+static void end_text(struct reader *r)
+{
+	struct reader_segment *s = &r->segments[r->at];
+
+	if (s->read)
+		return;
+	s->read = true;
+	s->end = r->offset + r->len;
+	r->damaged += r->text.damaged;
+	r->cut |= r->text.cut;
+	if (r->at + 1 < r->n_segments)
+		r->segments[r->at + 1].start = s->end;
+}
+
+static int open_segment(struct reader *r, size_t i)
+{
+	int res = open_text(r, i);
+
+	if (res == 0)
+		res = read_header(r);
+	if (res == 0)
+		return 0;
+	end_text(r);
+	r->segments[i].bad = true;
+	r->gone += res == -ENOENT;
+	/* one that has just begun has nothing to tell */
+	r->bad += res != -ENOENT && !(res == -ENODATA && i && r->segments[i].file.nr == SEGMENT_LAST);
+	r->error = res;
+	return res;
+}
+
+/* The first segment from I on that can be read. 0; -ENOENT: there is none. */
+static int open_next(struct reader *r, size_t i)
+{
+	for (; i < r->n_segments; i++)
+		if (open_segment(r, i) == 0)
+			return 0;
+	return -ENOENT;
+}
+
+/*
+ * What grows is opened first: what is listed after that and split off later is not read twice, since
+ * the number of a file that will be split off stands in its header.
+ */
+static uint32_t open_growing(struct reader *r)
+{
+	char name[NAME_MAX + 1], title[256] = "";
+	const char *nr;
+	int fd;
+
+	segment_format(name, r->base, SEGMENT_LAST, PACK_NONE);
+	fd = open_regular(r, name, &r->growing_bytes);
+	if (fd < 0)
+		return 0;
+	r->growing_fd = fd;
+	if (pread(fd, title, MIN(sizeof(title) - 1, r->growing_bytes), 0) < 0)
+		return 0;
+	title[strcspn(title, "\n")] = '\0';
+	nr = strstr(title, SEGMENT_KEY);
+	return nr ? (uint32_t)strtoul(nr + strlen(SEGMENT_KEY), NULL, 10) : 0;
+}
+
+static int list_segments(struct reader *r, const char *file)
+{
+	struct segment_list l = { 0 };
+	struct segment_name name;
+	bool growing;
+	uint32_t nr;
+	int res;
+
+	if (!segment_parse(file, &name) || name.nr != SEGMENT_LAST)
+		return -EINVAL;
+	memcpy(r->base, name.base, sizeof(r->base));
+	nr = open_growing(r);
+	res = segment_list_read(&l, r->dirfd, r->base, nr);
+	if (res < 0)
+		return res;
+	growing = nr || (r->growing_fd >= 0 && (!l.n || l.v[l.n - 1].nr != SEGMENT_LAST));
+	r->segments = calloc(l.n + growing, sizeof(*r->segments));
+	for (size_t i = 0; r->segments && i < l.n; i++)
+		r->segments[r->n_segments++].file = l.v[i];
+	if (r->segments && growing)
+		r->segments[r->n_segments++].file = (struct segment_file){ SEGMENT_LAST, PACK_NONE };
+	r->missing = l.missing;
+	res = r->segments || !(l.n + growing) ? 0 : -ENOMEM;
+	segment_list_free(&l);
+	return res;
+}
+
+static int open_all(struct reader *r, int dirfd, const char *file)
+{
+	char name[NAME_MAX + 1];
+	uint64_t bytes;
+	int res;
+
+	r->dirfd = fcntl(dirfd, F_DUPFD_CLOEXEC, 0);
+	if (r->dirfd < 0 || !r->buf)
+		return r->dirfd < 0 ? -errno : -ENOMEM;
+	res = list_segments(r, file);
+	if (res < 0)
+		return res;
+	if (!r->n_segments) {
+		segment_format(name, r->base, SEGMENT_LAST, PACK_NONE);
+		res = open_regular(r, name, &bytes);
+		return res < 0 ? res : -EAGAIN;
+	}
+	return open_next(r, 0) < 0 ? r->error : 0;
 }
 
 int reader_open(struct reader *r, int dirfd, const char *file)
 {
 	int res;
 
-	*r = (struct reader){ .fd = -1, .buf = malloc(READER_BUFFER_BYTES) };
-	res = open_file(r, dirfd, file);
+	*r = (struct reader){ .dirfd = -1, .growing_fd = -1, .buf = malloc(READER_BUFFER_BYTES) };
+	res = open_all(r, dirfd, file);
 	if (res < 0)
 		reader_close(r);
 	return res;
 }
 
+int reader_open_fd(struct reader *r, int fd, enum pack pack, uint64_t bytes)
+{
+	int res;
+
+	*r = (struct reader){
+		.dirfd = -1, .growing_fd = fd, .growing_pack = pack, .growing_bytes = bytes,
+		.buf = malloc(READER_BUFFER_BYTES), .segments = calloc(1, sizeof(*r->segments)),
+	};
+	res = r->buf && r->segments ? 0 : -ENOMEM;
+	if (res == 0) {
+		r->segments[0].file = (struct segment_file){ SEGMENT_LAST, pack };
+		r->n_segments = 1;
+		res = open_segment(r, 0);
+	}
+	if (res < 0) {
+		if (!r->buf)
+			close(fd);
+		reader_close(r);
+	}
+	return res;
+}
+
 void reader_close(struct reader *r)
 {
-	if (r->buf) /* descriptor 0 of one that is all zero is not ours */
-		util_close(&r->fd);
+	if (r->buf) { /* descriptor 0 of one that is all zero is not ours */
+		util_close(&r->dirfd);
+		util_close(&r->growing_fd);
+	}
+	unpack_close(&r->text);
+	for (size_t i = 0; i < r->n_segments; i++)
+		unpack_marks_free(&r->segments[i].marks);
+	free(r->segments);
 	free(r->buf);
 	free(r->header);
-	*r = (struct reader){ .fd = -1 };
+	free(r->header_line);
+	*r = (struct reader){ .dirfd = -1, .growing_fd = -1 };
 }
+
+/* --- rows ----------------------------------------------------------------------------------------- */
 
 unsigned int reader_column(const struct reader *r, const char *name)
 {
@@ -166,7 +345,16 @@ int reader_next(struct reader *r, struct reader_row *row)
 	struct reader_field line;
 	int got;
 
-	while ((got = next_line(r, &line)) > 0) {
+	for (;;) {
+		got = next_line(r, &line);
+		if (got < 0)
+			return got;
+		if (got == 0) {
+			end_text(r);
+			if (open_next(r, r->at + 1) < 0)
+				return 0;
+			continue;
+		}
 		if (line.len && line.p[0] == '#')
 			continue;
 		row->offset = r->offset + (uint64_t)(line.p - r->buf);
@@ -176,17 +364,33 @@ int reader_next(struct reader *r, struct reader_row *row)
 		}
 		r->bad_rows++;
 	}
-	return got;
+}
+
+/* The segment that byte OFFSET has been read from before, or n_segments. */
+static size_t segment_of(const struct reader *r, uint64_t offset)
+{
+	for (size_t i = 0; i < r->n_segments; i++) {
+		const struct reader_segment *s = &r->segments[i];
+		uint64_t end = s->read ? s->end : i == r->at ? r->offset + r->len : 0;
+
+		if (!s->bad && offset >= s->start && offset < end)
+			return i;
+	}
+	return r->n_segments;
 }
 
 int reader_seek(struct reader *r, uint64_t offset)
 {
-	if (offset > r->limit)
+	size_t i = segment_of(r, offset);
+	int res;
+
+	if (i == r->n_segments)
 		return -EINVAL;
+	res = open_text(r, i);
+	if (res == 0)
+		res = unpack_seek(&r->text, offset - r->segments[i].start);
 	r->offset = offset;
-	r->pos = r->len = 0;
-	r->skip = false;
-	return 0;
+	return res;
 }
 
 bool reader_u64(struct reader_field f, uint64_t *ret)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads one .out file back: the two header lines, then row after row as fields of one buffer, with
- * columns found by name. Offline side: one thread, no root, knows no probe.
+ * Reads one .out file back, with all its segments, packed or not, as if they were one: the two header
+ * lines, then row after row as fields of one buffer, with columns found by name. Offline side: one
+ * thread, no root, knows no probe.
  *
  * A trace may be cut off, still growing, written by a later version or forged: whatever is not a
  * whole row of at least the header's columns is counted and passed over, columns that nobody asked
- * for are no trouble, and reading ends at the size that the file had when it was opened.
+ * for are no trouble, and reading ends where the file ended when it was opened. Segments that are
+ * split off, packed or dropped meanwhile are read once or, when they are gone, counted.
  */
 #ifndef READER_H
 #define READER_H
@@ -14,6 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "segment.h"
+#include "unpack.h"
 
 #define READER_SCHEMA 1 /* the newest that this version knows */
 #define READER_COLUMNS_MAX 64
@@ -27,34 +32,61 @@ struct reader_field {
 
 /* Valid until the next reader_next() or reader_seek(). */
 struct reader_row {
-	uint64_t offset; /* where it begins in the file */
+	uint64_t offset; /* where it begins, in the plain text of all segments one after the other */
 	/* f[0] is "-": for a column that is not there */
 	struct reader_field f[1 + READER_COLUMNS_MAX];
 };
 
+struct reader_segment {
+	struct segment_file file;
+	uint64_t start; /* offset of its first byte; known once those before it have been read */
+	uint64_t end;	/* and of the byte behind it, once it has been read itself */
+	struct unpack_marks marks;
+	bool opened, read, bad; /* bad: left out */
+};
+
 struct reader {
-	int fd;
+	int dirfd;	     /* ours */
+	int growing_fd;	     /* NAME.out as it was at first; -1: none */
+	enum pack growing_pack;
+	uint64_t growing_bytes;
+	char base[SEGMENT_BASE_MAX];
+	struct reader_segment *segments;
+	size_t n_segments, at; /* the one that is being read */
+	struct unpack text;    /* of it */
+
 	char name[32];	     /* from line 1 */
 	unsigned int schema; /* from line 1 */
 	unsigned int n_columns;
 	char *columns[READER_COLUMNS_MAX];
 	char *header; /* line 2: what columns[] points into */
+	char *header_line; /* the same as it stands in the file */
 
 	char *buf;
-	size_t pos, len;	/* the unread part of buf */
-	uint64_t offset, limit; /* of buf[0] in the file; where reading ends */
-	bool skip;		/* inside a line longer than the buffer */
+	size_t pos, len; /* the unread part of buf */
+	uint64_t offset; /* of buf[0] */
+	bool skip;	 /* inside a line longer than the buffer */
 
 	uint64_t rows;	   /* delivered */
 	uint64_t bad_rows; /* too few fields, or too long */
 	bool cut;	   /* the last line has no end */
+	/* of the segments that were to be read: */
+	uint64_t stored_bytes; /* as they are on the disk */
+	size_t missing;	       /* not there, between others that are */
+	size_t gone;	       /* dropped before their turn came */
+	size_t bad;	       /* without a header, or with another's */
+	size_t damaged;	       /* cannot be unpacked to the end */
+	int error;	       /* why the last of the bad ones could not be read, -errno */
 };
 
 /*
- * Open FILE in the folder DIRFD and read its header. 0; -ENODATA: the header is not there yet;
- * -EBADMSG: not a dltraced file; -errno. On failure nothing is left open.
+ * Open FILE (NAME.out) in the folder DIRFD with its segments and read the header. 0; -ENOENT: there is
+ * not one segment; -ENODATA: the header is not there yet; -EBADMSG: not a dltraced file; -ENOTSUP:
+ * packed as this dltraced was built without; -errno. On failure nothing is left open.
  */
 int reader_open(struct reader *r, int dirfd, const char *file);
+/* The same for one file of BYTES alone, packed as PACK says; FD is taken over. */
+int reader_open_fd(struct reader *r, int fd, enum pack pack, uint64_t bytes);
 /* Fine on one whose reader_open() failed, or that is all zero. */
 void reader_close(struct reader *r);
 

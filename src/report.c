@@ -137,8 +137,10 @@ static bool is_expected(const struct report *r, enum report_kind kind)
 {
 	const struct manifest_probe *p = manifest_probe(&r->manifest, report_kind_names[kind]);
 
-	if (p)
-		return !manifest_is_untraced(p);
+	if (r->manifest.rollup_only && (kind == REPORT_FILES || kind >= REPORT_BIO))
+		return false;
+	if (p || kind == REPORT_ROLLUP)
+		return p && !manifest_is_untraced(p);
 	return kind == REPORT_FILES || kind == REPORT_PIDS || r->manifest.n_probes == 0;
 }
 
@@ -196,7 +198,12 @@ static void note_losses(struct report *r)
 	for (unsigned int i = 0; i < m->n_probes; i++) {
 		note_count(r, m->probes[i].name, m->probes[i].unmatched, "ends without a start");
 		note_count(r, m->probes[i].name, m->probes[i].late, "rows out of time order");
+		note_count(r, m->probes[i].name, m->probes[i].dropped,
+			   "rows were dropped by --keep; rollup.out has their sums");
+		note_count(r, m->probes[i].name, m->probes[i].summed,
+			   "rows were only summed up (--rollup-only), in rollup.out");
 	}
+	note_count(r, "rollup", m->unsummed_rows, "of the dropped rows could not be summed up");
 	note_count(r, "32-bit calls", m->compat_calls, "seen but not recorded");
 }
 
@@ -237,12 +244,23 @@ static bool scan_all(struct report *r, int dirfd)
 			report_note(r, "%s.out has no header yet", name);
 		else if (res == -EBADMSG)
 			report_note(r, "%s.out is not a dltraced file", name);
+		else if (res == -ENOTSUP)
+			report_note(r, "%s.out is packed as this dltraced was built without; unpack it first "
+				    "(zstd -d --rm, gzip -d)", name);
 		else if (res < 0 && res != -ENOENT)
 			report_note(r, "%s.out could not be read: %s", name, strerror(-res));
 	}
 	if (absent[0])
 		report_note(r, "not there:%s", absent);
 	return any;
+}
+
+static int note_leftover(void *ctx, const char *file)
+{
+	if (segment_is_leftover(file))
+		report_note(ctx, "%s is being made by a trace that runs, or was left by one that was cut off: "
+				 "then it can be removed", file);
+	return 0;
 }
 
 static int load(struct report *r, const char *dir)
@@ -263,6 +281,7 @@ static int load(struct report *r, const char *dir)
 		return -ENODATA;
 	note_losses(r);
 	note_limits(r);
+	segment_each_entry(dirfd, note_leftover, r);
 	r->n_top_bytes = pick_files(r, r->top_bytes, file_bytes);
 	r->n_top_time = pick_files(r, r->top_time, file_time);
 	pick_procs(r);

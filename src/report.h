@@ -19,6 +19,7 @@
 #define REPORT_FILES_MAX (2U << 20) /* ImageNet-1k has 1.3 million; 120 MiB when full */
 #define REPORT_PROCS_MAX (1U << 18)
 #define REPORT_DISKS_MAX 1024
+#define REPORT_SUMS_MAX 32
 #define REPORT_TOP 10
 #define REPORT_TOP_PROCS 20
 #define REPORT_NOTES_MAX 64
@@ -28,6 +29,7 @@ enum report_kind {
 	REPORT_FILES,
 	REPORT_PIDS,
 	REPORT_TIME_ALIGN,
+	REPORT_ROLLUP,
 	REPORT_BIO,
 	REPORT_CLOSE,
 	REPORT_CREATE_DEL,
@@ -79,6 +81,12 @@ enum report_t { REPORT_R, REPORT_W, REPORT_D, REPORT_F, REPORT_Z, REPORT_O, REPO
 struct report_op {
 	uint64_t rows, failed, running, bytes;
 	struct hist lat; /* of calls that ended, in ns; its sum is the total time */
+};
+
+/* Of one file, by rollup.out: rows that are no longer there, or never were. */
+struct report_sum {
+	char name[32];
+	uint64_t rows, failed, bytes, lat_ns, max_lat_ns;
 };
 
 struct report_file {
@@ -138,6 +146,8 @@ struct report {
 	uint64_t first_ns, last_ns; /* TIMESTAMP; 0: no row */
 	char first_time[40];
 
+	struct report_sum sums[REPORT_SUMS_MAX];
+	unsigned int n_sums;
 	struct report_op op[REPORT_KINDS], rw[2]; /* R and W of vfs_rw */
 	uint64_t no_result, no_result_bytes;	  /* io_submit: outcome not known; REQUESTED */
 	uint64_t map_calls, map_bytes;		  /* mmap of files */

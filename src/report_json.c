@@ -90,6 +90,25 @@ static void probes(const struct report *r, struct json *j)
 	json_end(j);
 }
 
+/* Rows that are no longer there, or never were. */
+static void sums(const struct report *r, struct json *j)
+{
+	json_array(j, "rollup");
+	for (unsigned int i = 0; i < r->n_sums; i++) {
+		const struct report_sum *s = &r->sums[i];
+
+		json_object(j, NULL);
+		json_str(j, "name", s->name);
+		json_u64(j, "rows", s->rows);
+		json_u64(j, "failed", s->failed);
+		json_u64(j, "bytes", s->bytes);
+		json_u64(j, "time_ns", s->lat_ns);
+		json_u64(j, "max_ns", s->max_lat_ns);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void types(const struct report *r, struct json *j)
 {
 	json_array(j, "types");
@@ -253,6 +272,7 @@ int report_json(const struct report *r, FILE *out)
 	json_object(&j, NULL);
 	facts(r, &j);
 	probes(r, &j);
+	sums(r, &j);
 	types(r, &j);
 	sources(r, &j);
 	read_sizes(r, &j);

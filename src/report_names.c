@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the rows tell that operations refer to: files.out (which file a FID is), pids.out (who a PID
- * is) and time_align.out (how good the clock is).
+ * is) and time_align.out (how good the clock is); and rollup.out, what operations there were besides.
  */
 #include "report_scan.h"
 
@@ -97,5 +97,54 @@ bool report_row_time_align(struct scan *s)
 		return false;
 	r->clock_error_ns = MAX(r->clock_error_ns, error_ns);
 	r->clock_steps += scan_is(s, COL_EVENT, "step");
+	return true;
+}
+
+static bool is_there(struct scan *s, struct reader_field base, uint64_t nr)
+{
+	char file[NAME_MAX + 1];
+
+	if (nr == s->segment && reader_is(base, s->segment_of))
+		return s->segment_there;
+	report_copy(s->segment_of, sizeof(s->segment_of), base);
+	s->segment = nr;
+	s->segment_there = false;
+	for (enum pack p = PACK_NONE; p < PACKS && !s->segment_there; p++) {
+		segment_format(file, s->segment_of, (uint32_t)nr, p);
+		s->segment_there = !strchr(file, '/') && faccessat(s->dirfd, file, F_OK, 0) == 0;
+	}
+	return s->segment_there;
+}
+
+static struct report_sum *sum_of(struct report *r, struct reader_field name)
+{
+	for (unsigned int i = 0; i < r->n_sums; i++)
+		if (reader_is(name, r->sums[i].name))
+			return &r->sums[i];
+	if (r->n_sums == REPORT_SUMS_MAX)
+		return NULL;
+	report_copy(r->sums[r->n_sums].name, sizeof(r->sums[0].name), name);
+	return &r->sums[r->n_sums++];
+}
+
+/* Killed between writing a sum and removing the rows, dltraced leaves both: then the rows count. */
+bool report_row_rollup(struct scan *s)
+{
+	uint64_t segment = 0, rows, failed, bytes, lat_ns, max_lat_ns;
+	struct report_sum *sum;
+
+	if (!scan_u64(s, COL_ROWS, &rows) || !scan_u64(s, COL_FAILED, &failed) || !scan_u64(s, COL_BYTES, &bytes) ||
+	    !scan_u64(s, COL_LAT_NS, &lat_ns) || !scan_u64(s, COL_MAX_LAT_NS, &max_lat_ns))
+		return false;
+	if (scan_u64(s, COL_SEGMENT, &segment) && is_there(s, scan_field(s, COL_PROBE), segment))
+		return true;
+	sum = sum_of(s->report, scan_field(s, COL_PROBE));
+	if (!sum)
+		return true;
+	sum->rows += rows;
+	sum->failed += failed;
+	sum->bytes += bytes;
+	sum->lat_ns += lat_ns;
+	sum->max_lat_ns = MAX(sum->max_lat_ns, max_lat_ns);
 	return true;
 }

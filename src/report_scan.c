@@ -15,7 +15,8 @@
 
 const char *const report_kind_names[REPORT_KINDS] = {
 	[REPORT_FILES] = "files",	    [REPORT_PIDS] = "pids",
-	[REPORT_TIME_ALIGN] = "time_align", [REPORT_BIO] = "bio",
+	[REPORT_TIME_ALIGN] = "time_align", [REPORT_ROLLUP] = "rollup",
+	[REPORT_BIO] = "bio",
 	[REPORT_CLOSE] = "close",	    [REPORT_CREATE_DEL] = "create_del",
 	[REPORT_MMAP] = "mmap",		    [REPORT_OPEN] = "open",
 	[REPORT_SYNC] = "sync",		    [REPORT_VFS_RW] = "vfs_rw",
@@ -23,23 +24,26 @@ const char *const report_kind_names[REPORT_KINDS] = {
 
 static const report_row_fn row_fns[REPORT_KINDS] = {
 	[REPORT_FILES] = report_row_files,	     [REPORT_PIDS] = report_row_pids,
-	[REPORT_TIME_ALIGN] = report_row_time_align, [REPORT_BIO] = report_row_bio,
+	[REPORT_TIME_ALIGN] = report_row_time_align, [REPORT_ROLLUP] = report_row_rollup,
+	[REPORT_BIO] = report_row_bio,
 	[REPORT_CLOSE] = report_row_call,	     [REPORT_CREATE_DEL] = report_row_call,
 	[REPORT_MMAP] = report_row_call,	     [REPORT_OPEN] = report_row_call,
 	[REPORT_SYNC] = report_row_call,	     [REPORT_VFS_RW] = report_row_vfs_rw,
 };
 
 static const char *const column_names[COLUMNS] = {
-	[COL_BYTES] = "BYTES",	       [COL_COMM] = "COMM",	    [COL_DISK] = "DISK",
+	[COL_BYTES] = "BYTES", [COL_COMM] = "COMM", [COL_DISK] = "DISK",
 	[COL_DISK_BYTES] = "DISK_BYTES", [COL_ERROR_NS] = "ERROR_NS", [COL_EVENT] = "EVENT",
-	[COL_FID] = "FID",	       [COL_FILE] = "FILE",	    [COL_FLAGS] = "FLAGS",
-	[COL_FSTYPE] = "FSTYPE",       [COL_FUNC] = "FUNC",	    [COL_LAT_NS] = "LAT_NS",
-	[COL_LEN] = "LEN",	       [COL_PATH] = "PATH",	    [COL_PID] = "PID",
-	[COL_PPID] = "PPID",	       [COL_QLAT_NS] = "QLAT_NS",   [COL_RANK] = "RANK",
-	[COL_REALPATH] = "REALPATH",   [COL_REQUESTED] = "REQUESTED", [COL_RET] = "RET",
-	[COL_RETURNED] = "RETURNED",   [COL_RW] = "RW",		    [COL_STATUS] = "STATUS",
-	[COL_T] = "T",		       [COL_TID] = "TID",	    [COL_TIME] = "TIME",
-	[COL_TIMESTAMP] = "TIMESTAMP", [COL_TYPE] = "TYPE",
+	[COL_FAILED] = "FAILED", [COL_FID] = "FID", [COL_FILE] = "FILE",
+	[COL_FLAGS] = "FLAGS", [COL_FSTYPE] = "FSTYPE", [COL_FUNC] = "FUNC",
+	[COL_LAT_NS] = "LAT_NS", [COL_LEN] = "LEN", [COL_MAX_LAT_NS] = "MAX_LAT_NS",
+	[COL_PATH] = "PATH", [COL_PID] = "PID", [COL_PPID] = "PPID",
+	[COL_PROBE] = "PROBE", [COL_QLAT_NS] = "QLAT_NS", [COL_RANK] = "RANK",
+	[COL_REALPATH] = "REALPATH", [COL_REQUESTED] = "REQUESTED", [COL_RET] = "RET",
+	[COL_RETURNED] = "RETURNED", [COL_ROWS] = "ROWS", [COL_RW] = "RW",
+	[COL_SEGMENT] = "SEGMENT", [COL_STATUS] = "STATUS", [COL_T] = "T",
+	[COL_TID] = "TID", [COL_TIME] = "TIME", [COL_TIMESTAMP] = "TIMESTAMP",
+	[COL_TYPE] = "TYPE",
 };
 
 void report_note(struct report *r, const char *fmt, ...)
@@ -79,9 +83,25 @@ static void note_oddities(struct report *r, const struct reader *rd, const struc
 			    rd->bad_rows + s->bad_rows);
 	if (rd->cut)
 		report_note(r, "%s.out: the last row is cut off and was left out", name);
-	if (r->manifest.complete && m && m->rows != rd->rows)
+	if (r->manifest.complete && m && m->rows - m->dropped != rd->rows)
 		report_note(r, "%s.out: %" PRIu64 " rows, but the manifest counts %" PRIu64, name,
-			    rd->rows, m->rows);
+			    rd->rows, m->rows - m->dropped);
+}
+
+static void note_segments(struct report *r, const struct reader *rd, const char *name)
+{
+	if (rd->missing)
+		report_note(r, "%s: %zu segments between others are not there", name, rd->missing);
+	if (rd->gone)
+		report_note(r, "%s: %zu segments were dropped before they could be read", name, rd->gone);
+	if (rd->bad && rd->error == -ENOTSUP)
+		report_note(r, "%s: %zu segments are packed as this dltraced was built without; unpack them "
+			    "first (zstd -d --rm, gzip -d)", name, rd->bad);
+	else if (rd->bad)
+		report_note(r, "%s: %zu segments could not be read and were left out", name, rd->bad);
+	if (rd->damaged)
+		report_note(r, "%s: %zu segments are damaged; what comes behind the damage was left out",
+			    name, rd->damaged);
 }
 
 static int scan_rows(struct reader *rd, struct scan *s)
@@ -107,7 +127,7 @@ static int scan_rows(struct reader *rd, struct scan *s)
 int report_scan(struct report *r, enum report_kind kind, int dirfd)
 {
 	autofree char *file = util_fmt("%s.out", report_kind_names[kind]);
-	struct scan s = { .report = r, .kind = kind, .op = &r->op[kind] };
+	struct scan s = { .report = r, .dirfd = dirfd, .kind = kind, .op = &r->op[kind] };
 	struct reader *rd = &r->readers[kind];
 	int res;
 
@@ -117,9 +137,10 @@ int report_scan(struct report *r, enum report_kind kind, int dirfd)
 	if (res < 0)
 		return res;
 	r->present[kind] = true;
-	r->trace_bytes += rd->limit;
-	report_scan_columns(&s, rd);
+		report_scan_columns(&s, rd);
 	res = scan_rows(rd, &s);
+	r->trace_bytes += rd->stored_bytes;
+	note_segments(r, rd, report_kind_names[kind]);
 	note_oddities(r, rd, &s);
 	return res;
 }

@@ -16,6 +16,7 @@ enum column {
 	COL_DISK_BYTES,
 	COL_ERROR_NS,
 	COL_EVENT,
+	COL_FAILED,
 	COL_FID,
 	COL_FILE,
 	COL_FLAGS,
@@ -23,16 +24,20 @@ enum column {
 	COL_FUNC,
 	COL_LAT_NS,
 	COL_LEN,
+	COL_MAX_LAT_NS,
 	COL_PATH,
 	COL_PID,
 	COL_PPID,
+	COL_PROBE,
 	COL_QLAT_NS,
 	COL_RANK,
 	COL_REALPATH,
 	COL_REQUESTED,
 	COL_RET,
 	COL_RETURNED,
+	COL_ROWS,
 	COL_RW,
+	COL_SEGMENT,
 	COL_STATUS,
 	COL_T,
 	COL_TID,
@@ -44,6 +49,7 @@ enum column {
 
 struct scan {
 	struct report *report;
+	int dirfd;
 	enum report_kind kind;
 	struct report_op *op; /* of this kind */
 	struct reader_row row;
@@ -53,6 +59,10 @@ struct scan {
 	uint64_t last_ns, last_tid;
 	bool last_write;
 	uint64_t bad_rows; /* whose numbers are none */
+	/* rollup.out: whether the segment that the row before was made of is there all the same */
+	char segment_of[SEGMENT_BASE_MAX];
+	uint64_t segment;
+	bool segment_there;
 };
 
 static inline struct reader_field scan_field(const struct scan *s, enum column c)
@@ -77,6 +87,7 @@ typedef bool (*report_row_fn)(struct scan *s);
 bool report_row_files(struct scan *s);
 bool report_row_pids(struct scan *s);
 bool report_row_time_align(struct scan *s);
+bool report_row_rollup(struct scan *s);
 /* report_rows.c */
 bool report_row_bio(struct scan *s);
 bool report_row_call(struct scan *s); /* close, create_del, mmap, open, sync */

@@ -15,6 +15,7 @@
 
 #define FACT_LABEL "%-12s "
 #define OP_LINE "%-12s %11s %8s %8s %10s %10s %9s %9s %9s\n"
+#define SUM_LINE " %11s %8s %10s %9s %9s\n"
 #define TYPE_LINE "%-8s %11s %10s %10s %11s %10s %10s\n"
 #define SOURCE_LINE "%-13s %11s %10s %10s %9s %14s\n"
 #define SIZE_LINE "%10s %-12s %11s %10s  %s\n"
@@ -109,6 +110,22 @@ static void ops(const struct report *r, FILE *out, bool sides)
 			op_line(out, "  reads", &r->rw[0], "");
 			op_line(out, "  writes", &r->rw[1], "");
 		}
+	}
+}
+
+static void sums(const struct report *r, FILE *out)
+{
+	if (r->n_sums == 0)
+		return;
+	title(out, "By rollup.out: rows that --keep dropped or --rollup-only did not write");
+	fmt_text(out, "PROBE", 12);
+	fprintf(out, SUM_LINE, "ROWS", "FAILED", "BYTES", "TIME", "MAX");
+	for (unsigned int i = 0; i < r->n_sums; i++) {
+		const struct report_sum *s = &r->sums[i];
+
+		fmt_text(out, s->name, 12);
+		fprintf(out, SUM_LINE, FMT_COUNT(s->rows), FMT_COUNT(s->failed),
+			s->bytes ? FMT_BYTES(s->bytes) : "-", FMT_NS(s->lat_ns), FMT_NS(s->max_lat_ns));
 	}
 }
 
@@ -302,6 +319,7 @@ void report_text(const struct report *r, FILE *out)
 	facts(r, out);
 	title(out, "Rows by probe (TIME: all latencies, but of calls still running)");
 	ops(r, out, true);
+	sums(r, out);
 	types(r, out);
 	sources(r, out);
 	read_sizes(r, out);
@@ -329,6 +347,18 @@ static void short_files(FILE *out, const char *label, const struct report_top_fi
 	}
 }
 
+static void short_sums(const struct report *r, FILE *out)
+{
+	uint64_t rows = 0, bytes = 0;
+
+	for (unsigned int i = 0; i < r->n_sums; i++) {
+		rows += r->sums[i].rows;
+		bytes += r->sums[i].bytes;
+	}
+	if (rows)
+		fprintf(out, "in rollup.out alone: %s rows, %s\n", FMT_COUNT(rows), FMT_BYTES(bytes));
+}
+
 void report_short(const struct report *r, FILE *out)
 {
 	const struct report_source_sum *src = &r->source[REPORT_BUFFERED];
@@ -339,6 +369,7 @@ void report_short(const struct report *r, FILE *out)
 	fmt_text(out, r->dir, 0);
 	fputc('\n', out);
 	ops(r, out, false);
+	short_sums(r, out);
 	if (src->bytes && src->calls > src->unaccounted)
 		fprintf(out, "buffered reads of regular files: %s, of that from disk: %.1f %%\n",
 			FMT_BYTES(src->bytes), percent(src->disk_bytes, src->bytes));

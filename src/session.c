@@ -247,13 +247,25 @@ static int load(struct session *s)
 	return 0;
 }
 
+/* --compress, --rotate, --keep: who takes what is closed. 0 or -errno. */
+static int prepare_keeper(struct session *s)
+{
+	const struct config *cfg = s->cfg;
+	struct keeper_options o = { .pack = cfg->pack, .keep_bytes = cfg->keep_bytes };
+
+	s->split = cfg->rotate_bytes || cfg->rotate_ns;
+	return s->split ? keeper_init(&s->keeper, &o, s->dir.fd) : 0;
+}
+
 /* The trace's files; with --delay the target is followed from here on. 0 or -errno. */
 static int prepare(struct session *s)
 {
 	char text[256];
-	int r = drain_open(&s->drain, s->cfg, &s->tracer, s->cfg->probes, s->dir.fd,
-			   s->workload_log_fd >= 0 ? OUTDIR_LOG : NULL);
+	int r = prepare_keeper(s);
 
+	if (!r)
+		r = drain_open(&s->drain, s->cfg, &s->tracer, s->cfg->probes, s->dir.fd,
+			       s->workload_log_fd >= 0 ? OUTDIR_LOG : NULL, s->split ? &s->keeper : NULL);
 	if (r < 0) {
 		snprintf(text, sizeof(text), "cannot write the trace: %s", strerror(-r));
 		return failed(s, r, text);
@@ -275,7 +287,13 @@ static int record(struct session *s)
 	int r;
 
 	note_start(s); /* what came before has taken its time */
+	s->collectors.split = s->split ? &s->drain.split : NULL;
 	r = collectors_start(&s->collectors, s->cfg->collectors, s->cfg->interval_ns, s->dir.fd);
+	for (unsigned int i = 0; !r && s->split && i < s->collectors.n; i++)
+		if (s->collectors.c[i].sink.fd >= 0)
+			keeper_add(&s->keeper, &s->collectors.c[i].sink, false);
+	if (!r && s->split)
+		r = keeper_start(&s->keeper);
 	if (!r)
 		r = collectors_watch(&s->collectors, &s->loop);
 	if (!r)
@@ -303,6 +321,8 @@ static void untrace(struct session *s)
 	tracer_detach(&s->tracer);
 	collectors_stop(&s->collectors, &s->loop);
 	drain_free(&s->drain);
+	keeper_free(&s->keeper);
+	s->split = false;
 	tracer_free(&s->tracer);
 }
 
@@ -406,6 +426,21 @@ static int (*const steps[])(struct session *s) = {
 
 /* --- end ------------------------------------------------------------------------------------------- */
 
+/* What is closed by now is compressed, unless a signal asks for the end. */
+static void finish_segments(struct session *s)
+{
+	uint64_t left;
+
+	if (!s->split)
+		return;
+	if (__atomic_load_n(&s->keeper.waiting, __ATOMIC_RELAXED) > 1)
+		log_info("compressing the rest; a signal leaves it as it is");
+	left = keeper_finish(&s->keeper, s->signal_fd);
+	keeper_say(&s->keeper, s->dir.path);
+	if (left)
+		log_warn("%llu parts of the trace in %s are not compressed", (unsigned long long)left, s->dir.path);
+}
+
 /* In this order: hooks off, helpers stopped (the drain reads their last words), rows written. */
 void session_end_tracing(struct session *s)
 {
@@ -420,6 +455,7 @@ void session_end_tracing(struct session *s)
 	collectors_stop(&s->collectors, &s->loop);
 	if (s->traced) {
 		drain_stop(&s->drain);
+		finish_segments(s);
 		escape_say(&s->drain.decode.escape, s->cfg);
 		status_update(&s->status, &s->tracer, &s->drain);
 		status_account(&s->status, &s->tracer);
@@ -472,6 +508,7 @@ static void session_free(struct session *s)
 		collectors_stop(&s->collectors, &s->loop);
 	drain_free(&s->drain);
 	tracer_free(&s->tracer);
+	keeper_free(&s->keeper);
 	collectors_free(&s->collectors);
 	workload_free(&s->workload);
 	targets_free(&s->targets);

@@ -8,6 +8,7 @@
 #include "collectors.h"
 #include "control.h"
 #include "drain.h"
+#include "keeper.h"
 #include "loop.h"
 #include "manifest.h"
 #include "outdir.h"
@@ -36,6 +37,9 @@ struct session {
 	struct tracer tracer;
 	struct collectors collectors;
 	struct drain drain;
+	struct keeper keeper; /* made where files are split */
+	bool split;
+	uint64_t manifest_ns; /* CLOCK_MONOTONIC when the manifest was written last */
 	struct workload workload;
 	int workload_log_fd; /* -1: no --log */
 	struct manifest manifest;

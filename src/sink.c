@@ -8,8 +8,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util.h"
@@ -44,6 +46,9 @@ int sink_open(struct sink *s, int dirfd, const char *name)
 	if (fd < 0)
 		return fd;
 	s->fd = fd;
+	s->dirfd = dirfd;
+	snprintf(s->base, sizeof(s->base), "%.*s", (int)strcspn(name, "."), name);
+	s->flush_at = SINK_BUFFER_BYTES - SINK_ROW_MAX;
 	s->buf = TAKE_PTR(buf);
 	return 0;
 }
@@ -75,6 +80,7 @@ void sink_close(struct sink *s)
 	if (close(s->fd) < 0)
 		set_error(s, -errno);
 	s->fd = -1;
+	free(TAKE_PTR(s->header));
 	free(TAKE_PTR(s->buf));
 }
 
@@ -95,11 +101,166 @@ void sink_commit(struct sink *s, char *end, uint64_t ts_ns)
 		add(&s->late, 1);
 	else
 		__atomic_store_n(&s->last_ts_ns, ts_ns, __ATOMIC_RELAXED);
+	if (!s->rows_buffered)
+		s->buffered_first_ns = ts_ns;
 	s->len = (size_t)(end - s->buf);
 	s->rows_buffered++;
-	if (s->len + SINK_ROW_MAX > SINK_BUFFER_BYTES)
+	if (s->len > s->flush_at)
 		sink_flush(s);
 }
+
+/* --- segments ------------------------------------------------------------------------------------- */
+
+/* What is left to write into the segment, at most what the buffer takes. */
+static void set_flush_at(struct sink *s)
+{
+	s->flush_at = SINK_BUFFER_BYTES - SINK_ROW_MAX;
+	if (s->split && s->split->bytes)
+		s->flush_at = MIN(s->flush_at, s->split_at - MIN(s->split_at, s->file_bytes));
+}
+
+void sink_split_by(struct sink *s, const struct sink_split *split)
+{
+	s->split = split;
+	s->nr = 1;
+	s->split_at = split->bytes;
+	set_flush_at(s);
+}
+
+/* The header as it stands in this segment. */
+static void put_header(struct sink *s)
+{
+	size_t line = (size_t)(strchr(s->header, '\n') - s->header);
+	char key[32];
+
+	sink_text(s, s->header, line);
+	sink_text(s, key, (size_t)snprintf(key, sizeof(key), SEGMENT_KEY "%u", s->nr));
+	sink_text(s, s->header + line, s->header_len - line);
+}
+
+void sink_header(struct sink *s, const char *text, size_t len)
+{
+	size_t had = s->header_len;
+	char *header = s->split && s->buf ? realloc(s->header, had + len + 1) : NULL;
+
+	if (!header) {
+		sink_text(s, text, len);
+		return;
+	}
+	s->header = header;
+	memcpy(header + had, text, len);
+	s->header_len = had + len;
+	header[s->header_len] = '\0';
+	if (had)
+		sink_text(s, text, len);
+	else
+		put_header(s);
+}
+
+/* Not over a file that is there: a trace folder has no such file, but who knows. */
+static int rename_new(int dirfd, const char *from, const char *to)
+{
+	if (renameat2(dirfd, from, dirfd, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS) /* not every file system has it: NFS */
+		return -errno;
+	if (faccessat(dirfd, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;
+	return renameat(dirfd, from, dirfd, to) < 0 ? -errno : 0;
+}
+
+/*
+ * A new file in place of the growing one, which gets its number: the new one's descriptor, or -errno
+ * with everything as it was.
+ */
+static int replace_file(struct sink *s)
+{
+	char name[NAME_MAX + 1], closed[NAME_MAX + 1], fresh[NAME_MAX + 1 + sizeof(SEGMENT_NEW)];
+	autoclose int fd = -1;
+	int r;
+
+	segment_format(name, s->base, SEGMENT_LAST, PACK_NONE);
+	segment_format(closed, s->base, s->nr, PACK_NONE);
+	snprintf(fresh, sizeof(fresh), "%s" SEGMENT_NEW, name);
+	fd = util_create_at(s->dirfd, fresh, 0);
+	if (fd < 0)
+		return fd;
+	/* what is kept ahead in the old one must be had in the new one before that is given back */
+	r = s->ahead && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)(2 * s->ahead)) < 0 && errno != EOPNOTSUPP ?
+		    -errno : 0;
+	if (r == 0)
+		r = rename_new(s->dirfd, name, closed);
+	if (r == 0 && renameat(s->dirfd, fresh, s->dirfd, name) < 0) {
+		r = -errno;
+		rename_new(s->dirfd, closed, name);
+	}
+	if (r < 0) {
+		unlinkat(s->dirfd, fresh, 0);
+		return r;
+	}
+	return TAKE_FD(fd);
+}
+
+static void hand_over(const struct sink *s, uint32_t nr)
+{
+	struct sink_segment seg = {
+		.base = s->base, .nr = nr, .rows = s->rows - s->rows_before, .bytes = s->file_bytes,
+		.first_ns = s->first_ns, .last_ns = s->written_last_ns,
+	};
+	struct stat st;
+
+	if (fstat(s->fd, &st) < 0)
+		return;
+	seg.dev = st.st_dev;
+	seg.ino = st.st_ino;
+	s->split->closed(s->split->ctx, &seg);
+}
+
+/* The buffer is empty. */
+static void begin_segment(struct sink *s)
+{
+	int fd = replace_file(s);
+
+	if (fd < 0) {
+		set_error(s, fd);
+		s->split_at = s->file_bytes + s->split->bytes; /* try again after as much again */
+		return;
+	}
+	if (s->allocated)
+		(void)!ftruncate(s->fd, (off_t)s->file_bytes);
+	hand_over(s, s->nr);
+	if (close(s->fd) < 0)
+		set_error(s, -errno);
+	s->fd = fd;
+	s->nr++;
+	s->rows_before = s->rows;
+	s->first_ns = s->allocated = 0;
+	__atomic_store_n(&s->file_bytes, 0, __ATOMIC_RELAXED);
+	s->split_at = s->split->bytes;
+	if (s->header)
+		put_header(s);
+}
+
+void sink_split_now(struct sink *s)
+{
+	if (!s->buf || !s->split || s->ended)
+		return;
+	if (sink_flush(s) == 0 && s->rows > s->rows_before)
+		begin_segment(s);
+	set_flush_at(s);
+}
+
+void sink_end(struct sink *s)
+{
+	if (!s->buf || s->ended)
+		return;
+	sink_flush(s);
+	s->ended = true;
+	if (s->split)
+		hand_over(s, SEGMENT_LAST);
+}
+
+/* --- text and writing ----------------------------------------------------------------------------- */
 
 void sink_text(struct sink *s, const char *text, size_t len)
 {
@@ -146,13 +307,20 @@ int sink_flush(struct sink *s)
 		/* Readers skip a partial last row where even this fails. */
 		(void)!ftruncate(s->fd, (off_t)s->file_bytes);
 	} else {
+		if (s->rows_buffered && s->rows == s->rows_before)
+			s->first_ns = s->buffered_first_ns;
+		if (s->rows_buffered)
+			s->written_last_ns = s->last_ts_ns;
 		add(&s->rows, s->rows_buffered);
 		add(&s->bytes, s->len);
-		s->file_bytes += s->len;
+		add(&s->file_bytes, s->len);
 		s->len = 0;
 		s->text_len = 0;
 		allocate_ahead(s);
 	}
 	s->rows_buffered = 0;
+	if (r == 0 && s->split && s->split->bytes && s->file_bytes >= s->split_at && s->rows > s->rows_before)
+		begin_segment(s);
+	set_flush_at(s);
 	return r;
 }

@@ -6,6 +6,10 @@
  * A row that cannot be written (full disk, I/O error, --min-free) is counted as lost; the file is
  * cut back so that it always ends on a whole row. Every row committed to an open sink is in the
  * end either in `rows` or in `lost`.
+ *
+ * A sink that is split (--rotate) closes its file under a number and goes on in a new one, which
+ * begins with the same header; where no new one can be made it goes on in the old one, and loses
+ * nothing. What becomes of a closed segment is somebody else's.
  */
 #ifndef SINK_H
 #define SINK_H
@@ -13,18 +17,49 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+#include "segment.h"
 
 #define SINK_BUFFER_BYTES (1U << 20)
 #define SINK_ROW_MAX (80U << 10) /* two paths of 4095 bytes, all escaped, thrice over */
 
+/* A closed segment. */
+struct sink_segment {
+	const char *base; /* of its name, the sink's own */
+	uint32_t nr;	  /* SEGMENT_LAST: the trace ends with it, under the name of the growing one */
+	uint64_t rows, bytes;
+	uint64_t first_ns, last_ns; /* TIMESTAMP; 0: no row */
+	dev_t dev;
+	ino_t ino;
+};
+
+/* How sinks are split, the same for all of a trace. */
+struct sink_split {
+	uint64_t bytes; /* as soon as a segment has so many; 0: not by size */
+	void (*closed)(void *ctx, const struct sink_segment *seg);
+	void *ctx;
+};
+
 struct sink {
 	int fd; /* -1: not open; rows are dropped unseen */
 	char *buf;
-	size_t len;
+	size_t len, flush_at; /* a row that ends behind FLUSH_AT is written out at once */
 	size_t text_len; /* text before the first buffered row: kept when a write fails */
 	uint64_t rows_buffered;
 	uint64_t file_bytes; /* whole rows in the file */
 	uint64_t ahead, allocated; /* sink_keep_ahead() */
+	/* of the segment; sink_split_by() */
+	const struct sink_split *split; /* NULL: never split */
+	int dirfd;
+	char base[SEGMENT_BASE_MAX];
+	char *header;
+	size_t header_len;
+	uint32_t nr;
+	uint64_t split_at; /* file_bytes */
+	uint64_t rows_before; /* `rows` when it began */
+	uint64_t first_ns, buffered_first_ns, written_last_ns;
+	bool ended;
 	/* read by the control plane: relaxed loads */
 	uint64_t rows, bytes; /* in the file */
 	uint64_t lost, late;
@@ -41,6 +76,13 @@ int sink_open(struct sink *s, int dirfd, const char *name);
 /* Flush, close and free; the counts stay. Fine on a sink that was never opened. */
 void sink_close(struct sink *s);
 
+/* From now on, before there is any text: split it as SPLIT says, which lives as long. */
+void sink_split_by(struct sink *s, const struct sink_split *split);
+/* Close the segment now, unless it has no row. */
+void sink_split_now(struct sink *s);
+/* Nothing will follow: flush, and hand the last segment over, where the sink is split. */
+void sink_end(struct sink *s);
+
 /*
  * Keep BYTES of disk space allocated behind the end, given back at the close: what others cannot do
  * without (files.out) can still be written for a while when the disk is full. Does nothing where the
@@ -52,6 +94,8 @@ void sink_keep_ahead(struct sink *s, uint64_t bytes);
 char *sink_begin(struct sink *s);
 /* The row ends (with its newline) at END. TS_NS is its time: one before the last is `late`. */
 void sink_commit(struct sink *s, char *end, uint64_t ts_ns);
+/* Lines of the header, the first one first: every segment begins with them. */
+void sink_header(struct sink *s, const char *text, size_t len);
 /*
  * Text that is no row: headers and the collectors' comments, whole lines. A header waits for a
  * write that works; comments between rows go with the rows.

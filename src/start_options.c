@@ -17,6 +17,7 @@
 #include "config.h"
 #include "outdir.h"
 #include "probe.h"
+#include "unpack.h"
 #include "util.h"
 #include "workload.h"
 
@@ -106,6 +107,39 @@ static const char *set_buffer(struct start_parse *p, void *member, char *arg)
 	const char *why = set_size(p, member, arg);
 
 	return why || *(uint64_t *)member >= BUFFER_MIN_BYTES ? why : "less than a page (4K)";
+}
+
+static const char *set_pack(struct start_parse *p, void *member, char *arg)
+{
+	enum pack pack = pack_find(arg);
+
+	*(enum pack *)member = pack;
+	if (pack == PACK_NONE)
+		return "not one of gzip, zstd";
+	if (!unpack_knows(pack))
+		return because(p, "this dltraced was built without it (lib%s); --compress gzip is there", arg);
+	return NULL;
+}
+
+static const char *set_rotate(struct start_parse *p, void *member, char *arg)
+{
+	uint64_t bytes = UINT64_MAX, ns = UINT64_MAX;
+
+	if (config_parse_rotate(arg, &bytes, &ns) < 0)
+		return "not a size (64M, 1G) nor a time (10m, 1h)";
+	if (bytes < CONFIG_ROTATE_MIN_BYTES)
+		return "less than 64K";
+	if (ns < NSEC_PER_SEC)
+		return "less than a second";
+	*(bytes == UINT64_MAX ? &p->cfg->rotate_ns : &p->cfg->rotate_bytes) = bytes == UINT64_MAX ? ns : bytes;
+	return NULL;
+}
+
+static const char *set_keep(struct start_parse *p, void *member, char *arg)
+{
+	const char *why = set_size(p, member, arg);
+
+	return why || *(uint64_t *)member >= CONFIG_KEEP_MIN_BYTES ? why : "less than 1M";
 }
 
 static const char *set_backend(struct start_parse *p, void *member, char *arg)
@@ -288,16 +322,25 @@ const struct start_option start_options[] = {
 	  set_buffer, TO(buffer_bytes) },
 	{ "collect", 0, "GLOB", "Copy files that match into it at the end",
 	  add_text, TO(collect) },
+	{ "compress", 0, "FORMAT", "Compress it meanwhile: gzip or zstd",
+	  set_pack, TO(pack) },
 	{ "experiment", 'e', "NAME", "What %e is (default: the script's name)",
 	  set_experiment, TO(experiment) },
 	{ "force", 0, NULL, "Replace the trace that DIR holds",
 	  set_true, TO(force) },
+	{ "keep", 0, "SIZE", "Drop the oldest rows beyond; sums stay",
+	  set_keep, TO(keep_bytes) },
 	{ "log", 0, NULL, "The command's output into it too",
 	  set_true, TO(log) },
 	{ "min-free", 0, "SIZE", "Space to leave (default: 2 %, at least 2G)",
 	  set_size, TO(min_free_bytes) },
 	{ "output", 'o', "DIR", "Its name (default: traces/%e_%t)",
 	  set_output, TO(out) },
+
+	{ "rollup-only", 0, NULL, "Sums per minute and process, no rows",
+	  set_true, TO(rollup_only) },
+	{ "rotate", 0, "SIZE|TIME", "New files at 64M, or every 10m",
+	  set_rotate, 0 },
 
 	HEADING("When:"),
 	{ "background", 0, NULL, "Give the terminal back; implies --log",

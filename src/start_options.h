@@ -22,7 +22,7 @@ struct start_option {
 	size_t member;
 };
 
-#define START_OPTIONS_MAX 48
+#define START_OPTIONS_MAX 56
 
 /* Ends with neither name nor help. */
 extern const struct start_option start_options[];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "drain.h"
+#include "keeper.h"
 #include "log.h"
 #include "probe.h"
 #include "relay.h"
@@ -15,12 +16,28 @@
 #define SAY_AGAIN_NS (10 * NSEC_PER_SEC)
 #define STALLED_NS (3 * NSEC_PER_SEC)
 
-/* Files that a trace has whatever probes were asked for; workload.out only with --log. */
-#define ALWAYS (1U << DLT_files | 1U << DLT_marks | 1U << DLT_pids | 1U << DLT_workload)
+/* Files that a trace has whatever probes were asked for; some only with an option. */
+#define ALWAYS                                                                                     \
+	(1U << DLT_files | 1U << DLT_marks | 1U << DLT_pids | 1U << DLT_rollup | 1U << DLT_workload)
 
 static uint64_t load(const uint64_t *v)
 {
 	return __atomic_load_n(v, __ATOMIC_RELAXED);
+}
+
+/* With --keep it is not the drain's. */
+static const struct sink *sink_of(const struct drain *d, unsigned int probe)
+{
+	return probe == DLT_rollup && d->keeper && d->keeper->o.keep_bytes ? &d->keeper->rollup :
+									    &d->decode.sinks[probe];
+}
+
+static void update_kept(struct status_probe *p, const struct drain *d, const struct sink *sink)
+{
+	const struct keeper_file *f = d->keeper ? keeper_file(d->keeper, sink) : NULL;
+
+	p->dropped = f ? load(&f->dropped_rows) : 0;
+	p->dropped_bytes = f ? load(&f->dropped_bytes) : 0;
 }
 
 void status_update(struct status *s, const struct tracer *t, const struct drain *d)
@@ -31,9 +48,9 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 	tracer_stats(t, stats);
 	tracer_skipped(t, skipped);
 	s->skipped = skipped[0];
-	s->rows = s->bytes = s->lost = 0;
+	s->rows = s->bytes = s->lost = s->dropped = s->summed = 0;
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		const struct sink *sink = &d->decode.sinks[i];
+		const struct sink *sink = sink_of(d, i);
 		struct status_probe *p = &s->probes[i];
 
 		p->seen = stats[i].seen;
@@ -43,11 +60,15 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		p->filtered = load(&d->decode.counts[i].filtered);
 		p->lost = stats[i].lost + stats[i].rows_lost + load(&sink->lost) + skipped[i];
 		p->calls = stats[i].emitted;
+		p->summed = load(&d->decode.counts[i].summed);
+		update_kept(p, d, sink);
 		if (!((t->probes | ALWAYS) >> i & 1))
 			continue;
 		s->rows += p->rows;
 		s->bytes += p->bytes;
 		s->lost += p->lost;
+		s->dropped += p->dropped;
+		s->summed += p->summed;
 	}
 	s->lost += s->skipped; /* anybody's, so perhaps ours: never too few */
 }
@@ -111,7 +132,7 @@ void status_warn(struct status *s, const struct drain *d, const char *dir)
 	int failed_with = 0;
 
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		const struct sink *sink = &d->decode.sinks[i];
+		const struct sink *sink = sink_of(d, i);
 
 		failures += load(&sink->failures);
 		if (load(&sink->failures))
@@ -169,12 +190,12 @@ void status_line(struct status *s)
 
 	n = (size_t)snprintf(line, sizeof(line), "%02llu:%02llu:%02llu  %s rows  %s  %llu lost ",
 			     (unsigned long long)elapsed / 3600, (unsigned long long)elapsed / 60 % 60,
-			     (unsigned long long)elapsed % 60, human(rows, s->rows, ""),
+			     (unsigned long long)elapsed % 60, human(rows, s->rows + s->summed, ""),
 			     human(bytes, s->bytes, "B"), (unsigned long long)s->lost);
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		uint64_t delta = s->probes[i].rows - s->last_rows[i];
+		uint64_t rows_now = s->probes[i].rows + s->probes[i].summed, delta = rows_now - s->last_rows[i];
 
-		s->last_rows[i] = s->probes[i].rows;
+		s->last_rows[i] = rows_now;
 		if (dt > 0 && delta && probes[i]->flags & PROBE_OF_TARGET && n + 40 < sizeof(line))
 			n += (size_t)snprintf(line + n, sizeof(line) - n, " %s %s/s", probes[i]->name,
 					      human(rate, (uint64_t)((double)delta / dt), ""));
@@ -192,11 +213,17 @@ void status_put_summary(const struct status *s, uint32_t mask, const char *dir, 
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		const struct status_probe *p = &s->probes[i];
 
-		if ((mask | ALWAYS) >> i & 1 && (p->rows || p->lost))
+		if (p->summed)
+			fprintf(out, "  %-12s %10llu rows summed up in rollup.out, %llu lost\n", probes[i]->name,
+				(unsigned long long)p->summed, (unsigned long long)p->lost);
+		else if ((mask | ALWAYS) >> i & 1 && (p->rows || p->lost))
 			fprintf(out, "  %-12s %10llu rows %10s %8llu lost%s\n", probes[i]->name,
 				(unsigned long long)p->rows, human(bytes, p->bytes, "B"),
 				(unsigned long long)p->lost, p->late ? " (some rows late)" : "");
 	}
+	if (s->dropped)
+		fprintf(out, "  %llu rows of these were dropped by --keep; rollup.out has their sums\n",
+			(unsigned long long)s->dropped);
 	if (s->log_lost)
 		fprintf(out, "  workload.log lacks %llu bytes of the output\n", (unsigned long long)s->log_lost);
 }

@@ -25,11 +25,13 @@ struct status_probe {
 	uint64_t late;	   /* rows behind a later one */
 	uint64_t unmatched; /* seen, but neither written, lost nor in flight */
 	uint64_t filtered;
+	uint64_t dropped, dropped_bytes; /* of the rows and bytes, by --keep */
+	uint64_t summed;		 /* never written as rows: --rollup-only */
 };
 
 struct status {
 	struct status_probe probes[DLT_PROBES];
-	uint64_t rows, bytes, lost;
+	uint64_t rows, bytes, lost, dropped, summed;
 	uint64_t log_lost; /* bytes of the workload's output */
 	uint64_t skipped; /* runs of the dispatcher, for calls of whomever: some may have been ours */
 	/* what has been said already */

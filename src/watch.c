@@ -18,6 +18,8 @@
 #include "space.h"
 #include "util.h"
 
+#define MANIFEST_EVERY_NS (60 * NSEC_PER_SEC)
+
 /* --- space ----------------------------------------------------------------------------------------- */
 
 void watch_space(struct session *s)
@@ -144,6 +146,16 @@ static int on_phase(void *ctx, int fd, uint32_t events)
 
 /* --- events ---------------------------------------------------------------------------------------- */
 
+/* A trace of days lists what it has, and has dropped, also when it never comes to its end. */
+static void tell_segments(struct session *s)
+{
+	if (!s->split)
+		return;
+	keeper_say(&s->keeper, s->dir.path);
+	if (clock_now_ns(CLOCK_MONOTONIC) - s->manifest_ns >= MANIFEST_EVERY_NS)
+		session_write_manifest(s, false);
+}
+
 static int on_tick(void *ctx, int fd, uint32_t events)
 {
 	struct session *s = ctx;
@@ -163,6 +175,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 		status_warn(&s->status, &s->drain, s->dir.path);
 		status_line(&s->status);
 		escape_say(&s->drain.decode.escape, s->cfg);
+		tell_segments(s);
 	}
 	status_log(&s->status, s->workload.relay.log, s->dir.path);
 	advance(s);

@@ -201,6 +201,8 @@ static void bad_values_are_named(void **state)
 		{ "--collectors", "cpu,", "no such collector: ''" },
 		{ "--collectors", "cpu,none", "no such collector: 'none'" },
 		{ "--collectors", "cp", "no such collector: 'cp'" },
+		{ "--compress", "lz4", "not one of gzip, zstd" },
+		{ "--compress", "none", "not one of gzip, zstd" },
 		{ "--delay", "1.5s", "not a time" },
 		{ "--disk", "no_such_disk", "no such disk" },
 		{ "--disk", "..", "no such disk" },
@@ -213,6 +215,8 @@ static void bad_values_are_named(void **state)
 		{ "--interval", "0", "whole seconds" },
 		{ "--interval", "1500ms", "whole seconds" },
 		{ "--interval", "x", "not a time" },
+		{ "--keep", "1048575", "less than 1M" },
+		{ "--keep", "1h", "not a size" },
 		{ "--linger", "", "empty" },
 		{ "--min-free", "2 G", "not a size" },
 		{ "--output", "", "empty" },
@@ -226,6 +230,11 @@ static void bad_values_are_named(void **state)
 		{ "--pid", "99999999999999999999", "not a process ID" },
 		{ "--pid", "2147483647", "2147483647: No such process" },
 		{ "--probes", "open,nope", "no such probe: 'nope'" },
+		{ "--rotate", "0", "not a size (64M, 1G) nor a time" },
+		{ "--rotate", "0s", "less than a second" },
+		{ "--rotate", "3x", "not a size (64M, 1G) nor a time" },
+		{ "--rotate", "63K", "less than 64K" },
+		{ "--rotate", "64", "not a size (64M, 1G) nor a time" },
 		{ "--user", "no such user", "no such user" },
 		{ "--workload", "", "empty" },
 	};
@@ -238,6 +247,39 @@ static void bad_values_are_named(void **state)
 			 bad[i].value);
 		assert_memory_equal(said, start, strlen(start));
 	}
+}
+
+static void what_is_stored_how_goes_together(void **state)
+{
+	refuse(ARGS("--all", "--rollup-only", "--compress", "gzip"), "--rollup-only writes no rows");
+	refuse(ARGS("--all", "--rollup-only", "--rotate", "1h"), "--rollup-only writes no rows");
+	refuse(ARGS("--all", "--rollup-only", "--keep", "1G"), "--rollup-only writes no rows");
+	refuse(ARGS("--all", "--keep", "1M", "--rotate", "2M"), "--keep is less than --rotate");
+	accept(ARGS("--all", "--keep", "1M", "--rotate", "1M"));
+	accept(ARGS("--all", "--rollup-only"));
+	assert_true(cfg.rollup_only);
+	assert_int_equal(cfg.rotate_bytes, 0);
+}
+
+static void segments_have_a_size_where_they_are_needed(void **state)
+{
+	accept(ARGS("--all"));
+	assert_int_equal(cfg.rotate_bytes + cfg.rotate_ns + cfg.keep_bytes + cfg.pack, 0);
+	accept(ARGS("--all", "--compress", "gzip"));
+	assert_int_equal(cfg.pack, PACK_GZIP);
+	assert_int_equal(cfg.rotate_bytes, CONFIG_ROTATE_BYTES);
+	accept(ARGS("--all", "--compress", "gzip", "--rotate", "10m"));
+	assert_int_equal(cfg.rotate_bytes, 0);
+	assert_int_equal(cfg.rotate_ns, 600 * NSEC_PER_SEC);
+	accept(ARGS("--all", "--rotate", "10m", "--rotate", "1G"));
+	assert_int_equal(cfg.rotate_bytes, 1 << 30);
+	assert_int_equal(cfg.rotate_ns, 600 * NSEC_PER_SEC);
+	accept(ARGS("--all", "--keep", "100G"));
+	assert_int_equal(cfg.rotate_bytes, CONFIG_ROTATE_BYTES);
+	accept(ARGS("--all", "--keep", "16M"));
+	assert_int_equal(cfg.rotate_bytes, 1 << 20);
+	accept(ARGS("--all", "--keep", "1M"));
+	assert_int_equal(cfg.rotate_bytes, 64 << 10);
 }
 
 static void misspelt_options_are_named(void **state)
@@ -411,6 +453,8 @@ int main(void)
 		cmocka_unit_test(what_needs_a_workload_says_so),
 		cmocka_unit_test(bad_values_are_named),
 		cmocka_unit_test(misspelt_options_are_named),
+		cmocka_unit_test(segments_have_a_size_where_they_are_needed),
+		cmocka_unit_test(what_is_stored_how_goes_together),
 		cmocka_unit_test(lists_have_an_end),
 		cmocka_unit_test(thread_is_no_process),
 		cmocka_unit_test(disk_may_be_given_by_its_device),

@@ -414,7 +414,7 @@ static void endless_talk_before_the_header_is_bounded(void **state)
 static void unknown_name_starts_nothing(void **state)
 {
 	static const char *const bad[] = { "tpu", "cpu,tpu", "", "cpu,", ",", "cp", "cpux", "CPU" };
-	struct collectors cs;
+	struct collectors cs = { 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		assert_int_equal(collectors_start(&cs, bad[i], NSEC_PER_SEC, dirfd_), -EINVAL);
@@ -440,7 +440,7 @@ static void table_has_names_for_help_and_docs(void **state)
 
 static void missing_tool_is_one_line_and_no_file(void **state)
 {
-	struct collectors cs;
+	struct collectors cs = { 0 };
 	char log[1024];
 
 	setenv("PATH", folder, 1);
@@ -464,7 +464,7 @@ static void tool_that_may_not_be_run_says_why(void **state)
 {
 	autofree char *file = util_fmt("%s/bin/iostat", folder);
 	autofree char *bin = util_fmt("%s/bin", folder);
-	struct collectors cs;
+	struct collectors cs = { 0 };
 	char log[1024];
 
 	fake_tool("iostat", "");
@@ -479,7 +479,7 @@ static void tool_that_may_not_be_run_says_why(void **state)
 static void existing_file_is_not_overwritten(void **state)
 {
 	autoclose int fd = openat(dirfd_, "disk.out", O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-	struct collectors cs;
+	struct collectors cs = { 0 };
 
 	fake_tool("mpstat", "exec sleep 1000");
 	fake_tool("iostat", "exec sleep 1000");
@@ -491,7 +491,7 @@ static void existing_file_is_not_overwritten(void **state)
 static void real_sysstat_gives_rows_and_averages(void **state)
 {
 	autofree char *cpu = NULL, *disk = NULL;
-	struct collectors cs;
+	struct collectors cs = { 0 };
 
 	if (system("{ command -v mpstat && command -v iostat; } >/dev/null") != 0) {
 		print_message("skipped: sysstat (mpstat, iostat) is not installed\n");
@@ -524,7 +524,7 @@ static void stand_in_nvidia_smi_fills_both_gpu_files(void **state)
 {
 	autofree char *stubs = realpath("tests/stubs", NULL);
 	autofree char *env = util_fmt("%s:%s", stubs, first_path), *gpu = NULL, *dev = NULL;
-	struct collectors cs;
+	struct collectors cs = { 0 };
 
 	assert_non_null(stubs); /* run from the repository's root */
 	setenv("PATH", env, 1);
@@ -548,7 +548,7 @@ static void stand_in_nvidia_smi_fills_both_gpu_files(void **state)
 static void tool_gets_a_clean_slate(void **state)
 {
 	autofree char *text = NULL;
-	struct collectors cs;
+	struct collectors cs = { 0 };
 	struct pollfd p = { .events = POLLIN };
 	sigset_t usr1, saved;
 
@@ -589,7 +589,7 @@ static void tool_gets_a_clean_slate(void **state)
 static void dead_tool_is_restarted_once(void **state)
 {
 	autofree char *text = NULL;
-	struct collectors cs;
+	struct collectors cs = { 0 };
 	struct loop loop;
 
 	fake_tool("mpstat", "printf '03:04:44 CPU %%usr %%idle\\n03:04:45 all 0.50 99.50\\n"
@@ -619,7 +619,7 @@ static void dead_tool_is_restarted_once(void **state)
 static void hung_tool_is_killed_at_the_deadline(void **state)
 {
 	autofree char *text = NULL;
-	struct collectors cs;
+	struct collectors cs = { 0 };
 
 	fake_waiting_mpstat("trap '' INT TERM; exec", "");
 	assert_int_equal(collectors_start(&cs, "cpu", NSEC_PER_SEC, dirfd_), 0);
@@ -633,7 +633,7 @@ static void hung_tool_is_killed_at_the_deadline(void **state)
 
 static void wrapper_script_ends_with_the_tool_in_it(void **state)
 {
-	struct collectors cs;
+	struct collectors cs = { 0 };
 	struct pollfd end = { .events = 0 };
 
 	fake_waiting_mpstat("", "echo not reached");
@@ -649,7 +649,7 @@ static void wrapper_script_ends_with_the_tool_in_it(void **state)
 
 static void reading_ends_though_somebody_keeps_the_pipe(void **state)
 {
-	struct collectors cs;
+	struct collectors cs = { 0 };
 	int kept;
 
 	fake_waiting_mpstat("exec", "");
@@ -672,7 +672,7 @@ static void tool_does_not_outlive_a_killed_tracer(void **state)
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 	tracer = fork();
 	if (tracer == 0) {
-		struct collectors cs;
+		struct collectors cs = { 0 };
 
 		if (collectors_start(&cs, "cpu", NSEC_PER_SEC, dirfd_) == 0)
 			util_write_all(fds[1], &cs.c[0].pid, sizeof(pid));

@@ -93,9 +93,29 @@ static void sizes(void **state)
 	reject(config_parse_size, bad, ARRAY_SIZE(bad));
 }
 
+static void rotation_is_by_size_or_by_time(void **state)
+{
+	static const char *const bad[] = { "", "0", "100", "3x", "64MB", "10 m", "m", "1.5G", "-1M", "1M1h" };
+	uint64_t bytes = 7, ns = 8;
+
+	assert_int_equal(config_parse_rotate("64M", &bytes, &ns), 0);
+	assert_int_equal(bytes, 64 << 20);
+	assert_int_equal(ns, 8);
+	assert_int_equal(config_parse_rotate("10m", &bytes, &ns), 0);
+	assert_int_equal(ns, 600 * NSEC_PER_SEC);
+	assert_int_equal(config_parse_rotate("1h30m", &bytes, &ns), 0);
+	assert_int_equal(ns, 5400 * NSEC_PER_SEC);
+	assert_int_equal(bytes, 64 << 20);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(config_parse_rotate(bad[i], &bytes, &ns), -EINVAL);
+	assert_int_equal(bytes, 64 << 20);
+	assert_int_equal(ns, 5400 * NSEC_PER_SEC);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rotation_is_by_size_or_by_time),
 		cmocka_unit_test(times),
 		cmocka_unit_test(sizes),
 	};

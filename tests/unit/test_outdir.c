@@ -229,7 +229,10 @@ static void refuses_what_is_no_empty_folder(void **state)
 static void replaces_a_trace_by_force_alone(void **state)
 {
 	static const char *const ours[] = { "bio.out", "pids.out", "cpu.out", "workload.log",
-					    "marks.out", "manifest.json" };
+					    "marks.out", "rollup.out", "vfs_rw.000001.out",
+					    "vfs_rw.out.zst", "cpu.000012.out.gz",
+					    "bio.000002.out.zst.tmp", "open.out.new", "manifest.json" };
+	static const char *const others[] = { "notes.out", "notes.000001.out", "vfs_rw.out.bz2" };
 	char path[64];
 
 	assert_int_equal(make("t", false), 0);
@@ -237,7 +240,10 @@ static void replaces_a_trace_by_force_alone(void **state)
 		snprintf(path, sizeof(path), "t/%s", ours[i]);
 		put(path, MANIFEST);
 	}
-	put("t/notes.out", "");
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		snprintf(path, sizeof(path), "t/%s", others[i]);
+		put(path, "");
+	}
 	assert_int_equal(make("t", false), -EEXIST);
 	assert_true(exists("t/bio.out"));
 	assert_int_equal(make("t", true), 0);
@@ -245,7 +251,10 @@ static void replaces_a_trace_by_force_alone(void **state)
 		snprintf(path, sizeof(path), "t/%s", ours[i]);
 		assert_false(exists(path));
 	}
-	assert_true(exists("t/notes.out"));
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		snprintf(path, sizeof(path), "t/%s", others[i]);
+		assert_true(exists(path));
+	}
 }
 
 static void old_trace_stays_until_it_is_cleared(void **state)

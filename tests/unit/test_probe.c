@@ -19,6 +19,7 @@
 #include "dlt/mmap.h"
 #include "dlt/open.h"
 #include "dlt/pids.h"
+#include "dlt/rollup.h"
 #include "dlt/sync.h"
 #include "dlt/time_align.h"
 #include "dlt/vfs_rw.h"
@@ -54,6 +55,9 @@ static const struct {
 	[DLT_pids] = { "pids",
 		"TIMESTAMP TIME PID TID PPID COMM EVENT STATUS NSPID UID CGROUP RANK ARGS",
 		sizeof(struct dlt_pids), 0 },
+	[DLT_rollup] = { "rollup",
+		"TIMESTAMP TIME MINUTE PROBE PID COMM RW ROWS FAILED BYTES LAT_NS MAX_LAT_NS SEGMENT",
+		sizeof(struct dlt_rollup), 0 },
 	[DLT_sync] = { "sync", "TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET FD OFFSET LEN FID FILE",
 		sizeof(struct dlt_sync), OF_TARGET },
 	[DLT_time_align] = { "time_align", "TIMESTAMP TIME REALTIME_NS BOOTTIME_NS ERROR_NS EVENT",

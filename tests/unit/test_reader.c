@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "pack.h"
 #include "util.h"
 
 #define FILE_NAME "x.out"
@@ -31,20 +32,32 @@ static int make_dir(void **state)
 	return dirfd < 0 ? -1 : 0;
 }
 
+static int remove_one(void *ctx, const char *name)
+{
+	if (name[0] != '.')
+		unlinkat(dirfd, name, 0);
+	return 0;
+}
+
 static int remove_dir(void **state)
 {
 	reader_close(&r);
-	unlinkat(dirfd, FILE_NAME, 0);
+	segment_each_entry(dirfd, remove_one, NULL);
 	close(dirfd);
 	return rmdir(dir);
 }
 
-static void append(const char *text, size_t len)
+static void append_to(const char *file, const char *text, size_t len)
 {
-	autoclose int fd = openat(dirfd, FILE_NAME, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	autoclose int fd = openat(dirfd, file, O_WRONLY | O_CREAT | O_APPEND, 0600);
 
 	assert_true(fd >= 0);
 	assert_int_equal(util_write_all(fd, text, len), 0);
+}
+
+static void append(const char *text, size_t len)
+{
+	append_to(FILE_NAME, text, len);
 }
 
 static int open_text(const char *text)
@@ -222,6 +235,159 @@ static void goes_back_to_a_row(void **state)
 	assert_field("TIMESTAMP", "3");
 }
 
+/* --- segments ---------------------------------------------------------------------------------- */
+
+#define HEADER_OF(nr) "# dltraced x 1 segment=" #nr "\nTIMESTAMP\tA\tB\n"
+
+static void put(const char *file, const char *text)
+{
+	append_to(file, text, strlen(text));
+}
+
+/* FILE in place of FROM, packed. */
+static void pack(const char *from, const char *file, enum pack how)
+{
+	autoclose int in = openat(dirfd, from, O_RDONLY), out = openat(dirfd, file, O_WRONLY | O_CREAT, 0600);
+	struct packer p;
+	struct stat st;
+	uint64_t bytes;
+
+	assert_int_equal(packer_init(&p, how), 0);
+	assert_int_equal(fstat(in, &st), 0);
+	assert_int_equal(packer_file(&p, in, (uint64_t)st.st_size, out, false, NULL, &bytes), 0);
+	packer_free(&p);
+	assert_int_equal(unlinkat(dirfd, from, 0), 0);
+}
+
+/* The TIMESTAMPs of all rows that are left, as "1 2 3". */
+static void expect_times(const char *want)
+{
+	char got[256] = "";
+
+	while (reader_next(&r, &row) > 0)
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%.*s", got[0] ? " " : "",
+			 (int)row.f[1].len, row.f[1].p);
+	assert_string_equal(got, want);
+}
+
+static void segments_are_one_file(void **state)
+{
+	put("x.000001.out", HEADER_OF(1) "1\ta\tb\n2\ta\tb\n");
+	put("x.000002.out", HEADER_OF(2) "3\ta\tb\n");
+	put("x.out", HEADER_OF(3) "4\ta\tb\n");
+	put("x.000003.out", HEADER_OF(3) "not ours: split off after x.out was opened\n");
+	put("xy.000001.out", HEADER_OF(1) "5\ta\tb\n");
+	pack("x.000001.out", "x.000001.out.gz", PACK_GZIP);
+	if (unpack_knows(PACK_ZSTD))
+		pack("x.000002.out", "x.000002.out.zst", PACK_ZSTD);
+	assert_int_equal(reader_open(&r, dirfd, "x.out"), 0);
+	expect_times("1 2 3 4");
+	assert_int_equal(r.rows, 4);
+	assert_int_equal(r.bad_rows + r.missing + r.gone + r.bad + r.damaged, 0);
+	assert_false(r.cut);
+}
+
+static void goes_back_into_other_segments(void **state)
+{
+	uint64_t at[4];
+
+	put("x.000001.out", HEADER_OF(1) "1\ta\tb\n2\ta\tb\n");
+	put("x.000002.out", HEADER_OF(2) "3\ta\tb\n");
+	put("x.out", HEADER_OF(3) "4\ta\tb\n");
+	pack("x.000001.out", "x.000001.out.gz", PACK_GZIP);
+	assert_int_equal(reader_open(&r, dirfd, "x.out"), 0);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(reader_next(&r, &row), 1);
+		at[i] = row.offset;
+	}
+	assert_int_equal(reader_next(&r, &row), 0);
+	/* packed meanwhile */
+	pack("x.000002.out", "x.000002.out.gz", PACK_GZIP);
+	for (int i = 3; i >= 0; i--) {
+		uint64_t time;
+
+		assert_int_equal(reader_seek(&r, at[i]), 0);
+		assert_int_equal(reader_next(&r, &row), 1);
+		assert_true(reader_u64(row.f[1], &time));
+		assert_int_equal(time, i + 1);
+		assert_int_equal(row.offset, at[i]);
+	}
+	expect_times("2 3 4");
+	assert_int_equal(reader_seek(&r, at[3] + 1000), -EINVAL);
+}
+
+static void what_was_dropped_is_not_missed_but_a_gap_is(void **state)
+{
+	put("x.000003.out", HEADER_OF(3) "3\ta\tb\n");
+	put("x.000006.out", HEADER_OF(6) "6\ta\tb\n");
+	put("x.out", HEADER_OF(7) "7\ta\tb\n");
+	assert_int_equal(reader_open(&r, dirfd, "x.out"), 0);
+	expect_times("3 6 7");
+	assert_int_equal(r.missing, 2);
+}
+
+static void dropped_before_its_turn_is_counted(void **state)
+{
+	put("x.000001.out", HEADER_OF(1) "1\ta\tb\n");
+	put("x.000002.out", HEADER_OF(2) "2\ta\tb\n");
+	put("x.out", HEADER_OF(3) "3\ta\tb\n");
+	assert_int_equal(reader_open(&r, dirfd, "x.out"), 0);
+	assert_int_equal(unlinkat(dirfd, "x.000002.out", 0), 0);
+	expect_times("1 3");
+	assert_int_equal(r.gone, 1);
+}
+
+/* A trace that was killed between the names of a segment, or has no growing file yet. */
+static void plain_and_packed_count_once(void **state)
+{
+	put("x.000001.out", HEADER_OF(1) "1\ta\tb\n");
+	pack("x.000001.out", "x.000001.out.gz", PACK_GZIP);
+	put("x.000001.out", HEADER_OF(1) "1\ta\tb\n");
+	put("x.000001.out.gz.tmp", "half of it");
+	put("x.out.new", "");
+	assert_int_equal(reader_open(&r, dirfd, "x.out"), 0);
+	expect_times("1");
+	reader_close(&r);
+	put("x.out", "");
+	assert_int_equal(reader_open(&r, dirfd, "x.out"), 0);
+	expect_times("1");
+	assert_int_equal(r.bad, 0);
+}
+
+static void the_last_one_may_be_packed(void **state)
+{
+	put("x.000001.out", HEADER_OF(1) "1\ta\tb\n");
+	put("x.out", HEADER_OF(2) "2\ta\tb\n");
+	pack("x.out", "x.out.gz", PACK_GZIP);
+	assert_int_equal(reader_open(&r, dirfd, "x.out"), 0);
+	expect_times("1 2");
+}
+
+static void segments_that_cannot_be_read_are_left_out(void **state)
+{
+	put("x.000001.out", "garbage\n");
+	put("x.000002.out", HEADER_OF(2) "2\ta\tb\n");
+	put("x.000003.out", "# dltraced x 1\nOTHER\tCOLUMNS\n3\ta\n");
+	put("x.000004.out.gz", "no gzip\n");
+	put("x.000005.out", HEADER_OF(5) "5\ta\tb\n6\ta");
+	put("x.out", HEADER_OF(6) "7\ta\tb\n");
+	assert_int_equal(reader_open(&r, dirfd, "x.out"), 0);
+	expect_times("2 5 7");
+	assert_int_equal(r.bad, 3);
+	assert_true(r.cut);
+}
+
+static void one_file_by_its_descriptor(void **state)
+{
+	put("x.000001.out", HEADER_OF(1) "1\ta\tb\n2\ta\tb\n");
+	pack("x.000001.out", "x.000001.out.gz", PACK_GZIP);
+	put("x.out", HEADER_OF(2) "3\ta\tb\n");
+	assert_int_equal(reader_open_fd(&r, openat(dirfd, "x.000001.out.gz", O_RDONLY), PACK_GZIP, 1 << 20), 0);
+	expect_times("1 2");
+}
+
+/* --- fields ------------------------------------------------------------------------------------ */
+
 static struct reader_field field(const char *s)
 {
 	return (struct reader_field){ s, strlen(s) };
@@ -283,6 +449,14 @@ int main(void)
 		in_dir(rows_across_the_buffers_end_are_whole),
 		in_dir(short_rows_are_counted_and_passed_over),
 		in_dir(what_is_no_trace_file_is_refused),
+		in_dir(dropped_before_its_turn_is_counted),
+		in_dir(goes_back_into_other_segments),
+		in_dir(one_file_by_its_descriptor),
+		in_dir(plain_and_packed_count_once),
+		in_dir(segments_are_one_file),
+		in_dir(segments_that_cannot_be_read_are_left_out),
+		in_dir(the_last_one_may_be_packed),
+		in_dir(what_was_dropped_is_not_missed_but_a_gap_is),
 		in_dir(zeroes_at_the_end_are_a_cut_row),
 	};
 

@@ -16,6 +16,7 @@
 #include "dlt/mmap.h"
 #include "dlt/open.h"
 #include "dlt/pids.h"
+#include "dlt/rollup.h"
 #include "dlt/sync.h"
 #include "dlt/time_align.h"
 #include "dlt/vfs_rw.h"
@@ -638,6 +639,26 @@ static void rows_of_vfs_rw(void **state)
 	expect_golden(DLT_vfs_rw);
 }
 
+/* --- rollup ----------------------------------------------------------------------------------- */
+
+static void rows_of_rollup(void **state)
+{
+	struct dlt_rollup *rec = rec_begin(DLT_rollup);
+
+	*rec = (struct dlt_rollup){
+		.hdr = rec->hdr, .minute = "2026-11-21T01:02:00Z", .file = "vfs_rw", .rw = "R", .pid = 4194304,
+		.rows = UINT64_MAX, .failed = 1, .bytes = 4096, .lat_ns = 3000, .max_lat_ns = 2000, .segment = 7,
+	};
+	rec_emit();
+	rec = rec_begin(DLT_rollup);
+	*rec = (struct dlt_rollup){
+		.hdr = rec->hdr, .minute = "2026-11-21T01:02:00Z", .file = "cpu", .pid = DLT_NONE, .segment = DLT_NONE,
+	};
+	memset(rec->hdr.comm, 0, sizeof(rec->hdr.comm));
+	rec_emit();
+	expect_golden(DLT_rollup);
+}
+
 /* --- workload --------------------------------------------------------------------------------- */
 
 static void rows_of_workload(void **state)
@@ -760,7 +781,8 @@ static void the_sample_trace_could_be_ours(void **state)
 		autofree char *text = NULL;
 		char header[4096];
 
-		if (i == DLT_workload || i == DLT_marks) /* it has neither --log nor a mark */
+		/* it has neither --log nor a mark, and all its rows */
+		if (i == DLT_workload || i == DLT_marks || i == DLT_rollup)
 			continue;
 		assert_int_equal(util_read_file(path, 1 << 20, &text, NULL), 0);
 		*record_put_header(header, probes[i]) = '\0';
@@ -780,6 +802,7 @@ int main(void)
 		WITH_DECODER(rows_of_mmap),
 		WITH_DECODER(rows_of_open),
 		WITH_DECODER(rows_of_pids),
+		WITH_DECODER(rows_of_rollup),
 		WITH_DECODER(rows_of_sync),
 		WITH_DECODER(rows_of_time_align),
 		WITH_DECODER(rows_of_vfs_rw),

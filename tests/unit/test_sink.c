@@ -12,6 +12,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -31,9 +32,16 @@ static int make_dir(void **state)
 	return dirfd < 0 ? -1 : 0;
 }
 
+static int remove_one(void *ctx, const char *name)
+{
+	if (name[0] != '.')
+		unlinkat(dirfd, name, 0);
+	return 0;
+}
+
 static int remove_dir(void **state)
 {
-	unlinkat(dirfd, NAME, 0);
+	segment_each_entry(dirfd, remove_one, NULL);
 	close(dirfd);
 	return rmdir(dir);
 }
@@ -303,7 +311,138 @@ static void survives_a_full_file_system(void **state)
 	assert_int_equal(umount2(dir, MNT_DETACH), 0);
 }
 
+/* --- segments ---------------------------------------------------------------------------------- */
+
+static struct sink_segment closed[8];
+static unsigned int n_closed;
+
+static void note_closed(void *ctx, const struct sink_segment *seg)
+{
+	assert_true(n_closed < ARRAY_SIZE(closed));
+	closed[n_closed++] = *seg;
+}
+
+static int make_split(void **state)
+{
+	n_closed = 0;
+	return make_dir(state);
+}
+
+static void expect_file(const char *name, const char *want)
+{
+	autofree char *path = util_fmt("%s/%s", dir, name), *got = NULL;
+
+	assert_int_equal(util_read_file(path, 1 << 20, &got, NULL), 0);
+	assert_string_equal(got, want);
+}
+
+static bool is_there(const char *name)
+{
+	return faccessat(dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static const struct sink_split by_size = { .bytes = 64, .closed = note_closed };
+static const struct sink_split by_time = { .closed = note_closed };
+
+static void open_split(struct sink *s, const struct sink_split *split)
+{
+	assert_int_equal(sink_open(s, dirfd, NAME), 0);
+	sink_split_by(s, split);
+	sink_header(s, "# dltraced x 1\n", 15);
+	sink_header(s, "T\tA\n", 4);
+}
+
+static void splits_at_the_size_with_the_header_in_each(void **state)
+{
+	struct sink s;
+
+	open_split(&s, &by_size);
+	row(&s, "1\tabcdefghijklmnop\n", 1);
+	assert_int_equal(n_closed, 0);
+	row(&s, "2\tabcdefghijklmnop\n", 2); /* 68 bytes with the header: at once, not at the next flush */
+	assert_int_equal(n_closed, 1);
+	row(&s, "3\ta\n", 3);
+	sink_end(&s);
+	sink_close(&s);
+	expect_file("x.000001.out", "# dltraced x 1 segment=1\nT\tA\n1\tabcdefghijklmnop\n2\tabcdefghijklmnop\n");
+	expect_file("x.out", "# dltraced x 1 segment=2\nT\tA\n3\ta\n");
+	assert_int_equal(n_closed, 2);
+	assert_int_equal(closed[0].nr, 1);
+	assert_int_equal(closed[0].rows, 2);
+	assert_int_equal(closed[0].first_ns, 1);
+	assert_int_equal(closed[0].last_ns, 2);
+	assert_int_equal(closed[1].nr, SEGMENT_LAST);
+	assert_int_equal(closed[1].rows, 1);
+	assert_int_equal(closed[1].first_ns, 3);
+	assert_int_equal(closed[0].bytes + closed[1].bytes, s.bytes);
+	assert_int_equal(s.rows, 3);
+	assert_int_equal(s.lost, 0);
+	assert_false(is_there("x.out.new"));
+}
+
+static void splits_when_told_but_not_without_rows(void **state)
+{
+	struct sink s;
+
+	open_split(&s, &by_time);
+	sink_split_now(&s);
+	assert_int_equal(n_closed, 0);
+	row(&s, "1\ta\n", 1);
+	sink_split_now(&s);
+	sink_split_now(&s);
+	assert_int_equal(n_closed, 1);
+	row(&s, "2\ta\n", 2);
+	sink_split_now(&s);
+	assert_int_equal(n_closed, 2);
+	expect_file("x.000002.out", "# dltraced x 1 segment=2\nT\tA\n2\ta\n");
+	sink_close(&s);
+	expect_file("x.out", "# dltraced x 1 segment=3\nT\tA\n");
+}
+
+/* Something else has the name: nothing is overwritten, and nothing lost. */
+static void goes_on_in_the_old_file_where_no_new_one_can_be_had(void **state)
+{
+	struct sink s;
+
+	assert_int_equal(symlinkat("elsewhere", dirfd, "x.000001.out"), 0);
+	open_split(&s, &by_time);
+	row(&s, "1\ta\n", 1);
+	sink_split_now(&s);
+	assert_int_equal(n_closed, 0);
+	assert_int_equal(s.failed_with, -EEXIST);
+	assert_int_equal(s.failures, 1);
+	assert_false(is_there("x.out.new"));
+	row(&s, "2\ta\n", 2);
+	assert_int_equal(unlinkat(dirfd, "x.000001.out", 0), 0);
+	sink_split_now(&s);
+	assert_int_equal(n_closed, 1);
+	assert_int_equal(s.lost, 0);
+	expect_file("x.000001.out", "# dltraced x 1 segment=1\nT\tA\n1\ta\n2\ta\n");
+	sink_close(&s);
+}
+
+static void rows_that_cannot_be_written_close_no_segment(void **state)
+{
+	struct sink s;
+
+	open_split(&s, &by_time);
+	assert_int_equal(sink_flush(&s), 0);
+	set_limit(60);
+	long_row(&s, 100, 'r');
+	sink_split_now(&s);
+	set_limit(RLIM_INFINITY);
+	assert_int_equal(n_closed, 0);
+	assert_int_equal(s.lost, 1);
+	row(&s, "2\ta\n", 2);
+	sink_end(&s);
+	sink_close(&s);
+	assert_int_equal(closed[0].rows, 1);
+	assert_int_equal(closed[0].first_ns, 2);
+	expect_content("# dltraced x 1 segment=1\nT\tA\n2\ta\n");
+}
+
 #define sink_test(f) cmocka_unit_test_setup_teardown(f, make_dir, remove_dir)
+#define split_test(f) cmocka_unit_test_setup_teardown(f, make_split, remove_dir)
 
 int main(void)
 {
@@ -317,6 +456,10 @@ int main(void)
 		sink_test(cuts_back_to_whole_rows_and_counts_the_rest),
 		sink_test(keeps_the_header_until_it_can_be_written),
 		sink_test(text_never_takes_the_room_of_a_row),
+		split_test(goes_on_in_the_old_file_where_no_new_one_can_be_had),
+		split_test(rows_that_cannot_be_written_close_no_segment),
+		split_test(splits_at_the_size_with_the_header_in_each),
+		split_test(splits_when_told_but_not_without_rows),
 		sink_test(survives_a_full_file_system),
 	};
 

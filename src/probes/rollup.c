@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* rollup.out: rows made by src/rollup.c; nothing in the kernel. */
+#include "dlt/rollup.h"
+
+#include "probe.h"
+#include "util.h"
+
+#define AT(member) offsetof(struct dlt_rollup, member)
+
+static const struct field fields[] = {
+	{ "TIMESTAMP", "CLOCK_MONOTONIC of the last row that was summed up, ns", FIELD_TS, AT(hdr.ts_ns) },
+	{ "TIME", "the same instant in UTC", FIELD_UTC, AT(hdr.ts_ns) },
+	{ "MINUTE", "when the minute began that the rows lie in, UTC", FIELD_STR, AT(minute),
+	  .arg = sizeof(((struct dlt_rollup *)0)->minute) },
+	{ "PROBE", "the file that the rows were of, or would have been", FIELD_STR, AT(file), .arg = DLT_COMM_LEN },
+	{ "PID", "process (tgid) of the rows; - where they are of none", FIELD_S64, AT(pid) },
+	{ "COMM", "name of one of its threads", FIELD_COMM, AT(hdr.comm) },
+	{ "RW", "of vfs_rw: RW; of bio: T", FIELD_STR, AT(rw), .arg = sizeof(((struct dlt_rollup *)0)->rw) },
+	{ "ROWS", "how many rows", FIELD_U64, AT(rows) },
+	{ "FAILED", "of those with an error as result", FIELD_U64, AT(failed) },
+	{ "BYTES", "sum of RETURNED (vfs_rw) or BYTES (bio) of those without", FIELD_U64, AT(bytes) },
+	{ "LAT_NS", "sum of LAT_NS, ns", FIELD_U64, AT(lat_ns) },
+	{ "MAX_LAT_NS", "the longest LAT_NS, ns", FIELD_U64, AT(max_lat_ns) },
+	{ "SEGMENT", "number of the segment that --keep dropped; - with --rollup-only", FIELD_S64, AT(segment) },
+};
+
+const struct probe rollup_probe = {
+	.name = "rollup",
+	.help = "what is kept of rows that are not: sums per minute, file and process (--keep, --rollup-only)",
+	.fields = fields,
+	.n_fields = ARRAY_SIZE(fields),
+	.rec_size = sizeof(struct dlt_rollup),
+};
