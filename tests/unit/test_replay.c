@@ -102,7 +102,7 @@ static void machine_make(unsigned int n_cpus, unsigned int n_rings, size_t ring_
 	m.tracer.calls = &m.no_call;
 	for (unsigned int i = 0; i < TRACER_MAPS; i++)
 		m.tracer.maps[i] = -1;
-	assert_int_equal(drain_open(&m.drain, &config, &m.tracer, mask, dir, NULL), 0);
+	assert_int_equal(drain_open(&m.drain, &config, &m.tracer, mask, dir, NULL, NULL), 0);
 	rings_free(&m.drain.rings); /* of no descriptors */
 	assert_int_equal(rings_init_memory(&m.drain.rings, rings, n_rings, n_cpus), 0);
 	clock_map_init(&m.drain.decode.clock, &start);
