@@ -399,6 +399,7 @@ void drain_stop(struct drain *d)
 		return; /* an eventfd of ours takes 2^64-2 of them */
 	pthread_join(d->thread, NULL);
 	d->running = false;
+	d->heartbeat_ns = 0; /* it has ended, not stalled, however long the end takes */
 }
 
 void drain_free(struct drain *d)
