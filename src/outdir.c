@@ -32,7 +32,7 @@ static const char *const rank_variables[] = { "RANK", "SLURM_PROCID", "OMPI_COMM
  * it is there, --force works again after a crash.
  */
 static const char *const other_files[] = {
-	"dltraced.log", "manifest.json.tmp", "marks.out", OUTDIR_LOG,
+	"dltraced.log", "manifest.json.tmp", OUTDIR_LOG,
 	OUTDIR_LOG_NEW, "workload.out", "manifest.json",
 };
 

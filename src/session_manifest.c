@@ -75,7 +75,7 @@ static bool has_file(const struct session *s, unsigned int i)
 		return !s->cfg->rollup_only;
 	if (i == DLT_rollup)
 		return s->cfg->rollup_only || s->cfg->keep_bytes;
-	return s->cfg->probes >> i & 1 || i == DLT_pids || (i == DLT_workload && s->workload_log_fd >= 0);
+	return s->cfg->probes >> i & 1 || i == DLT_pids || i == DLT_marks || (i == DLT_workload && s->workload_log_fd >= 0);
 }
 
 int session_write_manifest(struct session *s, bool complete)
