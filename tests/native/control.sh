@@ -26,12 +26,12 @@ equal "name" "$(field name)" t
 pid=$(field pid)
 "$DLT" status | grep -q "^t  *$pid tracing .* $t\$" || fail "not in the table: $("$DLT" status)"
 
-"$DLT" mark -t t "epoch 2	begins" 2>err || fail "mark: $(cat err)"
+"$DLT" mark -t "$t" "epoch 2	begins" 2>err || fail "mark: $(cat err)"
 "$DLT" mark -t "$pid" "$(printf '\033[2J\377')" 2>err || fail "mark: $(cat err)"
-"$DLT" mark -t t "" 2>err && fail "an empty mark was taken"
-"$DLT" mark -t t "$(head -c 4097 /dev/zero | tr '\0' x)" 2>err && fail "a mark of 4097 bytes was taken"
+"$DLT" mark -t "$t" "" 2>err && fail "an empty mark was taken"
+"$DLT" mark -t "$t" "$(head -c 4097 /dev/zero | tr '\0' x)" 2>err && fail "a mark of 4097 bytes was taken"
 long=$(head -c 4096 /dev/zero | tr '\0' x)
-"$DLT" mark -t t "$long" 2>err || fail "a mark of 4096 bytes: $(cat err)"
+"$DLT" mark -t "$t" "$long" 2>err || fail "a mark of 4096 bytes: $(cat err)"
 
 # Whoever connects and says nothing, too much or nonsense does not keep it from its work.
 python3 - "/run/dltraced/$pid.sock" <<'END' || fail "the socket"
@@ -65,9 +65,9 @@ col marks TEXT >marks
 printf '%s\n' 'by\040the\040job' 'epoch\0402\011begins' '\033[2J\377' "$long" | diff - marks ||
 	fail "marks.out: $(cat "$t/marks.out")"
 [ ! -e went-on ] || fail "the workload did not wait"
-"$DLT" stop t 2>err && fail "stopped twice"
+"$DLT" stop "$t" 2>err && fail "stopped twice"
 grep -q "has ended already" err || fail "said: $(cat err)"
-"$DLT" mark -t t late 2>err && fail "marked after its end"
+"$DLT" mark -t "$t" late 2>err && fail "marked after its end"
 echo >&9
 join
 equal "status" $rc 3
@@ -108,7 +108,7 @@ printf '\n\n' >&9
 # Before it begins, too: nothing was traced then, and the workload has gone on.
 spawn --delay 1h -- sh -c 'read -r _ <gate; exit 5'
 await is delay
-"$DLT" stop t 2>err || fail "stop under --delay: $(cat err)"
+"$DLT" stop "$t" 2>err || fail "stop under --delay: $(cat err)"
 echo >&9
 join
 equal "status" $rc 5
