@@ -96,7 +96,7 @@ TRACERS = [
            "the same with the file's name", part=4, only=("reads", "reads, 2 threads"),
            files=("out", "log")),
     Tracer("bpftrace, big buffers", bpftrace(lambda: ["bpftrace"]), "bpftrace", BIG, part=4,
-           only=("reads", *STALLS), env=lambda run: BIG_ENV, files=("out", "log")),
+           needs="bpftrace", only=("reads", *STALLS), env=lambda run: BIG_ENV, files=("out", "log")),
     Tracer("bpftrace newest", bpftrace(newest), "bpftrace", "the newest of Debian, default buffers",
            part=2, only=COMMON + STALLS, files=("out", "log"),
            needs=NEWEST or "/the newest bpftrace"),
