@@ -70,6 +70,10 @@ void watch_stop(struct session *s, const char *why);
 /* Set the timer of the next phase; 0 ns: none. */
 int watch_arm(struct session *s, uint64_t ns);
 
+/* Load what is to be traced; with --force the old trace goes then. 0 or an exit status. */
+int session_load(struct session *s);
+/* Tracing has failed before the workload runs: only with --best-effort will it. 0 or an exit status. */
+int session_go_untraced(struct session *s);
 /* Hooks on, targets in, clock of --duration on. 0, or -errno and s->why_not. */
 int session_begin_tracing(struct session *s);
 /*

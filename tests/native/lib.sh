@@ -34,6 +34,7 @@ trace() {
 # are as a terminal has them (sh would have INT and QUIT ignored).
 spawn() {
 	rm -rf "$t"
+	: >err # what is awaited there is not of the trace before
 	env --default-signal=INT,QUIT "$DLT" start -q --collectors none --probes -bio --min-free 0 \
 		${DLT_BACKEND:+--backend "$DLT_BACKEND"} -o "$t" "$@" 2>err 9>&- &
 	dlt=$!
