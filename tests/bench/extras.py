@@ -13,7 +13,8 @@ import workloads
 HOOKS = os.path.realpath(os.path.join(tracers.BUILD, "bench/hooks"))
 SAMPLE = 32 << 20
 PACKERS = {"gzip": ["gzip", "-6"], "zstd -3": ["zstd", "-3"], "zstd -19": ["zstd", "-19"]}
-BYSTANDERS = {"others": 2000000, "reads": 1000000}  # pattern of load.c: times
+BYSTANDERS = {"others": 500000, "reads": 250000}  # pattern of load.c: times
+TURNS = 4  # a round
 
 
 # --- bystanders: processes that are not traced, while something is attached ---------------------
@@ -52,7 +53,7 @@ def dltraced(bench):
 
 
 def bystanders(bench, nr):
-    for name, standing in (("none", nothing), ("empty hooks", hooks), ("dltraced", dltraced)):
+    for name, standing in (("none", nothing), ("empty hooks", hooks), ("dltraced", dltraced)) * TURNS:
         with standing(bench):
             for pattern, times in BYSTANDERS.items():
                 result = os.path.join(bench.folder, "result")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Medians over the rounds of what bench.py measured."""
-from statistics import mean, median
+from statistics import median
+
+YARDSTICK_NS = 20  # less than two empty hooks add anywhere
 
 
 class Figures:
@@ -61,16 +63,14 @@ class Figures:
         """Calls that are neither a row nor said to be lost; negative where more is said to be lost."""
         return sum(r["calls"] - r["rows"] - r["lost"] for r in self.of(workload, tracer))
 
+    def bystander_ns(self, pattern, attached):
+        """A call of a process that is not traced. The least of all turns: what else runs only adds, and
+        more than there is to be told apart here."""
+        return min((b["cpu_ns"] for b in self.results.get("bystanders", [])
+                    if b["pattern"] == pattern and b["attached"] == attached), default=None)
+
     def bystander(self, pattern):
-        """What dltraced adds to a call of a process that it does not trace, by what two empty hooks add:
-        a ratio a round."""
-        by = {}
-        for b in self.results.get("bystanders", []):
-            if b["pattern"] == pattern:
-                by.setdefault(b["round"], {}).setdefault(b["attached"], []).append(b["cpu_ns"])
-        ratios = []
-        for r in by.values():
-            none, empty, ours = (mean(r[k]) for k in ("none", "empty hooks", "dltraced"))
-            if empty > none:
-                ratios.append((ours - none) / (empty - none))
-        return ratios
+        """What dltraced adds to it, by what two empty hooks add; None where these cannot be told from
+        nothing."""
+        none, empty, ours = (self.bystander_ns(pattern, k) for k in ("none", "empty hooks", "dltraced"))
+        return (ours - none) / (empty - none) if none and empty - none > YARDSTICK_NS else None

@@ -67,9 +67,8 @@ def accounts(f, w, t):
 def empty_hooks(f):
     """What two empty BPF programs at begin and end of every call add to a read: nothing that is hooked
     there costs less."""
-    none, empty = ([b["cpu_ns"] for b in f.results["bystanders"]
-                    if b["pattern"] == "reads" and b["attached"] == name] for name in ("none", "empty hooks"))
-    return mid(empty) - mid(none) if none and empty else None
+    none, empty = (f.bystander_ns("reads", name) for name in ("none", "empty hooks"))
+    return empty - none if none else None
 
 
 def floor_row(f):
@@ -105,12 +104,8 @@ def rate(f, w, t):
 
 def bystander_rows(f):
     for pattern, what in (("others", "getppid, which no probe traces"), ("reads", "pread64, which one traces")):
-        by = {b["attached"]: [] for b in f.results["bystanders"]}
-        for b in f.results["bystanders"]:
-            if b["pattern"] == pattern:
-                by[b["attached"]].append(b["cpu_ns"])
-        none = mid(by["none"])
-        yield [what, number(none), *(number(mid(by[k]) - none) for k in ("empty hooks", "dltraced"))]
+        none, empty, ours = (f.bystander_ns(pattern, k) for k in ("none", "empty hooks", "dltraced"))
+        yield [what, number(none), number(empty - none), number(ours - none)]
 
 
 def start_rows(f):
@@ -142,7 +137,7 @@ def page(f):
     lines += ["### From start to main(), and memory", ""]
     lines += table(["tracer", "start, s", "resident beside BPF rings, MB, after the reads"], start_rows(f))
     if results["bystanders"]:
-        lines += ["### Bystanders: a call of a process that is not traced, CPU ns", ""]
+        lines += ["### Bystanders: a call of a process that is not traced, CPU ns, the least of all turns", ""]
         lines += table(["call", "nothing attached", "added by two empty hooks", "added by dltraced"],
                        bystander_rows(f))
     lines += ["### Bytes per row of vfs_rw.out", ""]
