@@ -84,7 +84,8 @@ at_least sys_exit "others" "$exit"
 kill $stats
 python3 -B "$here/checks/programs.py" "$t" "$dlt" >programs || fail "programs"
 
-# The drain's thread: what it does from one wait to the next.
+# The drain's thread: what it does from one wait to the next, but for writes, and for its timer, which it
+# sets when there is something again and when there has been nothing for a second.
 drain=$(find "/proc/$dlt/task" -mindepth 1 -maxdepth 1 ! -name "$dlt" -printf '%f\n')
 equal "threads beside the main one" "$(echo "$drain" | wc -l)" 1
 strace -o trace -p "$drain" 2>attached &
@@ -98,7 +99,7 @@ kill $strace
 wait $strace
 put wakeup.syscalls "$(awk '/^epoll_wait/ { if (events > 0 && n / events > most) most = n / events
 		n = 0; events = $NF; next }
-	!/^(pwrite64|fallocate)/ { n++ } END { print most + 0 }' trace)"
+	!/^(pwrite64|fallocate|timerfd_settime)/ { n++ } END { print most + 0 }' trace)"
 echo >&9
 join
 equal "status" "$rc" 0
