@@ -8,7 +8,8 @@
 . "${0%/*}/lib.sh"
 need python3
 
-reads=4000
+reads=${VM:+2000}
+reads=${reads:-4000}
 
 # exact: the tally's rows, neither more nor fewer.
 exact() {
