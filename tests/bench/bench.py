@@ -162,6 +162,7 @@ def main():
     p.add_argument("-p", "--page")
     p.add_argument("-s", "--show")
     args = p.parse_args()
+    args.output = os.path.abspath(args.output)  # the workloads run in a folder of their own
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # so that what was made goes away
     if args.show:
         with open(args.show) as f:
