@@ -13,7 +13,6 @@
 #include "config.h"
 #include "env.h"
 #include "log.h"
-#include "probe.h"
 #include "report.h"
 #include "session_state.h"
 #include "util.h"
