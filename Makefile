@@ -4,7 +4,8 @@
 #   make check    all tests                 make unit     unit tests only (no root needed)
 #   make check-vm the tests for other kernels, in QEMU
 #   make bench    what tracing costs, beside other tracers (20 min; ROUNDS=1: 5 min)
-#   make DEBUG=1  ASan and UBSan            make install  PREFIX=/usr/local
+#   make DEBUG=1  ASan and UBSan            make install  PREFIX, DESTDIR, see below; make uninstall
+#   make deb      Debian packages, in build/deb       make check-package   they work in a clean root
 #
 # Knobs: CC, CLANG, BPFTOOL, VMLINUX_BTF (whose BTF vmlinux.h is made from), LIBBPF_STATIC=1, V=1,
 # ZSTD=0 (build without libzstd; by default with it where it is installed).
@@ -57,9 +58,10 @@ BENCH     := $(addprefix $(B)/bench/,load hooks shim.so)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all workloads unit unit-asan native check check-vm bench demo deps install clean
+.PHONY: all workloads unit unit-asan native check check-vm check-package bench demo deps install \
+	uninstall deb rpm clean
 
-all: $(B)/dltraced
+all: $(B)/dltraced $(B)/dltraced-traces.5
 
 # --- the program ---------------------------------------------------------------------------------
 $(B)/dltraced: $(OBJ)
@@ -180,9 +182,59 @@ deps:
 	$(Q)scripts/install-deps
 
 # --- install -------------------------------------------------------------------------------------
+# Each of these can be set; DESTDIR goes in front. The daemon reads $(sysconfdir) from /etc only.
+bindir        ?= $(PREFIX)/bin
+mandir        ?= $(PREFIX)/share/man
+docdir        ?= $(PREFIX)/share/doc/dltraced
+datadir       ?= $(PREFIX)/share/dltraced
+completionsdir ?= $(PREFIX)/share/bash-completion/completions
+sysconfdir    ?= /etc
+unitdir       ?= $(PREFIX)/lib/systemd/system
+sysusersdir   ?= $(PREFIX)/lib/sysusers.d
+tmpfilesdir   ?= $(PREFIX)/lib/tmpfiles.d
+
+# Columns of a trace, out of the program's own tables.
+$(B)/dltraced-traces.5: docs/dltraced-traces.5.in scripts/man-columns $(B)/dltraced
+	$(call say,MAN,$@)
+	$(Q)scripts/man-columns $(B)/dltraced $< >$@
+
+# MODE:FILE:FOLDER or, with a new name, MODE:FILE:FOLDER:NAME. No blanks in FILE.
+INSTALL_LIST = \
+	755:$(B)/dltraced:$(bindir) \
+	644:$(B)/dltraced-traces.5:$(mandir)/man5 \
+	$(patsubst %,644:%:$(mandir)/man5,$(sort $(wildcard docs/*.5))) \
+	$(patsubst %,644:%:$(mandir)/man8,$(sort $(wildcard docs/*.8))) \
+	644:scripts/dltraced.bash-completion:$(completionsdir):dltraced \
+	$(patsubst %,755:%:$(datadir)/slurm,$(sort $(wildcard scripts/slurm/*.sh))) \
+	$(patsubst %,755:%:$(datadir)/recipes,$(sort $(wildcard scripts/recipes/*))) \
+	$(patsubst %,644:%:$(unitdir),$(sort $(wildcard scripts/*.service scripts/*.socket))) \
+	$(patsubst %,644:%:$(sysusersdir):dltraced.conf,$(wildcard scripts/dltraced.sysusers)) \
+	$(patsubst %,644:%:$(tmpfilesdir):dltraced.conf,$(wildcard scripts/dltraced.tmpfiles)) \
+	$(patsubst %,644:%:$(docdir),README.md LICENSE docs/traces.md $(wildcard docs/cluster.md)) \
+	$(patsubst %,644:%:$(docdir)/examples,$(sort $(wildcard scripts/examples/*)))
+
+# What has $(CONFIG) as its target belongs to the administrator: never replaced, removed only as it was.
+CONFIG_FILE = $(wildcard scripts/dltraced.conf)
+CONFIG = $(sysconfdir)/dltraced/dltraced.conf
+
+for_each = printf '%s\n' $(foreach f,$(INSTALL_LIST),'$(f)') | while IFS=: read -r mode file dir name; do \
+	to="$(DESTDIR)$$dir/$${name:-$${file\#\#*/}}";
+
+# A unit names the program by its path: that is where it is now.
 install: all
-	install -D -m 0755 $(B)/dltraced $(DESTDIR)$(PREFIX)/bin/dltraced
-	install -D -m 0644 docs/dltraced.8 $(DESTDIR)$(PREFIX)/share/man/man8/dltraced.8
+	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
+	$(Q)$(for_each) install -D -m "$$mode" "$$file" "$$to" || exit; \
+		case $$file in *.service) sed -i 's,/usr/bin/dltraced,$(bindir)/dltraced,g' "$$to" || exit ;; esac; done
+	$(Q)[ -z "$(CONFIG_FILE)" ] || [ -e "$(DESTDIR)$(CONFIG)" ] || \
+		install -D -m 644 $(CONFIG_FILE) "$(DESTDIR)$(CONFIG)"
+
+uninstall:
+	$(call say,REMOVE,$(DESTDIR)$(PREFIX))
+	$(Q)$(for_each) rm -f "$$to"; done
+	$(Q)[ -z "$(CONFIG_FILE)" ] || ! cmp -s $(CONFIG_FILE) "$(DESTDIR)$(CONFIG)" || rm -f "$(DESTDIR)$(CONFIG)"
+	$(Q)for d in "$(docdir)/examples" "$(docdir)" "$(datadir)/slurm" "$(datadir)/recipes" "$(datadir)" \
+		"$(sysconfdir)/dltraced/conf.d" "$(sysconfdir)/dltraced"; do \
+		[ ! -d "$(DESTDIR)$$d" ] || rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$d"; done
 
 clean:
 	rm -rf build
