@@ -24,52 +24,153 @@ bool control_folder(uid_t uid, char *buf, size_t size)
 
 /* --- one client ------------------------------------------------------------------------------------ */
 
-static void client_end(struct control *c, int *client)
+static void client_end(struct control *c, struct control_client *client)
 {
-	loop_del(c->loop, *client);
-	util_close(client);
+	bool stayed = client->stays;
+
+	loop_del(c->loop, client->fd);
+	util_close(&client->fd);
+	free(client->out);
+	*client = (struct control_client){ .fd = -1 };
+	if (stayed)
+		c->gone(c->ctx, (unsigned int)(client - c->clients));
 }
 
-static void answer(struct control *c, int fd, char *packet, pid_t pid)
+static struct control_client *client_of(struct control *c, int fd)
 {
-	struct control_request rq = { .verb = packet, .text = "", .pid = pid };
+	for (unsigned int i = 0; i < CONTROL_CLIENTS_MAX; i++)
+		if (c->clients[i].fd == fd)
+			return &c->clients[i];
+	return NULL;
+}
+
+/* What the socket takes of what is to be sent: 0, also where more is left; -errno. */
+static int client_send(struct control_client *client)
+{
+	while (client->at < client->len) {
+		ssize_t n = send(client->fd, client->out + client->at, MIN(client->len - client->at, CONTROL_PACKET_MAX),
+				 MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n < 0)
+			return errno == EAGAIN || errno == ENOBUFS ? 0 : -errno;
+		client->at += (size_t)n;
+	}
+	free(TAKE_PTR(client->out));
+	return 0;
+}
+
+static int on_client(void *ctx, int fd, uint32_t events);
+
+/* Hand OUT over, and send what can be sent; the loop goes on with the rest, or ends with the client. */
+static int client_say(struct control *c, struct control_client *client, char *out, size_t len)
+{
+	int r;
+
+	client->out = out;
+	client->len = len;
+	client->at = 0;
+	r = client_send(client);
+	if (!r && client->out) {
+		loop_del(c->loop, client->fd);
+		r = loop_add(c->loop, client->fd, EPOLLIN | EPOLLOUT, on_client, c);
+	}
+	if (r < 0 || (!client->out && !client->stays))
+		client_end(c, client);
+	return r;
+}
+
+static void answer(struct control *c, struct control_client *client, char *packet, pid_t pid)
+{
+	struct control_request rq = {
+		.verb = packet, .text = "", .pid = pid, .client = (unsigned int)(client - c->clients),
+	};
 	char *blank = strchr(packet, ' ');
-	autofree char *said = NULL, *reply = NULL;
+	autofree char *said = NULL;
+	char *reply = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&said, &len);
 	int r;
 
-	if (!out)
+	if (!out) {
+		client_end(c, client);
 		return;
+	}
 	if (blank) {
 		*blank = '\0';
 		rq.text = blank + 1;
 	}
 	r = c->fn(c->ctx, &rq, out);
-	if (fclose(out))
-		return;
-	reply = util_fmt("%s\n%s", r < 0 ? "error" : "ok", said);
-	/* who does not wait for the answer gets none: nobody waits for him */
-	if (reply && send(fd, reply, strlen(reply), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		log_debug("control: %s", strerror(errno));
+	client->stays = r == CONTROL_STAYS && c->gone;
+	if (!fclose(out) && len < CONTROL_ANSWER_MAX)
+		reply = util_fmt("%s\n%s", r < 0 ? "error" : "ok", said);
+	if (reply)
+		client_say(c, client, reply, strlen(reply));
+	else
+		client_end(c, client);
+}
+
+/* The rest of an answer; or the end of one who stays. */
+static void client_goes_on(struct control *c, struct control_client *client, uint32_t events)
+{
+	char ignored[64];
+
+	if (events & (EPOLLERR | EPOLLHUP) || client_send(client) < 0 ||
+	    (events & EPOLLIN && recv(client->fd, ignored, sizeof(ignored), MSG_DONTWAIT) <= 0) ||
+	    (!client->out && !client->stays)) {
+		client_end(c, client);
+	} else if (!client->out && events & EPOLLOUT) {
+		loop_del(c->loop, client->fd);
+		if (loop_add(c->loop, client->fd, EPOLLIN, on_client, c) < 0)
+			client_end(c, client);
+	}
 }
 
 static int on_client(void *ctx, int fd, uint32_t events)
 {
 	struct control *c = ctx;
+	struct control_client *client = client_of(c, fd);
 	char packet[CONTROL_TEXT_MAX + 64];
 	struct ucred peer = {};
 	socklen_t size = sizeof(peer);
-	ssize_t n = recv(fd, packet, sizeof(packet) - 1, MSG_DONTWAIT);
+	ssize_t n;
 
+	if (client->out || client->stays) {
+		client_goes_on(c, client, events);
+		return 0;
+	}
+	n = recv(fd, packet, sizeof(packet) - 1, MSG_DONTWAIT);
 	if (n > 0 && !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size)) {
 		packet[n] = '\0';
-		answer(c, fd, packet, peer.pid);
+		answer(c, client, packet, peer.pid);
+	} else {
+		client_end(c, client);
 	}
-	for (unsigned int i = 0; i < CONTROL_CLIENTS_MAX; i++)
-		if (c->clients[i] == fd)
-			client_end(c, &c->clients[i]);
 	return 0;
+}
+
+int control_push(struct control *c, unsigned int client, const char *text, size_t len)
+{
+	struct control_client *to = &c->clients[client];
+	char *copy;
+
+	if (to->fd < 0)
+		return -ENOTCONN;
+	if (to->out)
+		return -EAGAIN;
+	copy = malloc(len);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, text, len);
+	return client_say(c, to, copy, len);
+}
+
+void control_dismiss(struct control *c, unsigned int client)
+{
+	struct control_client *of = &c->clients[client];
+
+	of->stays = false;
+	if (of->fd >= 0 && !of->out)
+		client_end(c, of);
 }
 
 static bool may_ask(const struct control *c, int fd)
@@ -80,14 +181,32 @@ static bool may_ask(const struct control *c, int fd)
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && (!peer.uid || peer.uid == c->owner);
 }
 
+/* A free place, or that of the one who has been there longest without being asked to stay; NULL: none. */
+static struct control_client *place(struct control *c)
+{
+	struct control_client *oldest = NULL;
+
+	for (unsigned int i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+		struct control_client *client = &c->clients[i];
+
+		if (client->fd < 0)
+			return client;
+		if (!client->stays && (!oldest || client->since < oldest->since))
+			oldest = client;
+	}
+	if (oldest)
+		client_end(c, oldest);
+	return oldest;
+}
+
 static int on_connect(void *ctx, int fd, uint32_t events)
 {
 	struct control *c = ctx;
 	autoclose int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct control_client *at = client >= 0 && may_ask(c, client) ? place(c) : NULL;
 
-	for (unsigned int i = 0; client >= 0 && may_ask(c, client) && i < CONTROL_CLIENTS_MAX; i++)
-		if (c->clients[i] < 0 && !loop_add(c->loop, client, EPOLLIN, on_client, c))
-			c->clients[i] = TAKE_FD(client);
+	if (at && !loop_add(c->loop, client, EPOLLIN, on_client, c))
+		*at = (struct control_client){ .fd = TAKE_FD(client), .since = ++c->connected };
 	return 0;
 }
 
@@ -111,14 +230,14 @@ static int listen_at(struct control *c)
 	return loop_add(c->loop, c->fd, EPOLLIN, on_connect, c);
 }
 
-int control_open(struct control *c, struct loop *loop, uid_t owner, control_fn fn, void *ctx)
+int control_open(struct control *c, struct loop *loop, uid_t owner, control_fn fn, control_gone_fn gone, void *ctx)
 {
 	char folder[sizeof(c->path)];
 	int r, n;
 
-	*c = (struct control){ .loop = loop, .fd = -1, .owner = owner, .fn = fn, .ctx = ctx };
+	*c = (struct control){ .loop = loop, .fd = -1, .owner = owner, .fn = fn, .gone = gone, .ctx = ctx };
 	for (unsigned int i = 0; i < CONTROL_CLIENTS_MAX; i++)
-		c->clients[i] = -1;
+		c->clients[i].fd = -1;
 	if (!control_folder(geteuid(), folder, sizeof(folder)))
 		return -ENOENT;
 	if (mkdir(folder, 0700) < 0 ? errno != EEXIST : !geteuid() && chmod(folder, 0755) < 0)
@@ -135,7 +254,7 @@ void control_close(struct control *c)
 	if (!c->loop)
 		return;
 	for (unsigned int i = 0; i < CONTROL_CLIENTS_MAX; i++)
-		if (c->clients[i] >= 0)
+		if (c->clients[i].fd >= 0)
 			client_end(c, &c->clients[i]);
 	if (c->fd >= 0) {
 		loop_del(c->loop, c->fd);

@@ -15,30 +15,72 @@
 #include "text.h"
 #include "util.h"
 
-int trace_ask(const struct trace *t, const char *verb, const char *text, char **answer_ret)
+int trace_connect(const struct trace *t, const char *verb, const char *text)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	autofree char *request = text ? util_fmt("%s %s", verb, text) : strdup(verb);
-	autofree char *answer = malloc(CONTROL_ANSWER_MAX + 1);
-	ssize_t n;
-	bool ok;
 
-	*answer_ret = NULL;
 	if (fd < 0)
 		return -errno;
-	if (!request || !answer)
+	if (!request)
 		return -ENOMEM;
 	memcpy(addr.sun_path, t->socket, sizeof(addr.sun_path));
 	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 ||
 	    send(fd, request, strlen(request), MSG_NOSIGNAL) < 0)
 		return -errno;
-	n = recv(fd, answer, CONTROL_ANSWER_MAX, 0);
-	if (n <= 0)
-		return n < 0 ? -errno : -ECONNRESET; /* it ended meanwhile */
-	answer[n] = '\0';
+	return TAKE_FD(fd);
+}
+
+/* All that comes until the other end closes: 0 and a text of *LEN_RET bytes, or -errno. */
+static int receive(int fd, char **ret, size_t *len_ret)
+{
+	autofree char *text = NULL;
+	size_t len = 0, size = 0;
+	ssize_t n;
+
+	do {
+		if (size - len <= CONTROL_PACKET_MAX) {
+			char *more = realloc(text, size = 2 * size + 2 * CONTROL_PACKET_MAX);
+
+			if (!more)
+				return -ENOMEM;
+			text = more;
+		}
+		n = recv(fd, text + len, size - len - 1, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno != ECONNRESET || !len))
+			return -errno;
+		len += (size_t)MAX(n, 0);
+	} while (n && len < CONTROL_ANSWER_MAX);
+	if (!len)
+		return -ECONNRESET; /* it ended meanwhile */
+	text[len] = '\0';
+	*len_ret = len;
+	*ret = TAKE_PTR(text);
+	return 0;
+}
+
+int trace_ask(const struct trace *t, const char *verb, const char *text, char **answer_ret)
+{
+	autoclose int fd = trace_connect(t, verb, text);
+	autofree char *answer = NULL;
+	size_t len = 0, head;
+	bool ok;
+	int r;
+
+	*answer_ret = NULL;
+	if (fd < 0)
+		return fd;
+	r = receive(fd, &answer, &len);
+	if (r < 0)
+		return r;
 	ok = !strncmp(answer, "ok\n", 3);
-	*answer_ret = strdup(answer + strcspn(answer, "\n") + (strchr(answer, '\n') != NULL));
+	head = strcspn(answer, "\n");
+	head += answer[head] == '\n';
+	memmove(answer, answer + head, len + 1 - head);
+	*answer_ret = TAKE_PTR(answer);
 	return ok ? 0 : -EPROTO;
 }
 
@@ -47,7 +89,7 @@ int trace_ask(const struct trace *t, const char *verb, const char *text, char **
 static bool words_take(struct trace *t)
 {
 	const char **const words[] = { &t->name, &t->pid, &t->phase, &t->elapsed_s, &t->rows, &t->lost, &t->bytes,
-				       &t->free_bytes, &t->dir };
+				       &t->free_bytes, &t->dir, &t->experiment };
 	char *rest, *line = strtok_r(t->words, "\n", &rest);
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
@@ -119,10 +161,32 @@ static void as_told(const char *which, char *buf)
 	*text_put_str(buf, folder, strnlen(folder, PATH_MAX)) = '\0';
 }
 
+/* Of N with the same name those that have not ended, if there are any: how many are left. */
+static unsigned int those_tracing(const struct trace **found, unsigned int n)
+{
+	unsigned int left = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		if (strcmp(found[i]->phase, "untraced") != 0)
+			found[left++] = found[i];
+	return left ? left : n;
+}
+
+static void say_several(const struct trace *const *found, unsigned int n, const char *which)
+{
+	if (which)
+		log_err("%u traces are called '%s': say which, by its process or its folder", n, which);
+	else
+		log_err("%u traces are running: say which, by its name, its process or its folder", n);
+	for (unsigned int i = 0; i < n; i++)
+		log_err("  %s of experiment %s, process %s, folder %s", found[i]->name, found[i]->experiment, found[i]->pid,
+			found[i]->dir);
+}
+
 const struct trace *traces_pick(const struct traces *ts, const char *which)
 {
 	char told[TEXT_ESCAPED_MAX(PATH_MAX) + 1];
-	const struct trace *found = NULL;
+	const struct trace *found[TRACES_MAX];
 	unsigned int n = 0;
 
 	if (which)
@@ -130,16 +194,17 @@ const struct trace *traces_pick(const struct traces *ts, const char *which)
 	for (unsigned int i = 0; i < ts->n; i++) {
 		const struct trace *t = &ts->t[i];
 
-		if (which ? strcmp(which, t->name) && strcmp(which, t->pid) && strcmp(told, t->dir) :
-			    !strcmp(t->phase, "untraced"))
-			continue;
-		found = t;
-		n++;
+		if (which && (!strcmp(told, t->dir) || !strcmp(which, t->pid)))
+			return t; /* no other has these */
+		if (which ? !strcmp(which, t->name) || !strcmp(which, t->experiment) : strcmp(t->phase, "untraced") != 0)
+			found[n++] = t;
 	}
+	if (n > 1)
+		n = those_tracing(found, n);
 	if (n == 1)
-		return found;
+		return found[0];
 	if (n)
-		log_err("%u traces are running: say which, by its name, folder or process (`dltraced status' lists them)", n);
+		say_several(found, n, which);
 	else if (which)
 		log_err("no trace '%s' is running (`dltraced status' lists those that are)", which);
 	else if (ts->n)

@@ -12,7 +12,7 @@
 struct trace {
 	char socket[108];
 	char *words; /* owned, what the others point into */
-	const char *name, *pid, *phase, *elapsed_s, *rows, *lost, *bytes, *free_bytes, *dir;
+	const char *name, *pid, *phase, *elapsed_s, *rows, *lost, *bytes, *free_bytes, *dir, *experiment;
 };
 
 struct traces {
@@ -25,10 +25,13 @@ void traces_find(struct traces *ts);
 void traces_free(struct traces *ts);
 
 /*
- * The one of this name, folder or process number, or for NULL the only one that has not ended. NULL:
- * none, or several; which is said.
+ * The one of this name, experiment, folder or process number, or for NULL the only one that has not
+ * ended. NULL: none, or several; which is said.
  */
 const struct trace *traces_pick(const struct traces *ts, const char *which);
+
+/* The socket of a question to T, for answers that go on: a descriptor, or -errno. */
+int trace_connect(const struct trace *t, const char *verb, const char *text);
 
 /* Ask T. 0 and the answer, the caller's to free; or -errno, with *ANSWER_RET what it said, or NULL. */
 int trace_ask(const struct trace *t, const char *verb, const char *text, char **answer_ret);

@@ -37,9 +37,13 @@ static const char *name_in(const char *folder)
 	return slash && slash[1] ? slash + 1 : folder;
 }
 
+/* How long it has traced; 0: not yet, or never. */
 static double elapsed_s(const struct session *s)
 {
-	return s->status.start_ns ? (double)(clock_now_ns(CLOCK_MONOTONIC) - s->status.start_ns) / 1e9 : 0;
+	uint64_t end_ns = s->ended ? s->manifest.end.mono_ns : clock_now_ns(CLOCK_MONOTONIC);
+
+	return s->traced && s->phase != PHASE_DELAY && end_ns > s->status.start_ns ?
+		       (double)(end_ns - s->status.start_ns) / 1e9 : 0;
 }
 
 static uint64_t free_bytes(const struct session *s)
@@ -54,7 +58,7 @@ static void put_word(FILE *out, const char *text)
 {
 	char word[TEXT_ESCAPED_MAX(4096)];
 
-	fwrite(word, 1, (size_t)(text_put_str(word, text, strnlen(text, 4096)) - word), out);
+	fwrite(word, 1, (size_t)(text_put_str(word, text, MIN(strlen(text), 4096U)) - word), out);
 }
 
 static void refresh(struct session *s)
@@ -63,7 +67,7 @@ static void refresh(struct session *s)
 		status_update(&s->status, &s->tracer, &s->drain);
 }
 
-/* One line of words: name, PID, phase, seconds, rows, lost, bytes written, bytes free, folder. */
+/* One line of words: name, PID, phase, seconds, rows, lost, bytes written, bytes free, folder, experiment. */
 static int say_status(struct session *s, const struct control_request *rq, FILE *out)
 {
 	char path[PATH_MAX];
@@ -76,6 +80,8 @@ static int say_status(struct session *s, const struct control_request *rq, FILE 
 		(unsigned long long)s->status.rows, (unsigned long long)s->status.lost,
 		(unsigned long long)s->status.bytes, (unsigned long long)free_bytes(s));
 	put_word(out, folder);
+	fputc('\t', out);
+	put_word(out, s->cfg->experiment);
 	fputc('\n', out);
 	return 0;
 }
@@ -108,6 +114,7 @@ static int say_json(struct session *s, const struct control_request *rq, FILE *o
 	json_object(&j, NULL);
 	json_str(&j, "name", name_in(folder));
 	json_u64(&j, "pid", (uint64_t)getpid());
+	json_str(&j, "experiment", s->cfg->experiment);
 	json_str(&j, "dir", folder);
 	json_str(&j, "phase", s->traced ? phase_names[s->phase] : "untraced");
 	json_u64(&j, "elapsed_ms", (uint64_t)(elapsed_s(s) * 1000));
@@ -171,7 +178,7 @@ static int on_request(void *ctx, const struct control_request *rq, FILE *out)
 
 void session_listen(struct session *s)
 {
-	int r = control_open(&s->control, &s->loop, s->user.uid, on_request, s);
+	int r = control_open(&s->control, &s->loop, s->user.uid, on_request, NULL, s);
 
 	if (r < 0)
 		log_debug("no socket for stop, status and mark: %s", strerror(-r));

@@ -48,7 +48,7 @@ def answer(request):
         return s.recv(65536)
     except (BrokenPipeError, ConnectionResetError):
         return b""
-silent = [connect() for _ in range(4)]
+silent = [connect() for _ in range(12)]
 for request in (b"\0", b"stop it", b"x" * 60000, b"mark", b"status\0\xff"):
     got = answer(request)
     assert not got or got.startswith((b"error\n", b"ok\n")), (request[:20], got[:80])
@@ -60,6 +60,9 @@ for s in silent:
 END
 await is untraced
 equal "complete" "$(manifest 'm["complete"]')" True
+# It counts no seconds any more.
+equal "elapsed" "$(field elapsed_ms)" \
+	"$(manifest '(m["end"]["monotonic_ns"] - m["start"]["monotonic_ns"]) // 1000000')"
 check whole
 col marks TEXT >marks
 printf '%s\n' 'by\040the\040job' 'epoch\0402\011begins' '\033[2J\377' "$long" | diff - marks ||
@@ -78,7 +81,7 @@ equal "status" $rc 3
 
 odd=$TMPDIR/$(printf 'odd\tname \033[2J')
 for dir in "$TMPDIR/one" "$odd"; do
-	"$DLT" start --background --collectors none --probes -bio --min-free 0 -o "$dir" -- \
+	"$DLT" start --background -e several --collectors none --probes -bio --min-free 0 -o "$dir" -- \
 		sh -c 'read -r _ <gate' 2>err 9>&- || fail "start in $dir: $(cat err)"
 done
 await is tracing "$TMPDIR/one"
@@ -88,6 +91,10 @@ grep -qF 'odd\011name\040\033[2J' table || fail "not escaped: $(cat table)"
 grep -q "$(printf '\033')" table && fail "an order to the terminal"
 "$DLT" stop 2>err && fail "stopped one of several"
 grep -q "traces are running: say which" err || fail "said: $(cat err)"
+grep -q " one of experiment several, process $(field pid "$TMPDIR/one"), folder $TMPDIR/one\$" err &&
+	grep -qF 'odd\011name\040\033[2J of experiment several' err || fail "not listed: $(cat err)"
+"$DLT" stop several 2>err && fail "stopped one of two of an experiment"
+grep -q "2 traces are called 'several'" err || fail "said: $(cat err)"
 "$DLT" stop nobody 2>err && fail "stopped nobody"
 grep -q "no trace 'nobody'" err || fail "said: $(cat err)"
 
@@ -99,6 +106,7 @@ equal "phase after that" "$(field phase "$TMPDIR/one")" tracing
 # By the folder, as seen from here; and one that was killed leaves a socket that does not stay.
 (cd "$TMPDIR" && "$DLT" stop "./$(basename "$odd")") 2>err || fail "stop by folder: $(cat err)"
 grep -q "rows, .* lost, in " err || fail "no summary: $(cat err)"
+"$DLT" mark -t several "now there is one" 2>err || fail "mark by experiment: $(cat err)"
 pid=$(field pid "$TMPDIR/one")
 kill -KILL "$pid"
 swept() { "$DLT" status >/dev/null 2>&1; [ ! -e "/run/dltraced/$pid.sock" ]; }
