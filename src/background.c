@@ -10,6 +10,10 @@
 #include "log.h"
 #include "util.h"
 
+/* What the child says before its folder: whether stop and status reach it. */
+#define MAY_ASK '+'
+#define MAY_NOT_ASK '-'
+
 static int ready_fd = -1;   /* the child's end of the pipe to the parent */
 static int caller_fd = -1; /* the caller's stderr, for what goes wrong before we stand */
 
@@ -30,7 +34,7 @@ static void let_go(void)
 
 int background_start(void)
 {
-	char path[4200];
+	char said[4200];
 	int fds[2], status;
 	ssize_t n;
 	pid_t pid;
@@ -47,11 +51,13 @@ int background_start(void)
 		return 0;
 	}
 	close(fds[1]);
-	n = read(fds[0], path, sizeof(path) - 1);
+	n = read(fds[0], said, sizeof(said) - 1);
 	close(fds[0]);
-	if (n > 0) {
-		path[n] = '\0';
-		log_info("tracing in the background: process %d, folder %s", pid, path);
+	if (n > 1) {
+		said[n] = '\0';
+		log_info("tracing in the background: process %d, folder %s", pid, said + 1);
+		if (*said == MAY_ASK)
+			log_info("`dltraced stop %d' ends the trace, `dltraced status' tells of it", pid);
 		return -1;
 	}
 	/* it ended before it stood, and has said why */
@@ -60,14 +66,15 @@ int background_start(void)
 	return WEXITSTATUS(status);
 }
 
-void background_ready(int dirfd, const char *path)
+void background_ready(int dirfd, const char *path, bool may_ask)
 {
+	autofree char *said = util_fmt("%c%s", may_ask ? MAY_ASK : MAY_NOT_ASK, path);
 	autoclose int log = -1;
 
 	if (ready_fd < 0)
 		return;
 	log = util_create_at(dirfd, "dltraced.log", O_APPEND);
-	if (util_write_all(ready_fd, path, strlen(path)) < 0)
+	if (!said || util_write_all(ready_fd, said, strlen(said)) < 0)
 		log_debug("the parent has gone");
 	util_close(&ready_fd);
 	if (log >= 0) {

@@ -3,6 +3,8 @@
 #ifndef BACKGROUND_H
 #define BACKGROUND_H
 
+#include <stdbool.h>
+
 /*
  * Fork. In the child: 0. In the parent, once the child has said that it stands or has failed: -1
  * for started (its folder has been printed), else the exit status to return.
@@ -10,9 +12,10 @@
 int background_start(void);
 
 /*
- * In the child: the folder is there. Messages go to dltraced.log in it from here on, and the parent
- * may leave. Does nothing in a session that was not started by background_start().
+ * In the child: the trace stands in its folder PATH; MAY_ASK: it listens to stop and status. Messages
+ * go to dltraced.log in it from here on, and the parent may leave. Does nothing in a session that was
+ * not started by background_start().
  */
-void background_ready(int dirfd, const char *path);
+void background_ready(int dirfd, const char *path, bool may_ask);
 
 #endif

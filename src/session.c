@@ -329,7 +329,7 @@ int session_run(const struct config *cfg, char **argv)
 		tracer_detach(&s.tracer);
 		outdir_discard(&s.dir);
 	} else {
-		background_ready(s.dir.fd, s.dir.path);
+		background_ready(s.dir.fd, s.dir.path, s.control.fd >= 0 && s.control.loop);
 		code = loop_run(&s.loop) < 0 ? CMD_EXIT_FAILURE : 0;
 		control_close(&s.control);
 		code = finish(&s) ?: code;

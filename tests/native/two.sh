@@ -28,6 +28,31 @@ equal "status of the first" $rc 0
 equal "reads of the first" "$(reads one data) $(reads one other)" "40512 0"
 equal "reads of the second" "$(reads two data) $(reads two other)" "0 60256"
 
+# --- of the same process --------------------------------------------------------------------------
+
+# Whoever has it first, and whatever the one that ends first takes away: both have all of it.
+mkfifo begin
+sh -c 'read _ <begin; "$0" -n 5000 data >out; read _ <gate; "$0" -n 3000 data >out; read _ <gate' "$W/storm" 9>&- &
+target=$!
+for name in three four; do
+	"$DLT" start --background --collectors none --probes -bio --min-free 0 -o $name --pid $target \
+		2>err 9>&- || fail "start $name: $(cat err)"
+done
+echo >begin
+await test -s out
+await grep -qs pread64 three/vfs_rw.out
+read_all() { [ "$(reads_now three)" -ge 15256 ] && [ "$(reads_now four)" -ge 15256 ]; }
+reads_now() { grep -cP '\tpread64\t' "$1/vfs_rw.out"; }
+await read_all
+"$DLT" stop three 2>err || fail "stop three: $(cat err)"
+echo >&9
+echo >&9
+wait $target
+finished() { ! "$DLT" status 2>/dev/null | grep -q " $TMPDIR/four\$"; }
+await finished
+equal "reads of the first half" "$(reads three data)" 15256
+equal "reads of all of it" "$(reads four data)" $((15256 + 13256))
+
 # --- one in the other -----------------------------------------------------------------------------
 
 trace -o outer -- "$DLT" start -q --collectors none --probes -bio --min-free 0 -o inner -- \
