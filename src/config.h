@@ -55,6 +55,7 @@ struct config {
 	const char *user; /* --user */
 	struct config_list collect;
 	const char *collectors; /* --collectors, NULL: all */
+	const char *metrics_file; /* NULL: none */
 	enum log_level log_level; /* -q, -v */
 
 	bool wait_all, drop_caches, log, archive, background, best_effort, report, force, no_args;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "files.h"
+#include "metrics.h"
 #include "probe.h"
 #include "util.h"
 
@@ -18,13 +19,14 @@ int decode_init(struct decode *d, const struct config *cfg)
 	for (unsigned int i = 0; i < DLT_PROBES; i++)
 		d->sinks[i].fd = -1;
 	d->cfg = cfg;
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		d->observed |= (uint32_t)rollup_takes(probes[i]) << i;
 	if (cfg->rollup_only) {
 		d->rollup = malloc(sizeof(*d->rollup));
 		if (!d->rollup)
 			return -ENOMEM;
 		rollup_init(d->rollup);
-		for (unsigned int i = 1; i < DLT_PROBES; i++)
-			d->summed |= (uint32_t)rollup_takes(probes[i]) << i;
+		d->summed = d->observed;
 	}
 	d->ctx = (struct record_ctx){
 		.clock = &d->clock,
@@ -98,14 +100,25 @@ static void sum_up(struct decode *d, unsigned int probe, const struct dlt_hdr *r
 	d->counts[probe].summed++;
 }
 
+/* For those who look on: rows of operations, whether they are written, summed up or lost. */
+static __attribute__((noinline)) void observe(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
+{
+	if (d->cfg->probes >> probe & 1 && d->observed >> probe & 1)
+		metrics_row(d->metrics, probe, rec);
+}
+
 void decode_row(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
 {
 	struct sink *sink = &d->sinks[probe];
 
 	/* here and not before: what left out threads open, make or rename is what others go on to use */
-	if (probes[probe]->flags & PROBE_OF_TARGET && !comm_kept(d, rec->comm))
+	if (probes[probe]->flags & PROBE_OF_TARGET && !comm_kept(d, rec->comm)) {
 		d->counts[probe].filtered++;
-	else if (d->summed >> probe & 1)
+		return;
+	}
+	if (d->metrics)
+		observe(d, probe, rec);
+	if (d->summed >> probe & 1)
 		sum_up(d, probe, rec);
 	else if (sink->fd >= 0)
 		sink_commit(sink, record_put_row(sink_begin(sink), probes[probe], rec, &d->ctx), rec->ts_ns);

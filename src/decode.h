@@ -19,6 +19,8 @@
 #include "sink.h"
 #include "text.h"
 
+struct metrics;
+
 struct decode_counts {
 	uint64_t records;
 	uint64_t filtered; /* by --comm, --exclude-comm */
@@ -37,6 +39,8 @@ struct decode {
 	const struct config *cfg;
 	struct rollup *rollup; /* --rollup-only, else NULL */
 	uint32_t summed;       /* mask of the probes whose rows it takes */
+	uint32_t observed;     /* of those whose rows are operations */
+	struct metrics *metrics; /* --metrics-file, else NULL: the control plane's */
 	struct escape escape;
 	uint32_t own_dev;      /* of the trace folder, as the kernel writes it */
 	_Atomic bool same_dev; /* the target uses files there; read by the control plane */

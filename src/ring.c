@@ -237,15 +237,27 @@ uint64_t rings_consume(struct rings *rs, uint64_t until_ns, ring_fn fn, void *ct
 	return n;
 }
 
+static uint64_t ring_waiting(const struct ring *r)
+{
+	uint64_t pos = __atomic_load_n(r->producer_pos, __ATOMIC_ACQUIRE), freed = __atomic_load_n(&r->freed, __ATOMIC_RELAXED);
+
+	return pos > freed ? pos - freed : 0;
+}
+
 uint64_t rings_waiting(const struct rings *rs)
 {
 	uint64_t most = 0;
 
-	for (unsigned int i = 0; i < rs->n; i++) {
-		const struct ring *r = &rs->ring[i];
-		uint64_t pos = __atomic_load_n(r->producer_pos, __ATOMIC_ACQUIRE);
-
-		most = MAX(most, pos - r->freed);
-	}
+	for (unsigned int i = 0; i < rs->n; i++)
+		most = MAX(most, ring_waiting(&rs->ring[i]));
 	return most;
+}
+
+uint64_t rings_used(const struct rings *rs)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < rs->n; i++)
+		sum += ring_waiting(&rs->ring[i]);
+	return sum;
 }

@@ -104,7 +104,8 @@ void rings_free(struct rings *rs);
  */
 uint64_t rings_consume(struct rings *rs, uint64_t until_ns, ring_fn fn, void *ctx);
 
-/* The fullest ring's bytes waiting. */
+/* The fullest ring's bytes waiting, and those of all: for other threads too, nearly. */
 uint64_t rings_waiting(const struct rings *rs);
+uint64_t rings_used(const struct rings *rs);
 
 #endif

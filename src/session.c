@@ -197,11 +197,12 @@ static int step_go(struct session *s)
 	}
 	if (!r && s->cfg->delay_ns)
 		r = watch_arm(s, s->cfg->delay_ns);
+	session_metrics_write(s);
 	return r < 0 ? CMD_EXIT_FAILURE : 0;
 }
 
 static int (*const steps[])(struct session *s) = {
-	step_user, step_command, step_machine, step_targets, step_folder, step_manifest, step_caches,
+	step_user, step_command, step_machine, step_targets, session_metrics_begin, step_folder, step_manifest, step_caches,
 	step_watch, step_fork, session_load, step_begin, step_go,
 };
 
@@ -247,6 +248,7 @@ void session_end_tracing(struct session *s)
 	collectors_free(&s->collectors);
 	s->manifest.end = session_now();
 	session_write_manifest(s, true);
+	session_metrics_write(s);
 	if (s->traced && !s->gone)
 		status_summary(&s->status, s->tracer.probes, s->dir.path);
 }
@@ -294,6 +296,7 @@ static void session_free(struct session *s)
 	workload_free(&s->workload);
 	targets_free(&s->targets);
 	manifest_free(&s->manifest);
+	session_metrics_free(s);
 	control_close(&s->control);
 	loop_free(&s->loop);
 	util_close(&s->signal_fd);
@@ -317,6 +320,7 @@ int session_run(const struct config *cfg, char **argv)
 		.tick_fd = -1,
 		.phase_fd = -1,
 		.workload_log_fd = -1,
+		.metrics_file = METRICS_FILE_NONE,
 	};
 	int code = cfg->background ? background_start() : 0;
 

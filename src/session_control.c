@@ -17,8 +17,7 @@ static const char *const phase_names[] = {
 	[PHASE_UNTRACED] = "untraced", [PHASE_OVER] = "over",
 };
 
-/* Where the folder is now, whatever it was called at the start. */
-static const char *folder_of(const struct session *s, char path[PATH_MAX])
+const char *session_folder(const struct session *s, char path[PATH_MAX])
 {
 	char link[64];
 	ssize_t n;
@@ -29,8 +28,7 @@ static const char *folder_of(const struct session *s, char path[PATH_MAX])
 	return n > 0 ? path : s->dir.path;
 }
 
-/* A trace's name: the last component of its folder. */
-static const char *name_in(const char *folder)
+const char *session_name(const char *folder)
 {
 	const char *slash = strrchr(folder, '/');
 
@@ -71,10 +69,10 @@ static void refresh(struct session *s)
 static int say_status(struct session *s, const struct control_request *rq, FILE *out)
 {
 	char path[PATH_MAX];
-	const char *folder = folder_of(s, path);
+	const char *folder = session_folder(s, path);
 
 	refresh(s);
-	put_word(out, name_in(folder));
+	put_word(out, session_name(folder));
 	fprintf(out, "\t%d\t%s\t%.1f\t%llu\t%llu\t%llu\t%llu\t", getpid(),
 		s->traced ? phase_names[s->phase] : "untraced", elapsed_s(s),
 		(unsigned long long)s->status.rows, (unsigned long long)s->status.lost,
@@ -107,12 +105,12 @@ static void put_probes(struct json *j, const struct session *s)
 static int say_json(struct session *s, const struct control_request *rq, FILE *out)
 {
 	char path[PATH_MAX];
-	const char *folder = folder_of(s, path);
+	const char *folder = session_folder(s, path);
 	struct json j = {};
 
 	refresh(s);
 	json_object(&j, NULL);
-	json_str(&j, "name", name_in(folder));
+	json_str(&j, "name", session_name(folder));
 	json_u64(&j, "pid", (uint64_t)getpid());
 	json_str(&j, "experiment", s->cfg->experiment);
 	json_str(&j, "dir", folder);

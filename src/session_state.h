@@ -3,6 +3,7 @@
 #ifndef SESSION_STATE_H
 #define SESSION_STATE_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 #include "collectors.h"
@@ -11,6 +12,7 @@
 #include "keeper.h"
 #include "loop.h"
 #include "manifest.h"
+#include "metrics_file.h"
 #include "outdir.h"
 #include "status.h"
 #include "target.h"
@@ -44,6 +46,11 @@ struct session {
 	int workload_log_fd; /* -1: no --log */
 	struct manifest manifest;
 	struct status status;
+
+	struct metrics *metrics; /* --metrics-file, else NULL */
+	struct metrics_file metrics_file;
+	uint64_t metrics_ns; /* CLOCK_MONOTONIC when it was written last */
+	int metrics_said;    /* what came of that, as it was said */
 
 	struct loop loop;
 	struct control control;
@@ -86,6 +93,17 @@ void session_end_tracing(struct session *s);
 
 /* Answer stop, status and mark from now on, where there can be a socket. */
 void session_listen(struct session *s);
+
+/* Where the folder is now, whatever it was called at the start; its last component: the trace's name. */
+const char *session_folder(const struct session *s, char path[PATH_MAX]);
+const char *session_name(const char *folder);
+
+/* --metrics-file: can it be written? 0 or an exit status. */
+int session_metrics_begin(struct session *s);
+/* Write it; each second, when its time has come; no more. Nothing where it was not asked for. */
+void session_metrics_write(struct session *s);
+void session_metrics_tick(struct session *s);
+void session_metrics_free(struct session *s);
 
 /* manifest.json as of now; COMPLETE: the files are whole. 0 or -errno, which has been logged. */
 int session_write_manifest(struct session *s, bool complete);

@@ -113,6 +113,7 @@ static int prepare(struct session *s)
 		snprintf(text, sizeof(text), "cannot write the trace: %s", strerror(-r));
 		return failed(s, r, text);
 	}
+	s->drain.decode.metrics = s->metrics;
 	tracer_exclude(&s->tracer, getpid());
 	tracer_exclude(&s->tracer, s->workload.relay.pid);
 	r = s->cfg->delay_ns ? tracer_follow(&s->tracer) : 0;

@@ -334,6 +334,8 @@ const struct start_option start_options[] = {
 	  set_true, TO(log) },
 	{ "min-free", 0, "SIZE", "Space to leave (default: 2 %, at least 2G)",
 	  set_size, TO(min_free_bytes) },
+	{ "metrics-file", 0, "FILE", "Its counters for Prometheus, every --interval",
+	  set_text, TO(metrics_file) },
 	{ "output", 'o', "DIR", "Its name (default: traces/%e_%t)",
 	  set_output, TO(out) },
 

@@ -176,6 +176,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 		status_line(&s->status);
 		escape_say(&s->drain.decode.escape, s->cfg);
 		tell_segments(s);
+		session_metrics_tick(s);
 	}
 	status_log(&s->status, s->workload.relay.log, s->dir.path);
 	advance(s);
