@@ -31,6 +31,7 @@ struct {
 __u64 bios_in_flight;
 
 #define MERGED_BIOS 1024 /* looked at in one request: 4 MiB in pages */
+#define BIOS_AT_ONCE 32
 #define FRONT_MERGES 16
 
 /* The asm keeps clang from making one load with a computed offset, which is no context access. */
@@ -45,6 +46,10 @@ __u64 bios_in_flight;
 		}                                                                                  \
 		(void *)v_;                                                                        \
 	})
+
+/* Cast although typed: see task_current(). */
+#define REQUEST(p) KCAST(request, p)
+#define BIO(p) KCAST(bio, p)
 
 /* --- what is noted ---------------------------------------------------------------------------- */
 
@@ -204,31 +209,52 @@ static __always_inline void bio_finish(__u64 key, __s64 status)
 	__sync_fetch_and_add(&bios_in_flight, -1);
 }
 
-/* Global functions, here and below: verified once, not at each step of the walk. */
+/* Global functions, here and below: verified once, not at each step of the walks. */
 __noinline int carried_bio(__u64 key, __s64 status)
 {
 	bio_finish(key, status);
 	return 0;
 }
 
-/*
- * nvme multipath and md's simple levels hand the very bio on to a disk below; block_bio_complete is
- * not told of it then, the request that carries it is (blk_update_request, BIO_TRACE_COMPLETION).
- * FIRST is the request's first bio, BYTES what is done of it now.
- */
-__noinline int carried_bios(__u64 first, __s64 status, __u32 bytes)
+/* The bytes of the BIOS_AT_ONCE bios from BIO on. */
+__noinline __u64 bios_bytes(__u64 bio)
 {
-	struct bio *bio = (void *)first;
-	__u32 size;
-	int i;
+	__u64 bytes = 0;
 
-	for (i = 0; i < MERGED_BIOS && bio; i++) {
-		size = BPF_CORE_READ(bio, bi_iter.bi_size);
+	for (int i = 0; i < BIOS_AT_ONCE && bio; i++) {
+		bytes += BPF_CORE_READ((struct bio *)bio, bi_iter.bi_size);
+		bio = (__u64)BPF_CORE_READ((struct bio *)bio, bi_next);
+	}
+	return bytes;
+}
+
+/* As many are done, up to BYTES. The one behind them, 0: that was all. */
+__noinline __u64 carried_some(__u64 bio, __s64 status, __u32 bytes)
+{
+	for (int i = 0; i < BIOS_AT_ONCE && bio; i++) {
+		__u32 size = BPF_CORE_READ((struct bio *)bio, bi_iter.bi_size);
+
 		if (bytes < size)
 			return 0;
 		bytes -= size;
-		carried_bio((__u64)bio, status);
-		bio = BPF_CORE_READ(bio, bi_next);
+		carried_bio(bio, status);
+		bio = (__u64)BPF_CORE_READ((struct bio *)bio, bi_next);
+	}
+	return bio;
+}
+
+/*
+ * nvme multipath and md's simple levels hand the very bio on to a disk below; block_bio_complete is
+ * not told of it then, the request that carries it is (blk_update_request, BIO_TRACE_COMPLETION).
+ * BIO is the request's first, BYTES what is done of it now.
+ */
+__noinline int carried_bios(__u64 bio, __s64 status, __u32 bytes)
+{
+	for (int i = 0; i < MERGED_BIOS / BIOS_AT_ONCE && bio; i++) {
+		__u64 there = bios_bytes(bio);
+
+		bio = carried_some(bio, status, bytes);
+		bytes -= there;
 	}
 	return 0;
 }
@@ -237,7 +263,7 @@ __noinline int carried_bios(__u64 first, __s64 status, __u32 bytes)
 SEC("tp_btf/block_rq_complete")
 int HELD_PROG(bio_complete)
 {
-	struct request *rq = (void *)ctx[0];
+	struct request *rq = REQUEST(ctx[0]);
 	__s64 status = kernel.status_is_errno ? (__s32)ctx[1] : errno_of((__u8)ctx[1]);
 	__u32 nr_bytes = (__u32)ctx[2];
 	struct dlt_bio_flight *io;
@@ -281,7 +307,7 @@ int HELD_PROG(bio_end, struct request_queue *q, struct bio *bio)
 SEC("tp_btf/block_rq_merge")
 int HELD_PROG(bio_merge)
 {
-	struct request *rq = SECOND_IF(kernel.queue_before_rq, ctx);
+	struct request *rq = REQUEST(SECOND_IF(kernel.queue_before_rq, ctx));
 	struct dlt_stats *stats = stats_of(DLT_bio);
 	struct dlt_bio_flight *io;
 	__u64 key = (__u64)rq;
@@ -372,7 +398,7 @@ static __noinline struct dlt_bio_flight *io_adopt(struct request *rq)
 SEC("tp_btf/block_rq_issue")
 int HELD_PROG(bio_issue)
 {
-	struct request *rq = SECOND_IF(kernel.queue_before_rq, ctx);
+	struct request *rq = REQUEST(SECOND_IF(kernel.queue_before_rq, ctx));
 	struct gendisk *disk = rq_disk(rq);
 	struct dlt_bio_flight *io;
 	__u64 key = (__u64)rq;
@@ -399,8 +425,9 @@ int HELD_PROG(bio_issue)
 }
 
 SEC("tp_btf/block_io_start")
-int HELD_PROG(bio_start, struct request *rq)
+int HELD_PROG(bio_start)
 {
+	struct request *rq = REQUEST(ctx[0]);
 	struct dlt_bio_flight io = {};
 
 	/* when the ends are detached, what is in flight must stay as it is */
@@ -415,7 +442,7 @@ int HELD_PROG(bio_start, struct request *rq)
 SEC("tp_btf/block_getrq")
 int HELD_PROG(bio_getrq)
 {
-	struct bio *bio = SECOND_IF(kernel.queue_before_bio, ctx);
+	struct bio *bio = BIO(SECOND_IF(kernel.queue_before_bio, ctx));
 	struct dlt_bio_flight io = {};
 	__u64 key = (__u64)bio;
 
@@ -431,7 +458,7 @@ int HELD_PROG(bio_getrq)
 SEC("tp_btf/block_bio_queue")
 int HELD_PROG(bio_queue)
 {
-	struct bio *bio = SECOND_IF(kernel.queue_before_bio, ctx);
+	struct bio *bio = BIO(SECOND_IF(kernel.queue_before_bio, ctx));
 	struct gendisk *disk = bio_disk(bio);
 	struct dlt_bio_flight io = {};
 
