@@ -25,8 +25,11 @@ extern const volatile struct dlt_config dlt_cfg;
 #error "DLT_DIRECT is given by the Makefile: 1 or 0"
 #endif
 
+/* A function of the kernel's; not as an extern of type __ksym, see src/object.h. */
+#define KFUNC(name) ((void *)(long)(DLT_KFUNC_BASE + DLT_KFUNC_##name))
+
 /* 6.2 (commit a35b9af4ec2c): look at any kernel address as a BTF type, without probe reads. */
-extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
+static void *(*const kfunc_rdonly_cast)(const void *obj, __u32 btf_id) = KFUNC(bpf_rdonly_cast);
 
 /*
  * 6.10 (commit fc7566ad0a82): preemption off, so that a program does not share its CPU's scratch
@@ -34,19 +37,19 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
  * prevent: the kernel then switches as soon as this ends, still inside the program. Not where the
  * verifier takes no global functions under it (until 6.15): the daemon then loads without.
  */
-extern void bpf_preempt_disable(void) __ksym __weak;
-extern void bpf_preempt_enable(void) __ksym __weak;
+static void (*const kfunc_preempt_disable)(void) = KFUNC(bpf_preempt_disable);
+static void (*const kfunc_preempt_enable)(void) = KFUNC(bpf_preempt_enable);
 
 static __always_inline void cpu_hold(void)
 {
 	if (dlt_cfg.hold)
-		bpf_preempt_disable();
+		kfunc_preempt_disable();
 }
 
 static __always_inline void cpu_release(void)
 {
 	if (dlt_cfg.hold)
-		bpf_preempt_enable();
+		kfunc_preempt_enable();
 }
 
 /* BPF_PROG (bpf/bpf_tracing.h) that holds its CPU. */
@@ -87,7 +90,7 @@ static __always_inline void cpu_release(void)
 		void *a_ = (void *)(addr);                                                          \
 		struct view *c_ = a_;                                                               \
 		if (DLT_DIRECT)                                                                     \
-			c_ = bpf_rdonly_cast(a_, dlt_cfg.ids.name);                                 \
+			c_ = kfunc_rdonly_cast(a_, dlt_cfg.ids.name);                                 \
 		c_;                                                                                 \
 	})
 #define KCAST(name, addr) KCAST_AS(name, name, addr)

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "btf_tp.h"
 
-#include <stdio.h>
-
 #include <bpf/btf.h>
 
-const struct btf_type *btf_tp_proto(const struct btf *btf, const char *name)
-{
-	const struct btf_type *t;
-	char type_name[64];
-	int id;
+#include "kernel_btf.h"
 
-	snprintf(type_name, sizeof(type_name), "btf_trace_%s", name);
-	id = btf__find_by_name_kind(btf, type_name, BTF_KIND_TYPEDEF);
+const struct btf_type *btf_tp_proto(const struct kernel_btf *kernel, const char *name)
+{
+	const struct btf *btf = kernel->btf;
+	int id = kernel_btf_tp(kernel, name);
+	const struct btf_type *t;
+
 	if (id < 0)
 		return NULL;
 	t = btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type);
@@ -22,9 +20,9 @@ const struct btf_type *btf_tp_proto(const struct btf *btf, const char *name)
 	return t && btf_is_func_proto(t) ? t : NULL;
 }
 
-const struct btf_type *btf_tp_arg(const struct btf *btf, const char *name, unsigned int i)
+const struct btf_type *btf_tp_arg(const struct kernel_btf *kernel, const char *name, unsigned int i)
 {
-	const struct btf_type *t = btf_tp_proto(btf, name);
+	const struct btf_type *t = btf_tp_proto(kernel, name);
 
-	return t && i + 1 < btf_vlen(t) ? btf__type_by_id(btf, btf_params(t)[i + 1].type) : NULL;
+	return t && i + 1 < btf_vlen(t) ? btf__type_by_id(kernel->btf, btf_params(t)[i + 1].type) : NULL;
 }

@@ -3,12 +3,12 @@
 #ifndef BTF_TP_H
 #define BTF_TP_H
 
-struct btf;
 struct btf_type;
+struct kernel_btf;
 
 /* The prototype of tracepoint NAME, whose first parameter is a void * of its own; NULL: there is none. */
-const struct btf_type *btf_tp_proto(const struct btf *btf, const char *name);
+const struct btf_type *btf_tp_proto(const struct kernel_btf *kernel, const char *name);
 /* The type of its argument I; NULL: it has none. */
-const struct btf_type *btf_tp_arg(const struct btf *btf, const char *name, unsigned int i);
+const struct btf_type *btf_tp_arg(const struct kernel_btf *kernel, const char *name, unsigned int i);
 
 #endif

@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "kernel_btf.h"
 #include "preempt.h"
 #include "util.h"
 
@@ -188,6 +189,15 @@ static const char *preemption(const struct check *c, char *buf, size_t size)
 	       strstr(text, "PREEMPT") ? "full" : "none or voluntary";
 }
 
+static bool skips_runs(void)
+{
+	struct kernel_btf kernel;
+	bool skips = !kernel_btf_load(&kernel) && preempt_skips_runs(&kernel);
+
+	kernel_btf_free(&kernel);
+	return skips;
+}
+
 /*
  * Where programs can be preempted, the kernel skips a run of one that another thread of the CPU is
  * inside of. Which kernels do so their names do not tell: it is tried, as a trace's start does.
@@ -203,7 +213,7 @@ void check_preemption(struct check *c)
 		model = "chosen at boot; only debugfs tells which";
 	if (never) {
 		check_put(c, need, CHECK_OK, "%s", model);
-	} else if (c->may_bpf && !preempt_skips_runs()) {
+	} else if (c->may_bpf && !skips_runs()) {
 		check_put(c, need, CHECK_OK, "%s: tried, no run of a program is skipped", model);
 	} else {
 		check_put(c, need, CHECK_NOTE, "%s%s", model,

@@ -10,6 +10,7 @@
 
 #include "calls.skel.h"
 #include "log.h"
+#include "object.h"
 #include "probes/skel.h"
 #include "util.h"
 
@@ -68,22 +69,33 @@ static const struct probe_call *next_call(const struct dispatcher *d, unsigned i
 
 /* --- loading ----------------------------------------------------------------------------------- */
 
-/*
- * Make PROG, the start's or the end's, one of the backend's. FUNC: what fentry and fexit name, since
- * the kernel checks against it.
- */
-static int type_set(const struct dispatcher *d, struct bpf_program *prog, bool enter, const char *func)
+static bool is_begin(const struct bpf_program *prog)
+{
+	return !strcmp(bpf_program__section_name(prog), "call_begin");
+}
+
+/* Make PROG, the start's or the end's, one of the backend's. */
+static void type_set(const struct dispatcher *d, struct bpf_program *prog, bool enter)
 {
 	const struct backend_kind *kind = kind_of(d);
 	const struct backend_type *type = enter ? &kind->enter_type : &kind->exit_type;
 
-	bpf_program__set_type(prog, type->type);
-	bpf_program__set_expected_attach_type(prog, type->attach);
-	if (type->type != BPF_PROG_TYPE_TRACING)
-		return 0;
-	if (type->attach == BPF_TRACE_RAW_TP)
-		func = enter ? "sys_enter" : "sys_exit";
-	return bpf_program__set_attach_target(prog, 0, func);
+	object_program_type(prog, type->type, type->attach);
+}
+
+/*
+ * What PROG goes to by id where its section does not say: the kernel checks that handlers go to what
+ * calls.bpf.c's own programs go to, where those are typed.
+ */
+static int target_of(const void *dispatcher, const struct bpf_program *prog)
+{
+	const struct dispatcher *d = dispatcher;
+
+	if (strchr(bpf_program__section_name(prog), '/'))
+		return -ENOENT;
+	if (kind_of(d)->by_function)
+		return d->load_for->id;
+	return kernel_btf_tp(d->kernel, is_begin(prog) ? "sys_enter" : "sys_exit");
 }
 
 /* Is PROG of PROBE's object a handler of one of the calls served? */
@@ -106,34 +118,31 @@ static bool enriches(const struct bpf_program *prog)
 	return !strncmp(section, "fentry/", 7) || !strncmp(section, "fexit/", 6);
 }
 
-static int handlers_choose(const struct dispatcher *d, unsigned int probe, const char *func, bool enrich)
+static void handlers_choose(const struct dispatcher *d, unsigned int probe, bool enrich)
 {
 	struct bpf_program *prog;
-	int r = 0;
 
 	bpf_object__for_each_program(prog, d->objects[probe].obj) {
-		bool enter = !strcmp(bpf_program__section_name(prog), "call_begin");
 		bool needed = handler_needed(d, probe, bpf_program__name(prog));
 
 		bpf_program__set_autoload(prog, needed || (enrich && enriches(prog)));
-		if (!r && needed)
-			r = type_set(d, prog, enter, func);
+		if (needed)
+			type_set(d, prog, is_begin(prog));
 	}
-	return r;
 }
 
-static int object_load(struct dispatcher *d, unsigned int probe, const struct dlt_config *cfg,
-		       const char *func, bool enrich, dispatcher_share_fn share, void *ctx)
+static int handlers_load(struct dispatcher *d, unsigned int probe, const struct dlt_config *cfg,
+		       bool enrich, dispatcher_share_fn share, void *ctx)
 {
 	struct probe_object *o = &d->objects[probe];
 	int r = probes[probe]->open(o, cfg, d->kernel);
 
-	if (!r)
-		r = handlers_choose(d, probe, func, enrich);
-	if (!r)
+	if (!r) {
+		handlers_choose(d, probe, enrich);
 		r = share(ctx, o->obj);
+	}
 	if (!r)
-		r = bpf_object__load_skeleton(o->skel);
+		r = object_load(o->skel, d->kernel, target_of, d);
 	if (r < 0)
 		probe_object_free(o);
 	return r;
@@ -144,20 +153,19 @@ int dispatcher_add(struct dispatcher *d, unsigned int probe, dispatcher_share_fn
 	struct dlt_config cfg = d->cfg;
 	const struct probe_call *call;
 	unsigned int i = 0;
-	const char *func;
 	int r;
 
 	call = next_call(d, probe, &i);
 	if (!call)
 		return -ENOENT;
-	func = d->funcs[call->nr].name;
-	r = object_load(d, probe, &cfg, func, d->enrich, share, ctx);
+	d->load_for = &d->funcs[call->nr];
+	r = handlers_load(d, probe, &cfg, d->enrich, share, ctx);
 	if (r < 0 && cfg.hold) {
 		cfg.hold = 0;
-		r = object_load(d, probe, &cfg, func, d->enrich, share, ctx);
+		r = handlers_load(d, probe, &cfg, d->enrich, share, ctx);
 	}
 	if (r < 0 && d->enrich)
-		r = object_load(d, probe, &cfg, func, false, share, ctx);
+		r = handlers_load(d, probe, &cfg, false, share, ctx);
 	if (r < 0)
 		return r;
 	d->probes |= 1U << probe;
@@ -301,30 +309,20 @@ static void call_table_fill(struct dispatcher *d)
 	}
 }
 
-/* Only its backend's programs, with a function's name where one is needed to load. */
-static int programs_choose(struct dispatcher *d)
+/* Only its backend's programs. */
+static void programs_choose(struct dispatcher *d)
 {
 	const struct backend_kind *kind = kind_of(d);
-	const char *func = NULL;
 	struct bpf_program *prog;
-	int r = 0;
 
-	for (unsigned int p = 1; !func && p < DLT_PROBES; p++) {
-		unsigned int i = 0;
-		const struct probe_call *call = d->probes >> p & 1 ? next_call(d, p, &i) : NULL;
-
-		if (call)
-			func = d->funcs[call->nr].name;
-	}
 	bpf_object__for_each_program(prog, d->skel->obj) {
 		const char *name = bpf_program__name(prog);
 		bool enter = !strcmp(name, enter_name(d)), exit = !strcmp(name, kind->exit);
 
 		bpf_program__set_autoload(prog, enter || exit);
-		if (!r && (enter || exit))
-			r = type_set(d, prog, enter, func);
+		if (enter || exit)
+			type_set(d, prog, enter);
 	}
-	return r;
 }
 
 int dispatcher_load(struct dispatcher *d, dispatcher_share_fn share, void *ctx)
@@ -337,11 +335,10 @@ int dispatcher_load(struct dispatcher *d, dispatcher_share_fn share, void *ctx)
 	d->skel->rodata->dlt_cfg = d->cfg;
 	d->skel->rodata->dispatcher = (uint8_t)d->number;
 	call_table_fill(d);
-	r = programs_choose(d);
+	programs_choose(d);
+	r = share(ctx, d->skel->obj);
 	if (!r)
-		r = share(ctx, d->skel->obj);
-	if (!r)
-		r = calls_bpf__load(d->skel);
+		r = object_load(d->skel->skeleton, d->kernel, target_of, d);
 	if (r < 0)
 		return fail(d, r, "dispatcher of system calls (run with -v for why)");
 	r = handlers_set(d);

@@ -45,6 +45,7 @@ struct dispatcher {
 	bool opaque; /* its functions are */
 	bool enrich; /* with the probes' fentry and fexit programs on functions inside the calls */
 	const struct call_func *funcs; /* DLT_SYSCALLS of them */
+	const struct call_func *load_for; /* the one that programs by function are loaded for */
 	struct dlt_config cfg;
 	const struct kernel_btf *kernel;
 	struct calls_bpf *skel;

@@ -134,26 +134,82 @@ static const struct cast_type {
 #undef X
 };
 
-static void ids_find(struct kernel_btf *k)
+static const char *const kfuncs[DLT_KFUNCS_N] = {
+#define X(name) #name,
+	DLT_KFUNCS(X)
+#undef X
+};
+
+static void cast_type_note(struct kernel_btf *k, const char *name, uint32_t id)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(cast_types); i++) {
+		uint32_t *known = (uint32_t *)((char *)&k->ids + cast_types[i].at);
+
+		if (strcmp(name, cast_types[i].name))
+			continue;
+		k->ambiguous |= *known != 0;
+		*known = id;
+	}
+}
+
+static void kfunc_note(struct kernel_btf *k, const char *name, uint32_t id)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kfuncs); i++)
+		if (!strcmp(name, kfuncs[i]))
+			k->kfuncs[i] = id;
+}
+
+#define TP_PREFIX "btf_trace_" /* of the typedefs that BTF has for tracepoints' functions */
+
+static int tp_note(struct kernel_btf *k, const char *name, uint32_t id)
+{
+	if (strncmp(name, TP_PREFIX, strlen(TP_PREFIX)))
+		return 0;
+	if (k->n_tps % 1024 == 0) {
+		struct kernel_tp *tps = reallocarray(k->tps, k->n_tps + 1024, sizeof(*tps));
+
+		if (!tps)
+			return -ENOMEM;
+		k->tps = tps;
+	}
+	k->tps[k->n_tps++] = (struct kernel_tp){ name + strlen(TP_PREFIX), id };
+	return 0;
+}
+
+int kernel_btf_index(struct kernel_btf *k)
 {
 	unsigned int types = btf__type_cnt(k->btf);
+	int r = 0;
 
-	k->casts = btf__find_by_name_kind(k->btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
-	for (uint32_t id = 1; id < types; id++) {
+	for (uint32_t id = 1; !r && id < types; id++) {
 		const struct btf_type *t = btf__type_by_id(k->btf, id);
+		const char *name = btf__name_by_offset(k->btf, t->name_off);
 
-		if (!btf_is_struct(t))
-			continue;
-		for (size_t i = 0; i < ARRAY_SIZE(cast_types); i++) {
-			uint32_t *known = (uint32_t *)((char *)&k->ids + cast_types[i].at);
-
-			if (strcmp(btf__name_by_offset(k->btf, t->name_off), cast_types[i].name))
-				continue;
-			if (*known)
-				k->casts = false;
-			*known = id;
-		}
+		if (btf_is_struct(t))
+			cast_type_note(k, name, id);
+		else if (btf_is_typedef(t))
+			r = tp_note(k, name, id);
+		else if (btf_is_func(t))
+			kfunc_note(k, name, id);
 	}
+	k->casts = k->kfuncs[DLT_KFUNC_bpf_rdonly_cast] && !k->ambiguous;
+	return r;
+}
+
+int kernel_btf_tp(const struct kernel_btf *k, const char *name)
+{
+	for (unsigned int i = 0; i < k->n_tps; i++)
+		if (!strcmp(k->tps[i].name, name))
+			return (int)k->tps[i].id;
+	return -ENOENT;
+}
+
+int kernel_btf_func(const struct kernel_btf *k, const char *prefix, const char *name)
+{
+	char whole[128];
+
+	snprintf(whole, sizeof(whole), "%s%s", prefix, name);
+	return btf__find_by_name_kind(k->btf, whole, BTF_KIND_FUNC);
 }
 
 /* --- both ----------------------------------------------------------------------------------------- */
@@ -182,7 +238,9 @@ int kernel_btf_load(struct kernel_btf *k)
 	*k = (struct kernel_btf){ .btf = btf__load_vmlinux_btf(), .excerpt_fd = -1 };
 	if (!k->btf)
 		return -errno;
-	ids_find(k);
+	r = kernel_btf_index(k);
+	if (r < 0)
+		return r;
 	r = excerpt_put(k);
 	if (r < 0)
 		log_debug("no excerpt of the kernel's BTF: %s", strerror(-r)); /* slower, that is all */
@@ -194,6 +252,8 @@ int kernel_btf_load(struct kernel_btf *k)
 void kernel_btf_free(struct kernel_btf *k)
 {
 	btf__free(TAKE_PTR(k->btf));
+	free(TAKE_PTR(k->tps));
+	k->n_tps = 0;
 	util_close(&k->excerpt_fd);
 	k->excerpt[0] = '\0';
 }

@@ -9,15 +9,26 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "dlt/dlt.h"
 
 struct btf;
 
+/* A tracepoint: its name, and the id of the type of its function. */
+struct kernel_tp {
+	const char *name;
+	uint32_t id;
+};
+
 struct kernel_btf {
 	struct btf *btf; /* all */
 	struct dlt_type_ids ids; /* 0: this kernel has none */
-	bool casts; /* bpf_rdonly_cast is there, and no two types have one of the names */
+	uint32_t kfuncs[DLT_KFUNCS_N]; /* ids of functions, 0 likewise */
+	struct kernel_tp *tps;
+	unsigned int n_tps;
+	bool ambiguous; /* two types have one of the names in IDS */
+	bool casts; /* bpf_rdonly_cast is there, and what it is told is not ambiguous */
 	int excerpt_fd;
 	char excerpt[32]; /* path of the excerpt, for btf_custom_path; "": there is none, take all */
 };
@@ -25,6 +36,13 @@ struct kernel_btf {
 /* Read them. 0 or -errno; to be freed either way. */
 int kernel_btf_load(struct kernel_btf *k);
 void kernel_btf_free(struct kernel_btf *k);
+
+/* What is to be found by name, of k->btf: part of loading, apart for tests. 0 or -errno. */
+int kernel_btf_index(struct kernel_btf *k);
+
+/* Id of tracepoint NAME's type, or of function PREFIX NAME; negative: there is none. */
+int kernel_btf_tp(const struct kernel_btf *k, const char *name);
+int kernel_btf_func(const struct kernel_btf *k, const char *prefix, const char *name);
 
 /*
  * Of FROM, the structs, unions and enums named in NAMES (N of them, in the order of strcmp) and what

@@ -13,7 +13,9 @@
 #include <bpf/libbpf.h>
 
 #include "dlt/preempt.h"
+#include "object.h"
 #include "preempt.skel.h"
+#include "probes/skel.h"
 #include "util.h"
 
 /* Longer than the ticks take where the machine is not stalled; see below for where it is. */
@@ -80,14 +82,14 @@ static bool skips_on_this_cpu(struct dlt_preempt *t)
 	return skips;
 }
 
-static bool try(struct preempt_bpf *skel)
+static bool try(struct preempt_bpf *skel, const struct kernel_btf *kernel)
 {
 	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
 	autoclose int link = -1;
 	struct dlt_preempt *t;
 	bool skips;
 
-	if (preempt_bpf__load(skel) < 0)
+	if (object_load(skel->skeleton, kernel, NULL, NULL) < 0)
 		return false;
 	t = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(skel->maps.test), 0);
 	if (t == MAP_FAILED)
@@ -121,15 +123,15 @@ bool preempt_is_possible(void)
 	return strncmp(model, "none", 4) && strncmp(model, "voluntary", 9);
 }
 
-bool preempt_skips_runs(void)
+bool preempt_skips_runs(const struct kernel_btf *kernel)
 {
 	struct preempt_bpf *skel;
 	bool skips;
 
 	if (!preempt_is_possible())
 		return false;
-	skel = preempt_bpf__open();
-	skips = skel && try(skel);
+	skel = SKEL_OPEN_ONLY(preempt, kernel);
+	skips = skel && try(skel, kernel);
 	preempt_bpf__destroy(skel);
 	return skips;
 }

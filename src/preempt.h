@@ -11,7 +11,9 @@
 /* As far as the kernel's build and debugfs tell. */
 bool preempt_is_possible(void);
 
+struct kernel_btf;
+
 /* Takes six ticks of one CPU where the kernel could; false also where no program can be attached. */
-bool preempt_skips_runs(void);
+bool preempt_skips_runs(const struct kernel_btf *kernel);
 
 #endif

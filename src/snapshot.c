@@ -9,6 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "dlt/snapshot.h"
+#include "object.h"
 #include "probes/skel.h"
 #include "snapshot.skel.h"
 #include "tracer.h"
@@ -31,7 +32,7 @@ static int configure(struct snapshot_bpf *skel, const struct tracer *t)
 	skel->rodata->page_shift = (uint32_t)__builtin_ctzl(page);
 	bpf_program__set_autoload(skel->progs.snapshot_file, files);
 	/* iter/task_vma came in 5.12 */
-	mappings = mappings && btf__find_by_name_kind(t->kernel.btf, "bpf_iter_task_vma", BTF_KIND_FUNC) > 0;
+	mappings = mappings && kernel_btf_func(&t->kernel, "bpf_iter_", "task_vma") > 0;
 	bpf_program__set_autoload(skel->progs.snapshot_vma, mappings);
 	/* a buffer of its own, one for all CPUs: see bpf/snapshot.bpf.c */
 	return bpf_map__set_type(skel->maps.dlt_scratch, BPF_MAP_TYPE_ARRAY);
@@ -50,7 +51,7 @@ int snapshot_open(struct snapshot **ret, struct tracer *t)
 	if (!r)
 		r = tracer_share_maps(t, s->skel->obj, 1U << TRACER_SCRATCH);
 	if (!r)
-		r = snapshot_bpf__load(s->skel);
+		r = object_load(s->skel->skeleton, &t->kernel, NULL, NULL);
 	if (r < 0) {
 		snapshot_close(s);
 		return r;

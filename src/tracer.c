@@ -14,6 +14,7 @@
 #include <bpf/libbpf.h>
 
 #include "log.h"
+#include "object.h"
 #include "preempt.h"
 #include "uring.h"
 #include "util.h"
@@ -63,7 +64,7 @@ int tracer_check(char *error, size_t size)
 
 /* --- objects ------------------------------------------------------------------------------------ */
 
-static int object_try(struct tracer *t, unsigned int probe, const struct dlt_config *cfg)
+static int probe_try(struct tracer *t, unsigned int probe, const struct dlt_config *cfg)
 {
 	struct probe_object *o = &t->objects[probe];
 	int r = probes[probe]->open(o, cfg, &t->kernel);
@@ -72,21 +73,21 @@ static int object_try(struct tracer *t, unsigned int probe, const struct dlt_con
 	if (!r)
 		r = tracer_share_maps(t, o->obj, probe == DLT_pids ? 1U << TRACER_SCRATCH : 0);
 	if (!r)
-		r = bpf_object__load_skeleton(o->skel);
+		r = object_load(o->skel, &t->kernel, NULL, NULL);
 	if (r < 0)
 		probe_object_free(o);
 	return r;
 }
 
 /* A probe whose hooks are its own. */
-static int object_load(struct tracer *t, unsigned int probe)
+static int probe_load(struct tracer *t, unsigned int probe)
 {
 	struct dlt_config cfg = t->cfg;
-	int r = object_try(t, probe, &cfg);
+	int r = probe_try(t, probe, &cfg);
 
 	if (r < 0 && cfg.hold) {
 		cfg.hold = 0;
-		r = object_try(t, probe, &cfg);
+		r = probe_try(t, probe, &cfg);
 	}
 	return r;
 }
@@ -105,6 +106,7 @@ void tracer_leave_out(struct tracer *t, unsigned int probe, const char *why)
 struct load {
 	struct tracer *tracer;
 	unsigned int probes[DLT_PROBES], n; /* 0: requests of io_uring, which are rows of others */
+	unsigned int next; /* of those; threads take one after the other */
 	int results[DLT_PROBES]; /* by probe */
 };
 
@@ -113,11 +115,12 @@ static void *objects_load(void *load)
 {
 	struct load *l = load;
 	struct tracer *t = l->tracer;
+	unsigned int i;
 
-	for (unsigned int i = 0; i < l->n; i++) {
+	while ((i = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED)) < l->n) {
 		unsigned int p = l->probes[i];
 
-		l->results[p] = p ? object_load(t, p) : uring_open(&t->uring, t);
+		l->results[p] = p ? probe_load(t, p) : uring_open(&t->uring, t);
 	}
 	return NULL;
 }
@@ -162,6 +165,20 @@ static int files_suffice(struct tracer *t)
 	return limit.rlim_cur < TRACER_FILES + t->n_rings ? tracer_fail(t, -EMFILE, "programs and maps") : 0;
 }
 
+/* What programs and libbpf are told of this kernel. */
+static int kernel_look(struct tracer *t)
+{
+	int r = object_sections_register();
+
+	if (!r)
+		r = kernel_btf_load(&t->kernel);
+	if (r < 0)
+		return tracer_fail(t, r, "the kernel's BTF");
+	t->cfg.ids = t->kernel.ids;
+	t->cfg.hold = t->kernel.kfuncs[DLT_KFUNC_bpf_preempt_disable] && preempt_is_possible();
+	return 0;
+}
+
 int tracer_load(struct tracer *t, const struct tracer_options *o)
 {
 	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
@@ -175,9 +192,6 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 	libbpf_set_print(libbpf_log);
 	setrlimit(RLIMIT_MEMLOCK, &unlimited); /* what BPF memory counts against before 5.11 */
 
-	r = kernel_btf_load(&t->kernel);
-	if (r < 0)
-		return tracer_fail(t, r, "the kernel's BTF");
 	t->best_effort = o->best_effort;
 	t->probes = o->probes;
 	t->loaded = o->probes | 1U << DLT_pids;
@@ -194,9 +208,6 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 		.no_args = o->no_args,
 		.cgroups = o->cgroups || o->new_containers,
 		.new_containers = o->new_containers,
-		.ids = t->kernel.ids,
-		.hold = btf__find_by_name_kind(t->kernel.btf, "bpf_preempt_disable", BTF_KIND_FUNC) > 0 &&
-			preempt_is_possible(),
 		.n_disks = o->n_disks,
 	};
 	memcpy(t->cfg.disks, o->disks, sizeof(t->cfg.disks));
@@ -207,23 +218,21 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 	if (!r)
 		r = tracer_maps_create(t);
 	if (!r)
+		r = kernel_look(t);
+	if (!r)
 		r = tracer_calls_find(t);
 	if (!r)
 		tracer_calls_rank(t, o->backends ? o->backends : UINT32_MAX, calls);
 	if (r < 0)
 		return r;
 
-	/*
-	 * Both at once: these take about as long as those of system calls. More threads would need more
-	 * memory, libbpf has a copy of the kernel's BTF for each object that it loads.
-	 */
+	/* These beside those of system calls; who has done with his own helps with what is left. */
 	objects_choose(&objects, t);
 	beside = !pthread_create(&thread, NULL, objects_load, &objects);
 	r = tracer_calls_load(t, calls);
+	objects_load(&objects);
 	if (beside)
 		pthread_join(thread, NULL);
-	else
-		objects_load(&objects);
 	if (!r)
 		r = objects_loaded(t, &objects);
 	return r < 0 ? r : tracer_maps_wait(t);
@@ -233,7 +242,7 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 
 static int attach(struct tracer *t, struct bpf_program *prog, struct bpf_link **link_ret)
 {
-	struct bpf_link *link = bpf_program__attach(prog);
+	struct bpf_link *link = object_attach(prog);
 	char what[128];
 
 	if (!link) {
@@ -245,7 +254,7 @@ static int attach(struct tracer *t, struct bpf_program *prog, struct bpf_link **
 }
 
 /* A probe without a table of calls has hooks of its own: all that its open hook left switched on. */
-static int object_attach(struct tracer *t, unsigned int probe)
+static int probe_attach(struct tracer *t, unsigned int probe)
 {
 	struct bpf_program *prog;
 
@@ -269,16 +278,16 @@ static int object_attach(struct tracer *t, unsigned int probe)
 int tracer_follow(struct tracer *t)
 {
 	__atomic_store_n(&t->shared->quiet, true, __ATOMIC_SEQ_CST);
-	return object_attach(t, DLT_pids);
+	return probe_attach(t, DLT_pids);
 }
 
 int tracer_attach(struct tracer *t)
 {
-	int r = __atomic_exchange_n(&t->shared->quiet, false, __ATOMIC_SEQ_CST) ? 0 : object_attach(t, DLT_pids);
+	int r = __atomic_exchange_n(&t->shared->quiet, false, __ATOMIC_SEQ_CST) ? 0 : probe_attach(t, DLT_pids);
 
 	for (unsigned int i = 1; !r && i < DLT_PROBES; i++)
 		if (i != DLT_pids && t->loaded >> i & 1)
-			r = object_attach(t, i);
+			r = probe_attach(t, i);
 	if (!r)
 		r = uring_attach(t->uring, t);
 	if (!r)

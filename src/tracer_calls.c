@@ -234,7 +234,7 @@ void tracer_calls_rank(struct tracer *t, uint32_t allowed, uint32_t mask)
 		backend_kinds_of(usable, &skips, &others);
 	}
 	asked = skips && others;
-	skips = asked && preempt_skips_runs();
+	skips = asked && preempt_skips_runs(&t->kernel);
 	if (asked && !skips)
 		t->cfg.hold = 0; /* could be, and is not: nobody is preempted in a program of ours */
 	/* the hooks of process life do not heed what is allowed */

@@ -16,6 +16,7 @@
 #include "dlt/sync.h"
 #include "dlt/vfs_rw.h"
 #include "io_uring.skel.h"
+#include "object.h"
 #include "probes/skel.h"
 #include "running.h"
 #include "tracer_impl.h"
@@ -100,17 +101,18 @@ static bool arg_is_pointer(const struct btf *btf, const struct btf_type *proto, 
 }
 
 /* -ENOENT: no io_uring, or one that does not say which request it is. */
-static int kernel_look(const struct btf *btf, struct dlt_uring_kernel *k, const struct btf_type **start_ret)
+static int kernel_look(const struct kernel_btf *kernel, struct dlt_uring_kernel *k, const struct btf_type **start_ret)
 {
-	const struct btf_type *start = btf_tp_proto(btf, "io_uring_submit_req"), *done;
+	const struct btf_type *start = btf_tp_proto(kernel, "io_uring_submit_req"), *done;
+	const struct btf *btf = kernel->btf;
 
 	/*
 	 * (req) since 6.4 (commit 2ad57931db64), before that (req, bool), (ctx, req, ...), or without it.
 	 * Completions have theirs since 5.18 (502c87d65564).
 	 */
 	if (!start)
-		start = btf_tp_proto(btf, "io_uring_submit_sqe");
-	done = btf_tp_proto(btf, "io_uring_complete");
+		start = btf_tp_proto(kernel, "io_uring_submit_sqe");
+	done = btf_tp_proto(kernel, "io_uring_complete");
 	if (!start || !done)
 		return -ENOENT;
 	*k = (struct dlt_uring_kernel){
@@ -118,7 +120,7 @@ static int kernel_look(const struct btf *btf, struct dlt_uring_kernel *k, const 
 		.done_req = arg_is_pointer(btf, done, 1),
 		.done_cqe = arg_is_pointer(btf, done, 2),
 		/* (sqe, ctx, req, error) in 5.18, (sqe, req, error) since; (sqe, error) before */
-		.failed_req = arg_is_pointer(btf, btf_tp_proto(btf, "io_uring_req_failed"), 2) ? 2 : 1,
+		.failed_req = arg_is_pointer(btf, btf_tp_proto(kernel, "io_uring_req_failed"), 2) ? 2 : 1,
 	};
 	*start_ret = start;
 	return k->start_req || btf_vlen(start) <= 3 ? 0 : -ENOENT;
@@ -157,7 +159,7 @@ static int configure(struct uring *u, struct tracer *t, bool hold)
 	const struct btf_type *start;
 	struct dlt_uring_kernel k;
 	bool typed = typed_hooks(t);
-	int r = kernel_look(t->kernel.btf, &k, &start);
+	int r = kernel_look(&t->kernel, &k, &start);
 
 	if (r < 0)
 		return r;
@@ -169,7 +171,7 @@ static int configure(struct uring *u, struct tracer *t, bool hold)
 	for (size_t i = 0; i < ARRAY_SIZE(hooks); i++) {
 		const struct hook_names *h = &hooks[i];
 		/* where completions name no request these do not either, or are told of by completions */
-		bool there = btf_tp_proto(t->kernel.btf, h->tp) && (k.done_req || i == HOOK_COMPLETE || i >= HOOK_SUBMIT);
+		bool there = btf_tp_proto(&t->kernel, h->tp) && (k.done_req || i == HOOK_COMPLETE || i >= HOOK_SUBMIT);
 
 		bpf_program__set_autoload(prog_find(skel, "btf", h->name), there && typed);
 		bpf_program__set_autoload(prog_find(skel, "tp", h->name), there && !typed);
@@ -187,7 +189,7 @@ static int load(struct uring *u, struct tracer *t, bool hold)
 	if (!u->skel)
 		return -errno;
 	r = configure(u, t, hold);
-	if (!r && io_uring_bpf__load(u->skel) < 0)
+	if (!r && object_load(u->skel->skeleton, &t->kernel, NULL, NULL) < 0)
 		r = -EINVAL;
 	if (r < 0) {
 		io_uring_bpf__destroy(u->skel);
@@ -232,7 +234,7 @@ int uring_attach(struct uring *u, struct tracer *t)
 	bpf_object__for_each_program(prog, u->skel->obj) {
 		if (!bpf_program__autoload(prog))
 			continue;
-		u->links[u->n_links] = bpf_program__attach(prog);
+		u->links[u->n_links] = object_attach(prog);
 		if (!u->links[u->n_links]) {
 			t->uring_why = "its tracepoints cannot be attached";
 			t->uring_hooks = NULL;

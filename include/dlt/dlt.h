@@ -135,13 +135,29 @@ struct dlt_shared {
 
 /* The kernel's structs that programs cast numbers to. */
 #define DLT_CAST_TYPES(X)                                                                           \
-	X(dentry) X(file) X(io_kiocb) X(io_ring_ctx) X(mount) X(pt_regs) X(task_struct) X(vfsmount)
+	X(bio) X(dentry) X(file) X(io_kiocb) X(io_ring_ctx) X(mount) X(pt_regs) X(request)           \
+	X(task_struct) X(vfsmount)
 
 /* Their ids in its BTF. */
 struct dlt_type_ids {
 #define X(name) __u32 name;
 	DLT_CAST_TYPES(X)
 #undef X
+};
+
+/* The kernel's functions that programs call. */
+#define DLT_KFUNCS(X) X(bpf_rdonly_cast) X(bpf_preempt_disable) X(bpf_preempt_enable)
+
+/*
+ * By what numbers: of helpers that no kernel has, until the daemon puts in the ids of this one's BTF
+ * (src/object.c).
+ */
+#define DLT_KFUNC_BASE 0x646c7400
+enum dlt_kfunc {
+#define X(name) DLT_KFUNC_##name,
+	DLT_KFUNCS(X)
+#undef X
+	DLT_KFUNCS_N,
 };
 
 /* Read-only configuration of every object, set before load. */

@@ -67,11 +67,11 @@ static bool type_is(const struct btf *btf, const struct btf_type *t, const char 
 	return t && strcmp(btf__name_by_offset(btf, t->name_off), name) == 0;
 }
 
-static bool tp_begins_with_queue(const struct btf *btf, const char *name)
+static bool tp_begins_with_queue(const struct kernel_btf *kernel, const char *name)
 {
-	const struct btf_type *t = btf_tp_arg(btf, name, 0);
+	const struct btf_type *t = btf_tp_arg(kernel, name, 0);
 
-	return t && btf_is_ptr(t) && type_is(btf, btf__type_by_id(btf, t->type), "request_queue");
+	return t && btf_is_ptr(t) && type_is(kernel->btf, btf__type_by_id(kernel->btf, t->type), "request_queue");
 }
 
 static bool struct_has(const struct btf *btf, const char *name, const char *member)
@@ -108,16 +108,18 @@ static void statuses_fill(__s16 statuses[DLT_BIO_STATUSES], bool old)
 	statuses[19] = -EINVAL;
 }
 
-struct dlt_bio_kernel bio_kernel_of(const struct btf *btf)
+struct dlt_bio_kernel bio_kernel_of(const struct kernel_btf *kernel)
 {
+	const struct btf *btf = kernel->btf;
+
 	struct dlt_bio_kernel k = {
-		.has_io_start = btf_tp_arg(btf, "block_io_start", 0) != NULL,
+		.has_io_start = btf_tp_arg(kernel, "block_io_start", 0) != NULL,
 		/* gone in 5.11 and from 5.10.137: commits a54895fa057c, e8a676d61c07 */
-		.queue_before_rq = tp_begins_with_queue(btf, "block_rq_issue"),
-		.queue_before_bio = tp_begins_with_queue(btf, "block_bio_queue"),
+		.queue_before_rq = tp_begins_with_queue(kernel, "block_rq_issue"),
+		.queue_before_bio = tp_begins_with_queue(kernel, "block_bio_queue"),
 		/* until 5.16, commit 8a7d267b4a2c */
 		.status_is_errno =
-			!type_is(btf, btf_tp_arg(btf, "block_rq_complete", 1), "blk_status_t"),
+			!type_is(btf, btf_tp_arg(kernel, "block_rq_complete", 1), "blk_status_t"),
 	};
 
 	statuses_fill(k.status_errno,
@@ -127,7 +129,7 @@ struct dlt_bio_kernel bio_kernel_of(const struct btf *btf)
 
 static int bio_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	struct dlt_bio_kernel look = bio_kernel_of(kernel->btf);
+	struct dlt_bio_kernel look = bio_kernel_of(kernel);
 	int r = SKEL_OPEN(bio, o, cfg, kernel);
 	struct bio_bpf *skel;
 

@@ -8,11 +8,11 @@
 
 #include "dlt/bio.h"
 
-struct btf;
+struct kernel_btf;
 struct probe_object;
 
 /* The forms that the block tracepoints have in a kernel with this BTF. */
-struct dlt_bio_kernel bio_kernel_of(const struct btf *btf);
+struct dlt_bio_kernel bio_kernel_of(const struct kernel_btf *kernel);
 
 /*
  * A record for each request of the loaded object O that was given to a driver and is not done at

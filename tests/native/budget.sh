@@ -42,6 +42,10 @@ put row.allocations "$(awk '$1 == "allocations" { n += $2 } END { print n + 0 }'
 
 # --- the daemon -------------------------------------------------------------------------------------
 
+strace -f -e trace=openat -o opens "$DLT" start -q --collectors none -o opens.trace -- true ||
+	fail "start under strace"
+put start.reads_of_btf "$(grep -c '"/sys/kernel/btf/vmlinux".* = [0-9]' opens)"
+
 disk_ext4 16M
 gate
 # shellcheck disable=SC2016 # the workload's own

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "clock.h"
+#include "kernel_btf.h"
 #include "probe.h"
 #include "record.h"
 #include "text.h"
@@ -177,6 +178,7 @@ static void add_tracepoint(struct btf *btf, const char *name, const int params[3
 static struct dlt_bio_kernel kernel(bool old, bool zone_resource)
 {
 	struct btf *btf = btf__new_empty();
+	struct kernel_btf whole = { .btf = btf, .excerpt_fd = -1 };
 	struct dlt_bio_kernel k;
 	int num, status, queue, rq, bio;
 
@@ -194,8 +196,9 @@ static struct dlt_bio_kernel kernel(bool old, bool zone_resource)
 	add_tracepoint(btf, "block_rq_complete", (int[3]){ rq, old ? num : status, num });
 	if (!old)
 		add_tracepoint(btf, "block_io_start", (int[3]){ rq });
-	k = bio_kernel_of(btf);
-	btf__free(btf);
+	assert_int_equal(kernel_btf_index(&whole), 0);
+	k = bio_kernel_of(&whole);
+	kernel_btf_free(&whole);
 	return k;
 }
 

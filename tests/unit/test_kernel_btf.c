@@ -130,12 +130,33 @@ static void ids_are_those_of_the_kernel(void **state)
 	assert_null(k.btf);
 }
 
+static void hooks_and_functions_are_found_as_libbpf_finds_them(void **state)
+{
+	struct kernel_btf k;
+
+	if (kernel_btf_load(&k) < 0)
+		skip(); /* no BTF here */
+	assert_int_equal(kernel_btf_tp(&k, "sys_enter"),
+			 btf__find_by_name_kind(k.btf, "btf_trace_sys_enter", BTF_KIND_TYPEDEF));
+	assert_int_equal(kernel_btf_tp(&k, "sched_process_exit"),
+			 btf__find_by_name_kind(k.btf, "btf_trace_sched_process_exit", BTF_KIND_TYPEDEF));
+	assert_true(kernel_btf_tp(&k, "sys_ente") < 0);
+	assert_int_equal(kernel_btf_func(&k, "bpf_iter_", "task"),
+			 btf__find_by_name_kind(k.btf, "bpf_iter_task", BTF_KIND_FUNC));
+	assert_true(kernel_btf_func(&k, "", "no_such_function_dlt") < 0);
+	if (k.casts)
+		assert_int_equal(k.kfuncs[DLT_KFUNC_bpf_rdonly_cast],
+				 btf__find_by_name_kind(k.btf, "bpf_rdonly_cast", BTF_KIND_FUNC));
+	kernel_btf_free(&k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_asked_for_is_there_as_it_was),
 		cmocka_unit_test(namesakes_are_all_taken),
 		cmocka_unit_test(ids_are_those_of_the_kernel),
+		cmocka_unit_test(hooks_and_functions_are_found_as_libbpf_finds_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
