@@ -17,10 +17,10 @@
 
 #include "cgroup.h"
 #include "collector_kinds.h"
+#include "helper.h"
 #include "report_fmt.h"
 #include "tracer_impl.h"
 #include "util.h"
-#include "workload.h"
 
 #define OTHER_FILES 64	 /* files, collectors, timers: counted, and some to spare */
 #define TEXT_MAX (4U << 20)
@@ -199,7 +199,7 @@ static void first_line(const char *path, const char *arg, char *buf, size_t size
 
 static bool find_tool(const char *name, char path[PATH_MAX])
 {
-	return workload_resolve(name, getenv("PATH"), path, PATH_MAX) == 0;
+	return helper_find(name, path, PATH_MAX) == 0;
 }
 
 /* Its own version is the driver's; asking nvidia-smi itself can take seconds. */

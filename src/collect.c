@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -17,6 +18,7 @@
 
 #include "config.h"
 #include "errand.h"
+#include "helper.h"
 #include "text.h"
 #include "util.h"
 #include "workload.h"
@@ -223,12 +225,15 @@ static int spawn_tar(char *name, int fd, pid_t *pid)
 {
 	/* GNU tar would read a backslash in NAME as an escape. */
 	char *const argv[] = { "tar", "-cz", "-f", "-", "--no-unquote", "--", name, NULL };
+	autofree char **env = helper_environ(NULL, NULL); /* no TAR_OPTIONS, no GZIP */
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	sigset_t none, ours;
-	int r;
+	char path[PATH_MAX];
+	int r = env ? helper_find(argv[0], path, sizeof(path)) : -ENOMEM;
 
-	unsetenv("TAR_OPTIONS");
+	if (r < 0)
+		return r;
 	sigemptyset(&none);
 	sigemptyset(&ours);
 	sigaddset(&ours, SIGPIPE); /* dltraced ignores it */
@@ -238,7 +243,7 @@ static int spawn_tar(char *name, int fd, pid_t *pid)
 	posix_spawnattr_setsigdefault(&attr, &ours);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
-	r = posix_spawnp(pid, argv[0], &actions, &attr, argv, environ);
+	r = posix_spawn(pid, path, &actions, &attr, argv, env);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attr);
 	return -r;

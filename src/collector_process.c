@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,35 +19,15 @@
 
 #include "collector_kinds.h"
 #include "collectors.h"
+#include "helper.h"
+#include "privileges.h"
 #include "util.h"
+#include "workload.h"
 
 #define STDERR_BYTES 4096
 
-/* Our environment with one clock, one language and no colours; the strings are borrowed. */
-static char **tool_environ(void)
-{
-	static const char *const ours[] = { "TZ=UTC", "LC_ALL=C", "S_TIME_FORMAT=ISO",
-					    "S_COLORS=never" };
-	size_t n = 0, kept = 0;
-	char **env;
-
-	while (environ[n])
-		n++;
-	env = calloc(n + ARRAY_SIZE(ours) + 1, sizeof(*env));
-	if (!env)
-		return NULL;
-	for (size_t i = 0; i < n; i++) {
-		bool replaced = false;
-
-		for (size_t k = 0; k < ARRAY_SIZE(ours); k++)
-			replaced |= !strncmp(environ[i], ours[k], strcspn(ours[k], "=") + 1);
-		if (!replaced)
-			env[kept++] = environ[i];
-	}
-	for (size_t k = 0; k < ARRAY_SIZE(ours); k++)
-		env[kept++] = (char *)ours[k];
-	return env;
-}
+/* One clock, one language, no colours. nvidia-smi needs nothing else. */
+static char *const tool_environ[] = { (char *)"TZ=UTC", (char *)"S_TIME_FORMAT=ISO", (char *)"S_COLORS=never", NULL };
 
 /*
  * A file for the tool's stderr that takes its first page and refuses the rest: the tool can never
@@ -62,21 +43,33 @@ static int stderr_file(void)
 }
 
 /*
+ * As USER, or without one as ourselves, and in either case without capabilities: the tools need none,
+ * what they print comes from all over the machine. 0 or -errno.
+ */
+static int give_up_privileges(const struct workload_user *user)
+{
+	int r = user ? workload_user_become(user) : 0;
+
+	return r < 0 || !user ? r : privileges_none();
+}
+
+/*
  * The child, up to its exec: only async-signal-safe calls, other threads may hold locks. EXEC_FD
  * tells the parent why it failed.
  */
 static void __attribute__((noreturn))
-run_tool(const struct collector *c, char *const argv[], char *const env[], int null_fd, int exec_fd,
+run_tool(const struct collector *c, const char *path, char *const argv[], char *const env[], int null_fd, int exec_fd,
 	 pid_t parent)
 {
 	sigset_t none;
-	int err;
+	int err = -give_up_privileges(c->user);
 
 	/*
-	 * A group of its own, so that ^C at the terminal does not reach it. It must not outlive us
-	 * even when we are killed; prctl(2): the signal comes when the *thread* that forked ends.
+	 * A session of its own, so that ^C at the terminal does not reach it. It must not outlive us
+	 * even when we are killed; prctl(2): the signal comes when the *thread* that forked ends, and
+	 * becoming another user forgets about it.
 	 */
-	setpgid(0, 0);
+	setsid();
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(127);
@@ -86,10 +79,10 @@ run_tool(const struct collector *c, char *const argv[], char *const env[], int n
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/* Ours are close-on-exec; what we were started with may not be. From Linux 5.11 on. */
 	close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
-	if (dup2(null_fd, STDIN_FILENO) >= 0 && dup2(c->write_fd, STDOUT_FILENO) >= 0 &&
+	if (!err && dup2(null_fd, STDIN_FILENO) >= 0 && dup2(c->write_fd, STDOUT_FILENO) >= 0 &&
 	    dup2(c->stderr_fd < 0 ? null_fd : c->stderr_fd, STDERR_FILENO) >= 0)
-		execvpe(argv[0], argv, env);
-	err = errno;
+		execve(path, argv, env);
+	err = err ? err : errno;
 	if (write(exec_fd, &err, sizeof(err)) < 0)
 		_exit(126);
 	_exit(127);
@@ -98,11 +91,11 @@ run_tool(const struct collector *c, char *const argv[], char *const env[], int n
 int collector_spawn(struct collector *c)
 {
 	autoclose int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	autofree char **env = tool_environ();
+	autofree char **env = helper_environ(tool_environ, NULL);
 	char *argv[ARRAY_SIZE(c->kind->argv) + 2] = { NULL };
-	char interval[24];
+	char interval[24], path[PATH_MAX];
 	pid_t parent = getpid();
-	int exec_fds[2], err = 0;
+	int exec_fds[2], err = 0, r;
 	size_t argc = 0;
 	ssize_t n;
 
@@ -110,6 +103,9 @@ int collector_spawn(struct collector *c)
 		return -errno;
 	if (!env)
 		return -ENOMEM;
+	r = helper_find(c->kind->argv[0], path, sizeof(path));
+	if (r < 0)
+		return r;
 	util_close(&c->stderr_fd);
 	c->stderr_fd = stderr_file();
 	for (; argc < ARRAY_SIZE(c->kind->argv) && c->kind->argv[argc]; argc++)
@@ -121,7 +117,7 @@ int collector_spawn(struct collector *c)
 		return -errno;
 	c->pid = fork();
 	if (c->pid == 0)
-		run_tool(c, argv, env, null_fd, exec_fds[1], parent);
+		run_tool(c, path, argv, env, null_fd, exec_fds[1], parent);
 	if (c->pid < 0)
 		err = errno;
 	util_close(&exec_fds[1]);

@@ -153,7 +153,7 @@ int collectors_start(struct collectors *cs, const char *list, uint64_t interval_
 
 		if (!(kinds & 1 << i))
 			continue;
-		*c = (struct collector){ .kind = k, .interval_s = whole_seconds(k, interval_ns),
+		*c = (struct collector){ .kind = k, .user = cs->user, .interval_s = whole_seconds(k, interval_ns),
 					 .pidfd = -1, .write_fd = -1, .stderr_fd = -1,
 					 .read_fd = -1, .sink.fd = -1 };
 		cs->n++;

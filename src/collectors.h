@@ -17,6 +17,7 @@
 #include "text.h"
 
 struct loop;
+struct workload_user;
 
 #define COLLECTORS_MAX 8
 #define COLLECTOR_LINE_MAX 4096
@@ -25,6 +26,7 @@ struct collector_kind;
 
 struct collector {
 	const struct collector_kind *kind;
+	const struct workload_user *user; /* NULL: it runs as we do */
 	uint64_t interval_s;
 	/* control plane */
 	struct loop *loop;
@@ -55,7 +57,9 @@ struct collector {
 struct collectors {
 	struct collector c[COLLECTORS_MAX];
 	unsigned int n;
-	const struct sink_split *split; /* set before the start; NULL: their files are not split */
+	/* set before the start */
+	const struct sink_split *split; /* NULL: their files are not split */
+	const struct workload_user *user; /* who the tools run as; NULL: as we do */
 };
 
 /* Name, file and help of kind I, NULL past the end: for --help, check and the docs. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "env.h"
+#include "helper.h"
 #include "util.h"
 
 #define ID_LEN 64
@@ -88,28 +89,12 @@ static int find_by_id(struct cgroup_list *list, const struct cgroup_mounts *m, c
 /* --- by name ---------------------------------------------------------------------------------- */
 
 /*
- * Of our environment only what says where a runtime of this machine is; strings borrowed. No HOME,
- * for the context configured there may be another machine's, whose pids mean nothing here.
+ * Of our environment only what says where a runtime of this machine is. No HOME, for the context
+ * configured there may be another machine's, whose pids mean nothing here.
  */
-#define ENTRIES_MAX 8
-static void runtime_environ(char *env[ENTRIES_MAX])
-{
-	static const char *const kept[] = {
-		"PATH=", "CONTAINERD_ADDRESS=", "CONTAINERD_NAMESPACE=", "CONTAINER_HOST=unix:",
-		"DOCKER_HOST=unix:",
-	};
-	size_t n = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
-		const char *entry = env_find(environ, kept[i]);
-
-		if (entry && !strncmp(entry, kept[i], strlen(kept[i])))
-			env[n++] = (char *)entry;
-	}
-	env[n++] = (char *)"LC_ALL=C";
-	env[n] = NULL;
-	_Static_assert(ARRAY_SIZE(kept) + 2 <= ENTRIES_MAX, "room for all");
-}
+static const char *const runtime_environ[] = {
+	"CONTAINERD_ADDRESS=", "CONTAINERD_NAMESPACE=", "CONTAINER_HOST=unix:", "DOCKER_HOST=unix:", NULL,
+};
 
 /* Start ARGV with OUT_FD as its stdout; 0 or -errno, -ENOENT when there is no such program. */
 static int spawn(pid_t *pid_ret, const char *const argv[], int out_fd)
@@ -118,10 +103,12 @@ static int spawn(pid_t *pid_ret, const char *const argv[], int out_fd)
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t none, all;
-	char *env[ENTRIES_MAX];
-	int r;
+	autofree char **env = helper_environ(NULL, runtime_environ);
+	char path[PATH_MAX];
+	int r = env ? helper_find(argv[0], path, sizeof(path)) : -ENOMEM;
 
-	runtime_environ(env);
+	if (r < 0)
+		return r;
 	sigemptyset(&none);
 	sigfillset(&all);
 	posix_spawn_file_actions_init(&files);
@@ -135,7 +122,7 @@ static int spawn(pid_t *pid_ret, const char *const argv[], int out_fd)
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
 	if (!r)
-		r = posix_spawnp(pid_ret, argv[0], &files, &attr, (char *const *)argv, env);
+		r = posix_spawn(pid_ret, path, &files, &attr, (char *const *)argv, env);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
 	return -r;

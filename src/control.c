@@ -11,6 +11,7 @@
 
 #include "log.h"
 #include "loop.h"
+#include "privileges.h"
 #include "util.h"
 
 bool control_folder(uid_t uid, char *buf, size_t size)
@@ -249,6 +250,13 @@ int control_open(struct control *c, struct loop *loop, uid_t owner, control_fn f
 	return r;
 }
 
+static void remove_socket(void *ctx)
+{
+	const struct control *c = ctx;
+
+	unlink(c->path);
+}
+
 void control_close(struct control *c)
 {
 	if (!c->loop)
@@ -258,7 +266,7 @@ void control_close(struct control *c)
 			client_end(c, &c->clients[i]);
 	if (c->fd >= 0) {
 		loop_del(c->loop, c->fd);
-		unlink(c->path);
+		privileges_own_files(remove_socket, c); /* the folder is root's */
 	}
 	util_close(&c->fd);
 }

@@ -14,6 +14,7 @@
 #include "collectors.h"
 #include "dlt/time_align.h"
 #include "keeper.h"
+#include "privileges.h"
 #include "probe.h"
 #include "running.h"
 #include "tracer.h"
@@ -251,6 +252,8 @@ static void *drain_main(void *ctx)
 	struct drain *d = ctx;
 	struct clock_reading r;
 
+	/* where it cannot, neither can the main thread, which says so */
+	(void)!privileges_give_up(d->privileges, true);
 	clock_read(&r, CLOCK_TRIES);
 	clock_map_init(&d->decode.clock, &r);
 	clock_row(d, &r, DLT_TIME_START);

@@ -37,6 +37,7 @@ struct drain {
 	struct sink_split split;
 	uint64_t split_ns, next_split_ns; /* --rotate by time: how often, and when next; 0: not */
 	uint64_t rollup_minute;		  /* --rollup-only: of which sums have been written last */
+	const struct privileges *privileges; /* set before the start; NULL: the thread keeps all */
 	pthread_t thread;
 	bool running;
 	int error; /* why the thread ended early, -errno */

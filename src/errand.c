@@ -8,14 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "privileges.h"
 #include "util.h"
 #include "workload.h"
 
@@ -59,13 +58,9 @@ int errand_wait(pid_t pid)
  */
 static int become(const struct workload_user *u)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
 	int r = workload_user_become(u);
 
-	if (!r && geteuid() != 0 && syscall(SYS_capset, &header, none) < 0)
-		return -errno;
-	return r;
+	return r < 0 || geteuid() == 0 ? r : privileges_none();
 }
 
 /* The result is the exit status, and the line one write, which a pipe takes whole at once. */

@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "util.h"
 
@@ -19,18 +18,12 @@
 #define PACKED_REFS_MAX (16U << 20)
 #define SYMREFS_MAX 5		 /* git's own limit, refs.c SYMREF_MAXDEPTH */
 
-/* O_PATH opens nothing in earnest, so that a link to a FIFO or a device has no effect. */
 static int read_regular(const char *dir, const char *name, size_t max, char **ret)
 {
 	autofree char *path = util_fmt("%s/%s", dir, name);
-	autoclose int fd = path ? open(path, O_PATH | O_CLOEXEC) : -1;
-	char again[32];
-	struct stat st;
+	autoclose int fd = path ? util_open_regular(AT_FDCWD, path, 0) : -1;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return -ENOENT;
-	snprintf(again, sizeof(again), "/proc/self/fd/%d", fd);
-	return util_read_file(again, max, ret, NULL);
+	return fd < 0 ? -ENOENT : util_read_fd(fd, max, ret, NULL);
 }
 
 /* The first line of a small file, behind PREFIX: NULL when it has another form. */

@@ -26,6 +26,7 @@
 
 #include "log.h"
 #include "pack.h"
+#include "privileges.h"
 #include "probe.h"
 #include "record.h"
 #include "util.h"
@@ -369,6 +370,7 @@ static void *keeper_main(void *ctx)
 	struct packer p = { 0 };
 	bool ending = false;
 
+	(void)!privileges_give_up(k->privileges, false); /* as the drain's */
 	lower_priority();
 	if (k->o.pack != PACK_NONE && packer_init(&p, k->o.pack) < 0)
 		k->o.pack = PACK_NONE;

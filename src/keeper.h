@@ -56,6 +56,7 @@ struct keeper {
 	bool want_split; /* atomic: close what can be closed, or --keep cannot be held to */
 
 	/* the thread, and under the lock the control plane */
+	const struct privileges *privileges; /* set before the start; NULL: the thread keeps all */
 	pthread_t thread;
 	bool running;
 	pthread_mutex_t lock;

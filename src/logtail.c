@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "decode.h"
 #include "util.h"
@@ -12,9 +13,17 @@
 
 int logtail_open(struct logtail *t, int dirfd, const char *name)
 {
+	struct stat st, dir;
+
 	t->len = 0;
-	t->fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	return t->fd < 0 ? -errno : 0;
+	t->fd = util_open_regular(dirfd, name, O_NOFOLLOW);
+	if (t->fd < 0)
+		return t->fd;
+	if (fstat(t->fd, &st) == 0 && fstat(dirfd, &dir) == 0 && st.st_uid == dir.st_uid)
+		return 0;
+	/* not the log that was made: a hard link to what the folder's owner may not read */
+	util_close(&t->fd);
+	return -ESTALE;
 }
 
 void logtail_close(struct logtail *t)

@@ -19,9 +19,11 @@
 #include "dlt/dlt.h"
 #include "git.h"
 #include "machine.h"
+#include "privileges.h"
 #include "ring.h"
 #include "text.h"
 #include "util.h"
+#include "workload.h"
 
 #define MANIFEST_FILE "manifest.json"
 #define MANIFEST_TMP "manifest.json.tmp"
@@ -33,6 +35,39 @@ static void put_list(struct json *j, const char *key, char *const *items)
 	for (; items && *items; items++)
 		json_str(j, NULL, *items);
 	json_end(j);
+}
+
+/* What --no-args leaves out. */
+static const char hidden[] = "(hidden)";
+
+/* dltraced's own, which ends with the workload's. */
+static void put_cmdline(struct json *j, const struct manifest *m)
+{
+	const struct config *cfg = m->cfg;
+
+	json_array(j, "cmdline");
+	for (char *const *arg = m->cmdline; arg && *arg; arg++) {
+		const char *shell = cfg->no_args ? cfg->shell_cmd : NULL;
+
+		/* the text of --workload, also behind its "=" */
+		if (shell && *arg <= shell && shell <= *arg + strlen(*arg)) {
+			json_str(j, NULL, hidden);
+		} else if (cfg->no_args && cfg->argv && *arg == cfg->argv[0] && arg[1]) {
+			json_str(j, NULL, *arg);
+			json_str(j, NULL, hidden);
+			break;
+		} else {
+			json_str(j, NULL, *arg);
+		}
+	}
+	json_end(j);
+}
+
+static void put_argv(struct json *j, const struct config *cfg)
+{
+	char *program[] = { cfg->argv[0], (char *)hidden, NULL };
+
+	put_list(j, "argv", cfg->no_args && cfg->argv[1] ? program : cfg->argv);
 }
 
 static void put_config_list(struct json *j, const char *key, const struct config_list *list)
@@ -55,11 +90,22 @@ static void put_kernel(struct json *j)
 	json_str(j, "kernel_version", u.version);
 }
 
-static void put_git(struct json *j, const char *cwd)
+/* As the user: what is in the folder leads nowhere that they could not go. */
+static int read_git(struct git_head *h, const struct manifest *m)
+{
+	int r = m->owner ? privileges_as_user(m->owner) : 0;
+
+	if (r == 0)
+		r = git_head_read(h, m->cwd);
+	privileges_as_root();
+	return r;
+}
+
+static void put_git(struct json *j, const struct manifest *m)
 {
 	struct git_head h;
 
-	if (!cwd || git_head_read(&h, cwd) < 0)
+	if (!m->cwd || read_git(&h, m) < 0)
 		return;
 	json_object(j, "git");
 	json_str(j, "folder", h.top);
@@ -95,11 +141,11 @@ int manifest_begin(struct manifest *m)
 	json_str(j, "tool", "dltraced");
 	json_str(j, "version", DLT_VERSION);
 	json_u64(j, "schema", DLT_SCHEMA);
-	put_list(j, "cmdline", m->cmdline);
+	put_cmdline(j, m);
 	json_str(j, "cwd", m->cwd);
 	json_str(j, "experiment", m->cfg->experiment);
 	put_target(j, m->cfg);
-	put_git(j, m->cwd);
+	put_git(j, m);
 	json_object(j, "environment");
 	manifest_put_environ(j, m->environ);
 	json_end(j);
@@ -136,7 +182,7 @@ static void put_workload(struct json *j, const struct manifest *m)
 		return;
 	}
 	json_object(j, "workload");
-	put_list(j, "argv", m->cfg->argv);
+	put_argv(j, m->cfg);
 	json_str(j, "user", m->workload.user);
 	json_u64(j, "pid", (uint64_t)m->workload.pid);
 	put_time(j, "start", &m->workload.start);
@@ -259,6 +305,31 @@ static uint64_t max_rss_bytes(const struct rusage *ru, const struct manifest *m)
 	return bytes > 2 * rings ? bytes - rings : bytes;
 }
 
+/* What may still be done to the machine while it is traced; null: everything. */
+static void put_privileges(struct json *j, const struct privileges *p)
+{
+	const struct privilege *kept;
+
+	json_object(j, "privileges");
+	json_u64(j, "uid", geteuid());
+	if (!p || !p->given_up) {
+		json_null(j, "kept");
+		json_end(j);
+		return;
+	}
+	json_u64(j, "files_as_uid", geteuid() ? geteuid() : p->user->uid);
+	json_bool(j, "no_new_privs", true);
+	json_array(j, "kept");
+	for (unsigned int i = 0; (kept = privileges_kept(p, i)); i++) {
+		json_object(j, NULL);
+		json_str(j, "name", kept->name);
+		json_str(j, "why", kept->why);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
 /* What the trace cost: this process alone, not the workload nor the collectors. */
 static void put_self(struct json *j, const struct manifest *m)
 {
@@ -314,6 +385,7 @@ static void put_manifest(struct json *j, const struct manifest *m, bool complete
 	json_u64(j, "skipped_runs", m->skipped_runs);
 	json_u64(j, "compat_calls", m->compat_calls);
 	put_rings(j, m);
+	put_privileges(j, m->privileges);
 	put_self(j, m);
 	if (complete)
 		put_end(j);

@@ -15,6 +15,8 @@
 #include "json.h"
 
 struct config;
+struct privileges;
+struct workload_user;
 
 /* One instant on both clocks; zeroes: not yet. */
 struct manifest_time {
@@ -59,6 +61,8 @@ struct manifest {
 	const char *cwd;	/* the workload's too; absolute */
 	const struct config *cfg; /* experiment, workload and target */
 
+	const struct workload_user *owner; /* whose rights to files the working directory is read with; NULL: ours */
+
 	/* what may change until the end */
 	struct manifest_time start, end;
 	struct {
@@ -79,6 +83,7 @@ struct manifest {
 	const struct manifest_segment_row *segments;
 	size_t n_segments;
 	struct manifest_storage storage;
+	const struct privileges *privileges; /* NULL: not known yet */
 	const char *uring_hooks, *uring_why; /* of io_uring: what its requests are seen by, or why they are not */
 	unsigned int n_rings;
 	uint64_t ring_bytes, ring_reserve_bytes; /* of each */

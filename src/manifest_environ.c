@@ -17,7 +17,7 @@ static const char *const prefixes[] = {
 	"OMP_", "OPENBLAS_", "PYTORCH_", "RANK", "SLURM_", "TF_", "TORCH_", "WORLD_SIZE",
 };
 
-static const char *const secrets[] = { "KEY", "PASS", "SECRET", "TOKEN" };
+static const char *const secrets[] = { "AUTH", "COOKIE", "CRED", "JWT", "KEY", "PASS", "PRIVATE", "SECRET", "SPANK", "TOKEN" };
 
 static bool is_chosen(const char *name)
 {
@@ -35,6 +35,15 @@ static bool is_secret(const char *name)
 	return false;
 }
 
+/* "scheme://user:password@host" */
+static bool has_password(const char *value)
+{
+	const char *at = strstr(value, "://");
+	size_t len = at ? strcspn(at + 3, "/ ") : 0;
+
+	return at && memchr(at + 3, '@', len);
+}
+
 void manifest_put_environ(struct json *j, char *const *env)
 {
 	unsigned int n = 0;
@@ -48,7 +57,7 @@ void manifest_put_environ(struct json *j, char *const *env)
 		if (!name || !*value || !is_chosen(name) || env_find(env, *entry) != *entry)
 			continue;
 		value++;
-		if (is_secret(name))
+		if (is_secret(name) || has_password(value))
 			value = "(hidden)";
 		json_strn(j, name, value, strnlen(value, VALUE_MAX));
 		n++;

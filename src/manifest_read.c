@@ -7,11 +7,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "util.h"
 
@@ -321,21 +321,25 @@ int manifest_parse(struct manifest_facts *m, char *text)
 	return r;
 }
 
-int manifest_read(struct manifest_facts *m, const char *dir)
+int manifest_read_at(struct manifest_facts *m, int dirfd)
 {
-	autofree char *path = util_fmt("%s/manifest.json", dir), *text = NULL;
-	struct stat st;
+	autoclose int fd = util_open_regular(dirfd, "manifest.json", 0);
+	autofree char *text = NULL;
 	int r;
 
 	*m = (struct manifest_facts){ 0 };
-	if (!path)
-		return -ENOMEM;
-	if (stat(path, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EBADMSG;
-	r = util_read_file(path, MANIFEST_MAX_BYTES, &text, NULL);
+	if (fd < 0)
+		return fd;
+	r = util_read_fd(fd, MANIFEST_MAX_BYTES, &text, NULL);
 	return r < 0 ? r : manifest_parse(m, text);
+}
+
+int manifest_read(struct manifest_facts *m, const char *dir)
+{
+	autoclose int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	*m = (struct manifest_facts){ 0 };
+	return fd < 0 ? -errno : manifest_read_at(m, fd);
 }
 
 const struct manifest_probe *manifest_probe(const struct manifest_facts *m, const char *name)

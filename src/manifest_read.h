@@ -50,7 +50,8 @@ struct manifest_facts {
  */
 int manifest_parse(struct manifest_facts *m, char *text);
 
-/* Read it from the trace folder DIR; 0, -ENOENT, -EBADMSG or -errno. */
+/* Read it from the trace folder DIR, or DIRFD; 0, -ENOENT, -EBADMSG or -errno. */
+int manifest_read_at(struct manifest_facts *m, int dirfd);
 int manifest_read(struct manifest_facts *m, const char *dir);
 
 /* By --best-effort, or because the hooks were refused at the end of --delay. */

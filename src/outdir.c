@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -137,10 +138,27 @@ int outdir_expand(const char *pattern, const struct outdir_names *n, char *buf, 
 	return 0;
 }
 
-/* Enter NAME below AT, made when it is missing: its descriptor or -errno. */
+/* Whose rights to files these are (privileges_as_user()): root's, who is not to be led anywhere? */
+static bool with_roots_rights(void)
+{
+	return setfsuid((uid_t)-1) == 0;
+}
+
+static bool only_root_changes(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_uid == 0 && !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/*
+ * Enter NAME below AT, made when it is missing: its descriptor or -errno. Where others can put a link,
+ * root follows none: it would do for them, where they lead it, what they may not.
+ */
 static int enter_parent(int at, const char *name, uid_t uid, gid_t gid)
 {
-	autoclose int fd = openat(at, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int nofollow = with_roots_rights() && !only_root_changes(at) ? O_NOFOLLOW : 0;
+	autoclose int fd = openat(at, name, O_PATH | O_DIRECTORY | O_CLOEXEC | nofollow);
 	bool made;
 
 	if (fd >= 0)
@@ -150,7 +168,7 @@ static int enter_parent(int at, const char *name, uid_t uid, gid_t gid)
 	made = mkdirat(at, name, 0755) == 0;
 	if (!made && errno != EEXIST) /* another rank of the job was faster */
 		return -errno;
-	fd = openat(at, name, DIR_FLAGS | (made ? O_NOFOLLOW : 0));
+	fd = openat(at, name, DIR_FLAGS | nofollow | (made ? O_NOFOLLOW : 0));
 	if (fd < 0 || (made && fchown(fd, uid, gid) < 0))
 		return -errno;
 	return TAKE_FD(fd);
@@ -177,11 +195,8 @@ static int is_empty(int fd)
 static bool holds_trace(int fd)
 {
 	struct manifest_facts m;
-	char path[32];
-	int r;
+	int r = manifest_read_at(&m, fd);
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	r = manifest_read(&m, path);
 	return (r == 0 || r == -EBADMSG) && strcmp(m.tool, "dltraced") == 0;
 }
 
@@ -246,7 +261,8 @@ static int adopt(struct outdir *d, uid_t uid, gid_t gid, bool force)
 
 	if (fstat(d->fd, &st) < 0)
 		return -errno;
-	if ((st.st_uid != uid && st.st_uid != geteuid()) || (st.st_mode & S_ISVTX))
+	/* root's own becomes another user's only where root has come to it without that user's links */
+	if ((st.st_uid != uid && (st.st_uid != geteuid() || !with_roots_rights())) || (st.st_mode & S_ISVTX))
 		return -EPERM;
 	/* Where it cannot be locked at all (NFS wants it open for writing), go on without. */
 	if (flock(d->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
@@ -260,7 +276,7 @@ static int adopt(struct outdir *d, uid_t uid, gid_t gid, bool force)
 		r = !holds_trace(d->fd) ? -ENOTEMPTY : !force ? -EEXIST : remove_file(d->fd, OUTDIR_LOG_NEW);
 	if (r < 0)
 		return r;
-	if (st.st_uid != uid && fchown(d->fd, uid, gid) < 0)
+	if ((st.st_uid != uid || (d->made && st.st_gid != gid)) && fchown(d->fd, uid, gid) < 0)
 		return -errno;
 	return fchmod(d->fd, 0700) < 0 ? -errno : 0;
 }
@@ -287,7 +303,7 @@ int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool f
 	char *rest = parts, *part, *next;
 	int r;
 
-	*d = (struct outdir){ .fd = -1 };
+	*d = (struct outdir){ .fd = -1, .parent_fd = -1 };
 	snprintf(d->path, sizeof(d->path), "%s", path);
 	if (at < 0)
 		return -errno;
@@ -318,6 +334,8 @@ int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool f
 		outdir_close(d);
 		if (d->made)
 			unlinkat(at, part, AT_REMOVEDIR);
+	} else if (d->made && snprintf(d->name, sizeof(d->name), "%s", part) < (int)sizeof(d->name)) {
+		d->parent_fd = TAKE_FD(at);
 	}
 	return r;
 }
@@ -349,14 +367,15 @@ void outdir_discard(struct outdir *d)
 		remove_trace(d->fd, false);
 	if (!d->made)
 		give_back(d);
+	if (d->parent_fd >= 0) /* stays when something else is in it */
+		unlinkat(d->parent_fd, d->name, AT_REMOVEDIR);
 	outdir_close(d);
-	if (d->made)
-		rmdir(d->path); /* stays when something else is in it */
 }
 
 void outdir_close(struct outdir *d)
 {
 	util_close(&d->fd);
+	util_close(&d->parent_fd);
 }
 
 const char *outdir_strerror(int r)
@@ -367,7 +386,7 @@ const char *outdir_strerror(int r)
 	} texts[] = {
 		{ -EBUSY, "another dltraced is writing there" },
 		{ -EEXIST, "holds a trace already; --force replaces it" },
-		{ -ENOTDIR, "is no folder, or a symbolic link to one" },
+		{ -ENOTDIR, "is no folder, or a symbolic link to one that is not followed; give its real path" },
 		{ -ENOTEMPTY, "is not empty and holds no trace; give a new folder with -o" },
 		{ -EPERM, "cannot become the user's own: it is shared or somebody else's" },
 	};

@@ -46,6 +46,8 @@ int outdir_expand(const char *pattern, const struct outdir_names *n, char *buf, 
 /* The folder, open and locked (flock) until it is closed. */
 struct outdir {
 	int fd;		     /* -1: none */
+	int parent_fd;	     /* of one that we have made, for outdir_discard(); -1: none */
+	char name[NAME_MAX + 1]; /* there */
 	char path[PATH_MAX]; /* absolute, no symbolic links; after a failure, what could not be had */
 	bool made;	     /* by us */
 	bool old_trace;	     /* holds one that is to be replaced */
@@ -60,7 +62,8 @@ struct outdir {
  * Make the folder PATH, and parents that are missing, owned by UID and GID, mode 0700. One that is
  * there already must be empty or, with FORCE, hold a dltraced manifest; that trace stays until
  * outdir_clear(). On failure -errno, for outdir_strerror(), and nothing in an existing folder has
- * been touched.
+ * been touched. With root's rights to files (not after privileges_as_user()) no symbolic link is
+ * followed that others than root could have put there.
  */
 int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool force);
 void outdir_close(struct outdir *d);

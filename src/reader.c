@@ -107,13 +107,11 @@ static int read_header(struct reader *r)
 /* FILE of the folder: its descriptor and size, or -errno. */
 static int open_regular(const struct reader *r, const char *file, uint64_t *bytes_ret)
 {
-	autoclose int fd = openat(r->dirfd, file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	autoclose int fd = util_open_regular(r->dirfd, file, 0);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EBADMSG;
+		return fd < 0 ? fd : -errno;
 	*bytes_ret = (uint64_t)st.st_size;
 	return TAKE_FD(fd);
 }

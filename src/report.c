@@ -263,17 +263,14 @@ static int note_leftover(void *ctx, const char *file)
 	return 0;
 }
 
-static int load(struct report *r, const char *dir)
+static int load(struct report *r, const char *dir, int dirfd)
 {
-	autoclose int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int res;
 
-	if (dirfd < 0)
-		return -errno;
 	r->dir = strdup(dir);
 	if (!r->dir)
 		return -ENOMEM;
-	res = manifest_read(&r->manifest, dir);
+	res = manifest_read_at(&r->manifest, dirfd);
 	r->has_manifest = strcmp(r->manifest.tool, "dltraced") == 0;
 	note_manifest(r, res);
 	note_untraced(r);
@@ -292,7 +289,7 @@ static int load(struct report *r, const char *dir)
 	return 0;
 }
 
-int report_load(struct report **ret, const char *dir)
+int report_load_at(struct report **ret, const char *dir, int dirfd)
 {
 	struct report *r = calloc(1, sizeof(*r));
 	int res;
@@ -302,13 +299,20 @@ int report_load(struct report **ret, const char *dir)
 	table_init(&r->files, sizeof(struct report_file), REPORT_FILES_MAX);
 	table_init(&r->procs, sizeof(struct report_proc), REPORT_PROCS_MAX);
 	table_init(&r->disks, sizeof(struct report_disk), REPORT_DISKS_MAX);
-	res = load(r, dir);
+	res = load(r, dir, dirfd);
 	if (res < 0) {
 		report_free(r);
 		return res;
 	}
 	*ret = r;
 	return 0;
+}
+
+int report_load(struct report **ret, const char *dir)
+{
+	autoclose int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return dirfd < 0 ? -errno : report_load_at(ret, dir, dirfd);
 }
 
 const char *report_command(const struct report *r)

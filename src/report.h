@@ -187,6 +187,8 @@ extern const char report_t_names[REPORT_TS];
 
 /* Sum up the folder DIR. 0; -ENOTDIR or -errno; -ENODATA when it is no trace. */
 int report_load(struct report **ret, const char *dir);
+/* The same of the folder DIRFD, whatever DIR, which is shown, is by now. */
+int report_load_at(struct report **ret, const char *dir, int dirfd);
 void report_free(struct report *r);
 
 /* The workload's command line, else dltraced's; "" when not known. */
@@ -201,7 +203,7 @@ void report_text(const struct report *r, FILE *out);
 void report_short(const struct report *r, FILE *out);
 int report_json(const struct report *r, FILE *out); /* 0 or -ENOMEM */
 
-/* report_load() and report_short(): at most 20 lines. 0 or -errno. */
-int report_summary(const char *dir, FILE *out);
+/* report_load_at() and report_short(): at most 20 lines. 0 or -errno. */
+int report_summary(const char *dir, int dirfd, FILE *out);
 
 #endif

@@ -391,10 +391,10 @@ void report_short(const struct report *r, FILE *out)
 	}
 }
 
-int report_summary(const char *dir, FILE *out)
+int report_summary(const char *dir, int dirfd, FILE *out)
 {
 	struct report *r;
-	int res = report_load(&r, dir);
+	int res = report_load_at(&r, dir, dirfd);
 
 	if (res < 0)
 		return res;

@@ -13,12 +13,14 @@
 #include "config.h"
 #include "env.h"
 #include "log.h"
+#include "privileges.h"
 #include "report.h"
 #include "session_state.h"
 #include "util.h"
 
 #define EXIT_NOT_EXECUTABLE 126 /* as the shell has it */
 #define EXIT_NOT_FOUND 127
+#define NOBODY 65534 /* where no user of the name is known */
 
 /* The workload's environment: its user's, where sudo had stripped it. */
 static char *const *workload_environ(const struct session *s)
@@ -48,7 +50,11 @@ static int step_command(struct session *s)
 		log_warn("%s", s->user.lacks);
 	if (!s->cfg->argv)
 		return 0;
-	r = workload_resolve(s->cfg->argv[0], path_entry ? path_entry + strlen("PATH=") : NULL, path, sizeof(path));
+	r = privileges_as_user(&s->user);
+	if (r == 0)
+		r = workload_resolve(s->cfg->argv[0], path_entry ? path_entry + strlen("PATH=") : NULL, path,
+				     sizeof(path));
+	privileges_as_root();
 	if (r < 0) {
 		log_err_r(r, "%s", s->cfg->argv[0]);
 		return r == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
@@ -81,6 +87,19 @@ static int step_targets(struct session *s)
 	return 0;
 }
 
+/* As its user first, so that their links lead where they may go; then as root, who follows none. */
+static int open_folder(struct session *s, const char *path)
+{
+	int r = privileges_as_user(&s->user);
+
+	if (r == 0)
+		r = outdir_open(&s->dir, path, s->user.uid, s->user.gid, s->cfg->force);
+	privileges_as_root();
+	if ((r == -EACCES || r == -EPERM) && s->user.uid != geteuid())
+		r = outdir_open(&s->dir, path, s->user.uid, s->user.gid, s->cfg->force);
+	return r;
+}
+
 static int step_folder(struct session *s)
 {
 	struct outdir_names names;
@@ -93,13 +112,13 @@ static int step_folder(struct session *s)
 		log_err_r(r, "-o %s", s->cfg->out ? s->cfg->out : "(default)");
 		return CMD_EXIT_FAILURE;
 	}
-	r = outdir_open(&s->dir, path, s->user.uid, s->user.gid, s->cfg->force);
+	r = open_folder(s, path);
 	/* by a run of the same second, or by another rank on this host: no reason not to run the job */
 	if (!s->cfg->out && (r == -EEXIST || r == -EBUSY)) {
 		size_t len = strlen(path);
 
 		snprintf(path + len, sizeof(path) - len, "_%s", names.pid);
-		r = outdir_open(&s->dir, path, s->user.uid, s->user.gid, s->cfg->force);
+		r = open_folder(s, path);
 	}
 	if (r < 0)
 		log_err("%s: %s", s->dir.path, outdir_strerror(r));
@@ -111,6 +130,7 @@ static int step_manifest(struct session *s)
 	s->cwd = getcwd(NULL, 0);
 	s->manifest = (struct manifest){
 		.cmdline = s->argv, .environ = workload_environ(s), .cwd = s->cwd, .cfg = s->cfg,
+		.owner = &s->user,
 	};
 	return manifest_begin(&s->manifest) < 0 ? CMD_EXIT_FAILURE : 0;
 }
@@ -168,9 +188,23 @@ static int step_fork(struct session *s)
 	return 0;
 }
 
+/* What will be kept once the hooks are on; who runs the tools meanwhile. */
+static void plan_privileges(struct session *s)
+{
+	const struct config *cfg = s->cfg;
+	bool errands = cfg->collect.n || cfg->archive, tools = !cfg->collectors || strcmp(cfg->collectors, "none");
+	const struct privilege_needs needs = { .children = errands || tools, .errands = errands };
+
+	privileges_plan(&s->privileges, &s->user, &needs);
+	s->manifest.privileges = &s->privileges;
+	if (workload_user_get(&s->nobody, "nobody") < 0)
+		s->nobody = (struct workload_user){ .uid = NOBODY, .gid = NOBODY };
+}
+
 /* The workload stands at its gate. */
 static int step_begin(struct session *s)
 {
+	plan_privileges(s);
 	if (!s->cfg->delay_ns && session_begin_tracing(s) < 0) {
 		int r = session_go_untraced(s);
 
@@ -178,6 +212,7 @@ static int step_begin(struct session *s)
 			return r;
 		s->phase = PHASE_TRACING;
 	}
+	s->privileges.given_up = !s->cfg->delay_ns && !s->targets.wait; /* by who reads it */
 	return s->traced && session_write_manifest(s, false) < 0 ? CMD_EXIT_FAILURE : 0;
 }
 
@@ -195,6 +230,7 @@ static int step_go(struct session *s)
 		}
 		r = watch_workload(s);
 	}
+	session_give_up_privileges(s);
 	if (!r && s->cfg->delay_ns)
 		r = watch_arm(s, s->cfg->delay_ns);
 	session_metrics_write(s);
@@ -281,7 +317,7 @@ static int finish(struct session *s)
 	if (s->cfg->archive && collect_archive(&s->user, s->dir.path, error, sizeof(error)) < 0)
 		log_warn("%s", error);
 	if (s->cfg->report && s->traced)
-		report_summary(s->dir.path, stdout);
+		report_summary(s->dir.path, s->dir.fd, stdout);
 	return code;
 }
 
@@ -305,6 +341,7 @@ static void session_free(struct session *s)
 	util_close(&s->workload_log_fd);
 	outdir_close(&s->dir);
 	workload_user_free(&s->user);
+	workload_user_free(&s->nobody);
 	free(s->cwd);
 }
 
@@ -314,6 +351,7 @@ int session_run(const struct config *cfg, char **argv)
 		.cfg = cfg,
 		.argv = argv,
 		.dir.fd = -1,
+		.dir.parent_fd = -1,
 		.workload = WORKLOAD_NONE,
 		.loop.epoll_fd = -1,
 		.signal_fd = -1,

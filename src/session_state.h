@@ -14,6 +14,7 @@
 #include "manifest.h"
 #include "metrics_file.h"
 #include "outdir.h"
+#include "privileges.h"
 #include "status.h"
 #include "target.h"
 #include "tracer.h"
@@ -34,6 +35,9 @@ struct session {
 	char **argv; /* dltraced's own */
 	char *cwd;
 	struct workload_user user;
+	struct workload_user nobody; /* who the collectors run as, where the user is root */
+	struct privileges privileges;
+	bool gave_up; /* the main thread, what privileges says */
 	struct outdir dir;
 	struct targets targets;
 	struct tracer tracer;
@@ -88,6 +92,12 @@ int session_begin_tracing(struct session *s);
  * none to go on for.
  */
 int session_give_up(struct session *s, int r);
+/*
+ * Keep only the privileges that a running trace needs, unless it does not run yet, or named containers
+ * are awaited, for whose runtimes all are. Once; what fails is said, and the trace goes on. Whether it
+ * was now.
+ */
+bool session_give_up_privileges(struct session *s);
 /* Hooks off, helpers stopped, rows and manifest written. Once. */
 void session_end_tracing(struct session *s);
 

@@ -8,6 +8,7 @@
 #include "cmd.h"
 #include "config.h"
 #include "log.h"
+#include "privileges.h"
 #include "probe.h"
 #include "session_state.h"
 #include "util.h"
@@ -131,6 +132,8 @@ static int record(struct session *s)
 	int r;
 
 	note_start(s); /* what came before has taken its time */
+	s->drain.privileges = s->keeper.privileges = &s->privileges;
+	s->collectors.user = s->user.uid == 0 ? &s->nobody : &s->user;
 	s->collectors.split = s->split ? &s->drain.split : NULL;
 	r = collectors_start(&s->collectors, s->cfg->collectors, s->cfg->interval_ns, s->dir.fd);
 	for (unsigned int i = 0; !r && s->split && i < s->collectors.n; i++)
@@ -229,4 +232,18 @@ int session_give_up(struct session *s, int r)
 	s->phase = runs ? PHASE_UNTRACED : PHASE_OVER;
 	session_write_manifest(s, false);
 	return s->workload.pid ? 0 : r;
+}
+
+bool session_give_up_privileges(struct session *s)
+{
+	int r;
+
+	if (s->gave_up || s->phase == PHASE_DELAY || s->targets.wait)
+		return false;
+	s->gave_up = true;
+	r = privileges_give_up(&s->privileges, false);
+	s->privileges.given_up = r == 0;
+	if (r < 0)
+		log_warn("cannot give up privileges that are not needed any more: %s", strerror(-r));
+	return true;
 }

@@ -303,6 +303,14 @@ static int join_found(const struct targets *ts, const struct container_found *f)
 	return r < 0 ? r : join_with_snapshot(ts->tracer, &found);
 }
 
+void targets_await_end(struct targets *ts, struct loop *loop)
+{
+	if (!ts->wait)
+		return;
+	loop_del(loop, container_wait_fd(ts->wait));
+	container_wait_close(TAKE_PTR(ts->wait));
+}
+
 static int on_container(void *ctx, int fd, uint32_t events)
 {
 	struct targets *ts = ctx;
@@ -313,6 +321,8 @@ static int on_container(void *ctx, int fd, uint32_t events)
 		log_warn("--container %s cannot be joined: %s", f->name, strerror(-r));
 	else if (f)
 		log_info("--container %s is there: traced from now on", f->name);
+	if (f && --ts->awaited == 0) /* its thread has all of root's rights */
+		targets_await_end(ts, ts->loop);
 	container_found_free(f);
 	return 0;
 }
@@ -324,14 +334,8 @@ int targets_await(struct targets *ts, struct tracer *t, struct loop *loop)
 	if (!ts->wait)
 		return 0;
 	ts->tracer = t;
+	ts->loop = loop;
+	ts->awaited = container_wait_count(ts->wait);
 	r = loop_add(loop, container_wait_fd(ts->wait), EPOLLIN, on_container, ts);
 	return r < 0 ? r : container_wait_start(ts->wait);
-}
-
-void targets_await_end(struct targets *ts, struct loop *loop)
-{
-	if (!ts->wait)
-		return;
-	loop_del(loop, container_wait_fd(ts->wait));
-	container_wait_close(TAKE_PTR(ts->wait));
 }

@@ -28,7 +28,9 @@ struct targets {
 	bool followed; /* --delay: there are processes in the target that have no rows yet */
 	struct snapshot *snapshot; /* NULL: not needed */
 	struct container_wait *wait; /* NULL: for none */
+	unsigned int awaited;	     /* how many have not come */
 	struct tracer *tracer;	     /* of targets_await() */
+	struct loop *loop;
 };
 
 /*
@@ -51,7 +53,10 @@ int targets_prepare(struct targets *ts, struct tracer *t, bool delayed);
  */
 int targets_apply(struct targets *ts, struct tracer *t, char *error, size_t size);
 
-/* From now on containers that were not there join as they come, from LOOP. 0 or -errno. */
+/*
+ * From now on containers that were not there join as they come, from LOOP; when the last has, nothing is
+ * awaited any more (wait is NULL). 0 or -errno.
+ */
 int targets_await(struct targets *ts, struct tracer *t, struct loop *loop);
 void targets_await_end(struct targets *ts, struct loop *loop);
 

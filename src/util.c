@@ -35,14 +35,34 @@ int util_write_all(int fd, const void *buf, size_t len)
 	return 0;
 }
 
+int util_open_regular(int dirfd, const char *name, int flags)
+{
+	autoclose int look = openat(dirfd, name, O_PATH | O_CLOEXEC | flags);
+	char path[32];
+	struct stat st;
+	int fd;
+
+	if (look < 0 || fstat(look, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EBADMSG;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", look);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
 int util_read_file(const char *path, size_t max, char **ret, size_t *len_ret)
 {
 	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : util_read_fd(fd, max, ret, len_ret);
+}
+
+int util_read_fd(int fd, size_t max, char **ret, size_t *len_ret)
+{
 	autofree char *buf = NULL;
 	size_t len = 0, room = 0;
 
-	if (fd < 0)
-		return -errno;
 	for (;;) {
 		ssize_t n;
 

@@ -69,6 +69,15 @@ int util_write_all(int fd, const void *buf, size_t len);
  */
 int util_read_file(const char *path, size_t max, char **ret, size_t *len_ret);
 
+/*
+ * Open the regular file NAME of the folder DIRFD for reading, FLAGS may be O_NOFOLLOW. Of what is
+ * anything else (a FIFO, a device, whose opening alone may do harm) nothing but its kind is looked at:
+ * -EBADMSG. A descriptor or -errno.
+ */
+int util_open_regular(int dirfd, const char *name, int flags);
+/* The rest of the open file FD, as util_read_file(). */
+int util_read_fd(int fd, size_t max, char **ret, size_t *len_ret);
+
 /* The same into BUF with blanks and newlines at the end cut off; 0 or -errno. */
 int util_read_line(const char *path, char *buf, size_t size);
 

@@ -128,10 +128,12 @@ static int on_phase(void *ctx, int fd, uint32_t events)
 		return 0;
 	if (s->phase == PHASE_DELAY) {
 		r = session_begin_tracing(s);
-		if (r < 0)
+		if (r < 0) {
 			r = session_give_up(s, r);
-		else
+		} else {
+			session_give_up_privileges(s);
 			session_write_manifest(s, false); /* its start is now */
+		}
 	} else if (s->phase == PHASE_TRACING) {
 		watch_stop(s, "--duration is over");
 		return 0;
@@ -178,6 +180,8 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 		tell_segments(s);
 		session_metrics_tick(s);
 	}
+	if (session_give_up_privileges(s)) /* the last container that was awaited has come */
+		session_write_manifest(s, false);
 	status_log(&s->status, s->workload.relay.log, s->dir.path);
 	advance(s);
 	return 0;

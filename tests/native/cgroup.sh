@@ -9,6 +9,7 @@
 # only waits.
 . "${0%/*}/lib.sh"
 need python3
+with_helpers
 gate
 
 id=$(printf '%064x' $$)
@@ -40,13 +41,12 @@ done
 [ "${tops-}" ] || skip "a cgroup hierarchy that can be written"
 
 # A runtime: it knows a container from when known/NAME has what to answer.
-mkdir bin known
-cat >bin/docker <<END
+mkdir known
+cat >helpers/docker <<END
 #!/bin/sh
 [ "\$1 \$2 \$3 \$4 \$5" = "inspect -f {{.State.Pid}} {{.Id}} --type container" ] && exec cat "$PWD/known/\$6"
 END
-chmod +x bin/docker
-PATH=$PWD/bin:$PATH
+chmod +x helpers/docker
 
 # The helper: for each line a cgroup (or nothing) and a folder, the job moves there and runs.
 mkfifo todo

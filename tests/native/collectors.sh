@@ -7,8 +7,11 @@
 # once more, and how it ended is in the manifest.
 . "${0%/*}/lib.sh"
 need python3 mpstat iostat
+with_helpers
 gate
-stubs=$(cd "$here/../stubs" && pwd)
+# Readable by whom the tools run as, wherever the tests are.
+install -m 755 "$here/../stubs/nvidia-smi" stub || fail "no stub"
+install -m 755 stub helpers/nvidia-smi
 
 # enough N FILE...: each has rows of N arrivals.
 enough() {
@@ -29,7 +32,7 @@ tools() {
 
 # --- all of them ----------------------------------------------------------------------------------
 
-PATH=$stubs:$PATH spawn --collectors cpu,disk,gpu,gpu_dev -- sh -c 'read _ <gate'
+spawn --collectors cpu,disk,gpu,gpu_dev -- sh -c 'read _ <gate'
 await enough 3 cpu disk gpu gpu_dev
 equal "tools" "$(tools)" "$(printf '%s\n' 'iostat -dxmy 1' 'mpstat -P ALL 1' \
 	'nvidia-smi dmon -s pucvmet -o DT -d 1' 'nvidia-smi pmon -s um -o DT -d 1')"
@@ -51,7 +54,7 @@ equal "a name with blanks" "$(col gpu command 'pid != "-"' | sort -u)" 'pt\040ma
 
 # --- a slower pace --------------------------------------------------------------------------------
 
-PATH=$stubs:$PATH spawn --collectors cpu,gpu --interval 2 -- sh -c 'read _ <gate'
+spawn --collectors cpu,gpu --interval 2 -- sh -c 'read _ <gate'
 await enough 1 cpu gpu
 equal "tools" "$(tools)" "$(printf 'mpstat -P ALL 2\nnvidia-smi pmon -s um -o DT -d 2')"
 echo >&9
@@ -60,23 +63,29 @@ join
 
 # --- one that is not there ------------------------------------------------------------------------
 
-mkdir bin
-for tool in mpstat iostat sh env rm; do
-	ln -s "$(command -v $tool)" bin/
-done
-PATH=$TMPDIR/bin spawn --collectors cpu,disk,gpu,gpu_dev -- sh -c 'read _ <gate'
-await enough 1 cpu disk
-echo >&9
-join
-equal "status" $rc 0
-equal "messages" "$(messages)" "dltraced: warning: nvidia-smi not found; GPU trace off (gpu.out and gpu_dev.out are \
+rm helpers/nvidia-smi
+if ! command -v nvidia-smi >there; then
+	# one that is in root's own PATH is not: anybody's could be
+	PATH=$TMPDIR:$PATH
+	mv stub nvidia-smi
+	spawn --collectors cpu,disk,gpu,gpu_dev -- sh -c 'read _ <gate'
+	await enough 1 cpu disk
+	echo >&9
+	join
+	mv nvidia-smi stub
+	equal "status" $rc 0
+	equal "messages" "$(messages)" "dltraced: warning: nvidia-smi not found; GPU trace off (gpu.out and gpu_dev.out are \
 not written; it comes with NVIDIA's driver)"
-equal "states" "$(states)" "cpu stopped; disk stopped; gpu not found; gpu_dev not found"
-[ ! -e "$t/gpu.out" ] && [ ! -e "$t/gpu_dev.out" ] || fail "files of a tool that is not there"
+	equal "states" "$(states)" "cpu stopped; disk stopped; gpu not found; gpu_dev not found"
+	[ ! -e "$t/gpu.out" ] && [ ! -e "$t/gpu_dev.out" ] || fail "files of a tool that is not there"
+fi
 
 # --- one that dies --------------------------------------------------------------------------------
 
-PATH=$stubs:$PATH STUB_SAMPLES=2 spawn --collectors cpu,gpu -- sh -c 'read _ <gate'
+chmod 755 .
+printf '#!/bin/sh\nSTUB_SAMPLES=2 exec %s/stub "$@"\n' "$TMPDIR" >helpers/nvidia-smi
+chmod 755 helpers/nvidia-smi
+spawn --collectors cpu,gpu -- sh -c 'read _ <gate'
 await grep -q 'gpu.out ends here' err
 await enough 3 cpu
 echo >&9

@@ -20,6 +20,18 @@ need() { for c; do command -v "$c" >/dev/null || skip "$c"; done; }
 # equal WHAT GOT WANTED
 equal() { [ "$2" = "$3" ] || fail "$1: $2, not $3"; }
 
+# with_helpers: root's helpers (docker, nvidia-smi ...) are looked for in fixed folders. The script goes on
+# where the first of them is $TMPDIR/helpers, seen by nobody else.
+with_helpers() {
+	if [ -z "${HELPERS-}" ]; then
+		[ -d /usr/local/sbin ] || skip "/usr/local/sbin"
+		unshare -m true 2>/dev/null || skip "mount namespaces"
+		HELPERS=1 exec unshare -m --propagation private sh "$0"
+	fi
+	install -d -m 755 helpers
+	mount --bind helpers /usr/local/sbin || fail "mount --bind"
+}
+
 # --- tracing --------------------------------------------------------------------------------------
 
 # trace [OPTION...] -- CMD ARG..., or with --workload: a new trace in $t. Block requests are the

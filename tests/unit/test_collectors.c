@@ -23,6 +23,7 @@
 
 #include "collector_kinds.h"
 #include "collectors.h"
+#include "helper.h"
 #include "loop.h"
 #include "util.h"
 
@@ -43,6 +44,7 @@ static int set_up(void **state)
 	if (!mkdtemp(folder))
 		return -1;
 	dirfd_ = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	helper_trust_path();
 	first_path = strdup(getenv("PATH"));
 	clock_read(&now, 3);
 	clock_map_init(&map, &now);

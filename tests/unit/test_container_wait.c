@@ -4,6 +4,7 @@
 
 #include <poll.h>
 
+#include "helper.h"
 #include "tree.h"
 
 #define ID_A "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -24,6 +25,7 @@ static int world_make(void **state)
 	tree_put("v2/system.slice/cgroup.procs", "");
 	tree_put("memory/cgroup.procs", "");
 	old_path = strdup(getenv("PATH"));
+	helper_trust_path();
 	setenv("PATH", bin, 1);
 	alarm(60);
 	r = r ?: cgroup_mounts_parse(&mounts, info, "4:memory:/\n0::/\n");

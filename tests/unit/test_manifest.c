@@ -362,7 +362,8 @@ static void environment_is_chosen_and_secrets_are_hidden(void **state)
 {
 	char *env[] = {
 		"NCCL_DEBUG=INFO", "RANK=0", "RANK=1", "HOME=/root", "MY_RANK=9", "SLURM_TOKEN=a",
-		"TF_Api_Key=b", "MASTER_PASSWORD=c", "OMP_SECRETS=d", "CUDA_PATH", "KMP_=e=f", NULL,
+		"TF_Api_Key=b", "MASTER_PASSWORD=c", "OMP_SECRETS=d", "CUDA_PATH", "KMP_=e=f", "SLURM_JWT=g",
+		"TORCH_PROXY=http://me:h@host/", "TORCH_HOME=http://host/a@b", NULL,
 	};
 	struct json j = { 0 };
 	autofree char *got = NULL;
@@ -380,7 +381,10 @@ static void environment_is_chosen_and_secrets_are_hidden(void **state)
 				 "  \"TF_Api_Key\": \"(hidden)\",\n"
 				 "  \"MASTER_PASSWORD\": \"(hidden)\",\n"
 				 "  \"OMP_SECRETS\": \"(hidden)\",\n"
-				 "  \"KMP_\": \"e=f\"\n"
+				 "  \"KMP_\": \"e=f\",\n"
+				 "  \"SLURM_JWT\": \"(hidden)\",\n"
+				 "  \"TORCH_PROXY\": \"(hidden)\",\n"
+				 "  \"TORCH_HOME\": \"http://host/a@b\"\n"
 				 "}\n");
 }
 

@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -260,12 +261,13 @@ static void says_why_something_was_not_traced(void **state)
 
 static void folder_that_is_no_trace(void **state)
 {
+	autoclose int fd = open("tests/golden", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct report *r;
 
 	assert_int_equal(report_load(&r, "tests/golden"), -ENODATA);
 	assert_int_equal(report_load(&r, "tests/golden/none-of-that-name"), -ENOENT);
 	assert_int_equal(report_load(&r, GOLDEN "trace-small/vfs_rw.out"), -ENOTDIR);
-	assert_int_equal(report_summary("tests/golden", stdout), -ENODATA);
+	assert_int_equal(report_summary("tests/golden", fd, stdout), -ENODATA);
 }
 
 /* trace-hostile: names escaped as they should be, and others that nobody escaped. */
