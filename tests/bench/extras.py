@@ -26,7 +26,7 @@ def nothing(bench):
 
 @contextlib.contextmanager
 def hooks(bench):
-    with subprocess.Popen([HOOKS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+    with subprocess.Popen([HOOKS, "empty"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
         if p.stdout.readline() != "ready\n":
             raise measure.Failed("the empty hooks cannot be attached")
         yield
@@ -52,13 +52,22 @@ def dltraced(bench):
         gate.close()
 
 
+# name, what is attached meanwhile, what the load is run by, its patterns
+STANDING = (
+    ("none", nothing, [], BYSTANDERS),
+    ("empty hooks", hooks, [], BYSTANDERS),
+    ("least row", nothing, [HOOKS, "row"], ("reads",)),  # of this load: no bystander, but as short
+    ("dltraced", dltraced, [], BYSTANDERS),
+)
+
+
 def bystanders(bench, nr):
-    for name, standing in (("none", nothing), ("empty hooks", hooks), ("dltraced", dltraced)) * TURNS:
+    for name, standing, by, patterns in STANDING * TURNS:
         with standing(bench):
-            for pattern, times in BYSTANDERS.items():
+            for pattern in patterns:
                 result = os.path.join(bench.folder, "result")
-                subprocess.run([measure.LOAD, "-n", str(times), "-o", result, "-d", bench.folder, pattern],
-                               check=True)
+                subprocess.run([*by, measure.LOAD, "-n", str(BYSTANDERS[pattern]), "-o", result,
+                                "-d", bench.folder, pattern], check=True)
                 with open(result) as f:
                     yield {"round": nr, "attached": name, "pattern": pattern,
                            "cpu_ns": json.load(f)["cpu_ns"]}
