@@ -358,6 +358,30 @@ static void belongs_to_whom_the_folder_belongs(void **state)
 	assert_int_equal(st.st_gid, 1235);
 }
 
+static void no_args_hides_those_of_the_workload(void **state)
+{
+	char *line[] = { "dltraced start", "--no-args", "--", "train", "--password", "x", NULL };
+	char *shell[] = { "dltraced start", "--no-args", "--workload=train --password x", NULL };
+	struct config hiding = { .argv = line + 3, .experiment = "train", .no_args = true };
+	char *sh[] = { "sh", "-c", shell[2] + strlen("--workload="), NULL };
+	struct manifest m = sample;
+	struct manifest_facts f;
+
+	m.cfg = &hiding;
+	m.cmdline = line;
+	write_as(&m, false);
+	assert_int_equal(manifest_read(&f, dir), 0);
+	assert_string_equal(f.cmdline, "'dltraced start' --no-args -- train '(hidden)'");
+	assert_string_equal(f.argv, "train '(hidden)'");
+	hiding.shell_cmd = sh[2];
+	hiding.argv = sh;
+	m.cmdline = shell;
+	write_as(&m, false);
+	assert_int_equal(manifest_read(&f, dir), 0);
+	assert_string_equal(f.cmdline, "'dltraced start' --no-args '(hidden)'");
+	assert_string_equal(f.argv, "sh '(hidden)'");
+}
+
 static void environment_is_chosen_and_secrets_are_hidden(void **state)
 {
 	char *env[] = {
@@ -396,6 +420,7 @@ int main(void)
 		IN_DIR(a_failed_write_leaves_the_old_one),
 		IN_DIR(attached_traces_have_no_workload),
 		IN_DIR(belongs_to_whom_the_folder_belongs),
+		IN_DIR(no_args_hides_those_of_the_workload),
 		cmocka_unit_test(environment_is_chosen_and_secrets_are_hidden),
 		IN_DIR(is_json_whatever_the_strings_hold),
 		IN_DIR(leaves_open_what_has_not_ended),

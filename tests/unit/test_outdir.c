@@ -12,7 +12,9 @@
 
 #include <cmocka.h>
 
+#include "privileges.h"
 #include "util.h"
+#include "workload.h"
 
 #define SOMEBODY 54321 /* a user that nobody is */
 #define MANIFEST "{ \"tool\": \"dltraced\", \"complete\": false }"
@@ -378,6 +380,55 @@ static void all_that_is_made_belongs_to_the_user(void **state)
 	assert_int_equal(stat_of("mine/a/b").st_mode, S_IFDIR | 0700);
 }
 
+/* Not root's way: whoever may write in the folder could make root give away what is root's. */
+static void root_follows_no_link_of_others(void **state)
+{
+	struct outdir d;
+
+	needs_root();
+	mkdir(at("roots"), 0755);
+	mkdir(at("roots/empty"), 0755);
+	mkdir(at("theirs"), 0755);
+	assert_int_equal(symlink("../roots", at("theirs/link")), 0);
+	assert_int_equal(chown(at("theirs"), SOMEBODY, SOMEBODY), 0);
+	assert_int_equal(outdir_open(&d, at("theirs/link/empty"), SOMEBODY, SOMEBODY, false), -ENOTDIR);
+	assert_string_equal(d.path, at("theirs/link"));
+	assert_int_equal(make("theirs/link/new/er", false), -ENOTDIR);
+	assert_false(exists("roots/new"));
+	assert_int_equal(stat_of("roots/empty").st_uid, 0);
+	mkdir(at("shared"), 01777);
+	assert_int_equal(chmod(at("shared"), 01777), 0);
+	assert_int_equal(symlink("../roots", at("shared/link")), 0);
+	assert_int_equal(make("shared/link/new", false), -ENOTDIR);
+}
+
+/* With a user's rights to files links lead where the user may go, and root's folders stay root's. */
+static void a_user_may_do_what_they_may(void **state)
+{
+	struct workload_user u = { .uid = SOMEBODY, .gid = SOMEBODY };
+	struct outdir d;
+
+	needs_root();
+	chmod(at("."), 0755);
+	mkdir(at("roots"), 0755);
+	mkdir(at("theirs"), 0755);
+	mkdir(at("theirs/far"), 0755);
+	assert_int_equal(symlink("far", at("theirs/near")), 0);
+	assert_int_equal(symlink("../roots", at("theirs/link")), 0);
+	assert_int_equal(chown(at("theirs"), SOMEBODY, SOMEBODY), 0);
+	assert_int_equal(chown(at("theirs/far"), SOMEBODY, SOMEBODY), 0);
+	assert_int_equal(privileges_as_user(&u), 0);
+	assert_int_equal(outdir_open(&d, at("theirs/near/t"), SOMEBODY, SOMEBODY, false), 0);
+	outdir_close(&d);
+	assert_int_equal(outdir_open(&d, at("theirs/link"), SOMEBODY, SOMEBODY, false), -ENOTDIR);
+	assert_int_equal(outdir_open(&d, at("roots"), SOMEBODY, SOMEBODY, false), -EPERM);
+	assert_int_equal(outdir_open(&d, at("theirs/link/t"), SOMEBODY, SOMEBODY, false), -EACCES);
+	privileges_as_root();
+	assert_int_equal(stat_of("theirs/far/t").st_uid, SOMEBODY);
+	assert_int_equal(stat_of("roots").st_uid, 0);
+	assert_int_equal(make("roots/t", false), 0);
+}
+
 static void failures_are_explained(void **state)
 {
 	assert_non_null(strstr(outdir_strerror(-EEXIST), "--force"));
@@ -408,6 +459,8 @@ int main(void)
 		IN_FOLDER(shared_folder_is_refused),
 		IN_FOLDER(folder_of_another_user_is_refused),
 		IN_FOLDER(all_that_is_made_belongs_to_the_user),
+		IN_FOLDER(root_follows_no_link_of_others),
+		IN_FOLDER(a_user_may_do_what_they_may),
 		cmocka_unit_test(failures_are_explained),
 	};
 
