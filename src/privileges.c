@@ -34,7 +34,8 @@ static const struct privilege table[KEPT_MAX] = {
 	[BPF] = { "CAP_BPF", CAP_BPF,
 		  "counters and calls still running are read from BPF maps, processes that join are put there; bpf(2) "
 		  "asks for it before Linux 5.19 where kernel.unprivileged_bpf_disabled is set" },
-	[DAC_OVERRIDE] = { "CAP_DAC_OVERRIDE", CAP_DAC_OVERRIDE, "--collect and --archive reach what root does" },
+	[DAC_OVERRIDE] = { "CAP_DAC_OVERRIDE", CAP_DAC_OVERRIDE, "--collect and --archive for root reach what root does; --metrics-file lies in a folder of "
+			   "another user's, and alone where root's own files are meant is it in force" },
 	[DAC_READ_SEARCH] = { "CAP_DAC_READ_SEARCH", CAP_DAC_READ_SEARCH,
 			      "the thread that writes rows reads /proc/PID/environ (for RANK) and /proc/PID/fd of "
 			      "traced processes of other users" },
@@ -57,7 +58,7 @@ void privileges_plan(struct privileges *p, const struct workload_user *user, con
 		p->kept |= 1U << KILL;
 	if (root && needs->children)
 		p->kept |= 1U << SETGID | 1U << SETUID;
-	if (root && !user->uid && needs->errands)
+	if (root && ((!user->uid && needs->errands) || needs->files_of_others))
 		p->kept |= 1U << DAC_OVERRIDE;
 }
 
@@ -162,7 +163,8 @@ int privileges_give_up(const struct privileges *p, bool reads_processes)
 		r = set_files_of(p->user->uid, p->user->gid);
 	if (r == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		r = -errno;
-	return r < 0 ? r : apply(kept, kept);
+	/* permitted, and in force only where files are root's: setfsuid(2) sees to that, see work_main() */
+	return r < 0 ? r : apply(kept, is_other(p->user) ? kept & ~(1U << DAC_OVERRIDE) : kept);
 }
 
 struct work {

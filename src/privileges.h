@@ -21,6 +21,7 @@ struct privilege {
 struct privilege_needs {
 	bool children; /* the collectors, or what --collect and --archive need: they become a user */
 	bool errands;  /* --collect, --archive */
+	bool files_of_others; /* --metrics-file */
 };
 
 struct privileges {
@@ -52,8 +53,8 @@ void privileges_as_root(void);
 
 /*
  * Run FN where files are reached as who we are, not as the user, and wait for it: in a thread of its own,
- * for a thread that has given that up cannot take it back. Root has no right to override any more: what
- * FN reaches is root's own.
+ * for a thread that has given that up cannot take it back. What FN reaches is root's own, and that of
+ * others only where that was among the needs.
  */
 void privileges_own_files(void (*fn)(void *ctx), void *ctx);
 

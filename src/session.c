@@ -193,7 +193,8 @@ static void plan_privileges(struct session *s)
 {
 	const struct config *cfg = s->cfg;
 	bool errands = cfg->collect.n || cfg->archive, tools = !cfg->collectors || strcmp(cfg->collectors, "none");
-	const struct privilege_needs needs = { .children = errands || tools, .errands = errands };
+	const struct privilege_needs needs = { .children = errands || tools, .errands = errands,
+					       .files_of_others = cfg->metrics_file };
 
 	privileges_plan(&s->privileges, &s->user, &needs);
 	s->manifest.privileges = &s->privileges;

@@ -9,6 +9,7 @@
 #include "config.h"
 #include "log.h"
 #include "metrics.h"
+#include "privileges.h"
 #include "session_state.h"
 #include "space.h"
 #include "util.h"
@@ -62,6 +63,20 @@ static void fill_rings(struct metrics_now *now, const struct session *s)
 	now->buffer_used_bytes = rings_used(&s->drain.rings);
 }
 
+struct writing {
+	const struct metrics_file *file;
+	const char *text;
+	size_t len;
+	int r;
+};
+
+static void write_file(void *ctx)
+{
+	struct writing *w = ctx;
+
+	w->r = metrics_file_write(w->file, w->text, w->len);
+}
+
 void session_metrics_write(struct session *s)
 {
 	char folder[PATH_MAX];
@@ -70,7 +85,7 @@ void session_metrics_write(struct session *s)
 	autofree char *text = NULL;
 	size_t len = 0;
 	FILE *out;
-	int r;
+	struct writing w = { .file = &s->metrics_file };
 
 	if (!s->metrics)
 		return;
@@ -94,11 +109,13 @@ void session_metrics_write(struct session *s)
 	metrics_put(out, &now);
 	if (fclose(out))
 		return;
-	r = metrics_file_write(&s->metrics_file, text, len);
-	if (r < 0 && r != s->metrics_said)
+	w.text = text;
+	w.len = len;
+	privileges_own_files(write_file, &w); /* the folder is node_exporter's */
+	if (w.r < 0 && w.r != s->metrics_said)
 		log_warn("--metrics-file %s: %s; it is as old as it is until it can be written again",
-			 s->cfg->metrics_file, reason(r));
-	s->metrics_said = r;
+			 s->cfg->metrics_file, reason(w.r));
+	s->metrics_said = w.r;
 	s->metrics_ns = clock_now_ns(CLOCK_MONOTONIC);
 }
 

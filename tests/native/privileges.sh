@@ -46,13 +46,16 @@ tool() { pid=$(ps -o pid=,comm= --ppid "$dlt" | awk '$2 == "mpstat" { print $1 }
 # --- another user's -------------------------------------------------------------------------------
 
 mkdir -m 777 any
+mkdir -m 755 metrics
+chown $other metrics
 t=$TMPDIR/any/t
-spawn --user nobody --rotate 64K --compress gzip --log --collect 'any/made*' --archive --collectors cpu,gpu -- \
+spawn --user nobody --metrics-file metrics/m.prom --interval 1 --rotate 64K --compress gzip --log --collect 'any/made*' --archive --collectors cpu,gpu -- \
 	sh -c 'echo 1 >any/made; grep -E "NoNewPrivs|CapBnd" /proc/self/status >any/status; read _ <gate'
 await test -s any/status
 await given_up
 few="KILL+SETGID+SETUID+SYS_PTRACE+BPF"
-equal "threads" "$(threads)" "$(both "DAC_READ_SEARCH+$few" "$uid:$gid" "$few")"
+equal "threads" "$(threads | sed 's/DAC_OVERRIDE+//g')" "$(both "DAC_READ_SEARCH+$few" "$uid:$gid" "$few")"
+equal "in force" "$(threads | cut -d ' ' -f 2 | grep DAC_OVERRIDE)" ""
 equal "the workload" "$(cat any/status)" "$(grep -E "NoNewPrivs|CapBnd" /proc/self/status)"
 await tool
 equal "the tool" "$(python3 look.py "/proc/$pid" | cut -d ' ' -f 1,2,4-)" "    1 $uid:$gid"
@@ -66,7 +69,9 @@ await grep -q 'gpu.out ends here' err
 kill -TERM "$dlt" # which is passed on
 join
 equal "status" "$rc" 143
-equal "kept" "$(kept)" "BPF DAC_READ_SEARCH KILL SETGID SETUID SYS_PTRACE"
+equal "kept" "$(kept)" "BPF DAC_OVERRIDE DAC_READ_SEARCH KILL SETGID SETUID SYS_PTRACE"
+grep -q 'metrics-file' err && fail "metrics: $(cat err)"
+grep -q '^dltraced_.* [1-9]' metrics/m.prom || fail "metrics: $(cat metrics/m.prom)"
 equal "files of" "$(manifest 'm["privileges"]["files_as_uid"]')" "$uid"
 gone "$pid" || fail "mpstat goes on"
 states=$(manifest "'; '.join(c['name'] + ' ' + c['state'].split(':')[0] for c in m['collectors'])")
