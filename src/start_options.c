@@ -310,7 +310,7 @@ const struct start_option start_options[] = {
 	  add_text, TO(exclude_comm) },
 	{ "interval", 0, "S", "Between samples of the collectors (default: 1)",
 	  set_interval, TO(interval_ns) },
-	{ "no-args", 0, NULL, "Leave command lines out of pids.out",
+	{ "no-args", 0, NULL, "Leave arguments out of pids.out, manifest.json",
 	  set_true, TO(no_args) },
 	{ "probes", 'P', "LIST", "bio,open: these; -mmap: not it (default: all)",
 	  set_probes, TO(probes) },
