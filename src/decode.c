@@ -259,7 +259,7 @@ static __attribute__((noinline)) void entry_tell(struct decode *d, const struct 
 
 void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file_id *id)
 {
-	struct file_entry *e = id->ino ? files_get(d->ctx.files, id) : NULL;
+	struct file_entry *e = record_file(&d->ctx, id);
 
 	if (e && e->told != d->sinks[DLT_files].lost)
 		entry_tell(d, hdr, e);

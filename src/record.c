@@ -154,12 +154,29 @@ static const char *file_state(const struct dlt_file *file)
 	       file->flags & DLT_PATH_TRUNCATED   ? "truncated" : "ok";
 }
 
-static char *put_name(char *out, const char *name)
+static __attribute__((noinline)) char *put_new_name(char *out, const char *name, struct record_name *slot)
 {
-	return stpcpy(out, name);
+	size_t len = strlen(name);
+
+	if (len <= sizeof(slot->text)) {
+		*slot = (struct record_name){ .name = name, .len = (uint8_t)len };
+		memcpy(slot->text, name, len);
+	}
+	return mempcpy(out, name, len);
 }
 
-static char *put_flags(char *out, const struct field_name *names, uint64_t v)
+static inline char *put_name(char *out, const char *name, struct record_ctx *ctx)
+{
+	struct record_name *slot = &ctx->names[(uintptr_t)name / 8 % RECORD_NAME_SLOTS];
+
+	if (slot->name != name)
+		return put_new_name(out, name, slot);
+	/* of fixed size: the rest is written over */
+	memcpy(out, slot->text, sizeof(slot->text));
+	return out + slot->len;
+}
+
+static char *put_flags(char *out, const struct field_name *names, uint64_t v, struct record_ctx *ctx)
 {
 	char *start = out;
 
@@ -170,7 +187,7 @@ static char *put_flags(char *out, const struct field_name *names, uint64_t v)
 			continue;
 		if (out > start)
 			*out++ = '|';
-		out = put_name(out, n->name);
+		out = put_name(out, n->name, ctx);
 		v &= ~mask;
 	}
 	if (v && out > start)
@@ -182,7 +199,7 @@ static char *put_flags(char *out, const struct field_name *names, uint64_t v)
 	return out;
 }
 
-static char *put_bits(char *out, const struct field_name *names, uint32_t v)
+static char *put_bits(char *out, const struct field_name *names, uint32_t v, struct record_ctx *ctx)
 {
 	char *start = out;
 
@@ -193,7 +210,7 @@ static char *put_bits(char *out, const struct field_name *names, uint32_t v)
 			continue;
 		if (out > start)
 			*out++ = '|';
-		out = put_name(out, n->name);
+		out = put_name(out, n->name, ctx);
 		v &= ~mask;
 	}
 	if (out == start)
@@ -203,7 +220,7 @@ static char *put_bits(char *out, const struct field_name *names, uint32_t v)
 
 /* --- fields ------------------------------------------------------------------------------------ */
 
-static char *put_nullable(char *out, const struct field *f, int64_t v)
+static char *put_nullable(char *out, const struct field *f, int64_t v, struct record_ctx *ctx)
 {
 	if (v == DLT_NONE || v == DLT_UNKNOWN) {
 		*out++ = v == DLT_NONE ? '-' : '?';
@@ -217,15 +234,24 @@ static char *put_nullable(char *out, const struct field *f, int64_t v)
 	case FIELD_MODE:
 		return text_put_octal(out, (uint64_t)v);
 	case FIELD_FLAGS:
-		return put_flags(out, f->names, (uint64_t)v);
+		return put_flags(out, f->names, (uint64_t)v, ctx);
 	default:
 		return text_put_s64(out, v);
 	}
 }
 
-static char *put_fid(char *out, const struct field *f, const struct dlt_file_id *id, struct files *files)
+struct file_entry *record_file(struct record_ctx *ctx, const struct dlt_file_id *id)
 {
-	const struct file_entry *e = id->ino ? files_get(files, id) : NULL;
+	struct file_entry *e = ctx->file;
+
+	if (!e || e->id.ino != id->ino || e->id.dev != id->dev || e->id.gen != id->gen)
+		ctx->file = e = id->ino ? files_get(ctx->files, id) : NULL;
+	return e;
+}
+
+static char *put_fid(char *out, const struct field *f, const struct dlt_file_id *id, struct record_ctx *ctx)
+{
+	const struct file_entry *e = record_file(ctx, id);
 
 	if (!e) {
 		*out++ = '-';
@@ -233,13 +259,16 @@ static char *put_fid(char *out, const struct field *f, const struct dlt_file_id 
 	}
 	if (f->kind == FIELD_FID)
 		return text_put_u64(out, e->fid);
-	if (!e->path_len)
-		return put_name(out, "?");
+	if (!e->path_len) {
+		*out++ = '?';
+		return out;
+	}
 	memcpy(out, e->text, e->text_len);
 	return out + e->text_len;
 }
 
-static char *put_seg(char *out, const struct probe *p, const struct field *f, const void *rec)
+/* Apart, so that rows without a path need no room for one. */
+static __attribute__((noinline)) char *put_seg(char *out, const struct probe *p, const struct field *f, const void *rec)
 {
 	char path[RECORD_PATH_MAX];
 	size_t segs = f->offset, len, base_len;
@@ -285,7 +314,7 @@ static char *put_field(char *out, const struct probe *p, const struct field *f, 
 		return text_put_u64(out, *(const uint32_t *)at);
 	case FIELD_S32:
 		if (*(const int32_t *)at == DLT_NONE32)
-			return put_nullable(out, f, DLT_NONE);
+			return put_nullable(out, f, DLT_NONE, ctx);
 		return text_put_s64(out, *(const int32_t *)at);
 	case FIELD_HEX:
 		return text_put_hex(out, *(const uint64_t *)at);
@@ -293,23 +322,23 @@ static char *put_field(char *out, const struct probe *p, const struct field *f, 
 	case FIELD_ADDR:
 	case FIELD_MODE:
 	case FIELD_FLAGS:
-		return put_nullable(out, f, *(const int64_t *)at);
+		return put_nullable(out, f, *(const int64_t *)at, ctx);
 	case FIELD_BITS:
-		return put_bits(out, f->names, *(const uint32_t *)at);
+		return put_bits(out, f->names, *(const uint32_t *)at, ctx);
 	case FIELD_COMM:
 		return text_put_str(out, at, strnlen(at, DLT_COMM_LEN));
 	case FIELD_STR:
 		return text_put_str(out, at, strnlen(at, f->arg));
 	case FIELD_FUNC:
-		return put_name(out, *(const uint16_t *)at < p->n_calls ? p->calls[*(const uint16_t *)at].name : "?");
+		return put_name(out, *(const uint16_t *)at < p->n_calls ? p->calls[*(const uint16_t *)at].name : "?", ctx);
 	case FIELD_NAME:
 		for (const struct field_name *n = f->names; n->name; n++)
 			if (n->value == *(const uint32_t *)at)
-				return put_name(out, n->name);
+				return put_name(out, n->name, ctx);
 		return text_put_u64(out, *(const uint32_t *)at);
 	case FIELD_FID:
 	case FIELD_FILE:
-		return put_fid(out, f, (const void *)at, ctx->files);
+		return put_fid(out, f, (const void *)at, ctx);
 	case FIELD_USTR:
 	case FIELD_ABS:
 	case FIELD_REALPATH:
@@ -320,9 +349,9 @@ static char *put_field(char *out, const struct probe *p, const struct field *f, 
 		return text_put_u64(out, file->id.dev & 0xfffff);
 	case FIELD_FILETYPE:
 		s = record_seg(p, rec, f->offset + sizeof(*file), 0, &len);
-		return put_name(out, file_type(file, s, len));
+		return put_name(out, file_type(file, s, len), ctx);
 	case FIELD_FILESTATE:
-		return put_name(out, file_state(file));
+		return put_name(out, file_state(file), ctx);
 	}
 	return out;
 }
@@ -354,7 +383,7 @@ static char *put_who(char *out, const struct dlt_hdr *hdr, struct record_who *sl
 /* FIELDS_HEAD. */
 static char *put_head(char *out, const struct dlt_hdr *hdr, struct record_ctx *ctx)
 {
-	out = text_put_u64(out, hdr->ts_ns);
+	out = text_put_ns(out, hdr->ts_ns, &ctx->ts);
 	*out++ = '\t';
 	out = text_put_utc(out, clock_utc_ns(ctx->clock, hdr->ts_ns), ctx->utc);
 	*out++ = '\t';
@@ -383,7 +412,7 @@ char *record_put_header(char *out, const struct probe *p)
 {
 	out += sprintf(out, "# dltraced %s %u\n", p->name, DLT_SCHEMA);
 	for (unsigned int i = 0; i < p->n_fields; i++) {
-		out = put_name(out, p->fields[i].name);
+		out = stpcpy(out, p->fields[i].name);
 		*out++ = '\t';
 	}
 	out[-1] = '\n';

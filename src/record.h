@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #include "dlt/dlt.h"
+#include "text.h"
 
 struct clock_map;
 struct files;
 struct probe;
-struct text_utc_cache;
 
 enum field_kind {
 	FIELD_TS,    /* u64, ns, as it is */
@@ -85,13 +85,27 @@ struct record_who {
 	char text[4 * DLT_COMM_LEN + 31]; /* two numbers of ten digits, a name that is all escapes, tabs */
 };
 
+/* A name of calls or values and its length, by address: rows have the same few. */
+#define RECORD_NAME_SLOTS 64
+struct record_name {
+	const char *name;
+	uint8_t len;
+	char text[23];
+};
+
 /* What a row needs besides the record. */
 struct record_ctx {
 	const struct clock_map *clock;
 	struct text_utc_cache *utc;
+	struct text_ns_cache ts;
 	struct files *files;
 	struct record_who *who; /* RECORD_WHO_SLOTS of them, or NULL */
+	struct file_entry *file; /* the one that was used last */
+	struct record_name names[RECORD_NAME_SLOTS];
 };
+
+/* The entry of ID, as files_get(): a row asks for its file three times. */
+struct file_entry *record_file(struct record_ctx *ctx, const struct dlt_file_id *id);
 
 /* One row of P from REC at OUT (SINK_ROW_MAX bytes), newline included; the new end. */
 char *record_put_row(char *out, const struct probe *p, const void *rec, struct record_ctx *ctx);

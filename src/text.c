@@ -77,14 +77,10 @@ static inline char *put_up_to_four(char *p, uint32_t v)
 	return p + sizeof(text) - zeros;
 }
 
-char *text_put_u64(char *p, uint64_t v)
+char *text_put_long_u64(char *p, uint64_t v)
 {
 	uint64_t high;
 
-	if (v < 10) {
-		*p++ = (char)('0' + v);
-		return p;
-	}
 	if (v < 10000)
 		return put_up_to_four(p, (uint32_t)v);
 	if (v < TEN_8)
@@ -99,10 +95,10 @@ char *text_put_u64(char *p, uint64_t v)
 	return put_eight(p, (uint32_t)(v % TEN_8));
 }
 
-char *text_put_s64(char *p, int64_t v)
+char *text_put_long_s64(char *p, int64_t v)
 {
 	if (v >= 0)
-		return text_put_u64(p, (uint64_t)v);
+		return text_put_long_u64(p, (uint64_t)v);
 	*p++ = '-';
 	return text_put_u64(p, -(uint64_t)v);
 }
@@ -275,6 +271,25 @@ char *text_put_str(char *p, const char *s, size_t len)
 	if (len == 1 && (*s == '-' || *s == '?'))
 		return put_escape(p, (uint8_t)*s);
 	return text_put_piece(p, s, len);
+}
+
+char *text_put_ns(char *p, uint64_t ns, struct text_ns_cache *cache)
+{
+	uint64_t rest = ns - cache->begin_ns;
+
+	if (!cache->begin_ns || ns < cache->begin_ns || rest >= TEN_8) {
+		char prefix[TEXT_U64_MAX] = {};
+
+		if (ns < TEN_8)
+			return text_put_u64(p, ns);
+		cache->len = (uint8_t)(text_put_u64(prefix, ns / TEN_8) - prefix);
+		memcpy(cache->prefix, prefix, sizeof(cache->prefix));
+		rest = ns % TEN_8;
+		cache->begin_ns = ns - rest;
+	}
+	/* of fixed size: the rest is written over */
+	memcpy(p, cache->prefix, sizeof(cache->prefix));
+	return put_eight(p + cache->len, (uint32_t)rest);
 }
 
 static inline bool is_octal(char c)

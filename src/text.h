@@ -14,9 +14,26 @@
 #define TEXT_UTC_LEN 30		      /* 2026-11-21T01:02:03.123456789Z */
 #define TEXT_ESCAPED_MAX(len) (4 * (len) + 1)
 
-/* These two may write up to TEXT_U64_MAX bytes, however few there are up to the end that they return. */
-char *text_put_u64(char *p, uint64_t v);
-char *text_put_s64(char *p, int64_t v);
+/* Numbers. They may write up to TEXT_U64_MAX bytes, however few there are up to the end that they return. */
+char *text_put_long_u64(char *p, uint64_t v);
+char *text_put_long_s64(char *p, int64_t v);
+
+/* Most are one digit, and then it is not worth a call. */
+static inline char *text_put_u64(char *p, uint64_t v)
+{
+	if (v >= 10)
+		return text_put_long_u64(p, v);
+	*p = (char)('0' + v);
+	return p + 1;
+}
+
+static inline char *text_put_s64(char *p, int64_t v)
+{
+	if ((uint64_t)v >= 10)
+		return text_put_long_s64(p, v);
+	*p = (char)('0' + v);
+	return p + 1;
+}
 char *text_put_hex(char *p, uint64_t v); /* 0x... */
 char *text_put_octal(char *p, uint64_t v); /* 0644: a leading 0; of 64 bits up to 23 bytes */
 
@@ -48,5 +65,13 @@ struct text_utc_cache {
 	bool valid;
 };
 char *text_put_utc(char *p, uint64_t realtime_ns, struct text_utc_cache *cache);
+
+/* The same number as by text_put_u64, of a clock: but for its last eight digits it stays for a while. */
+struct text_ns_cache {
+	uint64_t begin_ns; /* of what it is good for; 0: nothing yet */
+	uint8_t len;
+	char prefix[15];
+};
+char *text_put_ns(char *p, uint64_t ns, struct text_ns_cache *cache);
 
 #endif

@@ -74,6 +74,34 @@ static void numbers_of_every_length(void **state)
 	}
 }
 
+static void expect_time(uint64_t ns, struct text_ns_cache *cache)
+{
+	char got[64], want[TEXT_U64_MAX];
+	size_t len = (size_t)(text_put_u64(want, ns) - want);
+
+	assert_int_equal(text_put_ns(got, ns, cache) - got, len);
+	assert_memory_equal(got, want, len);
+}
+
+static void times_are_the_number_whatever_came_before(void **state)
+{
+	static const uint64_t times[] = {
+		27116457578474, 27116457578475, 27116499999999, 27116500000000, 27116457578474, 0, 9, 99999999,
+		100000000, 199999999, 200000000, 100000000, 99999999, 999999999999, 1000000000000, UINT64_MAX,
+		UINT64_MAX - 1, 1, 18446744073699999999ULL, 12345678901234567ULL,
+	};
+	struct text_ns_cache cache = {};
+
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++)
+		expect_time(times[i], &cache);
+	for (uint64_t i = 1; i < 64; i++) {
+		struct text_ns_cache fresh = {};
+
+		expect_time(1ULL << i, &fresh);
+		expect_time((1ULL << i) - 1, &fresh);
+	}
+}
+
 static void every_byte_value_comes_back(void **state)
 {
 	for (unsigned int i = 0; i < 256; i++) {
@@ -295,6 +323,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_of_every_length),
+		cmocka_unit_test(times_are_the_number_whatever_came_before),
 		cmocka_unit_test(every_byte_value_comes_back),
 		cmocka_unit_test(every_byte_value_at_every_place),
 		cmocka_unit_test(characters_of_several_bytes_pass_at_every_place),
