@@ -2,6 +2,7 @@
 #include "control.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -257,16 +258,38 @@ static void remove_socket(void *ctx)
 	unlink(c->path);
 }
 
+void control_hide(struct control *c)
+{
+	if (!c->loop || c->fd < 0)
+		return;
+	loop_del(c->loop, c->fd);
+	privileges_own_files(remove_socket, c); /* the folder is root's */
+	util_close(&c->fd);
+	for (unsigned int i = 0; i < CONTROL_CLIENTS_MAX; i++)
+		if (c->clients[i].fd >= 0 && !c->clients[i].stays && !c->clients[i].out)
+			client_end(c, &c->clients[i]);
+}
+
+static void flush(struct control_client *client, uint64_t until_ns)
+{
+	struct pollfd p = { .fd = client->fd, .events = POLLOUT };
+
+	while (client->out && !client_send(client) && client->out) {
+		uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
+
+		if (now >= until_ns || poll(&p, 1, (int)((until_ns - now) / NSEC_PER_MSEC) + 1) < 0)
+			return;
+	}
+}
+
 void control_close(struct control *c)
 {
-	if (!c->loop)
-		return;
-	for (unsigned int i = 0; i < CONTROL_CLIENTS_MAX; i++)
-		if (c->clients[i].fd >= 0)
+	uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + NSEC_PER_SEC;
+
+	control_hide(c);
+	for (unsigned int i = 0; c->loop && i < CONTROL_CLIENTS_MAX; i++)
+		if (c->clients[i].fd >= 0) {
+			flush(&c->clients[i], until_ns);
 			client_end(c, &c->clients[i]);
-	if (c->fd >= 0) {
-		loop_del(c->loop, c->fd);
-		privileges_own_files(remove_socket, c); /* the folder is root's */
-	}
-	util_close(&c->fd);
+		}
 }

@@ -69,7 +69,9 @@ bool control_folder(uid_t uid, char *buf, size_t size);
 
 /* Listen for OWNER, in a folder that is made when missing. 0 or -errno: nobody can ask then. */
 int control_open(struct control *c, struct loop *loop, uid_t owner, control_fn fn, control_gone_fn gone, void *ctx);
-/* Take the socket away. One that was never opened (all zero) is left alone. */
+/* Nobody can connect any more; those who were asked to stay do. One that was never opened is left alone. */
+void control_hide(struct control *c);
+/* The same, and all of them go; what is on its way to them has a second. */
 void control_close(struct control *c);
 
 /*

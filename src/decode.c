@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "files.h"
+#include "live.h"
 #include "metrics.h"
 #include "probe.h"
 #include "util.h"
@@ -103,8 +104,12 @@ static void sum_up(struct decode *d, unsigned int probe, const struct dlt_hdr *r
 /* For those who look on: rows of operations, whether they are written, summed up or lost. */
 static __attribute__((noinline)) void observe(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
 {
-	if (d->cfg->probes >> probe & 1 && d->observed >> probe & 1)
+	if (!(d->cfg->probes & d->observed & 1U << probe))
+		return;
+	if (d->metrics)
 		metrics_row(d->metrics, probe, rec);
+	if (d->lives)
+		lives_row(d->lives, probe, rec, d->ctx.files);
 }
 
 void decode_row(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
@@ -116,7 +121,7 @@ void decode_row(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
 		d->counts[probe].filtered++;
 		return;
 	}
-	if (d->metrics)
+	if (d->metrics || d->lives)
 		observe(d, probe, rec);
 	if (d->summed >> probe & 1)
 		sum_up(d, probe, rec);

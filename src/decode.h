@@ -19,6 +19,7 @@
 #include "sink.h"
 #include "text.h"
 
+struct lives;
 struct metrics;
 
 struct decode_counts {
@@ -41,6 +42,7 @@ struct decode {
 	uint32_t summed;       /* mask of the probes whose rows it takes */
 	uint32_t observed;     /* of those whose rows are operations */
 	struct metrics *metrics; /* --metrics-file, else NULL: the control plane's */
+	struct lives *lives;	 /* somebody watches, else NULL: the drain's */
 	struct escape escape;
 	uint32_t own_dev;      /* of the trace folder, as the kernel writes it */
 	_Atomic bool same_dev; /* the target uses files there; read by the control plane */

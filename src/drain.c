@@ -148,12 +148,20 @@ static void pace(struct drain *d, bool any)
 		loop_timer_set(d->timer_fd, idle ? IDLE_PERIODS * d->period_ns : d->period_ns);
 }
 
+/* For those who watch, if there are any. */
+static void look_on(struct drain *d, bool end)
+{
+	lives_turn(&d->lives, clock_now_ns(CLOCK_MONOTONIC), end, d->decode.ctx.files, end ? NULL : d->tracer);
+	d->decode.lives = d->lives.n ? &d->lives : NULL;
+}
+
 static int on_timer(void *ctx, int fd, uint32_t events)
 {
 	struct drain *d = ctx;
 
 	timer_ack(fd);
 	pace(d, round_once(d));
+	look_on(d, false);
 	logtail_read(&d->log, &d->decode, false);
 	return 0;
 }
@@ -234,6 +242,7 @@ static void finish(struct drain *d)
 	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
 		if (d->collectors->c[i].read_fd >= 0)
 			collector_read(&d->collectors->c[i], &d->decode.clock);
+	look_on(d, true);
 	write_rollup(d, true);
 	drain_flush(d);
 	each_sink(d, sink_end);
@@ -346,7 +355,7 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint
 
 	memset(d, 0, sizeof(*d));
 	d->marks = (struct mark_queue){ { -1, -1 } };
-	d->log.fd = d->timer_fd = d->tick_fd = d->clock_fd = d->stop_fd = d->loop.epoll_fd = -1;
+	d->lives.fd = d->log.fd = d->timer_fd = d->tick_fd = d->clock_fd = d->stop_fd = d->loop.epoll_fd = -1;
 	d->tracer = t;
 	d->ring_bytes = t->ring_bytes;
 	d->keeper = keeper;
@@ -357,6 +366,7 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint
 		d->decode.own_dev = major(st.st_dev) << 20 | minor(st.st_dev);
 	if (!r)
 		r = mark_open(&d->marks);
+	d->lives.fd = r < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (!r && workload_log)
 		r = logtail_open(&d->log, dirfd, workload_log);
 	if (!r)
@@ -414,6 +424,7 @@ void drain_free(struct drain *d)
 	rings_free(&d->rings);
 	logtail_close(&d->log);
 	mark_close(&d->marks);
+	util_close(&d->lives.fd);
 	util_close(&d->timer_fd);
 	util_close(&d->tick_fd);
 	util_close(&d->clock_fd);

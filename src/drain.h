@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "decode.h"
+#include "live.h"
 #include "logtail.h"
 #include "loop.h"
 #include "mark.h"
@@ -32,6 +33,7 @@ struct drain {
 	struct collectors *collectors;
 	struct logtail log;
 	struct mark_queue marks;
+	struct lives lives;
 	struct tracer *tracer;
 	struct keeper *keeper; /* NULL: files are not split */
 	struct sink_split split;

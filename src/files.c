@@ -190,6 +190,16 @@ struct file_entry *files_get(struct files *f, const struct dlt_file_id *id)
 	return fid ? (f->last = entry_at(f, fid - 1)) : entry_add(f, id, hash);
 }
 
+const struct file_entry *files_find(const struct files *f, const struct dlt_file_id *id)
+{
+	uint32_t fid;
+
+	if (f->last && id_equal(&f->last->id, id))
+		return f->last;
+	fid = id->ino && f->n ? id_slot(f, id, hash_id(id))->fid : 0;
+	return fid ? entry_at(f, fid - 1) : NULL;
+}
+
 /* The slot of a path, or the first free one of its chain. */
 static struct slot *path_slot(const struct files *f, const char *path, size_t len, uint32_t hash)
 {

@@ -28,6 +28,9 @@ struct files;
 struct files *files_new(void);
 void files_free(struct files *f);
 
+/* The same, NULL when it is not known. */
+const struct file_entry *files_find(const struct files *f, const struct dlt_file_id *id);
+
 #define FILES_NEVER UINT64_MAX /* TOLD of a new entry */
 
 /* The entry of ID, made when new. NULL only when memory is out. */

@@ -12,6 +12,12 @@ struct dlt_hdr;
 /* Write the row of CALL as of NOW_NS. */
 void running_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns);
 
+/*
+ * What file CALL is about: its descriptor, else DLT_NONE; the address of the path that it was given in its
+ * process's memory, else 0.
+ */
+void running_about(const struct dlt_call *call, int64_t *fd_ret, uint64_t *addr_ret);
+
 /* REC may have ended, unseen: its "?" become "-". */
 void running_silence(struct dlt_hdr *rec);
 

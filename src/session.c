@@ -274,6 +274,7 @@ void session_end_tracing(struct session *s)
 	collectors_stop(&s->collectors, &s->loop);
 	if (s->traced) {
 		drain_stop(&s->drain);
+		session_live_end(s);
 		finish_segments(s);
 		escape_say(&s->drain.decode.escape, s->cfg);
 		status_update(&s->status, &s->tracer, &s->drain);
@@ -324,6 +325,7 @@ static int finish(struct session *s)
 
 static void session_free(struct session *s)
 {
+	session_live_end(s);
 	if (s->loop.epoll_fd >= 0)
 		collectors_stop(&s->collectors, &s->loop);
 	drain_free(&s->drain);
@@ -374,7 +376,7 @@ int session_run(const struct config *cfg, char **argv)
 	} else {
 		background_ready(s.dir.fd, s.dir.path, s.control.fd >= 0 && s.control.loop);
 		code = loop_run(&s.loop) < 0 ? CMD_EXIT_FAILURE : 0;
-		control_close(&s.control);
+		control_hide(&s.control); /* those who watch hear of the end yet */
 		code = finish(&s) ?: code;
 	}
 	session_free(&s);

@@ -17,6 +17,11 @@ static const char *const phase_names[] = {
 	[PHASE_UNTRACED] = "untraced", [PHASE_OVER] = "over",
 };
 
+const char *session_phase(const struct session *s)
+{
+	return s->traced ? phase_names[s->phase] : "untraced";
+}
+
 const char *session_folder(const struct session *s, char path[PATH_MAX])
 {
 	char link[64];
@@ -74,7 +79,7 @@ static int say_status(struct session *s, const struct control_request *rq, FILE 
 	refresh(s);
 	put_word(out, session_name(folder));
 	fprintf(out, "\t%d\t%s\t%.1f\t%llu\t%llu\t%llu\t%llu\t", getpid(),
-		s->traced ? phase_names[s->phase] : "untraced", elapsed_s(s),
+		session_phase(s), elapsed_s(s),
 		(unsigned long long)s->status.rows, (unsigned long long)s->status.lost,
 		(unsigned long long)s->status.bytes, (unsigned long long)free_bytes(s));
 	put_word(out, folder);
@@ -114,7 +119,7 @@ static int say_json(struct session *s, const struct control_request *rq, FILE *o
 	json_u64(&j, "pid", (uint64_t)getpid());
 	json_str(&j, "experiment", s->cfg->experiment);
 	json_str(&j, "dir", folder);
-	json_str(&j, "phase", s->traced ? phase_names[s->phase] : "untraced");
+	json_str(&j, "phase", session_phase(s));
 	json_u64(&j, "elapsed_ms", (uint64_t)(elapsed_s(s) * 1000));
 	json_u64(&j, "workload_pid", (uint64_t)s->workload.pid);
 	json_u64(&j, "rows", s->status.rows);
@@ -163,6 +168,7 @@ static const struct verb {
 	{ "mark", say_mark },
 	{ "status", say_status },
 	{ "stop", say_stop },
+	{ "watch", session_live_say },
 };
 
 static int on_request(void *ctx, const struct control_request *rq, FILE *out)
@@ -176,7 +182,7 @@ static int on_request(void *ctx, const struct control_request *rq, FILE *out)
 
 void session_listen(struct session *s)
 {
-	int r = control_open(&s->control, &s->loop, s->user.uid, on_request, NULL, s);
+	int r = control_open(&s->control, &s->loop, s->user.uid, on_request, session_live_gone, s);
 
 	if (r < 0)
 		log_debug("no socket for stop, status and mark: %s", strerror(-r));

@@ -56,6 +56,13 @@ struct session {
 	uint64_t metrics_ns; /* CLOCK_MONOTONIC when it was written last */
 	int metrics_said;    /* what came of that, as it was said */
 
+	struct session_watcher {
+		struct live *live; /* NULL: none; the drain's too, until it has let go */
+		unsigned int client;
+		bool here; /* CLIENT still listens */
+	} watchers[LIVE_PLACES];
+	bool live_fd_added;
+
 	struct loop loop;
 	struct control control;
 	int signal_fd, tick_fd;
@@ -107,6 +114,15 @@ void session_listen(struct session *s);
 /* Where the folder is now, whatever it was called at the start; its last component: the trace's name. */
 const char *session_folder(const struct session *s, char path[PATH_MAX]);
 const char *session_name(const char *folder);
+
+/* What it is doing, in a word. */
+const char *session_phase(const struct session *s);
+
+/* status --watch: a client asks; has left; each second, for those who were busy; the trace has ended. */
+int session_live_say(struct session *s, const struct control_request *rq, FILE *out);
+void session_live_gone(void *ctx, unsigned int client);
+void session_live_tick(struct session *s);
+void session_live_end(struct session *s);
 
 /* --metrics-file: can it be written? 0 or an exit status. */
 int session_metrics_begin(struct session *s);

@@ -163,9 +163,11 @@ static int record(struct session *s)
 /* Tracing has failed for s->why_not: nothing of it stays, but that the manifest will tell why. */
 static void untrace(struct session *s)
 {
-	s->traced = false;
 	targets_await_end(&s->targets, &s->loop);
 	tracer_detach(&s->tracer);
+	drain_stop(&s->drain);
+	session_live_end(s);
+	s->traced = false;
 	collectors_stop(&s->collectors, &s->loop);
 	drain_free(&s->drain);
 	keeper_free(&s->keeper);

@@ -129,6 +129,9 @@ void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES]);
  */
 void tracer_skipped(const struct tracer *t, uint64_t skipped[DLT_PROBES]);
 
+/* The calls that run now: one may end, and another begin in its place, while FN looks at it. */
+void tracer_running(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call), void *ctx);
+
 /* The calls still in flight, after tracer_detach(). */
 void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call),
 		      void *ctx);

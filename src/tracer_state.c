@@ -86,8 +86,7 @@ void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES])
 	}
 }
 
-void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call),
-		      void *ctx)
+void tracer_running(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call), void *ctx)
 {
 	uint32_t key, next, *prev = NULL;
 	struct dlt_call call;
@@ -102,6 +101,12 @@ void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct
 		key = next;
 		prev = &key;
 	}
+}
+
+void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call),
+		      void *ctx)
+{
+	tracer_running(t, fn, ctx);
 	uring_in_flight(t->uring, fn, ctx);
 }
 

@@ -179,6 +179,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 		escape_say(&s->drain.decode.escape, s->cfg);
 		tell_segments(s);
 		session_metrics_tick(s);
+		session_live_tick(s);
 	}
 	if (session_give_up_privileges(s)) /* the last container that was awaited has come */
 		session_write_manifest(s, false);
