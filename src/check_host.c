@@ -151,6 +151,8 @@ static int spawn_tool(pid_t *pid_ret, const char *path, const char *arg, int out
 	if (!r)
 		r = posix_spawn_file_actions_adddup2(&files, out_fd, STDERR_FILENO);
 	if (!r)
+		r = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+	if (!r)
 		r = posix_spawn(pid_ret, path, &files, &attr, argv, env);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);

@@ -243,6 +243,7 @@ static int spawn_tar(char *name, int fd, pid_t *pid)
 	posix_spawnattr_setsigdefault(&attr, &ours);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
+	posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
 	r = posix_spawn(pid, path, &actions, &attr, argv, env);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attr);

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +24,7 @@
 #include "workload.h"
 
 #define STDERR_BYTES 4096
+#define LAST_FD (STDERR_FILENO + 1) /* of a tool, until its exec */
 
 /* One clock, one language, no colours. nvidia-smi needs nothing else. */
 static char *const tool_environ[] = { (char *)"TZ=UTC", (char *)"S_TIME_FORMAT=ISO", (char *)"S_COLORS=never", NULL };
@@ -77,11 +77,14 @@ run_tool(const struct collector *c, const char *path, char *const argv[], char *
 		signal(sig, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* Ours are close-on-exec; what we were started with may not be. From Linux 5.11 on. */
-	close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
 	if (!err && dup2(null_fd, STDIN_FILENO) >= 0 && dup2(c->write_fd, STDOUT_FILENO) >= 0 &&
-	    dup2(c->stderr_fd < 0 ? null_fd : c->stderr_fd, STDERR_FILENO) >= 0)
+	    dup2(c->stderr_fd < 0 ? null_fd : c->stderr_fd, STDERR_FILENO) >= 0 &&
+	    (exec_fd == LAST_FD || dup3(exec_fd, LAST_FD, O_CLOEXEC) >= 0)) {
+		exec_fd = LAST_FD;
+		/* Ours are close-on-exec; what we were started with may not be. From Linux 5.9 on. */
+		close_range(LAST_FD + 1, ~0U, 0);
 		execve(path, argv, env);
+	}
 	err = err ? err : errno;
 	if (write(exec_fd, &err, sizeof(err)) < 0)
 		_exit(126);

@@ -118,6 +118,8 @@ static int spawn(pid_t *pid_ret, const char *const argv[], int out_fd)
 		r = posix_spawn_file_actions_adddup2(&files, out_fd, STDOUT_FILENO);
 	if (!r)
 		r = posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDERR_FILENO);
+	if (!r)
+		r = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
 	posix_spawnattr_setflags(&attr, flags);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);

@@ -245,6 +245,7 @@ int watch_setup(struct session *s)
 		sigdelset(&mask, SIGHUP);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* the caller's limit of a file's size is as a full disk */
 	s->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	s->tick_fd = loop_timerfd(NSEC_PER_SEC, NSEC_PER_SEC);
 	s->phase_fd = loop_timerfd(0, 0);

@@ -42,6 +42,15 @@ equal "reads of the data" "$(rows vfs_rw 'FUNC == "pread64" && FILE == "data"' |
 calls=$(count calls)
 equal "lost with space" "$(count lost)" 0
 
+# --- by the caller's limit of a file's size -------------------------------------------------------
+
+(
+	ulimit -f 2000
+	trace -- "$W/storm" -n 100000 "$TMPDIR/data" >out 2>err
+) || fail "status $? below a limit of file size: $(cat err)"
+accounted "$calls"
+[ "$(count lost)" -gt 0 ] || fail "1 MB held all"
+
 # --- by the trace itself --------------------------------------------------------------------------
 
 t=$mnt/t

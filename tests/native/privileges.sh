@@ -16,6 +16,7 @@ printf '#!/bin/sh\nSTUB_SAMPLES=1 exec %s/stub "$@"\n' "$TMPDIR" >helpers/nvidia
 chmod 755 . helpers/nvidia-smi
 gate
 chmod 666 gate
+exec 8<nobody # what a caller leaves open is not for the tools
 
 cat >look.py <<'END'
 import glob, sys

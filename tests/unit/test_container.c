@@ -250,6 +250,20 @@ static void a_runtime_gets_a_clean_environment(void **state)
 	unsetenv("CONTAINERD_NAMESPACE");
 }
 
+static void a_runtime_gets_no_descriptor_of_ours(void **state)
+{
+	autofree char *out = tree_path("out"), *script = util_fmt("/bin/ls /proc/self/fd >%s; exit 1", out);
+	autoclose int left_open = open("/dev/null", O_RDONLY);
+	autofree char *text = NULL;
+	pid_t pid;
+
+	assert_true(left_open >= 0);
+	runtime("docker", script);
+	find("web", &pid);
+	assert_int_equal(util_read_file(out, 65536, &text, NULL), 0);
+	assert_string_equal(text, "0\n1\n2\n3\n"); /* the last is that of ls itself */
+}
+
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, world_make, world_remove)
 
 int main(void)
@@ -266,6 +280,7 @@ int main(void)
 		IN_WORLD(says_why_a_name_leads_nowhere),
 		IN_WORLD(what_cannot_be_a_name_is_asked_of_nobody),
 		IN_WORLD(a_runtime_gets_a_clean_environment),
+		IN_WORLD(a_runtime_gets_no_descriptor_of_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
