@@ -39,7 +39,7 @@ ALL_CFLAGS = -std=gnu11 -fno-strict-aliasing -Wall -Wextra -Wno-unused-parameter
 	     -Isrc -Iinclude -I. -I$(B) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 LIBBPF_LIBS = $(if $(filter 1,$(LIBBPF_STATIC)),-Wl$(comma)-Bstatic -lbpf -Wl$(comma)-Bdynamic,-lbpf)
 ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)
-LDLIBS = $(LIBBPF_LIBS) -lelf -lcap-ng $(if $(filter 1,$(ZSTD)),-lzstd) -lz -lpthread
+LDLIBS = $(LIBBPF_LIBS) -lelf -lcap-ng -linih $(if $(filter 1,$(ZSTD)),-lzstd) -lz -lpthread
 BPF_CFLAGS = -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
 	     -Wno-missing-declarations -Wno-unused-function -Iinclude -I. -I$(B) -MMD -MP
 

@@ -105,6 +105,20 @@ static __always_inline void io_note(struct dlt_bio_flight *io, __u32 opf, __u32 
 		     FLAG(opf, RAHEAD) | (rec->hdr.tgid == dlt_cfg.self_tgid ? DLT_BIO_SELF : 0);
 	rec->bytes = bytes;
 	io->queued_ns = bpf_ktime_get_ns();
+	if (dlt_cfg.owned && !target_has(rec->hdr.tgid)) /* nobody's: see foreign() */
+		rec->hdr.tgid = rec->hdr.tid = 0;
+}
+
+/* Requests are the machine's: of those of others an owner is told no more than how many. */
+static __always_inline bool foreign(const struct dlt_bio_flight *io)
+{
+	struct dlt_stats *st = stats_of(DLT_bio);
+
+	if (!dlt_cfg.owned || io->rec.hdr.tgid)
+		return false;
+	if (st)
+		st->foreign++;
+	return true;
 }
 
 static __always_inline void io_place(struct dlt_bio_flight *io, struct gendisk *disk, __u64 sector)
@@ -146,13 +160,21 @@ static __always_inline long io_put(__u64 key, const struct dlt_bio_flight *io)
 
 static __noinline int io_emit(struct dlt_bio_flight *io)
 {
-	struct dlt_bio *rec = rec_reserve(DLT_bio, sizeof(*rec), true);
+	struct dlt_bio *rec;
 
+	if (foreign(io))
+		return 0;
+	rec = rec_reserve(DLT_bio, sizeof(*rec), true);
 	if (!rec)
 		return 0;
 	__builtin_memcpy(rec, &io->rec, sizeof(*rec));
 	rec->done_tgid = bpf_get_current_pid_tgid() >> 32;
-	comm_read(rec->done_comm, task_current());
+	if (dlt_cfg.owned && !target_has(rec->done_tgid)) {
+		rec->done_tgid = DLT_NONE;
+		__builtin_memset(rec->done_comm, 0, DLT_COMM_LEN);
+	} else {
+		comm_read(rec->done_comm, task_current());
+	}
 	rec->hdr.ts_ns = bpf_ktime_get_ns();
 	rec->hdr.lat_ns = rec->hdr.ts_ns - io->queued_ns;
 	if (rec->flags & DLT_BIO_BIO)

@@ -121,6 +121,27 @@ static __always_inline int forked(struct task_struct *parent, struct task_struct
 	return 0;
 }
 
+/*
+ * dlt_cfg.owned: does TASK now run with rights that the owner has not: of another user or group, or
+ * with capabilities? The new credentials are in force before the tracepoint. In a user namespace that
+ * the owner has made all of it is his.
+ */
+static __always_inline bool is_others(struct task_struct *task)
+{
+	const struct cred *cred = BPF_CORE_READ(task, cred);
+	__u32 owner = dlt_cfg.owner, gid = BPF_CORE_READ(cred, gid.val);
+	__u64 caps = 0;
+
+	if (BPF_CORE_READ(cred, user_ns, level))
+		return BPF_CORE_READ(cred, user_ns, owner.val) != owner;
+	/* two words or one, 64 bits either way (commit f122a08b197d) */
+	bpf_core_read(&caps, sizeof(caps), &cred->cap_permitted);
+	return caps || BPF_CORE_READ(cred, uid.val) != owner || BPF_CORE_READ(cred, euid.val) != owner ||
+	       BPF_CORE_READ(cred, suid.val) != owner || BPF_CORE_READ(cred, fsuid.val) != owner ||
+	       BPF_CORE_READ(cred, egid.val) != gid || BPF_CORE_READ(cred, sgid.val) != gid ||
+	       BPF_CORE_READ(cred, fsgid.val) != gid;
+}
+
 static __always_inline int executed(struct task_struct *task)
 {
 	struct scratch *s = scratch_get();
@@ -129,6 +150,11 @@ static __always_inline int executed(struct task_struct *task)
 
 	if (!s || !target_has(BPF_CORE_READ(task, tgid)))
 		return 0;
+	if (dlt_cfg.owned && is_others(task)) {
+		target_remove(BPF_CORE_READ(task, tgid));
+		pids_emit(task, DLT_PIDS_LEFT);
+		return 0;
+	}
 	rec = pids_begin(s, task, DLT_PIDS_EXEC);
 	if (!dlt_cfg.no_args) {
 		start = BPF_CORE_READ(task, mm, arg_start);

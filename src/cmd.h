@@ -11,9 +11,11 @@
 #define CMD_EXIT_FAILURE 125
 
 int cmd_check(int argc, char **argv);
+int cmd_daemon(int argc, char **argv);
 int cmd_mark(int argc, char **argv);
 int cmd_probes(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_serve(int argc, char **argv);
 int cmd_start(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_stop(int argc, char **argv);

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "client.h"
 #include "cmd.h"
 #include "config.h"
 #include "experiment.h"
@@ -47,6 +48,16 @@ static int key_of(const struct start_option *o)
 	return !o->name ? 0 : o->letter ? o->letter : LONG_ONLY + (int)(o - start_options);
 }
 
+void cmd_start_defaults(struct config *cfg)
+{
+	*cfg = (struct config){
+		.probes = probe_default_mask(),
+		.interval_ns = NSEC_PER_SEC,
+		.min_free_bytes = SPACE_DEFAULT,
+		.log_level = LOG_LEVEL_INFO,
+	};
+}
+
 /* What the options together lack or contradict; NULL: nothing. */
 static const char *check(const struct config *cfg)
 {
@@ -79,6 +90,18 @@ static void imply_rotate(struct config *cfg)
 		cfg->rotate_bytes = MAX(MIN(cfg->rotate_bytes, cfg->keep_bytes / 16), CONFIG_ROTATE_MIN_BYTES);
 }
 
+const char *cmd_start_finish(struct config *cfg)
+{
+	const char *why = check(cfg);
+
+	if (why)
+		return why;
+	imply_rotate(cfg);
+	if (!*cfg->experiment)
+		experiment_name(cfg, cfg->experiment, sizeof(cfg->experiment));
+	return NULL;
+}
+
 /* argp_error() returns in tests only: see argp_flags. */
 #define complain(...) ({ argp_error(__VA_ARGS__); EINVAL; })
 
@@ -96,17 +119,15 @@ static error_t parse_argument(struct argp_state *state, struct config *cfg, cons
 
 static error_t finish(struct argp_state *state, struct config *cfg)
 {
-	const char *why = check(cfg);
+	const char *why;
 
 	if (state->quoted && (!cfg->argv || cfg->shell_cmd))
-		why = "no command behind --";
+		return complain(state, "no command behind --");
+	why = cmd_start_finish(cfg);
 	if (why)
 		return complain(state, "%s", why);
 	if (cfg->background && cfg->argv)
 		cfg->log = true;
-	imply_rotate(cfg);
-	if (!*cfg->experiment)
-		experiment_name(cfg, cfg->experiment, sizeof(cfg->experiment));
 	return 0;
 }
 
@@ -123,8 +144,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 		if (!o->name || key_of(o) != key)
 			continue;
-		why = arg && !*arg ? "empty" : o->set(p, (char *)p->cfg + o->member, arg);
-		return why ? complain(state, "--%s '%s': %s", o->name, arg, why) : 0;
+		why = start_option_set(p, o, arg);
+		if (why)
+			return complain(state, "--%s '%s': %s", o->name, arg, why);
+		if (p->cfg->n_given == CONFIG_GIVEN_MAX)
+			return complain(state, "more than %d options", CONFIG_GIVEN_MAX);
+		p->cfg->given[p->cfg->n_given++] = (struct config_given){ o->name, arg };
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -148,23 +174,20 @@ int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct confi
 			.arg = start_options[i].arg,
 			.doc = start_options[i].help,
 		};
-	*cfg = (struct config){
-		.probes = probe_default_mask(),
-		.interval_ns = NSEC_PER_SEC,
-		.min_free_bytes = SPACE_DEFAULT,
-		.log_level = LOG_LEVEL_INFO,
-		.report = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO),
-	};
+	cmd_start_defaults(cfg);
+	cfg->report = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
 	return argp_parse(&argp, argc, argv, ARGP_IN_ORDER | argp_flags, NULL, &p);
 }
 
 int cmd_start(int argc, char **argv)
 {
 	struct config cfg;
+	int code;
 
 	if (cmd_start_parse(argc, argv, 0, &cfg))
 		return CMD_EXIT_FAILURE;
 	log_set_level(cfg.log_level);
 	argv[0] = "start"; /* what was typed, for the manifest */
-	return session_run(&cfg, argv - 1);
+	code = client_needed() ? client_run(&cfg, argv - 1) : -1;
+	return code >= 0 ? code : session_run(&cfg, argv - 1);
 }

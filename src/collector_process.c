@@ -18,6 +18,7 @@
 
 #include "collector_kinds.h"
 #include "collectors.h"
+#include "creds.h"
 #include "helper.h"
 #include "privileges.h"
 #include "util.h"
@@ -48,7 +49,7 @@ static int stderr_file(void)
  */
 static int give_up_privileges(const struct workload_user *user)
 {
-	int r = user ? workload_user_become(user) : 0;
+	int r = user ? creds_raise() ?: workload_user_become(user) : 0;
 
 	return r < 0 || !user ? r : privileges_none();
 }

@@ -22,7 +22,17 @@ struct config_list {
 	unsigned int n;
 };
 
+/* An option as it was given. */
+struct config_given {
+	const char *name, *value; /* long name; value NULL: it takes none */
+};
+
+#define CONFIG_GIVEN_MAX 128
+
 struct config {
+	struct config_given given[CONFIG_GIVEN_MAX]; /* what the client of the service passes on */
+	unsigned int n_given;
+
 	/* the workload: ends in NULL; NULL: none. With --workload it is shell_argv. */
 	char **argv;
 	char *shell_cmd; /* --workload's text, else NULL */

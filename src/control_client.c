@@ -130,7 +130,8 @@ static void folder_look(struct traces *ts, uid_t uid)
 		size_t len = strlen(names[i]->d_name);
 		autofree char *path = util_fmt("%s/%s", folder, names[i]->d_name);
 
-		if (path && len > 5 && !strcmp(names[i]->d_name + len - 5, ".sock"))
+		/* what is not a number is the service's own */
+		if (path && len > 5 && *names[i]->d_name >= '0' && *names[i]->d_name <= '9' && !strcmp(names[i]->d_name + len - 5, ".sock"))
 			trace_look(ts, path);
 		free(names[i]);
 	}

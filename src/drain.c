@@ -217,7 +217,8 @@ static void in_flight_rec(void *ctx, const struct dlt_hdr *rec)
 {
 	struct drain *d = ctx;
 
-	decode_record(&d->decode, rec, rec->size);
+	if (tracer_may_tell(d->tracer, rec))
+		decode_record(&d->decode, rec, rec->size);
 }
 
 static void finish(struct drain *d)

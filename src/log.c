@@ -143,6 +143,15 @@ void log_msg(enum log_level level, const char *fmt, ...)
 	emit(level, text);
 }
 
+void log_pass(char *line)
+{
+	size_t len = strcspn(line, "\n");
+
+	line[len] = '\0';
+	make_plain(line);
+	dprintf(log_fd, "%s\n", line);
+}
+
 int log_err_r(int r, const char *fmt, ...)
 {
 	char text[2048];

@@ -36,6 +36,9 @@ void log_msg(enum log_level level, const char *fmt, ...) __attribute__((format(p
 #define log_info(...) log_msg(LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_debug(...) log_msg(LOG_LEVEL_DEBUG, __VA_ARGS__)
 
+/* A line that another dltraced has made ready, as it is but for what a terminal may not be sent. */
+void log_pass(char *line);
+
 /* Log an error with the text of R (-errno) behind it, and return R. */
 int log_err_r(int r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -15,9 +15,11 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{ "check", "can this machine be traced, and what to do about it", cmd_check },
+	{ "daemon", "the service: always-on traces, and users' own", cmd_daemon },
 	{ "mark", "a row in marks.out of a running trace", cmd_mark },
 	{ "probes", "the files of a trace and their columns", cmd_probes },
 	{ "report", "sum up a trace folder", cmd_report },
+	{ "serve", NULL, cmd_serve }, /* the daemon's own */
 	{ "start", "trace a command, or what runs already", cmd_start },
 	{ "status", "the traces that are running", cmd_status },
 	{ "stop", "end a running trace, not its workload", cmd_stop },
@@ -29,7 +31,8 @@ static void print_usage(FILE *out)
 	      "Trace every file and disk operation of a job, with CPU and GPU use beside it.\n"
 	      "\n", out);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+		if (commands[i].help)
+			fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
 	fputs("\n"
 	      "`dltraced help COMMAND' tells its options. To trace a script from its first\n"
 	      "instruction to its end, into a folder of text files:\n"

@@ -187,7 +187,10 @@ static void put_workload(struct json *j, const struct manifest *m)
 	json_u64(j, "pid", (uint64_t)m->workload.pid);
 	put_time(j, "start", &m->workload.start);
 	put_time(j, "end", &m->workload.end);
-	if (m->workload.end.mono_ns) {
+	if (m->workload.end.mono_ns && m->workload.status_unknown) {
+		json_null(j, "status");
+		json_null(j, "exit_code");
+	} else if (m->workload.end.mono_ns) {
 		json_s64(j, "status", m->workload.status);
 		json_s64(j, "exit_code", m->workload.exit_code);
 	}
@@ -225,6 +228,8 @@ static void put_probe(struct json *j, const struct manifest_probe_row *p)
 	json_u64(j, "dropped", p->dropped);
 	json_u64(j, "dropped_bytes", p->dropped_bytes);
 	json_u64(j, "summed", p->summed);
+	if (p->foreign)
+		json_u64(j, "foreign", p->foreign);
 	json_end(j);
 }
 

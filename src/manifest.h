@@ -29,6 +29,7 @@ struct manifest_probe_row {
 	const char *hooks; /* of the backend; NULL: left out */
 	const char *why; /* no better backend, or none at all; NULL: left out */
 	uint64_t calls, rows, lost, late, unmatched, filtered, bytes;
+	uint64_t foreign; /* beyond CALLS: of others, where the trace is a user's by the service */
 	uint64_t dropped, dropped_bytes; /* of rows and bytes, by --keep */
 	uint64_t summed;		 /* instead of rows: --rollup-only */
 };
@@ -69,6 +70,7 @@ struct manifest {
 		pid_t pid; /* 0: none */
 		const char *user;
 		struct manifest_time start, end;
+		bool status_unknown; /* whose child it was, has not said */
 		int status;    /* raw, of waitpid; from END on */
 		int exit_code; /* what dltraced returns for it */
 	} workload;
@@ -105,6 +107,9 @@ int manifest_begin(struct manifest *m);
 int manifest_write(const struct manifest *m, int dirfd, bool complete);
 
 void manifest_free(struct manifest *m);
+
+/* Does a manifest show ENTRY (NAME=VALUE)? */
+bool manifest_shows(const char *entry);
 
 /* Members of the open object: those of ENV that say how a job is set up, secrets hidden. */
 void manifest_put_environ(struct json *j, char *const *env);

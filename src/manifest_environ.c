@@ -44,6 +44,11 @@ static bool has_password(const char *value)
 	return at && memchr(at + 3, '@', len);
 }
 
+bool manifest_shows(const char *entry)
+{
+	return is_chosen(entry);
+}
+
 void manifest_put_environ(struct json *j, char *const *env)
 {
 	unsigned int n = 0;

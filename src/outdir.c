@@ -340,6 +340,23 @@ int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool f
 	return r;
 }
 
+int outdir_take(struct outdir *d, int fd, uid_t uid)
+{
+	struct stat st;
+	int r;
+
+	*d = (struct outdir){ .fd = fd, .parent_fd = -1 };
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISDIR(st.st_mode) || fcntl(fd, F_GETFL) & O_PATH)
+		return -ENOTDIR;
+	if (st.st_uid != uid || st.st_mode & 077)
+		return -EPERM;
+	r = is_empty(fd);
+	d->old_trace = r == 0 && holds_trace(fd);
+	return r < 0 ? r : absolute_path(fd, d->path);
+}
+
 int outdir_clear(struct outdir *d)
 {
 	int r = d->old_trace ? remove_trace(d->fd, true) : 0;

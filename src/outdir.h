@@ -69,6 +69,12 @@ int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool f
 void outdir_close(struct outdir *d);
 
 /*
+ * The folder that FD is, which is D's from now on: opened, locked and cleared for a trace by its owner
+ * UID, whose rights we have. 0 or -errno: it is no folder, or not this user's alone.
+ */
+int outdir_take(struct outdir *d, int fd, uid_t uid);
+
+/*
  * There will be a trace: the files that dltraced has made for the old one are removed, others stay,
  * and the new log takes its name. 0 or -errno.
  */

@@ -21,6 +21,7 @@
 #include <cap-ng.h>
 #endif
 
+#include "creds.h"
 #include "util.h"
 #include "workload.h"
 
@@ -98,7 +99,7 @@ int privileges_as_user(const struct workload_user *u)
 {
 	int r;
 
-	if (!is_other(u))
+	if (!is_other(u) || (uid_t)setfsuid((uid_t)-1) != geteuid()) /* we are already: creds.h */
 		return 0;
 	n_groups_before = getgroups(ARRAY_SIZE(groups_before), groups_before);
 	if (n_groups_before < 0)
@@ -158,6 +159,8 @@ int privileges_give_up(const struct privileges *p, bool reads_processes)
 		return 0;
 	kept = reads_processes ? p->kept : p->kept & ~(1U << DAC_READ_SEARCH);
 	if (is_other(p->user))
+		r = creds_raise();
+	if (r == 0 && is_other(p->user))
 		r = set_groups((size_t)p->user->n_groups, p->user->groups);
 	if (r == 0 && is_other(p->user))
 		r = set_files_of(p->user->uid, p->user->gid);

@@ -11,10 +11,12 @@
 #include "cmd.h"
 #include "collect.h"
 #include "config.h"
+#include "creds.h"
 #include "env.h"
 #include "log.h"
 #include "privileges.h"
 #include "report.h"
+#include "served.h"
 #include "session_state.h"
 #include "util.h"
 
@@ -25,6 +27,8 @@
 /* The workload's environment: its user's, where sudo had stripped it. */
 static char *const *workload_environ(const struct session *s)
 {
+	if (s->served)
+		return s->served->rq.environ;
 	return s->user.environ ? s->user.environ : environ;
 }
 
@@ -32,8 +36,11 @@ static char *const *workload_environ(const struct session *s)
 
 static int step_user(struct session *s)
 {
-	int r = workload_user_get(&s->user, s->cfg->user);
+	int r;
 
+	if (s->served)
+		return served_user(s->served, &s->user);
+	r = workload_user_get(&s->user, s->cfg->user);
 	if (r < 0)
 		log_err_r(r, "--user %s", s->cfg->user ? s->cfg->user : "");
 	return r < 0 ? CMD_EXIT_FAILURE : 0;
@@ -48,7 +55,7 @@ static int step_command(struct session *s)
 
 	if (s->user.lacks)
 		log_warn("%s", s->user.lacks);
-	if (!s->cfg->argv)
+	if (!s->cfg->argv || s->served)
 		return 0;
 	r = privileges_as_user(&s->user);
 	if (r == 0)
@@ -69,7 +76,7 @@ static int step_machine(struct session *s)
 {
 	char error[512];
 
-	if (tracer_check(error, sizeof(error)) < 0 && !s->cfg->best_effort) {
+	if (tracer_check(error, sizeof(error)) < 0 && (!s->cfg->best_effort || s->served)) {
 		log_err("%s", error);
 		return CMD_EXIT_FAILURE;
 	}
@@ -80,6 +87,8 @@ static int step_targets(struct session *s)
 {
 	char error[512];
 
+	if (s->served)
+		return served_targets(s);
 	if (targets_resolve(&s->targets, s->cfg, error, sizeof(error)) < 0) {
 		log_err("%s", error);
 		return CMD_EXIT_FAILURE;
@@ -88,46 +97,51 @@ static int step_targets(struct session *s)
 }
 
 /* As its user first, so that their links lead where they may go; then as root, who follows none. */
-static int open_folder(struct session *s, const char *path)
+static int open_folder(struct outdir *d, const struct config *cfg, const char *path, const struct workload_user *u)
 {
-	int r = privileges_as_user(&s->user);
+	int r = privileges_as_user(u);
 
 	if (r == 0)
-		r = outdir_open(&s->dir, path, s->user.uid, s->user.gid, s->cfg->force);
+		r = outdir_open(d, path, u->uid, u->gid, cfg->force);
 	privileges_as_root();
-	if ((r == -EACCES || r == -EPERM) && s->user.uid != geteuid())
-		r = outdir_open(&s->dir, path, s->user.uid, s->user.gid, s->cfg->force);
+	if ((r == -EACCES || r == -EPERM) && u->uid != geteuid())
+		r = outdir_open(d, path, u->uid, u->gid, cfg->force);
 	return r;
 }
 
-static int step_folder(struct session *s)
+int session_open_folder(struct outdir *d, const struct config *cfg, char *const *env, const struct workload_user *u)
 {
 	struct outdir_names names;
 	char path[PATH_MAX];
 	int r;
 
-	outdir_names_init(&names, s->cfg->experiment, workload_environ(s), time(NULL));
-	r = outdir_expand(s->cfg->out, &names, path, sizeof(path));
-	if (r < 0) {
-		log_err_r(r, "-o %s", s->cfg->out ? s->cfg->out : "(default)");
-		return CMD_EXIT_FAILURE;
-	}
-	r = open_folder(s, path);
+	outdir_names_init(&names, cfg->experiment, env, time(NULL));
+	r = outdir_expand(cfg->out, &names, path, sizeof(path));
+	if (r < 0)
+		return log_err_r(r, "-o %s", cfg->out ? cfg->out : "(default)");
+	r = open_folder(d, cfg, path, u);
 	/* by a run of the same second, or by another rank on this host: no reason not to run the job */
-	if (!s->cfg->out && (r == -EEXIST || r == -EBUSY)) {
+	if (!cfg->out && (r == -EEXIST || r == -EBUSY)) {
 		size_t len = strlen(path);
 
 		snprintf(path + len, sizeof(path) - len, "_%s", names.pid);
-		r = open_folder(s, path);
+		r = open_folder(d, cfg, path, u);
 	}
 	if (r < 0)
-		log_err("%s: %s", s->dir.path, outdir_strerror(r));
-	return r < 0 ? CMD_EXIT_FAILURE : 0;
+		log_err("%s: %s", d->path, outdir_strerror(r));
+	return r;
+}
+
+static int step_folder(struct session *s)
+{
+	if (s->served)
+		return served_folder(s);
+	return session_open_folder(&s->dir, s->cfg, workload_environ(s), &s->user) < 0 ? CMD_EXIT_FAILURE : 0;
 }
 
 static int step_manifest(struct session *s)
 {
-	s->cwd = getcwd(NULL, 0);
+	s->cwd = s->served ? strdup(s->served->rq.cwd ? s->served->rq.cwd : "/") : getcwd(NULL, 0);
 	s->manifest = (struct manifest){
 		.cmdline = s->argv, .environ = workload_environ(s), .cwd = s->cwd, .cfg = s->cfg,
 		.owner = &s->user,
@@ -167,6 +181,8 @@ static int step_fork(struct session *s)
 {
 	int r;
 
+	if (s->served)
+		return served_adopt(s);
 	if (!s->cfg->argv)
 		return 0;
 	if (s->cfg->log) {
@@ -221,16 +237,20 @@ static int step_go(struct session *s)
 {
 	int r = 0;
 
+	creds_root();
 	session_listen(s); /* before the workload runs: its first words may be `dltraced mark' */
+	creds_user();
 	if (s->workload.pid) {
 		s->manifest.workload.start = session_now();
-		r = workload_go(&s->workload);
+		r = s->served ? 0 : workload_go(&s->workload);
 		if (r < 0) {
 			log_err_r(r, "%s", s->cfg->argv[0]);
 			return r == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 		}
 		r = watch_workload(s);
 	}
+	if (!r && s->served)
+		r = served_go(s);
 	session_give_up_privileges(s);
 	if (!r && s->cfg->delay_ns)
 		r = watch_arm(s, s->cfg->delay_ns);
@@ -254,7 +274,8 @@ static void finish_segments(struct session *s)
 		return;
 	if (__atomic_load_n(&s->keeper.waiting, __ATOMIC_RELAXED) > 1)
 		log_info("compressing the rest; a signal leaves it as it is");
-	left = keeper_finish(&s->keeper, s->signal_fd);
+	/* by way of the service, a signal has asked for the end already */
+	left = keeper_finish(&s->keeper, s->served ? -1 : s->signal_fd);
 	keeper_say(&s->keeper, s->dir.path);
 	if (left)
 		log_warn("%llu parts of the trace in %s are not compressed", (unsigned long long)left, s->dir.path);
@@ -348,10 +369,11 @@ static void session_free(struct session *s)
 	free(s->cwd);
 }
 
-int session_run(const struct config *cfg, char **argv)
+static int session(const struct config *cfg, char **argv, struct served *served)
 {
 	struct session s = {
 		.cfg = cfg,
+		.served = served,
 		.argv = argv,
 		.dir.fd = -1,
 		.dir.parent_fd = -1,
@@ -372,7 +394,8 @@ int session_run(const struct config *cfg, char **argv)
 	if (code) {
 		/* nothing has run: leave nothing behind */
 		tracer_detach(&s.tracer);
-		outdir_discard(&s.dir);
+		if (!served) /* else the client's to undo */
+			outdir_discard(&s.dir);
 	} else {
 		background_ready(s.dir.fd, s.dir.path, s.control.fd >= 0 && s.control.loop);
 		code = loop_run(&s.loop) < 0 ? CMD_EXIT_FAILURE : 0;
@@ -381,4 +404,14 @@ int session_run(const struct config *cfg, char **argv)
 	}
 	session_free(&s);
 	return code;
+}
+
+int session_run(const struct config *cfg, char **argv)
+{
+	return session(cfg, argv, NULL);
+}
+
+int session_serve(const struct config *cfg, char **argv, struct served *served)
+{
+	return session(cfg, argv, served);
 }

@@ -11,4 +11,14 @@ struct config;
  */
 int session_run(const struct config *cfg, char **argv);
 
+struct outdir;
+struct served;
+struct workload_user;
+
+/* The folder that CFG names, by the variables of ENV, as user U. 0, or -errno, which has been said. */
+int session_open_folder(struct outdir *d, const struct config *cfg, char *const *env, const struct workload_user *u);
+
+/* The same for a user of the service, whose command line ARGV is. */
+int session_serve(const struct config *cfg, char **argv, struct served *served);
+
 #endif

@@ -2,6 +2,7 @@
 /* What a session knows, put together for manifest.json. Control plane. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "collector_kinds.h"
 #include "log.h"
@@ -111,6 +112,7 @@ int session_write_manifest(struct session *s, bool complete)
 			.late = p->late,
 			.unmatched = p->unmatched,
 			.filtered = p->filtered,
+			.foreign = p->foreign,
 			.bytes = p->bytes,
 			.dropped = p->dropped,
 			.dropped_bytes = p->dropped_bytes,
@@ -137,6 +139,12 @@ int session_write_manifest(struct session *s, bool complete)
 		m->workload_log.kept = true;
 		m->workload_log.written_bytes = __atomic_load_n(&s->workload.relay.log->written_bytes, __ATOMIC_RELAXED);
 		m->workload_log.lost_bytes = __atomic_load_n(&s->workload.relay.log->lost_bytes, __ATOMIC_RELAXED);
+	}
+	if (s->served && s->workload_log_fd >= 0) {
+		struct stat st;
+
+		m->workload_log.kept = true;
+		m->workload_log.written_bytes = fstat(s->workload_log_fd, &st) < 0 ? 0 : (uint64_t)st.st_size;
 	}
 	m->uring_hooks = s->traced ? s->tracer.uring_hooks : NULL;
 	m->uring_why = s->traced ? s->tracer.uring_why : NULL;

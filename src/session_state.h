@@ -21,6 +21,7 @@
 #include "workload.h"
 
 struct config;
+struct served;
 
 enum phase {
 	PHASE_DELAY,	/* the workload runs, tracing begins later */
@@ -32,6 +33,7 @@ enum phase {
 
 struct session {
 	const struct config *cfg;
+	struct served *served; /* a user's, by way of the service; NULL: not */
 	char **argv; /* dltraced's own */
 	char *cwd;
 	struct workload_user user;
@@ -85,6 +87,8 @@ int watch_workload(struct session *s);
 void watch_space(struct session *s);
 /* End the trace, not the workload; WHY is said when that goes on. */
 void watch_stop(struct session *s, const char *why);
+/* Something has ended: is it all over? */
+void watch_advance(struct session *s);
 /* Set the timer of the next phase; 0 ns: none. */
 int watch_arm(struct session *s, uint64_t ns);
 

@@ -7,6 +7,7 @@
 
 #include "cmd.h"
 #include "config.h"
+#include "creds.h"
 #include "log.h"
 #include "privileges.h"
 #include "probe.h"
@@ -62,6 +63,8 @@ static int load(struct session *s)
 		.cgroups = cfg->cgroups.n || cfg->containers.n,
 		.backends = cfg->backends,
 		.best_effort = cfg->best_effort,
+		.owned = s->targets.owned,
+		.owner = s->targets.owner,
 	};
 	char text[256];
 	int r = tracer_check(s->why_not, sizeof(s->why_not));
@@ -117,9 +120,15 @@ static int prepare(struct session *s)
 	s->drain.decode.metrics = s->metrics;
 	tracer_exclude(&s->tracer, getpid());
 	tracer_exclude(&s->tracer, s->workload.relay.pid);
-	r = s->cfg->delay_ns ? tracer_follow(&s->tracer) : 0;
+	creds_root();
+	r = s->cfg->delay_ns || s->targets.owned ? tracer_follow(&s->tracer) : 0;
+	creds_user();
 	if (r < 0)
 		return failed(s, r, s->tracer.error);
+	if (s->targets.owned) {
+		r = targets_enter(&s->targets, &s->tracer, text, sizeof(text));
+		return r < 0 ? failed(s, r, text) : 0;
+	}
 	if (s->workload.pid)
 		tracer_target_add(&s->tracer, s->workload.pid);
 	return 0;
@@ -151,7 +160,9 @@ static int record(struct session *s)
 	}
 	for (unsigned int i = 0; i < s->collectors.n; i++)
 		tracer_exclude(&s->tracer, s->collectors.c[i].pid);
+	creds_root();
 	r = tracer_attach(&s->tracer);
+	creds_user();
 	if (r < 0)
 		return failed(s, r, s->tracer.error);
 	if (s->tracer.uring_why && s->tracer.kernel.ids.io_ring_ctx)
@@ -178,7 +189,7 @@ static void untrace(struct session *s)
 /* Before the workload runs. */
 int session_go_untraced(struct session *s)
 {
-	if (!s->cfg->best_effort || !s->cfg->argv) {
+	if (!s->cfg->best_effort || !s->cfg->argv || s->served) {
 		log_err("%s", s->why_not);
 		return CMD_EXIT_FAILURE;
 	}
@@ -193,7 +204,9 @@ int session_load(struct session *s)
 
 	note_start(s);
 	util_raise_open_files(); /* a map, a program and a link of each hook, a ring of each CPU */
+	creds_root(); /* tracefs is root's */
 	loaded = load(s);
+	creds_user();
 	if (loaded < 0) {
 		r = session_go_untraced(s);
 		if (r)

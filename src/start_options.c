@@ -369,3 +369,20 @@ const struct start_option start_options[] = {
 };
 
 _Static_assert(ARRAY_SIZE(start_options) <= START_OPTIONS_MAX, "START_OPTIONS_MAX");
+
+const struct start_option *start_option_find(const char *name)
+{
+	for (const struct start_option *o = start_options; o->help; o++)
+		if (o->name && !strcmp(o->name, name))
+			return o;
+	return NULL;
+}
+
+const char *start_option_set(struct start_parse *p, const struct start_option *o, char *value)
+{
+	if (o->arg && !value)
+		return "lacks its value";
+	if (!o->arg && value)
+		return "takes no value";
+	return value && !*value ? "empty" : o->set(p, (char *)p->cfg + o->member, value);
+}

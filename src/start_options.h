@@ -24,6 +24,15 @@ struct start_option {
 
 #define START_OPTIONS_MAX 56
 
+/* The option NAME, or NULL. */
+const struct start_option *start_option_find(const char *name);
+
+/*
+ * Set it by its long name, as a config file or a request does; VALUE NULL: none given. NULL, or what is
+ * wrong with the value.
+ */
+const char *start_option_set(struct start_parse *p, const struct start_option *o, char *value);
+
 /* Ends with neither name nor help. */
 extern const struct start_option start_options[];
 

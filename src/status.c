@@ -60,6 +60,7 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		p->filtered = load(&d->decode.counts[i].filtered);
 		p->lost = stats[i].lost + stats[i].rows_lost + load(&sink->lost) + skipped[i];
 		p->calls = stats[i].emitted;
+		p->foreign = stats[i].foreign;
 		p->summed = load(&d->decode.counts[i].summed);
 		update_kept(p, d, sink);
 		if (!((t->probes | ALWAYS) >> i & 1))
@@ -81,28 +82,38 @@ static void count_in_flight(void *ctx, const struct dlt_call *call)
 		n[call->probe]++;
 }
 
+struct in_flight {
+	const struct tracer *tracer;
+	uint64_t *n, foreign;
+};
+
 static void count_in_flight_rec(void *ctx, const struct dlt_hdr *rec)
 {
-	uint64_t *n = ctx;
+	struct in_flight *f = ctx;
 
-	if (rec->probe < DLT_PROBES)
-		n[rec->probe]++;
+	if (rec->probe < DLT_PROBES && tracer_may_tell(f->tracer, rec))
+		f->n[rec->probe]++;
+	else
+		f->foreign++;
 }
 
 void status_account(struct status *s, struct tracer *t)
 {
 	struct dlt_stats stats[DLT_PROBES];
 	uint64_t in_flight[DLT_PROBES] = {}, skipped[DLT_PROBES];
+	struct in_flight recs = { .tracer = t, .n = in_flight };
 
 	tracer_stats(t, stats);
 	tracer_skipped(t, skipped);
 	tracer_in_flight(t, count_in_flight, in_flight);
-	tracer_in_flight_recs(t, 0, count_in_flight_rec, in_flight);
+	tracer_in_flight_recs(t, 0, count_in_flight_rec, &recs);
+	stats[DLT_bio].foreign += recs.foreign;
+	s->probes[DLT_bio].foreign = stats[DLT_bio].foreign;
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		uint64_t known = stats[i].emitted + stats[i].lost + in_flight[i];
+		uint64_t known = stats[i].emitted + stats[i].foreign + stats[i].lost + in_flight[i];
 
 		s->probes[i].unmatched = stats[i].seen > known ? stats[i].seen - known : 0;
-		s->probes[i].calls = known + s->probes[i].unmatched + skipped[i];
+		s->probes[i].calls = known - stats[i].foreign + s->probes[i].unmatched + skipped[i];
 		s->probes[i].lost += s->probes[i].unmatched;
 		s->lost += s->probes[i].unmatched;
 	}

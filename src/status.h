@@ -25,6 +25,7 @@ struct status_probe {
 	uint64_t late;	   /* rows behind a later one */
 	uint64_t unmatched; /* seen, but neither written, lost nor in flight */
 	uint64_t filtered;
+	uint64_t foreign; /* not told: of others than the trace's owner */
 	uint64_t dropped, dropped_bytes; /* of the rows and bytes, by --keep */
 	uint64_t summed;		 /* never written as rows: --rollup-only */
 };

@@ -10,6 +10,7 @@
 #include "container_wait.h"
 #include "log.h"
 #include "loop.h"
+#include "owner.h"
 #include "snapshot.h"
 #include "tracer.h"
 #include "util.h"
@@ -31,6 +32,18 @@ static int resolve_pid(struct targets *ts, pid_t pid, char *error, size_t size)
 		snprintf(error, size, "--pid %d: %s", pid, why);
 	else
 		ts->n_roots++;
+	return r;
+}
+
+int targets_add(struct targets *ts, int pidfd, char *error, size_t size)
+{
+	pid_t pid = owner_pidfd_pid(pidfd);
+	int r = pid < 0 ? pid : resolve_pid(ts, pid, error, size);
+
+	if (!r && owner_pidfd_ended(pidfd)) /* not before: from here on the number was its own */
+		r = -ESRCH;
+	if (r == -ESRCH || pid < 0)
+		snprintf(error, size, "--pid: the process has ended");
 	return r;
 }
 
@@ -139,8 +152,9 @@ void targets_free(struct targets *ts)
 /* --- joining the target ----------------------------------------------------------------------- */
 
 struct join {
+	const struct targets *ts;
 	struct tracer *tracer;
-	struct snapshot *snapshot;
+	struct snapshot *snapshot; /* NULL: none, who joins is followed */
 	uint64_t *joined; /* by number: start of the process that has been added */
 	unsigned int added;
 };
@@ -152,24 +166,29 @@ struct join {
 static int join(struct join *j, const struct process *p)
 {
 	struct process now;
+	char why[128];
 
 	if (p->kernel || (uint32_t)p->pid >= j->tracer->cfg.max_tgid ||
 	    tracer_target_has(j->tracer, p->pid) || j->joined[p->pid] == p->start_ticks)
 		return 0;
 	j->joined[p->pid] = p->start_ticks;
 	tracer_target_add(j->tracer, p->pid);
-	if (process_read(&now, p->pid) < 0 || now.start_ticks != p->start_ticks) {
+	/* looked at while it is in the target: what it executes from now on, the kernel side looks at */
+	if (process_read(&now, p->pid) < 0 || now.start_ticks != p->start_ticks ||
+	    (j->ts->owned && !owner_is(p->pid, j->ts->owner, why, sizeof(why)))) {
 		tracer_target_remove(j->tracer, p->pid);
 		return 0;
 	}
 	j->added++;
-	return snapshot_want(j->snapshot, p->pid);
+	return j->snapshot ? snapshot_want(j->snapshot, p->pid) : 0;
 }
 
 /* Ourselves, and our helpers: what the target is to contain of ours has been added before. */
-static bool is_ours(const struct process *p)
+static bool is_ours(const struct join *j, const struct process *p)
 {
-	return p->pid == getpid() || p->ppid == getpid();
+	pid_t client = j->ts->client;
+
+	return p->pid == getpid() || p->ppid == getpid() || (client && (p->pid == client || p->ppid == client));
 }
 
 /*
@@ -191,7 +210,7 @@ static int join_descendants(struct join *j)
 		do {
 			round = j->added;
 			for (struct process *p = list; !r && p < list + n; p++)
-				if (tracer_target_has(j->tracer, p->ppid) && !is_ours(p))
+				if (tracer_target_has(j->tracer, p->ppid) && !is_ours(j, p))
 					r = join(j, p);
 		} while (!r && j->added > round);
 	} while (!r && j->added > before);
@@ -201,10 +220,11 @@ static int join_descendants(struct join *j)
 static int join_task(void *ctx, pid_t pid)
 {
 	struct process p;
+	struct join *j = ctx;
 
 	/* a threaded cgroup lists threads */
 	pid = process_of_thread(pid);
-	return pid < 0 || process_read(&p, pid) < 0 || is_ours(&p) ? 0 : join(ctx, &p);
+	return pid < 0 || process_read(&p, pid) < 0 || is_ours(j, &p) ? 0 : join(j, &p);
 }
 
 static int join_cgroup(void *ctx, const char *dir)
@@ -256,6 +276,8 @@ static int join_all(struct join *j, const struct targets *ts)
 		return snapshot_want(j->snapshot, 0);
 	if (ts->followed)
 		r = want_followed(j);
+	if (ts->owned) /* targets_enter() has been there */
+		return r;
 	for (unsigned int i = 0; !r && i < ts->n_roots; i++)
 		r = join(j, &ts->roots[i]);
 	if (!r && ts->n_roots)
@@ -266,7 +288,7 @@ static int join_all(struct join *j, const struct targets *ts)
 static int join_with_snapshot(struct tracer *t, const struct targets *ts)
 {
 	autofree uint64_t *joined = calloc(t->cfg.max_tgid, sizeof(*joined));
-	struct join j = { .tracer = t, .snapshot = ts->snapshot, .joined = joined };
+	struct join j = { .ts = ts, .tracer = t, .snapshot = ts->snapshot, .joined = joined };
 	int r = joined ? join_all(&j, ts) : -ENOMEM, taken = snapshot_take(j.snapshot);
 
 	return r < 0 ? r : taken;
@@ -276,8 +298,44 @@ int targets_prepare(struct targets *ts, struct tracer *t, bool delayed)
 {
 	bool later = delayed || ts->wait;
 
-	ts->followed = delayed;
+	ts->followed = delayed || ts->owned;
 	return ts->all || ts->n_roots || ts->cgroups.n || later ? snapshot_open(&ts->snapshot, t) : 0;
+}
+
+/* A root or the workload, which must be OWNER's: 0, or -errno and the reason. */
+static int enter(struct join *j, const struct process *p, char *error, size_t size)
+{
+	char why[128];
+	int r;
+
+	if (!owner_is(p->pid, j->ts->owner, why, sizeof(why))) {
+		snprintf(error, size, "process %d cannot be traced: %s", p->pid, why);
+		return -EPERM;
+	}
+	r = join(j, p);
+	if (r < 0 || tracer_target_has(j->tracer, p->pid))
+		return r;
+	snprintf(error, size, "process %d cannot be traced: it has ended, or become somebody else's", p->pid);
+	return -ESRCH;
+}
+
+int targets_enter(struct targets *ts, struct tracer *t, char *error, size_t size)
+{
+	autofree uint64_t *joined = calloc(t->cfg.max_tgid, sizeof(*joined));
+	struct join j = { .ts = ts, .tracer = t, .joined = joined };
+	struct process workload;
+	int r = joined ? 0 : -ENOMEM;
+
+	*error = '\0';
+	for (unsigned int i = 0; !r && i < ts->n_roots; i++)
+		r = enter(&j, &ts->roots[i], error, size);
+	if (!r && ts->n_roots)
+		r = join_descendants(&j);
+	if (!r && ts->workload)
+		r = process_read(&workload, ts->workload) ?: enter(&j, &workload, error, size);
+	if (r < 0 && !*error)
+		snprintf(error, size, "cannot join the target: %s", strerror(-r));
+	return r;
 }
 
 int targets_apply(struct targets *ts, struct tracer *t, char *error, size_t size)

@@ -31,6 +31,9 @@ struct targets {
 	unsigned int awaited;	     /* how many have not come */
 	struct tracer *tracer;	     /* of targets_await() */
 	struct loop *loop;
+	bool owned;		     /* OWNER, a user without rights, reads the trace: */
+	uid_t owner;		     /* all that joins must be this user's alone, see owner.h */
+	pid_t workload, client;	     /* where OWNED: what joins too; who asked, and never joins. 0: none */
 };
 
 /*
@@ -44,6 +47,16 @@ int targets_resolve(struct targets *ts, const struct config *cfg, char *error, s
  * DELAYED: tracer_follow() will be called. 0 or -errno.
  */
 int targets_prepare(struct targets *ts, struct tracer *t, bool delayed);
+
+/* Add the process of PIDFD to the roots. 0, or -errno with one line in ERROR. */
+int targets_add(struct targets *ts, int pidfd, char *error, size_t size);
+
+/*
+ * Where OWNED, after tracer_follow() and before tracer_attach(): whoever is to join does so while no row
+ * is written, so that none tells of a process that turns out to be somebody else's. 0, or -errno with
+ * one line in ERROR.
+ */
+int targets_enter(struct targets *ts, struct tracer *t, char *error, size_t size);
 
 /*
  * After tracer_attach(), so that nobody's child slips through: add the processes with their

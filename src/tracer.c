@@ -208,6 +208,8 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 		.no_args = o->no_args,
 		.cgroups = o->cgroups || o->new_containers,
 		.new_containers = o->new_containers,
+		.owned = o->owned,
+		.owner = o->owner,
 		.n_disks = o->n_disks,
 	};
 	memcpy(t->cfg.disks, o->disks, sizeof(t->cfg.disks));

@@ -78,6 +78,8 @@ struct tracer_options {
 	uint32_t probes;
 	uint64_t buffer_bytes; /* of all rings; 0: default */
 	bool all, no_args, cgroups, new_containers;
+	bool owned; /* the trace is OWNER's, a user without rights: it tells of this user's processes alone */
+	uid_t owner;
 	uint32_t backends; /* mask of 1 << enum backend; 0: all */
 	bool best_effort; /* leave out probes that fail, with the reason in t->why */
 	uint32_t disks[DLT_MAX_DISKS]; /* dev_t of the kernel: major << 20 | minor */
@@ -131,6 +133,11 @@ void tracer_skipped(const struct tracer *t, uint64_t skipped[DLT_PROBES]);
 
 /* The calls that run now: one may end, and another begin in its place, while FN looks at it. */
 void tracer_running(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call), void *ctx);
+/* May the trace tell of REC? See tracer_options.owned. */
+static inline bool tracer_may_tell(const struct tracer *t, const struct dlt_hdr *rec)
+{
+	return !t->cfg.owned || rec->probe != DLT_bio || rec->tgid;
+}
 
 /* The calls still in flight, after tracer_detach(). */
 void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call),

@@ -82,6 +82,7 @@ void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES])
 			stats[i].emitted += per_cpu[c].emitted;
 			stats[i].lost += per_cpu[c].lost;
 			stats[i].rows_lost += per_cpu[c].rows_lost;
+			stats[i].foreign += per_cpu[c].foreign;
 		}
 	}
 }

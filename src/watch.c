@@ -14,6 +14,7 @@
 #include "config.h"
 #include "log.h"
 #include "machine.h"
+#include "served.h"
 #include "session_state.h"
 #include "space.h"
 #include "util.h"
@@ -83,7 +84,7 @@ static bool targets_ended(const struct session *s)
 	return by_workload || !tracer_live(&s->tracer);
 }
 
-static void advance(struct session *s)
+void watch_advance(struct session *s)
 {
 	if (s->phase < PHASE_OVER && targets_ended(s)) {
 		if (s->phase == PHASE_TRACING && s->cfg->linger_ns && s->traced) {
@@ -115,7 +116,7 @@ void watch_stop(struct session *s, const char *why)
 	session_end_tracing(s);
 	if (s->phase == PHASE_UNTRACED)
 		log_info("%s: the trace has ended, the workload goes on", why);
-	advance(s);
+	watch_advance(s);
 }
 
 static int on_phase(void *ctx, int fd, uint32_t events)
@@ -142,7 +143,7 @@ static int on_phase(void *ctx, int fd, uint32_t events)
 			log_info("%llu MiB are still dirty", (unsigned long long)n >> 20);
 		s->phase = PHASE_OVER;
 	}
-	advance(s);
+	watch_advance(s);
 	return r;
 }
 
@@ -184,7 +185,9 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 	if (session_give_up_privileges(s)) /* the last container that was awaited has come */
 		session_write_manifest(s, false);
 	status_log(&s->status, s->workload.relay.log, s->dir.path);
-	advance(s);
+	if (s->served)
+		served_tick(s);
+	watch_advance(s);
 	return 0;
 }
 
@@ -192,11 +195,16 @@ static int on_workload(void *ctx, int fd, uint32_t events)
 {
 	struct session *s = ctx;
 
+	if (s->workload.adopted) {
+		loop_del(&s->loop, fd);
+		served_workload_over(s);
+		return 0;
+	}
 	if (workload_reap(&s->workload)) {
 		loop_del(&s->loop, fd);
 		s->manifest.workload.end = session_now();
 	}
-	advance(s);
+	watch_advance(s);
 	return 0;
 }
 
@@ -210,14 +218,14 @@ static int on_signal(void *ctx, int fd, uint32_t events)
 		return 0;
 	sig = (int)si.ssi_signo;
 	s->interrupts += sig == SIGINT || sig == SIGTERM;
-	if (!s->workload.pid || s->workload.ended || s->interrupts > 1) {
+	if (!s->workload.pid || s->workload.ended || s->served || s->interrupts > 1) {
 		if (sig != SIGUSR1 && sig != SIGUSR2) {
 			s->interrupt = sig;
 			s->phase = PHASE_OVER;
 			if (s->workload.pid && !s->workload.ended)
 				log_info("not waiting for the end: the workload goes on as process %d", s->workload.pid);
 		}
-		advance(s);
+		watch_advance(s);
 		return 0;
 	}
 	/* ^C and ^\ have reached the workload through the terminal; a signal that was sent has not */

@@ -153,9 +153,24 @@ int workload_prepare(struct workload *w, char *const argv[], const struct worklo
 	return r;
 }
 
+void workload_adopt(struct workload *w, pid_t pid, int pidfd)
+{
+	*w = no_workload;
+	w->pid = pid;
+	w->pidfd = pidfd;
+	w->started = w->adopted = true;
+}
+
+void workload_adopted_end(struct workload *w, int status)
+{
+	w->status = status;
+	w->ended = true;
+	util_close(&w->pidfd);
+}
+
 static bool reap(struct workload *w, int flags)
 {
-	if (w->pid && !w->ended && waitpid(w->pid, &w->status, flags) == w->pid) {
+	if (w->pid && !w->ended && !w->adopted && waitpid(w->pid, &w->status, flags) == w->pid) {
 		w->ended = true;
 		util_close(&w->pidfd);
 	}

@@ -32,6 +32,7 @@ struct workload {
 	int go_fd;  /* eventfd: a count in it lets the child go on; -1 once it went */
 	int err_fd; /* read end: errno of a failed exec, EOF when exec worked */
 	bool started, ended;
+	bool adopted; /* somebody else's child, who tells us its status */
 	int status;	    /* waitpid's raw status, once ended */
 	struct relay relay; /* --log: who holds the pty or pipe */
 };
@@ -64,6 +65,11 @@ int workload_resolve(const char *argv0, const char *path_env, char *buf, size_t 
  */
 int workload_prepare(struct workload *w, char *const argv[], const struct workload_user *u,
 		     int log_fd);
+
+/* One that is there: process PID, of which PIDFD, now W's, tells the end. */
+void workload_adopt(struct workload *w, pid_t pid, int pidfd);
+/* Its parent has told its STATUS. */
+void workload_adopted_end(struct workload *w, int status);
 
 /*
  * Let it go; 0 once exec worked, -ENOENT / -EACCES / -errno when exec failed (the child is then

@@ -112,6 +112,7 @@ struct dlt_stats {
 	__u64 emitted;
 	__u64 lost;
 	__u64 rows_lost; /* where a call stands for several rows: those beyond its first */
+	__u64 foreign; /* of processes that the trace may not tell of: see dlt_config.owned */
 };
 
 /* One for all, written by both sides. */
@@ -169,6 +170,7 @@ struct dlt_config {
 	__u32 self_tgid;
 	__u32 max_tgid; /* the target map has room for those below */
 	__u32 n_disks;	/* 0: all */
+	__u32 owner;	/* whose the target is, where OWNED */
 	__u32 disks[DLT_MAX_DISKS]; /* dev_t of whole disks, major << 20 | minor */
 	struct dlt_type_ids ids;
 	__u8 all;	    /* every process but ourselves */
@@ -178,6 +180,7 @@ struct dlt_config {
 	__u8 tp;	    /* hooked on tp/raw_syscalls, not on typed programs */
 	__u8 hold;	    /* programs turn preemption off while they run */
 	__u8 perf;	    /* DLT_PERF_*: what to take where this kernel skips runs of typed programs */
+	__u8 owned;	    /* OWNER, who is not root, reads the trace: it tells of nobody else's */
 };
 
 #define DLT_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
@@ -187,6 +190,6 @@ DLT_ASSERT_SIZE(dlt_file_id, 16);
 DLT_ASSERT_SIZE(dlt_file, 56);
 DLT_ASSERT_SIZE(dlt_call, 96);
 DLT_ASSERT_SIZE(dlt_callinfo, 4);
-DLT_ASSERT_SIZE(dlt_config, 28 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + 8);
+DLT_ASSERT_SIZE(dlt_config, 32 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + 8);
 
 #endif

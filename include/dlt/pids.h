@@ -12,6 +12,7 @@ enum dlt_pids_event {
 	DLT_PIDS_EXEC,
 	DLT_PIDS_RENAME,
 	DLT_PIDS_EXIT,
+	DLT_PIDS_LEFT, /* it has executed a program that runs as somebody else: nothing more is told of it */
 };
 
 #define DLT_ARGS_MAX 4096

@@ -28,7 +28,7 @@ struct row {
 static const struct field_name event_names[] = {
 	{ DLT_PIDS_SNAPSHOT, "snapshot" }, { DLT_PIDS_FORK, "fork" },	  { DLT_PIDS_THREAD, "thread" },
 	{ DLT_PIDS_EXEC, "exec" },	   { DLT_PIDS_RENAME, "rename" }, { DLT_PIDS_EXIT, "exit" },
-	{ 0, NULL },
+	{ DLT_PIDS_LEFT, "left" },	   { 0, NULL },
 };
 
 static const struct field fields[] = {
@@ -38,7 +38,7 @@ static const struct field fields[] = {
 	{ "TID", "thread", FIELD_U32, offsetof(struct row, rec.hdr.tid) },
 	{ "PPID", "its parent", FIELD_U32, offsetof(struct row, rec.ppid) },
 	{ "COMM", "name of the thread, after the event", FIELD_COMM, offsetof(struct row, rec.hdr.comm) },
-	{ "EVENT", "snapshot fork thread exec rename exit", FIELD_NAME, offsetof(struct row, rec.event), 0, 0, event_names },
+	{ "EVENT", "snapshot fork thread exec rename exit left", FIELD_NAME, offsetof(struct row, rec.event), 0, 0, event_names },
 	{ "STATUS", "waitpid's raw number, in the row that ends a process; - for a thread", FIELD_S64, offsetof(struct row, rec.status) },
 	{ "NSPID", "process number in its own pid namespace", FIELD_U32, offsetof(struct row, rec.nspid) },
 	{ "UID", "real user", FIELD_U32, offsetof(struct row, rec.uid) },
