@@ -96,11 +96,24 @@ static int service_connect(const struct config *cfg)
 	return r;
 }
 
-/* What root alone may ask for; NULL: nothing of it is asked. */
+/* The option that root alone may give, or NULL. What is neither the service's nor ours is root's. */
 static const char *for_root(const struct config *cfg)
 {
-	return cfg->all ? "--all" : cfg->cgroups.n ? "--cgroup" : cfg->containers.n ? "--container" :
-	       cfg->drop_caches ? "--drop-caches" : cfg->user ? "--user" : NULL;
+	static const char *const ours[] = {
+		"archive", "background", "collect", "force", "log", "no-report", "output", "pid", "report", "verbose",
+		"workload",
+	};
+
+	for (unsigned int i = 0; i < cfg->n_given; i++) {
+		const char *name = cfg->given[i].name;
+		bool known = service_option_allowed(name);
+
+		for (size_t k = 0; k < ARRAY_SIZE(ours); k++)
+			known |= !strcmp(ours[k], name);
+		if (!known)
+			return name;
+	}
+	return NULL;
 }
 
 static int ask(struct client *c)
@@ -179,7 +192,7 @@ static int step_command(struct client *c)
 	int r;
 
 	if (what) {
-		log_err("%s is for root: without sudo, dltraced traces your own processes only (--workload, --, --pid)", what);
+		log_err("--%s is for root: without sudo, dltraced traces your own processes only (--workload, --, --pid)", what);
 		return CMD_EXIT_FAILURE;
 	}
 	r = workload_user_get(&c->user, NULL);
@@ -386,7 +399,7 @@ static int run(struct client *c)
 		outdir_discard(&c->dir);
 		return code;
 	}
-	background_ready(c->dir.fd, c->dir.path);
+	background_ready(c->dir.fd, c->dir.path, true);
 	if (watch(c) < 0)
 		return CMD_EXIT_FAILURE;
 	finish(c);

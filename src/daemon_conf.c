@@ -138,7 +138,7 @@ static const struct key {
 /* Options of `dltraced start' that are keys of [trace NAME]; they have their help there. */
 static const char *const trace_keys[] = {
 	"all", "backend", "best-effort", "buffer", "cgroup", "collectors", "comm", "compress", "container", "disk",
-	"exclude-comm", "interval", "keep", "min-free", "no-args", "probes", "rollup-only", "rotate",
+	"exclude-comm", "interval", "keep", "metrics-file", "min-free", "no-args", "probes", "rollup-only", "rotate",
 };
 
 static bool is_target(const char *key)
