@@ -210,7 +210,7 @@ INSTALL_LIST = \
 	$(patsubst %,644:%:$(unitdir),$(sort $(wildcard scripts/*.service scripts/*.socket))) \
 	$(patsubst %,644:%:$(sysusersdir):dltraced.conf,$(wildcard scripts/dltraced.sysusers)) \
 	$(patsubst %,644:%:$(tmpfilesdir):dltraced.conf,$(wildcard scripts/dltraced.tmpfiles)) \
-	$(patsubst %,644:%:$(docdir),README.md LICENSE docs/traces.md $(wildcard docs/cluster.md)) \
+	$(patsubst %,644:%:$(docdir),README.md LICENSE docs/service.md docs/traces.md $(wildcard docs/cluster.md)) \
 	$(patsubst %,644:%:$(docdir)/examples,$(sort $(wildcard scripts/examples/*)))
 
 # What has $(CONFIG) as its target belongs to the administrator: never replaced, removed only as it was.
