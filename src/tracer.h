@@ -133,6 +133,7 @@ void tracer_skipped(const struct tracer *t, uint64_t skipped[DLT_PROBES]);
 
 /* The calls that run now: one may end, and another begin in its place, while FN looks at it. */
 void tracer_running(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call), void *ctx);
+
 /* May the trace tell of REC? See tracer_options.owned. */
 static inline bool tracer_may_tell(const struct tracer *t, const struct dlt_hdr *rec)
 {
