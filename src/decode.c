@@ -166,8 +166,9 @@ static void files_row(struct decode *d, const struct dlt_hdr *hdr, struct file_e
 	struct {
 		struct dlt_files rec;
 		char path[DLT_PATH_MAX];
-	} row = { .rec = { .hdr = *hdr, .file = e->file } };
+	} row; /* not all of it is cleared for each file */
 
+	row.rec = (struct dlt_files){ .hdr = *hdr, .file = e->file };
 	e->told = d->sinks[DLT_files].lost; /* from before: this row may be the next that is lost */
 	if (len > sizeof(row.path)) {
 		/* it ends as the kernel's walk would: with the last component that fits */

@@ -36,6 +36,8 @@ struct files {
 	struct table by_id, by_path;
 	struct file_entry *last;
 	uint8_t *folders; /* a bit per hash; none is ever taken back */
+	char noted[256]; /* the folder that was noted last, with those above it */
+	size_t noted_len;
 };
 
 static struct file_entry *entry_at(const struct files *f, uint32_t i)
@@ -50,7 +52,7 @@ static uint32_t hash_id(const struct dlt_file_id *id)
 	return (uint32_t)((h ^ h >> 29) * 0xbf58476d1ce4e5b9ULL >> 16);
 }
 
-/* FNV-1a, 64 bit. */
+/* Of a folder: FNV-1a, 64 bit, since those above it come on the way. */
 #define HASH_BEGIN 0xcbf29ce484222325ULL
 
 static uint64_t hash_byte(uint64_t h, char c)
@@ -58,18 +60,26 @@ static uint64_t hash_byte(uint64_t h, char c)
 	return (h ^ (unsigned char)c) * 0x100000001b3ULL;
 }
 
-static uint32_t hash_end(uint64_t h)
+static uint32_t folder_bit(uint64_t h)
 {
-	return (uint32_t)(h ^ h >> 32);
+	return (uint32_t)(h ^ h >> 32) % FOLDERS_BITS;
 }
 
+/* Of a path: eight bytes at once, the last ones with some before them. */
 static uint32_t hash_path(const char *path, size_t len)
 {
-	uint64_t h = HASH_BEGIN;
+	uint64_t h = len, word = 0;
 
-	for (size_t i = 0; i < len; i++)
-		h = hash_byte(h, path[i]);
-	return hash_end(h);
+	if (len < sizeof(word)) {
+		memcpy(&word, path, len);
+		h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
+	}
+	for (size_t i = 0; len >= sizeof(word) && i < len; i += sizeof(word)) {
+		memcpy(&word, path + MIN(i, len - sizeof(word)), sizeof(word));
+		h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
+		h ^= h >> 32;
+	}
+	return (uint32_t)(h ^ h >> 32);
 }
 
 static bool id_equal(const struct dlt_file_id *a, const struct dlt_file_id *b)
@@ -234,60 +244,78 @@ void files_forget_path(struct files *f, const char *path, size_t len)
 		s->fid = GONE;
 }
 
-/* The folders that PATH is below; its hash is returned. */
-static uint32_t note_folders(struct files *f, const char *path, size_t len)
+/* The folders that PATH, of LEN bytes with its last slash, is below: mostly those of the file before. */
+static void note_folders(struct files *f, const char *path, size_t len)
 {
 	uint64_t h = HASH_BEGIN;
 
+	if (len && len == f->noted_len && !memcmp(f->noted, path, len))
+		return;
 	for (size_t i = 0; i < len; i++) {
-		uint32_t bit = hash_end(h) % FOLDERS_BITS;
-
 		if (path[i] == '/')
-			f->folders[bit / 8] |= 1U << bit % 8;
+			f->folders[folder_bit(h) / 8] |= 1U << folder_bit(h) % 8;
 		h = hash_byte(h, path[i]);
 	}
-	return hash_end(h);
+	f->noted_len = len <= sizeof(f->noted) ? len : 0;
+	memcpy(f->noted, path, f->noted_len);
 }
 
 static bool had_files(const struct files *f, const char *path, size_t len)
 {
-	uint32_t bit = hash_path(path, len) % FOLDERS_BITS;
+	uint64_t h = HASH_BEGIN;
 
-	return f->folders[bit / 8] >> bit % 8 & 1;
+	for (size_t i = 0; i < len; i++)
+		h = hash_byte(h, path[i]);
+	return f->folders[folder_bit(h) / 8] >> folder_bit(h) % 8 & 1;
+}
+
+/* E has no name; the old one leads here no longer, unless another file took it over. */
+static void unname(struct files *f, struct file_entry *e)
+{
+	if (e->path_len && files_by_path(f, e->path, e->path_len) == e)
+		files_forget_path(f, e->path, e->path_len);
+	free(TAKE_PTR(e->path));
+	e->path_len = 0;
+}
+
+/* In a copy of PATH, where it is to be its own text it is its end; else it lies behind. */
+static bool name_copy(struct file_entry *e, const char *path, size_t len, size_t base)
+{
+	/* of one byte it may be one that stands for no name */
+	bool plain = len - base > 1 && text_is_plain(path, len);
+	char *copy = malloc(plain ? len : len + TEXT_ESCAPED_MAX(len - base));
+
+	if (!copy)
+		return false;
+	memcpy(copy, path, len);
+	e->path = copy;
+	e->path_len = (uint32_t)len;
+	e->plain = plain;
+	e->text = copy + (plain ? base : len);
+	e->text_len = (uint16_t)(plain ? len - base : (size_t)(text_put_str(copy + len, path + base, len - base) - e->text));
+	return true;
 }
 
 bool files_name(struct files *f, struct file_entry *e, const char *path, size_t len)
 {
 	const char *slash;
-	char *copy, *end;
-	size_t base;
 	struct slot *at;
 	uint32_t hash;
 
 	if (!len || (e->path_len == len && !memcmp(e->path, path, len)))
 		return false;
+	unname(f, e);
 	slash = memrchr(path, '/', len);
-	base = slash && slash + 1 < path + len ? (size_t)(slash + 1 - path) : 0;
-	copy = malloc(len + TEXT_ESCAPED_MAX(len - base));
-	if (!copy)
+	if (!name_copy(e, path, len, slash && slash + 1 < path + len ? (size_t)(slash + 1 - path) : 0))
 		return false;
-	memcpy(copy, path, len);
-	end = text_put_str(copy + len, path + base, len - base);
-	/* the old name leads here no longer, unless another file took it over */
-	if (e->path && files_by_path(f, e->path, e->path_len) == e)
-		files_forget_path(f, e->path, e->path_len);
-	free(e->path);
-	e->path = copy;
-	e->path_len = (uint32_t)len;
-	e->text = copy + len;
-	e->text_len = (uint16_t)(end - e->text);
 	/* nobody can mean a file by the path that it had, or that is not the whole of it */
 	if (e->file.flags)
 		return true;
-	hash = note_folders(f, path, len);
+	note_folders(f, path, slash ? (size_t)(slash + 1 - path) : 0);
 	table_grow(&f->by_path);
 	if (f->by_path.used + 1 >= f->by_path.size)
 		return true;
+	hash = hash_path(path, len);
 	at = path_slot(f, path, len, hash);
 	if (!at->fid)
 		f->by_path.used++;

@@ -19,8 +19,9 @@ struct file_entry {
 	uint32_t fid;	   /* from 1 */
 	uint32_t path_len; /* 0: no name yet */
 	uint16_t text_len;
-	char *path; /* as REALPATH before escaping; its escaped last component behind it */
-	const char *text;
+	bool plain; /* PATH needs no escapes */
+	char *path; /* as REALPATH before escaping */
+	const char *text; /* its last component, escaped */
 };
 
 struct files;
@@ -36,7 +37,10 @@ const struct file_entry *files_find(const struct files *f, const struct dlt_file
 /* The entry of ID, made when new. NULL only when memory is out. */
 struct file_entry *files_get(struct files *f, const struct dlt_file_id *id);
 
-/* Give ENTRY a name: true when it differs from the one it had. */
+/*
+ * Give ENTRY a name, which is none of an entry's own paths: true when it differs from the one it had.
+ * Without memory it has none afterwards.
+ */
 bool files_name(struct files *f, struct file_entry *entry, const char *path, size_t len);
 
 /* The file last known by this path, or NULL: of those whose flags say that it is theirs now. */

@@ -268,7 +268,8 @@ static char *put_fid(char *out, const struct field *f, const struct dlt_file_id 
 }
 
 /* Apart, so that rows without a path need no room for one. */
-static __attribute__((noinline)) char *put_seg(char *out, const struct probe *p, const struct field *f, const void *rec)
+static __attribute__((noinline)) char *put_seg(char *out, const struct probe *p, const struct field *f, const void *rec,
+						  struct record_ctx *ctx)
 {
 	char path[RECORD_PATH_MAX];
 	size_t segs = f->offset, len, base_len;
@@ -277,7 +278,11 @@ static __attribute__((noinline)) char *put_seg(char *out, const struct probe *p,
 
 	if (f->kind == FIELD_REALPATH) {
 		const struct dlt_file *file = (const void *)((const char *)rec + f->offset);
+		const struct file_entry *e = record_file(ctx, &file->id);
 
+		/* decode_file() has just named it by this record */
+		if (e && e->path_len && !(file->flags & DLT_PATH_TRUNCATED))
+			return e->plain ? mempcpy(out, e->path, e->path_len) : text_put_str(out, e->path, e->path_len);
 		s = record_seg(p, rec, f->offset + sizeof(*file), f->arg, &len);
 		if (!file->id.ino)
 			return text_put_str(out, NULL, 0);
@@ -342,7 +347,7 @@ static char *put_field(char *out, const struct probe *p, const struct field *f, 
 	case FIELD_USTR:
 	case FIELD_ABS:
 	case FIELD_REALPATH:
-		return put_seg(out, p, f, rec);
+		return put_seg(out, p, f, rec, ctx);
 	case FIELD_FILEDEV:
 		out = text_put_u64(out, file->id.dev >> 20);
 		*out++ = ':';

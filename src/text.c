@@ -235,6 +235,22 @@ static inline char *put_plain_end(char *p, const char *end, size_t rest, size_t 
 	return p + len;
 }
 
+bool text_is_plain(const char *s, size_t len)
+{
+	uint64_t word;
+
+	for (; len >= sizeof(word); s += sizeof(word), len -= sizeof(word)) {
+		memcpy(&word, s, sizeof(word));
+		if (!all_plain(word))
+			return false;
+	}
+	while (len && class_of[(uint8_t)*s] == PLAIN) {
+		s++;
+		len--;
+	}
+	return !len;
+}
+
 char *text_put_piece(char *p, const char *s, size_t len)
 {
 	const char *end = s + len, *stop;

@@ -43,6 +43,9 @@ char *text_put_octal(char *p, uint64_t v); /* 0644: a leading 0; of 64 bits up t
  */
 char *text_put_str(char *p, const char *s, size_t len);
 
+/* Would it be the same as a piece? No: perhaps. */
+bool text_is_plain(const char *s, size_t len);
+
 /*
  * A piece of a longer string field (paths are put together from components): the same escapes
  * without the rules for whole fields.

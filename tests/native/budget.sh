@@ -39,6 +39,8 @@ put round.insns.2_of_256 $(($(insns -n $((2 * rounds)) -b 2 -k 2) / rounds))
 fewer=$(calls 100000)
 put row.syscalls_per_million $(($(calls 1100000) - fewer))
 put row.allocations "$(awk '$1 == "allocations" { n += $2 } END { print n + 0 }' outs)"
+# new files, whose paths are kept
+put row.insns.small_files $(($(insns -n $rows -b 2 -f) / rows))
 
 # --- the daemon -------------------------------------------------------------------------------------
 

@@ -20,6 +20,9 @@
 #define REPLAY_FILES 8	     /* of each CPU, */
 #define REPLAY_FILE_READS 32 /* read in turn, so many times each */
 
+/* What a CPU's threads do: reads of a few files, the same with other calls in between, or small files. */
+enum replay_mode { REPLAY_READS, REPLAY_MIX, REPLAY_SMALL_FILES };
+
 struct replay_cpu {
 	struct ring_memory *ring;
 	uint32_t tid;	/* its number, from 1: what its rows are known by */
@@ -28,6 +31,7 @@ struct replay_cpu {
 	uint64_t read_hash; /* of those that came into the ring, in order */
 	uint32_t *held;	    /* reserved, and then something came in between */
 	bool named[REPLAY_FILES];
+	struct dlt_file_id small; /* the last new file */
 	struct dlt_stats stats[DLT_PROBES];
 };
 
@@ -156,9 +160,8 @@ static inline void replay_submit(struct replay_cpu *c, uint32_t *head, uint64_t 
 
 #define REPLAY_HASH(hash, read) (((hash) ^ (read)) * 0x100000001b3ULL) /* FNV-1a, of whole numbers */
 
-static inline uint32_t *replay_read(struct replay_cpu *c)
+static inline uint32_t *replay_read(struct replay_cpu *c, const struct dlt_file_id *id)
 {
-	unsigned int file = replay_at(c);
 	uint32_t *head;
 	uint64_t nr = c->reads++;
 
@@ -166,7 +169,7 @@ static inline uint32_t *replay_read(struct replay_cpu *c)
 	if (head) {
 		struct dlt_vfs_rw *rec = ring_memory_rec(head);
 
-		rec->id = replay_file(c, file);
+		rec->id = *id;
 		rec->offset = (int64_t)nr;
 		c->read_hash = REPLAY_HASH(c->read_hash, nr);
 	}
@@ -221,15 +224,64 @@ static inline uint32_t *replay_other(struct replay_cpu *c)
 	return head;
 }
 
-/* The next record of C, reserved; NULL: it was lost. */
-static inline uint32_t *replay_event(struct replay_cpu *c, bool mix)
+static inline void replay_put_digits(char *at, unsigned int n, uint64_t v)
 {
-	uint32_t *head = replay_name(c);
+	while (n--) {
+		at[n] = (char)('0' + v % 10);
+		v /= 10;
+	}
+}
 
-	if (!head && mix)
-		head = replay_other(c);
+/* A file that was never there before, 10 000 in a folder, is opened, ... */
+static inline uint32_t *replay_open_small(struct replay_cpu *c)
+{
+	static const char folder[] = "n01440764/", name[] = "img_0000.jpg";
+	uint64_t nr = c->steps / 4;
+	uint32_t *head = replay_reserve(c, DLT_open, false);
+	struct dlt_open *rec;
+	char *passed, *walked;
+
+	c->small = (struct dlt_file_id){ .ino = 1000000 + nr, .dev = 259 << 20 | 2, .gen = c->tid };
 	if (!head)
-		head = replay_read(c);
+		return NULL;
+	rec = ring_memory_rec(head);
+	rec->file.id = c->small;
+	walked = (char *)(rec + 1) + rec->segs.len[0];
+	passed = walked - strlen(name) - 1;
+	replay_put_digits(passed + 4, 4, nr);
+	replay_put_digits(passed - strlen(folder) + 1, 8, nr / 10000 * REPLAY_CPUS_MAX + c->tid);
+	replay_put_digits(walked + 4, 4, nr);
+	replay_put_digits(walked + strlen(name) + 2, 8, nr / 10000 * REPLAY_CPUS_MAX + c->tid);
+	return head;
+}
+
+/* ... read twice, and closed. */
+static inline uint32_t *replay_small(struct replay_cpu *c)
+{
+	uint32_t *head;
+
+	if (c->steps % 4 == 0)
+		return replay_open_small(c);
+	if (c->steps % 4 < 3)
+		return replay_read(c, &c->small);
+	head = replay_reserve(c, DLT_close, false);
+	if (head)
+		((struct dlt_close *)ring_memory_rec(head))->id = c->small;
+	return head;
+}
+
+/* The next record of C, reserved; NULL: it was lost. */
+static inline uint32_t *replay_event(struct replay_cpu *c, enum replay_mode mode)
+{
+	uint32_t *head = mode == REPLAY_SMALL_FILES ? replay_small(c) : replay_name(c);
+
+	if (!head && mode == REPLAY_MIX)
+		head = replay_other(c);
+	if (!head && mode != REPLAY_SMALL_FILES) {
+		struct dlt_file_id id = replay_file(c, replay_at(c));
+
+		head = replay_read(c, &id);
+	}
 	c->steps++;
 	return head;
 }

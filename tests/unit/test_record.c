@@ -607,6 +607,24 @@ static void real_path_of_a_call_without_a_file_is_empty(void **state)
 	expect(FIELD(FIELD_REALPATH, file, .arg = 1), &rec, "/");
 }
 
+static void real_path_of_a_file_with_a_name_is_that(void **state)
+{
+	struct rec rec = { .hdr.size = sizeof(rec), .file.id.ino = 1 };
+	struct file_entry *e = files_get(files, &rec.file.id);
+
+	files_name(files, e, "/data/img_0001.jpg", 18);
+	expect(FIELD(FIELD_REALPATH, file, .arg = 1), &rec, "/data/img_0001.jpg");
+	expect(FIELD(FIELD_FILE, file), &rec, "img_0001.jpg");
+	files_name(files, e, "/my data/\xff" "#1", 12);
+	expect(FIELD(FIELD_REALPATH, file, .arg = 1), &rec, "/my\\040data/\\377\\0431");
+	expect(FIELD(FIELD_FILE, file), &rec, "\\377\\0431");
+	files_name(files, e, "/data/-", 7); /* as a field of its own it would be "nothing" */
+	expect(FIELD(FIELD_REALPATH, file, .arg = 1), &rec, "/data/-");
+	expect(FIELD(FIELD_FILE, file), &rec, "\\055");
+	rec.file.flags = DLT_PATH_TRUNCATED; /* this row's path is not the name */
+	expect(FIELD(FIELD_REALPATH, file, .arg = 1), &rec, "/");
+}
+
 /* --- rows ------------------------------------------------------------------------------------- */
 
 static void fields_are_separated_by_tabs(void **state)
@@ -680,12 +698,13 @@ int main(void)
 		cmocka_unit_test(names_and_the_number_where_there_is_none),
 		cmocka_unit_test(none_is_a_dash_and_unknown_a_question_mark),
 		cmocka_unit_test(nothing_stays_nothing),
-		cmocka_unit_test(real_path_of_a_call_without_a_file_is_empty),
+		WITH_FILES(real_path_of_a_call_without_a_file_is_empty),
+		WITH_FILES(real_path_of_a_file_with_a_name_is_that),
 		cmocka_unit_test(real_paths_of_files_in_folders),
 		cmocka_unit_test(real_paths_of_files_without_a_folder),
 		cmocka_unit_test(relative_paths_begin_at_their_base),
 		cmocka_unit_test(segments_lie_one_behind_the_other),
-		cmocka_unit_test(segments_longer_than_any_path_are_none),
+		WITH_FILES(segments_longer_than_any_path_are_none),
 		cmocka_unit_test(segments_may_begin_elsewhere),
 		cmocka_unit_test(signed_numbers),
 		cmocka_unit_test(states_of_files),

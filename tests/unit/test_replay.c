@@ -6,12 +6,12 @@
  *
  * With arguments it is no test but a measurement, by hand and for tests/native/budget.sh:
  *
- *   test_replay [-c CPUS] [-r RINGS] [-b BUSY] [-n EVENTS] [-k EVENTS] [-m]
+ *   test_replay [-c CPUS] [-r RINGS] [-b BUSY] [-n EVENTS] [-k EVENTS] [-m|-f]
  *
  * BUSY of CPUS CPUs (256, all) make EVENTS events (a million), on RINGS rings (as many as CPUs; CPUs
  * beyond share them), whichever comes next at random, with a round of the drain after every -k of them
- * (50 for each busy CPU; 0: N rounds with nothing to do). Reads alone, or with -m a mix. Rows go to
- * /dev/null. Prints a count a line; what a row costs is what callgrind says of replay_round(), as
+ * (50 for each busy CPU; 0: N rounds with nothing to do). Reads alone, with -m a mix, with -f
+ * small files: open, read, read, close, each a new one. Rows go to /dev/null. Prints a count a line; what a row costs is what callgrind says of replay_round(), as
  *
  *   valgrind --tool=callgrind --toggle-collect=replay_round build/tests/test_replay -b 2
  */
@@ -160,7 +160,7 @@ static void release_held(struct replay_cpu *c)
  * One of the first BUSY CPUs at random makes its next record, in one go or, one in HOLD times (0:
  * never), in two: reserved now, stamped and submitted when its turn comes again.
  */
-static void step(unsigned int busy, unsigned int hold, bool mix)
+static void step(unsigned int busy, unsigned int hold, enum replay_mode mode)
 {
 	struct replay_cpu *c = &m.cpus[random_next() % busy];
 	uint32_t *head;
@@ -169,7 +169,7 @@ static void step(unsigned int busy, unsigned int hold, bool mix)
 		release_held(c);
 		return;
 	}
-	head = replay_event(c, mix);
+	head = replay_event(c, mode);
 	if (head && hold && random_next() % hold == 0)
 		c->held = head;
 	else if (head)
@@ -296,7 +296,7 @@ static void rows_come_in_order_from_any_number_of_cpus(void **state)
 		tree_make(state);
 		machine_make(cpus, machines[i].rings, MAX(RING_BYTES, (1 << 20) / machines[i].rings));
 		for (unsigned int n = 0; n < EVENTS; n++) {
-			step(cpus, 20, true);
+			step(cpus, 20, REPLAY_MIX);
 			if (n % 97 == 0)
 				give_up(cpus);
 			if (random_next() % 200 == 0) /* at any moment: some records are only half there */
@@ -324,7 +324,7 @@ static void what_is_lost_is_counted_exactly(void **state)
 		tree_make(state);
 		machine_make(cpus, machines[i].rings, RING_BYTES);
 		for (unsigned int n = 0; n < EVENTS; n++) {
-			step(cpus, 50, true);
+			step(cpus, 50, REPLAY_MIX);
 			if (n / (2 * fill) % 2 == 0 && random_next() % 50 == 0)
 				replay_round();
 		}
@@ -349,12 +349,13 @@ static void late_rows_are_counted_and_kept(void **state)
 	for (unsigned int n = 0; n < EVENTS; n++) {
 		struct replay_cpu *c = &m.cpus[random_next() % m.n_cpus];
 
-		step(m.n_cpus, 0, false);
+		step(m.n_cpus, 0, REPLAY_READS);
 		if (n % 100 == 99)
 			replay_round();
 		/* of files whose names have come: they would be late too */
 		if (n % 100 == 99 && c->named[replay_at(c)]) {
-			uint32_t *head = replay_read(c);
+			struct dlt_file_id id = replay_file(c, replay_at(c));
+			uint32_t *head = replay_read(c, &id);
 
 			assert_non_null(head);
 			replay_submit(c, head, START_NS + n / 2);
@@ -372,7 +373,7 @@ static void what_a_paused_sink_loses_is_counted(void **state)
 {
 	machine_make(128, 128, RING_BYTES);
 	for (unsigned int n = 0; n < EVENTS; n++) {
-		step(m.n_cpus, 0, true);
+		step(m.n_cpus, 0, REPLAY_MIX);
 		drain_pause(&m.drain, n / 10000 == 3);
 		if (n % 100 == 99)
 			replay_round();
@@ -395,7 +396,7 @@ static void *producer_main(void *arg)
 
 	for (unsigned int n = 0; n < EVENTS / PRODUCERS; n++) {
 		struct replay_cpu *c = &m.cpus[(first + n * PRODUCERS) % m.n_cpus];
-		uint32_t *head = replay_event(c, true);
+		uint32_t *head = replay_event(c, REPLAY_MIX);
 
 		if (head)
 			replay_submit(c, head, clock_now_ns(CLOCK_MONOTONIC));
@@ -447,10 +448,11 @@ static uint64_t peak_kb(void)
 	return strtoull(at + strlen("VmHWM:"), NULL, 10);
 }
 
-static void run_events(uint64_t n, unsigned int busy, uint64_t per_round, bool mix, uint64_t (*round)(void))
+static void run_events(uint64_t n, unsigned int busy, uint64_t per_round, enum replay_mode mode,
+		       uint64_t (*round)(void))
 {
 	for (uint64_t i = 1; i <= n; i++) {
-		step(busy, 0, mix);
+		step(busy, 0, mode);
 		if (i % per_round == 0 || i == n)
 			round();
 	}
@@ -469,10 +471,10 @@ static void memory_does_not_grow_with_events(void **state)
 		tree_make(state);
 		machine_make(cpus[i], cpus[i], RING_BYTES);
 		rows_to_nowhere();
-		run_events(cpus[i] * WARM_UP, cpus[i], 50 * cpus[i], true, other_round);
+		run_events(cpus[i] * WARM_UP, cpus[i], 50 * cpus[i], REPLAY_MIX, other_round);
 		kb = peak_kb();
 		made = allocations;
-		run_events(1000000, cpus[i], 50 * cpus[i], true, replay_round);
+		run_events(1000000, cpus[i], 50 * cpus[i], REPLAY_MIX, replay_round);
 		drain_all();
 		assert_int_equal(allocations, made); /* both 0 where they are not counted */
 		/* but for the sinks' buffers, of which those with few rows fill up later; ASan keeps what is freed */
@@ -501,17 +503,18 @@ static uint64_t number(const char *text)
 static int measure(int argc, char **argv)
 {
 	uint64_t n = 1000000, per_round = UINT64_MAX, cpus = 256, rings = 0, busy = 0, made, kb, rounds;
-	bool mix = false;
+	enum replay_mode mode = REPLAY_READS;
 	int o;
 
-	while ((o = getopt(argc, argv, "c:r:b:n:k:m")) != -1)
+	while ((o = getopt(argc, argv, "c:r:b:n:k:mf")) != -1)
 		switch (o) {
 		case 'c': cpus = number(optarg); break;
 		case 'r': rings = number(optarg); break;
 		case 'b': busy = number(optarg); break;
 		case 'n': n = number(optarg); break;
 		case 'k': per_round = number(optarg); break;
-		case 'm': mix = true; break;
+		case 'm': mode = REPLAY_MIX; break;
+		case 'f': mode = REPLAY_SMALL_FILES; break;
 		default: return 2;
 		}
 	cpus = MIN(MAX(cpus, 1), REPLAY_CPUS_MAX);
@@ -524,11 +527,11 @@ static int measure(int argc, char **argv)
 	machine_make((unsigned int)cpus, (unsigned int)rings, RING_BYTES);
 	rows_to_nowhere();
 	rounds = per_round ? (n + per_round - 1) / per_round : n;
-	run_events(busy * WARM_UP, (unsigned int)busy, 50 * busy, mix, other_round);
+	run_events(busy * WARM_UP, (unsigned int)busy, 50 * busy, mode, other_round);
 	kb = peak_kb();
 	made = allocations;
 	if (per_round)
-		run_events(n, (unsigned int)busy, per_round, mix, replay_round);
+		run_events(n, (unsigned int)busy, per_round, mode, replay_round);
 	for (uint64_t i = 0; !per_round && i < n; i++)
 		replay_round();
 	made = allocations - made;
