@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "decode.h"
@@ -15,29 +14,24 @@
 #include "dlt/sync.h"
 #include "files.h"
 #include "probe.h"
+#include "remote.h"
 #include "syscalls.h"
 #include "util.h"
 
 void running_str(struct dlt_hdr *rec, struct dlt_segs *segs, uint64_t addr, unsigned int i)
 {
-	/* split: the string may end just before unmapped memory, which makes its element fail */
-	size_t page_rest = 4096 - addr % 4096;
-	struct iovec remote[] = { { (void *)(uintptr_t)addr, page_rest },
-				  { (void *)(uintptr_t)(addr + page_rest), DLT_PATH_MAX - page_rest } };
-	struct iovec local = { (char *)rec + rec->size, DLT_PATH_MAX };
-	ssize_t n;
-	size_t len;
+	ssize_t len;
 
 	if (rec->size + DLT_PATH_MAX > RUNNING_REC_MAX)
 		return;
-	n = process_vm_readv((pid_t)rec->tgid, &local, 1, remote, ARRAY_SIZE(remote), 0);
-	if (n <= 0)
+	len = remote_string((pid_t)rec->tgid, addr, (char *)rec + rec->size);
+	if (len < 0)
 		return;
-	len = strnlen(local.iov_base, (size_t)n - 1);
-	((char *)local.iov_base)[len] = '\0';
 	segs->len[i] = (uint16_t)(len + 1);
 	rec->size += (uint32_t)(len + 1);
 }
+
+_Static_assert(REMOTE_STRING_MAX == DLT_PATH_MAX, "a path");
 
 /*
  * The file behind a descriptor, by the kernel's name for it. The link is read and not followed: the

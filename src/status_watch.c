@@ -12,13 +12,13 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 
 #include "control.h"
 #include "control_client.h"
 #include "json.h"
 #include "live.h"
 #include "log.h"
+#include "remote.h"
 #include "text.h"
 #include "util.h"
 
@@ -75,17 +75,7 @@ static bool is(const struct line *l, const char *what)
 
 /* --- what a call hangs on --------------------------------------------------------------------------- */
 
-/* The string at ADDR of process PID: in two pieces, since it may end just before memory that is not there. */
-static ssize_t read_string(pid_t pid, uint64_t addr, char path[PATH_MAX])
-{
-	size_t rest = 4096 - addr % 4096;
-	struct iovec remote[] = { { (void *)(uintptr_t)addr, rest },
-				  { (void *)(uintptr_t)(addr + rest), PATH_MAX - rest } };
-	struct iovec local = { path, PATH_MAX };
-	ssize_t n = process_vm_readv(pid, &local, 1, remote, ARRAY_SIZE(remote), 0);
-
-	return n > 0 ? (ssize_t)strnlen(path, (size_t)n) : -1;
-}
+_Static_assert(REMOTE_STRING_MAX <= PATH_MAX, "a path");
 
 /* The file of the call in line L, escaped, into WORD. */
 #define FILE_MAX (TEXT_ESCAPED_MAX(PATH_MAX) + 1)
@@ -103,7 +93,7 @@ static void file_of(const struct line *l, char file[FILE_MAX])
 			 (unsigned long long)number(l, 2), atoi(word(l, 6)));
 		len = readlink(link, path, sizeof(path));
 	} else if (number(l, 7)) {
-		len = read_string((pid_t)number(l, 1), number(l, 7), path);
+		len = remote_string((pid_t)number(l, 1), number(l, 7), path);
 	}
 	*text_put_str(file, path, (size_t)MAX(len, 0)) = '\0';
 }

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "remote.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "util.h"
+
+#define PAGE 4096
+#define DEADLINE_S 2 /* what is there takes microseconds; a page from a busy disk, more */
+
+/* Who is last, the reader or who waits for it, frees it. */
+struct reading {
+	pid_t pid;
+	uint64_t addr;
+	sem_t done;
+	int users; /* atomic */
+	ssize_t n; /* of process_vm_readv(2), or -errno */
+	char text[REMOTE_STRING_MAX];
+};
+
+static bool stuck; /* atomic: one thread that hangs is enough */
+
+static void leave(struct reading *r)
+{
+	if (__atomic_sub_fetch(&r->users, 1, __ATOMIC_ACQ_REL))
+		return;
+	sem_destroy(&r->done);
+	free(r);
+}
+
+/* In two pieces: the string may end just before unmapped memory, which makes its piece fail. */
+static void *read_main(void *ctx)
+{
+	struct reading *r = ctx;
+	size_t rest = PAGE - r->addr % PAGE;
+	struct iovec remote[] = { { (void *)(uintptr_t)r->addr, rest },
+				  { (void *)(uintptr_t)(r->addr + rest), REMOTE_STRING_MAX - rest } };
+	struct iovec local = { r->text, REMOTE_STRING_MAX };
+
+	r->n = process_vm_readv(r->pid, &local, 1, remote, ARRAY_SIZE(remote), 0);
+	if (r->n < 0)
+		r->n = -errno;
+	sem_post(&r->done);
+	leave(r);
+	return NULL;
+}
+
+static int start(struct reading *r)
+{
+	sigset_t all, old;
+	pthread_t thread;
+	int err;
+
+	/* signals are the main thread's */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&thread, NULL, read_main, r);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!err)
+		pthread_detach(thread);
+	return -err;
+}
+
+static ssize_t await(struct reading *r, char *buf)
+{
+	struct timespec deadline;
+	size_t len;
+	int err;
+
+	clock_gettime(CLOCK_MONOTONIC, &deadline);
+	deadline.tv_sec += DEADLINE_S;
+	while ((err = sem_clockwait(&r->done, CLOCK_MONOTONIC, &deadline) < 0 ? errno : 0) == EINTR)
+		;
+	if (err) {
+		__atomic_store_n(&stuck, true, __ATOMIC_RELAXED);
+		return -ETIMEDOUT;
+	}
+	if (r->n <= 0)
+		return r->n < 0 ? r->n : -EFAULT;
+	len = strnlen(r->text, (size_t)r->n - 1);
+	memcpy(buf, r->text, len);
+	buf[len] = '\0';
+	return (ssize_t)len;
+}
+
+ssize_t remote_string(pid_t pid, uint64_t addr, char buf[REMOTE_STRING_MAX])
+{
+	struct reading *r;
+	ssize_t n;
+
+	if (__atomic_load_n(&stuck, __ATOMIC_RELAXED))
+		return -ETIMEDOUT;
+	r = malloc(sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	*r = (struct reading){ .pid = pid, .addr = addr, .users = 2 };
+	sem_init(&r->done, 0, 0);
+	n = start(r);
+	if (n < 0)
+		r->users = 1; /* nobody else */
+	else
+		n = await(r, buf);
+	leave(r);
+	return n;
+}
