@@ -135,6 +135,8 @@ static int ask(struct client *c)
 	r = service_request_pack(c->cfg, c->argv, environ, cwd, &text, &len);
 	if (!r)
 		r = service_send(c->socket_fd, text, len, fds, n);
+	if (r == -EPIPE) /* refused already: the reason lies there */
+		r = 0;
 	if (r < 0)
 		log_err_r(r, "the dltraced service");
 out:

@@ -34,6 +34,7 @@
 #define RETAIN_EVERY_NS (60 * NSEC_PER_SEC)
 #define KILL_AFTER_NS (75 * NSEC_PER_SEC) /* the unit's TimeoutStopSec is 90 s */
 #define BACKLOG 16
+#define REFUSED_PACKETS 64
 
 struct child {
 	pid_t pid; /* 0: none */
@@ -300,13 +301,21 @@ static int on_user_end(void *ctx, int fd, uint32_t events)
 	return 0;
 }
 
-/* Say why not, if that goes without waiting. */
+/*
+ * Say why not, if that goes without waiting. What lies unread in a socket that is closed makes the other
+ * end's recv(2) fail with ECONNRESET before it gives out what was said: nothing more can come, and what
+ * has come is thrown away.
+ */
 static void refuse(int fd, const char *why)
 {
 	autofree char *line = util_fmt("dltraced: error: %s", why);
+	char byte;
 
 	if (line && send(fd, line, strlen(line), MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
 		(void)!send(fd, "end", 3, MSG_DONTWAIT | MSG_NOSIGNAL);
+	shutdown(fd, SHUT_RD);
+	for (int i = 0; i < REFUSED_PACKETS && recv(fd, &byte, 1, MSG_DONTWAIT) > 0; i++)
+		;
 }
 
 static void serve(struct daemon *d, int fd)

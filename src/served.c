@@ -128,6 +128,26 @@ int served_user(struct served *sv, struct workload_user *u)
 	return 0;
 }
 
+/* Before anything is loaded, for an early answer: what counts is what targets_enter() finds. */
+static int look_at(pid_t pid, uid_t uid)
+{
+	char why[128];
+
+	if (owner_is(pid, uid, why, sizeof(why)))
+		return 0;
+	log_err("process %d cannot be traced: %s", pid, why);
+	return CMD_EXIT_FAILURE;
+}
+
+static int look_at_all(const struct targets *ts)
+{
+	int code = 0;
+
+	for (unsigned int i = 0; !code && i < ts->n_roots; i++)
+		code = look_at(ts->roots[i].pid, ts->owner);
+	return code || !ts->workload ? code : look_at(ts->workload, ts->owner);
+}
+
 int served_targets(struct session *s)
 {
 	const struct service_request *rq = &s->served->rq;
@@ -145,14 +165,14 @@ int served_targets(struct session *s)
 		cfg->pids[cfg->n_pids++] = s->targets.roots[i - (rq->argv != NULL)].pid;
 	}
 	if (!rq->argv)
-		return 0;
+		return look_at_all(&s->targets);
 	pid = owner_pidfd_pid(rq->pidfds[0]);
 	if (pid < 0 || pid == getpid()) {
 		log_err_r(MIN(pid, 0), "the workload's process");
 		return CMD_EXIT_FAILURE;
 	}
 	s->targets.workload = pid;
-	return 0;
+	return look_at_all(&s->targets);
 }
 
 int served_folder(struct session *s)
