@@ -5,6 +5,8 @@
 #   make check-vm the tests for other kernels, in QEMU
 #   make bench    what tracing costs, beside other tracers (20 min; ROUNDS=1: 5 min)
 #   make DEBUG=1  ASan and UBSan            make install  PREFIX, DESTDIR, see below; make uninstall
+#   make TSAN=1   ThreadSanitizer           make lint     static analysis
+#   make fuzz     hostile input, for a bounded number of runs (SECS=600: each for so long)
 #   make deb      Debian package, in build/deb        make check-package   they work in a clean root
 #
 # Knobs: CC, CLANG, BPFTOOL, VMLINUX_BTF (whose BTF vmlinux.h is made from), LIBBPF_STATIC=1, V=1,
@@ -13,6 +15,8 @@
 # --- knobs ---------------------------------------------------------------------------------------
 PREFIX       ?= /usr/local
 DEBUG        ?= 0
+TSAN         ?= 0
+FUZZ         ?= 0
 LIBBPF_STATIC ?= 0
 VMLINUX_BTF  ?= /sys/kernel/btf/vmlinux
 CLANG        ?= clang
@@ -26,12 +30,13 @@ ZSTD := $(or $(ZSTD),$(shell $(PKG_CONFIG) --exists libzstd && echo 1 || echo 0)
 
 VERSION := 0.1.0
 ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/; s/ppc64le/powerpc/; s/riscv64/riscv/; s/s390x/s390/')
-B := build$(if $(filter 1,$(DEBUG)),/debug)
+B := build$(if $(filter 1,$(DEBUG)),/debug)$(if $(filter 1,$(TSAN)),/tsan)$(if $(filter 1,$(FUZZ)),/fuzz)
 
 comma := ,
-SANITIZE := $(if $(filter 1,$(DEBUG)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all \
-	      -fno-omit-frame-pointer)
-CFLAGS ?= $(if $(filter 1,$(DEBUG)),-O1,-O2) -g
+SANITIZERS := $(if $(filter 1,$(DEBUG)),address$(comma)undefined)$(if $(filter 1,$(TSAN)),thread)$(if \
+	      $(filter 1,$(FUZZ)),fuzzer-no-link$(comma)address$(comma)undefined)
+SANITIZE := $(if $(SANITIZERS),-fsanitize=$(SANITIZERS) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+CFLAGS ?= $(if $(SANITIZERS),-O1,-O2) -g
 # A record is seen as its header and as its probe's struct, one memory under two types.
 ALL_CFLAGS = -std=gnu11 -fno-strict-aliasing -Wall -Wextra -Wno-unused-parameter \
 	     -Wno-missing-field-initializers \
@@ -54,12 +59,14 @@ UNIT_SRC  := $(sort $(wildcard tests/unit/test_*.c))
 UNITS     := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 WORK_SRC  := $(sort $(wildcard tests/workloads/*.c))
 WORKLOADS := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%)
+FUZZ_SRC  := $(sort $(wildcard tests/fuzz/*.c))
+FUZZERS   := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/%)
 BENCH     := $(addprefix $(B)/bench/,load hooks shim.so)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all workloads unit unit-asan native check check-vm check-package bench demo deps install \
-	uninstall deb rpm clean
+.PHONY: all workloads unit unit-asan native fuzz fuzzers lint check check-vm check-package bench demo \
+	deps install uninstall deb rpm clean
 
 all: $(B)/dltraced $(B)/dltraced-traces.5
 
@@ -137,6 +144,24 @@ unit-asan:
 
 native: all workloads $(B)/tests/test_replay
 	$(Q)tests/run-native $(T)
+
+# An archive: a target that includes a file of src/ for what is static in it has its own copy then.
+$(B)/lib.a: $(LIB_OBJ)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/tests/%: tests/fuzz/%.c $(B)/lib.a
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(B)/lib.a $(LDLIBS)
+
+fuzzers: $(FUZZERS)
+
+fuzz:
+	$(Q)$(MAKE) --no-print-directory FUZZ=1 CC=$(CLANG) fuzzers
+	$(Q)SECS="$(SECS)" tests/run-fuzz $(T)
+
+lint: $(SKELS) $(B)/core_types.h
+	$(Q)tests/lint
 
 check-vm: all workloads
 	$(Q)tests/vm/run $(if $(T),-t $(T)) $(if $(K),-k "$(K)")
@@ -251,4 +276,4 @@ check-package: deb
 clean:
 	rm -rf build
 
--include $(OBJ:.o=.d) $(UNITS:=.d) $(WORKLOADS:=.d) $(BENCH:=.d) $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.1.d) $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.0.d)
+-include $(OBJ:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(WORKLOADS:=.d) $(BENCH:=.d) $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.1.d) $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.0.d)

@@ -14,7 +14,7 @@ struct unit {
 
 /* Each part of a time has a smaller unit than the one before it. */
 static const struct unit time_units[] = {
-	{ "d", 24 * 3600 * NSEC_PER_SEC },
+	{ "d", 86400 * NSEC_PER_SEC },
 	{ "h", 3600 * NSEC_PER_SEC },
 	{ "m", 60 * NSEC_PER_SEC },
 	{ "s", NSEC_PER_SEC },

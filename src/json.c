@@ -59,7 +59,7 @@ static char *put_char(char *p, const char *s, unsigned int utf8_len)
 	if (c == '"' || c == '\\') {
 		*p++ = '\\';
 	} else if (c < 0x20 || c == 0x7f) {
-		memcpy(p, "\\u00", 4);
+		memcpy(p, "\\u00", 4); /* NOLINT(bugprone-not-null-terminated-result): no string */
 		p[4] = (char)('0' + (c >> 4));
 		p[5] = "0123456789abcdef"[c & 15];
 		return p + 6;

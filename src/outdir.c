@@ -43,7 +43,7 @@ bool outdir_part(char *dst, size_t size, const char *text)
 				   "0123456789_.-";
 	size_t i;
 
-	for (i = 0; text[i] && i < size - 1; i++) {
+	for (i = 0; i < size - 1 && text[i]; i++) {
 		bool ok = strchr(safe, text[i]) && (i || (text[i] != '.' && text[i] != '-'));
 
 		dst[i] = ok ? text[i] : '_';

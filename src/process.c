@@ -19,18 +19,15 @@ static int read_text(pid_t pid, const char *name, char **text)
 	return r == -ESRCH ? -ENOENT : r;
 }
 
-int process_read(struct process *p, pid_t pid)
+/* /proc/PID/stat. */
+static int stat_parse(struct process *p, pid_t pid, const char *text)
 {
-	autofree char *text = NULL;
 	unsigned long long start;
 	unsigned int flags;
-	int ppid, threads, r;
+	int ppid, threads;
 	const char *rest;
 	char state;
 
-	r = read_text(pid, "stat", &text);
-	if (r < 0)
-		return r;
 	/* proc(5): fields 3, 4, 9, 20, 22. COMM before them can hold anything, also ") " */
 	rest = strrchr(text, ')');
 	if (!rest || sscanf(rest, ") %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s"
@@ -43,17 +40,29 @@ int process_read(struct process *p, pid_t pid)
 	return 0;
 }
 
-pid_t process_of_thread(pid_t tid)
+int process_read(struct process *p, pid_t pid)
+{
+	autofree char *text = NULL;
+	int r = read_text(pid, "stat", &text);
+
+	return r < 0 ? r : stat_parse(p, pid, text);
+}
+
+/* /proc/TID/status: whose thread it is. */
+static pid_t tgid_in(const char *text)
 {
 	static const char key[] = "\nTgid:\t"; /* newlines in the name above are escaped */
+	const char *at = strstr(text, key);
+
+	return at ? (pid_t)strtol(at + strlen(key), NULL, 10) : -EINVAL;
+}
+
+pid_t process_of_thread(pid_t tid)
+{
 	autofree char *text = NULL;
-	const char *at;
 	int r = read_text(tid, "status", &text);
 
-	if (r < 0)
-		return r;
-	at = strstr(text, key);
-	return at ? (pid_t)strtol(at + strlen(key), NULL, 10) : -EINVAL;
+	return r < 0 ? r : tgid_in(text);
 }
 
 int process_list(struct process **ret, size_t *n_ret)

@@ -415,7 +415,7 @@ char *record_put_row(char *out, const struct probe *p, const void *rec, struct r
 
 char *record_put_header(char *out, const struct probe *p)
 {
-	out += sprintf(out, "# dltraced %s %u\n", p->name, DLT_SCHEMA);
+	out += sprintf(out, "# dltraced %s %d\n", p->name, DLT_SCHEMA);
 	for (unsigned int i = 0; i < p->n_fields; i++) {
 		out = stpcpy(out, p->fields[i].name);
 		*out++ = '\t';

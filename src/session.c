@@ -400,7 +400,7 @@ static int session(const struct config *cfg, char **argv, struct served *served)
 		background_ready(s.dir.fd, s.dir.path, s.control.fd >= 0 && s.control.loop);
 		code = loop_run(&s.loop) < 0 ? CMD_EXIT_FAILURE : 0;
 		control_hide(&s.control); /* those who watch hear of the end yet */
-		code = finish(&s) ?: code;
+		code = finish(&s) ?: code; /* cppcheck-suppress selfAssignment; it does not know ?: */
 	}
 	session_free(&s);
 	return code;

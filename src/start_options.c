@@ -276,7 +276,7 @@ static const char *set_workload(struct start_parse *p, void *member, char *arg)
 }
 
 #define HEADING(text) { .help = text }
-#define TO(m) offsetof(struct config, m)
+#define TO(m) offsetof(struct config, m) /* NOLINT(bugprone-macro-parentheses): a member */
 
 const struct start_option start_options[] = {
 	HEADING("What to trace (targets add up):"),

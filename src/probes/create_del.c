@@ -79,7 +79,7 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 	const char *func = calls[hdr->func < ARRAY_SIZE(calls) ? hdr->func : 0].name;
 	char path[RECORD_PATH_MAX], path2[RECORD_PATH_MAX];
 	struct dlt_create_del *copy;
-	char buf[sizeof(*rec) + 4 * DLT_PATH_MAX];
+	char buf[sizeof(*rec) + 4UL * DLT_PATH_MAX];
 	size_t len, len2 = 0;
 	bool gone, moved, swapped;
 

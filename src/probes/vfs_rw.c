@@ -101,8 +101,12 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 	const struct dlt_vfs_rw_pair *pair = (const void *)hdr;
 
 	decode_one(d, &pair->from);
-	if (hdr->size >= sizeof(*pair))
+	if (hdr->size < sizeof(*pair))
+		return;
+	if (pair->to.hdr.probe == DLT_vfs_rw)
 		decode_one(d, &pair->to);
+	else
+		d->counts[DLT_vfs_rw].bad++;
 }
 
 static void running(const struct dlt_call *call, struct dlt_hdr *hdr)

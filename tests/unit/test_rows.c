@@ -639,6 +639,18 @@ static void rows_of_vfs_rw(void **state)
 	expect_golden(DLT_vfs_rw);
 }
 
+/* Its second half is there by its length, but has no header: the first is a row, the other is counted. */
+static void half_a_pair_is_no_row(void **state)
+{
+	struct dlt_vfs_rw_pair *pair = (struct dlt_vfs_rw_pair *)moved("sendfile", DLT_RW_R, 4096);
+
+	pair->from.hdr.size = sizeof(*pair);
+	pair->to.hdr.probe = 255;
+	rec_emit();
+	assert_int_equal(decode.counts[DLT_vfs_rw].bad, 1);
+	assert_int_equal(decode.counts[DLT_vfs_rw].records, 1);
+}
+
 /* --- rollup ----------------------------------------------------------------------------------- */
 
 static void rows_of_rollup(void **state)
@@ -806,6 +818,7 @@ int main(void)
 		WITH_DECODER(rows_of_sync),
 		WITH_DECODER(rows_of_time_align),
 		WITH_DECODER(rows_of_vfs_rw),
+		WITH_DECODER(half_a_pair_is_no_row),
 		WITH_DECODER(rows_of_marks),
 		WITH_DECODER(rows_of_workload),
 		cmocka_unit_test(the_sample_trace_could_be_ours),

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A packet to a running trace's socket: of the owner, while the daemon is root. The trace is one that
+ * traces nothing, the answers are real. The input's first byte says which phase it is in.
+ */
+#include "fuzz.h"
+
+#include <sys/socket.h>
+
+#include "config.h"
+
+#include "../../src/control.c"
+#include "../../src/session_control.c"
+
+static const struct config cfg;
+
+static void ask(struct session *s, const uint8_t *data, size_t size)
+{
+	struct control c = { .loop = &s->loop, .fd = -1, .fn = on_request, .ctx = s };
+	char said[CONTROL_ANSWER_MAX + 1];
+	ssize_t n;
+	int fds[2];
+
+	for (unsigned int i = 0; i < CONTROL_CLIENTS_MAX; i++)
+		c.clients[i] = -1;
+	EXPECT(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) == 0);
+	EXPECT(send(fds[1], data, size, 0) == (ssize_t)size);
+	on_client(&c, fds[0], EPOLLIN);
+	n = recv(fds[1], said, sizeof(said) - 1, MSG_DONTWAIT);
+	EXPECT(!size || n > 0);
+	said[MAX(n, 0)] = '\0';
+	EXPECT(n <= 0 || !strncmp(said, "ok\n", 3) || !strncmp(said, "error\n", 6));
+	close(fds[0]);
+	close(fds[1]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct session s;
+	bool running;
+
+	if (!size || size > CONTROL_TEXT_MAX + 1024)
+		return 0;
+	s = (struct session){ .cfg = &cfg, .dir = { .fd = open("/", O_PATH | O_CLOEXEC), .path = "/" } };
+	/* what counts rows has nothing to count, so of a trace that runs only marks are taken */
+	running = size > 4 && !memcmp(data + 1, "mark", 4);
+	s.traced = data[0] & 1;
+	s.ended = !running;
+	s.phase = (enum phase)(data[0] >> 1) % (PHASE_OVER + 1);
+	EXPECT(mark_open(&s.drain.marks) == 0);
+	ask(&s, data + 1, size - 1);
+	mark_close(&s.drain.marks);
+	close(s.dir.fd);
+	return 0;
+}

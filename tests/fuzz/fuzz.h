@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the targets share. A target is libFuzzer's LLVMFuzzerTestOneInput() and gives the product the
+ * input in the form that an attacker, or an accident, has in hand: a file, a packet, a line. Beyond
+ * what the sanitizers see, EXPECT() says what must hold.
+ */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define EXPECT(what)                                                                               \
+	do {                                                                                       \
+		if (!(what)) {                                                                     \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what);         \
+			abort();                                                                   \
+		}                                                                                  \
+	} while (0)
+
+/* The input as a string of its own, so that a byte read behind its end is seen. */
+static inline char *fuzz_text(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1);
+
+	EXPECT(text);
+	if (size)
+		memcpy(text, data, size);
+	text[size] = '\0';
+	return text;
+}
+
+/* The next piece of the input, up to MARK, of which *DATA is behind then. */
+static inline char *fuzz_piece(const uint8_t **data, size_t *size, const char *mark)
+{
+	const uint8_t *end = memmem(*data, *size, mark, strlen(mark));
+	size_t len = end ? (size_t)(end - *data) : *size, skip = end ? len + strlen(mark) : len;
+	char *text = fuzz_text(*data, len);
+
+	*data += skip;
+	*size -= skip;
+	return text;
+}
+
+/* The input as a file. */
+static inline int fuzz_file(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	EXPECT(fd >= 0 && util_write_all(fd, data, size) == 0 && lseek(fd, 0, SEEK_SET) == 0);
+	return fd;
+}
+
+/* Where nobody reads what is printed. */
+static inline FILE *fuzz_nowhere(void)
+{
+	static FILE *out;
+
+	if (!out)
+		out = fopen("/dev/null", "we");
+	EXPECT(out);
+	return out;
+}
+
+/* A folder of this process, the same in every run of the target. It is left to tests/run-fuzz. */
+static inline const char *fuzz_folder(void)
+{
+	static char folder[256];
+	const char *base = getenv("FUZZ_TMP");
+
+	if (*folder)
+		return folder;
+	snprintf(folder, sizeof(folder), "%s/dltraced-fuzz.XXXXXX", base ? base : "/tmp");
+	EXPECT(mkdtemp(folder));
+	return folder;
+}
+
+/* NAME, below the folder, holds BYTES; the folders on the way are made. */
+static inline void fuzz_put(const char *name, const void *bytes, size_t size)
+{
+	autofree char *path = util_fmt("%s/%s", fuzz_folder(), name);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0) {
+		for (char *s = path + strlen(fuzz_folder()) + 1; (s = strchr(s, '/')); *s++ = '/') {
+			*s = '\0';
+			mkdir(path, 0700);
+		}
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	}
+	EXPECT(fd >= 0 && util_write_all(fd, bytes, size) == 0);
+	close(fd);
+}
+
+#endif

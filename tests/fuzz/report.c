@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A whole trace folder: its files one after the other, each behind a line "=== NAME". Loaded and
+ * rendered in every form.
+ */
+#include "fuzz.h"
+#include "report.h"
+
+static const char *const names[] = {
+	"bio.000001.out", "bio.000002.out.gz", "bio.out", "close.out", "create_del.out", "files.000001.out.zst",
+	"files.out", "manifest.json", "mmap.out", "open.out", "pids.out", "rollup.out", "sync.out",
+	"time_align.out", "vfs_rw.000001.out", "vfs_rw.000002.out.gz", "vfs_rw.000002.out.gz.tmp",
+	"vfs_rw.000003.out.zst", "vfs_rw.out",
+};
+
+static void put_files(const uint8_t *data, size_t size)
+{
+	static bool there[ARRAY_SIZE(names)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		autofree char *path = util_fmt("%s/%s", fuzz_folder(), names[i]);
+
+		if (there[i])
+			unlink(path);
+		there[i] = false;
+	}
+	for (const uint8_t *end; size > 4; data = end) {
+		const uint8_t *text = memchr(data + 4, '\n', size - 4);
+		size_t len;
+
+		if (!text || memcmp(data, "=== ", 4))
+			return;
+		text++;
+		size -= (size_t)(text - data);
+		end = memmem(text, size, "=== ", 4);
+		len = end ? (size_t)(end - text) : size;
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+			if (strlen(names[i]) == (size_t)(text - data) - 5 &&
+			    !memcmp(names[i], data + 4, strlen(names[i]))) {
+				fuzz_put(names[i], text, len);
+				there[i] = true;
+			}
+		size -= len;
+		if (!end)
+			return;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct report *r;
+
+	put_files(data, size);
+	if (report_load(&r, fuzz_folder()) < 0)
+		return 0;
+	report_text(r, fuzz_nowhere());
+	report_short(r, fuzz_nowhere());
+	EXPECT(report_json(r, fuzz_nowhere()) == 0);
+	report_free(r);
+	return 0;
+}
