@@ -37,21 +37,23 @@ SANITIZERS := $(if $(filter 1,$(DEBUG)),address$(comma)undefined)$(if $(filter 1
 	      $(filter 1,$(FUZZ)),fuzzer-no-link$(comma)address$(comma)undefined)
 SANITIZE := $(if $(SANITIZERS),-fsanitize=$(SANITIZERS) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS ?= $(if $(SANITIZERS),-O1,-O2) -g
+# BPF objects and what is generated from them are the same with a sanitizer.
+G := $(if $(SANITIZERS),build,$(B))
 # A record is seen as its header and as its probe's struct, one memory under two types.
 ALL_CFLAGS = -std=gnu11 -fno-strict-aliasing -Wall -Wextra -Wno-unused-parameter \
 	     -Wno-missing-field-initializers \
 	     -D_GNU_SOURCE -DDLT_VERSION='"$(VERSION)"' $(if $(filter 1,$(ZSTD)),-DHAVE_ZSTD) \
-	     -Isrc -Iinclude -I. -I$(B) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) -MMD -MP
+	     -Isrc -Iinclude -I. -I$(G) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 LIBBPF_LIBS = $(if $(filter 1,$(LIBBPF_STATIC)),-Wl$(comma)-Bstatic -lbpf -Wl$(comma)-Bdynamic,-lbpf)
 ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)
 LDLIBS = $(LIBBPF_LIBS) -lelf -lcap-ng -linih $(if $(filter 1,$(ZSTD)),-lzstd) -lz -lpthread
 BPF_CFLAGS = -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
-	     -Wno-missing-declarations -Wno-unused-function -Iinclude -I. -I$(B) -MMD -MP
+	     -Wno-missing-declarations -Wno-unused-function -Iinclude -I. -I$(G) -MMD -MP
 
 # --- what there is -------------------------------------------------------------------------------
 BPF_SRC   := $(sort $(wildcard bpf/*.bpf.c))
-BPF_OBJ   := $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.bpf.o) $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.probed.bpf.o)
-SKELS     := $(BPF_SRC:bpf/%.bpf.c=$(B)/%.skel.h)
+BPF_OBJ   := $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.bpf.o) $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.probed.bpf.o)
+SKELS     := $(BPF_SRC:bpf/%.bpf.c=$(G)/%.skel.h)
 SRC       := $(sort $(wildcard src/*.c src/probes/*.c))
 OBJ       := $(SRC:src/%.c=$(B)/obj/%.o)
 LIB_OBJ   := $(filter-out $(B)/obj/main.o,$(OBJ))
@@ -76,7 +78,7 @@ $(B)/dltraced: $(OBJ)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # Skeletons first: which object needs which is known only once dependencies have been generated.
-$(B)/obj/%.o: src/%.c | $(SKELS) $(B)/core_types.h
+$(B)/obj/%.o: src/%.c | $(SKELS) $(G)/core_types.h
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
@@ -86,7 +88,7 @@ $(shell mkdir -p $(B) && cd $(B) && { [ -e zstd-$(ZSTD) ] || { rm -f zstd-?; tou
 $(B)/obj/pack.o $(B)/obj/unpack.o: $(B)/zstd-$(ZSTD)
 
 # --- BPF -----------------------------------------------------------------------------------------
-$(B)/vmlinux.h:
+$(G)/vmlinux.h:
 	$(call say,BTF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)test -r $(VMLINUX_BTF) || { echo "$(VMLINUX_BTF) not found: this kernel has no BTF" \
@@ -94,29 +96,29 @@ $(B)/vmlinux.h:
 	$(Q)$(BPFTOOL) btf dump file $(VMLINUX_BTF) format c >$@
 
 # Twice, see bpf/compat.bpf.h: 1 for kernels whose verifier takes loads through casts, 0 for the others.
-$(B)/bpf/%.1.o: bpf/%.bpf.c Makefile | $(B)/vmlinux.h
+$(G)/bpf/%.1.o: bpf/%.bpf.c Makefile | $(G)/vmlinux.h
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -DDLT_DIRECT=1 -c -o $@ $<
-$(B)/bpf/%.0.o: bpf/%.bpf.c Makefile | $(B)/vmlinux.h
+$(G)/bpf/%.0.o: bpf/%.bpf.c Makefile | $(G)/vmlinux.h
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -DDLT_DIRECT=0 -c -o $@ $<
 
 # Linked alone: without DWARF, a tenth of the size.
-$(B)/bpf/%.bpf.o: $(B)/bpf/%.1.o
+$(G)/bpf/%.bpf.o: $(G)/bpf/%.1.o
 	$(Q)$(BPFTOOL) gen object $@ $<
-$(B)/bpf/%.probed.bpf.o: $(B)/bpf/%.0.o
+$(G)/bpf/%.probed.bpf.o: $(G)/bpf/%.0.o
 	$(Q)$(BPFTOOL) gen object $@ $<
 
 # One header for both: struct NAME_bpf and NAME_probed_bpf.
-$(B)/%.skel.h: $(B)/bpf/%.bpf.o $(B)/bpf/%.probed.bpf.o
+$(G)/%.skel.h: $(G)/bpf/%.bpf.o $(G)/bpf/%.probed.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@ && \
-		$(BPFTOOL) gen skeleton $(B)/bpf/$*.probed.bpf.o name $*_probed_bpf >>$@
+		$(BPFTOOL) gen skeleton $(G)/bpf/$*.probed.bpf.o name $*_probed_bpf >>$@
 
 # The names of structs, unions and enums in the objects' BTF, without flavours: see src/kernel_btf.h.
-$(B)/core_types.h: $(BPF_OBJ)
+$(G)/core_types.h: $(BPF_OBJ)
 	$(call say,TYPES,$@)
 	$(Q)for o in $^; do $(BPFTOOL) btf dump file $$o || exit 1; done | LC_ALL=C awk -F"'" ' \
 		/^\[[0-9]+\] (STRUCT|UNION|ENUM|ENUM64) / && $$2 != "(anon)" { sub(/___.*/, "", $$2); print $$2 }' | \
@@ -157,10 +159,9 @@ $(B)/tests/%: tests/fuzz/%.c $(B)/lib.a
 fuzzers: $(FUZZERS)
 
 fuzz:
-	$(Q)$(MAKE) --no-print-directory FUZZ=1 CC=$(CLANG) fuzzers
-	$(Q)SECS="$(SECS)" tests/run-fuzz $(T)
+	$(Q)SECS="$(SECS)" CLANG="$(CLANG)" tests/run-fuzz $(T)
 
-lint: $(SKELS) $(B)/core_types.h
+lint: $(SKELS) $(G)/core_types.h
 	$(Q)tests/lint
 
 check-vm: all workloads
@@ -181,7 +182,7 @@ $(B)/bench/shim.so: tests/bench/peers/shim.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE $(CFLAGS) -shared -fPIC -o $@ $< -ldl
 
-$(B)/bench/%.bpf.o: tests/bench/%.bpf.c | $(B)/vmlinux.h
+$(B)/bench/%.bpf.o: tests/bench/%.bpf.c | $(G)/vmlinux.h
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
@@ -276,4 +277,4 @@ check-package: deb
 clean:
 	rm -rf build
 
--include $(OBJ:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(WORKLOADS:=.d) $(BENCH:=.d) $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.1.d) $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.0.d)
+-include $(OBJ:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(WORKLOADS:=.d) $(BENCH:=.d) $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.1.d) $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.0.d)

@@ -17,20 +17,23 @@ static const struct config cfg;
 static void ask(struct session *s, const uint8_t *data, size_t size)
 {
 	struct control c = { .loop = &s->loop, .fd = -1, .fn = on_request, .ctx = s };
-	char said[CONTROL_ANSWER_MAX + 1];
+	autofree char *said = malloc(CONTROL_PACKET_MAX + 1);
 	ssize_t n;
 	int fds[2];
 
 	for (unsigned int i = 0; i < CONTROL_CLIENTS_MAX; i++)
-		c.clients[i] = -1;
+		c.clients[i].fd = -1;
 	EXPECT(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) == 0);
 	EXPECT(send(fds[1], data, size, 0) == (ssize_t)size);
-	on_client(&c, fds[0], EPOLLIN);
-	n = recv(fds[1], said, sizeof(said) - 1, MSG_DONTWAIT);
+	c.clients[0].fd = fds[0];
+	EXPECT(loop_add(c.loop, fds[0], EPOLLIN, on_client, &c) == 0);
+	EXPECT(loop_once(c.loop, 0) == 0);
+	n = recv(fds[1], said, CONTROL_PACKET_MAX, MSG_DONTWAIT);
 	EXPECT(!size || n > 0);
 	said[MAX(n, 0)] = '\0';
 	EXPECT(n <= 0 || !strncmp(said, "ok\n", 3) || !strncmp(said, "error\n", 6));
-	close(fds[0]);
+	if (c.clients[0].fd >= 0)
+		client_end(&c, &c.clients[0]);
 	close(fds[1]);
 }
 
@@ -47,9 +50,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	s.traced = data[0] & 1;
 	s.ended = !running;
 	s.phase = (enum phase)(data[0] >> 1) % (PHASE_OVER + 1);
-	EXPECT(mark_open(&s.drain.marks) == 0);
+	EXPECT(loop_init(&s.loop) == 0 && mark_open(&s.drain.marks) == 0);
 	ask(&s, data + 1, size - 1);
 	mark_close(&s.drain.marks);
+	loop_free(&s.loop);
 	close(s.dir.fd);
 	return 0;
 }
