@@ -94,11 +94,11 @@ static void sum_up(struct decode *d, unsigned int probe, const struct dlt_hdr *r
 	if (!rollup_record(d->rollup, probes[probe], rec, realtime_ns)) {
 		rollup_write(d->rollup, &d->sinks[DLT_rollup], 0, ROLLUP_ALL);
 		if (!rollup_record(d->rollup, probes[probe], rec, realtime_ns)) {
-			d->sinks[probe].lost++; /* no memory: the one kind of row that is lost here */
+			util_count(&d->sinks[probe].lost, 1); /* no memory: the one kind of row that is lost here */
 			return;
 		}
 	}
-	d->counts[probe].summed++;
+	util_count(&d->counts[probe].summed, 1);
 }
 
 /* For those who look on: rows of operations, whether they are written, summed up or lost. */
@@ -118,7 +118,7 @@ void decode_row(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
 
 	/* here and not before: what left out threads open, make or rename is what others go on to use */
 	if (probes[probe]->flags & PROBE_OF_TARGET && !comm_kept(d, rec->comm)) {
-		d->counts[probe].filtered++;
+		util_count(&d->counts[probe].filtered, 1);
 		return;
 	}
 	if (d->metrics || d->lives)

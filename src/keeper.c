@@ -239,7 +239,7 @@ static uint64_t trace_bytes(const struct keeper *k)
 	uint64_t bytes = load(&k->rollup.file_bytes);
 
 	for (unsigned int i = 0; i < k->n_files; i++)
-		bytes += k->files[i].sink->ended ? 0 : load(&k->files[i].sink->file_bytes);
+		bytes += __atomic_load_n(&k->files[i].sink->ended, __ATOMIC_RELAXED) ? 0 : load(&k->files[i].sink->file_bytes);
 	for (size_t i = 0; i < k->n; i++)
 		bytes += k->segments[i]->stored_bytes;
 	return bytes;

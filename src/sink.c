@@ -19,19 +19,13 @@
 /* Where the rows of a sink that is not open go to die. */
 static _Thread_local char scratch[SINK_ROW_MAX];
 
-/* One thread writes, so a plain addition does; the store must not tear for the readers. */
-static inline void add(uint64_t *counter, uint64_t n)
-{
-	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
-}
-
 static inline void set_error(struct sink *s, int r)
 {
 	__atomic_store_n(&s->error, r, __ATOMIC_RELAXED);
 	if (r == 0)
 		return;
 	__atomic_store_n(&s->failed_with, r, __ATOMIC_RELAXED);
-	add(&s->failures, 1);
+	util_count(&s->failures, 1);
 }
 
 int sink_open(struct sink *s, int dirfd, const char *name)
@@ -94,11 +88,11 @@ void sink_commit(struct sink *s, char *end, uint64_t ts_ns)
 	if (!s->buf)
 		return;
 	if (__atomic_load_n(&s->paused, __ATOMIC_RELAXED)) {
-		add(&s->lost, 1);
+		util_count(&s->lost, 1);
 		return;
 	}
 	if (ts_ns < s->last_ts_ns)
-		add(&s->late, 1);
+		util_count(&s->late, 1);
 	else
 		__atomic_store_n(&s->last_ts_ns, ts_ns, __ATOMIC_RELAXED);
 	if (!s->rows_buffered)
@@ -255,7 +249,7 @@ void sink_end(struct sink *s)
 	if (!s->buf || s->ended)
 		return;
 	sink_flush(s);
-	s->ended = true;
+	__atomic_store_n(&s->ended, true, __ATOMIC_RELAXED);
 	if (s->split)
 		hand_over(s, SEGMENT_LAST);
 }
@@ -302,7 +296,7 @@ int sink_flush(struct sink *s)
 	r = write_at(s->fd, s->buf, s->len, s->file_bytes);
 	set_error(s, r);
 	if (r < 0) {
-		add(&s->lost, s->rows_buffered);
+		util_count(&s->lost, s->rows_buffered);
 		s->len = s->text_len;
 		/* Readers skip a partial last row where even this fails. */
 		(void)!ftruncate(s->fd, (off_t)s->file_bytes);
@@ -311,9 +305,9 @@ int sink_flush(struct sink *s)
 			s->first_ns = s->buffered_first_ns;
 		if (s->rows_buffered)
 			s->written_last_ns = s->last_ts_ns;
-		add(&s->rows, s->rows_buffered);
-		add(&s->bytes, s->len);
-		add(&s->file_bytes, s->len);
+		util_count(&s->rows, s->rows_buffered);
+		util_count(&s->bytes, s->len);
+		util_count(&s->file_bytes, s->len);
 		s->len = 0;
 		s->text_len = 0;
 		allocate_ahead(s);

@@ -59,7 +59,7 @@ struct sink {
 	uint64_t split_at; /* file_bytes */
 	uint64_t rows_before; /* `rows` when it began */
 	uint64_t first_ns, buffered_first_ns, written_last_ns;
-	bool ended;
+	bool ended; /* read by the keeper: relaxed */
 	/* read by the control plane: relaxed loads */
 	uint64_t rows, bytes; /* in the file */
 	uint64_t lost, late;

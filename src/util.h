@@ -57,6 +57,12 @@ static inline uint64_t clock_now_ns(clockid_t clk)
 	return timespec_ns(&ts);
 }
 
+/* N more in a counter that this thread alone writes, and others read (relaxed). */
+static inline void util_count(uint64_t *counter, uint64_t n)
+{
+	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
+}
+
 /* Close *FD when it is open and mark it closed. */
 void util_close(int *fd);
 

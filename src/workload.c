@@ -170,10 +170,9 @@ void workload_adopted_end(struct workload *w, int status)
 
 static bool reap(struct workload *w, int flags)
 {
-	if (w->pid && !w->ended && !w->adopted && waitpid(w->pid, &w->status, flags) == w->pid) {
+	/* the pidfd stays open: who waits for it has its number, which must not become another's */
+	if (w->pid && !w->ended && !w->adopted && waitpid(w->pid, &w->status, flags) == w->pid)
 		w->ended = true;
-		util_close(&w->pidfd);
-	}
 	return w->ended;
 }
 
@@ -196,7 +195,7 @@ int workload_go(struct workload *w)
 
 int workload_signal(struct workload *w, int sig)
 {
-	return w->pidfd < 0 ? -ESRCH : util_pidfd_kill(w->pidfd, sig);
+	return w->pidfd < 0 || w->ended ? -ESRCH : util_pidfd_kill(w->pidfd, sig);
 }
 
 bool workload_reap(struct workload *w)

@@ -28,7 +28,7 @@ struct workload_user {
 
 struct workload {
 	pid_t pid;  /* 0: none */
-	int pidfd;  /* -1 when reaped */
+	int pidfd;  /* -1: none; open until workload_free() */
 	int go_fd;  /* eventfd: a count in it lets the child go on; -1 once it went */
 	int err_fd; /* read end: errno of a failed exec, EOF when exec worked */
 	bool started, ended;

@@ -49,6 +49,23 @@ static void says_why_exec_failed(void **state)
 	expect_exec_error(f, f->dir, -EACCES, 126);
 }
 
+/* A loop waits for it by its number, which nobody else may get before the loop has let go of it. */
+static void its_descriptor_outlives_its_end(void **state)
+{
+	struct fixture *f = *state;
+	int pidfd;
+
+	assert_int_equal(workload_prepare(&f->w, SH("exit 3"), &f->self, -1), 0);
+	pidfd = f->w.pidfd;
+	assert_int_equal(workload_go(&f->w), 0);
+	assert_int_equal(await_exit(&f->w), 3);
+	assert_int_equal(f->w.pidfd, pidfd);
+	assert_true(fcntl(pidfd, F_GETFD) >= 0);
+	assert_int_equal(workload_signal(&f->w, SIGTERM), -ESRCH);
+	workload_free(&f->w);
+	assert_int_equal(fcntl(pidfd, F_GETFD), -1);
+}
+
 static void runs_a_script_without_interpreter_line(void **state)
 {
 	autofree char *script = new_file(*state, "script", "exit 5\n", 0755);
@@ -344,6 +361,7 @@ int main(int argc, char **argv)
 		TEST(returns_the_exit_status),
 		TEST(returns_128_plus_the_signal),
 		TEST(says_why_exec_failed),
+		TEST(its_descriptor_outlives_its_end),
 		TEST(runs_a_script_without_interpreter_line),
 		TEST(is_held_until_go),
 		TEST(makes_no_traced_call_before_the_program_runs),
