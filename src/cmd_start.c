@@ -15,10 +15,8 @@
 #include "client.h"
 #include "cmd.h"
 #include "config.h"
-#include "experiment.h"
-#include "probe.h"
 #include "session.h"
-#include "space.h"
+#include "start_config.h"
 #include "start_options.h"
 #include "util.h"
 
@@ -48,60 +46,6 @@ static int key_of(const struct start_option *o)
 	return !o->name ? 0 : o->letter ? o->letter : LONG_ONLY + (int)(o - start_options);
 }
 
-void cmd_start_defaults(struct config *cfg)
-{
-	*cfg = (struct config){
-		.probes = probe_default_mask(),
-		.interval_ns = NSEC_PER_SEC,
-		.min_free_bytes = SPACE_DEFAULT,
-		.log_level = LOG_LEVEL_INFO,
-	};
-}
-
-/* What the options together lack or contradict; NULL: nothing. */
-static const char *check(const struct config *cfg)
-{
-	bool target = cfg->argv || cfg->n_pids || cfg->cgroups.n || cfg->containers.n || cfg->all;
-
-	if (!target && (cfg->comm.n || cfg->exclude_comm.n))
-		return "--comm and --exclude-comm narrow a target and select none: add --workload, "
-		       "--pid, --cgroup, --container or --all";
-	if (!target)
-		return "nothing to trace: give --workload \"CMD\" or -- CMD ARG..., or attach with "
-		       "--pid, --cgroup, --container or --all";
-	if (!cfg->argv && cfg->log)
-		return "--log is of a workload's output, and there is no workload";
-	if (!cfg->argv && cfg->wait_all)
-		return "--wait-all waits for a workload's descendants, and there is no workload";
-	if (cfg->rollup_only && (cfg->pack || cfg->rotate_bytes || cfg->rotate_ns || cfg->keep_bytes))
-		return "--rollup-only writes no rows, so there is nothing for --compress, --rotate and --keep";
-	if (cfg->keep_bytes && cfg->rotate_bytes > cfg->keep_bytes)
-		return "--keep is less than --rotate: not one segment could be kept";
-	return NULL;
-}
-
-/* What is compressed or dropped are segments: where nobody has said how large, that is ours to say. */
-static void imply_rotate(struct config *cfg)
-{
-	if (cfg->rotate_bytes || cfg->rotate_ns || (!cfg->pack && !cfg->keep_bytes))
-		return;
-	cfg->rotate_bytes = CONFIG_ROTATE_BYTES;
-	if (cfg->keep_bytes)
-		cfg->rotate_bytes = MAX(MIN(cfg->rotate_bytes, cfg->keep_bytes / 16), CONFIG_ROTATE_MIN_BYTES);
-}
-
-const char *cmd_start_finish(struct config *cfg)
-{
-	const char *why = check(cfg);
-
-	if (why)
-		return why;
-	imply_rotate(cfg);
-	if (!*cfg->experiment)
-		experiment_name(cfg, cfg->experiment, sizeof(cfg->experiment));
-	return NULL;
-}
-
 /* argp_error() returns in tests only: see argp_flags. */
 #define complain(...) ({ argp_error(__VA_ARGS__); EINVAL; })
 
@@ -123,7 +67,7 @@ static error_t finish(struct argp_state *state, struct config *cfg)
 
 	if (state->quoted && (!cfg->argv || cfg->shell_cmd))
 		return complain(state, "no command behind --");
-	why = cmd_start_finish(cfg);
+	why = start_config_finish(cfg);
 	if (why)
 		return complain(state, "%s", why);
 	if (cfg->background && cfg->argv)
@@ -174,7 +118,7 @@ int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct confi
 			.arg = start_options[i].arg,
 			.doc = start_options[i].help,
 		};
-	cmd_start_defaults(cfg);
+	start_config_defaults(cfg);
 	cfg->report = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
 	return argp_parse(&argp, argc, argv, ARGP_IN_ORDER | argp_flags, NULL, &p);
 }

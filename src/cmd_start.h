@@ -12,13 +12,4 @@ struct config;
  */
 int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct config *cfg);
 
-/* A config as without any option. */
-void cmd_start_defaults(struct config *cfg);
-
-/*
- * After the last option: what they lack or contradict together, which is a text that does not change;
- * or NULL, with what follows from them filled in.
- */
-const char *cmd_start_finish(struct config *cfg);
-
 #endif

@@ -16,12 +16,12 @@
 #include <sys/time.h>
 
 #include "cmd.h"
-#include "cmd_start.h"
 #include "creds.h"
 #include "log.h"
 #include "owner.h"
 #include "session.h"
 #include "session_state.h"
+#include "start_config.h"
 #include "start_options.h"
 #include "util.h"
 
@@ -92,7 +92,7 @@ static const char *configure(struct config *cfg, struct served *sv, char *why, s
 	struct start_parse p = { .cfg = cfg };
 	const char *wrong;
 
-	cmd_start_defaults(cfg);
+	start_config_defaults(cfg);
 	for (unsigned int i = 0; i < sv->rq.n_options; i++) {
 		const struct config_given *given = &sv->rq.options[i];
 		const struct start_option *o = start_option_find(given->name);
@@ -111,7 +111,7 @@ static const char *configure(struct config *cfg, struct served *sv, char *why, s
 	cfg->log = sv->rq.log && cfg->argv;
 	for (unsigned int i = cfg->argv != NULL; i < sv->rq.n_pidfds; i++)
 		cfg->n_pids++; /* which, is found out by their descriptors */
-	return cmd_start_finish(cfg);
+	return start_config_finish(cfg);
 }
 
 /* --- the session's steps ------------------------------------------------------------------------------ */
