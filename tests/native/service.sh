@@ -74,7 +74,7 @@ grep -q "$served" out || fail "not in status: $(cat out)"
 as "$DLT" status | grep -q "$served" || fail "not in the user's status"
 echo read >&9
 await grep -qs hostname "$t/open.out"
-as "$DLT" mark here || fail "mark"
+as "$DLT" mark -t "$served" here || fail "mark"
 echo end >&9
 join
 equal "status of --pid" $rc 0
