@@ -231,13 +231,15 @@ INSTALL_LIST = \
 	$(patsubst %,644:%:$(mandir)/man5,$(sort $(wildcard docs/*.5))) \
 	$(patsubst %,644:%:$(mandir)/man8,$(sort $(wildcard docs/*.8))) \
 	644:scripts/dltraced.bash-completion:$(completionsdir):dltraced \
-	$(patsubst %,755:%:$(datadir)/slurm,$(sort $(wildcard scripts/slurm/*.sh))) \
-	$(patsubst %,755:%:$(datadir)/recipes,$(sort $(wildcard scripts/recipes/*))) \
+	$(call scripts_of,slurm) $(call scripts_of,recipes) \
 	$(patsubst %,644:%:$(unitdir),$(sort $(wildcard scripts/*.service scripts/*.socket))) \
 	$(patsubst %,644:%:$(sysusersdir):dltraced.conf,$(wildcard scripts/dltraced.sysusers)) \
 	$(patsubst %,644:%:$(tmpfilesdir):dltraced.conf,$(wildcard scripts/dltraced.tmpfiles)) \
-	$(patsubst %,644:%:$(docdir),README.md LICENSE docs/service.md docs/traces.md $(wildcard docs/cluster.md)) \
-	$(patsubst %,644:%:$(docdir)/examples,$(sort $(wildcard scripts/examples/*)))
+	$(patsubst %,644:%:$(docdir),README.md LICENSE) \
+	$(patsubst %,644:%:$(docdir)/docs,$(sort $(wildcard docs/*.md))) \
+	$(patsubst %,644:%:$(docdir)/examples,$(sort $(wildcard scripts/*/*.example scripts/*/*.yaml)))
+scripts_of = $(patsubst %,644:%:$(datadir)/$(1),scripts/$(1)/common.sh) $(patsubst %,755:%:$(datadir)/$(1), \
+	$(filter-out %/common.sh %.example %.yaml,$(sort $(wildcard scripts/$(1)/*))))
 
 # What has $(CONFIG) as its target belongs to the administrator: never replaced, removed only as it was.
 CONFIG_FILE = $(wildcard scripts/dltraced.conf)
@@ -258,7 +260,7 @@ uninstall:
 	$(call say,REMOVE,$(DESTDIR)$(PREFIX))
 	$(Q)$(for_each) rm -f "$$to"; done
 	$(Q)[ -z "$(CONFIG_FILE)" ] || ! cmp -s $(CONFIG_FILE) "$(DESTDIR)$(CONFIG)" || rm -f "$(DESTDIR)$(CONFIG)"
-	$(Q)for d in "$(docdir)/examples" "$(docdir)" "$(datadir)/slurm" "$(datadir)/recipes" "$(datadir)" \
+	$(Q)for d in "$(docdir)/examples" "$(docdir)/docs" "$(docdir)" "$(datadir)/slurm" "$(datadir)/recipes" "$(datadir)" \
 		"$(sysconfdir)/dltraced/conf.d" "$(sysconfdir)/dltraced"; do \
 		[ ! -d "$(DESTDIR)$$d" ] || rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$d"; done
 
