@@ -12,7 +12,7 @@ set -f # options and comments are words, not patterns
 
 # What /etc/dltraced/slurm.conf can set, see slurm.conf.example.
 JOBS=comment
-DIR=/var/lib/dltraced/slurm
+DIR=/var/lib/dltraced-slurm
 OPTIONS='--keep 10G --compress gzip'
 PROGRAM=dltraced
 LIMIT_S=20
