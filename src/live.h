@@ -41,8 +41,8 @@ struct live_call {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint32_t pid, tid;
 	uint16_t probe, func;
-	int64_t fd;    /* the descriptor it is about, or DLT_NONE */
-	uint64_t addr; /* of the path it was given, in its process's memory; 0: none */
+	int64_t fd;    /* these two as of running_about() */
+	uint64_t addr;
 	char *path;    /* of the file, where the drain knows it: owned, or NULL */
 };
 

@@ -80,7 +80,8 @@ static int fd_argument(const struct dlt_call *call)
 
 void running_about(const struct dlt_call *call, int64_t *fd_ret, uint64_t *addr_ret)
 {
-	int fd = fd_argument(call), path = path_argument(call);
+	bool symlink = call->probe == DLT_create_del && call->shape == DLT_CD_SYMLINK;
+	int path = path_argument(call), fd = path > 0 && !symlink ? path - 1 : fd_argument(call);
 
 	*fd_ret = fd < 0 ? DLT_NONE : (int32_t)call->args[fd];
 	*addr_ret = path < 0 ? 0 : call->args[path];

@@ -13,8 +13,8 @@ struct dlt_hdr;
 void running_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns);
 
 /*
- * What file CALL is about: its descriptor, else DLT_NONE; the address of the path that it was given in its
- * process's memory, else 0.
+ * What file CALL is about: the address of the path that it was given in its process's memory, else 0; its
+ * descriptor, with a path that of the folder which this is relative to (AT_FDCWD), else DLT_NONE.
  */
 void running_about(const struct dlt_call *call, int64_t *fd_ret, uint64_t *addr_ret);
 

@@ -6,8 +6,10 @@
  *	begin	phase, ms of tracing, rows, lost, ms of this interval, processes alive, with calls
  *	all	calls, failed, bytes read, written, fetched, reads, of those from disk, ns in all, longest, p99
  *	process	PID, COMM, then the same: those who moved most first
- *	call	PID, TID, probe, FUNC, ms so far, descriptor or -, address of a path in its memory or 0, path or -
+ *	call	PID, TID, probe, FUNC, ms so far, descriptor or -, address of a path or 0, path or -
  *	end
+ *
+ * Descriptor and address are running_about()'s; the path is there where the drain knows it.
  */
 #include <errno.h>
 #include <stdio.h>

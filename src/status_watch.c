@@ -6,6 +6,7 @@
 #include "status_watch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -77,24 +78,50 @@ static bool is(const struct line *l, const char *what)
 
 _Static_assert(REMOTE_STRING_MAX <= PATH_MAX, "a path");
 
-/* The file of the call in line L, escaped, into WORD. */
-#define FILE_MAX (TEXT_ESCAPED_MAX(PATH_MAX) + 1)
+/* What is behind the descriptor of the call in line L, AT_FDCWD too: its length, or -1. */
+static ssize_t read_link(const struct line *l, char path[PATH_MAX])
+{
+	unsigned long long pid = number(l, 1), tid = number(l, 2);
+	int fd = atoi(word(l, 6));
+	char link[64];
+
+	if (fd == AT_FDCWD || !strcmp(word(l, 6), "-"))
+		snprintf(link, sizeof(link), "/proc/%llu/task/%llu/cwd", pid, tid);
+	else
+		snprintf(link, sizeof(link), "/proc/%llu/task/%llu/fd/%d", pid, tid, fd);
+	return readlink(link, path, PATH_MAX - 1);
+}
+
+/* The path that it was given, made absolute where that can be known; its length, or -1. */
+static ssize_t read_path(const struct line *l, char path[2 * PATH_MAX])
+{
+	char given[REMOTE_STRING_MAX];
+	ssize_t len = remote_string((pid_t)number(l, 1), number(l, 7), given), base = -1;
+
+	if (len > 0 && *given != '/')
+		base = read_link(l, path);
+	if (base > 0 && path[base - 1] != '/')
+		path[base++] = '/';
+	if (len >= 0)
+		memcpy(path + MAX(base, 0), given, (size_t)len);
+	return len < 0 ? len : len + MAX(base, 0);
+}
+
+/* The file of the call in line L, escaped. */
+#define FILE_MAX (TEXT_ESCAPED_MAX(2 * PATH_MAX) + 1)
 static void file_of(const struct line *l, char file[FILE_MAX])
 {
-	char link[64], path[PATH_MAX];
+	char path[2 * PATH_MAX];
 	ssize_t len = -1;
 
 	if (strcmp(word(l, 8), "-") != 0) { /* it was known */
 		snprintf(file, FILE_MAX, "%s", word(l, 8));
 		return;
 	}
-	if (strcmp(word(l, 6), "-") != 0) {
-		snprintf(link, sizeof(link), "/proc/%llu/task/%llu/fd/%d", (unsigned long long)number(l, 1),
-			 (unsigned long long)number(l, 2), atoi(word(l, 6)));
-		len = readlink(link, path, sizeof(path));
-	} else if (number(l, 7)) {
-		len = remote_string((pid_t)number(l, 1), number(l, 7), path);
-	}
+	if (number(l, 7))
+		len = read_path(l, path);
+	else if (strcmp(word(l, 6), "-") != 0)
+		len = read_link(l, path);
 	*text_put_str(file, path, (size_t)MAX(len, 0)) = '\0';
 }
 
@@ -113,7 +140,7 @@ static void comm_of(const struct line *l, char *comm)
 /* A word as the text that it stands for. */
 static void put_word(struct json *j, const char *key, const char *escaped)
 {
-	char text[TEXT_ESCAPED_MAX(PATH_MAX)];
+	char text[TEXT_ESCAPED_MAX(2 * PATH_MAX)];
 
 	json_strn(j, key, text, text_unescape(text, escaped, MIN(strlen(escaped), sizeof(text))));
 }

@@ -232,10 +232,11 @@ static void a_call_is_about_its_descriptor_or_path(void **state)
 	is_about((struct dlt_call){ .probe = DLT_sync, .shape = DLT_SYNC_NONE }, DLT_NONE, 0);
 	is_about((struct dlt_call){ .probe = DLT_sync, .shape = DLT_SYNC_TRUNCATE }, DLT_NONE, 10);
 	is_about((struct dlt_call){ .probe = DLT_open, .shape = DLT_OPEN_PLAIN }, DLT_NONE, 10);
-	is_about((struct dlt_call){ .probe = DLT_open, .shape = DLT_OPEN_AT }, DLT_NONE, 11);
+	is_about((struct dlt_call){ .probe = DLT_open, .shape = DLT_OPEN_AT }, 10, 11);
 	is_about((struct dlt_call){ .probe = DLT_create_del, .shape = DLT_CD_MKDIR }, DLT_NONE, 10);
-	is_about((struct dlt_call){ .probe = DLT_create_del, .shape = DLT_CD_RENAMEAT | DLT_CD_NO_FLAGS }, DLT_NONE, 11);
-	is_about((struct dlt_call){ .probe = DLT_create_del, .shape = DLT_CD_SYMLINKAT }, DLT_NONE, 12);
+	is_about((struct dlt_call){ .probe = DLT_create_del, .shape = DLT_CD_RENAMEAT | DLT_CD_NO_FLAGS }, 10, 11);
+	is_about((struct dlt_call){ .probe = DLT_create_del, .shape = DLT_CD_SYMLINKAT }, 11, 12);
+	is_about((struct dlt_call){ .probe = DLT_create_del, .shape = DLT_CD_SYMLINK }, DLT_NONE, 11);
 }
 
 int main(void)
