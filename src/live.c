@@ -215,8 +215,11 @@ static void consider(void *ctx, const struct dlt_call *running)
 	struct dlt_call call = *running;
 	unsigned int at;
 
-	/* it may have ended and another begun in its place meanwhile, or be half one and half the other */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	/*
+	 * It may have ended and another begun in its place meanwhile: one that is half the one and half the
+	 * other is left out where it is seen. Where not, it stands in one view, and in no file.
+	 */
+	__asm__ volatile("" ::: "memory");
 	if (!call.tid || call.start_ns != __atomic_load_n(&running->start_ns, __ATOMIC_RELAXED) ||
 	    call.tid != __atomic_load_n(&running->tid, __ATOMIC_RELAXED) || call.probe >= DLT_PROBES ||
 	    !probes[call.probe] || call.func >= probes[call.probe]->n_calls || !call.start_ns ||

@@ -26,11 +26,6 @@ static const char *const op_names[METRICS_OPS] = {
 
 /* --- drain ----------------------------------------------------------------------------------------- */
 
-static void add(uint64_t *v, uint64_t n)
-{
-	__atomic_store_n(v, *v + n, __ATOMIC_RELAXED);
-}
-
 static void hist_count(struct metrics_hist *h, uint64_t ns)
 {
 	unsigned int low = 0, high = METRICS_BOUNDS;
@@ -43,8 +38,8 @@ static void hist_count(struct metrics_hist *h, uint64_t ns)
 		else
 			low = mid + 1;
 	}
-	add(&h->n[low], 1);
-	add(&h->sum_ns, ns);
+	util_count(&h->n[low], 1);
+	util_count(&h->sum_ns, ns);
 }
 
 static struct metrics_disk *disk_of(struct metrics *m, const char name[DLT_DISK_LEN])
@@ -70,15 +65,15 @@ static void disk_row(struct metrics *m, const struct dlt_bio *rec)
 	unsigned int op = MIN(rec->type, (uint32_t)DLT_BIO_OTHER);
 
 	hist_count(&d->lat[op], rec->hdr.lat_ns);
-	add(&d->bytes[op], rec->bytes);
+	util_count(&d->bytes[op], rec->bytes);
 }
 
 static void rw_row(struct metrics *m, const struct dlt_vfs_rw *rec)
 {
 	if (rec->returned > 0 && rec->dir != DLT_RW_NEITHER)
-		add(rec->dir == DLT_RW_R ? &m->read_bytes : &m->written_bytes, (uint64_t)rec->returned);
+		util_count(rec->dir == DLT_RW_R ? &m->read_bytes : &m->written_bytes, (uint64_t)rec->returned);
 	if (rec->disk_bytes > 0)
-		add(&m->fetched_bytes, (uint64_t)rec->disk_bytes);
+		util_count(&m->fetched_bytes, (uint64_t)rec->disk_bytes);
 }
 
 void metrics_row(struct metrics *m, unsigned int probe, const struct dlt_hdr *rec)

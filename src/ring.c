@@ -114,7 +114,7 @@ static void release(const struct rings *rs, struct ring *r)
 		pos = MIN(pos, r->ahead[(r->first + i) & rs->ahead_mask].pos);
 	if (pos == r->freed)
 		return;
-	r->freed = pos;
+	__atomic_store_n(&r->freed, pos, __ATOMIC_RELAXED); /* read by rings_waiting() in other threads */
 	__atomic_store_n(r->consumer_pos, pos, __ATOMIC_RELEASE);
 }
 
