@@ -218,8 +218,11 @@ static void take_line(struct collector *c, const struct clock_map *clock, uint64
 		return; /* the units below a repeated header: nvidia-smi's second header line */
 	else if (!is_row(c, hash, line))
 		comment_line(c, line);
-	else if (!is_thinned_out(c, line))
-		row_line(c, line, clock, now_ns);
+	else {
+		c->noise_bytes = 0;
+		if (!is_thinned_out(c, line))
+			row_line(c, line, clock, now_ns);
+	}
 }
 
 static void end_line(struct collector *c, const struct clock_map *clock, uint64_t now_ns)
@@ -271,6 +274,7 @@ static void finish(struct collector *c)
 
 bool collector_read(struct collector *c, const struct clock_map *clock)
 {
+	static const char noise[] = "# 1 MiB without a row: not read any further\n";
 	/* Asked before the read: what was written before the end is in the pipe by then. */
 	bool done = atomic_load(&c->done);
 	char buf[1 << 16]; /* a pipe's usual capacity */
@@ -285,6 +289,12 @@ bool collector_read(struct collector *c, const struct clock_map *clock)
 		finish(c);
 		return true;
 	}
+	c->noise_bytes += (uint32_t)n;
 	take_text(c, buf, buf + n, clock, clock_now_ns(CLOCK_MONOTONIC));
-	return false;
+	if (c->noise_bytes <= COLLECTOR_NOISE_MAX)
+		return false;
+	atomic_store(&c->noisy, true);
+	put_comment(c, noise, sizeof(noise) - 1);
+	finish(c);
+	return true;
 }

@@ -189,14 +189,17 @@ static void note_restart(struct collector *c)
 		dprintf(c->write_fd, "\n# %s ended and was started again\n", c->kind->argv[0]);
 }
 
+static const char only_noise[] = "not read any further: it printed 1 MiB without a row";
+
 static int on_end(void *ctx, int fd, uint32_t events)
 {
 	struct collector *c = ctx;
+	bool noisy = atomic_load(&c->noisy);
 
 	loop_del(c->loop, fd);
 	if (!collector_reap(c))
 		return watch(c);
-	if (!c->restarts) {
+	if (!c->restarts && !noisy) {
 		c->restarts = 1;
 		collector_describe_end(c, ", restarted");
 		note_restart(c);
@@ -204,7 +207,9 @@ static int on_end(void *ctx, int fd, uint32_t events)
 		if (!c->error)
 			return watch(c);
 	}
-	if (c->error)
+	if (noisy)
+		snprintf(c->state, sizeof(c->state), "%s", only_noise);
+	else if (c->error)
 		describe_missing(c);
 	else
 		collector_describe_end(c, after_restart);
@@ -278,6 +283,8 @@ void collectors_stop(struct collectors *cs, struct loop *loop)
 
 		if (collector_is_running(c))
 			ends[i] = "hung, even when killed";
+		if (ends[i] && atomic_load(&c->noisy))
+			ends[i] = only_noise;
 		if (ends[i])
 			snprintf(c->state, sizeof(c->state), "%s%s", ends[i],
 				 c->restarts ? after_restart : "");

@@ -21,6 +21,7 @@ struct workload_user;
 
 #define COLLECTORS_MAX 8
 #define COLLECTOR_LINE_MAX 4096
+#define COLLECTOR_NOISE_MAX (1U << 20) /* bytes without a row, from when on nobody listens any more */
 
 struct collector_kind;
 
@@ -39,6 +40,7 @@ struct collector {
 	int status;	 /* raw wait status of the last end */
 	char state[160]; /* for the manifest: "running", "not found", "exited 1, restarted" ... */
 	atomic_bool done; /* nobody writes to the pipe any more */
+	atomic_bool noisy; /* by the drain: it said COLLECTOR_NOISE_MAX bytes without a row, and is not read any more */
 	/* drain thread */
 	int read_fd; /* non-blocking; -1 closed */
 	struct sink sink;
@@ -47,6 +49,7 @@ struct collector {
 	unsigned int n_columns; /* of the tool's header in force; 0: not that of line 2 */
 	bool header_repeated; /* the line before was line 2 once more */
 	uint64_t samples;
+	uint32_t noise_bytes; /* since the last row */
 	char held[2048]; /* comments that came before the header */
 	uint32_t held_len;
 	char line[COLLECTOR_LINE_MAX];
@@ -80,7 +83,8 @@ int collectors_watch(struct collectors *cs, struct loop *loop);
 
 /*
  * Drain thread: one read of what is there; rows are stamped with its arrival. True at the end:
- * at EOF, or when the pipe is empty after collectors_stop().
+ * at EOF, when the pipe is empty after collectors_stop(), or when a tool only makes noise: it would
+ * fill the disk with comments.
  */
 bool collector_read(struct collector *c, const struct clock_map *clock);
 

@@ -31,6 +31,7 @@
 #define IDLE_ROUNDS 20
 #define IDLE_PERIODS 4 /* a period, then */
 #define CLOCK_TRIES 16
+#define TO_DISK_NS (5 * NSEC_PER_SEC)
 #define FINAL_ROUNDS 1000 /* of a ms: hooks do not wait for who is in them, and a CPU may be stolen there */
 
 static void on_record(void *ctx, const void *rec, uint32_t len)
@@ -172,6 +173,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 	clock_tick(ctx, false);
 	write_rollup(ctx, false);
 	drain_flush(ctx);
+	each_sink(ctx, sink_check_disk);
 	split_by_time(ctx);
 	return 0;
 }
@@ -221,6 +223,22 @@ static void in_flight_rec(void *ctx, const struct dlt_hdr *rec)
 		decode_record(&d->decode, rec, rec->size);
 }
 
+/*
+ * A trace that says it is complete is on its disk, unless that takes so long that whoever waits for
+ * the end would rather not: a server or a USB stick behind gigabytes of page cache.
+ */
+static void to_disk(struct drain *d)
+{
+	uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + TO_DISK_NS;
+
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (d->decode.sinks[i].fd >= 0)
+			d->not_on_disk += sink_to_disk(&d->decode.sinks[i], until_ns);
+	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
+		if (d->collectors->c[i].sink.fd >= 0)
+			d->not_on_disk += sink_to_disk(&d->collectors->c[i].sink, until_ns);
+}
+
 static void finish(struct drain *d)
 {
 	struct clock_reading r;
@@ -246,6 +264,7 @@ static void finish(struct drain *d)
 	look_on(d, true);
 	write_rollup(d, true);
 	drain_flush(d);
+	to_disk(d);
 	each_sink(d, sink_end);
 }
 

@@ -230,6 +230,7 @@ static void put_probe(struct json *j, const struct manifest_probe_row *p)
 	json_u64(j, "summed", p->summed);
 	if (p->foreign)
 		json_u64(j, "foreign", p->foreign);
+	json_u64(j, "unsure", p->unsure);
 	json_end(j);
 }
 
@@ -351,7 +352,7 @@ static void put_self(struct json *j, const struct manifest *m)
 }
 
 /* What is known only once all is over: how much of the workload's output no disk has yet. */
-static void put_end(struct json *j)
+static void put_end(struct json *j, const struct manifest *m)
 {
 	uint64_t dirty;
 
@@ -360,6 +361,7 @@ static void put_end(struct json *j)
 	json_end(j);
 	if (machine_dirty_bytes("", &dirty) == 0)
 		json_u64(j, "dirty_bytes_at_end", dirty);
+	json_u64(j, "not_on_disk_bytes", m->not_on_disk_bytes);
 }
 
 static void put_manifest(struct json *j, const struct manifest *m, bool complete)
@@ -393,7 +395,7 @@ static void put_manifest(struct json *j, const struct manifest *m, bool complete
 	put_privileges(j, m->privileges);
 	put_self(j, m);
 	if (complete)
-		put_end(j);
+		put_end(j, m);
 	json_end(j);
 }
 

@@ -31,6 +31,7 @@ struct manifest_probe_row {
 	uint64_t calls, rows, lost, late, unmatched, filtered, bytes;
 	uint64_t foreign; /* beyond CALLS: of others, where the trace is a user's by the service */
 	uint64_t dropped, dropped_bytes; /* of rows and bytes, by --keep */
+	uint64_t unsure;		 /* of rows: the disk may not have them */
 	uint64_t summed;		 /* instead of rows: --rollup-only */
 };
 
@@ -78,6 +79,7 @@ struct manifest {
 		bool kept; /* --log */
 		uint64_t written_bytes, lost_bytes;
 	} workload_log;
+	uint64_t not_on_disk_bytes; /* of the trace, at its end */
 	const struct manifest_probe_row *probes;
 	unsigned int n_probes;
 	const struct manifest_collector_row *collectors;

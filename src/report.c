@@ -196,6 +196,8 @@ static void note_losses(struct report *r)
 	for (unsigned int i = 0; i < m->n_probes; i++)
 		note_count(r, m->probes[i].name, m->probes[i].lost, "lost");
 	for (unsigned int i = 0; i < m->n_probes; i++) {
+		note_count(r, m->probes[i].name, m->probes[i].unsure,
+			   "rows were written and may be missing: the disk has refused some of what it was given");
 		note_count(r, m->probes[i].name, m->probes[i].unmatched, "ends without a start");
 		note_count(r, m->probes[i].name, m->probes[i].late, "rows out of time order");
 		note_count(r, m->probes[i].name, m->probes[i].dropped,

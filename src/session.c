@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,6 +31,20 @@ static char *const *workload_environ(const struct session *s)
 	if (s->served)
 		return s->served->rq.environ;
 	return s->user.environ ? s->user.environ : environ;
+}
+
+/* A signal that asks for the end and that nobody has taken yet, as an exit status; 0: none. */
+static int interrupted(void)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	sigset_t pending;
+
+	if (sigpending(&pending) < 0)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (sigismember(&pending, ends[i]))
+			return 128 + ends[i];
+	return 0;
 }
 
 /* --- start: each step says itself what failed and returns an exit status ---------------------------- */
@@ -193,6 +208,8 @@ static int step_fork(struct session *s)
 		}
 	}
 	r = workload_prepare(&s->workload, s->cfg->argv, &s->user, s->workload_log_fd);
+	if (r == -ECHILD && interrupted()) /* ^C reaches the child through the terminal too */
+		return interrupted();
 	if (r < 0) {
 		log_err_r(r, "cannot fork the workload");
 		return CMD_EXIT_FAILURE;
@@ -258,10 +275,25 @@ static int step_go(struct session *s)
 	return r < 0 ? CMD_EXIT_FAILURE : 0;
 }
 
+/* From step_watch on signals wait: before the loop runs, each step looks whether one has come. */
 static int (*const steps[])(struct session *s) = {
-	step_user, step_command, step_machine, step_targets, session_metrics_begin, step_folder, step_manifest, step_caches,
-	step_watch, step_fork, session_load, step_begin, step_go,
+	step_user, step_command, step_machine, step_targets, step_watch, session_metrics_begin, step_folder,
+	step_manifest, step_caches, step_fork, session_load, step_begin, step_go,
 };
+
+static int start(struct session *s)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < ARRAY_SIZE(steps); i++) {
+		code = interrupted();
+		if (code)
+			log_info("ended by a signal before the start was over: nothing has run, nothing is traced");
+		else
+			code = steps[i](s);
+	}
+	return code;
+}
 
 /* --- end ------------------------------------------------------------------------------------------- */
 
@@ -301,6 +333,9 @@ void session_end_tracing(struct session *s)
 		status_update(&s->status, &s->tracer, &s->drain);
 		status_account(&s->status, &s->tracer);
 		status_warn(&s->status, &s->drain, s->dir.path);
+		if (s->drain.not_on_disk)
+			log_info("%llu MiB of the trace are not on the disk yet: the system goes on writing them",
+				 (unsigned long long)s->drain.not_on_disk >> 20);
 	}
 	status_log(&s->status, s->workload.relay.log, s->dir.path);
 	drain_free(&s->drain);
@@ -389,8 +424,7 @@ static int session(const struct config *cfg, char **argv, struct served *served)
 
 	if (code) /* the parent: the trace has started (-1), or an exit status */
 		return code < 0 ? 0 : code;
-	for (size_t i = 0; !code && i < ARRAY_SIZE(steps); i++)
-		code = steps[i](&s);
+	code = start(&s);
 	if (code) {
 		/* nothing has run: leave nothing behind */
 		tracer_detach(&s.tracer);

@@ -117,6 +117,7 @@ int session_write_manifest(struct session *s, bool complete)
 			.dropped = p->dropped,
 			.dropped_bytes = p->dropped_bytes,
 			.summed = p->summed,
+			.unsure = p->unsure,
 		};
 	}
 	m->collectors = collectors;
@@ -152,6 +153,7 @@ int session_write_manifest(struct session *s, bool complete)
 	m->ring_bytes = s->tracer.ring_bytes;
 	m->ring_reserve_bytes = s->tracer.cfg.ring_reserve;
 	m->written_bytes = s->status.bytes;
+	m->not_on_disk_bytes = s->drain.not_on_disk;
 	m->skipped_runs = s->status.skipped;
 	if (s->tracer.shared)
 		m->compat_calls = s->tracer.shared->compat;

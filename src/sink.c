@@ -103,6 +103,50 @@ void sink_commit(struct sink *s, char *end, uint64_t ts_ns)
 		sink_flush(s);
 }
 
+/* --- what the disk says ---------------------------------------------------------------------------- */
+
+#define TO_DISK_BYTES (8U << 20) /* at a time */
+
+/* ESPIPE and the like are no answer of a disk. */
+static bool is_refusal(int err)
+{
+	return err == EIO || err == ENOSPC || err == EDQUOT || err == EROFS || err == ESTALE;
+}
+
+static void note_refusal(struct sink *s, int err)
+{
+	uint64_t from = MAX(s->unsure_until, s->rows_before);
+
+	__atomic_store_n(&s->refused, -err, __ATOMIC_RELAXED);
+	add(&s->unsure, s->rows - from);
+	s->unsure_until = s->rows;
+}
+
+/*
+ * sync_file_range(2) waits for pages under write-back in a range, of which there are none behind the
+ * largest file, and then tells of an error of the file's that has not been told yet.
+ */
+void sink_check_disk(struct sink *s)
+{
+	if (s->buf && sync_file_range(s->fd, INT64_MAX / 2, 1, SYNC_FILE_RANGE_WAIT_BEFORE) < 0 && is_refusal(errno))
+		note_refusal(s, errno);
+}
+
+/* Piece by piece, so that a slow disk is noticed; what it has already costs next to nothing. */
+uint64_t sink_to_disk(struct sink *s, uint64_t until_ns)
+{
+	uint64_t at = 0;
+
+	if (!s->buf)
+		return 0;
+	for (; at < s->file_bytes && clock_now_ns(CLOCK_MONOTONIC) < until_ns; at += TO_DISK_BYTES)
+		if (sync_file_range(s->fd, (off_t)at, TO_DISK_BYTES, SYNC_FILE_RANGE_WAIT_BEFORE |
+				    SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER) < 0 && is_refusal(errno))
+			note_refusal(s, errno);
+	sink_check_disk(s);
+	return s->file_bytes - MIN(at, s->file_bytes);
+}
+
 /* --- segments ------------------------------------------------------------------------------------- */
 
 /* What is left to write into the segment, at most what the buffer takes. */
@@ -222,6 +266,7 @@ static void begin_segment(struct sink *s)
 	}
 	if (s->allocated)
 		(void)!ftruncate(s->fd, (off_t)s->file_bytes);
+	sink_check_disk(s);
 	hand_over(s, s->nr);
 	if (close(s->fd) < 0)
 		set_error(s, -errno);

@@ -7,6 +7,10 @@
  * cut back so that it always ends on a whole row. Every row committed to an open sink is in the
  * end either in `rows` or in `lost`.
  *
+ * What the system has taken it writes to the disk some time later, and the disk may refuse it then
+ * (thin storage that is full, a failing disk, a server that is gone): sink_check_disk() finds out. Which
+ * rows that were nobody tells, so all that were written to the file until then are `unsure`.
+ *
  * A sink that is split (--rotate) closes its file under a number and goes on in a new one, which
  * begins with the same header; where no new one can be made it goes on in the old one, and loses
  * nothing. What becomes of a closed segment is somebody else's.
@@ -60,10 +64,13 @@ struct sink {
 	uint64_t rows_before; /* `rows` when it began */
 	uint64_t first_ns, buffered_first_ns, written_last_ns;
 	bool ended; /* read by the keeper: relaxed */
+	uint64_t unsure_until; /* of `rows`: counted as unsure where they had to be */
 	/* read by the control plane: relaxed loads */
 	uint64_t rows, bytes; /* in the file */
 	uint64_t lost, late;
 	uint64_t last_ts_ns; /* of the rows taken */
+	uint64_t unsure; /* of `rows`: the disk may not have them */
+	int refused;	 /* why, -errno */
 	int error; /* last write error, -errno; 0 after a write that worked */
 	uint64_t failures; /* writes that did not work */
 	int failed_with;   /* the last of them, -errno */
@@ -101,6 +108,13 @@ void sink_header(struct sink *s, const char *text, size_t len);
  * write that works; comments between rows go with the rows.
  */
 void sink_text(struct sink *s, const char *text, size_t len);
+/* Has the disk refused what was written? Waits for nothing. */
+void sink_check_disk(struct sink *s);
+/*
+ * Have the disk take what was written, as far as that can be done until UNTIL_NS (CLOCK_MONOTONIC), and
+ * ask as above. Bytes that are left to the system to write.
+ */
+uint64_t sink_to_disk(struct sink *s, uint64_t until_ns);
 /* Write out what is buffered. 0 or -errno (the rows concerned are counted as lost). */
 int sink_flush(struct sink *s);
 

@@ -48,7 +48,7 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 	tracer_stats(t, stats);
 	tracer_skipped(t, skipped);
 	s->skipped = skipped[0];
-	s->rows = s->bytes = s->lost = s->dropped = s->summed = 0;
+	s->rows = s->bytes = s->lost = s->dropped = s->summed = s->unsure = 0;
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		const struct sink *sink = sink_of(d, i);
 		struct status_probe *p = &s->probes[i];
@@ -57,6 +57,7 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		p->rows = load(&sink->rows);
 		p->bytes = load(&sink->bytes);
 		p->late = load(&sink->late);
+		p->unsure = load(&sink->unsure);
 		p->filtered = load(&d->decode.counts[i].filtered);
 		p->lost = stats[i].lost + stats[i].rows_lost + load(&sink->lost) + skipped[i];
 		p->calls = stats[i].emitted;
@@ -70,6 +71,7 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		s->lost += p->lost;
 		s->dropped += p->dropped;
 		s->summed += p->summed;
+		s->unsure += p->unsure;
 	}
 	s->lost += s->skipped; /* anybody's, so perhaps ours: never too few */
 }
@@ -135,6 +137,22 @@ static const char *human(char buf[16], uint64_t v, const char *unit)
 	return buf;
 }
 
+/* What was written, and the disk has refused afterwards. */
+static void warn_refused(struct status *s, const struct drain *d, const char *dir)
+{
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
+	int refused = 0;
+
+	for (unsigned int i = 1; !refused && i < DLT_PROBES; i++)
+		refused = __atomic_load_n(&sink_of(d, i)->refused, __ATOMIC_RELAXED);
+	if (s->unsure <= s->unsure_said || (s->unsure_said && now - s->unsure_said_ns <= SAY_AGAIN_NS))
+		return;
+	log_warn("the disk of %s has refused what it was given: %s; up to %llu rows that were written may be missing (the manifest counts them as unsure)",
+		 dir, strerror(-refused), (unsigned long long)s->unsure);
+	s->unsure_said = s->unsure;
+	s->unsure_said_ns = now;
+}
+
 void status_warn(struct status *s, const struct drain *d, const char *dir)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), beat = load(&d->heartbeat_ns);
@@ -155,6 +173,7 @@ void status_warn(struct status *s, const struct drain *d, const char *dir)
 		s->failures_said = failures;
 		s->failures_said_ns = now;
 	}
+	warn_refused(s, d, dir);
 	if (stalled && !s->stalled_said)
 		log_warn("writing to %s has stalled; once the rings are full, what follows is counted as lost", dir);
 	s->stalled_said = stalled;
@@ -235,6 +254,9 @@ void status_put_summary(const struct status *s, uint32_t mask, const char *dir, 
 	if (s->dropped)
 		fprintf(out, "  %llu rows of these were dropped by --keep; rollup.out has their sums\n",
 			(unsigned long long)s->dropped);
+	if (s->unsure)
+		fprintf(out, "  %llu rows of these may be missing: the disk has refused what it was given\n",
+			(unsigned long long)s->unsure);
 	if (s->log_lost)
 		fprintf(out, "  workload.log lacks %llu bytes of the output\n", (unsigned long long)s->log_lost);
 }

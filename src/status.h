@@ -22,6 +22,7 @@ struct status_probe {
 	uint64_t rows;	   /* in the file */
 	uint64_t bytes;
 	uint64_t lost;	   /* no room in the ring, or not written */
+	uint64_t unsure;   /* of the rows: the disk may not have them */
 	uint64_t late;	   /* rows behind a later one */
 	uint64_t unmatched; /* seen, but neither written, lost nor in flight */
 	uint64_t filtered;
@@ -39,6 +40,7 @@ struct status {
 	uint64_t lost_said, lost_said_ns;
 	bool stalled_said, same_dev_said, skipped_said;
 	uint64_t failures_said, failures_said_ns;
+	uint64_t unsure, unsure_said, unsure_said_ns;
 	uint64_t log_said, log_said_ns;
 	uint64_t start_ns, last_ns;
 	uint64_t last_rows[DLT_PROBES];

@@ -105,7 +105,7 @@ kill $strace
 wait $strace
 put wakeup.syscalls "$(awk '/^epoll_wait/ { if (events > 0 && n / events > most) most = n / events
 		n = 0; events = $NF; next }
-	!/^(pwrite64|fallocate|timerfd_settime)/ { n++ } END { print most + 0 }' trace)"
+	!/^(pwrite64|fallocate|sync_file_range|timerfd_settime)/ { n++ } END { print most + 0 }' trace)"
 echo >&9
 join
 equal "status" "$rc" 0

@@ -411,6 +411,37 @@ static void endless_talk_before_the_header_is_bounded(void **state)
 	assert_true(strlen(file) < 4096);
 }
 
+static void noise_without_end_is_not_read_without_end(void **state)
+{
+	static char noise[1 << 12];
+	autofree char *file = NULL;
+	struct collector *c;
+	int fd, reads = 0;
+
+	memset(noise, 'y', sizeof(noise));
+	for (size_t i = 1; i < sizeof(noise); i += 2)
+		noise[i] = '\n';
+	c = reader(CPU, 1, &fd);
+	dprintf(fd, "%s", CPU_HEADER CPU_ALL);
+	for (int round = 0; round < 2; round++) { /* a row begins it all anew */
+		for (size_t n = 0; n < COLLECTOR_NOISE_MAX / 2; n += sizeof(noise)) {
+			assert_int_equal(write(fd, noise, sizeof(noise)), sizeof(noise));
+			assert_false(collector_read(c, &map));
+		}
+		dprintf(fd, "%s", CPU_ALL);
+		assert_false(collector_read(c, &map));
+	}
+	do
+		assert_int_equal(write(fd, noise, sizeof(noise)), sizeof(noise));
+	while (!collector_read(c, &map) && ++reads < 1000);
+	assert_in_range(reads, COLLECTOR_NOISE_MAX / sizeof(noise) - 1, COLLECTOR_NOISE_MAX / sizeof(noise) + 1);
+	assert_true(atomic_load(&c->noisy));
+	assert_int_equal(c->read_fd, -1);
+	finish(c, fd);
+	file = file_text("cpu.out");
+	assert_int_equal(count(file, "# 1 MiB without a row: not read any further\n"), 1);
+}
+
 /* --- processes -------------------------------------------------------------------------------- */
 
 static void unknown_name_starts_nothing(void **state)
@@ -707,6 +738,7 @@ int main(void)
 		TEST(overlong_lines_are_left_out),
 		TEST(no_byte_can_forge_a_row),
 		TEST(cut_last_line_is_no_row),
+		TEST(noise_without_end_is_not_read_without_end),
 		TEST(tool_without_a_header_leaves_only_comments),
 		TEST(endless_talk_before_the_header_is_bounded),
 		TEST(unknown_name_starts_nothing),

@@ -444,6 +444,23 @@ static void rows_that_cannot_be_written_close_no_segment(void **state)
 #define sink_test(f) cmocka_unit_test_setup_teardown(f, make_dir, remove_dir)
 #define split_test(f) cmocka_unit_test_setup_teardown(f, make_split, remove_dir)
 
+static void tells_what_is_not_on_the_disk(void **state)
+{
+	struct sink s;
+
+	assert_int_equal(sink_open(&s, dirfd, NAME), 0);
+	for (uint64_t ts_ns = 1; ts_ns <= 3; ts_ns++)
+		row(&s, "row\n", ts_ns);
+	sink_flush(&s);
+	sink_check_disk(&s);
+	assert_int_equal(sink_to_disk(&s, 0), 3 * strlen("row\n")); /* no time for it */
+	assert_int_equal(sink_to_disk(&s, UINT64_MAX), 0);
+	assert_int_equal(s.unsure, 0);
+	sink_close(&s);
+	sink_check_disk(&s); /* fine, and nothing, when it is closed */
+	assert_int_equal(sink_to_disk(&s, UINT64_MAX), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -453,6 +470,7 @@ int main(void)
 		sink_test(counts_rows_that_come_late),
 		sink_test(paused_rows_are_lost_and_later_ones_are_not),
 		cmocka_unit_test(swallows_rows_when_not_open),
+		sink_test(tells_what_is_not_on_the_disk),
 		sink_test(cuts_back_to_whole_rows_and_counts_the_rest),
 		sink_test(keeps_the_header_until_it_can_be_written),
 		sink_test(text_never_takes_the_room_of_a_row),

@@ -185,6 +185,36 @@ static void shape_thread(struct counts *c)
 	*c = (struct counts){ .threads = opt.n, .leaves = opt.n };
 }
 
+static pthread_barrier_t all_there;
+
+static void *in_crowd(void *arg)
+{
+	pthread_barrier_wait(&all_there);
+	leaf();
+	pthread_barrier_wait(&all_there);
+	return arg;
+}
+
+/* All are alive when the first makes its leaf, and when the last has made it. */
+static void shape_crowd(struct counts *c)
+{
+	pthread_t *t = calloc((size_t)opt.n, sizeof(*t));
+	pthread_attr_t attr;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 64 << 10);
+	pthread_barrier_init(&all_there, NULL, (unsigned int)opt.n);
+	for (long i = 0; t && i < opt.n; i++) {
+		errno = pthread_create(&t[i], &attr, in_crowd, NULL);
+		if (errno)
+			die("thread %ld", i);
+	}
+	for (long i = 0; t && i < opt.n; i++)
+		pthread_join(t[i], NULL);
+	free(t);
+	*c = (struct counts){ .threads = opt.n, .leaves = opt.n };
+}
+
 /* A thread that execs takes over the process's number from the leader, which dies. */
 static void *in_exec_thread(void *arg)
 {
@@ -332,6 +362,7 @@ static const struct shape {
 	long n; /* default of -n */
 	const char *help;
 } shapes[] = {
+	{ "crowd", shape_crowd, 4096, "N threads that live at the same time" },
 	{ "daemon", shape_daemon, 1, "a double fork that outlives the job by LINGER_MS" },
 	{ "exec", shape_exec, 10, "a child that execs itself until N leaves are made" },
 	{ "fork", shape_fork, 10, "N children, one after the other" },

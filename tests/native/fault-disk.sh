@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The trace's disk fails in the ways that a full tmpfs (full-disk) does not show: ext4 without space;
+# thin storage that refuses what the page cache had taken; I/O errors at every write; a disk that
+# stands still when the trace ends. The workload and its status are unharmed, calls are rows or lost,
+# rows that the disk may not have are counted as unsure, all of it is said, and what can be read is.
+. "${0%/*}/lib.sh"
+need python3 fsfreeze
+gate
+head -c 1048576 /dev/zero >data
+reads=100000 made=110256 # storm's: it warms up, and reads all of the file once
+
+# count WHAT: of vfs_rw, in the manifest.
+count() { manifest "next(p for p in m['probes'] if p['name'] == 'vfs_rw')['$1']"; }
+
+# reported TEXT...: by dltraced report, which reads the folder without complaint.
+reported() {
+	"$DLT" report "$t" >report 2>&1 || fail "report: status $?: $(cat report)"
+	for text; do
+		grep -q "$text" report || fail "not reported: $text: $(cat report)"
+	done
+}
+
+# --- ext4 without space ---------------------------------------------------------------------------
+
+disk_ext4 8M
+t=$mnt/t
+trace -- "$W/storm" -n $reads data >out 2>err || fail "no space: status $?"
+grep -q 'warning: cannot write to .*/t: No space left' err || fail "no space: said: $(cat err)"
+equal "no space: complete" "$(manifest 'm["complete"]')" True
+equal "no space: rows and lost" $(($(count rows) + $(count lost))) "$(count calls)"
+[ "$(count calls)" -ge $made ] && [ "$(count lost)" -gt 0 ] || fail "no space: $(count calls) calls, $(count lost) lost"
+equal "no space: unsure" "$(count unsure)" 0
+equal "no space: rows in the file" "$(rows vfs_rw | wc -l)" "$(count rows)"
+check lines
+reported "^- vfs_rw: $(count lost) lost"
+
+# --- errors at every write ------------------------------------------------------------------------
+
+# What ext4 does to a disk that has failed for good, on request (EXT4_IOC_SHUTDOWN, without a flush).
+rm -rf "$t"
+cat >job <<'END'
+: >state
+read _ <gate
+"$1" -n "$2" data
+echo over >state
+exit 7
+END
+spawn -- sh job "$W/storm" $reads >out
+await grep -qs '	sh	' "$t/vfs_rw.out"
+python3 -c 'import fcntl, os, struct, sys
+fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587d, struct.pack("I", 2))' "$mnt" || skip "EXT4_IOC_SHUTDOWN"
+echo >&9
+join
+equal "failed disk: status" $rc 7
+equal "failed disk: the workload" "$(cat state)" over
+grep -q 'warning: cannot write to .*/t: Input/output error' err || fail "failed disk: said: $(cat err)"
+grep -q 'error: .*manifest.json: Input/output error' err || fail "failed disk: said nothing of the manifest: $(cat err)"
+lost=$(sed -n 's/.*warning: \([0-9]*\) rows lost.*/\1/p' err | tail -n 1)
+[ "${lost:-0}" -ge $made ] || fail "failed disk: ${lost:-nothing} lost of $made: $(cat err)"
+umount "$mnt" && losetup -d "$loop" && rm disk.img && rmdir disk || fail "cannot give the disk back"
+mnt='' loop=''
+
+# --- thin storage ---------------------------------------------------------------------------------
+
+# A disk of 256 MiB on 12 MiB of memory: what is too much is refused when it is written back.
+mkdir pool disk
+mount -t tmpfs -o size=12m none pool || skip "to mount tmpfs"
+pool=$TMPDIR/pool
+trap 'cleanup; umount "$pool"' EXIT
+truncate -s 256M pool/disk.img
+loop=$(losetup -f --show pool/disk.img) || { loop=''; skip "a loop device"; }
+mkfs.ext4 -q "$loop" || fail "mkfs.ext4 $loop"
+mount "$loop" disk || skip "to mount ext4"
+settle
+mnt=$TMPDIR/disk t=$TMPDIR/disk/t
+trace -- "$W/storm" -n $reads data >out 2>err || fail "thin: status $?"
+grep -q 'warning: the disk of .*/t has refused what it was given: ' err || fail "thin: said: $(cat err)"
+equal "thin: rows and lost" $(($(count rows) + $(count lost))) "$(count calls)"
+[ "$(count calls)" -ge $made ] && [ "$(count unsure)" -gt 0 ] || fail "thin: $(count calls) calls, $(count unsure) unsure"
+reported '^- vfs_rw: [0-9]* rows were written and may be missing'
+umount "$mnt" || fail "cannot unmount the thin disk"
+losetup -d "$loop"
+rmdir disk
+umount "$pool"
+trap cleanup EXIT
+mnt='' loop=''
+
+# --- a disk that stands still at the end ----------------------------------------------------------
+
+disk_ext4 64M
+t=$mnt/t
+spawn -- sh job "$W/storm" $reads >out
+await grep -qs '	sh	' "$t/vfs_rw.out"
+fsfreeze -f "$mnt" || skip "to freeze a file system"
+trap 'fsfreeze -u "$mnt" 2>err.thaw; cleanup' EXIT
+rm state
+echo >&9
+await grep -qs over state # it does not wait for the disk
+fsfreeze -u "$mnt"
+trap cleanup EXIT
+join
+equal "standstill: status" $rc 7
+check whole
+equal "standstill: reads" "$(rows vfs_rw 'FUNC == "pread64" && FILE == "data"' | wc -l)" $made
+reported 'vfs_rw'
