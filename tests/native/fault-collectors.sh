@@ -36,6 +36,7 @@ export PIDS="$TMPDIR/pids" FAULT
 
 for FAULT in dies garbage no-lines no-end; do
 	: >pids
+	chmod 666 pids # the tools are not root
 	PATH=$TMPDIR/bin:$PATH spawn --collectors cpu -- sh -c 'read _ <gate; exec "$0" -n 20000' "$W/storm" >out
 	await test -s pids
 	case $FAULT in

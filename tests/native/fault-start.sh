@@ -56,11 +56,11 @@ def objects():
             continue
         for line in text.splitlines():
             if line.startswith(("prog_id:", "link_id:", "map_id:")):
-                found.add(tuple(line.split(":\t")))
+                found.add(tuple(line.split("\t")))
     return found
 
 def is_there(kind_id):
-    kind, id = kind_id[0][:-3], kind_id[1].strip()
+    kind, id = kind_id[0][:-4], kind_id[1]
     return subprocess.run(["bpftool", kind, "show", "id", id], capture_output=True).returncode == 0
 
 def alive(p):
@@ -69,12 +69,24 @@ def alive(p):
     except OSError:
         return False
 
+def holders(what):
+    """Who has a descriptor of such a BPF object."""
+    text = "\t".join(what) + "\n" if isinstance(what, tuple) else None
+    found = []
+    for path in glob.glob("/proc/[0-9]*/fdinfo/*") if text else ():
+        try:
+            if text in open(path).read():
+                found.append(path + " " + open(f"/proc/{path.split('/')[2]}/comm").read().strip())
+        except OSError:
+            pass
+    return found
+
 def until(condition, what):
-    for _ in range(60000):
-        if condition():
-            return
+    begin = time.monotonic()
+    while not condition():
+        if time.monotonic() > begin + 120:
+            sys.exit(f"{name}: waited in vain for {what}; held by {holders(what)}")
         time.sleep(0.001)
-    sys.exit(f"waited in vain for {what}")
 
 def ended():
     """Its status, reading what it says so that it can go on."""
@@ -106,9 +118,9 @@ def check_end(status, wanted, kept):
         if r.returncode:
             sys.exit(f"{text}: report: {r}")
     for p in kept:
-        until(lambda: not alive(p), f"the end of process {p} ({name})")
+        until(lambda: not alive(p), f"the end of process {p}")
     for o in held:
-        until(lambda: not is_there(o), f"{o} to be let go of ({name})")
+        until(lambda: not is_there(o), o)
 
 def clean():
     subprocess.run(["rm", "-rf", folder, "runs"])

@@ -86,6 +86,7 @@ objects() { sed -n "s/^$1_id:[[:blank:]]*//p" /proc/$dlt/fdinfo/* 2>/dev/null | 
 progs=$(objects prog) links=$(objects link)
 [ -n "$progs" ] && [ -n "$links" ] || fail "no BPF objects"
 echo >&9
+dmesg -n 1
 echo 0 >$group/memory.max || fail "cannot limit the memory"
 join 2>err.join
 equal "OOM: status" $rc 137
@@ -93,11 +94,11 @@ grep -q '^oom_kill [1-9]' $group/memory.events || fail "not by the OOM killer: $
 wait $job || fail "OOM: the workload's status $?"
 equal "OOM: the workload" "$(cat over)" over
 for kind in prog link; do
-	eval "ids=\$${kind}s"
-	for id in $ids; do
-		await eval '! bpftool $kind show id $id >/dev/null 2>&1'
-	done
+	eval "echo \"\$${kind}s\"" | sort >ids
+	await eval 'bpftool $kind show | sed -n "s/^\([0-9]*\):.*/\1/p" | sort >now; [ -z "$(comm -12 ids now)" ]'
 done
+dmesg -C # its report is a trace of calls, which is taken for a complaint of the kernel's
+dmesg -n 5
 check lines
 "$DLT" report "$t" >report || fail "OOM: report: status $?"
 grep -q '^files *NOT complete' report || fail "report does not say so: $(cat report)"
