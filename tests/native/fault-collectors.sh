@@ -7,13 +7,17 @@
 # its processes is left.
 . "${0%/*}/lib.sh"
 need python3
+with_helpers
 gate
 
-mkdir bin
-cat >bin/mpstat <<'END'
+# Its environment is not ours, so it is told by files.
+cat >helpers/mpstat <<END
 #!/bin/sh
 trap '' INT TERM
-echo $$ >>"$PIDS"
+echo \$\$ >>"$TMPDIR/pids"
+FAULT=\$(cat "$TMPDIR/fault")
+END
+cat >>helpers/mpstat <<'END'
 wait_for_ever() { while :; do sleep 0.2; done; }
 case $FAULT in
 dies) exit 3 ;;
@@ -31,13 +35,13 @@ no-end)
 esac
 wait_for_ever
 END
-chmod +x bin/mpstat
-export PIDS="$TMPDIR/pids" FAULT
+chmod 755 helpers/mpstat
 
 for FAULT in dies garbage no-lines no-end; do
 	: >pids
 	chmod 666 pids # the tools are not root
-	PATH=$TMPDIR/bin:$PATH spawn --collectors cpu -- sh -c 'read _ <gate; exec "$0" -n 20000' "$W/storm" >out
+	echo "$FAULT" >fault
+	spawn --collectors cpu -- sh -c 'read _ <gate; exec "$0" -n 20000' "$W/storm" >out
 	await test -s pids
 	case $FAULT in
 	dies) await grep -q 'mpstat exited 3 after a restart; cpu.out ends here' err ;;

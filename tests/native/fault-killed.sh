@@ -3,7 +3,7 @@
 #
 # dltraced killed, by SIGKILL and by SIGSEGV, at moments that nobody chose (LONG=1: 100 of them): in the
 # start, while it writes, at its end. A workload that has begun goes on to its end, one that has not
-# never runs; no program, link, map or collector of ours stays; what is in the folder can be read.
+# never runs; no program, link or collector of ours stays; what is in the folder can be read.
 . "${0%/*}/lib.sh"
 need python3 bpftool mpstat
 ulimit -c 0
@@ -38,9 +38,9 @@ def stopped(pid):
     return all(re.search(r"^State:\s[TZ]", read(p), re.M) for p in glob.glob(f"/proc/{pid}/task/*/status"))
 
 def objects(pid):
-    """The ids of the BPF objects that it holds."""
+    """The ids of the BPF objects that it holds; not of maps, see fault-start.sh."""
     return {m for p in glob.glob(f"/proc/{pid}/fdinfo/*")
-            for m in re.findall(r"^(prog|link|map)_id:\s*(\d+)", read(p), re.M)}
+            for m in re.findall(r"^(prog|link)_id:\s*(\d+)", read(p), re.M)}
 
 def there(kind, id):
     return subprocess.run(["bpftool", kind, "show", "id", id], capture_output=True).returncode == 0

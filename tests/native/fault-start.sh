@@ -4,7 +4,7 @@
 # ^C at every phase of the start, once and twice, and an attached target that ends there (LONG=1: at
 # every phase each):
 # dltraced ends in the end, with the signal's status or the trace whole; the workload has got the ^C
-# or has never run; no process, program, link or map of ours is left, and no folder without a manifest.
+# or has never run; no process, program or link of ours is left, and no folder without a manifest.
 . "${0%/*}/lib.sh"
 need python3 bpftool
 
@@ -47,7 +47,11 @@ TWICE = "first program", "first link", "manifest"  # those that are enough at ev
 LONG = os.environ.get("LONG")
 
 def objects():
-    """The ids of what dltraced holds now."""
+    """
+    The ids of what dltraced holds now. Not of maps, which programs hold: to ask for a program array
+    while it is being let go of makes the kernel keep it (prog_array_map_clear() takes a reference for
+    a work that may be queued already).
+    """
     found = set()
     for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
         try:
@@ -55,7 +59,7 @@ def objects():
         except OSError:
             continue
         for line in text.splitlines():
-            if line.startswith(("prog_id:", "link_id:", "map_id:")):
+            if line.startswith(("prog_id:", "link_id:")):
                 found.add(tuple(line.split("\t")))
     return found
 
