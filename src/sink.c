@@ -118,7 +118,7 @@ static void note_refusal(struct sink *s, int err)
 	uint64_t from = MAX(s->unsure_until, s->rows_before);
 
 	__atomic_store_n(&s->refused, -err, __ATOMIC_RELAXED);
-	add(&s->unsure, s->rows - from);
+	util_count(&s->unsure, s->rows - from);
 	s->unsure_until = s->rows;
 }
 
