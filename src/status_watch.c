@@ -252,14 +252,16 @@ static double per_s(uint64_t n, uint64_t ms)
 
 static void print_sum(FILE *out, const struct line *l, unsigned int at, uint64_t ms)
 {
+	double p99_ms = (double)number(l, at + 9) / 1e6;
 	uint64_t reads = number(l, at + 5);
 	char share[16] = "-";
 
 	if (reads)
-		snprintf(share, sizeof(share), "%.1f%%", 100.0 * (double)number(l, at + 6) / (double)reads);
-	fprintf(out, " %10.1f %10.2f %10.2f %10.2f %9s %10.3f\n", per_s(number(l, at), ms),
+		snprintf(share, sizeof(share), "%.1f", 100.0 * (double)number(l, at + 6) / (double)reads);
+	/* 80 columns, with the two before */
+	fprintf(out, p99_ms < 1000 ? " %9.1f %9.2f %10.2f %9.2f %6s %8.3f\n" : " %9.1f %9.2f %10.2f %9.2f %6s %8.0f\n", per_s(number(l, at), ms),
 		per_s(number(l, at + 2), ms) / 1e6, per_s(number(l, at + 3), ms) / 1e6, per_s(number(l, at + 4), ms) / 1e6,
-		share, (double)number(l, at + 9) / 1e6);
+		share, p99_ms);
 }
 
 static void print_head(FILE *out, const struct watch *w, const struct line *l)
@@ -269,8 +271,8 @@ static void print_head(FILE *out, const struct watch *w, const struct line *l)
 	fprintf(out, "%s  %s %02llu:%02llu:%02llu  %s rows  %s lost  %s processes, %s with calls in %.1f s\n", w->trace->name,
 		word(l, 1), (unsigned long long)s / 3600, (unsigned long long)s / 60 % 60, (unsigned long long)s % 60,
 		word(l, 3), word(l, 4), word(l, 6), word(l, 7), (double)number(l, 5) / 1000);
-	fprintf(out, "%7s %-16s %10s %10s %10s %10s %9s %10s\n", "PID", "COMM", "CALLS/S", "READ_MB/S", "WRITE_MB/S",
-		"DISK_MB/S", "FROM_DISK", "P99_MS");
+	fprintf(out, "%7s %-15s %9s %9s %10s %9s %6s %8s\n", "PID", "COMM", "CALLS/S", "READ_MB/S", "WRITE_MB/S",
+		"DISK_MB/S", "DISK_%", "P99_MS");
 }
 
 static void print_call(FILE *out, const struct line *l, bool first)
@@ -280,8 +282,8 @@ static void print_call(FILE *out, const struct line *l, bool first)
 	file_of(l, file);
 	comm_of(l, comm);
 	if (first)
-		fprintf(out, "\n%7s %-16s %10s %-16s %s\n", "TID", "COMM", "RUNNING_S", "CALL", "FILE");
-	fprintf(out, "%7s %-16s %10.2f %-16s %s\n", word(l, 2), comm, (double)number(l, 5) / 1000, word(l, 4), file);
+		fprintf(out, "\n%7s %-15s %9s %-16s %s\n", "TID", "COMM", "RUNNING_S", "CALL", "FILE");
+	fprintf(out, "%7s %-15s %9.2f %-16s %s\n", word(l, 2), comm, (double)number(l, 5) / 1000, word(l, 4), file);
 }
 
 /* Processes take what the calls in flight leave of ROWS. */
@@ -304,11 +306,11 @@ static void print_frame(FILE *out, const struct watch *w, char *frame, unsigned 
 			ms = number(&l, 5);
 			print_head(out, w, &l);
 		} else if (is(&l, "all")) {
-			fprintf(out, "%7s %-16s", "all", "");
+			fprintf(out, "%7s %-15s", "all", "");
 			print_sum(out, &l, 1, ms);
 		} else if (is(&l, "process") && left) {
 			left--;
-			fprintf(out, "%7s %-16s", word(&l, 1), word(&l, 2));
+			fprintf(out, "%7s %-15s", word(&l, 1), word(&l, 2));
 			print_sum(out, &l, 3, ms);
 		} else if (is(&l, "call") && calls) {
 			print_call(out, &l, first);
