@@ -210,8 +210,9 @@ const struct file_entry *files_find(const struct files *f, const struct dlt_file
 	return fid ? entry_at(f, fid - 1) : NULL;
 }
 
-/* The slot of a path, or the first free one of its chain. */
-static struct slot *path_slot(const struct files *f, const char *path, size_t len, uint32_t hash)
+/* The slot of a path, or the first free one of its chain; PLACE (or NULL): where it would go. */
+static struct slot *path_find(const struct files *f, const char *path, size_t len, uint32_t hash,
+			      struct slot **place)
 {
 	uint32_t mask = f->by_path.size - 1;
 
@@ -219,6 +220,8 @@ static struct slot *path_slot(const struct files *f, const char *path, size_t le
 		struct slot *s = &f->by_path.slots[at];
 		const struct file_entry *e;
 
+		if (place && !*place && (!s->fid || s->fid == GONE))
+			*place = s;
 		if (!s->fid)
 			return s;
 		if (s->hash != hash || s->fid == GONE)
@@ -227,6 +230,11 @@ static struct slot *path_slot(const struct files *f, const char *path, size_t le
 		if (e->path_len == len && !memcmp(e->path, path, len))
 			return s;
 	}
+}
+
+static struct slot *path_slot(const struct files *f, const char *path, size_t len, uint32_t hash)
+{
+	return path_find(f, path, len, hash, NULL);
 }
 
 struct file_entry *files_by_path(struct files *f, const char *path, size_t len)
@@ -299,7 +307,7 @@ static bool name_copy(struct file_entry *e, const char *path, size_t len, size_t
 bool files_name(struct files *f, struct file_entry *e, const char *path, size_t len)
 {
 	const char *slash;
-	struct slot *at;
+	struct slot *at, *place = NULL;
 	uint32_t hash;
 
 	if (!len || (e->path_len == len && !memcmp(e->path, path, len)))
@@ -316,7 +324,10 @@ bool files_name(struct files *f, struct file_entry *e, const char *path, size_t 
 	if (f->by_path.used + 1 >= f->by_path.size)
 		return true;
 	hash = hash_path(path, len);
-	at = path_slot(f, path, len, hash);
+	/* a name that comes and goes, as locks do, takes the place that it left: its chain does not grow */
+	at = path_find(f, path, len, hash, &place);
+	if (!at->fid)
+		at = place;
 	if (!at->fid)
 		f->by_path.used++;
 	*at = (struct slot){ hash, e->fid };

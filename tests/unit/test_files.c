@@ -284,6 +284,21 @@ static void freeing_nothing_is_fine(void **state)
 
 #define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, make, unmake)
 
+/* A lock file, taken and removed all day. With a place of the table for each, it would take all day here. */
+static void one_name_that_comes_and_goes(void **state)
+{
+	static const char lock[] = "/tmp/lock";
+
+	for (uint64_t ino = 1; ino <= 400000; ino++) {
+		struct file_entry *e = get(ino, 1, 0);
+
+		name(e, lock);
+		assert_ptr_equal(by_path(lock), e);
+		files_forget_path(files, lock, strlen(lock));
+		assert_null(by_path(lock));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +311,7 @@ int main(void)
 		WITH_FILES(after_a_rename_only_the_new_path_leads_there),
 		WITH_FILES(every_part_of_an_identity_counts),
 		cmocka_unit_test(freeing_nothing_is_fine),
+		WITH_FILES(one_name_that_comes_and_goes),
 		WITH_FILES(only_files_that_are_there_are_found_by_path),
 		WITH_FILES(paths_behind_those_that_went),
 		WITH_FILES(paths_that_come_and_go),
