@@ -65,9 +65,9 @@ setpriv --reuid nobody --regid "$gid" --groups 1 sh -c 'while read -r word <&9; 
 own=$!
 as_spawn --pid $own
 await listening
-for tid in $(ls "/proc/$served/task"); do
-	equal "file system uid of a thread" "$(sed -n 's/^Uid:.*\t//p' "/proc/$served/task/$tid/status")" "$uid"
-	equal "quotas hold" "$(($(printf '0x%s' "$(sed -n 's/^CapEff:\t//p' "/proc/$served/task/$tid/status")") >> 24 & 1))" 0
+for thread in "/proc/$served/task/"*; do
+	equal "file system uid of a thread" "$(sed -n 's/^Uid:.*\t//p' "$thread/status")" "$uid"
+	equal "quotas hold" "$(($(printf '0x%s' "$(sed -n 's/^CapEff:\t//p' "$thread/status")") >> 24 & 1))" 0
 done
 "$DLT" status >out
 grep -q "$served" out || fail "not in status: $(cat out)"
