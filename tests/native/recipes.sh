@@ -91,7 +91,7 @@ done
 
 # --- compare --------------------------------------------------------------------------------------
 
-printf '#!/bin/sh\necho "$1" >>order\n[ "$1" != b ] || [ "$(grep -c b order)" != 2 ]\n' >'a job'
+printf '#!/bin/sh\necho "$1" >>order\n[ "$1" != b ] || [ "$(grep -cx b order)" != 2 ]\n' >'a job'
 chmod +x 'a job'
 "$recipes/compare" -n 3 -o 'comp are' -b 'echo before >>order' "${plain[@]}" "./a\\ job a" "'./a job' b	#tab" >out 2>err
 equal "compare: status, as a run failed" $? 1
