@@ -67,7 +67,7 @@ BENCH     := $(addprefix $(B)/bench/,load hooks shim.so)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all workloads unit unit-asan native fuzz fuzzers lint check check-vm check-package bench demo \
+.PHONY: all workloads unit unit-asan native fuzz fuzzers lint check check-vm check-systemd check-package bench demo \
 	deps install uninstall deb rpm clean
 
 all: $(B)/dltraced $(B)/dltraced-traces.5
@@ -166,6 +166,9 @@ lint: $(SKELS) $(G)/core_types.h
 
 check-vm: all workloads
 	$(Q)tests/vm/run $(if $(T),-t $(T)) $(if $(K),-k "$(K)")
+
+check-systemd: all
+	$(Q)tests/vm/systemd
 
 check: deps
 	$(Q)tests/check
