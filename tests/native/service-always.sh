@@ -44,11 +44,16 @@ await count 1
 await test ! -e state/own/old1
 [ -e state/own/old2 ] || fail "more was removed than had to be"
 told 'removed the trace own/old1, 1 MiB' || fail "nothing said: $(cat daemon.err)"
-trace=$(sed -n 's/.*\[trace own\] started as process \([0-9]*\),.*/\1/p' daemon.err)
-await test -S "/run/dltraced/$trace.sock"
+# runs N: the Nth start of it, $trace, stands and can be asked.
+runs() {
+	trace=$(sed -n 's/.*\[trace own\] started as process \([0-9]*\),.*/\1/p' daemon.err | sed -n "$1p")
+	[ "$trace" ] && [ -S "/run/dltraced/$trace.sock" ]
+}
+await runs 1
 
 kill -9 "$trace"
 await told 'trace own\] killed by signal 9: started again in 1 s'
+await runs 2
 await count 2
 
 cp daemon.conf good.conf
@@ -61,6 +66,7 @@ await notified READY=1 2
 sed 's/^probes = open/probes = sync/' good.conf >daemon.conf
 kill -HUP "$daemon"
 await told 'trace own\] has ended'
+await runs 3
 await count 3
 listed() { "$DLT" status | grep -q "$TMPDIR/state/own"; }
 await listed
