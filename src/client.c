@@ -88,8 +88,8 @@ static int service_connect(const struct config *cfg)
 		log_msg(level, "not allowed to trace: run with sudo, or have yourself added to the group of the dltraced "
 			"service (as root: usermod -aG " SERVICE_GROUP " %s; it counts from the next login)",
 			pw ? pw->pw_name : "NAME");
-	else if (r == -ENOENT || r == -ECONNREFUSED)
-		log_msg(level, "not allowed to trace: run with sudo, or have the dltraced service started on this machine "
+	else if (r == -ENOENT || r == -ECONNREFUSED) /* where it runs untraced all the same, that is what is said */
+		log_msg(cfg->best_effort && cfg->argv ? LOG_LEVEL_DEBUG : level, "not allowed to trace: run with sudo, or have the dltraced service started on this machine "
 			"(as root: systemctl enable --now dltraced)");
 	else
 		log_msg(level, "not allowed to trace, and %s: %s", addr.sun_path, strerror(-r));
