@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -153,6 +154,27 @@ static int try_hook(struct trial *t, enum backend b, bool enter, const struct bt
 						  BTF_KIND_TYPEDEF));
 }
 
+static void *hook_close(void *fd)
+{
+	close((int)(intptr_t)fd);
+	return NULL;
+}
+
+/* Of perf's hooks the kernel lets go in 75 ms, when nobody can be in them any more: not our wait. */
+static void hook_drop(int *fd, const struct backend_type *type)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	if (*fd >= 0 && type->type != BPF_PROG_TYPE_TRACING &&
+	    !pthread_create(&thread, &attr, hook_close, (void *)(intptr_t)*fd))
+		*fd = -1;
+	pthread_attr_destroy(&attr);
+	util_close(fd);
+}
+
 int backend_try(enum backend b, const struct btf *btf, char *why, size_t size)
 {
 	/* the end's hook goes with the start's, unless it is of another kind */
@@ -169,7 +191,7 @@ int backend_try(enum backend b, const struct btf *btf, char *why, size_t size)
 		} else {
 			r = try_hook(&t, b, enter, btf);
 		}
-		util_close(&t.hook);
+		hook_drop(&t.hook, enter ? &backend_kinds[b].enter_type : &backend_kinds[b].exit_type);
 		util_close(&t.prog);
 		util_close(&t.ran);
 	}

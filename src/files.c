@@ -65,21 +65,21 @@ static uint32_t folder_bit(uint64_t h)
 	return (uint32_t)(h ^ h >> 32) % FOLDERS_BITS;
 }
 
-/* Of a path: eight bytes at once, the last ones with some before them. */
+/* Of a path: eight bytes at once, the last ones with some before them; mixed as in hash_id(). */
 static uint32_t hash_path(const char *path, size_t len)
 {
 	uint64_t h = len, word = 0;
 
 	if (len < sizeof(word)) {
 		memcpy(&word, path, len);
-		h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
+		h ^= word;
 	}
 	for (size_t i = 0; len >= sizeof(word) && i < len; i += sizeof(word)) {
 		memcpy(&word, path + MIN(i, len - sizeof(word)), sizeof(word));
 		h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
-		h ^= h >> 32;
+		h ^= h >> 29;
 	}
-	return (uint32_t)(h ^ h >> 32);
+	return (uint32_t)(h * 0xbf58476d1ce4e5b9ULL >> 32);
 }
 
 static bool id_equal(const struct dlt_file_id *a, const struct dlt_file_id *b)

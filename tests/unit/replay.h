@@ -248,9 +248,9 @@ static inline uint32_t *replay_open_small(struct replay_cpu *c)
 	rec->file.id = c->small;
 	walked = (char *)(rec + 1) + rec->segs.len[0];
 	passed = walked - strlen(name) - 1;
-	replay_put_digits(passed + 4, 4, nr);
+	replay_put_digits(passed + 8, 4, nr); /* at the end, where they are hardest to hash */
 	replay_put_digits(passed - strlen(folder) + 1, 8, nr / 10000 * REPLAY_CPUS_MAX + c->tid);
-	replay_put_digits(walked + 4, 4, nr);
+	replay_put_digits(walked + 8, 4, nr);
 	replay_put_digits(walked + strlen(name) + 2, 8, nr / 10000 * REPLAY_CPUS_MAX + c->tid);
 	return head;
 }
