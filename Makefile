@@ -78,7 +78,7 @@ $(B)/dltraced: $(OBJ)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # Skeletons first: which object needs which is known only once dependencies have been generated.
-$(B)/obj/%.o: src/%.c | $(SKELS) $(G)/core_types.h
+$(B)/obj/%.o: src/%.c | $(SKELS) $(G)/core_types.h $(G)/syscall_names.inc
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
@@ -116,6 +116,13 @@ $(G)/%.skel.h: $(G)/bpf/%.bpf.o $(G)/bpf/%.probed.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@ && \
 		$(BPFTOOL) gen skeleton $(G)/bpf/$*.probed.bpf.o name $*_probed_bpf >>$@
+
+# CALL(name) for each system call of this architecture.
+$(G)/syscall_names.inc:
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '#include <sys/syscall.h>' | $(CC) -E -dM - | \
+		awk '/^#define __NR_[a-z]/ { sub(/^__NR_/, "", $$2); print "CALL(" $$2 ")" }' | LC_ALL=C sort >$@
 
 # The names of structs, unions and enums in the objects' BTF, without flavours: see src/kernel_btf.h.
 $(G)/core_types.h: $(BPF_OBJ)
@@ -161,7 +168,7 @@ fuzzers: $(FUZZERS)
 fuzz:
 	$(Q)SECS="$(SECS)" CLANG="$(CLANG)" tests/run-fuzz $(T)
 
-lint: $(SKELS) $(G)/core_types.h
+lint: $(SKELS) $(G)/core_types.h $(G)/syscall_names.inc
 	$(Q)tests/lint
 
 check-vm: all workloads

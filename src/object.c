@@ -209,3 +209,38 @@ struct bpf_link *object_attach(const struct bpf_program *prog)
 		return errno = EINVAL, NULL;
 	return s->attach_to(prog, what);
 }
+
+int object_iterate(const struct bpf_program *prog, uint32_t pid, int map_fd)
+{
+	/* union bpf_iter_link_info: its task part is there from 6.1 on (commit f0d74c4da1f0) */
+	union {
+		struct { uint32_t tid, pid, pid_fd; } task;
+		struct { uint32_t fd; } map;
+	} over = {};
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = (union bpf_iter_link_info *)&over);
+	struct bpf_link *link;
+	char none[64];
+	int fd, r = 0;
+	ssize_t n;
+
+	if (map_fd >= 0) {
+		over.map.fd = (uint32_t)map_fd;
+		opts.link_info_len = sizeof(over.map);
+	} else {
+		over.task.pid = pid;
+		opts.link_info_len = sizeof(over.task);
+	}
+	link = bpf_program__attach_iter(prog, pid || map_fd >= 0 ? &opts : NULL);
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	/* EAGAIN: a million objects passed without a word, go on (kernel/bpf/bpf_iter.c) */
+	do
+		n = fd < 0 ? -1 : read(fd, none, sizeof(none));
+	while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
+	if (n < 0)
+		r = -errno;
+	util_close(&fd);
+	bpf_link__destroy(link);
+	return r;
+}

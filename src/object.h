@@ -8,6 +8,7 @@
 #define OBJECT_H
 
 #include <linux/bpf.h>
+#include <stdint.h>
 
 struct bpf_link;
 struct bpf_object_skeleton;
@@ -32,5 +33,11 @@ void object_program_type(struct bpf_program *prog, enum bpf_prog_type type, enum
 
 /* Attach PROG, loaded, to what its section names. NULL with errno. */
 struct bpf_link *object_attach(const struct bpf_program *prog);
+
+/*
+ * Run PROG, an iterator that prints nothing: over the tasks of process PID, all for 0, or over the
+ * elements of map MAP_FD, which is -1 for tasks. 0 or -errno; -E2BIG: this kernel takes no process.
+ */
+int object_iterate(const struct bpf_program *prog, uint32_t pid, int map_fd);
 
 #endif

@@ -34,7 +34,7 @@ uint32_t probe_default_mask(void)
 	uint32_t mask = 0;
 
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (probes[i]->flags & PROBE_SELECTABLE)
+		if ((probes[i]->flags & (PROBE_SELECTABLE | PROBE_ON_DEMAND)) == PROBE_SELECTABLE)
 			mask |= 1U << i;
 	return mask;
 }

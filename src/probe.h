@@ -39,8 +39,16 @@ struct probe_object {
 void probe_object_free(struct probe_object *o);
 
 enum probe_flags {
-	PROBE_SELECTABLE = 1, /* by --probes; all are on by default */
+	PROBE_SELECTABLE = 1, /* by --probes; on by default, unless also */
 	PROBE_OF_TARGET = 2,  /* rows are calls of the target: --comm narrows them */
+	PROBE_ON_DEMAND = 4,  /* off by default */
+};
+
+/* When a probe that adds up in the kernel is asked for its rows. */
+enum probe_tell {
+	PROBE_TELL_BEGIN, /* its programs have been attached: what is now is where it counts from; no rows */
+	PROBE_TELL,	  /* an interval has passed */
+	PROBE_TELL_END,	  /* they have been detached: all that has not been told */
 };
 
 struct probe {
@@ -71,6 +79,8 @@ struct probe {
 	 */
 	void (*in_flight)(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec),
 			  void *ctx, uint64_t now_ns);
+	/* Send records of what has been added up, through the rings. 0 or -errno. */
+	int (*tell)(struct probe_object *o, enum probe_tell when);
 };
 
 #define RUNNING_REC_MAX 24576

@@ -313,6 +313,13 @@ static void finish_segments(struct session *s)
 		log_warn("%llu parts of the trace in %s are not compressed", (unsigned long long)left, s->dir.path);
 }
 
+static void end_hooks(struct session *s)
+{
+	tracer_detach(&s->tracer);
+	if (tracer_tell(&s->tracer, PROBE_TELL_END) < 0)
+		log_warn("%s: rows are missing", s->tracer.error);
+}
+
 /* In this order: hooks off, helpers stopped (the drain reads their last words), rows written. */
 void session_end_tracing(struct session *s)
 {
@@ -323,7 +330,7 @@ void session_end_tracing(struct session *s)
 	workload_await_output(&s->workload);
 	targets_await_end(&s->targets, &s->loop);
 	if (s->traced)
-		tracer_detach(&s->tracer);
+		end_hooks(s);
 	collectors_stop(&s->collectors, &s->loop);
 	if (s->traced) {
 		drain_stop(&s->drain);
@@ -396,6 +403,7 @@ static void session_free(struct session *s)
 	loop_free(&s->loop);
 	util_close(&s->signal_fd);
 	util_close(&s->tick_fd);
+	util_close(&s->tell_fd);
 	util_close(&s->phase_fd);
 	util_close(&s->workload_log_fd);
 	outdir_close(&s->dir);
@@ -416,6 +424,7 @@ static int session(const struct config *cfg, char **argv, struct served *served)
 		.loop.epoll_fd = -1,
 		.signal_fd = -1,
 		.tick_fd = -1,
+		.tell_fd = -1,
 		.phase_fd = -1,
 		.workload_log_fd = -1,
 		.metrics_file = METRICS_FILE_NONE,

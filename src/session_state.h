@@ -68,6 +68,7 @@ struct session {
 	struct loop loop;
 	struct control control;
 	int signal_fd, tick_fd;
+	int tell_fd; /* each --interval; 0: none */
 	int phase_fd; /* --delay, --duration, --linger: one after the other */
 	enum phase phase;
 	bool traced; /* false where nothing can be traced: --best-effort, or the end of --delay */
@@ -89,6 +90,8 @@ void watch_space(struct session *s);
 void watch_stop(struct session *s, const char *why);
 /* Something has ended: is it all over? */
 void watch_advance(struct session *s);
+/* Have what is added up in the kernel told each interval; nothing where no probe does. 0 or -errno. */
+int watch_tell(struct session *s);
 /* Set the timer of the next phase; 0 ns: none. */
 int watch_arm(struct session *s, uint64_t ns);
 

@@ -168,7 +168,10 @@ static int record(struct session *s)
 	if (s->tracer.uring_why && s->tracer.kernel.ids.io_ring_ctx)
 		log_warn("requests of io_uring are not traced: %s", s->tracer.uring_why);
 	r = targets_apply(&s->targets, &s->tracer, text, sizeof(text));
-	return r < 0 ? failed(s, r, text) : 0;
+	if (r < 0)
+		return failed(s, r, text);
+	r = watch_tell(s);
+	return r < 0 ? failed(s, r, "a timer cannot be made") : 0;
 }
 
 /* Tracing has failed for s->why_not: nothing of it stays, but that the manifest will tell why. */

@@ -82,32 +82,6 @@ int snapshot_want(struct snapshot *s, pid_t pid)
 	return 0;
 }
 
-/* Run PROG over the tasks of process PID, or of all for 0. -E2BIG: the kernel takes no process. */
-static int walk(struct bpf_program *prog, uint32_t pid)
-{
-	/* the task part of union bpf_iter_link_info, there from 6.1 on (commit f0d74c4da1f0) */
-	struct { uint32_t tid, pid, pid_fd; } only = { .pid = pid };
-	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = (union bpf_iter_link_info *)&only,
-		    .link_info_len = sizeof(only));
-	struct bpf_link *link = bpf_program__attach_iter(prog, pid ? &opts : NULL);
-	char none[64]; /* the programs print nothing */
-	int fd, r = 0;
-	ssize_t n;
-
-	if (!link)
-		return -errno;
-	fd = bpf_iter_create(bpf_link__fd(link));
-	/* EAGAIN: a million objects passed without a word, go on (kernel/bpf/bpf_iter.c) */
-	do
-		n = fd < 0 ? -1 : read(fd, none, sizeof(none));
-	while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
-	if (n < 0)
-		r = -errno;
-	util_close(&fd);
-	bpf_link__destroy(link);
-	return r;
-}
-
 /* Threads first: the files and mappings that follow are of processes with a row. */
 static int walk_all(const struct snapshot *s, uint32_t pid)
 {
@@ -116,7 +90,7 @@ static int walk_all(const struct snapshot *s, uint32_t pid)
 
 	bpf_object__for_each_program(prog, s->skel->obj)
 		if (!r && bpf_program__autoload(prog))
-			r = walk(prog, pid);
+			r = object_iterate(prog, pid, -1);
 	return r;
 }
 

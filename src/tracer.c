@@ -283,6 +283,29 @@ int tracer_follow(struct tracer *t)
 	return probe_attach(t, DLT_pids);
 }
 
+static bool tells(const struct tracer *t, unsigned int probe)
+{
+	return t->objects[probe].obj && probes[probe]->tell;
+}
+
+bool tracer_tells(const struct tracer *t)
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (tells(t, i))
+			return true;
+	return false;
+}
+
+int tracer_tell(struct tracer *t, enum probe_tell when)
+{
+	int r = 0;
+
+	for (unsigned int i = 1; !r && i < DLT_PROBES; i++)
+		if (tells(t, i))
+			r = probes[i]->tell(&t->objects[i], when);
+	return r < 0 ? tracer_fail(t, r, "what a probe has added up cannot be read") : 0;
+}
+
 int tracer_attach(struct tracer *t)
 {
 	int r = __atomic_exchange_n(&t->shared->quiet, false, __ATOMIC_SEQ_CST) ? 0 : probe_attach(t, DLT_pids);
@@ -294,6 +317,8 @@ int tracer_attach(struct tracer *t)
 		r = uring_attach(t->uring, t);
 	if (!r)
 		r = tracer_calls_attach(t);
+	if (!r)
+		r = tracer_tell(t, PROBE_TELL_BEGIN);
 	kernel_btf_free(&t->kernel); /* nothing is loaded from here on */
 	malloc_trim(0); /* nor is what loading took wanted: 7 MB, and freed pieces of each thread */
 	return r;

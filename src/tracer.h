@@ -104,6 +104,10 @@ int tracer_follow(struct tracer *t);
 /* Attach process life first, then the rest, the entries of system calls last. */
 int tracer_attach(struct tracer *t);
 
+/* Probes that add up in the kernel: have their rows sent. 0 or -errno with t->error. */
+int tracer_tell(struct tracer *t, enum probe_tell when);
+bool tracer_tells(const struct tracer *t); /* is there any */
+
 /* No new calls, then no ends of calls: what is left in t->calls is in flight. */
 void tracer_detach(struct tracer *t);
 void tracer_free(struct tracer *t);

@@ -267,6 +267,28 @@ int watch_setup(struct session *s)
 	return r;
 }
 
+static int on_tell(void *ctx, int fd, uint32_t events)
+{
+	struct session *s = ctx;
+	uint64_t n;
+
+	if (read(fd, &n, sizeof(n)) < 0 || !s->traced || s->ended)
+		return 0;
+	if (tracer_tell(&s->tracer, PROBE_TELL) < 0) {
+		log_warn("%s; what it adds up is told at the end", s->tracer.error);
+		loop_del(&s->loop, fd);
+	}
+	return 0;
+}
+
+int watch_tell(struct session *s)
+{
+	if (!tracer_tells(&s->tracer))
+		return 0;
+	s->tell_fd = loop_timerfd(s->cfg->interval_ns, s->cfg->interval_ns);
+	return s->tell_fd < 0 ? s->tell_fd : loop_add(&s->loop, s->tell_fd, EPOLLIN, on_tell, s);
+}
+
 int watch_workload(struct session *s)
 {
 	return loop_add(&s->loop, s->workload.pidfd, EPOLLIN, on_workload, s);

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The sched probe: its sums are made in the kernel and told each interval (bpf/sched.bpf.c). */
+#include "dlt/sched.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "btf_tp.h"
+#include "object.h"
+#include "probe.h"
+#include "probes/skel.h"
+#include "sched.skel.h"
+#include "util.h"
+
+static const struct field_name kind_names[] = {
+	{ DLT_SCHED_TARGET, "target" }, { DLT_SCHED_KERNEL, "kernel" }, { DLT_SCHED_SELF, "self" },
+	{ DLT_SCHED_OTHER, "other" },	{ DLT_SCHED_IDLE, "idle" },	{ 0, NULL },
+};
+
+static const struct field_name call_names[] = {
+	{ DLT_SCHED_NO_CALL, "-" },
+	{ DLT_SCHED_FAULT, "fault" },
+	{ DLT_SCHED_WORKER, "worker" },
+	{ DLT_SCHED_COMPAT, "compat" },
+#define CALL(name) { __NR_##name, #name },
+#include "syscall_names.inc"
+#undef CALL
+	{ 0, NULL },
+};
+
+#define SUM(i) offsetof(struct dlt_sched, sums[DLT_SCHED_##i])
+static const struct field fields[] = {
+	FIELDS_HEAD(struct dlt_sched),
+	{ "KIND", "whose time it is: target, kernel (a thread of it), self (dltraced), other (all processes beside the "
+	  "target, as one), idle", FIELD_NAME, offsetof(struct dlt_sched, kind), 0, 0, kind_names },
+	{ "CPU", "row of a CPU: which; - in rows of calls", FIELD_S64, offsetof(struct dlt_sched, cpu) },
+	{ "CALL", "row of a call: the one that the thread waited in, fault (a page fault), worker (the thread is the "
+	  "kernel's work for the process), compat (a 32-bit call); - in rows of CPUs",
+	  FIELD_NAME, offsetof(struct dlt_sched, call), 0, 0, call_names },
+	{ "SPAN_NS", "time since the last such row, which this one is about, ns", FIELD_U64, offsetof(struct dlt_sched, hdr.lat_ns) },
+	{ "COUNT", "times that the thread was given the CPU; in a call: that it waited", FIELD_S64, SUM(COUNT) },
+	{ "PREEMPTED", "times that the CPU was taken away while it could have run on", FIELD_S64, SUM(PREEMPTED) },
+	{ "RUN_NS", "time on the CPU, ns", FIELD_S64, SUM(RUN) },
+	{ "RUNQ_NS", "time that it could have run and waited for the CPU, ns", FIELD_S64, SUM(RUNQ) },
+	{ "DISK_NS", "time waited for I/O, ns", FIELD_S64, SUM(DISK) },
+	{ "BLOCKED_NS", "time waited uninterruptibly for other things, locks of the kernel for one, ns", FIELD_S64, SUM(BLOCKED) },
+	{ "SLEEP_NS", "time waited for all else, ns", FIELD_S64, SUM(SLEEP) },
+	{ "MAX_NS", "the longest wait, ns", FIELD_S64, offsetof(struct dlt_sched, max_ns) },
+};
+#undef SUM
+
+/* --- what differs between kernels ------------------------------------------------------------------ */
+
+/* arch/x86/include/asm/page_64_types.h, arch/arm64/include/asm/memory.h, without a sanitizer in the kernel */
+#define STACK_BYTES 16384
+
+static bool helper_in(const struct btf *btf, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, "bpf_func_id", BTF_KIND_ENUM);
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+
+	for (unsigned int i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_enum(t)[i].name_off), name))
+			return true;
+	return false;
+}
+
+static int sched_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+{
+	const struct btf_type *second = btf_tp_arg(kernel, "sched_switch", 1);
+	uint32_t n_cpus = (uint32_t)libbpf_num_possible_cpus();
+	struct sched_bpf *skel;
+	int r;
+
+	if (!second || !btf_is_ptr(second))
+		return -EOPNOTSUPP; /* 5.18 before 9c2136be0878 had the state there */
+	r = SKEL_OPEN(sched, o, cfg, kernel);
+	if (r < 0)
+		return r;
+	skel = o->owner;
+	skel->rodata->state_is_given = btf_tp_arg(kernel, "sched_switch", 3) != NULL;
+	/* 5.15, commit dd6e10fbd9fb */
+	skel->rodata->stack_bytes = helper_in(kernel->btf, "BPF_FUNC_task_pt_regs") ? 0 : STACK_BYTES;
+	bpf_program__set_autoattach(skel->progs.sched_tell, false);
+	bpf_program__set_autoattach(skel->progs.sched_tasks, false);
+	r = bpf_map__set_max_entries(skel->maps.cells, n_cpus * DLT_SCHED_CELLS);
+	if (!r)
+		r = bpf_map__set_max_entries(skel->maps.cpus, n_cpus);
+	if (!r)
+		r = bpf_map__set_max_entries(skel->maps.slots, cfg->slot_mask + 1);
+	return r;
+}
+
+/* --- telling ---------------------------------------------------------------------------------------- */
+
+/* The first two cells of each CPU have their owners for good. */
+static int cpu_begin(const struct sched_bpf *skel, uint32_t cpu, bool online, uint64_t now_ns)
+{
+	struct dlt_sched_cell idle = { .kind = DLT_SCHED_IDLE, .call = DLT_SCHED_NO_CALL, .told_ns = now_ns };
+	struct dlt_sched_cell other = { .kind = DLT_SCHED_OTHER, .call = DLT_SCHED_NO_CALL, .told_ns = now_ns };
+	uint32_t first = cpu * DLT_SCHED_CELLS, idles = first + DLT_SCHED_CELL_IDLE, others = first + DLT_SCHED_CELL_OTHER;
+	struct dlt_sched_cpu c = { .online = online };
+	int cells = bpf_map__fd(skel->maps.cells);
+
+	snprintf(idle.comm, sizeof(idle.comm), "swapper/%u", cpu); /* as the kernel calls them */
+	if (bpf_map_update_elem(cells, &idles, &idle, BPF_ANY) < 0 ||
+	    bpf_map_update_elem(cells, &others, &other, BPF_ANY) < 0 ||
+	    bpf_map_update_elem(bpf_map__fd(skel->maps.cpus), &cpu, &c, BPF_ANY) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Those of "0-3,8" in the N of ONLINE; without a list all. */
+static void cpus_online(bool *online, unsigned int n)
+{
+	char list[4096], *at = list;
+	bool known = util_read_line("/sys/devices/system/cpu/online", list, sizeof(list)) == 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		online[i] = !known;
+	while (known && isdigit((unsigned char)*at)) {
+		unsigned long first = strtoul(at, &at, 10), last = *at == '-' ? strtoul(at + 1, &at, 10) : first;
+
+		for (; first <= last && first < n; first++)
+			online[first] = true;
+		at += *at == ',';
+	}
+}
+
+static int cpus_begin(const struct sched_bpf *skel, uint64_t now_ns)
+{
+	unsigned int n = bpf_map__max_entries(skel->maps.cpus);
+	bool online[n];
+	int r = 0;
+
+	cpus_online(online, n);
+	for (unsigned int cpu = 0; !r && cpu < n; cpu++)
+		r = cpu_begin(skel, cpu, online[cpu], now_ns);
+	return r;
+}
+
+static int sched_tell(struct probe_object *o, enum probe_tell when)
+{
+	struct sched_bpf *skel = o->owner;
+	volatile struct dlt_sched_clock *clock = &skel->bss->sched_clock;
+	uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
+	int r = 0;
+
+	if (when == PROBE_TELL_BEGIN) {
+		r = cpus_begin(skel, now_ns);
+		if (!r)
+			r = object_iterate(skel->progs.sched_tasks, 0, -1);
+		clock->begin_ns = clock_now_ns(CLOCK_MONOTONIC);
+		return r;
+	}
+	if (when == PROBE_TELL_END) {
+		clock->end_ns = now_ns;
+		r = object_iterate(skel->progs.sched_tasks, 0, -1);
+	}
+	/* what is longest in the next interval is noted from here on, and what has been not yet told */
+	clock->round++;
+	if (!r)
+		r = object_iterate(skel->progs.sched_tell, 0, bpf_map__fd(skel->maps.cells));
+	return r;
+}
+
+const struct probe sched_probe = {
+	.name = "sched",
+	.help = "CPU scheduling, summed up per interval: who had which CPU, who waited for one, for a disk, in which call",
+	.fields = fields,
+	.n_fields = ARRAY_SIZE(fields),
+	.rec_size = sizeof(struct dlt_sched),
+	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND,
+	.open = sched_open,
+	.tell = sched_tell,
+};
