@@ -11,16 +11,7 @@
  * What a thread has been doing since when is in a slot by its number. Its writers are the CPUs that it
  * leaves and comes to, and who wakes it, which the scheduler does one after the other.
  */
-#include "dlt.bpf.h"
-#include "dlt/sched.h"
-
-/* linux/sched.h */
-#define TASK_UNINTERRUPTIBLE 2
-#define TASK_DEAD 0x80
-#define TASK_NOLOAD 0x400
-#define PF_KTHREAD 0x00200000
-#define PF_IO_WORKER 0x10
-#define PF_USER_WORKER 0x4000 /* 6.4; before, there were io_uring's alone */
+#include "sched.bpf.h"
 
 #define PLACES 4 /* that a cell may have */
 #define NO_CELL 0xffffffffu
@@ -28,8 +19,6 @@
 /* Written by the daemon. */
 volatile struct dlt_sched_clock sched_clock = {};
 
-/* Of sched_switch: see src/probes/sched.c. */
-const volatile __u8 state_is_given = 0;
 const volatile __u32 stack_bytes = 0; /* of a kernel stack; 0: bpf_task_pt_regs is there */
 
 struct {
@@ -45,21 +34,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct dlt_sched_cpu);
 } cpus SEC(".maps");
-
-/* By tid & slot_mask, and those that meet another there, as calls in flight are. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct dlt_sched_slot);
-} slots SEC(".maps");
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16384);
-	__type(key, __u32);
-	__type(value, struct dlt_sched_slot);
-} slots_overflow SEC(".maps");
-static volatile __u32 overflowed; /* there has been any */
 
 /* Whom a row is about. */
 struct who {
@@ -80,8 +54,7 @@ static __always_inline void who_is(struct who *w, struct task_struct *typed)
 	w->tgid = KLOAD(task, tgid);
 	w->start_ns = KLOAD(task, start_time);
 	w->call = DLT_SCHED_NO_CALL;
-	*(__u64 *)w->comm = *(__u64 *)task->comm;
-	*(__u64 *)(w->comm + 8) = *(__u64 *)(task->comm + 8);
+	task_comm(w->comm, task);
 	w->kind = !w->tid			     ? DLT_SCHED_IDLE :
 		  w->tgid == dlt_cfg.self_tgid	     ? DLT_SCHED_SELF :
 		  flags & PF_KTHREAD && !dlt_cfg.owned ? DLT_SCHED_KERNEL :
@@ -221,52 +194,7 @@ static __always_inline void cell_add(struct dlt_sched_cell *c, __u32 sum, __u64 
 		c->sums[sum] += ns;
 }
 
-/* --- slots -------------------------------------------------------------------------------------- */
-
-static __always_inline struct dlt_sched_slot *slot_find(__u32 tid)
-{
-	__u32 i = tid & dlt_cfg.slot_mask;
-	struct dlt_sched_slot *s = bpf_map_lookup_elem(&slots, &i);
-
-	if (s && s->tid == tid)
-		return s;
-	return overflowed ? bpf_map_lookup_elem(&slots_overflow, &tid) : NULL;
-}
-
-static __noinline struct dlt_sched_slot *slot_overflow(__u32 tid)
-{
-	struct dlt_sched_slot empty = { .tid = tid };
-
-	overflowed = 1;
-	bpf_map_update_elem(&slots_overflow, &tid, &empty, BPF_ANY);
-	return bpf_map_lookup_elem(&slots_overflow, &tid);
-}
-
-static __always_inline struct dlt_sched_slot *slot_take(__u32 tid)
-{
-	__u32 i = tid & dlt_cfg.slot_mask;
-	struct dlt_sched_slot *s = slot_find(tid);
-
-	if (s)
-		return s;
-	s = bpf_map_lookup_elem(&slots, &i);
-	if (!s || s->tid)
-		return slot_overflow(tid);
-	s->tid = tid;
-	return s;
-}
-
-static __always_inline void slot_free(__u32 tid)
-{
-	struct dlt_sched_slot *s = slot_find(tid);
-	__u32 i = tid & dlt_cfg.slot_mask;
-
-	if (!s)
-		return;
-	s->tid = 0;
-	if (s != bpf_map_lookup_elem(&slots, &i))
-		bpf_map_delete_elem(&slots_overflow, &tid);
-}
+/* --- slots --------------------------------------------------------------------------------------- */
 
 /* The trace knows of nothing before its begin. */
 static __always_inline __u64 slot_since(const struct dlt_sched_slot *s)
@@ -285,20 +213,6 @@ static __always_inline void slot_set(struct dlt_sched_slot *s, __u32 state, __u3
 }
 
 /* --- what a thread waits for --------------------------------------------------------------------- */
-
-/* task->state until 5.14 (commit 2f064a59a11f). */
-struct task_struct___v5_13 {
-	volatile long state;
-} __attribute__((preserve_access_index));
-
-static __always_inline __u32 task_state(struct task_struct *task)
-{
-	struct task_struct___v5_13 *old = (void *)task;
-
-	if (bpf_core_field_exists(old->state))
-		return (__u32)BPF_CORE_READ(old, state);
-	return BPF_CORE_READ(task, __state);
-}
 
 /* task->cpu until 5.16 (commit bcf9033e5449). */
 struct task_struct___v5_15 {
@@ -440,8 +354,7 @@ int sched_switch(__u64 *ctx)
 	here = bpf_map_lookup_elem(&cpus, &cpu);
 	if (!here || !sched_clock.begin_ns || sched_clock.end_ns)
 		return 0;
-	/* given from 5.18 on (commit fa2c3254d7cf, its place since 9c2136be0878): it may have been set again by now */
-	state = ctx[0] ? 0 : state_is_given ? (__u32)ctx[3] : task_state(prev);
+	state = switch_state(ctx);
 	now = bpf_ktime_get_ns();
 	if (now < sched_clock.begin_ns)
 		return 0;

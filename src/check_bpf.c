@@ -224,7 +224,7 @@ void check_probes(struct check *c)
 {
 	static const char need[] = "probes";
 	const struct tracer_options o = {
-		.probes = probe_default_mask(),
+		.probes = probe_all_mask(),
 		.buffer_bytes = 4096,
 		.best_effort = true,
 	};

@@ -84,6 +84,8 @@ static void print_probe(const struct probe *p, const struct tracer *t, unsigned 
 	put(p->help, markdown);
 	if (!(p->flags & PROBE_SELECTABLE))
 		fputs(" (not for --probes)", stdout);
+	else if (p->flags & PROBE_ON_DEMAND)
+		printf(markdown ? " (off by default: `--probes +%s`)" : " (off by default: --probes +%s)", p->name);
 	puts(markdown ? "\n\n| column | meaning |\n|---|---|" : "");
 	print_backend(t, i);
 	for (unsigned int i = 0; i < p->n_fields; i++)
@@ -107,7 +109,7 @@ static void print_collectors(bool markdown)
 static struct tracer *ask_kernel(struct tracer *t)
 {
 	const struct tracer_options o = {
-		.probes = probe_default_mask(),
+		.probes = probe_all_mask(),
 		.buffer_bytes = 4096,
 		.best_effort = true,
 	};

@@ -39,6 +39,16 @@ uint32_t probe_default_mask(void)
 	return mask;
 }
 
+uint32_t probe_all_mask(void)
+{
+	uint32_t mask = 0;
+
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (probes[i]->flags & PROBE_SELECTABLE)
+			mask |= 1U << i;
+	return mask;
+}
+
 int probe_parse_list(const char *list, uint32_t *mask_ret, char bad_ret[64])
 {
 	uint32_t mask = probe_default_mask();

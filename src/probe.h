@@ -103,5 +103,6 @@ unsigned int probe_find(const char *name);
  */
 int probe_parse_list(const char *list, uint32_t *mask_ret, char bad_ret[64]);
 uint32_t probe_default_mask(void);
+uint32_t probe_all_mask(void); /* those on demand too */
 
 #endif

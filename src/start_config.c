@@ -59,6 +59,7 @@ const char *start_config_finish(struct config *cfg)
 
 	if (why)
 		return why;
+	cfg->probes |= cfg->sched;
 	imply_rotate(cfg);
 	if (!*cfg->experiment)
 		experiment_name(cfg, cfg->experiment, sizeof(cfg->experiment));

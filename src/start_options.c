@@ -150,6 +150,24 @@ static const char *set_backend(struct start_parse *p, void *member, char *arg)
 	return mask ? NULL : "not one of auto, fentry, kprobe, tracepoint";
 }
 
+static const char *set_sched(struct start_parse *p, void *member, char *arg)
+{
+	static const struct {
+		const char *level;
+		uint32_t probes;
+	} levels[] = {
+		{ "sums", 1U << DLT_sched },
+		{ "timeline", 1U << DLT_sched | 1U << DLT_sched_switch },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+		if (!strcmp(levels[i].level, arg)) {
+			*(uint32_t *)member = levels[i].probes;
+			return NULL;
+		}
+	return "not one of sums, timeline";
+}
+
 static const char *set_probes(struct start_parse *p, void *member, char *arg)
 {
 	char bad[64];
@@ -312,8 +330,10 @@ const struct start_option start_options[] = {
 	  set_interval, TO(interval_ns) },
 	{ "no-args", 0, NULL, "Leave arguments out of pids.out, manifest.json",
 	  set_true, TO(no_args) },
-	{ "probes", 'P', "LIST", "bio,open: these; -mmap: not it (default: all)",
+	{ "probes", 'P', "LIST", "bio,open: these; -mmap: not it; +sched: too",
 	  set_probes, TO(probes) },
+	{ "sched", 0, "LEVEL", "CPU scheduling: sums; timeline: each switch",
+	  set_sched, TO(sched) },
 
 	HEADING("The trace folder:"),
 	{ "archive", 0, NULL, "Pack it into DIR.tar.gz at the end",

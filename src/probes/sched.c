@@ -13,9 +13,9 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
-#include "btf_tp.h"
 #include "object.h"
 #include "probe.h"
+#include "probes/sched.h"
 #include "probes/skel.h"
 #include "sched.skel.h"
 #include "util.h"
@@ -75,18 +75,14 @@ static bool helper_in(const struct btf *btf, const char *name)
 
 static int sched_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	const struct btf_type *second = btf_tp_arg(kernel, "sched_switch", 1);
+	int given = sched_state_is_given(kernel), r = given < 0 ? given : SKEL_OPEN(sched, o, cfg, kernel);
 	uint32_t n_cpus = (uint32_t)libbpf_num_possible_cpus();
 	struct sched_bpf *skel;
-	int r;
 
-	if (!second || !btf_is_ptr(second))
-		return -EOPNOTSUPP; /* 5.18 before 9c2136be0878 had the state there */
-	r = SKEL_OPEN(sched, o, cfg, kernel);
 	if (r < 0)
 		return r;
 	skel = o->owner;
-	skel->rodata->state_is_given = btf_tp_arg(kernel, "sched_switch", 3) != NULL;
+	skel->rodata->state_is_given = (uint8_t)given;
 	/* 5.15, commit dd6e10fbd9fb */
 	skel->rodata->stack_bytes = helper_in(kernel->btf, "BPF_FUNC_task_pt_regs") ? 0 : STACK_BYTES;
 	bpf_program__set_autoattach(skel->progs.sched_tell, false);

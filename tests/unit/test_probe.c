@@ -20,6 +20,8 @@
 #include "dlt/open.h"
 #include "dlt/pids.h"
 #include "dlt/rollup.h"
+#include "dlt/sched.h"
+#include "dlt/sched_switch.h"
 #include "dlt/sync.h"
 #include "dlt/time_align.h"
 #include "dlt/vfs_rw.h"
@@ -28,6 +30,7 @@
 #include "util.h"
 
 #define OF_TARGET (PROBE_SELECTABLE | PROBE_OF_TARGET)
+#define ON_DEMAND (PROBE_SELECTABLE | PROBE_ON_DEMAND)
 
 /* docs/traces.md: what users and other programs read. */
 static const struct {
@@ -58,6 +61,12 @@ static const struct {
 	[DLT_rollup] = { "rollup",
 		"TIMESTAMP TIME MINUTE PROBE PID COMM RW ROWS FAILED BYTES LAT_NS MAX_LAT_NS SEGMENT",
 		sizeof(struct dlt_rollup), 0 },
+	[DLT_sched] = { "sched",
+		"TIMESTAMP TIME PID TID COMM KIND CPU CALL SPAN_NS COUNT PREEMPTED RUN_NS RUNQ_NS DISK_NS "
+		"BLOCKED_NS SLEEP_NS MAX_NS", sizeof(struct dlt_sched), ON_DEMAND },
+	[DLT_sched_switch] = { "sched_switch",
+		"TIMESTAMP TIME CPU PREV_PID PREV_TID PREV_COMM PREV_STATE NEXT_PID NEXT_TID NEXT_COMM "
+		"RUN_NS WAIT_NS", sizeof(struct dlt_sched_switch), ON_DEMAND },
 	[DLT_sync] = { "sync", "TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET FD OFFSET LEN FID FILE",
 		sizeof(struct dlt_sync), OF_TARGET },
 	[DLT_time_align] = { "time_align", "TIMESTAMP TIME REALTIME_NS BOOTTIME_NS ERROR_NS EVENT",
@@ -351,9 +360,12 @@ static void expect_bad(const char *list, const char *name)
 	assert_string_equal(bad, name);
 }
 
-static void all_that_can_be_chosen_are_on_by_default(void **state)
+static void all_are_on_by_default_but_those_on_demand(void **state)
 {
 	assert_int_equal(probe_default_mask(), ALL);
+	assert_int_equal(probe_all_mask(), ALL | BIT(sched) | BIT(sched_switch));
+	expect_mask("+sched", ALL | BIT(sched));
+	expect_mask("sched", BIT(sched));
 }
 
 static void names_alone_are_the_whole_list(void **state)
@@ -426,7 +438,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_too_long_is_cut_and_still_unknown),
-		cmocka_unit_test(all_that_can_be_chosen_are_on_by_default),
+		cmocka_unit_test(all_are_on_by_default_but_those_on_demand),
 		cmocka_unit_test(calls_have_names_of_their_own),
 		cmocka_unit_test(calls_name_programs_that_are_there),
 		cmocka_unit_test(columns_are_those_of_the_format),

@@ -17,6 +17,8 @@
 #include "dlt/open.h"
 #include "dlt/pids.h"
 #include "dlt/rollup.h"
+#include "dlt/sched.h"
+#include "dlt/sched_switch.h"
 #include "dlt/sync.h"
 #include "dlt/time_align.h"
 #include "dlt/vfs_rw.h"
@@ -569,6 +571,92 @@ static void rows_of_time_align(void **state)
 	expect_golden(DLT_time_align);
 }
 
+/* --- sched, sched_switch ------------------------------------------------------------------------ */
+
+/* A row of a CPU; of a call where CALL is one. */
+static struct dlt_sched *sched_begin(uint32_t kind, int64_t cpu, uint32_t call)
+{
+	struct dlt_sched *rec = rec_begin(DLT_sched);
+	bool of_cpu = call == DLT_SCHED_NO_CALL;
+
+	rec->hdr.lat_ns = NSEC_PER_SEC;
+	rec->kind = kind;
+	rec->cpu = of_cpu ? cpu : DLT_NONE;
+	rec->call = call;
+	for (unsigned int i = 0; i < DLT_SCHED_SUMS; i++)
+		rec->sums[i] = 10 + i;
+	for (unsigned int i = DLT_SCHED_PREEMPTED; i <= DLT_SCHED_RUNQ; i++)
+		rec->sums[i] = of_cpu ? rec->sums[i] : DLT_NONE;
+	for (unsigned int i = DLT_SCHED_DISK; i <= DLT_SCHED_SLEEP; i++)
+		rec->sums[i] = of_cpu ? DLT_NONE : rec->sums[i];
+	rec->max_ns = of_cpu ? DLT_NONE : 9;
+	return rec;
+}
+
+static void rows_of_sched(void **state)
+{
+	struct dlt_sched *rec;
+
+	sched_begin(DLT_SCHED_TARGET, 1, DLT_SCHED_NO_CALL);
+	rec_emit();
+	sched_begin(DLT_SCHED_TARGET, 1, SYS_futex);
+	set_comm(HOSTILE);
+	rec_emit();
+	sched_begin(DLT_SCHED_TARGET, 1, DLT_SCHED_FAULT);
+	rec_emit();
+	sched_begin(DLT_SCHED_TARGET, 1, DLT_SCHED_WORKER);
+	rec_emit();
+	sched_begin(DLT_SCHED_TARGET, 1, DLT_SCHED_COMPAT);
+	rec_emit();
+	sched_begin(DLT_SCHED_TARGET, 1, 511); /* newer than these headers */
+	rec_emit();
+	sched_begin(DLT_SCHED_KERNEL, 0, DLT_SCHED_NO_CALL);
+	set_comm("kworker/0:1-eve");
+	rec_emit();
+	sched_begin(DLT_SCHED_SELF, 255, DLT_SCHED_NO_CALL);
+	set_comm("dltraced");
+	rec_emit();
+	rec = sched_begin(DLT_SCHED_OTHER, 0, DLT_SCHED_NO_CALL);
+	rec->hdr.tgid = rec->hdr.tid = 0;
+	memset(rec->hdr.comm, 0, sizeof(rec->hdr.comm));
+	rec_emit();
+	rec = sched_begin(DLT_SCHED_IDLE, 0, DLT_SCHED_NO_CALL);
+	rec->hdr.tgid = rec->hdr.tid = 0;
+	rec->hdr.lat_ns = UINT64_MAX;
+	rec->sums[DLT_SCHED_RUN] = INT64_MAX;
+	set_comm("swapper/0");
+	rec_emit();
+	expect_golden(DLT_sched);
+}
+
+static void rows_of_sched_switch(void **state)
+{
+	struct dlt_sched_switch *rec;
+
+	for (uint32_t i = DLT_STATE_R; i <= DLT_STATE_X; i++) {
+		rec = rec_begin(DLT_sched_switch);
+		rec->state = i;
+		rec->cpu = i;
+		rec->run_ns = i ? 1000 * i : DLT_NONE;
+		rec->wait_ns = i ? i : DLT_NONE;
+		if (i % 2) {
+			rec->next_tgid = 200;
+			rec->next_tid = 201;
+			memcpy(rec->next_comm, HOSTILE, DLT_COMM_LEN);
+		} else {
+			strcpy(rec->next_comm, "swapper/0");
+		}
+		rec_emit();
+	}
+	rec = rec_begin(DLT_sched_switch); /* neighbours of another user's */
+	rec->hdr.tgid = rec->hdr.tid = 0;
+	memset(rec->hdr.comm, 0, sizeof(rec->hdr.comm));
+	rec->run_ns = rec->wait_ns = INT64_MAX;
+	rec->cpu = rec->next_tgid = rec->next_tid = UINT32_MAX;
+	rec_emit();
+	expect_golden(DLT_sched_switch);
+}
+
 /* --- vfs_rw ----------------------------------------------------------------------------------- */
 
 static struct dlt_vfs_rw *moved(const char *call, uint32_t dir, int64_t returned)
@@ -793,8 +881,8 @@ static void the_sample_trace_could_be_ours(void **state)
 		autofree char *text = NULL;
 		char header[4096];
 
-		/* it has neither --log nor a mark, and all its rows */
-		if (i == DLT_workload || i == DLT_marks || i == DLT_rollup)
+		/* it has neither --log nor a mark, all its rows, and none on demand */
+		if (i == DLT_workload || i == DLT_marks || i == DLT_rollup || probes[i]->flags & PROBE_ON_DEMAND)
 			continue;
 		assert_int_equal(util_read_file(path, 1 << 20, &text, NULL), 0);
 		*record_put_header(header, probes[i]) = '\0';
@@ -815,6 +903,8 @@ int main(void)
 		WITH_DECODER(rows_of_open),
 		WITH_DECODER(rows_of_pids),
 		WITH_DECODER(rows_of_rollup),
+		WITH_DECODER(rows_of_sched),
+		WITH_DECODER(rows_of_sched_switch),
 		WITH_DECODER(rows_of_sync),
 		WITH_DECODER(rows_of_time_align),
 		WITH_DECODER(rows_of_vfs_rw),

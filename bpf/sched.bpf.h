@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What both probes of the scheduler use: a slot for each thread that is known, and what a thread that has
+ * left its CPU waits for. Each object has slots of its own.
+ */
+#ifndef SCHED_BPF_H
+#define SCHED_BPF_H
+
+#include "dlt.bpf.h"
+#include "dlt/sched.h"
+
+/* linux/sched.h */
+#define TASK_UNINTERRUPTIBLE 2
+#define TASK_DEAD 0x80
+#define TASK_NOLOAD 0x400
+#define PF_KTHREAD 0x00200000
+#define PF_IO_WORKER 0x10
+#define PF_USER_WORKER 0x4000 /* 6.4; before, there were io_uring's alone */
+
+/* The context of sched_switch has the state: see src/probes/sched.h. */
+const volatile __u8 state_is_given = 0;
+
+/* By tid & slot_mask, and those that meet another there, as calls in flight are. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct dlt_sched_slot);
+} slots SEC(".maps");
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, struct dlt_sched_slot);
+} slots_overflow SEC(".maps");
+static volatile __u32 overflowed; /* there has been any */
+
+/* --- slots -------------------------------------------------------------------------------------- */
+
+static __always_inline struct dlt_sched_slot *slot_find(__u32 tid)
+{
+	__u32 i = tid & dlt_cfg.slot_mask;
+	struct dlt_sched_slot *s = bpf_map_lookup_elem(&slots, &i);
+
+	if (s && s->tid == tid)
+		return s;
+	return overflowed ? bpf_map_lookup_elem(&slots_overflow, &tid) : NULL;
+}
+
+static __noinline struct dlt_sched_slot *slot_overflow(__u32 tid)
+{
+	struct dlt_sched_slot empty = { .tid = tid };
+
+	overflowed = 1;
+	bpf_map_update_elem(&slots_overflow, &tid, &empty, BPF_ANY);
+	return bpf_map_lookup_elem(&slots_overflow, &tid);
+}
+
+static __always_inline struct dlt_sched_slot *slot_take(__u32 tid)
+{
+	__u32 i = tid & dlt_cfg.slot_mask;
+	struct dlt_sched_slot *s = slot_find(tid);
+
+	if (s)
+		return s;
+	s = bpf_map_lookup_elem(&slots, &i);
+	if (!s || s->tid)
+		return slot_overflow(tid);
+	s->tid = tid;
+	return s;
+}
+
+static __always_inline void slot_free(__u32 tid)
+{
+	struct dlt_sched_slot *s = slot_find(tid);
+	__u32 i = tid & dlt_cfg.slot_mask;
+
+	if (!s)
+		return;
+	s->tid = 0;
+	if (s != bpf_map_lookup_elem(&slots, &i))
+		bpf_map_delete_elem(&slots_overflow, &tid);
+}
+
+static __always_inline void task_comm(char comm[DLT_COMM_LEN], struct task_struct *task)
+{
+	*(__u64 *)comm = *(__u64 *)task->comm;
+	*(__u64 *)(comm + 8) = *(__u64 *)(task->comm + 8);
+}
+
+/* --- states ----------------------------------------------------------------------------------------- */
+
+/* task->state until 5.14 (commit 2f064a59a11f). */
+struct task_struct___v5_13 {
+	volatile long state;
+} __attribute__((preserve_access_index));
+
+static __always_inline __u32 task_state(struct task_struct *task)
+{
+	struct task_struct___v5_13 *old = (void *)task;
+
+	if (bpf_core_field_exists(old->state))
+		return (__u32)BPF_CORE_READ(old, state);
+	return BPF_CORE_READ(task, __state);
+}
+
+/*
+ * tp_btf/sched_switch: the state that prev leaves in, 0 where it could run on. It may have been changed
+ * since by who wakes it, so it is given from 5.18 on (commit fa2c3254d7cf; its place: 9c2136be0878).
+ */
+static __always_inline __u32 switch_state(const __u64 *ctx)
+{
+	if (ctx[0])
+		return 0;
+	return state_is_given ? (__u32)ctx[3] : task_state((struct task_struct *)ctx[1]);
+}
+
+#endif

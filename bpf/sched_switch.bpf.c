@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Context switches, a row each: of the target, where one of it leaves or comes. Hooks of the scheduler
+ * run with interrupts off.
+ */
+#include "sched.bpf.h"
+#include "dlt/sched_switch.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct dlt_sched_switch_cpu);
+} cpus SEC(".maps");
+
+#define __TASK_STOPPED 4
+#define __TASK_TRACED 8
+#define TASK_PARKED 0x40
+
+static __always_inline __u32 state_of(__u32 state, bool preempted)
+{
+	if (!state)
+		return preempted ? DLT_STATE_PREEMPTED : DLT_STATE_R;
+	if (state & TASK_DEAD)
+		return DLT_STATE_X;
+	if (state & TASK_UNINTERRUPTIBLE)
+		return state & TASK_NOLOAD ? DLT_STATE_I : DLT_STATE_D;
+	return state & __TASK_STOPPED ? DLT_STATE_T :
+	       state & __TASK_TRACED ? DLT_STATE_TRACED :
+	       state & TASK_PARKED ? DLT_STATE_P : DLT_STATE_S;
+}
+
+/* May its name be told? Of those of other users not to one who has no rights. */
+static __always_inline bool is_told(__u32 tgid)
+{
+	return !dlt_cfg.owned || target_has(tgid);
+}
+
+static __always_inline void send(const __u64 *ctx, __u32 cpu, __u32 state, __s64 run_ns, __s64 wait_ns)
+{
+	struct task_struct *prev = KCAST(task_struct, ctx[1]), *next = KCAST(task_struct, ctx[2]);
+	struct dlt_stats *st = stats_of(DLT_sched_switch);
+	struct dlt_sched_switch *rec;
+
+	if (st)
+		st->seen++;
+	rec = rec_reserve(DLT_sched_switch, sizeof(*rec), false);
+	if (!rec)
+		return;
+	__builtin_memset(rec, 0, sizeof(*rec));
+	rec->hdr.probe = DLT_sched_switch;
+	rec->hdr.size = sizeof(*rec);
+	if (is_told(KLOAD(prev, tgid))) {
+		rec->hdr.tgid = KLOAD(prev, tgid);
+		rec->hdr.tid = KLOAD(prev, pid);
+		task_comm(rec->hdr.comm, prev);
+	}
+	if (is_told(KLOAD(next, tgid))) {
+		rec->next_tgid = KLOAD(next, tgid);
+		rec->next_tid = KLOAD(next, pid);
+		task_comm(rec->next_comm, next);
+	}
+	rec->cpu = cpu;
+	rec->state = state_of(state, ctx[0]);
+	rec->run_ns = run_ns;
+	rec->wait_ns = wait_ns;
+	rec->hdr.ts_ns = bpf_ktime_get_ns();
+	rec_submit(rec, DLT_sched_switch);
+}
+
+/* PREV, in STATE, can run on or has ended: since when it waits. */
+static __always_inline void leaves(struct task_struct *prev, __u32 state, __u64 now)
+{
+	struct dlt_sched_slot *slot;
+
+	if (state & TASK_DEAD) {
+		slot_free(KLOAD(prev, pid));
+	} else if (!state && KLOAD(prev, pid)) {
+		slot = slot_take(KLOAD(prev, pid));
+		if (slot)
+			slot->wake_ns = now;
+	}
+}
+
+/* Whether of the target or not: of those in it both neighbours are told. */
+SEC("tp_btf/sched_switch")
+int sched_switch(__u64 *ctx)
+{
+	struct task_struct *prev = KCAST(task_struct, ctx[1]), *next = KCAST(task_struct, ctx[2]);
+	__u32 cpu = bpf_get_smp_processor_id(), state = switch_state(ctx);
+	struct dlt_sched_switch_cpu *here = bpf_map_lookup_elem(&cpus, &cpu);
+	__s64 run_ns = DLT_NONE, wait_ns = DLT_NONE;
+	struct dlt_sched_slot *slot;
+	struct dlt_shared *sh;
+	__u64 now, since;
+	bool ours, comes;
+
+	if (!here)
+		return 0;
+	now = bpf_ktime_get_ns();
+	since = here->since_ns;
+	here->since_ns = now;
+	ours = target_has(KLOAD(prev, tgid));
+	comes = target_has(KLOAD(next, tgid));
+	if (!ours && !comes)
+		return 0;
+	sh = shared();
+	if (!sh || sh->stopping || sh->quiet)
+		return 0;
+	if (since)
+		run_ns = now - since;
+	if (ours)
+		leaves(prev, state, now);
+	slot = comes ? slot_find(KLOAD(next, pid)) : NULL;
+	if (slot && slot->wake_ns) {
+		wait_ns = now - slot->wake_ns;
+		slot->wake_ns = 0;
+	}
+	send(ctx, cpu, state, run_ns, wait_ns);
+	return 0;
+}
+
+/* Of a thread that has not left its CPU yet nobody asks since when it waits: it is set anew when it does. */
+static __always_inline int woken(__u64 typed)
+{
+	struct task_struct *task = KCAST(task_struct, typed);
+	struct dlt_sched_slot *slot;
+
+	if (!target_has(KLOAD(task, tgid)))
+		return 0;
+	slot = slot_take(KLOAD(task, pid));
+	if (slot)
+		slot->wake_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int sched_wakeup(__u64 *ctx)
+{
+	return woken(ctx[0]);
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int sched_wakeup_new(__u64 *ctx)
+{
+	return woken(ctx[0]);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What both probes of the scheduler ask of the kernel. */
+#ifndef PROBES_SCHED_H
+#define PROBES_SCHED_H
+
+#include <errno.h>
+
+#include <bpf/btf.h>
+
+#include "btf_tp.h"
+
+/*
+ * Whether tracepoint sched_switch (preempt, prev, next) is given prev's state behind these: 0 or 1.
+ * -EOPNOTSUPP where it comes before (5.18 without commit 9c2136be0878).
+ */
+static inline int sched_state_is_given(const struct kernel_btf *kernel)
+{
+	const struct btf_type *second = btf_tp_arg(kernel, "sched_switch", 1);
+
+	if (!second || !btf_is_ptr(second))
+		return -EOPNOTSUPP;
+	return btf_tp_arg(kernel, "sched_switch", 3) != NULL;
+}
+
+#endif
