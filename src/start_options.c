@@ -326,7 +326,7 @@ const struct start_option start_options[] = {
 	  add_disk, TO(disks) },
 	{ "exclude-comm", 0, "GLOB", "No threads whose name matches",
 	  add_text, TO(exclude_comm) },
-	{ "interval", 0, "S", "Between samples of the collectors (default: 1)",
+	{ "interval", 0, "S", "Between samples and sums (default: 1)",
 	  set_interval, TO(interval_ns) },
 	{ "no-args", 0, NULL, "Leave arguments out of pids.out, manifest.json",
 	  set_true, TO(no_args) },
