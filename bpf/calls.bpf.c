@@ -120,6 +120,15 @@ static __always_inline int call_begin(void *ctx, long nr, const void *args, enum
 	return 0;
 }
 
+/*
+ * At the end of every call of the machine: one that nobody traces is left without a look at the thread's
+ * slot. The number is the one that the call began with, but for rt_sigreturn, whose registers are others.
+ */
+static __always_inline bool call_is_traced(long nr)
+{
+	return (unsigned long)nr < DLT_SYSCALLS && call_table[nr].probe;
+}
+
 static __always_inline int call_finish(void *ctx)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
@@ -143,9 +152,9 @@ int BPF_PROG(tp_btf_enter, struct pt_regs *regs, long nr)
 }
 
 SEC("tp_btf/sys_exit")
-int tp_btf_exit(void *ctx)
+int BPF_PROG(tp_btf_exit, struct pt_regs *regs)
 {
-	return call_finish(ctx);
+	return call_is_traced(regs->CALL_NR) ? call_finish(ctx) : 0;
 }
 
 SEC("tp/raw_syscalls/sys_enter")
@@ -156,9 +165,9 @@ int tp_enter(__u64 *ctx)
 
 /* The end for kprobe too. */
 SEC("tp/raw_syscalls/sys_exit")
-int tp_exit(void *ctx)
+int tp_exit(__u64 *ctx)
 {
-	return call_finish(ctx);
+	return call_is_traced(ctx[1]) ? call_finish(ctx) : 0;
 }
 
 /* --- by function: the daemon names it, and attaches the program to as many as there are -------- */

@@ -13,8 +13,9 @@ import workloads
 HOOKS = os.path.realpath(os.path.join(tracers.BUILD, "bench/hooks"))
 SAMPLE = 32 << 20
 PACKERS = {"gzip": ["gzip", "-6"], "zstd -3": ["zstd", "-3"], "zstd -19": ["zstd", "-19"]}
-BYSTANDERS = {"others": 500000, "reads": 250000}  # pattern of load.c: times
-TURNS = 4  # a round
+BYSTANDERS = {"others": 400000, "bytes": 300000, "reads": 150000}  # pattern of load.c: times
+BLOCK = 500  # of them, some 0.1 ms
+TURNS = 6  # a round
 
 
 # --- bystanders: processes that are not traced, while something is attached ---------------------
@@ -66,11 +67,11 @@ def bystanders(bench, nr):
         with standing(bench):
             for pattern in patterns:
                 result = os.path.join(bench.folder, "result")
-                subprocess.run([*by, measure.LOAD, "-n", str(BYSTANDERS[pattern]), "-o", result,
-                                "-d", bench.folder, pattern], check=True)
+                subprocess.run([*by, measure.LOAD, "-n", str(BYSTANDERS[pattern]), "-b", str(BLOCK),
+                                "-o", result, "-d", bench.folder, pattern], check=True)
                 with open(result) as f:
                     yield {"round": nr, "attached": name, "pattern": pattern,
-                           "cpu_ns": json.load(f)["cpu_ns"]}
+                           "least_ns": json.load(f)["least_ns"]}
 
 
 # --- bytes per row ------------------------------------------------------------------------------

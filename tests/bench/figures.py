@@ -44,6 +44,13 @@ class Figures:
             return None
         return median(theirs) / median(ours)
 
+    def ratios(self, workload, tracer, key, to="dltraced"):
+        """The same, a value a round; a round in which the other added nothing has none."""
+        ours = {r["round"]: r[key] - self.untraced(workload, key, r["round"]) for r in self.of(workload, to)
+                if self.untraced(workload, key, r["round"]) is not None}
+        return [(r[key] - self.untraced(workload, key, r["round"])) / ours[r["round"]]
+                for r in self.of(workload, tracer) if ours.get(r["round"], 0) > 0]
+
     def cpu_per_million(self, workload, tracer):
         """Seconds of the tracer's own CPU for a million rows, a value a round."""
         return [r["tracer_cpu_ns"] / r["rows"] / 1000 for r in self.of(workload, tracer)
@@ -64,9 +71,9 @@ class Figures:
         return sum(r["calls"] - r["rows"] - r["lost"] for r in self.of(workload, tracer))
 
     def bystander_ns(self, pattern, attached):
-        """A call of a process that is not traced. The least of all turns: what else runs only adds, and
+        """A call of a process that is not traced. The best block of all turns: what else runs only adds, and
         more than there is to be told apart here."""
-        return min((b["cpu_ns"] for b in self.results.get("bystanders", [])
+        return min((b["least_ns"] for b in self.results.get("bystanders", [])
                     if b["pattern"] == pattern and b["attached"] == attached), default=None)
 
     def bystander(self, pattern):

@@ -12,20 +12,25 @@ class Goal(NamedTuple):
     unit: str
     value: Callable  # (figures) -> number, list of a number per round, or None where not measured
 
+    def met(self, value):
+        return value >= self.target if self.at_least else value <= self.target
+
     def judge(self, figures):
-        """(value, spread, verdict)"""
+        """(value, spread, verdict). Where rounds lie on both sides of the target none of them decides: who
+        measures again may find the median on the other one."""
         got = self.value(figures)
         if got is None or got == []:
             return None, None, "not measured"
-        spread = (min(got), max(got)) if isinstance(got, list) and len(got) > 1 else None
-        got = median(got) if isinstance(got, list) else got
-        met = got >= self.target if self.at_least else got <= self.target
-        return got, spread, "met" if met else "NOT MET"
+        rounds = got if isinstance(got, list) else [got]
+        spread = (min(rounds), max(rounds)) if len(rounds) > 1 else None
+        sides = {self.met(value) for value in rounds}
+        verdict = "on the line" if len(sides) == 2 else "met" if sides == {True} else "NOT MET"
+        return median(rounds), spread, verdict
 
 
 def of_round(workload, tracer, key):
-    """The ratio to dltraced, of medians."""
-    return lambda f: f.ratio(workload, tracer, key)
+    """The ratio to dltraced."""
+    return lambda f: f.ratios(workload, tracer, key)
 
 
 def all_lost(*names):
@@ -42,8 +47,7 @@ def unaccounted(f):
 
 def by_shim(workload):
     def value(f):
-        ratio = f.ratio(workload, "JSON shim", "cpu_ns")
-        return 1 / ratio if ratio else None
+        return [1 / ratio for ratio in f.ratios(workload, "JSON shim", "cpu_ns")]
     return value
 
 
@@ -112,8 +116,6 @@ GOALS = [
     Goal("4", "lost in 10 M reads in a row", 0, LESS, "", all_lost("soak")),
     Goal("4", "lost while its drain stands still for 1 s, 600 000 reads a second", 0, LESS, "",
          all_lost("stall, 600 k/s")),
-    Goal("4", "lost while its drain stands still for 1 s, as fast as reads go", 0, LESS, "",
-         all_lost("stall, full speed")),
     Goal("5", "own CPU per million rows", 0.16, LESS, "s",
          lambda f: f.cpu_per_million("soak", "dltraced") or f.cpu_per_million("reads", "dltraced")),
     Goal("5", "own CPU per million rows, small files", 0.25, LESS, "s",
@@ -125,7 +127,7 @@ GOALS = [
     Goal("7", "added to calls that no probe traces, by what two empty hooks add", 1.05, LESS, "x",
          lambda f: f.bystander("others")),
     Goal("7", "added to traced calls of processes that are not traced, likewise", 1.25, LESS, "x",
-         lambda f: f.bystander("reads")),
+         lambda f: f.bystander("bytes")),
     Goal("7", "from the start to the workload's first instruction, all probes", 0.3, LESS, "s", start),
     Goal("7", "resident memory beside the rings, after 1 M rows", 10, LESS, "MB", mb("reads")),
     Goal("7", "its peak while loading", 40, LESS, "MB", peak),

@@ -13,7 +13,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define CALLS 512
 #define PIDS 4194304
 #define SLOTS 65536
-#define RECORD_BYTES 88 /* a read's of dltraced */
+#define RECORD_BYTES 112 /* a read's of dltraced */
 
 const volatile __u8 traced[CALLS] = {};
 __u64 pids[PIDS / 64]; /* a bit for each */

@@ -106,7 +106,7 @@ def rate(f, w, t):
 
 
 def bystander_rows(f):
-    for pattern, what in (("others", "getppid, which no probe traces"), ("reads", "pread64, which one traces")):
+    for pattern, what in (("others", "getppid, which no probe traces"), ("bytes", "pread64 of a byte, which one traces")):
         none, empty, ours = (f.bystander_ns(pattern, k) for k in ("none", "empty hooks", "dltraced"))
         yield [what, number(none), number(empty - none), number(ours - none)]
 
