@@ -270,10 +270,14 @@ static __always_inline void leaves(struct dlt_sched_cpu *here, __u32 cpu, struct
 	struct dlt_sched_slot *slot;
 	struct dlt_sched_cell *c;
 	struct who w;
+	bool known;
 
 	who_is(&w, prev);
-	c = cell_at(here->cell);
-	if (!here->since_ns || !c || !(cell_is_of(c, &w) || c->kind >= DLT_SCHED_OTHER))
+	known = has_slot(&w);
+	c = here->since_ns ? cell_at(here->cell) : NULL;
+	if (c && (c->kind >= DLT_SCHED_OTHER || (c->tid == w.tid && c->start_ns == w.start_ns)))
+		w.kind = c->kind; /* whose time it was: it may have left the target since, by its end, or joined */
+	if (!c || !cell_is_of(c, &w))
 		c = cell_at(cell_find(&w, cpu, now));
 	if (c) {
 		c->sums[DLT_SCHED_RUN] += ran;
@@ -281,7 +285,7 @@ static __always_inline void leaves(struct dlt_sched_cpu *here, __u32 cpu, struct
 	} else {
 		row_single(&w, cpu, DLT_SCHED_RUN, ran);
 	}
-	if (!has_slot(&w))
+	if (!known && !has_slot(&w))
 		return;
 	if (state & TASK_DEAD) {
 		slot_free(w.tid);

@@ -46,7 +46,7 @@ enum probe_flags {
 
 /* When a probe that adds up in the kernel is asked for its rows. */
 enum probe_tell {
-	PROBE_TELL_BEGIN, /* its programs have been attached: what is now is where it counts from; no rows */
+	PROBE_TELL_BEGIN, /* its programs are attached, targets in: what is now is where it counts from; no rows */
 	PROBE_TELL,	  /* an interval has passed */
 	PROBE_TELL_END,	  /* they have been detached: all that has not been told */
 };

@@ -317,8 +317,6 @@ int tracer_attach(struct tracer *t)
 		r = uring_attach(t->uring, t);
 	if (!r)
 		r = tracer_calls_attach(t);
-	if (!r)
-		r = tracer_tell(t, PROBE_TELL_BEGIN);
 	kernel_btf_free(&t->kernel); /* nothing is loaded from here on */
 	malloc_trim(0); /* nor is what loading took wanted: 7 MB, and freed pieces of each thread */
 	return r;
