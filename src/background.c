@@ -58,6 +58,9 @@ int background_start(void)
 		log_info("tracing in the background: process %d, folder %s", pid, said + 1);
 		if (*said == MAY_ASK)
 			log_info("`dltraced stop %d' ends the trace, `dltraced status' tells of it", pid);
+		else
+			log_info("`dltraced stop' and `dltraced status' do not reach it (XDG_RUNTIME_DIR is not set): "
+				 "`kill %d' goes to the command, a second one ends the trace", pid);
 		return -1;
 	}
 	/* it ended before it stood, and has said why */

@@ -132,7 +132,7 @@ static int ask(struct client *c)
 			goto out;
 		}
 	}
-	r = service_request_pack(c->cfg, c->argv, environ, cwd, &text, &len);
+	r = service_request_pack(c->cfg, c->argv, c->user.environ ?: environ, cwd, &text, &len);
 	if (!r)
 		r = service_send(c->socket_fd, text, len, fds, n);
 	if (r == -EPIPE) /* refused already: the reason lies there */
@@ -212,7 +212,7 @@ static int step_command(struct client *c)
 
 static int step_folder(struct client *c)
 {
-	return session_open_folder(&c->dir, c->cfg, environ, &c->user) < 0 ? CMD_EXIT_FAILURE : 0;
+	return session_open_folder(&c->dir, c->cfg, c->user.environ ?: environ, &c->user) < 0 ? CMD_EXIT_FAILURE : 0;
 }
 
 static int step_signals(struct client *c)

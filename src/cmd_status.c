@@ -110,8 +110,9 @@ int cmd_status(int argc, char **argv)
 	else if (ts.n)
 		print_table(&ts);
 	else
-		log_info("no trace%s is running%s", ts.hidden ? " of yours" : "",
-			 ts.hidden ? "; those of others are root's to ask" : "");
+		log_info("no trace%s is running%s%s", ts.hidden ? " of yours" : "",
+			 ts.hidden ? "; those of others are root's to ask" : "",
+			 ts.deaf ? "; without XDG_RUNTIME_DIR only those of root and of the service are known" : "");
 	traces_free(&ts);
 	return 0;
 }

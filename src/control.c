@@ -18,9 +18,14 @@
 bool control_folder(uid_t uid, char *buf, size_t size)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	int n = !uid ? snprintf(buf, size, "/run/dltraced") :
-		       snprintf(buf, size, "%s/dltraced", runtime ? runtime : "");
+	char usual[64];
+	int n;
 
+	snprintf(usual, sizeof(usual), "/run/user/%u", uid); /* systemd's, which su(1) and cron(8) do not tell */
+	if (!runtime && !access(usual, W_OK))
+		runtime = usual;
+	n = !uid ? snprintf(buf, size, "/run/dltraced") :
+		   snprintf(buf, size, "%s/dltraced", runtime ? runtime : "");
 	return (!uid || (runtime && *runtime == '/')) && n > 0 && (size_t)n < size;
 }
 

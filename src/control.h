@@ -62,8 +62,8 @@ struct control {
 };
 
 /*
- * The folder of sockets into BUF: /run/dltraced for root, $XDG_RUNTIME_DIR/dltraced for others. False:
- * this user has none.
+ * The folder of sockets into BUF: /run/dltraced for root, $XDG_RUNTIME_DIR/dltraced for others, or
+ * /run/user/UID/dltraced where that is not set. False: this user has none.
  */
 bool control_folder(uid_t uid, char *buf, size_t size);
 

@@ -141,10 +141,13 @@ static void folder_look(struct traces *ts, uid_t uid)
 
 void traces_find(struct traces *ts)
 {
+	char folder[sizeof(((struct sockaddr_un *)0)->sun_path)];
+
 	*ts = (struct traces){};
 	folder_look(ts, 0);
 	if (geteuid())
 		folder_look(ts, geteuid());
+	ts->deaf = !control_folder(geteuid(), folder, sizeof(folder));
 }
 
 void traces_free(struct traces *ts)
@@ -211,6 +214,7 @@ const struct trace *traces_pick(const struct traces *ts, const char *which)
 	else if (ts->n)
 		log_err("no trace is running: those there are have ended, and their workloads go on");
 	else
-		log_err("no trace of yours is running%s", ts->hidden ? "; those of others are root's to ask" : "");
+		log_err("no trace of yours is running%s%s", ts->hidden ? "; those of others are root's to ask" : "",
+			ts->deaf ? "; without XDG_RUNTIME_DIR only those of root and of the service are known" : "");
 	return NULL;
 }

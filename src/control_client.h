@@ -18,6 +18,7 @@ struct trace {
 struct traces {
 	struct trace t[TRACES_MAX];
 	unsigned int n, hidden; /* hidden: those of others */
+	bool deaf; /* this user has no place for sockets: traces that they start without root are not known */
 };
 
 /* Look for them. Sockets that nobody listens at any more are taken away, where we may. */

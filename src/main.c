@@ -3,24 +3,27 @@
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd.h"
+#include "filecaps.h"
 #include "log.h"
 #include "util.h"
 
 static const struct command {
 	const char *name, *help;
 	int (*run)(int argc, char **argv);
+	bool traces; /* loads BPF programs, itself or in a child */
 } commands[] = {
-	{ "check", "can this machine be traced, and what to do about it", cmd_check },
-	{ "daemon", "the service: always-on traces, and users' own", cmd_daemon },
+	{ "check", "can this machine be traced, and what to do about it", cmd_check, true },
+	{ "daemon", "the service: always-on traces, and users' own", cmd_daemon, true },
 	{ "mark", "a row in marks.out of a running trace", cmd_mark },
 	{ "probes", "the files of a trace and their columns", cmd_probes },
 	{ "report", "sum up a trace folder", cmd_report },
-	{ "serve", NULL, cmd_serve }, /* the daemon's own */
-	{ "start", "trace a command, or what runs already", cmd_start },
+	{ "serve", NULL, cmd_serve, true }, /* the daemon's own */
+	{ "start", "trace a command, or what runs already", cmd_start, true },
 	{ "status", "the traces that are running", cmd_status },
 	{ "stop", "end a running trace, not its workload", cmd_stop },
 };
@@ -46,6 +49,14 @@ static int finish_stdout(void)
 		return 0;
 	log_err("standard output: %s", strerror(errno));
 	return CMD_EXIT_FAILURE;
+}
+
+static bool command_traces(const char *name)
+{
+	for (size_t i = 0; name && i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(name, commands[i].name))
+			return commands[i].traces;
+	return false;
 }
 
 static int run(int argc, char **argv)
@@ -87,6 +98,8 @@ int main(int argc, char **argv)
 	plain = log_stream();
 	if (plain)
 		stderr = plain;
+	if (filecaps_begin(argv, argc > 1 && command_traces(argv[1])) < 0)
+		return CMD_EXIT_FAILURE;
 	argp_err_exit_status = CMD_EXIT_FAILURE;
 	if (argc < 2) {
 		print_usage(stderr);

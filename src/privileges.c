@@ -48,6 +48,20 @@ static const struct privilege table[KEPT_MAX] = {
 			 "paths of calls still running at the end are read from their processes' memory" },
 };
 
+/* Those of the table that this thread may have: not all of them in a container, or by setcap(8). */
+static uint32_t permitted(void)
+{
+	uint32_t had = 0;
+
+	capng_setpid((int)syscall(SYS_gettid)); /* libcap-ng takes the process's, which is the main thread's */
+	if (capng_get_caps_process() < 0)
+		return 0;
+	for (unsigned int k = 0; k < KEPT_MAX; k++)
+		if (capng_have_capability(CAPNG_PERMITTED, table[k].cap))
+			had |= 1U << k;
+	return had;
+}
+
 /* Who has come by capabilities, without being root, has none of the tasks that take being two users. */
 void privileges_plan(struct privileges *p, const struct workload_user *user, const struct privilege_needs *needs)
 {
@@ -61,6 +75,7 @@ void privileges_plan(struct privileges *p, const struct workload_user *user, con
 		p->kept |= 1U << SETGID | 1U << SETUID;
 	if (root && ((!user->uid && needs->errands) || needs->files_of_others))
 		p->kept |= 1U << DAC_OVERRIDE;
+	p->kept &= permitted();
 }
 
 const struct privilege *privileges_kept(const struct privileges *p, unsigned int i)
@@ -126,17 +141,11 @@ void privileges_as_root(void)
 /* For good, as far as this thread can: only KEPT, of the table; those that EFFECTIVE has are in force. */
 static int apply(uint32_t kept, uint32_t effective)
 {
-	uint32_t had = 0;
+	uint32_t had = permitted();
 	capng_select_t set;
 
-	capng_setpid((int)syscall(SYS_gettid)); /* libcap-ng takes the process's, which is the main thread's */
-	if (capng_get_caps_process() < 0)
-		return -EINVAL;
 	/* without CAP_SETPCAP the bounding set stays: no_new_privs keeps it from being of use */
 	set = capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP) ? CAPNG_SELECT_BOTH : CAPNG_SELECT_CAPS;
-	for (unsigned int k = 0; k < KEPT_MAX; k++)
-		if (capng_have_capability(CAPNG_PERMITTED, table[k].cap))
-			had |= 1U << k;
 	capng_clear(set);
 	for (unsigned int k = 0; k < KEPT_MAX; k++) {
 		if (!(kept & had & 1U << k))

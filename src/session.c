@@ -58,6 +58,10 @@ static int step_user(struct session *s)
 	r = workload_user_get(&s->user, s->cfg->user);
 	if (r < 0)
 		log_err_r(r, "--user %s", s->cfg->user ? s->cfg->user : "");
+	if (r == 0 && geteuid() && s->user.uid != geteuid()) {
+		log_err("--user %s: only root can run a command as another user", s->cfg->user);
+		r = -EPERM;
+	}
 	return r < 0 ? CMD_EXIT_FAILURE : 0;
 }
 

@@ -20,6 +20,7 @@
 #include "util.h"
 
 #define INIT_PID_NS_INO 0xeffffffc /* PROC_PID_INIT_INO, include/linux/proc_ns.h */
+#define INIT_USER_NS_INO 0xeffffffd
 
 /* libbpf speaks one level lower than we do: its warnings show with -v. A verifier's log is long. */
 static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -44,6 +45,11 @@ int tracer_check(char *error, size_t size)
 	if (access(btf, R_OK) < 0) {
 		snprintf(error, size, "%s is missing: this kernel has no BTF; it needs CONFIG_DEBUG_INFO_BTF=y", btf);
 		return -ENOENT;
+	}
+	if (!stat("/proc/self/ns/user", &st) && st.st_ino != INIT_USER_NS_INO) {
+		snprintf(error, size, "this is a user namespace (a rootless container, unshare -U), whose root is not the "
+			 "kernel's and may not trace: run dltraced outside of it");
+		return -EPERM;
 	}
 	/* the kernel side's process numbers are the initial namespace's, ours and those of our /proc are not */
 	if (!stat("/proc/self/ns/pid", &st) && st.st_ino != INIT_PID_NS_INO) {

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "env.h"
+#include "filecaps.h"
 #include "sudo.h"
 #include "util.h"
 
@@ -121,6 +122,7 @@ static int get_user(struct workload_user *u, const char *name)
 	snprintf(u->home, sizeof(u->home), "%s", pw ? pw->pw_dir : "/");
 	if (!name && !sudo) {
 		u->gid = getegid();
+		u->environ = filecaps_environ();
 		return 0;
 	}
 	u->environ = env_of_user(u, pw && *pw->pw_shell ? pw->pw_shell : "/bin/sh");

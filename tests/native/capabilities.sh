@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# A program with cap_bpf and cap_perfmon (setcap), run by a plain user: traces are whole, the command has no
+# capability and the environment of the caller; what asks, collects and packs works, and nobody reads or
+# runs by it what they could not. What is not allowed is said: one of the two alone, --user, set-user-ID, and
+# to trace in a user namespace.
+. "${0%/*}/lib.sh"
+need python3 setcap setpriv unshare
+getent passwd nobody >nobody || skip "a user nobody"
+uid=$(cut -d: -f3 nobody) gid=$(cut -d: -f4 nobody)
+program=$DLT
+gate
+chmod 666 gate
+chmod 755 .
+install -d -m 777 any
+install -d -m 700 -o "$uid" -g "$gid" runtime
+t=$TMPDIR/any/t
+cat >plain <<END
+#!/bin/sh
+LD_LIBRARY_PATH=/a exec setpriv --reuid $uid --regid $gid --clear-groups "$TMPDIR/capable" "\$@"
+END
+chmod 755 plain
+
+# capable CAPS: a program of theirs, which the functions of lib.sh take, as a plain user.
+capable() {
+	rm -f capable
+	install -m 755 "$program" capable
+	setcap "$1" capable 2>setcap.err || skip "capabilities of files ($(cat setcap.err))"
+	DLT=$TMPDIR/plain
+}
+
+# refused TEXT COMMAND...: by dltraced, and with TEXT in what it says.
+refused() {
+	text=$1
+	shift
+	"$@" >out 2>err
+	rc=$?
+	[ $rc = 125 ] || [ $rc = 126 ] || fail "status $rc of $*: $(cat err)"
+	grep -q -e "$text" err || fail "not '$text': $(cat err)"
+}
+
+# --- a trace ----------------------------------------------------------------------------------------
+
+capable cap_bpf,cap_perfmon=ep
+export XDG_RUNTIME_DIR="$TMPDIR/runtime"
+cat >job <<'END'
+env | grep -E '^(LD_LIBRARY_PATH|TMPDIR)=' | sort
+grep -E '^(CapPrm|CapEff|CapAmb|NoNewPrivs):' /proc/self/status
+id -u
+: >any/made
+read -r _ <gate
+END
+spawn --log --rotate 64K --compress gzip --collect 'any/made*' --archive -- sh job
+await [ -e any/made ]
+given_up() { [ "$(cat "/proc/$dlt/task"/*/status | grep -c '^NoNewPrivs:.0')" = 0 ]; }
+await given_up
+equal "threads" "$(sed -n 's/^CapPrm:.//p' "/proc/$dlt/task"/*/status | sort -u)" 0000008000000000
+./plain mark "half way" 2>said || fail "mark: $(cat said)"
+./plain status >said
+grep -q ' tracing ' said || fail "status: $(cat said)"
+if [ ! -d "/run/user/$uid" ]; then
+	env -u XDG_RUNTIME_DIR ./plain status 2>said
+	grep -q 'without XDG_RUNTIME_DIR' said || fail "nothing said of sockets: $(cat said)"
+fi
+echo >&9
+join
+equal "status ($(cat err))" $rc 0
+equal "the command's" "$(cat "$t/workload.log")" "LD_LIBRARY_PATH=/a
+TMPDIR=$TMPDIR
+CapPrm:	0000000000000000
+CapEff:	0000000000000000
+CapAmb:	0000000000000000
+NoNewPrivs:	0
+$uid"
+equal "kept" "$(manifest "' '.join(k['name'] for k in m['privileges']['kept'])")" CAP_BPF
+equal "of others" "$(find "$t" "$t.tar.gz" ! -uid "$uid")" ""
+[ -e "$t/collected/any/made" ] || fail "nothing collected: $(cat err)"
+equal "complete" "$(manifest 'm["complete"]')" True
+equal "lost" "$(manifest 'sum(p["lost"] for p in m["probes"])')" 0
+equal "marked" "$(zcat "$t/marks.out.gz" | tail -n 1 | cut -f 4)" 'half\040way'
+
+trace -- sh -c 'for i in 1 2 3; do cat /etc/passwd; done >any/copy' || fail "status $?"
+equal "opens" "$(rows open 'FILE == "passwd" && RET >= 0 && COMM == "cat"' | wc -l)" 3
+check whole
+
+# --- what is not allowed ----------------------------------------------------------------------------
+
+refused "only root can run a command as another user" trace --user root -- id
+equal "output" "$(cat out)" ""
+
+# To read everything is not the user's by it: of those who are traced alone, and of no command.
+capable cap_bpf,cap_perfmon,cap_dac_read_search,cap_dac_override,cap_setuid=ep
+mkdir -m 700 private
+"$program" start -q --collectors none --probes -bio --min-free 0 -o private/t -- true || fail "status $?"
+refused "private" ./plain report "$TMPDIR/private/t"
+refused "private/program: Permission" trace -- "$TMPDIR/private/program"
+refused "private/t2" ./plain start --collectors none -o "$TMPDIR/private/t2" -- true
+spawn -- sh job
+await given_up
+equal "threads" "$(sed -n 's/^CapPrm:.//p' "/proc/$dlt/task"/*/status | sort -u | tr '\n' ' ')" \
+	"0000008000000000 0000008000000004 "
+echo >&9
+join
+equal "status ($(cat err))" $rc 0
+
+for alone in cap_bpf cap_perfmon; do
+	capable $alone=ep
+	DLTRACED_SOCKET=$TMPDIR/none refused "not allowed to trace" trace -- true
+done
+
+rm -f capable
+install -m 4755 "$program" capable
+refused "set-user-ID" trace -- id
+equal "output" "$(cat out)" ""
+
+DLT=$program
+if unshare -Ur true 2>/dev/null; then
+	refused "user namespace" unshare -Ur "$program" start -q --collectors none -o "$t" -- true
+	unshare -Ur "$program" start --best-effort --collectors none -o "$t" -- echo on >out 2>err || fail "status $?"
+	equal "untraced" "$(cat out)" on
+	grep -q 'user namespace' err || fail "nothing said: $(cat err)"
+fi
