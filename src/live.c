@@ -7,11 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dlt/bio.h"
 #include "dlt/mmap.h"
 #include "dlt/open.h"
 #include "dlt/vfs_rw.h"
 #include "files.h"
 #include "probe.h"
+#include "record.h"
 #include "running.h"
 #include "table.h"
 #include "tracer.h"
@@ -201,54 +203,157 @@ void lives_row(struct lives *ls, unsigned int probe, const struct dlt_hdr *rec, 
 	}
 }
 
-/* --- drain: calls in flight ------------------------------------------------------------------------ */
+/* --- drain: calls and requests in flight ----------------------------------------------------------- */
 
 struct oldest {
-	struct dlt_call call[LIVE_CALLS_MAX];
+	struct live_call call[LIVE_CALLS_MAX];
 	unsigned int n;
-	uint64_t before_ns;
+	uint64_t now_ns;
+	struct files *files;
+	const struct tracer *tracer;
 };
 
-static void consider(void *ctx, const struct dlt_call *running)
+static bool same(const struct live_call *a, const struct live_call *b)
 {
-	struct oldest *o = ctx;
-	struct dlt_call call = *running;
+	return a->start_ns == b->start_ns && a->tid == b->tid && a->name == b->name && a->addr == b->addr && a->fd == b->fd;
+}
+
+/* CALL is among the oldest, or is let go of. */
+static void place(struct oldest *o, struct live_call *call)
+{
 	unsigned int at;
+
+	for (at = o->n; at && o->call[at - 1].start_ns > call->start_ns; at--)
+		;
+	if (at == LIVE_CALLS_MAX || (at && same(&o->call[at - 1], call))) { /* it is there: requests come twice */
+		free(call->path);
+		return;
+	}
+	if (o->n == LIVE_CALLS_MAX)
+		free(o->call[--o->n].path);
+	memmove(&o->call[at + 1], &o->call[at], (o->n++ - at) * sizeof(*call));
+	o->call[at] = *call;
+}
+
+static bool is_old(const struct oldest *o, uint64_t start_ns)
+{
+	return start_ns && start_ns + LIVE_CALL_MIN_NS <= o->now_ns;
+}
+
+static char *path_of(const struct oldest *o, const struct dlt_file_id *id)
+{
+	const struct file_entry *e = id->ino ? files_find(o->files, id) : NULL;
+
+	return e && e->path_len ? strndup(e->path, e->path_len) : NULL;
+}
+
+static void consider(struct oldest *o, const struct dlt_call *call, bool has_file)
+{
+	struct live_call c = {
+		.start_ns = call->start_ns, .pid = call->tgid, .tid = call->tid, .probe = call->probe,
+	};
+
+	if (call->probe >= DLT_PROBES || !probes[call->probe] || call->func >= probes[call->probe]->n_calls ||
+	    !is_old(o, call->start_ns))
+		return;
+	c.name = probes[call->probe]->calls[call->func].name;
+	running_about(call, &c.fd, &c.addr);
+	if (c.fd == DLT_NONE32) /* a file of the ring's own */
+		c.fd = DLT_NONE;
+	if (has_file)
+		c.path = path_of(o, &call->id);
+	place(o, &c);
+}
+
+static void consider_call(void *ctx, const struct dlt_call *running)
+{
+	struct dlt_call call = *running;
 
 	/*
 	 * It may have ended and another begun in its place meanwhile: one that is half the one and half the
 	 * other is left out where it is seen. Where not, it stands in one view, and in no file.
 	 */
 	__asm__ volatile("" ::: "memory");
-	if (!call.tid || call.start_ns != __atomic_load_n(&running->start_ns, __ATOMIC_RELAXED) ||
-	    call.tid != __atomic_load_n(&running->tid, __ATOMIC_RELAXED) || call.probe >= DLT_PROBES ||
-	    !probes[call.probe] || call.func >= probes[call.probe]->n_calls || !call.start_ns ||
-	    call.start_ns > o->before_ns)
-		return;
-	for (at = o->n; at && o->call[at - 1].start_ns > call.start_ns; at--)
-		;
-	if (at == LIVE_CALLS_MAX)
-		return;
-	o->n = MIN(o->n + 1, (unsigned int)LIVE_CALLS_MAX);
-	memmove(&o->call[at + 1], &o->call[at], (o->n - at - 1) * sizeof(call));
-	o->call[at] = call;
+	if (call.tid && call.start_ns == __atomic_load_n(&running->start_ns, __ATOMIC_RELAXED) &&
+	    call.tid == __atomic_load_n(&running->tid, __ATOMIC_RELAXED))
+		consider(ctx, &call, call.probe == DLT_close);
 }
 
-static void fill_calls(struct live_view *v, const struct oldest *o, struct files *files)
+/* Of io_uring: a copy, and it has had its file from the start. */
+static void consider_request(void *ctx, const struct dlt_call *call)
+{
+	consider(ctx, call, true);
+}
+
+/* The path that a record has as text: of opens, and of what makes and removes names. */
+static char *path_in(const struct dlt_hdr *rec)
+{
+	const struct probe *p = probes[rec->probe];
+
+	for (unsigned int i = 0; i < p->n_fields; i++) {
+		const struct field *f = &p->fields[i];
+		const char *text;
+		size_t len;
+
+		if (strcmp(f->name, "PATH") != 0)
+			continue;
+		text = record_seg(p, rec, f->offset, f->arg, &len);
+		return len ? strndup(text, len) : NULL;
+	}
+	return NULL;
+}
+
+static void about_record(const struct oldest *o, const struct dlt_hdr *rec, struct live_call *c)
+{
+	static const char *const disk_names[] = { "bio:R", "bio:W", "bio:D", "bio:F", "bio:Z", "bio:O" };
+
+	if (rec->probe == DLT_bio) {
+		const struct dlt_bio *bio = (const void *)rec;
+
+		c->name = bio->type < ARRAY_SIZE(disk_names) ? disk_names[bio->type] : disk_names[DLT_BIO_OTHER];
+		c->addr = (uint64_t)bio->sector; /* for same() */
+		c->path = strndup(bio->disk, sizeof(bio->disk));
+	} else if (rec->probe == DLT_vfs_rw) {
+		const struct dlt_vfs_rw *rw = (const void *)rec;
+
+		c->fd = rw->fd;
+		c->path = path_of(o, &rw->id);
+	} else {
+		c->path = path_in(rec);
+	}
+}
+
+static void consider_record(void *ctx, const struct dlt_hdr *rec)
+{
+	struct oldest *o = ctx;
+	struct live_call c = {
+		.start_ns = o->now_ns - rec->lat_ns, .pid = rec->tgid, .tid = rec->tid, .probe = rec->probe,
+		.fd = DLT_NONE,
+	};
+
+	if (rec->probe >= DLT_PROBES || !probes[rec->probe] || rec->lat_ns > o->now_ns || !is_old(o, c.start_ns) ||
+	    !tracer_may_tell(o->tracer, rec) || (rec->func >= probes[rec->probe]->n_calls && rec->probe != DLT_bio))
+		return;
+	if (rec->probe != DLT_bio)
+		c.name = probes[rec->probe]->calls[rec->func].name;
+	memcpy(c.comm, rec->comm, sizeof(c.comm));
+	about_record(o, rec, &c);
+	place(o, &c);
+}
+
+static void look(struct oldest *o, struct tracer *t)
+{
+	tracer_running(t, consider_call, o);
+	tracer_requests(t, o->now_ns, LIVE_LOOK_MAX, consider_request, consider_record, o);
+}
+
+static void fill_calls(struct live_view *v, const struct oldest *o)
 {
 	for (unsigned int i = 0; i < o->n; i++) {
-		const struct dlt_call *from = &o->call[i];
-		const struct file_entry *e = from->probe == DLT_close && from->id.ino ? files_find(files, &from->id) : NULL;
-		struct live_call *to = &v->calls[v->n_calls++];
-
-		*to = (struct live_call){
-			.start_ns = from->start_ns, .pid = from->tgid, .tid = from->tid, .probe = from->probe,
-			.func = from->func,
-		};
-		running_about(from, &to->fd, &to->addr);
-		if (e && e->path_len)
-			to->path = strndup(e->path, e->path_len);
+		v->calls[i] = o->call[i];
+		v->calls[i].path = o->call[i].path ? strdup(o->call[i].path) : NULL;
 	}
+	v->n_calls = o->n;
 }
 
 /* --- drain: views ---------------------------------------------------------------------------------- */
@@ -299,7 +404,7 @@ static void fill_sums(struct live_view *v, struct live *l)
 	v->n = MIN(l->processes.n, l->max);
 }
 
-static void publish(struct live *l, uint64_t now_ns, struct files *files, const struct oldest *o)
+static void publish(struct live *l, uint64_t now_ns, const struct oldest *o)
 {
 	struct live_view *v = &l->view;
 
@@ -307,7 +412,7 @@ static void publish(struct live *l, uint64_t now_ns, struct files *files, const 
 	v->to_ns = now_ns;
 	forget_calls(v);
 	fill_sums(v, l);
-	fill_calls(v, o, files);
+	fill_calls(v, o);
 	table_free(&l->processes);
 	memset(&l->all, 0, sizeof(l->all));
 	l->from_ns = now_ns;
@@ -345,9 +450,9 @@ static bool is_due(const struct live *l, uint64_t now_ns, bool end)
 	return (end ? l->all.sum.calls > 0 : now_ns >= l->due_ns) && live_state(l) == LIVE_EMPTY;
 }
 
-void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files, const struct tracer *t)
+void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files, struct tracer *t)
 {
-	struct oldest o = { .before_ns = now_ns - LIVE_CALL_MIN_NS };
+	struct oldest o = { .now_ns = now_ns, .files = files, .tracer = t };
 	bool looked = !t, told = false;
 	uint64_t one = 1;
 
@@ -358,10 +463,12 @@ void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files
 		if (!is_due(ls->on[i], now_ns, end))
 			continue;
 		if (!looked)
-			tracer_running(t, consider, &o);
+			look(&o, t);
 		looked = told = true;
-		publish(ls->on[i], now_ns, files, &o);
+		publish(ls->on[i], now_ns, &o);
 	}
+	for (unsigned int i = 0; i < o.n; i++)
+		free(o.call[i].path);
 	if (told && ls->fd >= 0 && write(ls->fd, &one, sizeof(one)) < 0)
 		return; /* it counts to 2^64-2: they know already */
 }

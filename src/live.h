@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What `status --watch' shows: the rows of an interval summed up per process, and the calls that have been
- * running longest. The drain sums, and only while somebody watches; the control plane asks and takes, by
+ * What `status --watch' shows: the rows of an interval summed up per process, and the calls and requests that
+ * have been running longest. The drain sums, and only while somebody watches; the control plane asks and takes, by
  * flags alone. Nothing here waits, touches a file, or looks into a process.
  */
 #ifndef LIVE_H
@@ -20,6 +20,7 @@ struct tracer;
 #define LIVE_PLACES (2 * LIVE_WATCHERS_MAX) /* with those who are leaving */
 #define LIVE_PROCESSES_MAX 32768 /* in an interval; calls of more are in the total alone */
 #define LIVE_CALLS_MAX 20
+#define LIVE_LOOK_MAX 4096 /* requests of a kind that are looked at for them */
 #define LIVE_CALL_MIN_NS 10000000 /* what has been running for less is not worth a line */
 #define LIVE_INTERVAL_MIN_MS 100
 #define LIVE_INTERVAL_MAX_MS 3600000
@@ -36,14 +37,16 @@ struct live_sum {
 	uint64_t p99_ns; /* within an eighth */
 };
 
-/* A call in flight. */
+/* A call or a request in flight. */
 struct live_call {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint32_t pid, tid;
-	uint16_t probe, func;
+	uint16_t probe;
+	const char *name; /* FUNC; of requests to disks "bio:" and T */
+	char comm[DLT_COMM_LEN]; /* of who made the request; empty: a call, whose thread has its name */
 	int64_t fd;    /* these two as of running_about() */
 	uint64_t addr;
-	char *path;    /* of the file, where the drain knows it: owned, or NULL */
+	char *path;    /* of the file, where the drain knows it, or of a disk the name: owned, or NULL */
 };
 
 struct live_view {
@@ -96,6 +99,6 @@ void lives_row(struct lives *ls, unsigned int probe, const struct dlt_hdr *rec, 
  * Each round: take up those who have come, let go of those who leave, fill the views that are due at NOW_NS;
  * END: all that have something, whenever the last was. T may be NULL: no calls in flight then.
  */
-void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files, const struct tracer *t);
+void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files, struct tracer *t);
 
 #endif

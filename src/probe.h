@@ -75,10 +75,11 @@ struct probe {
 	void (*running)(const struct dlt_call *call, struct dlt_hdr *rec);
 	/*
 	 * The same for a probe that keeps its operations in flight in maps of its own: a record of
-	 * each as of NOW_NS, once its programs are detached.
+	 * each as of NOW_NS, once its programs are detached; before that no more than MAX, some of them
+	 * perhaps twice.
 	 */
 	void (*in_flight)(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec),
-			  void *ctx, uint64_t now_ns);
+			  void *ctx, uint64_t now_ns, unsigned int max);
 	/* Send records of what has been added up, through the rings. 0 or -errno. */
 	int (*tell)(struct probe_object *o, enum probe_tell when);
 };

@@ -6,10 +6,11 @@
  *	begin	phase, ms of tracing, rows, lost, ms of this interval, processes alive, with calls
  *	all	calls, failed, bytes read, written, fetched, reads, of those from disk, ns in all, longest, p99
  *	process	PID, COMM, then the same: those who moved most first
- *	call	PID, TID, probe, FUNC, ms so far, descriptor or -, address of a path or 0, path or -
+ *	call	PID, TID, probe, FUNC, ms so far, descriptor or -, address of a path or 0, path or -, COMM or -
  *	end
  *
- * Descriptor and address are running_about()'s; the path is there where the drain knows it.
+ * Descriptor and address are running_about()'s; the path is there where the drain knows it, of a disk its name;
+ * COMM where it is not the thread's of now.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -43,13 +44,15 @@ static void put_numbers(FILE *out, const struct live_sum *s)
 static void put_call(FILE *out, const struct live_call *c, uint64_t now_ns)
 {
 	fprintf(out, "call\t%u\t%u\t%s\t%s\t%llu\t", c->pid, c->tid, probes[c->probe]->name,
-		probes[c->probe]->calls[c->func].name, (unsigned long long)((now_ns - c->start_ns) / NSEC_PER_MSEC));
+		c->name, (unsigned long long)((now_ns - c->start_ns) / NSEC_PER_MSEC));
 	if (c->fd == DLT_NONE)
 		fputc('-', out);
 	else
 		fprintf(out, "%lld", (long long)c->fd);
-	fprintf(out, "\t%llu\t", (unsigned long long)c->addr);
+	fprintf(out, "\t%llu\t", (unsigned long long)(c->path ? 0 : c->addr));
 	put_text(out, c->path ?: "", c->path ? strlen(c->path) : 0);
+	fputc('\t', out);
+	put_text(out, c->comm, strnlen(c->comm, sizeof(c->comm)));
 	fputc('\n', out);
 }
 

@@ -129,6 +129,10 @@ static void comm_of(const struct line *l, char *comm)
 {
 	char path[64], name[64] = "";
 
+	if (strcmp(word(l, 9), "-") != 0) {
+		snprintf(comm, TEXT_ESCAPED_MAX(64), "%s", word(l, 9));
+		return;
+	}
 	snprintf(path, sizeof(path), "/proc/%llu/task/%llu/comm", (unsigned long long)number(l, 1),
 		 (unsigned long long)number(l, 2));
 	util_read_line(path, name, sizeof(name));

@@ -138,6 +138,14 @@ void tracer_skipped(const struct tracer *t, uint64_t skipped[DLT_PROBES]);
 /* The calls that run now: one may end, and another begin in its place, while FN looks at it. */
 void tracer_running(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call), void *ctx);
 
+/*
+ * The requests that run now: of io_uring and libaio, and those that disks have. As calls, or as records of
+ * NOW_NS; no more than MAX are looked at of each kind. One may end while FN looks at it, and come twice.
+ */
+void tracer_requests(struct tracer *t, uint64_t now_ns, unsigned int max,
+		     void (*call)(void *ctx, const struct dlt_call *call),
+		     void (*rec)(void *ctx, const struct dlt_hdr *rec), void *ctx);
+
 /* May the trace tell of REC? See tracer_options.owned. */
 static inline bool tracer_may_tell(const struct tracer *t, const struct dlt_hdr *rec)
 {

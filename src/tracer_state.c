@@ -3,6 +3,7 @@
 #include "tracer_impl.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include <bpf/bpf.h>
@@ -108,7 +109,7 @@ void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct
 		      void *ctx)
 {
 	tracer_running(t, fn, ctx);
-	uring_in_flight(t->uring, fn, ctx);
+	uring_in_flight(t->uring, UINT_MAX, fn, ctx);
 }
 
 /* One of PROBE's objects: what is in flight is shared by all of them. NULL: it has none. */
@@ -122,16 +123,30 @@ static struct probe_object *object_of(struct tracer *t, unsigned int probe)
 	return NULL;
 }
 
-void tracer_in_flight_recs(struct tracer *t, uint64_t now_ns,
+static void in_flight_recs(struct tracer *t, uint64_t now_ns, unsigned int max,
 			   void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx)
 {
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		struct probe_object *o = probes[i]->in_flight ? object_of(t, i) : NULL;
 
 		if (o)
-			probes[i]->in_flight(o, fn, ctx, now_ns);
+			probes[i]->in_flight(o, fn, ctx, now_ns, max);
 	}
-	uring_in_flight_recs(t->uring, now_ns, fn, ctx);
+	uring_in_flight_recs(t->uring, now_ns, max, fn, ctx);
+}
+
+void tracer_in_flight_recs(struct tracer *t, uint64_t now_ns,
+			   void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx)
+{
+	in_flight_recs(t, now_ns, UINT_MAX, fn, ctx);
+}
+
+void tracer_requests(struct tracer *t, uint64_t now_ns, unsigned int max,
+		     void (*call)(void *ctx, const struct dlt_call *call),
+		     void (*rec)(void *ctx, const struct dlt_hdr *rec), void *ctx)
+{
+	uring_in_flight(t->uring, max, call, ctx);
+	in_flight_recs(t, now_ns, max, rec, ctx);
 }
 
 uint64_t tracer_object_skipped(const struct bpf_object *obj)

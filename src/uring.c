@@ -278,28 +278,29 @@ static bool ended_unknown(const struct uring *u, const struct dlt_uring_req *req
 	       (bpf_map_lookup_elem(bpf_map__fd(u->skel->maps.by_user_data), &name, &named) < 0 || named.mixed);
 }
 
-/* Those that are in flight, one after the other: KEY and REQ. False at the end. */
-static bool next_request(const struct uring *u, uint64_t *key, bool *first, struct dlt_uring_req *req)
+/* Those that are in flight, one after the other: KEY and REQ. False at the end, or after *MAX steps. */
+static bool next_request(const struct uring *u, uint64_t *key, bool *first, unsigned int *max, struct dlt_uring_req *req)
 {
 	int fd = bpf_map__fd(u->skel->maps.requests);
 	uint64_t next;
 
-	while (!bpf_map_get_next_key(fd, *first ? NULL : key, &next)) {
+	while (*max && !bpf_map_get_next_key(fd, *first ? NULL : key, &next)) {
 		*first = false;
 		*key = next;
+		--*max;
 		if (!bpf_map_lookup_elem(fd, key, req) && !ended_unknown(u, req))
 			return true;
 	}
 	return false;
 }
 
-void uring_in_flight(const struct uring *u, void (*fn)(void *ctx, const struct dlt_call *call), void *ctx)
+void uring_in_flight(const struct uring *u, unsigned int max, void (*fn)(void *ctx, const struct dlt_call *call), void *ctx)
 {
 	struct dlt_uring_req req;
 	bool first = true;
 	uint64_t key = 0;
 
-	while (u && next_request(u, &key, &first, &req))
+	while (u && next_request(u, &key, &first, &max, &req))
 		if (!(req.flags & (DLT_URING_SHORT | DLT_URING_LONG))) {
 			if (req.flags & DLT_URING_SKIP)
 				req.call.flags |= DLT_CALL_SILENT;
@@ -307,14 +308,14 @@ void uring_in_flight(const struct uring *u, void (*fn)(void *ctx, const struct d
 		}
 }
 
-void uring_in_flight_recs(const struct uring *u, uint64_t now_ns,
+void uring_in_flight_recs(const struct uring *u, uint64_t now_ns, unsigned int max,
 			  void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx)
 {
 	struct dlt_uring_req req;
 	bool first = true;
 	uint64_t key = 0;
 
-	while (u && next_request(u, &key, &first, &req)) {
+	while (u && next_request(u, &key, &first, &max, &req)) {
 		const struct bpf_map *map = req.flags & DLT_URING_SHORT ? u->skel->maps.short_records :
 									   u->skel->maps.long_records;
 		union {

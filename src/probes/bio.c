@@ -161,7 +161,7 @@ bool bio_unfinished(const struct dlt_bio_flight *io, uint64_t now_ns, struct dlt
 }
 
 void bio_in_flight(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec),
-		   void *ctx, uint64_t now_ns)
+		   void *ctx, uint64_t now_ns, unsigned int max)
 {
 	const struct bio_bpf *skel = o->owner;
 	int fd = bpf_map__fd(skel->maps.in_flight);
@@ -169,7 +169,7 @@ void bio_in_flight(struct probe_object *o, void (*emit)(void *ctx, const struct 
 	struct dlt_bio rec;
 	__u64 key, *prev = NULL;
 
-	for (; bpf_map_get_next_key(fd, prev, &key) == 0; prev = &key)
+	for (; max-- && bpf_map_get_next_key(fd, prev, &key) == 0; prev = &key)
 		if (bpf_map_lookup_elem(fd, &key, &io) == 0 && bio_unfinished(&io, now_ns, &rec))
 			emit(ctx, &rec.hdr);
 }

@@ -137,14 +137,14 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 
 /* libaio's requests whose events nobody has reaped. */
 static void in_flight(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec), void *ctx,
-		      uint64_t now_ns)
+		      uint64_t now_ns, unsigned int max)
 {
 	const struct vfs_rw_bpf *skel = o->owner;
 	int fd = bpf_map__fd(skel->maps.dlt_aios);
 	struct dlt_aio_key key, *prev = NULL;
 	struct dlt_aio aio;
 
-	for (; bpf_map_get_next_key(fd, prev, &key) == 0; prev = &key) {
+	for (; max-- && bpf_map_get_next_key(fd, prev, &key) == 0; prev = &key) {
 		if (bpf_map_lookup_elem(fd, &key, &aio) < 0 || aio.early_ns)
 			continue;
 		aio.rec.hdr.ts_ns = now_ns;

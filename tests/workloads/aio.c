@@ -11,6 +11,7 @@
  *   hang      a read of an empty pipe, until a signal ends it
  *   libaio    requests of io_submit, reaped by io_getevents and by io_pgetevents
  *   two       one thread submits, another reaps
+ *   stuck     a write past the page cache to FOLDER, which is a file here: it has not ended, until a signal ends us
  *   unreaped  reaped by way of the ring in memory, which is no call
  *
  * The tally has a line per request: the trace's file, then COLUMN=VALUE of the row that it must have,
@@ -1011,6 +1012,29 @@ static void *two_thread(void *arg)
 	return NULL;
 }
 
+/* For a disk that stands still: nobody waits for it. */
+static void *stuck_thread(void *arg __attribute__((unused)))
+{
+	struct iocb_row *c = calloc(1, sizeof(*c));
+	void *buf = aligned_alloc(PART, PART);
+	int fd = open(folder, O_WRONLY | O_DIRECT);
+	struct iocb *list[1] = { &c->iocb };
+	aio_context_t ctx = 0;
+
+	if (!c || !buf || fd < 0)
+		err(1, "%s", folder);
+	memset(buf, 'x', PART);
+	if (syscall(SYS_io_setup, 1, &ctx) < 0)
+		err(77, "io_setup");
+	iocb_set(c, IOCB_CMD_PWRITE, "pwrite", fd, folder, buf, PART, PART, PART, "4096");
+	if (syscall(SYS_io_submit, ctx, 1L, list) != 1)
+		err(1, "io_submit");
+	expect_row("stuck");
+	for (;;)
+		pause();
+	return NULL;
+}
+
 /* Taken from the ring in memory, without a call, and the iocb used again; then left there. */
 static void *unreaped_thread(void *arg)
 {
@@ -1044,7 +1068,8 @@ static const struct {
 	void *(*run)(void *nr);
 } modes[] = {
 	{ "uring", uring_thread }, { "overflow", overflow_thread }, { "same", same_thread }, { "hang", hang_thread },
-	{ "libaio", libaio_thread }, { "two", two_thread }, { "unreaped", unreaped_thread },
+	{ "libaio", libaio_thread }, { "stuck", stuck_thread },
+	{ "two", two_thread }, { "unreaped", unreaped_thread },
 };
 
 int main(int argc, char **argv)
