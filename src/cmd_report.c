@@ -53,7 +53,7 @@ static const struct argp argp = {
 static int report_one(const char *dir, bool json)
 {
 	struct report *r;
-	int res = report_load(&r, dir);
+	int res = report_load(&r, dir, json);
 
 	if (res == -ENODATA)
 		log_err("%s is not a trace folder: it holds neither a manifest.json of dltraced "

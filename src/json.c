@@ -2,6 +2,8 @@
 #include "json.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +44,8 @@ static void put(struct json *j, const char *s, size_t len)
 
 static void put_newline(struct json *j)
 {
+	if (j->row)
+		return;
 	put(j, "\n", 1);
 	for (unsigned int i = 0; i < j->depth; i++)
 		put(j, "  ", 2);
@@ -123,6 +127,13 @@ void json_array(struct json *j, const char *key)
 	open_nest(j, key, '[', ']');
 }
 
+void json_row(struct json *j, const char *key)
+{
+	json_array(j, key);
+	if (!j->row)
+		j->row = j->depth;
+}
+
 void json_end(struct json *j)
 {
 	if (!j->depth) {
@@ -132,6 +143,8 @@ void json_end(struct json *j)
 	j->depth--;
 	if (!j->empty)
 		put_newline(j);
+	if (j->row > j->depth)
+		j->row = 0;
 	put(j, &j->closer[j->depth], 1);
 	j->empty = false;
 }
@@ -164,6 +177,18 @@ void json_s64(struct json *j, const char *key, int64_t v)
 
 	put_lead(j, key);
 	put(j, text, (size_t)(text_put_s64(text, v) - text));
+}
+
+void json_f64(struct json *j, const char *key, double v)
+{
+	char text[32];
+
+	if (!isfinite(v)) {
+		json_null(j, key);
+		return;
+	}
+	put_lead(j, key);
+	put(j, text, (size_t)snprintf(text, sizeof(text), "%.6g", v));
 }
 
 void json_bool(struct json *j, const char *key, bool v)

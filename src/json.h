@@ -21,6 +21,7 @@ struct json {
 	char *buf;
 	size_t len, size;
 	unsigned int depth;
+	unsigned int row; /* the depth of the row that is open; 0: none */
 	char closer[JSON_DEPTH_MAX];
 	bool empty; /* nothing yet in the innermost object or array */
 	int error;
@@ -29,6 +30,8 @@ struct json {
 /* A zeroed struct json is ready for use. */
 void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
+/* An array whose values, of whatever kind, stay on its line. */
+void json_row(struct json *j, const char *key);
 /* End the innermost object or array. */
 void json_end(struct json *j);
 
@@ -37,6 +40,7 @@ void json_str(struct json *j, const char *key, const char *s);
 void json_strn(struct json *j, const char *key, const char *s, size_t len);
 void json_u64(struct json *j, const char *key, uint64_t v);
 void json_s64(struct json *j, const char *key, int64_t v);
+void json_f64(struct json *j, const char *key, double v); /* six digits; null where it is no number */
 void json_bool(struct json *j, const char *key, bool v);
 void json_null(struct json *j, const char *key);
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "report_scan.h"
+#include "report_timeline.h"
 #include "util.h"
 
 const char *const report_source_names[REPORT_SOURCES] = {
@@ -265,7 +266,7 @@ static int note_leftover(void *ctx, const char *file)
 	return 0;
 }
 
-static int load(struct report *r, const char *dir, int dirfd)
+static int load(struct report *r, const char *dir, int dirfd, bool timed)
 {
 	int res;
 
@@ -276,8 +277,14 @@ static int load(struct report *r, const char *dir, int dirfd)
 	r->has_manifest = strcmp(r->manifest.tool, "dltraced") == 0;
 	note_manifest(r, res);
 	note_untraced(r);
+	if (timed) {
+		r->timeline = timeline_new(r->manifest.start_ns);
+		if (!r->timeline)
+			return -ENOMEM;
+	}
 	if (!scan_all(r, dirfd) && !r->has_manifest)
 		return -ENODATA;
+	report_timeline_files(r, dirfd);
 	note_losses(r);
 	note_limits(r);
 	segment_each_entry(dirfd, note_leftover, r);
@@ -291,7 +298,7 @@ static int load(struct report *r, const char *dir, int dirfd)
 	return 0;
 }
 
-int report_load_at(struct report **ret, const char *dir, int dirfd)
+int report_load_at(struct report **ret, const char *dir, int dirfd, bool timed)
 {
 	struct report *r = calloc(1, sizeof(*r));
 	int res;
@@ -301,7 +308,7 @@ int report_load_at(struct report **ret, const char *dir, int dirfd)
 	table_init(&r->files, sizeof(struct report_file), REPORT_FILES_MAX);
 	table_init(&r->procs, sizeof(struct report_proc), REPORT_PROCS_MAX);
 	table_init(&r->disks, sizeof(struct report_disk), REPORT_DISKS_MAX);
-	res = load(r, dir, dirfd);
+	res = load(r, dir, dirfd, timed);
 	if (res < 0) {
 		report_free(r);
 		return res;
@@ -310,11 +317,11 @@ int report_load_at(struct report **ret, const char *dir, int dirfd)
 	return 0;
 }
 
-int report_load(struct report **ret, const char *dir)
+int report_load(struct report **ret, const char *dir, bool timed)
 {
 	autoclose int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	return dirfd < 0 ? -errno : report_load_at(ret, dir, dirfd);
+	return dirfd < 0 ? -errno : report_load_at(ret, dir, dirfd, timed);
 }
 
 const char *report_command(const struct report *r)
@@ -370,6 +377,7 @@ void report_free(struct report *r)
 	table_free(&r->files);
 	table_free(&r->procs);
 	table_free(&r->disks);
+	timeline_free(r->timeline);
 	free(r->dir);
 	free(r);
 }

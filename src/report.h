@@ -15,6 +15,7 @@
 #include "manifest_read.h"
 #include "reader.h"
 #include "table.h"
+#include "timeline.h"
 
 #define REPORT_FILES_MAX (2U << 20) /* ImageNet-1k has 1.3 million; 120 MiB when full */
 #define REPORT_PROCS_MAX (1U << 18)
@@ -102,6 +103,8 @@ struct report_proc {
 	uint64_t file_ns, wait_ns; /* in calls on files; on pipes, sockets, terminals, devices */
 	uint32_t lives;		   /* by pids.out; more than one: the PID was reused */
 	bool named;		   /* COMM is from pids.out */
+	uint64_t begin_ns, end_ns; /* of its life, where pids.out tells it */
+	bool on_gpu;		   /* gpu.out has it */
 	char comm[64], rank[16];
 };
 
@@ -153,6 +156,7 @@ struct report {
 	uint64_t map_calls, map_bytes;		  /* mmap of files */
 	uint64_t clock_error_ns, clock_steps;
 
+	struct timeline *timeline; /* NULL: not asked for */
 	struct table files, procs, disks;
 	struct report_file other_file; /* past REPORT_FILES_MAX */
 	struct report_proc other_proc;
@@ -185,10 +189,10 @@ extern const char *const report_type_names[REPORT_TYPES];
 extern const char *const report_source_names[REPORT_SOURCES];
 extern const char report_t_names[REPORT_TS];
 
-/* Sum up the folder DIR. 0; -ENOTDIR or -errno; -ENODATA when it is no trace. */
-int report_load(struct report **ret, const char *dir);
+/* Sum up the folder DIR, TIMED: with a timeline. 0; -ENOTDIR or -errno; -ENODATA when it is no trace. */
+int report_load(struct report **ret, const char *dir, bool timed);
 /* The same of the folder DIRFD, whatever DIR, which is shown, is by now. */
-int report_load_at(struct report **ret, const char *dir, int dirfd);
+int report_load_at(struct report **ret, const char *dir, int dirfd, bool timed);
 void report_free(struct report *r);
 
 /* The workload's command line, else dltraced's; "" when not known. */

@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 
 #include "json.h"
-#include "report.h"
+#include "report_timeline.h"
 #include "util.h"
 
 /* What is not known is null. */
@@ -287,6 +287,7 @@ int report_json(const struct report *r, FILE *out)
 	for (uint32_t i = 0; i < r->disks.n; i++)
 		disk(&j, table_at(&r->disks, i));
 	json_end(&j);
+	report_timeline_json(r, &j);
 	json_array(&j, "missing");
 	for (unsigned int i = 0; i < r->n_notes; i++)
 		json_str(&j, NULL, r->notes[i]);

@@ -83,6 +83,10 @@ bool report_row_pids(struct scan *s)
 	if (!exit || !p->named)
 		report_copy(p->comm, sizeof(p->comm), scan_field(s, COL_COMM));
 	p->named = true;
+	if (exit)
+		p->end_ns = s->time_ns;
+	else if (!p->begin_ns)
+		p->begin_ns = s->time_ns;
 	if (!scan_is(s, COL_RANK, "-"))
 		report_copy(p->rank, sizeof(p->rank), scan_field(s, COL_RANK));
 	return true;

@@ -3,7 +3,7 @@
  * What one row of an operation (a call, a request to a disk) adds to the report's sums. Knows
  * columns and their meaning, not how files are read. Allocates for a new key of a table only.
  */
-#include "report_scan.h"
+#include "report_timeline.h"
 
 #include <stdlib.h>
 
@@ -112,6 +112,18 @@ static void add_call(struct scan *s, const struct call *c)
 		keep_longest(file ? &r->slow : &r->waits, s, c->lat_ns);
 }
 
+/* A call with its BYTES in the timeline: what has not ended is not there. */
+static void time_call(struct scan *s, const struct call *c, bool write, uint64_t bytes)
+{
+	const struct report_timed_call timed = {
+		.pid = c->pid, .lat_ns = c->again ? 0 : c->lat_ns, .bytes = bytes,
+		.on_file = report_is_file(c->type), .write = write,
+	};
+
+	if (!c->running)
+		report_timeline_call(s, &timed);
+}
+
 bool report_row_call(struct scan *s)
 {
 	struct report *r = s->report;
@@ -121,6 +133,7 @@ bool report_row_call(struct scan *s)
 	if (!parse_call(s, COL_RET, &c))
 		return false;
 	add_call(s, &c);
+	time_call(s, &c, false, 0);
 	if (s->kind == REPORT_MMAP && c.file && !c.failed && scan_is(s, COL_FUNC, "mmap")) {
 		scan_u64(s, COL_LEN, &len);
 		r->map_calls++;
@@ -195,6 +208,7 @@ bool report_row_vfs_rw(struct scan *s)
 	s->last_write = write;
 
 	add_call(s, &c);
+	time_call(s, &c, write, bytes);
 	add_to_op(&r->rw[write], &c, !c.again_side);
 	*(write ? &c.proc->writes : &c.proc->reads) += 1;
 	r->by_type[c.type][write].rows++;
@@ -270,6 +284,8 @@ bool report_row_bio(struct scan *s)
 	op->bytes += bytes;
 	op->queue_ns += queue_ns;
 	hist_add(op->lat, c.lat_ns);
+	if (is_lowest(d))
+		report_timeline_request(s, scan_field(s, COL_DISK), bytes, queue_ns, c.lat_ns);
 	d->failed += c.failed;
 	if (reader_flag(scan_field(s, COL_FLAGS), "SELF")) {
 		d->self_requests++;

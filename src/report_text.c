@@ -394,7 +394,7 @@ void report_short(const struct report *r, FILE *out)
 int report_summary(const char *dir, int dirfd, FILE *out)
 {
 	struct report *r;
-	int res = report_load_at(&r, dir, dirfd);
+	int res = report_load_at(&r, dir, dirfd, false);
 
 	if (res < 0)
 		return res;

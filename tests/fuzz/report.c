@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct report *r;
 
 	put_files(data, size);
-	if (report_load(&r, fuzz_folder()) < 0)
+	if (report_load(&r, fuzz_folder(), true) < 0)
 		return 0;
 	report_text(r, fuzz_nowhere());
 	report_short(r, fuzz_nowhere());

@@ -21,7 +21,7 @@ static struct report *load(const char *dir)
 {
 	struct report *r = NULL;
 
-	assert_int_equal(report_load(&r, dir), 0);
+	assert_int_equal(report_load(&r, dir, true), 0);
 	return r;
 }
 
@@ -264,9 +264,9 @@ static void folder_that_is_no_trace(void **state)
 	autoclose int fd = open("tests/golden", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct report *r;
 
-	assert_int_equal(report_load(&r, "tests/golden"), -ENODATA);
-	assert_int_equal(report_load(&r, "tests/golden/none-of-that-name"), -ENOENT);
-	assert_int_equal(report_load(&r, GOLDEN "trace-small/vfs_rw.out"), -ENOTDIR);
+	assert_int_equal(report_load(&r, "tests/golden", false), -ENODATA);
+	assert_int_equal(report_load(&r, "tests/golden/none-of-that-name", false), -ENOENT);
+	assert_int_equal(report_load(&r, GOLDEN "trace-small/vfs_rw.out", false), -ENOTDIR);
 	assert_int_equal(report_summary("tests/golden", fd, stdout), -ENODATA);
 }
 

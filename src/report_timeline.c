@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From rows to the timeline: which column means which series. */
+#include "report_timeline.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util.h"
+
+/* A forged TIMESTAMP must not make all others one bin: no trace is as long as this. */
+#define LONGEST_NS (400ULL * 24 * 3600 * NSEC_PER_SEC)
+
+static bool is_sane(const struct timeline *t, uint64_t at_ns)
+{
+	return !t->begin_ns || (at_ns >= t->begin_ns && at_ns - t->begin_ns < LONGEST_NS);
+}
+
+/* --- calls -------------------------------------------------------------------------------------- */
+
+/* What a row of a probe without bytes counts as; by FUNC where that is given. */
+static const struct count {
+	enum report_kind kind;
+	const char *func;
+	enum timeline_sum sum;
+} counts[] = {
+	{ REPORT_OPEN, NULL, TIMELINE_OPENS },	     { REPORT_CLOSE, NULL, TIMELINE_CLOSES },
+	{ REPORT_SYNC, NULL, TIMELINE_SYNCS },	     { REPORT_MMAP, "mmap", TIMELINE_MMAPS },
+	{ REPORT_CREATE_DEL, "create", TIMELINE_CREATES }, { REPORT_CREATE_DEL, "mkdir", TIMELINE_CREATES },
+	{ REPORT_CREATE_DEL, "mknod", TIMELINE_CREATES },  { REPORT_CREATE_DEL, "link", TIMELINE_CREATES },
+	{ REPORT_CREATE_DEL, "symlink", TIMELINE_CREATES }, { REPORT_CREATE_DEL, "unlink", TIMELINE_DELETES },
+	{ REPORT_CREATE_DEL, "rmdir", TIMELINE_DELETES },
+};
+
+static void count_call(struct timeline *t, const struct scan *s)
+{
+	struct reader_field func = scan_field(s, COL_FUNC);
+
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
+		if (counts[i].kind == s->kind && (!counts[i].func || reader_is(func, counts[i].func))) {
+			timeline_add(t, counts[i].sum, s->time_ns, 1);
+			return;
+		}
+}
+
+void report_timeline_call(const struct scan *s, const struct report_timed_call *c)
+{
+	struct timeline *t = s->report->timeline;
+	enum timeline_busy busy = TIMELINE_B_OTHER;
+
+	if (!t || !is_sane(t, s->time_ns) || scan_is(s, COL_FUNC, "snapshot"))
+		return;
+	count_call(t, s);
+	if (!c->on_file)
+		return;
+	if (s->kind == REPORT_OPEN) {
+		busy = TIMELINE_B_OPEN;
+		timeline_latency(t, TIMELINE_H_OPEN, s->time_ns, c->lat_ns);
+	} else if (s->kind == REPORT_VFS_RW) {
+		busy = c->write ? TIMELINE_B_WRITE : TIMELINE_B_READ;
+		timeline_add(t, c->write ? TIMELINE_WRITE_BYTES : TIMELINE_READ_BYTES, s->time_ns, c->bytes);
+		timeline_add(t, c->write ? TIMELINE_WRITES : TIMELINE_READS, s->time_ns, 1);
+		timeline_latency(t, c->write ? TIMELINE_H_WRITE : TIMELINE_H_READ, s->time_ns, c->lat_ns);
+	}
+	timeline_busy(t, c->pid, busy, s->time_ns, c->lat_ns, c->lat_ns);
+}
+
+void report_timeline_request(const struct scan *s, struct reader_field name, uint64_t bytes, uint64_t queue_ns,
+			     uint64_t lat_ns)
+{
+	bool read = scan_is(s, COL_T, "R"), write = scan_is(s, COL_T, "W");
+	struct timeline *t = s->report->timeline;
+	struct timeline_disk *d;
+	uint32_t bin;
+
+	if (!t || !is_sane(t, s->time_ns))
+		return;
+	d = timeline_disk(t, name.p, name.len);
+	if (!d)
+		return;
+	bin = timeline_bin(t, s->time_ns);
+	d->sum[TIMELINE_D_REQUESTS][bin]++;
+	d->sum[TIMELINE_D_QUEUE_NS][bin] += queue_ns;
+	d->sum[TIMELINE_D_DEVICE_NS][bin] += lat_ns - MIN(queue_ns, lat_ns);
+	if (!read && !write)
+		return;
+	d->sum[write ? TIMELINE_D_WRITE_BYTES : TIMELINE_D_READ_BYTES][bin] += bytes;
+	d->sum[write ? TIMELINE_D_WRITES : TIMELINE_D_READS][bin]++;
+	timeline_latency(t, write ? TIMELINE_H_BIO_WRITE : TIMELINE_H_BIO_READ, s->time_ns, lat_ns);
+}
+
+/* --- sched.out ----------------------------------------------------------------------------------- */
+
+/* A row that another reader than a scan is at. */
+struct taken {
+	struct report *report;
+	const struct reader *rd;
+	const struct reader_row *row;
+	uint64_t time_ns;
+};
+
+static struct reader_field field(const struct taken *k, const char *column)
+{
+	return k->row->f[reader_column(k->rd, column)];
+}
+
+static void take_sched(struct taken *k)
+{
+	static const struct { const char *column; enum timeline_sum sum; } sums[] = {
+		{ "RUN_NS", TIMELINE_RUN },	{ "RUNQ_NS", TIMELINE_RUNQ },	{ "DISK_NS", TIMELINE_DISK },
+		{ "BLOCKED_NS", TIMELINE_BLOCKED }, { "SLEEP_NS", TIMELINE_SLEEP },
+	};
+	struct timeline *t = k->report->timeline;
+	uint64_t span_ns, ns, pid;
+
+	if (!reader_is(field(k, "KIND"), "target") || !reader_u64(field(k, "SPAN_NS"), &span_ns) ||
+	    !reader_u64(field(k, "PID"), &pid))
+		return;
+	t->has_sched = true;
+	for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
+		if (!reader_u64(field(k, sums[i].column), &ns))
+			continue;
+		timeline_spread(t, sums[i].sum, k->time_ns, span_ns, ns);
+		if (sums[i].sum == TIMELINE_RUN)
+			timeline_busy(t, pid, TIMELINE_B_CPU, k->time_ns, span_ns, ns);
+	}
+}
+
+/* --- collectors ----------------------------------------------------------------------------------- */
+
+/* A whole number or one with a fraction; false for `-' and all else. */
+static bool number(struct reader_field f, double *ret)
+{
+	char text[32], *end;
+
+	if (!f.len || f.len >= sizeof(text))
+		return false;
+	memcpy(text, f.p, f.len);
+	text[f.len] = '\0';
+	*ret = strtod(text, &end);
+	return !*end && end > text && isfinite(*ret);
+}
+
+static void put_point(struct taken *k, const char *panel, const char *name, const char *unit, double value)
+{
+	struct timeline_points *p = timeline_points(k->report->timeline, panel, name, unit);
+
+	if (p)
+		timeline_point(k->report->timeline, p, k->time_ns, value);
+}
+
+static void put_column(struct taken *k, const char *panel, const char *name, const char *unit, const char *column)
+{
+	double value;
+
+	if (number(field(k, column), &value))
+		put_point(k, panel, name, unit, value);
+}
+
+static void take_cpu(struct taken *k)
+{
+	static const struct { const char *name, *columns[5]; } shares[] = {
+		{ "usr", { "%usr", "%nice", "%guest", "%gnice" } },
+		{ "sys", { "%sys", "%irq", "%soft", "%steal" } },
+		{ "iowait", { "%iowait" } },
+		{ "idle", { "%idle" } },
+	};
+	bool all = reader_is(field(k, "CPU"), "all");
+	char cpu[24];
+	double idle;
+
+	report_copy(cpu, sizeof(cpu), field(k, "CPU"));
+	if (!all && number(field(k, "%idle"), &idle))
+		put_point(k, "cpu_each", cpu, "%", 100 - idle);
+	for (size_t i = 0; all && i < ARRAY_SIZE(shares); i++) {
+		double sum = 0, value;
+
+		for (const char *const *c = shares[i].columns; *c; c++)
+			if (number(field(k, *c), &value))
+				sum += value;
+		put_point(k, "cpu", shares[i].name, "%", sum);
+	}
+}
+
+/* nvidia-smi pmon: a line for each process of each GPU. */
+static void take_gpu(struct taken *k)
+{
+	struct reader_field gpu = field(k, "gpu");
+	struct report_proc *p;
+	uint64_t pid;
+
+	if (reader_u64(field(k, "pid"), &pid) && gpu.len && pid) {
+		p = table_get(&k->report->procs, pid);
+		if (p) {
+			p->pid = pid;
+			p->on_gpu = true;
+		}
+	}
+}
+
+/* nvidia-smi dmon: a line for each GPU. */
+static void take_gpu_dev(struct taken *k)
+{
+	struct reader_field gpu = field(k, "gpu");
+	char panel[40];
+
+	if (!gpu.len || gpu.len > 8)
+		return;
+	snprintf(panel, sizeof(panel), "gpu:%.*s", (int)gpu.len, gpu.p);
+	put_column(k, panel, "sm", "%", "sm");
+	put_column(k, panel, "mem", "%", "mem");
+	put_column(k, "gpu", "sm", "%", "sm");
+	put_column(k, "gpu", "mem", "%", "mem");
+	snprintf(panel, sizeof(panel), "gpu_fb:%.*s", (int)gpu.len, gpu.p);
+	put_column(k, panel, "fb", "MB", "fb");
+}
+
+static void take_disk(struct taken *k)
+{
+	char panel[40];
+
+	snprintf(panel, sizeof(panel), "iostat:%.*s", (int)MIN(field(k, "Device").len, 24), field(k, "Device").p);
+	put_column(k, panel, "queue length", "", "aqu-sz");
+	put_column(k, panel, "busy", "%", "%util");
+}
+
+static const struct taker {
+	const char *file;
+	void (*take)(struct taken *k);
+} takers[] = {
+	{ "cpu.out", take_cpu },	 { "gpu.out", take_gpu },   { "gpu_dev.out", take_gpu_dev },
+	{ "disk.out", take_disk }, { "sched.out", take_sched },
+};
+
+static void read_file(struct report *r, int dirfd, const struct taker *taker)
+{
+	struct reader rd;
+	struct reader_row row;
+	struct taken k = { .report = r, .rd = &rd, .row = &row };
+
+	if (reader_open(&rd, dirfd, taker->file) < 0)
+		return;
+	while (reader_next(&rd, &row) > 0)
+		if (reader_u64(field(&k, "TIMESTAMP"), &k.time_ns) && is_sane(r->timeline, k.time_ns))
+			taker->take(&k);
+	reader_close(&rd);
+}
+
+void report_timeline_files(struct report *r, int dirfd)
+{
+	for (size_t i = 0; r->timeline && i < ARRAY_SIZE(takers); i++)
+		read_file(r, dirfd, &takers[i]);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the rows of a trace add to the report's timeline. Nothing where the report has none. */
+#ifndef REPORT_TIMELINE_H
+#define REPORT_TIMELINE_H
+
+#include "report_scan.h"
+#include "timeline.h"
+
+/* A call that has ended, as one row of it tells. */
+struct report_timed_call {
+	uint64_t pid, lat_ns, bytes;
+	bool on_file; /* else on a pipe, a socket and the like, on which it waits */
+	bool write;   /* of vfs_rw */
+};
+
+/* The present row of S, of a probe of calls. */
+void report_timeline_call(const struct scan *s, const struct report_timed_call *c);
+/* The present row of S, of bio.out: a request for the lowest disk NAME. */
+void report_timeline_request(const struct scan *s, struct reader_field name, uint64_t bytes, uint64_t queue_ns,
+			     uint64_t lat_ns);
+/* What the collectors measured, and sched.out: read here, from the folder DIRFD. */
+void report_timeline_files(struct report *r, int dirfd);
+
+struct json;
+void report_timeline_json(const struct report *r, struct json *j);
+
+#endif

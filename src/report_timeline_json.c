@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The timeline as JSON: docs/report-json.md has the names. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "report_timeline.h"
+#include "util.h"
+
+#define LANES_TOLD 200
+#define LANE_LEAST 0.0005 /* of a bin: less is not seen */
+
+/* --- series --------------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *panel, *name, *unit;
+} sums[TIMELINE_SUMS] = {
+	[TIMELINE_READ_BYTES] = { "vfs", "read", "B/s" },   [TIMELINE_WRITE_BYTES] = { "vfs", "write", "B/s" },
+	[TIMELINE_READS] = { "vfs_calls", "reads", "1/s" }, [TIMELINE_WRITES] = { "vfs_calls", "writes", "1/s" },
+	[TIMELINE_OPENS] = { "calls", "open", "1/s" },	    [TIMELINE_CLOSES] = { "calls", "close", "1/s" },
+	[TIMELINE_MMAPS] = { "calls", "mmap", "1/s" },	    [TIMELINE_CREATES] = { "calls", "create", "1/s" },
+	[TIMELINE_DELETES] = { "calls", "delete", "1/s" },  [TIMELINE_SYNCS] = { "calls", "sync", "1/s" },
+	[TIMELINE_RUN] = { "sched", "run", "s/s" },	    [TIMELINE_RUNQ] = { "sched", "runq", "s/s" },
+	[TIMELINE_DISK] = { "sched", "disk", "s/s" },	    [TIMELINE_BLOCKED] = { "sched", "blocked", "s/s" },
+	[TIMELINE_SLEEP] = { "sched", "sleep", "s/s" },
+};
+
+static void series_begin(struct json *j, const char *panel, const char *name, const char *unit)
+{
+	json_object(j, NULL);
+	json_str(j, "panel", panel);
+	json_str(j, "name", name);
+	json_str(j, "unit", unit);
+	json_row(j, "values");
+}
+
+static void series_end(struct json *j)
+{
+	json_end(j);
+	json_end(j);
+}
+
+/* The last bin is shorter: rates are of the part that the trace has of it. */
+static double seconds_of(const struct timeline *t, uint32_t bin)
+{
+	uint64_t begin_ns = t->begin_ns + bin * t->bin_ns, ns = t->end_ns - begin_ns;
+
+	return (double)MAX(MIN(ns, t->bin_ns), t->bin_ns / 8) / NSEC_PER_SEC;
+}
+
+static void rates(struct json *j, const struct timeline *t, const char *panel, const char *name, const char *unit,
+		  const uint64_t *values, double scale)
+{
+	series_begin(j, panel, name, unit);
+	for (uint32_t i = 0; i < timeline_bins(t); i++)
+		json_f64(j, NULL, (double)values[i] * scale / seconds_of(t, i));
+	series_end(j);
+}
+
+/* Mean NS of a request, null where there was none. */
+static void means(struct json *j, const struct timeline *t, const char *panel, const char *name, const uint64_t *ns,
+		  const uint64_t *n)
+{
+	series_begin(j, panel, name, "ns");
+	for (uint32_t i = 0; i < timeline_bins(t); i++)
+		json_f64(j, NULL, n[i] ? (double)ns[i] / (double)n[i] : (double)NAN);
+	series_end(j);
+}
+
+static void disk_series(struct json *j, const struct timeline *t, const struct timeline_disk *d)
+{
+	char panel[96];
+
+	snprintf(panel, sizeof(panel), "disk:%s", d->name);
+	rates(j, t, panel, "read", "B/s", d->sum[TIMELINE_D_READ_BYTES], 1);
+	rates(j, t, panel, "write", "B/s", d->sum[TIMELINE_D_WRITE_BYTES], 1);
+	snprintf(panel, sizeof(panel), "disk_ops:%s", d->name);
+	rates(j, t, panel, "reads", "1/s", d->sum[TIMELINE_D_READS], 1);
+	rates(j, t, panel, "writes", "1/s", d->sum[TIMELINE_D_WRITES], 1);
+	snprintf(panel, sizeof(panel), "disk_lat:%s", d->name);
+	means(j, t, panel, "queue", d->sum[TIMELINE_D_QUEUE_NS], d->sum[TIMELINE_D_REQUESTS]);
+	means(j, t, panel, "device", d->sum[TIMELINE_D_DEVICE_NS], d->sum[TIMELINE_D_REQUESTS]);
+}
+
+/* Whether the trace has what SUM counts: all zeros are an answer, too. */
+static bool is_there(const struct report *r, enum timeline_sum sum)
+{
+	static const enum report_kind kinds[] = {
+		[TIMELINE_READ_BYTES] = REPORT_VFS_RW, [TIMELINE_WRITE_BYTES] = REPORT_VFS_RW,
+		[TIMELINE_READS] = REPORT_VFS_RW,      [TIMELINE_WRITES] = REPORT_VFS_RW,
+		[TIMELINE_OPENS] = REPORT_OPEN,	       [TIMELINE_CLOSES] = REPORT_CLOSE,
+		[TIMELINE_MMAPS] = REPORT_MMAP,	       [TIMELINE_CREATES] = REPORT_CREATE_DEL,
+		[TIMELINE_DELETES] = REPORT_CREATE_DEL, [TIMELINE_SYNCS] = REPORT_SYNC,
+	};
+
+	return sum < ARRAY_SIZE(kinds) ? r->present[kinds[sum]] : r->timeline->has_sched;
+}
+
+static void series(const struct report *r, struct json *j)
+{
+	const struct timeline *t = r->timeline;
+
+	json_array(j, "series");
+	for (enum timeline_sum i = 0; i < TIMELINE_SUMS; i++)
+		if (is_there(r, i))
+			rates(j, t, sums[i].panel, sums[i].name, sums[i].unit, t->sum[i],
+			      i >= TIMELINE_RUN ? 1.0 / NSEC_PER_SEC : 1);
+	for (uint32_t i = 0; i < t->disks.n; i++) {
+		const struct timeline_disk *d = *(void **)table_at(&t->disks, i);
+
+		if (d)
+			disk_series(j, t, d);
+	}
+	json_end(j);
+}
+
+/* --- what was measured ------------------------------------------------------------------------------ */
+
+/* iostat has a line for each loop device that there is. */
+static bool is_dull(const struct timeline_points *p)
+{
+	if (strncmp(p->panel, "iostat:", strlen("iostat:")))
+		return false;
+	for (unsigned int i = 0; i < TIMELINE_BINS; i++)
+		if (p->sum[i] != 0)
+			return false;
+	return true;
+}
+
+static void points(struct json *j, const struct timeline *t, const struct timeline_points *p)
+{
+	json_object(j, NULL);
+	json_str(j, "panel", p->panel);
+	json_str(j, "name", p->name);
+	json_str(j, "unit", p->unit);
+	json_row(j, "t");
+	for (uint32_t i = 0; i < timeline_bins(t); i++)
+		if (p->n[i])
+			json_u64(j, NULL, t->begin_ns + i * t->bin_ns + t->bin_ns / 2);
+	json_end(j);
+	json_row(j, "values");
+	for (uint32_t i = 0; i < timeline_bins(t); i++)
+		if (p->n[i])
+			json_f64(j, NULL, (double)p->sum[i] / p->n[i]);
+	series_end(j);
+}
+
+static void sampled(const struct report *r, struct json *j)
+{
+	const struct timeline *t = r->timeline;
+
+	json_array(j, "sampled");
+	for (uint32_t i = 0; i < t->points.n; i++) {
+		const struct timeline_points *p = *(void **)table_at(&t->points, i);
+
+		if (p && !is_dull(p))
+			points(j, t, p);
+	}
+	json_end(j);
+}
+
+/* --- latencies ------------------------------------------------------------------------------------- */
+
+static void heat(const struct report *r, struct json *j)
+{
+	static const char *const names[TIMELINE_HEATS] = {
+		[TIMELINE_H_BIO_READ] = "bio read", [TIMELINE_H_BIO_WRITE] = "bio write", [TIMELINE_H_READ] = "read",
+		[TIMELINE_H_WRITE] = "write",	    [TIMELINE_H_OPEN] = "open",
+	};
+	const struct timeline *t = r->timeline;
+
+	json_array(j, "heat");
+	for (unsigned int h = 0; h < TIMELINE_HEATS; h++) {
+		if (!t->has_heat[h])
+			continue;
+		json_object(j, NULL);
+		json_str(j, "name", names[h]);
+		json_row(j, "counts");
+		for (uint32_t i = 0; i < timeline_bins(t); i++)
+			for (unsigned int row = 0; row < TIMELINE_HEAT_ROWS; row++) {
+				if (!t->heat[h][i][row])
+					continue;
+				json_array(j, NULL);
+				json_u64(j, NULL, i);
+				json_u64(j, NULL, row);
+				json_u64(j, NULL, t->heat[h][i][row]);
+				json_end(j);
+			}
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* --- processes ------------------------------------------------------------------------------------- */
+
+static int busier(const void *a, const void *b)
+{
+	const struct timeline_lane *x = *(void *const *)a, *y = *(void *const *)b;
+
+	return x->total_ns < y->total_ns ? 1 : x->total_ns > y->total_ns ? -1 : x->pid < y->pid ? -1 : 1;
+}
+
+static bool is_worker(const struct report_proc *p)
+{
+	return p && !strncmp(p->comm, "pt_data_worker", strlen("pt_data_worker"));
+}
+
+/* Has a child that loads data for it: by its name. Where gpu.out knows who computes, that is who trains. */
+static bool is_parent_of_workers(const struct report *r, uint64_t pid)
+{
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = table_at(&r->procs, i);
+
+		if (p->ppid == pid && is_worker(p))
+			return true;
+	}
+	return false;
+}
+
+static bool any_on_gpu(const struct report *r)
+{
+	for (uint32_t i = 0; i < r->procs.n; i++)
+		if (((const struct report_proc *)table_at(&r->procs, i))->on_gpu)
+			return true;
+	return false;
+}
+
+static const char *group_of(const struct report *r, const struct report_proc *p, bool gpus)
+{
+	const struct report_proc *parent = p ? table_find(&r->procs, p->ppid) : NULL;
+
+	if (p && (gpus ? p->on_gpu : is_parent_of_workers(r, p->pid)))
+		return "trainer";
+	if (is_worker(p) || (parent && parent->on_gpu && p->reads))
+		return "loader";
+	return "other";
+}
+
+static void lane(const struct report *r, struct json *j, const struct timeline_lane *l, bool gpus)
+{
+	static const char *const names[TIMELINE_BUSY] = {
+		[TIMELINE_B_READ] = "read",   [TIMELINE_B_WRITE] = "write", [TIMELINE_B_OPEN] = "open",
+		[TIMELINE_B_OTHER] = "other", [TIMELINE_B_CPU] = "cpu",
+	};
+	const struct report_proc *p = table_find(&r->procs, l->pid);
+	const struct timeline *t = r->timeline;
+	double bin_ns = (double)t->bin_ns * (TIMELINE_BINS / TIMELINE_LANE_BINS);
+
+	json_object(j, NULL);
+	json_u64(j, "pid", l->pid);
+	json_u64(j, "ppid", p ? p->ppid : 0);
+	json_str(j, "comm", p ? p->comm : "");
+	json_str(j, "rank", p && p->rank[0] ? p->rank : NULL);
+	json_str(j, "group", group_of(r, p, gpus));
+	json_u64(j, "begin_ns", MAX(p && p->begin_ns ? p->begin_ns : l->begin_ns, t->begin_ns));
+	json_u64(j, "end_ns", p && p->end_ns ? p->end_ns : p && p->begin_ns ? t->end_ns : l->end_ns);
+	json_object(j, "busy");
+	for (unsigned int b = 0; b < TIMELINE_BUSY; b++) {
+		json_row(j, names[b]);
+		for (uint32_t i = 0; i < TIMELINE_LANE_BINS; i++) {
+			double share = (double)l->busy_ns[b][i] / bin_ns;
+
+			if (share < LANE_LEAST)
+				continue;
+			json_array(j, NULL);
+			json_u64(j, NULL, i);
+			json_f64(j, NULL, (double)(uint64_t)(share * 10000 + 0.5) / 10000);
+			json_end(j);
+		}
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
+static void lanes(const struct report *r, struct json *j)
+{
+	const struct timeline *t = r->timeline;
+	struct timeline_lane **by_time = calloc(t->lanes.n + 1, sizeof(void *));
+	bool gpus = any_on_gpu(r);
+	uint32_t n = 0;
+
+	json_u64(j, "lane_bin_ns", t->bin_ns * (TIMELINE_BINS / TIMELINE_LANE_BINS));
+	json_array(j, "lanes");
+	for (uint32_t i = 0; by_time && i < t->lanes.n; i++) {
+		by_time[n] = *(void **)table_at(&t->lanes, i);
+		n += by_time[n] != NULL;
+	}
+	if (n)
+		qsort(by_time, n, sizeof(void *), busier);
+	for (uint32_t i = 0; i < MIN(n, LANES_TOLD); i++)
+		lane(r, j, by_time[i], gpus);
+	json_end(j);
+	json_u64(j, "lanes_left_out", n > LANES_TOLD ? n - LANES_TOLD : 0);
+	free(by_time);
+}
+
+void report_timeline_json(const struct report *r, struct json *j)
+{
+	const struct timeline *t = r->timeline;
+
+	if (!t || !t->begin_ns)
+		return;
+	json_object(j, "timeline");
+	json_u64(j, "begin_ns", t->begin_ns);
+	json_u64(j, "end_ns", t->end_ns);
+	json_str(j, "begin_utc", report_started(r));
+	json_u64(j, "bin_ns", t->bin_ns);
+	json_u64(j, "bins", timeline_bins(t));
+	series(r, j);
+	sampled(r, j);
+	heat(r, j);
+	lanes(r, j);
+	json_end(j);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util.h"
+
+#define LANE_FOLD (TIMELINE_BINS / TIMELINE_LANE_BINS)
+
+struct timeline *timeline_new(uint64_t begin_ns)
+{
+	struct timeline *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->begin_ns = t->end_ns = begin_ns;
+	t->bin_ns = TIMELINE_FIRST_BIN_NS;
+	table_init(&t->disks, sizeof(void *), TIMELINE_DISKS_MAX);
+	table_init(&t->lanes, sizeof(void *), TIMELINE_LANES_MAX);
+	table_init(&t->points, sizeof(void *), TIMELINE_POINTS_MAX);
+	return t;
+}
+
+static void table_free_all(struct table *table)
+{
+	for (uint32_t i = 0; i < table->n; i++)
+		free(*(void **)table_at(table, i));
+	table_free(table);
+}
+
+void timeline_free(struct timeline *t)
+{
+	if (!t)
+		return;
+	table_free_all(&t->disks);
+	table_free_all(&t->lanes);
+	table_free_all(&t->points);
+	free(t);
+}
+
+/* The value of KEY in TABLE, of SIZE bytes, made when new. NULL: no room or no memory. */
+static void *value_of(struct table *table, uint64_t key, size_t size)
+{
+	void **at = table_get(table, key);
+
+	if (at && !*at)
+		*at = calloc(1, size);
+	return at ? *at : NULL;
+}
+
+/* --- bins ---------------------------------------------------------------------------------------- */
+
+#define FOLD(a, n)                                                                                         \
+	do {                                                                                               \
+		for (uint32_t i_ = 0; i_ < (n) / 2; i_++)                                                   \
+			(a)[i_] = (a)[2 * i_] + (a)[2 * i_ + 1];                                           \
+		memset(&(a)[(n) / 2], 0, (n) / 2 * sizeof((a)[0]));                                        \
+	} while (0)
+
+static void fold_heat(uint32_t heat[TIMELINE_BINS][TIMELINE_HEAT_ROWS])
+{
+	for (uint32_t i = 0; i < TIMELINE_BINS / 2; i++)
+		for (unsigned int row = 0; row < TIMELINE_HEAT_ROWS; row++)
+			heat[i][row] = heat[2 * i][row] + heat[2 * i + 1][row];
+	memset(heat[TIMELINE_BINS / 2], 0, TIMELINE_BINS / 2 * sizeof(heat[0]));
+}
+
+/* Twice as long, half as many. */
+static void fold(struct timeline *t)
+{
+	for (unsigned int i = 0; i < TIMELINE_SUMS; i++)
+		FOLD(t->sum[i], TIMELINE_BINS);
+	for (unsigned int i = 0; i < TIMELINE_HEATS; i++)
+		fold_heat(t->heat[i]);
+	for (uint32_t i = 0; i < t->disks.n; i++) {
+		struct timeline_disk *d = *(void **)table_at(&t->disks, i);
+
+		for (unsigned int k = 0; d && k < TIMELINE_D_SUMS; k++)
+			FOLD(d->sum[k], TIMELINE_BINS);
+	}
+	for (uint32_t i = 0; i < t->lanes.n; i++) {
+		struct timeline_lane *l = *(void **)table_at(&t->lanes, i);
+
+		for (unsigned int k = 0; l && k < TIMELINE_BUSY; k++)
+			FOLD(l->busy_ns[k], TIMELINE_LANE_BINS);
+	}
+	for (uint32_t i = 0; i < t->points.n; i++) {
+		struct timeline_points *p = *(void **)table_at(&t->points, i);
+
+		if (!p)
+			continue;
+		FOLD(p->sum, TIMELINE_BINS);
+		FOLD(p->n, TIMELINE_BINS);
+	}
+	t->bin_ns *= 2;
+}
+
+uint32_t timeline_bins(const struct timeline *t)
+{
+	uint64_t bins = (t->end_ns - t->begin_ns) / t->bin_ns + 1;
+
+	return (uint32_t)MIN(bins, TIMELINE_BINS);
+}
+
+uint32_t timeline_bin(struct timeline *t, uint64_t ns)
+{
+	if (!t->begin_ns)
+		t->begin_ns = t->end_ns = ns;
+	if (ns < t->begin_ns)
+		return 0;
+	t->end_ns = MAX(t->end_ns, ns);
+	while ((ns - t->begin_ns) / t->bin_ns >= TIMELINE_BINS)
+		fold(t);
+	return (uint32_t)((ns - t->begin_ns) / t->bin_ns);
+}
+
+/*
+ * The part of the SPAN_NS before AT_NS that is in the next bin, of BIN_NS each: the bin into *BIN, 0 when
+ * there is none left. *FROM_NS, where the rest begins, goes on.
+ */
+static uint64_t next_part(const struct timeline *t, uint64_t bin_ns, uint64_t *from_ns, uint64_t at_ns, uint32_t *bin)
+{
+	uint64_t end_ns, part;
+
+	if (*from_ns >= at_ns)
+		return 0;
+	*bin = (uint32_t)((*from_ns - t->begin_ns) / bin_ns);
+	end_ns = t->begin_ns + (*bin + 1ULL) * bin_ns;
+	part = MIN(end_ns, at_ns) - *from_ns;
+	*from_ns += part;
+	return part;
+}
+
+static uint64_t from_of(const struct timeline *t, uint64_t at_ns, uint64_t span_ns)
+{
+	return MAX(at_ns - MIN(span_ns, at_ns), t->begin_ns);
+}
+
+/* --- adding -------------------------------------------------------------------------------------- */
+
+void timeline_add(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t value)
+{
+	t->sum[what][timeline_bin(t, at_ns)] += value;
+}
+
+void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns, uint64_t value)
+{
+	uint32_t bin = timeline_bin(t, at_ns);
+	uint64_t from_ns = from_of(t, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0, part, told = 0;
+
+	if (!all) {
+		t->sum[what][bin] += value;
+		return;
+	}
+	/* by what is left, so that the parts are the whole */
+	while ((part = next_part(t, t->bin_ns, &from_ns, at_ns, &bin))) {
+		uint64_t left = at_ns - from_ns;
+		uint64_t now = value - told - (uint64_t)((double)value * (double)left / (double)all);
+
+		now = MIN(now, value - told);
+		if (!left)
+			now = value - told;
+		t->sum[what][MIN(bin, TIMELINE_BINS - 1)] += now;
+		told += now;
+	}
+}
+
+void timeline_latency(struct timeline *t, enum timeline_heat what, uint64_t at_ns, uint64_t lat_ns)
+{
+	unsigned int row = 63 - (unsigned int)__builtin_clzll(lat_ns | 1);
+
+	t->heat[what][timeline_bin(t, at_ns)][row]++;
+	t->has_heat[what] = true;
+}
+
+struct timeline_lane *timeline_lane(struct timeline *t, uint64_t pid)
+{
+	struct timeline_lane *l = value_of(&t->lanes, pid, sizeof(*l));
+
+	if (l)
+		l->pid = pid;
+	return l;
+}
+
+void timeline_busy(struct timeline *t, uint64_t pid, enum timeline_busy what, uint64_t at_ns, uint64_t span_ns,
+		   uint64_t ns)
+{
+	uint32_t bin = timeline_bin(t, at_ns) / LANE_FOLD;
+	struct timeline_lane *l = timeline_lane(t, pid);
+	uint64_t from_ns = from_of(t, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0, part;
+
+	if (!l) {
+		t->lanes_left_out++;
+		return;
+	}
+	l->begin_ns = l->begin_ns ? MIN(l->begin_ns, from_ns) : from_ns;
+	l->end_ns = MAX(l->end_ns, at_ns);
+	l->total_ns += ns;
+	if (!all) {
+		l->busy_ns[what][bin] += (float)ns;
+		return;
+	}
+	while ((part = next_part(t, t->bin_ns * LANE_FOLD, &from_ns, at_ns, &bin)))
+		l->busy_ns[what][MIN(bin, TIMELINE_LANE_BINS - 1)] += (float)((double)ns * (double)part / (double)all);
+}
+
+struct timeline_disk *timeline_disk(struct timeline *t, const char *name, size_t len)
+{
+	struct timeline_disk *d = value_of(&t->disks, table_key(name, len), sizeof(*d));
+
+	if (d && !d->name[0])
+		memcpy(d->name, name, MIN(len, sizeof(d->name) - 1));
+	return d;
+}
+
+/* --- points -------------------------------------------------------------------------------------- */
+
+struct timeline_points *timeline_points(struct timeline *t, const char *panel, const char *name, const char *unit)
+{
+	autofree char *key = util_fmt("%s/%s", panel, name);
+	struct timeline_points *p = key ? value_of(&t->points, table_key(key, strlen(key)), sizeof(*p)) : NULL;
+
+	if (!p || p->unit)
+		return p;
+	strncpy(p->panel, panel, sizeof(p->panel) - 1);
+	strncpy(p->name, name, sizeof(p->name) - 1);
+	p->unit = unit;
+	return p;
+}
+
+void timeline_point(struct timeline *t, struct timeline_points *p, uint64_t at_ns, double value)
+{
+	uint32_t bin = timeline_bin(t, at_ns);
+
+	p->sum[bin] += (float)value;
+	p->n[bin]++;
+}

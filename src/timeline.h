@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What happened when: sums per bin of time over the length of a trace, whatever that turns out to be.
+ * Bins double when they do not suffice, so memory is bounded and rows are read once. Pure: knows neither
+ * files nor columns.
+ */
+#ifndef TIMELINE_H
+#define TIMELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "table.h"
+
+#define TIMELINE_BINS 2048	/* at most */
+#define TIMELINE_LANE_BINS 512	/* of a process: one for every four others */
+#define TIMELINE_FIRST_BIN_NS 1000000
+#define TIMELINE_HEAT_ROWS 64	/* row I: 2^I to 2^(I+1) - 1 ns; the first has 0 too */
+#define TIMELINE_DISKS_MAX 64
+#define TIMELINE_LANES_MAX 4096 /* 40 MiB when full */
+#define TIMELINE_POINTS_MAX 512 /* series of collectors: four of each of 100 CPUs or GPUs */
+
+/* Of all calls of the target. */
+enum timeline_sum {
+	TIMELINE_READ_BYTES, TIMELINE_WRITE_BYTES, TIMELINE_READS, TIMELINE_WRITES,
+	TIMELINE_OPENS, TIMELINE_CLOSES, TIMELINE_MMAPS, TIMELINE_CREATES, TIMELINE_DELETES, TIMELINE_SYNCS,
+	/* ns of its threads, from sched.out */
+	TIMELINE_RUN, TIMELINE_RUNQ, TIMELINE_DISK, TIMELINE_BLOCKED, TIMELINE_SLEEP,
+	TIMELINE_SUMS,
+};
+
+/* Of one disk, of requests that ended in the bin. */
+enum timeline_disk_sum {
+	TIMELINE_D_READ_BYTES, TIMELINE_D_WRITE_BYTES, TIMELINE_D_READS, TIMELINE_D_WRITES,
+	TIMELINE_D_QUEUE_NS, TIMELINE_D_DEVICE_NS, TIMELINE_D_REQUESTS,
+	TIMELINE_D_SUMS,
+};
+
+/* Latencies. */
+enum timeline_heat { TIMELINE_H_BIO_READ, TIMELINE_H_BIO_WRITE, TIMELINE_H_READ, TIMELINE_H_WRITE, TIMELINE_H_OPEN, TIMELINE_HEATS };
+
+/* What a process spends a bin in: calls on files; CPU time, where it is known. */
+enum timeline_busy { TIMELINE_B_READ, TIMELINE_B_WRITE, TIMELINE_B_OPEN, TIMELINE_B_OTHER, TIMELINE_B_CPU, TIMELINE_BUSY };
+
+struct timeline_disk {
+	char name[64];
+	uint64_t sum[TIMELINE_D_SUMS][TIMELINE_BINS];
+};
+
+struct timeline_lane {
+	uint64_t pid;
+	uint64_t begin_ns, end_ns; /* of its rows, or of its life where that is told */
+	uint64_t total_ns;
+	float busy_ns[TIMELINE_BUSY][TIMELINE_LANE_BINS];
+};
+
+/* Values that are measured now and then, as means per bin. */
+struct timeline_points {
+	char panel[40], name[24];
+	const char *unit;
+	float sum[TIMELINE_BINS];
+	uint32_t n[TIMELINE_BINS];
+};
+
+struct timeline {
+	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; nothing is before the begin */
+	uint64_t bin_ns;	   /* the first, times a power of two */
+	uint64_t sum[TIMELINE_SUMS][TIMELINE_BINS];
+	uint32_t heat[TIMELINE_HEATS][TIMELINE_BINS][TIMELINE_HEAT_ROWS];
+	bool has_heat[TIMELINE_HEATS], has_sched;
+	struct table disks;  /* struct timeline_disk *, by table_key(name) */
+	struct table lanes;  /* struct timeline_lane *, by PID */
+	struct table points; /* struct timeline_points *, by table_key("panel/name") */
+	uint64_t lanes_left_out; /* calls of processes that found no room */
+};
+
+/* One that begins at BEGIN_NS; 0: with what is added first. NULL: no memory. */
+struct timeline *timeline_new(uint64_t begin_ns);
+void timeline_free(struct timeline *t);
+
+uint32_t timeline_bins(const struct timeline *t); /* those in use */
+/* The bin of NS, for arrays of TIMELINE_BINS; all is folded first if need be. */
+uint32_t timeline_bin(struct timeline *t, uint64_t ns);
+
+void timeline_add(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t value);
+/* The same, spread evenly over the SPAN_NS before AT_NS. */
+void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns, uint64_t value);
+void timeline_latency(struct timeline *t, enum timeline_heat what, uint64_t at_ns, uint64_t lat_ns);
+/* PID spent NS of the SPAN_NS before AT_NS in WHAT. */
+void timeline_busy(struct timeline *t, uint64_t pid, enum timeline_busy what, uint64_t at_ns, uint64_t span_ns,
+		   uint64_t ns);
+
+/* Made when new; NULL: no room or no memory. */
+struct timeline_lane *timeline_lane(struct timeline *t, uint64_t pid);
+struct timeline_disk *timeline_disk(struct timeline *t, const char *name, size_t len);
+struct timeline_points *timeline_points(struct timeline *t, const char *panel, const char *name, const char *unit);
+
+void timeline_point(struct timeline *t, struct timeline_points *p, uint64_t at_ns, double value);
+
+#endif
