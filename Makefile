@@ -152,7 +152,7 @@ unit-asan:
 	$(Q)$(MAKE) --no-print-directory DEBUG=1 unit
 
 native: all workloads $(B)/tests/test_replay
-	$(Q)tests/run-native $(T)
+	$(Q)DLT=$(CURDIR)/$(B)/dltraced W=$(CURDIR)/$(B)/workloads tests/run-native $(T)
 
 # An archive: a target that includes a file of src/ for what is static in it has its own copy then.
 $(B)/lib.a: $(LIB_OBJ)

@@ -8,6 +8,7 @@ need python3 valgrind strace bpftool
 budgets=$here/../budgets
 replay=$W/../tests/test_replay
 [ -x "$replay" ] || fail "$replay is not there: make build/tests/test_replay"
+! grep -qa -e __asan_init -e __tsan_init "$replay" || skip "a program without a sanitizer: it counts instructions"
 
 put() { echo "$1 $2" >>measured; }
 
