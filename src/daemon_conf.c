@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See daemon_conf.h. Syntax by inih, whose reader is ours: it counts the lines, and refuses those that
- * inih would cut. Pure but for messages.
+ * See daemon_conf.h. Syntax by inih, whose reader is ours: it counts the lines, refuses those that inih
+ * would cut, and sees sections without a key, of which inih tells nobody. Pure but for messages.
  */
 #include "daemon_conf.h"
 
@@ -180,11 +180,13 @@ void daemon_conf_keys(FILE *out)
 
 /* --- reading ------------------------------------------------------------------------------------------- */
 
+#define SECTION_MAX 49 /* inih's MAX_SECTION: it cuts longer ones */
+
 struct reading {
 	struct daemon_conf *conf;
 	struct daemon_trace *trace; /* of the section */
 	const char *file;
-	char section[64];
+	char section[SECTION_MAX + 1];
 	FILE *in;
 	unsigned int line, mistakes;
 };
@@ -196,26 +198,6 @@ struct reading {
 		(rd)->mistakes++;                                                                  \
 		1;                                                                                 \
 	})
-
-/* As fgets(3). A line that inih would take for two is a mistake and no line. */
-static char *read_line(char *buf, int size, void *ctx)
-{
-	struct reading *rd = ctx;
-	size_t len;
-	int c;
-
-	if (!fgets(buf, size, rd->in))
-		return NULL;
-	rd->line++;
-	len = strlen(buf);
-	if (!len || buf[len - 1] == '\n' || feof(rd->in))
-		return buf;
-	while ((c = fgetc(rd->in)) != EOF && c != '\n')
-		;
-	complain(rd, "longer than %d bytes", size - 2);
-	strcpy(buf, "\n");
-	return buf;
-}
 
 static int enter_trace(struct reading *rd, const char *name)
 {
@@ -250,6 +232,52 @@ static int enter(struct reading *rd, const char *section)
 		return complain(rd, *section ? "[%s]: a section is [service] or [trace NAME]" :
 				"%sa line before the first section, [service] or [trace NAME]", section);
 	return 1;
+}
+
+/* A line of it, as inih has it: [NAME] at the beginning, and all of NAME is kept. */
+static void look_for_section(struct reading *rd, const char *line)
+{
+	static const char bom[] = "\xef\xbb\xbf";
+	char name[sizeof(rd->section)];
+	size_t len;
+
+	if (rd->line == 1 && !strncmp(line, bom, strlen(bom)))
+		line += strlen(bom);
+	if (*line != '[')
+		return;
+	len = strcspn(++line, "]\n");
+	if (line[len] != ']')
+		return; /* inih says so */
+	snprintf(name, sizeof(name), "%.*s", (int)len, line);
+	if (len <= SECTION_MAX) {
+		enter(rd, name);
+		return;
+	}
+	complain(rd, "a section's name of more than %d bytes", SECTION_MAX);
+	rd->trace = NULL;
+	strcpy(rd->section, name);
+}
+
+/* As fgets(3). A line that inih would take for two is a mistake and no line. */
+static char *read_line(char *buf, int size, void *ctx)
+{
+	struct reading *rd = ctx;
+	size_t len;
+	int c;
+
+	if (!fgets(buf, size, rd->in))
+		return NULL;
+	rd->line++;
+	len = strlen(buf);
+	if (!len || buf[len - 1] == '\n' || feof(rd->in)) {
+		look_for_section(rd, buf);
+		return buf;
+	}
+	while ((c = fgetc(rd->in)) != EOF && c != '\n')
+		;
+	complain(rd, "longer than %d bytes", size - 2);
+	strcpy(buf, "\n");
+	return buf;
 }
 
 static int set_service(struct reading *rd, const char *name, const char *value)
@@ -330,7 +358,7 @@ static int on_key(void *ctx, const char *section, const char *name, const char *
 {
 	struct reading *rd = ctx;
 
-	if (!*rd->section || strcmp(rd->section, section))
+	if (!*rd->section || strcmp(rd->section, section)) /* none, or one that was indented */
 		enter(rd, section);
 	if (!strcmp(section, "service"))
 		return set_service(rd, name, value ? value : "");

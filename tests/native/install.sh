@@ -44,6 +44,18 @@ if [ -e "$root/conf/dltraced/dltraced.conf" ]; then
 	rm "$root/conf/dltraced/dltraced.conf" || fail "the changed configuration was removed"
 fi
 
+# The unit starts programs that are there, of which all but ours every system has; a reload is a HUP.
+unit=$root/usr/lib/systemd/system/dltraced.service
+if [ -e "$unit" ]; then
+	others=$(sed -n 's/^Exec[A-Za-z]*=[-@:+!]*\([^ ]*\).*/\1/p' "$unit" | grep -vx /usr/bin/dltraced)
+	equal "programs of the unit" "$others" /bin/sh
+	sh -c 'trap "echo reloaded; exit" HUP; echo $$; while :; do sleep 0.1; done' >reload &
+	await test -s reload
+	MAINPID=$(head -n 1 reload) sh -c "$(sed -n "s/^ExecReload=//p" "$unit")"
+	wait $!
+	equal "reload" "$(tail -n 1 reload)" reloaded
+fi
+
 install_with uninstall PREFIX=/usr sysconfdir=/conf
 left=$(find "$root" ! -type d)
 equal "left after uninstall" "$left" ""

@@ -36,7 +36,7 @@ static void what_is_not_said_has_a_default(void **state)
 {
 	struct daemon_conf c;
 
-	assert_int_equal(read_text(&c, "# nothing\n"), 0);
+	assert_int_equal(read_text(&c, "# nothing\n[service]\n"), 0);
 	assert_string_equal(c.socket, "/run/dltraced/dltraced.sock");
 	assert_string_equal(c.group, "dltraced");
 	assert_true(c.users);
@@ -96,14 +96,21 @@ static void each_mistake_has_its_line(void **state)
 		{ "[service]\nmax-traces = 33\n", "c.conf:2: max-traces = 33: not a number from 1 to 32" },
 		{ "[service]\nkeep-bytes = much\n", "c.conf:2: keep-bytes = much: not a size" },
 		{ "[service]\nsocket = here\n", "c.conf:2: socket = here: not an absolute path" },
-		{ "[other]\na = b\n", "c.conf:2: [other]: a section is [service] or [trace NAME]" },
+		{ "[other]\na = b\n", "c.conf:1: [other]: a section is [service] or [trace NAME]" },
 		{ "a = b\n", "c.conf:1: a line before the first section" },
 		{ "[service]\nwhat is this\n", "c.conf:2: neither [section] nor key = value" },
-		{ "[trace a/b]\nall = yes\n", "c.conf:2: [trace a/b]: a name has" },
+		{ "[trace a/b]\nall = yes\n", "c.conf:1: [trace a/b]: a name has" },
 		{ "[trace t]\nall = yes\nrotate = 3\n", "c.conf:3: rotate = 3: not a size (64M, 1G) nor a time" },
 		{ "[trace t]\nall = yes\noutput = /x\n", "c.conf:3: no such key in [trace t]: 'output'" },
 		{ "[trace t]\nprobes = open\n", "[trace t] says nothing to trace" },
 		{ "[trace t]\nall = no\n", "[trace t] says nothing to trace" },
+		{ "[trace t]\n", "[trace t] says nothing to trace" },
+		{ "\xef\xbb\xbf[trace t]", "[trace t] says nothing to trace" },
+		{ "[service]\n[trace t] ; later\n# all = yes\n", "[trace t] says nothing to trace" },
+		{ "[trace]\n", "c.conf:1: [trace]: a section is" },
+		{ "[service]\n\n[sevrice]\n[trace t]\nall = yes\n", "c.conf:3: [sevrice]: a section is" },
+		{ "[trace abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz]\nall = yes\n",
+		  "c.conf:1: a section's name of more than 49 bytes" },
 	};
 	char text[512] = "[service]\nstate = /", *end = text + strlen(text);
 	struct daemon_conf c;
