@@ -12,6 +12,7 @@
 #include <sys/sysmacros.h>
 
 #include "collectors.h"
+#include "disk.h"
 #include "dlt/time_align.h"
 #include "keeper.h"
 #include "privileges.h"
@@ -31,7 +32,6 @@
 #define IDLE_ROUNDS 20
 #define IDLE_PERIODS 4 /* a period, then */
 #define CLOCK_TRIES 16
-#define TO_DISK_NS (5 * NSEC_PER_SEC)
 #define FINAL_ROUNDS 1000 /* of a ms: hooks do not wait for who is in them, and a CPU may be stolen there */
 
 static void on_record(void *ctx, const void *rec, uint32_t len)
@@ -174,6 +174,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 	write_rollup(ctx, false);
 	drain_flush(ctx);
 	each_sink(ctx, sink_check_disk);
+	logtail_check_disk(&((struct drain *)ctx)->log);
 	split_by_time(ctx);
 	return 0;
 }
@@ -229,7 +230,7 @@ static void in_flight_rec(void *ctx, const struct dlt_hdr *rec)
  */
 static void to_disk(struct drain *d)
 {
-	uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + TO_DISK_NS;
+	uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + DISK_END_NS;
 
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (d->decode.sinks[i].fd >= 0)
@@ -237,6 +238,7 @@ static void to_disk(struct drain *d)
 	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
 		if (d->collectors->c[i].sink.fd >= 0)
 			d->not_on_disk += sink_to_disk(&d->collectors->c[i].sink, until_ns);
+	d->not_on_disk += logtail_to_disk(&d->log, until_ns);
 }
 
 static void finish(struct drain *d)

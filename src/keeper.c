@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "disk.h"
 #include "log.h"
 #include "pack.h"
 #include "privileges.h"
@@ -34,6 +35,9 @@
 #define LOOK_MS 1000 /* at what grows, with --keep */
 #define OVER_SAID_AFTER 5 /* seconds */
 #define TRY_AGAIN_NS (10 * NSEC_PER_SEC)
+/* The system writes what is 30 s old, and looks every 5 s (vm.dirty_expire_centisecs): twice that. */
+#define WATCHED_NS (60 * NSEC_PER_SEC)
+#define WATCHED_MAX 64 /* each is an open file */
 #define ROLLUP_AHEAD_BYTES (256U << 10) /* what is dropped on a full disk is summed up all the same */
 #define LOWEST_NICE 19
 /* ioprio_set(2) has no header: best effort, the lowest of its levels. Idle may never get its turn. */
@@ -72,7 +76,7 @@ void keeper_closed(void *ctx, const struct sink_segment *seg)
 
 	if (!s) /* it stays as it is, plain, and in no list */
 		return;
-	*s = (struct keeper_segment){ .seg = *seg, .stored_bytes = seg->bytes };
+	*s = (struct keeper_segment){ .seg = *seg, .stored_bytes = seg->bytes, .fd = -1 };
 	while (s->file < k->n_files && k->files[s->file].sink->base != seg->base)
 		s->file++;
 	s->next = __atomic_load_n(&k->handed, __ATOMIC_RELAXED);
@@ -108,27 +112,10 @@ static int list_add(struct keeper *k, struct keeper_segment *s)
 static void list_remove(struct keeper *k, size_t i)
 {
 	pthread_mutex_lock(&k->lock);
+	util_close(&k->segments[i]->fd);
 	free(k->segments[i]);
 	k->n--;
 	memmove(k->segments + i, k->segments + i + 1, (k->n - i) * sizeof(*k->segments));
-	pthread_mutex_unlock(&k->lock);
-}
-
-static void take_handed(struct keeper *k)
-{
-	struct keeper_segment *s = __atomic_exchange_n(&k->handed, NULL, __ATOMIC_ACQUIRE), *next, *first = NULL;
-
-	for (; s; s = next) { /* into the order of closing */
-		next = s->next;
-		s->next = first;
-		first = s;
-	}
-	pthread_mutex_lock(&k->lock);
-	for (s = first; s; s = next) {
-		next = s->next;
-		if (list_add(k, s) < 0)
-			free(s);
-	}
 	pthread_mutex_unlock(&k->lock);
 }
 
@@ -146,7 +133,7 @@ static uint64_t count_to_pack(const struct keeper *k)
 	return n;
 }
 
-/* --- packing -------------------------------------------------------------------------------------- */
+/* --- what the disk says ---------------------------------------------------------------------------- */
 
 /* The file of S as it is there: a descriptor, or -errno; -ESTALE: it is another one by now. */
 static int open_segment(const struct keeper *k, const struct keeper_segment *s)
@@ -163,6 +150,91 @@ static int open_segment(const struct keeper *k, const struct keeper_segment *s)
 		return -ESTALE;
 	return TAKE_FD(fd);
 }
+
+/* Until the disk must have taken it. An error that nobody has been told of yet is told to who opens the file now. */
+static void watch(struct keeper *k, struct keeper_segment *s)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < k->n; i++)
+		n += k->segments[i]->fd >= 0;
+	s->closed_ns = clock_now_ns(CLOCK_MONOTONIC);
+	if (n < WATCHED_MAX && s->seg.nr != SEGMENT_LAST) /* the last is its sink's until the end */
+		s->fd = open_segment(k, s);
+}
+
+static void take_handed(struct keeper *k)
+{
+	struct keeper_segment *s = __atomic_exchange_n(&k->handed, NULL, __ATOMIC_ACQUIRE), *next, *first = NULL;
+	size_t had = k->n;
+
+	for (; s; s = next) { /* into the order of closing */
+		next = s->next;
+		s->next = first;
+		first = s;
+	}
+	pthread_mutex_lock(&k->lock);
+	for (s = first; s; s = next) {
+		next = s->next;
+		if (list_add(k, s) < 0)
+			free(s);
+	}
+	pthread_mutex_unlock(&k->lock);
+	for (; had < k->n; had++)
+		watch(k, k->segments[had]);
+}
+
+static void note_refusal(struct keeper *k, struct keeper_segment *s, int r)
+{
+	__atomic_store_n(&k->refused, r, __ATOMIC_RELAXED);
+	if (s->file < k->n_files)
+		util_count(&k->files[s->file].unsure_rows, s->seg.rows - MIN(s->seg.unsure, s->seg.rows));
+	util_close(&s->fd);
+}
+
+static void ask_disk(struct keeper *k)
+{
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
+
+	for (size_t i = 0; i < k->n; i++) {
+		struct keeper_segment *s = k->segments[i];
+		int r = s->fd < 0 ? 0 : disk_refused(s->fd);
+
+		if (r < 0)
+			note_refusal(k, s, r);
+		else if (s->fd >= 0 && now - s->closed_ns > WATCHED_NS)
+			util_close(&s->fd);
+	}
+}
+
+/* At the end, as the growing ones. */
+static void to_disk(struct keeper *k)
+{
+	uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + DISK_END_NS;
+
+	for (size_t i = 0; i < k->n; i++) {
+		struct keeper_segment *s = k->segments[i];
+		int r;
+
+		if (s->fd < 0)
+			continue;
+		util_count(&k->not_on_disk,
+			   disk_write_out(s->fd, s->seg.bytes, is_set(&k->stop) ? 0 : until_ns, &r));
+		if (r < 0)
+			note_refusal(k, s, r);
+		util_close(&s->fd);
+	}
+}
+
+static bool is_watching(const struct keeper *k)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (k->segments[i]->fd >= 0)
+			return true;
+	return false;
+}
+
+/* --- packing -------------------------------------------------------------------------------------- */
 
 /* FROM packed into a file of the name TMP. 0 or -errno; S is then the packed one's. */
 static int write_packed(struct keeper *k, struct packer *p, struct keeper_segment *s, int from, const char *tmp,
@@ -209,6 +281,7 @@ static int pack_segment(struct keeper *k, struct packer *p, struct keeper_segmen
 		return r;
 	}
 	unlinkat(k->dirfd, plain, 0);
+	util_close(&s->fd); /* what is packed is on the disk */
 	pthread_mutex_lock(&k->lock);
 	s->pack = k->o.pack;
 	s->stored_bytes = bytes;
@@ -278,6 +351,7 @@ static int64_t sum_up(struct keeper *k, const struct keeper_segment *s)
 	r = sink_flush(&k->rollup);
 	if (rows >= 0 && r < 0)
 		return r;
+	sink_to_disk(&k->rollup, UINT64_MAX); /* which counts what is refused */
 	fdatasync(k->rollup.fd);
 	return rows;
 }
@@ -333,7 +407,7 @@ static void lower_priority(void)
 static void wait_for_work(struct keeper *k)
 {
 	struct pollfd fd = { .fd = k->wake_fd, .events = POLLIN };
-	bool look = k->o.keep_bytes || count_to_pack(k);
+	bool look = k->o.keep_bytes || count_to_pack(k) || is_watching(k);
 	uint64_t n;
 
 	poll(&fd, 1, look ? LOOK_MS : -1);
@@ -380,7 +454,10 @@ static void *keeper_main(void *ctx)
 		do {
 			take_handed(k);
 			hold_to_keep(k);
+			ask_disk(k);
 		} while (pack_one(k, &p));
+		if (ending)
+			to_disk(k);
 		store(&k->cpu_ns, clock_now_ns(CLOCK_THREAD_CPUTIME_ID));
 		if (!ending)
 			wait_for_work(k);
@@ -502,8 +579,10 @@ void keeper_free(struct keeper *k)
 		next = s->next;
 		free(s);
 	}
-	for (size_t i = 0; i < k->n; i++)
+	for (size_t i = 0; i < k->n; i++) {
+		util_close(&k->segments[i]->fd);
 		free(k->segments[i]);
+	}
 	free(k->segments);
 	sink_close(&k->rollup);
 	rollup_free(&k->sums);

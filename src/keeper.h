@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What becomes of closed segments: packed (--compress), and the oldest dropped when a trace has grown
- * too large (--keep), summed up before. A thread of its own at the lowest priority: who closes a
+ * too large (--keep), summed up before; and of those that stay plain, whether the disk has taken them. A thread of its own at the lowest priority: who closes a
  * segment hands it over and never waits. At every moment each segment is there whole under one of its
  * names, or is gone and counted.
  */
@@ -24,6 +24,7 @@ struct keeper_file {
 	bool stays; /* other files cannot be read without it: --keep never drops it */
 	/* read by the control plane, relaxed */
 	uint64_t dropped_rows, dropped_bytes; /* by --keep; bytes of text */
+	uint64_t unsure_rows; /* of closed segments that the disk has refused some of, see sink.h */
 };
 
 /* A closed segment that is there. */
@@ -35,6 +36,8 @@ struct keeper_segment {
 	uint64_t stored_bytes;
 	uint64_t failed_ns; /* it could not be packed then; 0: not tried */
 	bool gone;	    /* somebody else has removed or replaced it */
+	int fd;		    /* while the disk may yet refuse it, plain as it is; else -1 */
+	uint64_t closed_ns;
 };
 
 struct keeper_options {
@@ -73,6 +76,8 @@ struct keeper {
 	uint64_t waiting;	/* segments that are to be packed */
 	uint64_t dropped;	/* segments */
 	uint64_t not_summed;	/* rows dropped that could not be read for rollup.out */
+	uint64_t not_on_disk;	/* bytes of closed segments that the disk had not taken at the end */
+	int refused;		/* why the disk did not take some, -errno; 0: it took all so far */
 	int error;		/* of the last failure to pack, -errno; 0: there was none since */
 	bool over;		/* more than --keep, and nothing left that may be dropped */
 	/* of keeper_say() */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "decode.h"
+#include "disk.h"
 #include "util.h"
 
 #define READS_MAX 16 /* of 64 KiB in a row: some 80 ms of short lines, and the rings are waiting */
@@ -15,7 +16,7 @@ int logtail_open(struct logtail *t, int dirfd, const char *name)
 {
 	struct stat st, dir;
 
-	t->len = 0;
+	*t = (struct logtail){ .fd = -1 };
 	t->fd = util_open_regular(dirfd, name, O_NOFOLLOW);
 	if (t->fd < 0)
 		return t->fd;
@@ -29,6 +30,41 @@ int logtail_open(struct logtail *t, int dirfd, const char *name)
 void logtail_close(struct logtail *t)
 {
 	util_close(&t->fd);
+}
+
+static uint64_t size_bytes(const struct logtail *t)
+{
+	struct stat st;
+
+	return fstat(t->fd, &st) < 0 ? 0 : (uint64_t)st.st_size;
+}
+
+/* Nobody tells which bytes that were. */
+static void note_refusal(struct logtail *t, int r)
+{
+	__atomic_store_n(&t->refused, r, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->unsure_bytes, size_bytes(t), __ATOMIC_RELAXED);
+}
+
+void logtail_check_disk(struct logtail *t)
+{
+	int r = t->fd < 0 ? 0 : disk_refused(t->fd);
+
+	if (r < 0)
+		note_refusal(t, r);
+}
+
+uint64_t logtail_to_disk(struct logtail *t, uint64_t until_ns)
+{
+	uint64_t left;
+	int r;
+
+	if (t->fd < 0)
+		return 0;
+	left = disk_write_out(t->fd, size_bytes(t), until_ns, &r);
+	if (r < 0)
+		note_refusal(t, r);
+	return left;
 }
 
 static void line_row(struct logtail *t, struct decode *d)

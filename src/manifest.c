@@ -206,6 +206,7 @@ static void put_workload_log(struct json *j, const struct manifest *m)
 	json_object(j, "workload_log");
 	json_u64(j, "written_bytes", m->workload_log.written_bytes);
 	json_u64(j, "lost_bytes", m->workload_log.lost_bytes);
+	json_u64(j, "unsure_bytes", m->workload_log.unsure_bytes);
 	json_end(j);
 }
 

@@ -77,7 +77,7 @@ struct manifest {
 	} workload;
 	struct {
 		bool kept; /* --log */
-		uint64_t written_bytes, lost_bytes;
+		uint64_t written_bytes, lost_bytes, unsure_bytes;
 	} workload_log;
 	uint64_t not_on_disk_bytes; /* of the trace, at its end */
 	const struct manifest_probe_row *probes;

@@ -327,6 +327,8 @@ static void end_hooks(struct session *s)
 /* In this order: hooks off, helpers stopped (the drain reads their last words), rows written. */
 void session_end_tracing(struct session *s)
 {
+	uint64_t late;
+
 	if (s->ended)
 		return;
 	s->ended = true;
@@ -344,9 +346,10 @@ void session_end_tracing(struct session *s)
 		status_update(&s->status, &s->tracer, &s->drain);
 		status_account(&s->status, &s->tracer);
 		status_warn(&s->status, &s->drain, s->dir.path);
-		if (s->drain.not_on_disk)
+		late = s->drain.not_on_disk + (s->split ? s->keeper.not_on_disk : 0);
+		if (late)
 			log_info("%llu MiB of the trace are not on the disk yet: the system goes on writing them",
-				 (unsigned long long)s->drain.not_on_disk >> 20);
+				 (unsigned long long)late >> 20);
 	}
 	status_log(&s->status, s->workload.relay.log, s->dir.path);
 	drain_free(&s->drain);

@@ -147,13 +147,14 @@ int session_write_manifest(struct session *s, bool complete)
 		m->workload_log.kept = true;
 		m->workload_log.written_bytes = fstat(s->workload_log_fd, &st) < 0 ? 0 : (uint64_t)st.st_size;
 	}
+	m->workload_log.unsure_bytes = s->status.log_unsure;
 	m->uring_hooks = s->traced ? s->tracer.uring_hooks : NULL;
 	m->uring_why = s->traced ? s->tracer.uring_why : NULL;
 	m->n_rings = s->tracer.n_rings;
 	m->ring_bytes = s->tracer.ring_bytes;
 	m->ring_reserve_bytes = s->tracer.cfg.ring_reserve;
 	m->written_bytes = s->status.bytes;
-	m->not_on_disk_bytes = s->drain.not_on_disk;
+	m->not_on_disk_bytes = s->drain.not_on_disk + (s->split ? s->keeper.not_on_disk : 0);
 	m->skipped_runs = s->status.skipped;
 	if (s->tracer.shared)
 		m->compat_calls = s->tracer.shared->compat;

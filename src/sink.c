@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "disk.h"
 #include "util.h"
 
 /* Where the rows of a sink that is not open go to die. */
@@ -63,21 +64,6 @@ void sink_keep_ahead(struct sink *s, uint64_t bytes)
 	allocate_ahead(s);
 }
 
-void sink_close(struct sink *s)
-{
-	if (!s->buf)
-		return;
-	sink_flush(s);
-	if (s->allocated)
-		(void)!ftruncate(s->fd, (off_t)s->file_bytes);
-	/* NFS and quotas may say only now that the data did not arrive. */
-	if (close(s->fd) < 0)
-		set_error(s, -errno);
-	s->fd = -1;
-	free(TAKE_PTR(s->header));
-	free(TAKE_PTR(s->buf));
-}
-
 char *sink_begin(struct sink *s)
 {
 	return s->buf ? s->buf + s->len : scratch;
@@ -105,46 +91,59 @@ void sink_commit(struct sink *s, char *end, uint64_t ts_ns)
 
 /* --- what the disk says ---------------------------------------------------------------------------- */
 
-#define TO_DISK_BYTES (8U << 20) /* at a time */
-
-/* ESPIPE and the like are no answer of a disk. */
-static bool is_refusal(int err)
-{
-	return err == EIO || err == ENOSPC || err == EDQUOT || err == EROFS || err == ESTALE;
-}
-
-static void note_refusal(struct sink *s, int err)
+/* Nobody tells which rows of the file that were. */
+static void note_refusal(struct sink *s, int r)
 {
 	uint64_t from = MAX(s->unsure_until, s->rows_before);
 
-	__atomic_store_n(&s->refused, -err, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->refused, r, __ATOMIC_RELAXED);
 	util_count(&s->unsure, s->rows - from);
 	s->unsure_until = s->rows;
 }
 
-/*
- * sync_file_range(2) waits for pages under write-back in a range, of which there are none behind the
- * largest file, and then tells of an error of the file's that has not been told yet.
- */
-void sink_check_disk(struct sink *s)
+/* NFS and quotas may say only now that the data did not arrive. */
+static void close_file(struct sink *s)
 {
-	if (s->buf && sync_file_range(s->fd, INT64_MAX / 2, 1, SYNC_FILE_RANGE_WAIT_BEFORE) < 0 && is_refusal(errno))
-		note_refusal(s, errno);
+	if (close(s->fd) == 0)
+		return;
+	if (disk_is_refusal(errno))
+		note_refusal(s, -errno);
+	else
+		set_error(s, -errno);
 }
 
-/* Piece by piece, so that a slow disk is noticed; what it has already costs next to nothing. */
+void sink_close(struct sink *s)
+{
+	if (!s->buf)
+		return;
+	sink_flush(s);
+	if (s->allocated)
+		(void)!ftruncate(s->fd, (off_t)s->file_bytes);
+	close_file(s);
+	s->fd = -1;
+	free(TAKE_PTR(s->header));
+	free(TAKE_PTR(s->buf));
+}
+
+void sink_check_disk(struct sink *s)
+{
+	int r = s->buf ? disk_refused(s->fd) : 0;
+
+	if (r < 0)
+		note_refusal(s, r);
+}
+
 uint64_t sink_to_disk(struct sink *s, uint64_t until_ns)
 {
-	uint64_t at = 0;
+	uint64_t left;
+	int r;
 
 	if (!s->buf)
 		return 0;
-	for (; at < s->file_bytes && clock_now_ns(CLOCK_MONOTONIC) < until_ns; at += TO_DISK_BYTES)
-		if (sync_file_range(s->fd, (off_t)at, TO_DISK_BYTES, SYNC_FILE_RANGE_WAIT_BEFORE |
-				    SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER) < 0 && is_refusal(errno))
-			note_refusal(s, errno);
-	sink_check_disk(s);
-	return s->file_bytes - MIN(at, s->file_bytes);
+	left = disk_write_out(s->fd, s->file_bytes, until_ns, &r);
+	if (r < 0)
+		note_refusal(s, r);
+	return left;
 }
 
 /* --- segments ------------------------------------------------------------------------------------- */
@@ -239,18 +238,14 @@ static int replace_file(struct sink *s)
 	return TAKE_FD(fd);
 }
 
-static void hand_over(const struct sink *s, uint32_t nr)
+static void hand_over(const struct sink *s, uint32_t nr, const struct stat *st)
 {
 	struct sink_segment seg = {
 		.base = s->base, .nr = nr, .rows = s->rows - s->rows_before, .bytes = s->file_bytes,
-		.first_ns = s->first_ns, .last_ns = s->written_last_ns,
+		.first_ns = s->first_ns, .last_ns = s->written_last_ns, .dev = st->st_dev, .ino = st->st_ino,
+		.unsure = s->unsure_until - MIN(s->unsure_until, s->rows_before),
 	};
-	struct stat st;
 
-	if (fstat(s->fd, &st) < 0)
-		return;
-	seg.dev = st.st_dev;
-	seg.ino = st.st_ino;
 	s->split->closed(s->split->ctx, &seg);
 }
 
@@ -258,6 +253,8 @@ static void hand_over(const struct sink *s, uint32_t nr)
 static void begin_segment(struct sink *s)
 {
 	int fd = replace_file(s);
+	struct stat st;
+	bool known;
 
 	if (fd < 0) {
 		set_error(s, fd);
@@ -267,9 +264,10 @@ static void begin_segment(struct sink *s)
 	if (s->allocated)
 		(void)!ftruncate(s->fd, (off_t)s->file_bytes);
 	sink_check_disk(s);
-	hand_over(s, s->nr);
-	if (close(s->fd) < 0)
-		set_error(s, -errno);
+	known = fstat(s->fd, &st) == 0;
+	close_file(s);
+	if (known) /* who takes it goes on asking the disk */
+		hand_over(s, s->nr, &st);
 	s->fd = fd;
 	s->nr++;
 	s->rows_before = s->rows;
@@ -291,12 +289,14 @@ void sink_split_now(struct sink *s)
 
 void sink_end(struct sink *s)
 {
+	struct stat st;
+
 	if (!s->buf || s->ended)
 		return;
 	sink_flush(s);
 	__atomic_store_n(&s->ended, true, __ATOMIC_RELAXED);
-	if (s->split)
-		hand_over(s, SEGMENT_LAST);
+	if (s->split && fstat(s->fd, &st) == 0)
+		hand_over(s, SEGMENT_LAST, &st);
 }
 
 /* --- text and writing ----------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
  *
  * What the system has taken it writes to the disk some time later, and the disk may refuse it then
  * (thin storage that is full, a failing disk, a server that is gone): sink_check_disk() finds out. Which
- * rows that were nobody tells, so all that were written to the file until then are `unsure`.
+ * rows that were nobody tells, so all that were written to the file until then are `unsure`. See disk.h.
  *
  * A sink that is split (--rotate) closes its file under a number and goes on in a new one, which
  * begins with the same header; where no new one can be made it goes on in the old one, and loses
@@ -34,6 +34,7 @@ struct sink_segment {
 	uint32_t nr;	  /* SEGMENT_LAST: the trace ends with it, under the name of the growing one */
 	uint64_t rows, bytes;
 	uint64_t first_ns, last_ns; /* TIMESTAMP; 0: no row */
+	uint64_t unsure; /* of the rows: counted in the sink's already */
 	dev_t dev;
 	ino_t ino;
 };

@@ -38,6 +38,7 @@ static void update_kept(struct status_probe *p, const struct drain *d, const str
 
 	p->dropped = f ? load(&f->dropped_rows) : 0;
 	p->dropped_bytes = f ? load(&f->dropped_bytes) : 0;
+	p->unsure += f ? load(&f->unsure_rows) : 0;
 }
 
 void status_update(struct status *s, const struct tracer *t, const struct drain *d)
@@ -73,6 +74,7 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		s->summed += p->summed;
 		s->unsure += p->unsure;
 	}
+	s->log_unsure = load(&d->log.unsure_bytes);
 	s->lost += s->skipped; /* anybody's, so perhaps ours: never too few */
 }
 
@@ -145,6 +147,12 @@ static void warn_refused(struct status *s, const struct drain *d, const char *di
 
 	for (unsigned int i = 1; !refused && i < DLT_PROBES; i++)
 		refused = __atomic_load_n(&sink_of(d, i)->refused, __ATOMIC_RELAXED);
+	if (!refused && d->keeper)
+		refused = __atomic_load_n(&d->keeper->refused, __ATOMIC_RELAXED);
+	if (s->log_unsure && !s->log_unsure_said)
+		log_warn("the disk of %s has refused what it was given: %s; some of workload.log may be missing (the manifest counts it as unsure_bytes)",
+			 dir, strerror(-__atomic_load_n(&d->log.refused, __ATOMIC_RELAXED)));
+	s->log_unsure_said = s->log_unsure;
 	if (s->unsure <= s->unsure_said || (s->unsure_said && now - s->unsure_said_ns <= SAY_AGAIN_NS))
 		return;
 	log_warn("the disk of %s has refused what it was given: %s; up to %llu rows that were written may be missing (the manifest counts them as unsure)",
@@ -257,6 +265,9 @@ void status_put_summary(const struct status *s, uint32_t mask, const char *dir, 
 	if (s->unsure)
 		fprintf(out, "  %llu rows of these may be missing: the disk has refused what it was given\n",
 			(unsigned long long)s->unsure);
+	if (s->log_unsure)
+		fprintf(out, "  %llu bytes of workload.log may be missing: the disk has refused what it was given\n",
+			(unsigned long long)s->log_unsure);
 	if (s->log_lost)
 		fprintf(out, "  workload.log lacks %llu bytes of the output\n", (unsigned long long)s->log_lost);
 }

@@ -35,6 +35,7 @@ struct status {
 	struct status_probe probes[DLT_PROBES];
 	uint64_t rows, bytes, lost, dropped, summed;
 	uint64_t log_lost; /* bytes of the workload's output */
+	uint64_t log_unsure; /* bytes of workload.log: the disk may not have them */
 	uint64_t skipped; /* runs of the dispatcher, for calls of whomever: some may have been ours */
 	/* what has been said already */
 	uint64_t lost_said, lost_said_ns;
@@ -42,6 +43,7 @@ struct status {
 	uint64_t failures_said, failures_said_ns;
 	uint64_t unsure, unsure_said, unsure_said_ns;
 	uint64_t log_said, log_said_ns;
+	bool log_unsure_said;
 	uint64_t start_ns, last_ns;
 	uint64_t last_rows[DLT_PROBES];
 };

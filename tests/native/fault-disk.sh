@@ -64,28 +64,55 @@ mnt='' loop=''
 
 # --- thin storage ---------------------------------------------------------------------------------
 
-# A disk of 256 MiB on 12 MiB of memory: what is too much is refused when it is written back.
-mkdir pool disk
-mount -t tmpfs -o size=12m none pool || skip "to mount tmpfs"
-pool=$TMPDIR/pool
-trap 'cleanup; umount "$pool"' EXIT
-truncate -s 256M pool/disk.img
-loop=$(losetup -f --show pool/disk.img) || { loop=''; skip "a loop device"; }
-mkfs.ext4 -q "$loop" || fail "mkfs.ext4 $loop"
-mount "$loop" disk || skip "to mount ext4"
-settle
-mnt=$TMPDIR/disk t=$TMPDIR/disk/t
+# thin_disk SIZE: a disk of 256 MiB on so much memory: what is too much is refused when it is written back.
+thin_disk() {
+	mkdir -p pool disk
+	mount -t tmpfs -o size="$1" none pool || skip "to mount tmpfs"
+	pool=$TMPDIR/pool
+	trap 'cleanup; umount "$pool"' EXIT
+	truncate -s 256M pool/disk.img
+	loop=$(losetup -f --show pool/disk.img) || { loop=''; skip "a loop device"; }
+	mkfs.ext4 -q "$loop" || fail "mkfs.ext4 $loop"
+	mount "$loop" disk || skip "to mount ext4"
+	settle
+	mnt=$TMPDIR/disk t=$TMPDIR/disk/t
+}
+
+thin_disk_gone() {
+	umount "$mnt" || fail "cannot unmount the thin disk"
+	losetup -d "$loop"
+	umount "$pool"
+	trap cleanup EXIT
+	mnt='' loop=''
+}
+
+thin_disk 12m
 trace -- "$W/storm" -n $reads data >out 2>err || fail "thin: status $?"
 grep -q 'warning: the disk of .*/t has refused what it was given: ' err || fail "thin: said: $(cat err)"
 equal "thin: rows and lost" $(($(count rows) + $(count lost))) "$(count calls)"
 [ "$(count calls)" -ge $made ] && [ "$(count unsure)" -gt 0 ] || fail "thin: $(count calls) calls, $(count unsure) unsure"
 reported '^- vfs_rw: [0-9]* rows were written and may be missing'
-umount "$mnt" || fail "cannot unmount the thin disk"
-losetup -d "$loop"
+thin_disk_gone
+
+# In parts, which are closed long before the disk is asked for them; and with a log.
+thin_disk 12m
+trace --rotate 1M --log -- sh -c '"$1" -n "$2" data; head -c 4194304 /dev/zero | tr "\0" x' - "$W/storm" $reads >out 2>err ||
+	fail "parts: status $?"
+equal "parts: rows and lost" $(($(count rows) + $(count lost))) "$(count calls)"
+# What the disk has, once all was given to it and the system's copies are forgotten.
+sync -f "$t" 2>/dev/null
+for file in "$t"/*.out "$t"/workload.log; do
+	dd if="$file" iflag=nocache count=0 2>/dev/null
+done
+has=$(cat "$t"/vfs_rw*.out 2>err.cat | tr -d '\0' | awk -F'\t' 'NF > 10 && $1 ~ /^[0-9]+$/ { n++ } END { print n + 0 }')
+[ "$(count unsure)" -gt 0 ] && [ $(($(count rows) - has)) -le "$(count unsure)" ] ||
+	fail "parts: $(count rows) rows, the disk has $has, $(count unsure) unsure: $(cat err)"
+has=$(tr -cd x <"$t/workload.log" 2>err.cat | wc -c)
+unsure=$(manifest 'm["workload_log"]["unsure_bytes"]') written=$(manifest 'm["workload_log"]["written_bytes"]')
+[ $((written - has)) -le "$unsure" ] || fail "log: $written bytes, the disk has $has, $unsure unsure"
+[ "$unsure" = 0 ] || grep -q 'some of workload.log may be missing' err || fail "log: said: $(cat err)"
+thin_disk_gone
 rmdir disk
-umount "$pool"
-trap cleanup EXIT
-mnt='' loop=''
 
 # --- a disk that stands still at the end ----------------------------------------------------------
 
