@@ -33,6 +33,7 @@ static int program_load(struct trial *t, const struct backend_type *type, int bt
 {
 	const struct bpf_insn insns[] = {
 		/* r1 = &value; *(u64 *)r1 = 1; r0 = 0; exit */
+		/* NOLINTNEXTLINE(misc-redundant-expression): two of them are 0 */
 		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = 1, .src_reg = BPF_PSEUDO_MAP_VALUE, .imm = t->ran },
 		{ 0 },
 		{ .code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = 1, .imm = 1 },
@@ -181,7 +182,7 @@ int backend_try(enum backend b, const struct btf *btf, char *why, size_t size)
 	bool both = backend_kinds[b].enter_type.type != backend_kinds[b].exit_type.type;
 	int r = 0;
 
-	for (int enter = 1; !r && enter >= !both; enter--) {
+	for (int enter = 1, last = both ? 0 : 1; !r && enter >= last; enter--) {
 		struct trial t = { .prog = -1, .hook = -1, .why = why, .size = size };
 
 		t.ran = bpf_map_create(BPF_MAP_TYPE_ARRAY, "dlt_try", sizeof(uint32_t), sizeof(uint64_t), 1, NULL);

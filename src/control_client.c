@@ -41,7 +41,7 @@ static int receive(int fd, char **ret, size_t *len_ret)
 
 	do {
 		if (size - len <= CONTROL_PACKET_MAX) {
-			char *more = realloc(text, size = 2 * size + 2 * CONTROL_PACKET_MAX);
+			char *more = realloc(text, size = 2 * (size + CONTROL_PACKET_MAX));
 
 			if (!more)
 				return -ENOMEM;
@@ -74,7 +74,7 @@ int trace_ask(const struct trace *t, const char *verb, const char *text, char **
 	if (fd < 0)
 		return fd;
 	r = receive(fd, &answer, &len);
-	if (r < 0)
+	if (r < 0 || !answer)
 		return r;
 	ok = !strncmp(answer, "ok\n", 3);
 	head = strcspn(answer, "\n");

@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 
 #if !__has_include(<cap-ng.h>)
+/* cppcheck-suppress preprocessorErrorDirective ; it does not look for headers of the system */
 #error "libcap-ng is missing: install libcap-ng-dev (Debian, Ubuntu) or libcap-ng-devel (RHEL, Fedora)"
 #else
 #include <cap-ng.h>

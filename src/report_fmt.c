@@ -64,10 +64,11 @@ static size_t plain_len(const char *s)
 	/* The C1 controls, which terminals obey, and those that turn the writing direction. */
 	if (memcmp(s, "\xc2\x80", 2) >= 0 && memcmp(s, "\xc2\x9f", 2) <= 0)
 		return 0;
-	/* NOLINTNEXTLINE(misc-misleading-bidirectional): what is looked for */
+	/* NOLINTBEGIN(misc-misleading-bidirectional): what is looked for */
 	if (len == 3 && ((memcmp(s, "\xe2\x80\xaa", 3) >= 0 && memcmp(s, "\xe2\x80\xae", 3) <= 0) ||
 			 (memcmp(s, "\xe2\x81\xa6", 3) >= 0 && memcmp(s, "\xe2\x81\xa9", 3) <= 0)))
 		return 0;
+	/* NOLINTEND(misc-misleading-bidirectional) */
 	return len;
 }
 

@@ -43,8 +43,8 @@ static int rings_begin(struct rings *rs, unsigned int n, unsigned int cpus)
 	while (size < rs->n_ahead)
 		size *= 2;
 	rs->ahead_mask = size - 1;
-	rs->ring = calloc(n, sizeof(*rs->ring));
-	rs->ahead = calloc((size_t)n * size, sizeof(*rs->ahead));
+	rs->ring = calloc(MAX(n, 1), sizeof(*rs->ring)); /* NULL is for no memory alone */
+	rs->ahead = calloc((size_t)MAX(n, 1) * size, sizeof(*rs->ahead));
 	return rs->ring && rs->ahead ? 0 : -ENOMEM;
 }
 

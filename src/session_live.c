@@ -61,7 +61,7 @@ static void put_view(struct session *s, FILE *out, const struct live_view *v)
 	status_update(&s->status, &s->tracer, &s->drain);
 	fprintf(out, "begin\t%s\t%llu\t%llu\t%llu\t%llu\t%llu\t%u\n", session_phase(s),
 		(unsigned long long)((v->to_ns - MIN(v->to_ns, s->status.start_ns)) / NSEC_PER_MSEC),
-		(unsigned long long)(s->status.rows + s->status.summed), (unsigned long long)s->status.lost,
+		(unsigned long long)s->status.rows + s->status.summed, (unsigned long long)s->status.lost,
 		(unsigned long long)((v->to_ns - v->from_ns) / NSEC_PER_MSEC), (unsigned long long)tracer_live(&s->tracer),
 		v->processes);
 	fputs("all", out);

@@ -293,7 +293,7 @@ static const char *set_workload(struct start_parse *p, void *member, char *arg)
 	return NULL;
 }
 
-#define HEADING(text) { .help = text }
+#define HEADING(text) { .help = (text) }
 #define TO(m) offsetof(struct config, m) /* NOLINT(bugprone-macro-parentheses): a member */
 
 const struct start_option start_options[] = {

@@ -402,7 +402,7 @@ static bool make_room(struct watch *w)
 		return true;
 	if (w->size > CONTROL_ANSWER_MAX)
 		return false;
-	more = realloc(w->buf, w->size = 2 * w->size + 2 * CONTROL_PACKET_MAX);
+	more = realloc(w->buf, w->size = 2 * (w->size + CONTROL_PACKET_MAX));
 	if (more)
 		w->buf = more;
 	return more;

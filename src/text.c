@@ -23,7 +23,7 @@ static inline unsigned int bits_of(uint64_t v)
 
 static inline void put_pair(char *p, unsigned int v)
 {
-	memcpy(p, &pairs[2 * v], 2);
+	memcpy(p, &pairs[2 * (size_t)v], 2);
 }
 
 /*

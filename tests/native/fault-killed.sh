@@ -5,6 +5,8 @@
 # start, while it writes, at its end. A workload that has begun goes on to its end, one that has not
 # never runs; no program, link or collector of ours stays; what is in the folder can be read.
 . "${0%/*}/lib.sh"
+# a sanitizer lets a SIGSEGV do what it does without one
+export ASAN_OPTIONS="${ASAN_OPTIONS-}:handle_segv=0" TSAN_OPTIONS="${TSAN_OPTIONS-}:handle_segv=0"
 need python3 bpftool mpstat
 ulimit -c 0
 head -c 1048576 /dev/zero >data
