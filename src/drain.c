@@ -230,15 +230,16 @@ static void in_flight_rec(void *ctx, const struct dlt_hdr *rec)
  */
 static void to_disk(struct drain *d)
 {
-	uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + DISK_END_NS;
+	uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + DISK_END_NS, left = 0;
 
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (d->decode.sinks[i].fd >= 0)
-			d->not_on_disk += sink_to_disk(&d->decode.sinks[i], until_ns);
+			left += sink_to_disk(&d->decode.sinks[i], until_ns);
 	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
 		if (d->collectors->c[i].sink.fd >= 0)
-			d->not_on_disk += sink_to_disk(&d->collectors->c[i].sink, until_ns);
-	d->not_on_disk += logtail_to_disk(&d->log, until_ns);
+			left += sink_to_disk(&d->collectors->c[i].sink, until_ns);
+	left += logtail_to_disk(&d->log, until_ns);
+	__atomic_store_n(&d->not_on_disk, left, __ATOMIC_RELAXED);
 }
 
 static void finish(struct drain *d)

@@ -46,7 +46,7 @@ struct drain {
 	/* read by the control plane, relaxed */
 	uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of the last round */
 	uint64_t end_ns;       /* TIMESTAMP of the last clock reading */
-	uint64_t not_on_disk;  /* after the end: bytes that the system is still to write */
+	uint64_t not_on_disk;  /* after the end: bytes that the system is still to write; relaxed */
 };
 
 /*

@@ -346,7 +346,7 @@ void session_end_tracing(struct session *s)
 		status_update(&s->status, &s->tracer, &s->drain);
 		status_account(&s->status, &s->tracer);
 		status_warn(&s->status, &s->drain, s->dir.path);
-		late = s->drain.not_on_disk + (s->split ? s->keeper.not_on_disk : 0);
+		late = session_not_on_disk(s);
 		if (late)
 			log_info("%llu MiB of the trace are not on the disk yet: the system goes on writing them",
 				 (unsigned long long)late >> 20);

@@ -15,6 +15,13 @@ struct manifest_time session_now(void)
 	return (struct manifest_time){ clock_now_ns(CLOCK_MONOTONIC), clock_now_ns(CLOCK_REALTIME) };
 }
 
+uint64_t session_not_on_disk(const struct session *s)
+{
+	uint64_t bytes = __atomic_load_n(&s->drain.not_on_disk, __ATOMIC_RELAXED);
+
+	return bytes + (s->split ? __atomic_load_n(&s->keeper.not_on_disk, __ATOMIC_RELAXED) : 0);
+}
+
 struct segments {
 	struct manifest_segment_row *rows;
 	size_t n, room;
@@ -154,7 +161,7 @@ int session_write_manifest(struct session *s, bool complete)
 	m->ring_bytes = s->tracer.ring_bytes;
 	m->ring_reserve_bytes = s->tracer.cfg.ring_reserve;
 	m->written_bytes = s->status.bytes;
-	m->not_on_disk_bytes = s->drain.not_on_disk + (s->split ? s->keeper.not_on_disk : 0);
+	m->not_on_disk_bytes = session_not_on_disk(s);
 	m->skipped_runs = s->status.skipped;
 	if (s->tracer.shared)
 		m->compat_calls = s->tracer.shared->compat;

@@ -140,6 +140,8 @@ void session_metrics_free(struct session *s);
 
 /* manifest.json as of now; COMPLETE: the files are whole. 0 or -errno, which has been logged. */
 int session_write_manifest(struct session *s, bool complete);
+/* At the end, bytes of the trace that its disk has not taken; 0 before. */
+uint64_t session_not_on_disk(const struct session *s);
 struct manifest_time session_now(void);
 
 #endif

@@ -82,7 +82,7 @@ equal "status after the second TERM" $rc 143
 pid=$(cat workload)
 gone "$pid" && fail "the second TERM ended the workload"
 check whole
-equal "rows of the workload's exit" "$(rows pids "PID == $pid && EVENT == \"exit\"")" ""
+equal "rows of the workload's exit" "$(rows pids "TID == $pid && EVENT == \"exit\"")" ""
 kill -USR2 "$pid"
 await gone "$pid"
 equal "signals" "$(tr '\n' ' ' <got)" "ready TERM USR2 "
