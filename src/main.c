@@ -20,7 +20,7 @@ static const struct command {
 	{ "check", "can this machine be traced, and what to do about it", cmd_check, true },
 	{ "daemon", "the service: always-on traces, and users' own", cmd_daemon, true },
 	{ "mark", "a row in marks.out of a running trace", cmd_mark },
-	{ "probes", "the files of a trace and their columns", cmd_probes },
+	{ "probes", "the files of a trace and their columns", cmd_probes, true },
 	{ "report", "sum up a trace folder", cmd_report },
 	{ "serve", NULL, cmd_serve, true }, /* the daemon's own */
 	{ "start", "trace a command, or what runs already", cmd_start, true },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "reader.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -322,20 +323,38 @@ unsigned int reader_column(const struct reader *r, const char *name)
 	return 0;
 }
 
+/* The top bit of each byte of the eight at P, N of them valid, that is a tab; the first is the lowest. */
+static uint64_t tabs_at(const char *p, size_t n)
+{
+	const uint64_t ones = 0x0101010101010101ULL, low = 0x7f * ones;
+	uint64_t word = 0;
+
+	if (n >= sizeof(word))
+		memcpy(&word, p, sizeof(word));
+	else
+		memcpy(&word, p, n);
+	word = le64toh(word) ^ '\t' * ones;
+	return ~(((word & low) + low) | word | low);
+}
+
+/* Fields are short: one memchr(3) for each took a third of the time of reading. */
 static bool split(const struct reader *r, struct reader_field line, struct reader_row *row)
 {
-	const char *p = line.p, *end = p + line.len;
+	const char *field = line.p, *end = line.p + line.len;
+	unsigned int i = 1;
 
 	row->f[0] = (struct reader_field){ "-", 1 };
-	for (unsigned int i = 1; i <= r->n_columns; i++) {
-		const char *tab = memchr(p, '\t', (size_t)(end - p));
+	for (const char *p = line.p; p < end; p += sizeof(uint64_t))
+		for (uint64_t tabs = tabs_at(p, (size_t)(end - p)); tabs; tabs &= tabs - 1) {
+			const char *tab = p + __builtin_ctzll(tabs) / 8;
 
-		row->f[i] = (struct reader_field){ p, (size_t)((tab ? tab : end) - p) };
-		if (!tab)
-			return i == r->n_columns;
-		p = tab + 1;
-	}
-	return true;
+			row->f[i] = (struct reader_field){ field, (size_t)(tab - field) };
+			if (i++ == r->n_columns)
+				return true;
+			field = tab + 1;
+		}
+	row->f[i] = (struct reader_field){ field, (size_t)(end - field) };
+	return i == r->n_columns;
 }
 
 int reader_next(struct reader *r, struct reader_row *row)
@@ -395,9 +414,18 @@ bool reader_u64(struct reader_field f, uint64_t *ret)
 {
 	uint64_t v = 0;
 
+	size_t i = 0;
+
 	if (f.len == 0 || f.len > 20)
 		return false;
-	for (size_t i = 0; i < f.len; i++) {
+	for (; i < MIN(f.len, 19U); i++) { /* which always fit */
+		unsigned int digit = (unsigned char)f.p[i] - '0';
+
+		if (digit > 9)
+			return false;
+		v = v * 10 + digit;
+	}
+	for (; i < f.len; i++) {
 		unsigned int digit = (unsigned char)f.p[i] - '0';
 
 		if (digit > 9 || v > UINT64_MAX / 10 || v * 10 > UINT64_MAX - digit)
