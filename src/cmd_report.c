@@ -1,26 +1,105 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dltraced report: trace folders summed up, on the terminal or as JSON. */
+/* dltraced report: trace folders summed up, on the terminal, as JSON or, of CPU time, as CSV. */
 #include <argp.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd.h"
 #include "log.h"
 #include "report.h"
+#include "report_cpu.h"
+#include "text.h"
+#include "util.h"
 
 struct options {
-	bool json;
+	bool json, cpu;
+	bool of_cpu; /* an option that is for --cpu alone */
+	const char *csv;
+	struct report_cpu_options cpu_options;
 	char **dirs;
 	int n_dirs;
 };
 
+enum { KEY_CPU = 256, KEY_CSV, KEY_MERGE, KEY_PATTERN, KEY_THRESHOLD, KEY_GAP };
+
 static const struct argp_option option_table[] = {
-	{ "json", 'j', NULL, 0,
-	  "One JSON object per folder: ns, bytes, names as in the .out files", 0 },
+	{ "json", 'j', NULL, 0, "One JSON object per folder: ns, bytes, names as in the .out files", 0 },
+	{ "cpu", KEY_CPU, NULL, 0,
+	  "CPU time in place of files: who ran, who waited and for what (of traces made with --sched)",
+	  1 },
+	{ NULL, 0, NULL, 0, "With --cpu:", 2 },
+	{ "csv", KEY_CSV, "DIR", 0,
+	  "Also as CSV files in this folder, which is made; of several traces in one folder each", 2 },
+	{ "gap", KEY_GAP, "T", 0, "Tell gaps from this length on (default: 100ms)", 2 },
+	{ "merge", KEY_MERGE, "PREFIX[,PREFIX]", 0,
+	  "Tasks that are one by how their names begin (default: the kernel's workers; +PREFIX: beside these; none)",
+	  2 },
+	{ "pattern", KEY_PATTERN, "GLOB[,GLOB]", 0,
+	  "Threads to tell the lifespans of (default: " CPU_PATTERN ")", 2 },
+	{ "threshold", KEY_THRESHOLD, "PERCENT", 0, "What is below is summed up as `other' (default: 3)", 2 },
 	{ 0 },
 };
+
+/* "3", "0.5": tenths of a percent. */
+static bool parse_permille(const char *arg, unsigned int *ret)
+{
+	char *end;
+	double v = strtod(arg, &end);
+
+	if (end == arg || *end || !(v >= 0 && v <= 100))
+		return false;
+	*ret = (unsigned int)(v * 10 + 0.5);
+	return true;
+}
+
+static bool parse_gap(const char *arg, uint64_t *ret)
+{
+	static const struct { const char *unit; double ns; } units[] = {
+		{ "", 1e9 }, { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 },
+	};
+	char *end;
+	double v = strtod(arg, &end);
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (end != arg && strcmp(end, units[i].unit) == 0 && v > 0 && v < 1e9) {
+			*ret = MAX((uint64_t)(v * units[i].ns), 1);
+			return true;
+		}
+	return false;
+}
+
+static error_t parse_cpu_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case KEY_CSV:
+		o->csv = arg;
+		break;
+	case KEY_GAP:
+		if (!parse_gap(arg, &o->cpu_options.gap_ns))
+			argp_error(state, "--gap %s: not a time such as 100ms or 2s", arg);
+		break;
+	case KEY_MERGE:
+		o->cpu_options.merge = arg;
+		break;
+	case KEY_PATTERN:
+		o->cpu_options.pattern = arg;
+		break;
+	case KEY_THRESHOLD:
+		if (!parse_permille(arg, &o->cpu_options.threshold_permille))
+			argp_error(state, "--threshold %s: not a percentage from 0 to 100", arg);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	o->of_cpu = true;
+	return 0;
+}
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -30,6 +109,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'j':
 		o->json = true;
 		return 0;
+	case KEY_CPU:
+		o->cpu = true;
+		return 0;
 	case ARGP_KEY_ARGS:
 		o->dirs = state->argv + state->next;
 		o->n_dirs = state->argc - state->next;
@@ -37,8 +119,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which trace folder? (dltraced start names it when it ends)");
 		return 0;
+	case ARGP_KEY_END:
+		if (o->of_cpu && !o->cpu)
+			argp_error(state, "--csv, --gap, --merge, --pattern and --threshold are for --cpu");
+		if (o->cpu && o->json)
+			argp_error(state, "--cpu has no JSON: --csv DIR is what programs read");
+		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return parse_cpu_option(key, arg, state);
 	}
 }
 
@@ -47,7 +135,10 @@ static const struct argp argp = {
 	.parser = parse_option,
 	.args_doc = "DIR...",
 	.doc = "Sum up trace folders: calls, latencies, files, processes, disks, and what is "
-	       "missing. Works on folders that are cut off or still growing, and needs no root.",
+	       "missing. Works on folders that are cut off or still growing, and needs no root."
+	       "\vWith --cpu: time by task, process, thread and CPU, phases, gaps, and what threads waited for. "
+	       "sched.out does not know the files of a call: which folders a wait for disk goes to is by the "
+	       "latencies of the calls that went there.",
 };
 
 static int report_one(const char *dir, bool json)
@@ -70,14 +161,73 @@ static int report_one(const char *dir, bool json)
 	return res < 0 ? log_err_r(res, "%s: no JSON", dir) : 0;
 }
 
+/* --- --cpu ------------------------------------------------------------------------------------------------ */
+
+/* The last component of DIR, wherever it ends. */
+static char *name_of(const char *dir)
+{
+	autofree char *real = realpath(dir, NULL);
+	const char *slash = strrchr(real ? real : dir, '/');
+
+	return strdup(slash && slash[1] ? slash + 1 : "trace");
+}
+
+/* Of several traces that of the I-th is a folder in OUT, named after it; two of one name differ by a number. */
+static int write_csv(const struct report_cpu *r, const struct options *o, int i)
+{
+	autofree char *name = o->n_dirs > 1 ? name_of(o->dirs[i]) : NULL, *path = NULL;
+	unsigned int same = 1;
+
+	if (!name)
+		return o->n_dirs > 1 ? -ENOMEM : report_cpu_csv(r, o->csv);
+	for (int k = 0; k < i; k++) {
+		autofree char *other = name_of(o->dirs[k]);
+
+		same += other && strcmp(other, name) == 0;
+	}
+	path = same > 1 ? util_fmt("%s/%s-%u", o->csv, name, same) : util_fmt("%s/%s", o->csv, name);
+	if (!path)
+		return -ENOMEM;
+	if (mkdir(o->csv, 0777) < 0 && errno != EEXIST)
+		return -errno;
+	return report_cpu_csv(r, path);
+}
+
+static int report_cpu_one(const struct options *o, int i)
+{
+	const char *dir = o->dirs[i];
+	struct report_cpu *r;
+	int res = report_cpu_load(&r, dir, &o->cpu_options);
+
+	if (res == -ENODATA)
+		log_err("%s is not a trace folder", dir);
+	else if (res == -ENOMSG)
+		log_err("%s has neither sched.out nor sched_switch.out with rows to come: CPU scheduling is traced with "
+			"`dltraced start -P +sched' (or --sched sums, --sched timeline)",
+			dir);
+	else if (res == -EINVAL)
+		log_err("--merge, --pattern: at most %u prefixes of 15 bytes, %u patterns", CPU_RULES_MAX,
+			CPU_PATTERNS_MAX);
+	else if (res < 0)
+		log_err_r(res, "%s: cannot be reported on", dir);
+	if (res < 0)
+		return res;
+	report_cpu_text(r, stdout);
+	res = o->csv ? write_csv(r, o, i) : 0;
+	report_cpu_free(r);
+	return res < 0 ? log_err_r(res, "%s: CSV files cannot be written", o->csv) : 0;
+}
+
 int cmd_report(int argc, char **argv)
 {
-	struct options o = { 0 };
+	struct options o = {
+		.cpu_options = { .threshold_permille = CPU_THRESHOLD_PERMILLE, .gap_ns = CPU_GAP_NS },
+	};
 	int status = 0;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	for (int i = 0; i < o.n_dirs; i++) {
-		if (report_one(o.dirs[i], o.json) < 0)
+		if ((o.cpu ? report_cpu_one(&o, i) : report_one(o.dirs[i], o.json)) < 0)
 			status = CMD_EXIT_FAILURE;
 		else if (!o.json && i + 1 < o.n_dirs)
 			putchar('\n');

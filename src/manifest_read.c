@@ -56,6 +56,7 @@ static const struct fact facts[] = {
 	{ "schema", TOP, UINT, MEMBER(manifest_facts, schema) },
 	{ "self.cpu_system_us", TOP, UINT, MEMBER(manifest_facts, self_system_us) },
 	{ "self.cpu_user_us", TOP, UINT, MEMBER(manifest_facts, self_user_us) },
+	{ "self.pid", TOP, UINT, MEMBER(manifest_facts, self_pid) },
 	{ "start.monotonic_ns", TOP, UINT, MEMBER(manifest_facts, start_ns) },
 	{ "start.utc", TOP, STR, MEMBER(manifest_facts, start_utc) },
 	{ "storage.dropped_unsummed_rows", TOP, UINT, MEMBER(manifest_facts, unsummed_rows) },

@@ -37,6 +37,7 @@ struct manifest_facts {
 	uint64_t unsummed_rows; /* dropped by --keep, and missing in rollup.out */
 	uint64_t compat_calls; /* 32-bit: seen, but no rows */
 	uint64_t self_user_us, self_system_us; /* CPU time of dltraced itself */
+	uint64_t self_pid;
 	char start_utc[40], end_utc[40];
 	struct manifest_probe probes[MANIFEST_PROBES_MAX];
 	unsigned int n_probes;

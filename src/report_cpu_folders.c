@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which folders the calls went to that waited uninterruptibly: for a disk, or for what file systems do
+ * with it. sched.out knows the call, but not its file; the files of the calls know their files and how
+ * long they took, but not for what. So a folder's part
+ * of a thread's waits in a call is by the latencies of that call's rows that went to its files: of those
+ * that made the kernel fetch (DISK_BYTES) where there are any, else of all; of page faults, which are no
+ * calls, by the sizes of what is mapped.
+ */
+#include "report_cpu_scan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util.h"
+
+enum { FID, REALPATH, TYPE };
+static const char *const file_columns[] = { "FID", "REALPATH", "TYPE", NULL };
+enum { PID, TID, COMM, FUNC, LAT_NS, CALL_FID, DISK_BYTES, LEN, RET };
+static const char *const call_columns[] = {
+	"PID", "TID", "COMM", "FUNC", "LAT_NS", "FID", "DISK_BYTES", "LEN", "RET", NULL,
+};
+
+/* --- files.out ------------------------------------------------------------------------------------------- */
+
+/* The number of the folder PATH; 0 where there are too many. */
+static uint32_t folder_number(struct report_cpu *r, struct reader_field path)
+{
+	uint32_t *n = table_get(&r->folder_ids, table_key(path.p, path.len));
+
+	if (!n)
+		return 0;
+	if (!*n) {
+		*n = report_cpu_number(&r->folder_ids, n);
+		r->folder_names[*n] = strndup(path.p, path.len);
+	}
+	return *n;
+}
+
+static bool file_row(struct cpu_scan *s)
+{
+	struct reader_field path = cpu_field(s, REALPATH);
+	const char *slash = path.len ? memrchr(path.p, '/', path.len) : NULL;
+	uint32_t *folder;
+	uint64_t fid;
+
+	if (!cpu_u64(s, FID, &fid))
+		return false;
+	if (!slash || path.p[0] != '/' || !(cpu_is(s, TYPE, "reg") || cpu_is(s, TYPE, "dir") || cpu_is(s, TYPE, "blk")))
+		return true;
+	if (!cpu_is(s, TYPE, "dir"))
+		path.len = slash == path.p ? 1 : (size_t)(slash - path.p);
+	folder = table_get(&s->r->files, fid);
+	if (folder)
+		*folder = folder_number(s->r, path);
+	return true;
+}
+
+/* --- calls ----------------------------------------------------------------------------------------------- */
+
+/* io_submit:pread is io_submit; what io_uring does, if not a worker of it, is inside io_uring_enter. */
+static struct reader_field call_of(struct reader_field func)
+{
+	static const char ring[] = "io_uring_enter";
+	const char *colon = func.len ? memchr(func.p, ':', func.len) : NULL;
+
+	if (!colon)
+		return func;
+	func.len = (size_t)(colon - func.p);
+	return reader_is(func, "io_uring") ? (struct reader_field){ ring, sizeof(ring) - 1 } : func;
+}
+
+/* The row's process and name under FUNC, where that has waited so; NULL. */
+static struct cpu_call *call_that_waited(struct cpu_scan *s, struct reader_field func)
+{
+	struct report_cpu *r = s->r;
+	uint64_t pid, lat_ns = cpu_number(s, LAT_NS);
+	const struct cpu_role *role;
+	struct cpu_call *c;
+	uint32_t proc;
+
+	if (!cpu_u64(s, PID, &pid) || pid > UINT32_MAX)
+		return NULL;
+	proc = report_cpu_proc_at(r, (uint32_t)pid, s->time_ns - MIN(lat_ns, s->time_ns));
+	role = table_find(&r->roles, report_cpu_pair(proc, report_cpu_task_known(r, CPU_TARGET, cpu_field(s, COMM))));
+	if (!proc || !role || !(role->sums.disk_ns + role->sums.blocked_ns))
+		return NULL;
+	c = report_cpu_call(r, report_cpu_number(&r->roles, role), report_cpu_call_number(r, func), false);
+	return c && c->disk_ns + c->blocked_ns ? c : NULL;
+}
+
+static void add_to_folder(struct cpu_scan *s, struct cpu_call *c, uint64_t weight)
+{
+	struct report_cpu *r = s->r;
+	uint32_t call = report_cpu_number(&r->calls, c), *folder;
+	uint64_t fid, bytes = cpu_number(s, DISK_BYTES);
+	struct cpu_folder *f;
+
+	folder = cpu_u64(s, CALL_FID, &fid) ? table_find(&r->files, fid) : NULL;
+	f = folder ? table_get(&r->folders, report_cpu_pair(call, *folder)) : NULL;
+	if (!f)
+		return;
+	f->call = call;
+	f->folder = *folder;
+	f->calls++;
+	f->lat_ns += weight;
+	c->lat_ns += weight;
+	if (!bytes)
+		return;
+	f->disk_calls++;
+	f->disk_bytes += bytes;
+	f->disk_lat_ns += weight;
+	c->disk_lat_ns += weight;
+}
+
+static bool call_row(struct cpu_scan *s)
+{
+	struct cpu_call *c = call_that_waited(s, call_of(cpu_field(s, FUNC)));
+
+	if (c)
+		add_to_folder(s, c, cpu_number(s, LAT_NS));
+	return true;
+}
+
+static bool map_row(struct cpu_scan *s)
+{
+	static const char fault[] = "fault";
+	struct cpu_call *c;
+
+	if (!cpu_is(s, FUNC, "mmap") && !cpu_is(s, FUNC, "snapshot"))
+		return true;
+	c = call_that_waited(s, (struct reader_field){ fault, sizeof(fault) - 1 });
+	if (c && !(cpu_field(s, RET).len && cpu_field(s, RET).p[0] == '-'))
+		add_to_folder(s, c, cpu_number(s, LEN));
+	return true;
+}
+
+/* --- all of it ------------------------------------------------------------------------------------------- */
+
+static bool any_wait(const struct report_cpu *r)
+{
+	for (uint32_t i = 1; i < r->calls.n; i++) {
+		const struct cpu_call *c = table_at(&r->calls, i);
+
+		if (c->disk_ns + c->blocked_ns)
+			return true;
+	}
+	return false;
+}
+
+uint64_t report_cpu_folder_ns(const struct report_cpu *r, const struct cpu_folder *f, uint64_t wait_ns)
+{
+	const struct cpu_call *c = table_at(&r->calls, f->call);
+	uint64_t part = c->disk_lat_ns ? f->disk_lat_ns : f->lat_ns,
+		 whole = c->disk_lat_ns ? c->disk_lat_ns : c->lat_ns;
+
+	return whole ? (uint64_t)((double)wait_ns * ((double)part / (double)whole)) : 0;
+}
+
+int report_cpu_folders(struct report_cpu *r, int dirfd)
+{
+	static const char *const names[] = { "create_del", "open", "sync", "vfs_rw" };
+
+	r->folder_names = calloc(CPU_FOLDERS_MAX, sizeof(*r->folder_names));
+	if (!r->folder_names || !table_get(&r->folder_ids, UINT64_MAX))
+		return -ENOMEM;
+	if (!any_wait(r) || report_cpu_scan(r, dirfd, "files", file_columns, file_row, NULL) < 0)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		report_cpu_scan(r, dirfd, names[i], call_columns, call_row, NULL);
+	report_cpu_scan(r, dirfd, "mmap", call_columns, map_row, NULL);
+	return 0;
+}

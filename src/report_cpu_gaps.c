@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Gaps: stretches of which the trace tells little or nothing, each with its reason. What the clocks and
+ * the manifest know of them is read here; src/report_cpu_switches.c finds the others.
+ */
+#include "report_cpu_scan.h"
+
+#include <stdlib.h>
+
+#include "util.h"
+
+enum { REALTIME_NS, BOOTTIME_NS, EVENT };
+static const char *const columns[] = { "REALTIME_NS", "BOOTTIME_NS", "EVENT", NULL };
+
+const char *const report_cpu_gap_kinds[CPU_GAP_KINDS] = {
+	[CPU_GAP_IDLE] = "idle", [CPU_GAP_OFF] = "off", [CPU_GAP_LOST] = "lost", [CPU_GAP_STALLED] = "stalled",
+	[CPU_GAP_STEP] = "step", [CPU_GAP_SUSPEND] = "suspend",
+};
+
+/* A row comes each second. */
+#define STALLED_NS (3 * NSEC_PER_SEC)
+/* Of what two clocks differ by the reading of them. */
+#define SUSPEND_NS (10 * NSEC_PER_MSEC)
+
+struct clocks {
+	uint64_t ns, realtime_ns, boottime_ns;
+};
+
+void report_cpu_gap(struct report_cpu *r, const struct cpu_gap *gap)
+{
+	struct cpu_gap *v;
+
+	if (r->n_gaps == CPU_GAPS_MAX) {
+		r->more_gaps++;
+		return;
+	}
+	if (!(r->n_gaps & (r->n_gaps - 1))) { /* room for 1, 2, 4 ... */
+		v = reallocarray(r->gaps, r->n_gaps ? 2 * (size_t)r->n_gaps : 1, sizeof(*v));
+		if (!v)
+			return;
+		r->gaps = v;
+	}
+	r->gaps[r->n_gaps++] = *gap;
+}
+
+static bool row(struct cpu_scan *s)
+{
+	struct clocks now = { .ns = s->time_ns }, *was = s->own;
+	struct cpu_gap gap = { .cpu = CPU_NO_CPU, .start_ns = was->ns, .end_ns = now.ns };
+	int64_t slept_ns, step_ns;
+
+	if (!cpu_u64(s, REALTIME_NS, &now.realtime_ns) || !cpu_u64(s, BOOTTIME_NS, &now.boottime_ns))
+		return false;
+	slept_ns = (int64_t)(now.boottime_ns - was->boottime_ns - (now.ns - was->ns));
+	step_ns = (int64_t)(now.realtime_ns - was->realtime_ns - (now.ns - was->ns));
+	if (was->ns && slept_ns >= (int64_t)SUSPEND_NS) {
+		gap.kind = CPU_GAP_SUSPEND;
+		gap.ns = slept_ns;
+		report_cpu_gap(s->r, &gap);
+		step_ns -= slept_ns; /* the other clock has gone on, too */
+	} else if (was->ns && now.ns - was->ns >= STALLED_NS) {
+		gap.kind = CPU_GAP_STALLED;
+		gap.ns = (int64_t)(now.ns - was->ns);
+		report_cpu_gap(s->r, &gap);
+	}
+	if (was->ns && cpu_is(s, EVENT, "step")) {
+		gap.kind = CPU_GAP_STEP;
+		gap.start_ns = now.ns;
+		gap.ns = step_ns;
+		report_cpu_gap(s->r, &gap);
+	}
+	*was = now;
+	return true;
+}
+
+int report_cpu_clock_gaps(struct report_cpu *r, int dirfd)
+{
+	static const char *const probes[] = { "sched", "sched_switch", "pids" };
+	struct clocks clocks = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(probes); i++) {
+		const struct manifest_probe *p = manifest_probe(&r->manifest, probes[i]);
+
+		if (!p || !p->lost)
+			continue;
+		report_cpu_gap(r, &(struct cpu_gap){ .kind = CPU_GAP_LOST, .cpu = CPU_NO_CPU, .count = p->lost });
+		report_cpu_note(r, "%s: %llu rows are lost: what they told is in no sum", probes[i],
+				(unsigned long long)p->lost);
+	}
+	return report_cpu_scan(r, dirfd, "time_align", columns, row, &clocks);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct cpu_gap *x = a, *y = b;
+
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+void report_cpu_gaps_end(struct report_cpu *r)
+{
+	if (r->n_gaps)
+		qsort(r->gaps, r->n_gaps, sizeof(*r->gaps), by_start);
+}
