@@ -109,6 +109,9 @@ static int scan_rows(struct reader *rd, struct scan *s)
 	struct report *r = s->report;
 	int got;
 
+	/* without a manifest: time_align.out, which has been read, begins before all else */
+	if (r->timeline && s->kind >= REPORT_BIO)
+		timeline_begin(r->timeline, r->first_ns);
 	while ((got = reader_next(rd, &s->row)) > 0) {
 		if (!reader_u64(scan_field(s, COL_TIMESTAMP), &s->time_ns) ||
 		    !row_fns[s->kind](s)) {

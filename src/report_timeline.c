@@ -15,7 +15,7 @@
 
 static bool is_sane(const struct timeline *t, uint64_t at_ns)
 {
-	return !t->begin_ns || (at_ns >= t->begin_ns && at_ns - t->begin_ns < LONGEST_NS);
+	return !t->begin_ns || at_ns < t->begin_ns || at_ns - t->begin_ns < LONGEST_NS;
 }
 
 /* --- calls -------------------------------------------------------------------------------------- */

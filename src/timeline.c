@@ -96,6 +96,12 @@ static void fold(struct timeline *t)
 	t->bin_ns *= 2;
 }
 
+void timeline_begin(struct timeline *t, uint64_t at_ns)
+{
+	if (!t->begin_ns)
+		t->begin_ns = t->end_ns = at_ns;
+}
+
 uint32_t timeline_bins(const struct timeline *t)
 {
 	uint64_t bins = (t->end_ns - t->begin_ns) / t->bin_ns + 1;
@@ -105,8 +111,7 @@ uint32_t timeline_bins(const struct timeline *t)
 
 uint32_t timeline_bin(struct timeline *t, uint64_t ns)
 {
-	if (!t->begin_ns)
-		t->begin_ns = t->end_ns = ns;
+	timeline_begin(t, ns);
 	if (ns < t->begin_ns)
 		return 0;
 	t->end_ns = MAX(t->end_ns, ns);

@@ -78,6 +78,9 @@ struct timeline {
 struct timeline *timeline_new(uint64_t begin_ns);
 void timeline_free(struct timeline *t);
 
+/* Where its begin is not known: it is AT_NS. */
+void timeline_begin(struct timeline *t, uint64_t at_ns);
+
 uint32_t timeline_bins(const struct timeline *t); /* those in use */
 /* The bin of NS, for arrays of TIMELINE_BINS; all is folded first if need be. */
 uint32_t timeline_bin(struct timeline *t, uint64_t ns);

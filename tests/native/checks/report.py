@@ -105,3 +105,58 @@ for key in ("slowest", "waits", "running", "running_waits"):
                                     row["FUNC"] == call["func"] for row in rows[call["probe"]]) > 0, True)
 equal("still running", report["running"]["seen"] + report["running_waits"]["seen"],
       sum(row.get("RETURNED", row.get("RET")) == "?" for name in rows if name != "bio" for row in rows[name]))
+
+# the timeline: its rates are those of the rows, whatever the bins
+timeline = report["timeline"]
+
+
+def seconds(i):
+    left = timeline["end_ns"] - timeline["begin_ns"] - i * timeline["bin_ns"]
+    return max(min(left, timeline["bin_ns"]), timeline["bin_ns"] // 8) / 1e9
+
+
+def total(panel, name):
+    values = [s["values"] for s in timeline["series"] if (s["panel"], s["name"]) == (panel, name)]
+    return sum(rate * seconds(i) for i, rate in enumerate(values[0])) if values else None
+
+
+def about(what, got, wanted):
+    if abs(got - wanted) > 1e-4 * max(wanted, 1):
+        sys.exit(f"timeline: {what}: {got}, but the rows say {wanted}")
+
+
+def ended(name):
+    return [row for row in rows.get(name, []) if row.get("RETURNED", row.get("RET")) != "?" and row["FUNC"] != "snapshot"]
+
+
+for name, panel in (("open", "open"), ("close", "close"), ("sync", "sync")):
+    if name in rows:
+        about(name, total("calls", panel), len(ended(name)))
+if "vfs_rw" in rows:
+    on_files = [row for row in ended("vfs_rw")
+                if row["FID"] == "-" or files.get(row["FID"], {"TYPE": "unknown"})["TYPE"] not in
+                ("anon", "chr", "fifo", "sock")]
+    for side, name in (("R", "read"), ("W", "write")):
+        mine = [max(number(row["RETURNED"]) or 0, 0) for row in on_files if row["RW"] == side]
+        about(name, total("vfs", name), sum(mine))
+        about(name + "s", total("vfs_calls", name + "s"), len(mine))
+        heat = [h["counts"] for h in timeline["heat"] if h["name"] == name]
+        equal("timeline: latencies of " + name, sum(n for _, _, n in heat[0]) if heat else 0, len(mine))
+
+
+# every key has its place in the documentation
+def keys(value):
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from keys(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from keys(inner)
+
+
+with open(os.path.join(os.path.dirname(__file__), "../../../docs/report-json.md"), encoding="utf-8") as f:
+    text = f.read()
+for key in sorted(set(keys(report))):
+    if f"`{key}`" not in text:
+        sys.exit(f"docs/report-json.md does not tell of {key}")
