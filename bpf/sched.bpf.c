@@ -307,14 +307,10 @@ static __always_inline void waited(struct who *w, __u32 cpu, const struct dlt_sc
 		row_single(w, cpu, slot->state, ns);
 		return;
 	}
+	if (ns > c->max_ns || cell_is_told(c))
+		c->max_ns = ns;
 	c->sums[DLT_SCHED_COUNT]++;
 	cell_add(c, slot->state, ns);
-	if (c->max_round != sched_clock.round) {
-		c->max_round = sched_clock.round;
-		c->max_ns = 0;
-	}
-	if (ns > c->max_ns)
-		c->max_ns = ns;
 }
 
 static __always_inline void comes(struct dlt_sched_cpu *here, __u32 cpu, struct task_struct *next, __u64 now)

@@ -59,9 +59,7 @@ struct dlt_sched_cell {
 	__u32 kind;
 	__u32 call;
 	__u64 sums[DLT_SCHED_SUMS];
-	__u64 max_ns; /* in round MAX_ROUND */
-	__u32 max_round;
-	__u32 pad;
+	__u64 max_ns; /* of what has not been told */
 	__u64 told[DLT_SCHED_SUMS];
 	__u64 told_ns;
 };
@@ -94,12 +92,10 @@ struct dlt_sched_slot {
 struct dlt_sched_clock {
 	__u64 begin_ns; /* 0: not yet */
 	__u64 end_ns;	/* 0: not yet */
-	__u32 round;	/* of telling */
-	__u32 pad;
 };
 
 DLT_ASSERT_SIZE(dlt_sched, 128);
-DLT_ASSERT_SIZE(dlt_sched_cell, 176);
+DLT_ASSERT_SIZE(dlt_sched_cell, 168);
 DLT_ASSERT_SIZE(dlt_sched_cpu, 24);
 DLT_ASSERT_SIZE(dlt_sched_slot, 32);
 

@@ -161,8 +161,6 @@ static int sched_tell(struct probe_object *o, enum probe_tell when)
 		clock->end_ns = now_ns;
 		r = object_iterate(skel->progs.sched_tasks, 0, -1);
 	}
-	/* what is longest in the next interval is noted from here on, and what has been not yet told */
-	clock->round++;
 	if (!r)
 		r = object_iterate(skel->progs.sched_tell, 0, bpf_map__fd(skel->maps.cells));
 	return r;
