@@ -6,7 +6,7 @@
  * scheduler run with interrupts off, so a cell has one writer and needs neither a lock nor an atomic
  * operation. An iterator looks at all cells each interval, sends what has been added since the last
  * time, and notes what it has told; cells that are told may be taken by others. A thread that finds no
- * cell has a row of its own for what it did, at once: nothing is dropped.
+ * cell has a row of its own for each time that it runs or waits: nothing is dropped.
  *
  * What a thread has been doing since when is in a slot by its number. Its writers are the CPUs that it
  * leaves and comes to, and who wakes it, which the scheduler does one after the other.
@@ -58,7 +58,7 @@ static __always_inline void who_is(struct who *w, struct task_struct *typed)
 	w->kind = !w->tid			     ? DLT_SCHED_IDLE :
 		  w->tgid == dlt_cfg.self_tgid	     ? DLT_SCHED_SELF :
 		  flags & PF_KTHREAD && !dlt_cfg.owned ? DLT_SCHED_KERNEL :
-		  target_has(w->tgid)		     ? DLT_SCHED_TARGET : DLT_SCHED_OTHER;
+		  target_had(w->tgid)		     ? DLT_SCHED_TARGET : DLT_SCHED_OTHER;
 }
 
 static __always_inline bool has_slot(const struct who *w)
@@ -103,24 +103,42 @@ static __always_inline void count(bool sent)
 	__sync_fetch_and_add(sent ? &st->emitted : &st->lost, 1);
 }
 
-/* A row of one thing alone: W spent NS on it. No cell has had room, or the trace ends. */
-static __noinline int row_single(const struct who *w, __u32 cpu, __u32 sum, __u64 ns)
+/* A row of what W did once. No cell has had room, or the trace ends. */
+static __noinline int row_single(const struct who *w, __u32 cpu, const __u64 sums[DLT_SCHED_SUMS])
 {
 	void *ring = ring_here();
 	struct dlt_sched *rec = ring ? bpf_ringbuf_reserve(ring, sizeof(*rec), 0) : NULL;
+	__u64 span = 0;
 
-	count(rec != NULL);
-	if (!rec)
+	if (!rec) { /* looked at once: 5.10 forgets that a record is none */
+		count(false);
 		return 0;
+	}
+	count(true);
 	__builtin_memset(rec, 0, sizeof(*rec));
-	if (sum < DLT_SCHED_SUMS)
-		rec->sums[sum] = ns;
-	rec->max_ns = ns;
-	if (w->call != DLT_SCHED_NO_CALL)
-		rec->sums[DLT_SCHED_COUNT] = 1;
-	row_fill(rec, w, cpu, ns);
+	for (int i = 0; i < DLT_SCHED_SUMS; i++) {
+		rec->sums[i] = sums[i];
+		if (i >= DLT_SCHED_RUN)
+			span += sums[i];
+	}
+	rec->max_ns = span;
+	row_fill(rec, w, cpu, span);
 	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
 	return 0;
+}
+
+/* Of one wait, in state SUM. */
+static __always_inline void row_wait(const struct who *w, __u32 cpu, __u32 sum, __u64 ns)
+{
+	__u64 sums[DLT_SCHED_SUMS] = { [DLT_SCHED_COUNT] = 1 };
+
+	if (sum == DLT_SCHED_DISK)
+		sums[DLT_SCHED_DISK] = ns;
+	else if (sum == DLT_SCHED_BLOCKED)
+		sums[DLT_SCHED_BLOCKED] = ns;
+	else
+		sums[DLT_SCHED_SLEEP] = ns;
+	row_single(w, cpu, sums);
 }
 
 /* --- cells -------------------------------------------------------------------------------------- */
@@ -158,10 +176,18 @@ static __always_inline void cell_take(volatile struct dlt_sched_cell *c, const s
 	c->kind = w->kind;
 }
 
+/* Those who rename themselves a lot do not crowd their neighbours. */
+static __always_inline __u32 cell_hash(const struct who *w)
+{
+	__u64 comm = *(__u64 *)w->comm ^ *(__u64 *)(w->comm + 8) << 1;
+
+	return (w->tid ^ w->call << 20 ^ (__u32)comm ^ (__u32)(comm >> 32)) * 0x9e3779b1u >> 16;
+}
+
 /* W's cell on this CPU, a new one if need be: its number among all, NO_CELL when its places are taken. */
 static __noinline __u32 cell_find(const struct who *w, __u32 cpu, __u64 now)
 {
-	__u32 first = cpu * DLT_SCHED_CELLS, hash = (w->tid ^ w->call << 20) * 0x9e3779b1u >> 16;
+	__u32 first = cpu * DLT_SCHED_CELLS, hash = cell_hash(w);
 	__u32 free = NO_CELL;
 	struct dlt_sched_cell *c;
 
@@ -204,6 +230,17 @@ static __always_inline __u64 slot_since(const struct dlt_sched_slot *s)
 	return s->since_ns > begin ? s->since_ns : begin;
 }
 
+/*
+ * Since when it can run, NOW at the latest. Where it was not seen to be woken nothing is said to have been
+ * the queue.
+ */
+static __always_inline __u64 slot_wake(const struct dlt_sched_slot *s, __u64 now)
+{
+	__u64 since = slot_since(s), wake = s->wake_ns ?: now;
+
+	return s->state == DLT_SCHED_RUNQ || wake < since ? since : wake;
+}
+
 static __always_inline void slot_set(struct dlt_sched_slot *s, __u32 state, __u32 call, __u64 now)
 {
 	s->state = state;
@@ -242,13 +279,15 @@ static __always_inline __u32 sum_of(struct task_struct *task, __u32 state)
  * The call that TASK, which has stopped in the kernel, came in by: where its registers are saved, at
  * the end of its stack. Exceptions leave -1 there (arch/x86/entry/entry_64.S).
  */
-static __always_inline __u32 call_of(struct task_struct *task)
+static __always_inline __u32 call_of(struct task_struct *task, __u32 state)
 {
 	struct pt_regs *regs;
 	long nr;
 
 	if (KLOAD(task, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return DLT_SCHED_WORKER;
+	if (state & (__TASK_STOPPED | __TASK_TRACED))
+		return DLT_SCHED_STOPPED;
 #ifdef __TARGET_ARCH_x86
 	if (BPF_CORE_READ(task, thread_info.status) & 2) /* TS_COMPAT, asm/thread_info.h */
 		return DLT_SCHED_COMPAT;
@@ -263,37 +302,76 @@ static __always_inline __u32 call_of(struct task_struct *task)
 
 /* --- hooks --------------------------------------------------------------------------------------- */
 
-static __always_inline void leaves(struct dlt_sched_cpu *here, __u32 cpu, struct task_struct *prev, __u32 state,
-				   __u64 now)
+/* What has been told of a run stays where it was told: of who leaves is only what comes after. */
+static __always_inline void settle(struct dlt_sched_cpu *here)
 {
-	__u64 ran = now - (here->since_ns ?: sched_clock.begin_ns);
-	struct dlt_sched_slot *slot;
-	struct dlt_sched_cell *c;
-	struct who w;
-	bool known;
+	struct dlt_sched_cell *c = cell_at(here->cell);
+	__u64 told;
 
-	who_is(&w, prev);
-	known = has_slot(&w);
-	c = here->since_ns ? cell_at(here->cell) : NULL;
-	if (c && (c->kind >= DLT_SCHED_OTHER || (c->tid == w.tid && c->start_ns == w.start_ns)))
-		w.kind = c->kind; /* whose time it was: it may have left the target since, by its end, or joined */
-	if (!c || !cell_is_of(c, &w))
-		c = cell_at(cell_find(&w, cpu, now));
-	if (c) {
-		c->sums[DLT_SCHED_RUN] += ran;
-		c->sums[DLT_SCHED_PREEMPTED] += !state;
-	} else {
-		row_single(&w, cpu, DLT_SCHED_RUN, ran);
-	}
-	if (!known && !has_slot(&w))
+	if (!c || c->told[DLT_SCHED_RUN] <= c->sums[DLT_SCHED_RUN])
+		return;
+	told = c->told[DLT_SCHED_RUN] - c->sums[DLT_SCHED_RUN];
+	c->sums[DLT_SCHED_RUN] += told;
+	here->since_ns += told;
+}
+
+/*
+ * The cell of W, who has been running: the one that it came with, unless it has another name by now, is
+ * another's as its program is, or its cell was another's before the target was.
+ */
+static __always_inline struct dlt_sched_cell *cell_leaving(struct dlt_sched_cpu *here, const struct who *w, __u32 cpu,
+							   __u64 now)
+{
+	struct dlt_sched_cell *c = here->since_ns ? cell_at(here->cell) : NULL;
+
+	if (c && (cell_is_of(c, w) || c->kind >= DLT_SCHED_OTHER))
+		return c;
+	if (c)
+		settle(here);
+	return cell_at(cell_find(w, cpu, now));
+}
+
+/* What PREV, who leaves, waits for from NOW on. */
+static __always_inline void slot_leaves(const struct who *w, struct task_struct *prev, __u32 state, __u64 now)
+{
+	struct dlt_sched_slot *slot;
+
+	if (!has_slot(w))
 		return;
 	if (state & TASK_DEAD) {
-		slot_free(w.tid);
+		slot_free(w->tid);
 		return;
 	}
-	slot = slot_take(w.tid);
+	slot = slot_take(w->tid);
 	if (slot)
-		slot_set(slot, sum_of(prev, state), state && w.kind == DLT_SCHED_TARGET ? call_of(prev) : DLT_SCHED_NO_CALL, now);
+		slot_set(slot, sum_of(prev, state),
+			 state && w->kind == DLT_SCHED_TARGET ? call_of(prev, state) : DLT_SCHED_NO_CALL, now);
+}
+
+static __always_inline void leaves(struct dlt_sched_cpu *here, __u32 cpu, const struct who *w, bool preempted,
+				   __u64 now)
+{
+	bool uncounted = here->since_ns && here->cell == NO_CELL; /* when it came */
+	struct dlt_sched_cell *c = cell_leaving(here, w, cpu, now);
+	__u64 ran = now - (here->since_ns ?: sched_clock.begin_ns);
+	__u64 sums[DLT_SCHED_SUMS] = {};
+
+	if (c) {
+		c->sums[DLT_SCHED_RUN] += ran;
+		c->sums[DLT_SCHED_PREEMPTED] += preempted;
+		if (uncounted) {
+			c->sums[DLT_SCHED_COUNT]++;
+			c->sums[DLT_SCHED_RUNQ] += here->runq_ns;
+		}
+		return;
+	}
+	sums[DLT_SCHED_RUN] = ran;
+	sums[DLT_SCHED_PREEMPTED] = preempted;
+	if (uncounted) {
+		sums[DLT_SCHED_COUNT] = 1;
+		sums[DLT_SCHED_RUNQ] = here->runq_ns;
+	}
+	row_single(w, cpu, sums);
 }
 
 /* W has waited in a call. */
@@ -304,65 +382,104 @@ static __always_inline void waited(struct who *w, __u32 cpu, const struct dlt_sc
 	w->call = slot->call;
 	c = cell_at(cell_find(w, cpu, now));
 	if (!c) {
-		row_single(w, cpu, slot->state, ns);
+		row_wait(w, cpu, slot->state, ns);
 		return;
 	}
 	if (ns > c->max_ns || cell_is_told(c))
 		c->max_ns = ns;
-	c->sums[DLT_SCHED_COUNT]++;
 	cell_add(c, slot->state, ns);
+	c->sums[DLT_SCHED_COUNT]++;
 }
 
-static __always_inline void comes(struct dlt_sched_cpu *here, __u32 cpu, struct task_struct *next, __u64 now)
+static __noinline int comes(struct dlt_sched_cpu *here, __u32 cpu, struct who *w, __u64 now)
 {
-	struct dlt_sched_slot *slot;
+	struct dlt_sched_slot *slot = has_slot(w) ? slot_find(w->tid) : NULL;
+	__u32 state = slot ? slot->state : DLT_SCHED_RUN;
+	__u64 runq = 0, wake = now;
 	struct dlt_sched_cell *c;
-	__u64 runq = 0, wake;
-	struct who w;
 
-	who_is(&w, next);
-	here->cell = cell_find(&w, cpu, now);
-	slot = has_slot(&w) ? slot_find(w.tid) : NULL;
-	if (slot && slot->state != DLT_SCHED_RUN) {
-		/* not seen to be woken: of what is not known nothing is said to have been the queue */
-		wake = slot->state == DLT_SCHED_RUNQ ? slot_since(slot) : slot->wake_ns ?: now;
-		runq = now - wake;
-	}
+	here->cell = cell_find(w, cpu, now);
+	if (state != DLT_SCHED_RUN)
+		wake = slot_wake(slot, now);
+	runq = now - wake;
+	here->runq_ns = runq;
 	c = cell_at(here->cell);
 	if (c) {
 		c->sums[DLT_SCHED_COUNT]++;
 		c->sums[DLT_SCHED_RUNQ] += runq;
-	} else if (runq) {
-		row_single(&w, cpu, DLT_SCHED_RUNQ, runq);
 	}
 	if (!slot)
-		return;
-	if (slot->state > DLT_SCHED_RUNQ && slot->call != DLT_SCHED_NO_CALL)
-		waited(&w, cpu, slot, wake - slot_since(slot), now);
+		return 0;
+	if (state > DLT_SCHED_RUNQ && slot->call != DLT_SCHED_NO_CALL)
+		waited(w, cpu, slot, wake - slot_since(slot), now);
 	slot_set(slot, DLT_SCHED_RUN, DLT_SCHED_NO_CALL, now);
+	return 0;
 }
 
+/* W was not seen to come. As early as it can be, it came after who was. */
+static __always_inline void came(struct dlt_sched_cpu *here, __u32 cpu, const struct who *w)
+{
+	struct dlt_sched_cell *c = cell_at(here->cell);
+	struct who own = *w;
+
+	if (w->kind == DLT_SCHED_TARGET || (c && c->kind == DLT_SCHED_TARGET))
+		count_unseen(DLT_sched);
+	settle(here);
+	comes(here, cpu, &own, here->since_ns);
+}
+
+/* The trace has not begun: only what is known of threads when it does. */
+static __always_inline void before_begin(const struct who *prev, struct task_struct *task, __u32 state,
+					const struct who *next, __u64 now)
+{
+	struct dlt_sched_slot *slot;
+
+	slot_leaves(prev, task, state, now);
+	slot = has_slot(next) ? slot_find(next->tid) : NULL;
+	if (slot)
+		slot_set(slot, DLT_SCHED_RUN, DLT_SCHED_NO_CALL, now);
+}
+
+static __always_inline bool ended(__u64 now)
+{
+	return sched_clock.end_ns && now >= sched_clock.end_ns;
+}
+
+static __always_inline void switched(struct dlt_sched_cpu *here, __u32 cpu, const __u64 *ctx, __u32 state)
+{
+	struct task_struct *task = (void *)ctx[1];
+	__u64 now = bpf_ktime_get_ns();
+	struct who prev, next;
+
+	if (ended(now))
+		return;
+	who_is(&prev, task);
+	who_is(&next, (void *)ctx[2]);
+	if (!sched_clock.begin_ns || now < sched_clock.begin_ns) {
+		before_begin(&prev, task, state, &next, now);
+		return;
+	}
+	if (here->since_ns && here->task != (__u64)task)
+		came(here, cpu, &prev);
+	leaves(here, cpu, &prev, !state, now);
+	slot_leaves(&prev, task, state, now);
+	comes(here, cpu, &next, now);
+	here->task = ctx[2];
+	here->since_ns = now;
+}
+
+/* The clock is read after the first count: who sees it unchanged has read an earlier time. */
 SEC("tp_btf/sched_switch")
 int sched_switch(__u64 *ctx)
 {
-	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
-	__u32 cpu = bpf_get_smp_processor_id(), state;
-	volatile struct dlt_sched_cpu *seen;
-	struct dlt_sched_cpu *here;
-	__u64 now;
+	__u32 cpu = bpf_get_smp_processor_id(), state = switch_state(ctx);
+	struct dlt_sched_cpu *here = bpf_map_lookup_elem(&cpus, &cpu);
+	volatile struct dlt_sched_cpu *seen = here;
 
-	here = bpf_map_lookup_elem(&cpus, &cpu);
-	if (!here || !sched_clock.begin_ns || sched_clock.end_ns)
+	if (!here)
 		return 0;
-	state = switch_state(ctx);
-	now = bpf_ktime_get_ns();
-	if (now < sched_clock.begin_ns)
-		return 0;
-	seen = here;
 	seen->seq++;
-	leaves(here, cpu, prev, state, now);
-	comes(here, cpu, next, now);
-	seen->since_ns = now;
+	switched(here, cpu, ctx, state);
 	seen->seq++;
 	return 0;
 }
@@ -373,7 +490,7 @@ static __always_inline int woken(struct task_struct *task, bool new)
 	struct dlt_sched_slot *slot;
 	struct who w;
 
-	if (!sched_clock.begin_ns || sched_clock.end_ns)
+	if (ended(now))
 		return 0;
 	if (!new) {
 		slot = slot_find(KLOAD(task, pid));
@@ -434,7 +551,10 @@ static __always_inline void who_was(struct who *w, volatile struct dlt_sched_cel
 	w->call = c->call;
 }
 
-/* Send what C has beyond what has been told, as of NOW. Where there is no room it is told the next time. */
+/*
+ * Send what C has beyond what has been told, as of NOW. Where there is no room it is told the next time.
+ * Once all of it counts as told (cell_is_told) the cell may be another's: COUNT comes last.
+ */
 static __always_inline void cell_tell(volatile struct dlt_sched_cell *c, __u32 i, __u64 now)
 {
 	__u64 new[DLT_SCHED_SUMS];
@@ -453,18 +573,21 @@ static __always_inline void cell_tell(volatile struct dlt_sched_cell *c, __u32 i
 		return;
 	ring = ring_here();
 	rec = ring ? bpf_ringbuf_reserve(ring, sizeof(*rec), 0) : NULL;
-	if (rec || sched_clock.end_ns)
-		count(rec != NULL);
-	if (!rec)
+	if (!rec) {
+		if (sched_clock.end_ns)
+			count(false);
 		return;
-	for (int n = 0; n < DLT_SCHED_SUMS; n++) {
-		rec->sums[n] = new[n];
-		c->told[n] += new[n];
 	}
+	count(true);
+	for (int n = 0; n < DLT_SCHED_SUMS; n++)
+		rec->sums[n] = new[n];
 	rec->max_ns = c->max_ns;
 	who_was(&w, c);
 	row_fill(rec, &w, i / DLT_SCHED_CELLS, now > c->told_ns ? now - c->told_ns : 0);
 	c->told_ns = now;
+	for (int n = DLT_SCHED_SUMS - 1; n > DLT_SCHED_COUNT; n--)
+		c->told[n] += new[n];
+	__sync_fetch_and_add(&c->told[DLT_SCHED_COUNT], new[DLT_SCHED_COUNT]);
 	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
 }
 
@@ -479,41 +602,61 @@ int sched_tell(struct bpf_iter__bpf_map_elem *ctx)
 	return 0;
 }
 
-/* Before the begin: what is TASK, which does not run, doing? */
+/* Before the begin: what is TASK doing, which has not run since there are hooks? */
 static __always_inline void task_begin(struct task_struct *task, const struct who *w)
 {
 	struct dlt_sched_slot *slot;
 	__u32 state = task_state(task);
 
-	if (!has_slot(w) || BPF_CORE_READ(task, on_cpu) || state & TASK_DEAD)
+	if (!has_slot(w) || BPF_CORE_READ(task, on_cpu) || state & TASK_DEAD || slot_find(w->tid))
 		return;
 	slot = slot_take(w->tid);
 	if (slot)
 		slot_set(slot, sum_of(task, state),
-			 w->kind == DLT_SCHED_TARGET && state ? call_of(task) : DLT_SCHED_NO_CALL, bpf_ktime_get_ns());
+			 w->kind == DLT_SCHED_TARGET && state ? call_of(task, state) : DLT_SCHED_NO_CALL,
+			 bpf_ktime_get_ns());
+}
+
+/* On a CPU all the time, without a switch, or since it came, without a cell. */
+static __always_inline void task_runs(struct task_struct *task, const struct who *w, __u32 cpu)
+{
+	struct dlt_sched_cpu *s = bpf_map_lookup_elem(&cpus, &cpu);
+	__u64 sums[DLT_SCHED_SUMS] = {}, end = sched_clock.end_ns;
+
+	if (!s)
+		return;
+	if (!s->since_ns && BPF_CORE_READ(task, on_cpu)) {
+		sums[DLT_SCHED_RUN] = end - sched_clock.begin_ns;
+	} else if (s->since_ns && s->cell == NO_CELL && s->task == (__u64)task && end > s->since_ns) {
+		sums[DLT_SCHED_COUNT] = 1;
+		sums[DLT_SCHED_RUN] = end - s->since_ns;
+		sums[DLT_SCHED_RUNQ] = s->runq_ns;
+	} else {
+		return;
+	}
+	s->since_ns = end; /* it is told */
+	s->cell = NO_CELL;
+	row_single(w, cpu, sums);
 }
 
 /* After the end: what has it been doing to there, that no switch has told? */
 static __always_inline void task_end(struct task_struct *task, struct who *w)
 {
-	__u64 begin = sched_clock.begin_ns, end = sched_clock.end_ns, wake;
-	__u32 cpu = task_cpu(task);
-	struct dlt_sched_cpu *s = bpf_map_lookup_elem(&cpus, &cpu);
 	struct dlt_sched_slot *slot = has_slot(w) ? slot_find(w->tid) : NULL;
+	__u64 sums[DLT_SCHED_SUMS] = {}, end = sched_clock.end_ns, wake;
+	__u32 cpu = task_cpu(task);
 
-	if (s && !s->since_ns && BPF_CORE_READ(task, on_cpu)) { /* all the time, without a switch */
-		row_single(w, cpu, DLT_SCHED_RUN, end - begin);
-		s->since_ns = end;
-		s->cell = NO_CELL;
-	}
+	task_runs(task, w, cpu);
 	if (!slot || slot->state == DLT_SCHED_RUN)
 		return;
-	wake = slot->state == DLT_SCHED_RUNQ ? slot_since(slot) : slot->wake_ns ?: end;
-	if (end > wake)
-		row_single(w, cpu, DLT_SCHED_RUNQ, end - wake);
+	wake = slot_wake(slot, end);
+	if (end > wake) {
+		sums[DLT_SCHED_RUNQ] = end - wake;
+		row_single(w, cpu, sums);
+	}
 	if (slot->state > DLT_SCHED_RUNQ && slot->call != DLT_SCHED_NO_CALL) {
 		w->call = slot->call;
-		row_single(w, cpu, slot->state, wake - slot_since(slot));
+		row_wait(w, cpu, slot->state, wake - slot_since(slot));
 	}
 }
 

@@ -11,6 +11,8 @@
 
 /* linux/sched.h */
 #define TASK_UNINTERRUPTIBLE 2
+#define __TASK_STOPPED 4
+#define __TASK_TRACED 8
 #define TASK_DEAD 0x80
 #define TASK_NOLOAD 0x400
 #define PF_KTHREAD 0x00200000
@@ -34,6 +36,18 @@ struct {
 	__type(value, struct dlt_sched_slot);
 } slots_overflow SEC(".maps");
 static volatile __u32 overflowed; /* there has been any */
+
+/*
+ * Of the target, also when its last thread has ended: that is told before it has left its CPU for good
+ * (pids.bpf.c). Its number is not another's before that one is forked, which clears the byte.
+ */
+static __always_inline bool target_had(__u32 tgid)
+{
+	__u8 *byte = target_byte(tgid);
+	bool set = byte && *byte;
+
+	return dlt_cfg.all ? !set && tgid != 0 : set;
+}
 
 /* --- slots -------------------------------------------------------------------------------------- */
 
@@ -113,6 +127,17 @@ static __always_inline __u32 switch_state(const __u64 *ctx)
 	if (ctx[0])
 		return 0;
 	return state_is_given ? (__u32)ctx[3] : task_state((struct task_struct *)ctx[1]);
+}
+
+/* A switch that the kernel has not called us for: who leaves a CPU now is not who came to it last. */
+static __always_inline void count_unseen(__u32 probe)
+{
+	struct dlt_stats *st = stats_of(probe);
+
+	if (st) {
+		__sync_fetch_and_add(&st->seen, 1);
+		__sync_fetch_and_add(&st->lost, 1);
+	}
 }
 
 #endif

@@ -13,8 +13,6 @@ struct {
 	__type(value, struct dlt_sched_switch_cpu);
 } cpus SEC(".maps");
 
-#define __TASK_STOPPED 4
-#define __TASK_TRACED 8
 #define TASK_PARKED 0x40
 
 static __always_inline __u32 state_of(__u32 state, bool preempted)
@@ -33,7 +31,7 @@ static __always_inline __u32 state_of(__u32 state, bool preempted)
 /* May its name be told? Of those of other users not to one who has no rights. */
 static __always_inline bool is_told(__u32 tgid)
 {
-	return !dlt_cfg.owned || target_has(tgid);
+	return !dlt_cfg.owned || target_had(tgid);
 }
 
 static __always_inline void send(const __u64 *ctx, __u32 cpu, __u32 state, __s64 run_ns, __s64 wait_ns)
@@ -92,23 +90,31 @@ int sched_switch(__u64 *ctx)
 	__s64 run_ns = DLT_NONE, wait_ns = DLT_NONE;
 	struct dlt_sched_slot *slot;
 	struct dlt_shared *sh;
-	__u64 now, since;
-	bool ours, comes;
+	struct dlt_sched_switch_cpu was;
+	bool ours, comes, unseen;
+	__u64 now;
 
 	if (!here)
 		return 0;
 	now = bpf_ktime_get_ns();
-	since = here->since_ns;
+	was = *here;
+	ours = target_had(KLOAD(prev, tgid));
+	comes = target_had(KLOAD(next, tgid));
 	here->since_ns = now;
-	ours = target_has(KLOAD(prev, tgid));
-	comes = target_has(KLOAD(next, tgid));
-	if (!ours && !comes)
+	here->task = (__u64)next;
+	here->ours = comes;
+	unseen = was.since_ns && was.task != (__u64)prev;
+	if (!ours && !comes && !(unseen && was.ours))
 		return 0;
 	sh = shared();
 	if (!sh || sh->stopping || sh->quiet)
 		return 0;
-	if (since)
-		run_ns = now - since;
+	if (unseen && (ours || was.ours))
+		count_unseen(DLT_sched_switch);
+	if (!ours && !comes)
+		return 0;
+	if (was.since_ns && !unseen)
+		run_ns = now - was.since_ns;
 	if (ours)
 		leaves(prev, state, now);
 	slot = comes ? slot_find(KLOAD(next, pid)) : NULL;
@@ -126,7 +132,7 @@ static __always_inline int woken(__u64 typed)
 	struct task_struct *task = KCAST(task_struct, typed);
 	struct dlt_sched_slot *slot;
 
-	if (!target_has(KLOAD(task, tgid)))
+	if (!target_had(KLOAD(task, tgid)))
 		return 0;
 	slot = slot_take(KLOAD(task, pid));
 	if (slot)

@@ -48,6 +48,7 @@ enum probe_flags {
 enum probe_tell {
 	PROBE_TELL_BEGIN, /* its programs are attached, targets in: what is now is where it counts from; no rows */
 	PROBE_TELL,	  /* an interval has passed */
+	PROBE_TELL_STOP,  /* they are about to be detached: what is now is where it counts to; no rows */
 	PROBE_TELL_END,	  /* they have been detached: all that has not been told */
 };
 

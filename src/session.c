@@ -319,8 +319,10 @@ static void finish_segments(struct session *s)
 
 static void end_hooks(struct session *s)
 {
-	tracer_detach(&s->tracer);
-	if (tracer_tell(&s->tracer, PROBE_TELL_END) < 0)
+	int r = tracer_tell(&s->tracer, PROBE_TELL_STOP);
+
+	tracer_detach(&s->tracer); /* which takes its time */
+	if (r < 0 || tracer_tell(&s->tracer, PROBE_TELL_END) < 0)
 		log_warn("%s: rows are missing", s->tracer.error);
 }
 

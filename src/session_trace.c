@@ -170,7 +170,10 @@ static int record(struct session *s)
 	r = targets_apply(&s->targets, &s->tracer, text, sizeof(text));
 	if (r < 0)
 		return failed(s, r, text);
-	r = tracer_tell(&s->tracer, PROBE_TELL_BEGIN); /* now that it is known who is in the target */
+	/* now that it is known who is in the target */
+	creds_root();
+	r = tracer_tell(&s->tracer, PROBE_TELL_BEGIN);
+	creds_user();
 	if (r < 0)
 		return failed(s, r, s->tracer.error);
 	r = watch_tell(s);

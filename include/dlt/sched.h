@@ -32,6 +32,7 @@ enum dlt_sched_sum {
 #define DLT_SCHED_FAULT 0xfffffffeu   /* no call: an exception, which is a page fault */
 #define DLT_SCHED_WORKER 0xfffffffdu  /* a thread that the kernel made for the process (io_uring, vhost) */
 #define DLT_SCHED_COMPAT 0xfffffffcu  /* a call of the 32-bit table */
+#define DLT_SCHED_STOPPED 0xfffffffbu /* whatever the call: stopped by a signal or a tracer */
 
 /*
  * Either what a thread did on a CPU since the last row of it (CALL is DLT_SCHED_NO_CALL), or what it waited
@@ -60,7 +61,7 @@ struct dlt_sched_cell {
 	__u32 call;
 	__u64 sums[DLT_SCHED_SUMS];
 	__u64 max_ns; /* of what has not been told */
-	__u64 told[DLT_SCHED_SUMS];
+	__u64 told[DLT_SCHED_SUMS]; /* COUNT is written last */
 	__u64 told_ns;
 };
 
@@ -72,6 +73,8 @@ struct dlt_sched_cell {
 /* A CPU: who is running on it. */
 struct dlt_sched_cpu {
 	__u64 since_ns; /* 0: no switch has been seen on it */
+	__u64 task;	/* who came then */
+	__u64 runq_ns;	/* that the thread had waited for it, where there was no cell for it */
 	__u32 cell;	/* number among all */
 	__u32 seq;	/* odd while its hook changes all this */
 	__u32 online;	/* at the begin */
@@ -91,12 +94,12 @@ struct dlt_sched_slot {
 /* Set by the daemon. */
 struct dlt_sched_clock {
 	__u64 begin_ns; /* 0: not yet */
-	__u64 end_ns;	/* 0: not yet */
+	__u64 end_ns;	/* 0: not yet; set before it has come */
 };
 
 DLT_ASSERT_SIZE(dlt_sched, 128);
 DLT_ASSERT_SIZE(dlt_sched_cell, 168);
-DLT_ASSERT_SIZE(dlt_sched_cpu, 24);
+DLT_ASSERT_SIZE(dlt_sched_cpu, 40);
 DLT_ASSERT_SIZE(dlt_sched_slot, 32);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -30,6 +31,7 @@ static const struct field_name call_names[] = {
 	{ DLT_SCHED_FAULT, "fault" },
 	{ DLT_SCHED_WORKER, "worker" },
 	{ DLT_SCHED_COMPAT, "compat" },
+	{ DLT_SCHED_STOPPED, "stopped" },
 #define CALL(name) { __NR_##name, #name },
 #include "syscall_names.inc"
 #undef CALL
@@ -42,8 +44,9 @@ static const struct field fields[] = {
 	{ "KIND", "whose time it is: target, kernel (a thread of it), self (dltraced), other (all processes beside the "
 	  "target, as one), idle", FIELD_NAME, offsetof(struct dlt_sched, kind), 0, 0, kind_names },
 	{ "CPU", "row of a CPU: which; - in rows of calls", FIELD_S64, offsetof(struct dlt_sched, cpu) },
-	{ "CALL", "row of a call: the one that the thread waited in, fault (a page fault), worker (the thread is the "
-	  "kernel's work for the process), compat (a 32-bit call); - in rows of CPUs",
+	{ "CALL", "row of a call: the one that the thread waited in, fault (none: a page fault), stopped (by a "
+	  "signal or a debugger, whatever the call), worker (the thread is the kernel's work for the process), compat (a "
+	  "32-bit call); - in rows of CPUs",
 	  FIELD_NAME, offsetof(struct dlt_sched, call), 0, 0, call_names },
 	{ "SPAN_NS", "time since the last such row, which this one is about, ns", FIELD_U64, offsetof(struct dlt_sched, hdr.lat_ns) },
 	{ "COUNT", "times that the thread was given the CPU; in a call: that it waited", FIELD_S64, SUM(COUNT) },
@@ -114,21 +117,28 @@ static int cpu_begin(const struct sched_bpf *skel, uint32_t cpu, bool online, ui
 	return 0;
 }
 
-/* Those of "0-3,8" in the N of ONLINE; without a list all. */
-static void cpus_online(bool *online, unsigned int n)
+void sched_cpus_in(const char *list, bool *in, unsigned int n)
 {
-	char list[4096], *at = list;
-	bool known = util_read_line("/sys/devices/system/cpu/online", list, sizeof(list)) == 0;
+	char *at = (char *)list;
 
-	for (unsigned int i = 0; i < n; i++)
-		online[i] = !known;
-	while (known && isdigit((unsigned char)*at)) {
+	memset(in, 0, n * sizeof(*in));
+	while (isdigit((unsigned char)*at)) {
 		unsigned long first = strtoul(at, &at, 10), last = *at == '-' ? strtoul(at + 1, &at, 10) : first;
 
 		for (; first <= last && first < n; first++)
-			online[first] = true;
+			in[first] = true;
 		at += *at == ',';
 	}
+}
+
+static void cpus_online(bool *online, unsigned int n)
+{
+	char list[4096];
+
+	if (util_read_line("/sys/devices/system/cpu/online", list, sizeof(list)) == 0)
+		sched_cpus_in(list, online, n);
+	else
+		memset(online, true, n * sizeof(*online));
 }
 
 static int cpus_begin(const struct sched_bpf *skel, uint64_t now_ns)
@@ -143,27 +153,43 @@ static int cpus_begin(const struct sched_bpf *skel, uint64_t now_ns)
 	return r;
 }
 
+/*
+ * The end is a little ahead, and awaited: each switch is before it or after, and none is counted half. Its
+ * hooks look at it, so that how long they take to be gone does not matter.
+ */
+static void clock_stop(volatile struct dlt_sched_clock *clock)
+{
+	uint64_t end_ns = clock_now_ns(CLOCK_MONOTONIC) + 500000;
+	struct timespec at = { .tv_sec = (time_t)(end_ns / 1000000000), .tv_nsec = (long)(end_ns % 1000000000) };
+
+	clock->end_ns = end_ns;
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+		;
+}
+
 static int sched_tell(struct probe_object *o, enum probe_tell when)
 {
 	struct sched_bpf *skel = o->owner;
 	volatile struct dlt_sched_clock *clock = &skel->bss->sched_clock;
-	uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
 	int r = 0;
 
-	if (when == PROBE_TELL_BEGIN) {
-		r = cpus_begin(skel, now_ns);
+	switch (when) {
+	case PROBE_TELL_BEGIN:
+		r = cpus_begin(skel, clock_now_ns(CLOCK_MONOTONIC));
 		if (!r)
 			r = object_iterate(skel->progs.sched_tasks, 0, -1);
 		clock->begin_ns = clock_now_ns(CLOCK_MONOTONIC);
 		return r;
-	}
-	if (when == PROBE_TELL_END) {
-		clock->end_ns = now_ns;
+	case PROBE_TELL_STOP:
+		clock_stop(clock);
+		return 0;
+	case PROBE_TELL_END:
 		r = object_iterate(skel->progs.sched_tasks, 0, -1);
+		break;
+	case PROBE_TELL:
+		break;
 	}
-	if (!r)
-		r = object_iterate(skel->progs.sched_tell, 0, bpf_map__fd(skel->maps.cells));
-	return r;
+	return r ? r : object_iterate(skel->progs.sched_tell, 0, bpf_map__fd(skel->maps.cells));
 }
 
 const struct probe sched_probe = {

@@ -4,6 +4,7 @@
 #define PROBES_SCHED_H
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include <bpf/btf.h>
 
@@ -21,5 +22,8 @@ static inline int sched_state_is_given(const struct kernel_btf *kernel)
 		return -EOPNOTSUPP;
 	return btf_tp_arg(kernel, "sched_switch", 3) != NULL;
 }
+
+/* Which of N CPUs are in LIST, the kernel's way to write it ("0-3,8"), up to where it makes no sense any more. */
+void sched_cpus_in(const char *list, bool *in, unsigned int n);
 
 #endif

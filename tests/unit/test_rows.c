@@ -608,6 +608,8 @@ static void rows_of_sched(void **state)
 	rec_emit();
 	sched_begin(DLT_SCHED_TARGET, 1, DLT_SCHED_COMPAT);
 	rec_emit();
+	sched_begin(DLT_SCHED_TARGET, 1, DLT_SCHED_STOPPED);
+	rec_emit();
 	sched_begin(DLT_SCHED_TARGET, 1, 511); /* newer than these headers */
 	rec_emit();
 	sched_begin(DLT_SCHED_KERNEL, 0, DLT_SCHED_NO_CALL);
