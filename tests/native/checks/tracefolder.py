@@ -16,7 +16,7 @@ import time
 
 PROBES = ("close", "create_del", "mmap", "open", "sync", "vfs_rw")  # one row is one call
 BETWEEN_TWO = ("copy_file_range", "sendfile", "splice")
-OWN = PROBES + ("bio", "files", "marks", "pids", "time_align")
+OWN = PROBES + ("bio", "files", "marks", "pids", "sched", "sched_switch", "time_align")
 SPECIAL = b'"#\\\x7f' + bytes(range(0x21))
 PLAIN_LINE = re.compile(r"[\t!$-[\]-~]*").fullmatch  # nothing to escape, and nothing escaped
 MAY_BE_UNKNOWN = {"RET", "RETURNED", "STATUS", "VFS_LAT_NS", "DISK_BYTES", "OFFSET", "FID", "FILE",
@@ -188,6 +188,8 @@ class Trace:
             for what in ("lost", "late"):
                 self.require(c.get(what) == 0 or what == "lost" and name in self.may_lose,
                              f"manifest: {name} {what} {c}")
+            if name in ("sched", "sched_switch"):
+                self.require(c.get("calls") == len(rows) + c.get("lost"), f"manifest: {name} {c}: {len(rows)} calls")
             if name in PROBES:
                 calls = len({call_of(row) for row in rows} - {None})
                 calls += sum(row["FUNC"] == "snapshot" for row in rows)

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""sched TRACE TALLY BEFORE AFTER [may-miss]: is what sched.out says of each thread what the kernel and it say?
+
+TALLY is by the workload "sched" (see its head); BEFORE and AFTER are /proc/stat around the trace: the
+kernel's own account of a thread leaves out interrupts and what a hypervisor took, where it can. Where
+there is a sched_switch.out, it is compared with the same, and with sched.out.
+
+may-miss: there are kernels that do not tell of each switch (one in thousands, seen on a virtual machine of
+6.18). That is counted as lost, and what is lost may be missing here.
+"""
+import collections
+import os
+import sys
+
+import tracefolder
+
+SUMS = ("COUNT", "PREEMPTED", "RUN_NS", "RUNQ_NS", "DISK_NS", "BLOCKED_NS", "SLEEP_NS")
+OF_CPU = ("PREEMPTED", "RUN_NS", "RUNQ_NS")
+OF_CALL = ("DISK_NS", "BLOCKED_NS", "SLEEP_NS")
+SAME_CALL = {"nanosleep": ("nanosleep", "clock_nanosleep"), "poll": ("poll", "ppoll")}
+TICK_NS = 10_000_000
+APART_NS = 200_000_000 if os.environ.get("VM") else 0  # a virtual CPU that is stopped between two hooks
+US = 1000 * (30 if os.environ.get("VM") else 1)  # what the hooks take, as guests are emulated
+
+
+def read_tally(path):
+    with open(path, encoding="ascii") as f:
+        for line in f:
+            words = line.split()
+            yield {k: int(v) if v.lstrip("-").isdigit() else v for k, v in zip(words[::2], words[1::2])}
+
+
+def taken_ns(before, after):
+    """What interrupts and the hypervisor took meanwhile, of all CPUs, and a tick for each of them."""
+    def of(path):
+        with open(path, encoding="ascii") as f:
+            n = [int(word) for word in f.readline().split()[1:]]
+        return sum(n[5:8])  # irq, softirq, steal
+    return (of(after) - of(before) + 3) * 10**9 // os.sysconf("SC_CLK_TCK")
+
+
+def missed(trace):
+    return sum(trace.counters[name]["lost"] for name in ("sched", "sched_switch") if name in trace.counters)
+
+
+class Threads:
+    """Of each thread: sums of its rows. One that executes a program has its leader's number from then on:
+    they are one account, by the leader's."""
+
+    def __init__(self, rows, taken):
+        self.taken = taken
+        self.cpu = collections.defaultdict(collections.Counter)
+        self.calls = collections.defaultdict(lambda: collections.defaultdict(collections.Counter))
+        self.longest = collections.Counter()
+        for row in rows:
+            if row["KIND"] != "target":
+                continue
+            tid = self.of(int(row["TID"]))
+            if row["CALL"] == "-":
+                sums, columns = self.cpu[tid], ("COUNT", *OF_CPU)
+            else:
+                sums, columns = self.calls[tid][row["CALL"]], ("COUNT", *OF_CALL)
+                key = tid, row["CALL"]
+                self.longest[key] = max(self.longest[key], row.n("MAX_NS"))
+            for column in columns:
+                sums[column] += row.n(column)
+
+    def of(self, tid):
+        return self.taken.get(tid, tid)
+
+    def call(self, tid, name):
+        total = collections.Counter()
+        for same in SAME_CALL.get(name, (name,)):
+            total.update(self.calls[tid].get(same, {}))
+        return total
+
+    def waits(self, tid):
+        total = collections.Counter()
+        for sums in self.calls[tid].values():
+            total.update(sums)
+        return total
+
+    def life_ns(self, tid):
+        return (self.cpu[tid]["RUN_NS"] + self.cpu[tid]["RUNQ_NS"] +
+                sum(self.waits(tid)[column] for column in OF_CALL))
+
+
+# --- rows by themselves ---------------------------------------------------------------------------
+
+def check_rows(trace):
+    for row in trace["sched"]:
+        of_cpu = row["CALL"] == "-"
+        absent = (*OF_CALL, "MAX_NS") if of_cpu else ("CPU", *OF_CPU)
+        there = OF_CPU if of_cpu else (*OF_CALL, "MAX_NS")
+        trace.require(all(row[c] == "-" for c in absent) and all(row[c] != "-" for c in there), f"columns: {row}")
+        trace.require(all(row[c] == "-" or row.n(c) >= 0 for c in SUMS), f"negative: {row}")
+        if of_cpu:
+            trace.require(row["CPU"] != "-", f"no CPU: {row}")
+        else:
+            trace.require(row["KIND"] == "target", f"a call of no target: {row}")
+            waited = sum(row.n(c) for c in OF_CALL)
+            trace.require(row.n("MAX_NS") <= waited <= row.n("MAX_NS") * row.n("COUNT"), f"the longest: {row}")
+        if row["KIND"] in ("other", "idle"):
+            trace.require((row["PID"], row["TID"]) == ("0", "0"), f"whose: {row}")
+
+
+def check_cpus(trace):
+    """The length of the trace -> ns."""
+    run = collections.Counter()
+    for row in trace["sched"]:
+        if row["CALL"] == "-":
+            run[row["CPU"]] += row.n("RUN_NS")
+    trace.require(len(run) >= 1 and max(run.values()) - min(run.values()) <= 1000, f"RUN_NS of each CPU: {run}")
+    return max(run.values())
+
+
+# --- what the kernel says -------------------------------------------------------------------------
+
+class Kernel:
+    def __init__(self, tally, of):
+        self.sums = collections.defaultdict(collections.Counter)
+        self.whole = set()  # nothing comes after
+        for line in tally:
+            if line["role"] in ("zombie", "thread", "leader"):
+                tid = of(line["tid"])
+                self.sums[tid].update({k: line[k] for k in ("run", "runq", "slices", "voluntary", "involuntary")})
+                self.sums[tid]["n"] += 1
+                if line["role"] == "zombie":
+                    self.whole.add(tid)
+
+
+def check_kernel(trace, threads, kernel, taken):
+    lost = missed(trace)
+    late_ns = 100 * TICK_NS * bool(lost)
+    for tid, k in kernel.sums.items():
+        cpu, waits = threads.cpu[tid], threads.waits(tid)
+        whole = tid in kernel.whole
+        late = 0 if whole else TICK_NS
+        slack = k["run"] // 100 + 1000 * US + taken + late_ns
+        of = f"thread {tid}: {dict(cpu)} waits {dict(waits)}, the kernel: {dict(k)}"
+        trace.require(k["run"] - slack <= cpu["RUN_NS"] <= k["run"] + slack + late, f"RUN_NS: {of}")
+        # the time at which it was woken may be told by a clock that stood still, up to a tick
+        slack = k["runq"] // 100 + 1000 * US + 20 * US * k["slices"] + taken + late_ns
+        trace.require(k["runq"] - slack <= cpu["RUNQ_NS"] <= k["runq"] + slack + late or not whole, f"RUNQ_NS: {of}")
+        # it may have been taken off its CPU once more while it was looked at, and its last switch be to come
+        more = (2 * k["n"] if whole else 200) + lost
+        trace.require(k["slices"] - lost <= cpu["COUNT"] <= k["slices"] + more, f"COUNT: {of}")
+        trace.require(k["involuntary"] - lost <= cpu["PREEMPTED"] <= k["involuntary"] + more, f"PREEMPTED: {of}")
+        trace.require(k["voluntary"] - k["n"] - lost <= waits["COUNT"] <= k["voluntary"] + (lost if whole else more),
+                      f"times waited: {of}")
+
+
+# --- what they say themselves ---------------------------------------------------------------------
+
+def check_calls(trace, threads, own):
+    tid, name = threads.of(own["tid"]), own["call"]
+    got, cpu = threads.call(tid, name), threads.cpu[tid]
+    waited = sum(got[c] for c in OF_CALL)
+    of = f"{own}: {dict(got)}"
+    if name == "none":
+        return
+    if name != "futex":  # one is woken before it sleeps now and then
+        trace.require(got["COUNT"] >= own["waits"] - cpu["PREEMPTED"] - missed(trace), f"waits: {of}")
+    if missed(trace):
+        return
+    trace.require(waited <= own["waited_ns"], f"longer than it took: {of}")
+    trace.require(waited + cpu["RUNQ_NS"] >= own["wanted_ns"] * 99 // 100 - 1000 * US, f"too short: {of}")
+    for same in SAME_CALL.get(name, (name,)):
+        trace.require(threads.longest[tid, same] <= own["longest_ns"], f"the longest: {of}")
+    where = {"fault": "DISK_NS", "pread64": "DISK_NS", "vfork": "BLOCKED_NS"}.get(name, "SLEEP_NS")
+    trace.require(not own["waits"] or got[where] > 0, f"{where}: {of}")
+    if where == "SLEEP_NS":
+        trace.require(got["DISK_NS"] == got["BLOCKED_NS"] == 0, f"sleeps: {of}")
+
+
+class Lives:
+    """Beginning and end of each thread by pids.out. The last row of a process is its leader's, who may have
+    ended before, and stands for the thread that ended last too."""
+
+    def __init__(self, trace):
+        self.begin, self.end, self.process_end = {}, {}, {}
+        for row in trace["pids"]:
+            tid = int(row["TID"])
+            if row["EVENT"] in ("fork", "thread"):
+                self.begin[tid] = row.n("TIMESTAMP")
+            elif row["EVENT"] == "exit":
+                self.end.setdefault(tid, row.n("TIMESTAMP"))
+                if row["STATUS"] != "-":
+                    self.process_end[tid] = row.n("TIMESTAMP")
+
+
+def check_life(trace, threads, lives, own, reaped_ns):
+    tid = own["tid"]
+    begin, end = lives.begin.get(tid), lives.end.get(tid) or lives.process_end.get(own["pid"])
+    if not trace.require(begin and end, f"no beginning or end in pids.out: {own}"):
+        return
+    trace.require(own["before"] <= begin and (begin <= own["begin"] or own["what"].endswith("exec")), f"{begin}: {own}")
+    trace.require(own["end"] <= end or own["what"].endswith("exec"), f"end {end}: {own}")
+    trace.require(not reaped_ns or end <= lives.process_end[tid] <= reaped_ns, f"end {end} after {reaped_ns}: {own}")
+    if threads.of(tid) in threads.taken.values():
+        return  # two threads' accounts
+    if missed(trace):
+        return
+    life = threads.life_ns(tid)
+    slack = (end - begin) // 100 + 2000 * US
+    trace.require(life >= end - begin - slack, f"{end - begin - life} ns of its life are missing: {own}")
+    # between its exit and its last switch it may wait for a CPU
+    trace.require(life <= end - begin + slack + 100_000 * US, f"lives {life - (end - begin)} ns too long: {own}")
+
+
+# --- switch by switch -----------------------------------------------------------------------------
+
+def check_chain(trace, taken):
+    """What comes to a CPU leaves it next, of the target always."""
+    last, broken = {}, []
+    tids = {row["TID"] for row in trace["sched"] if row["KIND"] == "target"}
+    for row in trace["sched_switch"]:
+        before, cpu = last.get(row["CPU"]), row["CPU"]
+        last[cpu] = row
+        ours = row["PREV_TID"] in tids
+        trace.require(ours or row["NEXT_TID"] in tids, f"of nobody: {row}")
+        trace.require(row["PREV_TID"] != row["NEXT_TID"], f"no switch: {row}")
+        if before and (ours or before["NEXT_TID"] in tids) and before["NEXT_TID"] != row["PREV_TID"] and \
+                taken.get(int(before["NEXT_TID"])) != int(row["PREV_TID"]):
+            broken.append(f"from {before} to {row}")
+    trace.require(len(broken) == trace.counters["sched_switch"]["lost"], f"not a chain: {len(broken)}, {broken[:1]}")
+
+
+def check_switches(trace, threads):
+    """The same sums by both probes. Of who was there before, the first row's time is not known."""
+    run, runq, comes, goes = (collections.Counter() for _ in range(4))
+    states = collections.defaultdict(collections.Counter)
+    for row in trace["sched_switch"]:
+        prev, next_ = threads.of(int(row["PREV_TID"])), threads.of(int(row["NEXT_TID"]))
+        run[prev] += row.n("RUN_NS") if row["RUN_NS"] != "-" else 0
+        runq[next_] += row.n("WAIT_NS") if row["WAIT_NS"] != "-" else 0
+        goes[prev] += 1
+        comes[next_] += 1
+        states[prev][row["PREV_STATE"]] += 1
+    for tid, cpu in threads.cpu.items():
+        of = f"thread {tid}: {dict(cpu)}, switches: run {run[tid]} runq {runq[tid]} {comes[tid]} {dict(states[tid])}"
+        slack = cpu["RUN_NS"] // 100 + 500 * US + 20 * US * cpu["COUNT"] + APART_NS
+        trace.require(missed(trace) or abs(run[tid] - cpu["RUN_NS"]) <= slack, f"RUN_NS: {of}")
+        trace.require(missed(trace) or abs(runq[tid] - cpu["RUNQ_NS"]) <= slack + cpu["RUNQ_NS"] // 100,
+                      f"RUNQ_NS: {of}")
+        trace.require(0 <= cpu["COUNT"] - comes[tid] <= missed(trace), f"COUNT: {of}")
+        trace.require(states[tid]["R"] + states[tid]["R+"] == cpu["PREEMPTED"], f"PREEMPTED: {of}")
+        trace.require(states[tid]["X"] == (2 if tid in threads.taken.values() else 1), f"its last: {of}")
+    return states
+
+
+# --------------------------------------------------------------------------------------------------
+
+def main():
+    folder, tally, before, after, *may_miss = sys.argv[1:]
+    trace = tracefolder.Trace(folder, may_lose=("sched", "sched_switch") if may_miss else ())
+    tally = list(read_tally(tally))
+    taken = {line["tid"]: line["pid"] for line in tally if line["role"] == "taken"}
+    threads = Threads(trace["sched"], taken)
+    check_rows(trace)
+    check_cpus(trace)
+    check_kernel(trace, threads, Kernel(tally, threads.of), taken_ns(before, after))
+    lives, reaped = Lives(trace), {line["tid"]: line["now"] for line in tally if line["role"] == "zombie"}
+    for own in (line for line in tally if line["role"] == "own"):
+        check_calls(trace, threads, own)
+        if own["what"] != "main":
+            check_life(trace, threads, lives, own, reaped.get(own["tid"]))
+    trace.require(len({row["CPU"] for row in trace["sched"] if row["TID"] in
+                       {str(o["tid"]) for o in tally if o.get("what") == "migrator"}} - {"-"}) >= min(2, os.cpu_count()),
+                  "the migrator has been on one CPU alone")
+    if "sched_switch" in trace.files:
+        check_chain(trace, taken)
+        states = check_switches(trace, threads)
+        for own in tally:
+            if own.get("what") in ("stopped", "hogstopped"):
+                trace.require(states[own["tid"]]["T"] >= 1, f"was not stopped: {own}")
+    trace.finish()
+
+
+main()
