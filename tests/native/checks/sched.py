@@ -144,7 +144,9 @@ def check_kernel(trace, threads, kernel, taken):
         trace.require(k["runq"] - slack <= cpu["RUNQ_NS"] <= k["runq"] + slack + late or not whole, f"RUNQ_NS: {of}")
         # it may have been taken off its CPU once more while it was looked at, and its last switch be to come
         more = (2 * k["n"] if whole else 200) + lost
-        trace.require(k["slices"] - lost <= cpu["COUNT"] <= k["slices"] + more, f"COUNT: {of}")
+        # slices leave out where it has come to without having been queued; what goes has come
+        goes = k["voluntary"] + k["involuntary"]
+        trace.require(max(goes, k["slices"]) - lost <= cpu["COUNT"] <= goes + more, f"COUNT: {of}")
         trace.require(k["involuntary"] - lost <= cpu["PREEMPTED"] <= k["involuntary"] + more, f"PREEMPTED: {of}")
         trace.require(k["voluntary"] - k["n"] - lost <= waits["COUNT"] <= k["voluntary"] + (lost if whole else more),
                       f"times waited: {of}")
