@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""sched TRACE TALLY BEFORE AFTER [may-miss]: is what sched.out says of each thread what the kernel and it say?
+"""sched TRACE TALLY BEFORE AFTER: is what sched.out says of each thread what the kernel and it say?
 
 TALLY is by the workload "sched" (see its head); BEFORE and AFTER are /proc/stat around the trace: the
 kernel's own account of a thread leaves out interrupts and what a hypervisor took, where it can. Where
 there is a sched_switch.out, it is compared with the same, and with sched.out.
 
-may-miss: there are kernels that do not tell of each switch (one in thousands, seen on a virtual machine of
-6.18). That is counted as lost, and what is lost may be missing here.
+There are kernels that do not tell of each switch (one in thousands, seen on a virtual machine of 6.18).
+That is counted as lost, and what is lost may be missing here.
 """
 import collections
 import os
@@ -254,8 +254,8 @@ def check_switches(trace, threads):
 # --------------------------------------------------------------------------------------------------
 
 def main():
-    folder, tally, before, after, *may_miss = sys.argv[1:]
-    trace = tracefolder.Trace(folder, may_lose=("sched", "sched_switch") if may_miss else ())
+    folder, tally, before, after = sys.argv[1:]
+    trace = tracefolder.Trace(folder)
     tally = list(read_tally(tally))
     taken = {line["tid"]: line["pid"] for line in tally if line["role"] == "taken"}
     threads = Threads(trace["sched"], taken)
