@@ -133,6 +133,7 @@ static void threads(const struct report_cpu *r, struct csv *c)
 		csv_text(c, comm_of(task_at(r, t->first_task)));
 		csv_u64(c, t->sums.switches);
 		csv_u64(c, t->sums.preempted);
+		csv_share(c, t->sums.run_ns, r->by_cpu_ns);
 		csv_end(c);
 	}
 }
@@ -342,7 +343,7 @@ static const struct {
 	  tasks },
 	{ "threads.csv",
 	  "tid,pid,comm,start_s,end_s,cpu_s,runq_s,disk_wait_s,sleep_s,kind,blocked_s,life_s,idle_s,born,ended,"
-	  "first_comm,switches,preempted",
+	  "first_comm,switches,preempted,share",
 	  threads },
 	{ "waits.csv", "pid,comm,call,waits,disk_wait_s,blocked_s,sleep_s,max_s", waits },
 };

@@ -57,7 +57,7 @@ static bool row(struct cpu_scan *s)
 		gap.kind = CPU_GAP_SUSPEND;
 		gap.ns = slept_ns;
 		report_cpu_gap(s->r, &gap);
-		step_ns -= slept_ns; /* the other clock has gone on, too */
+		step_ns = (int64_t)((uint64_t)step_ns - (uint64_t)slept_ns); /* the other clock has gone on, too */
 	} else if (was->ns && now.ns - was->ns >= STALLED_NS) {
 		gap.kind = CPU_GAP_STALLED;
 		gap.ns = (int64_t)(now.ns - was->ns);

@@ -177,15 +177,16 @@ void report_cpu_seen(struct report_cpu *r, uint32_t i, uint32_t task, uint64_t f
 	if (!t->has_life)
 		return;
 	if (!t->born && from_ns < t->start_ns) {
-		role = report_cpu_thread_role(r, i, t->first_task);
+		role = report_cpu_thread_role(r, i, task);
 		((struct cpu_role *)table_at(&r->roles, role))->life_ns += t->start_ns - from_ns;
-		((struct cpu_task *)table_at(&r->tasks, t->first_task))->life_ns += t->start_ns - from_ns;
+		((struct cpu_task *)table_at(&r->tasks, task))->life_ns += t->start_ns - from_ns;
 		t->start_ns = from_ns;
 		if (!p->born && from_ns < p->start_ns)
 			p->start_ns = from_ns;
 	}
 	if (!r->has_pids) {
-		thread_named(r, i, task, from_ns);
+		if (t->task != task)
+			thread_named(r, i, task, from_ns);
 		t->end_ns = MAX(t->end_ns, to_ns);
 	}
 }

@@ -32,7 +32,7 @@ struct phases {
 	uint32_t mark;	   /* 1 + the phase that the last mark began, or 0 */
 	uint64_t mark_ns;
 	/* CLOCK_REALTIME - CLOCK_MONOTONIC, where it changes */
-	struct { uint64_t from_ns; int64_t ns; } offsets[OFFSETS_MAX];
+	struct { uint64_t from_ns, ns; } offsets[OFFSETS_MAX];
 	uint32_t n_offsets;
 	char text[LINE_MAX_BYTES];
 };
@@ -112,14 +112,13 @@ static void ends(struct report_cpu *r, struct phases *ph, uint32_t phase, int64_
 static bool clock_row(struct cpu_scan *s)
 {
 	struct phases *ph = s->own;
-	uint64_t realtime_ns;
-	int64_t ns;
+	uint64_t realtime_ns, ns;
 
 	if (!cpu_u64(s, REALTIME_NS, &realtime_ns))
 		return false;
-	ns = (int64_t)(realtime_ns - s->time_ns);
-	if (ph->n_offsets && (ph->n_offsets == OFFSETS_MAX ||
-			      llabs(ns - ph->offsets[ph->n_offsets - 1].ns) < (long long)NSEC_PER_MSEC))
+	ns = realtime_ns - s->time_ns;
+	if (ph->n_offsets == OFFSETS_MAX ||
+	    (ph->n_offsets && ns - ph->offsets[ph->n_offsets - 1].ns + NSEC_PER_MSEC <= 2 * NSEC_PER_MSEC))
 		return true;
 	ph->offsets[ph->n_offsets].from_ns = s->time_ns;
 	ph->offsets[ph->n_offsets++].ns = ns;
@@ -135,7 +134,7 @@ static uint64_t when(const struct report_cpu *r, const struct phases *ph, uint64
 	uint64_t ns;
 
 	for (uint32_t i = ph->n_offsets; i-- && time_ms && time_ms < UINT64_MAX / NSEC_PER_MSEC;) {
-		ns = time_ms * NSEC_PER_MSEC - (uint64_t)ph->offsets[i].ns;
+		ns = time_ms * NSEC_PER_MSEC - ph->offsets[i].ns;
 		if ((i == 0 || ns >= ph->offsets[i].from_ns) && ns <= row_ns && ns >= r->manifest.start_ns)
 			return ns;
 	}
@@ -175,8 +174,8 @@ static size_t mark_name(const char *text, size_t len, int *event)
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		size_t n = strlen(words[i].word);
 
-		if (len < n + 2 || memcmp(text + len - n, words[i].word, n) != 0 ||
-		    !memchr(" _:-.", text[len - n - 1], 5))
+		if (len < n + 2 || memcmp(text + len - n, words[i].word, n) != 0 || !text[len - n - 1] ||
+		    !strchr(" _:-.", text[len - n - 1]))
 			continue;
 		*event = words[i].event;
 		return len - n - 1;

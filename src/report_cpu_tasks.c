@@ -170,7 +170,7 @@ static void group_task(struct report_cpu *r, struct cpu_task *t)
 	const struct cpu_rule *rule = rule_of(r, t);
 	const char *name = group_name(t, rule);
 	/* a merged group has threads of any kind: it is the kernel's when the first is */
-	uint64_t key = table_key(name, strlen(name)) * 2 * CPU_KINDS + t->kind * 2 + (rule != NULL);
+	uint64_t key = table_key(name, strlen(name)) * 2 * CPU_KINDS + 2ULL * t->kind + (rule != NULL);
 	struct cpu_group *g = table_get(&r->groups, key);
 
 	if (!g)

@@ -12,11 +12,13 @@
 #define MATRIX_CPUS_MAX 32 /* columns, in blocks of */
 #define MATRIX_BLOCK 12
 #define GAPS_MAX 10
+#define DIFFERING_MAX 8
 
 #define FACT_LABEL "%-16s "
 #define TASK_LINE "%8s %8s %10s %8s %8s %8s %10s %10s  "
 #define CPU_LINE "%6s %10s %10s %8s %10s %10s\n"
 #define PROC_LINE "%8s %8s %10s %8s %10s %10s %10s  "
+#define THREAD_LINE "%8s %8s %10s %8s %10s %10s %10s %10s  "
 #define PATTERN_LINE "%8s %8s %12s %12s %12s\n"
 #define PHASE_LINE "%-7s %7s %10s %8s %10s %8s  "
 #define GAP_LINE "%-8s %14s %12s %5s %10s\n"
@@ -79,10 +81,12 @@ static void facts(const struct report_cpu *r, FILE *out)
 
 static void differing_cpus(const struct report_cpu *r, FILE *out)
 {
-	for (uint32_t i = 0; i < r->n_cpus; i++) {
+	for (uint32_t i = 0, lines = 0; i < r->n_cpus && lines < DIFFERING_MAX; i++) {
 		uint64_t ns = r->cpus[i].busy_ns + r->cpus[i].idle_ns;
+		bool differs = ns && r->wall_ns - ns >= NSEC_PER_SEC / 1000000;
 
-		if (ns && r->wall_ns - ns >= 1000)
+		lines += differs;
+		if (differs)
 			fprintf(out, "  CPU %u has %s: %s\n", i, SECONDS(ns),
 				r->manifest.complete ? "it was not online all the time, or rows are missing" :
 						       "the trace has no end");
@@ -326,10 +330,58 @@ static void processes(const struct report_cpu *r, FILE *out)
 		process_line(out, &other.sums, "", other.threads, busy_ns, name);
 }
 
+static uint64_t thread_key(const void *v)
+{
+	return ((const struct cpu_thread *)v)->sums.run_ns;
+}
+
+static void thread_line(FILE *out, const struct cpu_thread *t, const char *tid, const char *pid, uint64_t busy_ns,
+			const char *name)
+{
+	const struct cpu_sums *s = &t->sums;
+
+	fprintf(out, THREAD_LINE, tid, pid, FMT_NS(s->run_ns), PERCENT(s->run_ns, busy_ns),
+		t->has_life ? FMT_NS(report_cpu_life_ns(t)) : "-", FMT_NS(s->runq_ns), FMT_COUNT(s->switches),
+		FMT_COUNT(s->preempted));
+	fmt_text(out, name, 0);
+	fputc('\n', out);
+}
+
+static void threads(const struct report_cpu *r, FILE *out)
+{
+	autofree uint32_t *order = report_cpu_order(&r->threads, thread_key);
+	uint64_t busy_ns = wholes(r).busy_ns;
+	struct cpu_thread other = { .tid = 0 };
+	uint32_t others = 0;
+	char name[96];
+
+	title(out, "Threads, by CPU time, under their last names");
+	fprintf(out, THREAD_LINE "COMM\n", "TID", "PID", "CPU", "BUSY", "LIFESPAN", "RUNNABLE", "SWITCHES", "PREEMPTED");
+	for (uint32_t i = 0; order && i < r->threads.n; i++) {
+		const struct cpu_thread *t = table_at(&r->threads, order[i]);
+		const struct cpu_task *task = table_at(&r->tasks, t->task);
+		const struct cpu_proc *p = table_at(&r->procs, t->proc);
+
+		if (task->kind == CPU_IDLE || !t->tid)
+			continue;
+		if (t->sums.run_ns && is_shown(r, t->sums.run_ns, busy_ns)) {
+			thread_line(out, t, FMT_COUNT(t->tid), FMT_COUNT(p->pid), busy_ns, task->comm);
+			continue;
+		}
+		others++;
+		other.sums.run_ns += t->sums.run_ns;
+		other.sums.runq_ns += t->sums.runq_ns;
+		other.sums.switches += t->sums.switches;
+		other.sums.preempted += t->sums.preempted;
+	}
+	other_name(r, name, sizeof(name), others);
+	if (others)
+		thread_line(out, &other, "", "", busy_ns, name);
+}
+
 static void patterns(const struct report_cpu *r, FILE *out)
 {
-	title(out,
-	      "Threads, by name (LIFESPAN, CPU, IDLE = LIFESPAN - CPU: averages; CUT: did not begin or not end in the trace)");
+	title(out, "Lifespans of threads (averages; IDLE: LIFESPAN - CPU; CUT: how many did not begin or end in the trace)");
 	fmt_text(out, "PATTERN", 24);
 	fprintf(out, PATTERN_LINE, "THREADS", "CUT", "LIFESPAN", "CPU", "IDLE");
 	for (uint32_t i = 0; i < r->n_patterns; i++) {
@@ -498,6 +550,7 @@ void report_cpu_text(const struct report_cpu *r, FILE *out)
 	cpus(r, out);
 	matrix(r, out);
 	processes(r, out);
+	threads(r, out);
 	patterns(r, out);
 	gaps(r, out);
 	phases(r, out);

@@ -91,7 +91,8 @@ static void line_add(struct lines *l, uint64_t ns, const char *how, uint32_t cal
 
 	if (l->n == LINES_MAX && ns <= l->v[LINES_MAX - 1].ns)
 		return;
-	l->n = MIN(l->n + 1, LINES_MAX);
+	if (l->n < LINES_MAX)
+		l->n++;
 	for (at = l->n - 1; at > 0 && l->v[at - 1].ns < ns; at--)
 		l->v[at] = l->v[at - 1];
 	l->v[at] = (struct line){ ns, how, folder, call };

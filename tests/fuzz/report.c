@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A whole trace folder: its files one after the other, each behind a line "=== NAME". Loaded and
- * rendered in every form.
+ * rendered in every form, that on CPU time too.
  */
 #include "fuzz.h"
 #include "report.h"
+#include "report_cpu.h"
 
 static const char *const names[] = {
 	"bio.000001.out", "bio.000002.out.gz", "bio.out", "close.out", "create_del.out", "files.000001.out.zst",
-	"files.out", "manifest.json", "mmap.out", "open.out", "pids.out", "rollup.out", "sync.out",
-	"time_align.out", "vfs_rw.000001.out", "vfs_rw.000002.out.gz", "vfs_rw.000002.out.gz.tmp",
-	"vfs_rw.000003.out.zst", "vfs_rw.out",
+	"files.out", "manifest.json", "marks.out", "mmap.out", "open.out", "pids.out", "rollup.out", "sched.out",
+	"sched_switch.out", "sync.out", "time_align.out", "vfs_rw.000001.out", "vfs_rw.000002.out.gz", "vfs_rw.000002.out.gz.tmp",
+	"vfs_rw.000003.out.zst", "vfs_rw.out", "workload.out",
 };
 
 static void put_files(const uint8_t *data, size_t size)
@@ -46,11 +47,25 @@ static void put_files(const uint8_t *data, size_t size)
 	}
 }
 
+static void of_cpu(void)
+{
+	static const struct report_cpu_options o = {
+		.merge = "+py", .pattern = "p*,[", .threshold_permille = 1, .gap_ns = 1,
+	};
+	struct report_cpu *r;
+
+	if (report_cpu_load(&r, fuzz_folder(), &o) < 0)
+		return;
+	report_cpu_text(r, fuzz_nowhere());
+	report_cpu_free(r);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct report *r;
 
 	put_files(data, size);
+	of_cpu();
 	if (report_load(&r, fuzz_folder(), true) < 0)
 		return 0;
 	report_text(r, fuzz_nowhere());

@@ -58,6 +58,8 @@ offers_too true dltraced start -o x -- tru
 mkdir -p 'tra ces/one'
 : >'tra ces/file'
 offers 'tra ces/one' dltraced report 'tra ces/'
+offers 'tra ces/one' dltraced report --cpu --csv 'tra ces/'
+offers --csv= dltraced report --cs
 
 # A name is text, whatever is in it.
 : >'$(touch hacked)'

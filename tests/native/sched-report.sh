@@ -121,7 +121,7 @@ PY
 # reported: the report on $t, with CSV files in csv, checked.
 reported() {
 	rm -rf csv
-	"$DLT" report --cpu --csv csv "$@" "$t" >text || fail "report --cpu: status $?"
+	"$DLT" report --cpu --csv csv "$t" >text || fail "report --cpu: status $?"
 	check sched_report csv text facts
 }
 
