@@ -6,6 +6,7 @@
 # runs by it what they could not. What is not allowed is said: one of the two alone, --user, set-user-ID, and
 # to trace in a user namespace.
 . "${0%/*}/lib.sh"
+! grep -qa __tsan_init "$DLT" || skip "a program without ThreadSanitizer, whose own thread gives nothing up"
 need python3 setcap setpriv unshare
 getent passwd nobody >nobody || skip "a user nobody"
 uid=$(cut -d: -f3 nobody) gid=$(cut -d: -f4 nobody)

@@ -19,6 +19,7 @@ leaves() {
 	case $made in *own*) fail "$2: $made" ;; esac
 	[ "$made" -le "$1" ] && [ $((made + lost)) -ge "$1" ] || fail "$2: $made made and $lost lost of $1"
 	[ "$lost" != 0 ] || equal "$2: leaves" "$made" "$1"
+	echo "$1 $2: $made of their files in rows, $lost lost; $(manifest 'sum(p["rows"] for p in m["probes"])') rows"
 	check fids
 }
 
@@ -70,7 +71,8 @@ resident() { manifest 'm["self"]["max_rss_bytes"]'; }
 before=$(resident)
 (cd small && trace -- python3 ../files.py $files) || fail "files: status $?"
 bytes=$((($(resident) - before) / (files - 1000)))
-echo "$files files: $bytes bytes each, from $before bytes on"
+echo "$files files: $bytes bytes each, from $before bytes on; $(manifest 'sum(p["rows"] for p in m["probes"])') rows," \
+	"$(manifest 'sum(p["lost"] for p in m["probes"])') lost"
 [ $bytes -le 512 ] || fail "$bytes bytes of memory for each file"
 # What a busy machine loses is counted.
 lost=$(lost vfs_rw)

@@ -6,6 +6,7 @@
 # workload loses nothing but what its user lacks. The tools of collectors have no privilege, nor our
 # environment, nor our files. What is kept is enough for what a trace does until its end.
 . "${0%/*}/lib.sh"
+! grep -qa __tsan_init "$DLT" || skip "a program without ThreadSanitizer, whose own thread gives nothing up"
 need python3 mpstat setpriv
 getent passwd nobody >nobody || skip "a user nobody"
 uid=$(cut -d: -f3 nobody) gid=$(cut -d: -f4 nobody)
