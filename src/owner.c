@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "creds.h"
 #include "util.h"
 
 #define STATUS_MAX 16384
@@ -102,8 +103,12 @@ pid_t owner_pidfd_pid(int pidfd)
 	autofree char *path = util_fmt("/proc/self/fdinfo/%d", pidfd), *text = NULL;
 	const char *at;
 	long pid;
-	int r = path ? util_read_file(path, 4096, &text, NULL) : -ENOMEM;
+	int r;
 
+	/* our own, but mode 0400 and root's before Linux 5.14 (commit 7bc3fa0172a4) */
+	creds_root();
+	r = path ? util_read_file(path, 4096, &text, NULL) : -ENOMEM;
+	creds_user();
 	if (r < 0)
 		return r;
 	at = strstr(text, "\nPid:\t");
