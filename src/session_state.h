@@ -76,7 +76,7 @@ struct session {
 	bool ended;  /* hooks off, files whole */
 	bool gone;   /* somebody has removed the folder: nothing is written any more */
 	bool paused; /* below --min-free */
-	unsigned int interrupts;
+	unsigned int interrupts, interrupt_ticks; /* ^C and TERM; seconds since */
 	int interrupt; /* the signal that ended it before the workload did */
 };
 

@@ -196,7 +196,7 @@ void status_warn(struct status *s, const struct drain *d, const char *dir)
 		s->skipped_said = true;
 	}
 	if (s->lost > s->lost_said && (!s->lost_said || now - s->lost_said_ns > SAY_AGAIN_NS)) {
-		log_warn("%llu rows lost so far (the manifest counts them per probe)", (unsigned long long)s->lost);
+		log_warn("%llu row%s lost so far (the manifest counts them per probe)", (unsigned long long)s->lost, s->lost == 1 ? "" : "s");
 		s->lost_said = s->lost;
 		s->lost_said_ns = now;
 	}

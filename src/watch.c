@@ -20,6 +20,7 @@
 #include "util.h"
 
 #define MANIFEST_EVERY_NS (60 * NSEC_PER_SEC)
+#define INTERRUPT_SAID_AFTER 3 /* ticks: most have ended by then */
 
 /* --- space ----------------------------------------------------------------------------------------- */
 
@@ -159,6 +160,13 @@ static void tell_segments(struct session *s)
 		session_write_manifest(s, false);
 }
 
+/* Who presses ^C and sees nothing happen would like to know why. */
+static void tell_interrupt(struct session *s)
+{
+	if (s->interrupts == 1 && s->workload.pid && !s->workload.ended && ++s->interrupt_ticks == INTERRUPT_SAID_AFTER)
+		log_info("the workload has the signal and goes on, and so does its trace: a second ^C (or TERM) ends the trace");
+}
+
 static int on_tick(void *ctx, int fd, uint32_t events)
 {
 	struct session *s = ctx;
@@ -185,6 +193,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 	if (session_give_up_privileges(s)) /* the last container that was awaited has come */
 		session_write_manifest(s, false);
 	status_log(&s->status, s->workload.relay.log, s->dir.path);
+	tell_interrupt(s);
 	if (s->served)
 		served_tick(s);
 	watch_advance(s);

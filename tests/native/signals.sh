@@ -75,6 +75,7 @@ rm workload
 
 spawn -v -- python3 catch TERM USR2
 signalled "$dlt" TERM
+await grep -q 'a second ^C (or TERM) ends the trace' err
 kill -TERM "$dlt"
 join
 grep -q "the workload goes on as process $(cat workload)" err || fail "said: $(cat err)"

@@ -49,7 +49,7 @@ kill -STOP "$dlt"
 echo >&9
 await test -s state
 kill -CONT "$dlt"
-await grep -q 'warning: [0-9]* rows lost' err
+await grep -Eq 'warning: [0-9]* rows? lost' err
 echo >&9
 join
 equal "status" $rc 0
