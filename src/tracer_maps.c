@@ -23,7 +23,8 @@
 
 int tracer_fail(struct tracer *t, int r, const char *what)
 {
-	snprintf(t->error, sizeof(t->error), "%s: %s", what, strerror(-r));
+	snprintf(t->error, sizeof(t->error), "%s: %s%s", what, strerror(-r), r == -EPERM ?
+		 " (before Linux 5.11 maps count as locked memory: ulimit -l unlimited)" : "");
 	return r;
 }
 
