@@ -84,8 +84,10 @@ int report_cpu_clock_gaps(struct report_cpu *r, int dirfd)
 		if (!p || !p->lost)
 			continue;
 		report_cpu_gap(r, &(struct cpu_gap){ .kind = CPU_GAP_LOST, .cpu = CPU_NO_CPU, .count = p->lost });
-		report_cpu_note(r, "%s: %llu rows are lost: what they told is in no sum", probes[i],
-				(unsigned long long)p->lost);
+		report_cpu_note(r,
+				"%s: %llu rows, or switches that the kernel did not tell of, are lost: they are in no sum, or "
+				"their time is that of who ran beside them",
+				probes[i], (unsigned long long)p->lost);
 	}
 	return report_cpu_scan(r, dirfd, "time_align", columns, row, &clocks);
 }

@@ -294,10 +294,17 @@ uint64_t report_cpu_life_ns(const struct cpu_thread *t)
 	return t->end_ns > t->start_ns ? t->end_ns - t->start_ns : 0;
 }
 
+static bool is_lossy(const struct report_cpu *r)
+{
+	const struct manifest_probe *p = manifest_probe(&r->manifest, r->has_sums ? "sched" : "sched_switch");
+
+	return p && p->lost;
+}
+
 /*
  * Its first and last names get what the rows of CPU time have shown besides. A thread runs on for a
  * while after its exit's event, which comes early in the kernel's do_exit(): so what it has done is
- * the least that it can have lived.
+ * the least that it can have lived; unless some of that may be another's, as what is lost is.
  */
 static void thread_end(struct report_cpu *r, uint32_t i)
 {
@@ -311,7 +318,7 @@ static void thread_end(struct report_cpu *r, uint32_t i)
 		name_ends(r, i, t->end_ns);
 	}
 	known = report_cpu_known_ns(&t->sums);
-	if (report_cpu_life_ns(t) < known) {
+	if (report_cpu_life_ns(t) < known && !is_lossy(r)) {
 		t->since_ns = t->end_ns;
 		t->end_ns = t->start_ns + known;
 		name_ends(r, i, t->end_ns);

@@ -300,6 +300,59 @@ static void csv_files_have_their_columns(void **state)
 	report_cpu_free(r);
 }
 
+#define SCHED "# dltraced sched 1\nTIMESTAMP\tPID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tPREEMPTED\tRUN_NS\tRUNQ_NS\n"
+#define PIDS "# dltraced pids 1\nTIMESTAMP\tPID\tTID\tCOMM\tEVENT\tSTATUS\n"
+
+/* A thread goes on for a while behind its exit's event. */
+static void nobody_has_run_for_longer_than_it_lived(void **state)
+{
+	struct report_cpu *r;
+
+	tree_put("short/sched.out", SCHED "9000\t7\t7\ta\ttarget\t0\t-\t4000\t1\t0\t500\t20\n");
+	tree_put("short/pids.out", PIDS "5000\t7\t7\ta\tfork\t-\n5100\t7\t7\ta\texit\t0\n");
+	autofree char *dir = util_fmt("%s/short", tree);
+	r = load(dir, NULL);
+	assert_int_equal(report_cpu_life_ns(thread(r, 7)), 520);
+	assert_int_equal(task(r, "a", CPU_TARGET)->life_ns, 520);
+	report_cpu_free(r);
+}
+
+/* Rows of two threads that had the same number, the second while the first's sums were still to be told. */
+static void numbers_are_used_again(void **state)
+{
+	struct report_cpu *r;
+
+	tree_put("again/sched.out", SCHED "9000\t7\t7\ta\ttarget\t0\t-\t4000\t1\t0\t500\t20\n"
+		 "9000\t7\t7\tb\ttarget\t0\t-\t1000\t1\t0\t300\t0\n9000\t8\t7\tk\tkernel\t0\t-\t4000\t1\t0\t7\t0\n");
+	tree_put("again/pids.out", PIDS "4000\t7\t7\ta\tfork\t-\n7000\t7\t7\ta\texit\t0\n"
+		 "7500\t7\t7\tb\tfork\t-\n8900\t7\t7\tb\texit\t0\n");
+	autofree char *dir = util_fmt("%s/again", tree);
+	r = load(dir, NULL);
+	assert_int_equal(r->roles.n, 4); /* entry 0, and each of the three */
+	assert_int_equal(thread(r, 7)->sums.run_ns, 500); /* the first one's */
+	assert_int_equal(report_cpu_life_ns(thread(r, 7)), 3000);
+	assert_int_equal(task(r, "b", CPU_TARGET)->sums.run_ns, 300);
+	assert_int_equal(task(r, "b", CPU_TARGET)->life_ns, 1400);
+	assert_int_equal(task(r, "k", CPU_KERNEL)->sums.run_ns, 7);
+	report_cpu_free(r);
+}
+
+static void without_pids_out_a_life_is_what_rows_tell(void **state)
+{
+	struct report_cpu *r;
+
+	tree_put("bare/sched.out", SCHED "5000\t7\t7\ta\ttarget\t0\t-\t1000\t1\t0\t500\t20\n"
+		 "6000\t7\t7\tb\ttarget\t0\t-\t1000\t1\t0\t500\t0\nnot a row\n9");
+	autofree char *dir = util_fmt("%s/bare", tree);
+	r = load(dir, NULL);
+	assert_int_equal(thread(r, 7)->start_ns, 4000);
+	assert_int_equal(thread(r, 7)->end_ns, 6000);
+	assert_int_equal(task(r, "a", CPU_TARGET)->life_ns, 1000);
+	assert_int_equal(task(r, "b", CPU_TARGET)->life_ns, 1000);
+	assert_int_equal(r->n_notes, 4); /* no manifest, no pids.out, a bad row, a cut one */
+	report_cpu_free(r);
+}
+
 static void folder_without_scheduling(void **state)
 {
 	struct report_cpu *r;
@@ -316,12 +369,15 @@ int main(void)
 		cmocka_unit_test(folder_without_scheduling),
 		cmocka_unit_test(gaps_are_told_apart),
 		cmocka_unit_test(lives_are_those_of_pids_out),
+		cmocka_unit_test(nobody_has_run_for_longer_than_it_lived),
+		cmocka_unit_test(numbers_are_used_again),
 		cmocka_unit_test(phases_have_the_time_of_their_ranks),
 		cmocka_unit_test(sums_are_whole_on_every_way),
 		cmocka_unit_test(text_is_that_of_the_golden_file),
 		cmocka_unit_test(the_timeline_has_the_same_begin_and_end_on_all_cpus),
 		cmocka_unit_test(waits_for_disk_go_to_folders),
 		cmocka_unit_test(what_was_renamed_is_there_under_both_names),
+		cmocka_unit_test(without_pids_out_a_life_is_what_rows_tell),
 		cmocka_unit_test(workers_are_merged_by_rules),
 	};
 
