@@ -16,5 +16,22 @@ run() {
 	check sched tally before after
 }
 
-run --sched timeline
-[ -n "$slow" ] || run --sched sums --interval 2
+# Guests have no time for other probes.
+if [ -n "$slow" ]; then
+	run --probes sched,sched_switch,time_align
+else
+	run --sched timeline
+	run --sched sums --interval 2
+fi
+
+# Who runs and who sleeps since before the trace and beyond it: all of it is told.
+rm -f tally
+"$W/sched" -k tally dir &
+job=$!
+await grep -qs running tally
+hog=$(sed 's/.* hog \([0-9]*\) .*/\1/' tally) sleeper=$(sed 's/.* sleeper \([0-9]*\) .*/\1/' tally)
+trap 'kill -9 $job $hog $sleeper; cleanup' EXIT
+asleep() { grep -q '^State:[[:blank:]]S' "/proc/$sleeper/status"; }
+await asleep
+trace --probes sched,sched_switch,time_align --duration 2 --pid "$hog,$sleeper" || fail "--pid: status $?"
+check sched-attached "$hog" "$sleeper"
