@@ -113,7 +113,7 @@ int sched_switch(__u64 *ctx)
 		count_unseen(DLT_sched_switch);
 	if (!ours && !comes)
 		return 0;
-	if (was.since_ns && !unseen)
+	if (was.since_ns) /* at most, where that is unseen */
 		run_ns = now - was.since_ns;
 	if (ours)
 		leaves(prev, state, now);

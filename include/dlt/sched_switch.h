@@ -26,7 +26,7 @@ struct dlt_sched_switch {
 	__u32 next_tid;
 	__u32 cpu;
 	__u32 state; /* enum dlt_sched_state */
-	__s64 run_ns;  /* of the one that left; DLT_NONE: it was not seen to come, as before the trace */
+	__s64 run_ns;  /* of the one that left; DLT_NONE: it came before the trace */
 	__s64 wait_ns; /* of the one that comes, for the CPU; DLT_NONE: not known */
 };
 

@@ -30,7 +30,7 @@ static const struct field fields[] = {
 	{ "NEXT_PID", "process of the thread that came; 0: idle", FIELD_U32, AT(next_tgid) },
 	{ "NEXT_TID", "the thread", FIELD_U32, AT(next_tid) },
 	{ "NEXT_COMM", "its name", FIELD_COMM, AT(next_comm) },
-	{ "RUN_NS", "how long the one that left had run, ns; - where it was not seen to come, as before the trace", FIELD_S64, AT(run_ns) },
+	{ "RUN_NS", "how long the one that left had run, ns; - where it came before the trace", FIELD_S64, AT(run_ns) },
 	{ "WAIT_NS", "how long the one that came could have run and waited for the CPU, ns; - for one that is not of the target",
 	  FIELD_S64, AT(wait_ns) },
 };

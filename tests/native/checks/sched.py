@@ -222,8 +222,9 @@ def check_chain(trace, taken):
         ours = row["PREV_TID"] in tids
         trace.require(ours or row["NEXT_TID"] in tids, f"of nobody: {row}")
         trace.require(row["PREV_TID"] != row["NEXT_TID"], f"no switch: {row}")
-        if before and (ours or before["NEXT_TID"] in tids) and before["NEXT_TID"] != row["PREV_TID"] and \
-                taken.get(int(before["NEXT_TID"])) != int(row["PREV_TID"]):
+        # an exec exchanges numbers with the leader
+        came, goes = (int(r) for r in (before["NEXT_TID"], row["PREV_TID"])) if before else (0, 0)
+        if (ours or came and before["NEXT_TID"] in tids) and taken.get(came, came) != taken.get(goes, goes):
             broken.append(f"from {before} to {row}")
     trace.require(len(broken) == trace.counters["sched_switch"]["lost"], f"not a chain: {len(broken)}, {broken[:1]}")
 
