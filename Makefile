@@ -6,11 +6,13 @@
 #   make bench    what tracing costs, beside other tracers (20 min; ROUNDS=1: 5 min)
 #   make DEBUG=1  ASan and UBSan            make install  PREFIX, DESTDIR, see below; make uninstall
 #   make TSAN=1   ThreadSanitizer           make lint     static analysis
+#   make page     the page of report --html, in a browser
 #   make fuzz     hostile input, for a bounded number of runs (SECS=600: each for so long)
 #   make deb      Debian package, in build/deb        make check-package   they work in a clean root
 #
 # Knobs: CC, CLANG, BPFTOOL, VMLINUX_BTF (whose BTF vmlinux.h is made from), LIBBPF_STATIC=1, V=1,
-# ZSTD=0 (build without libzstd; by default with it where it is installed).
+# ZSTD=0 (build without libzstd; by default with it where it is installed), UPLOT_DIR (the folder dist of the
+# npm package uplot, for the charts of report --html; empty or not there: they are drawn without it).
 
 # --- knobs ---------------------------------------------------------------------------------------
 PREFIX       ?= /usr/local
@@ -22,6 +24,7 @@ VMLINUX_BTF  ?= /sys/kernel/btf/vmlinux
 CLANG        ?= clang
 BPFTOOL      ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool /sbin/bpftool) bpftool)
 PKG_CONFIG   ?= pkg-config
+UPLOT_DIR    ?= src/page/node_modules/uplot/dist
 V            ?= 0
 Q             = $(if $(filter 1,$(V)),,@)
 say           = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' $(1) $(2))
@@ -55,7 +58,7 @@ BPF_SRC   := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ   := $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.bpf.o) $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.probed.bpf.o)
 SKELS     := $(BPF_SRC:bpf/%.bpf.c=$(G)/%.skel.h)
 SRC       := $(sort $(wildcard src/*.c src/probes/*.c))
-OBJ       := $(SRC:src/%.c=$(B)/obj/%.o)
+OBJ       := $(SRC:src/%.c=$(B)/obj/%.o) $(B)/obj/page_html.o
 LIB_OBJ   := $(filter-out $(B)/obj/main.o,$(OBJ))
 UNIT_SRC  := $(sort $(wildcard tests/unit/test_*.c))
 UNITS     := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
@@ -67,7 +70,7 @@ BENCH     := $(addprefix $(B)/bench/,load hooks shim.so)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all workloads unit unit-asan native fuzz fuzzers lint check check-vm check-systemd check-package bench demo \
+.PHONY: all workloads unit unit-asan native page fuzz fuzzers lint check check-vm check-systemd check-package bench demo \
 	deps install uninstall deb rpm clean
 
 all: $(B)/dltraced $(B)/dltraced-traces.5
@@ -86,6 +89,18 @@ $(B)/obj/%.o: src/%.c | $(SKELS) $(G)/core_types.h $(G)/syscall_names.inc
 # What is built with or without libzstd is built again when that has changed.
 $(shell mkdir -p $(B) && cd $(B) && { [ -e zstd-$(ZSTD) ] || { rm -f zstd-?; touch zstd-$(ZSTD); }; })
 $(B)/obj/pack.o $(B)/obj/unpack.o: $(B)/zstd-$(ZSTD)
+
+# The page of report --html, in one piece, as an object: page_html to page_html_end.
+UPLOT := $(if $(UPLOT_DIR),$(wildcard $(UPLOT_DIR)/uPlot.iife.min.js))
+$(shell mkdir -p $(B) && cd $(B) && { [ -e uplot-$(words $(UPLOT)) ] || { rm -f uplot-?; touch uplot-$(words $(UPLOT)); }; })
+$(B)/page.html: $(wildcard src/page/*.html src/page/*.css src/page/*.js) src/page/assemble $(UPLOT) $(B)/uplot-$(words $(UPLOT))
+	$(call say,PAGE,'$@$(if $(UPLOT),, (without uPlot))')
+	$(Q)src/page/assemble $(if $(UPLOT),"$(abspath $(UPLOT_DIR))") >$@
+
+$(B)/obj/page_html.o: $(B)/page.html
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '%s\n' '.section .rodata' '.global page_html, page_html_end' 'page_html:' '.incbin "$<"' \
+		'page_html_end:' '.byte 0' '.section .note.GNU-stack,"",%progbits' | $(CC) -c -x assembler -o $@ -
 
 # --- BPF -----------------------------------------------------------------------------------------
 $(G)/vmlinux.h:
@@ -162,6 +177,15 @@ $(B)/tests/%: tests/fuzz/%.c $(B)/lib.a
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(B)/lib.a $(LDLIBS)
+
+# The page alone, around a JSON text: tests/page draws traces that nobody has recorded.
+$(B)/tests/page: tests/page/page.c $(B)/lib.a
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(B)/lib.a $(LDLIBS)
+
+page: all $(B)/tests/page
+	$(Q)tests/page/run $(T)
 
 fuzzers: $(FUZZERS)
 
@@ -246,6 +270,7 @@ INSTALL_LIST = \
 	$(patsubst %,644:%:$(sysusersdir):dltraced.conf,$(wildcard scripts/dltraced.sysusers)) \
 	$(patsubst %,644:%:$(tmpfilesdir):dltraced.conf,$(wildcard scripts/dltraced.tmpfiles)) \
 	$(patsubst %,644:%:$(docdir),README.md LICENSE) \
+	$(if $(UPLOT),644:$(firstword $(wildcard $(UPLOT_DIR)/LICENSE $(UPLOT_DIR)/../LICENSE)):$(docdir):LICENSE.uPlot) \
 	$(patsubst %,644:%:$(docdir)/docs,$(sort $(wildcard docs/*.md))) \
 	$(patsubst %,644:%:$(docdir)/examples,$(sort $(wildcard scripts/*/*.example scripts/*/*.yaml)))
 scripts_of = $(patsubst %,644:%:$(datadir)/$(1),scripts/$(1)/common.sh) $(patsubst %,755:%:$(datadir)/$(1), \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dltraced report: trace folders summed up, on the terminal, as JSON or, of CPU time, as CSV. */
+/* dltraced report: trace folders summed up, on the terminal, as JSON, as a page for a browser or, of CPU
+ * time, as CSV. */
 #include <argp.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -10,6 +11,8 @@
 
 #include "cmd.h"
 #include "log.h"
+#include "new_file.h"
+#include "page.h"
 #include "report.h"
 #include "report_cpu.h"
 #include "text.h"
@@ -19,14 +22,17 @@ struct options {
 	bool json, cpu;
 	bool of_cpu; /* an option that is for --cpu alone */
 	const char *csv;
+	const char *html; /* the file, "-" for stdout, or NULL */
 	struct report_cpu_options cpu_options;
 	char **dirs;
 	int n_dirs;
 };
 
-enum { KEY_CPU = 256, KEY_CSV, KEY_MERGE, KEY_PATTERN, KEY_THRESHOLD, KEY_GAP };
+enum { KEY_CPU = 256, KEY_CSV, KEY_MERGE, KEY_PATTERN, KEY_THRESHOLD, KEY_GAP, KEY_HTML };
 
 static const struct argp_option option_table[] = {
+	{ "html", KEY_HTML, "FILE", 0,
+	  "One page for a browser, with a timeline and all that it needs inside; - is standard output", 0 },
 	{ "json", 'j', NULL, 0, "One JSON object per folder: ns, bytes, names as in the .out files", 0 },
 	{ "cpu", KEY_CPU, NULL, 0,
 	  "CPU time in place of files: who ran, who waited and for what (of traces made with --sched)",
@@ -112,6 +118,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_CPU:
 		o->cpu = true;
 		return 0;
+	case KEY_HTML:
+		o->html = arg;
+		return 0;
 	case ARGP_KEY_ARGS:
 		o->dirs = state->argv + state->next;
 		o->n_dirs = state->argc - state->next;
@@ -124,6 +133,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--csv, --gap, --merge, --pattern and --threshold are for --cpu");
 		if (o->cpu && o->json)
 			argp_error(state, "--cpu has no JSON: --csv DIR is what programs read");
+		if (o->html && (o->cpu || o->json))
+			argp_error(state, "--html goes without --cpu and --json: the page holds the JSON");
+		if (o->html && o->n_dirs > 1)
+			argp_error(state, "--html shows one trace folder: call it for each of the %d", o->n_dirs);
 		return 0;
 	default:
 		return parse_cpu_option(key, arg, state);
@@ -141,10 +154,41 @@ static const struct argp argp = {
 	       "latencies of the calls that went there.",
 };
 
-static int report_one(const char *dir, bool json)
+/* The page, of DIR, as the whole file NAME. */
+static int html_file(const struct report *r, const char *dir, const char *name)
+{
+	struct new_file f = NEW_FILE_NONE;
+	int res = new_file_open(&f, name);
+
+	if (res == -ELOOP)
+		return log_err_r(res, "%s is a symbolic link: name the file itself", name);
+	if (res < 0)
+		return log_err_r(res, "%s: cannot be made", name);
+	res = report_html(r, f.stream);
+	if (res < 0) {
+		new_file_drop(&f);
+		return log_err_r(res, "%s: no page", dir);
+	}
+	if (res > 0)
+		log_warn("%s is larger than %u MiB: a browser may take its time", name, PAGE_BYTES_MAX >> 20);
+	res = new_file_commit(&f);
+	return res < 0 ? log_err_r(res, "%s: cannot be written", name) : 0;
+}
+
+static int html(const struct report *r, const char *dir, const char *name)
+{
+	int res;
+
+	if (strcmp(name, "-") != 0)
+		return html_file(r, dir, name);
+	res = report_html(r, stdout);
+	return res < 0 ? log_err_r(res, "%s: no page", dir) : 0;
+}
+
+static int report_one(const char *dir, const struct options *o)
 {
 	struct report *r;
-	int res = report_load(&r, dir, json);
+	int res = report_load(&r, dir, o->json || o->html);
 
 	if (res == -ENODATA)
 		log_err("%s is not a trace folder: it holds neither a manifest.json of dltraced "
@@ -153,12 +197,14 @@ static int report_one(const char *dir, bool json)
 		log_err_r(res, "%s: cannot be reported on", dir);
 	if (res < 0)
 		return res;
-	if (json)
+	if (o->html)
+		res = html(r, dir, o->html);
+	else if (o->json)
 		res = report_json(r, stdout);
 	else
 		report_text(r, stdout);
 	report_free(r);
-	return res < 0 ? log_err_r(res, "%s: no JSON", dir) : 0;
+	return res < 0 && !o->html ? log_err_r(res, "%s: no JSON", dir) : res;
 }
 
 /* --- --cpu ------------------------------------------------------------------------------------------------ */
@@ -227,9 +273,9 @@ int cmd_report(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	for (int i = 0; i < o.n_dirs; i++) {
-		if ((o.cpu ? report_cpu_one(&o, i) : report_one(o.dirs[i], o.json)) < 0)
+		if ((o.cpu ? report_cpu_one(&o, i) : report_one(o.dirs[i], &o)) < 0)
 			status = CMD_EXIT_FAILURE;
-		else if (!o.json && i + 1 < o.n_dirs)
+		else if (!o.json && !o.html && i + 1 < o.n_dirs)
 			putchar('\n');
 	}
 	if (fflush(stdout) != 0 || ferror(stdout)) {

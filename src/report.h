@@ -206,6 +206,8 @@ uint64_t report_duration_ns(const struct report *r);
 void report_text(const struct report *r, FILE *out);
 void report_short(const struct report *r, FILE *out);
 int report_json(const struct report *r, FILE *out); /* 0 or -ENOMEM */
+/* One page for a browser with all that it needs. 0, 1 when it is larger than PAGE_BYTES_MAX, or -errno. */
+int report_html(const struct report *r, FILE *out);
 
 /* report_load_at() and report_short(): at most 20 lines. 0 or -errno. */
 int report_summary(const char *dir, int dirfd, FILE *out);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the page begins with: what the job waited for, what else was found, and the facts of the trace. */
+const Answer = (() => {
+	const r = Data.report;
+	const CODES = {
+		'storage-read': 'The job waited for reads from storage',
+		'open-metadata': 'The job waited for opening files and for metadata',
+		'decode-cpu': 'The data loaders were busy decoding on the CPU',
+		'cpu-contention': 'Threads that could run waited for a CPU',
+		'checkpoint-write': 'The job waited for checkpoints to be written',
+		'straggler-worker': 'One worker was slower than the others, which waited for it',
+		'trainer-bound': 'The job did not wait for data: training itself takes the time',
+		'unknown': 'What the job waited for cannot be told from this trace',
+	};
+
+	const evidence = list => list?.length > 0 && el('ul', null, list.map(text => el('li', null, text)));
+
+	function bottleneck() {
+		const b = r.bottleneck;
+
+		if (!b)
+			return null;
+		return el('div', { class: 'verdict', 'data-code': b.code },
+			el('h2', null, Format.own(CODES, b.code) ?? b.code,
+				b.share != null && el('span', { class: 'share' }, Format.percent(b.share))),
+			el('p', { class: 'aside' }, el('code', null, b.code)),
+			evidence(b.evidence));
+	}
+
+	function rules() {
+		if (!r.rules?.length)
+			return null;
+		return el('div', { class: 'rules' }, el('h2', null, 'Also found'), r.rules.map(rule =>
+			el('details', { open: r.rules.length <= 3 },
+				el('summary', null, el('code', null, rule.code),
+					rule.share != null && el('span', { class: 'share' }, Format.percent(rule.share)),
+					rule.advice && el('span', { class: 'advice' }, rule.advice)),
+				evidence(rule.evidence))));
+	}
+
+	function lost() {
+		const probes = r.probes || [], lost = probes.filter(p => p.lost > 0);
+
+		if (!lost.length)
+			return probes.some(p => p.lost == null) ? 'not known of every probe' : 'nothing';
+		return lost.map(p => `${Format.count(p.lost)} of ${p.name}`).join(', ');
+	}
+
+	function facts() {
+		const rows = (r.probes || []).reduce((n, p) => n + p.rows, 0);
+		const list = [
+			['Host', r.host], ['User', r.user], ['Kernel', r.kernel],
+			['Started', r.started], ['Lasted', Format.value(r.duration_ns, 'ns')],
+			['Ended', r.exit_code == null ? 'not known' : `exit status ${r.exit_code}`],
+			['Rows', Format.count(rows)], ['Lost', lost()],
+			['Trace', `${Format.value(r.trace_bytes, 'B')}${r.complete ? '' : ', NOT complete'}`],
+			['Clock', r.clock && `UTC within ${Format.value(r.clock.error_ns, 'ns')}, steps: ${r.clock.steps}`],
+			['dltraced\u2019s CPU', Format.value(r.own_cpu_ns, 'ns')],
+			['Collectors', (r.collectors || []).map(c => `${c.name}: ${c.state}`).join(', ') || null],
+		];
+
+		return el('dl', null, list.filter(([, v]) => v != null && v !== '').map(([name, v]) =>
+			el('div', null, el('dt', null, name),
+				el('dd', { class: name === 'Lost' && v !== 'nothing' && 'bad' }, v))));
+	}
+
+	function missing() {
+		return r.missing?.length > 0 && el('details', { open: r.missing.length <= 4 },
+			el('summary', null, `What is missing or odd (${r.missing.length})`),
+			el('ul', null, r.missing.map(note => el('li', null, note))));
+	}
+
+	function build() {
+		fill(document.getElementById('title'), r.command || r.dir || 'dltraced');
+		fill(document.getElementById('subtitle'), r.command ? r.dir : null);
+		document.title = `dltraced: ${Dom.safe(r.command || r.dir)}`;
+		fill(document.getElementById('answer'), bottleneck(), rules());
+		fill(document.getElementById('facts'), facts());
+		fill(document.getElementById('missing'), missing());
+		fill(document.getElementById('made'), `Made by dltraced ${r.version || ''} from ${r.dir}. The numbers are those of ` +
+			'dltraced report --json; the rows are in the trace folder.');
+	}
+
+	return { build };
+})();

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which panels there are, in the order of the page: one row for each kind of series of the timeline. */
+const Catalog = (() => {
+	/*
+	 * panel: what the series' panel is called (what is in brackets is which disk or GPU); each: these are
+	 * one panel for each name of a series, with a line, or where there are many a row of colour, for each
+	 * GPU or CPU; max: of the axis, where that is fixed.
+	 */
+	const KINDS = [
+		{ panel: /^cpu$/, group: 'CPU', title: () => 'CPU, all', stacked: true, max: 100, height: 120 },
+		{ panel: /^cpu_each$/, group: 'CPU', title: () => 'CPU, each: busy', each: 'CPU', rows: 0, max: 100 },
+		{ panel: /^gpu$/, group: 'GPU', title: () => 'GPU, mean of all', max: 100, height: 120 },
+		{ panel: /^gpu:(.+)$/, group: 'GPU', title: n => `GPU, each: ${n}`, each: 'GPU', rows: 4, max: 100 },
+		{ panel: /^gpu_fb:(.+)$/, group: 'GPU', title: () => 'GPU, each: frame buffer', each: 'GPU', rows: 4 },
+		{ panel: /^vfs$/, group: 'Files', title: () => 'Files: bytes read and written', height: 130 },
+		{ panel: /^vfs_calls$/, group: 'Files', title: () => 'Files: reads and writes' },
+		{ panel: /^calls$/, group: 'Files', title: () => 'Files: other calls' },
+		{ panel: /^disk:(.+)$/, group: 'Disks', title: (n, d) => `Disk ${d}: bytes`, perDisk: true, height: 110 },
+		{ panel: /^disk_ops:(.+)$/, group: 'Disks', title: (n, d) => `Disk ${d}: requests`, perDisk: true },
+		{ panel: /^disk_lat:(.+)$/, group: 'Disks', title: (n, d) => `Disk ${d}: mean latency`, perDisk: true, stacked: true },
+		{ panel: /^iostat:(.+)$/, group: 'Disks', title: (n, d) => `Disk ${d}: ${n} (iostat)`, perDisk: true, perUnit: true },
+		{ panel: /^sched$/, group: 'Threads', title: () => 'Threads: running and waiting', stacked: true, height: 120 },
+	];
+	const OTHER = { group: 'Other', title: n => n };
+	/* The order of groups; lanes and heat maps have their own kinds of panel. */
+	const GROUPS = ['Phases', 'CPU', 'GPU', 'Files', 'Disks', 'Latency', 'Threads', 'Processes', 'Other'];
+	const COLORS = {
+		read: 1, reads: 1, run: 3, write: 2, writes: 2, open: 3, close: 6, mmap: 4, create: 7, delete: 5, sync: 8,
+		usr: 1, sys: 2, iowait: 5, idle: 0, sm: 3, mem: 4, fb: 6, queue: 7, device: 1,
+		runq: 7, disk: 5, blocked: 4, sleep: 0,
+	};
+	const DISKS_SHOWN = 3; /* of more, the others are there to be switched on */
+
+	/* What is not there, why that may be, and what would bring it. */
+	const NEEDS = [
+		['CPU', 'CPU use', 'the collector cpu (mpstat, of the package sysstat)'],
+		['GPU', 'GPU use', 'the collectors gpu and gpu_dev (nvidia-smi)'],
+		['Files', 'reads and writes of files', 'the probes vfs_rw, open, close, mmap, create_del and sync'],
+		['Disks', 'disks', 'the probe bio, or the collector disk (iostat, of the package sysstat)'],
+		['Latency', 'latency heat maps', 'the probes bio, vfs_rw and open'],
+		['Threads', 'running and waiting of threads', 'the probe sched: dltraced start --probes +sched'],
+		['Processes', 'lanes of processes', 'any probe of files; CPU in them, the probe sched'],
+		['Phases', 'phases of the job', 'dltraced mark TEXT during the run, or MLPerf log lines with --log'],
+	];
+
+	function color(name, i) {
+		return Theme.color('c' + (Format.own(COLORS, name) ?? 1 + i % 8));
+	}
+
+	/* [{ kind, group, title, series }]: a panel each. */
+	function panels() {
+		const byKey = new Map();
+
+		for (const s of Data.series) {
+			const kind = KINDS.find(k => k.panel.test(s.panel)) || OTHER;
+			const which = (kind.panel && kind.panel.exec(s.panel)[1]) || '';
+			const rank = KINDS.indexOf(kind);
+			const key = kind === OTHER ? s.panel : kind.each ?
+				`${rank} ${kind.panel.source.includes('(') ? s.name : ''}` :
+				`${rank} ${which} ${kind.perUnit ? s.unit : ''}`;
+
+			if (!byKey.has(key))
+				byKey.set(key, {
+					kind, rank, which, group: kind.group, series: [],
+					title: kind.title(kind === OTHER ? s.panel : s.name, which),
+				});
+			byKey.get(key).series.push(s);
+			s.label = kind.each ? `${kind.each} ${which || s.name}` : s.name;
+		}
+		return inOrder([...byKey.values()]);
+	}
+
+	/* By group; of the disks those with most to do first, and all panels of a disk together. */
+	function inOrder(all) {
+		const bytes = new Map();
+
+		for (const p of all.filter(x => x.kind.perDisk))
+			if (p.rank === KINDS.findIndex(k => k.panel.test('disk:x')))
+				bytes.set(p.which, p.series.reduce((sum, s) => sum + s.values.reduce((a, v) => a + (v || 0), 0), 0));
+		const disks = [...new Set(all.filter(p => p.kind.perDisk).map(p => p.which))]
+			.sort((a, b) => (bytes.get(b) || 0) - (bytes.get(a) || 0) || (a < b ? -1 : 1));
+
+		for (const p of all) {
+			p.order = p.kind.perDisk ? disks.indexOf(p.which) : 0;
+			p.off = p.kind.perDisk && p.order >= DISKS_SHOWN;
+		}
+		return all.sort((a, b) => GROUPS.indexOf(a.group) - GROUPS.indexOf(b.group) ||
+			a.order - b.order || a.rank - b.rank);
+	}
+
+	return { panels, color, GROUPS, NEEDS };
+})();

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the page shows: the object of `dltraced report --json`. Times become ns since the timeline's begin,
+ * since CLOCK_MONOTONIC may one day not fit into a number of JavaScript. Any part may be missing.
+ */
+const Data = (() => {
+	const report = JSON.parse(document.getElementById('report').textContent);
+	const timeline = report.timeline || null;
+	const begin = timeline ? Number(timeline.begin_ns) : 0;
+	const span = timeline ? Math.max(1, Number(timeline.end_ns) - begin) : 1;
+	const bin = timeline && timeline.bin_ns || span;
+	const bins = timeline && timeline.bins || 0;
+	const list = key => timeline && Array.isArray(timeline[key]) ? timeline[key] : [];
+	const since = t => Number(t) - begin;
+
+	/* The first index of the ascending array T whose value is at least V. */
+	function lower(t, v) {
+		let lo = 0, hi = t.length;
+
+		while (lo < hi) {
+			const mid = (lo + hi) >> 1;
+
+			if (t[mid] < v)
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		return lo;
+	}
+
+	/*
+	 * A series: values[i] is what held from `from(i)` to `to(i)`, NaN where nothing is known. Of bins that
+	 * is the bin; a sample of a collector is the mean of the interval that it ends.
+	 */
+	class Series {
+		constructor(row, ends) {
+			this.panel = String(row.panel);
+			this.name = String(row.name);
+			this.unit = Dom.safe(row.unit);
+			this.sampled = !!row.t;
+			this.values = Float64Array.from(row.values || [], v => v === null ? NaN : Number(v));
+			this.ends = ends;
+			this.step = this.sampled ? interval(ends) : bin;
+		}
+
+		from(i) {
+			if (!this.sampled)
+				return i * bin;
+			return i > 0 && this.ends[i] - this.ends[i - 1] < 2.5 * this.step ?
+				this.ends[i - 1] : this.ends[i] - this.step;
+		}
+
+		to(i) {
+			return this.ends[i];
+		}
+
+		/* The index of what held at T, -1 where nothing did. */
+		index(t) {
+			const i = lower(this.ends, t + 1e-3);
+
+			return i < this.values.length && this.from(i) <= t ? i : -1;
+		}
+
+		/* NaN where not known. */
+		at(t) {
+			const i = this.index(t);
+
+			return i < 0 ? NaN : this.values[i];
+		}
+
+		/* Sum (over time, in unit times seconds), mean and max from T0 to T1. */
+		stats(t0, t1) {
+			let sum = 0, time = 0, max = NaN;
+
+			for (let i = lower(this.ends, t0); i < this.values.length && this.from(i) < t1; i++) {
+				const v = this.values[i], from = Math.max(t0, this.from(i)), to = Math.min(t1, this.to(i));
+
+				if (isNaN(v) || to <= from)
+					continue;
+				/* the last bin may be longer than the trace: its value is of the bin */
+				const part = (to - from) / (this.to(i) - this.from(i)) * this.step;
+
+				sum += v * (this.sampled ? to - from : part);
+				time += this.sampled ? to - from : part;
+				max = isNaN(max) || v > max ? v : max;
+			}
+			return { sum: sum / 1e9, mean: time ? sum / time : NaN, max };
+		}
+	}
+
+	/* The middle of the distances. */
+	function interval(t) {
+		const d = Array.from(t.subarray(1), (v, i) => v - t[i]).sort((a, b) => a - b);
+
+		return d.length ? d[d.length >> 1] : 1e9;
+	}
+
+	const binEnds = Float64Array.from({ length: bins }, (_, i) => Math.min((i + 1) * bin, Math.max(span, i * bin + 1)));
+	const series = list('series').map(row => new Series(row, binEnds))
+		.concat(list('sampled').map(row => new Series(row, Float64Array.from(row.t || [], since))));
+
+	/* [[bin, ...]] as it is, sorted: what is drawn looks for its first. */
+	const sparse = rows => (Array.isArray(rows) ? rows : []).slice().sort((a, b) => a[0] - b[0]);
+	const between = row => ({ ...row, begin: since(row.begin_ns), end: since(row.end_ns) });
+
+	return {
+		report, timeline, span, bin, bins, series, lower,
+		beginUtc: timeline ? timeline.begin_utc : report.started,
+		heat: list('heat').map(h => ({ ...h, counts: sparse(h.counts) })),
+		lanes: list('lanes').map(l => ({
+			...between(l),
+			busy: Object.fromEntries(['read', 'write', 'open', 'other'].map(k => [k, sparse(l.busy && l.busy[k])])),
+			cpu: l.cpu ? sparse(l.cpu) : null,
+		})),
+		lanesLeftOut: timeline && timeline.lanes_left_out || 0,
+		phases: list('phases').map(between).sort((a, b) => a.begin - b.begin || b.end - a.end),
+		gaps: list('gaps').map(between),
+	};
+})();

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Text and elements. Names in a trace are somebody else's: they get into the page by el() and as text
+ * alone, never as markup.
+ */
+const Dom = (() => {
+	/* Characters that show nothing or turn round what stands behind them: shown by their number. */
+	const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+	/* What S, of whatever type, is as visible text. */
+	function safe(s) {
+		return String(s ?? '').replace(HIDDEN, c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
+	}
+
+	/*
+	 * A new element: `el('p', { class: 'note', onclick: f }, 'text', element)`. Strings and numbers become
+	 * text; null and false are left out.
+	 */
+	function el(tag, attributes, ...children) {
+		const e = document.createElement(tag);
+
+		for (const [name, value] of Object.entries(attributes || {})) {
+			if (name.startsWith('on'))
+				e.addEventListener(name.slice(2), value);
+			else if (value === true)
+				e.setAttribute(name, '');
+			else if (value !== false && value != null)
+				e.setAttribute(name, value);
+		}
+		add(e, children);
+		return e;
+	}
+
+	function add(e, children) {
+		for (const c of children.flat()) {
+			if (c == null || c === false)
+				continue;
+			e.append(c instanceof Node ? c : document.createTextNode(safe(c)));
+		}
+	}
+
+	/* Put CHILDREN in place of what E holds. */
+	function fill(e, ...children) {
+		e.textContent = '';
+		add(e, children);
+		return e;
+	}
+
+	return { safe, el, fill };
+})();
+const { el, fill } = Dom;

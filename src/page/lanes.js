@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The body of the panel of processes: a lane each, from begin to end. In it, what share of the time its
+ * threads spent in calls on files, stacked, over a tint that lets a little be seen too; above, CPU.
+ */
+class Lanes {
+	static GROUPS = [['trainer', 'Trainers'], ['loader', 'Data loaders'], ['other', 'Others']];
+	static HEAD = 18;
+
+	constructor() {
+		this.legend = ['read', 'write', 'open', 'other'].map(key => ({
+			key, label: key, on: true,
+			color: () => key === 'other' ? Theme.color('c0') : Catalog.color(key),
+		}));
+		if (Data.lanes.some(l => l.cpu))
+			this.legend.push({ key: 'cpu', label: 'CPU', on: true, color: () => Theme.color('cpu') });
+		this.closed = new Set();
+		this.row = Data.lanes.length <= 24 ? 18 : Data.lanes.length <= 80 ? 13 : 9;
+		this.layout();
+	}
+
+	mount(panel, host) {
+		this.canvas = el('canvas', { class: 'main', 'aria-hidden': 'true' });
+		host.append(this.canvas);
+	}
+
+	/* Where what is, from the top: heads of groups and lanes. */
+	layout() {
+		let y = 7;
+
+		this.items = [];
+		for (const [key, title] of Lanes.GROUPS) {
+			const lanes = Data.lanes.filter(l => (Lanes.GROUPS.some(g => g[0] === l.group) ? l.group : 'other') === key)
+				.sort((a, b) => a.begin - b.begin || a.pid - b.pid);
+
+			if (!lanes.length)
+				continue;
+			this.items.push({ head: key, title: `${title} (${lanes.length})`, y, h: Lanes.HEAD });
+			y += Lanes.HEAD;
+			for (const lane of this.closed.has(key) ? [] : lanes) {
+				this.items.push({ lane, y, h: this.row });
+				y += this.row;
+			}
+		}
+		this.height = Math.max(40, y + 7);
+	}
+
+	name(l) {
+		return `${Dom.safe(l.comm)} ${l.pid}${l.rank != null ? ` #${Dom.safe(l.rank)}` : ''}`;
+	}
+
+	draw(panel) {
+		const ctx = panel.context(this.canvas), a = panel.area, v = View.state;
+
+		for (const item of this.items) {
+			if (item.head)
+				this.drawHead(ctx, a, item);
+			else if (this.row > 8)
+				this.drawName(ctx, a, item);
+		}
+		ctx.beginPath();
+		ctx.rect(a.x, a.y, a.w, a.h);
+		ctx.clip();
+		for (const { lane, y, h } of this.items)
+			if (lane && lane.end >= v.t0 && lane.begin <= v.t1)
+				this.drawLane(ctx, panel, lane, y + 1, h - 2);
+	}
+
+	drawHead(ctx, a, item) {
+		ctx.fillStyle = Theme.color('text');
+		ctx.textAlign = 'left';
+		ctx.textBaseline = 'middle';
+		ctx.font = '600 11px system-ui, sans-serif';
+		ctx.fillText(`${this.closed.has(item.head) ? '\u25b8' : '\u25be'} ${item.title}`, 4, item.y + item.h / 2);
+		ctx.fillStyle = Theme.color('grid');
+		ctx.fillRect(a.x, item.y + item.h - 1, a.w, 1);
+	}
+
+	drawName(ctx, a, item) {
+		const l = item.lane, rest = this.name(l).slice(Dom.safe(l.comm).length);
+		let comm = Dom.safe(l.comm).slice(0, 40), cut = '';
+
+		ctx.font = `${Math.min(11, this.row)}px system-ui, sans-serif`;
+		ctx.fillStyle = Theme.color('muted');
+		ctx.textAlign = 'right';
+		ctx.textBaseline = 'middle';
+		while (comm && ctx.measureText(comm + cut + rest).width > a.x - 10) {
+			comm = comm.slice(0, -1);
+			cut = '\u2026';
+		}
+		ctx.fillText(comm + cut + rest, a.x - 6, item.y + item.h / 2);
+	}
+
+	/*
+	 * Shares by pixel: [x] -> mean share of KEY over what that pixel shows. Of a bin that is wider than a
+	 * pixel its value at each.
+	 */
+	shares(panel, rows) {
+		const a = panel.area, v = View.state, out = new Float32Array(Math.ceil(a.w) + 1);
+		const perBin = Data.bin / (v.t1 - v.t0) * a.w;
+		let i = 0;
+
+		while (i < rows.length && (rows[i][0] + 1) * Data.bin <= v.t0)
+			i++;
+		for (; i < rows.length && rows[i][0] * Data.bin < v.t1; i++) {
+			const x0 = panel.x(rows[i][0] * Data.bin) - a.x, x1 = x0 + perBin;
+
+			for (let x = Math.max(0, Math.floor(x0)); x < x1 && x < out.length; x++)
+				out[x] += rows[i][1] * (Math.min(x + 1, x1) - Math.max(x, x0));
+		}
+		return out;
+	}
+
+	drawLane(ctx, panel, lane, y, h) {
+		const a = panel.area, left = Math.max(a.x, panel.x(lane.begin)), right = Math.min(a.x + a.w, panel.x(lane.end));
+		const keys = this.legend.filter(item => item.on && item.key !== 'cpu' && lane.busy[item.key].length)
+			.map(item => ({ shares: this.shares(panel, lane.busy[item.key]), color: item.color() }));
+		const cpu = lane.cpu && this.legend.some(item => item.key === 'cpu' && item.on) && this.shares(panel, lane.cpu);
+		const stripe = cpu ? Math.max(2, Math.round(h / 5)) : 0;
+
+		ctx.fillStyle = Theme.color('lane');
+		ctx.fillRect(left, y, Math.max(1, right - left), h);
+		for (let x = 0; x < a.w; x++) {
+			let most = null, total = 0;
+
+			for (const k of keys) {
+				total += k.shares[x];
+				if (!most || k.shares[x] > most.shares[x])
+					most = k;
+			}
+			if (total > 0)
+				this.drawPixel(ctx, a.x + x, y + stripe, h - stripe, x, keys, most, total);
+			if (stripe && cpu[x] > 0.005) {
+				ctx.fillStyle = Theme.faint(Theme.color('cpu'), 0.15 + 0.85 * cpu[x]);
+				ctx.fillRect(a.x + x, y, 1, stripe);
+			}
+		}
+	}
+
+	/* Shares of all its threads together may exceed 1. */
+	drawPixel(ctx, px, y, h, x, keys, most, total) {
+		const unit = h / Math.max(1, total);
+		let bottom = y + h;
+
+		ctx.fillStyle = Theme.faint(most.color, 0.18 + 0.5 * Math.sqrt(Math.min(1, total)));
+		ctx.fillRect(px, y, 1, h);
+		for (const k of keys) {
+			const part = k.shares[x] * unit;
+
+			if (part < 0.3)
+				continue;
+			ctx.fillStyle = k.color;
+			ctx.fillRect(px, bottom - part, 1, part);
+			bottom -= part;
+		}
+	}
+
+	at(y) {
+		return this.items.find(item => y >= item.y && y < item.y + item.h);
+	}
+
+	share(rows, t) {
+		const row = rows.find(r => r[0] === Math.floor(t / Data.bin));
+
+		return row ? row[1] : 0;
+	}
+
+	tip(panel, t, y) {
+		const lane = this.at(y)?.lane;
+
+		if (!lane)
+			return [];
+		const alive = t >= lane.begin && t <= lane.end;
+
+		return [[this.name(lane), `child of ${lane.ppid}, ${View.label(lane.begin, 1e6)} to ${View.label(lane.end, 1e6)}`]]
+			.concat(alive ? this.legend.filter(item => item.on && (item.key !== 'cpu' || lane.cpu))
+				.map(item => [item.key === 'cpu' ? 'on a CPU' : `in ${item.key === 'other' ? 'other calls' : item.key}`,
+					Format.percent(this.share(item.key === 'cpu' ? lane.cpu : lane.busy[item.key], t)), item.color()]) :
+				[['', 'not there at this time']]);
+	}
+
+	/* A click on the head of a group closes or opens it. */
+	press(panel, t, y) {
+		const head = this.at(y)?.head;
+
+		if (!head)
+			return false;
+		this.closed[this.closed.has(head) ? 'delete' : 'add'](head);
+		this.layout();
+		panel.resize();
+		return true;
+	}
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Puts the page together: what is there is drawn, what is not is said, and how to have it. */
+{
+	const panels = [];
+	const add = (group, title, body, note) => panels.push(new Panel(group, title, body, note));
+
+	function series() {
+		for (const spec of Catalog.panels()) {
+			const rows = spec.kind.each && spec.series.length > (spec.kind.rows ?? 4);
+			const panel = add(spec.group, spec.title, rows ? new RowHeat(spec) : new Lines(spec));
+
+			if (spec.off)
+				panels[panel - 1].on = false;
+		}
+	}
+
+	function build() {
+		if (Data.phases.length)
+			add('Phases', 'Phases', new PhaseStrip());
+		series();
+		for (const map of Data.heat)
+			if (map.counts.length)
+				add('Latency', `Latency: ${map.name}`, new LatencyHeat(map), 'how many ended, by how long they took (log scale)');
+		if (Data.lanes.length)
+			add('Processes', 'Processes', new Lanes(), 'share of the time in calls on files' + (Data.lanesLeftOut ?
+				`; ${Data.lanesLeftOut} less busy ones are left out` : ''));
+		panels.sort((a, b) => Catalog.GROUPS.indexOf(a.group) - Catalog.GROUPS.indexOf(b.group));
+		Panel.all = panels.slice();
+		add('Axis', 'Time', new Axis());
+	}
+
+	function missing() {
+		const there = new Set(panels.map(p => p.group));
+		const lacks = Catalog.NEEDS.filter(([group]) => !there.has(group));
+
+		return lacks.length > 0 && el('section', { class: 'lacks' }, el('h3', null, 'Not in this trace'),
+			el('ul', null, lacks.map(([, what, need]) => el('li', null, el('b', null, what), `: comes from ${need}.`))));
+	}
+
+	function timeline() {
+		const root = document.getElementById('panels');
+
+		if (!Data.timeline) {
+			fill(root, el('p', { class: 'note' }, 'This trace has no timeline: it has no rows, or none that could be read.'));
+			return;
+		}
+		build();
+		const axis = panels.pop();
+		let group = null;
+
+		axis.element.classList.add('axis');
+		document.getElementById('bar').append(axis.element);
+		for (const p of panels) {
+			if (p.group !== group)
+				root.append(el('h2', null, group = p.group));
+			root.append(p.element);
+			p.element.hidden = !p.on;
+		}
+		fill(document.getElementById('missing'), ...document.getElementById('missing').childNodes, missing());
+		Tools.build();
+		Tip.listen(document.getElementById('timeline'));
+		Keys.listen();
+		Panel.watch(root);
+	}
+
+	Answer.build();
+	timeline();
+	Tables.build();
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A panel: a title, a legend whose entries switch what they stand for, and a plot between the same two
+ * margins as in every other panel. What is drawn is its body's business:
+ *
+ *   body.height              of the plot, in pixels; may change, see resize()
+ *   body.legend              [{ label, color(), on, value(t) }]; value as text, or none
+ *   body.scale               what its colours mean, an element (optional)
+ *   body.mount(panel, host)  once, before the first draw()
+ *   body.draw(panel)         everything, for View.state and the size of now
+ *   body.tip(panel, t, y)    [[label, text, color]] for what is under the pointer
+ *   body.changed(panel)      after an entry of the legend was switched (optional)
+ *   body.press(panel, t, y)  a click; true: it meant something (optional)
+ */
+class Panel {
+	static LEFT = 128;
+	static RIGHT = 14;
+	static all = [];
+
+	constructor(group, title, body, note) {
+		Object.assign(this, { group, title, body, on: true, visible: false, dirty: true, width: 0 });
+		this.values = body.legend.map(() => el('span', { class: 'value' }));
+		this.back = el('canvas', { class: 'back', 'aria-hidden': 'true' });
+		this.host = el('div', { class: 'host' });
+		this.front = el('canvas', { class: 'front', 'aria-hidden': 'true' });
+		this.plot = el('div', { class: 'plot' }, this.back, this.host, this.front);
+		this.element = el('section', { class: 'panel', tabindex: '0', 'aria-label': title },
+			el('header', null, el('h3', null, title), note && el('span', { class: 'aside' }, note),
+				this.legend(), body.scale),
+			this.plot);
+		this.plot.panel = this;
+		body.mount(this, this.host);
+		Panel.all.push(this);
+	}
+
+	legend() {
+		return el('ul', { class: 'legend' }, this.body.legend.map((item, i) => {
+			item.button = el('button', {
+				type: 'button', 'aria-pressed': String(item.on), title: 'show or hide',
+				onclick: () => this.toggle(item),
+			}, item.swatch = el('i', { class: 'swatch' }), item.label, this.values[i]);
+			return el('li', null, item.button);
+		}));
+	}
+
+	toggle(item) {
+		item.on = !item.on;
+		item.button.setAttribute('aria-pressed', String(item.on));
+		this.body.changed?.(this);
+		this.redraw();
+		Stats.update();
+	}
+
+	/* The plot's rectangle inside of its canvases. */
+	get area() {
+		return { x: Panel.LEFT, y: 7, w: Math.max(10, this.width - Panel.LEFT - Panel.RIGHT), h: this.body.height - 14 };
+	}
+
+	x(t) {
+		const a = this.area, v = View.state;
+
+		return a.x + (t - v.t0) / (v.t1 - v.t0) * a.w;
+	}
+
+	t(x) {
+		const a = this.area, v = View.state;
+
+		return v.t0 + (x - a.x) / a.w * (v.t1 - v.t0);
+	}
+
+	/* A context on CANVAS in CSS pixels, empty. */
+	context(canvas, width = this.width, height = this.body.height) {
+		const ratio = devicePixelRatio || 1;
+		const w = Math.round(width * ratio), h = Math.round(height * ratio);
+
+		if (canvas.width !== w || canvas.height !== h) {
+			canvas.width = w;
+			canvas.height = h;
+			canvas.style.width = width + 'px';
+			canvas.style.height = height + 'px';
+		}
+		const ctx = canvas.getContext('2d');
+
+		ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+		ctx.clearRect(0, 0, width, height);
+		ctx.font = '11px system-ui, sans-serif';
+		return ctx;
+	}
+
+	redraw() {
+		this.dirty = true;
+		Panel.schedule();
+	}
+
+	/* Bands, gaps and the grid. */
+	drawBack() {
+		const ctx = this.context(this.back), a = this.area;
+
+		ctx.fillStyle = Theme.color('plot');
+		ctx.fillRect(a.x, a.y, a.w, a.h);
+		Phases.draw(ctx, a, t => this.x(t));
+		ctx.fillStyle = Theme.color('grid');
+		for (const tick of View.ticks(a.w / 110))
+			ctx.fillRect(Math.round(this.x(tick.t)), a.y, 1, a.h);
+	}
+
+	/* Cursor and selected range. */
+	drawFront() {
+		const ctx = this.context(this.front), a = this.area, { cursor, range } = View.state;
+
+		ctx.save();
+		ctx.beginPath();
+		ctx.rect(a.x, a.y, a.w, a.h);
+		ctx.clip();
+		for (const [r, name] of [[range, 'select'], [Panel.dragged, 'drag']]) {
+			if (!r)
+				continue;
+			const x = this.x(Math.min(...r)), w = Math.max(1, this.x(Math.max(...r)) - x);
+
+			ctx.fillStyle = Theme.faint(Theme.color(name), 0.16);
+			ctx.fillRect(x, a.y, w, a.h);
+			ctx.fillStyle = Theme.color(name);
+			ctx.fillRect(x, a.y, 1, a.h);
+			ctx.fillRect(x + w - 1, a.y, 1, a.h);
+		}
+		if (cursor !== null) {
+			ctx.fillStyle = Theme.color('cursor');
+			ctx.fillRect(Math.round(this.x(cursor)), a.y, 1, a.h);
+		}
+		ctx.restore();
+		this.body.legend.forEach((item, i) => {
+			this.values[i].textContent = cursor === null || !item.value || !item.on ? '' : item.value(cursor);
+		});
+	}
+
+	draw() {
+		if (!this.on || !this.width)
+			return;
+		this.dirty = false;
+		this.plot.style.height = this.body.height + 'px';
+		for (const item of this.body.legend)
+			item.swatch.style.background = item.on ? item.color() : 'transparent';
+		this.drawBack();
+		this.body.draw(this);
+		this.drawFront();
+	}
+
+	switch(on) {
+		this.on = on;
+		this.element.hidden = !on;
+		if (on)
+			this.resize();
+		Stats.update();
+	}
+
+	resize() {
+		this.width = this.plot.clientWidth;
+		this.plot.style.height = this.body.height + 'px';
+		this.redraw();
+	}
+
+	/* --- of all panels ------------------------------------------------------------------------ */
+
+	/* One drawing per frame, of what can be seen; the rest is drawn when it comes into sight. */
+	static schedule() {
+		Panel.frame ??= requestAnimationFrame(() => {
+			Panel.frame = null;
+			for (const p of Panel.all)
+				if (p.visible && p.dirty)
+					p.draw();
+				else if (p.visible && p.on && Panel.frontDirty)
+					p.drawFront();
+			Panel.frontDirty = false;
+		});
+	}
+
+	static redrawAll() {
+		for (const p of Panel.all)
+			p.dirty = true;
+		Panel.schedule();
+	}
+
+	static redrawFront() {
+		Panel.frontDirty = true;
+		Panel.schedule();
+	}
+
+	/* At once, seen or not: for print. */
+	static drawAll() {
+		for (const p of Panel.all) {
+			p.width = p.plot.clientWidth;
+			p.draw();
+		}
+	}
+
+	static watch(root) {
+		const sight = new IntersectionObserver(entries => {
+			for (const e of entries)
+				e.target.panel.visible = e.isIntersecting;
+			Panel.schedule();
+		}, { rootMargin: '300px' });
+
+		for (const p of Panel.all)
+			sight.observe(p.plot);
+		new ResizeObserver(() => {
+			for (const p of Panel.all)
+				if (p.on)
+					p.resize();
+		}).observe(root);
+		View.on('change', Panel.redrawAll);
+		View.on('cursor', Panel.redrawFront);
+		View.on('range', Panel.redrawFront);
+		Theme.onchange(() => {
+			for (const p of Panel.all)
+				p.body.changed?.(p);
+			Panel.redrawAll();
+		});
+		addEventListener('beforeprint', Panel.drawAll);
+	}
+}

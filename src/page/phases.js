@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Phases of the job and gaps of the trace, behind every panel: bands of faint colour, and hatching. */
+const Phases = (() => {
+	const KINDS = ['init', 'epoch', 'training', 'eval', 'checkpoint', 'mark', 'other'];
+	let shown = true;
+	let hatch = null; /* canvas of the pattern, in the colours of now */
+
+	const color = p => Theme.color('phase-' + (KINDS.includes(p.kind) ? p.kind : 'other'));
+	const isMark = p => p.end <= p.begin;
+
+	function hatching(ctx) {
+		if (!hatch) {
+			hatch = document.createElement('canvas');
+			hatch.width = hatch.height = 8;
+			const c = hatch.getContext('2d');
+
+			c.strokeStyle = Theme.color('gap');
+			c.lineWidth = 1.5;
+			c.beginPath();
+			for (const x of [-8, 0, 8]) {
+				c.moveTo(x, 8);
+				c.lineTo(x + 8, 0);
+			}
+			c.stroke();
+		}
+		return ctx.createPattern(hatch, 'repeat');
+	}
+	Theme.onchange(() => { hatch = null; });
+
+	/* Epochs in turn lighter and darker, so that one ends where the next begins. */
+	function draw(ctx, area, x) {
+		const seen = new Map();
+
+		for (const p of shown ? Data.phases : []) {
+			const n = (seen.get(p.kind) || 0) + 1;
+
+			seen.set(p.kind, n);
+			if (p.end < View.state.t0 || p.begin > View.state.t1)
+				continue;
+			const from = Math.max(area.x, x(p.begin)), to = Math.min(area.x + area.w, x(p.end));
+
+			if (!isMark(p)) {
+				ctx.fillStyle = Theme.faint(color(p), n % 2 ? 0.085 : 0.04);
+				ctx.fillRect(from, area.y, Math.max(1, to - from), area.h);
+			}
+			ctx.fillStyle = Theme.faint(color(p), isMark(p) ? 0.9 : 0.4);
+			if (p.begin >= View.state.t0)
+				ctx.fillRect(Math.round(from), area.y, 1, area.h);
+		}
+		for (const g of Data.gaps) {
+			if (g.end < View.state.t0 || g.begin > View.state.t1)
+				continue;
+			const from = Math.max(area.x, x(g.begin)), to = Math.min(area.x + area.w, x(g.end));
+
+			ctx.fillStyle = hatching(ctx);
+			ctx.fillRect(from, area.y, Math.max(2, to - from), area.h);
+		}
+	}
+
+	/* Those at T, as text. */
+	function at(t, slack) {
+		const hit = p => p.begin - (isMark(p) ? slack : 0) <= t && t < p.end + (isMark(p) ? slack : 0);
+
+		return Data.phases.filter(hit).map(p => p.name)
+			.concat(Data.gaps.filter(g => g.begin <= t && t < Math.max(g.end, g.begin + slack))
+				.map(g => `gap: ${g.what}`));
+	}
+
+	return { draw, at, color, isMark, toggle: on => { shown = on; } };
+})();

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The bodies of two strips: phases with their names, which a click zooms to, and the axis of time. */
+class PhaseStrip {
+	static ROW = 17;
+
+	constructor() {
+		const ends = [];
+
+		/* Where phases overlap (an epoch within training) each has a row of its own. */
+		this.rows = Data.phases.map(p => {
+			let row = ends.findIndex(end => end <= p.begin);
+
+			row = row < 0 ? ends.length : row;
+			ends[row] = Math.max(p.end, p.begin + (Phases.isMark(p) ? Data.span / 15 : 0));
+			return row;
+		});
+		this.count = Math.min(12, Math.max(1, ends.length));
+		this.height = 14 + this.count * PhaseStrip.ROW;
+		this.legend = [{
+			label: 'bands through all panels', on: true, color: () => Theme.color('phase-epoch'),
+		}];
+	}
+
+	mount(panel, host) {
+		this.canvas = el('canvas', { class: 'main', 'aria-hidden': 'true' });
+		host.append(this.canvas);
+	}
+
+	changed() {
+		Phases.toggle(this.legend[0].on);
+		Panel.redrawAll();
+	}
+
+	draw(panel) {
+		const ctx = panel.context(this.canvas), a = panel.area, v = View.state;
+
+		ctx.beginPath();
+		ctx.rect(a.x, a.y, a.w, a.h);
+		ctx.clip();
+		ctx.textBaseline = 'middle';
+		Data.phases.forEach((p, i) => {
+			if (this.rows[i] >= this.count || (p.end < v.t0 && !Phases.isMark(p)) || p.begin > v.t1)
+				return;
+			const y = a.y + this.rows[i] * PhaseStrip.ROW + 1, h = PhaseStrip.ROW - 2;
+			const from = Phases.isMark(p) ? panel.x(p.begin) : Math.max(a.x, panel.x(p.begin));
+			const width = Phases.isMark(p) ? 2 : Math.max(1, Math.min(a.x + a.w, panel.x(p.end)) - from - 0.5);
+
+			ctx.fillStyle = Theme.faint(Phases.color(p), Phases.isMark(p) ? 1 : 0.42);
+			ctx.fillRect(from, y, width, h);
+			this.drawName(ctx, p, from, width, y + h / 2);
+		});
+	}
+
+	drawName(ctx, p, from, width, y) {
+		const text = Dom.safe(p.name);
+
+		if (!Phases.isMark(p) && ctx.measureText(text).width > width - 6)
+			return;
+		ctx.fillStyle = Theme.color('text');
+		ctx.fillText(text, from + (Phases.isMark(p) ? 5 : 4), y);
+	}
+
+	at(panel, t, y) {
+		const row = Math.floor((y - panel.area.y) / PhaseStrip.ROW);
+		const slack = (View.state.t1 - View.state.t0) / panel.area.w * 4;
+
+		return Data.phases.find((p, i) => this.rows[i] === row && p.begin - slack <= t && t <= p.end + slack);
+	}
+
+	tip(panel, t, y) {
+		const p = this.at(panel, t, y);
+
+		return p ? [[p.name, Phases.isMark(p) ? View.label(p.begin, 1e6) : Format.value(p.end - p.begin, 'ns'), Phases.color(p)],
+			['by', p.source || '-']] : [];
+	}
+
+	press(panel, t, y) {
+		const p = this.at(panel, t, y);
+
+		if (!p || Phases.isMark(p))
+			return false;
+		View.set(p.begin, p.end);
+		return true;
+	}
+}
+
+class Axis {
+	constructor() {
+		this.height = 36;
+		this.legend = [];
+	}
+
+	mount(panel, host) {
+		this.canvas = el('canvas', { class: 'main', 'aria-hidden': 'true' });
+		host.append(this.canvas);
+	}
+
+	draw(panel) {
+		const ctx = panel.context(this.canvas), a = panel.area;
+		let free = -Infinity;
+
+		ctx.fillStyle = Theme.color('text');
+		ctx.textBaseline = 'middle';
+		ctx.textAlign = 'center';
+		for (const tick of View.ticks(a.w / 110)) {
+			const w = ctx.measureText(tick.text).width, x = Math.min(panel.width - w / 2 - 1, Math.max(w / 2, panel.x(tick.t)));
+
+			ctx.fillRect(Math.round(panel.x(tick.t)), a.y, 1, 5);
+			if (x - w / 2 < free)
+				continue;
+			ctx.fillText(tick.text, x, a.y + 14);
+			free = x + w / 2 + 8;
+		}
+		ctx.textAlign = 'left';
+		ctx.fillStyle = Theme.color('muted');
+		ctx.fillText(View.state.utc ? 'UTC' : 'from start', 6, a.y + 14);
+	}
+
+	tip() {
+		return [];
+	}
+}

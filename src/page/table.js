@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A table whose columns sort it: numbers from the largest, text from A, the other way at the second press. */
+class Table {
+	/*
+	 * COLUMNS: [{ title, value(row), text(value), num, hint }]; value is what is sorted by, text (optional) how
+	 * it is shown.
+	 */
+	constructor(title, columns, rows, note) {
+		Object.assign(this, { columns, rows: rows.slice(), by: null, down: false });
+		this.body = el('tbody');
+		this.heads = columns.map((c, i) => el('th', { scope: 'col', class: c.num && 'num', title: c.hint },
+			el('button', { type: 'button', onclick: () => this.sort(i) }, c.title)));
+		this.element = el('section', { class: 'table', 'aria-label': title }, el('h3', null, title),
+			note && el('p', { class: 'aside' }, note),
+			el('div', { class: 'scroll' },
+				el('table', null, el('thead', null, el('tr', null, this.heads)), this.body)));
+		this.show();
+	}
+
+	show() {
+		fill(this.body, this.rows.map(row => el('tr', null, this.columns.map(c => {
+			const v = c.value(row);
+
+			return el('td', { class: c.num ? 'num' : 'text' }, v == null ? '\u2013' : c.text ? c.text(v) :
+				String(v).length > 300 ? el('div', { class: 'long' }, v) : v);
+		}))));
+	}
+
+	sort(i) {
+		const c = this.columns[i];
+
+		this.down = this.by === i ? !this.down : !!c.num;
+		this.by = i;
+		this.heads.forEach((h, k) => k === i ? h.setAttribute('aria-sort', this.down ? 'descending' : 'ascending') :
+			h.removeAttribute('aria-sort'));
+		this.rows.sort((a, b) => this.compare(c.value(a), c.value(b)));
+		this.show();
+	}
+
+	/* What is not known is last, both ways. */
+	compare(a, b) {
+		if (a == null || b == null)
+			return (a == null) - (b == null);
+		const order = typeof a === 'number' && typeof b === 'number' ? a - b :
+			String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0;
+
+		return this.down ? -order : order;
+	}
+}

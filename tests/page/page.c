@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* page: the page of dltraced report --html around the JSON text on stdin, on stdout. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "page.h"
+#include "util.h"
+
+int main(void)
+{
+	autofree char *json = NULL;
+	size_t len;
+
+	if (util_read_fd(STDIN_FILENO, 256U << 20, &json, &len) < 0)
+		return 1;
+	page_write(json, len, stdout);
+	return fflush(stdout) != 0 || ferror(stdout);
+}
