@@ -63,6 +63,29 @@ cp -r "$t" copied
 "$DLT" report "$t" copied >two || fail "two folders: status $?"
 equal "two folders" "$(grep -c '^trace  ' two)" 2
 
+# --- the page -------------------------------------------------------------------------------------
+
+(umask 022 && exec "$DLT" report --html page.html "$t") || fail "report --html: status $?"
+"$DLT" report --html - "$t" >page || fail "report --html -: status $?"
+cmp page page.html || fail "another page on standard output"
+equal "mode" "$(stat -c %a page.html)" 644
+"$DLT" report --json "$t" >json
+python3 - page.html json <<'END' || fail "the page does not hold what --json says"
+import json, re, sys
+page = open(sys.argv[1], encoding="utf-8").read()
+inside = re.search(r'<script type="application/json" id="report">(.*?)</script>', page, re.S).group(1)
+sys.exit(json.loads(inside) != json.load(open(sys.argv[2], encoding="utf-8")))
+END
+! "$DLT" report --html page.html "$t" copied 2>err || fail "one page for two folders"
+grep -q 'shows one trace folder' err || fail "two folders: $(cat err)"
+ln -s copied/page.html planted
+! "$DLT" report --html planted "$t" 2>err || fail "a link was followed"
+grep -q 'planted is a symbolic link: name the file itself' err || fail "a link: $(cat err)"
+[ ! -e copied/page.html ] || fail "a link was followed"
+! "$DLT" report --html . "$t" 2>err || fail "a folder as the page"
+! "$DLT" report --html full/page.html "$t" 2>err || fail "a page in no folder"
+! "$DLT" report --html - "$t" >/dev/full 2>err || fail "a full disk was not noticed"
+
 # --- cut off --------------------------------------------------------------------------------------
 
 for file in close create_del files mmap open pids vfs_rw; do

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reports that nobody recorded, of the form of `dltraced report --json`, the same in every run: a training
+ * job that is slow to read, one as large as a machine holds, a trace with hardly anything in it, one without a
+ * timeline, one whose names are out to be markup. `node synth.js NAME` prints one.
+ */
+'use strict';
+
+/* Numbers from 0 to 1, xorshift. */
+function dice(seed) {
+	let s = seed;
+
+	return () => {
+		s ^= s << 13;
+		s ^= s >>> 17;
+		s ^= s << 5;
+		return (s >>> 0) / 2 ** 32;
+	};
+}
+
+const BEGIN = 37713049408036;
+const SEC = 1e9;
+
+function training({ secs = 120, bins = 1200, gpus = 2, cpus = 8, disks = ['nvme0n1', 'sda'], workers = 8, trainers = 2 } = {}) {
+	const bin = secs * SEC / bins, random = dice(4711);
+	const round = v => Math.round(v * 1000) / 1000;
+	const t = i => i / bins; /* 0 to 1 */
+	/* what the job does: start, three epochs that read in bursts, a checkpoint behind each */
+	const epoch = x => x < 0.1 ? -1 : Math.min(2, Math.floor((x - 0.1) / 0.3));
+	const inEpoch = x => ((x - 0.1) / 0.3) % 1;
+	const reading = x => x < 0.1 ? 0.2 : inEpoch(x) < 0.85 ? 0.55 + 0.4 * Math.sin(x * 180) ** 2 : 0.03;
+	const checkpoint = x => x > 0.1 && inEpoch(x) > 0.9 ? 1 : 0;
+	const per = f => Array.from({ length: bins }, (_, i) => round(Math.max(0, f(t(i)) * (0.75 + 0.5 * random()))));
+	const row = (panel, name, unit, f) => ({ panel, name, unit, values: per(f) });
+
+	const series = [
+		row('vfs', 'read', 'B/s', x => reading(x) * 1.9e9), row('vfs', 'write', 'B/s', x => checkpoint(x) * 8e8 + 2e5),
+		row('vfs_calls', 'reads', '1/s', x => reading(x) * 14000), row('vfs_calls', 'writes', '1/s', x => checkpoint(x) * 800 + 12),
+		...['open', 'close', 'mmap', 'create', 'delete', 'sync'].map((name, k) =>
+			row('calls', name, '1/s', x => (k < 2 ? reading(x) * 2100 : k === 2 ? (x < 0.1 ? 900 : 15) : checkpoint(x) * 4) + 0.3)),
+	];
+	disks.forEach((d, k) => {
+		const part = 1 / (k + 1) / (k + 1);
+
+		series.push(row(`disk:${d}`, 'read', 'B/s', x => reading(x) * 1.1e9 * part), row(`disk:${d}`, 'write', 'B/s', x => checkpoint(x) * 7e8 * part),
+			row(`disk_ops:${d}`, 'reads', '1/s', x => reading(x) * 8800 * part), row(`disk_ops:${d}`, 'writes', '1/s', x => checkpoint(x) * 1500 * part),
+			{ panel: `disk_lat:${d}`, name: 'queue', unit: 'ns', values: per(x => reading(x) * 90000).map((v, i) => i % 37 === 5 ? null : v) },
+			{ panel: `disk_lat:${d}`, name: 'device', unit: 'ns', values: per(x => 120000 + reading(x) * 400000).map((v, i) => i % 37 === 5 ? null : v) });
+	});
+	for (const [name, f] of Object.entries({ run: x => 2 + 3 * reading(x), runq: x => 0.7 * reading(x), disk: x => 3 * reading(x),
+		blocked: x => checkpoint(x) * 1.2, sleep: x => 6 - 3 * reading(x) }))
+		series.push(row('sched', name, 's/s', f));
+
+	const sampled = [], samples = Math.round(secs);
+	const at = Array.from({ length: samples }, (_, i) => BEGIN + Math.round((i + 0.9) * SEC));
+	const sample = (panel, name, unit, f, when = at) => sampled.push({
+		panel, name, unit, t: when,
+		values: when.map(x => Math.round(Math.max(0, f((x - BEGIN) / SEC / secs) * (0.85 + 0.3 * random())) * 10) / 10),
+	});
+
+	sample('cpu', 'usr', '%', x => 20 + 30 * reading(x));
+	sample('cpu', 'sys', '%', x => 4 + 8 * reading(x));
+	sample('cpu', 'iowait', '%', x => 22 * reading(x));
+	sample('cpu', 'idle', '%', x => Math.max(5, 45 - 40 * reading(x)));
+	for (let c = 0; c < cpus; c++)
+		sample('cpu_each', String(c), '%', x => 30 + 60 * reading(x) * ((c * 7) % 5) / 5, at.filter((_, i) => i % 10 === 9));
+	if (gpus)
+		sample('gpu', 'sm', '%', x => x < 0.1 ? 0 : 85 - 60 * checkpoint(x) - 35 * Math.sin(x * 180) ** 2);
+	for (let g = 0; g < gpus; g++) {
+		sample(`gpu:${g}`, 'sm', '%', x => x < 0.1 ? 0 : (g === 3 ? 40 : 85) - 30 * checkpoint(x) - 35 * Math.sin(x * 180 + g / 3) ** 2);
+		sample(`gpu:${g}`, 'mem', '%', x => x < 0.1 ? 0 : 50 - 25 * Math.sin(x * 180) ** 2);
+		sample(`gpu_fb:${g}`, 'fb', 'MB', x => x < 0.08 ? 500 : 61000);
+	}
+	disks.forEach(d => {
+		sample(`iostat:${d}`, 'queue length', '', x => reading(x) * 12);
+		sample(`iostat:${d}`, '%util', '%', x => Math.min(90, reading(x) * 95));
+	});
+
+	const heat = ['bio read', 'bio write', 'read', 'write', 'open'].map((name, k) => {
+		const counts = [];
+
+		for (let i = 0; i < bins; i++)
+			for (let exp = 10 + k; exp < 26; exp++) {
+				const hump = Math.exp(-((exp - 13 - k) ** 2) / 3) + 0.05 * Math.exp(-((exp - 21) ** 2) / 2);
+				const n = Math.floor((name.includes('write') ? checkpoint(t(i)) : reading(t(i))) * hump * 130 * random());
+
+				if (n)
+					counts.push([i, exp, n]);
+			}
+		return { name, low_exp: 10, counts };
+	});
+
+	const lanes = [];
+	const lane = (pid, ppid, comm, rank, group, from, to, busy, cpu) => {
+		const cells = f => Array.from({ length: bins }, (_, i) => [i, round(Math.max(0, f(t(i)) * random()))])
+			.filter(([i, v]) => t(i) >= from && t(i) <= to && v > 0.02);
+
+		lanes.push({
+			pid, ppid, comm, rank, group, begin_ns: BEGIN + Math.round(from * secs * SEC), end_ns: BEGIN + Math.round(to * secs * SEC),
+			busy: Object.fromEntries(Object.entries(busy).map(([k, f]) => [k, cells(f)])), cpu: cells(cpu),
+		});
+	};
+
+	lane(4000, 1, 'torchrun', null, 'other', 0, 1, { read: x => x < 0.02 ? 0.6 : 0, write: () => 0, open: x => x < 0.03 ? 0.5 : 0, other: () => 0 }, x => x < 0.05 ? 1 : 0.02);
+	for (let r = 0; r < trainers; r++) {
+		lane(4100 + r, 4000, 'python', String(r), 'trainer', 0.02, 0.99, { read: x => x < 0.1 ? 0.8 : 0.02, write: x => checkpoint(x) * 1.4,
+			open: x => x < 0.1 ? 0.3 : 0, other: x => checkpoint(x) * 0.2 }, x => 0.9 * reading(x) + 0.3);
+		for (let w = 0; w < Math.floor(workers / trainers); w++)
+			lane(5000 + r * 200 + w, 4100 + r, 'pt_data_worker', String(r), 'loader', 0.1, 0.985, { read: x => reading(x) * (w === 1 ? 2 : 1.1), write: () => 0,
+				open: x => reading(x) * 0.3, other: x => reading(x) * 0.08 }, x => reading(x) * 0.8);
+	}
+	for (let k = 0; k < 3; k++)
+		lane(6000 + k, 4000, ['nvidia-smi', 'sh', 'git'][k], null, 'other', 0.03 + 0.2 * k, 0.05 + 0.2 * k, { read: () => 0.4, write: () => 0, open: () => 0.3, other: () => 0 }, () => 0.5);
+
+	const phase = (name, kind, from, to) => ({ name, kind, begin_ns: BEGIN + Math.round(from * secs * SEC), end_ns: BEGIN + Math.round(to * secs * SEC), source: 'mllog' });
+	const phases = [phase('init', 'init', 0, 0.1), phase('training', 'training', 0.1, 1)];
+
+	for (let e = 0; e < 3; e++) {
+		const from = 0.1 + 0.3 * e;
+
+		phases.push(phase(`epoch ${e + 1}`, 'epoch', from, from + 0.255), phase(`eval ${e + 1}`, 'eval', from + 0.255, from + 0.27),
+			phase(`checkpoint ${e + 1}`, 'checkpoint', from + 0.27, from + 0.3));
+	}
+	phases.push({ ...phase('warm-up over', 'mark', 0.17, 0.17), source: 'marks' });
+
+	return {
+		...facts(secs),
+		probes: [probe('bio', 61200, 1.2e11), { ...probe('open', 91000, 0), lost: 0 },
+			{ ...probe('vfs_rw', 812345, 1.7e11), lost: 17, reads: probe('', 800000, 1.6e11), writes: probe('', 12345, 1e10) }],
+		files_by_bytes: files(10, 'train'), files_by_time: files(10, 'train'),
+		n_processes: lanes.length,
+		processes: lanes.slice(0, 20).map((l, i) => ({
+			pid: l.pid, ppid: l.ppid, comm: l.comm, rank: l.rank, reads: 40000 - i * 1000, read_bytes: 8e9 - i * 1e8, writes: i, write_bytes: i * 4096,
+			file_ns: 6e10 - i * 1e9, wait_ns: 1e9 * i,
+		})),
+		slowest: { seen: 903345, longest: slow(10) },
+		disks: disks.map(name => ({ name, bios: false, failed: 0, self_requests: 3, self_bytes: 12345, ops: [
+			{ t: 'R', requests: 61000, bytes: 1.1e11, queue_ns: 5e9, time_ns: 2e10, p50_ns: 131000, p99_ns: 2.1e6, max_ns: 9e7 },
+			{ t: 'W', requests: 900, bytes: 9e9, queue_ns: 1e9, time_ns: 9e9, p50_ns: 331000, p99_ns: 6.1e6, max_ns: 1.9e8 }] })),
+		timeline: {
+			begin_ns: BEGIN, end_ns: BEGIN + secs * SEC, begin_utc: '2026-11-22T05:31:40.780609335Z', bin_ns: bin, bins,
+			series, sampled, heat, lanes, lanes_left_out: 0, phases,
+			gaps: [{ begin_ns: BEGIN + 0.62 * secs * SEC, end_ns: BEGIN + 0.635 * secs * SEC, what: 'lost' }],
+		},
+		bottleneck: { code: 'storage-read', share: 0.61, evidence: ['trainers waited 61 % of training for batches, in poll() on pipes of 8 data loaders',
+			'meanwhile the loaders stood in read() of /data/train for 92 % of the time', 'nvme0n1 was 94 % busy, 1.02 GiB/s of reads'] },
+		rules: [
+			{ code: 'tiny-reads', share: 0.2, evidence: ['161 000 reads of less than 4 KiB'], advice: 'Pack samples into larger files, or read whole files' },
+			{ code: 'straggler-worker', share: 0.07, evidence: ['worker 5001 took 1.8 times as long as the others'], advice: 'Look at which files it is given' }],
+		missing: ['vfs_rw: 17 rows were lost: the rings were full'],
+	};
+}
+
+function facts(secs) {
+	return {
+		dir: 'traces/train_20261122053140', version: '0.1.0', command: 'torchrun --nproc_per_node 2 train.py --data /data/train', user: 'ada',
+		host: 'node1', kernel: 'Linux 6.8.0-48-generic x86_64', started: '2026-11-22T05:31:40.780609335Z', duration_ns: secs * SEC, exit_code: 0,
+		complete: true, trace_bytes: 104857600, own_cpu_ns: 2.1e9, clock: { error_ns: 310, steps: 0 },
+		collectors: [{ name: 'cpu', state: 'stopped' }, { name: 'gpu', state: 'stopped' }],
+	};
+}
+
+function probe(name, rows, bytes) {
+	return { name, rows, failed: 3, running: 0, bytes, time_ns: rows * 91000, p50_ns: 20100, p99_ns: 2010000, max_ns: 91000000, lost: 0 };
+}
+
+function files(n, stem) {
+	return Array.from({ length: n }, (_, i) => ({
+		fid: i + 1, path: `/data/${stem}/shard-${String(i * 37 % 64).padStart(5, '0')}.tar`, fstype: 'ext4', read_bytes: 1e9 - i * 7e7, write_bytes: 0,
+		calls: 4000 - i * 11, time_ns: 3e9 + (i * 7 % 5) * 1e9,
+	}));
+}
+
+function slow(n) {
+	return Array.from({ length: n }, (_, i) => ({
+		lat_ns: 9e8 - i * 4e7, probe: 'vfs_rw', func: 'pread64', pid: 5000 + i, tid: 5000 + i, comm: 'pt_data_worker', ended: `2026-11-22T05:32:${10 + i}.123456789Z`,
+		file: `/data/train/shard-${i}.tar`,
+	}));
+}
+
+/* The most that one machine may have: it must stay within the page's limit. */
+function large() {
+	const all = training({ secs: 4000, bins: 2000, gpus: 16, cpus: 256, workers: 128, trainers: 16,
+		disks: Array.from({ length: 10 }, (_, i) => `nvme${i}n1`) });
+
+	/* as a report that keeps to its size would: three digits, what is busy */
+	for (const l of all.timeline.lanes)
+		for (const k of ['read', 'write', 'open', 'other'])
+			l.busy[k] = l.busy[k].filter((_, i) => i % 6 === 0).map(([b, v]) => [b, Math.round(v * 100) / 100]);
+	for (const l of all.timeline.lanes)
+		l.cpu = l.cpu.filter((_, i) => i % 6 === 0).map(([b, v]) => [b, Math.round(v * 100) / 100]);
+	for (const s of all.timeline.sampled) {
+		s.t = s.t.filter((_, i) => i % 8 === 0);
+		s.values = s.values.filter((_, i) => i % 8 === 0);
+	}
+	for (const s of all.timeline.series)
+		s.values = s.values.map(v => v === null ? v : +v.toPrecision(3));
+	all.timeline.lanes_left_out = 17;
+	return all;
+}
+
+/* A trace that ended before anything happened. */
+function empty() {
+	return {
+		...facts(0.002), probes: [], missing: ['no row in any file'], files_by_bytes: [], processes: [],
+		timeline: { begin_ns: BEGIN, end_ns: BEGIN, begin_utc: '2026-11-22T05:31:40.780609335Z', bin_ns: 1000, bins: 0, series: [], sampled: [], heat: [], lanes: [], phases: [], gaps: [] },
+	};
+}
+
+/* As a version that knows no timeline would write it. */
+function bare() {
+	return { ...facts(3), probes: [probe('open', 12, 0)], files_by_bytes: files(2, 'x'), missing: [] };
+}
+
+/* One bin, one sample, one of everything, half of it not known. */
+function sparse() {
+	return {
+		...facts(1), started: null, host: null, probes: [{ ...probe('open', 1, 0), lost: null }],
+		timeline: {
+			begin_ns: 5, end_ns: 1005, begin_utc: null, bin_ns: 1000, bins: 1,
+			series: [{ panel: 'vfs', name: 'read', unit: 'B/s', values: [null] }, { panel: 'strange', name: 'what', unit: 'furlongs', values: [3] }],
+			sampled: [{ panel: 'cpu', name: 'usr', unit: '%', t: [505], values: [50] }, { panel: 'gpu:0', name: 'sm', unit: '%', t: [], values: [] }],
+			heat: [{ name: 'open', low_exp: 0, counts: [[0, 0, 1]] }],
+			lanes: [{ pid: 1, ppid: 0, comm: 'x', rank: null, group: 'new', begin_ns: 5, end_ns: 5, busy: {} }],
+			phases: [{ name: 'm', kind: 'mark', begin_ns: 100, end_ns: 100, source: 'marks' }],
+		},
+		bottleneck: { code: 'constructor', share: null },
+	};
+}
+
+/* Every string of a report is somebody else's. */
+const EVIL = [
+	'</script><script>window.evil=1</script>', '<img src=x onerror="window.evil=2">', '"\'><svg onload=window.evil=3>', '<!--<script>',
+	'\u202egnp.exe\u202c', '\\040\\011<b>octal</b>', '\u2028window.evil=4\u2029', ']]>&lt;i&gt;', '__proto__', 'javascript:window.evil=5', '${window.evil=6}',
+	'\u0000\u0007\u200b', '\\\\\\', 'a'.repeat(4000),
+];
+
+function hostile() {
+	let n = 0;
+	const evil = v => typeof v === 'string' ? EVIL[n++ % EVIL.length] : Array.isArray(v) ? v.map(evil) :
+		v && typeof v === 'object' ? Object.fromEntries(Object.entries(v).map(([k, x]) => [k, ['t', 'values'].includes(k) ? x : evil(x)])) : v;
+	const small = training({ secs: 20, bins: 40, workers: 4 });
+	const keep = small.timeline.begin_utc, panels = small.timeline.series.map(s => s.panel), sampled = small.timeline.sampled.map(s => s.panel);
+	const out = evil(small);
+
+	/* so that panels are drawn too */
+	out.timeline.begin_utc = keep;
+	out.timeline.series.forEach((s, i) => { s.panel = i % 7 ? panels[i] : s.panel; });
+	out.timeline.sampled.forEach((s, i) => { s.panel = i % 7 ? sampled[i] : s.panel; });
+	out.timeline.series.push({ panel: `disk:${EVIL[0]}`, name: EVIL[1], unit: EVIL[2], values: small.timeline.series[0].values });
+	out.files_by_bytes.push({ fid: 99, path: EVIL.join('|'), fstype: EVIL[3], read_bytes: 1, write_bytes: 1, calls: 1, time_ns: 1 });
+	return out;
+}
+
+const REPORTS = { training, large, empty, bare, sparse, hostile };
+
+module.exports = { REPORTS, EVIL };
+if (require.main === module)
+	process.stdout.write(JSON.stringify(REPORTS[process.argv[2]](), null, 2) + '\n');
