@@ -42,7 +42,8 @@ const Answer = (() => {
 		const probes = r.probes || [], lost = probes.filter(p => p.lost > 0);
 
 		if (!lost.length)
-			return probes.some(p => p.lost == null) ? 'not known of every probe' : 'nothing';
+			return probes.some(p => p.lost == null) ? 'not known of every probe' :
+				(r.missing || []).some(note => /\blost\b/.test(note)) ? 'see below' : 'nothing';
 		return lost.map(p => `${Format.count(p.lost)} of ${p.name}`).join(', ');
 	}
 

@@ -30,7 +30,8 @@ const Data = (() => {
 
 	/*
 	 * A series: values[i] is what held from `from(i)` to `to(i)`, NaN where nothing is known. Of bins that
-	 * is the bin; a sample of a collector is the mean of the interval that it ends.
+	 * is the bin. A sample of a collector is the mean of the interval that it ends; where these are shorter than a
+	 * bin it is the mean of those in a bin, and T the bin's middle.
 	 */
 	class Series {
 		constructor(row, ends) {
@@ -39,8 +40,8 @@ const Data = (() => {
 			this.unit = Dom.safe(row.unit);
 			this.sampled = !!row.t;
 			this.values = Float64Array.from(row.values || [], v => v === null ? NaN : Number(v));
-			this.ends = ends;
 			this.step = this.sampled ? interval(ends) : bin;
+			this.ends = this.sampled && this.step < 1.5 * bin ? ends.map(t => t + this.step / 2) : ends;
 		}
 
 		from(i) {
@@ -105,12 +106,13 @@ const Data = (() => {
 
 	return {
 		report, timeline, span, bin, bins, series, lower,
+		laneBin: timeline && timeline.lane_bin_ns || bin,
 		beginUtc: timeline ? timeline.begin_utc : report.started,
 		heat: list('heat').map(h => ({ ...h, counts: sparse(h.counts) })),
 		lanes: list('lanes').map(l => ({
 			...between(l),
 			busy: Object.fromEntries(['read', 'write', 'open', 'other'].map(k => [k, sparse(l.busy && l.busy[k])])),
-			cpu: l.cpu ? sparse(l.cpu) : null,
+			cpu: l.busy && l.busy.cpu ? sparse(l.busy.cpu) : null,
 		})),
 		lanesLeftOut: timeline && timeline.lanes_left_out || 0,
 		phases: list('phases').map(between).sort((a, b) => a.begin - b.begin || b.end - a.end),

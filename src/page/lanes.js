@@ -97,13 +97,13 @@ class Lanes {
 	 */
 	shares(panel, rows) {
 		const a = panel.area, v = View.state, out = new Float32Array(Math.ceil(a.w) + 1);
-		const perBin = Data.bin / (v.t1 - v.t0) * a.w;
+		const perBin = Data.laneBin / (v.t1 - v.t0) * a.w;
 		let i = 0;
 
-		while (i < rows.length && (rows[i][0] + 1) * Data.bin <= v.t0)
+		while (i < rows.length && (rows[i][0] + 1) * Data.laneBin <= v.t0)
 			i++;
-		for (; i < rows.length && rows[i][0] * Data.bin < v.t1; i++) {
-			const x0 = panel.x(rows[i][0] * Data.bin) - a.x, x1 = x0 + perBin;
+		for (; i < rows.length && rows[i][0] * Data.laneBin < v.t1; i++) {
+			const x0 = panel.x(rows[i][0] * Data.laneBin) - a.x, x1 = x0 + perBin;
 
 			for (let x = Math.max(0, Math.floor(x0)); x < x1 && x < out.length; x++)
 				out[x] += rows[i][1] * (Math.min(x + 1, x1) - Math.max(x, x0));
@@ -160,7 +160,7 @@ class Lanes {
 	}
 
 	share(rows, t) {
-		const row = rows.find(r => r[0] === Math.floor(t / Data.bin));
+		const row = rows.find(r => r[0] === Math.floor(t / Data.laneBin));
 
 		return row ? row[1] : 0;
 	}

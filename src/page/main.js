@@ -31,7 +31,7 @@
 
 	function missing() {
 		const there = new Set(panels.map(p => p.group));
-		const lacks = Catalog.NEEDS.filter(([group]) => !there.has(group));
+		const lacks = Catalog.NEEDS.filter(([group]) => !there.has(group) && (group !== 'Phases' || Data.timeline.phases));
 
 		return lacks.length > 0 && el('section', { class: 'lacks' }, el('h3', null, 'Not in this trace'),
 			el('ul', null, lacks.map(([, what, need]) => el('li', null, el('b', null, what), `: comes from ${need}.`))));

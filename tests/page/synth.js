@@ -87,17 +87,17 @@ function training({ secs = 120, bins = 1200, gpus = 2, cpus = 8, disks = ['nvme0
 				if (n)
 					counts.push([i, exp, n]);
 			}
-		return { name, low_exp: 10, counts };
+		return { name, counts };
 	});
 
-	const lanes = [];
+	const lanes = [], wide = bins > 1500 ? 8 : 2; /* their bins are wider */
 	const lane = (pid, ppid, comm, rank, group, from, to, busy, cpu) => {
-		const cells = f => Array.from({ length: bins }, (_, i) => [i, round(Math.max(0, f(t(i)) * random()))])
-			.filter(([i, v]) => t(i) >= from && t(i) <= to && v > 0.02);
+		const cells = f => Array.from({ length: Math.ceil(bins / wide) }, (_, i) => [i, round(Math.max(0, f(t(i * wide)) * (0.6 + 0.4 * random())))])
+			.filter(([i, v]) => t(i * wide) >= from && t(i * wide) <= to && v > 0.02).map(([i, v]) => [i, +v.toPrecision(2)]);
 
 		lanes.push({
 			pid, ppid, comm, rank, group, begin_ns: BEGIN + Math.round(from * secs * SEC), end_ns: BEGIN + Math.round(to * secs * SEC),
-			busy: Object.fromEntries(Object.entries(busy).map(([k, f]) => [k, cells(f)])), cpu: cells(cpu),
+			busy: Object.fromEntries(Object.entries({ ...busy, cpu }).map(([k, f]) => [k, cells(f)])),
 		});
 	};
 
@@ -138,7 +138,7 @@ function training({ secs = 120, bins = 1200, gpus = 2, cpus = 8, disks = ['nvme0
 			{ t: 'R', requests: 61000, bytes: 1.1e11, queue_ns: 5e9, time_ns: 2e10, p50_ns: 131000, p99_ns: 2.1e6, max_ns: 9e7 },
 			{ t: 'W', requests: 900, bytes: 9e9, queue_ns: 1e9, time_ns: 9e9, p50_ns: 331000, p99_ns: 6.1e6, max_ns: 1.9e8 }] })),
 		timeline: {
-			begin_ns: BEGIN, end_ns: BEGIN + secs * SEC, begin_utc: '2026-11-22T05:31:40.780609335Z', bin_ns: bin, bins,
+			begin_ns: BEGIN, end_ns: BEGIN + secs * SEC, begin_utc: '2026-11-22T05:31:40.780609335Z', bin_ns: bin, bins, lane_bin_ns: bin * wide,
 			series, sampled, heat, lanes, lanes_left_out: 0, phases,
 			gaps: [{ begin_ns: BEGIN + 0.62 * secs * SEC, end_ns: BEGIN + 0.635 * secs * SEC, what: 'lost' }],
 		},
@@ -183,12 +183,7 @@ function large() {
 	const all = training({ secs: 4000, bins: 2000, gpus: 16, cpus: 256, workers: 128, trainers: 16,
 		disks: Array.from({ length: 10 }, (_, i) => `nvme${i}n1`) });
 
-	/* as a report that keeps to its size would: three digits, what is busy */
-	for (const l of all.timeline.lanes)
-		for (const k of ['read', 'write', 'open', 'other'])
-			l.busy[k] = l.busy[k].filter((_, i) => i % 6 === 0).map(([b, v]) => [b, Math.round(v * 100) / 100]);
-	for (const l of all.timeline.lanes)
-		l.cpu = l.cpu.filter((_, i) => i % 6 === 0).map(([b, v]) => [b, Math.round(v * 100) / 100]);
+	/* as a report that keeps to its size would: three digits, wider bins */
 	for (const s of all.timeline.sampled) {
 		s.t = s.t.filter((_, i) => i % 8 === 0);
 		s.values = s.values.filter((_, i) => i % 8 === 0);
@@ -220,7 +215,7 @@ function sparse() {
 			begin_ns: 5, end_ns: 1005, begin_utc: null, bin_ns: 1000, bins: 1,
 			series: [{ panel: 'vfs', name: 'read', unit: 'B/s', values: [null] }, { panel: 'strange', name: 'what', unit: 'furlongs', values: [3] }],
 			sampled: [{ panel: 'cpu', name: 'usr', unit: '%', t: [505], values: [50] }, { panel: 'gpu:0', name: 'sm', unit: '%', t: [], values: [] }],
-			heat: [{ name: 'open', low_exp: 0, counts: [[0, 0, 1]] }],
+			heat: [{ name: 'open', counts: [[0, 0, 1]] }],
 			lanes: [{ pid: 1, ppid: 0, comm: 'x', rank: null, group: 'new', begin_ns: 5, end_ns: 5, busy: {} }],
 			phases: [{ name: 'm', kind: 'mark', begin_ns: 100, end_ns: 100, source: 'marks' }],
 		},
