@@ -4,6 +4,7 @@
 #   make check    all tests                 make unit     unit tests only (no root needed)
 #   make check-vm the tests for other kernels, in QEMU
 #   make bench    what tracing costs, beside other tracers (20 min; ROUNDS=1: 5 min)
+#   make soak     a mixed load for an hour (DURATION=24h), and whether anything grows or is lost
 #   make DEBUG=1  ASan and UBSan            make install  PREFIX, DESTDIR, see below; make uninstall
 #   make TSAN=1   ThreadSanitizer           make lint     static analysis
 #   make page     the page of report --html, in a browser
@@ -70,7 +71,7 @@ BENCH     := $(addprefix $(B)/bench/,load hooks shim.so)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all workloads unit unit-asan native page fuzz fuzzers lint check check-vm check-systemd check-package bench demo \
+.PHONY: all workloads unit unit-asan native page fuzz fuzzers lint check check-vm check-systemd check-package bench soak demo \
 	deps install uninstall deb rpm clean
 
 all: $(B)/dltraced $(B)/dltraced-traces.5
@@ -203,6 +204,16 @@ check-systemd: all
 
 check: deps
 	$(Q)tests/check
+
+# --- soak ----------------------------------------------------------------------------------------
+$(B)/soak/load: tests/soak/load.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE $(CFLAGS) -MMD -MP \
+		-o $@ $< -lpthread
+
+soak: all $(B)/soak/load
+	$(Q)tests/soak/run $(or $(DURATION),1h)
 
 # --- benchmark -----------------------------------------------------------------------------------
 $(B)/bench/load: tests/bench/load.c
