@@ -2,7 +2,8 @@
 /*
  * The log relay, see relay.h: opens the ptys or pipes and is the process that copies. Forked by
  * the control plane, never executed, so it holds nothing but its own fds and blocks every signal.
- * Knows neither the workload nor the trace; it looks after --min-free itself, for it may outlive us.
+ * Knows neither the workload nor the trace; its thread (backlog.c) looks after --min-free itself, for it
+ * may outlive us.
  */
 #include "relay.h"
 
@@ -23,15 +24,13 @@
 #include <sys/wait.h>
 #include <termios.h>
 
-#include "space.h"
+#include "backlog.h"
 #include "util.h"
 #include "workload.h"
 
 /* Nobody outside the terminal's foreground group is told of a new size, so the relay looks. */
 #define SIZE_CHECK_MS 250
-/* How often it looks at the space: that may be a message to a file server. */
-#define SPACE_CHECK_NS (100 * NSEC_PER_MSEC)
-#define SPACE_CHECK_BYTES (256U << 10)
+#define ANSWER_MS 800 /* for what is not written yet: who asks waits for a second */
 #define TAKE_MAX (1U << 20) /* more than a pipe or pty holds, unless root has made it larger */
 
 struct channel {
@@ -48,8 +47,6 @@ struct copier {
 	int log_fd;
 	int ask_fd; /* -1 once dltraced has gone */
 	struct relay_log *log;
-	struct space space;
-	uint64_t looked_ns, since_look; /* bytes */
 };
 
 static void copier_close(struct copier *r)
@@ -158,43 +155,6 @@ static int write_out(int fd, const char *buf, size_t len)
 	return 0;
 }
 
-static bool space_is_low(struct copier *r)
-{
-	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
-
-	if (now - r->looked_ns >= SPACE_CHECK_NS || r->since_look >= SPACE_CHECK_BYTES) {
-		space_look(&r->space, r->log_fd, __atomic_load_n(&r->log->min_free, __ATOMIC_RELAXED));
-		r->looked_ns = now;
-		r->since_look = 0;
-	}
-	return r->space.low;
-}
-
-/* What does not get into the log is counted, and does not stop the output: space may return. */
-static void write_log(struct copier *r, const char *buf, size_t len)
-{
-	int error = 0;
-
-	if (__atomic_load_n(&r->log->ended, __ATOMIC_RELAXED))
-		return;
-	r->since_look += len;
-	while (len && !space_is_low(r)) {
-		ssize_t n = write(r->log_fd, buf, len);
-
-		if (n < 0) {
-			error = -errno;
-			break;
-		}
-		__atomic_fetch_add(&r->log->written_bytes, (size_t)n, __ATOMIC_RELAXED);
-		buf += n;
-		len -= (size_t)n;
-	}
-	if (!len)
-		return;
-	__atomic_store_n(&r->log->error, error, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&r->log->lost_bytes, len, __ATOMIC_RELAXED);
-}
-
 /* Pass one piece on; its size, 0 when the channel has ended. */
 static size_t copy(struct copier *r, struct channel *c)
 {
@@ -207,7 +167,7 @@ static size_t copy(struct copier *r, struct channel *c)
 		util_close(&c->in);
 		return 0;
 	}
-	write_log(r, buf, (size_t)n);
+	backlog_put(buf, (size_t)n);
 	err = c->out < 0 ? 0 : write_out(c->out, buf, (size_t)n);
 	if (err == -EPIPE || (c->pty && err == -EIO))
 		util_close(&c->out);
@@ -244,6 +204,7 @@ static void answer(struct copier *r)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(r->ch); i++)
 		take(r, &r->ch[i]);
+	backlog_await(ANSWER_MS);
 	if ((r->ch[0].in >= 0 || r->ch[1].in >= 0) && write(r->ask_fd, &asked[n - 1], 1) < 0)
 		util_close(&r->ask_fd);
 }
@@ -298,10 +259,11 @@ static __attribute__((noreturn)) void relay_main(struct copier *r, const struct 
 	setsid();
 	prctl(PR_SET_NAME, "dltraced-log");
 	keep_only(fds, r->ch[1].in < 0 ? 4 : 6);
-	if (chdir("/") < 0 || workload_user_become(u) < 0)
+	if (chdir("/") < 0 || workload_user_become(u) < 0 || backlog_start(r->log_fd, r->log) < 0)
 		_exit(125);
 	while (r->ch[0].in >= 0 || r->ch[1].in >= 0)
 		serve(r, pgrp);
+	backlog_await(-1);
 	_exit(0);
 }
 
