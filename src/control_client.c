@@ -156,13 +156,16 @@ void traces_free(struct traces *ts)
 		free(ts->t[i].words);
 }
 
-/* As a trace tells its folder: absolute, in the text files' way of writing. */
-static void as_told(const char *which, char *buf)
+/* The one whose folder this is, or NULL: as a trace tells it, in the text files' way of writing. */
+static const struct trace *in_folder(const struct traces *ts, const char *folder)
 {
-	char path[PATH_MAX];
-	const char *folder = realpath(which, path) ? path : which;
+	char told[TEXT_ESCAPED_MAX(PATH_MAX) + 1];
 
-	*text_put_str(buf, folder, strnlen(folder, PATH_MAX)) = '\0';
+	*text_put_str(told, folder, strnlen(folder, PATH_MAX)) = '\0';
+	for (unsigned int i = 0; i < ts->n; i++)
+		if (!strcmp(told, ts->t[i].dir))
+			return &ts->t[i];
+	return NULL;
 }
 
 /* Of N with the same name those that have not ended, if there are any: how many are left. */
@@ -189,17 +192,17 @@ static void say_several(const struct trace *const *found, unsigned int n, const 
 
 const struct trace *traces_pick(const struct traces *ts, const char *which)
 {
-	char told[TEXT_ESCAPED_MAX(PATH_MAX) + 1];
-	const struct trace *found[TRACES_MAX];
+	const struct trace *found[TRACES_MAX], *there = which ? in_folder(ts, which) : NULL;
+	char path[PATH_MAX];
 	unsigned int n = 0;
 
-	if (which)
-		as_told(which, told);
+	if (there)
+		return there;
 	for (unsigned int i = 0; i < ts->n; i++) {
 		const struct trace *t = &ts->t[i];
 
-		if (which && (!strcmp(told, t->dir) || !strcmp(which, t->pid)))
-			return t; /* no other has these */
+		if (which && !strcmp(which, t->pid))
+			return t; /* no other has it */
 		if (which ? !strcmp(which, t->name) || !strcmp(which, t->experiment) : strcmp(t->phase, "untraced") != 0)
 			found[n++] = t;
 	}
@@ -207,6 +210,9 @@ const struct trace *traces_pick(const struct traces *ts, const char *which)
 		n = those_tracing(found, n);
 	if (n == 1)
 		return found[0];
+	/* only now: it may lie where nobody answers */
+	if (which && realpath(which, path) && (there = in_folder(ts, path)))
+		return there;
 	if (n)
 		say_several(found, n, which);
 	else if (which)

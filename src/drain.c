@@ -228,6 +228,11 @@ static void in_flight_rec(void *ctx, const struct dlt_hdr *rec)
  * A trace that says it is complete is on its disk, unless that takes so long that whoever waits for
  * the end would rather not: a server or a USB stick behind gigabytes of page cache.
  */
+static void alive(struct drain *d)
+{
+	__atomic_store_n(&d->heartbeat_ns, clock_now_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
+}
+
 static void to_disk(struct drain *d)
 {
 	uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + DISK_END_NS, left = 0;
@@ -267,7 +272,9 @@ static void finish(struct drain *d)
 	look_on(d, true);
 	write_rollup(d, true);
 	drain_flush(d);
+	alive(d);
 	to_disk(d);
+	alive(d);
 	each_sink(d, sink_end);
 }
 
@@ -291,6 +298,7 @@ static void *drain_main(void *ctx)
 	clock_row(d, &r, DLT_TIME_START);
 	d->error = loop_run(&d->loop);
 	finish(d);
+	eventfd_write(d->ended_fd, 1);
 	return NULL;
 }
 
@@ -362,6 +370,9 @@ static int loop_setup(struct drain *d)
 		stop = eventfd(0, EFD_CLOEXEC);
 		r = watch(d, &d->stop_fd, stop < 0 ? -errno : stop, on_stop);
 	}
+	d->ended_fd = r < 0 ? -1 : eventfd(0, EFD_CLOEXEC);
+	if (!r && d->ended_fd < 0)
+		r = -errno;
 	if (!r)
 		r = loop_add(&d->loop, d->marks.fds[0], EPOLLIN, on_mark, d);
 	for (unsigned int i = 0; !r && d->collectors && i < d->collectors->n; i++)
@@ -378,7 +389,7 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint
 
 	memset(d, 0, sizeof(*d));
 	d->marks = (struct mark_queue){ { -1, -1 } };
-	d->lives.fd = d->log.fd = d->timer_fd = d->tick_fd = d->clock_fd = d->stop_fd = d->loop.epoll_fd = -1;
+	d->lives.fd = d->log.fd = d->timer_fd = d->tick_fd = d->clock_fd = d->stop_fd = d->ended_fd = d->loop.epoll_fd = -1;
 	d->tracer = t;
 	d->ring_bytes = t->ring_bytes;
 	d->keeper = keeper;
@@ -425,14 +436,17 @@ int drain_start(struct drain *d, struct collectors *cs)
 	return r;
 }
 
+void drain_end(struct drain *d)
+{
+	if (d->running)
+		eventfd_write(d->stop_fd, 1);
+}
+
 void drain_stop(struct drain *d)
 {
-	uint64_t one = 1;
-
 	if (!d->running)
 		return;
-	if (write(d->stop_fd, &one, sizeof(one)) < 0)
-		return; /* an eventfd of ours takes 2^64-2 of them */
+	drain_end(d);
 	pthread_join(d->thread, NULL);
 	d->running = false;
 	d->heartbeat_ns = 0; /* it has ended, not stalled, however long the end takes */
@@ -452,6 +466,7 @@ void drain_free(struct drain *d)
 	util_close(&d->tick_fd);
 	util_close(&d->clock_fd);
 	util_close(&d->stop_fd);
+	util_close(&d->ended_fd);
 	loop_free(&d->loop);
 }
 

@@ -28,6 +28,7 @@ struct drain {
 	size_t ring_bytes;
 	struct loop loop;
 	int timer_fd, clock_fd, tick_fd, stop_fd;
+	int ended_fd; /* readable: all is written */
 	uint64_t period_ns; /* of the timer, while there is something */
 	unsigned int idle_rounds; /* in a row */
 	struct collectors *collectors;
@@ -62,8 +63,10 @@ int drain_start(struct drain *d, struct collectors *cs);
 
 /*
  * After tracer_detach(): take what is left, write the calls in flight, the last clock row, flush and
- * end. The files stay open for their counts until drain_free().
+ * end; ended_fd tells when. Waits for nothing.
  */
+void drain_end(struct drain *d);
+/* The same, and wait for it. The files stay open for their counts until drain_free(). */
 void drain_stop(struct drain *d);
 void drain_free(struct drain *d);
 

@@ -111,8 +111,8 @@ static int list_add(struct keeper *k, struct keeper_segment *s)
 
 static void list_remove(struct keeper *k, size_t i)
 {
+	util_close(&k->segments[i]->fd); /* not with the lock: a server may be asked */
 	pthread_mutex_lock(&k->lock);
-	util_close(&k->segments[i]->fd);
 	free(k->segments[i]);
 	k->n--;
 	memmove(k->segments + i, k->segments + i + 1, (k->n - i) * sizeof(*k->segments));
@@ -518,17 +518,27 @@ int keeper_start(struct keeper *k)
 	return r;
 }
 
+void keeper_end(struct keeper *k)
+{
+	__atomic_store_n(&k->ending, true, __ATOMIC_RELEASE);
+	wake(k->wake_fd);
+}
+
+void keeper_hurry(struct keeper *k)
+{
+	__atomic_store_n(&k->stop, true, __ATOMIC_RELEASE);
+}
+
 uint64_t keeper_finish(struct keeper *k, int fd)
 {
 	struct pollfd fds[] = { { k->done_fd, POLLIN, 0 }, { fd, POLLIN, 0 } };
 
 	if (!k->running)
 		return 0;
-	__atomic_store_n(&k->ending, true, __ATOMIC_RELEASE);
-	wake(k->wake_fd);
+	keeper_end(k);
 	poll(fds, fd < 0 ? 1 : 2, -1);
 	if (!fds[0].revents)
-		__atomic_store_n(&k->stop, true, __ATOMIC_RELEASE);
+		keeper_hurry(k);
 	pthread_join(k->thread, NULL);
 	k->running = false;
 	sink_close(&k->rollup);

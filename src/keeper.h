@@ -99,6 +99,10 @@ void keeper_closed(void *ctx, const struct sink_segment *seg);
 /* Drain: should every segment be closed now? Once per question. */
 bool keeper_wants_split(struct keeper *k);
 
+/* All is handed over: done_fd is readable when it is packed. Waits for nothing. */
+void keeper_end(struct keeper *k);
+/* Leave the rest plain. */
+void keeper_hurry(struct keeper *k);
 /*
  * All is handed over: wait until it is packed, or until FD (-1: none) becomes readable; the rest stays
  * plain then. How many do.

@@ -36,6 +36,11 @@ void log_to(int fd)
 	log_fd = fd;
 }
 
+int log_where(void)
+{
+	return log_fd;
+}
+
 /*
  * The job writes to the same terminal, so the line lives below a scrolling region that leaves the
  * last row out (DECSTBM, as apt does beside dpkg). ESC 7 and 8 keep the job's cursor.

@@ -17,6 +17,7 @@ enum log_level log_get_level(void);
 
 /* Messages go to FD, which stays the caller's, in place of stderr. */
 void log_to(int fd);
+int log_where(void);
 
 /*
  * A stream to where messages go, for those of libraries, argp's above all, which repeat what they were

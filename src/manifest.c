@@ -462,7 +462,7 @@ static int write_over(int dirfd, const char *buf, size_t len)
 	return ftruncate(fd, (off_t)len) < 0 || fsync(fd) < 0 ? -errno : 0;
 }
 
-int manifest_write(const struct manifest *m, int dirfd, bool complete)
+int manifest_text(const struct manifest *m, bool complete, char **text_ret, size_t *len_ret)
 {
 	__attribute__((cleanup(json_free))) struct json j = { 0 };
 	int r = json_dup(&j, &m->head);
@@ -473,12 +473,29 @@ int manifest_write(const struct manifest *m, int dirfd, bool complete)
 	r = json_finish(&j);
 	if (r < 0)
 		return r;
-	r = write_tmp(dirfd, j.buf, j.len);
+	*len_ret = j.len;
+	*text_ret = TAKE_PTR(j.buf);
+	return 0;
+}
+
+int manifest_put(int dirfd, const char *text, size_t len)
+{
+	int r = write_tmp(dirfd, text, len);
+
 	if (r == 0 && renameat(dirfd, MANIFEST_TMP, dirfd, MANIFEST_FILE) < 0)
 		r = -errno;
 	if (r < 0)
 		unlinkat(dirfd, MANIFEST_TMP, 0);
-	return r == -ENOSPC || r == -EDQUOT ? write_over(dirfd, j.buf, j.len) : r;
+	return r == -ENOSPC || r == -EDQUOT ? write_over(dirfd, text, len) : r;
+}
+
+int manifest_write(const struct manifest *m, int dirfd, bool complete)
+{
+	autofree char *text = NULL;
+	size_t len;
+	int r = manifest_text(m, complete, &text, &len);
+
+	return r < 0 ? r : manifest_put(dirfd, text, len);
 }
 
 void manifest_free(struct manifest *m)

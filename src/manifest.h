@@ -108,6 +108,13 @@ int manifest_begin(struct manifest *m);
  */
 int manifest_write(const struct manifest *m, int dirfd, bool complete);
 
+/*
+ * The same in two steps: as text, which is the caller's to free, and into the folder, which may take its
+ * time. 0 or -errno.
+ */
+int manifest_text(const struct manifest *m, bool complete, char **text_ret, size_t *len_ret);
+int manifest_put(int dirfd, const char *text, size_t len);
+
 void manifest_free(struct manifest *m);
 
 /* Does a manifest show ENTRY (NAME=VALUE)? */

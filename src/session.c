@@ -14,9 +14,11 @@
 #include "config.h"
 #include "creds.h"
 #include "env.h"
+#include "front.h"
 #include "log.h"
 #include "privileges.h"
 #include "report.h"
+#include "scribe.h"
 #include "served.h"
 #include "session_state.h"
 #include "util.h"
@@ -151,6 +153,18 @@ int session_open_folder(struct outdir *d, const struct config *cfg, char *const 
 	return r;
 }
 
+/*
+ * A folder of theirs may lie on a server that takes root for nobody (root_squash), and only they can make
+ * files there. Where that fails it is as root, as ever.
+ */
+void session_files_of_user(const struct session *s)
+{
+	int r = privileges_as_user(&s->user);
+
+	if (r < 0)
+		log_debug("files are made as root: %s", strerror(-r));
+}
+
 static int step_folder(struct session *s)
 {
 	if (s->served)
@@ -205,7 +219,9 @@ static int step_fork(struct session *s)
 	if (!s->cfg->argv)
 		return 0;
 	if (s->cfg->log) {
+		session_files_of_user(s);
 		s->workload_log_fd = util_create_at(s->dir.fd, OUTDIR_LOG_NEW, O_APPEND);
+		privileges_as_root();
 		if (s->workload_log_fd < 0) {
 			log_err_r(s->workload_log_fd, "%s/" OUTDIR_LOG_NEW, s->dir.path);
 			return CMD_EXIT_FAILURE;
@@ -242,6 +258,8 @@ static void plan_privileges(struct session *s)
 /* The workload stands at its gate. */
 static int step_begin(struct session *s)
 {
+	int written;
+
 	plan_privileges(s);
 	if (!s->cfg->delay_ns && session_begin_tracing(s) < 0) {
 		int r = session_go_untraced(s);
@@ -251,7 +269,12 @@ static int step_begin(struct session *s)
 		s->phase = PHASE_TRACING;
 	}
 	s->privileges.given_up = !s->cfg->delay_ns && !s->targets.wait; /* by who reads it */
-	return s->traced && session_write_manifest(s, false) < 0 ? CMD_EXIT_FAILURE : 0;
+	if (!s->traced)
+		return 0;
+	session_files_of_user(s);
+	written = session_write_manifest(s, false);
+	privileges_as_root();
+	return written < 0 ? CMD_EXIT_FAILURE : 0;
 }
 
 static int step_go(struct session *s)
@@ -301,68 +324,6 @@ static int start(struct session *s)
 
 /* --- end ------------------------------------------------------------------------------------------- */
 
-/* What is closed by now is compressed, unless a signal asks for the end. */
-static void finish_segments(struct session *s)
-{
-	uint64_t left;
-
-	if (!s->split)
-		return;
-	if (__atomic_load_n(&s->keeper.waiting, __ATOMIC_RELAXED) > 1)
-		log_info("compressing the rest; a signal leaves it as it is");
-	/* by way of the service, a signal has asked for the end already */
-	left = keeper_finish(&s->keeper, s->served ? -1 : s->signal_fd);
-	keeper_say(&s->keeper, s->dir.path);
-	if (left)
-		log_warn("%llu parts of the trace in %s are not compressed", (unsigned long long)left, s->dir.path);
-}
-
-static void end_hooks(struct session *s)
-{
-	int r = tracer_tell(&s->tracer, PROBE_TELL_STOP);
-
-	tracer_detach(&s->tracer); /* which takes its time */
-	if (r < 0 || tracer_tell(&s->tracer, PROBE_TELL_END) < 0)
-		log_warn("%s: rows are missing", s->tracer.error);
-}
-
-/* In this order: hooks off, helpers stopped (the drain reads their last words), rows written. */
-void session_end_tracing(struct session *s)
-{
-	uint64_t late;
-
-	if (s->ended)
-		return;
-	s->ended = true;
-	log_status(NULL);
-	workload_await_output(&s->workload);
-	targets_await_end(&s->targets, &s->loop);
-	if (s->traced)
-		end_hooks(s);
-	collectors_stop(&s->collectors, &s->loop);
-	if (s->traced) {
-		drain_stop(&s->drain);
-		session_live_end(s);
-		finish_segments(s);
-		escape_say(&s->drain.decode.escape, s->cfg);
-		status_update(&s->status, &s->tracer, &s->drain);
-		status_account(&s->status, &s->tracer);
-		status_warn(&s->status, &s->drain, s->dir.path);
-		late = session_not_on_disk(s);
-		if (late)
-			log_info("%llu MiB of the trace are not on the disk yet: the system goes on writing them",
-				 (unsigned long long)late >> 20);
-	}
-	status_log(&s->status, s->workload.relay.log, s->dir.path);
-	drain_free(&s->drain);
-	collectors_free(&s->collectors);
-	s->manifest.end = session_now();
-	session_write_manifest(s, true);
-	session_metrics_write(s);
-	if (s->traced && !s->gone)
-		status_summary(&s->status, s->tracer.probes, s->dir.path);
-}
-
 /* The workload's own status; without one, 0; when it goes on without us, that of the signal. */
 static int exit_code(const struct session *s)
 {
@@ -378,12 +339,10 @@ static int finish(struct session *s)
 
 	s->manifest.workload.status = s->workload.status;
 	s->manifest.workload.exit_code = code;
-	if (s->ended) { /* before the workload: its status was not known yet */
-		workload_await_output(&s->workload);
-		session_write_manifest(s, true);
-	}
+	if (s->ended) /* before the workload: its status was not known yet */
+		session_end_again(s);
 	session_end_tracing(s);
-	if (s->gone)
+	if (s->gone || s->stuck)
 		return code;
 	if (s->cfg->collect.n &&
 	    collect_files(&s->user, s->dir.path, s->dir.fd, &s->cfg->collect, error, sizeof(error)) < 0)
@@ -415,10 +374,23 @@ static void session_free(struct session *s)
 	util_close(&s->tell_fd);
 	util_close(&s->phase_fd);
 	util_close(&s->workload_log_fd);
+	chore_free(&s->lookout.chore);
+	chore_free(&s->writing.chore);
 	outdir_close(&s->dir);
 	workload_user_free(&s->user);
 	workload_user_free(&s->nobody);
 	free(s->cwd);
+}
+
+/*
+ * Threads of ours stand in the kernel and have what would be freed. Our end waits for theirs, which may be
+ * for ever: whoever waits for us is told before.
+ */
+static __attribute__((noreturn)) void leave(struct session *s, int code)
+{
+	control_close(&s->control);
+	front_leave(code);
+	_exit(code);
 }
 
 static int session(const struct config *cfg, char **argv, struct served *served)
@@ -437,11 +409,16 @@ static int session(const struct config *cfg, char **argv, struct served *served)
 		.phase_fd = -1,
 		.workload_log_fd = -1,
 		.metrics_file = METRICS_FILE_NONE,
+		.metrics_writing.chore = CHORE_NONE,
+		.lookout = LOOKOUT_NONE,
+		.writing.chore = CHORE_NONE,
 	};
 	int code = cfg->background ? background_start() : 0;
 
 	if (code) /* the parent: the trace has started (-1), or an exit status */
 		return code < 0 ? 0 : code;
+	if (!served && !cfg->background && front_stand(cfg->out, &code))
+		return code;
 	code = start(&s);
 	if (code) {
 		/* nothing has run: leave nothing behind */
@@ -449,11 +426,17 @@ static int session(const struct config *cfg, char **argv, struct served *served)
 		if (!served) /* else the client's to undo */
 			outdir_discard(&s.dir);
 	} else {
+		session_files_of_user(&s);
 		background_ready(s.dir.fd, s.dir.path, s.control.fd >= 0 && s.control.loop);
+		privileges_as_root();
+		scribe_begin();
 		code = loop_run(&s.loop) < 0 ? CMD_EXIT_FAILURE : 0;
 		control_hide(&s.control); /* those who watch hear of the end yet */
 		code = finish(&s) ?: code; /* cppcheck-suppress selfAssignment; it does not know ?: */
 	}
+	scribe_end();
+	if (s.stuck)
+		leave(&s, code);
 	session_free(&s);
 	return code;
 }

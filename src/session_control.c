@@ -8,7 +8,6 @@
 #include "log.h"
 #include "probe.h"
 #include "session_state.h"
-#include "space.h"
 #include "text.h"
 #include "util.h"
 
@@ -19,6 +18,8 @@ static const char *const phase_names[] = {
 
 const char *session_phase(const struct session *s)
 {
+	if (s->traced && s->phase == PHASE_TRACING && s->status.stalled_said)
+		return "stalled";
 	return s->traced ? phase_names[s->phase] : "untraced";
 }
 
@@ -49,11 +50,12 @@ static double elapsed_s(const struct session *s)
 		       (double)(end_ns - s->status.start_ns) / 1e9 : 0;
 }
 
-static uint64_t free_bytes(const struct session *s)
-{
-	struct space space = {};
+#define ANSWER_MS 20 /* who asks for the status waits no longer */
 
-	return space_look(&space, s->dir.fd, s->cfg->min_free_bytes) < 0 ? 0 : space.free_bytes;
+static uint64_t free_bytes(struct session *s)
+{
+	session_look(s, ANSWER_MS);
+	return s->lookout.space.free_bytes;
 }
 
 /* As in the text files: one word, whatever the folder is called. */
@@ -141,6 +143,9 @@ static int say_stop(struct session *s, const struct control_request *rq, FILE *o
 		return -EALREADY;
 	}
 	watch_stop(s, "stop");
+	if (s->stuck)
+		fprintf(out, "%s does not answer: the trace ends without what is not written yet, unless it answers before the workload ends\n",
+			s->dir.path);
 	status_put_summary(&s->status, s->tracer.probes, s->dir.path, out);
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a session knows, put together for manifest.json. Control plane. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -9,6 +10,8 @@
 #include "probe.h"
 #include "session_state.h"
 #include "util.h"
+
+#define NOTE_MS 20
 
 struct manifest_time session_now(void)
 {
@@ -86,14 +89,55 @@ static bool has_file(const struct session *s, unsigned int i)
 	return s->cfg->probes >> i & 1 || i == DLT_pids || i == DLT_marks || (i == DLT_workload && s->workload_log_fd >= 0);
 }
 
+static void put(void *ctx)
+{
+	struct session_writing *w = ctx;
+
+	w->r = manifest_put(w->dirfd, w->text, w->len);
+}
+
+int session_await_manifest(struct session *s, int wait_ms)
+{
+	struct session_writing *w = &s->writing;
+
+	if (!w->chore.busy)
+		return 1;
+	if (!chore_wait(&w->chore, wait_ms))
+		return 0;
+	free(TAKE_PTR(w->text));
+	if (w->r < 0)
+		log_err_r(w->r, "%s/manifest.json", s->dir.path);
+	return 1;
+}
+
+void session_note_manifest(struct session *s)
+{
+	if (session_begin_manifest(s, false) >= 0)
+		session_await_manifest(s, NOTE_MS);
+}
+
 int session_write_manifest(struct session *s, bool complete)
+{
+	int r = session_await_manifest(s, -1) > 0 ? session_begin_manifest(s, complete) : -EBUSY;
+
+	if (r < 0)
+		return r;
+	session_await_manifest(s, -1);
+	return s->writing.r;
+}
+
+int session_begin_manifest(struct session *s, bool complete)
 {
 	struct manifest_probe_row rows[DLT_PROBES];
 	struct manifest_collector_row collectors[COLLECTORS_MAX];
 	struct manifest *m = &s->manifest;
 	struct segments segments;
+	struct session_writing *w = &s->writing;
 	int r;
 
+	if (!session_await_manifest(s, 0))
+		return -EBUSY;
+	w->r = 0;
 	if (s->gone)
 		return 0;
 	s->manifest_ns = clock_now_ns(CLOCK_MONOTONIC);
@@ -166,11 +210,18 @@ int session_write_manifest(struct session *s, bool complete)
 	if (s->tracer.shared)
 		m->compat_calls = s->tracer.shared->compat;
 	segments = put_storage(s, m);
-	r = manifest_write(m, s->dir.fd, complete);
+	r = manifest_text(m, complete, &w->text, &w->len);
 	free(segments.rows);
 	m->probes = NULL;
 	m->collectors = NULL;
 	m->segments = NULL;
 	m->n_segments = 0;
-	return r < 0 ? log_err_r(r, "%s/manifest.json", s->dir.path) : 0;
+	w->dirfd = s->dir.fd;
+	if (r == 0)
+		r = chore_begin(&w->chore, put, w);
+	if (r < 0) { /* else all of it is the thread's now */
+		free(TAKE_PTR(w->text));
+		w->r = log_err_r(r, "%s/manifest.json", s->dir.path);
+	}
+	return r;
 }

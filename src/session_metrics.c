@@ -11,7 +11,6 @@
 #include "metrics.h"
 #include "privileges.h"
 #include "session_state.h"
-#include "space.h"
 #include "util.h"
 
 static const char *reason(int r)
@@ -63,31 +62,46 @@ static void fill_rings(struct metrics_now *now, const struct session *s)
 	now->buffer_used_bytes = rings_used(&s->drain.rings);
 }
 
-struct writing {
-	const struct metrics_file *file;
-	const char *text;
-	size_t len;
-	int r;
-};
+#define WAIT_MS 20	/* for a file system that answers */
+#define WAIT_END_MS 2000 /* for the last ones */
 
 static void write_file(void *ctx)
 {
-	struct writing *w = ctx;
+	struct session *s = ctx;
+	struct session_metrics_writing *w = &s->metrics_writing;
 
-	w->r = metrics_file_write(w->file, w->text, w->len);
+	w->r = metrics_file_write(&s->metrics_file, w->text, w->len);
+}
+
+static void write_chore(void *ctx)
+{
+	privileges_own_files(write_file, ctx); /* the folder is node_exporter's */
+}
+
+/* What came of the last time. False: it is not over. */
+static bool take_written(struct session *s, int wait_ms)
+{
+	struct session_metrics_writing *w = &s->metrics_writing;
+
+	if (!chore_wait(&w->chore, wait_ms))
+		return false;
+	free(TAKE_PTR(w->text));
+	if (w->r < 0 && w->r != s->metrics_said)
+		log_warn("--metrics-file %s: %s; it is as old as it is until it can be written again",
+			 s->cfg->metrics_file, reason(w->r));
+	s->metrics_said = w->r;
+	return true;
 }
 
 void session_metrics_write(struct session *s)
 {
 	char folder[PATH_MAX];
 	struct metrics_now now = { .status = &s->status, .rows = s->metrics, .paused = s->paused };
-	struct space space = {};
-	autofree char *text = NULL;
-	size_t len = 0;
+	struct session_metrics_writing *w = &s->metrics_writing;
+	int wait_ms = s->ended ? WAIT_END_MS : WAIT_MS;
 	FILE *out;
-	struct writing w = { .file = &s->metrics_file };
 
-	if (!s->metrics)
+	if (!s->metrics || !take_written(s, s->ended ? WAIT_END_MS : 0))
 		return;
 	now.folder = session_folder(s, folder);
 	now.trace = session_name(now.folder);
@@ -99,23 +113,15 @@ void session_metrics_write(struct session *s)
 	now.processes = now.tracing ? tracer_live(&s->tracer) : 0;
 	fill_own(&now);
 	fill_rings(&now, s);
-	if (!space_look(&space, s->dir.fd, s->cfg->min_free_bytes)) {
-		now.free_bytes = space.free_bytes;
-		now.least_bytes = space.least_bytes;
-	}
-	out = open_memstream(&text, &len);
+	now.free_bytes = s->lookout.space.free_bytes;
+	now.least_bytes = s->lookout.space.least_bytes;
+	out = open_memstream(&w->text, &w->len);
 	if (!out)
 		return;
 	metrics_put(out, &now);
-	if (fclose(out))
+	if (fclose(out) || chore_begin(&w->chore, write_chore, s) < 0)
 		return;
-	w.text = text;
-	w.len = len;
-	privileges_own_files(write_file, &w); /* the folder is node_exporter's */
-	if (w.r < 0 && w.r != s->metrics_said)
-		log_warn("--metrics-file %s: %s; it is as old as it is until it can be written again",
-			 s->cfg->metrics_file, reason(w.r));
-	s->metrics_said = w.r;
+	take_written(s, wait_ms);
 	s->metrics_ns = clock_now_ns(CLOCK_MONOTONIC);
 }
 
@@ -128,6 +134,9 @@ void session_metrics_tick(struct session *s)
 
 void session_metrics_free(struct session *s)
 {
+	if (s->metrics_writing.chore.busy)
+		return; /* it is its thread's, and we end */
+	chore_free(&s->metrics_writing.chore);
 	metrics_file_close(&s->metrics_file);
 	free(TAKE_PTR(s->metrics));
 }

@@ -10,6 +10,7 @@
 #include "control.h"
 #include "drain.h"
 #include "keeper.h"
+#include "lookout.h"
 #include "loop.h"
 #include "manifest.h"
 #include "metrics_file.h"
@@ -52,9 +53,23 @@ struct session {
 	int workload_log_fd; /* -1: no --log */
 	struct manifest manifest;
 	struct status status;
+	struct lookout lookout;	      /* of the trace folder */
+	struct session_writing {      /* manifest.json */
+		struct chore chore;
+		int dirfd;
+		char *text; /* the thread's while it is busy */
+		size_t len;
+		int r;
+	} writing;
 
 	struct metrics *metrics; /* --metrics-file, else NULL */
 	struct metrics_file metrics_file;
+	struct session_metrics_writing { /* it may lie on a server of its own */
+		struct chore chore;
+		char *text; /* the thread's while it is busy */
+		size_t len;
+		int r;
+	} metrics_writing;
 	uint64_t metrics_ns; /* CLOCK_MONOTONIC when it was written last */
 	int metrics_said;    /* what came of that, as it was said */
 
@@ -74,6 +89,9 @@ struct session {
 	bool traced; /* false where nothing can be traced: --best-effort, or the end of --delay */
 	char why_not[1024];
 	bool ended;  /* hooks off, files whole */
+	bool asked;  /* its end, by somebody who waits: by a signal, stop, --duration */
+	bool stuck;  /* ended, but its files are not whole: their file system does not answer */
+	bool closed; /* the drain's files and the collectors' */
 	bool gone;   /* somebody has removed the folder: nothing is written any more */
 	bool paused; /* below --min-free */
 	unsigned int interrupts, interrupt_ticks; /* ^C and TERM; seconds since */
@@ -112,8 +130,17 @@ int session_give_up(struct session *s, int r);
  * was now.
  */
 bool session_give_up_privileges(struct session *s);
-/* Hooks off, helpers stopped, rows and manifest written. Once. */
+/*
+ * Hooks off, helpers stopped, rows and manifest written. Once. Where the folder's file system does not
+ * answer and somebody waits for the end, S is stuck afterwards, which has been said.
+ */
 void session_end_tracing(struct session *s);
+/* The trace has ended before the workload: what is known now, and what could not be done then. */
+void session_end_again(struct session *s);
+/* A stuck one: what could not be done then, if it can be now. */
+void session_try_to_end(struct session *s);
+/* Bring s->lookout up to date, waiting for WAIT_MS at most. Whether it is. */
+bool session_look(struct session *s, int wait_ms);
 
 /* Answer stop, status and mark from now on, where there can be a socket. */
 void session_listen(struct session *s);
@@ -121,6 +148,9 @@ void session_listen(struct session *s);
 /* Where the folder is now, whatever it was called at the start; its last component: the trace's name. */
 const char *session_folder(const struct session *s, char path[PATH_MAX]);
 const char *session_name(const char *folder);
+
+/* Files are made with the user's rights until privileges_as_root(); where they are already, nothing changes. */
+void session_files_of_user(const struct session *s);
 
 /* What it is doing, in a word. */
 const char *session_phase(const struct session *s);
@@ -142,6 +172,14 @@ void session_metrics_free(struct session *s);
 int session_write_manifest(struct session *s, bool complete);
 /* At the end, bytes of the trace that its disk has not taken; 0 before. */
 uint64_t session_not_on_disk(const struct session *s);
+/*
+ * The same in the background: begin, unless the last one is not written yet (-EBUSY); wait up to WAIT_MS
+ * (-1: for ever): 1 when it has been written or has failed, which has been logged, else 0.
+ */
+int session_begin_manifest(struct session *s, bool complete);
+int session_await_manifest(struct session *s, int wait_ms);
+/* Now and then, while the trace goes on: nobody waits for it. */
+void session_note_manifest(struct session *s);
 struct manifest_time session_now(void);
 
 #endif

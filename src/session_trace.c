@@ -8,11 +8,14 @@
 #include "cmd.h"
 #include "config.h"
 #include "creds.h"
+#include "front.h"
 #include "log.h"
 #include "privileges.h"
 #include "probe.h"
 #include "session_state.h"
 #include "util.h"
+
+#define FIRST_ANSWER_MS 3000
 
 /* Of the disk NAME, as the kernel writes it: 0 or -errno. */
 static int disk_dev(const char *name, uint32_t *dev_ret)
@@ -108,17 +111,22 @@ static int prepare_keeper(struct session *s)
 static int prepare(struct session *s)
 {
 	char text[256];
-	int r = prepare_keeper(s);
+	int r;
 
+	session_files_of_user(s);
+	r = prepare_keeper(s);
 	if (!r)
 		r = drain_open(&s->drain, s->cfg, &s->tracer, s->cfg->probes, s->dir.fd,
 			       s->workload_log_fd >= 0 ? OUTDIR_LOG : NULL, s->split ? &s->keeper : NULL);
+	privileges_as_root();
 	if (r < 0) {
 		snprintf(text, sizeof(text), "cannot write the trace: %s", strerror(-r));
 		return failed(s, r, text);
 	}
 	s->drain.decode.metrics = s->metrics;
 	tracer_exclude(&s->tracer, getpid());
+	if (front_pid())
+		tracer_exclude(&s->tracer, front_pid());
 	tracer_exclude(&s->tracer, s->workload.relay.pid);
 	creds_root();
 	r = s->cfg->delay_ns || s->targets.owned ? tracer_follow(&s->tracer) : 0;
@@ -144,7 +152,9 @@ static int record(struct session *s)
 	s->drain.privileges = s->keeper.privileges = &s->privileges;
 	s->collectors.user = s->user.uid == 0 ? &s->nobody : &s->user;
 	s->collectors.split = s->split ? &s->drain.split : NULL;
+	session_files_of_user(s);
 	r = collectors_start(&s->collectors, s->cfg->collectors, s->cfg->interval_ns, s->dir.fd);
+	privileges_as_root();
 	for (unsigned int i = 0; !r && s->split && i < s->collectors.n; i++)
 		if (s->collectors.c[i].sink.fd >= 0)
 			keeper_add(&s->keeper, &s->collectors.c[i].sink, false);
@@ -221,7 +231,9 @@ int session_load(struct session *s)
 		if (r)
 			return r;
 	}
+	session_files_of_user(s);
 	r = outdir_clear(&s->dir);
+	privileges_as_root();
 	if (r < 0) {
 		log_err_r(r, "%s: the old trace", s->dir.path);
 		return CMD_EXIT_FAILURE;
@@ -241,7 +253,7 @@ int session_begin_tracing(struct session *s)
 	r = s->traced ? targets_await(&s->targets, &s->tracer, &s->loop) : 0;
 	if (r < 0)
 		return log_err_r(r, "waiting for containers");
-	if (s->traced)
+	if (s->traced && session_look(s, FIRST_ANSWER_MS))
 		watch_space(s);
 	s->phase = PHASE_TRACING;
 	return watch_arm(s, s->cfg->duration_ns);
@@ -254,7 +266,7 @@ int session_give_up(struct session *s, int r)
 	log_err("%s%s", s->why_not, runs ? "; the workload goes on without a trace" : "");
 	untrace(s);
 	s->phase = runs ? PHASE_UNTRACED : PHASE_OVER;
-	session_write_manifest(s, false);
+	session_note_manifest(s);
 	return s->workload.pid ? 0 : r;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "status.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -123,6 +124,18 @@ void status_account(struct status *s, struct tracer *t)
 	}
 }
 
+void status_give_up(struct status *s)
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		struct status_probe *p = &s->probes[i];
+		uint64_t known = p->rows + p->filtered + p->summed + p->lost;
+		uint64_t missing = p->calls > known ? p->calls - known : 0;
+
+		p->lost += missing;
+		s->lost += missing;
+	}
+}
+
 /* 1234567 as 1.2 M: for lines that people read at a glance. */
 static const char *human(char buf[16], uint64_t v, const char *unit)
 {
@@ -161,10 +174,10 @@ static void warn_refused(struct status *s, const struct drain *d, const char *di
 	s->unsure_said_ns = now;
 }
 
-void status_warn(struct status *s, const struct drain *d, const char *dir)
+void status_warn(struct status *s, const struct drain *d, const char *dir, bool hangs)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), beat = load(&d->heartbeat_ns);
-	bool stalled = beat && now - beat > STALLED_NS;
+	bool stalled = hangs || (beat && now - beat > STALLED_NS);
 	uint64_t failures = 0;
 	int failed_with = 0;
 
@@ -184,6 +197,8 @@ void status_warn(struct status *s, const struct drain *d, const char *dir)
 	warn_refused(s, d, dir);
 	if (stalled && !s->stalled_said)
 		log_warn("writing to %s has stalled; once the rings are full, what follows is counted as lost", dir);
+	if (!stalled && s->stalled_said)
+		log_info("writing to %s goes on", dir);
 	s->stalled_said = stalled;
 	if (!s->same_dev_said && atomic_load(&d->decode.same_dev)) {
 		log_info("%s is on a file system that the target uses too: its writes compete with the job's (-o puts it elsewhere)",
@@ -214,7 +229,8 @@ void status_log(struct status *s, const struct relay_log *log, const char *dir)
 	if (s->log_lost <= s->log_said || (s->log_said && now - s->log_said_ns <= SAY_AGAIN_NS))
 		return;
 	log_warn("%llu bytes of the workload's output so far are missing in %s/workload.log: %s",
-		 (unsigned long long)s->log_lost, dir, error ? strerror(-error) : "less space than --min-free");
+		 (unsigned long long)s->log_lost, dir,
+		 error == -ETIMEDOUT ? "writing there has stalled" : error ? strerror(-error) : "less space than --min-free");
 	s->log_said = s->log_lost;
 	s->log_said_ns = now;
 }

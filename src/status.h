@@ -52,8 +52,13 @@ struct status {
 void status_update(struct status *s, const struct tracer *t, const struct drain *d);
 /* After the end: what was seen must be written, lost or in flight; the rest is `unmatched`. */
 void status_account(struct status *s, struct tracer *t);
-/* Say what is new and bad: losses, write errors, a stalled or shared disk. */
-void status_warn(struct status *s, const struct drain *d, const char *dir);
+/*
+ * Say what is new and bad: losses, write errors, a stalled or shared disk. HANGS: the file system does not
+ * answer even who only asks it.
+ */
+void status_warn(struct status *s, const struct drain *d, const char *dir, bool hangs);
+/* The drain will not write what it has, nor what waits for it: calls that are no rows are lost. */
+void status_give_up(struct status *s);
 /* --log: note what the log of the workload's output lacks, and say so. LOG NULL: none. */
 void status_log(struct status *s, const struct relay_log *log, const char *dir);
 /* Redraw the status line (elapsed, rows, bytes, lost, rates per probe). */

@@ -110,11 +110,11 @@ int util_read_line(const char *path, char *buf, size_t size)
 int util_create_at(int dirfd, const char *name, int flags)
 {
 	autoclose int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
-	struct stat dir;
+	struct stat dir, st;
 
-	if (fd < 0 || fstat(dirfd, &dir) < 0)
+	if (fd < 0 || fstat(dirfd, &dir) < 0 || fstat(fd, &st) < 0)
 		return -errno;
-	if (dir.st_uid != geteuid() && fchown(fd, dir.st_uid, dir.st_gid) < 0)
+	if (dir.st_uid != st.st_uid && fchown(fd, dir.st_uid, dir.st_gid) < 0)
 		return -errno;
 	return TAKE_FD(fd);
 }

@@ -8,17 +8,17 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/timerfd.h>
 
 #include "config.h"
+#include "front.h"
 #include "log.h"
 #include "machine.h"
 #include "served.h"
 #include "session_state.h"
-#include "space.h"
 #include "util.h"
 
+#define ANSWER_MS 20 /* a file system that takes longer tells of a second before */
 #define MANIFEST_EVERY_NS (60 * NSEC_PER_SEC)
 #define INTERRUPT_SAID_AFTER 3 /* ticks: most have ended by then */
 
@@ -26,29 +26,21 @@
 
 void watch_space(struct session *s)
 {
-	struct space space = { .low = s->paused };
+	const struct space *space = &s->lookout.space;
 
-	if (space_look(&space, s->dir.fd, s->cfg->min_free_bytes) < 0 || space.low == s->paused)
+	if (space->low == s->paused)
 		return;
-	if (space.low)
+	if (space->low)
 		log_warn("only %llu MiB free in %s (--min-free is %llu MiB): rows are counted as lost until there is space",
-			 (unsigned long long)space.free_bytes >> 20, s->dir.path,
-			 (unsigned long long)space.least_bytes >> 20);
+			 (unsigned long long)space->free_bytes >> 20, s->dir.path,
+			 (unsigned long long)space->least_bytes >> 20);
 	else
 		log_info("space in %s again: writing goes on", s->dir.path);
-	s->paused = space.low;
+	s->paused = space->low;
 	drain_pause(&s->drain, s->paused);
 }
 
 /* --- the folder -------------------------------------------------------------------------------------- */
-
-/* Removed by somebody: what is written now would reach nobody, and take space all the same. */
-static bool folder_gone(const struct session *s)
-{
-	struct stat st;
-
-	return fstat(s->dir.fd, &st) < 0 ? errno == ESTALE : st.st_nlink == 0;
-}
 
 static int end_without_folder(struct session *s)
 {
@@ -113,6 +105,7 @@ int watch_arm(struct session *s, uint64_t ns)
 void watch_stop(struct session *s, const char *why)
 {
 	watch_arm(s, 0);
+	s->asked = true;
 	s->phase = s->workload.pid && !s->workload.ended ? PHASE_UNTRACED : PHASE_OVER;
 	session_end_tracing(s);
 	if (s->phase == PHASE_UNTRACED)
@@ -134,7 +127,7 @@ static int on_phase(void *ctx, int fd, uint32_t events)
 			r = session_give_up(s, r);
 		} else {
 			session_give_up_privileges(s);
-			session_write_manifest(s, false); /* its start is now */
+			session_note_manifest(s); /* its start is now */
 		}
 	} else if (s->phase == PHASE_TRACING) {
 		watch_stop(s, "--duration is over");
@@ -157,7 +150,7 @@ static void tell_segments(struct session *s)
 		return;
 	keeper_say(&s->keeper, s->dir.path);
 	if (clock_now_ns(CLOCK_MONOTONIC) - s->manifest_ns >= MANIFEST_EVERY_NS)
-		session_write_manifest(s, false);
+		session_note_manifest(s);
 }
 
 /* Who presses ^C and sees nothing happen would like to know why. */
@@ -174,7 +167,8 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 
 	if (read(fd, &n, sizeof(n)) < 0)
 		return 0;
-	if (!s->ended && folder_gone(s)) {
+	session_look(s, ANSWER_MS);
+	if (!s->ended && s->lookout.gone) {
 		int r = end_without_folder(s);
 
 		if (r < 0)
@@ -183,15 +177,16 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 	if (s->traced && !s->ended) {
 		watch_space(s);
 		status_update(&s->status, &s->tracer, &s->drain);
-		status_warn(&s->status, &s->drain, s->dir.path);
+		status_warn(&s->status, &s->drain, s->dir.path, lookout_hangs(&s->lookout));
 		status_line(&s->status);
 		escape_say(&s->drain.decode.escape, s->cfg);
 		tell_segments(s);
 		session_metrics_tick(s);
 		session_live_tick(s);
 	}
+	session_try_to_end(s);
 	if (session_give_up_privileges(s)) /* the last container that was awaited has come */
-		session_write_manifest(s, false);
+		session_note_manifest(s);
 	status_log(&s->status, s->workload.relay.log, s->dir.path);
 	tell_interrupt(s);
 	if (s->served)
@@ -243,6 +238,12 @@ static int on_signal(void *ctx, int fd, uint32_t events)
 	return 0;
 }
 
+/* Who was called has been killed: so are we. */
+static int on_front_gone(void *ctx, int fd, uint32_t events)
+{
+	return kill(getpid(), SIGKILL) < 0 ? -errno : 0;
+}
+
 /* --- setup ----------------------------------------------------------------------------------------- */
 
 int watch_setup(struct session *s)
@@ -273,6 +274,8 @@ int watch_setup(struct session *s)
 		r = loop_add(&s->loop, s->tick_fd, EPOLLIN, on_tick, s);
 	if (!r)
 		r = loop_add(&s->loop, s->phase_fd, EPOLLIN, on_phase, s);
+	if (!r && front_gone_fd() >= 0)
+		r = loop_add(&s->loop, front_gone_fd(), 0, on_front_gone, s);
 	return r;
 }
 

@@ -26,7 +26,7 @@ reported() {
 
 disk_ext4 8M
 t=$mnt/t
-trace -- "$W/storm" -n $reads data >out 2>err || fail "no space: status $?"
+trace -- "$W/storm" -n $reads data >out 2>err || fail "no space: status $?: $(cat err)"
 grep -q 'warning: cannot write to .*/t: No space left' err || fail "no space: said: $(cat err)"
 equal "no space: complete" "$(manifest 'm["complete"]')" True
 equal "no space: rows and lost" $(($(count rows) + $(count lost))) "$(count calls)"
@@ -87,7 +87,7 @@ thin_disk_gone() {
 }
 
 thin_disk 12m
-trace -- "$W/storm" -n $reads data >out 2>err || fail "thin: status $?"
+trace -- "$W/storm" -n $reads data >out 2>err || fail "thin: status $?: $(cat err)"
 grep -q 'warning: the disk of .*/t has refused what it was given: ' err || fail "thin: said: $(cat err)"
 equal "thin: rows and lost" $(($(count rows) + $(count lost))) "$(count calls)"
 [ "$(count calls)" -ge $made ] && [ "$(count unsure)" -gt 0 ] || fail "thin: $(count calls) calls, $(count unsure) unsure"

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The look at the trace folder that is due each second: is it there, what space is left, does its file
+ * system answer at all? Control plane; the questions are a chore, so that a server that is gone holds up
+ * nobody.
+ */
+#ifndef LOOKOUT_H
+#define LOOKOUT_H
+
+#include "chore.h"
+#include "space.h"
+
+struct lookout {
+	struct chore chore;
+	struct lookout_answer {
+		int fd;
+		uint64_t min_free;
+		struct space space;
+		int error; /* of the space: 0 or -errno */
+		bool gone;
+	} asked; /* the thread's while it asks */
+	/* as answered last */
+	struct space space;
+	bool gone;     /* removed by somebody */
+	bool answered; /* once at least */
+};
+#define LOOKOUT_NONE { .chore = CHORE_NONE }
+
+/*
+ * Ask about the folder FD, unless the last question has no answer yet, and take the answer when it comes
+ * within WAIT_MS. Whether it has: space and gone are as of now.
+ */
+bool lookout_ask(struct lookout *l, int fd, uint64_t min_free, int wait_ms);
+
+/* Nobody has answered for 3 s. */
+bool lookout_hangs(const struct lookout *l);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See scribe.h. One for the process, as log.c has one place where messages go. */
+#include "scribe.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+
+#include "log.h"
+#include "util.h"
+
+#define END_MS 2000
+
+static struct {
+	int to;	      /* the file; the caller's */
+	int read_fd;  /* the thread's */
+	int write_fd; /* -1: there is no thread */
+	int done_fd;
+} scribe = { .write_fd = -1 };
+
+static void *scribe_main(void *arg)
+{
+	char text[PIPE_BUF];
+	ssize_t n;
+
+	while ((n = read(scribe.read_fd, text, sizeof(text))) > 0)
+		(void)!util_write_all(scribe.to, text, (size_t)n);
+	eventfd_write(scribe.done_fd, 1);
+	return NULL;
+}
+
+static bool start(void)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	pthread_t thread;
+	int r;
+
+	sigfillset(&all);
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	r = pthread_create(&thread, &attr, scribe_main, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	return r == 0;
+}
+
+void scribe_begin(void)
+{
+	int fds[2], fd = log_where();
+	struct stat st;
+
+	if (scribe.write_fd >= 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || pipe2(fds, O_CLOEXEC) < 0)
+		return;
+	scribe.to = fd;
+	scribe.read_fd = fds[0];
+	scribe.write_fd = fds[1];
+	scribe.done_fd = eventfd(0, EFD_CLOEXEC);
+	if (scribe.done_fd < 0 || fcntl(fds[1], F_SETFL, O_NONBLOCK) < 0 || !start()) {
+		util_close(&scribe.read_fd);
+		util_close(&scribe.write_fd);
+		util_close(&scribe.done_fd);
+		return;
+	}
+	log_to(scribe.write_fd);
+}
+
+void scribe_end(void)
+{
+	struct pollfd p = { .fd = scribe.done_fd, .events = POLLIN };
+
+	if (scribe.write_fd < 0)
+		return;
+	log_to(-1); /* nobody else writes there: its end is the thread's */
+	util_close(&scribe.write_fd);
+	if (poll(&p, 1, END_MS) < 1)
+		return; /* it has the descriptors, and we end */
+	log_to(scribe.to);
+	util_close(&scribe.read_fd);
+	util_close(&scribe.done_fd);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where messages go to a file, a thread that writes them there: the file may lie where nobody answers, and
+ * the control plane has something to say just then.
+ */
+#ifndef SCRIBE_H
+#define SCRIBE_H
+
+/*
+ * Messages (log.h) that go to a regular file go by way of the thread from now on; else, and where there is
+ * no thread to be had, nothing changes. What finds no room in 64 KiB is left out.
+ */
+void scribe_begin(void);
+/* Write what waits, for 2 s at most; messages go to the file itself again, unless it does not answer. */
+void scribe_end(void);
+
+#endif
