@@ -21,7 +21,7 @@ struct reading {
 	uint64_t addr;
 	sem_t done;
 	int users; /* atomic */
-	ssize_t n; /* of process_vm_readv(2), or -errno */
+	ssize_t n; /* of process_vm_readv(2), or -errno; atomic, as ThreadSanitizer does not know sem_clockwait() */
 	char text[REMOTE_STRING_MAX];
 };
 
@@ -43,10 +43,10 @@ static void *read_main(void *ctx)
 	struct iovec remote[] = { { (void *)(uintptr_t)r->addr, rest },
 				  { (void *)(uintptr_t)(r->addr + rest), REMOTE_STRING_MAX - rest } };
 	struct iovec local = { r->text, REMOTE_STRING_MAX };
+	ssize_t n;
 
-	r->n = process_vm_readv(r->pid, &local, 1, remote, ARRAY_SIZE(remote), 0);
-	if (r->n < 0)
-		r->n = -errno;
+	n = process_vm_readv(r->pid, &local, 1, remote, ARRAY_SIZE(remote), 0);
+	__atomic_store_n(&r->n, n < 0 ? -errno : n, __ATOMIC_RELEASE);
 	sem_post(&r->done);
 	leave(r);
 	return NULL;
@@ -72,6 +72,7 @@ static ssize_t await(struct reading *r, char *buf)
 {
 	struct timespec deadline;
 	size_t len;
+	ssize_t n;
 	int err;
 
 	clock_gettime(CLOCK_MONOTONIC, &deadline);
@@ -82,9 +83,10 @@ static ssize_t await(struct reading *r, char *buf)
 		__atomic_store_n(&stuck, true, __ATOMIC_RELAXED);
 		return -ETIMEDOUT;
 	}
-	if (r->n <= 0)
-		return r->n < 0 ? r->n : -EFAULT;
-	len = strnlen(r->text, (size_t)r->n - 1);
+	n = __atomic_load_n(&r->n, __ATOMIC_ACQUIRE);
+	if (n <= 0)
+		return n < 0 ? n : -EFAULT;
+	len = strnlen(r->text, (size_t)n - 1);
 	memcpy(buf, r->text, len);
 	buf[len] = '\0';
 	return (ssize_t)len;
