@@ -21,7 +21,7 @@ function dice(seed) {
 const BEGIN = 37713049408036;
 const SEC = 1e9;
 
-function training({ secs = 120, bins = 1200, gpus = 2, cpus = 8, disks = ['nvme0n1', 'sda'], workers = 8, trainers = 2 } = {}) {
+function training({ secs = 120, bins = 600, gpus = 2, cpus = 8, disks = ['nvme0n1', 'sda'], workers = 8, trainers = 2 } = {}) {
 	const bin = secs * SEC / bins, random = dice(4711);
 	const round = v => Math.round(v * 1000) / 1000;
 	const t = i => i / bins; /* 0 to 1 */
