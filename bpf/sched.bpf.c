@@ -401,7 +401,7 @@ static __noinline int comes(struct dlt_sched_cpu *here, __u32 cpu, struct who *w
 	here->cell = cell_find(w, cpu, now);
 	if (state != DLT_SCHED_RUN)
 		wake = slot_wake(slot, now);
-	runq = now - wake;
+	runq = now > wake ? now - wake : 0; /* one that was not seen to come did so later than NOW, see came() */
 	here->runq_ns = runq;
 	c = cell_at(here->cell);
 	if (c) {
@@ -553,7 +553,8 @@ static __always_inline void who_was(struct who *w, volatile struct dlt_sched_cel
 
 /*
  * Send what C has beyond what has been told, as of NOW. Where there is no room it is told the next time.
- * Once all of it counts as told (cell_is_told) the cell may be another's: COUNT comes last.
+ * Once all of it counts as told (cell_is_told) the cell may be another's: RUN and COUNT come last, and what
+ * is not new is not touched.
  */
 static __always_inline void cell_tell(volatile struct dlt_sched_cell *c, __u32 i, __u64 now)
 {
@@ -586,7 +587,8 @@ static __always_inline void cell_tell(volatile struct dlt_sched_cell *c, __u32 i
 	row_fill(rec, &w, i / DLT_SCHED_CELLS, now > c->told_ns ? now - c->told_ns : 0);
 	c->told_ns = now;
 	for (int n = DLT_SCHED_SUMS - 1; n > DLT_SCHED_COUNT; n--)
-		c->told[n] += new[n];
+		if (new[n])
+			c->told[n] += new[n];
 	__sync_fetch_and_add(&c->told[DLT_SCHED_COUNT], new[DLT_SCHED_COUNT]);
 	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
 }

@@ -18,8 +18,8 @@ enum dlt_sched_kind {
 /* What is added up, ns but for the numbers. Also the states of a thread: on a CPU, waiting for one, off. */
 enum dlt_sched_sum {
 	DLT_SCHED_COUNT, /* times that it was given the CPU; in a call: that it waited */
-	DLT_SCHED_PREEMPTED, /* times that it was taken away */
 	DLT_SCHED_RUN,
+	DLT_SCHED_PREEMPTED, /* times that it was taken away */
 	DLT_SCHED_RUNQ,
 	DLT_SCHED_DISK,	   /* uninterruptible, in io_schedule() */
 	DLT_SCHED_BLOCKED, /* uninterruptible else: locks, a journal's commit */

@@ -585,7 +585,7 @@ static struct dlt_sched *sched_begin(uint32_t kind, int64_t cpu, uint32_t call)
 	rec->call = call;
 	for (unsigned int i = 0; i < DLT_SCHED_SUMS; i++)
 		rec->sums[i] = 10 + i;
-	for (unsigned int i = DLT_SCHED_PREEMPTED; i <= DLT_SCHED_RUNQ; i++)
+	for (unsigned int i = DLT_SCHED_RUN; i <= DLT_SCHED_RUNQ; i++)
 		rec->sums[i] = of_cpu ? rec->sums[i] : DLT_NONE;
 	for (unsigned int i = DLT_SCHED_DISK; i <= DLT_SCHED_SLEEP; i++)
 		rec->sums[i] = of_cpu ? DLT_NONE : rec->sums[i];
