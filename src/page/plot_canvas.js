@@ -35,7 +35,7 @@ class CanvasPlot {
 			ctx.fillStyle = Theme.color('grid');
 			ctx.fillRect(a.x, Math.round(y(v)), a.w, 1);
 			ctx.fillStyle = Theme.color('muted');
-			ctx.fillText(Format.tick(v, chart.unit, chart.max), a.x - 6, Math.max(a.y + 5, y(v)));
+			ctx.fillText(Format.tick(v, chart.unit, chart.max), a.x - 6, y(v));
 		}
 	}
 
