@@ -18,7 +18,7 @@
 #include "session_state.h"
 #include "util.h"
 
-#define ANSWER_MS 20 /* a file system that takes longer tells of a second before */
+#define ANSWER_MS 200 /* a file system that takes longer tells of a second before */
 #define MANIFEST_EVERY_NS (60 * NSEC_PER_SEC)
 #define INTERRUPT_SAID_AFTER 3 /* ticks: most have ended by then */
 
