@@ -11,6 +11,7 @@
  *   mixed   create, write of 4 KiB, mmap, munmap, close, unlink of a file in DIR
  *   others  getppid, which no tracer of files looks at
  *   idle    sleeps for TIMES milliseconds
+ *   switches  two processes on one CPU pass a byte to and fro: two context switches each time
  *
  * Each of THREADS threads does it TIMES times, with -p one read every NS at most. With -g it says "ready" into the FIFO GATE.up before
  * and "done" after, and each time waits for a line from GATE.down: whoever measures may then look at
@@ -25,6 +26,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -51,6 +53,8 @@ struct worker {
 	int fd;
 	int64_t cpu_ns, wall_ns;
 	int64_t least_ns; /* CPU, of opt.block times */
+	pid_t child;
+	int to, from; /* the child */
 };
 
 struct pattern {
@@ -207,6 +211,66 @@ static void idle(struct worker *w, long times)
 	nanosleep(&(struct timespec){ times / 1000, times % 1000 * 1000000 }, NULL);
 }
 
+static void pinned(void)
+{
+	cpu_set_t may, one;
+	int cpu = CPU_SETSIZE - 1;
+
+	sched_getaffinity(0, sizeof(may), &may);
+	while (!CPU_ISSET(cpu, &may))
+		cpu--;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one) < 0)
+		die("sched_setaffinity");
+}
+
+static void echo_forever(int from, int to)
+{
+	char c;
+
+	while (read(from, &c, 1) == 1 && write(to, &c, 1) == 1)
+		;
+	_exit(0);
+}
+
+static void start_echo(struct worker *w)
+{
+	int there[2], back[2];
+
+	pinned();
+	if (pipe2(there, O_CLOEXEC) < 0 || pipe2(back, O_CLOEXEC) < 0)
+		die("pipe2");
+	w->child = fork();
+	if (w->child < 0)
+		die("fork");
+	if (w->child == 0) {
+		close(there[1]);
+		close(back[0]);
+		echo_forever(there[0], back[1]);
+	}
+	close(there[0]);
+	close(back[1]);
+	w->to = there[1];
+	w->from = back[0];
+}
+
+/* The child's CPU time is on our account. */
+static void switches(struct worker *w, long times)
+{
+	clockid_t clock;
+	int64_t before;
+	char c = 'x';
+
+	if (clock_getcpuclockid(w->child, &clock))
+		die("clock_getcpuclockid");
+	before = clock_ns(clock);
+	for (long i = 0; i < times; i++)
+		if (write(w->to, &c, 1) != 1 || read(w->from, &c, 1) != 1)
+			die("the other one");
+	w->cpu_ns = clock_ns(clock) - before;
+}
+
 static const struct pattern patterns[] = {
 	{ "bytes", open_data, bytes, { { "pread64", 1 } } },
 	{ "files", NULL, files, { { "openat", 1 }, { "read", 2 }, { "close", 1 } } },
@@ -216,6 +280,7 @@ static const struct pattern patterns[] = {
 	    { "unlink", 1 } } },
 	{ "others", NULL, others, { { "getppid", 1 } } },
 	{ "reads", open_data, reads, { { "pread64", 1 } } },
+	{ "switches", start_echo, switches, { { "switch", 2 } } },
 	{ "writes", open_data, writes, { { "pwrite64", 1 } } },
 	{}
 };
@@ -249,7 +314,7 @@ static void *worker_main(void *arg)
 		run_blocks(w);
 	else
 		pattern->run(w, opt.times);
-	w->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	w->cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	w->wall_ns = clock_ns(CLOCK_MONOTONIC) - wall;
 	return NULL;
 }

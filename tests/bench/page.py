@@ -151,11 +151,11 @@ def page(f):
     return "\n".join(lines) + "\n"
 
 
-def replace(path, text):
+def replace(path, text, begin=BEGIN, end=END):
     """The part of the page between its two marks."""
     with open(path) as f:
         old = f.read()
-    before, rest = old.split(BEGIN + "\n", 1)
-    after = rest.split(END, 1)[1]
+    before, rest = old.split(begin + "\n", 1)
+    after = rest.split(end, 1)[1]
     with open(path, "w") as f:
-        f.write(before + BEGIN + "\n\n" + text + "\n" + END + after)
+        f.write(before + begin + "\n\n" + text + "\n" + end + after)

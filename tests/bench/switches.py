@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""switches: what tracing context switches costs, in interleaved rounds, as a part of docs/performance.md.
+
+switches [-r ROUNDS] [-n TIMES] [-p PAGE]
+
+Two processes on one CPU pass a byte to and fro (load.c). Prints a table, and writes it into PAGE between
+its marks. The status is 1 where dltraced lost a switch that the kernel told of.
+"""
+import argparse
+import json
+import os
+import random
+import sys
+import time
+from statistics import median
+
+import bench
+import measure
+import page
+import tracers
+import workloads
+
+BEGIN, END = "<!-- BENCH=switches tests/bench/run -->", "<!-- end of switches -->"
+SCRIPT = 'tracepoint:sched:sched_switch /comm == "load"/ { printf("%s %d %d %llu\\n", comm, pid, cpu, nsecs); }'
+
+
+def dltraced(*options):
+    return lambda run, load: [tracers.DLTRACED, "start", "-q", "--collectors", "none", "--min-free", "0", *options,
+                              "-o", run.path("trace"), "--", *load]
+
+
+def rows_of(run, name, *columns):
+    """Those columns of each row of a file, with their names' places by the header."""
+    with open(run.path("trace/" + name), encoding="utf-8") as f:
+        f.readline()
+        head = f.readline().rstrip("\n").split("\t")
+        places = [head.index(c) for c in columns]
+        for line in f:
+            fields = line.rstrip("\n").split("\t")
+            yield [fields[p] for p in places]
+
+
+def sums(run):
+    return sum(int(n) for comm, call, n in rows_of(run, "sched.out", "COMM", "CALL", "COUNT")
+               if comm == "load" and call == "-")
+
+
+def timeline(run):
+    return sum(1 for (comm,) in rows_of(run, "sched_switch.out", "PREV_COMM") if comm == "load")
+
+
+def lines(run):
+    with open(run.path("out"), errors="replace") as f:
+        return sum(line.startswith("load ") for line in f)
+
+
+def lost(run):
+    try:
+        with open(run.path("trace/manifest.json"), encoding="utf-8") as f:
+            return sum(p["lost"] for p in json.load(f)["probes"])
+    except FileNotFoundError:
+        with open(run.path("log"), errors="replace") as f:
+            return sum(int(line.split()[1]) for line in f if line.startswith("Lost "))
+
+
+def bpftrace(run, load):
+    return ["bpftrace", "-c", " ".join(load), "-o", run.path("out"), "-e", SCRIPT]
+
+
+def tracer(name, argv, settings, **more):
+    return tracers.Tracer(name, argv, "none", settings, **more)
+
+
+# tracer, what counts its switches
+TRACERS = [
+    (tracer("none", lambda run, load: load, "", needs="/bin/sh"), None),
+    (tracer("dltraced -P sched", dltraced("-P", "sched"), "sums each second", needs=tracers.DLTRACED,
+            files=("trace/sched.out",)), sums),
+    (tracer("dltraced -P sched_switch", dltraced("-P", "sched_switch"), "a row for each", needs=tracers.DLTRACED,
+            files=("trace/sched_switch.out",)), timeline),
+    (tracer("bpftrace", bpftrace, "a line for each, default buffers"), lines),
+    (tracer("bpftrace newest", lambda run, load: [*tracers.newest(), *bpftrace(run, load)[1:]],
+            "the newest of Debian, likewise", needs=tracers.NEWEST or "/the newest bpftrace"), lines),
+    (tracer("perf sched record", lambda run, load: ["perf", "sched", "record", "-o", run.path("out"), *load],
+            "binary, of the whole machine", needs="perf"), None),
+    (tracer("perf trace -s", lambda run, load: ["perf", "trace", "-s", "-o", run.path("out"), *load],
+            "sums by system call, no switches", needs="perf"), None),
+]
+
+
+def run_rounds(args):
+    work = workloads.Workload("switches", "switches", ("switch",), args.times, split=False)
+    got, b = {}, bench.Bench(1000)  # few files: they are of other workloads
+    b.part = 1
+    try:
+        for nr in range(1, args.rounds + 1):
+            chosen = [t for t in TRACERS if not t[0].missing()] + [TRACERS[0]] * 2
+            random.shuffle(chosen)
+            for t, counts in chosen:
+                load = os.getloadavg()[0]
+                try:
+                    m = measure.measure(b, t, work, keep=True)
+                except measure.Failed as e:
+                    bench.say(f"{nr} {t.name}: {e}")
+                    continue
+                run = measure.Run.__new__(measure.Run)
+                run.folder = os.path.join(b.folder, "run")
+                m.update(round=nr, load=load, switches=counts(run) if counts else None, lost=lost(run))
+                bench.say(f"{nr} {t.name:26} cpu {m['cpu_ns']:8.1f} wall {m['wall_ns']:8.1f} ns, "
+                          f"{m['switches']} of {m['calls']} switches, lost {m['lost']}")
+                got.setdefault(t.name, []).append(m)
+    finally:
+        b.close()
+    return got
+
+
+def added(got, name, key="cpu_ns"):
+    return [m[key] - median(n[key] for n in got["none"] if n["round"] == m["round"]) for m in got.get(name, [])]
+
+
+def in_all(got, name):
+    """With the tracer's own."""
+    return [ns + m["tracer_cpu_ns"] / m["calls"] for ns, m in zip(added(got, name), got.get(name, []))]
+
+
+def table(got):
+    peer, peer_all = added(got, "bpftrace"), in_all(got, "bpftrace")
+    for t, _ in TRACERS:
+        runs = got.get(t.name)
+        if not runs:
+            continue
+        if t.name == "none":
+            yield [t.name, page.number(median(m["cpu_ns"] for m in runs)), page.number(median(m["wall_ns"] for m in runs)),
+                   "", "", "", "", "", ""]
+            continue
+        cpu = added(got, t.name)
+        own = [100 * m["tracer_cpu_ns"] / (m["cpu_ns"] * m["calls"]) for m in runs]
+        told = sum(m["switches"] for m in runs) / sum(m["calls"] for m in runs) * 100 if runs[0]["switches"] is not None else None
+        yield [f"{t.name} ({t.settings})", page.spread(cpu), page.number(median(added(got, t.name, "wall_ns"))),
+               page.number(median(cpu) / median(peer) if peer else None, "x"), page.number(median(in_all(got, t.name))),
+               page.number(median(in_all(got, t.name)) / median(peer_all) if peer else None, "x"), page.number(told, "%"),
+               str(sum(m["lost"] for m in runs)), page.number(median(own), "%")]
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("-r", "--rounds", type=int, default=5)
+    p.add_argument("-n", "--times", type=int, default=100000)
+    p.add_argument("-p", "--page")
+    args = p.parse_args()
+    before = os.getloadavg()[0]
+    with bench.in_front():
+        got = run_rounds(args)
+    loads = [m["load"] for runs in got.values() for m in runs]
+    text = "\n".join([
+        f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {args.rounds} rounds of {2 * args.times} switches. Load"
+        f" before: {before:.1f}; meanwhile {median(loads):.1f}, at most {max(loads):.1f}.", "",
+        *page.table(["tracer", "added CPU, ns per switch", "added wall", "CPU, bpftrace = 1", "with its own CPU, ns",
+                     "bpftrace = 1", "switches told", "lost",
+                     "own CPU, % of the job's"], table(got))])
+    print(text)
+    if args.page:
+        page.replace(args.page, text, BEGIN, END)
+    sys.exit(any(m["lost"] for name, runs in got.items() if name.startswith("dltraced") for m in runs))
+
+
+if __name__ == "__main__":
+    main()
