@@ -185,14 +185,14 @@ static __always_inline __u32 cell_hash(const struct who *w)
 }
 
 /* W's cell on this CPU, a new one if need be: its number among all, NO_CELL when its places are taken. */
-static __noinline __u32 cell_find(const struct who *w, __u32 cpu, __u64 now)
+static __noinline __u32 cell_find(volatile struct dlt_sched_cpu *here, const struct who *w, __u32 cpu, __u64 now)
 {
 	__u32 first = cpu * DLT_SCHED_CELLS, hash = cell_hash(w);
-	__u32 free = NO_CELL;
 	struct dlt_sched_cell *c;
 
 	if (w->kind >= DLT_SCHED_OTHER)
 		return first + (w->kind == DLT_SCHED_IDLE ? DLT_SCHED_CELL_IDLE : DLT_SCHED_CELL_OTHER);
+	here->found = NO_CELL;
 #pragma unroll
 	for (int i = 0; i < PLACES; i++) {
 		__u32 at = (hash + i) & (DLT_SCHED_CELLS - 1);
@@ -202,16 +202,18 @@ static __noinline __u32 cell_find(const struct who *w, __u32 cpu, __u64 now)
 		c = cell_at(first + at);
 		if (!c)
 			return NO_CELL;
-		if (cell_is_of(c, w))
-			return first + at;
-		if (free == NO_CELL && (!c->kind || cell_is_told(c)))
-			free = first + at;
+		if (cell_is_of(c, w)) {
+			here->found = first + at;
+			return here->found;
+		}
+		if (here->found == NO_CELL && (!c->kind || cell_is_told(c)))
+			here->found = first + at;
 	}
-	c = cell_at(free);
+	c = cell_at(here->found);
 	if (!c)
 		return NO_CELL;
 	cell_take(c, w, now);
-	return free;
+	return here->found;
 }
 
 static __always_inline void cell_add(struct dlt_sched_cell *c, __u32 sum, __u64 ns)
@@ -279,8 +281,9 @@ static __always_inline __u32 sum_of(struct task_struct *task, __u32 state)
  * The call that TASK, which has stopped in the kernel, came in by: where its registers are saved, at
  * the end of its stack. Exceptions leave -1 there (arch/x86/entry/entry_64.S).
  */
-static __always_inline __u32 call_of(struct task_struct *task, __u32 state)
+static __always_inline __u32 call_of(struct task_struct *typed, __u32 state)
 {
+	struct task_struct *task = KCAST(task_struct, typed);
 	struct pt_regs *regs;
 	long nr;
 
@@ -289,14 +292,16 @@ static __always_inline __u32 call_of(struct task_struct *task, __u32 state)
 	if (state & (__TASK_STOPPED | __TASK_TRACED))
 		return DLT_SCHED_STOPPED;
 #ifdef __TARGET_ARCH_x86
-	if (BPF_CORE_READ(task, thread_info.status) & 2) /* TS_COMPAT, asm/thread_info.h */
+	if (KLOAD(task, thread_info.status) & 2) /* TS_COMPAT, asm/thread_info.h */
 		return DLT_SCHED_COMPAT;
 #endif
-	if (stack_bytes)
+	if (stack_bytes) {
 		regs = (struct pt_regs *)(BPF_CORE_READ(task, stack) + stack_bytes) - 1;
-	else
-		regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	nr = BPF_CORE_READ(regs, CALL_NR);
+		nr = BPF_CORE_READ(regs, CALL_NR);
+	} else {
+		regs = (struct pt_regs *)bpf_task_pt_regs(typed);
+		nr = KLOAD(regs, CALL_NR);
+	}
 	return nr < 0 || nr >= DLT_SYSCALLS ? DLT_SCHED_FAULT : (__u32)nr;
 }
 
@@ -328,7 +333,7 @@ static __always_inline struct dlt_sched_cell *cell_leaving(struct dlt_sched_cpu 
 		return c;
 	if (c)
 		settle(here);
-	return cell_at(cell_find(w, cpu, now));
+	return cell_at(cell_find(here, w, cpu, now));
 }
 
 /* What PREV, who leaves, waits for from NOW on. */
@@ -375,12 +380,12 @@ static __always_inline void leaves(struct dlt_sched_cpu *here, __u32 cpu, const 
 }
 
 /* W has waited in a call. */
-static __always_inline void waited(struct who *w, __u32 cpu, const struct dlt_sched_slot *slot, __u64 ns, __u64 now)
+static __always_inline void waited(struct dlt_sched_cpu *here, struct who *w, __u32 cpu, const struct dlt_sched_slot *slot, __u64 ns, __u64 now)
 {
 	struct dlt_sched_cell *c;
 
 	w->call = slot->call;
-	c = cell_at(cell_find(w, cpu, now));
+	c = cell_at(cell_find(here, w, cpu, now));
 	if (!c) {
 		row_wait(w, cpu, slot->state, ns);
 		return;
@@ -398,7 +403,7 @@ static __noinline int comes(struct dlt_sched_cpu *here, __u32 cpu, struct who *w
 	__u64 runq = 0, wake = now;
 	struct dlt_sched_cell *c;
 
-	here->cell = cell_find(w, cpu, now);
+	here->cell = cell_find(here, w, cpu, now);
 	if (state != DLT_SCHED_RUN)
 		wake = slot_wake(slot, now);
 	runq = now > wake ? now - wake : 0; /* one that was not seen to come did so later than NOW, see came() */
@@ -411,7 +416,7 @@ static __noinline int comes(struct dlt_sched_cpu *here, __u32 cpu, struct who *w
 	if (!slot)
 		return 0;
 	if (state > DLT_SCHED_RUNQ && slot->call != DLT_SCHED_NO_CALL)
-		waited(w, cpu, slot, wake - slot_since(slot), now);
+		waited(here, w, cpu, slot, wake - slot_since(slot), now);
 	slot_set(slot, DLT_SCHED_RUN, DLT_SCHED_NO_CALL, now);
 	return 0;
 }
@@ -445,6 +450,13 @@ static __always_inline bool ended(__u64 now)
 	return sched_clock.end_ns && now >= sched_clock.end_ns;
 }
 
+/* The verifier would go through all that follows for each value again. */
+static __always_inline __u32 forget(volatile struct dlt_sched_cpu *here, __u32 value)
+{
+	here->found = value;
+	return here->found;
+}
+
 static __always_inline void switched(struct dlt_sched_cpu *here, __u32 cpu, const __u64 *ctx, __u32 state)
 {
 	struct task_struct *task = (void *)ctx[1];
@@ -454,7 +466,9 @@ static __always_inline void switched(struct dlt_sched_cpu *here, __u32 cpu, cons
 	if (ended(now))
 		return;
 	who_is(&prev, task);
+	prev.kind = forget(here, prev.kind);
 	who_is(&next, (void *)ctx[2]);
+	next.kind = forget(here, next.kind);
 	if (!sched_clock.begin_ns || now < sched_clock.begin_ns) {
 		before_begin(&prev, task, state, &next, now);
 		return;

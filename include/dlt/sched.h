@@ -78,7 +78,7 @@ struct dlt_sched_cpu {
 	__u32 cell;	/* number among all */
 	__u32 seq;	/* odd while its hook changes all this */
 	__u32 online;	/* at the begin */
-	__u32 pad;
+	__u32 found;	/* the cell that is being looked for: in memory, the verifier forgets how it came about */
 };
 
 /* A thread that is known, and what it has been doing SINCE. */
