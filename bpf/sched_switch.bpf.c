@@ -82,7 +82,7 @@ static __always_inline void leaves(struct task_struct *prev, __u32 state, __u64 
 
 /* Whether of the target or not: of those in it both neighbours are told. */
 SEC("tp_btf/sched_switch")
-int sched_switch(__u64 *ctx)
+int row_switch(__u64 *ctx)
 {
 	struct task_struct *prev = KCAST(task_struct, ctx[1]), *next = KCAST(task_struct, ctx[2]);
 	__u32 cpu = bpf_get_smp_processor_id(), state = switch_state(ctx);
@@ -141,13 +141,13 @@ static __always_inline int woken(__u64 typed)
 }
 
 SEC("tp_btf/sched_wakeup")
-int sched_wakeup(__u64 *ctx)
+int row_wakeup(__u64 *ctx)
 {
 	return woken(ctx[0]);
 }
 
 SEC("tp_btf/sched_wakeup_new")
-int sched_wakeup_new(__u64 *ctx)
+int row_wakeup_new(__u64 *ctx)
 {
 	return woken(ctx[0]);
 }
