@@ -22,16 +22,16 @@ static bool is_sane(const struct timeline *t, uint64_t at_ns)
 
 /* What a row of a probe without bytes counts as; by FUNC where that is given. */
 static const struct count {
-	enum report_kind kind;
 	const char *func;
+	enum report_kind kind;
 	enum timeline_sum sum;
 } counts[] = {
-	{ REPORT_OPEN, NULL, TIMELINE_OPENS },	     { REPORT_CLOSE, NULL, TIMELINE_CLOSES },
-	{ REPORT_SYNC, NULL, TIMELINE_SYNCS },	     { REPORT_MMAP, "mmap", TIMELINE_MMAPS },
-	{ REPORT_CREATE_DEL, "create", TIMELINE_CREATES }, { REPORT_CREATE_DEL, "mkdir", TIMELINE_CREATES },
-	{ REPORT_CREATE_DEL, "mknod", TIMELINE_CREATES },  { REPORT_CREATE_DEL, "link", TIMELINE_CREATES },
-	{ REPORT_CREATE_DEL, "symlink", TIMELINE_CREATES }, { REPORT_CREATE_DEL, "unlink", TIMELINE_DELETES },
-	{ REPORT_CREATE_DEL, "rmdir", TIMELINE_DELETES },
+	{ NULL, REPORT_OPEN, TIMELINE_OPENS },	     { NULL, REPORT_CLOSE, TIMELINE_CLOSES },
+	{ NULL, REPORT_SYNC, TIMELINE_SYNCS },	     { "mmap", REPORT_MMAP, TIMELINE_MMAPS },
+	{ "create", REPORT_CREATE_DEL, TIMELINE_CREATES }, { "mkdir", REPORT_CREATE_DEL, TIMELINE_CREATES },
+	{ "mknod", REPORT_CREATE_DEL, TIMELINE_CREATES },  { "link", REPORT_CREATE_DEL, TIMELINE_CREATES },
+	{ "symlink", REPORT_CREATE_DEL, TIMELINE_CREATES }, { "unlink", REPORT_CREATE_DEL, TIMELINE_DELETES },
+	{ "rmdir", REPORT_CREATE_DEL, TIMELINE_DELETES },
 };
 
 static void count_call(struct timeline *t, const struct scan *s)

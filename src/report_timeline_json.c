@@ -246,7 +246,7 @@ static void lane(const struct report *r, struct json *j, const struct timeline_l
 	};
 	const struct report_proc *p = table_find(&r->procs, l->pid);
 	const struct timeline *t = r->timeline;
-	double bin_ns = (double)t->bin_ns * (TIMELINE_BINS / TIMELINE_LANE_BINS);
+	double bin_ns = (double)(t->bin_ns * (TIMELINE_BINS / TIMELINE_LANE_BINS));
 
 	json_object(j, NULL);
 	json_u64(j, "pid", l->pid);

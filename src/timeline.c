@@ -51,16 +51,19 @@ static void *value_of(struct table *table, uint64_t key, size_t size)
 
 /* --- bins ---------------------------------------------------------------------------------------- */
 
+/* The N of A in pairs, into the first half of it. */
 #define FOLD(a, n)                                                                                         \
 	do {                                                                                               \
-		for (uint32_t i_ = 0; i_ < (n) / 2; i_++)                                                   \
+		const size_t half_ = (size_t)(n) / 2;                                                      \
+                                                                                                           \
+		for (size_t i_ = 0; i_ < half_; i_++)                                                       \
 			(a)[i_] = (a)[2 * i_] + (a)[2 * i_ + 1];                                           \
-		memset(&(a)[(n) / 2], 0, (n) / 2 * sizeof((a)[0]));                                        \
+		memset(&(a)[half_], 0, half_ * sizeof((a)[0]));                                            \
 	} while (0)
 
 static void fold_heat(uint32_t heat[TIMELINE_BINS][TIMELINE_HEAT_ROWS])
 {
-	for (uint32_t i = 0; i < TIMELINE_BINS / 2; i++)
+	for (size_t i = 0; i < TIMELINE_BINS / 2; i++)
 		for (unsigned int row = 0; row < TIMELINE_HEAT_ROWS; row++)
 			heat[i][row] = heat[2 * i][row] + heat[2 * i + 1][row];
 	memset(heat[TIMELINE_BINS / 2], 0, TIMELINE_BINS / 2 * sizeof(heat[0]));
