@@ -246,7 +246,7 @@ static void lane(const struct report *r, struct json *j, const struct timeline_l
 	};
 	const struct report_proc *p = table_find(&r->procs, l->pid);
 	const struct timeline *t = r->timeline;
-	double bin_ns = (double)(t->bin_ns * (TIMELINE_BINS / TIMELINE_LANE_BINS));
+	double bin_ns = (double)(t->bin_ns * TIMELINE_LANE_FOLD);
 
 	json_object(j, NULL);
 	json_u64(j, "pid", l->pid);
@@ -282,7 +282,7 @@ static void lanes(const struct report *r, struct json *j)
 	bool gpus = any_on_gpu(r);
 	uint32_t n = 0;
 
-	json_u64(j, "lane_bin_ns", t->bin_ns * (TIMELINE_BINS / TIMELINE_LANE_BINS));
+	json_u64(j, "lane_bin_ns", t->bin_ns * TIMELINE_LANE_FOLD);
 	json_array(j, "lanes");
 	for (uint32_t i = 0; by_time && i < t->lanes.n; i++) {
 		by_time[n] = *(void **)table_at(&t->lanes, i);

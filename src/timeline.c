@@ -6,8 +6,6 @@
 
 #include "util.h"
 
-#define LANE_FOLD (TIMELINE_BINS / TIMELINE_LANE_BINS)
-
 struct timeline *timeline_new(uint64_t begin_ns)
 {
 	struct timeline *t = calloc(1, sizeof(*t));
@@ -194,7 +192,7 @@ struct timeline_lane *timeline_lane(struct timeline *t, uint64_t pid)
 void timeline_busy(struct timeline *t, uint64_t pid, enum timeline_busy what, uint64_t at_ns, uint64_t span_ns,
 		   uint64_t ns)
 {
-	uint32_t bin = timeline_bin(t, at_ns) / LANE_FOLD;
+	uint32_t bin = timeline_bin(t, at_ns) / TIMELINE_LANE_FOLD;
 	struct timeline_lane *l = timeline_lane(t, pid);
 	uint64_t from_ns = from_of(t, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0, part;
 
@@ -209,7 +207,7 @@ void timeline_busy(struct timeline *t, uint64_t pid, enum timeline_busy what, ui
 		l->busy_ns[what][bin] += (float)ns;
 		return;
 	}
-	while ((part = next_part(t, t->bin_ns * LANE_FOLD, &from_ns, at_ns, &bin)))
+	while ((part = next_part(t, t->bin_ns * TIMELINE_LANE_FOLD, &from_ns, at_ns, &bin)))
 		l->busy_ns[what][MIN(bin, TIMELINE_LANE_BINS - 1)] += (float)((double)ns * (double)part / (double)all);
 }
 

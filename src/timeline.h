@@ -13,7 +13,8 @@
 #include "table.h"
 
 #define TIMELINE_BINS 2048	/* at most */
-#define TIMELINE_LANE_BINS 512	/* of a process: one for every four others */
+#define TIMELINE_LANE_FOLD 4	/* bins that are one of a process */
+#define TIMELINE_LANE_BINS (TIMELINE_BINS / TIMELINE_LANE_FOLD)
 #define TIMELINE_FIRST_BIN_NS 1000000
 #define TIMELINE_HEAT_ROWS 64	/* row I: 2^I to 2^(I+1) - 1 ns; the first has 0 too */
 #define TIMELINE_DISKS_MAX 64
