@@ -149,6 +149,7 @@ static void put_call(const struct report_cpu *r, const struct line *l, FILE *out
 	static const struct { const char *call, *text;
 	} others[] = {
 		{ "fault", "inside page faults" },
+		{ "stopped", "stopped by a signal or a debugger" },
 		{ "worker", "as a worker of the kernel" },
 		{ "compat", "inside a 32-bit call" },
 	};
