@@ -567,8 +567,8 @@ static __always_inline void who_was(struct who *w, volatile struct dlt_sched_cel
 
 /*
  * Send what C has beyond what has been told, as of NOW. Where there is no room it is told the next time.
- * Once all of it counts as told (cell_is_told) the cell may be another's: RUN and COUNT come last, and what
- * is not new is not touched.
+ * Once all of it counts as told (cell_is_told) the cell may be another's: RUN and COUNT come last, and only
+ * where they are new.
  */
 static __always_inline void cell_tell(volatile struct dlt_sched_cell *c, __u32 i, __u64 now)
 {
@@ -600,10 +600,12 @@ static __always_inline void cell_tell(volatile struct dlt_sched_cell *c, __u32 i
 	who_was(&w, c);
 	row_fill(rec, &w, i / DLT_SCHED_CELLS, now > c->told_ns ? now - c->told_ns : 0);
 	c->told_ns = now;
-	for (int n = DLT_SCHED_SUMS - 1; n > DLT_SCHED_COUNT; n--)
-		if (new[n])
-			c->told[n] += new[n];
-	__sync_fetch_and_add(&c->told[DLT_SCHED_COUNT], new[DLT_SCHED_COUNT]);
+	for (int n = DLT_SCHED_SUMS - 1; n > DLT_SCHED_RUN; n--)
+		c->told[n] += new[n];
+	if (new[DLT_SCHED_RUN])
+		c->told[DLT_SCHED_RUN] += new[DLT_SCHED_RUN];
+	if (new[DLT_SCHED_COUNT])
+		__sync_fetch_and_add(&c->told[DLT_SCHED_COUNT], new[DLT_SCHED_COUNT]);
 	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
 }
 

@@ -72,17 +72,18 @@ void scribe_begin(void)
 	log_to(scribe.write_fd);
 }
 
-void scribe_end(void)
+bool scribe_end(void)
 {
 	struct pollfd p = { .fd = scribe.done_fd, .events = POLLIN };
 
 	if (scribe.write_fd < 0)
-		return;
+		return false;
 	log_to(-1); /* nobody else writes there: its end is the thread's */
 	util_close(&scribe.write_fd);
 	if (poll(&p, 1, END_MS) < 1)
-		return; /* it has the descriptors, and we end */
+		return false; /* it has the descriptors, and we end */
 	log_to(scribe.to);
 	util_close(&scribe.read_fd);
 	util_close(&scribe.done_fd);
+	return true;
 }

@@ -12,6 +12,7 @@
 #include "log.h"
 #include "privileges.h"
 #include "probe.h"
+#include "scribe.h"
 #include "session_state.h"
 #include "util.h"
 
@@ -272,12 +273,16 @@ int session_give_up(struct session *s, int r)
 
 bool session_give_up_privileges(struct session *s)
 {
+	bool scribe;
 	int r;
 
 	if (s->gave_up || s->phase == PHASE_DELAY || s->targets.wait)
 		return false;
 	s->gave_up = true;
+	scribe = scribe_end();
 	r = privileges_give_up(&s->privileges, false);
+	if (scribe)
+		scribe_begin();
 	s->privileges.given_up = r == 0;
 	if (r < 0)
 		log_warn("cannot give up privileges that are not needed any more: %s", strerror(-r));

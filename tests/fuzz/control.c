@@ -44,7 +44,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size || size > CONTROL_TEXT_MAX + 1024)
 		return 0;
-	s = (struct session){ .cfg = &cfg, .dir = { .fd = open("/", O_PATH | O_CLOEXEC), .path = "/" } };
+	s = (struct session){
+		.cfg = &cfg, .dir = { .fd = open("/", O_PATH | O_CLOEXEC), .path = "/" },
+		.lookout = LOOKOUT_NONE, .writing.chore = CHORE_NONE, .metrics_writing.chore = CHORE_NONE,
+	};
 	/* what counts rows has nothing to count, so of a trace that runs only marks are taken */
 	running = size > 4 && !memcmp(data + 1, "mark", 4);
 	s.traced = data[0] & 1;
@@ -54,6 +57,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ask(&s, data + 1, size - 1);
 	mark_close(&s.drain.marks);
 	loop_free(&s.loop);
+	chore_free(&s.lookout.chore);
+	chore_free(&s.writing.chore);
+	chore_free(&s.metrics_writing.chore);
 	close(s.dir.fd);
 	return 0;
 }

@@ -37,6 +37,8 @@ accounted() {
 
 cat >job <<'END'
 "$W/storm" -n 30000 data
+echo read >state
+read -r _ <gate
 sh leave 3000
 echo low >state
 read -r _ <gate
@@ -47,6 +49,11 @@ read -r _ <gate
 END
 export W
 spawn -v --min-free 4M --rotate 2s --compress gzip -- sh job >out
+# what is still to be written would take the space that is left
+written() { [ "$(unpacked 2>unpacked.err | grep -c '^[0-9]')" -ge 30000 ]; }
+await grep -qs read state
+await written
+echo >&9
 await grep -qs low state
 await grep -q 'warning: only .* free in' err
 echo >&9
