@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ask(&s, data + 1, size - 1);
 	mark_close(&s.drain.marks);
 	loop_free(&s.loop);
-	/* what has been begun is of this session: the next one takes its place */
+	/* what has been begun is about S, which is made anew for the next input */
 	EXPECT(chore_wait(&s.lookout.chore, -1) && chore_wait(&s.writing.chore, -1) &&
 	       chore_wait(&s.metrics_writing.chore, -1));
 	chore_free(&s.lookout.chore);
