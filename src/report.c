@@ -15,6 +15,7 @@
 #include "report_scan.h"
 #include "report_timeline.h"
 #include "util.h"
+#include "why.h"
 
 const char *const report_source_names[REPORT_SOURCES] = {
 	[REPORT_BUFFERED] = "buffered", [REPORT_DIRECT] = "direct",   [REPORT_REMOTE] = "network",
@@ -45,6 +46,11 @@ static char *path_of(struct report *r, uint64_t fid, char *fstype, size_t size)
 	if (fstype)
 		report_copy(fstype, size, scan_field(&s, COL_FSTYPE));
 	return reader_is(path, "-") ? NULL : strndup(path.p, path.len);
+}
+
+char *report_path(struct report *r, uint64_t fid)
+{
+	return path_of(r, fid, NULL, 0);
 }
 
 static void look_up_call(struct report *r, struct report_call *c)
@@ -230,7 +236,7 @@ static void note_limits(struct report *r)
 /* --- all of it --------------------------------------------------------------------------- */
 
 /* Read every file; true when one of them is a trace's. */
-static bool scan_all(struct report *r, int dirfd)
+static bool scan_all(struct report *r, int dirfd, bool why)
 {
 	char absent[256] = "";
 	bool any = false;
@@ -252,6 +258,8 @@ static bool scan_all(struct report *r, int dirfd)
 				    "(zstd -d --rm, gzip -d)", name);
 		else if (res < 0 && res != -ENOENT)
 			report_note(r, "%s.out could not be read: %s", name, strerror(-res));
+		if (kind == REPORT_PIDS && why)
+			why_begin(r, dirfd);
 	}
 	if (absent[0])
 		report_note(r, "not there:%s", absent);
@@ -266,7 +274,7 @@ static int note_leftover(void *ctx, const char *file)
 	return 0;
 }
 
-static int load(struct report *r, const char *dir, int dirfd, bool timed)
+static int load(struct report *r, const char *dir, int dirfd, bool timed, bool why)
 {
 	int res;
 
@@ -282,7 +290,7 @@ static int load(struct report *r, const char *dir, int dirfd, bool timed)
 		if (!r->timeline)
 			return -ENOMEM;
 	}
-	if (!scan_all(r, dirfd) && !r->has_manifest)
+	if (!scan_all(r, dirfd, why) && !r->has_manifest)
 		return -ENODATA;
 	report_timeline_files(r, dirfd);
 	note_losses(r);
@@ -295,10 +303,11 @@ static int load(struct report *r, const char *dir, int dirfd, bool timed)
 	look_up_calls(r, &r->waits);
 	look_up_calls(r, &r->running);
 	look_up_calls(r, &r->running_waits);
+	why_end(r, dirfd);
 	return 0;
 }
 
-int report_load_at(struct report **ret, const char *dir, int dirfd, bool timed)
+static int load_at(struct report **ret, const char *dir, int dirfd, bool timed, bool why)
 {
 	struct report *r = calloc(1, sizeof(*r));
 	int res;
@@ -308,7 +317,7 @@ int report_load_at(struct report **ret, const char *dir, int dirfd, bool timed)
 	table_init(&r->files, sizeof(struct report_file), REPORT_FILES_MAX);
 	table_init(&r->procs, sizeof(struct report_proc), REPORT_PROCS_MAX);
 	table_init(&r->disks, sizeof(struct report_disk), REPORT_DISKS_MAX);
-	res = load(r, dir, dirfd, timed);
+	res = load(r, dir, dirfd, timed, why);
 	if (res < 0) {
 		report_free(r);
 		return res;
@@ -317,11 +326,16 @@ int report_load_at(struct report **ret, const char *dir, int dirfd, bool timed)
 	return 0;
 }
 
+int report_load_at(struct report **ret, const char *dir, int dirfd, bool timed)
+{
+	return load_at(ret, dir, dirfd, timed, false);
+}
+
 int report_load(struct report **ret, const char *dir, bool timed)
 {
 	autoclose int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	return dirfd < 0 ? -errno : report_load_at(ret, dir, dirfd, timed);
+	return dirfd < 0 ? -errno : load_at(ret, dir, dirfd, timed, true);
 }
 
 const char *report_command(const struct report *r)
@@ -378,6 +392,7 @@ void report_free(struct report *r)
 	table_free(&r->procs);
 	table_free(&r->disks);
 	timeline_free(r->timeline);
+	why_free(r->why);
 	free(r->dir);
 	free(r);
 }

@@ -94,6 +94,7 @@ struct report_file {
 	uint64_t row;	     /* 1 + offset of its last row in files.out; 0: none */
 	uint64_t read_bytes, write_bytes;
 	uint64_t calls, time_ns;
+	uint64_t size;	     /* the largest that files.out tells */
 	uint8_t type, medium;
 };
 
@@ -105,6 +106,9 @@ struct report_proc {
 	bool named;		   /* COMM is from pids.out */
 	uint64_t begin_ns, end_ns; /* of its life, where pids.out tells it */
 	bool on_gpu;		   /* gpu.out has it */
+	bool forked, execs;	   /* it began by a fork; it executed a program */
+	uint64_t user_ns, sys_ns;  /* of CPU time, when it ended */
+	struct spans *waits;	   /* its main thread's calls on pipes and the like go there; NULL: nobody asks */
 	char comm[64], rank[16];
 };
 
@@ -157,6 +161,7 @@ struct report {
 	uint64_t clock_error_ns, clock_steps;
 
 	struct timeline *timeline; /* NULL: not asked for */
+	struct why *why;	   /* NULL: not asked for */
 	struct table files, procs, disks;
 	struct report_file other_file; /* past REPORT_FILES_MAX */
 	struct report_proc other_proc;
@@ -189,9 +194,9 @@ extern const char *const report_type_names[REPORT_TYPES];
 extern const char *const report_source_names[REPORT_SOURCES];
 extern const char report_t_names[REPORT_TS];
 
-/* Sum up the folder DIR, TIMED: with a timeline. 0; -ENOTDIR or -errno; -ENODATA when it is no trace. */
+/* Sum up the folder DIR and say why the job waited; TIMED: with a timeline. 0; -ENOTDIR or -errno; -ENODATA when it is no trace. */
 int report_load(struct report **ret, const char *dir, bool timed);
-/* The same of the folder DIRFD, whatever DIR, which is shown, is by now. */
+/* The sums of the folder DIRFD, whatever DIR, which is shown, is by now. */
 int report_load_at(struct report **ret, const char *dir, int dirfd, bool timed);
 void report_free(struct report *r);
 
@@ -199,6 +204,8 @@ void report_free(struct report *r);
 const char *report_command(const struct report *r);
 /* UTC of the start, else of the first row. */
 const char *report_started(const struct report *r);
+/* The newest path of FID, escaped as in files.out; NULL when it is not known. */
+char *report_path(struct report *r, uint64_t fid);
 /* From start to end, else from the first row to the last. */
 uint64_t report_duration_ns(const struct report *r);
 

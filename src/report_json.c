@@ -5,6 +5,7 @@
 #include "json.h"
 #include "report_timeline.h"
 #include "util.h"
+#include "why.h"
 
 /* What is not known is null. */
 static void known_str(struct json *j, const char *key, const char *s)
@@ -271,6 +272,7 @@ int report_json(const struct report *r, FILE *out)
 
 	json_object(&j, NULL);
 	facts(r, &j);
+	why_json(r, &j);
 	probes(r, &j);
 	sums(r, &j);
 	types(r, &j);

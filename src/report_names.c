@@ -45,7 +45,7 @@ bool report_row_files(struct scan *s)
 {
 	struct reader_field fstype = scan_field(s, COL_FSTYPE);
 	struct report_file *f;
-	uint64_t fid;
+	uint64_t fid, size;
 
 	if (!scan_u64(s, COL_FID, &fid))
 		return false;
@@ -53,6 +53,8 @@ bool report_row_files(struct scan *s)
 	if (!f)
 		return true;
 	f->row = s->row.offset + 1;
+	if (scan_u64(s, COL_SIZE, &size))
+		f->size = MAX(f->size, size);
 	for (unsigned int i = REPORT_UNKNOWN + 1; i < REPORT_TYPES; i++)
 		if (scan_is(s, COL_TYPE, report_type_names[i]))
 			f->type = (uint8_t)i;
@@ -60,6 +62,20 @@ bool report_row_files(struct scan *s)
 		    is_listed(fstype, memory_fs, ARRAY_SIZE(memory_fs))	  ? REPORT_MEMORY :
 									    REPORT_DISK;
 	return true;
+}
+
+/* The number behind NAME in "utime=1\040stime=2", 0 where there is none. */
+static uint64_t usage(struct reader_field f, const char *name)
+{
+	const char *p = memmem(f.p, f.len, name, strlen(name)), *end = f.p + f.len, *from;
+	uint64_t v = 0;
+
+	if (!p)
+		return 0;
+	for (from = p += strlen(name); p < end && *p >= '0' && *p <= '9'; p++)
+		;
+	reader_u64((struct reader_field){ from, (size_t)(p - from) }, &v);
+	return v;
 }
 
 bool report_row_pids(struct scan *s)
@@ -83,6 +99,12 @@ bool report_row_pids(struct scan *s)
 	if (!exit || !p->named)
 		report_copy(p->comm, sizeof(p->comm), scan_field(s, COL_COMM));
 	p->named = true;
+	p->forked |= fork;
+	p->execs |= scan_is(s, COL_EVENT, "exec");
+	if (exit && !scan_is(s, COL_STATUS, "-")) {
+		p->user_ns = usage(scan_field(s, COL_ARGS), "utime=");
+		p->sys_ns = usage(scan_field(s, COL_ARGS), "stime=");
+	}
 	if (exit)
 		p->end_ns = s->time_ns;
 	else if (!p->begin_ns)

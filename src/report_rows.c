@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "util.h"
+#include "why.h"
 
 const char report_t_names[REPORT_TS] = { 'R', 'W', 'D', 'F', 'Z', 'O' };
 
@@ -106,6 +107,8 @@ static void add_call(struct scan *s, const struct call *c)
 	if (c->again)
 		return;
 	*(file ? &c->proc->file_ns : &c->proc->wait_ns) += c->lat_ns;
+	if (!file && c->proc->waits && c->tid == c->pid && s->kind == REPORT_VFS_RW)
+		why_wait(c->proc->waits, s->time_ns, c->lat_ns);
 	if (c->running)
 		keep_longest(file ? &r->running : &r->running_waits, s, c->lat_ns);
 	else

@@ -32,6 +32,7 @@ static const report_row_fn row_fns[REPORT_KINDS] = {
 };
 
 static const char *const column_names[COLUMNS] = {
+	[COL_ARGS] = "ARGS",
 	[COL_BYTES] = "BYTES", [COL_COMM] = "COMM", [COL_DISK] = "DISK",
 	[COL_DISK_BYTES] = "DISK_BYTES", [COL_ERROR_NS] = "ERROR_NS", [COL_EVENT] = "EVENT",
 	[COL_FAILED] = "FAILED", [COL_FID] = "FID", [COL_FILE] = "FILE",
@@ -41,7 +42,7 @@ static const char *const column_names[COLUMNS] = {
 	[COL_PROBE] = "PROBE", [COL_QLAT_NS] = "QLAT_NS", [COL_RANK] = "RANK",
 	[COL_REALPATH] = "REALPATH", [COL_REQUESTED] = "REQUESTED", [COL_RET] = "RET",
 	[COL_RETURNED] = "RETURNED", [COL_ROWS] = "ROWS", [COL_RW] = "RW",
-	[COL_SEGMENT] = "SEGMENT", [COL_STATUS] = "STATUS", [COL_T] = "T",
+	[COL_SEGMENT] = "SEGMENT", [COL_SIZE] = "SIZE", [COL_STATUS] = "STATUS", [COL_T] = "T",
 	[COL_TID] = "TID", [COL_TIME] = "TIME", [COL_TIMESTAMP] = "TIMESTAMP",
 	[COL_TYPE] = "TYPE",
 };

@@ -10,6 +10,7 @@
 
 /* Every column that the report looks at, in whichever file; the order is that of column_names[]. */
 enum column {
+	COL_ARGS,
 	COL_BYTES,
 	COL_COMM,
 	COL_DISK,
@@ -38,6 +39,7 @@ enum column {
 	COL_ROWS,
 	COL_RW,
 	COL_SEGMENT,
+	COL_SIZE,
 	COL_STATUS,
 	COL_T,
 	COL_TID,

@@ -9,6 +9,7 @@
 #include "report.h"
 #include "report_fmt.h"
 #include "util.h"
+#include "why.h"
 
 #define TOP_WAITS 3
 #define BAR "########################################"
@@ -316,7 +317,10 @@ static void notes(const struct report *r, FILE *out)
 
 void report_text(const struct report *r, FILE *out)
 {
+	why_answer(r, out);
 	facts(r, out);
+	why_findings(r, out);
+	why_epochs_text(r, out);
 	title(out, "Rows by probe (TIME: all latencies, but of calls still running)");
 	ops(r, out, true);
 	sums(r, out);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What of a process's time is accounted for already, so that calls of several threads count once: each
+ * stretch that is added gives back the parts that were free. Remembers the newest COVER_MAX stretches;
+ * what a call took before these counts as taken, and is told. Pure. All times ns.
+ */
+#ifndef COVER_H
+#define COVER_H
+
+#include <stdint.h>
+
+#define COVER_MAX 256 /* 4 KiB */
+
+struct cover {
+	uint32_t n;
+	uint64_t floor_ns;  /* nothing is free before */
+	uint64_t unsure_ns; /* that was to be added before it */
+	struct {
+		uint64_t begin_ns, end_ns;
+	} v[COVER_MAX]; /* in order, none touches another */
+};
+
+typedef void (*cover_fn)(void *ctx, uint64_t begin_ns, uint64_t end_ns);
+
+/* FREE is called for each part of [BEGIN, END) that was free, last first. */
+void cover_add(struct cover *c, uint64_t begin_ns, uint64_t end_ns, cover_fn free, void *ctx);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rules.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+#include "util.h"
+#include "why.h"
+
+#define LEAST_KNOWN 0.5 /* of what is not known: what is known of must be more */
+#define LEAST_WAIT 0.1 /* of the time: a job that waits less is bound by what it computes */
+
+void finding_tell(struct finding *f, const char *fmt, ...)
+{
+	va_list ap;
+	char *line;
+	int len;
+
+	if (f->n == RULES_EVIDENCE_MAX)
+		return;
+	va_start(ap, fmt);
+	len = vasprintf(&line, fmt, ap);
+	va_end(ap);
+	if (len >= 0)
+		f->evidence[f->n++] = line;
+}
+
+double rules_seconds(const struct report *r, uint64_t at_ns)
+{
+	uint64_t begin_ns = r->manifest.start_ns ? r->manifest.start_ns : r->first_ns;
+
+	return ((double)at_ns - (double)begin_ns) / NSEC_PER_SEC;
+}
+
+double rules_percent(double part, double whole)
+{
+	return whole > 0 ? 100 * part / whole : 0;
+}
+
+/* --- what they need ----------------------------------------------------------------------------------- */
+
+static bool has(const struct report *r, enum rule_need need)
+{
+	const struct report_source_sum *buffered = &r->source[REPORT_BUFFERED];
+
+	switch (need) {
+	case RULE_RW:
+		return r->present[REPORT_VFS_RW];
+	case RULE_OPEN:
+		return r->present[REPORT_OPEN];
+	case RULE_SYNC:
+		return r->present[REPORT_SYNC];
+	case RULE_WAITS:
+		return r->why->n_trainers && r->why->basis != WHY_BY_NOTHING && r->why->window_ns > 0;
+	case RULE_SCHED:
+		return r->why->has_sums || r->why->has_switches;
+	case RULE_CPU:
+		return !isnan(r->why->cpu_idle_percent);
+	case RULE_ACCOUNT:
+		return !buffered->calls || buffered->unaccounted < buffered->calls;
+	}
+	return true;
+}
+
+static const struct {
+	enum rule_need need;
+	const char *text;
+} needs[] = {
+	{ RULE_RW, "vfs_rw.out (probe vfs_rw)" },
+	{ RULE_OPEN, "open.out (probe open)" },
+	{ RULE_SYNC, "sync.out (probe sync)" },
+	{ RULE_WAITS, "when the trainers waited: gpu.out, or sched.out (--sched sums), or pids.out and vfs_rw.out" },
+	{ RULE_SCHED, "CPU scheduling: sched.out or sched_switch.out (--sched sums, --sched timeline)" },
+	{ RULE_CPU, "cpu.out (the collector cpu)" },
+	{ RULE_ACCOUNT, "how much a read fetched from disk (DISK_BYTES): this kernel does not account for it" },
+};
+
+/* What RULE lacks; NULL: nothing. */
+static const char *lack(const struct report *r, const struct rule *rule)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(needs); i++)
+		if (rule->needs & needs[i].need && !has(r, needs[i].need))
+			return needs[i].text;
+	return NULL;
+}
+
+/* --- trying them ---------------------------------------------------------------------------------------- */
+
+static void find(struct report *r, struct rules *rules, const struct rule *rule)
+{
+	const char *missing = lack(r, rule);
+	struct finding *f = &rules->found[rules->n];
+	double measure;
+
+	if (missing) {
+		rules->missing[rules->n_missing] = util_fmt("%s: needs %s", rule->code, missing);
+		rules->n_missing += rules->missing[rules->n_missing] != NULL;
+		return;
+	}
+	measure = rule->measure(r);
+	if (!(measure >= rule->threshold))
+		return;
+	*f = (struct finding){ .rule = rule, .measure = measure };
+	rule->tell(r, f);
+	rules->n++;
+}
+
+/* The one with the largest share; taken out of the others. */
+static void choose(struct report *r, struct rules *rules)
+{
+	const struct why *w = r->why;
+	double waited = w->window_ns > 0 ? w->waited_ns / w->window_ns : 0;
+	struct finding *most = NULL, *b = &rules->bottleneck;
+	double other = w->window_ns > 0 ? w->blame_ns[WHY_OTHER] / w->window_ns : 0;
+
+	for (unsigned int i = 0; i < rules->n; i++)
+		if (rules->found[i].rule->waits && (!most || rules->found[i].measure > most->measure))
+			most = &rules->found[i];
+	if (!has(r, RULE_WAITS)) {
+		*b = (struct finding){ .rule = &rule_unknown, .measure = NAN };
+	} else if (waited < LEAST_WAIT) {
+		*b = (struct finding){ .rule = &rule_trainer_bound, .measure = 1 - waited };
+	} else if (most && most->measure > LEAST_KNOWN * other) {
+		*b = *most;
+		memmove(most, most + 1, (size_t)(&rules->found[rules->n] - (most + 1)) * sizeof(*most));
+		rules->n--;
+		return;
+	} else {
+		*b = (struct finding){ .rule = &rule_unknown, .measure = waited };
+	}
+	b->rule->tell(r, b);
+}
+
+struct rules *rules_new(struct report *r)
+{
+	struct rules *rules = calloc(1, sizeof(*rules));
+
+	if (!rules)
+		return NULL;
+	for (const struct rule *rule = rules_of_waits; rule->code; rule++)
+		find(r, rules, rule);
+	choose(r, rules);
+	for (const struct rule *rule = rules_of_access; rule->code; rule++)
+		find(r, rules, rule);
+	return rules;
+}
+
+static void free_finding(struct finding *f)
+{
+	for (unsigned int i = 0; i < f->n; i++)
+		free(f->evidence[i]);
+}
+
+void rules_free(struct rules *rules)
+{
+	if (!rules)
+		return;
+	free_finding(&rules->bottleneck);
+	for (unsigned int i = 0; i < rules->n; i++)
+		free_finding(&rules->found[i]);
+	for (unsigned int i = 0; i < rules->n_missing; i++)
+		free(rules->missing[i]);
+	free(rules);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is wrong with how a job uses its storage, and what to do about it: a table of rules, each with a number
+ * that is taken from the trace and a threshold for it. A rule is only tried where the trace has what it needs.
+ * One rule at most is the bottleneck: what most of the waits were for. docs/rules.md tells all of them.
+ */
+#ifndef RULES_H
+#define RULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RULES_MAX 40
+#define RULES_EVIDENCE_MAX 6
+
+struct report;
+
+struct finding {
+	const struct rule *rule;
+	double measure;
+	char *evidence[RULES_EVIDENCE_MAX]; /* a line each: numbers, when, which files */
+	unsigned int n;
+};
+
+/* What a rule needs of the trace. */
+enum rule_need {
+	RULE_RW = 1 << 0,      /* vfs_rw.out */
+	RULE_OPEN = 1 << 1,    /* open.out */
+	RULE_SYNC = 1 << 2,    /* sync.out */
+	RULE_WAITS = 1 << 3,   /* when somebody trained and waited */
+	RULE_SCHED = 1 << 4,   /* sched.out or sched_switch.out */
+	RULE_CPU = 1 << 5,     /* cpu.out */
+	RULE_ACCOUNT = 1 << 6, /* reads from disks of this machine, with DISK_BYTES */
+};
+
+struct rule {
+	const char *code, *title;
+	double threshold;
+	unsigned int needs;
+	bool waits;    /* about the waits: may be the bottleneck; its measure is a share of the time */
+	bool is_share; /* its measure is a part of something */
+	double (*measure)(const struct report *r); /* 0 where it does not apply */
+	void (*tell)(struct report *r, struct finding *f);
+	const char *advice;
+};
+
+struct rules {
+	struct finding bottleneck;
+	struct finding found[RULES_MAX]; /* those about waits first, then as in the table */
+	unsigned int n;
+	char *missing[RULES_MAX]; /* rules that could not be tried, and why: a sentence each */
+	unsigned int n_missing;
+};
+
+/* The tables, each ends with one without a code: waits (rules_waits.c) and ways of access (rules_access.c). */
+extern const struct rule rules_of_waits[], rules_of_access[];
+/* When no rule of waits says what they were for; when there is nothing to wait for. */
+extern const struct rule rule_unknown, rule_trainer_bound;
+
+/* All rules tried; of R->why. NULL: no memory. */
+struct rules *rules_new(struct report *r);
+void rules_free(struct rules *rules);
+
+/* One more line of evidence. */
+void finding_tell(struct finding *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Seconds since the trace began. */
+double rules_seconds(const struct report *r, uint64_t at_ns);
+double rules_percent(double part, double whole);
+
+#endif

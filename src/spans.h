@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A set of stretches of time, none of which touches another, and how much of it lies between two
+ * instants. Exact as long as the set has room; one that has not is glued together where its gaps are
+ * shortest, and tells how much it may be too long. Pure. All times ns.
+ */
+#ifndef SPANS_H
+#define SPANS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct span {
+	uint64_t begin_ns, end_ns;
+	uint64_t before_ns; /* what is in the set before it; after spans_close() */
+	float weight;	    /* the part of it that counts */
+};
+
+struct spans {
+	struct span *v;
+	size_t n, room;
+	size_t max;	    /* 0: SPANS_MAX */
+	uint64_t glue_ns;   /* gaps below this are not seen any more */
+	uint64_t glued_ns;  /* what the set has and was never added: gaps */
+	uint64_t total_ns;  /* after spans_close() */
+	size_t hint;	    /* where the last question was answered */
+};
+
+#define SPANS_MAX (1U << 20) /* 32 MiB */
+
+/* A zeroed struct spans is an empty set. */
+void spans_free(struct spans *s);
+
+/*
+ * [BEGIN, END) belongs to the set. In constant time, amortized, where ends come in order; begins may be
+ * as they like. 0 or -ENOMEM, then it is as before.
+ */
+int spans_add(struct spans *s, uint64_t begin_ns, uint64_t end_ns);
+/* The same, only WEIGHT of it, from 0 to 1; not before what is there already. */
+int spans_append(struct spans *s, uint64_t begin_ns, uint64_t end_ns, double weight);
+
+/* All is added. */
+void spans_close(struct spans *s);
+/* How much of it is in [BEGIN, END). After spans_close(). */
+uint64_t spans_within(struct spans *s, uint64_t begin_ns, uint64_t end_ns);
+
+#endif

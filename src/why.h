@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Why the job waited: who trains and who loads data for it, when the GPUs, or else the trainers, had
+ * nothing to do, and what the loaders did at just those times. Of a trace folder, for the report.
+ *
+ * The rows are read twice. First, with all else of the report, the waits of those that train are
+ * collected (why_wait()). Then, when it is known who is who, the files of calls are read once more,
+ * merged by time (why_walk.c), and each stretch of a process's time is held against these waits.
+ * Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers; 4 KiB a loader; 80 bytes a file.
+ * docs/rules.md has what is concluded from it. All instants are CLOCK_MONOTONIC, all times ns.
+ */
+#ifndef WHY_H
+#define WHY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cover.h"
+#include "phases.h"
+#include "spans.h"
+#include "table.h"
+
+#define WHY_TRAINERS_MAX 64
+#define WHY_LOADERS_MAX 4096
+#define WHY_WAITS_MAX (2U << 20)
+#define WHY_GPUS_MAX 64
+#define WHY_EPOCHS_MAX 512
+#define WHY_WORK_MAX (1U << 16) /* loaders, once for each epoch */
+#define WHY_NOTES_MAX 16
+#define WHY_LONGEST 3
+#define WHY_SLOW_FILES 5
+
+/* What a process does at some time; of several threads whose call ended first. */
+enum why_state {
+	WHY_DISK,  /* reads from storage */
+	WHY_CACHE, /* reads from the page cache, or from memory */
+	WHY_META,  /* opens, closes, makes, renames, removes files */
+	WHY_WRITE, /* writes files, waits until they are on the disk */
+	WHY_CPU,   /* computes: decodes, mostly */
+	WHY_RUNQ,  /* could compute, and waits for a CPU */
+	WHY_QUEUE, /* waits for other processes: for somebody to take what is loaded */
+	WHY_OTHER, /* in no call that is traced, and not known to compute */
+	WHY_STATES,
+};
+
+extern const char *const why_state_names[WHY_STATES];
+
+/* Whence it is known when a trainer waited; the better ones first. */
+enum why_basis {
+	WHY_BY_GPU,	 /* gpu.out: what its GPUs did not use */
+	WHY_BY_SWITCHES, /* sched_switch.out: none of its threads could run */
+	WHY_BY_SUMS,	 /* sched.out: its main thread did not run */
+	WHY_BY_CALLS,	 /* its main thread's calls on pipes and the like */
+	WHY_BY_CPU_TIME, /* its CPU time, when it ended: how much, and not when */
+	WHY_BY_NOTHING,
+	WHY_BASES,
+};
+
+extern const char *const why_basis_names[WHY_BASES];
+
+/* A long call. */
+struct why_call {
+	uint64_t fid, end_ns, lat_ns;
+	uint32_t pid;
+};
+
+struct why_longest {
+	struct why_call call[WHY_LONGEST]; /* longest first */
+	unsigned int n;
+};
+
+struct why_gpu {
+	uint32_t nr;
+	uint64_t pid; /* of the target, that used it last */
+	uint64_t samples, sample_ns, since_ns; /* the sample that is being read, and since when it is one */
+	double busy;
+	bool seen, numbers; /* by the target; `sm` told */
+	struct spans idle;
+};
+
+struct why_trainer {
+	uint64_t pid;
+	uint64_t begin_ns, end_ns; /* of what is looked at */
+	enum why_basis basis;
+	struct spans calls;    /* of its main thread on pipes and the like */
+	struct spans waits;    /* by scheduling */
+	uint64_t own_ns[WHY_STATES];	   /* its main thread's calls on files */
+	uint64_t own_idle_ns[WHY_STATES];  /* those in its waits, its other threads' too */
+	uint64_t waited_ns;
+	double cpu_wait; /* WHY_BY_CPU_TIME: the part of its time */
+	uint32_t loaders;
+	bool uses_gpu; /* opened one's device */
+};
+
+struct why_loader {
+	uint64_t pid, begin_ns, end_ns;
+	uint32_t trainer, generation; /* those that live at the same time */
+	uint32_t number;	      /* in its generation, from 0 */
+	double ns[WHY_STATES], idle_ns[WHY_STATES]; /* in all; while its trainer waited */
+	double alive_idle_ns; /* its trainer's waits within its life */
+	uint64_t samples, bytes;
+	/* the last event, for what lies between two of them */
+	uint64_t last_ns;
+	bool last_sent;
+	/* sched.out */
+	double run_ns, run_idle_ns, runq_idle_ns, sleep_idle_ns, fault_idle_ns;
+	struct cover cover;
+};
+
+/* Reads and writes of regular files in an epoch, or in all of the trace. */
+struct why_epoch {
+	char name[PHASE_LABEL_MAX];
+	uint32_t phase; /* index among the epochs, PHASES_NONE: all of the trace */
+	uint64_t begin_ns, end_ns;
+	uint64_t own_ns; /* of the trainers' calls on files that are in no wait */
+	uint64_t waited_ns, waitable_ns; /* of the trainers; of these what could have been waited */
+	uint64_t reads, read_bytes, disk_bytes, disk_reads, unaccounted;
+	uint64_t samples; /* regular files opened to be read */
+	uint64_t size[65]; /* reads that returned: [0] end of file, [i] 2^(i-1) to 2^i - 1 bytes */
+	uint64_t sequential, placed; /* reads that went on where the last ended; that could have */
+	uint64_t again_bytes; /* read a second time */
+	uint64_t writes, write_bytes;
+	struct why_slow_file {
+		uint64_t fid, time_ns, bytes, calls;
+		char *path;
+	} slow[WHY_SLOW_FILES]; /* by time, longest first */
+	unsigned int n_slow;
+	uint32_t workers;
+	uint64_t slow_worker;	     /* PID */
+	double slow_worker_ns, median_worker_ns; /* in calls for a sample */
+};
+
+/* What a loader did in an epoch. */
+struct why_work {
+	uint64_t pid, ns, samples; /* in calls on files */
+	uint32_t epoch;
+};
+
+/* Where a process's last read of a file ended. */
+#define WHY_PLACES_BITS 16
+struct why_place {
+	uint64_t key, next;
+	uint64_t fetched_ns; /* when a read of it last fetched from disk */
+};
+
+/* Sums that rules look at, of all of the target. */
+struct why_sums {
+	uint64_t reads, read_bytes, writes, write_bytes; /* of regular files; without ends of files */
+	uint64_t read_files_ns, write_files_ns, open_ns, sync_ns, meta_ns;
+	uint64_t disk_reads, disk_bytes, again_disk_bytes, again_bytes;
+	uint64_t tiny_reads, small_disk_reads, small_writes;
+	uint64_t placed, sequential, sequential_disk, sequential_small; /* see why_epoch; that fetched */
+	uint64_t misaligned, with_offset, direct, direct_misaligned;
+	uint64_t opens, opens_failed, opens_read, syncs;
+	uint64_t stdout_writes, stdout_bytes, stdout_ns, written_bytes; /* FD 1 and 2; of all types */
+	uint64_t opens_second, opens_second_ns, opens_peak, opens_peak_ns; /* the busiest second */
+	uint64_t network_ns;
+};
+
+struct why {
+	struct why_trainer trainer[WHY_TRAINERS_MAX];
+	uint32_t n_trainers;
+	bool has_gpu, has_switches, has_sums, by_epoch; /* by_epoch: phases tell of them */
+	struct why_gpu gpu[WHY_GPUS_MAX];
+	uint32_t n_gpus;
+	uint64_t gpu_sample_ns; /* mean distance of samples */
+	struct table loaders; /* struct why_loader *, by PID */
+	struct table files;   /* struct why_file, by FID */
+	struct why_place *places; /* 1.5 MiB */
+	struct table work;    /* struct why_work, by epoch and PID */
+	struct why_epoch *epoch;
+	uint32_t n_epochs, at_epoch;
+	struct why_sums sums;
+	struct why_longest longest[WHY_STATES]; /* calls of loaders and trainers */
+	uint64_t begin_ns, end_ns; /* of the trace */
+
+	/* what comes out, of all trainers together */
+	enum why_basis basis;	/* of most of them */
+	double window_ns;	/* what is looked at */
+	double waited_ns;
+	double blame_ns[WHY_STATES]; /* sums up to waited_ns */
+	double straggler_ns;	     /* of waited_ns: one loader was busy and the others were not */
+	const struct why_loader *straggler; /* of the generation with the most of it */
+	double straggler_busy, straggler_others, straggler_most_ns; /* parts of its generation's waits */
+	double loader_idle_ns;	     /* the loaders' time while they were waited for */
+	double cpu_idle_percent;     /* of the machine, by cpu.out; NAN: not known */
+	uint32_t n_cpus;
+	struct rules *rules;
+	char *notes[WHY_NOTES_MAX]; /* what could not be looked at, a sentence each */
+	unsigned int n_notes;
+};
+
+struct report;
+
+/* --- for report.c -------------------------------------------------------------------------------- */
+
+/* Who trains, by pids.out, which R has read, and gpu.out. R->why is NULL when there is no memory. */
+void why_begin(struct report *r, int dirfd);
+/* A call of a main thread for that others have to do something ended at END_NS. WAITS: the trainer's. */
+static inline void why_wait(struct spans *waits, uint64_t end_ns, uint64_t lat_ns)
+{
+	spans_add(waits, end_ns > lat_ns ? end_ns - lat_ns : 0, end_ns);
+}
+/* All rows are in R: the rest. */
+void why_end(struct report *r, int dirfd);
+void why_free(struct why *w);
+
+/* --- for renderers -------------------------------------------------------------------------------- */
+
+struct json;
+void why_json(const struct report *r, struct json *j);
+void why_answer(const struct report *r, FILE *out);   /* a few lines */
+void why_findings(const struct report *r, FILE *out); /* all rules that fired */
+void why_epochs_text(const struct report *r, FILE *out);
+
+#endif

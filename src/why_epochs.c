@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sums by epoch: whose boundaries the job's phases tell; else there is one for all of the trace. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "phases.h"
+#include "util.h"
+#include "why_impl.h"
+
+/* Told ones: what is inferred is not held against the job. */
+static const struct phases *phases_of(const struct report *r)
+{
+	(void)r;
+	return NULL;
+}
+
+/* --- when it trains --------------------------------------------------------------------------------- */
+
+static bool widen(const struct phases *p, enum phase_kind kind, uint64_t *begin_ns, uint64_t *end_ns)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < phases_count(p, kind); i++) {
+		const struct phase *phase = phases_get(p, kind, i);
+
+		if (phase->inferred || phase->end_ns <= phase->begin_ns)
+			continue;
+		*begin_ns = MIN(*begin_ns, phase->begin_ns);
+		*end_ns = MAX(*end_ns, phase->end_ns);
+		any = true;
+	}
+	return any;
+}
+
+bool why_training(const struct report *r, uint64_t *begin_ns, uint64_t *end_ns)
+{
+	const struct phases *p = phases_of(r);
+	uint64_t checkpoint_ns = UINT64_MAX; /* the first may be of before */
+	bool any;
+
+	if (!p)
+		return false;
+	any = widen(p, PHASE_EPOCH, begin_ns, end_ns) || widen(p, PHASE_TRAINING, begin_ns, end_ns);
+	if (any)
+		widen(p, PHASE_CHECKPOINT, &checkpoint_ns, end_ns);
+	*end_ns = MIN(*end_ns, r->last_ns);
+	return any && *end_ns > *begin_ns;
+}
+
+/* --- epochs ----------------------------------------------------------------------------------------- */
+
+int why_epochs_begin(struct report *r)
+{
+	const struct phases *p = phases_of(r);
+	uint32_t n = p ? phases_count(p, PHASE_EPOCH) : 0;
+	struct why *w = r->why;
+
+	w->n_epochs = MAX(MIN(n, WHY_EPOCHS_MAX), 1);
+	w->epoch = calloc(w->n_epochs, sizeof(*w->epoch));
+	if (!w->epoch) {
+		w->n_epochs = 0;
+		return -ENOMEM;
+	}
+	if (n > WHY_EPOCHS_MAX)
+		why_note(w, "the first %d of %u epochs are told one by one", WHY_EPOCHS_MAX, n);
+	w->by_epoch = n > 0;
+	for (uint32_t i = 0; i < w->n_epochs; i++) {
+		w->epoch[i] = n ? (struct why_epoch){ .phase = i, .begin_ns = phases_get(p, PHASE_EPOCH, i)->begin_ns,
+						      .end_ns = phases_get(p, PHASE_EPOCH, i)->end_ns } :
+				  (struct why_epoch){ .phase = PHASES_NONE, .begin_ns = r->first_ns, .end_ns = r->last_ns,
+						      .name = "all of the trace" };
+		if (n)
+			phases_label(p, phases_get(p, PHASE_EPOCH, i), w->epoch[i].name);
+	}
+	return 0;
+}
+
+struct why_epoch *why_epoch_at(struct report *r, uint64_t at_ns)
+{
+	struct why *w = r->why;
+	struct why_epoch *e = &w->epoch[w->at_epoch];
+	uint32_t i;
+
+	if (at_ns >= e->begin_ns && (at_ns < e->end_ns || e->phase == PHASES_NONE))
+		return e;
+	if (e->phase == PHASES_NONE)
+		return NULL;
+	i = phases_lookup(phases_of(r), PHASE_EPOCH, at_ns);
+	if (i >= w->n_epochs)
+		return NULL;
+	w->at_epoch = i;
+	return &w->epoch[i];
+}
+
+/* --- workers ----------------------------------------------------------------------------------------- */
+
+void why_add_work(struct report *r, const struct why_epoch *e, uint64_t pid, uint64_t ns, uint64_t samples)
+{
+	struct why_work *work = table_get(&r->why->work, (uint64_t)(e - r->why->epoch) << 40 | pid);
+
+	if (!work)
+		return;
+	work->pid = pid;
+	work->epoch = (uint32_t)(e - r->why->epoch);
+	work->ns += ns;
+	work->samples += samples;
+}
+
+static int by_double(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void find_slow_worker(struct why *w, uint32_t epoch)
+{
+	struct why_epoch *e = &w->epoch[epoch];
+	double *all = calloc(w->work.n + 1, sizeof(*all));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; all && i < w->work.n; i++) {
+		const struct why_work *k = table_at(&w->work, i);
+		double each_ns = k->samples ? (double)k->ns / (double)k->samples : 0;
+
+		if (k->epoch != epoch || !k->samples)
+			continue;
+		all[n++] = each_ns;
+		if (each_ns > e->slow_worker_ns) {
+			e->slow_worker_ns = each_ns;
+			e->slow_worker = k->pid;
+		}
+	}
+	if (n)
+		qsort(all, n, sizeof(*all), by_double);
+	e->workers = n;
+	e->median_worker_ns = n ? all[(n - 1) / 2] : 0;
+	free(all);
+}
+
+void why_epochs_end(struct report *r)
+{
+	struct why *w = r->why;
+
+	for (uint32_t i = 0; i < w->n_epochs; i++) {
+		struct why_epoch *e = &w->epoch[i];
+
+		find_slow_worker(w, i);
+		for (unsigned int k = 0; k < e->n_slow; k++)
+			e->slow[k].path = report_path(r, e->slow[k].fid);
+		e->waited_ns += e->own_ns;
+		for (uint32_t k = 0; k < w->n_trainers; k++) {
+			e->waitable_ns += why_looked_at(&w->trainer[k], e->begin_ns, e->end_ns);
+			e->waited_ns += why_waited(w, &w->trainer[k], e->begin_ns, e->end_ns);
+		}
+		e->waited_ns = MIN(e->waited_ns, e->waitable_ns);
+	}
+}

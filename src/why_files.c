@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How regular files are read: what again, in which order, in what pieces. What goes on where the last read of
+ * the same process ended is sequential; the last places of PLACES pairs of process and file are remembered.
+ */
+#include "util.h"
+#include "why_impl.h"
+
+#define TINY 4096
+#define SMALL (64U << 10)
+#define WINDOW (128U << 10) /* of read-ahead, by default: a read of as much has to fetch */
+#define PAGE 4096
+
+/* What goes beyond the highest byte that was read has been read before. */
+static uint64_t excess(uint64_t bytes, uint64_t end)
+{
+	return bytes > end ? bytes - end : 0;
+}
+
+static void add_to_file(struct why *w, const struct why_transfer *x, struct why_file *f)
+{
+	uint64_t end = x->has_offset ? x->offset + x->bytes : f->end + x->bytes;
+	uint64_t was = excess(f->bytes, f->end), was_disk = excess(f->disk_bytes, f->whole);
+
+	f->end = MAX(f->end, end);
+	f->whole = MAX(f->whole, (MAX(f->end, x->size) + PAGE - 1) / PAGE * PAGE); /* read-ahead may take all of it */
+	f->bytes += x->bytes;
+	f->disk_bytes += x->disk_bytes;
+	w->sums.again_bytes += excess(f->bytes, f->end) - was;
+	w->sums.again_disk_bytes += excess(f->disk_bytes, f->whole) - was_disk;
+}
+
+static void rank_file(struct why_epoch *e, const struct why_file *f, const struct why_transfer *x)
+{
+	struct why_slow_file *v = e->slow;
+	unsigned int i = 0;
+
+	while (i < e->n_slow && v[i].fid != x->fid)
+		i++;
+	if (i == e->n_slow) {
+		if (e->n_slow == WHY_SLOW_FILES && f->epoch_ns <= v[i - 1].time_ns)
+			return;
+		if (e->n_slow == WHY_SLOW_FILES)
+			i--;
+		else
+			e->n_slow++;
+	}
+	v[i] = (struct why_slow_file){ .fid = x->fid, .time_ns = f->epoch_ns, .bytes = f->epoch_bytes, .calls = f->reads };
+	for (; i > 0 && v[i - 1].time_ns < v[i].time_ns; i--) {
+		struct why_slow_file t = v[i];
+
+		v[i] = v[i - 1];
+		v[i - 1] = t;
+	}
+}
+
+static void add_to_epoch(struct why *w, const struct why_transfer *x, struct why_file *f)
+{
+	struct why_epoch *e = x->epoch;
+	uint32_t nr = (uint32_t)(e - w->epoch) + 1;
+	uint64_t was;
+
+	if (f->epoch != nr) {
+		f->epoch = nr;
+		f->epoch_bytes = f->epoch_end = f->epoch_ns = 0;
+		f->reads = 0;
+	}
+	was = excess(f->epoch_bytes, f->epoch_end);
+	f->epoch_end = MAX(f->epoch_end, x->has_offset ? x->offset + x->bytes : f->epoch_end + x->bytes);
+	f->epoch_bytes += x->bytes;
+	f->epoch_ns += x->lat_ns;
+	f->reads++;
+	e->again_bytes += excess(f->epoch_bytes, f->epoch_end) - was;
+	rank_file(e, f, x);
+}
+
+static void count_read(struct why *w, const struct why_transfer *x)
+{
+	struct why_sums *s = &w->sums;
+	struct why_epoch *e = x->epoch;
+
+	if (e) {
+		e->size[x->bytes ? 64 - (unsigned int)__builtin_clzll(x->bytes) : 0]++;
+		e->reads += x->bytes > 0;
+		e->read_bytes += x->bytes;
+		e->disk_bytes += x->disk_bytes;
+		e->disk_reads += x->disk_bytes > 0;
+		e->unaccounted += !x->accounted;
+	}
+	if (!x->bytes)
+		return;
+	s->reads++;
+	s->read_bytes += x->bytes;
+	s->disk_reads += x->disk_bytes > 0;
+	s->disk_bytes += x->disk_bytes;
+	s->tiny_reads += x->requested < TINY;
+	s->small_disk_reads += x->disk_bytes > 0 && x->requested < SMALL;
+}
+
+static struct why_place *place_of(const struct why *w, uint64_t pid, uint64_t fid, uint64_t *key)
+{
+	*key = (pid << 32 ^ fid) + 1; /* 0: nobody's */
+	return &w->places[(*key * 0x9e3779b97f4a7c15ULL) >> (64 - WHY_PLACES_BITS)];
+}
+
+bool why_fetched_lately(const struct why *w, uint64_t pid, uint64_t fid, uint64_t ns)
+{
+	uint64_t key;
+	const struct why_place *p = place_of(w, pid, fid, &key);
+
+	return p->key == key && p->fetched_ns && ns - p->fetched_ns < NSEC_PER_SEC;
+}
+
+/* Where in the file, compared with the last read of it. */
+static void place(struct why *w, const struct why_transfer *x)
+{
+	uint64_t key, fetched_ns;
+	struct why_place *p = place_of(w, x->pid, x->fid, &key);
+	bool small = x->requested < WINDOW, next = p->next == x->offset;
+
+	if (p->key == key) {
+		w->sums.placed++;
+		w->sums.sequential += next;
+		w->sums.sequential_small += next && small && x->accounted;
+		w->sums.sequential_disk += next && small && x->disk_bytes;
+		if (x->epoch) {
+			x->epoch->placed++;
+			x->epoch->sequential += next;
+		}
+	}
+	fetched_ns = x->disk_bytes ? x->end_ns : p->key == key ? p->fetched_ns : 0;
+	*p = (struct why_place){ .key = key, .next = x->offset + x->bytes, .fetched_ns = fetched_ns };
+}
+
+void why_add_transfer(struct report *r, const struct why_transfer *x)
+{
+	struct why *w = r->why;
+	struct why_sums *s = &w->sums;
+	struct why_file *f;
+
+	if (x->has_offset && x->bytes) {
+		bool misaligned = x->offset % PAGE || (x->direct && x->requested % PAGE);
+
+		s->with_offset++;
+		s->misaligned += misaligned;
+		s->direct += x->direct;
+		s->direct_misaligned += x->direct && misaligned;
+	}
+	if (x->write) {
+		s->writes++;
+		s->write_bytes += x->bytes;
+		s->small_writes += x->requested < SMALL;
+		if (x->epoch) {
+			x->epoch->writes++;
+			x->epoch->write_bytes += x->bytes;
+		}
+		return;
+	}
+	count_read(w, x);
+	f = x->bytes ? table_get(&w->files, x->fid) : NULL;
+	if (!f)
+		return;
+	add_to_file(w, x, f);
+	if (x->epoch)
+		add_to_epoch(w, x, f);
+	if (x->has_offset)
+		place(w, x);
+}

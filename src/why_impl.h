@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Between the parts of why: who, when, what, and what it means. */
+#ifndef WHY_IMPL_H
+#define WHY_IMPL_H
+
+#include "report.h"
+#include "why.h"
+
+/* Of one file, by FID. */
+struct why_file {
+	uint32_t epoch; /* that the next three are of, plus one */
+	uint32_t reads;
+	uint64_t epoch_bytes, epoch_end, epoch_ns; /* read; the highest byte that was; time in calls */
+	uint64_t end, whole, bytes, disk_bytes; /* in all of the trace: the highest byte, or the file's size */
+};
+
+void why_note(struct why *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* why_roles.c: who trains, before the rows; who loads for whom, behind them. */
+void why_find_trainers(struct report *r);
+void why_find_loaders(struct report *r);
+struct why_loader *why_loader(const struct why *w, uint64_t pid);
+/* NULL: it does not train. */
+struct why_trainer *why_trainer(struct why *w, uint64_t pid);
+
+/* why_gpu.c: when GPUs of the target were idle; marks processes that use one. */
+void why_read_gpu(struct report *r, int dirfd);
+
+/* why_sched.c. For trainers: when they waited. */
+void why_read_trainer_sched(struct report *r, int dirfd);
+/* What the loaders did in sched.out while they were waited for; after why_walk(). */
+void why_read_loader_sched(struct report *r, int dirfd);
+
+/* why_waits.c: the trainers' waits in [BEGIN, END), by what is known best. */
+void why_choose_bases(struct report *r);
+uint64_t why_waited(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
+/* The part of [BEGIN, END) that is looked at. */
+uint64_t why_looked_at(const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
+
+/* why_epochs.c */
+int why_epochs_begin(struct report *r);
+/* That of AT_NS; NULL: between two. */
+struct why_epoch *why_epoch_at(struct report *r, uint64_t at_ns);
+/* The trainer's window by the job's phases; false when these do not tell it. */
+bool why_training(const struct report *r, uint64_t *begin_ns, uint64_t *end_ns);
+/* A loader was NS in calls on files, and opened SAMPLES. */
+void why_add_work(struct report *r, const struct why_epoch *e, uint64_t pid, uint64_t ns, uint64_t samples);
+void why_epochs_end(struct report *r);
+
+/* why_files.c: what a read or write of a regular file adds to sums of it, its epoch and all. */
+struct why_transfer {
+	struct why_epoch *epoch; /* or NULL */
+	uint64_t pid, fid, end_ns, size, bytes, offset, requested, disk_bytes, lat_ns;
+	bool has_offset, accounted, direct, write;
+};
+void why_add_transfer(struct report *r, const struct why_transfer *x);
+/* Whether a read of FID by PID fetched from disk in the second before NS: read-ahead may still be on its way. */
+bool why_fetched_lately(const struct why *w, uint64_t pid, uint64_t fid, uint64_t ns);
+
+/* why_walk.c: all calls once more, by time. 0 or -errno. */
+int why_walk(struct report *r, int dirfd);
+
+/* why_blame.c: what the waits were for. */
+void why_blame(struct report *r);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who trains and who loads data for it. Where gpu.out knows who computes, that is who trains; else it is
+ * who has children called pt_data_worker; else who has children that run its own program; else the process
+ * that has used the CPU most, with others of its name that have used half as much.
+ */
+#include <stdlib.h>
+
+#include "util.h"
+#include "why_impl.h"
+
+#define WORKER "pt_data_worker"
+#define DEPTH_MAX 4 /* of processes between a trainer and a loader: servers that fork for it */
+
+static struct report_proc *proc_at(const struct report *r, uint32_t i)
+{
+	return table_at(&r->procs, i);
+}
+
+static bool is_worker(const struct report_proc *p)
+{
+	return strncmp(p->comm, WORKER, strlen(WORKER)) == 0;
+}
+
+static bool is_shell(const struct report_proc *p)
+{
+	static const char *const shells[] = { "sh", "bash", "dash", "zsh", "tmux", "sudo", "time", "timeout", "env", "dltraced" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(shells); i++)
+		if (strcmp(p->comm, shells[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Runs its parent's program: forked without an exec, or by one of the same name. */
+static bool is_copy(const struct report_proc *p, const struct report_proc *parent)
+{
+	return (p->forked && !p->execs) || strcmp(p->comm, parent->comm) == 0;
+}
+
+/* --- trainers -------------------------------------------------------------------------------------- */
+
+struct why_trainer *why_trainer(struct why *w, uint64_t pid)
+{
+	for (uint32_t i = 0; i < w->n_trainers; i++)
+		if (w->trainer[i].pid == pid)
+			return &w->trainer[i];
+	return NULL;
+}
+
+static void add_trainer(struct report *r, const struct report_proc *p)
+{
+	struct why *w = r->why;
+	struct why_trainer *t = why_trainer(w, p->pid);
+
+	if (t)
+		return;
+	if (w->n_trainers == WHY_TRAINERS_MAX) {
+		why_note(w, "more than %d processes train: the others are not looked at", WHY_TRAINERS_MAX);
+		return;
+	}
+	w->trainer[w->n_trainers++] = (struct why_trainer){ .pid = p->pid };
+}
+
+static void by_gpu(struct report *r)
+{
+	for (uint32_t i = 0; i < r->procs.n; i++)
+		if (proc_at(r, i)->on_gpu && proc_at(r, i)->named)
+			add_trainer(r, proc_at(r, i));
+}
+
+static void by_workers(struct report *r)
+{
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = proc_at(r, i), *parent = table_find(&r->procs, p->ppid);
+
+		if (is_worker(p) && parent && !is_worker(parent) && parent->named)
+			add_trainer(r, parent);
+	}
+}
+
+/* Of which P is a copy; NULL: of nobody. */
+static const struct report_proc *parent_of(const struct report *r, const struct report_proc *p)
+{
+	const struct report_proc *parent = table_find(&r->procs, p->ppid);
+
+	if (!parent || parent == p || !parent->named || !p->named || is_shell(parent) || is_shell(p))
+		return NULL;
+	return is_copy(p, parent) ? parent : NULL;
+}
+
+static void by_copies(struct report *r)
+{
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = proc_at(r, i), *parent = parent_of(r, p);
+
+		if (!parent)
+			continue;
+		/* servers that fork for it are copies of it too */
+		for (unsigned int depth = 0; depth < DEPTH_MAX && parent_of(r, parent); depth++)
+			parent = parent_of(r, parent);
+		add_trainer(r, parent);
+	}
+}
+
+/* The process number where no exit has told CPU times: who lived longest. */
+static uint64_t effort(const struct report_proc *p)
+{
+	uint64_t cpu_ns = p->user_ns + p->sys_ns;
+
+	return cpu_ns ? cpu_ns : p->end_ns ? (p->end_ns - p->begin_ns) / 1000 : 1000000;
+}
+
+static void by_effort(struct report *r)
+{
+	const struct report_proc *most = NULL;
+
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = proc_at(r, i);
+
+		if (p->named && !is_shell(p) && (!most || effort(p) > effort(most)))
+			most = p;
+	}
+	for (uint32_t i = 0; most && i < r->procs.n; i++) {
+		const struct report_proc *p = proc_at(r, i);
+
+		if (p->named && strcmp(p->comm, most->comm) == 0 && effort(p) >= effort(most) / 2)
+			add_trainer(r, p);
+	}
+}
+
+void why_find_trainers(struct report *r)
+{
+	static void (*const ways[])(struct report *r) = { by_gpu, by_workers, by_copies, by_effort };
+	struct why *w = r->why;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways) && !w->n_trainers; i++)
+		ways[i](r);
+	for (uint32_t i = 0; i < w->n_trainers; i++) {
+		struct why_trainer *t = &w->trainer[i];
+		struct report_proc *p = table_find(&r->procs, t->pid);
+
+		t->calls.max = t->waits.max = WHY_WAITS_MAX / 2 / w->n_trainers;
+		p->waits = &t->calls;
+	}
+}
+
+/* --- loaders --------------------------------------------------------------------------------------- */
+
+struct why_loader *why_loader(const struct why *w, uint64_t pid)
+{
+	struct why_loader **l = table_find(&w->loaders, pid);
+
+	return l ? *l : NULL;
+}
+
+/* The index of the trainer that P loads for, or -1. */
+static int trainer_of(const struct report *r, const struct report_proc *p)
+{
+	const struct report_proc *up = p;
+	struct why_trainer *t;
+
+	for (unsigned int depth = 0; depth < DEPTH_MAX; depth++) {
+		const struct report_proc *parent = table_find(&r->procs, up->ppid);
+
+		if (!parent || parent == up)
+			return -1;
+		t = why_trainer(r->why, parent->pid);
+		if (t)
+			return is_worker(p) || is_copy(p, parent) ? (int)(t - r->why->trainer) : -1;
+		up = parent;
+	}
+	return -1;
+}
+
+static void add_loader(struct report *r, const struct report_proc *p, uint32_t trainer)
+{
+	struct why *w = r->why;
+	struct why_loader **at = table_get(&w->loaders, p->pid), *l = at ? calloc(1, sizeof(*l)) : NULL;
+
+	if (!l)
+		return;
+	*at = l;
+	l->pid = p->pid;
+	l->trainer = trainer;
+	l->begin_ns = MAX(p->begin_ns, r->first_ns);
+	l->end_ns = p->end_ns ? p->end_ns : r->last_ns;
+	w->trainer[trainer].loaders++;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct why_loader *x = *(void *const *)a, *y = *(void *const *)b;
+
+	if (x->trainer != y->trainer)
+		return x->trainer < y->trainer ? -1 : 1;
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+/* Loaders that live at the same time and load for the same are a generation: each epoch may have its own. */
+static void find_generations(struct why *w)
+{
+	struct why_loader **all = calloc(w->loaders.n + 1, sizeof(void *));
+	uint32_t n = 0, generation = 0, number = 0;
+	uint64_t end_ns = 0;
+
+	for (uint32_t i = 0; all && i < w->loaders.n; i++) {
+		all[n] = *(struct why_loader **)table_at(&w->loaders, i);
+		n += all[n] != NULL;
+	}
+	if (n)
+		qsort(all, n, sizeof(void *), by_begin);
+	for (uint32_t i = 0; i < n; i++) {
+		bool next = i && (all[i]->trainer != all[i - 1]->trainer || all[i]->begin_ns >= end_ns);
+
+		if (next) {
+			generation++;
+			number = 0;
+			end_ns = 0;
+		}
+		all[i]->generation = generation;
+		all[i]->number = number++;
+		end_ns = MAX(end_ns, all[i]->end_ns);
+	}
+	free(all);
+}
+
+void why_find_loaders(struct report *r)
+{
+	uint64_t most = 0;
+
+	for (unsigned int named = 0; named < 2; named++)
+		for (uint32_t i = 0; i < r->procs.n; i++) {
+			const struct report_proc *p = proc_at(r, i);
+			int trainer = p->named && !why_trainer(r->why, p->pid) ? trainer_of(r, p) : -1;
+
+			if (trainer < 0)
+				continue;
+			/* helpers such as resource trackers do not count */
+			if (!named)
+				most = MAX(most, p->read_bytes);
+			else if (p->calls && (is_worker(p) || (p->file_ns && p->read_bytes >= most / 100)))
+				add_loader(r, p, (uint32_t)trainer);
+		}
+	find_generations(r->why);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* When those that train had nothing to do: by what of the trace knows it best. */
+#include "util.h"
+#include "why_impl.h"
+
+const char *const why_basis_names[WHY_BASES] = {
+	[WHY_BY_GPU] = "gpu",	   [WHY_BY_SWITCHES] = "sched_switch", [WHY_BY_SUMS] = "sched",
+	[WHY_BY_CALLS] = "calls", [WHY_BY_CPU_TIME] = "cpu_time",     [WHY_BY_NOTHING] = "nothing",
+};
+
+/* The part of the trace in which it trains: by its phases, else while it has loaders, else all its life. */
+static void find_window(struct report *r, struct why_trainer *t)
+{
+	const struct report_proc *p = table_find(&r->procs, t->pid);
+	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+
+	if (!why_training(r, &begin_ns, &end_ns))
+		for (uint32_t i = 0; i < r->why->loaders.n; i++) {
+			const struct why_loader *l = *(struct why_loader **)table_at(&r->why->loaders, i);
+
+			if (!l || &r->why->trainer[l->trainer] != t)
+				continue;
+			begin_ns = MIN(begin_ns, l->begin_ns);
+			end_ns = MAX(end_ns, l->end_ns);
+		}
+	if (begin_ns >= end_ns) {
+		begin_ns = r->first_ns;
+		end_ns = r->last_ns;
+	}
+	t->begin_ns = MAX(begin_ns, p && p->begin_ns ? p->begin_ns : r->first_ns);
+	t->end_ns = MAX(MIN(end_ns, p && p->end_ns ? p->end_ns : r->last_ns), t->begin_ns);
+}
+
+static bool has_gpu(const struct why *w, const struct why_trainer *t)
+{
+	for (uint32_t i = 0; i < w->n_gpus; i++)
+		if (w->gpu[i].pid == t->pid && w->gpu[i].numbers)
+			return true;
+	return false;
+}
+
+void why_choose_bases(struct report *r)
+{
+	struct why *w = r->why;
+
+	for (uint32_t i = 0; i < w->n_trainers; i++) {
+		struct why_trainer *t = &w->trainer[i];
+
+		spans_close(&t->calls);
+		find_window(r, t);
+		t->basis = has_gpu(w, t)	   ? WHY_BY_GPU :
+			   !t->waits.n		   ? WHY_BY_CALLS :
+			   w->has_switches	   ? WHY_BY_SWITCHES :
+						     WHY_BY_SUMS;
+	}
+}
+
+uint64_t why_looked_at(const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
+{
+	begin_ns = MAX(begin_ns, t->begin_ns);
+	end_ns = MIN(end_ns, t->end_ns);
+	return end_ns > begin_ns ? end_ns - begin_ns : 0;
+}
+
+static uint64_t gpu_idle(struct why *w, const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint64_t ns = 0, n = 0;
+
+	for (uint32_t i = 0; i < w->n_gpus; i++) {
+		if (w->gpu[i].pid != t->pid || !w->gpu[i].numbers)
+			continue;
+		ns += spans_within(&w->gpu[i].idle, begin_ns, end_ns);
+		n++;
+	}
+	return n ? ns / n : 0;
+}
+
+uint64_t why_waited(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
+{
+	begin_ns = MAX(begin_ns, t->begin_ns);
+	end_ns = MIN(end_ns, t->end_ns);
+	if (begin_ns >= end_ns)
+		return 0;
+	switch (t->basis) {
+	case WHY_BY_GPU:
+		return gpu_idle(w, t, begin_ns, end_ns);
+	case WHY_BY_SWITCHES:
+	case WHY_BY_SUMS:
+		return spans_within(&t->waits, begin_ns, end_ns);
+	case WHY_BY_CALLS:
+		return spans_within(&t->calls, begin_ns, end_ns);
+	default:
+		return (uint64_t)((double)(end_ns - begin_ns) * t->cpu_wait);
+	}
+}

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The files of calls once more, merged by time, when it is known who trains and who loads: each call becomes
+ * a stretch of its process's time in one state, and is held against the trainer's waits. Who is in no call
+ * between sending a result and receiving the next order waits for these, in poll(2) or the like.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "util.h"
+#include "why_impl.h"
+
+#define SLOW_NS 200000 /* reads of which it is not known: longer ones have come from storage */
+#define ROLES_MAX (WHY_LOADERS_MAX + WHY_TRAINERS_MAX)
+#define THREADS_MAX (1U << 16)
+
+enum column { TIMESTAMP, PID, TID, FILENAME, FUNC, LAT_NS, RET, FID, RW, REQUESTED, RETURNED, OFFSET, DISK_BYTES, FD, FLAGS,
+	      PREV_PID, PREV_TID, PREV_STATE, NEXT_PID, NEXT_TID, WAIT_NS, COLUMNS };
+
+static const char *const column_names[COLUMNS] = {
+	"TIMESTAMP", "PID", "TID", "FILE", "FUNC", "LAT_NS", "RET", "FID", "RW", "REQUESTED", "RETURNED", "OFFSET", "DISK_BYTES",
+	"FD", "FLAGS", "PREV_PID", "PREV_TID", "PREV_STATE", "NEXT_PID", "NEXT_TID", "WAIT_NS",
+};
+
+struct walk;
+
+/* One of the files, at its next row. */
+struct stream {
+	struct reader rd;
+	struct reader_row row;
+	uint8_t at[COLUMNS];
+	uint64_t time_ns;
+	bool open, more;
+	void (*take)(struct walk *w, const struct stream *s);
+};
+
+/* Who a PID is; neither: of the target, and of no part in this. */
+struct role {
+	struct why_loader *loader;
+	struct why_trainer *trainer;
+	struct cover *main, *others; /* the trainer's threads */
+};
+
+struct walk {
+	struct report *r;
+	struct why *why;
+	struct table roles;
+	struct table threads; /* since when a loader's thread runs, by TID */
+	uint64_t last_pid;
+	struct role last_role;
+	struct cover *covers;
+};
+
+/* A call, as far as it matters here. */
+struct call {
+	uint64_t pid, tid, begin_ns, end_ns, fid;
+	enum why_state state;
+	bool on_file, has_fid;
+	bool receives, sends; /* on a pipe or the like */
+};
+
+static struct reader_field field(const struct stream *s, enum column c)
+{
+	return s->row.f[s->at[c]];
+}
+
+static bool number(const struct stream *s, enum column c, uint64_t *ret)
+{
+	return reader_u64(field(s, c), ret);
+}
+
+/* --- roles ------------------------------------------------------------------------------------------- */
+
+static int make_roles(struct walk *w)
+{
+	struct why *why = w->why;
+
+	w->covers = calloc(2 * (size_t)why->n_trainers + 1, sizeof(*w->covers));
+	if (!w->covers)
+		return -ENOMEM;
+	table_init(&w->roles, sizeof(struct role), ROLES_MAX);
+	table_init(&w->threads, sizeof(uint64_t), THREADS_MAX);
+	for (uint32_t i = 0; i < why->loaders.n; i++) {
+		struct why_loader *l = *(struct why_loader **)table_at(&why->loaders, i);
+		struct role *role = l ? table_get(&w->roles, l->pid) : NULL;
+
+		if (role)
+			role->loader = l;
+	}
+	for (uint32_t i = 0; i < why->n_trainers; i++) {
+		struct role *role = table_get(&w->roles, why->trainer[i].pid);
+
+		if (role)
+			*role = (struct role){ .trainer = &why->trainer[i], .main = &w->covers[2 * i],
+					       .others = &w->covers[2 * i + 1] };
+	}
+	return 0;
+}
+
+static const struct role *role_of(struct walk *w, uint64_t pid)
+{
+	const struct role *role;
+
+	if (pid != w->last_pid) {
+		role = table_find(&w->roles, pid);
+		w->last_role = role ? *role : (struct role){ 0 };
+		w->last_pid = pid;
+	}
+	return &w->last_role;
+}
+
+/* --- stretches of time -------------------------------------------------------------------------------- */
+
+struct stretch {
+	struct report *r;
+	struct why *why;
+	const struct role *role;
+	enum why_state state;
+	bool main; /* the trainer's main thread */
+};
+
+static void loader_was(void *ctx, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct stretch *x = ctx;
+	struct why_loader *l = x->role->loader;
+	struct why_trainer *t = &x->why->trainer[l->trainer];
+
+	l->ns[x->state] += (double)why_looked_at(t, begin_ns, end_ns);
+	l->idle_ns[x->state] += (double)why_waited(x->why, t, begin_ns, end_ns);
+}
+
+static void trainer_was(void *ctx, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct stretch *x = ctx;
+	struct why_trainer *t = x->role->trainer;
+	uint64_t all_ns = why_looked_at(t, begin_ns, end_ns), idle_ns = why_waited(x->why, t, begin_ns, end_ns);
+	struct why_epoch *e;
+
+	if (x->main)
+		t->own_ns[x->state] += all_ns;
+	if (x->main || t->basis != WHY_BY_CALLS)
+		t->own_idle_ns[x->state] += idle_ns;
+	if (!x->main || t->basis == WHY_BY_GPU)
+		return;
+	e = why_epoch_at(x->r, end_ns);
+	if (e)
+		e->own_ns += all_ns - idle_ns;
+}
+
+static void keep_longest(struct why_longest *top, const struct call *c)
+{
+	uint64_t lat_ns = c->end_ns - c->begin_ns;
+	unsigned int i;
+
+	if (top->n == WHY_LONGEST && lat_ns <= top->call[WHY_LONGEST - 1].lat_ns)
+		return;
+	top->n = MIN(top->n + 1, WHY_LONGEST);
+	for (i = top->n - 1; i > 0 && top->call[i - 1].lat_ns < lat_ns; i--)
+		top->call[i] = top->call[i - 1];
+	top->call[i] = (struct why_call){ .fid = c->has_fid ? c->fid : 0, .end_ns = c->end_ns, .lat_ns = lat_ns,
+					  .pid = (uint32_t)c->pid };
+}
+
+static void loader_call(struct stretch *x, const struct call *c)
+{
+	struct why_loader *l = x->role->loader;
+
+	if (c->receives && l->last_sent && l->last_ns < c->begin_ns) {
+		struct stretch between = *x;
+
+		between.state = WHY_QUEUE;
+		cover_add(&l->cover, l->last_ns, c->begin_ns, loader_was, &between);
+	}
+	cover_add(&l->cover, c->begin_ns, c->end_ns, loader_was, x);
+	l->last_ns = MAX(l->last_ns, c->end_ns);
+	l->last_sent = c->sends;
+}
+
+static void take_call(struct walk *w, const struct call *c)
+{
+	const struct role *role = role_of(w, c->pid);
+	struct stretch x = { .r = w->r, .why = w->why, .role = role, .state = c->state, .main = c->tid == c->pid };
+	struct why_epoch *e;
+
+	if (!role->loader && !role->trainer)
+		return;
+	if (c->on_file)
+		keep_longest(&w->why->longest[c->state], c);
+	if (role->loader)
+		loader_call(&x, c);
+	else if (c->on_file)
+		cover_add(x.main ? role->main : role->others, c->begin_ns, c->end_ns, trainer_was, &x);
+	if (!c->on_file || (role->trainer && role->trainer->loaders))
+		return;
+	e = why_epoch_at(w->r, c->end_ns);
+	if (e)
+		why_add_work(w->r, e, c->pid, c->end_ns - c->begin_ns, 0);
+}
+
+/* --- rows --------------------------------------------------------------------------------------------- */
+
+static bool parse_call(const struct stream *s, struct call *c)
+{
+	uint64_t lat_ns = 0;
+
+	*c = (struct call){ .end_ns = s->time_ns };
+	if (!number(s, PID, &c->pid) || !number(s, TID, &c->tid))
+		return false;
+	number(s, LAT_NS, &lat_ns);
+	c->begin_ns = s->time_ns - MIN(lat_ns, s->time_ns);
+	c->has_fid = number(s, FID, &c->fid);
+	return true;
+}
+
+static void count_opens(struct why_sums *s, uint64_t at_ns)
+{
+	if (at_ns - s->opens_second_ns >= NSEC_PER_SEC) {
+		s->opens_second_ns = at_ns;
+		s->opens_second = 0;
+	}
+	if (++s->opens_second > s->opens_peak) {
+		s->opens_peak = s->opens_second;
+		s->opens_peak_ns = s->opens_second_ns;
+	}
+}
+
+static const struct report_file *file_of(const struct walk *w, const struct call *c)
+{
+	return c->has_fid ? table_find(&w->r->files, c->fid) : NULL;
+}
+
+static void count_sample(struct walk *w, const struct call *c)
+{
+	const struct role *role = role_of(w, c->pid);
+	struct why_epoch *e = why_epoch_at(w->r, c->end_ns);
+
+	w->why->sums.opens_read++;
+	if (role->loader)
+		role->loader->samples++;
+	if (!e)
+		return;
+	e->samples++;
+	if (role->loader || role->trainer)
+		why_add_work(w->r, e, c->pid, 0, 1);
+}
+
+static void note_gpu(struct walk *w, const struct stream *s, const struct call *c)
+{
+	struct why_trainer *t = role_of(w, c->pid)->trainer;
+
+	if (t && field(s, FILENAME).len >= strlen("nvidia") && !memcmp(field(s, FILENAME).p, "nvidia", strlen("nvidia")))
+		t->uses_gpu = true;
+}
+
+static void take_open(struct walk *w, const struct stream *s)
+{
+	struct reader_field ret = field(s, RET), flags = field(s, FLAGS);
+	const struct report_file *f;
+	struct call c;
+
+	if (reader_is(field(s, FUNC), "snapshot") || !parse_call(s, &c))
+		return;
+	f = file_of(w, &c);
+	c.state = WHY_META;
+	c.on_file = true;
+	note_gpu(w, s, &c);
+	w->why->sums.opens++;
+	w->why->sums.opens_failed += ret.len > 1 && ret.p[0] == '-';
+	w->why->sums.open_ns += c.end_ns - c.begin_ns;
+	count_opens(&w->why->sums, c.end_ns);
+	if (f && f->type == REPORT_REG && f->medium != REPORT_MEMORY && flags.len >= 6 && !memcmp(flags.p, "RDONLY", 6))
+		count_sample(w, &c);
+	take_call(w, &c);
+}
+
+static void take_meta(struct walk *w, const struct stream *s)
+{
+	const struct report_file *f;
+	struct call c;
+
+	if (!parse_call(s, &c))
+		return;
+	f = file_of(w, &c);
+	c.state = WHY_META;
+	c.on_file = !f || report_is_file(f->type);
+	if (c.on_file)
+		w->why->sums.meta_ns += c.end_ns - c.begin_ns;
+	else
+		c.state = WHY_OTHER;
+	take_call(w, &c);
+}
+
+static void take_sync(struct walk *w, const struct stream *s)
+{
+	struct call c;
+
+	if (!parse_call(s, &c))
+		return;
+	c.state = WHY_WRITE;
+	c.on_file = true;
+	w->why->sums.syncs++;
+	w->why->sums.sync_ns += c.end_ns - c.begin_ns;
+	take_call(w, &c);
+}
+
+/* Of a read or write of a file. */
+static enum why_state state_of(const struct why *w, const struct report_file *f, const struct why_transfer *x)
+{
+	if (x->write)
+		return f->medium == REPORT_MEMORY || f->type != REPORT_REG ? WHY_CPU : WHY_WRITE;
+	if (f->medium == REPORT_MEMORY || (f->type != REPORT_REG && f->type != REPORT_BLK))
+		return WHY_CACHE;
+	if (x->disk_bytes || x->direct)
+		return WHY_DISK;
+	if (x->lat_ns < SLOW_NS + x->bytes) /* 1 GB/s */
+		return WHY_CACHE;
+	/* what the read before had begun to fetch is waited for in this one */
+	return !x->accounted || f->medium == REPORT_NETWORK || why_fetched_lately(w, x->pid, x->fid, x->end_ns) ? WHY_DISK :
+														      WHY_CACHE;
+}
+
+static void count_stdout(struct why_sums *s, const struct why_transfer *x, bool is_stdout)
+{
+	s->written_bytes += x->bytes;
+	if (!is_stdout)
+		return;
+	s->stdout_writes++;
+	s->stdout_bytes += x->bytes;
+	s->stdout_ns += x->lat_ns;
+}
+
+static void take_rw(struct walk *w, const struct stream *s)
+{
+	struct why_transfer x = { .write = reader_is(field(s, RW), "W") };
+	struct why_sums *sums = &w->why->sums;
+	const struct report_file *f;
+	struct call c;
+	uint64_t fd;
+	bool done, standard;
+
+	if (!parse_call(s, &c))
+		return;
+	f = file_of(w, &c);
+	done = number(s, RETURNED, &x.bytes);
+	x.lat_ns = c.end_ns - c.begin_ns;
+	standard = x.write && number(s, FD, &fd) && (fd == 1 || fd == 2);
+	if (x.write)
+		count_stdout(sums, &x, standard);
+	c.on_file = f && report_is_file(f->type);
+	if (!c.on_file) {
+		c.state = WHY_QUEUE;
+		c.receives = !x.write;
+		c.sends = x.write && !standard;
+		take_call(w, &c);
+		return;
+	}
+	number(s, REQUESTED, &x.requested);
+	x.has_offset = number(s, OFFSET, &x.offset);
+	x.accounted = number(s, DISK_BYTES, &x.disk_bytes);
+	x.direct = field(s, FLAGS).p[0] == 'D';
+	x.pid = c.pid;
+	x.fid = c.fid;
+	x.end_ns = c.end_ns;
+	c.state = state_of(w->why, f, &x);
+	take_call(w, &c);
+	if (f->type != REPORT_REG || f->medium == REPORT_MEMORY)
+		return;
+	*(x.write ? &sums->write_files_ns : &sums->read_files_ns) += x.lat_ns;
+	if (f->medium == REPORT_NETWORK)
+		sums->network_ns += x.lat_ns;
+	if (!done)
+		return;
+	x.epoch = why_epoch_at(w->r, c.end_ns);
+	x.size = f->size;
+	if (!x.write && role_of(w, c.pid)->loader)
+		role_of(w, c.pid)->loader->bytes += x.bytes;
+	why_add_transfer(w->r, &x);
+}
+
+/* --- switches ------------------------------------------------------------------------------------------ */
+
+static void loader_ran(struct walk *w, const struct role *role, enum why_state state, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct stretch x = { .r = w->r, .why = w->why, .role = role, .state = state };
+
+	cover_add(&role->loader->cover, begin_ns, end_ns, loader_was, &x);
+}
+
+static void take_switch(struct walk *w, const struct stream *s)
+{
+	uint64_t pid, tid, wait_ns, *since;
+	const struct role *role;
+
+	if (number(s, PREV_PID, &pid) && (role = role_of(w, pid))->loader && number(s, PREV_TID, &tid)) {
+		since = table_get(&w->threads, tid);
+		if (since && *since)
+			loader_ran(w, role, WHY_CPU, *since, s->time_ns);
+		if (since)
+			*since = 0;
+	}
+	if (number(s, NEXT_PID, &pid) && (role = role_of(w, pid))->loader && number(s, NEXT_TID, &tid)) {
+		since = table_get(&w->threads, tid);
+		if (since)
+			*since = s->time_ns;
+		if (number(s, WAIT_NS, &wait_ns))
+			loader_ran(w, role, WHY_RUNQ, s->time_ns - MIN(wait_ns, s->time_ns), s->time_ns);
+	}
+}
+
+/* --- the merge ------------------------------------------------------------------------------------------ */
+
+static void next(struct stream *s)
+{
+	s->more = false;
+	while (s->open && reader_next(&s->rd, &s->row) > 0)
+		if (number(s, TIMESTAMP, &s->time_ns)) {
+			s->more = true;
+			return;
+		}
+}
+
+static void open_stream(struct stream *s, int dirfd, const char *file)
+{
+	s->open = reader_open(&s->rd, dirfd, file) == 0;
+	for (unsigned int c = 0; s->open && c < COLUMNS; c++)
+		s->at[c] = (uint8_t)reader_column(&s->rd, column_names[c]);
+	next(s);
+}
+
+int why_walk(struct report *r, int dirfd)
+{
+	static const struct {
+		const char *file;
+		void (*take)(struct walk *w, const struct stream *s);
+	} files[] = {
+		{ "vfs_rw.out", take_rw }, { "open.out", take_open },		 { "close.out", take_meta },
+		{ "sync.out", take_sync }, { "create_del.out", take_meta }, { "sched_switch.out", take_switch },
+	};
+	struct walk w = { .r = r, .why = r->why, .last_pid = UINT64_MAX };
+	struct stream *streams = calloc(ARRAY_SIZE(files), sizeof(*streams));
+	int res = streams ? make_roles(&w) : -ENOMEM;
+
+	for (size_t i = 0; res == 0 && i < ARRAY_SIZE(files); i++) {
+		streams[i].take = files[i].take;
+		open_stream(&streams[i], dirfd, files[i].file);
+	}
+	while (res == 0) {
+		struct stream *first = NULL;
+
+		for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+			if (streams[i].more && (!first || streams[i].time_ns < first->time_ns))
+				first = &streams[i];
+		if (!first)
+			break;
+		first->take(&w, first);
+		next(first);
+	}
+	for (size_t i = 0; streams && i < ARRAY_SIZE(files); i++)
+		reader_close(&streams[i].rd);
+	table_free(&w.roles);
+	table_free(&w.threads);
+	free(w.covers);
+	free(streams);
+	return res;
+}
