@@ -244,7 +244,7 @@ static double unequal_data(const struct report *r, const struct why_loader **mos
 		double others = 0;
 		uint32_t n = 0;
 
-		if (!l || (double)l->bytes < 16 * MiB || l->number) /* once for each generation */
+		if (!l || l->number) /* once for each generation */
 			continue;
 		for (uint32_t k = 0; k < r->why->loaders.n; k++) {
 			const struct why_loader *other = loader_at(r, k);
@@ -257,7 +257,7 @@ static double unequal_data(const struct report *r, const struct why_loader **mos
 			n++;
 		}
 		others -= (double)l->bytes;
-		if (n > 1 && others > 0 && (double)l->bytes * (n - 1) / others > worst) {
+		if (n > 1 && others > 0 && (double)l->bytes >= 16 * MiB && (double)l->bytes * (n - 1) / others > worst) {
 			worst = (double)l->bytes * (n - 1) / others;
 			*most = l;
 		}

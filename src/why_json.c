@@ -14,7 +14,7 @@ static double share(double part, double whole)
 	return whole > 0 ? part / whole : (double)NAN;
 }
 
-static void finding(struct json *j, const char *key, const struct finding *f, bool advice)
+static void finding(struct json *j, const char *key, const struct finding *f)
 {
 	json_object(j, key);
 	json_str(j, "code", f->rule->code);
@@ -23,20 +23,18 @@ static void finding(struct json *j, const char *key, const struct finding *f, bo
 	for (unsigned int i = 0; i < f->n; i++)
 		json_str(j, NULL, f->evidence[i]);
 	json_end(j);
-	if (advice) {
-		json_str(j, "advice", f->rule->advice);
-		json_f64(j, "measure", f->measure);
-		json_f64(j, "threshold", f->rule->threshold);
-	}
+	json_str(j, "advice", f->rule->advice);
+	json_f64(j, "measure", f->measure);
+	json_f64(j, "threshold", f->rule->threshold);
 	json_end(j);
 }
 
 static void findings(const struct rules *rules, struct json *j)
 {
-	finding(j, "bottleneck", &rules->bottleneck, false);
+	finding(j, "bottleneck", &rules->bottleneck);
 	json_array(j, "rules");
 	for (unsigned int i = 0; i < rules->n; i++)
-		finding(j, NULL, &rules->found[i], true);
+		finding(j, NULL, &rules->found[i]);
 	json_end(j);
 	json_array(j, "rules_missing");
 	for (unsigned int i = 0; i < rules->n_missing; i++)

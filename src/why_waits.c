@@ -31,6 +31,23 @@ static void find_window(struct report *r, struct why_trainer *t)
 	t->end_ns = MAX(MIN(end_ns, p && p->end_ns ? p->end_ns : r->last_ns), t->begin_ns);
 }
 
+/* Before its GPU was sampled with it for the first time, and after the last, nothing is known. */
+static void clip_to_samples(const struct why *w, struct why_trainer *t)
+{
+	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+
+	for (uint32_t i = 0; i < w->n_gpus; i++) {
+		const struct spans *idle = &w->gpu[i].idle;
+
+		if (w->gpu[i].pid != t->pid || !idle->n)
+			continue;
+		begin_ns = MIN(begin_ns, idle->v[0].begin_ns);
+		end_ns = MAX(end_ns, idle->v[idle->n - 1].end_ns);
+	}
+	t->begin_ns = MAX(t->begin_ns, begin_ns);
+	t->end_ns = MAX(MIN(t->end_ns, end_ns), t->begin_ns);
+}
+
 static bool has_gpu(const struct why *w, const struct why_trainer *t)
 {
 	for (uint32_t i = 0; i < w->n_gpus; i++)
@@ -52,6 +69,8 @@ void why_choose_bases(struct report *r)
 			   !t->waits.n		   ? WHY_BY_CALLS :
 			   w->has_switches	   ? WHY_BY_SWITCHES :
 						     WHY_BY_SUMS;
+		if (t->basis == WHY_BY_GPU)
+			clip_to_samples(w, t);
 	}
 }
 

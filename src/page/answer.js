@@ -24,7 +24,14 @@ const Answer = (() => {
 			el('h2', null, Format.own(CODES, b.code) ?? b.code,
 				b.share != null && el('span', { class: 'share' }, Format.percent(b.share))),
 			el('p', { class: 'aside' }, el('code', null, b.code)),
-			evidence(b.evidence));
+			evidence(b.evidence),
+			b.advice && el('p', { class: 'advice' }, b.advice));
+	}
+
+	function untried() {
+		return r.rules_missing?.length > 0 && el('details', null,
+			el('summary', null, `Rules that this trace has not enough for (${r.rules_missing.length})`),
+			el('ul', null, r.rules_missing.map(text => el('li', null, text))));
 	}
 
 	function rules() {
@@ -75,7 +82,7 @@ const Answer = (() => {
 		fill(document.getElementById('title'), r.command || r.dir || 'dltraced');
 		fill(document.getElementById('subtitle'), r.command ? r.dir : null);
 		document.title = `dltraced: ${Dom.safe(r.command || r.dir)}`;
-		fill(document.getElementById('answer'), bottleneck(), rules());
+		fill(document.getElementById('answer'), bottleneck(), rules(), untried());
 		fill(document.getElementById('facts'), facts());
 		fill(document.getElementById('missing'), missing());
 		fill(document.getElementById('made'), `Made by dltraced ${r.version || ''} from ${r.dir}. The numbers are those of ` +

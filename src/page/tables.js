@@ -18,6 +18,13 @@ const Tables = (() => {
 			.map(k => ({ ...p[k], name: `${p.name}, ${k}` }))));
 	}
 
+	function epochs() {
+		return (r.epochs || []).map(e => ({
+			...e, lasted: e.end_ns - e.begin_ns, workers: e.workers?.count, slowest: e.workers?.slowest_ns,
+			median: e.workers?.median_ns, file: e.slowest_files?.[0]?.path,
+		}));
+	}
+
 	function disks() {
 		return (r.disks || []).flatMap(d => (d.ops || []).map(op => ({
 			...op, disk: d.name + (d.bios ? ' (bios)' : ''), failed: d.failed, self: d.self_bytes,
@@ -35,6 +42,13 @@ const Tables = (() => {
 		['Rows by probe', [word('Probe', 'name'), number('Rows', 'rows'), number('Lost', 'lost'), number('Failed', 'failed'),
 			number('Running', 'running', Format.count, 'had not ended when the trace did'),
 			number('Bytes', 'bytes', bytes), ...LATENCY], probes()],
+		['Epochs', [word('Epoch', 'name'), number('Lasted', 'lasted', ns), number('Waited', 'waited_share', Format.percent, 'of the time of those that train'),
+			number('Samples', 'samples', Format.count, 'regular files opened to be read'), number('Read', 'read_bytes', bytes),
+			number('From disk', 'disk_bytes', bytes), number('From cache', 'cache_bytes', bytes), number('Reads', 'reads'),
+			number('In order', 'sequential_share', Format.percent, 'of reads of a file that had been read before: those that went on there'),
+			number('Again', 'again_bytes', bytes, 'read a second time in it'), number('Workers', 'workers'),
+			number('Slowest worker', 'slowest', ns, 'in calls on files for a sample'), number('Median', 'median', ns),
+			word('Slowest file', 'file')], epochs()],
 		['Files with the most bytes', FILES, r.files_by_bytes || []],
 		['Files with the most time', FILES, r.files_by_time || []],
 		['Processes', [word('PID', 'pid'), word('Parent', 'ppid'), word('Name', 'comm'), word('Rank', 'rank'), number('Reads', 'reads'),

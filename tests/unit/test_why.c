@@ -1,0 +1,654 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Verdicts and rules, each on a trace that is made up here: process 100 trains, 101 and 102 load for it, in steps of
+ * a second. What each does in a step stands in one function of a dozen rows.
+ */
+#include "why.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "report.h"
+#include "rules.h"
+#include "tree.h"
+
+#define S 1000000000ULL
+#define MS 1000000ULL
+#define BEGIN (1000 * S)
+#define STEPS 20
+#define ROWS_MAX 20000
+#define MiB (1024 * 1024)
+
+/* --- making one ------------------------------------------------------------------------------------- */
+
+enum file { PIDS, FILES, OPEN, CLOSE, RW, SYNC, SWITCH, SCHED, GPU, CPU, N_FILES };
+
+static const struct {
+	const char *name, *columns;
+} kinds[N_FILES] = {
+	[PIDS] = { "pids", "PID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS" },
+	[FILES] = { "files", "FID\tDEV\tINO\tTYPE\tFSTYPE\tSIZE\tSTATE\tREALPATH" },
+	[OPEN] = { "open", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tVFS_LAT_NS\tRET\tFLAGS\tMODE\tFID\tFILE\tPATH\tREALPATH" },
+	[CLOSE] = { "close", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tFD\tLAST\tFID\tFILE" },
+	[RW] = { "vfs_rw", "PID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES\tFD\tFLAGS\tFID\tFILE" },
+	[SYNC] = { "sync", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tFD\tOFFSET\tLEN\tFID\tFILE" },
+	[SWITCH] = { "sched_switch", "CPU\tPREV_PID\tPREV_TID\tPREV_COMM\tPREV_STATE\tNEXT_PID\tNEXT_TID\tNEXT_COMM\tRUN_NS\tWAIT_NS" },
+	[SCHED] = { "sched", "PID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tPREEMPTED\tRUN_NS\tRUNQ_NS\tDISK_NS\tBLOCKED_NS\tSLEEP_NS\tMAX_NS" },
+	[GPU] = { "gpu", "gpu\tpid\ttype\tsm\tmem\tcommand" },
+	[CPU] = { "cpu", "CLOCK\tCPU\t%usr\t%idle" },
+};
+
+struct row {
+	enum file file;
+	uint64_t end_ns;
+	unsigned int nr;
+	char *text;
+};
+
+static struct row rows[ROWS_MAX];
+static unsigned int n_rows;
+
+static void __attribute__((format(printf, 3, 4))) put(enum file file, uint64_t end_ns, const char *fmt, ...)
+{
+	va_list ap;
+
+	assert_true(n_rows < ROWS_MAX);
+	va_start(ap, fmt);
+	rows[n_rows] = (struct row){ .file = file, .end_ns = end_ns, .nr = n_rows };
+	assert_true(vasprintf(&rows[n_rows].text, fmt, ap) > 0);
+	va_end(ap);
+	n_rows++;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	return x->end_ns != y->end_ns ? (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns) : (int)x->nr - (int)y->nr;
+}
+
+/* Write what was put, and read it. */
+static struct report *loaded(void)
+{
+	struct report *r = NULL;
+
+	qsort(rows, n_rows, sizeof(*rows), by_time);
+	for (enum file f = 0; f < N_FILES; f++) {
+		autofree char *name = util_fmt("%s.out", kinds[f].name), *path = tree_path(name);
+		bool any = f == FILES || f == PIDS;
+		FILE *out;
+
+		unlink(path);
+		for (unsigned int i = 0; i < n_rows; i++)
+			any |= rows[i].file == f;
+		if (!any)
+			continue;
+		out = fopen(path, "w");
+		assert_non_null(out);
+		fprintf(out, "# dltraced %s 1\nTIMESTAMP\tTIME\t%s\n", kinds[f].name, kinds[f].columns);
+		for (unsigned int i = 0; i < n_rows; i++)
+			if (rows[i].file == f)
+				fprintf(out, "%llu\t2026-11-21T01:02:03.000000000Z\t%s\n", (unsigned long long)rows[i].end_ns, rows[i].text);
+		fclose(out);
+	}
+	for (unsigned int i = 0; i < n_rows; i++)
+		free(rows[i].text);
+	n_rows = 0;
+	assert_int_equal(report_load(&r, tree, false), 0);
+	assert_non_null(r->why);
+	assert_non_null(r->why->rules);
+	return r;
+}
+
+#define N(v) ((unsigned long long)(v))
+
+static void put_file(unsigned int fid, const char *type, const char *fstype, uint64_t size, const char *path)
+{
+	put(FILES, BEGIN, "%u\t259:2\t%u\t%s\t%s\t%llu\tok\t%s", fid, fid, type, fstype, N(size), path);
+}
+
+/* A call on a file that ended at END; DISK: what it fetched. */
+static void put_rw(unsigned int pid, uint64_t end, uint64_t lat, char rw, uint64_t bytes, uint64_t offset, uint64_t disk, unsigned int fid)
+{
+	put(RW, end, "%u\t%u\tx\t%c\t%s\t%llu\t%llu\t%llu\t%llu\t%llu\t5\t-\t%u\tf", pid, pid, rw, rw == 'R' ? "read" : "write", N(lat),
+	    N(bytes), N(bytes), N(offset), N(disk), fid);
+}
+
+static void put_pipe(unsigned int pid, uint64_t end, uint64_t lat, char rw)
+{
+	put(RW, end, "%u\t%u\tx\t%c\t%s\t%llu\t8\t8\t-\t0\t9\t-\t%u\tpipe:[1]", pid, pid, rw, rw == 'R' ? "read" : "write", N(lat), 1);
+}
+
+static void put_open(unsigned int pid, uint64_t end, uint64_t lat, unsigned int fid)
+{
+	put(OPEN, end, "%u\t%u\tx\topenat\t%llu\t-\t5\tRDONLY|CLOEXEC\t-\t%u\tf\tf\t/data/f", pid, pid, N(lat), fid);
+}
+
+/* USER_NS: the CPU time that each loader has used when it ends. */
+static void put_job(uint64_t user_ns)
+{
+	const uint64_t end = BEGIN + STEPS * S;
+
+	put(PIDS, BEGIN, "100\t100\t1\tpython\texec\t-\t100\t0\t/\t-\tpython\\000train.py");
+	for (unsigned int pid = 101; pid <= 102; pid++) {
+		put(PIDS, BEGIN + 1, "%u\t%u\t100\tpython\tfork\t-\t%u\t0\t/\t-\t-", pid, pid, pid);
+		put(PIDS, BEGIN + 2, "%u\t%u\t100\tpt_data_worker\trename\t-\t%u\t0\t/\t-\tpython", pid, pid, pid);
+		put(PIDS, end, "%u\t%u\t100\tpt_data_worker\texit\t0\t%u\t0\t/\t-\tutime=%llu\\040stime=0\\040maxrss=1", pid, pid, pid,
+		    N(user_ns));
+	}
+	put(PIDS, end, "100\t100\t1\tpython\texit\t0\t100\t0\t/\t-\tutime=1000000000\\040stime=0\\040maxrss=1");
+	put_file(1, "fifo", "pipefs", 0, "pipe:[1]");
+	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
+	put_file(3, "reg", "ext4", 64 * MiB, "/out/ckpt.pt");
+}
+
+static uint64_t step(unsigned int i)
+{
+	return BEGIN + i * S;
+}
+
+/* The trainer waits for WAIT of each second, from its beginning. */
+static void put_waits(uint64_t wait)
+{
+	for (unsigned int i = 0; i < STEPS; i++)
+		put_pipe(100, step(i) + wait, wait, 'R');
+}
+
+/* The loader gets work, does not wait for it, and hands over when AT of the step have passed. */
+static void put_work(unsigned int pid, unsigned int i, uint64_t at)
+{
+	put_pipe(pid, step(i) + 10, 5, 'R');
+	put_pipe(pid, step(i) + at, 5, 'W');
+	put_pipe(pid, step(i) + S - 10, S - 10 - at, 'R');
+}
+
+static const struct finding *found(const struct report *r, const char *code)
+{
+	for (unsigned int i = 0; i < r->why->rules->n; i++)
+		if (strcmp(r->why->rules->found[i].rule->code, code) == 0)
+			return &r->why->rules->found[i];
+	return NULL;
+}
+
+static const struct finding *is_bottleneck(const struct report *r, const char *code)
+{
+	const struct finding *b = &r->why->rules->bottleneck;
+
+	assert_string_equal(b->rule->code, code);
+	assert_null(found(r, code));
+	assert_true(b->n > 0);
+	return b;
+}
+
+static void about(double got, double want)
+{
+	if (!(fabs(got - want) <= 0.001))
+		fail_msg("%.6f and not %.6f", got, want);
+}
+
+/* --- verdicts ------------------------------------------------------------------------------------------ */
+
+static void reads_from_storage(void **state)
+{
+	const struct finding *b;
+	struct report *r;
+
+	put_job(0);
+	put_waits(800 * MS);
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_rw(pid, step(i) + 700 * MS, 690 * MS, 'R', MiB, i * MiB, MiB, 2);
+			put_work(pid, i, 800 * MS);
+		}
+	r = loaded();
+	b = is_bottleneck(r, "storage-read");
+	assert_int_equal(r->why->n_trainers, 1);
+	assert_int_equal(r->why->loaders.n, 2);
+	assert_int_equal(r->why->basis, WHY_BY_CALLS);
+	about(r->why->waited_ns / r->why->window_ns, 0.8);
+	/* of the waits 690 ms of 800 */
+	about(b->measure, 0.69);
+	assert_non_null(strstr(b->evidence[3], "/data/shard.tar"));
+	report_free(r);
+}
+
+static void time_in_no_call_is_the_cpu_by_what_was_used(void **state)
+{
+	struct report *r;
+
+	put_job(STEPS * 700 * MS);
+	put_waits(800 * MS);
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_rw(pid, step(i) + 100 * MS, 90 * MS, 'R', MiB, i * MiB, 0, 2);
+			put_work(pid, i, 800 * MS);
+		}
+	r = loaded();
+	/* all of the 800 ms but for some ns: 90 from the cache, 710 in no call, for which 700 of CPU time were used */
+	about(is_bottleneck(r, "decode-cpu")->measure, 0.09 + 0.71 * 700 / 710);
+	report_free(r);
+}
+
+static void opens_take_longest(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_waits(500 * MS);
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_open(pid, step(i) + 400 * MS, 390 * MS, 2);
+			put_work(pid, i, 500 * MS);
+		}
+	r = loaded();
+	about(is_bottleneck(r, "open-metadata")->measure, 0.39);
+	report_free(r);
+}
+
+static void the_trainer_writes_a_checkpoint(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_waits(20 * MS);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_rw(100, step(i) + 300 * MS, 250 * MS, 'W', MiB, i * MiB, 0, 3);
+		put(SYNC, step(i) + 600 * MS, "100\t100\tx\tfsync\t%llu\t0\t5\t-\t-\t3\tckpt.pt", N(300 * MS));
+		put_work(101, i, 20 * MS);
+		put_work(102, i, 20 * MS);
+	}
+	r = loaded();
+	about(is_bottleneck(r, "checkpoint-write")->measure, 0.55);
+	about(found(r, "checkpoint-blocks")->measure, 0.55);
+	assert_non_null(found(r, "sync-often"));
+	report_free(r);
+}
+
+static void one_loader_is_late_and_the_other_waits(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_waits(900 * MS);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_rw(101, step(i) + 890 * MS, 880 * MS, 'R', MiB, i * MiB, MiB, 2);
+		put_work(101, i, 900 * MS);
+		put_work(102, i, 50 * MS);
+	}
+	r = loaded();
+	/* busy for 900 and 50 of 900 ms */
+	about(is_bottleneck(r, "straggler-worker")->measure, 0.85);
+	assert_int_equal(r->why->straggler->pid, 101);
+	report_free(r);
+}
+
+static void nobody_waits(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_waits(30 * MS);
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_rw(pid, step(i) + 100 * MS, 90 * MS, 'R', MiB, i * MiB, MiB, 2);
+			put_work(pid, i, 200 * MS);
+		}
+	r = loaded();
+	about(is_bottleneck(r, "trainer-bound")->measure, 0.97);
+	report_free(r);
+}
+
+/* Its loaders poll, which makes no rows: they wait from what they sent to what they receive. */
+static void between_sending_and_receiving_a_loader_waits(void **state)
+{
+	const struct why_loader *l;
+	struct report *r;
+
+	put_job(0);
+	put_waits(900 * MS);
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_pipe(pid, step(i) + 10, 5, 'R');
+			put_pipe(pid, step(i) + 100 * MS, 5, 'W');
+		}
+	r = loaded();
+	l = *(struct why_loader **)table_at(&r->why->loaders, 0);
+	about(l->idle_ns[WHY_QUEUE] / l->alive_idle_ns, (800. * (STEPS - 1) / STEPS) / 900);
+	is_bottleneck(r, "trainer-bound");
+	report_free(r);
+}
+
+static void a_gpu_is_idle_for_what_it_is_not_used(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i <= STEPS; i++) {
+		put(GPU, step(i), "0\t100\tC\t25\t10\tpython");
+		put(GPU, step(i) + 1000, "1\t999\tC\t99\t10\tother");
+	}
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_rw(pid, step(i) + 700 * MS, 600 * MS, 'R', MiB, i * MiB, MiB, 2);
+			put_work(pid, i, 990 * MS);
+		}
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_GPU);
+	assert_int_equal(r->why->gpu_sample_ns, S);
+	about(r->why->waited_ns / r->why->window_ns, 0.75);
+	/* the loaders read for 600 ms of a second, wait for 10, and the rest is in no call */
+	about(is_bottleneck(r, "storage-read")->measure, 0.75 * 0.6);
+	report_free(r);
+}
+
+/* SWITCH rows: COMES at a time and LEAVES at another, having waited for WAIT. */
+static void put_run(unsigned int pid, uint64_t comes, uint64_t leaves, uint64_t wait)
+{
+	put(SWITCH, comes, "0\t0\t0\tidle\tR\t%u\t%u\tx\t-\t%llu", pid, pid, N(wait));
+	put(SWITCH, leaves, "0\t%u\t%u\tx\tS\t0\t0\tidle\t%llu\t-", pid, pid, N(leaves - comes));
+}
+
+static void switches_tell_who_waited_for_a_cpu(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_run(100, step(i) + 800 * MS, step(i) + 990 * MS, 100 * MS);
+		for (unsigned int pid = 101; pid <= 102; pid++)
+			put_run(pid, step(i) + 500 * MS, step(i) + 700 * MS, 500 * MS);
+	}
+	for (unsigned int pid = 101; pid <= 102; pid++)
+		put_rw(pid, step(0) + 100, 10, 'R', MiB, 0, 0, 2);
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_SWITCHES);
+	/* it cannot run for 700 ms and the last 10 of each second */
+	about(r->why->waited_ns / r->why->window_ns, 0.71);
+	about(is_bottleneck(r, "cpu-contention")->measure, 0.5);
+	about(found(r, "decode-cpu")->measure, 0.2);
+	report_free(r);
+}
+
+static void sums_tell_it_by_the_second(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t0\t-\t-\t-\t-", N(S), N(400 * MS));
+		put_rw(101, step(i) + 900 * MS, 100 * MS, 'R', MiB, i * MiB, 0, 2);
+		put_rw(102, step(i) + 900 * MS, 100 * MS, 'R', MiB, i * MiB, 0, 2);
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-", pid, pid, N(S),
+			    N(500 * MS), N(100 * MS));
+			put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", pid, pid, N(S),
+			    N(300 * MS), N(S));
+		}
+	}
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_SUMS);
+	about(r->why->waited_ns / r->why->window_ns, 0.6);
+	/* on a CPU for half of the time, the reads from the cache within */
+	about(is_bottleneck(r, "decode-cpu")->measure, 0.6 * 0.5);
+	about(found(r, "cpu-contention")->measure, 0.6 * 0.1);
+	about(found(r, "trainer-bound")->measure, 0.6 * 0.3);
+	report_free(r);
+}
+
+static void a_job_without_loaders_reads_for_itself(void **state)
+{
+	struct report *r;
+
+	put(PIDS, BEGIN, "100\t100\t1\tpython\texec\t-\t100\t0\t/\t-\tpython\\000train.py");
+	put(PIDS, BEGIN + STEPS * S, "100\t100\t1\tpython\texit\t0\t100\t0\t/\t-\tutime=1000000000\\040stime=0");
+	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
+	for (unsigned int i = 0; i < STEPS; i++)
+		put_rw(100, step(i) + 700 * MS, 600 * MS, 'R', MiB, i * MiB, MiB, 2);
+	r = loaded();
+	assert_int_equal(r->why->n_trainers, 1);
+	about(is_bottleneck(r, "storage-read")->measure, 0.6);
+	report_free(r);
+}
+
+static void without_anybody_nothing_is_known(void **state)
+{
+	struct report *r;
+
+	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
+	put_rw(100, step(1), MS, 'R', MiB, 0, MiB, 2);
+	r = loaded();
+	is_bottleneck(r, "unknown");
+	assert_true(isnan(r->why->rules->bottleneck.measure));
+	assert_true(r->why->rules->n_missing > 0);
+	report_free(r);
+}
+
+/* --- rules --------------------------------------------------------------------------------------------- */
+
+/* N reads of BYTES by each loader, at MULTIPLE times its number. */
+static void put_reads(unsigned int n, uint64_t bytes, uint64_t multiple, uint64_t disk, unsigned int fid)
+{
+	for (unsigned int i = 0; i < n; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++)
+			put_rw(pid, BEGIN + (i + 1) * MS, 1000, 'R', bytes, i * multiple, disk, fid);
+}
+
+static void sizes_and_order_of_reads(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_reads(1000, 512, 100000, 4096, 2);
+	r = loaded();
+	about(found(r, "tiny-reads")->measure, 1);
+	about(found(r, "small-reads")->measure, 1);
+	about(found(r, "random-reads")->measure, 1);
+	assert_non_null(found(r, "misaligned"));
+	assert_null(found(r, "no-readahead"));
+	about(r->why->epoch[0].sequential, 0);
+	report_free(r);
+}
+
+static void fewer_than_many_do_not_matter(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_reads(400, 512, 100000, 4096, 2);
+	r = loaded();
+	assert_null(found(r, "tiny-reads"));
+	assert_null(found(r, "small-reads"));
+	assert_null(found(r, "random-reads"));
+	report_free(r);
+}
+
+static void read_ahead_that_gains_nothing(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_reads(600, 32768, 32768, 32768, 2);
+	r = loaded();
+	about(found(r, "no-readahead")->measure, 1);
+	assert_null(found(r, "random-reads"));
+	assert_null(found(r, "tiny-reads"));
+	assert_null(found(r, "misaligned"));
+	report_free(r);
+}
+
+static void what_came_from_disk_again(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int again = 0; again < 2; again++)
+		for (unsigned int i = 0; i < 64; i++)
+			put_rw(101, BEGIN + (again * 64 + i + 1) * MS, 1000, 'R', MiB, i * MiB, MiB, 2);
+	r = loaded();
+	about(found(r, "cache-too-small")->measure, 0.5);
+	assert_int_equal(r->why->sums.again_bytes, 64 * MiB);
+	assert_null(found(r, "redundant-reads")); /* nobody told of epochs */
+	assert_non_null(found(r, "read-intensive"));
+	report_free(r);
+}
+
+static void a_storm_of_opens(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < 3000; i++) {
+		put_open(101, BEGIN + (i + 1) * MS / 2, 1000, 2);
+		put_rw(101, BEGIN + (i + 1) * MS / 2 + 10, 10, 'R', 4096, 0, 0, 2);
+	}
+	r = loaded();
+	assert_true(found(r, "open-storm")->measure >= 1900);
+	assert_int_equal(r->why->epoch[0].samples, 3000);
+	report_free(r);
+}
+
+static void opens_that_fail(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < 2000; i++)
+		put(OPEN, BEGIN + (i + 1) * MS, "101\t101\tx\topenat\t1000\t-\t%d\tRDONLY\t-\t-\t-\tf\t-", i % 4 ? -2 : 5);
+	r = loaded();
+	about(found(r, "failed-opens")->measure, 0.75);
+	report_free(r);
+}
+
+static void writes_and_standard_output(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_file(4, "chr", "devpts", 0, "/dev/pts/1");
+	for (unsigned int i = 0; i < 2000; i++) {
+		put_rw(100, BEGIN + (i + 1) * MS, 10, 'W', 8192, i * 8192, 0, 3);
+		put(RW, BEGIN + (i + 1) * MS + 1, "100\t100\tx\tW\twrite\t10\t4096\t4096\t-\t0\t1\t-\t4\t1");
+	}
+	r = loaded();
+	about(found(r, "small-writes")->measure, 1);
+	about(found(r, "stdout-heavy")->measure, 1. / 3);
+	assert_null(found(r, "write-intensive")); /* 16 MiB are not much */
+	report_free(r);
+}
+
+static void loaders_that_differ(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < 20; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_open(pid, step(i) + 10 * MS, 10, 2);
+			put_rw(pid, step(i) + 500 * MS, pid == 101 ? 400 * MS : 100 * MS, 'R', pid == 101 ? 3 * MiB : MiB, i * MiB, 0, 2);
+		}
+	r = loaded();
+	about(found(r, "straggler-data")->measure, 3);
+	assert_true(found(r, "slow-worker")->measure > 3.9);
+	assert_int_equal(r->why->epoch[0].slow_worker, 101);
+	assert_int_equal(r->why->epoch[0].workers, 2);
+	assert_string_equal(r->why->epoch[0].slow[0].path, "/data/shard.tar");
+	report_free(r);
+}
+
+static void loaders_short_of_cpu_while_others_are_idle(void **state)
+{
+	struct report *r;
+
+	put_job(STEPS * 950 * MS);
+	put_waits(500 * MS);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put(CPU, step(i) + S, "1\tall\t25.00\t75.00");
+		for (unsigned int pid = 101; pid <= 102; pid++)
+			put_work(pid, i, 990 * MS);
+	}
+	r = loaded();
+	is_bottleneck(r, "decode-cpu");
+	about(found(r, "loader-cpu-bound")->measure, 0.95);
+	about(found(r, "too-few-workers")->measure, 0.75);
+	report_free(r);
+}
+
+static void what_is_not_there_is_said(void **state)
+{
+	const struct rules *rules;
+	bool sched = false, cpu = false;
+	struct report *r;
+
+	put_job(0);
+	put_reads(10, MiB, MiB, 0, 2);
+	r = loaded();
+	rules = r->why->rules;
+	for (unsigned int i = 0; i < rules->n_missing; i++) {
+		sched |= strncmp(rules->missing[i], "cpu-contention: needs CPU scheduling", 36) == 0;
+		cpu |= strncmp(rules->missing[i], "too-few-workers: needs cpu.out", 30) == 0;
+	}
+	assert_true(sched && cpu);
+	report_free(r);
+}
+
+static void documented(const struct rule *rule, const char *text)
+{
+	autofree char *row = util_fmt("\n| `%s` |", rule->code);
+	const char *at = strstr(text, row), *end;
+	char threshold[32];
+
+	if (!at)
+		fail_msg("docs/rules.md does not tell of %s", rule->code);
+	if (rule->waits || !rule->measure)
+		return;
+	end = strchr(at + 1, '\n');
+	snprintf(threshold, sizeof(threshold), "| %g |", rule->threshold);
+	if (!memmem(at, (size_t)(end - at), threshold, strlen(threshold)))
+		fail_msg("docs/rules.md: %s: its threshold is %g", rule->code, rule->threshold);
+}
+
+static void each_rule_is_documented(void **state)
+{
+	autofree char *text = NULL;
+
+	assert_int_equal(util_read_file("docs/rules.md", MiB, &text, NULL), 0);
+	for (const struct rule *rule = rules_of_waits; rule->code; rule++)
+		documented(rule, text);
+	for (const struct rule *rule = rules_of_access; rule->code; rule++)
+		documented(rule, text);
+	documented(&rule_unknown, text);
+	documented(&rule_trainer_bound, text);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, tree_make, tree_remove)
+	const struct CMUnitTest tests[] = {
+		TEST(reads_from_storage),
+		TEST(time_in_no_call_is_the_cpu_by_what_was_used),
+		TEST(opens_take_longest),
+		TEST(the_trainer_writes_a_checkpoint),
+		TEST(one_loader_is_late_and_the_other_waits),
+		TEST(nobody_waits),
+		TEST(between_sending_and_receiving_a_loader_waits),
+		TEST(a_gpu_is_idle_for_what_it_is_not_used),
+		TEST(switches_tell_who_waited_for_a_cpu),
+		TEST(sums_tell_it_by_the_second),
+		TEST(a_job_without_loaders_reads_for_itself),
+		TEST(without_anybody_nothing_is_known),
+		TEST(sizes_and_order_of_reads),
+		TEST(fewer_than_many_do_not_matter),
+		TEST(read_ahead_that_gains_nothing),
+		TEST(what_came_from_disk_again),
+		TEST(a_storm_of_opens),
+		TEST(opens_that_fail),
+		TEST(writes_and_standard_output),
+		TEST(loaders_that_differ),
+		TEST(loaders_short_of_cpu_while_others_are_idle),
+		TEST(what_is_not_there_is_said),
+		cmocka_unit_test(each_rule_is_documented),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
