@@ -29,7 +29,7 @@ static double blame(const struct report *r, enum why_state s)
 static const char *const basis_texts[WHY_BASES] = {
 	[WHY_BY_GPU] = "by gpu.out: the part of the time in which their GPUs did nothing",
 	[WHY_BY_SWITCHES] = "by sched_switch.out: none of their threads could run, or the main thread was in a call on a file",
-	[WHY_BY_SUMS] = "by sched.out: their main thread did not run, or was in a call on a file",
+	[WHY_BY_SUMS] = "by sched.out: their main thread slept in a call in which one waits for others, or was in a call on a file",
 	[WHY_BY_CALLS] = "by the calls of their main threads on pipes, sockets and files; poll(2) and futex(2) are in sched.out alone",
 	[WHY_BY_CPU_TIME] = "estimated by their CPU time: calls such as poll(2), in which they wait, are in sched.out alone (--sched sums)",
 	[WHY_BY_NOTHING] = "not known",

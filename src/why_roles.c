@@ -184,7 +184,7 @@ static void add_loader(struct report *r, const struct report_proc *p, uint32_t t
 	l->pid = p->pid;
 	l->trainer = trainer;
 	l->begin_ns = MAX(p->begin_ns, r->first_ns);
-	l->end_ns = p->end_ns ? p->end_ns : r->last_ns;
+	l->end_ns = MAX(p->end_ns ? p->end_ns : r->last_ns, l->begin_ns);
 	w->trainer[trainer].loaders++;
 }
 

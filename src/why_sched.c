@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What CPU scheduling tells of waits. sched_switch.out: a trainer waits while none of its threads runs or could
- * run, to the nanosecond. sched.out has sums of an interval: what a thread ran in it counts evenly for all of it.
+ * run, to the nanosecond. sched.out has sums of an interval, which count evenly for all of it: there a trainer waits while its
+ * main thread sleeps in a call in which one waits for others.
  */
 #include <stdlib.h>
 
@@ -155,9 +156,24 @@ enum { PID, TID, KIND, CPU, CALL, SPAN_NS, RUN_NS, RUNQ_NS, DISK_NS, BLOCKED_NS,
 static const char *const sum_columns[] = { "PID", "TID", "KIND", "CPU", "CALL", "SPAN_NS", "RUN_NS", "RUNQ_NS", "DISK_NS",
 					   "BLOCKED_NS", "SLEEP_NS", NULL };
 
+/* Calls in which a thread waits for other processes; in all others it sleeps for itself. */
+static bool is_wait_for_others(struct reader_field call)
+{
+	static const char *const calls[] = {
+		"accept", "accept4", "epoll_pwait", "epoll_wait", "futex", "poll", "ppoll", "pselect6", "read",
+		"readv", "recvfrom", "recvmsg", "select", "semop", "semtimedop", "sendmsg", "sendto", "wait4", "waitid",
+		"write", "writev",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		if (reader_is(call, calls[i]))
+			return true;
+	return false;
+}
+
 struct sums {
 	uint64_t bin_ns;
-	float *busy[WHY_TRAINERS_MAX]; /* BINS each */
+	float *waits[WHY_TRAINERS_MAX]; /* BINS each */
 };
 
 static void take_trainer_sum(struct rows *x)
@@ -165,20 +181,20 @@ static void take_trainer_sum(struct rows *x)
 	struct why_trainer *t = why_trainer(x->r->why, number(x, PID));
 	uint64_t span_ns = number(x, SPAN_NS), begin_ns = x->r->first_ns, from_ns, ns;
 	struct sums *s = x->own;
-	float *busy;
+	float *waits;
 
-	if (!t || number(x, TID) != t->pid || reader_is(field(x, CPU), "-") || !span_ns || x->time_ns <= begin_ns)
+	if (!t || number(x, TID) != t->pid || !is_wait_for_others(field(x, CALL)) || !span_ns || x->time_ns <= begin_ns)
 		return;
-	busy = s->busy[t - x->r->why->trainer];
+	waits = s->waits[t - x->r->why->trainer];
 	from_ns = MAX(x->time_ns - MIN(span_ns, x->time_ns), begin_ns);
-	ns = number(x, RUN_NS) + number(x, RUNQ_NS);
-	for (uint64_t at_ns = from_ns; busy && at_ns < x->time_ns;) {
+	ns = number(x, SLEEP_NS);
+	for (uint64_t at_ns = from_ns; waits && at_ns < x->time_ns;) {
 		uint64_t bin = (at_ns - begin_ns) / s->bin_ns;
 		uint64_t end_ns = MIN(begin_ns + (bin + 1) * s->bin_ns, x->time_ns);
 
-		if (bin >= BINS)
+		if (bin >= BINS || end_ns <= at_ns)
 			break;
-		busy[bin] += (float)((double)ns * (double)(end_ns - at_ns) / (double)(x->time_ns - from_ns));
+		waits[bin] += (float)((double)ns * (double)(end_ns - at_ns) / (double)(x->time_ns - from_ns));
 		at_ns = end_ns;
 	}
 }
@@ -191,19 +207,19 @@ static bool trainers_by_sums(struct report *r, int dirfd)
 	bool there;
 
 	for (uint32_t i = 0; i < w->n_trainers; i++)
-		s.busy[i] = calloc(BINS, sizeof(float));
+		s.waits[i] = calloc(BINS, sizeof(float));
 	there = each(r, dirfd, "sched.out", sum_columns, take_trainer_sum, &s);
 	for (uint32_t i = 0; i < w->n_trainers; i++) {
 		struct why_trainer *t = &w->trainer[i];
 
-		for (uint64_t bin = 0; there && s.busy[i] && bin * s.bin_ns < all_ns && !w->has_switches; bin++) {
+		for (uint64_t bin = 0; there && s.waits[i] && bin * s.bin_ns < all_ns && !w->has_switches; bin++) {
 			uint64_t length_ns = MIN(s.bin_ns, all_ns - bin * s.bin_ns);
-			double busy = (double)s.busy[i][bin] / (double)length_ns;
+			double waits = (double)s.waits[i][bin] / (double)length_ns;
 
 			spans_append(&t->waits, r->first_ns + bin * s.bin_ns, r->first_ns + bin * s.bin_ns + length_ns,
-				     1 - MIN(busy, 1));
+				     MIN(waits, 1));
 		}
-		free(s.busy[i]);
+		free(s.waits[i]);
 	}
 	return there;
 }
@@ -218,21 +234,6 @@ void why_read_trainer_sched(struct report *r, int dirfd)
 	w->has_sums = trainers_by_sums(r, dirfd);
 	for (uint32_t i = 0; i < w->n_trainers; i++)
 		spans_close(&w->trainer[i].waits);
-}
-
-/* Calls in which a thread waits for other processes; in all others it sleeps for itself. */
-static bool is_wait_for_others(struct reader_field call)
-{
-	static const char *const calls[] = {
-		"accept", "accept4", "epoll_pwait", "epoll_wait", "futex", "poll", "ppoll", "pselect6", "read",
-		"readv", "recvfrom", "recvmsg", "select", "semop", "semtimedop", "sendmsg", "sendto", "wait4", "waitid",
-		"write", "writev",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
-		if (reader_is(call, calls[i]))
-			return true;
-	return false;
 }
 
 static void take_loader_sum(struct rows *x)

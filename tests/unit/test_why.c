@@ -376,7 +376,9 @@ static void sums_tell_it_by_the_second(void **state)
 
 	put_job(0);
 	for (unsigned int i = 0; i < STEPS; i++) {
-		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t0\t-\t-\t-\t-", N(S), N(400 * MS));
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(600 * MS), N(S));
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tclock_nanosleep\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", N(S),
+		    N(200 * MS), N(S));
 		put_rw(101, step(i) + 900 * MS, 100 * MS, 'R', MiB, i * MiB, 0, 2);
 		put_rw(102, step(i) + 900 * MS, 100 * MS, 'R', MiB, i * MiB, 0, 2);
 		for (unsigned int pid = 101; pid <= 102; pid++) {

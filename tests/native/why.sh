@@ -1,0 +1,12 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What `report` says a job waited for is made of the rows' times to the nanosecond, and its epochs of their bytes.
+. "${0%/*}/lib.sh"
+need python3
+
+trace -- loader -d data -n 48 -s 64K -w 2 -e 2 -c 0 -k 4 || fail "status $?"
+"$DLT" report --json "$t" >json || fail "report --json: status $?"
+check why json
+"$DLT" report "$t" >text || fail "report: status $?"
+grep -q "^$(sed -n 's/^    "code": "\(.*\)",$/\1/p' json | head -1): " text || fail "the text begins with another verdict: $(head -5 text)"
