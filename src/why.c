@@ -147,6 +147,7 @@ void why_free(struct why *w)
 	for (uint32_t i = 0; i < w->n_trainers; i++) {
 		spans_free(&w->trainer[i].calls);
 		spans_free(&w->trainer[i].waits);
+		free(w->trainer[i].own_samples);
 	}
 	for (uint32_t i = 0; i < w->n_gpus; i++)
 		spans_free(&w->gpu[i].idle);

@@ -83,6 +83,9 @@ struct why_trainer {
 	uint64_t pid;
 	uint64_t begin_ns, end_ns; /* of what is looked at */
 	enum why_basis basis;
+	enum why_basis then; /* of what its loaders did meanwhile: finer than a GPU's samples where it can be had */
+	float (*own_samples)[WHY_STATES]; /* its main thread's calls on files, by samples of its GPU */
+	size_t at_sample;
 	struct spans calls;    /* of its main thread on pipes and the like */
 	struct spans waits;    /* by scheduling */
 	uint64_t own_ns[WHY_STATES];	   /* its main thread's calls on files */

@@ -63,7 +63,7 @@ static void finish_loaders(struct report *r)
 		t = &r->why->trainer[l->trainer];
 		for (unsigned int s = 0; t->basis == WHY_BY_CPU_TIME && s < WHY_STATES; s++)
 			l->idle_ns[s] = l->ns[s] * t->cpu_wait; /* nobody knows when it waited */
-		l->alive_idle_ns = (double)why_waited(r->why, t, l->begin_ns, l->end_ns);
+		l->alive_idle_ns = (double)why_waited_then(r->why, t, l->begin_ns, l->end_ns);
 		resolve_gap(r, l);
 	}
 }
@@ -146,8 +146,25 @@ static void estimate(struct report *r, struct why_trainer *t, double window_ns)
 	wait = 1 - (double)(p->user_ns + p->sys_ns) / (double)(p->end_ns - p->begin_ns);
 	if (wait * window_ns <= waited_ns)
 		return;
-	t->basis = WHY_BY_CPU_TIME;
+	t->basis = t->then = WHY_BY_CPU_TIME;
 	t->cpu_wait = wait;
+}
+
+/* In each sample of its GPU its own calls were at most as long as that was idle. */
+static void own_by_samples(struct why *w, const struct why_trainer *t, double own[WHY_STATES])
+{
+	const struct spans *samples = why_samples(w, t);
+
+	for (size_t i = 0; t->own_samples && i < samples->n; i++) {
+		const struct span *s = &samples->v[i];
+		double sum = 0, scale, idle_ns = (double)(s->end_ns - s->begin_ns) * (double)s->weight;
+
+		for (unsigned int k = 0; k < WHY_STATES; k++)
+			sum += (double)t->own_samples[i][k];
+		scale = sum > idle_ns ? idle_ns / sum : 1;
+		for (unsigned int k = 0; k < WHY_STATES; k++)
+			own[k] += scale * (double)t->own_samples[i][k];
+	}
 }
 
 /* What T itself did on files in its waits into OWN; the waits, which these calls are part of. */
@@ -164,6 +181,8 @@ static double own_and_all(struct why *w, struct why_trainer *t, double own[WHY_S
 		if (t->basis != WHY_BY_CPU_TIME)
 			all_ns += MAX((double)t->own_ns[s] - (double)t->own_idle_ns[s], 0.0);
 	}
+	if (t->basis == WHY_BY_GPU)
+		own_by_samples(w, t, own);
 	all_ns = MIN(all_ns, window_ns);
 	sum = sum_of(own);
 	scale = sum > all_ns ? all_ns / sum : 1; /* calls of several threads */
@@ -185,7 +204,7 @@ static void blame_itself(struct report *r, struct why_trainer *t, double rest_ns
 
 static void blame_loaders(struct report *r, struct why_trainer *t, double rest_ns)
 {
-	double base_ns = (double)why_waited(r->why, t, t->begin_ns, t->end_ns), did[WHY_STATES] = { 0 }, all_ns, slow_ns;
+	double base_ns = (double)why_waited_then(r->why, t, t->begin_ns, t->end_ns), did[WHY_STATES] = { 0 }, all_ns, slow_ns;
 	struct why *w = r->why;
 	uint32_t nr = (uint32_t)(t - w->trainer);
 

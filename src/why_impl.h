@@ -34,6 +34,10 @@ void why_read_loader_sched(struct report *r, int dirfd);
 /* why_waits.c: the trainers' waits in [BEGIN, END), by what is known best. */
 void why_choose_bases(struct report *r);
 uint64_t why_waited(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
+/* The same, for what loaders did meanwhile. */
+uint64_t why_waited_then(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
+/* The samples of T's first GPU; NULL: none. */
+const struct spans *why_samples(const struct why *w, const struct why_trainer *t);
 /* The part of [BEGIN, END) that is looked at. */
 uint64_t why_looked_at(const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
 

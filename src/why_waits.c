@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* When those that train had nothing to do: by what of the trace knows it best. */
+#include <stdlib.h>
+
 #include "util.h"
 #include "why_impl.h"
 
@@ -48,12 +50,32 @@ static void clip_to_samples(const struct why *w, struct why_trainer *t)
 	t->end_ns = MAX(MIN(t->end_ns, end_ns), t->begin_ns);
 }
 
-static bool has_gpu(const struct why *w, const struct why_trainer *t)
+const struct spans *why_samples(const struct why *w, const struct why_trainer *t)
 {
 	for (uint32_t i = 0; i < w->n_gpus; i++)
 		if (w->gpu[i].pid == t->pid && w->gpu[i].numbers)
-			return true;
-	return false;
+			return &w->gpu[i].idle;
+	return NULL;
+}
+
+static uint64_t waited_by(enum why_basis basis, struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
+
+/*
+ * A GPU's samples do not tell when in a second it was idle. Where the trainer's own waits come to about as much, they
+ * do; where they do not, it waits for the GPU too, or in calls that have no rows.
+ */
+static enum why_basis find_finer(struct why *w, struct why_trainer *t)
+{
+	const enum why_basis by[] = { w->has_switches ? WHY_BY_SWITCHES : WHY_BY_SUMS, WHY_BY_CALLS };
+	double idle_ns = (double)waited_by(WHY_BY_GPU, w, t, t->begin_ns, t->end_ns);
+
+	for (size_t i = 0; i < ARRAY_SIZE(by); i++) {
+		double ns = (double)waited_by(by[i], w, t, t->begin_ns, t->end_ns);
+
+		if (ns > 0.5 * idle_ns && ns < 1.5 * idle_ns)
+			return by[i];
+	}
+	return WHY_BY_GPU;
 }
 
 void why_choose_bases(struct report *r)
@@ -65,12 +87,16 @@ void why_choose_bases(struct report *r)
 
 		spans_close(&t->calls);
 		find_window(r, t);
-		t->basis = has_gpu(w, t)	   ? WHY_BY_GPU :
+		t->basis = why_samples(w, t) ? WHY_BY_GPU :
 			   !t->waits.n		   ? WHY_BY_CALLS :
 			   w->has_switches	   ? WHY_BY_SWITCHES :
 						     WHY_BY_SUMS;
-		if (t->basis == WHY_BY_GPU)
-			clip_to_samples(w, t);
+		t->then = t->basis;
+		if (t->basis != WHY_BY_GPU)
+			continue;
+		clip_to_samples(w, t);
+		t->then = find_finer(w, t);
+		t->own_samples = calloc(why_samples(w, t)->n, sizeof(*t->own_samples));
 	}
 }
 
@@ -94,13 +120,13 @@ static uint64_t gpu_idle(struct why *w, const struct why_trainer *t, uint64_t be
 	return n ? ns / n : 0;
 }
 
-uint64_t why_waited(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
+static uint64_t waited_by(enum why_basis basis, struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
 {
 	begin_ns = MAX(begin_ns, t->begin_ns);
 	end_ns = MIN(end_ns, t->end_ns);
 	if (begin_ns >= end_ns)
 		return 0;
-	switch (t->basis) {
+	switch (basis) {
 	case WHY_BY_GPU:
 		return gpu_idle(w, t, begin_ns, end_ns);
 	case WHY_BY_SWITCHES:
@@ -111,4 +137,14 @@ uint64_t why_waited(struct why *w, struct why_trainer *t, uint64_t begin_ns, uin
 	default:
 		return (uint64_t)((double)(end_ns - begin_ns) * t->cpu_wait);
 	}
+}
+
+uint64_t why_waited(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
+{
+	return waited_by(t->basis, w, t, begin_ns, end_ns);
+}
+
+uint64_t why_waited_then(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
+{
+	return waited_by(t->then, w, t, begin_ns, end_ns);
 }

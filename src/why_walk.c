@@ -126,7 +126,30 @@ static void loader_was(void *ctx, uint64_t begin_ns, uint64_t end_ns)
 	struct why_trainer *t = &x->why->trainer[l->trainer];
 
 	l->ns[x->state] += (double)why_looked_at(t, begin_ns, end_ns);
-	l->idle_ns[x->state] += (double)why_waited(x->why, t, begin_ns, end_ns);
+	l->idle_ns[x->state] += (double)why_waited_then(x->why, t, begin_ns, end_ns);
+}
+
+/* The main thread's calls by the samples of its GPU: in each, they are in what this was idle. */
+static void add_to_samples(struct why *w, struct why_trainer *t, enum why_state state, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct spans *samples = why_samples(w, t);
+	size_t i;
+
+	begin_ns = MAX(begin_ns, t->begin_ns);
+	end_ns = MIN(end_ns, t->end_ns);
+	if (begin_ns >= end_ns || !t->own_samples || !samples->n)
+		return;
+	/* calls come in order of time: the sample is one of the last that were begun */
+	i = MIN(t->at_sample, samples->n - 1);
+	while (i > 0 && samples->v[i].begin_ns > begin_ns)
+		i--;
+	for (; i < samples->n && samples->v[i].begin_ns < end_ns; i++) {
+		uint64_t from_ns = MAX(begin_ns, samples->v[i].begin_ns), to_ns = MIN(end_ns, samples->v[i].end_ns);
+
+		t->at_sample = i;
+		if (to_ns > from_ns)
+			t->own_samples[i][state] += (float)(to_ns - from_ns);
+	}
 }
 
 static void trainer_was(void *ctx, uint64_t begin_ns, uint64_t end_ns)
@@ -138,7 +161,9 @@ static void trainer_was(void *ctx, uint64_t begin_ns, uint64_t end_ns)
 
 	if (x->main)
 		t->own_ns[x->state] += all_ns;
-	if (x->main || t->basis != WHY_BY_CALLS)
+	if (t->basis == WHY_BY_GPU && x->main)
+		add_to_samples(x->why, t, x->state, begin_ns, end_ns);
+	else if (x->main || t->basis != WHY_BY_CALLS)
 		t->own_idle_ns[x->state] += idle_ns;
 	if (!x->main || t->basis == WHY_BY_GPU)
 		return;
