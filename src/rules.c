@@ -105,7 +105,6 @@ static void find(struct report *r, struct rules *rules, const struct rule *rule)
 	if (!(measure >= rule->threshold))
 		return;
 	*f = (struct finding){ .rule = rule, .measure = measure };
-	rule->tell(r, f);
 	rules->n++;
 }
 
@@ -128,11 +127,10 @@ static void choose(struct report *r, struct rules *rules)
 		*b = *most;
 		memmove(most, most + 1, (size_t)(&rules->found[rules->n] - (most + 1)) * sizeof(*most));
 		rules->n--;
-		return;
 	} else {
 		*b = (struct finding){ .rule = &rule_unknown, .measure = waited };
 	}
-	b->rule->tell(r, b);
+	b->is_bottleneck = true;
 }
 
 struct rules *rules_new(struct report *r)
@@ -146,6 +144,9 @@ struct rules *rules_new(struct report *r)
 	choose(r, rules);
 	for (const struct rule *rule = rules_of_access; rule->code; rule++)
 		find(r, rules, rule);
+	rules->bottleneck.rule->tell(r, &rules->bottleneck);
+	for (unsigned int i = 0; i < rules->n; i++)
+		rules->found[i].rule->tell(r, &rules->found[i]);
 	return rules;
 }
 

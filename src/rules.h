@@ -18,6 +18,7 @@ struct report;
 struct finding {
 	const struct rule *rule;
 	double measure;
+	bool is_bottleneck;
 	char *evidence[RULES_EVIDENCE_MAX]; /* a line each: numbers, when, which files */
 	unsigned int n;
 };

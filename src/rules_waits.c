@@ -35,21 +35,35 @@ static const char *const basis_texts[WHY_BASES] = {
 	[WHY_BY_NOTHING] = "not known",
 };
 
+/* What is looked at, of all trainers. */
+static uint64_t why_begin_ns(const struct why *w)
+{
+	uint64_t ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < w->n_trainers; i++)
+		ns = MIN(ns, w->trainer[i].begin_ns);
+	return ns;
+}
+
+static uint64_t why_end_ns(const struct why *w)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < w->n_trainers; i++)
+		ns = MAX(ns, w->trainer[i].end_ns);
+	return ns;
+}
+
 static void tell_window(struct report *r, struct finding *f)
 {
 	const struct why *w = r->why;
-	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
 	char sampled[TEXT_MAX] = "";
 
-	for (uint32_t i = 0; i < w->n_trainers; i++) {
-		begin_ns = MIN(begin_ns, w->trainer[i].begin_ns);
-		end_ns = MAX(end_ns, w->trainer[i].end_ns);
-	}
 	if (w->basis == WHY_BY_GPU)
 		snprintf(sampled, sizeof(sampled), ", sampled every %.2f s", (double)w->gpu_sample_ns / NSEC_PER_SEC);
 	finding_tell(f, "%u process%s that train%s waited %.1f %% of the time from %.3f s to %.3f s, %s%s", w->n_trainers,
 		     w->n_trainers > 1 ? "es" : "", w->n_trainers > 1 ? "" : "s", rules_percent(w->waited_ns, w->window_ns),
-		     rules_seconds(r, begin_ns), rules_seconds(r, end_ns), basis_texts[w->basis], sampled);
+		     rules_seconds(r, why_begin_ns(w)), rules_seconds(r, why_end_ns(w)), basis_texts[w->basis], sampled);
 }
 
 static const char *const state_texts[WHY_STATES] = {
@@ -95,10 +109,18 @@ static void tell_longest(struct report *r, struct finding *f, enum why_state s, 
 	}
 }
 
+/* Whole for what is the bottleneck; the others need not say it again. */
 static void tell_waits(struct report *r, struct finding *f)
 {
-	tell_window(r, f);
-	tell_states(r, f);
+	const struct why *w = r->why;
+
+	if (f->is_bottleneck) {
+		tell_window(r, f);
+		tell_states(r, f);
+		return;
+	}
+	finding_tell(f, "%.1f %% of the waits, from %.3f s to %.3f s", rules_percent(f->measure * w->window_ns, w->waited_ns),
+		     rules_seconds(r, why_begin_ns(w)), rules_seconds(r, why_end_ns(w)));
 }
 
 /* --- each --------------------------------------------------------------------------------------------------- */

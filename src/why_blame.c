@@ -220,7 +220,8 @@ static void blame_loaders(struct report *r, struct why_trainer *t, double rest_n
 		return;
 	}
 	w->loader_idle_ns += all_ns;
-	slow_ns = base_ns > 0 ? MIN(find_straggler(w, nr) / base_ns, 1) * rest_ns : 0;
+	slow_ns = base_ns > 0 ? find_straggler(w, nr) / base_ns : 0;
+	slow_ns = MIN(slow_ns, 1) * rest_ns;
 	w->straggler_ns += slow_ns;
 	for (unsigned int s = 0; s < WHY_STATES; s++)
 		w->blame_ns[s] += (rest_ns - slow_ns) * did[s] / all_ns;

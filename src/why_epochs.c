@@ -79,17 +79,24 @@ struct why_epoch *why_epoch_at(struct report *r, uint64_t at_ns)
 {
 	struct why *w = r->why;
 	struct why_epoch *e = &w->epoch[w->at_epoch];
-	uint32_t i;
+	uint32_t lo = 0, hi = w->n_epochs;
 
 	if (at_ns >= e->begin_ns && (at_ns < e->end_ns || e->phase == PHASES_NONE))
 		return e;
 	if (e->phase == PHASES_NONE)
 		return NULL;
-	i = phases_lookup(phases_of(r), PHASE_EPOCH, at_ns);
-	if (i >= w->n_epochs)
+	while (lo < hi) { /* the first that ends behind it */
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (w->epoch[mid].end_ns <= at_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == w->n_epochs || at_ns < w->epoch[lo].begin_ns)
 		return NULL;
-	w->at_epoch = i;
-	return &w->epoch[i];
+	w->at_epoch = lo;
+	return &w->epoch[lo];
 }
 
 /* --- workers ----------------------------------------------------------------------------------------- */

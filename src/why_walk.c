@@ -201,6 +201,12 @@ static void loader_call(struct stretch *x, const struct call *c)
 	l->last_sent = c->sends;
 }
 
+/* Loads data: a trainer does when nobody does it for it. */
+static bool works(const struct role *role)
+{
+	return role->loader || (role->trainer && !role->trainer->loaders);
+}
+
 static void take_call(struct walk *w, const struct call *c)
 {
 	const struct role *role = role_of(w, c->pid);
@@ -209,13 +215,14 @@ static void take_call(struct walk *w, const struct call *c)
 
 	if (!role->loader && !role->trainer)
 		return;
-	if (c->on_file)
+	if (c->on_file && why_looked_at(role->trainer ? role->trainer : &w->why->trainer[role->loader->trainer], c->begin_ns,
+					c->end_ns))
 		keep_longest(&w->why->longest[c->state], c);
 	if (role->loader)
 		loader_call(&x, c);
 	else if (c->on_file)
 		cover_add(x.main ? role->main : role->others, c->begin_ns, c->end_ns, trainer_was, &x);
-	if (!c->on_file || (role->trainer && role->trainer->loaders))
+	if (!c->on_file || !works(role))
 		return;
 	e = why_epoch_at(w->r, c->end_ns);
 	if (e)
@@ -265,7 +272,7 @@ static void count_sample(struct walk *w, const struct call *c)
 	if (!e)
 		return;
 	e->samples++;
-	if (role->loader || role->trainer)
+	if (works(role))
 		why_add_work(w->r, e, c->pid, 0, 1);
 }
 

@@ -88,7 +88,7 @@ static void any_order_gives_the_same_as_marking_each_instant(void **state)
 		struct spans s = { 0 };
 
 		for (unsigned int i = 0; i < 40; i++) {
-			uint64_t begin = draw(&seed) % TIMES, end = MIN(begin + draw(&seed) % 20, TIMES);
+			uint64_t begin = draw(&seed) % TIMES, length = draw(&seed) % 20, end = MIN(begin + length, TIMES);
 
 			spans_add(&s, begin, end);
 			for (uint64_t t = begin; t < end; t++)
@@ -98,7 +98,7 @@ static void any_order_gives_the_same_as_marking_each_instant(void **state)
 		for (size_t i = 1; i < s.n; i++)
 			assert_true(s.v[i - 1].end_ns < s.v[i].begin_ns);
 		for (unsigned int i = 0; i < 40; i++) {
-			uint64_t begin = draw(&seed) % TIMES, end = MIN(begin + draw(&seed) % 100, TIMES), n = 0;
+			uint64_t begin = draw(&seed) % TIMES, length = draw(&seed) % 100, end = MIN(begin + length, TIMES), n = 0;
 
 			for (uint64_t t = begin; t < end; t++)
 				n += marked[t];
@@ -167,7 +167,7 @@ static void any_order_covers_each_instant_once(void **state)
 		bool wanted[TIMES] = { false };
 
 		for (unsigned int i = 0; i < 60; i++) {
-			uint64_t begin = draw(&seed) % TIMES, end = MIN(begin + draw(&seed) % 30, TIMES);
+			uint64_t begin = draw(&seed) % TIMES, length = draw(&seed) % 30, end = MIN(begin + length, TIMES);
 
 			cover_add(c, begin, end, mark, &f);
 			for (uint64_t t = begin; t < end; t++)
