@@ -5,7 +5,7 @@
 . "${0%/*}/lib.sh"
 need python3
 
-trace -- loader -d data -n 48 -s 64K -w 2 -e 2 -c 0 -k 4 || fail "status $?"
+trace -- "$W/loader" -d data -n 48 -s 65536 -w 2 -e 2 -c 0 -k 4 || fail "status $?"
 "$DLT" report --json "$t" >json || fail "report --json: status $?"
 check why json
 "$DLT" report "$t" >text || fail "report: status $?"

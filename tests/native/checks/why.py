@@ -71,7 +71,7 @@ equal("what they were for", sum(report["waited"]["for"].values()), 1, 1e-4)
 
 # epochs: all of what was read from regular files of disks, by when it ended
 regular = [row for row in rw if row["RW"] == "R" and types.get(row["FID"]) == "reg" and disks[row["FID"]] and
-           (number(row["RETURNED"]) or -1) >= 0]
+           row["RETURNED"].isdigit()]
 opened = [row for row in rows_of("open") if row["FLAGS"].startswith("RDONLY") and types.get(row["FID"]) == "reg" and
           disks[row["FID"]] and row["FUNC"] != "snapshot"]
 for e in report["epochs"]:
