@@ -12,8 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report_only.h"
 #include "report_scan.h"
+#include "report_spreads.h"
+#include "report_streams.h"
 #include "report_timeline.h"
+#include "report_uses.h"
 #include "util.h"
 #include "why.h"
 
@@ -33,8 +37,7 @@ static bool row_again(struct report *r, struct scan *s, enum report_kind kind, u
 	return reader_seek(rd, offset) == 0 && reader_next(rd, &s->row) > 0;
 }
 
-/* The newest path of FID, and its FSTYPE where that is asked for; NULL when it is not known. */
-static char *path_of(struct report *r, uint64_t fid, char *fstype, size_t size)
+char *report_path_of(struct report *r, uint64_t fid, char *fstype, size_t size)
 {
 	const struct report_file *f = table_find(&r->files, fid);
 	struct reader_field path;
@@ -50,7 +53,7 @@ static char *path_of(struct report *r, uint64_t fid, char *fstype, size_t size)
 
 char *report_path(struct report *r, uint64_t fid)
 {
-	return path_of(r, fid, NULL, 0);
+	return report_path_of(r, fid, NULL, 0);
 }
 
 static void look_up_call(struct report *r, struct report_call *c)
@@ -68,7 +71,7 @@ static void look_up_call(struct report *r, struct report_call *c)
 	report_copy(c->comm, sizeof(c->comm), scan_field(&s, COL_COMM));
 	report_copy(c->func, sizeof(c->func), scan_field(&s, func));
 	if (reader_u64(scan_field(&s, COL_FID), &fid))
-		c->target = path_of(r, fid, NULL, 0);
+		c->target = report_path_of(r, fid, NULL, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(targets) && !c->target; i++) {
 		struct reader_field f = scan_field(&s, targets[i]);
 
@@ -95,8 +98,7 @@ static uint64_t file_time(const struct report_file *f)
 	return f->time_ns;
 }
 
-/* The files with the most of KEY, largest first, into TOP; returns how many. */
-static unsigned int pick_files(struct report *r, struct report_top_file *top,
+unsigned int report_pick_files(struct report *r, struct report_top_file top[REPORT_TOP],
 			       uint64_t (*key)(const struct report_file *f))
 {
 	unsigned int n = 0, at;
@@ -113,7 +115,7 @@ static unsigned int pick_files(struct report *r, struct report_top_file *top,
 		top[at] = (struct report_top_file){ .fid = r->files.keys[i], .sum = *f };
 	}
 	for (unsigned int i = 0; i < n; i++)
-		top[i].path = path_of(r, top[i].fid, top[i].fstype, sizeof(top[i].fstype));
+		top[i].path = report_path_of(r, top[i].fid, top[i].fstype, sizeof(top[i].fstype));
 	return n;
 }
 
@@ -231,6 +233,12 @@ static void note_limits(struct report *r)
 		report_note(r, "vfs_rw: %" PRIu64 " rows tell no result; the %" PRIu64
 			    " bytes they asked for are in no sum", r->no_result,
 			    r->no_result_bytes);
+	report_only_note(r);
+	if (!r->uses)
+		return;
+	note_count(r, "too many processes and files", r->uses->left_out, "calls are in no sum of a process's file");
+	note_count(r, "too many processes", r->spreads->left_out, "calls are in no process's medians");
+	note_count(r, "too many logs", r->streams->left_out, "writes are in no log's sum");
 }
 
 /* --- all of it --------------------------------------------------------------------------- */
@@ -274,7 +282,29 @@ static int note_leftover(void *ctx, const char *file)
 	return 0;
 }
 
-static int load(struct report *r, const char *dir, int dirfd, bool timed, bool why)
+/* What is summed up beside the rest, as O asks. */
+static int prepare(struct report *r, const struct report_options *o)
+{
+	int res = report_only_init(r, o->path);
+
+	if (res < 0)
+		return res;
+	if (!o->brief) {
+		r->uses = report_uses_new();
+		r->streams = report_streams_new();
+		r->spreads = report_spreads_new();
+		if (!r->uses || !r->streams || !r->spreads)
+			return -ENOMEM;
+	}
+	if (o->timed) {
+		r->timeline = timeline_new(o->begin_ns ? o->begin_ns : r->manifest.start_ns);
+		if (!r->timeline)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int load(struct report *r, const char *dir, int dirfd, const struct report_options *o)
 {
 	int res;
 
@@ -285,29 +315,34 @@ static int load(struct report *r, const char *dir, int dirfd, bool timed, bool w
 	r->has_manifest = strcmp(r->manifest.tool, "dltraced") == 0;
 	note_manifest(r, res);
 	note_untraced(r);
-	if (timed) {
-		r->timeline = timeline_new(r->manifest.start_ns);
-		if (!r->timeline)
-			return -ENOMEM;
-	}
-	if (!scan_all(r, dirfd, why) && !r->has_manifest)
+	res = prepare(r, o);
+	if (res < 0)
+		return res;
+	if (!scan_all(r, dirfd, !o->brief && !o->path) && !r->has_manifest)
 		return -ENODATA;
 	report_timeline_files(r, dirfd);
 	note_losses(r);
 	note_limits(r);
 	segment_each_entry(dirfd, note_leftover, r);
-	r->n_top_bytes = pick_files(r, r->top_bytes, file_bytes);
-	r->n_top_time = pick_files(r, r->top_time, file_time);
+	r->n_top_bytes = report_pick_files(r, r->top_bytes, file_bytes);
+	r->n_top_time = report_pick_files(r, r->top_time, file_time);
 	pick_procs(r);
 	look_up_calls(r, &r->slow);
 	look_up_calls(r, &r->waits);
 	look_up_calls(r, &r->running);
 	look_up_calls(r, &r->running_waits);
 	why_end(r, dirfd);
+	if (r->uses) {
+		report_uses_pick(r);
+		report_streams_pick(r);
+	}
+	/* of many traces at once there would be too many descriptors */
+	for (unsigned int i = 0; i < REPORT_KINDS; i++)
+		reader_close(&r->readers[i]);
 	return 0;
 }
 
-static int load_at(struct report **ret, const char *dir, int dirfd, bool timed, bool why)
+int report_load_at(struct report **ret, const char *dir, int dirfd, const struct report_options *o)
 {
 	struct report *r = calloc(1, sizeof(*r));
 	int res;
@@ -317,7 +352,7 @@ static int load_at(struct report **ret, const char *dir, int dirfd, bool timed, 
 	table_init(&r->files, sizeof(struct report_file), REPORT_FILES_MAX);
 	table_init(&r->procs, sizeof(struct report_proc), REPORT_PROCS_MAX);
 	table_init(&r->disks, sizeof(struct report_disk), REPORT_DISKS_MAX);
-	res = load(r, dir, dirfd, timed, why);
+	res = load(r, dir, dirfd, o);
 	if (res < 0) {
 		report_free(r);
 		return res;
@@ -326,16 +361,18 @@ static int load_at(struct report **ret, const char *dir, int dirfd, bool timed, 
 	return 0;
 }
 
-int report_load_at(struct report **ret, const char *dir, int dirfd, bool timed)
+int report_load_with(struct report **ret, const char *dir, const struct report_options *o)
 {
-	return load_at(ret, dir, dirfd, timed, false);
+	autoclose int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return dirfd < 0 ? -errno : report_load_at(ret, dir, dirfd, o);
 }
 
 int report_load(struct report **ret, const char *dir, bool timed)
 {
-	autoclose int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct report_options o = { .timed = timed };
 
-	return dirfd < 0 ? -errno : load_at(ret, dir, dirfd, timed, true);
+	return report_load_with(ret, dir, &o);
 }
 
 const char *report_command(const struct report *r)
@@ -393,6 +430,10 @@ void report_free(struct report *r)
 	table_free(&r->disks);
 	timeline_free(r->timeline);
 	why_free(r->why);
+	report_uses_free(r->uses);
+	report_streams_free(r->streams);
+	report_spreads_free(r->spreads);
+	free(r->only.path);
 	free(r->dir);
 	free(r);
 }

@@ -82,6 +82,7 @@ enum report_t { REPORT_R, REPORT_W, REPORT_D, REPORT_F, REPORT_Z, REPORT_O, REPO
 struct report_op {
 	uint64_t rows, failed, running, bytes;
 	struct hist lat; /* of calls that ended, in ns; its sum is the total time */
+	struct hist size; /* bytes: of what was moved, of requests, of mappings of files */
 };
 
 /* Of one file, by rollup.out: rows that are no longer there, or never were. */
@@ -95,7 +96,10 @@ struct report_file {
 	uint64_t read_bytes, write_bytes;
 	uint64_t calls, time_ns;
 	uint64_t size;	     /* the largest that files.out tells */
+	uint32_t opens, users; /* users: processes that did more with it than a close */
 	uint8_t type, medium;
+	uint8_t stream; /* 1 + its class in streams, 0: a file in which data lies */
+	bool log, inside; /* by its name; below --path */
 };
 
 struct report_proc {
@@ -148,7 +152,7 @@ struct report {
 	struct manifest_facts manifest;
 	bool has_manifest;
 	bool present[REPORT_KINDS];
-	struct reader readers[REPORT_KINDS]; /* open until report_free() */
+	struct reader readers[REPORT_KINDS]; /* open while it is loaded */
 	uint64_t trace_bytes;
 	uint64_t first_ns, last_ns; /* TIMESTAMP; 0: no row */
 	char first_time[40];
@@ -156,12 +160,21 @@ struct report {
 	struct report_sum sums[REPORT_SUMS_MAX];
 	unsigned int n_sums;
 	struct report_op op[REPORT_KINDS], rw[2]; /* R and W of vfs_rw */
+	struct report_op bio[2]; /* R and W of the lowest disks, once they are done */
 	uint64_t no_result, no_result_bytes;	  /* io_submit: outcome not known; REQUESTED */
 	uint64_t map_calls, map_bytes;		  /* mmap of files */
 	uint64_t clock_error_ns, clock_steps;
 
 	struct timeline *timeline; /* NULL: not asked for */
 	struct why *why;	   /* NULL: not asked for */
+	/* Who used which file, what is no file, how values are spread; NULL in the short form. */
+	struct report_uses *uses;
+	struct report_streams *streams;
+	struct report_spreads *spreads;
+	struct report_only {
+		char *path; /* escaped as in files.out, no slash at its end; NULL: all files */
+		uint64_t rows, left_out; /* of calls; of these, on files elsewhere */
+	} only;
 	struct table files, procs, disks;
 	struct report_file other_file; /* past REPORT_FILES_MAX */
 	struct report_proc other_proc;
@@ -194,10 +207,19 @@ extern const char *const report_type_names[REPORT_TYPES];
 extern const char *const report_source_names[REPORT_SOURCES];
 extern const char report_t_names[REPORT_TS];
 
-/* Sum up the folder DIR and say why the job waited; TIMED: with a timeline. 0; -ENOTDIR or -errno; -ENODATA when it is no trace. */
+struct report_options {
+	bool timed; /* with a timeline, */
+	uint64_t begin_ns; /* from here on, CLOCK_MONOTONIC; 0: the trace's begin */
+	bool brief; /* only what the short form says */
+	const char *path; /* absolute; of calls only those on files that it is, or that are below it. NULL: all */
+};
+
+/* Sum up the folder DIR and, but in the short form and with a path, say why the job waited. 0; -ENOTDIR or -errno; -ENODATA when it is no trace; -EINVAL: that is no path. */
+int report_load_with(struct report **ret, const char *dir, const struct report_options *o);
+/* The same, all of it, TIMED: with a timeline. */
 int report_load(struct report **ret, const char *dir, bool timed);
-/* The sums of the folder DIRFD, whatever DIR, which is shown, is by now. */
-int report_load_at(struct report **ret, const char *dir, int dirfd, bool timed);
+/* The same as O says of the folder DIRFD, whatever DIR, which is shown, is by now. */
+int report_load_at(struct report **ret, const char *dir, int dirfd, const struct report_options *o);
 void report_free(struct report *r);
 
 /* The workload's command line, else dltraced's; "" when not known. */

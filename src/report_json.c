@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 
 #include "json.h"
+#include "report_json.h"
+#include "report_summaries.h"
 #include "report_timeline.h"
 #include "util.h"
 #include "why.h"
@@ -265,35 +267,47 @@ static void disk(struct json *j, const struct report_disk *d)
 	json_end(j);
 }
 
+void report_json_totals(const struct report *r, struct json *j)
+{
+	facts(r, j);
+	probes(r, j);
+	sums(r, j);
+	types(r, j);
+	sources(r, j);
+	read_sizes(r, j);
+}
+
+void report_json_members(const struct report *r, struct json *j, bool timeline)
+{
+	report_json_totals(r, j);
+	why_json(r, j);
+	files(j, "files_by_bytes", r->top_bytes, r->n_top_bytes);
+	files(j, "files_by_time", r->top_time, r->n_top_time);
+	procs(r, j);
+	report_summaries_json(r, j);
+	calls(j, "slowest", &r->slow);
+	calls(j, "waits", &r->waits);
+	calls(j, "running", &r->running);
+	calls(j, "running_waits", &r->running_waits);
+	json_array(j, "disks");
+	for (uint32_t i = 0; i < r->disks.n; i++)
+		disk(j, table_at(&r->disks, i));
+	json_end(j);
+	if (timeline)
+		report_timeline_json(r, j);
+	json_array(j, "missing");
+	for (unsigned int i = 0; i < r->n_notes; i++)
+		json_str(j, NULL, r->notes[i]);
+	json_end(j);
+}
+
 int report_json(const struct report *r, FILE *out)
 {
 	struct json j = { 0 };
 	int res;
 
 	json_object(&j, NULL);
-	facts(r, &j);
-	why_json(r, &j);
-	probes(r, &j);
-	sums(r, &j);
-	types(r, &j);
-	sources(r, &j);
-	read_sizes(r, &j);
-	files(&j, "files_by_bytes", r->top_bytes, r->n_top_bytes);
-	files(&j, "files_by_time", r->top_time, r->n_top_time);
-	procs(r, &j);
-	calls(&j, "slowest", &r->slow);
-	calls(&j, "waits", &r->waits);
-	calls(&j, "running", &r->running);
-	calls(&j, "running_waits", &r->running_waits);
-	json_array(&j, "disks");
-	for (uint32_t i = 0; i < r->disks.n; i++)
-		disk(&j, table_at(&r->disks, i));
-	json_end(&j);
-	report_timeline_json(r, &j);
-	json_array(&j, "missing");
-	for (unsigned int i = 0; i < r->n_notes; i++)
-		json_str(&j, NULL, r->notes[i]);
-	json_end(&j);
+	report_json_members(r, &j, true);
 	json_end(&j);
 	res = json_finish(&j);
 	if (res == 0)

@@ -5,6 +5,9 @@
  */
 #include "report_scan.h"
 
+#include "report_only.h"
+#include "report_streams.h"
+#include "report_uses.h"
 #include "util.h"
 
 const char *const report_type_names[REPORT_TYPES] = {
@@ -52,7 +55,6 @@ bool report_row_files(struct scan *s)
 	f = table_get(&s->report->files, fid);
 	if (!f)
 		return true;
-	f->row = s->row.offset + 1;
 	if (scan_u64(s, COL_SIZE, &size))
 		f->size = MAX(f->size, size);
 	for (unsigned int i = REPORT_UNKNOWN + 1; i < REPORT_TYPES; i++)
@@ -61,6 +63,12 @@ bool report_row_files(struct scan *s)
 	f->medium = is_listed(fstype, network_fs, ARRAY_SIZE(network_fs)) ? REPORT_NETWORK :
 		    is_listed(fstype, memory_fs, ARRAY_SIZE(memory_fs))	  ? REPORT_MEMORY :
 									    REPORT_DISK;
+	f->inside = report_only_has(s->report, scan_field(s, COL_REALPATH));
+	if (s->report->streams)
+		report_streams_file(s, f);
+	if (s->report->uses && f->type == REPORT_SHM)
+		report_uses_shm(s, fid);
+	f->row = s->row.offset + 1;
 	return true;
 }
 

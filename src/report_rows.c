@@ -7,13 +7,17 @@
 
 #include <stdlib.h>
 
+#include "report_only.h"
+#include "report_spreads.h"
+#include "report_streams.h"
+#include "report_uses.h"
 #include "util.h"
 #include "why.h"
 
 const char report_t_names[REPORT_TS] = { 'R', 'W', 'D', 'F', 'Z', 'O' };
 
 struct call {
-	uint64_t lat_ns, pid, tid;
+	uint64_t lat_ns, pid, tid, fid;
 	struct report_proc *proc;
 	struct report_file *file; /* NULL: the row has no FID */
 	enum report_type type;
@@ -51,15 +55,14 @@ static struct report_proc *proc_of(struct scan *s, uint64_t pid, uint64_t tid)
 	return p;
 }
 
-static struct report_file *file_of(struct scan *s)
+static struct report_file *file_of(struct scan *s, uint64_t *fid)
 {
 	struct report *r = s->report;
 	struct report_file *f;
-	uint64_t fid;
 
-	if (!scan_u64(s, COL_FID, &fid))
+	if (!scan_u64(s, COL_FID, fid))
 		return NULL;
-	f = table_get(&r->files, fid);
+	f = table_get(&r->files, *fid);
 	if (!f)
 		return &r->other_file;
 	r->unknown_files += f->row == 0 && f->calls == 0;
@@ -78,7 +81,7 @@ static bool parse_call(struct scan *s, enum column ret_column, struct call *c)
 	    !(scan_u64(s, COL_LAT_NS, &c->lat_ns) || c->running))
 		return false;
 	c->proc = proc_of(s, c->pid, c->tid);
-	c->file = file_of(s);
+	c->file = file_of(s, &c->fid);
 	c->type = c->file ? (enum report_type)c->file->type : REPORT_UNKNOWN;
 	return true;
 }
@@ -127,12 +130,47 @@ static void time_call(struct scan *s, const struct call *c, bool write, uint64_t
 		report_timeline_call(s, &timed);
 }
 
+/* The same in who used which file, what is no file, and how values are spread. */
+static void tell_call(struct scan *s, const struct call *c, bool write, uint64_t bytes)
+{
+	const struct report_call_facts facts = {
+		.pid = c->pid, .fid = c->fid, .file = c->file, .type = c->type,
+		.lat_ns = c->lat_ns, .bytes = bytes, .counted = c->again_side,
+		.ended = !c->running, .failed = c->failed, .write = write,
+	};
+
+	if (!s->report->uses)
+		return;
+	report_uses_call(s, &facts);
+	report_streams_call(s, &facts);
+	report_spreads_call(s, &facts);
+}
+
+/* By --path a row is on a file elsewhere. What failed has no file: then PATH counts, where it is absolute. */
+static bool is_elsewhere(struct scan *s)
+{
+	struct report *r = s->report;
+	const struct report_file *f;
+	uint64_t fid;
+	bool inside;
+
+	if (!r->only.path)
+		return false;
+	f = scan_u64(s, COL_FID, &fid) ? table_find(&r->files, fid) : NULL;
+	inside = f ? f->inside : report_only_has(r, scan_field(s, COL_PATH));
+	r->only.rows++;
+	r->only.left_out += !inside;
+	return !inside;
+}
+
 bool report_row_call(struct scan *s)
 {
 	struct report *r = s->report;
 	uint64_t len = 0;
 	struct call c;
 
+	if (is_elsewhere(s))
+		return true;
 	if (!parse_call(s, COL_RET, &c))
 		return false;
 	add_call(s, &c);
@@ -141,7 +179,9 @@ bool report_row_call(struct scan *s)
 		scan_u64(s, COL_LEN, &len);
 		r->map_calls++;
 		r->map_bytes += len;
+		hist_add(&s->op->size, len);
 	}
+	tell_call(s, &c, false, len);
 	return true;
 }
 
@@ -186,6 +226,7 @@ static void add_transfer(struct scan *s, const struct call *c, bool write, uint6
 
 	s->op->bytes += bytes;
 	r->rw[write].bytes += bytes;
+	hist_add(&r->rw[write].size, bytes);
 	r->by_type[c->type][write].bytes += bytes;
 	*(write ? &c->proc->write_bytes : &c->proc->read_bytes) += bytes;
 	if (c->file)
@@ -202,6 +243,8 @@ bool report_row_vfs_rw(struct scan *s)
 	struct call c;
 	bool done = scan_u64(s, COL_RETURNED, &bytes);
 
+	if (is_elsewhere(s))
+		return true;
 	if (!parse_call(s, COL_RETURNED, &c) || !(done || no_result || c.failed || c.running))
 		return false;
 	c.again = s->time_ns == s->last_ns && c.tid == s->last_tid;
@@ -218,6 +261,7 @@ bool report_row_vfs_rw(struct scan *s)
 	r->by_type[c.type][write].time_ns += c.again_side ? 0 : c.lat_ns;
 	if (done)
 		add_transfer(s, &c, write, bytes);
+	tell_call(s, &c, write, bytes);
 	if (no_result) {
 		r->no_result++;
 		scan_u64(s, COL_REQUESTED, &bytes);
@@ -294,7 +338,12 @@ bool report_row_bio(struct scan *s)
 		d->self_requests++;
 		d->self_bytes += bytes;
 	}
-	if (is_lowest(d) && (t == REPORT_R || t == REPORT_W))
+	if (is_lowest(d) && (t == REPORT_R || t == REPORT_W)) {
 		s->op->bytes += bytes;
+		s->report->bio[t == REPORT_W].bytes += bytes;
+		add_to_op(&s->report->bio[t == REPORT_W], &c, true);
+		if (!c.failed)
+			hist_add(&s->report->bio[t == REPORT_W].size, bytes);
+	}
 	return true;
 }

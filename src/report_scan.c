@@ -35,12 +35,12 @@ static const char *const column_names[COLUMNS] = {
 	[COL_ARGS] = "ARGS",
 	[COL_BYTES] = "BYTES", [COL_COMM] = "COMM", [COL_DISK] = "DISK",
 	[COL_DISK_BYTES] = "DISK_BYTES", [COL_ERROR_NS] = "ERROR_NS", [COL_EVENT] = "EVENT",
-	[COL_FAILED] = "FAILED", [COL_FID] = "FID", [COL_FILE] = "FILE",
+	[COL_FAILED] = "FAILED", [COL_FD] = "FD", [COL_FID] = "FID", [COL_FILE] = "FILE",
 	[COL_FLAGS] = "FLAGS", [COL_FSTYPE] = "FSTYPE", [COL_FUNC] = "FUNC",
 	[COL_LAT_NS] = "LAT_NS", [COL_LEN] = "LEN", [COL_MAX_LAT_NS] = "MAX_LAT_NS",
 	[COL_PATH] = "PATH", [COL_PID] = "PID", [COL_PPID] = "PPID",
 	[COL_PROBE] = "PROBE", [COL_QLAT_NS] = "QLAT_NS", [COL_RANK] = "RANK",
-	[COL_REALPATH] = "REALPATH", [COL_REQUESTED] = "REQUESTED", [COL_RET] = "RET",
+	[COL_REALPATH] = "REALPATH", [COL_REALTIME_NS] = "REALTIME_NS", [COL_REQUESTED] = "REQUESTED", [COL_RET] = "RET",
 	[COL_RETURNED] = "RETURNED", [COL_ROWS] = "ROWS", [COL_RW] = "RW",
 	[COL_SEGMENT] = "SEGMENT", [COL_SIZE] = "SIZE", [COL_STATUS] = "STATUS", [COL_T] = "T",
 	[COL_TID] = "TID", [COL_TIME] = "TIME", [COL_TIMESTAMP] = "TIMESTAMP",
@@ -141,7 +141,7 @@ int report_scan(struct report *r, enum report_kind kind, int dirfd)
 	if (res < 0)
 		return res;
 	r->present[kind] = true;
-		report_scan_columns(&s, rd);
+	report_scan_columns(&s, rd);
 	res = scan_rows(rd, &s);
 	r->trace_bytes += rd->stored_bytes;
 	note_segments(r, rd, report_kind_names[kind]);

@@ -18,6 +18,7 @@ enum column {
 	COL_ERROR_NS,
 	COL_EVENT,
 	COL_FAILED,
+	COL_FD,
 	COL_FID,
 	COL_FILE,
 	COL_FLAGS,
@@ -33,6 +34,7 @@ enum column {
 	COL_QLAT_NS,
 	COL_RANK,
 	COL_REALPATH,
+	COL_REALTIME_NS,
 	COL_REQUESTED,
 	COL_RET,
 	COL_RETURNED,
@@ -82,6 +84,32 @@ static inline bool scan_is(const struct scan *s, enum column c, const char *valu
 	return reader_is(scan_field(s, c), value);
 }
 
+/* What report_rows.c has found out about the present row, which is of a call. */
+struct report_call_facts {
+	uint64_t pid, fid;
+	struct report_file *file; /* NULL: the row has no FID */
+	enum report_type type;
+	uint64_t lat_ns, bytes; /* bytes moved, or mapped of a file */
+	bool counted; /* a row before has counted the call's time, on this side (R or W) */
+	bool ended, failed, write;
+};
+
+/* A key for tables of what one process does with one file; 0 where the numbers are none that can be. */
+static inline uint64_t report_pair_key(uint64_t pid, uint64_t fid)
+{
+	return pid >> 24 || fid >> 40 ? 0 : pid << 40 | fid;
+}
+
+static inline uint64_t report_pair_pid(uint64_t key)
+{
+	return key >> 40;
+}
+
+static inline uint64_t report_pair_fid(uint64_t key)
+{
+	return key & ((1ULL << 40) - 1);
+}
+
 /* Add the present row; false when a number that it must have is none. */
 typedef bool (*report_row_fn)(struct scan *s);
 
@@ -102,6 +130,12 @@ int report_scan(struct report *r, enum report_kind kind, int dirfd);
 void report_scan_columns(struct scan *s, const struct reader *reader);
 /* Copy a field, cut to fit, into a string. */
 void report_copy(char *dst, size_t size, struct reader_field f);
+
+/* The newest path of FID, and its FSTYPE where that is asked for; NULL when it is not known. */
+char *report_path_of(struct report *r, uint64_t fid, char *fstype, size_t size);
+/* The files with the most of KEY, largest first, into TOP; returns how many. */
+unsigned int report_pick_files(struct report *r, struct report_top_file top[REPORT_TOP],
+			       uint64_t (*key)(const struct report_file *f));
 
 /* Add a sentence to the report's notes. */
 void report_note(struct report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -8,6 +8,7 @@
 
 #include "report.h"
 #include "report_fmt.h"
+#include "report_summaries.h"
 #include "util.h"
 #include "why.h"
 
@@ -58,6 +59,7 @@ static void facts(const struct report *r, FILE *out)
 	uint64_t self_us = m->self_user_us + m->self_system_us;
 
 	fact(out, "trace", r->dir);
+	report_only_text(r, out);
 	fact(out, "command", report_command(r));
 	fact(out, "user", m->user);
 	fact(out, "host", m->host);
@@ -327,10 +329,14 @@ void report_text(const struct report *r, FILE *out)
 	types(r, out);
 	sources(r, out);
 	read_sizes(r, out);
+	report_spreads_text(r, out);
 	top_files(out, "Files with the most bytes", r->top_bytes, r->n_top_bytes);
 	top_files(out, "Files with the most time (in calls still running too)", r->top_time,
 		  r->n_top_time);
+	report_uses_text(r, out);
 	procs(r, out);
+	report_medians_text(r, out);
+	report_streams_text(r, out);
 	calls(out, "Slowest calls on files", &r->slow, REPORT_TOP);
 	calls(out, "Longest waits on pipes, sockets, terminals, devices", &r->waits, TOP_WAITS);
 	calls(out, "Still running at the end", &r->running, REPORT_TOP);
@@ -397,8 +403,9 @@ void report_short(const struct report *r, FILE *out)
 
 int report_summary(const char *dir, int dirfd, FILE *out)
 {
+	const struct report_options o = { .brief = true };
 	struct report *r;
-	int res = report_load_at(&r, dir, dirfd, false);
+	int res = report_load_at(&r, dir, dirfd, &o);
 
 	if (res < 0)
 		return res;

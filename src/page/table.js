@@ -2,7 +2,7 @@
 /* A table whose columns sort it: numbers from the largest, text from A, the other way at the second press. */
 class Table {
 	/*
-	 * COLUMNS: [{ title, value(row), text(value), num, hint }]; value is what is sorted by, text (optional) how
+	 * COLUMNS: [{ title, value(row), text(value, row), num, hint }]; value is what is sorted by, text (optional) how
 	 * it is shown.
 	 */
 	constructor(title, columns, rows, note) {
@@ -21,7 +21,7 @@ class Table {
 		fill(this.body, this.rows.map(row => el('tr', null, this.columns.map(c => {
 			const v = c.value(row);
 
-			return el('td', { class: c.num ? 'num' : 'text' }, v == null ? '\u2013' : c.text ? c.text(v) :
+			return el('td', { class: c.num ? 'num' : 'text' }, v == null ? '\u2013' : c.text ? c.text(v, row) :
 				String(v).length > 300 ? el('div', { class: 'long' }, v) : v);
 		}))));
 	}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report_spreads.h"
+
+#include <stdlib.h>
+
+#include "util.h"
+
+const char *const report_spread_names[REPORT_SPREADS] = {
+	[REPORT_READ_NS] = "read",	 [REPORT_READ_BYTES] = "read",	 [REPORT_WRITE_NS] = "write",
+	[REPORT_WRITE_BYTES] = "write", [REPORT_OPEN_NS] = "open", [REPORT_OTHER_NS] = "other",
+};
+
+struct report_spreads *report_spreads_new(void)
+{
+	struct report_spreads *u = calloc(1, sizeof(*u));
+
+	if (u)
+		table_init(&u->procs, sizeof(struct report_proc_spreads), REPORT_SPREADS_MAX);
+	return u;
+}
+
+void report_spreads_free(struct report_spreads *u)
+{
+	if (!u)
+		return;
+	for (uint32_t i = 0; i < u->procs.n; i++) {
+		struct report_proc_spreads *p = table_at(&u->procs, i);
+
+		for (unsigned int k = 0; k < REPORT_SPREADS; k++)
+			free(p->of[k]);
+	}
+	table_free(&u->procs);
+	free(u);
+}
+
+static struct report_proc_spreads *proc_of(struct report_spreads *u, uint64_t pid)
+{
+	if (!u->last || pid != u->last_pid) {
+		u->last = table_get(&u->procs, pid);
+		u->last_pid = pid;
+	}
+	return u->last;
+}
+
+static void add(struct report_proc_spreads *p, enum report_spread what, uint64_t value)
+{
+	if (!p->of[what])
+		p->of[what] = calloc(1, sizeof(*p->of[what]));
+	if (p->of[what])
+		spread_add(p->of[what], value);
+}
+
+void report_spreads_call(struct scan *s, const struct report_call_facts *c)
+{
+	struct report_spreads *u = s->report->spreads;
+	bool rw = s->kind == REPORT_VFS_RW;
+	enum report_spread ns = rw ? (c->write ? REPORT_WRITE_NS : REPORT_READ_NS) :
+				s->kind == REPORT_OPEN ? REPORT_OPEN_NS : REPORT_OTHER_NS;
+	struct report_proc_spreads *p;
+
+	if (!c->ended || !report_is_file(c->type) || (!rw && scan_is(s, COL_FUNC, "snapshot")))
+		return;
+	p = proc_of(u, c->pid);
+	if (!p) {
+		u->left_out++;
+		return;
+	}
+	if (!c->counted)
+		add(p, ns, c->lat_ns);
+	if (rw && !c->failed && !scan_is(s, COL_RETURNED, "-"))
+		add(p, c->write ? REPORT_WRITE_BYTES : REPORT_READ_BYTES, c->bytes);
+}
+
+const struct report_proc_spreads *report_spreads_of(const struct report *r, uint64_t pid)
+{
+	return r->spreads ? table_find(&r->spreads->procs, pid) : NULL;
+}
+
+static const struct hist *unless_empty(const struct hist *h)
+{
+	return h->n ? h : NULL;
+}
+
+static unsigned int add_column(struct report_column *columns, unsigned int n, enum report_kind kind, const char *of,
+			       const struct report_op *op)
+{
+	columns[n] = (struct report_column){
+		.probe = report_kind_names[kind], .of = of,
+		.lat = unless_empty(&op->lat), .size = unless_empty(&op->size),
+	};
+	return n + (columns[n].lat || columns[n].size);
+}
+
+unsigned int report_columns(const struct report *r, struct report_column columns[REPORT_COLUMNS_MAX])
+{
+	unsigned int n = 0;
+
+	for (enum report_kind kind = REPORT_BIO; kind < REPORT_KINDS; kind++) {
+		const struct report_op *sides = kind == REPORT_BIO ? r->bio : kind == REPORT_VFS_RW ? r->rw : NULL;
+
+		if (!sides) {
+			n = add_column(columns, n, kind, NULL, &r->op[kind]);
+			continue;
+		}
+		n = add_column(columns, n, kind, "reads", &sides[0]);
+		n = add_column(columns, n, kind, "writes", &sides[1]);
+	}
+	return n;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which process used which file, which files several share, and what of shared memory (/dev/shm) there is.
+ * Bounded: what finds no room is counted as left out.
+ */
+#ifndef REPORT_USES_H
+#define REPORT_USES_H
+
+#include "report_scan.h"
+
+#define REPORT_USES_MAX (1U << 20) /* pairs of a process and a file; 56 MiB when full */
+#define REPORT_SHM_MAX (1U << 16)
+#define REPORT_TOP_SHM 20
+
+/* One process and one file. */
+struct report_use {
+	uint64_t read_bytes, write_bytes, time_ns, calls;
+	bool used; /* by more than a close */
+};
+
+struct report_top_use {
+	uint64_t pid, fid;
+	struct report_use sum;
+	char *path;
+};
+
+struct report_shm {
+	uint64_t fid, calls, time_ns;
+	uint64_t maps, map_bytes;
+	uint64_t size; /* the largest that files.out or a truncation tells */
+	char *path;    /* of those in top_shm */
+};
+
+struct report_uses {
+	struct table uses; /* struct report_use, by report_pair_key() */
+	struct table shm;  /* struct report_shm, by FID */
+	uint64_t left_out; /* calls that are in no pair's sum */
+	/* the row before was of these, mostly the next one is too */
+	uint64_t last_key;
+	struct report_use *last;
+
+	/* picked in the end, the largest first */
+	struct report_top_file written[REPORT_TOP], opened[REPORT_TOP], shared[REPORT_TOP];
+	unsigned int n_written, n_opened, n_shared;
+	struct report_top_use by_bytes[REPORT_TOP], by_time[REPORT_TOP];
+	unsigned int n_by_bytes, n_by_time;
+	struct report_shm top_shm[REPORT_TOP_SHM]; /* by what was mapped, then by size */
+	unsigned int n_top_shm;
+};
+
+struct report_uses *report_uses_new(void);
+void report_uses_free(struct report_uses *u);
+
+/* A row of a call on a file; LAT_NS is 0 where the row before has counted the call's time. */
+void report_uses_call(struct scan *s, const struct report_call_facts *c);
+/* A row of files.out about shared memory. */
+void report_uses_shm(struct scan *s, uint64_t fid);
+/* After the last row: what stands out. */
+void report_uses_pick(struct report *r);
+
+#endif
