@@ -14,26 +14,33 @@
 #include "new_file.h"
 #include "page.h"
 #include "report.h"
+#include "report_compare.h"
 #include "report_cpu.h"
+#include "report_job.h"
 #include "text.h"
 #include "util.h"
 
 struct options {
-	bool json, cpu;
+	bool json, cpu, compare;
 	bool of_cpu; /* an option that is for --cpu alone */
 	const char *csv;
 	const char *html; /* the file, "-" for stdout, or NULL */
+	const char *path; /* of calls those on files there alone, or NULL */
 	struct report_cpu_options cpu_options;
 	char **dirs;
 	int n_dirs;
 };
 
-enum { KEY_CPU = 256, KEY_CSV, KEY_MERGE, KEY_PATTERN, KEY_THRESHOLD, KEY_GAP, KEY_HTML };
+enum { KEY_CPU = 256, KEY_CSV, KEY_MERGE, KEY_PATTERN, KEY_THRESHOLD, KEY_GAP, KEY_HTML, KEY_COMPARE, KEY_PATH };
 
 static const struct argp_option option_table[] = {
 	{ "html", KEY_HTML, "FILE", 0,
 	  "One page for a browser, with a timeline and all that it needs inside; - is standard output", 0 },
-	{ "json", 'j', NULL, 0, "One JSON object per folder: ns, bytes, names as in the .out files", 0 },
+	{ "json", 'j', NULL, 0, "One JSON object: ns, bytes, names as in the .out files", 0 },
+	{ "compare", KEY_COMPARE, NULL, 0,
+	  "The folders side by side, with ratios to the first; without it several are one job's hosts to --json and --html",
+	  0 },
+	{ "path", KEY_PATH, "PATH", 0, "Of calls only those on files at or below this absolute path, a data set for one", 0 },
 	{ "cpu", KEY_CPU, NULL, 0,
 	  "CPU time in place of files: who ran, who waited and for what (of traces made with --sched)",
 	  1 },
@@ -121,6 +128,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_HTML:
 		o->html = arg;
 		return 0;
+	case KEY_COMPARE:
+		o->compare = true;
+		return 0;
+	case KEY_PATH:
+		if (arg[0] != '/')
+			argp_error(state, "--path %s: not an absolute path", arg);
+		o->path = arg;
+		return 0;
 	case ARGP_KEY_ARGS:
 		o->dirs = state->argv + state->next;
 		o->n_dirs = state->argc - state->next;
@@ -135,8 +150,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--cpu has no JSON: --csv DIR is what programs read");
 		if (o->html && (o->cpu || o->json))
 			argp_error(state, "--html goes without --cpu and --json: the page holds the JSON");
-		if (o->html && o->n_dirs > 1)
-			argp_error(state, "--html shows one trace folder: call it for each of the %d", o->n_dirs);
+		if (o->cpu && (o->compare || o->path))
+			argp_error(state, "--compare and --path go without --cpu");
+		if (o->compare && (o->n_dirs < 2 || o->n_dirs > COMPARE_MAX))
+			argp_error(state, "--compare takes 2 to %u trace folders", COMPARE_MAX);
 		return 0;
 	default:
 		return parse_cpu_option(key, arg, state);
@@ -154,8 +171,32 @@ static const struct argp argp = {
 	       "latencies of the calls that went there.",
 };
 
-/* The page, of DIR, as the whole file NAME. */
-static int html_file(const struct report *r, const char *dir, const char *name)
+/* --- where it goes --------------------------------------------------------------------------------------- */
+
+/* What is reported, and how it becomes a page; 1: a large one. WHOSE is for messages. */
+struct page_of {
+	const void *what;
+	int (*html)(const void *what, FILE *out);
+	const char *whose;
+};
+
+static int one_html(const void *what, FILE *out)
+{
+	return report_html(what, out);
+}
+
+static int compare_page(const void *what, FILE *out)
+{
+	return compare_html(what, out);
+}
+
+static int job_page(const void *what, FILE *out)
+{
+	return report_job_html(what, out);
+}
+
+/* The page as the whole file NAME. */
+static int html_file(const struct page_of *page, const char *name)
 {
 	struct new_file f = NEW_FILE_NONE;
 	int res = new_file_open(&f, name);
@@ -164,10 +205,10 @@ static int html_file(const struct report *r, const char *dir, const char *name)
 		return log_err_r(res, "%s is a symbolic link: name the file itself", name);
 	if (res < 0)
 		return log_err_r(res, "%s: cannot be made", name);
-	res = report_html(r, f.stream);
+	res = page->html(page->what, f.stream);
 	if (res < 0) {
 		new_file_drop(&f);
-		return log_err_r(res, "%s: no page", dir);
+		return log_err_r(res, "%s: no page", page->whose);
 	}
 	if (res > 0)
 		log_warn("%s is larger than %u MiB: a browser may take its time", name, PAGE_BYTES_MAX >> 20);
@@ -175,36 +216,131 @@ static int html_file(const struct report *r, const char *dir, const char *name)
 	return res < 0 ? log_err_r(res, "%s: cannot be written", name) : 0;
 }
 
-static int html(const struct report *r, const char *dir, const char *name)
+static int html(const struct page_of *page, const char *name)
 {
 	int res;
 
 	if (strcmp(name, "-") != 0)
-		return html_file(r, dir, name);
-	res = report_html(r, stdout);
-	return res < 0 ? log_err_r(res, "%s: no page", dir) : 0;
+		return html_file(page, name);
+	res = page->html(page->what, stdout);
+	return res < 0 ? log_err_r(res, "%s: no page", page->whose) : 0;
 }
 
-static int report_one(const char *dir, const struct options *o)
+/* --- one trace ------------------------------------------------------------------------------------------- */
+
+/* BEGIN_NS: of the timeline, 0: the trace's own. */
+static int load(struct report **ret, const char *dir, const struct options *o, uint64_t begin_ns)
 {
-	struct report *r;
-	int res = report_load(&r, dir, o->json || o->html);
+	const struct report_options how = {
+		.timed = o->json || o->html || o->compare, .begin_ns = begin_ns, .path = o->path,
+	};
+	int res = report_load_with(ret, dir, &how);
 
 	if (res == -ENODATA)
 		log_err("%s is not a trace folder: it holds neither a manifest.json of dltraced "
 			"nor a .out file with its header", dir);
 	else if (res < 0)
 		log_err_r(res, "%s: cannot be reported on", dir);
+	return res;
+}
+
+static int report_one(const char *dir, const struct options *o)
+{
+	struct report *r;
+	int res = load(&r, dir, o, 0);
+
 	if (res < 0)
 		return res;
-	if (o->html)
-		res = html(r, dir, o->html);
-	else if (o->json)
+	if (o->html) {
+		const struct page_of page = { r, one_html, dir };
+
+		res = html(&page, o->html);
+	} else if (o->json) {
 		res = report_json(r, stdout);
-	else
+	} else {
 		report_text(r, stdout);
+	}
 	report_free(r);
 	return res < 0 && !o->html ? log_err_r(res, "%s: no JSON", dir) : res;
+}
+
+/* --- several traces -------------------------------------------------------------------------------------- */
+
+static int print_compare(const struct compare *c, const struct options *o)
+{
+	const struct page_of page = { c, compare_page, "the comparison" };
+	int res;
+
+	if (o->html)
+		return html(&page, o->html);
+	if (!o->json) {
+		compare_text(c, stdout);
+		return 0;
+	}
+	res = compare_json(c, stdout);
+	return res < 0 ? log_err_r(res, "no JSON of the comparison") : 0;
+}
+
+static int report_compared(const struct options *o)
+{
+	struct report *r[COMPARE_MAX] = { NULL };
+	unsigned int n = (unsigned int)o->n_dirs;
+	struct compare c;
+	int res = 0;
+
+	for (unsigned int i = 0; i < n && res == 0; i++)
+		res = load(&r[i], o->dirs[i], o, 0);
+	if (res == 0) {
+		res = compare_init(&c, r, n);
+		if (res < 0)
+			log_err_r(res, "no comparison");
+	}
+	if (res == 0) {
+		res = print_compare(&c, o);
+		compare_free(&c);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		report_free(r[i]);
+	return res;
+}
+
+static int log_no_job(int res, const char *dir)
+{
+	if (res == -ENODATA)
+		log_err("%s: no time_align.out with a row, so it cannot be on one axis with others: report on it alone, or "
+			"--compare", dir);
+	else if (res == -ERANGE)
+		log_err("%s: its clock does not reach back to when the others began, or they are months apart: no hosts of "
+			"one job; report on each alone, or --compare", dir);
+	else if (res == -E2BIG)
+		log_err("at most %u trace folders are one job", JOB_HOSTS_MAX);
+	else
+		log_err_r(res, "%s: cannot be reported on", dir);
+	return res;
+}
+
+static int report_job(const struct options *o)
+{
+	struct report_job job;
+	const struct page_of page = { &job, job_page, "the job" };
+	unsigned int bad;
+	int res = report_job_open(&job, o->dirs, (unsigned int)o->n_dirs, &bad);
+
+	if (res < 0)
+		return log_no_job(res, o->dirs[MIN(bad, (unsigned int)o->n_dirs - 1)]);
+	for (unsigned int i = 0; i < job.n && res == 0; i++)
+		res = load(&job.host[i].report, o->dirs[i], o, report_job_begin_ns(&job, i));
+	if (res == 0) {
+		res = report_job_close(&job);
+		if (res < 0)
+			log_err_r(res, "no report on the job");
+		else if (o->html)
+			res = html(&page, o->html);
+		else if ((res = report_job_json(&job, stdout)) < 0)
+			log_err_r(res, "no JSON of the job");
+	}
+	report_job_free(&job);
+	return res;
 }
 
 /* --- --cpu ------------------------------------------------------------------------------------------------ */
@@ -272,6 +408,11 @@ int cmd_report(int argc, char **argv)
 	int status = 0;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (o.compare || (o.n_dirs > 1 && !o.cpu && (o.json || o.html))) {
+		if ((o.compare ? report_compared(&o) : report_job(&o)) < 0)
+			status = CMD_EXIT_FAILURE;
+		o.n_dirs = 0;
+	}
 	for (int i = 0; i < o.n_dirs; i++) {
 		if ((o.cpu ? report_cpu_one(&o, i) : report_one(o.dirs[i], &o)) < 0)
 			status = CMD_EXIT_FAILURE;

@@ -31,6 +31,10 @@ struct fact {
 #define MEMBER(s, m) offsetof(struct s, m), sizeof(((struct s *)0)->m)
 
 static const struct fact facts[] = {
+	{ "clock.maxerror_us", TOP, UINT, MEMBER(manifest_facts, clock_maxerror_us) },
+	{ "clock.synchronised", TOP, BOOL, MEMBER(manifest_facts, clock_synchronised) },
+	{ "clock_at_end.maxerror_us", TOP, UINT, MEMBER(manifest_facts, clock_maxerror_at_end_us) },
+	{ "clock_at_end.synchronised", TOP, BOOL, MEMBER(manifest_facts, clock_synchronised_at_end) },
 	{ "cmdline[]", TOP, WORD, MEMBER(manifest_facts, cmdline) },
 	{ "collectors[].name", COLLECTOR, STR, MEMBER(manifest_collector, name) },
 	{ "collectors[].state", COLLECTOR, STR, MEMBER(manifest_collector, state) },
@@ -40,6 +44,7 @@ static const struct fact facts[] = {
 	{ "end.utc", TOP, STR, MEMBER(manifest_facts, end_utc) },
 	{ "host", TOP, STR, MEMBER(manifest_facts, host) },
 	{ "kernel", TOP, STR, MEMBER(manifest_facts, kernel) },
+	{ "machine.boot_id", TOP, STR, MEMBER(manifest_facts, boot_id) },
 	{ "probes[].backend", PROBE, STR, MEMBER(manifest_probe, backend) },
 	{ "probes[].bytes", PROBE, UINT, MEMBER(manifest_probe, bytes) },
 	{ "probes[].calls", PROBE, UINT, MEMBER(manifest_probe, calls) },

@@ -38,6 +38,9 @@ struct manifest_facts {
 	uint64_t compat_calls; /* 32-bit: seen, but no rows */
 	uint64_t self_user_us, self_system_us; /* CPU time of dltraced itself */
 	uint64_t self_pid;
+	bool clock_synchronised, clock_synchronised_at_end; /* by NTP or the like */
+	uint64_t clock_maxerror_us, clock_maxerror_at_end_us; /* of UTC then, by the kernel */
+	char boot_id[40];
 	char start_utc[40], end_utc[40];
 	struct manifest_probe probes[MANIFEST_PROBES_MAX];
 	unsigned int n_probes;

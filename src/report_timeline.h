@@ -23,5 +23,7 @@ void report_timeline_files(struct report *r, int dirfd);
 
 struct json;
 void report_timeline_json(const struct report *r, struct json *j);
+/* The N hosts' as one: their bins are the same. */
+void report_timelines_json(const struct report *const *r, unsigned int n, const char *begin_utc, struct json *j);
 
 #endif

@@ -9,6 +9,7 @@
 #include "util.h"
 
 #define LANES_TOLD 200
+#define LANES_LEAST 4 /* of a host, however many there are */
 #define LANE_LEAST 0.0005 /* of a bin: less is not seen */
 
 /* --- series --------------------------------------------------------------------------------------- */
@@ -26,9 +27,30 @@ static const struct {
 	[TIMELINE_SLEEP] = { "sched", "sleep", "s/s" },
 };
 
-static void series_begin(struct json *j, const char *panel, const char *name, const char *unit)
+/* Several hosts' times are on one axis, which begins at 0: each has a CLOCK_MONOTONIC of its own. */
+static uint64_t told_ns(const struct timeline *t, uint64_t ns)
+{
+	return t->host ? ns - MIN(ns, t->begin_ns) : ns;
+}
+
+static void of_host(struct json *j, const struct timeline *t)
+{
+	if (t->host)
+		json_str(j, "host", t->host);
+}
+
+/* A bin that lies outside of what the host has traced tells nothing. */
+static bool is_outside(const struct timeline *t, uint32_t bin)
+{
+	uint64_t begin_ns = t->begin_ns + bin * t->bin_ns;
+
+	return t->host && (begin_ns + t->bin_ns <= t->host_begin_ns || begin_ns > t->host_end_ns);
+}
+
+static void series_begin(struct json *j, const struct timeline *t, const char *panel, const char *name, const char *unit)
 {
 	json_object(j, NULL);
+	of_host(j, t);
 	json_str(j, "panel", panel);
 	json_str(j, "name", name);
 	json_str(j, "unit", unit);
@@ -52,9 +74,9 @@ static double seconds_of(const struct timeline *t, uint32_t bin)
 static void rates(struct json *j, const struct timeline *t, const char *panel, const char *name, const char *unit,
 		  const uint64_t *values, double scale)
 {
-	series_begin(j, panel, name, unit);
+	series_begin(j, t, panel, name, unit);
 	for (uint32_t i = 0; i < timeline_bins(t); i++)
-		json_f64(j, NULL, (double)values[i] * scale / seconds_of(t, i));
+		json_f64(j, NULL, is_outside(t, i) ? (double)NAN : (double)values[i] * scale / seconds_of(t, i));
 	series_end(j);
 }
 
@@ -62,7 +84,7 @@ static void rates(struct json *j, const struct timeline *t, const char *panel, c
 static void means(struct json *j, const struct timeline *t, const char *panel, const char *name, const uint64_t *ns,
 		  const uint64_t *n)
 {
-	series_begin(j, panel, name, "ns");
+	series_begin(j, t, panel, name, "ns");
 	for (uint32_t i = 0; i < timeline_bins(t); i++)
 		json_f64(j, NULL, n[i] ? (double)ns[i] / (double)n[i] : (double)NAN);
 	series_end(j);
@@ -101,7 +123,6 @@ static void series(const struct report *r, struct json *j)
 {
 	const struct timeline *t = r->timeline;
 
-	json_array(j, "series");
 	for (enum timeline_sum i = 0; i < TIMELINE_SUMS; i++)
 		if (is_there(r, i))
 			rates(j, t, sums[i].panel, sums[i].name, sums[i].unit, t->sum[i],
@@ -112,7 +133,6 @@ static void series(const struct report *r, struct json *j)
 		if (d)
 			disk_series(j, t, d);
 	}
-	json_end(j);
 }
 
 /* --- what was measured ------------------------------------------------------------------------------ */
@@ -131,13 +151,14 @@ static bool is_dull(const struct timeline_points *p)
 static void points(struct json *j, const struct timeline *t, const struct timeline_points *p)
 {
 	json_object(j, NULL);
+	of_host(j, t);
 	json_str(j, "panel", p->panel);
 	json_str(j, "name", p->name);
 	json_str(j, "unit", p->unit);
 	json_row(j, "t");
 	for (uint32_t i = 0; i < timeline_bins(t); i++)
 		if (p->n[i])
-			json_u64(j, NULL, t->begin_ns + i * t->bin_ns + t->bin_ns / 2);
+			json_u64(j, NULL, told_ns(t, t->begin_ns + i * t->bin_ns + t->bin_ns / 2));
 	json_end(j);
 	json_row(j, "values");
 	for (uint32_t i = 0; i < timeline_bins(t); i++)
@@ -150,14 +171,12 @@ static void sampled(const struct report *r, struct json *j)
 {
 	const struct timeline *t = r->timeline;
 
-	json_array(j, "sampled");
 	for (uint32_t i = 0; i < t->points.n; i++) {
 		const struct timeline_points *p = *(void **)table_at(&t->points, i);
 
 		if (p && !is_dull(p))
 			points(j, t, p);
 	}
-	json_end(j);
 }
 
 /* --- latencies ------------------------------------------------------------------------------------- */
@@ -170,11 +189,11 @@ static void heat(const struct report *r, struct json *j)
 	};
 	const struct timeline *t = r->timeline;
 
-	json_array(j, "heat");
 	for (unsigned int h = 0; h < TIMELINE_HEATS; h++) {
 		if (!t->has_heat[h])
 			continue;
 		json_object(j, NULL);
+		of_host(j, t);
 		json_str(j, "name", names[h]);
 		json_row(j, "counts");
 		for (uint32_t i = 0; i < timeline_bins(t); i++)
@@ -190,7 +209,6 @@ static void heat(const struct report *r, struct json *j)
 		json_end(j);
 		json_end(j);
 	}
-	json_end(j);
 }
 
 /* --- processes ------------------------------------------------------------------------------------- */
@@ -249,13 +267,15 @@ static void lane(const struct report *r, struct json *j, const struct timeline_l
 	double bin_ns = (double)(t->bin_ns * TIMELINE_LANE_FOLD);
 
 	json_object(j, NULL);
+	of_host(j, t);
 	json_u64(j, "pid", l->pid);
 	json_u64(j, "ppid", p ? p->ppid : 0);
 	json_str(j, "comm", p ? p->comm : "");
 	json_str(j, "rank", p && p->rank[0] ? p->rank : NULL);
 	json_str(j, "group", group_of(r, p, gpus));
-	json_u64(j, "begin_ns", MAX(p && p->begin_ns ? p->begin_ns : l->begin_ns, t->begin_ns));
-	json_u64(j, "end_ns", p && p->end_ns ? p->end_ns : p && p->begin_ns ? t->end_ns : l->end_ns);
+	json_u64(j, "begin_ns", told_ns(t, MAX(p && p->begin_ns ? p->begin_ns : l->begin_ns, t->begin_ns)));
+	json_u64(j, "end_ns", told_ns(t, p && p->end_ns ? p->end_ns :
+					 p && p->begin_ns ? (t->host ? t->host_end_ns : t->end_ns) : l->end_ns));
 	json_object(j, "busy");
 	for (unsigned int b = 0; b < TIMELINE_BUSY; b++) {
 		json_row(j, names[b]);
@@ -275,43 +295,62 @@ static void lane(const struct report *r, struct json *j, const struct timeline_l
 	json_end(j);
 }
 
-static void lanes(const struct report *r, struct json *j)
+/* The N busiest at most; returns how many more there were. */
+static uint64_t lanes(const struct report *r, struct json *j, uint32_t most)
 {
 	const struct timeline *t = r->timeline;
 	struct timeline_lane **by_time = calloc(t->lanes.n + 1, sizeof(void *));
 	bool gpus = any_on_gpu(r);
 	uint32_t n = 0;
 
-	json_u64(j, "lane_bin_ns", t->bin_ns * TIMELINE_LANE_FOLD);
-	json_array(j, "lanes");
 	for (uint32_t i = 0; by_time && i < t->lanes.n; i++) {
 		by_time[n] = *(void **)table_at(&t->lanes, i);
 		n += by_time[n] != NULL;
 	}
 	if (n)
 		qsort(by_time, n, sizeof(void *), busier);
-	for (uint32_t i = 0; i < MIN(n, LANES_TOLD); i++)
+	for (uint32_t i = 0; i < MIN(n, most); i++)
 		lane(r, j, by_time[i], gpus);
-	json_end(j);
-	json_u64(j, "lanes_left_out", n > LANES_TOLD ? n - LANES_TOLD : 0);
 	free(by_time);
+	return n - MIN(n, most);
 }
 
-void report_timeline_json(const struct report *r, struct json *j)
+/* An array of what each of the N reports has of it. */
+static void of_each(struct json *j, const char *key, const struct report *const *r, unsigned int n,
+		    void (*tell)(const struct report *r, struct json *j))
 {
-	const struct timeline *t = r->timeline;
+	json_array(j, key);
+	for (unsigned int i = 0; i < n; i++)
+		tell(r[i], j);
+	json_end(j);
+}
+
+void report_timelines_json(const struct report *const *r, unsigned int n, const char *begin_utc, struct json *j)
+{
+	const struct timeline *t = r[0]->timeline;
+	uint64_t left_out = 0;
 
 	if (!t || !t->begin_ns)
 		return;
 	json_object(j, "timeline");
-	json_u64(j, "begin_ns", t->begin_ns);
-	json_u64(j, "end_ns", t->end_ns);
-	json_str(j, "begin_utc", report_started(r));
+	json_u64(j, "begin_ns", told_ns(t, t->begin_ns));
+	json_u64(j, "end_ns", told_ns(t, t->end_ns));
+	json_str(j, "begin_utc", begin_utc);
 	json_u64(j, "bin_ns", t->bin_ns);
 	json_u64(j, "bins", timeline_bins(t));
-	series(r, j);
-	sampled(r, j);
-	heat(r, j);
-	lanes(r, j);
+	of_each(j, "series", r, n, series);
+	of_each(j, "sampled", r, n, sampled);
+	of_each(j, "heat", r, n, heat);
+	json_u64(j, "lane_bin_ns", t->bin_ns * TIMELINE_LANE_FOLD);
+	json_array(j, "lanes");
+	for (unsigned int i = 0; i < n; i++)
+		left_out += lanes(r[i], j, MAX(LANES_TOLD / n, LANES_LEAST));
 	json_end(j);
+	json_u64(j, "lanes_left_out", left_out);
+	json_end(j);
+}
+
+void report_timeline_json(const struct report *r, struct json *j)
+{
+	report_timelines_json(&r, 1, report_started(r), j);
 }

@@ -67,8 +67,7 @@ static void fold_heat(uint32_t heat[TIMELINE_BINS][TIMELINE_HEAT_ROWS])
 	memset(heat[TIMELINE_BINS / 2], 0, TIMELINE_BINS / 2 * sizeof(heat[0]));
 }
 
-/* Twice as long, half as many. */
-static void fold(struct timeline *t)
+void timeline_fold(struct timeline *t)
 {
 	for (unsigned int i = 0; i < TIMELINE_SUMS; i++)
 		FOLD(t->sum[i], TIMELINE_BINS);
@@ -117,7 +116,7 @@ uint32_t timeline_bin(struct timeline *t, uint64_t ns)
 		return 0;
 	t->end_ns = MAX(t->end_ns, ns);
 	while ((ns - t->begin_ns) / t->bin_ns >= TIMELINE_BINS)
-		fold(t);
+		timeline_fold(t);
 	return (uint32_t)((ns - t->begin_ns) / t->bin_ns);
 }
 

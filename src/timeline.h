@@ -66,6 +66,9 @@ struct timeline_points {
 struct timeline {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; nothing is before the begin */
 	uint64_t bin_ns;	   /* the first, times a power of two */
+	/* Of several hosts on one axis: whose this is, NULL else; from when to when there is a trace of it. */
+	const char *host;
+	uint64_t host_begin_ns, host_end_ns;
 	uint64_t sum[TIMELINE_SUMS][TIMELINE_BINS];
 	uint32_t heat[TIMELINE_HEATS][TIMELINE_BINS][TIMELINE_HEAT_ROWS];
 	bool has_heat[TIMELINE_HEATS], has_sched;
@@ -85,6 +88,9 @@ void timeline_begin(struct timeline *t, uint64_t at_ns);
 uint32_t timeline_bins(const struct timeline *t); /* those in use */
 /* The bin of NS, for arrays of TIMELINE_BINS; all is folded first if need be. */
 uint32_t timeline_bin(struct timeline *t, uint64_t ns);
+
+/* Bins of twice the length, half as many; nothing else changes. */
+void timeline_fold(struct timeline *t);
 
 void timeline_add(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t value);
 /* The same, spread evenly over the SPAN_NS before AT_NS. */

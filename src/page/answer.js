@@ -63,6 +63,10 @@ const Answer = (() => {
 			['Rows', Format.count(rows)], ['Lost', lost()],
 			['Trace', `${Format.value(r.trace_bytes, 'B')}${r.complete ? '' : ', NOT complete'}`],
 			['Clock', r.clock && `UTC within ${Format.value(r.clock.error_ns, 'ns')}, steps: ${r.clock.steps}`],
+			['Between hosts', r.between_hosts && (r.between_hosts.error_ns == null ? 'error not known' :
+				`within ${Format.value(r.between_hosts.error_ns, 'ns')}`)],
+			['Only', r.only && `calls on files at or below ${r.only.path}; left out: ${Format.count(r.only.left_out)} of ` +
+				`${Format.count(r.only.rows)} rows`],
 			['dltraced\u2019s CPU', Format.value(r.own_cpu_ns, 'ns')],
 			['Collectors', (r.collectors || []).map(c => `${c.name}: ${c.state}`).join(', ') || null],
 		];

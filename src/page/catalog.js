@@ -29,7 +29,7 @@ const Catalog = (() => {
 		usr: 1, sys: 2, iowait: 5, idle: 0, sm: 3, mem: 4, fb: 6, queue: 7, device: 1,
 		runq: 7, disk: 5, blocked: 4, sleep: 0,
 	};
-	const DISKS_SHOWN = 3; /* of more, the others are there to be switched on */
+	const DISKS_SHOWN = 3, HOSTS_SHOWN = 4; /* of more, the others are there to be switched on */
 
 	/* What is not there, why that may be, and what would bring it. */
 	const NEEDS = [
@@ -47,6 +47,9 @@ const Catalog = (() => {
 		return Theme.color('c' + (Format.own(COLORS, name) ?? 1 + i % 8));
 	}
 
+	/* Whose a panel is, in front of its title, where there are several hosts. */
+	const of = host => host ? `${host}: ` : '';
+
 	/* [{ kind, group, title, series }]: a panel each. */
 	function panels() {
 		const byKey = new Map();
@@ -55,14 +58,14 @@ const Catalog = (() => {
 			const kind = KINDS.find(k => k.panel.test(s.panel)) || OTHER;
 			const which = (kind.panel && kind.panel.exec(s.panel)[1]) || '';
 			const rank = KINDS.indexOf(kind);
-			const key = kind === OTHER ? s.panel : kind.each ?
+			const key = `${s.host}\0` + (kind === OTHER ? s.panel : kind.each ?
 				`${rank} ${kind.panel.source.includes('(') ? s.name : ''}` :
-				`${rank} ${which} ${kind.perUnit ? s.unit : ''}`;
+				`${rank} ${which} ${kind.perUnit ? s.unit : ''}`);
 
 			if (!byKey.has(key))
 				byKey.set(key, {
-					kind, rank, which, group: kind.group, series: [],
-					title: kind.title(kind === OTHER ? s.panel : s.name, which),
+					kind, rank, which, host: s.host, group: kind.group, series: [],
+					title: of(s.host) + kind.title(kind === OTHER ? s.panel : s.name, which),
 				});
 			byKey.get(key).series.push(s);
 			s.label = kind.each ? `${kind.each} ${which || s.name}` : s.name;
@@ -72,21 +75,22 @@ const Catalog = (() => {
 
 	/* By group; of the disks those with most to do first, and all panels of a disk together. */
 	function inOrder(all) {
-		const bytes = new Map();
+		const bytes = new Map(), hosts = [...new Set(all.map(p => p.host))];
+		const disk = p => `${p.host}\0${p.which}`;
 
 		for (const p of all.filter(x => x.kind.perDisk))
 			if (p.rank === KINDS.findIndex(k => k.panel.test('disk:x')))
-				bytes.set(p.which, p.series.reduce((sum, s) => sum + s.values.reduce((a, v) => a + (v || 0), 0), 0));
-		const disks = [...new Set(all.filter(p => p.kind.perDisk).map(p => p.which))]
+				bytes.set(disk(p), p.series.reduce((sum, s) => sum + s.values.reduce((a, v) => a + (v || 0), 0), 0));
+		const disks = [...new Set(all.filter(p => p.kind.perDisk).map(disk))]
 			.sort((a, b) => (bytes.get(b) || 0) - (bytes.get(a) || 0) || (a < b ? -1 : 1));
 
 		for (const p of all) {
-			p.order = p.kind.perDisk ? disks.indexOf(p.which) : 0;
-			p.off = p.kind.perDisk && p.order >= DISKS_SHOWN;
+			p.order = p.kind.perDisk ? disks.indexOf(disk(p)) : 0;
+			p.off = (p.kind.perDisk && p.order >= DISKS_SHOWN) || hosts.indexOf(p.host) >= HOSTS_SHOWN;
 		}
 		return all.sort((a, b) => GROUPS.indexOf(a.group) - GROUPS.indexOf(b.group) ||
-			a.order - b.order || a.rank - b.rank);
+			a.order - b.order || a.rank - b.rank || hosts.indexOf(a.host) - hosts.indexOf(b.host));
 	}
 
-	return { panels, color, GROUPS, NEEDS };
+	return { panels, color, of, GROUPS, NEEDS };
 })();

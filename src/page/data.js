@@ -36,6 +36,7 @@ const Data = (() => {
 	class Series {
 		constructor(row, ends) {
 			this.panel = String(row.panel);
+			this.host = row.host == null ? '' : String(row.host); /* of several: whose it is */
 			this.name = String(row.name);
 			this.unit = Dom.safe(row.unit);
 			this.sampled = !!row.t;

@@ -46,7 +46,7 @@ class Lanes {
 	}
 
 	name(l) {
-		return `${Dom.safe(l.comm)} ${l.pid}${l.rank != null ? ` #${Dom.safe(l.rank)}` : ''}`;
+		return `${Dom.safe(l.comm)} ${l.pid}${l.host != null ? ` on ${Dom.safe(l.host)}` : ''}${l.rank != null ? ` #${Dom.safe(l.rank)}` : ''}`;
 	}
 
 	draw(panel) {

@@ -20,7 +20,7 @@
 		series();
 		for (const map of Data.heat)
 			if (map.counts.length)
-				add('Latency', `Latency: ${map.name}`, new LatencyHeat(map), 'how many ended, by how long they took (log scale)');
+				add('Latency', `${Catalog.of(map.host)}Latency: ${map.name}`, new LatencyHeat(map), 'how many ended, by how long they took (log scale)');
 		if (Data.lanes.length)
 			add('Processes', 'Processes', new Lanes(), 'share of the time in calls on files' + (Data.lanesLeftOut ?
 				`; ${Data.lanesLeftOut} less busy ones are left out` : ''));
@@ -63,7 +63,11 @@
 		Panel.watch(root);
 	}
 
-	Answer.build();
-	timeline();
-	Tables.build();
+	if (Compare.on) {
+		Compare.build();
+	} else {
+		Answer.build();
+		timeline();
+		Tables.build();
+	}
 }

@@ -5,6 +5,7 @@
  */
 #include "fuzz.h"
 #include "report.h"
+#include "report_compare.h"
 #include "report_cpu.h"
 
 static const char *const names[] = {
@@ -60,12 +61,32 @@ static void of_cpu(void)
 	report_cpu_free(r);
 }
 
+/* One data set of it, and held against itself. */
+static void of_path(void)
+{
+	static const struct report_options o = { .timed = true, .path = "/d" };
+	struct report *r[2] = { NULL };
+	struct compare c;
+
+	if (report_load_with(&r[0], fuzz_folder(), &o) < 0)
+		return;
+	r[1] = r[0];
+	EXPECT(r[0]->only.left_out <= r[0]->only.rows);
+	report_text(r[0], fuzz_nowhere());
+	EXPECT(compare_init(&c, r, 2) == 0);
+	compare_text(&c, fuzz_nowhere());
+	EXPECT(compare_json(&c, fuzz_nowhere()) == 0);
+	compare_free(&c);
+	report_free(r[0]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct report *r;
 
 	put_files(data, size);
 	of_cpu();
+	of_path();
 	if (report_load(&r, fuzz_folder(), true) < 0)
 		return 0;
 	report_text(r, fuzz_nowhere());

@@ -76,8 +76,7 @@ page = open(sys.argv[1], encoding="utf-8").read()
 inside = re.search(r'<script type="application/json" id="report">(.*?)</script>', page, re.S).group(1)
 sys.exit(json.loads(inside) != json.load(open(sys.argv[2], encoding="utf-8")))
 END
-! "$DLT" report --html page.html "$t" copied 2>err || fail "one page for two folders"
-grep -q 'shows one trace folder' err || fail "two folders: $(cat err)"
+"$DLT" report --html two.html "$t" copied || fail "one page for two folders: status $?"
 ln -s copied/page.html planted
 ! "$DLT" report --html planted "$t" 2>err || fail "a link was followed"
 grep -q 'planted is a symbolic link: name the file itself' err || fail "a link: $(cat err)"

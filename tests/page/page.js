@@ -374,6 +374,37 @@ const tests = {
 			await close(p);
 		}
 	},
+
+	async hosts_of_one_job_are_on_one_page() {
+		const dltraced = path.join(root, 'build/dltraced'), file = path.join(folder, 'job.html');
+		const dirs = ['trace-small', 'trace-other'].map(d => path.join(root, 'tests/golden', d));
+
+		execFileSync(dltraced, ['report', '--html', file, ...dirs], big);
+		const p = await opened(file), text = await p.locator('#tables').textContent();
+
+		for (const title of ['node1: Files: bytes read and written', 'node2: Files: bytes read and written', 'node1: Latency: read'])
+			assert.equal(await p.panel(title).count(), 1, title);
+		assert.match(await p.locator('#facts').innerText(), /node1, node2/);
+		assert.match(await p.locator('#facts').innerText(), /Between hosts\s*error not known/);
+		assert(text.includes('/out/ckpt.pt') && text.includes('/out/train.log'));
+		assert.deepEqual(await p.locator('section.table[aria-label="Hosts"] tbody tr td:first-child').allInnerTexts(), ['node1', 'node2']);
+		assert.deepEqual((await pictures(p)).filter(x => x.colours < 2 && x.title !== 'Time').map(x => x.title), []);
+		await close(p);
+	},
+
+	async a_comparison_is_tables() {
+		const dltraced = path.join(root, 'build/dltraced'), file = path.join(folder, 'compare.html');
+		const dirs = ['trace-small', 'trace-other', 'trace-hostile'].map(d => path.join(root, 'tests/golden', d));
+
+		execFileSync(dltraced, ['report', '--compare', '--html', file, ...dirs], big);
+		const p = await opened(file), run = p.locator('section.table[aria-label="Run"] tbody tr', { hasText: 'lasted' });
+
+		assert.deepEqual((await run.locator('td').allInnerTexts()).slice(0, 4), ['lasted', '2.50 s', '3.00 s', '1.20']);
+		assert(await p.locator('#timeline').isHidden());
+		assert.match(await p.locator('#missing').textContent(), /\(1\) vfs_rw: 2 lost/);
+		assert.equal(await p.evaluate(() => window.evil), undefined);
+		await close(p);
+	},
 };
 
 async function main(pattern) {

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What --compare says: the measures of several traces, a table for each section, held against the first. */
+const Compare = (() => {
+	const c = Data.report.compare;
+
+	function shown(v, row) {
+		return row.unit === '%' ? Format.percent(v / 100) : row.unit ? Format.value(v, row.unit) : Format.count(v);
+	}
+
+	const ratio = v => v > 0 && v < 0.005 ? '<0.01' : v >= 999.5 ? v.toPrecision(3) : v.toFixed(2);
+
+	/* A column for what trace I measured, and one for what that is of the first. */
+	function columns(i) {
+		return [{ title: `(${i + 1})`, value: row => row.values?.[i], text: shown, num: true, hint: c.traces[i].dir }]
+			.concat(i ? { title: 'to (1)', value: row => row.ratios?.[i], text: ratio, num: true } : []);
+	}
+
+	function section(name) {
+		const all = [{ title: 'Measure', value: row => row.name }].concat(c.traces.flatMap((t, i) => columns(i)));
+
+		return new Table(name, all, c.measures.filter(m => m.section === name)).element;
+	}
+
+	function traces() {
+		const list = c.traces.map((t, i) => ({ ...t, nr: i + 1 }));
+		const word = (title, key) => ({ title, value: row => row[key] });
+
+		return new Table('Traces', [word('', 'nr'), word('Folder', 'dir'), word('Command', 'command'), word('Host', 'host'),
+			word('Started', 'started'), { title: 'Whole', value: row => row.complete ? 'yes' : 'NO' },
+			{ title: 'Only', value: row => row.only && `${row.only.path}: ${Format.count(row.only.left_out)} of ` +
+				`${Format.count(row.only.rows)} rows left out` }], list).element;
+	}
+
+	function missing() {
+		const notes = c.traces.flatMap((t, i) => (t.missing || []).map(note => el('li', null, `(${i + 1}) ${note}`)));
+
+		return notes.length > 0 && el('details', { open: notes.length <= 8 },
+			el('summary', null, `What is missing or odd (${notes.length})`), el('ul', null, notes));
+	}
+
+	function build() {
+		fill(document.getElementById('title'), `${c.traces.length} traces compared`);
+		fill(document.getElementById('subtitle'), c.traces.map(t => t.dir).join(', '));
+		document.title = 'dltraced: compared';
+		fill(document.getElementById('missing'), missing());
+		document.getElementById('timeline').hidden = true;
+		fill(document.getElementById('tables'), traces(),
+			[...new Set(c.measures.map(m => m.section))].map(section));
+		fill(document.getElementById('made'), 'The numbers are those of dltraced report --compare --json; the rows are in the ' +
+			'trace folders.');
+	}
+
+	return { on: !!c, build };
+})();

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Several trace folders as one job on several hosts: totals, each host's report, and what happened when on
+ * one axis of UTC. Each host's rows are on its own clock: how far hosts may be apart is told, not mended.
+ */
+#ifndef REPORT_JOB_H
+#define REPORT_JOB_H
+
+#include "report.h"
+
+#define JOB_HOSTS_MAX 1024
+
+struct job_host {
+	const char *dir;
+	char name[300]; /* of the host; a second folder of it has a number besides */
+	struct report *report;
+	int64_t utc_ns;	   /* CLOCK_REALTIME - CLOCK_MONOTONIC, at its begin */
+	uint64_t begin_ns; /* CLOCK_MONOTONIC */
+	uint64_t error_ns; /* of its UTC: of reading its clock, and by how much that may be wrong */
+	bool synchronised;
+};
+
+struct report_job {
+	struct job_host *host;
+	unsigned int n;
+	struct report *total; /* sums of what can be summed up, nothing else */
+	uint64_t begin_utc_ns;
+	uint64_t read_error_ns; /* of the two hosts with the largest uncertainty of reading the clock, its sum */
+	uint64_t between_ns;	/* how far two hosts may be apart; not known: see there */
+	bool between_known;
+};
+
+/*
+ * Where each of the N folders begins, by their manifests and time_align.out. 0; -ENODATA: *BAD is one that does
+ * not tell; -ERANGE: *BAD cannot be on one axis with the others; -E2BIG; -ENOMEM; -errno of *BAD.
+ */
+int report_job_open(struct report_job *ret, char *const *dirs, unsigned int n, unsigned int *bad);
+/* From when on host I's report has to be timed, so that all have the same axis. */
+uint64_t report_job_begin_ns(const struct report_job *job, unsigned int i);
+/* All hosts' reports are there: the rest. 0 or -ENOMEM. */
+int report_job_close(struct report_job *job);
+void report_job_free(struct report_job *job);
+
+int report_job_json(const struct report_job *job, FILE *out); /* 0 or -ENOMEM */
+/* As report_html(). */
+int report_job_html(const struct report_job *job, FILE *out);
+
+#endif

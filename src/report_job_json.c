@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A job on several hosts as JSON, docs/report-json.md has the names, and as a page. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "json.h"
+#include "report_job.h"
+#include "report_json.h"
+#include "report_page.h"
+#include "report_timeline.h"
+#include "util.h"
+
+static void hosts(const struct report_job *job, struct json *j)
+{
+	json_array(j, "hosts");
+	for (unsigned int i = 0; i < job->n; i++) {
+		const struct job_host *h = &job->host[i];
+
+		json_object(j, NULL);
+		json_str(j, "name", h->name);
+		json_u64(j, "after_ns", h->begin_ns - report_job_begin_ns(job, i));
+		json_bool(j, "synchronised", h->synchronised);
+		if (h->error_ns)
+			json_u64(j, "maxerror_ns", h->error_ns);
+		else
+			json_null(j, "maxerror_ns");
+		report_json_members(h->report, j, false);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void between(const struct report_job *job, struct json *j)
+{
+	json_object(j, "between_hosts");
+	json_u64(j, "read_error_ns", job->read_error_ns);
+	if (job->between_known)
+		json_u64(j, "error_ns", job->between_ns);
+	else
+		json_null(j, "error_ns");
+	json_end(j);
+}
+
+int report_job_json(const struct report_job *job, FILE *out)
+{
+	autofree const struct report **reports = calloc(job->n, sizeof(*reports));
+	struct json j = { 0 };
+	int res;
+
+	if (!reports)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < job->n; i++)
+		reports[i] = job->host[i].report;
+	json_object(&j, NULL);
+	report_json_totals(job->total, &j);
+	json_u64(&j, "n_processes", job->total->n_procs);
+	between(job, &j);
+	hosts(job, &j);
+	report_timelines_json(reports, job->n, report_started(job->total), &j);
+	json_array(&j, "missing");
+	for (unsigned int i = 0; i < job->total->n_notes; i++)
+		json_str(&j, NULL, job->total->notes[i]);
+	json_end(&j);
+	json_end(&j);
+	res = json_finish(&j);
+	if (res == 0)
+		fwrite(j.buf, 1, j.len, out);
+	json_free(&j);
+	return res;
+}
+
+static int json_of(const void *job, FILE *out)
+{
+	return report_job_json(job, out);
+}
+
+int report_job_html(const struct report_job *job, FILE *out)
+{
+	return report_page(json_of, job, out);
+}

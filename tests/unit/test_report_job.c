@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Two hosts: the clock of trace-other's is 4000 s ahead of trace-small's, and it began 0.5 s after that. */
+#include "report_job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "timeline.h"
+#include "util.h"
+
+static char small[] = "tests/golden/trace-small", other[] = "tests/golden/trace-other", cut[] = "tests/golden/trace-cut";
+
+static void open_job(struct report_job *job, char *const *dirs, unsigned int n)
+{
+	unsigned int bad;
+
+	assert_int_equal(report_job_open(job, dirs, n, &bad), 0);
+	for (unsigned int i = 0; i < n; i++) {
+		const struct report_options o = { .timed = true, .begin_ns = report_job_begin_ns(job, i) };
+
+		assert_int_equal(report_load_with(&job->host[i].report, dirs[i], &o), 0);
+	}
+	assert_int_equal(report_job_close(job), 0);
+}
+
+static void hosts_are_on_one_axis(void **state)
+{
+	char *const dirs[] = { other, small };
+	struct report_job job;
+	struct timeline *t[2];
+
+	open_job(&job, dirs, 2);
+	assert_int_equal(job.begin_utc_ns, 1795222922900000000);
+	assert_int_equal(report_job_begin_ns(&job, 1), 999900000000);
+	assert_int_equal(report_job_begin_ns(&job, 0), 4999500000000);
+	for (unsigned int i = 0; i < 2; i++)
+		t[i] = job.host[i].report->timeline;
+	assert_int_equal(t[0]->bin_ns, t[1]->bin_ns);
+	assert_int_equal(timeline_bins(t[0]), timeline_bins(t[1]));
+	/* node2's read of 128 KiB ended 520 ms after node1 began, node1's of raw.bin 270 ms after it */
+	assert_int_equal(t[0]->sum[TIMELINE_READ_BYTES][520 * 1000000 / t[0]->bin_ns], 131072);
+	assert_int_equal(t[1]->sum[TIMELINE_READ_BYTES][270 * 1000000 / t[1]->bin_ns], 1024 * 1024);
+	report_job_free(&job);
+}
+
+static void totals_are_sums(void **state)
+{
+	char *const dirs[] = { small, other };
+	struct report_job job;
+
+	open_job(&job, dirs, 2);
+	assert_int_equal(job.total->op[REPORT_VFS_RW].rows, 16 + 17);
+	assert_int_equal(job.total->rw[0].bytes, job.host[0].report->rw[0].bytes + job.host[1].report->rw[0].bytes);
+	assert_int_equal(job.total->rw[0].lat.n, job.host[0].report->rw[0].lat.n + job.host[1].report->rw[0].lat.n);
+	assert_int_equal(manifest_probe(&job.total->manifest, "vfs_rw")->lost, 2);
+	assert_string_equal(job.total->manifest.host, "node1, node2");
+	assert_string_equal(report_started(job.total), "2026-11-21T01:02:02.900000000Z");
+	assert_true(job.total->manifest.complete);
+	assert_int_equal(job.total->manifest.status, 768); /* that of the host that failed */
+	report_job_free(&job);
+}
+
+static void error_between_hosts_is_told_or_not_known(void **state)
+{
+	char *const dirs[] = { small, other }, *const twice[] = { other, other };
+	struct report_job job;
+
+	open_job(&job, dirs, 2);
+	assert_int_equal(job.read_error_ns, 310 + 120);
+	assert_false(job.between_known); /* trace-small does not say that its clock was synchronised */
+	assert_non_null(strstr(job.total->notes[0], "node1: its clock was not synchronised"));
+	report_job_free(&job);
+	/* of one boot: however wrong the clock is, it is the same one */
+	open_job(&job, twice, 2);
+	assert_true(job.between_known);
+	assert_int_equal(job.between_ns, 240);
+	assert_string_equal(job.host[1].name, "node2 (2)");
+	/* two machines, both synchronised within 900 us: the larger of begin and end */
+	strcpy(job.host[1].report->manifest.boot_id, "3");
+	report_free(job.total);
+	assert_int_equal(report_job_close(&job), 0);
+	assert_true(job.between_known);
+	assert_int_equal(job.between_ns, 2 * (900000 + 120));
+	report_job_free(&job);
+}
+
+static void folder_without_a_clock_is_no_host(void **state)
+{
+	char *const dirs[] = { small, cut };
+	struct report_job job;
+	unsigned int bad;
+
+	assert_int_equal(report_job_open(&job, dirs, 2, &bad), -ENODATA);
+	assert_int_equal(bad, 1);
+}
+
+static void json_and_page_hold_it(void **state)
+{
+	char *const dirs[] = { small, other };
+	autofree char *json = NULL, *html = NULL;
+	static struct manifest_facts m;
+	struct report_job job;
+	size_t len = 0;
+	FILE *out = open_memstream(&json, &len);
+
+	open_job(&job, dirs, 2);
+	assert_int_equal(report_job_json(&job, out), 0);
+	fclose(out);
+	assert_non_null(strstr(json, "\"begin_ns\": 0,"));
+	assert_non_null(strstr(json, "\"begin_utc\": \"2026-11-21T01:02:02.900000000Z\""));
+	assert_non_null(strstr(json, "\"after_ns\": 500000000"));
+	assert_int_equal(manifest_parse(&m, json), 0);
+	out = open_memstream(&html, &len);
+	assert_int_equal(report_job_html(&job, out), 0);
+	fclose(out);
+	assert_non_null(strstr(html, "\"hosts\":[{\"name\":\"node1\""));
+	report_job_free(&job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(error_between_hosts_is_told_or_not_known),
+		cmocka_unit_test(folder_without_a_clock_is_no_host),
+		cmocka_unit_test(hosts_are_on_one_axis),
+		cmocka_unit_test(json_and_page_hold_it),
+		cmocka_unit_test(totals_are_sums),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
