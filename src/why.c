@@ -41,7 +41,6 @@ void why_begin(struct report *r, int dirfd)
 	if (!w)
 		return;
 	table_init(&w->loaders, sizeof(struct why_loader *), WHY_LOADERS_MAX);
-	table_init(&w->files, sizeof(struct why_file), REPORT_FILES_MAX);
 	table_init(&w->work, sizeof(struct why_work), WHY_WORK_MAX);
 	why_read_gpu(r, dirfd);
 	why_find_trainers(r);
@@ -120,11 +119,12 @@ void why_end(struct report *r, int dirfd)
 	w->begin_ns = r->first_ns;
 	w->end_ns = r->last_ns;
 	w->places = calloc(1U << WHY_PLACES_BITS, sizeof(*w->places));
+	w->files = calloc(r->files.n + 1, sizeof(*w->files));
 	why_find_loaders(r);
 	why_read_trainer_sched(r, dirfd);
 	why_choose_bases(r);
 	read_cpu_idle(r, dirfd);
-	res = w->places ? why_epochs_begin(r) : -ENOMEM;
+	res = w->places && w->files ? why_epochs_begin(r) : -ENOMEM;
 	if (res == 0)
 		res = why_walk(r, dirfd);
 	if (res < 0)
@@ -157,7 +157,7 @@ void why_free(struct why *w)
 		for (unsigned int k = 0; k < w->epoch[i].n_slow; k++)
 			free(w->epoch[i].slow[k].path);
 	table_free(&w->loaders);
-	table_free(&w->files);
+	free(w->files);
 	table_free(&w->work);
 	free(w->places);
 	free(w->epoch);

@@ -6,7 +6,7 @@
  * The rows are read twice. First, with all else of the report, the waits of those that train are
  * collected (why_wait()). Then, when it is known who is who, the files of calls are read once more,
  * merged by time (why_walk.c), and each stretch of a process's time is held against these waits.
- * Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers; 4 KiB a loader; 80 bytes a file.
+ * Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers; 4 KiB a loader; 72 bytes a file.
  * docs/rules.md has what is concluded from it. All instants are CLOCK_MONOTONIC, all times ns.
  */
 #ifndef WHY_H
@@ -169,7 +169,7 @@ struct why {
 	uint32_t n_gpus;
 	uint64_t gpu_sample_ns; /* mean distance of samples */
 	struct table loaders; /* struct why_loader *, by PID */
-	struct table files;   /* struct why_file, by FID */
+	struct why_file *files; /* in the order of the report's table of files */
 	struct why_place *places; /* 1.5 MiB */
 	struct table work;    /* struct why_work, by epoch and PID */
 	struct why_epoch *epoch;

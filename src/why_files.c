@@ -23,7 +23,7 @@ static void add_to_file(struct why *w, const struct why_transfer *x, struct why_
 	uint64_t was = excess(f->bytes, f->end), was_disk = excess(f->disk_bytes, f->whole);
 
 	f->end = MAX(f->end, end);
-	f->whole = MAX(f->whole, (MAX(f->end, x->size) + PAGE - 1) / PAGE * PAGE); /* read-ahead may take all of it */
+	f->whole = MAX(f->whole, (MAX(f->end, x->file->size) + PAGE - 1) / PAGE * PAGE); /* read-ahead may take all of it */
 	f->bytes += x->bytes;
 	f->disk_bytes += x->disk_bytes;
 	w->sums.again_bytes += excess(f->bytes, f->end) - was;
@@ -157,9 +157,9 @@ void why_add_transfer(struct report *r, const struct why_transfer *x)
 		return;
 	}
 	count_read(w, x);
-	f = x->bytes ? table_get(&w->files, x->fid) : NULL;
-	if (!f)
+	if (!x->bytes)
 		return;
+	f = &w->files[x->file - (const struct report_file *)r->files.values];
 	add_to_file(w, x, f);
 	if (x->epoch)
 		add_to_epoch(w, x, f);

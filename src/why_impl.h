@@ -6,7 +6,7 @@
 #include "report.h"
 #include "why.h"
 
-/* Of one file, by FID. */
+/* Of one file. */
 struct why_file {
 	uint32_t epoch; /* that the next three are of, plus one */
 	uint32_t reads;
@@ -54,7 +54,8 @@ void why_epochs_end(struct report *r);
 /* why_files.c: what a read or write of a regular file adds to sums of it, its epoch and all. */
 struct why_transfer {
 	struct why_epoch *epoch; /* or NULL */
-	uint64_t pid, fid, end_ns, size, bytes, offset, requested, disk_bytes, lat_ns;
+	const struct report_file *file;
+	uint64_t pid, fid, end_ns, bytes, offset, requested, disk_bytes, lat_ns;
 	bool has_offset, accounted, direct, write;
 };
 void why_add_transfer(struct report *r, const struct why_transfer *x);

@@ -403,7 +403,7 @@ static void take_rw(struct walk *w, const struct stream *s)
 	if (!done)
 		return;
 	x.epoch = why_epoch_at(w->r, c.end_ns);
-	x.size = f->size;
+	x.file = f;
 	if (!x.write && role_of(w, c.pid)->loader)
 		role_of(w, c.pid)->loader->bytes += x.bytes;
 	why_add_transfer(w->r, &x);
