@@ -33,8 +33,9 @@ struct {
 } dlt_rings SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, DLT_PROBES);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
 	__type(value, struct dlt_stats);
 } dlt_stats SEC(".maps");
@@ -87,7 +88,9 @@ static __always_inline struct dlt_shared *shared(void)
 
 static __always_inline struct dlt_stats *stats_of(__u32 probe)
 {
-	return bpf_map_lookup_elem(&dlt_stats, &probe);
+	__u32 at = bpf_get_smp_processor_id() * DLT_STATS_STRIDE + probe;
+
+	return bpf_map_lookup_elem(&dlt_stats, &at);
 }
 
 static __always_inline void count_lost(__u32 probe)

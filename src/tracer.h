@@ -44,6 +44,8 @@ struct tracer {
 	bool rings_begun;
 	int rings_error;
 	unsigned int n_cpus; /* possible */
+	struct dlt_stats *stats; /* see DLT_STATS_STRIDE */
+	size_t stats_bytes;
 	struct dlt_shared *shared;
 	uint8_t *targets; /* by tgid: DLT_TARGET_* */
 	size_t targets_bytes;

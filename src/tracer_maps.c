@@ -158,8 +158,8 @@ int tracer_maps_create(struct tracer *t)
 		void **mem;
 		size_t *bytes;
 	} maps[] = {
-		{ TRACER_STATS, BPF_MAP_TYPE_PERCPU_ARRAY, "dlt_stats", sizeof(uint32_t), sizeof(struct dlt_stats),
-		  DLT_PROBES, 0, NULL, NULL },
+		{ TRACER_STATS, BPF_MAP_TYPE_ARRAY, "dlt_stats", sizeof(uint32_t), sizeof(struct dlt_stats),
+		  (uint64_t)t->n_cpus * DLT_STATS_STRIDE, BPF_F_MMAPABLE, (void **)&t->stats, &t->stats_bytes },
 		{ TRACER_SHARED, BPF_MAP_TYPE_ARRAY, "dlt_shared", sizeof(uint32_t), sizeof(struct dlt_shared),
 		  1, BPF_F_MMAPABLE, (void **)&t->shared, &bytes },
 		{ TRACER_TARGETS, BPF_MAP_TYPE_ARRAY, "dlt_targets", sizeof(uint32_t), sizeof(uint64_t),
@@ -215,6 +215,8 @@ int tracer_share_maps(const struct tracer *t, struct bpf_object *obj, uint32_t b
 void tracer_maps_free(struct tracer *t)
 {
 	tracer_maps_wait(t);
+	if (t->stats)
+		munmap(t->stats, t->stats_bytes);
 	if (t->shared)
 		munmap(t->shared, (size_t)sysconf(_SC_PAGESIZE));
 	if (t->targets)

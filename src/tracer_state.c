@@ -72,20 +72,17 @@ uint64_t tracer_live(const struct tracer *t)
 
 void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES])
 {
-	struct dlt_stats per_cpu[t->n_cpus];
-
 	memset(stats, 0, DLT_PROBES * sizeof(*stats));
-	for (uint32_t i = 1; i < DLT_PROBES; i++) {
-		if (bpf_map_lookup_elem(t->maps[TRACER_STATS], &i, per_cpu) < 0)
-			continue;
-		for (unsigned int c = 0; c < t->n_cpus; c++) {
-			stats[i].seen += per_cpu[c].seen;
-			stats[i].emitted += per_cpu[c].emitted;
-			stats[i].lost += per_cpu[c].lost;
-			stats[i].rows_lost += per_cpu[c].rows_lost;
-			stats[i].foreign += per_cpu[c].foreign;
+	for (unsigned int c = 0; c < t->n_cpus; c++)
+		for (unsigned int i = 1; i < DLT_PROBES; i++) {
+			const struct dlt_stats *st = &t->stats[c * DLT_STATS_STRIDE + i];
+
+			stats[i].seen += __atomic_load_n(&st->seen, __ATOMIC_RELAXED);
+			stats[i].emitted += __atomic_load_n(&st->emitted, __ATOMIC_RELAXED);
+			stats[i].lost += __atomic_load_n(&st->lost, __ATOMIC_RELAXED);
+			stats[i].rows_lost += __atomic_load_n(&st->rows_lost, __ATOMIC_RELAXED);
+			stats[i].foreign += __atomic_load_n(&st->foreign, __ATOMIC_RELAXED);
 		}
-	}
 }
 
 void tracer_running(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call), void *ctx)

@@ -106,7 +106,13 @@ struct dlt_callinfo {
 #define DLT_CALL_NO_ROW 4 /* traced for what it tells of other rows: counts for nothing */
 #define DLT_CALL_OWNER 8 /* in the bits from here: the number of the dispatcher that saw it begin */
 
-/* Counters per probe and CPU. Entries seen = emitted + lost + in flight. */
+/*
+ * Counters per probe and CPU, of CPU C and probe P at C * DLT_STATS_STRIDE + P: CPUs share no cache line.
+ * Mapped, not asked for: bpf(2) on a map keeps kprobes and perf's tracepoints of that CPU from running programs
+ * (bpf_disable_instrumentation(), kernel 5.10 on; a task that is preempted there does so until it goes on),
+ * and what they do not see is lost. Entries seen = emitted + lost + in flight.
+ */
+#define DLT_STATS_STRIDE ((DLT_PROBES + 7) / 8 * 8)
 struct dlt_stats {
 	__u64 seen;
 	__u64 emitted;
