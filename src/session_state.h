@@ -24,7 +24,7 @@
 struct config;
 struct served;
 
-enum phase {
+enum session_phase {
 	PHASE_DELAY,	/* the workload runs, tracing begins later */
 	PHASE_TRACING,
 	PHASE_LINGER,	/* the targets have ended */
@@ -85,7 +85,7 @@ struct session {
 	int signal_fd, tick_fd;
 	int tell_fd; /* each --interval; 0: none */
 	int phase_fd; /* --delay, --duration, --linger: one after the other */
-	enum phase phase;
+	enum session_phase phase;
 	bool traced; /* false where nothing can be traced: --best-effort, or the end of --delay */
 	char why_not[1024];
 	bool ended;  /* hooks off, files whole */
