@@ -18,7 +18,7 @@
 #define MANIFEST_MAX_BYTES (16U << 20)
 #define DEPTH_MAX 32
 
-enum kind { BOOL, STATUS, STR, UINT, WORD };
+enum kind { BOOL, NUMBER, STATUS, STR, UINT, WORD };
 enum owner { TOP, PROBE, COLLECTOR };
 
 struct fact {
@@ -31,8 +31,11 @@ struct fact {
 #define MEMBER(s, m) offsetof(struct s, m), sizeof(((struct s *)0)->m)
 
 static const struct fact facts[] = {
+	{ "clock.localtime", TOP, STR, MEMBER(manifest_facts, localtime) },
 	{ "clock.maxerror_us", TOP, UINT, MEMBER(manifest_facts, clock_maxerror_us) },
 	{ "clock.synchronised", TOP, BOOL, MEMBER(manifest_facts, clock_synchronised) },
+	{ "clock.tz", TOP, STR, MEMBER(manifest_facts, tz) },
+	{ "clock.utc_offset_s", TOP, NUMBER, MEMBER(manifest_facts, utc_offset_s) },
 	{ "clock_at_end.maxerror_us", TOP, UINT, MEMBER(manifest_facts, clock_maxerror_at_end_us) },
 	{ "clock_at_end.synchronised", TOP, BOOL, MEMBER(manifest_facts, clock_synchronised_at_end) },
 	{ "cmdline[]", TOP, WORD, MEMBER(manifest_facts, cmdline) },
@@ -136,7 +139,7 @@ static void store(struct parser *ps, const char *value, bool is_string)
 
 		if (!at || is_string != (f->kind == STR || f->kind == WORD))
 			continue;
-		if (f->kind == STR)
+		if (f->kind == STR || f->kind == NUMBER)
 			snprintf(at, f->size, "%s", value);
 		else if (f->kind == WORD)
 			append_word(at, f->size, value);

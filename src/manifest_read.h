@@ -42,6 +42,7 @@ struct manifest_facts {
 	uint64_t clock_maxerror_us, clock_maxerror_at_end_us; /* of UTC then, by the kernel */
 	char boot_id[40];
 	char start_utc[40], end_utc[40];
+	char tz[64], localtime[128], utc_offset_s[16]; /* of the host's clock: TZ, the link, a number */
 	struct manifest_probe probes[MANIFEST_PROBES_MAX];
 	unsigned int n_probes;
 	struct manifest_collector collectors[MANIFEST_COLLECTORS_MAX];

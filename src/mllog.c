@@ -7,8 +7,6 @@
 
 #include "util.h"
 
-#define MARK ":::MLLOG"
-
 struct piece {
 	const char *p, *end;
 };
@@ -99,7 +97,7 @@ static uint64_t number(struct piece s)
 /* --- the line ----------------------------------------------------------------------------------------- */
 
 /* "0: ", "[0] ", "[1,0]<stdout>: ", "rank 0: " before the mark. */
-static int64_t rank_of(const char *line, size_t len)
+int64_t mllog_rank(const char *line, size_t len)
 {
 	static const char *const before[] = { "", "[", "[1,", "rank ", "[rank" }, *const behind[] = { ":", "]" };
 	char prefix[64], *end;
@@ -117,7 +115,8 @@ static int64_t rank_of(const char *line, size_t len)
 		if (strncmp(p, before[i], n) != 0 || p[n] < '0' || p[n] > '9')
 			continue;
 		rank = strtol(p + n, &end, 10);
-		if (strncmp(end, behind[*p == '['], 1) == 0 && rank <= INT32_MAX)
+		/* 08:00:01 is none */
+		if (strncmp(end, behind[*p == '['], 1) == 0 && !(end[1] >= '0' && end[1] <= '9') && rank <= INT32_MAX)
 			return rank;
 	}
 	return -1;
@@ -140,12 +139,43 @@ static void take_phase(struct mllog *m, struct piece key)
 	}
 }
 
+/* Whole numbers alone: an epoch of 1.5 is none that others have. */
+static void take_epoch(struct mllog *m, struct piece key, struct piece value)
+{
+	uint64_t v = number(value);
+
+	while (value.p < value.end && is_blank(value.end[-1]))
+		value.end--;
+	if (!(is(key, "epoch_num") || is(key, "first_epoch_num")) || value.p == value.end || value.end - value.p > 9)
+		return;
+	for (const char *p = value.p; p < value.end; p++)
+		if (*p < '0' || *p > '9')
+			return;
+	if (m->epoch < 0 || is(key, "epoch_num"))
+		m->epoch = (int64_t)v;
+}
+
+static void take_metadata(struct mllog *m, struct piece value)
+{
+	struct piece key, inner;
+
+	if (!take(&value, '{'))
+		return;
+	while (skip_string(&value, &key) && take(&value, ':') && skip_value(&value, &inner)) {
+		take_epoch(m, key, inner);
+		if (!take(&value, ','))
+			return;
+	}
+}
+
 static void take_member(struct mllog *m, struct piece key, struct piece value)
 {
 	if (is(key, "time_ms"))
 		m->time_ms = number(value);
 	else if (is(key, "key"))
 		take_phase(m, unquoted(value));
+	else if (is(key, "metadata"))
+		take_metadata(m, value);
 	else if (is(key, "event_type"))
 		m->event = is(unquoted(value), "INTERVAL_START") ? MLLOG_START :
 			   is(unquoted(value), "INTERVAL_END")	 ? MLLOG_END : MLLOG_POINT;
@@ -153,12 +183,12 @@ static void take_member(struct mllog *m, struct piece key, struct piece value)
 
 bool mllog_parse(struct mllog *ret, const char *line, size_t len)
 {
-	const char *mark = memmem(line, len, MARK, strlen(MARK));
-	struct piece s = { mark ? mark + strlen(MARK) : NULL, line + len }, key, value;
+	const char *mark = memmem(line, len, MLLOG_MARK, strlen(MLLOG_MARK));
+	struct piece s = { mark ? mark + strlen(MLLOG_MARK) : NULL, line + len }, key, value;
 
 	if (!mark || !take(&s, '{'))
 		return false;
-	*ret = (struct mllog){ .rank = rank_of(line, (size_t)(mark - line)) };
+	*ret = (struct mllog){ .rank = mllog_rank(line, (size_t)(mark - line)), .epoch = -1 };
 	do {
 		if (!skip_string(&s, &key) || !take(&s, ':') || !skip_value(&s, &value))
 			return false;

@@ -80,14 +80,11 @@ struct phases {
 	/* Of each kind, by the best source that tells of it, in order and none in another. */
 	struct phase_list lanes[PHASE_KINDS];
 	struct table by_name; /* 1 + index for names, by hash */
-	struct table open;    /* what has begun and not ended */
+	struct table open;    /* what has begun and not ended: by name and rank */
+	struct table lasting; /* what lasts until the next such: by source and rank */
 	uint64_t unpaired;    /* begins and ends that have no other side */
 	uint64_t outside;     /* phases that are not within the trace */
 	uint64_t left_out;    /* there was no room for them */
-	uint64_t since_ns, lasting_ns;
-	uint32_t lasting; /* 1 + the name of what lasts until the next such, or 0 */
-	int64_t lasting_number;
-	bool closed, ended;
 };
 
 /* NULL: no memory. */
@@ -100,7 +97,7 @@ void phases_free(struct phases *p);
 enum phase_event {
 	PHASE_BEGINS,
 	PHASE_ENDS,
-	PHASE_LASTS, /* it begins, and lasts until its end or the next line of this event and source */
+	PHASE_LASTS, /* it begins, and lasts until its end or the next of this event, source and rank */
 };
 
 struct phase_told {
@@ -113,7 +110,7 @@ struct phase_told {
 };
 
 void phases_tell(struct phases *p, const struct phase_told *t);
-/* A whole one, INFERRED or not. */
+/* A whole one, INFERRED or not; behind phases_close() too, which has to come once more then. */
 void phases_add(struct phases *p, enum phase_source source, const char *name, uint64_t begin_ns, uint64_t end_ns,
 		bool inferred);
 

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Phases where nobody tells of any. Start-up lasts until reading has become as strong as it is for most of the time;
+ * checkpoints are bursts of writing. What does not stand out is not told.
+ */
+#include <stdlib.h>
+
+#include "phases.h"
+#include "timeline.h"
+#include "util.h"
+
+#define WINDOWS 256	       /* that the trace is looked at in */
+#define LEAST_WINDOWS 32
+#define LEAST_READS 256	       /* in all of the trace */
+#define SUSTAINED 5	       /* windows, of which most are strong */
+#define BURST_BYTES (16U << 20) /* of a checkpoint, at least */
+#define BURST_TIMES 4	       /* the mean */
+#define BURSTS_MAX 4096
+
+/* Sums of the timeline per window of EACH bins. */
+struct windows {
+	uint64_t v[WINDOWS];
+	uint32_t n, each;
+};
+
+static struct windows windows_of(const struct timeline *t, enum timeline_sum what)
+{
+	uint32_t bins = timeline_bins(t);
+	struct windows w = { .each = (bins + WINDOWS - 1) / WINDOWS };
+
+	for (uint32_t i = 0; i < bins; i++)
+		w.v[i / w.each] += t->sum[what][i];
+	w.n = (bins + w.each - 1) / w.each;
+	return w;
+}
+
+static uint64_t sum_of(const struct timeline *t, enum timeline_sum what)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < timeline_bins(t); i++)
+		sum += t->sum[what][i];
+	return sum;
+}
+
+static uint64_t begin_of(const struct timeline *t, uint64_t bin)
+{
+	return MIN(t->begin_ns + bin * t->bin_ns, t->end_ns);
+}
+
+/* --- start-up and what follows ----------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Half of what is read in the middle one of the windows in which something is; 0: these are too few. */
+static uint64_t strong(const struct windows *w)
+{
+	uint64_t v[WINDOWS];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < w->n; i++)
+		if (w->v[i])
+			v[n++] = w->v[i];
+	if (n < w->n / 4 || n < SUSTAINED)
+		return 0;
+	qsort(v, n, sizeof(*v), by_value);
+	return MAX(v[n / 2] / 2, 1);
+}
+
+/* Whether most windows from I on, STEP apart, are strong, and the first is. */
+static bool is_sustained(const struct windows *w, uint64_t least, uint32_t i, int step)
+{
+	unsigned int n = 0;
+
+	for (int k = 0; k < SUSTAINED; k++) {
+		int64_t at = (int64_t)i + k * step;
+
+		n += at >= 0 && at < w->n && w->v[at] >= least;
+	}
+	return w->v[i] >= least && n > SUSTAINED / 2;
+}
+
+static void infer_steady(struct phases *p, const struct timeline *t)
+{
+	const struct windows w = windows_of(t, TIMELINE_READ_BYTES);
+	uint64_t least = strong(&w), begin_ns, end_ns;
+	uint32_t first = 0, last;
+
+	if (!least)
+		return;
+	while (first < w.n && !is_sustained(&w, least, first, 1))
+		first++;
+	if (first == w.n)
+		return;
+	for (last = w.n - 1; last > first && !is_sustained(&w, least, last, -1);)
+		last--;
+	begin_ns = begin_of(t, (uint64_t)first * w.each);
+	end_ns = begin_of(t, (last + 1ULL) * w.each);
+	if (first)
+		phases_add(p, PHASE_INFERRED, "start-up", t->begin_ns, begin_ns, true);
+	phases_add(p, PHASE_INFERRED, "steady", begin_ns, end_ns, true);
+}
+
+/* --- checkpoints -------------------------------------------------------------------------------------------- */
+
+/* Whether a file was made from bin FROM to bin TO; where none was made at all that tells nothing. */
+static bool made_files(const struct timeline *t, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i <= to; i++)
+		if (t->sum[TIMELINE_CREATES][i])
+			return true;
+	return sum_of(t, TIMELINE_CREATES) == 0;
+}
+
+struct burst {
+	uint32_t from, to; /* bins */
+	uint64_t bytes;
+};
+
+static void put_burst(struct phases *p, const struct timeline *t, const struct burst *b, uint32_t apart)
+{
+	if (b->bytes >= BURST_BYTES && made_files(t, b->from - MIN(b->from, apart), b->to))
+		phases_add(p, PHASE_INFERRED, "checkpoint", begin_of(t, b->from), begin_of(t, b->to + 1ULL), true);
+}
+
+/* Bins with much more writing than the mean, and those between that are near each other. */
+static void infer_checkpoints(struct phases *p, const struct timeline *t)
+{
+	const uint64_t *written = t->sum[TIMELINE_WRITE_BYTES];
+	uint32_t bins = timeline_bins(t), apart = MAX(2, bins / 100), bursts = 0;
+	uint64_t least = MAX(BURST_TIMES * (sum_of(t, TIMELINE_WRITE_BYTES) / bins), 1);
+	struct burst b = { .bytes = 0 };
+
+	for (uint32_t i = 0; i < bins && bursts < BURSTS_MAX; i++) {
+		if (written[i] < least)
+			continue;
+		if (b.bytes && i - b.to > apart) {
+			put_burst(p, t, &b, apart);
+			bursts++;
+			b.bytes = 0;
+		}
+		if (!b.bytes)
+			b.from = i;
+		b.bytes += written[i];
+		b.to = i;
+	}
+	if (b.bytes)
+		put_burst(p, t, &b, apart);
+}
+
+void phases_infer(struct phases *p, const struct timeline *t)
+{
+	if (p->told.n || !t->begin_ns || timeline_bins(t) < LEAST_WINDOWS)
+		return;
+	if (sum_of(t, TIMELINE_READS) >= LEAST_READS)
+		infer_steady(p, t);
+	infer_checkpoints(p, t);
+	if (phases_close(p, t->begin_ns) == 0)
+		phases_end(p, t->begin_ns, t->end_ns);
+}

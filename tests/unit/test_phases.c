@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "phases.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "timeline.h"
+#include "util.h"
+
+#define S NSEC_PER_SEC
+
+struct line {
+	enum phase_event event;
+	enum phase_source source;
+	const char *name;
+	int64_t number, rank;
+	uint64_t at_s;
+};
+
+static struct phases *told(const struct line *lines, size_t n)
+{
+	struct phases *p = phases_new();
+
+	assert_non_null(p);
+	for (size_t i = 0; i < n; i++)
+		phases_tell(p, &(struct phase_told){
+			.event = lines[i].event, .source = lines[i].source, .name = lines[i].name,
+			.name_len = (uint32_t)strlen(lines[i].name), .number = lines[i].number, .rank = lines[i].rank,
+			.at_ns = lines[i].at_s * S,
+		});
+	return p;
+}
+
+/* All phases as "LABEL KIND BEGIN-END RANKS", a line each. */
+static void expect(const struct phases *p, const char *want)
+{
+	char text[4096] = "", label[PHASE_LABEL_MAX];
+	size_t len = 0;
+
+	for (uint32_t i = 0; i < p->all.n; i++) {
+		const struct phase *v = &p->all.v[i];
+
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s %s %g-%g x%u%s%s%s\n", phases_label(p, v, label),
+					phase_kind_names[p->names[v->name].kind], (double)v->begin_ns / S,
+					(double)v->end_ns / S, v->ranks, v->unfinished ? " unfinished" : "",
+					v->cut ? " cut" : "", v->inferred ? " inferred" : "");
+	}
+	assert_string_equal(text, want);
+}
+
+static void begins_meet_their_ends(void **state)
+{
+	static const struct line lines[] = {
+		{ PHASE_BEGINS, PHASE_MLLOG, "init", -1, 0, 1 },   { PHASE_ENDS, PHASE_MLLOG, "init", -1, 0, 2 },
+		{ PHASE_BEGINS, PHASE_MLLOG, "run", -1, 0, 2 },	   { PHASE_BEGINS, PHASE_MLLOG, "epoch", 1, 0, 3 },
+		{ PHASE_ENDS, PHASE_MLLOG, "epoch", 1, 0, 5 },	   { PHASE_BEGINS, PHASE_MLLOG, "eval", 1, 0, 5 },
+		{ PHASE_ENDS, PHASE_MLLOG, "eval", -1, 0, 6 },	   { PHASE_BEGINS, PHASE_MLLOG, "epoch", 2, 0, 6 },
+		{ PHASE_ENDS, PHASE_MLLOG, "epoch", 2, 0, 8 },	   { PHASE_ENDS, PHASE_MLLOG, "run", -1, 0, 9 },
+		{ PHASE_ENDS, PHASE_MLLOG, "nothing", -1, 0, 9 },
+	};
+	struct phases *p = told(lines, ARRAY_SIZE(lines));
+
+	assert_int_equal(phases_close(p, 0), 0);
+	expect(p, "init init 1-2 x1\nrun training 2-9 x1\nepoch 1 epoch 3-5 x1\neval 1 eval 5-6 x1\nepoch 2 epoch 6-8 x1\n");
+	assert_int_equal(p->unpaired, 1);
+	phases_free(p);
+}
+
+static void what_has_no_end_lasts_until_the_trace_ends(void **state)
+{
+	static const struct line lines[] = {
+		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 3 },
+		{ PHASE_BEGINS, PHASE_LOG, "epoch", 2, -1, 5 }, /* of the first one the end is not known */
+		{ PHASE_LASTS, PHASE_MARKS, "here", -1, -1, 4 },
+	};
+	struct phases *p = told(lines, ARRAY_SIZE(lines));
+
+	assert_int_equal(phases_close(p, 0), 0);
+	assert_int_equal(phases_lookup(p, PHASE_EPOCH, 4 * S), PHASES_NONE);
+	assert_int_equal(phases_lookup(p, PHASE_EPOCH, 5 * S), 0);
+	assert_int_equal(phases_lookup(p, PHASE_EPOCH, 1000 * S), 0); /* rows still come */
+	phases_end(p, 1 * S, 10 * S);
+	expect(p, "here mark 4-10 x1 unfinished\nepoch 2 epoch 5-10 x1 unfinished\n");
+	assert_int_equal(p->unpaired, 1);
+	phases_free(p);
+}
+
+static void what_lasts_ends_with_the_next_or_its_end(void **state)
+{
+	static const struct line lines[] = {
+		{ PHASE_LASTS, PHASE_LOG, "epoch", 1, -1, 1 }, { PHASE_LASTS, PHASE_LOG, "epoch", 2, -1, 3 },
+		{ PHASE_LASTS, PHASE_MARKS, "warm up", -1, -1, 2 }, /* of another source: it ends nothing of the log's */
+		{ PHASE_ENDS, PHASE_LOG, "epoch", -1, -1, 5 }, { PHASE_LASTS, PHASE_LOG, "epoch", 3, 7, 5 },
+		{ PHASE_LASTS, PHASE_LOG, "epoch", 3, 8, 6 },  { PHASE_LASTS, PHASE_LOG, "save", -1, 7, 8 },
+		{ PHASE_ENDS, PHASE_LOG, "epoch", -1, 8, 9 },  { PHASE_ENDS, PHASE_LOG, "save", -1, 7, 9 },
+	};
+	struct phases *p = told(lines, ARRAY_SIZE(lines));
+
+	assert_int_equal(phases_close(p, 0), 0);
+	phases_end(p, 0, 20 * S);
+	expect(p, "epoch 1 epoch 1-3 x1\nwarm\\040up mark 2-20 x1 unfinished\nepoch 2 epoch 3-5 x1\nepoch 3 epoch 5-9 x2\n"
+		  "save other 8-9 x1\n");
+	assert_int_equal(p->unpaired, 0);
+	phases_free(p);
+}
+
+/* From when the first is in it to when the last has left; the next epoch of one may begin before. */
+static void ranks_are_one(void **state)
+{
+	static const struct line lines[] = {
+		{ PHASE_BEGINS, PHASE_MLLOG, "epoch", -1, 0, 10 }, { PHASE_BEGINS, PHASE_MLLOG, "epoch", -1, 1, 12 },
+		{ PHASE_ENDS, PHASE_MLLOG, "epoch", -1, 0, 20 },   { PHASE_BEGINS, PHASE_MLLOG, "epoch", -1, 0, 21 },
+		{ PHASE_ENDS, PHASE_MLLOG, "epoch", -1, 1, 23 },   { PHASE_BEGINS, PHASE_MLLOG, "epoch", -1, 1, 24 },
+		{ PHASE_ENDS, PHASE_MLLOG, "epoch", -1, 0, 30 },   { PHASE_ENDS, PHASE_MLLOG, "epoch", -1, 1, 31 },
+		{ PHASE_BEGINS, PHASE_MLLOG, "eval", 7, 1, 31 },   { PHASE_ENDS, PHASE_MLLOG, "eval", 7, 1, 32 },
+		{ PHASE_BEGINS, PHASE_MLLOG, "eval", 7, 2, 40 },   { PHASE_ENDS, PHASE_MLLOG, "eval", 7, 2, 41 },
+	};
+	struct phases *p = told(lines, ARRAY_SIZE(lines));
+
+	assert_int_equal(phases_close(p, 0), 0);
+	expect(p, "epoch epoch 10-23 x2\nepoch epoch 21-31 x2\neval 7 eval 31-32 x1\neval 7 eval 40-41 x1\n");
+	assert_int_equal(p->all.v[0].rank, -1);
+	assert_int_equal(p->all.v[2].rank, 1);
+	assert_int_equal(p->told.n, 6); /* each rank's by itself */
+	/* one after the other, so that each instant has one number */
+	assert_int_equal(phases_count(p, PHASE_EPOCH), 2);
+	assert_int_equal(phases_get(p, PHASE_EPOCH, 1)->begin_ns, 23 * S);
+	assert_int_equal(phases_lookup(p, PHASE_EPOCH, 22 * S), 0);
+	assert_int_equal(phases_lookup(p, PHASE_EPOCH, 23 * S), 1);
+	assert_int_equal(phases_lookup(p, PHASE_EPOCH, 31 * S), PHASES_NONE);
+	assert_int_equal(phases_lookup(p, PHASE_EPOCH, 9 * S), PHASES_NONE);
+	phases_free(p);
+}
+
+static void the_best_source_is_looked_up(void **state)
+{
+	static const struct line lines[] = {
+		{ PHASE_BEGINS, PHASE_MARKS, "epoch", 1, -1, 1 }, { PHASE_ENDS, PHASE_MARKS, "epoch", 1, -1, 9 },
+		{ PHASE_BEGINS, PHASE_DLIO, "epoch", 5, -1, 2 },  { PHASE_ENDS, PHASE_DLIO, "epoch", 5, -1, 8 },
+		{ PHASE_BEGINS, PHASE_MARKS, "eval", -1, -1, 3 }, { PHASE_ENDS, PHASE_MARKS, "eval", -1, -1, 4 },
+	};
+	struct phases *p = told(lines, ARRAY_SIZE(lines));
+
+	assert_int_equal(phases_close(p, 0), 0);
+	assert_int_equal(p->all.n, 3);
+	assert_int_equal(phases_count(p, PHASE_EPOCH), 1);
+	assert_int_equal(phases_get(p, PHASE_EPOCH, 0)->number, 5);
+	assert_int_equal(phases_count(p, PHASE_EVAL), 1);
+	phases_free(p);
+}
+
+static void what_is_not_in_the_trace_goes(void **state)
+{
+	static const struct line lines[] = {
+		{ PHASE_BEGINS, PHASE_DLIO, "epoch", 1, -1, 1 },  { PHASE_ENDS, PHASE_DLIO, "epoch", 1, -1, 5 },
+		{ PHASE_BEGINS, PHASE_DLIO, "epoch", 2, -1, 5 },  { PHASE_ENDS, PHASE_DLIO, "epoch", 2, -1, 15 },
+		{ PHASE_BEGINS, PHASE_DLIO, "epoch", 3, -1, 15 }, { PHASE_ENDS, PHASE_DLIO, "epoch", 3, -1, 25 },
+		{ PHASE_BEGINS, PHASE_DLIO, "epoch", 4, -1, 25 },
+	};
+	struct phases *p = told(lines, ARRAY_SIZE(lines));
+
+	assert_int_equal(phases_close(p, 10 * S), 0);
+	assert_int_equal(phases_lookup(p, PHASE_EPOCH, 16 * S), 1);
+	phases_end(p, 10 * S, 20 * S);
+	expect(p, "epoch 2 epoch 10-15 x1 cut\nepoch 3 epoch 15-20 x1\n");
+	assert_int_equal(p->outside, 2);
+	assert_int_equal(phases_lookup(p, PHASE_EPOCH, 16 * S), 1);
+	phases_free(p);
+}
+
+static void kinds_are_by_the_words_of_a_name(void **state)
+{
+	static const struct { const char *name; enum phase_source source; enum phase_kind kind; } cases[] = {
+		{ "init", PHASE_MLLOG, PHASE_INIT },	     { "Initialization", PHASE_LOG, PHASE_INIT },
+		{ "epoch 3", PHASE_MARKS, PHASE_EPOCH },     { "train epoch", PHASE_LOG, PHASE_EPOCH },
+		{ "block", PHASE_DLIO, PHASE_TRAINING },     { "blocked", PHASE_LOG, PHASE_OTHER },
+		{ "training_loop", PHASE_LOG, PHASE_TRAINING }, { "run", PHASE_MLLOG, PHASE_TRAINING },
+		{ "prune", PHASE_LOG, PHASE_OTHER },	     { "validation", PHASE_LOG, PHASE_EVAL },
+		{ "retrieval", PHASE_LOG, PHASE_OTHER },     { "save_checkpoint", PHASE_MLLOG, PHASE_CHECKPOINT },
+		{ "ckpt-1", PHASE_LOG, PHASE_CHECKPOINT },   { "coffee", PHASE_MARKS, PHASE_MARK },
+		{ "", PHASE_LOG, PHASE_OTHER },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(phase_kind_of(cases[i].name, cases[i].source), cases[i].kind);
+}
+
+/* Names, ranks and phases beyond the caps are counted, and the memory for them is bounded. */
+static void too_many_are_left_out(void **state)
+{
+	struct phases *p = phases_new();
+	char name[32];
+
+	for (unsigned int i = 0; i < PHASES_NAMES_MAX + 10; i++) {
+		int len = snprintf(name, sizeof(name), "n%u", i);
+
+		phases_tell(p, &(struct phase_told){ .event = PHASE_BEGINS, .source = PHASE_LOG, .name = name,
+						     .name_len = (uint32_t)len, .number = -1, .rank = -1, .at_ns = i });
+	}
+	assert_int_equal(p->left_out, 10);
+	for (uint64_t i = 0; i < PHASES_MAX + 5; i++)
+		phases_add(p, PHASE_LOG, "n1", i, i + 1, false);
+	assert_int_equal(p->left_out, 15);
+	assert_int_equal(phases_close(p, 0), 0);
+	assert_int_equal(p->left_out, 15 + PHASES_NAMES_MAX); /* there is no room for those without an end either */
+	phases_free(p);
+}
+
+/* --- inferred -------------------------------------------------------------------------------------- */
+
+/* 100 s: of 10 s starting up, with reads; 80 of strong reading with checkpoints at 40 and 70; nothing. */
+static struct timeline *job(bool checkpoints, bool steady)
+{
+	struct timeline *t = timeline_new(1000 * S);
+
+	for (uint64_t ms = 0; ms < 100000; ms += 10) {
+		uint64_t at = 1000 * S + ms * NSEC_PER_MSEC;
+		bool writes = checkpoints && (ms / 1000 == 40 || ms / 1000 == 70);
+
+		timeline_add(t, TIMELINE_READS, at, 1);
+		timeline_add(t, TIMELINE_READ_BYTES, at, ms < 10000 || !steady ? 100 : ms < 90000 && !writes ? 1000000 : 0);
+		timeline_add(t, TIMELINE_WRITE_BYTES, at, writes ? 1 << 20 : 100);
+		if (writes && ms % 1000 == 0)
+			timeline_add(t, TIMELINE_CREATES, at, 1);
+	}
+	return t;
+}
+
+/* Within a second of AT. */
+#define ABOUT(ns, at) assert_true((ns) > (at) * S - S && (ns) < (at) * S + S)
+
+static void what_stands_out_is_inferred(void **state)
+{
+	struct timeline *t = job(true, true);
+	struct phases *p = phases_new();
+
+	assert_int_equal(phases_close(p, 1000 * S), 0);
+	phases_infer(p, t);
+	assert_int_equal(p->all.n, 4);
+	for (uint32_t i = 0; i < p->all.n; i++)
+		assert_true(p->all.v[i].inferred);
+	assert_int_equal(phases_count(p, PHASE_INIT), 1);
+	ABOUT(phases_get(p, PHASE_INIT, 0)->end_ns, 1010);
+	assert_int_equal(phases_count(p, PHASE_TRAINING), 1);
+	ABOUT(phases_get(p, PHASE_TRAINING, 0)->end_ns, 1090);
+	assert_int_equal(phases_count(p, PHASE_CHECKPOINT), 2);
+	ABOUT(phases_get(p, PHASE_CHECKPOINT, 0)->begin_ns, 1040);
+	ABOUT(phases_get(p, PHASE_CHECKPOINT, 1)->end_ns, 1071);
+	phases_free(p);
+	timeline_free(t);
+}
+
+static void what_does_not_stand_out_is_not(void **state)
+{
+	struct timeline *t = job(false, false), *empty = timeline_new(5);
+	struct phases *p = phases_new();
+
+	assert_int_equal(phases_close(p, 0), 0);
+	phases_infer(p, empty);
+	assert_int_equal(p->all.n, 0);
+	phases_infer(p, t); /* the same all the time: that is steady, and begins at once */
+	assert_int_equal(p->all.n, 1);
+	assert_string_equal(p->names[p->all.v[0].name].name, "steady");
+	phases_free(p);
+	timeline_free(t);
+	timeline_free(empty);
+}
+
+static void nothing_is_inferred_where_something_is_told(void **state)
+{
+	static const struct line lines[] = { { PHASE_LASTS, PHASE_MARKS, "x", -1, -1, 1050 } };
+	struct phases *p = told(lines, 1);
+	struct timeline *t = job(true, true);
+
+	assert_int_equal(phases_close(p, 1000 * S), 0);
+	phases_end(p, 1000 * S, 1100 * S);
+	phases_infer(p, t);
+	expect(p, "x mark 1050-1100 x1 unfinished\n");
+	phases_free(p);
+	timeline_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(begins_meet_their_ends),
+		cmocka_unit_test(what_has_no_end_lasts_until_the_trace_ends),
+		cmocka_unit_test(what_lasts_ends_with_the_next_or_its_end),
+		cmocka_unit_test(ranks_are_one),
+		cmocka_unit_test(the_best_source_is_looked_up),
+		cmocka_unit_test(what_is_not_in_the_trace_goes),
+		cmocka_unit_test(kinds_are_by_the_words_of_a_name),
+		cmocka_unit_test(too_many_are_left_out),
+		cmocka_unit_test(what_stands_out_is_inferred),
+		cmocka_unit_test(what_does_not_stand_out_is_not),
+		cmocka_unit_test(nothing_is_inferred_where_something_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
