@@ -3,22 +3,28 @@
  * time, as CSV. */
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cmd.h"
 #include "log.h"
 #include "new_file.h"
 #include "page.h"
+#include "phases_read.h"
 #include "report.h"
 #include "report_compare.h"
 #include "report_cpu.h"
 #include "report_job.h"
 #include "text.h"
 #include "util.h"
+#include "zone.h"
+
+#define LOGS_MAX 64
 
 struct options {
 	bool json, cpu, compare;
@@ -27,11 +33,17 @@ struct options {
 	const char *html; /* the file, "-" for stdout, or NULL */
 	const char *path; /* of calls those on files there alone, or NULL */
 	struct report_cpu_options cpu_options;
+	const char *logs[LOGS_MAX];
+	struct applog_rules rules;
+	struct phases_options phases;
 	char **dirs;
 	int n_dirs;
 };
 
-enum { KEY_CPU = 256, KEY_CSV, KEY_MERGE, KEY_PATTERN, KEY_THRESHOLD, KEY_GAP, KEY_HTML, KEY_COMPARE, KEY_PATH };
+enum {
+	KEY_CPU = 256, KEY_CSV, KEY_MERGE, KEY_PATTERN, KEY_THRESHOLD, KEY_GAP, KEY_HTML, KEY_COMPARE, KEY_PATH, KEY_APP_LOG,
+	KEY_APP_LOG_TZ, KEY_PHASE,
+};
 
 static const struct argp_option option_table[] = {
 	{ "html", KEY_HTML, "FILE", 0,
@@ -44,6 +56,14 @@ static const struct argp_option option_table[] = {
 	{ "cpu", KEY_CPU, NULL, 0,
 	  "CPU time in place of files: who ran, who waited and for what (of traces made with --sched)",
 	  1 },
+	{ NULL, 0, NULL, 0, "The job's phases:", 3 },
+	{ "app-log", KEY_APP_LOG, "FILE", 0,
+	  "A log of the job, in place of its output in the trace; may be repeated", 3 },
+	{ "app-log-tz", KEY_APP_LOG_TZ, "ZONE", 0,
+	  "Of times in logs that name no zone: UTC, +02:00, Europe/Berlin (default: the traced host's)", 3 },
+	{ "phase", KEY_PHASE, "REGEX=NAME", 0,
+	  "Lines of logs that match begin the phase NAME, until the next such or NAME_end; NAME_start begins and "
+	  "NAME_end ends one; \\1 is what the first ( ) matched; may be repeated", 3 },
 	{ NULL, 0, NULL, 0, "With --cpu:", 2 },
 	{ "csv", KEY_CSV, "DIR", 0,
 	  "Also as CSV files in this folder, which is made; of several traces in one folder each", 2 },
@@ -114,6 +134,43 @@ static error_t parse_cpu_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+static void add_log(struct options *o, const char *path, struct argp_state *state)
+{
+	int fd = util_open_regular(AT_FDCWD, path, 0);
+
+	if (fd < 0)
+		argp_error(state, "--app-log %s: %s", path, fd == -EBADMSG ? "not a regular file" : strerror(-fd));
+	if (o->phases.n_logs == LOGS_MAX)
+		argp_error(state, "--app-log: at most %u files", LOGS_MAX);
+	if (fd >= 0)
+		close(fd);
+	o->logs[o->phases.n_logs++] = path;
+}
+
+static error_t parse_phase_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	char error[256];
+	struct zone zone;
+
+	switch (key) {
+	case KEY_APP_LOG:
+		add_log(o, arg, state);
+		return 0;
+	case KEY_APP_LOG_TZ:
+		if (!zone_parse(&zone, arg))
+			argp_error(state, "--app-log-tz %s: not UTC, +02:00 nor a zone that this machine knows", arg);
+		o->phases.zone = arg;
+		return 0;
+	case KEY_PHASE:
+		if (applog_add_rule(&o->rules, arg, error, sizeof(error)) < 0)
+			argp_error(state, "--phase %s: %s", arg, error);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -156,7 +213,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--compare takes 2 to %u trace folders", COMPARE_MAX);
 		return 0;
 	default:
-		return parse_cpu_option(key, arg, state);
+		return parse_phase_option(key, arg, state) == 0 ? 0 : parse_cpu_option(key, arg, state);
 	}
 }
 
@@ -231,9 +288,7 @@ static int html(const struct page_of *page, const char *name)
 /* BEGIN_NS: of the timeline, 0: the trace's own. */
 static int load(struct report **ret, const char *dir, const struct options *o, uint64_t begin_ns)
 {
-	const struct report_options how = {
-		.timed = o->json || o->html || o->compare, .begin_ns = begin_ns, .path = o->path,
-	};
+	const struct report_options how = { .timed = true, .begin_ns = begin_ns, .path = o->path, .phases = &o->phases };
 	int res = report_load_with(ret, dir, &how);
 
 	if (res == -ENODATA)
@@ -407,6 +462,9 @@ int cmd_report(int argc, char **argv)
 	};
 	int status = 0;
 
+	o.phases.logs = o.logs;
+	o.phases.rules = &o.rules;
+	o.cpu_options.phases = &o.phases;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (o.compare || (o.n_dirs > 1 && !o.cpu && (o.json || o.html))) {
 		if ((o.compare ? report_compared(&o) : report_job(&o)) < 0)
@@ -419,6 +477,7 @@ int cmd_report(int argc, char **argv)
 		else if (!o.json && !o.html && i + 1 < o.n_dirs)
 			putchar('\n');
 	}
+	applog_free_rules(&o.rules);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		log_err("standard output: %s", strerror(errno));
 		status = CMD_EXIT_FAILURE;

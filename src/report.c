@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "phases_read.h"
 #include "report_only.h"
 #include "report_scan.h"
 #include "report_spreads.h"
@@ -282,8 +283,32 @@ static int note_leftover(void *ctx, const char *file)
 	return 0;
 }
 
+/* --- phases and gaps --------------------------------------------------------------------- */
+
+static void note_phases(void *ctx, const char *text)
+{
+	report_note(ctx, "%s", text);
+}
+
+/* All rows are in: what has no end lasts until here. */
+static void end_phases(struct report *r)
+{
+	const struct timeline *t = r->timeline;
+	uint64_t begin_ns, end_ns;
+
+	gaps_sort(&r->gaps);
+	if (!r->phases)
+		return;
+	begin_ns = MAX(t->begin_ns, r->manifest.start_ns);
+	end_ns = MAX(MAX(t->end_ns, r->last_ns), r->manifest.end_ns);
+	phases_end(r->phases, begin_ns, end_ns);
+	note_count(r, "phases", r->phases->outside, "are not within the trace and were left out");
+	phases_infer(r->phases, t);
+	phases_end(r->phases, begin_ns, end_ns);
+}
+
 /* What is summed up beside the rest, as O asks. */
-static int prepare(struct report *r, const struct report_options *o)
+static int prepare(struct report *r, int dirfd, const struct report_options *o)
 {
 	int res = report_only_init(r, o->path);
 
@@ -298,7 +323,7 @@ static int prepare(struct report *r, const struct report_options *o)
 	}
 	if (o->timed) {
 		r->timeline = timeline_new(o->begin_ns ? o->begin_ns : r->manifest.start_ns);
-		if (!r->timeline)
+		if (!r->timeline || phases_read(&r->phases, dirfd, &r->manifest, o->phases, note_phases, r) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -315,12 +340,13 @@ static int load(struct report *r, const char *dir, int dirfd, const struct repor
 	r->has_manifest = strcmp(r->manifest.tool, "dltraced") == 0;
 	note_manifest(r, res);
 	note_untraced(r);
-	res = prepare(r, o);
+	res = prepare(r, dirfd, o);
 	if (res < 0)
 		return res;
 	if (!scan_all(r, dirfd, !o->brief && !o->path) && !r->has_manifest)
 		return -ENODATA;
 	report_timeline_files(r, dirfd);
+	end_phases(r);
 	note_losses(r);
 	note_limits(r);
 	segment_each_entry(dirfd, note_leftover, r);
@@ -434,6 +460,8 @@ void report_free(struct report *r)
 	report_streams_free(r->streams);
 	report_spreads_free(r->spreads);
 	free(r->only.path);
+	phases_free(r->phases);
+	gaps_free(&r->gaps);
 	free(r->dir);
 	free(r);
 }

@@ -11,8 +11,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "gaps.h"
 #include "hist.h"
 #include "manifest_read.h"
+#include "phases.h"
 #include "reader.h"
 #include "table.h"
 #include "timeline.h"
@@ -175,6 +177,8 @@ struct report {
 		char *path; /* escaped as in files.out, no slash at its end; NULL: all files */
 		uint64_t rows, left_out; /* of calls; of these, on files elsewhere */
 	} only;
+	struct phases *phases;	   /* of the job, known before rows are read; NULL: not asked for */
+	struct gaps gaps;
 	struct table files, procs, disks;
 	struct report_file other_file; /* past REPORT_FILES_MAX */
 	struct report_proc other_proc;
@@ -207,16 +211,18 @@ extern const char *const report_type_names[REPORT_TYPES];
 extern const char *const report_source_names[REPORT_SOURCES];
 extern const char report_t_names[REPORT_TS];
 
+struct phases_options;
 struct report_options {
-	bool timed; /* with a timeline, */
+	bool timed; /* with phases and a timeline, */
 	uint64_t begin_ns; /* from here on, CLOCK_MONOTONIC; 0: the trace's begin */
 	bool brief; /* only what the short form says */
 	const char *path; /* absolute; of calls only those on files that it is, or that are below it. NULL: all */
+	const struct phases_options *phases; /* how to find them; NULL: as the folder has them */
 };
 
 /* Sum up the folder DIR and, but in the short form and with a path, say why the job waited. 0; -ENOTDIR or -errno; -ENODATA when it is no trace; -EINVAL: that is no path. */
 int report_load_with(struct report **ret, const char *dir, const struct report_options *o);
-/* The same, all of it, TIMED: with a timeline. */
+/* The same, all of it, TIMED: with phases and a timeline. */
 int report_load(struct report **ret, const char *dir, bool timed);
 /* The same as O says of the folder DIRFD, whatever DIR, which is shown, is by now. */
 int report_load_at(struct report **ret, const char *dir, int dirfd, const struct report_options *o);

@@ -38,12 +38,14 @@
 #define CPU_PHASE_NAME_MAX 128
 #define CPU_NO_CPU UINT32_MAX
 
+struct phases_options;
 /* As asked for on the command line. */
 struct report_cpu_options {
 	const char *merge;   /* PREFIX,... in place of the default ones, +PREFIX beside them; NULL */
 	const char *pattern; /* GLOB,... of threads; NULL: python* */
 	unsigned int threshold_permille; /* what is below is summed up as `other' */
 	uint64_t gap_ns;		 /* shortest gap that is told */
+	const struct phases_options *phases; /* how to find the job's; NULL: as the folder has them */
 };
 
 #define CPU_PATTERN "python*"
@@ -134,7 +136,7 @@ struct cpu_interval {
 
 struct cpu_phase {
 	char name[CPU_PHASE_NAME_MAX];
-	const char *source; /* "marks" or "mllog" */
+	const char *source; /* as phase_source_names[] has it */
 	struct cpu_interval *v; /* in order, none touches another once all are read */
 	uint32_t n, room;
 	uint32_t times; /* as they were marked */

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "gaps.h"
 #include "util.h"
 
 enum { REALTIME_NS, BOOTTIME_NS, EVENT };
@@ -15,15 +16,6 @@ static const char *const columns[] = { "REALTIME_NS", "BOOTTIME_NS", "EVENT", NU
 const char *const report_cpu_gap_kinds[CPU_GAP_KINDS] = {
 	[CPU_GAP_IDLE] = "idle", [CPU_GAP_OFF] = "off", [CPU_GAP_LOST] = "lost", [CPU_GAP_STALLED] = "stalled",
 	[CPU_GAP_STEP] = "step", [CPU_GAP_SUSPEND] = "suspend",
-};
-
-/* A row comes each second. */
-#define STALLED_NS (3 * NSEC_PER_SEC)
-/* Of what two clocks differ by the reading of them. */
-#define SUSPEND_NS (10 * NSEC_PER_MSEC)
-
-struct clocks {
-	uint64_t ns, realtime_ns, boottime_ns;
 };
 
 void report_cpu_gap(struct report_cpu *r, const struct cpu_gap *gap)
@@ -45,28 +37,22 @@ void report_cpu_gap(struct report_cpu *r, const struct cpu_gap *gap)
 
 static bool row(struct cpu_scan *s)
 {
-	struct clocks now = { .ns = s->time_ns }, *was = s->own;
+	struct gap_clocks now = { .ns = s->time_ns }, *was = s->own;
 	struct cpu_gap gap = { .cpu = CPU_NO_CPU, .start_ns = was->ns, .end_ns = now.ns };
-	int64_t slept_ns, step_ns;
+	struct gap_between between;
 
 	if (!cpu_u64(s, REALTIME_NS, &now.realtime_ns) || !cpu_u64(s, BOOTTIME_NS, &now.boottime_ns))
 		return false;
-	slept_ns = (int64_t)(now.boottime_ns - was->boottime_ns - (now.ns - was->ns));
-	step_ns = (int64_t)(now.realtime_ns - was->realtime_ns - (now.ns - was->ns));
-	if (was->ns && slept_ns >= (int64_t)SUSPEND_NS) {
-		gap.kind = CPU_GAP_SUSPEND;
-		gap.ns = slept_ns;
-		report_cpu_gap(s->r, &gap);
-		step_ns = (int64_t)((uint64_t)step_ns - (uint64_t)slept_ns); /* the other clock has gone on, too */
-	} else if (was->ns && now.ns - was->ns >= STALLED_NS) {
-		gap.kind = CPU_GAP_STALLED;
-		gap.ns = (int64_t)(now.ns - was->ns);
+	between = gaps_between(was, &now);
+	if (between.kind != GAP_NONE) {
+		gap.kind = between.kind == GAP_SUSPEND ? CPU_GAP_SUSPEND : CPU_GAP_STALLED;
+		gap.ns = between.ns;
 		report_cpu_gap(s->r, &gap);
 	}
 	if (was->ns && cpu_is(s, EVENT, "step")) {
 		gap.kind = CPU_GAP_STEP;
 		gap.start_ns = now.ns;
-		gap.ns = step_ns;
+		gap.ns = between.step_ns;
 		report_cpu_gap(s->r, &gap);
 	}
 	*was = now;
@@ -76,7 +62,7 @@ static bool row(struct cpu_scan *s)
 int report_cpu_clock_gaps(struct report_cpu *r, int dirfd)
 {
 	static const char *const probes[] = { "sched", "sched_switch", "pids" };
-	struct clocks clocks = { 0 };
+	struct gap_clocks clocks = { 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(probes); i++) {
 		const struct manifest_probe *p = manifest_probe(&r->manifest, probes[i]);

@@ -122,6 +122,24 @@ bool report_row_pids(struct scan *s)
 	return true;
 }
 
+/* What the clocks have done since the row before. */
+static void clock_gaps(struct scan *s)
+{
+	struct gap_clocks now = { .ns = s->time_ns }, was = s->clocks;
+	struct gap_between between;
+
+	if (!scan_u64(s, COL_REALTIME_NS, &now.realtime_ns) || !scan_u64(s, COL_BOOTTIME_NS, &now.boottime_ns))
+		return;
+	s->clocks = now;
+	between = gaps_between(&was, &now);
+	if (between.kind == GAP_SUSPEND)
+		gaps_add(&s->report->gaps, was.ns, now.ns, "the machine slept for %.3f s", (double)between.ns / 1e9);
+	else if (between.kind == GAP_STALLED)
+		gaps_add(&s->report->gaps, was.ns, now.ns, "dltraced did not run: what happened is in later rows");
+	if (was.ns && scan_is(s, COL_EVENT, "step"))
+		gaps_add(&s->report->gaps, now.ns, now.ns, "the clock of TIME was set by %+.6f s", (double)between.step_ns / 1e9);
+}
+
 bool report_row_time_align(struct scan *s)
 {
 	struct report *r = s->report;
@@ -131,6 +149,7 @@ bool report_row_time_align(struct scan *s)
 		return false;
 	r->clock_error_ns = MAX(r->clock_error_ns, error_ns);
 	r->clock_steps += scan_is(s, COL_EVENT, "step");
+	clock_gaps(s);
 	return true;
 }
 

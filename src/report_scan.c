@@ -32,7 +32,7 @@ static const report_row_fn row_fns[REPORT_KINDS] = {
 };
 
 static const char *const column_names[COLUMNS] = {
-	[COL_ARGS] = "ARGS",
+	[COL_ARGS] = "ARGS", [COL_BOOTTIME_NS] = "BOOTTIME_NS",
 	[COL_BYTES] = "BYTES", [COL_COMM] = "COMM", [COL_DISK] = "DISK",
 	[COL_DISK_BYTES] = "DISK_BYTES", [COL_ERROR_NS] = "ERROR_NS", [COL_EVENT] = "EVENT",
 	[COL_FAILED] = "FAILED", [COL_FD] = "FD", [COL_FID] = "FID", [COL_FILE] = "FILE",
@@ -105,9 +105,41 @@ static void note_segments(struct report *r, const struct reader *rd, const char 
 			    name, rd->damaged);
 }
 
+/* Where reading stands among the segments. */
+struct place {
+	uint64_t ns;	  /* of the row before */
+	uint32_t nr;	  /* of its segment */
+	size_t left_out; /* segments that could not be read, or not to their ends */
+};
+
+/* Rows are missing between the row before and this one when a segment between them is. */
+static void find_gap(struct reader *rd, const struct scan *s, struct place *was)
+{
+	const struct place now = {
+		.ns = s->time_ns, .nr = rd->segments[MIN(rd->at, rd->n_segments - 1)].file.nr,
+		.left_out = rd->gone + rd->bad + rd->damaged,
+	};
+
+	if (was->ns && (now.left_out != was->left_out || (now.nr != SEGMENT_LAST && now.nr > was->nr + 1)))
+		gaps_add(&s->report->gaps, was->ns, now.ns, "%s: rows are missing", report_kind_names[s->kind]);
+	*was = now;
+}
+
+/* --keep drops a file's first segments. */
+static void find_dropped(const struct scan *s)
+{
+	const struct report *r = s->report;
+	const char *name = report_kind_names[s->kind];
+	const struct manifest_probe *p = manifest_probe(&r->manifest, name);
+
+	if (p && p->dropped && r->manifest.start_ns && s->time_ns > r->manifest.start_ns)
+		gaps_add(&s->report->gaps, r->manifest.start_ns, s->time_ns, "%s: rows were dropped by --keep", name);
+}
+
 static int scan_rows(struct reader *rd, struct scan *s)
 {
 	struct report *r = s->report;
+	struct place place = { .ns = 0 };
 	int got;
 
 	/* without a manifest: time_align.out, which has been read, begins before all else */
@@ -119,6 +151,10 @@ static int scan_rows(struct reader *rd, struct scan *s)
 			s->bad_rows++;
 			continue;
 		}
+		if (s->kind >= REPORT_BIO && !place.ns)
+			find_dropped(s);
+		if (s->kind >= REPORT_BIO)
+			find_gap(rd, s, &place);
 		if (r->first_ns == 0 || s->time_ns < r->first_ns) {
 			r->first_ns = s->time_ns;
 			report_copy(r->first_time, sizeof(r->first_time), scan_field(s, COL_TIME));

@@ -11,6 +11,7 @@
 /* Every column that the report looks at, in whichever file; the order is that of column_names[]. */
 enum column {
 	COL_ARGS,
+	COL_BOOTTIME_NS,
 	COL_BYTES,
 	COL_COMM,
 	COL_DISK,
@@ -63,6 +64,7 @@ struct scan {
 	uint64_t last_ns, last_tid;
 	bool last_write;
 	uint64_t bad_rows; /* whose numbers are none */
+	struct gap_clocks clocks; /* time_align.out: of the row before */
 	/* rollup.out: whether the segment that the row before was made of is there all the same */
 	char segment_of[SEGMENT_BASE_MAX];
 	uint64_t segment;

@@ -9,6 +9,7 @@
 #include "report.h"
 #include "report_fmt.h"
 #include "report_summaries.h"
+#include "report_timeline.h"
 #include "util.h"
 #include "why.h"
 
@@ -326,6 +327,7 @@ void report_text(const struct report *r, FILE *out)
 	title(out, "Rows by probe (TIME: all latencies, but of calls still running)");
 	ops(r, out, true);
 	sums(r, out);
+	report_phases_text(r, out);
 	types(r, out);
 	sources(r, out);
 	read_sizes(r, out);

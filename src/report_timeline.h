@@ -25,5 +25,11 @@ struct json;
 void report_timeline_json(const struct report *r, struct json *j);
 /* The N hosts' as one: their bins are the same. */
 void report_timelines_json(const struct report *const *r, unsigned int n, const char *begin_utc, struct json *j);
+/* NS of CLOCK_MONOTONIC as it is told; the host, where there are several. */
+uint64_t report_timeline_ns(const struct timeline *t, uint64_t ns);
+void report_timeline_host(struct json *j, const struct timeline *t);
+/* report_phases.c: the phases and gaps of the N hosts, as members of the timeline; a section of the text. */
+void report_phases_json(const struct report *const *r, unsigned int n, struct json *j);
+void report_phases_text(const struct report *r, FILE *out);
 
 #endif

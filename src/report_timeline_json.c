@@ -28,12 +28,12 @@ static const struct {
 };
 
 /* Several hosts' times are on one axis, which begins at 0: each has a CLOCK_MONOTONIC of its own. */
-static uint64_t told_ns(const struct timeline *t, uint64_t ns)
+uint64_t report_timeline_ns(const struct timeline *t, uint64_t ns)
 {
 	return t->host ? ns - MIN(ns, t->begin_ns) : ns;
 }
 
-static void of_host(struct json *j, const struct timeline *t)
+void report_timeline_host(struct json *j, const struct timeline *t)
 {
 	if (t->host)
 		json_str(j, "host", t->host);
@@ -50,7 +50,7 @@ static bool is_outside(const struct timeline *t, uint32_t bin)
 static void series_begin(struct json *j, const struct timeline *t, const char *panel, const char *name, const char *unit)
 {
 	json_object(j, NULL);
-	of_host(j, t);
+	report_timeline_host(j, t);
 	json_str(j, "panel", panel);
 	json_str(j, "name", name);
 	json_str(j, "unit", unit);
@@ -151,14 +151,14 @@ static bool is_dull(const struct timeline_points *p)
 static void points(struct json *j, const struct timeline *t, const struct timeline_points *p)
 {
 	json_object(j, NULL);
-	of_host(j, t);
+	report_timeline_host(j, t);
 	json_str(j, "panel", p->panel);
 	json_str(j, "name", p->name);
 	json_str(j, "unit", p->unit);
 	json_row(j, "t");
 	for (uint32_t i = 0; i < timeline_bins(t); i++)
 		if (p->n[i])
-			json_u64(j, NULL, told_ns(t, t->begin_ns + i * t->bin_ns + t->bin_ns / 2));
+			json_u64(j, NULL, report_timeline_ns(t, t->begin_ns + i * t->bin_ns + t->bin_ns / 2));
 	json_end(j);
 	json_row(j, "values");
 	for (uint32_t i = 0; i < timeline_bins(t); i++)
@@ -193,7 +193,7 @@ static void heat(const struct report *r, struct json *j)
 		if (!t->has_heat[h])
 			continue;
 		json_object(j, NULL);
-		of_host(j, t);
+		report_timeline_host(j, t);
 		json_str(j, "name", names[h]);
 		json_row(j, "counts");
 		for (uint32_t i = 0; i < timeline_bins(t); i++)
@@ -267,14 +267,14 @@ static void lane(const struct report *r, struct json *j, const struct timeline_l
 	double bin_ns = (double)(t->bin_ns * TIMELINE_LANE_FOLD);
 
 	json_object(j, NULL);
-	of_host(j, t);
+	report_timeline_host(j, t);
 	json_u64(j, "pid", l->pid);
 	json_u64(j, "ppid", p ? p->ppid : 0);
 	json_str(j, "comm", p ? p->comm : "");
 	json_str(j, "rank", p && p->rank[0] ? p->rank : NULL);
 	json_str(j, "group", group_of(r, p, gpus));
-	json_u64(j, "begin_ns", told_ns(t, MAX(p && p->begin_ns ? p->begin_ns : l->begin_ns, t->begin_ns)));
-	json_u64(j, "end_ns", told_ns(t, p && p->end_ns ? p->end_ns :
+	json_u64(j, "begin_ns", report_timeline_ns(t, MAX(p && p->begin_ns ? p->begin_ns : l->begin_ns, t->begin_ns)));
+	json_u64(j, "end_ns", report_timeline_ns(t, p && p->end_ns ? p->end_ns :
 					 p && p->begin_ns ? (t->host ? t->host_end_ns : t->end_ns) : l->end_ns));
 	json_object(j, "busy");
 	for (unsigned int b = 0; b < TIMELINE_BUSY; b++) {
@@ -333,8 +333,8 @@ void report_timelines_json(const struct report *const *r, unsigned int n, const 
 	if (!t || !t->begin_ns)
 		return;
 	json_object(j, "timeline");
-	json_u64(j, "begin_ns", told_ns(t, t->begin_ns));
-	json_u64(j, "end_ns", told_ns(t, t->end_ns));
+	json_u64(j, "begin_ns", report_timeline_ns(t, t->begin_ns));
+	json_u64(j, "end_ns", report_timeline_ns(t, t->end_ns));
 	json_str(j, "begin_utc", begin_utc);
 	json_u64(j, "bin_ns", t->bin_ns);
 	json_u64(j, "bins", timeline_bins(t));
@@ -347,6 +347,7 @@ void report_timelines_json(const struct report *const *r, unsigned int n, const 
 		left_out += lanes(r[i], j, MAX(LANES_TOLD / n, LANES_LEAST));
 	json_end(j);
 	json_u64(j, "lanes_left_out", left_out);
+	report_phases_json(r, n, j);
 	json_end(j);
 }
 

@@ -10,8 +10,7 @@
 /* Told ones: what is inferred is not held against the job. */
 static const struct phases *phases_of(const struct report *r)
 {
-	(void)r;
-	return NULL;
+	return r->phases;
 }
 
 /* --- when it trains --------------------------------------------------------------------------------- */
