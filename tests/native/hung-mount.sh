@@ -15,6 +15,7 @@ trap ': >go; end_server; cleanup' EXIT
 # server: a new one on $TMPDIR/far; hang, answer: what it does. Nothing that stands there outlives it.
 server() {
 	mkdir -p far
+	: >server.out # else what the server before has said is taken for what this one, not begun yet, says
 	python3 -B "$here/hungfs.py" far >server.out 2>&1 &
 	server=$!
 	until grep -q mounted server.out; do
