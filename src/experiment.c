@@ -11,21 +11,36 @@
 #include "util.h"
 
 #define WORD_MAX 4096
+#define DEPTH_MAX 4
 
 static const char *const script_suffixes[] = { ".bash", ".jl", ".lua", ".pl", ".py",
 					       ".R",	".rb", ".sh",  ".zsh" };
 
-/* The next word of the shell text *S, cut at WORD_MAX. Quotes separate too: near enough. */
+/*
+ * The next word of the shell text *S, cut at WORD_MAX: as the shell takes quotes and backslashes, near
+ * enough, and with nothing expanded.
+ */
 static bool next_word(const char **s, char word[WORD_MAX])
 {
-	static const char separators[] = " \t\n;&|()<>\"'`";
-	size_t len;
+	static const char separators[] = " \t\n;&|()<>`";
+	char quote = '\0';
+	size_t len = 0;
 
 	*s += strspn(*s, separators);
-	len = strcspn(*s, separators);
-	snprintf(word, WORD_MAX, "%.*s", (int)MIN(len, WORD_MAX), *s);
-	*s += len;
-	return len;
+	if (!**s)
+		return false;
+	for (char c; (c = **s) && (quote || !strchr(separators, c)); (*s)++) {
+		if (quote ? c == quote : c == '"' || c == '\'') {
+			quote = quote ? '\0' : c;
+			continue;
+		}
+		if (c == '\\' && quote != '\'' && (*s)[1])
+			c = *++*s;
+		if (len + 1 < WORD_MAX)
+			word[len++] = c;
+	}
+	word[len] = '\0';
+	return true;
 }
 
 /* The last component of PATH, which it cuts slashes from. */
@@ -62,29 +77,59 @@ static bool is_no_file(const char *word)
 	return *word == '-' || word[strcspn(word, "=/")] == '=';
 }
 
-/* The first word that looks like a script, else the first that is a program. */
+struct naming {
+	char *name; /* by the first word that looks like a script, else by the first that is a program */
+	size_t size;
+	bool text_next; /* the last word was -c or the like */
+	int depth;	/* of shell text in shell text */
+};
+
+static bool take_word(struct naming *n, char *word);
+
+static bool take_text(struct naming *n, const char *text)
+{
+	char word[WORD_MAX];
+	bool found = false;
+
+	n->depth++;
+	n->text_next = false;
+	while (!found && next_word(&text, word))
+		found = take_word(n, word);
+	n->depth--;
+	return found;
+}
+
+/* True: it is a script. What stands behind an option that ends in c (sh -lc) is shell text again. */
+static bool take_word(struct naming *n, char *word)
+{
+	bool text = (n->text_next || strpbrk(word, ";&|\n")) && n->depth < DEPTH_MAX, script;
+
+	n->text_next = *word == '-' && word[strlen(word) - 1] == 'c';
+	if (text)
+		return take_text(n, word);
+	if (is_no_file(word))
+		return false;
+	script = cut_suffix(word);
+	if (script || !*n->name)
+		outdir_part(n->name, n->size, base_name(word));
+	return script;
+}
+
 static void name_command(char *const *argv, char *name, size_t size)
 {
+	struct naming n = { .name = name, .size = size };
 	char word[WORD_MAX];
 
 	*name = '\0';
-	for (; *argv; argv++)
-		for (const char *s = *argv; next_word(&s, word);) {
-			bool script;
-
-			if (is_no_file(word))
-				continue;
-			script = cut_suffix(word);
-			if (script || !*name)
-				outdir_part(name, size, base_name(word));
-			if (script)
-				return;
-		}
+	for (bool found = false; *argv && !found; argv++) {
+		snprintf(word, sizeof(word), "%s", *argv);
+		found = take_word(&n, word);
+	}
 }
 
 void experiment_name(const struct config *cfg, char *name, size_t size)
 {
-	char *const shell[] = { cfg->shell_cmd, NULL };
+	char *const shell[] = { "-c", cfg->shell_cmd, NULL };
 	char path[WORD_MAX];
 
 	if (cfg->argv) {

@@ -367,7 +367,13 @@ static void experiment_is_named_after_the_script(void **state)
 		{ "./start.sh", "start" },
 		{ "torchrun --nproc 2 x.py", "x" },
 		{ "OMP_NUM_THREADS=4 CONFIG=a.py ./bench -n 3", "bench" },
-		{ "cd work && python 'my train.py'", "train" },
+		{ "cd work && python 'my train.py'", "my_train" },
+		{ "python3 \"train it.py\" --name 'a b.c'", "train_it" },
+		{ "python3 train\\ it.py", "train_it" },
+		{ "python3 'unfinished train.py", "unfinished_train" },
+		{ "'' \"\" bash -lc \"exec 'my run.sh' 2>&1\"", "my_run" },
+		{ "sh -c \"sh -c 'sh -c \\\"python x.py\\\"'\"", "x" },
+		{ "ssh host 'cd /data; python3 train.py'", "train" },
 		{ "/usr/bin/fio --output=a.sh job.fio", "fio" },
 		{ "(/opt/app/bin/)", "bin" },
 		{ "./.hidden", "_hidden" },
@@ -382,6 +388,8 @@ static void experiment_is_named_after_the_script(void **state)
 	}
 	accept(ARGS("--", "bash", "-c", "exec ./run_all.sh --fast"));
 	assert_string_equal(cfg.experiment, "run_all");
+	accept(ARGS("--", "python3", "/data/train it.py"));
+	assert_string_equal(cfg.experiment, "train_it");
 	accept(ARGS("--", "/usr/bin/dd", "if=/dev/zero", "of=x.sh"));
 	assert_string_equal(cfg.experiment, "dd");
 }
