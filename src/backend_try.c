@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -16,6 +15,7 @@
 #include <bpf/btf.h>
 
 #include "backend.h"
+#include "thread.h"
 #include "util.h"
 
 /* Of the call that is made: close(-1) harms nobody. */
@@ -164,15 +164,9 @@ static void *hook_close(void *fd)
 /* Of perf's hooks the kernel lets go in 75 ms, when nobody can be in them any more: not our wait. */
 static void hook_drop(int *fd, const struct backend_type *type)
 {
-	pthread_attr_t attr;
-	pthread_t thread;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	if (*fd >= 0 && type->type != BPF_PROG_TYPE_TRACING &&
-	    !pthread_create(&thread, &attr, hook_close, (void *)(intptr_t)*fd))
+	    !thread_start_detached(hook_close, (void *)(intptr_t)*fd))
 		*fd = -1;
-	pthread_attr_destroy(&attr);
 	util_close(fd);
 }
 

@@ -7,11 +7,10 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "thread.h"
 #include "util.h"
 
 static void *chore_main(void *arg)
@@ -25,24 +24,6 @@ static void *chore_main(void *arg)
 	return NULL;
 }
 
-static int start(struct chore *c)
-{
-	pthread_attr_t attr;
-	sigset_t all, old;
-	pthread_t thread;
-	int r;
-
-	/* signals are the main thread's */
-	sigfillset(&all);
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&thread, &attr, chore_main, c);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
-	return -r;
-}
-
 int chore_begin(struct chore *c, void (*fn)(void *ctx), void *ctx)
 {
 	if (!chore_wait(c, 0))
@@ -54,7 +35,7 @@ int chore_begin(struct chore *c, void (*fn)(void *ctx), void *ctx)
 	c->fn = fn;
 	c->ctx = ctx;
 	c->begun_ns = clock_now_ns(CLOCK_MONOTONIC);
-	c->busy = start(c) == 0;
+	c->busy = thread_start_detached(chore_main, c) == 0;
 	return c->busy ? 0 : -EAGAIN;
 }
 

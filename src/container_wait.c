@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -14,6 +13,7 @@
 
 #include "config.h"
 #include "container.h"
+#include "thread.h"
 #include "util.h"
 
 /* A runtime that makes the cgroup before it knows the name is asked once more. */
@@ -199,14 +199,8 @@ unsigned int container_wait_count(const struct container_wait *w)
 
 int container_wait_start(struct container_wait *w)
 {
-	sigset_t all, old;
-	int r;
+	int r = thread_start(&w->thread, wait_main, w);
 
-	/* signals are the main thread's */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = -pthread_create(&w->thread, NULL, wait_main, w);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	w->running = !r;
 	return r;
 }

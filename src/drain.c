@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -18,6 +17,7 @@
 #include "privileges.h"
 #include "probe.h"
 #include "running.h"
+#include "thread.h"
 #include "tracer.h"
 #include "util.h"
 
@@ -415,7 +415,6 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint
 
 int drain_start(struct drain *d, struct collectors *cs)
 {
-	sigset_t all, old;
 	int r;
 
 	d->collectors = cs;
@@ -427,11 +426,7 @@ int drain_start(struct drain *d, struct collectors *cs)
 	/* what has been printed before was at times that nobody knows */
 	if (d->log.fd >= 0)
 		lseek(d->log.fd, 0, SEEK_END);
-	/* signals are the control plane's */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = -pthread_create(&d->thread, NULL, drain_main, d);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	r = thread_start(&d->thread, drain_main, d);
 	d->running = !r;
 	return r;
 }

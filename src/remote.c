@@ -2,14 +2,13 @@
 #include "remote.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
+#include "thread.h"
 #include "util.h"
 
 #define PAGE 4096
@@ -52,22 +51,6 @@ static void *read_main(void *ctx)
 	return NULL;
 }
 
-static int start(struct reading *r)
-{
-	sigset_t all, old;
-	pthread_t thread;
-	int err;
-
-	/* signals are the main thread's */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&thread, NULL, read_main, r);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!err)
-		pthread_detach(thread);
-	return -err;
-}
-
 static ssize_t await(struct reading *r, char *buf)
 {
 	struct timespec deadline;
@@ -104,7 +87,7 @@ ssize_t remote_string(pid_t pid, uint64_t addr, char buf[REMOTE_STRING_MAX])
 		return -ENOMEM;
 	*r = (struct reading){ .pid = pid, .addr = addr, .users = 2 };
 	sem_init(&r->done, 0, 0);
-	n = start(r);
+	n = thread_start_detached(read_main, r);
 	if (n < 0)
 		r->users = 1; /* nobody else */
 	else

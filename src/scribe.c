@@ -5,14 +5,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 
 #include "log.h"
+#include "thread.h"
 #include "util.h"
 
 #define END_MS 2000
@@ -35,23 +34,6 @@ static void *scribe_main(void *arg)
 	return NULL;
 }
 
-static bool start(void)
-{
-	pthread_attr_t attr;
-	sigset_t all, old;
-	pthread_t thread;
-	int r;
-
-	sigfillset(&all);
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&thread, &attr, scribe_main, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
-	return r == 0;
-}
-
 void scribe_begin(void)
 {
 	int fds[2], fd = log_where();
@@ -63,7 +45,8 @@ void scribe_begin(void)
 	scribe.read_fd = fds[0];
 	scribe.write_fd = fds[1];
 	scribe.done_fd = eventfd(0, EFD_CLOEXEC);
-	if (scribe.done_fd < 0 || fcntl(fds[1], F_SETFL, O_NONBLOCK) < 0 || !start()) {
+	if (scribe.done_fd < 0 || fcntl(fds[1], F_SETFL, O_NONBLOCK) < 0 ||
+	    thread_start_detached(scribe_main, NULL) < 0) {
 		util_close(&scribe.read_fd);
 		util_close(&scribe.write_fd);
 		util_close(&scribe.done_fd);
