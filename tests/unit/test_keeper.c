@@ -225,6 +225,26 @@ static void what_cannot_be_packed_stays_plain(void **state)
 	assert_int_equal(unlinkat(dir, "x.000001.out.gz.tmp", AT_REMOVEDIR), 0);
 }
 
+/* What could not get its name is the plain file as ever, whose rows are summed up when it goes. */
+static void what_was_packed_in_vain_is_dropped_as_it_was(void **state)
+{
+	begin(PACK_GZIP, 40000);
+	put_segment(&x, 500); /* of 50 bytes */
+	assert_int_equal(mkdirat(dir, "x.000001.out.gz", 0700), 0);
+	assert_int_equal(keeper_start(&k), 0);
+	for (int i = 0; i < 6000 && !__atomic_load_n(&k.error, __ATOMIC_RELAXED); i++)
+		usleep(1000);
+	assert_int_equal(k.error, -EISDIR);
+	put_segment(&x, 500);
+	for (int i = 0; i < 6000 && !__atomic_load_n(&k.dropped, __ATOMIC_RELAXED); i++)
+		usleep(1000);
+	assert_int_equal(end(), 0);
+	assert_int_equal(k.not_summed, 0);
+	assert_int_equal(keeper_file(&k, &x)->dropped_rows, 500);
+	assert_int_equal(rows_summed(), 500);
+	assert_int_equal(unlinkat(dir, "x.000001.out.gz", AT_REMOVEDIR), 0);
+}
+
 static void told_to_stop_it_leaves_the_rest_plain(void **state)
 {
 	autoclose int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
@@ -252,6 +272,7 @@ int main(void)
 		KEEPER(packs_all_and_the_last_one_too),
 		KEEPER(told_to_stop_it_leaves_the_rest_plain),
 		KEEPER(what_cannot_be_packed_stays_plain),
+		KEEPER(what_was_packed_in_vain_is_dropped_as_it_was),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
