@@ -42,12 +42,18 @@ static __always_inline bool call_is_compat(struct task_struct *task)
 #endif
 }
 
+/* The place of TID's call beside its slot, which is another's, or NULL. */
 static __noinline struct dlt_call *call_overflow(__u32 tid)
 {
 	static const struct dlt_call empty;
+	struct dlt_call *call = bpf_map_lookup_elem(&dlt_overflow, &tid);
 	struct dlt_shared *sh = shared();
 
-	if (!sh || bpf_map_update_elem(&dlt_overflow, &tid, &empty, BPF_ANY))
+	if (call) {
+		call_count_lost(call); /* its end was skipped by the kernel */
+		return call;
+	}
+	if (!sh || bpf_map_update_elem(&dlt_overflow, &tid, &empty, BPF_NOEXIST))
 		return NULL;
 	__sync_fetch_and_add(&sh->overflow, 1);
 	return bpf_map_lookup_elem(&dlt_overflow, &tid);
