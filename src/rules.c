@@ -121,7 +121,7 @@ static void choose(struct report *r, struct rules *rules)
 			most = &rules->found[i];
 	if (!has(r, RULE_WAITS)) {
 		*b = (struct finding){ .rule = &rule_unknown, .measure = NAN };
-	} else if (waited < LEAST_WAIT) {
+	} else if (waited < LEAST_WAIT && (!most || most->measure < LEAST_WAIT)) {
 		*b = (struct finding){ .rule = &rule_trainer_bound, .measure = 1 - waited };
 	} else if (most && most->measure > LEAST_KNOWN * other) {
 		*b = *most;

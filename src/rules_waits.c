@@ -31,7 +31,7 @@ static const char *const basis_texts[WHY_BASES] = {
 	[WHY_BY_SWITCHES] = "by sched_switch.out: none of their threads could run, or the main thread was in a call on a file",
 	[WHY_BY_SUMS] = "by sched.out: their main thread slept in a call in which one waits for others, or was in a call on a file",
 	[WHY_BY_CALLS] = "by the calls of their main threads on pipes, sockets and files; poll(2) and futex(2) are in sched.out alone",
-	[WHY_BY_CPU_TIME] = "estimated by their CPU time: calls such as poll(2), in which they wait, are in sched.out alone (--sched sums)",
+	[WHY_BY_CPU_TIME] = "at most, by their CPU time: calls such as poll(2), in which they wait, are in sched.out alone (--sched sums)",
 	[WHY_BY_NOTHING] = "not known",
 };
 
@@ -186,14 +186,26 @@ static void tell_decode(struct report *r, struct finding *f)
 		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)", w->cpu_idle_percent);
 }
 
+static double trainers_runq(const struct report *r)
+{
+	double ns = 0;
+
+	for (uint32_t i = 0; i < r->why->n_trainers; i++)
+		ns += r->why->trainer[i].runq_ns;
+	return share_of(r, ns);
+}
+
+/* Of the loaders while they were waited for; and what trains cannot train without a CPU. */
 static double contention(const struct report *r)
 {
-	return blame(r, WHY_RUNQ);
+	return blame(r, WHY_RUNQ) + trainers_runq(r);
 }
 
 static void tell_contention(struct report *r, struct finding *f)
 {
 	tell_waits(r, f);
+	finding_tell(f, "for %.1f %% of the time main threads that train could have run and had no CPU, for %.1f %% loaders that they waited for",
+		     100 * trainers_runq(r), 100 * blame(r, WHY_RUNQ));
 	if (!isnan(r->why->cpu_idle_percent))
 		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)", r->why->cpu_idle_percent);
 }

@@ -91,6 +91,7 @@ struct why_trainer {
 	uint64_t own_ns[WHY_STATES];	   /* its main thread's calls on files */
 	uint64_t own_idle_ns[WHY_STATES];  /* those in its waits, its other threads' too */
 	uint64_t waited_ns;
+	double runq_ns; /* its main thread could run, and waited for a CPU */
 	double cpu_wait; /* WHY_BY_CPU_TIME: the part of its time */
 	uint32_t loaders;
 	bool uses_gpu; /* opened one's device */

@@ -32,6 +32,7 @@ void why_read_trainer_sched(struct report *r, int dirfd);
 void why_read_loader_sched(struct report *r, int dirfd);
 
 /* why_waits.c: the trainers' waits in [BEGIN, END), by what is known best. */
+void why_find_windows(struct report *r); /* what is looked at */
 void why_choose_bases(struct report *r);
 uint64_t why_waited(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
 /* The same, for what loaders did meanwhile. */

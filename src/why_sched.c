@@ -103,6 +103,9 @@ static void take_switch(struct rows *x)
 		}
 	}
 	th = thread_of(x, NEXT_PID, &t);
+	if (th && number(x, NEXT_TID) == number(x, NEXT_PID))
+		x->r->why->trainer[t].runq_ns += (double)why_looked_at(&x->r->why->trainer[t],
+								       x->time_ns - MIN(number(x, WAIT_NS), x->time_ns), x->time_ns);
 	if (th && !th->since_ns)
 		th->since_ns = x->time_ns - MIN(number(x, WAIT_NS), x->time_ns - 1);
 	if (th) {
@@ -183,7 +186,12 @@ static void take_trainer_sum(struct rows *x)
 	struct sums *s = x->own;
 	float *waits;
 
-	if (!t || number(x, TID) != t->pid || !is_wait_for_others(field(x, CALL)) || !span_ns || x->time_ns <= begin_ns)
+	if (!t || number(x, TID) != t->pid || !span_ns || x->time_ns <= begin_ns)
+		return;
+	if (!x->r->why->has_switches && reader_is(field(x, CALL), "-"))
+		t->runq_ns += (double)number(x, RUNQ_NS) *
+			      (double)why_looked_at(t, x->time_ns - MIN(span_ns, x->time_ns), x->time_ns) / (double)span_ns;
+	if (!is_wait_for_others(field(x, CALL)))
 		return;
 	waits = s->waits[t - x->r->why->trainer];
 	from_ns = MAX(x->time_ns - MIN(span_ns, x->time_ns), begin_ns);

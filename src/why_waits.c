@@ -78,6 +78,12 @@ static enum why_basis find_finer(struct why *w, struct why_trainer *t)
 	return WHY_BY_GPU;
 }
 
+void why_find_windows(struct report *r)
+{
+	for (uint32_t i = 0; i < r->why->n_trainers; i++)
+		find_window(r, &r->why->trainer[i]);
+}
+
 void why_choose_bases(struct report *r)
 {
 	struct why *w = r->why;
@@ -86,7 +92,6 @@ void why_choose_bases(struct report *r)
 		struct why_trainer *t = &w->trainer[i];
 
 		spans_close(&t->calls);
-		find_window(r, t);
 		t->basis = why_samples(w, t) ? WHY_BY_GPU :
 			   !t->waits.n		   ? WHY_BY_CALLS :
 			   w->has_switches	   ? WHY_BY_SWITCHES :
