@@ -110,13 +110,14 @@ static void slow_files(const struct why_epoch *e, struct json *j)
 	json_end(j);
 }
 
-static void epoch(const struct why_epoch *e, struct json *j)
+/* WHEN: it is known when trainers waited, and not only how much. */
+static void epoch(const struct why_epoch *e, bool when, struct json *j)
 {
 	json_object(j, NULL);
 	json_str(j, "name", e->name);
 	json_u64(j, "begin_ns", e->begin_ns);
 	json_u64(j, "end_ns", e->end_ns);
-	json_f64(j, "waited_share", share((double)e->waited_ns, (double)e->waitable_ns));
+	json_f64(j, "waited_share", when ? share((double)e->waited_ns, (double)e->waitable_ns) : (double)NAN);
 	json_u64(j, "samples", e->samples);
 	json_u64(j, "reads", e->reads);
 	json_u64(j, "read_bytes", e->read_bytes);
@@ -153,6 +154,6 @@ void why_json(const struct report *r, struct json *j)
 	waited(w, j);
 	json_array(j, "epochs");
 	for (uint32_t i = 0; i < w->n_epochs; i++)
-		epoch(&w->epoch[i], j);
+		epoch(&w->epoch[i], w->basis < WHY_BY_CPU_TIME, j);
 	json_end(j);
 }

@@ -82,7 +82,7 @@ void why_epochs_text(const struct report *r, FILE *out)
 		const struct why_epoch *e = &w->epoch[i];
 		char waited[16] = "-", order[16] = "-";
 
-		if (e->waitable_ns && w->basis != WHY_BY_NOTHING)
+		if (e->waitable_ns && w->basis < WHY_BY_CPU_TIME)
 			snprintf(waited, sizeof(waited), "%.1f %%", rules_percent((double)e->waited_ns, (double)e->waitable_ns));
 		if (e->placed)
 			snprintf(order, sizeof(order), "%.1f %%", rules_percent((double)e->sequential, (double)e->placed));
