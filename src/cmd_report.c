@@ -19,6 +19,7 @@
 #include "report.h"
 #include "report_compare.h"
 #include "report_cpu.h"
+#include "report_cpu_json.h"
 #include "report_job.h"
 #include "text.h"
 #include "util.h"
@@ -203,8 +204,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (o->of_cpu && !o->cpu)
 			argp_error(state, "--csv, --gap, --merge, --pattern and --threshold are for --cpu");
-		if (o->cpu && o->json)
-			argp_error(state, "--cpu has no JSON: --csv DIR is what programs read");
 		if (o->html && (o->cpu || o->json))
 			argp_error(state, "--html goes without --cpu and --json: the page holds the JSON");
 		if (o->cpu && (o->compare || o->path))
@@ -285,6 +284,14 @@ static int html(const struct page_of *page, const char *name)
 
 /* --- one trace ------------------------------------------------------------------------------------------- */
 
+/* What only the whole report has, beside the sums of files. A trace need not have it. */
+static int load_cpu(struct report *r, const char *dir, const struct options *o)
+{
+	int res = report_cpu_load(&r->cpu, dir, &o->cpu_options);
+
+	return res == -ENOMSG || res == -ENODATA ? 0 : res;
+}
+
 /* BEGIN_NS: of the timeline, 0: the trace's own. */
 static int load(struct report **ret, const char *dir, const struct options *o, uint64_t begin_ns)
 {
@@ -306,6 +313,14 @@ static int report_one(const char *dir, const struct options *o)
 
 	if (res < 0)
 		return res;
+	if (o->html || o->json) {
+		res = load_cpu(r, dir, o);
+		if (res < 0) {
+			report_free(r);
+			return log_err_r(res, "%s: its CPU time cannot be reported on", dir);
+		}
+		report_fit(r);
+	}
 	if (o->html) {
 		const struct page_of page = { r, one_html, dir };
 
@@ -449,10 +464,15 @@ static int report_cpu_one(const struct options *o, int i)
 		log_err_r(res, "%s: cannot be reported on", dir);
 	if (res < 0)
 		return res;
-	report_cpu_text(r, stdout);
-	res = o->csv ? write_csv(r, o, i) : 0;
+	res = o->json ? report_cpu_json(r, stdout) : 0;
+	if (!o->json)
+		report_cpu_text(r, stdout);
+	if (res < 0)
+		log_err_r(res, "%s: no JSON", dir);
+	else if (o->csv && (res = write_csv(r, o, i)) < 0)
+		log_err_r(res, "%s: CSV files cannot be written", o->csv);
 	report_cpu_free(r);
-	return res < 0 ? log_err_r(res, "%s: CSV files cannot be written", o->csv) : 0;
+	return res;
 }
 
 int cmd_report(int argc, char **argv)

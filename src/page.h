@@ -17,5 +17,7 @@
  * nothing in it can end the element that it stands in. Returns the bytes written; errors stay in OUT.
  */
 size_t page_write(const char *json, size_t len, FILE *out);
+/* What page_write() would write. */
+size_t page_bytes(const char *json, size_t len);
 
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "phases_read.h"
+#include "report_cpu.h"
 #include "report_only.h"
 #include "report_scan.h"
 #include "report_spreads.h"
@@ -401,6 +402,11 @@ int report_load(struct report **ret, const char *dir, bool timed)
 	return report_load_with(ret, dir, &o);
 }
 
+bool report_is_told_by_manifest(const struct manifest_probe *m)
+{
+	return (strcmp(m->name, "sched") == 0 || strcmp(m->name, "sched_switch") == 0) && !manifest_is_untraced(m);
+}
+
 const char *report_command(const struct report *r)
 {
 	return r->manifest.argv[0] ? r->manifest.argv : r->manifest.cmdline;
@@ -456,6 +462,7 @@ void report_free(struct report *r)
 	table_free(&r->disks);
 	timeline_free(r->timeline);
 	why_free(r->why);
+	report_cpu_free(r->cpu);
 	report_uses_free(r->uses);
 	report_streams_free(r->streams);
 	report_spreads_free(r->spreads);

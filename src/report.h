@@ -149,6 +149,8 @@ struct report_top_file {
 	char *path, fstype[32];
 };
 
+struct report_cpu;
+
 struct report {
 	char *dir;
 	struct manifest_facts manifest;
@@ -179,6 +181,7 @@ struct report {
 	} only;
 	struct phases *phases;	   /* of the job, known before rows are read; NULL: not asked for */
 	struct gaps gaps;
+	struct report_cpu *cpu;	   /* NULL: not asked for, or no CPU scheduling in the trace */
 	struct table files, procs, disks;
 	struct report_file other_file; /* past REPORT_FILES_MAX */
 	struct report_proc other_proc;
@@ -228,6 +231,8 @@ int report_load(struct report **ret, const char *dir, bool timed);
 int report_load_at(struct report **ret, const char *dir, int dirfd, const struct report_options *o);
 void report_free(struct report *r);
 
+/* Of sched and sched_switch, whose rows are report_cpu.h's business: rows and losses are the manifest's. */
+bool report_is_told_by_manifest(const struct manifest_probe *m);
 /* The workload's command line, else dltraced's; "" when not known. */
 const char *report_command(const struct report *r);
 /* UTC of the start, else of the first row. */
@@ -243,6 +248,8 @@ void report_short(const struct report *r, FILE *out);
 int report_json(const struct report *r, FILE *out); /* 0 or -ENOMEM */
 /* One page for a browser with all that it needs. 0, 1 when it is larger than PAGE_BYTES_MAX, or -errno. */
 int report_html(const struct report *r, FILE *out);
+/* Makes the timeline's bins longer until the page has PAGE_BYTES_MAX at most: so JSON and page stay the same. */
+void report_fit(struct report *r);
 
 /* report_load_at() and report_short(): at most 20 lines. 0 or -errno. */
 int report_summary(const char *dir, int dirfd, FILE *out);

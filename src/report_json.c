@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include "json.h"
+#include "report_cpu_json.h"
 #include "report_json.h"
 #include "report_summaries.h"
 #include "report_timeline.h"
@@ -88,6 +89,17 @@ static void probes(const struct report *r, struct json *j)
 			op(j, &r->rw[w]);
 			json_end(j);
 		}
+		json_end(j);
+	}
+	for (unsigned int i = 0; i < r->manifest.n_probes; i++) {
+		const struct manifest_probe *m = &r->manifest.probes[i];
+
+		if (!report_is_told_by_manifest(m))
+			continue;
+		json_object(j, NULL);
+		json_str(j, "name", m->name);
+		json_u64(j, "rows", m->rows - MIN(m->rows, m->dropped));
+		json_u64(j, "lost", m->lost);
 		json_end(j);
 	}
 	json_end(j);
@@ -295,6 +307,11 @@ void report_json_members(const struct report *r, struct json *j, bool timeline)
 	json_end(j);
 	if (timeline)
 		report_timeline_json(r, j);
+	if (r->cpu) {
+		json_object(j, "cpu");
+		report_cpu_json_members(r->cpu, j);
+		json_end(j);
+	}
 	json_array(j, "missing");
 	for (unsigned int i = 0; i < r->n_notes; i++)
 		json_str(j, NULL, r->notes[i]);

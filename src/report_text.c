@@ -115,6 +115,13 @@ static void ops(const struct report *r, FILE *out, bool sides)
 			op_line(out, "  writes", &r->rw[1], "");
 		}
 	}
+	for (unsigned int i = 0; sides && i < r->manifest.n_probes; i++) {
+		const struct manifest_probe *m = &r->manifest.probes[i];
+
+		if (report_is_told_by_manifest(m))
+			fprintf(out, OP_LINE, m->name, FMT_COUNT(m->rows - MIN(m->rows, m->dropped)),
+				FMT_COUNT(m->lost), "-", "-", "-", "-", "-", "-");
+	}
 }
 
 static void sums(const struct report *r, FILE *out)

@@ -256,6 +256,37 @@ static const char *group_of(const struct report *r, const struct report_proc *p,
 	return "other";
 }
 
+static int earlier(const void *a, const void *b)
+{
+	const struct timeline_span *x = a, *y = b;
+
+	return x->from_ns != y->from_ns ? (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns) :
+					  (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* The longest calls one by one, as long as they took. */
+static void longest(struct json *j, const struct timeline_lane *l, const char *const names[TIMELINE_BUSY])
+{
+	struct timeline_span spans[TIMELINE_LONGEST];
+
+	memcpy(spans, l->longest, l->n_longest * sizeof(spans[0]));
+	qsort(spans, l->n_longest, sizeof(spans[0]), earlier);
+	json_object(j, "longest");
+	for (enum timeline_busy b = 0; b < TIMELINE_B_CPU; b++) {
+		json_row(j, names[b]);
+		for (uint32_t i = 0; i < l->n_longest; i++) {
+			if (spans[i].what != b)
+				continue;
+			json_array(j, NULL);
+			json_u64(j, NULL, spans[i].from_ns);
+			json_u64(j, NULL, spans[i].ns);
+			json_end(j);
+		}
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void lane(const struct report *r, struct json *j, const struct timeline_lane *l, bool gpus)
 {
 	static const char *const names[TIMELINE_BUSY] = {
@@ -292,6 +323,7 @@ static void lane(const struct report *r, struct json *j, const struct timeline_l
 		json_end(j);
 	}
 	json_end(j);
+	longest(j, l, names);
 	json_end(j);
 }
 

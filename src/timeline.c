@@ -188,6 +188,47 @@ struct timeline_lane *timeline_lane(struct timeline *t, uint64_t pid)
 	return l;
 }
 
+static void swap(struct timeline_span *a, struct timeline_span *b)
+{
+	struct timeline_span c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+/* Puts what is at I of the heap of N, and may be longer than what is below, where it belongs. */
+static void sink_down(struct timeline_span *heap, uint32_t n, uint32_t i)
+{
+	for (;;) {
+		uint32_t least = i;
+
+		for (uint32_t k = 2 * i + 1; k <= 2 * i + 2 && k < n; k++)
+			if (heap[k].ns < heap[least].ns)
+				least = k;
+		if (least == i)
+			return;
+		swap(&heap[i], &heap[least]);
+		i = least;
+	}
+}
+
+/* Of two that took as long the first is kept. */
+static void keep_longest(struct timeline_lane *l, const struct timeline_span *span)
+{
+	struct timeline_span *heap = l->longest;
+
+	if (l->n_longest == TIMELINE_LONGEST) {
+		if (span->ns <= heap[0].ns)
+			return;
+		heap[0] = *span;
+		sink_down(heap, TIMELINE_LONGEST, 0);
+		return;
+	}
+	heap[l->n_longest] = *span;
+	for (uint32_t i = l->n_longest++; i > 0 && heap[(i - 1) / 2].ns > heap[i].ns; i = (i - 1) / 2)
+		swap(&heap[i], &heap[(i - 1) / 2]);
+}
+
 void timeline_busy(struct timeline *t, uint64_t pid, enum timeline_busy what, uint64_t at_ns, uint64_t span_ns,
 		   uint64_t ns)
 {
@@ -202,6 +243,8 @@ void timeline_busy(struct timeline *t, uint64_t pid, enum timeline_busy what, ui
 	l->begin_ns = l->begin_ns ? MIN(l->begin_ns, from_ns) : from_ns;
 	l->end_ns = MAX(l->end_ns, at_ns);
 	l->total_ns += ns;
+	if (what != TIMELINE_B_CPU && all)
+		keep_longest(l, &(struct timeline_span){ from_ns - t->begin_ns, all, what });
 	if (!all) {
 		l->busy_ns[what][bin] += (float)ns;
 		return;

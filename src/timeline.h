@@ -18,7 +18,8 @@
 #define TIMELINE_FIRST_BIN_NS 1000000
 #define TIMELINE_HEAT_ROWS 64	/* row I: 2^I to 2^(I+1) - 1 ns; the first has 0 too */
 #define TIMELINE_DISKS_MAX 64
-#define TIMELINE_LANES_MAX 4096 /* 40 MiB when full */
+#define TIMELINE_LANES_MAX 4096 /* 46 MiB when full */
+#define TIMELINE_LONGEST 64	/* calls of a process that are kept one by one */
 #define TIMELINE_POINTS_MAX 512 /* series of collectors: four of each of 100 CPUs or GPUs */
 
 /* Of all calls of the target. */
@@ -48,11 +49,18 @@ struct timeline_disk {
 	uint64_t sum[TIMELINE_D_SUMS][TIMELINE_BINS];
 };
 
+struct timeline_span {
+	uint64_t from_ns, ns; /* since the timeline's begin; how long */
+	enum timeline_busy what;
+};
+
 struct timeline_lane {
 	uint64_t pid;
 	uint64_t begin_ns, end_ns; /* of its rows, or of its life where that is told */
 	uint64_t total_ns;
 	float busy_ns[TIMELINE_BUSY][TIMELINE_LANE_BINS];
+	struct timeline_span longest[TIMELINE_LONGEST]; /* a heap: the shortest of them is first */
+	uint32_t n_longest;
 };
 
 /* Values that are measured now and then, as means per bin. */

@@ -52,6 +52,55 @@ static void nothing_in_the_json_ends_its_element(void **state)
 	holds("[\"\xe2\x80", "[\"\xe2\x80");
 }
 
+/* Counted without being written. */
+static void its_size_is_known_before(void **state)
+{
+	static const char json[] = "{\n  \"a b\": [ \"</script>\", \"\\\" \", \"\xe2\x80\xa8\" ]\n}\n";
+	size_t bytes;
+	autofree char *text = page(json, &bytes);
+
+	assert_non_null(text);
+	assert_int_equal(page_bytes(json, strlen(json)), bytes);
+}
+
+/* A busy machine for hours: 16 GPUs, 200 processes, each with something to do all the time. */
+static void a_timeline_that_is_too_large_gets_longer_bins(void **state)
+{
+	struct report r = { .dir = "t", .timeline = timeline_new(1) };
+	struct timeline *t = r.timeline;
+	autofree char *html = NULL;
+	uint64_t reads = 0, bin_ns;
+	size_t len;
+	FILE *out;
+
+	assert_non_null(t);
+	for (uint64_t ms = 1; ms <= 2000; ms++) {
+		uint64_t at_ns = 1 + ms * TIMELINE_FIRST_BIN_NS;
+
+		for (uint64_t pid = 1; pid <= 200; pid++)
+			for (enum timeline_busy b = 0; b < TIMELINE_BUSY; b++)
+				timeline_busy(t, pid, b, at_ns, TIMELINE_FIRST_BIN_NS, 100000 + ms * pid % 99991);
+		for (unsigned int g = 0; g < 48; g++) {
+			autofree char *panel = util_fmt("gpu:%u", g);
+
+			timeline_point(t, timeline_points(t, panel, "sm", "%"), at_ns, (double)ms / 7);
+		}
+		timeline_add(t, TIMELINE_READS, at_ns, ms);
+		reads += ms;
+	}
+	bin_ns = t->bin_ns;
+	report_fit(&r);
+	assert_true(t->bin_ns > bin_ns);
+	out = open_memstream(&html, &len);
+	assert_int_equal(report_html(&r, out), 0);
+	fclose(out);
+	assert_in_range(len, PAGE_BYTES_MAX / 4, PAGE_BYTES_MAX);
+	for (unsigned int i = 0; i < TIMELINE_BINS; i++)
+		reads -= t->sum[TIMELINE_READS][i];
+	assert_int_equal(reads, 0);
+	timeline_free(t);
+}
+
 static void blanks_outside_of_strings_are_left_out(void **state)
 {
 	holds("{\n  \"a b\": [\n    1,\n    2\n  ]\n}\n", "{\"a b\":[1,2]}");
@@ -98,7 +147,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_in_the_json_ends_its_element),
+		cmocka_unit_test(a_timeline_that_is_too_large_gets_longer_bins),
 		cmocka_unit_test(blanks_outside_of_strings_are_left_out),
+		cmocka_unit_test(its_size_is_known_before),
 		cmocka_unit_test(the_page_asks_for_nothing),
 		cmocka_unit_test(a_report_s_page_is_around_its_json),
 	};

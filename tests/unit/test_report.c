@@ -292,6 +292,12 @@ static void numbers_have_three_digits_and_a_unit(void **state)
 	assert_string_equal(FMT_BYTES(1024), "1.00 KiB");
 	assert_string_equal(FMT_BYTES(MiB - 1), "1.00 MiB");
 	assert_string_equal(FMT_BYTES(UINT64_MAX), "16.0 EiB");
+	/* as the page has them too (tests/page): to the even one, and to the next unit when rounded */
+	assert_string_equal(FMT_BYTES(1152), "1.12 KiB");
+	assert_string_equal(FMT_BYTES(1408), "1.38 KiB");
+	assert_string_equal(FMT_BYTES(1048063), "1023 KiB");
+	assert_string_equal(FMT_BYTES(1048064), "1.00 MiB");
+	assert_string_equal(FMT_NS(10250), "10.2 us");
 	assert_string_equal(FMT_NS(999), "999 ns");
 	assert_string_equal(FMT_NS(1000), "1.00 us");
 	assert_string_equal(FMT_NS(9996), "10.0 us");

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "manifest_read.h"
+#include "report_cpu_json.h"
 #include "tree.h"
 #include "util.h"
 
@@ -93,6 +95,51 @@ static void text_is_that_of_the_golden_file(void **state)
 
 		assert_int_equal(util_read_file(path, 1 << 20, &want, NULL), 0);
 		assert_string_equal(text, want);
+		report_cpu_free(r);
+	}
+}
+
+/* The sum of all numbers behind "KEY": in TEXT from FROM to TO, each either one or a row of them. */
+static uint64_t sum_of(const char *text, const char *from, const char *to, const char *key)
+{
+	const char *at = strstr(text, from), *end = at ? strstr(at, to) : NULL;
+	uint64_t sum = 0;
+
+	assert_non_null(end);
+	while ((at = strstr(at, key)) && at < end) {
+		at += strlen(key);
+		do {
+			char *next;
+
+			at += strspn(at, "[, ");
+			sum += strtoull(at, &next, 10);
+			at = next;
+		} while (*at == ',' && at[strspn(at, ", ")] >= '0' && at[strspn(at, ", ")] <= '9');
+	}
+	return sum;
+}
+
+/* What is told one by one and in the sums of others is all that there is. */
+static void json_has_all_of_the_time(void **state)
+{
+	static const char *const names[] = { GOLDEN "trace-cpu", GOLDEN "trace-switches" };
+	static struct manifest_facts m;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct report_cpu *r = load(names[i], NULL);
+		autofree char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_int_equal(report_cpu_json(r, out), 0);
+		fclose(out);
+		assert_int_equal(sum_of(text, "\"tasks\"", "\"processes\"", "\"run_ns\": "), r->by_task_ns);
+		assert_int_equal(sum_of(text, "\"tasks\"", "\"processes\"", "\"by_cpu\": "), r->by_task_ns);
+		assert_int_equal(sum_of(text, "\"cpus\"", "\"tasks\"", "\"idle_ns\": ") +
+					 sum_of(text, "\"cpus\"", "\"tasks\"", "\"busy_ns\": "), r->by_cpu_ns);
+		assert_int_equal(sum_of(text, "\"processes\"", "\"threads\": [", "\"run_ns\": "),
+				 r->by_task_ns - r->kind_ns[CPU_IDLE]);
+		assert_int_equal(manifest_parse(&m, text), 0);
 		report_cpu_free(r);
 	}
 }
@@ -372,6 +419,7 @@ int main(void)
 		cmocka_unit_test(nobody_has_run_for_longer_than_it_lived),
 		cmocka_unit_test(numbers_are_used_again),
 		cmocka_unit_test(phases_have_the_time_of_their_ranks),
+		cmocka_unit_test(json_has_all_of_the_time),
 		cmocka_unit_test(sums_are_whole_on_every_way),
 		cmocka_unit_test(text_is_that_of_the_golden_file),
 		cmocka_unit_test(the_timeline_has_the_same_begin_and_end_on_all_cpus),

@@ -125,6 +125,34 @@ static void latencies_are_in_rows_of_powers_of_two(void **state)
 	assert_int_equal(t->heat[TIMELINE_H_OPEN][0][63], 1);
 }
 
+/* And with the time that each took, whatever becomes of bins. */
+static void the_longest_calls_of_a_process_are_kept(void **state)
+{
+	struct timeline *t = *state;
+	const struct timeline_lane *l;
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < 10 * TIMELINE_LONGEST; i++) {
+		uint64_t ns = 1000 + i * 7919 % (10 * TIMELINE_LONGEST);
+
+		timeline_busy(t, 7, TIMELINE_B_READ, BEGIN + (i + 1) * 1000000, ns, ns);
+	}
+	timeline_busy(t, 7, TIMELINE_B_CPU, BEGIN + NSEC_PER_SEC, NSEC_PER_SEC, NSEC_PER_SEC);
+	timeline_fold(t);
+	l = timeline_lane(t, 7);
+	assert_int_equal(l->n_longest, TIMELINE_LONGEST);
+	for (unsigned int i = 0; i < l->n_longest; i++) {
+		const struct timeline_span *s = &l->longest[i];
+
+		/* 7919 is a prime: each length has come once */
+		assert_in_range(s->ns, 1000 + 9 * TIMELINE_LONGEST, 1000 + 10 * TIMELINE_LONGEST - 1);
+		assert_int_equal((s->from_ns + s->ns) % 1000000, 0);
+		assert_int_equal(s->what, TIMELINE_B_READ);
+		sum += s->ns - 1000 - 9 * TIMELINE_LONGEST;
+	}
+	assert_int_equal(sum, TIMELINE_LONGEST * (TIMELINE_LONGEST - 1) / 2);
+}
+
 static void what_finds_no_room_is_counted(void **state)
 {
 	struct timeline *t = *state;
@@ -159,6 +187,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(folding_keeps_sums_and_order, begin, end),
 		cmocka_unit_test_setup_teardown(a_span_is_spread_over_its_bins, begin, end),
 		cmocka_unit_test_setup_teardown(latencies_are_in_rows_of_powers_of_two, begin, end),
+		cmocka_unit_test_setup_teardown(the_longest_calls_of_a_process_are_kept, begin, end),
 		cmocka_unit_test_setup_teardown(what_finds_no_room_is_counted, begin, end),
 		cmocka_unit_test(without_a_begin_it_is_the_first_thing_added),
 	};
