@@ -114,6 +114,9 @@ const Data = (() => {
 			...between(l),
 			busy: Object.fromEntries(['read', 'write', 'open', 'other'].map(k => [k, sparse(l.busy && l.busy[k])])),
 			cpu: l.busy && l.busy.cpu ? sparse(l.busy.cpu) : null,
+			/* [from, to, kind] of single calls, by when they began */
+			longest: ['read', 'write', 'open', 'other'].flatMap(k => (Array.isArray(l.longest?.[k]) ? l.longest[k] : [])
+				.map(([from, ns]) => [from, from + ns, k])).sort((a, b) => a[0] - b[0]),
 		})),
 		lanesLeftOut: timeline && timeline.lanes_left_out || 0,
 		phases: list('phases').map(between).sort((a, b) => a.begin - b.begin || b.end - a.end),

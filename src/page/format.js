@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Numbers and instants as text: three digits and a unit, as in the report on the terminal. */
 const Format = (() => {
-	const BINARY = [[1, ''], [2 ** 10, 'Ki'], [2 ** 20, 'Mi'], [2 ** 30, 'Gi'], [2 ** 40, 'Ti'], [2 ** 50, 'Pi']];
-	const DECIMAL = [[1, ''], [1e3, 'k'], [1e6, 'M'], [1e9, 'G']];
-	/* What a number of UNIT is divided by, and the unit that it has then. */
+	const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'], DECIMAL = ['', 'k', 'M', 'G'];
+	/* How numbers of a unit get shorter: by which factor, and what the unit is then called each time. */
 	const SCALES = {
-		'B': BINARY.map(([d, p]) => [d, p + 'B']),
-		'B/s': BINARY.map(([d, p]) => [d, p + 'B/s']),
-		'1/s': DECIMAL.map(([d, p]) => [d, p + '/s']),
-		'ns': [[1, 'ns'], [1e3, 'us'], [1e6, 'ms'], [1e9, 's']],
-		'MB': [[1, 'MB'], [1e3, 'GB']],
-		'': DECIMAL,
+		'B': [1024, BINARY.map(p => p + 'B')],
+		'B/s': [1024, BINARY.map(p => p + 'B/s')],
+		'1/s': [1000, DECIMAL.map(p => p + '/s')],
+		'ns': [1000, ['ns', 'us', 'ms', 's']],
+		'MB': [1000, ['MB', 'GB']],
+		'': [1000, DECIMAL],
 	};
 	/* What the sum over time of a rate is: [unit, factor]. */
 	const SUMS = { 'B/s': ['B', 1], '1/s': ['', 1], 's/s': ['ns', 1e9] };
@@ -20,12 +19,20 @@ const Format = (() => {
 
 	/* { divisor, unit } in which MAX is best written. */
 	function scale(unit, max) {
-		let best = [1, unit];
+		const [factor, names] = own(SCALES, unit) || [1, [unit]];
+		let k = 0;
 
-		for (const step of own(SCALES, unit) || [])
-			if (step[0] === 1 || max >= step[0])
-				best = step;
-		return { divisor: best[0], unit: best[1] };
+		while (k + 1 < names.length && max >= factor ** (k + 1))
+			k++;
+		return { divisor: factor ** k, unit: names[k] };
+	}
+
+	/* As printf has it: what is exactly between two goes to the even one. */
+	function fixed(v, decimals) {
+		const p = 10 ** decimals;
+
+		return Number.isInteger(v * 8) && Math.abs(v * p) % 1 === 0.5 ? (2 * Math.round(v * p / 2) / p).toFixed(decimals) :
+			v.toFixed(decimals);
 	}
 
 	function digits(v) {
@@ -35,22 +42,29 @@ const Format = (() => {
 			return '0';
 		if (a >= 1e15)
 			return v.toExponential(2);
-		return v.toFixed(a >= 99.95 ? 0 : a >= 9.995 ? 1 : a >= 0.01 ? 2 : 4);
+		return fixed(v, a >= 99.95 ? 0 : a >= 9.995 ? 1 : a >= 0.01 ? 2 : 4);
 	}
 
-	/* V of UNIT; what is not known is a dash. */
+	/* V of UNIT, to the digit as on the terminal; what is not known is a dash. */
 	function value(v, unit) {
 		if (v == null || !isFinite(v))
 			return '\u2013';
-		const s = scale(unit, Math.abs(v));
-		const whole = s.divisor === 1 && Number.isInteger(v);
+		const [factor, names] = own(SCALES, unit) || [1, [unit]];
+		let k = 0, s = v;
 
-		return `${whole ? v : digits(v / s.divisor)}${s.unit ? ' ' + s.unit : ''}`;
+		for (; k + 1 < names.length && Math.abs(s) >= (k ? factor - 0.5 : factor); k++)
+			s /= factor;
+		return `${k === 0 && Number.isInteger(v) ? v : digits(s)}${names[k] ? ' ' + names[k] : ''}`;
 	}
 
 	/* A count, to the last digit. */
 	function count(v) {
 		return v == null ? '\u2013' : Number(v).toLocaleString('en').replace(/,/g, '\u202f');
+	}
+
+	/* As the terminal has shares of CPU time. */
+	function share(part, whole) {
+		return whole ? `${fixed(100 * (part || 0) / whole, 1)} %` : '\u2013';
 	}
 
 	function percent(share) {
@@ -89,5 +103,5 @@ const Format = (() => {
 		return `${+(v / s.divisor).toPrecision(6)}${s.unit ? ' ' + s.unit : ''}`;
 	}
 
-	return { own, value, count, percent, sum, ticks, tick, nice, digits };
+	return { own, value, count, percent, share, fixed, sum, ticks, tick, nice, digits };
 })();

@@ -60,6 +60,7 @@ const Keys = (() => {
 		['Ctrl and wheel', 'zoom at the pointer'],
 		['click on a phase', 'zoom to it'],
 		['click on a group of processes', 'close or open it'],
+		['click on the name of a process', 'switch its lane off; Lanes, above, has them all'],
 		['click on a name above a panel', 'show or hide the series'],
 	];
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The body of the panel of processes: a lane each, from begin to end. In it, what share of the time its
- * threads spent in calls on files, stacked, over a tint that lets a little be seen too; above, CPU.
+ * threads spent in calls on files, stacked, over a tint that lets a little be seen too; above, CPU; below, its
+ * longest calls one by one, from when they began to when they ended.
  */
 class Lanes {
 	static GROUPS = [['trainer', 'Trainers'], ['loader', 'Data loaders'], ['other', 'Others']];
@@ -15,6 +16,7 @@ class Lanes {
 		if (Data.lanes.some(l => l.cpu))
 			this.legend.push({ key: 'cpu', label: 'CPU', on: true, color: () => Theme.color('cpu') });
 		this.closed = new Set();
+		this.hidden = new Set(); /* lanes that are switched off */
 		this.row = Data.lanes.length <= 24 ? 18 : Data.lanes.length <= 80 ? 13 : 9;
 		this.layout();
 	}
@@ -24,25 +26,39 @@ class Lanes {
 		host.append(this.canvas);
 	}
 
+	/* [key, title, lanes] of the groups that have any. */
+	groups() {
+		const group = l => Lanes.GROUPS.some(g => g[0] === l.group) ? l.group : 'other';
+
+		return Lanes.GROUPS.map(([key, title]) => [key, title, Data.lanes.filter(l => group(l) === key)
+			.sort((a, b) => a.begin - b.begin || a.pid - b.pid)]).filter(g => g[2].length);
+	}
+
 	/* Where what is, from the top: heads of groups and lanes. */
 	layout() {
 		let y = 7;
 
 		this.items = [];
-		for (const [key, title] of Lanes.GROUPS) {
-			const lanes = Data.lanes.filter(l => (Lanes.GROUPS.some(g => g[0] === l.group) ? l.group : 'other') === key)
-				.sort((a, b) => a.begin - b.begin || a.pid - b.pid);
+		for (const [key, title, lanes] of this.groups()) {
+			const shown = lanes.filter(l => !this.hidden.has(l));
+			const count = shown.length < lanes.length ? `${shown.length} of ${lanes.length}` : lanes.length;
 
-			if (!lanes.length)
-				continue;
-			this.items.push({ head: key, title: `${title} (${lanes.length})`, y, h: Lanes.HEAD });
+			this.items.push({ head: key, title: `${title} (${count})`, y, h: Lanes.HEAD });
 			y += Lanes.HEAD;
-			for (const lane of this.closed.has(key) ? [] : lanes) {
+			for (const lane of this.closed.has(key) ? [] : shown) {
 				this.items.push({ lane, y, h: this.row });
 				y += this.row;
 			}
 		}
 		this.height = Math.max(40, y + 7);
+	}
+
+	/* Switch LANES on or off. */
+	show(panel, lanes, on) {
+		for (const l of lanes)
+			this.hidden[on ? 'delete' : 'add'](l);
+		this.layout();
+		panel.resize();
 	}
 
 	name(l) {
@@ -116,7 +132,7 @@ class Lanes {
 		const keys = this.legend.filter(item => item.on && item.key !== 'cpu' && lane.busy[item.key].length)
 			.map(item => ({ shares: this.shares(panel, lane.busy[item.key]), color: item.color() }));
 		const cpu = lane.cpu && this.legend.some(item => item.key === 'cpu' && item.on) && this.shares(panel, lane.cpu);
-		const stripe = cpu ? Math.max(2, Math.round(h / 5)) : 0;
+		const stripe = cpu ? Math.max(2, Math.round(h / 5)) : 0, foot = lane.longest.length ? Math.max(2, Math.round(h / 4)) : 0;
 
 		ctx.fillStyle = Theme.color('lane');
 		ctx.fillRect(left, y, Math.max(1, right - left), h);
@@ -129,11 +145,29 @@ class Lanes {
 					most = k;
 			}
 			if (total > 0)
-				this.drawPixel(ctx, a.x + x, y + stripe, h - stripe, x, keys, most, total);
+				this.drawPixel(ctx, a.x + x, y + stripe, h - stripe - foot, x, keys, most, total);
 			if (stripe && cpu[x] > 0.005) {
 				ctx.fillStyle = Theme.faint(Theme.color('cpu'), 0.15 + 0.85 * cpu[x]);
 				ctx.fillRect(a.x + x, y, 1, stripe);
 			}
+		}
+		if (foot)
+			this.drawLongest(ctx, panel, lane, y + h - foot, foot);
+	}
+
+	/* As long as they took; what is shorter than half a pixel is in the shares alone. */
+	drawLongest(ctx, panel, lane, y, h) {
+		const a = panel.area, perPixel = (View.state.t1 - View.state.t0) / a.w;
+
+		for (const [from, to, key] of lane.longest) {
+			const item = this.legend.find(entry => entry.key === key);
+
+			if (!item.on || to < View.state.t0 || from > View.state.t1 || to - from < perPixel / 2)
+				continue;
+			const x = Math.max(a.x, panel.x(from)), end = Math.min(a.x + a.w, panel.x(to));
+
+			ctx.fillStyle = item.color();
+			ctx.fillRect(x, y + 1, Math.max(1, end - x), h - 1);
 		}
 	}
 
@@ -176,13 +210,28 @@ class Lanes {
 			.concat(alive ? this.legend.filter(item => item.on && (item.key !== 'cpu' || lane.cpu))
 				.map(item => [item.key === 'cpu' ? 'on a CPU' : `in ${item.key === 'other' ? 'other calls' : item.key}`,
 					Format.percent(this.share(item.key === 'cpu' ? lane.cpu : lane.busy[item.key], t)), item.color()]) :
-				[['', 'not there at this time']]);
+				[['', 'not there at this time']])
+			.concat(this.callsAt(panel, lane, t));
 	}
 
-	/* A click on the head of a group closes or opens it. */
-	press(panel, t, y) {
-		const head = this.at(y)?.head;
+	/* The long calls that the pointer is at. */
+	callsAt(panel, lane, t) {
+		const slack = (View.state.t1 - View.state.t0) / panel.area.w;
 
+		return lane.longest.filter(([from, to, key]) => from <= t + slack && to >= t - slack &&
+			this.legend.some(item => item.key === key && item.on)).slice(0, 5)
+			.map(([from, to, key]) => [`${key === 'other' ? 'another call' : key} from ${View.label(from, (to - from) / 100)}`,
+				Format.value(to - from, 'ns'), this.legend.find(item => item.key === key).color()]);
+	}
+
+	/* A click on the head of a group closes or opens it, on the name of a lane it switches that off. */
+	press(panel, t, y) {
+		const item = this.at(y), head = item?.head;
+
+		if (item?.lane && t < View.state.t0) {
+			this.show(panel, [item.lane], false);
+			return true;
+		}
 		if (!head)
 			return false;
 		this.closed[this.closed.has(head) ? 'delete' : 'add'](head);

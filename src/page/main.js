@@ -68,6 +68,7 @@
 	} else {
 		Answer.build();
 		timeline();
+		Cpu.build();
 		Tables.build();
 	}
 }

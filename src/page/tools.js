@@ -43,6 +43,31 @@ const Tools = (() => {
 				Panel.all.filter(p => p.group === g).map(box)))));
 	}
 
+	/* Each lane, and each group of them; made when it is opened, as lanes can be switched off in the panel too. */
+	function laneList() {
+		const panel = Panel.all.find(p => p.body instanceof Lanes);
+
+		if (!panel)
+			return null;
+		const lanes = panel.body, box = (title, some) => {
+			const off = some.filter(l => lanes.hidden.has(l)).length;
+			const input = el('input', { type: 'checkbox', checked: off < some.length, onchange: e => {
+				lanes.show(panel, some, e.target.checked);
+				const again = [...menu.querySelectorAll('input')].indexOf(input);
+
+				fillMenu();
+				menu.querySelectorAll('input')[again].focus();
+			} });
+
+			input.indeterminate = off > 0 && off < some.length;
+			return el('label', null, input, title);
+		};
+		const menu = el('div'), fillMenu = () => fill(menu, lanes.groups().map(([, title, some]) =>
+			el('fieldset', null, el('legend', null, box(title, some)), some.map(l => box(lanes.name(l), [l])))));
+
+		return el('details', { class: 'menu', ontoggle: e => e.target.open && fillMenu() }, el('summary', null, 'Lanes'), menu);
+	}
+
 	function tell() {
 		const { t0, t1 } = View.state;
 
@@ -60,7 +85,7 @@ const Tools = (() => {
 			phaseList(), axisSwitch(),
 			button('Statistics', 'of what is shown (s); of a range: drag with Shift',
 				() => View.select([View.state.t0, View.state.t1])),
-			panelList(), button('Light/dark', 't', Theme.toggle), button('?', 'keys', Keys.help));
+			panelList(), laneList(), button('Light/dark', 't', Theme.toggle), button('?', 'keys', Keys.help));
 		View.on('change', tell);
 		tell();
 	}
