@@ -7,7 +7,7 @@
 #   make soak     a mixed load for an hour (DURATION=24h), and whether anything grows or is lost
 #   make DEBUG=1  ASan and UBSan            make install  PREFIX, DESTDIR, see below; make uninstall
 #   make TSAN=1   ThreadSanitizer           make lint     static analysis
-#   make page     the page of report --html, in a browser
+#   make page     the page of report --html, in a browser       make screenshot   docs/report.png, by it
 #   make fuzz     hostile input, for a bounded number of runs (SECS=600: each for so long)
 #   make deb      Debian package, in build/deb        make check-package   they work in a clean root
 #
@@ -71,7 +71,7 @@ BENCH     := $(addprefix $(B)/bench/,load hooks shim.so)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all workloads unit unit-asan native page fuzz fuzzers lint check check-vm check-systemd check-package bench soak demo \
+.PHONY: all workloads unit unit-asan native page screenshot fuzz fuzzers lint check check-vm check-systemd check-package bench soak demo \
 	deps install uninstall deb rpm clean
 
 all: $(B)/dltraced $(B)/dltraced-traces.5
@@ -154,7 +154,13 @@ $(B)/workloads/%: tests/workloads/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE $(CFLAGS) -MMD -MP -o $@ $< -lpthread
 
-workloads: $(WORKLOADS) $(BENCH)
+# Traces of any size that nobody recorded.
+$(B)/tests/gen_trace: tests/scale/gen_trace.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE $(CFLAGS) -MMD -MP -o $@ $<
+
+workloads: $(WORKLOADS) $(BENCH) $(B)/tests/gen_trace
 
 $(B)/tests/%: tests/unit/%.c $(LIB_OBJ)
 	$(call say,CC,$@)
@@ -185,8 +191,12 @@ $(B)/tests/page: tests/page/page.c $(B)/lib.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(B)/lib.a $(LDLIBS)
 
-page: all $(B)/tests/page
+page: all $(B)/tests/page $(B)/tests/gen_trace
 	$(Q)tests/page/run $(T)
+
+# docs/report.png, of a trace of the PyTorch job on this machine.
+screenshot: all
+	$(Q)scripts/screenshot docs/report.png
 
 fuzzers: $(FUZZERS)
 

@@ -11,9 +11,11 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { chromium } = require('../../src/page/node_modules/playwright-core');
+const { sections } = require('./agree.js');
 const { REPORTS, EVIL } = require('./synth.js');
 
-const root = path.resolve(__dirname, '../..');
+const root = path.resolve(__dirname, '../..'), dltraced = path.join(root, 'build/dltraced');
+const golden = name => path.join(root, 'tests/golden', name);
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'dltraced-page-'));
 const big = { maxBuffer: 1 << 28 };
 const DEADLINE = 120e3; /* of a busy machine */
@@ -110,15 +112,22 @@ async function drag(p, where, from, to) {
 
 const changed = (a, b) => a.filter(x => b.find(y => y.title === x.title)?.sum !== x.sum).map(x => x.title);
 
+/* What is exactly between two goes to the even one, as by printf. */
+function fixed(v, decimals) {
+	const scaled = v * 10 ** decimals, below = Math.floor(scaled);
+
+	return ((Number.isInteger(v * 1024) && scaled - below === 0.5 ? below + below % 2 : Math.round(scaled)) / 10 ** decimals).toFixed(decimals);
+}
+
 /* Three digits, as the report on the terminal has them; written here once more to check the page. */
 function three(v, units, base) {
 	let k = 0;
 
-	while (k + 1 < units.length && v >= base) {
+	while (k + 1 < units.length && v >= (k ? base - 0.5 : base)) {
 		v /= base;
 		k++;
 	}
-	return `${k === 0 ? v : v >= 99.95 ? v.toFixed(0) : v >= 9.995 ? v.toFixed(1) : v.toFixed(2)} ${units[k]}`;
+	return `${k === 0 ? v : fixed(v, v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2)} ${units[k]}`;
 }
 const bytes = v => three(v, ['B', 'KiB', 'MiB', 'GiB', 'TiB'], 1024);
 /* What shows nothing, or turns round what stands behind it, by its number. */
@@ -241,7 +250,7 @@ const tests = {
 			}
 			await drawn(p);
 			assert.deepEqual(changed(before, await pictures(p)).sort(), ['CPU, all', 'Files: bytes read and written', 'Processes']);
-			await p.locator('.menu summary').click();
+			await p.locator('.menu summary', { hasText: 'Panels' }).click();
 			await p.getByRole('checkbox', { name: 'Files: other calls' }).uncheck();
 			assert(await p.panel('Files: other calls').isHidden());
 			assert(!(await pictures(p)).some(x => x.title === 'Files: other calls'));
@@ -340,7 +349,7 @@ const tests = {
 		assert.deepEqual(await column(0), report.files_by_bytes.map(f => f.path).sort().reverse());
 		await table.getByRole('button', { name: 'Time' }).click();
 		assert.deepEqual(await column(5), report.files_by_bytes.map(f => f.time_ns).sort((a, b) => b - a).map(ns));
-		assert.match(await p.locator('#facts').innerText(), /17 of vfs_rw/);
+		assert.match(await p.locator('#facts').innerText(), /17 of vfs_rw, 2 of sched/);
 		assert.match(await p.locator('#answer').innerText(), /waited for reads from storage\s*61\.0 %/);
 		await close(p);
 	},
@@ -357,11 +366,145 @@ const tests = {
 		await close(bare);
 	},
 
-	async the_page_of_a_trace_holds_what_json_says() {
-		const dltraced = path.join(root, 'build/dltraced');
+	async numbers_are_rounded_as_on_the_terminal() {
+		const p = await opened(written('bare', REPORTS.bare()));
 
-		for (const name of ['trace-small', 'trace-hostile', 'trace-cut']) {
-			const trace = path.join(root, 'tests/golden', name), file = path.join(folder, `${name}.html`);
+		for (const [v, unit, text] of [[1152, 'B', '1.12 KiB'], [1408, 'B', '1.38 KiB'], [1023, 'B', '1023 B'], [1048063, 'B', '1023 KiB'],
+			[1048064, 'B', '1.00 MiB'], [2 ** 60, 'B', '1.00 EiB'], [999, 'ns', '999 ns'], [1125, 'ns', '1.12 us'], [10250, 'ns', '10.2 us'],
+			[999499, 'ns', '999 us'], [999500, 'ns', '1.00 ms'], [3.6e12, 'ns', '3600 s'], [0, 'B', '0 B'], [0.25, 'B/s', '0.25 B/s']])
+			assert.equal(await p.evaluate(([x, u]) => Format.value(x, u), [v, unit]), text);
+		await close(p);
+	},
+
+	async cpu_time_is_drawn_with_the_numbers_of_the_report() {
+		const report = REPORTS.training(), p = await opened(written('training', report)), cpu = report.cpu;
+		const chart = name => p.locator(`#cpu .chart[aria-label="${name}"]`);
+		const column = (name, c) => chart(name).locator(`.bars > ${c}`).allInnerTexts();
+		const busy = cpu.by_task_ns - cpu.kinds.idle, shown = cpu.tasks.filter(t => t.kind !== 'idle').concat({ name: '12 others', ...cpu.other_tasks });
+
+		assert.deepEqual(await column('CPU time by task', '.label'), shown.map(t => t.name));
+		assert.deepEqual(await column('CPU time by task', '.num'), shown.map(t => `${ns(t.run_ns)} ${fixed(100 * t.run_ns / busy, 1)} %`));
+		assert.equal((await column('CPU time by process', '.label')).length, cpu.processes.length + 1);
+		assert.deepEqual(await column('CPU time by CPU', '.num'), cpu.cpus.map(c => `${ns(c.busy_ns)} 50.0 %`));
+		assert.equal(await chart('Tasks by CPUs').locator('tbody tr').count(), cpu.tasks.length + 1);
+		assert.deepEqual(await chart('Tasks by CPUs').locator('tbody tr').nth(1).locator('td').allInnerTexts(), cpu.cpus.map(() => '25.0'));
+		/* no bar is without a length; parts of waits can be switched off, and are then in no bar */
+		for (const name of ['CPU time by task', 'CPU time by process', 'CPU time by CPU', 'What threads waited for'])
+			assert(await chart(name).evaluate(e => [...e.querySelectorAll('.bar')].every(b => b.firstChild.getBoundingClientRect().width > 0)), name);
+		const parts = () => chart('What threads waited for').locator('.bar').first().locator('i').count(), before = await parts();
+
+		await chart('What threads waited for').getByRole('button', { name: 'asleep' }).click();
+		assert.equal(await parts(), before - 1);
+		await close(p);
+		const bare = await opened(written('bare', REPORTS.bare()));
+
+		assert(await bare.locator('#cpu').isHidden());
+		await close(bare);
+	},
+
+	async lanes_can_be_switched_off_one_by_one_and_by_group() {
+		const report = REPORTS.training(), p = await opened(written('training', report)), before = await pictures(p);
+		const shown = () => p.evaluate(() => Panel.all.find(x => x.body instanceof Lanes).body.items.filter(i => i.lane).map(i => i.lane.pid));
+		const all = await shown();
+
+		assert.equal(all.length, report.timeline.lanes.length);
+		await p.locator('.menu summary', { hasText: 'Lanes' }).click();
+		await p.getByRole('checkbox', { name: 'pt_data_worker 5001' }).uncheck();
+		await drawn(p);
+		assert.deepEqual(await shown(), all.filter(pid => pid !== 5001));
+		assert.deepEqual(changed(before, await pictures(p)), ['Processes']);
+		await p.getByRole('checkbox', { name: 'Trainers' }).focus();
+		await p.keyboard.press('Space');
+		assert.deepEqual(await shown(), all.filter(pid => pid !== 5001 && Math.floor(pid / 100) !== 41));
+		await p.getByRole('checkbox', { name: 'Data loaders' }).check();
+		await p.keyboard.press('Escape');
+		await p.locator('.menu summary', { hasText: 'Lanes' }).click();
+		/* a click on its name */
+		const y = await p.evaluate(() => Panel.all.find(x => x.body instanceof Lanes).body.items.find(i => i.lane?.pid === 5002).y);
+
+		await p.panel('Processes').locator('.plot').click({ position: { x: 40, y: y + 5 } });
+		assert(!(await shown()).includes(5002));
+		await close(p);
+	},
+
+	async long_calls_are_drawn_as_long_as_they_took() {
+		const report = REPORTS.training(), p = await opened(written('training', report)), [from, took] = report.timeline.lanes[1].longest.read[0];
+		const begin = report.timeline.lanes[1].begin_ns - report.timeline.begin_ns;
+
+		assert.equal(from, begin);
+		await p.evaluate(([a, b]) => View.set(a, b), [from - took, from + 3 * took]);
+		await drawn(p);
+		/* the foot of the lane of the first trainer has the colour of reads from a quarter to the half of what is shown */
+		const found = await p.evaluate(pid => {
+			const panel = Panel.all.find(x => x.body instanceof Lanes), item = panel.body.items.find(i => i.lane?.pid === pid);
+			const { canvas } = panel.body, a = panel.area, y = item.y + item.h - 2;
+			const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+			const pixel = (px, py) => copy.getImageData(px, py, 1, 1).data.join();
+
+			copy.fillStyle = Theme.color('c1');
+			copy.fillRect(0, 0, 1, 1);
+			const wanted = pixel(0, 0);
+
+			copy.drawImage(canvas, 0, 0);
+			const hits = [...Array(100).keys()].filter(i => pixel(a.x + (i + 0.5) * a.w / 100, y) === wanted);
+
+			return [hits.length, hits[0], hits.at(-1)];
+		}, report.timeline.lanes[1].pid);
+
+		assert.deepEqual(found, [25, 25, 49]);
+		await close(p);
+	},
+
+	async every_panel_of_the_golden_trace_is_drawn() {
+		const json = JSON.parse(execFileSync(dltraced, ['report', '--json', golden('trace-panels')], big));
+		const wanted = ['CPU, all', 'CPU, each: busy', 'GPU, mean of all', 'GPU, each: sm', 'GPU, each: mem', 'GPU, each: frame buffer',
+			'Files: bytes read and written', 'Files: reads and writes', 'Files: other calls', 'Disk nvme0n1: bytes', 'Disk nvme0n1: requests',
+			'Disk nvme0n1: mean latency', 'Disk nvme0n1: busy (iostat)', 'Latency: bio read', 'Latency: read', 'Latency: write', 'Latency: open',
+			'Threads: running and waiting', 'Processes'];
+
+		for (const uplot of [true, false]) {
+			const p = await opened(written('trace-panels', json, { uplot })), all = await pictures(p);
+
+			for (const title of wanted)
+				assert(all.find(x => x.title === title)?.colours >= 3, `${title}: ${JSON.stringify(all.map(x => x.title))}`);
+			assert.equal(await p.locator('#cpu .chart').count(), 5);
+			await drag(p, await plot(p, 'CPU, all'), 0.2, 0.6);
+			assert.deepEqual(changed(all, await pictures(p)).filter(t => wanted.includes(t)).sort(), wanted.slice().sort());
+			await close(p);
+		}
+	},
+
+	/* A trace that was killed, that had one probe, that has headers alone, or is half there. */
+	async parts_of_a_trace_make_a_page() {
+		const whole = golden('trace-panels'), all = fs.readdirSync(whole), rest = name => all.filter(f => f !== name);
+		const page = async (name, kept, spoil = () => {}) => {
+			const dir = fs.mkdtempSync(path.join(folder, 'part-')), file = path.join(dir, 'page.html');
+
+			for (const f of kept)
+				fs.copyFileSync(path.join(whole, f), path.join(dir, f));
+			spoil(dir);
+			execFileSync(dltraced, ['report', '--html', file, dir], { ...big, stdio: 'pipe' });
+			const p = await opened(file);
+
+			assert.deepEqual(await p.evaluate(() => Data.report), JSON.parse(execFileSync(dltraced, ['report', '--json', dir], big)), name);
+			assert.deepEqual(p.requests, ['file://' + file]);
+			assert.deepEqual((await pictures(p)).filter(x => x.colours < 2 && x.title !== 'Time'), [], name);
+			await close(p);
+		};
+
+		for (const only of rest('manifest.json'))
+			await page(`${only} alone, cut off`, ['manifest.json', only], dir => fs.truncateSync(path.join(dir, only), fs.statSync(path.join(whole, only)).size - 20));
+		for (const without of ['manifest.json', 'pids.out', 'files.out', 'time_align.out'])
+			await page(`without ${without}`, rest(without));
+		await page('headers alone', all, dir => all.filter(f => f.endsWith('.out')).forEach(f =>
+			fs.writeFileSync(path.join(dir, f), fs.readFileSync(path.join(whole, f)).toString().split('\n').slice(0, 2).join('\n') + '\n')));
+		await page('nothing but a manifest', ['manifest.json']);
+		await page('empty files', all, dir => all.filter(f => f.endsWith('.out')).forEach(f => fs.truncateSync(path.join(dir, f))));
+	},
+
+	async the_page_of_a_trace_holds_what_json_says() {
+		for (const name of ['trace-small', 'trace-hostile', 'trace-cut', 'trace-cpu', 'trace-switches']) {
+			const trace = golden(name), file = path.join(folder, `${name}.html`);
 
 			execFileSync(dltraced, ['report', '--html', file, trace], big);
 			const json = JSON.parse(execFileSync(dltraced, ['report', '--json', trace], big));
@@ -376,7 +519,7 @@ const tests = {
 	},
 
 	async hosts_of_one_job_are_on_one_page() {
-		const dltraced = path.join(root, 'build/dltraced'), file = path.join(folder, 'job.html');
+		const file = path.join(folder, 'job.html');
 		const dirs = ['trace-small', 'trace-other'].map(d => path.join(root, 'tests/golden', d));
 
 		execFileSync(dltraced, ['report', '--html', file, ...dirs], big);
@@ -393,7 +536,7 @@ const tests = {
 	},
 
 	async a_comparison_is_tables() {
-		const dltraced = path.join(root, 'build/dltraced'), file = path.join(folder, 'compare.html');
+		const file = path.join(folder, 'compare.html');
 		const dirs = ['trace-small', 'trace-other', 'trace-hostile'].map(d => path.join(root, 'tests/golden', d));
 
 		execFileSync(dltraced, ['report', '--compare', '--html', file, ...dirs], big);
@@ -404,6 +547,81 @@ const tests = {
 		assert.match(await p.locator('#missing').textContent(), /\(1\) vfs_rw: 2 lost/);
 		assert.equal(await p.evaluate(() => window.evil), undefined);
 		await close(p);
+	},
+
+	/* Each number of the text is the JSON's, rounded, and stands so on the page. */
+	async text_json_and_page_agree_to_the_digit() {
+		for (const name of ['trace-small', 'trace-panels', 'trace-cpu']) {
+			const trace = golden(name), file = path.join(folder, `${name}-agree.html`), report = (...args) => execFileSync(dltraced, ['report', ...args, trace], big).toString();
+
+			execFileSync(dltraced, ['report', '--html', file, trace], big);
+			const json = JSON.parse(report('--json')), text = sections(report()), p = await opened(file);
+			const num = v => v == null ? '\u2013' : String(v);
+			const table = title => p.locator(`#tables .table[aria-label="${title}"] tbody tr`).evaluateAll(rows => rows.map(r =>
+				[...r.querySelectorAll('td')].map(c => c.textContent.replace(/\u202f/g, ''))));
+			/* the text leaves out zeros where there is nothing to measure, the page what the JSON lacks */
+			const same = (got, wanted, what) => assert.deepEqual(got.map(row => row.map(c => c === '\u2013' || /^0( |$)/.test(c) ? null : c)),
+				wanted.map(row => row.map(c => c === null || c === '?' || /^0( |$)/.test(c) ? null : c)), `${name}: ${what}`);
+			const compare = async (what, title, jsonRows, pick) => {
+				if (!text[what]?.length)
+					return assert.equal(jsonRows.length, 0, `${name}: ${what}`);
+				same(jsonRows, text[what], `${what}, JSON and text`);
+				same((await table(title)).map(pick), text[what], `${what}, page and text`);
+			};
+			const op = (p, label) => [label, num(p.rows), p.lost === undefined ? '\u2013' : num(p.lost), num(p.failed), p.bytes === undefined ? '\u2013' : bytes(p.bytes),
+				...['time_ns', 'p50_ns', 'p99_ns', 'max_ns'].map(k => p[k] === undefined ? '\u2013' : ns(p[k]))];
+			const file_ = f => [bytes(f.read_bytes), bytes(f.write_bytes), ns(f.time_ns), num(f.calls), f.path];
+			const call = c => [ns(c.lat_ns), c.probe, num(c.pid), num(c.tid), c.comm, c.ended, c.func, c.file];
+
+			await compare('probes', 'Rows by probe', json.probes.flatMap(p => [op(p, p.name)].concat(['reads', 'writes'].filter(k => p[k]).map(k => op(p[k], k)))),
+				c => [c[0].replace('vfs_rw, ', ''), ...c.slice(1, 4), ...c.slice(5)]);
+			await compare('types', 'By type of file', json.types.map(t => [t.type, num(t.reads), bytes(t.read_bytes), ns(t.read_ns), num(t.writes), bytes(t.write_bytes), ns(t.write_ns)]), c => c);
+			for (const key of ['files_by_bytes', 'files_by_time'])
+				await compare(key, key === 'files_by_bytes' ? 'Files with the most bytes' : 'Files with the most time', json[key].map(file_), c => [c[2], c[3], c[5], c[4], c[0]]);
+			await compare('processes', 'Processes', json.processes.map(q => [num(q.pid), num(q.ppid), num(q.reads), bytes(q.read_bytes), num(q.writes), bytes(q.write_bytes),
+				ns(q.file_ns), ns(q.wait_ns), q.comm + (q.rank ? `, rank ${q.rank}` : '')]),
+			c => [c[0], c[1], ...c.slice(4), c[2] + (c[3] !== '\u2013' ? `, rank ${c[3]}` : '')]);
+			for (const [key, title] of [['slowest', 'Slowest calls on files'], ['waits', 'Longest waits for others'], ['running', 'Calls on files that had not ended']])
+				await compare(key, title, json[key].longest.slice(0, key === 'waits' ? 3 : 10).map(call), c => [c[0], c[1], c[3], c[4], c[5], c[6], c[2], c[7]]);
+			if (text.sources?.length) {
+				const known = (s, v) => s.calls > s.unaccounted ? v : '\u2013', numbers = r => [r[1], r[2], r[3], r[5]];
+
+				same(json.read_sources.map(s => [num(s.calls), bytes(s.bytes), known(s, bytes(s.disk_bytes)), known(s, num(s.disk_calls))]),
+					text.sources.map(numbers), 'sources, JSON and text');
+				same((await table('Where reads of regular files were served from')).map(c => c.slice(1, 5)), text.sources.map(numbers), 'sources, page and text');
+			}
+			if (text.disks) {
+				const ops = json.disks.flatMap(d => d.ops.map(o => [d.name, o.t, num(o.requests), bytes(o.bytes), ns(o.p50_ns), ns(o.p99_ns), ns(o.max_ns)]));
+
+				same(ops, text.disks.map(r => r.slice(0, 7)), 'disks, JSON and text');
+				same((await table('Disks')).map(c => [c[0].replace(' (bios)', ''), c[1], c[2], c[3], ...c.slice(6, 9)]), text.disks.map(r => r.slice(0, 7)), 'disks, page and text');
+			}
+			if (json.cpu) {
+				const cpuText = sections(report('--cpu')), { cpu } = json, busy = cpu.by_task_ns - cpu.kinds.idle;
+				const chart = title => p.locator(`#cpu .chart[aria-label="${title}"] .bars`).evaluate(e => [...e.querySelectorAll('.label')].map((l, i) =>
+					[l.textContent, e.querySelectorAll('.num')[i].textContent]));
+				const byTask = await chart('CPU time by task');
+
+				assert.deepEqual(JSON.parse(report('--cpu', '--json')), { dir: trace, ...cpu });
+				for (const row of cpuText.tasks.filter(r => !r[8].startsWith('other: '))) {
+					const t = cpu.tasks.find(x => x.name === row[8]);
+
+					assert.deepEqual([row[2], row[6], row[7]], [ns(t.run_ns), ns(t.runq_ns), num(t.switches)], `${name}: ${row}`);
+					if (t.kind !== 'idle')
+						assert(byTask.some(([label, value]) => label === visible(t.name) && value === `${row[2]} ${row[4]}`), `${name}: ${row}: ${byTask}`);
+				}
+				for (const row of cpuText.cpu_processes.filter(r => !r[7].startsWith('other: ') && r[0] !== null)) {
+					const q = cpu.processes.find(x => x.pid === Number(row[0]) && x.comm === row[7]);
+
+					assert.deepEqual([row[1], row[2], row[4], row[5], row[6]], [num(q.threads), ns(q.run_ns), ns(q.runq_ns), num(q.switches), num(q.preempted)]);
+				}
+				assert.deepEqual(cpuText.cpus.map(r => [r[1], r[2], r[4]]), cpu.cpus.map(c => [ns(c.busy_ns), ns(c.idle_ns), num(c.switches)]));
+				assert.deepEqual((await chart('CPU time by CPU')).map(c => c[1]), cpuText.cpus.map(r => `${r[1]} ${r[3]}`));
+				assert.equal(cpu.tasks.reduce((n, t) => n + t.run_ns, cpu.other_tasks.run_ns), cpu.by_task_ns);
+				assert(busy > 0);
+			}
+			await close(p);
+		}
 	},
 };
 

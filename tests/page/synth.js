@@ -98,6 +98,9 @@ function training({ secs = 120, bins = 600, gpus = 2, cpus = 8, disks = ['nvme0n
 		lanes.push({
 			pid, ppid, comm, rank, group, begin_ns: BEGIN + Math.round(from * secs * SEC), end_ns: BEGIN + Math.round(to * secs * SEC),
 			busy: Object.fromEntries(Object.entries({ ...busy, cpu }).map(([k, f]) => [k, cells(f)])),
+			/* one by one: a call of a hundredth of the time in each tenth of its life, of every kind in turn */
+			longest: Object.fromEntries(['read', 'write', 'open', 'other'].map((k, i) => [k, [0, 4, 8].map(n => n + i).filter(n => n < 10)
+				.map(n => [Math.round((from + (to - from) * n / 10) * secs * SEC), Math.round((to - from) * secs * SEC / 100)])])),
 		});
 	};
 
@@ -126,7 +129,8 @@ function training({ secs = 120, bins = 600, gpus = 2, cpus = 8, disks = ['nvme0n
 	return {
 		...facts(secs),
 		probes: [probe('bio', 61200, 1.2e11), { ...probe('open', 91000, 0), lost: 0 },
-			{ ...probe('vfs_rw', 812345, 1.7e11), lost: 17, reads: probe('', 800000, 1.6e11), writes: probe('', 12345, 1e10) }],
+			{ ...probe('vfs_rw', 812345, 1.7e11), lost: 17, reads: probe('', 800000, 1.6e11), writes: probe('', 12345, 1e10) },
+			{ name: 'sched', rows: 5120, lost: 2 }],
 		files_by_bytes: files(10, 'train'), files_by_time: files(10, 'train'),
 		n_processes: lanes.length,
 		processes: lanes.slice(0, 20).map((l, i) => ({
@@ -142,6 +146,7 @@ function training({ secs = 120, bins = 600, gpus = 2, cpus = 8, disks = ['nvme0n
 			series, sampled, heat, lanes, lanes_left_out: 0, phases,
 			gaps: [{ begin_ns: BEGIN + 0.62 * secs * SEC, end_ns: BEGIN + 0.635 * secs * SEC, what: 'lost' }],
 		},
+		cpu: scheduling(secs, cpus, workers),
 		bottleneck: { code: 'storage-read', share: 0.61, evidence: ['trainers waited 61 % of training for batches, in poll() on pipes of 8 data loaders',
 			'meanwhile the loaders stood in read() of /data/train for 92 % of the time', 'nvme0n1 was 94 % busy, 1.02 GiB/s of reads'] },
 		rules: [
@@ -157,6 +162,37 @@ function facts(secs) {
 		host: 'node1', kernel: 'Linux 6.8.0-48-generic x86_64', started: '2026-11-22T05:31:40.780609335Z', duration_ns: secs * SEC, exit_code: 0,
 		complete: true, trace_bytes: 104857600, own_cpu_ns: 2.1e9, clock: { error_ns: 310, steps: 0 },
 		collectors: [{ name: 'cpu', state: 'stopped' }, { name: 'gpu', state: 'stopped' }],
+	};
+}
+
+/* What report_cpu.c has summed up: every CPU half busy, the loaders most of it. */
+function scheduling(secs, cpus, workers) {
+	const total = secs * SEC * cpus;
+	const sums = share => ({ run_ns: total * share, runq_ns: total * share / 10, disk_ns: total * share / 2, blocked_ns: total * share / 20,
+		sleep_ns: total * share / 3, switches: Math.round(1e5 * share), preempted: 17 });
+	const spread = share => Array.from({ length: cpus }, () => secs * SEC * share);
+	const task = (name, kind, share) => ({ name, kind, workers: kind === 'kernel', pids: 3, threads: 5, ...sums(share), by_cpu: spread(share) });
+	const process = (pid, comm, share) => ({ pid, comm, kind: 'target', threads: 2, life_ns: secs * SEC, ...sums(share) });
+	const wait = (comm, share, calls) => {
+		const parts = sums(share), known = ['run_ns', 'runq_ns', 'disk_ns', 'blocked_ns', 'sleep_ns'].reduce((n, k) => n + parts[k], 0);
+
+		return { comm, threads: 5, wall_ns: known * 1.02, unknown_ns: known * 0.02, ...parts, calls };
+	};
+	const call = (name, disk) => ({ call: name, waits: 4711, disk_ns: disk * total / 10, blocked_ns: 1e7, sleep_ns: 2e9, max_ns: 3.3e8 });
+
+	return {
+		sums: true, switches: false, wall_ns: secs * SEC, by_cpu_ns: total, by_task_ns: total,
+		kinds: { target: 0.4 * total, kernel: 0.05 * total, self: 0.01 * total, other: 0.04 * total, idle: 0.5 * total },
+		cpus: Array.from({ length: cpus }, (_, i) => ({ cpu: i, busy_ns: secs * SEC * 0.5, idle_ns: secs * SEC * 0.5, switches: 50000 + i })),
+		tasks: [task('idle', 'idle', 0.5), task('pt_data_worker', 'target', 0.25), task('python', 'target', 0.15), task('kworker', 'kernel', 0.05),
+			task('(others)', 'other', 0.03), task('(dltraced itself)', 'self', 0.01)],
+		other_tasks: { n: 12, ...sums(0.01), by_cpu: spread(0.01) },
+		processes: Array.from({ length: Math.min(workers, 40) }, (_, i) => process(5000 + i, 'pt_data_worker', 0.25 / workers)).concat(process(4100, 'python', 0.15)),
+		other_processes: { n: 3, ...sums(0.02) },
+		threads: [{ tid: 4100, pid: 4100, comm: 'python', kind: 'target', life_ns: secs * SEC, ...sums(0.15) }], other_threads: { n: 9, ...sums(0.1) },
+		lifespans: [{ pattern: 'python*', threads: 5, cut: 1, life_ns: 5 * secs * SEC, run_ns: secs * SEC, idle_ns: 4 * secs * SEC }],
+		waits: [wait('pt_data_worker', 0.25, [call('read', 1), call('openat', 0.2)]), wait('python', 0.15, [call('futex', 0), call('fault', 0.1)])],
+		gaps: [], more_gaps: 0, missing: [],
 	};
 }
 
