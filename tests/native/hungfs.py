@@ -189,19 +189,42 @@ def answer(fs, fd, request):
             raise
 
 
-def main():
-    folder, held, hangs = sys.argv[1], [], [False]
+def mount(folder, name, options=""):
+    """A file system called NAME on FOLDER: the descriptor that its requests come from."""
     fd = os.open("/dev/fuse", os.O_RDWR | os.O_NONBLOCK)
     libc = ctypes.CDLL(None, use_errno=True)
-    fs = Fs()
-    fs.squash = sys.argv[2:] == ["squash"]
-    options = f"fd={fd},rootmode=40000,user_id=0,group_id=0,allow_other"
-    if not fs.squash:  # else it is not the kernel, which lets root do anything, who decides
-        options += ",default_permissions"
-    if libc.mount(b"hungfs", folder.encode(), b"fuse", 0, options.encode()) < 0:
+    options = f"fd={fd},rootmode=40000,user_id=0,group_id=0,allow_other{options}"
+    if libc.mount(name.encode(), folder.encode(), b"fuse", 0, options.encode()) < 0:
         sys.exit(f"cannot mount: {os.strerror(ctypes.get_errno())}")
+    return fd
+
+
+def signals():
+    """The descriptor that is readable when a signal has come."""
     wake, waker = os.pipe2(os.O_NONBLOCK)
     signal.set_wakeup_fd(waker)
+    return wake
+
+
+def request(fd):
+    """The next one; b"" where there is none after all, None once it is unmounted."""
+    try:
+        return os.read(fd, 1 << 17)
+    except OSError as e:
+        if e.errno == errno.ENODEV:
+            return None
+        if e.errno not in (errno.EAGAIN, errno.EINTR, errno.ENOENT):
+            raise
+        return b""
+
+
+def main():
+    folder, held, hangs = sys.argv[1], [], [False]
+    fs = Fs()
+    fs.squash = sys.argv[2:] == ["squash"]
+    # with squash it is not the kernel, which lets root do anything, who decides
+    fd = mount(folder, "hungfs", "" if fs.squash else ",default_permissions")
+    wake = signals()
     signal.signal(signal.SIGUSR1, lambda *_: hangs.__setitem__(0, True))
     signal.signal(signal.SIGUSR2, lambda *_: hangs.__setitem__(0, False))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -212,15 +235,14 @@ def main():
         if wake in ready:
             os.read(wake, 100)
         if fd in ready:
-            try:
-                held.append(os.read(fd, 1 << 17))
-            except OSError as e:
-                if e.errno == errno.ENODEV:  # unmounted
-                    return
-                if e.errno not in (errno.EAGAIN, errno.EINTR, errno.ENOENT):
-                    raise
+            asked = request(fd)
+            if asked is None:
+                return
+            if asked:
+                held.append(asked)
         while held and not hangs[0]:
             answer(fs, fd, held.pop(0))
 
 
-main()
+if __name__ == "__main__":
+    main()
