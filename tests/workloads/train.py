@@ -28,6 +28,8 @@ def parse_args():
     p.add_argument("--epochs", type=int, default=2)
     p.add_argument("--batch", type=int, default=32)
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--passes", type=int, default=1, help="forward and backward, with each batch")
+    p.add_argument("--account", type=pathlib.Path, help="what the trainer's time went to, as staged.py has it")
     return p.parse_args()
 
 
@@ -53,6 +55,26 @@ def mllog(event_type, key, **metadata):
         "metadata": {"file": "train.py", "lineno": inspect.currentframe().f_back.f_lineno, **metadata},
     }
     print(":::MLLOG", json.dumps(entry), flush=True)
+
+
+def timed(loader, spent):
+    """Its batches; SPENT is told how long they were waited for, and used."""
+    batches = iter(loader)
+    while True:
+        asked = time.monotonic_ns()
+        batch = next(batches, None)
+        got = time.monotonic_ns()
+        spent["wait_ns"] += got - asked
+        if batch is None:
+            return
+        yield batch
+        spent["step_ns"] += time.monotonic_ns() - got
+
+
+def tell(path, spent):
+    with open("/proc/self/schedstat", encoding="ascii") as f:
+        spent["cpu_ns"], spent["runq_ns"] = map(int, f.read().split()[:2])
+    path.write_text(json.dumps({"job": "train", "trainer": {"pid": os.getpid(), **spent}, "workers": []}, indent=1))
 
 
 def train(args):
@@ -83,16 +105,17 @@ def train(args):
     loader = DataLoader(Samples(), batch_size=args.batch, shuffle=True, num_workers=args.workers,
                         multiprocessing_context="fork", worker_init_fn=note_worker)
     (args.dir / "workers").unlink(missing_ok=True)
-    samples = 0
+    samples, spent = 0, {"wait_ns": 0, "step_ns": 0}
     mllog("INTERVAL_END", "init_stop")
 
     mllog("INTERVAL_START", "run_start")
     for epoch in range(1, args.epochs + 1):
         mllog("INTERVAL_START", "epoch_start", epoch_num=epoch)
-        for data, label in loader:
-            optimizer.zero_grad()
-            torch.nn.functional.cross_entropy(model(data), label).backward()
-            optimizer.step()
+        for data, label in timed(loader, spent):
+            for _ in range(args.passes):
+                optimizer.zero_grad()
+                torch.nn.functional.cross_entropy(model(data), label).backward()
+                optimizer.step()
             samples += len(label)
         mllog("INTERVAL_END", "epoch_stop", epoch_num=epoch)
 
@@ -102,6 +125,8 @@ def train(args):
         os.replace(tmp, args.dir / "checkpoint.pt")
         mllog("INTERVAL_END", "checkpoint_stop", epoch_num=epoch)
     mllog("INTERVAL_END", "run_stop", status="success")
+    if args.account:
+        tell(args.account, spent)
     print("samples", samples, "bytes", samples * args.bytes, "checkpoints", args.epochs,
           "checkpoint_bytes", (args.dir / "checkpoint.pt").stat().st_size)
 

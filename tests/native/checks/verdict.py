@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""verdict REPORT ACCOUNT CODE[,unknown]: does `report --json' say what a job waited for?
+
+ACCOUNT is the own one of a job of staged.py or train.py. What it was made to wait for, CODE, must have come true there,
+else the status is 75 and another run may do better. Where threads waited for a CPU, as the kernel told the job, the
+report may say cpu-contention. With ",unknown" the trace lacks what it takes to be sure, and the report may say so;
+without, its shares must be those of the account, too.
+"""
+import json
+import sys
+
+AGAIN = 75
+SHARES_DIFFER = 0.25  # sched.out is evenly within its seconds, and the job's clock goes on where it has no CPU
+with open(sys.argv[1], encoding="utf-8") as f:
+    report = json.load(f)
+with open(sys.argv[2], encoding="utf-8") as f:
+    account = json.load(f)
+trainer, workers = account["trainer"], account["workers"]
+wrong = []
+
+
+def of(role, *what):
+    return sum(role.get(f"{w}_ns", 0) for w in what)
+
+
+def all_of(*what):
+    return sum(of(w, *what) for w in workers)
+
+
+def share(part, whole):
+    return part / whole if whole else 0
+
+
+loop = of(trainer, "wait", "step", "checkpoint")
+whole = loop + of(trainer, "start", "stop")
+waits, steps, saves = (share(of(trainer, what), loop) for what in ("wait", "step", "checkpoint"))
+busy = all_of("stat", "meta", "read", "decode", "slow", "put")
+lives = busy + all_of("idle")
+first, others = ([w for w in workers if bool(w["worker"]) == other] for other in (False, True))
+
+
+def idle(some):
+    return share(sum(of(w, "idle") for w in some), sum(w["end_ns"] - w["begin_ns"] for w in some))
+
+
+def part_of_wait(ns):
+    """The part of the time in which the trainer waited and the workers did what they did for NS in all."""
+    return share(of(trainer, "wait"), whole) * share(ns, lives)
+
+
+# What must be true of the account for the verdict to be the only one. Who has no workers loads by himself; those
+# of train.py have no clock: there it is known that data is cold, and that there is a wait for it.
+TRUE = {
+    "checkpoint-write": lambda: saves > 0.6,
+    "cpu-contention": lambda: waits > 0.6 and share(all_of("runq"), busy) > 0.6,
+    "decode-cpu": lambda: waits > 0.6 and share(all_of("decode"), busy) > 0.8,
+    "open-metadata": lambda: waits > 0.6 and share(all_of("stat", "meta"), busy) > 0.7,
+    "storage-read": lambda: waits > 0.6 and (not workers or share(all_of("read"), busy) > 0.7),
+    "straggler-worker": lambda: waits > 0.6 and idle(first) < 0.3 and idle(others) > 0.6,
+    "trainer-bound": lambda: steps > 0.75,
+}
+
+# What the report's share then comes to; null: it is not said what.
+SHARE = {
+    "checkpoint-write": lambda: share(of(trainer, "checkpoint"), whole),
+    "cpu-contention": lambda: part_of_wait(all_of("runq")),
+    "decode-cpu": lambda: part_of_wait(all_of("cpu")),
+    "open-metadata": lambda: part_of_wait(all_of("meta")),  # stat(2) has no rows
+    "storage-read": lambda: part_of_wait(all_of("read")) if workers else share(of(trainer, "read"), whole) or None,
+    "straggler-worker": lambda: share(of(trainer, "wait"), whole) * (idle(others) - idle(first)),
+    "trainer-bound": lambda: None,
+}
+
+
+def contended():
+    """The trainer waited for a CPU, or for workers that did."""
+    return share(of(trainer, "runq"), loop) > 0.25 or waits > 0.25 and share(all_of("runq"), busy) > 0.25
+
+
+def expect(what, ok, *values):
+    if not ok:
+        wrong.append(" ".join(str(v) for v in (what, *values)))
+
+
+def check_shares(code):
+    waited, own, by = report["waited"]["share"], share(of(trainer, "wait", "checkpoint"), whole), report["waited"]["by"]
+    wanted, told = SHARE[code](), report["bottleneck"]["share"]
+    expect("part of the time waited:", by == "gpu" or abs(waited - own) < SHARES_DIFFER, waited, own, report["waited"])
+    expect("share:", wanted is None or abs(told - wanted) < SHARES_DIFFER, told, wanted, report["waited"])
+    return wanted
+
+
+def check_sums():
+    """Time in calls on files, as the report has it, is what the job's own clock says."""
+    told = {p["pid"]: p for p in report["processes"]}
+    for w in workers:
+        own, files = of(w, "meta", "read"), told.get(w["pid"], {}).get("file_ns", 0)
+        least = 0.8 * of(w, "read") - of(w, "runq")  # who has lost the CPU is not always in a call
+        expect("a worker's time in calls on files:", least <= files <= 1.1 * own + 20e6, w, files)
+    saved = of(trainer, "checkpoint")
+    if saved:
+        files = told.get(trainer["pid"], {}).get("file_ns", 0)
+        expect("the trainer's time in calls on files:", files >= 0.8 * saved - of(trainer, "runq"), files, trainer)
+
+
+def main():
+    code, *unknown = sys.argv[3].split(",")
+    facts = f"{account['job']}: trainer: wait {waits:.2f} step {steps:.2f} checkpoint {saves:.2f}; workers: " + " ".join(
+        f"{what} {share(all_of(what), lives):.2f}" for what in ("stat", "meta", "read", "decode", "slow", "idle", "runq"))
+    if not TRUE[code]():
+        print(f"the machine had no time for it: {facts}")
+        sys.exit(AGAIN)
+    allowed = {code, *unknown, *(["cpu-contention"] if contended() else [])}
+    said, wanted = report.get("bottleneck") or {}, None
+    expect("verdict:", said.get("code") in allowed, said, "not", sorted(allowed))
+    if said.get("code") == code and not unknown:
+        wanted = check_shares(code)
+    check_sums()
+    print(f"{facts} -> {said.get('code')} {said.get('share')}, own: {wanted}, by {(report.get('waited') or {}).get('by')}")
+    if wrong:
+        print("\n".join(wrong[:20]))
+    sys.exit(bool(wrong))
+
+
+main()
