@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	running = size > 4 && !memcmp(data + 1, "mark", 4);
 	s.traced = data[0] & 1;
 	s.ended = !running;
-	s.phase = (enum phase)(data[0] >> 1) % (PHASE_OVER + 1);
+	s.phase = (enum session_phase)(data[0] >> 1) % (PHASE_OVER + 1);
 	EXPECT(loop_init(&s.loop) == 0 && mark_open(&s.drain.marks) == 0);
 	ask(&s, data + 1, size - 1);
 	mark_close(&s.drain.marks);
