@@ -75,7 +75,8 @@ struct why_gpu {
 	uint64_t pid; /* of the target, that used it last */
 	uint64_t samples, sample_ns, since_ns; /* the sample that is being read, and since when it is one */
 	double busy;
-	bool seen, numbers; /* by the target; `sm` told */
+	uint64_t seen_ns;
+	bool seen, numbers, by_device; /* by the target; `sm` told; by gpu_dev.out */
 	struct spans idle;
 };
 

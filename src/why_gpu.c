@@ -64,10 +64,60 @@ static void take(struct report *r, const struct reader_row *row, const struct co
 		return;
 	p->on_gpu = true;
 	g->seen = true;
+	g->seen_ns = g->pid ? g->seen_ns : ns;
 	g->pid = pid;
 	if (reader_u64(row->f[c->sm], &sm)) {
 		g->busy += (double)sm;
 		g->numbers = true;
+	}
+}
+
+/*
+ * Some GPUs (parts of one, by MIG) and drivers do not tell pmon how much a process uses them, but tell dmon how much
+ * they are used at all: that is taken for the job's, from the first time that it was seen there to the last.
+ */
+static void read_devices(struct report *r, int dirfd)
+{
+	uint64_t ns, nr, sm, last_ns[WHY_GPUS_MAX] = { 0 };
+	struct why *w = r->why;
+	struct reader_row row;
+	struct reader rd;
+	struct columns c;
+
+	if (reader_open(&rd, dirfd, "gpu_dev.out") < 0)
+		return;
+	c = (struct columns){ .time = reader_column(&rd, "TIMESTAMP"), .gpu = reader_column(&rd, "gpu"),
+			      .sm = reader_column(&rd, "sm") };
+	while (reader_next(&rd, &row) > 0)
+		for (uint32_t i = 0; i < w->n_gpus; i++) {
+			struct why_gpu *g = &w->gpu[i];
+
+			if (!g->by_device || !reader_u64(row.f[c.gpu], &nr) || nr != g->nr || !reader_u64(row.f[c.sm], &sm) ||
+			    !reader_u64(row.f[c.time], &ns) || ns < g->seen_ns || ns > g->sample_ns + NSEC_PER_SEC)
+				continue;
+			if (last_ns[i])
+				spans_append(&g->idle, last_ns[i], ns, 1 - (double)MIN(sm, 100) / 100);
+			last_ns[i] = ns;
+			g->numbers = true;
+		}
+	reader_close(&rd);
+}
+
+/* Of all samples: what they are about, and how many there are. */
+static void sum_up(struct why *w, uint64_t *ns, uint64_t *samples)
+{
+	for (uint32_t i = 0; i < w->n_gpus; i++) {
+		struct why_gpu *g = &w->gpu[i];
+
+		for (size_t k = 0; k < g->idle.n && g->numbers; k++)
+			*ns += g->idle.v[k].end_ns - g->idle.v[k].begin_ns;
+		*samples += g->numbers ? g->idle.n : 0;
+		spans_close(&g->idle);
+		w->has_gpu |= g->numbers;
+		if (g->pid && !g->numbers)
+			why_note(w, "GPU %u: gpu.out and gpu_dev.out have no numbers of how much it was used", g->nr);
+		else if (g->by_device)
+			why_note(w, "GPU %u: how much it was used is by gpu_dev.out, by whomever: gpu.out does not tell", g->nr);
 	}
 }
 
@@ -90,12 +140,11 @@ void why_read_gpu(struct report *r, int dirfd)
 		struct why_gpu *g = &w->gpu[i];
 
 		sample_ends(g);
-		samples += g->samples;
-		ns += g->idle.total_ns;
-		spans_close(&g->idle);
-		w->has_gpu |= g->numbers;
-		if (g->samples && !g->numbers)
-			why_note(w, "GPU %u: gpu.out has no numbers of how much the job used it", g->nr);
+		g->by_device = g->pid && !g->numbers;
+		if (g->by_device)
+			spans_free(&g->idle);
 	}
+	read_devices(r, dirfd);
+	sum_up(w, &ns, &samples);
 	w->gpu_sample_ns = samples ? ns / samples : 0;
 }

@@ -91,8 +91,8 @@ static int make_roles(struct walk *w)
 		struct role *role = table_get(&w->roles, why->trainer[i].pid);
 
 		if (role)
-			*role = (struct role){ .trainer = &why->trainer[i], .main = &w->covers[2 * i],
-					       .others = &w->covers[2 * i + 1] };
+			*role = (struct role){ .trainer = &why->trainer[i], .main = &w->covers[2 * (size_t)i],
+					       .others = &w->covers[2 * (size_t)i + 1] };
 	}
 	return 0;
 }

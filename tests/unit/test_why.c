@@ -22,7 +22,7 @@
 
 /* --- making one ------------------------------------------------------------------------------------- */
 
-enum file { PIDS, FILES, OPEN, CLOSE, RW, SYNC, SWITCH, SCHED, GPU, CPU, N_FILES };
+enum file { PIDS, FILES, OPEN, CLOSE, RW, SYNC, SWITCH, SCHED, GPU, GPU_DEV, CPU, N_FILES };
 
 static const struct {
 	const char *name, *columns;
@@ -36,6 +36,7 @@ static const struct {
 	[SWITCH] = { "sched_switch", "CPU\tPREV_PID\tPREV_TID\tPREV_COMM\tPREV_STATE\tNEXT_PID\tNEXT_TID\tNEXT_COMM\tRUN_NS\tWAIT_NS" },
 	[SCHED] = { "sched", "PID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tPREEMPTED\tRUN_NS\tRUNQ_NS\tDISK_NS\tBLOCKED_NS\tSLEEP_NS\tMAX_NS" },
 	[GPU] = { "gpu", "gpu\tpid\ttype\tsm\tmem\tcommand" },
+	[GPU_DEV] = { "gpu_dev", "gpu\tpwr\tsm" },
 	[CPU] = { "cpu", "CLOCK\tCPU\t%usr\t%idle" },
 };
 
@@ -342,6 +343,24 @@ static void a_gpu_is_idle_for_what_it_is_not_used(void **state)
 	report_free(r);
 }
 
+static void a_gpu_that_does_not_tell_by_process(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i <= STEPS; i++) {
+		put(GPU, step(i), "0\t100\tC\t-\t-\tpython");
+		put(GPU_DEV, step(i), "0\t100\t60");
+		put(GPU_DEV, step(i), "1\t100\t0");
+	}
+	put_rw(101, step(1), MS, 'R', MiB, 0, 0, 2);
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_GPU);
+	about(r->why->waited_ns / r->why->window_ns, 0.4);
+	assert_non_null(strstr(r->why->notes[0], "gpu_dev.out"));
+	report_free(r);
+}
+
 /* SWITCH rows: COMES at a time and LEAVES at another, having waited for WAIT. */
 static void put_run(unsigned int pid, uint64_t comes, uint64_t leaves, uint64_t wait)
 {
@@ -635,6 +654,7 @@ int main(void)
 		TEST(nobody_waits),
 		TEST(between_sending_and_receiving_a_loader_waits),
 		TEST(a_gpu_is_idle_for_what_it_is_not_used),
+		TEST(a_gpu_that_does_not_tell_by_process),
 		TEST(switches_tell_who_waited_for_a_cpu),
 		TEST(sums_tell_it_by_the_second),
 		TEST(a_job_without_loaders_reads_for_itself),
