@@ -9,7 +9,12 @@
 
 #include "report_streams.h"
 #include "report_uses.h"
+#include "rules.h"
 #include "util.h"
+#include "why.h"
+
+#define PHASES_TOLD 24 /* names; see the report of each for all */
+#define EPOCHS_TOLD 20
 
 /* --- the table ----------------------------------------------------------------------------------- */
 
@@ -221,12 +226,88 @@ static void cpu(struct filler *f, const struct report *r)
 	}
 }
 
+/* --- why it waited, and its phases ------------------------------------------------------------------- */
+
+static double percent(double part, double whole)
+{
+	return whole > 0 ? 100 * part / whole : (double)NAN;
+}
+
+static void waits(struct filler *f, const struct report *r)
+{
+	const struct why *w = r->why;
+	char name[64];
+
+	if (!w || !w->rules || !(w->window_ns > 0))
+		return;
+	put(f, "trainers waited", "%", percent(w->waited_ns, w->window_ns));
+	for (unsigned int s = 0; s < WHY_STATES && w->waited_ns > 0; s++) {
+		snprintf(name, sizeof(name), "of that for: %s", why_state_names[s]);
+		put(f, name, "%", percent(w->blame_ns[s], w->waited_ns));
+	}
+}
+
+/* All phases of a name together. */
+static void phases(struct filler *f, const struct report *r)
+{
+	const struct phases *p = r->phases;
+	uint32_t n = p ? MIN(p->n_names, PHASES_TOLD) : 0;
+
+	for (uint32_t name = 0; name < n; name++) {
+		char text[PHASE_LABEL_MAX];
+		double ns = 0, times = 0;
+
+		for (uint32_t i = 0; i < p->all.n; i++) {
+			const struct phase *phase = &p->all.v[i];
+
+			if (phase->name != name)
+				continue;
+			ns += (double)(phase->end_ns - phase->begin_ns);
+			times++;
+		}
+		if (times == 0)
+			continue;
+		snprintf(text, sizeof(text), "%s: times", p->names[name].name);
+		put(f, text, "", times);
+		snprintf(text, sizeof(text), "%s: total", p->names[name].name);
+		put(f, text, "ns", ns);
+	}
+}
+
+static void epoch(struct filler *f, const struct why_epoch *e)
+{
+	char text[PHASE_LABEL_MAX + 32];
+
+	snprintf(text, sizeof(text), "%s: lasted", e->name);
+	put(f, text, "ns", (double)(e->end_ns - e->begin_ns));
+	snprintf(text, sizeof(text), "%s: waited", e->name);
+	put(f, text, "%", percent((double)e->waited_ns, (double)e->waitable_ns));
+	snprintf(text, sizeof(text), "%s: samples", e->name);
+	put(f, text, "", (double)e->samples);
+	snprintf(text, sizeof(text), "%s: bytes read", e->name);
+	put(f, text, "B", (double)e->read_bytes);
+	snprintf(text, sizeof(text), "%s: from disk", e->name);
+	put(f, text, "B", e->reads && e->unaccounted >= e->reads ? (double)NAN : (double)e->disk_bytes);
+}
+
+static void epochs(struct filler *f, const struct report *r)
+{
+	for (uint32_t i = 0; r->why && i < MIN(r->why->n_epochs, EPOCHS_TOLD); i++)
+		if (r->why->epoch[i].phase != PHASES_NONE)
+			epoch(f, &r->why->epoch[i]);
+}
+
+const struct rules *compare_rules(const struct report *r)
+{
+	return r->why ? r->why->rules : NULL;
+}
+
 static const struct {
 	const char *section;
 	void (*put)(struct filler *f, const struct report *r);
 } sections[] = {
 	{ "Run", run }, { "Probes", probes }, { "Reads of regular files", sources }, { "Files", files },
-	{ "CPU and GPU", cpu },
+	{ "CPU and GPU", cpu }, { "Waits of those that train", waits }, { "Phases", phases }, { "Epochs", epochs },
 };
 
 int compare_init(struct compare *c, struct report *const *r, unsigned int n)

@@ -9,6 +9,7 @@
 #include "report_compare.h"
 #include "report_fmt.h"
 #include "report_page.h"
+#include "rules.h"
 #include "util.h"
 
 #define NAME_WIDTH 32
@@ -61,6 +62,19 @@ static void heads(FILE *out, const struct compare *c, const char *section)
 	fputc('\n', out);
 }
 
+/* The codes of docs/rules.md. */
+static void found(FILE *out, const struct report *r)
+{
+	const struct rules *rules = compare_rules(r);
+
+	if (!rules)
+		return;
+	fprintf(out, "    bottleneck: %s", rules->bottleneck.rule->code);
+	for (unsigned int i = 0; i < rules->n; i++)
+		fprintf(out, "%s%s", i ? ", " : "; also found: ", rules->found[i].rule->code);
+	fputc('\n', out);
+}
+
 static void trace(FILE *out, const struct report *r, unsigned int nr)
 {
 	fprintf(out, "(%u) ", nr);
@@ -79,6 +93,7 @@ static void trace(FILE *out, const struct report *r, unsigned int nr)
 		fprintf(out, ": left out are %s of ", FMT_COUNT(r->only.left_out));
 		fprintf(out, "%s rows\n", FMT_COUNT(r->only.rows));
 	}
+	found(out, r);
 }
 
 void compare_text(const struct compare *c, FILE *out)
@@ -111,6 +126,19 @@ static void known_str(struct json *j, const char *key, const char *s)
 	json_str(j, key, s[0] ? s : NULL);
 }
 
+static void found_json(struct json *j, const struct report *r)
+{
+	const struct rules *rules = compare_rules(r);
+
+	if (!rules)
+		return;
+	json_str(j, "bottleneck", rules->bottleneck.rule->code);
+	json_row(j, "rules");
+	for (unsigned int i = 0; i < rules->n; i++)
+		json_str(j, NULL, rules->found[i].rule->code);
+	json_end(j);
+}
+
 static void trace_json(struct json *j, const struct report *r)
 {
 	json_object(j, NULL);
@@ -126,6 +154,7 @@ static void trace_json(struct json *j, const struct report *r)
 		json_u64(j, "left_out", r->only.left_out);
 		json_end(j);
 	}
+	found_json(j, r);
 	json_array(j, "missing");
 	for (unsigned int i = 0; i < r->n_notes; i++)
 		json_str(j, NULL, r->notes[i]);

@@ -26,7 +26,7 @@ const Compare = (() => {
 		const word = (title, key) => ({ title, value: row => row[key] });
 
 		return new Table('Traces', [word('', 'nr'), word('Folder', 'dir'), word('Command', 'command'), word('Host', 'host'),
-			word('Started', 'started'), { title: 'Whole', value: row => row.complete ? 'yes' : 'NO' },
+			word('Started', 'started'), word('Waited for', 'bottleneck'), { title: 'Also found', value: row => (row.rules || []).join(', ') || null }, { title: 'Whole', value: row => row.complete ? 'yes' : 'NO' },
 			{ title: 'Only', value: row => row.only && `${row.only.path}: ${Format.count(row.only.left_out)} of ` +
 				`${Format.count(row.only.rows)} rows left out` }], list).element;
 	}
