@@ -389,26 +389,42 @@ static int log_no_job(int res, const char *dir)
 	return res;
 }
 
+static int load_host(struct report **ret, const char *dir, const struct options *o, uint64_t begin_ns)
+{
+	int res = load(ret, dir, o, begin_ns);
+
+	if (res < 0)
+		return res;
+	res = load_cpu(*ret, dir, o);
+	return res < 0 ? log_err_r(res, "%s: its CPU time cannot be reported on", dir) : 0;
+}
+
+static int print_job(struct report_job *job, const struct options *o)
+{
+	const struct page_of page = { job, job_page, "the job" };
+	int res = report_job_close(job);
+
+	if (res < 0)
+		return log_err_r(res, "no report on the job");
+	report_job_fit(job);
+	if (o->html)
+		return html(&page, o->html);
+	res = report_job_json(job, stdout);
+	return res < 0 ? log_err_r(res, "no JSON of the job") : 0;
+}
+
 static int report_job(const struct options *o)
 {
 	struct report_job job;
-	const struct page_of page = { &job, job_page, "the job" };
 	unsigned int bad;
 	int res = report_job_open(&job, o->dirs, (unsigned int)o->n_dirs, &bad);
 
 	if (res < 0)
 		return log_no_job(res, o->dirs[MIN(bad, (unsigned int)o->n_dirs - 1)]);
 	for (unsigned int i = 0; i < job.n && res == 0; i++)
-		res = load(&job.host[i].report, o->dirs[i], o, report_job_begin_ns(&job, i));
-	if (res == 0) {
-		res = report_job_close(&job);
-		if (res < 0)
-			log_err_r(res, "no report on the job");
-		else if (o->html)
-			res = html(&page, o->html);
-		else if ((res = report_job_json(&job, stdout)) < 0)
-			log_err_r(res, "no JSON of the job");
-	}
+		res = load_host(&job.host[i].report, o->dirs[i], o, report_job_begin_ns(&job, i));
+	if (res == 0)
+		res = print_job(&job, o);
 	report_job_free(&job);
 	return res;
 }

@@ -41,6 +41,8 @@ uint64_t report_job_begin_ns(const struct report_job *job, unsigned int i);
 int report_job_close(struct report_job *job);
 void report_job_free(struct report_job *job);
 
+/* As report_fit(). */
+void report_job_fit(struct report_job *job);
 int report_job_json(const struct report_job *job, FILE *out); /* 0 or -ENOMEM */
 /* As report_html(). */
 int report_job_html(const struct report_job *job, FILE *out);

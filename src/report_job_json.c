@@ -4,11 +4,14 @@
 #include <stdlib.h>
 
 #include "json.h"
+#include "page.h"
 #include "report_job.h"
 #include "report_json.h"
 #include "report_page.h"
 #include "report_timeline.h"
 #include "util.h"
+
+#define BINS_LEAST 64 /* as in report_html.c */
 
 static void hosts(const struct report_job *job, struct json *j)
 {
@@ -72,6 +75,14 @@ int report_job_json(const struct report_job *job, FILE *out)
 static int json_of(const void *job, FILE *out)
 {
 	return report_job_json(job, out);
+}
+
+void report_job_fit(struct report_job *job)
+{
+	while (timeline_bins(job->host[0].report->timeline) > BINS_LEAST &&
+	       report_page_bytes(json_of, job) > PAGE_BYTES_MAX)
+		for (unsigned int i = 0; i < job->n; i++)
+			timeline_fold(job->host[i].report->timeline);
 }
 
 int report_job_html(const struct report_job *job, FILE *out)

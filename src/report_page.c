@@ -7,19 +7,37 @@
 #include "page.h"
 #include "util.h"
 
+/* What JSON prints of WHAT, in memory: free() it. NULL: *ERROR says why. */
+static char *text_of(int (*json)(const void *what, FILE *out), const void *what, size_t *len, int *error)
+{
+	char *text = NULL;
+	FILE *mem = open_memstream(&text, len);
+
+	*error = mem ? json(what, mem) : -errno;
+	if (mem && fclose(mem) != 0 && !*error)
+		*error = -ENOMEM;
+	if (*error == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
 int report_page(int (*json)(const void *what, FILE *out), const void *what, FILE *out)
 {
-	autofree char *text = NULL;
 	size_t len = 0;
-	FILE *mem = open_memstream(&text, &len);
-	int res;
+	int error;
+	autofree char *text = text_of(json, what, &len, &error);
 
-	if (!mem)
-		return -errno;
-	res = json(what, mem);
-	if (fclose(mem) != 0 && !res)
-		res = -ENOMEM;
-	if (res < 0)
-		return res;
+	if (!text)
+		return error;
 	return page_write(text, len, out) > PAGE_BYTES_MAX ? 1 : 0;
+}
+
+size_t report_page_bytes(int (*json)(const void *what, FILE *out), const void *what)
+{
+	size_t len = 0;
+	int error;
+	autofree char *text = text_of(json, what, &len, &error);
+
+	return text ? page_bytes(text, len) : 0;
 }

@@ -47,7 +47,8 @@ static bool is_outside(const struct timeline *t, uint32_t bin)
 	return t->host && (begin_ns + t->bin_ns <= t->host_begin_ns || begin_ns > t->host_end_ns);
 }
 
-static void series_begin(struct json *j, const struct timeline *t, const char *panel, const char *name, const char *unit)
+static void series_begin(struct json *j, const struct timeline *t, const char *panel, const char *name,
+			 const char *unit)
 {
 	json_object(j, NULL);
 	report_timeline_host(j, t);

@@ -119,7 +119,7 @@ const Data = (() => {
 				.map(([from, ns]) => [from, from + ns, k])).sort((a, b) => a[0] - b[0]),
 		})),
 		lanesLeftOut: timeline && timeline.lanes_left_out || 0,
-		phases: list('phases').map(between).sort((a, b) => a.begin - b.begin || b.end - a.end),
+		phases: list('phases').map(between).map(p => p.host ? { ...p, name: `${p.host}: ${p.name}` } : p).sort((a, b) => a.begin - b.begin || b.end - a.end),
 		gaps: list('gaps').map(between),
 	};
 })();
