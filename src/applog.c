@@ -366,7 +366,7 @@ static size_t substitute(char ret[PHASE_NAME_MAX], const char *name, const char 
 
 static enum applog_found parse_rule(struct applog_line *l, const struct applog_rule *rule, const char *line, size_t len)
 {
-	regmatch_t part[PARTS] = { { .rm_so = 0, .rm_eo = (regoff_t)MIN(len, RULE_BYTES) } };
+	regmatch_t part[PARTS] = { { .rm_so = 0, .rm_eo = (regoff_t)len } };
 	char name[PHASE_NAME_MAX];
 	size_t n;
 
@@ -378,6 +378,19 @@ static enum applog_found parse_rule(struct applog_line *l, const struct applog_r
 	set_name(l, name, n);
 	split_number(l);
 	return l->told.name_len ? APPLOG_PHASE : APPLOG_BROKEN;
+}
+
+static enum applog_found parse_rules(struct applog_line *l, const struct applog_rules *rules, const char *line, size_t len)
+{
+	char text[RULE_BYTES + 1]; /* a string, for the C library */
+	enum applog_found found = APPLOG_NOTHING;
+
+	len = MIN(len, RULE_BYTES);
+	memcpy(text, line, len);
+	text[len] = '\0';
+	for (unsigned int i = 0; i < rules->n && found == APPLOG_NOTHING; i++)
+		found = parse_rule(l, &rules->rule[i], text, len);
+	return found;
 }
 
 /* --- all of it ------------------------------------------------------------------------------------------ */
@@ -394,10 +407,7 @@ enum applog_found applog_parse(struct applog_line *ret, const struct applog_rule
 		return found;
 	after = applog_stamp(&ret->time, line, len, &before);
 	ret->stamped = after && before[10] == 'T' && ret->time.clock == APPLOG_LOCAL;
-	for (unsigned int i = 0; rules && i < rules->n; i++) {
-		found = parse_rule(ret, &rules->rule[i], line, len);
-		if (found != APPLOG_NOTHING)
-			return found;
-	}
+	if (rules && rules->n && (found = parse_rules(ret, rules, line, len)) != APPLOG_NOTHING)
+		return found;
 	return has_phrase(line, len) ? parse_phrase(ret, line, len, before, after) : APPLOG_NOTHING;
 }

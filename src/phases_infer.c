@@ -122,9 +122,12 @@ struct burst {
 	uint64_t bytes;
 };
 
-static void put_burst(struct phases *p, const struct timeline *t, const struct burst *b, uint32_t apart)
+static void put_burst(struct phases *p, const struct timeline *t, const struct burst *b)
 {
-	if (b->bytes >= BURST_BYTES && made_files(t, b->from - MIN(b->from, apart), b->to))
+	/* a file is made before the first write to it has ended */
+	uint32_t before = MIN(b->from, MAX(timeline_bins(t) / 20, 2));
+
+	if (b->bytes >= BURST_BYTES && made_files(t, b->from - before, b->to))
 		phases_add(p, PHASE_INFERRED, "checkpoint", begin_of(t, b->from), begin_of(t, b->to + 1ULL), true);
 }
 
@@ -140,7 +143,7 @@ static void infer_checkpoints(struct phases *p, const struct timeline *t)
 		if (written[i] < least)
 			continue;
 		if (b.bytes && i - b.to > apart) {
-			put_burst(p, t, &b, apart);
+			put_burst(p, t, &b);
 			bursts++;
 			b.bytes = 0;
 		}
@@ -150,7 +153,7 @@ static void infer_checkpoints(struct phases *p, const struct timeline *t)
 		b.to = i;
 	}
 	if (b.bytes)
-		put_burst(p, t, &b, apart);
+		put_burst(p, t, &b);
 }
 
 void phases_infer(struct phases *p, const struct timeline *t)
