@@ -62,10 +62,10 @@ async function drawn(p) {
 	}));
 }
 
-/* { title: a number that tells pictures apart, colours: how many } of each panel that is on. */
-function pictures(p) {
-	return p.evaluate(() => Panel.all.filter(x => x.on).map(x => {
-		const canvas = x.host.querySelector('canvas'), seen = new Set();
+/* { title: a number that tells pictures apart, colours: how many } of each panel that is on, or of what is BEHIND it. */
+function pictures(p, behind = false) {
+	return p.evaluate(behind => Panel.all.filter(x => x.on).map(x => {
+		const canvas = behind ? x.back : x.host.querySelector('canvas'), seen = new Set();
 		const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
 
 		copy.drawImage(canvas, 0, 0);
@@ -80,7 +80,7 @@ function pictures(p) {
 				seen.add(pixels[i]);
 		}
 		return { title: x.title, sum, colours: seen.size };
-	}));
+	}), behind);
 }
 
 async function close(p) {
@@ -177,6 +177,25 @@ const tests = {
 			assert.deepEqual(all.filter(x => x.colours < 3 && x.title !== 'Time').map(x => x.title), []);
 			await close(p);
 		}
+	},
+
+	/* As `report --json' tells them: bands and hatching change the picture of every panel. */
+	async phases_and_gaps_are_behind_every_panel() {
+		const told = REPORTS.training(), bare = REPORTS.training();
+
+		for (const phase of told.timeline.phases)
+			Object.assign(phase, { inferred: false, unfinished: false, number: null, rank: null, ranks: 2 });
+		bare.timeline.phases = [];
+		bare.timeline.gaps = [];
+		const p = await opened(written('phases', told)), q = await opened(written('no-phases', bare));
+		const all = await pictures(p, true), without = await pictures(q, true);
+		const differ = changed(all, without);
+
+		assert.deepEqual(all.map(x => x.title).filter(title => title !== 'Time' && !differ.includes(title)), []);
+		assert.deepEqual(await p.evaluate(() => Phases.at(0.5 * Data.span, 0).slice(0, 2)), ['training', 'epoch 2']);
+		assert.deepEqual(await p.evaluate(() => Phases.at(0.63 * Data.span, 0).slice(-1)), ['gap: lost']);
+		await close(p);
+		await close(q);
 	},
 
 	async a_drag_zooms_all_panels_and_a_double_click_shows_all() {
