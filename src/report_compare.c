@@ -106,25 +106,24 @@ static void run(struct filler *f, const struct report *r)
 	    r->has_manifest ? (double)(m->self_user_us + m->self_system_us) * 1000 : (double)NAN);
 }
 
-/* The measures of OP, each called NAME and what it is. */
-static void put_op(struct filler *f, const char *name, const struct report_op *op)
+/* The measures of OP, each called NAME and what it is; MOVES: it has bytes. */
+static void put_op(struct filler *f, const char *name, const struct report_op *op, bool moves)
 {
+	bool ended = op->lat.n > 0;
 	char text[64];
 
 	snprintf(text, sizeof(text), "%s: rows", name);
 	put(f, text, "", (double)op->rows);
-	if (op->bytes) {
+	if (moves) {
 		snprintf(text, sizeof(text), "%s: bytes", name);
 		put(f, text, "B", (double)op->bytes);
 	}
-	if (!op->lat.n)
-		return;
 	snprintf(text, sizeof(text), "%s: time", name);
-	put(f, text, "ns", (double)op->lat.sum);
+	put(f, text, "ns", ended ? (double)op->lat.sum : (double)NAN);
 	snprintf(text, sizeof(text), "%s: p50", name);
-	put(f, text, "ns", (double)hist_quantile(&op->lat, 500));
+	put(f, text, "ns", ended ? (double)hist_quantile(&op->lat, 500) : (double)NAN);
 	snprintf(text, sizeof(text), "%s: p99", name);
-	put(f, text, "ns", (double)hist_quantile(&op->lat, 990));
+	put(f, text, "ns", ended ? (double)hist_quantile(&op->lat, 990) : (double)NAN);
 }
 
 static void probes(struct filler *f, const struct report *r)
@@ -133,13 +132,13 @@ static void probes(struct filler *f, const struct report *r)
 		if (!r->present[kind])
 			continue;
 		if (kind == REPORT_BIO) {
-			put_op(f, "disk reads", &r->bio[0]);
-			put_op(f, "disk writes", &r->bio[1]);
+			put_op(f, "disk reads", &r->bio[0], true);
+			put_op(f, "disk writes", &r->bio[1], true);
 		} else if (kind == REPORT_VFS_RW) {
-			put_op(f, "reads", &r->rw[0]);
-			put_op(f, "writes", &r->rw[1]);
+			put_op(f, "reads", &r->rw[0], true);
+			put_op(f, "writes", &r->rw[1], true);
 		} else {
-			put_op(f, report_kind_names[kind], &r->op[kind]);
+			put_op(f, report_kind_names[kind], &r->op[kind], false);
 		}
 	}
 }
@@ -274,27 +273,40 @@ static void phases(struct filler *f, const struct report *r)
 	}
 }
 
-static void epoch(struct filler *f, const struct why_epoch *e)
+/* NAME: of the epoch, which is another than those of all before it. */
+static void epoch(struct filler *f, const struct why_epoch *e, const char *name)
 {
 	char text[PHASE_LABEL_MAX + 32];
 
-	snprintf(text, sizeof(text), "%s: lasted", e->name);
+	snprintf(text, sizeof(text), "%s: lasted", name);
 	put(f, text, "ns", (double)(e->end_ns - e->begin_ns));
-	snprintf(text, sizeof(text), "%s: waited", e->name);
+	snprintf(text, sizeof(text), "%s: waited", name);
 	put(f, text, "%", percent((double)e->waited_ns, (double)e->waitable_ns));
-	snprintf(text, sizeof(text), "%s: samples", e->name);
+	snprintf(text, sizeof(text), "%s: samples", name);
 	put(f, text, "", (double)e->samples);
-	snprintf(text, sizeof(text), "%s: bytes read", e->name);
+	snprintf(text, sizeof(text), "%s: bytes read", name);
 	put(f, text, "B", (double)e->read_bytes);
-	snprintf(text, sizeof(text), "%s: from disk", e->name);
+	snprintf(text, sizeof(text), "%s: from disk", name);
 	put(f, text, "B", e->reads && e->unaccounted >= e->reads ? (double)NAN : (double)e->disk_bytes);
 }
 
+/* Logs need not number their epochs: then they are numbered here. */
 static void epochs(struct filler *f, const struct report *r)
 {
-	for (uint32_t i = 0; r->why && i < MIN(r->why->n_epochs, EPOCHS_TOLD); i++)
-		if (r->why->epoch[i].phase != PHASES_NONE)
-			epoch(f, &r->why->epoch[i]);
+	for (uint32_t i = 0; r->why && i < MIN(r->why->n_epochs, EPOCHS_TOLD); i++) {
+		const struct why_epoch *e = &r->why->epoch[i];
+		char name[PHASE_LABEL_MAX + 16];
+		unsigned int same = 1;
+
+		for (uint32_t k = 0; k < i; k++)
+			same += strcmp(r->why->epoch[k].name, e->name) == 0;
+		if (same > 1)
+			snprintf(name, sizeof(name), "%s (%u)", e->name, same);
+		else
+			snprintf(name, sizeof(name), "%s", e->name);
+		if (e->phase != PHASES_NONE)
+			epoch(f, e, name);
+	}
 }
 
 const struct rules *compare_rules(const struct report *r)

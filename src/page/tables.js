@@ -25,7 +25,7 @@ const Tables = (() => {
 	}
 
 	function epochs() {
-		return (r.epochs || []).map(e => ({
+		return each('epochs').map(e => ({
 			...e, lasted: e.end_ns - e.begin_ns, workers: e.workers?.count, slowest: e.workers?.slowest_ns,
 			median: e.workers?.median_ns, file: e.slowest_files?.[0]?.path,
 		}));
@@ -77,7 +77,7 @@ const Tables = (() => {
 		['Rows by probe', [word('Probe', 'name'), number('Rows', 'rows'), number('Lost', 'lost'), number('Failed', 'failed'),
 			number('Running', 'running', Format.count, 'had not ended when the trace did'),
 			number('Bytes', 'bytes', bytes), ...LATENCY], probes()],
-		['Epochs', [word('Epoch', 'name'), number('Lasted', 'lasted', ns), number('Waited', 'waited_share', Format.percent, 'of the time of those that train'),
+		['Epochs', [...HOST, word('Epoch', 'name'), number('Lasted', 'lasted', ns), number('Waited', 'waited_share', Format.percent, 'of the time of those that train'),
 			number('Samples', 'samples', Format.count, 'regular files opened to be read'), number('Read', 'read_bytes', bytes),
 			number('From disk', 'disk_bytes', bytes), number('From cache', 'cache_bytes', bytes), number('Reads', 'reads'),
 			number('In order', 'sequential_share', Format.percent, 'of reads of a file that had been read before: those that went on there'),

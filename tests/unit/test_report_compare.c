@@ -73,6 +73,22 @@ static void a_section_is_in_one_piece(void **state)
 			assert_string_not_equal(all.measure[k].section, all.measure[i].section);
 }
 
+/* A trace whose three epochs have no number. */
+static void epochs_of_one_name_are_told_apart(void **state)
+{
+	struct report *r;
+	struct compare c;
+	unsigned int n = 0;
+
+	assert_int_equal(report_load(&r, "tests/golden/trace-panels", true), 0);
+	assert_int_equal(compare_init(&c, &r, 1), 0);
+	for (size_t i = 0; i < c.n_measures; i++)
+		n += strcmp(c.measure[i].section, "Epochs") == 0 && strstr(c.measure[i].name, ": lasted") != NULL;
+	assert_int_equal(n, 3);
+	compare_free(&c);
+	report_free(r);
+}
+
 static void nothing_of_a_trace_reaches_the_terminal_unescaped(void **state)
 {
 	autofree char *text = NULL;
@@ -110,6 +126,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_section_is_in_one_piece),
+		cmocka_unit_test(epochs_of_one_name_are_told_apart),
 		cmocka_unit_test(json_and_page_hold_it),
 		cmocka_unit_test(nothing_of_a_trace_reaches_the_terminal_unescaped),
 		cmocka_unit_test(ratios_are_to_the_first),
