@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sums of CPU time, and rows of them. They are in cells, of which each CPU has some of its own, found by
+ * the thread's number. Hooks of the scheduler run with interrupts off, so a cell has one writer and needs
+ * neither a lock nor an atomic operation. Cells that are told (sched_tell.bpf.h) may be taken by others. A
+ * thread that finds no cell has a row of its own for each time that it runs or waits: nothing is dropped.
+ */
+#ifndef SCHED_CELLS_BPF_H
+#define SCHED_CELLS_BPF_H
+
+#include "sched.bpf.h"
+
+#define PLACES 4 /* that a cell may have */
+#define NO_CELL 0xffffffffu
+
+/* Written by the daemon. */
+volatile struct dlt_sched_clock sched_clock = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, DLT_SCHED_CELLS);
+	__type(key, __u32);
+	__type(value, struct dlt_sched_cell);
+} cells SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct dlt_sched_cpu);
+} cpus SEC(".maps");
+
+/* Whom a row is about. */
+struct who {
+	__u64 start_ns;
+	__u32 tid;
+	__u32 tgid;
+	char comm[DLT_COMM_LEN];
+	__u32 kind;
+	__u32 call;
+};
+
+static __always_inline void who_is(struct who *w, struct task_struct *typed)
+{
+	struct task_struct *task = KCAST(task_struct, typed); /* cheaper to verify */
+	__u32 flags = KLOAD(task, flags);
+
+	w->tid = KLOAD(task, pid);
+	w->tgid = KLOAD(task, tgid);
+	w->start_ns = KLOAD(task, start_time);
+	w->call = DLT_SCHED_NO_CALL;
+	task_comm(w->comm, task);
+	w->kind = !w->tid			     ? DLT_SCHED_IDLE :
+		  w->tgid == dlt_cfg.self_tgid	     ? DLT_SCHED_SELF :
+		  flags & PF_KTHREAD && !dlt_cfg.owned ? DLT_SCHED_KERNEL :
+		  target_had(w->tgid)		     ? DLT_SCHED_TARGET : DLT_SCHED_OTHER;
+}
+
+static __always_inline bool has_slot(const struct who *w)
+{
+	return w->kind < DLT_SCHED_OTHER;
+}
+
+/* --- rows --------------------------------------------------------------------------------------- */
+
+static __always_inline void row_fill(struct dlt_sched *rec, const struct who *w, __u32 cpu, __u64 span)
+{
+	bool others = w->kind >= DLT_SCHED_OTHER;
+
+	rec->hdr.tgid = others ? 0 : w->tgid;
+	rec->hdr.tid = others ? 0 : w->tid;
+	__builtin_memcpy(rec->hdr.comm, w->comm, sizeof(w->comm));
+	rec->hdr.probe = DLT_sched;
+	rec->hdr.func = 0;
+	rec->hdr.size = sizeof(*rec);
+	rec->hdr.ts_ns = bpf_ktime_get_ns(); /* after the reserve, as everywhere */
+	rec->hdr.lat_ns = span;
+	rec->call = w->call;
+	rec->kind = w->kind;
+	rec->cpu = cpu;
+	if (w->call == DLT_SCHED_NO_CALL) {
+		rec->sums[DLT_SCHED_DISK] = rec->sums[DLT_SCHED_BLOCKED] = rec->sums[DLT_SCHED_SLEEP] = DLT_NONE;
+		rec->max_ns = DLT_NONE;
+	} else {
+		rec->sums[DLT_SCHED_PREEMPTED] = rec->sums[DLT_SCHED_RUN] = rec->sums[DLT_SCHED_RUNQ] = DLT_NONE;
+		rec->cpu = DLT_NONE;
+	}
+}
+
+/* Both hooks and iterators come here, and an iterator may be interrupted by a hook. */
+static __always_inline void count(bool sent)
+{
+	struct dlt_stats *st = stats_of(DLT_sched);
+
+	if (!st)
+		return;
+	__sync_fetch_and_add(&st->seen, 1);
+	__sync_fetch_and_add(sent ? &st->emitted : &st->lost, 1);
+}
+
+/* A row of what W did once. No cell has had room, or the trace ends. */
+static __noinline int row_single(const struct who *w, __u32 cpu, const __u64 sums[DLT_SCHED_SUMS])
+{
+	void *ring = ring_here();
+	struct dlt_sched *rec = ring ? bpf_ringbuf_reserve(ring, sizeof(*rec), 0) : NULL;
+	__u64 span = 0;
+
+	if (!rec) { /* looked at once: 5.10 forgets that a record is none */
+		count(false);
+		return 0;
+	}
+	count(true);
+	__builtin_memset(rec, 0, sizeof(*rec));
+	for (int i = 0; i < DLT_SCHED_SUMS; i++) {
+		rec->sums[i] = sums[i];
+		if (i >= DLT_SCHED_RUN)
+			span += sums[i];
+	}
+	rec->max_ns = span;
+	row_fill(rec, w, cpu, span);
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* Of one wait, in state SUM. */
+static __always_inline void row_wait(const struct who *w, __u32 cpu, __u32 sum, __u64 ns)
+{
+	__u64 sums[DLT_SCHED_SUMS] = { [DLT_SCHED_COUNT] = 1 };
+
+	if (sum == DLT_SCHED_DISK)
+		sums[DLT_SCHED_DISK] = ns;
+	else if (sum == DLT_SCHED_BLOCKED)
+		sums[DLT_SCHED_BLOCKED] = ns;
+	else
+		sums[DLT_SCHED_SLEEP] = ns;
+	row_single(w, cpu, sums);
+}
+
+/* --- cells -------------------------------------------------------------------------------------- */
+
+static __always_inline struct dlt_sched_cell *cell_at(__u32 i)
+{
+	return bpf_map_lookup_elem(&cells, &i);
+}
+
+static __always_inline bool cell_is_of(const struct dlt_sched_cell *c, const struct who *w)
+{
+	return c->tid == w->tid && c->call == w->call && c->start_ns == w->start_ns &&
+	       *(__u64 *)c->comm == *(__u64 *)w->comm && *(__u64 *)(c->comm + 8) == *(__u64 *)(w->comm + 8) &&
+	       c->kind == w->kind;
+}
+
+static __always_inline bool cell_is_told(const struct dlt_sched_cell *c)
+{
+	return c->told[DLT_SCHED_COUNT] == c->sums[DLT_SCHED_COUNT] && c->told[DLT_SCHED_RUN] >= c->sums[DLT_SCHED_RUN];
+}
+
+static __always_inline void cell_take(volatile struct dlt_sched_cell *c, const struct who *w, __u64 now)
+{
+	c->kind = DLT_SCHED_FREE; /* while it is neither one's nor the other's */
+	c->start_ns = w->start_ns;
+	c->tid = w->tid;
+	c->tgid = w->tgid;
+	*(volatile __u64 *)c->comm = *(__u64 *)w->comm;
+	*(volatile __u64 *)(c->comm + 8) = *(__u64 *)(w->comm + 8);
+	c->call = w->call;
+	for (int i = 0; i < DLT_SCHED_SUMS; i++)
+		c->sums[i] = c->told[i] = 0;
+	c->max_ns = 0;
+	c->told_ns = now;
+	c->kind = w->kind;
+}
+
+/* Those who rename themselves a lot do not crowd their neighbours. */
+static __always_inline __u32 cell_hash(const struct who *w)
+{
+	__u64 comm = *(__u64 *)w->comm ^ *(__u64 *)(w->comm + 8) << 1;
+
+	return (w->tid ^ w->call << 20 ^ (__u32)comm ^ (__u32)(comm >> 32)) * 0x9e3779b1u >> 16;
+}
+
+/* W's cell on this CPU, a new one if need be: its number among all, NO_CELL when its places are taken. */
+static __noinline __u32 cell_find(volatile struct dlt_sched_cpu *here, const struct who *w, __u32 cpu, __u64 now)
+{
+	__u32 first = cpu * DLT_SCHED_CELLS, hash = cell_hash(w);
+	struct dlt_sched_cell *c;
+
+	if (w->kind >= DLT_SCHED_OTHER)
+		return first + (w->kind == DLT_SCHED_IDLE ? DLT_SCHED_CELL_IDLE : DLT_SCHED_CELL_OTHER);
+	here->found = NO_CELL;
+#pragma unroll
+	for (int i = 0; i < PLACES; i++) {
+		__u32 at = (hash + i) & (DLT_SCHED_CELLS - 1);
+
+		if (at <= DLT_SCHED_CELL_OTHER)
+			continue;
+		c = cell_at(first + at);
+		if (!c)
+			return NO_CELL;
+		if (cell_is_of(c, w)) {
+			here->found = first + at;
+			return here->found;
+		}
+		if (here->found == NO_CELL && (!c->kind || cell_is_told(c)))
+			here->found = first + at;
+	}
+	c = cell_at(here->found);
+	if (!c)
+		return NO_CELL;
+	cell_take(c, w, now);
+	return here->found;
+}
+
+static __always_inline void cell_add(struct dlt_sched_cell *c, __u32 sum, __u64 ns)
+{
+	if (sum < DLT_SCHED_SUMS)
+		c->sums[sum] += ns;
+}
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a thread has been doing since when: on a CPU, waiting for one, or in a call for what else. That is
+ * in a slot by its number, whose writers are the CPUs that it leaves and comes to, and who wakes it, which
+ * the scheduler does one after the other.
+ */
+#ifndef SCHED_LIFE_BPF_H
+#define SCHED_LIFE_BPF_H
+
+#include "sched_cells.bpf.h"
+
+const volatile __u32 stack_bytes = 0; /* of a kernel stack; 0: bpf_task_pt_regs is there */
+
+/* --- slots --------------------------------------------------------------------------------------- */
+
+/* The trace knows of nothing before its begin. */
+static __always_inline __u64 slot_since(const struct dlt_sched_slot *s)
+{
+	__u64 begin = sched_clock.begin_ns;
+
+	return s->since_ns > begin ? s->since_ns : begin;
+}
+
+/*
+ * Since when it can run, NOW at the latest. Where it was not seen to be woken nothing is said to have been
+ * the queue.
+ */
+static __always_inline __u64 slot_wake(const struct dlt_sched_slot *s, __u64 now)
+{
+	__u64 since = slot_since(s), wake = s->wake_ns ?: now;
+
+	return s->state == DLT_SCHED_RUNQ || wake < since ? since : wake;
+}
+
+static __always_inline void slot_set(struct dlt_sched_slot *s, __u32 state, __u32 call, __u64 now)
+{
+	s->state = state;
+	s->call = call;
+	s->wake_ns = 0;
+	s->since_ns = now;
+}
+
+/* --- what a thread waits for --------------------------------------------------------------------- */
+
+/* task->cpu until 5.16 (commit bcf9033e5449). */
+struct task_struct___v5_15 {
+	unsigned int cpu;
+} __attribute__((preserve_access_index));
+
+static __always_inline __u32 task_cpu(struct task_struct *task)
+{
+	struct task_struct___v5_15 *old = (void *)task;
+
+	if (bpf_core_field_exists(old->cpu))
+		return BPF_CORE_READ(old, cpu);
+	return BPF_CORE_READ(task, thread_info.cpu);
+}
+
+/* TASK is not running any more, in STATE. */
+static __always_inline __u32 sum_of(struct task_struct *task, __u32 state)
+{
+	if (!state)
+		return DLT_SCHED_RUNQ;
+	if (!(state & TASK_UNINTERRUPTIBLE) || state & TASK_NOLOAD)
+		return DLT_SCHED_SLEEP;
+	return BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait) ? DLT_SCHED_DISK : DLT_SCHED_BLOCKED;
+}
+
+/*
+ * The call that TASK, which has stopped in the kernel, came in by: where its registers are saved, at
+ * the end of its stack. Exceptions leave -1 there (arch/x86/entry/entry_64.S).
+ */
+static __always_inline __u32 call_of(struct task_struct *typed, __u32 state)
+{
+	struct task_struct *task = KCAST(task_struct, typed);
+	struct pt_regs *regs;
+	long nr;
+
+	if (KLOAD(task, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+		return DLT_SCHED_WORKER;
+	if (state & (__TASK_STOPPED | __TASK_TRACED))
+		return DLT_SCHED_STOPPED;
+#ifdef __TARGET_ARCH_x86
+	if (KLOAD(task, thread_info.status) & 2) /* TS_COMPAT, asm/thread_info.h */
+		return DLT_SCHED_COMPAT;
+#endif
+	if (stack_bytes) {
+		regs = (struct pt_regs *)(BPF_CORE_READ(task, stack) + stack_bytes) - 1;
+		nr = BPF_CORE_READ(regs, CALL_NR);
+	} else {
+		regs = (struct pt_regs *)bpf_task_pt_regs(typed);
+		nr = KLOAD(regs, CALL_NR);
+	}
+	return nr < 0 || nr >= DLT_SYSCALLS ? DLT_SCHED_FAULT : (__u32)nr;
+}
+
+#endif

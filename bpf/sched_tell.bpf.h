@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Telling: the iterators that send rows of what is in the cells. One looks at all cells each interval,
+ * sends what has been added since the last time and notes what it has told; at the begin and the end of the
+ * trace another asks each thread what no switch has told.
+ */
+#ifndef SCHED_TELL_BPF_H
+#define SCHED_TELL_BPF_H
+
+#include "sched_life.bpf.h"
+
+/*
+ * RUN, and what whoever runs now has run since it came, where that is the cell's. A CPU on which no switch
+ * has been seen to the end, and nobody was running, was idle.
+ */
+static __always_inline __u64 run_so_far(volatile struct dlt_sched_cell *c, __u32 i, __u64 now)
+{
+	__u32 cpu = i / DLT_SCHED_CELLS, seq;
+	volatile struct dlt_sched_cpu *s = bpf_map_lookup_elem(&cpus, &cpu);
+	__u64 ran = c->sums[DLT_SCHED_RUN], since;
+
+	if (!s)
+		return ran;
+	if (sched_clock.end_ns && !s->since_ns && s->online && i % DLT_SCHED_CELLS == DLT_SCHED_CELL_IDLE)
+		return now - sched_clock.begin_ns;
+	seq = s->seq;
+	since = s->since_ns;
+	if (seq & 1 || s->cell != i || !since || since > now)
+		return ran;
+	ran = c->sums[DLT_SCHED_RUN];
+	return s->seq == seq ? ran + now - since : ran;
+}
+
+static __always_inline void who_was(struct who *w, volatile struct dlt_sched_cell *c)
+{
+	w->tid = c->tid;
+	w->tgid = c->tgid;
+	*(__u64 *)w->comm = *(volatile __u64 *)c->comm;
+	*(__u64 *)(w->comm + 8) = *(volatile __u64 *)(c->comm + 8);
+	w->kind = c->kind;
+	w->call = c->call;
+}
+
+/*
+ * Send what C has beyond what has been told, as of NOW. Where there is no room it is told the next time.
+ * Once all of it counts as told (cell_is_told) the cell may be another's: RUN and COUNT come last, and only
+ * where they are new.
+ */
+static __always_inline void cell_tell(volatile struct dlt_sched_cell *c, __u32 i, __u64 now)
+{
+	__u64 new[DLT_SCHED_SUMS];
+	struct dlt_sched *rec;
+	bool any = false;
+	struct who w;
+	void *ring;
+
+	for (int n = 0; n < DLT_SCHED_SUMS; n++) {
+		__u64 sum = n == DLT_SCHED_RUN ? run_so_far(c, i, now) : c->sums[n];
+
+		new[n] = sum > c->told[n] ? sum - c->told[n] : 0;
+		any |= new[n] != 0;
+	}
+	if (!any)
+		return;
+	ring = ring_here();
+	rec = ring ? bpf_ringbuf_reserve(ring, sizeof(*rec), 0) : NULL;
+	if (!rec) {
+		if (sched_clock.end_ns)
+			count(false);
+		return;
+	}
+	count(true);
+	for (int n = 0; n < DLT_SCHED_SUMS; n++)
+		rec->sums[n] = new[n];
+	rec->max_ns = c->max_ns;
+	who_was(&w, c);
+	row_fill(rec, &w, i / DLT_SCHED_CELLS, now > c->told_ns ? now - c->told_ns : 0);
+	c->told_ns = now;
+	for (int n = DLT_SCHED_SUMS - 1; n > DLT_SCHED_RUN; n--)
+		c->told[n] += new[n];
+	if (new[DLT_SCHED_RUN])
+		c->told[DLT_SCHED_RUN] += new[DLT_SCHED_RUN];
+	if (new[DLT_SCHED_COUNT])
+		__sync_fetch_and_add(&c->told[DLT_SCHED_COUNT], new[DLT_SCHED_COUNT]);
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+}
+
+SEC("iter/bpf_map_elem")
+int sched_tell(struct bpf_iter__bpf_map_elem *ctx)
+{
+	volatile struct dlt_sched_cell *c = ctx->value;
+	const __u32 *key = ctx->key;
+
+	if (c && key && c->kind)
+		cell_tell(c, *key, sched_clock.end_ns ?: bpf_ktime_get_ns());
+	return 0;
+}
+
+/* Before the begin: what is TASK doing, which has not run since there are hooks? */
+static __always_inline void task_begin(struct task_struct *task, const struct who *w)
+{
+	struct dlt_sched_slot *slot;
+	__u32 state = task_state(task);
+
+	if (!has_slot(w) || BPF_CORE_READ(task, on_cpu) || state & TASK_DEAD || slot_find(w->tid))
+		return;
+	slot = slot_take(w->tid);
+	if (slot)
+		slot_set(slot, sum_of(task, state),
+			 w->kind == DLT_SCHED_TARGET && state ? call_of(task, state) : DLT_SCHED_NO_CALL,
+			 bpf_ktime_get_ns());
+}
+
+/* On a CPU all the time, without a switch, or since it came, without a cell. */
+static __always_inline void task_runs(struct task_struct *task, const struct who *w, __u32 cpu)
+{
+	struct dlt_sched_cpu *s = bpf_map_lookup_elem(&cpus, &cpu);
+	__u64 sums[DLT_SCHED_SUMS] = {}, end = sched_clock.end_ns;
+
+	if (!s)
+		return;
+	if (!s->since_ns && BPF_CORE_READ(task, on_cpu)) {
+		sums[DLT_SCHED_RUN] = end - sched_clock.begin_ns;
+	} else if (s->since_ns && s->cell == NO_CELL && s->task == (__u64)task && end > s->since_ns) {
+		sums[DLT_SCHED_COUNT] = 1;
+		sums[DLT_SCHED_RUN] = end - s->since_ns;
+		sums[DLT_SCHED_RUNQ] = s->runq_ns;
+	} else {
+		return;
+	}
+	s->since_ns = end; /* it is told */
+	s->cell = NO_CELL;
+	row_single(w, cpu, sums);
+}
+
+/* After the end: what has it been doing to there, that no switch has told? */
+static __always_inline void task_end(struct task_struct *task, struct who *w)
+{
+	struct dlt_sched_slot *slot = has_slot(w) ? slot_find(w->tid) : NULL;
+	__u64 sums[DLT_SCHED_SUMS] = {}, end = sched_clock.end_ns, wake;
+	__u32 cpu = task_cpu(task);
+
+	task_runs(task, w, cpu);
+	if (!slot || slot->state == DLT_SCHED_RUN)
+		return;
+	wake = slot_wake(slot, end);
+	if (end > wake) {
+		sums[DLT_SCHED_RUNQ] = end - wake;
+		row_single(w, cpu, sums);
+	}
+	if (slot->state > DLT_SCHED_RUNQ && slot->call != DLT_SCHED_NO_CALL) {
+		w->call = slot->call;
+		row_wait(w, cpu, slot->state, wake - slot_since(slot));
+	}
+}
+
+SEC("iter/task")
+int sched_tasks(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct who w;
+
+	if (!task)
+		return 0;
+	who_is(&w, task);
+	if (sched_clock.end_ns)
+		task_end(task, &w);
+	else
+		task_begin(task, &w);
+	return 0;
+}
+
+#endif
