@@ -238,7 +238,4 @@ uint64_t report_cpu_known_ns(const struct cpu_sums *s);
 /* The part of WAIT_NS, which F's call has waited, that F's folder has by latencies. */
 uint64_t report_cpu_folder_ns(const struct report_cpu *r, const struct cpu_folder *f, uint64_t wait_ns);
 
-/* The section of report_cpu_text() on what threads waited for. */
-void report_cpu_waits(const struct report_cpu *r, FILE *out);
-
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report_cpu.h"
+#include "report_cpu_text.h"
 #include "report_fmt.h"
 #include "util.h"
 
@@ -134,7 +134,7 @@ static void collect(const struct report_cpu *r, const struct waits *w, uint32_t 
 	}
 }
 
-static const char *percent(char buf[16], uint64_t part, uint64_t whole)
+static const char *rough_percent(char buf[16], uint64_t part, uint64_t whole)
 {
 	double v = whole ? 100.0 * (double)part / (double)whole : 0;
 
@@ -142,7 +142,7 @@ static const char *percent(char buf[16], uint64_t part, uint64_t whole)
 	return buf;
 }
 
-#define PERCENT(part, whole) percent((char[16]){ 0 }, part, whole)
+#define ROUGH(part, whole) rough_percent((char[16]){ 0 }, part, whole)
 
 static void put_call(const struct report_cpu *r, const struct line *l, FILE *out)
 {
@@ -175,7 +175,7 @@ static void put_lines(const struct report_cpu *r, const struct lines *l, const c
 		fmt_text(out, comm, 0);
 		if (pid)
 			fprintf(out, " %" PRIu32, pid);
-		fprintf(out, ": %s of its time %s ", PERCENT(l->v[i].ns, life_ns), l->v[i].how);
+		fprintf(out, ": %s of its time %s ", ROUGH(l->v[i].ns, life_ns), l->v[i].how);
 		put_call(r, &l->v[i], out);
 		if (l->v[i].folder)
 			fmt_text(out, l->v[i].folder, 0);
@@ -203,9 +203,9 @@ static void row(const struct report_cpu *r, const struct waits *w, uint32_t one,
 	struct lines l = { .n = 0 };
 
 	fprintf(out, PART_LINE, pid ? FMT_COUNT(pid) : "", FMT_COUNT(threads), FMT_NS(whole),
-		PERCENT(s->run_ns, whole), PERCENT(s->runq_ns, whole), PERCENT(s->disk_ns, whole),
-		PERCENT(s->blocked_ns, whole), PERCENT(s->sleep_ns, whole),
-		PERCENT(whole - report_cpu_known_ns(s), whole));
+		ROUGH(s->run_ns, whole), ROUGH(s->runq_ns, whole), ROUGH(s->disk_ns, whole),
+		ROUGH(s->blocked_ns, whole), ROUGH(s->sleep_ns, whole),
+		ROUGH(whole - report_cpu_known_ns(s), whole));
 	fmt_text(out, comm, 0);
 	fputc('\n', out);
 	collect(r, w, one, MAX(whole / 1000 * r->options.threshold_permille, 1), &l);
@@ -281,7 +281,7 @@ static void roles(const struct report_cpu *r, const struct waits *w, FILE *out)
 		fprintf(out, "and %u more\n", all - shown);
 }
 
-void report_cpu_waits(const struct report_cpu *r, FILE *out)
+void report_cpu_text_waits(const struct report_cpu *r, FILE *out)
 {
 	struct waits w = { 0 };
 
