@@ -78,43 +78,47 @@ static __always_inline void leaves(struct dlt_sched_cpu *here, __u32 cpu, const 
 	row_single(w, cpu, sums);
 }
 
+/* W, who comes, could do so since WAKE. One that was not seen to come did so later than NOW, see came(). */
+static __always_inline void comes_to(struct dlt_sched_cpu *here, struct dlt_sched_cell *c, __u64 wake, __u64 now)
+{
+	__u64 runq = now > wake ? now - wake : 0;
+
+	here->runq_ns = runq;
+	if (!c)
+		return;
+	c->sums[DLT_SCHED_COUNT]++;
+	c->sums[DLT_SCHED_RUNQ] += runq;
+}
+
 /* W has waited in a call. */
-static __always_inline void waited(struct dlt_sched_cpu *here, struct who *w, __u32 cpu, const struct dlt_sched_slot *slot, __u64 ns, __u64 now)
+static __always_inline void waited(struct dlt_sched_cpu *here, struct who *w, __u32 cpu, struct dlt_sched_slot *slot,
+				   __u64 ns, __u64 now)
 {
 	struct dlt_sched_cell *c;
+	__u32 i;
 
 	w->call = slot->call;
-	c = cell_at(cell_find(here, w, cpu, now));
+	i = cell_find(here, w, cpu, now);
+	c = cell_at(i);
 	if (!c) {
 		row_wait(w, cpu, slot->state, ns);
 		return;
 	}
-	if (ns > c->max_ns || cell_is_told(c))
-		c->max_ns = ns;
-	cell_add(c, slot->state, ns);
-	c->sums[DLT_SCHED_COUNT]++;
+	slot->wait_cell = i & (DLT_SCHED_CELLS - 1);
+	cell_add_wait(c, slot->state, ns);
 }
 
 static __noinline int comes(struct dlt_sched_cpu *here, __u32 cpu, struct who *w, __u64 now)
 {
 	struct dlt_sched_slot *slot = has_slot(w) ? slot_find(w->tid) : NULL;
-	__u32 state = slot ? slot->state : DLT_SCHED_RUN;
-	__u64 runq = 0, wake = now;
-	struct dlt_sched_cell *c;
+	__u64 wake = slot ? slot_wake_at(slot, now) : now;
 
 	here->cell = cell_find(here, w, cpu, now);
-	if (state != DLT_SCHED_RUN)
-		wake = slot_wake(slot, now);
-	runq = now > wake ? now - wake : 0; /* one that was not seen to come did so later than NOW, see came() */
-	here->runq_ns = runq;
-	c = cell_at(here->cell);
-	if (c) {
-		c->sums[DLT_SCHED_COUNT]++;
-		c->sums[DLT_SCHED_RUNQ] += runq;
-	}
+	comes_to(here, cell_at(here->cell), wake, now);
 	if (!slot)
 		return 0;
-	if (state > DLT_SCHED_RUNQ && slot->call != DLT_SCHED_NO_CALL)
+	slot->cell = here->cell & (DLT_SCHED_CELLS - 1);
+	if (slot_waits(slot))
 		waited(here, w, cpu, slot, wake - slot_since(slot), now);
 	slot_set(slot, DLT_SCHED_RUN, DLT_SCHED_NO_CALL, now);
 	return 0;
@@ -132,22 +136,7 @@ static __always_inline void came(struct dlt_sched_cpu *here, __u32 cpu, const st
 	comes(here, cpu, &own, here->since_ns);
 }
 
-/* The trace has not begun: only what is known of threads when it does. */
-static __always_inline void before_begin(const struct who *prev, struct task_struct *task, __u32 state,
-					const struct who *next, __u64 now)
-{
-	struct dlt_sched_slot *slot;
-
-	slot_leaves(prev, task, state, now);
-	slot = has_slot(next) ? slot_find(next->tid) : NULL;
-	if (slot)
-		slot_set(slot, DLT_SCHED_RUN, DLT_SCHED_NO_CALL, now);
-}
-
-static __always_inline bool ended(__u64 now)
-{
-	return sched_clock.end_ns && now >= sched_clock.end_ns;
-}
+/* --- those who are not known, or not any more ---------------------------------------------------------- */
 
 /* The verifier would go through all that follows for each value again. */
 static __always_inline __u32 forget(volatile struct dlt_sched_cpu *here, __u32 value)
@@ -156,27 +145,127 @@ static __always_inline __u32 forget(volatile struct dlt_sched_cpu *here, __u32 v
 	return here->found;
 }
 
+static __noinline int any_leaves(struct dlt_sched_cpu *here, __u32 cpu, struct task_struct *prev, __u32 state, __u64 now)
+{
+	struct who w;
+
+	who_is(&w, prev);
+	w.kind = forget(here, w.kind);
+	if (here->since_ns && here->task != (__u64)prev)
+		came(here, cpu, &w);
+	leaves(here, cpu, &w, !state, now);
+	slot_leaves(&w, prev, state, now);
+	return 0;
+}
+
+static __noinline int any_comes(struct dlt_sched_cpu *here, __u32 cpu, struct task_struct *next, __u64 now)
+{
+	struct who w;
+
+	who_is(&w, next);
+	w.kind = forget(here, w.kind);
+	return comes(here, cpu, &w, now);
+}
+
+/* The trace has not begun: only what is known of threads when it does. */
+static __noinline int before_begin(struct task_struct *prev, __u32 state, struct task_struct *next, __u64 now)
+{
+	struct dlt_sched_slot *slot;
+	struct who w;
+
+	who_is(&w, prev);
+	slot_leaves(&w, prev, state, now);
+	slot = kind_of(next) < DLT_SCHED_OTHER ? slot_find(next->pid) : NULL;
+	if (slot)
+		slot_set(slot, DLT_SCHED_RUN, DLT_SCHED_NO_CALL, now);
+	return 0;
+}
+
+/* --- those who are --------------------------------------------------------------------------------------- */
+
+/*
+ * Most switches are of threads that are as they were when they came here the last time: nothing has to be
+ * looked for. Both return false, having counted nothing, where that is not so.
+ */
+static __always_inline bool known_leaves(struct dlt_sched_cpu *here, struct task_struct *prev, __u32 state, __u64 now)
+{
+	struct dlt_sched_cell *c = here->since_ns && here->task == (__u64)prev ? cell_at(here->cell) : NULL;
+	__u32 kind = kind_of(prev);
+	struct dlt_sched_slot *slot;
+
+	if (!c || c->kind != kind)
+		return false;
+	if (kind < DLT_SCHED_OTHER) {
+		slot = cell_fits(c, prev, kind, DLT_SCHED_NO_CALL) ? slot_find(prev->pid) : NULL;
+		if (!slot || state & TASK_DEAD)
+			return false;
+		slot_set(slot, sum_of(prev, state),
+			 state && kind == DLT_SCHED_TARGET ? call_of(prev, state) : DLT_SCHED_NO_CALL, now);
+	}
+	c->sums[DLT_SCHED_RUN] += now - here->since_ns;
+	c->sums[DLT_SCHED_PREEMPTED] += !state;
+	return true;
+}
+
+static __always_inline bool known_comes(struct dlt_sched_cpu *here, __u32 cpu, struct task_struct *next, __u64 now)
+{
+	__u32 kind = kind_of(next), first = cpu * DLT_SCHED_CELLS, i = first + DLT_SCHED_CELL_IDLE;
+	struct dlt_sched_cell *c, *call = NULL;
+	struct dlt_sched_slot *slot = NULL;
+	__u64 wake = now;
+
+	if (kind < DLT_SCHED_OTHER) {
+		slot = slot_find(next->pid);
+		if (!slot)
+			return false;
+		i = first + (slot->cell & (DLT_SCHED_CELLS - 1));
+	} else if (kind == DLT_SCHED_OTHER) {
+		i = first + DLT_SCHED_CELL_OTHER;
+	}
+	c = cell_at(i);
+	if (!c)
+		return false;
+	if (slot) {
+		if (!cell_fits(c, next, kind, DLT_SCHED_NO_CALL))
+			return false;
+		wake = slot_wake_at(slot, now);
+		if (slot_waits(slot)) {
+			call = cell_at(first + (slot->wait_cell & (DLT_SCHED_CELLS - 1)));
+			if (!call || !cell_fits(call, next, kind, slot->call))
+				return false;
+			cell_add_wait(call, slot->state, wake - slot_since(slot));
+		}
+		slot_set(slot, DLT_SCHED_RUN, DLT_SCHED_NO_CALL, now);
+	}
+	here->cell = i;
+	comes_to(here, c, wake, now);
+	return true;
+}
+
+/* --- hooks --------------------------------------------------------------------------------------------- */
+
+static __always_inline bool ended(__u64 now)
+{
+	__u64 end = sched_clock.end_ns;
+
+	return end && now >= end;
+}
+
 static __always_inline void switched(struct dlt_sched_cpu *here, __u32 cpu, const __u64 *ctx, __u32 state)
 {
-	struct task_struct *task = (void *)ctx[1];
-	__u64 now = bpf_ktime_get_ns();
-	struct who prev, next;
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	__u64 now = bpf_ktime_get_ns(), begin = sched_clock.begin_ns;
 
 	if (ended(now))
 		return;
-	who_is(&prev, task);
-	prev.kind = forget(here, prev.kind);
-	who_is(&next, (void *)ctx[2]);
-	next.kind = forget(here, next.kind);
-	if (!sched_clock.begin_ns || now < sched_clock.begin_ns) {
-		before_begin(&prev, task, state, &next, now);
+	if (!begin || now < begin) {
+		before_begin(prev, state, next, now);
 		return;
 	}
-	if (here->since_ns && here->task != (__u64)task)
-		came(here, cpu, &prev);
-	leaves(here, cpu, &prev, !state, now);
-	slot_leaves(&prev, task, state, now);
-	comes(here, cpu, &next, now);
+	if (!known_leaves(here, prev, state, now))
+		any_leaves(here, cpu, prev, state, now);
+	if (!known_comes(here, cpu, next, now))
+		any_comes(here, cpu, next, now);
 	here->task = ctx[2];
 	here->since_ns = now;
 }
@@ -197,35 +286,31 @@ int sched_switch(__u64 *ctx)
 	return 0;
 }
 
-static __always_inline int woken(struct task_struct *task, bool new)
-{
-	__u64 now = bpf_ktime_get_ns();
-	struct dlt_sched_slot *slot;
-	struct who w;
-
-	if (ended(now))
-		return 0;
-	if (!new) {
-		slot = slot_find(KLOAD(task, pid));
-		if (slot && slot->state > DLT_SCHED_RUNQ && !slot->wake_ns)
-			slot->wake_ns = now;
-		return 0;
-	}
-	who_is(&w, task);
-	slot = has_slot(&w) ? slot_take(w.tid) : NULL;
-	if (slot)
-		slot_set(slot, DLT_SCHED_RUNQ, DLT_SCHED_NO_CALL, now);
-	return 0;
-}
-
+/* The clock is read last: most who are woken on a machine are of nobody's concern. */
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(sched_wakeup, struct task_struct *task)
 {
-	return woken(task, false);
+	struct dlt_sched_slot *slot = slot_find(task->pid);
+	__u64 now;
+
+	if (!slot || slot->state <= DLT_SCHED_RUNQ || slot->wake_ns)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (!ended(now))
+		slot->wake_ns = now;
+	return 0;
 }
 
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(sched_wakeup_new, struct task_struct *task)
 {
-	return woken(task, true);
+	__u64 now = bpf_ktime_get_ns();
+	struct dlt_sched_slot *slot;
+
+	if (ended(now))
+		return 0;
+	slot = kind_of(task) < DLT_SCHED_OTHER ? slot_take(task->pid) : NULL;
+	if (slot)
+		slot_set(slot, DLT_SCHED_RUNQ, DLT_SCHED_NO_CALL, now);
+	return 0;
 }

@@ -40,20 +40,25 @@ struct who {
 	__u32 call;
 };
 
-static __always_inline void who_is(struct who *w, struct task_struct *typed)
+static __always_inline __u32 kind_of(struct task_struct *task)
 {
-	struct task_struct *task = KCAST(task_struct, typed); /* cheaper to verify */
-	__u32 flags = KLOAD(task, flags);
+	__u32 tgid = task->tgid;
 
-	w->tid = KLOAD(task, pid);
-	w->tgid = KLOAD(task, tgid);
-	w->start_ns = KLOAD(task, start_time);
+	return !task->pid				    ? DLT_SCHED_IDLE :
+	       tgid == dlt_cfg.self_tgid		    ? DLT_SCHED_SELF :
+	       task->flags & PF_KTHREAD && !dlt_cfg.owned ? DLT_SCHED_KERNEL :
+	       target_had(tgid)			    ? DLT_SCHED_TARGET : DLT_SCHED_OTHER;
+}
+
+/* By plain loads: through the tracepoint's own pointers they need no check of the address. */
+static __always_inline void who_is(struct who *w, struct task_struct *task)
+{
+	w->tid = task->pid;
+	w->tgid = task->tgid;
+	w->start_ns = task->start_time;
 	w->call = DLT_SCHED_NO_CALL;
 	task_comm(w->comm, task);
-	w->kind = !w->tid			     ? DLT_SCHED_IDLE :
-		  w->tgid == dlt_cfg.self_tgid	     ? DLT_SCHED_SELF :
-		  flags & PF_KTHREAD && !dlt_cfg.owned ? DLT_SCHED_KERNEL :
-		  target_had(w->tgid)		     ? DLT_SCHED_TARGET : DLT_SCHED_OTHER;
+	w->kind = kind_of(task);
 }
 
 static __always_inline bool has_slot(const struct who *w)
@@ -150,6 +155,13 @@ static __always_inline bool cell_is_of(const struct dlt_sched_cell *c, const str
 	       c->kind == w->kind;
 }
 
+/* The same, of TASK as it is now, who is of KIND. */
+static __always_inline bool cell_fits(const struct dlt_sched_cell *c, struct task_struct *task, __u32 kind, __u32 call)
+{
+	return c->tid == (__u32)task->pid && c->call == call && c->kind == kind && c->start_ns == task->start_time &&
+	       *(__u64 *)c->comm == *(__u64 *)task->comm && *(__u64 *)(c->comm + 8) == *(__u64 *)(task->comm + 8);
+}
+
 static __always_inline bool cell_is_told(const struct dlt_sched_cell *c)
 {
 	return c->told[DLT_SCHED_COUNT] == c->sums[DLT_SCHED_COUNT] && c->told[DLT_SCHED_RUN] >= c->sums[DLT_SCHED_RUN];
@@ -211,10 +223,14 @@ static __noinline __u32 cell_find(volatile struct dlt_sched_cpu *here, const str
 	return here->found;
 }
 
-static __always_inline void cell_add(struct dlt_sched_cell *c, __u32 sum, __u64 ns)
+/* What C's thread did in its call, in state SUM. */
+static __always_inline void cell_add_wait(struct dlt_sched_cell *c, __u32 sum, __u64 ns)
 {
+	if (ns > c->max_ns || cell_is_told(c))
+		c->max_ns = ns;
 	if (sum < DLT_SCHED_SUMS)
 		c->sums[sum] += ns;
+	c->sums[DLT_SCHED_COUNT]++;
 }
 
 #endif

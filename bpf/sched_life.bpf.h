@@ -32,6 +32,18 @@ static __always_inline __u64 slot_wake(const struct dlt_sched_slot *s, __u64 now
 	return s->state == DLT_SCHED_RUNQ || wake < since ? since : wake;
 }
 
+/* Of one that comes NOW: since when it could. */
+static __always_inline __u64 slot_wake_at(const struct dlt_sched_slot *s, __u64 now)
+{
+	return s->state == DLT_SCHED_RUN ? now : slot_wake(s, now);
+}
+
+/* Has it waited in a call? */
+static __always_inline bool slot_waits(const struct dlt_sched_slot *s)
+{
+	return s->state > DLT_SCHED_RUNQ && s->call != DLT_SCHED_NO_CALL;
+}
+
 static __always_inline void slot_set(struct dlt_sched_slot *s, __u32 state, __u32 call, __u64 now)
 {
 	s->state = state;
@@ -70,26 +82,25 @@ static __always_inline __u32 sum_of(struct task_struct *task, __u32 state)
  * The call that TASK, which has stopped in the kernel, came in by: where its registers are saved, at
  * the end of its stack. Exceptions leave -1 there (arch/x86/entry/entry_64.S).
  */
-static __always_inline __u32 call_of(struct task_struct *typed, __u32 state)
+static __always_inline __u32 call_of(struct task_struct *task, __u32 state)
 {
-	struct task_struct *task = KCAST(task_struct, typed);
 	struct pt_regs *regs;
 	long nr;
 
-	if (KLOAD(task, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return DLT_SCHED_WORKER;
 	if (state & (__TASK_STOPPED | __TASK_TRACED))
 		return DLT_SCHED_STOPPED;
 #ifdef __TARGET_ARCH_x86
-	if (KLOAD(task, thread_info.status) & 2) /* TS_COMPAT, asm/thread_info.h */
+	if (task->thread_info.status & 2) /* TS_COMPAT, asm/thread_info.h */
 		return DLT_SCHED_COMPAT;
 #endif
 	if (stack_bytes) {
 		regs = (struct pt_regs *)(BPF_CORE_READ(task, stack) + stack_bytes) - 1;
 		nr = BPF_CORE_READ(regs, CALL_NR);
 	} else {
-		regs = (struct pt_regs *)bpf_task_pt_regs(typed);
-		nr = KLOAD(regs, CALL_NR);
+		regs = (struct pt_regs *)bpf_task_pt_regs(task);
+		nr = regs->CALL_NR;
 	}
 	return nr < 0 || nr >= DLT_SYSCALLS ? DLT_SCHED_FAULT : (__u32)nr;
 }

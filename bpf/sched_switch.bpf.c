@@ -36,7 +36,7 @@ static __always_inline bool is_told(__u32 tgid)
 
 static __always_inline void send(const __u64 *ctx, __u32 cpu, __u32 state, __s64 run_ns, __s64 wait_ns)
 {
-	struct task_struct *prev = KCAST(task_struct, ctx[1]), *next = KCAST(task_struct, ctx[2]);
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	struct dlt_stats *st = stats_of(DLT_sched_switch);
 	struct dlt_sched_switch *rec;
 
@@ -48,14 +48,14 @@ static __always_inline void send(const __u64 *ctx, __u32 cpu, __u32 state, __s64
 	__builtin_memset(rec, 0, sizeof(*rec));
 	rec->hdr.probe = DLT_sched_switch;
 	rec->hdr.size = sizeof(*rec);
-	if (is_told(KLOAD(prev, tgid))) {
-		rec->hdr.tgid = KLOAD(prev, tgid);
-		rec->hdr.tid = KLOAD(prev, pid);
+	if (is_told(prev->tgid)) {
+		rec->hdr.tgid = prev->tgid;
+		rec->hdr.tid = prev->pid;
 		task_comm(rec->hdr.comm, prev);
 	}
-	if (is_told(KLOAD(next, tgid))) {
-		rec->next_tgid = KLOAD(next, tgid);
-		rec->next_tid = KLOAD(next, pid);
+	if (is_told(next->tgid)) {
+		rec->next_tgid = next->tgid;
+		rec->next_tid = next->pid;
 		task_comm(rec->next_comm, next);
 	}
 	rec->cpu = cpu;
@@ -72,9 +72,9 @@ static __always_inline void leaves(struct task_struct *prev, __u32 state, __u64 
 	struct dlt_sched_slot *slot;
 
 	if (state & TASK_DEAD) {
-		slot_free(KLOAD(prev, pid));
-	} else if (!state && KLOAD(prev, pid)) {
-		slot = slot_take(KLOAD(prev, pid));
+		slot_free(prev->pid);
+	} else if (!state && prev->pid) {
+		slot = slot_take(prev->pid);
 		if (slot)
 			slot->wake_ns = now;
 	}
@@ -84,7 +84,7 @@ static __always_inline void leaves(struct task_struct *prev, __u32 state, __u64 
 SEC("tp_btf/sched_switch")
 int row_switch(__u64 *ctx)
 {
-	struct task_struct *prev = KCAST(task_struct, ctx[1]), *next = KCAST(task_struct, ctx[2]);
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	__u32 cpu = bpf_get_smp_processor_id(), state = switch_state(ctx);
 	struct dlt_sched_switch_cpu *here = bpf_map_lookup_elem(&cpus, &cpu);
 	__s64 run_ns = DLT_NONE, wait_ns = DLT_NONE;
@@ -98,8 +98,8 @@ int row_switch(__u64 *ctx)
 		return 0;
 	now = bpf_ktime_get_ns();
 	was = *here;
-	ours = target_had(KLOAD(prev, tgid));
-	comes = target_had(KLOAD(next, tgid));
+	ours = target_had(prev->tgid);
+	comes = target_had(next->tgid);
 	here->since_ns = now;
 	here->task = (__u64)next;
 	here->ours = comes;
@@ -117,7 +117,7 @@ int row_switch(__u64 *ctx)
 		run_ns = now - was.since_ns;
 	if (ours)
 		leaves(prev, state, now);
-	slot = comes ? slot_find(KLOAD(next, pid)) : NULL;
+	slot = comes ? slot_find(next->pid) : NULL;
 	if (slot && slot->wake_ns) {
 		wait_ns = now - slot->wake_ns;
 		slot->wake_ns = 0;
@@ -127,14 +127,13 @@ int row_switch(__u64 *ctx)
 }
 
 /* Of a thread that has not left its CPU yet nobody asks since when it waits: it is set anew when it does. */
-static __always_inline int woken(__u64 typed)
+static __always_inline int woken(struct task_struct *task)
 {
-	struct task_struct *task = KCAST(task_struct, typed);
 	struct dlt_sched_slot *slot;
 
-	if (!target_had(KLOAD(task, tgid)))
+	if (!target_had(task->tgid))
 		return 0;
-	slot = slot_take(KLOAD(task, pid));
+	slot = slot_take(task->pid);
 	if (slot)
 		slot->wake_ns = bpf_ktime_get_ns();
 	return 0;
@@ -143,11 +142,11 @@ static __always_inline int woken(__u64 typed)
 SEC("tp_btf/sched_wakeup")
 int row_wakeup(__u64 *ctx)
 {
-	return woken(ctx[0]);
+	return woken((void *)ctx[0]);
 }
 
 SEC("tp_btf/sched_wakeup_new")
 int row_wakeup_new(__u64 *ctx)
 {
-	return woken(ctx[0]);
+	return woken((void *)ctx[0]);
 }

@@ -148,7 +148,7 @@ static __always_inline void task_end(struct task_struct *task, struct who *w)
 		sums[DLT_SCHED_RUNQ] = end - wake;
 		row_single(w, cpu, sums);
 	}
-	if (slot->state > DLT_SCHED_RUNQ && slot->call != DLT_SCHED_NO_CALL) {
+	if (slot_waits(slot)) {
 		w->call = slot->call;
 		row_wait(w, cpu, slot->state, wake - slot_since(slot));
 	}

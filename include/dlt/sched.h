@@ -88,7 +88,8 @@ struct dlt_sched_slot {
 	__u32 tid;     /* 0: free */
 	__u32 state;   /* enum dlt_sched_sum */
 	__u32 call;    /* that it waits in */
-	__u32 pad;
+	__u16 cell;    /* of a CPU's: where its cell was the last time, */
+	__u16 wait_cell; /* and that of the call */
 };
 
 /* Set by the daemon. */
