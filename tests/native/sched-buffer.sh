@@ -33,8 +33,8 @@ PY
 gate
 cat /proc/stat >before
 spawn --probes sched,sched_switch,time_align --buffer 64K -- sh -c 'exec python3 job.py <gate'
-await eval '[ "$(grep -sc . "$t/sched_switch.out")" -gt 2 ]'
-job=$(col sched_switch PREV_PID 'PREV_COMM == "python3"' | head -n 1)
+await grep -qs '	python3	exec	' "$t/pids.out"
+job=$(col pids PID 'EVENT == "exec" && COMM == "python3"' | sort -u)
 await at_gate "$job"
 kill -STOP "$dlt"
 echo 1234 >&9
