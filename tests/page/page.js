@@ -370,6 +370,12 @@ const tests = {
 		assert.deepEqual(await column(5), report.files_by_bytes.map(f => f.time_ns).sort((a, b) => b - a).map(ns));
 		assert.match(await p.locator('#facts').innerText(), /17 of vfs_rw, 2 of sched/);
 		assert.match(await p.locator('#answer').innerText(), /waited for reads from storage\s*61\.0 %/);
+		assert.match(await p.locator('#answer').innerText(), /Read more at a time/);
+		assert.match(await p.locator('#answer').innerText(), /has not enough for \(1\)/);
+		const epochs = await p.getByRole('region', { name: 'Epochs', exact: true }).locator('tbody tr').all();
+
+		assert.equal(epochs.length, 3);
+		assert.match(await epochs[1].innerText(), /^epoch 2\s+1\.50 s\s+40\.0 %\s+2\s?000\b.*\/data\/slow\.tar$/s);
 		await close(p);
 	},
 
