@@ -44,6 +44,18 @@ static bool is_listed(struct reader_field f, const char *const *list, size_t n)
 	return false;
 }
 
+/* A million files are mostly of one file system. */
+static enum report_medium medium_of(struct scan *s, struct reader_field fstype)
+{
+	if (s->fstype[0] && reader_is(fstype, s->fstype))
+		return s->medium;
+	report_copy(s->fstype, sizeof(s->fstype), fstype);
+	s->medium = is_listed(fstype, network_fs, ARRAY_SIZE(network_fs)) ? REPORT_NETWORK :
+		    is_listed(fstype, memory_fs, ARRAY_SIZE(memory_fs))	  ? REPORT_MEMORY :
+									    REPORT_DISK;
+	return s->medium;
+}
+
 bool report_row_files(struct scan *s)
 {
 	struct reader_field fstype = scan_field(s, COL_FSTYPE);
@@ -60,9 +72,7 @@ bool report_row_files(struct scan *s)
 	for (unsigned int i = REPORT_UNKNOWN + 1; i < REPORT_TYPES; i++)
 		if (scan_is(s, COL_TYPE, report_type_names[i]))
 			f->type = (uint8_t)i;
-	f->medium = is_listed(fstype, network_fs, ARRAY_SIZE(network_fs)) ? REPORT_NETWORK :
-		    is_listed(fstype, memory_fs, ARRAY_SIZE(memory_fs))	  ? REPORT_MEMORY :
-									    REPORT_DISK;
+	f->medium = (uint8_t)medium_of(s, fstype);
 	f->inside = report_only_has(s->report, scan_field(s, COL_REALPATH));
 	if (s->report->streams)
 		report_streams_file(s, f);

@@ -65,6 +65,9 @@ struct scan {
 	bool last_write;
 	uint64_t bad_rows; /* whose numbers are none */
 	struct gap_clocks clocks; /* time_align.out: of the row before */
+	/* files.out: FSTYPE of the row before, and what that is */
+	char fstype[32];
+	enum report_medium medium;
 	/* rollup.out: whether the segment that the row before was made of is there all the same */
 	char segment_of[SEGMENT_BASE_MAX];
 	uint64_t segment;
