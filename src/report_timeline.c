@@ -122,7 +122,8 @@ static void take_sched(struct taken *k)
 	for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
 		if (!reader_u64(field(k, sums[i].column), &ns))
 			continue;
-		timeline_spread(t, sums[i].sum, k->time_ns, span_ns, ns);
+		/* a wait is told when it is over, and may have begun long before the row's interval */
+		timeline_spread(t, sums[i].sum, k->time_ns, MAX(span_ns, ns), ns);
 		if (sums[i].sum == TIMELINE_RUN)
 			timeline_busy(t, pid, TIMELINE_B_CPU, k->time_ns, span_ns, ns);
 	}

@@ -7,6 +7,7 @@
 #include "json.h"
 #include "report_timeline.h"
 #include "util.h"
+#include "why.h"
 
 #define LANES_TOLD 200
 #define LANES_LEAST 4 /* of a host, however many there are */
@@ -246,10 +247,17 @@ static bool any_on_gpu(const struct report *r)
 	return false;
 }
 
+/* As why.h has found them; where it has found nobody, as names tell. */
 static const char *group_of(const struct report *r, const struct report_proc *p, bool gpus)
 {
 	const struct report_proc *parent = p ? table_find(&r->procs, p->ppid) : NULL;
 
+	if (p && r->why && r->why->n_trainers) {
+		for (uint32_t i = 0; i < r->why->n_trainers; i++)
+			if (r->why->trainer[i].pid == p->pid)
+				return "trainer";
+		return table_find(&r->why->loaders, p->pid) ? "loader" : "other";
+	}
 	if (p && (gpus ? p->on_gpu : is_parent_of_workers(r, p->pid)))
 		return "trainer";
 	if (is_worker(p) || (parent && parent->on_gpu && p->reads))

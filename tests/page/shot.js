@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* shot PAGE PNG [light|dark]: what a browser shows of a report's page, down to the processes. By CHROMIUM. */
+/*
+ * shot PAGE PNG [light|dark]: what a browser shows of a report's page, as wide as a README's column and as long as one
+ * may want to scroll there: of each kind of panel one or two. By CHROMIUM.
+ */
 'use strict';
 
 const path = require('node:path');
@@ -13,6 +16,14 @@ async function main(page, png, scheme = 'light') {
 	await p.goto('file://' + path.resolve(page));
 	/* as if it were scrolled through; the bar of the axis stays where it stands in the page */
 	await p.addStyleTag({ content: '#bar { position: static !important; }' }).catch(() => {});
+	await p.evaluate(() => {
+		const wanted = /^(Phases|CPU, all|CPU, each|GPU, mean|Files: (bytes|other)|Latency: (read|write)$|Threads|Processes)/;
+		const disk = Panel.all.find(x => /^Disk .*: bytes$/.test(x.title));
+
+		for (const x of Panel.all)
+			if (x.group !== 'Axis')
+				x.switch(x === disk || wanted.test(x.title));
+	});
 	await p.evaluate(() => new Promise(done => {
 		Panel.drawAll();
 		requestAnimationFrame(() => requestAnimationFrame(done));

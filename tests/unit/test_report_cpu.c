@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "manifest_read.h"
+#include "report.h"
 #include "report_cpu_json.h"
 #include "tree.h"
 #include "util.h"
@@ -117,6 +118,26 @@ static uint64_t sum_of(const char *text, const char *from, const char *to, const
 		} while (*at == ',' && at[strspn(at, ", ")] >= '0' && at[strspn(at, ", ")] <= '9');
 	}
 	return sum;
+}
+
+/* A sleep of a minute that is told of in one row was not a minute in that second. */
+static void a_long_wait_is_where_it_was(void **state)
+{
+	struct report *r = NULL;
+	uint64_t sum = 0;
+
+	tree_put("wait/manifest.json", "{\"tool\": \"dltraced\", \"start\": {\"monotonic_ns\": 1000000000}, \"probes\": [{\"name\": \"sched\", \"rows\": 1, \"lost\": 3}]}");
+	tree_put("wait/sched.out",
+		 "# dltraced sched 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tPREEMPTED\tRUN_NS\tRUNQ_NS\t"
+		 "DISK_NS\tBLOCKED_NS\tSLEEP_NS\tMAX_NS\n"
+		 "61000000000\t-\t7\t7\ta\ttarget\t-\tread\t1000000000\t1\t-\t-\t-\t0\t0\t60000000000\t60000000000\n");
+	assert_int_equal(report_load(&r, tree_path("wait"), true), 0);
+	for (unsigned int i = 0; i < timeline_bins(r->timeline); i++) {
+		assert_in_range(r->timeline->sum[TIMELINE_SLEEP][i], 0, r->timeline->bin_ns + 1000);
+		sum += r->timeline->sum[TIMELINE_SLEEP][i];
+	}
+	assert_int_equal(sum, 60 * SEC);
+	report_free(r);
 }
 
 /* What is told one by one and in the sums of others is all that there is. */
@@ -419,6 +440,7 @@ int main(void)
 		cmocka_unit_test(nobody_has_run_for_longer_than_it_lived),
 		cmocka_unit_test(numbers_are_used_again),
 		cmocka_unit_test(phases_have_the_time_of_their_ranks),
+		cmocka_unit_test(a_long_wait_is_where_it_was),
 		cmocka_unit_test(json_has_all_of_the_time),
 		cmocka_unit_test(sums_are_whole_on_every_way),
 		cmocka_unit_test(text_is_that_of_the_golden_file),
