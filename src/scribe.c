@@ -25,12 +25,13 @@ static struct {
 
 static void *scribe_main(void *arg)
 {
+	int done_fd = scribe.done_fd; /* once it is readable the rest is not ours */
 	char text[PIPE_BUF];
 	ssize_t n;
 
 	while ((n = read(scribe.read_fd, text, sizeof(text))) > 0)
 		(void)!util_write_all(scribe.to, text, (size_t)n);
-	eventfd_write(scribe.done_fd, 1);
+	eventfd_write(done_fd, 1);
 	return NULL;
 }
 
@@ -58,12 +59,13 @@ void scribe_begin(void)
 bool scribe_end(void)
 {
 	struct pollfd p = { .fd = scribe.done_fd, .events = POLLIN };
+	eventfd_t n;
 
 	if (scribe.write_fd < 0)
 		return false;
 	log_to(-1); /* nobody else writes there: its end is the thread's */
 	util_close(&scribe.write_fd);
-	if (poll(&p, 1, END_MS) < 1)
+	if (poll(&p, 1, END_MS) < 1 || eventfd_read(scribe.done_fd, &n) < 0)
 		return false; /* it has the descriptors, and we end */
 	log_to(scribe.to);
 	util_close(&scribe.read_fd);

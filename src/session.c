@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "background.h"
 #include "cmd.h"
@@ -25,6 +26,7 @@
 
 #define EXIT_NOT_EXECUTABLE 126 /* as the shell has it */
 #define EXIT_NOT_FOUND 127
+#define CHORES_END_MS 1000 /* a file system that answers takes less */
 #define NOBODY 65534 /* where no user of the name is known */
 
 /* The workload's environment: its user's, where sudo had stripped it. */
@@ -376,10 +378,22 @@ static void session_free(struct session *s)
 	util_close(&s->workload_log_fd);
 	chore_free(&s->lookout.chore);
 	chore_free(&s->writing.chore);
+	free(TAKE_PTR(s->writing.text));
 	outdir_close(&s->dir);
 	workload_user_free(&s->user);
 	workload_user_free(&s->nobody);
 	free(s->cwd);
+}
+
+/* What others do for S is over: it is on this thread's stack. */
+static bool chores_end(struct session *s)
+{
+	struct chore *const chores[] = { &s->lookout.chore, &s->writing.chore, &s->metrics_writing.chore };
+	bool ended = true;
+
+	for (size_t i = 0; i < ARRAY_SIZE(chores); i++)
+		ended = chore_wait(chores[i], CHORES_END_MS) && ended;
+	return ended;
 }
 
 /*
@@ -388,7 +402,10 @@ static void session_free(struct session *s)
  */
 static __attribute__((noreturn)) void leave(struct session *s, int code)
 {
+	fflush(stdout); /* the report */
 	control_close(&s->control);
+	if (s->served && s->served->fd >= 0)
+		shutdown(s->served->fd, SHUT_RDWR); /* it stays open as long as they stand there */
 	front_leave(code);
 	_exit(code);
 }
@@ -435,7 +452,7 @@ static int session(const struct config *cfg, char **argv, struct served *served)
 		code = finish(&s) ?: code; /* cppcheck-suppress selfAssignment; it does not know ?: */
 	}
 	scribe_end();
-	if (s.stuck)
+	if (s.stuck || !chores_end(&s))
 		leave(&s, code);
 	session_free(&s);
 	return code;

@@ -134,9 +134,8 @@ void session_metrics_tick(struct session *s)
 
 void session_metrics_free(struct session *s)
 {
-	if (s->metrics_writing.chore.busy)
-		return; /* it is its thread's, and we end */
 	chore_free(&s->metrics_writing.chore);
+	free(TAKE_PTR(s->metrics_writing.text));
 	metrics_file_close(&s->metrics_file);
 	free(TAKE_PTR(s->metrics));
 }

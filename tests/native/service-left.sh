@@ -54,5 +54,5 @@ check whole
 [ -z "$slow" ] || exit 0 # the same to any kernel
 as_start -- ./env sh -c 'cat /etc/hosts; exit 9' >out
 equal "status of a workload that left" $? 9
-equal "events" "$(col pids EVENT | tr '\n' ' ')" "left "
+equal "events" "$(col pids EVENT 'TID == PID' | tr '\n' ' ')" "left "
 check whole
