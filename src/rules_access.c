@@ -29,23 +29,38 @@ static double part(uint64_t part, uint64_t whole, double least)
 
 static void tell_when(struct report *r, struct finding *f)
 {
-	finding_tell(f, "in all of the trace, %.3f s to %.3f s", rules_seconds(r, r->first_ns), rules_seconds(r, r->last_ns));
+	finding_tell(f, "in all of the trace, %.3f s to %.3f s", rules_seconds(r, r->first_ns),
+		     rules_seconds(r, r->last_ns));
 }
 
-static void tell_files(const struct report *r, struct finding *f)
+enum side { READ, WRITTEN };
+
+/* Of the files with the most bytes the one that is read, or written, most. */
+static void tell_files(const struct report *r, struct finding *f, enum side side)
 {
-	const struct report_top_file *t = r->top_bytes;
+	const struct report_top_file *t = NULL;
+	uint64_t most = 0;
 
-	if (r->n_top_bytes && t->path)
-		finding_tell(f, "most bytes: %s, %s read, %s written in %s calls", t->path, FMT_BYTES(t->sum.read_bytes),
-			     FMT_BYTES(t->sum.write_bytes), FMT_COUNT(t->sum.calls));
+	for (unsigned int i = 0; i < r->n_top_bytes; i++) {
+		const struct report_file *sum = &r->top_bytes[i].sum;
+		uint64_t bytes = side == READ ? sum->read_bytes : sum->write_bytes;
+
+		if (bytes <= most || !r->top_bytes[i].path)
+			continue;
+		most = bytes;
+		t = &r->top_bytes[i];
+	}
+	if (t)
+		finding_tell(f, "most bytes: %s, %s read, %s written in %s calls", t->path,
+			     FMT_BYTES(t->sum.read_bytes), FMT_BYTES(t->sum.write_bytes), FMT_COUNT(t->sum.calls));
 }
 
-static void tell_counts(struct report *r, struct finding *f, const char *what, uint64_t part, const char *of, uint64_t whole)
+static void tell_counts(struct report *r, struct finding *f, enum side side, const char *what, uint64_t part,
+			const char *of, uint64_t whole)
 {
 	finding_tell(f, "%s: %s of %s %s (%.1f %%)", what, FMT_COUNT(part), FMT_COUNT(whole), of,
 		     rules_percent((double)part, (double)whole));
-	tell_files(r, f);
+	tell_files(r, f, side);
 	tell_when(r, f);
 }
 
@@ -58,7 +73,8 @@ static double small_reads(const struct report *r)
 
 static void tell_small_reads(struct report *r, struct finding *f)
 {
-	tell_counts(r, f, "asked for less than 64 KiB", sums(r)->small_disk_reads, "reads that went to a disk", sums(r)->disk_reads);
+	tell_counts(r, f, READ, "asked for less than 64 KiB", sums(r)->small_disk_reads, "reads that went to a disk",
+		    sums(r)->disk_reads);
 }
 
 static double tiny_reads(const struct report *r)
@@ -68,7 +84,7 @@ static double tiny_reads(const struct report *r)
 
 static void tell_tiny_reads(struct report *r, struct finding *f)
 {
-	tell_counts(r, f, "asked for less than 4 KiB", sums(r)->tiny_reads, "reads of files", sums(r)->reads);
+	tell_counts(r, f, READ, "asked for less than 4 KiB", sums(r)->tiny_reads, "reads of files", sums(r)->reads);
 }
 
 static double small_writes(const struct report *r)
@@ -78,7 +94,7 @@ static double small_writes(const struct report *r)
 
 static void tell_small_writes(struct report *r, struct finding *f)
 {
-	tell_counts(r, f, "wrote less than 64 KiB", sums(r)->small_writes, "writes of files", sums(r)->writes);
+	tell_counts(r, f, WRITTEN, "wrote less than 64 KiB", sums(r)->small_writes, "writes of files", sums(r)->writes);
 }
 
 static double misaligned(const struct report *r)
@@ -88,9 +104,11 @@ static double misaligned(const struct report *r)
 
 static void tell_misaligned(struct report *r, struct finding *f)
 {
-	tell_counts(r, f, "not at a multiple of 4096 bytes", sums(r)->misaligned, "reads and writes", sums(r)->with_offset);
+	tell_counts(r, f, READ, "not at a multiple of 4096 bytes", sums(r)->misaligned, "reads and writes",
+		    sums(r)->with_offset);
 	if (sums(r)->direct)
-		finding_tell(f, "with O_DIRECT: %s of %s", FMT_COUNT(sums(r)->direct_misaligned), FMT_COUNT(sums(r)->direct));
+		finding_tell(f, "with O_DIRECT: %s of %s", FMT_COUNT(sums(r)->direct_misaligned),
+			     FMT_COUNT(sums(r)->direct));
 }
 
 /* --- order ---------------------------------------------------------------------------------------------- */
@@ -102,8 +120,8 @@ static double random_reads(const struct report *r)
 
 static void tell_random_reads(struct report *r, struct finding *f)
 {
-	tell_counts(r, f, "not where the process's last read of the file ended", sums(r)->placed - sums(r)->sequential,
-		    "reads that could have been", sums(r)->placed);
+	tell_counts(r, f, READ, "not where the process's last read of the file ended",
+		    sums(r)->placed - sums(r)->sequential, "reads that could have been", sums(r)->placed);
 }
 
 static double no_readahead(const struct report *r)
@@ -113,7 +131,7 @@ static double no_readahead(const struct report *r)
 
 static void tell_no_readahead(struct report *r, struct finding *f)
 {
-	tell_counts(r, f, "went to the disk all the same", sums(r)->sequential_disk,
+	tell_counts(r, f, READ, "went to the disk all the same", sums(r)->sequential_disk,
 		    "sequential reads of less than 128 KiB", sums(r)->sequential_small);
 }
 
@@ -143,9 +161,9 @@ static void tell_redundant_reads(struct report *r, struct finding *f)
 {
 	uint64_t all, again = again_in_epochs(r, &all);
 
-	finding_tell(f, "%s of %s were read a second time within an epoch, of %u epochs", FMT_BYTES(again), FMT_BYTES(all),
-		     r->why->n_epochs);
-	tell_files(r, f);
+	finding_tell(f, "%s of %s were read a second time within an epoch, of %u epochs", FMT_BYTES(again),
+		     FMT_BYTES(all), r->why->n_epochs);
+	tell_files(r, f, READ);
 	tell_when(r, f);
 }
 
@@ -158,7 +176,7 @@ static void tell_cache_too_small(struct report *r, struct finding *f)
 {
 	finding_tell(f, "%s of the %s that came from disk had come before, and were no longer in the page cache",
 		     FMT_BYTES(sums(r)->again_disk_bytes), FMT_BYTES(sums(r)->disk_bytes));
-	tell_files(r, f);
+	tell_files(r, f, READ);
 	tell_when(r, f);
 }
 
@@ -176,7 +194,7 @@ static void tell_balance(struct report *r, struct finding *f)
 {
 	finding_tell(f, "%s read in %s reads, %s written in %s writes, of files", FMT_BYTES(sums(r)->read_bytes),
 		     FMT_COUNT(sums(r)->reads), FMT_BYTES(sums(r)->write_bytes), FMT_COUNT(sums(r)->writes));
-	tell_files(r, f);
+	tell_files(r, f, sums(r)->read_bytes >= sums(r)->write_bytes ? READ : WRITTEN);
 	tell_when(r, f);
 }
 
@@ -194,9 +212,9 @@ static void tell_open_storm(struct report *r, struct finding *f)
 	const struct why_sums *s = sums(r);
 
 	finding_tell(f, "%s opens in the second from %.3f s on; %s in all, %s of them to read, %s for each of these",
-		     FMT_COUNT(s->opens_peak), rules_seconds(r, s->opens_peak_ns), FMT_COUNT(s->opens), FMT_COUNT(s->opens_read),
-		     FMT_BYTES(s->read_bytes / s->opens_read));
-	tell_files(r, f);
+		     FMT_COUNT(s->opens_peak), rules_seconds(r, s->opens_peak_ns), FMT_COUNT(s->opens),
+		     FMT_COUNT(s->opens_read), FMT_BYTES(s->read_bytes / s->opens_read));
+	tell_files(r, f, READ);
 	tell_when(r, f);
 }
 
@@ -207,7 +225,7 @@ static double failed_opens(const struct report *r)
 
 static void tell_failed_opens(struct report *r, struct finding *f)
 {
-	tell_counts(r, f, "failed", sums(r)->opens_failed, "opens", sums(r)->opens);
+	tell_counts(r, f, READ, "failed", sums(r)->opens_failed, "opens", sums(r)->opens);
 }
 
 static double metadata_time(const struct report *r)
@@ -222,8 +240,9 @@ static void tell_metadata_time(struct report *r, struct finding *f)
 {
 	const struct why_sums *s = sums(r);
 
-	finding_tell(f, "opens took %s, closing, making and removing files %s; reads %s, writes %s, syncs %s", FMT_NS(s->open_ns),
-		     FMT_NS(s->meta_ns), FMT_NS(s->read_files_ns), FMT_NS(s->write_files_ns), FMT_NS(s->sync_ns));
+	finding_tell(f, "opens took %s, closing, making and removing files %s; reads %s, writes %s, syncs %s",
+		     FMT_NS(s->open_ns), FMT_NS(s->meta_ns), FMT_NS(s->read_files_ns), FMT_NS(s->write_files_ns),
+		     FMT_NS(s->sync_ns));
 	tell_when(r, f);
 }
 
@@ -257,7 +276,8 @@ static double unequal_data(const struct report *r, const struct why_loader **mos
 			n++;
 		}
 		others -= (double)l->bytes;
-		if (n > 1 && others > 0 && (double)l->bytes >= 16 * MiB && (double)l->bytes * (n - 1) / others > worst) {
+		if (n > 1 && others > 0 && (double)l->bytes >= 16 * MiB &&
+		    (double)l->bytes * (n - 1) / others > worst) {
 			worst = (double)l->bytes * (n - 1) / others;
 			*most = l;
 		}
@@ -278,9 +298,11 @@ static void tell_straggler_data(struct report *r, struct finding *f)
 	double times = unequal_data(r, &l);
 
 	if (l)
-		finding_tell(f, "loader %u of its generation, process %u, read %s from %.3f s to %.3f s: %.1f times as much as the others on average",
-			     l->number + 1, (unsigned int)l->pid, FMT_BYTES(l->bytes), rules_seconds(r, l->begin_ns),
-			     rules_seconds(r, l->end_ns), times);
+		finding_tell(
+			f,
+			"loader %u of its generation, process %u, read %s from %.3f s to %.3f s: %.1f times as much as the others on average",
+			l->number + 1, (unsigned int)l->pid, FMT_BYTES(l->bytes), rules_seconds(r, l->begin_ns),
+			rules_seconds(r, l->end_ns), times);
 }
 
 static const struct why_epoch *worst_epoch(const struct report *r, double *ratio)
@@ -312,9 +334,11 @@ static void tell_slow_worker(struct report *r, struct finding *f)
 	double ratio;
 	const struct why_epoch *e = worst_epoch(r, &ratio);
 
-	finding_tell(f, "process %u was %s in calls on files for each file that it opened to read, the median of %u is %s, from %.3f s to %.3f s",
-		     (unsigned int)e->slow_worker, FMT_NS((uint64_t)e->slow_worker_ns), e->workers,
-		     FMT_NS((uint64_t)e->median_worker_ns), rules_seconds(r, e->begin_ns), rules_seconds(r, e->end_ns));
+	finding_tell(
+		f,
+		"process %u was %s in calls on files for each file that it opened to read, the median of %u is %s, from %.3f s to %.3f s",
+		(unsigned int)e->slow_worker, FMT_NS((uint64_t)e->slow_worker_ns), e->workers,
+		FMT_NS((uint64_t)e->median_worker_ns), rules_seconds(r, e->begin_ns), rules_seconds(r, e->end_ns));
 }
 
 static double loader_cpu(const struct report *r, uint64_t *cpu_ns, uint64_t *life_ns)
@@ -354,15 +378,19 @@ static double too_few_workers(const struct report *r)
 	const struct why *w = r->why;
 	double busy_ns = w->blame_ns[WHY_CPU] + w->blame_ns[WHY_CACHE] + w->blame_ns[WHY_DISK] + w->blame_ns[WHY_META];
 
-	return w->loaders.n && w->waited_ns >= 0.1 * w->window_ns && busy_ns >= 0.5 * w->waited_ns ? w->cpu_idle_percent / 100 : 0;
+	return w->loaders.n && w->waited_ns >= 0.1 * w->window_ns && busy_ns >= 0.5 * w->waited_ns
+		       ? w->cpu_idle_percent / 100
+		       : 0;
 }
 
 static void tell_too_few_workers(struct report *r, struct finding *f)
 {
 	const struct why *w = r->why;
 
-	finding_tell(f, "%.0f %% of the machine's CPU time was not used, while trainers waited %.1f %% of theirs and loaders were busy",
-		     w->cpu_idle_percent, rules_percent(w->waited_ns, w->window_ns));
+	finding_tell(
+		f,
+		"%.0f %% of the machine's CPU time was not used, while trainers waited %.1f %% of theirs and loaders were busy",
+		w->cpu_idle_percent, rules_percent(w->waited_ns, w->window_ns));
 	tell_when(r, f);
 }
 
@@ -388,7 +416,8 @@ static void tell_checkpoint_blocks(struct report *r, struct finding *f)
 		autofree char *path = top->call[i].fid ? report_path(r, top->call[i].fid) : NULL;
 
 		finding_tell(f, "%s from %.3f s on, process %u, %s", FMT_NS(top->call[i].lat_ns),
-			     rules_seconds(r, top->call[i].end_ns - top->call[i].lat_ns), top->call[i].pid, path ? path : "no file");
+			     rules_seconds(r, top->call[i].end_ns - top->call[i].lat_ns), top->call[i].pid,
+			     path ? path : "no file");
 	}
 }
 
@@ -396,12 +425,14 @@ static double sync_often(const struct report *r)
 {
 	const struct why_sums *s = sums(r);
 
-	return part(s->sync_ns, s->sync_ns + s->open_ns + s->meta_ns + s->read_files_ns + s->write_files_ns, NSEC_PER_SEC);
+	return part(s->sync_ns, s->sync_ns + s->open_ns + s->meta_ns + s->read_files_ns + s->write_files_ns,
+		    NSEC_PER_SEC);
 }
 
 static void tell_sync_often(struct report *r, struct finding *f)
 {
-	finding_tell(f, "%s syncs took %s; writes %s", FMT_COUNT(sums(r)->syncs), FMT_NS(sums(r)->sync_ns), FMT_NS(sums(r)->write_files_ns));
+	finding_tell(f, "%s syncs took %s; writes %s", FMT_COUNT(sums(r)->syncs), FMT_NS(sums(r)->sync_ns),
+		     FMT_NS(sums(r)->write_files_ns));
 	tell_when(r, f);
 }
 
@@ -413,8 +444,8 @@ static double stdout_heavy(const struct report *r)
 static void tell_stdout_heavy(struct report *r, struct finding *f)
 {
 	finding_tell(f, "%s of %s written went to standard output and error, in %s writes that took %s",
-		     FMT_BYTES(sums(r)->stdout_bytes), FMT_BYTES(sums(r)->written_bytes), FMT_COUNT(sums(r)->stdout_writes),
-		     FMT_NS(sums(r)->stdout_ns));
+		     FMT_BYTES(sums(r)->stdout_bytes), FMT_BYTES(sums(r)->written_bytes),
+		     FMT_COUNT(sums(r)->stdout_writes), FMT_NS(sums(r)->stdout_ns));
 	tell_when(r, f);
 }
 

@@ -61,9 +61,10 @@ static void tell_window(struct report *r, struct finding *f)
 
 	if (w->basis == WHY_BY_GPU)
 		snprintf(sampled, sizeof(sampled), ", sampled every %.2f s", (double)w->gpu_sample_ns / NSEC_PER_SEC);
-	finding_tell(f, "%u process%s that train%s waited %.1f %% of the time from %.3f s to %.3f s, %s%s", w->n_trainers,
-		     w->n_trainers > 1 ? "es" : "", w->n_trainers > 1 ? "" : "s", rules_percent(w->waited_ns, w->window_ns),
-		     rules_seconds(r, why_begin_ns(w)), rules_seconds(r, why_end_ns(w)), basis_texts[w->basis], sampled);
+	finding_tell(f, "%u process%s that train%s waited %.1f %% of the time from %.3f s to %.3f s, %s%s",
+		     w->n_trainers, w->n_trainers > 1 ? "es" : "", w->n_trainers > 1 ? "" : "s",
+		     rules_percent(w->waited_ns, w->window_ns), rules_seconds(r, why_begin_ns(w)),
+		     rules_seconds(r, why_end_ns(w)), basis_texts[w->basis], sampled);
 }
 
 static const char *const state_texts[WHY_STATES] = {
@@ -86,14 +87,14 @@ static void tell_states(struct report *r, struct finding *f)
 
 	for (unsigned int i = 0; i < WHY_STATES && len < sizeof(text); i++)
 		if (rules_percent(w->blame_ns[i], sum_ns) >= 1)
-			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %.0f %%", len ? ", " : "", state_texts[i],
-						rules_percent(w->blame_ns[i], sum_ns));
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %.0f %%", len ? ", " : "",
+						state_texts[i], rules_percent(w->blame_ns[i], sum_ns));
 	if (w->straggler_ns > 0 && len < sizeof(text))
 		snprintf(text + len, sizeof(text) - len, "%swaiting for one loader alone %.0f %%", len ? ", " : "",
 			 rules_percent(w->straggler_ns, sum_ns));
 	if (text[0])
-		finding_tell(f, "of these waits, by what %u loader%s and the trainers themselves did then: %s", w->loaders.n,
-			     w->loaders.n == 1 ? "" : "s", text);
+		finding_tell(f, "of these waits, by what %u loader%s and the trainers themselves did then: %s",
+			     w->loaders.n, w->loaders.n == 1 ? "" : "s", text);
 }
 
 static void tell_longest(struct report *r, struct finding *f, enum why_state s, const char *what)
@@ -119,8 +120,9 @@ static void tell_waits(struct report *r, struct finding *f)
 		tell_states(r, f);
 		return;
 	}
-	finding_tell(f, "%.1f %% of the waits, from %.3f s to %.3f s", rules_percent(f->measure * w->window_ns, w->waited_ns),
-		     rules_seconds(r, why_begin_ns(w)), rules_seconds(r, why_end_ns(w)));
+	finding_tell(f, "%.1f %% of the waits, from %.3f s to %.3f s",
+		     rules_percent(f->measure * w->window_ns, w->waited_ns), rules_seconds(r, why_begin_ns(w)),
+		     rules_seconds(r, why_end_ns(w)));
 }
 
 /* --- each --------------------------------------------------------------------------------------------------- */
@@ -135,8 +137,9 @@ static void tell_storage(struct report *r, struct finding *f)
 	const struct why_sums *s = &r->why->sums;
 
 	tell_waits(r, f);
-	finding_tell(f, "%s of %s read came from disk, in %s of %s reads; reads of files took %s in all", FMT_BYTES(s->disk_bytes),
-		     FMT_BYTES(s->read_bytes), FMT_COUNT(s->disk_reads), FMT_COUNT(s->reads), FMT_NS(s->read_files_ns));
+	finding_tell(f, "%s of %s read came from disk, in %s of %s reads; reads of files took %s in all",
+		     FMT_BYTES(s->disk_bytes), FMT_BYTES(s->read_bytes), FMT_COUNT(s->disk_reads), FMT_COUNT(s->reads),
+		     FMT_NS(s->read_files_ns));
 	tell_longest(r, f, WHY_DISK, "longest read from storage");
 }
 
@@ -150,8 +153,8 @@ static void tell_metadata(struct report *r, struct finding *f)
 	const struct why_sums *s = &r->why->sums;
 
 	tell_waits(r, f);
-	finding_tell(f, "%s opens took %s, closing, making and removing files %s; %s opened to be read, with %s each", FMT_COUNT(s->opens),
-		     FMT_NS(s->open_ns), FMT_NS(s->meta_ns), FMT_COUNT(s->opens_read),
+	finding_tell(f, "%s opens took %s, closing, making and removing files %s; %s opened to be read, with %s each",
+		     FMT_COUNT(s->opens), FMT_NS(s->open_ns), FMT_NS(s->meta_ns), FMT_COUNT(s->opens_read),
 		     FMT_BYTES(s->opens_read ? s->read_bytes / s->opens_read : 0));
 	tell_longest(r, f, WHY_META, "longest");
 }
@@ -177,11 +180,12 @@ static void tell_decode(struct report *r, struct finding *f)
 		life_ns += l->end_ns - l->begin_ns;
 	}
 	if (life_ns)
-		finding_tell(f, "loaders used %s of CPU time for themselves in %s of their lives (%.0f %%)", FMT_NS(user_ns), FMT_NS(life_ns),
-			     rules_percent((double)user_ns, (double)life_ns));
+		finding_tell(f, "loaders used %s of CPU time for themselves in %s of their lives (%.0f %%)",
+			     FMT_NS(user_ns), FMT_NS(life_ns), rules_percent((double)user_ns, (double)life_ns));
 	if (!w->has_switches && !w->has_sums)
-		finding_tell(f, "when they computed is by their CPU time at exit, evenly over what they did in no call: "
-				"--sched sums or timeline tells it");
+		finding_tell(f,
+			     "when they computed is by their CPU time at exit, evenly over what they did in no call: "
+			     "--sched sums or timeline tells it");
 	if (!isnan(w->cpu_idle_percent))
 		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)", w->cpu_idle_percent);
 }
@@ -204,10 +208,13 @@ static double contention(const struct report *r)
 static void tell_contention(struct report *r, struct finding *f)
 {
 	tell_waits(r, f);
-	finding_tell(f, "for %.1f %% of the time main threads that train could have run and had no CPU, for %.1f %% loaders that they waited for",
-		     100 * trainers_runq(r), 100 * blame(r, WHY_RUNQ));
+	finding_tell(
+		f,
+		"for %.1f %% of the time main threads that train could have run and had no CPU, for %.1f %% loaders that they waited for",
+		100 * trainers_runq(r), 100 * blame(r, WHY_RUNQ));
 	if (!isnan(r->why->cpu_idle_percent))
-		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)", r->why->cpu_idle_percent);
+		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
+			     r->why->cpu_idle_percent);
 }
 
 static double checkpoint(const struct report *r)
@@ -239,14 +246,18 @@ static void tell_straggler(struct report *r, struct finding *f)
 	tell_waits(r, f);
 	if (!l)
 		return;
-	finding_tell(f, "process %u, loader %u of its generation, was busy in %.0f %% of the waits from %.3f s to %.3f s, the others in "
-			"%.0f %%", (unsigned int)l->pid, l->number + 1, 100 * w->straggler_busy, rules_seconds(r, l->begin_ns),
-		     rules_seconds(r, l->end_ns), 100 * w->straggler_others);
+	finding_tell(
+		f,
+		"process %u, loader %u of its generation, was busy in %.0f %% of the waits from %.3f s to %.3f s, the others in "
+		"%.0f %%",
+		(unsigned int)l->pid, l->number + 1, 100 * w->straggler_busy, rules_seconds(r, l->begin_ns),
+		rules_seconds(r, l->end_ns), 100 * w->straggler_others);
 	for (unsigned int s = 0; s < WHY_STATES; s++)
 		if (s != WHY_QUEUE && l->idle_ns[s] > l->idle_ns[most])
 			most = s;
 	if (l->alive_idle_ns > 0)
-		finding_tell(f, "it was mostly %s then (%.0f %%)", most == WHY_OTHER ? "in no call that is traced" : state_texts[most],
+		finding_tell(f, "it was mostly %s then (%.0f %%)",
+			     most == WHY_OTHER ? "in no call that is traced" : state_texts[most],
 			     rules_percent(l->idle_ns[most], l->alive_idle_ns));
 	if (most == WHY_DISK || most == WHY_META)
 		tell_longest(r, f, most, "longest");
@@ -262,7 +273,8 @@ static void tell_trainer(struct report *r, struct finding *f)
 {
 	tell_waits(r, f);
 	if (r->why->loaders.n && r->why->waited_ns > 0)
-		finding_tell(f, "meanwhile loaders waited to be asked for more, or for what they had loaded to be taken");
+		finding_tell(f,
+			     "meanwhile loaders waited to be asked for more, or for what they had loaded to be taken");
 }
 
 static void tell_unknown(struct report *r, struct finding *f)
@@ -270,7 +282,9 @@ static void tell_unknown(struct report *r, struct finding *f)
 	const struct why *w = r->why;
 
 	if (!w->n_trainers) {
-		finding_tell(f, "nobody is known to train: no process is in gpu.out, none has loaders, and pids.out names none");
+		finding_tell(
+			f,
+			"nobody is known to train: no process is in gpu.out, none has loaders, and pids.out names none");
 		return;
 	}
 	if (w->basis == WHY_BY_NOTHING) {
@@ -279,8 +293,10 @@ static void tell_unknown(struct report *r, struct finding *f)
 	}
 	tell_waits(r, f);
 	if (!w->has_sums && !w->has_switches)
-		finding_tell(f, "what is not known may be computing, page faults, or waiting in poll(2), futex(2) and the like: "
-				"--sched sums tells");
+		finding_tell(
+			f,
+			"what is not known may be computing, page faults, or waiting in poll(2), futex(2) and the like: "
+			"--sched sums tells");
 }
 
 const struct rule rule_trainer_bound = {

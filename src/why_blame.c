@@ -204,7 +204,8 @@ static void blame_itself(struct report *r, struct why_trainer *t, double rest_ns
 
 static void blame_loaders(struct report *r, struct why_trainer *t, double rest_ns)
 {
-	double base_ns = (double)why_waited_then(r->why, t, t->begin_ns, t->end_ns), did[WHY_STATES] = { 0 }, all_ns, slow_ns;
+	double base_ns = (double)why_waited_then(r->why, t, t->begin_ns, t->end_ns), did[WHY_STATES] = { 0 }, all_ns,
+	       slow_ns;
 	struct why *w = r->why;
 	uint32_t nr = (uint32_t)(t - w->trainer);
 

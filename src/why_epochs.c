@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Sums by epoch: whose boundaries the job's phases tell; else there is one for all of the trace. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "phases.h"
 #include "util.h"
@@ -48,6 +50,18 @@ bool why_training(const struct report *r, uint64_t *begin_ns, uint64_t *end_ns)
 
 /* --- epochs ----------------------------------------------------------------------------------------- */
 
+/* Those that nobody has numbered are numbered here. */
+static void name_epoch(const struct phases *p, uint32_t i, char name[PHASE_LABEL_MAX])
+{
+	const struct phase *phase = phases_get(p, PHASE_EPOCH, i);
+	size_t len;
+
+	phases_label(p, phase, name);
+	len = strlen(name);
+	if (phase->number < 0 && phases_count(p, PHASE_EPOCH) > 1)
+		snprintf(name + len, PHASE_LABEL_MAX - len, " #%u", i + 1);
+}
+
 int why_epochs_begin(struct report *r)
 {
 	const struct phases *p = phases_of(r);
@@ -64,12 +78,15 @@ int why_epochs_begin(struct report *r)
 		why_note(w, "the first %d of %u epochs are told one by one", WHY_EPOCHS_MAX, n);
 	w->by_epoch = n > 0;
 	for (uint32_t i = 0; i < w->n_epochs; i++) {
-		w->epoch[i] = n ? (struct why_epoch){ .phase = i, .begin_ns = phases_get(p, PHASE_EPOCH, i)->begin_ns,
-						      .end_ns = phases_get(p, PHASE_EPOCH, i)->end_ns } :
-				  (struct why_epoch){ .phase = PHASES_NONE, .begin_ns = r->first_ns, .end_ns = r->last_ns,
+		w->epoch[i] = n ? (struct why_epoch){ .phase = i,
+						      .begin_ns = phases_get(p, PHASE_EPOCH, i)->begin_ns,
+						      .end_ns = phases_get(p, PHASE_EPOCH, i)->end_ns }
+				: (struct why_epoch){ .phase = PHASES_NONE,
+						      .begin_ns = r->first_ns,
+						      .end_ns = r->last_ns,
 						      .name = "all of the trace" };
 		if (n)
-			phases_label(p, phases_get(p, PHASE_EPOCH, i), w->epoch[i].name);
+			name_epoch(p, i, w->epoch[i].name);
 	}
 	return 0;
 }

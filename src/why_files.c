@@ -23,7 +23,8 @@ static void add_to_file(struct why *w, const struct why_transfer *x, struct why_
 	uint64_t was = excess(f->bytes, f->end), was_disk = excess(f->disk_bytes, f->whole);
 
 	f->end = MAX(f->end, end);
-	f->whole = MAX(f->whole, (MAX(f->end, x->file->size) + PAGE - 1) / PAGE * PAGE); /* read-ahead may take all of it */
+	f->whole = MAX(f->whole,
+		       (MAX(f->end, x->file->size) + PAGE - 1) / PAGE * PAGE); /* read-ahead may take all of it */
 	f->bytes += x->bytes;
 	f->disk_bytes += x->disk_bytes;
 	w->sums.again_bytes += excess(f->bytes, f->end) - was;
@@ -45,7 +46,9 @@ static void rank_file(struct why_epoch *e, const struct why_file *f, const struc
 		else
 			e->n_slow++;
 	}
-	v[i] = (struct why_slow_file){ .fid = x->fid, .time_ns = f->epoch_ns, .bytes = f->epoch_bytes, .calls = f->reads };
+	v[i] = (struct why_slow_file){
+		.fid = x->fid, .time_ns = f->epoch_ns, .bytes = f->epoch_bytes, .calls = f->reads
+	};
 	for (; i > 0 && v[i - 1].time_ns < v[i].time_ns; i--) {
 		struct why_slow_file t = v[i];
 

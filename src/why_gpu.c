@@ -92,8 +92,9 @@ static void read_devices(struct report *r, int dirfd)
 		for (uint32_t i = 0; i < w->n_gpus; i++) {
 			struct why_gpu *g = &w->gpu[i];
 
-			if (!g->by_device || !reader_u64(row.f[c.gpu], &nr) || nr != g->nr || !reader_u64(row.f[c.sm], &sm) ||
-			    !reader_u64(row.f[c.time], &ns) || ns < g->seen_ns || ns > g->sample_ns + NSEC_PER_SEC)
+			if (!g->by_device || !reader_u64(row.f[c.gpu], &nr) || nr != g->nr ||
+			    !reader_u64(row.f[c.sm], &sm) || !reader_u64(row.f[c.time], &ns) || ns < g->seen_ns ||
+			    ns > g->sample_ns + NSEC_PER_SEC)
 				continue;
 			if (last_ns[i])
 				spans_append(&g->idle, last_ns[i], ns, 1 - (double)MIN(sm, 100) / 100);
@@ -117,7 +118,9 @@ static void sum_up(struct why *w, uint64_t *ns, uint64_t *samples)
 		if (g->pid && !g->numbers)
 			why_note(w, "GPU %u: gpu.out and gpu_dev.out have no numbers of how much it was used", g->nr);
 		else if (g->by_device)
-			why_note(w, "GPU %u: how much it was used is by gpu_dev.out, by whomever: gpu.out does not tell", g->nr);
+			why_note(w,
+				 "GPU %u: how much it was used is by gpu_dev.out, by whomever: gpu.out does not tell",
+				 g->nr);
 	}
 }
 

@@ -24,7 +24,8 @@ static bool is_worker(const struct report_proc *p)
 
 static bool is_shell(const struct report_proc *p)
 {
-	static const char *const shells[] = { "sh", "bash", "dash", "zsh", "tmux", "sudo", "time", "timeout", "env", "dltraced" };
+	static const char *const shells[] = { "sh",   "bash", "dash",	 "zsh", "tmux",
+					      "sudo", "time", "timeout", "env", "dltraced" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(shells); i++)
 		if (strcmp(p->comm, shells[i]) == 0)

@@ -60,7 +60,8 @@ static bool each(struct report *r, int dirfd, const char *file, const char *cons
 /* --- sched_switch.out: trainers --------------------------------------------------------------------- */
 
 enum { PREV_PID, PREV_TID, PREV_STATE, NEXT_PID, NEXT_TID, WAIT_NS };
-static const char *const switch_columns[] = { "PREV_PID", "PREV_TID", "PREV_STATE", "NEXT_PID", "NEXT_TID", "WAIT_NS", NULL };
+static const char *const switch_columns[] = { "PREV_PID", "PREV_TID", "PREV_STATE", "NEXT_PID",
+					      "NEXT_TID", "WAIT_NS",  NULL };
 
 struct thread {
 	uint64_t since_ns; /* it runs, or could run; 0: it does not */
@@ -104,8 +105,8 @@ static void take_switch(struct rows *x)
 	}
 	th = thread_of(x, NEXT_PID, &t);
 	if (th && number(x, NEXT_TID) == number(x, NEXT_PID))
-		x->r->why->trainer[t].runq_ns += (double)why_looked_at(&x->r->why->trainer[t],
-								       x->time_ns - MIN(number(x, WAIT_NS), x->time_ns), x->time_ns);
+		x->r->why->trainer[t].runq_ns += (double)why_looked_at(
+			&x->r->why->trainer[t], x->time_ns - MIN(number(x, WAIT_NS), x->time_ns), x->time_ns);
 	if (th && !th->since_ns)
 		th->since_ns = x->time_ns - MIN(number(x, WAIT_NS), x->time_ns - 1);
 	if (th) {
@@ -156,8 +157,8 @@ static bool trainers_by_switches(struct report *r, int dirfd)
 /* --- sched.out -------------------------------------------------------------------------------------- */
 
 enum { PID, TID, KIND, CPU, CALL, SPAN_NS, RUN_NS, RUNQ_NS, DISK_NS, BLOCKED_NS, SLEEP_NS };
-static const char *const sum_columns[] = { "PID", "TID", "KIND", "CPU", "CALL", "SPAN_NS", "RUN_NS", "RUNQ_NS", "DISK_NS",
-					   "BLOCKED_NS", "SLEEP_NS", NULL };
+static const char *const sum_columns[] = { "PID",    "TID",	"KIND",	   "CPU",	 "CALL",     "SPAN_NS",
+					   "RUN_NS", "RUNQ_NS", "DISK_NS", "BLOCKED_NS", "SLEEP_NS", NULL };
 
 /* Calls in which a thread waits for other processes; in all others it sleeps for itself. */
 static bool is_wait_for_others(struct reader_field call)
@@ -190,7 +191,8 @@ static void take_trainer_sum(struct rows *x)
 		return;
 	if (!x->r->why->has_switches && reader_is(field(x, CALL), "-"))
 		t->runq_ns += (double)number(x, RUNQ_NS) *
-			      (double)why_looked_at(t, x->time_ns - MIN(span_ns, x->time_ns), x->time_ns) / (double)span_ns;
+			      (double)why_looked_at(t, x->time_ns - MIN(span_ns, x->time_ns), x->time_ns) /
+			      (double)span_ns;
 	if (!is_wait_for_others(field(x, CALL)))
 		return;
 	waits = s->waits[t - x->r->why->trainer];

@@ -77,17 +77,21 @@ void why_epochs_text(const struct report *r, FILE *out)
 	if (!w || !w->n_epochs || !(w->by_epoch || w->epoch[0].reads))
 		return;
 	fputs("\nReads of regular files, by epoch (AGAIN: bytes read a second time in it)\n", out);
-	fprintf(out, EPOCH_LINE "EPOCH\n", "LASTED", "WAITED", "SAMPLES", "READ", "FROM DISK", "READS", "IN ORDER", "AGAIN", "WORKERS");
+	fprintf(out, EPOCH_LINE "EPOCH\n", "LASTED", "WAITED", "SAMPLES", "READ", "FROM DISK", "READS", "IN ORDER",
+		"AGAIN", "WORKERS");
 	for (uint32_t i = 0; i < MIN(w->n_epochs, EPOCHS_TOLD); i++) {
 		const struct why_epoch *e = &w->epoch[i];
 		char waited[16] = "-", order[16] = "-";
 
 		if (e->waitable_ns && w->basis < WHY_BY_CPU_TIME)
-			snprintf(waited, sizeof(waited), "%.1f %%", rules_percent((double)e->waited_ns, (double)e->waitable_ns));
+			snprintf(waited, sizeof(waited), "%.1f %%",
+				 rules_percent((double)e->waited_ns, (double)e->waitable_ns));
 		if (e->placed)
-			snprintf(order, sizeof(order), "%.1f %%", rules_percent((double)e->sequential, (double)e->placed));
-		fprintf(out, EPOCH_LINE, FMT_NS(e->end_ns - e->begin_ns), waited, FMT_COUNT(e->samples), FMT_BYTES(e->read_bytes),
-			FMT_BYTES(e->disk_bytes), FMT_COUNT(e->reads), order, FMT_BYTES(e->again_bytes), FMT_COUNT(e->workers));
+			snprintf(order, sizeof(order), "%.1f %%",
+				 rules_percent((double)e->sequential, (double)e->placed));
+		fprintf(out, EPOCH_LINE, FMT_NS(e->end_ns - e->begin_ns), waited, FMT_COUNT(e->samples),
+			FMT_BYTES(e->read_bytes), FMT_BYTES(e->disk_bytes), FMT_COUNT(e->reads), order,
+			FMT_BYTES(e->again_bytes), FMT_COUNT(e->workers));
 		fmt_text(out, e->name, 0);
 		fputc('\n', out);
 	}

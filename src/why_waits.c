@@ -58,7 +58,8 @@ const struct spans *why_samples(const struct why *w, const struct why_trainer *t
 	return NULL;
 }
 
-static uint64_t waited_by(enum why_basis basis, struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
+static uint64_t waited_by(enum why_basis basis, struct why *w, struct why_trainer *t, uint64_t begin_ns,
+			  uint64_t end_ns);
 
 /*
  * A GPU's samples do not tell when in a second it was idle. Where the trainer's own waits come to about as much, they
@@ -125,7 +126,8 @@ static uint64_t gpu_idle(struct why *w, const struct why_trainer *t, uint64_t be
 	return n ? ns / n : 0;
 }
 
-static uint64_t waited_by(enum why_basis basis, struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
+static uint64_t waited_by(enum why_basis basis, struct why *w, struct why_trainer *t, uint64_t begin_ns,
+			  uint64_t end_ns)
 {
 	begin_ns = MAX(begin_ns, t->begin_ns);
 	end_ns = MIN(end_ns, t->end_ns);

@@ -130,7 +130,8 @@ static void loader_was(void *ctx, uint64_t begin_ns, uint64_t end_ns)
 }
 
 /* The main thread's calls by the samples of its GPU: in each, they are in what this was idle. */
-static void add_to_samples(struct why *w, struct why_trainer *t, enum why_state state, uint64_t begin_ns, uint64_t end_ns)
+static void add_to_samples(struct why *w, struct why_trainer *t, enum why_state state, uint64_t begin_ns,
+			   uint64_t end_ns)
 {
 	const struct spans *samples = why_samples(w, t);
 	size_t i;
@@ -215,8 +216,8 @@ static void take_call(struct walk *w, const struct call *c)
 
 	if (!role->loader && !role->trainer)
 		return;
-	if (c->on_file && why_looked_at(role->trainer ? role->trainer : &w->why->trainer[role->loader->trainer], c->begin_ns,
-					c->end_ns))
+	if (c->on_file && why_looked_at(role->trainer ? role->trainer : &w->why->trainer[role->loader->trainer],
+					c->begin_ns, c->end_ns))
 		keep_longest(&w->why->longest[c->state], c);
 	if (role->loader)
 		loader_call(&x, c);
@@ -280,7 +281,8 @@ static void note_gpu(struct walk *w, const struct stream *s, const struct call *
 {
 	struct why_trainer *t = role_of(w, c->pid)->trainer;
 
-	if (t && field(s, FILENAME).len >= strlen("nvidia") && !memcmp(field(s, FILENAME).p, "nvidia", strlen("nvidia")))
+	if (t && field(s, FILENAME).len >= strlen("nvidia") &&
+	    !memcmp(field(s, FILENAME).p, "nvidia", strlen("nvidia")))
 		t->uses_gpu = true;
 }
 
@@ -347,8 +349,9 @@ static enum why_state state_of(const struct why *w, const struct report_file *f,
 	if (x->lat_ns < SLOW_NS + x->bytes) /* 1 GB/s */
 		return WHY_CACHE;
 	/* what the read before had begun to fetch is waited for in this one */
-	return !x->accounted || f->medium == REPORT_NETWORK || why_fetched_lately(w, x->pid, x->fid, x->end_ns) ? WHY_DISK :
-														      WHY_CACHE;
+	return !x->accounted || f->medium == REPORT_NETWORK || why_fetched_lately(w, x->pid, x->fid, x->end_ns)
+		       ? WHY_DISK
+		       : WHY_CACHE;
 }
 
 static void count_stdout(struct why_sums *s, const struct why_transfer *x, bool is_stdout)
@@ -411,7 +414,8 @@ static void take_rw(struct walk *w, const struct stream *s)
 
 /* --- switches ------------------------------------------------------------------------------------------ */
 
-static void loader_ran(struct walk *w, const struct role *role, enum why_state state, uint64_t begin_ns, uint64_t end_ns)
+static void loader_ran(struct walk *w, const struct role *role, enum why_state state, uint64_t begin_ns,
+		       uint64_t end_ns)
 {
 	struct stretch x = { .r = w->r, .why = w->why, .role = role, .state = state };
 
