@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -16,6 +17,7 @@
 
 static int ready_fd = -1;   /* the child's end of the pipe to the parent */
 static int caller_fd = -1; /* the caller's stderr, for what goes wrong before we stand */
+static int file_fd = -1;   /* dltraced.log */
 
 /*
  * Nothing that we start may hold the caller's terminal or pipe: it would wait for its end. The
@@ -69,21 +71,33 @@ int background_start(void)
 	return WEXITSTATUS(status);
 }
 
-void background_ready(int dirfd, const char *path, bool may_ask)
+void background_log(int dirfd)
+{
+	if (ready_fd >= 0)
+		file_fd = util_create_at(dirfd, "dltraced.log", O_APPEND);
+}
+
+bool background_caller_gone(void)
+{
+	struct pollfd p = { .fd = ready_fd };
+
+	return ready_fd >= 0 && poll(&p, 1, 0) > 0 && p.revents & POLLERR;
+}
+
+void background_ready(const char *path, bool may_ask)
 {
 	autofree char *said = util_fmt("%c%s", may_ask ? MAY_ASK : MAY_NOT_ASK, path);
-	autoclose int log = -1;
 
 	if (ready_fd < 0)
 		return;
-	log = util_create_at(dirfd, "dltraced.log", O_APPEND);
 	if (!said || util_write_all(ready_fd, said, strlen(said)) < 0)
 		log_debug("the parent has gone");
 	util_close(&ready_fd);
-	if (log >= 0) {
-		dup2(log, STDOUT_FILENO);
-		dup2(log, STDERR_FILENO);
+	if (file_fd >= 0) {
+		dup2(file_fd, STDOUT_FILENO);
+		dup2(file_fd, STDERR_FILENO);
 	}
+	util_close(&file_fd);
 	log_to(STDERR_FILENO);
 	util_close(&caller_fd);
 }

@@ -12,10 +12,16 @@
 int background_start(void);
 
 /*
- * In the child: the trace stands in its folder PATH; MAY_ASK: it listens to stop and status. Messages
- * go to dltraced.log in it from here on, and the parent may leave. Does nothing in a session that was
- * not started by background_start().
+ * In the child, each of these does nothing in a session that was not started by background_start(). The folder of
+ * the trace is there: make the file dltraced.log in it, for messages.
  */
-void background_ready(int dirfd, const char *path, bool may_ask);
+void background_log(int dirfd);
+/*
+ * The trace stands in its folder PATH; MAY_ASK: it listens to stop and status. Messages go to that file
+ * from here on, and the parent may leave.
+ */
+void background_ready(const char *path, bool may_ask);
+/* The parent has ended before: who has called it wants nothing any more. */
+bool background_caller_gone(void);
 
 #endif

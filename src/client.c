@@ -24,9 +24,11 @@
 #include "collect.h"
 #include "config.h"
 #include "env.h"
+#include "front.h"
 #include "log.h"
 #include "loop.h"
 #include "outdir.h"
+#include "patience.h"
 #include "report.h"
 #include "service.h"
 #include "session.h"
@@ -242,7 +244,9 @@ static int step_fork(struct client *c)
 	if (!c->cfg->argv)
 		return 0;
 	if (c->cfg->log) {
+		patience_begin(c->dir.path, PATIENCE_BY_SIGNAL);
 		c->log_fd = util_create_at(c->dir.fd, OUTDIR_LOG_NEW, O_APPEND);
+		patience_end();
 		if (c->log_fd < 0) {
 			log_err_r(c->log_fd, "%s/" OUTDIR_LOG_NEW, c->dir.path);
 			return CMD_EXIT_FAILURE;
@@ -380,8 +384,11 @@ static void finish(struct client *c)
 		log_warn("%s", error);
 	if (c->cfg->archive && collect_archive(&c->user, c->dir.path, error, sizeof(error)) < 0)
 		log_warn("%s", error);
-	if (c->cfg->report && c->whole)
+	if (c->cfg->report && c->whole) {
+		patience_begin(c->dir.path, exit_code(c));
 		report_summary(c->dir.path, c->dir.fd, stdout);
+		patience_end();
+	}
 }
 
 static int (*const steps[])(struct client *c) = {
@@ -398,10 +405,12 @@ static int run(struct client *c)
 		code = steps[i](c);
 	if (code) {
 		util_close(&c->socket_fd); /* no more is written */
+		patience_begin(c->dir.path, code);
 		outdir_discard(&c->dir);
+		patience_end();
 		return code;
 	}
-	background_ready(c->dir.fd, c->dir.path, true);
+	background_ready(c->dir.path, true);
 	if (watch(c) < 0)
 		return CMD_EXIT_FAILURE;
 	finish(c);
@@ -416,6 +425,8 @@ int client_run(const struct config *cfg, char **argv)
 	};
 	int code;
 
+	if (!cfg->background && front_stand(cfg->out, &code))
+		return code;
 	c.socket_fd = service_connect(cfg);
 	if (c.socket_fd < 0)
 		return cfg->best_effort && cfg->argv ? -1 : CMD_EXIT_FAILURE;

@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "front.h"
 #include "log.h"
 #include "new_file.h"
 #include "page.h"
+#include "patience.h"
 #include "phases_read.h"
 #include "report.h"
 #include "report_compare.h"
@@ -296,8 +298,11 @@ static int load_cpu(struct report *r, const char *dir, const struct options *o)
 static int load(struct report **ret, const char *dir, const struct options *o, uint64_t begin_ns)
 {
 	const struct report_options how = { .timed = true, .begin_ns = begin_ns, .path = o->path, .phases = &o->phases };
-	int res = report_load_with(ret, dir, &how);
+	int res;
 
+	patience_begin(dir, PATIENCE_SAYS);
+	res = report_load_with(ret, dir, &how);
+	patience_end();
 	if (res == -ENODATA)
 		log_err("%s is not a trace folder: it holds neither a manifest.json of dltraced "
 			"nor a .out file with its header", dir);
@@ -465,8 +470,11 @@ static int report_cpu_one(const struct options *o, int i)
 {
 	const char *dir = o->dirs[i];
 	struct report_cpu *r;
-	int res = report_cpu_load(&r, dir, &o->cpu_options);
+	int res;
 
+	patience_begin(dir, PATIENCE_SAYS);
+	res = report_cpu_load(&r, dir, &o->cpu_options);
+	patience_end();
 	if (res == -ENODATA)
 		log_err("%s is not a trace folder", dir);
 	else if (res == -ENOMSG)
@@ -502,6 +510,8 @@ int cmd_report(int argc, char **argv)
 	o.phases.rules = &o.rules;
 	o.cpu_options.phases = &o.phases;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (front_wait(o.dirs, o.n_dirs, &status))
+		return status;
 	if (o.compare || (o.n_dirs > 1 && !o.cpu && (o.json || o.html))) {
 		if ((o.compare ? report_compared(&o) : report_job(&o)) < 0)
 			status = CMD_EXIT_FAILURE;

@@ -25,6 +25,7 @@
 #include "log.h"
 #include "loop.h"
 #include "notify.h"
+#include "process.h"
 #include "retain.h"
 #include "util.h"
 
@@ -135,6 +136,25 @@ static unsigned int running(const struct daemon *d)
 		n += d->always[i].child.pid != 0;
 	for (size_t i = 0; i < ARRAY_SIZE(d->users); i++)
 		n += d->users[i].pid != 0;
+	return n;
+}
+
+/* But for those that are killed and held by a file server: nobody can wait for them. */
+static unsigned int users_to_wait_for(const struct daemon *d)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(d->users); i++)
+		n += d->users[i].pid && !process_is_held(d->users[i].pid);
+	return n;
+}
+
+static unsigned int to_wait_for(const struct daemon *d)
+{
+	unsigned int n = users_to_wait_for(d);
+
+	for (size_t i = 0; i < ARRAY_SIZE(d->always); i++)
+		n += d->always[i].child.pid && !process_is_held(d->always[i].child.pid);
 	return n;
 }
 
@@ -433,7 +453,7 @@ static void retain_tick(struct daemon *d)
 /* Users first, whose files may be slow; then always-on traces, which see them end. */
 static void stop_tick(struct daemon *d)
 {
-	if (!users_running(d, NULL) && !d->users_stopped) {
+	if (!users_to_wait_for(d) && !d->users_stopped) {
 		d->users_stopped = true;
 		for (size_t i = 0; i < ARRAY_SIZE(d->always); i++)
 			signal_child(&d->always[i].child, SIGTERM);
@@ -445,8 +465,11 @@ static void stop_tick(struct daemon *d)
 		for (size_t i = 0; i < ARRAY_SIZE(d->users); i++)
 			signal_child(&d->users[i], SIGKILL);
 	}
-	if (!running(d))
-		loop_quit(&d->loop);
+	if (to_wait_for(d))
+		return;
+	if (running(d))
+		log_err("%u traces are held by file servers that do not answer: left behind, each ends when they do", running(d));
+	loop_quit(&d->loop);
 }
 
 static void stop(struct daemon *d)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * See errand.h. dltraced waits for the worker, and the worker perhaps for a program that it runs:
- * both with SIGINT and SIGTERM blocked and passed on, so that who has to clean up lives to do it.
+ * both with SIGINT and SIGTERM blocked and passed on, so that who has to clean up lives to do it. Whom
+ * that finds in the kernel, waiting for a server, it does not reach: such a one is killed. It is told by its
+ * CPU time, which stands still; who waits in here wakes up each second.
  */
 #include "errand.h"
 
@@ -12,11 +14,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "log.h"
 #include "privileges.h"
 #include "util.h"
 #include "workload.h"
+
+#define STILL_NS (3 * NSEC_PER_SEC)
 
 static sigset_t signals_of_interest(void)
 {
@@ -37,17 +43,48 @@ bool errand_interrupted(void)
 	return sigismember(&set, SIGINT) || sigismember(&set, SIGTERM);
 }
 
-/* The signals are blocked since before the fork, so none comes between a look and the next wait. */
-int errand_wait(pid_t pid)
+/* The CPU time of PID, a child, ns; 0: not known. */
+static uint64_t cpu_ns(pid_t pid)
 {
+	clockid_t clock;
+	struct timespec t;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t) < 0)
+		return 0;
+	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+/* The signals are blocked since before the fork, so none comes between a look and the next wait. */
+int errand_wait(pid_t pid, const char *what)
+{
+	static const struct timespec second = { .tv_sec = 1 };
 	const sigset_t set = signals_of_interest();
+	uint64_t used = 0, since = clock_now_ns(CLOCK_MONOTONIC);
+	bool asked = false, said = false, killed = false;
 	int status = SIGKILL; /* should it be impossible to know */
 
 	while (waitpid(pid, &status, WNOHANG) == 0) {
-		int sig = sigwaitinfo(&set, NULL);
+		int sig = sigtimedwait(&set, NULL, &second);
+		uint64_t now_used = cpu_ns(pid), now = clock_now_ns(CLOCK_MONOTONIC);
 
-		if (sig == SIGINT || sig == SIGTERM)
-			kill(pid, SIGTERM);
+		if (sig == SIGINT || sig == SIGTERM) {
+			kill(pid, asked ? SIGKILL : SIGTERM);
+			asked = true;
+		}
+		if (now_used != used)
+			since = now;
+		used = now_used;
+		if (now - since < STILL_NS)
+			continue;
+		if (killed) /* beyond that too: it is left behind */
+			break;
+		killed = asked;
+		since = asked ? now : since;
+		if (asked)
+			kill(pid, SIGKILL);
+		else if (!said)
+			log_warn("%s: a file system does not answer; waiting for it: ^C or TERM ends that", what);
+		said = true;
 	}
 	return status;
 }
@@ -80,7 +117,7 @@ static __attribute__((noreturn)) void worker_main(const struct workload_user *u,
 }
 
 /* Fork and wait; 0 or -errno. */
-static int run(const struct workload_user *u, errand_fn fn, const void *ctx, int error_fd)
+static int run(const struct workload_user *u, const char *what, errand_fn fn, const void *ctx, int error_fd)
 {
 	pid_t pid = fork();
 	int status;
@@ -89,11 +126,11 @@ static int run(const struct workload_user *u, errand_fn fn, const void *ctx, int
 		return -errno;
 	if (pid == 0)
 		worker_main(u, fn, ctx, error_fd);
-	status = errand_wait(pid);
+	status = errand_wait(pid, what);
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
 }
 
-int errand_run(const struct workload_user *u, errand_fn fn, const void *ctx, char *error,
+int errand_run(const struct workload_user *u, const char *what, errand_fn fn, const void *ctx, char *error,
 	       size_t size)
 {
 	const sigset_t set = signals_of_interest();
@@ -105,7 +142,7 @@ int errand_run(const struct workload_user *u, errand_fn fn, const void *ctx, cha
 		r = -errno;
 	} else {
 		sigprocmask(SIG_BLOCK, &set, &old);
-		r = run(u, fn, ctx, ends[1]);
+		r = run(u, what, fn, ctx, ends[1]);
 		sigprocmask(SIG_SETMASK, &old, NULL);
 		n = read(ends[0], error, size - 1);
 		close(ends[0]);
@@ -113,6 +150,6 @@ int errand_run(const struct workload_user *u, errand_fn fn, const void *ctx, cha
 	}
 	error[MAX(n, 0)] = '\0';
 	if (r < 0 && !*error)
-		snprintf(error, size, "%s", strerror(-r));
+		snprintf(error, size, "%s: %s", what, r == -EINTR ? "ended by a signal" : strerror(-r));
 	return r;
 }

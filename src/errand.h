@@ -18,15 +18,16 @@ typedef int (*errand_fn)(const void *ctx, char *error, size_t size);
 
 /*
  * Run FN as user U and wait for it: its result, or -errno; on failure ERROR is a line that says
- * why. There is no deadline: SIGINT and SIGTERM, which are consumed, end it early (-EINTR).
+ * why. There is no deadline: SIGINT and SIGTERM, which are consumed, end it early (-EINTR). WHAT it
+ * is about is named where a file system does not answer: that is waited for, but not beyond those two.
  */
-int errand_run(const struct workload_user *u, errand_fn fn, const void *ctx, char *error,
+int errand_run(const struct workload_user *u, const char *what, errand_fn fn, const void *ctx, char *error,
 	       size_t size);
 
 /* For FN: has it been asked to end? It has the two signals blocked, so that it can clean up. */
 bool errand_interrupted(void);
 
-/* For FN: wait for PID, a child of its own, ended by SIGTERM when FN is to end: its raw status. */
-int errand_wait(pid_t pid);
+/* For FN: wait for PID, a child of its own, ended when FN is to end: its raw status. WHAT as above. */
+int errand_wait(pid_t pid, const char *what);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See front.h. Before anything else has been made; it opens no file where the trace goes. */
+/* See front.h. Before anything else has been made; it asks for no file where the trace goes, but has a child ask. */
 #include "front.h"
 
 #include <errno.h>
@@ -15,11 +15,14 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "patience.h"
+#include "process.h"
 #include "util.h"
 
 #define DEFAULT_OUT "traces/"
 #define ENOUGH 3	       /* times that one has been asked to end ... */
-#define ENOUGH_WAIT_MS 10000   /* ... and this after the last */
+#define ENOUGH_WAIT_S 10       /* ... and this after the last */
+#define HELD_S 3	       /* that it has been killed, and is there */
 
 static const struct {
 	unsigned long type;
@@ -66,6 +69,34 @@ static bool is_remote(const char *out)
 	return front_is_remote((unsigned long)(uint32_t)fs.f_type);
 }
 
+/* A child asks, which may be held in the kernel; who waits for it here can be ended. */
+static bool ask(const char *out)
+{
+	bool is = true; /* that there is no answer is one */
+	int fds[2];
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return is_remote(out);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		is = is_remote(out);
+		_exit(write(fds[1], &is, sizeof(is)) < 0);
+	}
+	close(fds[1]);
+	patience_begin(out, PATIENCE_SAYS);
+	if (pid < 0)
+		is = is_remote(out);
+	else if (read(fds[0], &is, sizeof(is)) != sizeof(is))
+		is = true;
+	patience_end();
+	close(fds[0]);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	return is;
+}
+
 /* --- in front --------------------------------------------------------------------------------------- */
 
 static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
@@ -102,12 +133,12 @@ static int status_of(pid_t pid)
 static int stand(pid_t pid, int said_fd, int signal_fd)
 {
 	autoclose int pidfd = util_pidfd_open(pid);
-	unsigned int asked = 0;
+	unsigned int asked = 0, waited_s = 0, held_s = 0;
 	int code;
 
 	for (;;) {
 		struct pollfd p[] = { { pidfd, POLLIN, 0 }, { said_fd, POLLIN, 0 }, { signal_fd, POLLIN, 0 } };
-		int n = poll(p, ARRAY_SIZE(p), asked >= ENOUGH ? ENOUGH_WAIT_MS : -1);
+		int n = poll(p, ARRAY_SIZE(p), 1000);
 
 		if (p[0].revents || pidfd < 0)
 			return status_of(pid);
@@ -117,9 +148,13 @@ static int stand(pid_t pid, int said_fd, int signal_fd)
 			said_fd = -1; /* it is about to end */
 		if (n > 0 && p[2].revents)
 			asked += pass_on(signal_fd, pid);
-		if (n == 0) {
+		if (n)
+			continue;
+		waited_s += asked >= ENOUGH;
+		held_s = process_is_held(pid) ? held_s + 1 : 0;
+		if (waited_s >= ENOUGH_WAIT_S || held_s >= HELD_S) {
 			log_err("process %d does not end: it is left behind, and ends when what it waits for answers", pid);
-			return 128 + SIGINT;
+			return 128 + (held_s ? SIGKILL : SIGINT);
 		}
 	}
 }
@@ -141,6 +176,13 @@ pid_t front_pid(void)
 int front_gone_fd(void)
 {
 	return front_fd;
+}
+
+bool front_gone(void)
+{
+	struct pollfd p = { .fd = front_fd };
+
+	return front_fd >= 0 && poll(&p, 1, 0) > 0 && p.revents & POLLERR;
 }
 
 void front_leave(int code)
@@ -166,7 +208,7 @@ bool front_stand(const char *out, int *code)
 	int fds[2];
 	pid_t pid;
 
-	if (!is_remote(out ? out : DEFAULT_OUT) || pipe2(fds, O_CLOEXEC) < 0)
+	if (front || !ask(out ? out : DEFAULT_OUT) || pipe2(fds, O_CLOEXEC) < 0)
 		return false;
 	fill_mask(&mask);
 	sigprocmask(SIG_BLOCK, &mask, &old);
@@ -186,5 +228,22 @@ bool front_stand(const char *out, int *code)
 		util_close(&front_fd);
 		front = 0;
 	}
+	return false;
+}
+
+bool front_wait(char *const *dirs, int n, int *code)
+{
+	pid_t parent = getpid(), pid;
+	bool any = false;
+
+	for (int i = 0; i < n; i++)
+		any |= ask(dirs[i]);
+	pid = any ? fork() : -1;
+	if (pid > 0) {
+		*code = status_of(pid);
+		return true;
+	}
+	if (!pid && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent))
+		_exit(125);
 	return false;
 }

@@ -19,6 +19,7 @@
 #include "dlt/dlt.h"
 #include "git.h"
 #include "machine.h"
+#include "patience.h"
 #include "privileges.h"
 #include "ring.h"
 #include "text.h"
@@ -93,11 +94,14 @@ static void put_kernel(struct json *j)
 /* As the user: what is in the folder leads nowhere that they could not go. */
 static int read_git(struct git_head *h, const struct manifest *m)
 {
-	int r = m->owner ? privileges_as_user(m->owner) : 0;
+	int r;
 
+	patience_begin(m->cwd, PATIENCE_BY_SIGNAL);
+	r = m->owner ? privileges_as_user(m->owner) : 0;
 	if (r == 0)
 		r = git_head_read(h, m->cwd);
 	privileges_as_root();
+	patience_end();
 	return r;
 }
 

@@ -3,7 +3,9 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util.h"
@@ -46,6 +48,25 @@ int process_read(struct process *p, pid_t pid)
 	int r = read_text(pid, "stat", &text);
 
 	return r < 0 ? r : stat_parse(p, pid, text);
+}
+
+/* The number behind KEY in /proc/PID/status, 0: it is not there. */
+static unsigned long long status_number(const char *text, const char *key, int base)
+{
+	const char *at = strstr(text, key);
+
+	return at ? strtoull(at + strlen(key), NULL, base) : 0;
+}
+
+bool process_is_held(pid_t pid)
+{
+	autofree char *text = NULL;
+
+	if (read_text(pid, "status", &text) < 0)
+		return false;
+	if (strstr(text, "\nState:\tZ"))
+		return status_number(text, "\nThreads:\t", 10) > 1;
+	return status_number(text, "\nSigPnd:\t", 16) >> (SIGKILL - 1) & 1;
 }
 
 /* /proc/TID/status: whose thread it is. */

@@ -17,6 +17,12 @@ struct process {
 /* Read process PID; 0 or -errno, -ENOENT when it is gone or a zombie. */
 int process_read(struct process *p, pid_t pid);
 
+/*
+ * Whether PID has been killed, or has left, and the kernel holds one of its threads, for a file server that does not
+ * answer: it is a process yet, and nobody can end it.
+ */
+bool process_is_held(pid_t pid);
+
 /* The process that thread TID belongs to, or -errno. */
 pid_t process_of_thread(pid_t tid);
 

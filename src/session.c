@@ -17,6 +17,7 @@
 #include "env.h"
 #include "front.h"
 #include "log.h"
+#include "patience.h"
 #include "privileges.h"
 #include "report.h"
 #include "scribe.h"
@@ -35,20 +36,6 @@ static char *const *workload_environ(const struct session *s)
 	if (s->served)
 		return s->served->rq.environ;
 	return s->user.environ ? s->user.environ : environ;
-}
-
-/* A signal that asks for the end and that nobody has taken yet, as an exit status; 0: none. */
-static int interrupted(void)
-{
-	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	sigset_t pending;
-
-	if (sigpending(&pending) < 0)
-		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-		if (sigismember(&pending, ends[i]))
-			return 128 + ends[i];
-	return 0;
 }
 
 /* --- start: each step says itself what failed and returns an exit status ---------------------------- */
@@ -80,11 +67,12 @@ static int step_command(struct session *s)
 		log_warn("%s", s->user.lacks);
 	if (!s->cfg->argv || s->served)
 		return 0;
+	patience_begin(s->cfg->argv[0], PATIENCE_BY_SIGNAL);
 	r = privileges_as_user(&s->user);
 	if (r == 0)
 		r = workload_resolve(s->cfg->argv[0], path_entry ? path_entry + strlen("PATH=") : NULL, path,
 				     sizeof(path));
-	privileges_as_root();
+	session_files_done();
 	if (r < 0) {
 		log_err_r(r, "%s", s->cfg->argv[0]);
 		return r == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
@@ -142,6 +130,7 @@ int session_open_folder(struct outdir *d, const struct config *cfg, char *const 
 	r = outdir_expand(cfg->out, &names, path, sizeof(path));
 	if (r < 0)
 		return log_err_r(r, "-o %s", cfg->out ? cfg->out : "(default)");
+	patience_begin(path, PATIENCE_BY_SIGNAL);
 	r = open_folder(d, cfg, path, u);
 	/* by a run of the same second, or by another rank on this host: no reason not to run the job */
 	if (!cfg->out && (r == -EEXIST || r == -EBUSY)) {
@@ -150,6 +139,7 @@ int session_open_folder(struct outdir *d, const struct config *cfg, char *const 
 		snprintf(path + len, sizeof(path) - len, "_%s", names.pid);
 		r = open_folder(d, cfg, path, u);
 	}
+	patience_end();
 	if (r < 0)
 		log_err("%s: %s", d->path, outdir_strerror(r));
 	return r;
@@ -161,10 +151,19 @@ int session_open_folder(struct outdir *d, const struct config *cfg, char *const 
  */
 void session_files_of_user(const struct session *s)
 {
-	int r = privileges_as_user(&s->user);
+	bool runs = s->workload.started && !s->workload.adopted; /* with --delay */
+	int r;
 
+	patience_begin(s->dir.path, runs ? PATIENCE_SAYS : PATIENCE_BY_SIGNAL);
+	r = privileges_as_user(&s->user);
 	if (r < 0)
 		log_debug("files are made as root: %s", strerror(-r));
+}
+
+void session_files_done(void)
+{
+	privileges_as_root();
+	patience_end();
 }
 
 static int step_folder(struct session *s)
@@ -223,15 +222,15 @@ static int step_fork(struct session *s)
 	if (s->cfg->log) {
 		session_files_of_user(s);
 		s->workload_log_fd = util_create_at(s->dir.fd, OUTDIR_LOG_NEW, O_APPEND);
-		privileges_as_root();
+		session_files_done();
 		if (s->workload_log_fd < 0) {
 			log_err_r(s->workload_log_fd, "%s/" OUTDIR_LOG_NEW, s->dir.path);
 			return CMD_EXIT_FAILURE;
 		}
 	}
 	r = workload_prepare(&s->workload, s->cfg->argv, &s->user, s->workload_log_fd);
-	if (r == -ECHILD && interrupted()) /* ^C reaches the child through the terminal too */
-		return interrupted();
+	if (r == -ECHILD && patience_lost()) /* ^C reaches the child through the terminal too */
+		return patience_lost();
 	if (r < 0) {
 		log_err_r(r, "cannot fork the workload");
 		return CMD_EXIT_FAILURE;
@@ -271,11 +270,10 @@ static int step_begin(struct session *s)
 		s->phase = PHASE_TRACING;
 	}
 	s->privileges.given_up = !s->cfg->delay_ns && !s->targets.wait; /* by who reads it */
-	if (!s->traced)
-		return 0;
 	session_files_of_user(s);
-	written = session_write_manifest(s, false);
-	privileges_as_root();
+	background_log(s->dir.fd);
+	written = s->traced ? session_write_manifest(s, false) : 0;
+	session_files_done();
 	return written < 0 ? CMD_EXIT_FAILURE : 0;
 }
 
@@ -315,7 +313,7 @@ static int start(struct session *s)
 	int code = 0;
 
 	for (size_t i = 0; !code && i < ARRAY_SIZE(steps); i++) {
-		code = interrupted();
+		code = patience_lost();
 		if (code)
 			log_info("ended by a signal before the start was over: nothing has run, nothing is traced");
 		else
@@ -351,8 +349,11 @@ static int finish(struct session *s)
 		log_warn("%s", error);
 	if (s->cfg->archive && collect_archive(&s->user, s->dir.path, error, sizeof(error)) < 0)
 		log_warn("%s", error);
-	if (s->cfg->report && s->traced)
+	if (s->cfg->report && s->traced) {
+		patience_begin(s->dir.path, code);
 		report_summary(s->dir.path, s->dir.fd, stdout);
+		patience_end();
+	}
 	return code;
 }
 
@@ -407,6 +408,8 @@ static __attribute__((noreturn)) void leave(struct session *s, int code)
 	if (s->served && s->served->fd >= 0)
 		shutdown(s->served->fd, SHUT_RDWR); /* it stays open as long as they stand there */
 	front_leave(code);
+	if (s->served)
+		util_close(&s->served->fd);
 	_exit(code);
 }
 
@@ -440,12 +443,12 @@ static int session(const struct config *cfg, char **argv, struct served *served)
 	if (code) {
 		/* nothing has run: leave nothing behind */
 		tracer_detach(&s.tracer);
+		patience_begin(s.dir.path, code);
 		if (!served) /* else the client's to undo */
 			outdir_discard(&s.dir);
+		patience_end();
 	} else {
-		session_files_of_user(&s);
-		background_ready(s.dir.fd, s.dir.path, s.control.fd >= 0 && s.control.loop);
-		privileges_as_root();
+		background_ready(s.dir.path, s.control.fd >= 0 && s.control.loop);
 		scribe_begin();
 		code = loop_run(&s.loop) < 0 ? CMD_EXIT_FAILURE : 0;
 		control_hide(&s.control); /* those who watch hear of the end yet */

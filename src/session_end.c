@@ -11,8 +11,10 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #include "config.h"
+#include "front.h"
 #include "log.h"
 #include "session_state.h"
 #include "util.h"
@@ -62,6 +64,8 @@ static bool await(struct session *s, int fd, bool hurried_by_signals)
 		poll(p, ARRAY_SIZE(p), STEP_MS);
 		if (p[0].revents)
 			return true;
+		if (front_gone()) /* who was called has been killed: so are we */
+			kill(getpid(), SIGKILL);
 		if (p[1].revents) {
 			keeper_hurry(&s->keeper);
 			hurried_by_signals = false;

@@ -149,8 +149,12 @@ void session_listen(struct session *s);
 const char *session_folder(const struct session *s, char path[PATH_MAX]);
 const char *session_name(const char *folder);
 
-/* Files are made with the user's rights until privileges_as_root(); where they are already, nothing changes. */
+/*
+ * At the start, files are made with the user's rights in between; where they are already, nothing changes. That
+ * their file system does not answer is said meanwhile, and a signal ends it.
+ */
 void session_files_of_user(const struct session *s);
+void session_files_done(void);
 
 /* What it is doing, in a word. */
 const char *session_phase(const struct session *s);

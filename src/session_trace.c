@@ -119,7 +119,7 @@ static int prepare(struct session *s)
 	if (!r)
 		r = drain_open(&s->drain, s->cfg, &s->tracer, s->cfg->probes, s->dir.fd,
 			       s->workload_log_fd >= 0 ? OUTDIR_LOG : NULL, s->split ? &s->keeper : NULL);
-	privileges_as_root();
+	session_files_done();
 	if (r < 0) {
 		snprintf(text, sizeof(text), "cannot write the trace: %s", strerror(-r));
 		return failed(s, r, text);
@@ -155,7 +155,7 @@ static int record(struct session *s)
 	s->collectors.split = s->split ? &s->drain.split : NULL;
 	session_files_of_user(s);
 	r = collectors_start(&s->collectors, s->cfg->collectors, s->cfg->interval_ns, s->dir.fd);
-	privileges_as_root();
+	session_files_done();
 	for (unsigned int i = 0; !r && s->split && i < s->collectors.n; i++)
 		if (s->collectors.c[i].sink.fd >= 0)
 			keeper_add(&s->keeper, &s->collectors.c[i].sink, false);
@@ -234,7 +234,7 @@ int session_load(struct session *s)
 	}
 	session_files_of_user(s);
 	r = outdir_clear(&s->dir);
-	privileges_as_root();
+	session_files_done();
 	if (r < 0) {
 		log_err_r(r, "%s: the old trace", s->dir.path);
 		return CMD_EXIT_FAILURE;

@@ -6,35 +6,9 @@
 # to end meanwhile, by TERM twice or by stop, it ends at once, with what is lost, and who has called
 # dltraced goes on.
 . "${0%/*}/lib.sh"
-need python3
-[ -c /dev/fuse ] || skip "/dev/fuse"
+. "${0%/*}/hungfs.inc"
 gate
-server=''
 trap ': >go; end_server; cleanup' EXIT
-
-# server: a new one on $TMPDIR/far; hang, answer: what it does. Nothing that stands there outlives it.
-server() {
-	mkdir -p far
-	: >server.out # else what the server before has said is taken for what this one, not begun yet, says
-	python3 -B "$here/hungfs.py" far >server.out 2>&1 &
-	server=$!
-	until grep -q mounted server.out; do
-		gone $server && skip "to mount FUSE: $(cat server.out)"
-		sleep 0.05
-	done
-	mnt=$TMPDIR/far t=$TMPDIR/far/t
-}
-hang() { kill -USR1 $server; }
-answer() { kill -USR2 $server; }
-end_server() {
-	[ -z "$server" ] || kill -CONT $server
-	[ -z "$server" ] || kill $server
-	[ -z "$mnt" ] || umount -l "$mnt"
-	server='' mnt=''
-}
-
-# The one that traces: who was called stands in front of it.
-tracer() { tr -d " " <"/proc/$dlt/task/$dlt/children"; }
 
 # count WHAT: of vfs_rw, in the manifest.
 count() { manifest "next(p for p in m['probes'] if p['name'] == 'vfs_rw')['$1']"; }
