@@ -90,6 +90,16 @@ trace -- sh -c 'for i in 1 2 3; do cat /etc/passwd; done >any/copy' || fail "sta
 	check whole
 }
 
+# A soft limit of the stack above 8 MiB is made that by the kernel, which has it from setuid programs; what is
+# less, and the hard limit, are the caller's.
+stack() { (ulimit -S -s "$1" && trace -- sh -c 'ulimit -S -s; ulimit -H -s') 2>err | tr '\n' ' '; }
+hard=$(ulimit -H -s)
+if [ "$hard" = unlimited ] || [ "$hard" -gt 16384 ]; then
+	equal "stack of 16 MiB ($(cat err))" "$(stack 16384)" "8192 $hard "
+	equal "stack without a limit ($(cat err))" "$(stack "$hard")" "8192 $hard "
+fi
+equal "stack of 4 MiB ($(cat err))" "$(stack 4096)" "4096 $hard "
+
 # --- what is not allowed ----------------------------------------------------------------------------
 
 refused "only root can run a command as another user" trace --user root -- id
