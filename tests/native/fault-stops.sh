@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A container (a cgroup) that is frozen while it is traced, also at the trace's end; two traces of the
+# A container (a cgroup) that is frozen while it is traced, also at the trace's end, or stopped; two traces of the
 # same process, one of which is killed; rings of the least size; dltraced stopped for 2 s (LONG=1: 10 s)
 # with rings of the usual size: rows and lost ones are the calls made, and the workload does not notice.
 . "${0%/*}/lib.sh"
@@ -152,3 +152,24 @@ for round in whole ended; do
 	fi
 	t=$TMPDIR/t
 done
+
+# --- a container that is stopped --------------------------------------------------------------------
+
+# Its process is killed in the middle of its calls and its cgroup goes; the trace goes on until it is ended.
+rm -f enough reads reader
+sh -c 'echo $$ >"$1/cgroup.procs" && exec python3 reads.py' sh "$group" 9>&- &
+job=$!
+await test -s reader
+spawn --cgroup "$group"
+await grep -qs '	other$' "$t/vfs_rw.out"
+kill -9 $job
+wait $job 2>err.wait
+until rmdir "$group" 2>err.rmdir; do sleep 0.05; done
+group=''
+await eval '[ -n "$(rows pids "EVENT == \"exit\" && PID == $job")" ]'
+"$DLT" mark -t "$t" later || fail "container stopped: mark"
+kill -TERM $dlt
+join
+equal "container stopped: status" $rc 0
+accounted "container stopped"
+equal "container stopped: marks" "$(rows marks | wc -l)" 1
