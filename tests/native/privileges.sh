@@ -31,7 +31,10 @@ def show(path):
 
 for path in sys.argv[1:]:
     for task in glob.glob(path):
-        print(show(task))
+        try:
+            print(show(task))
+        except (FileNotFoundError, ProcessLookupError):  # a thread that has ended since
+            pass
 END
 # threads: how those of $dlt stand, the same ones once.
 threads() { python3 look.py "/proc/$dlt/task/*" | LC_ALL=C sort -u; }
