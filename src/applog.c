@@ -97,7 +97,7 @@ static void zone(struct piece *s, struct applog_time *ret)
 	if (!digits(&z, 2, 0, 59, &minutes) || (z.p < z.end && is_digit(*z.p)))
 		return;
 	ret->clock = APPLOG_UTC;
-	ret->s -= (west ? -1 : 1) * (int64_t)(hours * 3600 + minutes * 60);
+	ret->s -= (west ? -60 : 60) * ((int64_t)hours * 60 + minutes);
 	s->p = z.p;
 }
 
@@ -113,7 +113,7 @@ static bool stamp_at(struct piece *s, struct applog_time *ret)
 		return false;
 	*ret = (struct applog_time){
 		.clock = APPLOG_LOCAL,
-		.s = days_since_1970(year, month, day) * 86400 + hour * 3600 + minute * 60 + second,
+		.s = ((days_since_1970(year, month, day) * 24 + hour) * 60 + minute) * 60 + second,
 	};
 	fraction(s, ret);
 	zone(s, ret);

@@ -13,7 +13,7 @@
 
 #include "phases.h"
 
-#define APPLOG_RULES_MAX 32
+#define APPLOG_RULES_MAX 32U
 #define APPLOG_LINE_MAX 65536 /* of a line that is longer this much is looked at */
 
 enum applog_clock {

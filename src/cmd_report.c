@@ -27,7 +27,7 @@
 #include "util.h"
 #include "zone.h"
 
-#define LOGS_MAX 64
+#define LOGS_MAX 64U
 
 struct options {
 	bool json, cpu, compare;

@@ -26,7 +26,7 @@ struct windows {
 static struct windows windows_of(const struct timeline *t, enum timeline_sum what)
 {
 	uint32_t bins = timeline_bins(t);
-	struct windows w = { .each = (bins + WINDOWS - 1) / WINDOWS };
+	struct windows w = { .each = MAX((bins + WINDOWS - 1) / WINDOWS, 1) };
 
 	for (uint32_t i = 0; i < bins; i++)
 		w.v[i / w.each] += t->sum[what][i];
@@ -78,7 +78,7 @@ static bool is_sustained(const struct windows *w, uint64_t least, uint32_t i, in
 	unsigned int n = 0;
 
 	for (int k = 0; k < SUSTAINED; k++) {
-		int64_t at = (int64_t)i + k * step;
+		int64_t at = (int64_t)i + (int64_t)k * step;
 
 		n += at >= 0 && at < w->n && w->v[at] >= least;
 	}

@@ -425,7 +425,7 @@ static void find_zone(struct phase_reader *r)
 		r->has_zone = zone_parse(&r->zone, m->tz);
 	else if (link)
 		r->has_zone = zone_parse(&r->zone, link + strlen("zoneinfo/"));
-	if (r->has_zone || !m->utc_offset_s[0] || *end || labs(offset_s) > 15 * 3600)
+	if (r->has_zone || !m->utc_offset_s[0] || *end || labs(offset_s) > 15L * 3600)
 		return;
 	/* what this machine does not know is as it was at the begin */
 	r->zone = (struct zone){ .offset_s = (int32_t)offset_s };

@@ -10,7 +10,7 @@
 #include "util.h"
 
 #define ZONEINFO "/usr/share/zoneinfo"
-#define OFFSET_MAX_S (26 * 3600)
+#define OFFSET_MAX_S (26L * 3600)
 #define QUARTER_S 900
 #define DAY_S 86400
 
