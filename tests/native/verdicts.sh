@@ -48,6 +48,8 @@ staged storage-read storage-read disk/read --sched sums --probes +bio --disk "$d
 cold
 longer=''
 staged storage-read storage-read-alone disk/read --sched timeline
+cold
+staged storage-read storage-read-mapped disk/read --sched sums
 staged straggler-worker straggler-disk parts --sched sums
 again() { :; }
 cat disk/save/*/* >/dev/null

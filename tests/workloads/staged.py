@@ -42,6 +42,7 @@ BASE = {
     "stat": 0,  # times that each sample is looked at before it is opened
     "slow_worker": None,  # (how, ms): what the first worker does with each batch besides
     "checkpoint_steps": 0,
+    "mapped": False,  # samples are read by page faults
     "parts": 1,  # folders that the files lie in
     "one_cpu": False,  # the workers have one CPU together
 }
@@ -51,6 +52,7 @@ JOBS = {name: {**BASE, **job} for name, job in {
     "decode-cpu": {"decode_ms": 8},
     "open-metadata": {"files": 512, "bytes": 200, "batch": 8, "stat": 1, "parts": 16},
     "storage-read": {"files": 72, "bytes": 256 * KIB, "batch": 2},
+    "storage-read-mapped": {"files": 72, "bytes": 256 * KIB, "batch": 2, "mapped": True},
     "storage-read-alone": {"files": 72, "bytes": 256 * KIB, "batch": 2, "workers": 0},
     "straggler-disk": {"workers": 3, "files": 288, "bytes": 128 * KIB, "batch": 2, "decode_ms": 0.5, "parts": 3},
     "straggler-sleeps": {"workers": 3, "decode_ms": 0.5, "slow_worker": ("sleep", 70)},
@@ -141,6 +143,18 @@ def get(things, goes_on):
 # --- workers --------------------------------------------------------------------------------------
 
 
+def read(fd, size):
+    data = b""
+    while piece := os.read(fd, size + 1):
+        data += piece
+    return data
+
+
+def read_mapped(fd):
+    with mmap.mmap(fd, 0, prot=mmap.PROT_READ) as memory:
+        return memory[:]
+
+
 def load(job, folder, index, account):
     path = sample_path(folder, job, index)
     with account.spent("stat"):
@@ -149,9 +163,7 @@ def load(job, folder, index, account):
     with account.spent("meta"):
         fd = os.open(path, os.O_RDONLY)
     with account.spent("read"):
-        data = b""
-        while piece := os.read(fd, job["bytes"] + 1):
-            data += piece
+        data = read_mapped(fd) if job["mapped"] else read(fd, job["bytes"])
     with account.spent("meta"):
         os.close(fd)
     assert len(data) == job["bytes"], path
