@@ -199,10 +199,15 @@ static double trainers_runq(const struct report *r)
 	return share_of(r, ns);
 }
 
-/* Of the loaders while they were waited for; and what trains cannot train without a CPU. */
+/*
+ * Of the loaders while they were waited for; and what trains cannot train without a CPU. A GPU has work ahead, so that
+ * its process may do without: where it is known when GPUs were idle, it is at most what nothing else explains.
+ */
 static double contention(const struct report *r)
 {
-	return blame(r, WHY_RUNQ) + trainers_runq(r);
+	double trainers = trainers_runq(r);
+
+	return blame(r, WHY_RUNQ) + (r->why->basis == WHY_BY_GPU ? MIN(trainers, blame(r, WHY_QUEUE)) : trainers);
 }
 
 static void tell_contention(struct report *r, struct finding *f)

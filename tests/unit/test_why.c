@@ -343,6 +343,23 @@ static void a_gpu_is_idle_for_what_it_is_not_used(void **state)
 	report_free(r);
 }
 
+/* It has work to do meanwhile. */
+static void a_gpu_that_is_busy_does_not_wait_for_its_processs_cpu(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i <= STEPS; i++) {
+		put(GPU, step(i), "0\t100\tC\t96\t10\tpython");
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-", N(S), N(500 * MS), N(300 * MS));
+	}
+	put_rw(101, step(1), MS, 'R', MiB, 0, 0, 2);
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_GPU);
+	about(is_bottleneck(r, "trainer-bound")->measure, 0.96);
+	report_free(r);
+}
+
 static void a_gpu_that_does_not_tell_by_process(void **state)
 {
 	struct report *r;
@@ -654,6 +671,7 @@ int main(void)
 		TEST(nobody_waits),
 		TEST(between_sending_and_receiving_a_loader_waits),
 		TEST(a_gpu_is_idle_for_what_it_is_not_used),
+		TEST(a_gpu_that_is_busy_does_not_wait_for_its_processs_cpu),
 		TEST(a_gpu_that_does_not_tell_by_process),
 		TEST(switches_tell_who_waited_for_a_cpu),
 		TEST(sums_tell_it_by_the_second),
