@@ -48,6 +48,12 @@ def part_of_wait(ns):
     return share(of(trainer, "wait"), whole) * share(ns, lives)
 
 
+def share_of_reads():
+    if "mapped" in account["job"]:
+        return None  # faults are in no call: what else a worker waited for at the time is not told from them
+    return part_of_wait(all_of("read")) if workers else share(of(trainer, "read"), whole) or None
+
+
 # What must be true of the account for the verdict to be the only one. Who has no workers loads by himself; those
 # of train.py have no clock: there it is known that data is cold, and that there is a wait for it.
 TRUE = {
@@ -66,7 +72,7 @@ SHARE = {
     "cpu-contention": lambda: part_of_wait(all_of("runq")),
     "decode-cpu": lambda: part_of_wait(all_of("cpu")),
     "open-metadata": lambda: part_of_wait(all_of("meta")),  # stat(2) has no rows
-    "storage-read": lambda: part_of_wait(all_of("read")) if workers else share(of(trainer, "read"), whole) or None,
+    "storage-read": share_of_reads,
     "straggler-worker": lambda: share(of(trainer, "wait"), whole) * (idle(others) - idle(first)),
     "trainer-bound": lambda: None,
 }
