@@ -71,6 +71,7 @@ static __always_inline bool has_slot(const struct who *w)
 static __always_inline void row_fill(struct dlt_sched *rec, const struct who *w, __u32 cpu, __u64 span)
 {
 	bool others = w->kind >= DLT_SCHED_OTHER;
+	__u64 end = sched_clock.end_ns;
 
 	rec->hdr.tgid = others ? 0 : w->tgid;
 	rec->hdr.tid = others ? 0 : w->tid;
@@ -80,6 +81,8 @@ static __always_inline void row_fill(struct dlt_sched *rec, const struct who *w,
 	rec->hdr.size = sizeof(*rec);
 	rec->hdr.ts_ns = bpf_ktime_get_ns(); /* after the reserve, as everywhere */
 	rec->hdr.lat_ns = span;
+	if (end && rec->hdr.ts_ns > end) /* it goes back to where it began, however long it takes to tell of it */
+		rec->hdr.lat_ns += rec->hdr.ts_ns - end;
 	rec->call = w->call;
 	rec->kind = w->kind;
 	rec->cpu = cpu;
