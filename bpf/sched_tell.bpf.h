@@ -96,13 +96,19 @@ int sched_tell(struct bpf_iter__bpf_map_elem *ctx)
 	return 0;
 }
 
+/* An int in 6.18, narrower in 7.2, with others behind it: read as wide as it is. */
+static __always_inline bool task_on_cpu(struct task_struct *task)
+{
+	return BPF_CORE_READ_BITFIELD_PROBED(task, on_cpu);
+}
+
 /* Before the begin: what is TASK doing, which has not run since there are hooks? */
 static __always_inline void task_begin(struct task_struct *task, const struct who *w)
 {
 	struct dlt_sched_slot *slot;
 	__u32 state = task_state(task);
 
-	if (!has_slot(w) || BPF_CORE_READ(task, on_cpu) || state & TASK_DEAD || slot_find(w->tid))
+	if (!has_slot(w) || task_on_cpu(task) || state & TASK_DEAD || slot_find(w->tid))
 		return;
 	slot = slot_take(w->tid);
 	if (slot)
@@ -119,7 +125,7 @@ static __always_inline void task_runs(struct task_struct *task, const struct who
 
 	if (!s)
 		return;
-	if (!s->since_ns && BPF_CORE_READ(task, on_cpu)) {
+	if (!s->since_ns && task_on_cpu(task)) {
 		sums[DLT_SCHED_RUN] = end - sched_clock.begin_ns;
 	} else if (s->since_ns && s->cell == NO_CELL && s->task == (__u64)task && end > s->since_ns) {
 		sums[DLT_SCHED_COUNT] = 1;
