@@ -100,7 +100,7 @@ static uint64_t file_time(const struct report_file *f)
 	return f->time_ns;
 }
 
-unsigned int report_pick_files(struct report *r, struct report_top_file top[REPORT_TOP],
+unsigned int report_pick_files(struct report *r, struct report_top_file *top,
 			       uint64_t (*key)(const struct report_file *f))
 {
 	unsigned int n = 0, at;

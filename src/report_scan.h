@@ -138,8 +138,8 @@ void report_copy(char *dst, size_t size, struct reader_field f);
 
 /* The newest path of FID, and its FSTYPE where that is asked for; NULL when it is not known. */
 char *report_path_of(struct report *r, uint64_t fid, char *fstype, size_t size);
-/* The files with the most of KEY, largest first, into TOP; returns how many. */
-unsigned int report_pick_files(struct report *r, struct report_top_file top[REPORT_TOP],
+/* The files with the most of KEY, largest first, into TOP, REPORT_TOP at most; returns how many. */
+unsigned int report_pick_files(struct report *r, struct report_top_file *top,
 			       uint64_t (*key)(const struct report_file *f));
 
 /* Add a sentence to the report's notes. */

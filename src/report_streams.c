@@ -174,20 +174,21 @@ void report_streams_call(struct scan *s, const struct report_call_facts *c)
 void report_streams_pick(struct report *r)
 {
 	struct report_streams *u = r->streams;
+	struct report_log *top = u->top;
 	unsigned int n = 0, at;
 
 	for (uint32_t i = 0; i < u->logs.n; i++) {
 		const struct report_log *l = table_at(&u->logs, i);
 
-		if (n == REPORT_TOP && l->calls <= u->top[n - 1].calls)
+		if (n == REPORT_TOP && l->calls <= top[n - 1].calls)
 			continue;
 		n = MIN(n + 1, REPORT_TOP);
-		for (at = n - 1; at > 0 && u->top[at - 1].calls < l->calls; at--)
-			u->top[at] = u->top[at - 1];
-		u->top[at] = *l;
+		for (at = n - 1; at > 0 && top[at - 1].calls < l->calls; at--)
+			top[at] = top[at - 1];
+		top[at] = *l;
 	}
 	for (unsigned int i = 0; i < n; i++)
-		u->top[i].path = report_path_of(r, u->top[i].fid, NULL, 0);
+		top[i].path = report_path_of(r, top[i].fid, NULL, 0);
 	u->n_top = n;
 }
 

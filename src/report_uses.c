@@ -139,7 +139,7 @@ static uint64_t use_time(const struct report_use *use)
 	return use->time_ns;
 }
 
-static unsigned int pick_uses(struct report *r, struct report_top_use top[REPORT_TOP],
+static unsigned int pick_uses(struct report *r, struct report_top_use *top,
 			      uint64_t (*key)(const struct report_use *use))
 {
 	const struct table *t = &r->uses->uses;
@@ -190,20 +190,21 @@ static bool shm_before(const struct report_shm *a, const struct report_shm *b)
 static void pick_shm(struct report *r)
 {
 	struct report_uses *u = r->uses;
+	struct report_shm *top = u->top_shm;
 	unsigned int n = 0, at;
 
 	for (uint32_t i = 0; i < u->shm.n; i++) {
 		const struct report_shm *shm = table_at(&u->shm, i);
 
-		if (n == REPORT_TOP_SHM && !shm_before(shm, &u->top_shm[n - 1]))
+		if (n == REPORT_TOP_SHM && !shm_before(shm, &top[n - 1]))
 			continue;
 		n = MIN(n + 1, REPORT_TOP_SHM);
-		for (at = n - 1; at > 0 && shm_before(shm, &u->top_shm[at - 1]); at--)
-			u->top_shm[at] = u->top_shm[at - 1];
-		u->top_shm[at] = *shm;
+		for (at = n - 1; at > 0 && shm_before(shm, &top[at - 1]); at--)
+			top[at] = top[at - 1];
+		top[at] = *shm;
 	}
 	for (unsigned int i = 0; i < n; i++)
-		u->top_shm[i].path = report_path_of(r, u->top_shm[i].fid, NULL, 0);
+		top[i].path = report_path_of(r, top[i].fid, NULL, 0);
 	u->n_top_shm = n;
 }
 

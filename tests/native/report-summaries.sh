@@ -91,7 +91,9 @@ mv "$t" first
 trace -- sh -c 'cat data/set/shared data/set/shared >/dev/null' || fail "the second: status $?"
 "$DLT" report --json "$t" >second.json
 "$DLT" report --compare first "$t" >text || fail "--compare: status $?"
-grep -q '^(2) .*: sh -c' text && grep -q '^lasted ' text && grep -q '^reads: p99 ' text || fail "--compare: $(cat text)"
+for line in '^(2) .*: sh -c' '^lasted ' '^reads: p99 '; do
+	grep -q "$line" text || fail "--compare does not say '$line': $(cat text)"
+done
 "$DLT" report --compare --json first "$t" >compare || fail "--compare --json: status $?"
 python3 - compare json second.json <<'END' || fail "--compare --json"
 import json, sys
