@@ -13,10 +13,16 @@ static int json_of(const void *r, FILE *out)
 
 void report_fit(struct report *r)
 {
-	struct timeline *t = r->timeline;
+	size_t is = r->timeline ? report_page_bytes(json_of, r) : 0, was;
 
-	while (t && timeline_bins(t) > BINS_LEAST && report_page_bytes(json_of, r) > PAGE_BYTES_MAX)
-		timeline_fold(t);
+	while (is > PAGE_BYTES_MAX && timeline_bins(r->timeline) > BINS_LEAST) {
+		was = is;
+		timeline_fold(r->timeline);
+		is = report_page_bytes(json_of, r);
+		/* what goes with the bins is twice what is gone: where the rest is too large, fewer bins do not help */
+		if (is > was || is - (was - is) > PAGE_BYTES_MAX)
+			return;
+	}
 }
 
 int report_html(const struct report *r, FILE *out)

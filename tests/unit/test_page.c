@@ -101,6 +101,26 @@ static void a_timeline_that_is_too_large_gets_longer_bins(void **state)
 	timeline_free(t);
 }
 
+/* It is not the bins: most of them stay. */
+static void what_is_too_large_by_itself_keeps_its_timeline(void **state)
+{
+	struct report r = { .dir = "t", .timeline = timeline_new(1) };
+	char *note = calloc(1, 200000);
+	uint64_t bin_ns;
+
+	assert_non_null(r.timeline);
+	memset(note, 'x', 199999);
+	while (r.n_notes < 40)
+		r.notes[r.n_notes++] = note;
+	for (uint64_t ms = 1; ms <= 2000; ms++)
+		timeline_add(r.timeline, TIMELINE_READS, 1 + ms * TIMELINE_FIRST_BIN_NS, ms);
+	bin_ns = r.timeline->bin_ns;
+	report_fit(&r);
+	assert_in_range(r.timeline->bin_ns, bin_ns, 2 * bin_ns);
+	timeline_free(r.timeline);
+	free(note);
+}
+
 static void blanks_outside_of_strings_are_left_out(void **state)
 {
 	holds("{\n  \"a b\": [\n    1,\n    2\n  ]\n}\n", "{\"a b\":[1,2]}");
@@ -148,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_in_the_json_ends_its_element),
 		cmocka_unit_test(a_timeline_that_is_too_large_gets_longer_bins),
+		cmocka_unit_test(what_is_too_large_by_itself_keeps_its_timeline),
 		cmocka_unit_test(blanks_outside_of_strings_are_left_out),
 		cmocka_unit_test(its_size_is_known_before),
 		cmocka_unit_test(the_page_asks_for_nothing),
