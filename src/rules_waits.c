@@ -12,6 +12,7 @@
 #include "why.h"
 
 #define SHARE 0.05 /* of the time that is looked at */
+#define OWN_RUNQ 0.3 /* likewise: that what trains had no CPU; less is what any busy machine takes */
 #define TEXT_MAX 256
 
 /* --- what they have in common --------------------------------------------------------------------------- */
@@ -205,9 +206,10 @@ static double trainers_runq(const struct report *r)
  */
 static double contention(const struct report *r)
 {
-	double trainers = trainers_runq(r);
+	double own = trainers_runq(r);
 
-	return blame(r, WHY_RUNQ) + (r->why->basis == WHY_BY_GPU ? MIN(trainers, blame(r, WHY_QUEUE)) : trainers);
+	own = own < OWN_RUNQ ? 0 : r->why->basis == WHY_BY_GPU ? MIN(own, blame(r, WHY_QUEUE)) : own;
+	return blame(r, WHY_RUNQ) + own;
 }
 
 static void tell_contention(struct report *r, struct finding *f)
