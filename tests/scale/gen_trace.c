@@ -47,6 +47,7 @@ enum {
 	PIDS, FILES, TIME_ALIGN, MARKS, CPU, DISK, GPU, GPU_DEV, N_OUTS
 };
 
+#define OUT(n, c, p) { .name = (n), .columns = (c), .probe = (p) }
 static struct out {
 	const char *name, *columns;
 	bool probe; /* the manifest has it among `probes' */
@@ -55,23 +56,22 @@ static struct out {
 	uint64_t rows, bytes;
 	char *buf;
 } outs[N_OUTS] = {
-	[BIO] = { "bio", "PID TID COMM DONEPID DONECOMM DISK T SECTOR BYTES LAT_NS QLAT_NS FLAGS STATUS", true },
-	[CLOSE] = { "close", "PID TID COMM FUNC LAT_NS RET FD LAST FID FILE", true },
-	[CREATE_DEL] = { "create_del", "PID TID COMM FUNC LAT_NS RET MODE FLAGS FID PATH PATH2", true },
-	[MMAP] = { "mmap", "PID TID COMM FUNC LAT_NS RET ADDR LEN PROT FLAGS FD OFFSET OLD_ADDR OLD_LEN FID FILE", true },
-	[OPEN] = { "open", "PID TID COMM FUNC LAT_NS VFS_LAT_NS RET FLAGS MODE FID FILE PATH REALPATH", true },
-	[SYNC] = { "sync", "PID TID COMM FUNC LAT_NS RET FD OFFSET LEN FID FILE", true },
-	[VFS_RW] = { "vfs_rw", "PID TID COMM RW FUNC LAT_NS REQUESTED RETURNED OFFSET DISK_BYTES FD FLAGS FID FILE", true },
-	[SCHED] = { "sched", "PID TID COMM KIND CPU CALL SPAN_NS COUNT PREEMPTED RUN_NS RUNQ_NS DISK_NS BLOCKED_NS SLEEP_NS MAX_NS",
-		    true },
-	[PIDS] = { "pids", "PID TID PPID COMM EVENT STATUS NSPID UID CGROUP RANK ARGS", true },
-	[FILES] = { "files", "FID DEV INO TYPE FSTYPE SIZE STATE REALPATH", true },
-	[TIME_ALIGN] = { "time_align", "REALTIME_NS BOOTTIME_NS ERROR_NS EVENT", true },
-	[MARKS] = { "marks", "PID TEXT", false },
-	[CPU] = { "cpu", "CLOCK CPU %usr %nice %sys %iowait %irq %soft %steal %guest %gnice %idle", false },
-	[DISK] = { "disk", "Device r/s rMB/s w/s wMB/s aqu-sz %util", false },
-	[GPU] = { "gpu", "gpu pid type sm mem fb command", false },
-	[GPU_DEV] = { "gpu_dev", "gpu pwr gtemp sm mem fb", false },
+	[BIO] = OUT("bio", "PID TID COMM DONEPID DONECOMM DISK T SECTOR BYTES LAT_NS QLAT_NS FLAGS STATUS", true),
+	[CLOSE] = OUT("close", "PID TID COMM FUNC LAT_NS RET FD LAST FID FILE", true),
+	[CREATE_DEL] = OUT("create_del", "PID TID COMM FUNC LAT_NS RET MODE FLAGS FID PATH PATH2", true),
+	[MMAP] = OUT("mmap", "PID TID COMM FUNC LAT_NS RET ADDR LEN PROT FLAGS FD OFFSET OLD_ADDR OLD_LEN FID FILE", true),
+	[OPEN] = OUT("open", "PID TID COMM FUNC LAT_NS VFS_LAT_NS RET FLAGS MODE FID FILE PATH REALPATH", true),
+	[SYNC] = OUT("sync", "PID TID COMM FUNC LAT_NS RET FD OFFSET LEN FID FILE", true),
+	[VFS_RW] = OUT("vfs_rw", "PID TID COMM RW FUNC LAT_NS REQUESTED RETURNED OFFSET DISK_BYTES FD FLAGS FID FILE", true),
+	[SCHED] = OUT("sched", "PID TID COMM KIND CPU CALL SPAN_NS COUNT PREEMPTED RUN_NS RUNQ_NS DISK_NS BLOCKED_NS SLEEP_NS MAX_NS", true),
+	[PIDS] = OUT("pids", "PID TID PPID COMM EVENT STATUS NSPID UID CGROUP RANK ARGS", true),
+	[FILES] = OUT("files", "FID DEV INO TYPE FSTYPE SIZE STATE REALPATH", true),
+	[TIME_ALIGN] = OUT("time_align", "REALTIME_NS BOOTTIME_NS ERROR_NS EVENT", true),
+	[MARKS] = OUT("marks", "PID TEXT", false),
+	[CPU] = OUT("cpu", "CLOCK CPU %usr %nice %sys %iowait %irq %soft %steal %guest %gnice %idle", false),
+	[DISK] = OUT("disk", "Device r/s rMB/s w/s wMB/s aqu-sz %util", false),
+	[GPU] = OUT("gpu", "gpu pid type sm mem fb command", false),
+	[GPU_DEV] = OUT("gpu_dev", "gpu pwr gtemp sm mem fb", false),
 };
 
 static void flush(struct out *f)

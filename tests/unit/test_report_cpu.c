@@ -125,13 +125,16 @@ static void a_long_wait_is_where_it_was(void **state)
 {
 	struct report *r = NULL;
 	uint64_t sum = 0;
+	char *wait;
 
 	tree_put("wait/manifest.json", "{\"tool\": \"dltraced\", \"start\": {\"monotonic_ns\": 1000000000}, \"probes\": [{\"name\": \"sched\", \"rows\": 1, \"lost\": 3}]}");
 	tree_put("wait/sched.out",
 		 "# dltraced sched 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tPREEMPTED\tRUN_NS\tRUNQ_NS\t"
 		 "DISK_NS\tBLOCKED_NS\tSLEEP_NS\tMAX_NS\n"
 		 "61000000000\t-\t7\t7\ta\ttarget\t-\tread\t1000000000\t1\t-\t-\t-\t0\t0\t60000000000\t60000000000\n");
-	assert_int_equal(report_load(&r, tree_path("wait"), true), 0);
+	wait = tree_path("wait");
+	assert_int_equal(report_load(&r, wait, true), 0);
+	free(wait);
 	for (unsigned int i = 0; i < timeline_bins(r->timeline); i++) {
 		assert_in_range(r->timeline->sum[TIMELINE_SLEEP][i], 0, r->timeline->bin_ns + 1000);
 		sum += r->timeline->sum[TIMELINE_SLEEP][i];
