@@ -9,6 +9,21 @@
 
 enum { PID = 2, CGROUP = 10, RANK = 11, ARGS = 12 };
 
+/* The exec closes files first and has an environment later. */
+static void environment_await(pid_t pid, char *const env[])
+{
+	autofree char *name = util_fmt("/proc/%d/environ", pid);
+	size_t want = 0, len = 0;
+
+	for (char *const *s = env; *s; s++)
+		want += strlen(*s) + 1;
+	while (len < want) {
+		autofree char *text = NULL;
+
+		assert_int_equal(util_read_file(name, 4096, &text, &len), 0);
+	}
+}
+
 /* A cat that waits for its input, with ENV, once its exec is done. */
 static pid_t cat_start(char *const env[], int *stdin_ret)
 {
@@ -28,6 +43,7 @@ static pid_t cat_start(char *const env[], int *stdin_ret)
 	close(input[0]);
 	assert_int_equal(read(execed[0], &c, 1), 0); /* closed by the exec */
 	close(execed[0]);
+	environment_await(pid, env);
 	*stdin_ret = input[1];
 	return pid;
 }

@@ -230,8 +230,9 @@ def check_chain(trace, taken):
     trace.require(len(broken) == trace.counters["sched_switch"]["lost"], f"not a chain: {len(broken)}, {broken[:1]}")
 
 
-def check_switches(trace, threads):
-    """The same sums by both probes. Of who was there before, the first row's time is not known."""
+def check_switches(trace, threads, stolen):
+    """The same sums by both probes. Of who was there before, the first row's time is not known; between both
+    hooks others may have had the CPU."""
     run, runq, comes, goes = (collections.Counter() for _ in range(4))
     states = collections.defaultdict(collections.Counter)
     for row in trace["sched_switch"]:
@@ -243,7 +244,7 @@ def check_switches(trace, threads):
         states[prev][row["PREV_STATE"]] += 1
     for tid, cpu in threads.cpu.items():
         of = f"thread {tid}: {dict(cpu)}, switches: run {run[tid]} runq {runq[tid]} {comes[tid]} {dict(states[tid])}"
-        slack = cpu["RUN_NS"] // 100 + 500 * US + 20 * US * cpu["COUNT"] + APART_NS
+        slack = cpu["RUN_NS"] // 100 + 500 * US + 20 * US * cpu["COUNT"] + APART_NS + stolen
         trace.require(missed(trace) or abs(run[tid] - cpu["RUN_NS"]) <= slack, f"RUN_NS: {of}")
         trace.require(missed(trace) or abs(runq[tid] - cpu["RUNQ_NS"]) <= slack + cpu["RUNQ_NS"] // 100,
                       f"RUNQ_NS: {of}")
@@ -274,7 +275,7 @@ def main():
                   "the migrator has been on one CPU alone")
     if "sched_switch" in trace.files:
         check_chain(trace, taken)
-        states = check_switches(trace, threads)
+        states = check_switches(trace, threads, taken_ns(before, after))
         for own in tally:
             if own.get("what") in ("stopped", "hogstopped"):
                 preempted = threads.cpu[own["tid"]]["PREEMPTED"]
