@@ -216,3 +216,13 @@ void json_free(struct json *j)
 	free(j->buf);
 	*j = (struct json){ 0 };
 }
+
+int json_write(struct json *j, FILE *out)
+{
+	int r = json_finish(j);
+
+	if (r == 0)
+		fwrite(j->buf, 1, j->len, out);
+	json_free(j);
+	return r;
+}

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define JSON_DEPTH_MAX 16
 
@@ -47,5 +48,7 @@ void json_null(struct json *j, const char *key);
 /* The last newline. 0: BUF holds LEN bytes; -ENOMEM, or -EINVAL when ends do not match. */
 int json_finish(struct json *j);
 void json_free(struct json *j);
+/* json_finish(), all of it to OUT, whose errors are left in it, and json_free(). 0 or as json_finish(). */
+int json_write(struct json *j, FILE *out);
 
 #endif

@@ -174,7 +174,6 @@ static void number(struct json *j, const char *unit, double v)
 int compare_json(const struct compare *c, FILE *out)
 {
 	struct json j = { 0 };
-	int res;
 
 	json_object(&j, NULL);
 	json_object(&j, "compare");
@@ -203,11 +202,7 @@ int compare_json(const struct compare *c, FILE *out)
 	json_end(&j);
 	json_end(&j);
 	json_end(&j);
-	res = json_finish(&j);
-	if (res == 0)
-		fwrite(j.buf, 1, j.len, out);
-	json_free(&j);
-	return res;
+	return json_write(&j, out);
 }
 
 static int json_of(const void *c, FILE *out)

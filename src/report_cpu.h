@@ -79,6 +79,8 @@ struct cpu_group {
 	char name[CPU_COMM_MAX];
 };
 
+void cpu_sums_add(struct cpu_sums *to, const struct cpu_sums *s);
+
 /* The life of a process. */
 struct cpu_proc {
 	uint64_t start_ns, end_ns;

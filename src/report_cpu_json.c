@@ -30,17 +30,6 @@ static void sums(struct json *j, const struct cpu_sums *s)
 	json_u64(j, "preempted", s->preempted);
 }
 
-static void add(struct cpu_sums *to, const struct cpu_sums *s)
-{
-	to->run_ns += s->run_ns;
-	to->runq_ns += s->runq_ns;
-	to->disk_ns += s->disk_ns;
-	to->blocked_ns += s->blocked_ns;
-	to->sleep_ns += s->sleep_ns;
-	to->switches += s->switches;
-	to->preempted += s->preempted;
-}
-
 /* What is not told one by one: N of them. */
 static void others(struct json *j, const char *key, uint64_t n, const struct cpu_sums *s)
 {
@@ -164,7 +153,7 @@ static void tasks(const struct report_cpu *r, struct json *j)
 		if (m.row_of[m.order[i]] != UINT32_MAX) {
 			task(r, j, &m, g, m.row_of[m.order[i]]);
 		} else if (g->tasks) {
-			add(&other, &g->sums);
+			cpu_sums_add(&other, &g->sums);
 			n += g->tasks;
 		}
 	}
@@ -200,7 +189,7 @@ static void processes(const struct report_cpu *r, struct json *j)
 		if (t->kind == CPU_IDLE || !role->threads)
 			continue;
 		if (told == PROCESSES_TOLD) {
-			add(&other, &role->sums);
+			cpu_sums_add(&other, &role->sums);
 			n++;
 			continue;
 		}
@@ -237,7 +226,7 @@ static void threads(const struct report_cpu *r, struct json *j)
 		if (task->kind == CPU_IDLE || !t->tid)
 			continue;
 		if (told == THREADS_TOLD) {
-			add(&other, &t->sums);
+			cpu_sums_add(&other, &t->sums);
 			n++;
 			continue;
 		}
@@ -429,15 +418,10 @@ void report_cpu_json_members(const struct report_cpu *r, struct json *j)
 int report_cpu_json(const struct report_cpu *r, FILE *out)
 {
 	struct json j = { 0 };
-	int res;
 
 	json_object(&j, NULL);
 	json_str(&j, "dir", r->dir);
 	report_cpu_json_members(r, &j);
 	json_end(&j);
-	res = json_finish(&j);
-	if (res == 0)
-		fwrite(j.buf, 1, j.len, out);
-	json_free(&j);
-	return res;
+	return json_write(&j, out);
 }

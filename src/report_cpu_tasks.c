@@ -154,7 +154,7 @@ static const char *group_name(const struct cpu_task *t, const struct cpu_rule *r
 	       t->kind == CPU_OTHER ? "(others)" : rule ? rule->prefix : t->comm;
 }
 
-static void sums_add(struct cpu_sums *to, const struct cpu_sums *s)
+void cpu_sums_add(struct cpu_sums *to, const struct cpu_sums *s)
 {
 	to->run_ns += s->run_ns;
 	to->runq_ns += s->runq_ns;
@@ -180,7 +180,7 @@ static void group_task(struct report_cpu *r, struct cpu_task *t)
 		g->kind = t->kind;
 		g->workers = rule && t->kind == CPU_KERNEL;
 	}
-	sums_add(&g->sums, &t->sums);
+	cpu_sums_add(&g->sums, &t->sums);
 	g->threads += t->threads;
 	t->group = report_cpu_number(&r->groups, g);
 }

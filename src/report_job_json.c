@@ -48,7 +48,6 @@ int report_job_json(const struct report_job *job, FILE *out)
 {
 	autofree const struct report **reports = calloc(job->n, sizeof(*reports));
 	struct json j = { 0 };
-	int res;
 
 	if (!reports)
 		return -ENOMEM;
@@ -65,11 +64,7 @@ int report_job_json(const struct report_job *job, FILE *out)
 		json_str(&j, NULL, job->total->notes[i]);
 	json_end(&j);
 	json_end(&j);
-	res = json_finish(&j);
-	if (res == 0)
-		fwrite(j.buf, 1, j.len, out);
-	json_free(&j);
-	return res;
+	return json_write(&j, out);
 }
 
 static int json_of(const void *job, FILE *out)

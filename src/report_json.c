@@ -321,14 +321,9 @@ void report_json_members(const struct report *r, struct json *j, bool timeline)
 int report_json(const struct report *r, FILE *out)
 {
 	struct json j = { 0 };
-	int res;
 
 	json_object(&j, NULL);
 	report_json_members(r, &j, true);
 	json_end(&j);
-	res = json_finish(&j);
-	if (res == 0)
-		fwrite(j.buf, 1, j.len, out);
-	json_free(&j);
-	return res;
+	return json_write(&j, out);
 }
