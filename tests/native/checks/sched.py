@@ -5,7 +5,7 @@ TALLY is by the workload "sched" (see its head); BEFORE and AFTER are /proc/stat
 kernel's own account of a thread leaves out interrupts and what a hypervisor took, where it can. Where
 there is a sched_switch.out, it is compared with the same, and with sched.out.
 
-There are kernels that do not tell of each switch (one in thousands, seen on a virtual machine of 6.18).
+There are kernels that do not tell of each switch (docs/traces.md).
 That is counted as lost, and what is lost may be missing here.
 """
 import collections
