@@ -447,15 +447,18 @@ static int write_tmp(int dirfd, const char *buf, size_t len)
 
 /*
  * On a full disk there is no room for a second file, and just then the losses must be told: into
- * the space of the first, not atomically. The folder is its user's, so the file is looked at.
+ * the space of the first, not atomically. The folder is its user's, so the file is looked at. WHY
+ * is what became of the second: where there is no first one, that is what is wrong.
  */
-static int write_over(int dirfd, const char *buf, size_t len)
+static int write_over(int dirfd, const char *buf, size_t len, int why)
 {
 	autoclose int fd = openat(dirfd, MANIFEST_FILE,
 				  O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 	int r;
 
+	if (fd < 0 && errno == ENOENT)
+		return why;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
@@ -490,7 +493,7 @@ int manifest_put(int dirfd, const char *text, size_t len)
 		r = -errno;
 	if (r < 0)
 		unlinkat(dirfd, MANIFEST_TMP, 0);
-	return r == -ENOSPC || r == -EDQUOT ? write_over(dirfd, text, len) : r;
+	return r == -ENOSPC || r == -EDQUOT ? write_over(dirfd, text, len, r) : r;
 }
 
 int manifest_write(const struct manifest *m, int dirfd, bool complete)

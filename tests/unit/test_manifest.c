@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -343,6 +345,36 @@ static void a_failed_write_leaves_the_old_one(void **state)
 	manifest_free(&m);
 }
 
+/* A full file system of our own, on dir. */
+static int full_folder(void)
+{
+	static const char zeros[65536];
+
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("tmpfs", dir, "tmpfs", 0, "size=64k") < 0) {
+		print_message("needs to mount a tmpfs: a full one\n");
+		skip();
+	}
+	int at = open(dir, O_DIRECTORY | O_CLOEXEC);
+	autoclose int fd = openat(at, "fill", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	assert_int_equal(util_write_all(fd, zeros, sizeof(zeros)), 0);
+	return at;
+}
+
+static void a_disk_that_is_full_from_the_start_is_told_of(void **state)
+{
+	struct manifest m = sample;
+	int at = full_folder(), r;
+
+	assert_int_equal(manifest_begin(&m), 0);
+	r = manifest_write(&m, at, false);
+	close(at);
+	assert_int_equal(umount2(dir, MNT_DETACH), 0);
+	manifest_free(&m);
+	assert_int_equal(r, -ENOSPC);
+}
+
 static void belongs_to_whom_the_folder_belongs(void **state)
 {
 	struct stat st;
@@ -417,6 +449,7 @@ static void environment_is_chosen_and_secrets_are_hidden(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		IN_DIR(a_disk_that_is_full_from_the_start_is_told_of),
 		IN_DIR(a_failed_write_leaves_the_old_one),
 		IN_DIR(attached_traces_have_no_workload),
 		IN_DIR(belongs_to_whom_the_folder_belongs),
