@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "bytemask.h"
 #include "pack.h"
 #include "util.h"
 
@@ -422,6 +423,49 @@ static void numbers_are_whole_and_in_range(void **state)
 	assert_true(s == INT64_MAX);
 }
 
+/* All lengths, and a byte in each place that is no digit. */
+static void numbers_of_all_lengths(void **state)
+{
+	static const char digits[] = "12345678901234567890";
+	static const char strange[] = { '/', ':', '-', ' ', '\0', 0x7f, (char)0xb0, (char)0xfa, (char)0xff };
+	char text[sizeof(digits)];
+	uint64_t v, want = 0;
+
+	for (size_t len = 1; len < sizeof(digits); len++) {
+		want = want * 10 + (uint64_t)(digits[len - 1] - '0');
+		assert_true(reader_u64((struct reader_field){ digits, len }, &v));
+		assert_true(v == want);
+		for (size_t at = 0; at < len; at++)
+			for (size_t i = 0; i < sizeof(strange); i++) {
+				memcpy(text, digits, sizeof(text));
+				text[at] = strange[i];
+				assert_false(reader_u64((struct reader_field){ text, len }, &v));
+			}
+	}
+	assert_true(reader_u64(field("00000000000000000007"), &v));
+	assert_true(v == 7);
+}
+
+static void separators_are_found_alike(void **state)
+{
+	char text[BYTEMASK_BYTES];
+
+	for (unsigned int i = 0; i < 256 * BYTEMASK_BYTES; i++) {
+		struct bytemask a, b;
+
+		for (unsigned int k = 0; k < BYTEMASK_BYTES; k++)
+			text[k] = (char)((k * 7 + i) % 5 ? 'x' : k % 3 ? '\t' : '\n');
+		text[i % BYTEMASK_BYTES] = (char)(i / BYTEMASK_BYTES);
+		a = bytemask_of(text);
+		b = bytemask_of_words(text);
+		for (unsigned int k = 0; k < BYTEMASK_BYTES; k++) {
+			assert_int_equal(a.tabs >> k & 1, text[k] == '\t');
+			assert_int_equal(a.newlines >> k & 1, text[k] == '\n');
+		}
+		assert_memory_equal(&a, &b, sizeof(a));
+	}
+}
+
 static void flags_are_whole_words(void **state)
 {
 	assert_true(reader_flag(field("DIRECT"), "DIRECT"));
@@ -446,6 +490,8 @@ int main(void)
 		in_dir(header_that_is_not_there_yet),
 		in_dir(line_longer_than_the_buffer_is_one_bad_row),
 		cmocka_unit_test(numbers_are_whole_and_in_range),
+		cmocka_unit_test(numbers_of_all_lengths),
+		cmocka_unit_test(separators_are_found_alike),
 		in_dir(rows_across_the_buffers_end_are_whole),
 		in_dir(short_rows_are_counted_and_passed_over),
 		in_dir(what_is_no_trace_file_is_refused),
