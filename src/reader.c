@@ -265,10 +265,18 @@ static int open_all(struct reader *r, int dirfd, const char *file)
 	return open_next(r, 0) < 0 ? r->error : 0;
 }
 
-/* With room behind it, so that the last bytes can be looked at as any others. */
+/* With room at both ends, so that the first and last bytes can be looked at as any others. */
 static char *new_buffer(void)
 {
-	return malloc(READER_BUFFER_BYTES + BYTEMASK_BYTES);
+	char *room = malloc(BYTEMASK_BYTES + READER_BUFFER_BYTES + BYTEMASK_BYTES);
+
+	return room ? room + BYTEMASK_BYTES : NULL;
+}
+
+static void free_buffer(char *buf)
+{
+	if (buf)
+		free(buf - BYTEMASK_BYTES);
 }
 
 int reader_open(struct reader *r, int dirfd, const char *file)
@@ -314,7 +322,7 @@ void reader_close(struct reader *r)
 	for (size_t i = 0; i < r->n_segments; i++)
 		unpack_marks_free(&r->segments[i].marks);
 	free(r->segments);
-	free(r->buf);
+	free_buffer(r->buf);
 	free(r->header);
 	free(r->header_line);
 	*r = (struct reader){ .dirfd = -1, .growing_fd = -1 };
@@ -351,7 +359,9 @@ static inline void take_fields(struct split *s, struct reader_row *row, unsigned
 /* The row ends at END; false when it has fewer fields than the header columns. */
 static inline bool end_fields(struct split *s, struct reader_row *row, unsigned int n_columns, const char *end)
 {
-	row->f[0] = (struct reader_field){ "-", 1 };
+	static const char absent[] = "                -"; /* reader_row_u64() looks before it */
+
+	row->f[0] = (struct reader_field){ absent + sizeof(absent) - 2, 1 };
 	if (s->i <= n_columns)
 		row->f[s->i++] = (struct reader_field){ s->field, (size_t)(end - s->field) };
 	return s->i > n_columns;
@@ -463,7 +473,7 @@ int reader_seek(struct reader *r, uint64_t offset)
 /* LEN digits, 1 to 8, as eight with zeros before them; the first is the lowest byte. */
 static inline uint64_t eight_digits(const char *p, size_t len)
 {
-	uint64_t zeros = 0x3030303030303030ULL >> 8 * (len - 1) >> 8;
+	uint64_t zeros = digits_zeros(len);
 
 	if (len >= 4) {
 		uint32_t first, last;
@@ -476,22 +486,7 @@ static inline uint64_t eight_digits(const char *p, size_t len)
 	       (uint64_t)(unsigned char)p[len / 2] << 8 * (8 - len + len / 2) | (uint64_t)(unsigned char)p[0] << 8 * (8 - len);
 }
 
-static inline bool are_digits(uint64_t v)
-{
-	const uint64_t high = 0xf0f0f0f0f0f0f0f0ULL;
-
-	return ((v & high) | ((v + 0x0606060606060606ULL) & high) >> 4) == 0x3333333333333333ULL;
-}
-
-/* Pairs of digits, then of pairs, then of fours. */
-static inline uint64_t number_of(uint64_t digits)
-{
-	digits = (digits & 0x0f0f0f0f0f0f0f0fULL) * (10 << 8 | 1) >> 8;
-	digits = (digits & 0x00ff00ff00ff00ffULL) * (100 << 16 | 1) >> 16;
-	return (digits & 0x0000ffff0000ffffULL) * (10000ULL << 32 | 1) >> 32;
-}
-
-static bool long_u64(struct reader_field f, uint64_t *ret)
+bool reader_long_u64(struct reader_field f, uint64_t *ret)
 {
 	uint64_t v = 0;
 
@@ -513,19 +508,19 @@ bool reader_u64(struct reader_field f, uint64_t *ret)
 	uint64_t high = 0, low;
 
 	if (f.len - 1 >= 16)
-		return long_u64(f, ret);
+		return reader_long_u64(f, ret);
 	if (f.len > 8) {
 		high = eight_digits(f.p, f.len - 8);
-		if (!are_digits(high))
+		if (!digits_are(high))
 			return false;
-		high = number_of(high) * 100000000;
+		high = digits_number(high) * 100000000;
 		f.p += f.len - 8;
 		f.len = 8;
 	}
 	low = eight_digits(f.p, f.len);
-	if (!are_digits(low))
+	if (!digits_are(low))
 		return false;
-	*ret = high + number_of(low);
+	*ret = high + digits_number(low);
 	return true;
 }
 

@@ -12,11 +12,13 @@
 #ifndef READER_H
 #define READER_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "digits.h"
 #include "segment.h"
 #include "unpack.h"
 
@@ -105,6 +107,41 @@ static inline bool reader_is(struct reader_field f, const char *s)
 
 /* A decimal number, whole and in range; else false and *RET untouched. */
 bool reader_u64(struct reader_field f, uint64_t *ret);
+bool reader_long_u64(struct reader_field f, uint64_t *ret); /* its way for more than 16 digits */
+
+/*
+ * The same of a field of a row, as reader_next() gives it: there are bytes before it, so that its last eight and
+ * sixteen are loaded at once, however long it is.
+ */
+static inline bool reader_row_u64(struct reader_field f, uint64_t *ret)
+{
+	const char *end = f.p + f.len;
+	uint64_t low, high = 0;
+	size_t len = f.len;
+
+	if (len - 1 >= 16)
+		return reader_long_u64(f, ret);
+	memcpy(&low, end - sizeof(low), sizeof(low));
+	low = le64toh(low);
+	if (len > 8) {
+		unsigned int shift = 8 * (16 - (unsigned int)len);
+
+		memcpy(&high, end - 2 * sizeof(high), sizeof(high));
+		high = le64toh(high) >> shift << shift | digits_zeros(len - 8);
+		if (!digits_are(high))
+			return false;
+		high = digits_number(high) * 100000000;
+	} else {
+		unsigned int shift = 8 * (8 - (unsigned int)len);
+
+		low = low >> shift << shift | digits_zeros(len);
+	}
+	if (!digits_are(low))
+		return false;
+	*ret = high + digits_number(low);
+	return true;
+}
+
 bool reader_s64(struct reader_field f, int64_t *ret);
 /* Whether A|B|C holds FLAG. */
 bool reader_flag(struct reader_field f, const char *flag);

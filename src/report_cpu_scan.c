@@ -83,7 +83,7 @@ int report_cpu_scan(struct report_cpu *r, int dirfd, const char *name, const cha
 	for (unsigned int i = 0; columns[i]; i++)
 		s->at[i] = reader_column(&s->reader, columns[i]);
 	while ((got = reader_next(&s->reader, &s->row)) > 0)
-		if (!reader_u64(s->row.f[stamp], &s->time_ns) || !take(s))
+		if (!reader_row_u64(s->row.f[stamp], &s->time_ns) || !take(s))
 			s->bad_rows++;
 	note_oddities(s, name);
 	reader_close(&s->reader);

@@ -28,7 +28,7 @@ static inline struct reader_field cpu_field(const struct cpu_scan *s, unsigned i
 
 static inline bool cpu_u64(const struct cpu_scan *s, unsigned int column, uint64_t *ret)
 {
-	return reader_u64(cpu_field(s, column), ret);
+	return reader_row_u64(cpu_field(s, column), ret);
 }
 
 static inline bool cpu_is(const struct cpu_scan *s, unsigned int column, const char *value)

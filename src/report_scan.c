@@ -146,7 +146,7 @@ static int scan_rows(struct reader *rd, struct scan *s)
 	if (r->timeline && s->kind >= REPORT_BIO)
 		timeline_begin(r->timeline, r->first_ns);
 	while ((got = reader_next(rd, &s->row)) > 0) {
-		if (!reader_u64(scan_field(s, COL_TIMESTAMP), &s->time_ns) ||
+		if (!reader_row_u64(scan_field(s, COL_TIMESTAMP), &s->time_ns) ||
 		    !row_fns[s->kind](s)) {
 			s->bad_rows++;
 			continue;

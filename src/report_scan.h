@@ -81,7 +81,7 @@ static inline struct reader_field scan_field(const struct scan *s, enum column c
 
 static inline bool scan_u64(const struct scan *s, enum column c, uint64_t *ret)
 {
-	return reader_u64(scan_field(s, c), ret);
+	return reader_row_u64(scan_field(s, c), ret);
 }
 
 static inline bool scan_is(const struct scan *s, enum column c, const char *value)

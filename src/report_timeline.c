@@ -93,34 +93,54 @@ void report_timeline_request(const struct scan *s, struct reader_field name, uin
 
 /* --- sched.out ----------------------------------------------------------------------------------- */
 
+/* What is looked at in any of these files. */
+enum taken_column {
+	PERCENT_GNICE, PERCENT_GUEST, PERCENT_IDLE, PERCENT_IOWAIT, PERCENT_IRQ, PERCENT_NICE,
+	PERCENT_SOFT, PERCENT_STEAL, PERCENT_SYS, PERCENT_USR, PERCENT_UTIL, BLOCKED_NS, CPU,
+	DISK_NS, DEVICE, KIND, PID, RUNQ_NS, RUN_NS, SLEEP_NS, SPAN_NS, TIMESTAMP, AQU_SZ, FB,
+	GPU, MEM, GPU_PID, SM,
+	TAKEN_COLUMNS,
+};
+
+static const char *const taken_names[TAKEN_COLUMNS] = {
+	[PERCENT_GNICE] = "%gnice", [PERCENT_GUEST] = "%guest", [PERCENT_IDLE] = "%idle",
+	[PERCENT_IOWAIT] = "%iowait", [PERCENT_IRQ] = "%irq", [PERCENT_NICE] = "%nice",
+	[PERCENT_SOFT] = "%soft", [PERCENT_STEAL] = "%steal", [PERCENT_SYS] = "%sys",
+	[PERCENT_USR] = "%usr", [PERCENT_UTIL] = "%util", [BLOCKED_NS] = "BLOCKED_NS", [CPU] = "CPU",
+	[DISK_NS] = "DISK_NS", [DEVICE] = "Device", [KIND] = "KIND", [PID] = "PID",
+	[RUNQ_NS] = "RUNQ_NS", [RUN_NS] = "RUN_NS", [SLEEP_NS] = "SLEEP_NS", [SPAN_NS] = "SPAN_NS",
+	[TIMESTAMP] = "TIMESTAMP", [AQU_SZ] = "aqu-sz", [FB] = "fb", [GPU] = "gpu", [MEM] = "mem",
+	[GPU_PID] = "pid", [SM] = "sm",
+};
+
 /* A row that another reader than a scan is at. */
 struct taken {
 	struct report *report;
-	const struct reader *rd;
 	const struct reader_row *row;
+	uint8_t at[TAKEN_COLUMNS];
 	uint64_t time_ns;
 };
 
-static struct reader_field field(const struct taken *k, const char *column)
+static struct reader_field field(const struct taken *k, enum taken_column c)
 {
-	return k->row->f[reader_column(k->rd, column)];
+	return k->row->f[k->at[c]];
 }
 
 static void take_sched(struct taken *k)
 {
-	static const struct { const char *column; enum timeline_sum sum; } sums[] = {
-		{ "RUN_NS", TIMELINE_RUN },	{ "RUNQ_NS", TIMELINE_RUNQ },	{ "DISK_NS", TIMELINE_DISK },
-		{ "BLOCKED_NS", TIMELINE_BLOCKED }, { "SLEEP_NS", TIMELINE_SLEEP },
+	static const struct { enum taken_column column; enum timeline_sum sum; } sums[] = {
+		{ RUN_NS, TIMELINE_RUN },	{ RUNQ_NS, TIMELINE_RUNQ },	{ DISK_NS, TIMELINE_DISK },
+		{ BLOCKED_NS, TIMELINE_BLOCKED }, { SLEEP_NS, TIMELINE_SLEEP },
 	};
 	struct timeline *t = k->report->timeline;
 	uint64_t span_ns, ns, pid;
 
-	if (!reader_is(field(k, "KIND"), "target") || !reader_u64(field(k, "SPAN_NS"), &span_ns) ||
-	    !reader_u64(field(k, "PID"), &pid))
+	if (!reader_is(field(k, KIND), "target") || !reader_row_u64(field(k, SPAN_NS), &span_ns) ||
+	    !reader_row_u64(field(k, PID), &pid))
 		return;
 	t->has_sched = true;
 	for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
-		if (!reader_u64(field(k, sums[i].column), &ns))
+		if (!reader_row_u64(field(k, sums[i].column), &ns))
 			continue;
 		/* a wait is told when it is over, and may have begun long before the row's interval */
 		timeline_spread(t, sums[i].sum, k->time_ns, MAX(span_ns, ns), ns);
@@ -152,7 +172,8 @@ static void put_point(struct taken *k, const char *panel, const char *name, cons
 		timeline_point(k->report->timeline, p, k->time_ns, value);
 }
 
-static void put_column(struct taken *k, const char *panel, const char *name, const char *unit, const char *column)
+static void put_column(struct taken *k, const char *panel, const char *name, const char *unit,
+		       enum taken_column column)
 {
 	double value;
 
@@ -162,24 +183,24 @@ static void put_column(struct taken *k, const char *panel, const char *name, con
 
 static void take_cpu(struct taken *k)
 {
-	static const struct { const char *name, *columns[5]; } shares[] = {
-		{ "usr", { "%usr", "%nice", "%guest", "%gnice" } },
-		{ "sys", { "%sys", "%irq", "%soft", "%steal" } },
-		{ "iowait", { "%iowait" } },
-		{ "idle", { "%idle" } },
+	static const struct { const char *name; unsigned int n; enum taken_column columns[4]; } shares[] = {
+		{ "usr", 4, { PERCENT_USR, PERCENT_NICE, PERCENT_GUEST, PERCENT_GNICE } },
+		{ "sys", 4, { PERCENT_SYS, PERCENT_IRQ, PERCENT_SOFT, PERCENT_STEAL } },
+		{ "iowait", 1, { PERCENT_IOWAIT } },
+		{ "idle", 1, { PERCENT_IDLE } },
 	};
-	bool all = reader_is(field(k, "CPU"), "all");
+	bool all = reader_is(field(k, CPU), "all");
 	char cpu[24];
 	double idle;
 
-	report_copy(cpu, sizeof(cpu), field(k, "CPU"));
-	if (!all && number(field(k, "%idle"), &idle))
+	report_copy(cpu, sizeof(cpu), field(k, CPU));
+	if (!all && number(field(k, PERCENT_IDLE), &idle))
 		put_point(k, "cpu_each", cpu, "%", 100 - idle);
 	for (size_t i = 0; all && i < ARRAY_SIZE(shares); i++) {
 		double sum = 0, value;
 
-		for (const char *const *c = shares[i].columns; *c; c++)
-			if (number(field(k, *c), &value))
+		for (unsigned int c = 0; c < shares[i].n; c++)
+			if (number(field(k, shares[i].columns[c]), &value))
 				sum += value;
 		put_point(k, "cpu", shares[i].name, "%", sum);
 	}
@@ -188,11 +209,11 @@ static void take_cpu(struct taken *k)
 /* nvidia-smi pmon: a line for each process of each GPU. */
 static void take_gpu(struct taken *k)
 {
-	struct reader_field gpu = field(k, "gpu");
+	struct reader_field gpu = field(k, GPU);
 	struct report_proc *p;
 	uint64_t pid;
 
-	if (reader_u64(field(k, "pid"), &pid) && gpu.len && pid) {
+	if (reader_row_u64(field(k, GPU_PID), &pid) && gpu.len && pid) {
 		p = table_get(&k->report->procs, pid);
 		if (p) {
 			p->pid = pid;
@@ -204,27 +225,27 @@ static void take_gpu(struct taken *k)
 /* nvidia-smi dmon: a line for each GPU. */
 static void take_gpu_dev(struct taken *k)
 {
-	struct reader_field gpu = field(k, "gpu");
+	struct reader_field gpu = field(k, GPU);
 	char panel[40];
 
 	if (!gpu.len || gpu.len > 8)
 		return;
 	snprintf(panel, sizeof(panel), "gpu:%.*s", (int)gpu.len, gpu.p);
-	put_column(k, panel, "sm", "%", "sm");
-	put_column(k, panel, "mem", "%", "mem");
-	put_column(k, "gpu", "sm", "%", "sm");
-	put_column(k, "gpu", "mem", "%", "mem");
+	put_column(k, panel, "sm", "%", SM);
+	put_column(k, panel, "mem", "%", MEM);
+	put_column(k, "gpu", "sm", "%", SM);
+	put_column(k, "gpu", "mem", "%", MEM);
 	snprintf(panel, sizeof(panel), "gpu_fb:%.*s", (int)gpu.len, gpu.p);
-	put_column(k, panel, "fb", "MB", "fb");
+	put_column(k, panel, "fb", "MB", FB);
 }
 
 static void take_disk(struct taken *k)
 {
 	char panel[40];
 
-	snprintf(panel, sizeof(panel), "iostat:%.*s", (int)MIN(field(k, "Device").len, 24), field(k, "Device").p);
-	put_column(k, panel, "queue length", "", "aqu-sz");
-	put_column(k, panel, "busy", "%", "%util");
+	snprintf(panel, sizeof(panel), "iostat:%.*s", (int)MIN(field(k, DEVICE).len, 24), field(k, DEVICE).p);
+	put_column(k, panel, "queue length", "", AQU_SZ);
+	put_column(k, panel, "busy", "%", PERCENT_UTIL);
 }
 
 static const struct taker {
@@ -239,12 +260,14 @@ static void read_file(struct report *r, int dirfd, const struct taker *taker)
 {
 	struct reader rd;
 	struct reader_row row;
-	struct taken k = { .report = r, .rd = &rd, .row = &row };
+	struct taken k = { .report = r, .row = &row };
 
 	if (reader_open(&rd, dirfd, taker->file) < 0)
 		return;
+	for (unsigned int c = 0; c < TAKEN_COLUMNS; c++)
+		k.at[c] = (uint8_t)reader_column(&rd, taken_names[c]);
 	while (reader_next(&rd, &row) > 0)
-		if (reader_u64(field(&k, "TIMESTAMP"), &k.time_ns) && is_sane(r->timeline, k.time_ns))
+		if (reader_row_u64(field(&k, TIMESTAMP), &k.time_ns) && is_sane(r->timeline, k.time_ns))
 			taker->take(&k);
 	reader_close(&rd);
 }

@@ -50,14 +50,17 @@ void report_uses_free(struct report_uses *u)
 static struct report_use *use_of(struct report_uses *u, const struct report_call_facts *c)
 {
 	uint64_t key = report_pair_key(c->pid, c->fid);
+	struct report_use_recent *recent = &u->recent[c->pid % REPORT_USES_RECENT];
+	struct report_use *use;
 
 	if (!key)
 		return NULL;
-	if (key != u->last_key || !u->last) {
-		u->last_key = key;
-		u->last = table_get(&u->uses, key);
-	}
-	return u->last;
+	if (key == recent->key)
+		return table_at(&u->uses, recent->at);
+	use = table_get(&u->uses, key);
+	if (use)
+		*recent = (struct report_use_recent){ key, (uint32_t)(use - (struct report_use *)u->uses.values) };
+	return use;
 }
 
 static void add_use(struct report_uses *u, const struct scan *s, const struct report_call_facts *c)

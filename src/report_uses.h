@@ -9,6 +9,7 @@
 #include "report_scan.h"
 
 #define REPORT_USES_MAX (1U << 20) /* pairs of a process and a file; 56 MiB when full */
+#define REPORT_USES_RECENT 1024
 #define REPORT_SHM_MAX (1U << 16)
 #define REPORT_TOP_SHM 20
 
@@ -35,9 +36,11 @@ struct report_uses {
 	struct table uses; /* struct report_use, by report_pair_key() */
 	struct table shm;  /* struct report_shm, by FID */
 	uint64_t left_out; /* calls that are in no pair's sum */
-	/* the row before was of these, mostly the next one is too */
-	uint64_t last_key;
-	struct report_use *last;
+	/* what each process had last, mostly it has that again; by PID, as far as they do not meet */
+	struct report_use_recent {
+		uint64_t key;
+		uint32_t at; /* in the table */
+	} recent[REPORT_USES_RECENT];
 
 	/* picked in the end, the largest first */
 	struct report_top_file written[REPORT_TOP], opened[REPORT_TOP], shared[REPORT_TOP];

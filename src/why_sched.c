@@ -33,7 +33,7 @@ static uint64_t number(const struct rows *x, unsigned int column)
 {
 	uint64_t v;
 
-	return reader_u64(field(x, column), &v) ? v : 0;
+	return reader_row_u64(field(x, column), &v) ? v : 0;
 }
 
 /* Each row of FILE to TAKE; false when it is not there. COLUMNS ends with NULL. */
@@ -51,7 +51,7 @@ static bool each(struct report *r, int dirfd, const char *file, const char *cons
 	for (unsigned int i = 0; columns[i]; i++)
 		x->at[i] = reader_column(&x->rd, columns[i]);
 	while (reader_next(&x->rd, &x->row) > 0)
-		if (reader_u64(x->row.f[stamp], &x->time_ns))
+		if (reader_row_u64(x->row.f[stamp], &x->time_ns))
 			take(x);
 	reader_close(&x->rd);
 	return true;
@@ -80,7 +80,7 @@ static struct thread *thread_of(struct rows *x, unsigned int pid_column, uint32_
 	struct why_trainer *t = why_trainer(x->r->why, number(x, pid_column));
 	uint64_t tid;
 
-	if (!t || !reader_u64(field(x, pid_column + 1), &tid))
+	if (!t || !reader_row_u64(field(x, pid_column + 1), &tid))
 		return NULL;
 	*trainer = (uint32_t)(t - x->r->why->trainer);
 	return table_get(&sw->threads, tid);

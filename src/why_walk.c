@@ -66,7 +66,7 @@ static struct reader_field field(const struct stream *s, enum column c)
 
 static bool number(const struct stream *s, enum column c, uint64_t *ret)
 {
-	return reader_u64(field(s, c), ret);
+	return reader_row_u64(field(s, c), ret);
 }
 
 /* --- roles ------------------------------------------------------------------------------------------- */
