@@ -6,7 +6,7 @@
  * The rows are read twice. First, with all else of the report, the waits of those that train are
  * collected (why_wait()). Then, when it is known who is who, the files of calls are read once more,
  * merged by time (why_walk.c), and each stretch of a process's time is held against these waits.
- * Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers; 4 KiB a loader; 72 bytes a file.
+ * Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers; 4 KiB a loader; 80 bytes a file.
  * docs/rules.md has what is concluded from it. All instants are CLOCK_MONOTONIC, all times ns.
  */
 #ifndef WHY_H
@@ -146,7 +146,6 @@ struct why_work {
 #define WHY_PLACES_BITS 16
 struct why_place {
 	uint64_t key, next;
-	uint64_t fetched_ns; /* when a read of it last fetched from disk */
 };
 
 /* Sums that rules look at, of all of the target. */
@@ -172,7 +171,7 @@ struct why {
 	uint64_t gpu_sample_ns; /* mean distance of samples */
 	struct table loaders; /* struct why_loader *, by PID */
 	struct why_file *files; /* in the order of the report's table of files */
-	struct why_place *places; /* 1.5 MiB */
+	struct why_place *places; /* 1 MiB */
 	struct table work;    /* struct why_work, by epoch and PID */
 	struct why_epoch *epoch;
 	uint32_t n_epochs, at_epoch;

@@ -27,6 +27,7 @@ static void add_to_file(struct why *w, const struct why_transfer *x, struct why_
 		       (MAX(f->end, x->file->size) + PAGE - 1) / PAGE * PAGE); /* read-ahead may take all of it */
 	f->bytes += x->bytes;
 	f->disk_bytes += x->disk_bytes;
+	f->fetched_ns = x->disk_bytes ? x->end_ns : f->fetched_ns;
 	w->sums.again_bytes += excess(f->bytes, f->end) - was;
 	w->sums.again_disk_bytes += excess(f->disk_bytes, f->whole) - was_disk;
 }
@@ -106,18 +107,17 @@ static struct why_place *place_of(const struct why *w, uint64_t pid, uint64_t fi
 	return &w->places[(*key * 0x9e3779b97f4a7c15ULL) >> (64 - WHY_PLACES_BITS)];
 }
 
-bool why_fetched_lately(const struct why *w, uint64_t pid, uint64_t fid, uint64_t ns)
+bool why_fetched_lately(const struct report *r, const struct report_file *f, uint64_t ns)
 {
-	uint64_t key;
-	const struct why_place *p = place_of(w, pid, fid, &key);
+	uint64_t fetched_ns = r->why->files[f - (const struct report_file *)r->files.values].fetched_ns;
 
-	return p->key == key && p->fetched_ns && ns - p->fetched_ns < NSEC_PER_SEC;
+	return fetched_ns && ns - fetched_ns < NSEC_PER_SEC;
 }
 
 /* Where in the file, compared with the last read of it. */
 static void place(struct why *w, const struct why_transfer *x)
 {
-	uint64_t key, fetched_ns;
+	uint64_t key;
 	struct why_place *p = place_of(w, x->pid, x->fid, &key);
 	bool small = x->requested < WINDOW, next = p->next == x->offset;
 
@@ -131,8 +131,7 @@ static void place(struct why *w, const struct why_transfer *x)
 			x->epoch->sequential += next;
 		}
 	}
-	fetched_ns = x->disk_bytes ? x->end_ns : p->key == key ? p->fetched_ns : 0;
-	*p = (struct why_place){ .key = key, .next = x->offset + x->bytes, .fetched_ns = fetched_ns };
+	*p = (struct why_place){ .key = key, .next = x->offset + x->bytes };
 }
 
 void why_add_transfer(struct report *r, const struct why_transfer *x)

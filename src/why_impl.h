@@ -12,6 +12,7 @@ struct why_file {
 	uint32_t reads;
 	uint64_t epoch_bytes, epoch_end, epoch_ns; /* read; the highest byte that was; time in calls */
 	uint64_t end, whole, bytes, disk_bytes; /* in all of the trace: the highest byte, or the file's size */
+	uint64_t fetched_ns; /* when a read of it last fetched from disk */
 };
 
 void why_note(struct why *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -60,8 +61,22 @@ struct why_transfer {
 	bool has_offset, accounted, direct, write;
 };
 void why_add_transfer(struct report *r, const struct why_transfer *x);
-/* Whether a read of FID by PID fetched from disk in the second before NS: read-ahead may still be on its way. */
-bool why_fetched_lately(const struct why *w, uint64_t pid, uint64_t fid, uint64_t ns);
+/* Whether anybody's read of F fetched from disk in the second before NS: read-ahead may still be on its way. */
+bool why_fetched_lately(const struct report *r, const struct report_file *f, uint64_t ns);
+
+/* why_doubts.c: reads that took long and fetched nothing, as long as it may turn out that another did just then. */
+struct why_doubts {
+	struct why_doubt {
+		uint64_t fid, begin_ns, end_ns;
+		struct why_loader *loader; /* whose they are; one of both */
+		struct why_trainer *trainer;
+		double ns, idle_ns; /* what has been added to its WHY_CACHE */
+	} v[256];
+	unsigned int n; /* in all; those before the last 256 are forgotten */
+};
+void why_doubt(struct why_doubts *d, const struct why_doubt *doubt);
+/* A read of FID that began at BEGIN fetches from disk: those that were on then waited for it, and not for the cache. */
+void why_doubts_end(const struct why *w, struct why_doubts *d, uint64_t fid, uint64_t begin_ns);
 
 /* why_walk.c: all calls once more, by time. 0 or -errno. */
 int why_walk(struct report *r, int dirfd);

@@ -49,6 +49,7 @@ struct walk {
 	uint64_t last_pid;
 	struct role last_role;
 	struct cover *covers;
+	struct why_doubts doubts;
 };
 
 /* A call, as far as it matters here. */
@@ -337,8 +338,13 @@ static void take_sync(struct walk *w, const struct stream *s)
 	take_call(w, &c);
 }
 
+static bool is_slow(const struct why_transfer *x)
+{
+	return x->lat_ns >= SLOW_NS + x->bytes; /* 1 GB/s */
+}
+
 /* Of a read or write of a file. */
-static enum why_state state_of(const struct why *w, const struct report_file *f, const struct why_transfer *x)
+static enum why_state state_of(const struct report *r, const struct report_file *f, const struct why_transfer *x)
 {
 	if (x->write)
 		return f->medium == REPORT_MEMORY || f->type != REPORT_REG ? WHY_CPU : WHY_WRITE;
@@ -346,12 +352,41 @@ static enum why_state state_of(const struct why *w, const struct report_file *f,
 		return WHY_CACHE;
 	if (x->disk_bytes || x->direct)
 		return WHY_DISK;
-	if (x->lat_ns < SLOW_NS + x->bytes) /* 1 GB/s */
+	if (!is_slow(x))
 		return WHY_CACHE;
-	/* what the read before had begun to fetch is waited for in this one */
-	return !x->accounted || f->medium == REPORT_NETWORK || why_fetched_lately(w, x->pid, x->fid, x->end_ns)
-		       ? WHY_DISK
-		       : WHY_CACHE;
+	/* what a read before, of this process or of another, had begun to fetch is waited for in this one */
+	return !x->accounted || f->medium == REPORT_NETWORK || why_fetched_lately(r, f, x->end_ns) ? WHY_DISK
+												    : WHY_CACHE;
+}
+
+/* How much its process has read from the page cache, of all and of the waits for it. */
+static void cached(const struct role *role, double *ns, double *idle_ns)
+{
+	*ns = role->loader ? role->loader->ns[WHY_CACHE] : role->trainer ? (double)role->trainer->own_ns[WHY_CACHE] : 0;
+	*idle_ns = role->loader	 ? role->loader->idle_ns[WHY_CACHE] :
+		   role->trainer ? (double)role->trainer->own_idle_ns[WHY_CACHE] :
+				   0;
+}
+
+/* A slow read that fetched nothing may have waited for what another fetches: that is known when this one's has ended. */
+static void take_read(struct walk *w, const struct call *c, const struct why_transfer *x)
+{
+	struct why_doubt doubt = { .fid = c->fid, .begin_ns = c->begin_ns, .end_ns = c->end_ns };
+	const struct role *role = role_of(w, c->pid);
+	double ns, idle_ns;
+
+	if (x->disk_bytes)
+		why_doubts_end(w->why, &w->doubts, c->fid, c->begin_ns);
+	cached(role, &ns, &idle_ns);
+	take_call(w, c);
+	if (c->state != WHY_CACHE || !is_slow(x) || (!role->loader && !role->trainer))
+		return;
+	cached(role, &doubt.ns, &doubt.idle_ns);
+	doubt.ns -= ns;
+	doubt.idle_ns -= idle_ns;
+	doubt.loader = role->loader;
+	doubt.trainer = role->trainer;
+	why_doubt(&w->doubts, &doubt);
 }
 
 static void count_stdout(struct why_sums *s, const struct why_transfer *x, bool is_stdout)
@@ -396,8 +431,11 @@ static void take_rw(struct walk *w, const struct stream *s)
 	x.pid = c.pid;
 	x.fid = c.fid;
 	x.end_ns = c.end_ns;
-	c.state = state_of(w->why, f, &x);
-	take_call(w, &c);
+	c.state = state_of(w->r, f, &x);
+	if (x.write)
+		take_call(w, &c);
+	else
+		take_read(w, &c, &x);
 	if (f->type != REPORT_REG || f->medium == REPORT_MEMORY)
 		return;
 	*(x.write ? &sums->write_files_ns : &sums->read_files_ns) += x.lat_ns;
