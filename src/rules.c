@@ -90,6 +90,13 @@ static const char *lack(const struct report *r, const struct rule *rule)
 
 /* --- trying them ---------------------------------------------------------------------------------------- */
 
+static struct finding found(const struct report *r, const struct rule *rule, double measure)
+{
+	double share = rule->share ? rule->share(r) : rule->is_share ? measure : (double)NAN;
+
+	return (struct finding){ .rule = rule, .measure = measure, .share = share };
+}
+
 static void find(struct report *r, struct rules *rules, const struct rule *rule)
 {
 	const char *missing = lack(r, rule);
@@ -104,11 +111,26 @@ static void find(struct report *r, struct rules *rules, const struct rule *rule)
 	measure = rule->measure(r);
 	if (!(measure >= rule->threshold))
 		return;
-	*f = (struct finding){ .rule = rule, .measure = measure };
+	*f = found(r, rule, measure);
 	rules->n++;
 }
 
-/* The one with the largest share; taken out of the others. */
+static void take_out(struct rules *rules, struct finding *f)
+{
+	memmove(f, f + 1, (size_t)(&rules->found[rules->n] - (f + 1)) * sizeof(*f));
+	rules->n--;
+}
+
+/* Nobody waited for much: what waits there were need not say again that the loaders waited as well. */
+static void training_is_it(struct report *r, struct rules *rules)
+{
+	for (unsigned int i = 0; i < rules->n; i++)
+		if (strcmp(rules->found[i].rule->code, rule_trainer_bound.code) == 0)
+			take_out(rules, &rules->found[i--]);
+	rules->bottleneck = found(r, &rule_trainer_bound, rule_trainer_bound.measure(r));
+}
+
+/* The one with the largest measure; taken out of the others. */
 static void choose(struct report *r, struct rules *rules)
 {
 	const struct why *w = r->why;
@@ -120,15 +142,14 @@ static void choose(struct report *r, struct rules *rules)
 		if (rules->found[i].rule->waits && (!most || rules->found[i].measure > most->measure))
 			most = &rules->found[i];
 	if (!has(r, RULE_WAITS)) {
-		*b = (struct finding){ .rule = &rule_unknown, .measure = NAN };
+		*b = found(r, &rule_unknown, NAN);
 	} else if (waited < LEAST_WAIT && (!most || most->measure < LEAST_WAIT)) {
-		*b = (struct finding){ .rule = &rule_trainer_bound, .measure = 1 - waited };
+		training_is_it(r, rules);
 	} else if (most && most->measure > LEAST_KNOWN * other) {
 		*b = *most;
-		memmove(most, most + 1, (size_t)(&rules->found[rules->n] - (most + 1)) * sizeof(*most));
-		rules->n--;
+		take_out(rules, most);
 	} else {
-		*b = (struct finding){ .rule = &rule_unknown, .measure = waited };
+		*b = found(r, &rule_unknown, waited);
 	}
 	b->is_bottleneck = true;
 }

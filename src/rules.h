@@ -18,6 +18,7 @@ struct report;
 struct finding {
 	const struct rule *rule;
 	double measure;
+	double share; /* of the time; NAN: its measure is none */
 	bool is_bottleneck;
 	char *evidence[RULES_EVIDENCE_MAX]; /* a line each: numbers, when, which files */
 	unsigned int n;
@@ -41,6 +42,7 @@ struct rule {
 	bool waits;    /* about the waits: may be the bottleneck; its measure is a share of the time */
 	bool is_share; /* its measure is a part of something */
 	double (*measure)(const struct report *r); /* 0 where it does not apply */
+	double (*share)(const struct report *r);   /* of the time; NULL: that is the measure, where it is a share */
 	void (*tell)(struct report *r, struct finding *f);
 	const char *advice;
 };

@@ -276,6 +276,12 @@ static double trainer(const struct report *r)
 	return blame(r, WHY_QUEUE);
 }
 
+/* All of the time that went to training itself: nobody waited, or the loaders did as well. */
+static double training(const struct report *r)
+{
+	return 1 - MIN(share_of(r, r->why->waited_ns - r->why->blame_ns[WHY_QUEUE]), 1);
+}
+
 static void tell_trainer(struct report *r, struct finding *f)
 {
 	tell_waits(r, f);
@@ -309,7 +315,10 @@ static void tell_unknown(struct report *r, struct finding *f)
 const struct rule rule_trainer_bound = {
 	.code = "trainer-bound",
 	.title = "The job did not wait for data: training itself takes the time",
+	.waits = true,
 	.is_share = true,
+	.measure = trainer,
+	.share = training,
 	.tell = tell_trainer,
 	.advice = "Data comes in time: what makes training faster is the model, the batch size, the GPU.",
 };
@@ -343,7 +352,8 @@ const struct rule rules_of_waits[] = {
 	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = straggler, .tell = tell_straggler,
 	  .advice = "Even out the samples between workers, prefetch more, or take batches in the order in which they are ready." },
 	{ .code = "trainer-bound", .title = "The loaders waited for the job, and not the job for them", .threshold = SHARE,
-	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = trainer, .tell = tell_trainer,
+	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = trainer, .share = training,
+	  .tell = tell_trainer,
 	  .advice = "Look at what the training process does itself between two batches: its own Python, copies to the GPU, logging." },
 	{ .code = NULL },
 };

@@ -18,7 +18,7 @@ static void finding(struct json *j, const char *key, const struct finding *f)
 {
 	json_object(j, key);
 	json_str(j, "code", f->rule->code);
-	json_f64(j, "share", f->rule->is_share ? f->measure : (double)NAN);
+	json_f64(j, "share", f->share);
 	json_array(j, "evidence");
 	for (unsigned int i = 0; i < f->n; i++)
 		json_str(j, NULL, f->evidence[i]);

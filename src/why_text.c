@@ -21,11 +21,9 @@ static void line(FILE *out, const char *before, const char *text)
 
 static void measure(FILE *out, const struct finding *f)
 {
-	if (isnan(f->measure))
-		return;
-	if (f->rule->is_share)
-		fprintf(out, " (%.1f %%)", 100 * f->measure);
-	else
+	if (!isnan(f->share))
+		fprintf(out, " (%.1f %%)", 100 * f->share);
+	else if (!isnan(f->measure))
 		fprintf(out, " (%.4g)", f->measure);
 }
 

@@ -296,8 +296,36 @@ static void nobody_waits(void **state)
 			put_work(pid, i, 200 * MS);
 		}
 	r = loaded();
-	about(is_bottleneck(r, "trainer-bound")->measure, 0.97);
+	about(is_bottleneck(r, "trainer-bound")->share, 0.97);
 	report_free(r);
+}
+
+/* The trainer waits for WAIT of a second and its loaders read for the first READ of it. */
+static double training_share(uint64_t wait, uint64_t read)
+{
+	struct report *r;
+	double share;
+
+	put_job(0);
+	put_waits(wait);
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_rw(pid, step(i) + 10 + read, read, 'R', MiB, i * MiB, MiB, 2);
+			put_work(pid, i, 10 + read + 10);
+		}
+	r = loaded();
+	share = is_bottleneck(r, "trainer-bound")->share;
+	report_free(r);
+	return share;
+}
+
+/* Whether a tenth of the time is waited or a little less or more does not change what is told of it. */
+static void the_share_of_training_is_all_but_what_is_waited_for(void **state)
+{
+	about(training_share(98 * MS, 10 * MS), 0.99);
+	about(training_share(102 * MS, 10 * MS), 0.99);
+	about(training_share(600 * MS, 10 * MS), 0.99);
+	about(training_share(600 * MS, 290 * MS), 0.71);
 }
 
 /* Its loaders poll, which makes no rows: they wait from what they sent to what they receive. */
@@ -356,7 +384,7 @@ static void a_gpu_that_is_busy_does_not_wait_for_its_processs_cpu(void **state)
 	put_rw(101, step(1), MS, 'R', MiB, 0, 0, 2);
 	r = loaded();
 	assert_int_equal(r->why->basis, WHY_BY_GPU);
-	about(is_bottleneck(r, "trainer-bound")->measure, 0.96);
+	about(is_bottleneck(r, "trainer-bound")->share, 0.96);
 	report_free(r);
 }
 
@@ -714,6 +742,7 @@ int main(void)
 		TEST(the_trainer_writes_a_checkpoint),
 		TEST(one_loader_is_late_and_the_other_waits),
 		TEST(nobody_waits),
+		TEST(the_share_of_training_is_all_but_what_is_waited_for),
 		TEST(between_sending_and_receiving_a_loader_waits),
 		TEST(a_gpu_is_idle_for_what_it_is_not_used),
 		TEST(a_gpu_that_is_busy_does_not_wait_for_its_processs_cpu),
