@@ -102,6 +102,7 @@ struct report_file {
 	uint8_t type, medium;
 	uint8_t stream; /* 1 + its class in streams, 0: a file in which data lies */
 	bool log, inside; /* by its name; below --path */
+	bool data;	  /* by its name no program, no source of one, nothing of the system's */
 };
 
 struct report_proc {
@@ -113,6 +114,9 @@ struct report_proc {
 	uint64_t begin_ns, end_ns; /* of its life, where pids.out tells it */
 	bool on_gpu;		   /* gpu.out has it */
 	bool forked, execs;	   /* it began by a fork; it executed a program */
+	bool shell, spawned;	   /* by its arguments: it runs a shell; it is a worker that runs the program anew */
+	uint64_t args;		   /* a hash of them; 0: not known */
+	uint64_t data_read, data_written, data_maps; /* bytes of files that are data; maps of such */
 	uint64_t user_ns, sys_ns;  /* of CPU time, when it ended */
 	struct spans *waits;	   /* its main thread's calls on pipes and the like go there; NULL: nobody asks */
 	char comm[64], rank[16];

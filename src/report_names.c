@@ -9,6 +9,7 @@
 #include "report_streams.h"
 #include "report_uses.h"
 #include "util.h"
+#include "why.h"
 
 const char *const report_type_names[REPORT_TYPES] = {
 	"unknown", "anon", "blk", "chr", "dir", "fifo", "memfd", "reg", "shm", "sock",
@@ -73,6 +74,7 @@ bool report_row_files(struct scan *s)
 		if (scan_is(s, COL_TYPE, report_type_names[i]))
 			f->type = (uint8_t)i;
 	f->medium = (uint8_t)medium_of(s, fstype);
+	f->data = why_is_data(f, scan_field(s, COL_REALPATH));
 	f->inside = report_only_has(s->report, scan_field(s, COL_REALPATH));
 	if (s->report->streams)
 		report_streams_file(s, f);
@@ -119,6 +121,8 @@ bool report_row_pids(struct scan *s)
 	p->named = true;
 	p->forked |= fork;
 	p->execs |= scan_is(s, COL_EVENT, "exec");
+	if (scan_is(s, COL_EVENT, "exec") || scan_is(s, COL_EVENT, "snapshot"))
+		why_program(p, scan_field(s, COL_ARGS));
 	if (exit && !scan_is(s, COL_STATUS, "-")) {
 		p->user_ns = usage(scan_field(s, COL_ARGS), "utime=");
 		p->sys_ns = usage(scan_field(s, COL_ARGS), "stime=");

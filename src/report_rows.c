@@ -179,6 +179,7 @@ bool report_row_call(struct scan *s)
 		scan_u64(s, COL_LEN, &len);
 		r->map_calls++;
 		r->map_bytes += len;
+		c.proc->data_maps += c.file->data;
 		hist_add(&s->op->size, len);
 	}
 	tell_call(s, &c, false, len);
@@ -229,6 +230,8 @@ static void add_transfer(struct scan *s, const struct call *c, bool write, uint6
 	hist_add(&r->rw[write].size, bytes);
 	r->by_type[c->type][write].bytes += bytes;
 	*(write ? &c->proc->write_bytes : &c->proc->read_bytes) += bytes;
+	if (c->file && c->file->data)
+		*(write ? &c->proc->data_written : &c->proc->data_read) += bytes;
 	if (c->file)
 		*(write ? &c->file->write_bytes : &c->file->read_bytes) += bytes;
 	if (!write)

@@ -252,7 +252,7 @@ static const char *group_of(const struct report *r, const struct report_proc *p,
 {
 	const struct report_proc *parent = p ? table_find(&r->procs, p->ppid) : NULL;
 
-	if (p && r->why && r->why->n_trainers) {
+	if (p && r->why && r->why->n_trainers && r->why->seen) {
 		for (uint32_t i = 0; i < r->why->n_trainers; i++)
 			if (r->why->trainer[i].pid == p->pid)
 				return "trainer";

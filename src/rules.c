@@ -43,47 +43,79 @@ double rules_percent(double part, double whole)
 
 /* --- what they need ----------------------------------------------------------------------------------- */
 
-static bool has(const struct report *r, enum rule_need need)
+static bool has_rw(const struct report *r)
+{
+	return r->present[REPORT_VFS_RW];
+}
+
+static bool has_open(const struct report *r)
+{
+	return r->present[REPORT_OPEN];
+}
+
+static bool has_sync(const struct report *r)
+{
+	return r->present[REPORT_SYNC];
+}
+
+/* Somebody whose waits are those of a job. */
+static bool has_somebody(const struct report *r)
+{
+	return r->why->seen >= WHY_SEEN_READING;
+}
+
+static bool has_trainers(const struct report *r)
+{
+	return r->why->seen >= WHY_SEEN_PHASES;
+}
+
+static bool has_waits(const struct report *r)
+{
+	return r->why->n_trainers && r->why->basis != WHY_BY_NOTHING && r->why->window_ns > 0;
+}
+
+static bool has_sched(const struct report *r)
+{
+	return r->why->has_sums || r->why->has_switches;
+}
+
+static bool has_cpu(const struct report *r)
+{
+	return !isnan(r->why->cpu_idle_percent);
+}
+
+static bool has_account(const struct report *r)
 {
 	const struct report_source_sum *buffered = &r->source[REPORT_BUFFERED];
 
-	switch (need) {
-	case RULE_RW:
-		return r->present[REPORT_VFS_RW];
-	case RULE_OPEN:
-		return r->present[REPORT_OPEN];
-	case RULE_SYNC:
-		return r->present[REPORT_SYNC];
-	case RULE_WAITS:
-		return r->why->n_trainers && r->why->basis != WHY_BY_NOTHING && r->why->window_ns > 0;
-	case RULE_SCHED:
-		return r->why->has_sums || r->why->has_switches;
-	case RULE_CPU:
-		return !isnan(r->why->cpu_idle_percent);
-	case RULE_ACCOUNT:
-		return !buffered->calls || buffered->unaccounted < buffered->calls;
-	}
-	return true;
+	return !buffered->calls || buffered->unaccounted < buffered->calls;
 }
+
+#define TRAINS "somebody who trains: in gpu.out, with loaders, or with epochs"
 
 static const struct {
 	enum rule_need need;
+	bool (*has)(const struct report *r);
 	const char *text;
 } needs[] = {
-	{ RULE_RW, "vfs_rw.out (probe vfs_rw)" },
-	{ RULE_OPEN, "open.out (probe open)" },
-	{ RULE_SYNC, "sync.out (probe sync)" },
-	{ RULE_WAITS, "when the trainers waited: gpu.out, or sched.out (--sched sums), or pids.out and vfs_rw.out" },
-	{ RULE_SCHED, "CPU scheduling: sched.out or sched_switch.out (--sched sums, --sched timeline)" },
-	{ RULE_CPU, "cpu.out (the collector cpu)" },
-	{ RULE_ACCOUNT, "how much a read fetched from disk (DISK_BYTES): this kernel does not account for it" },
+	{ RULE_RW, has_rw, "vfs_rw.out (probe vfs_rw)" },
+	{ RULE_OPEN, has_open, "open.out (probe open)" },
+	{ RULE_SYNC, has_sync, "sync.out (probe sync)" },
+	{ RULE_TRAINS, has_trainers, TRAINS },
+	{ RULE_WAITS, has_somebody, TRAINS },
+	{ RULE_WAITS, has_waits,
+	  "when the trainers waited: gpu.out, or sched.out (--sched sums), or pids.out and vfs_rw.out" },
+	{ RULE_SCHED, has_sched, "CPU scheduling: sched.out or sched_switch.out (--sched sums, --sched timeline)" },
+	{ RULE_CPU, has_cpu, "cpu.out (the collector cpu)" },
+	{ RULE_ACCOUNT, has_account,
+	  "how much a read fetched from disk (DISK_BYTES): this kernel does not account for it" },
 };
 
 /* What RULE lacks; NULL: nothing. */
 static const char *lack(const struct report *r, const struct rule *rule)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(needs); i++)
-		if (rule->needs & needs[i].need && !has(r, needs[i].need))
+		if (rule->needs & needs[i].need && !needs[i].has(r))
 			return needs[i].text;
 	return NULL;
 }
@@ -141,10 +173,13 @@ static void choose(struct report *r, struct rules *rules)
 	for (unsigned int i = 0; i < rules->n; i++)
 		if (rules->found[i].rule->waits && (!most || rules->found[i].measure > most->measure))
 			most = &rules->found[i];
-	if (!has(r, RULE_WAITS)) {
-		*b = found(r, &rule_unknown, NAN);
+	if (!has_somebody(r) || !has_waits(r)) {
+		*b = found(r, has_somebody(r) ? &rule_unknown : &rule_no_training, NAN);
 	} else if (waited < LEAST_WAIT && (!most || most->measure < LEAST_WAIT)) {
-		training_is_it(r, rules);
+		if (has_trainers(r))
+			training_is_it(r, rules);
+		else
+			*b = found(r, &rule_no_training, waited);
 	} else if (most && most->measure > LEAST_KNOWN * other) {
 		*b = *most;
 		take_out(rules, most);

@@ -29,10 +29,11 @@ enum rule_need {
 	RULE_RW = 1 << 0,      /* vfs_rw.out */
 	RULE_OPEN = 1 << 1,    /* open.out */
 	RULE_SYNC = 1 << 2,    /* sync.out */
-	RULE_WAITS = 1 << 3,   /* when somebody trained and waited */
+	RULE_WAITS = 1 << 3,   /* when somebody trained, or read data all the time, and waited */
 	RULE_SCHED = 1 << 4,   /* sched.out or sched_switch.out */
 	RULE_CPU = 1 << 5,     /* cpu.out */
 	RULE_ACCOUNT = 1 << 6, /* reads from disks of this machine, with DISK_BYTES */
+	RULE_TRAINS = 1 << 7,  /* with RULE_WAITS: that it was training */
 };
 
 struct rule {
@@ -57,8 +58,8 @@ struct rules {
 
 /* The tables, each ends with one without a code: waits (rules_waits.c) and ways of access (rules_access.c). */
 extern const struct rule rules_of_waits[], rules_of_access[];
-/* When no rule of waits says what they were for; when there is nothing to wait for. */
-extern const struct rule rule_unknown, rule_trainer_bound;
+/* When no rule of waits says what they were for; when nobody is seen to have any; when there is nothing to wait for. */
+extern const struct rule rule_unknown, rule_no_training, rule_trainer_bound;
 
 /* All rules tried; of R->why. NULL: no memory. */
 struct rules *rules_new(struct report *r);

@@ -62,8 +62,9 @@ static void tell_window(struct report *r, struct finding *f)
 
 	if (w->basis == WHY_BY_GPU)
 		snprintf(sampled, sizeof(sampled), ", sampled every %.2f s", (double)w->gpu_sample_ns / NSEC_PER_SEC);
-	finding_tell(f, "%u process%s that train%s waited %.1f %% of the time from %.3f s to %.3f s, %s%s",
-		     w->n_trainers, w->n_trainers > 1 ? "es" : "", w->n_trainers > 1 ? "" : "s",
+	finding_tell(f, "%u process%s that %s%s waited %.1f %% of the time from %.3f s to %.3f s, %s%s", w->n_trainers,
+		     w->n_trainers > 1 ? "es" : "", w->seen < WHY_SEEN_PHASES ? "read" : "train",
+		     w->n_trainers > 1 ? "" : "s",
 		     rules_percent(w->waited_ns, w->window_ns), rules_seconds(r, why_begin_ns(w)),
 		     rules_seconds(r, why_end_ns(w)), basis_texts[w->basis], sampled);
 }
@@ -290,6 +291,18 @@ static void tell_trainer(struct report *r, struct finding *f)
 			     "meanwhile loaders waited to be asked for more, or for what they had loaded to be taken");
 }
 
+/* Who was taken for a trainer, for want of a better, and what it did. */
+static void tell_no_training(struct report *r, struct finding *f)
+{
+	const struct report_proc *p = table_find(&r->procs, r->why->trainer[0].pid);
+
+	finding_tell(f, "nobody is seen to train: no process is in gpu.out, none forks loaders that read data, and no "
+			"line of a log and no mark tells of epochs");
+	finding_tell(f, "process %u (%s)%s: %s of CPU time, %s of data read, %s written", (unsigned int)p->pid, p->comm,
+		     r->why->n_trainers > 1 ? ", one of several alike" : "", FMT_NS(p->user_ns + p->sys_ns),
+		     FMT_BYTES(p->data_read), FMT_BYTES(p->data_written));
+}
+
 static void tell_unknown(struct report *r, struct finding *f)
 {
 	const struct why *w = r->why;
@@ -300,6 +313,10 @@ static void tell_unknown(struct report *r, struct finding *f)
 			"nobody is known to train: no process is in gpu.out, none has loaders, and pids.out names none");
 		return;
 	}
+	if (w->seen < WHY_SEEN_PHASES)
+		tell_no_training(r, f);
+	if (w->seen == WHY_SEEN_NOT)
+		return;
 	if (w->basis == WHY_BY_NOTHING) {
 		finding_tell(f, "the trainers use a GPU, and gpu.out does not tell how much (nvidia-smi pmon)");
 		return;
@@ -331,6 +348,15 @@ const struct rule rule_unknown = {
 	.advice = "Trace again with --sched sums, and with nvidia-smi where there is a GPU.",
 };
 
+const struct rule rule_no_training = {
+	.code = "unknown",
+	.title = "Nothing in this trace is seen to train",
+	.is_share = true,
+	.tell = tell_unknown,
+	.advice = "Trace what starts the training; who trains without GPU and loaders can tell of its epochs (dltraced mark, "
+		  "--phase).",
+};
+
 const struct rule rules_of_waits[] = {
 	{ .code = "storage-read", .title = "The job waited for reads from storage", .threshold = SHARE,
 	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = storage, .tell = tell_storage,
@@ -340,7 +366,7 @@ const struct rule rules_of_waits[] = {
 	  .needs = RULE_OPEN | RULE_WAITS, .waits = true, .is_share = true, .measure = metadata, .tell = tell_metadata,
 	  .advice = "Pack small samples into few large files (tar shards, record files, a database), and keep files open." },
 	{ .code = "decode-cpu", .title = "The data loaders were busy decoding on the CPU", .threshold = SHARE,
-	  .needs = RULE_WAITS, .waits = true, .is_share = true, .measure = decode, .tell = tell_decode,
+	  .needs = RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true, .measure = decode, .tell = tell_decode,
 	  .advice = "Use more workers while CPUs are idle; else decode ahead of time, on the GPU, or with a faster library." },
 	{ .code = "cpu-contention", .title = "Threads that could run waited for a CPU", .threshold = SHARE,
 	  .needs = RULE_WAITS | RULE_SCHED, .waits = true, .is_share = true, .measure = contention, .tell = tell_contention,
@@ -349,10 +375,10 @@ const struct rule rules_of_waits[] = {
 	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = checkpoint, .tell = tell_checkpoint,
 	  .advice = "Write checkpoints less often, in the background, or to a faster disk first." },
 	{ .code = "straggler-worker", .title = "One worker was slower than the others, which waited for it", .threshold = SHARE,
-	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = straggler, .tell = tell_straggler,
+	  .needs = RULE_RW | RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true, .measure = straggler, .tell = tell_straggler,
 	  .advice = "Even out the samples between workers, prefetch more, or take batches in the order in which they are ready." },
 	{ .code = "trainer-bound", .title = "The loaders waited for the job, and not the job for them", .threshold = SHARE,
-	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = trainer, .share = training,
+	  .needs = RULE_RW | RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true, .measure = trainer, .share = training,
 	  .tell = tell_trainer,
 	  .advice = "Look at what the training process does itself between two batches: its own Python, copies to the GPU, logging." },
 	{ .code = NULL },

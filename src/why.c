@@ -121,6 +121,7 @@ void why_end(struct report *r, int dirfd)
 	w->places = calloc(1U << WHY_PLACES_BITS, sizeof(*w->places));
 	w->files = calloc(r->files.n + 1, sizeof(*w->files));
 	why_find_loaders(r);
+	why_find_sight(r);
 	why_find_windows(r);
 	why_read_trainer_sched(r, dirfd);
 	why_choose_bases(r);

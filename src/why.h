@@ -142,6 +142,18 @@ struct why_work {
 	uint32_t epoch;
 };
 
+/* By what it is known that somebody trains; the surer ones last. */
+enum why_sight {
+	WHY_SEEN_NOT,
+	WHY_SEEN_READING, /* it only reads data, as who trains without loaders does, and others do, too */
+	WHY_SEEN_PHASES,  /* the job tells of epochs, or of training */
+	WHY_SEEN_LOADERS, /* forked by it, or spawned, they read data */
+	WHY_SEEN_GPU,	  /* gpu.out has it */
+	WHY_SIGHTS,
+};
+
+extern const char *const why_sight_names[WHY_SIGHTS]; /* NULL for who is not seen to train */
+
 /* Where a process's last read of a file ended. */
 #define WHY_PLACES_BITS 16
 struct why_place {
@@ -165,6 +177,7 @@ struct why_sums {
 struct why {
 	struct why_trainer trainer[WHY_TRAINERS_MAX];
 	uint32_t n_trainers;
+	enum why_sight seen; /* less than WHY_SEEN_PHASES: who is looked at as a trainer may be none */
 	bool has_gpu, has_switches, has_sums, by_epoch; /* by_epoch: phases tell of them */
 	struct why_gpu gpu[WHY_GPUS_MAX];
 	uint32_t n_gpus;
@@ -196,6 +209,17 @@ struct why {
 };
 
 struct report;
+struct report_file;
+struct report_proc;
+struct reader_field;
+
+/* --- for what reads names ------------------------------------------------------------------------- */
+
+/* Whether F at PATH may hold samples, shards or checkpoints, and is no program. */
+bool why_is_data(const struct report_file *f, struct reader_field path);
+/* P runs a program with ARGS. */
+void why_program(struct report_proc *p, struct reader_field args);
+bool why_is_shell(struct reader_field name);
 
 /* --- for report.c -------------------------------------------------------------------------------- */
 

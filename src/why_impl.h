@@ -21,6 +21,8 @@ void why_note(struct why *w, const char *fmt, ...) __attribute__((format(printf,
 void why_find_trainers(struct report *r);
 void why_find_loaders(struct report *r);
 struct why_loader *why_loader(const struct why *w, uint64_t pid);
+/* Behind these: how it is known that it is training at all. */
+void why_find_sight(struct report *r);
 /* NULL: it does not train. */
 struct why_trainer *why_trainer(struct why *w, uint64_t pid);
 

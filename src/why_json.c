@@ -65,6 +65,10 @@ static void waited(const struct why *w, struct json *j)
 	json_object(j, "waited");
 	json_f64(j, "share", share(w->waited_ns, w->window_ns));
 	json_str(j, "by", why_basis_names[w->basis]);
+	if (why_sight_names[w->seen])
+		json_str(j, "seen_by", why_sight_names[w->seen]);
+	else
+		json_null(j, "seen_by");
 	if (w->basis == WHY_BY_GPU)
 		json_u64(j, "resolution_ns", w->gpu_sample_ns);
 	json_object(j, "for");

@@ -2,7 +2,7 @@
 /*
  * Who trains and who loads data for it. Where gpu.out knows who computes, that is who trains; else it is
  * who has children called pt_data_worker; else who has children that run its own program; else the process
- * that has used the CPU most, with others of its name that have used half as much.
+ * that has used the CPU most, with others of its name that have used half as much: that one need not train.
  */
 #include <stdlib.h>
 
@@ -22,21 +22,21 @@ static bool is_worker(const struct report_proc *p)
 	return strncmp(p->comm, WORKER, strlen(WORKER)) == 0;
 }
 
+/* A script's name is its own, and its arguments begin with the shell. */
 static bool is_shell(const struct report_proc *p)
 {
-	static const char *const shells[] = { "sh",   "bash", "dash",	 "zsh", "tmux",
-					      "sudo", "time", "timeout", "env", "dltraced" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(shells); i++)
-		if (strcmp(p->comm, shells[i]) == 0)
-			return true;
-	return false;
+	return p->shell || why_is_shell((struct reader_field){ p->comm, strlen(p->comm) });
 }
 
-/* Runs its parent's program: forked without an exec, or by one of the same name. */
+/*
+ * Runs its parent's program: forked without an exec, or spawned as a worker. Of who was there before the trace it is
+ * not known how it began, but what it runs. Another run of the same program is a job of its own.
+ */
 static bool is_copy(const struct report_proc *p, const struct report_proc *parent)
 {
-	return (p->forked && !p->execs) || strcmp(p->comm, parent->comm) == 0;
+	if (p->forked || p->execs)
+		return !p->execs || p->spawned;
+	return p->spawned || (p->args ? p->args == parent->args : strcmp(p->comm, parent->comm) == 0);
 }
 
 /* --- trainers -------------------------------------------------------------------------------------- */
@@ -160,15 +160,17 @@ static int trainer_of(const struct report *r, const struct report_proc *p)
 {
 	const struct report_proc *up = p;
 	struct why_trainer *t;
+	bool copy = true;
 
 	for (unsigned int depth = 0; depth < DEPTH_MAX; depth++) {
 		const struct report_proc *parent = table_find(&r->procs, up->ppid);
 
 		if (!parent || parent == up)
 			return -1;
+		copy = copy && is_copy(up, parent);
 		t = why_trainer(r->why, parent->pid);
 		if (t)
-			return is_worker(p) || is_copy(p, parent) ? (int)(t - r->why->trainer) : -1;
+			return is_worker(p) || (copy && !is_shell(parent)) ? (int)(t - r->why->trainer) : -1;
 		up = parent;
 	}
 	return -1;
@@ -228,22 +230,84 @@ static void find_generations(struct why *w)
 	free(all);
 }
 
+/* What all that may load for trainer NR have read of data, and the most of one. */
+struct loads {
+	uint64_t sum, most;
+};
+
+static void sum_loads(const struct report *r, struct loads loads[WHY_TRAINERS_MAX])
+{
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = proc_at(r, i);
+		int trainer = p->named && !why_trainer(r->why, p->pid) ? trainer_of(r, p) : -1;
+
+		if (trainer < 0)
+			continue;
+		loads[trainer].sum += p->data_read;
+		loads[trainer].most = MAX(loads[trainer].most, p->data_read);
+	}
+}
+
+/* Helpers read little: of what loaders read, or, where there are none, of what the job reads by itself. */
+static bool loads_data(const struct report_proc *p, const struct report_proc *trainer, const struct loads *loads)
+{
+	if (loads->sum < trainer->data_read / 100)
+		return false;
+	return p->data_read ? p->data_read >= loads->most / 100 : p->data_maps && !loads->most;
+}
+
 void why_find_loaders(struct report *r)
 {
-	uint64_t most = 0;
+	struct loads loads[WHY_TRAINERS_MAX] = { 0 };
 
-	for (unsigned int named = 0; named < 2; named++)
-		for (uint32_t i = 0; i < r->procs.n; i++) {
-			const struct report_proc *p = proc_at(r, i);
-			int trainer = p->named && !why_trainer(r->why, p->pid) ? trainer_of(r, p) : -1;
+	sum_loads(r, loads);
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = proc_at(r, i);
+		int nr = p->named && !why_trainer(r->why, p->pid) ? trainer_of(r, p) : -1;
 
-			if (trainer < 0)
-				continue;
-			/* helpers such as resource trackers do not count */
-			if (!named)
-				most = MAX(most, p->read_bytes);
-			else if (p->calls && (is_worker(p) || (p->file_ns && p->read_bytes >= most / 100)))
-				add_loader(r, p, (uint32_t)trainer);
-		}
+		if (nr < 0 || !p->calls)
+			continue;
+		if (is_worker(p) || loads_data(p, table_find(&r->procs, r->why->trainer[nr].pid), &loads[nr]))
+			add_loader(r, p, (uint32_t)nr);
+	}
 	find_generations(r->why);
+}
+
+/* --- whether it is training at all ------------------------------------------------------------------ */
+
+#define LEAST_DATA (1U << 20) /* that who trains by itself reads, in half of the trace at least */
+
+const char *const why_sight_names[WHY_SIGHTS] = {
+	[WHY_SEEN_PHASES] = "phases",
+	[WHY_SEEN_LOADERS] = "loaders",
+	[WHY_SEEN_GPU] = "gpu",
+};
+
+/* It goes on for most of the trace, and takes in data without handing them on. */
+static bool is_reader(const struct report *r, const struct report_proc *p)
+{
+	uint64_t begin_ns = MAX(p->begin_ns, r->first_ns), end_ns = p->end_ns ? p->end_ns : r->last_ns;
+
+	return p->data_read >= LEAST_DATA && p->data_written < p->data_read / 2 && end_ns > begin_ns &&
+	       end_ns - begin_ns >= (r->last_ns - r->first_ns) / 2;
+}
+
+static enum why_sight sight_of(const struct report *r, const struct why_trainer *t)
+{
+	const struct report_proc *p = table_find(&r->procs, t->pid);
+	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+
+	if (p->on_gpu)
+		return WHY_SEEN_GPU;
+	if (t->loaders)
+		return WHY_SEEN_LOADERS;
+	if (why_training(r, &begin_ns, &end_ns))
+		return WHY_SEEN_PHASES;
+	return is_reader(r, p) ? WHY_SEEN_READING : WHY_SEEN_NOT;
+}
+
+void why_find_sight(struct report *r)
+{
+	for (uint32_t i = 0; i < r->why->n_trainers; i++)
+		r->why->seen = MAX(r->why->seen, sight_of(r, &r->why->trainer[i]));
 }

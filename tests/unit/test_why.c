@@ -182,6 +182,11 @@ static const struct finding *is_bottleneck(const struct report *r, const char *c
 	return b;
 }
 
+static void *why_find(const struct report *r, unsigned int pid)
+{
+	return table_find(&r->why->loaders, pid);
+}
+
 static void about(double got, double want)
 {
 	if (!(fabs(got - want) <= 0.001))
@@ -477,6 +482,144 @@ static void a_job_without_loaders_reads_for_itself(void **state)
 	report_free(r);
 }
 
+/* One process of COMM that uses USER of CPU time and tells of nothing. */
+static void put_alone(const char *comm, uint64_t user)
+{
+	put(PIDS, BEGIN, "100\t100\t1\t%s\texec\t-\t100\t0\t/\t-\t%s", comm, comm);
+	put(PIDS, BEGIN + STEPS * S, "100\t100\t1\t%s\texit\t0\t100\t0\t/\t-\tutime=%llu\\040stime=0", comm, N(user));
+	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
+	put_file(3, "reg", "ext4", 64 * MiB, "/copy/shard.tar");
+	put_file(4, "reg", "ext4", 64 * MiB, "/home/x/main.c");
+	put_file(5, "dir", "ext4", 64 * MiB, "/data");
+}
+
+static void is_no_training(struct report *r)
+{
+	const struct finding *b = is_bottleneck(r, "unknown");
+
+	assert_true(isnan(b->share));
+	assert_non_null(strstr(b->evidence[0], "nobody is seen to train"));
+	assert_int_equal(r->why->seen, WHY_SEEN_NOT);
+	for (unsigned int i = 0; i < r->why->rules->n; i++)
+		assert_false(r->why->rules->found[i].rule->waits);
+	report_free(r);
+}
+
+/* Sleeping, copying, compiling, listing: nothing of it is training, and nothing is bound by it. */
+static void what_does_not_train_is_bound_by_nothing(void **state)
+{
+	put_alone("sleep", MS);
+	put_rw(100, step(1), MS, 'R', 832, 0, 0, 4);
+	is_no_training(loaded());
+	put_alone("cp", MS);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_rw(100, step(i) + 700 * MS, 600 * MS, 'R', MiB, i * MiB, MiB, 2);
+		put_rw(100, step(i) + 900 * MS, 100 * MS, 'W', MiB, i * MiB, 0, 3);
+	}
+	is_no_training(loaded());
+	put_alone("cc1", 19 * S);
+	for (unsigned int i = 0; i < STEPS; i++)
+		put_rw(100, step(i) + 700 * MS, 200 * MS, 'R', MiB, i * MiB, MiB, 4);
+	is_no_training(loaded());
+	put_alone("ls", 19 * S);
+	for (unsigned int i = 0; i < STEPS; i++)
+		put_open(100, step(i) + 700 * MS, 400 * MS, 5);
+	is_no_training(loaded());
+}
+
+/* Who reads data and tells of no training has waited for its reads, and for all that is known trains no more than that. */
+static void who_only_reads_is_not_bound_by_training(void **state)
+{
+	const struct finding *b;
+	struct report *r;
+
+	put_alone("python", 19 * S);
+	for (unsigned int i = 0; i < STEPS; i++)
+		put_rw(100, step(i) + 700 * MS, 50 * MS, 'R', MiB, i * MiB, MiB, 2);
+	r = loaded();
+	b = is_bottleneck(r, "unknown");
+	assert_non_null(strstr(b->evidence[0], "nobody is seen to train"));
+	about(b->share, 0.05);
+	about(found(r, "storage-read")->measure, 0.05);
+	report_free(r);
+}
+
+static void put_copy(unsigned int pid, unsigned int parent, const char *args, uint64_t end)
+{
+	put(PIDS, BEGIN + 1, "%u\t%u\t%u\tpython\tfork\t-\t%u\t0\t/\t-\t-", pid, pid, parent, pid);
+	if (args)
+		put(PIDS, BEGIN + 2, "%u\t%u\t%u\tpython\texec\t-\t%u\t0\t/\t-\t%s", pid, pid, parent, pid, args);
+	put(PIDS, end, "%u\t%u\t%u\tpython\texit\t0\t%u\t0\t/\t-\tutime=1000\\040stime=0", pid, pid, parent, pid);
+}
+
+/* A script runs programs, of its own name too, and forks where it only writes a log: nobody loads for it. */
+static void helpers_of_a_script_are_no_loaders(void **state)
+{
+	struct report *r;
+
+	put_alone("python", 19 * S);
+	put_file(6, "reg", "ext4", 100, "/home/x/run.log");
+	put_file(7, "reg", "ext4", 10000, "/opt/conda/lib/python3.11/json/__init__.pyc");
+	put_rw(100, step(1), MS, 'R', MiB, 0, MiB, 2);
+	for (unsigned int pid = 101; pid < 116; pid++) {
+		put_copy(pid, 100, pid % 3 == 0 ? "python\\000-c\\000import\\040json" : NULL, step(5));
+		if (pid % 3 == 0)
+			put_rw(pid, step(2), MS, 'R', MiB, 0, MiB, 2);
+		put_rw(pid, step(3), MS, 'R', 10000, 0, 0, 7);
+		put_rw(pid, step(4), MS, 'W', 100, 0, 0, 6);
+	}
+	r = loaded();
+	assert_int_equal(r->why->loaders.n, 0);
+	is_bottleneck(r, "unknown");
+	report_free(r);
+}
+
+/* Subshells of a script fork, and read data; it loads nothing. */
+static void a_shell_script_has_no_loaders(void **state)
+{
+	struct report *r;
+
+	put(PIDS, BEGIN, "100\t100\t1\trun.sh\texec\t-\t100\t0\t/\t-\t/bin/sh\\000./run.sh");
+	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
+	for (unsigned int pid = 101; pid < 104; pid++) {
+		put(PIDS, BEGIN + 1, "%u\t%u\t100\trun.sh\tfork\t-\t%u\t0\t/\t-\t-", pid, pid, pid);
+		put_rw(pid, step(3), MS, 'R', MiB, 0, 0, 2);
+	}
+	put(PIDS, BEGIN + STEPS * S, "100\t100\t1\trun.sh\texit\t0\t100\t0\t/\t-\tutime=1000\\040stime=0");
+	r = loaded();
+	assert_int_equal(r->why->loaders.n, 0);
+	is_bottleneck(r, "unknown");
+	report_free(r);
+}
+
+/* Workers without a name: forked; spawned; forked by a server that was spawned; there before the trace began. */
+static void loaders_are_known_by_how_they_began_and_what_they_read(void **state)
+{
+	static const char server[] = "python\\000-c\\000from\\040multiprocessing.forkserver\\040import\\040main";
+	static const char spawned[] = "python\\000-c\\000from\\040multiprocessing.spawn\\040import\\040spawn_main";
+	static const char tracker[] = "python\\000-c\\000from\\040multiprocessing.resource_tracker\\040import\\040main";
+	struct report *r;
+
+	put_alone("python", 19 * S);
+	put_copy(101, 100, NULL, step(STEPS));
+	put_copy(102, 100, spawned, step(STEPS));
+	put_copy(103, 100, server, step(STEPS));
+	put_copy(104, 103, NULL, step(STEPS));
+	put(PIDS, BEGIN + 1, "105\t105\t100\tpython\tsnapshot\t-\t105\t0\t/\t-\tpython");
+	put_copy(106, 100, tracker, step(STEPS));
+	for (unsigned int pid = 101; pid <= 106; pid++)
+		if (pid != 103)
+			put_rw(pid, step(3), MS, 'R', MiB, 0, 0, 2);
+	r = loaded();
+	assert_int_equal(r->why->n_trainers, 1);
+	assert_int_equal(r->why->trainer[0].pid, 100);
+	assert_int_equal(r->why->loaders.n, 4);
+	assert_int_equal(r->why->seen, WHY_SEEN_LOADERS);
+	assert_null(why_find(r, 103));
+	assert_null(why_find(r, 106));
+	report_free(r);
+}
+
 /* Two that train by themselves on the same files: one fetches, and the other waits for the same pages. */
 static void two_that_read_the_same_wait_for_the_same(void **state)
 {
@@ -750,6 +893,11 @@ int main(void)
 		TEST(switches_tell_who_waited_for_a_cpu),
 		TEST(sums_tell_it_by_the_second),
 		TEST(a_job_without_loaders_reads_for_itself),
+		TEST(what_does_not_train_is_bound_by_nothing),
+		TEST(who_only_reads_is_not_bound_by_training),
+		TEST(helpers_of_a_script_are_no_loaders),
+		TEST(a_shell_script_has_no_loaders),
+		TEST(loaders_are_known_by_how_they_began_and_what_they_read),
 		TEST(two_that_read_the_same_wait_for_the_same),
 		TEST(a_slow_read_of_what_is_in_memory_is_no_disk),
 		TEST(without_anybody_nothing_is_known),
