@@ -55,11 +55,14 @@ check whole
 
 # Once the folder is there. A start that is faster than that is tried again.
 said_or_ran() { grep -q 'does not answer; waiting' err || [ -e any/ran ]; }
-for way in front killed; do
+for way in front background killed; do
+	options=''
+	[ $way != background ] || options=--background
 	for try in 1 2 3 4 5 6 7 8 9 10; do
 		rm -rf "$t"
 		# whose ids take away the signal that comes when a parent dies
-		begin --user daemon -- sh -c ': >any/ran'
+		# shellcheck disable=SC2086 # perhaps nothing
+		begin $options --user daemon -- sh -c ': >any/ran'
 		await test -d "$t"
 		hang
 		await said_or_ran
