@@ -3,7 +3,7 @@
  * See errand.h. dltraced waits for the worker, and the worker perhaps for a program that it runs:
  * both with SIGINT and SIGTERM blocked and passed on, so that who has to clean up lives to do it. Whom
  * that finds in the kernel, waiting for a server, it does not reach: such a one is killed. It is told by its
- * CPU time, which stands still; who waits in here wakes up each second.
+ * CPU time, which stands still (still.h); who waits in here wakes up each second.
  */
 #include "errand.h"
 
@@ -19,6 +19,7 @@
 
 #include "log.h"
 #include "privileges.h"
+#include "still.h"
 #include "util.h"
 #include "workload.h"
 
@@ -59,31 +60,30 @@ int errand_wait(pid_t pid, const char *what)
 {
 	static const struct timespec second = { .tv_sec = 1 };
 	const sigset_t set = signals_of_interest();
-	uint64_t used = 0, since = clock_now_ns(CLOCK_MONOTONIC);
+	struct still still;
 	bool asked = false, said = false, killed = false;
 	int status = SIGKILL; /* should it be impossible to know */
 
+	still_begin(&still, pid, 0, clock_now_ns(CLOCK_MONOTONIC));
 	while (waitpid(pid, &status, WNOHANG) == 0) {
 		int sig = sigtimedwait(&set, NULL, &second);
-		uint64_t now_used = cpu_ns(pid), now = clock_now_ns(CLOCK_MONOTONIC);
+		uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 
 		if (sig == SIGINT || sig == SIGTERM) {
 			kill(pid, asked ? SIGKILL : SIGTERM);
 			asked = true;
 		}
-		if (now_used != used)
-			since = now;
-		used = now_used;
-		if (now - since < STILL_NS)
+		if (still_ns(&still, cpu_ns(pid), now) < STILL_NS)
 			continue;
 		if (killed) /* beyond that too: it is left behind */
 			break;
 		killed = asked;
-		since = asked ? now : since;
-		if (asked)
+		if (asked) {
+			still_begin(&still, pid, cpu_ns(pid), now);
 			kill(pid, SIGKILL);
-		else if (!said)
+		} else if (!said) {
 			log_warn("%s: a file system does not answer; waiting for it: ^C or TERM ends that", what);
+		}
 		said = true;
 	}
 	return status;

@@ -17,6 +17,7 @@
 #include "background.h"
 #include "front.h"
 #include "log.h"
+#include "still.h"
 #include "thread.h"
 #include "util.h"
 
@@ -27,6 +28,7 @@
 static struct {
 	pthread_t thread;
 	clockid_t clock; /* the CPU time of who is watched */
+	pid_t tid;
 	int end_fd;	 /* -1: nobody is */
 	int code;
 	char what[NAME_MAX_SHOWN];
@@ -59,17 +61,13 @@ static __attribute__((noreturn)) void leave(int lost)
 static void *watch_main(void *arg)
 {
 	struct pollfd p = { .fd = watched.end_fd, .events = POLLIN };
-	uint64_t used = clock_now_ns(watched.clock), since = clock_now_ns(CLOCK_MONOTONIC);
+	struct still still;
 	bool said = false;
 	int lost;
 
+	still_begin(&still, watched.tid, clock_now_ns(watched.clock), clock_now_ns(CLOCK_MONOTONIC));
 	while (poll(&p, 1, LOOK_MS) == 0) {
-		uint64_t now_used = clock_now_ns(watched.clock), now = clock_now_ns(CLOCK_MONOTONIC);
-
-		if (now_used != used)
-			since = now;
-		used = now_used;
-		if (now - since < STILL_NS)
+		if (still_ns(&still, clock_now_ns(watched.clock), clock_now_ns(CLOCK_MONOTONIC)) < STILL_NS)
 			continue;
 		if (!said)
 			log_warn("%s: its file system does not answer; waiting for it: ^C or TERM ends that", watched.what);
@@ -84,6 +82,7 @@ static void *watch_main(void *arg)
 void patience_begin(const char *what, int code)
 {
 	watched.code = code;
+	watched.tid = gettid();
 	snprintf(watched.what, sizeof(watched.what), "%s", what);
 	if (pthread_getcpuclockid(pthread_self(), &watched.clock))
 		return;

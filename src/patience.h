@@ -13,8 +13,8 @@
 /*
  * From here on to patience_end() the calling thread asks for WHAT, a file or folder; one stretch at a time, and nobody
  * else is forked in it who would end it. CODE: one of the above, or the exit status with which a signal ends it.
- * It is told by the thread's CPU time, which stands still for 3 s: also who merely waits for something else does
- * not answer then.
+ * It is told by the thread's CPU time, which stands still for 3 s (still.h): also who merely waits for something else
+ * does not answer then.
  */
 void patience_begin(const char *what, int code);
 void patience_end(void);
