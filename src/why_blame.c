@@ -137,7 +137,7 @@ static void estimate(struct report *r, struct why_trainer *t, double window_ns)
 
 	for (unsigned int s = 0; s < WHY_STATES; s++)
 		waited_ns += (double)t->own_ns[s];
-	if (t->basis != WHY_BY_CALLS || waited_ns > NO_CALLS * window_ns || !t->loaders)
+	if (t->basis != WHY_BY_CALLS || waited_ns > NO_CALLS * window_ns)
 		return;
 	if (t->uses_gpu || !p || !p->end_ns || !(p->user_ns + p->sys_ns)) {
 		t->basis = t->uses_gpu ? WHY_BY_NOTHING : t->basis;

@@ -80,6 +80,21 @@ void why_doubt(struct why_doubts *d, const struct why_doubt *doubt);
 /* A read of FID that began at BEGIN fetches from disk: those that were on then waited for it, and not for the cache. */
 void why_doubts_end(const struct why *w, struct why_doubts *d, uint64_t fid, uint64_t begin_ns);
 
+/* why_faults.c: a thread's uninterruptible waits since its last call, until it is known whether they were in one. */
+struct why_faults {
+	uint64_t left_ns; /* it waits like that since then; 0: it does not */
+	unsigned int n;
+	struct {
+		uint64_t begin_ns, end_ns;
+	} v[64];
+};
+/* It could run again at END. WAS is called for what was in no call. */
+void why_faults_came(struct why_faults *f, uint64_t end_ns, cover_fn was, void *ctx);
+/* A call of it that began at BEGIN has ended. */
+void why_faults_call(struct why_faults *f, uint64_t begin_ns, cover_fn was, void *ctx);
+/* There is no more. */
+void why_faults_end(struct why_faults *f, cover_fn was, void *ctx);
+
 /* why_walk.c: all calls once more, by time. 0 or -errno. */
 int why_walk(struct report *r, int dirfd);
 

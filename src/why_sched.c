@@ -193,6 +193,9 @@ static void take_trainer_sum(struct rows *x)
 		t->runq_ns += (double)number(x, RUNQ_NS) *
 			      (double)why_looked_at(t, x->time_ns - MIN(span_ns, x->time_ns), x->time_ns) /
 			      (double)span_ns;
+	if (!x->r->why->has_switches && reader_is(field(x, CALL), "fault"))
+		t->own_ns[WHY_DISK] += number(x, DISK_NS) *
+				       why_looked_at(t, x->time_ns - MIN(span_ns, x->time_ns), x->time_ns) / span_ns;
 	if (!is_wait_for_others(field(x, CALL)))
 		return;
 	waits = s->waits[t - x->r->why->trainer];

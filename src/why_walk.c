@@ -13,6 +13,7 @@
 #define SLOW_NS 200000 /* reads of which it is not known: longer ones have come from storage */
 #define ROLES_MAX (WHY_LOADERS_MAX + WHY_TRAINERS_MAX)
 #define THREADS_MAX (1U << 16)
+#define FAULTS_MAX 8192 /* threads, 1 KiB each */
 
 enum column { TIMESTAMP, PID, TID, FILENAME, FUNC, LAT_NS, RET, FID, RW, REQUESTED, RETURNED, OFFSET, DISK_BYTES, FD, FLAGS,
 	      PREV_PID, PREV_TID, PREV_STATE, NEXT_PID, NEXT_TID, WAIT_NS, COLUMNS };
@@ -46,6 +47,7 @@ struct walk {
 	struct why *why;
 	struct table roles;
 	struct table threads; /* since when a loader's thread runs, by TID */
+	struct table faults;  /* struct why_faults, by TID */
 	uint64_t last_pid;
 	struct role last_role;
 	struct cover *covers;
@@ -70,6 +72,11 @@ static bool number(const struct stream *s, enum column c, uint64_t *ret)
 	return reader_row_u64(field(s, c), ret);
 }
 
+struct thread_faults {
+	struct why_faults faults;
+	uint64_t pid, tid;
+};
+
 /* --- roles ------------------------------------------------------------------------------------------- */
 
 static int make_roles(struct walk *w)
@@ -81,6 +88,7 @@ static int make_roles(struct walk *w)
 		return -ENOMEM;
 	table_init(&w->roles, sizeof(struct role), ROLES_MAX);
 	table_init(&w->threads, sizeof(uint64_t), THREADS_MAX);
+	table_init(&w->faults, sizeof(struct thread_faults), FAULTS_MAX);
 	for (uint32_t i = 0; i < why->loaders.n; i++) {
 		struct why_loader *l = *(struct why_loader **)table_at(&why->loaders, i);
 		struct role *role = l ? table_get(&w->roles, l->pid) : NULL;
@@ -174,6 +182,85 @@ static void trainer_was(void *ctx, uint64_t begin_ns, uint64_t end_ns)
 		e->own_ns += all_ns - idle_ns;
 }
 
+/* --- page faults ---------------------------------------------------------------------------------------- */
+
+static void faulted(void *ctx, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct stretch *x = ctx;
+
+	if (x->role->loader)
+		cover_add(&x->role->loader->cover, begin_ns, end_ns, loader_was, x);
+	else if (x->role->trainer)
+		cover_add(x->main ? x->role->main : x->role->others, begin_ns, end_ns, trainer_was, x);
+}
+
+static struct stretch faults_of(struct walk *w, const struct thread_faults *f)
+{
+	return (struct stretch){ .r = w->r, .why = w->why, .role = role_of(w, f->pid), .state = WHY_DISK,
+				 .main = f->pid == f->tid };
+}
+
+/* Only who has mapped data, or was forked by who has, waits for them outside of calls. */
+static bool maps_data(const struct walk *w, uint64_t pid, const struct role *role)
+{
+	const struct report_proc *p = table_find(&w->r->procs, pid), *trainer = NULL;
+
+	if (!w->r->present[REPORT_MMAP])
+		return role->loader || role->trainer;
+	if (role->loader)
+		trainer = table_find(&w->r->procs, w->why->trainer[role->loader->trainer].pid);
+	return (role->loader || role->trainer) && ((p && p->data_maps) || (trainer && trainer->data_maps));
+}
+
+static void thread_left(struct walk *w, const struct stream *s, uint64_t pid)
+{
+	const struct role *role = role_of(w, pid);
+	struct thread_faults *f;
+	uint64_t tid;
+
+	if (field(s, PREV_STATE).p[0] != 'D' || !number(s, PREV_TID, &tid) || !maps_data(w, pid, role))
+		return;
+	f = table_get(&w->faults, tid);
+	if (!f)
+		return;
+	f->pid = pid;
+	f->tid = tid;
+	f->faults.left_ns = s->time_ns;
+}
+
+static void thread_came(struct walk *w, const struct stream *s, uint64_t pid)
+{
+	uint64_t tid, wait_ns = 0;
+	struct thread_faults *f;
+	struct stretch x;
+
+	if (!number(s, NEXT_TID, &tid) || !(f = table_find(&w->faults, tid)) || f->pid != pid)
+		return;
+	number(s, WAIT_NS, &wait_ns);
+	x = faults_of(w, f);
+	why_faults_came(&f->faults, s->time_ns - MIN(wait_ns, s->time_ns), faulted, &x);
+}
+
+static void thread_called(struct walk *w, const struct call *c)
+{
+	struct thread_faults *f = w->faults.n ? table_find(&w->faults, c->tid) : NULL;
+	struct stretch x;
+
+	if (!f || f->pid != c->pid || !f->faults.n)
+		return;
+	x = faults_of(w, f);
+	why_faults_call(&f->faults, c->begin_ns, faulted, &x);
+}
+
+static void end_faults(struct walk *w, struct thread_faults *f)
+{
+	struct stretch x = faults_of(w, f);
+
+	why_faults_end(&f->faults, faulted, &x);
+}
+
+/* --- calls ---------------------------------------------------------------------------------------------- */
+
 static void keep_longest(struct why_longest *top, const struct call *c)
 {
 	uint64_t lat_ns = c->end_ns - c->begin_ns;
@@ -217,6 +304,7 @@ static void take_call(struct walk *w, const struct call *c)
 
 	if (!role->loader && !role->trainer)
 		return;
+	thread_called(w, c);
 	if (c->on_file && why_looked_at(role->trainer ? role->trainer : &w->why->trainer[role->loader->trainer],
 					c->begin_ns, c->end_ns))
 		keep_longest(&w->why->longest[c->state], c);
@@ -465,6 +553,10 @@ static void take_switch(struct walk *w, const struct stream *s)
 	uint64_t pid, tid, wait_ns, *since;
 	const struct role *role;
 
+	if (number(s, PREV_PID, &pid))
+		thread_left(w, s, pid);
+	if (number(s, NEXT_PID, &pid))
+		thread_came(w, s, pid);
 	if (number(s, PREV_PID, &pid) && (role = role_of(w, pid))->loader && number(s, PREV_TID, &tid)) {
 		since = table_get(&w->threads, tid);
 		if (since && *since)
@@ -531,8 +623,11 @@ int why_walk(struct report *r, int dirfd)
 	}
 	for (size_t i = 0; streams && i < ARRAY_SIZE(files); i++)
 		reader_close(&streams[i].rd);
+	for (uint32_t i = 0; i < w.faults.n; i++)
+		end_faults(&w, table_at(&w.faults, i));
 	table_free(&w.roles);
 	table_free(&w.threads);
+	table_free(&w.faults);
 	free(w.covers);
 	free(streams);
 	return res;

@@ -49,7 +49,7 @@ cold
 longer=''
 staged storage-read storage-read-alone disk/read --sched timeline
 cold
-staged storage-read storage-read-mapped disk/read --sched sums
+staged storage-read storage-read-mapped disk/read --sched timeline
 staged straggler-worker straggler-disk parts --sched sums
 again() { :; }
 cat disk/save/*/* >/dev/null

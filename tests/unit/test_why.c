@@ -22,7 +22,7 @@
 
 /* --- making one ------------------------------------------------------------------------------------- */
 
-enum file { PIDS, FILES, OPEN, CLOSE, RW, SYNC, SWITCH, SCHED, GPU, GPU_DEV, CPU, N_FILES };
+enum file { PIDS, FILES, OPEN, CLOSE, MMAP, RW, SYNC, SWITCH, SCHED, GPU, GPU_DEV, CPU, N_FILES };
 
 static const struct {
 	const char *name, *columns;
@@ -31,6 +31,7 @@ static const struct {
 	[FILES] = { "files", "FID\tDEV\tINO\tTYPE\tFSTYPE\tSIZE\tSTATE\tREALPATH" },
 	[OPEN] = { "open", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tVFS_LAT_NS\tRET\tFLAGS\tMODE\tFID\tFILE\tPATH\tREALPATH" },
 	[CLOSE] = { "close", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tFD\tLAST\tFID\tFILE" },
+	[MMAP] = { "mmap", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tADDR\tLEN\tPROT\tFLAGS\tFD\tOFFSET\tOLD_ADDR\tOLD_LEN\tFID\tFILE" },
 	[RW] = { "vfs_rw", "PID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES\tFD\tFLAGS\tFID\tFILE" },
 	[SYNC] = { "sync", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tFD\tOFFSET\tLEN\tFID\tFILE" },
 	[SWITCH] = { "sched_switch", "CPU\tPREV_PID\tPREV_TID\tPREV_COMM\tPREV_STATE\tNEXT_PID\tNEXT_TID\tNEXT_COMM\tRUN_NS\tWAIT_NS" },
@@ -142,6 +143,17 @@ static void put_job(uint64_t user_ns)
 	put_file(1, "fifo", "pipefs", 0, "pipe:[1]");
 	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
 	put_file(3, "reg", "ext4", 64 * MiB, "/out/ckpt.pt");
+}
+
+/* One process of COMM that uses USER of CPU time and tells of nothing. */
+static void put_alone(const char *comm, uint64_t user)
+{
+	put(PIDS, BEGIN, "100\t100\t1\t%s\texec\t-\t100\t0\t/\t-\t%s", comm, comm);
+	put(PIDS, BEGIN + STEPS * S, "100\t100\t1\t%s\texit\t0\t100\t0\t/\t-\tutime=%llu\\040stime=0", comm, N(user));
+	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
+	put_file(3, "reg", "ext4", 64 * MiB, "/copy/shard.tar");
+	put_file(4, "reg", "ext4", 64 * MiB, "/home/x/main.c");
+	put_file(5, "dir", "ext4", 64 * MiB, "/data");
 }
 
 static uint64_t step(unsigned int i)
@@ -439,6 +451,107 @@ static void switches_tell_who_waited_for_a_cpu(void **state)
 	report_free(r);
 }
 
+static void put_map(unsigned int pid, uint64_t end)
+{
+	put(MMAP, end, "%u\t%u\tx\tmmap\t1000\t0x7f0000000000\t0x0\t1048576\tREAD\tSHARED\t5\t0\t-\t-\t2\tshard.tar", pid, pid);
+}
+
+/* SWITCH rows: it waits uninterruptibly from then to then. */
+static void put_fault(unsigned int pid, uint64_t begin, uint64_t end)
+{
+	put(SWITCH, begin, "0\t%u\t%u\tx\tD\t0\t0\tidle\t1000\t-", pid, pid);
+	put(SWITCH, end, "0\t0\t0\tidle\tR\t%u\t%u\tx\t-\t0", pid, pid);
+	put(SWITCH, end + MS, "0\t%u\t%u\tx\tS\t0\t0\tidle\t1000\t-", pid, pid);
+}
+
+/* Switches tell no call: an uninterruptible wait is a page fault where no call ends that it is in. */
+static void switches_tell_of_page_faults(void **state)
+{
+	const struct why_loader *l;
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_run(100, step(i) + 800 * MS, step(i) + 990 * MS, 0);
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_fault(pid, step(i) + 10 * MS, step(i) + 410 * MS);
+			put_map(pid, step(i) + 430 * MS);
+			put_rw(pid, step(i) + 430 * MS, 1000, 'R', MiB, 0, 0, 2);
+			put_fault(pid, step(i) + 510 * MS, step(i) + 590 * MS);
+			put(SYNC, step(i) + 600 * MS, "%u\t%u\tx\tfsync\t%llu\t0\t5\t-\t-\t3\tckpt.pt", pid, pid, N(100 * MS));
+			put_run(pid, step(i) + 600 * MS, step(i) + 610 * MS, 0);
+		}
+	}
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_SWITCHES);
+	about(is_bottleneck(r, "storage-read")->measure, 0.4);
+	l = why_find(r, 101) ? *(struct why_loader **)why_find(r, 101) : NULL;
+	assert_non_null(l);
+	about(l->ns[WHY_WRITE] / S, STEPS * 0.099); /* it was on a CPU for the rest */
+	report_free(r);
+}
+
+static void sums_tell_of_page_faults(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(800 * MS), N(S));
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_rw(pid, step(i) + 430 * MS, 1000, 'R', MiB, 0, 0, 2);
+			put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t-\tfault\t%llu\t9\t-\t-\t-\t%llu\t0\t0\t%llu", pid, pid, N(S),
+			    N(600 * MS), N(S));
+		}
+	}
+	r = loaded();
+	about(is_bottleneck(r, "storage-read")->measure, 0.8 * 0.6);
+	report_free(r);
+}
+
+/* Of who maps nothing they are something else. */
+static void who_maps_no_data_does_not_fault_for_them(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put(MMAP, BEGIN + S, "100\t100\tx\tmmap\t1000\t0x7f0000000000\t0x0\t4096\tREAD\tPRIVATE\t-\t0\t-\t-\t-\t-");
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_run(100, step(i) + 800 * MS, step(i) + 990 * MS, 0);
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_fault(pid, step(i) + 10 * MS, step(i) + 410 * MS);
+			put_rw(pid, step(i) + 500 * MS, 1000, 'R', MiB, 0, 0, 2);
+		}
+	}
+	r = loaded();
+	is_bottleneck(r, "unknown");
+	assert_null(found(r, "storage-read"));
+	report_free(r);
+}
+
+/* Who trains by itself on mapped data waits in its own faults, by switches and by sums. */
+static void faults_of_who_trains_by_itself_are_its_own(void **state)
+{
+	struct report *r;
+
+	put_alone("python", 8 * S);
+	put_rw(100, step(0) + 2000, 1000, 'R', 2 * MiB, 0, 0, 2);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_map(100, step(i) + 1000);
+		put_fault(100, step(i) + 200 * MS, step(i) + 800 * MS);
+	}
+	r = loaded();
+	about(is_bottleneck(r, "storage-read")->measure, 0.6);
+	report_free(r);
+	put_alone("python", 8 * S);
+	put_rw(100, step(0) + 2000, 1000, 'R', 2 * MiB, 0, 0, 2);
+	for (unsigned int i = 0; i < STEPS; i++)
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tfault\t%llu\t9\t-\t-\t-\t%llu\t0\t0\t%llu", N(S), N(600 * MS), N(S));
+	r = loaded();
+	about(is_bottleneck(r, "storage-read")->measure, 0.6);
+	report_free(r);
+}
+
 static void sums_tell_it_by_the_second(void **state)
 {
 	struct report *r;
@@ -480,17 +593,6 @@ static void a_job_without_loaders_reads_for_itself(void **state)
 	assert_int_equal(r->why->n_trainers, 1);
 	about(is_bottleneck(r, "storage-read")->measure, 0.6);
 	report_free(r);
-}
-
-/* One process of COMM that uses USER of CPU time and tells of nothing. */
-static void put_alone(const char *comm, uint64_t user)
-{
-	put(PIDS, BEGIN, "100\t100\t1\t%s\texec\t-\t100\t0\t/\t-\t%s", comm, comm);
-	put(PIDS, BEGIN + STEPS * S, "100\t100\t1\t%s\texit\t0\t100\t0\t/\t-\tutime=%llu\\040stime=0", comm, N(user));
-	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
-	put_file(3, "reg", "ext4", 64 * MiB, "/copy/shard.tar");
-	put_file(4, "reg", "ext4", 64 * MiB, "/home/x/main.c");
-	put_file(5, "dir", "ext4", 64 * MiB, "/data");
 }
 
 static void is_no_training(struct report *r)
@@ -891,6 +993,10 @@ int main(void)
 		TEST(a_gpu_that_is_busy_does_not_wait_for_its_processs_cpu),
 		TEST(a_gpu_that_does_not_tell_by_process),
 		TEST(switches_tell_who_waited_for_a_cpu),
+		TEST(switches_tell_of_page_faults),
+		TEST(sums_tell_of_page_faults),
+		TEST(who_maps_no_data_does_not_fault_for_them),
+		TEST(faults_of_who_trains_by_itself_are_its_own),
 		TEST(sums_tell_it_by_the_second),
 		TEST(a_job_without_loaders_reads_for_itself),
 		TEST(what_does_not_train_is_bound_by_nothing),
