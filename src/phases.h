@@ -145,6 +145,22 @@ const char *phases_label(const struct phases *p, const struct phase *phase, char
 /* By its name, which may have more words: "Training loop" is training. */
 enum phase_kind phase_kind_of(const char *name, enum phase_source source);
 
+/* --- from afar: phases_visible.c ------------------------------------------------------------------ */
+
+/* One that is told, or several that are shown as one. */
+struct phase_seen {
+	struct phase phase; /* of several without number and rank */
+	uint32_t times;
+	bool by_kind; /* several names of a kind and source: the first one's stands for all */
+};
+
+/*
+ * Those of p->all, MOST at most, but at least one of each kind and source: where they are more, short ones of a name
+ * that lie close together are one, then those of a kind and source; ever wider, until it is enough. *N of them, by
+ * their begins; free() them. NULL: no memory.
+ */
+struct phase_seen *phases_visible(const struct phases *p, uint32_t most, uint32_t *n);
+
 /* --- inferring: phases_infer.c -------------------------------------------------------------------- */
 
 struct timeline;

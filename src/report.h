@@ -211,7 +211,21 @@ struct report {
 
 	char *notes[REPORT_NOTES_MAX]; /* what is missing or odd, a sentence each */
 	unsigned int n_notes;
+
+	/*
+	 * How often what JSON and page list was halved so that the page is not too large: report_fit(). What is told one
+	 * by one is the first of it, and how many more there are is said.
+	 */
+	unsigned int thin;
 };
+
+#define REPORT_THIN_MAX 8
+
+/* Of MOST that are told at most, but LEAST always. */
+static inline uint32_t report_told(const struct report *r, uint32_t most, uint32_t least)
+{
+	return most >> r->thin > least ? most >> r->thin : least;
+}
 
 extern const char *const report_kind_names[REPORT_KINDS];
 extern const char *const report_type_names[REPORT_TYPES];
@@ -252,8 +266,13 @@ void report_short(const struct report *r, FILE *out);
 int report_json(const struct report *r, FILE *out); /* 0 or -ENOMEM */
 /* One page for a browser with all that it needs. 0, 1 when it is larger than PAGE_BYTES_MAX, or -errno. */
 int report_html(const struct report *r, FILE *out);
-/* Makes the timeline's bins longer until the page has PAGE_BYTES_MAX at most: so JSON and page stay the same. */
+/*
+ * Makes the timeline's bins longer, and lists shorter where these are what is large, until the page has PAGE_BYTES_MAX at
+ * most: so JSON and page stay the same.
+ */
 void report_fit(struct report *r);
+/* The lists alone, by a half; false: they are as short as they get. */
+bool report_thin(struct report *r);
 
 /* report_load_at() and report_short(): at most 20 lines. 0 or -errno. */
 int report_summary(const char *dir, int dirfd, FILE *out);

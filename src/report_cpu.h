@@ -201,6 +201,7 @@ struct report_cpu {
 	struct cpu_rule rules[CPU_RULES_MAX];
 	uint32_t n_rules;
 
+	unsigned int thin; /* lists of JSON are halved so often: report_fit() */
 	char *notes[CPU_NOTES_MAX];
 	uint32_t n_notes;
 };

@@ -19,6 +19,12 @@
 #define CALLS_TOLD 8 /* of one of them */
 #define GAPS_TOLD 100
 
+/* Of MOST, where a page would be too large: half of them, and so on. */
+static uint32_t told_of(const struct report_cpu *r, uint32_t most)
+{
+	return MAX(most >> r->thin, 2U);
+}
+
 static void sums(struct json *j, const struct cpu_sums *s)
 {
 	json_u64(j, "run_ns", s->run_ns);
@@ -78,9 +84,9 @@ static uint64_t group_key(const void *v)
 	return ((const struct cpu_group *)v)->sums.run_ns;
 }
 
-static bool is_told(const struct cpu_group *g, uint32_t told)
+static bool is_told(const struct cpu_group *g, uint32_t told, uint32_t most)
 {
-	return g->tasks && (g->kind == CPU_IDLE || g->kind == CPU_SELF || told < TASKS_TOLD);
+	return g->tasks && (g->kind == CPU_IDLE || g->kind == CPU_SELF || told < most);
 }
 
 static void matrix_free(struct matrix *m)
@@ -95,7 +101,7 @@ static bool matrix_make(struct matrix *m, const struct report_cpu *r)
 	m->order = report_cpu_order(&r->groups, group_key);
 	m->row_of = calloc(r->groups.n + 1, sizeof(*m->row_of));
 	for (uint32_t i = 0; m->order && m->row_of && i < r->groups.n; i++) {
-		bool told = is_told(table_at(&r->groups, m->order[i]), m->rows);
+		bool told = is_told(table_at(&r->groups, m->order[i]), m->rows, told_of(r, TASKS_TOLD));
 
 		m->row_of[m->order[i]] = told ? m->rows : UINT32_MAX;
 		m->rows += told;
@@ -188,7 +194,7 @@ static void processes(const struct report_cpu *r, struct json *j)
 
 		if (t->kind == CPU_IDLE || !role->threads)
 			continue;
-		if (told == PROCESSES_TOLD) {
+		if (told == told_of(r, PROCESSES_TOLD)) {
 			cpu_sums_add(&other, &role->sums);
 			n++;
 			continue;
@@ -225,7 +231,7 @@ static void threads(const struct report_cpu *r, struct json *j)
 
 		if (task->kind == CPU_IDLE || !t->tid)
 			continue;
-		if (told == THREADS_TOLD) {
+		if (told == told_of(r, THREADS_TOLD)) {
 			cpu_sums_add(&other, &t->sums);
 			n++;
 			continue;
@@ -347,7 +353,7 @@ static void waits(const struct report_cpu *r, struct json *j)
 
 	sum_calls(r, &calls);
 	json_array(j, "waits");
-	for (uint32_t i = 0, told = 0; order && i < r->tasks.n && told < WAITS_TOLD; i++, told++) {
+	for (uint32_t i = 0, told = 0; order && i < r->tasks.n && told < told_of(r, WAITS_TOLD); i++, told++) {
 		const struct cpu_task *t = table_at(&r->tasks, order[i]);
 
 		if (!wall_key(t))

@@ -2,27 +2,45 @@
 /* A struct report as a page: that of page.h, around what report_json() says. */
 #include "page.h"
 #include "report.h"
+#include "report_cpu.h"
 #include "report_page.h"
-
-#define BINS_LEAST 64 /* what is too large then is so by something else */
 
 static int json_of(const void *r, FILE *out)
 {
 	return report_json(r, out);
 }
 
+static uint32_t bins(const void *r)
+{
+	return timeline_bins(((const struct report *)r)->timeline);
+}
+
+static void fold(void *r)
+{
+	timeline_fold(((struct report *)r)->timeline);
+}
+
+static bool thin(void *what)
+{
+	return report_thin(what);
+}
+
+bool report_thin(struct report *r)
+{
+	if (r->thin == REPORT_THIN_MAX)
+		return false;
+	r->thin++;
+	if (r->cpu)
+		r->cpu->thin = r->thin;
+	return true;
+}
+
 void report_fit(struct report *r)
 {
-	size_t is = r->timeline ? report_page_bytes(json_of, r) : 0, was;
+	const struct page_fit f = { .json = json_of, .what = r, .bins = bins, .fold = fold, .thin = thin };
 
-	while (is > PAGE_BYTES_MAX && timeline_bins(r->timeline) > BINS_LEAST) {
-		was = is;
-		timeline_fold(r->timeline);
-		is = report_page_bytes(json_of, r);
-		/* what goes with the bins is twice what is gone: where the rest is too large, fewer bins do not help */
-		if (is > was || is - (was - is) > PAGE_BYTES_MAX)
-			return;
-	}
+	if (r->timeline)
+		report_page_fit(&f);
 }
 
 int report_html(const struct report *r, FILE *out)

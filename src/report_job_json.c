@@ -4,14 +4,11 @@
 #include <stdlib.h>
 
 #include "json.h"
-#include "page.h"
 #include "report_job.h"
 #include "report_json.h"
 #include "report_page.h"
 #include "report_timeline.h"
 #include "util.h"
-
-#define BINS_LEAST 64 /* as in report_html.c */
 
 static void hosts(const struct report_job *job, struct json *j)
 {
@@ -72,12 +69,34 @@ static int json_of(const void *job, FILE *out)
 	return report_job_json(job, out);
 }
 
+static uint32_t bins(const void *job)
+{
+	return timeline_bins(((const struct report_job *)job)->host[0].report->timeline);
+}
+
+static void fold(void *what)
+{
+	struct report_job *job = what;
+
+	for (unsigned int i = 0; i < job->n; i++)
+		timeline_fold(job->host[i].report->timeline);
+}
+
+static bool thin(void *what)
+{
+	struct report_job *job = what;
+	bool any = false;
+
+	for (unsigned int i = 0; i < job->n; i++)
+		any |= report_thin(job->host[i].report);
+	return any;
+}
+
 void report_job_fit(struct report_job *job)
 {
-	while (timeline_bins(job->host[0].report->timeline) > BINS_LEAST &&
-	       report_page_bytes(json_of, job) > PAGE_BYTES_MAX)
-		for (unsigned int i = 0; i < job->n; i++)
-			timeline_fold(job->host[i].report->timeline);
+	const struct page_fit f = { .json = json_of, .what = job, .bins = bins, .fold = fold, .thin = thin };
+
+	report_page_fit(&f);
 }
 
 int report_job_html(const struct report_job *job, FILE *out)

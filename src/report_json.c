@@ -186,9 +186,10 @@ static void read_sizes(const struct report *r, struct json *j)
 	json_end(j);
 }
 
-static void files(struct json *j, const char *key, const struct report_top_file *top,
+static void files(const struct report *r, struct json *j, const char *key, const struct report_top_file *top,
 		  unsigned int n)
 {
+	n = MIN(n, report_told(r, REPORT_TOP, 1));
 	json_array(j, key);
 	for (unsigned int i = 0; i < n; i++) {
 		json_object(j, NULL);
@@ -208,7 +209,7 @@ static void procs(const struct report *r, struct json *j)
 {
 	json_u64(j, "n_processes", r->n_procs);
 	json_array(j, "processes");
-	for (unsigned int i = 0; i < r->n_top_procs; i++) {
+	for (unsigned int i = 0; i < MIN(r->n_top_procs, report_told(r, REPORT_TOP_PROCS, 2)); i++) {
 		const struct report_proc *p = &r->top_procs[i];
 
 		json_object(j, NULL);
@@ -230,12 +231,12 @@ static void procs(const struct report *r, struct json *j)
 	json_end(j);
 }
 
-static void calls(struct json *j, const char *key, const struct report_calls *list)
+static void calls(const struct report *r, struct json *j, const char *key, const struct report_calls *list)
 {
 	json_object(j, key);
 	json_u64(j, "seen", list->seen);
 	json_array(j, "longest");
-	for (unsigned int i = 0; i < list->n; i++) {
+	for (unsigned int i = 0; i < MIN(list->n, report_told(r, REPORT_TOP, 1)); i++) {
 		const struct report_call *c = &list->call[i];
 
 		json_object(j, NULL);
@@ -293,18 +294,20 @@ void report_json_members(const struct report *r, struct json *j, bool timeline)
 {
 	report_json_totals(r, j);
 	why_json(r, j);
-	files(j, "files_by_bytes", r->top_bytes, r->n_top_bytes);
-	files(j, "files_by_time", r->top_time, r->n_top_time);
+	files(r, j, "files_by_bytes", r->top_bytes, r->n_top_bytes);
+	files(r, j, "files_by_time", r->top_time, r->n_top_time);
 	procs(r, j);
 	report_summaries_json(r, j);
-	calls(j, "slowest", &r->slow);
-	calls(j, "waits", &r->waits);
-	calls(j, "running", &r->running);
-	calls(j, "running_waits", &r->running_waits);
+	calls(r, j, "slowest", &r->slow);
+	calls(r, j, "waits", &r->waits);
+	calls(r, j, "running", &r->running);
+	calls(r, j, "running_waits", &r->running_waits);
 	json_array(j, "disks");
-	for (uint32_t i = 0; i < r->disks.n; i++)
+	for (uint32_t i = 0; i < MIN(r->disks.n, report_told(r, REPORT_DISKS_MAX, 4)); i++)
 		disk(j, table_at(&r->disks, i));
 	json_end(j);
+	if (r->disks.n > report_told(r, REPORT_DISKS_MAX, 4))
+		json_u64(j, "disks_left_out", r->disks.n - report_told(r, REPORT_DISKS_MAX, 4));
 	if (timeline)
 		report_timeline_json(r, j);
 	if (r->cpu) {
@@ -315,6 +318,9 @@ void report_json_members(const struct report *r, struct json *j, bool timeline)
 	json_array(j, "missing");
 	for (unsigned int i = 0; i < r->n_notes; i++)
 		json_str(j, NULL, r->notes[i]);
+	if (r->thin)
+		json_str(j, NULL, "lists are shorter here than they could be, since a page has 5 MiB at most: the text of dltraced "
+			 "report and the trace folder have more");
 	json_end(j);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The job's phases and the trace's gaps, as JSON and as text. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,19 +10,21 @@
 #include "util.h"
 
 #define PHASES_TOLD 4096 /* in JSON: a page has to hold them */
+#define GAPS_TOLD 512
 #define NAMES_TOLD 24
 #define LINE "%-8s %7s %10s %7s %10s %10s %10s  "
 
 /* --- JSON ---------------------------------------------------------------------------------------- */
 
-static void phase_json(const struct report *r, struct json *j, const struct phase *phase)
+static void phase_json(const struct report *r, struct json *j, const struct phase_seen *seen)
 {
+	const struct phase *phase = &seen->phase;
 	const struct phase_name *name = &r->phases->names[phase->name];
 	char label[PHASE_LABEL_MAX];
 
 	json_object(j, NULL);
 	report_timeline_host(j, r->timeline);
-	json_str(j, "name", phases_label(r->phases, phase, label));
+	json_str(j, "name", seen->by_kind ? phase_kind_names[name->kind] : phases_label(r->phases, phase, label));
 	json_str(j, "kind", phase_kind_names[name->kind]);
 	json_u64(j, "begin_ns", report_timeline_ns(r->timeline, phase->begin_ns));
 	json_u64(j, "end_ns", report_timeline_ns(r->timeline, phase->end_ns));
@@ -37,38 +40,83 @@ static void phase_json(const struct report *r, struct json *j, const struct phas
 	else
 		json_null(j, "rank");
 	json_u64(j, "ranks", phase->ranks);
+	if (seen->times > 1)
+		json_u64(j, "merged", seen->times);
 	json_end(j);
 }
 
-static void gap_json(const struct report *r, struct json *j, const struct gap *gap)
+static void gap_json(const struct report *r, struct json *j, const struct gap *gap, uint32_t times)
 {
 	json_object(j, NULL);
 	report_timeline_host(j, r->timeline);
 	json_u64(j, "begin_ns", report_timeline_ns(r->timeline, gap->begin_ns));
 	json_u64(j, "end_ns", report_timeline_ns(r->timeline, gap->end_ns));
 	json_str(j, "what", gap->what);
+	if (times > 1)
+		json_u64(j, "merged", times);
 	json_end(j);
+}
+
+/* MOST of R's phases; how many of them stand for several, with others. */
+static uint64_t phases_json(const struct report *r, struct json *j, uint32_t most)
+{
+	autofree struct phase_seen *seen = NULL;
+	uint64_t merged = 0;
+	uint32_t n = 0;
+
+	if (!r->phases)
+		return 0;
+	seen = phases_visible(r->phases, most, &n);
+	if (!seen)
+		j->error = -ENOMEM;
+	for (uint32_t i = 0; seen && i < n; i++) {
+		phase_json(r, j, &seen[i]);
+		merged += seen[i].times > 1 ? seen[i].times : 0;
+	}
+	return merged;
+}
+
+/* Those that begin in the same CELL_NS are one, which says what the first does; how many that makes. */
+static uint32_t put_gaps(const struct report *r, struct json *j, uint64_t cell_ns)
+{
+	uint32_t told = 0;
+
+	for (uint32_t i = 0, next; i < r->gaps.n; i = next, told++) {
+		struct gap gap = r->gaps.v[i];
+
+		for (next = i + 1; next < r->gaps.n && r->gaps.v[next].begin_ns - gap.begin_ns < cell_ns; next++)
+			gap.end_ns = MAX(gap.end_ns, r->gaps.v[next].end_ns);
+		if (j)
+			gap_json(r, j, &gap, next - i);
+	}
+	return told;
+}
+
+static uint64_t gaps_json(const struct report *r, struct json *j, uint32_t most)
+{
+	uint64_t cell_ns = 0;
+
+	while (put_gaps(r, NULL, cell_ns) > most)
+		cell_ns = cell_ns ? 2 * cell_ns : NSEC_PER_MSEC;
+	return r->gaps.n - put_gaps(r, j, cell_ns) + r->gaps.more;
 }
 
 void report_phases_json(const struct report *const *r, unsigned int n, struct json *j)
 {
-	uint32_t left_out = 0, most = PHASES_TOLD / n;
+	uint64_t merged = 0;
 
 	json_array(j, "phases");
-	for (unsigned int host = 0; host < n; host++) {
-		const struct phases *p = r[host]->phases;
-
-		for (uint32_t i = 0; p && i < MIN(p->all.n, most); i++)
-			phase_json(r[host], j, &p->all.v[i]);
-		left_out += p ? p->all.n - MIN(p->all.n, most) : 0;
-	}
+	for (unsigned int host = 0; host < n; host++)
+		merged += phases_json(r[host], j, report_told(r[host], PHASES_TOLD, 1) / n);
 	json_end(j);
-	json_u64(j, "phases_left_out", left_out);
+	json_u64(j, "phases_merged", merged);
+	json_u64(j, "phases_left_out", 0); /* as it was called when the first ones were all that was told */
+	merged = 0;
 	json_array(j, "gaps");
 	for (unsigned int host = 0; host < n; host++)
-		for (uint32_t i = 0; i < r[host]->gaps.n; i++)
-			gap_json(r[host], j, &r[host]->gaps.v[i]);
+		merged += gaps_json(r[host], j, MAX(report_told(r[host], GAPS_TOLD, 4) / n, 1));
 	json_end(j);
+	json_u64(j, "gaps_merged", merged);
 }
 
 /* --- text ---------------------------------------------------------------------------------------- */

@@ -95,15 +95,17 @@ static void spreads(const struct report *r, struct json *j)
 	}
 	json_end(j);
 	json_array(j, "process_histograms");
-	for (unsigned int i = 0; i < r->n_top_procs; i++)
+	for (unsigned int i = 0; i < MIN(r->n_top_procs, report_told(r, REPORT_TOP_PROCS, 2)); i++)
 		process_histograms(j, r, &r->top_procs[i]);
 	json_end(j);
 }
 
 /* --- who used what ----------------------------------------------------------------------------------- */
 
-static void files(struct json *j, const char *key, const struct report_top_file *top, unsigned int n)
+static void files(const struct report *r, struct json *j, const char *key, const struct report_top_file *top,
+		  unsigned int n)
 {
+	n = MIN(n, report_told(r, REPORT_TOP, 1));
 	json_array(j, key);
 	for (unsigned int i = 0; i < n; i++) {
 		const struct report_file *f = &top[i].sum;
@@ -126,6 +128,7 @@ static void files(struct json *j, const char *key, const struct report_top_file 
 static void uses(const struct report *r, struct json *j, const char *key, const struct report_top_use *top,
 		 unsigned int n)
 {
+	n = MIN(n, report_told(r, REPORT_TOP, 1));
 	json_array(j, key);
 	for (unsigned int i = 0; i < n; i++) {
 		const struct report_use *u = &top[i].sum;
@@ -143,12 +146,14 @@ static void uses(const struct report *r, struct json *j, const char *key, const 
 	json_end(j);
 }
 
-static void shm(const struct report_uses *u, struct json *j)
+static void shm(const struct report *r, struct json *j)
 {
+	const struct report_uses *u = r->uses;
+
 	json_object(j, "shm");
 	json_u64(j, "files", u->shm.n);
 	json_array(j, "largest");
-	for (unsigned int i = 0; i < u->n_top_shm; i++) {
+	for (unsigned int i = 0; i < MIN(u->n_top_shm, report_told(r, 2 * REPORT_TOP, 1)); i++) {
 		const struct report_shm *s = &u->top_shm[i];
 
 		json_object(j, NULL);
@@ -196,7 +201,7 @@ static void logs(const struct report *r, struct json *j)
 	json_object(j, "logs");
 	json_u64(j, "seen", u->logs.n);
 	json_array(j, "busiest");
-	for (unsigned int i = 0; i < u->n_top; i++) {
+	for (unsigned int i = 0; i < MIN(u->n_top, report_told(r, REPORT_TOP, 1)); i++) {
 		const struct report_log *l = &u->top[i];
 		double rate = report_log_rate(l);
 		char how[48];
@@ -237,13 +242,13 @@ void report_summaries_json(const struct report *r, struct json *j)
 	if (!u)
 		return;
 	spreads(r, j);
-	files(j, "files_by_written", u->written, u->n_written);
-	files(j, "files_by_opens", u->opened, u->n_opened);
-	files(j, "files_shared", u->shared, u->n_shared);
+	files(r, j, "files_by_written", u->written, u->n_written);
+	files(r, j, "files_by_opens", u->opened, u->n_opened);
+	files(r, j, "files_shared", u->shared, u->n_shared);
 	json_u64(j, "n_uses", u->uses.n);
 	uses(r, j, "uses_by_bytes", u->by_bytes, u->n_by_bytes);
 	uses(r, j, "uses_by_time", u->by_time, u->n_by_time);
-	shm(u, j);
+	shm(r, j);
 	classes(r->streams, j);
 	logs(r, j);
 }

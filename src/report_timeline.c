@@ -3,6 +3,7 @@
 #include "report_timeline.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,6 +171,8 @@ static void put_point(struct taken *k, const char *panel, const char *name, cons
 
 	if (p)
 		timeline_point(k->report->timeline, p, k->time_ns, value);
+	else
+		k->report->timeline->points_left_out++;
 }
 
 static void put_column(struct taken *k, const char *panel, const char *name, const char *unit,
@@ -276,4 +279,7 @@ void report_timeline_files(struct report *r, int dirfd)
 {
 	for (size_t i = 0; r->timeline && i < ARRAY_SIZE(takers); i++)
 		read_file(r, dirfd, &takers[i]);
+	if (r->timeline && r->timeline->points_left_out)
+		report_note(r, "timeline: %" PRIu64 " values of collectors have no panel: there are more than %u series of them",
+			    r->timeline->points_left_out, TIMELINE_POINTS_MAX);
 }

@@ -132,7 +132,7 @@ static void series(const struct report *r, struct json *j)
 	for (uint32_t i = 0; i < t->disks.n; i++) {
 		const struct timeline_disk *d = *(void **)table_at(&t->disks, i);
 
-		if (d)
+		if (d && i < report_told(r, TIMELINE_DISKS_MAX, 2))
 			disk_series(j, t, d);
 	}
 }
@@ -176,7 +176,7 @@ static void sampled(const struct report *r, struct json *j)
 	for (uint32_t i = 0; i < t->points.n; i++) {
 		const struct timeline_points *p = *(void **)table_at(&t->points, i);
 
-		if (p && !is_dull(p))
+		if (p && !is_dull(p) && i < report_told(r, TIMELINE_POINTS_MAX, 16))
 			points(j, t, p);
 	}
 }
@@ -273,17 +273,26 @@ static int earlier(const void *a, const void *b)
 					  (x->ns > y->ns) - (x->ns < y->ns);
 }
 
+static int longer(const void *a, const void *b)
+{
+	const struct timeline_span *x = a, *y = b;
+
+	return x->ns != y->ns ? (x->ns < y->ns) - (x->ns > y->ns) : earlier(a, b);
+}
+
 /* The longest calls one by one, as long as they took. */
-static void longest(struct json *j, const struct timeline_lane *l, const char *const names[TIMELINE_BUSY])
+static void longest(struct json *j, const struct timeline_lane *l, const char *const names[TIMELINE_BUSY], uint32_t most)
 {
 	struct timeline_span spans[TIMELINE_LONGEST];
+	uint32_t n = MIN(l->n_longest, most);
 
 	memcpy(spans, l->longest, l->n_longest * sizeof(spans[0]));
-	qsort(spans, l->n_longest, sizeof(spans[0]), earlier);
+	qsort(spans, l->n_longest, sizeof(spans[0]), longer);
+	qsort(spans, n, sizeof(spans[0]), earlier);
 	json_object(j, "longest");
 	for (enum timeline_busy b = 0; b < TIMELINE_B_CPU; b++) {
 		json_row(j, names[b]);
-		for (uint32_t i = 0; i < l->n_longest; i++) {
+		for (uint32_t i = 0; i < n; i++) {
 			if (spans[i].what != b)
 				continue;
 			json_array(j, NULL);
@@ -332,7 +341,7 @@ static void lane(const struct report *r, struct json *j, const struct timeline_l
 		json_end(j);
 	}
 	json_end(j);
-	longest(j, l, names);
+	longest(j, l, names, report_told(r, TIMELINE_LONGEST, 1));
 	json_end(j);
 }
 
@@ -342,7 +351,7 @@ static uint64_t lanes(const struct report *r, struct json *j, uint32_t most)
 	const struct timeline *t = r->timeline;
 	struct timeline_lane **by_time = calloc(t->lanes.n + 1, sizeof(void *));
 	bool gpus = any_on_gpu(r);
-	uint32_t n = 0;
+	uint32_t n = 0, all;
 
 	for (uint32_t i = 0; by_time && i < t->lanes.n; i++) {
 		by_time[n] = *(void **)table_at(&t->lanes, i);
@@ -353,7 +362,12 @@ static uint64_t lanes(const struct report *r, struct json *j, uint32_t most)
 	for (uint32_t i = 0; i < MIN(n, most); i++)
 		lane(r, j, by_time[i], gpus);
 	free(by_time);
-	return n - MIN(n, most);
+	/* of those that found no room in the table it is known how many there are, where they had calls */
+	if (t->lanes_left_out)
+		all = MAX(n, r->n_procs);
+	else
+		all = n;
+	return all - MIN(n, most);
 }
 
 /* An array of what each of the N reports has of it. */
@@ -364,6 +378,20 @@ static void of_each(struct json *j, const char *key, const struct report *const 
 	for (unsigned int i = 0; i < n; i++)
 		tell(r[i], j);
 	json_end(j);
+}
+
+/* Disks and what collectors measured, of all hosts, of which nothing is told: for want of room, or too much for a page. */
+static uint64_t series_left_out(const struct report *const *r, unsigned int n)
+{
+	uint64_t all = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		const struct timeline *t = r[i]->timeline;
+		uint32_t disks = report_told(r[i], TIMELINE_DISKS_MAX, 2), points = report_told(r[i], TIMELINE_POINTS_MAX, 16);
+
+		all += t->disks.n - MIN(t->disks.n, disks) + t->points.n - MIN(t->points.n, points);
+	}
+	return all;
 }
 
 void report_timelines_json(const struct report *const *r, unsigned int n, const char *begin_utc, struct json *j)
@@ -385,9 +413,10 @@ void report_timelines_json(const struct report *const *r, unsigned int n, const 
 	json_u64(j, "lane_bin_ns", t->bin_ns * TIMELINE_LANE_FOLD);
 	json_array(j, "lanes");
 	for (unsigned int i = 0; i < n; i++)
-		left_out += lanes(r[i], j, MAX(LANES_TOLD / n, LANES_LEAST));
+		left_out += lanes(r[i], j, MAX(report_told(r[i], LANES_TOLD, LANES_LEAST) / n, LANES_LEAST));
 	json_end(j);
 	json_u64(j, "lanes_left_out", left_out);
+	json_u64(j, "series_left_out", series_left_out(r, n));
 	report_phases_json(r, n, j);
 	json_end(j);
 }

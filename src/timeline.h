@@ -84,6 +84,7 @@ struct timeline {
 	struct table lanes;  /* struct timeline_lane *, by PID */
 	struct table points; /* struct timeline_points *, by table_key("panel/name") */
 	uint64_t lanes_left_out; /* calls of processes that found no room */
+	uint64_t points_left_out; /* values of series that found none */
 };
 
 /* One that begins at BEGIN_NS; 0: with what is added first. NULL: no memory. */

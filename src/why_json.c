@@ -99,10 +99,10 @@ static void sizes(const struct why_epoch *e, struct json *j)
 	json_end(j);
 }
 
-static void slow_files(const struct why_epoch *e, struct json *j)
+static void slow_files(const struct report *r, const struct why_epoch *e, struct json *j)
 {
 	json_array(j, "slowest_files");
-	for (unsigned int i = 0; i < e->n_slow; i++) {
+	for (unsigned int i = 0; i < MIN(e->n_slow, report_told(r, WHY_SLOW_FILES, 1)); i++) {
 		json_object(j, NULL);
 		json_u64(j, "fid", e->slow[i].fid);
 		json_str(j, "path", e->slow[i].path);
@@ -115,7 +115,7 @@ static void slow_files(const struct why_epoch *e, struct json *j)
 }
 
 /* WHEN: it is known when trainers waited, and not only how much. */
-static void epoch(const struct why_epoch *e, bool when, struct json *j)
+static void epoch(const struct report *r, const struct why_epoch *e, bool when, struct json *j)
 {
 	json_object(j, NULL);
 	json_str(j, "name", e->name);
@@ -136,7 +136,7 @@ static void epoch(const struct why_epoch *e, bool when, struct json *j)
 	json_u64(j, "writes", e->writes);
 	json_u64(j, "write_bytes", e->write_bytes);
 	sizes(e, j);
-	slow_files(e, j);
+	slow_files(r, e, j);
 	json_object(j, "workers");
 	json_u64(j, "count", e->workers);
 	if (e->workers) {
@@ -151,13 +151,17 @@ static void epoch(const struct why_epoch *e, bool when, struct json *j)
 void why_json(const struct report *r, struct json *j)
 {
 	const struct why *w = r->why;
+	uint32_t n;
 
 	if (!w || !w->rules)
 		return;
+	n = MIN(w->n_epochs, report_told(r, WHY_EPOCHS_MAX, 4));
 	findings(w->rules, j);
 	waited(w, j);
 	json_array(j, "epochs");
-	for (uint32_t i = 0; i < w->n_epochs; i++)
-		epoch(&w->epoch[i], w->basis < WHY_BY_CPU_TIME, j);
+	for (uint32_t i = 0; i < n; i++)
+		epoch(r, &w->epoch[i], w->basis < WHY_BY_CPU_TIME, j);
 	json_end(j);
+	if (n < w->n_epochs)
+		json_u64(j, "epochs_left_out", w->n_epochs - n);
 }

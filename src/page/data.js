@@ -119,7 +119,11 @@ const Data = (() => {
 				.map(([from, ns]) => [from, from + ns, k])).sort((a, b) => a[0] - b[0]),
 		})),
 		lanesLeftOut: timeline && timeline.lanes_left_out || 0,
-		phases: list('phases').map(between).map(p => p.host ? { ...p, name: `${p.host}: ${p.name}` } : p).sort((a, b) => a.begin - b.begin || b.end - a.end),
-		gaps: list('gaps').map(between),
+		/* several that are told as one have their number in the name */
+		phases: list('phases').map(between).map(p => ({
+			...p, name: `${p.host ? `${p.host}: ` : ''}${p.name}${p.merged ? ` \u00d7 ${p.merged}` : ''}`,
+		})).sort((a, b) => a.begin - b.begin || b.end - a.end),
+		phasesMerged: timeline && timeline.phases_merged || 0,
+		gaps: list('gaps').map(between).map(g => ({ ...g, what: g.merged ? `${g.what}, and ${g.merged - 1} more` : g.what })),
 	};
 })();

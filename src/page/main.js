@@ -14,9 +14,18 @@
 		}
 	}
 
+	function more() {
+		const n = Data.timeline.series_left_out;
+
+		return n > 0 && el('p', { class: 'aside' }, `Series of disks or collectors that found no room here: ${Format.count(n)}.`);
+	}
+
 	function build() {
-		if (Data.phases.length)
-			add('Phases', 'Phases', new PhaseStrip());
+		if (Data.phases.length) {
+			const strip = new PhaseStrip();
+
+			add('Phases', 'Phases', strip, strip.note);
+		}
 		series();
 		for (const map of Data.heat)
 			if (map.counts.length)
@@ -56,6 +65,7 @@
 			root.append(p.element);
 			p.element.hidden = !p.on;
 		}
+		root.append(...[more()].filter(Boolean));
 		fill(document.getElementById('missing'), ...document.getElementById('missing').childNodes, missing());
 		Tools.build();
 		Tip.listen(document.getElementById('timeline'));

@@ -57,14 +57,19 @@ const Phases = (() => {
 		}
 	}
 
+	const FEW = 12;
+
+	/* Of a list of names as many as one may want to read. */
+	const few = (names, most = FEW) => names.length <= most ? names : names.slice(0, most).concat(`and ${names.length - most} more`);
+
 	/* Those at T, as text. */
 	function at(t, slack) {
 		const hit = p => p.begin - (isMark(p) ? slack : 0) <= t && t < p.end + (isMark(p) ? slack : 0);
 
-		return Data.phases.filter(hit).map(p => p.name)
-			.concat(Data.gaps.filter(g => g.begin <= t && t < Math.max(g.end, g.begin + slack))
-				.map(g => `gap: ${g.what}`));
+		return few(Data.phases.filter(hit).map(p => p.name))
+			.concat(few(Data.gaps.filter(g => g.begin <= t && t < Math.max(g.end, g.begin + slack))
+				.map(g => `gap: ${g.what}`)));
 	}
 
-	return { draw, at, color, isMark, toggle: on => { shown = on; } };
+	return { draw, at, few, color, isMark, toggle: on => { shown = on; } };
 })();

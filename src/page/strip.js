@@ -2,6 +2,7 @@
 /* The bodies of two strips: phases with their names, which a click zooms to, and the axis of time. */
 class PhaseStrip {
 	static ROW = 17;
+	static ROWS = 12;
 
 	constructor() {
 		const ends = [];
@@ -14,11 +15,18 @@ class PhaseStrip {
 			ends[row] = Math.max(p.end, p.begin + (Phases.isMark(p) ? Data.span / 15 : 0));
 			return row;
 		});
-		this.count = Math.min(12, Math.max(1, ends.length));
+		this.count = Math.min(PhaseStrip.ROWS, Math.max(1, ends.length));
+		this.below = this.rows.filter(row => row >= this.count).length;
 		this.height = 14 + this.count * PhaseStrip.ROW;
 		this.legend = [{
 			label: 'bands through all panels', on: true, color: () => Theme.color('phase-epoch'),
 		}];
+	}
+
+	/* What is not to be seen. */
+	get note() {
+		return [Data.phasesMerged && `${Format.count(Data.phasesMerged)} that are short and close together are shown as one each`,
+			this.below && `${Format.count(this.below)} have no row: more than ${this.count} at a time`].filter(Boolean).join('; ');
 	}
 
 	mount(panel, host) {

@@ -72,6 +72,9 @@ const Tables = (() => {
 
 	const of = (key, n) => r[key] && r[key].seen > n ? `the longest of ${Format.count(r[key].seen)}` : null;
 
+	/* Of a list that the page does not have whole. */
+	const more = n => n > 0 ? `and ${Format.count(n)} more` : null;
+
 	/* [title, columns, rows, note]; those without rows are left out. */
 	const list = () => [
 		['Rows by probe', [word('Probe', 'name'), number('Rows', 'rows'), number('Lost', 'lost'), number('Failed', 'failed'),
@@ -83,7 +86,7 @@ const Tables = (() => {
 			number('In order', 'sequential_share', Format.percent, 'of reads of a file that had been read before: those that went on there'),
 			number('Again', 'again_bytes', bytes, 'read a second time in it'), number('Workers', 'workers'),
 			number('Slowest worker', 'slowest', ns, 'in calls on files for a sample'), number('Median', 'median', ns),
-			word('Slowest file', 'file')], epochs()],
+			word('Slowest file', 'file')], epochs(), more(r.epochs_left_out)],
 		['Hosts', [word('Host', 'name'), word('Folder', 'dir'), word('Command', 'command'), word('Started', 'started'),
 			number('After', 'after_ns', ns, 'began so long after the first'), number('Lasted', 'duration_ns', ns), number('Rows', 'rows'),
 			number('Lost', 'lost'), word('Whole', 'whole'), word('Exit', 'exit_code'),
@@ -115,7 +118,7 @@ const Tables = (() => {
 			number('Open', 'open ns', ns), number('Other', 'other ns', ns, 'close, mmap, create, delete, sync')], medians()],
 		['Disks', [...HOST, word('Disk', 'disk'), word('Kind', 't', 'R read, W write, D discard, F flush, Z zero, O other'),
 			number('Requests', 'requests'), number('Bytes', 'bytes', bytes), number('Queued', 'queue_ns', ns), ...LATENCY,
-			number('Failed', 'failed', Format.count, 'of the disk'), number('Of dltraced', 'self', bytes, 'written by dltraced itself, of the disk')], disks()],
+			number('Failed', 'failed', Format.count, 'of the disk'), number('Of dltraced', 'self', bytes, 'written by dltraced itself, of the disk')], disks(), more(r.disks_left_out)],
 		['Slowest calls on files', CALLS, calls('slowest'), of('slowest', calls('slowest').length)],
 		['Longest waits for others', CALLS, calls('waits'), of('waits', calls('waits').length)],
 		['Calls on files that had not ended', CALLS, calls('running'), of('running', calls('running').length)],

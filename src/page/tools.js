@@ -17,7 +17,7 @@ const Tools = (() => {
 	}
 
 	function phaseList() {
-		const phases = Data.phases.filter(p => !Phases.isMark(p)).slice(0, 500);
+		const all = Data.phases.filter(p => !Phases.isMark(p)), phases = all.slice(0, 500);
 
 		return phases.length > 0 && el('select', {
 			'aria-label': 'Zoom to a phase',
@@ -29,7 +29,8 @@ const Tools = (() => {
 				else
 					View.reset();
 			},
-		}, el('option', { value: '' }, 'Zoom to phase \u2026'), phases.map((p, i) => el('option', { value: String(i) }, p.name)));
+		}, el('option', { value: '' }, 'Zoom to phase \u2026'), phases.map((p, i) => el('option', { value: String(i) }, p.name)),
+		all.length > phases.length && el('option', { disabled: true }, `and ${all.length - phases.length} more: in the panel of phases`));
 	}
 
 	function panelList() {

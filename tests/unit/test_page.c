@@ -121,6 +121,90 @@ static void what_is_too_large_by_itself_keeps_its_timeline(void **state)
 	free(note);
 }
 
+#define EVIL "</script><!--\\040\\011<<<<\xe2\x80\xa8&\\\\"
+
+/* 3900 bytes of which the page has six for each. */
+static char *long_path(void)
+{
+	char *path = calloc(1, 3901);
+
+	memset(path, '<', 3900);
+	return path;
+}
+
+static void put_much_of_a_machine(struct timeline *t)
+{
+	for (uint64_t ms = 1; ms <= 2048; ms += 40) {
+		uint64_t at_ns = 1 + ms * TIMELINE_FIRST_BIN_NS;
+
+		for (unsigned int i = 0; i < TIMELINE_POINTS_MAX; i++) {
+			char panel[40];
+
+			snprintf(panel, sizeof(panel), "gpu:<<<<<<<%u", i);
+			timeline_point(t, timeline_points(t, panel, "sm", "%"), at_ns, (double)ms / 7 + i);
+		}
+		for (unsigned int i = 0; i < TIMELINE_DISKS_MAX; i++) {
+			char name[64];
+			int n = snprintf(name, sizeof(name), EVIL "%u", i);
+
+			for (unsigned int k = 0; k < TIMELINE_D_SUMS; k++)
+				timeline_disk(t, name, (size_t)n)->sum[k][timeline_bin(t, at_ns)] = ms * 7919 * (i + 1);
+		}
+		timeline_add(t, TIMELINE_READS, at_ns, ms);
+	}
+	for (uint64_t pid = 1; pid <= 5000; pid++)
+		for (unsigned int call = 0; call < 16; call++)
+			timeline_busy(t, pid, TIMELINE_B_READ, 1 + (pid % 1000 + call * 16) * TIMELINE_FIRST_BIN_NS, 990000, 900000);
+}
+
+/* 65536 phases of a thousand names, 5000 processes, 512 series of collectors, 64 disks, gaps, and paths that are all markup. */
+static void the_page_of_any_trace_has_5_mib_at_most(void **state)
+{
+	struct report *r = calloc(1, sizeof(*r));
+	autofree char *html = NULL, *path = long_path();
+	size_t len;
+	FILE *out;
+
+	r->dir = strdup("t");
+	r->timeline = timeline_new(1);
+	r->phases = phases_new();
+	r->n_procs = 5000;
+	put_much_of_a_machine(r->timeline);
+	for (uint64_t i = 0; i < PHASES_MAX; i++) {
+		char name[PHASE_NAME_MAX];
+
+		snprintf(name, sizeof(name), "%.27s%u", path, (unsigned int)(i % 1000));
+		phases_add(r->phases, PHASE_MARKS, name, 1 + i * 31250, 1 + i * 31250 + 31250 * (i % 9000), false);
+	}
+	assert_int_equal(phases_close(r->phases, 1), 0);
+	for (unsigned int i = 0; i < GAPS_MAX + 5; i++)
+		gaps_add(&r->gaps, 1 + i * 1999999ULL, 1 + i * 1999999ULL + 5, EVIL EVIL EVIL);
+	for (unsigned int i = 0; i < REPORT_TOP; i++) {
+		r->top_bytes[r->n_top_bytes++].path = strdup(path);
+		r->top_time[r->n_top_time++].path = strdup(path);
+		r->slow.call[r->slow.n++].target = strdup(path);
+		r->waits.call[r->waits.n++].target = strdup(path);
+		r->running.call[r->running.n++].target = strdup(path);
+		r->running_waits.call[r->running_waits.n++].target = strdup(path);
+	}
+	while (r->n_notes < 50)
+		r->notes[r->n_notes++] = strdup(path);
+	table_init(&r->disks, sizeof(struct report_disk), REPORT_DISKS_MAX);
+	for (uint64_t i = 0; i < REPORT_DISKS_MAX; i++)
+		memset(((struct report_disk *)table_get(&r->disks, i))->name, '<', 63);
+	report_fit(r);
+	out = open_memstream(&html, &len);
+	assert_int_equal(report_html(r, out), 0);
+	fclose(out);
+	assert_in_range(len, PAGE_BYTES_MAX / 8, PAGE_BYTES_MAX);
+	assert_in_range(r->thin, 1, REPORT_THIN_MAX - 1);
+	assert_null(strstr(html, "\"phases_merged\":0"));
+	assert_non_null(strstr(html, "\"gaps_merged\":"));
+	assert_non_null(strstr(html, "\"lanes_left_out\":49"));
+	assert_non_null(strstr(html, "lists are shorter here than they could be"));
+	report_free(r);
+}
+
 static void blanks_outside_of_strings_are_left_out(void **state)
 {
 	holds("{\n  \"a b\": [\n    1,\n    2\n  ]\n}\n", "{\"a b\":[1,2]}");
@@ -169,6 +253,7 @@ int main(void)
 		cmocka_unit_test(nothing_in_the_json_ends_its_element),
 		cmocka_unit_test(a_timeline_that_is_too_large_gets_longer_bins),
 		cmocka_unit_test(what_is_too_large_by_itself_keeps_its_timeline),
+		cmocka_unit_test(the_page_of_any_trace_has_5_mib_at_most),
 		cmocka_unit_test(blanks_outside_of_strings_are_left_out),
 		cmocka_unit_test(its_size_is_known_before),
 		cmocka_unit_test(the_page_asks_for_nothing),

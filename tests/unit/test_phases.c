@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -286,6 +287,76 @@ static void nothing_is_inferred_where_something_is_told(void **state)
 	timeline_free(t);
 }
 
+/* The sum over N of how many each stands for. */
+static uint64_t times(const struct phase_seen *v, uint32_t n)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += v[i].times;
+	return sum;
+}
+
+/* 60 000 steps in an hour of ten epochs: from afar the epochs are to be seen, and steps as blocks. */
+static void what_is_too_short_to_be_seen_is_merged(void **state)
+{
+	struct phases *p = phases_new();
+	autofree struct phase_seen *v = NULL;
+	uint32_t n = 0, epochs = 0;
+
+	for (uint64_t i = 0; i < 60000; i++)
+		phases_add(p, PHASE_LOG, "step", 1000 * S + i * S / 20, 1000 * S + (i + 1) * S / 20, false);
+	for (uint64_t i = 0; i < 10; i++)
+		phases_add(p, PHASE_LOG, "epoch", (1000 + i * 300) * S, (1300 + i * 300) * S, false);
+	assert_int_equal(phases_close(p, 0), 0);
+	v = phases_visible(p, 4096, &n);
+	assert_in_range(n, 500, 4096);
+	assert_int_equal(times(v, n), 60010);
+	for (uint32_t i = 0; i < n; i++) {
+		epochs += v[i].times == 1;
+		assert_true(i == 0 || v[i].phase.begin_ns >= v[i - 1].phase.begin_ns);
+		assert_true(v[i].times == 1 || v[i].phase.end_ns - v[i].phase.begin_ns < 8 * S);
+	}
+	assert_int_equal(epochs, 10);
+	phases_free(p);
+}
+
+/* A thousand names, all at the same time. */
+static void names_beyond_number_are_one_of_their_kind(void **state)
+{
+	struct phases *p = phases_new();
+	struct phase_seen *v;
+	uint32_t n = 0;
+
+	for (uint64_t i = 0; i < 20000; i++) {
+		char name[PHASE_NAME_MAX];
+
+		snprintf(name, sizeof(name), "%u \"</script>\n", (unsigned int)(i % 1000));
+		phases_add(p, i % 2 ? PHASE_LOG : PHASE_MARKS, name, (1000 + i) * S, 90000 * S, false);
+	}
+	assert_int_equal(phases_close(p, 0), 0);
+	v = phases_visible(p, 100, &n);
+	assert_in_range(n, 2, 100);
+	assert_int_equal(times(v, n), 20000);
+	assert_true(v[0].by_kind);
+	free(v);
+	/* less than the kinds is not asked for, what fits stays as it is */
+	v = phases_visible(p, 1, &n);
+	assert_in_range(n, 2, PHASE_KINDS * PHASE_SOURCES);
+	free(v);
+	v = phases_visible(p, 20000, &n);
+	assert_int_equal(n, 20000);
+	free(v);
+	phases_free(p);
+	p = phases_new();
+	assert_int_equal(phases_close(p, 0), 0);
+	v = phases_visible(p, 10, &n);
+	assert_non_null(v);
+	assert_int_equal(n, 0);
+	free(v);
+	phases_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +371,8 @@ int main(void)
 		cmocka_unit_test(what_stands_out_is_inferred),
 		cmocka_unit_test(what_does_not_stand_out_is_not),
 		cmocka_unit_test(nothing_is_inferred_where_something_is_told),
+		cmocka_unit_test(what_is_too_short_to_be_seen_is_merged),
+		cmocka_unit_test(names_beyond_number_are_one_of_their_kind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
