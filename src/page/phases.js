@@ -27,25 +27,32 @@ const Phases = (() => {
 	}
 	Theme.onchange(() => { hatch = null; });
 
-	/* Epochs in turn lighter and darker, so that one ends where the next begins. */
+	/*
+	 * Epochs in turn lighter and darker, so that one ends where the next begins. What lies upon another of its kind is
+	 * drawn once, and lines that would touch are one: thousands of them are not a wall.
+	 */
 	function draw(ctx, area, x) {
 		const seen = new Map();
 
 		for (const p of shown ? Data.phases : []) {
-			const n = (seen.get(p.kind) || 0) + 1;
+			const kind = seen.get(p.kind) || { n: 0, to: -Infinity, line: -Infinity };
 
-			seen.set(p.kind, n);
+			kind.n++;
+			seen.set(p.kind, kind);
 			if (p.end < View.state.t0 || p.begin > View.state.t1)
 				continue;
 			const from = Math.max(area.x, x(p.begin)), to = Math.min(area.x + area.w, x(p.end));
 
-			if (!isMark(p)) {
-				ctx.fillStyle = Theme.faint(color(p), n % 2 ? 0.085 : 0.04);
-				ctx.fillRect(from, area.y, Math.max(1, to - from), area.h);
+			if (!isMark(p) && to > kind.to) {
+				ctx.fillStyle = Theme.faint(color(p), kind.n % 2 ? 0.085 : 0.04);
+				ctx.fillRect(Math.max(from, kind.to), area.y, Math.max(1, to - Math.max(from, kind.to)), area.h);
+				kind.to = to;
 			}
+			if (p.begin < View.state.t0 || from - kind.line < 4)
+				continue;
 			ctx.fillStyle = Theme.faint(color(p), isMark(p) ? 0.9 : 0.4);
-			if (p.begin >= View.state.t0)
-				ctx.fillRect(Math.round(from), area.y, 1, area.h);
+			ctx.fillRect(Math.round(from), area.y, 1, area.h);
+			kind.line = from;
 		}
 		for (const g of Data.gaps) {
 			if (g.end < View.state.t0 || g.begin > View.state.t1)

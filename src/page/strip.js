@@ -12,7 +12,8 @@ class PhaseStrip {
 			let row = ends.findIndex(end => end <= p.begin);
 
 			row = row < 0 ? ends.length : row;
-			ends[row] = Math.max(p.end, p.begin + (Phases.isMark(p) ? Data.span / 15 : 0));
+			if (row < PhaseStrip.ROWS)
+				ends[row] = Math.max(p.end, p.begin + (Phases.isMark(p) ? Data.span / 15 : 0));
 			return row;
 		});
 		this.count = Math.min(PhaseStrip.ROWS, Math.max(1, ends.length));
