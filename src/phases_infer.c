@@ -119,8 +119,30 @@ static bool made_files(const struct timeline *t, uint32_t from, uint32_t to)
 
 struct burst {
 	uint32_t from, to; /* bins */
+	uint64_t begin_ns, end_ns;
 	uint64_t bytes;
 };
+
+/* What is nearer is of the same. */
+static uint64_t apart_ns(const struct timeline *t)
+{
+	return MAX(2, timeline_bins(t) / 100) * t->bin_ns;
+}
+
+/* From when to when there was writing that ended in bin I: bins may be much longer than that, or much shorter. */
+static struct timeline_extent writing(const struct timeline *t, uint32_t i)
+{
+	return t->wrote[i].end_ns ? t->wrote[i]
+				  : (struct timeline_extent){ begin_of(t, i), begin_of(t, i + 1ULL) };
+}
+
+/* The syncs that begin in it, or right behind. */
+static void add_syncs(const struct timeline *t, struct burst *b)
+{
+	for (uint32_t i = b->from; i < timeline_bins(t); i++)
+		if (t->synced[i].end_ns > b->end_ns && t->synced[i].begin_ns < b->end_ns + apart_ns(t))
+			b->end_ns = t->synced[i].end_ns;
+}
 
 static void put_burst(struct phases *p, const struct timeline *t, const struct burst *b)
 {
@@ -128,29 +150,34 @@ static void put_burst(struct phases *p, const struct timeline *t, const struct b
 	uint32_t before = MIN(b->from, MAX(timeline_bins(t) / 20, 2));
 
 	if (b->bytes >= BURST_BYTES && made_files(t, b->from - before, b->to))
-		phases_add(p, PHASE_INFERRED, "checkpoint", begin_of(t, b->from), begin_of(t, b->to + 1ULL), true);
+		phases_add(p, PHASE_INFERRED, "checkpoint", b->begin_ns, b->end_ns, true);
 }
 
 /* Bins with much more writing than the mean, and those between that are near each other. */
 static void infer_checkpoints(struct phases *p, const struct timeline *t)
 {
 	const uint64_t *written = t->sum[TIMELINE_WRITE_BYTES];
-	uint32_t bins = timeline_bins(t), apart = MAX(2, bins / 100), bursts = 0;
+	uint32_t bins = timeline_bins(t), bursts = 0;
 	uint64_t least = MAX(BURST_TIMES * (sum_of(t, TIMELINE_WRITE_BYTES) / bins), 1);
 	struct burst b = { .bytes = 0 };
 
 	for (uint32_t i = 0; i < bins && bursts < BURSTS_MAX; i++) {
+		struct timeline_extent e = writing(t, i);
+
 		if (written[i] < least)
 			continue;
-		if (b.bytes && i - b.to > apart) {
+		if (b.bytes && e.begin_ns >= b.end_ns + apart_ns(t)) {
 			put_burst(p, t, &b);
 			bursts++;
 			b.bytes = 0;
 		}
 		if (!b.bytes)
-			b.from = i;
+			b = (struct burst){ .from = i, .begin_ns = MAX(e.begin_ns, b.end_ns) };
 		b.bytes += written[i];
 		b.to = i;
+		b.begin_ns = MIN(b.begin_ns, e.begin_ns);
+		b.end_ns = MAX(b.end_ns, e.end_ns);
+		add_syncs(t, &b);
 	}
 	if (b.bytes)
 		put_burst(p, t, &b);

@@ -11,6 +11,8 @@
 
 #include "util.h"
 
+#define LARGE (64U << 10) /* a write, of more than a log */
+
 /* A forged TIMESTAMP must not make all others one bin: no trace is as long as this. */
 #define LONGEST_NS (400ULL * 24 * 3600 * NSEC_PER_SEC)
 
@@ -56,6 +58,8 @@ void report_timeline_call(const struct scan *s, const struct report_timed_call *
 	count_call(t, s);
 	if (!c->on_file)
 		return;
+	if (s->kind == REPORT_SYNC || (c->write && c->bytes >= LARGE))
+		timeline_wrote(t, s->kind == REPORT_SYNC, s->time_ns, c->lat_ns);
 	if (s->kind == REPORT_OPEN) {
 		busy = TIMELINE_B_OPEN;
 		timeline_latency(t, TIMELINE_H_OPEN, s->time_ns, c->lat_ns);

@@ -80,6 +80,10 @@ struct timeline {
 	uint64_t sum[TIMELINE_SUMS][TIMELINE_BINS];
 	uint32_t heat[TIMELINE_HEATS][TIMELINE_BINS][TIMELINE_HEAT_ROWS];
 	bool has_heat[TIMELINE_HEATS], has_sched;
+	/* Large writes of files, and syncs, that ended in the bin: from the first's begin to the last's end; 0: none. */
+	struct timeline_extent {
+		uint64_t begin_ns, end_ns;
+	} wrote[TIMELINE_BINS], synced[TIMELINE_BINS];
 	struct table disks;  /* struct timeline_disk *, by table_key(name) */
 	struct table lanes;  /* struct timeline_lane *, by PID */
 	struct table points; /* struct timeline_points *, by table_key("panel/name") */
@@ -104,6 +108,8 @@ void timeline_fold(struct timeline *t);
 void timeline_add(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t value);
 /* The same, spread evenly over the SPAN_NS before AT_NS. */
 void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns, uint64_t value);
+/* A write of a file, or a sync, that took LAT_NS ended; small ones (of logs) tell nothing. */
+void timeline_wrote(struct timeline *t, bool sync, uint64_t at_ns, uint64_t lat_ns);
 void timeline_latency(struct timeline *t, enum timeline_heat what, uint64_t at_ns, uint64_t lat_ns);
 /* PID spent NS of the SPAN_NS before AT_NS in WHAT. */
 void timeline_busy(struct timeline *t, uint64_t pid, enum timeline_busy what, uint64_t at_ns, uint64_t span_ns,

@@ -273,6 +273,49 @@ static void what_does_not_stand_out_is_not(void **state)
 	timeline_free(empty);
 }
 
+/* A checkpoint of two writes that lie apart and end in one bin each, and the sync behind them; bins are 64 ms long. */
+static void a_checkpoint_lasts_from_its_first_write_to_its_last_sync(void **state)
+{
+	struct timeline *t = timeline_new(1000 * S);
+	struct phases *p = phases_new();
+
+	for (uint64_t ms = 0; ms < 100000; ms += 10)
+		timeline_add(t, TIMELINE_WRITE_BYTES, 1000 * S + ms * NSEC_PER_MSEC, 100);
+	timeline_add(t, TIMELINE_WRITE_BYTES, 1043 * S, 10 << 20);
+	timeline_wrote(t, false, 1043 * S, 3 * S - 1);
+	timeline_add(t, TIMELINE_WRITE_BYTES, 1050 * S, 10 << 20);
+	timeline_wrote(t, false, 1050 * S, 6 * S + 500 * NSEC_PER_MSEC);
+	timeline_wrote(t, true, 1052 * S + 5, 2 * S);
+	timeline_wrote(t, true, 1080 * S, S); /* another's */
+	assert_int_equal(phases_close(p, 1000 * S), 0);
+	phases_infer(p, t);
+	assert_int_equal(phases_count(p, PHASE_CHECKPOINT), 1);
+	assert_int_equal(phases_get(p, PHASE_CHECKPOINT, 0)->begin_ns, 1040 * S + 1);
+	assert_int_equal(phases_get(p, PHASE_CHECKPOINT, 0)->end_ns, 1052 * S + 5);
+	phases_free(p);
+	timeline_free(t);
+}
+
+/* Half a day has long bins; what is written in one of them lasted no longer for that. */
+static void a_short_checkpoint_is_short_in_a_long_trace(void **state)
+{
+	struct timeline *t = timeline_new(1000 * S);
+	struct phases *p = phases_new();
+
+	for (uint64_t s = 0; s < 43200; s++)
+		timeline_add(t, TIMELINE_WRITE_BYTES, (1000 + s) * S, 100);
+	timeline_add(t, TIMELINE_WRITE_BYTES, 20001 * S, 1 << 30);
+	timeline_wrote(t, false, 20001 * S, S);
+	timeline_add(t, TIMELINE_WRITE_BYTES, 1000 * S + 100000 * S, 1); /* all bins twice as long */
+	assert_int_equal(phases_close(p, 1000 * S), 0);
+	phases_infer(p, t);
+	assert_int_equal(phases_count(p, PHASE_CHECKPOINT), 1);
+	assert_int_equal(phases_get(p, PHASE_CHECKPOINT, 0)->begin_ns, 20000 * S);
+	assert_int_equal(phases_get(p, PHASE_CHECKPOINT, 0)->end_ns, 20001 * S);
+	phases_free(p);
+	timeline_free(t);
+}
+
 static void nothing_is_inferred_where_something_is_told(void **state)
 {
 	static const struct line lines[] = { { PHASE_LASTS, PHASE_MARKS, "x", -1, -1, 1050 } };
@@ -370,6 +413,8 @@ int main(void)
 		cmocka_unit_test(too_many_are_left_out),
 		cmocka_unit_test(what_stands_out_is_inferred),
 		cmocka_unit_test(what_does_not_stand_out_is_not),
+		cmocka_unit_test(a_checkpoint_lasts_from_its_first_write_to_its_last_sync),
+		cmocka_unit_test(a_short_checkpoint_is_short_in_a_long_trace),
 		cmocka_unit_test(nothing_is_inferred_where_something_is_told),
 		cmocka_unit_test(what_is_too_short_to_be_seen_is_merged),
 		cmocka_unit_test(names_beyond_number_are_one_of_their_kind),
