@@ -122,7 +122,7 @@ static void add_call(struct scan *s, const struct call *c)
 static void time_call(struct scan *s, const struct call *c, bool write, uint64_t bytes)
 {
 	const struct report_timed_call timed = {
-		.pid = c->pid, .lat_ns = c->again ? 0 : c->lat_ns, .bytes = bytes,
+		.pid = c->pid, .lat_ns = c->again ? 0 : c->lat_ns, .whole_ns = c->lat_ns, .bytes = bytes,
 		.on_file = report_is_file(c->type), .write = write,
 	};
 

@@ -59,7 +59,7 @@ void report_timeline_call(const struct scan *s, const struct report_timed_call *
 	if (!c->on_file)
 		return;
 	if (s->kind == REPORT_SYNC || (c->write && c->bytes >= LARGE))
-		timeline_wrote(t, s->kind == REPORT_SYNC, s->time_ns, c->lat_ns);
+		timeline_wrote(t, s->kind == REPORT_SYNC, s->time_ns, c->whole_ns);
 	if (s->kind == REPORT_OPEN) {
 		busy = TIMELINE_B_OPEN;
 		timeline_latency(t, TIMELINE_H_OPEN, s->time_ns, c->lat_ns);

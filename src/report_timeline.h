@@ -9,6 +9,7 @@
 /* A call that has ended, as one row of it tells. */
 struct report_timed_call {
 	uint64_t pid, lat_ns, bytes;
+	uint64_t whole_ns; /* its time; lat_ns is 0 where another row has counted that */
 	bool on_file; /* else on a pipe, a socket and the like, on which it waits */
 	bool write;   /* of vfs_rw */
 };
