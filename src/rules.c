@@ -41,7 +41,7 @@ double rules_percent(double part, double whole)
 	return whole > 0 ? 100 * part / whole : 0;
 }
 
-/* --- what they need ----------------------------------------------------------------------------------- */
+/* --- what they need --------------------------------------------------------------------------- */
 
 static bool has_rw(const struct report *r)
 {
@@ -104,8 +104,10 @@ static const struct {
 	{ RULE_TRAINS, has_trainers, TRAINS },
 	{ RULE_WAITS, has_somebody, TRAINS },
 	{ RULE_WAITS, has_waits,
-	  "when the trainers waited: gpu.out, or sched.out (--sched sums), or pids.out and vfs_rw.out" },
-	{ RULE_SCHED, has_sched, "CPU scheduling: sched.out or sched_switch.out (--sched sums, --sched timeline)" },
+	  "when the trainers waited: gpu.out, or sched.out (--sched sums), or pids.out and "
+	  "vfs_rw.out" },
+	{ RULE_SCHED, has_sched, "CPU scheduling: sched.out or sched_switch.out (--sched sums, "
+				 "--sched timeline)" },
 	{ RULE_CPU, has_cpu, "cpu.out (the collector cpu)" },
 	{ RULE_ACCOUNT, has_account,
 	  "how much a read fetched from disk (DISK_BYTES): this kernel does not account for it" },
@@ -120,7 +122,7 @@ static const char *lack(const struct report *r, const struct rule *rule)
 	return NULL;
 }
 
-/* --- trying them ---------------------------------------------------------------------------------------- */
+/* --- trying them ------------------------------------------------------------------------------ */
 
 static struct finding found(const struct report *r, const struct rule *rule, double measure)
 {
@@ -153,7 +155,7 @@ static void take_out(struct rules *rules, struct finding *f)
 	rules->n--;
 }
 
-/* Nobody waited for much: what waits there were need not say again that the loaders waited as well. */
+/* Nobody waited for much: the waits that there were need not say again that loaders waited, too. */
 static void training_is_it(struct report *r, struct rules *rules)
 {
 	for (unsigned int i = 0; i < rules->n; i++)
@@ -171,7 +173,8 @@ static void choose(struct report *r, struct rules *rules)
 	double other = w->window_ns > 0 ? w->blame_ns[WHY_OTHER] / w->window_ns : 0;
 
 	for (unsigned int i = 0; i < rules->n; i++)
-		if (rules->found[i].rule->waits && (!most || rules->found[i].measure > most->measure))
+		if (rules->found[i].rule->waits &&
+		    (!most || rules->found[i].measure > most->measure))
 			most = &rules->found[i];
 	if (!has_somebody(r) || !has_waits(r)) {
 		*b = found(r, has_somebody(r) ? &rule_unknown : &rule_no_training, NAN);

@@ -12,10 +12,10 @@
 #include "why.h"
 
 #define SHARE 0.05 /* of the time that is looked at */
-#define OWN_RUNQ 0.3 /* likewise: that what trains had no CPU; less is what any busy machine takes */
+#define OWN_RUNQ 0.3 /* likewise: that what trains had no CPU; less is any busy machine's */
 #define TEXT_MAX 256
 
-/* --- what they have in common --------------------------------------------------------------------------- */
+/* --- what they have in common ----------------------------------------------------------------- */
 
 static double share_of(const struct report *r, double ns)
 {
@@ -29,10 +29,14 @@ static double blame(const struct report *r, enum why_state s)
 
 static const char *const basis_texts[WHY_BASES] = {
 	[WHY_BY_GPU] = "by gpu.out: the part of the time in which their GPUs did nothing",
-	[WHY_BY_SWITCHES] = "by sched_switch.out: none of their threads could run, or the main thread was in a call on a file",
-	[WHY_BY_SUMS] = "by sched.out: their main thread slept in a call in which one waits for others, or was in a call on a file",
-	[WHY_BY_CALLS] = "by the calls of their main threads on pipes, sockets and files; poll(2) and futex(2) are in sched.out alone",
-	[WHY_BY_CPU_TIME] = "at most, by their CPU time: calls such as poll(2), in which they wait, are in sched.out alone (--sched sums)",
+	[WHY_BY_SWITCHES] = "by sched_switch.out: none of their threads could run, or the main "
+			    "thread was in a call on a file",
+	[WHY_BY_SUMS] = "by sched.out: their main thread slept in a call in which one waits for "
+			"others, or was in a call on a file",
+	[WHY_BY_CALLS] = "by the calls of their main threads on pipes, sockets and files; poll(2) "
+			 "and futex(2) are in sched.out alone",
+	[WHY_BY_CPU_TIME] = "at most, by their CPU time: calls such as poll(2), in which they "
+			    "wait, are in sched.out alone (--sched sums)",
 	[WHY_BY_NOTHING] = "not known",
 };
 
@@ -61,8 +65,10 @@ static void tell_window(struct report *r, struct finding *f)
 	char sampled[TEXT_MAX] = "";
 
 	if (w->basis == WHY_BY_GPU)
-		snprintf(sampled, sizeof(sampled), ", sampled every %.2f s", (double)w->gpu_sample_ns / NSEC_PER_SEC);
-	finding_tell(f, "%u process%s that %s%s waited %.1f %% of the time from %.3f s to %.3f s, %s%s", w->n_trainers,
+		snprintf(sampled, sizeof(sampled), ", sampled every %.2f s",
+			 (double)w->gpu_sample_ns / NSEC_PER_SEC);
+	finding_tell(f, "%u process%s that %s%s waited %.1f %% of the time from %.3f s to %.3f s, "
+			"%s%s", w->n_trainers,
 		     w->n_trainers > 1 ? "es" : "", w->seen < WHY_SEEN_PHASES ? "read" : "train",
 		     w->n_trainers > 1 ? "" : "s",
 		     rules_percent(w->waited_ns, w->window_ns), rules_seconds(r, why_begin_ns(w)),
@@ -89,13 +95,15 @@ static void tell_states(struct report *r, struct finding *f)
 
 	for (unsigned int i = 0; i < WHY_STATES && len < sizeof(text); i++)
 		if (rules_percent(w->blame_ns[i], sum_ns) >= 1)
-			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %.0f %%", len ? ", " : "",
-						state_texts[i], rules_percent(w->blame_ns[i], sum_ns));
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %.0f %%",
+						len ? ", " : "", state_texts[i],
+						rules_percent(w->blame_ns[i], sum_ns));
 	if (w->straggler_ns > 0 && len < sizeof(text))
-		snprintf(text + len, sizeof(text) - len, "%swaiting for one loader alone %.0f %%", len ? ", " : "",
-			 rules_percent(w->straggler_ns, sum_ns));
+		snprintf(text + len, sizeof(text) - len, "%swaiting for one loader alone %.0f %%",
+			 len ? ", " : "", rules_percent(w->straggler_ns, sum_ns));
 	if (text[0])
-		finding_tell(f, "of these waits, by what %u loader%s and the trainers themselves did then: %s",
+		finding_tell(f, "of these waits, by what %u loader%s and the trainers themselves "
+				"did then: %s",
 			     w->loaders.n, w->loaders.n == 1 ? "" : "s", text);
 }
 
@@ -107,8 +115,9 @@ static void tell_longest(struct report *r, struct finding *f, enum why_state s, 
 		const struct why_call *c = &top->call[i];
 		autofree char *path = c->fid ? report_path(r, c->fid) : NULL;
 
-		finding_tell(f, "%s: %s from %.3f s on, process %u, %s", i ? "then" : what, FMT_NS(c->lat_ns),
-			     rules_seconds(r, c->end_ns - c->lat_ns), c->pid, path ? path : "no file");
+		finding_tell(f, "%s: %s from %.3f s on, process %u, %s", i ? "then" : what,
+			     FMT_NS(c->lat_ns), rules_seconds(r, c->end_ns - c->lat_ns), c->pid,
+			     path ? path : "no file");
 	}
 }
 
@@ -123,11 +132,11 @@ static void tell_waits(struct report *r, struct finding *f)
 		return;
 	}
 	finding_tell(f, "%.1f %% of the waits, from %.3f s to %.3f s",
-		     rules_percent(f->measure * w->window_ns, w->waited_ns), rules_seconds(r, why_begin_ns(w)),
-		     rules_seconds(r, why_end_ns(w)));
+		     rules_percent(f->measure * w->window_ns, w->waited_ns),
+		     rules_seconds(r, why_begin_ns(w)), rules_seconds(r, why_end_ns(w)));
 }
 
-/* --- each --------------------------------------------------------------------------------------------------- */
+/* --- each ------------------------------------------------------------------------------------- */
 
 static double storage(const struct report *r)
 {
@@ -139,9 +148,11 @@ static void tell_storage(struct report *r, struct finding *f)
 	const struct why_sums *s = &r->why->sums;
 
 	tell_waits(r, f);
-	finding_tell(f, "%s of %s read came from disk, in %s of %s reads; reads of files took %s in all",
-		     FMT_BYTES(s->disk_bytes), FMT_BYTES(s->read_bytes), FMT_COUNT(s->disk_reads), FMT_COUNT(s->reads),
-		     FMT_NS(s->read_files_ns));
+	finding_tell(f,
+		     "%s of %s read came from disk, in %s of %s reads; reads of files took %s in "
+		     "all",
+		     FMT_BYTES(s->disk_bytes), FMT_BYTES(s->read_bytes), FMT_COUNT(s->disk_reads),
+		     FMT_COUNT(s->reads), FMT_NS(s->read_files_ns));
 	tell_longest(r, f, WHY_DISK, "longest read from storage");
 }
 
@@ -155,8 +166,11 @@ static void tell_metadata(struct report *r, struct finding *f)
 	const struct why_sums *s = &r->why->sums;
 
 	tell_waits(r, f);
-	finding_tell(f, "%s opens took %s, closing, making and removing files %s; %s opened to be read, with %s each",
-		     FMT_COUNT(s->opens), FMT_NS(s->open_ns), FMT_NS(s->meta_ns), FMT_COUNT(s->opens_read),
+	finding_tell(f,
+		     "%s opens took %s, closing, making and removing files %s; %s opened to be "
+		     "read, with %s each",
+		     FMT_COUNT(s->opens), FMT_NS(s->open_ns), FMT_NS(s->meta_ns),
+		     FMT_COUNT(s->opens_read),
 		     FMT_BYTES(s->opens_read ? s->read_bytes / s->opens_read : 0));
 	tell_longest(r, f, WHY_META, "longest");
 }
@@ -182,14 +196,18 @@ static void tell_decode(struct report *r, struct finding *f)
 		life_ns += l->end_ns - l->begin_ns;
 	}
 	if (life_ns)
-		finding_tell(f, "loaders used %s of CPU time for themselves in %s of their lives (%.0f %%)",
-			     FMT_NS(user_ns), FMT_NS(life_ns), rules_percent((double)user_ns, (double)life_ns));
+		finding_tell(f,
+			     "loaders used %s of CPU time for themselves in %s of their lives "
+			     "(%.0f %%)",
+			     FMT_NS(user_ns), FMT_NS(life_ns),
+			     rules_percent((double)user_ns, (double)life_ns));
 	if (!w->has_switches && !w->has_sums)
 		finding_tell(f,
-			     "when they computed is by their CPU time at exit, evenly over what they did in no call: "
-			     "--sched sums or timeline tells it");
+			     "when they computed is by their CPU time at exit, evenly over what "
+			     "they did in no call: --sched sums or timeline tells it");
 	if (!isnan(w->cpu_idle_percent))
-		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)", w->cpu_idle_percent);
+		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
+			     w->cpu_idle_percent);
 }
 
 static double trainers_runq(const struct report *r)
@@ -202,14 +220,18 @@ static double trainers_runq(const struct report *r)
 }
 
 /*
- * Of the loaders while they were waited for; and what trains cannot train without a CPU. A GPU has work ahead, so that
- * its process may do without: where it is known when GPUs were idle, it is at most what nothing else explains.
+ * Of the loaders while they were waited for; and what trains cannot train without a CPU. A GPU has
+ * work ahead, so that its process may do without: where it is known when GPUs were idle, it is at
+ * most what nothing else explains.
  */
 static double contention(const struct report *r)
 {
 	double own = trainers_runq(r);
 
-	own = own < OWN_RUNQ ? 0 : r->why->basis == WHY_BY_GPU ? MIN(own, blame(r, WHY_QUEUE)) : own;
+	if (own < OWN_RUNQ)
+		own = 0;
+	else if (r->why->basis == WHY_BY_GPU)
+		own = MIN(own, blame(r, WHY_QUEUE));
 	return blame(r, WHY_RUNQ) + own;
 }
 
@@ -218,7 +240,8 @@ static void tell_contention(struct report *r, struct finding *f)
 	tell_waits(r, f);
 	finding_tell(
 		f,
-		"for %.1f %% of the time main threads that train could have run and had no CPU, for %.1f %% loaders that they waited for",
+		"for %.1f %% of the time main threads that train could have run and had no CPU, "
+		"for %.1f %% loaders that they waited for",
 		100 * trainers_runq(r), 100 * blame(r, WHY_RUNQ));
 	if (!isnan(r->why->cpu_idle_percent))
 		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
@@ -235,8 +258,9 @@ static void tell_checkpoint(struct report *r, struct finding *f)
 	const struct why_sums *s = &r->why->sums;
 
 	tell_waits(r, f);
-	finding_tell(f, "%s written to files in %s writes, which took %s; %s syncs took %s", FMT_BYTES(s->write_bytes),
-		     FMT_COUNT(s->writes), FMT_NS(s->write_files_ns), FMT_COUNT(s->syncs), FMT_NS(s->sync_ns));
+	finding_tell(f, "%s written to files in %s writes, which took %s; %s syncs took %s",
+		     FMT_BYTES(s->write_bytes), FMT_COUNT(s->writes), FMT_NS(s->write_files_ns),
+		     FMT_COUNT(s->syncs), FMT_NS(s->sync_ns));
 	tell_longest(r, f, WHY_WRITE, "longest");
 }
 
@@ -256,10 +280,11 @@ static void tell_straggler(struct report *r, struct finding *f)
 		return;
 	finding_tell(
 		f,
-		"process %u, loader %u of its generation, was busy in %.0f %% of the waits from %.3f s to %.3f s, the others in "
-		"%.0f %%",
-		(unsigned int)l->pid, l->number + 1, 100 * w->straggler_busy, rules_seconds(r, l->begin_ns),
-		rules_seconds(r, l->end_ns), 100 * w->straggler_others);
+		"process %u, loader %u of its generation, was busy in %.0f %% of the waits from "
+		"%.3f s to %.3f s, the others in %.0f %%",
+		(unsigned int)l->pid, l->number + 1, 100 * w->straggler_busy,
+		rules_seconds(r, l->begin_ns), rules_seconds(r, l->end_ns),
+		100 * w->straggler_others);
 	for (unsigned int s = 0; s < WHY_STATES; s++)
 		if (s != WHY_QUEUE && l->idle_ns[s] > l->idle_ns[most])
 			most = s;
@@ -288,7 +313,8 @@ static void tell_trainer(struct report *r, struct finding *f)
 	tell_waits(r, f);
 	if (r->why->loaders.n && r->why->waited_ns > 0)
 		finding_tell(f,
-			     "meanwhile loaders waited to be asked for more, or for what they had loaded to be taken");
+			     "meanwhile loaders waited to be asked for more, or for what they had "
+			     "loaded to be taken");
 }
 
 /* Who was taken for a trainer, for want of a better, and what it did. */
@@ -296,11 +322,13 @@ static void tell_no_training(struct report *r, struct finding *f)
 {
 	const struct report_proc *p = table_find(&r->procs, r->why->trainer[0].pid);
 
-	finding_tell(f, "nobody is seen to train: no process is in gpu.out, none forks loaders that read data, and no "
-			"line of a log and no mark tells of epochs");
-	finding_tell(f, "process %u (%s)%s: %s of CPU time, %s of data read, %s written", (unsigned int)p->pid, p->comm,
-		     r->why->n_trainers > 1 ? ", one of several alike" : "", FMT_NS(p->user_ns + p->sys_ns),
-		     FMT_BYTES(p->data_read), FMT_BYTES(p->data_written));
+	finding_tell(f, "nobody is seen to train: no process is in gpu.out, none forks loaders "
+			"that read data, and no line of a log and no mark tells of epochs");
+	finding_tell(f, "process %u (%s)%s: %s of CPU time, %s of data read, %s written",
+		     (unsigned int)p->pid, p->comm,
+		     r->why->n_trainers > 1 ? ", one of several alike" : "",
+		     FMT_NS(p->user_ns + p->sys_ns), FMT_BYTES(p->data_read),
+		     FMT_BYTES(p->data_written));
 }
 
 static void tell_unknown(struct report *r, struct finding *f)
@@ -310,7 +338,8 @@ static void tell_unknown(struct report *r, struct finding *f)
 	if (!w->n_trainers) {
 		finding_tell(
 			f,
-			"nobody is known to train: no process is in gpu.out, none has loaders, and pids.out names none");
+			"nobody is known to train: no process is in gpu.out, none has loaders, and "
+			"pids.out names none");
 		return;
 	}
 	if (w->seen < WHY_SEEN_PHASES)
@@ -318,15 +347,16 @@ static void tell_unknown(struct report *r, struct finding *f)
 	if (w->seen == WHY_SEEN_NOT)
 		return;
 	if (w->basis == WHY_BY_NOTHING) {
-		finding_tell(f, "the trainers use a GPU, and gpu.out does not tell how much (nvidia-smi pmon)");
+		finding_tell(f, "the trainers use a GPU, and gpu.out does not tell how much "
+				"(nvidia-smi pmon)");
 		return;
 	}
 	tell_waits(r, f);
 	if (!w->has_sums && !w->has_switches)
 		finding_tell(
 			f,
-			"what is not known may be computing, page faults, or waiting in poll(2), futex(2) and the like: "
-			"--sched sums tells");
+			"what is not known may be computing, page faults, or waiting in poll(2), "
+			"futex(2) and the like: --sched sums tells");
 }
 
 const struct rule rule_trainer_bound = {
@@ -337,7 +367,8 @@ const struct rule rule_trainer_bound = {
 	.measure = trainer,
 	.share = training,
 	.tell = tell_trainer,
-	.advice = "Data comes in time: what makes training faster is the model, the batch size, the GPU.",
+	.advice = "Data comes in time: what makes training faster is the model, the batch size, "
+		  "the GPU.",
 };
 
 const struct rule rule_unknown = {
@@ -353,33 +384,52 @@ const struct rule rule_no_training = {
 	.title = "Nothing in this trace is seen to train",
 	.is_share = true,
 	.tell = tell_unknown,
-	.advice = "Trace what starts the training; who trains without GPU and loaders can tell of its epochs (dltraced mark, "
-		  "--phase).",
+	.advice = "Trace what starts the training; who trains without GPU and loaders can tell of "
+		  "its epochs (dltraced mark, --phase).",
 };
 
 const struct rule rules_of_waits[] = {
-	{ .code = "storage-read", .title = "The job waited for reads from storage", .threshold = SHARE,
-	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = storage, .tell = tell_storage,
-	  .advice = "Read more at a time and from more workers, keep the data on a faster or local disk, or where it fits in memory, "
-		    "keep it there." },
-	{ .code = "open-metadata", .title = "The job waited for opening files and for metadata", .threshold = SHARE,
-	  .needs = RULE_OPEN | RULE_WAITS, .waits = true, .is_share = true, .measure = metadata, .tell = tell_metadata,
-	  .advice = "Pack small samples into few large files (tar shards, record files, a database), and keep files open." },
-	{ .code = "decode-cpu", .title = "The data loaders were busy decoding on the CPU", .threshold = SHARE,
-	  .needs = RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true, .measure = decode, .tell = tell_decode,
-	  .advice = "Use more workers while CPUs are idle; else decode ahead of time, on the GPU, or with a faster library." },
-	{ .code = "cpu-contention", .title = "Threads that could run waited for a CPU", .threshold = SHARE,
-	  .needs = RULE_WAITS | RULE_SCHED, .waits = true, .is_share = true, .measure = contention, .tell = tell_contention,
-	  .advice = "Use fewer threads (OMP_NUM_THREADS, workers), give the job more CPUs, or keep others off them." },
-	{ .code = "checkpoint-write", .title = "The job waited for checkpoints to be written", .threshold = SHARE,
-	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = checkpoint, .tell = tell_checkpoint,
+	{ .code = "storage-read", .title = "The job waited for reads from storage",
+	  .threshold = SHARE,
+	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = storage,
+	  .tell = tell_storage,
+	  .advice = "Read more at a time and from more workers, keep the data on a faster or local "
+		    "disk, or where it fits in memory, keep it there." },
+	{ .code = "open-metadata", .title = "The job waited for opening files and for metadata",
+	  .threshold = SHARE,
+	  .needs = RULE_OPEN | RULE_WAITS, .waits = true, .is_share = true, .measure = metadata,
+	  .tell = tell_metadata,
+	  .advice = "Pack small samples into few large files (tar shards, record files, a "
+		    "database), and keep files open." },
+	{ .code = "decode-cpu", .title = "The data loaders were busy decoding on the CPU",
+	  .threshold = SHARE,
+	  .needs = RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true, .measure = decode,
+	  .tell = tell_decode,
+	  .advice = "Use more workers while CPUs are idle; else decode ahead of time, on the GPU, "
+		    "or with a faster library." },
+	{ .code = "cpu-contention", .title = "Threads that could run waited for a CPU",
+	  .threshold = SHARE,
+	  .needs = RULE_WAITS | RULE_SCHED, .waits = true, .is_share = true, .measure = contention,
+	  .tell = tell_contention,
+	  .advice = "Use fewer threads (OMP_NUM_THREADS, workers), give the job more CPUs, or keep "
+		    "others off them." },
+	{ .code = "checkpoint-write", .title = "The job waited for checkpoints to be written",
+	  .threshold = SHARE,
+	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = checkpoint,
+	  .tell = tell_checkpoint,
 	  .advice = "Write checkpoints less often, in the background, or to a faster disk first." },
-	{ .code = "straggler-worker", .title = "One worker was slower than the others, which waited for it", .threshold = SHARE,
-	  .needs = RULE_RW | RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true, .measure = straggler, .tell = tell_straggler,
-	  .advice = "Even out the samples between workers, prefetch more, or take batches in the order in which they are ready." },
-	{ .code = "trainer-bound", .title = "The loaders waited for the job, and not the job for them", .threshold = SHARE,
-	  .needs = RULE_RW | RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true, .measure = trainer, .share = training,
+	{ .code = "straggler-worker",
+	  .title = "One worker was slower than the others, which waited for it", .threshold = SHARE,
+	  .needs = RULE_RW | RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true,
+	  .measure = straggler, .tell = tell_straggler,
+	  .advice = "Even out the samples between workers, prefetch more, or take batches in the "
+		    "order in which they are ready." },
+	{ .code = "trainer-bound",
+	  .title = "The loaders waited for the job, and not the job for them", .threshold = SHARE,
+	  .needs = RULE_RW | RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true,
+	  .measure = trainer, .share = training,
 	  .tell = tell_trainer,
-	  .advice = "Look at what the training process does itself between two batches: its own Python, copies to the GPU, logging." },
+	  .advice = "Look at what the training process does itself between two batches: its own "
+		    "Python, copies to the GPU, logging." },
 	{ .code = NULL },
 };
