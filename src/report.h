@@ -171,7 +171,7 @@ struct report {
 	struct report_op bio[2]; /* R and W of the lowest disks, once they are done */
 	uint64_t no_result, no_result_bytes;	  /* io_submit: outcome not known; REQUESTED */
 	uint64_t map_calls, map_bytes;		  /* mmap of files */
-	uint64_t clock_error_ns, clock_steps;
+	uint64_t clock_error_ns, clock_steps, asleep_ns;
 
 	struct timeline *timeline; /* NULL: not asked for */
 	struct why *why;	   /* NULL: not asked for */

@@ -40,6 +40,7 @@ static void facts(const struct report *r, struct json *j)
 	json_object(j, "clock");
 	json_u64(j, "error_ns", r->clock_error_ns);
 	json_u64(j, "steps", r->clock_steps);
+	json_u64(j, "asleep_ns", r->asleep_ns);
 	json_end(j);
 	json_array(j, "collectors");
 	for (unsigned int i = 0; i < m->n_collectors; i++) {

@@ -146,6 +146,7 @@ static void clock_gaps(struct scan *s)
 		return;
 	s->clocks = now;
 	between = gaps_between(&was, &now);
+	s->report->asleep_ns += between.kind == GAP_SUSPEND ? (uint64_t)between.ns : 0;
 	if (between.kind == GAP_SUSPEND)
 		gaps_add(&s->report->gaps, was.ns, now.ns, "the machine slept for %.3f s", (double)between.ns / 1e9);
 	else if (between.kind == GAP_STALLED)

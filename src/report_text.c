@@ -74,8 +74,9 @@ static void facts(const struct report *r, FILE *out)
 	fprintf(out, FACT_LABEL "%s, %s\n", "files", m->complete ? "complete" : "NOT complete",
 		FMT_BYTES(r->trace_bytes));
 	if (r->present[REPORT_TIME_ALIGN])
-		fprintf(out, FACT_LABEL "UTC within %s, steps: %s\n", "clock",
-			FMT_NS(r->clock_error_ns), FMT_COUNT(r->clock_steps));
+		fprintf(out, FACT_LABEL "UTC within %s, steps: %s%s%s\n", "clock",
+			FMT_NS(r->clock_error_ns), FMT_COUNT(r->clock_steps),
+			r->asleep_ns ? ", the machine slept for " : "", r->asleep_ns ? FMT_NS(r->asleep_ns) : "");
 	if (self_us)
 		fact(out, "dltraced CPU", FMT_NS(self_us * 1000));
 	for (unsigned int i = 0; i < m->n_collectors; i++) {

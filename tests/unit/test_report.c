@@ -259,6 +259,31 @@ static void says_why_something_was_not_traced(void **state)
 	report_free(r);
 }
 
+/* By BOOTTIME_NS and REALTIME_NS, which go on then. */
+static void says_for_how_long_the_machine_slept(void **state)
+{
+	static const char rows[] = "# dltraced time_align 1\n"
+				   "TIMESTAMP\tTIME\tREALTIME_NS\tBOOTTIME_NS\tERROR_NS\tEVENT\n"
+				   "1000000000\t2026-11-22T00:00:00.000000000Z\t1795305600000000000\t1000000000\t9\tstart\n"
+				   "2000000000\t2026-11-22T00:00:11.500000000Z\t1795305611500000000\t12500000000\t9\tstep\n"
+				   "3000000000\t2026-11-22T00:00:12.500000000Z\t1795305612500000000\t13500000000\t9\tend\n";
+	char dir[] = "/tmp/dltraced-slept-XXXXXX", path[64];
+	autofree char *text = NULL, *js = NULL;
+	FILE *f;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/time_align.out", dir);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	assert_true(fputs(rows, f) >= 0 && fclose(f) == 0);
+	text = rendered(dir, report_text);
+	js = rendered(dir, json);
+	unlink(path);
+	rmdir(dir);
+	assert_non_null(strstr(text, "UTC within 9 ns, steps: 1, the machine slept for 10.5 s\n"));
+	assert_non_null(strstr(js, "\"asleep_ns\": 10500000000"));
+}
+
 static void folder_that_is_no_trace(void **state)
 {
 	autoclose int fd = open("tests/golden", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -321,6 +346,7 @@ int main(void)
 		cmocka_unit_test(processes_have_parents_and_names),
 		cmocka_unit_test(read_sizes_leave_pipes_out),
 		cmocka_unit_test(reads_are_told_apart_by_where_they_came_from),
+		cmocka_unit_test(says_for_how_long_the_machine_slept),
 		cmocka_unit_test(says_what_is_missing),
 		cmocka_unit_test(short_form_has_20_lines_at_most),
 		cmocka_unit_test(text_is_that_of_the_golden_file),
