@@ -61,7 +61,7 @@ static const struct argp_option option_table[] = {
 	  1 },
 	{ NULL, 0, NULL, 0, "The job's phases:", 3 },
 	{ "app-log", KEY_APP_LOG, "FILE", 0,
-	  "A log of the job, in place of its output in the trace; may be repeated", 3 },
+	  "A log of the job, plain or packed (.gz, .zst), in place of its output in the trace; may be repeated", 3 },
 	{ "app-log-tz", KEY_APP_LOG_TZ, "ZONE", 0,
 	  "Of times in logs that name no zone: UTC, +02:00, Europe/Berlin (default: the traced host's)", 3 },
 	{ "phase", KEY_PHASE, "REGEX=NAME", 0,

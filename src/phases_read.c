@@ -14,6 +14,7 @@
 
 #include "reader.h"
 #include "text.h"
+#include "unpack.h"
 #include "util.h"
 #include "wallclock.h"
 #include "zone.h"
@@ -21,6 +22,8 @@
 #define BUFFER_BYTES (4 * APPLOG_LINE_MAX)
 #define LATE_NS (600 * NSEC_PER_SEC) /* of a line behind its time: a zone that is another's is further off */
 #define BACK_NS NSEC_PER_SEC	     /* of lines of several ranks that do not come in order */
+#define BOMB_BYTES (1U << 31) /* of text, */
+#define BOMB_RATIO 300		     /* and so many times what it is packed: repeated lines get there */
 #define COLLECTED "collected"
 #define COLLECTED_DEPTH 8
 #define COLLECTED_FILES 4096
@@ -225,41 +228,76 @@ static void note_last(struct phase_reader *r, const struct log *log, size_t len)
 		note(r, "%s: its last line is about a phase, has no end and was left out", log->name);
 }
 
-/* As long as the file was when it was opened: it may grow. */
-static int read_log(struct phase_reader *r, int fd, const char *name, bool named)
+/* What has been read of a packed log is more than a log has: somebody made it so. */
+static bool is_bomb(const struct unpack *u)
 {
-	struct log log = { .name = name };
+	return u->pack != PACK_NONE && u->plain > BOMB_BYTES && u->plain / BOMB_RATIO > u->at;
+}
+
+static void note_packed(const struct phase_reader *r, const char *name, const struct unpack *u)
+{
+	if (u->cut)
+		note(r, "%s: it is packed and cut off: what is there was read", name);
+	if (u->damaged)
+		note(r, "%s: it is packed and damaged: what is before that was read", name);
+	if (is_bomb(u))
+		note(r, "%s: it is packed and has more than %u GiB of text: the rest was not read", name, BOMB_BYTES >> 30);
+}
+
+static ssize_t read_text(struct phase_reader *r, struct log *log, struct unpack *u)
+{
 	size_t have = 0;
 	bool skip = false;
-	uint64_t left;
-	struct stat st;
-	ssize_t got = 0;
+	ssize_t got;
 
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	for (left = (uint64_t)st.st_size; left; left -= (uint64_t)got) {
-		got = read(fd, r->text + have, MIN(sizeof(r->text) - have, left));
-		if (got < 0 && errno == EINTR) {
-			got = 0;
-			continue;
-		}
-		if (got <= 0)
-			break;
-		have = take_lines(r, &log, have + (size_t)got, &skip);
+	while ((got = unpack_read(u, r->text + have, sizeof(r->text) - have)) > 0 && !is_bomb(u))
+		have = take_lines(r, log, have + (size_t)got, &skip);
+	if (!skip && got <= 0)
+		note_last(r, log, have);
+	return MIN(got, 0);
+}
+
+/* FD (taken over), packed or not: as long as the file was when it was opened, it may grow. */
+static int read_log(struct phase_reader *r, int fd, const char *name, bool named)
+{
+	struct unpack_marks marks = { 0 };
+	struct log log = { .name = name };
+	struct unpack u = { 0 };
+	struct stat st;
+	int res = fstat(fd, &st) < 0 ? -errno : 0;
+
+	if (res < 0)
+		util_close(&fd);
+	else
+		res = unpack_open(&u, fd, unpack_sniff(fd), (uint64_t)st.st_size, &marks);
+	if (res == 0) {
+		res = (int)read_text(r, &log, &u);
+		note_packed(r, name, &u);
+		note_log(r, &log, named);
+		unpack_close(&u);
 	}
-	if (!skip)
-		note_last(r, &log, have);
-	note_log(r, &log, named);
-	return got < 0 ? -errno : 0;
+	unpack_marks_free(&marks);
+	return res;
+}
+
+static const char *why_not(int error)
+{
+	return error == -EBADMSG ? "it is not a regular file" :
+	       error == -ENOTSUP ? "this dltraced was built without what unpacks it: unpack it before" : strerror(-error);
+}
+
+/* FD or -errno. */
+static void read_log_or_say(struct phase_reader *r, int fd, const char *name, bool named)
+{
+	int res = fd < 0 ? fd : read_log(r, fd, name, named);
+
+	if (res < 0 && (named || fd >= 0))
+		note(r, "%s: cannot be read: %s", name, why_not(res));
 }
 
 static void read_named(struct phase_reader *r, const char *path)
 {
-	autoclose int fd = util_open_regular(AT_FDCWD, path, 0);
-	int res = fd < 0 ? fd : read_log(r, fd, path, true);
-
-	if (res < 0)
-		note(r, "%s: cannot be read: %s", path, res == -EBADMSG ? "it is not a regular file" : strerror(-res));
+	read_log_or_say(r, util_open_regular(AT_FDCWD, path, 0), path, true);
 }
 
 /* --- what the folder holds ---------------------------------------------------------------------------------- */
@@ -326,11 +364,19 @@ static bool mark_row(struct phase_reader *r, void *own, uint64_t ns, struct read
 	return true;
 }
 
+/* NAME.log, and packed. */
 static bool is_log(const char *name)
 {
 	size_t len = strlen(name);
 
-	return len > 4 && strcmp(name + len - 4, ".log") == 0;
+	for (enum pack p = PACK_NONE; p < PACKS; p++) {
+		size_t end = strlen(pack_suffixes[p]), log = strlen(".log");
+
+		if (len > log + end && strcmp(name + len - end, pack_suffixes[p]) == 0 &&
+		    memcmp(name + len - end - log, ".log", log) == 0)
+			return true;
+	}
+	return false;
 }
 
 static void read_collected(struct phase_reader *r, int dirfd, const char *path, unsigned int depth);
@@ -344,9 +390,7 @@ static void collected_entry(struct phase_reader *r, int dirfd, const char *path,
 		return;
 	r->collected++;
 	if (is_log(name)) {
-		fd = util_open_regular(dirfd, name, O_NOFOLLOW);
-		if (fd >= 0)
-			read_log(r, fd, inner, false);
+		read_log_or_say(r, util_open_regular(dirfd, name, O_NOFOLLOW), inner, false);
 		return;
 	}
 	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -372,6 +416,19 @@ static void read_collected(struct phase_reader *r, int dirfd, const char *path, 
 		free(entries);
 }
 
+/* Plain, else packed by somebody to save space. */
+static void read_workload_log(struct phase_reader *r, int dirfd)
+{
+	char name[32];
+	int fd = -ENOENT;
+
+	for (enum pack p = PACK_NONE; p < PACKS && fd < 0; p++) {
+		snprintf(name, sizeof(name), "workload.log%s", pack_suffixes[p]);
+		fd = util_open_regular(dirfd, name, O_NOFOLLOW);
+	}
+	read_log_or_say(r, fd, name, false);
+}
+
 static void read_folder(struct phase_reader *r, int dirfd)
 {
 	struct log log = { .name = "workload.out" };
@@ -379,14 +436,10 @@ static void read_folder(struct phase_reader *r, int dirfd)
 	int res = read_rows(r, dirfd, "workload.out", "TEXT", output_row, &log);
 
 	note_log(r, &log, false);
-	if (res == -ENOENT) {
-		fd = util_open_regular(dirfd, "workload.log", O_NOFOLLOW);
-		if (fd >= 0)
-			read_log(r, fd, "workload.log", false);
-	}
+	if (res == -ENOENT)
+		read_workload_log(r, dirfd);
 	if (r->told)
 		return;
-	util_close(&fd);
 	fd = openat(dirfd, COLLECTED, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0)
 		read_collected(r, fd, COLLECTED, 0);

@@ -137,6 +137,21 @@ bool unpack_knows(enum pack pack)
 	return pack == PACK_NONE || kinds[pack].open;
 }
 
+enum pack unpack_sniff(int fd)
+{
+	static const struct { enum pack pack; size_t len; const char *magic; } packs[] = {
+		{ PACK_GZIP, 3, "\x1f\x8b\x08" },
+		{ PACK_ZSTD, 4, "\x28\xb5\x2f\xfd" },
+	};
+	char begin[4];
+	ssize_t n = pread(fd, begin, sizeof(begin), 0);
+
+	for (size_t i = 0; i < ARRAY_SIZE(packs); i++)
+		if (n >= (ssize_t)packs[i].len && memcmp(begin, packs[i].magic, packs[i].len) == 0)
+			return packs[i].pack;
+	return PACK_NONE;
+}
+
 int unpack_open(struct unpack *u, int fd, enum pack pack, uint64_t limit, struct unpack_marks *marks)
 {
 	int r = 0;

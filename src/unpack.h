@@ -44,6 +44,9 @@ struct unpack {
 /* Whether this dltraced was built with what PACK takes. */
 bool unpack_knows(enum pack pack);
 
+/* How FD is packed, by its first bytes, whatever it is called; PACK_NONE too where it cannot be read. */
+enum pack unpack_sniff(int fd);
+
 /*
  * FD (taken over, also on failure) of LIMIT bytes; its MARKS live on behind unpack_close(). 0,
  * -ENOTSUP (built without the library) or -ENOMEM.

@@ -3,8 +3,14 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
 
 #include "tree.h"
+#include "unpack.h"
 
 #define S NSEC_PER_SEC
 #define REAL 1795334400 /* 2026-11-22T08:00:00Z, when CLOCK_MONOTONIC is 1000 s */
@@ -68,6 +74,14 @@ static void said(const char *text)
 {
 	if (!strstr(notes, text))
 		fail_msg("\"%s\" is not said, but: %s", text, notes);
+}
+
+static uint64_t file_size(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return (uint64_t)st.st_size;
 }
 
 #define DLIO                                                                                                           \
@@ -248,6 +262,79 @@ static void logs_of_the_folder_are_read_where_the_output_says_nothing(void **sta
 	phases_free(p);
 }
 
+/* NAME with TEXT packed as P is, as one member behind what is there. */
+static void put_packed(const char *name, const char *text, enum pack p)
+{
+	autofree char *path = tree_path(name);
+	autoclose int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	char buf[16384];
+	size_t len = 0;
+
+	if (p == PACK_GZIP) {
+		z_stream z = { .next_in = (unsigned char *)text, .avail_in = (uInt)strlen(text), .next_out = (unsigned char *)buf,
+			       .avail_out = sizeof(buf) };
+
+		assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+		assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+		len = z.total_out;
+		deflateEnd(&z);
+	}
+#ifdef HAVE_ZSTD
+	if (p == PACK_ZSTD)
+		len = ZSTD_compress(buf, sizeof(buf), text, strlen(text), 3);
+#endif
+	assert_in_range(len, 1, sizeof(buf));
+	assert_int_equal(util_write_all(fd, buf, len), 0);
+}
+
+static void a_packed_log_is_read(void **state)
+{
+	static const char *const parts[] = { "2026-11-22T08:00:05Z Starting epoch 1\n2026-11-22T08:00:06Z End",
+					     "ing epoch 1\n2026-11-22T08:00:07Z Starting epoch 2\n2026-11-22T08:00:09Z Ending epoch 2\n" };
+
+	for (enum pack p = PACK_GZIP; p < PACKS; p++) {
+		autofree char *path = tree_path(p == PACK_GZIP ? "log-a" : "log-b.zst"); /* whatever it is called */
+		const char *logs[] = { path };
+		const struct phases_options named = { .logs = logs, .n_logs = 1 };
+		struct phases *ph;
+
+		if (!unpack_knows(p))
+			continue;
+		for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+			put_packed(path + strlen(tree) + 1, parts[i], p);
+		ph = read_with(&berlin, &named);
+		expect(ph, "epoch 1 log 5-6\nepoch 2 log 7-9\n");
+		assert_string_equal(notes, "");
+		phases_free(ph);
+		/* less its end: the first member is whole, of the second what can be had */
+		assert_int_equal(truncate(path, (off_t)file_size(path) - 6), 0);
+		ph = read_with(&berlin, &named);
+		said("it is packed and cut off: what is there was read");
+		assert_int_not_equal(ph->all.n, 0);
+		phases_free(ph);
+		put_packed(path + strlen(tree) + 1, "behind what is cut off", p);
+		ph = read_with(&berlin, &named);
+		said("it is packed and damaged: what is before that was read");
+		phases_free(ph);
+	}
+}
+
+static void packed_logs_of_the_folder_are_read(void **state)
+{
+	struct phases *p;
+
+	put_packed("collected/results/dlio.log.gz", DLIO, PACK_GZIP);
+	put_packed("collected/results/dlio.txt.gz", DLIO, PACK_GZIP);
+	p = read_with(&berlin, NULL);
+	expect(p, "init dlio 1-10 inferred\nepoch 1 dlio 10-21\nblock 1 dlio 10.5-20.25\neval dlio 21-23\n");
+	assert_string_equal(notes, "");
+	phases_free(p);
+	put_packed("workload.log.gz", "2026-11-22T08:00:05Z Starting epoch 1\n2026-11-22T08:00:06Z Ending epoch 1\n", PACK_GZIP);
+	p = read_with(&berlin, NULL);
+	expect(p, "epoch 1 log 5-6\n");
+	phases_free(p);
+}
+
 static void without_a_zone_no_time_is_guessed(void **state)
 {
 	static const struct manifest_facts m = { .start_ns = 1000 * S, .end_ns = 2000 * S, .start_utc = "2026-11-22T08:00:00Z" };
@@ -278,6 +365,8 @@ int main(void)
 		IN_TREE(what_is_no_file_is_said),
 		IN_TREE(a_row_is_a_line_with_a_time),
 		IN_TREE(logs_of_the_folder_are_read_where_the_output_says_nothing),
+		IN_TREE(a_packed_log_is_read),
+		IN_TREE(packed_logs_of_the_folder_are_read),
 		IN_TREE(without_a_zone_no_time_is_guessed),
 	};
 
