@@ -10,6 +10,7 @@
 #include "why_impl.h"
 
 #define WORKER "pt_data_worker"
+#define LOADERS_LIVE 20 /* of the life of what trains: this part at least */
 #define DEPTH_MAX 4 /* of processes between a trainer and a loader: servers that fork for it */
 
 static struct report_proc *proc_at(const struct report *r, uint32_t i)
@@ -90,18 +91,44 @@ static const struct report_proc *parent_of(const struct report *r, const struct 
 	return is_copy(p, parent) ? parent : NULL;
 }
 
+/* Of which P is a copy, or of a server that forks for it, which is a copy of it too. */
+static const struct report_proc *origin_of(const struct report *r, const struct report_proc *p)
+{
+	const struct report_proc *origin = parent_of(r, p);
+
+	for (unsigned int depth = 0; origin && depth < DEPTH_MAX && parent_of(r, origin); depth++)
+		origin = parent_of(r, origin);
+	return origin;
+}
+
+static uint64_t life_ns(const struct report *r, const struct report_proc *p)
+{
+	uint64_t end_ns = p->end_ns ? p->end_ns : r->last_ns;
+
+	return end_ns > p->begin_ns ? end_ns - p->begin_ns : 0;
+}
+
+/* Loaders are there for a while, of all epochs together; what lives for a moment helped out with something. */
 static void by_copies(struct report *r)
 {
-	for (uint32_t i = 0; i < r->procs.n; i++) {
-		const struct report_proc *p = proc_at(r, i), *parent = parent_of(r, p);
+	struct table lives; /* of the copies of a process, ns, by its PID */
 
-		if (!parent)
-			continue;
-		/* servers that fork for it are copies of it too */
-		for (unsigned int depth = 0; depth < DEPTH_MAX && parent_of(r, parent); depth++)
-			parent = parent_of(r, parent);
-		add_trainer(r, parent);
+	table_init(&lives, sizeof(uint64_t), REPORT_PROCS_MAX);
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = proc_at(r, i), *origin = origin_of(r, p);
+		uint64_t *sum = origin ? table_get(&lives, origin->pid) : NULL;
+
+		if (sum)
+			*sum += life_ns(r, p);
 	}
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = proc_at(r, i);
+		const uint64_t *sum = table_find(&lives, p->pid);
+
+		if (sum && *sum >= life_ns(r, p) / LOADERS_LIVE)
+			add_trainer(r, p);
+	}
+	table_free(&lives);
 }
 
 /* The process number where no exit has told CPU times: who lived longest. */

@@ -676,6 +676,25 @@ static void helpers_of_a_script_are_no_loaders(void **state)
 	report_free(r);
 }
 
+/* Who starts the training has forked, too, for a moment; the CPU was used by another. */
+static void a_launcher_is_no_trainer_for_a_moments_fork(void **state)
+{
+	struct report *r;
+
+	put_alone("python", MS);
+	put_copy(101, 100, NULL, step(0) + 10 * MS);
+	put(PIDS, BEGIN + 1, "200\t200\t100\tpython\tfork\t-\t200\t0\t/\t-\t-");
+	put(PIDS, BEGIN + 2, "200\t200\t100\tpython\texec\t-\t200\t0\t/\t-\tpython\\000train.py");
+	put(PIDS, step(STEPS), "200\t200\t100\tpython\texit\t0\t200\t0\t/\t-\tutime=8000000000\\040stime=0");
+	for (unsigned int i = 0; i < STEPS; i++)
+		put_rw(200, step(i) + 700 * MS, 600 * MS, 'R', MiB, i * MiB, MiB, 2);
+	r = loaded();
+	assert_int_equal(r->why->n_trainers, 1);
+	assert_int_equal(r->why->trainer[0].pid, 200);
+	about(is_bottleneck(r, "storage-read")->measure, 0.6);
+	report_free(r);
+}
+
 /* Subshells of a script fork, and read data; it loads nothing. */
 static void a_shell_script_has_no_loaders(void **state)
 {
@@ -1002,6 +1021,7 @@ int main(void)
 		TEST(what_does_not_train_is_bound_by_nothing),
 		TEST(who_only_reads_is_not_bound_by_training),
 		TEST(helpers_of_a_script_are_no_loaders),
+		TEST(a_launcher_is_no_trainer_for_a_moments_fork),
 		TEST(a_shell_script_has_no_loaders),
 		TEST(loaders_are_known_by_how_they_began_and_what_they_read),
 		TEST(two_that_read_the_same_wait_for_the_same),

@@ -74,7 +74,7 @@ SHARE = {
     "open-metadata": lambda: part_of_wait(all_of("meta")),  # stat(2) has no rows
     "storage-read": share_of_reads,
     "straggler-worker": lambda: share(of(trainer, "wait"), whole) * (idle(others) - idle(first)),
-    "trainer-bound": lambda: None,
+    "trainer-bound": lambda: 1 - part_of_wait(busy),
 }
 
 
