@@ -169,23 +169,28 @@ static bool number(struct reader_field f, double *ret)
 	return !*end && end > text && isfinite(*ret);
 }
 
-static void put_point(struct taken *k, const char *panel, const char *name, const char *unit, double value)
+static void put_value(struct taken *k, struct timeline_points *p, double value)
 {
-	struct timeline_points *p = timeline_points(k->report->timeline, panel, name, unit);
-
 	if (p)
 		timeline_point(k->report->timeline, p, k->time_ns, value);
 	else
 		k->report->timeline->points_left_out++;
 }
 
+static void put_point(struct taken *k, const char *panel, const char *name, const char *unit, double value)
+{
+	put_value(k, timeline_points(k->report->timeline, panel, name, unit), value);
+}
+
+/* The series is there without a value, too: a GPU that does not tell is to be seen. */
 static void put_column(struct taken *k, const char *panel, const char *name, const char *unit,
 		       enum taken_column column)
 {
+	struct timeline_points *p = timeline_points(k->report->timeline, panel, name, unit);
 	double value;
 
 	if (number(field(k, column), &value))
-		put_point(k, panel, name, unit, value);
+		put_value(k, p, value);
 }
 
 static void take_cpu(struct taken *k)

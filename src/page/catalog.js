@@ -50,17 +50,28 @@ const Catalog = (() => {
 	/* Whose a panel is, in front of its title, where there are several hosts. */
 	const of = host => host ? `${host}: ` : '';
 
+	function kindOf(s) {
+		const kind = KINDS.find(k => k.panel.test(s.panel)) || OTHER;
+
+		return { kind, which: (kind.panel && kind.panel.exec(s.panel)[1]) || '', rank: KINDS.indexOf(kind) };
+	}
+
+	/* What series of the same panel have in common. */
+	function keyOf(s) {
+		const { kind, which, rank } = kindOf(s);
+
+		return `${s.host}\0` + (kind === OTHER ? s.panel : kind.each ?
+			`${rank} ${kind.panel.source.includes('(') ? s.name : ''}` :
+			`${rank} ${which} ${kind.perUnit ? s.unit : ''}`);
+	}
+
 	/* [{ kind, group, title, series }]: a panel each. */
 	function panels() {
-		const byKey = new Map();
+		const byKey = new Map(), told = new Set(Data.series.filter(s => s.values.length > 0).map(s => keyOf(s)));
 
-		for (const s of Data.series) {
-			const kind = KINDS.find(k => k.panel.test(s.panel)) || OTHER;
-			const which = (kind.panel && kind.panel.exec(s.panel)[1]) || '';
-			const rank = KINDS.indexOf(kind);
-			const key = `${s.host}\0` + (kind === OTHER ? s.panel : kind.each ?
-				`${rank} ${kind.panel.source.includes('(') ? s.name : ''}` :
-				`${rank} ${which} ${kind.perUnit ? s.unit : ''}`);
+		/* what has no value is there beside what has: a GPU that does not tell, among those that do */
+		for (const s of Data.series.filter(x => told.has(keyOf(x)))) {
+			const { kind, which, rank } = kindOf(s), key = keyOf(s);
 
 			if (!byKey.has(key))
 				byKey.set(key, {

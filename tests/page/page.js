@@ -536,6 +536,18 @@ const tests = {
 		}
 	},
 
+	/* nvidia-smi's own lines: a part of a GPU (MIG), one that cannot be asked, one that is lost in the middle. */
+	async gpus_that_do_not_tell_are_to_be_seen() {
+		const p = await opened(written('trace-gpus', JSON.parse(execFileSync(dltraced, ['report', '--json', golden('trace-gpus')], big))));
+		const rows = title => p.evaluate(t => Panel.all.find(x => x.title === t).body.members.map(s => [s.label, s.values.length]), title);
+		const of = (...n) => n.map((samples, gpu) => [`GPU ${gpu}`, samples]);
+
+		assert.deepEqual(await rows('GPU, each: sm'), of(8, 8, 8, 8, 0, 8, 5, 0));
+		assert.deepEqual(await rows('GPU, each: frame buffer'), of(8, 8, 8, 8, 8, 8, 5, 8));
+		assert.deepEqual((await pictures(p)).filter(x => x.colours < 3 && x.title !== 'Time').map(x => x.title), []);
+		await close(p);
+	},
+
 	/* A trace that was killed, that had one probe, that has headers alone, or is half there. */
 	async parts_of_a_trace_make_a_page() {
 		const whole = golden('trace-panels'), all = fs.readdirSync(whole), rest = name => all.filter(f => f !== name);

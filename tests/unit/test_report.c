@@ -332,12 +332,36 @@ static void numbers_have_three_digits_and_a_unit(void **state)
 	assert_string_equal(FMT_COUNT(UINT64_MAX), "18446744073709551615");
 }
 
+/* `-', N/A, a lost GPU, two processes on one: nvidia-smi's lines as the collectors write them. */
+static void gpus_have_the_values_that_they_tell(void **state)
+{
+	static const unsigned int samples[8] = { 8, 8, 8, 8, 0, 8, 5, 0 };
+	struct report *r = load(GOLDEN "trace-gpus");
+
+	for (unsigned int gpu = 0; gpu < 8; gpu++) {
+		autofree char *panel = util_fmt("gpu:%u", gpu), *fb = util_fmt("gpu_fb:%u", gpu);
+		struct timeline_points *sm = timeline_points(r->timeline, panel, "sm", "%");
+		struct timeline_points *mb = timeline_points(r->timeline, fb, "fb", "MB");
+		unsigned int n = 0, with = 0;
+
+		for (unsigned int i = 0; i < TIMELINE_BINS; i++) {
+			n += sm->n[i];
+			with += mb->n[i];
+		}
+		assert_int_equal(n, samples[gpu]);
+		assert_int_equal(with, gpu == 6 ? 5 : 8);
+		assert_int_equal(proc(r, 1000 + gpu)->on_gpu, true);
+	}
+	report_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_of_disks_count_once_at_the_lowest),
 		cmocka_unit_test(calls_are_counted_by_probe),
 		cmocka_unit_test(files_have_their_newest_name),
+		cmocka_unit_test(gpus_have_the_values_that_they_tell),
 		cmocka_unit_test(says_why_something_was_not_traced),
 		cmocka_unit_test(folder_that_is_no_trace),
 		cmocka_unit_test(json_is_well_formed),
