@@ -345,10 +345,10 @@ static int on_signal(void *ctx, int fd, uint32_t events)
 	}
 	if (sig == SIGUSR1 || sig == SIGUSR2)
 		return 0;
+	if (c->workload.pid && !c->workload.ended && !c->leave)
+		log_info("not waiting for the end: the workload goes on as process %d", c->workload.pid);
 	c->leave = true;
 	c->interrupt = sig;
-	if (c->workload.pid && !c->workload.ended)
-		log_info("not waiting for the end: the workload goes on as process %d", c->workload.pid);
 	if (c->socket_fd >= 0)
 		service_send(c->socket_fd, "stop", 4, NULL, 0);
 	advance(c);

@@ -220,15 +220,17 @@ ssize_t service_recv(int fd, void *packet, size_t size, int *fds, unsigned int m
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
 			      .msg_controllen = sizeof(control) };
 	unsigned int none = 0;
+	bool reset = false;
 	ssize_t n;
 	int r;
 
 	if (!n_ret)
 		n_ret = &none;
 	*n_ret = 0;
+	/* Who ends with words of ours unread resets the connection; what it said before comes behind that (af_unix.c). */
 	do
 		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || (errno == ECONNRESET && !reset && (reset = true))));
 	if (n < 0)
 		return -errno;
 	r = take_fds(&msg, fds, fds ? max : 0, n_ret);

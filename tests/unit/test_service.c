@@ -105,6 +105,21 @@ static void only_harmless_options_pass(void **state)
 	assert_true(service_option_allowed("probes"));
 }
 
+static void last_words_come_from_who_did_not_listen(void **state)
+{
+	char word[8];
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(service_send(ends[1], "stop", 4, NULL, 0), 0);
+	assert_int_equal(service_send(ends[0], "why", 3, NULL, 0), 0);
+	close(ends[0]);
+	assert_int_equal(service_recv(ends[1], word, sizeof(word), NULL, 0, NULL), 3);
+	assert_memory_equal(word, "why", 3);
+	assert_int_equal(service_recv(ends[1], word, sizeof(word), NULL, 0, NULL), -ECONNRESET);
+	close(ends[1]);
+}
+
 static void descriptors_beyond_are_closed(void **state)
 {
 	int ends[2], fds[2], many[4], got[2], before = dup(0), after;
@@ -145,6 +160,7 @@ int main(void)
 		cmocka_unit_test(a_long_command_line_loses_its_end),
 		cmocka_unit_test(what_is_no_request_is_refused),
 		cmocka_unit_test(only_harmless_options_pass),
+		cmocka_unit_test(last_words_come_from_who_did_not_listen),
 		cmocka_unit_test(descriptors_beyond_are_closed),
 	};
 
