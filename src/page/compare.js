@@ -25,7 +25,7 @@ const Compare = (() => {
 		const list = c.traces.map((t, i) => ({ ...t, nr: i + 1 }));
 		const word = (title, key) => ({ title, value: row => row[key] });
 
-		return new Table('Traces', [word('', 'nr'), word('Folder', 'dir'), word('Command', 'command'), word('Host', 'host'),
+		return new Table('Traces', [word('No.', 'nr'), word('Folder', 'dir'), word('Command', 'command'), word('Host', 'host'),
 			word('Started', 'started'), word('Waited for', 'bottleneck'), { title: 'Also found', value: row => (row.rules || []).join(', ') || null }, { title: 'Whole', value: row => row.complete ? 'yes' : 'NO' },
 			{ title: 'Only', value: row => row.only && `${row.only.path}: ${Format.count(row.only.left_out)} of ` +
 				`${Format.count(row.only.rows)} rows left out` }], list).element;

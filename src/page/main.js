@@ -57,6 +57,11 @@
 		const axis = panels.pop();
 		let group = null;
 
+		fill(document.getElementById('missing'), ...document.getElementById('missing').childNodes, missing());
+		if (!panels.length) {
+			fill(root, el('p', { class: 'note' }, 'Nothing in this trace has a time that could be drawn.'));
+			return;
+		}
 		axis.element.classList.add('axis');
 		document.getElementById('bar').append(axis.element);
 		for (const p of panels) {
@@ -66,7 +71,6 @@
 			p.element.hidden = !p.on;
 		}
 		root.append(...[more()].filter(Boolean));
-		fill(document.getElementById('missing'), ...document.getElementById('missing').childNodes, missing());
 		Tools.build();
 		Tip.listen(document.getElementById('timeline'));
 		Keys.listen();

@@ -21,7 +21,7 @@ class Table {
 		fill(this.body, this.rows.map(row => el('tr', null, this.columns.map(c => {
 			const v = c.value(row);
 
-			return el('td', { class: c.num ? 'num' : 'text' }, v == null ? '\u2013' : c.text ? c.text(v, row) :
+			return el('td', { class: c.num ? 'num' : String(v).length > 12 ? 'text wide' : 'text' }, v == null ? '\u2013' : c.text ? c.text(v, row) :
 				String(v).length > 300 ? el('div', { class: 'long' }, v) : v);
 		}))));
 	}

@@ -25,7 +25,8 @@ const Tables = (() => {
 	}
 
 	function epochs() {
-		return each('epochs').map(e => ({
+		/* all of a trace in which nothing was read or written is none */
+		return each('epochs').filter(e => e.samples || e.reads || e.writes || each('epochs').length > 1).map(e => ({
 			...e, lasted: e.end_ns - e.begin_ns, workers: e.workers?.count, slowest: e.workers?.slowest_ns,
 			median: e.workers?.median_ns, file: e.slowest_files?.[0]?.path,
 		}));

@@ -87,6 +87,11 @@ const Tools = (() => {
 			button('Statistics', 'of what is shown (s); of a range: drag with Shift',
 				() => View.select([View.state.t0, View.state.t1])),
 			panelList(), laneList(), button('Light/dark', 't', Theme.toggle), button('?', 'keys', Keys.help));
+		/* what is open is closed by a press anywhere else */
+		addEventListener('pointerdown', e => {
+			for (const menu of document.querySelectorAll('.menu[open]'))
+				menu.open = menu.contains(e.target);
+		});
 		View.on('change', tell);
 		tell();
 	}

@@ -304,6 +304,8 @@ const tests = {
 			await p.getByRole('checkbox', { name: 'Files: other calls' }).uncheck();
 			assert(await p.panel('Files: other calls').isHidden());
 			assert(!(await pictures(p)).some(x => x.title === 'Files: other calls'));
+			await p.locator('#title').click();
+			assert.equal(await p.locator('.menu[open]').count(), 0);
 			await close(p);
 		}
 	},
@@ -422,6 +424,14 @@ const tests = {
 		assert.match(await p.locator('#missing').innerText(), /CPU use: comes from the collector cpu/);
 		assert.match(await p.locator('#missing').innerText(), /--probes \+sched/);
 		await close(p);
+		const still = REPORTS.empty();
+
+		still.timeline.phases = [];
+		const none = await opened(written('still', still));
+
+		assert.match(await none.locator('#panels').innerText(), /Nothing in this trace has a time/);
+		assert(await none.locator('#bar').isHidden());
+		await close(none);
 		const bare = await opened(written('bare', REPORTS.bare()));
 
 		assert.match(await bare.locator('#panels').innerText(), /has no timeline/);
