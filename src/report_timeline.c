@@ -55,7 +55,8 @@ void report_timeline_call(const struct scan *s, const struct report_timed_call *
 
 	if (!t || !is_sane(t, s->time_ns) || scan_is(s, COL_FUNC, "snapshot"))
 		return;
-	count_call(t, s);
+	if (s->kind != REPORT_VFS_RW)
+		count_call(t, s);
 	if (!c->on_file)
 		return;
 	if (s->kind == REPORT_SYNC || (c->write && c->bytes >= LARGE))

@@ -80,16 +80,23 @@ void *table_find(const struct table *t, uint64_t key)
 
 void *table_get(struct table *t, uint64_t key)
 {
-	void *value = table_find(t, key);
+	uint32_t *slot;
 
-	if (value)
-		return value;
-	if (t->n == t->max || (t->n == t->room && grow(t) < 0))
+	if (key - 1 < t->n && t->keys[key - 1] == key)
+		return table_at(t, (uint32_t)(key - 1));
+	slot = t->room ? probe(t, key) : NULL;
+	if (slot && *slot)
+		return table_at(t, *slot - 1);
+	if (t->n == t->max)
 		return NULL;
+	if (t->n == t->room) {
+		if (grow(t) < 0)
+			return NULL;
+		slot = probe(t, key);
+	}
 	t->keys[t->n] = key;
-	value = memset(table_at(t, t->n), 0, t->value_size);
-	*probe(t, key) = ++t->n;
-	return value;
+	*slot = ++t->n;
+	return memset(table_at(t, t->n - 1), 0, t->value_size);
 }
 
 uint64_t table_key(const char *s, size_t len)

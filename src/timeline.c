@@ -113,6 +113,7 @@ void timeline_fold(struct timeline *t)
 		FOLD(p->n, TIMELINE_BINS);
 	}
 	t->bin_ns *= 2;
+	t->at.end_ns = 0;
 }
 
 void timeline_begin(struct timeline *t, uint64_t at_ns)
@@ -130,13 +131,21 @@ uint32_t timeline_bins(const struct timeline *t)
 
 uint32_t timeline_bin(struct timeline *t, uint64_t ns)
 {
+	uint32_t bin;
+
 	timeline_begin(t, ns);
 	if (ns < t->begin_ns)
 		return 0;
 	t->end_ns = MAX(t->end_ns, ns);
+	if (ns >= t->at.begin_ns && ns < t->at.end_ns)
+		return t->at.bin;
 	while ((ns - t->begin_ns) / t->bin_ns >= TIMELINE_BINS)
 		timeline_fold(t);
-	return (uint32_t)((ns - t->begin_ns) / t->bin_ns);
+	bin = (uint32_t)((ns - t->begin_ns) / t->bin_ns);
+	t->at.bin = bin;
+	t->at.begin_ns = t->begin_ns + bin * t->bin_ns;
+	t->at.end_ns = t->at.begin_ns + t->bin_ns;
+	return bin;
 }
 
 /*
@@ -260,6 +269,7 @@ void timeline_busy(struct timeline *t, uint64_t pid, enum timeline_busy what, ui
 		   uint64_t ns)
 {
 	uint32_t bin = timeline_bin(t, at_ns) / TIMELINE_LANE_FOLD;
+	uint64_t lane_bin_ns = t->bin_ns * TIMELINE_LANE_FOLD;
 	struct timeline_lane *l = timeline_lane(t, pid);
 	uint64_t from_ns = from_of(t, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0, part;
 
@@ -276,7 +286,12 @@ void timeline_busy(struct timeline *t, uint64_t pid, enum timeline_busy what, ui
 		l->busy_ns[what][bin] += (float)ns;
 		return;
 	}
-	while ((part = next_part(t, t->bin_ns * TIMELINE_LANE_FOLD, &from_ns, at_ns, &bin)))
+	if (bin < TIMELINE_LANE_BINS - 1 && from_ns >= t->begin_ns + bin * lane_bin_ns &&
+	    at_ns < t->begin_ns + (bin + 1) * lane_bin_ns) { /* nearly all are in one bin */
+		l->busy_ns[what][bin] += (float)((double)ns * (double)all / (double)all);
+		return;
+	}
+	while ((part = next_part(t, lane_bin_ns, &from_ns, at_ns, &bin)))
 		l->busy_ns[what][MIN(bin, TIMELINE_LANE_BINS - 1)] += (float)((double)ns * (double)part / (double)all);
 }
 

@@ -74,6 +74,10 @@ struct timeline_points {
 struct timeline {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; nothing is before the begin */
 	uint64_t bin_ns;	   /* the first, times a power of two */
+	struct {
+		uint64_t begin_ns, end_ns;
+		uint32_t bin;
+	} at; /* the bin of the last question, mostly of the next one too; end_ns 0: none */
 	/* Of several hosts on one axis: whose this is, NULL else; from when to when there is a trace of it. */
 	const char *host;
 	uint64_t host_begin_ns, host_end_ns;
