@@ -286,18 +286,13 @@ static int html(const struct page_of *page, const char *name)
 
 /* --- one trace ------------------------------------------------------------------------------------------- */
 
-/* What only the whole report has, beside the sums of files. A trace need not have it. */
-static int load_cpu(struct report *r, const char *dir, const struct options *o)
-{
-	int res = report_cpu_load(&r->cpu, dir, &o->cpu_options);
-
-	return res == -ENOMSG || res == -ENODATA ? 0 : res;
-}
-
-/* BEGIN_NS: of the timeline, 0: the trace's own. */
+/* BEGIN_NS: of the timeline, 0: the trace's own. The comparison and the text do without CPU time. */
 static int load(struct report **ret, const char *dir, const struct options *o, uint64_t begin_ns)
 {
-	const struct report_options how = { .timed = true, .begin_ns = begin_ns, .path = o->path, .phases = &o->phases };
+	const struct report_options how = {
+		.timed = true, .begin_ns = begin_ns, .path = o->path, .phases = &o->phases,
+		.cpu = !o->compare && (o->html || o->json) ? &o->cpu_options : NULL,
+	};
 	int res;
 
 	patience_begin(dir, PATIENCE_SAYS);
@@ -318,14 +313,8 @@ static int report_one(const char *dir, const struct options *o)
 
 	if (res < 0)
 		return res;
-	if (o->html || o->json) {
-		res = load_cpu(r, dir, o);
-		if (res < 0) {
-			report_free(r);
-			return log_err_r(res, "%s: its CPU time cannot be reported on", dir);
-		}
+	if (o->html || o->json)
 		report_fit(r);
-	}
 	if (o->html) {
 		const struct page_of page = { r, one_html, dir };
 
@@ -394,16 +383,6 @@ static int log_no_job(int res, const char *dir)
 	return res;
 }
 
-static int load_host(struct report **ret, const char *dir, const struct options *o, uint64_t begin_ns)
-{
-	int res = load(ret, dir, o, begin_ns);
-
-	if (res < 0)
-		return res;
-	res = load_cpu(*ret, dir, o);
-	return res < 0 ? log_err_r(res, "%s: its CPU time cannot be reported on", dir) : 0;
-}
-
 static int print_job(struct report_job *job, const struct options *o)
 {
 	const struct page_of page = { job, job_page, "the job" };
@@ -427,7 +406,7 @@ static int report_job(const struct options *o)
 	if (res < 0)
 		return log_no_job(res, o->dirs[MIN(bad, (unsigned int)o->n_dirs - 1)]);
 	for (unsigned int i = 0; i < job.n && res == 0; i++)
-		res = load_host(&job.host[i].report, o->dirs[i], o, report_job_begin_ns(&job, i));
+		res = load(&job.host[i].report, o->dirs[i], o, report_job_begin_ns(&job, i));
 	if (res == 0)
 		res = print_job(&job, o);
 	report_job_free(&job);

@@ -330,6 +330,14 @@ static int prepare(struct report *r, int dirfd, const struct report_options *o)
 	return 0;
 }
 
+/* CPU time, as far as it needs no rows of calls: a trace need not have any. */
+static int begin_cpu(struct report *r, int dirfd, const struct report_options *o)
+{
+	int res = o->cpu ? report_cpu_begin(&r->cpu, r->dir, dirfd, o->cpu) : 0;
+
+	return res == -ENOMSG || res == -ENODATA ? 0 : res;
+}
+
 static int load(struct report *r, const char *dir, int dirfd, const struct report_options *o)
 {
 	int res;
@@ -342,10 +350,14 @@ static int load(struct report *r, const char *dir, int dirfd, const struct repor
 	note_manifest(r, res);
 	note_untraced(r);
 	res = prepare(r, dirfd, o);
+	if (res == 0)
+		res = begin_cpu(r, dirfd, o);
 	if (res < 0)
 		return res;
 	if (!scan_all(r, dirfd, !o->brief && !o->path) && !r->has_manifest)
 		return -ENODATA;
+	if (r->cpu)
+		report_cpu_end(r->cpu, dirfd);
 	report_timeline_files(r, dirfd);
 	end_phases(r);
 	note_losses(r);

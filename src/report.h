@@ -233,11 +233,13 @@ extern const char *const report_source_names[REPORT_SOURCES];
 extern const char report_t_names[REPORT_TS];
 
 struct phases_options;
+struct report_cpu_options;
 struct report_options {
 	bool timed; /* with phases and a timeline, */
 	uint64_t begin_ns; /* from here on, CLOCK_MONOTONIC; 0: the trace's begin */
 	bool brief; /* only what the short form says */
 	const char *path; /* absolute; of calls only those on files that it is, or that are below it. NULL: all */
+	const struct report_cpu_options *cpu; /* with CPU time, where the trace has any. NULL: without */
 	const struct phases_options *phases; /* how to find them; NULL: as the folder has them */
 };
 

@@ -68,6 +68,7 @@ void report_cpu_free(struct report_cpu *r)
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		table_free(tables[i]);
 	free(r->folder_names);
+	free(r->call_scans);
 	free(r->phases);
 	free(r->gaps);
 	free(r->cpus);
@@ -197,18 +198,16 @@ static int scan_all(struct report_cpu *r, int dirfd)
 	if (res == 0 && r->has_switches)
 		res = report_cpu_switches(r, dirfd);
 	if (res == 0)
-		res = report_cpu_folders(r, dirfd);
+		res = report_cpu_folders_begin(r, dirfd);
 	return res;
 }
 
-static int load(struct report_cpu *r, const char *dir)
+/* All but the calls' own files. */
+static int load(struct report_cpu *r, const char *dir, int dirfd)
 {
-	autoclose int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool is_trace;
 	int res;
 
-	if (dirfd < 0)
-		return -errno;
 	r->dir = strdup(dir);
 	if (!r->dir || !begin_all(r))
 		return -ENOMEM;
@@ -219,8 +218,29 @@ static int load(struct report_cpu *r, const char *dir)
 	is_trace = strcmp(r->manifest.tool, "dltraced") == 0;
 	note_manifest(r, res);
 	res = scan_all(r, dirfd);
-	if (res < 0)
-		return res == -ENOMSG && !is_trace && !has_other_files(dirfd) ? -ENODATA : res;
+	return res == -ENOMSG && !is_trace && !has_other_files(dirfd) ? -ENODATA : res;
+}
+
+int report_cpu_begin(struct report_cpu **ret, const char *dir, int dirfd, const struct report_cpu_options *o)
+{
+	struct report_cpu *r = calloc(1, sizeof(*r));
+	int res;
+
+	if (!r)
+		return -ENOMEM;
+	r->options = *o;
+	res = load(r, dir, dirfd);
+	if (res < 0) {
+		report_cpu_free(r);
+		return res;
+	}
+	*ret = r;
+	return 0;
+}
+
+void report_cpu_end(struct report_cpu *r, int dirfd)
+{
+	report_cpu_folders_end(r);
 	report_cpu_clock_gaps(r, dirfd);
 	report_cpu_lives_end(r);
 	report_cpu_phases_end(r);
@@ -229,22 +249,19 @@ static int load(struct report_cpu *r, const char *dir)
 	check_sums(r);
 	note_late(r);
 	note_full(r);
-	return 0;
 }
 
 int report_cpu_load(struct report_cpu **ret, const char *dir, const struct report_cpu_options *o)
 {
-	struct report_cpu *r = calloc(1, sizeof(*r));
+	autoclose int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int res;
 
-	if (!r)
-		return -ENOMEM;
-	r->options = *o;
-	res = load(r, dir);
-	if (res < 0) {
-		report_cpu_free(r);
+	if (dirfd < 0)
+		return -errno;
+	res = report_cpu_begin(ret, dir, dirfd, o);
+	if (res < 0)
 		return res;
-	}
-	*ret = r;
+	report_cpu_folders_read(*ret, dirfd);
+	report_cpu_end(*ret, dirfd);
 	return 0;
 }

@@ -204,6 +204,7 @@ struct report_cpu {
 	unsigned int thin; /* lists of JSON are halved so often: report_fit() */
 	char *notes[CPU_NOTES_MAX];
 	uint32_t n_notes;
+	struct cpu_scan *call_scans; /* of report_cpu_folders.c; NULL: it needs no rows of calls */
 };
 
 extern const char *const report_cpu_kind_names[CPU_KINDS];
@@ -215,6 +216,23 @@ extern const char *const report_cpu_gap_kinds[CPU_GAP_KINDS];
  */
 int report_cpu_load(struct report_cpu **ret, const char *dir, const struct report_cpu_options *o);
 void report_cpu_free(struct report_cpu *r);
+
+/*
+ * The same in steps, for who reads the files of calls anyway, each once: all but these first, of the folder DIRFD,
+ * which is DIR; then their rows; then what follows from all of them.
+ */
+int report_cpu_begin(struct report_cpu **ret, const char *dir, int dirfd, const struct report_cpu_options *o);
+void report_cpu_end(struct report_cpu *r, int dirfd);
+struct reader;
+struct reader_row;
+struct cpu_scan;
+/* The rows of NAME.out, which RD reads into ROW. NULL: R, which may be NULL, does not ask for them. */
+struct cpu_scan *report_cpu_calls_begin(struct report_cpu *r, const char *name, const struct reader *rd,
+					const struct reader_row *row);
+/* The present row, of TIME_NS. */
+void report_cpu_calls_row(struct cpu_scan *s, uint64_t time_ns);
+/* BAD_ROWS were without a time; ERROR: -errno, it could not be opened, or not be read to its end. */
+void report_cpu_calls_end(struct report_cpu *r, const char *name, const struct reader *rd, uint64_t bad_rows, int error);
 
 /* For a terminal; errors of writing are left in the stream. */
 void report_cpu_text(const struct report_cpu *r, FILE *out);

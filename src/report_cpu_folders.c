@@ -158,17 +158,77 @@ uint64_t report_cpu_folder_ns(const struct report_cpu *r, const struct cpu_folde
 	return whole ? (uint64_t)((double)wait_ns * ((double)part / (double)whole)) : 0;
 }
 
-int report_cpu_folders(struct report_cpu *r, int dirfd)
-{
-	static const char *const names[] = { "create_del", "open", "sync", "vfs_rw" };
+/* In the order in which they are told of. */
+static const struct {
+	const char *name;
+	bool (*take)(struct cpu_scan *s);
+} call_files[] = {
+	{ "create_del", call_row }, { "open", call_row }, { "sync", call_row }, { "vfs_rw", call_row }, { "mmap", map_row },
+};
 
+int report_cpu_folders_begin(struct report_cpu *r, int dirfd)
+{
 	r->folder_names = calloc(CPU_FOLDERS_MAX, sizeof(*r->folder_names));
 	if (!r->folder_names || !table_get(&r->folder_ids, UINT64_MAX))
 		return -ENOMEM;
 	if (!any_wait(r) || report_cpu_scan(r, dirfd, "files", file_columns, file_row, NULL) < 0)
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		report_cpu_scan(r, dirfd, names[i], call_columns, call_row, NULL);
-	report_cpu_scan(r, dirfd, "mmap", call_columns, map_row, NULL);
-	return 0;
+	r->call_scans = calloc(ARRAY_SIZE(call_files), sizeof(*r->call_scans));
+	return r->call_scans ? 0 : -ENOMEM;
+}
+
+void report_cpu_folders_read(struct report_cpu *r, int dirfd)
+{
+	for (size_t i = 0; r->call_scans && i < ARRAY_SIZE(call_files); i++)
+		report_cpu_scan(r, dirfd, call_files[i].name, call_columns, call_files[i].take, NULL);
+}
+
+void report_cpu_folders_end(struct report_cpu *r)
+{
+	for (size_t i = 0; r->call_scans && i < ARRAY_SIZE(call_files); i++)
+		if (r->call_scans[i].r) /* it was given */
+			report_cpu_note_file(&r->call_scans[i], call_files[i].name, r->call_scans[i].error);
+}
+
+/* --- rows that somebody else reads ---------------------------------------------------------------------- */
+
+static struct cpu_scan *scan_of(struct report_cpu *r, const char *name)
+{
+	for (size_t i = 0; r && r->call_scans && i < ARRAY_SIZE(call_files); i++)
+		if (strcmp(call_files[i].name, name) == 0) {
+			r->call_scans[i].r = r;
+			r->call_scans[i].take = call_files[i].take;
+			return &r->call_scans[i];
+		}
+	return NULL;
+}
+
+struct cpu_scan *report_cpu_calls_begin(struct report_cpu *r, const char *name, const struct reader *rd,
+					const struct reader_row *row)
+{
+	struct cpu_scan *s = scan_of(r, name);
+
+	if (!s)
+		return NULL;
+	s->row = row;
+	for (unsigned int i = 0; call_columns[i]; i++)
+		s->at[i] = reader_column(rd, call_columns[i]);
+	return s;
+}
+
+void report_cpu_calls_row(struct cpu_scan *s, uint64_t time_ns)
+{
+	s->time_ns = time_ns;
+	s->take(s);
+}
+
+void report_cpu_calls_end(struct report_cpu *r, const char *name, const struct reader *rd, uint64_t bad_rows, int error)
+{
+	struct cpu_scan *s = scan_of(r, name);
+
+	if (!s)
+		return;
+	s->reader = *rd; /* of which only counts are looked at */
+	s->bad_rows = bad_rows;
+	s->error = error;
 }

@@ -64,11 +64,19 @@ static int note_unread(struct report_cpu *r, const char *name, int error)
 	return error;
 }
 
+int report_cpu_note_file(const struct cpu_scan *s, const char *name, int error)
+{
+	if (s->reader.n_columns) /* it was opened */
+		note_oddities(s, name);
+	return error < 0 ? note_unread(s->r, name, error) : 0;
+}
+
 int report_cpu_scan(struct report_cpu *r, int dirfd, const char *name, const char *const *columns,
 		    bool (*take)(struct cpu_scan *s), void *own)
 {
 	autofree struct cpu_scan *s = calloc(1, sizeof(*s));
 	autofree char *file = util_fmt("%s.out", name);
+	struct reader_row row;
 	unsigned int stamp;
 	int got;
 
@@ -76,16 +84,17 @@ int report_cpu_scan(struct report_cpu *r, int dirfd, const char *name, const cha
 		return -ENOMEM;
 	s->r = r;
 	s->own = own;
+	s->row = &row;
 	got = reader_open(&s->reader, dirfd, file);
 	if (got < 0)
 		return note_unread(r, name, got);
 	stamp = reader_column(&s->reader, "TIMESTAMP");
 	for (unsigned int i = 0; columns[i]; i++)
 		s->at[i] = reader_column(&s->reader, columns[i]);
-	while ((got = reader_next(&s->reader, &s->row)) > 0)
-		if (!reader_row_u64(s->row.f[stamp], &s->time_ns) || !take(s))
+	while ((got = reader_next(&s->reader, &row)) > 0)
+		if (!reader_row_u64(row.f[stamp], &s->time_ns) || !take(s))
 			s->bad_rows++;
-	note_oddities(s, name);
+	report_cpu_note_file(s, name, got);
 	reader_close(&s->reader);
-	return got < 0 ? note_unread(r, name, got) : 0;
+	return got;
 }

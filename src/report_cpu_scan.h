@@ -15,15 +15,17 @@ struct cpu_scan {
 	struct report_cpu *r;
 	void *own; /* the part's */
 	struct reader reader;
-	struct reader_row row;
+	const struct reader_row *row;
 	unsigned int at[CPU_COLUMNS_MAX]; /* index for row.f[]; 0: the file has no such column */
 	uint64_t time_ns;		  /* TIMESTAMP of this row */
 	uint64_t bad_rows;
+	int error; /* of a file of calls that somebody else reads: why not, or not to its end; 0 */
+	bool (*take)(struct cpu_scan *s);
 };
 
 static inline struct reader_field cpu_field(const struct cpu_scan *s, unsigned int column)
 {
-	return s->row.f[s->at[column]];
+	return s->row->f[s->at[column]];
 }
 
 static inline bool cpu_u64(const struct cpu_scan *s, unsigned int column, uint64_t *ret)
@@ -51,6 +53,9 @@ static inline uint64_t cpu_number(const struct cpu_scan *s, unsigned int column)
  */
 int report_cpu_scan(struct report_cpu *r, int dirfd, const char *name, const char *const *columns,
 		    bool (*take)(struct cpu_scan *s), void *own);
+
+/* What is odd about NAME.out, which S has read, and why it could not be read: -errno, 0: it could. Gives that back. */
+int report_cpu_note_file(const struct cpu_scan *s, const char *name, int error);
 
 void report_cpu_note(struct report_cpu *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -121,7 +126,12 @@ void report_cpu_gaps_end(struct report_cpu *r);
 
 /* --- where: report_cpu_folders.c -------------------------------------------------------------------- */
 
-/* files.out and the calls' own files: which folders the calls that waited went to. */
-int report_cpu_folders(struct report_cpu *r, int dirfd);
+/*
+ * files.out and the calls' own files: which folders the calls that waited went to. Between the first and the last of
+ * these either the second reads the files of calls, or who reads them anyway gives their rows to report_cpu_calls_row().
+ */
+int report_cpu_folders_begin(struct report_cpu *r, int dirfd);
+void report_cpu_folders_read(struct report_cpu *r, int dirfd);
+void report_cpu_folders_end(struct report_cpu *r);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report_cpu.h"
 #include "util.h"
 
 const char *const report_kind_names[REPORT_KINDS] = {
@@ -139,15 +140,23 @@ static void find_dropped(const struct scan *s)
 static int scan_rows(struct reader *rd, struct scan *s)
 {
 	struct report *r = s->report;
+	struct cpu_scan *cpu = report_cpu_calls_begin(r->cpu, report_kind_names[s->kind], rd, &s->row);
 	struct place place = { .ns = 0 };
+	uint64_t timeless = 0;
 	int got;
 
 	/* without a manifest: time_align.out, which has been read, begins before all else */
 	if (r->timeline && s->kind >= REPORT_BIO)
 		timeline_begin(r->timeline, r->first_ns);
 	while ((got = reader_next(rd, &s->row)) > 0) {
-		if (!reader_row_u64(scan_field(s, COL_TIMESTAMP), &s->time_ns) ||
-		    !row_fns[s->kind](s)) {
+		if (!reader_row_u64(scan_field(s, COL_TIMESTAMP), &s->time_ns)) {
+			s->bad_rows++;
+			timeless++;
+			continue;
+		}
+		if (cpu)
+			report_cpu_calls_row(cpu, s->time_ns);
+		if (!row_fns[s->kind](s)) {
 			s->bad_rows++;
 			continue;
 		}
@@ -161,6 +170,7 @@ static int scan_rows(struct reader *rd, struct scan *s)
 		}
 		r->last_ns = MAX(r->last_ns, s->time_ns);
 	}
+	report_cpu_calls_end(r->cpu, report_kind_names[s->kind], rd, timeless, got);
 	return got;
 }
 
@@ -174,8 +184,10 @@ int report_scan(struct report *r, enum report_kind kind, int dirfd)
 	if (!file)
 		return -ENOMEM;
 	res = reader_open(rd, dirfd, file);
-	if (res < 0)
+	if (res < 0) {
+		report_cpu_calls_end(r->cpu, report_kind_names[kind], rd, 0, res);
 		return res;
+	}
 	r->present[kind] = true;
 	report_scan_columns(&s, rd);
 	res = scan_rows(rd, &s);
