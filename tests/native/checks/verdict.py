@@ -3,8 +3,9 @@
 
 ACCOUNT is the own one of a job of staged.py or train.py. What it was made to wait for, CODE, must have come true there,
 else the status is 75 and another run may do better. Where threads waited for a CPU, as the kernel told the job, the
-report may say cpu-contention. With ",unknown" the trace lacks what it takes to be sure, and the report may say so;
-without, its shares must be those of the account, too.
+report may say cpu-contention; where one worker of an epoch was busy and the others waited, straggler-worker. With
+",unknown" the trace lacks what it takes to be sure, and the report may say so; without, its shares must be those of the
+account, too.
 """
 import json
 import sys
@@ -83,6 +84,16 @@ def contended():
     return share(of(trainer, "runq"), loop) > 0.08 or waits > 0.25 and share(all_of("runq"), busy) > 0.25
 
 
+def lagged():
+    """Of an epoch's workers one was busy, by chance, while the others had to wait for it."""
+    for epoch in {w["epoch"] for w in workers if "epoch" in w}:
+        mine = [w for w in workers if w["epoch"] == epoch]
+        some = [(idle([w]), idle([o for o in mine if o is not w])) for w in mine]
+        if any(one < 0.3 and rest > 0.5 for one, rest in some):
+            return True
+    return False
+
+
 def expect(what, ok, *values):
     if not ok:
         wrong.append(" ".join(str(v) for v in (what, *values)))
@@ -117,7 +128,7 @@ def main():
     if not TRUE[code]():
         print(f"the machine had no time for it: {facts}")
         sys.exit(AGAIN)
-    allowed = {code, *unknown, *(["cpu-contention"] if contended() else [])}
+    allowed = {code, *unknown, *(["cpu-contention"] if contended() else []), *(["straggler-worker"] if lagged() else [])}
     said, wanted = report.get("bottleneck") or {}, None
     expect("verdict:", said.get("code") in allowed, said, "not", sorted(allowed))
     if said.get("code") == code and not unknown:
