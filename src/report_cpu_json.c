@@ -309,7 +309,8 @@ static unsigned int longest(const struct table *calls, uint32_t task, uint32_t t
 		if (calls->keys[i] >> 32 != task || !ns ||
 		    (n == CALLS_TOLD && ns <= wait_ns(table_at(calls, top[n - 1]))))
 			continue;
-		n = MIN(n + 1, CALLS_TOLD);
+		if (n < CALLS_TOLD)
+			n++;
 		for (at = n - 1; at > 0 && wait_ns(table_at(calls, top[at - 1])) < ns; at--)
 			top[at] = top[at - 1];
 		top[at] = i;

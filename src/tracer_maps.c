@@ -159,7 +159,7 @@ int tracer_maps_create(struct tracer *t)
 		size_t *bytes;
 	} maps[] = {
 		{ TRACER_STATS, BPF_MAP_TYPE_ARRAY, "dlt_stats", sizeof(uint32_t), sizeof(struct dlt_stats),
-		  (uint64_t)t->n_cpus * DLT_STATS_STRIDE, BPF_F_MMAPABLE, (void **)&t->stats, &t->stats_bytes },
+		  (uint64_t)t->n_cpus * (uint64_t)DLT_STATS_STRIDE, BPF_F_MMAPABLE, (void **)&t->stats, &t->stats_bytes },
 		{ TRACER_SHARED, BPF_MAP_TYPE_ARRAY, "dlt_shared", sizeof(uint32_t), sizeof(struct dlt_shared),
 		  1, BPF_F_MMAPABLE, (void **)&t->shared, &bytes },
 		{ TRACER_TARGETS, BPF_MAP_TYPE_ARRAY, "dlt_targets", sizeof(uint32_t), sizeof(uint64_t),

@@ -268,7 +268,8 @@ static void keep_longest(struct why_longest *top, const struct call *c)
 
 	if (top->n == WHY_LONGEST && lat_ns <= top->call[WHY_LONGEST - 1].lat_ns)
 		return;
-	top->n = MIN(top->n + 1, WHY_LONGEST);
+	if (top->n < WHY_LONGEST)
+		top->n++;
 	for (i = top->n - 1; i > 0 && top->call[i - 1].lat_ns < lat_ns; i--)
 		top->call[i] = top->call[i - 1];
 	top->call[i] = (struct why_call){ .fid = c->has_fid ? c->fid : 0, .end_ns = c->end_ns, .lat_ns = lat_ns,
