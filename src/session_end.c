@@ -17,6 +17,7 @@
 #include "front.h"
 #include "log.h"
 #include "session_state.h"
+#include "thread.h"
 #include "util.h"
 
 #define STEP_MS 200
@@ -30,11 +31,16 @@ bool session_look(struct session *s, int wait_ms)
 
 /* --- waiting --------------------------------------------------------------------------------------- */
 
-/* Nothing goes on: since when, CLOCK_MONOTONIC; 0: it does. */
-static uint64_t still_since(struct session *s, uint64_t now)
+/*
+ * Nothing goes on: since when, CLOCK_MONOTONIC; 0: it does. A round of the drain takes as long as it takes on
+ * a busy machine, and its heart beats only between them.
+ */
+static uint64_t still_since(struct session *s, struct thread_work *work, uint64_t now)
 {
 	uint64_t beat = s->drain.running ? __atomic_load_n(&s->drain.heartbeat_ns, __ATOMIC_RELAXED) : 0;
 
+	if (s->drain.running)
+		beat = MAX(beat, thread_look(work, s->drain.thread, now));
 	session_look(s, 0);
 	if (beat && now > beat + BEAT_NS)
 		return beat;
@@ -56,7 +62,10 @@ static bool await(struct session *s, int fd, bool hurried_by_signals)
 {
 	bool waits = s->asked || s->interrupt || s->served, said = false;
 	uint64_t first = clock_now_ns(CLOCK_MONOTONIC);
+	struct thread_work work = { 0 };
 
+	if (s->drain.running)
+		thread_look(&work, s->drain.thread, first);
 	for (;;) {
 		struct pollfd p[] = { { fd, POLLIN, 0 }, { hurried_by_signals ? s->signal_fd : -1, POLLIN, 0 } };
 		uint64_t now, since;
@@ -71,7 +80,7 @@ static bool await(struct session *s, int fd, bool hurried_by_signals)
 			hurried_by_signals = false;
 		}
 		now = clock_now_ns(CLOCK_MONOTONIC);
-		since = still_since(s, now);
+		since = still_since(s, &work, now);
 		if (!since)
 			continue;
 		if ((waits && now - MAX(since, first) > PATIENCE_NS) || told_to_end(s))
