@@ -113,7 +113,7 @@ manifest() {
 check() {
 	name=$1
 	shift
-	python3 -B "$here/checks/$name.py" "$t" "$@" || fail "check $name $*"
+	python3 -B "$here/checks/$name.py" "$t" "$@" || fail "check $name $*: $(tail -n 20 err 2>/dev/null)"
 }
 
 # recipe TEXT: the block of code in docs/traces.md in which TEXT occurs.
