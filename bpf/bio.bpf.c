@@ -428,10 +428,11 @@ int HELD_PROG(bio_issue)
 	if (!disk_wanted(disk))
 		return 0;
 	io = bpf_map_lookup_elem(&in_flight, &key);
-	if (!io || !io->given) {
+	/* issued already, and not given back: an earlier one at this address, whose end was not seen */
+	if (!io || !io->given || io->issued_ns) {
 		if (!io_seen())
 			return 0;
-		if (!io || !kernel.has_io_start)
+		if (!io || !kernel.has_io_start || io->given)
 			io = io_adopt(rq);
 		if (!io) {
 			count_lost(DLT_bio);
