@@ -88,8 +88,9 @@ done
 printf '[service]\nnonsense = 1\n' >bad.conf
 "$DLT" daemon --config bad.conf 2>err && fail "a bad config is taken"
 grep -q "bad.conf:2: no such key in \[service\]: 'nonsense'" err || fail "$(cat err)"
-! command -v systemd-analyze >/dev/null || {
-	sed "s,/usr/bin/dltraced,$DLT,; /^Documentation/d" "$here/../../scripts/dltraced.service" >dltraced.service
+unit=$here/../../scripts/dltraced.service # a guest has no scripts/
+! command -v systemd-analyze >/dev/null || [ ! -e "$unit" ] || {
+	sed "s,/usr/bin/dltraced,$DLT,; /^Documentation/d" "$unit" >dltraced.service
 	systemd-analyze verify ./dltraced.service >err 2>&1 || fail "systemd-analyze verify: $(cat err)"
 	equal "systemd-analyze verify" "$(cat err)" ""
 }
