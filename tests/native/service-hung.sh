@@ -5,7 +5,8 @@
 # said, others are served, the user can end the trace and so can the stop of the service, and the workload goes on.
 . "${0%/*}/service.inc"
 . "${0%/*}/hungfs.inc"
-trap 'status=$?; [ -z "$daemon" ] || kill -9 $daemon; end_server; cleanup; exit $status' EXIT
+job=''
+trap 'status=$?; [ -z "$daemon" ] || kill -9 $daemon; [ -z "$job" ] || kill -9 $job; end_server; cleanup; exit $status' EXIT
 install -d -o nobody -m 700 home
 
 daemon
@@ -35,6 +36,7 @@ hung() {
 goes_on() {
 	gone "$job" && fail "$1: the workload has ended too"
 	kill -9 "$job"
+	job=''
 	answer
 }
 
