@@ -291,6 +291,7 @@ static void *drain_main(void *ctx)
 	struct drain *d = ctx;
 	struct clock_reading r;
 
+	__atomic_store_n(&d->tid, gettid(), __ATOMIC_RELAXED);
 	/* where it cannot, neither can the main thread, which says so */
 	(void)!privileges_give_up(d->privileges, true);
 	clock_read(&r, CLOCK_TRIES);
@@ -429,6 +430,16 @@ int drain_start(struct drain *d, struct collectors *cs)
 	r = thread_start(&d->thread, drain_main, d);
 	d->running = !r;
 	return r;
+}
+
+uint64_t drain_cpu_ns(const struct drain *d)
+{
+	struct timespec t = { 0 };
+	clockid_t clock;
+
+	if (pthread_getcpuclockid(d->thread, &clock) || clock_gettime(clock, &t) < 0)
+		return 0; /* it has ended */
+	return timespec_ns(&t);
 }
 
 void drain_end(struct drain *d)

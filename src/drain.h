@@ -42,6 +42,7 @@ struct drain {
 	uint64_t rollup_minute;		  /* --rollup-only: of which sums have been written last */
 	const struct privileges *privileges; /* set before the start; NULL: the thread keeps all */
 	pthread_t thread;
+	pid_t tid; /* relaxed */
 	bool running;
 	int error; /* why the thread ended early, -errno */
 	/* read by the control plane, relaxed */
@@ -60,6 +61,9 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint
 
 /* Start the thread: clock, log and the collectors CS are read from now on. 0 or -errno. */
 int drain_start(struct drain *d, struct collectors *cs);
+
+/* CPU time of the thread, which is not joined yet, ns; 0: it has ended. */
+uint64_t drain_cpu_ns(const struct drain *d);
 
 /*
  * After tracer_detach(): take what is left, write the calls in flight, the last clock row, flush and

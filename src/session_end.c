@@ -17,7 +17,7 @@
 #include "front.h"
 #include "log.h"
 #include "session_state.h"
-#include "thread.h"
+#include "still.h"
 #include "util.h"
 
 #define STEP_MS 200
@@ -32,18 +32,27 @@ bool session_look(struct session *s, int wait_ms)
 /* --- waiting --------------------------------------------------------------------------------------- */
 
 /*
- * Nothing goes on: since when, CLOCK_MONOTONIC; 0: it does. A round of the drain takes as long as it takes on
- * a busy machine, and its heart beats only between them.
+ * Since when the drain has not gone on; 0: it does not run. Its heart beats between two rounds, and one takes as long as
+ * it takes on a busy machine: STILL, begun at FIRST, has seen whether the thread works.
  */
-static uint64_t still_since(struct session *s, struct thread_work *work, uint64_t now)
+static uint64_t drain_still_since(struct session *s, struct still *still, uint64_t first, uint64_t now)
 {
 	uint64_t beat = s->drain.running ? __atomic_load_n(&s->drain.heartbeat_ns, __ATOMIC_RELAXED) : 0;
 
-	if (s->drain.running)
-		beat = MAX(beat, thread_look(work, s->drain.thread, now));
+	if (!beat)
+		return 0;
+	still_ns(still, drain_cpu_ns(&s->drain), now);
+	return still->since_ns > first ? MAX(beat, still->since_ns) : beat;
+}
+
+/* Nothing goes on: since when, CLOCK_MONOTONIC; 0: it does. */
+static uint64_t still_since(struct session *s, struct still *still, uint64_t first, uint64_t now)
+{
+	uint64_t since = drain_still_since(s, still, first, now);
+
 	session_look(s, 0);
-	if (beat && now > beat + BEAT_NS)
-		return beat;
+	if (since && now > since + BEAT_NS)
+		return since;
 	return lookout_hangs(&s->lookout) ? now - chore_busy_ns(&s->lookout.chore) : 0;
 }
 
@@ -62,10 +71,10 @@ static bool await(struct session *s, int fd, bool hurried_by_signals)
 {
 	bool waits = s->asked || s->interrupt || s->served, said = false;
 	uint64_t first = clock_now_ns(CLOCK_MONOTONIC);
-	struct thread_work work = { 0 };
+	struct still still;
 
-	if (s->drain.running)
-		thread_look(&work, s->drain.thread, first);
+	still_begin(&still, __atomic_load_n(&s->drain.tid, __ATOMIC_RELAXED),
+		    s->drain.running ? drain_cpu_ns(&s->drain) : 0, first);
 	for (;;) {
 		struct pollfd p[] = { { fd, POLLIN, 0 }, { hurried_by_signals ? s->signal_fd : -1, POLLIN, 0 } };
 		uint64_t now, since;
@@ -80,7 +89,7 @@ static bool await(struct session *s, int fd, bool hurried_by_signals)
 			hurried_by_signals = false;
 		}
 		now = clock_now_ns(CLOCK_MONOTONIC);
-		since = still_since(s, &work, now);
+		since = still_since(s, &still, first, now);
 		if (!since)
 			continue;
 		if ((waits && now - MAX(since, first) > PATIENCE_NS) || told_to_end(s))

@@ -2,9 +2,6 @@
 #include "thread.h"
 
 #include <signal.h>
-#include <time.h>
-
-#include "util.h"
 
 static int start(pthread_t *thread, int detach_state, void *(*fn)(void *ctx), void *ctx)
 {
@@ -32,19 +29,4 @@ int thread_start_detached(void *(*fn)(void *ctx), void *ctx)
 	pthread_t thread;
 
 	return start(&thread, PTHREAD_CREATE_DETACHED, fn, ctx);
-}
-
-uint64_t thread_look(struct thread_work *w, pthread_t thread, uint64_t now)
-{
-	clockid_t clock;
-	struct timespec t;
-	uint64_t cpu_ns;
-
-	if (pthread_getcpuclockid(thread, &clock) || clock_gettime(clock, &t) < 0)
-		return w->seen_ns;
-	cpu_ns = (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
-	if (w->cpu_ns && cpu_ns != w->cpu_ns)
-		w->seen_ns = now;
-	w->cpu_ns = cpu_ns;
-	return w->seen_ns;
 }
