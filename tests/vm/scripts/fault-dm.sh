@@ -94,6 +94,9 @@ await grep -qs '	sh	' "$t/open.out"
 table flakey 0 0 3600 1 error_writes
 echo >&9
 await grep -qs over state
+# the rows of its reads are written, and the disk is given them and refuses: not only those of a file before
+await eval '[ "$(grep -c "	storm	" "$t/vfs_rw.out")" -ge $reads ]'
+sync -f "$mnt" 2>/dev/null || :
 await grep -Eq 'warning: (cannot write to|the disk of) .*/t' err
 table linear 0
 echo >&9
