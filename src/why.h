@@ -193,7 +193,7 @@ struct why {
 	uint64_t begin_ns, end_ns; /* of the trace */
 
 	/* what comes out, of all trainers together */
-	enum why_basis basis;	/* of most of them */
+	enum why_basis basis;	/* the coarsest of theirs */
 	double window_ns;	/* what is looked at */
 	double waited_ns;
 	double blame_ns[WHY_STATES]; /* sums up to waited_ns */
