@@ -109,7 +109,8 @@ on_both() {
 	done
 	# shellcheck disable=SC2016
 	timeout 200 "${as[@]}" salloc -N2 --quiet "${options[@]}" bash -c '
-		srun -N1 -n1 --quiet -w "$0" "${@:2}" & srun -N1 -n1 --quiet -w "$1" "${@:2}" || exit; wait $!' \
+		srun -N1 -n1 --quiet -w "$0" "${@:2}" & srun -N1 -n1 --quiet -w "$1" "${@:2}"; status=$?
+		wait $! && exit $status' \
 		$a $b "${@:2}"
 }
 

@@ -11,6 +11,7 @@ import json
 import sys
 
 AGAIN = 75
+TAKEN_NS = 20e6  # of a process, by a hypervisor
 SHARES_DIFFER = 0.25  # sched.out is evenly within its seconds, and the job's clock goes on where it has no CPU
 with open(sys.argv[1], encoding="utf-8") as f:
     report = json.load(f)
@@ -108,17 +109,18 @@ def check_shares(code):
 
 
 def check_sums():
-    """Time in calls on files, as the report has it, is what the job's own clock says."""
+    """Time in calls on files, as the report has it, is what the job's own clock says, but for a hypervisor's."""
     told = {p["pid"]: p for p in report["processes"]}
     for w in workers:
         own, files = of(w, "meta", "read"), told.get(w["pid"], {}).get("file_ns", 0)
         # page faults are no calls; who has lost the CPU is not always in one
-        least = 0 if "mapped" in account["job"] else 0.8 * of(w, "read") - of(w, "runq")
-        expect("a worker's time in calls on files:", least <= files <= 1.1 * own + 20e6, w, files)
+        least = 0 if "mapped" in account["job"] else 0.8 * of(w, "read") - of(w, "runq") - TAKEN_NS
+        expect("a worker's time in calls on files:", least <= files <= 1.1 * own + TAKEN_NS, w, files)
     saved = of(trainer, "checkpoint")
     if saved:
         files = told.get(trainer["pid"], {}).get("file_ns", 0)
-        expect("the trainer's time in calls on files:", files >= 0.8 * saved - of(trainer, "runq"), files, trainer)
+        least = 0.8 * saved - of(trainer, "runq") - TAKEN_NS
+        expect("the trainer's time in calls on files:", files >= least, files, trainer)
 
 
 def main():
