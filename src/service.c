@@ -227,7 +227,10 @@ ssize_t service_recv(int fd, void *packet, size_t size, int *fds, unsigned int m
 	if (!n_ret)
 		n_ret = &none;
 	*n_ret = 0;
-	/* Who ends with words of ours unread resets the connection; what it said before comes behind that (af_unix.c). */
+	/*
+	 * Who ends with words of ours unread resets the connection, which is told before what it has said
+	 * (net/unix/af_unix.c, unix_release_sock): that is there all the same.
+	 */
 	do
 		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && (errno == EINTR || (errno == ECONNRESET && !reset && (reset = true))));

@@ -32,8 +32,8 @@ bool session_look(struct session *s, int wait_ms)
 /* --- waiting --------------------------------------------------------------------------------------- */
 
 /*
- * Since when the drain has not gone on; 0: it does not run. Its heart beats between two rounds, and one takes as long as
- * it takes on a busy machine: STILL, begun at FIRST, has seen whether the thread works.
+ * Since when the drain has not gone on; 0: it does not run. Its heart beats between two rounds, and one
+ * takes as long as it takes on a busy machine: STILL, begun at FIRST, has seen whether the thread works.
  */
 static uint64_t drain_still_since(struct session *s, struct still *still, uint64_t first, uint64_t now)
 {
