@@ -2,8 +2,10 @@
 #include "table.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "util.h"
 
@@ -14,24 +16,45 @@ void table_init(struct table *t, size_t value_size, uint32_t max)
 	*t = (struct table){ .value_size = value_size, .max = max };
 }
 
+/* malloc() might give memory that was used before, all of which would have to be cleared. */
+void table_init_pids(struct table *t, size_t value_size, uint32_t max)
+{
+	void *pids = mmap(NULL, TABLE_PIDS * sizeof(*t->pids), PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	table_init(t, value_size, max);
+	t->pids = pids == MAP_FAILED ? NULL : pids;
+}
+
 void table_free(struct table *t)
 {
 	free(t->keys);
 	free(t->values);
 	free(t->slots);
+	if (t->pids)
+		munmap(t->pids, TABLE_PIDS * sizeof(*t->pids));
 	table_init(t, t->value_size, t->max);
+}
+
+/* Where KEY's slot would be. Fibonacci hashing (Knuth, TAOCP 3, 6.4): the high half of the product is well mixed. */
+static uint32_t home(const struct table *t, uint64_t key)
+{
+	return (uint32_t)((key * 0x9e3779b97f4a7c15ULL) >> 32) & (2 * t->room - 1);
 }
 
 /* The slot where KEY is or would be. There is always a free one: half of them stay empty. */
 static uint32_t *probe(const struct table *t, uint64_t key)
 {
-	uint32_t mask = 2 * t->room - 1;
-	/* Fibonacci hashing (Knuth, TAOCP 3, 6.4): the high half of the product is well mixed. */
-	uint32_t i = (uint32_t)((key * 0x9e3779b97f4a7c15ULL) >> 32) & mask;
+	uint32_t mask = 2 * t->room - 1, i = home(t, key);
 
 	while (t->slots[i] && t->keys[t->slots[i] - 1] != key)
 		i = (i + 1) & mask;
 	return &t->slots[i];
+}
+
+static bool is_indexed(const struct table *t, uint64_t key)
+{
+	return t->pids && key < TABLE_PIDS;
 }
 
 /* Each array is in place before the next is asked for: a failure half-way leaves a whole table. */
@@ -57,34 +80,39 @@ static int grow(struct table *t)
 	t->slots = slots;
 	t->room = room;
 	for (uint32_t i = 0; i < t->n; i++)
-		*probe(t, t->keys[i]) = i + 1;
+		if (!is_indexed(t, t->keys[i]))
+			*probe(t, t->keys[i]) = i + 1;
 	return 0;
 }
 
-void *table_at(const struct table *t, uint32_t i)
+/* Keys that are numbers from 1, FIDs for one, mostly lie where they count to: that spares a slot's cache line. */
+static bool is_in_order(const struct table *t, uint64_t key)
 {
-	return (char *)t->values + i * t->value_size;
+	return key - 1 < t->n && t->keys[key - 1] == key;
 }
 
-/* Keys that are numbers from 1, FIDs for one, mostly lie where they count to: that spares a slot's cache line. */
-void *table_find(const struct table *t, uint64_t key)
+void *table_find_hashed(const struct table *t, uint64_t key)
 {
 	uint32_t slot;
 
-	if (key - 1 < t->n && t->keys[key - 1] == key)
+	if (is_in_order(t, key))
 		return table_at(t, (uint32_t)(key - 1));
 	slot = t->room ? *probe(t, key) : 0;
-
 	return slot ? table_at(t, slot - 1) : NULL;
+}
+
+static uint32_t *slot_of(const struct table *t, uint64_t key)
+{
+	return is_indexed(t, key) ? &t->pids[key] : t->room ? probe(t, key) : NULL;
 }
 
 void *table_get(struct table *t, uint64_t key)
 {
 	uint32_t *slot;
 
-	if (key - 1 < t->n && t->keys[key - 1] == key)
+	if (!t->pids && is_in_order(t, key))
 		return table_at(t, (uint32_t)(key - 1));
-	slot = t->room ? probe(t, key) : NULL;
+	slot = slot_of(t, key);
 	if (slot && *slot)
 		return table_at(t, *slot - 1);
 	if (t->n == t->max)
@@ -92,11 +120,40 @@ void *table_get(struct table *t, uint64_t key)
 	if (t->n == t->room) {
 		if (grow(t) < 0)
 			return NULL;
-		slot = probe(t, key);
+		slot = slot_of(t, key);
 	}
 	t->keys[t->n] = key;
 	*slot = ++t->n;
 	return memset(table_at(t, t->n - 1), 0, t->value_size);
+}
+
+/* Where key and value are, once it is known; a value may begin at the end of a cache line. */
+static void expect_at(const struct table *t, uint32_t i)
+{
+	const char *value = table_at(t, i);
+
+	__builtin_prefetch(&t->keys[i]);
+	__builtin_prefetch(value);
+	__builtin_prefetch(value + t->value_size - 1);
+}
+
+void table_expect(const struct table *t, uint64_t key)
+{
+	if (is_indexed(t, key))
+		__builtin_prefetch(&t->pids[key]);
+	else if (key - 1 < t->n)
+		expect_at(t, (uint32_t)(key - 1));
+	else if (t->room)
+		__builtin_prefetch(&t->slots[home(t, key)]);
+}
+
+/* Nearly all are at the first slot that is looked at. */
+void table_expect_entry(const struct table *t, uint64_t key)
+{
+	uint32_t at = is_indexed(t, key) ? t->pids[key] : t->room && key - 1 >= t->n ? t->slots[home(t, key)] : 0;
+
+	if (at)
+		expect_at(t, at - 1);
 }
 
 uint64_t table_key(const char *s, size_t len)

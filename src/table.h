@@ -2,7 +2,10 @@
 /*
  * A hash table from u64 keys to fixed-size values that grows up to a cap: what the report sums up
  * per file, process and disk. Values lie in one array in the order of their first use, all zero at
- * first. No deletion. Pure.
+ * first. No deletion.
+ *
+ * Keys that are PIDs are not hashed: there is an index with a place for each that can be, of which only the
+ * pages in use take memory.
  */
 #ifndef TABLE_H
 #define TABLE_H
@@ -17,17 +20,41 @@ struct table {
 	uint64_t *keys;
 	void *values;
 	uint32_t *slots; /* 2 * room, open addressing: index + 1, 0 is free */
+	uint32_t *pids;	 /* TABLE_PIDS, by key: the same; NULL: all keys are hashed */
 };
 
+/* PID_MAX_LIMIT of 64-bit kernels, include/linux/threads.h. */
+#define TABLE_PIDS (1U << 22)
+
 void table_init(struct table *t, size_t value_size, uint32_t max);
+/* For keys that are PIDs or TIDs. Others are fine, and where there is no memory for the index all are hashed. */
+void table_init_pids(struct table *t, size_t value_size, uint32_t max);
 void table_free(struct table *t);
 
+/* Entry I in order of first use; I < t->n. */
+static inline void *table_at(const struct table *t, uint32_t i)
+{
+	return (char *)t->values + i * t->value_size;
+}
+
+void *table_find_hashed(const struct table *t, uint64_t key);
+
 /* The value of KEY, or NULL. Valid until the next table_get(). */
-void *table_find(const struct table *t, uint64_t key);
+static inline void *table_find(const struct table *t, uint64_t key)
+{
+	if (!t->pids || key >= TABLE_PIDS)
+		return table_find_hashed(t, key);
+	return t->pids[key] ? table_at(t, t->pids[key] - 1) : NULL;
+}
+
 /* The same, made when it is not there. NULL when the table holds MAX or memory is out. */
 void *table_get(struct table *t, uint64_t key);
-/* Entry I in order of first use; I < t->n. */
-void *table_at(const struct table *t, uint32_t i);
+/*
+ * KEY will be asked for soon: the processor may fetch where it is looked up, and when some time has gone by since that
+ * its entry. Nothing else changes.
+ */
+void table_expect(const struct table *t, uint64_t key);
+void table_expect_entry(const struct table *t, uint64_t key);
 
 /*
  * A key for a short string: its 64-bit FNV-1a hash. Names that collide would be summed up together;

@@ -54,6 +54,38 @@ static void takes_no_more_than_its_cap(void **state)
 	table_free(&t);
 }
 
+/* Of PIDs and of what cannot be one, in any order. */
+static void pids_are_found_as_all_other_keys(void **state)
+{
+	static const uint64_t keys[] = {
+		TABLE_PIDS - 1, 0, TABLE_PIDS, 1, UINT64_MAX, 4000000, 2, TABLE_PIDS + 1ULL, 32768, 1ULL << 32,
+	};
+	const uint32_t n = sizeof(keys) / sizeof(keys[0]);
+	struct table t;
+
+	table_init_pids(&t, sizeof(uint64_t), 1000 + n);
+	assert_non_null(t.pids);
+	assert_null(table_find(&t, 2));
+	for (uint32_t i = 0; i < n; i++) {
+		assert_null(table_find(&t, keys[i]));
+		table_expect(&t, keys[i]);
+		table_expect_entry(&t, keys[i]);
+		*(uint64_t *)table_get(&t, keys[i]) = keys[i];
+	}
+	for (uint64_t pid = 100; pid < 1100; pid++) /* it grows */
+		*(uint64_t *)table_get(&t, pid) = pid;
+	assert_int_equal(t.n, 1000 + n);
+	for (uint32_t i = 0; i < t.n; i++) {
+		assert_int_equal(*(uint64_t *)table_find(&t, t.keys[i]), t.keys[i]);
+		assert_ptr_equal(table_get(&t, t.keys[i]), table_at(&t, i));
+		table_expect(&t, t.keys[i]);
+		table_expect_entry(&t, t.keys[i]);
+	}
+	assert_null(table_get(&t, 50)); /* full */
+	table_free(&t);
+	assert_null(table_find(&t, 1));
+}
+
 static void names_have_keys_of_their_own(void **state)
 {
 	assert_int_equal(table_key("", 0), 0xcbf29ce484222325ULL);
@@ -65,6 +97,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keeps_what_it_was_given_while_it_grows),
+		cmocka_unit_test(pids_are_found_as_all_other_keys),
 		cmocka_unit_test(names_have_keys_of_their_own),
 		cmocka_unit_test(takes_no_more_than_its_cap),
 	};
