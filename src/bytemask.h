@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where in 64 bytes the separators of rows are: a bit for each byte, the lowest for the first. With SSE2, which
+ * Where in 64 bytes a byte is, a separator of rows for one: a bit for each byte, the lowest for the first. With SSE2, which
  * every x86-64 has; elsewhere by words of eight bytes. Pure.
  */
 #ifndef BYTEMASK_H
 #define BYTEMASK_H
 
 #include <endian.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #ifdef __SSE2__
@@ -14,10 +15,6 @@
 #endif
 
 #define BYTEMASK_BYTES 64
-
-struct bytemask {
-	uint64_t tabs, newlines;
-};
 
 /* The bits of the bytes of WORD, the first of them lowest, that are C. */
 static inline uint64_t bytemask_word(uint64_t word, char c)
@@ -30,44 +27,61 @@ static inline uint64_t bytemask_word(uint64_t word, char c)
 }
 
 /* Of any 64 bytes at P, on any machine. */
-static inline struct bytemask bytemask_of_words(const char *p)
+static inline uint64_t bytemask_of_words(const char *p, char c)
 {
-	struct bytemask m = { 0 };
+	uint64_t mask = 0;
 
 	for (unsigned int i = 0; i < BYTEMASK_BYTES; i += 8) {
 		uint64_t word;
 
 		memcpy(&word, p + i, sizeof(word));
-		word = le64toh(word);
-		m.tabs |= bytemask_word(word, '\t') << i;
-		m.newlines |= bytemask_word(word, '\n') << i;
+		mask |= bytemask_word(le64toh(word), c) << i;
 	}
-	return m;
+	return mask;
 }
 
 #ifdef __SSE2__
-static inline uint64_t bytemask_bits(__m128i a, __m128i b, __m128i c, __m128i d, char what)
-{
-	const __m128i x = _mm_set1_epi8(what);
+struct bytemask_equal {
+	__m128i a, b, c, d; /* all ones where a byte is the one looked for */
+};
 
-	return (uint64_t)(unsigned int)_mm_movemask_epi8(_mm_cmpeq_epi8(a, x)) |
-	       (uint64_t)(unsigned int)_mm_movemask_epi8(_mm_cmpeq_epi8(b, x)) << 16 |
-	       (uint64_t)(unsigned int)_mm_movemask_epi8(_mm_cmpeq_epi8(c, x)) << 32 |
-	       (uint64_t)(unsigned int)_mm_movemask_epi8(_mm_cmpeq_epi8(d, x)) << 48;
+static inline struct bytemask_equal bytemask_equal(const char *p, char c)
+{
+	const __m128i *v = (const __m128i *)(const void *)p, x = _mm_set1_epi8(c);
+
+	return (struct bytemask_equal){
+		_mm_cmpeq_epi8(_mm_loadu_si128(v), x), _mm_cmpeq_epi8(_mm_loadu_si128(v + 1), x),
+		_mm_cmpeq_epi8(_mm_loadu_si128(v + 2), x), _mm_cmpeq_epi8(_mm_loadu_si128(v + 3), x),
+	};
+}
+
+static inline uint64_t bytemask_bits(__m128i equal)
+{
+	return (unsigned int)_mm_movemask_epi8(equal);
 }
 #endif
 
-/* Of the 64 bytes at P. */
-static inline struct bytemask bytemask_of(const char *p)
+/* The bytes of the 64 at P that are C. */
+static inline uint64_t bytemask_of(const char *p, char c)
 {
 #ifdef __SSE2__
-	const __m128i *v = (const __m128i *)(const void *)p;
-	__m128i a = _mm_loadu_si128(v), b = _mm_loadu_si128(v + 1), c = _mm_loadu_si128(v + 2),
-		d = _mm_loadu_si128(v + 3);
+	const struct bytemask_equal e = bytemask_equal(p, c);
 
-	return (struct bytemask){ bytemask_bits(a, b, c, d, '\t'), bytemask_bits(a, b, c, d, '\n') };
+	return bytemask_bits(e.a) | bytemask_bits(e.b) << 16 | bytemask_bits(e.c) << 32 | bytemask_bits(e.d) << 48;
 #else
-	return bytemask_of_words(p);
+	return bytemask_of_words(p, c);
+#endif
+}
+
+/* Whether any is: cheaper than which. */
+static inline bool bytemask_has(const char *p, char c)
+{
+#ifdef __SSE2__
+	const struct bytemask_equal e = bytemask_equal(p, c);
+
+	return bytemask_bits(_mm_or_si128(_mm_or_si128(e.a, e.b), _mm_or_si128(e.c, e.d)));
+#else
+	return bytemask_of_words(p, c);
 #endif
 }
 

@@ -29,6 +29,12 @@ void cover_add(struct cover *c, uint64_t begin_ns, uint64_t end_ns, cover_fn fre
 	}
 	if (begin_ns >= end_ns)
 		return;
+	if (!c->n || begin_ns > c->v[c->n - 1].end_ns) { /* nearly always */
+		c->v[c->n].begin_ns = begin_ns;
+		c->v[c->n++].end_ns = end_ns;
+		free(ctx, begin_ns, end_ns);
+		return;
+	}
 	for (to = c->n; to > 0 && c->v[to - 1].begin_ns > end_ns; to--)
 		;
 	for (from = to; from > 0 && c->v[from - 1].end_ns >= begin_ns; from--) {

@@ -166,8 +166,9 @@ struct phase_seen *phases_visible(const struct phases *p, uint32_t most, uint32_
 struct timeline;
 /*
  * Where nothing was told: start-up, steady state and checkpoints by what was read and written when, in the
- * lists of P, marked as inferred. After phases_end().
+ * lists of P, marked as inferred. After phases_end(). No checkpoint begins before FROM_NS, nor, where it is not SURE
+ * that this is when training began, before an inferred steady state does.
  */
-void phases_infer(struct phases *p, const struct timeline *t);
+void phases_infer(struct phases *p, const struct timeline *t, uint64_t from_ns, bool sure);
 
 #endif

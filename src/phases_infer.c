@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Phases where nobody tells of any. Start-up lasts until reading has become as strong as it is for most of the time;
- * checkpoints are bursts of writing. What does not stand out is not told.
+ * checkpoints are bursts of writing by those who train, and not before they do. What does not stand out is not told.
  */
 #include <stdlib.h>
 
@@ -34,12 +34,12 @@ static struct windows windows_of(const struct timeline *t, enum timeline_sum wha
 	return w;
 }
 
-static uint64_t sum_of(const struct timeline *t, enum timeline_sum what)
+static uint64_t sum_of(const struct timeline *t, const uint64_t *values)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < timeline_bins(t); i++)
-		sum += t->sum[what][i];
+		sum += values[i];
 	return sum;
 }
 
@@ -85,18 +85,19 @@ static bool is_sustained(const struct windows *w, uint64_t least, uint32_t i, in
 	return w->v[i] >= least && n > SUSTAINED / 2;
 }
 
-static void infer_steady(struct phases *p, const struct timeline *t)
+/* When it begins; 0: there is none. */
+static uint64_t infer_steady(struct phases *p, const struct timeline *t)
 {
 	const struct windows w = windows_of(t, TIMELINE_READ_BYTES);
 	uint64_t least = strong(&w), begin_ns, end_ns;
 	uint32_t first = 0, last;
 
 	if (!least)
-		return;
+		return 0;
 	while (first < w.n && !is_sustained(&w, least, first, 1))
 		first++;
 	if (first == w.n)
-		return;
+		return 0;
 	for (last = w.n - 1; last > first && !is_sustained(&w, least, last, -1);)
 		last--;
 	begin_ns = begin_of(t, (uint64_t)first * w.each);
@@ -104,6 +105,7 @@ static void infer_steady(struct phases *p, const struct timeline *t)
 	if (first)
 		phases_add(p, PHASE_INFERRED, "start-up", t->begin_ns, begin_ns, true);
 	phases_add(p, PHASE_INFERRED, "steady", begin_ns, end_ns, true);
+	return begin_ns;
 }
 
 /* --- checkpoints -------------------------------------------------------------------------------------------- */
@@ -114,7 +116,7 @@ static bool made_files(const struct timeline *t, uint32_t from, uint32_t to)
 	for (uint32_t i = from; i <= to; i++)
 		if (t->sum[TIMELINE_CREATES][i])
 			return true;
-	return sum_of(t, TIMELINE_CREATES) == 0;
+	return sum_of(t, t->sum[TIMELINE_CREATES]) == 0;
 }
 
 struct burst {
@@ -144,21 +146,22 @@ static void add_syncs(const struct timeline *t, struct burst *b)
 			b->end_ns = t->synced[i].end_ns;
 }
 
-static void put_burst(struct phases *p, const struct timeline *t, const struct burst *b)
+/* What is written before FROM_NS is what is needed to begin: the data set, unpacked or made. */
+static void put_burst(struct phases *p, const struct timeline *t, const struct burst *b, uint64_t from_ns)
 {
 	/* a file is made before the first write to it has ended */
 	uint32_t before = MIN(b->from, MAX(timeline_bins(t) / 20, 2));
 
-	if (b->bytes >= BURST_BYTES && made_files(t, b->from - before, b->to))
+	if (b->bytes >= BURST_BYTES && b->begin_ns >= from_ns && made_files(t, b->from - before, b->to))
 		phases_add(p, PHASE_INFERRED, "checkpoint", b->begin_ns, b->end_ns, true);
 }
 
 /* Bins with much more writing than the mean, and those between that are near each other. */
-static void infer_checkpoints(struct phases *p, const struct timeline *t)
+static void infer_checkpoints(struct phases *p, const struct timeline *t, uint64_t from_ns)
 {
-	const uint64_t *written = t->sum[TIMELINE_WRITE_BYTES];
+	const uint64_t *written = t->saved;
 	uint32_t bins = timeline_bins(t), bursts = 0;
-	uint64_t least = MAX(BURST_TIMES * (sum_of(t, TIMELINE_WRITE_BYTES) / bins), 1);
+	uint64_t least = MAX(BURST_TIMES * (sum_of(t, written) / bins), 1);
 	struct burst b = { .bytes = 0 };
 
 	for (uint32_t i = 0; i < bins && bursts < BURSTS_MAX; i++) {
@@ -167,7 +170,7 @@ static void infer_checkpoints(struct phases *p, const struct timeline *t)
 		if (written[i] < least)
 			continue;
 		if (b.bytes && e.begin_ns >= b.end_ns + apart_ns(t)) {
-			put_burst(p, t, &b);
+			put_burst(p, t, &b, from_ns);
 			bursts++;
 			b.bytes = 0;
 		}
@@ -180,16 +183,18 @@ static void infer_checkpoints(struct phases *p, const struct timeline *t)
 		add_syncs(t, &b);
 	}
 	if (b.bytes)
-		put_burst(p, t, &b);
+		put_burst(p, t, &b, from_ns);
 }
 
-void phases_infer(struct phases *p, const struct timeline *t)
+void phases_infer(struct phases *p, const struct timeline *t, uint64_t from_ns, bool sure)
 {
+	uint64_t steady_ns = 0;
+
 	if (p->told.n || !t->begin_ns || timeline_bins(t) < LEAST_WINDOWS)
 		return;
-	if (sum_of(t, TIMELINE_READS) >= LEAST_READS)
-		infer_steady(p, t);
-	infer_checkpoints(p, t);
+	if (sum_of(t, t->sum[TIMELINE_READS]) >= LEAST_READS)
+		steady_ns = infer_steady(p, t);
+	infer_checkpoints(p, t, sure ? from_ns : MAX(from_ns, steady_ns));
 	if (phases_close(p, t->begin_ns) == 0)
 		phases_end(p, t->begin_ns, t->end_ns);
 }

@@ -12,6 +12,9 @@
 #include "bytemask.h"
 #include "util.h"
 
+/* At once, of what the buffer has room for: to be taken while the processor has it near. */
+#define READ_BYTES (64U << 10)
+
 static int refill(struct reader *r)
 {
 	ssize_t n;
@@ -22,7 +25,7 @@ static int refill(struct reader *r)
 	r->pos = 0;
 	if (r->len == READER_BUFFER_BYTES)
 		return 0;
-	n = unpack_read(&r->text, r->buf + r->len, READER_BUFFER_BYTES - r->len);
+	n = unpack_read(&r->text, r->buf + r->len, MIN(READER_BUFFER_BYTES - r->len, READ_BYTES));
 	if (n < 0)
 		return (int)n;
 	r->len += (size_t)n;
@@ -340,42 +343,55 @@ unsigned int reader_column(const struct reader *r, const char *name)
 
 /* Where splitting a row stands. */
 struct split {
-	const char *field; /* that begins here, and has no end yet */
-	unsigned int i;	   /* its number */
+	const char *begin;	/* of the next field, which has no end yet */
+	struct reader_field *f; /* that it will be */
+	const struct reader_field *end; /* behind the last of the header's columns */
 };
 
-/* The fields that end at the bits of TABS, from P on; what is behind the header's columns is left out. */
-static inline void take_fields(struct split *s, struct reader_row *row, unsigned int n_columns, const char *p,
-			       uint64_t tabs)
-{
-	for (; tabs && s->i <= n_columns; tabs &= tabs - 1) {
-		const char *tab = p + __builtin_ctzll(tabs);
-
-		row->f[s->i++] = (struct reader_field){ s->field, (size_t)(tab - s->field) };
-		s->field = tab + 1;
-	}
-}
-
-/* The row ends at END; false when it has fewer fields than the header columns. */
-static inline bool end_fields(struct split *s, struct reader_row *row, unsigned int n_columns, const char *end)
+static inline struct split begin_split(const struct reader *r, const char *line, struct reader_row *row)
 {
 	static const char absent[] = "                -"; /* reader_row_u64() looks before it */
 
 	row->f[0] = (struct reader_field){ absent + sizeof(absent) - 2, 1 };
-	if (s->i <= n_columns)
-		row->f[s->i++] = (struct reader_field){ s->field, (size_t)(end - s->field) };
-	return s->i > n_columns;
+	return (struct split){ line, row->f + 1, row->f + 1 + r->n_columns };
+}
+
+/* The fields that end at the bits of TABS, from P on; what is behind the header's columns is left out. */
+static inline void take_fields(struct split *s, const char *p, uint64_t tabs)
+{
+	for (; tabs && s->f < s->end; tabs &= tabs - 1) {
+		const char *tab = p + (unsigned int)__builtin_ctzll(tabs);
+
+		*s->f++ = (struct reader_field){ s->begin, (size_t)(tab - s->begin) };
+		s->begin = tab + 1;
+	}
+}
+
+/* The row ends at END; false when it has fewer fields than the header columns. */
+static inline bool end_split(struct split *s, const char *end)
+{
+	if (s->f < s->end)
+		*s->f++ = (struct reader_field){ s->begin, (size_t)(end - s->begin) };
+	return s->f == s->end;
 }
 
 static bool split(const struct reader *r, struct reader_field line, struct reader_row *row)
 {
-	struct split s = { line.p, 1 };
+	struct split s = begin_split(r, line.p, row);
 	const char *p = line.p, *end = line.p + line.len;
 
 	for (; p < end; p += BYTEMASK_BYTES) /* the buffer has room behind its end */
-		take_fields(&s, row, r->n_columns, p,
-			    bytemask_of(p).tabs & (end - p < BYTEMASK_BYTES ? (1ULL << (end - p)) - 1 : UINT64_MAX));
-	return end_fields(&s, row, r->n_columns, end);
+		take_fields(&s, p,
+			    bytemask_of(p, '\t') & (end - p < BYTEMASK_BYTES ? (1ULL << (end - p)) - 1 : UINT64_MAX));
+	return end_split(&s, end);
+}
+
+/* The newline in the 64 bytes from P on, and before LIMIT; NULL: none. */
+static inline const char *find_newline(const char *p, const char *limit)
+{
+	uint64_t newlines = bytemask_has(p, '\n') ? bytemask_of(p, '\n') : 0;
+
+	return newlines && __builtin_ctzll(newlines) < limit - p ? p + __builtin_ctzll(newlines) : NULL;
 }
 
 /*
@@ -385,25 +401,37 @@ static bool split(const struct reader *r, struct reader_field line, struct reade
 static bool next_in_buffer(struct reader *r, struct reader_row *row, bool *is_row)
 {
 	const char *begin = r->buf + r->pos, *limit = r->buf + r->len;
-	struct split s = { begin, 1 };
+	struct split s = begin_split(r, begin, row);
 
 	if (r->skip || begin == limit || *begin == '#')
 		return false;
 	for (const char *p = begin; p < limit; p += BYTEMASK_BYTES) {
-		struct bytemask m = bytemask_of(p);
+		const char *end = find_newline(p, limit);
+		uint64_t tabs = bytemask_of(p, '\t');
 
-		if (limit - p < BYTEMASK_BYTES)
-			m.newlines &= (1ULL << (limit - p)) - 1;
-		if (m.newlines) {
-			const char *end = p + __builtin_ctzll(m.newlines);
+		if (!end) {
+			take_fields(&s, p, tabs);
+			continue;
+		}
+		take_fields(&s, p, tabs & ((1ULL << (end - p)) - 1));
+		*is_row = end_split(&s, end);
+		row->offset = r->offset + r->pos;
+		r->pos = (size_t)(end - r->buf) + 1;
+		return true;
+	}
+	return false;
+}
 
-			take_fields(&s, row, r->n_columns, p, m.tabs & (m.newlines ^ (m.newlines - 1)));
-			*is_row = end_fields(&s, row, r->n_columns, end);
-			row->offset = r->offset + r->pos;
-			r->pos = (size_t)(end - r->buf) + 1;
+bool reader_next_here(struct reader *r, struct reader_row *row)
+{
+	bool is_row;
+
+	while (next_in_buffer(r, row, &is_row)) {
+		if (is_row) {
+			r->rows++;
 			return true;
 		}
-		take_fields(&s, row, r->n_columns, p, m.tabs);
+		r->bad_rows++;
 	}
 	return false;
 }
@@ -411,18 +439,11 @@ static bool next_in_buffer(struct reader *r, struct reader_row *row, bool *is_ro
 int reader_next(struct reader *r, struct reader_row *row)
 {
 	struct reader_field line;
-	bool is_row;
 	int got;
 
 	for (;;) {
-		if (next_in_buffer(r, row, &is_row)) {
-			if (is_row) {
-				r->rows++;
-				return 1;
-			}
-			r->bad_rows++;
-			continue;
-		}
+		if (reader_next_here(r, row))
+			return 1;
 		got = next_line(r, &line);
 		if (got < 0)
 			return got;
@@ -470,20 +491,23 @@ int reader_seek(struct reader *r, uint64_t offset)
 	return res;
 }
 
-/* LEN digits, 1 to 8, as eight with zeros before them; the first is the lowest byte. */
+/* LEN digits, 1 to 8; nothing around them is looked at. */
 static inline uint64_t eight_digits(const char *p, size_t len)
 {
-	uint64_t zeros = digits_zeros(len);
+	const size_t before = 8 * (8 - len);
+	uint64_t text;
 
 	if (len >= 4) {
 		uint32_t first, last;
 
 		memcpy(&first, p, sizeof(first));
 		memcpy(&last, p + len - sizeof(last), sizeof(last));
-		return zeros | (uint64_t)le32toh(last) << 32 | (uint64_t)le32toh(first) << 8 * (8 - len);
+		text = (uint64_t)le32toh(last) << 32 | (uint64_t)le32toh(first) << before;
+	} else {
+		text = (uint64_t)(unsigned char)p[len - 1] << 56 | (uint64_t)(unsigned char)p[len / 2] << (before + 8 * (len / 2)) |
+		       (uint64_t)(unsigned char)p[0] << before;
 	}
-	return zeros | (uint64_t)(unsigned char)p[len - 1] << 56 |
-	       (uint64_t)(unsigned char)p[len / 2] << 8 * (8 - len + len / 2) | (uint64_t)(unsigned char)p[0] << 8 * (8 - len);
+	return digits_last(text, len);
 }
 
 bool reader_long_u64(struct reader_field f, uint64_t *ret)
@@ -541,7 +565,7 @@ bool reader_flag(struct reader_field f, const char *flag)
 	size_t len = strlen(flag);
 	const char *p = f.p, *end = p + f.len;
 
-	while (p < end) {
+	while (p + len <= end) {
 		const char *bar = memchr(p, '|', (size_t)(end - p));
 		const char *stop = bar ? bar : end;
 

@@ -97,6 +97,11 @@ unsigned int reader_column(const struct reader *r, const char *name);
 
 /* The next row: 1, 0 at the end, -errno. Lines that begin with # are no rows. */
 int reader_next(struct reader *r, struct reader_row *row);
+/*
+ * The same of a row that is whole in the buffer already, as nearly all are, so that those before it stay valid, too.
+ * False: reader_next() has to look.
+ */
+bool reader_next_here(struct reader *r, struct reader_row *row);
 /* Go on at OFFSET, which was a row's. The counts go on too. 0 or -errno. */
 int reader_seek(struct reader *r, uint64_t offset);
 
@@ -116,29 +121,37 @@ bool reader_long_u64(struct reader_field f, uint64_t *ret); /* its way for more 
 static inline bool reader_row_u64(struct reader_field f, uint64_t *ret)
 {
 	const char *end = f.p + f.len;
-	uint64_t low, high = 0;
-	size_t len = f.len;
+	uint64_t low, high;
 
-	if (len - 1 >= 16)
-		return reader_long_u64(f, ret);
 	memcpy(&low, end - sizeof(low), sizeof(low));
-	low = le64toh(low);
-	if (len > 8) {
-		unsigned int shift = 8 * (16 - (unsigned int)len);
-
-		memcpy(&high, end - 2 * sizeof(high), sizeof(high));
-		high = le64toh(high) >> shift << shift | digits_zeros(len - 8);
-		if (!digits_are(high))
+	if (f.len - 1 < sizeof(low)) {
+		low = digits_last(le64toh(low), f.len);
+		if (!digits_are(low))
 			return false;
-		high = digits_number(high) * 100000000;
-	} else {
-		unsigned int shift = 8 * (8 - (unsigned int)len);
-
-		low = low >> shift << shift | digits_zeros(len);
+		*ret = digits_number(low);
+		return true;
 	}
-	if (!digits_are(low))
+	if (f.len - 1 >= 2 * sizeof(low))
+		return reader_long_u64(f, ret);
+	memcpy(&high, end - 2 * sizeof(high), sizeof(high));
+	low = digits_last(le64toh(low), sizeof(low));
+	high = digits_last(le64toh(high), f.len - sizeof(low));
+	if (!digits_are(low) || !digits_are(high))
 		return false;
-	*ret = high + digits_number(low);
+	*ret = digits_number(high) * 100000000 + digits_number(low);
+	return true;
+}
+
+/* The same where F mostly is what OTHER of its row is, which is KNOWN, as TIDs of main threads are. */
+static inline bool reader_row_u64_or(struct reader_field f, struct reader_field other, uint64_t known, uint64_t *ret)
+{
+	uint64_t a, b;
+
+	memcpy(&a, f.p + f.len - sizeof(a), sizeof(a));
+	memcpy(&b, other.p + other.len - sizeof(b), sizeof(b));
+	if (f.len != other.len || f.len - 1 >= sizeof(a) || digits_last(le64toh(a), f.len) != digits_last(le64toh(b), f.len))
+		return reader_row_u64(f, ret);
+	*ret = known;
 	return true;
 }
 

@@ -36,7 +36,8 @@ static bool row_again(struct report *r, struct scan *s, enum report_kind kind, u
 	struct reader *rd = &r->readers[kind];
 
 	report_scan_columns(s, rd);
-	return reader_seek(rd, offset) == 0 && reader_next(rd, &s->row) > 0;
+	s->row = s->ahead;
+	return reader_seek(rd, offset) == 0 && reader_next(rd, &s->row->text) > 0;
 }
 
 char *report_path_of(struct report *r, uint64_t fid, char *fstype, size_t size)
@@ -304,8 +305,18 @@ static void end_phases(struct report *r)
 	end_ns = MAX(MAX(t->end_ns, r->last_ns), r->manifest.end_ns);
 	phases_end(r->phases, begin_ns, end_ns);
 	note_count(r, "phases", r->phases->outside, "are not within the trace and were left out");
-	phases_infer(r->phases, t);
-	phases_end(r->phases, begin_ns, end_ns);
+}
+
+/* Where the job told of none; when it is known who trains. */
+static void infer_phases(struct report *r)
+{
+	uint64_t from_ns;
+	bool sure;
+
+	if (!r->phases)
+		return;
+	sure = why_trains_from(r, &from_ns);
+	phases_infer(r->phases, r->timeline, from_ns, sure);
 }
 
 /* What is summed up beside the rest, as O asks. */
@@ -371,6 +382,7 @@ static int load(struct report *r, const char *dir, int dirfd, const struct repor
 	look_up_calls(r, &r->running);
 	look_up_calls(r, &r->running_waits);
 	why_end(r, dirfd);
+	infer_phases(r);
 	if (r->uses) {
 		report_uses_pick(r);
 		report_streams_pick(r);
@@ -389,7 +401,7 @@ int report_load_at(struct report **ret, const char *dir, int dirfd, const struct
 	if (!r)
 		return -ENOMEM;
 	table_init(&r->files, sizeof(struct report_file), REPORT_FILES_MAX);
-	table_init(&r->procs, sizeof(struct report_proc), REPORT_PROCS_MAX);
+	table_init_pids(&r->procs, sizeof(struct report_proc), REPORT_PROCS_MAX);
 	table_init(&r->disks, sizeof(struct report_disk), REPORT_DISKS_MAX);
 	res = load(r, dir, dirfd, o);
 	if (res < 0) {

@@ -118,6 +118,9 @@ struct report_proc {
 	uint64_t args;		   /* a hash of them; 0: not known */
 	uint64_t data_read, data_written, data_maps; /* bytes of files that are data; maps of such */
 	uint64_t user_ns, sys_ns;  /* of CPU time, when it ended */
+	uint64_t received;	   /* reads of pipes and sockets that brought something, since copies_from_ns */
+	/* Children that run its program, with the most CPU time of one; these and theirs, the most CPU time and data_read of one. */
+	uint64_t copies, copies_from_ns, copies_cpu_ns, below, below_cpu_ns, below_data;
 	struct spans *waits;	   /* its main thread's calls on pipes and the like go there; NULL: nobody asks */
 	char comm[64], rank[16];
 };

@@ -31,8 +31,8 @@ static bool begin_all(struct report_cpu *r)
 		  begin(&r->task_cpus, sizeof(struct cpu_cell), CPU_CELLS_MAX, UINT64_MAX) &&
 		  begin(&r->role_cpus, sizeof(struct cpu_cell), CPU_CELLS_MAX, UINT64_MAX);
 
-	table_init(&r->pids, sizeof(uint32_t), CPU_THREADS_MAX);
-	table_init(&r->tids, sizeof(uint32_t), CPU_THREADS_MAX);
+	table_init_pids(&r->pids, sizeof(uint32_t), CPU_THREADS_MAX);
+	table_init_pids(&r->tids, sizeof(uint32_t), CPU_THREADS_MAX);
 	table_init(&r->role_threads, sizeof(uint8_t), 2 * CPU_THREADS_MAX);
 	table_init(&r->group_pids, sizeof(uint8_t), CPU_CELLS_MAX);
 	table_init(&r->phase_tasks, sizeof(uint64_t), CPU_CELLS_MAX);
@@ -69,6 +69,7 @@ void report_cpu_free(struct report_cpu *r)
 		table_free(tables[i]);
 	free(r->folder_names);
 	free(r->call_scans);
+	free(r->callers);
 	free(r->phases);
 	free(r->gaps);
 	free(r->cpus);

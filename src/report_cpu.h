@@ -205,6 +205,7 @@ struct report_cpu {
 	char *notes[CPU_NOTES_MAX];
 	uint32_t n_notes;
 	struct cpu_scan *call_scans; /* of report_cpu_folders.c; NULL: it needs no rows of calls */
+	struct cpu_caller *callers;  /* likewise */
 };
 
 extern const char *const report_cpu_kind_names[CPU_KINDS];
@@ -226,11 +227,10 @@ void report_cpu_end(struct report_cpu *r, int dirfd);
 struct reader;
 struct reader_row;
 struct cpu_scan;
-/* The rows of NAME.out, which RD reads into ROW. NULL: R, which may be NULL, does not ask for them. */
-struct cpu_scan *report_cpu_calls_begin(struct report_cpu *r, const char *name, const struct reader *rd,
-					const struct reader_row *row);
-/* The present row, of TIME_NS. */
-void report_cpu_calls_row(struct cpu_scan *s, uint64_t time_ns);
+/* The rows of NAME.out, which RD reads. NULL: R, which may be NULL, does not ask for them. */
+struct cpu_scan *report_cpu_calls_begin(struct report_cpu *r, const char *name, const struct reader *rd);
+/* The next row, of TIME_NS. */
+void report_cpu_calls_row(struct cpu_scan *s, const struct reader_row *row, uint64_t time_ns);
 /* BAD_ROWS were without a time; ERROR: -errno, it could not be opened, or not be read to its end. */
 void report_cpu_calls_end(struct report_cpu *r, const char *name, const struct reader *rd, uint64_t bad_rows, int error);
 

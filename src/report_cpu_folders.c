@@ -71,23 +71,64 @@ static struct reader_field call_of(struct reader_field func)
 	return reader_is(func, "io_uring") ? (struct reader_field){ ring, sizeof(ring) - 1 } : func;
 }
 
-/* The row's process and name under FUNC, where that has waited so; NULL. */
-static struct cpu_call *call_that_waited(struct cpu_scan *s, struct reader_field func)
+/* Process PROC under the row's name and FUNC, where that has waited so; NULL. */
+static struct cpu_call *call_of_proc(struct cpu_scan *s, uint32_t proc, struct reader_field func)
 {
 	struct report_cpu *r = s->r;
-	uint64_t pid, lat_ns = cpu_number(s, LAT_NS);
-	const struct cpu_role *role;
+	uint32_t task = report_cpu_task_known(r, CPU_TARGET, cpu_field(s, COMM));
+	const struct cpu_role *role = table_find(&r->roles, report_cpu_pair(proc, task));
 	struct cpu_call *c;
-	uint32_t proc;
 
-	if (!cpu_u64(s, PID, &pid) || pid > UINT32_MAX)
-		return NULL;
-	proc = report_cpu_proc_at(r, (uint32_t)pid, s->time_ns - MIN(lat_ns, s->time_ns));
-	role = table_find(&r->roles, report_cpu_pair(proc, report_cpu_task_known(r, CPU_TARGET, cpu_field(s, COMM))));
 	if (!proc || !role || !(role->sums.disk_ns + role->sums.blocked_ns))
 		return NULL;
 	c = report_cpu_call(r, report_cpu_number(&r->roles, role), report_cpu_call_number(r, func), false);
 	return c && c->disk_ns + c->blocked_ns ? c : NULL;
+}
+
+/*
+ * What the last rows of each process came to, as far as PIDs do not meet: mostly the next comes to the same. None of
+ * the tables behind it changes while the rows of calls are read.
+ */
+struct cpu_caller {
+	uint64_t pid; /* 0: none */
+	struct cpu_call *call;
+	size_t comm_len, func_len;
+	char comm[24], func[24];
+};
+
+#define CALLERS 1024U
+
+static bool is_text(struct reader_field f, const char *text, size_t len)
+{
+	return f.len == len && memcmp(f.p, text, len) == 0;
+}
+
+/* The row's process and name under FUNC, where that has waited so; NULL. */
+static struct cpu_call *call_that_waited(struct cpu_scan *s, struct reader_field func)
+{
+	struct reader_field comm = cpu_field(s, COMM);
+	struct report_cpu *r = s->r;
+	struct cpu_caller *known;
+	struct cpu_call *call;
+	uint64_t pid, lat_ns;
+	uint32_t proc;
+
+	if (!cpu_u64(s, PID, &pid) || pid > UINT32_MAX)
+		return NULL;
+	known = &r->callers[pid % CALLERS];
+	if (known->pid == pid && is_text(comm, known->comm, known->comm_len) &&
+	    is_text(func, known->func, known->func_len))
+		return known->call;
+	lat_ns = cpu_number(s, LAT_NS);
+	proc = report_cpu_proc_at(r, (uint32_t)pid, s->time_ns - MIN(lat_ns, s->time_ns));
+	call = call_of_proc(s, proc, func);
+	if (comm.len > sizeof(known->comm) || func.len > sizeof(known->func) ||
+	    report_cpu_lived_before(r, (uint32_t)pid))
+		return call;
+	*known = (struct cpu_caller){ .pid = pid, .call = call, .comm_len = comm.len, .func_len = func.len };
+	memcpy(known->comm, comm.p, comm.len);
+	memcpy(known->func, func.p, func.len);
+	return call;
 }
 
 static void add_to_folder(struct cpu_scan *s, struct cpu_call *c, uint64_t weight)
@@ -174,7 +215,8 @@ int report_cpu_folders_begin(struct report_cpu *r, int dirfd)
 	if (!any_wait(r) || report_cpu_scan(r, dirfd, "files", file_columns, file_row, NULL) < 0)
 		return 0;
 	r->call_scans = calloc(ARRAY_SIZE(call_files), sizeof(*r->call_scans));
-	return r->call_scans ? 0 : -ENOMEM;
+	r->callers = calloc(CALLERS, sizeof(*r->callers));
+	return r->call_scans && r->callers ? 0 : -ENOMEM;
 }
 
 void report_cpu_folders_read(struct report_cpu *r, int dirfd)
@@ -203,21 +245,20 @@ static struct cpu_scan *scan_of(struct report_cpu *r, const char *name)
 	return NULL;
 }
 
-struct cpu_scan *report_cpu_calls_begin(struct report_cpu *r, const char *name, const struct reader *rd,
-					const struct reader_row *row)
+struct cpu_scan *report_cpu_calls_begin(struct report_cpu *r, const char *name, const struct reader *rd)
 {
 	struct cpu_scan *s = scan_of(r, name);
 
 	if (!s)
 		return NULL;
-	s->row = row;
 	for (unsigned int i = 0; call_columns[i]; i++)
 		s->at[i] = reader_column(rd, call_columns[i]);
 	return s;
 }
 
-void report_cpu_calls_row(struct cpu_scan *s, uint64_t time_ns)
+void report_cpu_calls_row(struct cpu_scan *s, const struct reader_row *row, uint64_t time_ns)
 {
+	s->row = row;
 	s->time_ns = time_ns;
 	s->take(s);
 }

@@ -78,6 +78,11 @@ uint32_t report_cpu_proc_at(const struct report_cpu *r, uint32_t pid, uint64_t t
 	return proc_at_time(r, pid, time_ns);
 }
 
+bool report_cpu_lived_before(const struct report_cpu *r, uint32_t pid)
+{
+	return proc_at(r, newest(&r->pids, pid))->before;
+}
+
 bool report_cpu_is_target(const struct report_cpu *r, uint32_t pid)
 {
 	uint32_t i = newest(&r->pids, pid);

@@ -85,6 +85,8 @@ void report_cpu_seen(struct report_cpu *r, uint32_t thread, uint32_t task, uint6
 uint32_t report_cpu_thread_role(struct report_cpu *r, uint32_t thread, uint32_t task);
 /* Process PID as of TIME_NS: its number in r->procs, 0 when it is not known. */
 uint32_t report_cpu_proc_at(const struct report_cpu *r, uint32_t pid, uint64_t time_ns);
+/* Whether PID is of more than one process, one after the other. */
+bool report_cpu_lived_before(const struct report_cpu *r, uint32_t pid);
 bool report_cpu_is_target(const struct report_cpu *r, uint32_t pid);
 /* All rows are in: close what is still open. */
 void report_cpu_lives_end(struct report_cpu *r);

@@ -41,8 +41,17 @@ uint64_t report_job_begin_ns(const struct report_job *job, unsigned int i);
 int report_job_close(struct report_job *job);
 void report_job_free(struct report_job *job);
 
+struct finding;
+/*
+ * What the job waited for, of all hosts: its share is the mean of theirs, each by its time. False: nothing is known of any.
+ * finding_free() it.
+ */
+bool report_job_why(const struct report_job *job, struct finding *ret);
+
 /* As report_fit(). */
 void report_job_fit(struct report_job *job);
+/* What there is to say of all, where they were traced at a time; then each. */
+void report_job_text(const struct report_job *job, FILE *out);
 int report_job_json(const struct report_job *job, FILE *out); /* 0 or -ENOMEM */
 /* As report_html(). */
 int report_job_html(const struct report_job *job, FILE *out);

@@ -8,7 +8,9 @@
 #include "report_json.h"
 #include "report_page.h"
 #include "report_timeline.h"
+#include "rules.h"
 #include "util.h"
+#include "why.h"
 
 static void hosts(const struct report_job *job, struct json *j)
 {
@@ -41,6 +43,15 @@ static void between(const struct report_job *job, struct json *j)
 	json_end(j);
 }
 
+static void bottleneck(const struct report_job *job, struct json *j)
+{
+	struct finding f;
+
+	if (report_job_why(job, &f))
+		why_json_finding(j, "bottleneck", &f);
+	finding_free(&f);
+}
+
 int report_job_json(const struct report_job *job, FILE *out)
 {
 	autofree const struct report **reports = calloc(job->n, sizeof(*reports));
@@ -53,6 +64,7 @@ int report_job_json(const struct report_job *job, FILE *out)
 	json_object(&j, NULL);
 	report_json_totals(job->total, &j);
 	json_u64(&j, "n_processes", job->total->n_procs);
+	bottleneck(job, &j);
 	between(job, &j);
 	hosts(job, &j);
 	report_timelines_json(reports, job->n, report_started(job->total), &j);

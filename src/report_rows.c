@@ -39,7 +39,7 @@ static void keep_longest(struct report_calls *top, const struct scan *s, uint64_
 	for (i = top->n - 1; i > 0 && top->call[i - 1].lat_ns < lat_ns; i--)
 		top->call[i] = top->call[i - 1];
 	top->call[i] = (struct report_call){
-		.lat_ns = lat_ns, .offset = s->row.offset, .kind = s->kind,
+		.lat_ns = lat_ns, .offset = s->row->text.offset, .kind = s->kind,
 	};
 }
 
@@ -60,7 +60,8 @@ static struct report_file *file_of(struct scan *s, uint64_t *fid)
 	struct report *r = s->report;
 	struct report_file *f;
 
-	if (!scan_u64(s, COL_FID, fid))
+	*fid = s->row->fid;
+	if (!s->row->has_fid)
 		return NULL;
 	f = table_get(&r->files, *fid);
 	if (!f)
@@ -77,7 +78,9 @@ static bool parse_call(struct scan *s, enum column ret_column, struct call *c)
 		.running = reader_is(ret, "?"),
 		.failed = ret.len > 1 && ret.p[0] == '-', /* an address has no sign */
 	};
-	if (!scan_u64(s, COL_PID, &c->pid) || !scan_u64(s, COL_TID, &c->tid) ||
+	c->pid = s->row->pid;
+	if (!s->row->has_pid ||
+	    !reader_row_u64_or(scan_field(s, COL_TID), scan_field(s, COL_PID), c->pid, &c->tid) ||
 	    !(scan_u64(s, COL_LAT_NS, &c->lat_ns) || c->running))
 		return false;
 	c->proc = proc_of(s, c->pid, c->tid);
@@ -123,7 +126,7 @@ static void time_call(struct scan *s, const struct call *c, bool write, uint64_t
 {
 	const struct report_timed_call timed = {
 		.pid = c->pid, .lat_ns = c->again ? 0 : c->lat_ns, .whole_ns = c->lat_ns, .bytes = bytes,
-		.on_file = report_is_file(c->type), .write = write,
+		.on_file = report_is_file(c->type), .write = write, .proc = c->proc, .data = c->file && c->file->data,
 	};
 
 	if (!c->running)
@@ -151,12 +154,11 @@ static bool is_elsewhere(struct scan *s)
 {
 	struct report *r = s->report;
 	const struct report_file *f;
-	uint64_t fid;
 	bool inside;
 
 	if (!r->only.path)
 		return false;
-	f = scan_u64(s, COL_FID, &fid) ? table_find(&r->files, fid) : NULL;
+	f = s->row->has_fid ? table_find(&r->files, s->row->fid) : NULL;
 	inside = f ? f->inside : report_only_has(r, scan_field(s, COL_PATH));
 	r->only.rows++;
 	r->only.left_out += !inside;
@@ -230,6 +232,8 @@ static void add_transfer(struct scan *s, const struct call *c, bool write, uint6
 	hist_add(&r->rw[write].size, bytes);
 	r->by_type[c->type][write].bytes += bytes;
 	*(write ? &c->proc->write_bytes : &c->proc->read_bytes) += bytes;
+	if (c->proc->copies && !write && bytes && (c->type == REPORT_FIFO || c->type == REPORT_SOCK))
+		c->proc->received += s->time_ns > c->proc->copies_from_ns;
 	if (c->file && c->file->data)
 		*(write ? &c->proc->data_written : &c->proc->data_read) += bytes;
 	if (c->file)

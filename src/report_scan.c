@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "report_cpu.h"
+#include "report_uses.h"
 #include "util.h"
 
 const char *const report_kind_names[REPORT_KINDS] = {
@@ -137,41 +138,83 @@ static void find_dropped(const struct scan *s)
 		gaps_add(&s->report->gaps, r->manifest.start_ns, s->time_ns, "%s: rows were dropped by --keep", name);
 }
 
+/* Some of the next rows, at least one: how many; 0 at the end, -errno. */
+static int read_ahead(struct reader *rd, struct scan *s)
+{
+	int n, got = reader_next(rd, &s->ahead[0].text);
+
+	for (n = got; n > 0 && n < SCAN_AHEAD && reader_next_here(rd, &s->ahead[n].text); n++)
+		;
+	return n;
+}
+
+/* Who did what with which file: what is known of these is spread over more memory than a processor has near it. */
+static void look_ahead(struct scan *s, int n)
+{
+	const struct report *r = s->report;
+
+	for (int i = 0; i < n; i++) {
+		struct scan_row *row = s->row = &s->ahead[i];
+
+		row->has_pid = scan_u64(s, COL_PID, &row->pid);
+		row->has_fid = scan_u64(s, COL_FID, &row->fid);
+		if (row->has_fid)
+			table_expect(&r->files, row->fid);
+		if (row->has_fid && row->has_pid && r->uses)
+			report_uses_expect(r->uses, row->pid, row->fid);
+	}
+	for (int i = 0; i < n; i++)
+		if (r->uses && s->ahead[i].has_fid && s->ahead[i].has_pid)
+			report_uses_expect_entry(r->uses, s->ahead[i].pid, s->ahead[i].fid);
+}
+
+/* What any row tells, and where it is. */
+static void take_place(struct reader *rd, struct scan *s, struct place *place)
+{
+	struct report *r = s->report;
+
+	if (s->kind >= REPORT_BIO && !place->ns)
+		find_dropped(s);
+	if (s->kind >= REPORT_BIO)
+		find_gap(rd, s, place);
+	if (r->first_ns == 0 || s->time_ns < r->first_ns) {
+		r->first_ns = s->time_ns;
+		report_copy(r->first_time, sizeof(r->first_time), scan_field(s, COL_TIME));
+	}
+	r->last_ns = MAX(r->last_ns, s->time_ns);
+}
+
 static int scan_rows(struct reader *rd, struct scan *s)
 {
 	struct report *r = s->report;
-	struct cpu_scan *cpu = report_cpu_calls_begin(r->cpu, report_kind_names[s->kind], rd, &s->row);
+	struct cpu_scan *cpu = report_cpu_calls_begin(r->cpu, report_kind_names[s->kind], rd);
 	struct place place = { .ns = 0 };
 	uint64_t timeless = 0;
-	int got;
+	int n;
 
 	/* without a manifest: time_align.out, which has been read, begins before all else */
 	if (r->timeline && s->kind >= REPORT_BIO)
 		timeline_begin(r->timeline, r->first_ns);
-	while ((got = reader_next(rd, &s->row)) > 0) {
-		if (!reader_row_u64(scan_field(s, COL_TIMESTAMP), &s->time_ns)) {
-			s->bad_rows++;
-			timeless++;
-			continue;
+	while ((n = read_ahead(rd, s)) > 0) {
+		if (s->kind > REPORT_BIO)
+			look_ahead(s, n);
+		for (int i = 0; i < n; i++) {
+			s->row = &s->ahead[i];
+			if (!reader_row_u64(scan_field(s, COL_TIMESTAMP), &s->time_ns)) {
+				s->bad_rows++;
+				timeless++;
+				continue;
+			}
+			if (cpu)
+				report_cpu_calls_row(cpu, &s->row->text, s->time_ns);
+			if (row_fns[s->kind](s))
+				take_place(rd, s, &place);
+			else
+				s->bad_rows++;
 		}
-		if (cpu)
-			report_cpu_calls_row(cpu, s->time_ns);
-		if (!row_fns[s->kind](s)) {
-			s->bad_rows++;
-			continue;
-		}
-		if (s->kind >= REPORT_BIO && !place.ns)
-			find_dropped(s);
-		if (s->kind >= REPORT_BIO)
-			find_gap(rd, s, &place);
-		if (r->first_ns == 0 || s->time_ns < r->first_ns) {
-			r->first_ns = s->time_ns;
-			report_copy(r->first_time, sizeof(r->first_time), scan_field(s, COL_TIME));
-		}
-		r->last_ns = MAX(r->last_ns, s->time_ns);
 	}
-	report_cpu_calls_end(r->cpu, report_kind_names[s->kind], rd, timeless, got);
-	return got;
+	report_cpu_calls_end(r->cpu, report_kind_names[s->kind], rd, timeless, n);
+	return n;
 }
 
 int report_scan(struct report *r, enum report_kind kind, int dirfd)

@@ -52,12 +52,22 @@ enum column {
 	COLUMNS,
 };
 
+/* Rows that are taken from the reader at once, so that what they will ask memory for is on its way meanwhile. */
+#define SCAN_AHEAD 16
+
+struct scan_row {
+	struct reader_row text;
+	uint64_t pid, fid;
+	bool has_pid, has_fid;
+};
+
 struct scan {
 	struct report *report;
 	int dirfd;
 	enum report_kind kind;
 	struct report_op *op; /* of this kind */
-	struct reader_row row;
+	struct scan_row *row; /* the present one, of ahead[] */
+	struct scan_row ahead[SCAN_AHEAD];
 	uint8_t at[COLUMNS]; /* index for row.f[]; 0: the file has no such column */
 	uint64_t time_ns;    /* TIMESTAMP of this row */
 	/* TIMESTAMP and TID of the row before: rows of one call share them */
@@ -76,7 +86,7 @@ struct scan {
 
 static inline struct reader_field scan_field(const struct scan *s, enum column c)
 {
-	return s->row.f[s->at[c]];
+	return s->row->text.f[s->at[c]];
 }
 
 static inline bool scan_u64(const struct scan *s, enum column c, uint64_t *ret)

@@ -15,7 +15,7 @@ struct report_spreads *report_spreads_new(void)
 	struct report_spreads *u = calloc(1, sizeof(*u));
 
 	if (u)
-		table_init(&u->procs, sizeof(struct report_proc_spreads), REPORT_SPREADS_MAX);
+		table_init_pids(&u->procs, sizeof(struct report_proc_spreads), REPORT_SPREADS_MAX);
 	return u;
 }
 

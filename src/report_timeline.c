@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "util.h"
+#include "why.h"
 
 #define LARGE (64U << 10) /* a write, of more than a log */
 
@@ -48,19 +49,57 @@ static void count_call(struct timeline *t, const struct scan *s)
 		}
 }
 
+/*
+ * Whose writing may be a checkpoint: who trains, and processes of its own that save for it, which read no data. Loaders
+ * may write, too, what they have decoded.
+ */
+static bool saves(const struct report *r, const struct report_proc *p)
+{
+	const struct report_proc *parent;
+
+	if (!r->why || !r->why->n_trainers || p->waits)
+		return true;
+	if (p->data_read || strncmp(p->comm, "pt_data_worker", strlen("pt_data_worker")) == 0)
+		return false;
+	parent = table_find(&r->procs, p->ppid);
+	return parent && parent->waits;
+}
+
+static void keep_saved(struct timeline *t, const struct scan *s, const struct report_timed_call *c)
+{
+	bool sync = s->kind == REPORT_SYNC;
+
+	if (!(sync || c->write) || !saves(s->report, c->proc))
+		return;
+	if (c->write)
+		timeline_saved(t, s->time_ns, c->bytes);
+	if (sync || c->bytes >= LARGE)
+		timeline_wrote(t, sync, s->time_ns, c->whole_ns);
+}
+
+/* Programs map their libraries and read their sources before they come to what they are for. */
+static void note_data(struct timeline *t, const struct scan *s, const struct report_timed_call *c)
+{
+	if (c->data && !c->write && (s->kind == REPORT_VFS_RW || s->kind == REPORT_MMAP))
+		t->data_ns = t->data_ns ? MIN(t->data_ns, s->time_ns) : s->time_ns;
+}
+
 void report_timeline_call(const struct scan *s, const struct report_timed_call *c)
 {
 	struct timeline *t = s->report->timeline;
 	enum timeline_busy busy = TIMELINE_B_OTHER;
 
-	if (!t || !is_sane(t, s->time_ns) || scan_is(s, COL_FUNC, "snapshot"))
+	if (!t || !is_sane(t, s->time_ns))
 		return;
-	if (s->kind != REPORT_VFS_RW)
+	if (s->kind != REPORT_VFS_RW) {
+		if (scan_is(s, COL_FUNC, "snapshot"))
+			return;
 		count_call(t, s);
+	}
 	if (!c->on_file)
 		return;
-	if (s->kind == REPORT_SYNC || (c->write && c->bytes >= LARGE))
-		timeline_wrote(t, s->kind == REPORT_SYNC, s->time_ns, c->whole_ns);
+	keep_saved(t, s, c);
+	note_data(t, s, c);
 	if (s->kind == REPORT_OPEN) {
 		busy = TIMELINE_B_OPEN;
 		timeline_latency(t, TIMELINE_H_OPEN, s->time_ns, c->lat_ns);
@@ -250,6 +289,7 @@ static void take_gpu_dev(struct taken *k)
 	put_column(k, "gpu", "mem", "%", MEM);
 	snprintf(panel, sizeof(panel), "gpu_fb:%.*s", (int)gpu.len, gpu.p);
 	put_column(k, panel, "fb", "MB", FB);
+	put_column(k, "gpu_fb", "fb", "MB", FB);
 }
 
 static void take_disk(struct taken *k)

@@ -12,6 +12,8 @@ struct report_timed_call {
 	uint64_t whole_ns; /* its time; lat_ns is 0 where another row has counted that */
 	bool on_file; /* else on a pipe, a socket and the like, on which it waits */
 	bool write;   /* of vfs_rw */
+	const struct report_proc *proc;
+	bool data; /* the file's name is that of data */
 };
 
 /* The present row of S, of a probe of calls. */

@@ -40,14 +40,6 @@ void report_timeline_host(struct json *j, const struct timeline *t)
 		json_str(j, "host", t->host);
 }
 
-/* A bin that lies outside of what the host has traced tells nothing. */
-static bool is_outside(const struct timeline *t, uint32_t bin)
-{
-	uint64_t begin_ns = t->begin_ns + bin * t->bin_ns;
-
-	return t->host && (begin_ns + t->bin_ns <= t->host_begin_ns || begin_ns > t->host_end_ns);
-}
-
 static void series_begin(struct json *j, const struct timeline *t, const char *panel, const char *name,
 			 const char *unit)
 {
@@ -65,20 +57,12 @@ static void series_end(struct json *j)
 	json_end(j);
 }
 
-/* The last bin is shorter: rates are of the part that the trace has of it. */
-static double seconds_of(const struct timeline *t, uint32_t bin)
-{
-	uint64_t begin_ns = t->begin_ns + bin * t->bin_ns, ns = t->end_ns - begin_ns;
-
-	return (double)MAX(MIN(ns, t->bin_ns), t->bin_ns / 8) / NSEC_PER_SEC;
-}
-
 static void rates(struct json *j, const struct timeline *t, const char *panel, const char *name, const char *unit,
 		  const uint64_t *values, double scale)
 {
 	series_begin(j, t, panel, name, unit);
 	for (uint32_t i = 0; i < timeline_bins(t); i++)
-		json_f64(j, NULL, is_outside(t, i) ? (double)NAN : (double)values[i] * scale / seconds_of(t, i));
+		json_f64(j, NULL, timeline_rate(t, values, i) * scale);
 	series_end(j);
 }
 
@@ -394,6 +378,18 @@ static uint64_t series_left_out(const struct report *const *r, unsigned int n)
 	return all;
 }
 
+/* Where there are several hosts: the part of the axis that each has traced. */
+static void host_span(const struct report *r, struct json *j)
+{
+	const struct timeline *t = r->timeline;
+
+	json_object(j, NULL);
+	report_timeline_host(j, t);
+	json_u64(j, "begin_ns", report_timeline_ns(t, MAX(t->host_begin_ns, t->begin_ns)));
+	json_u64(j, "end_ns", report_timeline_ns(t, t->host_end_ns));
+	json_end(j);
+}
+
 void report_timelines_json(const struct report *const *r, unsigned int n, const char *begin_utc, struct json *j)
 {
 	const struct timeline *t = r[0]->timeline;
@@ -407,6 +403,8 @@ void report_timelines_json(const struct report *const *r, unsigned int n, const 
 	json_str(j, "begin_utc", begin_utc);
 	json_u64(j, "bin_ns", t->bin_ns);
 	json_u64(j, "bins", timeline_bins(t));
+	if (t->host)
+		of_each(j, "hosts", r, n, host_span);
 	of_each(j, "series", r, n, series);
 	of_each(j, "sampled", r, n, sampled);
 	of_each(j, "heat", r, n, heat);

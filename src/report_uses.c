@@ -56,10 +56,11 @@ static struct report_use *use_of(struct report_uses *u, const struct report_call
 	if (!key)
 		return NULL;
 	if (key == recent->key)
-		return table_at(&u->uses, recent->at);
+		return recent->at < u->uses.n ? table_at(&u->uses, recent->at) : NULL;
 	use = table_get(&u->uses, key);
-	if (use)
-		*recent = (struct report_use_recent){ key, (uint32_t)(use - (struct report_use *)u->uses.values) };
+	*recent = (struct report_use_recent){
+		key, use ? (uint32_t)(use - (struct report_use *)u->uses.values) : REPORT_USES_MAX,
+	};
 	return use;
 }
 

@@ -39,7 +39,7 @@ struct report_uses {
 	/* what each process had last, mostly it has that again; by PID, as far as they do not meet */
 	struct report_use_recent {
 		uint64_t key;
-		uint32_t at; /* in the table */
+		uint32_t at; /* in the table; REPORT_USES_MAX: there was no room for it */
 	} recent[REPORT_USES_RECENT];
 
 	/* picked in the end, the largest first */
@@ -53,6 +53,18 @@ struct report_uses {
 
 struct report_uses *report_uses_new(void);
 void report_uses_free(struct report_uses *u);
+
+/* Row of PID on FID is one of the next: first of each of some rows, then */
+static inline void report_uses_expect(const struct report_uses *u, uint64_t pid, uint64_t fid)
+{
+	table_expect(&u->uses, report_pair_key(pid, fid));
+}
+
+/* of each once more. */
+static inline void report_uses_expect_entry(const struct report_uses *u, uint64_t pid, uint64_t fid)
+{
+	table_expect_entry(&u->uses, report_pair_key(pid, fid));
+}
 
 /* A row of a call on a file; LAT_NS is 0 where the row before has counted the call's time. */
 void report_uses_call(struct scan *s, const struct report_call_facts *c);

@@ -14,6 +14,9 @@
 #define LEAST_KNOWN 0.5 /* of what is not known: what is known of must be more */
 #define LEAST_WAIT 0.1 /* of the time: a job that waits less is bound by what it computes */
 
+const struct rule *const rules_tables[] = { rules_of_waits, rules_of_access, rules_of_calls, rules_of_sharing,
+					   rules_of_workers, NULL };
+
 void finding_tell(struct finding *f, const char *fmt, ...)
 {
 	va_list ap;
@@ -192,6 +195,30 @@ static void choose(struct report *r, struct rules *rules)
 	b->is_bottleneck = true;
 }
 
+static int by_code(const void *a, const void *b)
+{
+	const struct rule *one = ((const struct finding *)a)->rule, *other = ((const struct finding *)b)->rule;
+
+	return strcmp(one->code, other->code);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The rules that are not about waits: behind those that are, in one order whichever table they are in. */
+static void find_others(struct report *r, struct rules *rules)
+{
+	unsigned int found = rules->n, missing = rules->n_missing;
+
+	for (const struct rule *const *table = rules_tables + 1; *table; table++)
+		for (const struct rule *rule = *table; rule->code; rule++)
+			find(r, rules, rule);
+	qsort(rules->found + found, rules->n - found, sizeof(*rules->found), by_code);
+	qsort(rules->missing + missing, rules->n_missing - missing, sizeof(*rules->missing), by_text);
+}
+
 struct rules *rules_new(struct report *r)
 {
 	struct rules *rules = calloc(1, sizeof(*rules));
@@ -201,15 +228,14 @@ struct rules *rules_new(struct report *r)
 	for (const struct rule *rule = rules_of_waits; rule->code; rule++)
 		find(r, rules, rule);
 	choose(r, rules);
-	for (const struct rule *rule = rules_of_access; rule->code; rule++)
-		find(r, rules, rule);
+	find_others(r, rules);
 	rules->bottleneck.rule->tell(r, &rules->bottleneck);
 	for (unsigned int i = 0; i < rules->n; i++)
 		rules->found[i].rule->tell(r, &rules->found[i]);
 	return rules;
 }
 
-static void free_finding(struct finding *f)
+void finding_free(struct finding *f)
 {
 	for (unsigned int i = 0; i < f->n; i++)
 		free(f->evidence[i]);
@@ -219,9 +245,9 @@ void rules_free(struct rules *rules)
 {
 	if (!rules)
 		return;
-	free_finding(&rules->bottleneck);
+	finding_free(&rules->bottleneck);
 	for (unsigned int i = 0; i < rules->n; i++)
-		free_finding(&rules->found[i]);
+		finding_free(&rules->found[i]);
 	for (unsigned int i = 0; i < rules->n_missing; i++)
 		free(rules->missing[i]);
 	free(rules);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define RULES_MAX 40
-#define RULES_EVIDENCE_MAX 6
+#define RULES_EVIDENCE_MAX 8
 
 struct report;
 
@@ -50,14 +50,16 @@ struct rule {
 
 struct rules {
 	struct finding bottleneck;
-	struct finding found[RULES_MAX]; /* those about waits first, then as in the table */
+	struct finding found[RULES_MAX]; /* those about waits first, the others by their code */
 	unsigned int n;
 	char *missing[RULES_MAX]; /* rules that could not be tried, and why: a sentence each */
 	unsigned int n_missing;
 };
 
-/* The tables, each ends with one without a code: waits (rules_waits.c) and ways of access (rules_access.c). */
-extern const struct rule rules_of_waits[], rules_of_access[];
+/* Each ends with one without a code, and is in the file of its name. */
+extern const struct rule rules_of_waits[], rules_of_access[], rules_of_calls[], rules_of_sharing[], rules_of_workers[];
+/* All of them, that of waits first; ends with NULL. */
+extern const struct rule *const rules_tables[];
 /* When no rule of waits says what they were for; when nobody is seen to have any; when there is nothing to wait for. */
 extern const struct rule rule_unknown, rule_no_training, rule_trainer_bound;
 
@@ -65,6 +67,8 @@ extern const struct rule rule_unknown, rule_no_training, rule_trainer_bound;
 struct rules *rules_new(struct report *r);
 void rules_free(struct rules *rules);
 
+/* What it tells. */
+void finding_free(struct finding *f);
 /* One more line of evidence. */
 void finding_tell(struct finding *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Seconds since the trace began. */

@@ -38,6 +38,7 @@ static const char *const basis_texts[WHY_BASES] = {
 	[WHY_BY_CPU_TIME] = "at most, by their CPU time: calls such as poll(2), in which they "
 			    "wait, are in sched.out alone (--sched sums)",
 	[WHY_BY_NOTHING] = "not known",
+	[WHY_BY_SEVERAL] = "which is not known of all in the same way",
 };
 
 /* What is looked at, of all trainers. */
@@ -46,7 +47,8 @@ static uint64_t why_begin_ns(const struct why *w)
 	uint64_t ns = UINT64_MAX;
 
 	for (uint32_t i = 0; i < w->n_trainers; i++)
-		ns = MIN(ns, w->trainer[i].begin_ns);
+		if (why_tells(&w->trainer[i]))
+			ns = MIN(ns, w->trainer[i].begin_ns);
 	return ns;
 }
 
@@ -55,24 +57,90 @@ static uint64_t why_end_ns(const struct why *w)
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < w->n_trainers; i++)
-		ns = MAX(ns, w->trainer[i].end_ns);
+		if (why_tells(&w->trainer[i]))
+			ns = MAX(ns, w->trainer[i].end_ns);
 	return ns;
+}
+
+/* Trainers whose waits are known by the same, or by nothing. */
+struct alike {
+	uint32_t n;
+	uint64_t pid; /* of the first */
+	double waited_ns, window_ns;
+};
+
+static struct alike alike(const struct why *w, enum why_basis basis)
+{
+	struct alike a = { 0 };
+
+	for (uint32_t i = 0; i < w->n_trainers; i++) {
+		const struct why_trainer *t = &w->trainer[i];
+
+		if (t->basis != basis)
+			continue;
+		a.pid = a.n++ ? a.pid : t->pid;
+		a.waited_ns += (double)t->waited_ns;
+		a.window_ns += (double)(t->end_ns - t->begin_ns);
+	}
+	return a;
+}
+
+static void put_basis(const struct why *w, enum why_basis basis, FILE *out)
+{
+	fputs(basis_texts[basis], out);
+	if (basis == WHY_BY_GPU)
+		fprintf(out, ", sampled every %.2f s", (double)w->gpu_sample_ns / NSEC_PER_SEC);
+}
+
+/* Where it is not known of all trainers by the same: of which of them by what. */
+static void tell_bases(const struct why *w, struct finding *f)
+{
+	const char *before = "";
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	for (enum why_basis b = 0; out && b <= WHY_BY_NOTHING; b++) {
+		struct alike a = alike(w, b);
+
+		if (!a.n || (w->basis != WHY_BY_SEVERAL && b != WHY_BY_NOTHING))
+			continue;
+		fprintf(out, "%s%u of them (process %u%s) ", before, a.n, (unsigned int)a.pid,
+			a.n > 1 ? " and others" : "");
+		if (b == WHY_BY_NOTHING) {
+			fputs("left out: not told, the GPU in use is without numbers", out);
+		} else {
+			fprintf(out, "%.1f %%, ", rules_percent(a.waited_ns, a.window_ns));
+			put_basis(w, b, out);
+		}
+		before = "; ";
+	}
+	if (out)
+		fclose(out);
+	if (text && text[0])
+		finding_tell(f, "%s", text);
+	free(text);
 }
 
 static void tell_window(struct report *r, struct finding *f)
 {
 	const struct why *w = r->why;
-	char sampled[TEXT_MAX] = "";
+	char *basis = NULL;
+	size_t len;
+	FILE *out = open_memstream(&basis, &len);
 
-	if (w->basis == WHY_BY_GPU)
-		snprintf(sampled, sizeof(sampled), ", sampled every %.2f s",
-			 (double)w->gpu_sample_ns / NSEC_PER_SEC);
+	if (!out)
+		return;
+	put_basis(w, w->basis, out);
+	fclose(out);
 	finding_tell(f, "%u process%s that %s%s waited %.1f %% of the time from %.3f s to %.3f s, "
-			"%s%s", w->n_trainers,
+			"%s", w->n_trainers,
 		     w->n_trainers > 1 ? "es" : "", w->seen < WHY_SEEN_PHASES ? "read" : "train",
 		     w->n_trainers > 1 ? "" : "s",
 		     rules_percent(w->waited_ns, w->window_ns), rules_seconds(r, why_begin_ns(w)),
-		     rules_seconds(r, why_end_ns(w)), basis_texts[w->basis], sampled);
+		     rules_seconds(r, why_end_ns(w)), basis);
+	free(basis);
+	tell_bases(w, f);
 }
 
 static const char *const state_texts[WHY_STATES] = {
@@ -210,13 +278,22 @@ static void tell_decode(struct report *r, struct finding *f)
 			     w->cpu_idle_percent);
 }
 
-static double trainers_runq(const struct report *r)
+/* Of those that are known by their GPU, or of the others. */
+static double runq_of(const struct report *r, bool by_gpu)
 {
 	double ns = 0;
 
-	for (uint32_t i = 0; i < r->why->n_trainers; i++)
-		ns += r->why->trainer[i].runq_ns;
+	for (uint32_t i = 0; i < r->why->n_trainers; i++) {
+		const struct why_trainer *t = &r->why->trainer[i];
+
+		ns += why_tells(t) && (t->basis == WHY_BY_GPU) == by_gpu ? t->runq_ns : 0;
+	}
 	return share_of(r, ns);
+}
+
+static double trainers_runq(const struct report *r)
+{
+	return runq_of(r, true) + runq_of(r, false);
 }
 
 /*
@@ -226,12 +303,10 @@ static double trainers_runq(const struct report *r)
  */
 static double contention(const struct report *r)
 {
-	double own = trainers_runq(r);
+	double own = runq_of(r, false) + MIN(runq_of(r, true), blame(r, WHY_QUEUE));
 
-	if (own < OWN_RUNQ)
+	if (trainers_runq(r) < OWN_RUNQ)
 		own = 0;
-	else if (r->why->basis == WHY_BY_GPU)
-		own = MIN(own, blame(r, WHY_QUEUE));
 	return blame(r, WHY_RUNQ) + own;
 }
 
@@ -344,6 +419,7 @@ static void tell_unknown(struct report *r, struct finding *f)
 	}
 	if (w->seen < WHY_SEEN_PHASES)
 		tell_no_training(r, f);
+	why_tell_did(r, f);
 	if (w->seen == WHY_SEEN_NOT)
 		return;
 	if (w->basis == WHY_BY_NOTHING) {

@@ -2,6 +2,7 @@
 #include "spans.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,12 +150,24 @@ static uint64_t before(struct spans *s, uint64_t ns)
 	return last->before_ns + weighed(last, MIN(ns, last->end_ns) - last->begin_ns);
 }
 
+/* Whether BEGIN and END are both behind the begin of the stretch that answered last, and before that of the next. */
+static bool is_at_hint(const struct spans *s, uint64_t begin_ns, uint64_t end_ns)
+{
+	return s->v[s->hint - 1].begin_ns <= begin_ns && (s->hint == s->n || s->v[s->hint].begin_ns > end_ns);
+}
+
 uint64_t spans_within(struct spans *s, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint64_t from_ns;
 
 	if (begin_ns >= end_ns || !s->n)
 		return 0;
+	if (s->hint && is_at_hint(s, begin_ns, end_ns)) { /* mostly: all of it is in one, or between two */
+		const struct span *at = &s->v[s->hint - 1];
+
+		return weighed(at, MIN(end_ns, at->end_ns) - at->begin_ns) -
+		       weighed(at, MIN(begin_ns, at->end_ns) - at->begin_ns);
+	}
 	from_ns = before(s, begin_ns);
 	return before(s, end_ns) - from_ns;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "timeline.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ struct timeline *timeline_new(uint64_t begin_ns)
 	t->begin_ns = t->end_ns = begin_ns;
 	t->bin_ns = TIMELINE_FIRST_BIN_NS;
 	table_init(&t->disks, sizeof(void *), TIMELINE_DISKS_MAX);
-	table_init(&t->lanes, sizeof(void *), TIMELINE_LANES_MAX);
+	table_init_pids(&t->lanes, sizeof(void *), TIMELINE_LANES_MAX);
 	table_init(&t->points, sizeof(void *), TIMELINE_POINTS_MAX);
 	return t;
 }
@@ -88,6 +89,7 @@ void timeline_fold(struct timeline *t)
 {
 	fold_extents(t->wrote);
 	fold_extents(t->synced);
+	FOLD(t->saved, TIMELINE_BINS);
 	for (unsigned int i = 0; i < TIMELINE_SUMS; i++)
 		FOLD(t->sum[i], TIMELINE_BINS);
 	for (unsigned int i = 0; i < TIMELINE_HEATS; i++)
@@ -129,7 +131,7 @@ uint32_t timeline_bins(const struct timeline *t)
 	return (uint32_t)MIN(bins, TIMELINE_BINS);
 }
 
-uint32_t timeline_bin(struct timeline *t, uint64_t ns)
+uint32_t timeline_find_bin(struct timeline *t, uint64_t ns)
 {
 	uint32_t bin;
 
@@ -137,8 +139,6 @@ uint32_t timeline_bin(struct timeline *t, uint64_t ns)
 	if (ns < t->begin_ns)
 		return 0;
 	t->end_ns = MAX(t->end_ns, ns);
-	if (ns >= t->at.begin_ns && ns < t->at.end_ns)
-		return t->at.bin;
 	while ((ns - t->begin_ns) / t->bin_ns >= TIMELINE_BINS)
 		timeline_fold(t);
 	bin = (uint32_t)((ns - t->begin_ns) / t->bin_ns);
@@ -170,6 +170,43 @@ static uint64_t from_of(const struct timeline *t, uint64_t at_ns, uint64_t span_
 	return MAX(at_ns - MIN(span_ns, at_ns), t->begin_ns);
 }
 
+/* --- rates --------------------------------------------------------------------------------------- */
+
+/* What the trace, or that of the host, covers of BIN. */
+static uint64_t covered_ns(const struct timeline *t, uint32_t bin)
+{
+	uint64_t begin_ns = t->begin_ns + bin * t->bin_ns, end_ns = begin_ns + t->bin_ns;
+
+	begin_ns = MAX(begin_ns, t->host ? t->host_begin_ns : t->begin_ns);
+	end_ns = MIN(end_ns, t->host ? t->host_end_ns : t->end_ns);
+	return end_ns > begin_ns ? end_ns - begin_ns : 0;
+}
+
+static uint32_t bin_at(const struct timeline *t, uint64_t ns)
+{
+	return ns > t->begin_ns ? (uint32_t)MIN((ns - t->begin_ns) / t->bin_ns, TIMELINE_BINS - 1) : 0;
+}
+
+double timeline_rate(const struct timeline *t, const uint64_t *values, uint32_t bin)
+{
+	uint32_t first = bin_at(t, t->host ? t->host_begin_ns : t->begin_ns);
+	uint32_t last = bin_at(t, t->host ? t->host_end_ns : t->end_ns), from = bin, to = bin;
+	bool short_first = covered_ns(t, first) < t->bin_ns / 2, short_last = covered_ns(t, last) < t->bin_ns / 2;
+	uint64_t ns = 0, value = 0;
+
+	if (bin < first || bin > last)
+		return (double)NAN;
+	if (first < last) {
+		from -= (bin == last && short_last) || (bin == first + 1 && short_first);
+		to += (bin == first && short_first) || (bin + 1 == last && short_last);
+	}
+	for (uint32_t i = from; i <= to; i++) {
+		value += values[i];
+		ns += covered_ns(t, i);
+	}
+	return (double)value / (double)MAX(ns, t->bin_ns / 8) * NSEC_PER_SEC;
+}
+
 /* --- adding -------------------------------------------------------------------------------------- */
 
 void timeline_add(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t value)
@@ -197,6 +234,11 @@ void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns,
 		t->sum[what][MIN(bin, TIMELINE_BINS - 1)] += now;
 		told += now;
 	}
+}
+
+void timeline_saved(struct timeline *t, uint64_t at_ns, uint64_t bytes)
+{
+	t->saved[timeline_bin(t, at_ns)] += bytes;
 }
 
 void timeline_wrote(struct timeline *t, bool sync, uint64_t at_ns, uint64_t lat_ns)
@@ -288,7 +330,7 @@ void timeline_busy(struct timeline *t, uint64_t pid, enum timeline_busy what, ui
 	}
 	if (bin < TIMELINE_LANE_BINS - 1 && from_ns >= t->begin_ns + bin * lane_bin_ns &&
 	    at_ns < t->begin_ns + (bin + 1) * lane_bin_ns) { /* nearly all are in one bin */
-		l->busy_ns[what][bin] += (float)((double)ns * (double)all / (double)all);
+		l->busy_ns[what][bin] += (float)ns;
 		return;
 	}
 	while ((part = next_part(t, lane_bin_ns, &from_ns, at_ns, &bin)))

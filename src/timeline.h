@@ -84,10 +84,12 @@ struct timeline {
 	uint64_t sum[TIMELINE_SUMS][TIMELINE_BINS];
 	uint32_t heat[TIMELINE_HEATS][TIMELINE_BINS][TIMELINE_HEAT_ROWS];
 	bool has_heat[TIMELINE_HEATS], has_sched;
-	/* Large writes of files, and syncs, that ended in the bin: from the first's begin to the last's end; 0: none. */
+	/* Large writes of files by those who train, and syncs, that ended in the bin: from the first's begin to the last's end; 0: none. */
 	struct timeline_extent {
 		uint64_t begin_ns, end_ns;
 	} wrote[TIMELINE_BINS], synced[TIMELINE_BINS];
+	uint64_t saved[TIMELINE_BINS]; /* bytes that those who train wrote to files */
+	uint64_t data_ns;	       /* somebody read or mapped data for the first time; 0: never */
 	struct table disks;  /* struct timeline_disk *, by table_key(name) */
 	struct table lanes;  /* struct timeline_lane *, by PID */
 	struct table points; /* struct timeline_points *, by table_key("panel/name") */
@@ -104,7 +106,20 @@ void timeline_begin(struct timeline *t, uint64_t at_ns);
 
 uint32_t timeline_bins(const struct timeline *t); /* those in use */
 /* The bin of NS, for arrays of TIMELINE_BINS; all is folded first if need be. */
-uint32_t timeline_bin(struct timeline *t, uint64_t ns);
+uint32_t timeline_find_bin(struct timeline *t, uint64_t ns);
+static inline uint32_t timeline_bin(struct timeline *t, uint64_t ns)
+{
+	if (ns < t->at.begin_ns || ns >= t->at.end_ns)
+		return timeline_find_bin(t, ns);
+	t->end_ns = ns > t->end_ns ? ns : t->end_ns;
+	return t->at.bin;
+}
+
+/*
+ * VALUES[BIN], of that many bins, per second of what the trace covers of it. Where that is less than half of a bin, at
+ * either end, the bin and its neighbour are taken together: few calls in a moment are no rate. NAN: it covers nothing.
+ */
+double timeline_rate(const struct timeline *t, const uint64_t *values, uint32_t bin);
 
 /* Bins of twice the length, half as many; nothing else changes. */
 void timeline_fold(struct timeline *t);
@@ -112,7 +127,9 @@ void timeline_fold(struct timeline *t);
 void timeline_add(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t value);
 /* The same, spread evenly over the SPAN_NS before AT_NS. */
 void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns, uint64_t value);
-/* A write of a file, or a sync, that took LAT_NS ended; small ones (of logs) tell nothing. */
+/* BYTES were written to a file by who trains. */
+void timeline_saved(struct timeline *t, uint64_t at_ns, uint64_t bytes);
+/* A write of a file by it, or a sync, that took LAT_NS ended; small ones (of logs) tell nothing. */
 void timeline_wrote(struct timeline *t, bool sync, uint64_t at_ns, uint64_t lat_ns);
 void timeline_latency(struct timeline *t, enum timeline_heat what, uint64_t at_ns, uint64_t lat_ns);
 /* PID spent NS of the SPAN_NS before AT_NS in WHAT. */

@@ -40,7 +40,7 @@ void why_begin(struct report *r, int dirfd)
 	r->why = w;
 	if (!w)
 		return;
-	table_init(&w->loaders, sizeof(struct why_loader *), WHY_LOADERS_MAX);
+	table_init_pids(&w->loaders, sizeof(struct why_loader *), WHY_LOADERS_MAX);
 	table_init(&w->work, sizeof(struct why_work), WHY_WORK_MAX);
 	why_read_gpu(r, dirfd);
 	why_find_trainers(r);
@@ -120,6 +120,7 @@ void why_end(struct report *r, int dirfd)
 	w->end_ns = r->last_ns;
 	w->places = calloc(1U << WHY_PLACES_BITS, sizeof(*w->places));
 	w->files = calloc(r->files.n + 1, sizeof(*w->files));
+	why_drop_launchers(r);
 	why_find_loaders(r);
 	why_find_sight(r);
 	why_find_windows(r);
@@ -137,6 +138,22 @@ void why_end(struct report *r, int dirfd)
 	why_epochs_end(r);
 	note_bounds(w);
 	w->rules = rules_new(r);
+}
+
+bool why_trains_from(const struct report *r, uint64_t *ns)
+{
+	const struct why *w = r->why;
+	uint64_t begin_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; w && w->seen >= WHY_SEEN_LOADERS && i < w->n_trainers; i++)
+		begin_ns = MIN(begin_ns, w->trainer[i].begin_ns);
+	if (begin_ns < UINT64_MAX) {
+		*ns = MAX(begin_ns, r->timeline->data_ns);
+		return true;
+	}
+	/* who reads no data, and is not seen to train by anything else, saves none */
+	*ns = r->timeline->data_ns ? r->timeline->data_ns : UINT64_MAX;
+	return false;
 }
 
 void why_free(struct why *w)

@@ -6,7 +6,7 @@
  * The rows are read twice. First, with all else of the report, the waits of those that train are
  * collected (why_wait()). Then, when it is known who is who, the files of calls are read once more,
  * merged by time (why_walk.c), and each stretch of a process's time is held against these waits.
- * Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers; 4 KiB a loader; 80 bytes a file.
+ * Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers; 4 KiB a loader; 96 bytes a file.
  * docs/rules.md has what is concluded from it. All instants are CLOCK_MONOTONIC, all times ns.
  */
 #ifndef WHY_H
@@ -54,6 +54,7 @@ enum why_basis {
 	WHY_BY_CALLS,	 /* its main thread's calls on pipes and the like */
 	WHY_BY_CPU_TIME, /* its CPU time, when it ended: how much, and not when */
 	WHY_BY_NOTHING,
+	WHY_BY_SEVERAL, /* of all trainers together: not of each by the same */
 	WHY_BASES,
 };
 
@@ -96,6 +97,8 @@ struct why_trainer {
 	double cpu_wait; /* WHY_BY_CPU_TIME: the part of its time */
 	uint32_t loaders;
 	bool uses_gpu; /* opened one's device */
+	uint32_t n_gpus; /* that tell how busy they are, of why's; once bases are chosen */
+	uint8_t gpu[WHY_GPUS_MAX];
 };
 
 struct why_loader {
@@ -118,8 +121,8 @@ struct why_epoch {
 	char name[PHASE_LABEL_MAX];
 	uint32_t phase; /* index among the epochs, PHASES_NONE: all of the trace */
 	uint64_t begin_ns, end_ns;
-	uint64_t own_ns; /* of the trainers' calls on files that are in no wait */
-	uint64_t waited_ns, waitable_ns; /* of the trainers; of these what could have been waited */
+	uint64_t own_ns[WHY_TRAINERS_MAX]; /* of each trainer's calls on files that are in no wait */
+	uint64_t waited_ns, waitable_ns; /* of trainers of which it is known when; of these what could have been waited */
 	uint64_t reads, read_bytes, disk_bytes, disk_reads, unaccounted;
 	uint64_t samples; /* regular files opened to be read */
 	uint64_t size[65]; /* reads that returned: [0] end of file, [i] 2^(i-1) to 2^i - 1 bytes */
@@ -167,6 +170,8 @@ struct why_sums {
 	uint64_t disk_reads, disk_bytes, again_disk_bytes, again_bytes;
 	uint64_t tiny_reads, small_disk_reads, small_writes;
 	uint64_t placed, sequential, sequential_disk, sequential_small; /* see why_epoch; that fetched */
+	uint64_t placed_writes, sequential_writes, rewritten_bytes; /* of writes; a second time in an epoch */
+	uint64_t shared, small_shared; /* reads and writes of files that several processes use; of less than 64 KiB */
 	uint64_t misaligned, with_offset, direct, direct_misaligned;
 	uint64_t opens, opens_failed, opens_read, syncs;
 	uint64_t stdout_writes, stdout_bytes, stdout_ns, written_bytes; /* FD 1 and 2; of all types */
@@ -174,11 +179,22 @@ struct why_sums {
 	uint64_t network_ns;
 };
 
+/* What main threads did that may train, by sched.out. */
+struct why_did {
+	double run_ns, runq_ns;
+	struct why_did_call {
+		char name[24];
+		double ns; /* in which it waited, or slept */
+	} call[32];
+	unsigned int n_calls;
+};
+
 struct why {
 	struct why_trainer trainer[WHY_TRAINERS_MAX];
 	uint32_t n_trainers;
 	enum why_sight seen; /* less than WHY_SEEN_PHASES: who is looked at as a trainer may be none */
 	bool has_gpu, has_switches, has_sums, by_epoch; /* by_epoch: phases tell of them */
+	bool by_copies, more_trainers; /* trainers are who has copies; there are more than WHY_TRAINERS_MAX */
 	struct why_gpu gpu[WHY_GPUS_MAX];
 	uint32_t n_gpus;
 	uint64_t gpu_sample_ns; /* mean distance of samples */
@@ -192,8 +208,10 @@ struct why {
 	struct why_longest longest[WHY_STATES]; /* calls of loaders and trainers */
 	uint64_t begin_ns, end_ns; /* of the trace */
 
+	struct why_did did;
+
 	/* what comes out, of all trainers together */
-	enum why_basis basis;	/* the coarsest of theirs */
+	enum why_basis basis;	/* theirs, of those that have one; WHY_BY_SEVERAL where these differ */
 	double window_ns;	/* what is looked at */
 	double waited_ns;
 	double blame_ns[WHY_STATES]; /* sums up to waited_ns */
@@ -207,6 +225,26 @@ struct why {
 	char *notes[WHY_NOTES_MAX]; /* what could not be looked at, a sentence each */
 	unsigned int n_notes;
 };
+
+/* It is known of T how much it waited; and when, too. What is told of all is of those alone. */
+static inline bool why_tells(const struct why_trainer *t)
+{
+	return t->basis < WHY_BY_NOTHING;
+}
+
+static inline bool why_tells_when(const struct why_trainer *t)
+{
+	return t->basis < WHY_BY_CPU_TIME;
+}
+
+/* Of any trainer it is known by BASIS. */
+static inline bool why_any_by(const struct why *w, enum why_basis basis)
+{
+	for (uint32_t i = 0; i < w->n_trainers; i++)
+		if (w->trainer[i].basis == basis)
+			return true;
+	return false;
+}
 
 struct report;
 struct report_file;
@@ -230,14 +268,27 @@ static inline void why_wait(struct spans *waits, uint64_t end_ns, uint64_t lat_n
 {
 	spans_add(waits, end_ns > lat_ns ? end_ns - lat_ns : 0, end_ns);
 }
+/*
+ * From when on what is written may be a checkpoint, by loaders, GPUs, and what was read; UINT64_MAX: never. Whether it is
+ * known that somebody trains then. R has a timeline.
+ */
+bool why_trains_from(const struct report *r, uint64_t *ns);
 /* All rows are in R: the rest. */
 void why_end(struct report *r, int dirfd);
 void why_free(struct why *w);
+
+/* --- for rules ------------------------------------------------------------------------------------ */
+
+struct finding;
+/* A line of what those did that may train. */
+void why_tell_did(const struct report *r, struct finding *f);
 
 /* --- for renderers -------------------------------------------------------------------------------- */
 
 struct json;
 void why_json(const struct report *r, struct json *j);
+void why_json_finding(struct json *j, const char *key, const struct finding *f);
+void why_finding_text(const struct finding *f, FILE *out);
 void why_answer(const struct report *r, FILE *out);   /* a few lines */
 void why_findings(const struct report *r, FILE *out); /* all rules that fired */
 void why_epochs_text(const struct report *r, FILE *out);

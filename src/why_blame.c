@@ -134,13 +134,14 @@ static void estimate(struct report *r, struct why_trainer *t, double window_ns)
 {
 	const struct report_proc *p = table_find(&r->procs, t->pid);
 	double waited_ns = (double)why_waited(r->why, t, t->begin_ns, t->end_ns), wait;
+	bool uses_gpu = t->uses_gpu || (p && p->on_gpu);
 
 	for (unsigned int s = 0; s < WHY_STATES; s++)
 		waited_ns += (double)t->own_ns[s];
 	if (t->basis != WHY_BY_CALLS || waited_ns > NO_CALLS * window_ns)
 		return;
-	if (t->uses_gpu || !p || !p->end_ns || !(p->user_ns + p->sys_ns)) {
-		t->basis = t->uses_gpu ? WHY_BY_NOTHING : t->basis;
+	if (uses_gpu || !p || !p->end_ns || !(p->user_ns + p->sys_ns)) {
+		t->basis = uses_gpu ? WHY_BY_NOTHING : t->basis;
 		return;
 	}
 	wait = 1 - (double)(p->user_ns + p->sys_ns) / (double)(p->end_ns - p->begin_ns);
@@ -233,6 +234,8 @@ static void blame_trainer(struct report *r, struct why_trainer *t)
 	struct why *w = r->why;
 	double own[WHY_STATES], rest_ns;
 
+	if (!why_tells(t))
+		return;
 	t->waited_ns = (uint64_t)own_and_all(w, t, own);
 	rest_ns = (double)t->waited_ns - sum_of(own);
 	w->window_ns += (double)(t->end_ns - t->begin_ns);
@@ -247,19 +250,29 @@ static void blame_trainer(struct report *r, struct why_trainer *t)
 		blame_itself(r, t, rest_ns);
 }
 
+/* Whose waits are not known has no part in what is told of all. */
+static enum why_basis basis_of_all(const struct why *w)
+{
+	enum why_basis basis = WHY_BY_NOTHING;
+
+	for (uint32_t i = 0; i < w->n_trainers; i++) {
+		if (!why_tells(&w->trainer[i]))
+			continue;
+		if (basis != WHY_BY_NOTHING && basis != w->trainer[i].basis)
+			return WHY_BY_SEVERAL;
+		basis = w->trainer[i].basis;
+	}
+	return basis;
+}
+
 void why_blame(struct report *r)
 {
 	struct why *w = r->why;
 
-	for (uint32_t i = 0; i < w->n_trainers; i++) {
-		struct why_trainer *t = &w->trainer[i];
-
-		estimate(r, t, (double)(t->end_ns - t->begin_ns));
-		w->basis = i ? MAX(w->basis, t->basis) : t->basis;
-	}
+	for (uint32_t i = 0; i < w->n_trainers; i++)
+		estimate(r, &w->trainer[i], (double)(w->trainer[i].end_ns - w->trainer[i].begin_ns));
+	w->basis = basis_of_all(w);
 	finish_loaders(r);
 	for (uint32_t i = 0; i < w->n_trainers; i++)
 		blame_trainer(r, &w->trainer[i]);
-	if (!w->n_trainers)
-		w->basis = WHY_BY_NOTHING;
 }

@@ -117,12 +117,16 @@ struct why_epoch *why_epoch_at(struct report *r, uint64_t at_ns)
 
 /* --- workers ----------------------------------------------------------------------------------------- */
 
-void why_add_work(struct report *r, const struct why_epoch *e, uint64_t pid, uint64_t ns, uint64_t samples)
+void why_add_work(struct report *r, const struct why_epoch *e, uint64_t pid, uint32_t *at, uint64_t ns, uint64_t samples)
 {
-	struct why_work *work = table_get(&r->why->work, (uint64_t)(e - r->why->epoch) << 40 | pid);
+	const uint64_t key = (uint64_t)(e - r->why->epoch) << 40 | pid;
+	struct table *t = &r->why->work;
+	bool same = *at < t->n && t->keys[*at] == key;
+	struct why_work *work = same ? table_at(t, *at) : table_get(t, key);
 
 	if (!work)
 		return;
+	*at = (uint32_t)(work - (const struct why_work *)t->values);
 	work->pid = pid;
 	work->epoch = (uint32_t)(e - r->why->epoch);
 	work->ns += ns;
@@ -171,8 +175,10 @@ void why_epochs_end(struct report *r)
 		find_slow_worker(w, i);
 		for (unsigned int k = 0; k < e->n_slow; k++)
 			e->slow[k].path = report_path(r, e->slow[k].fid);
-		e->waited_ns += e->own_ns;
 		for (uint32_t k = 0; k < w->n_trainers; k++) {
+			if (!why_tells_when(&w->trainer[k]))
+				continue;
+			e->waited_ns += e->own_ns[k];
 			e->waitable_ns += why_looked_at(&w->trainer[k], e->begin_ns, e->end_ns);
 			e->waited_ns += why_waited(w, &w->trainer[k], e->begin_ns, e->end_ns);
 		}

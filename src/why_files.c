@@ -14,7 +14,7 @@
 /* What goes beyond the highest byte that was read has been read before. */
 static uint64_t excess(uint64_t bytes, uint64_t end)
 {
-	return bytes > end ? bytes - end : 0;
+	return MAX(bytes, end) - end; /* no branch: which it is nobody can guess */
 }
 
 static void add_to_file(struct why *w, const struct why_transfer *x, struct why_file *f)
@@ -37,6 +37,8 @@ static void rank_file(struct why_epoch *e, const struct why_file *f, const struc
 	struct why_slow_file *v = e->slow;
 	unsigned int i = 0;
 
+	if (e->n_slow == WHY_SLOW_FILES && f->epoch_ns < v[WHY_SLOW_FILES - 1].time_ns)
+		return; /* else it would be among them with less */
 	while (i < e->n_slow && v[i].fid != x->fid)
 		i++;
 	if (i == e->n_slow) {
@@ -58,17 +60,24 @@ static void rank_file(struct why_epoch *e, const struct why_file *f, const struc
 	}
 }
 
+/* What F has is of the epoch of X from now on. */
+static void begin_epoch(const struct why *w, const struct why_transfer *x, struct why_file *f)
+{
+	uint32_t nr = (uint32_t)(x->epoch - w->epoch) + 1;
+
+	if (f->epoch == nr)
+		return;
+	f->epoch = nr;
+	f->epoch_bytes = f->epoch_end = f->epoch_ns = f->epoch_written = f->epoch_write_end = 0;
+	f->reads = 0;
+}
+
 static void add_to_epoch(struct why *w, const struct why_transfer *x, struct why_file *f)
 {
 	struct why_epoch *e = x->epoch;
-	uint32_t nr = (uint32_t)(e - w->epoch) + 1;
 	uint64_t was;
 
-	if (f->epoch != nr) {
-		f->epoch = nr;
-		f->epoch_bytes = f->epoch_end = f->epoch_ns = 0;
-		f->reads = 0;
-	}
+	begin_epoch(w, x, f);
 	was = excess(f->epoch_bytes, f->epoch_end);
 	f->epoch_end = MAX(f->epoch_end, x->has_offset ? x->offset + x->bytes : f->epoch_end + x->bytes);
 	f->epoch_bytes += x->bytes;
@@ -114,6 +123,46 @@ bool why_fetched_lately(const struct report *r, const struct report_file *f, uin
 	return fetched_ns && ns - fetched_ns < NSEC_PER_SEC;
 }
 
+/* The same of a write: it is remembered beside the reads. */
+static void place_write(struct why *w, const struct why_transfer *x)
+{
+	uint64_t key;
+	struct why_place *p = place_of(w, x->pid | 1ULL << 31, x->fid, &key);
+
+	if (p->key == key) {
+		w->sums.placed_writes++;
+		w->sums.sequential_writes += p->next == x->offset;
+	}
+	*p = (struct why_place){ .key = key, .next = x->offset + x->bytes };
+}
+
+static void add_write_to_epoch(struct why *w, const struct why_transfer *x, struct why_file *f)
+{
+	uint64_t was;
+
+	begin_epoch(w, x, f);
+	was = excess(f->epoch_written, f->epoch_write_end);
+	f->epoch_write_end = MAX(f->epoch_write_end, x->has_offset ? x->offset + x->bytes : f->epoch_write_end + x->bytes);
+	f->epoch_written += x->bytes;
+	w->sums.rewritten_bytes += excess(f->epoch_written, f->epoch_write_end) - was;
+}
+
+static void count_write(struct why *w, const struct why_transfer *x, struct why_file *f)
+{
+	struct why_sums *s = &w->sums;
+
+	s->writes++;
+	s->write_bytes += x->bytes;
+	s->small_writes += x->requested < SMALL;
+	if (x->epoch) {
+		x->epoch->writes++;
+		x->epoch->write_bytes += x->bytes;
+		add_write_to_epoch(w, x, f);
+	}
+	if (x->has_offset && x->bytes)
+		place_write(w, x);
+}
+
 /* Where in the file, compared with the last read of it. */
 static void place(struct why *w, const struct why_transfer *x)
 {
@@ -148,20 +197,18 @@ void why_add_transfer(struct report *r, const struct why_transfer *x)
 		s->direct += x->direct;
 		s->direct_misaligned += x->direct && misaligned;
 	}
+	if (x->file->users > 1 && x->bytes) {
+		s->shared++;
+		s->small_shared += x->requested < SMALL;
+	}
+	f = &w->files[x->file - (const struct report_file *)r->files.values];
 	if (x->write) {
-		s->writes++;
-		s->write_bytes += x->bytes;
-		s->small_writes += x->requested < SMALL;
-		if (x->epoch) {
-			x->epoch->writes++;
-			x->epoch->write_bytes += x->bytes;
-		}
+		count_write(w, x, f);
 		return;
 	}
 	count_read(w, x);
 	if (!x->bytes)
 		return;
-	f = &w->files[x->file - (const struct report_file *)r->files.values];
 	add_to_file(w, x, f);
 	if (x->epoch)
 		add_to_epoch(w, x, f);

@@ -12,6 +12,7 @@ struct why_file {
 	uint32_t reads;
 	uint64_t epoch_bytes, epoch_end, epoch_ns; /* read; the highest byte that was; time in calls */
 	uint64_t end, whole, bytes, disk_bytes; /* in all of the trace: the highest byte, or the file's size */
+	uint64_t epoch_written, epoch_write_end; /* as of what was read */
 	uint64_t fetched_ns; /* when a read of it last fetched from disk */
 };
 
@@ -25,6 +26,15 @@ struct why_loader *why_loader(const struct why *w, uint64_t pid);
 void why_find_sight(struct report *r);
 /* NULL: it does not train. */
 struct why_trainer *why_trainer(struct why *w, uint64_t pid);
+
+/* Unless it is one, or there are WHY_TRAINERS_MAX. */
+void why_add_trainer(struct report *r, const struct report_proc *p);
+/* Of which P is a copy; NULL: of nobody. */
+struct report_proc *why_copied_from(const struct report *r, const struct report_proc *p);
+
+/* why_launchers.c: trainers that may be found to train before the rows; and those that do not train, behind them. */
+void why_add_ranks(struct report *r);
+void why_drop_launchers(struct report *r);
 
 /* why_gpu.c: when GPUs of the target were idle; marks processes that use one. */
 void why_read_gpu(struct report *r, int dirfd);
@@ -51,8 +61,8 @@ int why_epochs_begin(struct report *r);
 struct why_epoch *why_epoch_at(struct report *r, uint64_t at_ns);
 /* The trainer's window by the job's phases; false when these do not tell it. */
 bool why_training(const struct report *r, uint64_t *begin_ns, uint64_t *end_ns);
-/* A loader was NS in calls on files, and opened SAMPLES. */
-void why_add_work(struct report *r, const struct why_epoch *e, uint64_t pid, uint64_t ns, uint64_t samples);
+/* A loader was NS in calls on files, and opened SAMPLES. AT, 0 at first and one for each PID, is where it was last. */
+void why_add_work(struct report *r, const struct why_epoch *e, uint64_t pid, uint32_t *at, uint64_t ns, uint64_t samples);
 void why_epochs_end(struct report *r);
 
 /* why_files.c: what a read or write of a regular file adds to sums of it, its epoch and all. */
@@ -94,6 +104,9 @@ void why_faults_came(struct why_faults *f, uint64_t end_ns, cover_fn was, void *
 void why_faults_call(struct why_faults *f, uint64_t begin_ns, cover_fn was, void *ctx);
 /* There is no more. */
 void why_faults_end(struct why_faults *f, cover_fn was, void *ctx);
+
+/* why_did.c: a main thread that may train waited for NS in CALL. */
+void why_did(struct why_did *d, struct reader_field call, double ns);
 
 /* why_walk.c: all calls once more, by time. 0 or -errno. */
 int why_walk(struct report *r, int dirfd);

@@ -14,10 +14,11 @@ static double share(double part, double whole)
 	return whole > 0 ? part / whole : (double)NAN;
 }
 
-static void finding(struct json *j, const char *key, const struct finding *f)
+void why_json_finding(struct json *j, const char *key, const struct finding *f)
 {
 	json_object(j, key);
 	json_str(j, "code", f->rule->code);
+	json_str(j, "title", f->rule->title);
 	json_f64(j, "share", f->share);
 	json_array(j, "evidence");
 	for (unsigned int i = 0; i < f->n; i++)
@@ -31,10 +32,10 @@ static void finding(struct json *j, const char *key, const struct finding *f)
 
 static void findings(const struct rules *rules, struct json *j)
 {
-	finding(j, "bottleneck", &rules->bottleneck);
+	why_json_finding(j, "bottleneck", &rules->bottleneck);
 	json_array(j, "rules");
 	for (unsigned int i = 0; i < rules->n; i++)
-		finding(j, NULL, &rules->found[i]);
+		why_json_finding(j, NULL, &rules->found[i]);
 	json_end(j);
 	json_array(j, "rules_missing");
 	for (unsigned int i = 0; i < rules->n_missing; i++)
@@ -53,7 +54,10 @@ static void trainers(const struct why *w, struct json *j)
 		json_u64(j, "begin_ns", t->begin_ns);
 		json_u64(j, "end_ns", t->end_ns);
 		json_str(j, "by", why_basis_names[t->basis]);
-		json_u64(j, "waited_ns", t->waited_ns);
+		if (why_tells(t))
+			json_u64(j, "waited_ns", t->waited_ns);
+		else
+			json_null(j, "waited_ns");
 		json_u64(j, "loaders", t->loaders);
 		json_end(j);
 	}
@@ -69,7 +73,7 @@ static void waited(const struct why *w, struct json *j)
 		json_str(j, "seen_by", why_sight_names[w->seen]);
 	else
 		json_null(j, "seen_by");
-	if (w->basis == WHY_BY_GPU)
+	if (why_any_by(w, WHY_BY_GPU))
 		json_u64(j, "resolution_ns", w->gpu_sample_ns);
 	json_object(j, "for");
 	for (unsigned int s = 0; s < WHY_STATES; s++)
@@ -114,14 +118,13 @@ static void slow_files(const struct report *r, const struct why_epoch *e, struct
 	json_end(j);
 }
 
-/* WHEN: it is known when trainers waited, and not only how much. */
-static void epoch(const struct report *r, const struct why_epoch *e, bool when, struct json *j)
+static void epoch(const struct report *r, const struct why_epoch *e, struct json *j)
 {
 	json_object(j, NULL);
 	json_str(j, "name", e->name);
 	json_u64(j, "begin_ns", e->begin_ns);
 	json_u64(j, "end_ns", e->end_ns);
-	json_f64(j, "waited_share", when ? share((double)e->waited_ns, (double)e->waitable_ns) : (double)NAN);
+	json_f64(j, "waited_share", share((double)e->waited_ns, (double)e->waitable_ns));
 	json_u64(j, "samples", e->samples);
 	json_u64(j, "reads", e->reads);
 	json_u64(j, "read_bytes", e->read_bytes);
@@ -160,7 +163,7 @@ void why_json(const struct report *r, struct json *j)
 	waited(w, j);
 	json_array(j, "epochs");
 	for (uint32_t i = 0; i < n; i++)
-		epoch(r, &w->epoch[i], w->basis < WHY_BY_CPU_TIME, j);
+		epoch(r, &w->epoch[i], j);
 	json_end(j);
 	if (n < w->n_epochs)
 		json_u64(j, "epochs_left_out", w->n_epochs - n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Who trains and who loads data for it. Where gpu.out knows who computes, that is who trains; else it is
- * who has children called pt_data_worker; else who has children that run its own program; else the process
- * that has used the CPU most, with others of its name that have used half as much: that one need not train.
+ * who has children called pt_data_worker; else who has children that run its own program, or, where it only waits for
+ * these, they (why_launchers.c); else the process that has used the CPU most, with others of its name that have used half as much: that one need not train.
  */
 #include <stdlib.h>
 
@@ -50,7 +50,7 @@ struct why_trainer *why_trainer(struct why *w, uint64_t pid)
 	return NULL;
 }
 
-static void add_trainer(struct report *r, const struct report_proc *p)
+void why_add_trainer(struct report *r, const struct report_proc *p)
 {
 	struct why *w = r->why;
 	struct why_trainer *t = why_trainer(w, p->pid);
@@ -58,7 +58,7 @@ static void add_trainer(struct report *r, const struct report_proc *p)
 	if (t)
 		return;
 	if (w->n_trainers == WHY_TRAINERS_MAX) {
-		why_note(w, "more than %d processes train: the others are not looked at", WHY_TRAINERS_MAX);
+		w->more_trainers = true;
 		return;
 	}
 	w->trainer[w->n_trainers++] = (struct why_trainer){ .pid = p->pid };
@@ -68,7 +68,7 @@ static void by_gpu(struct report *r)
 {
 	for (uint32_t i = 0; i < r->procs.n; i++)
 		if (proc_at(r, i)->on_gpu && proc_at(r, i)->named)
-			add_trainer(r, proc_at(r, i));
+			why_add_trainer(r, proc_at(r, i));
 }
 
 static void by_workers(struct report *r)
@@ -77,14 +77,13 @@ static void by_workers(struct report *r)
 		const struct report_proc *p = proc_at(r, i), *parent = table_find(&r->procs, p->ppid);
 
 		if (is_worker(p) && parent && !is_worker(parent) && parent->named)
-			add_trainer(r, parent);
+			why_add_trainer(r, parent);
 	}
 }
 
-/* Of which P is a copy; NULL: of nobody. */
-static const struct report_proc *parent_of(const struct report *r, const struct report_proc *p)
+struct report_proc *why_copied_from(const struct report *r, const struct report_proc *p)
 {
-	const struct report_proc *parent = table_find(&r->procs, p->ppid);
+	struct report_proc *parent = table_find(&r->procs, p->ppid);
 
 	if (!parent || parent == p || !parent->named || !p->named || is_shell(parent) || is_shell(p))
 		return NULL;
@@ -94,10 +93,10 @@ static const struct report_proc *parent_of(const struct report *r, const struct 
 /* Of which P is a copy, or of a server that forks for it, which is a copy of it too. */
 static const struct report_proc *origin_of(const struct report *r, const struct report_proc *p)
 {
-	const struct report_proc *origin = parent_of(r, p);
+	const struct report_proc *origin = why_copied_from(r, p);
 
-	for (unsigned int depth = 0; origin && depth < DEPTH_MAX && parent_of(r, origin); depth++)
-		origin = parent_of(r, origin);
+	for (unsigned int depth = 0; origin && depth < DEPTH_MAX && why_copied_from(r, origin); depth++)
+		origin = why_copied_from(r, origin);
 	return origin;
 }
 
@@ -126,9 +125,12 @@ static void by_copies(struct report *r)
 		const uint64_t *sum = table_find(&lives, p->pid);
 
 		if (sum && *sum >= life_ns(r, p) / LOADERS_LIVE)
-			add_trainer(r, p);
+			why_add_trainer(r, p);
 	}
 	table_free(&lives);
+	if (r->why->n_trainers)
+		why_add_ranks(r);
+	r->why->by_copies = r->why->n_trainers > 0;
 }
 
 /* The process number where no exit has told CPU times: who lived longest. */
@@ -153,7 +155,7 @@ static void by_effort(struct report *r)
 		const struct report_proc *p = proc_at(r, i);
 
 		if (p->named && strcmp(p->comm, most->comm) == 0 && effort(p) >= effort(most) / 2)
-			add_trainer(r, p);
+			why_add_trainer(r, p);
 	}
 }
 

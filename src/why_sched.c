@@ -11,8 +11,13 @@
 
 #define COLUMNS_MAX 12
 #define THREADS_MAX (1U << 16)
+/*
+ * Rows of sched.out are a second apart, or more. Bins are shorter as long as these do, so that of waits hardly anything
+ * goes to the time before who waits was there, or to the part of it that is not looked at.
+ */
 #define BINS 65536
-#define LEAST_BIN_NS NSEC_PER_SEC /* rows of sched.out are a second apart, or more */
+#define FINE_BINS 16384
+#define FINE_NS (NSEC_PER_SEC / 16)
 
 struct rows {
 	struct report *r;
@@ -175,48 +180,96 @@ static bool is_wait_for_others(struct reader_field call)
 	return false;
 }
 
+/*
+ * When it was what the row tells of: not before its process began, nor when that had ended. A wait is told when it is
+ * over, and may have begun long before the row's interval.
+ */
+static struct span span_of(const struct rows *x)
+{
+	const struct report_proc *p = table_find(&x->r->procs, number(x, PID));
+	uint64_t least_ns = 0, span_ns;
+	struct span s;
+
+	for (unsigned int column = RUN_NS; column <= SLEEP_NS; column++)
+		least_ns += number(x, column);
+	span_ns = MAX(number(x, SPAN_NS), least_ns);
+	s = (struct span){ .begin_ns = x->time_ns - MIN(span_ns, x->time_ns), .end_ns = x->time_ns };
+
+	s.begin_ns = MAX(s.begin_ns, x->r->first_ns);
+	if (p && p->end_ns > s.begin_ns && p->end_ns < s.end_ns)
+		s.end_ns = p->end_ns;
+	if (p && p->begin_ns > s.begin_ns && p->begin_ns < s.end_ns)
+		s.begin_ns = p->begin_ns;
+	return s;
+}
+
 struct sums {
 	uint64_t bin_ns;
 	float *waits[WHY_TRAINERS_MAX]; /* BINS each */
 };
 
+/* SHARE of the interval is looked at. */
+static void did(const struct rows *x, double share)
+{
+	struct why_did *d = &x->r->why->did;
+
+	if (!reader_is(field(x, CALL), "-")) {
+		why_did(d, field(x, CALL),
+			share * (double)(number(x, DISK_NS) + number(x, BLOCKED_NS) + number(x, SLEEP_NS)));
+		return;
+	}
+	d->run_ns += share * (double)number(x, RUN_NS);
+	d->runq_ns += share * (double)number(x, RUNQ_NS);
+}
+
 static void take_trainer_sum(struct rows *x)
 {
 	struct why_trainer *t = why_trainer(x->r->why, number(x, PID));
-	uint64_t span_ns = number(x, SPAN_NS), begin_ns = x->r->first_ns, from_ns, ns;
+	const uint64_t first_ns = x->r->first_ns;
 	struct sums *s = x->own;
+	double sleep_ns, looked_at;
+	struct span span;
 	float *waits;
 
-	if (!t || number(x, TID) != t->pid || !span_ns || x->time_ns <= begin_ns)
+	if (!t || number(x, TID) != t->pid)
 		return;
+	span = span_of(x);
+	if (span.begin_ns >= span.end_ns)
+		return;
+	looked_at = (double)why_looked_at(t, span.begin_ns, span.end_ns) / (double)(span.end_ns - span.begin_ns);
+	did(x, looked_at);
 	if (!x->r->why->has_switches && reader_is(field(x, CALL), "-"))
-		t->runq_ns += (double)number(x, RUNQ_NS) *
-			      (double)why_looked_at(t, x->time_ns - MIN(span_ns, x->time_ns), x->time_ns) /
-			      (double)span_ns;
+		t->runq_ns += looked_at * (double)number(x, RUNQ_NS);
 	if (!x->r->why->has_switches && reader_is(field(x, CALL), "fault"))
-		t->own_ns[WHY_DISK] += number(x, DISK_NS) *
-				       why_looked_at(t, x->time_ns - MIN(span_ns, x->time_ns), x->time_ns) / span_ns;
+		t->own_ns[WHY_DISK] += (uint64_t)(looked_at * (double)number(x, DISK_NS));
 	if (!is_wait_for_others(field(x, CALL)))
 		return;
 	waits = s->waits[t - x->r->why->trainer];
-	from_ns = MAX(x->time_ns - MIN(span_ns, x->time_ns), begin_ns);
-	ns = number(x, SLEEP_NS);
-	for (uint64_t at_ns = from_ns; waits && at_ns < x->time_ns;) {
-		uint64_t bin = (at_ns - begin_ns) / s->bin_ns;
-		uint64_t end_ns = MIN(begin_ns + (bin + 1) * s->bin_ns, x->time_ns);
+	sleep_ns = (double)number(x, SLEEP_NS);
+	for (uint64_t at_ns = span.begin_ns; waits && at_ns < span.end_ns;) {
+		uint64_t bin = (at_ns - first_ns) / s->bin_ns;
+		uint64_t end_ns = MIN(first_ns + (bin + 1) * s->bin_ns, span.end_ns);
 
 		if (bin >= BINS || end_ns <= at_ns)
 			break;
-		waits[bin] += (float)((double)ns * (double)(end_ns - at_ns) / (double)(x->time_ns - from_ns));
+		waits[bin] += (float)(sleep_ns * (double)(end_ns - at_ns) / (double)(span.end_ns - span.begin_ns));
 		at_ns = end_ns;
 	}
 }
 
+/* MOST: bins that a trainer has room for. */
+static uint64_t bin_length(uint64_t all_ns, uint64_t most)
+{
+	uint64_t fine_ns = MAX(all_ns / (FINE_BINS - 1) + 1, FINE_NS);
+
+	return MAX(all_ns / (MIN(most, BINS) - 1) + 1, MIN(fine_ns, NSEC_PER_SEC));
+}
+
 static bool trainers_by_sums(struct report *r, int dirfd)
 {
-	uint64_t all_ns = r->last_ns - r->first_ns;
-	struct sums s = { .bin_ns = MAX(all_ns / (BINS - 1) + 1, LEAST_BIN_NS) };
 	struct why *w = r->why;
+	uint64_t all_ns = r->last_ns - r->first_ns;
+	struct sums s = { .bin_ns = bin_length(all_ns, w->n_trainers ? w->trainer[0].waits.max : BINS) };
 	bool there;
 
 	for (uint32_t i = 0; i < w->n_trainers; i++)
@@ -252,12 +305,16 @@ void why_read_trainer_sched(struct report *r, int dirfd)
 static void take_loader_sum(struct rows *x)
 {
 	struct why_loader *l = why_loader(x->r->why, number(x, PID));
-	uint64_t span_ns = number(x, SPAN_NS), from_ns = x->time_ns - MIN(span_ns, x->time_ns);
+	struct span span;
 	double share;
 
-	if (!l || !span_ns)
+	if (!l)
 		return;
-	share = (double)why_waited(x->r->why, &x->r->why->trainer[l->trainer], from_ns, x->time_ns) / (double)span_ns;
+	span = span_of(x);
+	if (span.begin_ns >= span.end_ns)
+		return;
+	share = (double)why_waited(x->r->why, &x->r->why->trainer[l->trainer], span.begin_ns, span.end_ns) /
+		(double)(span.end_ns - span.begin_ns);
 	if (reader_is(field(x, CALL), "-")) {
 		l->run_ns += (double)number(x, RUN_NS);
 		l->run_idle_ns += share * (double)number(x, RUN_NS);

@@ -8,6 +8,7 @@
 const char *const why_basis_names[WHY_BASES] = {
 	[WHY_BY_GPU] = "gpu",	   [WHY_BY_SWITCHES] = "sched_switch", [WHY_BY_SUMS] = "sched",
 	[WHY_BY_CALLS] = "calls", [WHY_BY_CPU_TIME] = "cpu_time",     [WHY_BY_NOTHING] = "nothing",
+	[WHY_BY_SEVERAL] = "mixed",
 };
 
 /* The part of the trace in which it trains: by its phases, else while it has loaders, else all its life. */
@@ -52,10 +53,14 @@ static void clip_to_samples(const struct why *w, struct why_trainer *t)
 
 const struct spans *why_samples(const struct why *w, const struct why_trainer *t)
 {
+	return t->n_gpus ? &w->gpu[t->gpu[0]].idle : NULL;
+}
+
+static void find_gpus(const struct why *w, struct why_trainer *t)
+{
 	for (uint32_t i = 0; i < w->n_gpus; i++)
 		if (w->gpu[i].pid == t->pid && w->gpu[i].numbers)
-			return &w->gpu[i].idle;
-	return NULL;
+			t->gpu[t->n_gpus++] = (uint8_t)i;
 }
 
 static uint64_t waited_by(enum why_basis basis, struct why *w, struct why_trainer *t, uint64_t begin_ns,
@@ -93,6 +98,7 @@ void why_choose_bases(struct report *r)
 		struct why_trainer *t = &w->trainer[i];
 
 		spans_close(&t->calls);
+		find_gpus(w, t);
 		t->basis = why_samples(w, t) ? WHY_BY_GPU :
 			   !t->waits.n		   ? WHY_BY_CALLS :
 			   w->has_switches	   ? WHY_BY_SWITCHES :
@@ -115,15 +121,11 @@ uint64_t why_looked_at(const struct why_trainer *t, uint64_t begin_ns, uint64_t 
 
 static uint64_t gpu_idle(struct why *w, const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
 {
-	uint64_t ns = 0, n = 0;
+	uint64_t ns = 0;
 
-	for (uint32_t i = 0; i < w->n_gpus; i++) {
-		if (w->gpu[i].pid != t->pid || !w->gpu[i].numbers)
-			continue;
-		ns += spans_within(&w->gpu[i].idle, begin_ns, end_ns);
-		n++;
-	}
-	return n ? ns / n : 0;
+	for (uint32_t i = 0; i < t->n_gpus; i++)
+		ns += spans_within(&w->gpu[t->gpu[i]].idle, begin_ns, end_ns);
+	return t->n_gpus > 1 ? ns / t->n_gpus : ns;
 }
 
 static uint64_t waited_by(enum why_basis basis, struct why *w, struct why_trainer *t, uint64_t begin_ns,

@@ -40,6 +40,7 @@ struct role {
 	struct why_loader *loader;
 	struct why_trainer *trainer;
 	struct cover *main, *others; /* the trainer's threads */
+	uint32_t work;		     /* see why_add_work() */
 };
 
 struct walk {
@@ -49,7 +50,7 @@ struct walk {
 	struct table threads; /* since when a loader's thread runs, by TID */
 	struct table faults;  /* struct why_faults, by TID */
 	uint64_t last_pid;
-	struct role last_role;
+	struct role *last_role, nobody;
 	struct cover *covers;
 	struct why_doubts doubts;
 };
@@ -86,9 +87,9 @@ static int make_roles(struct walk *w)
 	w->covers = calloc(2 * (size_t)why->n_trainers + 1, sizeof(*w->covers));
 	if (!w->covers)
 		return -ENOMEM;
-	table_init(&w->roles, sizeof(struct role), ROLES_MAX);
-	table_init(&w->threads, sizeof(uint64_t), THREADS_MAX);
-	table_init(&w->faults, sizeof(struct thread_faults), FAULTS_MAX);
+	table_init_pids(&w->roles, sizeof(struct role), ROLES_MAX);
+	table_init_pids(&w->threads, sizeof(uint64_t), THREADS_MAX);
+	table_init_pids(&w->faults, sizeof(struct thread_faults), FAULTS_MAX);
 	for (uint32_t i = 0; i < why->loaders.n; i++) {
 		struct why_loader *l = *(struct why_loader **)table_at(&why->loaders, i);
 		struct role *role = l ? table_get(&w->roles, l->pid) : NULL;
@@ -106,16 +107,15 @@ static int make_roles(struct walk *w)
 	return 0;
 }
 
-static const struct role *role_of(struct walk *w, uint64_t pid)
+static struct role *role_of(struct walk *w, uint64_t pid)
 {
-	const struct role *role;
-
 	if (pid != w->last_pid) {
-		role = table_find(&w->roles, pid);
-		w->last_role = role ? *role : (struct role){ 0 };
+		struct role *role = table_find(&w->roles, pid);
+
+		w->last_role = role ? role : &w->nobody;
 		w->last_pid = pid;
 	}
-	return &w->last_role;
+	return w->last_role;
 }
 
 /* --- stretches of time -------------------------------------------------------------------------------- */
@@ -179,7 +179,7 @@ static void trainer_was(void *ctx, uint64_t begin_ns, uint64_t end_ns)
 		return;
 	e = why_epoch_at(x->r, end_ns);
 	if (e)
-		e->own_ns += all_ns - idle_ns;
+		e->own_ns[t - x->why->trainer] += all_ns - idle_ns;
 }
 
 /* --- page faults ---------------------------------------------------------------------------------------- */
@@ -299,7 +299,7 @@ static bool works(const struct role *role)
 
 static void take_call(struct walk *w, const struct call *c)
 {
-	const struct role *role = role_of(w, c->pid);
+	struct role *role = role_of(w, c->pid);
 	struct stretch x = { .r = w->r, .why = w->why, .role = role, .state = c->state, .main = c->tid == c->pid };
 	struct why_epoch *e;
 
@@ -317,7 +317,7 @@ static void take_call(struct walk *w, const struct call *c)
 		return;
 	e = why_epoch_at(w->r, c->end_ns);
 	if (e)
-		why_add_work(w->r, e, c->pid, c->end_ns - c->begin_ns, 0);
+		why_add_work(w->r, e, c->pid, &role->work, c->end_ns - c->begin_ns, 0);
 }
 
 /* --- rows --------------------------------------------------------------------------------------------- */
@@ -327,7 +327,7 @@ static bool parse_call(const struct stream *s, struct call *c)
 	uint64_t lat_ns = 0;
 
 	*c = (struct call){ .end_ns = s->time_ns };
-	if (!number(s, PID, &c->pid) || !number(s, TID, &c->tid))
+	if (!number(s, PID, &c->pid) || !reader_row_u64_or(field(s, TID), field(s, PID), c->pid, &c->tid))
 		return false;
 	number(s, LAT_NS, &lat_ns);
 	c->begin_ns = s->time_ns - MIN(lat_ns, s->time_ns);
@@ -354,7 +354,7 @@ static const struct report_file *file_of(const struct walk *w, const struct call
 
 static void count_sample(struct walk *w, const struct call *c)
 {
-	const struct role *role = role_of(w, c->pid);
+	struct role *role = role_of(w, c->pid);
 	struct why_epoch *e = why_epoch_at(w->r, c->end_ns);
 
 	w->why->sums.opens_read++;
@@ -364,7 +364,7 @@ static void count_sample(struct walk *w, const struct call *c)
 		return;
 	e->samples++;
 	if (works(role))
-		why_add_work(w->r, e, c->pid, 0, 1);
+		why_add_work(w->r, e, c->pid, &role->work, 0, 1);
 }
 
 static void note_gpu(struct walk *w, const struct stream *s, const struct call *c)

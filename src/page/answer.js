@@ -15,32 +15,43 @@ const Answer = (() => {
 
 	const evidence = list => list?.length > 0 && el('ul', null, list.map(text => el('li', null, text)));
 
-	function bottleneck() {
+	const HOSTS_OPEN = 4;
+
+	/* R: the report, or that of one of several hosts. */
+	function bottleneck(r) {
 		const b = r.bottleneck;
 
 		if (!b)
 			return null;
 		return el('div', { class: 'verdict', 'data-code': b.code },
-			el('h2', null, Format.own(CODES, b.code) ?? b.code,
+			el('h2', null, b.title ?? Format.own(CODES, b.code) ?? b.code,
 				b.share != null && el('span', { class: 'share' }, Format.percent(b.share))),
 			el('p', { class: 'aside' }, el('code', null, b.code)),
 			evidence(b.evidence),
 			b.advice && el('p', { class: 'advice' }, b.advice));
 	}
 
-	function untried() {
+	/* A part of something, or a number; as the text has it. */
+	const measure = rule => rule.share != null ? el('span', { class: 'share' }, Format.percent(rule.share)) :
+		rule.measure != null && el('span', { class: 'share' }, Format.value(rule.measure, ''));
+
+	function notes(r) {
+		return r.waited?.notes?.length > 0 && el('ul', { class: 'aside notes' }, r.waited.notes.map(text => el('li', null, text)));
+	}
+
+	function untried(r) {
 		return r.rules_missing?.length > 0 && el('details', null,
 			el('summary', null, `Rules that this trace has not enough for (${r.rules_missing.length})`),
 			el('ul', null, r.rules_missing.map(text => el('li', null, text))));
 	}
 
-	function rules() {
+	function rules(r) {
 		if (!r.rules?.length)
 			return null;
 		return el('div', { class: 'rules' }, el('h2', null, 'Also found'), r.rules.map(rule =>
 			el('details', { open: r.rules.length <= 3 },
-				el('summary', null, el('code', null, rule.code),
-					rule.share != null && el('span', { class: 'share' }, Format.percent(rule.share)),
+				el('summary', null, el('code', null, rule.code), measure(rule),
+					rule.title && el('span', null, ` ${rule.title}. `),
 					rule.advice && el('span', { class: 'advice' }, rule.advice)),
 				evidence(rule.evidence))));
 	}
@@ -86,7 +97,11 @@ const Answer = (() => {
 		fill(document.getElementById('title'), r.command || r.dir || 'dltraced');
 		fill(document.getElementById('subtitle'), r.command ? r.dir : null);
 		document.title = `dltraced: ${Dom.safe(r.command || r.dir)}`;
-		fill(document.getElementById('answer'), bottleneck(), rules(), untried());
+		const hosts = (r.hosts || []).map(h => el('details', { class: 'host', open: r.hosts.length <= HOSTS_OPEN },
+			el('summary', null, h.name, h.bottleneck && [': ', el('code', null, h.bottleneck.code)]),
+			bottleneck(h), rules(h), notes(h), untried(h)));
+
+		fill(document.getElementById('answer'), bottleneck(r), rules(r), notes(r), untried(r), ...hosts);
 		fill(document.getElementById('facts'), facts());
 		fill(document.getElementById('missing'), missing());
 		fill(document.getElementById('made'), `Made by dltraced ${r.version || ''} from ${r.dir}. The numbers are those of ` +

@@ -10,6 +10,7 @@ const Catalog = (() => {
 		{ panel: /^cpu$/, group: 'CPU', title: () => 'CPU, all', stacked: true, max: 100, height: 120 },
 		{ panel: /^cpu_each$/, group: 'CPU', title: () => 'CPU, each: busy', each: 'CPU', rows: 0, max: 100 },
 		{ panel: /^gpu$/, group: 'GPU', title: () => 'GPU, mean of all', max: 100, height: 120 },
+		{ panel: /^gpu_fb$/, group: 'GPU', title: () => 'GPU, mean of all: frame buffer' },
 		{ panel: /^gpu:(.+)$/, group: 'GPU', title: n => `GPU, each: ${n}`, each: 'GPU', rows: 4, max: 100 },
 		{ panel: /^gpu_fb:(.+)$/, group: 'GPU', title: () => 'GPU, each: frame buffer', each: 'GPU', rows: 4 },
 		{ panel: /^vfs$/, group: 'Files', title: () => 'Files: bytes read and written', height: 130 },

@@ -30,7 +30,7 @@ const Data = (() => {
 
 	/*
 	 * A series: values[i] is what held from `from(i)` to `to(i)`, NaN where nothing is known. Of bins that
-	 * is the bin. A sample of a collector is the mean of the interval that it ends; where these are shorter than a
+	 * is the bin, as far as there is a trace. A sample of a collector is the mean of the interval that it ends; where these are shorter than a
 	 * bin it is the mean of those in a bin, and T the bin's middle.
 	 */
 	class Series {
@@ -43,6 +43,7 @@ const Data = (() => {
 			this.values = Float64Array.from(row.values || [], v => v === null ? NaN : Number(v));
 			this.step = this.sampled ? interval(ends) : bin;
 			this.ends = this.sampled && this.step < 1.5 * bin ? ends.map(t => t + this.step / 2) : ends;
+			this.traced = traced.get(this.host) || [0, span];
 		}
 
 		from(i) {
@@ -75,15 +76,13 @@ const Data = (() => {
 			let sum = 0, time = 0, max = NaN;
 
 			for (let i = lower(this.ends, t0); i < this.values.length && this.from(i) < t1; i++) {
-				const v = this.values[i], from = Math.max(t0, this.from(i)), to = Math.min(t1, this.to(i));
+				const v = this.values[i], from = Math.max(t0, this.from(i), this.sampled ? 0 : this.traced[0]);
+				const to = Math.min(t1, this.to(i), this.sampled ? Infinity : this.traced[1]);
 
 				if (isNaN(v) || to <= from)
 					continue;
-				/* the last bin may be longer than the trace: its value is of the bin */
-				const part = (to - from) / (this.to(i) - this.from(i)) * this.step;
-
-				sum += v * (this.sampled ? to - from : part);
-				time += this.sampled ? to - from : part;
+				sum += v * (to - from);
+				time += to - from;
 				max = isNaN(max) || v > max ? v : max;
 			}
 			return { sum: sum / 1e9, mean: time ? sum / time : NaN, max };
@@ -97,6 +96,8 @@ const Data = (() => {
 		return d.length ? d[d.length >> 1] : 1e9;
 	}
 
+	/* Of several hosts: from when to when each has a trace. */
+	const traced = new Map(list('hosts').map(h => [String(h.host), [since(h.begin_ns), since(h.end_ns)]]));
 	const binEnds = Float64Array.from({ length: bins }, (_, i) => Math.min((i + 1) * bin, Math.max(span, i * bin + 1)));
 	const series = list('series').map(row => new Series(row, binEnds))
 		.concat(list('sampled').map(row => new Series(row, Float64Array.from(row.t || [], since))));

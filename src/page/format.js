@@ -67,8 +67,9 @@ const Format = (() => {
 		return whole ? `${fixed(100 * (part || 0) / whole, 1)} %` : '\u2013';
 	}
 
+	/* As the terminal has it. */
 	function percent(share) {
-		return share == null ? '\u2013' : `${digits(share * 100)} %`;
+		return share == null ? '\u2013' : `${fixed(share * 100, 1)} %`;
 	}
 
 	/* The sum over time of a rate in UNIT, or null where that is nothing. */

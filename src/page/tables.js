@@ -28,9 +28,13 @@ const Tables = (() => {
 		/* all of a trace in which nothing was read or written is none */
 		return each('epochs').filter(e => e.samples || e.reads || e.writes || each('epochs').length > 1).map(e => ({
 			...e, lasted: e.end_ns - e.begin_ns, workers: e.workers?.count, slowest: e.workers?.slowest_ns,
-			median: e.workers?.median_ns, file: e.slowest_files?.[0]?.path,
+			slow_pid: e.workers?.slowest_pid, median: e.workers?.median_ns, file: e.slowest_files?.[0]?.path,
 		}));
 	}
+
+	const FEW_EPOCHS = 20; /* of more, what is told of each in several rows would be a long page */
+	const someEpochs = () => each('epochs').slice(0, FEW_EPOCHS);
+	const epochRows = key => someEpochs().flatMap(e => (e[key] || []).map(row => ({ ...row, host: e.host, epoch: e.name })));
 
 	function disks() {
 		return each('disks').flatMap(d => (d.ops || []).map(op => ({
@@ -86,8 +90,13 @@ const Tables = (() => {
 			number('From disk', 'disk_bytes', bytes), number('From cache', 'cache_bytes', bytes), number('Reads', 'reads'),
 			number('In order', 'sequential_share', Format.percent, 'of reads of a file that had been read before: those that went on there'),
 			number('Again', 'again_bytes', bytes, 'read a second time in it'), number('Workers', 'workers'),
-			number('Slowest worker', 'slowest', ns, 'in calls on files for a sample'), number('Median', 'median', ns),
-			word('Slowest file', 'file')], epochs(), more(r.epochs_left_out)],
+			word('Slowest worker', 'slow_pid', 'its PID'), number('A sample', 'slowest', ns, 'in its calls on files'),
+			number('Median', 'median', ns, 'of all workers'), word('Slowest file', 'file')], epochs(), more(r.epochs_left_out)],
+		['Sizes of reads, by epoch', [...HOST, word('Epoch', 'epoch'), number('From', 'from', bytes), number('To', 'to', bytes), number('Reads', 'calls')],
+			epochRows('read_sizes'), each('epochs').length > FEW_EPOCHS && `of the first ${FEW_EPOCHS}`],
+		['Slowest files, by epoch', [...HOST, word('Epoch', 'epoch'), number('Time', 'read_ns', ns, 'in reads of it'), number('Reads', 'calls'),
+			number('Read', 'read_bytes', bytes), word('File', 'path')], epochRows('slowest_files'),
+		each('epochs').length > FEW_EPOCHS && `of the first ${FEW_EPOCHS}`],
 		['Hosts', [word('Host', 'name'), word('Folder', 'dir'), word('Command', 'command'), word('Started', 'started'),
 			number('After', 'after_ns', ns, 'began so long after the first'), number('Lasted', 'duration_ns', ns), number('Rows', 'rows'),
 			number('Lost', 'lost'), word('Whole', 'whole'), word('Exit', 'exit_code'),

@@ -31,4 +31,6 @@ for rows in 30000 300000; do
 	peak out report --html - $rows >peak.$rows
 done
 less=$(cat peak.30000) more=$(cat peak.300000)
-[ $((more - less)) -le 4096 ] || fail "$less KiB for 30000 rows, $more KiB for ten times as many"
+# a sanitizer has memory of its own for each byte
+grep -qa -e __asan_init -e __tsan_init "$DLT" || [ $((more - less)) -le 4096 ] ||
+	fail "$less KiB for 30000 rows, $more KiB for ten times as many"

@@ -11,6 +11,15 @@ const line = (...parts) => new RegExp('^ *' + parts.join(' +') + '$');
 /* How a section begins, and what its lines look like. */
 const SECTIONS = {
 	probes: [/^Rows by probe/, line('(\\S+)', N, '(?:' + N, ')?' + N, B, T, T, T, T)],
+	epochs: [/^Reads of regular files, by epoch/, line(T, P, N, B, B, N, P, B, N, ' ?(\\S.*)')],
+	epochs_more: [/^Sizes of reads, workers/, line('(.*?\\S)', B, P, N, T, T, T, N, ' ?(\\S.*)')],
+	files_by_written: [/^Files with the most bytes written/, line(B, B, T, N, N, N, ' ?(\\S.*)')],
+	files_by_opens: [/^Files opened most often/, line(B, B, T, N, N, N, ' ?(\\S.*)')],
+	files_shared: [/^Files that several processes used/, line(B, B, T, N, N, N, ' ?(\\S.*)')],
+	uses_by_bytes: [/^Processes and their files with the most bytes/, line(B, B, T, N, N, ' ?(\\S+)', '(\\S.*)')],
+	uses_by_time: [/^Processes and their files with the most time/, line(B, B, T, N, N, ' ?(\\S+)', '(\\S.*)')],
+	medians: [/^Processes: medians/, line(N, T, B, T, B, T, T, ' ?(\\S.*)')],
+	classes: [/^Pipes, sockets, terminals/, line('(\\S+)', N, N, N, B, N, B, T)],
 	types: [/^Read and written, by type/, line('(\\S+)', N, B, T, N, B, T)],
 	sources: [/^Where reads of regular files/, line('(\\S+(?: fs| file)?)', N, B, B, P, N)],
 	files_by_bytes: [/^Files with the most bytes$/, line(B, B, T, N, ' ?(\\S.*)')],
@@ -45,4 +54,23 @@ function sections(text) {
 	return all;
 }
 
-module.exports = { sections };
+/* What the text begins with and its rules: [{ code, title, share, evidence, advice }], and what is not looked at. */
+function findings(text) {
+	const all = [], missing = [];
+
+	for (const row of text.split('\n')) {
+		const head = /^([a-z]+(?:-[a-z]+)*): (.*?)(?: \(([\d.e+]+)( %)?\))?$/.exec(row);
+
+		if (row.startsWith('not looked at: '))
+			missing.push(row.slice('not looked at: '.length));
+		else if (row.startsWith('  => '))
+			all.at(-1).advice = row.slice('  => '.length);
+		else if (row.startsWith('  ') && all.length && !all.at(-1).advice)
+			all.at(-1).evidence.push(row.slice(2));
+		else if (head && (!all.length || all.at(-1).advice) && !/^(the|no|of) /.test(row))
+			all.push({ code: head[1], title: head[2], share: head[4] ? `${head[3]} %` : null, evidence: [] });
+	}
+	return { all: all.filter(f => f.advice), missing };
+}
+
+module.exports = { sections, findings };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Tests of the page: what a user sees and does in a browser, on reports of synth.js, which nobody recorded, and
- * on a trace of tests/golden. `node page.js [PATTERN]`, by way of run; SHOTS=DIR: pictures of all of them there;
- * FIREFOX=PATH: in that one.
+ * on a trace of tests/golden. `node page.js [PATTERN]`, by way of run; SHOTS=DIR: pictures of the reports of synth.js there;
+ * FIREFOX=PATH: in that one; DLT_BUILD=FOLDER: of the program that is built there, as with a sanitizer.
  */
 'use strict';
 
@@ -12,10 +12,11 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const playwright = require('../../src/page/node_modules/playwright-core');
-const { sections } = require('./agree.js');
+const { sections, findings } = require('./agree.js');
 const { REPORTS, EVIL } = require('./synth.js');
 
-const root = path.resolve(__dirname, '../..'), dltraced = path.join(root, 'build/dltraced');
+const root = path.resolve(__dirname, '../..'), built = path.resolve(root, process.env.DLT_BUILD || 'build');
+const dltraced = path.join(built, 'dltraced');
 const golden = name => path.join(root, 'tests/golden', name);
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'dltraced-page-'));
 const big = { maxBuffer: 1 << 28 };
@@ -42,7 +43,7 @@ function launched(dark = false) {
 /* The page around REPORT as a file, by the program's own code. */
 function written(name, report, { uplot = true } = {}) {
 	const file = path.join(folder, `${name}${uplot ? '' : '-plain'}.html`);
-	let html = execFileSync(path.join(root, 'build/tests/page'), { input: JSON.stringify(report), ...big }).toString();
+	let html = execFileSync(path.join(built, 'tests/page'), { input: JSON.stringify(report), ...big }).toString();
 
 	if (!uplot) {
 		const json = /<script type="application\/json" id="report">(.*)<\/script>/.exec(html)[1];
@@ -173,7 +174,7 @@ const tests = {
 				assert(fs.statSync(file).size < 5 << 20, `${name}: ${fs.statSync(file).size} bytes`);
 				const p = await opened(file);
 
-				if (process.env.SHOTS)
+				if (process.env.SHOTS && uplot)
 					await p.screenshot({ path: path.join(process.env.SHOTS, `${path.basename(file)}.png`), fullPage: true });
 				assert.deepEqual(p.errors, [], name);
 				await close(p);
@@ -529,7 +530,7 @@ const tests = {
 
 	async every_panel_of_the_golden_trace_is_drawn() {
 		const json = JSON.parse(execFileSync(dltraced, ['report', '--json', golden('trace-panels')], big));
-		const wanted = ['CPU, all', 'CPU, each: busy', 'GPU, mean of all', 'GPU, each: sm', 'GPU, each: mem', 'GPU, each: frame buffer',
+		const wanted = ['CPU, all', 'CPU, each: busy', 'GPU, mean of all', 'GPU, mean of all: frame buffer', 'GPU, each: sm', 'GPU, each: mem', 'GPU, each: frame buffer',
 			'Files: bytes read and written', 'Files: reads and writes', 'Files: other calls', 'Disk nvme0n1: bytes', 'Disk nvme0n1: requests',
 			'Disk nvme0n1: mean latency', 'Disk nvme0n1: busy (iostat)', 'Latency: bio read', 'Latency: read', 'Latency: write', 'Latency: open',
 			'Threads: running and waiting', 'Processes'];
@@ -611,6 +612,13 @@ const tests = {
 		for (const title of ['node1: Files: bytes read and written', 'node2: Files: bytes read and written', 'node1: Latency: read'])
 			assert.equal(await p.panel(title).count(), 1, title);
 		assert.match(await p.locator('#facts').innerText(), /node1, node2/);
+		/* what all of it waited for, then what each host did, with its evidence */
+		const json = JSON.parse(execFileSync(dltraced, ['report', '--json', ...dirs], big)), answer = await p.locator('#answer').evaluate(e => e.textContent);
+
+		assert.equal(await p.locator('#answer > .verdict').getAttribute('data-code'), json.bottleneck.code);
+		assert.deepEqual(await p.locator('#answer > .host > summary').allInnerTexts(), json.hosts.map(h => `${h.name}: ${h.bottleneck.code}`));
+		for (const words of [json.bottleneck, ...json.hosts.map(h => h.bottleneck)].flatMap(f => [f.title, ...f.evidence]))
+			assert(answer.includes(words), words);
 		assert.match(await p.locator('#facts').innerText(), /Between hosts\s*error not known/);
 		assert(text.includes('/out/ckpt.pt') && text.includes('/out/train.log'));
 		assert.deepEqual(await p.locator('section.table[aria-label="Hosts"] tbody tr td:first-child').allInnerTexts(), ['node1', 'node2']);
@@ -656,6 +664,42 @@ const tests = {
 			const file_ = f => [bytes(f.read_bytes), bytes(f.write_bytes), ns(f.time_ns), num(f.calls), f.path];
 			const call = c => [ns(c.lat_ns), c.probe, num(c.pid), num(c.tid), c.comm, c.ended, c.func, c.file];
 
+			const pct = v => v == null ? '\u2013' : `${(100 * v).toFixed(1)} %`, epochs = json.epochs.filter(e => e.reads || json.epochs.length > 1);
+			const sizes = e => e.read_sizes.filter(x => x.from), usual = e => sizes(e).reduce((a, x) => !a || x.calls > a.calls ? x : a, null);
+			const shared = f => [...file_(f).slice(0, 4), num(f.opens), num(f.users), f.path], fileCells = c => [c[2], c[3], c[5], c[4], c[6], c[7], c[0]];
+			const use = u => [bytes(u.read_bytes), bytes(u.write_bytes), ns(u.time_ns), num(u.calls), num(u.pid), u.comm, u.path];
+			const median = (q, of, unit, text) => text(q.histograms.find(h => h.of === of && h.unit === unit)?.p50 ?? 0);
+			const told = findings(report()), answer = await p.locator('#answer').evaluate(e => e.textContent);
+
+			/* the answer and the rules: the same words, and each number in them, in all three */
+			assert.deepEqual(told.all.map(f => [f.code, f.title, f.evidence, f.advice]),
+				[json.bottleneck, ...json.rules].map(f => [f.code, f.title, f.evidence, f.advice]), `${name}: answer`);
+			assert.deepEqual(told.missing, json.rules_missing);
+			assert.equal(told.all[0].share, json.bottleneck.share == null ? null : pct(json.bottleneck.share));
+			for (const words of told.all.flatMap(f => [f.title, f.advice, ...f.evidence]).concat(told.missing, json.waited.notes))
+				assert(answer.includes(words), `${name}: not on the page: ${words}`);
+
+			await compare('epochs', 'Epochs', epochs.map(e => [ns(e.end_ns - e.begin_ns), pct(e.waited_share), num(e.samples), bytes(e.read_bytes), bytes(e.disk_bytes ?? 0),
+				num(e.reads), pct(e.sequential_share), bytes(e.again_bytes), num(e.workers.count), e.name]), c => [c[1], c[2], c[3], c[4], c[5], c[7], c[8], c[9], c[10], c[0]]);
+			if (text.epochs_more?.length) {
+				const sum = e => sizes(e).reduce((n, x) => n + x.calls, 0), slow = await table('Slowest files, by epoch');
+
+				same(epochs.map(e => [e.name, bytes(usual(e)?.from ?? 0), usual(e) ? pct(usual(e).calls / sum(e)) : '\u2013', num(e.workers.slowest_pid), ns(e.workers.slowest_ns ?? 0),
+					ns(e.workers.median_ns ?? 0), ns(e.slowest_files[0]?.read_ns ?? 0), num(e.slowest_files[0]?.calls), e.slowest_files[0]?.path ?? null]), text.epochs_more, 'epochs, more');
+				same((await table('Epochs')).map(c => c.slice(11, 15)), text.epochs_more.map(c => [c[3], c[4], c[5], c[8]]), 'epochs, more, on the page');
+				for (const row of text.epochs_more.filter(c => c[8]))
+					assert(slow.some(c => c[0] === row[0] && c[1] === row[6] && c[2] === row[7] && c[4] === row[8]), `${row}: ${slow}`);
+			}
+			for (const [key, title] of [['files_by_written', 'Files with the most bytes written'], ['files_by_opens', 'Files opened most often'],
+				['files_shared', 'Files that several processes used']])
+				await compare(key, title, json[key].map(shared), fileCells);
+			for (const [key, title] of [['uses_by_bytes', 'bytes'], ['uses_by_time', 'time']])
+				await compare(key, `Processes and their files with the most ${title}`, json[key].map(use), c => [c[4], c[5], c[7], c[6], c[0], c[1], c[3]]);
+			await compare('medians', 'Processes: medians of calls on files', json.process_histograms.map(q => [num(q.pid), median(q, 'read', 'ns', ns), median(q, 'read', 'B', bytes),
+				median(q, 'write', 'ns', ns), median(q, 'write', 'B', bytes), median(q, 'open', 'ns', ns), median(q, 'other', 'ns', ns), q.comm]),
+			c => [c[0], ...c.slice(3, 9), c[1]]);
+			await compare('classes', 'Pipes, sockets, devices and the like', json.classes.map(q => [q.class, num(q.files), num(q.calls), num(q.reads), bytes(q.read_bytes),
+				num(q.writes), bytes(q.write_bytes), ns(q.time_ns)]), c => c);
 			await compare('probes', 'Rows by probe', json.probes.flatMap(p => [op(p, p.name)].concat(['reads', 'writes'].filter(k => p[k]).map(k => op(p[k], k)))),
 				c => [c[0].replace('vfs_rw, ', ''), ...c.slice(1, 4), ...c.slice(5)]);
 			await compare('types', 'By type of file', json.types.map(t => [t.type, num(t.reads), bytes(t.read_bytes), ns(t.read_ns), num(t.writes), bytes(t.write_bytes), ns(t.write_ns)]), c => c);

@@ -226,7 +226,7 @@ static struct timeline *job(bool checkpoints, bool steady)
 
 		timeline_add(t, TIMELINE_READS, at, 1);
 		timeline_add(t, TIMELINE_READ_BYTES, at, ms < 10000 || !steady ? 100 : ms < 90000 && !writes ? 1000000 : 0);
-		timeline_add(t, TIMELINE_WRITE_BYTES, at, writes ? 1 << 20 : 100);
+		timeline_saved(t, at, writes ? 1 << 20 : 100);
 		if (writes && ms % 1000 == 0)
 			timeline_add(t, TIMELINE_CREATES, at, 1);
 	}
@@ -242,7 +242,7 @@ static void what_stands_out_is_inferred(void **state)
 	struct phases *p = phases_new();
 
 	assert_int_equal(phases_close(p, 1000 * S), 0);
-	phases_infer(p, t);
+	phases_infer(p, t, 0, false);
 	assert_int_equal(p->all.n, 4);
 	for (uint32_t i = 0; i < p->all.n; i++)
 		assert_true(p->all.v[i].inferred);
@@ -263,9 +263,9 @@ static void what_does_not_stand_out_is_not(void **state)
 	struct phases *p = phases_new();
 
 	assert_int_equal(phases_close(p, 0), 0);
-	phases_infer(p, empty);
+	phases_infer(p, empty, 0, false);
 	assert_int_equal(p->all.n, 0);
-	phases_infer(p, t); /* the same all the time: that is steady, and begins at once */
+	phases_infer(p, t, 0, false); /* the same all the time: that is steady, and begins at once */
 	assert_int_equal(p->all.n, 1);
 	assert_string_equal(p->names[p->all.v[0].name].name, "steady");
 	phases_free(p);
@@ -280,15 +280,15 @@ static void a_checkpoint_lasts_from_its_first_write_to_its_last_sync(void **stat
 	struct phases *p = phases_new();
 
 	for (uint64_t ms = 0; ms < 100000; ms += 10)
-		timeline_add(t, TIMELINE_WRITE_BYTES, 1000 * S + ms * NSEC_PER_MSEC, 100);
-	timeline_add(t, TIMELINE_WRITE_BYTES, 1043 * S, 10 << 20);
+		timeline_saved(t, 1000 * S + ms * NSEC_PER_MSEC, 100);
+	timeline_saved(t, 1043 * S, 10 << 20);
 	timeline_wrote(t, false, 1043 * S, 3 * S - 1);
-	timeline_add(t, TIMELINE_WRITE_BYTES, 1050 * S, 10 << 20);
+	timeline_saved(t, 1050 * S, 10 << 20);
 	timeline_wrote(t, false, 1050 * S, 6 * S + 500 * NSEC_PER_MSEC);
 	timeline_wrote(t, true, 1052 * S + 5, 2 * S);
 	timeline_wrote(t, true, 1080 * S, S); /* another's */
 	assert_int_equal(phases_close(p, 1000 * S), 0);
-	phases_infer(p, t);
+	phases_infer(p, t, 0, false);
 	assert_int_equal(phases_count(p, PHASE_CHECKPOINT), 1);
 	assert_int_equal(phases_get(p, PHASE_CHECKPOINT, 0)->begin_ns, 1040 * S + 1);
 	assert_int_equal(phases_get(p, PHASE_CHECKPOINT, 0)->end_ns, 1052 * S + 5);
@@ -303,17 +303,47 @@ static void a_short_checkpoint_is_short_in_a_long_trace(void **state)
 	struct phases *p = phases_new();
 
 	for (uint64_t s = 0; s < 43200; s++)
-		timeline_add(t, TIMELINE_WRITE_BYTES, (1000 + s) * S, 100);
-	timeline_add(t, TIMELINE_WRITE_BYTES, 20001 * S, 1 << 30);
+		timeline_saved(t, (1000 + s) * S, 100);
+	timeline_saved(t, 20001 * S, 1 << 30);
 	timeline_wrote(t, false, 20001 * S, S);
-	timeline_add(t, TIMELINE_WRITE_BYTES, 1000 * S + 100000 * S, 1); /* all bins twice as long */
+	timeline_saved(t, 1000 * S + 100000 * S, 1); /* all bins twice as long */
 	assert_int_equal(phases_close(p, 1000 * S), 0);
-	phases_infer(p, t);
+	phases_infer(p, t, 0, false);
 	assert_int_equal(phases_count(p, PHASE_CHECKPOINT), 1);
 	assert_int_equal(phases_get(p, PHASE_CHECKPOINT, 0)->begin_ns, 20000 * S);
 	assert_int_equal(phases_get(p, PHASE_CHECKPOINT, 0)->end_ns, 20001 * S);
 	phases_free(p);
 	timeline_free(t);
+}
+
+/* The data set is made before it is read: a second of writing while it starts up, and a checkpoint as large. */
+static void what_is_written_before_training_is_no_checkpoint(void **state)
+{
+	static const struct {
+		uint64_t from_ns;
+		bool sure;
+		uint32_t checkpoints;
+	} cases[] = {
+		{ 0, false, 2 },	/* of the three: none before the steady state */
+		{ 1001 * S, false, 2 }, /* nor before that, whatever was read at first */
+		{ 1001 * S, true, 3 },	/* but where loaders were there from then on */
+		{ 1060 * S, true, 1 },
+		{ UINT64_MAX, false, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct timeline *t = job(true, true);
+		struct phases *p = phases_new();
+
+		for (uint64_t ms = 2000; ms < 3000; ms += 10)
+			timeline_saved(t, 1000 * S + ms * NSEC_PER_MSEC, 1 << 20);
+		timeline_add(t, TIMELINE_CREATES, 1002 * S, 1);
+		assert_int_equal(phases_close(p, 1000 * S), 0);
+		phases_infer(p, t, cases[i].from_ns, cases[i].sure);
+		assert_int_equal(phases_count(p, PHASE_CHECKPOINT), cases[i].checkpoints);
+		phases_free(p);
+		timeline_free(t);
+	}
 }
 
 static void nothing_is_inferred_where_something_is_told(void **state)
@@ -324,7 +354,7 @@ static void nothing_is_inferred_where_something_is_told(void **state)
 
 	assert_int_equal(phases_close(p, 1000 * S), 0);
 	phases_end(p, 1000 * S, 1100 * S);
-	phases_infer(p, t);
+	phases_infer(p, t, 0, false);
 	expect(p, "x mark 1050-1100 x1 unfinished\n");
 	phases_free(p);
 	timeline_free(t);
@@ -415,6 +445,7 @@ int main(void)
 		cmocka_unit_test(what_does_not_stand_out_is_not),
 		cmocka_unit_test(a_checkpoint_lasts_from_its_first_write_to_its_last_sync),
 		cmocka_unit_test(a_short_checkpoint_is_short_in_a_long_trace),
+		cmocka_unit_test(what_is_written_before_training_is_no_checkpoint),
 		cmocka_unit_test(nothing_is_inferred_where_something_is_told),
 		cmocka_unit_test(what_is_too_short_to_be_seen_is_merged),
 		cmocka_unit_test(names_beyond_number_are_one_of_their_kind),

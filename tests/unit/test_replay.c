@@ -24,7 +24,7 @@
 
 /* --- allocations are counted ------------------------------------------------------------------ */
 
-#if defined(__SANITIZE_ADDRESS__) || !defined(__GLIBC__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
 #define COUNTS_ALLOCATIONS false
 static uint64_t allocations;
 #else

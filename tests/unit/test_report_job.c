@@ -12,7 +12,9 @@
 
 #include <cmocka.h>
 
+#include "rules.h"
 #include "timeline.h"
+#include "why.h"
 #include "util.h"
 
 static char small[] = "tests/golden/trace-small", other[] = "tests/golden/trace-other", cut[] = "tests/golden/trace-cut";
@@ -101,6 +103,31 @@ static void folder_without_a_clock_is_no_host(void **state)
 	assert_int_equal(bad, 1);
 }
 
+static void text_begins_with_all_hosts_that_were_traced_at_a_time(void **state)
+{
+	char *const dirs[] = { small, other };
+	autofree char *text = NULL, *apart = NULL;
+	struct report_job job;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	open_job(&job, dirs, 2);
+	report_job_text(&job, out);
+	fclose(out);
+	assert_ptr_equal(strstr(text, "storage-read: "), text);
+	assert_non_null(strstr(text, "\n2 hosts of one job, from 2026-11-21T01:02:02.900000000Z on"));
+	assert_non_null(strstr(text, "\nnode2                   500 ms     3.00 s         28         0     900 us  trainer-bound "));
+	assert_non_null(strstr(text, "\nhow far times of two hosts may be apart is not known"));
+	/* runs one after the other are no hosts of one job */
+	job.host[1].begin_ns += 3600 * 1000000000ULL;
+	out = open_memstream(&apart, &len);
+	report_job_text(&job, out);
+	fclose(out);
+	assert_null(strstr(apart, "hosts of one job"));
+	assert_non_null(strstr(apart, "\ntrace        tests/golden/trace-other"));
+	report_job_free(&job);
+}
+
 static void json_and_page_hold_it(void **state)
 {
 	char *const dirs[] = { small, other };
@@ -124,6 +151,40 @@ static void json_and_page_hold_it(void **state)
 	report_job_free(&job);
 }
 
+static struct finding *bottleneck_of(const struct report_job *job, unsigned int i)
+{
+	return &job->host[i].report->why->rules->bottleneck;
+}
+
+/* One host waits, and the others with it; who only trained counts with nothing. */
+static void the_job_waits_for_what_a_host_waits_for(void **state)
+{
+	char *const dirs[] = { small, small, small };
+	struct report_job job;
+	struct finding f;
+
+	open_job(&job, dirs, 3);
+	assert_true(report_job_why(&job, &f));
+	assert_string_equal(f.rule->code, "storage-read");
+	assert_float_equal(f.share, bottleneck_of(&job, 0)->share, 1e-9);
+	assert_non_null(strstr(f.evidence[0], "found on 3 of 3 hosts: node1 98.7 %, node1 (2) 98.7 %, node1 (3) 98.7 %"));
+	finding_free(&f);
+	for (unsigned int i = 1; i < 3; i++) {
+		bottleneck_of(&job, i)->rule = i == 1 ? &rule_trainer_bound : &rule_unknown;
+		bottleneck_of(&job, i)->share = 1;
+	}
+	assert_true(report_job_why(&job, &f));
+	assert_string_equal(f.rule->code, "storage-read");
+	assert_float_equal(f.share, bottleneck_of(&job, 0)->share / 3, 1e-9);
+	assert_non_null(strstr(f.evidence[1], "on 2 of 3 hosts something else: node1 (2) trainer-bound 100.0 %, node1 (3) unknown"));
+	finding_free(&f);
+	bottleneck_of(&job, 0)->rule = &rule_unknown;
+	assert_true(report_job_why(&job, &f));
+	assert_string_equal(f.rule->code, "trainer-bound");
+	finding_free(&f);
+	report_job_free(&job);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -131,6 +192,8 @@ int main(void)
 		cmocka_unit_test(folder_without_a_clock_is_no_host),
 		cmocka_unit_test(hosts_are_on_one_axis),
 		cmocka_unit_test(json_and_page_hold_it),
+		cmocka_unit_test(the_job_waits_for_what_a_host_waits_for),
+		cmocka_unit_test(text_begins_with_all_hosts_that_were_traced_at_a_time),
 		cmocka_unit_test(totals_are_sums),
 	};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "timeline.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -179,6 +180,38 @@ static void without_a_begin_it_is_the_first_thing_added(void **state)
 	timeline_free(t);
 }
 
+/* A bin of which the trace has little says no more of it than there is: one read in its last moment is no spike. */
+static void rates_are_of_what_the_trace_covers(void **state)
+{
+	const uint64_t bin = TIMELINE_FIRST_BIN_NS;
+	struct timeline *t = *state;
+	const uint64_t *reads = t->sum[TIMELINE_READS];
+
+	for (unsigned int i = 0; i < 100; i++)
+		timeline_add(t, TIMELINE_READS, BEGIN + i * bin / 10, 1);
+	timeline_add(t, TIMELINE_READS, BEGIN + 10 * bin + bin / 100, 1);
+	assert_int_equal(timeline_bins(t), 11);
+	assert_float_equal(timeline_rate(t, reads, 8), 10000, 0.001);
+	/* 11 in 1.01 ms */
+	assert_float_equal(timeline_rate(t, reads, 9), 11 / 1.01e-3, 0.001);
+	assert_float_equal(timeline_rate(t, reads, 10), 11 / 1.01e-3, 0.001);
+	/* half of one is enough for a rate of its own: 6 in 0.6 ms */
+	for (unsigned int i = 1; i < 6; i++)
+		timeline_add(t, TIMELINE_READS, BEGIN + 10 * bin + (i + 1) * bin / 10, 1);
+	assert_float_equal(timeline_rate(t, reads, 9), 10000, 0.001);
+	assert_float_equal(timeline_rate(t, reads, 10), 10000, 0.001);
+	/* of one of several hosts, which began and ended within bins */
+	t->host = "node2";
+	t->host_begin_ns = BEGIN + 2 * bin - bin / 5;
+	t->host_end_ns = BEGIN + 8 * bin + bin / 2;
+	assert_true(isnan(timeline_rate(t, reads, 0)));
+	assert_float_equal(timeline_rate(t, reads, 1), 20 / 1.2e-3, 0.001);
+	assert_float_equal(timeline_rate(t, reads, 2), 20 / 1.2e-3, 0.001);
+	assert_float_equal(timeline_rate(t, reads, 3), 10000, 0.001);
+	assert_float_equal(timeline_rate(t, reads, 8), 20000, 0.001);
+	assert_true(isnan(timeline_rate(t, reads, 9)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +222,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(latencies_are_in_rows_of_powers_of_two, begin, end),
 		cmocka_unit_test_setup_teardown(the_longest_calls_of_a_process_are_kept, begin, end),
 		cmocka_unit_test_setup_teardown(what_finds_no_room_is_counted, begin, end),
+		cmocka_unit_test_setup_teardown(rates_are_of_what_the_trace_covers, begin, end),
 		cmocka_unit_test(without_a_begin_it_is_the_first_thing_added),
 	};
 

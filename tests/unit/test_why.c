@@ -22,7 +22,7 @@
 
 /* --- making one ------------------------------------------------------------------------------------- */
 
-enum file { PIDS, FILES, OPEN, CLOSE, MMAP, RW, SYNC, SWITCH, SCHED, GPU, GPU_DEV, CPU, N_FILES };
+enum file { PIDS, FILES, OPEN, CLOSE, MMAP, RW, SYNC, SWITCH, SCHED, GPU, GPU_DEV, CPU, MARKS, N_FILES };
 
 static const struct {
 	const char *name, *columns;
@@ -39,6 +39,7 @@ static const struct {
 	[GPU] = { "gpu", "gpu\tpid\ttype\tsm\tmem\tcommand" },
 	[GPU_DEV] = { "gpu_dev", "gpu\tpwr\tsm" },
 	[CPU] = { "cpu", "CLOCK\tCPU\t%usr\t%idle" },
+	[MARKS] = { "marks", "PID\tTEXT" },
 };
 
 struct row {
@@ -71,7 +72,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Write what was put, and read it. */
-static struct report *loaded(void)
+static struct report *loaded_with(bool timed)
 {
 	struct report *r = NULL;
 
@@ -97,10 +98,15 @@ static struct report *loaded(void)
 	for (unsigned int i = 0; i < n_rows; i++)
 		free(rows[i].text);
 	n_rows = 0;
-	assert_int_equal(report_load(&r, tree, false), 0);
+	assert_int_equal(report_load(&r, tree, timed), 0);
 	assert_non_null(r->why);
 	assert_non_null(r->why->rules);
 	return r;
+}
+
+static struct report *loaded(void)
+{
+	return loaded_with(false);
 }
 
 #define N(v) ((unsigned long long)(v))
@@ -197,6 +203,15 @@ static const struct finding *is_bottleneck(const struct report *r, const char *c
 static void *why_find(const struct report *r, unsigned int pid)
 {
 	return table_find(&r->why->loaders, pid);
+}
+
+static const struct why_trainer *why_trainer_of(const struct report *r, unsigned int pid)
+{
+	for (uint32_t i = 0; i < r->why->n_trainers; i++)
+		if (r->why->trainer[i].pid == pid)
+			return &r->why->trainer[i];
+	fail_msg("%u does not train", pid);
+	return NULL;
 }
 
 static void about(double got, double want)
@@ -423,6 +438,70 @@ static void a_gpu_that_does_not_tell_by_process(void **state)
 	report_free(r);
 }
 
+/* A second rank, of whose GPU nothing tells how much it is used; WAIT: of each second, by sched.out. */
+static struct report *two_ranks(uint64_t wait)
+{
+	put_job(0);
+	put(PIDS, BEGIN, "200\t200\t1\tpython\texec\t-\t200\t0\t/\t-\tpython\\000train.py");
+	put(PIDS, BEGIN + STEPS * S, "200\t200\t1\tpython\texit\t0\t200\t0\t/\t-\tutime=1000000000\\040stime=0");
+	for (unsigned int i = 0; i <= STEPS; i++) {
+		put(GPU, step(i), "0\t100\tC\t25\t10\tpython");
+		put(GPU, step(i) + 1000, "1\t200\tC\t-\t-\tpython");
+	}
+	for (unsigned int i = 0; i < STEPS; i++) {
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_rw(pid, step(i) + 700 * MS, 600 * MS, 'R', MiB, i * MiB, MiB, 2);
+			put_work(pid, i, 990 * MS);
+		}
+		for (unsigned int pid = 100; wait && pid <= 200; pid += 100)
+			put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", pid, pid, N(S),
+			    N(wait), N(S));
+	}
+	return loaded();
+}
+
+static bool is_told(const struct finding *f, const char *text)
+{
+	for (unsigned int i = 0; i < f->n; i++)
+		if (strstr(f->evidence[i], text))
+			return true;
+	return false;
+}
+
+/* What is known of one is neither thrown away nor made coarser for the other. */
+static void who_tells_nothing_is_left_out(void **state)
+{
+	struct report *r = two_ranks(0);
+	const struct finding *b;
+
+	assert_int_equal(r->why->n_trainers, 2);
+	assert_int_equal(r->why->basis, WHY_BY_GPU);
+	about(r->why->waited_ns / r->why->window_ns, 0.75);
+	assert_int_equal(why_trainer_of(r, 200)->basis, WHY_BY_NOTHING);
+	b = is_bottleneck(r, "storage-read");
+	about(b->measure, 0.75 * 0.6);
+	assert_true(is_told(b, "sampled every 1.00 s"));
+	assert_true(is_told(b, "1 of them (process 200) left out"));
+	about((double)r->why->epoch[0].waited_ns / (double)r->why->epoch[0].waitable_ns, 0.75);
+	report_free(r);
+}
+
+static void each_trainer_is_judged_by_the_best_that_is_known_of_it(void **state)
+{
+	struct report *r = two_ranks(500 * MS);
+	const struct finding *b = &r->why->rules->bottleneck;
+
+	assert_int_equal(r->why->basis, WHY_BY_SEVERAL);
+	assert_int_equal(why_trainer_of(r, 100)->basis, WHY_BY_GPU);
+	assert_int_equal(why_trainer_of(r, 200)->basis, WHY_BY_SUMS);
+	about((double)why_trainer_of(r, 100)->waited_ns / (STEPS * S), 0.75);
+	about((double)why_trainer_of(r, 200)->waited_ns / (STEPS * S), 0.5);
+	about(r->why->waited_ns / r->why->window_ns, 0.625);
+	assert_true(is_told(b, "(process 100) 75.0 %, by gpu.out"));
+	assert_true(is_told(b, "(process 200) 50.0 %, by sched.out"));
+	report_free(r);
+}
+
 /* SWITCH rows: COMES at a time and LEAVES at another, having waited for WAIT. */
 static void put_run(unsigned int pid, uint64_t comes, uint64_t leaves, uint64_t wait)
 {
@@ -580,6 +659,54 @@ static void sums_tell_it_by_the_second(void **state)
 	report_free(r);
 }
 
+/* A job of a second that begins within one of the trace, and of which the sums are told LATE: how much it waited. */
+static double waited_of_a_second(uint64_t late)
+{
+	const uint64_t begin = BEGIN + 700 * MS, end = begin + S;
+	struct report *r;
+	double waited;
+
+	put(PIDS, BEGIN, "99\t99\t1\tsh\texec\t-\t99\t0\t/\t-\tsh");
+	put(PIDS, begin, "100\t100\t99\tpython\texec\t-\t100\t0\t/\t-\tpython\\000train.py");
+	put(PIDS, begin + 1, "101\t101\t100\tpython\tfork\t-\t101\t0\t/\t-\t-");
+	put(PIDS, begin + 2, "101\t101\t100\tpt_data_worker\trename\t-\t101\t0\t/\t-\tpython");
+	put(PIDS, end - 1, "101\t101\t100\tpt_data_worker\texit\t0\t101\t0\t/\t-\tutime=0\\040stime=0");
+	put(PIDS, end, "100\t100\t99\tpython\texit\t0\t100\t0\t/\t-\tutime=0\\040stime=0");
+	put(PIDS, end + late, "99\t99\t1\tsh\texit\t0\t99\t0\t/\t-\tutime=0\\040stime=0");
+	put(SCHED, end + late, "100\t100\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", N(S + late),
+	    N(900 * MS), N(S));
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_SUMS);
+	waited = r->why->waited_ns / r->why->window_ns;
+	report_free(r);
+	return waited;
+}
+
+/* What a row says is of when its process was there, and neither of the time before nor of that after. */
+static void sums_of_a_job_that_is_there_for_a_part_of_the_time(void **state)
+{
+	for (uint64_t late = 0; late < S; late += 300 * MS) {
+		double waited = waited_of_a_second(late);
+
+		if (!(waited > 0.88 && waited < 0.901))
+			fail_msg("%llu ns late: %g and not 0.9", N(late), waited);
+	}
+}
+
+/* It is told when it is over, by a row of the last second. */
+static void a_wait_of_many_seconds_is_all_told(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 5; i <= STEPS; i += 5)
+		put(SCHED, step(i), "100\t100\tx\ttarget\t-\tpoll\t%llu\t1\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(4 * S), N(4 * S));
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_SUMS);
+	about(r->why->waited_ns / r->why->window_ns, 0.8);
+	report_free(r);
+}
+
 static void a_job_without_loaders_reads_for_itself(void **state)
 {
 	struct report *r;
@@ -641,8 +768,51 @@ static void who_only_reads_is_not_bound_by_training(void **state)
 	r = loaded();
 	b = is_bottleneck(r, "unknown");
 	assert_non_null(strstr(b->evidence[0], "nobody is seen to train"));
+	assert_true(is_told(b, "of 20.0 s: 95.0 % on CPUs, all threads together, 5.0 % in calls on files;"));
 	about(b->share, 0.05);
 	about(found(r, "storage-read")->measure, 0.05);
+	report_free(r);
+}
+
+/* A lone trainer of cached data: why it waits is not known, but what it did is, call by call. */
+static void what_a_lone_process_did_is_told(void **state)
+{
+	const struct finding *b;
+	struct report *r;
+
+	put_alone("python", 19 * S);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_rw(100, step(i) + 700 * MS, 10 * MS, 'R', MiB, i * MiB, 0, 2);
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-", N(S), N(900 * MS), N(30 * MS));
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tclock_nanosleep\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(20 * MS), N(S));
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tfault\t%llu\t9\t-\t-\t-\t%llu\t0\t0\t%llu", N(S), N(40 * MS), N(S));
+		put(SCHED, step(i) + S, "100\t101\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(S), N(S));
+	}
+	r = loaded();
+	b = is_bottleneck(r, "unknown");
+	assert_true(is_told(b, "what its main thread did, of 20.0 s: 90.0 % on a CPU, 3.0 % waiting for one, 4.0 % waiting in "
+			       "page faults, 2.0 % waiting in clock_nanosleep (by sched.out)"));
+	report_free(r);
+}
+
+/* It makes its data set, reads it for the rest of the time, and saves once; another process writes as much, at 15 s. */
+static void what_a_job_writes_before_it_reads_is_no_checkpoint(void **state)
+{
+	struct report *r;
+
+	put_alone("python", 10 * S);
+	put(PIDS, BEGIN, "300\t300\t1\ttar\texec\t-\t300\t0\t/\t-\ttar");
+	put(PIDS, BEGIN + STEPS * S, "300\t300\t1\ttar\texit\t0\t300\t0\t/\t-\tutime=1000\\040stime=0");
+	for (unsigned int i = 0; i < 32; i++) {
+		put_rw(100, step(1) + i * MS, MS, 'W', MiB, i * MiB, 0, 2);
+		put_rw(100, step(10) + i * MS, MS, 'W', MiB, i * MiB, 0, 3);
+		put_rw(300, step(15) + i * MS, MS, 'W', MiB, i * MiB, 0, 3);
+	}
+	for (unsigned int i = 0; i < 1600; i++)
+		put_rw(100, step(4) + i * 10 * MS, MS, 'R', 65536, i * 65536, 0, 2);
+	r = loaded_with(true);
+	assert_int_equal(phases_count(r->phases, PHASE_CHECKPOINT), 1);
+	assert_in_range(phases_get(r->phases, PHASE_CHECKPOINT, 0)->begin_ns, step(10) - 10 * MS, step(10) + 10 * MS);
 	report_free(r);
 }
 
@@ -738,6 +908,106 @@ static void loaders_are_known_by_how_they_began_and_what_they_read(void **state)
 	assert_int_equal(r->why->seen, WHY_SEEN_LOADERS);
 	assert_null(why_find(r, 103));
 	assert_null(why_find(r, 106));
+	report_free(r);
+}
+
+static void put_fork(unsigned int pid, unsigned int parent, uint64_t user)
+{
+	put(PIDS, BEGIN + 1, "%u\t%u\t%u\tpython\tfork\t-\t%u\t0\t/\t-\t-", pid, pid, parent, pid);
+	put(PIDS, step(STEPS), "%u\t%u\t%u\tpython\texit\t0\t%u\t0\t/\t-\tutime=%llu\\040stime=0", pid, pid, parent, pid, N(user));
+}
+
+/* mp.spawn without GPU, loaders and epochs: who started them only waits, and looks like a trainer with loaders. */
+static void who_only_waits_for_its_copies_does_not_train(void **state)
+{
+	struct report *r;
+
+	put_alone("python", 3 * S);
+	for (unsigned int pid = 101; pid <= 104; pid++) {
+		put_fork(pid, 100, 18 * S);
+		for (unsigned int i = 0; i < STEPS; i++)
+			put_rw(pid, step(i) + 700 * MS, 300 * MS, 'R', MiB, i * MiB, MiB, 2);
+	}
+	put_fork(105, 100, 10 * MS); /* it only tidies up */
+	put_pipe(100, step(STEPS) - 10, 5, 'R');
+	r = loaded();
+	assert_int_equal(r->why->n_trainers, 4);
+	assert_int_equal(r->why->loaders.n, 0);
+	for (unsigned int pid = 101; pid <= 104; pid++)
+		assert_non_null(why_trainer_of(r, pid));
+	about(is_bottleneck(r, "storage-read")->measure, 0.3);
+	assert_non_null(strstr(r->why->notes[0], "process 100 (python) only waited for 5"));
+	report_free(r);
+}
+
+/* Its server forks them, and outlives it. */
+static void so_is_who_has_them_forked_by_a_server(void **state)
+{
+	static const char server[] = "python\\000-c\\000from\\040multiprocessing.forkserver\\040import\\040main";
+	struct report *r;
+
+	put_alone("python", 3 * S);
+	put(PIDS, BEGIN + 1, "103\t103\t100\tpython\tfork\t-\t103\t0\t/\t-\t-");
+	put(PIDS, BEGIN + 2, "103\t103\t100\tpython\texec\t-\t103\t0\t/\t-\t%s", server);
+	for (unsigned int pid = 104; pid <= 105; pid++) {
+		put_fork(pid, 103, 18 * S);
+		for (unsigned int i = 0; i < STEPS; i++)
+			put_rw(pid, step(i) + 700 * MS, 300 * MS, 'R', MiB, i * MiB, MiB, 2);
+	}
+	r = loaded();
+	assert_int_equal(r->why->n_trainers, 2);
+	assert_int_equal(r->why->loaders.n, 0);
+	assert_non_null(why_trainer_of(r, 104));
+	report_free(r);
+}
+
+/* The same, but what they read is sent to it: they load, and it has little to do because it waits for them. */
+static void who_gets_its_data_from_its_copies_trains(void **state)
+{
+	struct report *r;
+
+	put_alone("python", 3 * S);
+	put_file(1, "fifo", "pipefs", 0, "pipe:[1]");
+	put_waits(800 * MS);
+	for (unsigned int pid = 101; pid <= 102; pid++) {
+		put_fork(pid, 100, 18 * S);
+		for (unsigned int i = 0; i < STEPS; i++) {
+			put_rw(pid, step(i) + 700 * MS, 690 * MS, 'R', MiB, i * MiB, 0, 2);
+			put_work(pid, i, 800 * MS);
+		}
+	}
+	r = loaded();
+	assert_int_equal(r->why->n_trainers, 1);
+	assert_int_equal(r->why->loaders.n, 2);
+	about(r->why->waited_ns / r->why->window_ns, 0.8);
+	is_bottleneck(r, "decode-cpu");
+	report_free(r);
+}
+
+/* A launcher, two ranks that wait for their loaders, and those, all of one name. */
+static void ranks_of_a_launcher_may_have_loaders(void **state)
+{
+	struct report *r;
+
+	put_alone("python", 1 * S);
+	put_file(1, "fifo", "pipefs", 0, "pipe:[1]");
+	for (unsigned int rank = 101; rank <= 102; rank++) {
+		put_fork(rank, 100, 4 * S);
+		for (unsigned int i = 0; i < STEPS; i++)
+			put_pipe(rank, step(i) + 800 * MS, 800 * MS, 'R');
+		for (unsigned int pid = 10 * rank; pid < 10 * rank + 2; pid++) {
+			put_fork(pid, rank, 18 * S);
+			for (unsigned int i = 0; i < STEPS; i++) {
+				put_rw(pid, step(i) + 700 * MS, 690 * MS, 'R', MiB, i * MiB, MiB, 2);
+				put_work(pid, i, 800 * MS);
+			}
+		}
+	}
+	r = loaded();
+	assert_int_equal(r->why->n_trainers, 2);
+	assert_int_equal(why_trainer_of(r, 101)->loaders, 2);
+	assert_int_equal(why_trainer_of(r, 102)->loaders, 2);
+	about(is_bottleneck(r, "storage-read")->measure, 0.69);
 	report_free(r);
 }
 
@@ -865,6 +1135,82 @@ static void what_came_from_disk_again(void **state)
 	assert_int_equal(r->why->sums.again_bytes, 64 * MiB);
 	assert_null(found(r, "redundant-reads")); /* nobody told of epochs */
 	assert_non_null(found(r, "read-intensive"));
+	report_free(r);
+}
+
+/* All of a file twice in an epoch, and a file for each that is written over; from one epoch to the next it is none. */
+static void what_is_read_and_written_again_in_an_epoch(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int epoch = 0; epoch < 2; epoch++) {
+		put(MARKS, step(10 * epoch), "100\tepoch_start");
+		put(MARKS, step(10 * epoch + 9), "100\tepoch_stop");
+		for (unsigned int i = 0; i < 64; i++) {
+			const uint64_t at = step(10 * epoch) + (i + 1) * MS;
+
+			put_rw(101, at, 1000, 'R', MiB, i % 32 * MiB, 0, 2);
+			put_rw(100, at + 10, 1000, 'W', MiB, i % 48 * MiB, 0, 3);
+		}
+	}
+	r = loaded_with(true);
+	assert_int_equal(r->why->n_epochs, 2);
+	about(found(r, "redundant-reads")->measure, 0.5);
+	about(found(r, "redundant-writes")->measure, 0.25);
+	report_free(r);
+}
+
+/* Loaders that read the same file, one of them much more; in pieces that are small. */
+static void what_several_share(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < 1000; i++) {
+		put_rw(101, BEGIN + (i + 1) * MS, 10, 'R', 32768, i * 32768, 0, 2);
+		if (i % 4 == 0)
+			put_rw(102, BEGIN + (i + 1) * MS + 100, 10, 'R', 65536, i * 32768, 0, 2);
+	}
+	r = loaded();
+	about(found(r, "file-imbalance")->measure, 0.5);
+	assert_true(is_told(found(r, "file-imbalance"), "/data/shard.tar: process 101 read and wrote 31.2 MiB of it, process 102"));
+	about(found(r, "small-shared")->measure, 0.8);
+	about(found(r, "read-often")->measure, 1);
+	report_free(r);
+	/* to each its own file */
+	put_job(0);
+	put_file(4, "reg", "ext4", 64 * MiB, "/data/cold.tar");
+	for (unsigned int i = 0; i < 1000; i++) {
+		put_rw(101, BEGIN + (i + 1) * MS, 10, 'R', 32768, i * 32768, 0, 2);
+		put_rw(102, BEGIN + (i + 1) * MS, 10, 'R', 16384, i * 32768, 0, 4);
+	}
+	r = loaded();
+	assert_null(found(r, "file-imbalance"));
+	assert_null(found(r, "small-shared"));
+	report_free(r);
+}
+
+static void writes_that_jump(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < 2001; i++)
+		put_rw(100, BEGIN + (i + 1) * MS, 10, 'W', 8192, i % 2 ? (i - 1) * 8192 + 8192 : i * 16384, 0, 3);
+	r = loaded();
+	assert_non_null(found(r, "random-writes"));
+	about(found(r, "write-often")->measure, 1);
+	report_free(r);
+	put_job(0);
+	for (unsigned int i = 0; i < 2001; i++) {
+		put_rw(100, BEGIN + (i + 1) * MS, 10, 'W', 8192, i * 8192, 0, 3);
+		put_rw(100, BEGIN + (i + 1) * MS + 100, 10, 'R', 8192, (2001 - i) * 8192, 0, 3);
+	}
+	r = loaded();
+	assert_null(found(r, "random-writes")); /* reads in between do not count */
+	assert_null(found(r, "write-often"));
+	about(found(r, "random-reads")->measure, 1);
 	report_free(r);
 }
 
@@ -1008,10 +1354,9 @@ static void each_rule_is_documented(void **state)
 	autofree char *text = NULL;
 
 	assert_int_equal(util_read_file("docs/rules.md", MiB, &text, NULL), 0);
-	for (const struct rule *rule = rules_of_waits; rule->code; rule++)
-		documented(rule, text);
-	for (const struct rule *rule = rules_of_access; rule->code; rule++)
-		documented(rule, text);
+	for (const struct rule *const *table = rules_tables; *table; table++)
+		for (const struct rule *rule = *table; rule->code; rule++)
+			documented(rule, text);
 	documented(&rule_unknown, text);
 	documented(&rule_trainer_bound, text);
 }
@@ -1031,19 +1376,29 @@ int main(void)
 		TEST(a_gpu_is_idle_for_what_it_is_not_used),
 		TEST(a_gpu_that_is_busy_does_not_wait_for_its_processs_cpu),
 		TEST(a_gpu_that_does_not_tell_by_process),
+		TEST(who_tells_nothing_is_left_out),
+		TEST(each_trainer_is_judged_by_the_best_that_is_known_of_it),
 		TEST(switches_tell_who_waited_for_a_cpu),
 		TEST(switches_tell_of_page_faults),
 		TEST(sums_tell_of_page_faults),
 		TEST(who_maps_no_data_does_not_fault_for_them),
 		TEST(faults_of_who_trains_by_itself_are_its_own),
 		TEST(sums_tell_it_by_the_second),
+		TEST(sums_of_a_job_that_is_there_for_a_part_of_the_time),
+		TEST(a_wait_of_many_seconds_is_all_told),
 		TEST(a_job_without_loaders_reads_for_itself),
 		TEST(what_does_not_train_is_bound_by_nothing),
 		TEST(who_only_reads_is_not_bound_by_training),
+		TEST(what_a_lone_process_did_is_told),
+		TEST(what_a_job_writes_before_it_reads_is_no_checkpoint),
 		TEST(helpers_of_a_script_are_no_loaders),
 		TEST(a_launcher_is_no_trainer_for_a_moments_fork),
 		TEST(a_shell_script_has_no_loaders),
 		TEST(loaders_are_known_by_how_they_began_and_what_they_read),
+		TEST(who_only_waits_for_its_copies_does_not_train),
+		TEST(so_is_who_has_them_forked_by_a_server),
+		TEST(who_gets_its_data_from_its_copies_trains),
+		TEST(ranks_of_a_launcher_may_have_loaders),
 		TEST(two_that_read_the_same_wait_for_the_same),
 		TEST(a_slow_read_of_what_is_in_memory_is_no_disk),
 		TEST(without_anybody_nothing_is_known),
@@ -1051,6 +1406,9 @@ int main(void)
 		TEST(fewer_than_many_do_not_matter),
 		TEST(read_ahead_that_gains_nothing),
 		TEST(what_came_from_disk_again),
+		TEST(what_is_read_and_written_again_in_an_epoch),
+		TEST(what_several_share),
+		TEST(writes_that_jump),
 		TEST(a_storm_of_opens),
 		TEST(opens_that_fail),
 		TEST(writes_and_standard_output),

@@ -111,8 +111,10 @@ timeline = report["timeline"]
 
 
 def seconds(i):
+    """What the trace covers of a bin; where it covers less than half, the rate is that with its neighbour, of both."""
     left = timeline["end_ns"] - timeline["begin_ns"] - i * timeline["bin_ns"]
-    return max(min(left, timeline["bin_ns"]), timeline["bin_ns"] // 8) / 1e9
+    least = timeline["bin_ns"] // 8 if timeline["bins"] == 1 else 0
+    return max(min(left, timeline["bin_ns"]), least) / 1e9
 
 
 def total(panel, name):

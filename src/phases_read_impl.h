@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is known while the phases of one folder are read: shared by phases_read.c and phase_log.c. */
+#ifndef PHASES_READ_IMPL_H
+#define PHASES_READ_IMPL_H
+
+#include "phase_clock.h"
+#include "phases_read.h"
+#include "util.h"
+
+struct phase_reader {
+	struct phases *phases;
+	const struct phases_options *options;
+	void (*note)(void *ctx, const char *text);
+	void *ctx;
+	struct phase_clock clock;
+	unsigned int collected; /* entries of that folder that were looked at */
+	uint64_t told; /* lines about phases */
+	char text[4 * APPLOG_LINE_MAX];
+};
+
+/* A sentence about something odd. */
+void phase_note(const struct phase_reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
