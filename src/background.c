@@ -11,10 +11,6 @@
 #include "log.h"
 #include "util.h"
 
-/* What the child says before its folder: whether stop and status reach it. */
-#define MAY_ASK '+'
-#define MAY_NOT_ASK '-'
-
 static int ready_fd = -1;   /* the child's end of the pipe to the parent */
 static int caller_fd = -1; /* the caller's stderr, for what goes wrong before we stand */
 static int file_fd = -1;   /* dltraced.log */
@@ -32,6 +28,22 @@ static void let_go(void)
 		log_to(caller_fd);
 	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
 		dup2(null, fd);
+}
+
+static void tell(pid_t pid, enum background_reach reach, const char *folder)
+{
+	const char *slash = strrchr(folder, '/'), *name = slash ? slash + 1 : folder;
+
+	log_info("tracing in the background: process %d, folder %s", pid, folder);
+	if (reach == BACKGROUND_BY_NUMBER)
+		log_info("`dltraced stop %d' ends the trace, `dltraced status' tells of it", pid);
+	else if (reach == BACKGROUND_BY_NAME)
+		log_info("`dltraced stop %s' ends the trace, `dltraced status' tells of it", name);
+	else if (reach == BACKGROUND_BY_FOLDER)
+		log_info("`dltraced stop %s' ends the trace, `dltraced status' with the same tells of it", folder);
+	else
+		log_info("`dltraced stop' and `dltraced status' do not reach it (no place for a socket, see -v): "
+			 "`kill %d' goes to the command, a second one ends the trace", pid);
 }
 
 int background_start(void)
@@ -57,12 +69,7 @@ int background_start(void)
 	close(fds[0]);
 	if (n > 1) {
 		said[n] = '\0';
-		log_info("tracing in the background: process %d, folder %s", pid, said + 1);
-		if (*said == MAY_ASK)
-			log_info("`dltraced stop %d' ends the trace, `dltraced status' tells of it", pid);
-		else
-			log_info("`dltraced stop' and `dltraced status' do not reach it (XDG_RUNTIME_DIR is not set): "
-				 "`kill %d' goes to the command, a second one ends the trace", pid);
+		tell(pid, (enum background_reach)*said, said + 1);
 		return -1;
 	}
 	/* it ended before it stood, and has said why */
@@ -84,9 +91,9 @@ bool background_caller_gone(void)
 	return ready_fd >= 0 && poll(&p, 1, 0) > 0 && p.revents & POLLERR;
 }
 
-void background_ready(const char *path, bool may_ask)
+void background_ready(const char *path, enum background_reach reach)
 {
-	autofree char *said = util_fmt("%c%s", may_ask ? MAY_ASK : MAY_NOT_ASK, path);
+	autofree char *said = util_fmt("%c%s", reach, path);
 
 	if (ready_fd < 0)
 		return;

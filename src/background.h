@@ -16,11 +16,19 @@ int background_start(void);
  * the trace is there: make the file dltraced.log in it, for messages.
  */
 void background_log(int dirfd);
+/* How stop and status reach the trace: by this process's number, by its folder's name, by its folder, or not at all. */
+enum background_reach {
+	BACKGROUND_BY_NUMBER = '+',
+	BACKGROUND_BY_NAME = '=',
+	BACKGROUND_BY_FOLDER = '/',
+	BACKGROUND_NOT = '-',
+};
+
 /*
- * The trace stands in its folder PATH; MAY_ASK: it listens to stop and status. Messages go to that file
- * from here on, and the parent may leave.
+ * The trace stands in its folder PATH. Messages go to that file from here on, and the parent, which tells how to REACH
+ * it, may leave.
  */
-void background_ready(const char *path, bool may_ask);
+void background_ready(const char *path, enum background_reach reach);
 /* The parent has ended before: who has called it wants nothing any more. */
 bool background_caller_gone(void);
 

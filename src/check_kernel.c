@@ -87,7 +87,8 @@ void check_rights(struct check *c)
 			  geteuid() == 0 ? ", though the user is root" : "");
 		check_remedy(c, "%s", geteuid() == 0 ?
 			     "docker run --privileged, or --cap-add BPF --cap-add PERFMON" :
-			     "sudo dltraced ..., or setcap cap_bpf,cap_perfmon+ep on the program");
+			     "sudo dltraced ..., or for your own processes the service (systemctl enable --now dltraced, "
+			     "and its group), or setcap cap_bpf,cap_perfmon+ep on the program");
 		return;
 	}
 	c->has_caps = true;

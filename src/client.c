@@ -39,6 +39,8 @@
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
 
+#define ANSWER_MS 3000 /* what loading takes where it takes long; then it is said that this waits */
+
 struct client {
 	const struct config *cfg;
 	char **argv;
@@ -170,10 +172,16 @@ static int await_go(struct client *c)
 {
 	struct signalfd_siginfo si;
 	struct pollfd fds[] = { { c->socket_fd, POLLIN, 0 }, { c->signal_fd, POLLIN, 0 } };
-	int r = 0;
+	int r = 0, timeout_ms = ANSWER_MS;
 
 	while (!r && !c->went) {
-		if (poll(fds, ARRAY_SIZE(fds), -1) < 0)
+		int n = poll(fds, ARRAY_SIZE(fds), timeout_ms);
+
+		if (n == 0) { /* it is busy, or held */
+			log_warn("the dltraced service has not answered yet; waiting for it: ^C or TERM ends that");
+			timeout_ms = -1;
+		}
+		if (n <= 0)
 			continue;
 		if (fds[1].revents && read(c->signal_fd, &si, sizeof(si)) == sizeof(si))
 			return 128 + (int)si.ssi_signo;
@@ -410,7 +418,7 @@ static int run(struct client *c)
 		patience_end();
 		return code;
 	}
-	background_ready(c->dir.path, true);
+	background_ready(c->dir.path, BACKGROUND_BY_NAME); /* the number is that of who traces for us */
 	if (watch(c) < 0)
 		return CMD_EXIT_FAILURE;
 	finish(c);

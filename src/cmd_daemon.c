@@ -57,8 +57,6 @@ int cmd_daemon(int argc, char **argv)
 		       "and docs/service.md.",
 	};
 	struct daemon_args a = {};
-	struct daemon_conf conf;
-	int r;
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		return CMD_EXIT_FAILURE;
@@ -66,12 +64,8 @@ int cmd_daemon(int argc, char **argv)
 		daemon_conf_keys(stdout);
 		return 0;
 	}
-	if (a.check) {
-		r = daemon_conf_read(&conf, a.file ? a.file : DAEMON_CONF_FILE, !a.file);
-		if (!r)
-			daemon_conf_free(&conf);
-		return r < 0 ? CMD_EXIT_FAILURE : 0;
-	}
+	if (a.check)
+		return daemon_check(a.file ? a.file : DAEMON_CONF_FILE, !a.file);
 	if (geteuid()) {
 		log_err("the service is root's (as root: systemctl start dltraced)");
 		return CMD_EXIT_FAILURE;

@@ -25,7 +25,10 @@ static int ask(const char *which, const char *verb, const char *text)
 		char *line, *rest;
 
 		r = trace_ask(t, verb, text, &said);
-		if (r < 0 && !said)
+		if (r == -EAGAIN)
+			log_err("process %s does not answer: it is stopped, or held by its disk; what it was asked it may do when it goes on",
+				t->pid);
+		else if (r < 0 && !said)
 			log_err_r(r, "%s", t->dir);
 		for (line = said ? strtok_r(said, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
 			log_msg(r < 0 ? LOG_LEVEL_ERR : LOG_LEVEL_INFO, "%s", line);

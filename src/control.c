@@ -237,7 +237,8 @@ static int listen_at(struct control *c)
 	return loop_add(c->loop, c->fd, EPOLLIN, on_connect, c);
 }
 
-int control_open(struct control *c, struct loop *loop, uid_t owner, control_fn fn, control_gone_fn gone, void *ctx)
+int control_open(struct control *c, struct loop *loop, uid_t owner, const char *dir, control_fn fn,
+		 control_gone_fn gone, void *ctx)
 {
 	char folder[sizeof(c->path)];
 	int r, n;
@@ -245,11 +246,13 @@ int control_open(struct control *c, struct loop *loop, uid_t owner, control_fn f
 	*c = (struct control){ .loop = loop, .fd = -1, .owner = owner, .fn = fn, .gone = gone, .ctx = ctx };
 	for (unsigned int i = 0; i < CONTROL_CLIENTS_MAX; i++)
 		c->clients[i].fd = -1;
-	if (!control_folder(geteuid(), folder, sizeof(folder)))
-		return -ENOENT;
-	if (mkdir(folder, 0700) < 0 ? errno != EEXIST : !geteuid() && chmod(folder, 0755) < 0)
+	c->in_trace = !control_folder(geteuid(), folder, sizeof(folder));
+	if (c->in_trace)
+		n = snprintf(c->path, sizeof(c->path), "%s/" CONTROL_IN_TRACE, dir);
+	else if (mkdir(folder, 0700) < 0 ? errno != EEXIST : !geteuid() && chmod(folder, 0755) < 0)
 		return -errno;
-	n = snprintf(c->path, sizeof(c->path), "%s/%d.sock", folder, getpid());
+	else
+		n = snprintf(c->path, sizeof(c->path), "%s/%d.sock", folder, getpid());
 	r = n > 0 && (size_t)n < sizeof(c->path) ? listen_at(c) : -ENAMETOOLONG;
 	if (r < 0)
 		control_close(c);
@@ -268,7 +271,8 @@ void control_hide(struct control *c)
 	if (!c->loop || c->fd < 0)
 		return;
 	loop_del(c->loop, c->fd);
-	privileges_own_files(remove_socket, c); /* the folder is root's */
+	if (!c->in_trace)
+		privileges_own_files(remove_socket, c); /* the folder is root's */
 	util_close(&c->fd);
 	for (unsigned int i = 0; i < CONTROL_CLIENTS_MAX; i++)
 		if (c->clients[i].fd >= 0 && !c->clients[i].stays && !c->clients[i].out)

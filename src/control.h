@@ -25,6 +25,7 @@ struct loop;
 #define CONTROL_PACKET_MAX 32768 /* bytes: below what a socket takes at once, net.core.wmem_default */
 #define CONTROL_ANSWER_MAX (64U << 20)
 #define CONTROL_CLIENTS_MAX 8
+#define CONTROL_IN_TRACE "control.sock" /* in the trace's own folder, for users who have none of sockets */
 
 struct control_request {
 	const char *verb, *text; /* text: "" without */
@@ -55,6 +56,7 @@ struct control {
 	struct control_client clients[CONTROL_CLIENTS_MAX];
 	uint64_t connected;
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	bool in_trace; /* the socket is in the trace's folder */
 	uid_t owner;
 	control_fn fn;
 	control_gone_fn gone; /* NULL: nobody is asked to stay */
@@ -67,9 +69,16 @@ struct control {
  */
 bool control_folder(uid_t uid, char *buf, size_t size);
 
-/* Listen for OWNER, in a folder that is made when missing. 0 or -errno: nobody can ask then. */
-int control_open(struct control *c, struct loop *loop, uid_t owner, control_fn fn, control_gone_fn gone, void *ctx);
-/* Nobody can connect any more; those who were asked to stay do. One that was never opened is left alone. */
+/*
+ * Listen for OWNER, in a folder that is made when missing, or where this user has none, in that of the trace, DIR. 0 or
+ * -errno: nobody can ask then.
+ */
+int control_open(struct control *c, struct loop *loop, uid_t owner, const char *dir, control_fn fn,
+		 control_gone_fn gone, void *ctx);
+/*
+ * Nobody can connect any more; those who were asked to stay do. One that was never opened is left alone. A socket in the
+ * trace's folder keeps its name, as that may be a folder that does not answer: the caller takes it away.
+ */
 void control_hide(struct control *c);
 /* The same, and all of them go; what is on its way to them has a second. */
 void control_close(struct control *c);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "control.h"
@@ -15,10 +17,24 @@
 #include "text.h"
 #include "util.h"
 
+#define ANSWER_S 3 /* for one that is stopped, or held by its disk: the others are asked all the same */
+
+/* How long each step with a question of this kind may take; 0: as long as it does. */
+static time_t patience_s(const char *verb)
+{
+	static const char *const at_once[] = { "json", "mark", "status" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(at_once); i++)
+		if (!strcmp(verb, at_once[i]))
+			return ANSWER_S;
+	return 0;
+}
+
 int trace_connect(const struct trace *t, const char *verb, const char *text)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct timeval wait = { .tv_sec = patience_s(verb) };
 	autofree char *request = text ? util_fmt("%s %s", verb, text) : strdup(verb);
 
 	if (fd < 0)
@@ -26,6 +42,8 @@ int trace_connect(const struct trace *t, const char *verb, const char *text)
 	if (!request)
 		return -ENOMEM;
 	memcpy(addr.sun_path, t->socket, sizeof(addr.sun_path));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
 	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 ||
 	    send(fd, request, strlen(request), MSG_NOSIGNAL) < 0)
 		return -errno;
@@ -92,10 +110,24 @@ static bool words_take(struct trace *t)
 				       &t->free_bytes, &t->dir, &t->experiment };
 	char *rest, *line = strtok_r(t->words, "\n", &rest);
 
+	const char **const newer[] = { &t->rows_s, &t->bytes_s, &t->target, &t->collectors };
+
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (!(*words[i] = strtok_r(i ? NULL : line, "\t", &rest)))
 			return false;
+	for (size_t i = 0; i < ARRAY_SIZE(newer); i++)
+		*newer[i] = strtok_r(NULL, "\t", &rest) ?: "?";
 	return true;
+}
+
+/* It does not answer: what is known is its number, of its socket's name. */
+static void words_of_silent(struct trace *t)
+{
+	const char *name = strrchr(t->socket, '/') + 1;
+
+	free(t->words);
+	t->words = util_fmt("?\t%.*s\tsilent\t?\t?\t?\t?\t?\t?\t?\n", (int)strcspn(name, "."), name);
+	t->silent = true;
 }
 
 static void trace_look(struct traces *ts, const char *path)
@@ -108,6 +140,10 @@ static void trace_look(struct traces *ts, const char *path)
 		return;
 	strcpy(t->socket, path);
 	r = trace_ask(t, "status", NULL, &t->words);
+	if (r == -EAGAIN) {
+		words_of_silent(t);
+		r = 0;
+	}
 	if (r == -ECONNREFUSED)
 		unlink(path); /* it was killed */
 	ts->hidden += r == -EACCES || r == -ECONNRESET;
@@ -190,7 +226,18 @@ static void say_several(const struct trace *const *found, unsigned int n, const 
 			found[i]->dir);
 }
 
-const struct trace *traces_pick(const struct traces *ts, const char *which)
+/* FOLDER's own, of who has no other place for a socket. That of another user is not asked: it may be anybody's. */
+static const struct trace *look_in_folder(struct traces *ts, const char *folder)
+{
+	autofree char *path = util_fmt("%s/" CONTROL_IN_TRACE, folder);
+	struct stat st;
+
+	if (path && !lstat(path, &st) && S_ISSOCK(st.st_mode) && st.st_uid == geteuid())
+		trace_look(ts, path);
+	return in_folder(ts, folder);
+}
+
+const struct trace *traces_pick(struct traces *ts, const char *which)
 {
 	const struct trace *found[TRACES_MAX], *there = which ? in_folder(ts, which) : NULL;
 	char path[PATH_MAX];
@@ -211,7 +258,7 @@ const struct trace *traces_pick(const struct traces *ts, const char *which)
 	if (n == 1)
 		return found[0];
 	/* only now: it may lie where nobody answers */
-	if (which && realpath(which, path) && (there = in_folder(ts, path)))
+	if (which && realpath(which, path) && ((there = in_folder(ts, path)) || (there = look_in_folder(ts, path))))
 		return there;
 	if (n)
 		say_several(found, n, which);
@@ -221,6 +268,6 @@ const struct trace *traces_pick(const struct traces *ts, const char *which)
 		log_err("no trace is running: those there are have ended, and their workloads go on");
 	else
 		log_err("no trace of yours is running%s%s", ts->hidden ? "; those of others are root's to ask" : "",
-			ts->deaf ? "; without XDG_RUNTIME_DIR only those of root and of the service are known" : "");
+			ts->deaf ? "; without XDG_RUNTIME_DIR those that you started without root are found by their folders alone" : "");
 	return NULL;
 }

@@ -13,12 +13,14 @@ struct trace {
 	char socket[108];
 	char *words; /* owned, what the others point into */
 	const char *name, *pid, *phase, *elapsed_s, *rows, *lost, *bytes, *free_bytes, *dir, *experiment;
+	const char *rows_s, *bytes_s, *target, *collectors; /* "?": its dltraced is older */
+	bool silent; /* it does not answer: but for its number all words are "?" */
 };
 
 struct traces {
 	struct trace t[TRACES_MAX];
 	unsigned int n, hidden; /* hidden: those of others */
-	bool deaf; /* this user has no place for sockets: traces that they start without root are not known */
+	bool deaf; /* this user has no place for sockets: what they trace without root is found by its folder alone */
 };
 
 /* Look for them. Sockets that nobody listens at any more are taken away, where we may. */
@@ -27,14 +29,17 @@ void traces_free(struct traces *ts);
 
 /*
  * The one of this name, experiment, folder or process number, or for NULL the only one that has not
- * ended. NULL: none, or several; which is said.
+ * ended. NULL: none, or several; which is said. One that was not found without its folder is added to TS.
  */
-const struct trace *traces_pick(const struct traces *ts, const char *which);
+const struct trace *traces_pick(struct traces *ts, const char *which);
 
 /* The socket of a question to T, for answers that go on: a descriptor, or -errno. */
 int trace_connect(const struct trace *t, const char *verb, const char *text);
 
-/* Ask T. 0 and the answer, the caller's to free; or -errno, with *ANSWER_RET what it said, or NULL. */
+/*
+ * Ask T. 0 and the answer, the caller's to free; or -errno, with *ANSWER_RET what it said, or NULL. -EAGAIN: nothing for
+ * some seconds, to what is answered at once (not stop, which takes what the end of the trace does).
+ */
 int trace_ask(const struct trace *t, const char *verb, const char *text, char **answer_ret);
 
 #endif

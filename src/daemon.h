@@ -10,5 +10,7 @@
 
 /* Run by the config FILE, which may be absent when MAY_LACK, until SIGTERM or SIGINT. The exit status. */
 int daemon_run(const char *file, bool may_lack);
+/* Say what keeps the config FILE from being run, and start nothing. The exit status. */
+int daemon_check(const char *file, bool may_lack);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "util.h"
 
@@ -27,10 +28,14 @@ int disk_refused(int fd)
 	return ask(fd, INT64_MAX / 2, 1, SYNC_FILE_RANGE_WAIT_BEFORE);
 }
 
-/* Piece by piece, so that a slow disk is noticed; what it has already costs next to nothing. */
+/*
+ * Piece by piece, so that a slow disk is noticed; what it has already costs next to nothing. What the file
+ * system keeps of the file and the disk in its own cache come last: sync_file_range(2) sees to neither, and
+ * without them what was written is gone with the power.
+ */
 uint64_t disk_write_out(int fd, uint64_t bytes, uint64_t until_ns, int *refused_ret)
 {
-	int refused = 0, r;
+	int refused = 0, r = 0;
 	uint64_t at = 0;
 
 	for (; at < bytes && clock_now_ns(CLOCK_MONOTONIC) < until_ns; at += PIECE_BYTES) {
@@ -38,7 +43,10 @@ uint64_t disk_write_out(int fd, uint64_t bytes, uint64_t until_ns, int *refused_
 			SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
 		refused = r ? r : refused;
 	}
-	r = disk_refused(fd);
+	if (at < bytes)
+		r = disk_refused(fd);
+	else
+		r = fdatasync(fd) < 0 && disk_is_refusal(errno) ? -errno : 0;
 	*refused_ret = r ? r : refused;
 	return bytes - MIN(at, bytes);
 }

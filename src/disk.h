@@ -23,7 +23,8 @@ bool disk_is_refusal(int err);
 int disk_refused(int fd);
 
 /*
- * Have the disk take the first BYTES of FD's file, as far as that can be done until UNTIL_NS (CLOCK_MONOTONIC).
+ * Have the disk take the first BYTES of FD's file, as far as that can be done until UNTIL_NS (CLOCK_MONOTONIC),
+ * and where it has them all, for good (fdatasync(2)).
  * Bytes that are left to the system to write; REFUSED_RET is as above.
  */
 uint64_t disk_write_out(int fd, uint64_t bytes, uint64_t until_ns, int *refused_ret);

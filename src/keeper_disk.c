@@ -34,11 +34,14 @@ void keeper_ask_disk(struct keeper *k)
 
 	for (size_t i = 0; i < k->n; i++) {
 		struct keeper_segment *s = k->segments[i];
+		bool over = s->fd >= 0 && now - s->closed_ns > WATCHED_NS;
 		int r = s->fd < 0 ? 0 : disk_refused(s->fd);
 
+		if (r == 0 && over) /* it was written long ago */
+			disk_write_out(s->fd, s->seg.bytes, UINT64_MAX, &r);
 		if (r < 0)
 			note_refusal(k, s, r);
-		else if (s->fd >= 0 && now - s->closed_ns > WATCHED_NS)
+		else if (over)
 			util_close(&s->fd);
 	}
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "text.h"
@@ -125,9 +126,22 @@ FILE *log_stream(void)
 	return stream;
 }
 
+/* The journal itself, DEVICE:INODE: what a service starts inherits the variable, wherever its messages go. */
+static bool is_journal(int fd)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	char number[64];
+	struct stat st;
+
+	if (!stream || fstat(fd, &st) < 0)
+		return false;
+	snprintf(number, sizeof(number), "%llu:%llu", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+	return strcmp(stream, number) == 0;
+}
+
 static void emit(enum log_level level, char *text)
 {
-	bool journal = getenv("JOURNAL_STREAM") != NULL;
+	bool journal = is_journal(log_fd);
 	const char *kind = level == LOG_LEVEL_ERR ? "error: " : level == LOG_LEVEL_WARN ? "warning: " : "";
 
 	make_plain(text);

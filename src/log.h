@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Messages for humans, on stderr. Only cmd_*, session and main-program code log, once, where the
- * context is known; library code returns -errno. Under systemd (JOURNAL_STREAM) lines carry a
- * priority prefix instead of the program's name.
+ * context is known; library code returns -errno. Into systemd's journal (JOURNAL_STREAM) lines
+ * carry a priority prefix instead of the program's name.
  */
 #ifndef LOG_H
 #define LOG_H

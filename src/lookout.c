@@ -8,20 +8,16 @@
 
 #define HANGS_NS (3 * NSEC_PER_SEC)
 
-/* Removed by somebody: what is written now would reach nobody, and take space all the same. */
-static bool is_gone(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) < 0 ? errno == ESTALE : st.st_nlink == 0;
-}
-
 static void ask(void *ctx)
 {
 	struct lookout_answer *a = ctx;
+	struct stat st;
 
-	a->gone = is_gone(a->fd);
+	a->refused = fstat(a->fd, &st) < 0 ? -errno : 0;
+	a->gone = !a->refused && st.st_nlink == 0;
 	a->error = space_look(&a->space, a->fd, a->min_free);
+	if (a->error == -ESTALE) /* what it is, the client may still know by heart */
+		a->refused = a->error;
 }
 
 bool lookout_ask(struct lookout *l, int fd, uint64_t min_free, int wait_ms)
@@ -37,6 +33,7 @@ bool lookout_ask(struct lookout *l, int fd, uint64_t min_free, int wait_ms)
 	if (!l->asked.error)
 		l->space = l->asked.space;
 	l->gone = l->asked.gone;
+	l->refused = l->asked.refused;
 	l->answered = true;
 	return true;
 }

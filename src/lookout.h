@@ -17,11 +17,18 @@ struct lookout {
 		uint64_t min_free;
 		struct space space;
 		int error; /* of the space: 0 or -errno */
+		int refused;
 		bool gone;
 	} asked; /* the thread's while it asks */
 	/* as answered last */
 	struct space space;
-	bool gone;     /* removed by somebody */
+	/* removed by somebody: what is written now would reach nobody, and take space all the same */
+	bool gone;
+	/*
+	 * Its server says so of it, -errno: removed there, or not exported for now. Which of them ESTALE does
+	 * not tell, and the latter may be over in a minute.
+	 */
+	int refused;
 	bool answered; /* once at least */
 };
 #define LOOKOUT_NONE { .chore = CHORE_NONE }

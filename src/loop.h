@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LOOP_MAX_FDS 64
+#define LOOP_MAX_FDS 96
 
 /* EVENTS are EPOLL*; a negative return ends loop_run() with it. */
 typedef int (*loop_fn)(void *ctx, int fd, uint32_t events);

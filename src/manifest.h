@@ -117,6 +117,9 @@ int manifest_put(int dirfd, const char *text, size_t len);
 
 void manifest_free(struct manifest *m);
 
+/* A member of the open object: what is traced, as CFG says. */
+void manifest_put_target(struct json *j, const struct config *cfg);
+
 /* Does a manifest show ENTRY (NAME=VALUE)? */
 bool manifest_shows(const char *entry);
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "collectors.h"
+#include "control.h"
 #include "env.h"
 #include "manifest_read.h"
 #include "probe.h"
@@ -33,7 +34,7 @@ static const char *const rank_variables[] = { "RANK", "SLURM_PROCID", "OMPI_COMM
  * it is there, --force works again after a crash.
  */
 static const char *const other_files[] = {
-	"dltraced.log", "manifest.json.tmp", OUTDIR_LOG,
+	CONTROL_IN_TRACE, "dltraced.log", "manifest.json.tmp", OUTDIR_LOG,
 	OUTDIR_LOG_NEW, "workload.out", "manifest.json",
 };
 

@@ -31,7 +31,16 @@ static unsigned int numbers(const char *status, const char *key, int base, unsig
 	return i;
 }
 
-bool owner_is_thread(const char *status, uid_t uid, char *why, size_t size)
+static bool has_group(const struct owner *o, gid_t gid)
+{
+	bool has = gid == o->gid;
+
+	for (size_t i = 0; !has && i < o->n_groups; i++)
+		has = gid == o->groups[i];
+	return has;
+}
+
+bool owner_is_thread(const char *status, const struct owner *o, char *why, size_t size)
 {
 	unsigned long long uids[4], gids[4], caps;
 
@@ -41,11 +50,11 @@ bool owner_is_thread(const char *status, uid_t uid, char *why, size_t size)
 		return false;
 	}
 	for (int i = 0; i < 4; i++) {
-		if (uids[i] != uid) {
+		if (uids[i] != o->uid) {
 			snprintf(why, size, "it is not yours alone: it runs as user %llu", uids[i]);
 			return false;
 		}
-		if (gids[i] != gids[0]) {
+		if (gids[i] != gids[0] || !has_group(o, (gid_t)gids[i])) {
 			snprintf(why, size, "it has rights that you have not: it runs with group %llu", gids[i]);
 			return false;
 		}
@@ -55,7 +64,7 @@ bool owner_is_thread(const char *status, uid_t uid, char *why, size_t size)
 	return !caps;
 }
 
-static bool thread_is(pid_t pid, const char *tid, uid_t uid, char *why, size_t size)
+static bool thread_is(pid_t pid, const char *tid, const struct owner *o, char *why, size_t size)
 {
 	autofree char *path = util_fmt("/proc/%d/task/%s/status", pid, tid), *text = NULL;
 	int r = path ? util_read_file(path, STATUS_MAX, &text, NULL) : -ENOMEM;
@@ -66,10 +75,10 @@ static bool thread_is(pid_t pid, const char *tid, uid_t uid, char *why, size_t s
 		snprintf(why, size, "%s", strerror(-r));
 		return false;
 	}
-	return owner_is_thread(text, uid, why, size);
+	return owner_is_thread(text, o, why, size);
 }
 
-bool owner_is(pid_t pid, uid_t uid, char *why, size_t size)
+bool owner_is(pid_t pid, const struct owner *o, char *why, size_t size)
 {
 	autofree char *file = util_fmt("/proc/%d/status", pid), *tasks = util_fmt("/proc/%d/task", pid);
 	unsigned int n = 0;
@@ -84,12 +93,12 @@ bool owner_is(pid_t pid, uid_t uid, char *why, size_t size)
 	}
 	while (ok && (e = readdir(dir)))
 		if (*e->d_name != '.') {
-			ok = thread_is(pid, e->d_name, uid, why, size);
+			ok = thread_is(pid, e->d_name, o, why, size);
 			n++;
 		}
 	closedir(dir);
 	/* root's where the kernel lets no other process of the user's look into it: "dumpable", proc(5) */
-	if (ok && st.st_uid != uid) {
+	if (ok && st.st_uid != o->uid) {
 		snprintf(why, size, "it has had rights that you have not, and may know what you may not");
 		return false;
 	}

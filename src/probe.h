@@ -81,6 +81,11 @@ struct probe {
 	 */
 	void (*in_flight)(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec),
 			  void *ctx, uint64_t now_ns, unsigned int max);
+	/*
+	 * A program of which no run that the kernel skips goes untold: what it leaves behind is counted as
+	 * lost when the next comes upon it, or is a row without an end when the trace ends. NULL: none.
+	 */
+	const char *skips_show;
 	/* Send records of what has been added up, through the rings. 0 or -errno. */
 	int (*tell)(struct probe_object *o, enum probe_tell when);
 };

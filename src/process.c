@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util.h"
 
@@ -48,6 +49,16 @@ int process_read(struct process *p, pid_t pid)
 	int r = read_text(pid, "stat", &text);
 
 	return r < 0 ? r : stat_parse(p, pid, text);
+}
+
+bool process_was(pid_t pid, uint64_t mono_ns)
+{
+	uint64_t tick_ns = NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+	uint64_t mono_now_ns = clock_now_ns(CLOCK_MONOTONIC), boot_now_ns = clock_now_ns(CLOCK_BOOTTIME);
+	struct process p;
+
+	/* /proc counts the time asleep, too, and cuts the last tick off */
+	return process_read(&p, pid) == 0 && p.start_ticks * tick_ns <= mono_ns + (boot_now_ns - mono_now_ns);
 }
 
 /* The number behind KEY in /proc/PID/status, 0: it is not there. */

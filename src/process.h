@@ -17,6 +17,9 @@ struct process {
 /* Read process PID; 0 or -errno, -ENOENT when it is gone or a zombie. */
 int process_read(struct process *p, pid_t pid);
 
+/* Whether the process that has the number PID now had it at MONO_NS (CLOCK_MONOTONIC) already: it is not another. */
+bool process_was(pid_t pid, uint64_t mono_ns);
+
 /*
  * Whether PID has been killed, or has left, and the kernel holds one of its threads, for a file server that does not
  * answer: it is a process yet, and nobody can end it.

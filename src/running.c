@@ -14,6 +14,7 @@
 #include "dlt/sync.h"
 #include "files.h"
 #include "probe.h"
+#include "process.h"
 #include "remote.h"
 #include "syscalls.h"
 #include "util.h"
@@ -22,7 +23,7 @@ void running_str(struct dlt_hdr *rec, struct dlt_segs *segs, uint64_t addr, unsi
 {
 	ssize_t len;
 
-	if (rec->size + DLT_PATH_MAX > RUNNING_REC_MAX)
+	if (!rec->tgid || rec->size + DLT_PATH_MAX > RUNNING_REC_MAX)
 		return;
 	len = remote_string((pid_t)rec->tgid, addr, (char *)rec + rec->size);
 	if (len < 0)
@@ -99,15 +100,40 @@ void running_silence(struct dlt_hdr *rec)
 	}
 }
 
-void running_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns)
+union running {
+	struct dlt_hdr hdr;
+	char bytes[RUNNING_REC_MAX];
+};
+
+/* REC of CALL as of NOW_NS. LOOK: with what its process can be asked for. */
+static void fill(struct decode *d, union running *rec, const struct dlt_call *call, uint64_t now_ns, bool look)
 {
-	union {
-		struct dlt_hdr hdr;
-		char bytes[RUNNING_REC_MAX];
-	} rec;
-	autofree char *comm = util_fmt("/proc/%u/task/%u/comm", call->tgid, call->tid);
+	autofree char *comm = look ? util_fmt("/proc/%u/task/%u/comm", call->tgid, call->tid) : NULL;
 	struct dlt_call with_file = *call;
 	char name[DLT_COMM_LEN + 1] = "";
+	const struct probe *p = probes[call->probe];
+
+	memset(rec, 0, sizeof(*rec));
+	rec->hdr = (struct dlt_hdr){
+		.ts_ns = now_ns,
+		.lat_ns = now_ns - call->start_ns,
+		.tgid = look ? call->tgid : 0, /* nobody's memory */
+		.tid = call->tid,
+		.probe = call->probe,
+		.func = call->func,
+		.size = (uint32_t)p->rec_size,
+	};
+	if (comm && !util_read_line(comm, name, sizeof(name)))
+		memcpy(rec->hdr.comm, name, DLT_COMM_LEN);
+	if (look && !with_file.id.ino)
+		with_file.id = file_behind(d, call, (int)call->args[0]);
+	p->running(&with_file, &rec->hdr);
+	rec->hdr.tgid = call->tgid;
+}
+
+void running_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns)
+{
+	union running rec;
 	const struct probe *p;
 
 	if (call->probe >= DLT_PROBES || !probes[call->probe])
@@ -115,21 +141,13 @@ void running_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns)
 	p = probes[call->probe];
 	if (!p->running || call->func >= p->n_calls)
 		return;
-	memset(&rec, 0, sizeof(rec));
-	rec.hdr = (struct dlt_hdr){
-		.ts_ns = now_ns,
-		.lat_ns = now_ns - call->start_ns,
-		.tgid = call->tgid,
-		.tid = call->tid,
-		.probe = call->probe,
-		.func = call->func,
-		.size = (uint32_t)p->rec_size,
-	};
-	if (comm && !util_read_line(comm, name, sizeof(name)))
-		memcpy(rec.hdr.comm, name, DLT_COMM_LEN);
-	if (!with_file.id.ino)
-		with_file.id = file_behind(d, call, (int)call->args[0]);
-	p->running(&with_file, &rec.hdr);
+	fill(d, &rec, call, now_ns, true);
+	/*
+	 * Looked at afterwards: the process may have ended meanwhile, and its number be that of another, whose memory is
+	 * nobody's business here: of another user, where the trace is a user's.
+	 */
+	if (!process_was((pid_t)call->tgid, call->start_ns))
+		fill(d, &rec, call, now_ns, false);
 	if (call->flags & DLT_CALL_SILENT)
 		running_silence(&rec.hdr);
 	decode_record(d, &rec, rec.hdr.size);

@@ -129,11 +129,11 @@ int served_user(struct served *sv, struct workload_user *u)
 }
 
 /* Before anything is loaded, for an early answer: what counts is what targets_enter() finds. */
-static int look_at(pid_t pid, uid_t uid)
+static int look_at(pid_t pid, const struct owner *o)
 {
 	char why[128];
 
-	if (owner_is(pid, uid, why, sizeof(why)))
+	if (owner_is(pid, o, why, sizeof(why)))
 		return 0;
 	log_err("process %d cannot be traced: %s", pid, why);
 	return CMD_EXIT_FAILURE;
@@ -144,8 +144,8 @@ static int look_at_all(const struct targets *ts)
 	int code = 0;
 
 	for (unsigned int i = 0; !code && i < ts->n_roots; i++)
-		code = look_at(ts->roots[i].pid, ts->owner);
-	return code || !ts->workload ? code : look_at(ts->workload, ts->owner);
+		code = look_at(ts->roots[i].pid, &ts->owner);
+	return code || !ts->workload ? code : look_at(ts->workload, &ts->owner);
 }
 
 int served_targets(struct session *s)
@@ -155,7 +155,10 @@ int served_targets(struct session *s)
 	char error[256];
 	pid_t pid;
 
-	s->targets = (struct targets){ .owned = true, .owner = s->served->uid, .client = s->served->client };
+	s->targets = (struct targets){
+		.owned = true, .client = s->served->client,
+		.owner = { s->user.uid, s->user.gid, s->user.groups, (size_t)s->user.n_groups },
+	};
 	cfg->n_pids = 0;
 	for (unsigned int i = rq->argv != NULL; i < rq->n_pidfds; i++) {
 		if (targets_add(&s->targets, rq->pidfds[i], error, sizeof(error)) < 0) {
@@ -179,10 +182,9 @@ int served_folder(struct session *s)
 {
 	int r = outdir_take(&s->dir, s->served->rq.dir_fd, s->served->uid);
 
+	s->served->rq.dir_fd = -1; /* the session's to close, either way */
 	if (r < 0)
 		log_err("the trace folder: %s", outdir_strerror(r));
-	else
-		s->served->rq.dir_fd = -1;
 	return r < 0 ? CMD_EXIT_FAILURE : 0;
 }
 
@@ -331,7 +333,6 @@ int served_run(uint64_t max_buffer_bytes)
 		log_err_r(r, "a user's connection");
 		return CMD_EXIT_FAILURE;
 	}
-	unsetenv("JOURNAL_STREAM"); /* what we say is for the client */
 	log_to(sv.fd);
 	code = serve(&sv, cfg, max_buffer_bytes);
 	log_to(STDERR_FILENO);

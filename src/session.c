@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -403,6 +404,11 @@ static bool chores_end(struct session *s)
  */
 static __attribute__((noreturn)) void leave(struct session *s, int code)
 {
+	/* nobody waits for those that end meanwhile */
+	if (s->drain.running)
+		pthread_detach(s->drain.thread);
+	if (s->keeper.running)
+		pthread_detach(s->keeper.thread);
 	fflush(stdout); /* the report */
 	control_close(&s->control);
 	if (s->served && s->served->fd >= 0)
@@ -448,11 +454,16 @@ static int session(const struct config *cfg, char **argv, struct served *served)
 			outdir_discard(&s.dir);
 		patience_end();
 	} else {
-		background_ready(s.dir.path, s.control.fd >= 0 && s.control.loop);
+		background_ready(s.dir.path,
+				 !s.control.loop || s.control.fd < 0 ? BACKGROUND_NOT :
+				 s.control.in_trace		     ? BACKGROUND_BY_FOLDER :
+								       BACKGROUND_BY_NUMBER);
 		scribe_begin();
 		code = loop_run(&s.loop) < 0 ? CMD_EXIT_FAILURE : 0;
 		control_hide(&s.control); /* those who watch hear of the end yet */
 		code = finish(&s) ?: code; /* cppcheck-suppress selfAssignment; it does not know ?: */
+		if (s.control.in_trace && !s.stuck) /* else by who asks there next */
+			unlinkat(s.dir.fd, CONTROL_IN_TRACE, 0);
 	}
 	scribe_end();
 	if (s.stuck || !chores_end(&s))

@@ -4,8 +4,10 @@
 #include <limits.h>
 #include <string.h>
 
+#include "collector_kinds.h"
 #include "json.h"
 #include "log.h"
+#include "manifest.h"
 #include "probe.h"
 #include "session_state.h"
 #include "text.h"
@@ -72,7 +74,65 @@ static void refresh(struct session *s)
 		status_update(&s->status, &s->tracer, &s->drain);
 }
 
-/* One line of words: name, PID, phase, seconds, rows, lost, bytes written, bytes free, folder, experiment. */
+/* --- what is traced, and by what else ----------------------------------------------------------------- */
+
+/* KIND:ONE or KINDs:N, behind what is there already. */
+static void put_kind(FILE *out, const char *kind, unsigned int n, const char *one)
+{
+	const char *comma = ftell(out) > 0 ? "," : "";
+
+	if (n == 1)
+		fprintf(out, "%s%s:%s", comma, kind, one);
+	else if (n)
+		fprintf(out, "%s%ss:%u", comma, kind, n);
+}
+
+static void put_target(const struct session *s, FILE *out)
+{
+	const struct config *cfg = s->cfg;
+	char number[16] = "";
+
+	if (cfg->all)
+		fputs("all", out);
+	if (cfg->argv) {
+		snprintf(number, sizeof(number), "%d", s->workload.pid);
+		put_kind(out, "workload", 1, number);
+	}
+	if (cfg->n_pids)
+		snprintf(number, sizeof(number), "%d", cfg->pids[0]);
+	put_kind(out, "pid", cfg->n_pids, number);
+	put_kind(out, "cgroup", cfg->cgroups.n, cfg->cgroups.n ? cfg->cgroups.items[0] : "");
+	put_kind(out, "container", cfg->containers.n, cfg->containers.n ? cfg->containers.items[0] : "");
+}
+
+/* Those that run: of the others the manifest and JSON tell what has become. */
+static void put_collectors(const struct session *s, FILE *out)
+{
+	for (unsigned int i = 0; i < s->collectors.n; i++)
+		if (!strncmp(s->collectors.c[i].state, "running", strlen("running")))
+			fprintf(out, "%s%s", ftell(out) > 0 ? "," : "", s->collectors.c[i].kind->name);
+}
+
+/* What PUT has to say as one word; `-': nothing. */
+static void put_words(const struct session *s, void (*put)(const struct session *s, FILE *out), FILE *out)
+{
+	autofree char *text = NULL;
+	size_t len = 0;
+	FILE *words = open_memstream(&text, &len);
+
+	if (!words)
+		return;
+	put(s, words);
+	if (!fclose(words) && len)
+		put_word(out, text);
+	else
+		fputc('-', out);
+}
+
+/*
+ * One line of words: name, PID, phase, seconds, rows, lost, bytes written, bytes free, folder, experiment, rows/s, bytes/s,
+ * target, collectors. Those who ask may be older or newer: new ones come last.
+ */
 static int say_status(struct session *s, const struct control_request *rq, FILE *out)
 {
 	char path[PATH_MAX];
@@ -87,6 +147,10 @@ static int say_status(struct session *s, const struct control_request *rq, FILE 
 	put_word(out, folder);
 	fputc('\t', out);
 	put_word(out, s->cfg->experiment);
+	fprintf(out, "\t%.0f\t%.0f\t", s->ended ? 0 : s->status.rates.rows_s, s->ended ? 0 : s->status.rates.bytes_s);
+	put_words(s, put_target, out);
+	fputc('\t', out);
+	put_words(s, put_collectors, out);
 	fputc('\n', out);
 	return 0;
 }
@@ -104,6 +168,22 @@ static void put_probes(struct json *j, const struct session *s)
 		json_u64(j, "rows", p->rows);
 		json_u64(j, "lost", p->lost);
 		json_u64(j, "bytes", p->bytes);
+		json_f64(j, "rows_per_s", s->ended ? 0 : s->status.rates.probe_rows_s[i]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_collector_states(struct json *j, const struct session *s)
+{
+	json_array(j, "collectors");
+	for (unsigned int i = 0; i < s->collectors.n; i++) {
+		const struct collector *c = &s->collectors.c[i];
+
+		json_object(j, NULL);
+		json_str(j, "name", c->kind->name);
+		json_str(j, "state", c->state);
+		json_u64(j, "rows", __atomic_load_n(&c->sink.rows, __ATOMIC_RELAXED));
 		json_end(j);
 	}
 	json_end(j);
@@ -128,6 +208,10 @@ static int say_json(struct session *s, const struct control_request *rq, FILE *o
 	json_u64(&j, "bytes", s->status.bytes);
 	json_u64(&j, "lost", s->status.lost);
 	json_u64(&j, "free_bytes", free_bytes(s));
+	json_f64(&j, "rows_per_s", s->ended ? 0 : s->status.rates.rows_s);
+	json_f64(&j, "bytes_per_s", s->ended ? 0 : s->status.rates.bytes_s);
+	manifest_put_target(&j, s->cfg);
+	put_collector_states(&j, s);
 	put_probes(&j, s);
 	json_end(&j);
 	if (!json_finish(&j))
@@ -187,7 +271,7 @@ static int on_request(void *ctx, const struct control_request *rq, FILE *out)
 
 void session_listen(struct session *s)
 {
-	int r = control_open(&s->control, &s->loop, s->user.uid, on_request, session_live_gone, s);
+	int r = control_open(&s->control, &s->loop, s->user.uid, s->dir.path, on_request, session_live_gone, s);
 
 	if (r < 0)
 		log_debug("no socket for stop, status and mark: %s", strerror(-r));

@@ -94,6 +94,7 @@ struct session {
 	bool closed; /* the drain's files and the collectors' */
 	bool gone;   /* somebody has removed the folder: nothing is written any more */
 	bool paused; /* below --min-free */
+	int refused; /* by the folder's server: as it was said, 0 or -errno */
 	unsigned int interrupts, interrupt_ticks; /* ^C and TERM; seconds since */
 	int interrupt; /* the signal that ended it before the workload did */
 };

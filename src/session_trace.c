@@ -68,7 +68,7 @@ static int load(struct session *s)
 		.backends = cfg->backends,
 		.best_effort = cfg->best_effort,
 		.owned = s->targets.owned,
-		.owner = s->targets.owner,
+		.owner = s->targets.owner.uid,
 	};
 	char text[256];
 	int r = tracer_check(s->why_not, sizeof(s->why_not));

@@ -29,6 +29,16 @@ static inline void set_error(struct sink *s, int r)
 	util_count(&s->failures, 1);
 }
 
+static void take_file(struct sink *s, int fd)
+{
+	struct stat st = { 0 };
+
+	(void)!fstat(fd, &st); /* 0: it is not opened anew */
+	s->fd = fd;
+	s->dev = st.st_dev;
+	s->ino = st.st_ino;
+}
+
 int sink_open(struct sink *s, int dirfd, const char *name)
 {
 	autofree char *buf = malloc(SINK_BUFFER_BYTES);
@@ -40,7 +50,7 @@ int sink_open(struct sink *s, int dirfd, const char *name)
 	fd = util_create_at(dirfd, name, 0);
 	if (fd < 0)
 		return fd;
-	s->fd = fd;
+	take_file(s, fd);
 	s->dirfd = dirfd;
 	snprintf(s->base, sizeof(s->base), "%.*s", (int)strcspn(name, "."), name);
 	s->flush_at = SINK_BUFFER_BYTES - SINK_ROW_MAX;
@@ -268,7 +278,7 @@ static void begin_segment(struct sink *s)
 	close_file(s);
 	if (known) /* who takes it goes on asking the disk */
 		hand_over(s, s->nr, &st);
-	s->fd = fd;
+	take_file(s, fd);
 	s->nr++;
 	s->rows_before = s->rows;
 	s->first_ns = s->allocated = 0;
@@ -332,6 +342,24 @@ static int write_at(int fd, const char *p, size_t len, uint64_t offset)
 	return 0;
 }
 
+/* The same file: somebody may have put another in its place. */
+static int open_anew(struct sink *s)
+{
+	char name[NAME_MAX + 1];
+	autoclose int fd = -1;
+	struct stat st;
+
+	segment_format(name, s->base, SEGMENT_LAST, PACK_NONE);
+	fd = openat(s->dirfd, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!s->ino || st.st_dev != s->dev || st.st_ino != s->ino)
+		return -ESTALE;
+	close_file(s);
+	s->fd = TAKE_FD(fd);
+	return 0;
+}
+
 int sink_flush(struct sink *s)
 {
 	int r;
@@ -339,6 +367,8 @@ int sink_flush(struct sink *s)
 	if (!s->len)
 		return 0;
 	r = write_at(s->fd, s->buf, s->len, s->file_bytes);
+	if (r == -ESTALE && open_anew(s) == 0)
+		r = write_at(s->fd, s->buf, s->len, s->file_bytes);
 	set_error(s, r);
 	if (r < 0) {
 		util_count(&s->lost, s->rows_buffered);

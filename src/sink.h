@@ -11,6 +11,9 @@
  * (thin storage that is full, a failing disk, a server that is gone): sink_check_disk() finds out. Which
  * rows that were nobody tells, so all that were written to the file until then are `unsure`. See disk.h.
  *
+ * What a server has refused to know once (ESTALE) its client may give up for good, though it is known again a minute
+ * later: the file is then opened anew, by its name.
+ *
  * A sink that is split (--rotate) closes its file under a number and goes on in a new one, which
  * begins with the same header; where no new one can be made it goes on in the old one, and loses
  * nothing. What becomes of a closed segment is somebody else's.
@@ -48,16 +51,18 @@ struct sink_split {
 
 struct sink {
 	int fd; /* -1: not open; rows are dropped unseen */
+	dev_t dev; /* of the file */
+	ino_t ino;
 	char *buf;
 	size_t len, flush_at; /* a row that ends behind FLUSH_AT is written out at once */
 	size_t text_len; /* text before the first buffered row: kept when a write fails */
 	uint64_t rows_buffered;
 	uint64_t file_bytes; /* whole rows in the file */
 	uint64_t ahead, allocated; /* sink_keep_ahead() */
-	/* of the segment; sink_split_by() */
-	const struct sink_split *split; /* NULL: never split */
 	int dirfd;
 	char base[SEGMENT_BASE_MAX];
+	/* of the segment; sink_split_by() */
+	const struct sink_split *split; /* NULL: never split */
 	char *header;
 	size_t header_len;
 	uint32_t nr;

@@ -238,7 +238,6 @@ void status_log(struct status *s, const struct relay_log *log, const char *dir)
 void status_line(struct status *s)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), elapsed = (now - s->start_ns) / NSEC_PER_SEC;
-	double dt = s->last_ns ? (double)(now - s->last_ns) / 1e9 : 0;
 	char rows[16], bytes[16], rate[16], line[240];
 	size_t n;
 
@@ -247,14 +246,12 @@ void status_line(struct status *s)
 			     (unsigned long long)elapsed % 60, human(rows, s->rows + s->summed, ""),
 			     human(bytes, s->bytes, "B"), (unsigned long long)s->lost);
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		uint64_t rows_now = s->probes[i].rows + s->probes[i].summed, delta = rows_now - s->last_rows[i];
+		uint64_t per_s = (uint64_t)(s->rates.probe_rows_s[i] + 0.5);
 
-		s->last_rows[i] = rows_now;
-		if (dt > 0 && delta && probes[i]->flags & PROBE_OF_TARGET && n + 40 < sizeof(line))
+		if (per_s && probes[i]->flags & PROBE_OF_TARGET && n + 40 < sizeof(line))
 			n += (size_t)snprintf(line + n, sizeof(line) - n, " %s %s/s", probes[i]->name,
-					      human(rate, (uint64_t)((double)delta / dt), ""));
+					      human(rate, per_s, ""));
 	}
-	s->last_ns = now;
 	log_status(line);
 }
 

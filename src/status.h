@@ -31,8 +31,15 @@ struct status_probe {
 	uint64_t summed;		 /* never written as rows: --rollup-only */
 };
 
+/* How fast it goes, by the last second or so; 0 before that. */
+struct status_rates {
+	double rows_s, bytes_s, probe_rows_s[DLT_PROBES]; /* per second; rows that are only summed up are rows */
+	uint64_t at_ns, bytes, probe_rows[DLT_PROBES]; /* when and from where they count on; CLOCK_MONOTONIC */
+};
+
 struct status {
 	struct status_probe probes[DLT_PROBES];
+	struct status_rates rates;
 	uint64_t rows, bytes, lost, dropped, summed;
 	uint64_t log_lost; /* bytes of the workload's output */
 	uint64_t log_unsure; /* bytes of workload.log: the disk may not have them */
@@ -44,8 +51,7 @@ struct status {
 	uint64_t unsure, unsure_said, unsure_said_ns;
 	uint64_t log_said, log_said_ns;
 	bool log_unsure_said;
-	uint64_t start_ns, last_ns;
-	uint64_t last_rows[DLT_PROBES];
+	uint64_t start_ns;
 };
 
 /* Bring the counts up to date. */
@@ -61,6 +67,8 @@ void status_warn(struct status *s, const struct drain *d, const char *dir, bool 
 void status_give_up(struct status *s);
 /* --log: note what the log of the workload's output lacks, and say so. LOG NULL: none. */
 void status_log(struct status *s, const struct relay_log *log, const char *dir);
+/* Once a second, after status_update(): the rates since the last time. */
+void status_rates_tick(struct status *s);
 /* Redraw the status line (elapsed, rows, bytes, lost, rates per probe). */
 void status_line(struct status *s);
 /* The summary at the end, to OUT or as messages: rows, bytes, losses per probe, and where the files are. */

@@ -19,6 +19,7 @@
 #include "json.h"
 #include "live.h"
 #include "log.h"
+#include "report_fmt.h"
 #include "remote.h"
 #include "text.h"
 #include "util.h"
@@ -350,10 +351,28 @@ static void redraw(const struct watch *w, const char *text, const struct winsize
 	fputs("\033[J", stdout);
 }
 
+/* TEXT's lines, without what a terminal would obey: names are those of others. The caller's to free; NULL: no memory. */
+static char *tame(const char *text)
+{
+	char *tamed = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&tamed, &len);
+
+	for (size_t n; out && *text; text += n + (text[n] == '\n')) {
+		autofree char *line = strndup(text, n = strcspn(text, "\n"));
+
+		fmt_text(out, line ? line : "", 0);
+		fputc('\n', out);
+	}
+	if (out && fclose(out))
+		free(TAKE_PTR(tamed));
+	return tamed;
+}
+
 static void show_text(const struct watch *w, char *frame)
 {
 	struct winsize size = {};
-	autofree char *text = NULL;
+	autofree char *text = NULL, *tamed = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
 
@@ -362,12 +381,12 @@ static void show_text(const struct watch *w, char *frame)
 	if (w->terminal && (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_row || !size.ws_col))
 		size = (struct winsize){ .ws_row = 24, .ws_col = 80 };
 	print_frame(out, w, frame, w->terminal ? size.ws_row : TEXT_ROWS + 5 + LIVE_CALLS_MAX);
-	if (fclose(out))
+	if (fclose(out) || !(tamed = tame(text)))
 		return;
 	if (w->terminal)
-		redraw(w, text, &size);
+		redraw(w, tamed, &size);
 	else
-		printf("%s%s", w->frames ? "\n" : "", text);
+		printf("%s%s", w->frames ? "\n" : "", tamed);
 }
 
 /* --- frames ----------------------------------------------------------------------------------------- */

@@ -175,7 +175,7 @@ static int join(struct join *j, const struct process *p)
 	tracer_target_add(j->tracer, p->pid);
 	/* looked at while it is in the target: what it executes from now on, the kernel side looks at */
 	if (process_read(&now, p->pid) < 0 || now.start_ticks != p->start_ticks ||
-	    (j->ts->owned && !owner_is(p->pid, j->ts->owner, why, sizeof(why)))) {
+	    (j->ts->owned && !owner_is(p->pid, &j->ts->owner, why, sizeof(why)))) {
 		tracer_target_remove(j->tracer, p->pid);
 		return 0;
 	}
@@ -308,7 +308,7 @@ static int enter(struct join *j, const struct process *p, char *error, size_t si
 	char why[128];
 	int r;
 
-	if (!owner_is(p->pid, j->ts->owner, why, sizeof(why))) {
+	if (!owner_is(p->pid, &j->ts->owner, why, sizeof(why))) {
 		snprintf(error, size, "process %d cannot be traced: %s", p->pid, why);
 		return -EPERM;
 	}

@@ -13,6 +13,7 @@
 
 #include "cgroup.h"
 #include "config.h"
+#include "owner.h"
 #include "process.h"
 
 struct container_wait;
@@ -32,7 +33,7 @@ struct targets {
 	struct tracer *tracer;	     /* of targets_await() */
 	struct loop *loop;
 	bool owned;		     /* OWNER, a user without rights, reads the trace: */
-	uid_t owner;		     /* all that joins must be this user's alone, see owner.h */
+	struct owner owner;	     /* all that joins must be this user's alone */
 	pid_t workload, client;	     /* where OWNED: what joins too; who asked, and never joins. 0: none */
 };
 

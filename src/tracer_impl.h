@@ -19,8 +19,8 @@ int tracer_maps_create(struct tracer *t);
 int tracer_maps_wait(struct tracer *t);
 void tracer_maps_free(struct tracer *t);
 
-/* Runs of OBJ's programs that the kernel skipped; OBJ may be NULL. */
-uint64_t tracer_object_skipped(const struct bpf_object *obj);
+/* Runs of OBJ's programs, but for BUT, that the kernel skipped; both may be NULL. */
+uint64_t tracer_object_skipped(const struct bpf_object *obj, const char *but);
 
 /* Do without PROBE, because of WHY. */
 void tracer_leave_out(struct tracer *t, unsigned int probe, const char *why);

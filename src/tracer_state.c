@@ -146,7 +146,7 @@ void tracer_requests(struct tracer *t, uint64_t now_ns, unsigned int max,
 	in_flight_recs(t, now_ns, max, rec, ctx);
 }
 
-uint64_t tracer_object_skipped(const struct bpf_object *obj)
+uint64_t tracer_object_skipped(const struct bpf_object *obj, const char *but)
 {
 	struct bpf_program *prog;
 	uint64_t n = 0;
@@ -157,6 +157,8 @@ uint64_t tracer_object_skipped(const struct bpf_object *obj)
 		struct bpf_prog_info info = {};
 		__u32 len = sizeof(info);
 
+		if (but && strcmp(bpf_program__name(prog), but) == 0)
+			continue;
 		if (bpf_program__fd(prog) >= 0 && !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
 			n += info.recursion_misses;
 	}
@@ -167,7 +169,7 @@ void tracer_skipped(const struct tracer *t, uint64_t skipped[DLT_PROBES])
 {
 	skipped[0] = uring_skipped(t->uring);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		skipped[i] = tracer_object_skipped(t->objects[i].obj);
+		skipped[i] = tracer_object_skipped(t->objects[i].obj, probes[i]->skips_show);
 	for (unsigned int i = 0; i < t->n_dispatchers; i++)
 		dispatcher_skipped(&t->dispatchers[i], skipped);
 }

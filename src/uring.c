@@ -263,7 +263,7 @@ void uring_close(struct uring *u)
 
 uint64_t uring_skipped(const struct uring *u)
 {
-	return u ? tracer_object_skipped(u->skel->obj) : 0;
+	return u ? tracer_object_skipped(u->skel->obj, NULL) : 0;
 }
 
 /* --- the end -------------------------------------------------------------------------------------- */

@@ -42,6 +42,21 @@ void watch_space(struct session *s)
 
 /* --- the folder -------------------------------------------------------------------------------------- */
 
+/* What is written all the same is lost, or refused later: sinks count both. */
+static void tell_refused(struct session *s)
+{
+	int r = s->lookout.refused;
+
+	if (!r == !s->refused)
+		return;
+	s->refused = r;
+	if (r)
+		log_warn("%s is refused by its server: %s (is it exported still, and there?); rows are counted as lost or unsure until it is not",
+			 s->dir.path, strerror(-r));
+	else
+		log_info("%s is not refused any more: writing goes on", s->dir.path);
+}
+
 static int end_without_folder(struct session *s)
 {
 	bool runs = s->workload.pid && !s->workload.ended;
@@ -176,7 +191,9 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 	}
 	if (s->traced && !s->ended) {
 		watch_space(s);
+		tell_refused(s);
 		status_update(&s->status, &s->tracer, &s->drain);
+		status_rates_tick(&s->status);
 		status_warn(&s->status, &s->drain, s->dir.path, lookout_hangs(&s->lookout));
 		status_line(&s->status);
 		escape_say(&s->drain.decode.escape, s->cfg);

@@ -183,4 +183,6 @@ const struct probe bio_probe = {
 	.flags = PROBE_SELECTABLE,
 	.open = bio_open,
 	.in_flight = bio_in_flight,
+	/* its request stays in in_flight (io_put()); all disks run it, so mostly it is none that is traced */
+	.skips_show = "bio_complete",
 };
