@@ -96,7 +96,7 @@ UPLOT := $(if $(UPLOT_DIR),$(wildcard $(UPLOT_DIR)/uPlot.iife.min.js))
 $(shell mkdir -p $(B) && cd $(B) && { [ -e uplot-$(words $(UPLOT)) ] || { rm -f uplot-?; touch uplot-$(words $(UPLOT)); }; })
 $(B)/page.html: $(wildcard src/page/*.html src/page/*.css src/page/*.js) src/page/assemble $(UPLOT) $(B)/uplot-$(words $(UPLOT))
 	$(call say,PAGE,'$@$(if $(UPLOT),, (without uPlot))')
-	$(Q)src/page/assemble $(if $(UPLOT),"$(abspath $(UPLOT_DIR))") >$@
+	$(Q)src/page/assemble $(if $(UPLOT),"$(UPLOT_DIR)") >$@
 
 $(B)/obj/page_html.o: $(B)/page.html
 	$(Q)mkdir -p $(@D)
@@ -174,7 +174,7 @@ unit-asan:
 	$(Q)$(MAKE) --no-print-directory DEBUG=1 unit
 
 native: all workloads $(B)/tests/test_replay
-	$(Q)DLT=$(CURDIR)/$(B)/dltraced W=$(CURDIR)/$(B)/workloads tests/run-native $(T)
+	$(Q)DLT="$(CURDIR)/$(B)/dltraced" W="$(CURDIR)/$(B)/workloads" tests/run-native $(T)
 
 # An archive: a target that includes a file of src/ for what is static in it has its own copy then.
 $(B)/lib.a: $(LIB_OBJ)
@@ -192,7 +192,7 @@ $(B)/tests/page: tests/page/page.c $(B)/lib.a
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(B)/lib.a $(LDLIBS)
 
 page: all $(B)/tests/page $(B)/tests/gen_trace
-	$(Q)tests/page/run $(T)
+	$(Q)DLT_BUILD=$(B) tests/page/run $(T)
 
 # docs/report.png, of a trace of the PyTorch job on this machine.
 screenshot: all
@@ -252,7 +252,7 @@ $(B)/bench/hooks: tests/bench/hooks.c $(B)/bench/hooks.skel.h
 
 bench: deps
 	$(Q)$(MAKE) --no-print-directory all workloads
-	$(Q)tests/bench/run $(if $(ROUNDS),-r $(ROUNDS),-p $(CURDIR)/docs/performance.md)
+	$(Q)tests/bench/run $(if $(ROUNDS),-r $(ROUNDS),-p "$(CURDIR)/docs/performance.md")
 
 demo:
 	$(Q)scripts/install-deps --build

@@ -61,8 +61,9 @@ equal "threads" "$(sed -n 's/^CapPrm:.//p' "/proc/$dlt/task"/*/status | sort -u)
 ./plain mark "half way" 2>said || fail "mark: $(cat said)"
 ./plain status >said
 grep -q ' tracing ' said || fail "status: $(cat said)"
+without_place() { env -u XDG_RUNTIME_DIR "$@"; }
 if [ ! -d "/run/user/$uid" ]; then
-	env -u XDG_RUNTIME_DIR ./plain status 2>said
+	without_place ./plain status 2>said
 	grep -q 'without XDG_RUNTIME_DIR' said || fail "nothing said of sockets: $(cat said)"
 fi
 echo >&9
@@ -89,6 +90,38 @@ trace -- sh -c 'for i in 1 2 3; do cat /etc/passwd; done >any/copy' || fail "sta
 	equal "opens" "$(rows open 'FILE == "passwd" && RET >= 0 && COMM == "cat"' | wc -l)" 3
 	check whole
 }
+
+# Who has no place for sockets has one in the trace's folder, and nobody else asks there.
+if [ ! -d "/run/user/$uid" ]; then
+	rm -rf "$t"
+	without_place ./plain start --collectors none --probes -bio --background -o "$t" -- sh -c 'read -r _ <gate' 2>err ||
+		fail "background: status $?: $(cat err)"
+	grep -q "dltraced stop $t' ends" err || fail "not said how to end it: $(cat err)"
+	without_place ./plain status "$t" >said 2>&1
+	grep -q ' tracing ' said || fail "status by the folder: $(cat said)"
+	"$program" stop "$t" 2>said && fail "root was answered by a user's socket"
+	without_place ./plain mark -t "$t" there 2>said || fail "mark by the folder: $(cat said)"
+	(cd any && without_place "$TMPDIR/plain" stop t) 2>said || fail "stop by the folder: $(cat said)"
+	equal "marked" "$(tail -n 1 "$t/marks.out" | cut -f 4)" there
+	echo >&9 # it goes with the command
+	await [ ! -e "$t/control.sock" ]
+	"$DLT" report "$t" >report 2>&1 || fail "report: status $?: $(cat report)"
+
+	without_place ./plain start -q --collectors none --probes -bio -o "$TMPDIR/any/none" -- ./nothing-there 2>err
+	equal "no command: status ($(cat err))" $? 127
+	[ ! -e any/none ] || fail "left: $(ls any/none)"
+	unset XDG_RUNTIME_DIR
+	spawn -- sh -c 'echo $$ >any/workload; exec sleep 100'
+	await [ -s any/workload ]
+	for pid in $(cat "/proc/$dlt/task/$dlt/children") "$dlt" "$(cat any/workload)"; do
+		kill -9 "$pid" 2>kill.err
+	done
+	join
+	[ -S "$t/control.sock" ] || fail "no socket: $(ls "$t")"
+	./plain stop "$t" 2>said && fail "stop of one that was killed: $(cat said)"
+	[ ! -e "$t/control.sock" ] || fail "its socket was left"
+	export XDG_RUNTIME_DIR="$TMPDIR/runtime"
+fi
 
 # A soft limit of the stack above 8 MiB is made that by the kernel, which has it from setuid programs; what is
 # less, and the hard limit, are the caller's.

@@ -4,7 +4,7 @@
 # stop, status and mark: the running traces answer those who may ask, and nobody else. A trace that is
 # stopped is whole, and its workload goes on; what a mark says is a row, whoever said it, the job too.
 . "${0%/*}/lib.sh"
-need python3 setpriv
+need jq python3 setpriv
 gate
 
 # field KEY [DIR]: of status --json, of the trace in that folder.
@@ -24,7 +24,21 @@ await test -e marked
 equal "phase" "$(field phase)" tracing
 equal "name" "$(field name)" t
 pid=$(field pid)
-"$DLT" status | grep -q "^t  *$pid tracing .* $t\$" || fail "not in the table: $("$DLT" status)"
+job=$(field workload_pid)
+"$DLT" status | grep -q "^t  *$pid tracing .* workload:$job  *-  *$t\$" || fail "not in the table: $("$DLT" status)"
+"$DLT" status "$pid" | sed 1d | grep -q "^t  *$pid tracing " || fail "status of one: $("$DLT" status "$pid")"
+equal "target" "$("$DLT" status --json | jq -c '.[] | select(.name == "t").target | [.workload, .all, .pids]')" '[true,false,[]]'
+equal "collectors, rates" "$(field collectors) $(field rows_per_s | grep -c '^[0-9.]*$')" "[] 1"
+"$DLT" status nobody 2>err && fail "status of nobody"
+grep -q "no trace 'nobody'" err || fail "said: $(cat err)"
+
+# One that does not answer keeps nobody from hearing of the others.
+kill -STOP "$pid"
+"$DLT" status >table
+grep -q "^?  *$pid silent " table || fail "not silent: $(cat table)"
+equal "JSON of one that is silent" "$("$DLT" status --json "$pid" | jq -c .)" "[{\"pid\":$pid,\"phase\":\"silent\"}]"
+kill -CONT "$pid"
+await is tracing
 
 "$DLT" mark -t "$t" "epoch 2	begins" 2>err || fail "mark: $(cat err)"
 "$DLT" mark -t "$pid" "$(printf '\033[2J\377')" 2>err || fail "mark: $(cat err)"
@@ -79,7 +93,7 @@ equal "status" $rc 3
 
 # --- several --------------------------------------------------------------------------------------
 
-odd=$TMPDIR/$(printf 'odd\tname \033[2J')
+odd=$TMPDIR/$(printf 'odd\tname \033[2J\302\2332J') # U+009B is as ESC [ to terminals
 for dir in "$TMPDIR/one" "$odd"; do
 	"$DLT" start --background -e several --collectors none --probes -bio --min-free 0 -o "$dir" -- \
 		sh -c 'read -r _ <gate' 2>err 9>&- || fail "start in $dir: $(cat err)"
@@ -87,12 +101,12 @@ done
 await is tracing "$TMPDIR/one"
 await is tracing "$odd"
 "$DLT" status >table
-grep -qF 'odd\011name\040\033[2J' table || fail "not escaped: $(cat table)"
+grep -qF 'odd\011name\040\033[2J\302\2332J' table || fail "not escaped: $(cat table)"
 grep -q "$(printf '\033')" table && fail "an order to the terminal"
 "$DLT" stop 2>err && fail "stopped one of several"
 grep -q "traces are running: say which" err || fail "said: $(cat err)"
 grep -q " one of experiment several, process $(field pid "$TMPDIR/one"), folder $TMPDIR/one\$" err &&
-	grep -qF 'odd\011name\040\033[2J of experiment several' err || fail "not listed: $(cat err)"
+	grep -qF 'odd\011name\040\033[2J??2J of experiment several' err || fail "not listed: $(cat err)"
 "$DLT" stop several 2>err && fail "stopped one of two of an experiment"
 grep -q "2 traces are called 'several'" err || fail "said: $(cat err)"
 "$DLT" stop nobody 2>err && fail "stopped nobody"

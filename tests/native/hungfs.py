@@ -3,8 +3,10 @@
 """hungfs FOLDER [squash]: a file system in memory on FOLDER, by the kernel's FUSE protocol (linux/fuse.h), that hangs.
 
 With squash root is nobody there, as with NFS's root_squash; until SIGHUP.
-SIGUSR1: requests are taken from now on and not answered, as by a server that is gone; SIGUSR2: all of
-them are, in their order. It says "mounted" once it is; when it ends, by SIGTERM, what waits gets an error.
+SIGUSR1: requests are taken from now on and not answered, as by a server that is gone; SIGALRM: all are refused
+with ESTALE, as by one that exports it no more, and files that are open then are refused for ever, as by NFS's
+client; SIGUSR2: all of them are answered, in their order. It says "mounted" once it is; when it ends, by SIGTERM,
+what waits gets an error.
 """
 import ctypes
 import errno
@@ -30,7 +32,8 @@ class Node:
 
 
 class Fs:
-    squash = False
+    squash = stale = False
+    opened = 0  # how often it has been withdrawn when a file was
 
     def __init__(self):
         self.nodes = {ROOT: Node(ROOT, stat.S_IFDIR | 0o777, 0, 0)}
@@ -103,7 +106,7 @@ class Fs:
 
     def create(self, n, body, head):
         _, mode, umask, _ = struct.unpack_from("<4I", body)
-        return self.entry(self.new(n, self.name(body[16:]), stat.S_IFREG | mode & ~umask & 0o7777, head)) + bytes(16)
+        return self.entry(self.new(n, self.name(body[16:]), stat.S_IFREG | mode & ~umask & 0o7777, head)) + self.handle()
 
     def remove(self, n, body, head):
         self.may(n, head, 3)
@@ -133,14 +136,22 @@ class Fs:
     def open(self, n, body, head):
         how = struct.unpack_from("<I", body)[0] & os.O_ACCMODE
         self.may(n, head, {os.O_RDONLY: 4, os.O_WRONLY: 2}.get(how, 6))
-        return bytes(16)
+        return self.handle()
+
+    def handle(self):
+        return struct.pack("<2Q", self.opened, 0)
+
+    def withdraw(self):
+        self.stale, self.opened = True, self.opened + 1
 
     def read(self, n, body, head):
         _, at, size = struct.unpack_from("<QQI", body)
         return bytes(n.data[at:at + size])
 
     def write(self, n, body, head):
-        _, at, size = struct.unpack_from("<QQI", body)
+        handle, at, size = struct.unpack_from("<QQI", body)
+        if handle != self.opened:
+            raise OSError(errno.ESTALE, "")
         n.data[len(n.data):] = bytes(max(0, at - len(n.data)))
         n.data[at:at + size] = body[40:40 + size]
         n.mtime = time.time()
@@ -177,6 +188,8 @@ def answer(fs, fd, request):
     try:
         if not call:
             raise OSError(errno.ENOSYS, "")
+        if fs.stale and call not in (Fs.unanswered, Fs.nothing):
+            raise OSError(errno.ESTALE, "")
         body = call(fs, fs.nodes.get(head[3]), request[IN.size:], head)
     except OSError as e:
         error = -e.errno
@@ -226,7 +239,8 @@ def main():
     fd = mount(folder, "hungfs", "" if fs.squash else ",default_permissions")
     wake = signals()
     signal.signal(signal.SIGUSR1, lambda *_: hangs.__setitem__(0, True))
-    signal.signal(signal.SIGUSR2, lambda *_: hangs.__setitem__(0, False))
+    signal.signal(signal.SIGALRM, lambda *_: fs.withdraw())
+    signal.signal(signal.SIGUSR2, lambda *_: (hangs.__setitem__(0, False), setattr(fs, "stale", False)))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGHUP, lambda *_: setattr(fs, "squash", False))
     print("mounted", flush=True)

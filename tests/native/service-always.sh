@@ -63,6 +63,14 @@ await told "daemon.conf:[0-9]*: probes = opne: no such probe: 'opne'"
 await told 'is not taken: what was before goes on'
 await notified RELOADING=1 1
 await notified READY=1 2
+# nor is one with a group that is not there, and who asks is still served
+sed 's/^group = .*/group = nosuchgroup/' good.conf >daemon.conf
+"$DLT" daemon --check --config daemon.conf 2>err && fail "--check of a group that is not there"
+grep -q 'group nosuchgroup: there is none' err || fail "--check: $(cat err)"
+kill -HUP "$daemon"
+await told 'group nosuchgroup: there is none'
+await eval '[ "$(grep -c "is not taken: what was before goes on" daemon.err)" = 2 ]'
+await test -S "$DLTRACED_SOCKET"
 sed 's/^probes = open/probes = sync/' good.conf >daemon.conf
 kill -HUP "$daemon"
 await told 'trace own\] has ended'

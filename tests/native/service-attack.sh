@@ -7,12 +7,12 @@
 install -d -o nobody -m 700 home
 t=$TMPDIR/home/t
 install -m 4755 "$(readlink -f "$(command -v sleep)")" roots_sleep
-sleep 100 &
+sleep 1000 &
 roots=$!
 daemon "max-traces-per-user = 3"
 
 cat >attack <<'END'
-import array, os, select, socket, subprocess, sys
+import array, os, select, socket, struct, subprocess, sys
 
 roots = int(sys.argv[1])
 good = b"dltraced 1\0opt=collectors=none\0opt=probes=open\0opt=min-free=0\0cwd=/\0"
@@ -105,8 +105,30 @@ while True:
         break
     if not select.select(held, [], [], 0)[0]:
         sys.exit(f"one more: {said}")
-sys.stdout.write("held\n")
-sys.stdout.flush()
+print("held", flush=True)
+sys.stdin.readline()
+
+# Sockets that take 1000 s to close, for whoever closes them last: not for the service, which is held meanwhile, and
+# refuses these connections when they, too, are gone.
+kept = []
+for _ in range(3):
+    listener, sender = socket.socket(), socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(1)
+    sender.connect(listener.getsockname())
+    kept.append((listener, listener.accept()))
+    sender.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 1000))
+    sender.setblocking(False)
+    try:
+        while True:
+            sender.send(bytes(65536))
+    except BlockingIOError:
+        pass
+    s = silent()
+    s.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [sender.fileno()]))])
+    sender.close()
+    s.close()
+print("lingering", flush=True)
 sys.stdin.readline()
 own.kill()
 END
@@ -120,6 +142,10 @@ await test -s said
 kill "$roots"
 grep -q '^held' said || fail "$(cat said)"
 [ ! -s victim ] || fail "a file of root's was written"
+kill -STOP "$daemon"
+echo go >&9
+await grep -q '^lingering' said
+kill -CONT "$daemon"
 # another user is served
 install -d -o daemon -m 700 other
 setpriv --reuid daemon --regid "$gid" --groups 1 "$DLT" start -q --collectors none --probes open --min-free 0 -o other/t -- true ||

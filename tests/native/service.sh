@@ -39,6 +39,16 @@ as_start --duration 100ms -- sh -c 'sleep 2; exit 3' 2>err
 equal "status after --duration" $? 3
 check whole
 
+# In the background: stop takes what the message says, mark the name, too.
+rm -rf "$t"
+as "$DLT" start --background --collectors none --probes -bio --min-free 0 -o "$t" -- sleep 100 2>err ||
+	fail "in the background: $(cat err)"
+grep -q "dltraced: .dltraced stop t' ends the trace" err || fail "said: $(cat err)"
+as "$DLT" stop t 2>err || fail "stop: $(cat err)"
+grep -q 'rows, .* lost, in ' err || fail "no summary: $(cat err)"
+kill "$(manifest 'm["workload"]["pid"]')"
+check whole
+
 # --- refused --------------------------------------------------------------------------------------------
 
 refused() {
@@ -54,9 +64,18 @@ for option in --all '--cgroup /' '--container new' '--user root' '--drop-caches'
 	# shellcheck disable=SC2086
 	refused 'is for root' as_start $option -- true
 done
-sleep 100 &
+sleep 1000 &
 roots=$!
 refused "process $roots cannot be traced: it is not yours alone: it runs as user 0" as_start --pid $roots
+kill $roots
+# of the user's uid, but of a group that the user has not
+setpriv --reuid nobody --regid 2 --clear-groups sleep 1000 &
+grouped=$!
+await grep -qs '^sleep' /proc/$grouped/comm
+refused "process $grouped cannot be traced: it has rights that you have not: it runs with group 2" as_start --pid $grouped
+kill $grouped
+"$DLT" daemon --config daemon.conf 2>err && fail "a second service on the same socket"
+grep -q 'another service listens there' err || fail "a second service: $(cat err)"
 DLTRACED_SOCKET=$TMPDIR/none refused 'systemctl enable --now dltraced' as_start -- true
 DLTRACED_SOCKET=$TMPDIR/none as_start --best-effort -- true 2>err || fail "--best-effort: $(cat err)"
 
@@ -85,6 +104,16 @@ equal "snapshot" "$(col pids PID 'EVENT == "snapshot"')" $own
 equal "its child" "$(rows open 'COMM == "cat" && PATH == "/etc/hostname"' | wc -l)" 1
 equal "marks" "$(rows marks | wc -l)" 1
 check whole
+
+# One that is held is told of, and waited for no longer than one wants to.
+kill -STOP "$daemon"
+as_spawn -- true
+await grep -q 'the dltraced service has not answered yet' err
+kill -INT "$dlt"
+join
+kill -CONT "$daemon"
+equal "status of ^C before an answer" $rc 130
+[ ! -e "$t" ] || fail "a folder is left by what was not answered"
 
 # --- killed, in turns -----------------------------------------------------------------------------------
 
@@ -142,4 +171,3 @@ equal "whole after its stop" "$(manifest 'm["complete"]')" True
 echo go >&9
 join
 equal "status" $rc 5
-kill "$roots"

@@ -106,6 +106,7 @@ static void looks_whether_a_folder_is_there(void **state)
 	assert_true(fd >= 0);
 	assert_true(lookout_ask(&l, fd, 0, -1));
 	assert_false(l.gone);
+	assert_int_equal(l.refused, 0);
 	assert_false(l.space.low);
 	assert_true(l.space.free_bytes > 0);
 	assert_true(lookout_ask(&l, fd, UINT64_MAX / 2, -1));
@@ -113,6 +114,9 @@ static void looks_whether_a_folder_is_there(void **state)
 	assert_int_equal(rmdir(path), 0);
 	assert_true(lookout_ask(&l, fd, 0, -1));
 	assert_true(l.gone);
+	assert_true(lookout_ask(&l, -1, 0, -1)); /* as good as a server that says no: that is not gone */
+	assert_false(l.gone);
+	assert_int_equal(l.refused, -EBADF);
 	assert_false(lookout_hangs(&l));
 	chore_free(&l.chore);
 }

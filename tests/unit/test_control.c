@@ -52,7 +52,7 @@ static int set_up(void **state)
 	left = 0;
 	if (loop_init(&loop) < 0)
 		return -1;
-	return control_open(&control, &loop, geteuid(), serve, gone, NULL);
+	return control_open(&control, &loop, geteuid(), "/nowhere", serve, gone, NULL);
 }
 
 static int tear_down(void **state)

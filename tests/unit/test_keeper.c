@@ -234,7 +234,7 @@ static void what_was_packed_in_vain_is_dropped_as_it_was(void **state)
 	assert_int_equal(keeper_start(&k), 0);
 	for (int i = 0; i < 6000 && !__atomic_load_n(&k.error, __ATOMIC_RELAXED); i++)
 		usleep(1000);
-	assert_int_equal(k.error, -EISDIR);
+	assert_int_equal(__atomic_load_n(&k.error, __ATOMIC_RELAXED), -EISDIR);
 	put_segment(&x, 500);
 	for (int i = 0; i < 6000 && !__atomic_load_n(&k.dropped, __ATOMIC_RELAXED); i++)
 		usleep(1000);

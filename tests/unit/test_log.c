@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -50,9 +51,18 @@ static void controls_of_a_terminal_are_not_passed_on(void **state)
 
 static void one_message_is_one_line(void **state)
 {
-	setenv("JOURNAL_STREAM", "8:1", 1);
+	struct stat st;
+	char stream[64];
+
+	assert_int_equal(fstat(out[1], &st), 0);
+	snprintf(stream, sizeof(stream), "%llu:%llu", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+	setenv("JOURNAL_STREAM", stream, 1);
 	log_err_r(-ENOENT, "%s", "a\n<0>forged");
 	expect("<3>error: a?<0>forged: No such file or directory\n");
+	/* a service's child, whose messages go elsewhere */
+	setenv("JOURNAL_STREAM", "8:1", 1);
+	log_info("x");
+	expect("dltraced: x\n");
 }
 
 static void utf8_is_passed_on_and_what_is_none_is_not(void **state)

@@ -18,10 +18,11 @@
 
 static bool is(const char *uids, const char *gids, const char *caps)
 {
+	const struct owner o = { .uid = 1000, .gid = 5, .groups = (const gid_t[]){ 20, 6 }, .n_groups = 2 };
 	char text[512], why[128];
 
 	snprintf(text, sizeof(text), "Name:\tsh\\\\nUid:\t7\nUid:\t%s\nGid:\t%s\nCapPrm:\t%s\n", uids, gids, caps);
-	return owner_is_thread(text, 1000, why, sizeof(why));
+	return owner_is_thread(text, &o, why, sizeof(why));
 }
 
 static void all_four_uids_count(void **state)
@@ -38,6 +39,9 @@ static void groups_and_capabilities_count(void **state)
 {
 	assert_false(is("1000\t1000\t1000\t1000", "5\t4\t5\t5", "0000000000000000"));
 	assert_false(is("1000\t1000\t1000\t1000", "5\t5\t5\t4", "0000000000000000"));
+	/* newgrp(1) and sg(1): of the groups that the user has, and of one that the user has not */
+	assert_true(is("1000\t1000\t1000\t1000", "6\t6\t6\t6", "0000000000000000"));
+	assert_false(is("1000\t1000\t1000\t1000", "7\t7\t7\t7", "0000000000000000"));
 	assert_false(is("1000\t1000\t1000\t1000", "5\t5\t5\t5", "0000000000000400"));
 	assert_false(is("1000\t1000\t1000\t1000", "5\t5\t5\t5", ""));
 }
@@ -66,6 +70,7 @@ static pid_t child(bool drop)
 /* Of a process that was root's and did not execute anything since, the memory may hold root's secrets. */
 static void one_that_was_more_is_not_his(void **state)
 {
+	const struct owner his = { .uid = 12345, .gid = 12345 }, others = { .uid = 12346, .gid = 12345 };
 	char why[128];
 	pid_t pid;
 
@@ -74,9 +79,9 @@ static void one_that_was_more_is_not_his(void **state)
 		skip();
 	}
 	pid = child(true);
-	assert_false(owner_is(pid, 12345, why, sizeof(why)));
+	assert_false(owner_is(pid, &his, why, sizeof(why)));
 	assert_non_null(strstr(why, "has had rights"));
-	assert_false(owner_is(pid, 12346, why, sizeof(why)));
+	assert_false(owner_is(pid, &others, why, sizeof(why)));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }

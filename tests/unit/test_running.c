@@ -11,7 +11,9 @@
 #include "dlt/sync.h"
 #include "records.h"
 
-#define NOW_NS (START_NS + 5 * NSEC_PER_SEC)
+/* Late enough that this process was there when a call of 2 s ago began. */
+static uint64_t now_ns;
+#define NOW_NS now_ns
 
 /* An open of PATH by this very thread, begun 2 s ago. */
 static struct dlt_call opening(const char *path)
@@ -54,11 +56,12 @@ static void expect_column(unsigned int n, const char *want)
 static void a_call_is_a_row_with_its_latency_so_far(void **state)
 {
 	const struct dlt_call call = opening("data/x");
-	char number[16];
+	char number[24];
 
 	prctl(PR_SET_NAME, "test \t-running-");
 	running_row(&decode, &call, NOW_NS);
-	expect_column(TIMESTAMP, "1005000000000");
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)NOW_NS);
+	expect_column(TIMESTAMP, number);
 	expect_column(COMM, "test\\040\\011-running-");
 	snprintf(number, sizeof(number), "%d", getpid());
 	expect_column(PID, number);
@@ -78,6 +81,18 @@ static void names_are_those_of_threads_that_are_still_there(void **state)
 	running_row(&decode, &call, NOW_NS);
 	expect_column(COMM, "-");
 	expect_column(PATH, "x"); /* the process is still there */
+}
+
+/* Its number is another's now, as that began after the call: what this one has is not told. */
+static void of_another_process_nothing_is_told(void **state)
+{
+	struct dlt_call call = opening("x");
+
+	call.start_ns = 0;
+	running_row(&decode, &call, NOW_NS);
+	expect_column(COMM, "-");
+	expect_column(PATH, "-");
+	assert_int_equal(decode.counts[DLT_open].records, 1);
 }
 
 static void a_path_that_cannot_be_read_is_empty(void **state)
@@ -252,10 +267,12 @@ int main(void)
 		WITH_DECODER(a_string_without_an_end_is_cut_at_the_longest_path),
 		WITH_DECODER(names_are_those_of_threads_that_are_still_there),
 		WITH_DECODER(no_string_is_written_beyond_the_record),
+		WITH_DECODER(of_another_process_nothing_is_told),
 		WITH_DECODER(strings_follow_one_another),
 		WITH_DECODER(threads_of_no_interest_are_no_rows),
 		WITH_DECODER(what_is_no_call_of_a_probe_is_no_row),
 	};
 
+	now_ns = clock_now_ns(CLOCK_MONOTONIC) + 3 * NSEC_PER_SEC;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

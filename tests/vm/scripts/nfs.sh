@@ -6,68 +6,7 @@
 # network in the report. The server is stopped in the middle and comes back, or does not while the trace is to
 # end; it is stopped before a start, in one, and before a report. As squashed, hung-mount and hung-start of tests/native
 # do it with FUSE.
-native=${0%/*}/../../native
-. "$native/service.inc"
-rpc=/proc/net/rpc nfsd=/proc/fs/nfsd srv=${VM_MNT:?}/srv
-far=$TMPDIR/far # $srv as its clients see it
-modprobe -qa nfsd nfs nfsv4 || skip "nfsd and nfs (CONFIG_NFSD_V4, CONFIG_NFS_V4)"
-gate
-chmod 666 gate
-
-# --- a server -----------------------------------------------------------------------------------------
-
-# tell CACHE WORDS: what the kernel would ask mountd(8) for.
-tell() { printf '%s\n' "$2" >"$rpc/$1/channel" || fail "$1: $2"; }
-forever=2147483647
-# root_squash, insecure, async, no_subtree_check, fsid=0; who is root here is 65533 there
-export_it() { tell nfsd.export "all $srv $forever $((0x2416)) 65533 65533 0"; }
-
-# The kernel forgets its exports when it stops serving.
-start_server() {
-	echo 10 >$nfsd/nfsv4leasetime
-	echo 10 >$nfsd/nfsv4gracetime
-	echo '-3 +4 +4.1 +4.2' >$nfsd/versions
-	tell auth.unix.ip "nfsd 127.0.0.1 $forever all"
-	tell nfsd.fh "all 1 \\x00000000 $forever $srv"
-	export_it
-	echo 'tcp 2049' >$nfsd/portlist || fail "port 2049"
-	echo 4 >$nfsd/threads || fail "nfsd"
-}
-stop_server() { echo 0 >$nfsd/threads; }
-
-end() {
-	status=$?
-	: >home/go
-	[ -z "$daemon" ] || kill -9 "$daemon"
-	[ -z "$dlt" ] || kill -9 "$dlt"
-	[ "$(cat $nfsd/threads)" != 0 ] || start_server
-	umount -l far
-	exit $status
-}
-
-mount -t nfsd nfsd $nfsd 2>err.mount || [ -e $nfsd/threads ] || fail "nfsd: $(cat err.mount)"
-mkdir -p far "$srv" /var/lib/nfs/v4recovery
-install -d -o nobody -m 700 home "$srv/home"
-start_server
-echo Y >$nfsd/v4_end_grace # nobody has anything to claim again
-mount -i -t nfs4 -o vers=4.2,addr=127.0.0.1,clientaddr=127.0.0.1,hard,timeo=20 127.0.0.1:/ far || fail "mount"
-trap end EXIT
-mkdir far/roots 2>/dev/null && fail "root is root there"
-as sh -c 'head -c 1048576 /dev/zero >far/home/data' || fail "a user cannot write there"
-ls far/home >ls 2>&1 && fail "root sees a user's folder there"
-
-# start ARG...: as nobody, by way of the service; begin ARG...: by root, for nobody, in the background.
-t=$srv/home/t
-common="-q --collectors none --probes -bio --min-free 0 ${DLT_BACKEND:+--backend $DLT_BACKEND} --force -o $far/home/t"
-# shellcheck disable=SC2086 # words
-start() { as "$DLT" start $common "$@"; }
-begin() {
-	rm -rf "$t"
-	: >err
-	# shellcheck disable=SC2086 # words
-	env --default-signal=INT,QUIT "$DLT" start $common --user nobody "$@" 2>err 9>&- &
-	dlt=$!
-}
+. "${0%/*}/nfs.inc"
 
 # --- a user's, by way of the service ---------------------------------------------------------------------
 
