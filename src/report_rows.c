@@ -13,6 +13,7 @@
 #include "report_uses.h"
 #include "util.h"
 #include "why.h"
+#include "why_calls.h"
 
 const char report_t_names[REPORT_TS] = { 'R', 'W', 'D', 'F', 'Z', 'O' };
 
@@ -22,6 +23,8 @@ struct call {
 	struct report_file *file; /* NULL: the row has no FID */
 	enum report_type type;
 	bool running, failed;
+	uint64_t bytes, disk_bytes; /* of reads and writes, which came to an end; */
+	bool write, done, accounted; /* of which it is known what they fetched from disks */
 	/* A further row of the call before (sendfile, io_submit): its time is counted already, */
 	bool again, again_side; /* and for this side (R or W) too */
 };
@@ -149,6 +152,18 @@ static void tell_call(struct scan *s, const struct call *c, bool write, uint64_t
 	report_spreads_call(s, &facts);
 }
 
+/* The same for why the job waited. */
+static void keep_call(struct scan *s, const struct call *c)
+{
+	const struct why_call_facts facts = {
+		.pid = c->pid, .tid = c->tid, .lat_ns = c->lat_ns, .fid = c->fid, .file = c->file, .failed = c->failed,
+		.bytes = c->bytes, .disk_bytes = c->disk_bytes, .write = c->write, .done = c->done, .accounted = c->accounted,
+	};
+
+	if (s->report->why && s->kind != REPORT_MMAP)
+		why_calls_keep(s->report->why->calls, s, &facts);
+}
+
 /* By --path a row is on a file elsewhere. What failed has no file: then PATH counts, where it is absolute. */
 static bool is_elsewhere(struct scan *s)
 {
@@ -185,6 +200,7 @@ bool report_row_call(struct scan *s)
 		hist_add(&s->op->size, len);
 	}
 	tell_call(s, &c, false, len);
+	keep_call(s, &c);
 	return true;
 }
 
@@ -204,7 +220,6 @@ static void add_read(struct scan *s, const struct call *c, uint64_t bytes)
 	struct report *r = s->report;
 	unsigned int size = bytes ? 64 - (unsigned int)__builtin_clzll(bytes) : 0;
 	struct report_source_sum *src;
-	uint64_t fetched;
 
 	if (report_is_file(c->type)) {
 		r->read_size[size].calls++;
@@ -215,12 +230,9 @@ static void add_read(struct scan *s, const struct call *c, uint64_t bytes)
 	src = &r->source[source_of(s, c->file)];
 	src->calls++;
 	src->bytes += bytes;
-	if (scan_u64(s, COL_DISK_BYTES, &fetched)) {
-		src->disk_calls += fetched > 0;
-		src->disk_bytes += fetched;
-	} else {
-		src->unaccounted++;
-	}
+	src->disk_calls += c->disk_bytes > 0;
+	src->disk_bytes += c->disk_bytes;
+	src->unaccounted += !c->accounted;
 }
 
 static void add_transfer(struct scan *s, const struct call *c, bool write, uint64_t bytes)
@@ -254,6 +266,10 @@ bool report_row_vfs_rw(struct scan *s)
 		return true;
 	if (!parse_call(s, COL_RETURNED, &c) || !(done || no_result || c.failed || c.running))
 		return false;
+	c.write = write;
+	c.done = done;
+	c.bytes = bytes;
+	c.accounted = scan_u64(s, COL_DISK_BYTES, &c.disk_bytes);
 	c.again = s->time_ns == s->last_ns && c.tid == s->last_tid;
 	c.again_side = c.again && write == s->last_write;
 	s->last_ns = s->time_ns;
@@ -269,6 +285,7 @@ bool report_row_vfs_rw(struct scan *s)
 	if (done)
 		add_transfer(s, &c, write, bytes);
 	tell_call(s, &c, write, bytes);
+	keep_call(s, &c);
 	if (no_result) {
 		r->no_result++;
 		scan_u64(s, COL_REQUESTED, &bytes);

@@ -14,6 +14,8 @@
 #include "report_cpu.h"
 #include "report_uses.h"
 #include "util.h"
+#include "why.h"
+#include "why_calls.h"
 
 const char *const report_kind_names[REPORT_KINDS] = {
 	[REPORT_FILES] = "files",	    [REPORT_PIDS] = "pids",
@@ -40,7 +42,7 @@ static const char *const column_names[COLUMNS] = {
 	[COL_FAILED] = "FAILED", [COL_FD] = "FD", [COL_FID] = "FID", [COL_FILE] = "FILE",
 	[COL_FLAGS] = "FLAGS", [COL_FSTYPE] = "FSTYPE", [COL_FUNC] = "FUNC",
 	[COL_LAT_NS] = "LAT_NS", [COL_LEN] = "LEN", [COL_MAX_LAT_NS] = "MAX_LAT_NS",
-	[COL_PATH] = "PATH", [COL_PID] = "PID", [COL_PPID] = "PPID",
+	[COL_OFFSET] = "OFFSET", [COL_PATH] = "PATH", [COL_PID] = "PID", [COL_PPID] = "PPID",
 	[COL_PROBE] = "PROBE", [COL_QLAT_NS] = "QLAT_NS", [COL_RANK] = "RANK",
 	[COL_REALPATH] = "REALPATH", [COL_REALTIME_NS] = "REALTIME_NS", [COL_REQUESTED] = "REQUESTED", [COL_RET] = "RET",
 	[COL_RETURNED] = "RETURNED", [COL_ROWS] = "ROWS", [COL_RW] = "RW",
@@ -195,6 +197,8 @@ static int scan_rows(struct reader *rd, struct scan *s)
 	/* without a manifest: time_align.out, which has been read, begins before all else */
 	if (r->timeline && s->kind >= REPORT_BIO)
 		timeline_begin(r->timeline, r->first_ns);
+	if (r->why)
+		why_calls_begin(r->why->calls, s->kind);
 	while ((n = read_ahead(rd, s)) > 0) {
 		if (s->kind > REPORT_BIO)
 			look_ahead(s, n);
@@ -213,6 +217,8 @@ static int scan_rows(struct reader *rd, struct scan *s)
 				s->bad_rows++;
 		}
 	}
+	if (r->why)
+		why_calls_end(r->why->calls, s->kind);
 	report_cpu_calls_end(r->cpu, report_kind_names[s->kind], rd, timeless, n);
 	return n;
 }

@@ -28,6 +28,7 @@ enum column {
 	COL_LAT_NS,
 	COL_LEN,
 	COL_MAX_LAT_NS,
+	COL_OFFSET,
 	COL_PATH,
 	COL_PID,
 	COL_PPID,

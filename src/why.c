@@ -11,6 +11,7 @@
 
 #include "rules.h"
 #include "util.h"
+#include "why_calls.h"
 #include "why_impl.h"
 
 const char *const why_state_names[WHY_STATES] = {
@@ -37,9 +38,14 @@ void why_begin(struct report *r, int dirfd)
 {
 	struct why *w = calloc(1, sizeof(*w));
 
-	r->why = w;
-	if (!w)
+	if (w)
+		w->calls = malloc(sizeof(*w->calls));
+	if (!w || !w->calls) {
+		free(w);
 		return;
+	}
+	r->why = w;
+	why_calls_init(w->calls);
 	table_init_pids(&w->loaders, sizeof(struct why_loader *), WHY_LOADERS_MAX);
 	table_init(&w->work, sizeof(struct why_work), WHY_WORK_MAX);
 	why_read_gpu(r, dirfd);
@@ -109,6 +115,14 @@ static void note_bounds(struct why *w)
 			 (double)unsure_ns / NSEC_PER_SEC);
 }
 
+static void end_calls(struct why *w)
+{
+	if (w->calls)
+		why_calls_free(w->calls);
+	free(w->calls);
+	w->calls = NULL;
+}
+
 void why_end(struct report *r, int dirfd)
 {
 	struct why *w = r->why;
@@ -130,6 +144,7 @@ void why_end(struct report *r, int dirfd)
 	res = w->places && w->files ? why_epochs_begin(r) : -ENOMEM;
 	if (res == 0)
 		res = why_walk(r, dirfd);
+	end_calls(w);
 	if (res < 0)
 		why_note(w, "why the job waited could not be looked at: %s", strerror(-res));
 	else
@@ -161,6 +176,7 @@ void why_free(struct why *w)
 	if (!w)
 		return;
 	rules_free(w->rules);
+	end_calls(w);
 	for (uint32_t i = 0; i < w->loaders.n; i++)
 		free(*(void **)table_at(&w->loaders, i));
 	for (uint32_t i = 0; i < w->n_trainers; i++) {

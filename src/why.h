@@ -189,6 +189,8 @@ struct why_did {
 	unsigned int n_calls;
 };
 
+struct why_calls;
+
 struct why {
 	struct why_trainer trainer[WHY_TRAINERS_MAX];
 	uint32_t n_trainers;
@@ -198,6 +200,7 @@ struct why {
 	struct why_gpu gpu[WHY_GPUS_MAX];
 	uint32_t n_gpus;
 	uint64_t gpu_sample_ns; /* mean distance of samples */
+	struct why_calls *calls; /* kept for why_walk(); gone behind it */
 	struct table loaders; /* struct why_loader *, by PID */
 	struct why_file *files; /* in the order of the report's table of files */
 	struct why_place *places; /* 1 MiB */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "util.h"
+#include "why_calls.h"
 #include "why_impl.h"
 
 #define SLOW_NS 200000 /* reads of which it is not known: longer ones have come from storage */
@@ -15,24 +16,29 @@
 #define THREADS_MAX (1U << 16)
 #define FAULTS_MAX 8192 /* threads, 1 KiB each */
 
-enum column { TIMESTAMP, PID, TID, FILENAME, FUNC, LAT_NS, RET, FID, RW, REQUESTED, RETURNED, OFFSET, DISK_BYTES, FD, FLAGS,
-	      PREV_PID, PREV_TID, PREV_STATE, NEXT_PID, NEXT_TID, WAIT_NS, COLUMNS };
+enum column { TIMESTAMP, PREV_PID, PREV_TID, PREV_STATE, NEXT_PID, NEXT_TID, WAIT_NS, COLUMNS };
 
 static const char *const column_names[COLUMNS] = {
-	"TIMESTAMP", "PID", "TID", "FILE", "FUNC", "LAT_NS", "RET", "FID", "RW", "REQUESTED", "RETURNED", "OFFSET", "DISK_BYTES",
-	"FD", "FLAGS", "PREV_PID", "PREV_TID", "PREV_STATE", "NEXT_PID", "NEXT_TID", "WAIT_NS",
+	"TIMESTAMP", "PREV_PID", "PREV_TID", "PREV_STATE", "NEXT_PID", "NEXT_TID", "WAIT_NS",
 };
 
 struct walk;
 
-/* One of the files, at its next row. */
-struct stream {
+/* sched_switch.out, at its next row. */
+struct switches {
 	struct reader rd;
 	struct reader_row row;
 	uint8_t at[COLUMNS];
 	uint64_t time_ns;
 	bool open, more;
-	void (*take)(struct walk *w, const struct stream *s);
+};
+
+/* The calls of one file, at the next one. */
+struct stream {
+	struct why_calls_stream calls;
+	struct why_call_row row;
+	bool more;
+	void (*take)(struct walk *w, const struct why_call_row *row);
 };
 
 /* Who a PID is; neither: of the target, and of no part in this. */
@@ -63,12 +69,12 @@ struct call {
 	bool receives, sends; /* on a pipe or the like */
 };
 
-static struct reader_field field(const struct stream *s, enum column c)
+static struct reader_field field(const struct switches *s, enum column c)
 {
 	return s->row.f[s->at[c]];
 }
 
-static bool number(const struct stream *s, enum column c, uint64_t *ret)
+static bool number(const struct switches *s, enum column c, uint64_t *ret)
 {
 	return reader_row_u64(field(s, c), ret);
 }
@@ -212,7 +218,7 @@ static bool maps_data(const struct walk *w, uint64_t pid, const struct role *rol
 	return (role->loader || role->trainer) && ((p && p->data_maps) || (trainer && trainer->data_maps));
 }
 
-static void thread_left(struct walk *w, const struct stream *s, uint64_t pid)
+static void thread_left(struct walk *w, const struct switches *s, uint64_t pid)
 {
 	const struct role *role = role_of(w, pid);
 	struct thread_faults *f;
@@ -228,7 +234,7 @@ static void thread_left(struct walk *w, const struct stream *s, uint64_t pid)
 	f->faults.left_ns = s->time_ns;
 }
 
-static void thread_came(struct walk *w, const struct stream *s, uint64_t pid)
+static void thread_came(struct walk *w, const struct switches *s, uint64_t pid)
 {
 	uint64_t tid, wait_ns = 0;
 	struct thread_faults *f;
@@ -322,17 +328,10 @@ static void take_call(struct walk *w, const struct call *c)
 
 /* --- rows --------------------------------------------------------------------------------------------- */
 
-static bool parse_call(const struct stream *s, struct call *c)
+static struct call call_of(const struct why_call_row *row)
 {
-	uint64_t lat_ns = 0;
-
-	*c = (struct call){ .end_ns = s->time_ns };
-	if (!number(s, PID, &c->pid) || !reader_row_u64_or(field(s, TID), field(s, PID), c->pid, &c->tid))
-		return false;
-	number(s, LAT_NS, &lat_ns);
-	c->begin_ns = s->time_ns - MIN(lat_ns, s->time_ns);
-	c->has_fid = number(s, FID, &c->fid);
-	return true;
+	return (struct call){ .pid = row->pid, .tid = row->tid, .begin_ns = row->end_ns - row->lat_ns, .end_ns = row->end_ns,
+			      .fid = row->fid, .has_fid = row->flags & WHY_CALL_FID };
 }
 
 static void count_opens(struct why_sums *s, uint64_t at_ns)
@@ -345,11 +344,6 @@ static void count_opens(struct why_sums *s, uint64_t at_ns)
 		s->opens_peak = s->opens_second;
 		s->opens_peak_ns = s->opens_second_ns;
 	}
-}
-
-static const struct report_file *file_of(const struct walk *w, const struct call *c)
-{
-	return c->has_fid ? table_find(&w->r->files, c->fid) : NULL;
 }
 
 static void count_sample(struct walk *w, const struct call *c)
@@ -367,63 +361,45 @@ static void count_sample(struct walk *w, const struct call *c)
 		why_add_work(w->r, e, c->pid, &role->work, 0, 1);
 }
 
-static void note_gpu(struct walk *w, const struct stream *s, const struct call *c)
+static void take_open(struct walk *w, const struct why_call_row *row)
 {
-	struct why_trainer *t = role_of(w, c->pid)->trainer;
+	const struct report_file *f = row->file;
+	struct why_sums *sums = &w->why->sums;
+	struct call c = call_of(row);
+	struct why_trainer *t = row->flags & WHY_CALL_NVIDIA ? role_of(w, c.pid)->trainer : NULL;
 
-	if (t && field(s, FILENAME).len >= strlen("nvidia") &&
-	    !memcmp(field(s, FILENAME).p, "nvidia", strlen("nvidia")))
-		t->uses_gpu = true;
-}
-
-static void take_open(struct walk *w, const struct stream *s)
-{
-	struct reader_field ret = field(s, RET), flags = field(s, FLAGS);
-	const struct report_file *f;
-	struct call c;
-
-	if (reader_is(field(s, FUNC), "snapshot") || !parse_call(s, &c))
-		return;
-	f = file_of(w, &c);
 	c.state = WHY_META;
 	c.on_file = true;
-	note_gpu(w, s, &c);
-	w->why->sums.opens++;
-	w->why->sums.opens_failed += ret.len > 1 && ret.p[0] == '-';
-	w->why->sums.open_ns += c.end_ns - c.begin_ns;
-	count_opens(&w->why->sums, c.end_ns);
-	if (f && f->type == REPORT_REG && f->medium != REPORT_MEMORY && flags.len >= 6 && !memcmp(flags.p, "RDONLY", 6))
+	if (t)
+		t->uses_gpu = true;
+	sums->opens++;
+	sums->opens_failed += (row->flags & WHY_CALL_FAILED) != 0;
+	sums->open_ns += row->lat_ns;
+	count_opens(sums, c.end_ns);
+	if (f && f->type == REPORT_REG && f->medium != REPORT_MEMORY && row->flags & WHY_CALL_RDONLY)
 		count_sample(w, &c);
 	take_call(w, &c);
 }
 
-static void take_meta(struct walk *w, const struct stream *s)
+static void take_meta(struct walk *w, const struct why_call_row *row)
 {
-	const struct report_file *f;
-	struct call c;
+	struct call c = call_of(row);
 
-	if (!parse_call(s, &c))
-		return;
-	f = file_of(w, &c);
-	c.state = WHY_META;
-	c.on_file = !f || report_is_file(f->type);
+	c.on_file = !row->file || report_is_file(row->file->type);
+	c.state = c.on_file ? WHY_META : WHY_OTHER;
 	if (c.on_file)
-		w->why->sums.meta_ns += c.end_ns - c.begin_ns;
-	else
-		c.state = WHY_OTHER;
+		w->why->sums.meta_ns += row->lat_ns;
 	take_call(w, &c);
 }
 
-static void take_sync(struct walk *w, const struct stream *s)
+static void take_sync(struct walk *w, const struct why_call_row *row)
 {
-	struct call c;
+	struct call c = call_of(row);
 
-	if (!parse_call(s, &c))
-		return;
 	c.state = WHY_WRITE;
 	c.on_file = true;
 	w->why->sums.syncs++;
-	w->why->sums.sync_ns += c.end_ns - c.begin_ns;
+	w->why->sums.sync_ns += row->lat_ns;
 	take_call(w, &c);
 }
 
@@ -488,21 +464,24 @@ static void count_stdout(struct why_sums *s, const struct why_transfer *x, bool 
 	s->stdout_ns += x->lat_ns;
 }
 
-static void take_rw(struct walk *w, const struct stream *s)
+static struct why_transfer transfer_of(const struct why_call_row *row)
 {
-	struct why_transfer x = { .write = reader_is(field(s, RW), "W") };
-	struct why_sums *sums = &w->why->sums;
-	const struct report_file *f;
-	struct call c;
-	uint64_t fd;
-	bool done, standard;
+	return (struct why_transfer){
+		.file = row->file, .pid = row->pid, .fid = row->fid, .end_ns = row->end_ns, .lat_ns = row->lat_ns,
+		.bytes = row->bytes, .offset = row->offset, .requested = row->requested, .disk_bytes = row->disk_bytes,
+		.has_offset = row->flags & WHY_CALL_OFFSET, .accounted = row->flags & WHY_CALL_ACCOUNTED,
+		.direct = row->flags & WHY_CALL_DIRECT, .write = row->flags & WHY_CALL_WRITE,
+	};
+}
 
-	if (!parse_call(s, &c))
-		return;
-	f = file_of(w, &c);
-	done = number(s, RETURNED, &x.bytes);
-	x.lat_ns = c.end_ns - c.begin_ns;
-	standard = x.write && number(s, FD, &fd) && (fd == 1 || fd == 2);
+static void take_rw(struct walk *w, const struct why_call_row *row)
+{
+	bool standard = row->flags & WHY_CALL_STANDARD;
+	struct why_transfer x = transfer_of(row);
+	struct why_sums *sums = &w->why->sums;
+	const struct report_file *f = row->file;
+	struct call c = call_of(row);
+
 	if (x.write)
 		count_stdout(sums, &x, standard);
 	c.on_file = f && report_is_file(f->type);
@@ -513,13 +492,6 @@ static void take_rw(struct walk *w, const struct stream *s)
 		take_call(w, &c);
 		return;
 	}
-	number(s, REQUESTED, &x.requested);
-	x.has_offset = number(s, OFFSET, &x.offset);
-	x.accounted = number(s, DISK_BYTES, &x.disk_bytes);
-	x.direct = field(s, FLAGS).p[0] == 'D';
-	x.pid = c.pid;
-	x.fid = c.fid;
-	x.end_ns = c.end_ns;
 	c.state = state_of(w->r, f, &x);
 	if (x.write)
 		take_call(w, &c);
@@ -530,10 +502,9 @@ static void take_rw(struct walk *w, const struct stream *s)
 	*(x.write ? &sums->write_files_ns : &sums->read_files_ns) += x.lat_ns;
 	if (f->medium == REPORT_NETWORK)
 		sums->network_ns += x.lat_ns;
-	if (!done)
+	if (!(row->flags & WHY_CALL_DONE))
 		return;
 	x.epoch = why_epoch_at(w->r, c.end_ns);
-	x.file = f;
 	if (!x.write && role_of(w, c.pid)->loader)
 		role_of(w, c.pid)->loader->bytes += x.bytes;
 	why_add_transfer(w->r, &x);
@@ -549,7 +520,7 @@ static void loader_ran(struct walk *w, const struct role *role, enum why_state s
 	cover_add(&role->loader->cover, begin_ns, end_ns, loader_was, &x);
 }
 
-static void take_switch(struct walk *w, const struct stream *s)
+static void take_switch(struct walk *w, const struct switches *s)
 {
 	uint64_t pid, tid, wait_ns, *since;
 	const struct role *role;
@@ -576,7 +547,15 @@ static void take_switch(struct walk *w, const struct stream *s)
 
 /* --- the merge ------------------------------------------------------------------------------------------ */
 
-static void next(struct stream *s)
+static int next(struct stream *s)
+{
+	int res = why_calls_next(&s->calls, &s->row);
+
+	s->more = res > 0;
+	return MIN(res, 0);
+}
+
+static void next_switch(struct switches *s)
 {
 	s->more = false;
 	while (s->open && reader_next(&s->rd, &s->row) > 0)
@@ -586,50 +565,85 @@ static void next(struct stream *s)
 		}
 }
 
-static void open_stream(struct stream *s, int dirfd, const char *file)
+static void open_switches(struct switches *s, int dirfd)
 {
-	s->open = reader_open(&s->rd, dirfd, file) == 0;
+	s->open = reader_open(&s->rd, dirfd, "sched_switch.out") == 0;
 	for (unsigned int c = 0; s->open && c < COLUMNS; c++)
 		s->at[c] = (uint8_t)reader_column(&s->rd, column_names[c]);
-	next(s);
+	next_switch(s);
+}
+
+static const struct {
+	enum report_kind kind;
+	void (*take)(struct walk *w, const struct why_call_row *row);
+} files[] = {
+	{ REPORT_VFS_RW, take_rw }, { REPORT_OPEN, take_open },		  { REPORT_CLOSE, take_meta },
+	{ REPORT_SYNC, take_sync }, { REPORT_CREATE_DEL, take_meta },
+};
+
+struct merge {
+	struct stream stream[ARRAY_SIZE(files)];
+	struct switches switches;
+};
+
+static int begin_merge(struct merge *m, struct report *r, int dirfd)
+{
+	int res = 0;
+
+	for (size_t i = 0; res == 0 && i < ARRAY_SIZE(files); i++) {
+		struct stream *s = &m->stream[i];
+
+		s->take = files[i].take;
+		res = why_calls_open(&s->calls, r, dirfd, files[i].kind);
+		res = res == 0 ? next(s) : res == -ENOENT ? 0 : res;
+	}
+	open_switches(&m->switches, dirfd);
+	return res;
+}
+
+/* All rows by time: those of the first of FILES before others of the same time, switches last. */
+static int merge(struct walk *w, struct merge *m)
+{
+	for (int res = 0;;) {
+		struct stream *first = NULL;
+
+		for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+			if (m->stream[i].more && (!first || m->stream[i].row.end_ns < first->row.end_ns))
+				first = &m->stream[i];
+		if (m->switches.more && (!first || m->switches.time_ns < first->row.end_ns)) {
+			take_switch(w, &m->switches);
+			next_switch(&m->switches);
+			continue;
+		}
+		if (!first)
+			return 0;
+		first->take(w, &first->row);
+		res = next(first);
+		if (res < 0)
+			return res;
+	}
 }
 
 int why_walk(struct report *r, int dirfd)
 {
-	static const struct {
-		const char *file;
-		void (*take)(struct walk *w, const struct stream *s);
-	} files[] = {
-		{ "vfs_rw.out", take_rw }, { "open.out", take_open },		 { "close.out", take_meta },
-		{ "sync.out", take_sync }, { "create_del.out", take_meta }, { "sched_switch.out", take_switch },
-	};
 	struct walk w = { .r = r, .why = r->why, .last_pid = UINT64_MAX };
-	struct stream *streams = calloc(ARRAY_SIZE(files), sizeof(*streams));
-	int res = streams ? make_roles(&w) : -ENOMEM;
+	struct merge *m = calloc(1, sizeof(*m));
+	int res = m ? make_roles(&w) : -ENOMEM;
 
-	for (size_t i = 0; res == 0 && i < ARRAY_SIZE(files); i++) {
-		streams[i].take = files[i].take;
-		open_stream(&streams[i], dirfd, files[i].file);
-	}
-	while (res == 0) {
-		struct stream *first = NULL;
-
-		for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-			if (streams[i].more && (!first || streams[i].time_ns < first->time_ns))
-				first = &streams[i];
-		if (!first)
-			break;
-		first->take(&w, first);
-		next(first);
-	}
-	for (size_t i = 0; streams && i < ARRAY_SIZE(files); i++)
-		reader_close(&streams[i].rd);
+	if (res == 0)
+		res = begin_merge(m, r, dirfd);
+	if (res == 0)
+		res = merge(&w, m);
+	for (size_t i = 0; m && i < ARRAY_SIZE(files); i++)
+		why_calls_close(&m->stream[i].calls);
+	if (m)
+		reader_close(&m->switches.rd);
 	for (uint32_t i = 0; i < w.faults.n; i++)
 		end_faults(&w, table_at(&w.faults, i));
 	table_free(&w.roles);
 	table_free(&w.threads);
 	table_free(&w.faults);
 	free(w.covers);
-	free(streams);
+	free(m);
 	return res;
 }
