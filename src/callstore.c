@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A row is a word of flags and lengths, then its numbers, each in none, 2, 3 or 8 bytes: so as to take no branches, eight
- * are written and read of any, and what is too much is written over, or masked.
- */
+/* Where the rows of callstore.h lie. */
 #include "callstore.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -17,15 +13,8 @@
 
 #include "util.h"
 
-#define NUMBERS 9
-#define ROW_MAX (sizeof(uint32_t) + NUMBERS * sizeof(uint64_t))
 #define CURSOR_BYTES (64U << 10)
 #define LOOK_BYTES (64ULL << 20) /* between two looks at what the disk has left */
-
-_Static_assert(CALLSTORE_FLAGS_BITS + 2 * NUMBERS <= 32, "a row's first word has room for flags and lengths");
-
-static const uint8_t length_of[4] = { 0, 2, 3, 8 };
-static const uint64_t mask_of[4] = { 0, 0xffff, 0xffffff, UINT64_MAX };
 
 /* --- the file ------------------------------------------------------------------------------------- */
 
@@ -58,7 +47,7 @@ static bool has_room(int fd)
 	       v.f_bavail * (uint64_t)v.f_bsize >= CALLSTORE_SPARE + LOOK_BYTES && v.f_bavail >= v.f_blocks / 20;
 }
 
-static void flush(struct callstore *s)
+void callstore_flush(struct callstore *s)
 {
 	if (s->fd < 0)
 		s->fd = new_file();
@@ -98,54 +87,6 @@ uint64_t callstore_part(struct callstore *s)
 	return s->stored + s->len;
 }
 
-struct put {
-	char *p;
-	uint32_t lengths;
-	unsigned int shift;
-};
-
-static inline void put(struct put *to, uint64_t v)
-{
-	unsigned int code = (v != 0) + (v >> 16 != 0) + (v >> 24 != 0);
-
-	v = htole64(v);
-	memcpy(to->p, &v, sizeof(v));
-	to->p += length_of[code];
-	to->lengths |= code << to->shift;
-	to->shift += 2;
-}
-
-void callstore_add(struct callstore *s, const struct callstore_row *row)
-{
-	struct put to = { .shift = CALLSTORE_FLAGS_BITS };
-	char *begin;
-
-	if (s->failed)
-		return;
-	if (CALLSTORE_MEMORY - s->len < ROW_MAX + sizeof(uint64_t)) {
-		flush(s);
-		if (s->failed)
-			return;
-	}
-	begin = s->buf + s->len;
-	to.p = begin + sizeof(to.lengths);
-	put(&to, row->end_ns - s->last_ns);
-	put(&to, row->pid);
-	put(&to, row->tid - row->pid);
-	put(&to, row->lat_ns);
-	put(&to, row->file);
-	if (row->flags & CALLSTORE_TRANSFER) {
-		put(&to, row->bytes);
-		put(&to, row->requested - row->bytes);
-		put(&to, row->offset);
-		put(&to, row->disk_bytes);
-	}
-	to.lengths |= row->flags;
-	memcpy(begin, &to.lengths, sizeof(to.lengths));
-	s->len = (size_t)(to.p - s->buf);
-	s->last_ns = row->end_ns;
-}
-
 /* --- reading -------------------------------------------------------------------------------------- */
 
 int callstore_open(struct callstore_cursor *c, const struct callstore *s, struct callstore_part part)
@@ -161,8 +102,8 @@ void callstore_close(struct callstore_cursor *c)
 	*c = (struct callstore_cursor){ 0 };
 }
 
-/* More of the part into buf: from the file, and what has not got there from memory. 0 or -errno. */
-static int fill(struct callstore_cursor *c)
+/* From the file, and what has not got there from memory. */
+int callstore_fill(struct callstore_cursor *c)
 {
 	const struct callstore *s = c->store;
 
@@ -185,49 +126,4 @@ static int fill(struct callstore_cursor *c)
 		c->at += n > 0 ? (size_t)n : 0;
 	}
 	return 0;
-}
-
-struct get {
-	const char *p;
-	uint32_t lengths;
-};
-
-static inline uint64_t get(struct get *from)
-{
-	unsigned int code = from->lengths & 3;
-	uint64_t v;
-
-	memcpy(&v, from->p, sizeof(v));
-	from->p += length_of[code];
-	from->lengths >>= 2;
-	return le64toh(v) & mask_of[code];
-}
-
-int callstore_next(struct callstore_cursor *c, struct callstore_row *row)
-{
-	struct get from;
-	uint32_t head;
-	int res = c->len - c->pos < ROW_MAX && c->at < c->end ? fill(c) : 0;
-
-	if (res < 0 || c->pos == c->len)
-		return res;
-	from.p = c->buf + c->pos;
-	memcpy(&head, from.p, sizeof(head));
-	from.p += sizeof(head);
-	from.lengths = head >> CALLSTORE_FLAGS_BITS;
-	row->flags = head & ((1U << CALLSTORE_FLAGS_BITS) - 1);
-	row->end_ns = c->last_ns += get(&from);
-	row->pid = get(&from);
-	row->tid = row->pid + get(&from);
-	row->lat_ns = get(&from);
-	row->file = get(&from);
-	row->bytes = row->requested = row->offset = row->disk_bytes = 0;
-	if (row->flags & CALLSTORE_TRANSFER) {
-		row->bytes = get(&from);
-		row->requested = row->bytes + get(&from);
-		row->offset = get(&from);
-		row->disk_bytes = get(&from);
-	}
-	c->pos = (size_t)(from.p - c->buf);
-	return 1;
 }

@@ -3,9 +3,9 @@
  * Why the job waited: who trains and who loads data for it, when the GPUs, or else the trainers, had
  * nothing to do, and what the loaders did at just those times. Of a trace folder, for the report.
  *
- * The rows are read twice. First, with all else of the report, the waits of those that train are
- * collected (why_wait()). Then, when it is known who is who, the files of calls are read once more,
- * merged by time (why_walk.c), and each stretch of a process's time is held against these waits.
+ * The rows are looked at twice. First, with all else of the report, the waits of those that train are
+ * collected (why_wait()), and what of calls will be needed is kept (why_calls.h). Then, when it is known who is
+ * who, these come once more, merged by time (why_walk.c), and each stretch of a process's time is held against these waits.
  * Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers; 4 KiB a loader; 96 bytes a file.
  * docs/rules.md has what is concluded from it. All instants are CLOCK_MONOTONIC, all times ns.
  */

@@ -38,12 +38,12 @@ void why_calls_end(struct why_calls *c, enum report_kind kind)
 	c->part[kind].end = callstore_part(&c->store);
 }
 
-static bool begins(struct reader_field f, const char *with)
+static inline bool begins(struct reader_field f, const char *with)
 {
 	return f.len >= strlen(with) && memcmp(f.p, with, strlen(with)) == 0;
 }
 
-static void add_open(const struct scan *s, struct callstore_row *row)
+static inline void add_open(const struct scan *s, struct callstore_row *row)
 {
 	if (begins(scan_field(s, COL_FLAGS), "RDONLY"))
 		row->flags |= WHY_CALL_RDONLY;
@@ -51,7 +51,7 @@ static void add_open(const struct scan *s, struct callstore_row *row)
 		row->flags |= WHY_CALL_NVIDIA;
 }
 
-static void add_transfer(const struct scan *s, const struct why_call_facts *facts, struct callstore_row *row)
+static inline void add_transfer(const struct scan *s, const struct why_call_facts *facts, struct callstore_row *row)
 {
 	uint64_t fd = 0;
 
@@ -73,7 +73,7 @@ static void add_transfer(const struct scan *s, const struct why_call_facts *fact
 }
 
 /* False: it is no call. */
-static bool row_of(const struct scan *s, const struct why_call_facts *facts, struct callstore_row *row)
+static inline bool row_of(const struct scan *s, const struct why_call_facts *facts, struct callstore_row *row)
 {
 	const struct report *r = s->report;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The files of calls once more, merged by time, when it is known who trains and who loads: each call becomes
+ * The calls once more, merged by time, when it is known who trains and who loads: each call becomes
  * a stretch of its process's time in one state, and is held against the trainer's waits. Who is in no call
  * between sending a result and receiving the next order waits for these, in poll(2) or the like.
  */

@@ -9,6 +9,8 @@ set -u
 here=${native:-${0%/*}} # this folder
 t=$TMPDIR/t  # the trace
 slow=${VM-}  # a guest of tests/vm, where a trace takes seconds to begin: fewer will do
+patience=2000 # tries of await
+[ -z "$slow" ] || patience=1000
 cd "$TMPDIR" || exit 1
 
 skip() { echo "needs $*"; exit 77; }
@@ -58,12 +60,13 @@ join() {
 	rc=$? dlt=''
 }
 
-# await COMMAND...: until it succeeds, for minutes at most: a busy machine takes its time.
+# await COMMAND...: until it succeeds, for minutes at most: a busy machine takes its time. Fewer of them than run-native
+# gives a script, which then says what it waited for.
 await() {
 	tries=0
 	until "$@"; do
 		tries=$((tries + 1))
-		[ $tries -lt 2000 ] || fail "waited in vain for: $*: $(cat err 2>/dev/null)"
+		[ $tries -lt "$patience" ] || fail "waited in vain for: $*: $(cat err 2>/dev/null)"
 		if [ -n "$slow" ]; then sleep 0.2; else sleep 0.05; fi
 	done
 }

@@ -3,7 +3,8 @@
 #
 # A report on a trace as large as a machine makes them (16 GPUs, 128 data loaders, 256 CPUs, 10 disks, a
 # million rows) is a page of 5 MiB at most, what it says is what --json says, ten times the rows take no more
-# memory, and what the generator counts is what the report does. Needs no root.
+# memory, it tells the same where it cannot keep what it read, and what the generator counts is what the report
+# does. Needs no root.
 . "${0%/*}/lib.sh"
 gen=$W/../tests/gen_trace
 
@@ -29,6 +30,12 @@ rm -rf large
 for rows in 30000 300000; do
 	"$gen" -r $rows -g 4 -w 16 -c 8 -f 1000 -s 60 $rows >/dev/null || fail "gen_trace: status $?"
 	peak out report --html - $rows >peak.$rows
+done
+# where nothing can be kept beside the reading, rows are read again, and tell the same
+for format in '' --json; do
+	"$DLT" report $format 300000 >kept || fail "report $format: status $?"
+	TMPDIR=/nonexistent "$DLT" report $format 300000 >again || fail "report $format, without a TMPDIR: status $?"
+	cmp kept again || fail "report $format: other things are told of rows that are read again"
 done
 less=$(cat peak.30000) more=$(cat peak.300000)
 # a sanitizer has memory of its own for each byte
