@@ -560,9 +560,8 @@ bool reader_s64(struct reader_field f, int64_t *ret)
 	return true;
 }
 
-bool reader_flag(struct reader_field f, const char *flag)
+bool reader_flag_of(struct reader_field f, const char *flag, size_t len)
 {
-	size_t len = strlen(flag);
 	const char *p = f.p, *end = p + f.len;
 
 	while (p + len <= end) {

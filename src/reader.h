@@ -156,7 +156,11 @@ static inline bool reader_row_u64_or(struct reader_field f, struct reader_field 
 }
 
 bool reader_s64(struct reader_field f, int64_t *ret);
-/* Whether A|B|C holds FLAG. */
-bool reader_flag(struct reader_field f, const char *flag);
+/* Whether A|B|C holds FLAG; most rows have none, `-'. */
+bool reader_flag_of(struct reader_field f, const char *flag, size_t len);
+static inline bool reader_flag(struct reader_field f, const char *flag)
+{
+	return f.len >= strlen(flag) && reader_flag_of(f, flag, strlen(flag));
+}
 
 #endif

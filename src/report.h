@@ -128,6 +128,7 @@ struct report_proc {
 struct report_disk {
 	char name[64];
 	bool stacked; /* its rows are bios: they go on to the disks below */
+	bool memory;  /* by its name */
 	uint64_t failed, self_requests, self_bytes;
 	struct report_disk_op {
 		uint64_t requests, bytes, queue_ns;

@@ -17,18 +17,6 @@
 
 const char report_t_names[REPORT_TS] = { 'R', 'W', 'D', 'F', 'Z', 'O' };
 
-struct call {
-	uint64_t lat_ns, pid, tid, fid;
-	struct report_proc *proc;
-	struct report_file *file; /* NULL: the row has no FID */
-	enum report_type type;
-	bool running, failed;
-	uint64_t bytes, disk_bytes; /* of reads and writes, which came to an end; */
-	bool write, done, accounted; /* of which it is known what they fetched from disks */
-	/* A further row of the call before (sendfile, io_submit): its time is counted already, */
-	bool again, again_side; /* and for this side (R or W) too */
-};
-
 /* Keep the present row in TOP when it is one of the longest. */
 static void keep_longest(struct report_calls *top, const struct scan *s, uint64_t lat_ns)
 {
@@ -73,11 +61,11 @@ static struct report_file *file_of(struct scan *s, uint64_t *fid)
 	return f;
 }
 
-static bool parse_call(struct scan *s, enum column ret_column, struct call *c)
+static bool parse_call(struct scan *s, enum column ret_column, struct report_call_facts *c)
 {
 	struct reader_field ret = scan_field(s, ret_column);
 
-	*c = (struct call){
+	*c = (struct report_call_facts){
 		.running = reader_is(ret, "?"),
 		.failed = ret.len > 1 && ret.p[0] == '-', /* an address has no sign */
 	};
@@ -92,7 +80,7 @@ static bool parse_call(struct scan *s, enum column ret_column, struct call *c)
 	return true;
 }
 
-static void add_to_op(struct report_op *op, const struct call *c, bool timed)
+static void add_to_op(struct report_op *op, const struct report_call_facts *c, bool timed)
 {
 	op->rows++;
 	op->failed += c->failed;
@@ -102,7 +90,7 @@ static void add_to_op(struct report_op *op, const struct call *c, bool timed)
 }
 
 /* What every call adds, whatever it does. */
-static void add_call(struct scan *s, const struct call *c)
+static void add_call(struct scan *s, const struct report_call_facts *c)
 {
 	struct report *r = s->report;
 	bool file = report_is_file(c->type);
@@ -124,44 +112,23 @@ static void add_call(struct scan *s, const struct call *c)
 		keep_longest(file ? &r->slow : &r->waits, s, c->lat_ns);
 }
 
-/* A call with its BYTES in the timeline: what has not ended is not there. */
-static void time_call(struct scan *s, const struct call *c, bool write, uint64_t bytes)
+/* The call in the timeline: what has not ended is not there. */
+static void time_call(struct scan *s, const struct report_call_facts *c)
 {
-	const struct report_timed_call timed = {
-		.pid = c->pid, .lat_ns = c->again ? 0 : c->lat_ns, .whole_ns = c->lat_ns, .bytes = bytes,
-		.on_file = report_is_file(c->type), .write = write, .proc = c->proc, .data = c->file && c->file->data,
-	};
-
 	if (!c->running)
-		report_timeline_call(s, &timed);
+		report_timeline_call(s, c);
 }
 
-/* The same in who used which file, what is no file, and how values are spread. */
-static void tell_call(struct scan *s, const struct call *c, bool write, uint64_t bytes)
+/* The same in who used which file, what is no file, how values are spread; and for why the job waited. */
+static void tell_call(struct scan *s, const struct report_call_facts *c)
 {
-	const struct report_call_facts facts = {
-		.pid = c->pid, .fid = c->fid, .file = c->file, .type = c->type,
-		.lat_ns = c->lat_ns, .bytes = bytes, .counted = c->again_side,
-		.ended = !c->running, .failed = c->failed, .write = write,
-	};
-
-	if (!s->report->uses)
-		return;
-	report_uses_call(s, &facts);
-	report_streams_call(s, &facts);
-	report_spreads_call(s, &facts);
-}
-
-/* The same for why the job waited. */
-static void keep_call(struct scan *s, const struct call *c)
-{
-	const struct why_call_facts facts = {
-		.pid = c->pid, .tid = c->tid, .lat_ns = c->lat_ns, .fid = c->fid, .file = c->file, .failed = c->failed,
-		.bytes = c->bytes, .disk_bytes = c->disk_bytes, .write = c->write, .done = c->done, .accounted = c->accounted,
-	};
-
+	if (s->report->uses) {
+		report_uses_call(s, c);
+		report_streams_call(s, c);
+		report_spreads_call(s, c);
+	}
 	if (s->report->why && s->kind != REPORT_MMAP)
-		why_calls_keep(s->report->why->calls, s, &facts);
+		why_calls_keep(s->report->why->calls, s, c);
 }
 
 /* By --path a row is on a file elsewhere. What failed has no file: then PATH counts, where it is absolute. */
@@ -183,24 +150,22 @@ static bool is_elsewhere(struct scan *s)
 bool report_row_call(struct scan *s)
 {
 	struct report *r = s->report;
-	uint64_t len = 0;
-	struct call c;
+	struct report_call_facts c;
 
 	if (is_elsewhere(s))
 		return true;
 	if (!parse_call(s, COL_RET, &c))
 		return false;
 	add_call(s, &c);
-	time_call(s, &c, false, 0);
+	time_call(s, &c);
 	if (s->kind == REPORT_MMAP && c.file && !c.failed && scan_is(s, COL_FUNC, "mmap")) {
-		scan_u64(s, COL_LEN, &len);
+		scan_u64(s, COL_LEN, &c.bytes);
 		r->map_calls++;
-		r->map_bytes += len;
+		r->map_bytes += c.bytes;
 		c.proc->data_maps += c.file->data;
-		hist_add(&s->op->size, len);
+		hist_add(&s->op->size, c.bytes);
 	}
-	tell_call(s, &c, false, len);
-	keep_call(s, &c);
+	tell_call(s, &c);
 	return true;
 }
 
@@ -215,7 +180,7 @@ static enum report_source source_of(const struct scan *s, const struct report_fi
 	return reader_flag(scan_field(s, COL_FLAGS), "DIRECT") ? REPORT_DIRECT : REPORT_BUFFERED;
 }
 
-static void add_read(struct scan *s, const struct call *c, uint64_t bytes)
+static void add_read(struct scan *s, const struct report_call_facts *c, uint64_t bytes)
 {
 	struct report *r = s->report;
 	unsigned int size = bytes ? 64 - (unsigned int)__builtin_clzll(bytes) : 0;
@@ -235,7 +200,7 @@ static void add_read(struct scan *s, const struct call *c, uint64_t bytes)
 	src->unaccounted += !c->accounted;
 }
 
-static void add_transfer(struct scan *s, const struct call *c, bool write, uint64_t bytes)
+static void add_transfer(struct scan *s, const struct report_call_facts *c, bool write, uint64_t bytes)
 {
 	struct report *r = s->report;
 
@@ -259,7 +224,7 @@ bool report_row_vfs_rw(struct scan *s)
 	bool write = scan_is(s, COL_RW, "W"), no_result = scan_is(s, COL_RETURNED, "-");
 	struct report *r = s->report;
 	uint64_t bytes = 0;
-	struct call c;
+	struct report_call_facts c;
 	bool done = scan_u64(s, COL_RETURNED, &bytes);
 
 	if (is_elsewhere(s))
@@ -277,15 +242,14 @@ bool report_row_vfs_rw(struct scan *s)
 	s->last_write = write;
 
 	add_call(s, &c);
-	time_call(s, &c, write, bytes);
+	time_call(s, &c);
 	add_to_op(&r->rw[write], &c, !c.again_side);
 	*(write ? &c.proc->writes : &c.proc->reads) += 1;
 	r->by_type[c.type][write].rows++;
 	r->by_type[c.type][write].time_ns += c.again_side ? 0 : c.lat_ns;
 	if (done)
 		add_transfer(s, &c, write, bytes);
-	tell_call(s, &c, write, bytes);
-	keep_call(s, &c);
+	tell_call(s, &c);
 	if (no_result) {
 		r->no_result++;
 		scan_u64(s, COL_REQUESTED, &bytes);
@@ -294,15 +258,20 @@ bool report_row_vfs_rw(struct scan *s)
 	return true;
 }
 
-/* Disks that take bios and have none below them; other such rows are seen again further down. */
-static bool is_lowest(const struct report_disk *d)
+static bool is_memory(const char *disk)
 {
 	static const char *const memory_disks[] = { "pmem", "ram", "zram" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(memory_disks); i++)
-		if (strncmp(d->name, memory_disks[i], strlen(memory_disks[i])) == 0)
+		if (strncmp(disk, memory_disks[i], strlen(memory_disks[i])) == 0)
 			return true;
-	return !d->stacked;
+	return false;
+}
+
+/* Of disks that take bios only memory has none below it; other such rows are seen again further down. */
+static bool is_lowest(const struct report_disk *d)
+{
+	return d->memory || !d->stacked;
 }
 
 static struct report_disk *disk_of(struct scan *s)
@@ -312,8 +281,10 @@ static struct report_disk *disk_of(struct scan *s)
 
 	if (!d)
 		d = &s->report->other_disk;
-	if (!d->name[0])
+	if (!d->name[0]) {
 		report_copy(d->name, sizeof(d->name), name);
+		d->memory = is_memory(d->name);
+	}
 	d->stacked |= reader_flag(scan_field(s, COL_FLAGS), "BIO");
 	return d;
 }
@@ -329,7 +300,7 @@ static enum report_t t_of(struct reader_field f)
 bool report_row_bio(struct scan *s)
 {
 	struct reader_field status = scan_field(s, COL_STATUS);
-	struct call c = {
+	struct report_call_facts c = {
 		.running = reader_is(status, "?"),
 		.failed = status.len > 1 && status.p[0] == '-',
 	};

@@ -102,12 +102,16 @@ static inline bool scan_is(const struct scan *s, enum column c, const char *valu
 
 /* What report_rows.c has found out about the present row, which is of a call. */
 struct report_call_facts {
-	uint64_t pid, fid;
+	uint64_t pid, tid, fid, lat_ns;
+	uint64_t bytes; /* moved, or mapped of a file */
+	uint64_t disk_bytes;
+	struct report_proc *proc;
 	struct report_file *file; /* NULL: the row has no FID */
 	enum report_type type;
-	uint64_t lat_ns, bytes; /* bytes moved, or mapped of a file */
-	bool counted; /* a row before has counted the call's time, on this side (R or W) */
-	bool ended, failed, write;
+	bool running, failed;
+	bool write, done, accounted; /* of vfs_rw: it has returned a number of bytes; it is known what it fetched from disks */
+	/* A further row of the call before (sendfile, io_submit): its time is counted already, */
+	bool again, again_side; /* and for this side (R or W) too */
 };
 
 /* A key for tables of what one process does with one file; 0 where the numbers are none that can be. */

@@ -58,14 +58,14 @@ void report_spreads_call(struct scan *s, const struct report_call_facts *c)
 				s->kind == REPORT_OPEN ? REPORT_OPEN_NS : REPORT_OTHER_NS;
 	struct report_proc_spreads *p;
 
-	if (!c->ended || !report_is_file(c->type) || (!rw && scan_is(s, COL_FUNC, "snapshot")))
+	if (c->running || !report_is_file(c->type) || (!rw && scan_is(s, COL_FUNC, "snapshot")))
 		return;
 	p = proc_of(u, c->pid);
 	if (!p) {
 		u->left_out++;
 		return;
 	}
-	if (!c->counted)
+	if (!c->again_side)
 		add(p, ns, c->lat_ns);
 	if (rw && !c->failed && !scan_is(s, COL_RETURNED, "-"))
 		add(p, c->write ? REPORT_WRITE_BYTES : REPORT_READ_BYTES, c->bytes);

@@ -112,7 +112,7 @@ void report_streams_file(struct scan *s, struct report_file *f)
 static void add_to_class(const struct scan *s, struct report_class *class, const struct report_call_facts *c)
 {
 	class->calls++;
-	class->time_ns += c->counted ? 0 : c->lat_ns;
+	class->time_ns += c->again_side ? 0 : c->lat_ns;
 	if (s->kind != REPORT_VFS_RW)
 		return;
 	*(c->write ? &class->writes : &class->reads) += 1;
@@ -144,7 +144,7 @@ static void add_to_log(struct scan *s, const struct report_call_facts *c, unsign
 	l->fid = c->fid;
 	l->how |= how;
 	l->bytes += c->bytes;
-	l->time_ns += c->counted ? 0 : c->lat_ns;
+	l->time_ns += c->again_side ? 0 : c->lat_ns;
 	if (l->calls++ == 0) {
 		l->first_ns = l->last_ns = s->time_ns;
 		return;
@@ -164,7 +164,7 @@ void report_streams_call(struct scan *s, const struct report_call_facts *c)
 		return;
 	if (c->file->stream)
 		add_to_class(s, &s->report->streams->classes[c->file->stream - 1], c);
-	if (s->kind != REPORT_VFS_RW || !c->write || c->failed || !c->ended)
+	if (s->kind != REPORT_VFS_RW || !c->write || c->failed || c->running)
 		return;
 	how = how_of(s, c);
 	if (how)

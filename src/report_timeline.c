@@ -65,7 +65,7 @@ static bool saves(const struct report *r, const struct report_proc *p)
 	return parent && parent->waits;
 }
 
-static void keep_saved(struct timeline *t, const struct scan *s, const struct report_timed_call *c)
+static void keep_saved(struct timeline *t, const struct scan *s, const struct report_call_facts *c)
 {
 	bool sync = s->kind == REPORT_SYNC;
 
@@ -74,19 +74,20 @@ static void keep_saved(struct timeline *t, const struct scan *s, const struct re
 	if (c->write)
 		timeline_saved(t, s->time_ns, c->bytes);
 	if (sync || c->bytes >= LARGE)
-		timeline_wrote(t, sync, s->time_ns, c->whole_ns);
+		timeline_wrote(t, sync, s->time_ns, c->lat_ns);
 }
 
 /* Programs map their libraries and read their sources before they come to what they are for. */
-static void note_data(struct timeline *t, const struct scan *s, const struct report_timed_call *c)
+static void note_data(struct timeline *t, const struct scan *s, const struct report_call_facts *c)
 {
-	if (c->data && !c->write && (s->kind == REPORT_VFS_RW || s->kind == REPORT_MMAP))
+	if (c->file && c->file->data && !c->write && (s->kind == REPORT_VFS_RW || s->kind == REPORT_MMAP))
 		t->data_ns = t->data_ns ? MIN(t->data_ns, s->time_ns) : s->time_ns;
 }
 
-void report_timeline_call(const struct scan *s, const struct report_timed_call *c)
+void report_timeline_call(const struct scan *s, const struct report_call_facts *c)
 {
 	struct timeline *t = s->report->timeline;
+	const uint64_t lat_ns = c->again ? 0 : c->lat_ns; /* another row has counted it */
 	enum timeline_busy busy = TIMELINE_B_OTHER;
 
 	if (!t || !is_sane(t, s->time_ns))
@@ -96,20 +97,20 @@ void report_timeline_call(const struct scan *s, const struct report_timed_call *
 			return;
 		count_call(t, s);
 	}
-	if (!c->on_file)
+	if (!report_is_file(c->type))
 		return;
 	keep_saved(t, s, c);
 	note_data(t, s, c);
 	if (s->kind == REPORT_OPEN) {
 		busy = TIMELINE_B_OPEN;
-		timeline_latency(t, TIMELINE_H_OPEN, s->time_ns, c->lat_ns);
+		timeline_latency(t, TIMELINE_H_OPEN, s->time_ns, lat_ns);
 	} else if (s->kind == REPORT_VFS_RW) {
 		busy = c->write ? TIMELINE_B_WRITE : TIMELINE_B_READ;
 		timeline_add(t, c->write ? TIMELINE_WRITE_BYTES : TIMELINE_READ_BYTES, s->time_ns, c->bytes);
 		timeline_add(t, c->write ? TIMELINE_WRITES : TIMELINE_READS, s->time_ns, 1);
-		timeline_latency(t, c->write ? TIMELINE_H_WRITE : TIMELINE_H_READ, s->time_ns, c->lat_ns);
+		timeline_latency(t, c->write ? TIMELINE_H_WRITE : TIMELINE_H_READ, s->time_ns, lat_ns);
 	}
-	timeline_busy(t, c->pid, busy, s->time_ns, c->lat_ns, c->lat_ns);
+	timeline_busy(t, c->pid, busy, s->time_ns, lat_ns, lat_ns);
 }
 
 void report_timeline_request(const struct scan *s, struct reader_field name, uint64_t bytes, uint64_t queue_ns,

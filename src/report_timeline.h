@@ -6,18 +6,8 @@
 #include "report_scan.h"
 #include "timeline.h"
 
-/* A call that has ended, as one row of it tells. */
-struct report_timed_call {
-	uint64_t pid, lat_ns, bytes;
-	uint64_t whole_ns; /* its time; lat_ns is 0 where another row has counted that */
-	bool on_file; /* else on a pipe, a socket and the like, on which it waits */
-	bool write;   /* of vfs_rw */
-	const struct report_proc *proc;
-	bool data; /* the file's name is that of data */
-};
-
-/* The present row of S, of a probe of calls. */
-void report_timeline_call(const struct scan *s, const struct report_timed_call *c);
+/* The present row of S, of a call that has ended. */
+void report_timeline_call(const struct scan *s, const struct report_call_facts *c);
 /* The present row of S, of bio.out: a request for the lowest disk NAME. */
 void report_timeline_request(const struct scan *s, struct reader_field name, uint64_t bytes, uint64_t queue_ns,
 			     uint64_t lat_ns);

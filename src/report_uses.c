@@ -77,7 +77,7 @@ static void add_use(struct report_uses *u, const struct scan *s, const struct re
 		c->file->users++;
 	}
 	use->calls++;
-	use->time_ns += c->counted ? 0 : c->lat_ns;
+	use->time_ns += c->again_side ? 0 : c->lat_ns;
 	if (s->kind == REPORT_VFS_RW)
 		*(c->write ? &use->write_bytes : &use->read_bytes) += c->bytes;
 }
@@ -92,7 +92,7 @@ static void add_shm(struct report_uses *u, const struct scan *s, const struct re
 		return;
 	shm->fid = c->fid;
 	shm->calls++;
-	shm->time_ns += c->counted ? 0 : c->lat_ns;
+	shm->time_ns += c->again_side ? 0 : c->lat_ns;
 	if (s->kind == REPORT_MMAP && c->bytes) {
 		shm->maps++;
 		shm->map_bytes += c->bytes;

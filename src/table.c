@@ -106,7 +106,7 @@ static uint32_t *slot_of(const struct table *t, uint64_t key)
 	return is_indexed(t, key) ? &t->pids[key] : t->room ? probe(t, key) : NULL;
 }
 
-void *table_get(struct table *t, uint64_t key)
+void *table_get_or_new(struct table *t, uint64_t key)
 {
 	uint32_t *slot;
 

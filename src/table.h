@@ -47,8 +47,16 @@ static inline void *table_find(const struct table *t, uint64_t key)
 	return t->pids[key] ? table_at(t, t->pids[key] - 1) : NULL;
 }
 
+void *table_get_or_new(struct table *t, uint64_t key);
+
 /* The same, made when it is not there. NULL when the table holds MAX or memory is out. */
-void *table_get(struct table *t, uint64_t key);
+static inline void *table_get(struct table *t, uint64_t key)
+{
+	if (t->pids && key < TABLE_PIDS && t->pids[key])
+		return table_at(t, t->pids[key] - 1);
+	return table_get_or_new(t, key);
+}
+
 /*
  * KEY will be asked for soon: the processor may fetch where it is looked up, and when some time has gone by since that
  * its entry. Nothing else changes.

@@ -51,7 +51,7 @@ static inline void add_open(const struct scan *s, struct callstore_row *row)
 		row->flags |= WHY_CALL_NVIDIA;
 }
 
-static inline void add_transfer(const struct scan *s, const struct why_call_facts *facts, struct callstore_row *row)
+static inline void add_transfer(const struct scan *s, const struct report_call_facts *facts, struct callstore_row *row)
 {
 	uint64_t fd = 0;
 
@@ -73,7 +73,7 @@ static inline void add_transfer(const struct scan *s, const struct why_call_fact
 }
 
 /* False: it is no call. */
-static inline bool row_of(const struct scan *s, const struct why_call_facts *facts, struct callstore_row *row)
+static inline bool row_of(const struct scan *s, const struct report_call_facts *facts, struct callstore_row *row)
 {
 	const struct report *r = s->report;
 
@@ -94,7 +94,7 @@ static inline bool row_of(const struct scan *s, const struct why_call_facts *fac
 	return s->kind != REPORT_OPEN || !scan_is(s, COL_FUNC, "snapshot");
 }
 
-void why_calls_keep(struct why_calls *c, const struct scan *s, const struct why_call_facts *facts)
+void why_calls_keep(struct why_calls *c, const struct scan *s, const struct report_call_facts *facts)
 {
 	struct callstore_row row;
 
@@ -126,7 +126,7 @@ static bool parse(struct scan *s, struct callstore_row *row)
 	const bool rw = s->kind == REPORT_VFS_RW;
 	const struct reader_field ret = scan_field(s, rw ? COL_RETURNED : COL_RET);
 	const bool running = reader_is(ret, "?");
-	struct why_call_facts facts = { .failed = ret.len > 1 && ret.p[0] == '-' };
+	struct report_call_facts facts = { .failed = ret.len > 1 && ret.p[0] == '-' };
 
 	if (!scan_u64(s, COL_TIMESTAMP, &s->time_ns) || !scan_u64(s, COL_PID, &facts.pid) ||
 	    !scan_u64(s, COL_TID, &facts.tid) || !(scan_u64(s, COL_LAT_NS, &facts.lat_ns) || running))

@@ -23,6 +23,7 @@ enum why_call_flag {
 	WHY_CALL_STANDARD = CALLSTORE_USER << 10, /* on FD 1 or 2 */
 };
 
+struct report_call_facts;
 struct scan;
 
 struct why_calls {
@@ -39,14 +40,8 @@ void why_calls_free(struct why_calls *c);
 void why_calls_begin(struct why_calls *c, enum report_kind kind);
 void why_calls_end(struct why_calls *c, enum report_kind kind);
 
-/* The present row of S, of which is known: */
-struct why_call_facts {
-	uint64_t pid, tid, lat_ns, fid, bytes, disk_bytes;
-	const struct report_file *file; /* NULL: the row has no FID */
-	bool failed;
-	bool write, done, accounted; /* of reads and writes; as the flags */
-};
-void why_calls_keep(struct why_calls *c, const struct scan *s, const struct why_call_facts *facts);
+/* The present row of S. */
+void why_calls_keep(struct why_calls *c, const struct scan *s, const struct report_call_facts *facts);
 
 /* --- then ----------------------------------------------------------------------------------------- */
 
