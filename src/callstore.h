@@ -156,7 +156,7 @@ static inline int callstore_next(struct callstore_cursor *c, struct callstore_ro
 	int res = c->len - c->pos < CALLSTORE_ROW_MAX && c->at < c->end ? callstore_fill(c) : 0;
 
 	if (res < 0 || c->pos == c->len)
-		return res;
+		return res < 0 ? res : 0;
 	from.p = c->buf + c->pos;
 	memcpy(&head, from.p, sizeof(head));
 	from.p += sizeof(head);
