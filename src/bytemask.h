@@ -40,46 +40,16 @@ static inline uint64_t bytemask_of_words(const char *p, char c)
 	return mask;
 }
 
-#ifdef __SSE2__
-struct bytemask_equal {
-	__m128i a, b, c, d; /* all ones where a byte is the one looked for */
-};
-
-static inline struct bytemask_equal bytemask_equal(const char *p, char c)
-{
-	const __m128i *v = (const __m128i *)(const void *)p, x = _mm_set1_epi8(c);
-
-	return (struct bytemask_equal){
-		_mm_cmpeq_epi8(_mm_loadu_si128(v), x), _mm_cmpeq_epi8(_mm_loadu_si128(v + 1), x),
-		_mm_cmpeq_epi8(_mm_loadu_si128(v + 2), x), _mm_cmpeq_epi8(_mm_loadu_si128(v + 3), x),
-	};
-}
-
-static inline uint64_t bytemask_bits(__m128i equal)
-{
-	return (unsigned int)_mm_movemask_epi8(equal);
-}
-#endif
-
 /* The bytes of the 64 at P that are C. */
 static inline uint64_t bytemask_of(const char *p, char c)
 {
 #ifdef __SSE2__
-	const struct bytemask_equal e = bytemask_equal(p, c);
+	const __m128i *v = (const __m128i *)(const void *)p, x = _mm_set1_epi8(c);
+	uint64_t mask = 0;
 
-	return bytemask_bits(e.a) | bytemask_bits(e.b) << 16 | bytemask_bits(e.c) << 32 | bytemask_bits(e.d) << 48;
-#else
-	return bytemask_of_words(p, c);
-#endif
-}
-
-/* Whether any is: cheaper than which. */
-static inline bool bytemask_has(const char *p, char c)
-{
-#ifdef __SSE2__
-	const struct bytemask_equal e = bytemask_equal(p, c);
-
-	return bytemask_bits(_mm_or_si128(_mm_or_si128(e.a, e.b), _mm_or_si128(e.c, e.d)));
+	for (unsigned int i = 0; i < 4; i++)
+		mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(v + i), x)) << 16 * i;
+	return mask;
 #else
 	return bytemask_of_words(p, c);
 #endif

@@ -78,7 +78,7 @@ static int read_rows(struct phase_reader *r, int dirfd, const char *file, const 
 	stamp = reader_column(&rd, "TIMESTAMP");
 	at = reader_column(&rd, column);
 	while ((got = reader_next(&rd, &row)) > 0)
-		bad_rows += !reader_u64(row.f[stamp], &ns) || !take(r, own, ns, row.f[at]);
+		bad_rows += !reader_u64(reader_field(&row, stamp), &ns) || !take(r, own, ns, reader_field(&row, at));
 	if (take != clock_row) /* who reads all of the folder tells it of that one */
 		note_rows(r, &rd, file, bad_rows);
 	reader_close(&rd);

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bytemask.h"
 #include "util.h"
 
 /* At once, of what the buffer has room for: to be taken while the processor has it near. */
@@ -150,6 +149,7 @@ static int open_text(struct reader *r, size_t i)
 	r->at = i;
 	r->offset = s->start;
 	r->pos = r->len = 0;
+	r->lines->at = r->lines->n = 0;
 	r->skip = false;
 	if (fd < 0)
 		return growing ? -errno : fd;
@@ -255,7 +255,7 @@ static int open_all(struct reader *r, int dirfd, const char *file)
 	int res;
 
 	r->dirfd = fcntl(dirfd, F_DUPFD_CLOEXEC, 0);
-	if (r->dirfd < 0 || !r->buf)
+	if (r->dirfd < 0 || !r->buf || !r->lines)
 		return r->dirfd < 0 ? -errno : -ENOMEM;
 	res = list_segments(r, file);
 	if (res < 0)
@@ -271,22 +271,22 @@ static int open_all(struct reader *r, int dirfd, const char *file)
 /* With room at both ends, so that the first and last bytes can be looked at as any others. */
 static char *new_buffer(void)
 {
-	char *room = malloc(BYTEMASK_BYTES + READER_BUFFER_BYTES + BYTEMASK_BYTES);
+	char *room = malloc(LINES_BYTES + READER_BUFFER_BYTES + LINES_BYTES);
 
-	return room ? room + BYTEMASK_BYTES : NULL;
+	return room ? room + LINES_BYTES : NULL;
 }
 
 static void free_buffer(char *buf)
 {
 	if (buf)
-		free(buf - BYTEMASK_BYTES);
+		free(buf - LINES_BYTES);
 }
 
 int reader_open(struct reader *r, int dirfd, const char *file)
 {
 	int res;
 
-	*r = (struct reader){ .dirfd = -1, .growing_fd = -1, .buf = new_buffer() };
+	*r = (struct reader){ .dirfd = -1, .growing_fd = -1, .buf = new_buffer(), .lines = calloc(1, sizeof(*r->lines)) };
 	res = open_all(r, dirfd, file);
 	if (res < 0)
 		reader_close(r);
@@ -299,9 +299,9 @@ int reader_open_fd(struct reader *r, int fd, enum pack pack, uint64_t bytes)
 
 	*r = (struct reader){
 		.dirfd = -1, .growing_fd = fd, .growing_pack = pack, .growing_bytes = bytes,
-		.buf = new_buffer(), .segments = calloc(1, sizeof(*r->segments)),
+		.buf = new_buffer(), .lines = calloc(1, sizeof(*r->lines)), .segments = calloc(1, sizeof(*r->segments)),
 	};
-	res = r->buf && r->segments ? 0 : -ENOMEM;
+	res = r->buf && r->lines && r->segments ? 0 : -ENOMEM;
 	if (res == 0) {
 		r->segments[0].file = (struct segment_file){ SEGMENT_LAST, pack };
 		r->n_segments = 1;
@@ -326,6 +326,7 @@ void reader_close(struct reader *r)
 		unpack_marks_free(&r->segments[i].marks);
 	free(r->segments);
 	free_buffer(r->buf);
+	free(r->lines);
 	free(r->header);
 	free(r->header_line);
 	*r = (struct reader){ .dirfd = -1, .growing_fd = -1 };
@@ -341,127 +342,34 @@ unsigned int reader_column(const struct reader *r, const char *name)
 	return 0;
 }
 
-/* Where splitting a row stands. */
-struct split {
-	const char *begin;	/* of the next field, which has no end yet */
-	struct reader_field *f; /* that it will be */
-	const struct reader_field *end; /* behind the last of the header's columns */
-};
-
-static inline struct split begin_split(const struct reader *r, const char *line, struct reader_row *row)
-{
-	static const char absent[] = "                -"; /* reader_row_u64() looks before it */
-
-	row->f[0] = (struct reader_field){ absent + sizeof(absent) - 2, 1 };
-	return (struct split){ line, row->f + 1, row->f + 1 + r->n_columns };
-}
-
-/* The fields that end at the bits of TABS, from P on; what is behind the header's columns is left out. */
-static inline void take_fields(struct split *s, const char *p, uint64_t tabs)
-{
-	for (; tabs && s->f < s->end; tabs &= tabs - 1) {
-		const char *tab = p + (unsigned int)__builtin_ctzll(tabs);
-
-		*s->f++ = (struct reader_field){ s->begin, (size_t)(tab - s->begin) };
-		s->begin = tab + 1;
-	}
-}
-
-/* The row ends at END; false when it has fewer fields than the header columns. */
-static inline bool end_split(struct split *s, const char *end)
-{
-	if (s->f < s->end)
-		*s->f++ = (struct reader_field){ s->begin, (size_t)(end - s->begin) };
-	return s->f == s->end;
-}
-
-static bool split(const struct reader *r, struct reader_field line, struct reader_row *row)
-{
-	struct split s = begin_split(r, line.p, row);
-	const char *p = line.p, *end = line.p + line.len;
-
-	for (; p < end; p += BYTEMASK_BYTES) /* the buffer has room behind its end */
-		take_fields(&s, p,
-			    bytemask_of(p, '\t') & (end - p < BYTEMASK_BYTES ? (1ULL << (end - p)) - 1 : UINT64_MAX));
-	return end_split(&s, end);
-}
-
-/* The newline in the 64 bytes from P on, and before LIMIT; NULL: none. */
-static inline const char *find_newline(const char *p, const char *limit)
-{
-	uint64_t newlines = bytemask_has(p, '\n') ? bytemask_of(p, '\n') : 0;
-
-	return newlines && __builtin_ctzll(newlines) < limit - p ? p + __builtin_ctzll(newlines) : NULL;
-}
-
-/*
- * The next row where it is whole in the buffer, which nearly all are: lines and fields are found in one go.
- * False: next_line() has to look, nothing is taken.
- */
-static bool next_in_buffer(struct reader *r, struct reader_row *row, bool *is_row)
-{
-	const char *begin = r->buf + r->pos, *limit = r->buf + r->len;
-	struct split s = begin_split(r, begin, row);
-
-	if (r->skip || begin == limit || *begin == '#')
-		return false;
-	for (const char *p = begin; p < limit; p += BYTEMASK_BYTES) {
-		const char *end = find_newline(p, limit);
-		uint64_t tabs = bytemask_of(p, '\t');
-
-		if (!end) {
-			take_fields(&s, p, tabs);
-			continue;
-		}
-		take_fields(&s, p, tabs & ((1ULL << (end - p)) - 1));
-		*is_row = end_split(&s, end);
-		row->offset = r->offset + r->pos;
-		r->pos = (size_t)(end - r->buf) + 1;
-		return true;
-	}
-	return false;
-}
-
-bool reader_next_here(struct reader *r, struct reader_row *row)
-{
-	bool is_row;
-
-	while (next_in_buffer(r, row, &is_row)) {
-		if (is_row) {
-			r->rows++;
-			return true;
-		}
-		r->bad_rows++;
-	}
-	return false;
-}
-
-int reader_next(struct reader *r, struct reader_row *row)
+/* The lines that are in the buffer, or the next one, however long it is: 1, 0 at the end of the segment, -errno. */
+static int find_lines(struct reader *r)
 {
 	struct reader_field line;
 	int got;
 
-	for (;;) {
-		if (reader_next_here(r, row))
-			return 1;
-		got = next_line(r, &line);
+	if (!r->skip && lines_find(r->lines, r->buf, (uint32_t)r->pos, (uint32_t)r->len))
+		return 1;
+	got = next_line(r, &line);
+	if (got > 0)
+		lines_one(r->lines, r->buf, (uint32_t)(line.p - r->buf), (uint32_t)line.len);
+	return got;
+}
+
+int reader_next(struct reader *r, struct reader_row *row)
+{
+	while (!reader_next_here(r, row)) {
+		int got = find_lines(r);
+
 		if (got < 0)
 			return got;
-		if (got == 0) {
-			end_text(r);
-			if (open_next(r, r->at + 1) < 0)
-				return 0;
+		if (got > 0)
 			continue;
-		}
-		if (line.len && line.p[0] == '#')
-			continue;
-		row->offset = r->offset + (uint64_t)(line.p - r->buf);
-		if (split(r, line, row)) {
-			r->rows++;
-			return 1;
-		}
-		r->bad_rows++;
+		end_text(r);
+		if (open_next(r, r->at + 1) < 0)
+			return 0;
 	}
+	return 1;
 }
 
 /* The segment that byte OFFSET has been read from before, or n_segments. */
@@ -489,88 +397,4 @@ int reader_seek(struct reader *r, uint64_t offset)
 		res = unpack_seek(&r->text, offset - r->segments[i].start);
 	r->offset = offset;
 	return res;
-}
-
-/* LEN digits, 1 to 8; nothing around them is looked at. */
-static inline uint64_t eight_digits(const char *p, size_t len)
-{
-	const size_t before = 8 * (8 - len);
-	uint64_t text;
-
-	if (len >= 4) {
-		uint32_t first, last;
-
-		memcpy(&first, p, sizeof(first));
-		memcpy(&last, p + len - sizeof(last), sizeof(last));
-		text = (uint64_t)le32toh(last) << 32 | (uint64_t)le32toh(first) << before;
-	} else {
-		text = (uint64_t)(unsigned char)p[len - 1] << 56 | (uint64_t)(unsigned char)p[len / 2] << (before + 8 * (len / 2)) |
-		       (uint64_t)(unsigned char)p[0] << before;
-	}
-	return digits_last(text, len);
-}
-
-bool reader_long_u64(struct reader_field f, uint64_t *ret)
-{
-	uint64_t v = 0;
-
-	if (f.len == 0 || f.len > 20)
-		return false;
-	for (size_t i = 0; i < f.len; i++) {
-		unsigned int digit = (unsigned char)f.p[i] - '0';
-
-		if (digit > 9 || v > UINT64_MAX / 10 || v * 10 > UINT64_MAX - digit)
-			return false;
-		v = v * 10 + digit;
-	}
-	*ret = v;
-	return true;
-}
-
-bool reader_u64(struct reader_field f, uint64_t *ret)
-{
-	uint64_t high = 0, low;
-
-	if (f.len - 1 >= 16)
-		return reader_long_u64(f, ret);
-	if (f.len > 8) {
-		high = eight_digits(f.p, f.len - 8);
-		if (!digits_are(high))
-			return false;
-		high = digits_number(high) * 100000000;
-		f.p += f.len - 8;
-		f.len = 8;
-	}
-	low = eight_digits(f.p, f.len);
-	if (!digits_are(low))
-		return false;
-	*ret = high + digits_number(low);
-	return true;
-}
-
-bool reader_s64(struct reader_field f, int64_t *ret)
-{
-	bool negative = f.len && f.p[0] == '-';
-	uint64_t v;
-
-	if (!reader_u64((struct reader_field){ f.p + negative, f.len - negative }, &v) ||
-	    v > (uint64_t)INT64_MAX + negative)
-		return false;
-	*ret = (int64_t)(negative ? 0 - v : v);
-	return true;
-}
-
-bool reader_flag_of(struct reader_field f, const char *flag, size_t len)
-{
-	const char *p = f.p, *end = p + f.len;
-
-	while (p + len <= end) {
-		const char *bar = memchr(p, '|', (size_t)(end - p));
-		const char *stop = bar ? bar : end;
-
-		if ((size_t)(stop - p) == len && memcmp(p, flag, len) == 0)
-			return true;
-		p = stop + 1;
-	}
-	return false;
 }

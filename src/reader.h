@@ -12,13 +12,12 @@
 #ifndef READER_H
 #define READER_H
 
-#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
-#include "digits.h"
+#include "lines.h"
+#include "reader_fields.h"
 #include "segment.h"
 #include "unpack.h"
 
@@ -26,17 +25,11 @@
 #define READER_COLUMNS_MAX 64
 #define READER_BUFFER_BYTES (256U << 10) /* three of the longest rows */
 
-/* Not NUL-terminated; escaped as it stands in the file. */
-struct reader_field {
-	const char *p;
-	size_t len;
-};
-
 /* Valid until the next reader_next() or reader_seek(). */
 struct reader_row {
 	uint64_t offset; /* where it begins, in the plain text of all segments one after the other */
-	/* f[0] is "-": for a column that is not there */
-	struct reader_field f[1 + READER_COLUMNS_MAX];
+	const char *text;
+	const uint32_t *stop; /* in text: of the separators before and behind each of its fields */
 };
 
 struct reader_segment {
@@ -65,6 +58,7 @@ struct reader {
 	char *header_line; /* the same as it stands in the file */
 
 	char *buf;
+	struct lines *lines; /* from pos on */
 	size_t pos, len; /* the unread part of buf */
 	uint64_t offset; /* of buf[0] */
 	bool skip;	 /* inside a line longer than the buffer */
@@ -92,75 +86,48 @@ int reader_open_fd(struct reader *r, int fd, enum pack pack, uint64_t bytes);
 /* Fine on one whose reader_open() failed, or that is all zero. */
 void reader_close(struct reader *r);
 
-/* The index of the column NAME for row->f[]; 0 when the file has none. */
+/* The index of the column NAME for reader_field(row, ); 0 when the file has none. */
 unsigned int reader_column(const struct reader *r, const char *name);
+
+/* Field I, from 1; 0 is `-', for a column that is not there. */
+static inline struct reader_field reader_field(const struct reader_row *row, unsigned int i)
+{
+	const char *begin;
+
+	if (!i)
+		return reader_absent();
+	begin = row->text + (uint32_t)(row->stop[i - 1] + 1);
+	return (struct reader_field){ begin, (size_t)(row->text + row->stop[i] - begin) };
+}
 
 /* The next row: 1, 0 at the end, -errno. Lines that begin with # are no rows. */
 int reader_next(struct reader *r, struct reader_row *row);
 /*
- * The same of a row that is whole in the buffer already, as nearly all are, so that those before it stay valid, too.
+ * The same of a row whose fields have been found already, as nearly all have, so that those before it stay valid, too.
  * False: reader_next() has to look.
  */
-bool reader_next_here(struct reader *r, struct reader_row *row);
-/* Go on at OFFSET, which was a row's. The counts go on too. 0 or -errno. */
-int reader_seek(struct reader *r, uint64_t offset);
-
-static inline bool reader_is(struct reader_field f, const char *s)
+static inline bool reader_next_here(struct reader *r, struct reader_row *row)
 {
-	return f.len == strlen(s) && memcmp(f.p, s, f.len) == 0;
-}
+	struct lines *l = r->lines;
 
-/* A decimal number, whole and in range; else false and *RET untouched. */
-bool reader_u64(struct reader_field f, uint64_t *ret);
-bool reader_long_u64(struct reader_field f, uint64_t *ret); /* its way for more than 16 digits */
+	while (l->at < l->n) {
+		uint32_t first = l->end[l->at], last = l->end[++l->at];
+		uint32_t begin = l->stop[first] + 1;
 
-/*
- * The same of a field of a row, as reader_next() gives it: there are bytes before it, so that its last eight and
- * sixteen are loaded at once, however long it is.
- */
-static inline bool reader_row_u64(struct reader_field f, uint64_t *ret)
-{
-	const char *end = f.p + f.len;
-	uint64_t low, high;
-
-	memcpy(&low, end - sizeof(low), sizeof(low));
-	if (f.len - 1 < sizeof(low)) {
-		low = digits_last(le64toh(low), f.len);
-		if (!digits_are(low))
-			return false;
-		*ret = digits_number(low);
+		r->pos = l->stop[last] + 1;
+		if (r->buf[begin] == '#')
+			continue;
+		if (last - first < r->n_columns) {
+			r->bad_rows++;
+			continue;
+		}
+		r->rows++;
+		*row = (struct reader_row){ r->offset + begin, r->buf, l->stop + first };
 		return true;
 	}
-	if (f.len - 1 >= 2 * sizeof(low))
-		return reader_long_u64(f, ret);
-	memcpy(&high, end - 2 * sizeof(high), sizeof(high));
-	low = digits_last(le64toh(low), sizeof(low));
-	high = digits_last(le64toh(high), f.len - sizeof(low));
-	if (!digits_are(low) || !digits_are(high))
-		return false;
-	*ret = digits_number(high) * 100000000 + digits_number(low);
-	return true;
+	return false;
 }
-
-/* The same where F mostly is what OTHER of its row is, which is KNOWN, as TIDs of main threads are. */
-static inline bool reader_row_u64_or(struct reader_field f, struct reader_field other, uint64_t known, uint64_t *ret)
-{
-	uint64_t a, b;
-
-	memcpy(&a, f.p + f.len - sizeof(a), sizeof(a));
-	memcpy(&b, other.p + other.len - sizeof(b), sizeof(b));
-	if (f.len != other.len || f.len - 1 >= sizeof(a) || digits_last(le64toh(a), f.len) != digits_last(le64toh(b), f.len))
-		return reader_row_u64(f, ret);
-	*ret = known;
-	return true;
-}
-
-bool reader_s64(struct reader_field f, int64_t *ret);
-/* Whether A|B|C holds FLAG; most rows have none, `-'. */
-bool reader_flag_of(struct reader_field f, const char *flag, size_t len);
-static inline bool reader_flag(struct reader_field f, const char *flag)
-{
-	return f.len >= strlen(flag) && reader_flag_of(f, flag, strlen(flag));
-}
+/* Go on at OFFSET, which was a row's. The counts go on too. 0 or -errno. */
+int reader_seek(struct reader *r, uint64_t offset);
 
 #endif

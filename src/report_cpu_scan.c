@@ -92,7 +92,7 @@ int report_cpu_scan(struct report_cpu *r, int dirfd, const char *name, const cha
 	for (unsigned int i = 0; columns[i]; i++)
 		s->at[i] = reader_column(&s->reader, columns[i]);
 	while ((got = reader_next(&s->reader, &row)) > 0)
-		if (!reader_row_u64(row.f[stamp], &s->time_ns) || !take(s))
+		if (!reader_row_u64(reader_field(&row, stamp), &s->time_ns) || !take(s))
 			s->bad_rows++;
 	report_cpu_note_file(s, name, got);
 	reader_close(&s->reader);

@@ -16,7 +16,7 @@ struct cpu_scan {
 	void *own; /* the part's */
 	struct reader reader;
 	const struct reader_row *row;
-	unsigned int at[CPU_COLUMNS_MAX]; /* index for row.f[]; 0: the file has no such column */
+	unsigned int at[CPU_COLUMNS_MAX]; /* index of its field; 0: the file has no such column */
 	uint64_t time_ns;		  /* TIMESTAMP of this row */
 	uint64_t bad_rows;
 	int error; /* of a file of calls that somebody else reads: why not, or not to its end; 0 */
@@ -25,7 +25,7 @@ struct cpu_scan {
 
 static inline struct reader_field cpu_field(const struct cpu_scan *s, unsigned int column)
 {
-	return s->row->f[s->at[column]];
+	return reader_field(s->row, s->at[column]);
 }
 
 static inline bool cpu_u64(const struct cpu_scan *s, unsigned int column, uint64_t *ret)

@@ -26,8 +26,8 @@ static int read_first_row(struct job_host *host, int dirfd)
 
 	if (res < 0)
 		return res == -ENOENT ? -ENODATA : res;
-	res = reader_next(&rd, &row) > 0 && reader_u64(row.f[reader_column(&rd, "TIMESTAMP")], &mono_ns) &&
-	      reader_u64(row.f[reader_column(&rd, "REALTIME_NS")], &real_ns) && mono_ns <= INT64_MAX &&
+	res = reader_next(&rd, &row) > 0 && reader_u64(reader_field(&row, reader_column(&rd, "TIMESTAMP")), &mono_ns) &&
+	      reader_u64(reader_field(&row, reader_column(&rd, "REALTIME_NS")), &real_ns) && mono_ns <= INT64_MAX &&
 	      real_ns <= INT64_MAX ? 0 : -ENODATA;
 	if (res == 0) {
 		host->utc_ns = (int64_t)real_ns - (int64_t)mono_ns;

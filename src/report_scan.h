@@ -69,7 +69,7 @@ struct scan {
 	struct report_op *op; /* of this kind */
 	struct scan_row *row; /* the present one, of ahead[] */
 	struct scan_row ahead[SCAN_AHEAD];
-	uint8_t at[COLUMNS]; /* index for row.f[]; 0: the file has no such column */
+	uint8_t at[COLUMNS]; /* index of its field; 0: the file has no such column */
 	uint64_t time_ns;    /* TIMESTAMP of this row */
 	/* TIMESTAMP and TID of the row before: rows of one call share them */
 	uint64_t last_ns, last_tid;
@@ -87,7 +87,7 @@ struct scan {
 
 static inline struct reader_field scan_field(const struct scan *s, enum column c)
 {
-	return s->row->text.f[s->at[c]];
+	return reader_field(&s->row->text, s->at[c]);
 }
 
 static inline bool scan_u64(const struct scan *s, enum column c, uint64_t *ret)

@@ -169,7 +169,7 @@ struct taken {
 
 static struct reader_field field(const struct taken *k, enum taken_column c)
 {
-	return k->row->f[k->at[c]];
+	return reader_field(k->row, k->at[c]);
 }
 
 static void take_sched(struct taken *k)

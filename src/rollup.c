@@ -246,19 +246,19 @@ static bool minute_of(struct rows *w, struct reader_field time, uint64_t *ret)
 /* False: no row that can be summed up. *FULL: no room. */
 static bool add_row(struct rows *w, const struct reader_row *row, bool *full)
 {
-	struct reader_field result = row->f[w->at_result], comm = row->f[w->at_comm];
-	struct item it = { .file = w->file, .pid = NO_PID, .rw = row->f[w->at_rw].p[0] };
+	struct reader_field result = reader_field(row, w->at_result), comm = reader_field(row, w->at_comm);
+	struct item it = { .file = w->file, .pid = NO_PID, .rw = reader_field(row, w->at_rw).p[0] };
 	char name[TEXT_UTC_LEN];
 	struct sum *s;
 
 	*full = false;
-	if (!reader_u64(row->f[w->at_ts], &it.ts_ns) || !minute_of(w, row->f[w->at_time], &it.minute))
+	if (!reader_u64(reader_field(row, w->at_ts), &it.ts_ns) || !minute_of(w, reader_field(row, w->at_time), &it.minute))
 		return false;
-	reader_u64(row->f[w->at_pid], &it.pid);
-	reader_u64(row->f[w->at_lat], &it.lat_ns);
+	reader_u64(reader_field(row, w->at_pid), &it.pid);
+	reader_u64(reader_field(row, w->at_lat), &it.lat_ns);
 	it.failed = w->at_result && result.len > 1 && result.p[0] == '-';
 	if (!it.failed && !reader_is(result, "?"))
-		reader_u64(row->f[w->at_bytes], &it.bytes);
+		reader_u64(reader_field(row, w->at_bytes), &it.bytes);
 	s = add(w->r, &it);
 	if (!s) {
 		*full = true;
@@ -268,9 +268,9 @@ static bool add_row(struct rows *w, const struct reader_row *row, bool *full)
 		memset(s->comm, 0, sizeof(s->comm));
 		memcpy(s->comm, name, MIN(text_unescape(name, comm.p, comm.len), sizeof(s->comm)));
 	}
-	if (it.ts_ns >= w->r->last_ns && row->f[w->at_time].len == sizeof(w->last_time)) {
+	if (it.ts_ns >= w->r->last_ns && reader_field(row, w->at_time).len == sizeof(w->last_time)) {
 		w->r->last_ns = it.ts_ns;
-		memcpy(w->last_time, row->f[w->at_time].p, sizeof(w->last_time));
+		memcpy(w->last_time, reader_field(row, w->at_time).p, sizeof(w->last_time));
 		w->has_last = true;
 	}
 	return true;

@@ -82,10 +82,10 @@ static void read_cpu_idle(struct report *r, int dirfd)
 	cpu = reader_column(&rd, "CPU");
 	idle = reader_column(&rd, "%idle");
 	while (reader_next(&rd, &row) > 0) {
-		if (reader_u64(row.f[cpu], &nr) && nr < 65536)
+		if (reader_u64(reader_field(&row, cpu), &nr) && nr < 65536)
 			w->n_cpus = MAX(w->n_cpus, (uint32_t)nr + 1);
-		if (!reader_is(row.f[cpu], "all") || !reader_u64(row.f[time], &ns) || ns < w->trainer[0].begin_ns ||
-		    ns > w->trainer[0].end_ns + NSEC_PER_SEC || isnan(v = percent_of(row.f[idle])))
+		if (!reader_is(reader_field(&row, cpu), "all") || !reader_u64(reader_field(&row, time), &ns) || ns < w->trainer[0].begin_ns ||
+		    ns > w->trainer[0].end_ns + NSEC_PER_SEC || isnan(v = percent_of(reader_field(&row, idle))))
 			continue;
 		sum += v;
 		n++;

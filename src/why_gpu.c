@@ -53,20 +53,21 @@ static void take(struct report *r, const struct reader_row *row, const struct co
 	struct report_proc *p;
 	struct why_gpu *g;
 
-	if (!reader_u64(row->f[c->time], &ns) || !reader_u64(row->f[c->gpu], &nr) || !(g = gpu_of(r->why, nr)))
+	if (!reader_u64(reader_field(row, c->time), &ns) || !reader_u64(reader_field(row, c->gpu), &nr) ||
+	    !(g = gpu_of(r->why, nr)))
 		return;
 	if (ns > g->sample_ns + SAME_SAMPLE_NS || !g->sample_ns) {
 		sample_ends(g);
 		g->sample_ns = ns;
 	}
-	p = reader_u64(row->f[c->pid], &pid) ? table_find(&r->procs, pid) : NULL;
+	p = reader_u64(reader_field(row, c->pid), &pid) ? table_find(&r->procs, pid) : NULL;
 	if (!p || !p->named)
 		return;
 	p->on_gpu = true;
 	g->seen = true;
 	g->seen_ns = g->pid ? g->seen_ns : ns;
 	g->pid = pid;
-	if (reader_u64(row->f[c->sm], &sm)) {
+	if (reader_u64(reader_field(row, c->sm), &sm)) {
 		g->busy += (double)sm;
 		g->numbers = true;
 	}
@@ -92,8 +93,8 @@ static void read_devices(struct report *r, int dirfd)
 		for (uint32_t i = 0; i < w->n_gpus; i++) {
 			struct why_gpu *g = &w->gpu[i];
 
-			if (!g->by_device || !reader_u64(row.f[c.gpu], &nr) || nr != g->nr ||
-			    !reader_u64(row.f[c.sm], &sm) || !reader_u64(row.f[c.time], &ns) || ns < g->seen_ns ||
+			if (!g->by_device || !reader_u64(reader_field(&row, c.gpu), &nr) || nr != g->nr ||
+			    !reader_u64(reader_field(&row, c.sm), &sm) || !reader_u64(reader_field(&row, c.time), &ns) || ns < g->seen_ns ||
 			    ns > g->sample_ns + NSEC_PER_SEC)
 				continue;
 			if (last_ns[i])

@@ -30,7 +30,7 @@ struct rows {
 
 static struct reader_field field(const struct rows *x, unsigned int column)
 {
-	return x->row.f[x->at[column]];
+	return reader_field(&x->row, x->at[column]);
 }
 
 /* 0 where there is no number. */
@@ -56,7 +56,7 @@ static bool each(struct report *r, int dirfd, const char *file, const char *cons
 	for (unsigned int i = 0; columns[i]; i++)
 		x->at[i] = reader_column(&x->rd, columns[i]);
 	while (reader_next(&x->rd, &x->row) > 0)
-		if (reader_row_u64(x->row.f[stamp], &x->time_ns))
+		if (reader_row_u64(reader_field(&x->row, stamp), &x->time_ns))
 			take(x);
 	reader_close(&x->rd);
 	return true;

@@ -71,7 +71,7 @@ struct call {
 
 static struct reader_field field(const struct switches *s, enum column c)
 {
-	return s->row.f[s->at[c]];
+	return reader_field(&s->row, s->at[c]);
 }
 
 static bool number(const struct switches *s, enum column c, uint64_t *ret)

@@ -20,13 +20,13 @@ static void read_all(struct reader *rd)
 
 	while (reader_next(rd, &row) > 0) {
 		for (unsigned int i = 0; i <= rd->n_columns; i++) {
-			reader_u64(row.f[i], &number);
-			reader_s64(row.f[i], &signed_number);
-			reader_flag(row.f[i], "DIRECT");
+			reader_u64(reader_field(&row, i), &number);
+			reader_s64(reader_field(&row, i), &signed_number);
+			reader_flag(reader_field(&row, i), "DIRECT");
 		}
 		if (rows < BACK_MAX) {
 			offsets[rows] = row.offset;
-			lengths[rows] = row.f[1].len;
+			lengths[rows] = reader_field(&row, 1).len;
 		}
 		rows++;
 	}
@@ -35,7 +35,7 @@ static void read_all(struct reader *rd)
 	for (unsigned int i = 0; i < MIN(rows, BACK_MAX); i++) {
 		EXPECT(reader_seek(rd, offsets[i]) == 0);
 		EXPECT(reader_next(rd, &row) > 0);
-		EXPECT(row.offset == offsets[i] && row.f[1].len == lengths[i]);
+		EXPECT(row.offset == offsets[i] && reader_field(&row, 1).len == lengths[i]);
 	}
 }
 

@@ -108,7 +108,7 @@ static uint64_t rows_summed(void)
 
 	assert_int_equal(reader_open(&r, dir, "rollup.out"), 0);
 	while (reader_next(&r, &row) > 0) {
-		assert_true(reader_u64(row.f[reader_column(&r, "ROWS")], &n));
+		assert_true(reader_u64(reader_field(&row, reader_column(&r, "ROWS")), &n));
 		sum += n;
 	}
 	reader_close(&r);
