@@ -62,19 +62,6 @@ static inline bool reader_row_u64(struct reader_field f, uint64_t *ret)
 	return true;
 }
 
-/* The same where F mostly is what OTHER of its row is, which is KNOWN, as TIDs of main threads are. */
-static inline bool reader_row_u64_or(struct reader_field f, struct reader_field other, uint64_t known, uint64_t *ret)
-{
-	uint64_t a, b;
-
-	memcpy(&a, f.p + f.len - sizeof(a), sizeof(a));
-	memcpy(&b, other.p + other.len - sizeof(b), sizeof(b));
-	if (f.len != other.len || f.len - 1 >= sizeof(a) || digits_last(le64toh(a), f.len) != digits_last(le64toh(b), f.len))
-		return reader_row_u64(f, ret);
-	*ret = known;
-	return true;
-}
-
 bool reader_s64(struct reader_field f, int64_t *ret);
 /* Whether A|B|C holds FLAG; most rows have none, `-'. */
 bool reader_flag_of(struct reader_field f, const char *flag, size_t len);

@@ -36,8 +36,8 @@ static bool row_again(struct report *r, struct scan *s, enum report_kind kind, u
 	struct reader *rd = &r->readers[kind];
 
 	report_scan_columns(s, rd);
-	s->row = s->ahead;
-	return reader_seek(rd, offset) == 0 && reader_next(rd, &s->row->text) > 0;
+	s->row = 0;
+	return reader_seek(rd, offset) == 0 && reader_next(rd, s->ahead) > 0;
 }
 
 char *report_path_of(struct report *r, uint64_t fid, char *fstype, size_t size)

@@ -80,7 +80,7 @@ bool report_row_files(struct scan *s)
 		report_streams_file(s, f);
 	if (s->report->uses && f->type == REPORT_SHM)
 		report_uses_shm(s, fid);
-	f->row = s->row->text.offset + 1;
+	f->row = s->ahead[s->row].offset + 1;
 	return true;
 }
 

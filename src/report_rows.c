@@ -30,7 +30,7 @@ static void keep_longest(struct report_calls *top, const struct scan *s, uint64_
 	for (i = top->n - 1; i > 0 && top->call[i - 1].lat_ns < lat_ns; i--)
 		top->call[i] = top->call[i - 1];
 	top->call[i] = (struct report_call){
-		.lat_ns = lat_ns, .offset = s->row->text.offset, .kind = s->kind,
+		.lat_ns = lat_ns, .offset = s->ahead[s->row].offset, .kind = s->kind,
 	};
 }
 
@@ -51,8 +51,8 @@ static struct report_file *file_of(struct scan *s, uint64_t *fid)
 	struct report *r = s->report;
 	struct report_file *f;
 
-	*fid = s->row->fid;
-	if (!s->row->has_fid)
+	*fid = 0;
+	if (!scan_u64(s, COL_FID, fid))
 		return NULL;
 	f = table_get(&r->files, *fid);
 	if (!f)
@@ -61,17 +61,12 @@ static struct report_file *file_of(struct scan *s, uint64_t *fid)
 	return f;
 }
 
-static bool parse_call(struct scan *s, enum column ret_column, struct report_call_facts *c)
+/* RET is what it returned. */
+static bool parse_call(struct scan *s, struct reader_field ret, struct report_call_facts *c)
 {
-	struct reader_field ret = scan_field(s, ret_column);
-
-	*c = (struct report_call_facts){
-		.running = reader_is(ret, "?"),
-		.failed = ret.len > 1 && ret.p[0] == '-', /* an address has no sign */
-	};
-	c->pid = s->row->pid;
-	if (!s->row->has_pid ||
-	    !reader_row_u64_or(scan_field(s, COL_TID), scan_field(s, COL_PID), c->pid, &c->tid) ||
+	c->running = reader_is(ret, "?");
+	c->failed = ret.len > 1 && ret.p[0] == '-'; /* an address has no sign */
+	if (!scan_u64(s, COL_PID, &c->pid) || !scan_u64(s, COL_TID, &c->tid) ||
 	    !(scan_u64(s, COL_LAT_NS, &c->lat_ns) || c->running))
 		return false;
 	c->proc = proc_of(s, c->pid, c->tid);
@@ -136,11 +131,12 @@ static bool is_elsewhere(struct scan *s)
 {
 	struct report *r = s->report;
 	const struct report_file *f;
+	uint64_t fid;
 	bool inside;
 
 	if (!r->only.path)
 		return false;
-	f = s->row->has_fid ? table_find(&r->files, s->row->fid) : NULL;
+	f = scan_u64(s, COL_FID, &fid) ? table_find(&r->files, fid) : NULL;
 	inside = f ? f->inside : report_only_has(r, scan_field(s, COL_PATH));
 	r->only.rows++;
 	r->only.left_out += !inside;
@@ -150,11 +146,11 @@ static bool is_elsewhere(struct scan *s)
 bool report_row_call(struct scan *s)
 {
 	struct report *r = s->report;
-	struct report_call_facts c;
+	struct report_call_facts c = { .pid = 0 };
 
 	if (is_elsewhere(s))
 		return true;
-	if (!parse_call(s, COL_RET, &c))
+	if (!parse_call(s, scan_field(s, COL_RET), &c))
 		return false;
 	add_call(s, &c);
 	time_call(s, &c);
@@ -221,20 +217,18 @@ static void add_transfer(struct scan *s, const struct report_call_facts *c, bool
 
 bool report_row_vfs_rw(struct scan *s)
 {
-	bool write = scan_is(s, COL_RW, "W"), no_result = scan_is(s, COL_RETURNED, "-");
+	const struct reader_field returned = scan_field(s, COL_RETURNED);
+	struct report_call_facts c = { .write = scan_is(s, COL_RW, "W") };
+	const bool no_result = reader_is(returned, "-"), write = c.write;
 	struct report *r = s->report;
-	uint64_t bytes = 0;
-	struct report_call_facts c;
-	bool done = scan_u64(s, COL_RETURNED, &bytes);
+	uint64_t bytes;
 
+	c.done = scan_u64(s, COL_RETURNED, &c.bytes);
+	c.accounted = scan_u64(s, COL_DISK_BYTES, &c.disk_bytes);
 	if (is_elsewhere(s))
 		return true;
-	if (!parse_call(s, COL_RETURNED, &c) || !(done || no_result || c.failed || c.running))
+	if (!parse_call(s, returned, &c) || !(c.done || no_result || c.failed || c.running))
 		return false;
-	c.write = write;
-	c.done = done;
-	c.bytes = bytes;
-	c.accounted = scan_u64(s, COL_DISK_BYTES, &c.disk_bytes);
 	c.again = s->time_ns == s->last_ns && c.tid == s->last_tid;
 	c.again_side = c.again && write == s->last_write;
 	s->last_ns = s->time_ns;
@@ -247,11 +241,12 @@ bool report_row_vfs_rw(struct scan *s)
 	*(write ? &c.proc->writes : &c.proc->reads) += 1;
 	r->by_type[c.type][write].rows++;
 	r->by_type[c.type][write].time_ns += c.again_side ? 0 : c.lat_ns;
-	if (done)
-		add_transfer(s, &c, write, bytes);
+	if (c.done)
+		add_transfer(s, &c, write, c.bytes);
 	tell_call(s, &c);
 	if (no_result) {
 		r->no_result++;
+		bytes = 0;
 		scan_u64(s, COL_REQUESTED, &bytes);
 		r->no_result_bytes += bytes;
 	}

@@ -114,13 +114,14 @@ struct place {
 	uint64_t ns;	  /* of the row before */
 	uint32_t nr;	  /* of its segment */
 	size_t left_out; /* segments that could not be read, or not to their ends */
+	bool looked; /* since rows were read last: those that are read at once are of one segment */
 };
 
 /* Rows are missing between the row before and this one when a segment between them is. */
 static void find_gap(struct reader *rd, const struct scan *s, struct place *was)
 {
 	const struct place now = {
-		.ns = s->time_ns, .nr = rd->segments[MIN(rd->at, rd->n_segments - 1)].file.nr,
+		.ns = s->time_ns, .looked = true, .nr = rd->segments[MIN(rd->at, rd->n_segments - 1)].file.nr,
 		.left_out = rd->gone + rd->bad + rd->damaged,
 	};
 
@@ -140,34 +141,40 @@ static void find_dropped(const struct scan *s)
 		gaps_add(&s->report->gaps, r->manifest.start_ns, s->time_ns, "%s: rows were dropped by --keep", name);
 }
 
+void report_scan_numbers(struct scan *s, unsigned int n)
+{
+	for (unsigned int c = 0; c < SCAN_NUMBERS; c++)
+		s->is_number[c] = reader_column_u64(s->ahead, n, s->at[c], s->number[c]);
+}
+
 /* Some of the next rows, at least one: how many; 0 at the end, -errno. */
 static int read_ahead(struct reader *rd, struct scan *s)
 {
-	int n, got = reader_next(rd, &s->ahead[0].text);
+	int n, got = reader_next(rd, &s->ahead[0]);
 
-	for (n = got; n > 0 && n < SCAN_AHEAD && reader_next_here(rd, &s->ahead[n].text); n++)
+	for (n = got; n > 0 && n < SCAN_AHEAD && reader_next_here(rd, &s->ahead[n]); n++)
 		;
+	if (n > 0)
+		report_scan_numbers(s, (unsigned int)n);
 	return n;
 }
 
 /* Who did what with which file: what is known of these is spread over more memory than a processor has near it. */
-static void look_ahead(struct scan *s, int n)
+static void look_ahead(const struct scan *s, unsigned int n)
 {
+	const uint64_t *pid = s->number[COL_PID], *fid = s->number[COL_FID];
+	const uint32_t files = s->is_number[COL_FID], uses = files & s->is_number[COL_PID];
 	const struct report *r = s->report;
 
-	for (int i = 0; i < n; i++) {
-		struct scan_row *row = s->row = &s->ahead[i];
-
-		row->has_pid = scan_u64(s, COL_PID, &row->pid);
-		row->has_fid = scan_u64(s, COL_FID, &row->fid);
-		if (row->has_fid)
-			table_expect(&r->files, row->fid);
-		if (row->has_fid && row->has_pid && r->uses)
-			report_uses_expect(r->uses, row->pid, row->fid);
+	for (unsigned int i = 0; i < n; i++) {
+		if (files >> i & 1)
+			table_expect(&r->files, fid[i]);
+		if (r->uses && uses >> i & 1)
+			report_uses_expect(r->uses, pid[i], fid[i]);
 	}
-	for (int i = 0; i < n; i++)
-		if (r->uses && s->ahead[i].has_fid && s->ahead[i].has_pid)
-			report_uses_expect_entry(r->uses, s->ahead[i].pid, s->ahead[i].fid);
+	for (unsigned int i = 0; r->uses && i < n; i++)
+		if (uses >> i & 1)
+			report_uses_expect_entry(r->uses, pid[i], fid[i]);
 }
 
 /* What any row tells, and where it is. */
@@ -177,8 +184,9 @@ static void take_place(struct reader *rd, struct scan *s, struct place *place)
 
 	if (s->kind >= REPORT_BIO && !place->ns)
 		find_dropped(s);
-	if (s->kind >= REPORT_BIO)
+	if (s->kind >= REPORT_BIO && !place->looked)
 		find_gap(rd, s, place);
+	place->ns = s->time_ns;
 	if (r->first_ns == 0 || s->time_ns < r->first_ns) {
 		r->first_ns = s->time_ns;
 		report_copy(r->first_time, sizeof(r->first_time), scan_field(s, COL_TIME));
@@ -200,17 +208,17 @@ static int scan_rows(struct reader *rd, struct scan *s)
 	if (r->why)
 		why_calls_begin(r->why->calls, s->kind);
 	while ((n = read_ahead(rd, s)) > 0) {
+		place.looked = false;
 		if (s->kind > REPORT_BIO)
-			look_ahead(s, n);
-		for (int i = 0; i < n; i++) {
-			s->row = &s->ahead[i];
-			if (!reader_row_u64(scan_field(s, COL_TIMESTAMP), &s->time_ns)) {
+			look_ahead(s, (unsigned int)n);
+		for (s->row = 0; s->row < (unsigned int)n; s->row++) {
+			if (!scan_u64(s, COL_TIMESTAMP, &s->time_ns)) {
 				s->bad_rows++;
 				timeless++;
 				continue;
 			}
 			if (cpu)
-				report_cpu_calls_row(cpu, &s->row->text, s->time_ns);
+				report_cpu_calls_row(cpu, &s->ahead[s->row], s->time_ns);
 			if (row_fns[s->kind](s))
 				take_place(rd, s, &place);
 			else

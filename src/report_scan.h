@@ -6,49 +6,54 @@
 #ifndef REPORT_SCAN_H
 #define REPORT_SCAN_H
 
+#include "reader_columns.h"
 #include "report.h"
 
-/* Every column that the report looks at, in whichever file; the order is that of column_names[]. */
+/*
+ * Every column that the report looks at, in whichever file; the order is that of column_names[]. First those that are
+ * numbers in each row of a call or request.
+ */
 enum column {
-	COL_ARGS,
-	COL_BOOTTIME_NS,
 	COL_BYTES,
+	COL_DISK_BYTES,
+	COL_FD,
+	COL_FID,
+	COL_LAT_NS,
+	COL_LEN,
+	COL_OFFSET,
+	COL_PID,
+	COL_QLAT_NS,
+	COL_REQUESTED,
+	COL_RETURNED,
+	COL_TID,
+	COL_TIMESTAMP,
+	SCAN_NUMBERS,
+	COL_ARGS = SCAN_NUMBERS,
+	COL_BOOTTIME_NS,
 	COL_COMM,
 	COL_DISK,
-	COL_DISK_BYTES,
 	COL_ERROR_NS,
 	COL_EVENT,
 	COL_FAILED,
-	COL_FD,
-	COL_FID,
 	COL_FILE,
 	COL_FLAGS,
 	COL_FSTYPE,
 	COL_FUNC,
-	COL_LAT_NS,
-	COL_LEN,
 	COL_MAX_LAT_NS,
-	COL_OFFSET,
 	COL_PATH,
-	COL_PID,
 	COL_PPID,
 	COL_PROBE,
-	COL_QLAT_NS,
 	COL_RANK,
 	COL_REALPATH,
 	COL_REALTIME_NS,
-	COL_REQUESTED,
 	COL_RET,
-	COL_RETURNED,
 	COL_ROWS,
 	COL_RW,
 	COL_SEGMENT,
 	COL_SIZE,
 	COL_STATUS,
 	COL_T,
-	COL_TID,
 	COL_TIME,
-	COL_TIMESTAMP,
 	COL_TYPE,
 	COLUMNS,
 };
@@ -56,19 +61,15 @@ enum column {
 /* Rows that are taken from the reader at once, so that what they will ask memory for is on its way meanwhile. */
 #define SCAN_AHEAD 16
 
-struct scan_row {
-	struct reader_row text;
-	uint64_t pid, fid;
-	bool has_pid, has_fid;
-};
-
 struct scan {
 	struct report *report;
 	int dirfd;
 	enum report_kind kind;
 	struct report_op *op; /* of this kind */
-	struct scan_row *row; /* the present one, of ahead[] */
-	struct scan_row ahead[SCAN_AHEAD];
+	struct reader_row ahead[SCAN_AHEAD];
+	unsigned int row; /* the present one, of ahead[] */
+	uint32_t is_number[SCAN_NUMBERS]; /* a bit for each of them */
+	uint64_t number[SCAN_NUMBERS][SCAN_AHEAD];
 	uint8_t at[COLUMNS]; /* index of its field; 0: the file has no such column */
 	uint64_t time_ns;    /* TIMESTAMP of this row */
 	/* TIMESTAMP and TID of the row before: rows of one call share them */
@@ -87,12 +88,18 @@ struct scan {
 
 static inline struct reader_field scan_field(const struct scan *s, enum column c)
 {
-	return reader_field(&s->row->text, s->at[c]);
+	return reader_field(&s->ahead[s->row], s->at[c]);
 }
 
+/* The number in column C, where it is one; else false and *RET untouched. */
 static inline bool scan_u64(const struct scan *s, enum column c, uint64_t *ret)
 {
-	return reader_row_u64(scan_field(s, c), ret);
+	if (c >= SCAN_NUMBERS)
+		return reader_row_u64(scan_field(s, c), ret);
+	if (!(s->is_number[c] >> s->row & 1))
+		return false;
+	*ret = s->number[c][s->row];
+	return true;
 }
 
 static inline bool scan_is(const struct scan *s, enum column c, const char *value)
@@ -148,6 +155,8 @@ int report_scan(struct report *r, enum report_kind kind, int dirfd);
 
 /* The columns of KIND's file, for rows read again later. */
 void report_scan_columns(struct scan *s, const struct reader *reader);
+/* The N rows of ahead[] have been read: their numbers. */
+void report_scan_numbers(struct scan *s, unsigned int n);
 /* Copy a field, cut to fit, into a string. */
 void report_copy(char *dst, size_t size, struct reader_field f);
 

@@ -114,7 +114,6 @@ static int open_text(struct why_calls_stream *s, int dirfd, enum report_kind kin
 		return -ENOMEM;
 	res = reader_open(&s->text->reader, dirfd, file);
 	s->text->scan = (struct scan){ .report = s->report, .kind = kind };
-	s->text->scan.row = s->text->scan.ahead;
 	if (res == 0)
 		report_scan_columns(&s->text->scan, &s->text->reader);
 	return res;
@@ -149,9 +148,11 @@ static int next_of_text(struct why_calls_text *t, struct callstore_row *row)
 {
 	int res;
 
-	while ((res = reader_next(&t->reader, &t->scan.row->text)) > 0)
+	while ((res = reader_next(&t->reader, t->scan.ahead)) > 0) {
+		report_scan_numbers(&t->scan, 1);
 		if (parse(&t->scan, row))
 			return 1;
+	}
 	return res;
 }
 
@@ -174,21 +175,20 @@ int why_calls_open(struct why_calls_stream *s, struct report *r, int dirfd, enum
 int why_calls_next(struct why_calls_stream *s, struct why_call_row *row)
 {
 	const struct table *files = &s->report->files;
-	struct callstore_row kept;
-	int res = s->text ? next_of_text(s->text, &kept) : callstore_next(&s->kept, &kept);
+	struct callstore_row *kept = &row->kept;
+	int res = s->text ? next_of_text(s->text, kept) : callstore_next(&s->kept, kept);
 
 	if (res <= 0)
 		return res;
-	*row = (struct why_call_row){
-		.end_ns = kept.end_ns, .pid = kept.pid, .tid = kept.tid, .lat_ns = MIN(kept.lat_ns, kept.end_ns),
-		.bytes = kept.bytes, .requested = kept.requested, .offset = kept.offset, .disk_bytes = kept.disk_bytes,
-		.flags = kept.flags,
-	};
-	if (row->flags & WHY_CALL_FOREIGN) {
-		row->fid = kept.file;
-	} else if (row->flags & WHY_CALL_FID) {
-		row->fid = files->keys[kept.file];
-		row->file = table_at(files, (uint32_t)kept.file);
+	kept->lat_ns = MIN(kept->lat_ns, kept->end_ns);
+	row->begin_ns = kept->end_ns - kept->lat_ns;
+	row->fid = 0;
+	row->file = NULL;
+	if (kept->flags & WHY_CALL_FOREIGN) {
+		row->fid = kept->file;
+	} else if (kept->flags & WHY_CALL_FID) {
+		row->fid = files->keys[kept->file];
+		row->file = table_at(files, (uint32_t)kept->file);
 	}
 	return 1;
 }

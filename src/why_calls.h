@@ -46,11 +46,15 @@ void why_calls_keep(struct why_calls *c, const struct scan *s, const struct repo
 /* --- then ----------------------------------------------------------------------------------------- */
 
 struct why_call_row {
-	uint64_t end_ns, pid, tid, lat_ns, fid;
+	struct callstore_row kept; /* its numbers; FILE is for why_calls.c alone */
+	uint64_t begin_ns, fid;
 	const struct report_file *file; /* NULL: not known */
-	uint64_t bytes, requested, offset, disk_bytes; /* of reads and writes */
-	uint32_t flags;
 };
+
+static inline bool why_call_is(const struct why_call_row *row, enum why_call_flag flag)
+{
+	return row->kept.flags & flag;
+}
 
 /* One file's, from the first to the last. */
 struct why_calls_stream {

@@ -17,22 +17,28 @@ static uint64_t excess(uint64_t bytes, uint64_t end)
 	return MAX(bytes, end) - end; /* no branch: which it is nobody can guess */
 }
 
-static void add_to_file(struct why *w, const struct why_transfer *x, struct why_file *f)
+/* Where X ended in its file: of what has no offset it is behind what there was. */
+static uint64_t end_of(const struct why_call_row *x, uint64_t was)
 {
-	uint64_t end = x->has_offset ? x->offset + x->bytes : f->end + x->bytes;
+	return (why_call_is(x, WHY_CALL_OFFSET) ? x->kept.offset : was) + x->kept.bytes;
+}
+
+static void add_to_file(struct why *w, const struct why_call_row *x, struct why_file *f)
+{
+	uint64_t end = end_of(x, f->end);
 	uint64_t was = excess(f->bytes, f->end), was_disk = excess(f->disk_bytes, f->whole);
 
 	f->end = MAX(f->end, end);
 	f->whole = MAX(f->whole,
 		       (MAX(f->end, x->file->size) + PAGE - 1) / PAGE * PAGE); /* read-ahead may take all of it */
-	f->bytes += x->bytes;
-	f->disk_bytes += x->disk_bytes;
-	f->fetched_ns = x->disk_bytes ? x->end_ns : f->fetched_ns;
+	f->bytes += x->kept.bytes;
+	f->disk_bytes += x->kept.disk_bytes;
+	f->fetched_ns = x->kept.disk_bytes ? x->kept.end_ns : f->fetched_ns;
 	w->sums.again_bytes += excess(f->bytes, f->end) - was;
 	w->sums.again_disk_bytes += excess(f->disk_bytes, f->whole) - was_disk;
 }
 
-static void rank_file(struct why_epoch *e, const struct why_file *f, const struct why_transfer *x)
+static void rank_file(struct why_epoch *e, const struct why_file *f, const struct why_call_row *x)
 {
 	struct why_slow_file *v = e->slow;
 	unsigned int i = 0;
@@ -60,10 +66,10 @@ static void rank_file(struct why_epoch *e, const struct why_file *f, const struc
 	}
 }
 
-/* What F has is of the epoch of X from now on. */
-static void begin_epoch(const struct why *w, const struct why_transfer *x, struct why_file *f)
+/* What F has is of E from now on. */
+static void begin_epoch(const struct why *w, const struct why_epoch *e, struct why_file *f)
 {
-	uint32_t nr = (uint32_t)(x->epoch - w->epoch) + 1;
+	uint32_t nr = (uint32_t)(e - w->epoch) + 1;
 
 	if (f->epoch == nr)
 		return;
@@ -72,42 +78,40 @@ static void begin_epoch(const struct why *w, const struct why_transfer *x, struc
 	f->reads = 0;
 }
 
-static void add_to_epoch(struct why *w, const struct why_transfer *x, struct why_file *f)
+static void add_to_epoch(struct why *w, struct why_epoch *e, const struct why_call_row *x, struct why_file *f)
 {
-	struct why_epoch *e = x->epoch;
 	uint64_t was;
 
-	begin_epoch(w, x, f);
+	begin_epoch(w, e, f);
 	was = excess(f->epoch_bytes, f->epoch_end);
-	f->epoch_end = MAX(f->epoch_end, x->has_offset ? x->offset + x->bytes : f->epoch_end + x->bytes);
-	f->epoch_bytes += x->bytes;
-	f->epoch_ns += x->lat_ns;
+	f->epoch_end = MAX(f->epoch_end, end_of(x, f->epoch_end));
+	f->epoch_bytes += x->kept.bytes;
+	f->epoch_ns += x->kept.lat_ns;
 	f->reads++;
 	e->again_bytes += excess(f->epoch_bytes, f->epoch_end) - was;
 	rank_file(e, f, x);
 }
 
-static void count_read(struct why *w, const struct why_transfer *x)
+static void count_read(struct why *w, struct why_epoch *e, const struct why_call_row *x)
 {
 	struct why_sums *s = &w->sums;
-	struct why_epoch *e = x->epoch;
 
 	if (e) {
-		e->size[x->bytes ? 64 - (unsigned int)__builtin_clzll(x->bytes) : 0]++;
-		e->reads += x->bytes > 0;
-		e->read_bytes += x->bytes;
-		e->disk_bytes += x->disk_bytes;
-		e->disk_reads += x->disk_bytes > 0;
-		e->unaccounted += !x->accounted;
+		e->size[x->kept.bytes ? 64 - (unsigned int)__builtin_clzll(x->kept.bytes) : 0]++;
+		e->reads += x->kept.bytes > 0;
+		e->read_bytes += x->kept.bytes;
+		e->disk_bytes += x->kept.disk_bytes;
+		e->disk_reads += x->kept.disk_bytes > 0;
+		e->unaccounted += !why_call_is(x, WHY_CALL_ACCOUNTED);
 	}
-	if (!x->bytes)
+	if (!x->kept.bytes)
 		return;
 	s->reads++;
-	s->read_bytes += x->bytes;
-	s->disk_reads += x->disk_bytes > 0;
-	s->disk_bytes += x->disk_bytes;
-	s->tiny_reads += x->requested < TINY;
-	s->small_disk_reads += x->disk_bytes > 0 && x->requested < SMALL;
+	s->read_bytes += x->kept.bytes;
+	s->disk_reads += x->kept.disk_bytes > 0;
+	s->disk_bytes += x->kept.disk_bytes;
+	s->tiny_reads += x->kept.requested < TINY;
+	s->small_disk_reads += x->kept.disk_bytes > 0 && x->kept.requested < SMALL;
 }
 
 static struct why_place *place_of(const struct why *w, uint64_t pid, uint64_t fid, uint64_t *key)
@@ -124,94 +128,95 @@ bool why_fetched_lately(const struct report *r, const struct report_file *f, uin
 }
 
 /* The same of a write: it is remembered beside the reads. */
-static void place_write(struct why *w, const struct why_transfer *x)
+static void place_write(struct why *w, const struct why_call_row *x)
 {
 	uint64_t key;
-	struct why_place *p = place_of(w, x->pid | 1ULL << 31, x->fid, &key);
+	struct why_place *p = place_of(w, x->kept.pid | 1ULL << 31, x->fid, &key);
 
 	if (p->key == key) {
 		w->sums.placed_writes++;
-		w->sums.sequential_writes += p->next == x->offset;
+		w->sums.sequential_writes += p->next == x->kept.offset;
 	}
-	*p = (struct why_place){ .key = key, .next = x->offset + x->bytes };
+	*p = (struct why_place){ .key = key, .next = x->kept.offset + x->kept.bytes };
 }
 
-static void add_write_to_epoch(struct why *w, const struct why_transfer *x, struct why_file *f)
+static void add_write_to_epoch(struct why *w, const struct why_epoch *e, const struct why_call_row *x,
+			       struct why_file *f)
 {
 	uint64_t was;
 
-	begin_epoch(w, x, f);
+	begin_epoch(w, e, f);
 	was = excess(f->epoch_written, f->epoch_write_end);
-	f->epoch_write_end = MAX(f->epoch_write_end, x->has_offset ? x->offset + x->bytes : f->epoch_write_end + x->bytes);
-	f->epoch_written += x->bytes;
+	f->epoch_write_end = MAX(f->epoch_write_end, end_of(x, f->epoch_write_end));
+	f->epoch_written += x->kept.bytes;
 	w->sums.rewritten_bytes += excess(f->epoch_written, f->epoch_write_end) - was;
 }
 
-static void count_write(struct why *w, const struct why_transfer *x, struct why_file *f)
+static void count_write(struct why *w, struct why_epoch *e, const struct why_call_row *x, struct why_file *f)
 {
 	struct why_sums *s = &w->sums;
 
 	s->writes++;
-	s->write_bytes += x->bytes;
-	s->small_writes += x->requested < SMALL;
-	if (x->epoch) {
-		x->epoch->writes++;
-		x->epoch->write_bytes += x->bytes;
-		add_write_to_epoch(w, x, f);
+	s->write_bytes += x->kept.bytes;
+	s->small_writes += x->kept.requested < SMALL;
+	if (e) {
+		e->writes++;
+		e->write_bytes += x->kept.bytes;
+		add_write_to_epoch(w, e, x, f);
 	}
-	if (x->has_offset && x->bytes)
+	if (why_call_is(x, WHY_CALL_OFFSET) && x->kept.bytes)
 		place_write(w, x);
 }
 
 /* Where in the file, compared with the last read of it. */
-static void place(struct why *w, const struct why_transfer *x)
+static void place(struct why *w, struct why_epoch *e, const struct why_call_row *x)
 {
 	uint64_t key;
-	struct why_place *p = place_of(w, x->pid, x->fid, &key);
-	bool small = x->requested < WINDOW, next = p->next == x->offset;
+	struct why_place *p = place_of(w, x->kept.pid, x->fid, &key);
+	bool small = x->kept.requested < WINDOW, next = p->next == x->kept.offset;
 
 	if (p->key == key) {
 		w->sums.placed++;
 		w->sums.sequential += next;
-		w->sums.sequential_small += next && small && x->accounted;
-		w->sums.sequential_disk += next && small && x->disk_bytes;
-		if (x->epoch) {
-			x->epoch->placed++;
-			x->epoch->sequential += next;
+		w->sums.sequential_small += next && small && why_call_is(x, WHY_CALL_ACCOUNTED);
+		w->sums.sequential_disk += next && small && x->kept.disk_bytes;
+		if (e) {
+			e->placed++;
+			e->sequential += next;
 		}
 	}
-	*p = (struct why_place){ .key = key, .next = x->offset + x->bytes };
+	*p = (struct why_place){ .key = key, .next = x->kept.offset + x->kept.bytes };
 }
 
-void why_add_transfer(struct report *r, const struct why_transfer *x)
+void why_add_transfer(struct report *r, struct why_epoch *e, const struct why_call_row *x)
 {
 	struct why *w = r->why;
 	struct why_sums *s = &w->sums;
 	struct why_file *f;
 
-	if (x->has_offset && x->bytes) {
-		bool misaligned = x->offset % PAGE || (x->direct && x->requested % PAGE);
+	if (why_call_is(x, WHY_CALL_OFFSET) && x->kept.bytes) {
+		bool misaligned = x->kept.offset % PAGE || (why_call_is(x, WHY_CALL_DIRECT) && x->kept.requested % PAGE);
 
 		s->with_offset++;
 		s->misaligned += misaligned;
-		s->direct += x->direct;
-		s->direct_misaligned += x->direct && misaligned;
+		s->direct += why_call_is(x, WHY_CALL_DIRECT);
+		s->direct_misaligned += why_call_is(x, WHY_CALL_DIRECT) && misaligned;
 	}
-	if (x->file->users > 1 && x->bytes) {
+	if (x->file->users > 1 && x->kept.bytes) {
 		s->shared++;
-		s->small_shared += x->requested < SMALL;
+		s->small_shared += x->kept.requested < SMALL;
 	}
 	f = &w->files[x->file - (const struct report_file *)r->files.values];
-	if (x->write) {
-		count_write(w, x, f);
+	if (why_call_is(x, WHY_CALL_WRITE)) {
+		count_write(w, e, x, f);
 		return;
 	}
-	count_read(w, x);
-	if (!x->bytes)
+	count_read(w, e, x);
+	if (!x->kept.bytes)
 		return;
 	add_to_file(w, x, f);
-	if (x->epoch)
-		add_to_epoch(w, x, f);
-	if (x->has_offset)
-		place(w, x);
+	if (e)
+		add_to_epoch(w, e, x, f);
+	if (why_call_is(x, WHY_CALL_OFFSET))
+		place(w, e, x);
 }

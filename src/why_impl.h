@@ -5,6 +5,7 @@
 
 #include "report.h"
 #include "why.h"
+#include "why_calls.h"
 
 /* Of one file. */
 struct why_file {
@@ -65,14 +66,8 @@ bool why_training(const struct report *r, uint64_t *begin_ns, uint64_t *end_ns);
 void why_add_work(struct report *r, const struct why_epoch *e, uint64_t pid, uint32_t *at, uint64_t ns, uint64_t samples);
 void why_epochs_end(struct report *r);
 
-/* why_files.c: what a read or write of a regular file adds to sums of it, its epoch and all. */
-struct why_transfer {
-	struct why_epoch *epoch; /* or NULL */
-	const struct report_file *file;
-	uint64_t pid, fid, end_ns, bytes, offset, requested, disk_bytes, lat_ns;
-	bool has_offset, accounted, direct, write;
-};
-void why_add_transfer(struct report *r, const struct why_transfer *x);
+/* why_files.c: what a read or write of a regular file in E, which may be NULL, adds to sums of it, its epoch and all. */
+void why_add_transfer(struct report *r, struct why_epoch *e, const struct why_call_row *x);
 /* Whether anybody's read of F fetched from disk in the second before NS: read-ahead may still be on its way. */
 bool why_fetched_lately(const struct report *r, const struct report_file *f, uint64_t ns);
 

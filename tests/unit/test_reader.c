@@ -469,17 +469,6 @@ static void numbers_of_all_lengths(void **state)
 				assert_false(reader_row_u64((struct reader_field){ row + 16, len }, &v));
 			}
 	}
-	/* of two that lie side by side: only where both are the same the one that is known is taken */
-	for (const char *const *c = (const char *const[]){ "12", "13", "112", "12345678", "123456789", "x2", NULL }; *c; c++)
-		for (const char *const *k = (const char *const[]){ "12", "112", "12345678", "123456789", NULL }; *k; k++) {
-			char two[64] = "0000000000000000";
-			struct reader_field known = { two + 16, strlen(*k) }, other = { two + 17 + strlen(*k), strlen(*c) };
-
-			strcat(strcat(strcat(two, *k), "\t"), *c);
-			v = 0;
-			assert_int_equal(reader_row_u64_or(other, known, strtoull(*k, NULL, 10), &v), **c != 'x');
-			assert_true(**c == 'x' || v == strtoull(*c, NULL, 10));
-		}
 	assert_true(reader_u64(field("00000000000000000007"), &v));
 	assert_true(v == 7);
 	assert_false(reader_row_u64((struct reader_field){ row + 16, 0 }, &v));
