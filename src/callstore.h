@@ -102,6 +102,15 @@ static inline void callstore_put(struct callstore_put *to, uint64_t v)
 	to->shift += 2;
 }
 
+/* One that is 0 in nearly all rows: there a branch costs less. */
+static inline void callstore_put_rare(struct callstore_put *to, uint64_t v)
+{
+	if (v)
+		callstore_put(to, v);
+	else
+		to->shift += 2;
+}
+
 static inline void callstore_add(struct callstore *s, const struct callstore_row *row)
 {
 	struct callstore_put to = { .shift = CALLSTORE_FLAGS_BITS };
@@ -118,12 +127,12 @@ static inline void callstore_add(struct callstore *s, const struct callstore_row
 	to.p = begin + sizeof(to.lengths);
 	callstore_put(&to, row->end_ns - s->last_ns);
 	callstore_put(&to, row->pid);
-	callstore_put(&to, row->tid - row->pid);
+	callstore_put_rare(&to, row->tid - row->pid);
 	callstore_put(&to, row->lat_ns);
 	callstore_put(&to, row->file);
 	if (row->flags & CALLSTORE_TRANSFER) {
 		callstore_put(&to, row->bytes);
-		callstore_put(&to, row->requested - row->bytes);
+		callstore_put_rare(&to, row->requested - row->bytes);
 		callstore_put(&to, row->offset);
 		callstore_put(&to, row->disk_bytes);
 	}
@@ -149,6 +158,14 @@ static inline uint64_t callstore_get(struct callstore_get *from)
 	return le64toh(v) & callstore_mask[code];
 }
 
+static inline uint64_t callstore_get_rare(struct callstore_get *from)
+{
+	if (from->lengths & 3)
+		return callstore_get(from);
+	from->lengths >>= 2;
+	return 0;
+}
+
 static inline int callstore_next(struct callstore_cursor *c, struct callstore_row *row)
 {
 	struct callstore_get from;
@@ -164,13 +181,13 @@ static inline int callstore_next(struct callstore_cursor *c, struct callstore_ro
 	row->flags = head & ((1U << CALLSTORE_FLAGS_BITS) - 1);
 	row->end_ns = c->last_ns += callstore_get(&from);
 	row->pid = callstore_get(&from);
-	row->tid = row->pid + callstore_get(&from);
+	row->tid = row->pid + callstore_get_rare(&from);
 	row->lat_ns = callstore_get(&from);
 	row->file = callstore_get(&from);
 	row->bytes = row->requested = row->offset = row->disk_bytes = 0;
 	if (row->flags & CALLSTORE_TRANSFER) {
 		row->bytes = callstore_get(&from);
-		row->requested = row->bytes + callstore_get(&from);
+		row->requested = row->bytes + callstore_get_rare(&from);
 		row->offset = callstore_get(&from);
 		row->disk_bytes = callstore_get(&from);
 	}

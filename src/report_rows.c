@@ -61,11 +61,15 @@ static struct report_file *file_of(struct scan *s, uint64_t *fid)
 	return f;
 }
 
-/* RET is what it returned. */
-static bool parse_call(struct scan *s, struct reader_field ret, struct report_call_facts *c)
+static void parse_result(struct reader_field ret, struct report_call_facts *c)
 {
 	c->running = reader_is(ret, "?");
 	c->failed = ret.len > 1 && ret.p[0] == '-'; /* an address has no sign */
+}
+
+/* Whose it is, and how long it took; its result is known. */
+static bool parse_call(struct scan *s, struct report_call_facts *c)
+{
 	if (!scan_u64(s, COL_PID, &c->pid) || !scan_u64(s, COL_TID, &c->tid) ||
 	    !(scan_u64(s, COL_LAT_NS, &c->lat_ns) || c->running))
 		return false;
@@ -150,7 +154,8 @@ bool report_row_call(struct scan *s)
 
 	if (is_elsewhere(s))
 		return true;
-	if (!parse_call(s, scan_field(s, COL_RET), &c))
+	parse_result(scan_field(s, COL_RET), &c);
+	if (!parse_call(s, &c))
 		return false;
 	add_call(s, &c);
 	time_call(s, &c);
@@ -217,18 +222,22 @@ static void add_transfer(struct scan *s, const struct report_call_facts *c, bool
 
 bool report_row_vfs_rw(struct scan *s)
 {
-	const struct reader_field returned = scan_field(s, COL_RETURNED);
 	struct report_call_facts c = { .write = scan_is(s, COL_RW, "W") };
-	const bool no_result = reader_is(returned, "-"), write = c.write;
+	const bool write = c.write;
 	struct report *r = s->report;
-	uint64_t bytes;
+	bool no_result = false;
+	uint64_t bytes = 0;
 
-	c.done = scan_u64(s, COL_RETURNED, &c.bytes);
-	c.accounted = scan_u64(s, COL_DISK_BYTES, &c.disk_bytes);
 	if (is_elsewhere(s))
 		return true;
-	if (!parse_call(s, returned, &c) || !(c.done || no_result || c.failed || c.running))
+	c.done = scan_u64(s, COL_RETURNED, &c.bytes);
+	if (!c.done) {
+		parse_result(scan_field(s, COL_RETURNED), &c);
+		no_result = scan_is(s, COL_RETURNED, "-");
+	}
+	if (!parse_call(s, &c) || !(c.done || no_result || c.failed || c.running))
 		return false;
+	c.accounted = scan_u64(s, COL_DISK_BYTES, &c.disk_bytes);
 	c.again = s->time_ns == s->last_ns && c.tid == s->last_tid;
 	c.again_side = c.again && write == s->last_write;
 	s->last_ns = s->time_ns;
@@ -246,7 +255,6 @@ bool report_row_vfs_rw(struct scan *s)
 	tell_call(s, &c);
 	if (no_result) {
 		r->no_result++;
-		bytes = 0;
 		scan_u64(s, COL_REQUESTED, &bytes);
 		r->no_result_bytes += bytes;
 	}

@@ -67,7 +67,7 @@ void report_spreads_call(struct scan *s, const struct report_call_facts *c)
 	}
 	if (!c->again_side)
 		add(p, ns, c->lat_ns);
-	if (rw && !c->failed && !scan_is(s, COL_RETURNED, "-"))
+	if (c->done)
 		add(p, c->write ? REPORT_WRITE_BYTES : REPORT_READ_BYTES, c->bytes);
 }
 

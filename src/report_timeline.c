@@ -106,9 +106,7 @@ void report_timeline_call(const struct scan *s, const struct report_call_facts *
 		timeline_latency(t, TIMELINE_H_OPEN, s->time_ns, lat_ns);
 	} else if (s->kind == REPORT_VFS_RW) {
 		busy = c->write ? TIMELINE_B_WRITE : TIMELINE_B_READ;
-		timeline_add(t, c->write ? TIMELINE_WRITE_BYTES : TIMELINE_READ_BYTES, s->time_ns, c->bytes);
-		timeline_add(t, c->write ? TIMELINE_WRITES : TIMELINE_READS, s->time_ns, 1);
-		timeline_latency(t, c->write ? TIMELINE_H_WRITE : TIMELINE_H_READ, s->time_ns, lat_ns);
+		timeline_transfer(t, c->write, s->time_ns, c->bytes, lat_ns);
 	}
 	timeline_busy(t, c->pid, busy, s->time_ns, lat_ns, lat_ns);
 }

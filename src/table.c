@@ -85,17 +85,11 @@ static int grow(struct table *t)
 	return 0;
 }
 
-/* Keys that are numbers from 1, FIDs for one, mostly lie where they count to: that spares a slot's cache line. */
-static bool is_in_order(const struct table *t, uint64_t key)
-{
-	return key - 1 < t->n && t->keys[key - 1] == key;
-}
-
 void *table_find_hashed(const struct table *t, uint64_t key)
 {
 	uint32_t slot;
 
-	if (is_in_order(t, key))
+	if (table_is_in_order(t, key))
 		return table_at(t, (uint32_t)(key - 1));
 	slot = t->room ? *probe(t, key) : 0;
 	return slot ? table_at(t, slot - 1) : NULL;
@@ -110,8 +104,6 @@ void *table_get_or_new(struct table *t, uint64_t key)
 {
 	uint32_t *slot;
 
-	if (!t->pids && is_in_order(t, key))
-		return table_at(t, (uint32_t)(key - 1));
 	slot = slot_of(t, key);
 	if (slot && *slot)
 		return table_at(t, *slot - 1);

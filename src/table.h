@@ -10,6 +10,7 @@
 #ifndef TABLE_H
 #define TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,12 @@ static inline void *table_at(const struct table *t, uint32_t i)
 	return (char *)t->values + i * t->value_size;
 }
 
+/* Keys that are numbers from 1, FIDs for one, mostly lie where they count to: that spares a slot's cache line. */
+static inline bool table_is_in_order(const struct table *t, uint64_t key)
+{
+	return key - 1 < t->n && t->keys[key - 1] == key;
+}
+
 void *table_find_hashed(const struct table *t, uint64_t key);
 
 /* The value of KEY, or NULL. Valid until the next table_get(). */
@@ -52,6 +59,8 @@ void *table_get_or_new(struct table *t, uint64_t key);
 /* The same, made when it is not there. NULL when the table holds MAX or memory is out. */
 static inline void *table_get(struct table *t, uint64_t key)
 {
+	if (!t->pids && table_is_in_order(t, key))
+		return table_at(t, (uint32_t)(key - 1));
 	if (t->pids && key < TABLE_PIDS && t->pids[key])
 		return table_at(t, t->pids[key] - 1);
 	return table_get_or_new(t, key);

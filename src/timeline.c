@@ -249,12 +249,24 @@ void timeline_wrote(struct timeline *t, bool sync, uint64_t at_ns, uint64_t lat_
 	      &(struct timeline_extent){ .begin_ns = from_of(t, at_ns, lat_ns), .end_ns = at_ns });
 }
 
+static void add_heat(struct timeline *t, enum timeline_heat what, uint32_t bin, uint64_t lat_ns)
+{
+	t->heat[what][bin][63 - (unsigned int)__builtin_clzll(lat_ns | 1)]++;
+	t->has_heat[what] = true;
+}
+
 void timeline_latency(struct timeline *t, enum timeline_heat what, uint64_t at_ns, uint64_t lat_ns)
 {
-	unsigned int row = 63 - (unsigned int)__builtin_clzll(lat_ns | 1);
+	add_heat(t, what, timeline_bin(t, at_ns), lat_ns);
+}
 
-	t->heat[what][timeline_bin(t, at_ns)][row]++;
-	t->has_heat[what] = true;
+void timeline_transfer(struct timeline *t, bool write, uint64_t at_ns, uint64_t bytes, uint64_t lat_ns)
+{
+	const uint32_t bin = timeline_bin(t, at_ns);
+
+	t->sum[write ? TIMELINE_WRITE_BYTES : TIMELINE_READ_BYTES][bin] += bytes;
+	t->sum[write ? TIMELINE_WRITES : TIMELINE_READS][bin]++;
+	add_heat(t, write ? TIMELINE_H_WRITE : TIMELINE_H_READ, bin, lat_ns);
 }
 
 struct timeline_lane *timeline_lane(struct timeline *t, uint64_t pid)
@@ -324,12 +336,7 @@ void timeline_busy(struct timeline *t, uint64_t pid, enum timeline_busy what, ui
 	l->total_ns += ns;
 	if (what != TIMELINE_B_CPU && all)
 		keep_longest(l, &(struct timeline_span){ from_ns - t->begin_ns, all, what });
-	if (!all) {
-		l->busy_ns[what][bin] += (float)ns;
-		return;
-	}
-	if (bin < TIMELINE_LANE_BINS - 1 && from_ns >= t->begin_ns + bin * lane_bin_ns &&
-	    at_ns < t->begin_ns + (bin + 1) * lane_bin_ns) { /* nearly all are in one bin */
+	if (!all || from_ns >= t->at.begin_ns) { /* nearly all are in one bin */
 		l->busy_ns[what][bin] += (float)ns;
 		return;
 	}

@@ -131,6 +131,8 @@ void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns,
 void timeline_saved(struct timeline *t, uint64_t at_ns, uint64_t bytes);
 /* A write of a file by it, or a sync, that took LAT_NS ended; small ones (of logs) tell nothing. */
 void timeline_wrote(struct timeline *t, bool sync, uint64_t at_ns, uint64_t lat_ns);
+/* A read or write of BYTES that took LAT_NS ended: all that the sums and heat maps have of it. */
+void timeline_transfer(struct timeline *t, bool write, uint64_t at_ns, uint64_t bytes, uint64_t lat_ns);
 void timeline_latency(struct timeline *t, enum timeline_heat what, uint64_t at_ns, uint64_t lat_ns);
 /* PID spent NS of the SPAN_NS before AT_NS in WHAT. */
 void timeline_busy(struct timeline *t, uint64_t pid, enum timeline_busy what, uint64_t at_ns, uint64_t span_ns,
