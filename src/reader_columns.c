@@ -15,38 +15,57 @@ uint32_t reader_column_u64_anywhere(const struct reader_row *rows, unsigned int 
 }
 
 #ifdef __x86_64__
-/*
- * The last 16 bytes of each field, of which those that are before it count as zeros: pairs of digits, of pairs, and of
- * fours become one number each, of all at once. Longer numbers are few.
- */
-static __attribute__((target("avx"))) uint32_t by_avx(const struct reader_row *rows, unsigned int n, unsigned int column,
-						      uint64_t *ret)
+#define WITH_AVX2 __attribute__((target("avx2")))
+
+/* The last 16 bytes of a field, of which those that are before it do not count. */
+struct last {
+	const void *text, *mask;
+	size_t len;
+};
+
+static inline struct last last_of(const struct reader_row *row, unsigned int column)
 {
 	static const uint8_t ones[32] = { [16] = 255, 255, 255, 255, 255, 255, 255, 255,
 					  255,	      255, 255, 255, 255, 255, 255, 255 };
-	const __m128i zero = _mm_set1_epi8('0'), nine = _mm_set1_epi8(9), tens = _mm_set1_epi16(1 << 8 | 10);
-	const __m128i hundreds = _mm_set1_epi32(1 << 16 | 100), fours = _mm_set1_epi32(1 << 16 | 10000);
+	const uint32_t *stop = &row->stop[column];
+	const size_t len = stop[0] - stop[-1] - 1;
+
+	return (struct last){ row->text + stop[0] - sizeof(__m128i), ones + len, len };
+}
+
+static WITH_AVX2 inline __m256i load(const void *low, const void *high)
+{
+	return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(low)), _mm_loadu_si128(high), 1);
+}
+
+/* Two at a time: pairs of digits, of pairs, and of fours become one number each. Longer numbers are few. */
+static WITH_AVX2 uint32_t by_avx2(const struct reader_row *rows, unsigned int n, unsigned int column, uint64_t *ret)
+{
+	const __m256i zero = _mm256_set1_epi8('0'), nine = _mm256_set1_epi8(9), tens = _mm256_set1_epi16(1 << 8 | 10);
+	const __m256i hundreds = _mm256_set1_epi32(1 << 16 | 100), fours = _mm256_set1_epi32(1 << 16 | 10000);
+	const __m256i eights = _mm256_set1_epi64x(100000000);
 	uint32_t are = 0;
 
-	for (unsigned int i = 0; i < n; i++) {
-		const uint32_t *stop = &rows[i].stop[column];
-		const char *end = rows[i].text + stop[0];
-		const size_t len = stop[0] - stop[-1] - 1;
-		const void *last = end - sizeof(__m128i), *mask = ones + len;
-		__m128i v;
-		uint64_t halves;
+	for (unsigned int i = 0; i + 1 < n; i += 2) {
+		const struct last a = last_of(&rows[i], column), b = last_of(&rows[i + 1], column);
+		uint32_t digits;
+		__m256i v;
 
-		if (len - 1 >= sizeof(v)) {
-			are |= (uint32_t)reader_long_u64((struct reader_field){ end - len, len }, &ret[i]) << i;
+		if (a.len - 1 >= sizeof(__m128i) || b.len - 1 >= sizeof(__m128i)) {
+			are |= reader_column_u64_anywhere(&rows[i], 2, column, &ret[i]) << i;
 			continue;
 		}
-		v = _mm_sub_epi8(_mm_loadu_si128(last), zero);
-		v = _mm_and_si128(v, _mm_loadu_si128(mask));
-		are |= (uint32_t)(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(v, nine), v)) == 0xffff) << i;
-		v = _mm_madd_epi16(_mm_maddubs_epi16(v, tens), hundreds);
-		halves = (uint64_t)_mm_cvtsi128_si64(_mm_madd_epi16(_mm_packus_epi32(v, v), fours));
-		ret[i] = (uint32_t)halves * 100000000ULL + (halves >> 32);
+		v = _mm256_and_si256(_mm256_sub_epi8(load(a.text, b.text), zero), load(a.mask, b.mask));
+		digits = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(v, nine), v));
+		are |= (uint32_t)((uint16_t)digits == 0xffff) << i | (uint32_t)(digits >= 0xffff0000) << (i + 1);
+		v = _mm256_madd_epi16(_mm256_maddubs_epi16(v, tens), hundreds);
+		v = _mm256_madd_epi16(_mm256_packus_epi32(v, v), fours);
+		v = _mm256_add_epi64(_mm256_mul_epu32(v, eights), _mm256_srli_epi64(v, 32));
+		ret[i] = (uint64_t)_mm256_extract_epi64(v, 0);
+		ret[i + 1] = (uint64_t)_mm256_extract_epi64(v, 2);
 	}
+	if (n % 2)
+		are |= reader_column_u64_anywhere(&rows[n - 1], 1, column, &ret[n - 1]) << (n - 1);
 	return are;
 }
 #endif
@@ -56,8 +75,8 @@ uint32_t reader_column_u64(const struct reader_row *rows, unsigned int n, unsign
 	if (!column)
 		return 0;
 #ifdef __x86_64__
-	if (__builtin_cpu_supports("avx"))
-		return by_avx(rows, n, column, ret);
+	if (__builtin_cpu_supports("avx2"))
+		return by_avx2(rows, n, column, ret);
 #endif
 	return reader_column_u64_anywhere(rows, n, column, ret);
 }

@@ -106,22 +106,24 @@ struct report_file {
 };
 
 struct report_proc {
-	uint64_t pid, ppid, calls;
+	/* First what each of its calls adds to. */
+	uint64_t pid, calls;
 	uint64_t reads, writes, read_bytes, write_bytes;
 	uint64_t file_ns, wait_ns; /* in calls on files; on pipes, sockets, terminals, devices */
-	uint32_t lives;		   /* by pids.out; more than one: the PID was reused */
 	bool named;		   /* COMM is from pids.out */
-	uint64_t begin_ns, end_ns; /* of its life, where pids.out tells it */
 	bool on_gpu;		   /* gpu.out has it */
 	bool forked, execs;	   /* it began by a fork; it executed a program */
 	bool shell, spawned;	   /* by its arguments: it runs a shell; it is a worker that runs the program anew */
-	uint64_t args;		   /* a hash of them; 0: not known */
+	uint32_t lives;		   /* by pids.out; more than one: the PID was reused */
 	uint64_t data_read, data_written, data_maps; /* bytes of files that are data; maps of such */
-	uint64_t user_ns, sys_ns;  /* of CPU time, when it ended */
-	uint64_t received;	   /* reads of pipes and sockets that brought something, since copies_from_ns */
+	uint64_t received; /* reads of pipes and sockets that brought something, since copies_from_ns */
 	/* Children that run its program, with the most CPU time of one; these and theirs, the most CPU time and data_read of one. */
 	uint64_t copies, copies_from_ns, copies_cpu_ns, below, below_cpu_ns, below_data;
-	struct spans *waits;	   /* its main thread's calls on pipes and the like go there; NULL: nobody asks */
+	struct spans *waits; /* its main thread's calls on pipes and the like go there; NULL: nobody asks */
+	uint64_t ppid;
+	uint64_t begin_ns, end_ns; /* of its life, where pids.out tells it */
+	uint64_t args;		   /* a hash of them; 0: not known */
+	uint64_t user_ns, sys_ns;  /* of CPU time, when it ended */
 	char comm[64], rank[16];
 };
 

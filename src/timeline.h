@@ -58,9 +58,10 @@ struct timeline_lane {
 	uint64_t pid;
 	uint64_t begin_ns, end_ns; /* of its rows, or of its life where that is told */
 	uint64_t total_ns;
-	float busy_ns[TIMELINE_BUSY][TIMELINE_LANE_BINS];
-	struct timeline_span longest[TIMELINE_LONGEST]; /* a heap: the shortest of them is first */
+	/* beside what each call looks at, and before the bins: the shortest is looked at, too */
 	uint32_t n_longest;
+	struct timeline_span longest[TIMELINE_LONGEST]; /* a heap: the shortest of them is first */
+	float busy_ns[TIMELINE_BUSY][TIMELINE_LANE_BINS];
 };
 
 /* Values that are measured now and then, as means per bin. */

@@ -105,12 +105,12 @@ struct why_loader {
 	uint64_t pid, begin_ns, end_ns;
 	uint32_t trainer, generation; /* those that live at the same time */
 	uint32_t number;	      /* in its generation, from 0 */
+	/* the last event, for what lies between two of them */
+	bool last_sent;
+	uint64_t last_ns;
+	uint64_t samples, bytes;
 	double ns[WHY_STATES], idle_ns[WHY_STATES]; /* in all; while its trainer waited */
 	double alive_idle_ns; /* its trainer's waits within its life */
-	uint64_t samples, bytes;
-	/* the last event, for what lies between two of them */
-	uint64_t last_ns;
-	bool last_sent;
 	/* sched.out */
 	double run_ns, run_idle_ns, runq_idle_ns, sleep_idle_ns, fault_idle_ns;
 	struct cover cover;

@@ -9,12 +9,12 @@
 
 /* Of one file. */
 struct why_file {
-	uint32_t epoch; /* that the next three are of, plus one */
+	uint32_t epoch; /* that the next three, and what was written, are of, plus one */
 	uint32_t reads;
 	uint64_t epoch_bytes, epoch_end, epoch_ns; /* read; the highest byte that was; time in calls */
 	uint64_t end, whole, bytes, disk_bytes; /* in all of the trace: the highest byte, or the file's size */
-	uint64_t epoch_written, epoch_write_end; /* as of what was read */
 	uint64_t fetched_ns; /* when a read of it last fetched from disk */
+	uint64_t epoch_written, epoch_write_end; /* as of what was read */
 };
 
 void why_note(struct why *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
