@@ -16,7 +16,7 @@
 
 #define CALLSTORE_MEMORY (256U << 10)
 #define CALLSTORE_SPARE (1ULL << 30) /* and a 20th of the disk */
-#define CALLSTORE_FLAGS_BITS 14
+#define CALLSTORE_FLAGS_BITS 13
 
 struct callstore_row {
 	uint64_t end_ns, pid, tid, lat_ns, file;
@@ -68,14 +68,19 @@ void callstore_close(struct callstore_cursor *c);
 /* --- the format ------------------------------------------------------------------------------------ */
 
 /*
- * A row is a word of flags and lengths, then its numbers, each in none, 2, 3 or 8 bytes: so as to take no branches, eight
- * are written and read of any, and what is too much is written over, or masked. What is written for each row of a
- * trace is here, to be compiled into where it comes from.
+ * A row is two words and a half: flags, how long its further numbers are, and the time since the row before, in the
+ * first; who and which file in the second; how long it took. Where one of these has no room they take a word each, behind
+ * the first. Its further numbers take none, 2, 3 or 8 bytes: so as to take no branches, eight are written and read
+ * of any, and what is too much is written over, or masked. What is written for each row of a trace is here, to be
+ * compiled into where it comes from.
  */
-#define CALLSTORE_NUMBERS 9
-#define CALLSTORE_ROW_MAX (sizeof(uint32_t) + CALLSTORE_NUMBERS * sizeof(uint64_t))
+#define CALLSTORE_WIDE (1U << CALLSTORE_FLAGS_BITS)
+#define CALLSTORE_LENGTHS_SHIFT (CALLSTORE_FLAGS_BITS + 1)
+#define CALLSTORE_TIME_SHIFT 24 /* behind 5 lengths of 2 bits */
+#define CALLSTORE_FILE_BITS 40
+#define CALLSTORE_ROW_MAX (10 * sizeof(uint64_t))
 
-_Static_assert(CALLSTORE_FLAGS_BITS + 2 * CALLSTORE_NUMBERS <= 32, "a row's first word has room for flags and lengths");
+_Static_assert(CALLSTORE_LENGTHS_SHIFT + 2 * 5 <= CALLSTORE_TIME_SHIFT, "a row's first word has room for all");
 
 static const uint8_t callstore_length[4] = { 0, 2, 3, 8 };
 static const uint64_t callstore_mask[4] = { 0, 0xffff, 0xffffff, UINT64_MAX };
@@ -85,18 +90,23 @@ void callstore_flush(struct callstore *s);
 /* More of the part into C's buffer. 0 or -errno. */
 int callstore_fill(struct callstore_cursor *c);
 
+static inline void callstore_word(char *p, uint64_t v)
+{
+	v = htole64(v);
+	memcpy(p, &v, sizeof(v));
+}
+
 struct callstore_put {
 	char *p;
-	uint32_t lengths;
+	uint64_t lengths;
 	unsigned int shift;
 };
 
 static inline void callstore_put(struct callstore_put *to, uint64_t v)
 {
-	unsigned int code = (v != 0) + (v >> 16 != 0) + (v >> 24 != 0);
+	uint64_t code = (v != 0) + (v >> 16 != 0) + (v >> 24 != 0);
 
-	v = htole64(v);
-	memcpy(to->p, &v, sizeof(v));
+	callstore_word(to->p, v);
 	to->p += callstore_length[code];
 	to->lengths |= code << to->shift;
 	to->shift += 2;
@@ -113,7 +123,8 @@ static inline void callstore_put_rare(struct callstore_put *to, uint64_t v)
 
 static inline void callstore_add(struct callstore *s, const struct callstore_row *row)
 {
-	struct callstore_put to = { .shift = CALLSTORE_FLAGS_BITS };
+	struct callstore_put to = { .shift = CALLSTORE_LENGTHS_SHIFT };
+	uint64_t since_ns = row->end_ns - s->last_ns, first = row->flags;
 	char *begin;
 
 	if (s->failed)
@@ -124,38 +135,53 @@ static inline void callstore_add(struct callstore *s, const struct callstore_row
 			return;
 	}
 	begin = s->buf + s->len;
-	to.p = begin + sizeof(to.lengths);
-	callstore_put(&to, row->end_ns - s->last_ns);
-	callstore_put(&to, row->pid);
+	if (since_ns >> (64 - CALLSTORE_TIME_SHIFT) | row->pid >> (64 - CALLSTORE_FILE_BITS) | row->file >> CALLSTORE_FILE_BITS |
+	    row->lat_ns >> 32) {
+		first |= CALLSTORE_WIDE;
+		callstore_word(begin + 8, since_ns);
+		callstore_word(begin + 16, row->pid);
+		callstore_word(begin + 24, row->file);
+		callstore_word(begin + 32, row->lat_ns);
+		to.p = begin + 40;
+	} else {
+		first |= since_ns << CALLSTORE_TIME_SHIFT;
+		callstore_word(begin + 8, row->pid << CALLSTORE_FILE_BITS | row->file);
+		callstore_word(begin + 16, row->lat_ns);
+		to.p = begin + 20;
+	}
 	callstore_put_rare(&to, row->tid - row->pid);
-	callstore_put(&to, row->lat_ns);
-	callstore_put(&to, row->file);
 	if (row->flags & CALLSTORE_TRANSFER) {
 		callstore_put(&to, row->bytes);
 		callstore_put_rare(&to, row->requested - row->bytes);
 		callstore_put(&to, row->offset);
 		callstore_put(&to, row->disk_bytes);
 	}
-	to.lengths |= row->flags;
-	memcpy(begin, &to.lengths, sizeof(to.lengths));
+	callstore_word(begin, first | to.lengths);
 	s->len = (size_t)(to.p - s->buf);
 	s->last_ns = row->end_ns;
 }
 
+static inline uint64_t callstore_word_at(const char *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le64toh(v);
+}
+
 struct callstore_get {
 	const char *p;
-	uint32_t lengths;
+	uint64_t lengths;
 };
 
 static inline uint64_t callstore_get(struct callstore_get *from)
 {
 	unsigned int code = from->lengths & 3;
-	uint64_t v;
+	uint64_t v = callstore_word_at(from->p) & callstore_mask[code];
 
-	memcpy(&v, from->p, sizeof(v));
 	from->p += callstore_length[code];
 	from->lengths >>= 2;
-	return le64toh(v) & callstore_mask[code];
+	return v;
 }
 
 static inline uint64_t callstore_get_rare(struct callstore_get *from)
@@ -169,21 +195,32 @@ static inline uint64_t callstore_get_rare(struct callstore_get *from)
 static inline int callstore_next(struct callstore_cursor *c, struct callstore_row *row)
 {
 	struct callstore_get from;
-	uint32_t head;
+	uint64_t first, second;
+	const char *p;
 	int res = c->len - c->pos < CALLSTORE_ROW_MAX && c->at < c->end ? callstore_fill(c) : 0;
 
 	if (res < 0 || c->pos == c->len)
 		return res < 0 ? res : 0;
-	from.p = c->buf + c->pos;
-	memcpy(&head, from.p, sizeof(head));
-	from.p += sizeof(head);
-	from.lengths = head >> CALLSTORE_FLAGS_BITS;
-	row->flags = head & ((1U << CALLSTORE_FLAGS_BITS) - 1);
-	row->end_ns = c->last_ns += callstore_get(&from);
-	row->pid = callstore_get(&from);
+	p = c->buf + c->pos;
+	first = callstore_word_at(p);
+	second = callstore_word_at(p + 8);
+	if (first & CALLSTORE_WIDE) {
+		c->last_ns += second;
+		row->pid = callstore_word_at(p + 16);
+		row->file = callstore_word_at(p + 24);
+		row->lat_ns = callstore_word_at(p + 32);
+		from.p = p + 40;
+	} else {
+		c->last_ns += first >> CALLSTORE_TIME_SHIFT;
+		row->pid = second >> CALLSTORE_FILE_BITS;
+		row->file = second & ((1ULL << CALLSTORE_FILE_BITS) - 1);
+		row->lat_ns = (uint32_t)callstore_word_at(p + 16);
+		from.p = p + 20;
+	}
+	from.lengths = first >> CALLSTORE_LENGTHS_SHIFT;
+	row->flags = first & ((1U << CALLSTORE_FLAGS_BITS) - 1);
+	row->end_ns = c->last_ns;
 	row->tid = row->pid + callstore_get_rare(&from);
-	row->lat_ns = callstore_get(&from);
-	row->file = callstore_get(&from);
 	row->bytes = row->requested = row->offset = row->disk_bytes = 0;
 	if (row->flags & CALLSTORE_TRANSFER) {
 		row->bytes = callstore_get(&from);

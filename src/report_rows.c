@@ -131,20 +131,23 @@ static void tell_call(struct scan *s, const struct report_call_facts *c)
 }
 
 /* By --path a row is on a file elsewhere. What failed has no file: then PATH counts, where it is absolute. */
-static bool is_elsewhere(struct scan *s)
+static bool is_path_elsewhere(struct scan *s)
 {
 	struct report *r = s->report;
 	const struct report_file *f;
 	uint64_t fid;
 	bool inside;
 
-	if (!r->only.path)
-		return false;
 	f = scan_u64(s, COL_FID, &fid) ? table_find(&r->files, fid) : NULL;
 	inside = f ? f->inside : report_only_has(r, scan_field(s, COL_PATH));
 	r->only.rows++;
 	r->only.left_out += !inside;
 	return !inside;
+}
+
+static inline bool is_elsewhere(struct scan *s)
+{
+	return s->report->only.path && is_path_elsewhere(s);
 }
 
 bool report_row_call(struct scan *s)

@@ -91,7 +91,7 @@ int why_epochs_begin(struct report *r)
 	return 0;
 }
 
-struct why_epoch *why_epoch_at(struct report *r, uint64_t at_ns)
+struct why_epoch *why_epoch_find(struct report *r, uint64_t at_ns)
 {
 	struct why *w = r->why;
 	struct why_epoch *e = &w->epoch[w->at_epoch];

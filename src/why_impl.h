@@ -54,12 +54,23 @@ uint64_t why_waited_then(struct why *w, struct why_trainer *t, uint64_t begin_ns
 /* The samples of T's first GPU; NULL: none. */
 const struct spans *why_samples(const struct why *w, const struct why_trainer *t);
 /* The part of [BEGIN, END) that is looked at. */
-uint64_t why_looked_at(const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
+static inline uint64_t why_looked_at(const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
+{
+	begin_ns = begin_ns > t->begin_ns ? begin_ns : t->begin_ns;
+	end_ns = end_ns < t->end_ns ? end_ns : t->end_ns;
+	return end_ns > begin_ns ? end_ns - begin_ns : 0;
+}
 
 /* why_epochs.c */
 int why_epochs_begin(struct report *r);
-/* That of AT_NS; NULL: between two. */
-struct why_epoch *why_epoch_at(struct report *r, uint64_t at_ns);
+struct why_epoch *why_epoch_find(struct report *r, uint64_t at_ns);
+/* That of AT_NS, mostly the same as before; NULL: between two. */
+static inline struct why_epoch *why_epoch_at(struct report *r, uint64_t at_ns)
+{
+	struct why_epoch *e = &r->why->epoch[r->why->at_epoch];
+
+	return at_ns >= e->begin_ns && at_ns < e->end_ns ? e : why_epoch_find(r, at_ns);
+}
 /* The trainer's window by the job's phases; false when these do not tell it. */
 bool why_training(const struct report *r, uint64_t *begin_ns, uint64_t *end_ns);
 /* A loader was NS in calls on files, and opened SAMPLES. AT, 0 at first and one for each PID, is where it was last. */

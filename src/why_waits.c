@@ -112,13 +112,6 @@ void why_choose_bases(struct report *r)
 	}
 }
 
-uint64_t why_looked_at(const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
-{
-	begin_ns = MAX(begin_ns, t->begin_ns);
-	end_ns = MIN(end_ns, t->end_ns);
-	return end_ns > begin_ns ? end_ns - begin_ns : 0;
-}
-
 static uint64_t gpu_idle(struct why *w, const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint64_t ns = 0;

@@ -125,13 +125,16 @@ void why_trainer_was(void *stretch, uint64_t begin_ns, uint64_t end_ns)
 
 /* --- calls ---------------------------------------------------------------------------------------------- */
 
+static bool is_among_longest(const struct why_longest *top, const struct call *c)
+{
+	return top->n < WHY_LONGEST || c->row->kept.lat_ns > top->call[WHY_LONGEST - 1].lat_ns;
+}
+
 static void keep_longest(struct why_longest *top, const struct call *c)
 {
 	const uint64_t lat_ns = c->row->kept.lat_ns;
 	unsigned int i;
 
-	if (top->n == WHY_LONGEST && lat_ns <= top->call[WHY_LONGEST - 1].lat_ns)
-		return;
 	if (top->n < WHY_LONGEST)
 		top->n++;
 	for (i = top->n - 1; i > 0 && top->call[i - 1].lat_ns < lat_ns; i--)
@@ -171,8 +174,8 @@ static void take_call(struct why_walk *w, struct why_role *role, const struct ca
 	if (!role->loader && !role->trainer)
 		return;
 	why_switches_call(w, c->row);
-	if (c->on_file && why_looked_at(role->trainer ? role->trainer : &w->why->trainer[role->loader->trainer],
-					begin_ns, end_ns))
+	if (c->on_file && is_among_longest(&w->why->longest[c->state], c) &&
+	    why_looked_at(role->trainer ? role->trainer : &w->why->trainer[role->loader->trainer], begin_ns, end_ns))
 		keep_longest(&w->why->longest[c->state], c);
 	if (role->loader)
 		loader_call(&x, c);

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "util.h"
+
 #define ROWS 200000 /* several times what stays in memory */
 #define PARTS 3
 
@@ -19,10 +21,11 @@
 static uint64_t number(uint64_t *seed)
 {
 	static const uint64_t edges[] = { 0,	    1,	      0xffff,	  0x10000,    0xffffff,
-					  0x1000000, 1U << 31, UINT64_MAX, 1ULL << 63, 0x123456789abcdef };
+					  0x1000000, 1U << 31, UINT64_MAX, 1ULL << 63, 0x123456789abcdef, UINT32_MAX,
+					  1ULL << 32, (1ULL << 40) - 1, 1ULL << 40, (1ULL << 24) - 1 };
 
 	*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
-	return *seed >> 60 < 10 ? edges[*seed >> 60] : *seed >> 40;
+	return *seed >> 60 < ARRAY_SIZE(edges) ? edges[*seed >> 60] : *seed >> 40;
 }
 
 static struct callstore_row row_of(uint64_t *seed)
