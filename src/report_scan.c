@@ -163,18 +163,21 @@ static int read_ahead(struct reader *rd, struct scan *s)
 static void look_ahead(const struct scan *s, unsigned int n)
 {
 	const uint64_t *pid = s->number[COL_PID], *fid = s->number[COL_FID];
-	const uint32_t files = s->is_number[COL_FID], uses = files & s->is_number[COL_PID];
+	const uint32_t files = s->is_number[COL_FID], pairs = files & s->is_number[COL_PID];
 	const struct report *r = s->report;
+	uint32_t far = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
 		if (files >> i & 1)
 			table_expect(&r->files, fid[i]);
-		if (r->uses && uses >> i & 1)
-			report_uses_expect(r->uses, pid[i], fid[i]);
+		if (r->uses && pairs >> i & 1)
+			far |= (uint32_t)report_uses_expect(r->uses, pid[i], fid[i]) << i;
 	}
-	for (unsigned int i = 0; r->uses && i < n; i++)
-		if (uses >> i & 1)
-			report_uses_expect_entry(r->uses, pid[i], fid[i]);
+	for (; far; far &= far - 1) {
+		const unsigned int i = (unsigned int)__builtin_ctz(far);
+
+		report_uses_expect_entry(r->uses, pid[i], fid[i]);
+	}
 }
 
 /* What any row tells, and where it is. */

@@ -73,7 +73,7 @@ static void add_use(struct report_uses *u, const struct scan *s, const struct re
 		return;
 	}
 	if (s->kind != REPORT_CLOSE && !use->used) {
-		use->used = true;
+		use->used = 1;
 		c->file->users++;
 	}
 	use->calls++;

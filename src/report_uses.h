@@ -15,8 +15,8 @@
 
 /* One process and one file. */
 struct report_use {
-	uint64_t read_bytes, write_bytes, time_ns, calls;
-	bool used; /* by more than a close */
+	uint64_t read_bytes, write_bytes, time_ns;
+	uint64_t calls : 63, used : 1; /* used: by more than a close */
 };
 
 struct report_top_use {
@@ -54,13 +54,18 @@ struct report_uses {
 struct report_uses *report_uses_new(void);
 void report_uses_free(struct report_uses *u);
 
-/* Row of PID on FID is one of the next: first of each of some rows, then */
-static inline void report_uses_expect(const struct report_uses *u, uint64_t pid, uint64_t fid)
+/* Row of PID on FID is one of the next: first of each of some rows. False: its process has had it last, all is near. */
+static inline bool report_uses_expect(const struct report_uses *u, uint64_t pid, uint64_t fid)
 {
-	table_expect(&u->uses, report_pair_key(pid, fid));
+	const uint64_t key = report_pair_key(pid, fid);
+
+	if (u->recent[pid % REPORT_USES_RECENT].key == key)
+		return false;
+	table_expect(&u->uses, key);
+	return true;
 }
 
-/* of each once more. */
+/* Then of each once more. */
 static inline void report_uses_expect_entry(const struct report_uses *u, uint64_t pid, uint64_t fid)
 {
 	table_expect_entry(&u->uses, report_pair_key(pid, fid));

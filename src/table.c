@@ -10,6 +10,7 @@
 #include "util.h"
 
 #define ROOM_FIRST 64U
+#define LINE_BYTES 64 /* of caches; a value of this size is in one line then */
 
 void table_init(struct table *t, size_t value_size, uint32_t max)
 {
@@ -57,6 +58,15 @@ static bool is_indexed(const struct table *t, uint64_t key)
 	return t->pids && key < TABLE_PIDS;
 }
 
+static void *grown_values(const struct table *t, uint32_t room)
+{
+	void *values = aligned_alloc(LINE_BYTES, ((size_t)room * t->value_size + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES);
+
+	if (values && t->n)
+		memcpy(values, t->values, t->n * t->value_size);
+	return values;
+}
+
 /* Each array is in place before the next is asked for: a failure half-way leaves a whole table. */
 static int grow(struct table *t)
 {
@@ -69,9 +79,10 @@ static int grow(struct table *t)
 	if (!keys)
 		return -ENOMEM;
 	t->keys = keys;
-	values = reallocarray(t->values, room, t->value_size);
+	values = grown_values(t, room);
 	if (!values)
 		return -ENOMEM;
+	free(t->values);
 	t->values = values;
 	slots = calloc(2 * (size_t)room, sizeof(*slots));
 	if (!slots)
@@ -89,8 +100,6 @@ void *table_find_hashed(const struct table *t, uint64_t key)
 {
 	uint32_t slot;
 
-	if (table_is_in_order(t, key))
-		return table_at(t, (uint32_t)(key - 1));
 	slot = t->room ? *probe(t, key) : 0;
 	return slot ? table_at(t, slot - 1) : NULL;
 }
@@ -115,16 +124,16 @@ void *table_get_or_new(struct table *t, uint64_t key)
 		slot = slot_of(t, key);
 	}
 	t->keys[t->n] = key;
+	t->counted += !t->pids && t->counted == t->n && key == t->n + 1ULL;
 	*slot = ++t->n;
 	return memset(table_at(t, t->n - 1), 0, t->value_size);
 }
 
-/* Where key and value are, once it is known; a value may begin at the end of a cache line. */
-static void expect_at(const struct table *t, uint32_t i)
+/* A value may lie across cache lines. */
+static void expect_value(const struct table *t, uint32_t i)
 {
 	const char *value = table_at(t, i);
 
-	__builtin_prefetch(&t->keys[i]);
 	__builtin_prefetch(value);
 	__builtin_prefetch(value + t->value_size - 1);
 }
@@ -133,8 +142,8 @@ void table_expect(const struct table *t, uint64_t key)
 {
 	if (is_indexed(t, key))
 		__builtin_prefetch(&t->pids[key]);
-	else if (key - 1 < t->n)
-		expect_at(t, (uint32_t)(key - 1));
+	else if (key - 1 < t->counted)
+		expect_value(t, (uint32_t)(key - 1));
 	else if (t->room)
 		__builtin_prefetch(&t->slots[home(t, key)]);
 }
@@ -142,10 +151,15 @@ void table_expect(const struct table *t, uint64_t key)
 /* Nearly all are at the first slot that is looked at. */
 void table_expect_entry(const struct table *t, uint64_t key)
 {
-	uint32_t at = is_indexed(t, key) ? t->pids[key] : t->room && key - 1 >= t->n ? t->slots[home(t, key)] : 0;
+	uint32_t at = key - 1 < t->counted ? 0 :
+		      is_indexed(t, key)   ? t->pids[key] :
+		      t->room		   ? t->slots[home(t, key)] :
+					     0;
 
-	if (at)
-		expect_at(t, at - 1);
+	if (!at)
+		return;
+	__builtin_prefetch(&t->keys[at - 1]);
+	expect_value(t, at - 1);
 }
 
 uint64_t table_key(const char *s, size_t len)

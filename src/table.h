@@ -10,7 +10,6 @@
 #ifndef TABLE_H
 #define TABLE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,8 +17,9 @@ struct table {
 	size_t value_size;
 	uint32_t max;	  /* entries at most */
 	uint32_t n, room; /* entries there are, and that fit before it grows */
+	uint32_t counted; /* the first ones, whose keys count from 1, as FIDs mostly do: these are not looked up */
 	uint64_t *keys;
-	void *values;
+	void *values;	 /* where a cache line begins */
 	uint32_t *slots; /* 2 * room, open addressing: index + 1, 0 is free */
 	uint32_t *pids;	 /* TABLE_PIDS, by key: the same; NULL: all keys are hashed */
 };
@@ -38,10 +38,10 @@ static inline void *table_at(const struct table *t, uint32_t i)
 	return (char *)t->values + i * t->value_size;
 }
 
-/* Keys that are numbers from 1, FIDs for one, mostly lie where they count to: that spares a slot's cache line. */
-static inline bool table_is_in_order(const struct table *t, uint64_t key)
+/* Its key. */
+static inline uint64_t table_key_at(const struct table *t, uint32_t i)
 {
-	return key - 1 < t->n && t->keys[key - 1] == key;
+	return i < t->counted ? i + 1 : t->keys[i];
 }
 
 void *table_find_hashed(const struct table *t, uint64_t key);
@@ -49,9 +49,9 @@ void *table_find_hashed(const struct table *t, uint64_t key);
 /* The value of KEY, or NULL. Valid until the next table_get(). */
 static inline void *table_find(const struct table *t, uint64_t key)
 {
-	if (!t->pids || key >= TABLE_PIDS)
-		return table_find_hashed(t, key);
-	return t->pids[key] ? table_at(t, t->pids[key] - 1) : NULL;
+	if (t->pids && key < TABLE_PIDS)
+		return t->pids[key] ? table_at(t, t->pids[key] - 1) : NULL;
+	return key - 1 < t->counted ? table_at(t, (uint32_t)(key - 1)) : table_find_hashed(t, key);
 }
 
 void *table_get_or_new(struct table *t, uint64_t key);
@@ -59,10 +59,12 @@ void *table_get_or_new(struct table *t, uint64_t key);
 /* The same, made when it is not there. NULL when the table holds MAX or memory is out. */
 static inline void *table_get(struct table *t, uint64_t key)
 {
-	if (!t->pids && table_is_in_order(t, key))
+	if (t->pids) {
+		if (key < TABLE_PIDS && t->pids[key])
+			return table_at(t, t->pids[key] - 1);
+	} else if (key - 1 < t->counted) {
 		return table_at(t, (uint32_t)(key - 1));
-	if (t->pids && key < TABLE_PIDS && t->pids[key])
-		return table_at(t, t->pids[key] - 1);
+	}
 	return table_get_or_new(t, key);
 }
 

@@ -134,6 +134,7 @@ void why_end(struct report *r, int dirfd)
 	w->end_ns = r->last_ns;
 	w->places = calloc(1U << WHY_PLACES_BITS, sizeof(*w->places));
 	w->files = calloc(r->files.n + 1, sizeof(*w->files));
+	w->files_rest = calloc(r->files.n + 1, sizeof(*w->files_rest));
 	why_drop_launchers(r);
 	why_find_loaders(r);
 	why_find_sight(r);
@@ -141,7 +142,7 @@ void why_end(struct report *r, int dirfd)
 	why_read_trainer_sched(r, dirfd);
 	why_choose_bases(r);
 	read_cpu_idle(r, dirfd);
-	res = w->places && w->files ? why_epochs_begin(r) : -ENOMEM;
+	res = w->places && w->files && w->files_rest ? why_epochs_begin(r) : -ENOMEM;
 	if (res == 0)
 		res = why_walk(r, dirfd);
 	end_calls(w);
@@ -193,6 +194,7 @@ void why_free(struct why *w)
 			free(w->epoch[i].slow[k].path);
 	table_free(&w->loaders);
 	free(w->files);
+	free(w->files_rest);
 	table_free(&w->work);
 	free(w->places);
 	free(w->epoch);

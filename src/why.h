@@ -6,7 +6,7 @@
  * The rows are looked at twice. First, with all else of the report, the waits of those that train are
  * collected (why_wait()), and what of calls will be needed is kept (why_calls.h). Then, when it is known who is
  * who, these come once more, merged by time (why_walk.c), and each stretch of a process's time is held against these waits.
- * Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers; 4 KiB a loader; 96 bytes a file.
+ * Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers; 4 KiB a loader; 88 bytes a file.
  * docs/rules.md has what is concluded from it. All instants are CLOCK_MONOTONIC, all times ns.
  */
 #ifndef WHY_H
@@ -203,6 +203,7 @@ struct why {
 	struct why_calls *calls; /* kept for why_walk(); gone behind it */
 	struct table loaders; /* struct why_loader *, by PID */
 	struct why_file *files; /* in the order of the report's table of files */
+	struct why_file_rest *files_rest;
 	struct why_place *places; /* 1 MiB */
 	struct table work;    /* struct why_work, by epoch and PID */
 	struct why_epoch *epoch;

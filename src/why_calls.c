@@ -187,7 +187,7 @@ int why_calls_next(struct why_calls_stream *s, struct why_call_row *row)
 	if (kept->flags & WHY_CALL_FOREIGN) {
 		row->fid = kept->file;
 	} else if (kept->flags & WHY_CALL_FID) {
-		row->fid = files->keys[kept->file];
+		row->fid = table_key_at(files, (uint32_t)kept->file);
 		row->file = table_at(files, (uint32_t)kept->file);
 	}
 	return 1;

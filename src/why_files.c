@@ -23,6 +23,11 @@ static uint64_t end_of(const struct why_call_row *x, uint64_t was)
 	return (why_call_is(x, WHY_CALL_OFFSET) ? x->kept.offset : was) + x->kept.bytes;
 }
 
+static struct why_file_rest *rest_of(const struct why *w, const struct why_file *f)
+{
+	return &w->files_rest[f - w->files];
+}
+
 static void add_to_file(struct why *w, const struct why_call_row *x, struct why_file *f)
 {
 	uint64_t end = end_of(x, f->end);
@@ -33,7 +38,8 @@ static void add_to_file(struct why *w, const struct why_call_row *x, struct why_
 		       (MAX(f->end, x->file->size) + PAGE - 1) / PAGE * PAGE); /* read-ahead may take all of it */
 	f->bytes += x->kept.bytes;
 	f->disk_bytes += x->kept.disk_bytes;
-	f->fetched_ns = x->kept.disk_bytes ? x->kept.end_ns : f->fetched_ns;
+	if (x->kept.disk_bytes)
+		rest_of(w, f)->fetched_ns = x->kept.end_ns;
 	w->sums.again_bytes += excess(f->bytes, f->end) - was;
 	w->sums.again_disk_bytes += excess(f->disk_bytes, f->whole) - was_disk;
 }
@@ -74,7 +80,8 @@ static void begin_epoch(const struct why *w, const struct why_epoch *e, struct w
 	if (f->epoch == nr)
 		return;
 	f->epoch = nr;
-	f->epoch_bytes = f->epoch_end = f->epoch_ns = f->epoch_written = f->epoch_write_end = 0;
+	f->epoch_bytes = f->epoch_end = f->epoch_ns = 0;
+	rest_of(w, f)->epoch_written = rest_of(w, f)->epoch_write_end = 0;
 	f->reads = 0;
 }
 
@@ -122,7 +129,7 @@ static struct why_place *place_of(const struct why *w, uint64_t pid, uint64_t fi
 
 bool why_fetched_lately(const struct report *r, const struct report_file *f, uint64_t ns)
 {
-	uint64_t fetched_ns = r->why->files[f - (const struct report_file *)r->files.values].fetched_ns;
+	uint64_t fetched_ns = r->why->files_rest[f - (const struct report_file *)r->files.values].fetched_ns;
 
 	return fetched_ns && ns - fetched_ns < NSEC_PER_SEC;
 }
@@ -143,13 +150,14 @@ static void place_write(struct why *w, const struct why_call_row *x)
 static void add_write_to_epoch(struct why *w, const struct why_epoch *e, const struct why_call_row *x,
 			       struct why_file *f)
 {
+	struct why_file_rest *rest = rest_of(w, f);
 	uint64_t was;
 
 	begin_epoch(w, e, f);
-	was = excess(f->epoch_written, f->epoch_write_end);
-	f->epoch_write_end = MAX(f->epoch_write_end, end_of(x, f->epoch_write_end));
-	f->epoch_written += x->kept.bytes;
-	w->sums.rewritten_bytes += excess(f->epoch_written, f->epoch_write_end) - was;
+	was = excess(rest->epoch_written, rest->epoch_write_end);
+	rest->epoch_write_end = MAX(rest->epoch_write_end, end_of(x, rest->epoch_write_end));
+	rest->epoch_written += x->kept.bytes;
+	w->sums.rewritten_bytes += excess(rest->epoch_written, rest->epoch_write_end) - was;
 }
 
 static void count_write(struct why *w, struct why_epoch *e, const struct why_call_row *x, struct why_file *f)

@@ -7,12 +7,14 @@
 #include "why.h"
 #include "why_calls.h"
 
-/* Of one file. */
+/* Of one file: what each read of it looks at, and what only writes and those that fetch do. */
 struct why_file {
-	uint32_t epoch; /* that the next three, and what was written, are of, plus one */
+	uint32_t epoch; /* that the next four, and what was written, are of, plus one */
 	uint32_t reads;
 	uint64_t epoch_bytes, epoch_end, epoch_ns; /* read; the highest byte that was; time in calls */
 	uint64_t end, whole, bytes, disk_bytes; /* in all of the trace: the highest byte, or the file's size */
+};
+struct why_file_rest {
 	uint64_t fetched_ns; /* when a read of it last fetched from disk */
 	uint64_t epoch_written, epoch_write_end; /* as of what was read */
 };
