@@ -59,7 +59,7 @@ enum column {
 };
 
 /* Rows that are taken from the reader at once, so that what they will ask memory for is on its way meanwhile. */
-#define SCAN_AHEAD 16
+#define SCAN_AHEAD 32
 
 struct scan {
 	struct report *report;
