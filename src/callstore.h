@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rows of calls for later: what is needed of each a second time, in some 20 bytes instead of its line's 100. The first
+ * Rows of calls for later: what is needed of each a second time, in some 25 bytes instead of its line's 100. The first
  * CALLSTORE_MEMORY of it are in memory, more are in a file without a name in $TMPDIR, else /var/tmp. Knows no
  * columns. It may give up, and then has nothing: where there is no memory, and where such a file cannot be made or
  * written, is itself in memory (tmpfs), or would leave its disk less than CALLSTORE_SPARE. Then the lines must be read again.

@@ -58,8 +58,8 @@ struct reader {
 	char *header_line; /* the same as it stands in the file */
 
 	char *buf;
-	struct lines *lines; /* from pos on */
-	size_t pos, len; /* the unread part of buf */
+	size_t pos, len;     /* the unread part of buf */
+	struct lines *lines; /* of it, as far as they have been found */
 	uint64_t offset; /* of buf[0] */
 	bool skip;	 /* inside a line longer than the buffer */
 
@@ -86,7 +86,7 @@ int reader_open_fd(struct reader *r, int fd, enum pack pack, uint64_t bytes);
 /* Fine on one whose reader_open() failed, or that is all zero. */
 void reader_close(struct reader *r);
 
-/* The index of the column NAME for reader_field(row, ); 0 when the file has none. */
+/* The number of the column NAME for reader_field(); 0 when the file has none. */
 unsigned int reader_column(const struct reader *r, const char *name);
 
 /* Field I, from 1; 0 is `-', for a column that is not there. */
@@ -127,6 +127,7 @@ static inline bool reader_next_here(struct reader *r, struct reader_row *row)
 	}
 	return false;
 }
+
 /* Go on at OFFSET, which was a row's. The counts go on too. 0 or -errno. */
 int reader_seek(struct reader *r, uint64_t offset);
 

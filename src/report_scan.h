@@ -61,6 +61,8 @@ enum column {
 /* Rows that are taken from the reader at once, so that what they will ask memory for is on its way meanwhile. */
 #define SCAN_AHEAD 32
 
+_Static_assert(SCAN_AHEAD <= READER_ROWS_MAX, "the numbers of a column are read at once");
+
 struct scan {
 	struct report *report;
 	int dirfd;

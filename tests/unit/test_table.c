@@ -41,6 +41,36 @@ static void keeps_what_it_was_given_while_it_grows(void **state)
 	assert_null(table_find(&t, 1));
 }
 
+/* Keys that count from 1, which are not looked up, as far as they do; and others among and behind them. */
+static void numbers_in_order_are_found_as_all_other_keys(void **state)
+{
+	static const uint64_t others[] = { 0, 502, 501, 503, 1000, UINT64_MAX, 1ULL << 32 };
+	const size_t n_others = sizeof(others) / sizeof(others[0]);
+	struct table t;
+
+	table_init(&t, sizeof(struct value), 1 << 20);
+	for (uint64_t key = 1; key <= 500; key++)
+		((struct value *)table_get(&t, key))->key = key;
+	for (size_t i = 0; i < n_others; i++) {
+		assert_null(table_find(&t, others[i]));
+		((struct value *)table_get(&t, others[i]))->key = others[i];
+	}
+	assert_int_equal(t.n, 500 + n_others);
+	for (uint32_t i = 0; i < t.n; i++) {
+		uint64_t key = i < 500 ? i + 1 : others[i - 500];
+
+		assert_true(table_key_at(&t, i) == key && t.keys[i] == key);
+		assert_ptr_equal(table_find(&t, key), table_at(&t, i));
+		assert_ptr_equal(table_get(&t, key), table_at(&t, i));
+		assert_true(((struct value *)table_at(&t, i))->key == key);
+		table_expect(&t, key);
+		table_expect_entry(&t, key);
+	}
+	assert_null(table_find(&t, 504));
+	table_free(&t);
+	assert_null(table_find(&t, 1));
+}
+
 static void takes_no_more_than_its_cap(void **state)
 {
 	struct table t;
@@ -99,6 +129,7 @@ int main(void)
 		cmocka_unit_test(keeps_what_it_was_given_while_it_grows),
 		cmocka_unit_test(pids_are_found_as_all_other_keys),
 		cmocka_unit_test(names_have_keys_of_their_own),
+		cmocka_unit_test(numbers_in_order_are_found_as_all_other_keys),
 		cmocka_unit_test(takes_no_more_than_its_cap),
 	};
 
