@@ -15,6 +15,7 @@
 #include "util.h"
 
 #define COLUMNS 3
+#define LENGTHS 50
 
 typedef uint32_t (*column_fn)(const struct reader_row *rows, unsigned int n, unsigned int column, uint64_t *ret);
 
@@ -73,15 +74,15 @@ static unsigned int shift, with;
 
 static void of_all_lengths(unsigned int row, unsigned int column, char *text)
 {
-	unsigned int len = (row * column + shift) % 21; /* 0 is none, 17 and more are long ones */
+	unsigned int len = (row * column + shift) % LENGTHS; /* 0 is none, 17 and more are long ones, 21 and more too long */
 
-	snprintf(text, 64, "%.*s", (int)len, "18446744073709551615" + (len < 20 ? row % 4 : 0));
+	snprintf(text, 64, "%.*s", (int)len, "184467440737095516150000000000000000000000000000000000" + (len < 17 ? row % 4 : 0));
 }
 
 static void numbers_of_all_lengths(void **state)
 {
 	for (unsigned int n = 0; n <= READER_ROWS_MAX; n++)
-		for (shift = 0; shift < 21; shift++) {
+		for (shift = 0; shift < LENGTHS; shift++) {
 			make_rows(n, of_all_lengths);
 			assert_columns(n);
 		}
