@@ -390,7 +390,7 @@ static int begin_merge(struct merge *m, struct report *r, int dirfd)
 	return res;
 }
 
-/* That with the first row, and by how far it is ahead of the others: its rows that end before *LIMIT come one by one. */
+/* That with the first row; NULL: there is none. Its rows that end before *LIMIT_NS come before any of the others. */
 static struct stream *first_of(struct merge *m, uint64_t *limit_ns)
 {
 	struct stream *first = NULL;
