@@ -116,6 +116,7 @@ struct report_proc {
 	bool shell, spawned;	   /* by its arguments: it runs a shell; it is a worker that runs the program anew */
 	uint32_t lives;		   /* by pids.out; more than one: the PID was reused */
 	uint64_t data_read, data_written, data_maps; /* bytes of files that are data; maps of such */
+	uint64_t stored_read; /* bytes read of regular files on disks and networks; 0 where nobody asks why */
 	uint64_t received; /* reads of pipes and sockets that brought something, since copies_from_ns */
 	/* Children that run its program, with the most CPU time of one; these and theirs, the most CPU time and data_read of one. */
 	uint64_t copies, copies_from_ns, copies_cpu_ns, below, below_cpu_ns, below_data;

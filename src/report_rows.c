@@ -13,7 +13,7 @@
 #include "report_uses.h"
 #include "util.h"
 #include "why.h"
-#include "why_calls.h"
+#include "why_rows.h"
 
 const char report_t_names[REPORT_TS] = { 'R', 'W', 'D', 'F', 'Z', 'O' };
 
@@ -127,7 +127,7 @@ static void tell_call(struct scan *s, const struct report_call_facts *c)
 		report_spreads_call(s, c);
 	}
 	if (s->report->why && s->kind != REPORT_MMAP)
-		why_calls_keep(s->report->why->calls, s, c);
+		why_rows_take(s, c);
 }
 
 /* By --path a row is on a file elsewhere. What failed has no file: then PATH counts, where it is absolute. */

@@ -215,7 +215,7 @@ static int scan_rows(struct reader *rd, struct scan *s)
 		if (s->kind > REPORT_BIO)
 			look_ahead(s, (unsigned int)n);
 		for (s->row = 0; s->row < (unsigned int)n; s->row++) {
-			if (!scan_u64(s, COL_TIMESTAMP, &s->time_ns)) {
+			if (!scan_u64(s, COL_TIMESTAMP, &s->time_ns) || !s->time_ns) {
 				s->bad_rows++;
 				timeless++;
 				continue;

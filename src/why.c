@@ -46,6 +46,11 @@ void why_begin(struct report *r, int dirfd)
 	}
 	r->why = w;
 	why_calls_init(w->calls);
+	if (why_files_begin(w) < 0 || why_epochs_begin(r) < 0) {
+		why_free(w);
+		r->why = NULL;
+		return;
+	}
 	table_init_pids(&w->loaders, sizeof(struct why_loader *), WHY_LOADERS_MAX);
 	table_init(&w->work, sizeof(struct why_work), WHY_WORK_MAX);
 	why_read_gpu(r, dirfd);
@@ -132,9 +137,6 @@ void why_end(struct report *r, int dirfd)
 		return;
 	w->begin_ns = r->first_ns;
 	w->end_ns = r->last_ns;
-	w->places = calloc(1U << WHY_PLACES_BITS, sizeof(*w->places));
-	w->files = calloc(r->files.n + 1, sizeof(*w->files));
-	w->files_rest = calloc(r->files.n + 1, sizeof(*w->files_rest));
 	why_drop_launchers(r);
 	why_find_loaders(r);
 	why_find_sight(r);
@@ -142,9 +144,9 @@ void why_end(struct report *r, int dirfd)
 	why_read_trainer_sched(r, dirfd);
 	why_choose_bases(r);
 	read_cpu_idle(r, dirfd);
-	res = w->places && w->files && w->files_rest ? why_epochs_begin(r) : -ENOMEM;
-	if (res == 0)
-		res = why_walk(r, dirfd);
+	why_files_end(r);
+	why_epochs_settle(r);
+	res = w->error < 0 ? w->error : why_walk(r, dirfd);
 	end_calls(w);
 	if (res < 0)
 		why_note(w, "why the job waited could not be looked at: %s", strerror(-res));

@@ -4,9 +4,9 @@
  * nothing to do, and what the loaders did at just those times. Of a trace folder, for the report.
  *
  * The rows are looked at twice. First, with all else of the report, the waits of those that train are
- * collected (why_wait()), and what of calls will be needed is kept (why_calls.h). Then, when it is known who is
- * who, these come once more, merged by time (why_walk.c), and each stretch of a process's time is held against these waits.
- * Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers; 4 KiB a loader; 88 bytes a file.
+ * collected (why_wait()), files and epochs are summed up, and what of calls will be needed is kept (why_rows.h). Then, when it
+ * is known who is who, these come once more, merged by time (why_walk.c), and each stretch of a process's time is held
+ * against these waits. Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers; 4 KiB a loader; 88 bytes a file.
  * docs/rules.md has what is concluded from it. All instants are CLOCK_MONOTONIC, all times ns.
  */
 #ifndef WHY_H
@@ -129,6 +129,7 @@ struct why_epoch {
 	uint64_t sequential, placed; /* reads that went on where the last ended; that could have */
 	uint64_t again_bytes; /* read a second time */
 	uint64_t writes, write_bytes;
+	uint64_t rewritten_bytes; /* written a second time */
 	struct why_slow_file {
 		uint64_t fid, time_ns, bytes, calls;
 		char *path;
@@ -202,12 +203,15 @@ struct why {
 	uint64_t gpu_sample_ns; /* mean distance of samples */
 	struct why_calls *calls; /* kept for why_walk(); gone behind it */
 	struct table loaders; /* struct why_loader *, by PID */
-	struct why_file *files; /* in the order of the report's table of files */
+	struct why_file *files; /* the first N_FILES of the report's table of files */
 	struct why_file_rest *files_rest;
+	uint32_t n_files;
 	struct why_place *places; /* 1 MiB */
+	int error; /* of sums of these; 0 or -errno */
 	struct table work;    /* struct why_work, by epoch and PID */
 	struct why_epoch *epoch;
 	uint32_t n_epochs, at_epoch;
+	struct why_epoch *outside; /* what is in none of them */
 	struct why_sums sums;
 	struct why_longest longest[WHY_STATES]; /* calls of loaders and trainers */
 	uint64_t begin_ns, end_ns; /* of the trace */

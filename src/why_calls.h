@@ -8,23 +8,19 @@
 
 #include "callstore.h"
 #include "report.h"
+#include "why.h"
 
 enum why_call_flag {
-	WHY_CALL_FID = CALLSTORE_USER,
-	WHY_CALL_FOREIGN = CALLSTORE_USER << 1, /* the FID is none that the report knows */
-	WHY_CALL_FAILED = CALLSTORE_USER << 2,
-	WHY_CALL_RDONLY = CALLSTORE_USER << 3, /* of open: to be read */
-	WHY_CALL_NVIDIA = CALLSTORE_USER << 4, /* of open: a file of that name */
-	WHY_CALL_WRITE = CALLSTORE_USER << 5,  /* from here on of reads and writes */
-	WHY_CALL_DONE = CALLSTORE_USER << 6,   /* it returned a number of bytes */
-	WHY_CALL_OFFSET = CALLSTORE_USER << 7, /* it is known where in the file */
-	WHY_CALL_ACCOUNTED = CALLSTORE_USER << 8, /* and what it fetched from disks */
-	WHY_CALL_DIRECT = CALLSTORE_USER << 9,
-	WHY_CALL_STANDARD = CALLSTORE_USER << 10, /* on FD 1 or 2 */
+	WHY_CALL_STATE = 7,   /* these bits are an enum why_state */
+	WHY_CALL_FILE = 8,    /* FILE is an index for the report's table of files; else a FID that is not there, or 0 */
+	WHY_CALL_ON_FILE = 16,
+	WHY_CALL_RECEIVES = 32, /* on a pipe or the like, or sends */
+	WHY_CALL_SENDS = 64,
+	WHY_CALL_FETCHED = 128, /* a read: from a disk */
+	WHY_CALL_SLOW = 256,	/* a read: longer than the page cache takes, and it is not known to have come from elsewhere */
+	WHY_CALL_SAMPLE = 512,	/* an open of a file on a disk or network to be read */
+	WHY_CALL_NVIDIA = 1024, /* an open of a file of that name */
 };
-
-struct report_call_facts;
-struct scan;
 
 struct why_calls {
 	struct callstore store;
@@ -34,26 +30,33 @@ struct why_calls {
 void why_calls_init(struct why_calls *c);
 void why_calls_free(struct why_calls *c);
 
-/* --- while rows are read -------------------------------------------------------------------------- */
+/* --- while rows are read: by why_rows.c ----------------------------------------------------------- */
 
 /* The file of KIND begins; it ends. */
 void why_calls_begin(struct why_calls *c, enum report_kind kind);
 void why_calls_end(struct why_calls *c, enum report_kind kind);
 
-/* The present row of S. */
-void why_calls_keep(struct why_calls *c, const struct scan *s, const struct report_call_facts *facts);
-
 /* --- then ----------------------------------------------------------------------------------------- */
 
 struct why_call_row {
-	struct callstore_row kept; /* its numbers; FILE is for why_calls.c alone */
-	uint64_t begin_ns, fid;
-	const struct report_file *file; /* NULL: not known */
+	struct callstore_row kept;
+	uint64_t begin_ns;
 };
 
 static inline bool why_call_is(const struct why_call_row *row, enum why_call_flag flag)
 {
 	return row->kept.flags & flag;
+}
+
+static inline enum why_state why_call_state(const struct why_call_row *row)
+{
+	return (enum why_state)(row->kept.flags & WHY_CALL_STATE);
+}
+
+/* 0: it has none. */
+static inline uint64_t why_call_fid(const struct report *r, const struct why_call_row *row)
+{
+	return why_call_is(row, WHY_CALL_FILE) ? table_key_at(&r->files, (uint32_t)row->kept.file) : row->kept.file;
 }
 
 /* One file's, from the first to the last. */
@@ -65,8 +68,15 @@ struct why_calls_stream {
 
 /* 0; -ENOENT: there are none; -errno. */
 int why_calls_open(struct why_calls_stream *s, struct report *r, int dirfd, enum report_kind kind);
+int why_calls_next_of_text(struct why_calls_stream *s, struct callstore_row *row);
 /* 1, 0 at the end, -errno. */
-int why_calls_next(struct why_calls_stream *s, struct why_call_row *row);
+static inline int why_calls_next(struct why_calls_stream *s, struct why_call_row *row)
+{
+	int res = s->text ? why_calls_next_of_text(s, &row->kept) : callstore_next(&s->kept, &row->kept);
+
+	row->begin_ns = row->kept.end_ns - row->kept.lat_ns;
+	return res;
+}
 /* Fine on one that is all zero. */
 void why_calls_close(struct why_calls_stream *s);
 

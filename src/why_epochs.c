@@ -65,35 +65,75 @@ static void name_epoch(const struct phases *p, uint32_t i, char name[PHASE_LABEL
 int why_epochs_begin(struct report *r)
 {
 	const struct phases *p = phases_of(r);
-	uint32_t n = p ? phases_count(p, PHASE_EPOCH) : 0;
+	uint32_t n = p ? MIN(phases_count(p, PHASE_EPOCH), WHY_EPOCHS_MAX) : 0;
 	struct why *w = r->why;
 
-	w->n_epochs = MAX(MIN(n, WHY_EPOCHS_MAX), 1);
-	w->epoch = calloc(w->n_epochs, sizeof(*w->epoch));
+	w->n_epochs = MAX(n, 1);
+	w->epoch = calloc(w->n_epochs + 1, sizeof(*w->epoch));
 	if (!w->epoch) {
 		w->n_epochs = 0;
 		return -ENOMEM;
 	}
-	if (n > WHY_EPOCHS_MAX)
-		why_note(w, "the first %d of %u epochs are told one by one", WHY_EPOCHS_MAX, n);
-	w->by_epoch = n > 0;
-	for (uint32_t i = 0; i < w->n_epochs; i++) {
-		w->epoch[i] = n ? (struct why_epoch){ .phase = i,
-						      .begin_ns = phases_get(p, PHASE_EPOCH, i)->begin_ns,
-						      .end_ns = phases_get(p, PHASE_EPOCH, i)->end_ns }
-				: (struct why_epoch){ .phase = PHASES_NONE,
-						      .begin_ns = r->first_ns,
-						      .end_ns = r->last_ns,
-						      .name = "all of the trace" };
-		if (n)
-			name_epoch(p, i, w->epoch[i].name);
-	}
+	w->outside = &w->epoch[w->n_epochs];
+	w->epoch[0] = (struct why_epoch){ .phase = PHASES_NONE, .end_ns = UINT64_MAX };
+	for (uint32_t i = 0; i < n; i++)
+		w->epoch[i] = (struct why_epoch){ .phase = i, .begin_ns = phases_get(p, PHASE_EPOCH, i)->begin_ns,
+						  .end_ns = phases_get(p, PHASE_EPOCH, i)->end_ns };
 	return 0;
 }
 
-struct why_epoch *why_epoch_find(struct report *r, uint64_t at_ns)
+/* Of those there are the ones from FROM on, N of them, are the phases' now. */
+static void settle_told(struct why *w, const struct phases *p, uint32_t from, uint32_t n)
+{
+	w->by_epoch = true;
+	w->n_epochs = n;
+	for (uint32_t i = 0; i < n; i++) {
+		struct why_epoch *e = &w->epoch[i];
+
+		*e = w->epoch[from + i];
+		e->phase = i;
+		e->begin_ns = phases_get(p, PHASE_EPOCH, i)->begin_ns;
+		e->end_ns = phases_get(p, PHASE_EPOCH, i)->end_ns;
+		name_epoch(p, i, e->name);
+	}
+}
+
+static void settle_none(const struct report *r)
 {
 	struct why *w = r->why;
+	struct why_epoch *e = &w->epoch[0];
+
+	if (e->phase != PHASES_NONE)
+		*e = *w->outside;
+	e->phase = PHASES_NONE;
+	e->begin_ns = r->first_ns;
+	e->end_ns = r->last_ns;
+	snprintf(e->name, sizeof(e->name), "all of the trace");
+	w->n_epochs = 1;
+}
+
+void why_epochs_settle(struct report *r)
+{
+	const struct phases *p = phases_of(r);
+	uint32_t n = p ? phases_count(p, PHASE_EPOCH) : 0, from = 0;
+	struct why *w = r->why;
+
+	/* those that ended before the trace began are the phases' no more */
+	while (n && from < w->n_epochs && w->epoch[from].end_ns <= phases_get(p, PHASE_EPOCH, 0)->begin_ns)
+		from++;
+	if (n)
+		settle_told(w, p, from, MIN(n, w->n_epochs - from));
+	else
+		settle_none(r);
+	if (n > WHY_EPOCHS_MAX)
+		why_note(w, "the first %d of %u epochs are told one by one", WHY_EPOCHS_MAX, n);
+	w->at_epoch = 0;
+	for (uint32_t i = 0; i < w->n_epochs; i++)
+		w->sums.rewritten_bytes += w->epoch[i].rewritten_bytes;
+}
+
+struct why_epoch *why_epoch_find(struct why *w, uint64_t at_ns)
+{
 	struct why_epoch *e = &w->epoch[w->at_epoch];
 	uint32_t lo = 0, hi = w->n_epochs;
 

@@ -7,12 +7,15 @@
 #include "why.h"
 #include "why_calls.h"
 
+struct report_call_facts;
+
 /* Of one file: what each read of it looks at, and what only writes and those that fetch do. */
 struct why_file {
 	uint32_t epoch; /* that the next four, and what was written, are of, plus one */
 	uint32_t reads;
 	uint64_t epoch_bytes, epoch_end, epoch_ns; /* read; the highest byte that was; time in calls */
-	uint64_t end, whole, bytes, disk_bytes; /* in all of the trace: the highest byte, or the file's size */
+	uint64_t end, bytes, disk_bytes; /* in all of the trace */
+	uint32_t moved, small; /* reads and writes that moved something; of these, of less than 64 KiB */
 };
 struct why_file_rest {
 	uint64_t fetched_ns; /* when a read of it last fetched from disk */
@@ -63,15 +66,19 @@ static inline uint64_t why_looked_at(const struct why_trainer *t, uint64_t begin
 	return end_ns > begin_ns ? end_ns - begin_ns : 0;
 }
 
-/* why_epochs.c */
+/*
+ * why_epochs.c: as they are known before the rows, but for their ends; then as they were. What comes before the first counts
+ * in one that is left out, unless it turns out that the trace ended before the first began. 0 or -ENOMEM.
+ */
 int why_epochs_begin(struct report *r);
-struct why_epoch *why_epoch_find(struct report *r, uint64_t at_ns);
-/* That of AT_NS, mostly the same as before; NULL: between two. */
-static inline struct why_epoch *why_epoch_at(struct report *r, uint64_t at_ns)
+void why_epochs_settle(struct report *r);
+struct why_epoch *why_epoch_find(struct why *w, uint64_t at_ns);
+/* That of AT_NS, mostly the same as before; NULL: between two, or behind the last. */
+static inline struct why_epoch *why_epoch_at(struct why *w, uint64_t at_ns)
 {
-	struct why_epoch *e = &r->why->epoch[r->why->at_epoch];
+	struct why_epoch *e = &w->epoch[w->at_epoch];
 
-	return at_ns >= e->begin_ns && at_ns < e->end_ns ? e : why_epoch_find(r, at_ns);
+	return at_ns >= e->begin_ns && at_ns < e->end_ns ? e : why_epoch_find(w, at_ns);
 }
 /* The trainer's window by the job's phases; false when these do not tell it. */
 bool why_training(const struct report *r, uint64_t *begin_ns, uint64_t *end_ns);
@@ -79,10 +86,25 @@ bool why_training(const struct report *r, uint64_t *begin_ns, uint64_t *end_ns);
 void why_add_work(struct report *r, const struct why_epoch *e, uint64_t pid, uint32_t *at, uint64_t ns, uint64_t samples);
 void why_epochs_end(struct report *r);
 
-/* why_files.c: what a read or write of a regular file in E, which may be NULL, adds to sums of it, its epoch and all. */
-void why_add_transfer(struct report *r, struct why_epoch *e, const struct why_call_row *x);
-/* Whether anybody's read of F fetched from disk in the second before NS: read-ahead may still be on its way. */
+/* A read or write of a file on a disk or network, that CALL tells of. */
+struct why_transfer {
+	const struct report_call_facts *call;
+	uint64_t end_ns, lat_ns, requested, offset;
+	bool has_offset, direct;
+};
+
+/* why_files.c: 0 or -ENOMEM. */
+int why_files_begin(struct why *w);
+/* What X adds to sums of it, its epoch and all. */
+void why_add_transfer(struct report *r, const struct why_transfer *x);
+/* All rows are in. */
+void why_files_end(struct report *r);
+/* A read of F has fetched from disk, at NS. */
+void why_fetched(struct report *r, const struct report_file *f, uint64_t ns);
+/* Whether anybody's did in the second before NS: read-ahead may still be on its way. */
 bool why_fetched_lately(const struct report *r, const struct report_file *f, uint64_t ns);
+/* As if none ever had. */
+void why_forget_fetched(struct why *w);
 
 /* why_doubts.c: reads that took long and fetched nothing, as long as it may turn out that another did just then. */
 struct why_doubts {

@@ -10,7 +10,6 @@
 #include "util.h"
 #include "why_walk.h"
 
-#define SLOW_NS 200000 /* reads of which it is not known: longer ones have come from storage */
 #define ROLES_MAX (WHY_LOADERS_MAX + WHY_TRAINERS_MAX)
 
 /* The calls of one file, at the next one. */
@@ -18,15 +17,6 @@ struct stream {
 	struct why_calls_stream calls;
 	struct why_call_row row;
 	bool more;
-	void (*take)(struct why_walk *w, struct why_role *role, const struct why_call_row *row);
-};
-
-/* A call, as far as it matters here. */
-struct call {
-	const struct why_call_row *row;
-	enum why_state state;
-	bool on_file;
-	bool receives, sends; /* on a pipe or the like */
 };
 
 /* --- roles ------------------------------------------------------------------------------------------- */
@@ -43,8 +33,12 @@ static int make_roles(struct why_walk *w)
 		struct why_loader *l = *(struct why_loader **)table_at(&why->loaders, i);
 		struct why_role *role = l ? table_get(&w->roles, l->pid) : NULL;
 
-		if (role)
+		if (role) {
+			const struct report_proc *p = table_find(&w->r->procs, l->pid);
+
 			role->loader = l;
+			l->bytes = p ? p->stored_read : 0;
+		}
 	}
 	for (uint32_t i = 0; i < why->n_trainers; i++) {
 		struct why_role *role = table_get(&w->roles, why->trainer[i].pid);
@@ -118,37 +112,37 @@ void why_trainer_was(void *stretch, uint64_t begin_ns, uint64_t end_ns)
 		t->own_idle_ns[x->state] += idle_ns;
 	if (!x->main || t->basis == WHY_BY_GPU)
 		return;
-	e = why_epoch_at(x->r, end_ns);
+	e = why_epoch_at(x->why, end_ns);
 	if (e)
 		e->own_ns[t - x->why->trainer] += all_ns - idle_ns;
 }
 
 /* --- calls ---------------------------------------------------------------------------------------------- */
 
-static bool is_among_longest(const struct why_longest *top, const struct call *c)
+static bool is_among_longest(const struct why_longest *top, const struct why_call_row *row)
 {
-	return top->n < WHY_LONGEST || c->row->kept.lat_ns > top->call[WHY_LONGEST - 1].lat_ns;
+	return top->n < WHY_LONGEST || row->kept.lat_ns > top->call[WHY_LONGEST - 1].lat_ns;
 }
 
-static void keep_longest(struct why_longest *top, const struct call *c)
+static void keep_longest(struct why_longest *top, const struct report *r, const struct why_call_row *row)
 {
-	const uint64_t lat_ns = c->row->kept.lat_ns;
+	const uint64_t lat_ns = row->kept.lat_ns;
 	unsigned int i;
 
 	if (top->n < WHY_LONGEST)
 		top->n++;
 	for (i = top->n - 1; i > 0 && top->call[i - 1].lat_ns < lat_ns; i--)
 		top->call[i] = top->call[i - 1];
-	top->call[i] = (struct why_call){ .fid = c->row->fid, .end_ns = c->row->kept.end_ns, .lat_ns = lat_ns,
-					  .pid = (uint32_t)c->row->kept.pid };
+	top->call[i] = (struct why_call){ .fid = why_call_fid(r, row), .end_ns = row->kept.end_ns, .lat_ns = lat_ns,
+					  .pid = (uint32_t)row->kept.pid };
 }
 
-static void loader_call(struct why_stretch *x, const struct call *c)
+static void loader_call(struct why_stretch *x, const struct why_call_row *row)
 {
-	const uint64_t begin_ns = c->row->begin_ns, end_ns = c->row->kept.end_ns;
+	const uint64_t begin_ns = row->begin_ns, end_ns = row->kept.end_ns;
 	struct why_loader *l = x->role->loader;
 
-	if (c->receives && l->last_sent && l->last_ns < begin_ns) {
+	if (why_call_is(row, WHY_CALL_RECEIVES) && l->last_sent && l->last_ns < begin_ns) {
 		struct why_stretch between = *x;
 
 		between.state = WHY_QUEUE;
@@ -156,7 +150,7 @@ static void loader_call(struct why_stretch *x, const struct call *c)
 	}
 	cover_add(&l->cover, begin_ns, end_ns, why_loader_was, x);
 	l->last_ns = MAX(l->last_ns, end_ns);
-	l->last_sent = c->sends;
+	l->last_sent = why_call_is(row, WHY_CALL_SENDS);
 }
 
 /* Loads data: a trainer does when nobody does it for it. */
@@ -165,48 +159,35 @@ static bool works(const struct why_role *role)
 	return role->loader || (role->trainer && !role->trainer->loaders);
 }
 
-static void take_call(struct why_walk *w, struct why_role *role, const struct call *c)
+/* Of a loader or trainer. */
+static void take_call(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
 {
-	const uint64_t pid = c->row->kept.pid, begin_ns = c->row->begin_ns, end_ns = c->row->kept.end_ns;
-	struct why_stretch x = { .r = w->r, .why = w->why, .role = role, .state = c->state, .main = c->row->kept.tid == pid };
+	const uint64_t pid = row->kept.pid, begin_ns = row->begin_ns, end_ns = row->kept.end_ns;
+	const bool on_file = why_call_is(row, WHY_CALL_ON_FILE);
+	struct why_stretch x = { .r = w->r, .why = w->why, .role = role, .state = why_call_state(row),
+				 .main = row->kept.tid == pid };
+	struct why_longest *longest = &w->why->longest[x.state];
 	struct why_epoch *e;
 
-	if (!role->loader && !role->trainer)
-		return;
-	why_switches_call(w, c->row);
-	if (c->on_file && is_among_longest(&w->why->longest[c->state], c) &&
+	why_switches_call(w, row);
+	if (on_file && is_among_longest(longest, row) &&
 	    why_looked_at(role->trainer ? role->trainer : &w->why->trainer[role->loader->trainer], begin_ns, end_ns))
-		keep_longest(&w->why->longest[c->state], c);
+		keep_longest(longest, w->r, row);
 	if (role->loader)
-		loader_call(&x, c);
-	else if (c->on_file)
+		loader_call(&x, row);
+	else if (on_file)
 		cover_add(x.main ? role->main : role->others, begin_ns, end_ns, why_trainer_was, &x);
-	if (!c->on_file || !works(role))
+	if (!on_file || !works(role))
 		return;
-	e = why_epoch_at(w->r, end_ns);
+	e = why_epoch_at(w->why, end_ns);
 	if (e)
 		why_add_work(w->r, e, pid, &role->work, end_ns - begin_ns, 0);
 }
 
-/* --- rows --------------------------------------------------------------------------------------------- */
-
-static void count_opens(struct why_sums *s, uint64_t at_ns)
+static void take_sample(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
 {
-	if (at_ns - s->opens_second_ns >= NSEC_PER_SEC) {
-		s->opens_second_ns = at_ns;
-		s->opens_second = 0;
-	}
-	if (++s->opens_second > s->opens_peak) {
-		s->opens_peak = s->opens_second;
-		s->opens_peak_ns = s->opens_second_ns;
-	}
-}
+	struct why_epoch *e = why_epoch_at(w->why, row->kept.end_ns);
 
-static void count_sample(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
-{
-	struct why_epoch *e = why_epoch_at(w->r, row->kept.end_ns);
-
-	w->why->sums.opens_read++;
 	if (role->loader)
 		role->loader->samples++;
 	if (!e)
@@ -216,142 +197,44 @@ static void count_sample(struct why_walk *w, struct why_role *role, const struct
 		why_add_work(w->r, e, row->kept.pid, &role->work, 0, 1);
 }
 
-static void take_open(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
-{
-	const struct report_file *f = row->file;
-	struct why_sums *sums = &w->why->sums;
-
-	if (role->trainer && why_call_is(row, WHY_CALL_NVIDIA))
-		role->trainer->uses_gpu = true;
-	sums->opens++;
-	sums->opens_failed += why_call_is(row, WHY_CALL_FAILED);
-	sums->open_ns += row->kept.lat_ns;
-	count_opens(sums, row->kept.end_ns);
-	if (f && f->type == REPORT_REG && f->medium != REPORT_MEMORY && why_call_is(row, WHY_CALL_RDONLY))
-		count_sample(w, role, row);
-	take_call(w, role, &(struct call){ .row = row, .state = WHY_META, .on_file = true });
-}
-
-static void take_meta(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
-{
-	bool on_file = !row->file || report_is_file(row->file->type);
-
-	if (on_file)
-		w->why->sums.meta_ns += row->kept.lat_ns;
-	take_call(w, role, &(struct call){ .row = row, .state = on_file ? WHY_META : WHY_OTHER, .on_file = on_file });
-}
-
-static void take_sync(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
-{
-	w->why->sums.syncs++;
-	w->why->sums.sync_ns += row->kept.lat_ns;
-	take_call(w, role, &(struct call){ .row = row, .state = WHY_WRITE, .on_file = true });
-}
-
-static bool is_slow(const struct why_call_row *x)
-{
-	return x->kept.lat_ns >= SLOW_NS + x->kept.bytes; /* 1 GB/s */
-}
-
-/* Of a read or write of a file. */
-static enum why_state state_of(const struct report *r, const struct why_call_row *x)
-{
-	const struct report_file *f = x->file;
-
-	if (why_call_is(x, WHY_CALL_WRITE))
-		return f->medium == REPORT_MEMORY || f->type != REPORT_REG ? WHY_CPU : WHY_WRITE;
-	if (f->medium == REPORT_MEMORY || (f->type != REPORT_REG && f->type != REPORT_BLK))
-		return WHY_CACHE;
-	if (x->kept.disk_bytes || why_call_is(x, WHY_CALL_DIRECT))
-		return WHY_DISK;
-	if (!is_slow(x))
-		return WHY_CACHE;
-	/* what a read before, of this process or of another, had begun to fetch is waited for in this one */
-	return !why_call_is(x, WHY_CALL_ACCOUNTED) || f->medium == REPORT_NETWORK ||
-			       why_fetched_lately(r, f, x->kept.end_ns) ?
-		       WHY_DISK :
-		       WHY_CACHE;
-}
-
 /* How much its process has read from the page cache, of all and of the waits for it. */
 static void cached(const struct why_role *role, double *ns, double *idle_ns)
 {
-	*ns = role->loader ? role->loader->ns[WHY_CACHE] : role->trainer ? (double)role->trainer->own_ns[WHY_CACHE] : 0;
-	*idle_ns = role->loader	 ? role->loader->idle_ns[WHY_CACHE] :
-		   role->trainer ? (double)role->trainer->own_idle_ns[WHY_CACHE] :
-				   0;
+	*ns = role->loader ? role->loader->ns[WHY_CACHE] : (double)role->trainer->own_ns[WHY_CACHE];
+	*idle_ns = role->loader ? role->loader->idle_ns[WHY_CACHE] : (double)role->trainer->own_idle_ns[WHY_CACHE];
 }
 
 /* A slow read that fetched nothing may have waited for what another fetches: that is known when this one's has ended. */
-static void take_slow_read(struct why_walk *w, struct why_role *role, const struct call *c)
+static void take_slow_read(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
 {
 	struct why_doubt doubt = {
-		.fid = c->row->fid, .begin_ns = c->row->begin_ns, .end_ns = c->row->kept.end_ns,
+		.fid = why_call_fid(w->r, row), .begin_ns = row->begin_ns, .end_ns = row->kept.end_ns,
 		.loader = role->loader, .trainer = role->trainer,
 	};
 	double ns, idle_ns;
 
 	cached(role, &ns, &idle_ns);
-	take_call(w, role, c);
+	take_call(w, role, row);
 	cached(role, &doubt.ns, &doubt.idle_ns);
 	doubt.ns -= ns;
 	doubt.idle_ns -= idle_ns;
-	if (role->loader || role->trainer)
-		why_doubt(&w->doubts, &doubt);
+	why_doubt(&w->doubts, &doubt);
 }
 
-static void take_read(struct why_walk *w, struct why_role *role, const struct call *c)
+static void take(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
 {
-	if (c->row->kept.disk_bytes)
-		why_doubts_end(w->why, &w->doubts, c->row->fid, c->row->begin_ns);
-	if (c->state == WHY_CACHE && is_slow(c->row))
-		take_slow_read(w, role, c);
+	if (why_call_is(row, WHY_CALL_FETCHED))
+		why_doubts_end(w->why, &w->doubts, why_call_fid(w->r, row), row->begin_ns);
+	if (why_call_is(row, WHY_CALL_SAMPLE))
+		take_sample(w, role, row);
+	if (!role->loader && !role->trainer)
+		return;
+	if (role->trainer && why_call_is(row, WHY_CALL_NVIDIA))
+		role->trainer->uses_gpu = true;
+	if (why_call_is(row, WHY_CALL_SLOW))
+		take_slow_read(w, role, row);
 	else
-		take_call(w, role, c);
-}
-
-static void count_stdout(struct why_sums *s, const struct why_call_row *x, bool is_stdout)
-{
-	s->written_bytes += x->kept.bytes;
-	if (!is_stdout)
-		return;
-	s->stdout_writes++;
-	s->stdout_bytes += x->kept.bytes;
-	s->stdout_ns += x->kept.lat_ns;
-}
-
-static void take_rw(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
-{
-	const bool write = why_call_is(row, WHY_CALL_WRITE), standard = why_call_is(row, WHY_CALL_STANDARD);
-	struct why_sums *sums = &w->why->sums;
-	const struct report_file *f = row->file;
-	struct call c = { .row = row };
-
-	if (write)
-		count_stdout(sums, row, standard);
-	c.on_file = f && report_is_file(f->type);
-	if (!c.on_file) {
-		c.state = WHY_QUEUE;
-		c.receives = !write;
-		c.sends = write && !standard;
-		take_call(w, role, &c);
-		return;
-	}
-	c.state = state_of(w->r, row);
-	if (write)
-		take_call(w, role, &c);
-	else
-		take_read(w, role, &c);
-	if (f->type != REPORT_REG || f->medium == REPORT_MEMORY)
-		return;
-	*(write ? &sums->write_files_ns : &sums->read_files_ns) += row->kept.lat_ns;
-	if (f->medium == REPORT_NETWORK)
-		sums->network_ns += row->kept.lat_ns;
-	if (!why_call_is(row, WHY_CALL_DONE))
-		return;
-	if (!write && role->loader)
-		role->loader->bytes += row->kept.bytes;
-	why_add_transfer(w->r, why_epoch_at(w->r, row->kept.end_ns), row);
+		take_call(w, role, row);
 }
 
 /* --- the merge ------------------------------------------------------------------------------------------ */
@@ -364,13 +247,7 @@ static int next(struct stream *s)
 	return MIN(res, 0);
 }
 
-static const struct {
-	enum report_kind kind;
-	void (*take)(struct why_walk *w, struct why_role *role, const struct why_call_row *row);
-} files[] = {
-	{ REPORT_VFS_RW, take_rw }, { REPORT_OPEN, take_open },		  { REPORT_CLOSE, take_meta },
-	{ REPORT_SYNC, take_sync }, { REPORT_CREATE_DEL, take_meta },
-};
+static const enum report_kind files[] = { REPORT_VFS_RW, REPORT_OPEN, REPORT_CLOSE, REPORT_SYNC, REPORT_CREATE_DEL };
 
 struct merge {
 	struct stream stream[ARRAY_SIZE(files)];
@@ -383,8 +260,7 @@ static int begin_merge(struct merge *m, struct report *r, int dirfd)
 	for (size_t i = 0; res == 0 && i < ARRAY_SIZE(files); i++) {
 		struct stream *s = &m->stream[i];
 
-		s->take = files[i].take;
-		res = why_calls_open(&s->calls, r, dirfd, files[i].kind);
+		res = why_calls_open(&s->calls, r, dirfd, files[i]);
 		res = res == 0 ? next(s) : res == -ENOENT ? 0 : res;
 	}
 	return res;
@@ -423,7 +299,7 @@ static int merge(struct why_walk *w, struct merge *m)
 		do {
 			while (switches->more && switches->time_ns < s->row.kept.end_ns)
 				why_switches_take(w);
-			s->take(w, why_role_of(w, s->row.kept.pid), &s->row);
+			take(w, why_role_of(w, s->row.kept.pid), &s->row);
 			res = next(s);
 			if (res < 0)
 				return res;

@@ -28,19 +28,18 @@ static uint64_t number(uint64_t *seed)
 	return *seed >> 60 < ARRAY_SIZE(edges) ? edges[*seed >> 60] : *seed >> 40;
 }
 
-static struct callstore_row row_of(uint64_t *seed)
+/* Row I: every other one as rows are. */
+static struct callstore_row row_of(uint64_t *seed, uint64_t i)
 {
 	struct callstore_row row = {
 		.end_ns = number(seed), .pid = number(seed), .tid = number(seed), .lat_ns = number(seed), .file = number(seed),
 		.flags = (uint32_t)number(seed) & ((1U << CALLSTORE_FLAGS_BITS) - 1),
 	};
 
-	if (row.flags & CALLSTORE_TRANSFER) {
-		row.bytes = number(seed);
-		row.requested = number(seed);
-		row.offset = number(seed);
-		row.disk_bytes = number(seed);
-	}
+	if (i % 4 >= 2)
+		row.end_ns = i << 20;
+	if (i % 4 == 3)
+		row.tid = row.pid;
 	return row;
 }
 
@@ -51,7 +50,7 @@ static void add_parts(struct callstore *s, struct callstore_part *part, unsigned
 
 		part[k].begin = callstore_part(s);
 		for (unsigned int i = 0; i < rows; i++) {
-			const struct callstore_row row = row_of(&seed);
+			const struct callstore_row row = row_of(&seed, i);
 
 			callstore_add(s, &row);
 		}
@@ -72,7 +71,7 @@ static void expect_parts(const struct callstore *s, const struct callstore_part 
 	}
 	for (unsigned int i = 0; i < rows; i++)
 		for (unsigned int k = 0; k < PARTS; k++) {
-			const struct callstore_row row = row_of(&seed[k]);
+			const struct callstore_row row = row_of(&seed[k], i);
 
 			memset(&got, 0xff, sizeof(got));
 			assert_int_equal(callstore_next(&c[k], &got), 1);
