@@ -3,17 +3,6 @@
 
 #include "util.h"
 
-/* Above 64 the leading bit is the row and the next six bits the column of the bucket. */
-static unsigned int bucket_of(uint64_t v)
-{
-	unsigned int shift;
-
-	if (v >> HIST_SUB_BITS == 0)
-		return (unsigned int)v;
-	shift = 63 - HIST_SUB_BITS - (unsigned int)__builtin_clzll(v);
-	return (shift << HIST_SUB_BITS) + (unsigned int)(v >> shift);
-}
-
 static uint64_t bucket_middle(unsigned int i)
 {
 	unsigned int shift = i >> HIST_SUB_BITS;
@@ -24,16 +13,6 @@ static uint64_t bucket_middle(unsigned int i)
 	shift--;
 	low = ((uint64_t)(i & ((1U << HIST_SUB_BITS) - 1)) | 1U << HIST_SUB_BITS) << shift;
 	return low + ((1ULL << shift) >> 1);
-}
-
-void hist_add(struct hist *h, uint64_t v)
-{
-	if (h->n++ == 0 || v < h->min)
-		h->min = v;
-	if (v > h->max)
-		h->max = v;
-	h->sum += v;
-	h->counts[bucket_of(v)]++;
 }
 
 void hist_merge(struct hist *h, const struct hist *other)

@@ -18,7 +18,27 @@ struct hist {
 	uint64_t counts[HIST_BUCKETS];
 };
 
-void hist_add(struct hist *h, uint64_t v);
+/* Below 128 each value has one; above, the leading bit is the row and the next six bits the column of the bucket. */
+static inline unsigned int hist_bucket(uint64_t v)
+{
+	unsigned int shift;
+
+	if (v >> HIST_SUB_BITS == 0)
+		return (unsigned int)v;
+	shift = 63 - HIST_SUB_BITS - (unsigned int)__builtin_clzll(v);
+	return (shift << HIST_SUB_BITS) + (unsigned int)(v >> shift);
+}
+
+static inline void hist_add(struct hist *h, uint64_t v)
+{
+	if (h->n++ == 0 || v < h->min)
+		h->min = v;
+	if (v > h->max)
+		h->max = v;
+	h->sum += v;
+	h->counts[hist_bucket(v)]++;
+}
+
 void hist_merge(struct hist *h, const struct hist *other);
 
 /*

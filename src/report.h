@@ -110,6 +110,7 @@ struct report_proc {
 	uint64_t pid, calls;
 	uint64_t reads, writes, read_bytes, write_bytes;
 	uint64_t file_ns, wait_ns; /* in calls on files; on pipes, sockets, terminals, devices */
+	struct timeline_lane *lane; /* in the timeline, once it has been looked up */
 	bool named;		   /* COMM is from pids.out */
 	bool on_gpu;		   /* gpu.out has it */
 	bool forked, execs;	   /* it began by a fork; it executed a program */

@@ -223,7 +223,8 @@ static void add_transfer(struct scan *s, const struct report_call_facts *c, bool
 		add_read(s, c, bytes);
 }
 
-bool report_row_vfs_rw(struct scan *s)
+/* Most rows of most traces: to be one piece of code that keeps what it knows in registers. */
+__attribute__((flatten)) bool report_row_vfs_rw(struct scan *s)
 {
 	struct report_call_facts c = { .write = scan_is(s, COL_RW, "W") };
 	const bool write = c.write;

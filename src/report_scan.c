@@ -15,7 +15,7 @@
 #include "report_uses.h"
 #include "util.h"
 #include "why.h"
-#include "why_calls.h"
+#include "why_rows.h"
 
 const char *const report_kind_names[REPORT_KINDS] = {
 	[REPORT_FILES] = "files",	    [REPORT_PIDS] = "pids",
@@ -168,8 +168,11 @@ static void look_ahead(const struct scan *s, unsigned int n)
 	uint32_t far = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
-		if (files >> i & 1)
+		if (files >> i & 1) {
 			table_expect(&r->files, fid[i]);
+			if (r->why)
+				why_rows_expect(r, fid[i]);
+		}
 		if (r->uses && pairs >> i & 1)
 			far |= (uint32_t)report_uses_expect(r->uses, pid[i], fid[i]) << i;
 	}

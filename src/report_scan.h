@@ -16,7 +16,6 @@
 enum column {
 	COL_BYTES,
 	COL_DISK_BYTES,
-	COL_FD,
 	COL_FID,
 	COL_LAT_NS,
 	COL_LEN,
@@ -35,6 +34,7 @@ enum column {
 	COL_ERROR_NS,
 	COL_EVENT,
 	COL_FAILED,
+	COL_FD,
 	COL_FILE,
 	COL_FLAGS,
 	COL_FSTYPE,

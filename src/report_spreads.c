@@ -33,42 +33,9 @@ void report_spreads_free(struct report_spreads *u)
 	free(u);
 }
 
-static struct report_proc_spreads *proc_of(struct report_spreads *u, uint64_t pid)
+struct spread *report_spreads_make(struct spread **s)
 {
-	if (!u->last || pid != u->last_pid) {
-		u->last = table_get(&u->procs, pid);
-		u->last_pid = pid;
-	}
-	return u->last;
-}
-
-static void add(struct report_proc_spreads *p, enum report_spread what, uint64_t value)
-{
-	if (!p->of[what])
-		p->of[what] = calloc(1, sizeof(*p->of[what]));
-	if (p->of[what])
-		spread_add(p->of[what], value);
-}
-
-void report_spreads_call(struct scan *s, const struct report_call_facts *c)
-{
-	struct report_spreads *u = s->report->spreads;
-	bool rw = s->kind == REPORT_VFS_RW;
-	enum report_spread ns = rw ? (c->write ? REPORT_WRITE_NS : REPORT_READ_NS) :
-				s->kind == REPORT_OPEN ? REPORT_OPEN_NS : REPORT_OTHER_NS;
-	struct report_proc_spreads *p;
-
-	if (c->running || !report_is_file(c->type) || (!rw && scan_is(s, COL_FUNC, "snapshot")))
-		return;
-	p = proc_of(u, c->pid);
-	if (!p) {
-		u->left_out++;
-		return;
-	}
-	if (!c->again_side)
-		add(p, ns, c->lat_ns);
-	if (c->done)
-		add(p, c->write ? REPORT_WRITE_BYTES : REPORT_READ_BYTES, c->bytes);
+	return *s = calloc(1, sizeof(**s));
 }
 
 const struct report_proc_spreads *report_spreads_of(const struct report *r, uint64_t pid)

@@ -26,7 +26,6 @@ struct report_spreads {
 
 struct report_spreads *report_spreads_new(void);
 void report_spreads_free(struct report_spreads *u);
-void report_spreads_call(struct scan *s, const struct report_call_facts *c);
 
 /* The spreads of PID; NULL where there are none. */
 const struct report_proc_spreads *report_spreads_of(const struct report *r, uint64_t pid);
@@ -41,5 +40,48 @@ struct report_column {
 #define REPORT_COLUMNS_MAX 16
 /* Returns how many; the first N of COLUMNS. */
 unsigned int report_columns(const struct report *r, struct report_column columns[REPORT_COLUMNS_MAX]);
+
+/* --- what is done for most rows of a trace: here, to be compiled into where they are taken ------------- */
+
+/* NULL: no memory. */
+struct spread *report_spreads_make(struct spread **s);
+
+static inline void report_spreads_add(struct report_proc_spreads *p, enum report_spread what, uint64_t value)
+{
+	struct spread *s = p->of[what] ? p->of[what] : report_spreads_make(&p->of[what]);
+
+	if (s)
+		spread_add(s, value);
+}
+
+static inline struct report_proc_spreads *report_spreads_proc(struct report_spreads *u, uint64_t pid)
+{
+	if (!u->last || pid != u->last_pid) {
+		u->last = table_get(&u->procs, pid);
+		u->last_pid = pid;
+	}
+	return u->last;
+}
+
+static inline void report_spreads_call(const struct scan *s, const struct report_call_facts *c)
+{
+	struct report_spreads *u = s->report->spreads;
+	const bool rw = s->kind == REPORT_VFS_RW;
+	const enum report_spread ns = rw ? (c->write ? REPORT_WRITE_NS : REPORT_READ_NS) :
+				      s->kind == REPORT_OPEN ? REPORT_OPEN_NS : REPORT_OTHER_NS;
+	struct report_proc_spreads *p;
+
+	if (c->running || !report_is_file(c->type) || (!rw && scan_is(s, COL_FUNC, "snapshot")))
+		return;
+	p = report_spreads_proc(u, c->pid);
+	if (!p) {
+		u->left_out++;
+		return;
+	}
+	if (!c->again_side)
+		report_spreads_add(p, ns, c->lat_ns);
+	if (c->done)
+		report_spreads_add(p, c->write ? REPORT_WRITE_BYTES : REPORT_READ_BYTES, c->bytes);
+}
 
 #endif

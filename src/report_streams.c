@@ -130,7 +130,7 @@ static unsigned int how_of(const struct scan *s, const struct report_call_facts 
 	       (c->file->log ? REPORT_LOG_NAME : 0);
 }
 
-static void add_to_log(struct scan *s, const struct report_call_facts *c, unsigned int how)
+static void add_to_log(const struct scan *s, const struct report_call_facts *c, unsigned int how)
 {
 	struct report_streams *u = s->report->streams;
 	uint64_t key = report_pair_key(c->pid, c->fid);
@@ -156,12 +156,10 @@ static void add_to_log(struct scan *s, const struct report_call_facts *c, unsign
 	l->last_ns = MAX(l->last_ns, s->time_ns);
 }
 
-void report_streams_call(struct scan *s, const struct report_call_facts *c)
+void report_streams_call_of(const struct scan *s, const struct report_call_facts *c)
 {
 	unsigned int how;
 
-	if (!c->file)
-		return;
 	if (c->file->stream)
 		add_to_class(s, &s->report->streams->classes[c->file->stream - 1], c);
 	if (s->kind != REPORT_VFS_RW || !c->write || c->failed || c->running)

@@ -45,8 +45,13 @@ void report_streams_free(struct report_streams *u);
 
 /* A row of files.out: the class that the file, of TYPE, is of goes into F. */
 void report_streams_file(struct scan *s, struct report_file *f);
-/* A row of a call. */
-void report_streams_call(struct scan *s, const struct report_call_facts *c);
+/* A row of a call: of one that concerns it, on a file that it knows. */
+void report_streams_call_of(const struct scan *s, const struct report_call_facts *c);
+static inline void report_streams_call(const struct scan *s, const struct report_call_facts *c)
+{
+	if (c->file && (c->file->stream || c->write))
+		report_streams_call_of(s, c);
+}
 void report_streams_pick(struct report *r);
 
 /* "stdout", or more with a comma between. */

@@ -14,14 +14,6 @@
 
 #define LARGE (64U << 10) /* a write, of more than a log */
 
-/* A forged TIMESTAMP must not make all others one bin: no trace is as long as this. */
-#define LONGEST_NS (400ULL * 24 * 3600 * NSEC_PER_SEC)
-
-static bool is_sane(const struct timeline *t, uint64_t at_ns)
-{
-	return !t->begin_ns || at_ns < t->begin_ns || at_ns - t->begin_ns < LONGEST_NS;
-}
-
 /* --- calls -------------------------------------------------------------------------------------- */
 
 /* What a row of a probe without bytes counts as; by FUNC where that is given. */
@@ -38,7 +30,7 @@ static const struct count {
 	{ "rmdir", REPORT_CREATE_DEL, TIMELINE_DELETES },
 };
 
-static void count_call(struct timeline *t, const struct scan *s)
+void report_timeline_count(struct timeline *t, const struct scan *s)
 {
 	struct reader_field func = scan_field(s, COL_FUNC);
 
@@ -65,50 +57,14 @@ static bool saves(const struct report *r, const struct report_proc *p)
 	return parent && parent->waits;
 }
 
-static void keep_saved(struct timeline *t, const struct scan *s, const struct report_call_facts *c)
+void report_timeline_saved(struct timeline *t, const struct scan *s, const struct report_call_facts *c)
 {
-	bool sync = s->kind == REPORT_SYNC;
-
-	if (!(sync || c->write) || !saves(s->report, c->proc))
+	if (!saves(s->report, c->proc))
 		return;
 	if (c->write)
 		timeline_saved(t, s->time_ns, c->bytes);
-	if (sync || c->bytes >= LARGE)
-		timeline_wrote(t, sync, s->time_ns, c->lat_ns);
-}
-
-/* Programs map their libraries and read their sources before they come to what they are for. */
-static void note_data(struct timeline *t, const struct scan *s, const struct report_call_facts *c)
-{
-	if (c->file && c->file->data && !c->write && (s->kind == REPORT_VFS_RW || s->kind == REPORT_MMAP))
-		t->data_ns = t->data_ns ? MIN(t->data_ns, s->time_ns) : s->time_ns;
-}
-
-void report_timeline_call(const struct scan *s, const struct report_call_facts *c)
-{
-	struct timeline *t = s->report->timeline;
-	const uint64_t lat_ns = c->again ? 0 : c->lat_ns; /* another row has counted it */
-	enum timeline_busy busy = TIMELINE_B_OTHER;
-
-	if (!t || !is_sane(t, s->time_ns))
-		return;
-	if (s->kind != REPORT_VFS_RW) {
-		if (scan_is(s, COL_FUNC, "snapshot"))
-			return;
-		count_call(t, s);
-	}
-	if (!report_is_file(c->type))
-		return;
-	keep_saved(t, s, c);
-	note_data(t, s, c);
-	if (s->kind == REPORT_OPEN) {
-		busy = TIMELINE_B_OPEN;
-		timeline_latency(t, TIMELINE_H_OPEN, s->time_ns, lat_ns);
-	} else if (s->kind == REPORT_VFS_RW) {
-		busy = c->write ? TIMELINE_B_WRITE : TIMELINE_B_READ;
-		timeline_transfer(t, c->write, s->time_ns, c->bytes, lat_ns);
-	}
-	timeline_busy(t, c->pid, busy, s->time_ns, lat_ns, lat_ns);
+	if (!c->write || c->bytes >= LARGE)
+		timeline_wrote(t, !c->write, s->time_ns, c->lat_ns);
 }
 
 void report_timeline_request(const struct scan *s, struct reader_field name, uint64_t bytes, uint64_t queue_ns,
@@ -119,7 +75,7 @@ void report_timeline_request(const struct scan *s, struct reader_field name, uin
 	struct timeline_disk *d;
 	uint32_t bin;
 
-	if (!t || !is_sane(t, s->time_ns))
+	if (!t || !report_timeline_has(t, s->time_ns))
 		return;
 	d = timeline_disk(t, name.p, name.len);
 	if (!d)
@@ -319,7 +275,7 @@ static void read_file(struct report *r, int dirfd, const struct taker *taker)
 	for (unsigned int c = 0; c < TAKEN_COLUMNS; c++)
 		k.at[c] = (uint8_t)reader_column(&rd, taken_names[c]);
 	while (reader_next(&rd, &row) > 0)
-		if (reader_row_u64(field(&k, TIMESTAMP), &k.time_ns) && is_sane(r->timeline, k.time_ns))
+		if (reader_row_u64(field(&k, TIMESTAMP), &k.time_ns) && report_timeline_has(r->timeline, k.time_ns))
 			taker->take(&k);
 	reader_close(&rd);
 }

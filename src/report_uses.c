@@ -47,44 +47,20 @@ void report_uses_free(struct report_uses *u)
 
 /* --- rows ---------------------------------------------------------------------------------------- */
 
-static struct report_use *use_of(struct report_uses *u, const struct report_call_facts *c)
+struct report_use *report_uses_find(struct report_uses *u, uint64_t pid, uint64_t key)
 {
-	uint64_t key = report_pair_key(c->pid, c->fid);
-	struct report_use_recent *recent = &u->recent[c->pid % REPORT_USES_RECENT];
-	struct report_use *use;
+	struct report_use *use = table_get(&u->uses, key);
 
-	if (!key)
-		return NULL;
-	if (key == recent->key)
-		return recent->at < u->uses.n ? table_at(&u->uses, recent->at) : NULL;
-	use = table_get(&u->uses, key);
-	*recent = (struct report_use_recent){
+	u->recent[pid % REPORT_USES_RECENT] = (struct report_use_recent){
 		key, use ? (uint32_t)(use - (struct report_use *)u->uses.values) : REPORT_USES_MAX,
 	};
 	return use;
 }
 
-static void add_use(struct report_uses *u, const struct scan *s, const struct report_call_facts *c)
-{
-	struct report_use *use = use_of(u, c);
-
-	if (!use) {
-		u->left_out++;
-		return;
-	}
-	if (s->kind != REPORT_CLOSE && !use->used) {
-		use->used = 1;
-		c->file->users++;
-	}
-	use->calls++;
-	use->time_ns += c->again_side ? 0 : c->lat_ns;
-	if (s->kind == REPORT_VFS_RW)
-		*(c->write ? &use->write_bytes : &use->read_bytes) += c->bytes;
-}
-
 /* What a program makes of shared memory: a truncation is its size, mappings are how it is used. */
-static void add_shm(struct report_uses *u, const struct scan *s, const struct report_call_facts *c)
+void report_uses_shm_call(const struct scan *s, const struct report_call_facts *c)
 {
+	struct report_uses *u = s->report->uses;
 	struct report_shm *shm = table_get(&u->shm, c->fid);
 	uint64_t len;
 
@@ -101,19 +77,6 @@ static void add_shm(struct report_uses *u, const struct scan *s, const struct re
 	    (scan_is(s, COL_FUNC, "ftruncate") || scan_is(s, COL_FUNC, "truncate") ||
 	     scan_is(s, COL_FUNC, "io_uring:ftruncate")))
 		shm->size = MAX(shm->size, len);
-}
-
-void report_uses_call(struct scan *s, const struct report_call_facts *c)
-{
-	struct report_uses *u = s->report->uses;
-
-	if (!c->file || !report_is_file(c->type))
-		return;
-	if (s->kind == REPORT_OPEN && !c->failed && !scan_is(s, COL_FUNC, "snapshot"))
-		c->file->opens++;
-	add_use(u, s, c);
-	if (c->type == REPORT_SHM)
-		add_shm(u, s, c);
 }
 
 void report_uses_shm(struct scan *s, uint64_t fid)

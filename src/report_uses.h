@@ -71,11 +71,55 @@ static inline void report_uses_expect_entry(const struct report_uses *u, uint64_
 	table_expect_entry(&u->uses, report_pair_key(pid, fid));
 }
 
-/* A row of a call on a file; LAT_NS is 0 where the row before has counted the call's time. */
-void report_uses_call(struct scan *s, const struct report_call_facts *c);
 /* A row of files.out about shared memory. */
 void report_uses_shm(struct scan *s, uint64_t fid);
 /* After the last row: what stands out. */
 void report_uses_pick(struct report *r);
+
+/* --- what is done for most rows of a trace: here, to be compiled into where they are taken ------------- */
+
+/* That of KEY, which is not what PID had last; NULL: there is no room. */
+struct report_use *report_uses_find(struct report_uses *u, uint64_t pid, uint64_t key);
+/* Of shared memory. */
+void report_uses_shm_call(const struct scan *s, const struct report_call_facts *c);
+
+static inline struct report_use *report_uses_of(struct report_uses *u, uint64_t pid, uint64_t fid)
+{
+	const struct report_use_recent *recent = &u->recent[pid % REPORT_USES_RECENT];
+	const uint64_t key = report_pair_key(pid, fid);
+
+	if (!key)
+		return NULL;
+	if (key != recent->key)
+		return report_uses_find(u, pid, key);
+	return recent->at < u->uses.n ? table_at(&u->uses, recent->at) : NULL;
+}
+
+/* A row of a call. */
+static inline void report_uses_call(const struct scan *s, const struct report_call_facts *c)
+{
+	struct report_uses *u = s->report->uses;
+	struct report_use *use;
+
+	if (!c->file || !report_is_file(c->type))
+		return;
+	if (s->kind == REPORT_OPEN && !c->failed && !scan_is(s, COL_FUNC, "snapshot"))
+		c->file->opens++;
+	if (c->type == REPORT_SHM)
+		report_uses_shm_call(s, c);
+	use = report_uses_of(u, c->pid, c->fid);
+	if (!use) {
+		u->left_out++;
+		return;
+	}
+	if (s->kind != REPORT_CLOSE && !use->used) {
+		use->used = 1;
+		c->file->users++;
+	}
+	use->calls++;
+	use->time_ns += c->again_side ? 0 : c->lat_ns;
+	if (s->kind == REPORT_VFS_RW)
+		*(c->write ? &use->write_bytes : &use->read_bytes) += c->bytes;
+}
 
 #endif

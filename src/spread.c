@@ -6,17 +6,6 @@
 #include "hist.h"
 #include "util.h"
 
-/* As in hist.c: the leading bit is the row and the next bits the column of a bucket. */
-static unsigned int bucket_of(uint64_t v)
-{
-	unsigned int shift;
-
-	if (v >> SPREAD_SUB_BITS == 0)
-		return (unsigned int)v;
-	shift = 63 - SPREAD_SUB_BITS - (unsigned int)__builtin_clzll(v);
-	return (shift << SPREAD_SUB_BITS) + (unsigned int)(v >> shift);
-}
-
 /* Where bucket I of 2^SUB columns begins, and how many values it holds. */
 static uint64_t bucket_low(unsigned int i, unsigned int sub, uint64_t *width)
 {
@@ -33,16 +22,6 @@ static uint64_t bucket_low(unsigned int i, unsigned int sub, uint64_t *width)
 static unsigned int octave_of(uint64_t v)
 {
 	return v ? 64 - (unsigned int)__builtin_clzll(v) : 0;
-}
-
-void spread_add(struct spread *s, uint64_t v)
-{
-	uint32_t *count = &s->counts[bucket_of(v)];
-
-	if (s->n++ == 0 || v < s->min)
-		s->min = v;
-	s->max = MAX(s->max, v);
-	*count += *count != UINT32_MAX;
 }
 
 /* The bucket that the percentile lies in: where it begins, and its width. */

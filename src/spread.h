@@ -18,7 +18,27 @@ struct spread {
 	uint32_t counts[SPREAD_BUCKETS];
 };
 
-void spread_add(struct spread *s, uint64_t v);
+/* As hist_bucket(). */
+static inline unsigned int spread_bucket(uint64_t v)
+{
+	unsigned int shift;
+
+	if (v >> SPREAD_SUB_BITS == 0)
+		return (unsigned int)v;
+	shift = 63 - SPREAD_SUB_BITS - (unsigned int)__builtin_clzll(v);
+	return (shift << SPREAD_SUB_BITS) + (unsigned int)(v >> shift);
+}
+
+static inline void spread_add(struct spread *s, uint64_t v)
+{
+	uint32_t *count = &s->counts[spread_bucket(v)];
+
+	if (s->n++ == 0 || v < s->min)
+		s->min = v;
+	if (v > s->max)
+		s->max = v;
+	*count += *count != UINT32_MAX;
+}
 
 /* The nearest-rank percentile, PER_MILLE in 1..1000, as hist_quantile(). */
 uint64_t spread_quantile(const struct spread *s, unsigned int per_mille);

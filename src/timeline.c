@@ -165,11 +165,6 @@ static uint64_t next_part(const struct timeline *t, uint64_t bin_ns, uint64_t *f
 	return part;
 }
 
-static uint64_t from_of(const struct timeline *t, uint64_t at_ns, uint64_t span_ns)
-{
-	return MAX(at_ns - MIN(span_ns, at_ns), t->begin_ns);
-}
-
 /* --- rates --------------------------------------------------------------------------------------- */
 
 /* What the trace, or that of the host, covers of BIN. */
@@ -217,7 +212,7 @@ void timeline_add(struct timeline *t, enum timeline_sum what, uint64_t at_ns, ui
 void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns, uint64_t value)
 {
 	uint32_t bin = timeline_bin(t, at_ns);
-	uint64_t from_ns = from_of(t, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0, part, told = 0;
+	uint64_t from_ns = timeline_from(t, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0, part, told = 0;
 
 	if (!all) {
 		t->sum[what][bin] += value;
@@ -246,27 +241,7 @@ void timeline_wrote(struct timeline *t, bool sync, uint64_t at_ns, uint64_t lat_
 	const uint32_t bin = timeline_bin(t, at_ns);
 
 	widen(sync ? &t->synced[bin] : &t->wrote[bin],
-	      &(struct timeline_extent){ .begin_ns = from_of(t, at_ns, lat_ns), .end_ns = at_ns });
-}
-
-static void add_heat(struct timeline *t, enum timeline_heat what, uint32_t bin, uint64_t lat_ns)
-{
-	t->heat[what][bin][63 - (unsigned int)__builtin_clzll(lat_ns | 1)]++;
-	t->has_heat[what] = true;
-}
-
-void timeline_latency(struct timeline *t, enum timeline_heat what, uint64_t at_ns, uint64_t lat_ns)
-{
-	add_heat(t, what, timeline_bin(t, at_ns), lat_ns);
-}
-
-void timeline_transfer(struct timeline *t, bool write, uint64_t at_ns, uint64_t bytes, uint64_t lat_ns)
-{
-	const uint32_t bin = timeline_bin(t, at_ns);
-
-	t->sum[write ? TIMELINE_WRITE_BYTES : TIMELINE_READ_BYTES][bin] += bytes;
-	t->sum[write ? TIMELINE_WRITES : TIMELINE_READS][bin]++;
-	add_heat(t, write ? TIMELINE_H_WRITE : TIMELINE_H_READ, bin, lat_ns);
+	      &(struct timeline_extent){ .begin_ns = timeline_from(t, at_ns, lat_ns), .end_ns = at_ns });
 }
 
 struct timeline_lane *timeline_lane(struct timeline *t, uint64_t pid)
@@ -302,14 +277,11 @@ static void sink_down(struct timeline_span *heap, uint32_t n, uint32_t i)
 	}
 }
 
-/* Of two that took as long the first is kept. */
-static void keep_longest(struct timeline_lane *l, const struct timeline_span *span)
+void timeline_keep_longest(struct timeline_lane *l, const struct timeline_span *span)
 {
 	struct timeline_span *heap = l->longest;
 
 	if (l->n_longest == TIMELINE_LONGEST) {
-		if (span->ns <= heap[0].ns)
-			return;
 		heap[0] = *span;
 		sink_down(heap, TIMELINE_LONGEST, 0);
 		return;
@@ -319,27 +291,13 @@ static void keep_longest(struct timeline_lane *l, const struct timeline_span *sp
 		swap(&heap[i], &heap[(i - 1) / 2]);
 }
 
-void timeline_busy(struct timeline *t, uint64_t pid, enum timeline_busy what, uint64_t at_ns, uint64_t span_ns,
-		   uint64_t ns)
+void timeline_spread_busy(struct timeline *t, struct timeline_lane *l, enum timeline_busy what, uint64_t from_ns,
+			  uint64_t at_ns, uint64_t ns)
 {
-	uint32_t bin = timeline_bin(t, at_ns) / TIMELINE_LANE_FOLD;
-	uint64_t lane_bin_ns = t->bin_ns * TIMELINE_LANE_FOLD;
-	struct timeline_lane *l = timeline_lane(t, pid);
-	uint64_t from_ns = from_of(t, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0, part;
+	const uint64_t lane_bin_ns = t->bin_ns * TIMELINE_LANE_FOLD, all = at_ns - from_ns;
+	uint64_t part;
+	uint32_t bin;
 
-	if (!l) {
-		t->lanes_left_out++;
-		return;
-	}
-	l->begin_ns = l->begin_ns ? MIN(l->begin_ns, from_ns) : from_ns;
-	l->end_ns = MAX(l->end_ns, at_ns);
-	l->total_ns += ns;
-	if (what != TIMELINE_B_CPU && all)
-		keep_longest(l, &(struct timeline_span){ from_ns - t->begin_ns, all, what });
-	if (!all || from_ns >= t->at.begin_ns) { /* nearly all are in one bin */
-		l->busy_ns[what][bin] += (float)ns;
-		return;
-	}
 	while ((part = next_part(t, lane_bin_ns, &from_ns, at_ns, &bin)))
 		l->busy_ns[what][MIN(bin, TIMELINE_LANE_BINS - 1)] += (float)((double)ns * (double)part / (double)all);
 }

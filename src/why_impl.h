@@ -17,6 +17,7 @@ struct why_file {
 	uint64_t end, bytes, disk_bytes; /* in all of the trace */
 	uint32_t moved, small; /* reads and writes that moved something; of these, of less than 64 KiB */
 };
+_Static_assert(sizeof(struct why_file) == WHY_FILE_BYTES, "it is to be one cache line");
 struct why_file_rest {
 	uint64_t fetched_ns; /* when a read of it last fetched from disk */
 	uint64_t epoch_written, epoch_write_end; /* as of what was read */
