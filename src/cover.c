@@ -17,7 +17,7 @@ static void make_room(struct cover *c)
 	c->n -= half;
 }
 
-void cover_add(struct cover *c, uint64_t begin_ns, uint64_t end_ns, cover_fn free, void *ctx)
+void cover_add_any(struct cover *c, uint64_t begin_ns, uint64_t end_ns, cover_fn free, void *ctx)
 {
 	uint64_t free_to = end_ns;
 	uint32_t from, to;
@@ -29,12 +29,6 @@ void cover_add(struct cover *c, uint64_t begin_ns, uint64_t end_ns, cover_fn fre
 	}
 	if (begin_ns >= end_ns)
 		return;
-	if (!c->n || begin_ns > c->v[c->n - 1].end_ns) { /* nearly always */
-		c->v[c->n].begin_ns = begin_ns;
-		c->v[c->n++].end_ns = end_ns;
-		free(ctx, begin_ns, end_ns);
-		return;
-	}
 	for (to = c->n; to > 0 && c->v[to - 1].begin_ns > end_ns; to--)
 		;
 	for (from = to; from > 0 && c->v[from - 1].end_ns >= begin_ns; from--) {

@@ -88,7 +88,7 @@ void report_timeline_request(const struct scan *s, struct reader_field name, uin
 		return;
 	d->sum[write ? TIMELINE_D_WRITE_BYTES : TIMELINE_D_READ_BYTES][bin] += bytes;
 	d->sum[write ? TIMELINE_D_WRITES : TIMELINE_D_READS][bin]++;
-	timeline_latency(t, write ? TIMELINE_H_BIO_WRITE : TIMELINE_H_BIO_READ, s->time_ns, lat_ns);
+	timeline_latency(t, write ? TIMELINE_H_BIO_WRITE : TIMELINE_H_BIO_READ, bin, lat_ns);
 }
 
 /* --- sched.out ----------------------------------------------------------------------------------- */

@@ -30,6 +30,8 @@ void report_phases_text(const struct report *r, FILE *out);
 
 static inline bool report_timeline_has(const struct timeline *t, uint64_t at_ns)
 {
+	if (at_ns >= t->at.begin_ns && at_ns < t->at.end_ns)
+		return true;
 	return !t->begin_ns || at_ns < t->begin_ns || at_ns - t->begin_ns < REPORT_TIMELINE_LONGEST_NS;
 }
 
@@ -62,6 +64,7 @@ static inline void report_timeline_call(const struct scan *s, const struct repor
 	const uint64_t lat_ns = c->again ? 0 : c->lat_ns; /* another row has counted it */
 	const bool rw = s->kind == REPORT_VFS_RW;
 	enum timeline_busy busy = TIMELINE_B_OTHER;
+	uint32_t bin;
 
 	if (!t || !report_timeline_has(t, s->time_ns))
 		return;
@@ -72,18 +75,19 @@ static inline void report_timeline_call(const struct scan *s, const struct repor
 	}
 	if (!report_is_file(c->type))
 		return;
+	bin = timeline_bin(t, s->time_ns);
 	if (c->write || s->kind == REPORT_SYNC)
 		report_timeline_saved(t, s, c);
 	if (c->file && c->file->data && !c->write && (rw || s->kind == REPORT_MMAP))
 		report_timeline_data(t, s->time_ns);
 	if (s->kind == REPORT_OPEN) {
 		busy = TIMELINE_B_OPEN;
-		timeline_latency(t, TIMELINE_H_OPEN, s->time_ns, lat_ns);
+		timeline_latency(t, TIMELINE_H_OPEN, bin, lat_ns);
 	} else if (rw) {
 		busy = c->write ? TIMELINE_B_WRITE : TIMELINE_B_READ;
-		timeline_transfer(t, c->write, s->time_ns, c->bytes, lat_ns);
+		timeline_transfer(t, c->write, bin, c->bytes, lat_ns);
 	}
-	timeline_lane_busy(t, report_timeline_lane(s, c), busy, s->time_ns, lat_ns, lat_ns);
+	timeline_lane_busy(t, report_timeline_lane(s, c), busy, bin, s->time_ns, lat_ns, lat_ns);
 }
 
 #endif

@@ -103,18 +103,13 @@ int spans_append(struct spans *s, uint64_t begin_ns, uint64_t end_ns, double wei
 	return 0;
 }
 
-static uint64_t weighed(const struct span *s, uint64_t ns)
-{
-	return s->weight == 1 ? ns : (uint64_t)((double)ns * (double)s->weight);
-}
-
 void spans_close(struct spans *s)
 {
 	s->total_ns = 0;
 	s->hint = 0;
 	for (size_t i = 0; i < s->n; i++) {
 		s->v[i].before_ns = s->total_ns;
-		s->total_ns += weighed(&s->v[i], s->v[i].end_ns - s->v[i].begin_ns);
+		s->total_ns += spans_weighed(&s->v[i], s->v[i].end_ns - s->v[i].begin_ns);
 	}
 }
 
@@ -147,27 +142,12 @@ static uint64_t before(struct spans *s, uint64_t ns)
 	if (!i)
 		return 0;
 	last = &s->v[i - 1];
-	return last->before_ns + weighed(last, MIN(ns, last->end_ns) - last->begin_ns);
+	return last->before_ns + spans_weighed(last, MIN(ns, last->end_ns) - last->begin_ns);
 }
 
-/* Whether BEGIN and END are both behind the begin of the stretch that answered last, and before that of the next. */
-static bool is_at_hint(const struct spans *s, uint64_t begin_ns, uint64_t end_ns)
+uint64_t spans_within_any(struct spans *s, uint64_t begin_ns, uint64_t end_ns)
 {
-	return s->v[s->hint - 1].begin_ns <= begin_ns && (s->hint == s->n || s->v[s->hint].begin_ns > end_ns);
-}
+	const uint64_t from_ns = before(s, begin_ns);
 
-uint64_t spans_within(struct spans *s, uint64_t begin_ns, uint64_t end_ns)
-{
-	uint64_t from_ns;
-
-	if (begin_ns >= end_ns || !s->n)
-		return 0;
-	if (s->hint && is_at_hint(s, begin_ns, end_ns)) { /* mostly: all of it is in one, or between two */
-		const struct span *at = &s->v[s->hint - 1];
-
-		return weighed(at, MIN(end_ns, at->end_ns) - at->begin_ns) -
-		       weighed(at, MIN(begin_ns, at->end_ns) - at->begin_ns);
-	}
-	from_ns = before(s, begin_ns);
 	return before(s, end_ns) - from_ns;
 }

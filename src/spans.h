@@ -41,7 +41,30 @@ int spans_append(struct spans *s, uint64_t begin_ns, uint64_t end_ns, double wei
 
 /* All is added. */
 void spans_close(struct spans *s);
+/* How much of NS in S counts. */
+static inline uint64_t spans_weighed(const struct span *s, uint64_t ns)
+{
+	return s->weight == 1 ? ns : (uint64_t)((double)ns * (double)s->weight);
+}
+
+/* The same as spans_within(), wherever it lies. */
+uint64_t spans_within_any(struct spans *s, uint64_t begin_ns, uint64_t end_ns);
+
 /* How much of it is in [BEGIN, END). After spans_close(). */
-uint64_t spans_within(struct spans *s, uint64_t begin_ns, uint64_t end_ns);
+static inline uint64_t spans_within(struct spans *s, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct span *at;
+
+	if (begin_ns >= end_ns || !s->n)
+		return 0;
+	/* mostly both are behind the begin of the stretch that answered last, and before that of the next */
+	if (!s->hint || s->v[s->hint - 1].begin_ns > begin_ns || (s->hint < s->n && s->v[s->hint].begin_ns <= end_ns))
+		return spans_within_any(s, begin_ns, end_ns);
+	at = &s->v[s->hint - 1];
+	if (begin_ns >= at->end_ns)
+		return 0;
+	return spans_weighed(at, (end_ns < at->end_ns ? end_ns : at->end_ns) - at->begin_ns) -
+	       spans_weighed(at, begin_ns - at->begin_ns);
+}
 
 #endif

@@ -129,21 +129,10 @@ void *table_get_or_new(struct table *t, uint64_t key)
 	return memset(table_at(t, t->n - 1), 0, t->value_size);
 }
 
-/* A value may lie across cache lines. */
-static void expect_value(const struct table *t, uint32_t i)
-{
-	const char *value = table_at(t, i);
-
-	__builtin_prefetch(value);
-	__builtin_prefetch(value + t->value_size - 1);
-}
-
-void table_expect(const struct table *t, uint64_t key)
+void table_expect_hashed(const struct table *t, uint64_t key)
 {
 	if (is_indexed(t, key))
 		__builtin_prefetch(&t->pids[key]);
-	else if (key - 1 < t->counted)
-		expect_value(t, (uint32_t)(key - 1));
 	else if (t->room)
 		__builtin_prefetch(&t->slots[home(t, key)]);
 }
@@ -159,7 +148,7 @@ void table_expect_entry(const struct table *t, uint64_t key)
 	if (!at)
 		return;
 	__builtin_prefetch(&t->keys[at - 1]);
-	expect_value(t, at - 1);
+	table_expect_value(t, at - 1);
 }
 
 uint64_t table_key(const char *s, size_t len)

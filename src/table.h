@@ -72,8 +72,25 @@ static inline void *table_get(struct table *t, uint64_t key)
  * KEY will be asked for soon: the processor may fetch where it is looked up, and when some time has gone by since that
  * its entry. Nothing else changes.
  */
-void table_expect(const struct table *t, uint64_t key);
+void table_expect_hashed(const struct table *t, uint64_t key);
 void table_expect_entry(const struct table *t, uint64_t key);
+
+/* A value may lie across cache lines. */
+static inline void table_expect_value(const struct table *t, uint32_t i)
+{
+	const char *value = table_at(t, i);
+
+	__builtin_prefetch(value);
+	__builtin_prefetch(value + t->value_size - 1);
+}
+
+static inline void table_expect(const struct table *t, uint64_t key)
+{
+	if (key - 1 < t->counted)
+		table_expect_value(t, (uint32_t)(key - 1));
+	else
+		table_expect_hashed(t, key);
+}
 
 /*
  * A key for a short string: its 64-bit FNV-1a hash. Names that collide would be summed up together;

@@ -141,20 +141,19 @@ void timeline_point(struct timeline *t, struct timeline_points *p, uint64_t at_n
 
 /* --- what is done for most rows of a trace: here, to be compiled into where they are taken ------------- */
 
-static inline void timeline_latency(struct timeline *t, enum timeline_heat what, uint64_t at_ns, uint64_t lat_ns)
+/* BIN is timeline_bin() of when it ended. */
+static inline void timeline_latency(struct timeline *t, enum timeline_heat what, uint32_t bin, uint64_t lat_ns)
 {
-	t->heat[what][timeline_bin(t, at_ns)][63 - (unsigned int)__builtin_clzll(lat_ns | 1)]++;
+	t->heat[what][bin][63 - (unsigned int)__builtin_clzll(lat_ns | 1)]++;
 	t->has_heat[what] = true;
 }
 
 /* A read or write of BYTES that took LAT_NS ended: all that the sums and heat maps have of it. */
-static inline void timeline_transfer(struct timeline *t, bool write, uint64_t at_ns, uint64_t bytes, uint64_t lat_ns)
+static inline void timeline_transfer(struct timeline *t, bool write, uint32_t bin, uint64_t bytes, uint64_t lat_ns)
 {
-	const uint32_t bin = timeline_bin(t, at_ns);
-
 	t->sum[write ? TIMELINE_WRITE_BYTES : TIMELINE_READ_BYTES][bin] += bytes;
 	t->sum[write ? TIMELINE_WRITES : TIMELINE_READS][bin]++;
-	timeline_latency(t, write ? TIMELINE_H_WRITE : TIMELINE_H_READ, at_ns, lat_ns);
+	timeline_latency(t, write ? TIMELINE_H_WRITE : TIMELINE_H_READ, bin, lat_ns);
 }
 
 /* Where the SPAN_NS before AT_NS begin, which may have been before the timeline does. */
@@ -171,11 +170,10 @@ void timeline_keep_longest(struct timeline_lane *l, const struct timeline_span *
 void timeline_spread_busy(struct timeline *t, struct timeline_lane *l, enum timeline_busy what, uint64_t from_ns,
 			  uint64_t at_ns, uint64_t ns);
 
-/* NS of the SPAN_NS before AT_NS were spent in WHAT, by who has the lane L; NULL: it has found no room. */
-static inline void timeline_lane_busy(struct timeline *t, struct timeline_lane *l, enum timeline_busy what, uint64_t at_ns,
-				      uint64_t span_ns, uint64_t ns)
+/* NS of the SPAN_NS before AT_NS, in BIN, were spent in WHAT, by who has the lane L; NULL: it has found no room. */
+static inline void timeline_lane_busy(struct timeline *t, struct timeline_lane *l, enum timeline_busy what, uint32_t bin,
+				      uint64_t at_ns, uint64_t span_ns, uint64_t ns)
 {
-	const uint32_t bin = timeline_bin(t, at_ns) / TIMELINE_LANE_FOLD;
 	const uint64_t from_ns = timeline_from(t, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0;
 
 	if (!l) {
@@ -189,7 +187,7 @@ static inline void timeline_lane_busy(struct timeline *t, struct timeline_lane *
 	if (what != TIMELINE_B_CPU && all && (l->n_longest < TIMELINE_LONGEST || all > l->longest[0].ns))
 		timeline_keep_longest(l, &(struct timeline_span){ from_ns - t->begin_ns, all, what });
 	if (!all || from_ns >= t->at.begin_ns) /* nearly all are in one bin */
-		l->busy_ns[what][bin] += (float)ns;
+		l->busy_ns[what][bin / TIMELINE_LANE_FOLD] += (float)ns;
 	else
 		timeline_spread_busy(t, l, what, from_ns, at_ns, ns);
 }
@@ -198,7 +196,9 @@ static inline void timeline_lane_busy(struct timeline *t, struct timeline_lane *
 static inline void timeline_busy(struct timeline *t, uint64_t pid, enum timeline_busy what, uint64_t at_ns, uint64_t span_ns,
 				 uint64_t ns)
 {
-	timeline_lane_busy(t, timeline_lane(t, pid), what, at_ns, span_ns, ns);
+	const uint32_t bin = timeline_bin(t, at_ns);
+
+	timeline_lane_busy(t, timeline_lane(t, pid), what, bin, at_ns, span_ns, ns);
 }
 
 #endif

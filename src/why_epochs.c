@@ -157,20 +157,16 @@ struct why_epoch *why_epoch_find(struct why *w, uint64_t at_ns)
 
 /* --- workers ----------------------------------------------------------------------------------------- */
 
-void why_add_work(struct report *r, const struct why_epoch *e, uint64_t pid, uint32_t *at, uint64_t ns, uint64_t samples)
+struct why_work *why_work_of(struct why *w, const struct why_epoch *e, uint64_t pid)
 {
-	const uint64_t key = (uint64_t)(e - r->why->epoch) << 40 | pid;
-	struct table *t = &r->why->work;
-	bool same = *at < t->n && t->keys[*at] == key;
-	struct why_work *work = same ? table_at(t, *at) : table_get(t, key);
+	const uint32_t epoch = (uint32_t)(e - w->epoch);
+	struct why_work *work = table_get(&w->work, (uint64_t)epoch << 40 | pid);
 
-	if (!work)
-		return;
-	*at = (uint32_t)(work - (const struct why_work *)t->values);
-	work->pid = pid;
-	work->epoch = (uint32_t)(e - r->why->epoch);
-	work->ns += ns;
-	work->samples += samples;
+	if (work) {
+		work->pid = pid;
+		work->epoch = epoch;
+	}
+	return work;
 }
 
 static int by_double(const void *a, const void *b)

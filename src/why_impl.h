@@ -7,22 +7,6 @@
 #include "why.h"
 #include "why_calls.h"
 
-struct report_call_facts;
-
-/* Of one file: what each read of it looks at, and what only writes and those that fetch do. */
-struct why_file {
-	uint32_t epoch; /* that the next four, and what was written, are of, plus one */
-	uint32_t reads;
-	uint64_t epoch_bytes, epoch_end, epoch_ns; /* read; the highest byte that was; time in calls */
-	uint64_t end, bytes, disk_bytes; /* in all of the trace */
-	uint32_t moved, small; /* reads and writes that moved something; of these, of less than 64 KiB */
-};
-_Static_assert(sizeof(struct why_file) == WHY_FILE_BYTES, "it is to be one cache line");
-struct why_file_rest {
-	uint64_t fetched_ns; /* when a read of it last fetched from disk */
-	uint64_t epoch_written, epoch_write_end; /* as of what was read */
-};
-
 void why_note(struct why *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* why_roles.c: who trains, before the rows; who loads for whom, behind them. */
@@ -51,12 +35,44 @@ void why_read_trainer_sched(struct report *r, int dirfd);
 /* What the loaders did in sched.out while they were waited for; after why_walk(). */
 void why_read_loader_sched(struct report *r, int dirfd);
 
-/* why_waits.c: the trainers' waits in [BEGIN, END), by what is known best. */
+/* why_waits.c */
 void why_find_windows(struct report *r); /* what is looked at */
 void why_choose_bases(struct report *r);
-uint64_t why_waited(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
+/* How long T's GPUs were idle, on average. */
+uint64_t why_gpu_idle(struct why *w, const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
+/* The trainer's waits in [BEGIN, END). */
+static inline uint64_t why_waited_by(enum why_basis basis, struct why *w, struct why_trainer *t, uint64_t begin_ns,
+				     uint64_t end_ns)
+{
+	begin_ns = begin_ns > t->begin_ns ? begin_ns : t->begin_ns;
+	end_ns = end_ns < t->end_ns ? end_ns : t->end_ns;
+	if (begin_ns >= end_ns)
+		return 0;
+	switch (basis) {
+	case WHY_BY_GPU:
+		return why_gpu_idle(w, t, begin_ns, end_ns);
+	case WHY_BY_SWITCHES:
+	case WHY_BY_SUMS:
+		return spans_within(&t->waits, begin_ns, end_ns);
+	case WHY_BY_CALLS:
+		return spans_within(&t->calls, begin_ns, end_ns);
+	default:
+		return (uint64_t)((double)(end_ns - begin_ns) * t->cpu_wait);
+	}
+}
+
+/* By what is known best. */
+static inline uint64_t why_waited(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
+{
+	return why_waited_by(t->basis, w, t, begin_ns, end_ns);
+}
+
 /* The same, for what loaders did meanwhile. */
-uint64_t why_waited_then(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
+static inline uint64_t why_waited_then(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
+{
+	return why_waited_by(t->then, w, t, begin_ns, end_ns);
+}
+
 /* The samples of T's first GPU; NULL: none. */
 const struct spans *why_samples(const struct why *w, const struct why_trainer *t);
 /* The part of [BEGIN, END) that is looked at. */
@@ -83,29 +99,29 @@ static inline struct why_epoch *why_epoch_at(struct why *w, uint64_t at_ns)
 }
 /* The trainer's window by the job's phases; false when these do not tell it. */
 bool why_training(const struct report *r, uint64_t *begin_ns, uint64_t *end_ns);
+/* What PID does in E; NULL: there is no room. */
+struct why_work *why_work_of(struct why *w, const struct why_epoch *e, uint64_t pid);
 /* A loader was NS in calls on files, and opened SAMPLES. AT, 0 at first and one for each PID, is where it was last. */
-void why_add_work(struct report *r, const struct why_epoch *e, uint64_t pid, uint32_t *at, uint64_t ns, uint64_t samples);
+static inline void why_add_work(struct why *w, const struct why_epoch *e, uint64_t pid, uint32_t *at, uint64_t ns,
+				uint64_t samples)
+{
+	struct why_work *work = *at < w->work.n ? table_at(&w->work, *at) : NULL;
+
+	if (!work || work->pid != pid || work->epoch != (uint32_t)(e - w->epoch)) {
+		work = why_work_of(w, e, pid);
+		if (!work)
+			return;
+		*at = (uint32_t)(work - (const struct why_work *)w->work.values);
+	}
+	work->ns += ns;
+	work->samples += samples;
+}
 void why_epochs_end(struct report *r);
 
-/* A read or write of a file on a disk or network, that CALL tells of. */
-struct why_transfer {
-	const struct report_call_facts *call;
-	uint64_t end_ns, lat_ns, requested, offset;
-	bool has_offset, direct;
-};
-
-/* why_files.c: 0 or -ENOMEM. */
+/* why_files.c, see why_files.h: 0 or -ENOMEM. */
 int why_files_begin(struct why *w);
-/* What X adds to sums of it, its epoch and all. */
-void why_add_transfer(struct report *r, const struct why_transfer *x);
 /* All rows are in. */
 void why_files_end(struct report *r);
-/* A read of F has fetched from disk, at NS. */
-void why_fetched(struct report *r, const struct report_file *f, uint64_t ns);
-/* Whether anybody's did in the second before NS: read-ahead may still be on its way. */
-bool why_fetched_lately(const struct report *r, const struct report_file *f, uint64_t ns);
-/* As if none ever had. */
-void why_forget_fetched(struct why *w);
 
 /* why_doubts.c: reads that took long and fetched nothing, as long as it may turn out that another did just then. */
 struct why_doubts {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "util.h"
-#include "why_impl.h"
+#include "why_files.h"
 
 #define SLOW_NS 200000 /* reads of which it is not known: longer ones have come from storage */
 

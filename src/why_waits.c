@@ -63,9 +63,6 @@ static void find_gpus(const struct why *w, struct why_trainer *t)
 			t->gpu[t->n_gpus++] = (uint8_t)i;
 }
 
-static uint64_t waited_by(enum why_basis basis, struct why *w, struct why_trainer *t, uint64_t begin_ns,
-			  uint64_t end_ns);
-
 /*
  * A GPU's samples do not tell when in a second it was idle. Where the trainer's own waits come to about as much, they
  * do; where they do not, it waits for the GPU too, or in calls that have no rows.
@@ -73,10 +70,10 @@ static uint64_t waited_by(enum why_basis basis, struct why *w, struct why_traine
 static enum why_basis find_finer(struct why *w, struct why_trainer *t)
 {
 	const enum why_basis by[] = { w->has_switches ? WHY_BY_SWITCHES : WHY_BY_SUMS, WHY_BY_CALLS };
-	double idle_ns = (double)waited_by(WHY_BY_GPU, w, t, t->begin_ns, t->end_ns);
+	double idle_ns = (double)why_waited_by(WHY_BY_GPU, w, t, t->begin_ns, t->end_ns);
 
 	for (size_t i = 0; i < ARRAY_SIZE(by); i++) {
-		double ns = (double)waited_by(by[i], w, t, t->begin_ns, t->end_ns);
+		double ns = (double)why_waited_by(by[i], w, t, t->begin_ns, t->end_ns);
 
 		if (ns > 0.5 * idle_ns && ns < 1.5 * idle_ns)
 			return by[i];
@@ -112,41 +109,11 @@ void why_choose_bases(struct report *r)
 	}
 }
 
-static uint64_t gpu_idle(struct why *w, const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
+uint64_t why_gpu_idle(struct why *w, const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < t->n_gpus; i++)
 		ns += spans_within(&w->gpu[t->gpu[i]].idle, begin_ns, end_ns);
 	return t->n_gpus > 1 ? ns / t->n_gpus : ns;
-}
-
-static uint64_t waited_by(enum why_basis basis, struct why *w, struct why_trainer *t, uint64_t begin_ns,
-			  uint64_t end_ns)
-{
-	begin_ns = MAX(begin_ns, t->begin_ns);
-	end_ns = MIN(end_ns, t->end_ns);
-	if (begin_ns >= end_ns)
-		return 0;
-	switch (basis) {
-	case WHY_BY_GPU:
-		return gpu_idle(w, t, begin_ns, end_ns);
-	case WHY_BY_SWITCHES:
-	case WHY_BY_SUMS:
-		return spans_within(&t->waits, begin_ns, end_ns);
-	case WHY_BY_CALLS:
-		return spans_within(&t->calls, begin_ns, end_ns);
-	default:
-		return (uint64_t)((double)(end_ns - begin_ns) * t->cpu_wait);
-	}
-}
-
-uint64_t why_waited(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
-{
-	return waited_by(t->basis, w, t, begin_ns, end_ns);
-}
-
-uint64_t why_waited_then(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
-{
-	return waited_by(t->then, w, t, begin_ns, end_ns);
 }

@@ -181,7 +181,7 @@ static void take_call(struct why_walk *w, struct why_role *role, const struct wh
 		return;
 	e = why_epoch_at(w->why, end_ns);
 	if (e)
-		why_add_work(w->r, e, pid, &role->work, end_ns - begin_ns, 0);
+		why_add_work(w->why, e, pid, &role->work, end_ns - begin_ns, 0);
 }
 
 static void take_sample(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
@@ -194,7 +194,7 @@ static void take_sample(struct why_walk *w, struct why_role *role, const struct 
 		return;
 	e->samples++;
 	if (works(role))
-		why_add_work(w->r, e, row->kept.pid, &role->work, 0, 1);
+		why_add_work(w->why, e, row->kept.pid, &role->work, 0, 1);
 }
 
 /* How much its process has read from the page cache, of all and of the waits for it. */

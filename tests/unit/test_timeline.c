@@ -74,7 +74,7 @@ static void folding_keeps_sums_and_order(void **state)
 
 		timeline_add(t, TIMELINE_READS, at_ns, 1);
 		timeline_spread(t, TIMELINE_RUN, at_ns, 3 * step, 1001);
-		timeline_latency(t, TIMELINE_H_READ, at_ns, i);
+		timeline_latency(t, TIMELINE_H_READ, timeline_bin(t, at_ns), i);
 		timeline_busy(t, 1 + i % 3, TIMELINE_B_READ, at_ns, step, step);
 		d->sum[TIMELINE_D_READS][timeline_bin(t, at_ns)]++;
 		timeline_point(t, p, at_ns, 50);
@@ -115,11 +115,11 @@ static void latencies_are_in_rows_of_powers_of_two(void **state)
 {
 	struct timeline *t = *state;
 
-	timeline_latency(t, TIMELINE_H_OPEN, BEGIN, 0);
-	timeline_latency(t, TIMELINE_H_OPEN, BEGIN, 1);
-	timeline_latency(t, TIMELINE_H_OPEN, BEGIN, 1023);
-	timeline_latency(t, TIMELINE_H_OPEN, BEGIN, 1024);
-	timeline_latency(t, TIMELINE_H_OPEN, BEGIN, UINT64_MAX);
+	timeline_latency(t, TIMELINE_H_OPEN, timeline_bin(t, BEGIN), 0);
+	timeline_latency(t, TIMELINE_H_OPEN, timeline_bin(t, BEGIN), 1);
+	timeline_latency(t, TIMELINE_H_OPEN, timeline_bin(t, BEGIN), 1023);
+	timeline_latency(t, TIMELINE_H_OPEN, timeline_bin(t, BEGIN), 1024);
+	timeline_latency(t, TIMELINE_H_OPEN, timeline_bin(t, BEGIN), UINT64_MAX);
 	assert_int_equal(t->heat[TIMELINE_H_OPEN][0][0], 2);
 	assert_int_equal(t->heat[TIMELINE_H_OPEN][0][9], 1);
 	assert_int_equal(t->heat[TIMELINE_H_OPEN][0][10], 1);
