@@ -27,6 +27,14 @@ void hist_merge(struct hist *h, const struct hist *other)
 		h->counts[i] += other->counts[i];
 }
 
+void hist_subtract(struct hist *h, const struct hist *part)
+{
+	h->n -= part->n;
+	h->sum -= part->sum;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		h->counts[i] -= part->counts[i];
+}
+
 uint64_t hist_quantile(const struct hist *h, unsigned int per_mille)
 {
 	uint64_t rank, seen = 0;

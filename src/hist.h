@@ -40,6 +40,8 @@ static inline void hist_add(struct hist *h, uint64_t v)
 }
 
 void hist_merge(struct hist *h, const struct hist *other);
+/* Values that were added are no more; the smallest and the largest stay as they were. */
+void hist_subtract(struct hist *h, const struct hist *part);
 
 /*
  * The nearest-rank percentile, PER_MILLE in 1..1000 (990: p99): the middle of the bucket that

@@ -356,9 +356,40 @@ static int find_lines(struct reader *r)
 	return got;
 }
 
-int reader_next(struct reader *r, struct reader_row *row)
+/* Of the lines that are found. */
+static inline unsigned int take_rows(struct reader *r, struct reader_row *rows, unsigned int max)
 {
-	while (!reader_next_here(r, row)) {
+	struct lines *l = r->lines;
+	const char *buf = r->buf;
+	const uint64_t offset = r->offset;
+	const uint32_t n_columns = r->n_columns, n_lines = l->n;
+	uint32_t at = l->at, last = l->end[at];
+	unsigned int n = 0;
+
+	while (n < max && at < n_lines) {
+		const uint32_t first = last, begin = l->stop[first] + 1;
+
+		last = l->end[++at];
+		if (buf[begin] == '#')
+			continue;
+		if (last - first < n_columns) {
+			r->bad_rows++;
+			continue;
+		}
+		rows[n++] = (struct reader_row){ offset + begin, buf, l->stop + first };
+	}
+	if (at != l->at)
+		r->pos = l->stop[last] + 1;
+	l->at = at;
+	r->rows += n;
+	return n;
+}
+
+int reader_next_rows(struct reader *r, struct reader_row *rows, unsigned int max)
+{
+	unsigned int n;
+
+	while (!(n = take_rows(r, rows, max))) {
 		int got = find_lines(r);
 
 		if (got < 0)
@@ -369,7 +400,12 @@ int reader_next(struct reader *r, struct reader_row *row)
 		if (open_next(r, r->at + 1) < 0)
 			return 0;
 	}
-	return 1;
+	return (int)n;
+}
+
+int reader_next(struct reader *r, struct reader_row *row)
+{
+	return reader_next_rows(r, row, 1);
 }
 
 /* The segment that byte OFFSET has been read from before, or n_segments. */

@@ -102,31 +102,8 @@ static inline struct reader_field reader_field(const struct reader_row *row, uns
 
 /* The next row: 1, 0 at the end, -errno. Lines that begin with # are no rows. */
 int reader_next(struct reader *r, struct reader_row *row);
-/*
- * The same of a row whose fields have been found already, as nearly all have, so that those before it stay valid, too.
- * False: reader_next() has to look.
- */
-static inline bool reader_next_here(struct reader *r, struct reader_row *row)
-{
-	struct lines *l = r->lines;
-
-	while (l->at < l->n) {
-		uint32_t first = l->end[l->at], last = l->end[++l->at];
-		uint32_t begin = l->stop[first] + 1;
-
-		r->pos = l->stop[last] + 1;
-		if (r->buf[begin] == '#')
-			continue;
-		if (last - first < r->n_columns) {
-			r->bad_rows++;
-			continue;
-		}
-		r->rows++;
-		*row = (struct reader_row){ r->offset + begin, r->buf, l->stop + first };
-		return true;
-	}
-	return false;
-}
+/* The next ones, up to MAX of them, all valid until the next such call: how many, else the same. */
+int reader_next_rows(struct reader *r, struct reader_row *rows, unsigned int max);
 
 /* Go on at OFFSET, which was a row's. The counts go on too. 0 or -errno. */
 int reader_seek(struct reader *r, uint64_t offset);

@@ -175,7 +175,8 @@ struct report {
 
 	struct report_sum sums[REPORT_SUMS_MAX];
 	unsigned int n_sums;
-	struct report_op op[REPORT_KINDS], rw[2]; /* R and W of vfs_rw */
+	struct report_op op[REPORT_KINDS], rw[2]; /* R and W of vfs_rw: its sum once all of it is read */
+	struct hist side_lat; /* of calls that read and wrote (sendfile): the second side's, which are the same time */
 	struct report_op bio[2]; /* R and W of the lowest disks, once they are done */
 	uint64_t no_result, no_result_bytes;	  /* io_submit: outcome not known; REQUESTED */
 	uint64_t map_calls, map_bytes;		  /* mmap of files */

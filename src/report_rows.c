@@ -73,6 +73,7 @@ static bool parse_call(struct scan *s, struct report_call_facts *c)
 	if (!scan_u64(s, COL_PID, &c->pid) || !scan_u64(s, COL_TID, &c->tid) ||
 	    !(scan_u64(s, COL_LAT_NS, &c->lat_ns) || c->running))
 		return false;
+	c->lat_ns = MIN(c->lat_ns, s->time_ns); /* nothing takes longer than the machine has been up */
 	c->proc = proc_of(s, c->pid, c->tid);
 	c->file = file_of(s, &c->fid);
 	c->type = c->file ? (enum report_type)c->file->type : REPORT_UNKNOWN;
@@ -94,7 +95,6 @@ static void add_call(struct scan *s, const struct report_call_facts *c)
 	struct report *r = s->report;
 	bool file = report_is_file(c->type);
 
-	add_to_op(s->op, c, !c->again);
 	if (c->file) {
 		c->file->calls++;
 		c->file->time_ns += c->again_side ? 0 : c->lat_ns;
@@ -160,6 +160,7 @@ bool report_row_call(struct scan *s)
 	parse_result(scan_field(s, COL_RET), &c);
 	if (!parse_call(s, &c))
 		return false;
+	add_to_op(s->op, &c, true);
 	add_call(s, &c);
 	time_call(s, &c);
 	if (s->kind == REPORT_MMAP && c.file && !c.failed && scan_is(s, COL_FUNC, "mmap")) {
@@ -208,7 +209,6 @@ static void add_transfer(struct scan *s, const struct report_call_facts *c, bool
 {
 	struct report *r = s->report;
 
-	s->op->bytes += bytes;
 	r->rw[write].bytes += bytes;
 	hist_add(&r->rw[write].size, bytes);
 	r->by_type[c->type][write].bytes += bytes;
@@ -251,6 +251,8 @@ __attribute__((flatten)) bool report_row_vfs_rw(struct scan *s)
 	add_call(s, &c);
 	time_call(s, &c);
 	add_to_op(&r->rw[write], &c, !c.again_side);
+	if (c.again && !c.again_side && !c.running)
+		hist_add(&r->side_lat, c.lat_ns);
 	*(write ? &c.proc->writes : &c.proc->reads) += 1;
 	r->by_type[c.type][write].rows++;
 	r->by_type[c.type][write].time_ns += c.again_side ? 0 : c.lat_ns;
@@ -263,6 +265,20 @@ __attribute__((flatten)) bool report_row_vfs_rw(struct scan *s)
 		r->no_result_bytes += bytes;
 	}
 	return true;
+}
+
+void report_rows_end(struct report *r)
+{
+	struct report_op *op = &r->op[REPORT_VFS_RW];
+
+	for (unsigned int side = 0; side < 2; side++) {
+		op->rows += r->rw[side].rows;
+		op->failed += r->rw[side].failed;
+		op->running += r->rw[side].running;
+		op->bytes += r->rw[side].bytes;
+		hist_merge(&op->lat, &r->rw[side].lat);
+	}
+	hist_subtract(&op->lat, &r->side_lat);
 }
 
 static bool is_memory(const char *disk)

@@ -150,10 +150,8 @@ void report_scan_numbers(struct scan *s, unsigned int n)
 /* Some of the next rows, at least one: how many; 0 at the end, -errno. */
 static int read_ahead(struct reader *rd, struct scan *s)
 {
-	int n, got = reader_next(rd, &s->ahead[0]);
+	int n = reader_next_rows(rd, s->ahead, SCAN_AHEAD);
 
-	for (n = got; n > 0 && n < SCAN_AHEAD && reader_next_here(rd, &s->ahead[n]); n++)
-		;
 	if (n > 0)
 		report_scan_numbers(s, (unsigned int)n);
 	return n;
@@ -183,15 +181,24 @@ static void look_ahead(const struct scan *s, unsigned int n)
 	}
 }
 
+/* The first row of those that were read at once. */
+static void begin_place(struct reader *rd, const struct scan *s, struct place *place)
+{
+	if (s->kind < REPORT_BIO)
+		return;
+	if (!place->ns)
+		find_dropped(s);
+	find_gap(rd, s, place);
+}
+
 /* What any row tells, and where it is. */
-static void take_place(struct reader *rd, struct scan *s, struct place *place)
+static inline void take_place(struct reader *rd, struct scan *s, struct place *place)
 {
 	struct report *r = s->report;
 
-	if (s->kind >= REPORT_BIO && !place->ns)
-		find_dropped(s);
-	if (s->kind >= REPORT_BIO && !place->looked)
-		find_gap(rd, s, place);
+	if (!place->looked)
+		begin_place(rd, s, place);
+	place->looked = true;
 	place->ns = s->time_ns;
 	if (r->first_ns == 0 || s->time_ns < r->first_ns) {
 		r->first_ns = s->time_ns;
@@ -254,6 +261,8 @@ int report_scan(struct report *r, enum report_kind kind, int dirfd)
 	r->present[kind] = true;
 	report_scan_columns(&s, rd);
 	res = scan_rows(rd, &s);
+	if (kind == REPORT_VFS_RW)
+		report_rows_end(r);
 	r->trace_bytes += rd->stored_bytes;
 	note_segments(r, rd, report_kind_names[kind]);
 	note_oddities(r, rd, &s);

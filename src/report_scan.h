@@ -151,6 +151,7 @@ bool report_row_rollup(struct scan *s);
 bool report_row_bio(struct scan *s);
 bool report_row_call(struct scan *s); /* close, create_del, mmap, open, sync */
 bool report_row_vfs_rw(struct scan *s);
+void report_rows_end(struct report *r); /* all of vfs_rw is read */
 
 /* Read all of KIND's file in DIRFD. 0, -ENOENT when it is not there, -errno. */
 int report_scan(struct report *r, enum report_kind kind, int dirfd);

@@ -38,8 +38,8 @@ void why_read_loader_sched(struct report *r, int dirfd);
 /* why_waits.c */
 void why_find_windows(struct report *r); /* what is looked at */
 void why_choose_bases(struct report *r);
-/* How long T's GPUs were idle, on average. */
-uint64_t why_gpu_idle(struct why *w, const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
+/* How long T's GPUs, which are several, were idle on average. */
+uint64_t why_gpus_idle(struct why *w, const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
 /* The trainer's waits in [BEGIN, END). */
 static inline uint64_t why_waited_by(enum why_basis basis, struct why *w, struct why_trainer *t, uint64_t begin_ns,
 				     uint64_t end_ns)
@@ -50,7 +50,8 @@ static inline uint64_t why_waited_by(enum why_basis basis, struct why *w, struct
 		return 0;
 	switch (basis) {
 	case WHY_BY_GPU:
-		return why_gpu_idle(w, t, begin_ns, end_ns);
+		return t->n_gpus == 1 ? spans_within(&w->gpu[t->gpu[0]].idle, begin_ns, end_ns) :
+					why_gpus_idle(w, t, begin_ns, end_ns);
 	case WHY_BY_SWITCHES:
 	case WHY_BY_SUMS:
 		return spans_within(&t->waits, begin_ns, end_ns);

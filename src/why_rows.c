@@ -19,12 +19,6 @@ static inline const struct report_file *file_of(const struct scan *s, const stru
 	return c->file == &s->report->other_file ? NULL : c->file;
 }
 
-/* No call takes longer than the machine has been up. */
-static inline uint64_t lat_of(const struct scan *s, const struct report_call_facts *c)
-{
-	return MIN(c->lat_ns, s->time_ns);
-}
-
 /* --- what is known of it -------------------------------------------------------------------------- */
 
 /* It may come from a disk, and stay on one. */
@@ -60,7 +54,7 @@ static inline enum why_state state_of(const struct scan *s, const struct report_
 		return WHY_CACHE;
 	if (c->disk_bytes || is_direct(s))
 		return WHY_DISK;
-	if (!is_slow(c, lat_of(s, c)))
+	if (!is_slow(c, c->lat_ns))
 		return WHY_CACHE;
 	/* what a read before, of this process or of another, had begun to fetch is waited for in this one */
 	return !c->accounted || f->medium == REPORT_NETWORK || why_fetched_lately(s->report, f, s->time_ns) ? WHY_DISK :
@@ -77,7 +71,7 @@ static inline uint32_t rw_flags(const struct scan *s, const struct report_call_f
 	if (c->write)
 		return state | WHY_CALL_ON_FILE;
 	return state | WHY_CALL_ON_FILE | (c->disk_bytes ? WHY_CALL_FETCHED : 0) |
-	       (state == WHY_CACHE && is_slow(c, lat_of(s, c)) ? WHY_CALL_SLOW : 0);
+	       (state == WHY_CACHE && is_slow(c, c->lat_ns) ? WHY_CALL_SLOW : 0);
 }
 
 static inline uint32_t open_flags(const struct scan *s, const struct report_file *f)
@@ -108,7 +102,7 @@ static inline uint32_t flags_of(const struct scan *s, const struct report_call_f
 static inline struct callstore_row row_of(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
 {
 	return (struct callstore_row){
-		.end_ns = s->time_ns, .pid = c->pid, .tid = c->tid, .lat_ns = lat_of(s, c),
+		.end_ns = s->time_ns, .pid = c->pid, .tid = c->tid, .lat_ns = c->lat_ns,
 		.file = f ? (uint64_t)(f - (const struct report_file *)s->report->files.values) : c->fid,
 		.flags = flags_of(s, c, f) | (f ? WHY_CALL_FILE : 0),
 	};
@@ -123,7 +117,7 @@ static inline bool is_call(const struct scan *s)
 
 static inline struct why_transfer transfer_of(const struct scan *s, const struct report_call_facts *c)
 {
-	struct why_transfer x = { .call = c, .end_ns = s->time_ns, .lat_ns = lat_of(s, c), .direct = is_direct(s) };
+	struct why_transfer x = { .call = c, .end_ns = s->time_ns, .lat_ns = c->lat_ns, .direct = is_direct(s) };
 
 	if (!scan_u64(s, COL_REQUESTED, &x.requested))
 		x.requested = 0;
@@ -138,7 +132,7 @@ static inline void add_write(struct why_sums *sums, const struct scan *s, const 
 		return;
 	sums->stdout_writes++;
 	sums->stdout_bytes += c->bytes;
-	sums->stdout_ns += lat_of(s, c);
+	sums->stdout_ns += c->lat_ns;
 }
 
 static inline void add_rw(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
@@ -150,9 +144,9 @@ static inline void add_rw(const struct scan *s, const struct report_call_facts *
 		add_write(sums, s, c);
 	if (!f || !is_stored(f))
 		return;
-	*(c->write ? &sums->write_files_ns : &sums->read_files_ns) += lat_of(s, c);
+	*(c->write ? &sums->write_files_ns : &sums->read_files_ns) += c->lat_ns;
 	if (f->medium == REPORT_NETWORK)
-		sums->network_ns += lat_of(s, c);
+		sums->network_ns += c->lat_ns;
 	if (!c->done)
 		return;
 	if (!c->write)
@@ -179,7 +173,7 @@ static void add_open(const struct scan *s, const struct report_call_facts *c, ui
 
 	sums->opens++;
 	sums->opens_failed += c->failed;
-	sums->open_ns += lat_of(s, c);
+	sums->open_ns += c->lat_ns;
 	sums->opens_read += (flags & WHY_CALL_SAMPLE) != 0;
 	count_open_now(sums, s->time_ns);
 }
@@ -190,9 +184,9 @@ static void add_other(const struct scan *s, const struct report_call_facts *c, u
 
 	if (s->kind == REPORT_SYNC) {
 		sums->syncs++;
-		sums->sync_ns += lat_of(s, c);
+		sums->sync_ns += c->lat_ns;
 	} else if (flags & WHY_CALL_ON_FILE) {
-		sums->meta_ns += lat_of(s, c);
+		sums->meta_ns += c->lat_ns;
 	}
 }
 

@@ -93,7 +93,7 @@ static void thread_came(struct why_walk *w, const struct why_switches *s, uint64
 
 void why_switches_call(struct why_walk *w, const struct why_call_row *row)
 {
-	struct thread_faults *f = w->switches.faults.n ? table_find(&w->switches.faults, row->kept.tid) : NULL;
+	struct thread_faults *f = table_find(&w->switches.faults, row->kept.tid);
 	struct why_stretch x;
 
 	if (!f || f->pid != row->kept.pid || !f->faults.n)

@@ -109,11 +109,11 @@ void why_choose_bases(struct report *r)
 	}
 }
 
-uint64_t why_gpu_idle(struct why *w, const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
+uint64_t why_gpus_idle(struct why *w, const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < t->n_gpus; i++)
 		ns += spans_within(&w->gpu[t->gpu[i]].idle, begin_ns, end_ns);
-	return t->n_gpus > 1 ? ns / t->n_gpus : ns;
+	return t->n_gpus ? ns / t->n_gpus : 0;
 }

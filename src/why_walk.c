@@ -169,7 +169,8 @@ static void take_call(struct why_walk *w, struct why_role *role, const struct wh
 	struct why_longest *longest = &w->why->longest[x.state];
 	struct why_epoch *e;
 
-	why_switches_call(w, row);
+	if (w->switches.faults.n)
+		why_switches_call(w, row);
 	if (on_file && is_among_longest(longest, row) &&
 	    why_looked_at(role->trainer ? role->trainer : &w->why->trainer[role->loader->trainer], begin_ns, end_ns))
 		keep_longest(longest, w->r, row);
@@ -205,24 +206,24 @@ static void cached(const struct why_role *role, double *ns, double *idle_ns)
 }
 
 /* A slow read that fetched nothing may have waited for what another fetches: that is known when this one's has ended. */
-static void take_slow_read(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
+static void doubt(struct why_walk *w, const struct why_role *role, const struct why_call_row *row, double ns, double idle_ns)
 {
-	struct why_doubt doubt = {
+	struct why_doubt d = {
 		.fid = why_call_fid(w->r, row), .begin_ns = row->begin_ns, .end_ns = row->kept.end_ns,
 		.loader = role->loader, .trainer = role->trainer,
 	};
-	double ns, idle_ns;
 
-	cached(role, &ns, &idle_ns);
-	take_call(w, role, row);
-	cached(role, &doubt.ns, &doubt.idle_ns);
-	doubt.ns -= ns;
-	doubt.idle_ns -= idle_ns;
-	why_doubt(&w->doubts, &doubt);
+	cached(role, &d.ns, &d.idle_ns);
+	d.ns -= ns;
+	d.idle_ns -= idle_ns;
+	why_doubt(&w->doubts, &d);
 }
 
 static void take(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
 {
+	const bool slow = why_call_is(row, WHY_CALL_SLOW);
+	double ns = 0, idle_ns = 0;
+
 	if (why_call_is(row, WHY_CALL_FETCHED))
 		why_doubts_end(w->why, &w->doubts, why_call_fid(w->r, row), row->begin_ns);
 	if (why_call_is(row, WHY_CALL_SAMPLE))
@@ -231,10 +232,11 @@ static void take(struct why_walk *w, struct why_role *role, const struct why_cal
 		return;
 	if (role->trainer && why_call_is(row, WHY_CALL_NVIDIA))
 		role->trainer->uses_gpu = true;
-	if (why_call_is(row, WHY_CALL_SLOW))
-		take_slow_read(w, role, row);
-	else
-		take_call(w, role, row);
+	if (slow)
+		cached(role, &ns, &idle_ns);
+	take_call(w, role, row);
+	if (slow)
+		doubt(w, role, row, ns, idle_ns);
 }
 
 /* --- the merge ------------------------------------------------------------------------------------------ */

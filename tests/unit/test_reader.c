@@ -108,16 +108,14 @@ static void rows_in_the_buffer_stay_valid(void **state)
 	struct reader_row rows[4];
 
 	assert_int_equal(open_text("# dltraced x 1\nA\tB\n1\t2\n3\nlonely\n4\t5\n6\t7\n# c\n8\t9\n1"), 0);
-	assert_int_equal(reader_next(&r, &rows[0]), 1);
-	assert_true(reader_next_here(&r, &rows[1]));
-	assert_true(reader_next_here(&r, &rows[2]));
+	assert_int_equal(reader_next_rows(&r, rows, 3), 3);
 	assert_int_equal(r.bad_rows, 2);
 	assert_true(reader_is(reader_field(&rows[0], 1), "1") && reader_is(reader_field(&rows[0], 2), "2"));
 	assert_true(reader_is(reader_field(&rows[1], 1), "4") && reader_is(reader_field(&rows[1], 2), "5"));
 	assert_true(reader_is(reader_field(&rows[2], 1), "6") && reader_is(reader_field(&rows[2], 2), "7"));
-	assert_true(reader_next_here(&r, &rows[3]));
-	assert_true(reader_is(reader_field(&rows[3], 2), "9"));
-	assert_false(reader_next_here(&r, &row)); /* without an end it is none */
+	assert_int_equal(reader_next_rows(&r, rows, 4), 1); /* without an end it is none */
+	assert_true(reader_is(reader_field(&rows[0], 2), "9"));
+	assert_int_equal(reader_next_rows(&r, rows, 4), 0);
 	assert_int_equal(reader_next(&r, &row), 0);
 	assert_true(r.cut);
 	assert_int_equal(r.rows, 4);
