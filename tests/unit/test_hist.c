@@ -107,6 +107,22 @@ static void merging_is_adding_all(void **state)
 	assert_memory_equal(&h, &both, sizeof(both));
 }
 
+static void subtracting_takes_back(void **state)
+{
+	struct hist was;
+
+	for (uint64_t v = 1; v < 1000000; v += v / 3 + 1)
+		hist_add(&h, v);
+	was = h;
+	for (uint64_t v = 2; v < 100000; v *= 3) {
+		hist_add(&h, v);
+		hist_add(&other, v);
+	}
+	assert_int_not_equal(h.n, was.n);
+	hist_subtract(&h, &other);
+	assert_memory_equal(&h, &was, sizeof(was));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +132,7 @@ int main(void)
 		cmocka_unit_test_setup(never_outside_of_what_was_seen, empty),
 		cmocka_unit_test_setup(quantiles_are_those_of_the_sorted_values, empty),
 		cmocka_unit_test_setup(small_values_are_exact, empty),
+		cmocka_unit_test_setup(subtracting_takes_back, empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1161,6 +1161,60 @@ static void what_is_read_and_written_again_in_an_epoch(void **state)
 	report_free(r);
 }
 
+/* A mebibyte in the middle of each of N steps, the same one each time. */
+static void put_same_reads(unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		put_rw(101, step(i) + 500 * MS, 1000, 'R', MiB, 0, 0, 2);
+}
+
+/* Before the first, between two, behind the last: that counts in the sums of all, and in no epoch's. */
+static void what_is_read_in_no_epoch(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_same_reads(15);
+	for (unsigned int epoch = 0; epoch < 2; epoch++) {
+		put(MARKS, step(3 + 5 * epoch), "100\tepoch_start");
+		put(MARKS, step(6 + 5 * epoch), "100\tepoch_stop");
+	}
+	r = loaded_with(true);
+	assert_true(r->why->by_epoch);
+	assert_int_equal(r->why->n_epochs, 2);
+	for (unsigned int epoch = 0; epoch < 2; epoch++) {
+		assert_int_equal(r->why->epoch[epoch].reads, 3);
+		assert_int_equal(r->why->epoch[epoch].read_bytes, 3 * MiB);
+		assert_int_equal(r->why->epoch[epoch].again_bytes, 2 * MiB);
+	}
+	assert_int_equal(r->why->sums.reads, 15);
+	assert_int_equal(r->why->sums.read_bytes, 15 * MiB);
+	assert_int_equal(r->why->sums.again_bytes, 14 * MiB);
+	report_free(r);
+}
+
+/* A log of another day: its epochs are known before the rows, and are none of the trace's. */
+static void epochs_that_are_all_behind_the_trace(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_same_reads(15);
+	put_rw(100, step(2), 1000, 'W', MiB, 0, 0, 3);
+	put_rw(100, step(3), 1000, 'W', MiB, 0, 0, 3);
+	put(MARKS, step(1000), "100\tepoch_start");
+	put(MARKS, step(1001), "100\tepoch_stop");
+	r = loaded_with(true);
+	assert_false(r->why->by_epoch);
+	assert_int_equal(r->why->n_epochs, 1);
+	assert_string_equal(r->why->epoch[0].name, "all of the trace");
+	assert_int_equal(r->why->epoch[0].reads, 15);
+	assert_int_equal(r->why->epoch[0].again_bytes, 14 * MiB);
+	assert_int_equal(r->why->sums.reads, 15);
+	assert_int_equal(r->why->sums.rewritten_bytes, MiB);
+	report_free(r);
+}
+
 /* Loaders that read the same file, one of them much more; in pieces that are small. */
 static void what_several_share(void **state)
 {
@@ -1406,7 +1460,9 @@ int main(void)
 		TEST(fewer_than_many_do_not_matter),
 		TEST(read_ahead_that_gains_nothing),
 		TEST(what_came_from_disk_again),
+		TEST(epochs_that_are_all_behind_the_trace),
 		TEST(what_is_read_and_written_again_in_an_epoch),
+		TEST(what_is_read_in_no_epoch),
 		TEST(what_several_share),
 		TEST(writes_that_jump),
 		TEST(a_storm_of_opens),
