@@ -126,8 +126,11 @@ static void tell_call(struct scan *s, const struct report_call_facts *c)
 		report_streams_call(s, c);
 		report_spreads_call(s, c);
 	}
-	if (s->report->why && s->kind != REPORT_MMAP)
-		why_rows_take(s, c);
+	if (s->report->why && s->kind != REPORT_MMAP) {
+		const struct report_call_facts told = *c;
+
+		why_rows_take(s, &told);
+	}
 }
 
 /* By --path a row is on a file elsewhere. What failed has no file: then PATH counts, where it is absolute. */
@@ -223,11 +226,9 @@ static void add_transfer(struct scan *s, const struct report_call_facts *c, bool
 		add_read(s, c, bytes);
 }
 
-/* Most rows of most traces: to be one piece of code that keeps what it knows in registers. */
-__attribute__((flatten)) bool report_row_vfs_rw(struct scan *s)
+static inline __attribute__((always_inline)) bool take_rw(struct scan *s, bool write)
 {
-	struct report_call_facts c = { .write = scan_is(s, COL_RW, "W") };
-	const bool write = c.write;
+	struct report_call_facts c = { .write = write };
 	struct report *r = s->report;
 	bool no_result = false;
 	uint64_t bytes = 0;
@@ -265,6 +266,12 @@ __attribute__((flatten)) bool report_row_vfs_rw(struct scan *s)
 		r->no_result_bytes += bytes;
 	}
 	return true;
+}
+
+/* Most rows of most traces: to be one piece of code for either side, which knows what it is about. */
+__attribute__((flatten)) bool report_row_vfs_rw(struct scan *s)
+{
+	return scan_is(s, COL_RW, "W") ? take_rw(s, true) : take_rw(s, false);
 }
 
 void report_rows_end(struct report *r)

@@ -126,7 +126,7 @@ struct report_call_facts {
 /* A key for tables of what one process does with one file; 0 where the numbers are none that can be. */
 static inline uint64_t report_pair_key(uint64_t pid, uint64_t fid)
 {
-	return pid >> 24 || fid >> 40 ? 0 : pid << 40 | fid;
+	return pid >> 24 | fid >> 40 ? 0 : pid << 40 | fid;
 }
 
 static inline uint64_t report_pair_pid(uint64_t key)

@@ -49,8 +49,11 @@ void report_streams_file(struct scan *s, struct report_file *f);
 void report_streams_call_of(const struct scan *s, const struct report_call_facts *c);
 static inline void report_streams_call(const struct scan *s, const struct report_call_facts *c)
 {
-	if (c->file && (c->file->stream || c->write))
-		report_streams_call_of(s, c);
+	if (c->file && (c->file->stream || c->write)) {
+		const struct report_call_facts told = *c;
+
+		report_streams_call_of(s, &told);
+	}
 }
 void report_streams_pick(struct report *r);
 

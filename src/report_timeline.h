@@ -76,8 +76,11 @@ static inline void report_timeline_call(const struct scan *s, const struct repor
 	if (!report_is_file(c->type))
 		return;
 	bin = timeline_bin(t, s->time_ns);
-	if (c->write || s->kind == REPORT_SYNC)
-		report_timeline_saved(t, s, c);
+	if (c->write || s->kind == REPORT_SYNC) {
+		const struct report_call_facts told = *c;
+
+		report_timeline_saved(t, s, &told);
+	}
 	if (c->file && c->file->data && !c->write && (rw || s->kind == REPORT_MMAP))
 		report_timeline_data(t, s->time_ns);
 	if (s->kind == REPORT_OPEN) {

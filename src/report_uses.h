@@ -105,8 +105,11 @@ static inline void report_uses_call(const struct scan *s, const struct report_ca
 		return;
 	if (s->kind == REPORT_OPEN && !c->failed && !scan_is(s, COL_FUNC, "snapshot"))
 		c->file->opens++;
-	if (c->type == REPORT_SHM)
-		report_uses_shm_call(s, c);
+	if (c->type == REPORT_SHM) {
+		const struct report_call_facts told = *c;
+
+		report_uses_shm_call(s, &told);
+	}
 	use = report_uses_of(u, c->pid, c->fid);
 	if (!use) {
 		u->left_out++;

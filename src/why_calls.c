@@ -67,7 +67,7 @@ static bool parse(struct scan *s, struct callstore_row *row)
 	if (!scan_u64(s, COL_TIMESTAMP, &s->time_ns) || !s->time_ns || !scan_u64(s, COL_PID, &facts.pid) ||
 	    !scan_u64(s, COL_TID, &facts.tid) || !(scan_u64(s, COL_LAT_NS, &facts.lat_ns) || running))
 		return false;
-	facts.lat_ns = facts.lat_ns < s->time_ns ? facts.lat_ns : s->time_ns;
+	facts.lat_ns = MIN(facts.lat_ns, s->time_ns);
 	if (scan_u64(s, COL_FID, &facts.fid)) {
 		facts.file = table_find(&s->report->files, facts.fid);
 		facts.file = facts.file ? facts.file : &s->report->other_file;

@@ -22,6 +22,8 @@ enum why_call_flag {
 	WHY_CALL_NVIDIA = 1024, /* an open of a file of that name */
 };
 
+_Static_assert(WHY_STATES <= WHY_CALL_STATE + 1 && WHY_CALL_NVIDIA >> CALLSTORE_FLAGS_BITS == 0, "flags have room for all");
+
 struct why_calls {
 	struct callstore store;
 	struct callstore_part part[REPORT_KINDS];
