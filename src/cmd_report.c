@@ -12,6 +12,7 @@
 
 #include "cmd.h"
 #include "front.h"
+#include "huge_heap.h"
 #include "log.h"
 #include "new_file.h"
 #include "page.h"
@@ -301,6 +302,7 @@ int cmd_report(int argc, char **argv)
 	report_asked_parse(&o, argc, argv);
 	if (front_wait(o.dirs, o.n_dirs, &status))
 		return status;
+	huge_heap();
 	if (o.compare || (o.n_dirs > 1 && !o.cpu && (o.json || o.html))) {
 		if ((o.compare ? report_compared(&o) : report_job(&o)) < 0)
 			status = CMD_EXIT_FAILURE;

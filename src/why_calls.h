@@ -17,7 +17,7 @@ enum why_call_flag {
 	WHY_CALL_RECEIVES = 32, /* on a pipe or the like, or sends */
 	WHY_CALL_SENDS = 64,
 	WHY_CALL_FETCHED = 128, /* a read: from a disk */
-	WHY_CALL_SLOW = 256,	/* a read: longer than the page cache takes, and it is not known to have come from elsewhere */
+	WHY_CALL_SLOW = 256,	/* a read: as far as is known from the page cache, and yet as long as from elsewhere */
 	WHY_CALL_SAMPLE = 512,	/* an open of a file on a disk or network to be read */
 	WHY_CALL_NVIDIA = 1024, /* an open of a file of that name */
 };

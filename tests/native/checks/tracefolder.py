@@ -19,8 +19,9 @@ BETWEEN_TWO = ("copy_file_range", "sendfile", "splice")
 OWN = PROBES + ("bio", "files", "marks", "pids", "sched", "sched_switch", "time_align")
 SPECIAL = b'"#\\\x7f' + bytes(range(0x21))
 PLAIN_LINE = re.compile(r"[\t!$-[\]-~]*").fullmatch  # nothing to escape, and nothing escaped
-# Kernels may keep a switch to themselves (docs/traces.md); those of the guests do not.
+# Kernels may keep a switch or a request's end to themselves (docs/traces.md); those of the guests do not.
 MAY_MISS = () if os.environ.get("VM") else ("sched", "sched_switch")
+MAY_NOT_END = not os.environ.get("VM")
 MAY_BE_UNKNOWN = {"RET", "RETURNED", "STATUS", "VFS_LAT_NS", "DISK_BYTES", "OFFSET", "FID", "FILE",
                   "REALPATH"}
 
@@ -154,7 +155,10 @@ class Trace:
                 if text not in ("-", "?") and text != escape(unescape(text)):
                     return f"not as it is to be escaped: {text!r}"
         if "?" in fields:
-            unknown = {c for c, text in zip(columns, fields) if text == "?"} - MAY_BE_UNKNOWN
+            unknown = {c for c, text in zip(columns, fields) if text == "?"}
+            if MAY_NOT_END and {"DONEPID", "STATUS"} <= unknown:  # who was running when is not known either
+                unknown.remove("DONEPID")
+            unknown -= MAY_BE_UNKNOWN
             return f"not known: {unknown}" if unknown else None
         return None
 
