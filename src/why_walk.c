@@ -16,7 +16,6 @@
 struct stream {
 	struct why_calls_stream calls;
 	struct why_call_row row;
-	bool more;
 };
 
 /* --- roles ------------------------------------------------------------------------------------------- */
@@ -241,50 +240,48 @@ static void take(struct why_walk *w, struct why_role *role, const struct why_cal
 
 /* --- the merge ------------------------------------------------------------------------------------------ */
 
-static int next(struct stream *s)
-{
-	int res = why_calls_next(&s->calls, &s->row);
-
-	s->more = res > 0;
-	return MIN(res, 0);
-}
-
 static const enum report_kind files[] = { REPORT_VFS_RW, REPORT_OPEN, REPORT_CLOSE, REPORT_SYNC, REPORT_CREATE_DEL };
+
+#define AT_END UINT64_MAX
 
 struct merge {
 	struct stream stream[ARRAY_SIZE(files)];
+	uint64_t next_ns[ARRAY_SIZE(files)]; /* when the next call of each ended; AT_END: there is none */
 };
+
+static inline int next(struct merge *m, unsigned int i)
+{
+	struct stream *s = &m->stream[i];
+	int res = why_calls_next(&s->calls, &s->row);
+
+	m->next_ns[i] = res > 0 ? MIN(s->row.kept.end_ns, AT_END - 1) : AT_END;
+	return MIN(res, 0);
+}
 
 static int begin_merge(struct merge *m, struct report *r, int dirfd)
 {
 	int res = 0;
 
-	for (size_t i = 0; res == 0 && i < ARRAY_SIZE(files); i++) {
-		struct stream *s = &m->stream[i];
-
-		res = why_calls_open(&s->calls, r, dirfd, files[i]);
-		res = res == 0 ? next(s) : res == -ENOENT ? 0 : res;
+	for (unsigned int i = 0; res == 0 && i < ARRAY_SIZE(files); i++) {
+		res = why_calls_open(&m->stream[i].calls, r, dirfd, files[i]);
+		if (res == 0)
+			res = next(m, i);
+		else
+			m->next_ns[i] = AT_END;
+		res = res == -ENOENT ? 0 : res;
 	}
 	return res;
 }
 
-/* That with the first row; NULL: there is none. Its rows that end before *LIMIT_NS come before any of the others. */
-static struct stream *first_of(struct merge *m, uint64_t *limit_ns)
+/* Whose next call ended first, of several the first. Without branches: nobody can guess which it is. */
+static inline unsigned int first_of(const struct merge *m)
 {
-	struct stream *first = NULL;
+	uint64_t first_ns = m->next_ns[0];
+	unsigned int first = 0;
 
-	*limit_ns = UINT64_MAX;
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		struct stream *s = &m->stream[i];
-
-		if (!s->more)
-			continue;
-		if (!first || s->row.kept.end_ns < first->row.kept.end_ns) {
-			*limit_ns = first ? first->row.kept.end_ns : UINT64_MAX;
-			first = s;
-		} else {
-			*limit_ns = MIN(*limit_ns, s->row.kept.end_ns);
-		}
+	for (unsigned int i = 1; i < ARRAY_SIZE(files); i++) {
+		first = m->next_ns[i] < first_ns ? i : first;
+		first_ns = MIN(first_ns, m->next_ns[i]);
 	}
 	return first;
 }
@@ -293,19 +290,18 @@ static struct stream *first_of(struct merge *m, uint64_t *limit_ns)
 static int merge(struct why_walk *w, struct merge *m)
 {
 	struct why_switches *switches = &w->switches;
-	uint64_t limit_ns;
-	struct stream *s;
-	int res;
 
-	while ((s = first_of(m, &limit_ns)))
-		do {
-			while (switches->more && switches->time_ns < s->row.kept.end_ns)
-				why_switches_take(w);
-			take(w, why_role_of(w, s->row.kept.pid), &s->row);
-			res = next(s);
-			if (res < 0)
-				return res;
-		} while (s->more && s->row.kept.end_ns < limit_ns);
+	for (unsigned int i = first_of(m); m->next_ns[i] != AT_END; i = first_of(m)) {
+		const struct why_call_row *row = &m->stream[i].row;
+		int res;
+
+		while (switches->more && switches->time_ns < row->kept.end_ns)
+			why_switches_take(w);
+		take(w, why_role_of(w, row->kept.pid), row);
+		res = next(m, i);
+		if (res < 0)
+			return res;
+	}
 	while (switches->more)
 		why_switches_take(w);
 	return 0;
