@@ -70,9 +70,13 @@ static void parse_result(struct reader_field ret, struct report_call_facts *c)
 /* Whose it is, and how long it took; its result is known. */
 static bool parse_call(struct scan *s, struct report_call_facts *c)
 {
-	if (!scan_u64(s, COL_PID, &c->pid) || !scan_u64(s, COL_TID, &c->tid) ||
-	    !(scan_u64(s, COL_LAT_NS, &c->lat_ns) || c->running))
+	if (s->timed >> s->row & 1) {
+		c->pid = s->number[COL_PID][s->row];
+		c->tid = s->number[COL_TID][s->row];
+		c->lat_ns = s->number[COL_LAT_NS][s->row];
+	} else if (!scan_u64(s, COL_PID, &c->pid) || !scan_u64(s, COL_TID, &c->tid) || !c->running) {
 		return false;
+	}
 	c->lat_ns = MIN(c->lat_ns, s->time_ns); /* nothing takes longer than the machine has been up */
 	c->proc = proc_of(s, c->pid, c->tid);
 	c->file = file_of(s, &c->fid);

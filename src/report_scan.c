@@ -145,6 +145,7 @@ void report_scan_numbers(struct scan *s, unsigned int n)
 {
 	for (unsigned int c = 0; c < SCAN_NUMBERS; c++)
 		s->is_number[c] = reader_column_u64(s->ahead, n, s->at[c], s->number[c]);
+	s->timed = s->is_number[COL_PID] & s->is_number[COL_TID] & s->is_number[COL_LAT_NS];
 }
 
 /* Some of the next rows, at least one: how many; 0 at the end, -errno. */

@@ -72,6 +72,7 @@ struct scan {
 	unsigned int row; /* the present one, of ahead[] */
 	uint32_t is_number[SCAN_NUMBERS]; /* a bit for each of them */
 	uint64_t number[SCAN_NUMBERS][SCAN_AHEAD];
+	uint32_t timed; /* the same of those whose PID, TID and LAT_NS are all numbers, as in nearly all rows of calls */
 	uint8_t at[COLUMNS]; /* index of its field; 0: the file has no such column */
 	uint64_t time_ns;    /* TIMESTAMP of this row */
 	/* TIMESTAMP and TID of the row before: rows of one call share them */
@@ -109,7 +110,10 @@ static inline bool scan_is(const struct scan *s, enum column c, const char *valu
 	return reader_is(scan_field(s, c), value);
 }
 
-/* What report_rows.c has found out about the present row, which is of a call. */
+/*
+ * What report_rows.c has found out about the present row, which is of a call. Who calls a function that is not compiled
+ * into it gives a copy: what nobody else can change need not be read again after each sum that is written.
+ */
 struct report_call_facts {
 	uint64_t pid, tid, fid, lat_ns;
 	uint64_t bytes; /* moved, or mapped of a file */

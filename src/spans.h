@@ -41,10 +41,10 @@ int spans_append(struct spans *s, uint64_t begin_ns, uint64_t end_ns, double wei
 
 /* All is added. */
 void spans_close(struct spans *s);
-/* How much of NS in S counts. */
+/* How much of NS in S counts. Signed numbers become others in one instruction; no stretch of time is beyond them. */
 static inline uint64_t spans_weighed(const struct span *s, uint64_t ns)
 {
-	return s->weight == 1 ? ns : (uint64_t)((double)ns * (double)s->weight);
+	return s->weight == 1 ? ns : (uint64_t)(int64_t)((double)(int64_t)ns * (double)s->weight);
 }
 
 /* The same as spans_within(), wherever it lies. */

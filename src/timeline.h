@@ -187,7 +187,7 @@ static inline void timeline_lane_busy(struct timeline *t, struct timeline_lane *
 	if (what != TIMELINE_B_CPU && all && (l->n_longest < TIMELINE_LONGEST || all > l->longest[0].ns))
 		timeline_keep_longest(l, &(struct timeline_span){ from_ns - t->begin_ns, all, what });
 	if (!all || from_ns >= t->at.begin_ns) /* nearly all are in one bin */
-		l->busy_ns[what][bin / TIMELINE_LANE_FOLD] += (float)ns;
+		l->busy_ns[what][bin / TIMELINE_LANE_FOLD] += (float)(int64_t)ns;
 	else
 		timeline_spread_busy(t, l, what, from_ns, at_ns, ns);
 }

@@ -121,7 +121,7 @@ void why_epochs_settle(struct report *r)
 	/* those that ended before the trace began are the phases' no more */
 	while (n && from < w->n_epochs && w->epoch[from].end_ns <= phases_get(p, PHASE_EPOCH, 0)->begin_ns)
 		from++;
-	if (n)
+	if (from < w->n_epochs && n)
 		settle_told(w, p, from, MIN(n, w->n_epochs - from));
 	else
 		settle_none(r);

@@ -85,10 +85,11 @@ static inline uint64_t why_looked_at(const struct why_trainer *t, uint64_t begin
 }
 
 /*
- * why_epochs.c: as they are known before the rows, but for their ends; then as they were. What comes before the first counts
- * in one that is left out, unless it turns out that the trace ended before the first began. 0 or -ENOMEM.
+ * why_epochs.c: the epochs as they are known before the rows, all but the ends of those that have none; 0 or -ENOMEM. What
+ * is in none of them counts in W->outside.
  */
 int why_epochs_begin(struct report *r);
+/* All rows are in: those that are within the trace. Where none is, outside is all of it, and the only one. */
 void why_epochs_settle(struct report *r);
 struct why_epoch *why_epoch_find(struct why *w, uint64_t at_ns);
 /* That of AT_NS, mostly the same as before; NULL: between two, or behind the last. */

@@ -68,8 +68,8 @@ void why_loader_was(void *stretch, uint64_t begin_ns, uint64_t end_ns)
 	struct why_loader *l = x->role->loader;
 	struct why_trainer *t = &x->why->trainer[l->trainer];
 
-	l->ns[x->state] += (double)why_looked_at(t, begin_ns, end_ns);
-	l->idle_ns[x->state] += (double)why_waited_then(x->why, t, begin_ns, end_ns);
+	l->ns[x->state] += (double)(int64_t)why_looked_at(t, begin_ns, end_ns);
+	l->idle_ns[x->state] += (double)(int64_t)why_waited_then(x->why, t, begin_ns, end_ns);
 }
 
 /* The main thread's calls by the samples of its GPU: in each, they are in what this was idle. */

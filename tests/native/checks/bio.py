@@ -21,7 +21,7 @@ for row in trace["bio"]:
     asked += sum(flag in row["FLAGS"].split("|") for flag in ("PREFLUSH", "FUA")) * (kind == "W")
     got[kind, "bytes"] += int(row["BYTES"].replace("-", "0"))
     trace.require(row["DISK"] == disk, f"of another disk: {row}")
-    trace.require(row["STATUS"] == "0", f"failed: {row}")
+    trace.require(row["STATUS"] in ("0", "?"), f"failed: {row}")
     trace.require(row["T"] in "RWDFZ", f"of no kind: {row}")
     if row["QLAT_NS"] != "-":
         trace.require(row.n("QLAT_NS") <= row.n("LAT_NS"), f"issued after it was done: {row}")

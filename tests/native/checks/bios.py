@@ -19,7 +19,7 @@ for row in trace["bio"]:
         continue
     trace.require("BIO" in row["FLAGS"].split("|"), f"not marked BIO: {row}")
     trace.require(row["QLAT_NS"] == "-", f"a time in no queue: {row}")
-    trace.require(row["STATUS"] == "0", f"failed: {row}")
+    trace.require(row["STATUS"] in ("0", "?"), f"failed: {row}")
     got[row["T"], "bios"] += 1
     got[row["T"], "bytes"] += int(row["BYTES"])
     flushes += row["T"] == "W" and "PREFLUSH" in row["FLAGS"].split("|")

@@ -89,6 +89,7 @@ class Trace:
         self.files = {name: self._read(name) for name in OWN
                       if os.path.exists(os.path.join(folder, name + ".out"))}
         self._check_times()
+        self._check_bio()
         self._check_fids()
         self._check_manifest()
 
@@ -156,7 +157,7 @@ class Trace:
                     return f"not as it is to be escaped: {text!r}"
         if "?" in fields:
             unknown = {c for c, text in zip(columns, fields) if text == "?"}
-            if MAY_NOT_END and {"DONEPID", "STATUS"} <= unknown:  # who was running when is not known either
+            if MAY_NOT_END and {"DONEPID", "STATUS"} <= unknown:  # see _check_bio()
                 unknown.remove("DONEPID")
             unknown -= MAY_BE_UNKNOWN
             return f"not known: {unknown}" if unknown else None
@@ -168,6 +169,13 @@ class Trace:
         for name, rows in self.files.items():
             off = [row for row in rows if ns_of(row["TIME"]) - row.n("TIMESTAMP") not in offsets]
             self.require(not off, f"{name}: {len(off)} times of no clock, first: {off[:1]}")
+
+    def _check_bio(self):
+        """Of nearly all requests it is told that they have ended, and who was running then."""
+        rows = self.files.get("bio", ())
+        unended = [row for row in rows if row["STATUS"] == "?"]
+        self.require(len(unended) <= (1 + len(rows) // 100 if MAY_NOT_END else 0),
+                     f"bio: {len(unended)} of {len(rows)} have not ended, first: {unended[:1]}")
 
     def _check_fids(self):
         self._paths = collections.defaultdict(set)
