@@ -18,15 +18,15 @@ struct hist {
 	uint64_t counts[HIST_BUCKETS];
 };
 
-/* Below 128 each value has one; above, the leading bit is the row and the next six bits the column of the bucket. */
-static inline unsigned int hist_bucket(uint64_t v)
+/* Of 2^SUB_BITS a power of two: low values have one each; above, the leading bit is the row and the next bits the column. */
+static inline unsigned int hist_bucket(uint64_t v, unsigned int sub_bits)
 {
 	unsigned int shift;
 
-	if (v >> HIST_SUB_BITS == 0)
+	if (v >> sub_bits == 0)
 		return (unsigned int)v;
-	shift = 63 - HIST_SUB_BITS - (unsigned int)__builtin_clzll(v);
-	return (shift << HIST_SUB_BITS) + (unsigned int)(v >> shift);
+	shift = 63 - sub_bits - (unsigned int)__builtin_clzll(v);
+	return (shift << sub_bits) + (unsigned int)(v >> shift);
 }
 
 static inline void hist_add(struct hist *h, uint64_t v)
@@ -36,7 +36,7 @@ static inline void hist_add(struct hist *h, uint64_t v)
 	if (v > h->max)
 		h->max = v;
 	h->sum += v;
-	h->counts[hist_bucket(v)]++;
+	h->counts[hist_bucket(v, HIST_SUB_BITS)]++;
 }
 
 void hist_merge(struct hist *h, const struct hist *other);

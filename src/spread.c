@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "hist.h"
 #include "util.h"
 
 /* Where bucket I of 2^SUB columns begins, and how many values it holds. */

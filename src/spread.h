@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "hist.h"
+
 #define SPREAD_SUB_BITS 3
 #define SPREAD_BUCKETS ((64 - SPREAD_SUB_BITS + 1) << SPREAD_SUB_BITS)
 #define SPREAD_OCTAVES 65 /* [0]: zeros; [i]: 2^(i-1) to 2^i - 1 */
@@ -18,20 +20,9 @@ struct spread {
 	uint32_t counts[SPREAD_BUCKETS];
 };
 
-/* As hist_bucket(). */
-static inline unsigned int spread_bucket(uint64_t v)
-{
-	unsigned int shift;
-
-	if (v >> SPREAD_SUB_BITS == 0)
-		return (unsigned int)v;
-	shift = 63 - SPREAD_SUB_BITS - (unsigned int)__builtin_clzll(v);
-	return (shift << SPREAD_SUB_BITS) + (unsigned int)(v >> shift);
-}
-
 static inline void spread_add(struct spread *s, uint64_t v)
 {
-	uint32_t *count = &s->counts[spread_bucket(v)];
+	uint32_t *count = &s->counts[hist_bucket(v, SPREAD_SUB_BITS)];
 
 	if (s->n++ == 0 || v < s->min)
 		s->min = v;
@@ -48,7 +39,6 @@ uint64_t spread_quantile_floor(const struct spread *s, unsigned int per_mille);
 /* How many values lie in each power of two. */
 void spread_octaves(const struct spread *s, uint64_t octaves[SPREAD_OCTAVES]);
 
-struct hist;
 void spread_octaves_of_hist(const struct hist *h, uint64_t octaves[SPREAD_OCTAVES]);
 
 #endif
