@@ -124,6 +124,7 @@ struct cpu_call {
 	uint64_t disk_ns, blocked_ns, sleep_ns, waits, max_ns;
 	/* of the rows of that call in other files: */
 	uint64_t lat_ns, disk_lat_ns;
+	uint32_t last_folder, last_at; /* where the last one went, and 1 + its place in the table of folders; 0: none */
 };
 
 /* The files of a folder, of a role's call. */
@@ -229,8 +230,13 @@ struct reader_row;
 struct cpu_scan;
 /* The rows of NAME.out, which RD reads. NULL: R, which may be NULL, does not ask for them. */
 struct cpu_scan *report_cpu_calls_begin(struct report_cpu *r, const char *name, const struct reader *rd);
-/* The next row, of TIME_NS. */
-void report_cpu_calls_row(struct cpu_scan *s, const struct reader_row *row, uint64_t time_ns);
+/* What numbers a row of a call has; 0 where there is none. */
+struct cpu_call_row {
+	uint64_t pid, lat_ns, fid, disk_bytes, len;
+};
+/* The next row, of TIME_NS, with its NUMBERS. */
+void report_cpu_calls_row(struct cpu_scan *s, const struct reader_row *row, uint64_t time_ns,
+			  const struct cpu_call_row *numbers);
 /* BAD_ROWS were without a time; ERROR: -errno, it could not be opened, or not be read to its end. */
 void report_cpu_calls_end(struct report_cpu *r, const char *name, const struct reader *rd, uint64_t bad_rows, int error);
 

@@ -9,6 +9,7 @@
  */
 #include "report_cpu_scan.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,37 @@ static struct cpu_call *call_of_proc(struct cpu_scan *s, uint32_t proc, struct r
 	return c && c->disk_ns + c->blocked_ns ? c : NULL;
 }
 
+/* A text of up to 24 bytes, in words that may overlap. */
+struct short_text {
+	uint64_t first, middle, last;
+	size_t len;
+};
+
+static inline uint64_t word_at(const char *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return le64toh(word);
+}
+
+/* F is a field of a row, which has bytes before it. All zero: it is longer, or empty. */
+static inline struct short_text short_text(struct reader_field f)
+{
+	if (f.len - 1 >= 24)
+		return (struct short_text){ 0 };
+	if (f.len < 8)
+		return (struct short_text){ .last = word_at(f.p + f.len - 8) >> (64 - 8 * f.len), .len = f.len };
+	return (struct short_text){
+		.first = word_at(f.p), .middle = f.len > 16 ? word_at(f.p + 8) : 0, .last = word_at(f.p + f.len - 8), .len = f.len,
+	};
+}
+
+static inline bool is_same(const struct short_text *a, const struct short_text *b)
+{
+	return ((a->first ^ b->first) | (a->middle ^ b->middle) | (a->last ^ b->last) | (a->len ^ b->len)) == 0;
+}
+
 /*
  * What the last rows of each process came to, as far as PIDs do not meet: mostly the next comes to the same. None of
  * the tables behind it changes while the rows of calls are read.
@@ -92,58 +124,61 @@ static struct cpu_call *call_of_proc(struct cpu_scan *s, uint32_t proc, struct r
 struct cpu_caller {
 	uint64_t pid; /* 0: none */
 	struct cpu_call *call;
-	size_t comm_len, func_len;
-	char comm[24], func[24];
+	struct short_text comm, func; /* as they stand in the row; where it is a wait of no call: as none does */
 };
 
 #define CALLERS 1024U
 
-static bool is_text(struct reader_field f, const char *text, size_t len)
+/* The row's process and name under its FUNC, or as WAIT where that is given, where it has waited so; NULL. */
+static struct cpu_call *call_that_waited(struct cpu_scan *s, const char *wait)
 {
-	return f.len == len && memcmp(f.p, text, len) == 0;
-}
-
-/* The row's process and name under FUNC, where that has waited so; NULL. */
-static struct cpu_call *call_that_waited(struct cpu_scan *s, struct reader_field func)
-{
-	struct reader_field comm = cpu_field(s, COMM);
+	const struct reader_field comm = cpu_field(s, COMM), func = cpu_field(s, FUNC);
+	const struct short_text comm_text = short_text(comm);
+	const struct short_text func_text = wait ? (struct short_text){ .len = SIZE_MAX } : short_text(func);
 	struct report_cpu *r = s->r;
 	struct cpu_caller *known;
 	struct cpu_call *call;
-	uint64_t pid, lat_ns;
+	const uint64_t pid = s->call.pid;
 	uint32_t proc;
 
-	if (!cpu_u64(s, PID, &pid) || pid > UINT32_MAX)
+	if (!pid || pid > UINT32_MAX)
 		return NULL;
 	known = &r->callers[pid % CALLERS];
-	if (known->pid == pid && is_text(comm, known->comm, known->comm_len) &&
-	    is_text(func, known->func, known->func_len))
+	if (known->pid == pid && is_same(&comm_text, &known->comm) && is_same(&func_text, &known->func))
 		return known->call;
-	lat_ns = cpu_number(s, LAT_NS);
-	proc = report_cpu_proc_at(r, (uint32_t)pid, s->time_ns - MIN(lat_ns, s->time_ns));
-	call = call_of_proc(s, proc, func);
-	if (comm.len > sizeof(known->comm) || func.len > sizeof(known->func) ||
-	    report_cpu_lived_before(r, (uint32_t)pid))
-		return call;
-	*known = (struct cpu_caller){ .pid = pid, .call = call, .comm_len = comm.len, .func_len = func.len };
-	memcpy(known->comm, comm.p, comm.len);
-	memcpy(known->func, func.p, func.len);
+	proc = report_cpu_proc_at(r, (uint32_t)pid, s->time_ns - MIN(s->call.lat_ns, s->time_ns));
+	call = call_of_proc(s, proc, wait ? (struct reader_field){ wait, strlen(wait) } : call_of(func));
+	if (comm_text.len && func_text.len && !report_cpu_lived_before(r, (uint32_t)pid))
+		*known = (struct cpu_caller){ .pid = pid, .call = call, .comm = comm_text, .func = func_text };
 	return call;
+}
+
+/* The sums of C in FOLDER; NULL: there is no room. */
+static struct cpu_folder *folder_of(struct report_cpu *r, struct cpu_call *c, uint32_t folder)
+{
+	struct cpu_folder *f;
+
+	if (c->last_at && c->last_folder == folder) /* nearly always */
+		return table_at(&r->folders, c->last_at - 1);
+	f = table_get(&r->folders, report_cpu_pair(report_cpu_number(&r->calls, c), folder));
+	if (!f)
+		return NULL;
+	f->call = report_cpu_number(&r->calls, c);
+	f->folder = folder;
+	c->last_folder = folder;
+	c->last_at = report_cpu_number(&r->folders, f) + 1;
+	return f;
 }
 
 static void add_to_folder(struct cpu_scan *s, struct cpu_call *c, uint64_t weight)
 {
 	struct report_cpu *r = s->r;
-	uint32_t call = report_cpu_number(&r->calls, c), *folder;
-	uint64_t fid, bytes = cpu_number(s, DISK_BYTES);
-	struct cpu_folder *f;
+	const uint64_t bytes = s->call.disk_bytes;
+	const uint32_t *folder = table_find(&r->files, s->call.fid);
+	struct cpu_folder *f = folder ? folder_of(r, c, *folder) : NULL;
 
-	folder = cpu_u64(s, CALL_FID, &fid) ? table_find(&r->files, fid) : NULL;
-	f = folder ? table_get(&r->folders, report_cpu_pair(call, *folder)) : NULL;
 	if (!f)
 		return;
-	f->call = call;
-	f->folder = *folder;
 	f->calls++;
 	f->lat_ns += weight;
 	c->lat_ns += weight;
@@ -155,25 +190,44 @@ static void add_to_folder(struct cpu_scan *s, struct cpu_call *c, uint64_t weigh
 	c->disk_lat_ns += weight;
 }
 
-static bool call_row(struct cpu_scan *s)
+static void take_call(struct cpu_scan *s)
 {
-	struct cpu_call *c = call_that_waited(s, call_of(cpu_field(s, FUNC)));
+	struct cpu_call *c = call_that_waited(s, NULL);
 
 	if (c)
-		add_to_folder(s, c, cpu_number(s, LAT_NS));
+		add_to_folder(s, c, s->call.lat_ns);
+}
+
+static void take_map(struct cpu_scan *s)
+{
+	struct cpu_call *c;
+
+	if (!cpu_is(s, FUNC, "mmap") && !cpu_is(s, FUNC, "snapshot"))
+		return;
+	c = call_that_waited(s, "fault");
+	if (c && !(cpu_field(s, RET).len && cpu_field(s, RET).p[0] == '-'))
+		add_to_folder(s, c, s->call.len);
+}
+
+static void read_numbers(struct cpu_scan *s)
+{
+	s->call = (struct cpu_call_row){
+		.pid = cpu_number(s, PID), .lat_ns = cpu_number(s, LAT_NS), .fid = cpu_number(s, CALL_FID),
+		.disk_bytes = cpu_number(s, DISK_BYTES), .len = cpu_number(s, LEN),
+	};
+}
+
+static bool call_row(struct cpu_scan *s)
+{
+	read_numbers(s);
+	take_call(s);
 	return true;
 }
 
 static bool map_row(struct cpu_scan *s)
 {
-	static const char fault[] = "fault";
-	struct cpu_call *c;
-
-	if (!cpu_is(s, FUNC, "mmap") && !cpu_is(s, FUNC, "snapshot"))
-		return true;
-	c = call_that_waited(s, (struct reader_field){ fault, sizeof(fault) - 1 });
-	if (c && !(cpu_field(s, RET).len && cpu_field(s, RET).p[0] == '-'))
-		add_to_folder(s, c, cpu_number(s, LEN));
+	read_numbers(s);
+	take_map(s);
 	return true;
 }
 
@@ -202,9 +256,11 @@ uint64_t report_cpu_folder_ns(const struct report_cpu *r, const struct cpu_folde
 /* In the order in which they are told of. */
 static const struct {
 	const char *name;
-	bool (*take)(struct cpu_scan *s);
+	bool (*read)(struct cpu_scan *s);
+	void (*take)(struct cpu_scan *s); /* one that is read */
 } call_files[] = {
-	{ "create_del", call_row }, { "open", call_row }, { "sync", call_row }, { "vfs_rw", call_row }, { "mmap", map_row },
+	{ "create_del", call_row, take_call }, { "open", call_row, take_call }, { "sync", call_row, take_call },
+	{ "vfs_rw", call_row, take_call },     { "mmap", map_row, take_map },
 };
 
 int report_cpu_folders_begin(struct report_cpu *r, int dirfd)
@@ -222,7 +278,7 @@ int report_cpu_folders_begin(struct report_cpu *r, int dirfd)
 void report_cpu_folders_read(struct report_cpu *r, int dirfd)
 {
 	for (size_t i = 0; r->call_scans && i < ARRAY_SIZE(call_files); i++)
-		report_cpu_scan(r, dirfd, call_files[i].name, call_columns, call_files[i].take, NULL);
+		report_cpu_scan(r, dirfd, call_files[i].name, call_columns, call_files[i].read, NULL);
 }
 
 void report_cpu_folders_end(struct report_cpu *r)
@@ -239,7 +295,7 @@ static struct cpu_scan *scan_of(struct report_cpu *r, const char *name)
 	for (size_t i = 0; r && r->call_scans && i < ARRAY_SIZE(call_files); i++)
 		if (strcmp(call_files[i].name, name) == 0) {
 			r->call_scans[i].r = r;
-			r->call_scans[i].take = call_files[i].take;
+			r->call_scans[i].take_call = call_files[i].take;
 			return &r->call_scans[i];
 		}
 	return NULL;
@@ -256,11 +312,13 @@ struct cpu_scan *report_cpu_calls_begin(struct report_cpu *r, const char *name, 
 	return s;
 }
 
-void report_cpu_calls_row(struct cpu_scan *s, const struct reader_row *row, uint64_t time_ns)
+void report_cpu_calls_row(struct cpu_scan *s, const struct reader_row *row, uint64_t time_ns,
+			  const struct cpu_call_row *numbers)
 {
 	s->row = row;
 	s->time_ns = time_ns;
-	s->take(s);
+	s->call = *numbers;
+	s->take_call(s);
 }
 
 void report_cpu_calls_end(struct report_cpu *r, const char *name, const struct reader *rd, uint64_t bad_rows, int error)

@@ -18,9 +18,10 @@ struct cpu_scan {
 	const struct reader_row *row;
 	unsigned int at[CPU_COLUMNS_MAX]; /* index of its field; 0: the file has no such column */
 	uint64_t time_ns;		  /* TIMESTAMP of this row */
+	struct cpu_call_row call; /* of files of calls: of this row */
 	uint64_t bad_rows;
 	int error; /* of a file of calls that somebody else reads: why not, or not to its end; 0 */
-	bool (*take)(struct cpu_scan *s);
+	void (*take_call)(struct cpu_scan *s); /* such a row that somebody else has read */
 };
 
 static inline struct reader_field cpu_field(const struct cpu_scan *s, unsigned int column)

@@ -208,6 +208,24 @@ static inline void take_place(struct reader *rd, struct scan *s, struct place *p
 	r->last_ns = MAX(r->last_ns, s->time_ns);
 }
 
+static uint64_t number(const struct scan *s, enum column c)
+{
+	uint64_t v;
+
+	return scan_u64(s, c, &v) ? v : 0;
+}
+
+/* CPU time has the row, too. */
+static void give_row(struct cpu_scan *cpu, const struct scan *s)
+{
+	const struct cpu_call_row numbers = {
+		.pid = number(s, COL_PID), .lat_ns = number(s, COL_LAT_NS), .fid = number(s, COL_FID),
+		.disk_bytes = number(s, COL_DISK_BYTES), .len = number(s, COL_LEN),
+	};
+
+	report_cpu_calls_row(cpu, &s->ahead[s->row], s->time_ns, &numbers);
+}
+
 static int scan_rows(struct reader *rd, struct scan *s)
 {
 	struct report *r = s->report;
@@ -232,7 +250,7 @@ static int scan_rows(struct reader *rd, struct scan *s)
 				continue;
 			}
 			if (cpu)
-				report_cpu_calls_row(cpu, &s->ahead[s->row], s->time_ns);
+				give_row(cpu, s);
 			if (row_fns[s->kind](s))
 				take_place(rd, s, &place);
 			else
