@@ -29,11 +29,15 @@ static always_inline unsigned int find(struct lines *l, const char *text, uint32
 	l->stop[0] = begin - 1; /* of 0, too: offsets are counted around */
 	l->end[0] = 0;
 	for (uint32_t at = begin; at < end && n < LINES_MAX && n_stops < LINES_STOPS; at += LINES_BYTES) {
-		uint64_t inside = end - at < LINES_BYTES ? (1ULL << (end - at)) - 1 : UINT64_MAX;
 		struct piece piece = piece_of(text + at);
-		uint64_t newlines = piece.newlines & inside, stops = (piece.tabs & inside) | newlines;
-		unsigned int n_here = (unsigned int)__builtin_popcountll(stops);
+		uint64_t newlines = piece.newlines, stops = piece.tabs | newlines;
+		unsigned int n_here;
 
+		if (end - at < LINES_BYTES) {
+			newlines &= (1ULL << (end - at)) - 1;
+			stops &= (1ULL << (end - at)) - 1;
+		}
+		n_here = (unsigned int)__builtin_popcountll(stops);
 		offsets(l->stop + n_stops, at, stops, n_here);
 		/* mostly one or none, which is hard to foretell: the first is written in any case */
 		do {
