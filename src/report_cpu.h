@@ -230,13 +230,13 @@ struct reader_row;
 struct cpu_scan;
 /* The rows of NAME.out, which RD reads. NULL: R, which may be NULL, does not ask for them. */
 struct cpu_scan *report_cpu_calls_begin(struct report_cpu *r, const char *name, const struct reader *rd);
-/* What numbers a row of a call has; 0 where there is none. */
-struct cpu_call_row {
-	uint64_t pid, lat_ns, fid, disk_bytes, len;
+/* Some of these rows, one after the other: their text, and their numbers, each column's together; 0 where there is none. */
+struct cpu_call_rows {
+	const struct reader_row *text;
+	unsigned int n;
+	const uint64_t *time_ns, *pid, *lat_ns, *fid, *disk_bytes, *len; /* rows without a time do not count */
 };
-/* The next row, of TIME_NS, with its NUMBERS. */
-void report_cpu_calls_row(struct cpu_scan *s, const struct reader_row *row, uint64_t time_ns,
-			  const struct cpu_call_row *numbers);
+void report_cpu_calls_rows(struct cpu_scan *s, const struct cpu_call_rows *rows);
 /* BAD_ROWS were without a time; ERROR: -errno, it could not be opened, or not be read to its end. */
 void report_cpu_calls_end(struct report_cpu *r, const char *name, const struct reader *rd, uint64_t bad_rows, int error);
 

@@ -9,7 +9,6 @@
  */
 #include "report_cpu_scan.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,71 +85,58 @@ static struct cpu_call *call_of_proc(struct cpu_scan *s, uint32_t proc, struct r
 	return c && c->disk_ns + c->blocked_ns ? c : NULL;
 }
 
-/* A text of up to 24 bytes, in words that may overlap. */
-struct short_text {
-	uint64_t first, middle, last;
-	size_t len;
+/* One row: what is asked of it, numbers that are none as 0. */
+struct call_row {
+	uint64_t time_ns, pid, lat_ns, fid, disk_bytes, len;
 };
 
-static inline uint64_t word_at(const char *p)
-{
-	uint64_t word;
-
-	memcpy(&word, p, sizeof(word));
-	return le64toh(word);
-}
-
-/* F is a field of a row, which has bytes before it. All zero: it is longer, or empty. */
-static inline struct short_text short_text(struct reader_field f)
-{
-	if (f.len - 1 >= 24)
-		return (struct short_text){ 0 };
-	if (f.len < 8)
-		return (struct short_text){ .last = word_at(f.p + f.len - 8) >> (64 - 8 * f.len), .len = f.len };
-	return (struct short_text){
-		.first = word_at(f.p), .middle = f.len > 16 ? word_at(f.p + 8) : 0, .last = word_at(f.p + f.len - 8), .len = f.len,
-	};
-}
-
-static inline bool is_same(const struct short_text *a, const struct short_text *b)
-{
-	return ((a->first ^ b->first) | (a->middle ^ b->middle) | (a->last ^ b->last) | (a->len ^ b->len)) == 0;
-}
-
 /*
- * What the last rows of each process came to, as far as PIDs do not meet: mostly the next comes to the same. None of
- * the tables behind it changes while the rows of calls are read.
+ * What the last row of each process came to, as far as PIDs do not meet: mostly the next comes to the same. None of
+ * the tables behind it changes while the rows of a file are read.
  */
 struct cpu_caller {
 	uint64_t pid; /* 0: none */
 	struct cpu_call *call;
-	struct short_text comm, func; /* as they stand in the row; where it is a wait of no call: as none does */
+	uint32_t len;
+	char text[44]; /* from COMM to FUNC, as it stands in the row */
 };
+_Static_assert(sizeof(struct cpu_caller) == 64, "it is to be one cache line");
 
 #define CALLERS 1024U
 
-/* The row's process and name under its FUNC, or as WAIT where that is given, where it has waited so; NULL. */
-static struct cpu_call *call_that_waited(struct cpu_scan *s, const char *wait)
+/* The row's COMM, FUNC and what is between them; nothing where the file has them otherwise. */
+static inline struct reader_field who_and_what(const struct cpu_scan *s)
 {
 	const struct reader_field comm = cpu_field(s, COMM), func = cpu_field(s, FUNC);
-	const struct short_text comm_text = short_text(comm);
-	const struct short_text func_text = wait ? (struct short_text){ .len = SIZE_MAX } : short_text(func);
-	struct report_cpu *r = s->r;
-	struct cpu_caller *known;
-	struct cpu_call *call;
-	const uint64_t pid = s->call.pid;
-	uint32_t proc;
 
-	if (!pid || pid > UINT32_MAX)
-		return NULL;
-	known = &r->callers[pid % CALLERS];
-	if (known->pid == pid && is_same(&comm_text, &known->comm) && is_same(&func_text, &known->func))
-		return known->call;
-	proc = report_cpu_proc_at(r, (uint32_t)pid, s->time_ns - MIN(s->call.lat_ns, s->time_ns));
-	call = call_of_proc(s, proc, wait ? (struct reader_field){ wait, strlen(wait) } : call_of(func));
-	if (comm_text.len && func_text.len && !report_cpu_lived_before(r, (uint32_t)pid))
-		*known = (struct cpu_caller){ .pid = pid, .call = call, .comm = comm_text, .func = func_text };
+	return (struct reader_field){ comm.p, s->at[COMM] && s->at[COMM] < s->at[FUNC] ? (size_t)(func.p + func.len - comm.p) : 0 };
+}
+
+static struct cpu_call *find_call(struct cpu_scan *s, const struct call_row *c, struct cpu_caller *known, struct reader_field text)
+{
+	const uint32_t pid = (uint32_t)c->pid;
+	struct reader_field func = s->wait ? (struct reader_field){ s->wait, strlen(s->wait) } : call_of(cpu_field(s, FUNC));
+	uint32_t proc = report_cpu_proc_at(s->r, pid, c->time_ns - MIN(c->lat_ns, c->time_ns));
+	struct cpu_call *call = call_of_proc(s, proc, func);
+
+	if (text.len && text.len <= sizeof(known->text) && !report_cpu_lived_before(s->r, pid)) {
+		*known = (struct cpu_caller){ .pid = pid, .call = call, .len = (uint32_t)text.len };
+		memcpy(known->text, text.p, text.len);
+	}
 	return call;
+}
+
+/* The row's process and name under its FUNC, or what else its file's rows waited in, where it has waited so; NULL. */
+static inline struct cpu_call *call_that_waited(struct cpu_scan *s, const struct call_row *c)
+{
+	const struct reader_field text = who_and_what(s);
+	struct cpu_caller *known = &s->r->callers[c->pid % CALLERS];
+
+	if (!c->pid || c->pid > UINT32_MAX)
+		return NULL;
+	if (known->pid == c->pid && known->len == text.len && memcmp(known->text, text.p, text.len) == 0)
+		return known->call;
+	return find_call(s, c, known, text);
 }
 
 /* The sums of C in FOLDER; NULL: there is no room. */
@@ -170,11 +156,9 @@ static struct cpu_folder *folder_of(struct report_cpu *r, struct cpu_call *c, ui
 	return f;
 }
 
-static void add_to_folder(struct cpu_scan *s, struct cpu_call *c, uint64_t weight)
+static inline void add_to_folder(struct report_cpu *r, struct cpu_call *c, const struct call_row *row, uint64_t weight)
 {
-	struct report_cpu *r = s->r;
-	const uint64_t bytes = s->call.disk_bytes;
-	const uint32_t *folder = table_find(&r->files, s->call.fid);
+	const uint32_t *folder = table_find(&r->files, row->fid);
 	struct cpu_folder *f = folder ? folder_of(r, c, *folder) : NULL;
 
 	if (!f)
@@ -182,53 +166,47 @@ static void add_to_folder(struct cpu_scan *s, struct cpu_call *c, uint64_t weigh
 	f->calls++;
 	f->lat_ns += weight;
 	c->lat_ns += weight;
-	if (!bytes)
+	if (!row->disk_bytes)
 		return;
 	f->disk_calls++;
-	f->disk_bytes += bytes;
+	f->disk_bytes += row->disk_bytes;
 	f->disk_lat_ns += weight;
 	c->disk_lat_ns += weight;
 }
 
-static void take_call(struct cpu_scan *s)
+/* Whether the row, of mmap.out, tells of a mapping that there is now. */
+static bool is_map(const struct cpu_scan *s)
 {
-	struct cpu_call *c = call_that_waited(s, NULL);
+	const struct reader_field ret = cpu_field(s, RET);
+
+	return (cpu_is(s, FUNC, "mmap") || cpu_is(s, FUNC, "snapshot")) && !(ret.len && ret.p[0] == '-');
+}
+
+static inline void take_call(struct cpu_scan *s, const struct call_row *row)
+{
+	struct cpu_call *c = s->wait && !is_map(s) ? NULL : call_that_waited(s, row);
 
 	if (c)
-		add_to_folder(s, c, s->call.lat_ns);
-}
-
-static void take_map(struct cpu_scan *s)
-{
-	struct cpu_call *c;
-
-	if (!cpu_is(s, FUNC, "mmap") && !cpu_is(s, FUNC, "snapshot"))
-		return;
-	c = call_that_waited(s, "fault");
-	if (c && !(cpu_field(s, RET).len && cpu_field(s, RET).p[0] == '-'))
-		add_to_folder(s, c, s->call.len);
-}
-
-static void read_numbers(struct cpu_scan *s)
-{
-	s->call = (struct cpu_call_row){
-		.pid = cpu_number(s, PID), .lat_ns = cpu_number(s, LAT_NS), .fid = cpu_number(s, CALL_FID),
-		.disk_bytes = cpu_number(s, DISK_BYTES), .len = cpu_number(s, LEN),
-	};
+		add_to_folder(s->r, c, row, s->wait ? row->len : row->lat_ns);
 }
 
 static bool call_row(struct cpu_scan *s)
 {
-	read_numbers(s);
-	take_call(s);
+	const struct call_row row = {
+		.time_ns = s->time_ns, .pid = cpu_number(s, PID), .lat_ns = cpu_number(s, LAT_NS),
+		.fid = cpu_number(s, CALL_FID), .disk_bytes = cpu_number(s, DISK_BYTES), .len = cpu_number(s, LEN),
+	};
+
+	take_call(s, &row);
 	return true;
 }
 
+static const char fault[] = "fault";
+
 static bool map_row(struct cpu_scan *s)
 {
-	read_numbers(s);
-	take_map(s);
-	return true;
+	s->wait = fault;
+	return call_row(s);
 }
 
 /* --- all of it ------------------------------------------------------------------------------------------- */
@@ -255,12 +233,11 @@ uint64_t report_cpu_folder_ns(const struct report_cpu *r, const struct cpu_folde
 
 /* In the order in which they are told of. */
 static const struct {
-	const char *name;
+	const char *name, *wait;
 	bool (*read)(struct cpu_scan *s);
-	void (*take)(struct cpu_scan *s); /* one that is read */
 } call_files[] = {
-	{ "create_del", call_row, take_call }, { "open", call_row, take_call }, { "sync", call_row, take_call },
-	{ "vfs_rw", call_row, take_call },     { "mmap", map_row, take_map },
+	{ "create_del", NULL, call_row }, { "open", NULL, call_row }, { "sync", NULL, call_row },
+	{ "vfs_rw", NULL, call_row },	  { "mmap", fault, map_row },
 };
 
 int report_cpu_folders_begin(struct report_cpu *r, int dirfd)
@@ -271,14 +248,22 @@ int report_cpu_folders_begin(struct report_cpu *r, int dirfd)
 	if (!any_wait(r) || report_cpu_scan(r, dirfd, "files", file_columns, file_row, NULL) < 0)
 		return 0;
 	r->call_scans = calloc(ARRAY_SIZE(call_files), sizeof(*r->call_scans));
-	r->callers = calloc(CALLERS, sizeof(*r->callers));
+	r->callers = aligned_alloc(sizeof(*r->callers), CALLERS * sizeof(*r->callers));
 	return r->call_scans && r->callers ? 0 : -ENOMEM;
+}
+
+/* Rows of another file follow: the same name of a call may be something else there. */
+static void forget_callers(struct report_cpu *r)
+{
+	memset(r->callers, 0, CALLERS * sizeof(*r->callers));
 }
 
 void report_cpu_folders_read(struct report_cpu *r, int dirfd)
 {
-	for (size_t i = 0; r->call_scans && i < ARRAY_SIZE(call_files); i++)
+	for (size_t i = 0; r->call_scans && i < ARRAY_SIZE(call_files); i++) {
+		forget_callers(r);
 		report_cpu_scan(r, dirfd, call_files[i].name, call_columns, call_files[i].read, NULL);
+	}
 }
 
 void report_cpu_folders_end(struct report_cpu *r)
@@ -295,7 +280,7 @@ static struct cpu_scan *scan_of(struct report_cpu *r, const char *name)
 	for (size_t i = 0; r && r->call_scans && i < ARRAY_SIZE(call_files); i++)
 		if (strcmp(call_files[i].name, name) == 0) {
 			r->call_scans[i].r = r;
-			r->call_scans[i].take_call = call_files[i].take;
+			r->call_scans[i].wait = call_files[i].wait;
 			return &r->call_scans[i];
 		}
 	return NULL;
@@ -309,16 +294,22 @@ struct cpu_scan *report_cpu_calls_begin(struct report_cpu *r, const char *name, 
 		return NULL;
 	for (unsigned int i = 0; call_columns[i]; i++)
 		s->at[i] = reader_column(rd, call_columns[i]);
+	forget_callers(r);
 	return s;
 }
 
-void report_cpu_calls_row(struct cpu_scan *s, const struct reader_row *row, uint64_t time_ns,
-			  const struct cpu_call_row *numbers)
+void report_cpu_calls_rows(struct cpu_scan *s, const struct cpu_call_rows *rows)
 {
-	s->row = row;
-	s->time_ns = time_ns;
-	s->call = *numbers;
-	s->take_call(s);
+	for (unsigned int i = 0; i < rows->n; i++) {
+		const struct call_row row = {
+			.time_ns = rows->time_ns[i], .pid = rows->pid[i], .lat_ns = rows->lat_ns[i],
+			.fid = rows->fid[i], .disk_bytes = rows->disk_bytes[i], .len = rows->len[i],
+		};
+
+		s->row = &rows->text[i];
+		if (row.time_ns)
+			take_call(s, &row);
+	}
 }
 
 void report_cpu_calls_end(struct report_cpu *r, const char *name, const struct reader *rd, uint64_t bad_rows, int error)

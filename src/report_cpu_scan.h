@@ -18,10 +18,9 @@ struct cpu_scan {
 	const struct reader_row *row;
 	unsigned int at[CPU_COLUMNS_MAX]; /* index of its field; 0: the file has no such column */
 	uint64_t time_ns;		  /* TIMESTAMP of this row */
-	struct cpu_call_row call; /* of files of calls: of this row */
 	uint64_t bad_rows;
 	int error; /* of a file of calls that somebody else reads: why not, or not to its end; 0 */
-	void (*take_call)(struct cpu_scan *s); /* such a row that somebody else has read */
+	const char *wait; /* of a file of calls: what its rows waited in, where that is not the call; NULL */
 };
 
 static inline struct reader_field cpu_field(const struct cpu_scan *s, unsigned int column)
@@ -131,7 +130,7 @@ void report_cpu_gaps_end(struct report_cpu *r);
 
 /*
  * files.out and the calls' own files: which folders the calls that waited went to. Between the first and the last of
- * these either the second reads the files of calls, or who reads them anyway gives their rows to report_cpu_calls_row().
+ * these either the second reads the files of calls, or who reads them anyway gives their rows to report_cpu_calls_rows().
  */
 int report_cpu_folders_begin(struct report_cpu *r, int dirfd);
 void report_cpu_folders_read(struct report_cpu *r, int dirfd);

@@ -143,8 +143,13 @@ static void find_dropped(const struct scan *s)
 
 void report_scan_numbers(struct scan *s, unsigned int n)
 {
-	for (unsigned int c = 0; c < SCAN_NUMBERS; c++)
+	for (unsigned int c = 0; c < SCAN_NUMBERS; c++) {
+		if (!s->at[c])
+			continue;
 		s->is_number[c] = reader_column_u64(s->ahead, n, s->at[c], s->number[c]);
+		for (uint32_t none = ~s->is_number[c] & (uint32_t)((1ULL << n) - 1); none; none &= none - 1)
+			s->number[c][__builtin_ctz(none)] = 0;
+	}
 	s->timed = s->is_number[COL_PID] & s->is_number[COL_TID] & s->is_number[COL_LAT_NS];
 }
 
@@ -208,22 +213,16 @@ static inline void take_place(struct reader *rd, struct scan *s, struct place *p
 	r->last_ns = MAX(r->last_ns, s->time_ns);
 }
 
-static uint64_t number(const struct scan *s, enum column c)
+/* CPU time has the rows, too. */
+static void give_rows(struct cpu_scan *cpu, const struct scan *s, unsigned int n)
 {
-	uint64_t v;
-
-	return scan_u64(s, c, &v) ? v : 0;
-}
-
-/* CPU time has the row, too. */
-static void give_row(struct cpu_scan *cpu, const struct scan *s)
-{
-	const struct cpu_call_row numbers = {
-		.pid = number(s, COL_PID), .lat_ns = number(s, COL_LAT_NS), .fid = number(s, COL_FID),
-		.disk_bytes = number(s, COL_DISK_BYTES), .len = number(s, COL_LEN),
+	const struct cpu_call_rows rows = {
+		.text = s->ahead, .n = n, .time_ns = s->number[COL_TIMESTAMP], .pid = s->number[COL_PID],
+		.lat_ns = s->number[COL_LAT_NS], .fid = s->number[COL_FID], .disk_bytes = s->number[COL_DISK_BYTES],
+		.len = s->number[COL_LEN],
 	};
 
-	report_cpu_calls_row(cpu, &s->ahead[s->row], s->time_ns, &numbers);
+	report_cpu_calls_rows(cpu, &rows);
 }
 
 static int scan_rows(struct reader *rd, struct scan *s)
@@ -243,14 +242,15 @@ static int scan_rows(struct reader *rd, struct scan *s)
 		place.looked = false;
 		if (s->kind > REPORT_BIO)
 			look_ahead(s, (unsigned int)n);
+		if (cpu)
+			give_rows(cpu, s, (unsigned int)n);
 		for (s->row = 0; s->row < (unsigned int)n; s->row++) {
-			if (!scan_u64(s, COL_TIMESTAMP, &s->time_ns) || !s->time_ns) {
+			s->time_ns = s->number[COL_TIMESTAMP][s->row];
+			if (!s->time_ns) {
 				s->bad_rows++;
 				timeless++;
 				continue;
 			}
-			if (cpu)
-				give_row(cpu, s);
 			if (row_fns[s->kind](s))
 				take_place(rd, s, &place);
 			else

@@ -71,7 +71,7 @@ struct scan {
 	struct reader_row ahead[SCAN_AHEAD];
 	unsigned int row; /* the present one, of ahead[] */
 	uint32_t is_number[SCAN_NUMBERS]; /* a bit for each of them */
-	uint64_t number[SCAN_NUMBERS][SCAN_AHEAD];
+	uint64_t number[SCAN_NUMBERS][SCAN_AHEAD]; /* 0 where there is none */
 	uint32_t timed; /* the same of those whose PID, TID and LAT_NS are all numbers, as in nearly all rows of calls */
 	uint8_t at[COLUMNS]; /* index of its field; 0: the file has no such column */
 	uint64_t time_ns;    /* TIMESTAMP of this row */
