@@ -21,11 +21,8 @@ struct hist {
 /* Of 2^SUB_BITS a power of two: low values have one each; above, the leading bit is the row and the next bits the column. */
 static inline unsigned int hist_bucket(uint64_t v, unsigned int sub_bits)
 {
-	unsigned int shift;
+	const unsigned int shift = 63 - sub_bits - (unsigned int)__builtin_clzll(v | 1ULL << sub_bits);
 
-	if (v >> sub_bits == 0)
-		return (unsigned int)v;
-	shift = 63 - sub_bits - (unsigned int)__builtin_clzll(v);
 	return (shift << sub_bits) + (unsigned int)(v >> shift);
 }
 

@@ -14,6 +14,7 @@
 #include "util.h"
 #include "why.h"
 #include "why_rows.h"
+#include "why_rw.h"
 
 const char report_t_names[REPORT_TS] = { 'R', 'W', 'D', 'F', 'Z', 'O' };
 
@@ -81,6 +82,7 @@ static bool parse_call(struct scan *s, struct report_call_facts *c)
 	c->proc = proc_of(s, c->pid, c->tid);
 	c->file = file_of(s, &c->fid);
 	c->type = c->file ? (enum report_type)c->file->type : REPORT_UNKNOWN;
+	c->on_file = report_is_file(c->type);
 	return true;
 }
 
@@ -97,7 +99,6 @@ static void add_to_op(struct report_op *op, const struct report_call_facts *c, b
 static void add_call(struct scan *s, const struct report_call_facts *c)
 {
 	struct report *r = s->report;
-	bool file = report_is_file(c->type);
 
 	if (c->file) {
 		c->file->calls++;
@@ -106,13 +107,13 @@ static void add_call(struct scan *s, const struct report_call_facts *c)
 	c->proc->calls++;
 	if (c->again)
 		return;
-	*(file ? &c->proc->file_ns : &c->proc->wait_ns) += c->lat_ns;
-	if (!file && c->proc->waits && c->tid == c->pid && s->kind == REPORT_VFS_RW)
+	*(c->on_file ? &c->proc->file_ns : &c->proc->wait_ns) += c->lat_ns;
+	if (c->rw && !c->on_file && c->proc->waits && c->tid == c->pid)
 		why_wait(c->proc->waits, s->time_ns, c->lat_ns);
 	if (c->running)
-		keep_longest(file ? &r->running : &r->running_waits, s, c->lat_ns);
+		keep_longest(c->on_file ? &r->running : &r->running_waits, s, c->lat_ns);
 	else
-		keep_longest(file ? &r->slow : &r->waits, s, c->lat_ns);
+		keep_longest(c->on_file ? &r->slow : &r->waits, s, c->lat_ns);
 }
 
 /* The call in the timeline: what has not ended is not there. */
@@ -122,19 +123,14 @@ static void time_call(struct scan *s, const struct report_call_facts *c)
 		report_timeline_call(s, c);
 }
 
-/* The same in who used which file, what is no file, how values are spread; and for why the job waited. */
+/* The same in who used which file, what is no file, how values are spread. */
 static void tell_call(struct scan *s, const struct report_call_facts *c)
 {
-	if (s->report->uses) {
-		report_uses_call(s, c);
-		report_streams_call(s, c);
-		report_spreads_call(s, c);
-	}
-	if (s->report->why && s->kind != REPORT_MMAP) {
-		const struct report_call_facts told = *c;
-
-		why_rows_take(s, &told);
-	}
+	if (!s->report->uses)
+		return;
+	report_uses_call(s, c);
+	report_streams_call(s, c);
+	report_spreads_call(s, c);
 }
 
 /* By --path a row is on a file elsewhere. What failed has no file: then PATH counts, where it is absolute. */
@@ -178,6 +174,8 @@ bool report_row_call(struct scan *s)
 		hist_add(&s->op->size, c.bytes);
 	}
 	tell_call(s, &c);
+	if (r->why && s->kind != REPORT_MMAP)
+		why_rows_take(s, &c);
 	return true;
 }
 
@@ -198,7 +196,7 @@ static void add_read(struct scan *s, const struct report_call_facts *c, uint64_t
 	unsigned int size = bytes ? 64 - (unsigned int)__builtin_clzll(bytes) : 0;
 	struct report_source_sum *src;
 
-	if (report_is_file(c->type)) {
+	if (c->on_file) {
 		r->read_size[size].calls++;
 		r->read_size[size].bytes += bytes;
 	}
@@ -232,7 +230,7 @@ static void add_transfer(struct scan *s, const struct report_call_facts *c, bool
 
 static inline __attribute__((always_inline)) bool take_rw(struct scan *s, bool write)
 {
-	struct report_call_facts c = { .write = write };
+	struct report_call_facts c = { .rw = true, .write = write };
 	struct report *r = s->report;
 	bool no_result = false;
 	uint64_t bytes = 0;
@@ -264,6 +262,8 @@ static inline __attribute__((always_inline)) bool take_rw(struct scan *s, bool w
 	if (c.done)
 		add_transfer(s, &c, write, c.bytes);
 	tell_call(s, &c);
+	if (r->why)
+		why_rw_take(s, &c);
 	if (no_result) {
 		r->no_result++;
 		scan_u64(s, COL_REQUESTED, &bytes);

@@ -121,8 +121,10 @@ struct report_call_facts {
 	struct report_proc *proc;
 	struct report_file *file; /* NULL: the row has no FID */
 	enum report_type type;
+	bool on_file; /* by its type */
 	bool running, failed;
-	bool write, done, accounted; /* of vfs_rw: it has returned a number of bytes; it is known what it fetched from disks */
+	bool rw; /* of vfs_rw, and of these: */
+	bool write, done, accounted; /* it has returned a number of bytes; it is known what it fetched from disks */
 	/* A further row of the call before (sendfile, io_submit): its time is counted already, */
 	bool again, again_side; /* and for this side (R or W) too */
 };

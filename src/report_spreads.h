@@ -66,12 +66,11 @@ static inline struct report_proc_spreads *report_spreads_proc(struct report_spre
 static inline void report_spreads_call(const struct scan *s, const struct report_call_facts *c)
 {
 	struct report_spreads *u = s->report->spreads;
-	const bool rw = s->kind == REPORT_VFS_RW;
-	const enum report_spread ns = rw ? (c->write ? REPORT_WRITE_NS : REPORT_READ_NS) :
+	const enum report_spread ns = c->rw ? (c->write ? REPORT_WRITE_NS : REPORT_READ_NS) :
 				      s->kind == REPORT_OPEN ? REPORT_OPEN_NS : REPORT_OTHER_NS;
 	struct report_proc_spreads *p;
 
-	if (c->running || !report_is_file(c->type) || (!rw && scan_is(s, COL_FUNC, "snapshot")))
+	if (c->running || !c->on_file || (!c->rw && scan_is(s, COL_FUNC, "snapshot")))
 		return;
 	p = report_spreads_proc(u, c->pid);
 	if (!p) {

@@ -62,33 +62,32 @@ static inline void report_timeline_call(const struct scan *s, const struct repor
 {
 	struct timeline *t = s->report->timeline;
 	const uint64_t lat_ns = c->again ? 0 : c->lat_ns; /* another row has counted it */
-	const bool rw = s->kind == REPORT_VFS_RW;
 	enum timeline_busy busy = TIMELINE_B_OTHER;
 	uint32_t bin;
 
 	if (!t || !report_timeline_has(t, s->time_ns))
 		return;
-	if (!rw) {
+	if (!c->rw) {
 		if (scan_is(s, COL_FUNC, "snapshot"))
 			return;
 		report_timeline_count(t, s);
 	}
-	if (!report_is_file(c->type))
+	if (!c->on_file)
 		return;
 	bin = timeline_bin(t, s->time_ns);
-	if (c->write || s->kind == REPORT_SYNC) {
+	if (c->rw ? c->write : s->kind == REPORT_SYNC) {
 		const struct report_call_facts told = *c;
 
 		report_timeline_saved(t, s, &told);
 	}
-	if (c->file && c->file->data && !c->write && (rw || s->kind == REPORT_MMAP))
+	if (c->file && c->file->data && !c->write && (c->rw || s->kind == REPORT_MMAP))
 		report_timeline_data(t, s->time_ns);
-	if (s->kind == REPORT_OPEN) {
-		busy = TIMELINE_B_OPEN;
-		timeline_latency(t, TIMELINE_H_OPEN, bin, lat_ns);
-	} else if (rw) {
+	if (c->rw) {
 		busy = c->write ? TIMELINE_B_WRITE : TIMELINE_B_READ;
 		timeline_transfer(t, c->write, bin, c->bytes, lat_ns);
+	} else if (s->kind == REPORT_OPEN) {
+		busy = TIMELINE_B_OPEN;
+		timeline_latency(t, TIMELINE_H_OPEN, bin, lat_ns);
 	}
 	timeline_lane_busy(t, report_timeline_lane(s, c), busy, bin, s->time_ns, lat_ns, lat_ns);
 }

@@ -101,9 +101,9 @@ static inline void report_uses_call(const struct scan *s, const struct report_ca
 	struct report_uses *u = s->report->uses;
 	struct report_use *use;
 
-	if (!c->file || !report_is_file(c->type))
+	if (!c->file || !c->on_file)
 		return;
-	if (s->kind == REPORT_OPEN && !c->failed && !scan_is(s, COL_FUNC, "snapshot"))
+	if (!c->rw && s->kind == REPORT_OPEN && !c->failed && !scan_is(s, COL_FUNC, "snapshot"))
 		c->file->opens++;
 	if (c->type == REPORT_SHM) {
 		const struct report_call_facts told = *c;
@@ -115,13 +115,13 @@ static inline void report_uses_call(const struct scan *s, const struct report_ca
 		u->left_out++;
 		return;
 	}
-	if (s->kind != REPORT_CLOSE && !use->used) {
+	if (!use->used && (c->rw || s->kind != REPORT_CLOSE)) {
 		use->used = 1;
 		c->file->users++;
 	}
 	use->calls++;
 	use->time_ns += c->again_side ? 0 : c->lat_ns;
-	if (s->kind == REPORT_VFS_RW)
+	if (c->rw)
 		*(c->write ? &use->write_bytes : &use->read_bytes) += c->bytes;
 }
 

@@ -62,7 +62,7 @@ static bool parse(struct scan *s, struct callstore_row *row)
 	const bool rw = s->kind == REPORT_VFS_RW;
 	const struct reader_field ret = scan_field(s, rw ? COL_RETURNED : COL_RET);
 	const bool running = reader_is(ret, "?");
-	struct report_call_facts facts = { .failed = ret.len > 1 && ret.p[0] == '-' };
+	struct report_call_facts facts = { .rw = rw, .failed = ret.len > 1 && ret.p[0] == '-' };
 
 	if (!scan_u64(s, COL_TIMESTAMP, &s->time_ns) || !s->time_ns || !scan_u64(s, COL_PID, &facts.pid) ||
 	    !scan_u64(s, COL_TID, &facts.tid) || !(scan_u64(s, COL_LAT_NS, &facts.lat_ns) || running))
@@ -71,7 +71,9 @@ static bool parse(struct scan *s, struct callstore_row *row)
 	if (scan_u64(s, COL_FID, &facts.fid)) {
 		facts.file = table_find(&s->report->files, facts.fid);
 		facts.file = facts.file ? facts.file : &s->report->other_file;
+		facts.type = (enum report_type)facts.file->type;
 	}
+	facts.on_file = report_is_file(facts.type);
 	if (rw) {
 		facts.write = scan_is(s, COL_RW, "W");
 		facts.done = scan_u64(s, COL_RETURNED, &facts.bytes);

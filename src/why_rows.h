@@ -16,7 +16,7 @@ static inline void why_rows_expect(const struct report *r, uint64_t fid)
 		__builtin_prefetch((const char *)r->why->files + (fid - 1) * WHY_FILE_BYTES);
 }
 
-/* The present row of S, a call that C tells of. */
+/* The present row of S, a call that C tells of; those of vfs_rw: why_rw.h. */
 void why_rows_take(const struct scan *s, const struct report_call_facts *c);
 
 /*
