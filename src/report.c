@@ -482,6 +482,7 @@ void report_free(struct report *r)
 	for (unsigned int i = 0; i < r->n_notes; i++)
 		free(r->notes[i]);
 	table_free(&r->files);
+	report_spreads_free(r);
 	table_free(&r->procs);
 	table_free(&r->disks);
 	timeline_free(r->timeline);
@@ -489,7 +490,6 @@ void report_free(struct report *r)
 	report_cpu_free(r->cpu);
 	report_uses_free(r->uses);
 	report_streams_free(r->streams);
-	report_spreads_free(r->spreads);
 	free(r->only.path);
 	phases_free(r->phases);
 	gaps_free(&r->gaps);

@@ -105,19 +105,27 @@ struct report_file {
 	bool data;	  /* by its name no program, no source of one, nothing of the system's */
 };
 
+/* What of a process's calls on files is told as a spread. */
+enum report_spread {
+	REPORT_READ_NS, REPORT_READ_BYTES, REPORT_WRITE_NS, REPORT_WRITE_BYTES, REPORT_OPEN_NS, REPORT_OTHER_NS,
+	REPORT_SPREADS,
+};
+
 struct report_proc {
 	/* First what each of its calls adds to. */
 	uint64_t pid, calls;
 	uint64_t reads, writes, read_bytes, write_bytes;
 	uint64_t file_ns, wait_ns; /* in calls on files; on pipes, sockets, terminals, devices */
 	struct timeline_lane *lane; /* in the timeline, once it has been looked up */
+	uint64_t data_read, data_written, data_maps; /* bytes of files that are data; maps of such */
+	uint64_t stored_read; /* bytes read of regular files on disks and networks; 0 where nobody asks why */
+	struct spread *spread[REPORT_SPREADS]; /* NULL: no such call */
+	bool spreads;		   /* it has room for them */
 	bool named;		   /* COMM is from pids.out */
 	bool on_gpu;		   /* gpu.out has it */
 	bool forked, execs;	   /* it began by a fork; it executed a program */
 	bool shell, spawned;	   /* by its arguments: it runs a shell; it is a worker that runs the program anew */
 	uint32_t lives;		   /* by pids.out; more than one: the PID was reused */
-	uint64_t data_read, data_written, data_maps; /* bytes of files that are data; maps of such */
-	uint64_t stored_read; /* bytes read of regular files on disks and networks; 0 where nobody asks why */
 	uint64_t received; /* reads of pipes and sockets that brought something, since copies_from_ns */
 	/* Children that run its program, with the most CPU time of one; these and theirs, the most CPU time and data_read of one. */
 	uint64_t copies, copies_from_ns, copies_cpu_ns, below, below_cpu_ns, below_data;

@@ -15,7 +15,7 @@
 #include "report_uses.h"
 #include "util.h"
 #include "why.h"
-#include "why_rows.h"
+#include "why_files.h"
 
 const char *const report_kind_names[REPORT_KINDS] = {
 	[REPORT_FILES] = "files",	    [REPORT_PIDS] = "pids",
@@ -163,24 +163,44 @@ static int read_ahead(struct reader *rd, struct scan *s)
 	return n;
 }
 
-/* Who did what with which file: what is known of these is spread over more memory than a processor has near it. */
+/* What is known of a process, as far as most of its rows look at it. */
+static void expect_proc(const struct report *r, uint64_t pid)
+{
+	const struct report_proc *p = table_find(&r->procs, pid);
+
+	if (!p)
+		return;
+	__builtin_prefetch(p->lane);
+	__builtin_prefetch(p->spread[REPORT_READ_NS]);
+	__builtin_prefetch(p->spread[REPORT_READ_BYTES]);
+}
+
+/*
+ * Who did what with which file: what is known of these is spread over more memory than a processor has near it. What a
+ * process had last is near.
+ */
 static void look_ahead(const struct scan *s, unsigned int n)
 {
 	const uint64_t *pid = s->number[COL_PID], *fid = s->number[COL_FID];
-	const uint32_t files = s->is_number[COL_FID], pairs = files & s->is_number[COL_PID];
+	const uint32_t pairs = s->is_number[COL_FID] & s->is_number[COL_PID];
 	const struct report *r = s->report;
 	uint32_t far = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
-		if (files >> i & 1) {
-			table_expect(&r->files, fid[i]);
-			if (r->why)
-				why_rows_expect(r, fid[i]);
-		}
-		if (r->uses && pairs >> i & 1)
-			far |= (uint32_t)report_uses_expect(r->uses, pid[i], fid[i]) << i;
+		expect_proc(r, pid[i]);
+		far |= (uint32_t)(!r->uses || !report_uses_near(r->uses, pid[i], fid[i])) << i;
 	}
-	for (; far; far &= far - 1) {
+	far &= pairs;
+	for (uint32_t left = far; left; left &= left - 1) {
+		const unsigned int i = (unsigned int)__builtin_ctz(left);
+
+		table_expect(&r->files, fid[i]);
+		if (r->why)
+			why_files_expect(r->why, pid[i], fid[i]);
+		if (r->uses)
+			report_uses_expect(r->uses, pid[i], fid[i]);
+	}
+	for (; r->uses && far; far &= far - 1) {
 		const unsigned int i = (unsigned int)__builtin_ctz(far);
 
 		report_uses_expect_entry(r->uses, pid[i], fid[i]);

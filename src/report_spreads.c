@@ -12,35 +12,33 @@ const char *const report_spread_names[REPORT_SPREADS] = {
 
 struct report_spreads *report_spreads_new(void)
 {
-	struct report_spreads *u = calloc(1, sizeof(*u));
-
-	if (u)
-		table_init_pids(&u->procs, sizeof(struct report_proc_spreads), REPORT_SPREADS_MAX);
-	return u;
+	return calloc(1, sizeof(struct report_spreads));
 }
 
-void report_spreads_free(struct report_spreads *u)
+void report_spreads_free(struct report *r)
 {
-	if (!u)
-		return;
-	for (uint32_t i = 0; i < u->procs.n; i++) {
-		struct report_proc_spreads *p = table_at(&u->procs, i);
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		struct report_proc *p = table_at(&r->procs, i);
 
 		for (unsigned int k = 0; k < REPORT_SPREADS; k++)
-			free(p->of[k]);
+			free(p->spread[k]);
 	}
-	table_free(&u->procs);
-	free(u);
+	free(r->spreads);
+}
+
+bool report_spreads_room(struct report *r, struct report_proc *p)
+{
+	if (p == &r->other_proc || r->spreads->n == REPORT_SPREADS_MAX) {
+		r->spreads->left_out++;
+		return false;
+	}
+	r->spreads->n++;
+	return p->spreads = true;
 }
 
 struct spread *report_spreads_make(struct spread **s)
 {
 	return *s = calloc(1, sizeof(**s));
-}
-
-const struct report_proc_spreads *report_spreads_of(const struct report *r, uint64_t pid)
-{
-	return r->spreads ? table_find(&r->spreads->procs, pid) : NULL;
 }
 
 static const struct hist *unless_empty(const struct hist *h)

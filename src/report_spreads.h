@@ -8,27 +8,15 @@
 
 #define REPORT_SPREADS_MAX 4096 /* processes: the first that come; 48 MiB where each has all six */
 
-enum report_spread {
-	REPORT_READ_NS, REPORT_READ_BYTES, REPORT_WRITE_NS, REPORT_WRITE_BYTES, REPORT_OPEN_NS, REPORT_OTHER_NS,
-	REPORT_SPREADS,
-};
-
-struct report_proc_spreads {
-	struct spread *of[REPORT_SPREADS]; /* NULL: no such call */
-};
-
 struct report_spreads {
-	struct table procs; /* struct report_proc_spreads, by PID */
-	uint64_t left_out;  /* calls of processes that found no room */
-	uint64_t last_pid;  /* the row before was of it */
-	struct report_proc_spreads *last;
+	uint32_t n;	   /* processes that have some */
+	uint64_t left_out; /* calls of processes that found no room */
 };
 
 struct report_spreads *report_spreads_new(void);
-void report_spreads_free(struct report_spreads *u);
+/* With those of its processes, which are still there. */
+void report_spreads_free(struct report *r);
 
-/* The spreads of PID; NULL where there are none. */
-const struct report_proc_spreads *report_spreads_of(const struct report *r, uint64_t pid);
 /* "read", "write", "open", "other". */
 extern const char *const report_spread_names[REPORT_SPREADS];
 
@@ -45,42 +33,30 @@ unsigned int report_columns(const struct report *r, struct report_column columns
 
 /* NULL: no memory. */
 struct spread *report_spreads_make(struct spread **s);
+/* P has its first such call, or has found no room before: false. */
+bool report_spreads_room(struct report *r, struct report_proc *p);
 
-static inline void report_spreads_add(struct report_proc_spreads *p, enum report_spread what, uint64_t value)
+static inline void report_spreads_add(struct report_proc *p, enum report_spread what, uint64_t value)
 {
-	struct spread *s = p->of[what] ? p->of[what] : report_spreads_make(&p->of[what]);
+	struct spread *s = p->spread[what] ? p->spread[what] : report_spreads_make(&p->spread[what]);
 
 	if (s)
 		spread_add(s, value);
 }
 
-static inline struct report_proc_spreads *report_spreads_proc(struct report_spreads *u, uint64_t pid)
-{
-	if (!u->last || pid != u->last_pid) {
-		u->last = table_get(&u->procs, pid);
-		u->last_pid = pid;
-	}
-	return u->last;
-}
-
 static inline void report_spreads_call(const struct scan *s, const struct report_call_facts *c)
 {
-	struct report_spreads *u = s->report->spreads;
 	const enum report_spread ns = c->rw ? (c->write ? REPORT_WRITE_NS : REPORT_READ_NS) :
 				      s->kind == REPORT_OPEN ? REPORT_OPEN_NS : REPORT_OTHER_NS;
-	struct report_proc_spreads *p;
 
 	if (c->running || !c->on_file || (!c->rw && scan_is(s, COL_FUNC, "snapshot")))
 		return;
-	p = report_spreads_proc(u, c->pid);
-	if (!p) {
-		u->left_out++;
+	if (!c->proc->spreads && !report_spreads_room(s->report, c->proc))
 		return;
-	}
 	if (!c->again_side)
-		report_spreads_add(p, ns, c->lat_ns);
+		report_spreads_add(c->proc, ns, c->lat_ns);
 	if (c->done)
-		report_spreads_add(p, c->write ? REPORT_WRITE_BYTES : REPORT_READ_BYTES, c->bytes);
+		report_spreads_add(c->proc, c->write ? REPORT_WRITE_BYTES : REPORT_READ_BYTES, c->bytes);
 }
 
 #endif

@@ -61,9 +61,7 @@ static void column(struct json *j, const struct report_column *c, const struct h
 
 static void process_histograms(struct json *j, const struct report *r, const struct report_proc *proc)
 {
-	const struct report_proc_spreads *p = report_spreads_of(r, proc->pid);
-
-	if (!p)
+	if (!proc->spreads)
 		return;
 	json_object(j, NULL);
 	process(r, j, proc->pid);
@@ -71,12 +69,12 @@ static void process_histograms(struct json *j, const struct report *r, const str
 	for (unsigned int i = 0; i < REPORT_SPREADS; i++) {
 		struct told t = { .of = report_spread_names[i] };
 
-		if (!p->of[i])
+		if (!proc->spread[i])
 			continue;
 		t.bytes = i == REPORT_READ_BYTES || i == REPORT_WRITE_BYTES;
-		t.n = p->of[i]->n;
-		t.p50 = t.bytes ? spread_quantile_floor(p->of[i], 500) : spread_quantile(p->of[i], 500);
-		spread_octaves(p->of[i], t.octaves);
+		t.n = proc->spread[i]->n;
+		t.p50 = t.bytes ? spread_quantile_floor(proc->spread[i], 500) : spread_quantile(proc->spread[i], 500);
+		spread_octaves(proc->spread[i], t.octaves);
 		histogram(j, &t);
 	}
 	json_end(j);

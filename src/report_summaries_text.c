@@ -107,8 +107,8 @@ static void octaves(const struct report *r, FILE *out, const char *text,
 	}
 }
 
-#define MEDIAN_NS(p, what) ((p)->of[what] ? FMT_NS(spread_quantile((p)->of[what], 500)) : "-")
-#define MEDIAN_BYTES(p, what) ((p)->of[what] ? FMT_BYTES(spread_quantile_floor((p)->of[what], 500)) : "-")
+#define MEDIAN_NS(p, what) ((p)->spread[what] ? FMT_NS(spread_quantile((p)->spread[what], 500)) : "-")
+#define MEDIAN_BYTES(p, what) ((p)->spread[what] ? FMT_BYTES(spread_quantile_floor((p)->spread[what], 500)) : "-")
 
 void report_medians_text(const struct report *r, FILE *out)
 {
@@ -116,9 +116,8 @@ void report_medians_text(const struct report *r, FILE *out)
 
 	for (unsigned int i = 0; i < r->n_top_procs; i++) {
 		const struct report_proc *proc = &r->top_procs[i];
-		const struct report_proc_spreads *p = report_spreads_of(r, proc->pid);
 
-		if (!p)
+		if (!proc->spreads)
 			continue;
 		if (!begun) {
 			title(out, "Processes: medians of calls on files (SIZE: bytes moved; OTHER: close, mmap, create, "
@@ -126,10 +125,10 @@ void report_medians_text(const struct report *r, FILE *out)
 			fprintf(out, MEDIAN_LINE "%s\n", "PID", "READ", "SIZE", "WRITE", "SIZE", "OPEN", "OTHER", "COMM");
 			begun = true;
 		}
-		fprintf(out, MEDIAN_LINE, FMT_COUNT(proc->pid), MEDIAN_NS(p, REPORT_READ_NS),
-			MEDIAN_BYTES(p, REPORT_READ_BYTES), MEDIAN_NS(p, REPORT_WRITE_NS),
-			MEDIAN_BYTES(p, REPORT_WRITE_BYTES), MEDIAN_NS(p, REPORT_OPEN_NS),
-			MEDIAN_NS(p, REPORT_OTHER_NS));
+		fprintf(out, MEDIAN_LINE, FMT_COUNT(proc->pid), MEDIAN_NS(proc, REPORT_READ_NS),
+			MEDIAN_BYTES(proc, REPORT_READ_BYTES), MEDIAN_NS(proc, REPORT_WRITE_NS),
+			MEDIAN_BYTES(proc, REPORT_WRITE_BYTES), MEDIAN_NS(proc, REPORT_OPEN_NS),
+			MEDIAN_NS(proc, REPORT_OTHER_NS));
 		fmt_text(out, proc->comm, 0);
 		fputc('\n', out);
 	}

@@ -54,15 +54,16 @@ struct report_uses {
 struct report_uses *report_uses_new(void);
 void report_uses_free(struct report_uses *u);
 
-/* Row of PID on FID is one of the next: first of each of some rows. False: its process has had it last, all is near. */
-static inline bool report_uses_expect(const struct report_uses *u, uint64_t pid, uint64_t fid)
+/* PID has had FID last. */
+static inline bool report_uses_near(const struct report_uses *u, uint64_t pid, uint64_t fid)
 {
-	const uint64_t key = report_pair_key(pid, fid);
+	return u->recent[pid % REPORT_USES_RECENT].key == report_pair_key(pid, fid);
+}
 
-	if (u->recent[pid % REPORT_USES_RECENT].key == key)
-		return false;
-	table_expect(&u->uses, key);
-	return true;
+/* A row of PID on FID is one of the next: first of each of some rows. */
+static inline void report_uses_expect(const struct report_uses *u, uint64_t pid, uint64_t fid)
+{
+	table_expect(&u->uses, report_pair_key(pid, fid));
 }
 
 /* Then of each once more. */

@@ -112,6 +112,16 @@ static inline struct why_place *why_place_of(const struct why *w, uint64_t pid, 
 	return &w->places[(*key * 0x9e3779b97f4a7c15ULL) >> (64 - WHY_PLACES_BITS)];
 }
 
+/* A read of FID by PID will be in a row soon: what is known of these may be fetched, where the file is one of most. */
+static inline void why_files_expect(const struct why *w, uint64_t pid, uint64_t fid)
+{
+	uint64_t key;
+
+	if (fid - 1 < w->n_files)
+		__builtin_prefetch(&w->files[fid - 1]);
+	__builtin_prefetch(why_place_of(w, pid, fid, &key));
+}
+
 /* Where in the file, compared with the last read of it. */
 static inline void why_place_read(struct why *w, struct why_epoch *e, const struct why_transfer *x)
 {

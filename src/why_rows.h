@@ -9,13 +9,6 @@
 #include "report_scan.h"
 #include "why_calls.h"
 
-/* FID will be in a row soon: what is known of most files may be fetched. */
-static inline void why_rows_expect(const struct report *r, uint64_t fid)
-{
-	if (fid - 1 < r->why->n_files)
-		__builtin_prefetch((const char *)r->why->files + (fid - 1) * WHY_FILE_BYTES);
-}
-
 /* The present row of S, a call that C tells of; those of vfs_rw: why_rw.h. */
 void why_rows_take(const struct scan *s, const struct report_call_facts *c);
 

@@ -41,6 +41,14 @@ static const struct report_file *file(const struct report *r, uint64_t fid)
 	return f;
 }
 
+static const struct report_proc *proc(const struct report *r, uint64_t pid)
+{
+	const struct report_proc *p = table_find(&r->procs, pid);
+
+	assert_non_null(p);
+	return p;
+}
+
 static void opens_and_users_are_counted(void **state)
 {
 	struct report *r = load();
@@ -160,17 +168,16 @@ static void output_and_logs_have_a_cadence(void **state)
 static void processes_have_medians_of_their_own(void **state)
 {
 	struct report *r = load();
-	const struct report_proc_spreads *p = report_spreads_of(r, 201);
+	const struct report_proc *p = proc(r, 201);
 
-	assert_int_equal(p->of[REPORT_READ_NS]->n, 3);
-	assert_int_equal(p->of[REPORT_READ_NS]->max, 100000);
-	assert_in_range(spread_quantile(p->of[REPORT_READ_NS], 500), 9375, 10625);
-	assert_int_equal(p->of[REPORT_READ_BYTES]->min, 0);
-	assert_int_equal(p->of[REPORT_OPEN_NS]->n, 1);
-	assert_null(p->of[REPORT_WRITE_NS]); /* to an eventfd and a pipe: no files */
-	assert_int_equal(report_spreads_of(r, 200)->of[REPORT_WRITE_NS]->n, 5);
-	assert_null(report_spreads_of(r, 200)->of[REPORT_OPEN_NS]); /* a snapshot is no call */
-	assert_null(report_spreads_of(r, 999));
+	assert_int_equal(p->spread[REPORT_READ_NS]->n, 3);
+	assert_int_equal(p->spread[REPORT_READ_NS]->max, 100000);
+	assert_in_range(spread_quantile(p->spread[REPORT_READ_NS], 500), 9375, 10625);
+	assert_int_equal(p->spread[REPORT_READ_BYTES]->min, 0);
+	assert_int_equal(p->spread[REPORT_OPEN_NS]->n, 1);
+	assert_null(p->spread[REPORT_WRITE_NS]); /* to an eventfd and a pipe: no files */
+	assert_int_equal(proc(r, 200)->spread[REPORT_WRITE_NS]->n, 5);
+	assert_null(proc(r, 200)->spread[REPORT_OPEN_NS]); /* a snapshot is no call */
 	report_free(r);
 }
 
