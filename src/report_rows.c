@@ -153,7 +153,7 @@ static inline bool is_elsewhere(struct scan *s)
 	return s->report->only.path && is_path_elsewhere(s);
 }
 
-bool report_row_call(struct scan *s)
+static bool take_call(struct scan *s)
 {
 	struct report *r = s->report;
 	struct report_call_facts c = { .pid = 0 };
@@ -177,6 +177,11 @@ bool report_row_call(struct scan *s)
 	if (r->why && s->kind != REPORT_MMAP)
 		why_rows_take(s, &c);
 	return true;
+}
+
+void report_rows_call(struct scan *s, unsigned int n)
+{
+	report_each_row(s, n, take_call);
 }
 
 static enum report_source source_of(const struct scan *s, const struct report_file *f)
@@ -272,10 +277,15 @@ static inline __attribute__((always_inline)) bool take_rw(struct scan *s, bool w
 	return true;
 }
 
-/* Most rows of most traces: to be one piece of code for either side, which knows what it is about. */
-__attribute__((flatten)) bool report_row_vfs_rw(struct scan *s)
+static bool take_either(struct scan *s)
 {
 	return scan_is(s, COL_RW, "W") ? take_rw(s, true) : take_rw(s, false);
+}
+
+/* Most rows of most traces: to be one piece of code for either side, which knows what it is about. */
+__attribute__((flatten)) void report_rows_vfs_rw(struct scan *s, unsigned int n)
+{
+	report_each_row(s, n, take_either);
 }
 
 void report_rows_end(struct report *r)
@@ -331,7 +341,7 @@ static enum report_t t_of(struct reader_field f)
 	return REPORT_O;
 }
 
-bool report_row_bio(struct scan *s)
+static bool take_request(struct scan *s)
 {
 	struct reader_field status = scan_field(s, COL_STATUS);
 	struct report_call_facts c = {
@@ -375,4 +385,9 @@ bool report_row_bio(struct scan *s)
 			hist_add(&s->report->bio[t == REPORT_W].size, bytes);
 	}
 	return true;
+}
+
+void report_rows_bio(struct scan *s, unsigned int n)
+{
+	report_each_row(s, n, take_request);
 }

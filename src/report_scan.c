@@ -26,13 +26,17 @@ const char *const report_kind_names[REPORT_KINDS] = {
 	[REPORT_SYNC] = "sync",		    [REPORT_VFS_RW] = "vfs_rw",
 };
 
-static const report_row_fn row_fns[REPORT_KINDS] = {
+static const report_row_fn row_fns[REPORT_BIO] = {
 	[REPORT_FILES] = report_row_files,	     [REPORT_PIDS] = report_row_pids,
 	[REPORT_TIME_ALIGN] = report_row_time_align, [REPORT_ROLLUP] = report_row_rollup,
-	[REPORT_BIO] = report_row_bio,
-	[REPORT_CLOSE] = report_row_call,	     [REPORT_CREATE_DEL] = report_row_call,
-	[REPORT_MMAP] = report_row_call,	     [REPORT_OPEN] = report_row_call,
-	[REPORT_SYNC] = report_row_call,	     [REPORT_VFS_RW] = report_row_vfs_rw,
+};
+
+/* Of calls and requests: the many. */
+static const report_rows_fn rows_fns[REPORT_KINDS] = {
+	[REPORT_BIO] = report_rows_bio,
+	[REPORT_CLOSE] = report_rows_call,	     [REPORT_CREATE_DEL] = report_rows_call,
+	[REPORT_MMAP] = report_rows_call,	     [REPORT_OPEN] = report_rows_call,
+	[REPORT_SYNC] = report_rows_call,	     [REPORT_VFS_RW] = report_rows_vfs_rw,
 };
 
 static const char *const column_names[COLUMNS] = {
@@ -109,24 +113,23 @@ static void note_segments(struct report *r, const struct reader *rd, const char 
 			    name, rd->damaged);
 }
 
-/* Where reading stands among the segments. */
+/* Where reading stands among the segments: rows that are read at once are of one. */
 struct place {
 	uint64_t ns;	  /* of the row before */
 	uint32_t nr;	  /* of its segment */
 	size_t left_out; /* segments that could not be read, or not to their ends */
-	bool looked; /* since rows were read last: those that are read at once are of one segment */
 };
 
-/* Rows are missing between the row before and this one when a segment between them is. */
+/* Rows are missing between the row before and those that were taken when a segment between them is. */
 static void find_gap(struct reader *rd, const struct scan *s, struct place *was)
 {
 	const struct place now = {
-		.ns = s->time_ns, .looked = true, .nr = rd->segments[MIN(rd->at, rd->n_segments - 1)].file.nr,
+		.ns = s->taken.last_ns, .nr = rd->segments[MIN(rd->at, rd->n_segments - 1)].file.nr,
 		.left_out = rd->gone + rd->bad + rd->damaged,
 	};
 
 	if (was->ns && (now.left_out != was->left_out || (now.nr != SEGMENT_LAST && now.nr > was->nr + 1)))
-		gaps_add(&s->report->gaps, was->ns, now.ns, "%s: rows are missing", report_kind_names[s->kind]);
+		gaps_add(&s->report->gaps, was->ns, s->taken.first_ns, "%s: rows are missing", report_kind_names[s->kind]);
 	*was = now;
 }
 
@@ -137,8 +140,8 @@ static void find_dropped(const struct scan *s)
 	const char *name = report_kind_names[s->kind];
 	const struct manifest_probe *p = manifest_probe(&r->manifest, name);
 
-	if (p && p->dropped && r->manifest.start_ns && s->time_ns > r->manifest.start_ns)
-		gaps_add(&s->report->gaps, r->manifest.start_ns, s->time_ns, "%s: rows were dropped by --keep", name);
+	if (p && p->dropped && r->manifest.start_ns && s->taken.first_ns > r->manifest.start_ns)
+		gaps_add(&s->report->gaps, r->manifest.start_ns, s->taken.first_ns, "%s: rows were dropped by --keep", name);
 }
 
 void report_scan_numbers(struct scan *s, unsigned int n)
@@ -207,30 +210,24 @@ static void look_ahead(const struct scan *s, unsigned int n)
 	}
 }
 
-/* The first row of those that were read at once. */
-static void begin_place(struct reader *rd, const struct scan *s, struct place *place)
+/* What any rows tell, and where they are. */
+static void take_place(struct reader *rd, struct scan *s, struct place *place)
 {
-	if (s->kind < REPORT_BIO)
-		return;
-	if (!place->ns)
-		find_dropped(s);
-	find_gap(rd, s, place);
-}
-
-/* What any row tells, and where it is. */
-static inline void take_place(struct reader *rd, struct scan *s, struct place *place)
-{
+	const struct scan_taken *taken = &s->taken;
 	struct report *r = s->report;
 
-	if (!place->looked)
-		begin_place(rd, s, place);
-	place->looked = true;
-	place->ns = s->time_ns;
-	if (r->first_ns == 0 || s->time_ns < r->first_ns) {
-		r->first_ns = s->time_ns;
+	if (!taken->any)
+		return;
+	if (s->kind >= REPORT_BIO && !place->ns)
+		find_dropped(s);
+	if (s->kind >= REPORT_BIO)
+		find_gap(rd, s, place);
+	if (r->first_ns == 0 || taken->earliest_ns < r->first_ns) {
+		r->first_ns = taken->earliest_ns;
+		s->row = taken->earliest;
 		report_copy(r->first_time, sizeof(r->first_time), scan_field(s, COL_TIME));
 	}
-	r->last_ns = MAX(r->last_ns, s->time_ns);
+	r->last_ns = MAX(r->last_ns, taken->latest_ns);
 }
 
 /* CPU time has the rows, too. */
@@ -250,7 +247,6 @@ static int scan_rows(struct reader *rd, struct scan *s)
 	struct report *r = s->report;
 	struct cpu_scan *cpu = report_cpu_calls_begin(r->cpu, report_kind_names[s->kind], rd);
 	struct place place = { .ns = 0 };
-	uint64_t timeless = 0;
 	int n;
 
 	/* without a manifest: time_align.out, which has been read, begins before all else */
@@ -259,27 +255,19 @@ static int scan_rows(struct reader *rd, struct scan *s)
 	if (r->why)
 		why_calls_begin(r->why->calls, s->kind);
 	while ((n = read_ahead(rd, s)) > 0) {
-		place.looked = false;
 		if (s->kind > REPORT_BIO)
 			look_ahead(s, (unsigned int)n);
 		if (cpu)
 			give_rows(cpu, s, (unsigned int)n);
-		for (s->row = 0; s->row < (unsigned int)n; s->row++) {
-			s->time_ns = s->number[COL_TIMESTAMP][s->row];
-			if (!s->time_ns) {
-				s->bad_rows++;
-				timeless++;
-				continue;
-			}
-			if (row_fns[s->kind](s))
-				take_place(rd, s, &place);
-			else
-				s->bad_rows++;
-		}
+		if (s->kind < REPORT_BIO)
+			report_each_row(s, (unsigned int)n, row_fns[s->kind]);
+		else
+			rows_fns[s->kind](s, (unsigned int)n);
+		take_place(rd, s, &place);
 	}
 	if (r->why)
 		why_calls_end(r->why->calls, s->kind);
-	report_cpu_calls_end(r->cpu, report_kind_names[s->kind], rd, timeless, n);
+	report_cpu_calls_end(r->cpu, report_kind_names[s->kind], rd, s->timeless, n);
 	return n;
 }
 

@@ -79,6 +79,13 @@ struct scan {
 	uint64_t last_ns, last_tid;
 	bool last_write;
 	uint64_t bad_rows; /* whose numbers are none */
+	uint64_t timeless; /* of these, without a time */
+	/* Of the rows of ahead[], those that were taken: when the first and the last were, and which is the earliest. */
+	struct scan_taken {
+		bool any;
+		uint64_t first_ns, last_ns, earliest_ns, latest_ns;
+		unsigned int earliest;
+	} taken;
 	struct gap_clocks clocks; /* time_align.out: of the row before */
 	/* files.out: FSTYPE of the row before, and what that is */
 	char fstype[32];
@@ -147,6 +154,34 @@ static inline uint64_t report_pair_fid(uint64_t key)
 
 /* Add the present row; false when a number that it must have is none. */
 typedef bool (*report_row_fn)(struct scan *s);
+/* The N rows of ahead[]. */
+typedef void (*report_rows_fn)(struct scan *s, unsigned int n);
+
+/* TAKE each of them, into which this is to be compiled where they are many. */
+static inline __attribute__((always_inline)) void report_each_row(struct scan *s, unsigned int n, report_row_fn take)
+{
+	struct scan_taken taken = { .earliest_ns = UINT64_MAX };
+
+	for (s->row = 0; s->row < n; s->row++) {
+		const uint64_t time_ns = s->number[COL_TIMESTAMP][s->row];
+
+		s->time_ns = time_ns;
+		s->timeless += !time_ns;
+		if (!time_ns || !take(s)) {
+			s->bad_rows++;
+			continue;
+		}
+		taken.first_ns = taken.any ? taken.first_ns : time_ns;
+		taken.any = true;
+		taken.last_ns = time_ns;
+		taken.latest_ns = taken.latest_ns > time_ns ? taken.latest_ns : time_ns;
+		if (time_ns < taken.earliest_ns) {
+			taken.earliest_ns = time_ns;
+			taken.earliest = s->row;
+		}
+	}
+	s->taken = taken;
+}
 
 /* report_names.c */
 bool report_row_files(struct scan *s);
@@ -154,9 +189,9 @@ bool report_row_pids(struct scan *s);
 bool report_row_time_align(struct scan *s);
 bool report_row_rollup(struct scan *s);
 /* report_rows.c */
-bool report_row_bio(struct scan *s);
-bool report_row_call(struct scan *s); /* close, create_del, mmap, open, sync */
-bool report_row_vfs_rw(struct scan *s);
+void report_rows_bio(struct scan *s, unsigned int n);
+void report_rows_call(struct scan *s, unsigned int n); /* close, create_del, mmap, open, sync */
+void report_rows_vfs_rw(struct scan *s, unsigned int n);
 void report_rows_end(struct report *r); /* all of vfs_rw is read */
 
 /* Read all of KIND's file in DIRFD. 0, -ENOENT when it is not there, -errno. */
