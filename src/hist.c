@@ -19,7 +19,7 @@ void hist_merge(struct hist *h, const struct hist *other)
 {
 	if (other->n == 0)
 		return;
-	h->min = h->n ? MIN(h->min, other->min) : other->min;
+	h->not_min = MAX(h->not_min, other->not_min);
 	h->max = MAX(h->max, other->max);
 	h->n += other->n;
 	h->sum += other->sum;
@@ -48,7 +48,7 @@ uint64_t hist_quantile(const struct hist *h, unsigned int per_mille)
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
 		seen += h->counts[i];
 		if (seen >= rank)
-			return MIN(MAX(bucket_middle(i), h->min), h->max);
+			return MIN(MAX(bucket_middle(i), hist_min(h)), h->max);
 	}
 	return h->max; /* not reached: the buckets add up to n */
 }

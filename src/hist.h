@@ -14,7 +14,8 @@
 
 /* All zero is the empty one. */
 struct hist {
-	uint64_t n, sum, min, max;
+	uint64_t n, sum, max;
+	uint64_t not_min; /* the complement of the smallest */
 	uint64_t counts[HIST_BUCKETS];
 };
 
@@ -28,12 +29,19 @@ static inline unsigned int hist_bucket(uint64_t v, unsigned int sub_bits)
 
 static inline void hist_add(struct hist *h, uint64_t v)
 {
-	if (h->n++ == 0 || v < h->min)
-		h->min = v;
+	h->n++;
+	if (~v > h->not_min)
+		h->not_min = ~v;
 	if (v > h->max)
 		h->max = v;
 	h->sum += v;
 	h->counts[hist_bucket(v, HIST_SUB_BITS)]++;
+}
+
+/* The smallest, where there is one. */
+static inline uint64_t hist_min(const struct hist *h)
+{
+	return ~h->not_min;
 }
 
 void hist_merge(struct hist *h, const struct hist *other);

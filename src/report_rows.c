@@ -47,15 +47,12 @@ static struct report_proc *proc_of(struct scan *s, uint64_t pid, uint64_t tid)
 	return p;
 }
 
-static struct report_file *file_of(struct scan *s, uint64_t *fid)
+static struct report_file *file_of(struct scan *s, uint64_t fid)
 {
 	struct report *r = s->report;
 	struct report_file *f;
 
-	*fid = 0;
-	if (!scan_u64(s, COL_FID, fid))
-		return NULL;
-	f = table_get(&r->files, *fid);
+	f = table_get(&r->files, fid);
 	if (!f)
 		return &r->other_file;
 	r->unknown_files += f->row == 0 && f->calls == 0;
@@ -71,7 +68,7 @@ static void parse_result(struct reader_field ret, struct report_call_facts *c)
 /* Whose it is, and how long it took; its result is known. */
 static bool parse_call(struct scan *s, struct report_call_facts *c)
 {
-	if (s->timed >> s->row & 1) {
+	if (c->plain || s->timed >> s->row & 1) {
 		c->pid = s->number[COL_PID][s->row];
 		c->tid = s->number[COL_TID][s->row];
 		c->lat_ns = s->number[COL_LAT_NS][s->row];
@@ -80,7 +77,8 @@ static bool parse_call(struct scan *s, struct report_call_facts *c)
 	}
 	c->lat_ns = MIN(c->lat_ns, s->time_ns); /* nothing takes longer than the machine has been up */
 	c->proc = proc_of(s, c->pid, c->tid);
-	c->file = file_of(s, &c->fid);
+	c->fid = s->number[COL_FID][s->row];
+	c->file = c->plain || s->is_number[COL_FID] >> s->row & 1 ? file_of(s, c->fid) : NULL;
 	c->type = c->file ? (enum report_type)c->file->type : REPORT_UNKNOWN;
 	c->on_file = report_is_file(c->type);
 	return true;
@@ -89,9 +87,11 @@ static bool parse_call(struct scan *s, struct report_call_facts *c)
 static void add_to_op(struct report_op *op, const struct report_call_facts *c, bool timed)
 {
 	op->rows++;
-	op->failed += c->failed;
-	op->running += c->running;
-	if (timed && !c->running)
+	if (c->failed)
+		op->failed++;
+	if (c->running)
+		op->running++;
+	else if (timed)
 		hist_add(&op->lat, c->lat_ns);
 }
 
@@ -223,7 +223,7 @@ static void add_transfer(struct scan *s, const struct report_call_facts *c, bool
 	hist_add(&r->rw[write].size, bytes);
 	r->by_type[c->type][write].bytes += bytes;
 	*(write ? &c->proc->write_bytes : &c->proc->read_bytes) += bytes;
-	if (c->proc->copies && !write && bytes && (c->type == REPORT_FIFO || c->type == REPORT_SOCK))
+	if (!write && bytes && (c->type == REPORT_FIFO || c->type == REPORT_SOCK) && c->proc->copies)
 		c->proc->received += s->time_ns > c->proc->copies_from_ns;
 	if (c->file && c->file->data)
 		*(write ? &c->proc->data_written : &c->proc->data_read) += bytes;
@@ -233,23 +233,24 @@ static void add_transfer(struct scan *s, const struct report_call_facts *c, bool
 		add_read(s, c, bytes);
 }
 
-static inline __attribute__((always_inline)) bool take_rw(struct scan *s, bool write)
+static inline __attribute__((always_inline)) bool take_rw(struct scan *s, bool write, bool plain)
 {
-	struct report_call_facts c = { .rw = true, .write = write };
+	struct report_call_facts c = {
+		.rw = true, .plain = plain, .write = write, .bytes = s->number[COL_RETURNED][s->row],
+		.done = plain || s->is_number[COL_RETURNED] >> s->row & 1, .disk_bytes = s->number[COL_DISK_BYTES][s->row],
+		.accounted = plain || s->is_number[COL_DISK_BYTES] >> s->row & 1,
+	};
 	struct report *r = s->report;
 	bool no_result = false;
-	uint64_t bytes = 0;
 
 	if (is_elsewhere(s))
 		return true;
-	c.done = scan_u64(s, COL_RETURNED, &c.bytes);
 	if (!c.done) {
 		parse_result(scan_field(s, COL_RETURNED), &c);
 		no_result = scan_is(s, COL_RETURNED, "-");
 	}
 	if (!parse_call(s, &c) || !(c.done || no_result || c.failed || c.running))
 		return false;
-	c.accounted = scan_u64(s, COL_DISK_BYTES, &c.disk_bytes);
 	c.again = s->time_ns == s->last_ns && c.tid == s->last_tid;
 	c.again_side = c.again && write == s->last_write;
 	s->last_ns = s->time_ns;
@@ -271,18 +272,21 @@ static inline __attribute__((always_inline)) bool take_rw(struct scan *s, bool w
 		why_rw_take(s, &c);
 	if (no_result) {
 		r->no_result++;
-		scan_u64(s, COL_REQUESTED, &bytes);
-		r->no_result_bytes += bytes;
+		r->no_result_bytes += s->number[COL_REQUESTED][s->row];
 	}
 	return true;
 }
 
 static bool take_either(struct scan *s)
 {
-	return scan_is(s, COL_RW, "W") ? take_rw(s, true) : take_rw(s, false);
+	const bool write = scan_is(s, COL_RW, "W");
+
+	if (!(s->plain >> s->row & 1))
+		return take_rw(s, write, false);
+	return write ? take_rw(s, true, true) : take_rw(s, false, true);
 }
 
-/* Most rows of most traces: to be one piece of code for either side, which knows what it is about. */
+/* Most rows of most traces: to be one piece of code for either side of those on files, which knows what it is about. */
 __attribute__((flatten)) void report_rows_vfs_rw(struct scan *s, unsigned int n)
 {
 	report_each_row(s, n, take_either);

@@ -154,6 +154,8 @@ void report_scan_numbers(struct scan *s, unsigned int n)
 			s->number[c][__builtin_ctz(none)] = 0;
 	}
 	s->timed = s->is_number[COL_PID] & s->is_number[COL_TID] & s->is_number[COL_LAT_NS];
+	s->plain = s->timed & s->is_number[COL_DISK_BYTES] & s->is_number[COL_FID] & s->is_number[COL_OFFSET] &
+		   s->is_number[COL_REQUESTED] & s->is_number[COL_RETURNED];
 }
 
 /* Some of the next rows, at least one: how many; 0 at the end, -errno. */

@@ -72,7 +72,8 @@ struct scan {
 	unsigned int row; /* the present one, of ahead[] */
 	uint32_t is_number[SCAN_NUMBERS]; /* a bit for each of them */
 	uint64_t number[SCAN_NUMBERS][SCAN_AHEAD]; /* 0 where there is none */
-	uint32_t timed; /* the same of those whose PID, TID and LAT_NS are all numbers, as in nearly all rows of calls */
+	/* The same of those whose PID, TID and LAT_NS are all numbers, as in nearly all rows of calls; and whose others of vfs_rw are. */
+	uint32_t timed, plain;
 	uint8_t at[COLUMNS]; /* index of its field; 0: the file has no such column */
 	uint64_t time_ns;    /* TIMESTAMP of this row */
 	/* TIMESTAMP and TID of the row before: rows of one call share them */
@@ -131,6 +132,7 @@ struct report_call_facts {
 	bool on_file; /* by its type */
 	bool running, failed;
 	bool rw; /* of vfs_rw, and of these: */
+	bool plain; /* as scan.plain has it */
 	bool write, done, accounted; /* it has returned a number of bytes; it is known what it fetched from disks */
 	/* A further row of the call before (sendfile, io_submit): its time is counted already, */
 	bool again, again_side; /* and for this side (R or W) too */

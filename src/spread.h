@@ -16,7 +16,8 @@
 
 /* All zero is the empty one. A count that is full stays so. */
 struct spread {
-	uint64_t n, min, max;
+	uint64_t n, max;
+	uint64_t not_min; /* the complement of the smallest */
 	uint32_t counts[SPREAD_BUCKETS];
 };
 
@@ -24,11 +25,13 @@ static inline void spread_add(struct spread *s, uint64_t v)
 {
 	uint32_t *count = &s->counts[hist_bucket(v, SPREAD_SUB_BITS)];
 
-	if (s->n++ == 0 || v < s->min)
-		s->min = v;
+	s->n++;
+	if (~v > s->not_min)
+		s->not_min = ~v;
 	if (v > s->max)
 		s->max = v;
-	*count += *count != UINT32_MAX;
+	if (!++*count)
+		*count = UINT32_MAX;
 }
 
 /* The nearest-rank percentile, PER_MILLE in 1..1000, as hist_quantile(). */

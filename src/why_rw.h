@@ -82,12 +82,11 @@ static inline struct callstore_row why_row_of(const struct scan *s, const struct
 
 static inline struct why_transfer why_rw_transfer(const struct scan *s, const struct report_call_facts *c)
 {
-	struct why_transfer x = { .call = c, .end_ns = s->time_ns, .lat_ns = c->lat_ns, .direct = why_is_direct(s) };
-
-	if (!scan_u64(s, COL_REQUESTED, &x.requested))
-		x.requested = 0;
-	x.has_offset = scan_u64(s, COL_OFFSET, &x.offset);
-	return x;
+	return (struct why_transfer){
+		.call = c, .end_ns = s->time_ns, .lat_ns = c->lat_ns, .requested = s->number[COL_REQUESTED][s->row],
+		.offset = s->number[COL_OFFSET][s->row], .has_offset = c->plain || s->is_number[COL_OFFSET] >> s->row & 1,
+		.direct = why_is_direct(s),
+	};
 }
 
 static inline void why_rw_add_write(struct why_sums *sums, const struct scan *s, const struct report_call_facts *c)
