@@ -101,20 +101,19 @@ void why_files_end_epoch(struct why *w, struct why_file *f)
 /* The same of a write: it is remembered beside the reads. */
 static void place_write(struct why *w, const struct why_transfer *x)
 {
-	const struct report_call_facts *c = x->call;
 	uint64_t key;
-	struct why_place *p = why_place_of(w, c->pid | 1ULL << 31, c->fid, &key);
+	struct why_place *p = why_place_of(w, x->pid | 1ULL << 31, x->fid, &key);
 
 	if (p->key == key) {
 		w->sums.placed_writes++;
 		w->sums.sequential_writes += p->next == x->offset;
 	}
-	*p = (struct why_place){ .key = key, .next = x->offset + c->bytes };
+	*p = (struct why_place){ .key = key, .next = x->offset + x->bytes };
 }
 
 void why_files_write(struct why *w, struct why_epoch *e, const struct why_transfer *x, struct why_file *f)
 {
-	const uint64_t bytes = x->call->bytes;
+	const uint64_t bytes = x->bytes;
 	struct why_file_rest *rest = why_file_rest_of(w, f);
 
 	e->writes++;

@@ -29,11 +29,11 @@ struct why_file_rest {
 	uint64_t epoch_written, epoch_write_end; /* as of what was read */
 };
 
-/* A read or write of a file on a disk or network, that CALL tells of. */
+/* A read or write of FILE, on a disk or network. Values, and no pointer to where they are from, so that these may be constants. */
 struct why_transfer {
-	const struct report_call_facts *call;
-	uint64_t end_ns, lat_ns, requested, offset;
-	bool has_offset, direct;
+	const struct report_file *file;
+	uint64_t pid, fid, bytes, disk_bytes, end_ns, lat_ns, requested, offset;
+	bool write, accounted, has_offset, direct;
 };
 
 /* There is memory for sums of each file that the report knows. */
@@ -101,7 +101,7 @@ static inline void why_file_begin_epoch(struct why *w, const struct why_epoch *e
 /* Where X ended in its file, if that is behind WAS; of what has no offset it is behind what there was. */
 static inline uint64_t why_end_of(const struct why_transfer *x, uint64_t was)
 {
-	const uint64_t end = (x->has_offset ? x->offset : was) + x->call->bytes;
+	const uint64_t end = (x->has_offset ? x->offset : was) + x->bytes;
 
 	return end > was ? end : was;
 }
@@ -125,18 +125,17 @@ static inline void why_files_expect(const struct why *w, uint64_t pid, uint64_t 
 /* Where in the file, compared with the last read of it. */
 static inline void why_place_read(struct why *w, struct why_epoch *e, const struct why_transfer *x)
 {
-	const struct report_call_facts *c = x->call;
 	uint64_t key;
-	struct why_place *p = why_place_of(w, c->pid, c->fid, &key);
+	struct why_place *p = why_place_of(w, x->pid, x->fid, &key);
 	bool small = x->requested < WHY_WINDOW, next = p->next == x->offset;
 
 	if (p->key == key) {
-		w->sums.sequential_small += next && small && c->accounted;
-		w->sums.sequential_disk += next && small && c->disk_bytes;
+		w->sums.sequential_small += next && small && x->accounted;
+		w->sums.sequential_disk += next && small && x->disk_bytes;
 		e->placed++;
 		e->sequential += next;
 	}
-	*p = (struct why_place){ .key = key, .next = x->offset + c->bytes };
+	*p = (struct why_place){ .key = key, .next = x->offset + x->bytes };
 }
 
 static inline void why_count_place(struct why_sums *s, const struct why_transfer *x)
@@ -153,36 +152,35 @@ static inline void why_count_place(struct why_sums *s, const struct why_transfer
 
 static inline void why_add_read(struct why *w, struct why_epoch *e, const struct why_transfer *x, struct why_file *f)
 {
-	const struct report_call_facts *c = x->call;
 	struct why_sums *s = &w->sums;
 
-	e->size[c->bytes ? 64 - (unsigned int)__builtin_clzll(c->bytes) : 0]++;
-	e->unaccounted += !c->accounted;
-	if (c->disk_bytes) {
-		e->disk_bytes += c->disk_bytes;
+	e->size[x->bytes ? 64 - (unsigned int)__builtin_clzll(x->bytes) : 0]++;
+	e->unaccounted += !x->accounted;
+	if (x->disk_bytes) {
+		e->disk_bytes += x->disk_bytes;
 		e->disk_reads++;
 	}
-	if (!c->bytes)
+	if (!x->bytes)
 		return;
 	e->reads++;
-	e->read_bytes += c->bytes;
+	e->read_bytes += x->bytes;
 	s->tiny_reads += x->requested < WHY_TINY;
 	f->end = why_end_of(x, f->end);
-	if (c->disk_bytes) {
+	if (x->disk_bytes) {
 		s->disk_reads++;
-		s->disk_bytes += c->disk_bytes;
+		s->disk_bytes += x->disk_bytes;
 		s->small_disk_reads += x->requested < WHY_SMALL;
-		f->disk_bytes += c->disk_bytes;
+		f->disk_bytes += x->disk_bytes;
 		why_file_rest_of(w, f)->fetched_ns = x->end_ns;
 	}
 	why_file_begin_epoch(w, e, f);
 	f->epoch_end = why_end_of(x, f->epoch_end);
-	f->epoch_bytes += c->bytes;
+	f->epoch_bytes += x->bytes;
 	f->epoch_ns += x->lat_ns;
 	f->reads++;
 	/* else it would be among them with less */
 	if (e->n_slow < WHY_SLOW_FILES || f->epoch_ns >= e->slow[WHY_SLOW_FILES - 1].time_ns)
-		why_files_rank(e, f, c->fid);
+		why_files_rank(e, f, x->fid);
 	if (x->has_offset)
 		why_place_read(w, e, x);
 }
@@ -190,9 +188,9 @@ static inline void why_add_read(struct why *w, struct why_epoch *e, const struct
 /* What X adds to sums of its file, its epoch and all. */
 static inline void why_add_transfer(struct report *r, const struct why_transfer *x)
 {
-	const uint64_t bytes = x->call->bytes;
+	const uint64_t bytes = x->bytes;
 	struct why *w = r->why;
-	struct why_file *f = why_file_of(r, x->call->file);
+	struct why_file *f = why_file_of(r, x->file);
 	struct why_epoch *e = why_epoch_at(w, x->end_ns);
 
 	if (!f)
@@ -205,10 +203,13 @@ static inline void why_add_transfer(struct report *r, const struct why_transfer 
 		f->moved++;
 		f->small += x->requested < WHY_SMALL;
 	}
-	if (x->call->write)
-		why_files_write(w, e, x, f);
-	else
+	if (x->write) {
+		const struct why_transfer told = *x;
+
+		why_files_write(w, e, &told, f);
+	} else {
 		why_add_read(w, e, x, f);
+	}
 }
 
 #endif

@@ -83,8 +83,9 @@ static inline struct callstore_row why_row_of(const struct scan *s, const struct
 static inline struct why_transfer why_rw_transfer(const struct scan *s, const struct report_call_facts *c)
 {
 	return (struct why_transfer){
-		.call = c, .end_ns = s->time_ns, .lat_ns = c->lat_ns, .requested = s->number[COL_REQUESTED][s->row],
-		.offset = s->number[COL_OFFSET][s->row], .has_offset = c->plain || s->is_number[COL_OFFSET] >> s->row & 1,
+		.file = c->file, .pid = c->pid, .fid = c->fid, .bytes = c->bytes, .disk_bytes = c->disk_bytes, .end_ns = s->time_ns,
+		.lat_ns = c->lat_ns, .requested = s->number[COL_REQUESTED][s->row], .offset = s->number[COL_OFFSET][s->row],
+		.write = c->write, .accounted = c->accounted, .has_offset = c->plain || s->is_number[COL_OFFSET] >> s->row & 1,
 		.direct = why_is_direct(s),
 	};
 }
