@@ -160,18 +160,18 @@ static inline void add_to_folder(struct report_cpu *r, struct cpu_call *c, const
 {
 	const uint32_t *folder = table_find(&r->files, row->fid);
 	struct cpu_folder *f = folder ? folder_of(r, c, *folder) : NULL;
+	const uint64_t disk_weight = row->disk_bytes ? weight : 0;
 
 	if (!f)
 		return;
+	/* without a branch on what nobody can foretell: whether it fetched */
 	f->calls++;
 	f->lat_ns += weight;
 	c->lat_ns += weight;
-	if (!row->disk_bytes)
-		return;
-	f->disk_calls++;
+	f->disk_calls += row->disk_bytes != 0;
 	f->disk_bytes += row->disk_bytes;
-	f->disk_lat_ns += weight;
-	c->disk_lat_ns += weight;
+	f->disk_lat_ns += disk_weight;
+	c->disk_lat_ns += disk_weight;
 }
 
 /* Whether the row, of mmap.out, tells of a mapping that there is now. */

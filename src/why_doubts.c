@@ -10,6 +10,7 @@
 void why_doubt(struct why_doubts *d, const struct why_doubt *doubt)
 {
 	d->v[d->n++ % ARRAY_SIZE(d->v)] = *doubt;
+	d->latest_ns = MAX(d->latest_ns, doubt->end_ns);
 }
 
 static void move(uint64_t v[WHY_STATES], double ns)

@@ -153,26 +153,24 @@ static inline void why_count_place(struct why_sums *s, const struct why_transfer
 static inline void why_add_read(struct why *w, struct why_epoch *e, const struct why_transfer *x, struct why_file *f)
 {
 	struct why_sums *s = &w->sums;
+	const bool fetched = x->disk_bytes != 0; /* which nobody can foretell: nothing here branches on it */
+	uint64_t unfetched_ns;
 
 	e->size[x->bytes ? 64 - (unsigned int)__builtin_clzll(x->bytes) : 0]++;
 	e->unaccounted += !x->accounted;
-	if (x->disk_bytes) {
-		e->disk_bytes += x->disk_bytes;
-		e->disk_reads++;
-	}
+	e->disk_bytes += x->disk_bytes;
+	e->disk_reads += fetched;
 	if (!x->bytes)
 		return;
 	e->reads++;
 	e->read_bytes += x->bytes;
 	s->tiny_reads += x->requested < WHY_TINY;
 	f->end = why_end_of(x, f->end);
-	if (x->disk_bytes) {
-		s->disk_reads++;
-		s->disk_bytes += x->disk_bytes;
-		s->small_disk_reads += x->requested < WHY_SMALL;
-		f->disk_bytes += x->disk_bytes;
-		why_file_rest_of(w, f)->fetched_ns = x->end_ns;
-	}
+	s->disk_reads += fetched;
+	s->disk_bytes += x->disk_bytes;
+	s->small_disk_reads += fetched & (x->requested < WHY_SMALL);
+	f->disk_bytes += x->disk_bytes;
+	*(fetched ? &why_file_rest_of(w, f)->fetched_ns : &unfetched_ns) = x->end_ns;
 	why_file_begin_epoch(w, e, f);
 	f->epoch_end = why_end_of(x, f->epoch_end);
 	f->epoch_bytes += x->bytes;

@@ -134,6 +134,7 @@ struct why_doubts {
 		double ns, idle_ns; /* what has been added to its WHY_CACHE */
 	} v[256];
 	unsigned int n; /* in all; those before the last 256 are forgotten */
+	uint64_t latest_ns; /* what began later is not about any of them */
 };
 void why_doubt(struct why_doubts *d, const struct why_doubt *doubt);
 /* A read of FID that began at BEGIN fetches from disk: those that were on then waited for it, and not for the cache. */

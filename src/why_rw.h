@@ -44,17 +44,18 @@ static inline bool why_is_slow(const struct report_call_facts *c, uint64_t lat_n
 /* Of a read or write of a file. */
 static inline enum why_state why_rw_state(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
 {
+	bool disk;
+
 	if (c->write)
 		return f->medium == REPORT_MEMORY || f->type != REPORT_REG ? WHY_CPU : WHY_WRITE;
 	if (f->medium == REPORT_MEMORY || (f->type != REPORT_REG && f->type != REPORT_BLK))
 		return WHY_CACHE;
-	if (c->disk_bytes || why_is_direct(s))
-		return WHY_DISK;
-	if (!why_is_slow(c, c->lat_ns))
-		return WHY_CACHE;
+	/* nobody can foretell whether a read fetches: no branch on that alone */
+	disk = (c->disk_bytes != 0) | why_is_direct(s);
 	/* what a read before, of this process or of another, had begun to fetch is waited for in this one */
-	return !c->accounted || f->medium == REPORT_NETWORK || why_fetched_lately(s->report, f, s->time_ns) ? WHY_DISK :
-													       WHY_CACHE;
+	if (why_is_slow(c, c->lat_ns) && !disk)
+		disk = !c->accounted || f->medium == REPORT_NETWORK || why_fetched_lately(s->report, f, s->time_ns);
+	return disk ? WHY_DISK : WHY_CACHE;
 }
 
 static inline uint32_t why_rw_flags(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
