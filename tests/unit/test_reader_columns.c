@@ -109,6 +109,31 @@ static void what_is_no_number_is_told(void **state)
 		}
 }
 
+static unsigned int place;
+
+/* Rows that are short, as most are and nearly all next to each other, but for one: with a strange byte, or of another length. */
+static void short_but_one(unsigned int row, unsigned int column, char *text)
+{
+	static const unsigned int lengths[] = { 0, 8, 9, 16, 17, 19, 21 };
+	unsigned int len = 1 + (5 * row + column) % 7;
+
+	if (row == shift && with == sizeof(strange))
+		len = lengths[place];
+	snprintf(text, 64, "%.*s", (int)len, &"70000000123456789012345"[row % 2]);
+	if (row == shift && with < sizeof(strange))
+		text[place % len] = strange[with];
+}
+
+static void one_of_many_short_ones_is_told(void **state)
+{
+	for (with = 0; with <= sizeof(strange); with++)
+		for (shift = 0; shift < READER_ROWS_MAX; shift++)
+			for (place = 0; place < 7; place++) {
+				make_rows(READER_ROWS_MAX, short_but_one);
+				assert_columns(READER_ROWS_MAX);
+			}
+}
+
 static void what_is_not_there_is_no_number(void **state)
 {
 	uint64_t v[1];
@@ -123,6 +148,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_of_all_lengths),
 		cmocka_unit_test(what_is_no_number_is_told),
+		cmocka_unit_test(one_of_many_short_ones_is_told),
 		cmocka_unit_test(what_is_not_there_is_no_number),
 	};
 
