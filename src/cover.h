@@ -32,7 +32,8 @@ static inline void cover_add(struct cover *c, uint64_t begin_ns, uint64_t end_ns
 	if (begin_ns < end_ns && c->n && c->n < COVER_MAX && begin_ns > c->v[c->n - 1].end_ns) {
 		c->v[c->n].begin_ns = begin_ns;
 		c->v[c->n++].end_ns = end_ns;
-		__builtin_prefetch((const char *)&c->v[c->n] + 64, 1); /* of many processes it is not near when it is next */
+		/* the cache line that comes next: of many processes it is not near by then */
+		__builtin_prefetch(&c->v[c->n + 4 < COVER_MAX ? c->n + 4 : COVER_MAX - 1], 1);
 		free(ctx, begin_ns, end_ns);
 		return;
 	}

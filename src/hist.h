@@ -15,7 +15,7 @@
 /* All zero is the empty one. */
 struct hist {
 	uint64_t n, sum, max;
-	uint64_t not_min; /* the complement of the smallest */
+	uint64_t not_min; /* the complement of the smallest: its own start is 0, too, which a value need not ask for */
 	uint64_t counts[HIST_BUCKETS];
 };
 
@@ -38,7 +38,7 @@ static inline void hist_add(struct hist *h, uint64_t v)
 	h->counts[hist_bucket(v, HIST_SUB_BITS)]++;
 }
 
-/* The smallest, where there is one. */
+/* The smallest; UINT64_MAX where there is none. */
 static inline uint64_t hist_min(const struct hist *h)
 {
 	return ~h->not_min;

@@ -33,9 +33,11 @@ static always_inline unsigned int find(struct lines *l, const char *text, uint32
 		uint64_t newlines = piece.newlines, stops = piece.tabs | newlines;
 		unsigned int n_here;
 
-		if (end - at < LINES_BYTES) {
-			newlines &= (1ULL << (end - at)) - 1;
-			stops &= (1ULL << (end - at)) - 1;
+		if (end - at < LINES_BYTES) { /* the last piece: what is behind the text in it is no text */
+			const uint64_t inside = (1ULL << (end - at)) - 1;
+
+			newlines &= inside;
+			stops &= inside;
 		}
 		n_here = (unsigned int)__builtin_popcountll(stops);
 		offsets(l->stop + n_stops, at, stops, n_here);

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define LINES_BYTES 64 /* that may be looked at behind the text, and must be there */
-#define LINES_MAX 32
+#define LINES_MAX 32 /* as many as reader_next_rows() is mostly asked for: they are still near when they are taken */
 #define LINES_STOPS 4096
 
 struct lines {

@@ -240,7 +240,7 @@ static void note_limits(struct report *r)
 	if (!r->uses)
 		return;
 	note_count(r, "too many processes and files", r->uses->left_out, "calls are in no sum of a process's file");
-	note_count(r, "too many processes", r->spreads->left_out, "calls are in no process's medians");
+	note_count(r, "too many processes", r->spreads.left_out, "calls are in no process's medians");
 	note_count(r, "too many logs", r->streams->left_out, "writes are in no log's sum");
 }
 
@@ -329,8 +329,7 @@ static int prepare(struct report *r, int dirfd, const struct report_options *o)
 	if (!o->brief) {
 		r->uses = report_uses_new();
 		r->streams = report_streams_new();
-		r->spreads = report_spreads_new();
-		if (!r->uses || !r->streams || !r->spreads)
+		if (!r->uses || !r->streams)
 			return -ENOMEM;
 	}
 	if (o->timed) {

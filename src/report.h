@@ -120,7 +120,7 @@ struct report_proc {
 	uint64_t data_read, data_written, data_maps; /* bytes of files that are data; maps of such */
 	uint64_t stored_read; /* bytes read of regular files on disks and networks; 0 where nobody asks why */
 	struct spread *spread[REPORT_SPREADS]; /* NULL: no such call */
-	bool spreads;		   /* it has room for them */
+	bool has_spreads;	   /* as one of REPORT_SPREADS_MAX */
 	bool named;		   /* COMM is from pids.out */
 	bool on_gpu;		   /* gpu.out has it */
 	bool forked, execs;	   /* it began by a fork; it executed a program */
@@ -192,10 +192,13 @@ struct report {
 
 	struct timeline *timeline; /* NULL: not asked for */
 	struct why *why;	   /* NULL: not asked for */
-	/* Who used which file, what is no file, how values are spread; NULL in the short form. */
+	/* Who used which file, what is no file; NULL in the short form, which has no spreads either. */
 	struct report_uses *uses;
 	struct report_streams *streams;
-	struct report_spreads *spreads;
+	struct {
+		uint32_t n;	   /* processes that have some */
+		uint64_t left_out; /* calls of processes that found no room */
+	} spreads;
 	struct report_only {
 		char *path; /* escaped as in files.out, no slash at its end; NULL: all files */
 		uint64_t rows, left_out; /* of calls; of these, on files elsewhere */

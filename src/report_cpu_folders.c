@@ -85,6 +85,12 @@ static struct cpu_call *call_of_proc(struct cpu_scan *s, uint32_t proc, struct r
 	return c && c->disk_ns + c->blocked_ns ? c : NULL;
 }
 
+/* What the rows of its file waited in, where that is not their call: of mmap.out; NULL. */
+static inline const char *wait_of(const struct cpu_scan *s)
+{
+	return s->own;
+}
+
 /* One row: what is asked of it, numbers that are none as 0. */
 struct call_row {
 	uint64_t time_ns, pid, lat_ns, fid, disk_bytes, len;
@@ -115,7 +121,8 @@ static inline struct reader_field who_and_what(const struct cpu_scan *s)
 static struct cpu_call *find_call(struct cpu_scan *s, const struct call_row *c, struct cpu_caller *known, struct reader_field text)
 {
 	const uint32_t pid = (uint32_t)c->pid;
-	struct reader_field func = s->wait ? (struct reader_field){ s->wait, strlen(s->wait) } : call_of(cpu_field(s, FUNC));
+	const char *wait = wait_of(s);
+	struct reader_field func = wait ? (struct reader_field){ wait, strlen(wait) } : call_of(cpu_field(s, FUNC));
 	uint32_t proc = report_cpu_proc_at(s->r, pid, c->time_ns - MIN(c->lat_ns, c->time_ns));
 	struct cpu_call *call = call_of_proc(s, proc, func);
 
@@ -184,13 +191,14 @@ static bool is_map(const struct cpu_scan *s)
 
 static inline void take_call(struct cpu_scan *s, const struct call_row *row)
 {
-	struct cpu_call *c = s->wait && !is_map(s) ? NULL : call_that_waited(s, row);
+	const char *wait = wait_of(s);
+	struct cpu_call *c = wait && !is_map(s) ? NULL : call_that_waited(s, row);
 
 	if (c)
-		add_to_folder(s->r, c, row, s->wait ? row->len : row->lat_ns);
+		add_to_folder(s->r, c, row, wait ? row->len : row->lat_ns);
 }
 
-static bool call_row(struct cpu_scan *s)
+static bool take_row(struct cpu_scan *s)
 {
 	const struct call_row row = {
 		.time_ns = s->time_ns, .pid = cpu_number(s, PID), .lat_ns = cpu_number(s, LAT_NS),
@@ -199,14 +207,6 @@ static bool call_row(struct cpu_scan *s)
 
 	take_call(s, &row);
 	return true;
-}
-
-static const char fault[] = "fault";
-
-static bool map_row(struct cpu_scan *s)
-{
-	s->wait = fault;
-	return call_row(s);
 }
 
 /* --- all of it ------------------------------------------------------------------------------------------- */
@@ -231,13 +231,14 @@ uint64_t report_cpu_folder_ns(const struct report_cpu *r, const struct cpu_folde
 	return whole ? (uint64_t)((double)wait_ns * ((double)part / (double)whole)) : 0;
 }
 
+static char fault[] = "fault";
+
 /* In the order in which they are told of. */
 static const struct {
-	const char *name, *wait;
-	bool (*read)(struct cpu_scan *s);
+	const char *name;
+	char *wait; /* see wait_of() */
 } call_files[] = {
-	{ "create_del", NULL, call_row }, { "open", NULL, call_row }, { "sync", NULL, call_row },
-	{ "vfs_rw", NULL, call_row },	  { "mmap", fault, map_row },
+	{ "create_del", NULL }, { "open", NULL }, { "sync", NULL }, { "vfs_rw", NULL }, { "mmap", fault },
 };
 
 int report_cpu_folders_begin(struct report_cpu *r, int dirfd)
@@ -262,7 +263,7 @@ void report_cpu_folders_read(struct report_cpu *r, int dirfd)
 {
 	for (size_t i = 0; r->call_scans && i < ARRAY_SIZE(call_files); i++) {
 		forget_callers(r);
-		report_cpu_scan(r, dirfd, call_files[i].name, call_columns, call_files[i].read, NULL);
+		report_cpu_scan(r, dirfd, call_files[i].name, call_columns, take_row, call_files[i].wait);
 	}
 }
 
@@ -280,7 +281,7 @@ static struct cpu_scan *scan_of(struct report_cpu *r, const char *name)
 	for (size_t i = 0; r && r->call_scans && i < ARRAY_SIZE(call_files); i++)
 		if (strcmp(call_files[i].name, name) == 0) {
 			r->call_scans[i].r = r;
-			r->call_scans[i].wait = call_files[i].wait;
+			r->call_scans[i].own = call_files[i].wait;
 			return &r->call_scans[i];
 		}
 	return NULL;

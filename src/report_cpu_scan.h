@@ -17,10 +17,9 @@ struct cpu_scan {
 	struct reader reader;
 	const struct reader_row *row;
 	unsigned int at[CPU_COLUMNS_MAX]; /* index of its field; 0: the file has no such column */
-	uint64_t time_ns;		  /* TIMESTAMP of this row */
+	uint64_t time_ns;		  /* TIMESTAMP of this row, where report_cpu_scan() reads it */
 	uint64_t bad_rows;
 	int error; /* of a file of calls that somebody else reads: why not, or not to its end; 0 */
-	const char *wait; /* of a file of calls: what its rows waited in, where that is not the call; NULL */
 };
 
 static inline struct reader_field cpu_field(const struct cpu_scan *s, unsigned int column)

@@ -69,16 +69,16 @@ static void parse_result(struct reader_field ret, struct report_call_facts *c)
 static bool parse_call(struct scan *s, struct report_call_facts *c)
 {
 	if (c->plain || s->timed >> s->row & 1) {
-		c->pid = s->number[COL_PID][s->row];
-		c->tid = s->number[COL_TID][s->row];
-		c->lat_ns = s->number[COL_LAT_NS][s->row];
+		c->pid = scan_number(s, COL_PID);
+		c->tid = scan_number(s, COL_TID);
+		c->lat_ns = scan_number(s, COL_LAT_NS);
 	} else if (!scan_u64(s, COL_PID, &c->pid) || !scan_u64(s, COL_TID, &c->tid) || !c->running) {
 		return false;
 	}
 	c->lat_ns = MIN(c->lat_ns, s->time_ns); /* nothing takes longer than the machine has been up */
 	c->proc = proc_of(s, c->pid, c->tid);
-	c->fid = s->number[COL_FID][s->row];
-	c->file = c->plain || s->is_number[COL_FID] >> s->row & 1 ? file_of(s, c->fid) : NULL;
+	c->fid = scan_number(s, COL_FID);
+	c->file = c->plain || scan_has_number(s, COL_FID) ? file_of(s, c->fid) : NULL;
 	c->type = c->file ? (enum report_type)c->file->type : REPORT_UNKNOWN;
 	c->on_file = report_is_file(c->type);
 	return true;
@@ -236,9 +236,9 @@ static void add_transfer(struct scan *s, const struct report_call_facts *c, bool
 static inline __attribute__((always_inline)) bool take_rw(struct scan *s, bool write, bool plain)
 {
 	struct report_call_facts c = {
-		.rw = true, .plain = plain, .write = write, .bytes = s->number[COL_RETURNED][s->row],
-		.done = plain || s->is_number[COL_RETURNED] >> s->row & 1, .disk_bytes = s->number[COL_DISK_BYTES][s->row],
-		.accounted = plain || s->is_number[COL_DISK_BYTES] >> s->row & 1,
+		.rw = true, .plain = plain, .write = write, .bytes = scan_number(s, COL_RETURNED),
+		.done = plain || scan_has_number(s, COL_RETURNED), .disk_bytes = scan_number(s, COL_DISK_BYTES),
+		.accounted = plain || scan_has_number(s, COL_DISK_BYTES),
 	};
 	struct report *r = s->report;
 	bool no_result = false;
@@ -272,7 +272,7 @@ static inline __attribute__((always_inline)) bool take_rw(struct scan *s, bool w
 		why_rw_take(s, &c);
 	if (no_result) {
 		r->no_result++;
-		r->no_result_bytes += s->number[COL_REQUESTED][s->row];
+		r->no_result_bytes += scan_number(s, COL_REQUESTED);
 	}
 	return true;
 }
@@ -286,7 +286,10 @@ static bool take_either(struct scan *s)
 	return write ? take_rw(s, true, true) : take_rw(s, false, true);
 }
 
-/* Most rows of most traces: to be one piece of code for either side of those on files, which knows what it is about. */
+/*
+ * Most rows of most traces: to be one piece of code for reads and one for writes whose numbers are all there; rows that lack
+ * one go through a third, which asks for each.
+ */
 __attribute__((flatten)) void report_rows_vfs_rw(struct scan *s, unsigned int n)
 {
 	report_each_row(s, n, take_either);

@@ -26,13 +26,20 @@ const char *const report_kind_names[REPORT_KINDS] = {
 	[REPORT_SYNC] = "sync",		    [REPORT_VFS_RW] = "vfs_rw",
 };
 
-static const report_row_fn row_fns[REPORT_BIO] = {
-	[REPORT_FILES] = report_row_files,	     [REPORT_PIDS] = report_row_pids,
-	[REPORT_TIME_ALIGN] = report_row_time_align, [REPORT_ROLLUP] = report_row_rollup,
-};
+static void rows_of_names(struct scan *s, unsigned int n)
+{
+	static const report_row_fn row_fns[REPORT_BIO] = {
+		[REPORT_FILES] = report_row_files,	     [REPORT_PIDS] = report_row_pids,
+		[REPORT_TIME_ALIGN] = report_row_time_align, [REPORT_ROLLUP] = report_row_rollup,
+	};
 
-/* Of calls and requests: the many. */
+	report_each_row(s, n, row_fns[s->kind]);
+}
+
 static const report_rows_fn rows_fns[REPORT_KINDS] = {
+	[REPORT_FILES] = rows_of_names,		     [REPORT_PIDS] = rows_of_names,
+	[REPORT_TIME_ALIGN] = rows_of_names,	     [REPORT_ROLLUP] = rows_of_names,
+	/* of calls and requests: the many */
 	[REPORT_BIO] = report_rows_bio,
 	[REPORT_CLOSE] = report_rows_call,	     [REPORT_CREATE_DEL] = report_rows_call,
 	[REPORT_MMAP] = report_rows_call,	     [REPORT_OPEN] = report_rows_call,
@@ -155,7 +162,7 @@ void report_scan_numbers(struct scan *s, unsigned int n)
 	}
 	s->timed = s->is_number[COL_PID] & s->is_number[COL_TID] & s->is_number[COL_LAT_NS];
 	s->plain = s->timed & s->is_number[COL_DISK_BYTES] & s->is_number[COL_FID] & s->is_number[COL_OFFSET] &
-		   s->is_number[COL_REQUESTED] & s->is_number[COL_RETURNED];
+		   s->is_number[COL_RETURNED];
 }
 
 /* Some of the next rows, at least one: how many; 0 at the end, -errno. */
@@ -213,21 +220,21 @@ static void look_ahead(const struct scan *s, unsigned int n)
 }
 
 /* What any rows tell, and where they are. */
-static void take_place(struct reader *rd, struct scan *s, struct place *place)
+static void take_place(struct reader *rd, const struct scan *s, struct place *place)
 {
 	const struct scan_taken *taken = &s->taken;
 	struct report *r = s->report;
 
 	if (!taken->any)
 		return;
-	if (s->kind >= REPORT_BIO && !place->ns)
-		find_dropped(s);
-	if (s->kind >= REPORT_BIO)
+	if (s->kind >= REPORT_BIO) {
+		if (!place->ns)
+			find_dropped(s);
 		find_gap(rd, s, place);
+	}
 	if (r->first_ns == 0 || taken->earliest_ns < r->first_ns) {
 		r->first_ns = taken->earliest_ns;
-		s->row = taken->earliest;
-		report_copy(r->first_time, sizeof(r->first_time), scan_field(s, COL_TIME));
+		report_copy(r->first_time, sizeof(r->first_time), reader_field(&s->ahead[taken->earliest], s->at[COL_TIME]));
 	}
 	r->last_ns = MAX(r->last_ns, taken->latest_ns);
 }
@@ -261,10 +268,7 @@ static int scan_rows(struct reader *rd, struct scan *s)
 			look_ahead(s, (unsigned int)n);
 		if (cpu)
 			give_rows(cpu, s, (unsigned int)n);
-		if (s->kind < REPORT_BIO)
-			report_each_row(s, (unsigned int)n, row_fns[s->kind]);
-		else
-			rows_fns[s->kind](s, (unsigned int)n);
+		rows_fns[s->kind](s, (unsigned int)n);
 		take_place(rd, s, &place);
 	}
 	if (r->why)

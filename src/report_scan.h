@@ -72,8 +72,8 @@ struct scan {
 	unsigned int row; /* the present one, of ahead[] */
 	uint32_t is_number[SCAN_NUMBERS]; /* a bit for each of them */
 	uint64_t number[SCAN_NUMBERS][SCAN_AHEAD]; /* 0 where there is none */
-	/* The same of those whose PID, TID and LAT_NS are all numbers, as in nearly all rows of calls; and whose others of vfs_rw are. */
-	uint32_t timed, plain;
+	uint32_t timed; /* bit I: PID, TID and LAT_NS of ahead[I] are numbers, as in nearly all rows of calls */
+	uint32_t plain; /* and so is all else that may be none in a row of vfs_rw */
 	uint8_t at[COLUMNS]; /* index of its field; 0: the file has no such column */
 	uint64_t time_ns;    /* TIMESTAMP of this row */
 	/* TIMESTAMP and TID of the row before: rows of one call share them */
@@ -102,14 +102,26 @@ static inline struct reader_field scan_field(const struct scan *s, enum column c
 	return reader_field(&s->ahead[s->row], s->at[c]);
 }
 
+/* Whether the present row has a number in column C, one of SCAN_NUMBERS. */
+static inline bool scan_has_number(const struct scan *s, enum column c)
+{
+	return s->is_number[c] >> s->row & 1;
+}
+
+/* That number, 0 where there is none. */
+static inline uint64_t scan_number(const struct scan *s, enum column c)
+{
+	return s->number[c][s->row];
+}
+
 /* The number in column C, where it is one; else false and *RET untouched. */
 static inline bool scan_u64(const struct scan *s, enum column c, uint64_t *ret)
 {
 	if (c >= SCAN_NUMBERS)
 		return reader_row_u64(scan_field(s, c), ret);
-	if (!(s->is_number[c] >> s->row & 1))
+	if (!scan_has_number(s, c))
 		return false;
-	*ret = s->number[c][s->row];
+	*ret = scan_number(s, c);
 	return true;
 }
 
@@ -131,8 +143,8 @@ struct report_call_facts {
 	enum report_type type;
 	bool on_file; /* by its type */
 	bool running, failed;
-	bool rw; /* of vfs_rw, and of these: */
-	bool plain; /* as scan.plain has it */
+	bool rw; /* of vfs_rw: not asked of scan.kind, so that it is a constant where the row is taken; and of these: */
+	bool plain; /* as scan.plain has it, and a constant likewise */
 	bool write, done, accounted; /* it has returned a number of bytes; it is known what it fetched from disks */
 	/* A further row of the call before (sendfile, io_submit): its time is counted already, */
 	bool again, again_side; /* and for this side (R or W) too */
@@ -156,16 +168,16 @@ static inline uint64_t report_pair_fid(uint64_t key)
 
 /* Add the present row; false when a number that it must have is none. */
 typedef bool (*report_row_fn)(struct scan *s);
-/* The N rows of ahead[]. */
+/* Add the first N rows of ahead[]; what became of them is in TAKEN, BAD_ROWS and TIMELESS of S. */
 typedef void (*report_rows_fn)(struct scan *s, unsigned int n);
 
 /* TAKE each of them, into which this is to be compiled where they are many. */
 static inline __attribute__((always_inline)) void report_each_row(struct scan *s, unsigned int n, report_row_fn take)
 {
-	struct scan_taken taken = { .earliest_ns = UINT64_MAX };
+	struct scan_taken taken = { .any = false };
 
 	for (s->row = 0; s->row < n; s->row++) {
-		const uint64_t time_ns = s->number[COL_TIMESTAMP][s->row];
+		const uint64_t time_ns = scan_number(s, COL_TIMESTAMP);
 
 		s->time_ns = time_ns;
 		s->timeless += !time_ns;
@@ -174,13 +186,13 @@ static inline __attribute__((always_inline)) void report_each_row(struct scan *s
 			continue;
 		}
 		taken.first_ns = taken.any ? taken.first_ns : time_ns;
-		taken.any = true;
 		taken.last_ns = time_ns;
 		taken.latest_ns = taken.latest_ns > time_ns ? taken.latest_ns : time_ns;
-		if (time_ns < taken.earliest_ns) {
+		if (!taken.any || time_ns < taken.earliest_ns) {
 			taken.earliest_ns = time_ns;
 			taken.earliest = s->row;
 		}
+		taken.any = true;
 	}
 	s->taken = taken;
 }

@@ -10,11 +10,6 @@ const char *const report_spread_names[REPORT_SPREADS] = {
 	[REPORT_WRITE_BYTES] = "write", [REPORT_OPEN_NS] = "open", [REPORT_OTHER_NS] = "other",
 };
 
-struct report_spreads *report_spreads_new(void)
-{
-	return calloc(1, sizeof(struct report_spreads));
-}
-
 void report_spreads_free(struct report *r)
 {
 	for (uint32_t i = 0; i < r->procs.n; i++) {
@@ -23,17 +18,17 @@ void report_spreads_free(struct report *r)
 		for (unsigned int k = 0; k < REPORT_SPREADS; k++)
 			free(p->spread[k]);
 	}
-	free(r->spreads);
 }
 
-bool report_spreads_room(struct report *r, struct report_proc *p)
+bool report_spreads_admit(struct report *r, struct report_proc *p)
 {
-	if (p == &r->other_proc || r->spreads->n == REPORT_SPREADS_MAX) {
-		r->spreads->left_out++;
+	if (p == &r->other_proc || r->spreads.n == REPORT_SPREADS_MAX) {
+		r->spreads.left_out++;
 		return false;
 	}
-	r->spreads->n++;
-	return p->spreads = true;
+	r->spreads.n++;
+	p->has_spreads = true;
+	return true;
 }
 
 struct spread *report_spreads_make(struct spread **s)

@@ -8,13 +8,7 @@
 
 #define REPORT_SPREADS_MAX 4096 /* processes: the first that come; 48 MiB where each has all six */
 
-struct report_spreads {
-	uint32_t n;	   /* processes that have some */
-	uint64_t left_out; /* calls of processes that found no room */
-};
-
-struct report_spreads *report_spreads_new(void);
-/* With those of its processes, which are still there. */
+/* Those of R's processes, which are still there. */
 void report_spreads_free(struct report *r);
 
 /* "read", "write", "open", "other". */
@@ -33,8 +27,8 @@ unsigned int report_columns(const struct report *r, struct report_column columns
 
 /* NULL: no memory. */
 struct spread *report_spreads_make(struct spread **s);
-/* P has its first such call, or has found no room before: false. */
-bool report_spreads_room(struct report *r, struct report_proc *p);
+/* Whether P, which has none, may have spreads; a call that finds no room is counted as left out. */
+bool report_spreads_admit(struct report *r, struct report_proc *p);
 
 static inline void report_spreads_add(struct report_proc *p, enum report_spread what, uint64_t value)
 {
@@ -51,7 +45,7 @@ static inline void report_spreads_call(const struct scan *s, const struct report
 
 	if (c->running || !c->on_file || (!c->rw && scan_is(s, COL_FUNC, "snapshot")))
 		return;
-	if (!c->proc->spreads && !report_spreads_room(s->report, c->proc))
+	if (!c->proc->has_spreads && !report_spreads_admit(s->report, c->proc))
 		return;
 	if (!c->again_side)
 		report_spreads_add(c->proc, ns, c->lat_ns);

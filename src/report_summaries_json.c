@@ -61,7 +61,7 @@ static void column(struct json *j, const struct report_column *c, const struct h
 
 static void process_histograms(struct json *j, const struct report *r, const struct report_proc *proc)
 {
-	if (!proc->spreads)
+	if (!proc->has_spreads)
 		return;
 	json_object(j, NULL);
 	process(r, j, proc->pid);

@@ -117,7 +117,7 @@ void report_medians_text(const struct report *r, FILE *out)
 	for (unsigned int i = 0; i < r->n_top_procs; i++) {
 		const struct report_proc *proc = &r->top_procs[i];
 
-		if (!proc->spreads)
+		if (!proc->has_spreads)
 			continue;
 		if (!begun) {
 			title(out, "Processes: medians of calls on files (SIZE: bytes moved; OTHER: close, mmap, create, "
@@ -136,7 +136,7 @@ void report_medians_text(const struct report *r, FILE *out)
 
 void report_spreads_text(const struct report *r, FILE *out)
 {
-	if (!r->spreads)
+	if (!r->uses)
 		return;
 	octaves(r, out, "Latencies: how many calls and requests took so long", lat_of, fmt_ns);
 	octaves(r, out, "Sizes: how many calls and requests were of so many bytes (pipes and the like too)", size_of,

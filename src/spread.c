@@ -41,14 +41,14 @@ uint64_t spread_quantile(const struct spread *s, unsigned int per_mille)
 {
 	uint64_t width, low = quantile(s, per_mille, &width);
 
-	return MIN(MAX(low + width / 2, ~s->not_min), s->max);
+	return MIN(MAX(low + width / 2, spread_min(s)), s->max);
 }
 
 uint64_t spread_quantile_floor(const struct spread *s, unsigned int per_mille)
 {
 	uint64_t width, low = quantile(s, per_mille, &width);
 
-	return s->n ? MAX(low, ~s->not_min) : 0;
+	return s->n ? MAX(low, spread_min(s)) : 0;
 }
 
 void spread_octaves(const struct spread *s, uint64_t octaves[SPREAD_OCTAVES])

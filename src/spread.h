@@ -17,7 +17,7 @@
 /* All zero is the empty one. A count that is full stays so. */
 struct spread {
 	uint64_t n, max;
-	uint64_t not_min; /* the complement of the smallest */
+	uint64_t not_min; /* the complement of the smallest: its own start is 0, too, which a value need not ask for */
 	uint32_t counts[SPREAD_BUCKETS];
 };
 
@@ -32,6 +32,12 @@ static inline void spread_add(struct spread *s, uint64_t v)
 		s->max = v;
 	if (!++*count)
 		*count = UINT32_MAX;
+}
+
+/* The smallest; UINT64_MAX where there is none. */
+static inline uint64_t spread_min(const struct spread *s)
+{
+	return ~s->not_min;
 }
 
 /* The nearest-rank percentile, PER_MILLE in 1..1000, as hist_quantile(). */

@@ -158,8 +158,6 @@ enum why_sight {
 
 extern const char *const why_sight_names[WHY_SIGHTS]; /* NULL for who is not seen to train */
 
-#define WHY_FILE_BYTES 64
-
 /* Where a process's last read of a file ended. */
 #define WHY_PLACES_BITS 16
 struct why_place {

@@ -23,7 +23,7 @@ struct why_file {
 	uint64_t end, bytes, disk_bytes; /* in all of the trace */
 	uint32_t moved, small; /* reads and writes that moved something; of these, of less than 64 KiB */
 };
-_Static_assert(sizeof(struct why_file) == WHY_FILE_BYTES, "it is to be one cache line");
+_Static_assert(sizeof(struct why_file) == 64, "it is to be one cache line");
 struct why_file_rest {
 	uint64_t fetched_ns; /* when a read of it last fetched from disk */
 	uint64_t epoch_written, epoch_write_end; /* as of what was read */
@@ -154,7 +154,7 @@ static inline void why_add_read(struct why *w, struct why_epoch *e, const struct
 {
 	struct why_sums *s = &w->sums;
 	const bool fetched = x->disk_bytes != 0; /* which nobody can foretell: nothing here branches on it */
-	uint64_t unfetched_ns;
+	uint64_t nowhere; /* is where the time of one that fetched nothing goes */
 
 	e->size[x->bytes ? 64 - (unsigned int)__builtin_clzll(x->bytes) : 0]++;
 	e->unaccounted += !x->accounted;
@@ -170,7 +170,7 @@ static inline void why_add_read(struct why *w, struct why_epoch *e, const struct
 	s->disk_bytes += x->disk_bytes;
 	s->small_disk_reads += fetched & (x->requested < WHY_SMALL);
 	f->disk_bytes += x->disk_bytes;
-	*(fetched ? &why_file_rest_of(w, f)->fetched_ns : &unfetched_ns) = x->end_ns;
+	*(fetched ? &why_file_rest_of(w, f)->fetched_ns : &nowhere) = x->end_ns;
 	why_file_begin_epoch(w, e, f);
 	f->epoch_end = why_end_of(x, f->epoch_end);
 	f->epoch_bytes += x->bytes;

@@ -137,6 +137,11 @@ struct why_doubts {
 	uint64_t latest_ns; /* what began later is not about any of them */
 };
 void why_doubt(struct why_doubts *d, const struct why_doubt *doubt);
+/* Whether a read that began at BEGIN can end any: few can. */
+static inline bool why_doubts_any(const struct why_doubts *d, uint64_t begin_ns)
+{
+	return begin_ns < d->latest_ns;
+}
 /* A read of FID that began at BEGIN fetches from disk: those that were on then waited for it, and not for the cache. */
 void why_doubts_end(const struct why *w, struct why_doubts *d, uint64_t fid, uint64_t begin_ns);
 

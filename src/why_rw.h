@@ -36,9 +36,9 @@ static inline bool why_is_standard(const struct scan *s)
 	return fd.len == 1 && (fd.p[0] == '1' || fd.p[0] == '2');
 }
 
-static inline bool why_is_slow(const struct report_call_facts *c, uint64_t lat_ns)
+static inline bool why_is_slow(const struct report_call_facts *c)
 {
-	return lat_ns >= WHY_SLOW_NS + c->bytes; /* 1 GB/s */
+	return c->lat_ns >= WHY_SLOW_NS + c->bytes; /* 1 GB/s */
 }
 
 /* Of a read or write of a file. */
@@ -53,7 +53,7 @@ static inline enum why_state why_rw_state(const struct scan *s, const struct rep
 	/* nobody can foretell whether a read fetches: no branch on that alone */
 	disk = (c->disk_bytes != 0) | why_is_direct(s);
 	/* what a read before, of this process or of another, had begun to fetch is waited for in this one */
-	if (why_is_slow(c, c->lat_ns) && !disk)
+	if (why_is_slow(c) && !disk)
 		disk = !c->accounted || f->medium == REPORT_NETWORK || why_fetched_lately(s->report, f, s->time_ns);
 	return disk ? WHY_DISK : WHY_CACHE;
 }
@@ -68,7 +68,7 @@ static inline uint32_t why_rw_flags(const struct scan *s, const struct report_ca
 	if (c->write)
 		return state | WHY_CALL_ON_FILE;
 	return state | WHY_CALL_ON_FILE | (c->disk_bytes ? WHY_CALL_FETCHED : 0) |
-	       (state == WHY_CACHE && why_is_slow(c, c->lat_ns) ? WHY_CALL_SLOW : 0);
+	       (state == WHY_CACHE && why_is_slow(c) ? WHY_CALL_SLOW : 0);
 }
 
 /* What is to be known of it later; FLAGS are enum why_call_flag. */
@@ -85,8 +85,8 @@ static inline struct why_transfer why_rw_transfer(const struct scan *s, const st
 {
 	return (struct why_transfer){
 		.file = c->file, .pid = c->pid, .fid = c->fid, .bytes = c->bytes, .disk_bytes = c->disk_bytes, .end_ns = s->time_ns,
-		.lat_ns = c->lat_ns, .requested = s->number[COL_REQUESTED][s->row], .offset = s->number[COL_OFFSET][s->row],
-		.write = c->write, .accounted = c->accounted, .has_offset = c->plain || s->is_number[COL_OFFSET] >> s->row & 1,
+		.lat_ns = c->lat_ns, .requested = scan_number(s, COL_REQUESTED), .offset = scan_number(s, COL_OFFSET),
+		.write = c->write, .accounted = c->accounted, .has_offset = c->plain || scan_has_number(s, COL_OFFSET),
 		.direct = why_is_direct(s),
 	};
 }

@@ -223,7 +223,7 @@ static void take(struct why_walk *w, struct why_role *role, const struct why_cal
 	const bool slow = why_call_is(row, WHY_CALL_SLOW);
 	double ns = 0, idle_ns = 0;
 
-	if (row->begin_ns < w->doubts.latest_ns && why_call_is(row, WHY_CALL_FETCHED))
+	if (why_doubts_any(&w->doubts, row->begin_ns) && why_call_is(row, WHY_CALL_FETCHED))
 		why_doubts_end(w->why, &w->doubts, why_call_fid(w->r, row), row->begin_ns);
 	if (why_call_is(row, WHY_CALL_SAMPLE))
 		take_sample(w, role, row);

@@ -173,7 +173,7 @@ static void processes_have_medians_of_their_own(void **state)
 	assert_int_equal(p->spread[REPORT_READ_NS]->n, 3);
 	assert_int_equal(p->spread[REPORT_READ_NS]->max, 100000);
 	assert_in_range(spread_quantile(p->spread[REPORT_READ_NS], 500), 9375, 10625);
-	assert_int_equal(~p->spread[REPORT_READ_BYTES]->not_min, 0);
+	assert_int_equal(spread_min(p->spread[REPORT_READ_BYTES]), 0);
 	assert_int_equal(p->spread[REPORT_OPEN_NS]->n, 1);
 	assert_null(p->spread[REPORT_WRITE_NS]); /* to an eventfd and a pipe: no files */
 	assert_int_equal(proc(r, 200)->spread[REPORT_WRITE_NS]->n, 5);
