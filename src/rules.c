@@ -77,6 +77,11 @@ static bool has_waits(const struct report *r)
 	return r->why->n_trainers && r->why->basis != WHY_BY_NOTHING && r->why->window_ns > 0;
 }
 
+static bool has_no_more(const struct report *r)
+{
+	return r->why->unseen_ns < LEAST_WAIT * r->why->window_ns;
+}
+
 static bool has_sched(const struct report *r)
 {
 	return r->why->has_sums || r->why->has_switches;
@@ -109,6 +114,9 @@ static const struct {
 	{ RULE_WAITS, has_waits,
 	  "when the trainers waited: gpu.out, or sched.out (--sched sums), or pids.out and "
 	  "vfs_rw.out" },
+	{ RULE_NO_MORE, has_no_more,
+	  "all waits of the trainers, those in poll(2) and futex(2) too: gpu.out, sched.out (--sched sums), or their "
+	  "CPU time, where they have ended and use no GPU" },
 	{ RULE_SCHED, has_sched, "CPU scheduling: sched.out or sched_switch.out (--sched sums, "
 				 "--sched timeline)" },
 	{ RULE_CPU, has_cpu, "cpu.out (the collector cpu)" },
@@ -173,7 +181,7 @@ static void choose(struct report *r, struct rules *rules)
 	const struct why *w = r->why;
 	double waited = w->window_ns > 0 ? w->waited_ns / w->window_ns : 0;
 	struct finding *most = NULL, *b = &rules->bottleneck;
-	double other = w->window_ns > 0 ? w->blame_ns[WHY_OTHER] / w->window_ns : 0;
+	double other = w->window_ns > 0 ? (w->blame_ns[WHY_OTHER] + w->unseen_ns) / w->window_ns : 0;
 
 	for (unsigned int i = 0; i < rules->n; i++)
 		if (rules->found[i].rule->waits &&
@@ -182,10 +190,12 @@ static void choose(struct report *r, struct rules *rules)
 	if (!has_somebody(r) || !has_waits(r)) {
 		*b = found(r, has_somebody(r) ? &rule_unknown : &rule_no_training, NAN);
 	} else if (waited < LEAST_WAIT && (!most || most->measure < LEAST_WAIT)) {
-		if (has_trainers(r))
-			training_is_it(r, rules);
-		else
+		if (!has_trainers(r))
 			*b = found(r, &rule_no_training, waited);
+		else if (lack(r, &rule_trainer_bound))
+			*b = found(r, &rule_unknown, waited);
+		else
+			training_is_it(r, rules);
 	} else if (most && most->measure > LEAST_KNOWN * other) {
 		*b = *most;
 		take_out(rules, most);

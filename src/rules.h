@@ -34,6 +34,7 @@ enum rule_need {
 	RULE_CPU = 1 << 5,     /* cpu.out */
 	RULE_ACCOUNT = 1 << 6, /* reads from disks of this machine, with DISK_BYTES */
 	RULE_TRAINS = 1 << 7,  /* with RULE_WAITS: that it was training */
+	RULE_NO_MORE = 1 << 8, /* likewise: that it hardly waited besides */
 };
 
 struct rule {

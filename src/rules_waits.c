@@ -141,6 +141,9 @@ static void tell_window(struct report *r, struct finding *f)
 		     rules_seconds(r, why_end_ns(w)), basis);
 	free(basis);
 	tell_bases(w, f);
+	if (rules_percent(w->unseen_ns, w->window_ns) >= 1)
+		finding_tell(f, "for %.1f %% of the time more it is not known whether they waited",
+			     rules_percent(w->unseen_ns, w->window_ns));
 }
 
 static const char *const state_texts[WHY_STATES] = {
@@ -435,10 +438,12 @@ static void tell_unknown(struct report *r, struct finding *f)
 			"futex(2) and the like: --sched sums tells");
 }
 
+#define TRAINER_BOUND_NEEDS (RULE_RW | RULE_WAITS | RULE_TRAINS | RULE_NO_MORE)
+
 const struct rule rule_trainer_bound = {
 	.code = "trainer-bound",
 	.title = "The job did not wait for data: training itself takes the time",
-	.waits = true,
+	.needs = TRAINER_BOUND_NEEDS, .waits = true,
 	.is_share = true,
 	.measure = trainer,
 	.share = training,
@@ -502,8 +507,7 @@ const struct rule rules_of_waits[] = {
 		    "order in which they are ready." },
 	{ .code = "trainer-bound",
 	  .title = "The loaders waited for the job, and not the job for them", .threshold = SHARE,
-	  .needs = RULE_RW | RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true,
-	  .measure = trainer, .share = training,
+	  .needs = TRAINER_BOUND_NEEDS, .waits = true, .is_share = true, .measure = trainer, .share = training,
 	  .tell = tell_trainer,
 	  .advice = "Look at what the training process does itself between two batches: its own "
 		    "Python, copies to the GPU, logging." },

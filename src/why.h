@@ -95,6 +95,7 @@ struct why_trainer {
 	uint64_t waited_ns;
 	double runq_ns; /* its main thread could run, and waited for a CPU */
 	double cpu_wait; /* WHY_BY_CPU_TIME: the part of its time */
+	double unseen_ns; /* WHY_BY_CALLS: of what is looked at, what it may have waited in calls that are not traced */
 	uint32_t loaders;
 	bool uses_gpu; /* opened one's device */
 	uint32_t n_gpus; /* that tell how busy they are, of why's; once bases are chosen */
@@ -222,6 +223,7 @@ struct why {
 	enum why_basis basis;	/* theirs, of those that have one; WHY_BY_SEVERAL where these differ */
 	double window_ns;	/* what is looked at */
 	double waited_ns;
+	double unseen_ns; /* of what is looked at, besides: it is not known whether they waited */
 	double blame_ns[WHY_STATES]; /* sums up to waited_ns */
 	double straggler_ns;	     /* of waited_ns: one loader was busy and the others were not */
 	const struct why_loader *straggler; /* of the generation with the most of it */
@@ -233,6 +235,12 @@ struct why {
 	char *notes[WHY_NOTES_MAX]; /* what could not be looked at, a sentence each */
 	unsigned int n_notes;
 };
+
+/* It is known of reads in E what they fetched from disks: of none the kernel need have an account. */
+static inline bool why_knows_disk(const struct why_epoch *e)
+{
+	return !e->reads || e->unaccounted < e->reads;
+}
 
 /* It is known of T how much it waited; and when, too. What is told of all is of those alone. */
 static inline bool why_tells(const struct why_trainer *t)

@@ -9,7 +9,8 @@
 #include "util.h"
 #include "why_impl.h"
 
-#define NO_CALLS 0.05		/* of the time: who waits less in calls may wait in others, which are not traced */
+#define NO_CALLS 0.05		/* of the time: who waits less in calls may wait in others, which are not traced; */
+#define FEW_CALLS 0.5		/* of what it must have waited: who waits less in calls does */
 #define STRAGGLER_BUSY 0.5	/* at least, and */
 #define STRAGGLER_OTHERS 0.6	/* of it at most */
 
@@ -129,24 +130,35 @@ static double find_straggler(struct why *w, uint32_t t)
 
 /* --- trainers ----------------------------------------------------------------------------------------- */
 
-/* Where its calls tell of hardly any wait it may wait in others, poll(2) or futex(2): then by its CPU time. */
+/*
+ * It may wait in calls that are not traced, poll(2) or futex(2). Where its calls tell of hardly any wait, or of few of
+ * those that there were even if all of its CPU time is of what is looked at: by its CPU time. Where that is not known,
+ * or does not tell (a GPU works meanwhile), all that is in none of its calls is unseen.
+ */
 static void estimate(struct report *r, struct why_trainer *t, double window_ns)
 {
 	const struct report_proc *p = table_find(&r->procs, t->pid);
 	double waited_ns = (double)why_waited(r->why, t, t->begin_ns, t->end_ns), wait;
-	bool uses_gpu = t->uses_gpu || (p && p->on_gpu);
+	const bool uses_gpu = t->uses_gpu || (p && p->on_gpu);
+	const double cpu_ns = p && p->end_ns ? (double)(p->user_ns + p->sys_ns) : 0;
 
+	if (t->basis != WHY_BY_CALLS)
+		return;
 	for (unsigned int s = 0; s < WHY_STATES; s++)
 		waited_ns += (double)t->own_ns[s];
-	if (t->basis != WHY_BY_CALLS || waited_ns > NO_CALLS * window_ns)
-		return;
-	if (uses_gpu || !p || !p->end_ns || !(p->user_ns + p->sys_ns)) {
-		t->basis = uses_gpu ? WHY_BY_NOTHING : t->basis;
+	if (uses_gpu || cpu_ns <= 0) {
+		t->unseen_ns = MAX(window_ns - waited_ns, 0.0);
+		if (uses_gpu && waited_ns <= NO_CALLS * window_ns)
+			t->basis = WHY_BY_NOTHING;
 		return;
 	}
-	wait = 1 - (double)(p->user_ns + p->sys_ns) / (double)(p->end_ns - p->begin_ns);
+	wait = 1 - cpu_ns / (double)(p->end_ns - p->begin_ns);
 	if (wait * window_ns <= waited_ns)
 		return;
+	if (waited_ns > NO_CALLS * window_ns && waited_ns > FEW_CALLS * (window_ns - cpu_ns)) {
+		t->unseen_ns = wait * window_ns - waited_ns;
+		return;
+	}
 	t->basis = t->then = WHY_BY_CPU_TIME;
 	t->cpu_wait = wait;
 }
@@ -240,6 +252,7 @@ static void blame_trainer(struct report *r, struct why_trainer *t)
 	rest_ns = (double)t->waited_ns - sum_of(own);
 	w->window_ns += (double)(t->end_ns - t->begin_ns);
 	w->waited_ns += (double)t->waited_ns;
+	w->unseen_ns += t->unseen_ns;
 	for (unsigned int s = 0; s < WHY_STATES; s++)
 		w->blame_ns[s] += own[s];
 	if (rest_ns <= 0)

@@ -68,6 +68,7 @@ static void waited(const struct why *w, struct json *j)
 {
 	json_object(j, "waited");
 	json_f64(j, "share", share(w->waited_ns, w->window_ns));
+	json_f64(j, "unseen_share", share(w->unseen_ns, w->window_ns));
 	json_str(j, "by", why_basis_names[w->basis]);
 	if (why_sight_names[w->seen])
 		json_str(j, "seen_by", why_sight_names[w->seen]);
@@ -118,30 +119,38 @@ static void slow_files(const struct report *r, const struct why_epoch *e, struct
 	json_end(j);
 }
 
+/* What comes of a file that the trace has not is not known. */
+static void count(struct json *j, const char *key, uint64_t v, bool known)
+{
+	if (known)
+		json_u64(j, key, v);
+	else
+		json_null(j, key);
+}
+
 static void epoch(const struct report *r, const struct why_epoch *e, struct json *j)
 {
+	const bool rw = r->present[REPORT_VFS_RW], disk = rw && why_knows_disk(e);
+
 	json_object(j, NULL);
 	json_str(j, "name", e->name);
 	json_u64(j, "begin_ns", e->begin_ns);
 	json_u64(j, "end_ns", e->end_ns);
 	json_f64(j, "waited_share", share((double)e->waited_ns, (double)e->waitable_ns));
-	json_u64(j, "samples", e->samples);
-	json_u64(j, "reads", e->reads);
-	json_u64(j, "read_bytes", e->read_bytes);
-	if (e->reads && e->unaccounted >= e->reads)
-		json_null(j, "disk_bytes");
-	else
-		json_u64(j, "disk_bytes", e->disk_bytes);
-	json_u64(j, "cache_bytes", e->read_bytes > e->disk_bytes ? e->read_bytes - e->disk_bytes : 0);
-	json_u64(j, "disk_reads", e->disk_reads);
+	count(j, "samples", e->samples, r->present[REPORT_OPEN]);
+	count(j, "reads", e->reads, rw);
+	count(j, "read_bytes", e->read_bytes, rw);
+	count(j, "disk_bytes", e->disk_bytes, disk);
+	count(j, "cache_bytes", e->read_bytes > e->disk_bytes ? e->read_bytes - e->disk_bytes : 0, disk);
+	count(j, "disk_reads", e->disk_reads, disk);
 	json_f64(j, "sequential_share", share((double)e->sequential, (double)e->placed));
-	json_u64(j, "again_bytes", e->again_bytes);
-	json_u64(j, "writes", e->writes);
-	json_u64(j, "write_bytes", e->write_bytes);
+	count(j, "again_bytes", e->again_bytes, rw);
+	count(j, "writes", e->writes, rw);
+	count(j, "write_bytes", e->write_bytes, rw);
 	sizes(e, j);
 	slow_files(r, e, j);
 	json_object(j, "workers");
-	json_u64(j, "count", e->workers);
+	count(j, "count", e->workers, r->present[REPORT_PIDS]);
 	if (e->workers) {
 		json_u64(j, "slowest_pid", e->slow_worker);
 		json_f64(j, "slowest_ns", e->slow_worker_ns);

@@ -93,8 +93,12 @@ static void epoch_more(const struct why_epoch *e, FILE *out)
 	fputc('\n', out);
 }
 
+/* What comes of a file that the trace has not is not known. */
+#define KNOWN(known, text) ((known) ? (text) : "-")
+
 void why_epochs_text(const struct report *r, FILE *out)
 {
+	const bool rw = r->present[REPORT_VFS_RW];
 	const struct why *w = r->why;
 
 	if (!w || !w->n_epochs || !(w->by_epoch || w->epoch[0].reads))
@@ -112,9 +116,10 @@ void why_epochs_text(const struct report *r, FILE *out)
 		if (e->placed)
 			snprintf(order, sizeof(order), "%.1f %%",
 				 rules_percent((double)e->sequential, (double)e->placed));
-		fprintf(out, EPOCH_LINE, FMT_NS(e->end_ns - e->begin_ns), waited, FMT_COUNT(e->samples),
-			FMT_BYTES(e->read_bytes), FMT_BYTES(e->disk_bytes), FMT_COUNT(e->reads), order,
-			FMT_BYTES(e->again_bytes), FMT_COUNT(e->workers));
+		fprintf(out, EPOCH_LINE, FMT_NS(e->end_ns - e->begin_ns), waited,
+			KNOWN(r->present[REPORT_OPEN], FMT_COUNT(e->samples)), KNOWN(rw, FMT_BYTES(e->read_bytes)),
+			KNOWN(rw && why_knows_disk(e), FMT_BYTES(e->disk_bytes)), KNOWN(rw, FMT_COUNT(e->reads)), order,
+			KNOWN(rw, FMT_BYTES(e->again_bytes)), KNOWN(r->present[REPORT_PIDS], FMT_COUNT(e->workers)));
 		fmt_text(out, e->name, 0);
 		fputc('\n', out);
 	}

@@ -116,7 +116,7 @@ static void text_begins_with_all_hosts_that_were_traced_at_a_time(void **state)
 	fclose(out);
 	assert_ptr_equal(strstr(text, "storage-read: "), text);
 	assert_non_null(strstr(text, "\n2 hosts of one job, from 2026-11-21T01:02:02.900000000Z on"));
-	assert_non_null(strstr(text, "\nnode2                   500 ms     3.00 s         28         0     900 us  trainer-bound "));
+	assert_non_null(strstr(text, "\nnode2                   500 ms     3.00 s         28         0     900 us  unknown "));
 	assert_non_null(strstr(text, "\nhow far times of two hosts may be apart is not known"));
 	/* runs one after the other are no hosts of one job */
 	job.host[1].begin_ns += 3600 * 1000000000ULL;

@@ -133,8 +133,8 @@ static void put_open(unsigned int pid, uint64_t end, uint64_t lat, unsigned int 
 	put(OPEN, end, "%u\t%u\tx\topenat\t%llu\t-\t5\tRDONLY|CLOEXEC\t-\t%u\tf\tf\t/data/f", pid, pid, N(lat), fid);
 }
 
-/* USER_NS: the CPU time that each loader has used when it ends. */
-static void put_job(uint64_t user_ns)
+/* USER_NS: the CPU time that each loader has used when it ends; TRAINER_NS: the trainer, 0: it has not ended. */
+static void put_job_of(uint64_t user_ns, uint64_t trainer_ns)
 {
 	const uint64_t end = BEGIN + STEPS * S;
 
@@ -145,10 +145,17 @@ static void put_job(uint64_t user_ns)
 		put(PIDS, end, "%u\t%u\t100\tpt_data_worker\texit\t0\t%u\t0\t/\t-\tutime=%llu\\040stime=0\\040maxrss=1", pid, pid, pid,
 		    N(user_ns));
 	}
-	put(PIDS, end, "100\t100\t1\tpython\texit\t0\t100\t0\t/\t-\tutime=19900000000\\040stime=0\\040maxrss=1"); /* it computes */
+	if (trainer_ns)
+		put(PIDS, end, "100\t100\t1\tpython\texit\t0\t100\t0\t/\t-\tutime=%llu\\040stime=0\\040maxrss=1", N(trainer_ns));
 	put_file(1, "fifo", "pipefs", 0, "pipe:[1]");
 	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
 	put_file(3, "reg", "ext4", 64 * MiB, "/out/ckpt.pt");
+}
+
+/* Of a trainer that computes. */
+static void put_job(uint64_t user_ns)
+{
+	put_job_of(user_ns, 19900 * MS);
 }
 
 /* One process of COMM that uses USER of CPU time and tells of nothing. */
@@ -329,6 +336,75 @@ static void nobody_waits(void **state)
 		}
 	r = loaded();
 	about(is_bottleneck(r, "trainer-bound")->share, 0.97);
+	report_free(r);
+}
+
+static bool lacks(const struct report *r, const char *what)
+{
+	for (unsigned int i = 0; i < r->why->rules->n_missing; i++)
+		if (strncmp(r->why->rules->missing[i], what, strlen(what)) == 0)
+			return true;
+	return false;
+}
+
+/* The trainer polls, of which there is no row, and then reads what has come: its calls tell of WAIT of each second. */
+static struct report *polling(uint64_t trainer_ns, uint64_t wait)
+{
+	put_job_of(18 * S, trainer_ns);
+	put_waits(wait);
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_rw(pid, step(i) + 10 * MS, 5 * MS, 'R', MiB, i * MiB, 0, 2);
+			put_work(pid, i, 950 * MS);
+		}
+	return loaded();
+}
+
+static void who_computes_less_than_it_could_waits_in_calls_without_rows(void **state)
+{
+	struct report *r = polling(3 * S, 73 * MS);
+
+	assert_int_equal(r->why->basis, WHY_BY_CPU_TIME);
+	about(r->why->waited_ns / r->why->window_ns, 0.85);
+	about(r->why->unseen_ns, 0);
+	is_bottleneck(r, "decode-cpu");
+	report_free(r);
+	/* its calls tell of most of what it must have waited, and when */
+	r = polling(3 * S, 800 * MS);
+	assert_int_equal(r->why->basis, WHY_BY_CALLS);
+	about(r->why->unseen_ns / r->why->window_ns, 0.05);
+	is_bottleneck(r, "decode-cpu");
+	report_free(r);
+}
+
+static void who_has_not_ended_may_wait_in_calls_without_rows(void **state)
+{
+	struct report *r = polling(0, 73 * MS);
+	const struct finding *b = is_bottleneck(r, "unknown");
+
+	about(b->share, 0.073);
+	about(r->why->unseen_ns / r->why->window_ns, 1 - 0.073);
+	assert_true(lacks(r, "trainer-bound: needs all waits of the trainers"));
+	assert_non_null(strstr(b->evidence[2], "for 92.7 % of the time more it is not known whether they waited"));
+	report_free(r);
+	/* more than half of the time is waited for something that is known */
+	r = polling(0, 800 * MS);
+	is_bottleneck(r, "decode-cpu");
+	assert_true(lacks(r, "trainer-bound: "));
+	report_free(r);
+}
+
+static void who_reads_where_no_reads_are_traced_may_wait_for_them(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < STEPS; i++)
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-", N(S), N(980 * MS), N(0));
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_SUMS);
+	is_bottleneck(r, "unknown");
+	assert_true(lacks(r, "trainer-bound: needs vfs_rw.out"));
 	report_free(r);
 }
 
@@ -1371,20 +1447,56 @@ static void programs_are_no_data(void **state)
 
 static void what_is_not_there_is_said(void **state)
 {
-	const struct rules *rules;
-	bool sched = false, cpu = false;
 	struct report *r;
 
 	put_job(0);
 	put_reads(10, MiB, MiB, 0, 2);
 	r = loaded();
-	rules = r->why->rules;
-	for (unsigned int i = 0; i < rules->n_missing; i++) {
-		sched |= strncmp(rules->missing[i], "cpu-contention: needs CPU scheduling", 36) == 0;
-		cpu |= strncmp(rules->missing[i], "too-few-workers: needs cpu.out", 30) == 0;
-	}
-	assert_true(sched && cpu);
+	assert_true(lacks(r, "cpu-contention: needs CPU scheduling"));
+	assert_true(lacks(r, "too-few-workers: needs cpu.out"));
 	report_free(r);
+}
+
+/* What is told of R's epochs, and all behind it. */
+static char *epoch_json(const struct report *r)
+{
+	char *json = NULL, *epoch;
+	size_t len = 0;
+	FILE *out = open_memstream(&json, &len);
+
+	assert_int_equal(report_json(r, out), 0);
+	fclose(out);
+	epoch = strdup(strstr(json, "\"epochs\""));
+	free(json);
+	return epoch;
+}
+
+static void what_is_not_known_of_epochs_is_null(void **state)
+{
+	static const char *const of_rw[] = { "reads", "read_bytes", "disk_bytes", "cache_bytes", "disk_reads", "again_bytes" };
+	autofree char *none = NULL, *unaccounted = NULL;
+	struct report *r;
+
+	put_job(0);
+	put_open(101, step(1), MS, 2);
+	r = loaded();
+	none = epoch_json(r);
+	report_free(r);
+	assert_non_null(strstr(none, "\"samples\": 1,"));
+	for (size_t i = 0; i < ARRAY_SIZE(of_rw); i++) {
+		autofree char *key = util_fmt("\"%s\": null,", of_rw[i]);
+
+		assert_non_null(strstr(none, key));
+	}
+	put_job(0);
+	put(RW, step(1), "101\t101\tx\tR\tread\t1000\t4096\t4096\t0\t-\t5\t-\t2\tf");
+	r = loaded();
+	unaccounted = epoch_json(r);
+	report_free(r);
+	assert_non_null(strstr(unaccounted, "\"samples\": null,"));
+	assert_non_null(strstr(unaccounted, "\"read_bytes\": 4096,"));
+	assert_non_null(strstr(unaccounted, "\"disk_bytes\": null,"));
+	assert_non_null(strstr(unaccounted, "\"cache_bytes\": null,"));
 }
 
 static void documented(const struct rule *rule, const char *text)
@@ -1425,6 +1537,9 @@ int main(void)
 		TEST(the_trainer_writes_a_checkpoint),
 		TEST(one_loader_is_late_and_the_other_waits),
 		TEST(nobody_waits),
+		TEST(who_computes_less_than_it_could_waits_in_calls_without_rows),
+		TEST(who_has_not_ended_may_wait_in_calls_without_rows),
+		TEST(who_reads_where_no_reads_are_traced_may_wait_for_them),
 		TEST(the_share_of_training_is_all_but_what_is_waited_for),
 		TEST(between_sending_and_receiving_a_loader_waits),
 		TEST(a_gpu_is_idle_for_what_it_is_not_used),
@@ -1472,6 +1587,7 @@ int main(void)
 		TEST(loaders_short_of_cpu_while_others_are_idle),
 		cmocka_unit_test(programs_are_no_data),
 		TEST(what_is_not_there_is_said),
+		TEST(what_is_not_known_of_epochs_is_null),
 		cmocka_unit_test(each_rule_is_documented),
 	};
 
