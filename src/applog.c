@@ -307,11 +307,21 @@ static enum applog_found parse_phrase(struct applog_line *l, const char *line, s
 
 /* --- rules -------------------------------------------------------------------------------------------- */
 
+/* A \N in NAME for which the pattern has no group: that N, or NULL. */
+static const char *beyond_groups(const char *name, size_t groups)
+{
+	for (const char *p = name; (p = strchr(p, '\\')); p++)
+		if (is_digit(p[1]) && (size_t)(p[1] - '0') > groups)
+			return p + 1;
+	return NULL;
+}
+
 int applog_add_rule(struct applog_rules *rules, const char *text, char *error, size_t size)
 {
 	struct applog_rule *rule = &rules->rule[rules->n];
 	const char *name = strrchr(text, '=');
 	autofree char *regex = name ? strndup(text, (size_t)(name - text)) : NULL;
+	const char *beyond;
 	int res;
 
 	if (rules->n == APPLOG_RULES_MAX) {
@@ -330,6 +340,12 @@ int applog_add_rule(struct applog_rules *rules, const char *text, char *error, s
 	res = regcomp(&rule->regex, regex, REG_EXTENDED | REG_NEWLINE);
 	if (res) {
 		regerror(res, &rule->regex, error, size);
+		return -EINVAL;
+	}
+	beyond = beyond_groups(name + 1, rule->regex.re_nsub);
+	if (beyond) {
+		snprintf(error, size, "\\%c is of no group: the pattern has %zu ( )", *beyond, rule->regex.re_nsub);
+		regfree(&rule->regex);
 		return -EINVAL;
 	}
 	strcpy(rule->name, name + 1);

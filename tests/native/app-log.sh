@@ -112,6 +112,10 @@ report --app-log-tz=+12:00 --json | grep -q 'outside of the trace.*--app-log-tz'
 grep -q -- '--app-log none: No such file' err || fail "said: $(cat err)"
 "$DLT" report --phase '(=x' "$t" 2>err >/dev/null && fail "a rule that is none"
 grep -q -- '--phase (=x: ' err || fail "said: $(cat err)"
+rc=0
+"$DLT" report --phase 'epoch ([0-9]+)=e \2' "$t" 2>err >/dev/null || rc=$?
+equal "status of a rule that names a group too many" $rc 125
+grep -q -- '--phase epoch (.* the pattern has 1 ( )' err || fail "said: $(cat err)"
 "$DLT" report --app-log-tz Mars "$t" 2>err >/dev/null && fail "a zone that is none"
 grep -q -- '--app-log-tz Mars: ' err || fail "said: $(cat err)"
 

@@ -183,6 +183,12 @@ static void rules_say_which_lines_tell_of_what(void **state)
 static void rules_that_are_none_are_refused(void **state)
 {
 	static const char *const bad[] = { "", "=", "x", "x=", "=x", "(=x", "[z-a]=x" };
+	static const struct { const char *text, *error; } beyond[] = {
+		{ "Starting epoch=e \\1", "\\1 is of no group: the pattern has 0 ( )" },
+		{ "epoch ([0-9]+)=e \\2", "\\2 is of no group: the pattern has 1 ( )" },
+		{ "epoch ([0-9]+)=\\1 \\9", "\\9 is of no group: the pattern has 1 ( )" },
+		{ "epoch \\(([0-9]+)=e \\2", "\\2 is of no group: the pattern has 1 ( )" },
+	};
 	struct applog_rules rules = { .n = 0 };
 	autofree char *name = calloc(1, 1024);
 	char error[128];
@@ -192,6 +198,12 @@ static void rules_that_are_none_are_refused(void **state)
 		assert_int_equal(applog_add_rule(&rules, bad[i], error, sizeof(error)), -EINVAL);
 		assert_true(error[0]);
 	}
+	for (size_t i = 0; i < ARRAY_SIZE(beyond); i++) {
+		assert_int_equal(applog_add_rule(&rules, beyond[i].text, error, sizeof(error)), -EINVAL);
+		assert_string_equal(error, beyond[i].error);
+	}
+	assert_int_equal(applog_add_rule(&rules, "(a)(b(c))=\\0 \\3 \\1 \\x", error, sizeof(error)), 0);
+	applog_free_rules(&rules);
 	memset(name, 'x', 1000);
 	name[1] = '=';
 	assert_int_equal(applog_add_rule(&rules, name, error, sizeof(error)), -EINVAL);
