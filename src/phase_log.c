@@ -25,15 +25,23 @@ static void dlio_init(struct phase_reader *r, struct phase_log *log, const struc
 		phases_add(r->phases, PHASE_DLIO, "init", log->first_ns, at_ns, true);
 }
 
-static void count_outside(struct phase_reader *r, struct phase_log *log, uint64_t at_ns)
+/* What began before the trace and ended behind it is of it too. */
+static bool is_of_trace(const struct phase_log *log)
+{
+	return log->within || (log->before && log->behind);
+}
+
+/* A row is of the trace whatever it tells. */
+static void take_side(struct phase_reader *r, struct phase_log *log, uint64_t at_ns, bool is_row)
 {
 	bool before;
 	uint64_t off_ns = phase_clock_outside(&r->clock, at_ns, &before);
 
-	if (off_ns && !log->outside++) {
-		log->before = before;
+	if (!log->off_ns)
 		log->off_ns = off_ns;
-	}
+	log->within |= is_row || !off_ns;
+	log->before |= off_ns && before;
+	log->behind |= off_ns && !before;
 }
 
 void phase_log_line(struct phase_reader *r, struct phase_log *log, const char *line, size_t len, uint64_t row_ns)
@@ -56,7 +64,9 @@ void phase_log_line(struct phase_reader *r, struct phase_log *log, const char *l
 	}
 	log->told++;
 	log->last_ns = at_ns;
-	count_outside(r, log, at_ns);
+	take_side(r, log, at_ns, row_ns > 0);
+	if (!log->tells)
+		return;
 	dlio_init(r, log, &l, at_ns);
 	l.told.at_ns = at_ns;
 	phases_tell(r->phases, &l.told);
@@ -64,7 +74,7 @@ void phase_log_line(struct phase_reader *r, struct phase_log *log, const char *l
 
 void phase_log_note(struct phase_reader *r, const struct phase_log *log, bool named)
 {
-	r->told += log->told;
+	r->told += log->tells ? log->told : 0;
 	if (log->broken)
 		phase_note(r, "%s: %" PRIu64 " lines about phases are not whole and were left out", log->name,
 			   log->broken);
@@ -74,9 +84,10 @@ void phase_log_note(struct phase_reader *r, const struct phase_log *log, bool na
 			   ", or one of a zone that is not known (give it with --app-log-tz),");
 	if (named && !log->told && !log->broken && !log->untimed)
 		phase_note(r, "%s: no line tells of a phase; --phase REGEX=NAME says which do", log->name);
-	if (log->told && log->outside == log->told)
+	if (log->told && !is_of_trace(log))
 		phase_note(r, "%s: all of its lines about phases are outside of the trace, the first by %" PRIu64
-			   " s %s; if the log was written in another time zone, give it with --app-log-tz", log->name,
+			   " s %s, and were left out; if the log was written in another time zone, give it with "
+			   "--app-log-tz", log->name,
 			   (uint64_t)(log->off_ns / NSEC_PER_SEC), log->before ? "before its begin" : "behind its end");
 }
 
@@ -131,17 +142,31 @@ static void note_packed(const struct phase_reader *r, const char *name, const st
 			   BOMB_BYTES >> 30);
 }
 
+/* All of it, or as much as tells that it is of the trace. */
 static ssize_t read_text(struct phase_reader *r, struct phase_log *log, struct unpack *u)
 {
 	size_t have = 0;
 	bool skip = false;
-	ssize_t got;
+	ssize_t got = 1;
 
-	while ((got = unpack_read(u, r->text + have, sizeof(r->text) - have)) > 0 && !is_bomb(u))
+	while ((log->tells || !is_of_trace(log)) &&
+	       (got = unpack_read(u, r->text + have, sizeof(r->text) - have)) > 0 && !is_bomb(u))
 		have = take_lines(r, log, have + (size_t)got, &skip);
 	if (!skip && got <= 0)
 		note_last(r, log, have);
 	return MIN(got, 0);
+}
+
+/* Looked at, and then, if it is of the trace, told. */
+static int read_twice(struct phase_reader *r, struct phase_log *log, struct unpack *u)
+{
+	int res = (int)read_text(r, log, u);
+
+	if (res < 0 || !is_of_trace(log))
+		return res;
+	*log = (struct phase_log){ .name = log->name, .tells = true };
+	res = unpack_seek(u, 0);
+	return res < 0 ? res : (int)read_text(r, log, u);
 }
 
 /* FD (taken over), packed or not: as long as the file was when it was opened, it may grow. */
@@ -158,7 +183,7 @@ static int read_log(struct phase_reader *r, int fd, const char *name, bool named
 	else
 		res = unpack_open(&u, fd, unpack_sniff(fd), (uint64_t)st.st_size, &marks);
 	if (res == 0) {
-		res = (int)read_text(r, &log, &u);
+		res = read_twice(r, &log, &u);
 		note_packed(r, name, &u);
 		phase_log_note(r, &log, named);
 		unpack_close(&u);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A log of the job, line by line, plain or packed: its lines about phases are told to the phases, and what is odd about
- * it is noted. Read once, in the reader's buffer of the longest line. Trusts no byte of it.
+ * it is noted. Read in the reader's buffer of the longest line: up to the first such line of the trace's time, and from
+ * the begin again when there is one. A log that has none was written by another clock, or of another run, and nothing of
+ * it is told. Trusts no byte of it.
  */
 #ifndef PHASE_LOG_H
 #define PHASE_LOG_H
@@ -15,11 +17,12 @@ struct phase_reader;
 /* A log on the way; .name set, the rest 0. */
 struct phase_log {
 	const char *name;
-	uint64_t told, broken, untimed, outside; /* lines about phases */
+	uint64_t told, broken, untimed; /* lines about phases */
 	uint64_t last_ns;  /* of its last line with a time */
 	uint64_t first_ns; /* of its first line as DLIO writes them */
 	uint64_t off_ns;   /* the first outside line's distance to the trace */
-	bool before;	   /* it is before the trace */
+	bool before, within, behind; /* it has lines of before the trace, of its time, of behind it */
+	bool tells; /* to the phases; else it is looked at alone */
 	bool has_init;
 };
 

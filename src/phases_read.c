@@ -172,7 +172,7 @@ static void read_workload_log(struct phase_reader *r, int dirfd)
 
 static void read_folder(struct phase_reader *r, int dirfd)
 {
-	struct phase_log log = { .name = "workload.out" };
+	struct phase_log log = { .name = "workload.out", .tells = true };
 	autoclose int fd = -1;
 	int res = read_rows(r, dirfd, "workload.out", "TEXT", output_row, &log);
 

@@ -117,6 +117,57 @@ static void the_option_has_another_zone(void **state)
 	phases_free(p);
 }
 
+#define EPOCHS                                                                                                         \
+	"2026-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 09:00:20,000 INFO Ending epoch 1\n"                 \
+	"2026-11-22 09:00:20,000 INFO Starting epoch 2\n"
+
+/* What has begun would else last over all of the trace. */
+static void a_log_of_another_time_tells_nothing(void **state)
+{
+	static const char *const zones[] = { "+01:05", "-09:00" };
+	struct phases *p;
+
+	for (size_t i = 0; i < ARRAY_SIZE(zones); i++) {
+		p = read_log(EPOCHS, &(struct phases_options){ .zone = zones[i] });
+
+		assert_int_equal(p->told.n, 0);
+		assert_int_equal(p->all.n, 0);
+		assert_int_equal(p->unpaired, 0);
+		said(i ? "the first by 35010 s behind its end, and were left out; if the log was written in another time zone" :
+			 "the first by 290 s before its begin, and were left out; if the log was written in another time zone");
+		phases_free(p);
+	}
+	/* it is as if it was not there: the next one may be */
+	tree_put("workload.log", "2026-11-22T00:00:10Z INFO Starting epoch 7\n");
+	tree_put("collected/x.log", EPOCHS);
+	p = read_with(&berlin, NULL);
+	expect(p, "epoch 1 log 10-20\nepoch 2 log 20-1000\n");
+	phases_free(p);
+}
+
+/* Of a trace of a part of an epoch no line is within. */
+static void a_log_around_the_trace_is_of_it(void **state)
+{
+	struct phases *p = read_log("2026-11-22 08:50:00,000 INFO Starting epoch 1\n"
+				    "2026-11-22 10:10:00,000 INFO Ending epoch 1\n", NULL);
+
+	expect(p, "epoch 1 log 0-1000\n");
+	assert_string_equal(notes, "");
+	phases_free(p);
+}
+
+/* The first line of the trace's own time is the last one. */
+static void a_log_of_many_runs_is_read_from_its_begin(void **state)
+{
+	struct phases *p = read_log("2025-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 08:50:00,000 INFO Ending epoch 1\n"
+				    "2026-11-22 08:50:00,000 INFO Starting epoch 2\n2026-11-22 09:00:05,000 INFO Ending epoch 2\n",
+				    NULL);
+
+	expect(p, "epoch 2 log 0-5\n");
+	assert_int_equal(p->outside, 1);
+	phases_free(p);
+}
+
 /* From 02:59:50 to 02:00:10: the hour comes twice, and what goes on is the second time. */
 static void a_log_goes_through_the_end_of_summer(void **state)
 {
@@ -358,6 +409,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_TREE(a_dlio_log_is_of_the_hosts_zone),
 		IN_TREE(the_option_has_another_zone),
+		IN_TREE(a_log_of_another_time_tells_nothing),
+		IN_TREE(a_log_around_the_trace_is_of_it),
+		IN_TREE(a_log_of_many_runs_is_read_from_its_begin),
 		IN_TREE(a_log_goes_through_the_end_of_summer),
 		IN_TREE(a_log_goes_through_a_set_clock),
 		IN_TREE(lines_that_tell_too_little_are_counted),
