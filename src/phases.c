@@ -12,6 +12,7 @@
 #include "util.h"
 
 #define LASTING_MAX 4096 /* ranks */
+#define AGAIN_NS (10 * NSEC_PER_SEC) /* from one rank's begin to that of another, of which the log tells no ranks */
 
 const char *const phase_kind_names[PHASE_KINDS] = {
 	[PHASE_INIT] = "init",	   [PHASE_EPOCH] = "epoch",	      [PHASE_TRAINING] = "training",
@@ -27,6 +28,7 @@ const char *const phase_source_names[PHASE_SOURCES] = {
 /* What has begun. */
 struct begun {
 	uint64_t since_ns;
+	uint64_t until_ns; /* it was over by then, if its end is not told */
 	int64_t number;
 	uint32_t name; /* of what lasts: 1 + its name, 0: nothing does */
 	bool is_open;
@@ -161,13 +163,17 @@ static bool put(struct phase_list *l, const struct phase *phase)
 	return true;
 }
 
-static void tell_whole(struct phases *p, uint32_t name, const struct begun *b, int64_t rank, uint64_t end_ns,
-		       bool inferred)
+static struct phase whole(uint32_t name, const struct begun *b, int64_t rank, uint64_t end_ns)
 {
-	const struct phase phase = {
+	return (struct phase){
 		.begin_ns = b->since_ns, .end_ns = MAX(b->since_ns, end_ns), .number = b->number, .rank = rank, .ranks = 1,
-		.name = name, .unfinished = end_ns == PHASE_NO_END, .inferred = inferred,
+		.name = name, .unfinished = end_ns == PHASE_NO_END,
 	};
+}
+
+static void tell_whole(struct phases *p, uint32_t name, const struct begun *b, int64_t rank, uint64_t end_ns)
+{
+	const struct phase phase = whole(name, b, rank, end_ns);
 
 	p->left_out += !put(&p->told, &phase);
 }
@@ -177,11 +183,10 @@ void phases_add(struct phases *p, enum phase_source source, const char *name, ui
 {
 	const struct begun b = { .since_ns = begin_ns, .number = -1 };
 	uint32_t i = name_of(p, source, name, strlen(name));
+	struct phase phase = whole(i, &b, -1, end_ns);
 
-	if (i == PHASES_NONE)
-		p->left_out++;
-	else
-		tell_whole(p, i, &b, -1, end_ns, inferred);
+	phase.inferred = inferred;
+	p->left_out += i == PHASES_NONE || !put(&p->told, &phase);
 }
 
 /* --- begins and ends ---------------------------------------------------------------------------------- */
@@ -197,6 +202,43 @@ static int64_t rank_of(uint64_t key)
 	return (uint32_t)key == UINT32_MAX ? -1 : (int64_t)(uint32_t)key;
 }
 
+/* A new epoch begins, or one has ended: so have the evaluations and checkpoints in it. */
+static void epoch_bounds(struct phases *p, uint32_t name, const struct phase_told *t)
+{
+	if (p->names[name].kind != PHASE_EPOCH || t->source == PHASE_MLLOG)
+		return;
+	for (uint32_t i = 0; i < p->n_names; i++) {
+		const struct phase_name *inner = &p->names[i];
+		struct begun *b;
+
+		if (inner->source != t->source || (inner->kind != PHASE_EVAL && inner->kind != PHASE_CHECKPOINT))
+			continue;
+		b = table_find(&p->open, key_of(i, t->rank));
+		if (b && b->is_open && b->since_ns <= t->at_ns)
+			b->until_ns = MIN(b->until_ns, t->at_ns);
+	}
+}
+
+/* Another rank says it too, which the log does not tell apart. */
+static bool is_again(const struct begun *b, const struct phase_told *t)
+{
+	return b->is_open && t->source != PHASE_MLLOG && t->number >= 0 && t->number == b->number &&
+	       t->at_ns - b->since_ns < AGAIN_NS;
+}
+
+/* B is open still. A begin of before that is of another log, and tells nothing of it. */
+static void next_begins(struct phases *p, uint32_t name, const struct begun *b, const struct phase_told *t)
+{
+	uint64_t next_ns = t->at_ns < b->since_ns ? PHASE_NO_END : t->at_ns;
+	struct phase phase = whole(name, b, t->rank, MIN(b->until_ns, next_ns));
+
+	phase.until_next = true;
+	if (t->source == PHASE_MLLOG)
+		p->unpaired++;
+	else
+		p->left_out += !put(&p->told, &phase);
+}
+
 static void begins(struct phases *p, uint32_t name, const struct phase_told *t)
 {
 	struct begun *b = table_get(&p->open, key_of(name, t->rank));
@@ -205,8 +247,12 @@ static void begins(struct phases *p, uint32_t name, const struct phase_told *t)
 		p->left_out++;
 		return;
 	}
-	p->unpaired += b->is_open;
-	*b = (struct begun){ .since_ns = t->at_ns, .number = t->number, .is_open = true };
+	if (is_again(b, t))
+		return;
+	if (b->is_open)
+		next_begins(p, name, b, t);
+	*b = (struct begun){ .since_ns = t->at_ns, .until_ns = PHASE_NO_END, .number = t->number, .is_open = true };
+	epoch_bounds(p, name, t);
 }
 
 /* What lasts of T's source and rank ends; of NAME alone, or of any for PHASES_NONE. Whether there was such. */
@@ -216,7 +262,7 @@ static bool lasting_ends(struct phases *p, uint32_t name, const struct phase_tol
 
 	if (!b || !b->name || (name != PHASES_NONE && b->name != name + 1))
 		return false;
-	tell_whole(p, b->name - 1, b, t->rank, t->at_ns, false);
+	tell_whole(p, b->name - 1, b, t->rank, t->at_ns);
 	b->name = 0;
 	return true;
 }
@@ -225,8 +271,10 @@ static void ends(struct phases *p, uint32_t name, const struct phase_told *t)
 {
 	struct begun *b = table_find(&p->open, key_of(name, t->rank));
 
+	p->names[name].has_ends = true;
+	epoch_bounds(p, name, t);
 	if (b && b->is_open) {
-		tell_whole(p, name, b, t->rank, t->at_ns, false);
+		tell_whole(p, name, b, t->rank, t->at_ns);
 		b->is_open = false;
 	} else if (!lasting_ends(p, name, t)) {
 		p->unpaired++;
@@ -376,20 +424,35 @@ static int make_lanes(struct phases *p)
 
 /* --- all is told ---------------------------------------------------------------------------------------- */
 
+/* Where ends are told, what has none was cut off by the next, and of when it ended nothing is known. */
+static void drop_cut_off(struct phases *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->told.n; i++) {
+		if (p->told.v[i].until_next && p->names[p->told.v[i].name].has_ends)
+			p->unpaired++;
+		else
+			p->told.v[n++] = p->told.v[i];
+	}
+	p->told.n = n;
+}
+
 static void leave_open(struct phases *p)
 {
 	for (uint32_t i = 0; i < p->open.n; i++) {
 		struct begun *b = table_at(&p->open, i);
+		uint32_t name = (uint32_t)(p->open.keys[i] >> 32);
 
 		if (b->is_open)
-			tell_whole(p, (uint32_t)(p->open.keys[i] >> 32), b, rank_of(p->open.keys[i]), PHASE_NO_END, false);
+			tell_whole(p, name, b, rank_of(p->open.keys[i]), p->names[name].has_ends ? PHASE_NO_END : b->until_ns);
 		b->is_open = false;
 	}
 	for (uint32_t i = 0; i < p->lasting.n; i++) {
 		struct begun *b = table_at(&p->lasting, i);
 
 		if (b->name)
-			tell_whole(p, b->name - 1, b, rank_of(p->lasting.keys[i]), PHASE_NO_END, false);
+			tell_whole(p, b->name - 1, b, rank_of(p->lasting.keys[i]), PHASE_NO_END);
 		b->name = 0;
 	}
 }
@@ -419,6 +482,7 @@ int phases_close(struct phases *p, uint64_t begin_ns)
 {
 	int res;
 
+	drop_cut_off(p);
 	leave_open(p);
 	cut_list(&p->told, begin_ns, PHASE_NO_END, &p->outside);
 	p->all.n = 0;

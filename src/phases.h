@@ -52,6 +52,7 @@ struct phase_name {
 	char name[PHASE_NAME_MAX]; /* escaped as in the .out files */
 	enum phase_kind kind;
 	enum phase_source source;
+	bool has_ends; /* an end of it was told, of whatever rank */
 };
 
 struct phase {
@@ -63,6 +64,7 @@ struct phase {
 	bool unfinished; /* no end was told: it lasts until the trace ends */
 	bool cut;	 /* it began before the trace did */
 	bool inferred;	 /* no line and no mark says so */
+	bool until_next; /* its end is the next one's begin: for phases_close(), which drops it where ends are told */
 };
 
 struct phase_list {
@@ -95,7 +97,7 @@ void phases_free(struct phases *p);
 
 /* What the log or mark says at an instant. */
 enum phase_event {
-	PHASE_BEGINS,
+	PHASE_BEGINS, /* where no end of its name is told at all it lasts until the next; MLPerf's have one always */
 	PHASE_ENDS,
 	PHASE_LASTS, /* it begins, and lasts until its end or the next of this event, source and rank */
 };

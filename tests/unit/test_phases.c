@@ -77,18 +77,75 @@ static void what_has_no_end_lasts_until_the_trace_ends(void **state)
 {
 	static const struct line lines[] = {
 		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 3 },
-		{ PHASE_BEGINS, PHASE_LOG, "epoch", 2, -1, 5 }, /* of the first one the end is not known */
 		{ PHASE_LASTS, PHASE_MARKS, "here", -1, -1, 4 },
 	};
 	struct phases *p = told(lines, ARRAY_SIZE(lines));
 
 	assert_int_equal(phases_close(p, 0), 0);
-	assert_int_equal(phases_lookup(p, PHASE_EPOCH, 4 * S), PHASES_NONE);
-	assert_int_equal(phases_lookup(p, PHASE_EPOCH, 5 * S), 0);
+	assert_int_equal(phases_lookup(p, PHASE_EPOCH, 2 * S), PHASES_NONE);
+	assert_int_equal(phases_lookup(p, PHASE_EPOCH, 3 * S), 0);
 	assert_int_equal(phases_lookup(p, PHASE_EPOCH, 1000 * S), 0); /* rows still come */
 	phases_end(p, 1 * S, 10 * S);
-	expect(p, "here mark 4-10 x1 unfinished\nepoch 2 epoch 5-10 x1 unfinished\n");
-	assert_int_equal(p->unpaired, 1);
+	expect(p, "epoch 1 epoch 3-10 x1 unfinished\nhere mark 4-10 x1 unfinished\n");
+	assert_int_equal(p->unpaired, 0);
+	phases_free(p);
+}
+
+static void where_no_end_is_told_the_next_begin_is_one(void **state)
+{
+	static const struct line lines[] = {
+		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, 0, 3 },	{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, 1, 4 },
+		{ PHASE_BEGINS, PHASE_MARKS, "epoch", 7, -1, 5 }, /* of another source: it ends nothing of the log's */
+		{ PHASE_BEGINS, PHASE_LOG, "eval", -1, 0, 8 },	{ PHASE_BEGINS, PHASE_LOG, "epoch", 2, 0, 9 },
+		{ PHASE_BEGINS, PHASE_LOG, "epoch", 2, 1, 10 }, { PHASE_BEGINS, PHASE_LOG, "eval", -1, 0, 14 },
+		{ PHASE_BEGINS, PHASE_LOG, "epoch", 3, 0, 15 }, { PHASE_BEGINS, PHASE_LOG, "checkpoint", -1, 0, 17 },
+	};
+	struct phases *p = told(lines, ARRAY_SIZE(lines));
+
+	assert_int_equal(phases_close(p, 0), 0);
+	phases_end(p, 1 * S, 20 * S);
+	/* an evaluation is within its epoch */
+	expect(p, "epoch 1 epoch 3-10 x2\nepoch 7 epoch 5-20 x1 unfinished\neval eval 8-9 x1\n"
+		  "epoch 2 epoch 9-20 x2 unfinished\neval eval 14-15 x1\nepoch 3 epoch 15-20 x1 unfinished\n"
+		  "checkpoint checkpoint 17-20 x1 unfinished\n");
+	assert_int_equal(p->unpaired, 0);
+	phases_free(p);
+}
+
+/* Of a phase whose end was lost nobody knows when that was. */
+static void where_ends_are_told_the_next_begin_is_none(void **state)
+{
+	static const struct line lines[] = {
+		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 1 },	  { PHASE_BEGINS, PHASE_LOG, "epoch", 2, -1, 3 },
+		{ PHASE_BEGINS, PHASE_LOG, "eval", 2, -1, 5 },	  { PHASE_ENDS, PHASE_LOG, "epoch", 2, -1, 6 },
+		{ PHASE_ENDS, PHASE_LOG, "eval", 2, -1, 8 }, /* beside the next epoch, but it says when */
+		{ PHASE_BEGINS, PHASE_MLLOG, "epoch", 1, -1, 2 }, { PHASE_BEGINS, PHASE_MLLOG, "eval", 1, -1, 3 },
+		{ PHASE_BEGINS, PHASE_MLLOG, "epoch", 2, -1, 4 }, /* these are never without */
+	};
+	struct phases *p = told(lines, ARRAY_SIZE(lines));
+
+	assert_int_equal(phases_close(p, 0), 0);
+	phases_end(p, 1 * S, 20 * S);
+	expect(p, "eval 1 eval 3-20 x1 unfinished\nepoch 2 epoch 3-6 x1\nepoch 2 epoch 4-20 x1 unfinished\neval 2 eval 5-8 x1\n");
+	assert_int_equal(p->unpaired, 2);
+	phases_free(p);
+}
+
+/* Of a log that does not say which rank each is of; and of the next log, which begins where the first one did. */
+static void what_is_told_twice_is_one(void **state)
+{
+	static const struct line lines[] = {
+		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 1 },	 { PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 2 },
+		{ PHASE_BEGINS, PHASE_LOG, "epoch", 2, -1, 30 }, { PHASE_BEGINS, PHASE_LOG, "epoch", 2, -1, 31 },
+		{ PHASE_BEGINS, PHASE_LOG, "epoch", 2, -1, 60 }, /* it was begun anew */
+		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 1 },
+	};
+	struct phases *p = told(lines, ARRAY_SIZE(lines));
+
+	assert_int_equal(phases_close(p, 0), 0);
+	phases_end(p, 1 * S, 90 * S);
+	expect(p, "epoch 1 epoch 1-90 x1 unfinished\nepoch 1 epoch 1-30 x1\nepoch 2 epoch 30-60 x1\n"
+		  "epoch 2 epoch 60-90 x1 unfinished\n");
 	phases_free(p);
 }
 
@@ -435,6 +492,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(begins_meet_their_ends),
 		cmocka_unit_test(what_has_no_end_lasts_until_the_trace_ends),
+		cmocka_unit_test(where_no_end_is_told_the_next_begin_is_one),
+		cmocka_unit_test(where_ends_are_told_the_next_begin_is_none),
+		cmocka_unit_test(what_is_told_twice_is_one),
 		cmocka_unit_test(what_lasts_ends_with_the_next_or_its_end),
 		cmocka_unit_test(ranks_are_one),
 		cmocka_unit_test(the_best_source_is_looked_up),

@@ -145,6 +145,18 @@ static void a_log_of_another_time_tells_nothing(void **state)
 	phases_free(p);
 }
 
+/* As Python's logging writes them where nobody thinks of an end. */
+static void a_log_of_begins_alone_tells_all_epochs(void **state)
+{
+	struct phases *p = read_log("2026-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 09:00:15,000 INFO Starting epoch 2\n"
+				    "2026-11-22 09:00:20,000 INFO Starting epoch 3\n", NULL);
+
+	expect(p, "epoch 1 log 10-15\nepoch 2 log 15-20\nepoch 3 log 20-1000\n");
+	assert_true(p->all.v[2].unfinished);
+	assert_string_equal(notes, "");
+	phases_free(p);
+}
+
 /* Of a trace of a part of an epoch no line is within. */
 static void a_log_around_the_trace_is_of_it(void **state)
 {
@@ -410,6 +422,7 @@ int main(void)
 		IN_TREE(a_dlio_log_is_of_the_hosts_zone),
 		IN_TREE(the_option_has_another_zone),
 		IN_TREE(a_log_of_another_time_tells_nothing),
+		IN_TREE(a_log_of_begins_alone_tells_all_epochs),
 		IN_TREE(a_log_around_the_trace_is_of_it),
 		IN_TREE(a_log_of_many_runs_is_read_from_its_begin),
 		IN_TREE(a_log_goes_through_the_end_of_summer),
