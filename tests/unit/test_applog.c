@@ -111,9 +111,61 @@ static void lines_tell_of_phases(void **state)
 	}
 }
 
+/* As training scripts and their libraries say it. */
+static void ends_are_told_in_many_ways(void **state)
+{
+	static const struct { const char *line; enum phase_event event; const char *name; int64_t number; } cases[] = {
+		{ "Epoch 1 finished", PHASE_ENDS, "epoch", 1 },
+		{ "INFO:root:Epoch 1 Finished in 5.2 s", PHASE_ENDS, "epoch", 1 },
+		{ "finished epoch 1", PHASE_ENDS, "epoch", 1 },
+		{ "Epoch 1 completed", PHASE_ENDS, "epoch", 1 },
+		{ "Epoch 12/90: done (loss 0.1)", PHASE_ENDS, "epoch", 12 },
+		{ "epoch [3/10] is complete", PHASE_ENDS, "epoch", 3 },
+		{ "Epoch: 4 - ended", PHASE_ENDS, "epoch", 4 },
+		{ "EPOCH 5 OF 9 FINISHED", PHASE_ENDS, "epoch", 5 },
+		{ "Epoch 1 done, accuracy 98.1 %", PHASE_ENDS, "epoch", 1 },
+		{ "done with epoch 2", PHASE_ENDS, "epoch", 2 },
+		{ "Completed epoch #2", PHASE_ENDS, "epoch", 2 },
+		{ "| fairseq_cli.train | end of epoch 1 (average epoch stats below)", PHASE_ENDS, "epoch", 1 },
+		{ "| fairseq.trainer | begin training epoch 1", PHASE_BEGINS, "epoch", 1 },
+		{ "| fairseq_cli.train | begin validation on \"valid\" subset", PHASE_BEGINS, "eval", -1 },
+		{ "Training completed. Do not forget to share your model", PHASE_ENDS, "training", -1 },
+		{ "Training started", PHASE_BEGINS, "training", -1 },
+		{ "Starting training epoch 3", PHASE_BEGINS, "epoch", 3 },
+		{ "Starting validation epoch 3", PHASE_BEGINS, "eval", 3 },
+		{ "epoch 3 validation has finished", PHASE_ENDS, "eval", 3 },
+		{ "Beginning of epoch 7", PHASE_BEGINS, "epoch", 7 },
+		{ "saving checkpoint 3 done", PHASE_ENDS, "checkpoint", 3 },
+		{ "Epoch 1/10", PHASE_BEGINS, "epoch", 1 },
+		{ "INFO Epoch 2/10:", PHASE_BEGINS, "epoch", 2 },
+		{ "train.py:12] Epoch [3/10]", PHASE_BEGINS, "epoch", 3 },
+		{ "===== Epoch 4 =====", PHASE_BEGINS, "epoch", 4 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		autofree char *stamped = util_fmt("2026-11-22 08:00:01,000 %s", cases[i].line);
+		const char *lines[] = { cases[i].line, stamped };
+
+		for (size_t k = 0; k < ARRAY_SIZE(lines); k++) {
+			struct applog_line l;
+
+			if (parse(&l, NULL, lines[k], strlen(lines[k])) != APPLOG_PHASE)
+				fail_msg("\"%s\" tells of nothing", lines[k]);
+			assert_string_equal(l.name, cases[i].name);
+			assert_int_equal(l.told.event, cases[i].event);
+			assert_int_equal(l.told.number, cases[i].number);
+			assert_int_equal(l.told.source, PHASE_LOG);
+		}
+	}
+}
+
 static void other_lines_do_not(void **state)
 {
 	static const char *const none[] = {
+		"Epoch 1/10 loss 0.3", "Epoch 1: 45 % done", "Epoch 1 completed 10 of 500 steps", "Training complete: 45.5 %",
+		"resumed from epoch 3/10", "Early stop, best: epoch 3", "epochs 3", "Epoch", "epoch=1 lr=0.1", "Epoch 1 not finished",
+		"Start epoch: 0", "Epoch: [0]  [ 10/100]  eta: 0:00:12", "Epoch 0:   0%|          | 0/100", "on_epoch done",
+		"{'loss': 0.5, 'epoch': 1.0}", "***** Running Evaluation *****", "Saving checkpoint 3", "value 1",
 		"", "loss 0.1", "2026-11-22 08:00:01,123 INFO step 3", "Restarting epoch 3", "Starting epochs",
 		"2026-11-22T08:00:01.1 Epoch 1 [Eval] Accelerator Utilization [AU] (%): 99", "Starting", "Ending ", "Starting saving",
 		MLLOG("POINT_IN_TIME", "seed", ""), "2026-11-22 08:00:01 Starting server", "understarting epoch 3",
@@ -124,7 +176,8 @@ static void other_lines_do_not(void **state)
 	struct applog_line l;
 
 	for (size_t i = 0; i < ARRAY_SIZE(none); i++)
-		assert_int_equal(parse(&l, NULL, none[i], strlen(none[i])), APPLOG_NOTHING);
+		if (parse(&l, NULL, none[i], strlen(none[i])) != APPLOG_NOTHING)
+			fail_msg("\"%s\" tells of %s", none[i], l.name);
 	for (size_t i = 0; i < ARRAY_SIZE(broken); i++)
 		assert_int_equal(parse(&l, NULL, broken[i], strlen(broken[i])), APPLOG_BROKEN);
 	assert_int_equal(parse(&l, NULL, "a\0Starting epoch\0", 17), APPLOG_PHASE);
@@ -175,7 +228,7 @@ static void rules_say_which_lines_tell_of_what(void **state)
 		assert_int_equal(l.told.source, PHASE_LOG);
 	}
 	assert_int_equal(parse(&l, &rules, "key=", 4), APPLOG_BROKEN); /* without a name */
-	assert_int_equal(parse(&l, &rules, "epoch 1", 7), APPLOG_NOTHING);
+	assert_int_equal(parse(&l, &rules, "loss 0.1", 8), APPLOG_NOTHING);
 	applog_free_rules(&rules);
 	assert_int_equal(rules.n, 0);
 }
@@ -233,6 +286,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_are_read_as_they_are_written),
 		cmocka_unit_test(lines_tell_of_phases),
+		cmocka_unit_test(ends_are_told_in_many_ways),
 		cmocka_unit_test(other_lines_do_not),
 		cmocka_unit_test(long_lines_are_looked_at_up_to_a_length),
 		cmocka_unit_test(rules_say_which_lines_tell_of_what),

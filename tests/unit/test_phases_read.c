@@ -157,6 +157,18 @@ static void a_log_of_begins_alone_tells_all_epochs(void **state)
 	phases_free(p);
 }
 
+/* What ended early did: the next begin is no end. */
+static void an_end_is_told_behind_its_epoch(void **state)
+{
+	struct phases *p = read_log("2026-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 09:00:14,000 INFO Epoch 1 finished\n"
+				    "2026-11-22 09:00:15,000 INFO Epoch 2/2\n2026-11-22 09:00:19,000 INFO Epoch 2/2 done: loss 0.1\n",
+				    NULL);
+
+	expect(p, "epoch 1 log 10-14\nepoch 2 log 15-19\n");
+	assert_string_equal(notes, "");
+	phases_free(p);
+}
+
 /* Of a trace of a part of an epoch no line is within. */
 static void a_log_around_the_trace_is_of_it(void **state)
 {
@@ -423,6 +435,7 @@ int main(void)
 		IN_TREE(the_option_has_another_zone),
 		IN_TREE(a_log_of_another_time_tells_nothing),
 		IN_TREE(a_log_of_begins_alone_tells_all_epochs),
+		IN_TREE(an_end_is_told_behind_its_epoch),
 		IN_TREE(a_log_around_the_trace_is_of_it),
 		IN_TREE(a_log_of_many_runs_is_read_from_its_begin),
 		IN_TREE(a_log_goes_through_the_end_of_summer),
