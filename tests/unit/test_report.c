@@ -12,7 +12,9 @@
 #include <cmocka.h>
 
 #include "report_fmt.h"
+#include "tree.h"
 #include "util.h"
+#include "why.h"
 
 #define GOLDEN "tests/golden/"
 #define MiB (1024 * 1024)
@@ -267,21 +269,94 @@ static void says_for_how_long_the_machine_slept(void **state)
 				   "1000000000\t2026-11-22T00:00:00.000000000Z\t1795305600000000000\t1000000000\t9\tstart\n"
 				   "2000000000\t2026-11-22T00:00:11.500000000Z\t1795305611500000000\t12500000000\t9\tstep\n"
 				   "3000000000\t2026-11-22T00:00:12.500000000Z\t1795305612500000000\t13500000000\t9\tend\n";
-	char dir[] = "/tmp/dltraced-slept-XXXXXX", path[64];
 	autofree char *text = NULL, *js = NULL;
-	FILE *f;
 
-	assert_non_null(mkdtemp(dir));
-	snprintf(path, sizeof(path), "%s/time_align.out", dir);
-	f = fopen(path, "we");
-	assert_non_null(f);
-	assert_true(fputs(rows, f) >= 0 && fclose(f) == 0);
-	text = rendered(dir, report_text);
-	js = rendered(dir, json);
-	unlink(path);
-	rmdir(dir);
+	tree_put("time_align.out", rows);
+	text = rendered(tree, report_text);
+	js = rendered(tree, json);
 	assert_non_null(strstr(text, "UTC within 9 ns, steps: 1, the machine slept for 10.5 s\n"));
 	assert_non_null(strstr(js, "\"asleep_ns\": 10500000000"));
+}
+
+/* Reads of 4096 bytes, of which 512 are fetched: four for each of COLUMNS, which has a number in the last alone. */
+static void put_strange_numbers(void)
+{
+	static const char *const columns[] = { "PID", "TID", "LAT_NS", "RETURNED", "OFFSET", "DISK_BYTES", "FID" };
+	static const char *const plain[] = { "7", "7", "1000", "4096", "0", "512", "1" };
+	static const char *const values[] = { "-", "?", "-5", NULL };
+	autofree char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	fprintf(out, "# dltraced vfs_rw 1\nTIMESTAMP\tRW\tREQUESTED");
+	for (size_t k = 0; k < ARRAY_SIZE(columns); k++)
+		fprintf(out, "\t%s", columns[k]);
+	for (size_t i = 0; i < ARRAY_SIZE(columns) * ARRAY_SIZE(values); i++) {
+		fprintf(out, "\n%zu\tR\t4096", 1000000 + 5000 * i);
+		for (size_t k = 0; k < ARRAY_SIZE(columns); k++) {
+			const char *value = k == i / ARRAY_SIZE(values) ? values[i % ARRAY_SIZE(values)] : NULL;
+
+			fprintf(out, "\t%s", value ? value : plain[k]);
+		}
+	}
+	fprintf(out, "\n");
+	fclose(out);
+	tree_put("vfs_rw.out", text);
+	tree_put("files.out", "# dltraced files 1\nTIMESTAMP\tFID\tTYPE\tFSTYPE\tREALPATH\n1\t1\treg\text4\t/data/a.bin\n");
+}
+
+/* Fewer rows than are taken at once, so that those that lack a number are among those that do not. */
+static void a_number_that_is_none_is_in_no_sum(void **state)
+{
+	const struct report_source_sum *src;
+	struct report *r;
+
+	put_strange_numbers();
+	r = load(tree);
+	src = &r->source[REPORT_BUFFERED];
+	assert_string_equal(r->notes[1], "vfs_rw.out: 9 rows could not be read and were left out"); /* PID, TID, LAT_NS */
+	assert_int_equal(r->rw[0].rows, 7 + 4 * 3);
+	/* RETURNED: not told, it still runs, it failed */
+	assert_int_equal(r->no_result, 1);
+	assert_int_equal(r->no_result_bytes, 4096);
+	assert_int_equal(r->rw[0].running, 1);
+	assert_int_equal(r->rw[0].failed, 1);
+	assert_int_equal(r->rw[0].lat.n, 7 + 4 * 3 - 1);
+	assert_int_equal(r->rw[0].size.n, 7 + 3 * 3);
+	assert_int_equal(r->rw[0].bytes, (7 + 3 * 3) * 4096);
+	/* FID: of no file, and not of one that files.out lacks */
+	assert_int_equal(r->files.n, 1);
+	assert_int_equal(r->unknown_files, 0);
+	assert_int_equal(src->calls, 7 + 2 * 3);
+	/* DISK_BYTES */
+	assert_int_equal(src->unaccounted, 3);
+	assert_int_equal(src->disk_calls, 7 + 3);
+	assert_int_equal(src->disk_bytes, (7 + 3) * 512);
+	/* OFFSET */
+	assert_int_equal(r->why->sums.with_offset, 7 + 3);
+	report_free(r);
+}
+
+#define CLOSE "# dltraced close 1\nTIMESTAMP\tTIME\tPID\tTID\tLAT_NS\n"
+
+static void it_starts_with_the_earliest_row_that_is_one(void **state)
+{
+	struct report *r;
+
+	tree_put("close.out", CLOSE "1000\tno process\t-\t1\t0\n3000\tthird\t1\t1\t0\n2000\tsecond\t1\t1\t0\n"
+		 "5000\tfifth\t1\t1\t0\n4000\tfourth\t1\t1\t0\n9000\tno process\t-\t1\t0\n");
+	r = load(tree);
+	assert_int_equal(r->op[REPORT_CLOSE].rows, 4);
+	assert_int_equal(r->first_ns, 2000);
+	assert_string_equal(r->first_time, "second");
+	assert_int_equal(r->last_ns, 5000);
+	report_free(r);
+	/* the latest time that there is, too */
+	tree_put("close.out", CLOSE "-\tnone\t1\t1\t0\n18446744073709551615\tthe last\t1\t1\t0\n");
+	r = load(tree);
+	assert_int_equal(r->first_ns, UINT64_MAX);
+	assert_string_equal(r->first_time, "the last");
+	report_free(r);
 }
 
 static void folder_that_is_no_trace(void **state)
@@ -358,19 +433,21 @@ static void gpus_have_the_values_that_they_tell(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		IN_TREE(a_number_that_is_none_is_in_no_sum),
 		cmocka_unit_test(bytes_of_disks_count_once_at_the_lowest),
 		cmocka_unit_test(calls_are_counted_by_probe),
 		cmocka_unit_test(files_have_their_newest_name),
 		cmocka_unit_test(gpus_have_the_values_that_they_tell),
 		cmocka_unit_test(says_why_something_was_not_traced),
 		cmocka_unit_test(folder_that_is_no_trace),
+		IN_TREE(it_starts_with_the_earliest_row_that_is_one),
 		cmocka_unit_test(json_is_well_formed),
 		cmocka_unit_test(no_name_reaches_the_terminal_unescaped),
 		cmocka_unit_test(numbers_have_three_digits_and_a_unit),
 		cmocka_unit_test(processes_have_parents_and_names),
 		cmocka_unit_test(read_sizes_leave_pipes_out),
 		cmocka_unit_test(reads_are_told_apart_by_where_they_came_from),
-		cmocka_unit_test(says_for_how_long_the_machine_slept),
+		IN_TREE(says_for_how_long_the_machine_slept),
 		cmocka_unit_test(says_what_is_missing),
 		cmocka_unit_test(short_form_has_20_lines_at_most),
 		cmocka_unit_test(text_is_that_of_the_golden_file),
