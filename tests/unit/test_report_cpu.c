@@ -299,6 +299,116 @@ static void waits_for_disk_go_to_folders(void **state)
 	report_cpu_free(r);
 }
 
+#define WAITS "# dltraced sched 1\nTIMESTAMP\tPID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tDISK_NS\n"
+#define CALLS "\nTIMESTAMP\tPID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tLEN\tFID\n"
+
+static void put_folders(void)
+{
+	tree_put("files.out", "# dltraced files 1\nTIMESTAMP\tFID\tTYPE\tREALPATH\n1\t1\treg\t/one/f\n1\t2\treg\t/two/f\n"
+		 "1\t3\treg\t/three/f\n");
+}
+
+/* N rows of PID under COMM in CALL went to PATH; their weights are SUM. */
+struct in_folder {
+	uint32_t pid, n, sum;
+	const char *comm, *call, *path;
+};
+
+static bool is_in(const struct report_cpu *r, const struct cpu_folder *f, const struct in_folder *want)
+{
+	const uint64_t key = r->calls.keys[f->call];
+	const struct cpu_role *role = table_at(&r->roles, (uint32_t)(key >> 32));
+	const struct cpu_proc *p = table_at(&r->procs, role->proc);
+	const struct cpu_task *t = table_at(&r->tasks, role->task);
+
+	return p->pid == want->pid && strcmp(t->comm, want->comm) == 0 && strcmp(r->call_names[(uint32_t)key], want->call) == 0 &&
+	       strcmp(r->folder_names[f->folder], want->path) == 0 && f->calls == want->n && f->lat_ns == want->sum;
+}
+
+static void folders_are(const struct report_cpu *r, const struct in_folder *want, uint32_t n)
+{
+	assert_int_equal(r->folders.n, n);
+	for (; n--; want++) {
+		bool there = false;
+
+		for (uint32_t i = 0; i < r->folders.n; i++)
+			there |= is_in(r, table_at(&r->folders, i), want);
+		if (!there)
+			fail_msg("%u %s: not %u rows of %u in %s", want->pid, want->comm, want->n, want->sum, want->path);
+	}
+}
+
+/* By who reads the files of calls: CPU time alone, and the report of all. */
+static void both_have_folders(const struct in_folder *want, uint32_t n)
+{
+	const struct report_options o = { .cpu = &defaults };
+	struct report_cpu *alone = load(tree, NULL);
+	struct report *r;
+
+	folders_are(alone, want, n);
+	report_cpu_free(alone);
+	assert_int_equal(report_load_with(&r, tree, &o), 0);
+	folders_are(r->cpu, want, n);
+	report_free(r);
+}
+
+/* What a row came to is remembered by its PID and text: two names of a process, and PIDs that meet where it is kept. */
+static void who_called_is_a_process_and_a_name(void **state)
+{
+	static const struct in_folder want[] = {
+		{ 7, 2, 11, "a", "fsync", "/one" }, { 7, 2, 22, "b", "fsync", "/two" }, { 1031, 2, 44, "a", "fsync", "/three" },
+	};
+
+	put_folders();
+	tree_put("sched.out", WAITS "9000\t7\t7\ta\ttarget\t-\tfsync\t8000\t1\t500\n9000\t7\t7\tb\ttarget\t-\tfsync\t8000\t1\t500\n"
+		 "9000\t1031\t1031\ta\ttarget\t-\tfsync\t8000\t1\t500\n");
+	tree_put("sync.out", "# dltraced sync 1" CALLS "5000\t7\t7\ta\tfsync\t1\t0\t-\t1\n5001\t7\t7\tb\tfsync\t2\t0\t-\t2\n"
+		 "5002\t1031\t1031\ta\tfsync\t4\t0\t-\t3\n5003\t7\t7\ta\tfsync\t10\t0\t-\t1\n"
+		 "5004\t7\t7\tb\tfsync\t20\t0\t-\t2\n5005\t1031\t1031\ta\tfsync\t40\t0\t-\t3\n");
+	both_have_folders(want, ARRAY_SIZE(want));
+}
+
+/* A process has waited for what it had mapped when it was first seen, and not for what it had open. */
+static void the_same_row_is_another_call_in_another_file(void **state)
+{
+	static const struct in_folder want[] = { { 7, 1, 8192, "a", "fault", "/two" } };
+
+	put_folders();
+	tree_put("sched.out", WAITS "9000\t7\t7\ta\ttarget\t-\tfault\t8000\t1\t500\n");
+	tree_put("open.out", "# dltraced open 1" CALLS "5000\t7\t7\ta\tsnapshot\t0\t3\t-\t1\n");
+	tree_put("mmap.out", "# dltraced mmap 1" CALLS "5000\t7\t7\ta\tsnapshot\t0\t0x7f0000000000\t8192\t2\n");
+	both_have_folders(want, ARRAY_SIZE(want));
+}
+
+static bool is_noted(char *const *notes, uint32_t n, const char *note)
+{
+	while (n--)
+		if (strcmp(notes[n], note) == 0)
+			return true;
+	return false;
+}
+
+/* The report of all leaves a row without a process out, too: in CPU time that is no trouble. */
+static void rows_of_calls_without_a_time_are_told_of(void **state)
+{
+	static const char one[] = "sync.out: 1 rows could not be read and were left out";
+	const struct report_options o = { .cpu = &defaults };
+	struct report_cpu *alone;
+	struct report *r;
+
+	put_folders();
+	tree_put("sched.out", WAITS "9000\t7\t7\ta\ttarget\t-\tfsync\t8000\t1\t500\n");
+	tree_put("sync.out", "# dltraced sync 1" CALLS "5000\t7\t7\ta\tfsync\t1\t0\t-\t1\n-\t7\t7\ta\tfsync\t1\t0\t-\t1\n"
+		 "5002\t-\t7\ta\tfsync\t1\t0\t-\t1\n");
+	alone = load(tree, NULL);
+	assert_true(is_noted(alone->notes, alone->n_notes, one));
+	report_cpu_free(alone);
+	assert_int_equal(report_load_with(&r, tree, &o), 0);
+	assert_true(is_noted(r->cpu->notes, r->cpu->n_notes, one));
+	assert_true(is_noted(r->notes, r->n_notes, "sync.out: 2 rows could not be read and were left out"));
+	report_free(r);
+}
+
 static void gaps_are_told_apart(void **state)
 {
 	static const struct { enum cpu_gap_kind kind; uint64_t start_ns; int64_t ns; } sums[] = {
@@ -436,23 +546,26 @@ static void folder_without_scheduling(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(csv_files_have_their_columns),
+		IN_TREE(csv_files_have_their_columns),
 		cmocka_unit_test(folder_without_scheduling),
 		cmocka_unit_test(gaps_are_told_apart),
 		cmocka_unit_test(lives_are_those_of_pids_out),
-		cmocka_unit_test(nobody_has_run_for_longer_than_it_lived),
-		cmocka_unit_test(numbers_are_used_again),
+		IN_TREE(nobody_has_run_for_longer_than_it_lived),
+		IN_TREE(numbers_are_used_again),
 		cmocka_unit_test(phases_have_the_time_of_their_ranks),
-		cmocka_unit_test(a_long_wait_is_where_it_was),
+		IN_TREE(a_long_wait_is_where_it_was),
 		cmocka_unit_test(json_has_all_of_the_time),
+		IN_TREE(rows_of_calls_without_a_time_are_told_of),
 		cmocka_unit_test(sums_are_whole_on_every_way),
 		cmocka_unit_test(text_is_that_of_the_golden_file),
+		IN_TREE(the_same_row_is_another_call_in_another_file),
 		cmocka_unit_test(the_timeline_has_the_same_begin_and_end_on_all_cpus),
 		cmocka_unit_test(waits_for_disk_go_to_folders),
 		cmocka_unit_test(what_was_renamed_is_there_under_both_names),
-		cmocka_unit_test(without_pids_out_a_life_is_what_rows_tell),
+		IN_TREE(who_called_is_a_process_and_a_name),
+		IN_TREE(without_pids_out_a_life_is_what_rows_tell),
 		cmocka_unit_test(workers_are_merged_by_rules),
 	};
 
-	return cmocka_run_group_tests(tests, tree_make, tree_remove);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }
