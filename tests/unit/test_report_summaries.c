@@ -14,6 +14,7 @@
 #include "report_spreads.h"
 #include "report_streams.h"
 #include "report_uses.h"
+#include "tree.h"
 #include "util.h"
 
 #define GOLDEN "tests/golden/"
@@ -181,6 +182,33 @@ static void processes_have_medians_of_their_own(void **state)
 	report_free(r);
 }
 
+/* Two reads of each, the second ones when all of the first are done. */
+static void the_first_processes_have_medians(void **state)
+{
+	const uint32_t n = REPORT_SPREADS_MAX + 3;
+	autofree char *text = NULL;
+	struct report *r;
+	bool said = false;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	fprintf(out, "# dltraced vfs_rw 1\nTIMESTAMP\tPID\tTID\tRW\tLAT_NS\tRETURNED\n");
+	for (uint32_t i = 0; i < 2 * n; i++)
+		fprintf(out, "%u\t%u\t%u\tR\t10\t4096\n", 1000 + i, 1 + i % n, 1 + i % n);
+	fclose(out);
+	tree_put("vfs_rw.out", text);
+	r = load_path(tree, NULL);
+	assert_int_equal(r->n_procs, n);
+	assert_int_equal(r->spreads.n, REPORT_SPREADS_MAX);
+	assert_int_equal(proc(r, REPORT_SPREADS_MAX)->spread[REPORT_READ_NS]->n, 2);
+	for (uint32_t pid = REPORT_SPREADS_MAX + 1; pid <= n; pid++)
+		assert_null(proc(r, pid)->spread[REPORT_READ_NS]);
+	for (unsigned int i = 0; i < r->n_notes; i++)
+		said |= strcmp(r->notes[i], "too many processes: 6 calls are in no process's medians") == 0;
+	assert_true(said);
+	report_free(r);
+}
+
 /* trace-small: the rows of a sendfile are one call, and have sizes of their own. */
 static void histograms_add_up_with_the_rest(void **state)
 {
@@ -304,6 +332,7 @@ int main(void)
 		cmocka_unit_test(processes_have_medians_of_their_own),
 		cmocka_unit_test(shared_memory_has_its_size_and_mappings),
 		cmocka_unit_test(short_form_does_without),
+		IN_TREE(the_first_processes_have_medians),
 		cmocka_unit_test(what_is_no_file_has_a_class),
 	};
 
