@@ -1132,6 +1132,24 @@ static void a_slow_read_of_what_is_in_memory_is_no_disk(void **state)
 	report_free(r);
 }
 
+/* O_DIRECT: whatever the disk is known to have been asked for. */
+static void a_read_past_the_cache_is_the_disk(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_waits(800 * MS);
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put(RW, step(i) + 700 * MS, "%u\t%u\tx\tR\tread\t%llu\t%u\t%u\t%u\t0\t5\tDIRECT\t2\tf", pid, pid,
+			    N(690 * MS), MiB, MiB, i * MiB);
+			put_work(pid, i, 800 * MS);
+		}
+	r = loaded();
+	about(is_bottleneck(r, "storage-read")->measure, 0.69);
+	report_free(r);
+}
+
 static void without_anybody_nothing_is_known(void **state)
 {
 	struct report *r;
@@ -1181,6 +1199,23 @@ static void fewer_than_many_do_not_matter(void **state)
 	assert_null(found(r, "tiny-reads"));
 	assert_null(found(r, "small-reads"));
 	assert_null(found(r, "random-reads"));
+	report_free(r);
+}
+
+/* Small ones that find all of it in memory are none of the disk's: of 800 that fetch, 200 are. */
+static void small_reads_count_where_they_fetch(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < 800; i++) {
+		put_rw(101, BEGIN + (i + 1) * MS, 10, 'R', 512, i * MiB, 0, 2);
+		put_rw(102, BEGIN + (i + 1) * MS, 10, 'R', i % 4 ? 65536 : 65535, i * MiB, 65536, 2);
+	}
+	r = loaded();
+	assert_int_equal(r->why->sums.disk_reads, 800);
+	assert_int_equal(r->why->sums.small_disk_reads, 200);
+	assert_null(found(r, "small-reads"));
 	report_free(r);
 }
 
@@ -1570,9 +1605,11 @@ int main(void)
 		TEST(ranks_of_a_launcher_may_have_loaders),
 		TEST(two_that_read_the_same_wait_for_the_same),
 		TEST(a_slow_read_of_what_is_in_memory_is_no_disk),
+		TEST(a_read_past_the_cache_is_the_disk),
 		TEST(without_anybody_nothing_is_known),
 		TEST(sizes_and_order_of_reads),
 		TEST(fewer_than_many_do_not_matter),
+		TEST(small_reads_count_where_they_fetch),
 		TEST(read_ahead_that_gains_nothing),
 		TEST(what_came_from_disk_again),
 		TEST(epochs_that_are_all_behind_the_trace),
