@@ -9,17 +9,49 @@
 #include "text.h"
 #include "util.h"
 
-/* Without slashes that are there twice or at the end: so are the kernel's paths. */
+/* Without `//', `.' and `..': so are the kernel's paths. What a link before `..' leads to is not looked at. */
 static char *tidy(const char *path)
 {
 	char *tidied = malloc(strlen(path) + 1), *p = tidied;
+	size_t len;
 
-	for (; p && *path; path++)
-		if (*path != '/' || (path[1] != '/' && path[1]))
-			*p++ = *path;
+	for (; tidied && *path; path += len) {
+		path += strspn(path, "/");
+		len = strcspn(path, "/");
+		if (len == 2 && memcmp(path, "..", 2) == 0) {
+			while (p > tidied && *--p != '/')
+				;
+		} else if (len && (len > 1 || *path != '.')) {
+			*p++ = '/';
+			p = mempcpy(p, path, len);
+		}
+	}
 	if (p)
 		*p = '\0';
 	return tidied;
+}
+
+/* A path as a whole is never escaped otherwise than its pieces: it begins with a slash. */
+static char *escape(const char *path, size_t len)
+{
+	char *escaped = malloc(TEXT_ESCAPED_MAX(len));
+
+	if (escaped)
+		*text_put_piece(escaped, path, len) = '\0';
+	return escaped;
+}
+
+/*
+ * What a report prints is taken as that: it is how the name comes out that it stands for. A name that has a backslash and
+ * three digits in it has to be given so, too.
+ */
+static bool is_escaped(const char *path)
+{
+	autofree char *plain = strdup(path), *again = NULL;
+
+	if (plain)
+		again = escape(plain, text_unescape(plain, path, strlen(path)));
+	return again && strcmp(again, path) == 0;
 }
 
 int report_only_init(struct report *r, const char *path)
@@ -31,12 +63,9 @@ int report_only_init(struct report *r, const char *path)
 	if (path[0] != '/')
 		return -EINVAL;
 	tidied = tidy(path);
-	r->only.path = tidied ? malloc(TEXT_ESCAPED_MAX(strlen(tidied))) : NULL;
-	if (!r->only.path)
-		return -ENOMEM;
-	/* A path as a whole is never escaped otherwise than its pieces: it begins with a slash. */
-	*text_put_piece(r->only.path, tidied, strlen(tidied)) = '\0';
-	return 0;
+	if (tidied)
+		r->only.path = is_escaped(tidied) ? TAKE_PTR(tidied) : escape(tidied, strlen(tidied));
+	return r->only.path ? 0 : -ENOMEM;
 }
 
 bool report_only_has(const struct report *r, struct reader_field f)

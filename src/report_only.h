@@ -8,7 +8,7 @@
 
 #include "report.h"
 
-/* PATH is absolute, NULL: all files. 0, -EINVAL or -ENOMEM. */
+/* PATH is absolute, as it is or as a report prints it; NULL: all files. 0, -EINVAL or -ENOMEM. */
 int report_only_init(struct report *r, const char *path);
 /* Whether the path F is inside; also where no such thing was asked for. */
 bool report_only_has(const struct report *r, struct reader_field f);

@@ -255,6 +255,21 @@ static void path_restricts_calls_on_files(void **state)
 	report_free(r);
 }
 
+static void path_is_tidied(void **state)
+{
+	static const char *const paths[][2] = {
+		{ "/data/img/.", "/data/img" }, { "/./data//x/../img/", "/data/img" }, { "/../..", "" }, { "/a/b/../..", "" },
+		{ "/..a/...", "/..a/..." }, { "/.a", "/.a" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		struct report *r = load_path(GOLDEN "trace-other", paths[i][0]);
+
+		assert_string_equal(r->only.path, paths[i][1]);
+		report_free(r);
+	}
+}
+
 static void path_of_one_file_and_of_all(void **state)
 {
 	struct report *r = load_path(GOLDEN "trace-other", "/out/train.log");
@@ -282,6 +297,15 @@ static void path_is_compared_as_it_is_escaped(void **state)
 	struct report *r = load_path(GOLDEN "trace-hostile", "/d/\033[2Jnew\nline\ttab\\\"#");
 
 	assert_true(r->only.left_out < r->only.rows);
+	report_free(r);
+	/* as it is printed */
+	r = load_path(GOLDEN "trace-hostile", "/d/\\033[2Jnew\\012line\\011tab\\134\\042\\043");
+	assert_true(r->only.left_out < r->only.rows);
+	assert_string_equal(r->only.path, "/d/\\033[2Jnew\\012line\\011tab\\134\\042\\043");
+	report_free(r);
+	/* what is not as the printed form of any name is a name as it is */
+	r = load_path(GOLDEN "trace-other", "/w\\040 \\101");
+	assert_string_equal(r->only.path, "/w\\134040\\040\\134101");
 	report_free(r);
 	assert_int_equal(report_load_with(&r, GOLDEN "trace-other", &relative), -EINVAL);
 }
@@ -327,6 +351,7 @@ int main(void)
 		cmocka_unit_test(opens_and_users_are_counted),
 		cmocka_unit_test(output_and_logs_have_a_cadence),
 		cmocka_unit_test(path_is_compared_as_it_is_escaped),
+		cmocka_unit_test(path_is_tidied),
 		cmocka_unit_test(path_of_one_file_and_of_all),
 		cmocka_unit_test(path_restricts_calls_on_files),
 		cmocka_unit_test(processes_have_medians_of_their_own),
