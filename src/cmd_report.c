@@ -15,6 +15,7 @@
 #include "huge_heap.h"
 #include "log.h"
 #include "new_file.h"
+#include "outdir.h"
 #include "page.h"
 #include "patience.h"
 #include "report.h"
@@ -50,16 +51,27 @@ static int job_page(const void *what, FILE *out)
 	return report_job_html(what, out);
 }
 
+static int log_not_made(int res, const char *name)
+{
+	if (res == -ELOOP)
+		log_err("%s is a symbolic link: name the file itself, or - for standard output", name);
+	else if (res == -EEXIST)
+		log_err("%s is there and no regular file: name another, or - for standard output", name);
+	else if (res == -EISDIR)
+		log_err("%s is a folder: name a file, in it for one: %s/report.html", name, name);
+	else
+		log_err_r(res, "%s: cannot be made", name);
+	return res;
+}
+
 /* The page as the whole file NAME. */
 static int html_file(const struct page_of *page, const char *name)
 {
 	struct new_file f = NEW_FILE_NONE;
 	int res = new_file_open(&f, name);
 
-	if (res == -ELOOP)
-		return log_err_r(res, "%s is a symbolic link: name the file itself", name);
 	if (res < 0)
-		return log_err_r(res, "%s: cannot be made", name);
+		return log_not_made(res, name);
 	res = page->html(page->what, f.stream);
 	if (res < 0) {
 		new_file_drop(&f);
@@ -71,6 +83,26 @@ static int html_file(const struct page_of *page, const char *name)
 	return res < 0 ? log_err_r(res, "%s: cannot be written", name) : 0;
 }
 
+/* The page would be one of a trace's own files, or take the place of it; it is told what to do. */
+static bool is_of_trace(const struct report_asked *o)
+{
+	const char *name;
+	autofree char *folder = new_file_folder(o->html, &name);
+	autoclose int fd = folder && outdir_is_name(name) ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	struct stat in, dir;
+	bool is;
+
+	if (fd < 0 || fstat(fd, &in) < 0)
+		return false;
+	is = outdir_holds_trace(fd);
+	for (int i = 0; i < o->n_dirs && !is; i++)
+		is = stat(o->dirs[i], &dir) == 0 && dir.st_dev == in.st_dev && dir.st_ino == in.st_ino;
+	if (is)
+		log_err("%s is a name of the trace's own files: name another for the page, %sreport.html for one", o->html,
+			folder);
+	return is;
+}
+
 static int html(const struct page_of *page, const char *name)
 {
 	int res;
@@ -79,6 +111,21 @@ static int html(const struct page_of *page, const char *name)
 		return html_file(page, name);
 	res = page->html(page->what, stdout);
 	return res < 0 ? log_err_r(res, "%s: no page", page->whose) : 0;
+}
+
+/* --- what cannot be read ---------------------------------------------------------------------------------- */
+
+static int log_not_read(int res, const char *dir)
+{
+	if (res == -ENOENT)
+		log_err("%s is not there: name a trace folder (dltraced start says which one it made when it ends)", dir);
+	else if (res == -ENOTDIR)
+		log_err("%s is not a trace folder but a file: name the folder that it is in", dir);
+	else if (res == -EACCES)
+		log_err("%s may not be read: report on it as the user that it belongs to, or as root", dir);
+	else
+		log_err_r(res, "%s: cannot be reported on", dir);
+	return res;
 }
 
 /* --- one trace ------------------------------------------------------------------------------------------- */
@@ -99,7 +146,7 @@ static int load(struct report **ret, const char *dir, const struct report_asked 
 		log_err("%s is not a trace folder: it holds neither a manifest.json of dltraced "
 			"nor a .out file with its header", dir);
 	else if (res < 0)
-		log_err_r(res, "%s: cannot be reported on", dir);
+		log_not_read(res, dir);
 	return res;
 }
 
@@ -176,7 +223,7 @@ static int log_no_job(int res, const char *dir)
 	else if (res == -E2BIG)
 		log_err("at most %u trace folders are one job", JOB_HOSTS_MAX);
 	else
-		log_err_r(res, "%s: cannot be reported on", dir);
+		log_not_read(res, dir);
 	return res;
 }
 
@@ -280,7 +327,7 @@ static int report_cpu_one(const struct report_asked *o, int i)
 		log_err("--merge, --pattern: at most %u prefixes of 15 bytes, %u patterns", CPU_RULES_MAX,
 			CPU_PATTERNS_MAX);
 	else if (res < 0)
-		log_err_r(res, "%s: cannot be reported on", dir);
+		log_not_read(res, dir);
 	if (res < 0)
 		return res;
 	res = o->json ? report_cpu_json(r, stdout) : 0;
@@ -302,6 +349,10 @@ int cmd_report(int argc, char **argv)
 	report_asked_parse(&o, argc, argv);
 	if (front_wait(o.dirs, o.n_dirs, &status))
 		return status;
+	if (o.html && is_of_trace(&o)) {
+		report_asked_free(&o);
+		return CMD_EXIT_FAILURE;
+	}
 	huge_heap();
 	if (o.compare || (o.n_dirs > 1 && !o.cpu && (o.json || o.html))) {
 		if ((o.compare ? report_compared(&o) : report_job(&o)) < 0)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "util.h"
 
@@ -40,11 +41,18 @@ static int create_temporary(struct new_file *f)
 	return fd;
 }
 
-/* The folder and the name in it. */
+char *new_file_folder(const char *path, const char **name)
+{
+	const char *slash = strrchr(path, '/');
+
+	*name = slash ? slash + 1 : path;
+	return slash ? util_fmt("%.*s/", (int)(slash - path), path) : util_fmt("./");
+}
+
 static int split(struct new_file *f, const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	autofree char *folder = slash ? util_fmt("%.*s/", (int)(slash - path), path) : util_fmt(".");
+	const char *name;
+	autofree char *folder = new_file_folder(path, &name);
 
 	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
 		return -EISDIR;
@@ -82,9 +90,10 @@ int new_file_commit(struct new_file *f)
 	FILE *stream = TAKE_PTR(f->stream);
 	int r = 0;
 
-	errno = 0;
-	if (fflush(stream) != 0 || ferror(stream))
-		r = errno ? -errno : -EIO;
+	if (fflush(stream) != 0)
+		r = -errno;
+	else if (ferror(stream)) /* an earlier write, and stdio has not kept why: the next one has the same reason */
+		r = write(fileno(stream), "", 1) < 0 ? -errno : -EIO;
 	if (fclose(stream) != 0 && !r)
 		r = -errno;
 	if (!r)

@@ -16,6 +16,9 @@ struct new_file {
 
 #define NEW_FILE_NONE { .dirfd = -1 }
 
+/* The folder that the file PATH is in, and its name there, a part of PATH; free() it. NULL: no memory. */
+char *new_file_folder(const char *path, const char **name);
+
 /*
  * Begin the file PATH, mode 0644 less the umask. A regular file of that name is replaced in the end;
  * -EISDIR, -ELOOP (a symbolic link) or -EEXIST (a device, FIFO or socket) when something else is there,

@@ -193,7 +193,7 @@ static int is_empty(int fd)
 }
 
 /* A manifest that ends early is one too: its tool comes first. */
-static bool holds_trace(int fd)
+bool outdir_holds_trace(int fd)
 {
 	struct manifest_facts m;
 	int r = manifest_read_at(&m, fd);
@@ -204,6 +204,16 @@ static bool holds_trace(int fd)
 static int remove_file(int fd, const char *name)
 {
 	return unlinkat(fd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+bool outdir_is_name(const char *name)
+{
+	struct segment_name segment;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(other_files); i++)
+		if (strcmp(other_files[i], name) == 0)
+			return true;
+	return segment_parse(name, &segment) || segment_is_leftover(name);
 }
 
 /* A segment, or what compressing one has left over, of a file that is ours by its name. */
@@ -274,7 +284,7 @@ static int adopt(struct outdir *d, uid_t uid, gid_t gid, bool force)
 	r = is_empty(d->fd);
 	d->old_trace = r == 0;
 	if (r == 0)
-		r = !holds_trace(d->fd) ? -ENOTEMPTY : !force ? -EEXIST : remove_file(d->fd, OUTDIR_LOG_NEW);
+		r = !outdir_holds_trace(d->fd) ? -ENOTEMPTY : !force ? -EEXIST : remove_file(d->fd, OUTDIR_LOG_NEW);
 	if (r < 0)
 		return r;
 	if ((st.st_uid != uid || (d->made && st.st_gid != gid)) && fchown(d->fd, uid, gid) < 0)
@@ -354,7 +364,7 @@ int outdir_take(struct outdir *d, int fd, uid_t uid)
 	if (st.st_uid != uid || st.st_mode & 077)
 		return -EPERM;
 	r = is_empty(fd);
-	d->old_trace = r == 0 && holds_trace(fd);
+	d->old_trace = r == 0 && outdir_holds_trace(fd);
 	return r < 0 ? r : absolute_path(fd, d->path);
 }
 

@@ -80,6 +80,12 @@ int outdir_take(struct outdir *d, int fd, uid_t uid);
  */
 int outdir_clear(struct outdir *d);
 
+/* Whether files of traces are called NAME: segments, those of other versions, and names of the moment too. */
+bool outdir_is_name(const char *name);
+
+/* Whether the folder FD holds a trace, by its manifest. */
+bool outdir_holds_trace(int fd);
+
 /*
  * Close it without a trace: our files are removed, and the folder, if we have made it and it is
  * empty. One that was there is as it was, an old trace in it too before outdir_clear().

@@ -345,19 +345,18 @@ static int begin_cpu(struct report *r, int dirfd, const struct report_options *o
 {
 	int res = o->cpu ? report_cpu_begin(&r->cpu, r->dir, dirfd, o->cpu) : 0;
 
-	return res == -ENOMSG || res == -ENODATA ? 0 : res;
+	return res == -ENOMSG || res == -ENODATA || res == -EACCES ? 0 : res;
 }
 
 static int load(struct report *r, const char *dir, int dirfd, const struct report_options *o)
 {
-	int res;
+	int manifest = manifest_read_at(&r->manifest, dirfd), res;
 
 	r->dir = strdup(dir);
 	if (!r->dir)
 		return -ENOMEM;
-	res = manifest_read_at(&r->manifest, dirfd);
 	r->has_manifest = strcmp(r->manifest.tool, "dltraced") == 0;
-	note_manifest(r, res);
+	note_manifest(r, manifest);
 	note_untraced(r);
 	res = prepare(r, dirfd, o);
 	if (res == 0)
@@ -365,7 +364,7 @@ static int load(struct report *r, const char *dir, int dirfd, const struct repor
 	if (res < 0)
 		return res;
 	if (!scan_all(r, dirfd, !o->brief && !o->path) && !r->has_manifest)
-		return -ENODATA;
+		return manifest == -EACCES ? manifest : -ENODATA;
 	if (r->cpu)
 		report_cpu_end(r->cpu, dirfd);
 	report_timeline_files(r, dirfd);

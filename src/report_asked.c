@@ -158,6 +158,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->cpu = true;
 		return 0;
 	case KEY_HTML:
+		if (!arg[0])
+			argp_error(state, "--html: the name of the file is empty (- is standard output)");
 		o->html = arg;
 		return 0;
 	case KEY_COMPARE:
@@ -173,6 +175,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->n_dirs = state->argc - state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
+		if (o->html)
+			argp_error(state, "which trace folder? %s is taken for the file of --html FILE", o->html);
 		argp_error(state, "which trace folder? (dltraced start names it when it ends)");
 		return 0;
 	case ARGP_KEY_END:

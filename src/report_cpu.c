@@ -206,8 +206,8 @@ static int scan_all(struct report_cpu *r, int dirfd)
 /* All but the calls' own files. */
 static int load(struct report_cpu *r, const char *dir, int dirfd)
 {
+	int manifest, res;
 	bool is_trace;
-	int res;
 
 	r->dir = strdup(dir);
 	if (!r->dir || !begin_all(r))
@@ -215,11 +215,13 @@ static int load(struct report_cpu *r, const char *dir, int dirfd)
 	res = report_cpu_rules(r);
 	if (res < 0)
 		return res;
-	res = manifest_read_at(&r->manifest, dirfd);
+	manifest = manifest_read_at(&r->manifest, dirfd);
 	is_trace = strcmp(r->manifest.tool, "dltraced") == 0;
-	note_manifest(r, res);
+	note_manifest(r, manifest);
 	res = scan_all(r, dirfd);
-	return res == -ENOMSG && !is_trace && !has_other_files(dirfd) ? -ENODATA : res;
+	if (res != -ENOMSG || is_trace || has_other_files(dirfd))
+		return res;
+	return manifest == -EACCES ? manifest : -ENODATA;
 }
 
 int report_cpu_begin(struct report_cpu **ret, const char *dir, int dirfd, const struct report_cpu_options *o)

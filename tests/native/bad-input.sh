@@ -166,7 +166,7 @@ mkdir empty
 for what in empty full err no-such-folder; do
 	"$DLT" report $what >out 2>err
 	equal "status of a report on $what" $? 125
-	grep -q "$what.* \(is not a trace folder\|No such file\|Not a directory\)" err ||
+	grep -q "$what.* \(is not a trace folder\|is not there\)" err ||
 		fail "report on $what said: $(cat err)"
 	[ ! -s out ] || fail "report on $what printed: $(cat out)"
 done

@@ -133,6 +133,15 @@ static void a_full_disk_leaves_nothing(void **state)
 	assert_int_equal(new_file_commit(&f), -ENOSPC);
 	has("page", "old");
 	assert_int_equal(names(), 1);
+	/* nor when all has been tried to write before the end */
+	assert_int_equal(new_file_open(&f, "page"), 0);
+	full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	assert_true(dup2(full, fileno(f.stream)) >= 0);
+	close(full);
+	fputs("new", f.stream);
+	assert_int_equal(fflush(f.stream), EOF);
+	assert_int_equal(new_file_commit(&f), -ENOSPC);
+	assert_int_equal(names(), 1);
 }
 
 int main(void)

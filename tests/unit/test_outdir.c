@@ -437,6 +437,20 @@ static void failures_are_explained(void **state)
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, clean_up)
 
+static void knows_how_files_of_traces_are_called(void **state)
+{
+	static const char *const are[] = {
+		"manifest.json", "manifest.json.tmp", "vfs_rw.out", "vfs_rw.000001.out", "vfs_rw.000001.out.zst", "cpu.out.gz",
+		"open.out.gz.tmp", "vfs_rw.out.new", "workload.log", "dltraced.log", "of_a_later_version.out",
+	};
+	static const char *const are_not[] = { "report.html", "page", "manifest.html", "out", ".out", "run.log", "manifest.json.gz" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(are); i++)
+		assert_true(outdir_is_name(are[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(are_not); i++)
+		assert_false(outdir_is_name(are_not[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -462,6 +476,7 @@ int main(void)
 		IN_FOLDER(root_follows_no_link_of_others),
 		IN_FOLDER(a_user_may_do_what_they_may),
 		cmocka_unit_test(failures_are_explained),
+		cmocka_unit_test(knows_how_files_of_traces_are_called),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
