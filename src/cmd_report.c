@@ -83,7 +83,7 @@ static int html_file(const struct page_of *page, const char *name)
 	return res < 0 ? log_err_r(res, "%s: cannot be written", name) : 0;
 }
 
-/* The page would be one of a trace's own files, or take the place of it; it is told what to do. */
+/* The page would be called as a trace's own file in its folder, which is said. */
 static bool is_of_trace(const struct report_asked *o)
 {
 	const char *name;
@@ -341,6 +341,18 @@ static int report_cpu_one(const struct report_asked *o, int i)
 	return res;
 }
 
+/* Of what is summed up; to --compare one may be as good as two. */
+static bool is_twice(const struct report_asked *o)
+{
+	unsigned int first, again;
+
+	if (o->compare || o->cpu || !report_job_twice(o->dirs, (unsigned int)o->n_dirs, &first, &again))
+		return false;
+	log_err("%s and %s are the same folder: name it once (only --compare takes one twice)", o->dirs[first],
+		o->dirs[again]);
+	return true;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_asked o;
@@ -349,7 +361,7 @@ int cmd_report(int argc, char **argv)
 	report_asked_parse(&o, argc, argv);
 	if (front_wait(o.dirs, o.n_dirs, &status))
 		return status;
-	if (o.html && is_of_trace(&o)) {
+	if ((o.html && is_of_trace(&o)) || is_twice(&o)) {
 		report_asked_free(&o);
 		return CMD_EXIT_FAILURE;
 	}

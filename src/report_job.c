@@ -95,6 +95,11 @@ uint64_t report_job_begin_ns(const struct report_job *job, unsigned int i)
 	return (uint64_t)((int64_t)job->begin_utc_ns - job->host[i].utc_ns);
 }
 
+uint64_t report_job_after_ns(const struct report_job *job, unsigned int i)
+{
+	return job->host[i].begin_ns - report_job_begin_ns(job, i);
+}
+
 /* --- one axis --------------------------------------------------------------------------------------- */
 
 /* All as long as the longest, in bins of one length. */
@@ -197,7 +202,7 @@ int report_job_close(struct report_job *job)
 	name_hosts(job);
 	align(job);
 	tell_error(job);
-	job->total = report_job_total(job);
+	job->total = report_job_total(job, &job->n_doubts);
 	return job->total ? 0 : -ENOMEM;
 }
 

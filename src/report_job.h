@@ -28,7 +28,11 @@ struct report_job {
 	uint64_t read_error_ns; /* of the two hosts with the largest uncertainty of reading the clock, its sum */
 	uint64_t between_ns;	/* how far two hosts may be apart; not known: see there */
 	bool between_known;
+	unsigned int n_doubts; /* so many of the total's first notes are about whether they are hosts of one job */
 };
+
+/* Whether two of the N folders DIRS are one, by whatever names: *FIRST and *AGAIN. What is not there is none. */
+bool report_job_twice(char *const *dirs, unsigned int n, unsigned int *first, unsigned int *again);
 
 /*
  * Where each of the N folders begins, by their manifests and time_align.out. 0; -ENODATA: *BAD is one that does
@@ -37,9 +41,16 @@ struct report_job {
 int report_job_open(struct report_job *ret, char *const *dirs, unsigned int n, unsigned int *bad);
 /* From when on host I's report has to be timed, so that all have the same axis. */
 uint64_t report_job_begin_ns(const struct report_job *job, unsigned int i);
+/* How much later than the first one host I began. */
+uint64_t report_job_after_ns(const struct report_job *job, unsigned int i);
 /* All hosts' reports are there: the rest. 0 or -ENOMEM. */
 int report_job_close(struct report_job *job);
 void report_job_free(struct report_job *job);
+
+/* Hosts of one job were traced at a time; else they are runs one after the other, mostly. */
+bool report_job_at_a_time(const struct report_job *job);
+/* What speaks against their being hosts of one job, or makes sums wrong, as notes of TOTAL. */
+void report_job_doubts(const struct report_job *job, struct report *total);
 
 struct finding;
 /*

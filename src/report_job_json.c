@@ -20,7 +20,7 @@ static void hosts(const struct report_job *job, struct json *j)
 
 		json_object(j, NULL);
 		json_str(j, "name", h->name);
-		json_u64(j, "after_ns", h->begin_ns - report_job_begin_ns(job, i));
+		json_u64(j, "after_ns", report_job_after_ns(job, i));
 		json_bool(j, "synchronised", h->synchronised);
 		if (h->error_ns)
 			json_u64(j, "maxerror_ns", h->error_ns);

@@ -13,23 +13,6 @@
 #define NAME_WIDTH 20
 #define CODE_WIDTH 18
 
-static uint64_t after_ns(const struct report_job *job, unsigned int i)
-{
-	return job->host[i].begin_ns - report_job_begin_ns(job, i);
-}
-
-/* Hosts of one job were traced at a time; else they are runs one after the other. */
-static bool at_a_time(const struct report_job *job)
-{
-	uint64_t begin_ns = 0, end_ns = UINT64_MAX;
-
-	for (unsigned int i = 0; i < job->n; i++) {
-		begin_ns = MAX(begin_ns, after_ns(job, i));
-		end_ns = MIN(end_ns, after_ns(job, i) + report_duration_ns(job->host[i].report));
-	}
-	return begin_ns < end_ns;
-}
-
 /* Rows, and those that were lost, by the manifest. */
 static void rows_of(const struct report *r, uint64_t *rows, uint64_t *lost)
 {
@@ -49,7 +32,7 @@ static void host(const struct report_job *job, unsigned int i, FILE *out)
 
 	rows_of(h->report, &rows, &lost);
 	fmt_text(out, h->name, NAME_WIDTH);
-	fprintf(out, HOST_LINE, FMT_NS(after_ns(job, i)), FMT_NS(report_duration_ns(h->report)), FMT_COUNT(rows),
+	fprintf(out, HOST_LINE, FMT_NS(report_job_after_ns(job, i)), FMT_NS(report_duration_ns(h->report)), FMT_COUNT(rows),
 		FMT_COUNT(lost), h->error_ns ? FMT_NS(h->error_ns) : "-");
 	fmt_text(out, rules ? rules->bottleneck.rule->code : "-", CODE_WIDTH);
 	fmt_text(out, h->dir, 0);
@@ -76,13 +59,25 @@ static void head(const struct report_job *job, FILE *out)
 	else
 		fprintf(out, "how far times of two hosts may be apart is not known; their clocks were read within %s\n",
 			FMT_NS(job->read_error_ns));
-	fputc('\n', out);
+}
+
+static void doubts(const struct report_job *job, FILE *out)
+{
+	for (unsigned int i = 0; i < job->n_doubts; i++) {
+		fmt_text(out, job->total->notes[i], 0);
+		fputc('\n', out);
+	}
 }
 
 void report_job_text(const struct report_job *job, FILE *out)
 {
-	if (at_a_time(job))
+	bool hosts = report_job_at_a_time(job);
+
+	if (hosts)
 		head(job, out);
+	doubts(job, out);
+	if (hosts || job->n_doubts)
+		fputc('\n', out);
 	for (unsigned int i = 0; i < job->n; i++) {
 		if (i)
 			fputc('\n', out);

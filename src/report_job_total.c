@@ -168,7 +168,7 @@ static void note(struct report *sum, const struct report_job *job)
 			report_note(sum, "%s: %s", job->host[i].name, job->host[i].report->notes[k]);
 }
 
-struct report *report_job_total(const struct report_job *job)
+struct report *report_job_total(const struct report_job *job, unsigned int *n_doubts)
 {
 	struct report *sum = calloc(1, sizeof(*sum));
 	char dirs[4096] = "";
@@ -183,6 +183,8 @@ struct report *report_job_total(const struct report_job *job)
 	if (job->host[0].report->only.path)
 		sum->only.path = strdup(job->host[0].report->only.path);
 	sum->clock_error_ns = job->read_error_ns;
+	report_job_doubts(job, sum);
+	*n_doubts = sum->n_notes;
 	note(sum, job);
 	sum->dir = strdup(dirs);
 	if (!sum->dir) {

@@ -5,7 +5,7 @@
 
 #include "report_job.h"
 
-/* NULL: no memory. */
-struct report *report_job_total(const struct report_job *job);
+/* So many of its first notes are report_job_doubts(). NULL: no memory. */
+struct report *report_job_total(const struct report_job *job, unsigned int *n_doubts);
 
 #endif

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # What `dltraced report' is asked for in vain is refused with status 125 and a line that says what to do, and
-# nothing is written: a page in the place of a trace's own file or of what is no file, folders that may not be read.
+# nothing is written: a page in the place of a trace's own file or of what is no file, one folder twice in one sum,
+# folders that may not be read. What is no job, though it may be one, is said with it.
 . "${0%/*}/lib.sh"
-need setpriv
+need python3 setpriv
 golden=$here/../golden
 cp -r "$golden/trace-small" a
 cp -r "$golden/trace-other" b
@@ -53,6 +54,9 @@ equal "what is left on a full disk" "$(ls -A small)" ""
 
 refused "nope is not there: name a trace folder" nope
 refused "is not a trace folder but a file: name the folder" a/manifest.json
+for form in --json '--html page' ''; do
+	refused "a and linked are the same folder: name it once" $form a b linked
+done
 "$DLT" report --compare a linked >out || fail "--compare of a trace with itself: status $?"
 
 install -m 755 "$DLT" dltraced
@@ -67,3 +71,22 @@ for mode in 700 755; do # neither the folder, nor what is in it
 			fail "report $how on a folder that is $mode said: $(cat err)"
 	done
 done
+
+# --- no job ---------------------------------------------------------------------------------------
+
+# doubted TEXT: of b and c as text, JSON and page.
+doubted() {
+	"$DLT" report b c >text && "$DLT" report --json b c >json && "$DLT" report --html page b c || fail "status $?"
+	for form in text json page; do
+		grep -q "$1" $form || fail "the $form says nothing of '$1'"
+	done
+	python3 -c 'import json; print(json.load(open("json"))["missing"][0])' | grep -q "^$1" ||
+		fail "it is not the first thing that is missing"
+}
+cp -r b c
+doubted 'copies of others of these traces: 1 (c of b)'
+sed -i 's/"monotonic_ns": 5000000000000/"monotonic_ns": 5000000000001/' c/manifest.json
+doubted 'traced on the machine of another of these at a time: 1 (b and c)'
+sed -i 's/"monotonic_ns": 500/"monotonic_ns": 510/' c/manifest.json
+sed -i 's/^500/510/; s/\t17952229/\t17952230/' c/*.out
+doubted 'at no time were all of these traced: .* --compare'

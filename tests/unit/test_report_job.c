@@ -123,8 +123,64 @@ static void text_begins_with_all_hosts_that_were_traced_at_a_time(void **state)
 	out = open_memstream(&apart, &len);
 	report_job_text(&job, out);
 	fclose(out);
-	assert_null(strstr(apart, "hosts of one job"));
+	assert_null(strstr(apart, "2 hosts of one job"));
 	assert_non_null(strstr(apart, "\ntrace        tests/golden/trace-other"));
+	report_job_free(&job);
+}
+
+static void folder_is_itself_by_any_name(void **state)
+{
+	char again[] = "tests/golden/../golden/trace-other/", missing[] = "tests/golden/none";
+	char *const dirs[] = { missing, small, other, missing, again };
+	unsigned int first, second;
+
+	assert_false(report_job_twice(dirs, 4, &first, &second));
+	assert_true(report_job_twice(dirs, 5, &first, &second));
+	assert_int_equal(first, 2);
+	assert_int_equal(second, 4);
+}
+
+/* What each of the two hosts of JOB is changed to leads to one note before others, or to none; it is in the text too. */
+static void doubts(struct report_job *job, const char *wanted)
+{
+	autofree char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	report_free(job->total);
+	assert_int_equal(report_job_close(job), 0);
+	assert_int_equal(job->n_doubts, wanted ? 1 : 0);
+	report_job_text(job, out);
+	fclose(out);
+	if (!wanted)
+		return;
+	assert_non_null(strstr(job->total->notes[0], wanted));
+	assert_non_null(strstr(text, job->total->notes[0]));
+}
+
+static void what_makes_no_job_is_told(void **state)
+{
+	char *const dirs[] = { small, other };
+	struct manifest_facts *m[2];
+	struct report_job job;
+
+	open_job(&job, dirs, 2);
+	for (unsigned int i = 0; i < 2; i++)
+		m[i] = &job.host[i].report->manifest;
+	doubts(&job, NULL);
+	strcpy(m[0]->boot_id, m[1]->boot_id);
+	doubts(&job, "traced on the machine of another of these at a time: 1 (tests/golden/trace-small and tests/golden/trace-other)");
+	m[0]->end_ns += m[1]->start_ns - m[0]->start_ns;
+	m[0]->start_ns = m[1]->start_ns;
+	doubts(&job, "copies of others of these traces: 1 (tests/golden/trace-other of tests/golden/trace-small)");
+	m[0]->start_ns++;
+	/* one after the other */
+	job.host[1].begin_ns += 3600 * 1000000000ULL;
+	doubts(&job, "at no time were all of these traced");
+	/* of a machine that is not known nothing is said */
+	job.host[1].begin_ns -= 3600 * 1000000000ULL;
+	m[0]->boot_id[0] = m[1]->boot_id[0] = '\0';
+	doubts(&job, NULL);
 	report_job_free(&job);
 }
 
@@ -189,12 +245,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(error_between_hosts_is_told_or_not_known),
+		cmocka_unit_test(folder_is_itself_by_any_name),
 		cmocka_unit_test(folder_without_a_clock_is_no_host),
 		cmocka_unit_test(hosts_are_on_one_axis),
 		cmocka_unit_test(json_and_page_hold_it),
 		cmocka_unit_test(the_job_waits_for_what_a_host_waits_for),
 		cmocka_unit_test(text_begins_with_all_hosts_that_were_traced_at_a_time),
 		cmocka_unit_test(totals_are_sums),
+		cmocka_unit_test(what_makes_no_job_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
