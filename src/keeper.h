@@ -78,7 +78,7 @@ struct keeper {
 	uint64_t not_summed;	/* rows dropped that could not be read for rollup.out */
 	uint64_t not_on_disk;	/* bytes of closed segments that the disk had not taken at the end */
 	int refused;		/* why the disk did not take some, -errno; 0: it took all so far */
-	int error;		/* of the last failure to pack, -errno; 0: there was none since */
+	int error;		/* of the last failure to pack, -errno; 0: none of what failed is left */
 	bool over;		/* more than --keep, and nothing left that may be dropped */
 	/* of keeper_say() */
 	bool error_said, over_said;

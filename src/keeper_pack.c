@@ -95,6 +95,15 @@ static struct keeper_segment *next_to_pack(const struct keeper *k)
 	return NULL;
 }
 
+/* Some have failed, and are as they were: another that is packed does not make good for them. */
+static bool any_failed(const struct keeper *k)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (to_pack(k, k->segments[i]) && k->segments[i]->failed_ns)
+			return true;
+	return false;
+}
+
 bool keeper_pack_one(struct keeper *k, struct packer *p)
 {
 	struct keeper_segment *s = __atomic_load_n(&k->stop, __ATOMIC_ACQUIRE) ? NULL : next_to_pack(k);
@@ -111,7 +120,7 @@ bool keeper_pack_one(struct keeper *k, struct packer *p)
 	}
 	if (r < 0)
 		s->failed_ns = clock_now_ns(CLOCK_MONOTONIC);
-	if (r != -ECANCELED)
+	if (r != -ECANCELED && (r < 0 || !any_failed(k)))
 		__atomic_store_n(&k->error, r, __ATOMIC_RELAXED);
 	__atomic_store_n(&k->waiting, keeper_to_pack(k), __ATOMIC_RELAXED);
 	return true;

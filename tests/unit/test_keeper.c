@@ -211,17 +211,19 @@ static void does_not_follow_what_was_put_in_place_of_a_segment(void **state)
 	assert_true(is_there("x.000003.out.gz") && is_there("secret"));
 }
 
-/* Also a name of the moment that somebody holds. */
+/* Also a name of the moment that somebody holds. That the next one can be packed is no reason to say nothing. */
 static void what_cannot_be_packed_stays_plain(void **state)
 {
 	begin(PACK_GZIP, 0);
 	put_segment(&x, 10);
+	put_segment(&x, 10);
 	assert_int_equal(mkdirat(dir, "x.000001.out.gz.tmp", 0700), 0);
 	assert_int_equal(keeper_start(&k), 0);
 	assert_int_equal(end(), 1);
-	assert_true(is_there("x.000001.out"));
+	assert_int_equal(k.error, -EISDIR);
+	assert_true(is_there("x.000001.out") && is_there("x.000002.out.gz"));
 	assert_false(is_there("x.000001.out.gz"));
-	assert_int_equal(rows_in("x.out"), 10);
+	assert_int_equal(rows_in("x.out"), 20);
 	assert_int_equal(unlinkat(dir, "x.000001.out.gz.tmp", AT_REMOVEDIR), 0);
 }
 
