@@ -15,7 +15,7 @@
 /* All zero is the empty one. */
 struct hist {
 	uint64_t n, sum, max;
-	uint64_t not_min; /* the complement of the smallest: its own start is 0, too, which a value need not ask for */
+	uint64_t not_min; /* the complement of the smallest: it begins with 0 as all else does, so that adding asks no N */
 	uint64_t counts[HIST_BUCKETS];
 };
 

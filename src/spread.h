@@ -17,7 +17,7 @@
 /* All zero is the empty one. A count that is full stays so. */
 struct spread {
 	uint64_t n, max;
-	uint64_t not_min; /* the complement of the smallest: its own start is 0, too, which a value need not ask for */
+	uint64_t not_min; /* the complement of the smallest: it begins with 0 as all else does, so that adding asks no N */
 	uint32_t counts[SPREAD_BUCKETS];
 };
 

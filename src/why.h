@@ -204,7 +204,7 @@ struct why {
 	uint64_t gpu_sample_ns; /* mean distance of samples */
 	struct why_calls *calls; /* kept for why_walk(); gone behind it */
 	struct table loaders; /* struct why_loader *, by PID */
-	struct why_file *files; /* of WHY_FILE_BYTES each, a cache line: the first N_FILES of the report's table of files */
+	struct why_file *files; /* the first N_FILES of the report's table of files */
 	struct why_file_rest *files_rest;
 	uint32_t n_files;
 	struct why_place *places; /* 1 MiB */
