@@ -25,7 +25,7 @@ VMLINUX_BTF  ?= /sys/kernel/btf/vmlinux
 CLANG        ?= clang
 BPFTOOL      ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool /sbin/bpftool) bpftool)
 PKG_CONFIG   ?= pkg-config
-UPLOT_DIR    ?= src/page/node_modules/uplot/dist
+UPLOT_DIR    ?= src/report/show/page/node_modules/uplot/dist
 V            ?= 0
 Q             = $(if $(filter 1,$(V)),,@)
 say           = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' $(1) $(2))
@@ -58,14 +58,14 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -
 BPF_SRC   := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ   := $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.bpf.o) $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.probed.bpf.o)
 SKELS     := $(BPF_SRC:bpf/%.bpf.c=$(G)/%.skel.h)
-SRC       := $(sort $(wildcard src/*.c src/probes/*.c))
+SRC       := $(sort $(wildcard $(addsuffix .c,src/*/* src/*/*/*)))
 OBJ       := $(SRC:src/%.c=$(B)/obj/%.o) $(B)/obj/page_html.o
-LIB_OBJ   := $(filter-out $(B)/obj/main.o,$(OBJ))
-UNIT_SRC  := $(sort $(wildcard tests/unit/test_*.c))
+LIB_OBJ   := $(filter-out $(B)/obj/cmd/main.o,$(OBJ))
+UNIT_SRC  := $(sort $(wildcard $(addsuffix /test_*.c,tests/unit/* tests/unit/*/*)))
 UNITS     := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 WORK_SRC  := $(sort $(wildcard tests/workloads/*.c))
 WORKLOADS := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%)
-FUZZ_SRC  := $(sort $(wildcard tests/fuzz/*.c))
+FUZZ_SRC  := $(sort $(wildcard $(addsuffix .c,tests/fuzz/*/* tests/fuzz/*/*/*)))
 FUZZERS   := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/%)
 BENCH     := $(addprefix $(B)/bench/,load hooks shim.so)
 
@@ -89,14 +89,14 @@ $(B)/obj/%.o: src/%.c | $(SKELS) $(G)/core_types.h $(G)/syscall_names.inc
 
 # What is built with or without libzstd is built again when that has changed.
 $(shell mkdir -p $(B) && cd $(B) && { [ -e zstd-$(ZSTD) ] || { rm -f zstd-?; touch zstd-$(ZSTD); }; })
-$(B)/obj/pack.o $(B)/obj/unpack.o: $(B)/zstd-$(ZSTD)
+$(B)/obj/trace/pack.o $(B)/obj/trace/unpack.o: $(B)/zstd-$(ZSTD)
 
 # The page of report --html, in one piece, as an object: page_html to page_html_end.
 UPLOT := $(if $(UPLOT_DIR),$(wildcard $(UPLOT_DIR)/uPlot.iife.min.js))
 $(shell mkdir -p $(B) && cd $(B) && { [ -e uplot-$(words $(UPLOT)) ] || { rm -f uplot-?; touch uplot-$(words $(UPLOT)); }; })
-$(B)/page.html: $(wildcard src/page/*.html src/page/*.css src/page/*.js) src/page/assemble $(UPLOT) $(B)/uplot-$(words $(UPLOT))
+$(B)/page.html: $(wildcard src/report/show/page/*.html src/report/show/page/*.css src/report/show/page/*.js) src/report/show/page/assemble $(UPLOT) $(B)/uplot-$(words $(UPLOT))
 	$(call say,PAGE,'$@$(if $(UPLOT),, (without uPlot))')
-	$(Q)src/page/assemble $(if $(UPLOT),"$(UPLOT_DIR)") >$@
+	$(Q)src/report/show/page/assemble $(if $(UPLOT),"$(UPLOT_DIR)") >$@
 
 $(B)/obj/page_html.o: $(B)/page.html
 	$(Q)mkdir -p $(@D)
@@ -140,7 +140,7 @@ $(G)/syscall_names.inc:
 	$(Q)echo '#include <sys/syscall.h>' | $(CC) -E -dM - | \
 		awk '/^#define __NR_[a-z]/ { sub(/^__NR_/, "", $$2); print "CALL(" $$2 ")" }' | LC_ALL=C sort >$@
 
-# The names of structs, unions and enums in the objects' BTF, without flavours: see src/kernel_btf.h.
+# The names of structs, unions and enums in the objects' BTF, without flavours: see src/kernel/btf.h.
 $(G)/core_types.h: $(BPF_OBJ)
 	$(call say,TYPES,$@)
 	$(Q)for o in $^; do $(BPFTOOL) btf dump file $$o || exit 1; done | LC_ALL=C awk -F"'" ' \
@@ -162,10 +162,14 @@ $(B)/tests/gen_trace: tests/scale/gen_trace.c
 
 workloads: $(WORKLOADS) $(BENCH) $(B)/tests/gen_trace
 
-$(B)/tests/%: tests/unit/%.c $(LIB_OBJ)
+# All of the program but main(), once: tests take what they name of it.
+$(B)/lib.a: $(LIB_OBJ)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/tests/%: tests/unit/%.c $(B)/lib.a
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -Werror=unused-function $(ALL_LDFLAGS) -o $@ $< $(LIB_OBJ) -lcmocka $(LDLIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -Werror=unused-function $(ALL_LDFLAGS) -o $@ $< $(B)/lib.a -lcmocka $(LDLIBS)
 
 unit: $(UNITS)
 	$(Q)tests/run-unit $(UNITS)
@@ -173,17 +177,14 @@ unit: $(UNITS)
 unit-asan:
 	$(Q)$(MAKE) --no-print-directory DEBUG=1 unit
 
-native: all workloads $(B)/tests/test_replay
+native: all workloads $(B)/tests/drain/test_replay
 	$(Q)DLT="$(CURDIR)/$(B)/dltraced" W="$(CURDIR)/$(B)/workloads" tests/run-native $(T)
 
-# An archive: a target that includes a file of src/ for what is static in it has its own copy then.
-$(B)/lib.a: $(LIB_OBJ)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
-
+# A target that includes a file of src/ for what is static in it has its own copy, and none of the archive's.
 $(B)/tests/%: tests/fuzz/%.c $(B)/lib.a
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(B)/lib.a $(LDLIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests/fuzz $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(B)/lib.a $(LDLIBS)
 
 # The page alone, around a JSON text: tests/page draws traces that nobody has recorded.
 $(B)/tests/page: tests/page/page.c $(B)/lib.a

@@ -25,7 +25,7 @@ extern const volatile struct dlt_config dlt_cfg;
 #error "DLT_DIRECT is given by the Makefile: 1 or 0"
 #endif
 
-/* A function of the kernel's; not as an extern of type __ksym, see src/object.h. */
+/* A function of the kernel's; not as an extern of type __ksym, see src/kernel/object.h. */
 #define KFUNC(name) ((void *)(long)(DLT_KFUNC_BASE + DLT_KFUNC_##name))
 
 /* 6.2 (commit a35b9af4ec2c): look at any kernel address as a BTF type, without probe reads. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a process had when it joined the target: its threads, open files and mappings, as rows of
- * pids, open and mmap. Iterators, read by src/snapshot.c once for each set of newcomers.
+ * pids, open and mmap. Iterators, read by src/kernel/snapshot.c once for each set of newcomers.
  *
  * Iterators may be preempted, also by the probes' programs (bpf_iter_run_prog: migration is off,
  * preemption is not). So this object has a scratch buffer of its own, which needs no guard as one

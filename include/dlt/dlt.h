@@ -17,7 +17,7 @@
 enum dlt_probe {
 	DLT_NO_PROBE,
 #define PROBE(name) DLT_##name,
-#include "src/probes.def"
+#include "src/trace/probes.def"
 #undef PROBE
 	DLT_PROBES,
 };
@@ -157,7 +157,7 @@ struct dlt_type_ids {
 
 /*
  * By what numbers: of helpers that no kernel has, until the daemon puts in the ids of this one's BTF
- * (src/object.c).
+ * (src/kernel/object.c).
  */
 #define DLT_KFUNC_BASE 0x646c7400
 enum dlt_kfunc {

@@ -13,11 +13,11 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include "base/util.h"
 #include "bio.skel.h"
-#include "btf_tp.h"
-#include "probe.h"
-#include "probes/skel.h"
-#include "util.h"
+#include "kernel/btf_tp.h"
+#include "kernel/skel.h"
+#include "trace/probe.h"
 
 /* --- columns ---------------------------------------------------------------------------------- */
 

@@ -4,11 +4,11 @@
 
 #include <sys/syscall.h>
 
+#include "base/util.h"
 #include "close.skel.h"
-#include "probe.h"
-#include "probes/skel.h"
-#include "syscalls.h"
-#include "util.h"
+#include "kernel/skel.h"
+#include "kernel/syscalls.h"
+#include "trace/probe.h"
 
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_close),

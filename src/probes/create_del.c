@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "create_del.skel.h"
-#include "decode.h"
-#include "probe.h"
+#include "drain/decode.h"
+#include "kernel/skel.h"
+#include "kernel/syscalls.h"
 #include "probes/names.h"
-#include "probes/skel.h"
-#include "syscalls.h"
-#include "util.h"
+#include "trace/probe.h"
 
 /* FLAGS holds O_* for create, AT_* or RENAME_* for the others: the number says it for those. */
 static const struct field fields[] = {
@@ -50,7 +50,7 @@ static const struct probe_call calls[] = {
 	{ "symlinkat", SYS_symlinkat, DLT_CD_SYMLINKAT, "create_del_exit" },
 	{ "unlink", SYS_unlink, DLT_CD_UNLINK, "create_del_exit" },
 	{ "unlinkat", SYS_unlinkat, DLT_CD_UNLINKAT, "create_del_exit" },
-	/* requests, not calls: src/uring.c */
+	/* requests, not calls: src/kernel/uring.c */
 	{ "io_uring:linkat", -1 },
 	{ "io_uring:mkdirat", -1 },
 	{ "io_uring:renameat", -1 },

@@ -2,9 +2,9 @@
 /* files.out, the FID table: who a file is, told once by whichever probe meets it first. */
 #include "dlt/files.h"
 
-#include "decode.h"
-#include "probe.h"
-#include "util.h"
+#include "base/util.h"
+#include "drain/decode.h"
+#include "trace/probe.h"
 
 static const struct field fields[] = {
 	{ "TIMESTAMP", "CLOCK_MONOTONIC when the file was met, ns", FIELD_TS, offsetof(struct dlt_files, hdr.ts_ns) },

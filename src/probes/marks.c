@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* marks.out: rows made by src/mark.c; nothing in the kernel. */
+/* marks.out: rows made by src/drain/mark.c; nothing in the kernel. */
 #include "dlt/marks.h"
 
-#include "probe.h"
-#include "util.h"
+#include "base/util.h"
+#include "trace/probe.h"
 
 static const struct field fields[] = {
 	{ "TIMESTAMP", "CLOCK_MONOTONIC when the mark came, ns", FIELD_TS, offsetof(struct dlt_marks, hdr.ts_ns) },

@@ -4,11 +4,11 @@
 
 #include <sys/mman.h>
 
+#include "base/util.h"
+#include "kernel/skel.h"
+#include "kernel/syscalls.h"
 #include "mmap.skel.h"
-#include "probe.h"
-#include "probes/skel.h"
-#include "syscalls.h"
-#include "util.h"
+#include "trace/probe.h"
 
 static const struct field_name prot_names[] = {
 	{ PROT_EXEC, "EXEC" }, { PROT_READ, "READ" }, { PROT_WRITE, "WRITE" },

@@ -4,14 +4,14 @@
 
 #include <fcntl.h>
 
-#include "decode.h"
+#include "base/util.h"
 #include "dlt/create_del.h"
+#include "drain/decode.h"
+#include "kernel/skel.h"
+#include "kernel/syscalls.h"
 #include "open.skel.h"
-#include "probe.h"
 #include "probes/names.h"
-#include "probes/skel.h"
-#include "syscalls.h"
-#include "util.h"
+#include "trace/probe.h"
 
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_open),

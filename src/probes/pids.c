@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "decode.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "drain/decode.h"
+#include "kernel/skel.h"
 #include "pids.skel.h"
-#include "probe.h"
-#include "probes/skel.h"
-#include "text.h"
-#include "util.h"
+#include "trace/probe.h"
 
 /* The record with what was added; it is this that the table describes. */
 struct row {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* rollup.out: rows made by src/rollup.c; nothing in the kernel. */
+/* rollup.out: rows made by src/drain/rollup.c; nothing in the kernel. */
 #include "dlt/rollup.h"
 
-#include "probe.h"
-#include "util.h"
+#include "base/util.h"
+#include "trace/probe.h"
 
 #define AT(member) offsetof(struct dlt_rollup, member)
 

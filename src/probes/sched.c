@@ -14,12 +14,12 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
-#include "object.h"
-#include "probe.h"
+#include "base/util.h"
+#include "kernel/object.h"
+#include "kernel/skel.h"
 #include "probes/sched.h"
-#include "probes/skel.h"
 #include "sched.skel.h"
-#include "util.h"
+#include "trace/probe.h"
 
 static const struct field_name kind_names[] = {
 	{ DLT_SCHED_TARGET, "target" }, { DLT_SCHED_KERNEL, "kernel" }, { DLT_SCHED_SELF, "self" },

@@ -4,11 +4,11 @@
 
 #include <bpf/libbpf.h>
 
-#include "probe.h"
+#include "base/util.h"
+#include "kernel/skel.h"
 #include "probes/sched.h"
-#include "probes/skel.h"
 #include "sched_switch.skel.h"
-#include "util.h"
+#include "trace/probe.h"
 
 static const struct field_name state_names[] = {
 	{ DLT_STATE_R, "R" }, { DLT_STATE_PREEMPTED, "R+" }, { DLT_STATE_S, "S" },

@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-#include "decode.h"
-#include "probe.h"
-#include "probes/skel.h"
+#include "base/util.h"
+#include "drain/decode.h"
+#include "kernel/skel.h"
+#include "kernel/syscalls.h"
 #include "sync.skel.h"
-#include "syscalls.h"
-#include "util.h"
+#include "trace/probe.h"
 
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_sync),
@@ -40,7 +40,7 @@ static const struct probe_call calls[] = {
 	{ "sync_file_range", SYS_sync_file_range, DLT_SYNC_RANGE, "sync_exit" },
 	{ "syncfs", SYS_syncfs, DLT_SYNC_FD, "sync_exit" },
 	{ "truncate", SYS_truncate, DLT_SYNC_TRUNCATE, "sync_exit" },
-	/* requests, not calls: src/uring.c */
+	/* requests, not calls: src/kernel/uring.c */
 	{ "io_uring:fallocate", -1 },
 	{ "io_uring:fdatasync", -1 },
 	{ "io_uring:fsync", -1 },

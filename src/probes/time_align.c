@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* time_align.out: rows made by the drain (src/drain.c) from src/clock.c's readings; nothing in the kernel. */
+/* time_align.out: rows made by the drain (src/drain/drain.c) from src/trace/clock.c's readings; nothing in the kernel. */
 #include "dlt/time_align.h"
 
-#include "probe.h"
-#include "util.h"
+#include "base/util.h"
+#include "trace/probe.h"
 
 static const struct field_name event_names[] = {
 	{ DLT_TIME_START, "start" }, { DLT_TIME_TICK, "tick" }, { DLT_TIME_STEP, "step" },

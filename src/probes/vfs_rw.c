@@ -8,11 +8,11 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "decode.h"
-#include "probe.h"
-#include "probes/skel.h"
-#include "syscalls.h"
-#include "util.h"
+#include "base/util.h"
+#include "drain/decode.h"
+#include "kernel/skel.h"
+#include "kernel/syscalls.h"
+#include "trace/probe.h"
 #include "vfs_rw.skel.h"
 
 static const struct field_name dir_names[] = {
@@ -72,7 +72,7 @@ static const struct probe_call calls[] = {
 	{ "writev", SYS_writev, DLT_RW_VEC | DLT_RW_WRITE, "rw_vec_exit" },
 	{ "io_getevents", SYS_io_getevents, 0, "aio_reap_exit", .no_row = true },
 	{ "io_pgetevents", SYS_io_pgetevents, 0, "aio_reap_exit", .no_row = true },
-	/* requests, not calls: src/uring.c */
+	/* requests, not calls: src/kernel/uring.c */
 	{ "io_uring:read", -1 },
 	{ "io_uring:read_fixed", -1 },
 	{ "io_uring:read_multishot", -1 },

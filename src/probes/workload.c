@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* workload.out: rows made by src/logtail.c; nothing in the kernel. */
+/* workload.out: rows made by src/drain/logtail.c; nothing in the kernel. */
 #include "dlt/workload.h"
 
-#include "probe.h"
-#include "util.h"
+#include "base/util.h"
+#include "trace/probe.h"
 
 static const struct field fields[] = {
 	{ "TIMESTAMP", "CLOCK_MONOTONIC when the line was there, ns", FIELD_TS, offsetof(struct dlt_workload, hdr.ts_ns) },

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2034
 #
-# What the scripts here share; each begins with: . "${0%/*}/lib.sh"
+# What the scripts here share; each begins with: . "${0%/*}/../lib.sh"
 # They are run by tests/run-native, in a folder of their own, and end at the first failure. Those of
 # tests/vm/scripts set native= to this folder first. DLT_BACKEND says which backend they are about.
 set -u
 : "${DLT:?is not set: run tests/run-native ${0##*/}}" "$W"
-here=${native:-${0%/*}} # this folder
+here=${native:-${0%/*}/..} # this folder
 t=$TMPDIR/t  # the trace
 slow=${VM-}  # a guest of tests/vm, where a trace takes seconds to begin: fewer will do
 patience=2000 # tries of await

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "page.h"
-#include "util.h"
+#include "base/util.h"
+#include "report/show/page.h"
 
 int main(void)
 {

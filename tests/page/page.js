@@ -11,7 +11,7 @@ const { execFileSync } = require('node:child_process');
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
-const playwright = require('../../src/page/node_modules/playwright-core');
+const playwright = require('../../src/report/show/page/node_modules/playwright-core');
 const { sections, findings } = require('./agree.js');
 const { REPORTS, EVIL } = require('./synth.js');
 
@@ -48,7 +48,7 @@ function written(name, report, { uplot = true } = {}) {
 	if (!uplot) {
 		const json = /<script type="application\/json" id="report">(.*)<\/script>/.exec(html)[1];
 
-		html = execFileSync(path.join(root, 'src/page/assemble'), big).toString().replace('@data@', () => json);
+		html = execFileSync(path.join(root, 'src/report/show/page/assemble'), big).toString().replace('@data@', () => json);
 	}
 	fs.writeFileSync(file, html);
 	return file;

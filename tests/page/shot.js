@@ -6,7 +6,7 @@
 'use strict';
 
 const path = require('node:path');
-const { chromium } = require('../../src/page/node_modules/playwright-core');
+const { chromium } = require('../../src/report/show/page/node_modules/playwright-core');
 
 async function main(page, png, scheme = 'light') {
 	const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'], timeout: 120e3 });

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode.h"
-#include "files.h"
-#include "probe.h"
+#include "drain/decode.h"
+#include "trace/files.h"
+#include "trace/probe.h"
 #include "tree.h"
 
 #define START_NS (1000 * NSEC_PER_SEC)		  /* CLOCK_MONOTONIC when the trace began */

@@ -12,9 +12,9 @@
 #include "dlt/open.h"
 #include "dlt/pids.h"
 #include "dlt/vfs_rw.h"
+#include "kernel/tracer_impl.h"
 #include "records.h"
 #include "ring_memory.h"
-#include "tracer_impl.h"
 
 #define REPLAY_CPUS_MAX 512
 #define REPLAY_FILES 8	     /* of each CPU, */

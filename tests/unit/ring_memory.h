@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "ring.h"
-#include "util.h"
+#include "base/util.h"
+#include "kernel/ring.h"
 
 /* linux/bpf.h */
 #define BUSY (1U << 31)

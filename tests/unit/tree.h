@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "util.h"
+#include "base/util.h"
 
 static char tree[32];
 

@@ -18,8 +18,8 @@
 
 #include <cmocka.h>
 
-#include "util.h"
-#include "workload.h"
+#include "base/util.h"
+#include "job/workload.h"
 
 #define SH(text) ((char *[]){ "/bin/sh", "-c", text, NULL })
 #define SLURP_MAX (4 << 20)

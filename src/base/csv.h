@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writes one CSV file (RFC 4180, but lines end with LF, which awk and cut expect) that
+ * programs and spreadsheets read without harm. Knows nothing of what the columns are.
+ *
+ * A text field is unescaped from the form of the .out files first. Bytes that are not valid UTF-8, and
+ * control characters but TAB, LF and CR, stay \ooo: a single one would make readers refuse the file,
+ * or steer the terminal that shows it. A text that a spreadsheet would take for a formula (= + - @,
+ * also in full width, or TAB, CR, LF first) gets an apostrophe before it, and so does one that begins
+ * with an apostrophe: whoever wants the text itself takes one away from where there is one.
+ */
+#ifndef BASE_CSV_H
+#define BASE_CSV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct csv {
+	FILE *out;
+	bool begun; /* the present line has a field */
+};
+
+/* Begin the file NAME in the folder DIRFD, in place of one that is there, with its HEADER. 0 or -errno. */
+int csv_open(struct csv *c, int dirfd, const char *name, const char *header);
+/* 0, or -errno of whatever has failed since. */
+int csv_close(struct csv *c);
+
+/* The next field: a text, a number, ns as seconds with nine decimals, a fraction, nothing. */
+void csv_text(struct csv *c, const char *escaped);
+void csv_u64(struct csv *c, uint64_t v);
+void csv_seconds(struct csv *c, uint64_t ns);
+void csv_seconds_signed(struct csv *c, int64_t ns);
+void csv_share(struct csv *c, uint64_t part, uint64_t whole);
+void csv_none(struct csv *c);
+void csv_end(struct csv *c);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How the report writes numbers and foreign text for humans. Pure. */
+#ifndef BASE_FMT_H
+#define BASE_FMT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#define FMT_MAX 24
+
+/* All return BUF. */
+char *fmt_count(char buf[FMT_MAX], uint64_t n);
+/* "512 B", "1.50 KiB", "23.4 GiB": powers of 1024, three digits */
+char *fmt_bytes(char buf[FMT_MAX], uint64_t bytes);
+/* "950 ns", "1.50 us", "23.4 ms", "3600 s" */
+char *fmt_ns(char buf[FMT_MAX], uint64_t ns);
+
+/* As arguments of a printf: the buffer lives as long as the block around it. */
+#define FMT_COUNT(v) fmt_count((char[FMT_MAX]){ 0 }, v)
+#define FMT_BYTES(v) fmt_bytes((char[FMT_MAX]){ 0 }, v)
+#define FMT_NS(v) fmt_ns((char[FMT_MAX]){ 0 }, v)
+
+/*
+ * Text from outside, padded with blanks to WIDTH columns: whatever could steer or mislead a
+ * terminal (control characters, also those of Unicode, invalid UTF-8) is written \ooo. NULL is -.
+ */
+void fmt_text(FILE *out, const char *s, int width);
+
+#endif

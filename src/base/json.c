@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/util.h"
+
+/* Room for N more bytes, or NULL once anything has failed. */
+static char *room(struct json *j, size_t n)
+{
+	size_t size = j->size ? j->size : 4096;
+	char *buf;
+
+	if (j->error)
+		return NULL;
+	while (size - j->len < n)
+		size *= 2;
+	if (size == j->size)
+		return j->buf + j->len;
+	buf = realloc(j->buf, size);
+	if (!buf) {
+		j->error = -ENOMEM;
+		return NULL;
+	}
+	j->buf = buf;
+	j->size = size;
+	return j->buf + j->len;
+}
+
+static void put(struct json *j, const char *s, size_t len)
+{
+	char *p = room(j, len);
+
+	if (!p)
+		return;
+	memcpy(p, s, len);
+	j->len += len;
+}
+
+static void put_newline(struct json *j)
+{
+	if (j->row)
+		return;
+	put(j, "\n", 1);
+	for (unsigned int i = 0; i < j->depth; i++)
+		put(j, "  ", 2);
+}
+
+/* One character of a string, or a byte that is none, at P. */
+static char *put_char(char *p, const char *s, unsigned int utf8_len)
+{
+	uint8_t c = (uint8_t)*s;
+
+	if (!utf8_len) {
+		*p++ = '\\'; /* JSON's own escape of the backslash of \ooo */
+		return text_put_piece(p, s, 1);
+	}
+	if (c == '"' || c == '\\') {
+		*p++ = '\\';
+	} else if (c < 0x20 || c == 0x7f) {
+		memcpy(p, "\\u00", 4); /* NOLINT(bugprone-not-null-terminated-result): no string */
+		p[4] = (char)('0' + (c >> 4));
+		p[5] = "0123456789abcdef"[c & 15];
+		return p + 6;
+	}
+	memcpy(p, s, utf8_len);
+	return p + utf8_len;
+}
+
+static void put_string(struct json *j, const char *s, size_t len)
+{
+	const char *end = s + len;
+	char *p = room(j, 6 * len + 2); /* a byte is at most \u00xx */
+
+	if (!p)
+		return;
+	*p++ = '"';
+	while (s < end) {
+		unsigned int n = text_utf8_len(s, (size_t)(end - s));
+
+		p = put_char(p, s, n);
+		s += MAX(n, 1U);
+	}
+	*p++ = '"';
+	j->len = (size_t)(p - j->buf);
+}
+
+/* What stands before every value: comma, line break, name. */
+static void put_lead(struct json *j, const char *key)
+{
+	if (j->depth) {
+		if (!j->empty)
+			put(j, ",", 1);
+		put_newline(j);
+	}
+	j->empty = false;
+	if (key) {
+		put_string(j, key, strlen(key));
+		put(j, ": ", 2);
+	}
+}
+
+static void open_nest(struct json *j, const char *key, char opener, char closer)
+{
+	put_lead(j, key);
+	put(j, &opener, 1);
+	if (j->depth == JSON_DEPTH_MAX) {
+		j->error = -EINVAL;
+		return;
+	}
+	j->closer[j->depth++] = closer;
+	j->empty = true;
+}
+
+void json_object(struct json *j, const char *key)
+{
+	open_nest(j, key, '{', '}');
+}
+
+void json_array(struct json *j, const char *key)
+{
+	open_nest(j, key, '[', ']');
+}
+
+void json_row(struct json *j, const char *key)
+{
+	json_array(j, key);
+	if (!j->row)
+		j->row = j->depth;
+}
+
+void json_end(struct json *j)
+{
+	if (!j->depth) {
+		j->error = -EINVAL;
+		return;
+	}
+	j->depth--;
+	if (!j->empty)
+		put_newline(j);
+	if (j->row > j->depth)
+		j->row = 0;
+	put(j, &j->closer[j->depth], 1);
+	j->empty = false;
+}
+
+void json_strn(struct json *j, const char *key, const char *s, size_t len)
+{
+	put_lead(j, key);
+	put_string(j, s, len);
+}
+
+void json_str(struct json *j, const char *key, const char *s)
+{
+	if (s)
+		json_strn(j, key, s, strlen(s));
+	else
+		json_null(j, key);
+}
+
+void json_u64(struct json *j, const char *key, uint64_t v)
+{
+	char text[TEXT_U64_MAX];
+
+	put_lead(j, key);
+	put(j, text, (size_t)(text_put_u64(text, v) - text));
+}
+
+void json_s64(struct json *j, const char *key, int64_t v)
+{
+	char text[TEXT_U64_MAX];
+
+	put_lead(j, key);
+	put(j, text, (size_t)(text_put_s64(text, v) - text));
+}
+
+void json_f64(struct json *j, const char *key, double v)
+{
+	char text[32];
+
+	if (!isfinite(v)) {
+		json_null(j, key);
+		return;
+	}
+	put_lead(j, key);
+	put(j, text, (size_t)snprintf(text, sizeof(text), "%.6g", v));
+}
+
+void json_bool(struct json *j, const char *key, bool v)
+{
+	put_lead(j, key);
+	put(j, v ? "true" : "false", v ? 4 : 5);
+}
+
+void json_null(struct json *j, const char *key)
+{
+	put_lead(j, key);
+	put(j, "null", 4);
+}
+
+int json_finish(struct json *j)
+{
+	put(j, "\n", 1);
+	if (j->depth && !j->error)
+		j->error = -EINVAL;
+	return j->error;
+}
+
+void json_free(struct json *j)
+{
+	free(j->buf);
+	*j = (struct json){ 0 };
+}
+
+int json_write(struct json *j, FILE *out)
+{
+	int r = json_finish(j);
+
+	if (r == 0)
+		fwrite(j->buf, 1, j->len, out);
+	json_free(j);
+	return r;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writes JSON (RFC 8259) for machines that humans also read: two blanks a level, one value a
+ * line. Append only, into a buffer that grows; the first error sticks and json_finish() tells it,
+ * so calls in between need no checks. Knows nothing of files.
+ *
+ * KEY is the member's name inside an object and NULL elsewhere. A string byte that is not valid
+ * UTF-8 becomes the text \ooo (octal), as in the .out files: JSON cannot hold such a byte, U+FFFD
+ * would forget which it was, and \u00ff would read as another, valid character.
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define JSON_DEPTH_MAX 16
+
+struct json {
+	char *buf;
+	size_t len, size;
+	unsigned int depth;
+	unsigned int row; /* the depth of the row that is open; 0: none */
+	char closer[JSON_DEPTH_MAX];
+	bool empty; /* nothing yet in the innermost object or array */
+	int error;
+};
+
+/* A zeroed struct json is ready for use. */
+void json_object(struct json *j, const char *key);
+void json_array(struct json *j, const char *key);
+/* An array whose values, of whatever kind, stay on its line. */
+void json_row(struct json *j, const char *key);
+/* End the innermost object or array. */
+void json_end(struct json *j);
+
+/* A string; NULL is null. */
+void json_str(struct json *j, const char *key, const char *s);
+void json_strn(struct json *j, const char *key, const char *s, size_t len);
+void json_u64(struct json *j, const char *key, uint64_t v);
+void json_s64(struct json *j, const char *key, int64_t v);
+void json_f64(struct json *j, const char *key, double v); /* six digits; null where it is no number */
+void json_bool(struct json *j, const char *key, bool v);
+void json_null(struct json *j, const char *key);
+
+/* The last newline. 0: BUF holds LEN bytes; -ENOMEM, or -EINVAL when ends do not match. */
+int json_finish(struct json *j);
+void json_free(struct json *j);
+/* json_finish(), all of it to OUT, whose errors are left in it, and json_free(). 0 or as json_finish(). */
+int json_write(struct json *j, FILE *out);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/lines.h"
+
+#include <stdbool.h>
+#include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+#include "base/bytemask.h"
+
+_Static_assert(LINES_BYTES == BYTEMASK_BYTES, "text is looked at in pieces of this size");
+
+#define always_inline inline __attribute__((always_inline))
+
+struct piece {
+	uint64_t tabs, newlines; /* a bit for each byte */
+};
+
+typedef struct piece (*piece_fn)(const char *p);
+/* The offsets of the N bits of STOPS, from AT on, to TO; some more may be written over behind them. */
+typedef void (*offsets_fn)(uint32_t *to, uint32_t at, uint64_t stops, unsigned int n);
+
+static always_inline unsigned int find(struct lines *l, const char *text, uint32_t begin, uint32_t end,
+				       piece_fn piece_of, offsets_fn offsets)
+{
+	unsigned int n = 0, n_stops = 1;
+
+	l->stop[0] = begin - 1; /* of 0, too: offsets are counted around */
+	l->end[0] = 0;
+	for (uint32_t at = begin; at < end && n < LINES_MAX && n_stops < LINES_STOPS; at += LINES_BYTES) {
+		struct piece piece = piece_of(text + at);
+		uint64_t newlines = piece.newlines, stops = piece.tabs | newlines;
+		unsigned int n_here;
+
+		if (end - at < LINES_BYTES) { /* the last piece: what is behind the text in it is no text */
+			const uint64_t inside = (1ULL << (end - at)) - 1;
+
+			newlines &= inside;
+			stops &= inside;
+		}
+		n_here = (unsigned int)__builtin_popcountll(stops);
+		offsets(l->stop + n_stops, at, stops, n_here);
+		/* mostly one or none, which is hard to foretell: the first is written in any case */
+		do {
+			uint64_t line = stops & (newlines ^ (newlines - 1));
+
+			l->end[n + 1] = n_stops + (unsigned int)__builtin_popcountll(line) - 1;
+			n += newlines != 0;
+			newlines &= newlines - 1;
+		} while (newlines);
+		n_stops += n_here;
+	}
+	l->n = n;
+	l->at = 0;
+	return n;
+}
+
+/* --- any machine ---------------------------------------------------------------------------------- */
+
+static inline struct piece piece_anywhere(const char *p)
+{
+	return (struct piece){ bytemask_of(p, '\t'), bytemask_of(p, '\n') };
+}
+
+static inline void offsets_anywhere(uint32_t *to, uint32_t at, uint64_t stops, unsigned int n)
+{
+	for (; stops; stops &= stops - 1)
+		*to++ = at + (uint32_t)__builtin_ctzll(stops);
+}
+
+unsigned int lines_find_anywhere(struct lines *l, const char *text, uint32_t begin, uint32_t end)
+{
+	return find(l, text, begin, end, piece_anywhere, offsets_anywhere);
+}
+
+/* --- x86-64 with AVX2 and BMI --------------------------------------------------------------------- */
+
+#ifdef __x86_64__
+#define WITH_AVX2 __attribute__((target("avx2,bmi,popcnt")))
+#define AT_ONCE 12 /* more stops are in few pieces of a trace */
+
+static WITH_AVX2 inline struct piece piece_avx2(const char *p)
+{
+	const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)p);
+	const __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(p + sizeof(low)));
+	const __m256i tab = _mm256_set1_epi8('\t'), newline = _mm256_set1_epi8('\n');
+
+#define MASK(half, c) ((uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(half, c)))
+	return (struct piece){ MASK(low, tab) | MASK(high, tab) << 32, MASK(low, newline) | MASK(high, newline) << 32 };
+#undef MASK
+}
+
+/* So many at once that no branch is taken another way from piece to piece. */
+static WITH_AVX2 inline void offsets_avx2(uint32_t *to, uint32_t at, uint64_t stops, unsigned int n)
+{
+#define STOP(i) to[i] = at + (uint32_t)_tzcnt_u64(stops), stops = _blsr_u64(stops)
+	for (const uint32_t *end = to + n; to < end; to += AT_ONCE) {
+		STOP(0), STOP(1), STOP(2), STOP(3), STOP(4), STOP(5);
+		STOP(6), STOP(7), STOP(8), STOP(9), STOP(10), STOP(11);
+	}
+#undef STOP
+}
+
+static WITH_AVX2 unsigned int find_avx2(struct lines *l, const char *text, uint32_t begin, uint32_t end)
+{
+	return find(l, text, begin, end, piece_avx2, offsets_avx2);
+}
+
+static bool has_avx2(void)
+{
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
+}
+#endif
+
+unsigned int lines_find(struct lines *l, const char *text, uint32_t begin, uint32_t end)
+{
+#ifdef __x86_64__
+	if (has_avx2())
+		return find_avx2(l, text, begin, end);
+#endif
+	return lines_find_anywhere(l, text, begin, end);
+}
+
+/* --- one ------------------------------------------------------------------------------------------ */
+
+void lines_one(struct lines *l, const char *text, uint32_t begin, uint32_t len)
+{
+	const char *p = text + begin, *end = p + len, *tab;
+	unsigned int n = 1;
+
+	l->stop[0] = begin - 1;
+	for (; n < LINES_STOPS && (tab = memchr(p, '\t', (size_t)(end - p))); p = tab + 1)
+		l->stop[n++] = (uint32_t)(tab - text);
+	l->stop[n] = begin + len;
+	l->end[0] = 0;
+	l->end[1] = n;
+	l->n = 1;
+	l->at = 0;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "base/util.h"
+
+static enum log_level max_level = LOG_LEVEL_INFO;
+static int log_fd = STDERR_FILENO;
+static unsigned int status_rows; /* of the terminal while it has a status line, else 0 */
+
+#define STATUS_ROWS_MIN 4
+
+/* sd-daemon(3): "<N>" before a line is its syslog priority. */
+static const char *const journal_prefix[] = { "<3>", "<4>", "<6>", "<7>" };
+
+void log_set_level(enum log_level level)
+{
+	max_level = level;
+}
+
+enum log_level log_get_level(void)
+{
+	return max_level;
+}
+
+void log_to(int fd)
+{
+	log_fd = fd;
+}
+
+int log_where(void)
+{
+	return log_fd;
+}
+
+/*
+ * The job writes to the same terminal, so the line lives below a scrolling region that leaves the
+ * last row out (DECSTBM, as apt does beside dpkg). ESC 7 and 8 keep the job's cursor.
+ */
+static void status_region(unsigned int rows)
+{
+	if (rows == status_rows)
+		return;
+	if (status_rows)
+		dprintf(log_fd, "\0337\033[r\033[%u;1H\033[K\0338", status_rows);
+	/* the newline scrolls where the cursor is on the last row */
+	if (rows)
+		dprintf(log_fd, "\n\0337\033[1;%ur\0338\033[A", rows - 1);
+	status_rows = rows;
+}
+
+void log_status(const char *line)
+{
+	struct winsize size;
+
+	if (max_level < LOG_LEVEL_INFO || !isatty(log_fd) || ioctl(log_fd, TIOCGWINSZ, &size) < 0)
+		return;
+	status_region(line && size.ws_row >= STATUS_ROWS_MIN ? size.ws_row : 0);
+	if (status_rows)
+		dprintf(log_fd, "\0337\033[%u;1H\033[K%.*s\0338", status_rows, size.ws_col, line);
+}
+
+/* Names of files and commands are in it: neither terminal nor journal may take them for orders. */
+static void make_plain(char *s)
+{
+	unsigned int len;
+
+	for (; *s; s += len) {
+		bool c1 = (s[0] & 0xff) == 0xc2 && (s[1] & 0xe0) == 0x80; /* U+0080 to U+009F */
+
+		len = text_utf8_len(s, strnlen(s, 4));
+		if (len == 0 || c1 || (len == 1 && (*s < ' ' || *s == 0x7f))) {
+			*s = '?';
+			len = 1;
+		}
+	}
+}
+
+/* The longest part of TEXT that ends with a whole character and has at most MAX bytes. */
+static size_t part_len(const char *text, size_t len, size_t max)
+{
+	size_t n = len < max ? len : max;
+
+	for (int i = 0; i < 3 && n < len && n > 1 && (text[n] & 0xc0) == 0x80; i++)
+		n--;
+	return n;
+}
+
+static ssize_t stream_write(void *cookie, const char *data, size_t len)
+{
+	char text[1024];
+
+	for (size_t at = 0, n; at < len; at += n) {
+		n = part_len(data + at, len - at, sizeof(text) - 1);
+		for (size_t i = 0; i < n; i++)
+			text[i] = data[at + i] ? data[at + i] : '?';
+		text[n] = '\0';
+		for (char *line = text, *end; line < text + n; line = end + 1) {
+			end = line + strcspn(line, "\n");
+			*end = '\0';
+			make_plain(line);
+			if (end < text + n)
+				*end = '\n';
+		}
+		if (util_write_all(log_fd, text, n) < 0)
+			return 0; /* as fopencookie(3) has it */
+	}
+	return (ssize_t)len;
+}
+
+FILE *log_stream(void)
+{
+	FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = stream_write });
+
+	if (stream)
+		setvbuf(stream, NULL, _IOLBF, 0);
+	return stream;
+}
+
+/* The journal itself, DEVICE:INODE: what a service starts inherits the variable, wherever its messages go. */
+static bool is_journal(int fd)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	char number[64];
+	struct stat st;
+
+	if (!stream || fstat(fd, &st) < 0)
+		return false;
+	snprintf(number, sizeof(number), "%llu:%llu", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+	return strcmp(stream, number) == 0;
+}
+
+static void emit(enum log_level level, char *text)
+{
+	bool journal = is_journal(log_fd);
+	const char *kind = level == LOG_LEVEL_ERR ? "error: " : level == LOG_LEVEL_WARN ? "warning: " : "";
+
+	make_plain(text);
+	/* One write per message, so that lines of several processes do not mix. */
+	dprintf(log_fd, "%s%s%s\n", journal ? journal_prefix[level] : "dltraced: ", kind, text);
+}
+
+void log_msg(enum log_level level, const char *fmt, ...)
+{
+	char text[2048];
+	va_list ap;
+
+	if (level > max_level)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	emit(level, text);
+}
+
+void log_pass(char *line)
+{
+	size_t len = strcspn(line, "\n");
+
+	line[len] = '\0';
+	make_plain(line);
+	dprintf(log_fd, "%s\n", line);
+}
+
+int log_err_r(int r, const char *fmt, ...)
+{
+	char text[2048];
+	va_list ap;
+	size_t n;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	n = strlen(text);
+	snprintf(text + n, sizeof(text) - n, ": %s", strerror(-r));
+	emit(LOG_LEVEL_ERR, text);
+	return r;
+}

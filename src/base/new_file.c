@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/new_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+static int may_replace(const struct new_file *f)
+{
+	struct stat st;
+
+	if (fstatat(f->dirfd, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (S_ISREG(st.st_mode))
+		return 0;
+	return S_ISDIR(st.st_mode) ? -EISDIR : S_ISLNK(st.st_mode) ? -ELOOP : -EEXIST;
+}
+
+/* A name that nobody can have guessed and taken. A descriptor or -errno. */
+static int create_temporary(struct new_file *f)
+{
+	uint64_t number;
+
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
+		number = clock_now_ns(CLOCK_MONOTONIC);
+	f->temporary = util_fmt(".%.200s.%016llx.tmp", f->name, (unsigned long long)number);
+	if (!f->temporary)
+		return -ENOMEM;
+	int fd = openat(f->dirfd, f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+
+	if (fd < 0) {
+		fd = -errno;
+		free(TAKE_PTR(f->temporary));
+	}
+	return fd;
+}
+
+char *new_file_folder(const char *path, const char **name)
+{
+	const char *slash = strrchr(path, '/');
+
+	*name = slash ? slash + 1 : path;
+	return slash ? util_fmt("%.*s/", (int)(slash - path), path) : util_fmt("./");
+}
+
+static int split(struct new_file *f, const char *path)
+{
+	const char *name;
+	autofree char *folder = new_file_folder(path, &name);
+
+	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
+		return -EISDIR;
+	f->name = strdup(name);
+	if (!folder || !f->name)
+		return -ENOMEM;
+	f->dirfd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return f->dirfd < 0 ? -errno : 0;
+}
+
+int new_file_open(struct new_file *f, const char *path)
+{
+	int r, fd;
+
+	*f = (struct new_file)NEW_FILE_NONE;
+	r = split(f, path);
+	if (!r)
+		r = may_replace(f);
+	fd = r ? r : create_temporary(f);
+	if (fd >= 0) {
+		f->stream = fdopen(fd, "w");
+		if (f->stream)
+			return 0;
+		r = -errno;
+		close(fd);
+	} else {
+		r = fd;
+	}
+	new_file_drop(f);
+	return r;
+}
+
+int new_file_commit(struct new_file *f)
+{
+	FILE *stream = TAKE_PTR(f->stream);
+	int r = 0;
+
+	if (fflush(stream) != 0)
+		r = -errno;
+	else if (ferror(stream)) /* an earlier write, and stdio has not kept why: the next one has the same reason */
+		r = write(fileno(stream), "", 1) < 0 ? -errno : -EIO;
+	if (fclose(stream) != 0 && !r)
+		r = -errno;
+	if (!r)
+		r = may_replace(f); /* somebody may have put something else there */
+	if (!r && renameat(f->dirfd, f->temporary, f->dirfd, f->name) < 0)
+		r = -errno;
+	if (!r)
+		free(TAKE_PTR(f->temporary)); /* it is no longer there */
+	new_file_drop(f);
+	return r;
+}
+
+void new_file_drop(struct new_file *f)
+{
+	if (f->stream)
+		fclose(TAKE_PTR(f->stream));
+	if (f->temporary)
+		unlinkat(f->dirfd, f->temporary, 0);
+	util_close(&f->dirfd);
+	free(TAKE_PTR(f->name));
+	free(TAKE_PTR(f->temporary));
+}

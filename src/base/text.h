@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The text rules of the .out files: numbers, escaped strings, times. Pure; no allocation.
+ * The put functions write at P and return the new end; the caller has made room.
+ */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TEXT_U64_MAX 20		      /* bytes of the longest u64 and s64 */
+#define TEXT_UTC_LEN 30		      /* 2026-11-21T01:02:03.123456789Z */
+#define TEXT_ESCAPED_MAX(len) (4 * (len) + 1)
+
+/* Numbers. They may write up to TEXT_U64_MAX bytes, however few there are up to the end that they return. */
+char *text_put_long_u64(char *p, uint64_t v);
+char *text_put_long_s64(char *p, int64_t v);
+
+/* Most are one digit, and then it is not worth a call. */
+static inline char *text_put_u64(char *p, uint64_t v)
+{
+	if (v >= 10)
+		return text_put_long_u64(p, v);
+	*p = (char)('0' + v);
+	return p + 1;
+}
+
+static inline char *text_put_s64(char *p, int64_t v)
+{
+	if ((uint64_t)v >= 10)
+		return text_put_long_s64(p, v);
+	*p = (char)('0' + v);
+	return p + 1;
+}
+char *text_put_hex(char *p, uint64_t v); /* 0x... */
+char *text_put_octal(char *p, uint64_t v); /* 0644: a leading 0; of 64 bits up to 23 bytes */
+
+/*
+ * A string field: every byte <= 0x20, 0x7f, '"', '#', '\\' and every byte that is not part of
+ * valid UTF-8 (RFC 3629) becomes \ooo; an empty one is "-", a lone "-" \055, a lone "?" \077.
+ */
+char *text_put_str(char *p, const char *s, size_t len);
+
+/* Would it be the same as a piece? No: perhaps. */
+bool text_is_plain(const char *s, size_t len);
+
+/*
+ * A piece of a longer string field (paths are put together from components): the same escapes
+ * without the rules for whole fields.
+ */
+char *text_put_piece(char *p, const char *s, size_t len);
+
+/*
+ * The inverse of text_put_str into DST (at least LEN bytes): bytes written. "-" gives 0; what is
+ * no whole escape is taken as it stands. A bare "?" (not known) is the caller's to look for.
+ */
+size_t text_unescape(char *dst, const char *field, size_t len);
+
+/* Bytes (1 to 4) of the UTF-8 character at S, 0 where there is none (RFC 3629). */
+unsigned int text_utf8_len(const char *s, size_t len);
+
+/* UTC of ns since the epoch; the date and second are cached in *CACHE between calls. */
+struct text_utc_cache {
+	uint64_t begin_ns; /* of the second */
+	char prefix[20];   /* 2026-11-21T01:02:03. */
+	bool valid;
+};
+char *text_put_utc(char *p, uint64_t realtime_ns, struct text_utc_cache *cache);
+
+/* The same number as by text_put_u64, of a clock: but for its last eight digits it stays for a while. */
+struct text_ns_cache {
+	uint64_t begin_ns; /* of what it is good for; 0: nothing yet */
+	uint8_t len;
+	char prefix[15];
+};
+char *text_put_ns(char *p, uint64_t ns, struct text_ns_cache *cache);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the trace will be: the space that is left there, and how fast it can be written. The folder
+ * itself is not made; what is written has no name, or loses it before its first byte.
+ */
+#include "check/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fmt.h"
+#include "base/util.h"
+#include "host/space.h"
+#include "kernel/ring.h"
+#include "trace/outdir.h"
+
+#define WRITE_BYTES (64U << 20) /* at most, and */
+#define WRITE_NS NSEC_PER_SEC	/* no longer */
+#define CHUNK_BYTES (1U << 20)
+#define SYNC_BYTES (4U << 20) /* through the page cache: between two waits for the disk */
+#define ALIGN_BYTES 4096
+
+static const char space[] = "space", speed[] = "write speed";
+
+/*
+ * PATH, or the nearest folder above it that is there, in which start would make it: a descriptor or
+ * -errno, for what AT is then told.
+ */
+static int open_nearest(const char *path, char at[PATH_MAX])
+{
+	snprintf(at, PATH_MAX, "%s", path);
+	for (;;) {
+		int fd = open(at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		char *slash = strrchr(at, '/');
+
+		if (fd >= 0 || errno != ENOENT)
+			return fd < 0 ? -errno : fd;
+		if (!strcmp(at, ".") || !strcmp(at, "/"))
+			return -ENOENT;
+		if (!slash)
+			strcpy(at, ".");
+		else
+			slash[slash == at] = '\0';
+	}
+}
+
+/* The full name of the folder FD where there is one. */
+static void name_of(int fd, char at[PATH_MAX])
+{
+	char link[32], path[PATH_MAX];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, sizeof(path) - 1);
+	if (len <= 0)
+		return;
+	path[len] = '\0';
+	memcpy(at, path, (size_t)len + 1);
+}
+
+/* --- speed ------------------------------------------------------------------------------------ */
+
+static int open_named(int dir)
+{
+	char name[64];
+	int fd;
+
+	snprintf(name, sizeof(name), ".dltraced-check-%d", getpid());
+	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	unlinkat(dir, name, 0);
+	return fd;
+}
+
+/* A file in DIR past the page cache where the file system can, without a name where it can. */
+static int open_trial(int dir, bool *direct)
+{
+	int fd;
+
+	for (int flags = O_DIRECT; flags >= 0; flags = flags ? 0 : -1) {
+		fd = openat(dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC | flags, 0600);
+		*direct = flags;
+		if (fd >= 0)
+			return fd;
+	}
+	return open_named(dir);
+}
+
+/*
+ * Write until WRITE_BYTES or WRITE_NS are reached, and wait for the disk. What is written looks
+ * random, so that a file system that compresses is measured too. 0 or -errno.
+ */
+static int write_trial(int fd, bool direct, uint64_t *bytes_ret, uint64_t *ns_ret)
+{
+	uint64_t start_ns, ns = 0, bytes = 0, most;
+	autofree char *chunk = NULL;
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_FSIZE, &limit);
+	most = MIN(limit.rlim_cur / CHUNK_BYTES * CHUNK_BYTES, WRITE_BYTES);
+	if (!most)
+		return -EFBIG;
+
+	if (posix_memalign((void **)&chunk, ALIGN_BYTES, CHUNK_BYTES) != 0)
+		return -ENOMEM;
+	for (size_t at = 0; at < CHUNK_BYTES; at += 256) /* getentropy's most */
+		if (getentropy(chunk + at, 256) < 0)
+			return -errno;
+	start_ns = clock_now_ns(CLOCK_MONOTONIC);
+	while (bytes < most && ns < WRITE_NS) {
+		ssize_t n = write(fd, chunk, CHUNK_BYTES);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n < (ssize_t)CHUNK_BYTES)
+			return -ENOSPC;
+		bytes += (uint64_t)n;
+		if (!direct && bytes % SYNC_BYTES == 0 && fdatasync(fd) < 0)
+			return -errno;
+		ns = clock_now_ns(CLOCK_MONOTONIC) - start_ns;
+	}
+	if (fdatasync(fd) < 0)
+		return -errno;
+	*bytes_ret = bytes;
+	*ns_ret = MAX(clock_now_ns(CLOCK_MONOTONIC) - start_ns, 1);
+	return 0;
+}
+
+static void put_speed(struct check *c, uint64_t bytes, uint64_t ns, bool direct)
+{
+	uint64_t per_s = (uint64_t)((double)bytes * NSEC_PER_SEC / (double)ns);
+	uint64_t rows = per_s / RING_STALL_RECORD_BYTES;
+	bool slow = rows < RING_STALL_RECORDS_PER_S;
+
+	check_put(c, speed, slow ? CHECK_NOTE : CHECK_OK, "%s/s%s (%s in %s): about %llu rows/s",
+		  FMT_BYTES(per_s), direct ? "" : " through the page cache", FMT_BYTES(bytes),
+		  FMT_NS(ns), (unsigned long long)rows);
+	if (slow)
+		check_remedy(c, "-o DIR on a faster disk where more rows than that come for longer "
+				"than the page cache and the rings (--buffer) take");
+}
+
+static void measure(struct check *c, int dir, const char *at)
+{
+	autoclose int fd = -1;
+	uint64_t bytes = 0, ns = 0;
+	bool direct;
+	int r;
+
+	fd = r = open_trial(dir, &direct);
+	if (r < 0) {
+		check_put(c, speed, CHECK_FAIL, "%s cannot be written: %s", at, strerror(-r));
+		check_remedy(c, "-o DIR, where %s may write",
+			     geteuid() == 0 ? "root" : "this user");
+		return;
+	}
+	r = write_trial(fd, direct, &bytes, &ns);
+	if (r == -EINVAL && direct) { /* O_DIRECT was taken, and is not for what is written here */
+		direct = false;
+		if (fcntl(fd, F_SETFL, 0) == 0)
+			r = write_trial(fd, direct, &bytes, &ns);
+	}
+	if (r < 0) {
+		check_put(c, speed, CHECK_NOTE, "not measured: %s", strerror(-r));
+		check_remedy(c, "%s",
+			     r == -EFBIG ? "ulimit -f unlimited" : "-o DIR on another disk");
+		return;
+	}
+	put_speed(c, bytes, ns, direct);
+}
+
+/* --- space ------------------------------------------------------------------------------------ */
+
+void check_folder(struct check *c)
+{
+	struct outdir_names names;
+	char path[PATH_MAX], at[PATH_MAX];
+	struct space left = {};
+	autoclose int dir = -1;
+	int r;
+
+	outdir_names_init(&names, "check", environ, time(NULL));
+	r = outdir_expand(c->out, &names, path, sizeof(path));
+	if (r == 0)
+		r = dir = open_nearest(path, at);
+	if (r >= 0)
+		name_of(dir, at);
+	if (r >= 0)
+		r = space_look(&left, dir, c->min_free_bytes);
+	if (r < 0) {
+		check_put(c, space, CHECK_FAIL, "%s: %s", dir < 0 ? path : at, outdir_strerror(r));
+		check_remedy(c, "-o DIR, a folder that is there or can be made");
+		return;
+	}
+	check_put(c, space, left.low ? CHECK_FAIL : CHECK_OK,
+		  "%s free in %s; --min-free leaves %s", FMT_BYTES(left.free_bytes), at,
+		  FMT_BYTES(left.least_bytes));
+	if (left.low)
+		check_remedy(c, "-o DIR on a disk with more space, or --min-free SIZE: rows would "
+				"be counted as lost");
+	else if (left.free_bytes - left.least_bytes < WRITE_BYTES)
+		check_put(c, speed, CHECK_NOTE, "not measured: too little space");
+	else
+		measure(c, dir, at);
+}

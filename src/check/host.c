@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is around the tracer: limits, mounts, tools, containers, other traces. */
+#include "check/check.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fmt.h"
+#include "base/util.h"
+#include "collectors/kinds.h"
+#include "host/cgroup.h"
+#include "host/helper.h"
+#include "kernel/tracer_impl.h"
+
+#define OTHER_FILES 64	 /* files, collectors, timers: counted, and some to spare */
+#define TEXT_MAX (4U << 20)
+#define ANSWER_MS 1000
+
+/* A whole file below the root; NULL when it cannot be read. The caller's to free. */
+static char *read_text(const struct check *c, const char *path)
+{
+	autofree char *whole = util_fmt("%s%s", c->root, path);
+	char *text = NULL;
+
+	return whole && util_read_file(whole, TEXT_MAX, &text, NULL) == 0 ? text : NULL;
+}
+
+/* --- limits and mounts ------------------------------------------------------------------------ */
+
+void check_open_files(struct check *c)
+{
+	static const char need[] = "open files limit";
+	struct tracer t = {};
+	struct rlimit now;
+	uint64_t least;
+
+	tracer_maps_plan(&t, c->buffer_bytes);
+	least = MAX(c->tracer_files, TRACER_FILES) + t.n_rings + OTHER_FILES;
+	getrlimit(RLIMIT_NOFILE, &now);
+	if (now.rlim_cur >= least) {
+		check_put(c, need, CHECK_OK, "%llu; a trace takes up to %llu",
+			  (unsigned long long)now.rlim_cur, (unsigned long long)least);
+		return;
+	}
+	check_put(c, need, CHECK_FAIL, "%llu; a trace takes up to %llu",
+		  (unsigned long long)now.rlim_cur, (unsigned long long)least);
+	check_remedy(c, "ulimit -n %llu (LimitNOFILE= in a unit of systemd)",
+		     (unsigned long long)MAX(least, 1024));
+}
+
+void check_file_size(struct check *c)
+{
+	static const char need[] = "file size limit";
+	struct rlimit now;
+
+	getrlimit(RLIMIT_FSIZE, &now);
+	if (now.rlim_cur == RLIM_INFINITY) {
+		check_put(c, need, CHECK_OK, "none");
+		return;
+	}
+	check_put(c, need, CHECK_NOTE, "%s for each file: rows beyond are counted as lost",
+		  FMT_BYTES(now.rlim_cur));
+	check_remedy(c, "ulimit -f unlimited (LimitFSIZE=infinity in a unit of systemd)");
+}
+
+/* Where the first file system of type FSTYPE is mounted, as /proc/mounts writes it. */
+static bool find_mount(const struct check *c, const char *fstype, char *buf, size_t size)
+{
+	autofree char *text = read_text(c, "/proc/self/mounts");
+	char *rest = text, *line;
+
+	while (text && (line = strsep(&rest, "\n"))) {
+		char *target, *type;
+
+		strsep(&line, " ");
+		target = strsep(&line, " ");
+		type = strsep(&line, " ");
+		if (!type || strcmp(type, fstype) != 0)
+			continue;
+		snprintf(buf, size, "%s", target);
+		return true;
+	}
+	return false;
+}
+
+void check_tracefs(struct check *c)
+{
+	char path[256];
+
+	if (find_mount(c, "tracefs", path, sizeof(path))) {
+		check_put(c, "tracefs", CHECK_OK, "%s", path);
+		return;
+	}
+	check_put(c, "tracefs", CHECK_MISSING,
+		  "not mounted: the hooks tp and kprobe are found by it");
+	check_remedy(c, "mount -t tracefs tracefs /sys/kernel/tracing");
+}
+
+void check_cgroups(struct check *c)
+{
+	static const char need[] = "cgroups";
+	autofree char *info = read_text(c, "/proc/self/mountinfo"),
+		      *own = read_text(c, "/proc/self/cgroup");
+	struct cgroup_mounts m = {};
+	unsigned int v1 = 0, v2 = 0;
+
+	if (info && own && cgroup_mounts_parse(&m, info, own) == 0) {
+		for (unsigned int i = 0; i < m.n; i++)
+			*(m.items[i].hierarchy ? &v1 : &v2) += 1;
+		cgroup_mounts_free(&m);
+	}
+	if (!v1 && !v2) {
+		check_put(c, need, CHECK_MISSING,
+			  "none mounted: --cgroup and --container find nothing");
+		check_remedy(c, "mount -t cgroup2 cgroup2 /sys/fs/cgroup");
+	} else if (!v1) {
+		check_put(c, need, CHECK_OK, "v2");
+	} else {
+		check_put(c, need, CHECK_OK, "%s, %u hierarch%s of v1", v2 ? "hybrid" : "v1", v1,
+			  v1 == 1 ? "y" : "ies");
+	}
+}
+
+/* --- tools ------------------------------------------------------------------------------------ */
+
+/* Start PATH with the single argument ARG, its output to OUT_FD, in a process group of its own. */
+static int spawn_tool(pid_t *pid_ret, const char *path, const char *arg, int out_fd)
+{
+	char *const argv[] = { (char *)path, (char *)arg, NULL };
+	char *const env[] = { (char *)"LC_ALL=C", NULL };
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	int r;
+
+	posix_spawn_file_actions_init(&files);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
+	r = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
+	if (!r)
+		r = posix_spawn_file_actions_adddup2(&files, out_fd, STDOUT_FILENO);
+	if (!r)
+		r = posix_spawn_file_actions_adddup2(&files, out_fd, STDERR_FILENO);
+	if (!r)
+		r = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+	if (!r)
+		r = posix_spawn(pid_ret, path, &files, &attr, argv, env);
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attr);
+	return -r;
+}
+
+/*
+ * The first line that PATH prints when called with ARG, empty when there is none. What takes longer
+ * than ANSWER_MS is ended.
+ */
+static void first_line(const char *path, const char *arg, char *buf, size_t size)
+{
+	uint64_t deadline_ns = clock_now_ns(CLOCK_MONOTONIC) + ANSWER_MS * NSEC_PER_MSEC;
+	struct pollfd p = { .events = POLLIN };
+	size_t len = 0;
+	int ends[2], r;
+	pid_t pid;
+
+	buf[0] = '\0';
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return;
+	r = spawn_tool(&pid, path, arg, ends[1]);
+	close(ends[1]);
+	p.fd = ends[0];
+	while (r == 0 && len + 1 < size && !strchr(buf, '\n')) {
+		uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
+		ssize_t n;
+
+		if (now_ns >= deadline_ns ||
+		    poll(&p, 1, (int)((deadline_ns - now_ns) / NSEC_PER_MSEC) + 1) == 0)
+			break;
+		n = read(p.fd, buf + len, size - 1 - len);
+		if (n <= 0)
+			break;
+		len += (size_t)n;
+		buf[len] = '\0';
+	}
+	close(p.fd);
+	if (r == 0) { /* it, and what it may have started; most have ended by themselves */
+		kill(-pid, SIGKILL);
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	buf[strcspn(buf, "\n")] = '\0';
+}
+
+static bool find_tool(const char *name, char path[PATH_MAX])
+{
+	return helper_find(name, path, PATH_MAX) == 0;
+}
+
+/* Its own version is the driver's; asking nvidia-smi itself can take seconds. */
+static void nvidia_row(struct check *c, const char *path)
+{
+	char driver[64];
+	bool loaded = check_read(c, "/sys/module/nvidia/version", driver, sizeof(driver)) == 0;
+
+	if (path && loaded) {
+		check_put(c, "nvidia-smi", CHECK_OK, "%s, driver %s", path, driver);
+	} else if (loaded) {
+		check_put(c, "nvidia-smi", CHECK_MISSING, "not in PATH, though driver %s is loaded",
+			  driver);
+		check_remedy(c, "install the package of the driver that has it; without it there "
+				"is no GPU trace");
+	} else {
+		check_put(c, "nvidia-smi", CHECK_MISSING, "%s%s", path ? path : "not in PATH",
+			  path ? ", but NVIDIA's driver is not loaded"
+			       : ", and no driver of NVIDIA");
+		check_remedy(c, "on a machine with a GPU install NVIDIA's driver; --collectors "
+				"cpu,disk traces without");
+	}
+}
+
+static void sysstat_row(struct check *c, const char *name, const char *path, const char *loss)
+{
+	char version[64], command[64];
+
+	if (!path) {
+		check_put(c, name, CHECK_MISSING, "not in PATH: no %s", loss);
+		check_remedy(c, "%s", check_install(c, "sysstat", command, sizeof(command)));
+		return;
+	}
+	first_line(path, "-V", version, sizeof(version));
+	if (version[0])
+		check_put(c, name, CHECK_OK, "%s, %s", path, version);
+	else {
+		check_put(c, name, CHECK_NOTE, "%s, which does not tell its version", path);
+		check_remedy(c, "%s -V should print one: is it sysstat's?", name);
+	}
+}
+
+/* The tools of the collectors, each once. */
+void check_collectors(struct check *c)
+{
+	const char *before = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(collector_kinds); i++) {
+		const char *name = collector_kinds[i].argv[0];
+		char path[PATH_MAX];
+		bool found;
+
+		if (!strcmp(name, before))
+			continue;
+		before = name;
+		found = find_tool(name, path);
+		if (!strcmp(name, "nvidia-smi"))
+			nvidia_row(c, found ? path : NULL);
+		else
+			sysstat_row(c, name, found ? path : NULL, collector_kinds[i].loss);
+	}
+}
+
+void check_containers(struct check *c)
+{
+	static const char *const engines[] = { "docker", "podman", "nerdctl" };
+	char found[64] = "", path[PATH_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
+		size_t len = strlen(found);
+
+		if (find_tool(engines[i], path))
+			snprintf(found + len, sizeof(found) - len, "%s%s", len ? ", " : "",
+				 engines[i]);
+	}
+	if (found[0]) {
+		check_put(c, "containers", CHECK_OK, "%s", found);
+		return;
+	}
+	check_put(c, "containers", CHECK_MISSING,
+		  "no docker, podman or nerdctl in PATH: no names of containers");
+	check_remedy(c, "--container takes 12 or more digits of an ID, or new, without them");
+}
+
+/* --- other traces ----------------------------------------------------------------------------- */
+
+/* Does process PID hold BPF maps? Those of other users cannot be looked into: taken for granted. */
+static bool holds_maps(const struct check *c, const char *pid)
+{
+	autofree char *dir = util_fmt("%s/proc/%s/fd", c->root, pid);
+	DIR *d = dir ? opendir(dir) : NULL;
+	const struct dirent *e;
+	bool found = false;
+
+	if (!d)
+		return errno == EACCES;
+	while (!found && (e = readdir(d))) {
+		char link[64];
+		ssize_t len = readlinkat(dirfd(d), e->d_name, link, sizeof(link) - 1);
+
+		link[MAX(len, 0)] = '\0';
+		found = !strcmp(link, "anon_inode:bpf-map");
+	}
+	closedir(d);
+	return found;
+}
+
+/* By name, and by what it holds: a relay of a log, or a process that only prints, is none. */
+void check_other_traces(struct check *c)
+{
+	static const char need[] = "other traces";
+	autofree char *proc = util_fmt("%s/proc", c->root);
+	DIR *d = proc ? opendir(proc) : NULL;
+	char pids[128] = "", path[64], comm[32];
+	const struct dirent *e;
+	unsigned int n = 0;
+
+	while (d && (e = readdir(d))) {
+		size_t len = strlen(pids);
+
+		if (!isdigit((unsigned char)e->d_name[0]) || atoi(e->d_name) == getpid())
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.16s/comm", e->d_name);
+		if (check_read(c, path, comm, sizeof(comm)) < 0 || strcmp(comm, "dltraced") != 0 ||
+		    !holds_maps(c, e->d_name))
+			continue;
+		n++;
+		snprintf(pids + len, sizeof(pids) - len, " %.16s", e->d_name);
+	}
+	if (d)
+		closedir(d);
+	if (!n) {
+		check_put(c, need, CHECK_OK, "none");
+		return;
+	}
+	check_put(c, need, CHECK_NOTE,
+		  "%u of dltraced, process%s%s: each costs the machine on its own", n,
+		  n == 1 ? "" : "es", pids);
+	check_remedy(c, "kill -INT%s ends %s; the files stay whole", pids, n == 1 ? "it" : "them");
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The program: finds the command and hands over. Knows the commands' names, not what they do. */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "cmd/cmd.h"
+#include "host/rights/filecaps.h"
+
+static const struct command {
+	const char *name, *help;
+	int (*run)(int argc, char **argv);
+	bool traces; /* loads BPF programs, itself or in a child */
+} commands[] = {
+	{ "check", "can this machine be traced, and what to do about it", cmd_check, true },
+	{ "daemon", "the service: always-on traces, and users' own", cmd_daemon, true },
+	{ "mark", "a row in marks.out of a running trace", cmd_mark },
+	{ "probes", "the files of a trace and their columns", cmd_probes, true },
+	{ "report", "sum up a trace folder", cmd_report },
+	{ "serve", NULL, cmd_serve, true }, /* the daemon's own */
+	{ "start", "trace a command, or what runs already", cmd_start, true },
+	{ "status", "the traces that are running", cmd_status },
+	{ "stop", "end a running trace, not its workload", cmd_stop },
+};
+
+static void print_usage(FILE *out)
+{
+	fputs("Usage: dltraced COMMAND [OPTION...]\n"
+	      "Trace every file and disk operation of a job, with CPU and GPU use beside it.\n"
+	      "\n", out);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (commands[i].help)
+			fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+	fputs("\n"
+	      "`dltraced help COMMAND' tells its options. To trace a script from its first\n"
+	      "instruction to its end, into a folder of text files:\n"
+	      "\n"
+	      "  sudo dltraced start --workload \"python train.py\"\n", out);
+}
+
+static int finish_stdout(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	log_err("standard output: %s", strerror(errno));
+	return CMD_EXIT_FAILURE;
+}
+
+static bool command_traces(const char *name)
+{
+	for (size_t i = 0; name && i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(name, commands[i].name))
+			return commands[i].traces;
+	return false;
+}
+
+static int run(int argc, char **argv)
+{
+	char name[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (strcmp(argv[0], commands[i].name) != 0)
+			continue;
+		snprintf(name, sizeof(name), "dltraced %s", commands[i].name);
+		argv[0] = name;
+		return commands[i].run(argc, argv);
+	}
+	log_err("no such command: '%s' (`dltraced help' lists them)", argv[0]);
+	return CMD_EXIT_FAILURE;
+}
+
+/*
+ * What we open must not get the number of a standard stream that the caller has closed: messages
+ * would go into it. Close-on-exec, so that the workload finds them as closed as they were.
+ */
+static void hold_standard_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	util_close(&fd);
+}
+
+int main(int argc, char **argv)
+{
+	static char help[] = "--help";
+	FILE *plain;
+
+	hold_standard_streams();
+	/* argp and getopt repeat arguments there, which may hold orders to a terminal */
+	plain = log_stream();
+	if (plain)
+		stderr = plain;
+	if (filecaps_begin(argv, argc > 1 && command_traces(argv[1])) < 0)
+		return CMD_EXIT_FAILURE;
+	argp_err_exit_status = CMD_EXIT_FAILURE;
+	if (argc < 2) {
+		print_usage(stderr);
+		return CMD_EXIT_FAILURE;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("dltraced " DLT_VERSION);
+		return finish_stdout();
+	}
+	if (argc > 2 && strcmp(argv[1], "help") == 0) {
+		argv[1] = argv[2];
+		argv[2] = help;
+		return run(2, argv + 1);
+	}
+	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], help) == 0) {
+		print_usage(stdout);
+		return finish_stdout();
+	}
+	return run(argc - 1, argv + 1);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `dltraced probes`: every file of a trace with its columns, out of the tables that also write
+ * them, and the backend that each probe would use here: asked by loading all programs, where we may.
+ * With --markdown the tables of docs/traces.md, the same on every machine.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cmd/cmd.h"
+#include "collectors/collectors.h"
+#include "kernel/tracer.h"
+#include "trace/probe.h"
+
+struct options {
+	bool markdown;
+};
+
+static const struct argp_option option_table[] = {
+	{ "markdown", 'm', NULL, 0, "As the tables of docs/traces.md", 0 },
+	{ 0 },
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	if (key != 'm')
+		return ARGP_ERR_UNKNOWN;
+	o->markdown = true;
+	return 0;
+}
+
+static const struct argp argp = {
+	.options = option_table,
+	.parser = parse_option,
+	.doc = "List the files of a trace and what their columns mean, and with root the backend that "
+	       "each probe would use here.",
+};
+
+static void put(const char *text, bool markdown)
+{
+	for (; *text; text++) {
+		if (markdown && strchr("*<\\|", *text))
+			putchar('\\');
+		putchar(*text);
+	}
+}
+
+static void print_column(const struct probe *p, const struct field *f, bool markdown)
+{
+	printf(markdown ? "| %s | " : "  %-11s  ", f->name);
+	put(f->help, markdown);
+	for (unsigned int i = 0; f->kind == FIELD_FUNC && i < p->n_calls; i++)
+		if (!p->calls[i].no_row)
+			printf("%s%s", i ? ", " : ": ", p->calls[i].name);
+	puts(markdown ? " |" : "");
+}
+
+/* T: with everything loaded; NULL: we may not ask. */
+static void print_backend(const struct tracer *t, unsigned int i)
+{
+	const struct backend_kind *backend;
+
+	if (!t || !probes[i]->open)
+		return;
+	backend = t->backends[i];
+	if (!(t->probes >> i & 1) && probes[i]->flags & PROBE_SELECTABLE)
+		printf("  cannot be traced here: %s\n", t->why[i] ? t->why[i] : t->error);
+	else if (backend)
+		printf("  backend here: %s (%s)%s%s\n", backend->name, backend->hooks,
+		       t->why[i] ? "; not " : "", t->why[i] ? t->why[i] : "");
+	else
+		puts("  backend here: tracepoint");
+}
+
+static void print_probe(const struct probe *p, const struct tracer *t, unsigned int i, bool markdown)
+{
+	printf(markdown ? "### %s.out\n\n" : "%s.out: ", p->name);
+	put(p->help, markdown);
+	if (!(p->flags & PROBE_SELECTABLE))
+		fputs(" (not for --probes)", stdout);
+	else if (p->flags & PROBE_ON_DEMAND)
+		printf(markdown ? " (off by default: `--probes +%s`)" : " (off by default: --probes +%s)", p->name);
+	puts(markdown ? "\n\n| column | meaning |\n|---|---|" : "");
+	print_backend(t, i);
+	for (unsigned int i = 0; i < p->n_fields; i++)
+		print_column(p, &p->fields[i], markdown);
+	putchar('\n');
+}
+
+static void print_collectors(bool markdown)
+{
+	puts(markdown ? "### Collectors\n\n| name | file | what |\n|---|---|---|" :
+			"Collectors: TIMESTAMP and TIME of arrival, then the tool's own columns");
+	for (unsigned int i = 0; collectors_name(i); i++) {
+		printf(markdown ? "| %s | %s | " : "  %-11s  %s: ", collectors_name(i),
+		       collectors_file(i));
+		put(collectors_help(i), markdown);
+		puts(markdown ? " |" : "");
+	}
+}
+
+/* Load everything, attach nothing: T when that could be tried, else NULL and why on stderr. */
+static struct tracer *ask_kernel(struct tracer *t)
+{
+	const struct tracer_options o = {
+		.probes = probe_all_mask(),
+		.buffer_bytes = 4096,
+		.best_effort = true,
+	};
+	char error[512];
+	int r = tracer_check(error, sizeof(error));
+
+	if (r < 0) {
+		log_info("backends not known: %s", error);
+		return NULL;
+	}
+	r = tracer_load(t, &o);
+	if (r < 0)
+		log_info("backends not known: %s", t->error);
+	return r < 0 ? NULL : t;
+}
+
+int cmd_probes(int argc, char **argv)
+{
+	struct options o = { 0 };
+	struct tracer tracer = {}, *t;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	t = o.markdown ? NULL : ask_kernel(&tracer);
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		print_probe(probes[i], t, i, o.markdown);
+	tracer_free(&tracer);
+	print_collectors(o.markdown);
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	log_err("standard output: %s", strerror(errno));
+	return CMD_EXIT_FAILURE;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* dltraced report: trace folders summed up, on the terminal, as JSON, as a page for a browser or, of CPU
+ * time, as CSV. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/huge_heap.h"
+#include "base/log.h"
+#include "base/new_file.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "cmd/cmd.h"
+#include "host/stall/guard.h"
+#include "host/stall/proxy.h"
+#include "report/compare.h"
+#include "report/cpu/cpu.h"
+#include "report/hosts/hosts.h"
+#include "report/options.h"
+#include "report/scan/model.h"
+#include "report/show/cpu_json.h"
+#include "report/show/page.h"
+#include "trace/outdir.h"
+
+/* --- where it goes --------------------------------------------------------------------------------------- */
+
+/* What is reported, and how it becomes a page; 1: a large one. WHOSE is for messages. */
+struct page_of {
+	const void *what;
+	int (*html)(const void *what, FILE *out);
+	const char *whose;
+};
+
+static int one_html(const void *what, FILE *out)
+{
+	return report_html(what, out);
+}
+
+static int compare_page(const void *what, FILE *out)
+{
+	return compare_html(what, out);
+}
+
+static int job_page(const void *what, FILE *out)
+{
+	return report_job_html(what, out);
+}
+
+static int log_not_made(int res, const char *name)
+{
+	if (res == -ELOOP)
+		log_err("%s is a symbolic link: name the file itself, or - for standard output", name);
+	else if (res == -EEXIST)
+		log_err("%s is there and no regular file: name another, or - for standard output", name);
+	else if (res == -EISDIR)
+		log_err("%s is a folder: name a file, in it for one: %s/report.html", name, name);
+	else
+		log_err_r(res, "%s: cannot be made", name);
+	return res;
+}
+
+/* The page as the whole file NAME. */
+static int html_file(const struct page_of *page, const char *name)
+{
+	struct new_file f = NEW_FILE_NONE;
+	int res = new_file_open(&f, name);
+
+	if (res < 0)
+		return log_not_made(res, name);
+	res = page->html(page->what, f.stream);
+	if (res < 0) {
+		new_file_drop(&f);
+		return log_err_r(res, "%s: no page", page->whose);
+	}
+	if (res > 0)
+		log_warn("%s is larger than %u MiB: a browser may take its time", name, PAGE_BYTES_MAX >> 20);
+	res = new_file_commit(&f);
+	return res < 0 ? log_err_r(res, "%s: cannot be written", name) : 0;
+}
+
+/* The page would be called as a trace's own file in its folder, which is said. */
+static bool is_of_trace(const struct report_asked *o)
+{
+	const char *name;
+	autofree char *folder = new_file_folder(o->html, &name);
+	autoclose int fd = folder && outdir_is_name(name) ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	struct stat in, dir;
+	bool is;
+
+	if (fd < 0 || fstat(fd, &in) < 0)
+		return false;
+	is = outdir_holds_trace(fd);
+	for (int i = 0; i < o->n_dirs && !is; i++)
+		is = stat(o->dirs[i], &dir) == 0 && dir.st_dev == in.st_dev && dir.st_ino == in.st_ino;
+	if (is)
+		log_err("%s is a name of the trace's own files: name another for the page, %sreport.html for one", o->html,
+			folder);
+	return is;
+}
+
+static int html(const struct page_of *page, const char *name)
+{
+	int res;
+
+	if (strcmp(name, "-") != 0)
+		return html_file(page, name);
+	res = page->html(page->what, stdout);
+	return res < 0 ? log_err_r(res, "%s: no page", page->whose) : 0;
+}
+
+/* --- what cannot be read ---------------------------------------------------------------------------------- */
+
+static int log_not_read(int res, const char *dir)
+{
+	if (res == -ENOENT)
+		log_err("%s is not there: name a trace folder (dltraced start says which one it made when it ends)", dir);
+	else if (res == -ENOTDIR)
+		log_err("%s is not a trace folder but a file: name the folder that it is in", dir);
+	else if (res == -EACCES)
+		log_err("%s may not be read: report on it as the user that it belongs to, or as root", dir);
+	else
+		log_err_r(res, "%s: cannot be reported on", dir);
+	return res;
+}
+
+/* --- one trace ------------------------------------------------------------------------------------------- */
+
+/* BEGIN_NS: of the timeline, 0: the trace's own. The comparison and the text do without CPU time. */
+static int load(struct report **ret, const char *dir, const struct report_asked *o, uint64_t begin_ns)
+{
+	const struct report_options how = {
+		.timed = true, .begin_ns = begin_ns, .path = o->path, .phases = &o->phases,
+		.cpu = !o->compare && (o->html || o->json) ? &o->cpu_options : NULL,
+	};
+	int res;
+
+	patience_begin(dir, PATIENCE_SAYS);
+	res = report_load_with(ret, dir, &how);
+	patience_end();
+	if (res == -ENODATA)
+		log_err("%s is not a trace folder: it holds neither a manifest.json of dltraced "
+			"nor a .out file with its header", dir);
+	else if (res < 0)
+		log_not_read(res, dir);
+	return res;
+}
+
+static int report_one(const char *dir, const struct report_asked *o)
+{
+	struct report *r;
+	int res = load(&r, dir, o, 0);
+
+	if (res < 0)
+		return res;
+	if (o->html || o->json)
+		report_fit(r);
+	if (o->html) {
+		const struct page_of page = { r, one_html, dir };
+
+		res = html(&page, o->html);
+	} else if (o->json) {
+		res = report_json(r, stdout);
+	} else {
+		report_text(r, stdout);
+	}
+	report_free(r);
+	return res < 0 && !o->html ? log_err_r(res, "%s: no JSON", dir) : res;
+}
+
+/* --- several traces -------------------------------------------------------------------------------------- */
+
+static int print_compare(const struct compare *c, const struct report_asked *o)
+{
+	const struct page_of page = { c, compare_page, "the comparison" };
+	int res;
+
+	if (o->html)
+		return html(&page, o->html);
+	if (!o->json) {
+		compare_text(c, stdout);
+		return 0;
+	}
+	res = compare_json(c, stdout);
+	return res < 0 ? log_err_r(res, "no JSON of the comparison") : 0;
+}
+
+static int report_compared(const struct report_asked *o)
+{
+	struct report *r[COMPARE_MAX] = { NULL };
+	unsigned int n = (unsigned int)o->n_dirs;
+	struct compare c;
+	int res = 0;
+
+	for (unsigned int i = 0; i < n && res == 0; i++)
+		res = load(&r[i], o->dirs[i], o, 0);
+	if (res == 0) {
+		res = compare_init(&c, r, n);
+		if (res < 0)
+			log_err_r(res, "no comparison");
+	}
+	if (res == 0) {
+		res = print_compare(&c, o);
+		compare_free(&c);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		report_free(r[i]);
+	return res;
+}
+
+static int log_no_job(int res, const char *dir)
+{
+	if (res == -ENODATA)
+		log_err("%s: no time_align.out with a row, so it cannot be on one axis with others: report on it alone, or "
+			"--compare", dir);
+	else if (res == -ERANGE)
+		log_err("%s: its clock does not reach back to when the others began, or they are months apart: no hosts of "
+			"one job; report on each alone, or --compare", dir);
+	else if (res == -E2BIG)
+		log_err("at most %u trace folders are one job", JOB_HOSTS_MAX);
+	else
+		log_not_read(res, dir);
+	return res;
+}
+
+static int print_job(struct report_job *job, const struct report_asked *o)
+{
+	const struct page_of page = { job, job_page, "the job" };
+	int res = report_job_close(job);
+
+	if (res < 0)
+		return log_err_r(res, "no report on the job");
+	report_job_fit(job);
+	if (o->html)
+		return html(&page, o->html);
+	res = report_job_json(job, stdout);
+	return res < 0 ? log_err_r(res, "no JSON of the job") : 0;
+}
+
+static int report_job(const struct report_asked *o)
+{
+	struct report_job job;
+	unsigned int bad;
+	int res = report_job_open(&job, o->dirs, (unsigned int)o->n_dirs, &bad);
+
+	if (res < 0)
+		return log_no_job(res, o->dirs[MIN(bad, (unsigned int)o->n_dirs - 1)]);
+	for (unsigned int i = 0; i < job.n && res == 0; i++)
+		res = load(&job.host[i].report, o->dirs[i], o, report_job_begin_ns(&job, i));
+	if (res == 0)
+		res = print_job(&job, o);
+	report_job_free(&job);
+	return res;
+}
+
+/* False: they are no job, or one of them is no trace; then each is told by itself, as far as it can be. */
+static bool told_as_job(const struct report_asked *o)
+{
+	struct report_job job;
+	unsigned int bad;
+	int res = report_job_open(&job, o->dirs, (unsigned int)o->n_dirs, &bad);
+
+	if (res < 0)
+		return false;
+	for (unsigned int i = 0; i < job.n && res == 0; i++)
+		res = load(&job.host[i].report, o->dirs[i], o, report_job_begin_ns(&job, i));
+	if (res == 0)
+		res = report_job_close(&job);
+	if (res == 0)
+		report_job_text(&job, stdout);
+	report_job_free(&job);
+	return res == 0;
+}
+
+/* --- --cpu ------------------------------------------------------------------------------------------------ */
+
+/* The last component of DIR, wherever it ends. */
+static char *name_of(const char *dir)
+{
+	autofree char *real = realpath(dir, NULL);
+	const char *slash = strrchr(real ? real : dir, '/');
+
+	return strdup(slash && slash[1] ? slash + 1 : "trace");
+}
+
+/* Of several traces that of the I-th is a folder in OUT, named after it; two of one name differ by a number. */
+static int write_csv(const struct report_cpu *r, const struct report_asked *o, int i)
+{
+	autofree char *name = o->n_dirs > 1 ? name_of(o->dirs[i]) : NULL, *path = NULL;
+	unsigned int same = 1;
+
+	if (!name)
+		return o->n_dirs > 1 ? -ENOMEM : report_cpu_csv(r, o->csv);
+	for (int k = 0; k < i; k++) {
+		autofree char *other = name_of(o->dirs[k]);
+
+		same += other && strcmp(other, name) == 0;
+	}
+	path = same > 1 ? util_fmt("%s/%s-%u", o->csv, name, same) : util_fmt("%s/%s", o->csv, name);
+	if (!path)
+		return -ENOMEM;
+	if (mkdir(o->csv, 0777) < 0 && errno != EEXIST)
+		return -errno;
+	return report_cpu_csv(r, path);
+}
+
+static int report_cpu_one(const struct report_asked *o, int i)
+{
+	const char *dir = o->dirs[i];
+	struct report_cpu *r;
+	int res;
+
+	patience_begin(dir, PATIENCE_SAYS);
+	res = report_cpu_load(&r, dir, &o->cpu_options);
+	patience_end();
+	if (res == -ENODATA)
+		log_err("%s is not a trace folder", dir);
+	else if (res == -ENOMSG)
+		log_err("%s has neither sched.out nor sched_switch.out with rows to come: CPU scheduling is traced with "
+			"`dltraced start -P +sched' (or --sched sums, --sched timeline)",
+			dir);
+	else if (res == -EINVAL)
+		log_err("--merge, --pattern: at most %u prefixes of 15 bytes, %u patterns", CPU_RULES_MAX,
+			CPU_PATTERNS_MAX);
+	else if (res < 0)
+		log_not_read(res, dir);
+	if (res < 0)
+		return res;
+	res = o->json ? report_cpu_json(r, stdout) : 0;
+	if (!o->json)
+		report_cpu_text(r, stdout);
+	if (res < 0)
+		log_err_r(res, "%s: no JSON", dir);
+	else if (o->csv && (res = write_csv(r, o, i)) < 0)
+		log_err_r(res, "%s: CSV files cannot be written", o->csv);
+	report_cpu_free(r);
+	return res;
+}
+
+/* Of what is summed up; to --compare one may be as good as two. */
+static bool is_twice(const struct report_asked *o)
+{
+	unsigned int first, again;
+
+	if (o->compare || o->cpu || !report_job_twice(o->dirs, (unsigned int)o->n_dirs, &first, &again))
+		return false;
+	log_err("%s and %s are the same folder: name it once (only --compare takes one twice)", o->dirs[first],
+		o->dirs[again]);
+	return true;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report_asked o;
+	int status = 0;
+
+	report_asked_parse(&o, argc, argv);
+	if (front_wait(o.dirs, o.n_dirs, &status))
+		return status;
+	if ((o.html && is_of_trace(&o)) || is_twice(&o)) {
+		report_asked_free(&o);
+		return CMD_EXIT_FAILURE;
+	}
+	huge_heap();
+	if (o.compare || (o.n_dirs > 1 && !o.cpu && (o.json || o.html))) {
+		if ((o.compare ? report_compared(&o) : report_job(&o)) < 0)
+			status = CMD_EXIT_FAILURE;
+		o.n_dirs = 0;
+	}
+	if (o.n_dirs > 1 && !o.cpu && told_as_job(&o))
+		o.n_dirs = 0;
+	for (int i = 0; i < o.n_dirs; i++) {
+		if ((o.cpu ? report_cpu_one(&o, i) : report_one(o.dirs[i], &o)) < 0)
+			status = CMD_EXIT_FAILURE;
+		else if (!o.json && !o.html && i + 1 < o.n_dirs)
+			putchar('\n');
+	}
+	report_asked_free(&o);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		log_err("standard output: %s", strerror(errno));
+		status = CMD_EXIT_FAILURE;
+	}
+	return status;
+}

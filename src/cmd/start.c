@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `dltraced start`: from the command line to a checked struct config, or to a message and 125.
+ * Whatever can be known to be wrong before anything starts is found here. What a single option
+ * takes is known to start_options.c, what it does to the session.
+ */
+#include "cmd/start.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "cmd/cmd.h"
+#include "service/client.h"
+#include "session/session.h"
+#include "session/start_config.h"
+#include "session/start_options.h"
+#include "trace/config.h"
+
+#define LONG_ONLY 0x100 /* keys of options without a letter: above every char */
+
+static const char doc[] =
+	"Run a command, or attach to what runs already, and record every file and disk operation "
+	"of it, with CPU and GPU use beside, into a folder of text files."
+	"\v"
+	"T is a time: 500ms, 30 or 30s, 5m, 1h30m. SIZE is in bytes, or with K, M, G, T in powers "
+	"of 1024. In DIR %h is the host, %j the job's ID, %n the rank, %e the experiment, %t the "
+	"time (UTC), %p dltraced's process ID, %% a %; within a Slurm job the default is "
+	"traces/%e_%j/%h. What takes a NAME, PATH or GLOB to trace, record or collect can be "
+	"given more than once.\n"
+	"\n"
+	"Examples:\n"
+	"  dltraced start --workload \"python train.py --epochs 2\"\n"
+	"  dltraced start -o /data/trace --log --linger 30 -- ./train.sh\n"
+	"  dltraced start --pid 4711 --duration 5m -P open,vfs_rw\n"
+	"  dltraced start --container new --workload ./start.sh\n"
+	"\n"
+	"Exit status: the command's own, 128+N when signal N ended it; 125 when dltraced itself "
+	"failed, 126 when the command could not be executed, 127 when it was not found.";
+
+static int key_of(const struct start_option *o)
+{
+	return !o->name ? 0 : o->letter ? o->letter : LONG_ONLY + (int)(o - start_options);
+}
+
+/* argp_error() returns in tests only: see argp_flags. */
+#define complain(...) ({ argp_error(__VA_ARGS__); EINVAL; })
+
+static error_t parse_argument(struct argp_state *state, struct config *cfg, const char *arg)
+{
+	if (!state->quoted)
+		return complain(state, "unexpected argument '%s': the command goes behind -- or "
+				"into --workload", arg);
+	if (cfg->argv)
+		return complain(state, "give the command by --workload or behind --, not by both");
+	cfg->argv = state->argv + state->next - 1;
+	state->next = state->argc;
+	return 0;
+}
+
+static error_t finish(struct argp_state *state, struct config *cfg)
+{
+	const char *why;
+
+	if (state->quoted && (!cfg->argv || cfg->shell_cmd))
+		return complain(state, "no command behind --");
+	why = start_config_finish(cfg);
+	if (why)
+		return complain(state, "%s", why);
+	if (cfg->background && cfg->argv)
+		cfg->log = true;
+	return 0;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct start_parse *p = state->input;
+
+	if (key == ARGP_KEY_ARG)
+		return parse_argument(state, p->cfg, arg);
+	if (key == ARGP_KEY_END)
+		return finish(state, p->cfg);
+	for (const struct start_option *o = start_options; o->help; o++) {
+		const char *why;
+
+		if (!o->name || key_of(o) != key)
+			continue;
+		why = start_option_set(p, o, arg);
+		if (why)
+			return complain(state, "--%s '%s': %s", o->name, arg, why);
+		if (p->cfg->n_given == CONFIG_GIVEN_MAX)
+			return complain(state, "more than %d options", CONFIG_GIVEN_MAX);
+		p->cfg->given[p->cfg->n_given++] = (struct config_given){ o->name, arg };
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct config *cfg)
+{
+	struct argp_option options[START_OPTIONS_MAX] = { 0 };
+	struct start_parse p = { .cfg = cfg };
+	const struct argp argp = {
+		.options = options,
+		.parser = parse_option,
+		.args_doc = "--workload \"CMD\"\n-- CMD [ARG...]\n"
+			    "--pid PID | --cgroup PATH | --container NAME | --all",
+		.doc = doc,
+	};
+
+	for (size_t i = 0; start_options[i].help; i++)
+		options[i] = (struct argp_option){
+			.name = start_options[i].name,
+			.key = key_of(&start_options[i]),
+			.arg = start_options[i].arg,
+			.doc = start_options[i].help,
+		};
+	start_config_defaults(cfg);
+	cfg->report = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
+	return argp_parse(&argp, argc, argv, ARGP_IN_ORDER | argp_flags, NULL, &p);
+}
+
+int cmd_start(int argc, char **argv)
+{
+	struct config cfg;
+	int code;
+
+	if (cmd_start_parse(argc, argv, 0, &cfg))
+		return CMD_EXIT_FAILURE;
+	log_set_level(cfg.log_level);
+	argv[0] = "start"; /* what was typed, for the manifest */
+	code = client_needed() ? client_run(&cfg, argv - 1) : -1;
+	return code >= 0 ? code : session_run(&cfg, argv - 1);
+}

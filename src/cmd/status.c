@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `dltraced status': the running traces, as a table or as JSON; one of them as it goes is status_watch.c's. */
+#include <argp.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fmt.h"
+#include "base/log.h"
+#include "base/util.h"
+#include "cmd/cmd.h"
+#include "cmd/status_watch.h"
+#include "control/client.h"
+#include "drain/live.h"
+#include "trace/config.h"
+
+struct status_options {
+	bool json, watch;
+	uint64_t interval_ns; /* 0: not given */
+	const char *which;
+};
+
+static const struct argp_option options[] = {
+	{ "interval", 'i', "T", 0, "With --watch, how often: 500ms, 2 (default: 1)", 0 },
+	{ "json", 'j', NULL, 0, "An array with an object for each, with target, rates and collectors, and rows and losses per "
+	  "probe; with --watch an "
+	  "object on each line", 0 },
+	{ "watch", 'w', NULL, 0, "Calls, bytes and latencies of each process, and what calls hang on, until the "
+	  "trace ends", 0 },
+	{ 0 },
+};
+
+static error_t parse_interval(struct status_options *o, const char *arg, struct argp_state *state)
+{
+	if (config_parse_time(arg, &o->interval_ns) < 0 || o->interval_ns < LIVE_INTERVAL_MIN_MS * NSEC_PER_MSEC ||
+	    o->interval_ns > LIVE_INTERVAL_MAX_MS * NSEC_PER_MSEC)
+		argp_error(state, "--interval '%s': not a time from 100ms to 1h (500ms, 2)", arg);
+	return 0;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct status_options *o = state->input;
+
+	if (key == 'i')
+		return parse_interval(o, arg, state);
+	if (key == 'j')
+		o->json = true;
+	else if (key == 'w')
+		o->watch = true;
+	else if (key == ARGP_KEY_ARG && !o->which)
+		o->which = arg;
+	else if (key == ARGP_KEY_ARG)
+		argp_error(state, "one trace at a time");
+	else if (key == ARGP_KEY_END && !o->watch && o->interval_ns)
+		argp_error(state, "--interval goes with --watch");
+	else
+		return ARGP_ERR_UNKNOWN;
+	return 0;
+}
+
+/* 1234567 as 1.2M: a word. TEXT that is no number stays. */
+static const char *human(char buf[16], const char *text, const char *unit)
+{
+	static const char *const prefix[] = { "", "k", "M", "G", "T", "P" };
+	unsigned int i = 0;
+	char *end;
+	double x = strtod(text, &end);
+
+	if (end == text)
+		return text;
+	for (; x >= 1000 && i + 1 < ARRAY_SIZE(prefix); i++)
+		x /= 1000;
+	snprintf(buf, 16, "%.*f%s%s", i ? 1 : 0, x, prefix[i], unit);
+	return buf;
+}
+
+static const char *hours(char buf[32], const char *seconds)
+{
+	char *end;
+	unsigned long s = strtoul(seconds, &end, 10);
+
+	if (end == seconds)
+		return seconds;
+	snprintf(buf, 32, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
+	return buf;
+}
+
+static void print_trace(const struct trace *t)
+{
+	char elapsed[32], rows[16], rows_s[16], bytes[16], bytes_s[16], left[16];
+	autofree char *line = util_fmt(
+		"%-32s %7s %-8s %9s %8s %8s %6s %8s %8s %8s  %-16s %-16s %s", t->name, t->pid, t->phase,
+		hours(elapsed, t->elapsed_s), human(rows, t->rows, ""), human(rows_s, t->rows_s, ""), t->lost,
+		human(bytes, t->bytes, "B"), human(bytes_s, t->bytes_s, "B"), human(left, t->free_bytes, "B"), t->target,
+		t->collectors, t->dir);
+
+	fmt_text(stdout, line, 0); /* the words are those of .out files, in which a terminal may yet find orders */
+	putchar('\n');
+}
+
+static const struct trace heading = {
+	.name = "NAME", .pid = "PID", .phase = "PHASE", .elapsed_s = "ELAPSED", .rows = "ROWS", .rows_s = "ROWS/S",
+	.lost = "LOST", .bytes = "WRITTEN", .bytes_s = "BYTES/S", .free_bytes = "FREE", .target = "TARGET",
+	.collectors = "COLLECTORS", .dir = "FOLDER",
+};
+
+static void put_json(const struct trace *t, bool *any)
+{
+	autofree char *said = NULL;
+	size_t len;
+	int r = t->silent ? -EAGAIN : trace_ask(t, "json", NULL, &said);
+
+	if (r == -EAGAIN)
+		said = util_fmt("{\n  \"pid\": %s,\n  \"phase\": \"silent\"\n}", t->pid);
+	else if (r < 0)
+		return; /* it ended meanwhile */
+	len = said ? strlen(said) : 0;
+	if (len && said[len - 1] == '\n')
+		said[len - 1] = '\0';
+	printf("%s\n%s", *any ? "," : "", said ? said : "");
+	*any = true;
+}
+
+/* Those of TS, or ONE of them alone. */
+static void print(const struct traces *ts, const struct trace *one, bool json)
+{
+	unsigned int n = one ? 1 : ts->n;
+	bool any = false;
+
+	if (json)
+		putchar('[');
+	else if (n)
+		print_trace(&heading);
+	for (unsigned int i = 0; i < n; i++) {
+		const struct trace *t = one ? one : &ts->t[i];
+
+		if (json)
+			put_json(t, &any);
+		else
+			print_trace(t);
+	}
+	if (json)
+		puts(any ? "\n]" : "]");
+}
+
+int cmd_status(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse_option,
+		.args_doc = "[NAME|DIR|PID]",
+		.doc = "List the running traces that you may ask: your own, and with root all; or one of them, or watch "
+		       "that.",
+	};
+	const struct trace *one = NULL;
+	struct status_options o = {};
+	struct traces ts;
+	int r = 0;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (o.watch)
+		return status_watch(o.which, (o.interval_ns ?: NSEC_PER_SEC) / NSEC_PER_MSEC, o.json);
+	traces_find(&ts);
+	if (o.which && !(one = traces_pick(&ts, o.which)))
+		r = 1;
+	else if (ts.n || o.json)
+		print(&ts, one, o.json);
+	else
+		log_info("no trace%s is running%s%s", ts.hidden ? " of yours" : "",
+			 ts.hidden ? "; those of others are root's to ask" : "",
+			 ts.deaf ? "; without XDG_RUNTIME_DIR those that you started without root are found by their folders alone" : "");
+	traces_free(&ts);
+	return r;
+}

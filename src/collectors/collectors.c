@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The collectors: which to start, watching, the one restart, the stop. Control plane, on the main
+ * thread. Knows nothing of what the tools print (kinds.c). Logs, once per tool, when one
+ * cannot be had or is gone.
+ */
+#include "collectors/collectors.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "base/log.h"
+#include "base/loop.h"
+#include "base/util.h"
+#include "collectors/kinds.h"
+#include "collectors/process.h"
+
+#define STOP_DEADLINE_NS (2 * NSEC_PER_SEC)
+#define KILL_DEADLINE_NS NSEC_PER_SEC
+
+static const char after_restart[] = " after a restart";
+
+_Static_assert(COLLECTOR_KINDS <= COLLECTORS_MAX, "a slot for each kind");
+
+/* --- start ------------------------------------------------------------------------------------ */
+
+/* The kinds that LIST names, a bit each, or -EINVAL. */
+static int parse_list(const char *list)
+{
+	int kinds = 0;
+
+	if (!list)
+		return (1 << COLLECTOR_KINDS) - 1;
+	if (!strcmp(list, "none"))
+		return 0;
+	for (;; list++) {
+		size_t len = strcspn(list, ",");
+		unsigned int i = 0;
+
+		while (i < COLLECTOR_KINDS && (strncmp(list, collector_kinds[i].name, len) ||
+					       collector_kinds[i].name[len]))
+			i++;
+		if (i == COLLECTOR_KINDS)
+			return -EINVAL;
+		kinds |= 1 << i;
+		list += len;
+		if (!*list)
+			return kinds;
+	}
+}
+
+static void put_first_line(struct collector *c)
+{
+	const struct collector_kind *k = c->kind;
+	char line[256];
+	int n = snprintf(line, sizeof(line), "# dltraced %s %d command=\"", k->name,
+			 COLLECTOR_SCHEMA);
+
+	/* The words are the table's: they need no escapes. */
+	for (size_t i = 0; i < ARRAY_SIZE(k->argv) && k->argv[i]; i++)
+		n += snprintf(line + n, sizeof(line) - (size_t)n, "%s ", k->argv[i]);
+	n += snprintf(line + n, sizeof(line) - (size_t)n, "%llu\"\n",
+		      (unsigned long long)c->interval_s);
+	sink_header(&c->sink, line, (size_t)n);
+}
+
+/* Tools take whole seconds and at least one. */
+static uint64_t whole_seconds(const struct collector_kind *k, uint64_t interval_ns)
+{
+	uint64_t s = MAX(interval_ns / NSEC_PER_SEC + !!(interval_ns % NSEC_PER_SEC), 1);
+
+	return k->max_interval_s ? MIN(s, k->max_interval_s) : s;
+}
+
+static void describe_missing(struct collector *c)
+{
+	if (c->error == -ENOENT)
+		snprintf(c->state, sizeof(c->state), "not found");
+	else
+		snprintf(c->state, sizeof(c->state), "cannot be run: %s", strerror(-c->error));
+}
+
+/* What cannot be run is noted in C; only a failing file or pipe is an error. */
+static int start_one(struct collector *c, int dirfd, const struct sink_split *split)
+{
+	int fds[2], r;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	c->read_fd = fds[0];
+	c->write_fd = fds[1];
+	/* The other end stays blocking: the tools do not expect EAGAIN. */
+	if (fcntl(c->read_fd, F_SETFL, O_NONBLOCK) < 0)
+		return -errno;
+	c->error = collector_spawn(c);
+	if (c->error) {
+		util_close(&c->read_fd);
+		util_close(&c->write_fd);
+		describe_missing(c);
+		return 0;
+	}
+	snprintf(c->state, sizeof(c->state), "running");
+	r = sink_open(&c->sink, dirfd, c->kind->file);
+	if (r < 0)
+		return r;
+	if (split)
+		sink_split_by(&c->sink, split);
+	put_first_line(c);
+	return 0;
+}
+
+/* One line for each tool that could not be started, with all the files that it costs. */
+static void log_missing(const struct collectors *cs)
+{
+	for (unsigned int i = 0; i < cs->n; i++) {
+		const struct collector_kind *k = cs->c[i].kind;
+		char files[128] = "";
+		unsigned int n = 0;
+
+		for (unsigned int j = 0; j < cs->n; j++) {
+			const struct collector *c = &cs->c[j];
+			size_t len = strlen(files);
+
+			if (!c->error || strcmp(c->kind->argv[0], k->argv[0]))
+				continue;
+			if (n++ == 0 && j != i)
+				break; /* it was named with an earlier one, or this one runs */
+			snprintf(files + len, sizeof(files) - len, "%s%s", len ? " and " : "",
+				 c->kind->file);
+		}
+		if (files[0])
+			log_warn("%s %s; %s off (%s %s not written; %s)", k->argv[0],
+				 cs->c[i].state, k->loss, files, n > 1 ? "are" : "is", k->remedy);
+	}
+}
+
+int collectors_start(struct collectors *cs, const char *list, uint64_t interval_ns, int dirfd)
+{
+	int kinds = parse_list(list);
+
+	cs->n = 0;
+	if (kinds < 0)
+		return kinds;
+	for (unsigned int i = 0; i < COLLECTOR_KINDS; i++) {
+		const struct collector_kind *k = &collector_kinds[i];
+		struct collector *c = &cs->c[cs->n];
+		int r;
+
+		if (!(kinds & 1 << i))
+			continue;
+		*c = (struct collector){ .kind = k, .user = cs->user, .interval_s = whole_seconds(k, interval_ns),
+					 .pidfd = -1, .write_fd = -1, .stderr_fd = -1,
+					 .read_fd = -1, .sink.fd = -1 };
+		cs->n++;
+		r = start_one(c, dirfd, cs->split);
+		if (r < 0) {
+			collectors_stop(cs, NULL);
+			collectors_free(cs);
+			return r;
+		}
+	}
+	log_missing(cs);
+	return 0;
+}
+
+/* --- watch and stop --------------------------------------------------------------------------- */
+
+static int on_end(void *ctx, int fd, uint32_t events);
+
+static int watch(struct collector *c)
+{
+	return loop_add(c->loop, c->pidfd, EPOLLIN, on_end, c);
+}
+
+/*
+ * Say in the file that there is a gap. The newline ends what the dead tool had begun; only where
+ * the pipe has room, since a stalled reader must not stall us.
+ */
+static void note_restart(struct collector *c)
+{
+	struct pollfd room = { .fd = c->write_fd, .events = POLLOUT };
+
+	if (poll(&room, 1, 0) == 1 && room.revents == POLLOUT)
+		dprintf(c->write_fd, "\n# %s ended and was started again\n", c->kind->argv[0]);
+}
+
+static const char only_noise[] = "not read any further: it printed 1 MiB without a row";
+
+static int on_end(void *ctx, int fd, uint32_t events)
+{
+	struct collector *c = ctx;
+	bool noisy = atomic_load(&c->noisy);
+
+	loop_del(c->loop, fd);
+	if (!collector_reap(c))
+		return watch(c);
+	if (!c->restarts && !noisy) {
+		c->restarts = 1;
+		collector_describe_end(c, ", restarted");
+		note_restart(c);
+		c->error = collector_spawn(c);
+		if (!c->error)
+			return watch(c);
+	}
+	if (noisy)
+		snprintf(c->state, sizeof(c->state), "%s", only_noise);
+	else if (c->error)
+		describe_missing(c);
+	else
+		collector_describe_end(c, after_restart);
+	log_warn("%s %s; %s ends here", c->kind->argv[0], c->state, c->kind->file);
+	return 0;
+}
+
+int collectors_watch(struct collectors *cs, struct loop *loop)
+{
+	for (unsigned int i = 0; i < cs->n; i++) {
+		struct collector *c = &cs->c[i];
+		int r;
+
+		c->loop = loop;
+		r = collector_is_running(c) ? watch(c) : 0;
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* To the whole group: the tool may be a site's wrapper script. Not reaped yet, so it is ours. */
+static void signal_running(const struct collectors *cs, int sig)
+{
+	for (unsigned int i = 0; i < cs->n; i++)
+		if (collector_is_running(&cs->c[i]))
+			kill(-cs->c[i].pid, sig ? sig : cs->c[i].kind->stop_signal);
+}
+
+/* Reap those that end within TIMEOUT_NS. */
+static void reap_running(struct collectors *cs, uint64_t timeout_ns)
+{
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), deadline = now + timeout_ns;
+
+	for (;; now = clock_now_ns(CLOCK_MONOTONIC)) {
+		struct pollfd fds[COLLECTORS_MAX];
+		nfds_t n = 0;
+
+		for (unsigned int i = 0; i < cs->n; i++)
+			if (!collector_reap(&cs->c[i]))
+				fds[n++] = (struct pollfd){ cs->c[i].pidfd, POLLIN, 0 };
+		if (!n || now >= deadline)
+			return;
+		poll(fds, n, (int)((deadline - now) / NSEC_PER_MSEC) + 1);
+	}
+}
+
+void collectors_stop(struct collectors *cs, struct loop *loop)
+{
+	const char *ends[COLLECTORS_MAX];
+
+	for (unsigned int i = 0; i < cs->n; i++) {
+		struct collector *c = &cs->c[i];
+		bool was_running = collector_is_running(c);
+
+		if (was_running && loop)
+			loop_del(loop, c->pidfd);
+		ends[i] = collector_reap(c) ? NULL : "stopped";
+		if (was_running && !ends[i])
+			collector_describe_end(c, c->restarts ? after_restart : "");
+	}
+	signal_running(cs, 0);
+	reap_running(cs, STOP_DEADLINE_NS);
+	for (unsigned int i = 0; i < cs->n; i++)
+		if (collector_is_running(&cs->c[i]))
+			ends[i] = "killed, did not end when asked";
+	signal_running(cs, SIGKILL);
+	reap_running(cs, KILL_DEADLINE_NS);
+	for (unsigned int i = 0; i < cs->n; i++) {
+		struct collector *c = &cs->c[i];
+
+		if (collector_is_running(c))
+			ends[i] = "hung, even when killed";
+		if (ends[i] && atomic_load(&c->noisy))
+			ends[i] = only_noise;
+		if (ends[i])
+			snprintf(c->state, sizeof(c->state), "%s%s", ends[i],
+				 c->restarts ? after_restart : "");
+		/* Not by EOF alone: what hangs in the kernel keeps its end of the pipe. */
+		atomic_store(&c->done, true);
+		util_close(&c->write_fd);
+	}
+}
+
+void collectors_free(struct collectors *cs)
+{
+	if (!cs)
+		return;
+	for (unsigned int i = 0; i < cs->n; i++) {
+		struct collector *c = &cs->c[i];
+
+		util_close(&c->pidfd);
+		util_close(&c->write_fd);
+		util_close(&c->stderr_fd);
+		util_close(&c->read_fd);
+		sink_close(&c->sink);
+	}
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The table of collectors: one entry is one tool, the way it is called. Const data. */
+#include "collectors/kinds.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+#include "collectors/collectors.h"
+
+/*
+ * mpstat and iostat write unbuffered (setbuf(stdout, NULL), sysstat 9.1.5 and later) and on SIGINT
+ * mpstat prints its averages and ends (sysstat 10.1.4). nvidia-smi: columns differ by driver;
+ * pmon's usage text allows 10 s at most.
+ */
+const struct collector_kind collector_kinds[COLLECTOR_KINDS] = {
+	{
+		.name = "cpu",
+		.file = "cpu.out",
+		.help = "CPU use, whole machine every interval and each CPU every 10 s (mpstat)",
+		.argv = { "mpstat", "-P", "ALL" },
+		.stop_signal = SIGINT,
+		.loss = "CPU trace",
+		.remedy = "install sysstat",
+		.header_word = "%idle",
+		.first_column = "CLOCK",
+		.rows_are_dated = true,
+		.whole_machine = "all",
+	},
+	{
+		.name = "disk",
+		.file = "disk.out",
+		.help = "throughput, queue and latency of each disk (iostat)",
+		.argv = { "iostat", "-dxmy" },
+		.stop_signal = SIGINT,
+		.loss = "disk trace",
+		.remedy = "install sysstat",
+		.header_word = "%util",
+	},
+	{
+		.name = "gpu",
+		.file = "gpu.out",
+		.help = "GPU use and memory of each process (nvidia-smi pmon)",
+		.argv = { "nvidia-smi", "pmon", "-s", "um", "-o", "DT", "-d" },
+		.max_interval_s = 10,
+		.stop_signal = SIGINT,
+		.loss = "GPU trace",
+		.remedy = "it comes with NVIDIA's driver",
+		.header_word = "gpu",
+		.header_hash = true,
+		.rows_are_dated = true,
+		.last_is_text = true,
+	},
+	{
+		.name = "gpu_dev",
+		.file = "gpu_dev.out",
+		.help = "power, use, clocks, memory, errors and PCIe of each GPU (nvidia-smi dmon)",
+		.argv = { "nvidia-smi", "dmon", "-s", "pucvmet", "-o", "DT", "-d" },
+		.stop_signal = SIGINT,
+		.loss = "GPU trace",
+		.remedy = "it comes with NVIDIA's driver",
+		.header_word = "gpu",
+		.header_hash = true,
+		.rows_are_dated = true,
+	},
+};
+
+const char *collectors_name(unsigned int i)
+{
+	return i < COLLECTOR_KINDS ? collector_kinds[i].name : NULL;
+}
+
+const char *collectors_file(unsigned int i)
+{
+	return i < COLLECTOR_KINDS ? collector_kinds[i].file : NULL;
+}
+
+const char *collectors_help(unsigned int i)
+{
+	return i < COLLECTOR_KINDS ? collector_kinds[i].help : NULL;
+}

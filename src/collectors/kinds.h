@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is known of each collector's tool: how to call and stop it, and how its text reads. Const
+ * data for collectors.c and process.c (which run the tools) and rows.c (which
+ * reads their lines).
+ */
+#ifndef COLLECTORS_KINDS_H
+#define COLLECTORS_KINDS_H
+
+#include <stdbool.h>
+
+#define COLLECTOR_SCHEMA 1
+
+struct collector_kind {
+	const char *name; /* as in --collectors */
+	const char *file;
+	const char *help;
+	const char *argv[8];	     /* the interval in whole seconds is put behind it */
+	unsigned int max_interval_s; /* the tool takes no longer one; 0: any */
+	int stop_signal;
+	const char *loss;   /* what the trace lacks without the tool */
+	const char *remedy; /* how to get the tool */
+
+	/* the tool's text */
+	const char *header_word;   /* found in its header lines alone */
+	bool header_hash;	   /* its header lines begin with '#' */
+	const char *first_column;  /* name for a clock without a heading, else NULL */
+	bool rows_are_dated;	   /* they begin with a date or a time */
+	const char *whole_machine; /* second word of a sample's first row; the others: every 10 s */
+	bool last_is_text;	   /* the last column may hold blanks */
+};
+
+#define COLLECTOR_KINDS 4
+extern const struct collector_kind collector_kinds[COLLECTOR_KINDS];
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One collector's process: fork and exec with a clean slate, reaping, the tool's last words.
+ * Control plane, on the main thread. Knows nothing of what the tool prints or when it is started.
+ */
+#include "collectors/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "collectors/collectors.h"
+#include "collectors/kinds.h"
+#include "host/helper.h"
+#include "host/rights/creds.h"
+#include "host/rights/privileges.h"
+#include "job/workload.h"
+
+#define STDERR_BYTES 4096
+#define LAST_FD (STDERR_FILENO + 1) /* of a tool, until its exec */
+
+/* One clock, one language, no colours. nvidia-smi needs nothing else. */
+static char *const tool_environ[] = { (char *)"TZ=UTC", (char *)"S_TIME_FORMAT=ISO", (char *)"S_COLORS=never", NULL };
+
+/*
+ * A file for the tool's stderr that takes its first page and refuses the rest: the tool can never
+ * block on it, and nobody has to read it along. -1: it has to do without.
+ */
+static int stderr_file(void)
+{
+	autoclose int fd = memfd_create("stderr", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || ftruncate(fd, STDERR_BYTES) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_GROW) < 0)
+		return -1;
+	return TAKE_FD(fd);
+}
+
+/*
+ * As USER, or without one as ourselves, and in either case without capabilities: the tools need none,
+ * what they print comes from all over the machine. 0 or -errno.
+ */
+static int give_up_privileges(const struct workload_user *user)
+{
+	int r = user ? creds_raise() ?: workload_user_become(user) : 0;
+
+	return r < 0 || !user ? r : privileges_none();
+}
+
+/*
+ * The child, up to its exec: only async-signal-safe calls, other threads may hold locks. EXEC_FD
+ * tells the parent why it failed.
+ */
+static void __attribute__((noreturn))
+run_tool(const struct collector *c, const char *path, char *const argv[], char *const env[], int null_fd, int exec_fd,
+	 pid_t parent)
+{
+	sigset_t none;
+	int err = -give_up_privileges(c->user);
+
+	/*
+	 * A session of its own, so that ^C at the terminal does not reach it. It must not outlive us
+	 * even when we are killed; prctl(2): the signal comes when the *thread* that forked ends, and
+	 * becoming another user forgets about it.
+	 */
+	setsid();
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(127);
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (!err && dup2(null_fd, STDIN_FILENO) >= 0 && dup2(c->write_fd, STDOUT_FILENO) >= 0 &&
+	    dup2(c->stderr_fd < 0 ? null_fd : c->stderr_fd, STDERR_FILENO) >= 0 &&
+	    (exec_fd == LAST_FD || dup3(exec_fd, LAST_FD, O_CLOEXEC) >= 0)) {
+		exec_fd = LAST_FD;
+		/* Ours are close-on-exec; what we were started with may not be. From Linux 5.9 on. */
+		close_range(LAST_FD + 1, ~0U, 0);
+		execve(path, argv, env);
+	}
+	err = err ? err : errno;
+	if (write(exec_fd, &err, sizeof(err)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+int collector_spawn(struct collector *c)
+{
+	autoclose int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	autofree char **env = helper_environ(tool_environ, NULL);
+	char *argv[ARRAY_SIZE(c->kind->argv) + 2] = { NULL };
+	char interval[24], path[PATH_MAX];
+	pid_t parent = getpid();
+	int exec_fds[2], err = 0, r;
+	size_t argc = 0;
+	ssize_t n;
+
+	if (null_fd < 0)
+		return -errno;
+	if (!env)
+		return -ENOMEM;
+	r = helper_find(c->kind->argv[0], path, sizeof(path));
+	if (r < 0)
+		return r;
+	util_close(&c->stderr_fd);
+	c->stderr_fd = stderr_file();
+	for (; argc < ARRAY_SIZE(c->kind->argv) && c->kind->argv[argc]; argc++)
+		argv[argc] = (char *)c->kind->argv[argc];
+	snprintf(interval, sizeof(interval), "%llu", (unsigned long long)c->interval_s);
+	argv[argc] = interval;
+
+	if (pipe2(exec_fds, O_CLOEXEC) < 0)
+		return -errno;
+	c->pid = fork();
+	if (c->pid == 0)
+		run_tool(c, path, argv, env, null_fd, exec_fds[1], parent);
+	if (c->pid < 0)
+		err = errno;
+	util_close(&exec_fds[1]);
+	do
+		n = read(exec_fds[0], &err, sizeof(err));
+	while (n < 0 && errno == EINTR);
+	util_close(&exec_fds[0]);
+	if (err && c->pid > 0)
+		waitpid(c->pid, NULL, 0);
+	if (err)
+		return -err;
+
+	c->pidfd = util_pidfd_open(c->pid);
+	if (c->pidfd < 0) {
+		kill(c->pid, SIGKILL);
+		waitpid(c->pid, NULL, 0);
+	}
+	return MIN(c->pidfd, 0);
+}
+
+bool collector_is_running(const struct collector *c)
+{
+	return c->pidfd >= 0;
+}
+
+bool collector_reap(struct collector *c)
+{
+	/* An error is an end as well: ECHILD where we were started with SIGCHLD ignored. */
+	if (collector_is_running(c) && waitpid(c->pid, &c->status, WNOHANG) != 0)
+		util_close(&c->pidfd);
+	return !collector_is_running(c);
+}
+
+/* The first line that the tool wrote to its stderr, fit to be shown on a terminal. */
+static void first_error(const struct collector *c, char *buf, size_t size)
+{
+	ssize_t n = pread(c->stderr_fd, buf, size - 1, 0);
+
+	buf[MAX(n, 0)] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	for (char *p = buf; *p; p++)
+		if (*p < ' ' || *p > '~')
+			*p = '?';
+}
+
+void collector_describe_end(struct collector *c, const char *after)
+{
+	bool exited = WIFEXITED(c->status);
+	char error[96];
+
+	first_error(c, error, sizeof(error));
+	snprintf(c->state, sizeof(c->state), "%s %d%s%s%s", exited ? "exited" : "killed by signal",
+		 exited ? WEXITSTATUS(c->status) : WTERMSIG(c->status), after,
+		 error[0] ? ": " : "", error);
+}

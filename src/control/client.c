@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "control/client.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "control/control.h"
+
+#define ANSWER_S 3 /* for one that is stopped, or held by its disk: the others are asked all the same */
+
+/* How long each step with a question of this kind may take; 0: as long as it does. */
+static time_t patience_s(const char *verb)
+{
+	static const char *const at_once[] = { "json", "mark", "status" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(at_once); i++)
+		if (!strcmp(verb, at_once[i]))
+			return ANSWER_S;
+	return 0;
+}
+
+int trace_connect(const struct trace *t, const char *verb, const char *text)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct timeval wait = { .tv_sec = patience_s(verb) };
+	autofree char *request = text ? util_fmt("%s %s", verb, text) : strdup(verb);
+
+	if (fd < 0)
+		return -errno;
+	if (!request)
+		return -ENOMEM;
+	memcpy(addr.sun_path, t->socket, sizeof(addr.sun_path));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 ||
+	    send(fd, request, strlen(request), MSG_NOSIGNAL) < 0)
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+/* All that comes until the other end closes: 0 and a text of *LEN_RET bytes, or -errno. */
+static int receive(int fd, char **ret, size_t *len_ret)
+{
+	autofree char *text = NULL;
+	size_t len = 0, size = 0;
+	ssize_t n;
+
+	do {
+		if (size - len <= CONTROL_PACKET_MAX) {
+			char *more = realloc(text, size = 2 * (size + CONTROL_PACKET_MAX));
+
+			if (!more)
+				return -ENOMEM;
+			text = more;
+		}
+		n = recv(fd, text + len, size - len - 1, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno != ECONNRESET || !len))
+			return -errno;
+		len += (size_t)MAX(n, 0);
+	} while (n && len < CONTROL_ANSWER_MAX);
+	if (!len)
+		return -ECONNRESET; /* it ended meanwhile */
+	text[len] = '\0';
+	*len_ret = len;
+	*ret = TAKE_PTR(text);
+	return 0;
+}
+
+int trace_ask(const struct trace *t, const char *verb, const char *text, char **answer_ret)
+{
+	autoclose int fd = trace_connect(t, verb, text);
+	autofree char *answer = NULL;
+	size_t len = 0, head;
+	bool ok;
+	int r;
+
+	*answer_ret = NULL;
+	if (fd < 0)
+		return fd;
+	r = receive(fd, &answer, &len);
+	if (r < 0 || !answer)
+		return r;
+	ok = !strncmp(answer, "ok\n", 3);
+	head = strcspn(answer, "\n");
+	head += answer[head] == '\n';
+	memmove(answer, answer + head, len + 1 - head);
+	*answer_ret = TAKE_PTR(answer);
+	return ok ? 0 : -EPROTO;
+}
+
+/* --- who is there ---------------------------------------------------------------------------------- */
+
+static bool words_take(struct trace *t)
+{
+	const char **const words[] = { &t->name, &t->pid, &t->phase, &t->elapsed_s, &t->rows, &t->lost, &t->bytes,
+				       &t->free_bytes, &t->dir, &t->experiment };
+	char *rest, *line = strtok_r(t->words, "\n", &rest);
+
+	const char **const newer[] = { &t->rows_s, &t->bytes_s, &t->target, &t->collectors };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (!(*words[i] = strtok_r(i ? NULL : line, "\t", &rest)))
+			return false;
+	for (size_t i = 0; i < ARRAY_SIZE(newer); i++)
+		*newer[i] = strtok_r(NULL, "\t", &rest) ?: "?";
+	return true;
+}
+
+/* It does not answer: what is known is its number, of its socket's name. */
+static void words_of_silent(struct trace *t)
+{
+	const char *name = strrchr(t->socket, '/') + 1;
+
+	free(t->words);
+	t->words = util_fmt("?\t%.*s\tsilent\t?\t?\t?\t?\t?\t?\t?\n", (int)strcspn(name, "."), name);
+	t->silent = true;
+}
+
+static void trace_look(struct traces *ts, const char *path)
+{
+	struct trace *t = &ts->t[ts->n];
+	int r;
+
+	*t = (struct trace){};
+	if (ts->n == TRACES_MAX || strlen(path) >= sizeof(t->socket))
+		return;
+	strcpy(t->socket, path);
+	r = trace_ask(t, "status", NULL, &t->words);
+	if (r == -EAGAIN) {
+		words_of_silent(t);
+		r = 0;
+	}
+	if (r == -ECONNREFUSED)
+		unlink(path); /* it was killed */
+	ts->hidden += r == -EACCES || r == -ECONNRESET;
+	if (r || !t->words || !words_take(t))
+		free(t->words);
+	else
+		ts->n++;
+}
+
+static void folder_look(struct traces *ts, uid_t uid)
+{
+	char folder[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	struct dirent **names;
+	int n;
+
+	if (!control_folder(uid, folder, sizeof(folder)))
+		return;
+	n = scandir(folder, &names, NULL, alphasort);
+	for (int i = 0; i < n; i++) {
+		size_t len = strlen(names[i]->d_name);
+		autofree char *path = util_fmt("%s/%s", folder, names[i]->d_name);
+
+		/* what is not a number is the service's own */
+		if (path && len > 5 && *names[i]->d_name >= '0' && *names[i]->d_name <= '9' && !strcmp(names[i]->d_name + len - 5, ".sock"))
+			trace_look(ts, path);
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
+}
+
+void traces_find(struct traces *ts)
+{
+	char folder[sizeof(((struct sockaddr_un *)0)->sun_path)];
+
+	*ts = (struct traces){};
+	folder_look(ts, 0);
+	if (geteuid())
+		folder_look(ts, geteuid());
+	ts->deaf = !control_folder(geteuid(), folder, sizeof(folder));
+}
+
+void traces_free(struct traces *ts)
+{
+	for (unsigned int i = 0; i < ts->n; i++)
+		free(ts->t[i].words);
+}
+
+/* The one whose folder this is, or NULL: as a trace tells it, in the text files' way of writing. */
+static const struct trace *in_folder(const struct traces *ts, const char *folder)
+{
+	char told[TEXT_ESCAPED_MAX(PATH_MAX) + 1];
+
+	*text_put_str(told, folder, strnlen(folder, PATH_MAX)) = '\0';
+	for (unsigned int i = 0; i < ts->n; i++)
+		if (!strcmp(told, ts->t[i].dir))
+			return &ts->t[i];
+	return NULL;
+}
+
+/* Of N with the same name those that have not ended, if there are any: how many are left. */
+static unsigned int those_tracing(const struct trace **found, unsigned int n)
+{
+	unsigned int left = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		if (strcmp(found[i]->phase, "untraced") != 0)
+			found[left++] = found[i];
+	return left ? left : n;
+}
+
+static void say_several(const struct trace *const *found, unsigned int n, const char *which)
+{
+	if (which)
+		log_err("%u traces are called '%s': say which, by its process or its folder", n, which);
+	else
+		log_err("%u traces are running: say which, by its name, its process or its folder", n);
+	for (unsigned int i = 0; i < n; i++)
+		log_err("  %s of experiment %s, process %s, folder %s", found[i]->name, found[i]->experiment, found[i]->pid,
+			found[i]->dir);
+}
+
+/* FOLDER's own, of who has no other place for a socket. That of another user is not asked: it may be anybody's. */
+static const struct trace *look_in_folder(struct traces *ts, const char *folder)
+{
+	autofree char *path = util_fmt("%s/" CONTROL_IN_TRACE, folder);
+	struct stat st;
+
+	if (path && !lstat(path, &st) && S_ISSOCK(st.st_mode) && st.st_uid == geteuid())
+		trace_look(ts, path);
+	return in_folder(ts, folder);
+}
+
+const struct trace *traces_pick(struct traces *ts, const char *which)
+{
+	const struct trace *found[TRACES_MAX], *there = which ? in_folder(ts, which) : NULL;
+	char path[PATH_MAX];
+	unsigned int n = 0;
+
+	if (there)
+		return there;
+	for (unsigned int i = 0; i < ts->n; i++) {
+		const struct trace *t = &ts->t[i];
+
+		if (which && !strcmp(which, t->pid))
+			return t; /* no other has it */
+		if (which ? !strcmp(which, t->name) || !strcmp(which, t->experiment) : strcmp(t->phase, "untraced") != 0)
+			found[n++] = t;
+	}
+	if (n > 1)
+		n = those_tracing(found, n);
+	if (n == 1)
+		return found[0];
+	/* only now: it may lie where nobody answers */
+	if (which && realpath(which, path) && ((there = in_folder(ts, path)) || (there = look_in_folder(ts, path))))
+		return there;
+	if (n)
+		say_several(found, n, which);
+	else if (which)
+		log_err("no trace '%s' is running (`dltraced status' lists those that are)", which);
+	else if (ts->n)
+		log_err("no trace is running: those there are have ended, and their workloads go on");
+	else
+		log_err("no trace of yours is running%s%s", ts->hidden ? "; those of others are root's to ask" : "",
+			ts->deaf ? "; without XDG_RUNTIME_DIR those that you started without root are found by their folders alone" : "");
+	return NULL;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "control/control.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/loop.h"
+#include "base/util.h"
+#include "host/rights/privileges.h"
+
+bool control_folder(uid_t uid, char *buf, size_t size)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	char usual[64];
+	int n;
+
+	snprintf(usual, sizeof(usual), "/run/user/%u", uid); /* systemd's, which su(1) and cron(8) do not tell */
+	if (!runtime && !access(usual, W_OK))
+		runtime = usual;
+	n = !uid ? snprintf(buf, size, "/run/dltraced") :
+		   snprintf(buf, size, "%s/dltraced", runtime ? runtime : "");
+	return (!uid || (runtime && *runtime == '/')) && n > 0 && (size_t)n < size;
+}
+
+/* --- one client ------------------------------------------------------------------------------------ */
+
+static void client_end(struct control *c, struct control_client *client)
+{
+	bool stayed = client->stays;
+
+	loop_del(c->loop, client->fd);
+	util_close(&client->fd);
+	free(client->out);
+	*client = (struct control_client){ .fd = -1 };
+	if (stayed)
+		c->gone(c->ctx, (unsigned int)(client - c->clients));
+}
+
+static struct control_client *client_of(struct control *c, int fd)
+{
+	for (unsigned int i = 0; i < CONTROL_CLIENTS_MAX; i++)
+		if (c->clients[i].fd == fd)
+			return &c->clients[i];
+	return NULL;
+}
+
+/* What the socket takes of what is to be sent: 0, also where more is left; -errno. */
+static int client_send(struct control_client *client)
+{
+	while (client->at < client->len) {
+		ssize_t n = send(client->fd, client->out + client->at, MIN(client->len - client->at, CONTROL_PACKET_MAX),
+				 MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n < 0)
+			return errno == EAGAIN || errno == ENOBUFS ? 0 : -errno;
+		client->at += (size_t)n;
+	}
+	free(TAKE_PTR(client->out));
+	return 0;
+}
+
+static int on_client(void *ctx, int fd, uint32_t events);
+
+/* Hand OUT over, and send what can be sent; the loop goes on with the rest, or ends with the client. */
+static int client_say(struct control *c, struct control_client *client, char *out, size_t len)
+{
+	int r;
+
+	client->out = out;
+	client->len = len;
+	client->at = 0;
+	r = client_send(client);
+	if (!r && client->out) {
+		loop_del(c->loop, client->fd);
+		r = loop_add(c->loop, client->fd, EPOLLIN | EPOLLOUT, on_client, c);
+	}
+	if (r < 0 || (!client->out && !client->stays))
+		client_end(c, client);
+	return r;
+}
+
+static void answer(struct control *c, struct control_client *client, char *packet, pid_t pid)
+{
+	struct control_request rq = {
+		.verb = packet, .text = "", .pid = pid, .client = (unsigned int)(client - c->clients),
+	};
+	char *blank = strchr(packet, ' ');
+	autofree char *said = NULL;
+	char *reply = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&said, &len);
+	int r;
+
+	if (!out) {
+		client_end(c, client);
+		return;
+	}
+	if (blank) {
+		*blank = '\0';
+		rq.text = blank + 1;
+	}
+	r = c->fn(c->ctx, &rq, out);
+	client->stays = r == CONTROL_STAYS && c->gone;
+	if (!fclose(out) && len < CONTROL_ANSWER_MAX)
+		reply = util_fmt("%s\n%s", r < 0 ? "error" : "ok", said);
+	if (reply)
+		client_say(c, client, reply, strlen(reply));
+	else
+		client_end(c, client);
+}
+
+/* The rest of an answer; or the end of one who stays. */
+static void client_goes_on(struct control *c, struct control_client *client, uint32_t events)
+{
+	char ignored[64];
+
+	if (events & (EPOLLERR | EPOLLHUP) || client_send(client) < 0 ||
+	    (events & EPOLLIN && recv(client->fd, ignored, sizeof(ignored), MSG_DONTWAIT) <= 0) ||
+	    (!client->out && !client->stays)) {
+		client_end(c, client);
+	} else if (!client->out && events & EPOLLOUT) {
+		loop_del(c->loop, client->fd);
+		if (loop_add(c->loop, client->fd, EPOLLIN, on_client, c) < 0)
+			client_end(c, client);
+	}
+}
+
+static int on_client(void *ctx, int fd, uint32_t events)
+{
+	struct control *c = ctx;
+	struct control_client *client = client_of(c, fd);
+	char packet[CONTROL_TEXT_MAX + 64];
+	struct ucred peer = {};
+	socklen_t size = sizeof(peer);
+	ssize_t n;
+
+	if (client->out || client->stays) {
+		client_goes_on(c, client, events);
+		return 0;
+	}
+	n = recv(fd, packet, sizeof(packet) - 1, MSG_DONTWAIT);
+	if (n > 0 && !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size)) {
+		packet[n] = '\0';
+		answer(c, client, packet, peer.pid);
+	} else {
+		client_end(c, client);
+	}
+	return 0;
+}
+
+int control_push(struct control *c, unsigned int client, const char *text, size_t len)
+{
+	struct control_client *to = &c->clients[client];
+	char *copy;
+
+	if (to->fd < 0)
+		return -ENOTCONN;
+	if (to->out)
+		return -EAGAIN;
+	copy = malloc(len);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, text, len);
+	return client_say(c, to, copy, len);
+}
+
+void control_dismiss(struct control *c, unsigned int client)
+{
+	struct control_client *of = &c->clients[client];
+
+	of->stays = false;
+	if (of->fd >= 0 && !of->out)
+		client_end(c, of);
+}
+
+static bool may_ask(const struct control *c, int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && (!peer.uid || peer.uid == c->owner);
+}
+
+/* A free place, or that of the one who has been there longest without being asked to stay; NULL: none. */
+static struct control_client *place(struct control *c)
+{
+	struct control_client *oldest = NULL;
+
+	for (unsigned int i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+		struct control_client *client = &c->clients[i];
+
+		if (client->fd < 0)
+			return client;
+		if (!client->stays && (!oldest || client->since < oldest->since))
+			oldest = client;
+	}
+	if (oldest)
+		client_end(c, oldest);
+	return oldest;
+}
+
+static int on_connect(void *ctx, int fd, uint32_t events)
+{
+	struct control *c = ctx;
+	autoclose int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct control_client *at = client >= 0 && may_ask(c, client) ? place(c) : NULL;
+
+	if (at && !loop_add(c->loop, client, EPOLLIN, on_client, c))
+		*at = (struct control_client){ .fd = TAKE_FD(client), .since = ++c->connected };
+	return 0;
+}
+
+/* --- the socket ------------------------------------------------------------------------------------ */
+
+static int listen_at(struct control *c)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+
+	memcpy(addr.sun_path, c->path, sizeof(addr.sun_path));
+	c->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (c->fd < 0)
+		return -errno;
+	unlink(c->path); /* of a process that had our number */
+	/* before it has a name: what bind(2) makes has this mode (net/unix/af_unix.c) */
+	if (fchmod(c->fd, 0600) < 0 || bind(c->fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
+		return -errno;
+	if ((c->owner != geteuid() && lchown(c->path, c->owner, (gid_t)-1) < 0) ||
+	    listen(c->fd, CONTROL_CLIENTS_MAX) < 0)
+		return -errno;
+	return loop_add(c->loop, c->fd, EPOLLIN, on_connect, c);
+}
+
+int control_open(struct control *c, struct loop *loop, uid_t owner, const char *dir, control_fn fn,
+		 control_gone_fn gone, void *ctx)
+{
+	char folder[sizeof(c->path)];
+	int r, n;
+
+	*c = (struct control){ .loop = loop, .fd = -1, .owner = owner, .fn = fn, .gone = gone, .ctx = ctx };
+	for (unsigned int i = 0; i < CONTROL_CLIENTS_MAX; i++)
+		c->clients[i].fd = -1;
+	c->in_trace = !control_folder(geteuid(), folder, sizeof(folder));
+	if (c->in_trace)
+		n = snprintf(c->path, sizeof(c->path), "%s/" CONTROL_IN_TRACE, dir);
+	else if (mkdir(folder, 0700) < 0 ? errno != EEXIST : !geteuid() && chmod(folder, 0755) < 0)
+		return -errno;
+	else
+		n = snprintf(c->path, sizeof(c->path), "%s/%d.sock", folder, getpid());
+	r = n > 0 && (size_t)n < sizeof(c->path) ? listen_at(c) : -ENAMETOOLONG;
+	if (r < 0)
+		control_close(c);
+	return r;
+}
+
+static void remove_socket(void *ctx)
+{
+	const struct control *c = ctx;
+
+	unlink(c->path);
+}
+
+void control_hide(struct control *c)
+{
+	if (!c->loop || c->fd < 0)
+		return;
+	loop_del(c->loop, c->fd);
+	if (!c->in_trace)
+		privileges_own_files(remove_socket, c); /* the folder is root's */
+	util_close(&c->fd);
+	for (unsigned int i = 0; i < CONTROL_CLIENTS_MAX; i++)
+		if (c->clients[i].fd >= 0 && !c->clients[i].stays && !c->clients[i].out)
+			client_end(c, &c->clients[i]);
+}
+
+static void flush(struct control_client *client, uint64_t until_ns)
+{
+	struct pollfd p = { .fd = client->fd, .events = POLLOUT };
+
+	while (client->out && !client_send(client) && client->out) {
+		uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
+
+		if (now >= until_ns || poll(&p, 1, (int)((until_ns - now) / NSEC_PER_MSEC) + 1) < 0)
+			return;
+	}
+}
+
+void control_close(struct control *c)
+{
+	uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + NSEC_PER_SEC;
+
+	control_hide(c);
+	for (unsigned int i = 0; c->loop && i < CONTROL_CLIENTS_MAX; i++)
+		if (c->clients[i].fd >= 0) {
+			flush(&c->clients[i], until_ns);
+			client_end(c, &c->clients[i]);
+		}
+}

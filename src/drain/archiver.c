@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * See archiver.h: the thread, and the list of what is there. Segments come in by an atomic list and an
+ * eventfd, without a lock; the lock is between this thread and the control plane, which reads the list
+ * for the manifest. What is done with segments is in archiver_disk.c, archiver_drop.c and archiver_pack.c.
+ */
+#include "drain/archiver.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/thread.h"
+#include "base/util.h"
+#include "drain/archiver_impl.h"
+#include "host/rights/privileges.h"
+#include "trace/pack.h"
+
+#define LOOK_MS 1000 /* at what grows, with --keep */
+#define OVER_SAID_AFTER 5 /* seconds */
+#define LOWEST_NICE 19
+/* ioprio_set(2) has no header: best effort, the lowest of its levels. Idle may never get its turn. */
+#define IOPRIO_LOWEST (2 << 13 | 7)
+#define IOPRIO_THREAD 1
+
+static bool is_set(const bool *flag)
+{
+	return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
+}
+
+/* --- handing over: the drain's side --------------------------------------------------------------- */
+
+static void wake(int fd)
+{
+	uint64_t one = 1;
+
+	if (write(fd, &one, sizeof(one)) < 0)
+		return; /* it is awake already */
+}
+
+void keeper_closed(void *ctx, const struct sink_segment *seg)
+{
+	struct keeper_segment *s = malloc(sizeof(*s));
+	struct keeper *k = ctx;
+
+	if (!s) /* it stays as it is, plain, and in no list */
+		return;
+	*s = (struct keeper_segment){ .seg = *seg, .stored_bytes = seg->bytes, .fd = -1 };
+	while (s->file < k->n_files && k->files[s->file].sink->base != seg->base)
+		s->file++;
+	s->next = __atomic_load_n(&k->handed, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&k->handed, &s->next, s, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+	wake(k->wake_fd);
+}
+
+bool keeper_wants_split(struct keeper *k)
+{
+	return __atomic_exchange_n(&k->want_split, false, __ATOMIC_RELAXED);
+}
+
+/* --- the list of what is there -------------------------------------------------------------------- */
+
+static int list_add(struct keeper *k, struct keeper_segment *s)
+{
+	void *more;
+
+	if (k->n == k->room) {
+		size_t room = k->room ? 2 * k->room : 64;
+
+		more = reallocarray(k->segments, room, sizeof(*k->segments));
+		if (!more)
+			return -ENOMEM;
+		k->segments = more;
+		k->room = room;
+	}
+	k->segments[k->n++] = s;
+	return 0;
+}
+
+void keeper_forget(struct keeper *k, size_t i)
+{
+	util_close(&k->segments[i]->fd); /* not with the lock: a server may be asked */
+	pthread_mutex_lock(&k->lock);
+	free(k->segments[i]);
+	k->n--;
+	memmove(k->segments + i, k->segments + i + 1, (k->n - i) * sizeof(*k->segments));
+	pthread_mutex_unlock(&k->lock);
+}
+
+static void take_handed(struct keeper *k)
+{
+	struct keeper_segment *s = __atomic_exchange_n(&k->handed, NULL, __ATOMIC_ACQUIRE), *next, *first = NULL;
+	size_t had = k->n;
+
+	for (; s; s = next) { /* into the order of closing */
+		next = s->next;
+		s->next = first;
+		first = s;
+	}
+	pthread_mutex_lock(&k->lock);
+	for (s = first; s; s = next) {
+		next = s->next;
+		if (list_add(k, s) < 0)
+			free(s);
+	}
+	pthread_mutex_unlock(&k->lock);
+	for (; had < k->n; had++)
+		keeper_watch(k, k->segments[had]);
+}
+
+/* The trace folder is its user's: the file behind a name is believed only when it is the inode that we have closed. */
+int keeper_open(const struct keeper *k, const struct keeper_segment *s)
+{
+	char name[NAME_MAX + 1];
+	autoclose int fd = -1;
+	struct stat st;
+
+	segment_format(name, s->seg.base, s->seg.nr, s->pack);
+	fd = openat(k->dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return errno == ELOOP ? -ESTALE : -errno;
+	if (st.st_dev != s->seg.dev || st.st_ino != s->seg.ino)
+		return -ESTALE;
+	return TAKE_FD(fd);
+}
+
+/* --- the thread ----------------------------------------------------------------------------------- */
+
+static void lower_priority(void)
+{
+	pid_t tid = (pid_t)syscall(SYS_gettid);
+
+	setpriority(PRIO_PROCESS, (id_t)tid, LOWEST_NICE);
+	syscall(SYS_ioprio_set, IOPRIO_THREAD, tid, IOPRIO_LOWEST);
+}
+
+static void wait_for_work(struct keeper *k)
+{
+	struct pollfd fd = { .fd = k->wake_fd, .events = POLLIN };
+	bool look = k->o.keep_bytes || keeper_to_pack(k) || keeper_is_watching(k);
+	uint64_t n;
+
+	poll(&fd, 1, look ? LOOK_MS : -1);
+	if (fd.revents && read(k->wake_fd, &n, sizeof(n)) < 0)
+		return;
+}
+
+static void *keeper_main(void *ctx)
+{
+	struct keeper *k = ctx;
+	struct packer p = { 0 };
+	bool ending = false;
+
+	(void)!privileges_give_up(k->privileges, false); /* as the drain's */
+	lower_priority();
+	if (k->o.pack != PACK_NONE && packer_init(&p, k->o.pack) < 0)
+		k->o.pack = PACK_NONE;
+	while (!ending) {
+		/* asked before what was handed over is taken */
+		ending = is_set(&k->ending);
+		do {
+			take_handed(k);
+			keeper_hold_to_keep(k);
+			keeper_ask_disk(k);
+		} while (keeper_pack_one(k, &p));
+		if (ending)
+			keeper_to_disk(k);
+		__atomic_store_n(&k->cpu_ns, clock_now_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
+		if (!ending)
+			wait_for_work(k);
+	}
+	packer_free(&p);
+	wake(k->done_fd);
+	return NULL;
+}
+
+/* --- control plane -------------------------------------------------------------------------------- */
+
+int keeper_init(struct keeper *k, const struct keeper_options *o, int dirfd)
+{
+	*k = (struct keeper){ .o = *o, .dirfd = dirfd, .wake_fd = -1, .done_fd = -1, .rollup.fd = -1 };
+	pthread_mutex_init(&k->lock, NULL);
+	rollup_init(&k->sums);
+	if (!unpack_knows(o->pack))
+		return -ENOTSUP;
+	k->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	k->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (k->wake_fd < 0 || k->done_fd < 0)
+		return -errno;
+	return o->keep_bytes ? keeper_begin_to_drop(k) : 0;
+}
+
+void keeper_add(struct keeper *k, const struct sink *s, bool stays)
+{
+	if (k->n_files < KEEPER_FILES_MAX)
+		k->files[k->n_files++] = (struct keeper_file){ .sink = s, .stays = stays };
+}
+
+int keeper_start(struct keeper *k)
+{
+	int r = thread_start(&k->thread, keeper_main, k);
+
+	k->running = !r;
+	return r;
+}
+
+void keeper_end(struct keeper *k)
+{
+	__atomic_store_n(&k->ending, true, __ATOMIC_RELEASE);
+	wake(k->wake_fd);
+}
+
+void keeper_hurry(struct keeper *k)
+{
+	__atomic_store_n(&k->stop, true, __ATOMIC_RELEASE);
+}
+
+uint64_t keeper_finish(struct keeper *k, int fd)
+{
+	struct pollfd fds[] = { { k->done_fd, POLLIN, 0 }, { fd, POLLIN, 0 } };
+
+	if (!k->running)
+		return 0;
+	keeper_end(k);
+	poll(fds, fd < 0 ? 1 : 2, -1);
+	if (!fds[0].revents)
+		keeper_hurry(k);
+	pthread_join(k->thread, NULL);
+	k->running = false;
+	sink_close(&k->rollup);
+	return keeper_to_pack(k);
+}
+
+void keeper_say(struct keeper *k, const char *dir)
+{
+	int error = __atomic_load_n(&k->error, __ATOMIC_RELAXED);
+
+	if (error && !k->error_said)
+		log_warn("cannot compress a part of the trace in %s: %s; it stays as it is, and is tried again",
+			 dir, strerror(-error));
+	k->error_said = error;
+	k->over_for = __atomic_load_n(&k->over, __ATOMIC_RELAXED) ? k->over_for + 1 : 0;
+	if (k->over_for == OVER_SAID_AFTER && !k->over_said) {
+		log_warn("%s takes more than --keep: what may be dropped is dropped at once, the names of files stay",
+			 dir);
+		k->over_said = true;
+	}
+}
+
+const struct keeper_file *keeper_file(const struct keeper *k, const struct sink *s)
+{
+	for (unsigned int i = 0; i < k->n_files; i++)
+		if (k->files[i].sink == s)
+			return &k->files[i];
+	return NULL;
+}
+
+void keeper_each(struct keeper *k, void (*fn)(void *ctx, const struct keeper_segment *s), void *ctx)
+{
+	pthread_mutex_lock(&k->lock);
+	for (size_t i = 0; i < k->n; i++)
+		fn(ctx, k->segments[i]);
+	pthread_mutex_unlock(&k->lock);
+}
+
+void keeper_free(struct keeper *k)
+{
+	struct keeper_segment *s, *next;
+
+	if (k->wake_fd <= 0 && k->done_fd <= 0) /* never made: descriptors are 0, not -1 */
+		return;
+	__atomic_store_n(&k->stop, true, __ATOMIC_RELEASE);
+	keeper_finish(k, -1);
+	for (s = k->handed; s; s = next) {
+		next = s->next;
+		free(s);
+	}
+	for (size_t i = 0; i < k->n; i++) {
+		util_close(&k->segments[i]->fd);
+		free(k->segments[i]);
+	}
+	free(k->segments);
+	sink_close(&k->rollup);
+	rollup_free(&k->sums);
+	util_close(&k->wake_fd);
+	util_close(&k->done_fd);
+	pthread_mutex_destroy(&k->lock);
+	*k = (struct keeper){ .wake_fd = -1, .done_fd = -1 };
+}

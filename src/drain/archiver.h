@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What becomes of closed segments: packed (--compress), and the oldest dropped when a trace has grown
+ * too large (--keep), summed up before; and of those that stay plain, whether the disk has taken them. A thread of its own at the lowest priority: who closes a
+ * segment hands it over and never waits. At every moment each segment is there whole under one of its
+ * names, or is gone and counted.
+ */
+#ifndef DRAIN_ARCHIVER_H
+#define DRAIN_ARCHIVER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "drain/rollup.h"
+#include "trace/segment.h"
+#include "trace/sink.h"
+
+#define KEEPER_FILES_MAX 48
+
+/* One file of the trace, with all its segments. */
+struct keeper_file {
+	const struct sink *sink;
+	bool stays; /* other files cannot be read without it: --keep never drops it */
+	/* read by the control plane, relaxed */
+	uint64_t dropped_rows, dropped_bytes; /* by --keep; bytes of text */
+	uint64_t unsure_rows; /* of closed segments that the disk has refused some of, see sink.h */
+};
+
+/* A closed segment that is there. */
+struct keeper_segment {
+	struct keeper_segment *next; /* while it is handed over */
+	struct sink_segment seg;
+	unsigned int file; /* index of keeper.files */
+	enum pack pack;	   /* how it is there */
+	uint64_t stored_bytes;
+	uint64_t failed_ns; /* it could not be packed then; 0: not tried */
+	bool gone;	    /* somebody else has removed or replaced it */
+	int fd;		    /* while the disk may yet refuse it, plain as it is; else -1 */
+	uint64_t closed_ns;
+};
+
+struct keeper_options {
+	enum pack pack;	     /* PACK_NONE: leave segments plain */
+	uint64_t keep_bytes; /* of the whole trace; 0: drop nothing */
+};
+
+struct keeper {
+	struct keeper_options o;
+	int dirfd;
+	struct keeper_file files[KEEPER_FILES_MAX];
+	unsigned int n_files;
+	struct sink rollup; /* rollup.out, with --keep */
+	struct rollup sums;
+
+	/* who closes segments */
+	struct keeper_segment *handed; /* newest first; atomic */
+	int wake_fd;
+	bool want_split; /* atomic: close what can be closed, or --keep cannot be held to */
+
+	/* the thread, and under the lock the control plane */
+	const struct privileges *privileges; /* set before the start; NULL: the thread keeps all */
+	pthread_t thread;
+	bool running;
+	pthread_mutex_t lock;
+	struct keeper_segment **segments; /* by time of closing */
+	size_t n, room;
+
+	/* atomic: whether all is handed over; whether to leave the rest plain */
+	bool ending, stop;
+	int done_fd;
+
+	/* read by the control plane, relaxed */
+	uint64_t plain_bytes, packed_bytes; /* of all that was packed */
+	uint64_t cpu_ns;	/* of the thread */
+	uint64_t waiting;	/* segments that are to be packed */
+	uint64_t dropped;	/* segments */
+	uint64_t not_summed;	/* rows dropped that could not be read for rollup.out */
+	uint64_t not_on_disk;	/* bytes of closed segments that the disk had not taken at the end */
+	int refused;		/* why the disk did not take some, -errno; 0: it took all so far */
+	int error;		/* of the last failure to pack, -errno; 0: none of what failed is left */
+	bool over;		/* more than --keep, and nothing left that may be dropped */
+	/* of keeper_say() */
+	bool error_said, over_said;
+	unsigned int over_for; /* times in a row */
+};
+
+/*
+ * Before any sink is split: what to do, in the folder DIRFD. With --keep rollup.out is made. 0;
+ * -ENOTSUP: built without what o->pack takes; -errno.
+ */
+int keeper_init(struct keeper *k, const struct keeper_options *o, int dirfd);
+/* One more file; before the start. */
+void keeper_add(struct keeper *k, const struct sink *s, bool stays);
+int keeper_start(struct keeper *k);
+
+/* For sinks: struct sink_split, CTX is the keeper. Never waits. */
+void keeper_closed(void *ctx, const struct sink_segment *seg);
+/* Drain: should every segment be closed now? Once per question. */
+bool keeper_wants_split(struct keeper *k);
+
+/* All is handed over: done_fd is readable when it is packed. Waits for nothing. */
+void keeper_end(struct keeper *k);
+/* Leave the rest plain. */
+void keeper_hurry(struct keeper *k);
+/*
+ * All is handed over: wait until it is packed, or until FD (-1: none) becomes readable; the rest stays
+ * plain then. How many do.
+ */
+uint64_t keeper_finish(struct keeper *k, int fd);
+/* Control plane, each second: what is new and bad. */
+void keeper_say(struct keeper *k, const char *dir);
+
+/* The account of the file of sink S; NULL: it is not kept here. */
+const struct keeper_file *keeper_file(const struct keeper *k, const struct sink *s);
+/* Call FN with each segment that is there, in order of closing. */
+void keeper_each(struct keeper *k, void (*fn)(void *ctx, const struct keeper_segment *s), void *ctx);
+
+void keeper_free(struct keeper *k);
+
+#endif

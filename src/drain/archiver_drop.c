@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See archiver.h: the oldest segments go when the trace has grown beyond --keep, their sums into rollup.out before. */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "drain/archiver_impl.h"
+#include "trace/probe.h"
+#include "trace/reader.h"
+#include "trace/record.h"
+
+#define ROLLUP_AHEAD_BYTES (256U << 10) /* what is dropped on a full disk is summed up all the same */
+
+int keeper_begin_to_drop(struct keeper *k)
+{
+	char name[NAME_MAX + 1], header[4096];
+	int r;
+
+	segment_format(name, probes[DLT_rollup]->name, SEGMENT_LAST, PACK_NONE);
+	r = sink_open(&k->rollup, k->dirfd, name);
+	if (r < 0)
+		return r;
+	sink_header(&k->rollup, header, (size_t)(record_put_header(header, probes[DLT_rollup]) - header));
+	r = sink_flush(&k->rollup);
+	sink_keep_ahead(&k->rollup, ROLLUP_AHEAD_BYTES);
+	return r;
+}
+
+static uint64_t load(const uint64_t *v)
+{
+	return __atomic_load_n(v, __ATOMIC_RELAXED);
+}
+
+static uint64_t trace_bytes(const struct keeper *k)
+{
+	uint64_t bytes = load(&k->rollup.file_bytes);
+
+	for (unsigned int i = 0; i < k->n_files; i++)
+		bytes += __atomic_load_n(&k->files[i].sink->ended, __ATOMIC_RELAXED) ? 0 : load(&k->files[i].sink->file_bytes);
+	for (size_t i = 0; i < k->n; i++)
+		bytes += k->segments[i]->stored_bytes;
+	return bytes;
+}
+
+/* The oldest one by its last row that may go, or k->n. */
+static size_t oldest(const struct keeper *k)
+{
+	size_t best = k->n;
+
+	for (size_t i = 0; i < k->n; i++) {
+		const struct keeper_segment *s = k->segments[i];
+
+		if (s->file < k->n_files && !k->files[s->file].stays && s->seg.nr != SEGMENT_LAST &&
+		    (best == k->n || s->seg.last_ns < k->segments[best]->seg.last_ns))
+			best = i;
+	}
+	return best;
+}
+
+/* Its roll-up into rollup.out, on the disk. How many rows. */
+static int64_t sum_up(struct keeper *k, const struct keeper_segment *s)
+{
+	int fd = keeper_open(k, s);
+	struct reader rd;
+	int64_t rows;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = reader_open_fd(&rd, fd, s->pack, s->stored_bytes);
+	if (r < 0)
+		return r;
+	rows = rollup_rows(&k->sums, &rd, &k->rollup, s->seg.nr);
+	reader_close(&rd);
+	r = sink_flush(&k->rollup);
+	if (rows >= 0 && r < 0)
+		return r;
+	sink_to_disk(&k->rollup, UINT64_MAX); /* which counts what is refused */
+	fdatasync(k->rollup.fd);
+	return rows;
+}
+
+static void drop(struct keeper *k, size_t i)
+{
+	struct keeper_segment *s = k->segments[i];
+	struct keeper_file *f = &k->files[s->file];
+	int64_t rows = sum_up(k, s);
+	char name[NAME_MAX + 1];
+
+	if (rows < (int64_t)s->seg.rows)
+		util_count(&k->not_summed, s->seg.rows - (uint64_t)MAX(rows, 0));
+	/* under both names, should the plain one have been left over */
+	for (enum pack pack = PACK_NONE; pack <= s->pack; pack++) {
+		segment_format(name, s->seg.base, s->seg.nr, pack);
+		if (pack == PACK_NONE || pack == s->pack)
+			unlinkat(k->dirfd, name, 0);
+	}
+	util_count(&f->dropped_rows, s->seg.rows);
+	util_count(&f->dropped_bytes, s->seg.bytes);
+	util_count(&k->dropped, 1);
+	keeper_forget(k, i);
+}
+
+/* Back to what may be kept. What grows is no segment yet: it has to be closed first. */
+void keeper_hold_to_keep(struct keeper *k)
+{
+	bool over = false;
+
+	while (k->o.keep_bytes && !over && trace_bytes(k) > k->o.keep_bytes) {
+		size_t i = oldest(k);
+
+		over = i == k->n;
+		if (!over)
+			drop(k, i);
+	}
+	if (over)
+		__atomic_store_n(&k->want_split, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&k->over, over, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * See archiver.h: closed segments packed. A packed file is written under a name of the moment, synced,
+ * renamed, and only then the plain one is removed: killed at any point, one of them is whole, and readers
+ * take the plain one where both are.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "drain/archiver_impl.h"
+
+#define TRY_AGAIN_NS (10 * NSEC_PER_SEC)
+
+static bool to_pack(const struct keeper *k, const struct keeper_segment *s)
+{
+	return k->o.pack != PACK_NONE && s->pack == PACK_NONE && !s->gone;
+}
+
+uint64_t keeper_to_pack(const struct keeper *k)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < k->n; i++)
+		n += to_pack(k, k->segments[i]);
+	return n;
+}
+
+/* FROM, which is S, packed into a file of the name TMP, which is *ST then and has *PACKED bytes. 0 or -errno. */
+static int write_packed(struct keeper *k, struct packer *p, const struct keeper_segment *s, int from, const char *tmp,
+			struct stat *st, uint64_t *packed)
+{
+	autoclose int to = -1;
+	int r;
+
+	if (unlinkat(k->dirfd, tmp, 0) < 0 && errno != ENOENT)
+		return -errno;
+	to = util_create_at(k->dirfd, tmp, 0);
+	if (to < 0)
+		return to;
+	r = packer_file(p, from, s->seg.bytes, to, keeper_to_pack(k) > 1, &k->stop, packed);
+	if (r == 0 && (fsync(to) < 0 || fstat(to, st) < 0))
+		r = -errno;
+	return r;
+}
+
+static int pack_segment(struct keeper *k, struct packer *p, struct keeper_segment *s)
+{
+	char plain[NAME_MAX + 1], packed[NAME_MAX + 1], tmp[NAME_MAX + 1 + sizeof(SEGMENT_TMP)];
+	autoclose int from = keeper_open(k, s);
+	uint64_t bytes = 0;
+	struct stat st;
+	int r;
+
+	if (from < 0)
+		return from;
+	segment_format(plain, s->seg.base, s->seg.nr, PACK_NONE);
+	segment_format(packed, s->seg.base, s->seg.nr, k->o.pack);
+	snprintf(tmp, sizeof(tmp), "%s" SEGMENT_TMP, packed);
+	r = write_packed(k, p, s, from, tmp, &st, &bytes);
+	if (r == 0 && renameat(k->dirfd, tmp, k->dirfd, packed) < 0)
+		r = -errno;
+	if (r < 0) {
+		unlinkat(k->dirfd, tmp, 0);
+		return r;
+	}
+	unlinkat(k->dirfd, plain, 0);
+	util_close(&s->fd); /* what is packed is on the disk */
+	pthread_mutex_lock(&k->lock);
+	s->pack = k->o.pack;
+	s->seg.dev = st.st_dev;
+	s->seg.ino = st.st_ino;
+	s->stored_bytes = bytes;
+	pthread_mutex_unlock(&k->lock);
+	util_count(&k->plain_bytes, s->seg.bytes);
+	util_count(&k->packed_bytes, bytes);
+	return 0;
+}
+
+/* The next one that is to be packed, and not just failed. */
+static struct keeper_segment *next_to_pack(const struct keeper *k)
+{
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
+
+	for (size_t i = 0; i < k->n; i++) {
+		struct keeper_segment *s = k->segments[i];
+
+		if (to_pack(k, s) && (!s->failed_ns || now - s->failed_ns >= TRY_AGAIN_NS))
+			return s;
+	}
+	return NULL;
+}
+
+/* Some have failed, and are as they were: another that is packed does not make good for them. */
+static bool any_failed(const struct keeper *k)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (to_pack(k, k->segments[i]) && k->segments[i]->failed_ns)
+			return true;
+	return false;
+}
+
+bool keeper_pack_one(struct keeper *k, struct packer *p)
+{
+	struct keeper_segment *s = __atomic_load_n(&k->stop, __ATOMIC_ACQUIRE) ? NULL : next_to_pack(k);
+	int r;
+
+	__atomic_store_n(&k->waiting, keeper_to_pack(k), __ATOMIC_RELAXED);
+	if (!s)
+		return false;
+	r = pack_segment(k, p, s);
+	if (r == -ENOENT || r == -ESTALE) {
+		s->gone = true;
+		s->stored_bytes = 0;
+		return true;
+	}
+	if (r < 0)
+		s->failed_ns = clock_now_ns(CLOCK_MONOTONIC);
+	if (r != -ECANCELED && (r < 0 || !any_failed(k)))
+		__atomic_store_n(&k->error, r, __ATOMIC_RELAXED);
+	__atomic_store_n(&k->waiting, keeper_to_pack(k), __ATOMIC_RELAXED);
+	return true;
+}

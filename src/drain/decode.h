@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Records to rows: checks what came out of a ring, narrows by thread name, keeps the FID table in
+ * step, and gives each row to its probe's sink. Drain thread; does not know where records come from.
+ */
+#ifndef DRAIN_DECODE_H
+#define DRAIN_DECODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "dlt/dlt.h"
+#include "dlt/files.h"
+#include "drain/rollup.h"
+#include "host/untraced.h"
+#include "trace/clock.h"
+#include "trace/config.h"
+#include "trace/record.h"
+#include "trace/sink.h"
+
+struct lives;
+struct metrics;
+
+struct decode_counts {
+	uint64_t records;
+	uint64_t filtered; /* by --comm, --exclude-comm */
+	uint64_t summed;   /* instead of a row: --rollup-only */
+	uint64_t bad;	   /* no record of ours: a defect */
+};
+
+#define COMM_CACHE 256
+
+struct decode {
+	struct record_ctx ctx;
+	struct clock_map clock;
+	struct text_utc_cache utc;
+	struct sink sinks[DLT_PROBES]; /* fd -1: not asked for */
+	struct decode_counts counts[DLT_PROBES];
+	const struct config *cfg;
+	struct rollup *rollup; /* --rollup-only, else NULL */
+	uint32_t summed;       /* mask of the probes whose rows it takes */
+	uint32_t observed;     /* of those whose rows are operations */
+	struct metrics *metrics; /* --metrics-file, else NULL: the control plane's */
+	struct lives *lives;	 /* somebody watches, else NULL: the drain's */
+	struct escape escape;
+	uint32_t own_dev;      /* of the trace folder, as the kernel writes it */
+	_Atomic bool same_dev; /* the target uses files there; read by the control plane */
+	void *pids; /* what src/probes/pids.c keeps per process */
+	struct {
+		char comm[DLT_COMM_LEN];
+		int8_t keep; /* 0: not known */
+	} comm_cache[COMM_CACHE];
+};
+
+int decode_init(struct decode *d, const struct config *cfg);
+void decode_free(struct decode *d);
+
+/* One record of LEN bytes from a ring. */
+void decode_record(struct decode *d, const void *rec, uint32_t len);
+
+/* For probes' decode hooks: write REC as a row of PROBE, if that file is asked for. */
+void decode_row(struct decode *d, unsigned int probe, const struct dlt_hdr *rec);
+
+/*
+ * FILE has the path in segment SEG (LEN bytes): learn it; a row of files.out when it is new or has
+ * moved. HDR gives the time.
+ */
+void decode_file(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file *file,
+		 const char *seg, size_t len);
+
+/* ID is used by a row: it must be in files.out, even when its name was lost. */
+void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file_id *id);
+
+/* At the end: rows again for all files whose rows may be among those that files.out has lost. */
+void decode_files_again(struct decode *d, uint64_t now_ns);
+
+/*
+ * A file known by PATH is now NEW_PATH (NULL: gone): its identity, or ino 0. SWAPPED: what had that
+ * name has PATH now. Files below a folder have rows of their new path at their next use, or at the end.
+ */
+struct dlt_file_id decode_path_moved(struct decode *d, const struct dlt_hdr *hdr, const char *path,
+				     size_t len, const char *new_path, size_t new_len, bool swapped);
+
+#endif

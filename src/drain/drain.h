@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The data plane: one thread that owns everything which writes rows. It takes records from the
+ * rings in the order of their TIMESTAMP, measures the clocks, reads the collectors' pipes and
+ * flushes the files. The control plane starts it, reads its counters, pauses its sinks and stops it.
+ */
+#ifndef DRAIN_DRAIN_H
+#define DRAIN_DRAIN_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/loop.h"
+#include "drain/decode.h"
+#include "drain/live.h"
+#include "drain/logtail.h"
+#include "drain/mark.h"
+#include "kernel/ring.h"
+
+struct collectors;
+struct keeper;
+struct tracer;
+
+struct drain {
+	struct decode decode;
+	struct rings rings;
+	size_t ring_bytes;
+	struct loop loop;
+	int timer_fd, clock_fd, tick_fd, stop_fd;
+	int ended_fd; /* readable: all is written */
+	uint64_t period_ns; /* of the timer, while there is something */
+	unsigned int idle_rounds; /* in a row */
+	struct collectors *collectors;
+	struct logtail log;
+	struct mark_queue marks;
+	struct lives lives;
+	struct tracer *tracer;
+	struct keeper *keeper; /* NULL: files are not split */
+	struct sink_split split;
+	uint64_t split_ns, next_split_ns; /* --rotate by time: how often, and when next; 0: not */
+	uint64_t rollup_minute;		  /* --rollup-only: of which sums have been written last */
+	const struct privileges *privileges; /* set before the start; NULL: the thread keeps all */
+	pthread_t thread;
+	pid_t tid; /* relaxed */
+	bool running;
+	int error; /* why the thread ended early, -errno */
+	/* read by the control plane, relaxed */
+	uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of the last round */
+	uint64_t end_ns;       /* TIMESTAMP of the last clock reading */
+	uint64_t not_on_disk;  /* after the end: bytes that the system is still to write; relaxed */
+};
+
+/*
+ * Open the files of PROBES in DIRFD, map the rings. WORKLOAD_LOG: the name of the log in DIRFD to
+ * follow, or NULL. KEEPER: who gets closed segments, and is told of the files; NULL: they are not
+ * split. 0 or -errno.
+ */
+int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint32_t probes,
+	       int dirfd, const char *workload_log, struct keeper *keeper);
+
+/* Start the thread: clock, log and the collectors CS are read from now on. 0 or -errno. */
+int drain_start(struct drain *d, struct collectors *cs);
+
+/* CPU time of the thread, which is not joined yet, ns; 0: it has ended. */
+uint64_t drain_cpu_ns(const struct drain *d);
+
+/*
+ * After tracer_detach(): take what is left, write the calls in flight, the last clock row, flush and
+ * end; ended_fd tells when. Waits for nothing.
+ */
+void drain_end(struct drain *d);
+/* The same, and wait for it. The files stay open for their counts until drain_free(). */
+void drain_stop(struct drain *d);
+void drain_free(struct drain *d);
+
+/* Control plane: a row of marks.out, of process PID. 0 or -errno: it is not taken. */
+int drain_mark(struct drain *d, uint32_t pid, const char *text, size_t len);
+
+/* Control plane: below --min-free, rows are counted as lost until space returns. */
+void drain_pause(struct drain *d, bool pause);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "drain/logtail.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/disk.h"
+#include "base/util.h"
+#include "drain/decode.h"
+
+#define READS_MAX 16 /* of 64 KiB in a row: some 80 ms of short lines, and the rings are waiting */
+
+int logtail_open(struct logtail *t, int dirfd, const char *name)
+{
+	struct stat st, dir;
+
+	*t = (struct logtail){ .fd = -1 };
+	t->fd = util_open_regular(dirfd, name, O_NOFOLLOW);
+	if (t->fd < 0)
+		return t->fd;
+	if (fstat(t->fd, &st) == 0 && fstat(dirfd, &dir) == 0 && st.st_uid == dir.st_uid)
+		return 0;
+	/* not the log that was made: a hard link to what the folder's owner may not read */
+	util_close(&t->fd);
+	return -ESTALE;
+}
+
+void logtail_close(struct logtail *t)
+{
+	util_close(&t->fd);
+}
+
+static uint64_t size_bytes(const struct logtail *t)
+{
+	struct stat st;
+
+	return fstat(t->fd, &st) < 0 ? 0 : (uint64_t)st.st_size;
+}
+
+/* Nobody tells which bytes that were. */
+static void note_refusal(struct logtail *t, int r)
+{
+	__atomic_store_n(&t->refused, r, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->unsure_bytes, size_bytes(t), __ATOMIC_RELAXED);
+}
+
+void logtail_check_disk(struct logtail *t)
+{
+	int r = t->fd < 0 ? 0 : disk_refused(t->fd);
+
+	if (r < 0)
+		note_refusal(t, r);
+}
+
+uint64_t logtail_to_disk(struct logtail *t, uint64_t until_ns)
+{
+	uint64_t left;
+	int r;
+
+	if (t->fd < 0)
+		return 0;
+	left = disk_write_out(t->fd, size_bytes(t), until_ns, &r);
+	if (r < 0)
+		note_refusal(t, r);
+	return left;
+}
+
+static void line_row(struct logtail *t, struct decode *d)
+{
+	struct {
+		struct dlt_workload rec;
+		char text[DLT_TEXT_MAX + 1];
+	} row = { .rec.hdr = { .ts_ns = clock_now_ns(CLOCK_MONOTONIC), .probe = DLT_workload } };
+
+	memcpy(row.text, t->line, t->len);
+	row.text[t->len] = '\0';
+	row.rec.segs.len[0] = (uint16_t)(t->len + 1);
+	row.rec.hdr.size = (uint32_t)(sizeof(row.rec) + t->len + 1);
+	decode_record(d, &row, row.rec.hdr.size);
+	t->len = 0;
+}
+
+void logtail_read(struct logtail *t, struct decode *d, int last)
+{
+	char buf[65536];
+	ssize_t n;
+
+	if (t->fd < 0)
+		return;
+	for (int i = 0; (last || i < READS_MAX) && (n = read(t->fd, buf, sizeof(buf))) > 0; i++) {
+		for (const char *p = buf, *end = buf + n; p < end;) {
+			const char *nl = memchr(p, '\n', (size_t)(end - p));
+			size_t len;
+
+			/* a full line may yet end here */
+			if (t->len == sizeof(t->line) && *p != '\n')
+				line_row(t, d);
+			len = MIN((size_t)((nl ? nl : end) - p), sizeof(t->line) - t->len);
+
+			memcpy(t->line + t->len, p, len);
+			t->len += len;
+			p += len;
+			if (p == nl) {
+				line_row(t, d);
+				p++;
+			}
+		}
+	}
+	if (last && t->len)
+		line_row(t, d);
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host/container.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/util.h"
+#include "host/helper.h"
+
+#define ID_LEN 64
+#define ID_MIN 12 /* what docker ps shows */
+#define HEX "0123456789abcdef"
+#define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+#define SCOPE ".scope" /* systemd's unit around it */
+#define DEADLINE_NS (5 * NSEC_PER_SEC)
+
+static const char *const runtimes[] = { "docker", "podman", "nerdctl" };
+
+const char *container_id_in(const char *name)
+{
+	size_t len = strlen(name), scope = strlen(SCOPE);
+
+	if (len > scope && !strcmp(name + len - scope, SCOPE))
+		len -= scope;
+	if (len < ID_LEN || strspn(name + len - ID_LEN, HEX) < ID_LEN)
+		return NULL;
+	return name + len - ID_LEN;
+}
+
+static bool is_id(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len >= ID_MIN && len <= ID_LEN && strspn(name, HEX) == len;
+}
+
+/* --- by id ------------------------------------------------------------------------------------ */
+
+struct search {
+	const char *id; /* or how it begins */
+	const struct cgroup_mount *mount;
+	struct cgroup_list *list;
+	char found[ID_LEN];
+	bool ambiguous;
+};
+
+static int search_dir(void *ctx, const char *dir)
+{
+	struct search *s = ctx;
+	const char *id = container_id_in(strrchr(dir, '/') + 1);
+	autofree char *path = NULL;
+
+	if (!id || strncmp(id, s->id, strlen(s->id)))
+		return 0;
+	s->ambiguous |= s->found[0] && memcmp(s->found, id, ID_LEN);
+	memcpy(s->found, id, ID_LEN);
+	path = util_fmt("%s%s", strcmp(s->mount->root, "/") ? s->mount->root : "",
+			dir + strlen(s->mount->dir));
+	return path ? cgroup_append(s->list, s->mount, path) : -ENOMEM;
+}
+
+/* Needs no runtime, and finds what no runtime here knows of (Kubernetes, other users'). */
+static int find_by_id(struct cgroup_list *list, const struct cgroup_mounts *m, const char *id,
+		      char *error, size_t size)
+{
+	struct search s = { .id = id, .list = list };
+	int r = 0;
+
+	for (unsigned int i = 0; !r && i < m->n; i++) {
+		s.mount = &m->items[i];
+		r = cgroup_walk(s.mount->dir, search_dir, &s);
+	}
+	if (r < 0)
+		snprintf(error, size, "--container %s: %s", id, strerror(-r));
+	if (!s.ambiguous)
+		return r;
+	snprintf(error, size, "--container %s: more than one container's id begins with it", id);
+	return -EINVAL;
+}
+
+/* --- by name ---------------------------------------------------------------------------------- */
+
+/*
+ * Of our environment only what says where a runtime of this machine is. No HOME, for the context
+ * configured there may be another machine's, whose pids mean nothing here.
+ */
+static const char *const runtime_environ[] = {
+	"CONTAINERD_ADDRESS=", "CONTAINERD_NAMESPACE=", "CONTAINER_HOST=unix:", "DOCKER_HOST=unix:", NULL,
+};
+
+/* Start ARGV with OUT_FD as its stdout; 0 or -errno, -ENOENT when there is no such program. */
+static int spawn(pid_t *pid_ret, const char *const argv[], int out_fd)
+{
+	const short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP;
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none, all;
+	autofree char **env = helper_environ(NULL, runtime_environ);
+	char path[PATH_MAX];
+	int r = env ? helper_find(argv[0], path, sizeof(path)) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	sigemptyset(&none);
+	sigfillset(&all);
+	posix_spawn_file_actions_init(&files);
+	posix_spawnattr_init(&attr);
+	r = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
+	if (!r)
+		r = posix_spawn_file_actions_adddup2(&files, out_fd, STDOUT_FILENO);
+	if (!r)
+		r = posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDERR_FILENO);
+	if (!r)
+		r = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+	posix_spawnattr_setflags(&attr, flags);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	if (!r)
+		r = posix_spawn(pid_ret, path, &files, &attr, (char *const *)argv, env);
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attr);
+	return -r;
+}
+
+/* When to give up: at a time, or as soon as STOP_FD is readable (-1: never). */
+struct limit {
+	uint64_t deadline_ns;
+	int stop_fd;
+};
+
+/* Wait until FD has something or has ended; 0, -ETIMEDOUT, -ECANCELED or -errno. */
+static int wait_until(int fd, const struct limit *limit)
+{
+	struct pollfd p[] = { { .fd = fd, .events = POLLIN }, { .fd = limit->stop_fd, .events = POLLIN } };
+	int r;
+
+	do {
+		uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
+
+		if (now_ns >= limit->deadline_ns)
+			return -ETIMEDOUT;
+		r = poll(p, ARRAY_SIZE(p), (int)((limit->deadline_ns - now_ns) / NSEC_PER_MSEC) + 1);
+	} while (r == 0 || (r < 0 && errno == EINTR));
+	return r < 0 ? -errno : p[1].revents ? -ECANCELED : 0;
+}
+
+/* All that FD gives until its end, at most SIZE - 1 bytes, as a string; 0 or -errno. */
+static int read_until(int fd, const struct limit *limit, char *buf, size_t size)
+{
+	size_t len = 0;
+	ssize_t n;
+
+	do {
+		int r = wait_until(fd, limit);
+
+		if (r < 0)
+			return r;
+		n = read(fd, buf + len, size - 1 - len);
+		if (n < 0)
+			return -errno;
+		len += (size_t)n;
+		buf[len] = '\0';
+	} while (n > 0 && len < size - 1);
+	return n > 0 ? -EMSGSIZE : 0;
+}
+
+/* "PID ID" of a runtime; the ID may be missing. 0 or -EPROTO. */
+static int parse_answer(const char *text, pid_t *pid, char id[ID_LEN + 1])
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+	size_t len;
+
+	*id = '\0';
+	if (end == text || n < 0 || n > INT32_MAX)
+		return -EPROTO;
+	*pid = (pid_t)n;
+	if (*end == ' ') {
+		len = strspn(++end, HEX);
+		if (len != ID_LEN)
+			return -EPROTO;
+		memcpy(id, end, len);
+		id[len] = '\0';
+		end += len;
+	}
+	return *end == '\n' || !*end ? 0 : -EPROTO;
+}
+
+/* NAME as RUNTIME knows it: the ID, and the first process, 0 when it does not run. 0 or -errno. */
+static int ask(const char *runtime, const char *name, int stop_fd, pid_t *pid_ret, char id[ID_LEN + 1])
+{
+	const char *const argv[] = { runtime, "inspect", "-f", "{{.State.Pid}} {{.Id}}",
+				     "--type", "container", name, NULL };
+	const struct limit limit = { clock_now_ns(CLOCK_MONOTONIC) + DEADLINE_NS, stop_fd };
+	autoclose int out = -1, pidfd = -1;
+	int ends[2], r, status = -1;
+	char text[128];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	out = ends[0];
+	r = spawn(&pid, argv, ends[1]);
+	close(ends[1]);
+	if (r < 0)
+		return r;
+	r = read_until(out, &limit, text, sizeof(text));
+	pidfd = util_pidfd_open(pid);
+	if (!r)
+		r = pidfd < 0 ? pidfd : wait_until(pidfd, &limit);
+	if (r < 0) /* it, and what it has started: they have a process group of their own */
+		kill(-pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (r < 0)
+		return r;
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		return -ESRCH;
+	return parse_answer(text, pid_ret, id);
+}
+
+/* The component of PATH that is a container's, and all before it: the length, or 0. */
+static size_t container_end(const char *path)
+{
+	size_t best = 0;
+
+	for (const char *s = path; *s;) {
+		char name[256];
+		size_t slash = strspn(s, "/"), len = strcspn(s + slash, "/");
+
+		snprintf(name, sizeof(name), "%.*s", (int)len, s + slash);
+		s += slash + len;
+		if (container_id_in(name))
+			best = (size_t)(s - path);
+	}
+	return best;
+}
+
+int container_cgroups(struct cgroup_list *list, const struct cgroup_mounts *m,
+		      const char *proc_cgroup)
+{
+	autofree char *text = strdup(proc_cgroup);
+	char *rest = text;
+	int r = text ? 0 : -ENOMEM;
+
+	/* "ID:CONTROLLERS:PATH" (cgroups(7)) */
+	for (char *line; !r && (line = strsep(&rest, "\n"));) {
+		char *colon, *path;
+		long id = strtol(line, &colon, 10);
+		size_t len;
+
+		path = *colon == ':' ? strchr(colon + 1, ':') : NULL;
+		len = path ? container_end(++path) : 0;
+		if (!len)
+			continue;
+		path[len] = '\0';
+		for (unsigned int i = 0; i < m->n; i++) {
+			if (m->items[i].hierarchy != id)
+				continue;
+			r = cgroup_append(list, &m->items[i], path);
+			if (r != -ENOENT) /* else another mount may show it */
+				break;
+			r = 0;
+		}
+	}
+	return r;
+}
+
+/* What a runtime that is installed said, in the words of a message. */
+static const char *answer(int r)
+{
+	return r == 0 ? "does not run" : r == -ESRCH ? "not known" : r == -ETIMEDOUT ? "no answer" :
+	       r == -EPROTO || r == -EMSGSIZE ? "an answer that makes no sense" : strerror(-r);
+}
+
+/* PID is the first process of container NAME. */
+static int find_by_process(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *m,
+			   pid_t pid, const char *name, char *error, size_t size)
+{
+	autofree char *file = util_fmt("/proc/%d/cgroup", pid), *text = NULL;
+	unsigned int before = list->n;
+	int r = file ? util_read_file(file, 1 << 20, &text, NULL) : -ENOMEM;
+
+	if (!r)
+		r = container_cgroups(list, m, text);
+	if (r < 0)
+		snprintf(error, size, "--container %s: process %d: %s", name, pid, strerror(-r));
+	*pid_ret = list->n == before ? pid : 0;
+	return r;
+}
+
+static int find_by_name(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *m,
+			const char *name, int stop_fd, char *error, size_t size)
+{
+	unsigned int before = list->n;
+	char answers[128] = "", id[ID_LEN + 1];
+	size_t len = 0;
+	pid_t pid = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
+		int r = ask(runtimes[i], name, stop_fd, &pid, id);
+
+		if (r == -ECANCELED)
+			return r;
+		if (!r && pid)
+			return find_by_process(list, pid_ret, m, pid, name, error, size);
+		if (!r && *id) { /* on its way: no process yet, but maybe a cgroup */
+			r = find_by_id(list, m, id, error, size);
+			if (r < 0 || list->n > before)
+				return r;
+		}
+		if (r != -ENOENT) /* there is such a program */
+			len += (size_t)snprintf(answers + len, sizeof(answers) - len, "%s%s: %s",
+						len ? "; " : "", runtimes[i], answer(r));
+		len = MIN(len, sizeof(answers) - 1);
+	}
+	if (len || is_id(name)) {
+		snprintf(error, size, "--container %s is not there yet%s%s%s", name, len ? " (" : "", answers,
+			 len ? ")" : "");
+		return -ESRCH;
+	}
+	snprintf(error, size, "--container %s: not found, and no docker, podman or nerdctl here to ask; "
+		 "12 or more digits of its id find it, new those to come", name);
+	return -ENOENT;
+}
+
+int container_find(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *m,
+		   const char *name, int stop_fd, char *error, size_t size)
+{
+	size_t len = strlen(name);
+	unsigned int before = list->n;
+	int r;
+
+	*pid_ret = 0;
+	/* the rule of docker, podman and nerdctl; also keeps it from being an option */
+	if (!len || strspn(name, NAME_CHARS) < len || strchr("_.-", name[0])) {
+		snprintf(error, size, "--container: not a container's name or id");
+		return -EINVAL;
+	}
+	if (is_id(name)) {
+		r = find_by_id(list, m, name, error, size);
+		if (r < 0 || list->n > before)
+			return r;
+	}
+	return find_by_name(list, pid_ret, m, name, stop_fd, error, size);
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Turns small files of the kernel into JSON, mostly by tables. Control plane, when a trace starts
+ * and ends. Strings are passed on as they are: the JSON writer escapes them.
+ */
+#include "host/machine.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "base/util.h"
+
+#define MOUNTS_MAX 512U	    /* a node full of containers has thousands */
+#define TEXT_MAX (4U << 20)
+#define CPUINFO_MAX 4096    /* the first CPU's part */
+#define SECTOR_BYTES 512    /* the unit of /sys/block/DISK/size on every disk */
+
+enum kind { TEXT, NUMBER, BOOL, SECTORS, CHOICE };
+
+/* A file that holds one value. */
+struct fact {
+	const char *key, *path;
+	enum kind kind;
+};
+
+static const struct fact machine_facts[] = {
+	{ "boot_id", "proc/sys/kernel/random/boot_id", TEXT },
+	{ "cpus_online", "sys/devices/system/cpu/online", TEXT },
+	{ "numa_nodes_online", "sys/devices/system/node/online", TEXT },
+	{ "product", "sys/class/dmi/id/product_name", TEXT },
+	{ "vendor", "sys/class/dmi/id/sys_vendor", TEXT },
+};
+
+static const struct fact vm_facts[] = {
+	{ "dirty_background_bytes", "dirty_background_bytes", NUMBER },
+	{ "dirty_background_ratio", "dirty_background_ratio", NUMBER },
+	{ "dirty_bytes", "dirty_bytes", NUMBER },
+	{ "dirty_expire_centisecs", "dirty_expire_centisecs", NUMBER },
+	{ "dirty_ratio", "dirty_ratio", NUMBER },
+	{ "dirty_writeback_centisecs", "dirty_writeback_centisecs", NUMBER },
+	{ "dirtytime_expire_seconds", "dirtytime_expire_seconds", NUMBER },
+};
+
+static const struct fact disk_facts[] = {
+	{ "backing_file", "loop/backing_file", TEXT },
+	{ "dm_name", "dm/name", TEXT },
+	{ "md_level", "md/level", TEXT },
+	{ "model", "device/model", TEXT },
+	{ "nr_requests", "queue/nr_requests", NUMBER },
+	{ "read_ahead_kb", "queue/read_ahead_kb", NUMBER },
+	{ "rotational", "queue/rotational", BOOL },
+	{ "scheduler", "queue/scheduler", CHOICE },
+	{ "size_bytes", "size", SECTORS },
+	{ "write_cache", "queue/write_cache", TEXT },
+};
+
+static const struct fact nvidia_facts[] = {
+	{ "driver", "sys/module/nvidia/version", TEXT },
+	{ "kernel_module", "proc/driver/nvidia/version", TEXT },
+};
+
+/* A GPU's file of "Label: value" lines (NVIDIA driver README, "Using the /proc interface"). */
+static const struct {
+	const char *key, *label;
+} gpu_facts[] = {
+	{ "firmware", "GPU Firmware" },
+	{ "minor", "Device Minor" },
+	{ "model", "Model" },
+	{ "uuid", "GPU UUID" },
+	{ "video_bios", "Video BIOS" },
+};
+
+/* Who made the container that we are in leaves a mark; as systemd's detect_container() looks. */
+static const struct {
+	const char *name, *path;
+} container_marks[] = {
+	{ "podman", "run/.containerenv" },
+	{ "docker", ".dockerenv" },
+	{ "apptainer", ".singularity.d" },
+	{ "kubernetes", "var/run/secrets/kubernetes.io" },
+};
+
+/* File systems that hold no files of users: the rest, also those not known here, are listed. */
+static const char *const pseudo_fstypes[] = {
+	"autofs",     "binfmt_misc", "bpf",	     "cgroup",	     "cgroup2",	   "configfs",
+	"debugfs",    "devpts",	     "devtmpfs",     "efivarfs",     "fuse.lxcfs", "fusectl",
+	"hugetlbfs",  "mqueue",	     "nfsd",	     "nsfs",	     "proc",	   "pstore",
+	"rpc_pipefs", "securityfs",  "selinuxfs",    "sysfs",	     "tracefs",
+};
+
+static void put_fact(struct json *j, const struct fact *f, char *value)
+{
+	char *end, *open = f->kind == CHOICE ? strchr(value, '[') : NULL;
+	uint64_t number;
+
+	if (f->kind == TEXT || f->kind == CHOICE) {
+		/* "none [mq-deadline] kyber" */
+		value = open ? open + 1 : value;
+		json_strn(j, f->key, value, open ? strcspn(value, "]") : strcspn(value, "\n"));
+		return;
+	}
+	number = strtoull(value, &end, 10);
+	if (!isdigit((unsigned char)*value) || *end)
+		return;
+	if (f->kind == BOOL)
+		json_bool(j, f->key, number);
+	else
+		json_u64(j, f->key, f->kind == SECTORS ? number * SECTOR_BYTES : number);
+}
+
+static void put_facts(struct json *j, const char *dir, const struct fact *facts, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		char path[PATH_MAX], value[1024];
+
+		snprintf(path, sizeof(path), "%s/%s", dir, facts[i].path);
+		if (util_read_line(path, value, sizeof(value)) == 0 && value[0])
+			put_fact(j, &facts[i], value);
+	}
+}
+
+static char *read_text(const char *root, const char *path, size_t max)
+{
+	autofree char *whole = util_fmt("%s/%s", root, path);
+	char *text = NULL;
+
+	return whole && util_read_file(whole, max, &text, NULL) == 0 ? text : NULL;
+}
+
+/* What "LABEL: value" or "LABEL=value" says at the start of a line of TEXT. */
+static bool find_value(const char *text, const char *label, char *buf, size_t size)
+{
+	size_t len = strlen(label);
+
+	for (const char *line = text; *line; line = strchrnul(line, '\n'), line += *line != '\0') {
+		const char *p = line + len;
+
+		if (strncmp(line, label, len) != 0)
+			continue;
+		p += strspn(p, " \t");
+		if (*p != ':' && *p != '=')
+			continue;
+		p++;
+		p += strspn(p, " \t\"");
+		snprintf(buf, size, "%.*s", (int)strcspn(p, "\"\n"), p);
+		return buf[0];
+	}
+	return false;
+}
+
+/* A line of /proc/meminfo, in bytes. */
+static bool find_kilobytes(const char *text, const char *label, uint64_t *ret)
+{
+	char value[64];
+
+	if (!find_value(text, label, value, sizeof(value)))
+		return false;
+	*ret = strtoull(value, NULL, 10) * 1024;
+	return true;
+}
+
+/* PUT for each entry of the folder DIR, in the order of their names' numbers. */
+static void put_entries(struct json *j, const char *key, const char *dir,
+			void (*put)(struct json *j, const char *dir, const char *name))
+{
+	struct dirent **entries;
+	int n = scandir(dir, &entries, NULL, versionsort);
+
+	if (n < 0)
+		return;
+	json_array(j, key);
+	for (int i = 0; i < n; i++) {
+		if (entries[i]->d_name[0] != '.')
+			put(j, dir, entries[i]->d_name);
+		free(entries[i]);
+	}
+	json_end(j);
+	free(entries);
+}
+
+/* Loop devices without a file, zram and card readers without a medium have size 0. */
+static void put_disk(struct json *j, const char *block, const char *name)
+{
+	autofree char *dir = util_fmt("%s/%s", block, name);
+	char path[PATH_MAX], size[32];
+
+	snprintf(path, sizeof(path), "%s/%s/size", block, name);
+	if (!dir || strncmp(name, "ram", 3) == 0 || util_read_line(path, size, sizeof(size)) < 0 ||
+	    strtoull(size, NULL, 10) == 0)
+		return;
+	json_object(j, NULL);
+	json_str(j, "name", name);
+	put_facts(j, dir, disk_facts, ARRAY_SIZE(disk_facts));
+	json_end(j);
+}
+
+static void put_gpu(struct json *j, const char *gpus, const char *name)
+{
+	autofree char *dir = util_fmt("%s/%s", gpus, name);
+	autofree char *text = dir ? read_text(dir, "information", TEXT_MAX) : NULL;
+
+	json_object(j, NULL);
+	json_str(j, "bus", name);
+	for (size_t i = 0; text && i < ARRAY_SIZE(gpu_facts); i++) {
+		char value[256];
+
+		if (find_value(text, gpu_facts[i].label, value, sizeof(value)))
+			json_str(j, gpu_facts[i].key, value);
+	}
+	json_end(j);
+}
+
+static void put_nvidia(struct json *j, const char *root)
+{
+	autofree char *gpus = util_fmt("%s/proc/driver/nvidia/gpus", root);
+
+	if (!gpus || access(gpus, F_OK) < 0)
+		return;
+	json_object(j, "nvidia");
+	put_facts(j, root, nvidia_facts, ARRAY_SIZE(nvidia_facts));
+	put_entries(j, "gpus", gpus, put_gpu);
+	json_end(j);
+}
+
+static bool is_pseudo(const char *fstype)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(pseudo_fstypes); i++)
+		if (strcmp(pseudo_fstypes[i], fstype) == 0)
+			return true;
+	return false;
+}
+
+/* Fields of /proc/mounts are separated by one blank, and what they hold is escaped as ours is. */
+static bool put_mount(struct json *j, char *line, bool room)
+{
+	static const char *const keys[] = { "source", "target", "fstype", "options" };
+	char *field[ARRAY_SIZE(keys)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		field[i] = strsep(&line, " ");
+		if (!field[i])
+			return false;
+	}
+	if (is_pseudo(field[2]))
+		return false;
+	if (!room)
+		return true;
+	json_object(j, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		size_t len = text_unescape(field[i], field[i], strlen(field[i]));
+
+		json_strn(j, keys[i], field[i], len);
+	}
+	json_end(j);
+	return true;
+}
+
+static void put_mounts(struct json *j, const char *root)
+{
+	autofree char *text = read_text(root, "proc/self/mounts", TEXT_MAX);
+	char *rest = text, *line;
+	uint64_t n = 0;
+
+	if (!text)
+		return;
+	json_array(j, "mounts");
+	while ((line = strsep(&rest, "\n")))
+		n += put_mount(j, line, n < MOUNTS_MAX);
+	json_end(j);
+	json_u64(j, "mounts_left_out", n - MIN(n, MOUNTS_MAX));
+}
+
+static void put_container(struct json *j, const char *root)
+{
+	autofree char *env = read_text(root, "run/.containerenv", TEXT_MAX);
+	char path[PATH_MAX], name[256] = "", image[1024];
+
+	snprintf(path, sizeof(path), "%s/run/systemd/container", root);
+	util_read_line(path, name, sizeof(name));
+	for (size_t i = 0; !name[0] && i < ARRAY_SIZE(container_marks); i++) {
+		snprintf(path, sizeof(path), "%s/%s", root, container_marks[i].path);
+		if (access(path, F_OK) == 0)
+			snprintf(name, sizeof(name), "%s", container_marks[i].name);
+	}
+	if (!name[0])
+		return;
+	json_object(j, "container");
+	json_str(j, "manager", name);
+	if (env && find_value(env, "image", image, sizeof(image)))
+		json_str(j, "image", image);
+	json_end(j);
+}
+
+/* One line on v2, one a hierarchy on v1. */
+static void put_cgroups(struct json *j, const char *root)
+{
+	autofree char *text = read_text(root, "proc/self/cgroup", TEXT_MAX);
+	char *rest = text, *line;
+
+	if (!text)
+		return;
+	json_array(j, "cgroups");
+	while ((line = strsep(&rest, "\n")))
+		if (*line)
+			json_str(j, NULL, line);
+	json_end(j);
+}
+
+/* The page cache's bytes are of the whole machine, whatever our memory cgroup may use. */
+static void put_memory(struct json *j, const char *root)
+{
+	autofree char *text = read_text(root, "proc/meminfo", TEXT_MAX);
+	uint64_t bytes;
+
+	if (text && find_kilobytes(text, "MemTotal", &bytes))
+		json_u64(j, "memory_bytes", bytes);
+	if (text && find_kilobytes(text, "SwapTotal", &bytes))
+		json_u64(j, "swap_bytes", bytes);
+	json_u64(j, "page_bytes", (uint64_t)sysconf(_SC_PAGESIZE));
+}
+
+static void put_cpus(struct json *j, const char *root)
+{
+	autofree char *text = read_text(root, "proc/cpuinfo", CPUINFO_MAX);
+	char model[256];
+
+	json_u64(j, "cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+	/* x86; others name what the CPU is in other words or not at all */
+	if (text && (find_value(text, "model name", model, sizeof(model)) ||
+		     find_value(text, "cpu", model, sizeof(model))))
+		json_str(j, "cpu_model", model);
+}
+
+void machine_put(struct json *j, const char *root)
+{
+	autofree char *block = util_fmt("%s/sys/block", root);
+	autofree char *vm = util_fmt("%s/proc/sys/vm", root);
+
+	put_facts(j, root, machine_facts, ARRAY_SIZE(machine_facts));
+	put_cpus(j, root);
+	put_memory(j, root);
+	put_container(j, root);
+	put_cgroups(j, root);
+	put_nvidia(j, root);
+	if (vm) {
+		json_object(j, "vm");
+		put_facts(j, vm, vm_facts, ARRAY_SIZE(vm_facts));
+		json_end(j);
+	}
+	if (block)
+		put_entries(j, "disks", block, put_disk);
+	put_mounts(j, root);
+}
+
+int machine_dirty_bytes(const char *root, uint64_t *ret)
+{
+	autofree char *text = read_text(root, "proc/meminfo", TEXT_MAX);
+	uint64_t dirty, writeback;
+
+	if (!text || !find_kilobytes(text, "Dirty", &dirty) ||
+	    !find_kilobytes(text, "Writeback", &writeback))
+		return -ENODATA;
+	*ret = dirty + writeback;
+	return 0;
+}

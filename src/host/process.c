@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host/process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+#define PF_KTHREAD 0x00200000 /* linux/sched.h */
+#define PROC_TEXT_MAX 65536
+
+static int read_text(pid_t pid, const char *name, char **text)
+{
+	autofree char *path = util_fmt("/proc/%d/%s", pid, name);
+	int r = path ? util_read_file(path, PROC_TEXT_MAX, text, NULL) : -ENOMEM;
+
+	return r == -ESRCH ? -ENOENT : r;
+}
+
+/* /proc/PID/stat. */
+static int stat_parse(struct process *p, pid_t pid, const char *text)
+{
+	unsigned long long start;
+	unsigned int flags;
+	int ppid, threads;
+	const char *rest;
+	char state;
+
+	/* proc(5): fields 3, 4, 9, 20, 22. COMM before them can hold anything, also ") " */
+	rest = strrchr(text, ')');
+	if (!rest || sscanf(rest, ") %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+			    " %*s %d %*s %llu", &state, &ppid, &flags, &threads, &start) != 5)
+		return -EINVAL;
+	/* the first thread may have ended before the others */
+	if ((state == 'Z' || state == 'X') && threads <= 1)
+		return -ENOENT;
+	*p = (struct process){ pid, ppid, start, flags & PF_KTHREAD };
+	return 0;
+}
+
+int process_read(struct process *p, pid_t pid)
+{
+	autofree char *text = NULL;
+	int r = read_text(pid, "stat", &text);
+
+	return r < 0 ? r : stat_parse(p, pid, text);
+}
+
+bool process_was(pid_t pid, uint64_t mono_ns)
+{
+	uint64_t tick_ns = NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+	uint64_t mono_now_ns = clock_now_ns(CLOCK_MONOTONIC), boot_now_ns = clock_now_ns(CLOCK_BOOTTIME);
+	struct process p;
+
+	/* /proc counts the time asleep, too, and cuts the last tick off */
+	return process_read(&p, pid) == 0 && p.start_ticks * tick_ns <= mono_ns + (boot_now_ns - mono_now_ns);
+}
+
+/* The number behind KEY in /proc/PID/status, 0: it is not there. */
+static unsigned long long status_number(const char *text, const char *key, int base)
+{
+	const char *at = strstr(text, key);
+
+	return at ? strtoull(at + strlen(key), NULL, base) : 0;
+}
+
+bool process_is_held(pid_t pid)
+{
+	autofree char *text = NULL;
+
+	if (read_text(pid, "status", &text) < 0)
+		return false;
+	if (strstr(text, "\nState:\tZ"))
+		return status_number(text, "\nThreads:\t", 10) > 1;
+	return status_number(text, "\nSigPnd:\t", 16) >> (SIGKILL - 1) & 1;
+}
+
+/* /proc/TID/status: whose thread it is. */
+static pid_t tgid_in(const char *text)
+{
+	static const char key[] = "\nTgid:\t"; /* newlines in the name above are escaped */
+	const char *at = strstr(text, key);
+
+	return at ? (pid_t)strtol(at + strlen(key), NULL, 10) : -EINVAL;
+}
+
+pid_t process_of_thread(pid_t tid)
+{
+	autofree char *text = NULL;
+	int r = read_text(tid, "status", &text);
+
+	return r < 0 ? r : tgid_in(text);
+}
+
+int process_list(struct process **ret, size_t *n_ret)
+{
+	autofree struct process *list = NULL;
+	DIR *proc = opendir("/proc");
+	size_t n = 0, room = 0;
+	struct dirent *e;
+
+	if (!proc)
+		return -errno;
+	while ((e = readdir(proc))) {
+		struct process p, *more;
+		char *end;
+		long pid = strtol(e->d_name, &end, 10);
+
+		if (pid <= 0 || *end || process_read(&p, (pid_t)pid) < 0)
+			continue;
+		if (n == room) {
+			room = room ? 2 * room : 1024;
+			more = realloc(list, room * sizeof(*list));
+			if (!more) {
+				closedir(proc);
+				return -ENOMEM;
+			}
+			list = more;
+		}
+		list[n++] = p;
+	}
+	closedir(proc);
+	*ret = TAKE_PTR(list);
+	*n_ret = n;
+	return 0;
+}

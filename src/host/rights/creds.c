@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * See creds.h. By file system uid and gid and by effective capabilities: the real and the effective
+ * uid stay root's, so the user can neither ptrace(2) nor signal us. Knows nothing of what is opened.
+ */
+#include "host/rights/creds.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#define CAP_BPF 39
+#endif
+
+#define BIT(cap) (1ULL << (cap))
+
+/*
+ * What stays while we are the user: reading BPF maps and counters, /proc of the traced processes,
+ * ending our helpers. Not there: what opens files, and CAP_SYS_RESOURCE, with which quotas and the
+ * blocks reserved for root would not hold for us.
+ */
+#define KEPT (BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_ADMIN) | BIT(CAP_SYS_PTRACE) | BIT(CAP_KILL))
+
+static struct {
+	bool set;
+	uid_t uid;
+	gid_t gid;
+} user;
+
+/* The calling thread's effective capabilities: those it may have, as far as they are in MASK. */
+static int caps_set(uint64_t mask)
+{
+	struct __user_cap_header_struct hdr = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[2];
+
+	if (syscall(SYS_capget, &hdr, caps) < 0)
+		return -errno;
+	caps[0].effective = caps[0].permitted & (uint32_t)mask;
+	caps[1].effective = caps[1].permitted & (uint32_t)(mask >> 32);
+	return syscall(SYS_capset, &hdr, caps) < 0 ? -errno : 0;
+}
+
+/* These two tell no error, but what was before: asked again, what is. */
+static int ids_set(uid_t uid, gid_t gid)
+{
+	setfsgid(gid);
+	setfsuid(uid);
+	return (gid_t)setfsgid((gid_t)-1) == gid && (uid_t)setfsuid((uid_t)-1) == uid ? 0 : -EPERM;
+}
+
+/* A change of these clears it: commit_creds(), linux/kernel/cred.c. */
+static void keep_death_signal(int sig)
+{
+	if (sig)
+		prctl(PR_SET_PDEATHSIG, sig);
+}
+
+static int become(uid_t uid, gid_t gid, uint64_t caps)
+{
+	int sig = 0, r;
+
+	prctl(PR_GET_PDEATHSIG, &sig);
+	r = caps_set(UINT64_MAX);
+	if (!r)
+		r = ids_set(uid, gid);
+	if (!r)
+		r = caps_set(caps);
+	keep_death_signal(sig);
+	return r;
+}
+
+int creds_work_for(uid_t uid, gid_t gid, const gid_t *groups, size_t n_groups)
+{
+	if (setgroups(n_groups, groups) < 0)
+		return -errno;
+	user.uid = uid;
+	user.gid = gid;
+	user.set = true;
+	return creds_user();
+}
+
+int creds_root(void)
+{
+	return user.set ? become(0, 0, UINT64_MAX) : 0;
+}
+
+int creds_user(void)
+{
+	return user.set ? become(user.uid, user.gid, KEPT) : 0;
+}
+
+int creds_raise(void)
+{
+	return geteuid() ? 0 : caps_set(UINT64_MAX);
+}

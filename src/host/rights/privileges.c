@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * See privileges.h. uid 0 stays, so that those who are traced can neither signal nor limit the tracer
+ * and its socket in /run can be removed (docs/security.md); capabilities and the ids that files are
+ * reached with (setfsuid(2)) are each thread's own, so each gives them up itself.
+ */
+#include "host/rights/privileges.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#if !__has_include(<cap-ng.h>)
+/* cppcheck-suppress preprocessorErrorDirective ; it does not look for headers of the system */
+#error "libcap-ng is missing: install libcap-ng-dev (Debian, Ubuntu) or libcap-ng-devel (RHEL, Fedora)"
+#else
+#include <cap-ng.h>
+#endif
+
+#include "base/util.h"
+#include "host/rights/creds.h"
+#include "job/workload.h"
+
+#ifndef CAP_BPF /* headers older than Linux 5.8 */
+#define CAP_BPF 39
+#endif
+
+enum kept { BPF, DAC_OVERRIDE, DAC_READ_SEARCH, KILL, SETGID, SETUID, SYS_PTRACE, KEPT_MAX };
+
+static const struct privilege table[KEPT_MAX] = {
+	[BPF] = { "CAP_BPF", CAP_BPF,
+		  "counters and calls still running are read from BPF maps, processes that join are put there; bpf(2) "
+		  "asks for it before Linux 5.19 where kernel.unprivileged_bpf_disabled is set" },
+	[DAC_OVERRIDE] = { "CAP_DAC_OVERRIDE", CAP_DAC_OVERRIDE, "--collect and --archive for root reach what root does; --metrics-file lies in a folder of "
+			   "another user's, and alone where root's own files are meant is it in force" },
+	[DAC_READ_SEARCH] = { "CAP_DAC_READ_SEARCH", CAP_DAC_READ_SEARCH,
+			      "the thread that writes rows reads /proc/PID/environ (for RANK) and /proc/PID/fd of "
+			      "traced processes of other users" },
+	[KILL] = { "CAP_KILL", CAP_KILL, "signals are passed on to the workload, and collectors ended, as other users" },
+	[SETGID] = { "CAP_SETGID", CAP_SETGID, "as CAP_SETUID" },
+	[SETUID] = { "CAP_SETUID", CAP_SETUID,
+		     "a collector that is started again, and the children of --collect and --archive, become a user" },
+	[SYS_PTRACE] = { "CAP_SYS_PTRACE", CAP_SYS_PTRACE,
+			 "paths of calls still running at the end are read from their processes' memory" },
+};
+
+/* Those of the table that this thread may have: not all of them in a container, or by setcap(8). */
+static uint32_t permitted(void)
+{
+	uint32_t had = 0;
+
+	capng_setpid((int)syscall(SYS_gettid)); /* libcap-ng takes the process's, which is the main thread's */
+	if (capng_get_caps_process() < 0)
+		return 0;
+	for (unsigned int k = 0; k < KEPT_MAX; k++)
+		if (capng_have_capability(CAPNG_PERMITTED, table[k].cap))
+			had |= 1U << k;
+	return had;
+}
+
+/* Who has come by capabilities, without being root, has none of the tasks that take being two users. */
+void privileges_plan(struct privileges *p, const struct workload_user *user, const struct privilege_needs *needs)
+{
+	bool root = geteuid() == 0;
+
+	*p = (struct privileges){ .user = user };
+	p->kept = 1U << BPF | 1U << DAC_READ_SEARCH | 1U << SYS_PTRACE;
+	if (root && (user->uid || needs->children))
+		p->kept |= 1U << KILL;
+	if (root && needs->children)
+		p->kept |= 1U << SETGID | 1U << SETUID;
+	if (root && ((!user->uid && needs->errands) || needs->files_of_others))
+		p->kept |= 1U << DAC_OVERRIDE;
+	p->kept &= permitted();
+}
+
+const struct privilege *privileges_kept(const struct privileges *p, unsigned int i)
+{
+	for (unsigned int k = 0; k < KEPT_MAX; k++)
+		if (p->kept >> k & 1 && i-- == 0)
+			return &table[k];
+	return NULL;
+}
+
+/* --- whose files ------------------------------------------------------------------------------------ */
+
+static gid_t groups_before[65536]; /* NGROUPS_MAX of the kernel */
+static int n_groups_before = -1;
+
+/* This thread's alone: glibc's own would ask every thread. */
+static int set_groups(size_t n, const gid_t *groups)
+{
+	return syscall(SYS_setgroups, n, groups) < 0 ? -errno : 0;
+}
+
+static bool is_other(const struct workload_user *u)
+{
+	return geteuid() == 0 && u->uid != 0;
+}
+
+/* What setfsuid(2) returns tells nothing of whether it worked, but for the next one. */
+static int set_files_of(uid_t uid, gid_t gid)
+{
+	setfsgid(gid);
+	setfsuid(uid);
+	return (gid_t)setfsgid((gid_t)-1) == gid && (uid_t)setfsuid((uid_t)-1) == uid ? 0 : -EPERM;
+}
+
+int privileges_as_user(const struct workload_user *u)
+{
+	int r;
+
+	if (!is_other(u) || (uid_t)setfsuid((uid_t)-1) != geteuid()) /* we are already: creds.h */
+		return 0;
+	n_groups_before = getgroups(ARRAY_SIZE(groups_before), groups_before);
+	if (n_groups_before < 0)
+		return -errno;
+	r = set_groups((size_t)u->n_groups, u->groups);
+	if (r == 0)
+		r = set_files_of(u->uid, u->gid);
+	if (r < 0)
+		privileges_as_root();
+	return r;
+}
+
+void privileges_as_root(void)
+{
+	if (n_groups_before < 0)
+		return;
+	set_files_of(geteuid(), getegid());
+	set_groups((size_t)n_groups_before, groups_before);
+	n_groups_before = -1;
+}
+
+/* --- the end of it ---------------------------------------------------------------------------------- */
+
+/* For good, as far as this thread can: only KEPT, of the table; those that EFFECTIVE has are in force. */
+static int apply(uint32_t kept, uint32_t effective)
+{
+	uint32_t had = permitted();
+	capng_select_t set;
+
+	/* without CAP_SETPCAP the bounding set stays: no_new_privs keeps it from being of use */
+	set = capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP) ? CAPNG_SELECT_BOTH : CAPNG_SELECT_CAPS;
+	capng_clear(set);
+	for (unsigned int k = 0; k < KEPT_MAX; k++) {
+		if (!(kept & had & 1U << k))
+			continue;
+		capng_update(CAPNG_ADD, CAPNG_PERMITTED, table[k].cap);
+		if (effective >> k & 1)
+			capng_update(CAPNG_ADD, CAPNG_EFFECTIVE, table[k].cap);
+		if (set == CAPNG_SELECT_BOTH)
+			capng_update(CAPNG_ADD, CAPNG_BOUNDING_SET, table[k].cap);
+	}
+	return capng_apply(set) < 0 ? -EPERM : 0;
+}
+
+int privileges_give_up(const struct privileges *p, bool reads_processes)
+{
+	uint32_t kept;
+	int r = 0;
+
+	if (!p)
+		return 0;
+	kept = reads_processes ? p->kept : p->kept & ~(1U << DAC_READ_SEARCH);
+	if (is_other(p->user))
+		r = creds_raise();
+	if (r == 0 && is_other(p->user))
+		r = set_groups((size_t)p->user->n_groups, p->user->groups);
+	if (r == 0 && is_other(p->user))
+		r = set_files_of(p->user->uid, p->user->gid);
+	if (r == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		r = -errno;
+	/* permitted, and in force only where files are root's: setfsuid(2) sees to that, see work_main() */
+	return r < 0 ? r : apply(kept, is_other(p->user) ? kept & ~(1U << DAC_OVERRIDE) : kept);
+}
+
+struct work {
+	void (*fn)(void *ctx);
+	void *ctx;
+};
+
+static void *work_main(void *ctx)
+{
+	const struct work *w = ctx;
+
+	setfsgid(getegid());
+	setfsuid(geteuid());
+	w->fn(w->ctx);
+	return NULL;
+}
+
+void privileges_own_files(void (*fn)(void *ctx), void *ctx)
+{
+	struct work w = { fn, ctx };
+	pthread_t thread;
+
+	if ((uid_t)setfsuid((uid_t)-1) == geteuid())
+		fn(ctx);
+	else if (pthread_create(&thread, NULL, work_main, &w) == 0)
+		pthread_join(thread, NULL);
+}
+
+int privileges_none(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	/* not by libcap-ng, which allocates: other threads of the parent may have held malloc's lock */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(SYS_capset, &header, none) < 0)
+		return -errno;
+	return 0;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sudo that started us, see sudo.h: read from /proc, by the control plane, before the fork.
+ * Does not know what becomes of what it finds.
+ */
+#include "host/rights/sudo.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/env.h"
+#include "base/util.h"
+
+/* More than execve(2) can have passed: 3/4 of _STK_LIM, 6 MiB (linux/fs/exec.c). */
+#define PROC_TEXT_MAX (8 << 20)
+
+/* A number of /proc/PID/status. The kernel escapes newlines in its Name line, so KEY is the key. */
+static bool proc_status(pid_t pid, const char *key, int base, unsigned int *ret)
+{
+	autofree char *path = util_fmt("/proc/%d/status", pid), *text = NULL;
+	const char *p;
+
+	if (!path || util_read_file(path, PROC_TEXT_MAX, &text, NULL) < 0)
+		return false;
+	p = strstr(text, key);
+	if (!p)
+		return false;
+	*ret = (unsigned int)strtoul(p + strlen(key), NULL, base);
+	return true;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	unsigned int ppid;
+
+	return proc_status(pid, "\nPPid:\t", 10, &ppid) ? (pid_t)ppid : 0;
+}
+
+/* The NUL-separated strings of /proc/PID/NAME, as a vector into *TEXT; the caller frees both. */
+static int proc_strings(pid_t pid, const char *name, char **text, char ***ret)
+{
+	autofree char *path = util_fmt("/proc/%d/%s", pid, name);
+	size_t len, n = 0;
+	char **v;
+	int r = path ? util_read_file(path, PROC_TEXT_MAX, text, &len) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	for (char *p = *text; p < *text + len; p += strlen(p) + 1)
+		n++;
+	v = calloc(n + 1, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	n = 0;
+	for (char *p = *text; p < *text + len; p += strlen(p) + 1)
+		v[n++] = p;
+	*ret = v;
+	return 0;
+}
+
+/* By name and by the one thing that makes a sudo: a program that root owns and lends. */
+static bool is_sudo(pid_t pid)
+{
+	autofree char *comm_path = util_fmt("/proc/%d/comm", pid);
+	autofree char *exe = util_fmt("/proc/%d/exe", pid);
+	struct stat st;
+	char comm[32];
+
+	return comm_path && exe && !util_read_line(comm_path, comm, sizeof(comm)) &&
+	       !strcmp(comm, "sudo") && !stat(exe, &st) && st.st_uid == 0 && (st.st_mode & S_ISUID);
+}
+
+static bool same_strings(char *const *a, char *const *b)
+{
+	while (*a && *b && !strcmp(*a, *b))
+		a++, b++;
+	return !*a && !*b;
+}
+
+/* Whether PID is its parent's fork: sudo's monitor under use_pty, rather than a sudo of its own. */
+static bool is_monitor(pid_t pid, pid_t parent)
+{
+	autofree char *text = NULL, *parent_text = NULL;
+	autofree char **args = NULL, **parent_args = NULL;
+
+	return is_sudo(parent) && !proc_strings(pid, "cmdline", &text, &args) &&
+	       !proc_strings(parent, "cmdline", &parent_text, &parent_args) &&
+	       same_strings(args, parent_args);
+}
+
+pid_t sudo_find(void)
+{
+	pid_t pid = getppid(), parent;
+
+	while (pid > 0 && !is_sudo(pid))
+		pid = parent_of(pid);
+	while (pid > 0 && is_monitor(pid, parent = parent_of(pid)))
+		pid = parent;
+	return pid;
+}
+
+int sudo_environ(pid_t sudo, char ***ret)
+{
+	autofree char *env_text = NULL, *args_text = NULL;
+	autofree char **env = NULL, **args = NULL;
+	size_t n = 0;
+	int r = proc_strings(sudo, "environ", &env_text, &env);
+
+	if (!r)
+		r = proc_strings(sudo, "cmdline", &args_text, &args);
+	if (r < 0)
+		return r;
+	for (char **a = args; *a; a++) {
+		const char *ours = strchr(*a, '=') ? env_find(environ, *a) : NULL;
+
+		if (ours && !strcmp(ours, *a))
+			args[n++] = *a;
+	}
+	args[n] = NULL;
+	*ret = env_merge(env, args);
+	return *ret ? 0 : -ENOMEM;
+}
+
+bool sudo_caller_umask(pid_t sudo, mode_t *ret)
+{
+	pid_t caller = parent_of(sudo);
+
+	/* Process 1 is who inherits orphans: not who called, and its umask may be 0. */
+	return caller > 1 && proc_status(caller, "\nUmask:\t", 8, ret);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who the workload is: user, groups, environment, umask, and what a command name means in its PATH.
+ * Called from the control plane, before the fork; only workload_user_become() runs in children.
+ * Starts no process.
+ */
+#include "job/workload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/env.h"
+#include "base/util.h"
+#include "host/rights/filecaps.h"
+#include "host/rights/sudo.h"
+
+/* A uid or gid in decimal. (uid_t)-1 is none: setresuid(2) would take it for "leave as it is". */
+static bool parse_id(const char *s, unsigned int *ret)
+{
+	unsigned long v;
+	char *end;
+
+	if (!s || *s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	v = strtoul(s, &end, 10);
+	if (errno || *end || v >= UINT_MAX)
+		return false;
+	*ret = (unsigned int)v;
+	return true;
+}
+
+/* Our environment with the names that tell a program whose it is. */
+static char **env_of_user(const struct workload_user *u, const char *shell)
+{
+	autofree char *home = util_fmt("HOME=%s", u->home), *user = util_fmt("USER=%s", u->name);
+	autofree char *logname = util_fmt("LOGNAME=%s", u->name), *sh = util_fmt("SHELL=%s", shell);
+	char *const over[] = { home, user, logname, sh, NULL };
+
+	return home && user && logname && sh ? env_merge(environ, over) : NULL;
+}
+
+/* What sudo changed on the way to us, back into U; U->lacks says what could not be had. */
+static int restore_from_sudo(struct workload_user *u)
+{
+	pid_t sudo = sudo_find();
+	char **env;
+	int r = sudo ? sudo_environ(sudo, &env) : -ESRCH;
+	bool has_umask = sudo && sudo_caller_umask(sudo, &u->umask);
+
+	if (!r) {
+		free(u->environ);
+		u->environ = env;
+	}
+	if (!r && has_umask)
+		return 0;
+	u->lacks = util_fmt("%s%s%s from before sudo (%s)", r < 0 ? "environment" : "",
+			    r < 0 && !has_umask ? " and " : "", has_umask ? "" : "umask",
+			    !sudo ? "no sudo process above this one" :
+			    r < 0 ? strerror(-r) :
+				    "its caller has gone");
+	return u->lacks ? 0 : -ENOMEM;
+}
+
+static int get_groups(struct workload_user *u)
+{
+	int n = 16, r;
+
+	do {
+		gid_t *more = reallocarray(u->groups, (size_t)n, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		u->groups = more;
+		r = getgrouplist(u->name, u->gid, u->groups, &n);
+	} while (r < 0);
+	u->n_groups = r;
+	return 0;
+}
+
+static mode_t own_umask(void)
+{
+	mode_t m = umask(0);
+
+	umask(m);
+	return m;
+}
+
+static int get_user(struct workload_user *u, const char *name)
+{
+	const char *sudo_gid = getenv("SUDO_GID");
+	uid_t sudo_uid;
+	bool sudo = geteuid() == 0 && parse_id(getenv("SUDO_UID"), &sudo_uid);
+	const struct passwd *pw;
+	int r;
+
+	if (name) {
+		pw = getpwnam(name);
+		if (!pw && parse_id(name, &u->uid))
+			pw = getpwuid(u->uid);
+		if (!pw)
+			return -ENOENT;
+		u->uid = pw->pw_uid;
+	} else {
+		u->uid = sudo ? sudo_uid : geteuid();
+		pw = getpwuid(u->uid);
+	}
+	u->sudo = sudo && u->uid == sudo_uid;
+	u->gid = pw ? pw->pw_gid : getegid();
+	if (u->sudo && !parse_id(sudo_gid, &u->gid) && !pw)
+		return -ENOENT;
+	if (pw)
+		snprintf(u->name, sizeof(u->name), "%s", pw->pw_name);
+	else
+		snprintf(u->name, sizeof(u->name), "%u", u->uid);
+	snprintf(u->home, sizeof(u->home), "%s", pw ? pw->pw_dir : "/");
+	if (!name && !sudo) {
+		u->gid = getegid();
+		u->environ = filecaps_environ();
+		return 0;
+	}
+	u->environ = env_of_user(u, pw && *pw->pw_shell ? pw->pw_shell : "/bin/sh");
+	r = u->environ ? get_groups(u) : -ENOMEM;
+	return r < 0 || !u->sudo ? r : restore_from_sudo(u);
+}
+
+int workload_user_get(struct workload_user *u, const char *name)
+{
+	int r;
+
+	*u = (struct workload_user){ .umask = own_umask() };
+	r = get_user(u, name);
+	if (r < 0)
+		workload_user_free(u);
+	return r;
+}
+
+void workload_user_free(struct workload_user *u)
+{
+	free(u->groups);
+	free(u->environ);
+	free(u->lacks);
+	*u = (struct workload_user){ 0 };
+}
+
+int workload_user_become(const struct workload_user *u)
+{
+	if (u->uid == geteuid() && u->gid == getegid())
+		return 0;
+	if (setgroups((size_t)u->n_groups, u->groups) < 0 ||
+	    setresgid(u->gid, u->gid, u->gid) < 0 || setresuid(u->uid, u->uid, u->uid) < 0)
+		return -errno;
+	return 0;
+}
+
+/* --- PATH ------------------------------------------------------------------------------------ */
+
+/* What execve(2) would say of PATH before it reads the file. */
+static int executable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EACCES;
+	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ? -errno : 0;
+}
+
+/* Errors of one directory after which glibc's execvp tries the next (posix/execvpe.c). */
+static bool try_next(int r)
+{
+	return r == -EACCES || r == -ENOENT || r == -ESTALE || r == -ENOTDIR || r == -ENODEV ||
+	       r == -ETIMEDOUT;
+}
+
+int workload_resolve(const char *argv0, const char *path_env, char *buf, size_t size)
+{
+	char standard[256];
+	bool denied = false;
+
+	if (!*argv0)
+		return -ENOENT;
+	if (strchr(argv0, '/'))
+		return (size_t)snprintf(buf, size, "%s", argv0) < size ? executable(buf) :
+									 -ENAMETOOLONG;
+	if (!path_env) {
+		confstr(_CS_PATH, standard, sizeof(standard));
+		path_env = standard;
+	}
+	for (const char *dir = path_env;; dir++) {
+		int n = (int)strcspn(dir, ":"), r = -ENOENT;
+
+		if ((size_t)snprintf(buf, size, "%.*s/%s", n ? n : 1, n ? dir : ".", argv0) < size)
+			r = executable(buf);
+		if (!r || !try_next(r))
+			return r;
+		denied |= r == -EACCES;
+		dir += n;
+		if (!*dir)
+			return denied ? -EACCES : -ENOENT;
+	}
+}

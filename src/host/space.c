@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host/space.h"
+
+#include <errno.h>
+#include <sys/statvfs.h>
+
+#include "base/util.h"
+
+/* So that root's reserve and other people's work are safe. */
+#define DEFAULT_BYTES (2ULL << 30)
+#define DEFAULT_PERCENT 2
+
+static uint64_t enough_again(uint64_t least)
+{
+	return least + MIN(least / 16, UINT64_MAX - least);
+}
+
+int space_look(struct space *s, int fd, uint64_t min_free)
+{
+	struct statvfs fs;
+
+	if (fstatvfs(fd, &fs) < 0)
+		return -errno;
+	if (min_free == SPACE_DEFAULT)
+		min_free = MAX((uint64_t)fs.f_blocks * fs.f_frsize * DEFAULT_PERCENT / 100, DEFAULT_BYTES);
+	s->free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	s->least_bytes = min_free;
+	/* a file system without a size, as tmpfs can be, tells nothing */
+	s->low = fs.f_blocks && s->free_bytes < (s->low ? enough_again(min_free) : min_free);
+	return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Work that may never come back, as a question to a file server that is gone, done by a thread of its own
+ * for the control plane, which goes on meanwhile. One at a time; each runs with the credentials that the
+ * caller has when it begins.
+ */
+#ifndef HOST_STALL_ASYNC_CALL_H
+#define HOST_STALL_ASYNC_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct chore {
+	int done_fd; /* readable: the last one has ended; -1: there never was one */
+	bool busy;   /* as known here */
+	uint64_t begun_ns;
+	void (*fn)(void *ctx);
+	void *ctx;
+};
+#define CHORE_NONE { .done_fd = -1 }
+
+/*
+ * Begin FN(CTX): 0 or -errno, -EBUSY while the last one goes on. CTX is the thread's until chore_wait()
+ * has said that it has ended.
+ */
+int chore_begin(struct chore *c, void (*fn)(void *ctx), void *ctx);
+/* Wait up to TIMEOUT_MS, -1: for ever. Whether it has ended, or there is none. */
+bool chore_wait(struct chore *c, int timeout_ms);
+/* For how long it has been busy by now, ns; 0: it is not. */
+uint64_t chore_busy_ns(const struct chore *c);
+/* Not while it is busy: its thread has it yet. */
+void chore_free(struct chore *c);
+
+#endif

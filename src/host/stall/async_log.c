@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See async_log.h. One for the process, as log.c has one place where messages go. */
+#include "host/stall/async_log.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/thread.h"
+#include "base/util.h"
+
+#define END_MS 2000
+
+static struct {
+	int to;	      /* the file; the caller's */
+	int read_fd;  /* the thread's */
+	int write_fd; /* -1: there is no thread */
+	int done_fd;
+} scribe = { .write_fd = -1 };
+
+static void *scribe_main(void *arg)
+{
+	int done_fd = scribe.done_fd; /* once it is readable the rest is not ours */
+	char text[PIPE_BUF];
+	ssize_t n;
+
+	while ((n = read(scribe.read_fd, text, sizeof(text))) > 0)
+		(void)!util_write_all(scribe.to, text, (size_t)n);
+	eventfd_write(done_fd, 1);
+	return NULL;
+}
+
+void scribe_begin(void)
+{
+	int fds[2], fd = log_where();
+	struct stat st;
+
+	if (scribe.write_fd >= 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || pipe2(fds, O_CLOEXEC) < 0)
+		return;
+	scribe.to = fd;
+	scribe.read_fd = fds[0];
+	scribe.write_fd = fds[1];
+	scribe.done_fd = eventfd(0, EFD_CLOEXEC);
+	if (scribe.done_fd < 0 || fcntl(fds[1], F_SETFL, O_NONBLOCK) < 0 ||
+	    thread_start_detached(scribe_main, NULL) < 0) {
+		util_close(&scribe.read_fd);
+		util_close(&scribe.write_fd);
+		util_close(&scribe.done_fd);
+		return;
+	}
+	log_to(scribe.write_fd);
+}
+
+bool scribe_end(void)
+{
+	struct pollfd p = { .fd = scribe.done_fd, .events = POLLIN };
+	eventfd_t n;
+
+	if (scribe.write_fd < 0)
+		return false;
+	log_to(-1); /* nobody else writes there: its end is the thread's */
+	util_close(&scribe.write_fd);
+	if (poll(&p, 1, END_MS) < 1 || eventfd_read(scribe.done_fd, &n) < 0)
+		return false; /* it has the descriptors, and we end */
+	log_to(scribe.to);
+	util_close(&scribe.read_fd);
+	util_close(&scribe.done_fd);
+	return true;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See clock.h. Knows neither what is waited for nor what becomes of it. */
+#include "host/stall/clock.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+/* 6 ms in 3 s: asking again costs some 50 us, and once in a second or less often. */
+#define AGAIN_OF 500
+#define AGAIN_NS (3 * NSEC_PER_SEC / AGAIN_OF)
+
+/* Whether TID is in an uninterruptible wait. That cannot be known: no. */
+static bool in_wait(pid_t tid)
+{
+	char path[64], line[128], *state;
+	autoclose int fd = -1;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+	if (n <= 0)
+		return false;
+	line[n] = '\0';
+	state = strrchr(line, ')'); /* of its name, which may have some itself; what follows has none */
+	return state && state[1] == ' ' && state[2] == 'D';
+}
+
+void still_begin(struct still *s, pid_t tid, uint64_t used_ns, uint64_t now_ns)
+{
+	*s = (struct still){ .tid = tid, .since_ns = now_ns, .used_ns = used_ns };
+}
+
+uint64_t still_ns(struct still *s, uint64_t used_ns, uint64_t now_ns)
+{
+	uint64_t spent = used_ns - s->used_ns, still = now_ns - s->since_ns;
+
+	if (spent && (spent > MAX(AGAIN_NS, still / AGAIN_OF) || !in_wait(s->tid)))
+		still_begin(s, s->tid, used_ns, now_ns);
+	return now_ns - s->since_ns;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whether a thread or process stands still in the kernel, waiting for a server that does not answer.
+ *
+ * Its CPU time tells. It does not change where nothing wakes who waits (FUSE); who asks again and again from inside
+ * of its system call (NFS, at each timeout) uses very little, in an uninterruptible wait (state D) whenever one looks.
+ * What goes on by itself, and be it by a sleep of a second at a time, is found in other states.
+ */
+#ifndef HOST_STALL_CLOCK_H
+#define HOST_STALL_CLOCK_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct still {
+	pid_t tid;
+	uint64_t since_ns; /* CLOCK_MONOTONIC */
+	uint64_t used_ns;  /* CPU time then */
+};
+
+/* TID, as of /proc, has used so much CPU time up to NOW_NS. */
+void still_begin(struct still *s, pid_t tid, uint64_t used_ns, uint64_t now_ns);
+
+/* To be called again and again, each second at least: for how long it has stood still at NOW_NS, ns. */
+uint64_t still_ns(struct still *s, uint64_t used_ns, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host/stall/folder_watch.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/util.h"
+
+#define HANGS_NS (3 * NSEC_PER_SEC)
+
+static void ask(void *ctx)
+{
+	struct lookout_answer *a = ctx;
+	struct stat st;
+
+	a->refused = fstat(a->fd, &st) < 0 ? -errno : 0;
+	a->gone = !a->refused && st.st_nlink == 0;
+	a->error = space_look(&a->space, a->fd, a->min_free);
+	if (a->error == -ESTALE) /* what it is, the client may still know by heart */
+		a->refused = a->error;
+}
+
+bool lookout_ask(struct lookout *l, int fd, uint64_t min_free, int wait_ms)
+{
+	if (!l->chore.busy) {
+		l->asked = (struct lookout_answer){ .fd = fd, .min_free = min_free, .space = l->space };
+		if (chore_begin(&l->chore, ask, &l->asked) < 0)
+			return false;
+	}
+	/* who has not answered for so long is not waited for at every look */
+	if (!chore_wait(&l->chore, lookout_hangs(l) ? 0 : wait_ms))
+		return false;
+	if (!l->asked.error)
+		l->space = l->asked.space;
+	l->gone = l->asked.gone;
+	l->refused = l->asked.refused;
+	l->answered = true;
+	return true;
+}
+
+bool lookout_hangs(const struct lookout *l)
+{
+	return chore_busy_ns(&l->chore) > HANGS_NS;
+}

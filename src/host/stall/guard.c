@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * See guard.h. A thread for each stretch, joined at its end: there is none when the workload is forked and when
+ * privileges are given up.
+ */
+#include "host/stall/guard.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/thread.h"
+#include "base/util.h"
+#include "host/background.h"
+#include "host/stall/clock.h"
+#include "host/stall/proxy.h"
+
+#define LOOK_MS 200
+#define STILL_NS (3 * NSEC_PER_SEC)
+#define NAME_MAX_SHOWN 1024
+
+static struct {
+	pthread_t thread;
+	clockid_t clock; /* the CPU time of who is watched */
+	pid_t tid;
+	int end_fd;	 /* -1: nobody is */
+	int code;
+	char what[NAME_MAX_SHOWN];
+} watched = { .end_fd = -1 };
+
+int patience_lost(void)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	sigset_t pending;
+
+	if (sigpending(&pending) == 0)
+		for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+			if (sigismember(&pending, ends[i]))
+				return 128 + ends[i];
+	if (front_gone())
+		return 128 + SIGKILL;
+	return background_caller_gone() ? 128 + SIGINT : 0;
+}
+
+/* What stands in the kernel is left there: it has nothing that anybody waits for. */
+static __attribute__((noreturn)) void leave(int lost)
+{
+	int code = watched.code == PATIENCE_BY_SIGNAL ? lost : watched.code;
+
+	log_err("%s: not waited for any longer", watched.what);
+	front_leave(code);
+	_exit(code);
+}
+
+static void *watch_main(void *arg)
+{
+	struct pollfd p = { .fd = watched.end_fd, .events = POLLIN };
+	struct still still;
+	bool said = false;
+	int lost;
+
+	still_begin(&still, watched.tid, clock_now_ns(watched.clock), clock_now_ns(CLOCK_MONOTONIC));
+	while (poll(&p, 1, LOOK_MS) == 0) {
+		if (still_ns(&still, clock_now_ns(watched.clock), clock_now_ns(CLOCK_MONOTONIC)) < STILL_NS)
+			continue;
+		if (!said)
+			log_warn("%s: its file system does not answer; waiting for it: ^C or TERM ends that", watched.what);
+		said = true;
+		lost = watched.code == PATIENCE_SAYS ? 0 : patience_lost();
+		if (lost)
+			leave(lost);
+	}
+	return NULL;
+}
+
+void patience_begin(const char *what, int code)
+{
+	watched.code = code;
+	watched.tid = gettid();
+	snprintf(watched.what, sizeof(watched.what), "%s", what);
+	if (pthread_getcpuclockid(pthread_self(), &watched.clock))
+		return;
+	watched.end_fd = eventfd(0, EFD_CLOEXEC);
+	/* signals are not this thread's, but seen there as long as nobody has taken them */
+	if (watched.end_fd >= 0 && thread_start(&watched.thread, watch_main, NULL) < 0)
+		util_close(&watched.end_fd);
+}
+
+void patience_end(void)
+{
+	if (watched.end_fd < 0)
+		return;
+	eventfd_write(watched.end_fd, 1);
+	pthread_join(watched.thread, NULL);
+	util_close(&watched.end_fd);
+}

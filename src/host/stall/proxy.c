@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See proxy.h. Before anything else has been made; it asks for no file where the trace goes, but has a child ask. */
+#include "host/stall/proxy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "host/process.h"
+#include "host/stall/guard.h"
+
+#define DEFAULT_OUT "traces/"
+#define ENOUGH 3	       /* times that one has been asked to end ... */
+#define ENOUGH_WAIT_S 10       /* ... and this after the last */
+#define HELD_S 3	       /* that it has been killed, and is there */
+
+static const struct {
+	unsigned long type;
+	const char *name;
+} remote[] = {
+	{ 0x6969, "nfs" },	  { 0x65735546, "fuse" },  { 0xff534d42, "cifs" }, { 0xfe534d42, "smb2" },
+	{ 0x517b, "smb" },	  { 0x00c36400, "ceph" },  { 0x01021997, "9p" },   { 0x5346414f, "afs" },
+	{ 0x6b414653, "kafs" },	  { 0x73757245, "coda" },  { 0x0bd00bd0, "lustre" }, { 0x47504653, "gpfs" },
+	{ 0x19830326, "beegfs" }, { 0x7461636f, "ocfs2" }, { 0x01161970, "gfs2" }, { 0xaad7aaea, "panfs" },
+	{ 0x786f4256, "vboxsf" }, { 0x013111a8, "ibrix" }, { 0x20030528, "orangefs" },
+};
+
+static pid_t front;	   /* in the one that traces */
+static int front_fd = -1;
+
+bool front_is_remote(unsigned long fs_type)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(remote); i++)
+		if (remote[i].type == fs_type)
+			return true;
+	return false;
+}
+
+/* Where OUT's folder will be made, as far as it is there yet and can be known already. */
+static bool is_remote(const char *out)
+{
+	char path[4096];
+	struct statfs fs;
+	char *slash;
+
+	snprintf(path, sizeof(path), "%s%s", *out == '/' ? "" : "./", out);
+	path[strcspn(path, "%")] = '\0';
+	while (statfs(path, &fs) < 0) {
+		/* a home that root may not look into: whoever refuses that is a server */
+		if (errno == EACCES && geteuid() == 0)
+			return true;
+		slash = strrchr(path, '/');
+		if (!slash || (errno != ENOENT && errno != ENOTDIR))
+			return false;
+		if (slash == path && !slash[1])
+			return false;
+		slash[slash == path] = '\0';
+	}
+	return front_is_remote((unsigned long)(uint32_t)fs.f_type);
+}
+
+/* A child asks, which may be held in the kernel; who waits for it here can be ended. */
+static bool ask(const char *out)
+{
+	bool is = true; /* that there is no answer is one */
+	int fds[2];
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return is_remote(out);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		is = is_remote(out);
+		_exit(write(fds[1], &is, sizeof(is)) < 0);
+	}
+	close(fds[1]);
+	patience_begin(out, PATIENCE_SAYS);
+	if (pid < 0)
+		is = is_remote(out);
+	else if (read(fds[0], &is, sizeof(is)) != sizeof(is))
+		is = true;
+	patience_end();
+	close(fds[0]);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	return is;
+}
+
+/* --- in front --------------------------------------------------------------------------------------- */
+
+static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+
+/* A terminal's keys have reached the other one too. True: it was to end it. */
+static bool pass_on(int fd, pid_t pid)
+{
+	struct signalfd_siginfo si;
+	int sig;
+
+	if (read(fd, &si, sizeof(si)) != sizeof(si))
+		return false;
+	sig = (int)si.ssi_signo;
+	if (si.ssi_code <= 0)
+		kill(pid, sig);
+	return sig == SIGINT || sig == SIGTERM;
+}
+
+/* As the other one has ended. */
+static int status_of(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) < 0)
+		return 125;
+	if (!WIFSIGNALED(status))
+		return WEXITSTATUS(status);
+	prctl(PR_SET_DUMPABLE, 0); /* one core of the two is enough */
+	signal(WTERMSIG(status), SIG_DFL);
+	kill(getpid(), WTERMSIG(status));
+	return 128 + WTERMSIG(status);
+}
+
+static int stand(pid_t pid, int said_fd, int signal_fd)
+{
+	autoclose int pidfd = util_pidfd_open(pid);
+	unsigned int asked = 0, waited_s = 0, held_s = 0;
+	int code;
+
+	for (;;) {
+		struct pollfd p[] = { { pidfd, POLLIN, 0 }, { said_fd, POLLIN, 0 }, { signal_fd, POLLIN, 0 } };
+		int n = poll(p, ARRAY_SIZE(p), 1000);
+
+		if (p[0].revents || pidfd < 0)
+			return status_of(pid);
+		if (p[1].revents && read(said_fd, &code, sizeof(code)) == sizeof(code))
+			return code;
+		if (p[1].revents)
+			said_fd = -1; /* it is about to end */
+		if (n > 0 && p[2].revents)
+			asked += pass_on(signal_fd, pid);
+		if (n)
+			continue;
+		waited_s += asked >= ENOUGH;
+		held_s = process_is_held(pid) ? held_s + 1 : 0;
+		if (waited_s >= ENOUGH_WAIT_S || held_s >= HELD_S) {
+			log_err("process %d does not end: it is left behind, and ends when what it waits for answers", pid);
+			return 128 + (held_s ? SIGKILL : SIGINT);
+		}
+	}
+}
+
+static int in_front(pid_t pid, int said_fd, const sigset_t *mask)
+{
+	autoclose int signal_fd = signalfd(-1, mask, SFD_CLOEXEC | SFD_NONBLOCK);
+
+	return signal_fd < 0 ? status_of(pid) : stand(pid, said_fd, signal_fd);
+}
+
+/* --- behind ----------------------------------------------------------------------------------------- */
+
+pid_t front_pid(void)
+{
+	return front;
+}
+
+int front_gone_fd(void)
+{
+	return front_fd;
+}
+
+bool front_gone(void)
+{
+	struct pollfd p = { .fd = front_fd };
+
+	return front_fd >= 0 && poll(&p, 1, 0) > 0 && p.revents & POLLERR;
+}
+
+void front_leave(int code)
+{
+	if (front_fd >= 0)
+		(void)!write(front_fd, &code, sizeof(code));
+}
+
+/* What is ignored stays so, as under nohup(1). */
+static void fill_mask(sigset_t *mask)
+{
+	struct sigaction was;
+
+	sigemptyset(mask);
+	for (size_t i = 0; i < ARRAY_SIZE(passed_on); i++)
+		if (sigaction(passed_on[i], NULL, &was) || was.sa_handler != SIG_IGN)
+			sigaddset(mask, passed_on[i]);
+}
+
+bool front_stand(const char *out, int *code)
+{
+	sigset_t mask, old;
+	int fds[2];
+	pid_t pid;
+
+	if (front || !ask(out ? out : DEFAULT_OUT) || pipe2(fds, O_CLOEXEC) < 0)
+		return false;
+	fill_mask(&mask);
+	sigprocmask(SIG_BLOCK, &mask, &old);
+	front = getpid();
+	pid = fork();
+	if (pid > 0) {
+		close(fds[1]);
+		*code = in_front(pid, fds[0], &mask);
+		return true;
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	close(fds[0]);
+	front_fd = fds[1];
+	if (pid < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != front) {
+		if (!pid)
+			_exit(125); /* killed meanwhile */
+		util_close(&front_fd);
+		front = 0;
+	}
+	return false;
+}
+
+bool front_wait(char *const *dirs, int n, int *code)
+{
+	pid_t parent = getpid(), pid;
+	bool any = false;
+
+	for (int i = 0; i < n; i++)
+		any |= ask(dirs[i]);
+	pid = any ? fork() : -1;
+	if (pid > 0) {
+		*code = status_of(pid);
+		return true;
+	}
+	if (!pid && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent))
+		_exit(125);
+	return false;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host/untraced.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "trace/config.h"
+
+static const struct {
+	const char *name;
+	const char *starts;
+	const char *remedy;
+} programs[] = {
+	{ "docker", "containers are children of containerd", "--container new" },
+	{ "kubectl", "pods are started by the kubelet", "--container new on their node" },
+	{ "nerdctl", "containers are children of containerd", "--container new" },
+	{ "podman", "a container's monitor leaves the tree", "--container new" },
+	{ "ray", "tasks run under the raylet", "--pid of the raylet, or --cgroup" },
+	{ "sbatch", "the job runs later, under slurmstepd", "dltraced inside the job script" },
+	{ "screen", "windows belong to its server", "dltraced inside the window" },
+	{ "srun", "tasks are children of slurmstepd", "srun dltraced start ..., or --cgroup" },
+	{ "tmux", "windows belong to its server", "dltraced inside the window" },
+};
+_Static_assert(ARRAY_SIZE(programs) <= ESCAPES_MAX, "ESCAPES_MAX");
+
+void escape_note(struct escape *e, const char *argv0)
+{
+	const char *slash = strrchr(argv0, '/'), *name = slash ? slash + 1 : argv0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(programs); i++)
+		if (!strcmp(name, programs[i].name))
+			atomic_fetch_or(&e->seen, 1U << i);
+}
+
+void escape_say(struct escape *e, const struct config *cfg)
+{
+	unsigned int fresh = atomic_load(&e->seen) & ~e->said;
+
+	e->said |= fresh;
+	if (cfg->all || cfg->cgroups.n || cfg->containers.n)
+		return;
+	for (unsigned int i = 0; i < ARRAY_SIZE(programs); i++)
+		if (fresh >> i & 1)
+			log_warn("the workload runs %s: %s, so what it starts is not traced; use %s",
+				 programs[i].name, programs[i].starts, programs[i].remedy);
+}

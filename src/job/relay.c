@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The log relay, see relay.h: opens the ptys or pipes and is the process that copies. Forked by
+ * the control plane, never executed, so it holds nothing but its own fds and blocks every signal.
+ * Knows neither the workload nor the trace; its thread (backlog.c) looks after --min-free itself, for it
+ * may outlive us.
+ */
+#include "job/relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <termios.h>
+
+#include "base/util.h"
+#include "job/backlog.h"
+#include "job/workload.h"
+
+/* Nobody outside the terminal's foreground group is told of a new size, so the relay looks. */
+#define SIZE_CHECK_MS 250
+#define ANSWER_MS 800 /* for what is not written yet: who asks waits for a second */
+#define TAKE_MAX (1U << 20) /* more than a pipe or pty holds, unless root has made it larger */
+
+struct channel {
+	int in;	 /* pty master or read end of the pipe; -1 once it has ended */
+	int out; /* where the bytes would go without the relay */
+	bool pty;
+	bool final;	     /* an OUT that has gone does not come back */
+	struct winsize size; /* of the terminal, as last seen */
+};
+
+struct copier {
+	struct channel ch[2]; /* stdout, stderr; only the first when they lead to one file */
+	int end[2];	      /* the workload's ends of them */
+	int log_fd;
+	int ask_fd; /* -1 once dltraced has gone */
+	struct relay_log *log;
+};
+
+static void copier_close(struct copier *r)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(r->ch); i++) {
+		util_close(&r->ch[i].in);
+		util_close(&r->end[i]);
+	}
+	util_close(&r->ask_fd);
+}
+
+/* --- the workload's ends ------------------------------------------------------------------------ */
+
+/* The pty behind the terminal OUT: its settings and size, but what is written stays verbatim. */
+static int open_pty(struct channel *c, int *end)
+{
+	struct termios tio;
+
+	if (tcgetattr(c->out, &tio) < 0)
+		return -errno;
+	tio.c_oflag &= ~(tcflag_t)OPOST; /* the terminal itself does it */
+	if (ioctl(c->out, TIOCGWINSZ, &c->size) < 0 ||
+	    openpty(&c->in, end, NULL, &tio, &c->size) < 0)
+		return -errno;
+	if (fcntl(c->in, F_SETFD, FD_CLOEXEC) < 0 || fcntl(*end, F_SETFD, FD_CLOEXEC) < 0)
+		return -errno;
+	return 0;
+}
+
+static int open_pipe(struct channel *c, int *end)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	c->in = fds[0];
+	*end = fds[1];
+	return 0;
+}
+
+/* A reader may open a FIFO again; of a pipe, socket or terminal the other side is gone for good. */
+static bool has_a_name(int fd)
+{
+	struct statfs fs;
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISFIFO(st.st_mode) && !fstatfs(fd, &fs) &&
+	       fs.f_type != PIPEFS_MAGIC;
+}
+
+static int open_channel(struct channel *c, int out, uid_t owner, int *end)
+{
+	int r;
+
+	c->out = out;
+	c->pty = isatty(out);
+	c->final = !has_a_name(out);
+	r = c->pty ? open_pty(c, end) : open_pipe(c, end);
+	if (r < 0)
+		return r;
+	/* Opening /dev/stdout asks the inode's owner, which is root when we are. */
+	return owner != geteuid() && fchown(*end, owner, (gid_t)-1) < 0 ? -errno : 0;
+}
+
+/* Whether two fds lead to one place, where what is written to both must keep its order. */
+static bool same_file(int a, int b)
+{
+	struct stat sa, sb;
+
+	return !fstat(a, &sa) && !fstat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+static void pass_size(struct channel *c, pid_t pgrp)
+{
+	struct winsize now;
+
+	if (ioctl(c->out, TIOCGWINSZ, &now) < 0 || !memcmp(&now, &c->size, sizeof(now)))
+		return;
+	c->size = now;
+	ioctl(c->in, TIOCSWINSZ, &now);
+	/*
+	 * The terminal's own SIGWINCH came while the pty still had the old size. Group 1, of a
+	 * container's first process, cannot be named: kill(2) takes -1 for everybody.
+	 */
+	if (pgrp > 1)
+		kill(-pgrp, SIGWINCH);
+}
+
+/* --- copying ---------------------------------------------------------------------------------- */
+
+/* All of BUF, also when somebody has made FD's file non-blocking; 0 or -errno. */
+static int write_out(int fd, const char *buf, size_t len)
+{
+	struct pollfd room = { .fd = fd, .events = POLLOUT };
+
+	while (len) {
+		ssize_t n = write(fd, buf, len);
+
+		if (n < 0 && (errno != EAGAIN || poll(&room, 1, -1) < 0))
+			return -errno;
+		if (n > 0) {
+			buf += n;
+			len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+/* Pass one piece on; its size, 0 when the channel has ended. */
+static size_t copy(struct copier *r, struct channel *c)
+{
+	static char buf[65536];
+	ssize_t n = read(c->in, buf, sizeof(buf));
+	int err;
+
+	/* A pty says EIO, not EOF, when its last holder has gone. */
+	if (n <= 0) {
+		util_close(&c->in);
+		return 0;
+	}
+	backlog_put(buf, (size_t)n);
+	err = c->out < 0 ? 0 : write_out(c->out, buf, (size_t)n);
+	if (err == -EPIPE || (c->pty && err == -EIO))
+		util_close(&c->out);
+	return (size_t)n;
+}
+
+/* All that is there by now, of a workload that may go on writing. */
+static void take(struct copier *r, struct channel *c)
+{
+	struct pollfd p = { .fd = c->in, .events = POLLIN };
+
+	/* poll(2) also makes a pty bring in what is on its way */
+	for (size_t n = 0; c->in >= 0 && n < TAKE_MAX && poll(&p, 1, 0) > 0;)
+		n += copy(r, c);
+}
+
+/* Nobody reads what goes to OUT any more: the next to write here is told so, as it would be there. */
+static void hang_up(struct copier *r, struct channel *c)
+{
+	util_close(&c->out);
+	take(r, c);
+	util_close(&c->in);
+}
+
+/* Whoever has ended is seen first: then the answer is our own end. */
+static void answer(struct copier *r)
+{
+	uint8_t asked[64];
+	ssize_t n = read(r->ask_fd, asked, sizeof(asked));
+
+	if (n <= 0) {
+		util_close(&r->ask_fd);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(r->ch); i++)
+		take(r, &r->ch[i]);
+	backlog_await(ANSWER_MS);
+	if ((r->ch[0].in >= 0 || r->ch[1].in >= 0) && write(r->ask_fd, &asked[n - 1], 1) < 0)
+		util_close(&r->ask_fd);
+}
+
+/* --- the process -------------------------------------------------------------------------------- */
+
+/* Move the fds to 0, 1, ... and close all others: what we inherit would hold the trace open. */
+static void keep_only(int *const fds[], int n)
+{
+	for (int i = 0; i < n; i++)
+		*fds[i] = fcntl(*fds[i], F_DUPFD, 16);
+	for (int i = 0; i < n; i++)
+		*fds[i] = dup2(*fds[i], i);
+	closefrom(n);
+}
+
+static void serve(struct copier *r, pid_t pgrp)
+{
+	bool pty = r->ch[0].pty || r->ch[1].pty;
+	struct pollfd p[5] = { { .fd = r->ask_fd, .events = POLLIN } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(r->ch); i++) {
+		struct channel *c = &r->ch[i];
+
+		p[1 + i] = (struct pollfd){ .fd = c->in, .events = POLLIN };
+		p[3 + i] = (struct pollfd){ .fd = c->in >= 0 && c->final ? c->out : -1 };
+	}
+	if (poll(p, ARRAY_SIZE(p), pty ? SIZE_CHECK_MS : -1) < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(r->ch); i++) {
+		if (r->ch[i].pty && r->ch[i].in >= 0)
+			pass_size(&r->ch[i], pgrp);
+		if (p[1 + i].revents)
+			copy(r, &r->ch[i]);
+	}
+	if (p[0].revents)
+		answer(r);
+	for (size_t i = 0; i < ARRAY_SIZE(r->ch); i++)
+		if (r->ch[i].in >= 0 && (r->ch[i].out < 0 || p[3 + i].revents))
+			hang_up(r, &r->ch[i]);
+}
+
+static __attribute__((noreturn)) void relay_main(struct copier *r, const struct workload_user *u)
+{
+	int *const fds[] = { &r->log_fd,    &r->ask_fd,	  &r->ch[0].in,
+			     &r->ch[0].out, &r->ch[1].in, &r->ch[1].out };
+	pid_t pgrp = getpgrp();
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setsid();
+	prctl(PR_SET_NAME, "dltraced-log");
+	keep_only(fds, r->ch[1].in < 0 ? 4 : 6);
+	if (chdir("/") < 0 || workload_user_become(u) < 0 || backlog_start(r->log_fd, r->log) < 0)
+		_exit(125);
+	while (r->ch[0].in >= 0 || r->ch[1].in >= 0)
+		serve(r, pgrp);
+	backlog_await(-1);
+	_exit(0);
+}
+
+/* --- on our side -------------------------------------------------------------------------------- */
+
+static int start(struct relay *r, struct copier *c, const struct workload_user *u, int ends[2])
+{
+	void *shared = mmap(NULL, sizeof(*r->log), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int ask[2], err;
+
+	if (shared == MAP_FAILED)
+		return -errno;
+	c->log = r->log = shared;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ask) < 0)
+		return -errno;
+	r->ask_fd = ask[0];
+	c->ask_fd = ask[1];
+	err = open_channel(&c->ch[0], STDOUT_FILENO, u->uid, &c->end[0]);
+	if (!err && !same_file(STDOUT_FILENO, STDERR_FILENO))
+		err = open_channel(&c->ch[1], STDERR_FILENO, u->uid, &c->end[1]);
+	else if (!err && (c->end[1] = fcntl(c->end[0], F_DUPFD_CLOEXEC, 3)) < 0)
+		err = -errno;
+	if (err < 0)
+		return err;
+	r->pid = fork();
+	if (!r->pid)
+		relay_main(c, u);
+	if (r->pid < 0) {
+		r->pid = 0;
+		return -errno;
+	}
+	/* without it nobody could wait for the relay, which ends as soon as ENDS are closed */
+	r->pidfd = util_pidfd_open(r->pid);
+	if (r->pidfd < 0)
+		return r->pidfd;
+	ends[0] = TAKE_FD(c->end[0]);
+	ends[1] = TAKE_FD(c->end[1]);
+	return 0;
+}
+
+int relay_start(struct relay *r, const struct workload_user *u, int log_fd, int ends[2])
+{
+	struct copier c __attribute__((cleanup(copier_close))) = {
+		.ch = { { .in = -1, .out = -1 }, { .in = -1, .out = -1 } },
+		.end = { -1, -1 },
+		.log_fd = log_fd,
+		.ask_fd = -1,
+	};
+	int err;
+
+	*r = (struct relay)RELAY_NONE;
+	err = start(r, &c, u, ends);
+	if (err < 0)
+		relay_free(r);
+	return err;
+}
+
+void relay_keep_free(struct relay *r, uint64_t bytes)
+{
+	__atomic_store_n(&r->log->min_free, bytes, __ATOMIC_RELAXED);
+}
+
+void relay_end_log(struct relay *r)
+{
+	if (r->log)
+		__atomic_store_n(&r->log->ended, true, __ATOMIC_RELAXED);
+}
+
+/* Poll FD for input until DEADLINE_NS: 0, -ETIMEDOUT or -errno. */
+static int await(int fd, uint64_t deadline_ns)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int n;
+
+	do {
+		uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
+
+		n = poll(&p, 1, now < deadline_ns ? (int)((deadline_ns - now) / NSEC_PER_MSEC) + 1 : 0);
+	} while (n < 0 && errno == EINTR);
+	return n > 0 ? 0 : n < 0 ? -errno : -ETIMEDOUT;
+}
+
+int relay_await(struct relay *r, int timeout_ms)
+{
+	uint64_t deadline_ns = clock_now_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * NSEC_PER_MSEC;
+	uint8_t got;
+	int err;
+
+	r->asked++;
+	if (send(r->ask_fd, &r->asked, 1, MSG_NOSIGNAL) == 1) {
+		do {
+			ssize_t n;
+
+			err = await(r->ask_fd, deadline_ns);
+			if (err < 0)
+				return err;
+			n = read(r->ask_fd, &got, 1);
+			if (n <= 0)
+				break; /* it is about to end */
+			if (got == r->asked)
+				return 0;
+		} while (true); /* an answer that came too late for its question */
+	}
+	return await(r->pidfd, deadline_ns);
+}
+
+void relay_free(struct relay *r)
+{
+	if (r->pid)
+		waitpid(r->pid, NULL, WNOHANG);
+	util_close(&r->pidfd);
+	util_close(&r->ask_fd);
+	if (r->log)
+		munmap(r->log, sizeof(*r->log));
+	*r = (struct relay)RELAY_NONE;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The log relay: a process between the workload's output and where it went before, that also
+ * writes it to the log. It lives until the last writer has gone, whatever becomes of dltraced.
+ */
+#ifndef JOB_RELAY_H
+#define JOB_RELAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct workload_user;
+
+/* What the relay tells while it runs, and after: memory that it shares with us. Relaxed loads. */
+struct relay_log {
+	uint64_t written_bytes;
+	uint64_t lost_bytes; /* of the workload's output, that are not in the log */
+	int error;	     /* why the last of them were lost: -errno; 0: --min-free */
+	/* written by us */
+	uint64_t min_free;
+	bool ended;
+};
+
+struct relay {
+	pid_t pid;   /* 0: none */
+	int pidfd;   /* readable once all output is in the log, and passed on */
+	int ask_fd;  /* a byte asks whether the output so far has been taken, it comes back as answer */
+	uint8_t asked;
+	struct relay_log *log;
+};
+
+#define RELAY_NONE { .pidfd = -1, .ask_fd = -1 }
+
+/*
+ * Fork the relay, as user U, between our stdout and stderr and the two new ENDS (close-on-exec),
+ * which the workload takes for its own: a pty where ours was a terminal, else a pipe. It ends when
+ * every copy of ENDS is closed; it closes its own side of one when where that leads has gone, so
+ * that whoever writes there is told as without it. 0 or -errno; on failure nothing is left behind.
+ */
+int relay_start(struct relay *r, const struct workload_user *u, int log_fd, int ends[2]);
+
+/* Leave BYTES of the log's file system free (SPACE_DEFAULT, see space.h); 0, as at the start: none. */
+void relay_keep_free(struct relay *r, uint64_t bytes);
+
+/* The log has been removed: write no more to it, which would take space for nobody. Counts nothing. */
+void relay_end_log(struct relay *r);
+
+/*
+ * Wait until what has been written to ENDS so far is in the log and passed on, whoever may yet
+ * write more: 0, -ETIMEDOUT (where it is passed on to takes no more) or -errno.
+ */
+int relay_await(struct relay *r, int timeout_ms);
+
+/* Forget it, whether it has ended or goes on without us. Fine with none. */
+void relay_free(struct relay *r);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The life of the traced command: fork, gate, exec, signals, reaping. Called from the control
+ * plane's thread only. Knows nothing of probes: whoever calls workload_go() has attached them.
+ *
+ * The gate is one poll(2) in the child: on an eventfd, which the parent counts up to say go, and on
+ * the child's own end of the error pipe, which reports POLLERR once the parent has gone. So from
+ * the gate to the program's first instruction there is no system call that a probe would record.
+ */
+#include "job/workload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/util.h"
+
+#define GATE_DEADLINE_MS 2000
+#define OUTPUT_DEADLINE_MS 1000 /* a terminal that is stopped takes nothing at all */
+#define EXIT_DLTRACED 125
+#define EXIT_NOT_EXECUTABLE 126
+#define EXIT_NOT_FOUND 127
+#define GONE 1 /* the child closed its end of the error pipe: by exec or by dying */
+
+static const struct workload no_workload = WORKLOAD_NONE;
+
+/* How signals stood before main() took them over: a SIGHUP that nohup ignored stays ignored. */
+static struct {
+	sigset_t mask, ignored;
+} inherited;
+
+static __attribute__((constructor)) void note_inherited(void)
+{
+	struct sigaction sa;
+
+	sigprocmask(SIG_SETMASK, NULL, &inherited.mask);
+	sigemptyset(&inherited.ignored);
+	for (int sig = 1; sig < NSIG; sig++)
+		if (!sigaction(sig, NULL, &sa) && sa.sa_handler == SIG_IGN)
+			sigaddset(&inherited.ignored, sig);
+}
+
+static void restore_signals(void)
+{
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, sigismember(&inherited.ignored, sig) ? SIG_IGN : SIG_DFL);
+	sigprocmask(SIG_SETMASK, &inherited.mask, NULL);
+}
+
+static int take_output(const int out[2])
+{
+	if (out[0] >= 0 && (dup2(out[0], STDOUT_FILENO) < 0 || dup2(out[1], STDERR_FILENO) < 0))
+		return -errno;
+	return 0;
+}
+
+static void report(int fd, int r)
+{
+	/* Shorter than PIPE_BUF: whole or not at all, and with no parent left nobody misses it. */
+	if (write(fd, &r, sizeof(r)) < 0)
+		_exit(EXIT_DLTRACED);
+}
+
+static __attribute__((noreturn)) void child_main(char *const argv[], const struct workload_user *u,
+						 const int out[2], int go_fd, int err_fd)
+{
+	struct pollfd gate[] = { { .fd = go_fd, .events = POLLIN }, { .fd = err_fd } };
+	int r = take_output(out);
+
+	if (!r)
+		r = workload_user_become(u);
+	umask(u->umask);
+	if (u->environ)
+		environ = u->environ; /* execvp looks for PATH here */
+	restore_signals();
+	report(err_fd, r);
+	while (poll(gate, ARRAY_SIZE(gate), -1) < 0 && errno == EINTR)
+		;
+	if (!(gate[0].revents & POLLIN))
+		_exit(EXIT_DLTRACED);
+	execvp(argv[0], argv);
+	r = -errno;
+	report(err_fd, r);
+	_exit(r == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+}
+
+/* What the child reports: 0 or -errno, or GONE. */
+static int await_report(int fd)
+{
+	ssize_t n;
+	int r;
+
+	do
+		n = read(fd, &r, sizeof(r));
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	return n == sizeof(r) ? r : GONE;
+}
+
+static int prepare(struct workload *w, char *const argv[], const struct workload_user *u,
+		   int log_fd)
+{
+	autoclose int go_fd = eventfd(0, EFD_CLOEXEC), report_fd = -1, child_end = -1;
+	autoclose int out = -1, err = -1;
+	int ends[2] = { -1, -1 }, fds[2], r;
+	pid_t pid;
+
+	if (go_fd < 0 || pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	report_fd = fds[0];
+	child_end = fds[1];
+	if (log_fd >= 0) {
+		r = relay_start(&w->relay, u, log_fd, ends);
+		if (r < 0)
+			return r;
+		out = ends[0];
+		err = ends[1];
+	}
+	/* Where our parent ignored it, the child would leave no status to wait for. */
+	signal(SIGCHLD, SIG_DFL);
+	pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (!pid) {
+		close(report_fd); /* or POLLERR would never come */
+		child_main(argv, u, ends, go_fd, child_end);
+	}
+	util_close(&child_end); /* or EOF would never come */
+	w->pid = pid;
+	w->go_fd = TAKE_FD(go_fd);
+	w->err_fd = TAKE_FD(report_fd);
+	w->pidfd = util_pidfd_open(pid);
+	if (w->pidfd < 0)
+		return w->pidfd;
+	r = await_report(w->err_fd);
+	return r == GONE ? -ECHILD : r;
+}
+
+int workload_prepare(struct workload *w, char *const argv[], const struct workload_user *u,
+		     int log_fd)
+{
+	int r;
+
+	*w = no_workload;
+	r = prepare(w, argv, u, log_fd);
+	if (r < 0)
+		workload_free(w);
+	return r;
+}
+
+void workload_adopt(struct workload *w, pid_t pid, int pidfd)
+{
+	*w = no_workload;
+	w->pid = pid;
+	w->pidfd = pidfd;
+	w->started = w->adopted = true;
+}
+
+void workload_adopted_end(struct workload *w, int status)
+{
+	w->status = status;
+	w->ended = true;
+	util_close(&w->pidfd);
+}
+
+static bool reap(struct workload *w, int flags)
+{
+	/* the pidfd stays open: who waits for it has its number, which must not become another's */
+	if (w->pid && !w->ended && !w->adopted && waitpid(w->pid, &w->status, flags) == w->pid)
+		w->ended = true;
+	return w->ended;
+}
+
+int workload_go(struct workload *w)
+{
+	int r;
+
+	if (eventfd_write(w->go_fd, 1) < 0)
+		return -errno;
+	r = await_report(w->err_fd);
+	util_close(&w->go_fd);
+	util_close(&w->err_fd);
+	if (r < 0) {
+		reap(w, 0);
+		return r;
+	}
+	w->started = true;
+	return 0;
+}
+
+int workload_signal(struct workload *w, int sig)
+{
+	return w->pidfd < 0 || w->ended ? -ESRCH : util_pidfd_kill(w->pidfd, sig);
+}
+
+bool workload_reap(struct workload *w)
+{
+	return reap(w, WNOHANG);
+}
+
+int workload_exit_code(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Wait until the process has ended, at most TIMEOUT_MS. */
+static void await_end(int pidfd, int timeout_ms)
+{
+	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+
+	while (poll(&p, 1, timeout_ms) < 0 && errno == EINTR)
+		;
+}
+
+void workload_await_output(struct workload *w)
+{
+	if (w->relay.pid)
+		relay_await(&w->relay, OUTPUT_DEADLINE_MS);
+}
+
+void workload_free(struct workload *w)
+{
+	if (!w->pid && !w->relay.pid)
+		return;
+	if (w->pid && !w->started && !w->ended) {
+		util_close(&w->err_fd); /* at the gate the child takes this for our end */
+		await_end(w->pidfd, GATE_DEADLINE_MS);
+		kill(w->pid, SIGKILL); /* not reaped yet, so the number is still its own */
+		reap(w, 0);
+	}
+	if (w->ended || !w->pid)
+		workload_await_output(w);
+	util_close(&w->pidfd);
+	util_close(&w->go_fd);
+	util_close(&w->err_fd);
+	relay_free(&w->relay);
+	*w = no_workload;
+}

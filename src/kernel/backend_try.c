@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Can a backend be used on this kernel? Attached is not enough: with ftrace or kprobes switched off
+ * (sysctl kernel.ftrace_enabled, debugfs kprobes/enabled) some kernels attach programs that never
+ * run. So the trial's program notes that it ran, and we make a call.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+
+#include "base/thread.h"
+#include "base/util.h"
+#include "kernel/backend.h"
+
+/* Of the call that is made: close(-1) harms nobody. */
+#define FUNC BACKEND_FUNC_PREFIX "close"
+
+struct trial {
+	int ran; /* a map of one value: 1 once a program has run */
+	int prog, hook;
+	char *why;
+	size_t size;
+};
+
+/* A program that notes that it ran; 0 or -errno. */
+static int program_load(struct trial *t, const struct backend_type *type, int btf_id)
+{
+	const struct bpf_insn insns[] = {
+		/* r1 = &value; *(u64 *)r1 = 1; r0 = 0; exit */
+		/* NOLINTNEXTLINE(misc-redundant-expression): two of them are 0 */
+		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = 1, .src_reg = BPF_PSEUDO_MAP_VALUE, .imm = t->ran },
+		{ 0 },
+		{ .code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = 1, .imm = 1 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = type->attach,
+		    .attach_btf_id = (uint32_t)btf_id);
+
+	t->prog = bpf_prog_load(type->type, "dlt_try", "GPL", insns, ARRAY_SIZE(insns), &opts);
+	return t->prog < 0 ? -errno : 0;
+}
+
+/* NAME is hooked: does a call run the program? */
+static int call_is_seen(struct trial *t, const char *name)
+{
+	uint32_t zero = 0;
+	uint64_t ran = 0;
+
+	syscall(SYS_close, -1);
+	if (bpf_map_lookup_elem(t->ran, &zero, &ran) == 0 && ran)
+		return 0;
+	snprintf(t->why, t->size, "%s: attached, but never run (see sysctl kernel.ftrace_enabled and "
+		 "/sys/kernel/debug/kprobes/enabled)", name);
+	return -ENOTSUP;
+}
+
+static int perf_attach(struct trial *t, struct perf_event_attr *attr)
+{
+	t->hook = (int)syscall(SYS_perf_event_open, attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	return t->hook < 0 || ioctl(t->hook, PERF_EVENT_IOC_SET_BPF, t->prog) < 0 ? -errno : 0;
+}
+
+static int number_in(const char *path, uint64_t *ret)
+{
+	char line[32];
+	int r = util_read_line(path, line, sizeof(line));
+
+	*ret = r < 0 ? 0 : strtoull(line, NULL, 10);
+	return r;
+}
+
+static int try_kprobe(struct trial *t, const struct backend_type *type, const char *func)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .kprobe_func = (uintptr_t)func };
+	uint64_t pmu;
+	int r;
+
+	if (number_in("/sys/bus/event_source/devices/kprobe/type", &pmu) < 0) {
+		snprintf(t->why, t->size, "this kernel has no kprobes (CONFIG_KPROBE_EVENTS)");
+		return -ENOENT;
+	}
+	attr.type = (uint32_t)pmu;
+	r = program_load(t, type, 0);
+	if (!r)
+		r = perf_attach(t, &attr);
+	if (r < 0)
+		snprintf(t->why, t->size, "%s: %s", func, strerror(-r));
+	return r < 0 ? r : call_is_seen(t, func);
+}
+
+static int try_tp(struct trial *t, const struct backend_type *type, const char *name)
+{
+	static const char *const tracefs[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	struct perf_event_attr attr = { .size = sizeof(attr), .type = PERF_TYPE_TRACEPOINT };
+	int r = -ENOENT;
+
+	for (size_t i = 0; r < 0 && i < ARRAY_SIZE(tracefs); i++) {
+		autofree char *path = util_fmt("%s/events/raw_syscalls/%s/id", tracefs[i], name);
+		uint64_t id = 0;
+
+		r = path ? number_in(path, &id) : -ENOMEM;
+		attr.config = id;
+	}
+	if (r < 0) {
+		snprintf(t->why, t->size, "tracefs: no raw_syscalls/%s (mount -t tracefs tracefs /sys/kernel/tracing)",
+			 name);
+		return r;
+	}
+	r = program_load(t, type, 0);
+	if (!r)
+		r = perf_attach(t, &attr);
+	if (r < 0)
+		snprintf(t->why, t->size, "raw_syscalls/%s: %s", name, strerror(-r));
+	return r < 0 ? r : call_is_seen(t, name);
+}
+
+static int try_tracing(struct trial *t, const struct backend_type *type, const char *name, int btf_id)
+{
+	int r;
+
+	if (btf_id < 0) {
+		snprintf(t->why, t->size, "%s is not in this kernel's BTF", name);
+		return btf_id;
+	}
+	r = program_load(t, type, btf_id);
+	if (!r) {
+		t->hook = bpf_raw_tracepoint_open(NULL, t->prog);
+		r = t->hook < 0 ? -errno : 0;
+	}
+	if (r < 0)
+		snprintf(t->why, t->size, "%s on %s: %s", t->prog < 0 ? "load" : "attach", name, strerror(-r));
+	return r < 0 ? r : call_is_seen(t, name);
+}
+
+/* The hook at the start of calls, or at their end. */
+static int try_hook(struct trial *t, enum backend b, bool enter, const struct btf *btf)
+{
+	const struct backend_type *type = enter ? &backend_kinds[b].enter_type : &backend_kinds[b].exit_type;
+
+	if (type->type == BPF_PROG_TYPE_KPROBE)
+		return try_kprobe(t, type, FUNC);
+	if (type->type == BPF_PROG_TYPE_TRACEPOINT)
+		return try_tp(t, type, enter ? "sys_enter" : "sys_exit");
+	if (type->attach != BPF_TRACE_RAW_TP)
+		return try_tracing(t, type, FUNC, btf__find_by_name_kind(btf, FUNC, BTF_KIND_FUNC));
+	return try_tracing(t, type, enter ? "sys_enter" : "sys_exit",
+			   btf__find_by_name_kind(btf, enter ? "btf_trace_sys_enter" : "btf_trace_sys_exit",
+						  BTF_KIND_TYPEDEF));
+}
+
+static void *hook_close(void *fd)
+{
+	close((int)(intptr_t)fd);
+	return NULL;
+}
+
+/* Of perf's hooks the kernel lets go in 75 ms, when nobody can be in them any more: not our wait. */
+static void hook_drop(int *fd, const struct backend_type *type)
+{
+	if (*fd >= 0 && type->type != BPF_PROG_TYPE_TRACING &&
+	    !thread_start_detached(hook_close, (void *)(intptr_t)*fd))
+		*fd = -1;
+	util_close(fd);
+}
+
+int backend_try(enum backend b, const struct btf *btf, char *why, size_t size)
+{
+	/* the end's hook goes with the start's, unless it is of another kind */
+	bool both = backend_kinds[b].enter_type.type != backend_kinds[b].exit_type.type;
+	int r = 0;
+
+	for (int enter = 1, last = both ? 0 : 1; !r && enter >= last; enter--) {
+		struct trial t = { .prog = -1, .hook = -1, .why = why, .size = size };
+
+		t.ran = bpf_map_create(BPF_MAP_TYPE_ARRAY, "dlt_try", sizeof(uint32_t), sizeof(uint64_t), 1, NULL);
+		if (t.ran < 0) {
+			r = -errno;
+			snprintf(why, size, "a BPF map: %s", strerror(errno));
+		} else {
+			r = try_hook(&t, b, enter, btf);
+		}
+		hook_drop(&t.hook, enter ? &backend_kinds[b].enter_type : &backend_kinds[b].exit_type);
+		util_close(&t.prog);
+		util_close(&t.ran);
+	}
+	return r;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kernel/btf.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "core_types.h" /* generated: the names in our objects' BTF */
+
+/* --- the excerpt ---------------------------------------------------------------------------------- */
+
+struct excerpt {
+	const struct btf *from;
+	struct btf *to;
+	uint32_t *ids; /* by id in FROM: its id in TO, 0: not there yet */
+	int pointer;   /* id in TO of what all pointers become */
+};
+
+/* The type that T is made of where that is one; those of members are apart. */
+static bool has_one_type(const struct btf_type *t)
+{
+	return btf_is_mod(t) || btf_is_typedef(t) || btf_is_type_tag(t);
+}
+
+static int type_take(struct excerpt *e, uint32_t id, unsigned int depth);
+
+/* Take what T is made of. */
+static int parts_take(struct excerpt *e, const struct btf_type *t, unsigned int depth)
+{
+	int r = 0;
+
+	if (has_one_type(t))
+		return type_take(e, t->type, depth);
+	if (btf_is_array(t)) {
+		r = type_take(e, btf_array(t)->type, depth);
+		return r < 0 ? r : type_take(e, btf_array(t)->index_type, depth);
+	}
+	for (unsigned int i = 0; !r && btf_is_composite(t) && i < btf_vlen(t); i++)
+		r = type_take(e, btf_members(t)[i].type, depth);
+	return r;
+}
+
+/* T is a copy whose parts have the ids that they had. */
+static void parts_rename(const struct excerpt *e, struct btf_type *t)
+{
+	if (has_one_type(t))
+		t->type = e->ids[t->type];
+	if (btf_is_array(t)) {
+		btf_array(t)->type = e->ids[btf_array(t)->type];
+		btf_array(t)->index_type = e->ids[btf_array(t)->index_type];
+	}
+	for (unsigned int i = 0; btf_is_composite(t) && i < btf_vlen(t); i++)
+		btf_members(t)[i].type = e->ids[btf_members(t)[i].type];
+}
+
+#define DEPTH_MAX 64 /* a struct is not in itself, so this is for broken BTF only */
+
+static int type_take(struct excerpt *e, uint32_t id, unsigned int depth)
+{
+	const struct btf_type *t = btf__type_by_id(e->from, id);
+	int r;
+
+	if (!t || depth == DEPTH_MAX)
+		return -EINVAL;
+	if (!id || e->ids[id] || btf_is_func_proto(t))
+		return 0;
+	if (btf_is_ptr(t)) {
+		e->ids[id] = (uint32_t)e->pointer;
+		return 0;
+	}
+	r = parts_take(e, t, depth + 1);
+	if (r < 0)
+		return r;
+	r = btf__add_type(e->to, e->from, t);
+	if (r < 0)
+		return r;
+	e->ids[id] = (uint32_t)r;
+	parts_rename(e, (struct btf_type *)btf__type_by_id(e->to, (uint32_t)r));
+	return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(a, *(const char *const *)b);
+}
+
+/* The name of a type that has fields or values, else "". */
+static const char *name_of(const struct btf *btf, const struct btf_type *t)
+{
+	return btf_is_composite(t) || btf_is_any_enum(t) ? btf__name_by_offset(btf, t->name_off) : "";
+}
+
+struct btf *kernel_btf_excerpt(const struct btf *from, const char *const *names, size_t n)
+{
+	struct excerpt e = { .from = from, .to = btf__new_empty() };
+	unsigned int types = btf__type_cnt(from);
+	int r = 0;
+
+	e.ids = calloc(types, sizeof(*e.ids));
+	e.pointer = e.to && e.ids ? btf__add_ptr(e.to, 0) : -ENOMEM;
+	if (e.pointer < 0)
+		r = e.pointer;
+	for (uint32_t id = 1; !r && id < types; id++) {
+		const char *name = name_of(from, btf__type_by_id(from, id));
+
+		if (name[0] && bsearch(name, names, n, sizeof(*names), by_name))
+			r = type_take(&e, id, 0);
+	}
+	free(e.ids);
+	if (!r)
+		return e.to;
+	btf__free(e.to);
+	errno = -r;
+	return NULL;
+}
+
+/* --- ids ------------------------------------------------------------------------------------------ */
+
+static const struct cast_type {
+	const char *name;
+	size_t at;
+} cast_types[] = {
+#define X(name) { #name, offsetof(struct dlt_type_ids, name) },
+	DLT_CAST_TYPES(X)
+#undef X
+};
+
+static const char *const kfuncs[DLT_KFUNCS_N] = {
+#define X(name) #name,
+	DLT_KFUNCS(X)
+#undef X
+};
+
+static void cast_type_note(struct kernel_btf *k, const char *name, uint32_t id)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(cast_types); i++) {
+		uint32_t *known = (uint32_t *)((char *)&k->ids + cast_types[i].at);
+
+		if (strcmp(name, cast_types[i].name))
+			continue;
+		k->ambiguous |= *known != 0;
+		*known = id;
+	}
+}
+
+static void kfunc_note(struct kernel_btf *k, const char *name, uint32_t id)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kfuncs); i++)
+		if (!strcmp(name, kfuncs[i]))
+			k->kfuncs[i] = id;
+}
+
+#define TP_PREFIX "btf_trace_" /* of the typedefs that BTF has for tracepoints' functions */
+
+static int tp_note(struct kernel_btf *k, const char *name, uint32_t id)
+{
+	if (strncmp(name, TP_PREFIX, strlen(TP_PREFIX)))
+		return 0;
+	if (k->n_tps % 1024 == 0) {
+		struct kernel_tp *tps = reallocarray(k->tps, k->n_tps + 1024, sizeof(*tps));
+
+		if (!tps)
+			return -ENOMEM;
+		k->tps = tps;
+	}
+	k->tps[k->n_tps++] = (struct kernel_tp){ name + strlen(TP_PREFIX), id };
+	return 0;
+}
+
+int kernel_btf_index(struct kernel_btf *k)
+{
+	unsigned int types = btf__type_cnt(k->btf);
+	int r = 0;
+
+	for (uint32_t id = 1; !r && id < types; id++) {
+		const struct btf_type *t = btf__type_by_id(k->btf, id);
+		const char *name = btf__name_by_offset(k->btf, t->name_off);
+
+		if (btf_is_struct(t))
+			cast_type_note(k, name, id);
+		else if (btf_is_typedef(t))
+			r = tp_note(k, name, id);
+		else if (btf_is_func(t))
+			kfunc_note(k, name, id);
+	}
+	k->casts = k->kfuncs[DLT_KFUNC_bpf_rdonly_cast] && !k->ambiguous;
+	return r;
+}
+
+int kernel_btf_tp(const struct kernel_btf *k, const char *name)
+{
+	for (unsigned int i = 0; i < k->n_tps; i++)
+		if (!strcmp(k->tps[i].name, name))
+			return (int)k->tps[i].id;
+	return -ENOENT;
+}
+
+int kernel_btf_func(const struct kernel_btf *k, const char *prefix, const char *name)
+{
+	char whole[128];
+
+	snprintf(whole, sizeof(whole), "%s%s", prefix, name);
+	return btf__find_by_name_kind(k->btf, whole, BTF_KIND_FUNC);
+}
+
+/* --- both ----------------------------------------------------------------------------------------- */
+
+/* In memory, by a path that libbpf can open. */
+static int excerpt_put(struct kernel_btf *k)
+{
+	struct btf *btf = kernel_btf_excerpt(k->btf, core_types, ARRAY_SIZE(core_types));
+	const void *data;
+	uint32_t size = 0;
+	int r = -errno;
+
+	if (!btf)
+		return r;
+	data = btf__raw_data(btf, &size);
+	k->excerpt_fd = memfd_create("dltraced-btf", MFD_CLOEXEC);
+	r = !data ? -ENOMEM : k->excerpt_fd < 0 ? -errno : util_write_all(k->excerpt_fd, data, size);
+	btf__free(btf);
+	return r;
+}
+
+int kernel_btf_load(struct kernel_btf *k)
+{
+	int r;
+
+	*k = (struct kernel_btf){ .btf = btf__load_vmlinux_btf(), .excerpt_fd = -1 };
+	if (!k->btf)
+		return -errno;
+	r = kernel_btf_index(k);
+	if (r < 0)
+		return r;
+	r = excerpt_put(k);
+	if (r < 0)
+		log_debug("no excerpt of the kernel's BTF: %s", strerror(-r)); /* slower, that is all */
+	else
+		snprintf(k->excerpt, sizeof(k->excerpt), "/proc/self/fd/%d", k->excerpt_fd);
+	return 0;
+}
+
+void kernel_btf_free(struct kernel_btf *k)
+{
+	btf__free(TAKE_PTR(k->btf));
+	free(TAKE_PTR(k->tps));
+	k->n_tps = 0;
+	util_close(&k->excerpt_fd);
+	k->excerpt[0] = '\0';
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kernel/dispatcher.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "calls.skel.h"
+#include "kernel/object.h"
+#include "kernel/skel.h"
+
+static const struct backend_kind *kind_of(const struct dispatcher *d)
+{
+	return &backend_kinds[d->backend];
+}
+
+static int fail(struct dispatcher *d, int r, const char *what)
+{
+	snprintf(d->error, sizeof(d->error), "%s: %s", what, strerror(-r));
+	return r;
+}
+
+void dispatcher_init(struct dispatcher *d, unsigned int number, enum backend backend, int proto,
+		     const struct call_func *funcs, const struct dlt_config *cfg, const struct kernel_btf *kernel,
+		     bool enrich)
+{
+	*d = (struct dispatcher){
+		.number = number, .backend = backend, .proto = proto, .funcs = funcs, .cfg = *cfg,
+		.kernel = kernel, .enrich = enrich,
+	};
+	for (unsigned int nr = 0; proto && nr < DLT_SYSCALLS; nr++)
+		d->opaque |= funcs[nr].name[0] && funcs[nr].proto == proto && funcs[nr].opaque;
+	d->cfg.hold &= kind_of(d)->skips; /* the others run with preemption off */
+	d->cfg.tp = kind_of(d)->exit_type.type == BPF_PROG_TYPE_TRACEPOINT;
+}
+
+bool dispatcher_takes(const struct dispatcher *d, const struct probe_call *call)
+{
+	if (call->nr < 0 || call->nr >= DLT_SYSCALLS)
+		return false;
+	if (!kind_of(d)->by_function)
+		return true;
+	return d->funcs[call->nr].name[0] && (!d->proto || d->funcs[call->nr].proto == d->proto);
+}
+
+static const char *enter_name(const struct dispatcher *d)
+{
+	return d->opaque ? "fentry_enter_opaque" : kind_of(d)->enter;
+}
+
+/* The next call of PROBE that D serves from *I on, which moves behind it; NULL at the end. */
+static const struct probe_call *next_call(const struct dispatcher *d, unsigned int probe, unsigned int *i)
+{
+	const struct probe *p = probes[probe];
+
+	while (*i < p->n_calls) {
+		const struct probe_call *call = &p->calls[(*i)++];
+
+		if (dispatcher_takes(d, call))
+			return call;
+	}
+	return NULL;
+}
+
+/* --- loading ----------------------------------------------------------------------------------- */
+
+static bool is_begin(const struct bpf_program *prog)
+{
+	return !strcmp(bpf_program__section_name(prog), "call_begin");
+}
+
+/* Make PROG, the start's or the end's, one of the backend's. */
+static void type_set(const struct dispatcher *d, struct bpf_program *prog, bool enter)
+{
+	const struct backend_kind *kind = kind_of(d);
+	const struct backend_type *type = enter ? &kind->enter_type : &kind->exit_type;
+
+	object_program_type(prog, type->type, type->attach);
+}
+
+/*
+ * What PROG goes to by id where its section does not say: the kernel checks that handlers go to what
+ * calls.bpf.c's own programs go to, where those are typed.
+ */
+static int target_of(const void *dispatcher, const struct bpf_program *prog)
+{
+	const struct dispatcher *d = dispatcher;
+
+	if (strchr(bpf_program__section_name(prog), '/'))
+		return -ENOENT;
+	if (kind_of(d)->by_function)
+		return d->load_for->id;
+	return kernel_btf_tp(d->kernel, is_begin(prog) ? "sys_enter" : "sys_exit");
+}
+
+/* Is PROG of PROBE's object a handler of one of the calls served? */
+static bool handler_needed(const struct dispatcher *d, unsigned int probe, const char *prog)
+{
+	const struct probe_call *call;
+	unsigned int i = 0;
+
+	while ((call = next_call(d, probe, &i)))
+		if (!strcmp(call->exit, prog) || (call->entry && !strcmp(call->entry, prog)))
+			return true;
+	return false;
+}
+
+/* No handler, but on a function of the kernel's inside the call. */
+static bool enriches(const struct bpf_program *prog)
+{
+	const char *section = bpf_program__section_name(prog);
+
+	return !strncmp(section, "fentry/", 7) || !strncmp(section, "fexit/", 6);
+}
+
+static void handlers_choose(const struct dispatcher *d, unsigned int probe, bool enrich)
+{
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, d->objects[probe].obj) {
+		bool needed = handler_needed(d, probe, bpf_program__name(prog));
+
+		bpf_program__set_autoload(prog, needed || (enrich && enriches(prog)));
+		if (needed)
+			type_set(d, prog, is_begin(prog));
+	}
+}
+
+static int handlers_load(struct dispatcher *d, unsigned int probe, const struct dlt_config *cfg,
+		       bool enrich, dispatcher_share_fn share, void *ctx)
+{
+	struct probe_object *o = &d->objects[probe];
+	int r = probes[probe]->open(o, cfg, d->kernel);
+
+	if (!r) {
+		handlers_choose(d, probe, enrich);
+		r = share(ctx, o->obj);
+	}
+	if (!r)
+		r = object_load(o->skel, d->kernel, target_of, d);
+	if (r < 0)
+		probe_object_free(o);
+	return r;
+}
+
+int dispatcher_add(struct dispatcher *d, unsigned int probe, dispatcher_share_fn share, void *ctx)
+{
+	struct dlt_config cfg = d->cfg;
+	const struct probe_call *call;
+	unsigned int i = 0;
+	int r;
+
+	call = next_call(d, probe, &i);
+	if (!call)
+		return -ENOENT;
+	d->load_for = &d->funcs[call->nr];
+	r = handlers_load(d, probe, &cfg, d->enrich, share, ctx);
+	if (r < 0 && cfg.hold) {
+		cfg.hold = 0;
+		r = handlers_load(d, probe, &cfg, d->enrich, share, ctx);
+	}
+	if (r < 0 && d->enrich)
+		r = handlers_load(d, probe, &cfg, false, share, ctx);
+	if (r < 0)
+		return r;
+	d->probes |= 1U << probe;
+	return 0;
+}
+
+/* Another copy of PROG's instructions, for function FUNC: its descriptor or -errno. */
+static int program_copy(const struct bpf_program *prog, const struct backend_type *type,
+			const struct call_func *func)
+{
+	char log[1024] = "";
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = type->attach,
+		    .attach_btf_id = (uint32_t)func->id);
+	int fd = bpf_prog_load(type->type, "dlt_call", "GPL", bpf_program__insns(prog),
+			       bpf_program__insn_cnt(prog), &opts), r = -errno;
+
+	if (fd >= 0)
+		return fd;
+	opts.log_buf = log;
+	opts.log_size = sizeof(log);
+	opts.log_level = 1;
+	fd = bpf_prog_load(type->type, "dlt_call", "GPL", bpf_program__insns(prog),
+			   bpf_program__insn_cnt(prog), &opts);
+	log_debug("%s: %s: %.200s", func->name, strerror(-r), log);
+	return fd < 0 ? r : fd;
+}
+
+static int hook_append(struct dispatcher *d, const struct hook *h)
+{
+	struct hook *hooks = reallocarray(d->hooks, d->n_hooks + 1, sizeof(*hooks));
+
+	if (!hooks)
+		return -ENOMEM;
+	d->hooks = hooks;
+	d->hooks[d->n_hooks++] = *h;
+	return 0;
+}
+
+static int hook_add(struct dispatcher *d, unsigned int probe, int nr, bool enter)
+{
+	const struct backend_kind *kind = kind_of(d);
+	const struct backend_type *type = enter ? &kind->enter_type : &kind->exit_type;
+	struct hook h = { .probe = probe, .nr = nr, .enter = enter, .link_fd = -1 };
+
+	h.prog = bpf_object__find_program_by_name(d->skel->obj, enter ? enter_name(d) : kind->exit);
+	h.prog_fd = bpf_program__fd(h.prog);
+	if (nr >= 0 && type->type == BPF_PROG_TYPE_TRACING) {
+		h.prog_fd = program_copy(h.prog, type, &d->funcs[nr]);
+		h.own_fd = true;
+		if (h.prog_fd < 0)
+			return fail(d, h.prog_fd, d->funcs[nr].name);
+	}
+	return hook_append(d, &h);
+}
+
+static int spare_hooks_add(struct dispatcher *d, unsigned int probe)
+{
+	struct bpf_program *prog;
+	int r = 0;
+
+	bpf_object__for_each_program(prog, d->objects[probe].obj) {
+		struct hook h = { .probe = probe, .nr = -1, .spare = true, .link_fd = -1,
+				  .prog = prog, .prog_fd = bpf_program__fd(prog) };
+
+		if (!r && enriches(prog) && bpf_program__autoload(prog))
+			r = hook_append(d, &h);
+	}
+	return r;
+}
+
+static int hooks_add(struct dispatcher *d)
+{
+	const struct backend_kind *kind = kind_of(d);
+	int r = 0;
+
+	for (unsigned int p = 1; !r && p < DLT_PROBES; p++)
+		if (d->enrich && d->probes >> p & 1)
+			r = spare_hooks_add(d, p);
+	if (!r && !kind->exit_by_function)
+		r = hook_add(d, 0, -1, false);
+	if (!r && !kind->by_function)
+		r = hook_add(d, 0, -1, true);
+	for (unsigned int p = 1; kind->by_function && p < DLT_PROBES; p++) {
+		const struct probe_call *call;
+		unsigned int i = 0;
+
+		while (!r && d->probes >> p & 1 && (call = next_call(d, p, &i))) {
+			if (kind->exit_by_function)
+				r = hook_add(d, p, call->nr, false);
+			if (!r)
+				r = hook_add(d, p, call->nr, true);
+		}
+	}
+	return r;
+}
+
+static int handler_set(struct dispatcher *d, struct bpf_map *handlers, unsigned int probe, int nr,
+		       const char *name)
+{
+	struct bpf_program *p = bpf_object__find_program_by_name(d->objects[probe].obj, name);
+	int fd = p ? bpf_program__fd(p) : -ENOENT;
+	uint32_t key = (uint32_t)nr;
+
+	if (fd < 0 || bpf_map_update_elem(bpf_map__fd(handlers), &key, &fd, BPF_ANY) < 0)
+		return fail(d, fd < 0 ? fd : -errno, name);
+	return 0;
+}
+
+static int handlers_set(struct dispatcher *d)
+{
+	int r = 0;
+
+	for (unsigned int p = 1; p < DLT_PROBES; p++) {
+		const struct probe_call *call;
+		unsigned int i = 0;
+
+		while (!r && d->probes >> p & 1 && (call = next_call(d, p, &i))) {
+			r = handler_set(d, d->skel->maps.exit_handlers, p, call->nr, call->exit);
+			if (!r && call->entry)
+				r = handler_set(d, d->skel->maps.entry_handlers, p, call->nr, call->entry);
+		}
+	}
+	return r;
+}
+
+static void call_table_fill(struct dispatcher *d)
+{
+	for (unsigned int p = 1; p < DLT_PROBES; p++) {
+		const struct probe_call *call;
+		unsigned int i = 0;
+
+		while (d->probes >> p & 1 && (call = next_call(d, p, &i)))
+			*(struct dlt_callinfo *)&d->skel->rodata->call_table[call->nr] = (struct dlt_callinfo){
+				.probe = (uint8_t)p,
+				.func = (uint8_t)(i - 1),
+				.shape = call->shape,
+				.flags = (uint8_t)((call->entry ? DLT_CALL_ENTRY : 0) |
+						   (call->no_row ? DLT_CALL_NO_ROW : 0) |
+						   d->number * DLT_CALL_OWNER),
+			};
+	}
+}
+
+/* Only its backend's programs. */
+static void programs_choose(struct dispatcher *d)
+{
+	const struct backend_kind *kind = kind_of(d);
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, d->skel->obj) {
+		const char *name = bpf_program__name(prog);
+		bool enter = !strcmp(name, enter_name(d)), exit = !strcmp(name, kind->exit);
+
+		bpf_program__set_autoload(prog, enter || exit);
+		if (enter || exit)
+			type_set(d, prog, enter);
+	}
+}
+
+int dispatcher_load(struct dispatcher *d, dispatcher_share_fn share, void *ctx)
+{
+	int r;
+
+	d->skel = SKEL_OPEN_ONLY(calls, d->kernel);
+	if (!d->skel)
+		return fail(d, -errno, "dispatcher of system calls");
+	d->skel->rodata->dlt_cfg = d->cfg;
+	d->skel->rodata->dispatcher = (uint8_t)d->number;
+	call_table_fill(d);
+	programs_choose(d);
+	r = share(ctx, d->skel->obj);
+	if (!r)
+		r = object_load(d->skel->skeleton, d->kernel, target_of, d);
+	if (r < 0)
+		return fail(d, r, "dispatcher of system calls (run with -v for why)");
+	r = handlers_set(d);
+	return r < 0 ? r : hooks_add(d);
+}
+
+/* --- attachment -------------------------------------------------------------------------------- */
+
+static int hook_attach(struct dispatcher *d, struct hook *h)
+{
+	const struct backend_kind *kind = kind_of(d);
+	const struct backend_type *type = h->enter ? &kind->enter_type : &kind->exit_type;
+	const char *name = h->nr >= 0 ? d->funcs[h->nr].name : h->enter ? "sys_enter" : "sys_exit";
+
+	if (h->spare) {
+		h->link_fd = bpf_raw_tracepoint_open(NULL, h->prog_fd);
+		return 0;
+	}
+	if (type->type == BPF_PROG_TYPE_TRACING) {
+		h->link_fd = bpf_raw_tracepoint_open(NULL, h->prog_fd);
+		return h->link_fd < 0 ? fail(d, -errno, name) : 0;
+	}
+	h->link = type->type == BPF_PROG_TYPE_KPROBE ?
+		bpf_program__attach_kprobe(h->prog, false, name) :
+		bpf_program__attach_tracepoint(h->prog, "raw_syscalls", name);
+	return h->link ? 0 : fail(d, -errno, name);
+}
+
+static void hook_detach(struct hook *h)
+{
+	bpf_link__destroy(TAKE_PTR(h->link));
+	util_close(&h->link_fd);
+}
+
+int dispatcher_attach(struct dispatcher *d, unsigned int probe)
+{
+	int r = 0;
+
+	/* ends first: an entry without its end would wait in its slot */
+	for (int enter = 0; enter <= 1; enter++)
+		for (unsigned int i = 0; !r && i < d->n_hooks; i++)
+			if (d->hooks[i].probe == probe && d->hooks[i].enter == enter)
+				r = hook_attach(d, &d->hooks[i]);
+	return r;
+}
+
+void dispatcher_detach(struct dispatcher *d, unsigned int probe)
+{
+	for (int enter = 1; enter >= 0; enter--)
+		for (unsigned int i = 0; i < d->n_hooks; i++)
+			if (d->hooks[i].probe == probe && d->hooks[i].enter == enter)
+				hook_detach(&d->hooks[i]);
+}
+
+void dispatcher_remove(struct dispatcher *d, unsigned int probe)
+{
+	dispatcher_detach(d, probe);
+	probe_object_free(&d->objects[probe]);
+	d->probes &= ~(1U << probe);
+}
+
+void dispatcher_detach_all(struct dispatcher *d)
+{
+	for (int enter = 1; enter >= 0; enter--)
+		for (unsigned int i = 0; i < d->n_hooks; i++)
+			if (d->hooks[i].enter == enter)
+				hook_detach(&d->hooks[i]);
+}
+
+void dispatcher_free(struct dispatcher *d)
+{
+	dispatcher_detach_all(d);
+	for (unsigned int i = 0; i < d->n_hooks; i++)
+		if (d->hooks[i].own_fd)
+			close(d->hooks[i].prog_fd);
+	free(d->hooks);
+	for (unsigned int p = 0; p < DLT_PROBES; p++)
+		probe_object_free(&d->objects[p]);
+	calls_bpf__destroy(d->skel);
+	*d = (struct dispatcher){};
+}
+
+void dispatcher_skipped(const struct dispatcher *d, uint64_t skipped[DLT_PROBES])
+{
+	int last = -1;
+
+	for (unsigned int i = 0; i < d->n_hooks; i++) {
+		const struct hook *h = &d->hooks[i];
+		struct bpf_prog_info info = {};
+		__u32 len = sizeof(info);
+
+		/* a skipped end shows by itself: its entry has none. Kprobes share one program. */
+		if (!h->enter || h->prog_fd == last)
+			continue;
+		last = h->prog_fd;
+		if (!bpf_obj_get_info_by_fd(h->prog_fd, &info, &len))
+			skipped[h->own_fd ? h->probe : 0] += info.recursion_misses;
+	}
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kernel/object.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "base/util.h"
+#include "dlt/dlt.h"
+#include "kernel/btf.h"
+
+/*
+ * What a program attached by id is for libbpf until it is loaded: with its real type,
+ * BPF_PROG_TYPE_TRACING, libbpf would parse all BTF (prog_needs_vmlinux_btf() of libbpf.c).
+ */
+#define TYPE_BY_ID BPF_PROG_TYPE_RAW_TRACEPOINT
+
+static struct bpf_link *attach_by_id(const struct bpf_program *prog, const char *name)
+{
+	return bpf_program__attach_trace(prog);
+}
+
+static struct bpf_link *attach_kprobe(const struct bpf_program *prog, const char *name)
+{
+	return bpf_program__attach_kprobe(prog, false, name);
+}
+
+/* NAME: category/event. */
+static struct bpf_link *attach_tp(const struct bpf_program *prog, const char *name)
+{
+	const char *slash = strchr(name, '/');
+	char category[64];
+
+	if (!slash)
+		return errno = EINVAL, NULL;
+	snprintf(category, sizeof(category), "%.*s", (int)(slash - name), name);
+	return bpf_program__attach_tracepoint(prog, category, slash + 1);
+}
+
+/* Sections of our objects, NAME or NAME/WHAT, in libbpf's terms. */
+static const struct section {
+	const char *name;
+	enum bpf_prog_type type;
+	enum bpf_attach_type attach;
+	struct bpf_link *(*attach_to)(const struct bpf_program *prog, const char *what);
+} sections[] = {
+	{ "tp_btf", TYPE_BY_ID, BPF_TRACE_RAW_TP, attach_by_id },
+	{ "fentry", TYPE_BY_ID, BPF_TRACE_FENTRY, attach_by_id },
+	{ "fexit", TYPE_BY_ID, BPF_TRACE_FEXIT, attach_by_id },
+	{ "iter", TYPE_BY_ID, BPF_TRACE_ITER, attach_by_id },
+	{ "kprobe", BPF_PROG_TYPE_KPROBE, 0, attach_kprobe },
+	{ "tp", BPF_PROG_TYPE_TRACEPOINT, 0, attach_tp },
+};
+
+/* PROG's section, and in *WHAT_RET what it names, NULL where it names nothing. */
+static const struct section *section_of(const struct bpf_program *prog, const char **what_ret)
+{
+	const char *name = bpf_program__section_name(prog), *slash = strchr(name, '/');
+	size_t len = slash ? (size_t)(slash - name) : strlen(name);
+
+	*what_ret = slash ? slash + 1 : NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
+		if (strlen(sections[i].name) == len && !memcmp(sections[i].name, name, len))
+			return &sections[i];
+	return NULL;
+}
+
+/* --- loading ------------------------------------------------------------------------------------- */
+
+/* What this thread is loading: libbpf hands its callbacks nothing of the caller's. */
+static _Thread_local struct {
+	const struct kernel_btf *kernel;
+	object_target_fn target;
+	const void *ctx;
+} loading;
+
+static int target_by_section(const struct bpf_program *prog)
+{
+	const char *what;
+	const struct section *s = section_of(prog, &what);
+
+	if (!s || !what)
+		return -ENOENT;
+	if (s->attach == BPF_TRACE_RAW_TP)
+		return kernel_btf_tp(loading.kernel, what);
+	return kernel_btf_func(loading.kernel, s->attach == BPF_TRACE_ITER ? "bpf_iter_" : "", what);
+}
+
+static int target_of(const struct bpf_program *prog)
+{
+	int id = loading.target ? loading.target(loading.ctx, prog) : -ENOENT;
+
+	return id < 0 ? target_by_section(prog) : id;
+}
+
+/* Is INSN, as compiled, a call of a function of the kernel's? Its number then, from 0, else -1. */
+static int kfunc_of(const struct bpf_insn *insn)
+{
+	if (insn->code != (BPF_JMP | BPF_CALL) || insn->src_reg ||
+	    insn->imm < DLT_KFUNC_BASE || insn->imm >= DLT_KFUNC_BASE + DLT_KFUNCS_N)
+		return -1;
+	return insn->imm - DLT_KFUNC_BASE;
+}
+
+/*
+ * Make such calls real. One that this kernel lacks stays as it is, a helper that no kernel has: the
+ * verifier does not mind where it is never reached, and says so where it is.
+ */
+static int kfuncs_resolve(struct bpf_program *prog)
+{
+	size_t n = bpf_program__insn_cnt(prog);
+	autofree struct bpf_insn *insns = NULL;
+	const uint32_t *ids = loading.kernel->kfuncs;
+	bool any = false;
+
+	insns = malloc(n * sizeof(*insns));
+	if (!insns)
+		return -ENOMEM;
+	memcpy(insns, bpf_program__insns(prog), n * sizeof(*insns));
+	for (size_t i = 0; i < n; i++) {
+		int kfunc = kfunc_of(&insns[i]);
+
+		if (kfunc < 0 || !ids[kfunc])
+			continue;
+		insns[i].src_reg = BPF_PSEUDO_KFUNC_CALL;
+		insns[i].imm = (int)ids[kfunc];
+		any = true;
+	}
+	return any ? bpf_program__set_insns(prog, insns, n) : 0;
+}
+
+static int prepare(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long cookie)
+{
+	int r = loading.kernel ? kfuncs_resolve(prog) : -EINVAL;
+
+	if (r < 0 || bpf_program__type(prog) != TYPE_BY_ID)
+		return r;
+	r = target_of(prog);
+	if (r < 0)
+		return r;
+	opts->attach_btf_id = (uint32_t)r;
+	return bpf_program__set_type(prog, BPF_PROG_TYPE_TRACING);
+}
+
+/* SKEL's ELF image, of our program's file, has been read for the last time: it need not stay in memory. */
+static void image_drop(const struct bpf_object_skeleton *skel)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)skel->data;
+	uintptr_t end = (begin + skel->data_sz) & ~(page - 1);
+
+	begin = (begin + page - 1) & ~(page - 1);
+	if (begin < end)
+		madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
+int object_load(struct bpf_object_skeleton *skel, const struct kernel_btf *kernel, object_target_fn target,
+		const void *ctx)
+{
+	int r;
+
+	loading.kernel = kernel;
+	loading.target = target;
+	loading.ctx = ctx;
+	r = bpf_object__load_skeleton(skel);
+	loading.kernel = NULL;
+	image_drop(skel);
+	return r;
+}
+
+int object_sections_register(void)
+{
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = prepare);
+	static bool done;
+	char name[16];
+	int r = 0;
+
+	if (done)
+		return 0;
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(sections); i++) {
+		snprintf(name, sizeof(name), "%s+", sections[i].name);
+		r = libbpf_register_prog_handler(name, sections[i].type, sections[i].attach, &opts);
+	}
+	/* all others: their types are given by object_program_type() */
+	if (r >= 0)
+		r = libbpf_register_prog_handler(NULL, BPF_PROG_TYPE_UNSPEC, 0, &opts);
+	done = r >= 0;
+	return r < 0 ? r : 0;
+}
+
+void object_program_type(struct bpf_program *prog, enum bpf_prog_type type, enum bpf_attach_type attach)
+{
+	bpf_program__set_type(prog, type == BPF_PROG_TYPE_TRACING ? TYPE_BY_ID : type);
+	bpf_program__set_expected_attach_type(prog, attach);
+}
+
+struct bpf_link *object_attach(const struct bpf_program *prog)
+{
+	const char *what;
+	const struct section *s = section_of(prog, &what);
+
+	if (!s || !what)
+		return errno = EINVAL, NULL;
+	return s->attach_to(prog, what);
+}
+
+int object_iterate(const struct bpf_program *prog, uint32_t pid, int map_fd)
+{
+	/* union bpf_iter_link_info: its task part is there from 6.1 on (commit f0d74c4da1f0) */
+	union {
+		struct { uint32_t tid, pid, pid_fd; } task;
+		struct { uint32_t fd; } map;
+	} over = {};
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = (union bpf_iter_link_info *)&over);
+	struct bpf_link *link;
+	char none[64];
+	int fd, r = 0;
+	ssize_t n;
+
+	if (map_fd >= 0) {
+		over.map.fd = (uint32_t)map_fd;
+		opts.link_info_len = sizeof(over.map);
+	} else {
+		over.task.pid = pid;
+		opts.link_info_len = sizeof(over.task);
+	}
+	link = bpf_program__attach_iter(prog, pid || map_fd >= 0 ? &opts : NULL);
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	/* EAGAIN: a million objects passed without a word, go on (kernel/bpf/bpf_iter.c) */
+	do
+		n = fd < 0 ? -1 : read(fd, none, sizeof(none));
+	while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
+	if (n < 0)
+		r = -errno;
+	util_close(&fd);
+	bpf_link__destroy(link);
+	return r;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Our BPF objects and the kernel's BTF. What is attached by a BTF id (tp_btf, fentry, fexit, iter) and
+ * what calls a function of the kernel's makes libbpf read and parse all of it, 10 ms for each object
+ * and a quarter of what a start costs. So these ids are looked up here, in the one copy that we have.
+ */
+#ifndef KERNEL_OBJECT_H
+#define KERNEL_OBJECT_H
+
+#include <linux/bpf.h>
+#include <stdint.h>
+
+struct bpf_link;
+struct bpf_object_skeleton;
+struct bpf_program;
+struct kernel_btf;
+
+/* Tell libbpf, before the first object is opened. 0 or -errno. */
+int object_sections_register(void);
+
+/*
+ * The BTF id of what PROG is to be attached to: for programs whose section does not name it. CTX: the
+ * caller's. Negative: there is none.
+ */
+typedef int (*object_target_fn)(const void *ctx, const struct bpf_program *prog);
+
+/* Load SKEL's programs and make its maps; TARGET may be NULL. 0 or -errno. */
+int object_load(struct bpf_object_skeleton *skel, const struct kernel_btf *kernel, object_target_fn target,
+		const void *ctx);
+
+/* PROG, of a section that says nothing, is one of TYPE; ATTACH: 0 where the type has no such thing. */
+void object_program_type(struct bpf_program *prog, enum bpf_prog_type type, enum bpf_attach_type attach);
+
+/* Attach PROG, loaded, to what its section names. NULL with errno. */
+struct bpf_link *object_attach(const struct bpf_program *prog);
+
+/*
+ * Run PROG, an iterator that prints nothing: over the tasks of process PID, all for 0, or over the
+ * elements of map MAP_FD, which is -1 for tasks. 0 or -errno; -E2BIG: this kernel takes no process.
+ */
+int object_iterate(const struct bpf_program *prog, uint32_t pid, int map_fd);
+
+#endif

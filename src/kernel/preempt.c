@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kernel/preempt.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/util.h"
+#include "dlt/preempt.h"
+#include "kernel/object.h"
+#include "kernel/skel.h"
+#include "preempt.skel.h"
+
+/* Longer than the ticks take where the machine is not stalled; see below for where it is. */
+#define LIMIT_NS 500000000ULL
+
+/* What both threads call; hardly anybody else does. */
+#define CALL SYS_getpgid
+
+static void *stay(void *arg)
+{
+	struct dlt_preempt *t = arg;
+	struct timespec tick;
+
+	/* the coarse clock moves with the tick */
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	t->tick_ns = timespec_ns(&tick) * 3 / 4;
+	t->until = clock_now_ns(CLOCK_MONOTONIC) + LIMIT_NS;
+	t->staying_tid = (uint32_t)gettid();
+	syscall(CALL, 0);
+	__atomic_store_n(&t->stop, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Call until the other one is through or a call was not seen. */
+static bool call_all_the_time(struct dlt_preempt *t)
+{
+	uint64_t made = 0;
+
+	while (!__atomic_load_n(&t->stop, __ATOMIC_ACQUIRE)) {
+		syscall(CALL, 0);
+		made++;
+		if (__atomic_load_n(&t->seen, __ATOMIC_RELAXED) >= made)
+			continue;
+		__atomic_store_n(&t->stop, 1, __ATOMIC_RELEASE);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Both threads on the CPU that we are on. Where neither was found, the ticks must have been seen: what
+ * is not known to be sound counts as skipping, which costs some time at each call and no rows.
+ */
+static bool skips_on_this_cpu(struct dlt_preempt *t)
+{
+	cpu_set_t before, one;
+	bool skips = false;
+	pthread_t thread;
+
+	if (sched_getaffinity(0, sizeof(before), &before) < 0)
+		return true; /* more CPUs than that: not known either */
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	if (sched_setaffinity(0, sizeof(one), &one) < 0)
+		return true;
+	t->call_nr = CALL;
+	t->calling_tid = (uint32_t)gettid();
+	if (!pthread_create(&thread, NULL, stay, t)) {
+		skips = call_all_the_time(t);
+		pthread_join(thread, NULL);
+		skips |= t->preempted || t->ticks < DLT_PREEMPT_TICKS;
+	}
+	sched_setaffinity(0, sizeof(before), &before);
+	return skips;
+}
+
+static bool try(struct preempt_bpf *skel, const struct kernel_btf *kernel)
+{
+	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	autoclose int link = -1;
+	struct dlt_preempt *t;
+	bool skips;
+
+	if (object_load(skel->skeleton, kernel, NULL, NULL) < 0)
+		return false;
+	t = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(skel->maps.test), 0);
+	if (t == MAP_FAILED)
+		return false;
+	link = bpf_raw_tracepoint_open(NULL, bpf_program__fd(skel->progs.preempt_test));
+	skips = link >= 0 && skips_on_this_cpu(t);
+	munmap(t, bytes);
+	return skips;
+}
+
+/* "none voluntary (full) lazy", the one in force in brackets; "": not told. */
+static const char *model_of(const char *line)
+{
+	const char *open = strchr(line, '(');
+
+	return open ? open + 1 : "";
+}
+
+bool preempt_is_possible(void)
+{
+	const char *model;
+	struct utsname uts;
+	char line[64];
+
+	/* built without: "#1 SMP Debian"; else PREEMPT, PREEMPT_DYNAMIC, PREEMPT_RT, PREEMPT_LAZY */
+	if (!uname(&uts) && !strstr(uts.version, "PREEMPT"))
+		return false;
+	if (util_read_line("/sys/kernel/debug/sched/preempt", line, sizeof(line)) < 0)
+		return true;
+	model = model_of(line);
+	return strncmp(model, "none", 4) && strncmp(model, "voluntary", 9);
+}
+
+bool preempt_skips_runs(const struct kernel_btf *kernel)
+{
+	struct preempt_bpf *skel;
+	bool skips;
+
+	if (!preempt_is_possible())
+		return false;
+	skel = SKEL_OPEN_ONLY(preempt, kernel);
+	skips = skel && try(skel, kernel);
+	preempt_bpf__destroy(skel);
+	return skips;
+}

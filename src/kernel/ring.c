@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kernel/ring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+/* linux/bpf.h: BPF_RINGBUF_BUSY_BIT, BPF_RINGBUF_DISCARD_BIT, BPF_RINGBUF_HDR_SZ */
+#define BUSY (1U << 31)
+#define DISCARD (1U << 30)
+#define HDR_BYTES 8
+#define CACHE_LINE 64
+
+#define RELEASE_EVERY (1U << 20) /* bytes: give space back during a round too */
+#define ROUND_MAX (1U << 16)	 /* records: some 100 ms, then the caller looks after other things */
+
+#define RING_MIN_BYTES (64ULL << 20)
+#define RING_MAX_BYTES (2ULL << 30) /* the largest power of two in the 32 bits of max_entries */
+#define RINGS_DEFAULT_MAX (1ULL << 30)
+
+struct rings_plan rings_plan(unsigned int cpus, uint64_t asked, uint64_t memory, uint64_t limit)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t most = MIN(limit ? MIN(limit, memory) : memory, 8 * RINGS_DEFAULT_MAX) / 8;
+	uint64_t total = asked ? asked : MIN(MAX(memory / 64, RING_MIN_BYTES), most);
+	uint64_t n = MIN(MAX(total / RING_MIN_BYTES, 1), MIN(cpus, RINGS_MAX));
+
+	return (struct rings_plan){ (unsigned int)n, util_pow2_below(MIN(MAX(total / n, page), RING_MAX_BYTES)) };
+}
+
+static int rings_begin(struct rings *rs, unsigned int n, unsigned int cpus)
+{
+	unsigned int size = 1;
+
+	memset(rs, 0, sizeof(*rs));
+	if (n > RINGS_MAX)
+		return -E2BIG;
+	rs->n_ahead = n ? MAX(RING_AHEAD, (cpus + n - 1) / n * RING_AHEAD_PER_CPU) : RING_AHEAD;
+	while (size < rs->n_ahead)
+		size *= 2;
+	rs->ahead_mask = size - 1;
+	rs->ring = calloc(MAX(n, 1), sizeof(*rs->ring)); /* NULL is for no memory alone */
+	rs->ahead = calloc((size_t)MAX(n, 1) * size, sizeof(*rs->ahead));
+	return rs->ring && rs->ahead ? 0 : -ENOMEM;
+}
+
+static void ring_add(struct rings *rs, const struct ring *ring)
+{
+	struct ring *r = &rs->ring[rs->n];
+
+	*r = *ring;
+	r->ahead = &rs->ahead[(size_t)rs->n++ * (rs->ahead_mask + 1)];
+	r->scan = r->freed = *r->consumer_pos;
+}
+
+int rings_init(struct rings *rs, const int *fds, unsigned int n, size_t bytes, unsigned int cpus)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int r = rings_begin(rs, n, cpus);
+
+	if (r < 0)
+		return r;
+	rs->mapped = true;
+	for (unsigned int i = 0; i < n; i++) {
+		void *cons = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fds[i], 0);
+		char *prod;
+
+		if (cons == MAP_FAILED)
+			return -errno;
+		prod = mmap(NULL, page + 2 * bytes, PROT_READ, MAP_SHARED, fds[i], (off_t)page);
+		if (prod == MAP_FAILED) {
+			munmap(cons, page);
+			return -errno;
+		}
+		ring_add(rs, &(struct ring){ .consumer_pos = cons,
+					     .producer_pos = (const uint64_t *)prod,
+					     .data = prod + page,
+					     .mask = bytes - 1 });
+	}
+	return 0;
+}
+
+int rings_init_memory(struct rings *rs, const struct ring *rings, unsigned int n, unsigned int cpus)
+{
+	int r = rings_begin(rs, n, cpus);
+
+	for (unsigned int i = 0; !r && i < n; i++)
+		ring_add(rs, &rings[i]);
+	return r;
+}
+
+void rings_free(struct rings *rs)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (unsigned int i = 0; rs->mapped && i < rs->n; i++) {
+		munmap(rs->ring[i].consumer_pos, page);
+		munmap((void *)(uintptr_t)rs->ring[i].producer_pos, page + 2 * (rs->ring[i].mask + 1));
+	}
+	free(rs->ring);
+	free(rs->ahead);
+	memset(rs, 0, sizeof(*rs));
+}
+
+static void release(const struct rings *rs, struct ring *r)
+{
+	uint64_t pos = r->scan;
+
+	for (unsigned int i = 0; i < r->n_ahead; i++)
+		pos = MIN(pos, r->ahead[(r->first + i) & rs->ahead_mask].pos);
+	if (pos == r->freed)
+		return;
+	__atomic_store_n(&r->freed, pos, __ATOMIC_RELAXED); /* read by rings_waiting() in other threads */
+	__atomic_store_n(r->consumer_pos, pos, __ATOMIC_RELEASE);
+}
+
+static uint32_t head_of(const struct ring *r, uint64_t pos)
+{
+	return __atomic_load_n((const uint32_t *)(r->data + (pos & r->mask)), __ATOMIC_ACQUIRE);
+}
+
+static const struct dlt_hdr *rec_of(const struct ring *r, uint64_t pos)
+{
+	return (const void *)(r->data + (pos & r->mask) + HDR_BYTES);
+}
+
+/*
+ * Look ahead until the window is full, keeping it sorted by time. Returns the earliest time that a
+ * record not seen yet may have because it, or one before it, is reserved and not yet submitted: as many
+ * as the window holds cannot all be later than it, be they ahead or handed out already.
+ */
+static uint64_t look(const struct rings *rs, struct ring *r)
+{
+	const unsigned int mask = rs->ahead_mask;
+
+	while (r->n_ahead < rs->n_ahead && r->scan < r->limit) {
+		uint32_t head = head_of(r, r->scan), len = head & ~(BUSY | DISCARD);
+		unsigned int i = r->first + r->n_ahead;
+		uint64_t ts_ns;
+
+		if (head & BUSY)
+			return r->ahead[(i - rs->n_ahead) & mask].ts_ns;
+		if (!(head & DISCARD)) {
+			ts_ns = rec_of(r, r->scan)->ts_ns;
+			for (; i != r->first && r->ahead[(i - 1) & mask].ts_ns > ts_ns; i--)
+				r->ahead[i & mask] = r->ahead[(i - 1) & mask];
+			r->ahead[i & mask] = (struct ring_ahead){ ts_ns, r->scan };
+			r->n_ahead++;
+		}
+		r->scan += (HDR_BYTES + (uint64_t)len + 7) & ~7ULL;
+		/* among many rings no hardware guesses it: there when this one's turn comes again */
+		__builtin_prefetch(r->data + (r->scan & r->mask));
+		__builtin_prefetch(r->data + (r->scan & r->mask) + CACHE_LINE);
+	}
+	return UINT64_MAX;
+}
+
+/* Put NEXT where it belongs, from place I of the heap on, which is free. */
+static void heap_put(struct rings *rs, unsigned int i, struct ring_next next)
+{
+	const unsigned int n = rs->n_heap;
+	struct ring_next *heap = rs->heap;
+
+	for (unsigned int child; (child = 2 * i + 1) < n; i = child) {
+		child += heap[child + 1].ts_ns < heap[child].ts_ns; /* behind the last: the end */
+		if (heap[child].ts_ns >= next.ts_ns)
+			break;
+		heap[i] = heap[child];
+	}
+	heap[i] = next;
+}
+
+static void heap_shrink(struct rings *rs)
+{
+	struct ring_next last = rs->heap[--rs->n_heap];
+
+	rs->heap[rs->n_heap].ts_ns = UINT64_MAX;
+	if (rs->n_heap)
+		heap_put(rs, 0, last);
+}
+
+/* What there is to hand out, as a heap. Returns until when it may be: UNTIL_NS or before. */
+static uint64_t round_begin(struct rings *rs, uint64_t until_ns)
+{
+	rs->n_heap = rs->n_busy = 0;
+	for (unsigned int i = 0; i < rs->n; i++) {
+		struct ring *r = &rs->ring[i];
+		/* what is reserved from now on gets a later TIMESTAMP than the round's */
+		uint64_t limit = __atomic_load_n(r->producer_pos, __ATOMIC_ACQUIRE), until;
+
+		if (limit == r->freed)
+			continue;
+		r->limit = limit;
+		rs->busy[rs->n_busy++] = (uint16_t)i;
+		until = look(rs, r);
+		until_ns = MIN(until_ns, until);
+		if (r->n_ahead) {
+			rs->heap[rs->n_heap].ts_ns = r->ahead[r->first & rs->ahead_mask].ts_ns;
+			rs->heap[rs->n_heap++].ring = i;
+		}
+	}
+	rs->heap[rs->n_heap].ts_ns = UINT64_MAX;
+	for (unsigned int i = rs->n_heap / 2; i-- > 0;)
+		heap_put(rs, i, rs->heap[i]);
+	return until_ns;
+}
+
+uint64_t rings_consume(struct rings *rs, uint64_t until_ns, ring_fn fn, void *ctx)
+{
+	uint64_t n = 0, until;
+
+	until_ns = round_begin(rs, until_ns);
+	while (n < ROUND_MAX && rs->n_heap && rs->heap[0].ts_ns <= until_ns) {
+		struct ring *r = &rs->ring[rs->heap[0].ring];
+		uint64_t pos = r->ahead[r->first & rs->ahead_mask].pos;
+
+		fn(ctx, rec_of(r, pos), head_of(r, pos));
+		n++;
+		r->first++;
+		r->n_ahead--;
+		until = look(rs, r);
+		until_ns = MIN(until_ns, until);
+		if (r->scan - r->freed > RELEASE_EVERY)
+			release(rs, r);
+		if (r->n_ahead)
+			heap_put(rs, 0, (struct ring_next){ r->ahead[r->first & rs->ahead_mask].ts_ns,
+							    rs->heap[0].ring });
+		else
+			heap_shrink(rs);
+	}
+	for (unsigned int i = 0; i < rs->n_busy; i++)
+		release(rs, &rs->ring[rs->busy[i]]);
+	return n;
+}
+
+static uint64_t ring_waiting(const struct ring *r)
+{
+	uint64_t pos = __atomic_load_n(r->producer_pos, __ATOMIC_ACQUIRE), freed = __atomic_load_n(&r->freed, __ATOMIC_RELAXED);
+
+	return pos > freed ? pos - freed : 0;
+}
+
+uint64_t rings_waiting(const struct rings *rs)
+{
+	uint64_t most = 0;
+
+	for (unsigned int i = 0; i < rs->n; i++)
+		most = MAX(most, ring_waiting(&rs->ring[i]));
+	return most;
+}
+
+uint64_t rings_used(const struct rings *rs)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < rs->n; i++)
+		sum += ring_waiting(&rs->ring[i]);
+	return sum;
+}

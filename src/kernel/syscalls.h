@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * System call numbers: the host's <sys/syscall.h>, and -1 for what this architecture lacks (the
+ * plain forms on arm64 and riscv) or this libc does not know yet.
+ */
+#ifndef KERNEL_SYSCALLS_H
+#define KERNEL_SYSCALLS_H
+
+#include <sys/syscall.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436 /* the same on every architecture since 5.9 */
+#endif
+#ifndef SYS_openat2
+#define SYS_openat2 437 /* likewise, 5.6 */
+#endif
+#ifndef SYS_creat
+#define SYS_creat (-1)
+#endif
+#ifndef SYS_link
+#define SYS_link (-1)
+#endif
+#ifndef SYS_mkdir
+#define SYS_mkdir (-1)
+#endif
+#ifndef SYS_mknod
+#define SYS_mknod (-1)
+#endif
+#ifndef SYS_open
+#define SYS_open (-1)
+#endif
+#ifndef SYS_rename
+#define SYS_rename (-1)
+#endif
+#ifndef SYS_renameat
+#define SYS_renameat (-1)
+#endif
+#ifndef SYS_rmdir
+#define SYS_rmdir (-1)
+#endif
+#ifndef SYS_symlink
+#define SYS_symlink (-1)
+#endif
+#ifndef SYS_sync_file_range
+#define SYS_sync_file_range (-1)
+#endif
+#ifndef SYS_unlink
+#define SYS_unlink (-1)
+#endif
+
+#endif

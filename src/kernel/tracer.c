@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The kernel side of a trace: objects with hooks of their own, and the order of things. */
+#include "kernel/tracer_impl.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "kernel/object.h"
+#include "kernel/preempt.h"
+#include "kernel/uring.h"
+
+#define INIT_PID_NS_INO 0xeffffffc /* PROC_PID_INIT_INO, include/linux/proc_ns.h */
+#define INIT_USER_NS_INO 0xeffffffd
+
+/* libbpf speaks one level lower than we do: its warnings show with -v. A verifier's log is long. */
+static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	autofree char *text = NULL;
+	char *rest, *line;
+
+	if (log_get_level() < LOG_LEVEL_DEBUG || level == LIBBPF_DEBUG || vasprintf(&text, fmt, ap) < 0)
+		return 0;
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		log_debug("%s", line);
+	return 0;
+}
+
+int tracer_check(char *error, size_t size)
+{
+	static const char btf[] = "/sys/kernel/btf/vmlinux";
+	struct bpf_insn prog[] = { { .code = 0xb7 }, { .code = 0x95 } }; /* r0 = 0; exit */
+	struct stat st;
+	int fd;
+
+	if (access(btf, R_OK) < 0) {
+		snprintf(error, size, "%s is missing: this kernel has no BTF; it needs CONFIG_DEBUG_INFO_BTF=y", btf);
+		return -ENOENT;
+	}
+	if (!stat("/proc/self/ns/user", &st) && st.st_ino != INIT_USER_NS_INO) {
+		snprintf(error, size, "this is a user namespace (a rootless container, unshare -U), whose root is not the "
+			 "kernel's and may not trace: run dltraced outside of it");
+		return -EPERM;
+	}
+	/* the kernel side's process numbers are the initial namespace's, ours and those of our /proc are not */
+	if (!stat("/proc/self/ns/pid", &st) && st.st_ino != INIT_PID_NS_INO) {
+		snprintf(error, size, "this is a container with process numbers of its own (a pid namespace): "
+			 "run dltraced on the host, or in a container that shares them (docker run --pid=host)");
+		return -EOPNOTSUPP;
+	}
+	fd = bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, "dlt_check", "GPL", prog, ARRAY_SIZE(prog), NULL);
+	if (fd < 0) {
+		snprintf(error, size, errno == EPERM ?
+			 "not allowed to trace: run with sudo, or give CAP_BPF and CAP_PERFMON" :
+			 "this kernel refuses BPF programs (%s)", strerror(errno));
+		return -errno;
+	}
+	close(fd);
+	return 0;
+}
+
+/* --- objects ------------------------------------------------------------------------------------ */
+
+static int probe_try(struct tracer *t, unsigned int probe, const struct dlt_config *cfg)
+{
+	struct probe_object *o = &t->objects[probe];
+	int r = probes[probe]->open(o, cfg, &t->kernel);
+
+	/* what pids puts together is not for a preempting handler's use */
+	if (!r)
+		r = tracer_share_maps(t, o->obj, probe == DLT_pids ? 1U << TRACER_SCRATCH : 0);
+	if (!r)
+		r = object_load(o->skel, &t->kernel, NULL, NULL);
+	if (r < 0)
+		probe_object_free(o);
+	return r;
+}
+
+/* A probe whose hooks are its own. */
+static int probe_load(struct tracer *t, unsigned int probe)
+{
+	struct dlt_config cfg = t->cfg;
+	int r = probe_try(t, probe, &cfg);
+
+	if (r < 0 && cfg.hold) {
+		cfg.hold = 0;
+		r = probe_try(t, probe, &cfg);
+	}
+	return r;
+}
+
+void tracer_leave_out(struct tracer *t, unsigned int probe, const char *why)
+{
+	char *before = t->why[probe];
+
+	probe_object_free(&t->objects[probe]);
+	t->loaded &= ~(1U << probe);
+	t->probes &= ~(1U << probe);
+	t->why[probe] = strdup(why); /* which may be what was there before */
+	free(before);
+}
+
+struct load {
+	struct tracer *tracer;
+	unsigned int probes[DLT_PROBES], n; /* 0: requests of io_uring, which are rows of others */
+	unsigned int next; /* of those; threads take one after the other */
+	int results[DLT_PROBES]; /* by probe */
+};
+
+/* Those with hooks of their own, and io_uring's, which takes longest and begins. */
+static void *objects_load(void *load)
+{
+	struct load *l = load;
+	struct tracer *t = l->tracer;
+	unsigned int i;
+
+	while ((i = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED)) < l->n) {
+		unsigned int p = l->probes[i];
+
+		l->results[p] = p ? probe_load(t, p) : uring_open(&t->uring, t);
+	}
+	return NULL;
+}
+
+static void objects_choose(struct load *l, struct tracer *t)
+{
+	*l = (struct load){ .tracer = t, .n = 1 };
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (t->loaded >> i & 1 && probes[i]->open && !probes[i]->n_calls)
+			l->probes[l->n++] = i;
+}
+
+/* How it went: 0, or -errno with t->error. */
+static int objects_loaded(struct tracer *t, const struct load *l)
+{
+	char what[128];
+
+	for (unsigned int i = 1; i < l->n; i++) {
+		unsigned int p = l->probes[i];
+
+		if (!l->results[p])
+			continue;
+		snprintf(what, sizeof(what), "probe %s: the kernel refused its programs (run with -v for why)",
+			 probes[p]->name);
+		tracer_fail(t, l->results[p], what);
+		if (!t->best_effort || p == DLT_pids)
+			return l->results[p];
+		tracer_leave_out(t, p, t->error);
+	}
+	return 0;
+}
+
+/*
+ * Are there descriptors for all of it? Objects are loaded by several threads: the one that got no more
+ * would be another each time, and libbpf has errors of its own for it, or does without what it tried.
+ */
+static int files_suffice(struct tracer *t)
+{
+	struct rlimit limit = {};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return limit.rlim_cur < TRACER_FILES + t->n_rings ? tracer_fail(t, -EMFILE, "programs and maps") : 0;
+}
+
+/* What programs and libbpf are told of this kernel. */
+static int kernel_look(struct tracer *t)
+{
+	int r = object_sections_register();
+
+	if (!r)
+		r = kernel_btf_load(&t->kernel);
+	if (r < 0)
+		return tracer_fail(t, r, "the kernel's BTF");
+	t->cfg.ids = t->kernel.ids;
+	t->cfg.hold = t->kernel.kfuncs[DLT_KFUNC_bpf_preempt_disable] && preempt_is_possible();
+	return 0;
+}
+
+int tracer_load(struct tracer *t, const struct tracer_options *o)
+{
+	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
+	struct load objects;
+	uint32_t calls = 0;
+	pthread_t thread;
+	bool beside;
+	int r;
+
+	memset(t, 0, sizeof(*t));
+	libbpf_set_print(libbpf_log);
+	setrlimit(RLIMIT_MEMLOCK, &unlimited); /* what BPF memory counts against before 5.11 */
+
+	t->best_effort = o->best_effort;
+	t->probes = o->probes;
+	t->loaded = o->probes | 1U << DLT_pids;
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (t->loaded >> i & 1 && probes[i]->needs)
+			t->loaded |= 1U << probes[i]->needs;
+	tracer_maps_plan(t, o->buffer_bytes);
+	t->cfg = (struct dlt_config){
+		.n_rings = t->n_rings,
+		.ring_bytes = (uint32_t)t->ring_bytes,
+		.ring_reserve = (uint32_t)(t->ring_bytes / TRACER_RING_RESERVE),
+		.self_tgid = (uint32_t)getpid(),
+		.all = o->all,
+		.no_args = o->no_args,
+		.cgroups = o->cgroups || o->new_containers,
+		.new_containers = o->new_containers,
+		.owned = o->owned,
+		.owner = o->owner,
+		.n_disks = o->n_disks,
+	};
+	memcpy(t->cfg.disks, o->disks, sizeof(t->cfg.disks));
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (t->loaded >> i & 1 && probes[i]->n_calls)
+			calls |= 1U << i;
+	r = files_suffice(t);
+	if (!r)
+		r = tracer_maps_create(t);
+	if (!r)
+		r = kernel_look(t);
+	if (!r)
+		r = tracer_calls_find(t);
+	if (!r)
+		tracer_calls_rank(t, o->backends ? o->backends : UINT32_MAX, calls);
+	if (r < 0)
+		return r;
+
+	/* These beside those of system calls; who has done with his own helps with what is left. */
+	objects_choose(&objects, t);
+	beside = !pthread_create(&thread, NULL, objects_load, &objects);
+	r = tracer_calls_load(t, calls);
+	objects_load(&objects);
+	if (beside)
+		pthread_join(thread, NULL);
+	if (!r)
+		r = objects_loaded(t, &objects);
+	return r < 0 ? r : tracer_maps_wait(t);
+}
+
+/* --- attachment --------------------------------------------------------------------------------- */
+
+static int attach(struct tracer *t, struct bpf_program *prog, struct bpf_link **link_ret)
+{
+	struct bpf_link *link = object_attach(prog);
+	char what[128];
+
+	if (!link) {
+		snprintf(what, sizeof(what), "%s: cannot attach", bpf_program__name(prog));
+		return tracer_fail(t, -errno, what);
+	}
+	*link_ret = link;
+	return 0;
+}
+
+/* A probe without a table of calls has hooks of its own: all that its open hook left switched on. */
+static int probe_attach(struct tracer *t, unsigned int probe)
+{
+	struct bpf_program *prog;
+
+	if (!t->objects[probe].obj || probes[probe]->n_calls)
+		return 0;
+	bpf_object__for_each_program(prog, t->objects[probe].obj) {
+		int r;
+
+		if (!bpf_program__autoload(prog) || !bpf_program__autoattach(prog))
+			continue;
+		if (t->n_links == TRACER_LINKS_MAX)
+			return tracer_fail(t, -ENOSPC, probes[probe]->name);
+		r = attach(t, prog, &t->links[t->n_links]);
+		if (r < 0)
+			return r;
+		t->n_links++;
+	}
+	return 0;
+}
+
+int tracer_follow(struct tracer *t)
+{
+	__atomic_store_n(&t->shared->quiet, true, __ATOMIC_SEQ_CST);
+	return probe_attach(t, DLT_pids);
+}
+
+static bool tells(const struct tracer *t, unsigned int probe)
+{
+	return t->objects[probe].obj && probes[probe]->tell;
+}
+
+bool tracer_tells(const struct tracer *t)
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (tells(t, i))
+			return true;
+	return false;
+}
+
+int tracer_tell(struct tracer *t, enum probe_tell when)
+{
+	int r = 0;
+
+	for (unsigned int i = 1; !r && i < DLT_PROBES; i++)
+		if (tells(t, i))
+			r = probes[i]->tell(&t->objects[i], when);
+	return r < 0 ? tracer_fail(t, r, "what a probe has added up cannot be read") : 0;
+}
+
+int tracer_attach(struct tracer *t)
+{
+	int r = __atomic_exchange_n(&t->shared->quiet, false, __ATOMIC_SEQ_CST) ? 0 : probe_attach(t, DLT_pids);
+
+	for (unsigned int i = 1; !r && i < DLT_PROBES; i++)
+		if (i != DLT_pids && t->loaded >> i & 1)
+			r = probe_attach(t, i);
+	if (!r)
+		r = uring_attach(t->uring, t);
+	if (!r)
+		r = tracer_calls_attach(t);
+	kernel_btf_free(&t->kernel); /* nothing is loaded from here on */
+	malloc_trim(0); /* nor is what loading took wanted: 7 MB, and freed pieces of each thread */
+	return r;
+}
+
+void tracer_detach(struct tracer *t)
+{
+	/* at once for all: with hooks for each call the last goes seconds after the first */
+	if (t->shared)
+		__atomic_store_n(&t->shared->stopping, 1, __ATOMIC_SEQ_CST);
+	for (unsigned int i = 0; i < t->n_dispatchers; i++)
+		dispatcher_detach_all(&t->dispatchers[i]);
+	uring_detach(t->uring);
+	while (t->n_links)
+		bpf_link__destroy(t->links[--t->n_links]);
+}
+
+void tracer_free(struct tracer *t)
+{
+	if (!t->ring_bytes) /* never loaded: descriptors are 0, not -1 */
+		return;
+	tracer_detach(t);
+	uring_close(t->uring);
+	for (unsigned int i = 0; i < t->n_dispatchers; i++)
+		dispatcher_free(&t->dispatchers[i]);
+	for (unsigned int i = 0; i < DLT_PROBES; i++) {
+		probe_object_free(&t->objects[i]);
+		free(t->why[i]);
+	}
+	for (unsigned int b = 0; b < BACKENDS; b++)
+		free(t->cannot[b]);
+	kernel_btf_free(&t->kernel);
+	free(t->funcs);
+	tracer_maps_free(t);
+	memset(t, 0, sizeof(*t));
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel side of one trace: shared maps, one BPF object per probe, the dispatcher of system
+ * calls, attachment and the counters. Control plane. Only tracer*.c, snapshot.c, check/bpf.c and
+ * probes/ use libbpf.
+ */
+#ifndef KERNEL_TRACER_H
+#define KERNEL_TRACER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "dlt/dlt.h"
+#include "dlt/pids.h"
+#include "kernel/backend.h"
+#include "kernel/btf.h"
+#include "kernel/dispatcher.h"
+#include "kernel/ring.h"
+#include "trace/probe.h"
+
+struct bpf_link;
+struct uring;
+
+#define TRACER_LINKS_MAX 64
+#define TRACER_DISPATCHERS_MAX 12 /* two prototypes a backend, and more when probes fall back one by one */
+
+/* The shared maps, by the names that bpf/dlt.bpf.h and file.bpf.h give them. */
+enum tracer_map {
+	TRACER_RINGS, TRACER_STATS, TRACER_SHARED, TRACER_TARGETS, TRACER_CALLS, TRACER_OVERFLOW, TRACER_SCRATCH, TRACER_SEEN,
+	TRACER_CGROUPS, TRACER_AIOS, TRACER_MAPS,
+};
+
+struct tracer {
+	struct dlt_config cfg;
+	uint32_t probes; /* mask asked for */
+	uint32_t loaded; /* and what those need */
+	int maps[TRACER_MAPS];
+	int ring_fds[RINGS_MAX];
+	unsigned int n_rings;
+	size_t ring_bytes;
+	pthread_t rings_thread; /* makes them while objects are loaded */
+	bool rings_begun;
+	int rings_error;
+	unsigned int n_cpus; /* possible */
+	struct dlt_stats *stats; /* see DLT_STATS_STRIDE */
+	size_t stats_bytes;
+	struct dlt_shared *shared;
+	uint8_t *targets; /* by tgid: DLT_TARGET_* */
+	size_t targets_bytes;
+	struct dlt_call *calls;
+	size_t calls_bytes;
+	struct kernel_btf kernel;
+	struct probe_object objects[DLT_PROBES]; /* of probes with hooks of their own */
+	struct bpf_link *links[TRACER_LINKS_MAX];
+	unsigned int n_links;
+
+	/* system calls */
+	enum backend order[BACKENDS]; /* those allowed, the best first */
+	unsigned int n_order;
+	uint32_t tried;
+	char *cannot[BACKENDS]; /* why one that was tried cannot be used here; NULL: it can */
+	bool enrich; /* fentry can: see dispatcher.h */
+	bool best_effort;
+	struct call_func *funcs;
+	struct dispatcher dispatchers[TRACER_DISPATCHERS_MAX];
+	unsigned int n_dispatchers;
+	const struct backend_kind *backends[DLT_PROBES]; /* what a probe's calls are seen by */
+
+	struct uring *uring; /* requests of io_uring; NULL: none are traced, */
+	const char *uring_why; /* and why not; or NULL */
+	const char *uring_hooks;
+
+	char *why[DLT_PROBES]; /* why not by a better backend; or, out of PROBES, why not at all */
+	char error[512]; /* what failed and what would help, after a failed call */
+};
+
+struct tracer_options {
+	uint32_t probes;
+	uint64_t buffer_bytes; /* of all rings; 0: default */
+	bool all, no_args, cgroups, new_containers;
+	bool owned; /* the trace is OWNER's, a user without rights: it tells of this user's processes alone */
+	uid_t owner;
+	uint32_t backends; /* mask of 1 << enum backend; 0: all */
+	bool best_effort; /* leave out probes that fail, with the reason in t->why */
+	uint32_t disks[DLT_MAX_DISKS]; /* dev_t of the kernel: major << 20 | minor */
+	unsigned int n_disks;
+};
+
+/* Can BPF be used here? 0, or -errno with the reason and the remedy in ERROR. */
+int tracer_check(char *error, size_t size);
+
+/* Create the maps, load every object. 0 or -errno with t->error. */
+int tracer_load(struct tracer *t, const struct tracer_options *o);
+
+/* Let OBJ, opened and not loaded, use the shared maps that it names, but not those of mask BUT. */
+int tracer_share_maps(const struct tracer *t, struct bpf_object *obj, uint32_t but);
+
+/*
+ * For --delay: attach process life alone, so that the target follows its forks. Nobody has a row
+ * before tracer_attach(). 0 or -errno with t->error.
+ */
+int tracer_follow(struct tracer *t);
+
+/* Attach process life first, then the rest, the entries of system calls last. */
+int tracer_attach(struct tracer *t);
+
+/* Probes that add up in the kernel: have their rows sent. 0 or -errno with t->error. */
+int tracer_tell(struct tracer *t, enum probe_tell when);
+bool tracer_tells(const struct tracer *t); /* is there any */
+
+/* No new calls, then no ends of calls: what is left in t->calls is in flight. */
+void tracer_detach(struct tracer *t);
+void tracer_free(struct tracer *t);
+
+/* Add a process to the target; its later children follow. */
+void tracer_target_add(struct tracer *t, pid_t tgid);
+void tracer_target_remove(struct tracer *t, pid_t tgid);
+/* --all: PID is one of our helpers, or ourselves. */
+void tracer_exclude(struct tracer *t, pid_t tgid);
+bool tracer_target_has(const struct tracer *t, pid_t tgid);
+
+/* Add what moves into the cgroup KEY from now on; or into one that will be made at PATH. */
+int tracer_cgroup_add(struct tracer *t, const struct dlt_cgroup_key *key);
+int tracer_cgroup_await(struct tracer *t, const struct dlt_cgroup_path *path);
+
+/* Processes in the target that have not ended. */
+uint64_t tracer_live(const struct tracer *t);
+
+/* Sums over the CPUs. */
+void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES]);
+
+/*
+ * Runs of our programs that the kernel skipped because the same program was running on that CPU
+ * (recursion_misses, 5.12), by probe; [0]: of the dispatcher, which serves all calls of the machine.
+ */
+void tracer_skipped(const struct tracer *t, uint64_t skipped[DLT_PROBES]);
+
+/* The calls that run now: one may end, and another begin in its place, while FN looks at it. */
+void tracer_running(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call), void *ctx);
+
+/*
+ * The requests that run now: of io_uring and libaio, and those that disks have. As calls, or as records of
+ * NOW_NS; no more than MAX are looked at of each kind. One may end while FN looks at it, and come twice.
+ */
+void tracer_requests(struct tracer *t, uint64_t now_ns, unsigned int max,
+		     void (*call)(void *ctx, const struct dlt_call *call),
+		     void (*rec)(void *ctx, const struct dlt_hdr *rec), void *ctx);
+
+/* May the trace tell of REC? See tracer_options.owned. */
+static inline bool tracer_may_tell(const struct tracer *t, const struct dlt_hdr *rec)
+{
+	return !t->cfg.owned || rec->probe != DLT_bio || rec->tgid;
+}
+
+/* The calls still in flight, after tracer_detach(). */
+void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call),
+		      void *ctx);
+
+/* The same for operations that probes keep themselves, as records of NOW_NS. */
+void tracer_in_flight_recs(struct tracer *t, uint64_t now_ns,
+			   void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * System calls: which backend sees those of which probe. Asked of the kernel, in the order of
+ * backend_rank(); a probe that a backend does not serve falls back to the next by itself.
+ */
+#include "kernel/tracer_impl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <bpf/btf.h>
+
+#include "base/util.h"
+#include "kernel/preempt.h"
+
+/* Why PROBE does not take backend B. */
+static void note_why(struct tracer *t, unsigned int probe, enum backend b, const char *why)
+{
+	char *before = t->why[probe];
+
+	t->why[probe] = util_fmt("%s%s%s: %s", before ? before : "", before ? "; " : "",
+				 backend_kinds[b].form, why);
+	free(before);
+}
+
+/* Note why for all of MASK. */
+static void note_why_all(struct tracer *t, uint32_t mask, enum backend b, const char *why)
+{
+	for (unsigned int p = 1; p < DLT_PROBES; p++)
+		if (mask >> p & 1)
+			note_why(t, p, b, why);
+}
+
+/* Take PROBE out of those dispatchers from FIRST on: it falls back. */
+static void dispatchers_remove(struct tracer *t, unsigned int first, unsigned int probe)
+{
+	for (unsigned int i = first; i < t->n_dispatchers; i++)
+		dispatcher_remove(&t->dispatchers[i], probe);
+}
+
+static bool takes_some(const struct dispatcher *d, unsigned int probe)
+{
+	for (unsigned int c = 0; c < probes[probe]->n_calls; c++)
+		if (dispatcher_takes(d, &probes[probe]->calls[c]))
+			return true;
+	return false;
+}
+
+static int share(void *ctx, struct bpf_object *obj)
+{
+	return tracer_share_maps(ctx, obj, 0);
+}
+
+/* One dispatcher for the calls of MASK whose functions have PROTO. Probes that fail are taken out of *MASK. */
+static void dispatcher_make(struct tracer *t, enum backend b, int proto, unsigned int first, uint32_t *mask)
+{
+	struct dispatcher *d = &t->dispatchers[t->n_dispatchers];
+	uint32_t failed = 0;
+	char why[128];
+
+	if (t->n_dispatchers == TRACER_DISPATCHERS_MAX) {
+		note_why_all(t, *mask, b, "too many ways at once");
+		failed = *mask;
+	} else {
+		dispatcher_init(d, ++t->n_dispatchers, b, proto, t->funcs, &t->cfg, &t->kernel, t->enrich);
+		for (unsigned int p = 1; p < DLT_PROBES; p++) {
+			int r = *mask >> p & 1 && takes_some(d, p) ? dispatcher_add(d, p, share, t) : 0;
+
+			if (!r)
+				continue;
+			snprintf(why, sizeof(why), "the kernel refused its programs (run with -v for why): %s",
+				 strerror(-r));
+			note_why(t, p, b, why);
+			failed |= 1U << p;
+		}
+		if (d->probes && dispatcher_load(d, share, t) < 0) {
+			note_why_all(t, d->probes, b, d->error);
+			failed |= d->probes;
+		}
+	}
+	for (unsigned int p = 1; p < DLT_PROBES; p++)
+		if (failed >> p & 1)
+			dispatchers_remove(t, first, p);
+	*mask &= ~failed;
+}
+
+/* Load the probes of MASK for backend B; those that it does not serve are returned. */
+static uint32_t backend_load(struct tracer *t, enum backend b, uint32_t mask)
+{
+	unsigned int first = t->n_dispatchers;
+	uint32_t left = mask, served = 0;
+	int protos[4] = {};
+	unsigned int n = 0;
+
+	if (!backend_kinds[b].exit_by_function) {
+		dispatcher_make(t, b, 0, first, &left);
+	} else {
+		for (unsigned int nr = 0; nr < DLT_SYSCALLS; nr++) {
+			unsigned int i = 0;
+
+			while (i < n && protos[i] != t->funcs[nr].proto)
+				i++;
+			if (t->funcs[nr].name[0] && i == n && n < ARRAY_SIZE(protos))
+				protos[n++] = t->funcs[nr].proto;
+		}
+		for (unsigned int i = 0; i < n; i++)
+			dispatcher_make(t, b, protos[i], first, &left);
+	}
+	for (unsigned int i = first; i < t->n_dispatchers; i++)
+		served |= t->dispatchers[i].probes;
+	note_why_all(t, left & ~served, b, "none of its calls' functions is in this kernel's BTF");
+	for (unsigned int p = 1; p < DLT_PROBES; p++)
+		if (served >> p & 1)
+			t->backends[p] = &backend_kinds[b];
+	return mask & ~served;
+}
+
+/* Why B cannot be used here, or NULL. Tried once. */
+static const char *backend_refused(struct tracer *t, enum backend b)
+{
+	char why[256];
+
+	if (!(t->tried >> b & 1) && backend_try(b, t->kernel.btf, why, sizeof(why)) < 0)
+		t->cannot[b] = strdup(why);
+	t->tried |= 1U << b;
+	return t->cannot[b];
+}
+
+/* libbpf has errors of its own for a descriptor that it did not get: too few are told by their number. */
+static int refusal(void)
+{
+	struct rlimit limit = {};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return limit.rlim_cur < TRACER_FILES ? -EMFILE : -EOPNOTSUPP;
+}
+
+/* Load the probes of MASK for the best backend that loads, from place PLACE of the order on. 0 or -errno. */
+static int calls_load(struct tracer *t, uint32_t mask, unsigned int place)
+{
+	for (; mask && place < t->n_order; place++) {
+		enum backend b = t->order[place];
+
+		if (backend_refused(t, b))
+			note_why_all(t, mask, b, backend_refused(t, b));
+		else
+			mask = backend_load(t, b, mask);
+	}
+	for (unsigned int p = 1; p < DLT_PROBES; p++) {
+		if (!(mask >> p & 1))
+			continue;
+		if (!t->best_effort) {
+			snprintf(t->error, sizeof(t->error), "probe %s: %s", probes[p]->name,
+				 t->why[p] ? t->why[p] : "no backend");
+			return refusal();
+		}
+		tracer_leave_out(t, p, t->why[p] ? t->why[p] : "no backend");
+	}
+	return 0;
+}
+
+int tracer_calls_load(struct tracer *t, uint32_t mask)
+{
+	return calls_load(t, mask, 0);
+}
+
+/* Is the function type PROTO's first parameter a pointer to something that BTF does not describe? */
+static bool proto_is_opaque(const struct btf *btf, int proto)
+{
+	const struct btf_type *t = btf__type_by_id(btf, (uint32_t)proto);
+
+	if (!btf_is_func_proto(t) || !btf_vlen(t))
+		return true;
+	t = btf__type_by_id(btf, btf_params(t)[0].type);
+	while (btf_is_ptr(t) || btf_is_mod(t))
+		t = btf__type_by_id(btf, t->type);
+	return !btf_is_struct(t);
+}
+
+/*
+ * One pass over the kernel's types: a look-up by name is a pass of its own. Of two of a name the
+ * first, which is what libbpf finds too.
+ */
+int tracer_calls_find(struct tracer *t)
+{
+	const char *names[DLT_SYSCALLS] = {};
+	unsigned int n = btf__type_cnt(t->kernel.btf);
+
+	t->funcs = calloc(DLT_SYSCALLS, sizeof(*t->funcs));
+	if (!t->funcs)
+		return -ENOMEM;
+	for (unsigned int p = 1; p < DLT_PROBES; p++)
+		for (unsigned int c = 0; c < probes[p]->n_calls; c++) {
+			const struct probe_call *call = &probes[p]->calls[c];
+
+			if (call->nr >= 0 && call->nr < DLT_SYSCALLS)
+				names[call->nr] = call->func ? call->func : call->name;
+		}
+	for (unsigned int id = 1; id < n; id++) {
+		const struct btf_type *type = btf__type_by_id(t->kernel.btf, id);
+		const char *name = btf_is_func(type) ? btf__name_by_offset(t->kernel.btf, type->name_off) : "";
+		const char *stem = name;
+
+		if (!strncmp(name, BACKEND_FUNC_PREFIX, strlen(BACKEND_FUNC_PREFIX)))
+			stem += strlen(BACKEND_FUNC_PREFIX);
+		else if (strncmp(name, "__do_sys_", strlen("__do_sys_")))
+			continue;
+		for (unsigned int nr = 0; nr < DLT_SYSCALLS; nr++) {
+			struct call_func *f = &t->funcs[nr];
+
+			if (!names[nr] || strcmp(names[nr], stem) || f->name[0])
+				continue;
+			snprintf(f->name, sizeof(f->name), "%s", name);
+			f->id = (int)id;
+			f->proto = (int)type->type;
+			f->opaque = proto_is_opaque(t->kernel.btf, f->proto);
+		}
+	}
+	return 0;
+}
+
+/* Put ALLOWED in order. MASK: the probes of system calls, to be told. */
+void tracer_calls_rank(struct tracer *t, uint32_t allowed, uint32_t mask)
+{
+	bool skips = false, others = false, asked;
+	uint32_t usable = 0;
+
+	/* asking takes some ticks: only where the answer may change something */
+	if (preempt_is_possible()) {
+		for (unsigned int b = 0; b < BACKENDS; b++)
+			usable |= !backend_refused(t, b) << b;
+		backend_kinds_of(usable, &skips, &others);
+	}
+	asked = skips && others;
+	skips = asked && preempt_skips_runs(&t->kernel);
+	if (asked && !skips)
+		t->cfg.hold = 0; /* could be, and is not: nobody is preempted in a program of ours */
+	/* the hooks of process life do not heed what is allowed */
+	if (skips)
+		t->cfg.perf = DLT_PERF_TP | (usable >> BACKEND_KPROBE & 1 ? DLT_PERF_KPROBE : 0);
+	for (unsigned int b = 0; skips && b < BACKENDS; b++)
+		if (usable & allowed & 1U << b && backend_kinds[b].skips)
+			note_why_all(t, mask, b, "this kernel preempts its programs and skips runs of them");
+	t->n_order = backend_rank(allowed, skips, t->order);
+	t->enrich = allowed >> BACKEND_FENTRY & 1 && !backend_refused(t, BACKEND_FENTRY);
+}
+
+/* --- attachment --------------------------------------------------------------------------------- */
+
+static unsigned int place_behind(const struct tracer *t, enum backend b)
+{
+	unsigned int i = 0;
+
+	while (i < t->n_order && t->order[i] != b)
+		i++;
+	return i + 1;
+}
+
+/* Attach D's hooks. Those of its probes whose hooks do not attach are taken out and returned. */
+static uint32_t dispatcher_attach_all(struct tracer *t, struct dispatcher *d)
+{
+	bool shared_fails = dispatcher_attach(d, 0) < 0;
+	uint32_t failed = 0;
+
+	for (unsigned int p = 1; p < DLT_PROBES; p++) {
+		if (!(d->probes >> p & 1) || (!shared_fails && dispatcher_attach(d, p) == 0))
+			continue;
+		note_why(t, p, d->backend, d->error);
+		dispatchers_remove(t, 0, p);
+		failed |= 1U << p;
+	}
+	if (!d->probes)
+		dispatcher_detach_all(d);
+	return failed;
+}
+
+/* What does not attach falls back: its new dispatchers come behind those there are. */
+int tracer_calls_attach(struct tracer *t)
+{
+	int r = 0;
+
+	for (unsigned int i = 0; !r && i < t->n_dispatchers; i++) {
+		struct dispatcher *d = &t->dispatchers[i];
+		uint32_t failed = d->probes ? dispatcher_attach_all(t, d) : 0;
+
+		if (failed)
+			r = calls_load(t, failed, place_behind(t, d->backend));
+	}
+	return r;
+}

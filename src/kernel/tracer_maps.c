@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The maps that all BPF objects of a trace share: their sizes, their making, their handing out. */
+#include "kernel/tracer_impl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/util.h"
+#include "dlt/vfs_rw.h"
+
+#define SLOTS_MAX 65536
+#define SCRATCH_BYTES 24640 /* struct scratch of bpf/file.bpf.h: checked against the object's at load */
+#define SEEN_SLOTS 65536
+#define OVERFLOW_CALLS 16384
+#define CGROUPS_MAX 4096
+#define AIOS_MAX 32768
+
+int tracer_fail(struct tracer *t, int r, const char *what)
+{
+	snprintf(t->error, sizeof(t->error), "%s: %s%s", what, strerror(-r), r == -EPERM ?
+		 " (before Linux 5.11 maps count as locked memory: ulimit -l unlimited)" : "");
+	return r;
+}
+
+/* Our own memory cgroup's limit in bytes, where cgroup v2 tells it at the root of our namespace; 0: none. */
+static uint64_t memory_limit(void)
+{
+	char line[64];
+
+	return util_read_line("/sys/fs/cgroup/memory.max", line, sizeof(line)) ? 0 : strtoull(line, NULL, 10);
+}
+
+void tracer_maps_plan(struct tracer *t, uint64_t asked)
+{
+	struct sysinfo si = {};
+	struct rings_plan plan;
+
+	for (unsigned int i = 0; i < TRACER_MAPS; i++)
+		t->maps[i] = -1;
+	for (unsigned int i = 0; i < RINGS_MAX; i++)
+		t->ring_fds[i] = -1;
+	t->n_cpus = (unsigned int)libbpf_num_possible_cpus();
+	sysinfo(&si);
+	plan = rings_plan((unsigned int)get_nprocs_conf(), asked, (uint64_t)si.totalram * si.mem_unit, memory_limit());
+	t->n_rings = plan.n;
+	t->ring_bytes = plan.bytes;
+}
+
+static int map_create(struct tracer *t, enum tracer_map m, enum bpf_map_type type, const char *name,
+		      uint32_t key, uint32_t value, uint64_t entries, uint32_t flags, void **mem_ret, size_t *bytes_ret)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = flags);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = (((size_t)value + 7) / 8 * 8 * entries + page - 1) / page * page;
+	void *mem;
+
+	t->maps[m] = bpf_map_create(type, name, key, value, (uint32_t)entries, &opts);
+	if (t->maps[m] < 0)
+		return tracer_fail(t, -errno, name);
+	if (!mem_ret)
+		return 0;
+	mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, t->maps[m], 0);
+	if (mem == MAP_FAILED)
+		return tracer_fail(t, -errno, name);
+	*mem_ret = mem;
+	*bytes_ret = bytes;
+	return 0;
+}
+
+/* All at once where the kernel can: it waits for an RCU grace period after each single update. */
+static int rings_enter(struct tracer *t)
+{
+	uint32_t keys[RINGS_MAX], n = t->n_rings;
+
+	for (uint32_t i = 0; i < n; i++)
+		keys[i] = i;
+	if (bpf_map_update_batch(t->maps[TRACER_RINGS], keys, t->ring_fds, &n, NULL) == 0)
+		return 0;
+	for (uint32_t i = 0; i < t->n_rings; i++)
+		if (bpf_map_update_elem(t->maps[TRACER_RINGS], &i, &t->ring_fds[i], BPF_ANY) < 0)
+			return -errno;
+	return 0;
+}
+
+/* The kernel clears and maps each ring twice: 20 ms for 128 MiB. Meanwhile the objects are loaded. */
+static void *rings_create(void *arg)
+{
+	struct tracer *t = arg;
+
+	for (uint32_t i = 0; !t->rings_error && i < t->n_rings; i++) {
+		t->ring_fds[i] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "dlt_ring", 0, 0,
+						(uint32_t)t->ring_bytes, NULL);
+		if (t->ring_fds[i] < 0)
+			t->rings_error = -errno;
+	}
+	if (!t->rings_error)
+		t->rings_error = rings_enter(t);
+	return NULL;
+}
+
+/* An array for them, whose elements are like a ring of the smallest size (sizes may differ). */
+static int rings_begin(struct tracer *t)
+{
+	autoclose int like = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "dlt_ring", 0, 0,
+					    (uint32_t)sysconf(_SC_PAGESIZE), NULL);
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .inner_map_fd = (uint32_t)like);
+	int r;
+
+	if (like < 0)
+		return tracer_fail(t, -errno, "ring buffer (kernel 5.8 or newer is needed)");
+	t->maps[TRACER_RINGS] = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "dlt_rings", sizeof(uint32_t),
+					       sizeof(uint32_t), t->n_rings, &opts);
+	if (t->maps[TRACER_RINGS] < 0)
+		return tracer_fail(t, -errno, "array of ring buffers");
+	r = -pthread_create(&t->rings_thread, NULL, rings_create, t);
+	t->rings_begun = !r;
+	return r < 0 ? tracer_fail(t, r, "ring buffers") : 0;
+}
+
+int tracer_maps_wait(struct tracer *t)
+{
+	if (!t->rings_begun)
+		return 0;
+	t->rings_begun = false;
+	pthread_join(t->rings_thread, NULL);
+	return t->rings_error < 0 ? tracer_fail(t, t->rings_error, "ring buffers (--buffer sets their size)") : 0;
+}
+
+int tracer_maps_create(struct tracer *t)
+{
+	char line[32] = "32768";
+	uint64_t pid_max, slots;
+	size_t bytes;
+	int r;
+
+	util_read_line("/proc/sys/kernel/pid_max", line, sizeof(line));
+	pid_max = MAX(strtoull(line, NULL, 10), 1024) + 1;
+	slots = util_pow2_below(MIN(pid_max, SLOTS_MAX));
+	t->cfg.slot_mask = (uint32_t)slots - 1;
+	t->cfg.max_tgid = (uint32_t)pid_max;
+
+	r = rings_begin(t);
+	if (r < 0)
+		return r;
+	const struct {
+		enum tracer_map m;
+		enum bpf_map_type type;
+		const char *name;
+		uint32_t key, value;
+		uint64_t entries;
+		uint32_t flags;
+		void **mem;
+		size_t *bytes;
+	} maps[] = {
+		{ TRACER_STATS, BPF_MAP_TYPE_ARRAY, "dlt_stats", sizeof(uint32_t), sizeof(struct dlt_stats),
+		  (uint64_t)t->n_cpus * (uint64_t)DLT_STATS_STRIDE, BPF_F_MMAPABLE, (void **)&t->stats, &t->stats_bytes },
+		{ TRACER_SHARED, BPF_MAP_TYPE_ARRAY, "dlt_shared", sizeof(uint32_t), sizeof(struct dlt_shared),
+		  1, BPF_F_MMAPABLE, (void **)&t->shared, &bytes },
+		{ TRACER_TARGETS, BPF_MAP_TYPE_ARRAY, "dlt_targets", sizeof(uint32_t), sizeof(uint64_t),
+		  pid_max / 8 + 1, BPF_F_MMAPABLE, (void **)&t->targets, &t->targets_bytes },
+		{ TRACER_CALLS, BPF_MAP_TYPE_ARRAY, "dlt_calls", sizeof(uint32_t), sizeof(struct dlt_call),
+		  slots, BPF_F_MMAPABLE, (void **)&t->calls, &t->calls_bytes },
+		{ TRACER_OVERFLOW, BPF_MAP_TYPE_HASH, "dlt_overflow", sizeof(uint32_t), sizeof(struct dlt_call),
+		  OVERFLOW_CALLS, 0, NULL, NULL },
+		{ TRACER_SCRATCH, BPF_MAP_TYPE_PERCPU_ARRAY, "dlt_scratch", sizeof(uint32_t), SCRATCH_BYTES,
+		  1, 0, NULL, NULL },
+		{ TRACER_SEEN, BPF_MAP_TYPE_ARRAY, "dlt_seen", sizeof(uint32_t), sizeof(struct dlt_file_id),
+		  SEEN_SLOTS, 0, NULL, NULL },
+		{ TRACER_CGROUPS, BPF_MAP_TYPE_HASH, "dlt_cgroups", sizeof(struct dlt_cgroup_key), 1,
+		  CGROUPS_MAX, 0, NULL, NULL },
+		{ TRACER_AIOS, BPF_MAP_TYPE_HASH, "dlt_aios", sizeof(struct dlt_aio_key), sizeof(struct dlt_aio),
+		  AIOS_MAX, 0, NULL, NULL },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
+		if (maps[i].m == TRACER_AIOS && !(t->loaded >> DLT_vfs_rw & 1))
+			continue; /* the largest, and of nobody else */
+		r = map_create(t, maps[i].m, maps[i].type, maps[i].name, maps[i].key, maps[i].value,
+			       maps[i].entries, maps[i].flags, maps[i].mem, maps[i].bytes);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int tracer_share_maps(const struct tracer *t, struct bpf_object *obj, uint32_t but)
+{
+	static const char *const names[TRACER_MAPS] = {
+		[TRACER_RINGS] = "dlt_rings",	 [TRACER_STATS] = "dlt_stats",	[TRACER_SHARED] = "dlt_shared",
+		[TRACER_TARGETS] = "dlt_targets",	 [TRACER_CALLS] = "dlt_calls",	[TRACER_OVERFLOW] = "dlt_overflow",
+		[TRACER_SCRATCH] = "dlt_scratch",	 [TRACER_SEEN] = "dlt_seen",	[TRACER_CGROUPS] = "dlt_cgroups",
+		[TRACER_AIOS] = "dlt_aios",
+	};
+
+	for (unsigned int i = 0; i < TRACER_MAPS; i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(obj, names[i]);
+		int r;
+
+		if (!map || but >> i & 1)
+			continue;
+		if (i == TRACER_SCRATCH && bpf_map__value_size(map) > SCRATCH_BYTES)
+			return -EINVAL; /* a build of two versions */
+		r = bpf_map__reuse_fd(map, t->maps[i]);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+void tracer_maps_free(struct tracer *t)
+{
+	tracer_maps_wait(t);
+	if (t->stats)
+		munmap(t->stats, t->stats_bytes);
+	if (t->shared)
+		munmap(t->shared, (size_t)sysconf(_SC_PAGESIZE));
+	if (t->targets)
+		munmap(t->targets, t->targets_bytes);
+	if (t->calls)
+		munmap(t->calls, t->calls_bytes);
+	for (unsigned int i = 0; i < TRACER_MAPS; i++)
+		util_close(&t->maps[i]);
+	for (unsigned int i = 0; i < RINGS_MAX; i++)
+		util_close(&t->ring_fds[i]);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a running trace's maps hold: who is in the target, the counters, what is in flight. */
+#include "kernel/tracer_impl.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/util.h"
+#include "kernel/uring.h"
+
+static void byte_set(struct tracer *t, pid_t tgid, uint8_t state)
+{
+	if (tgid > 0 && (uint32_t)tgid < t->cfg.max_tgid)
+		__atomic_store_n(&t->targets[tgid], state, __ATOMIC_SEQ_CST);
+}
+
+void tracer_target_add(struct tracer *t, pid_t tgid)
+{
+	if (!t->cfg.all)
+		byte_set(t, tgid, DLT_TARGET_IN);
+}
+
+void tracer_target_remove(struct tracer *t, pid_t tgid)
+{
+	if (!t->cfg.all)
+		byte_set(t, tgid, 0);
+}
+
+void tracer_exclude(struct tracer *t, pid_t tgid)
+{
+	if (t->cfg.all)
+		byte_set(t, tgid, DLT_TARGET_IN); /* the same byte, which means the opposite then */
+}
+
+bool tracer_target_has(const struct tracer *t, pid_t tgid)
+{
+	bool set = (uint32_t)tgid < t->cfg.max_tgid &&
+		   __atomic_load_n(&t->targets[tgid], __ATOMIC_RELAXED) == DLT_TARGET_IN;
+
+	return t->cfg.all ? !set : set;
+}
+
+int tracer_cgroup_add(struct tracer *t, const struct dlt_cgroup_key *key)
+{
+	uint8_t one = 1;
+
+	return bpf_map_update_elem(t->maps[TRACER_CGROUPS], key, &one, BPF_ANY) < 0 ? -errno : 0;
+}
+
+int tracer_cgroup_await(struct tracer *t, const struct dlt_cgroup_path *path)
+{
+	int fd = bpf_object__find_map_fd_by_name(t->objects[DLT_pids].obj, "dlt_cgroup_paths");
+	uint8_t one = 1;
+
+	return fd < 0 ? fd : bpf_map_update_elem(fd, path, &one, BPF_ANY) < 0 ? -errno : 0;
+}
+
+/* Counted when asked, some 0.2 ms for 4 million numbers: a counter would drift where adders meet. */
+uint64_t tracer_live(const struct tracer *t)
+{
+	const uint64_t *eight = (const uint64_t *)t->targets, in = 0x0101010101010101 * DLT_TARGET_IN;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < t->targets_bytes / sizeof(*eight); i++)
+		n += (unsigned int)__builtin_popcountll(__atomic_load_n(&eight[i], __ATOMIC_RELAXED) & in);
+	return n;
+}
+
+void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES])
+{
+	memset(stats, 0, DLT_PROBES * sizeof(*stats));
+	for (unsigned int c = 0; c < t->n_cpus; c++)
+		for (unsigned int i = 1; i < DLT_PROBES; i++) {
+			const struct dlt_stats *st = &t->stats[c * DLT_STATS_STRIDE + i];
+
+			stats[i].seen += __atomic_load_n(&st->seen, __ATOMIC_RELAXED);
+			stats[i].emitted += __atomic_load_n(&st->emitted, __ATOMIC_RELAXED);
+			stats[i].lost += __atomic_load_n(&st->lost, __ATOMIC_RELAXED);
+			stats[i].rows_lost += __atomic_load_n(&st->rows_lost, __ATOMIC_RELAXED);
+			stats[i].foreign += __atomic_load_n(&st->foreign, __ATOMIC_RELAXED);
+		}
+}
+
+void tracer_running(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call), void *ctx)
+{
+	uint32_t key, next, *prev = NULL;
+	struct dlt_call call;
+
+	for (uint32_t i = 0; i <= t->cfg.slot_mask; i++)
+		if (t->calls[i].tid && !(t->calls[i].flags & DLT_CALL_NO_ROW))
+			fn(ctx, &t->calls[i]);
+	while (!bpf_map_get_next_key(t->maps[TRACER_OVERFLOW], prev, &next)) {
+		if (!bpf_map_lookup_elem(t->maps[TRACER_OVERFLOW], &next, &call) && call.tid &&
+		    !(call.flags & DLT_CALL_NO_ROW))
+			fn(ctx, &call);
+		key = next;
+		prev = &key;
+	}
+}
+
+void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call),
+		      void *ctx)
+{
+	tracer_running(t, fn, ctx);
+	uring_in_flight(t->uring, UINT_MAX, fn, ctx);
+}
+
+/* One of PROBE's objects: what is in flight is shared by all of them. NULL: it has none. */
+static struct probe_object *object_of(struct tracer *t, unsigned int probe)
+{
+	if (t->objects[probe].obj)
+		return &t->objects[probe];
+	for (unsigned int d = 0; d < t->n_dispatchers; d++)
+		if (t->dispatchers[d].objects[probe].obj)
+			return &t->dispatchers[d].objects[probe];
+	return NULL;
+}
+
+static void in_flight_recs(struct tracer *t, uint64_t now_ns, unsigned int max,
+			   void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx)
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		struct probe_object *o = probes[i]->in_flight ? object_of(t, i) : NULL;
+
+		if (o)
+			probes[i]->in_flight(o, fn, ctx, now_ns, max);
+	}
+	uring_in_flight_recs(t->uring, now_ns, max, fn, ctx);
+}
+
+void tracer_in_flight_recs(struct tracer *t, uint64_t now_ns,
+			   void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx)
+{
+	in_flight_recs(t, now_ns, UINT_MAX, fn, ctx);
+}
+
+void tracer_requests(struct tracer *t, uint64_t now_ns, unsigned int max,
+		     void (*call)(void *ctx, const struct dlt_call *call),
+		     void (*rec)(void *ctx, const struct dlt_hdr *rec), void *ctx)
+{
+	uring_in_flight(t->uring, max, call, ctx);
+	in_flight_recs(t, now_ns, max, rec, ctx);
+}
+
+uint64_t tracer_object_skipped(const struct bpf_object *obj, const char *but)
+{
+	struct bpf_program *prog;
+	uint64_t n = 0;
+
+	if (!obj)
+		return 0;
+	bpf_object__for_each_program(prog, obj) {
+		struct bpf_prog_info info = {};
+		__u32 len = sizeof(info);
+
+		if (but && strcmp(bpf_program__name(prog), but) == 0)
+			continue;
+		if (bpf_program__fd(prog) >= 0 && !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+			n += info.recursion_misses;
+	}
+	return n;
+}
+
+void tracer_skipped(const struct tracer *t, uint64_t skipped[DLT_PROBES])
+{
+	skipped[0] = uring_skipped(t->uring);
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		skipped[i] = tracer_object_skipped(t->objects[i].obj, probes[i]->skips_show);
+	for (unsigned int i = 0; i < t->n_dispatchers; i++)
+		dispatcher_skipped(&t->dispatchers[i], skipped);
+}

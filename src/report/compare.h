@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* report --compare: the measures of several traces side by side, with ratios to the first. */
+#ifndef REPORT_COMPARE_H
+#define REPORT_COMPARE_H
+
+#include "report/scan/model.h"
+
+#define COMPARE_MAX 64 /* traces */
+
+struct rules;
+
+struct compare_measure {
+	char section[32], name[PHASE_LABEL_MAX + 32];
+	const char *unit; /* ns, B, % or "" for a count */
+	double value[COMPARE_MAX]; /* NAN: the trace does not tell */
+};
+
+struct compare {
+	struct report *const *trace;
+	unsigned int n; /* traces */
+	struct compare_measure *measure; /* a section's measures lie together */
+	size_t n_measures, room;
+};
+
+/* What N traces measured, of which the first is what the others are held against; R outlives C. 0 or -ENOMEM. */
+int compare_init(struct compare *c, struct report *const *r, unsigned int n);
+void compare_free(struct compare *c);
+
+/* What most of the waits of trace R's job were for, and what else was found; NULL: it was not looked at. */
+const struct rules *compare_rules(const struct report *r);
+
+/* Of trace I to the first; NAN where either is not known, or the first is 0. */
+double compare_ratio(const struct compare_measure *m, unsigned int i);
+
+void compare_text(const struct compare *c, FILE *out);
+int compare_json(const struct compare *c, FILE *out); /* 0 or -ENOMEM */
+int compare_html(const struct compare *c, FILE *out); /* 0 or -errno */
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From a trace folder to a struct report_cpu: which files are read in which order, and what is missing. */
+#include "report/cpu/cpu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "report/cpu/scan.h"
+
+/* --- tables ----------------------------------------------------------------------------------------------- */
+
+/* Entry 0 takes what is beyond MAX; lives are numbered from it, the others have a key that is no hash's. */
+static bool begin(struct table *t, size_t value_size, uint32_t max, uint64_t key)
+{
+	table_init(t, value_size, max);
+	return table_get(t, key) != NULL;
+}
+
+static bool begin_all(struct report_cpu *r)
+{
+	bool ok = begin(&r->tasks, sizeof(struct cpu_task), CPU_TASKS_MAX, UINT64_MAX) &&
+		  begin(&r->groups, sizeof(struct cpu_group), CPU_TASKS_MAX, UINT64_MAX) &&
+		  begin(&r->procs, sizeof(struct cpu_proc), CPU_THREADS_MAX, 0) &&
+		  begin(&r->threads, sizeof(struct cpu_thread), CPU_THREADS_MAX, 0) &&
+		  begin(&r->roles, sizeof(struct cpu_role), CPU_ROLES_MAX, 0) &&
+		  begin(&r->calls, sizeof(struct cpu_call), CPU_CELLS_MAX, UINT64_MAX) &&
+		  begin(&r->task_cpus, sizeof(struct cpu_cell), CPU_CELLS_MAX, UINT64_MAX) &&
+		  begin(&r->role_cpus, sizeof(struct cpu_cell), CPU_CELLS_MAX, UINT64_MAX);
+
+	table_init_pids(&r->pids, sizeof(uint32_t), CPU_THREADS_MAX);
+	table_init_pids(&r->tids, sizeof(uint32_t), CPU_THREADS_MAX);
+	table_init(&r->role_threads, sizeof(uint8_t), 2 * CPU_THREADS_MAX);
+	table_init(&r->group_pids, sizeof(uint8_t), CPU_CELLS_MAX);
+	table_init(&r->phase_tasks, sizeof(uint64_t), CPU_CELLS_MAX);
+	table_init(&r->folders, sizeof(struct cpu_folder), CPU_CELLS_MAX);
+	table_init(&r->files, sizeof(uint32_t), CPU_FILES_MAX);
+	table_init(&r->folder_ids, sizeof(uint32_t), CPU_FOLDERS_MAX);
+	r->cpus = calloc(CPU_CPUS_MAX, sizeof(*r->cpus));
+	r->phases = calloc(CPU_PHASES_MAX, sizeof(*r->phases));
+	if (!ok || !r->cpus || !r->phases)
+		return false;
+	((struct cpu_task *)table_at(&r->tasks, 0))->kind = CPU_OTHER;
+	strcpy(((struct cpu_task *)table_at(&r->tasks, 0))->comm, "(more)");
+	((struct cpu_proc *)table_at(&r->procs, 0))->kind = CPU_OTHER;
+	return true;
+}
+
+void report_cpu_free(struct report_cpu *r)
+{
+	if (!r)
+		return;
+	struct table *tables[] = {
+		&r->tasks,	&r->groups,	 &r->procs,   &r->pids,	      &r->threads,   &r->tids,
+		&r->roles,	&r->calls,	 &r->folders, &r->task_cpus,  &r->role_cpus, &r->role_threads,
+		&r->group_pids, &r->phase_tasks, &r->files,   &r->folder_ids,
+	};
+
+	for (uint32_t i = 0; r->folder_names && i < CPU_FOLDERS_MAX; i++)
+		free(r->folder_names[i]);
+	for (uint32_t i = 0; r->phases && i < r->n_phases; i++)
+		free(r->phases[i].v);
+	for (uint32_t i = 0; i < r->n_notes; i++)
+		free(r->notes[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+		table_free(tables[i]);
+	free(r->folder_names);
+	free(r->call_scans);
+	free(r->callers);
+	free(r->phases);
+	free(r->gaps);
+	free(r->cpus);
+	free(r->dir);
+	free(r);
+}
+
+struct rank {
+	uint64_t key;
+	uint32_t i;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+
+	return x->key != y->key ? (x->key < y->key) - (x->key > y->key) : (x->i > y->i) - (x->i < y->i);
+}
+
+uint32_t *report_cpu_order(const struct table *t, uint64_t (*key)(const void *value))
+{
+	autofree struct rank *ranks = calloc(t->n, sizeof(*ranks));
+	uint32_t *order = calloc(t->n, sizeof(*order));
+
+	for (uint32_t i = 0; ranks && i < t->n; i++)
+		ranks[i] = (struct rank){ key(table_at(t, i)), i };
+	if (ranks)
+		qsort(ranks, t->n, sizeof(*ranks), by_key);
+	for (uint32_t i = 0; order && i < t->n; i++)
+		order[i] = ranks ? ranks[i].i : i;
+	return order;
+}
+
+/* --- what is missing -------------------------------------------------------------------------------------- */
+
+static void note_manifest(struct report_cpu *r, int error)
+{
+	const struct manifest_facts *m = &r->manifest;
+
+	if (error == -ENOENT)
+		report_cpu_note(r, "manifest.json is not there: no command, no host, no losses");
+	else if (error < 0)
+		report_cpu_note(r, "manifest.json is not whole (%s)", strerror(-error));
+	else if (!m->complete)
+		report_cpu_note(
+			r,
+			"the trace has no end: it still runs, or dltraced was killed; the last interval is missing, "
+			"and CPUs do not end together");
+}
+
+static void note_full(struct report_cpu *r)
+{
+	const struct { const struct table *t; const char *what; } tables[] = {
+		{ &r->tasks, "names" }, { &r->threads, "threads" }, { &r->roles, "processes" }, { &r->calls, "calls" },
+		{ &r->task_cpus, "pairs of name and CPU" }, { &r->folders, "folders" }, { &r->files, "files" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+		if (tables[i].t->n == tables[i].t->max)
+			report_cpu_note(r, "too many %s: of those after %u only the sums are there",
+					tables[i].what, tables[i].t->max);
+	if (r->more_gaps)
+		report_cpu_note(r, "too many gaps: %" PRIu64 " more are not told", r->more_gaps);
+}
+
+static void note_late(struct report_cpu *r)
+{
+	const struct manifest_probe *p = manifest_probe(&r->manifest, "sched_switch");
+
+	if (p && p->late)
+		report_cpu_note(r, "sched_switch: %" PRIu64 " rows are out of time order and were left out", p->late);
+}
+
+/* Both sums, each on its own way, and how long the trace was: that of most time among the CPUs. */
+static void check_sums(struct report_cpu *r)
+{
+	for (uint32_t i = 0; i < r->n_cpus; i++) {
+		const struct cpu_cpu *c = &r->cpus[i];
+
+		r->by_cpu_ns += c->busy_ns + c->idle_ns;
+		r->wall_ns = MAX(r->wall_ns, c->busy_ns + c->idle_ns);
+		r->cpus_seen += c->busy_ns + c->idle_ns + c->switches != 0;
+	}
+	for (uint32_t i = 0; i < r->tasks.n; i++) {
+		const struct cpu_task *t = table_at(&r->tasks, i);
+
+		r->by_task_ns += t->sums.run_ns;
+		r->kind_ns[t->kind] += t->sums.run_ns;
+	}
+}
+
+/* --- all of it -------------------------------------------------------------------------------------------- */
+
+static int readable(int dirfd, const char *file)
+{
+	struct reader rd;
+	int res = reader_open(&rd, dirfd, file);
+
+	reader_close(&rd);
+	return res;
+}
+
+/* Where no manifest says so: one of the files that most traces have. */
+static bool has_other_files(int dirfd)
+{
+	static const char *const files[] = { "files.out", "open.out", "pids.out", "time_align.out", "vfs_rw.out" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (readable(dirfd, files[i]) == 0)
+			return true;
+	return false;
+}
+
+static int scan_all(struct report_cpu *r, int dirfd)
+{
+	int res;
+
+	r->has_switches = readable(dirfd, "sched_switch.out") == 0;
+	r->has_sums = readable(dirfd, "sched.out") == 0;
+	if (!r->has_switches && !r->has_sums)
+		return -ENOMSG;
+	res = report_cpu_lives(r, dirfd);
+	if (res == 0)
+		res = report_cpu_phases(r, dirfd);
+	if (res == 0 && r->has_sums)
+		res = report_cpu_sums(r, dirfd);
+	if (res == 0 && r->has_switches)
+		res = report_cpu_switches(r, dirfd);
+	if (res == 0)
+		res = report_cpu_folders_begin(r, dirfd);
+	return res;
+}
+
+/* All but the calls' own files. */
+static int load(struct report_cpu *r, const char *dir, int dirfd)
+{
+	int manifest, res;
+	bool is_trace;
+
+	r->dir = strdup(dir);
+	if (!r->dir || !begin_all(r))
+		return -ENOMEM;
+	res = report_cpu_rules(r);
+	if (res < 0)
+		return res;
+	manifest = manifest_read_at(&r->manifest, dirfd);
+	is_trace = strcmp(r->manifest.tool, "dltraced") == 0;
+	note_manifest(r, manifest);
+	res = scan_all(r, dirfd);
+	if (res != -ENOMSG || is_trace || has_other_files(dirfd))
+		return res;
+	return manifest == -EACCES ? manifest : -ENODATA;
+}
+
+int report_cpu_begin(struct report_cpu **ret, const char *dir, int dirfd, const struct report_cpu_options *o)
+{
+	struct report_cpu *r = calloc(1, sizeof(*r));
+	int res;
+
+	if (!r)
+		return -ENOMEM;
+	r->options = *o;
+	res = load(r, dir, dirfd);
+	if (res < 0) {
+		report_cpu_free(r);
+		return res;
+	}
+	*ret = r;
+	return 0;
+}
+
+void report_cpu_end(struct report_cpu *r, int dirfd)
+{
+	report_cpu_folders_end(r);
+	report_cpu_clock_gaps(r, dirfd);
+	report_cpu_lives_end(r);
+	report_cpu_phases_end(r);
+	report_cpu_gaps_end(r);
+	report_cpu_group(r);
+	check_sums(r);
+	note_late(r);
+	note_full(r);
+}
+
+int report_cpu_load(struct report_cpu **ret, const char *dir, const struct report_cpu_options *o)
+{
+	autoclose int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int res;
+
+	if (dirfd < 0)
+		return -errno;
+	res = report_cpu_begin(ret, dir, dirfd, o);
+	if (res < 0)
+		return res;
+	report_cpu_folders_read(*ret, dirfd);
+	report_cpu_end(*ret, dirfd);
+	return 0;
+}

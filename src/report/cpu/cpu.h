@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What one trace folder says about CPU time, summed up: report_cpu_load() streams sched.out (sums),
+ * sched_switch.out (single switches) and what gives them names and phases, once each, into a struct
+ * report_cpu, and the renderers (text, CSV) only read it. Offline: needs no root and trusts no byte of
+ * the folder. Memory is bounded by the caps below: what is beyond them is in entry 0 of its table, so
+ * that sums stay whole.
+ *
+ * All texts are escaped as in the .out files, all times ns, all instants CLOCK_MONOTONIC.
+ */
+#ifndef REPORT_CPU_CPU_H
+#define REPORT_CPU_CPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "stats/table.h"
+#include "trace/manifest_read.h"
+
+#define CPU_CPUS_MAX (1U << 13)
+#define CPU_TASKS_MAX (1U << 16)
+#define CPU_THREADS_MAX (1U << 20)
+#define CPU_ROLES_MAX (1U << 19)
+#define CPU_CELLS_MAX (1U << 20) /* of each of the tables that have two keys */
+#define CPU_FILES_MAX (2U << 20)
+#define CPU_FOLDERS_MAX (1U << 16)
+#define CPU_CALLS_MAX 512
+#define CPU_PHASES_MAX 128
+#define CPU_INTERVALS_MAX (1U << 16) /* of a phase */
+#define CPU_GAPS_MAX (1U << 14)
+#define CPU_IDLES_MAX (1U << 20) /* long slices without the target */
+#define CPU_RULES_MAX 64
+#define CPU_PATTERNS_MAX 16
+#define CPU_NOTES_MAX 64
+
+#define CPU_COMM_MAX 65 /* 16 bytes, each \ooo */
+#define CPU_PHASE_NAME_MAX 128
+#define CPU_NO_CPU UINT32_MAX
+
+struct phases_options;
+/* As asked for on the command line. */
+struct report_cpu_options {
+	const char *merge;   /* PREFIX,... in place of the default ones, +PREFIX beside them; NULL */
+	const char *pattern; /* GLOB,... of threads; NULL: python* */
+	unsigned int threshold_permille; /* what is below is summed up as `other' */
+	uint64_t gap_ns;		 /* shortest gap that is told */
+	const struct phases_options *phases; /* how to find the job's; NULL: as the folder has them */
+};
+
+#define CPU_PATTERN "python*"
+#define CPU_THRESHOLD_PERMILLE 30
+#define CPU_GAP_NS (100 * 1000000ULL)
+
+/* Of whom; the order is that of `kind_names' in tasks.c. */
+enum cpu_kind { CPU_TARGET, CPU_KERNEL, CPU_SELF, CPU_OTHER, CPU_IDLE, CPU_KINDS };
+
+struct cpu_sums {
+	uint64_t run_ns, runq_ns, disk_ns, blocked_ns, sleep_ns;
+	uint64_t switches, preempted; /* times that it was given the CPU, and that it lost it */
+};
+
+/* All threads of one name. */
+struct cpu_task {
+	struct cpu_sums sums;
+	uint64_t life_ns; /* of all its threads under this name */
+	uint32_t pids, threads;
+	uint32_t group;
+	uint8_t kind;
+	char comm[CPU_COMM_MAX];
+};
+
+/* Tasks that a rule makes one. */
+struct cpu_group {
+	struct cpu_sums sums;
+	uint32_t tasks, pids, threads;
+	uint8_t kind;
+	bool workers; /* kernel threads that a rule has found */
+	char name[CPU_COMM_MAX];
+};
+
+void cpu_sums_add(struct cpu_sums *to, const struct cpu_sums *s);
+
+/* The life of a process. */
+struct cpu_proc {
+	uint64_t start_ns, end_ns;
+	uint32_t pid, before; /* the life before with this PID; 0: none */
+	uint32_t threads;     /* the newest of its threads */
+	uint8_t kind;
+	bool born, ended; /* seen to be */
+};
+
+/* A process under one of its names. */
+struct cpu_role {
+	struct cpu_sums sums;
+	uint64_t life_ns; /* its threads' lives, added up */
+	uint32_t proc, task, threads;
+};
+
+/* The life of a thread. */
+struct cpu_thread {
+	struct cpu_sums sums;
+	uint64_t start_ns, end_ns;
+	uint64_t since_ns; /* of its present name */
+	/* by the timeline: */
+	uint64_t left_ns; /* 0: it runs, or is not known */
+	char left_state;
+	uint32_t tid, proc, task, first_task, before;
+	uint32_t sibling; /* the thread before of its process; 0: none */
+	uint16_t patterns; /* bits: one of its names has matched */
+	bool born, ended, has_life;
+};
+
+struct cpu_cpu {
+	uint64_t busy_ns, idle_ns, switches;
+};
+
+struct cpu_cell {
+	uint64_t run_ns, switches;
+};
+
+/* What a role waited for in a call. */
+struct cpu_call {
+	uint64_t disk_ns, blocked_ns, sleep_ns, waits, max_ns;
+	/* of the rows of that call in other files: */
+	uint64_t lat_ns, disk_lat_ns;
+	uint32_t last_folder, last_at; /* where the last one went, and 1 + its place in the table of folders; 0: none */
+};
+
+/* The files of a folder, of a role's call. */
+struct cpu_folder {
+	uint64_t calls, lat_ns, disk_calls, disk_lat_ns, disk_bytes;
+	uint32_t call, folder;
+};
+
+struct cpu_interval {
+	uint64_t start_ns, end_ns;
+};
+
+struct cpu_phase {
+	char name[CPU_PHASE_NAME_MAX];
+	const char *source; /* as phase_source_names[] has it */
+	struct cpu_interval *v; /* in order, none touches another once all are read */
+	uint32_t n, room;
+	uint32_t times; /* as they were marked */
+	uint32_t open;	/* without an end: they last until the trace ends */
+	uint64_t wall_ns, run_ns;
+};
+
+/* Why a stretch of time is missing or empty; see report_cpu_gap_kinds[]. */
+enum cpu_gap_kind { CPU_GAP_IDLE, CPU_GAP_OFF, CPU_GAP_LOST, CPU_GAP_STALLED, CPU_GAP_STEP, CPU_GAP_SUSPEND, CPU_GAP_KINDS };
+
+struct cpu_gap {
+	enum cpu_gap_kind kind;
+	uint64_t start_ns, end_ns; /* 0: not known */
+	int64_t ns;		   /* its length; of a step how far */
+	uint64_t count;		   /* of lost records */
+	uint32_t cpu;		   /* or CPU_NO_CPU */
+};
+
+/* Threads of which a name matches. */
+struct cpu_pattern {
+	char glob[CPU_COMM_MAX];
+	uint64_t threads, cut; /* cut: not seen to begin or to end */
+	uint64_t life_ns, run_ns, idle_ns;
+};
+
+struct cpu_rule {
+	char prefix[CPU_COMM_MAX];
+	bool any; /* not for kernel threads alone */
+};
+
+struct report_cpu {
+	char *dir;
+	struct report_cpu_options options;
+	struct manifest_facts manifest;
+	bool has_sums, has_switches, has_pids;
+	uint64_t begin_ns, end_ns; /* of what the rows tell; 0: no row */
+	uint64_t span_max_ns;	   /* the longest time that a row of sums is about */
+
+	struct table tasks, groups, procs, pids, threads, tids, roles, calls, folders;
+	struct table task_cpus, role_cpus, role_threads, group_pids, phase_tasks;
+	struct table files;	  /* FID to folder */
+	struct table folder_ids;  /* path's hash to its number */
+	char **folder_names;
+	struct cpu_cpu *cpus; /* CPU_CPUS_MAX */
+	uint32_t n_cpus, cpus_seen; /* 1 + the highest number; how many */
+	char call_names[CPU_CALLS_MAX][32];
+	uint32_t n_calls;
+
+	/* sums over CPUs and over tasks, counted on ways of their own */
+	uint64_t wall_ns, by_cpu_ns, by_task_ns;
+	uint64_t kind_ns[CPU_KINDS];
+
+	struct cpu_phase *phases;
+	uint32_t n_phases;
+	struct cpu_gap *gaps;
+	uint32_t n_gaps;
+	uint64_t more_gaps;
+	struct cpu_pattern patterns[CPU_PATTERNS_MAX];
+	uint32_t n_patterns;
+	struct cpu_rule rules[CPU_RULES_MAX];
+	uint32_t n_rules;
+
+	unsigned int thin; /* lists of JSON are halved so often: report_fit() */
+	char *notes[CPU_NOTES_MAX];
+	uint32_t n_notes;
+	struct cpu_scan *call_scans; /* of folders.c; NULL: it needs no rows of calls */
+	struct cpu_caller *callers;  /* likewise */
+};
+
+extern const char *const report_cpu_kind_names[CPU_KINDS];
+extern const char *const report_cpu_gap_kinds[CPU_GAP_KINDS];
+
+/*
+ * Sum up the folder DIR. 0; -ENODATA: it is no trace; -ENOMSG: it has neither sched.out nor
+ * sched_switch.out with a header; -EINVAL: an option's list does not fit; -errno.
+ */
+int report_cpu_load(struct report_cpu **ret, const char *dir, const struct report_cpu_options *o);
+void report_cpu_free(struct report_cpu *r);
+
+/*
+ * The same in steps, for who reads the files of calls anyway, each once: all but these first, of the folder DIRFD,
+ * which is DIR; then their rows; then what follows from all of them.
+ */
+int report_cpu_begin(struct report_cpu **ret, const char *dir, int dirfd, const struct report_cpu_options *o);
+void report_cpu_end(struct report_cpu *r, int dirfd);
+struct reader;
+struct reader_row;
+struct cpu_scan;
+/* The rows of NAME.out, which RD reads. NULL: R, which may be NULL, does not ask for them. */
+struct cpu_scan *report_cpu_calls_begin(struct report_cpu *r, const char *name, const struct reader *rd);
+/* Some of these rows, one after the other: their text, and their numbers, each column's together; 0 where there is none. */
+struct cpu_call_rows {
+	const struct reader_row *text;
+	unsigned int n;
+	const uint64_t *time_ns, *pid, *lat_ns, *fid, *disk_bytes, *len; /* rows without a time do not count */
+};
+void report_cpu_calls_rows(struct cpu_scan *s, const struct cpu_call_rows *rows);
+/* BAD_ROWS were without a time; ERROR: -errno, it could not be opened, or not be read to its end. */
+void report_cpu_calls_end(struct report_cpu *r, const char *name, const struct reader *rd, uint64_t bad_rows, int error);
+
+/* For a terminal; errors of writing are left in the stream. */
+void report_cpu_text(const struct report_cpu *r, FILE *out);
+/* One CSV file (RFC 4180) per table into the folder DIR, which is made if need be. 0 or -errno. */
+int report_cpu_csv(const struct report_cpu *r, const char *dir);
+
+/* The numbers of T's entries, those with the most KEY first. NULL: none, or memory is out. */
+uint32_t *report_cpu_order(const struct table *t, uint64_t (*key)(const void *value));
+/* The number of the value V of T. */
+static inline uint32_t report_cpu_number(const struct table *t, const void *v)
+{
+	return (uint32_t)((size_t)((const char *)v - (const char *)t->values) / t->value_size);
+}
+
+/* How tables with two keys have them. */
+static inline uint64_t report_cpu_pair(uint32_t a, uint32_t b)
+{
+	return (uint64_t)a << 32 | b;
+}
+
+uint64_t report_cpu_life_ns(const struct cpu_thread *t);
+/* All that is known of what it did: ran, could have run, waited. */
+uint64_t report_cpu_known_ns(const struct cpu_sums *s);
+/* The part of WAIT_NS, which F's call has waited, that F's folder has by latencies. */
+uint64_t report_cpu_folder_ns(const struct report_cpu *r, const struct cpu_folder *f, uint64_t wait_ns);
+
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which folders the calls went to that waited uninterruptibly: for a disk, or for what file systems do
+ * with it. sched.out knows the call, but not its file; the files of the calls know their files and how
+ * long they took, but not for what. So a folder's part
+ * of a thread's waits in a call is by the latencies of that call's rows that went to its files: of those
+ * that made the kernel fetch (DISK_BYTES) where there are any, else of all; of page faults, which are no
+ * calls, by the sizes of what is mapped.
+ */
+#include "report/cpu/scan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+enum { FID, REALPATH, TYPE };
+static const char *const file_columns[] = { "FID", "REALPATH", "TYPE", NULL };
+enum { PID, TID, COMM, FUNC, LAT_NS, CALL_FID, DISK_BYTES, LEN, RET };
+static const char *const call_columns[] = {
+	"PID", "TID", "COMM", "FUNC", "LAT_NS", "FID", "DISK_BYTES", "LEN", "RET", NULL,
+};
+
+/* --- files.out ------------------------------------------------------------------------------------------- */
+
+/* The number of the folder PATH; 0 where there are too many. */
+static uint32_t folder_number(struct report_cpu *r, struct reader_field path)
+{
+	uint32_t *n = table_get(&r->folder_ids, table_key(path.p, path.len));
+
+	if (!n)
+		return 0;
+	if (!*n) {
+		*n = report_cpu_number(&r->folder_ids, n);
+		r->folder_names[*n] = strndup(path.p, path.len);
+	}
+	return *n;
+}
+
+static bool file_row(struct cpu_scan *s)
+{
+	struct reader_field path = cpu_field(s, REALPATH);
+	const char *slash = path.len ? memrchr(path.p, '/', path.len) : NULL;
+	uint32_t *folder;
+	uint64_t fid;
+
+	if (!cpu_u64(s, FID, &fid))
+		return false;
+	if (!slash || path.p[0] != '/' || !(cpu_is(s, TYPE, "reg") || cpu_is(s, TYPE, "dir") || cpu_is(s, TYPE, "blk")))
+		return true;
+	if (!cpu_is(s, TYPE, "dir"))
+		path.len = slash == path.p ? 1 : (size_t)(slash - path.p);
+	folder = table_get(&s->r->files, fid);
+	if (folder)
+		*folder = folder_number(s->r, path);
+	return true;
+}
+
+/* --- calls ----------------------------------------------------------------------------------------------- */
+
+/* io_submit:pread is io_submit; what io_uring does, if not a worker of it, is inside io_uring_enter. */
+static struct reader_field call_of(struct reader_field func)
+{
+	static const char ring[] = "io_uring_enter";
+	const char *colon = func.len ? memchr(func.p, ':', func.len) : NULL;
+
+	if (!colon)
+		return func;
+	func.len = (size_t)(colon - func.p);
+	return reader_is(func, "io_uring") ? (struct reader_field){ ring, sizeof(ring) - 1 } : func;
+}
+
+/* Process PROC under the row's name and FUNC, where that has waited so; NULL. */
+static struct cpu_call *call_of_proc(struct cpu_scan *s, uint32_t proc, struct reader_field func)
+{
+	struct report_cpu *r = s->r;
+	uint32_t task = report_cpu_task_known(r, CPU_TARGET, cpu_field(s, COMM));
+	const struct cpu_role *role = table_find(&r->roles, report_cpu_pair(proc, task));
+	struct cpu_call *c;
+
+	if (!proc || !role || !(role->sums.disk_ns + role->sums.blocked_ns))
+		return NULL;
+	c = report_cpu_call(r, report_cpu_number(&r->roles, role), report_cpu_call_number(r, func), false);
+	return c && c->disk_ns + c->blocked_ns ? c : NULL;
+}
+
+/* What the rows of its file waited in, where that is not their call: of mmap.out; NULL. */
+static inline const char *wait_of(const struct cpu_scan *s)
+{
+	return s->own;
+}
+
+/* One row: what is asked of it, numbers that are none as 0. */
+struct call_row {
+	uint64_t time_ns, pid, lat_ns, fid, disk_bytes, len;
+};
+
+/*
+ * What the last row of each process came to, as far as PIDs do not meet: mostly the next comes to the same. None of
+ * the tables behind it changes while the rows of a file are read.
+ */
+struct cpu_caller {
+	uint64_t pid; /* 0: none */
+	struct cpu_call *call;
+	uint32_t len;
+	char text[44]; /* from COMM to FUNC, as it stands in the row */
+};
+_Static_assert(sizeof(struct cpu_caller) == 64, "it is to be one cache line");
+
+#define CALLERS 1024U
+
+/* The row's COMM, FUNC and what is between them; nothing where the file has them otherwise. */
+static inline struct reader_field who_and_what(const struct cpu_scan *s)
+{
+	const struct reader_field comm = cpu_field(s, COMM), func = cpu_field(s, FUNC);
+
+	return (struct reader_field){ comm.p, s->at[COMM] && s->at[COMM] < s->at[FUNC] ? (size_t)(func.p + func.len - comm.p) : 0 };
+}
+
+static struct cpu_call *find_call(struct cpu_scan *s, const struct call_row *c, struct cpu_caller *known, struct reader_field text)
+{
+	const uint32_t pid = (uint32_t)c->pid;
+	const char *wait = wait_of(s);
+	struct reader_field func = wait ? (struct reader_field){ wait, strlen(wait) } : call_of(cpu_field(s, FUNC));
+	uint32_t proc = report_cpu_proc_at(s->r, pid, c->time_ns - MIN(c->lat_ns, c->time_ns));
+	struct cpu_call *call = call_of_proc(s, proc, func);
+
+	if (text.len && text.len <= sizeof(known->text) && !report_cpu_lived_before(s->r, pid)) {
+		*known = (struct cpu_caller){ .pid = pid, .call = call, .len = (uint32_t)text.len };
+		memcpy(known->text, text.p, text.len);
+	}
+	return call;
+}
+
+/* The row's process and name under its FUNC, or what else its file's rows waited in, where it has waited so; NULL. */
+static inline struct cpu_call *call_that_waited(struct cpu_scan *s, const struct call_row *c)
+{
+	const struct reader_field text = who_and_what(s);
+	struct cpu_caller *known = &s->r->callers[c->pid % CALLERS];
+
+	if (!c->pid || c->pid > UINT32_MAX)
+		return NULL;
+	if (known->pid == c->pid && known->len == text.len && memcmp(known->text, text.p, text.len) == 0)
+		return known->call;
+	return find_call(s, c, known, text);
+}
+
+/* The sums of C in FOLDER; NULL: there is no room. */
+static struct cpu_folder *folder_of(struct report_cpu *r, struct cpu_call *c, uint32_t folder)
+{
+	struct cpu_folder *f;
+
+	if (c->last_at && c->last_folder == folder) /* nearly always */
+		return table_at(&r->folders, c->last_at - 1);
+	f = table_get(&r->folders, report_cpu_pair(report_cpu_number(&r->calls, c), folder));
+	if (!f)
+		return NULL;
+	f->call = report_cpu_number(&r->calls, c);
+	f->folder = folder;
+	c->last_folder = folder;
+	c->last_at = report_cpu_number(&r->folders, f) + 1;
+	return f;
+}
+
+static inline void add_to_folder(struct report_cpu *r, struct cpu_call *c, const struct call_row *row, uint64_t weight)
+{
+	const uint32_t *folder = table_find(&r->files, row->fid);
+	struct cpu_folder *f = folder ? folder_of(r, c, *folder) : NULL;
+	const uint64_t disk_weight = row->disk_bytes ? weight : 0;
+
+	if (!f)
+		return;
+	/* without a branch on what nobody can foretell: whether it fetched */
+	f->calls++;
+	f->lat_ns += weight;
+	c->lat_ns += weight;
+	f->disk_calls += row->disk_bytes != 0;
+	f->disk_bytes += row->disk_bytes;
+	f->disk_lat_ns += disk_weight;
+	c->disk_lat_ns += disk_weight;
+}
+
+/* Whether the row, of mmap.out, tells of a mapping that there is now. */
+static bool is_map(const struct cpu_scan *s)
+{
+	const struct reader_field ret = cpu_field(s, RET);
+
+	return (cpu_is(s, FUNC, "mmap") || cpu_is(s, FUNC, "snapshot")) && !(ret.len && ret.p[0] == '-');
+}
+
+static inline void take_call(struct cpu_scan *s, const struct call_row *row)
+{
+	const char *wait = wait_of(s);
+	struct cpu_call *c = wait && !is_map(s) ? NULL : call_that_waited(s, row);
+
+	if (c)
+		add_to_folder(s->r, c, row, wait ? row->len : row->lat_ns);
+}
+
+static bool take_row(struct cpu_scan *s)
+{
+	const struct call_row row = {
+		.time_ns = s->time_ns, .pid = cpu_number(s, PID), .lat_ns = cpu_number(s, LAT_NS),
+		.fid = cpu_number(s, CALL_FID), .disk_bytes = cpu_number(s, DISK_BYTES), .len = cpu_number(s, LEN),
+	};
+
+	take_call(s, &row);
+	return true;
+}
+
+/* --- all of it ------------------------------------------------------------------------------------------- */
+
+static bool any_wait(const struct report_cpu *r)
+{
+	for (uint32_t i = 1; i < r->calls.n; i++) {
+		const struct cpu_call *c = table_at(&r->calls, i);
+
+		if (c->disk_ns + c->blocked_ns)
+			return true;
+	}
+	return false;
+}
+
+uint64_t report_cpu_folder_ns(const struct report_cpu *r, const struct cpu_folder *f, uint64_t wait_ns)
+{
+	const struct cpu_call *c = table_at(&r->calls, f->call);
+	uint64_t part = c->disk_lat_ns ? f->disk_lat_ns : f->lat_ns,
+		 whole = c->disk_lat_ns ? c->disk_lat_ns : c->lat_ns;
+
+	return whole ? (uint64_t)((double)wait_ns * ((double)part / (double)whole)) : 0;
+}
+
+static char fault[] = "fault";
+
+/* In the order in which they are told of. */
+static const struct {
+	const char *name;
+	char *wait; /* see wait_of() */
+} call_files[] = {
+	{ "create_del", NULL }, { "open", NULL }, { "sync", NULL }, { "vfs_rw", NULL }, { "mmap", fault },
+};
+
+int report_cpu_folders_begin(struct report_cpu *r, int dirfd)
+{
+	r->folder_names = calloc(CPU_FOLDERS_MAX, sizeof(*r->folder_names));
+	if (!r->folder_names || !table_get(&r->folder_ids, UINT64_MAX))
+		return -ENOMEM;
+	if (!any_wait(r) || report_cpu_scan(r, dirfd, "files", file_columns, file_row, NULL) < 0)
+		return 0;
+	r->call_scans = calloc(ARRAY_SIZE(call_files), sizeof(*r->call_scans));
+	r->callers = aligned_alloc(sizeof(*r->callers), CALLERS * sizeof(*r->callers));
+	return r->call_scans && r->callers ? 0 : -ENOMEM;
+}
+
+/* Rows of another file follow: the same name of a call may be something else there. */
+static void forget_callers(struct report_cpu *r)
+{
+	memset(r->callers, 0, CALLERS * sizeof(*r->callers));
+}
+
+void report_cpu_folders_read(struct report_cpu *r, int dirfd)
+{
+	for (size_t i = 0; r->call_scans && i < ARRAY_SIZE(call_files); i++) {
+		forget_callers(r);
+		report_cpu_scan(r, dirfd, call_files[i].name, call_columns, take_row, call_files[i].wait);
+	}
+}
+
+void report_cpu_folders_end(struct report_cpu *r)
+{
+	for (size_t i = 0; r->call_scans && i < ARRAY_SIZE(call_files); i++)
+		if (r->call_scans[i].r) /* it was given */
+			report_cpu_note_file(&r->call_scans[i], call_files[i].name, r->call_scans[i].error);
+}
+
+/* --- rows that somebody else reads ---------------------------------------------------------------------- */
+
+static struct cpu_scan *scan_of(struct report_cpu *r, const char *name)
+{
+	for (size_t i = 0; r && r->call_scans && i < ARRAY_SIZE(call_files); i++)
+		if (strcmp(call_files[i].name, name) == 0) {
+			r->call_scans[i].r = r;
+			r->call_scans[i].own = call_files[i].wait;
+			return &r->call_scans[i];
+		}
+	return NULL;
+}
+
+struct cpu_scan *report_cpu_calls_begin(struct report_cpu *r, const char *name, const struct reader *rd)
+{
+	struct cpu_scan *s = scan_of(r, name);
+
+	if (!s)
+		return NULL;
+	for (unsigned int i = 0; call_columns[i]; i++)
+		s->at[i] = reader_column(rd, call_columns[i]);
+	forget_callers(r);
+	return s;
+}
+
+void report_cpu_calls_rows(struct cpu_scan *s, const struct cpu_call_rows *rows)
+{
+	for (unsigned int i = 0; i < rows->n; i++) {
+		const struct call_row row = {
+			.time_ns = rows->time_ns[i], .pid = rows->pid[i], .lat_ns = rows->lat_ns[i],
+			.fid = rows->fid[i], .disk_bytes = rows->disk_bytes[i], .len = rows->len[i],
+		};
+
+		s->row = &rows->text[i];
+		if (row.time_ns)
+			take_call(s, &row);
+	}
+}
+
+void report_cpu_calls_end(struct report_cpu *r, const char *name, const struct reader *rd, uint64_t bad_rows, int error)
+{
+	struct cpu_scan *s = scan_of(r, name);
+
+	if (!s)
+		return;
+	s->reader = *rd; /* of which only counts are looked at */
+	s->bad_rows = bad_rows;
+	s->error = error;
+}

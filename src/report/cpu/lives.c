@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Lives: from when to when a process and a thread were there, by pids.out, and who a PID or TID was at
+ * a given time, since numbers are used again. Knows no CPU time but for this: who has run has lived.
+ */
+#include "report/cpu/scan.h"
+
+#include <errno.h>
+
+#include "base/util.h"
+
+enum { EVENT, PID, TID, COMM, STATUS };
+static const char *const columns[] = { "EVENT", "PID", "TID", "COMM", "STATUS", NULL };
+
+/*
+ * What the tables of PIDs and TIDs are asked for: kernel threads have no row in pids.out, so theirs are
+ * numbers of their own; those of the kinds without a number are one per name. That of the target is the
+ * number itself.
+ */
+static uint64_t key_of(enum cpu_kind kind, uint32_t number, uint32_t task)
+{
+	return (uint64_t)kind << 32 | (kind == CPU_IDLE || kind == CPU_OTHER ? task : number);
+}
+
+static struct cpu_proc *proc_at(const struct report_cpu *r, uint32_t i)
+{
+	return table_at(&r->procs, i);
+}
+
+static struct cpu_thread *thread_at(const struct report_cpu *r, uint32_t i)
+{
+	return table_at(&r->threads, i);
+}
+
+/* --- processes --------------------------------------------------------------------------------------- */
+
+static uint32_t newest(const struct table *t, uint64_t key)
+{
+	const uint32_t *n = table_find(t, key);
+
+	return n ? *n : 0;
+}
+
+/* One more life of KEY, which is a PID or a TID: its number, in front of those before. */
+static uint32_t life_new(struct table *lives, struct table *keys, uint64_t key, uint32_t *before)
+{
+	uint32_t *last = table_get(keys, key);
+	void *life = last ? table_get(lives, lives->n) : NULL;
+
+	if (!life)
+		return 0;
+	*before = *last;
+	*last = report_cpu_number(lives, life);
+	return *last;
+}
+
+static uint32_t proc_new(struct report_cpu *r, enum cpu_kind kind, uint32_t pid, uint64_t key, uint64_t start_ns)
+{
+	uint32_t before = 0, i = life_new(&r->procs, &r->pids, key, &before);
+
+	if (i)
+		*proc_at(r, i) = (struct cpu_proc){ .start_ns = start_ns, .pid = pid, .before = before, .kind = kind };
+	return i;
+}
+
+/* Of several lives the last that had begun by then; of those that all begin later the first. */
+static uint32_t proc_at_time(const struct report_cpu *r, uint64_t key, uint64_t time_ns)
+{
+	uint32_t i = newest(&r->pids, key);
+
+	while (i && proc_at(r, i)->before && proc_at(r, i)->start_ns > time_ns)
+		i = proc_at(r, i)->before;
+	return i;
+}
+
+uint32_t report_cpu_proc_at(const struct report_cpu *r, uint32_t pid, uint64_t time_ns)
+{
+	return proc_at_time(r, pid, time_ns);
+}
+
+bool report_cpu_lived_before(const struct report_cpu *r, uint32_t pid)
+{
+	return proc_at(r, newest(&r->pids, pid))->before;
+}
+
+bool report_cpu_is_target(const struct report_cpu *r, uint32_t pid)
+{
+	uint32_t i = newest(&r->pids, pid);
+
+	return i && proc_at(r, i)->kind == CPU_TARGET;
+}
+
+/* --- threads ----------------------------------------------------------------------------------------- */
+
+static uint32_t thread_new(struct report_cpu *r, uint32_t proc, uint32_t tid, uint64_t key, uint32_t task,
+			   uint64_t start_ns)
+{
+	uint32_t before = 0, i = life_new(&r->threads, &r->tids, key, &before);
+
+	if (!i)
+		return 0;
+	*thread_at(r, i) = (struct cpu_thread){
+		.start_ns = start_ns, .since_ns = start_ns, .tid = tid, .proc = proc,
+		.task = task, .first_task = task, .before = before, .sibling = proc_at(r, proc)->threads,
+	};
+	proc_at(r, proc)->threads = i;
+	return i;
+}
+
+static uint32_t thread_at_time(const struct report_cpu *r, uint64_t key, uint64_t time_ns)
+{
+	uint32_t i = newest(&r->tids, key);
+
+	while (i && thread_at(r, i)->before && thread_at(r, i)->start_ns > time_ns)
+		i = thread_at(r, i)->before;
+	return i;
+}
+
+uint32_t report_cpu_thread_role(struct report_cpu *r, uint32_t thread, uint32_t task)
+{
+	uint32_t n = r->role_threads.n, role = report_cpu_role(r, thread_at(r, thread)->proc, task);
+	uint8_t *seen = table_get(&r->role_threads, report_cpu_pair(thread, task));
+
+	if (seen && r->role_threads.n != n) {
+		((struct cpu_role *)table_at(&r->roles, role))->threads++;
+		((struct cpu_task *)table_at(&r->tasks, task))->threads++;
+	}
+	return role;
+}
+
+/* Thread I has had its name until now. */
+static void name_ends(struct report_cpu *r, uint32_t i, uint64_t now_ns)
+{
+	struct cpu_thread *t = thread_at(r, i);
+	uint32_t role = report_cpu_thread_role(r, i, t->task);
+
+	if (now_ns <= t->since_ns)
+		return;
+	((struct cpu_role *)table_at(&r->roles, role))->life_ns += now_ns - t->since_ns;
+	((struct cpu_task *)table_at(&r->tasks, t->task))->life_ns += now_ns - t->since_ns;
+	t->since_ns = now_ns;
+}
+
+/* It has the name of TASK from NOW on. */
+static void thread_named(struct report_cpu *r, uint32_t i, uint32_t task, uint64_t now_ns)
+{
+	struct cpu_thread *t = thread_at(r, i);
+	const char *comm = ((struct cpu_task *)table_at(&r->tasks, task))->comm;
+
+	if (t->task != task)
+		name_ends(r, i, now_ns);
+	t->task = task;
+	t->patterns |= report_cpu_matches(r, (struct reader_field){ comm, strlen(comm) });
+}
+
+uint32_t report_cpu_thread(struct report_cpu *r, enum cpu_kind kind, uint32_t pid, uint32_t tid, uint32_t task,
+			   uint64_t time_ns)
+{
+	uint64_t key = key_of(kind, tid, task), pid_key = key_of(kind, pid, task);
+	uint32_t i = thread_at_time(r, key, time_ns), proc;
+
+	/* without a row of its birth, or of a life that was over long ago */
+	if (i && !(thread_at(r, i)->ended && thread_at(r, i)->end_ns + NSEC_PER_SEC < time_ns))
+		return i;
+	proc = proc_at_time(r, pid_key, time_ns);
+	if (!proc)
+		proc = proc_new(r, kind, pid, pid_key, time_ns);
+	i = thread_new(r, proc, tid, key, task, time_ns);
+	thread_at(r, i)->has_life = i && kind == CPU_TARGET;
+	if (thread_at(r, i)->has_life)
+		thread_named(r, i, task, time_ns);
+	return i;
+}
+
+/* What began before the trace, or whose birth was lost, was there when it ran. */
+void report_cpu_seen(struct report_cpu *r, uint32_t i, uint32_t task, uint64_t from_ns, uint64_t to_ns)
+{
+	struct cpu_thread *t = thread_at(r, i);
+	struct cpu_proc *p = proc_at(r, t->proc);
+	uint32_t role;
+
+	if (!t->has_life)
+		return;
+	if (!t->born && from_ns < t->start_ns) {
+		role = report_cpu_thread_role(r, i, task);
+		((struct cpu_role *)table_at(&r->roles, role))->life_ns += t->start_ns - from_ns;
+		((struct cpu_task *)table_at(&r->tasks, task))->life_ns += t->start_ns - from_ns;
+		t->start_ns = from_ns;
+		if (!p->born && from_ns < p->start_ns)
+			p->start_ns = from_ns;
+	}
+	if (!r->has_pids) {
+		if (t->task != task)
+			thread_named(r, i, task, from_ns);
+		t->end_ns = MAX(t->end_ns, to_ns);
+	}
+}
+
+/* --- pids.out ---------------------------------------------------------------------------------------- */
+
+static void thread_ends(struct report_cpu *r, uint32_t i, uint64_t now_ns)
+{
+	struct cpu_thread *t = thread_at(r, i);
+
+	if (!i || t->ended)
+		return;
+	name_ends(r, i, now_ns);
+	t->end_ns = now_ns;
+	t->ended = true;
+}
+
+/* The process of a row: a new one by its birth, or when none is there. */
+static uint32_t row_proc(struct cpu_scan *s, uint32_t pid, bool fork)
+{
+	uint32_t i = newest(&s->r->pids, pid);
+
+	if (i && !fork && !proc_at(s->r, i)->ended)
+		return i;
+	i = proc_new(s->r, CPU_TARGET, pid, pid, s->time_ns);
+	if (i)
+		proc_at(s->r, i)->born = fork;
+	return i;
+}
+
+static uint32_t row_thread(struct cpu_scan *s, uint32_t proc, uint32_t tid, bool born)
+{
+	uint32_t i = newest(&s->r->tids, tid);
+
+	if (i && !born && !thread_at(s->r, i)->ended)
+		return i;
+	thread_ends(s->r, i, s->time_ns); /* what has become of it is not known */
+	i = thread_new(s->r, proc, tid, tid, report_cpu_task(s->r, CPU_TARGET, cpu_field(s, COMM)), s->time_ns);
+	thread_at(s->r, i)->born = born;
+	thread_at(s->r, i)->has_life = i != 0;
+	return i;
+}
+
+/* The last of its threads has no row but the process's own. */
+static void proc_ends(struct report_cpu *r, uint32_t i, uint64_t now_ns)
+{
+	for (uint32_t t = proc_at(r, i)->threads; t; t = thread_at(r, t)->sibling)
+		thread_ends(r, t, now_ns);
+	proc_at(r, i)->ended = true;
+	proc_at(r, i)->end_ns = now_ns;
+}
+
+/* The end of a thread, of a process, or of its being a target. */
+static bool row_of_end(struct cpu_scan *s, uint32_t pid, uint32_t tid, bool whole)
+{
+	uint32_t proc = newest(&s->r->pids, pid), thread = newest(&s->r->tids, tid);
+
+	if (!proc || proc_at(s->r, proc)->ended)
+		proc = row_proc(s, pid, false);
+	if (!thread)
+		thread = row_thread(s, proc, tid, false);
+	thread_ends(s->r, thread, s->time_ns);
+	if (whole)
+		proc_ends(s->r, proc, s->time_ns);
+	return true;
+}
+
+static bool row(struct cpu_scan *s)
+{
+	bool fork = cpu_is(s, EVENT, "fork"), left = cpu_is(s, EVENT, "left");
+	uint32_t proc, thread;
+	uint64_t pid, tid;
+
+	if (!cpu_u64(s, PID, &pid) || !cpu_u64(s, TID, &tid) || pid > UINT32_MAX || tid > UINT32_MAX || !pid || !tid)
+		return false;
+	if (left || cpu_is(s, EVENT, "exit"))
+		return row_of_end(s, (uint32_t)pid, (uint32_t)tid, left || !cpu_is(s, STATUS, "-"));
+	proc = row_proc(s, (uint32_t)pid, fork);
+	thread = row_thread(s, proc, (uint32_t)tid, fork || cpu_is(s, EVENT, "thread"));
+	thread_named(s->r, thread, report_cpu_task(s->r, CPU_TARGET, cpu_field(s, COMM)), s->time_ns);
+	return true;
+}
+
+int report_cpu_lives(struct report_cpu *r, int dirfd)
+{
+	int res = report_cpu_scan(r, dirfd, "pids", columns, row, NULL);
+
+	r->has_pids = res == 0;
+	if (res == -ENOENT || res == -ENODATA || res == -EBADMSG)
+		report_cpu_note(
+			r,
+			"pids.out is not there: lives are taken to be from the first to the last time on a CPU");
+	return res == -ENOMEM ? res : 0;
+}
+
+/* --- at the end -------------------------------------------------------------------------------------- */
+
+uint64_t report_cpu_known_ns(const struct cpu_sums *s)
+{
+	return s->run_ns + s->runq_ns + s->disk_ns + s->blocked_ns + s->sleep_ns;
+}
+
+uint64_t report_cpu_life_ns(const struct cpu_thread *t)
+{
+	return t->end_ns > t->start_ns ? t->end_ns - t->start_ns : 0;
+}
+
+static bool is_lossy(const struct report_cpu *r)
+{
+	const struct manifest_probe *p = manifest_probe(&r->manifest, r->has_sums ? "sched" : "sched_switch");
+
+	return p && p->lost;
+}
+
+/*
+ * Its first and last names get what the rows of CPU time have shown besides. A thread runs on for a
+ * while after its exit's event, which comes early in the kernel's do_exit(): so what it has done is
+ * the least that it can have lived; unless some of that may be another's, as what is lost is.
+ */
+static void thread_end(struct report_cpu *r, uint32_t i)
+{
+	struct cpu_thread *t = thread_at(r, i);
+	uint64_t known;
+
+	if (!t->has_life)
+		return;
+	if (!t->ended) {
+		t->end_ns = r->has_pids ? MAX(r->end_ns, t->since_ns) : MAX(t->end_ns, t->since_ns);
+		name_ends(r, i, t->end_ns);
+	}
+	known = report_cpu_known_ns(&t->sums);
+	if (report_cpu_life_ns(t) < known && !is_lossy(r)) {
+		t->since_ns = t->end_ns;
+		t->end_ns = t->start_ns + known;
+		name_ends(r, i, t->end_ns);
+	}
+}
+
+static void add_to_patterns(struct report_cpu *r, const struct cpu_thread *t)
+{
+	for (uint32_t p = 0; p < r->n_patterns; p++) {
+		struct cpu_pattern *pattern = &r->patterns[p];
+
+		if (!(t->patterns >> p & 1) || !t->has_life)
+			continue;
+		pattern->threads++;
+		pattern->cut += !t->born || !t->ended;
+		pattern->life_ns += report_cpu_life_ns(t);
+		pattern->run_ns += t->sums.run_ns;
+		pattern->idle_ns += report_cpu_life_ns(t) - MIN(report_cpu_life_ns(t), t->sums.run_ns);
+	}
+}
+
+void report_cpu_lives_end(struct report_cpu *r)
+{
+	for (uint32_t i = 1; i < r->threads.n; i++) {
+		thread_end(r, i);
+		add_to_patterns(r, thread_at(r, i));
+	}
+	for (uint32_t i = 1; i < r->procs.n; i++) {
+		struct cpu_proc *p = proc_at(r, i);
+
+		if (p->kind == CPU_TARGET && !p->ended)
+			p->end_ns = MAX(r->end_ns, p->start_ns);
+	}
+}

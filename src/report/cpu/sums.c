@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sched.out: rows of what a thread did on a CPU in an interval, and of what it waited for in a call;
+ * and where a piece of running goes in the report's tables, whichever file tells of it.
+ */
+#include "report/cpu/scan.h"
+
+#include "base/util.h"
+
+enum {
+	PID,
+	TID,
+	COMM,
+	KIND,
+	CPU,
+	CALL,
+	SPAN_NS,
+	COUNT,
+	PREEMPTED,
+	RUN_NS,
+	RUNQ_NS,
+	DISK_NS,
+	BLOCKED_NS,
+	SLEEP_NS,
+	MAX_NS
+};
+static const char *const columns[] = {
+	"PID", "TID", "COMM", "KIND", "CPU", "CALL", "SPAN_NS", "COUNT", "PREEMPTED", "RUN_NS", "RUNQ_NS", "DISK_NS",
+	"BLOCKED_NS", "SLEEP_NS", "MAX_NS", NULL,
+};
+
+/* --- where it goes ------------------------------------------------------------------------------------ */
+
+static void add_run(struct cpu_sums *s, const struct cpu_run *run)
+{
+	s->run_ns += run->run_ns;
+	s->runq_ns += run->runq_ns;
+	s->switches += run->switches;
+	s->preempted += run->preempted;
+}
+
+static void add_cell(struct table *t, uint32_t what, const struct cpu_run *run)
+{
+	struct cpu_cell *c = table_get(t, report_cpu_pair(what, run->cpu));
+
+	if (!c)
+		c = table_at(t, 0);
+	c->run_ns += run->run_ns;
+	c->switches += run->switches;
+}
+
+void report_cpu_add(struct report_cpu *r, const struct cpu_run *run)
+{
+	uint32_t role = report_cpu_thread_role(r, run->thread, run->task);
+	struct cpu_task *task = table_at(&r->tasks, run->task);
+	struct cpu_thread *thread = table_at(&r->threads, run->thread);
+	struct cpu_cpu *cpu = &r->cpus[MIN(run->cpu, CPU_CPUS_MAX - 1)];
+
+	report_cpu_seen(r, run->thread, run->task, run->from_ns, run->to_ns);
+	add_run(&task->sums, run);
+	add_run(&thread->sums, run);
+	add_run(&((struct cpu_role *)table_at(&r->roles, role))->sums, run);
+	*(task->kind == CPU_IDLE ? &cpu->idle_ns : &cpu->busy_ns) += run->run_ns;
+	cpu->switches += run->switches;
+	r->n_cpus = MAX(r->n_cpus, MIN(run->cpu, CPU_CPUS_MAX - 1) + 1);
+	add_cell(&r->task_cpus, run->task, run);
+	add_cell(&r->role_cpus, role, run);
+}
+
+uint32_t report_cpu_nobody(struct report_cpu *r)
+{
+	return report_cpu_task(r, CPU_OTHER, (struct reader_field){ "-", 1 });
+}
+
+/* --- calls --------------------------------------------------------------------------------------------- */
+
+uint32_t report_cpu_call_number(struct report_cpu *r, struct reader_field name)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->n_calls; i++)
+		if (reader_is(name, r->call_names[i]))
+			return i;
+	if (name.len >= sizeof(r->call_names[0]) || i == CPU_CALLS_MAX - 1)
+		name = (struct reader_field){ "?", 1 };
+	if (r->n_calls < CPU_CALLS_MAX)
+		r->n_calls++;
+	i = MIN(i, CPU_CALLS_MAX - 1);
+	memcpy(r->call_names[i], name.p, name.len);
+	return i;
+}
+
+struct cpu_call *report_cpu_call(struct report_cpu *r, uint32_t role, uint32_t call, bool make)
+{
+	uint64_t key = report_cpu_pair(role, call);
+	struct cpu_call *c = make ? table_get(&r->calls, key) : table_find(&r->calls, key);
+
+	return c || !make ? c : table_at(&r->calls, 0);
+}
+
+uint32_t report_cpu_add_wait(struct report_cpu *r, uint32_t thread, uint32_t task, const struct cpu_sums *add)
+{
+	uint32_t role = report_cpu_thread_role(r, thread, task);
+	struct cpu_sums *sums[] = {
+		&((struct cpu_task *)table_at(&r->tasks, task))->sums,
+		&((struct cpu_thread *)table_at(&r->threads, thread))->sums,
+		&((struct cpu_role *)table_at(&r->roles, role))->sums,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
+		sums[i]->disk_ns += add->disk_ns;
+		sums[i]->blocked_ns += add->blocked_ns;
+		sums[i]->sleep_ns += add->sleep_ns;
+	}
+	return role;
+}
+
+static void row_of_call(struct cpu_scan *s, uint32_t thread, uint32_t task)
+{
+	struct report_cpu *r = s->r;
+	struct cpu_sums add = {
+		.disk_ns = cpu_number(s, DISK_NS),
+		.blocked_ns = cpu_number(s, BLOCKED_NS),
+		.sleep_ns = cpu_number(s, SLEEP_NS),
+	};
+	uint32_t role = report_cpu_add_wait(r, thread, task, &add);
+	struct cpu_call *c = report_cpu_call(r, role, report_cpu_call_number(r, cpu_field(s, CALL)), true);
+
+	c->disk_ns += add.disk_ns;
+	c->blocked_ns += add.blocked_ns;
+	c->sleep_ns += add.sleep_ns;
+	c->waits += cpu_number(s, COUNT);
+	c->max_ns = MAX(c->max_ns, cpu_number(s, MAX_NS));
+}
+
+/* --- rows ---------------------------------------------------------------------------------------------- */
+
+static bool kind_of(struct reader_field f, enum cpu_kind *ret)
+{
+	for (*ret = 0; *ret < CPU_KINDS; (*ret)++)
+		if (reader_is(f, report_cpu_kind_names[*ret]))
+			return true;
+	return false;
+}
+
+static bool row(struct cpu_scan *s)
+{
+	struct report_cpu *r = s->r;
+	struct cpu_run run = { .to_ns = s->time_ns };
+	uint64_t pid, tid, cpu = 0, span;
+	enum cpu_kind kind;
+	bool of_call = !cpu_is(s, CALL, "-");
+	const struct cpu_thread *thread;
+
+	if (!cpu_u64(s, PID, &pid) || !cpu_u64(s, TID, &tid) || pid > UINT32_MAX || tid > UINT32_MAX ||
+	    !cpu_u64(s, SPAN_NS, &span) || !kind_of(cpu_field(s, KIND), &kind) ||
+	    !(of_call || (cpu_u64(s, CPU, &cpu) && cpu < CPU_CPUS_MAX && cpu_u64(s, RUN_NS, &run.run_ns))))
+		return false;
+	run.from_ns = s->time_ns - MIN(span, s->time_ns);
+	if (!r->begin_ns || run.from_ns < r->begin_ns)
+		r->begin_ns = run.from_ns;
+	r->end_ns = MAX(r->end_ns, s->time_ns);
+	r->span_max_ns = MAX(r->span_max_ns, span);
+	run.task = report_cpu_task(r, kind, cpu_field(s, COMM));
+	run.thread = report_cpu_thread(r, kind, (uint32_t)pid, (uint32_t)tid, run.task, run.from_ns);
+	if (of_call) {
+		report_cpu_seen(r, run.thread, run.task, run.from_ns, run.to_ns);
+		row_of_call(s, run.thread, run.task);
+		return true;
+	}
+	run.cpu = (uint32_t)cpu;
+	run.runq_ns = cpu_number(s, RUNQ_NS);
+	run.switches = cpu_number(s, COUNT);
+	run.preempted = cpu_number(s, PREEMPTED);
+	report_cpu_add(r, &run);
+	thread = table_at(&r->threads, run.thread);
+	if (!r->has_switches || kind != CPU_TARGET) /* else the timeline says it better */
+		report_cpu_phase_add(r, run.task, run.from_ns,
+				     thread->ended ? MAX(MIN(run.to_ns, thread->end_ns), run.from_ns)
+						   : run.to_ns,
+				     run.run_ns);
+	return true;
+}
+
+int report_cpu_sums(struct report_cpu *r, int dirfd)
+{
+	int res = report_cpu_scan(r, dirfd, "sched", columns, row, NULL);
+
+	r->has_sums = res == 0;
+	return res;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sched_switch.out: a row for each switch by which a thread of the target comes to a CPU or leaves it.
+ * Where there is no sched.out the sums are made of these; in any case they tell to the nanosecond in
+ * which phase the target ran, and when it ran on no CPU.
+ *
+ * A row tells who left and for how long it had run, so the time on a CPU since the row before is known
+ * but for what ran in between, when that was not of the target: nobody's time.
+ */
+#include "report/cpu/scan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/util.h"
+
+enum { CPU, PREV_PID, PREV_TID, PREV_COMM, PREV_STATE, NEXT_PID, NEXT_TID, NEXT_COMM, RUN_NS, WAIT_NS };
+static const char *const columns[] = {
+	"CPU",	    "PREV_PID",	 "PREV_TID", "PREV_COMM", "PREV_STATE", "NEXT_PID",
+	"NEXT_TID", "NEXT_COMM", "RUN_NS",   "WAIT_NS",	  NULL,
+};
+
+#define NOT_KNOWN UINT64_MAX
+/* TIMESTAMP is taken a moment after what RUN_NS is made of. */
+#define SLACK_NS 10000
+
+struct side {
+	uint32_t pid, tid, task, thread;
+	enum cpu_kind kind;
+};
+
+struct at {
+	bool seen;
+	uint64_t first_ns, first_run_ns, last_ns;
+	struct side first, next; /* who left first; who came last */
+	uint64_t off_ns;	 /* since when it is without the target, if it is */
+	bool off, off_idle;
+};
+
+/* A stretch of a CPU without the target. */
+struct off {
+	uint64_t start_ns, end_ns;
+	bool idle;
+};
+
+struct switches {
+	struct at at[CPU_CPUS_MAX];
+	struct off *offs;
+	size_t n_offs, room;
+	bool offs_full;
+};
+
+/* --- who ------------------------------------------------------------------------------------------------ */
+
+/* The file does not tell: the kernel's threads are known by the names that rules know. */
+static enum cpu_kind kind_of(const struct report_cpu *r, uint32_t pid, struct reader_field comm)
+{
+	if (!pid)
+		return reader_is(comm, "-") ? CPU_OTHER : CPU_IDLE;
+	if (report_cpu_is_target(r, pid))
+		return CPU_TARGET;
+	if (pid == r->manifest.self_pid)
+		return CPU_SELF;
+	for (uint32_t i = 0; i < r->n_rules; i++)
+		if (!r->rules[i].any && comm.len >= strlen(r->rules[i].prefix) &&
+		    memcmp(comm.p, r->rules[i].prefix, strlen(r->rules[i].prefix)) == 0)
+			return CPU_KERNEL;
+	return r->has_pids ? CPU_OTHER : CPU_TARGET;
+}
+
+static bool side_of(struct cpu_scan *s, unsigned int pid_column, uint64_t time_ns, struct side *ret)
+{
+	struct reader_field comm = cpu_field(s, pid_column + 2);
+	uint64_t pid, tid;
+
+	if (!cpu_u64(s, pid_column, &pid) || !cpu_u64(s, pid_column + 1, &tid) || pid > UINT32_MAX || tid > UINT32_MAX)
+		return false;
+	*ret = (struct side){ .pid = (uint32_t)pid, .tid = (uint32_t)tid };
+	ret->kind = kind_of(s->r, ret->pid, comm);
+	ret->task = report_cpu_task(s->r, ret->kind, comm);
+	ret->thread = report_cpu_thread(s->r, ret->kind, ret->pid, ret->tid, ret->task, time_ns);
+	return true;
+}
+
+static bool is_same(const struct side *a, const struct side *b)
+{
+	return a->kind == b->kind && a->tid == b->tid && (a->tid || a->task == b->task);
+}
+
+/* --- sums ----------------------------------------------------------------------------------------------- */
+
+static void ran(struct report_cpu *r, uint32_t cpu, const struct side *who, uint64_t from_ns, uint64_t to_ns,
+		bool preempted)
+{
+	struct cpu_run run = {
+		.thread = who->thread, .task = who->task, .cpu = cpu,
+		.from_ns = from_ns, .to_ns = to_ns, .run_ns = to_ns - from_ns, .preempted = preempted,
+	};
+
+	if (from_ns > to_ns)
+		return;
+	if (who->kind == CPU_TARGET || !r->has_sums)
+		report_cpu_phase_add(r, who->task, from_ns, to_ns, run.run_ns);
+	if (!r->has_sums)
+		report_cpu_add(r, &run);
+}
+
+static void nobody_ran(struct report_cpu *r, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
+{
+	struct side who = { .kind = CPU_OTHER, .task = report_cpu_nobody(r) };
+
+	if (from_ns >= to_ns)
+		return;
+	who.thread = report_cpu_thread(r, CPU_OTHER, 0, 0, who.task, from_ns);
+	ran(r, cpu, &who, from_ns, to_ns, false);
+}
+
+/* It waited from when it left until NOW, RUNQ_NS of that for a CPU. */
+static void waited(struct report_cpu *r, const struct side *who, uint64_t now_ns, uint64_t runq_ns)
+{
+	struct cpu_thread *t = table_at(&r->threads, who->thread);
+	struct cpu_sums add = { 0 };
+	uint64_t off_ns;
+
+	if (who->kind != CPU_TARGET || !t->left_ns || t->left_ns > now_ns)
+		return;
+	off_ns = now_ns - t->left_ns;
+	off_ns -= MIN(runq_ns, off_ns);
+	if (t->left_state == 'D')
+		add.blocked_ns = off_ns;
+	else if (t->left_state != 'R')
+		add.sleep_ns = off_ns;
+	report_cpu_add_wait(r, who->thread, who->task, &add);
+}
+
+static void came(struct cpu_scan *s, uint32_t cpu, const struct side *next)
+{
+	struct cpu_run run = { .thread = next->thread, .task = next->task, .cpu = cpu, .from_ns = s->time_ns,
+			       .to_ns = s->time_ns, .switches = 1, .runq_ns = cpu_number(s, WAIT_NS) };
+
+	waited(s->r, next, s->time_ns, run.runq_ns);
+	((struct cpu_thread *)table_at(&s->r->threads, next->thread))->left_ns = 0;
+	report_cpu_add(s->r, &run);
+}
+
+static void left(struct cpu_scan *s, const struct side *prev)
+{
+	struct cpu_thread *t = table_at(&s->r->threads, prev->thread);
+	struct reader_field state = cpu_field(s, PREV_STATE);
+
+	t->left_state = state.len ? state.p[0] : '-';
+	t->left_ns = t->left_state == 'X' ? 0 : s->time_ns;
+}
+
+/* --- without the target ---------------------------------------------------------------------------------- */
+
+static void off_ends(struct report_cpu *r, struct switches *sw, uint64_t start_ns, uint64_t end_ns, bool idle)
+{
+	struct off *v = sw->offs;
+	size_t room = sw->room ? 2 * sw->room : 1024;
+
+	if (end_ns < start_ns || end_ns - start_ns < r->options.gap_ns)
+		return;
+	if (sw->n_offs == sw->room) {
+		v = sw->room < CPU_IDLES_MAX ? reallocarray(v, room, sizeof(*v)) : NULL;
+		sw->offs_full |= !v;
+		if (!v)
+			return;
+		sw->offs = v;
+		sw->room = room;
+	}
+	v[sw->n_offs++] = (struct off){ start_ns, end_ns, idle };
+}
+
+struct edge {
+	uint64_t ns;
+	int n, idle;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+
+	return x->ns != y->ns ? (x->ns > y->ns) - (x->ns < y->ns) : x->n - y->n;
+}
+
+/* Where all CPUs are without the target at the same time there is a gap. */
+static void find_gaps(struct report_cpu *r, const struct switches *sw, int cpus)
+{
+	struct edge *edges = calloc(2 * sw->n_offs + 1, sizeof(*edges));
+	struct cpu_gap gap = { .cpu = CPU_NO_CPU };
+	int n = 0, idle = 0;
+
+	for (size_t i = 0; edges && i < sw->n_offs; i++) {
+		edges[2 * i] = (struct edge){ sw->offs[i].start_ns, 1, sw->offs[i].idle };
+		edges[2 * i + 1] = (struct edge){ sw->offs[i].end_ns, -1, -sw->offs[i].idle };
+	}
+	if (edges)
+		qsort(edges, 2 * sw->n_offs, sizeof(*edges), by_time);
+	for (size_t i = 0; edges && i < 2 * sw->n_offs; i++) {
+		if (n == cpus) {
+			gap.end_ns = edges[i].ns;
+			gap.kind = idle == cpus ? CPU_GAP_IDLE : CPU_GAP_OFF;
+			gap.ns = (int64_t)(gap.end_ns - gap.start_ns);
+			if ((uint64_t)gap.ns >= r->options.gap_ns)
+				report_cpu_gap(r, &gap);
+		}
+		n += edges[i].n;
+		idle += edges[i].idle;
+		gap.start_ns = edges[i].ns;
+	}
+	free(edges);
+	if (sw->offs_full)
+		report_cpu_note(r, "too many long stretches without the job: gaps after the first of them are missing");
+}
+
+static void off_row(struct cpu_scan *s, struct at *at, const struct side *prev, const struct side *next,
+		    uint64_t run_ns)
+{
+	if (at->off && prev->kind != CPU_TARGET) {
+		/* idle all the time only when the one idle stretch reaches back to where it began */
+		off_ends(s->r, s->own, at->off_ns, s->time_ns,
+			 prev->kind == CPU_IDLE && at->off_idle && run_ns != NOT_KNOWN &&
+			 run_ns + SLACK_NS >= s->time_ns - at->off_ns);
+		at->off = false;
+	}
+	if (next->kind != CPU_TARGET) {
+		at->off = true;
+		at->off_ns = s->time_ns;
+		at->off_idle = next->kind == CPU_IDLE;
+	}
+}
+
+/* --- rows ------------------------------------------------------------------------------------------------ */
+
+/*
+ * One that has come and has no row of leaving may have ended: it does not count for the target any more
+ * then. When, within [FROM, TO]; TO when it has not.
+ */
+static uint64_t end_of(const struct report_cpu *r, const struct side *who, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct cpu_thread *t = table_at(&r->threads, who->thread);
+
+	return t->ended ? MIN(MAX(t->end_ns, from_ns), to_ns) : to_ns;
+}
+
+/* What the CPU did between the row before and this one. */
+static void between(struct cpu_scan *s, struct at *at, uint32_t cpu, const struct side *prev, uint64_t run_ns,
+		    bool preempted)
+{
+	uint64_t begin_ns = at->last_ns, now = s->time_ns, since;
+	bool whole;
+
+	if (now < begin_ns)
+		return; /* late */
+	whole = is_same(prev, &at->next) && (prev->kind == CPU_TARGET || run_ns + SLACK_NS >= now - begin_ns);
+	since = whole || run_ns == NOT_KNOWN ? begin_ns : now - MIN(run_ns, now - begin_ns);
+	/* an exec by another thread than the first makes it the first */
+	if (at->next.kind == CPU_TARGET && at->next.pid != prev->pid) {
+		uint64_t end_ns = end_of(s->r, &at->next, begin_ns, since);
+
+		if (end_ns == since)
+			report_cpu_gap(s->r, &(struct cpu_gap){ .kind = CPU_GAP_LOST,
+								.start_ns = begin_ns,
+								.end_ns = since,
+								.ns = (int64_t)(since - begin_ns),
+								.cpu = cpu });
+		else
+			ran(s->r, cpu, &at->next, begin_ns, end_ns, false);
+		begin_ns = end_ns == since ? begin_ns : end_ns;
+	}
+	nobody_ran(s->r, cpu, begin_ns, since);
+	ran(s->r, cpu, prev, since, now, preempted);
+}
+
+static bool row(struct cpu_scan *s)
+{
+	struct switches *sw = s->own;
+	struct side prev, next;
+	uint64_t cpu, run_ns;
+	bool preempted = cpu_is(s, PREV_STATE, "R+");
+	struct at *at;
+
+	if (!cpu_u64(s, CPU, &cpu) || cpu >= CPU_CPUS_MAX)
+		return false;
+	if (!cpu_u64(s, RUN_NS, &run_ns))
+		run_ns = NOT_KNOWN;
+	at = &sw->at[cpu];
+	if (!side_of(s, PREV_PID, run_ns == NOT_KNOWN ? s->time_ns : s->time_ns - MIN(run_ns, s->time_ns), &prev) ||
+	    !side_of(s, NEXT_PID, s->time_ns, &next))
+		return false;
+	off_row(s, at, &prev, &next, run_ns);
+	if (at->seen) {
+		between(s, at, (uint32_t)cpu, &prev, run_ns, preempted);
+	} else {
+		at->seen = true;
+		at->first = prev;
+		at->first_ns = s->time_ns;
+		at->first_run_ns = run_ns;
+	}
+	if (!s->r->has_sums) {
+		left(s, &prev);
+		came(s, (uint32_t)cpu, &next);
+	}
+	at->next = next;
+	at->last_ns = MAX(at->last_ns, s->time_ns);
+	return true;
+}
+
+/* --- the ends -------------------------------------------------------------------------------------------- */
+
+/* All CPUs begin and end together. */
+static void common_span(struct report_cpu *r, const struct switches *sw)
+{
+	for (uint32_t i = 0; i < CPU_CPUS_MAX && !r->has_sums; i++) {
+		const struct at *at = &sw->at[i];
+		uint64_t begin_ns = at->first_ns -
+				    (at->first_run_ns == NOT_KNOWN ? 0 : MIN(at->first_run_ns, at->first_ns));
+
+		if (!at->seen)
+			continue;
+		if (!r->begin_ns || begin_ns < r->begin_ns)
+			r->begin_ns = begin_ns;
+		r->end_ns = MAX(r->end_ns, at->last_ns);
+	}
+}
+
+static int cpu_ends(struct report_cpu *r, struct switches *sw, uint32_t cpu)
+{
+	const struct at *at = &sw->at[cpu];
+	uint64_t since;
+
+	if (!at->seen)
+		return 0;
+	since = at->first_run_ns == NOT_KNOWN ? r->begin_ns : at->first_ns - MIN(at->first_run_ns, at->first_ns);
+	since = MAX(since, r->begin_ns);
+	if (at->first.kind != CPU_TARGET)
+		off_ends(r, sw, r->begin_ns, at->first_ns,
+			 at->first.kind == CPU_IDLE && since <= r->begin_ns + SLACK_NS);
+	nobody_ran(r, cpu, r->begin_ns, since);
+	ran(r, cpu, &at->first, since, at->first_ns, false);
+	since = at->next.kind == CPU_TARGET ? end_of(r, &at->next, at->last_ns, r->end_ns) : at->last_ns;
+	ran(r, cpu, &at->next, at->last_ns, since, false);
+	nobody_ran(r, cpu, since, r->end_ns);
+	if (at->off)
+		off_ends(r, sw, at->off_ns, r->end_ns, false);
+	return 1;
+}
+
+static void threads_end(struct report_cpu *r)
+{
+	for (uint32_t i = 1; i < r->threads.n && !r->has_sums; i++) {
+		struct cpu_thread *t = table_at(&r->threads, i);
+		struct side who = { .thread = i, .task = t->task, .kind = CPU_TARGET };
+
+		if (t->left_ns && t->has_life && !t->ended)
+			waited(r, &who, r->end_ns, t->left_state == 'R' ? r->end_ns - MIN(t->left_ns, r->end_ns) : 0);
+	}
+}
+
+int report_cpu_switches(struct report_cpu *r, int dirfd)
+{
+	struct switches *sw = calloc(1, sizeof(*sw));
+	int res = sw ? report_cpu_scan(r, dirfd, "sched_switch", columns, row, sw) : -ENOMEM, cpus = 0;
+
+	if (res == 0) {
+		common_span(r, sw);
+		for (uint32_t i = 0; i < CPU_CPUS_MAX; i++)
+			cpus += cpu_ends(r, sw, i);
+		threads_end(r);
+		if (cpus)
+			find_gaps(r, sw, cpus);
+	}
+	if (sw)
+		free(sw->offs);
+	free(sw);
+	return res;
+}

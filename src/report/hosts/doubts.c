@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Whether several folders are hosts of one job: what of their names, machines and times speaks against it. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/util.h"
+#include "report/hosts/hosts.h"
+#include "report/scan/scan.h"
+
+bool report_job_twice(char *const *dirs, unsigned int n, unsigned int *first, unsigned int *again)
+{
+	autofree struct stat *st = n <= JOB_HOSTS_MAX ? calloc(n, sizeof(*st)) : NULL;
+
+	for (unsigned int i = 0; st && i < n; i++) {
+		if (stat(dirs[i], &st[i]) < 0)
+			continue; /* then its inode is 0, which none has */
+		for (unsigned int k = 0; k < i; k++) {
+			if (st[k].st_dev != st[i].st_dev || st[k].st_ino != st[i].st_ino)
+				continue;
+			*first = k;
+			*again = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static uint64_t until_ns(const struct report_job *job, unsigned int i)
+{
+	return report_job_after_ns(job, i) + report_duration_ns(job->host[i].report);
+}
+
+bool report_job_at_a_time(const struct report_job *job)
+{
+	uint64_t begin_ns = 0, end_ns = UINT64_MAX;
+
+	for (unsigned int i = 0; i < job->n; i++) {
+		begin_ns = MAX(begin_ns, report_job_after_ns(job, i));
+		end_ns = MIN(end_ns, until_ns(job, i));
+	}
+	return begin_ns < end_ns;
+}
+
+/* Of one boot: what a host is called may be its container's name. */
+static bool is_machine_of(const struct report_job *job, unsigned int i, unsigned int k)
+{
+	const struct manifest_facts *a = &job->host[i].report->manifest, *b = &job->host[k].report->manifest;
+
+	return a->boot_id[0] && strcmp(a->boot_id, b->boot_id) == 0;
+}
+
+static bool is_copy_of(const struct report_job *job, unsigned int i, unsigned int k)
+{
+	uint64_t start_ns = job->host[i].report->manifest.start_ns;
+
+	return is_machine_of(job, i, k) && start_ns && start_ns == job->host[k].report->manifest.start_ns;
+}
+
+static bool is_beside(const struct report_job *job, unsigned int i, unsigned int k)
+{
+	return is_machine_of(job, i, k) && !is_copy_of(job, i, k) &&
+	       report_job_after_ns(job, i) < until_ns(job, k) && report_job_after_ns(job, k) < until_ns(job, i);
+}
+
+/* How many are what IS says of one before them; of the first such pair what they are called. */
+static unsigned int count(const struct report_job *job,
+			  bool (*is)(const struct report_job *job, unsigned int i, unsigned int k), const char **first,
+			  const char **again)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < job->n; i++)
+		for (unsigned int k = 0; k < i; k++) {
+			if (!is(job, i, k))
+				continue;
+			if (n++ == 0) {
+				*first = job->host[k].dir;
+				*again = job->host[i].dir;
+			}
+			break;
+		}
+	return n;
+}
+
+void report_job_doubts(const struct report_job *job, struct report *total)
+{
+	const char *first = NULL, *again = NULL;
+	unsigned int n;
+
+	if (!report_job_at_a_time(job))
+		report_note(total, "at no time were all of these traced: runs one after the other are no hosts of one job, "
+			    "and are held against each other by --compare; totals are of all of them");
+	n = count(job, is_copy_of, &first, &again);
+	if (n)
+		report_note(total, "copies of others of these traces: %u (%s of %s); what is in them counts again in totals: "
+			    "leave them out, or see --compare", n, again, first);
+	n = count(job, is_beside, &first, &again);
+	if (n)
+		report_note(total, "traced on the machine of another of these at a time: %u (%s and %s); requests to disks, "
+			    "CPUs and GPUs are the machine's, and count again in totals: --compare tells each alone", n, first,
+			    again);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/hosts/hosts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "report/hosts/total.h"
+#include "report/timeline.h"
+#include "trace/reader.h"
+
+#define APART_NS (100ULL * 24 * 3600 * NSEC_PER_SEC) /* hosts of one job do not begin so far apart */
+
+/* --- clocks ---------------------------------------------------------------------------------------- */
+
+/* What the first row of time_align.out says of HOST's clock. */
+static int read_first_row(struct job_host *host, int dirfd)
+{
+	struct reader_row row;
+	uint64_t mono_ns, real_ns;
+	struct reader rd;
+	int res = reader_open(&rd, dirfd, "time_align.out");
+
+	if (res < 0)
+		return res == -ENOENT ? -ENODATA : res;
+	res = reader_next(&rd, &row) > 0 && reader_u64(reader_field(&row, reader_column(&rd, "TIMESTAMP")), &mono_ns) &&
+	      reader_u64(reader_field(&row, reader_column(&rd, "REALTIME_NS")), &real_ns) && mono_ns <= INT64_MAX &&
+	      real_ns <= INT64_MAX ? 0 : -ENODATA;
+	if (res == 0) {
+		host->utc_ns = (int64_t)real_ns - (int64_t)mono_ns;
+		host->begin_ns = mono_ns;
+	}
+	reader_close(&rd);
+	return res;
+}
+
+static int read_clock(struct job_host *host)
+{
+	autoclose int dirfd = open(host->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autofree struct manifest_facts *m = calloc(1, sizeof(*m));
+	int res;
+
+	if (dirfd < 0)
+		return -errno;
+	if (!m)
+		return -ENOMEM;
+	res = read_first_row(host, dirfd);
+	if (res < 0)
+		return res;
+	/* What a manifest that is not there or not whole does not tell is not known. */
+	manifest_read_at(m, dirfd);
+	if (m->start_ns && m->start_ns < host->begin_ns)
+		host->begin_ns = m->start_ns;
+	host->error_ns = MAX(m->clock_maxerror_us, m->clock_maxerror_at_end_us) * 1000;
+	host->synchronised = m->clock_synchronised && (m->clock_synchronised_at_end || !m->complete);
+	return 0;
+}
+
+int report_job_open(struct report_job *ret, char *const *dirs, unsigned int n, unsigned int *bad)
+{
+	struct report_job job = { .host = calloc(n, sizeof(*job.host)), .n = n, .begin_utc_ns = UINT64_MAX };
+	int res = n > JOB_HOSTS_MAX ? -E2BIG : !job.host ? -ENOMEM : 0;
+
+	for (*bad = 0; res == 0 && *bad < n; ++*bad) {
+		struct job_host *host = &job.host[*bad];
+
+		host->dir = dirs[*bad];
+		res = read_clock(host);
+		if (res < 0)
+			break;
+		job.begin_utc_ns = MIN(job.begin_utc_ns, (uint64_t)((int64_t)host->begin_ns + host->utc_ns));
+	}
+	/* A host's own clock must reach back to when the first began. */
+	for (unsigned int i = 0; res == 0 && i < n; i++) {
+		const struct job_host *host = &job.host[i];
+		int64_t begin = (int64_t)job.begin_utc_ns - host->utc_ns;
+
+		*bad = i;
+		if (begin <= 0 || host->begin_ns - (uint64_t)begin > APART_NS)
+			res = -ERANGE;
+	}
+	if (res < 0) {
+		free(job.host);
+		return res;
+	}
+	*ret = job;
+	return 0;
+}
+
+uint64_t report_job_begin_ns(const struct report_job *job, unsigned int i)
+{
+	return (uint64_t)((int64_t)job->begin_utc_ns - job->host[i].utc_ns);
+}
+
+uint64_t report_job_after_ns(const struct report_job *job, unsigned int i)
+{
+	return job->host[i].begin_ns - report_job_begin_ns(job, i);
+}
+
+/* --- one axis --------------------------------------------------------------------------------------- */
+
+/* All as long as the longest, in bins of one length. */
+static void align(struct report_job *job)
+{
+	uint64_t span_ns = 0, bin_ns = 0;
+
+	for (unsigned int i = 0; i < job->n; i++) {
+		struct timeline *t = job->host[i].report->timeline;
+
+		t->host = job->host[i].name;
+		t->host_begin_ns = job->host[i].begin_ns;
+		t->host_end_ns = t->end_ns;
+		span_ns = MAX(span_ns, t->end_ns - t->begin_ns);
+	}
+	for (unsigned int i = 0; i < job->n; i++) {
+		struct timeline *t = job->host[i].report->timeline;
+
+		timeline_bin(t, t->begin_ns + span_ns);
+		bin_ns = MAX(bin_ns, t->bin_ns);
+	}
+	for (unsigned int i = 0; i < job->n; i++)
+		while (job->host[i].report->timeline->bin_ns < bin_ns)
+			timeline_fold(job->host[i].report->timeline);
+}
+
+/* --- hosts ----------------------------------------------------------------------------------------- */
+
+static void name_hosts(struct report_job *job)
+{
+	for (unsigned int i = 0; i < job->n; i++) {
+		struct job_host *host = &job->host[i];
+		const char *name = host->report->manifest.host[0] ? host->report->manifest.host : host->dir;
+		unsigned int same = 1;
+
+		for (unsigned int k = 0; k < i; k++) {
+			const struct manifest_facts *m = &job->host[k].report->manifest;
+
+			same += strcmp(name, m->host[0] ? m->host : job->host[k].dir) == 0;
+		}
+		if (same > 1)
+			snprintf(host->name, sizeof(host->name), "%.250s (%u)", name, same);
+		else
+			snprintf(host->name, sizeof(host->name), "%.250s", name);
+	}
+}
+
+/* The largest two of what AT gives, added up: the error between two hosts. */
+static uint64_t sum_of_two(const struct report_job *job, uint64_t (*at)(const struct job_host *host))
+{
+	uint64_t first = 0, second = 0;
+
+	for (unsigned int i = 0; i < job->n; i++) {
+		uint64_t ns = at(&job->host[i]);
+
+		if (ns > first) {
+			second = first;
+			first = ns;
+		} else {
+			second = MAX(second, ns);
+		}
+	}
+	return first + second;
+}
+
+static uint64_t read_error_ns(const struct job_host *host)
+{
+	return host->report->clock_error_ns;
+}
+
+static uint64_t whole_error_ns(const struct job_host *host)
+{
+	return host->error_ns + host->report->clock_error_ns;
+}
+
+/* Folders of one boot are on one clock, whatever that is worth. */
+static bool is_one_machine(const struct report_job *job)
+{
+	const char *boot = job->host[0].report->manifest.boot_id;
+
+	for (unsigned int i = 0; i < job->n; i++)
+		if (strcmp(boot, job->host[i].report->manifest.boot_id) != 0)
+			return false;
+	return boot[0];
+}
+
+static void tell_error(struct report_job *job)
+{
+	bool one = is_one_machine(job);
+
+	job->read_error_ns = sum_of_two(job, read_error_ns);
+	job->between_ns = one ? job->read_error_ns : sum_of_two(job, whole_error_ns);
+	job->between_known = true;
+	for (unsigned int i = 0; !one && i < job->n; i++)
+		job->between_known &= job->host[i].synchronised;
+}
+
+int report_job_close(struct report_job *job)
+{
+	name_hosts(job);
+	align(job);
+	tell_error(job);
+	job->total = report_job_total(job, &job->n_doubts);
+	return job->total ? 0 : -ENOMEM;
+}
+
+void report_job_free(struct report_job *job)
+{
+	for (unsigned int i = 0; i < job->n; i++)
+		report_free(job->host[i].report);
+	report_free(job->total);
+	free(job->host);
+	*job = (struct report_job){ 0 };
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Several trace folders as one job on several hosts: totals, each host's report, and what happened when on
+ * one axis of UTC. Each host's rows are on its own clock: how far hosts may be apart is told, not mended.
+ */
+#ifndef REPORT_HOSTS_HOSTS_H
+#define REPORT_HOSTS_HOSTS_H
+
+#include "report/scan/model.h"
+
+#define JOB_HOSTS_MAX 1024
+
+struct job_host {
+	const char *dir;
+	char name[300]; /* of the host; a second folder of it has a number besides */
+	struct report *report;
+	int64_t utc_ns;	   /* CLOCK_REALTIME - CLOCK_MONOTONIC, at its begin */
+	uint64_t begin_ns; /* CLOCK_MONOTONIC */
+	uint64_t error_ns; /* of its UTC: of reading its clock, and by how much that may be wrong */
+	bool synchronised;
+};
+
+struct report_job {
+	struct job_host *host;
+	unsigned int n;
+	struct report *total; /* sums of what can be summed up, nothing else */
+	uint64_t begin_utc_ns;
+	uint64_t read_error_ns; /* of the two hosts with the largest uncertainty of reading the clock, its sum */
+	uint64_t between_ns;	/* how far two hosts may be apart; not known: see there */
+	bool between_known;
+	unsigned int n_doubts; /* so many of the total's first notes are about whether they are hosts of one job */
+};
+
+/* Whether two of the N folders DIRS are one, by whatever names: *FIRST and *AGAIN. What is not there is none. */
+bool report_job_twice(char *const *dirs, unsigned int n, unsigned int *first, unsigned int *again);
+
+/*
+ * Where each of the N folders begins, by their manifests and time_align.out. 0; -ENODATA: *BAD is one that does
+ * not tell; -ERANGE: *BAD cannot be on one axis with the others; -E2BIG; -ENOMEM; -errno of *BAD.
+ */
+int report_job_open(struct report_job *ret, char *const *dirs, unsigned int n, unsigned int *bad);
+/* From when on host I's report has to be timed, so that all have the same axis. */
+uint64_t report_job_begin_ns(const struct report_job *job, unsigned int i);
+/* How much later than the first one host I began. */
+uint64_t report_job_after_ns(const struct report_job *job, unsigned int i);
+/* All hosts' reports are there: the rest. 0 or -ENOMEM. */
+int report_job_close(struct report_job *job);
+void report_job_free(struct report_job *job);
+
+/* Hosts of one job were traced at a time; else they are runs one after the other, mostly. */
+bool report_job_at_a_time(const struct report_job *job);
+/* What speaks against their being hosts of one job, or makes sums wrong, as notes of TOTAL. */
+void report_job_doubts(const struct report_job *job, struct report *total);
+
+struct finding;
+/*
+ * What the job waited for, of all hosts: its share is the mean of theirs, each by its time. False: nothing is known of any.
+ * finding_free() it.
+ */
+bool report_job_why(const struct report_job *job, struct finding *ret);
+
+/* As report_fit(). */
+void report_job_fit(struct report_job *job);
+/* What there is to say of all, where they were traced at a time; then each. */
+void report_job_text(const struct report_job *job, FILE *out);
+int report_job_json(const struct report_job *job, FILE *out); /* 0 or -ENOMEM */
+/* As report_html(). */
+int report_job_html(const struct report_job *job, FILE *out);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/hosts/total.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/util.h"
+#include "report/scan/scan.h"
+
+static void add_op(struct report_op *sum, const struct report_op *op)
+{
+	sum->rows += op->rows;
+	sum->failed += op->failed;
+	sum->running += op->running;
+	sum->bytes += op->bytes;
+	hist_merge(&sum->lat, &op->lat);
+	hist_merge(&sum->size, &op->size);
+}
+
+static struct manifest_probe *probe_of(struct manifest_facts *m, const char *name)
+{
+	for (unsigned int i = 0; i < m->n_probes; i++)
+		if (strcmp(m->probes[i].name, name) == 0)
+			return &m->probes[i];
+	if (m->n_probes == MANIFEST_PROBES_MAX)
+		return NULL;
+	snprintf(m->probes[m->n_probes].name, sizeof(m->probes[0].name), "%s", name);
+	return &m->probes[m->n_probes++];
+}
+
+/* Probes that no manifest counts the losses of are none of the total's: `lost` is not known then. */
+static void add_manifest(struct manifest_facts *sum, const struct manifest_facts *m)
+{
+	for (unsigned int i = 0; i < m->n_probes; i++) {
+		struct manifest_probe *p = probe_of(sum, m->probes[i].name);
+
+		if (!p)
+			continue;
+		p->lost += m->probes[i].lost;
+		p->rows += m->probes[i].rows;
+		p->dropped += m->probes[i].dropped;
+	}
+	sum->self_user_us += m->self_user_us;
+	sum->self_system_us += m->self_system_us;
+	sum->complete &= m->complete;
+}
+
+static void add_sums(struct report *sum, const struct report *r)
+{
+	for (unsigned int i = 0; i < r->n_sums; i++) {
+		const struct report_sum *s = &r->sums[i];
+		struct report_sum *to = NULL;
+
+		for (unsigned int k = 0; k < sum->n_sums && !to; k++)
+			if (strcmp(sum->sums[k].name, s->name) == 0)
+				to = &sum->sums[k];
+		if (!to && sum->n_sums == REPORT_SUMS_MAX)
+			continue;
+		if (!to) {
+			to = &sum->sums[sum->n_sums++];
+			memcpy(to->name, s->name, sizeof(to->name));
+		}
+		to->rows += s->rows;
+		to->failed += s->failed;
+		to->bytes += s->bytes;
+		to->lat_ns += s->lat_ns;
+		to->max_lat_ns = MAX(to->max_lat_ns, s->max_lat_ns);
+	}
+}
+
+static void add_rest(struct report *sum, const struct report *r)
+{
+	for (unsigned int t = 0; t < REPORT_TYPES; t++)
+		for (unsigned int w = 0; w < 2; w++) {
+			sum->by_type[t][w].rows += r->by_type[t][w].rows;
+			sum->by_type[t][w].bytes += r->by_type[t][w].bytes;
+			sum->by_type[t][w].time_ns += r->by_type[t][w].time_ns;
+		}
+	for (unsigned int i = 0; i < REPORT_SOURCES; i++) {
+		sum->source[i].calls += r->source[i].calls;
+		sum->source[i].bytes += r->source[i].bytes;
+		sum->source[i].disk_bytes += r->source[i].disk_bytes;
+		sum->source[i].disk_calls += r->source[i].disk_calls;
+		sum->source[i].unaccounted += r->source[i].unaccounted;
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(r->read_size); i++) {
+		sum->read_size[i].calls += r->read_size[i].calls;
+		sum->read_size[i].bytes += r->read_size[i].bytes;
+	}
+	sum->map_calls += r->map_calls;
+	sum->map_bytes += r->map_bytes;
+	sum->trace_bytes += r->trace_bytes;
+	sum->clock_steps += r->clock_steps;
+	sum->n_procs += r->n_procs;
+	sum->only.rows += r->only.rows;
+	sum->only.left_out += r->only.left_out;
+}
+
+static void add(struct report *sum, const struct report *r)
+{
+	for (unsigned int i = 0; i < REPORT_KINDS; i++) {
+		sum->present[i] |= r->present[i];
+		add_op(&sum->op[i], &r->op[i]);
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		add_op(&sum->rw[i], &r->rw[i]);
+		add_op(&sum->bio[i], &r->bio[i]);
+	}
+	add_manifest(&sum->manifest, &r->manifest);
+	add_sums(sum, r);
+	add_rest(sum, r);
+}
+
+/* TEXT behind what is in BUF, with a comma; cut where it does not fit. */
+static void list(char *buf, size_t size, const char *text)
+{
+	size_t len = strlen(buf);
+
+	snprintf(buf + len, size - len, "%s%s", len ? ", " : "", text);
+}
+
+/* What all hosts have in common is the job's, too. */
+static void keep_common(char *common, size_t size, const char *text, bool first)
+{
+	if (first)
+		snprintf(common, size, "%s", text);
+	else if (strcmp(common, text) != 0)
+		common[0] = '\0';
+}
+
+static void describe(struct report *sum, const struct report_job *job)
+{
+	struct manifest_facts *m = &sum->manifest;
+	struct text_utc_cache cache = { 0 };
+	uint64_t span_ns = 0;
+
+	m->complete = true;
+	/* of the first: others have another rank in it, mostly, and each is told with its host */
+	snprintf(m->argv, sizeof(m->argv), "%s", report_command(job->host[0].report));
+	for (unsigned int i = 0; i < job->n; i++) {
+		const struct report *r = job->host[i].report;
+
+		list(m->host, sizeof(m->host), job->host[i].name);
+		keep_common(m->version, sizeof(m->version), r->manifest.version, i == 0);
+		keep_common(m->kernel, sizeof(m->kernel), r->manifest.kernel, i == 0);
+		keep_common(m->user, sizeof(m->user), r->manifest.user, i == 0);
+		span_ns = MAX(span_ns, r->timeline->host_end_ns - r->timeline->begin_ns);
+		if (r->manifest.has_status && (!m->has_status || m->status == 0)) {
+			m->has_status = true;
+			m->status = r->manifest.status;
+		}
+	}
+	*text_put_utc(m->start_utc, job->begin_utc_ns, &cache) = '\0';
+	m->start_ns = 1;
+	m->end_ns = 1 + span_ns;
+}
+
+static void note(struct report *sum, const struct report_job *job)
+{
+	for (unsigned int i = 0; i < job->n && !job->between_known; i++)
+		if (!job->host[i].synchronised)
+			report_note(sum, "%s: its clock was not synchronised, or that is not known: how far it is from the "
+				    "others cannot be told", job->host[i].name);
+	for (unsigned int i = 0; i < job->n; i++)
+		for (unsigned int k = 0; k < job->host[i].report->n_notes; k++)
+			report_note(sum, "%s: %s", job->host[i].name, job->host[i].report->notes[k]);
+}
+
+struct report *report_job_total(const struct report_job *job, unsigned int *n_doubts)
+{
+	struct report *sum = calloc(1, sizeof(*sum));
+	char dirs[4096] = "";
+
+	if (!sum)
+		return NULL;
+	describe(sum, job);
+	for (unsigned int i = 0; i < job->n; i++) {
+		list(dirs, sizeof(dirs), job->host[i].dir);
+		add(sum, job->host[i].report);
+	}
+	if (job->host[0].report->only.path)
+		sum->only.path = strdup(job->host[0].report->only.path);
+	sum->clock_error_ns = job->read_error_ns;
+	report_job_doubts(job, sum);
+	*n_doubts = sum->n_notes;
+	note(sum, job);
+	sum->dir = strdup(dirs);
+	if (!sum->dir) {
+		report_free(sum);
+		return NULL;
+	}
+	return sum;
+}

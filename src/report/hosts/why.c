@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a job on several hosts waited for, of what was found on each. Hosts go in step: the one that waits makes the
+ * others wait, in calls that look like work. So what any of them waited for comes before that others did not.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "report/hosts/hosts.h"
+#include "report/why/rules.h"
+#include "report/why/why.h"
+
+#define HOSTS_TOLD 8
+
+static const struct why *why_of(const struct report_job *job, unsigned int i)
+{
+	const struct why *w = job->host[i].report->why;
+
+	return w && w->rules ? w : NULL;
+}
+
+/* The part of host I's time that CODE is about there; 0: none. */
+static double share_of(const struct why *w, const char *code)
+{
+	const struct rules *rules = w->rules;
+	const struct finding *f = strcmp(rules->bottleneck.rule->code, code) == 0 ? &rules->bottleneck : NULL;
+
+	for (unsigned int i = 0; !f && i < rules->n; i++)
+		if (strcmp(rules->found[i].rule->code, code) == 0)
+			f = &rules->found[i];
+	return f && !isnan(f->share) ? f->share : 0;
+}
+
+/* Of all hosts, each by the time that is looked at there. NAN: of none is there any. */
+static double mean_share(const struct report_job *job, const char *code)
+{
+	double sum = 0, all = 0;
+
+	for (unsigned int i = 0; i < job->n; i++) {
+		const struct why *w = why_of(job, i);
+
+		if (!w || !(w->window_ns > 0))
+			continue;
+		sum += share_of(w, code) * w->window_ns;
+		all += w->window_ns;
+	}
+	return all > 0 ? sum / all : (double)NAN;
+}
+
+/* What waits are for comes first, then training, then what is not known. */
+static unsigned int rank_of(const struct rule *rule)
+{
+	return strcmp(rule->code, rule_unknown.code) == 0 ? 0 : strcmp(rule->code, rule_trainer_bound.code) == 0 ? 1 : 2;
+}
+
+/* NULL: nothing is known of any host. */
+static const struct rule *choose(const struct report_job *job)
+{
+	const struct rule *best = NULL;
+
+	for (unsigned int i = 0; i < job->n; i++) {
+		const struct why *w = why_of(job, i);
+		const struct rule *rule = w ? w->rules->bottleneck.rule : NULL;
+
+		if (!rule)
+			continue;
+		if (!best || rank_of(rule) > rank_of(best) ||
+		    (rank_of(rule) == rank_of(best) && mean_share(job, rule->code) > mean_share(job, best->code)))
+			best = rule;
+	}
+	return best;
+}
+
+/* Those of which CODE was found to be it, or the others, with what was found there. */
+static void tell_hosts(const struct report_job *job, const char *code, bool others, struct finding *f)
+{
+	unsigned int n = 0;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	for (unsigned int i = 0; out && i < job->n; i++) {
+		const struct why *w = why_of(job, i);
+		const struct finding *b = w ? &w->rules->bottleneck : NULL;
+
+		if (!b || (strcmp(b->rule->code, code) != 0) != others || n++ >= HOSTS_TOLD)
+			continue;
+		fprintf(out, "%s%s", n > 1 ? ", " : "", job->host[i].name);
+		if (others)
+			fprintf(out, " %s", b->rule->code);
+		if (!isnan(b->share))
+			fprintf(out, " %.1f %%", 100 * b->share);
+	}
+	if (!out)
+		return;
+	if (n > HOSTS_TOLD)
+		fprintf(out, ", and %u more", n - HOSTS_TOLD);
+	fclose(out);
+	if (n)
+		finding_tell(f, others ? "on %u of %u hosts something else: %s" : "found on %u of %u hosts: %s", n,
+			     job->n, text);
+	free(text);
+}
+
+bool report_job_why(const struct report_job *job, struct finding *ret)
+{
+	const struct rule *rule = choose(job);
+
+	*ret = (struct finding){ .rule = rule };
+	if (!rule)
+		return false;
+	ret->share = ret->measure = mean_share(job, rule->code);
+	tell_hosts(job, rule->code, false, ret);
+	tell_hosts(job, rule->code, true, ret);
+	return true;
+}

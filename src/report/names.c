@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the rows tell that operations refer to: files.out (which file a FID is), pids.out (who a PID
+ * is) and time_align.out (how good the clock is); and rollup.out, what operations there were besides.
+ */
+#include "report/scan/scan.h"
+
+#include "base/util.h"
+#include "report/scan/only.h"
+#include "report/scan/streams.h"
+#include "report/scan/uses.h"
+#include "report/why/why.h"
+
+const char *const report_type_names[REPORT_TYPES] = {
+	"unknown", "anon", "blk", "chr", "dir", "fifo", "memfd", "reg", "shm", "sock",
+};
+
+/* FSTYPEs whose files are not on a disk of this machine; a final dot: with any subtype. */
+static const char *const network_fs[] = {
+	"9p", "afs", "beegfs", "ceph", "cifs", "fuse", "fuse.", "gpfs", "lustre", "nfs", "nfs4",
+	"smb3", "virtiofs", "wekafs",
+};
+static const char *const memory_fs[] = {
+	"bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "devtmpfs", "hugetlbfs",
+	"proc", "ramfs", "securityfs", "sysfs", "tmpfs", "tracefs",
+};
+
+void report_copy(char *dst, size_t size, struct reader_field f)
+{
+	size_t n = MIN(f.len, size - 1);
+
+	memcpy(dst, f.p, n);
+	dst[n] = '\0';
+}
+
+static bool is_listed(struct reader_field f, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t len = strlen(list[i]);
+
+		if ((f.len == len || (f.len > len && list[i][len - 1] == '.')) &&
+		    memcmp(f.p, list[i], len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A million files are mostly of one file system. */
+static enum report_medium medium_of(struct scan *s, struct reader_field fstype)
+{
+	if (s->fstype[0] && reader_is(fstype, s->fstype))
+		return s->medium;
+	report_copy(s->fstype, sizeof(s->fstype), fstype);
+	s->medium = is_listed(fstype, network_fs, ARRAY_SIZE(network_fs)) ? REPORT_NETWORK :
+		    is_listed(fstype, memory_fs, ARRAY_SIZE(memory_fs))	  ? REPORT_MEMORY :
+									    REPORT_DISK;
+	return s->medium;
+}
+
+bool report_row_files(struct scan *s)
+{
+	struct reader_field fstype = scan_field(s, COL_FSTYPE);
+	struct report_file *f;
+	uint64_t fid, size;
+
+	if (!scan_u64(s, COL_FID, &fid))
+		return false;
+	f = table_get(&s->report->files, fid);
+	if (!f)
+		return true;
+	if (scan_u64(s, COL_SIZE, &size))
+		f->size = MAX(f->size, size);
+	for (unsigned int i = REPORT_UNKNOWN + 1; i < REPORT_TYPES; i++)
+		if (scan_is(s, COL_TYPE, report_type_names[i]))
+			f->type = (uint8_t)i;
+	f->medium = (uint8_t)medium_of(s, fstype);
+	f->data = why_is_data(f, scan_field(s, COL_REALPATH));
+	f->inside = report_only_has(s->report, scan_field(s, COL_REALPATH));
+	if (s->report->streams)
+		report_streams_file(s, f);
+	if (s->report->uses && f->type == REPORT_SHM)
+		report_uses_shm(s, fid);
+	f->row = s->ahead[s->row].offset + 1;
+	return true;
+}
+
+/* The number behind NAME in "utime=1\040stime=2", 0 where there is none. */
+static uint64_t usage(struct reader_field f, const char *name)
+{
+	const char *p = memmem(f.p, f.len, name, strlen(name)), *end = f.p + f.len, *from;
+	uint64_t v = 0;
+
+	if (!p)
+		return 0;
+	for (from = p += strlen(name); p < end && *p >= '0' && *p <= '9'; p++)
+		;
+	reader_u64((struct reader_field){ from, (size_t)(p - from) }, &v);
+	return v;
+}
+
+bool report_row_pids(struct scan *s)
+{
+	bool fork = scan_is(s, COL_EVENT, "fork"), exit = scan_is(s, COL_EVENT, "exit");
+	struct report_proc *p;
+	uint64_t pid, tid;
+
+	if (!scan_u64(s, COL_PID, &pid) || !scan_u64(s, COL_TID, &tid))
+		return false;
+	p = pid == tid ? table_get(&s->report->procs, pid) : NULL;
+	if (!p)
+		return true;
+	p->pid = pid;
+	/* One that is forked while the trace attaches may have a snapshot row too. */
+	p->lives += fork || p->lives == 0;
+	/* Later rows may name the reaper that took an orphan over. */
+	if (fork || p->ppid == 0)
+		scan_u64(s, COL_PPID, &p->ppid);
+	/* The last thread to go gives its own name. */
+	if (!exit || !p->named)
+		report_copy(p->comm, sizeof(p->comm), scan_field(s, COL_COMM));
+	p->named = true;
+	p->forked |= fork;
+	p->execs |= scan_is(s, COL_EVENT, "exec");
+	if (scan_is(s, COL_EVENT, "exec") || scan_is(s, COL_EVENT, "snapshot"))
+		why_program(p, scan_field(s, COL_ARGS));
+	if (exit && !scan_is(s, COL_STATUS, "-")) {
+		p->user_ns = usage(scan_field(s, COL_ARGS), "utime=");
+		p->sys_ns = usage(scan_field(s, COL_ARGS), "stime=");
+	}
+	if (exit)
+		p->end_ns = s->time_ns;
+	else if (!p->begin_ns)
+		p->begin_ns = s->time_ns;
+	if (!scan_is(s, COL_RANK, "-"))
+		report_copy(p->rank, sizeof(p->rank), scan_field(s, COL_RANK));
+	return true;
+}
+
+/* What the clocks have done since the row before. */
+static void clock_gaps(struct scan *s)
+{
+	struct gap_clocks now = { .ns = s->time_ns }, was = s->clocks;
+	struct gap_between between;
+
+	if (!scan_u64(s, COL_REALTIME_NS, &now.realtime_ns) || !scan_u64(s, COL_BOOTTIME_NS, &now.boottime_ns))
+		return;
+	s->clocks = now;
+	between = gaps_between(&was, &now);
+	s->report->asleep_ns += between.kind == GAP_SUSPEND ? (uint64_t)between.ns : 0;
+	if (between.kind == GAP_SUSPEND)
+		gaps_add(&s->report->gaps, was.ns, now.ns, "the machine slept for %.3f s", (double)between.ns / 1e9);
+	else if (between.kind == GAP_STALLED)
+		gaps_add(&s->report->gaps, was.ns, now.ns, "dltraced did not run: what happened is in later rows");
+	if (was.ns && scan_is(s, COL_EVENT, "step"))
+		gaps_add(&s->report->gaps, now.ns, now.ns, "the clock of TIME was set by %+.6f s", (double)between.step_ns / 1e9);
+}
+
+bool report_row_time_align(struct scan *s)
+{
+	struct report *r = s->report;
+	uint64_t error_ns;
+
+	if (!scan_u64(s, COL_ERROR_NS, &error_ns))
+		return false;
+	r->clock_error_ns = MAX(r->clock_error_ns, error_ns);
+	r->clock_steps += scan_is(s, COL_EVENT, "step");
+	clock_gaps(s);
+	return true;
+}
+
+static bool is_there(struct scan *s, struct reader_field base, uint64_t nr)
+{
+	char file[NAME_MAX + 1];
+
+	if (nr == s->segment && reader_is(base, s->segment_of))
+		return s->segment_there;
+	report_copy(s->segment_of, sizeof(s->segment_of), base);
+	s->segment = nr;
+	s->segment_there = false;
+	for (enum pack p = PACK_NONE; p < PACKS && !s->segment_there; p++) {
+		segment_format(file, s->segment_of, (uint32_t)nr, p);
+		s->segment_there = !strchr(file, '/') && faccessat(s->dirfd, file, F_OK, 0) == 0;
+	}
+	return s->segment_there;
+}
+
+static struct report_sum *sum_of(struct report *r, struct reader_field name)
+{
+	for (unsigned int i = 0; i < r->n_sums; i++)
+		if (reader_is(name, r->sums[i].name))
+			return &r->sums[i];
+	if (r->n_sums == REPORT_SUMS_MAX)
+		return NULL;
+	report_copy(r->sums[r->n_sums].name, sizeof(r->sums[0].name), name);
+	return &r->sums[r->n_sums++];
+}
+
+/* Killed between writing a sum and removing the rows, dltraced leaves both: then the rows count. */
+bool report_row_rollup(struct scan *s)
+{
+	uint64_t segment = 0, rows, failed, bytes, lat_ns, max_lat_ns;
+	struct report_sum *sum;
+
+	if (!scan_u64(s, COL_ROWS, &rows) || !scan_u64(s, COL_FAILED, &failed) || !scan_u64(s, COL_BYTES, &bytes) ||
+	    !scan_u64(s, COL_LAT_NS, &lat_ns) || !scan_u64(s, COL_MAX_LAT_NS, &max_lat_ns))
+		return false;
+	if (scan_u64(s, COL_SEGMENT, &segment) && is_there(s, scan_field(s, COL_PROBE), segment))
+		return true;
+	sum = sum_of(s->report, scan_field(s, COL_PROBE));
+	if (!sum)
+		return true;
+	sum->rows += rows;
+	sum->failed += failed;
+	sum->bytes += bytes;
+	sum->lat_ns += lat_ns;
+	sum->max_lat_ns = MAX(sum->max_lat_ns, max_lat_ns);
+	return true;
+}

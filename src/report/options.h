@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What `dltraced report' is asked for on its command line. */
+#ifndef REPORT_OPTIONS_H
+#define REPORT_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "report/cpu/cpu.h"
+#include "report/phases/applog.h"
+#include "report/phases/read.h"
+
+#define REPORT_LOGS_MAX 64U
+
+struct report_asked {
+	bool json, cpu, compare;
+	bool of_cpu; /* an option that is for --cpu alone */
+	const char *csv;
+	const char *html; /* the file, "-" for stdout, or NULL */
+	const char *path; /* of calls those on files there alone, or NULL */
+	struct report_cpu_options cpu_options; /* of --cpu */
+	const char *logs[REPORT_LOGS_MAX];
+	struct applog_rules rules;
+	struct phases_options phases;
+	char **dirs; /* the trace folders */
+	int n_dirs;
+};
+
+/* Take the command line apart; what is wrong with it is said, and ends us. O points into itself, and is not moved. */
+void report_asked_parse(struct report_asked *o, int argc, char **argv);
+void report_asked_free(struct report_asked *o);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The job's phases and the trace's gaps, as JSON and as text. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fmt.h"
+#include "base/json.h"
+#include "base/util.h"
+#include "report/timeline.h"
+
+#define PHASES_TOLD 4096 /* in JSON: a page has to hold them */
+#define GAPS_TOLD 512
+#define NAMES_TOLD 24
+#define LINE "%-8s %7s %10s %7s %10s %10s %10s  "
+
+/* --- JSON ---------------------------------------------------------------------------------------- */
+
+static void phase_json(const struct report *r, struct json *j, const struct phase_seen *seen)
+{
+	const struct phase *phase = &seen->phase;
+	const struct phase_name *name = &r->phases->names[phase->name];
+	char label[PHASE_LABEL_MAX];
+
+	json_object(j, NULL);
+	report_timeline_host(j, r->timeline);
+	json_str(j, "name", seen->by_kind ? phase_kind_names[name->kind] : phases_label(r->phases, phase, label));
+	json_str(j, "kind", phase_kind_names[name->kind]);
+	json_u64(j, "begin_ns", report_timeline_ns(r->timeline, phase->begin_ns));
+	json_u64(j, "end_ns", report_timeline_ns(r->timeline, phase->end_ns));
+	json_str(j, "source", phase_source_names[name->source]);
+	json_bool(j, "inferred", phase->inferred);
+	json_bool(j, "unfinished", phase->unfinished);
+	if (phase->number >= 0)
+		json_s64(j, "number", phase->number);
+	else
+		json_null(j, "number");
+	if (phase->rank >= 0)
+		json_s64(j, "rank", phase->rank);
+	else
+		json_null(j, "rank");
+	json_u64(j, "ranks", phase->ranks);
+	if (seen->times > 1)
+		json_u64(j, "merged", seen->times);
+	json_end(j);
+}
+
+static void gap_json(const struct report *r, struct json *j, const struct gap *gap, uint32_t times)
+{
+	json_object(j, NULL);
+	report_timeline_host(j, r->timeline);
+	json_u64(j, "begin_ns", report_timeline_ns(r->timeline, gap->begin_ns));
+	json_u64(j, "end_ns", report_timeline_ns(r->timeline, gap->end_ns));
+	json_str(j, "what", gap->what);
+	if (times > 1)
+		json_u64(j, "merged", times);
+	json_end(j);
+}
+
+/* MOST of R's phases; how many of them stand for several, with others. */
+static uint64_t phases_json(const struct report *r, struct json *j, uint32_t most)
+{
+	autofree struct phase_seen *seen = NULL;
+	uint64_t merged = 0;
+	uint32_t n = 0;
+
+	if (!r->phases)
+		return 0;
+	seen = phases_visible(r->phases, most, &n);
+	if (!seen)
+		j->error = -ENOMEM;
+	for (uint32_t i = 0; seen && i < n; i++) {
+		phase_json(r, j, &seen[i]);
+		merged += seen[i].times > 1 ? seen[i].times : 0;
+	}
+	return merged;
+}
+
+/* Those that begin in the same CELL_NS are one, which says what the first does; how many that makes. */
+static uint32_t put_gaps(const struct report *r, struct json *j, uint64_t cell_ns)
+{
+	uint32_t told = 0;
+
+	for (uint32_t i = 0, next; i < r->gaps.n; i = next, told++) {
+		struct gap gap = r->gaps.v[i];
+
+		for (next = i + 1; next < r->gaps.n && r->gaps.v[next].begin_ns - gap.begin_ns < cell_ns; next++)
+			gap.end_ns = MAX(gap.end_ns, r->gaps.v[next].end_ns);
+		if (j)
+			gap_json(r, j, &gap, next - i);
+	}
+	return told;
+}
+
+static uint64_t gaps_json(const struct report *r, struct json *j, uint32_t most)
+{
+	uint64_t cell_ns = 0;
+
+	while (put_gaps(r, NULL, cell_ns) > most)
+		cell_ns = cell_ns ? 2 * cell_ns : NSEC_PER_MSEC;
+	return r->gaps.n - put_gaps(r, j, cell_ns) + r->gaps.more;
+}
+
+void report_phases_json(const struct report *const *r, unsigned int n, struct json *j)
+{
+	uint64_t merged = 0;
+
+	json_array(j, "phases");
+	for (unsigned int host = 0; host < n; host++)
+		merged += phases_json(r[host], j, report_told(r[host], PHASES_TOLD, 1) / n);
+	json_end(j);
+	json_u64(j, "phases_merged", merged);
+	json_u64(j, "phases_left_out", 0); /* as it was called when the first ones were all that was told */
+	merged = 0;
+	json_array(j, "gaps");
+	for (unsigned int host = 0; host < n; host++)
+		merged += gaps_json(r[host], j, MAX(report_told(r[host], GAPS_TOLD, 4) / n, 1));
+	json_end(j);
+	json_u64(j, "gaps_merged", merged);
+}
+
+/* --- text ---------------------------------------------------------------------------------------- */
+
+/* All phases of a name. */
+struct sum {
+	uint32_t times, unfinished;
+	uint64_t ns, min_ns, max_ns;
+	bool inferred;
+};
+
+static void sum_up(const struct phases *p, struct sum *sums)
+{
+	for (uint32_t i = 0; i < p->all.n; i++) {
+		const struct phase *phase = &p->all.v[i];
+		uint64_t ns = phase->end_ns - phase->begin_ns;
+		struct sum *s = &sums[phase->name];
+
+		s->min_ns = s->times++ ? MIN(s->min_ns, ns) : ns;
+		s->max_ns = MAX(s->max_ns, ns);
+		s->ns += ns;
+		s->unfinished += phase->unfinished;
+		s->inferred |= phase->inferred;
+	}
+}
+
+static void line(const struct phase_name *name, const struct sum *s, uint64_t span_ns, FILE *out)
+{
+	char share[16];
+
+	snprintf(share, sizeof(share), "%.1f %%", span_ns ? 100.0 * (double)s->ns / (double)span_ns : 0);
+	fprintf(out, LINE, phase_source_names[name->source], FMT_COUNT(s->times), FMT_NS(s->ns), share,
+		FMT_NS(s->ns / s->times), FMT_NS(s->min_ns), FMT_NS(s->max_ns));
+	fmt_text(out, name->name, 0);
+	fputs(s->inferred ? " (inferred)" : "", out);
+	fputs(s->unfinished ? " (has no end: to the trace's)\n" : "\n", out);
+}
+
+void report_phases_text(const struct report *r, FILE *out)
+{
+	const struct phases *p = r->phases;
+	autofree struct sum *sums = p ? calloc(p->n_names + 1, sizeof(*sums)) : NULL;
+	uint32_t told = 0;
+
+	if (!sums || !p->all.n)
+		return;
+	sum_up(p, sums);
+	fputs("\nPhases of the job (TRACE: share of the trace's time; one may lie in another)\n", out);
+	fprintf(out, LINE "PHASE\n", "FROM", "TIMES", "TOTAL", "TRACE", "MEAN", "SHORTEST", "LONGEST");
+	for (uint32_t i = 0; i < p->n_names; i++) {
+		told += sums[i].times != 0;
+		if (sums[i].times && told <= NAMES_TOLD)
+			line(&p->names[i], &sums[i], report_duration_ns(r), out);
+	}
+	if (told > NAMES_TOLD)
+		fprintf(out, "and %u more: see --json\n", told - NAMES_TOLD);
+	if (p->all.v[0].inferred && p->names[p->all.v[0].name].source == PHASE_INFERRED)
+		fputs("No log and no mark tells of phases: these are inferred from what was read and written when.\n", out);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What DLIO says of a phase behind the time, and whoever says it so or in words like these. */
+#include <ctype.h>
+#include <strings.h>
+
+#include "base/util.h"
+#include "report/phases/applog_impl.h"
+#include "report/phases/mllog.h"
+
+static bool is_of_word(char c)
+{
+	return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || is_digit(c) || c == '_';
+}
+
+static bool take_whole_word(struct applog_piece *s, const char *word)
+{
+	size_t len = strlen(word);
+
+	if ((size_t)(s->end - s->p) < len || strncasecmp(s->p, word, len) != 0)
+		return false;
+	if (s->p + len < s->end && is_of_word(s->p[len]))
+		return false;
+	s->p += len;
+	while (s->p < s->end && *s->p == ' ')
+		s->p++;
+	return true;
+}
+
+/* WORD is in lower case. Most are not there by their first letter, which each line of a log is asked for often. */
+static inline bool take_word(struct applog_piece *s, const char *word)
+{
+	return s->p < s->end && (*s->p | 0x20) == *word && take_whole_word(s, word);
+}
+
+struct event_word {
+	const char *word;
+	enum phase_event event;
+};
+
+/* With a noun behind them: "Starting epoch 3", "end of epoch 3". Plain "start" is of settings mostly: "Start epoch: 0". */
+static const struct event_word verbs[] = {
+	{ "begin", PHASE_BEGINS },    { "beginning of", PHASE_BEGINS }, { "beginning", PHASE_BEGINS },
+	{ "completed", PHASE_ENDS },  { "done with", PHASE_ENDS },   { "end of", PHASE_ENDS },
+	{ "ended", PHASE_ENDS },      { "ending", PHASE_ENDS },	     { "finished", PHASE_ENDS },
+	{ "start of", PHASE_BEGINS }, { "started", PHASE_BEGINS },   { "starting", PHASE_BEGINS }, { NULL, 0 },
+};
+
+/* Behind a noun: "Epoch 3 finished", "Training is complete". */
+static const struct event_word predicates[] = {
+	{ "begins", PHASE_BEGINS },  { "complete", PHASE_ENDS }, { "completed", PHASE_ENDS }, { "done", PHASE_ENDS },
+	{ "ended", PHASE_ENDS },     { "ends", PHASE_ENDS },	 { "finished", PHASE_ENDS },  { "started", PHASE_BEGINS },
+	{ "starting", PHASE_BEGINS }, { "starts", PHASE_BEGINS }, { NULL, 0 },
+};
+
+static bool take_event(struct applog_piece *s, const struct event_word *words, enum phase_event *ret)
+{
+	for (; words->word; words++)
+		if (take_word(s, words->word)) {
+			*ret = words->event;
+			return true;
+		}
+	return false;
+}
+
+/* What begins or ends; of several in a row the first of these: "training epoch 3", "epoch 3 validation". */
+static const struct { const char *word, *name; } nouns[] = {
+	{ "eval", "eval" },   { "evaluation", "eval" }, { "validation", "eval" },  { "checkpoint", "checkpoint" },
+	{ "epoch", "epoch" }, { "block", "block" },	{ "training", "training" },
+};
+
+static size_t take_noun(struct applog_piece *s)
+{
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(nouns) && !take_word(s, nouns[i].word))
+		i++;
+	return i;
+}
+
+static void skip(struct applog_piece *s, const char *set)
+{
+	while (s->p < s->end && *s->p && strchr(set, *s->p))
+		s->p++;
+}
+
+/* "3", and of an epoch ": 3", "[3/10]", "3 of 10" too. OF_ALL: it says of how many. */
+static void take_number(struct applog_piece *s, bool is_epoch, int64_t *ret, bool *of_all)
+{
+	struct applog_piece n = *s;
+	int64_t v;
+
+	if (is_epoch)
+		skip(&n, " :#[");
+	v = applog_number_at(n);
+	if (v < 0)
+		return;
+	if (*ret < 0)
+		*ret = v;
+	skip(&n, "0123456789");
+	*s = n;
+	skip(&n, " ");
+	if (is_epoch && (one_of(&n, "/") || take_word(&n, "of"))) {
+		skip(&n, " ");
+		*of_all = applog_number_at(n) >= 0;
+		skip(&n, "0123456789");
+		*s = n;
+	}
+	skip(s, is_epoch ? " ]" : " ");
+}
+
+/* Whether there was one. */
+static bool take_nouns(struct applog_line *l, struct applog_piece *s, bool *of_all)
+{
+	size_t first = ARRAY_SIZE(nouns), noun;
+
+	if (!take_word(s, "saving"))
+		take_word(s, "loading");
+	l->told.number = -1;
+	while ((noun = take_noun(s)) < ARRAY_SIZE(nouns)) {
+		take_number(s, strcmp(nouns[noun].word, "epoch") == 0, &l->told.number, of_all);
+		first = MIN(first, noun);
+	}
+	if (first == ARRAY_SIZE(nouns))
+		return false;
+	applog_set_name(l, nouns[first].name, strlen(nouns[first].name));
+	return true;
+}
+
+/* "10 of 500 steps", ": 45 %": how much of it, and not that. */
+static bool is_part(struct applog_piece s)
+{
+	const char *begin = s.p;
+
+	skip(&s, " :(");
+	if (s.p == s.end || !is_digit(*s.p))
+		return false;
+	if (s.p == begin)
+		return true;
+	skip(&s, "0123456789. ");
+	return s.p < s.end && *s.p == '%';
+}
+
+/* "Epoch 1 finished", "epoch [1/10]: done in 5 s". */
+static bool take_predicate(struct applog_piece s, enum phase_event *ret)
+{
+	skip(&s, " :,-|");
+	if (!take_word(&s, "is"))
+		take_word(&s, "has");
+	return take_event(&s, predicates, ret) && !is_part(s);
+}
+
+static bool says_nothing(struct applog_piece s)
+{
+	while (s.p < s.end && !isalnum((unsigned char)*s.p))
+		s.p++;
+	return s.p == s.end;
+}
+
+/*
+ * "Epoch 1/10" and no more: so Keras and others begin one. With a loss behind it, it may have ended. Before it may be what
+ * a logger puts there, but no word that it belongs to, as in "resumed from epoch 3/10".
+ */
+static bool is_heading(const struct applog_line *l, const char *begin, const char *phrase, struct applog_piece rest, bool of_all)
+{
+	bool alone = says_nothing((struct applog_piece){ begin, phrase });
+
+	if (strcmp(l->name, "epoch") != 0 || l->told.number < 0 || !says_nothing(rest))
+		return false;
+	while (phrase > begin && phrase[-1] == ' ')
+		phrase--;
+	return alone || (of_all && !islower((unsigned char)phrase[-1]));
+}
+
+/* At HERE, in the text that begins at BEGIN. */
+static bool parse_here(struct applog_line *l, const char *begin, struct applog_piece here)
+{
+	const char *phrase = here.p;
+	bool of_all = false;
+
+	if (take_event(&here, verbs, &l->told.event))
+		return take_nouns(l, &here, &of_all);
+	if (!take_nouns(l, &here, &of_all))
+		return false;
+	if (take_predicate(here, &l->told.event))
+		return true;
+	l->told.event = PHASE_BEGINS;
+	return is_heading(l, begin, phrase, here, of_all);
+}
+
+/* Behind the time, as its first word or a later one: where it is, or NULL. */
+static const char *find_phrase(struct applog_line *l, struct applog_piece s)
+{
+	const char *begin = s.p;
+	bool word = false; /* within one */
+
+	for (; s.p < s.end; s.p++) {
+		bool was_word = word;
+
+		word = is_of_word(*s.p);
+		if (word && !was_word && parse_here(l, begin, s))
+			return s.p;
+	}
+	return NULL;
+}
+
+/* It has a noun, perhaps. */
+static bool has_phrase(const char *line, size_t len)
+{
+	static const char *const words[] = { "poch", "POCH", "raining", "val", "alidation", "heckpoint", "lock " };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (memmem(line, len, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
+enum applog_found applog_parse_phrase(struct applog_line *l, const char *line, size_t len, const char *before,
+				      const char *after)
+{
+	const char *phrase;
+
+	if (!has_phrase(line, len))
+		return APPLOG_NOTHING;
+	l->told = (struct phase_told){ .source = PHASE_LOG, .number = -1, .rank = -1 };
+	phrase = find_phrase(l, (struct applog_piece){ after ? after : line, line + len });
+	if (!phrase)
+		return APPLOG_NOTHING;
+	if (l->stamped && phrase == after + 1)
+		l->told.source = PHASE_DLIO;
+	l->told.rank = mllog_rank(line, before ? MIN((size_t)(before - line), APPLOG_RANK_BYTES) : 0);
+	return APPLOG_PHASE;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See clock.h. */
+#include "report/phases/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define LATE_NS (600 * NSEC_PER_SEC) /* of a line behind its time: a zone that is another's is further off */
+#define BACK_NS NSEC_PER_SEC	     /* of lines of several ranks that do not come in order */
+
+bool phase_clock_zone(struct phase_clock *c, const char *name)
+{
+	return c->has_zone = zone_parse(&c->zone, name);
+}
+
+void phase_clock_host(struct phase_clock *c, const struct manifest_facts *m)
+{
+	const char *link = strstr(m->localtime, "zoneinfo/");
+	char *end;
+	long offset_s = strtol(m->utc_offset_s, &end, 10);
+
+	c->begin_ns = m->start_ns;
+	c->end_ns = m->end_ns;
+	if (m->tz[0])
+		phase_clock_zone(c, m->tz);
+	else if (link)
+		phase_clock_zone(c, link + strlen("zoneinfo/"));
+	if (c->has_zone || !m->utc_offset_s[0] || *end || labs(offset_s) > 15L * 3600)
+		return;
+	/* what this machine does not know is as it was at the begin */
+	c->zone = (struct zone){ .offset_s = (int32_t)offset_s };
+	c->has_zone = true;
+}
+
+void phase_clock_guess(struct phase_clock *c, const struct manifest_facts *m)
+{
+	struct applog_time utc;
+
+	if (!c->wall.n && m->start_ns && applog_stamp(&utc, m->start_utc, strlen(m->start_utc), NULL) &&
+	    utc.clock == APPLOG_UTC && utc.s > 0)
+		wallclock_add(&c->wall, m->start_ns, (uint64_t)utc.s * NSEC_PER_SEC + utc.ns);
+}
+
+uint64_t phase_clock_outside(const struct phase_clock *c, uint64_t at_ns, bool *before)
+{
+	*before = at_ns < c->begin_ns;
+	if (*before)
+		return c->begin_ns - at_ns;
+	return c->end_ns && at_ns > c->end_ns ? at_ns - c->end_ns : 0;
+}
+
+/* By all zones' offsets and all settings of the clock: how many. */
+static unsigned int instants(struct phase_clock *c, const struct applog_time *t, uint64_t ret[2 * WALLCLOCK_INSTANTS])
+{
+	int64_t utc_s[2] = { t->s };
+	unsigned int zones = 1, n = 0;
+
+	if (t->clock == APPLOG_NO_TIME || (t->clock == APPLOG_LOCAL && !c->has_zone))
+		return 0;
+	if (t->clock == APPLOG_LOCAL)
+		zones = zone_utc(&c->zone, t->s, utc_s);
+	for (unsigned int i = 0; i < zones; i++)
+		if (utc_s[i] >= 0 && utc_s[i] < INT64_MAX / (int64_t)NSEC_PER_SEC)
+			n += wallclock_mono(&c->wall, (uint64_t)utc_s[i] * NSEC_PER_SEC + t->ns, ret + n);
+	return n;
+}
+
+uint64_t phase_clock_in_row(struct phase_clock *c, const struct applog_time *t, uint64_t row_ns)
+{
+	uint64_t v[2 * WALLCLOCK_INSTANTS], best = 0;
+	unsigned int n = instants(c, t, v);
+
+	for (unsigned int i = 0; i < n; i++)
+		if (v[i] <= row_ns && v[i] >= c->begin_ns && (t->clock == APPLOG_UTC || row_ns - v[i] <= LATE_NS))
+			best = MAX(best, v[i]);
+	return best ? best : row_ns;
+}
+
+/* How odd it would be that a line is of NS, behind one of LAST_NS. */
+static unsigned int oddity(const struct phase_clock *c, uint64_t ns, uint64_t last_ns)
+{
+	bool before;
+
+	return 2 * (phase_clock_outside(c, ns, &before) > 0) + (ns + BACK_NS < last_ns);
+}
+
+uint64_t phase_clock_in_file(struct phase_clock *c, const struct applog_time *t, uint64_t last_ns)
+{
+	uint64_t v[2 * WALLCLOCK_INSTANTS], best = 0;
+	unsigned int n = instants(c, t, v), least = 4;
+
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned int odd = oddity(c, v[i], last_ns);
+
+		if (odd > least || (odd == least && v[i] > best))
+			continue;
+		least = odd;
+		best = MAX(v[i], 1); /* before the machine started */
+	}
+	return best;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See log.h. */
+#include "report/phases/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "report/phases/read_impl.h"
+#include "trace/unpack.h"
+
+#define BOMB_BYTES (1U << 31) /* of text, */
+#define BOMB_RATIO 300		     /* and so many times what it is packed: repeated lines get there */
+
+/* --- lines ------------------------------------------------------------------------------------------------ */
+
+/* DLIO tells no init: it is from its first line to the first epoch. */
+static void dlio_init(struct phase_reader *r, struct phase_log *log, const struct applog_line *l, uint64_t at_ns)
+{
+	if (log->has_init || l->told.source != PHASE_DLIO || l->told.event != PHASE_BEGINS)
+		return;
+	log->has_init = true;
+	if (log->first_ns && log->first_ns < at_ns)
+		phases_add(r->phases, PHASE_DLIO, "init", log->first_ns, at_ns, true);
+}
+
+/* What began before the trace and ended behind it is of it too. */
+static bool is_of_trace(const struct phase_log *log)
+{
+	return log->within || (log->before && log->behind);
+}
+
+/* A row is of the trace whatever it tells. */
+static void take_side(struct phase_reader *r, struct phase_log *log, uint64_t at_ns, bool is_row)
+{
+	bool before;
+	uint64_t off_ns = phase_clock_outside(&r->clock, at_ns, &before);
+
+	if (!log->off_ns)
+		log->off_ns = off_ns;
+	log->within |= is_row || !off_ns;
+	log->before |= off_ns && before;
+	log->behind |= off_ns && !before;
+}
+
+void phase_log_line(struct phase_reader *r, struct phase_log *log, const char *line, size_t len, uint64_t row_ns)
+{
+	struct applog_line l;
+	enum applog_found found = applog_parse(&l, r->options->rules, line, len);
+	uint64_t at_ns = 0;
+
+	if (found == APPLOG_PHASE || (l.stamped && !log->first_ns))
+		at_ns = row_ns ? phase_clock_in_row(&r->clock, &l.time, row_ns) :
+				 phase_clock_in_file(&r->clock, &l.time, log->last_ns);
+	if (l.stamped && !log->first_ns)
+		log->first_ns = at_ns;
+	log->broken += found == APPLOG_BROKEN;
+	if (found != APPLOG_PHASE)
+		return;
+	if (!at_ns) {
+		log->untimed++;
+		return;
+	}
+	log->told++;
+	log->last_ns = at_ns;
+	take_side(r, log, at_ns, row_ns > 0);
+	if (!log->tells)
+		return;
+	dlio_init(r, log, &l, at_ns);
+	l.told.at_ns = at_ns;
+	phases_tell(r->phases, &l.told);
+}
+
+void phase_log_note(struct phase_reader *r, const struct phase_log *log, bool named)
+{
+	r->told += log->tells ? log->told : 0;
+	if (log->broken)
+		phase_note(r, "%s: %" PRIu64 " lines about phases are not whole and were left out", log->name,
+			   log->broken);
+	if (log->untimed)
+		phase_note(r, "%s: %" PRIu64 " lines about phases have no time%s and were left out", log->name,
+			   log->untimed, r->clock.has_zone ? "" :
+			   ", or one of a zone that is not known (give it with --app-log-tz),");
+	if (named && !log->told && !log->broken && !log->untimed)
+		phase_note(r, "%s: no line tells of a phase; --phase REGEX=NAME says which do", log->name);
+	if (log->told && !is_of_trace(log))
+		phase_note(r, "%s: all of its lines about phases are outside of the trace, the first by %" PRIu64
+			   " s %s, and were left out; if the log was written in another time zone, give it with "
+			   "--app-log-tz", log->name,
+			   (uint64_t)(log->off_ns / NSEC_PER_SEC), log->before ? "before its begin" : "behind its end");
+}
+
+/* --- files of lines ----------------------------------------------------------------------------------------- */
+
+/* The lines of R->text up to LEN; how many bytes are left at its begin. SKIP: in a line that is too long. */
+static size_t take_lines(struct phase_reader *r, struct phase_log *log, size_t len, bool *skip)
+{
+	char *line = r->text, *end = r->text + len, *newline;
+
+	for (; (newline = memchr(line, '\n', (size_t)(end - line))); line = newline + 1) {
+		size_t n = (size_t)(newline - line);
+
+		if (!*skip)
+			phase_log_line(r, log, line, n && newline[-1] == '\r' ? n - 1 : n, 0);
+		*skip = false;
+	}
+	len = (size_t)(end - line);
+	if (len > APPLOG_LINE_MAX) {
+		if (!*skip)
+			phase_log_line(r, log, line, APPLOG_LINE_MAX, 0);
+		*skip = true;
+		return 0;
+	}
+	memmove(r->text, line, len);
+	return len;
+}
+
+/* What is behind the last newline may be half a line. */
+static void note_last(struct phase_reader *r, const struct phase_log *log, size_t len)
+{
+	struct applog_line l;
+
+	if (len && applog_parse(&l, r->options->rules, r->text, len) != APPLOG_NOTHING)
+		phase_note(r, "%s: its last line is about a phase, has no end and was left out", log->name);
+}
+
+/* What has been read of a packed log is more than a log has: somebody made it so. */
+static bool is_bomb(const struct unpack *u)
+{
+	return u->pack != PACK_NONE && u->plain > BOMB_BYTES && u->plain / BOMB_RATIO > u->at;
+}
+
+static void note_packed(const struct phase_reader *r, const char *name, const struct unpack *u)
+{
+	if (u->cut)
+		phase_note(r, "%s: it is packed and cut off: what is there was read", name);
+	if (u->damaged)
+		phase_note(r, "%s: it is packed and damaged: what is before that was read", name);
+	if (is_bomb(u))
+		phase_note(r, "%s: it is packed and has more than %u GiB of text: the rest was not read", name,
+			   BOMB_BYTES >> 30);
+}
+
+/* All of it, or as much as tells that it is of the trace. */
+static ssize_t read_text(struct phase_reader *r, struct phase_log *log, struct unpack *u)
+{
+	size_t have = 0;
+	bool skip = false;
+	ssize_t got = 1;
+
+	while ((log->tells || !is_of_trace(log)) &&
+	       (got = unpack_read(u, r->text + have, sizeof(r->text) - have)) > 0 && !is_bomb(u))
+		have = take_lines(r, log, have + (size_t)got, &skip);
+	if (!skip && got <= 0)
+		note_last(r, log, have);
+	return MIN(got, 0);
+}
+
+/* Looked at, and then, if it is of the trace, told. */
+static int read_twice(struct phase_reader *r, struct phase_log *log, struct unpack *u)
+{
+	int res = (int)read_text(r, log, u);
+
+	if (res < 0 || !is_of_trace(log))
+		return res;
+	*log = (struct phase_log){ .name = log->name, .tells = true };
+	res = unpack_seek(u, 0);
+	return res < 0 ? res : (int)read_text(r, log, u);
+}
+
+/* FD (taken over), packed or not: as long as the file was when it was opened, it may grow. */
+static int read_log(struct phase_reader *r, int fd, const char *name, bool named)
+{
+	struct unpack_marks marks = { 0 };
+	struct phase_log log = { .name = name };
+	struct unpack u = { 0 };
+	struct stat st;
+	int res = fstat(fd, &st) < 0 ? -errno : 0;
+
+	if (res < 0)
+		util_close(&fd);
+	else
+		res = unpack_open(&u, fd, unpack_sniff(fd), (uint64_t)st.st_size, &marks);
+	if (res == 0) {
+		res = read_twice(r, &log, &u);
+		note_packed(r, name, &u);
+		phase_log_note(r, &log, named);
+		unpack_close(&u);
+	}
+	unpack_marks_free(&marks);
+	return res;
+}
+
+static const char *why_not(int error)
+{
+	return error == -EBADMSG ? "it is not a regular file" :
+	       error == -ENOTSUP ? "this dltraced was built without what unpacks it: unpack it before" :
+				     strerror(-error);
+}
+
+void phase_log_read(struct phase_reader *r, int fd, const char *name, bool named)
+{
+	int res = fd < 0 ? fd : read_log(r, fd, name, named);
+
+	if (res < 0 && (named || fd >= 0))
+		phase_note(r, "%s: cannot be read: %s", name, why_not(res));
+}

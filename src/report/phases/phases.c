@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See phases.h. A begin and its end meet by name and rank; then ranks become one, and kinds a lane each. */
+#include "report/phases/phases.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+#include "base/util.h"
+
+#define LASTING_MAX 4096 /* ranks */
+#define AGAIN_NS (10 * NSEC_PER_SEC) /* from one rank's begin to that of another, of which the log tells no ranks */
+
+const char *const phase_kind_names[PHASE_KINDS] = {
+	[PHASE_INIT] = "init",	   [PHASE_EPOCH] = "epoch",	      [PHASE_TRAINING] = "training",
+	[PHASE_EVAL] = "eval",	   [PHASE_CHECKPOINT] = "checkpoint", [PHASE_MARK] = "mark",
+	[PHASE_OTHER] = "other",
+};
+
+const char *const phase_source_names[PHASE_SOURCES] = {
+	[PHASE_MLLOG] = "mllog", [PHASE_DLIO] = "dlio",		[PHASE_LOG] = "log",
+	[PHASE_MARKS] = "marks", [PHASE_INFERRED] = "inferred",
+};
+
+/* What has begun. */
+struct begun {
+	uint64_t since_ns;
+	uint64_t until_ns; /* it was over by then, if its end is not told */
+	int64_t number;
+	uint32_t name; /* of what lasts: 1 + its name, 0: nothing does */
+	bool is_open;
+};
+
+struct phases *phases_new(void)
+{
+	struct phases *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	table_init(&p->by_name, sizeof(uint32_t), PHASES_NAMES_MAX);
+	table_init(&p->open, sizeof(struct begun), PHASES_MAX);
+	table_init(&p->lasting, sizeof(struct begun), LASTING_MAX);
+	return p;
+}
+
+void phases_free(struct phases *p)
+{
+	if (!p)
+		return;
+	table_free(&p->by_name);
+	table_free(&p->open);
+	table_free(&p->lasting);
+	for (unsigned int k = 0; k < PHASE_KINDS; k++)
+		free(p->lanes[k].v);
+	free(p->told.v);
+	free(p->all.v);
+	free(p->names);
+	free(p);
+}
+
+/* --- names ------------------------------------------------------------------------------------------- */
+
+static bool is_between(char c)
+{
+	return !c || strchr(" \t_-.:/,;()[]", c);
+}
+
+/* Whether a word of NAME is WORD, or begins with it where that may go on. */
+static bool has_word(const char *name, const char *word, bool whole)
+{
+	size_t len = strlen(word);
+
+	for (const char *s = name; *s; s++) {
+		if (s > name && !is_between(s[-1]))
+			continue;
+		if (strncasecmp(s, word, len) == 0 && (!whole || is_between(s[len]) || (s[len] >= '0' && s[len] <= '9')))
+			return true;
+	}
+	return false;
+}
+
+enum phase_kind phase_kind_of(const char *name, enum phase_source source)
+{
+	static const struct { const char *word; bool whole; enum phase_kind kind; } words[] = {
+		{ "checkpoint", false, PHASE_CHECKPOINT }, { "ckpt", false, PHASE_CHECKPOINT },
+		{ "eval", false, PHASE_EVAL },		   { "valid", false, PHASE_EVAL },
+		{ "epoch", false, PHASE_EPOCH },	   { "init", false, PHASE_INIT },
+		{ "setup", false, PHASE_INIT },		   { "startup", false, PHASE_INIT },
+		{ "start-up", false, PHASE_INIT },	   { "steady", true, PHASE_TRAINING },
+		{ "train", false, PHASE_TRAINING },	   { "block", true, PHASE_TRAINING },
+		{ "run", true, PHASE_TRAINING },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (has_word(name, words[i].word, words[i].whole))
+			return words[i].kind;
+	return source == PHASE_MARKS ? PHASE_MARK : PHASE_OTHER;
+}
+
+/* Its index in p->names, or PHASES_NONE when there are too many. */
+static uint32_t name_of(struct phases *p, enum phase_source source, const char *name, size_t len)
+{
+	char escaped[PHASE_NAME_MAX], key[PHASE_NAME_MAX + 1], plain[PHASE_NAME_MAX] = "";
+	size_t n;
+	uint32_t *at;
+
+	len = MIN(len, (sizeof(escaped) - 1) / 4);
+	memcpy(plain, name, len);
+	*text_put_piece(escaped, name, len) = '\0';
+	n = strlen(escaped);
+	key[0] = (char)source;
+	memcpy(key + 1, escaped, n);
+	at = table_get(&p->by_name, table_key(key, n + 1));
+	if (!at)
+		return PHASES_NONE;
+	if (*at)
+		return *at - 1;
+	if (!(p->n_names & (p->n_names - 1))) { /* room for 1, 2, 4 ... */
+		struct phase_name *v = reallocarray(p->names, p->n_names ? 2 * (size_t)p->n_names : 1, sizeof(*v));
+
+		if (!v)
+			return PHASES_NONE;
+		p->names = v;
+	}
+	p->names[p->n_names] = (struct phase_name){ .source = source };
+	memcpy(p->names[p->n_names].name, escaped, n + 1);
+	p->names[p->n_names].kind = phase_kind_of(plain, source);
+	*at = ++p->n_names;
+	return *at - 1;
+}
+
+const char *phases_label(const struct phases *p, const struct phase *phase, char buf[PHASE_LABEL_MAX])
+{
+	const char *name = p->names[phase->name].name;
+
+	if (phase->number < 0)
+		snprintf(buf, PHASE_LABEL_MAX, "%s", name);
+	else
+		snprintf(buf, PHASE_LABEL_MAX, "%s %lld", name, (long long)phase->number);
+	return buf;
+}
+
+/* --- lists ------------------------------------------------------------------------------------------- */
+
+static bool put(struct phase_list *l, const struct phase *phase)
+{
+	uint32_t room = l->room ? 2 * l->room : 16;
+	struct phase *v;
+
+	if (l->n == PHASES_MAX)
+		return false;
+	if (l->n == l->room) {
+		v = reallocarray(l->v, room, sizeof(*v));
+		if (!v)
+			return false;
+		l->v = v;
+		l->room = room;
+	}
+	l->v[l->n++] = *phase;
+	return true;
+}
+
+static struct phase whole(uint32_t name, const struct begun *b, int64_t rank, uint64_t end_ns)
+{
+	return (struct phase){
+		.begin_ns = b->since_ns, .end_ns = MAX(b->since_ns, end_ns), .number = b->number, .rank = rank, .ranks = 1,
+		.name = name, .unfinished = end_ns == PHASE_NO_END,
+	};
+}
+
+static void tell_whole(struct phases *p, uint32_t name, const struct begun *b, int64_t rank, uint64_t end_ns)
+{
+	const struct phase phase = whole(name, b, rank, end_ns);
+
+	p->left_out += !put(&p->told, &phase);
+}
+
+void phases_add(struct phases *p, enum phase_source source, const char *name, uint64_t begin_ns, uint64_t end_ns,
+		bool inferred)
+{
+	const struct begun b = { .since_ns = begin_ns, .number = -1 };
+	uint32_t i = name_of(p, source, name, strlen(name));
+	struct phase phase = whole(i, &b, -1, end_ns);
+
+	phase.inferred = inferred;
+	p->left_out += i == PHASES_NONE || !put(&p->told, &phase);
+}
+
+/* --- begins and ends ---------------------------------------------------------------------------------- */
+
+/* Ranks that are not told are 2^32 - 1. */
+static uint64_t key_of(uint32_t what, int64_t rank)
+{
+	return (uint64_t)what << 32 | (uint32_t)rank;
+}
+
+static int64_t rank_of(uint64_t key)
+{
+	return (uint32_t)key == UINT32_MAX ? -1 : (int64_t)(uint32_t)key;
+}
+
+/* A new epoch begins, or one has ended: so have the evaluations and checkpoints in it. */
+static void epoch_bounds(struct phases *p, uint32_t name, const struct phase_told *t)
+{
+	if (p->names[name].kind != PHASE_EPOCH || t->source == PHASE_MLLOG)
+		return;
+	for (uint32_t i = 0; i < p->n_names; i++) {
+		const struct phase_name *inner = &p->names[i];
+		struct begun *b;
+
+		if (inner->source != t->source || (inner->kind != PHASE_EVAL && inner->kind != PHASE_CHECKPOINT))
+			continue;
+		b = table_find(&p->open, key_of(i, t->rank));
+		if (b && b->is_open && b->since_ns <= t->at_ns)
+			b->until_ns = MIN(b->until_ns, t->at_ns);
+	}
+}
+
+/* Another rank says it too, which the log does not tell apart. */
+static bool is_again(const struct begun *b, const struct phase_told *t)
+{
+	return b->is_open && t->source != PHASE_MLLOG && t->number >= 0 && t->number == b->number &&
+	       t->at_ns - b->since_ns < AGAIN_NS;
+}
+
+/* B is open still. A begin of before that is of another log, and tells nothing of it. */
+static void next_begins(struct phases *p, uint32_t name, const struct begun *b, const struct phase_told *t)
+{
+	uint64_t next_ns = t->at_ns < b->since_ns ? PHASE_NO_END : t->at_ns;
+	struct phase phase = whole(name, b, t->rank, MIN(b->until_ns, next_ns));
+
+	phase.until_next = true;
+	if (t->source == PHASE_MLLOG)
+		p->unpaired++;
+	else
+		p->left_out += !put(&p->told, &phase);
+}
+
+static void begins(struct phases *p, uint32_t name, const struct phase_told *t)
+{
+	struct begun *b = table_get(&p->open, key_of(name, t->rank));
+
+	if (!b) {
+		p->left_out++;
+		return;
+	}
+	if (is_again(b, t))
+		return;
+	if (b->is_open)
+		next_begins(p, name, b, t);
+	*b = (struct begun){ .since_ns = t->at_ns, .until_ns = PHASE_NO_END, .number = t->number, .is_open = true };
+	epoch_bounds(p, name, t);
+}
+
+/* What lasts of T's source and rank ends; of NAME alone, or of any for PHASES_NONE. Whether there was such. */
+static bool lasting_ends(struct phases *p, uint32_t name, const struct phase_told *t)
+{
+	struct begun *b = table_find(&p->lasting, key_of(t->source, t->rank));
+
+	if (!b || !b->name || (name != PHASES_NONE && b->name != name + 1))
+		return false;
+	tell_whole(p, b->name - 1, b, t->rank, t->at_ns);
+	b->name = 0;
+	return true;
+}
+
+static void ends(struct phases *p, uint32_t name, const struct phase_told *t)
+{
+	struct begun *b = table_find(&p->open, key_of(name, t->rank));
+
+	p->names[name].has_ends = true;
+	epoch_bounds(p, name, t);
+	if (b && b->is_open) {
+		tell_whole(p, name, b, t->rank, t->at_ns);
+		b->is_open = false;
+	} else if (!lasting_ends(p, name, t)) {
+		p->unpaired++;
+	}
+}
+
+static void lasts(struct phases *p, uint32_t name, const struct phase_told *t)
+{
+	struct begun *b;
+
+	lasting_ends(p, PHASES_NONE, t);
+	b = table_get(&p->lasting, key_of(t->source, t->rank));
+	if (b)
+		*b = (struct begun){ .since_ns = t->at_ns, .number = t->number, .name = name + 1 };
+	else
+		p->left_out++;
+}
+
+void phases_tell(struct phases *p, const struct phase_told *t)
+{
+	uint32_t name = name_of(p, t->source, t->name, t->name_len);
+
+	if (name == PHASES_NONE)
+		p->left_out++;
+	else if (t->event == PHASE_BEGINS)
+		begins(p, name, t);
+	else if (t->event == PHASE_ENDS)
+		ends(p, name, t);
+	else
+		lasts(p, name, t);
+}
+
+/* --- ranks become one --------------------------------------------------------------------------------- */
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct phase *x = a, *y = b;
+
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	if (x->end_ns != y->end_ns)
+		return x->end_ns > y->end_ns ? -1 : 1;
+	return (x->name > y->name) - (x->name < y->name);
+}
+
+static void sort(struct phase_list *l)
+{
+	if (l->n)
+		qsort(l->v, l->n, sizeof(*l->v), by_begin);
+}
+
+static uint64_t hash(uint64_t name, int64_t number, int64_t last)
+{
+	const uint64_t key[3] = { name, (uint64_t)number, (uint64_t)last };
+
+	return table_key((const char *)key, sizeof(key));
+}
+
+static void join(struct phase *into, const struct phase *phase)
+{
+	into->end_ns = MAX(into->end_ns, phase->end_ns);
+	into->unfinished |= phase->unfinished;
+	into->cut |= phase->cut;
+	into->ranks++;
+	into->rank = -1;
+}
+
+/*
+ * The I-th phase of a name and number of one rank and those of others are one, where they overlap: what
+ * each rank says of an epoch is of the same epoch.
+ */
+static int join_ranks(struct phases *p)
+{
+	struct phase_list told = p->all;
+	struct table times, firsts; /* of a rank; 1 + where that is in p->all */
+	int res = 0;
+
+	p->all = (struct phase_list){ 0 };
+	table_init(&times, sizeof(uint32_t), PHASES_MAX);
+	table_init(&firsts, sizeof(uint32_t), PHASES_MAX);
+	for (uint32_t i = 0; i < told.n && res == 0; i++) {
+		const struct phase *phase = &told.v[i];
+		uint32_t *time = table_get(&times, hash(phase->name, phase->number, phase->rank)), *first;
+
+		first = time ? table_get(&firsts, hash(((uint64_t)++*time << 32) | phase->name, phase->number, 0)) : NULL;
+		if (first && *first && phase->rank >= 0 && p->all.v[*first - 1].end_ns > phase->begin_ns) {
+			join(&p->all.v[*first - 1], phase);
+			continue;
+		}
+		if (!put(&p->all, phase))
+			res = -ENOMEM;
+		else if (first && !*first)
+			*first = p->all.n;
+	}
+	table_free(&times);
+	table_free(&firsts);
+	free(told.v);
+	sort(&p->all);
+	return res;
+}
+
+/* --- lanes --------------------------------------------------------------------------------------------- */
+
+static enum phase_source best_source(const struct phases *p, enum phase_kind kind)
+{
+	enum phase_source best = PHASE_SOURCES;
+
+	for (uint32_t i = 0; i < p->all.n; i++) {
+		const struct phase_name *name = &p->names[p->all.v[i].name];
+
+		if (name->kind == kind)
+			best = MIN(best, name->source);
+	}
+	return best;
+}
+
+/* In order of their begins: the next one begins where the one before has ended, and ends what has no end. */
+static int put_lane(struct phase_list *lane, struct phase phase)
+{
+	struct phase *before = lane->n ? &lane->v[lane->n - 1] : NULL;
+
+	if (before && before->end_ns == PHASE_NO_END && phase.begin_ns > before->begin_ns)
+		before->end_ns = phase.begin_ns;
+	if (before)
+		phase.begin_ns = MAX(phase.begin_ns, before->end_ns);
+	if (phase.begin_ns >= phase.end_ns)
+		return 0;
+	return put(lane, &phase) ? 0 : -ENOMEM;
+}
+
+static int make_lanes(struct phases *p)
+{
+	enum phase_source best[PHASE_KINDS];
+
+	for (unsigned int k = 0; k < PHASE_KINDS; k++) {
+		best[k] = best_source(p, (enum phase_kind)k);
+		p->lanes[k].n = 0;
+	}
+	for (uint32_t i = 0; i < p->all.n; i++) {
+		const struct phase_name *name = &p->names[p->all.v[i].name];
+
+		if (name->source == best[name->kind] && put_lane(&p->lanes[name->kind], p->all.v[i]) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* --- all is told ---------------------------------------------------------------------------------------- */
+
+/* Where ends are told, what has none was cut off by the next, and of when it ended nothing is known. */
+static void drop_cut_off(struct phases *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->told.n; i++) {
+		if (p->told.v[i].until_next && p->names[p->told.v[i].name].has_ends)
+			p->unpaired++;
+		else
+			p->told.v[n++] = p->told.v[i];
+	}
+	p->told.n = n;
+}
+
+static void leave_open(struct phases *p)
+{
+	for (uint32_t i = 0; i < p->open.n; i++) {
+		struct begun *b = table_at(&p->open, i);
+		uint32_t name = (uint32_t)(p->open.keys[i] >> 32);
+
+		if (b->is_open)
+			tell_whole(p, name, b, rank_of(p->open.keys[i]), p->names[name].has_ends ? PHASE_NO_END : b->until_ns);
+		b->is_open = false;
+	}
+	for (uint32_t i = 0; i < p->lasting.n; i++) {
+		struct begun *b = table_at(&p->lasting, i);
+
+		if (b->name)
+			tell_whole(p, b->name - 1, b, rank_of(p->lasting.keys[i]), PHASE_NO_END);
+		b->name = 0;
+	}
+}
+
+/* The list within the trace; what is not there goes, and is counted in OUTSIDE. */
+static void cut_list(struct phase_list *l, uint64_t begin_ns, uint64_t end_ns, uint64_t *outside)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		struct phase phase = l->v[i];
+
+		if ((phase.end_ns <= begin_ns && phase.begin_ns < begin_ns) || phase.begin_ns >= end_ns) {
+			if (outside)
+				++*outside;
+			continue;
+		}
+		phase.cut |= phase.begin_ns < begin_ns;
+		phase.begin_ns = MAX(phase.begin_ns, begin_ns);
+		phase.end_ns = MIN(phase.end_ns, end_ns);
+		l->v[n++] = phase;
+	}
+	l->n = n;
+}
+
+int phases_close(struct phases *p, uint64_t begin_ns)
+{
+	int res;
+
+	drop_cut_off(p);
+	leave_open(p);
+	cut_list(&p->told, begin_ns, PHASE_NO_END, &p->outside);
+	p->all.n = 0;
+	for (uint32_t i = 0; i < p->told.n; i++)
+		if (!put(&p->all, &p->told.v[i]))
+			return -ENOMEM;
+	sort(&p->all);
+	res = join_ranks(p);
+	return res < 0 ? res : make_lanes(p);
+}
+
+void phases_end(struct phases *p, uint64_t begin_ns, uint64_t end_ns)
+{
+	cut_list(&p->told, begin_ns, end_ns, NULL);
+	cut_list(&p->all, begin_ns, end_ns, &p->outside);
+	for (unsigned int k = 0; k < PHASE_KINDS; k++)
+		cut_list(&p->lanes[k], begin_ns, end_ns, NULL);
+}
+
+uint32_t phases_lookup(const struct phases *p, enum phase_kind kind, uint64_t at_ns)
+{
+	const struct phase_list *lane = &p->lanes[kind];
+	uint32_t low = 0, high = lane->n;
+
+	while (low < high) { /* the first that ends behind AT_NS */
+		uint32_t middle = low + (high - low) / 2;
+
+		if (lane->v[middle].end_ns <= at_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < lane->n && lane->v[low].begin_ns <= at_ns ? low : PHASES_NONE;
+}

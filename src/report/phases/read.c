@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See read.h. */
+#include "report/phases/read.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/util.h"
+#include "report/phases/log.h"
+#include "report/phases/read_impl.h"
+#include "trace/reader.h"
+#include "trace/unpack.h"
+
+#define COLLECTED "collected"
+#define COLLECTED_DEPTH 8
+#define COLLECTED_FILES 4096
+
+void phase_note(const struct phase_reader *r, const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (len < 0)
+		return;
+	r->note(r->ctx, text);
+	free(text);
+}
+
+static void read_named(struct phase_reader *r, const char *path)
+{
+	phase_log_read(r, util_open_regular(AT_FDCWD, path, 0), path, true);
+}
+
+static void note_rows(struct phase_reader *r, const struct reader *rd, const char *file, uint64_t bad_rows)
+{
+	if (rd->bad_rows + bad_rows)
+		phase_note(r, "%s: %" PRIu64 " rows could not be read and were left out", file,
+			   rd->bad_rows + bad_rows);
+	if (rd->cut)
+		phase_note(r, "%s: the last row is cut off and was left out", file);
+}
+
+static bool clock_row(struct phase_reader *r, void *own, uint64_t ns, struct reader_field f)
+{
+	uint64_t real_ns;
+
+	if (!reader_u64(f, &real_ns))
+		return false;
+	if (!r->clock.begin_ns)
+		r->clock.begin_ns = ns;
+	wallclock_add(&r->clock.wall, ns, real_ns);
+	return true;
+}
+
+/* Each row's TIMESTAMP and COLUMN to TAKE, which tells whether it could be read. 0, or -errno without a note. */
+static int read_rows(struct phase_reader *r, int dirfd, const char *file, const char *column,
+		     bool (*take)(struct phase_reader *r, void *own, uint64_t ns, struct reader_field f), void *own)
+{
+	struct reader rd;
+	struct reader_row row;
+	unsigned int stamp, at;
+	uint64_t ns, bad_rows = 0;
+	int got = reader_open(&rd, dirfd, file);
+
+	if (got < 0)
+		return got;
+	stamp = reader_column(&rd, "TIMESTAMP");
+	at = reader_column(&rd, column);
+	while ((got = reader_next(&rd, &row)) > 0)
+		bad_rows += !reader_u64(reader_field(&row, stamp), &ns) || !take(r, own, ns, reader_field(&row, at));
+	if (take != clock_row) /* who reads all of the folder tells it of that one */
+		note_rows(r, &rd, file, bad_rows);
+	reader_close(&rd);
+	return got;
+}
+
+static bool output_row(struct phase_reader *r, void *own, uint64_t ns, struct reader_field f)
+{
+	if (f.len > sizeof(r->text))
+		return false;
+	phase_log_line(r, own, r->text, text_unescape(r->text, f.p, f.len), ns);
+	return true;
+}
+
+static bool mark_row(struct phase_reader *r, void *own, uint64_t ns, struct reader_field f)
+{
+	struct phase_told told = { .source = PHASE_MARKS, .name = r->text, .number = -1, .rank = -1, .at_ns = ns };
+
+	if (f.len > sizeof(r->text))
+		return false;
+	told.name_len = (uint32_t)applog_event(r->text, text_unescape(r->text, f.p, f.len), &told.event);
+	if (told.name_len)
+		phases_tell(r->phases, &told);
+	return true;
+}
+
+/* NAME.log, and packed. */
+static bool is_log(const char *name)
+{
+	size_t len = strlen(name);
+
+	for (enum pack p = PACK_NONE; p < PACKS; p++) {
+		size_t end = strlen(pack_suffixes[p]), log = strlen(".log");
+
+		if (len > log + end && strcmp(name + len - end, pack_suffixes[p]) == 0 &&
+		    memcmp(name + len - end - log, ".log", log) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void read_collected(struct phase_reader *r, int dirfd, const char *path, unsigned int depth);
+
+static void collected_entry(struct phase_reader *r, int dirfd, const char *path, const char *name, unsigned int depth)
+{
+	autofree char *inner = util_fmt("%s/%s", path, name);
+	autoclose int fd = -1;
+
+	if (!inner || name[0] == '.' || r->collected == COLLECTED_FILES)
+		return;
+	r->collected++;
+	if (is_log(name)) {
+		phase_log_read(r, util_open_regular(dirfd, name, O_NOFOLLOW), inner, false);
+		return;
+	}
+	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0)
+		read_collected(r, fd, inner, depth + 1);
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static void read_collected(struct phase_reader *r, int dirfd, const char *path, unsigned int depth)
+{
+	struct dirent **entries;
+	int n = depth < COLLECTED_DEPTH ? scandirat(dirfd, ".", &entries, NULL, by_name) : 0;
+
+	for (int i = 0; i < n; i++) {
+		collected_entry(r, dirfd, path, entries[i]->d_name, depth);
+		free(entries[i]);
+	}
+	if (n > 0 || (n == 0 && depth < COLLECTED_DEPTH))
+		free(entries);
+}
+
+/* Plain, else packed by somebody to save space. */
+static void read_workload_log(struct phase_reader *r, int dirfd)
+{
+	char name[32];
+	int fd = -ENOENT;
+
+	for (enum pack p = PACK_NONE; p < PACKS && fd < 0; p++) {
+		snprintf(name, sizeof(name), "workload.log%s", pack_suffixes[p]);
+		fd = util_open_regular(dirfd, name, O_NOFOLLOW);
+	}
+	phase_log_read(r, fd, name, false);
+}
+
+static void read_folder(struct phase_reader *r, int dirfd)
+{
+	struct phase_log log = { .name = "workload.out", .tells = true };
+	autoclose int fd = -1;
+	int res = read_rows(r, dirfd, "workload.out", "TEXT", output_row, &log);
+
+	phase_log_note(r, &log, false);
+	if (res == -ENOENT)
+		read_workload_log(r, dirfd);
+	if (r->told)
+		return;
+	fd = openat(dirfd, COLLECTED, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0)
+		read_collected(r, fd, COLLECTED, 0);
+}
+
+/* Its begin, end, zone and what the wall clock was set to when. */
+static void read_clock(struct phase_reader *r, int dirfd, const struct manifest_facts *m)
+{
+	phase_clock_host(&r->clock, m);
+	if (r->options->zone && !phase_clock_zone(&r->clock, r->options->zone))
+		phase_note(r, "--app-log-tz %s: this machine knows no such time zone", r->options->zone);
+	read_rows(r, dirfd, "time_align.out", "REALTIME_NS", clock_row, NULL);
+	phase_clock_guess(&r->clock, m);
+}
+
+static void note_pairs(struct phase_reader *r)
+{
+	const struct phases *p = r->phases;
+
+	if (p->unpaired)
+		phase_note(r, "phases: %" PRIu64 " begins or ends have no other side and were left out", p->unpaired);
+	if (p->left_out)
+		phase_note(r, "phases: too many: %" PRIu64 " were left out", p->left_out);
+}
+
+int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *m, const struct phases_options *o,
+		void (*note_fn)(void *ctx, const char *text), void *ctx)
+{
+	static const struct phases_options none;
+	autofree struct phase_reader *r = calloc(1, sizeof(*r));
+	struct phases *p = phases_new();
+	int res;
+
+	if (!r || !p) {
+		phases_free(p);
+		return -ENOMEM;
+	}
+	r->phases = p;
+	r->options = o ? o : &none;
+	r->note = note_fn;
+	r->ctx = ctx;
+	read_clock(r, dirfd, m);
+	for (unsigned int i = 0; i < r->options->n_logs; i++)
+		read_named(r, r->options->logs[i]);
+	if (!r->options->n_logs)
+		read_folder(r, dirfd);
+	read_rows(r, dirfd, "marks.out", "TEXT", mark_row, NULL);
+	res = phases_close(p, r->clock.begin_ns);
+	note_pairs(r);
+	if (res < 0) {
+		phases_free(p);
+		return res;
+	}
+	*ret = p;
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The phases of a trace folder's job: from logs that were named, else from the job's output (workload.out), else
+ * from logs in collected/; and from marks.out. Offline; trusts no byte of them; memory is bounded.
+ */
+#ifndef REPORT_PHASES_READ_H
+#define REPORT_PHASES_READ_H
+
+#include "report/phases/applog.h"
+#include "report/phases/phases.h"
+#include "trace/manifest_read.h"
+
+struct phases_options {
+	const char *const *logs; /* of --app-log, in place of what the folder has */
+	unsigned int n_logs;
+	const char *zone; /* of --app-log-tz, in place of the host's; NULL */
+	const struct applog_rules *rules; /* NULL: none */
+};
+
+/*
+ * Read them from the folder DIRFD, whose manifest says M, and close them. O may be NULL. NOTE gets a sentence for each
+ * thing that is odd. 0 or -ENOMEM.
+ */
+int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *m, const struct phases_options *o,
+		void (*note)(void *ctx, const char *text), void *ctx);
+
+#endif

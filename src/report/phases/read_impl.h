@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is known while the phases of one folder are read: shared by read.c and log.c. */
+#ifndef REPORT_PHASES_READ_IMPL_H
+#define REPORT_PHASES_READ_IMPL_H
+
+#include "base/util.h"
+#include "report/phases/clock.h"
+#include "report/phases/read.h"
+
+struct phase_reader {
+	struct phases *phases;
+	const struct phases_options *options;
+	void (*note)(void *ctx, const char *text);
+	void *ctx;
+	struct phase_clock clock;
+	unsigned int collected; /* entries of that folder that were looked at */
+	uint64_t told; /* lines about phases */
+	char text[4 * APPLOG_LINE_MAX];
+};
+
+/* A sentence about something odd. */
+void phase_note(const struct phase_reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Phases as they are seen from afar: short ones of a name that lie close together become one. */
+#include "report/phases/phases.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define CELLS 2048 /* of the time that they all take: what is shorter is less than a pixel */
+
+/* What is being merged: of each name, or of each kind and source, the one that is last in the list. */
+struct merging {
+	const struct phases *p;
+	struct phase_seen *v;
+	uint32_t *last; /* 1 + index for v; 0: none */
+	uint32_t n, most;
+	uint64_t cell_ns;
+	bool by_kind;
+};
+
+static uint32_t class_of(const struct merging *m, uint32_t name)
+{
+	const struct phase_name *n = &m->p->names[name];
+
+	return m->by_kind ? (uint32_t)n->kind * PHASE_SOURCES + (uint32_t)n->source : name;
+}
+
+static void join(struct phase_seen *into, const struct phase *phase)
+{
+	struct phase *p = &into->phase;
+
+	p->end_ns = MAX(p->end_ns, phase->end_ns);
+	p->unfinished |= phase->unfinished;
+	p->cut |= phase->cut;
+	p->inferred |= phase->inferred;
+	p->ranks = MAX(p->ranks, phase->ranks);
+	p->number = p->rank = -1;
+	into->times++;
+}
+
+/* False: there is no room for one more. */
+static bool put(struct merging *m, const struct phase *phase)
+{
+	bool is_short = phase->end_ns - phase->begin_ns < m->cell_ns;
+	uint32_t *last = &m->last[class_of(m, phase->name)];
+
+	if (is_short && *last && phase->begin_ns - m->v[*last - 1].phase.begin_ns < m->cell_ns) {
+		join(&m->v[*last - 1], phase);
+		return true;
+	}
+	if (m->n == m->most)
+		return false;
+	m->v[m->n++] = (struct phase_seen){ .phase = *phase, .times = 1 };
+	if (is_short)
+		*last = m->n;
+	return true;
+}
+
+static bool merge(struct merging *m)
+{
+	const struct phase_list *all = &m->p->all;
+
+	memset(m->last, 0, MAX(m->p->n_names, PHASE_KINDS * PHASE_SOURCES) * sizeof(*m->last));
+	m->n = 0;
+	for (uint32_t i = 0; i < all->n; i++)
+		if (!put(m, &all->v[i]))
+			return false;
+	return true;
+}
+
+static uint64_t span_of(const struct phase_list *all)
+{
+	uint64_t end_ns = 0;
+
+	for (uint32_t i = 0; i < all->n; i++)
+		end_ns = MAX(end_ns, all->v[i].end_ns);
+	return end_ns - MIN(end_ns, all->n ? all->v[0].begin_ns : 0);
+}
+
+struct phase_seen *phases_visible(const struct phases *p, uint32_t most, uint32_t *n)
+{
+	uint64_t span_ns = span_of(&p->all), first_ns = span_ns / CELLS + 1;
+	struct merging m = {
+		.p = p, .most = MAX(most, PHASE_KINDS * PHASE_SOURCES),
+		.last = calloc(MAX(p->n_names, PHASE_KINDS * PHASE_SOURCES), sizeof(*m.last)),
+	};
+	bool fits;
+
+	m.v = calloc(MIN(m.most, p->all.n) + 1, sizeof(*m.v));
+	fits = m.v && m.last && merge(&m); /* as they are */
+	/* the last time all of a kind and source are one: that fits */
+	for (unsigned int by_kind = 0; by_kind < 2 && m.v && m.last && !fits; by_kind++) {
+		m.by_kind = by_kind;
+		for (m.cell_ns = first_ns; !fits && m.cell_ns / 4 <= span_ns; m.cell_ns *= 2)
+			fits = merge(&m);
+	}
+	free(m.last);
+	if (!m.v || !fits) {
+		free(m.v);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < m.n; i++)
+		m.v[i].by_kind = m.by_kind && m.v[i].times > 1;
+	*n = m.n;
+	return m.v;
+}

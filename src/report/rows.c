@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What one row of an operation (a call, a request to a disk) adds to the report's sums. Knows
+ * columns and their meaning, not how files are read. Allocates for a new key of a table only.
+ */
+#include "report/timeline.h"
+
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "report/scan/only.h"
+#include "report/scan/spreads.h"
+#include "report/scan/streams.h"
+#include "report/scan/uses.h"
+#include "report/why/rows.h"
+#include "report/why/rw.h"
+#include "report/why/why.h"
+
+const char report_t_names[REPORT_TS] = { 'R', 'W', 'D', 'F', 'Z', 'O' };
+
+/* Keep the present row in TOP when it is one of the longest. */
+static void keep_longest(struct report_calls *top, const struct scan *s, uint64_t lat_ns)
+{
+	unsigned int i;
+
+	top->seen++;
+	if (top->n == REPORT_TOP && lat_ns <= top->call[REPORT_TOP - 1].lat_ns)
+		return;
+	if (top->n < REPORT_TOP)
+		top->n++;
+	for (i = top->n - 1; i > 0 && top->call[i - 1].lat_ns < lat_ns; i--)
+		top->call[i] = top->call[i - 1];
+	top->call[i] = (struct report_call){
+		.lat_ns = lat_ns, .offset = s->ahead[s->row].offset, .kind = s->kind,
+	};
+}
+
+static struct report_proc *proc_of(struct scan *s, uint64_t pid, uint64_t tid)
+{
+	struct report_proc *p = table_get(&s->report->procs, pid);
+
+	if (!p)
+		return &s->report->other_proc;
+	p->pid = pid;
+	if (!p->named && (!p->comm[0] || pid == tid))
+		report_copy(p->comm, sizeof(p->comm), scan_field(s, COL_COMM));
+	return p;
+}
+
+static struct report_file *file_of(struct scan *s, uint64_t fid)
+{
+	struct report *r = s->report;
+	struct report_file *f;
+
+	f = table_get(&r->files, fid);
+	if (!f)
+		return &r->other_file;
+	r->unknown_files += f->row == 0 && f->calls == 0;
+	return f;
+}
+
+static void parse_result(struct reader_field ret, struct report_call_facts *c)
+{
+	c->running = reader_is(ret, "?");
+	c->failed = ret.len > 1 && ret.p[0] == '-'; /* an address has no sign */
+}
+
+/* Whose it is, and how long it took; its result is known. */
+static bool parse_call(struct scan *s, struct report_call_facts *c)
+{
+	if (c->plain || s->timed >> s->row & 1) {
+		c->pid = scan_number(s, COL_PID);
+		c->tid = scan_number(s, COL_TID);
+		c->lat_ns = scan_number(s, COL_LAT_NS);
+	} else if (!scan_u64(s, COL_PID, &c->pid) || !scan_u64(s, COL_TID, &c->tid) || !c->running) {
+		return false;
+	}
+	c->lat_ns = MIN(c->lat_ns, s->time_ns); /* nothing takes longer than the machine has been up */
+	c->proc = proc_of(s, c->pid, c->tid);
+	c->fid = scan_number(s, COL_FID);
+	c->file = c->plain || scan_has_number(s, COL_FID) ? file_of(s, c->fid) : NULL;
+	c->type = c->file ? (enum report_type)c->file->type : REPORT_UNKNOWN;
+	c->on_file = report_is_file(c->type);
+	return true;
+}
+
+static void add_to_op(struct report_op *op, const struct report_call_facts *c, bool timed)
+{
+	op->rows++;
+	if (c->failed)
+		op->failed++;
+	if (c->running)
+		op->running++;
+	else if (timed)
+		hist_add(&op->lat, c->lat_ns);
+}
+
+/* What every call adds, whatever it does. */
+static void add_call(struct scan *s, const struct report_call_facts *c)
+{
+	struct report *r = s->report;
+
+	if (c->file) {
+		c->file->calls++;
+		c->file->time_ns += c->again_side ? 0 : c->lat_ns;
+	}
+	c->proc->calls++;
+	if (c->again)
+		return;
+	*(c->on_file ? &c->proc->file_ns : &c->proc->wait_ns) += c->lat_ns;
+	if (c->rw && !c->on_file && c->proc->waits && c->tid == c->pid)
+		why_wait(c->proc->waits, s->time_ns, c->lat_ns);
+	if (c->running)
+		keep_longest(c->on_file ? &r->running : &r->running_waits, s, c->lat_ns);
+	else
+		keep_longest(c->on_file ? &r->slow : &r->waits, s, c->lat_ns);
+}
+
+/* The call in the timeline: what has not ended is not there. */
+static void time_call(struct scan *s, const struct report_call_facts *c)
+{
+	if (!c->running)
+		report_timeline_call(s, c);
+}
+
+/* The same in who used which file, what is no file, how values are spread. */
+static void tell_call(struct scan *s, const struct report_call_facts *c)
+{
+	if (!s->report->uses)
+		return;
+	report_uses_call(s, c);
+	report_streams_call(s, c);
+	report_spreads_call(s, c);
+}
+
+/* By --path a row is on a file elsewhere. What failed has no file: then PATH counts, where it is absolute. */
+static bool is_path_elsewhere(struct scan *s)
+{
+	struct report *r = s->report;
+	const struct report_file *f;
+	uint64_t fid;
+	bool inside;
+
+	f = scan_u64(s, COL_FID, &fid) ? table_find(&r->files, fid) : NULL;
+	inside = f ? f->inside : report_only_has(r, scan_field(s, COL_PATH));
+	r->only.rows++;
+	r->only.left_out += !inside;
+	return !inside;
+}
+
+static inline bool is_elsewhere(struct scan *s)
+{
+	return s->report->only.path && is_path_elsewhere(s);
+}
+
+static bool take_call(struct scan *s)
+{
+	struct report *r = s->report;
+	struct report_call_facts c = { .pid = 0 };
+
+	if (is_elsewhere(s))
+		return true;
+	parse_result(scan_field(s, COL_RET), &c);
+	if (!parse_call(s, &c))
+		return false;
+	add_to_op(s->op, &c, true);
+	add_call(s, &c);
+	time_call(s, &c);
+	if (s->kind == REPORT_MMAP && c.file && !c.failed && scan_is(s, COL_FUNC, "mmap")) {
+		scan_u64(s, COL_LEN, &c.bytes);
+		r->map_calls++;
+		r->map_bytes += c.bytes;
+		c.proc->data_maps += c.file->data;
+		hist_add(&s->op->size, c.bytes);
+	}
+	tell_call(s, &c);
+	if (r->why && s->kind != REPORT_MMAP)
+		why_rows_take(s, &c);
+	return true;
+}
+
+void report_rows_call(struct scan *s, unsigned int n)
+{
+	report_each_row(s, n, take_call);
+}
+
+static enum report_source source_of(const struct scan *s, const struct report_file *f)
+{
+	if (f->type == REPORT_UNKNOWN)
+		return REPORT_NO_TYPE;
+	if (f->medium == REPORT_NETWORK)
+		return REPORT_REMOTE;
+	if (f->medium == REPORT_MEMORY)
+		return REPORT_NO_DISK;
+	return reader_flag(scan_field(s, COL_FLAGS), "DIRECT") ? REPORT_DIRECT : REPORT_BUFFERED;
+}
+
+static void add_read(struct scan *s, const struct report_call_facts *c, uint64_t bytes)
+{
+	struct report *r = s->report;
+	unsigned int size = bytes ? 64 - (unsigned int)__builtin_clzll(bytes) : 0;
+	struct report_source_sum *src;
+
+	if (c->on_file) {
+		r->read_size[size].calls++;
+		r->read_size[size].bytes += bytes;
+	}
+	if (!c->file || (c->type != REPORT_REG && c->type != REPORT_UNKNOWN))
+		return;
+	src = &r->source[source_of(s, c->file)];
+	src->calls++;
+	src->bytes += bytes;
+	src->disk_calls += c->disk_bytes > 0;
+	src->disk_bytes += c->disk_bytes;
+	src->unaccounted += !c->accounted;
+}
+
+static void add_transfer(struct scan *s, const struct report_call_facts *c, bool write, uint64_t bytes)
+{
+	struct report *r = s->report;
+
+	r->rw[write].bytes += bytes;
+	hist_add(&r->rw[write].size, bytes);
+	r->by_type[c->type][write].bytes += bytes;
+	*(write ? &c->proc->write_bytes : &c->proc->read_bytes) += bytes;
+	if (!write && bytes && (c->type == REPORT_FIFO || c->type == REPORT_SOCK) && c->proc->copies)
+		c->proc->received += s->time_ns > c->proc->copies_from_ns;
+	if (c->file && c->file->data)
+		*(write ? &c->proc->data_written : &c->proc->data_read) += bytes;
+	if (c->file)
+		*(write ? &c->file->write_bytes : &c->file->read_bytes) += bytes;
+	if (!write)
+		add_read(s, c, bytes);
+}
+
+static inline __attribute__((always_inline)) bool take_rw(struct scan *s, bool write, bool plain)
+{
+	struct report_call_facts c = {
+		.rw = true, .plain = plain, .write = write, .bytes = scan_number(s, COL_RETURNED),
+		.done = plain || scan_has_number(s, COL_RETURNED), .disk_bytes = scan_number(s, COL_DISK_BYTES),
+		.accounted = plain || scan_has_number(s, COL_DISK_BYTES),
+	};
+	struct report *r = s->report;
+	bool no_result = false;
+
+	if (is_elsewhere(s))
+		return true;
+	if (!c.done) {
+		parse_result(scan_field(s, COL_RETURNED), &c);
+		no_result = scan_is(s, COL_RETURNED, "-");
+	}
+	if (!parse_call(s, &c) || !(c.done || no_result || c.failed || c.running))
+		return false;
+	c.again = s->time_ns == s->last_ns && c.tid == s->last_tid;
+	c.again_side = c.again && write == s->last_write;
+	s->last_ns = s->time_ns;
+	s->last_tid = c.tid;
+	s->last_write = write;
+
+	add_call(s, &c);
+	time_call(s, &c);
+	add_to_op(&r->rw[write], &c, !c.again_side);
+	if (c.again && !c.again_side && !c.running)
+		hist_add(&r->side_lat, c.lat_ns);
+	*(write ? &c.proc->writes : &c.proc->reads) += 1;
+	r->by_type[c.type][write].rows++;
+	r->by_type[c.type][write].time_ns += c.again_side ? 0 : c.lat_ns;
+	if (c.done)
+		add_transfer(s, &c, write, c.bytes);
+	tell_call(s, &c);
+	if (r->why)
+		why_rw_take(s, &c);
+	if (no_result) {
+		r->no_result++;
+		r->no_result_bytes += scan_number(s, COL_REQUESTED);
+	}
+	return true;
+}
+
+static bool take_either(struct scan *s)
+{
+	const bool write = scan_is(s, COL_RW, "W");
+
+	if (!(s->plain >> s->row & 1))
+		return take_rw(s, write, false);
+	return write ? take_rw(s, true, true) : take_rw(s, false, true);
+}
+
+/*
+ * Most rows of most traces: to be one piece of code for reads and one for writes whose numbers are all there; rows that lack
+ * one go through a third, which asks for each.
+ */
+__attribute__((flatten)) void report_rows_vfs_rw(struct scan *s, unsigned int n)
+{
+	report_each_row(s, n, take_either);
+}
+
+void report_rows_end(struct report *r)
+{
+	struct report_op *op = &r->op[REPORT_VFS_RW];
+
+	for (unsigned int side = 0; side < 2; side++) {
+		op->rows += r->rw[side].rows;
+		op->failed += r->rw[side].failed;
+		op->running += r->rw[side].running;
+		op->bytes += r->rw[side].bytes;
+		hist_merge(&op->lat, &r->rw[side].lat);
+	}
+	hist_subtract(&op->lat, &r->side_lat);
+}
+
+static bool is_memory(const char *disk)
+{
+	static const char *const memory_disks[] = { "pmem", "ram", "zram" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(memory_disks); i++)
+		if (strncmp(disk, memory_disks[i], strlen(memory_disks[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Of disks that take bios only memory has none below it; other such rows are seen again further down. */
+static bool is_lowest(const struct report_disk *d)
+{
+	return d->memory || !d->stacked;
+}
+
+static struct report_disk *disk_of(struct scan *s)
+{
+	struct reader_field name = scan_field(s, COL_DISK);
+	struct report_disk *d = table_get(&s->report->disks, table_key(name.p, name.len));
+
+	if (!d)
+		d = &s->report->other_disk;
+	if (!d->name[0]) {
+		report_copy(d->name, sizeof(d->name), name);
+		d->memory = is_memory(d->name);
+	}
+	d->stacked |= reader_flag(scan_field(s, COL_FLAGS), "BIO");
+	return d;
+}
+
+static enum report_t t_of(struct reader_field f)
+{
+	for (unsigned int t = 0; t < REPORT_TS; t++)
+		if (f.len == 1 && f.p[0] == report_t_names[t])
+			return (enum report_t)t;
+	return REPORT_O;
+}
+
+static bool take_request(struct scan *s)
+{
+	struct reader_field status = scan_field(s, COL_STATUS);
+	struct report_call_facts c = {
+		.running = reader_is(status, "?"),
+		.failed = status.len > 1 && status.p[0] == '-',
+	};
+	enum report_t t = t_of(scan_field(s, COL_T));
+	uint64_t bytes, queue_ns = 0;
+	struct report_disk_op *op;
+	struct report_disk *d;
+
+	if (!scan_u64(s, COL_LAT_NS, &c.lat_ns) || !scan_u64(s, COL_BYTES, &bytes))
+		return false;
+	scan_u64(s, COL_QLAT_NS, &queue_ns); /* `-` where bios are not queued */
+	d = disk_of(s);
+	op = &d->op[t];
+	if (!op->lat && !(op->lat = calloc(1, sizeof(*op->lat))))
+		return false;
+	add_to_op(s->op, &c, is_lowest(d));
+	if (c.running) {
+		keep_longest(&s->report->running, s, c.lat_ns);
+		return true;
+	}
+	bytes = c.failed ? 0 : bytes;
+	op->requests++;
+	op->bytes += bytes;
+	op->queue_ns += queue_ns;
+	hist_add(op->lat, c.lat_ns);
+	if (is_lowest(d))
+		report_timeline_request(s, scan_field(s, COL_DISK), bytes, queue_ns, c.lat_ns);
+	d->failed += c.failed;
+	if (reader_flag(scan_field(s, COL_FLAGS), "SELF")) {
+		d->self_requests++;
+		d->self_bytes += bytes;
+	}
+	if (is_lowest(d) && (t == REPORT_R || t == REPORT_W)) {
+		s->op->bytes += bytes;
+		s->report->bio[t == REPORT_W].bytes += bytes;
+		add_to_op(&s->report->bio[t == REPORT_W], &c, true);
+		if (!c.failed)
+			hist_add(&s->report->bio[t == REPORT_W].size, bytes);
+	}
+	return true;
+}
+
+void report_rows_bio(struct scan *s, unsigned int n)
+{
+	report_each_row(s, n, take_request);
+}

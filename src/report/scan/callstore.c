@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where the rows of callstore.h lie. */
+#include "report/scan/callstore.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+#define CURSOR_BYTES (64U << 10)
+#define LOOK_BYTES (64ULL << 20) /* between two looks at what the disk has left */
+
+/* --- the file ------------------------------------------------------------------------------------- */
+
+static void give_up(struct callstore *s)
+{
+	util_close(&s->fd);
+	free(s->buf);
+	*s = (struct callstore){ .fd = -1, .failed = true };
+}
+
+/* One that nobody else can open, and that is gone when its descriptor is. Its descriptor or -errno. */
+static int new_file(void)
+{
+	const char *dir = secure_getenv("TMPDIR");
+	autofree char *path = util_fmt("%s/dltraced-report-XXXXXX", dir && dir[0] ? dir : "/var/tmp");
+	int fd = path ? mkostemp(path, O_CLOEXEC) : -1;
+
+	if (fd < 0)
+		return path ? -errno : -ENOMEM;
+	unlink(path);
+	return fd;
+}
+
+/* Where files are memory they would spare none. */
+static bool has_room(int fd)
+{
+	struct statfs v;
+
+	return fstatfs(fd, &v) == 0 && v.f_type != TMPFS_MAGIC && v.f_type != RAMFS_MAGIC &&
+	       v.f_bavail * (uint64_t)v.f_bsize >= CALLSTORE_SPARE + LOOK_BYTES && v.f_bavail >= v.f_blocks / 20;
+}
+
+void callstore_flush(struct callstore *s)
+{
+	if (s->fd < 0)
+		s->fd = new_file();
+	if (s->fd < 0 || (s->stored % LOOK_BYTES < CALLSTORE_MEMORY && !has_room(s->fd))) {
+		give_up(s);
+		return;
+	}
+	for (size_t done = 0; done < s->len;) {
+		ssize_t n = write(s->fd, s->buf + done, s->len - done);
+
+		if (n == 0 || (n < 0 && errno != EINTR)) {
+			give_up(s);
+			return;
+		}
+		done += n > 0 ? (size_t)n : 0;
+	}
+	s->stored += s->len;
+	s->len = 0;
+}
+
+/* --- adding --------------------------------------------------------------------------------------- */
+
+void callstore_init(struct callstore *s)
+{
+	*s = (struct callstore){ .fd = -1, .buf = malloc(CALLSTORE_MEMORY) };
+	s->failed = !s->buf;
+}
+
+void callstore_free(struct callstore *s)
+{
+	give_up(s);
+}
+
+uint64_t callstore_part(struct callstore *s)
+{
+	s->last_ns = 0;
+	return s->stored + s->len;
+}
+
+/* --- reading -------------------------------------------------------------------------------------- */
+
+int callstore_open(struct callstore_cursor *c, const struct callstore *s, struct callstore_part part)
+{
+	*c = (struct callstore_cursor){ .store = s, .at = part.begin, .end = part.end,
+					.buf = malloc(CURSOR_BYTES + sizeof(uint64_t)) };
+	return c->buf ? 0 : -ENOMEM;
+}
+
+void callstore_close(struct callstore_cursor *c)
+{
+	free(c->buf);
+	*c = (struct callstore_cursor){ 0 };
+}
+
+/* From the file, and what has not got there from memory. */
+int callstore_fill(struct callstore_cursor *c)
+{
+	const struct callstore *s = c->store;
+
+	c->len -= c->pos;
+	memmove(c->buf, c->buf + c->pos, c->len);
+	c->pos = 0;
+	while (c->at < c->end && c->len < CURSOR_BYTES) {
+		size_t want = MIN(CURSOR_BYTES - c->len, c->end - c->at);
+		ssize_t n;
+
+		if (c->at >= s->stored) {
+			memcpy(c->buf + c->len, s->buf + (c->at - s->stored), want);
+			n = (ssize_t)want;
+		} else {
+			n = pread(s->fd, c->buf + c->len, MIN(want, s->stored - c->at), (off_t)c->at);
+		}
+		if (n == 0 || (n < 0 && errno != EINTR))
+			return n < 0 ? -errno : -EIO;
+		c->len += n > 0 ? (size_t)n : 0;
+		c->at += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/scan/gaps.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/util.h"
+
+/* Clocks are read each second. */
+#define STALLED_NS (3 * NSEC_PER_SEC)
+/* Of what two clocks differ by the reading of them. */
+#define SUSPEND_NS (10 * NSEC_PER_MSEC)
+
+void gaps_add(struct gaps *g, uint64_t begin_ns, uint64_t end_ns, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!g->v)
+		g->v = calloc(GAPS_MAX, sizeof(*g->v));
+	if (!g->v || g->n == GAPS_MAX) {
+		g->more++;
+		return;
+	}
+	g->v[g->n].begin_ns = begin_ns;
+	g->v[g->n].end_ns = MAX(begin_ns, end_ns);
+	va_start(ap, fmt);
+	vsnprintf(g->v[g->n++].what, GAP_WHAT_MAX, fmt, ap);
+	va_end(ap);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct gap *x = a, *y = b;
+
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	return (x->end_ns < y->end_ns) - (x->end_ns > y->end_ns);
+}
+
+void gaps_sort(struct gaps *g)
+{
+	if (g->n)
+		qsort(g->v, g->n, sizeof(*g->v), by_begin);
+}
+
+void gaps_free(struct gaps *g)
+{
+	free(g->v);
+	*g = (struct gaps){ 0 };
+}
+
+struct gap_between gaps_between(const struct gap_clocks *was, const struct gap_clocks *now)
+{
+	struct gap_between b = { .kind = GAP_NONE };
+	uint64_t ns = now->ns - was->ns;
+	int64_t slept_ns;
+
+	if (!was->ns)
+		return b;
+	slept_ns = (int64_t)(now->boottime_ns - was->boottime_ns - ns);
+	b.step_ns = (int64_t)(now->realtime_ns - was->realtime_ns - ns);
+	if (slept_ns >= (int64_t)SUSPEND_NS) {
+		b.kind = GAP_SUSPEND;
+		b.ns = slept_ns;
+		b.step_ns = (int64_t)((uint64_t)b.step_ns - (uint64_t)slept_ns); /* the other clock has gone on, too */
+	} else if (ns >= STALLED_NS) {
+		b.kind = GAP_STALLED;
+		b.ns = (int64_t)ns;
+	}
+	return b;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What one trace folder says, summed up: report_load() streams every file once into a struct
+ * report, and the renderers (text, JSON, the short form) only read it. Offline: knows nothing of
+ * BPF, needs no root, and trusts no byte of the folder. Memory is bounded by the caps below.
+ */
+#ifndef REPORT_SCAN_MODEL_H
+#define REPORT_SCAN_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/phases/phases.h"
+#include "report/scan/gaps.h"
+#include "stats/hist.h"
+#include "stats/table.h"
+#include "stats/timeline.h"
+#include "trace/manifest_read.h"
+#include "trace/reader.h"
+
+#define REPORT_FILES_MAX (2U << 20) /* ImageNet-1k has 1.3 million; 120 MiB when full */
+#define REPORT_PROCS_MAX (1U << 18)
+#define REPORT_DISKS_MAX 1024
+#define REPORT_SUMS_MAX 32
+#define REPORT_TOP 10
+#define REPORT_TOP_PROCS 20
+#define REPORT_NOTES_MAX 64
+
+/* The files that are read, in the order of reading: names and parentage before what uses them. */
+enum report_kind {
+	REPORT_FILES,
+	REPORT_PIDS,
+	REPORT_TIME_ALIGN,
+	REPORT_ROLLUP,
+	REPORT_BIO,
+	REPORT_CLOSE,
+	REPORT_CREATE_DEL,
+	REPORT_MMAP,
+	REPORT_OPEN,
+	REPORT_SYNC,
+	REPORT_VFS_RW,
+	REPORT_KINDS,
+};
+
+/* TYPE of files.out. */
+enum report_type {
+	REPORT_UNKNOWN, /* no FID, or one that files.out lacks */
+	REPORT_ANON,
+	REPORT_BLK,
+	REPORT_CHR,
+	REPORT_DIR,
+	REPORT_FIFO,
+	REPORT_MEMFD,
+	REPORT_REG,
+	REPORT_SHM,
+	REPORT_SOCK,
+	REPORT_TYPES,
+};
+
+/* Data lies in these; in the others programs wait for each other. */
+static inline bool report_is_file(enum report_type type)
+{
+	return type != REPORT_ANON && type != REPORT_CHR && type != REPORT_FIFO &&
+	       type != REPORT_SOCK;
+}
+
+/* What is behind a regular file. */
+enum report_medium { REPORT_DISK, REPORT_NETWORK, REPORT_MEMORY };
+
+/* Where reads of regular files were served from. */
+enum report_source {
+	REPORT_BUFFERED, /* through the page cache, a disk behind it */
+	REPORT_DIRECT,	 /* O_DIRECT */
+	REPORT_REMOTE,	 /* network file systems */
+	REPORT_NO_DISK,	 /* tmpfs, proc and the like */
+	REPORT_NO_TYPE,	 /* files that files.out does not know */
+	REPORT_SOURCES,
+};
+
+enum report_t { REPORT_R, REPORT_W, REPORT_D, REPORT_F, REPORT_Z, REPORT_O, REPORT_TS };
+
+/* Rows of one probe, or of one side of it. */
+struct report_op {
+	uint64_t rows, failed, running, bytes;
+	struct hist lat; /* of calls that ended, in ns; its sum is the total time */
+	struct hist size; /* bytes: of what was moved, of requests, of mappings of files */
+};
+
+/* Of one file, by rollup.out: rows that are no longer there, or never were. */
+struct report_sum {
+	char name[32];
+	uint64_t rows, failed, bytes, lat_ns, max_lat_ns;
+};
+
+struct report_file {
+	uint64_t row;	     /* 1 + offset of its last row in files.out; 0: none */
+	uint64_t read_bytes, write_bytes;
+	uint64_t calls, time_ns;
+	uint64_t size;	     /* the largest that files.out tells */
+	uint32_t opens, users; /* users: processes that did more with it than a close */
+	uint8_t type, medium;
+	uint8_t stream; /* 1 + its class in streams, 0: a file in which data lies */
+	bool log, inside; /* by its name; below --path */
+	bool data;	  /* by its name no program, no source of one, nothing of the system's */
+};
+
+/* What of a process's calls on files is told as a spread. */
+enum report_spread {
+	REPORT_READ_NS, REPORT_READ_BYTES, REPORT_WRITE_NS, REPORT_WRITE_BYTES, REPORT_OPEN_NS, REPORT_OTHER_NS,
+	REPORT_SPREADS,
+};
+
+struct report_proc {
+	/* First what each of its calls adds to. */
+	uint64_t pid, calls;
+	uint64_t reads, writes, read_bytes, write_bytes;
+	uint64_t file_ns, wait_ns; /* in calls on files; on pipes, sockets, terminals, devices */
+	struct timeline_lane *lane; /* in the timeline, once it has been looked up */
+	uint64_t data_read, data_written, data_maps; /* bytes of files that are data; maps of such */
+	uint64_t stored_read; /* bytes read of regular files on disks and networks; 0 where nobody asks why */
+	struct spread *spread[REPORT_SPREADS]; /* NULL: no such call */
+	bool has_spreads;	   /* as one of REPORT_SPREADS_MAX */
+	bool named;		   /* COMM is from pids.out */
+	bool on_gpu;		   /* gpu.out has it */
+	bool forked, execs;	   /* it began by a fork; it executed a program */
+	bool shell, spawned;	   /* by its arguments: it runs a shell; it is a worker that runs the program anew */
+	uint32_t lives;		   /* by pids.out; more than one: the PID was reused */
+	uint64_t received; /* reads of pipes and sockets that brought something, since copies_from_ns */
+	/* Children that run its program, with the most CPU time of one; these and theirs, the most CPU time and data_read of one. */
+	uint64_t copies, copies_from_ns, copies_cpu_ns, below, below_cpu_ns, below_data;
+	struct spans *waits; /* its main thread's calls on pipes and the like go there; NULL: nobody asks */
+	uint64_t ppid;
+	uint64_t begin_ns, end_ns; /* of its life, where pids.out tells it */
+	uint64_t args;		   /* a hash of them; 0: not known */
+	uint64_t user_ns, sys_ns;  /* of CPU time, when it ended */
+	char comm[64], rank[16];
+};
+
+struct report_disk {
+	char name[64];
+	bool stacked; /* its rows are bios: they go on to the disks below */
+	bool memory;  /* by its name */
+	uint64_t failed, self_requests, self_bytes;
+	struct report_disk_op {
+		uint64_t requests, bytes, queue_ns;
+		struct hist *lat; /* NULL: no such request */
+	} op[REPORT_TS];
+};
+
+/* One call (or request) that is worth a line; the texts are escaped as in the file. */
+struct report_call {
+	uint64_t lat_ns, offset;
+	enum report_kind kind;
+	uint64_t pid, tid;
+	char time[40], comm[64], func[32];
+	char *target; /* path of the file, or the disk */
+};
+
+struct report_calls {
+	struct report_call call[REPORT_TOP]; /* longest first */
+	unsigned int n;
+	uint64_t seen; /* of which these are the longest */
+};
+
+struct report_top_file {
+	uint64_t fid;
+	struct report_file sum;
+	char *path, fstype[32];
+};
+
+struct report_cpu;
+
+struct report {
+	char *dir;
+	struct manifest_facts manifest;
+	bool has_manifest;
+	bool present[REPORT_KINDS];
+	struct reader readers[REPORT_KINDS]; /* open while it is loaded */
+	uint64_t trace_bytes;
+	uint64_t first_ns, last_ns; /* TIMESTAMP; 0: no row */
+	char first_time[40];
+
+	struct report_sum sums[REPORT_SUMS_MAX];
+	unsigned int n_sums;
+	struct report_op op[REPORT_KINDS], rw[2]; /* R and W of vfs_rw: its sum once all of it is read */
+	struct hist side_lat; /* of calls that read and wrote (sendfile): the second side's, which are the same time */
+	struct report_op bio[2]; /* R and W of the lowest disks, once they are done */
+	uint64_t no_result, no_result_bytes;	  /* io_submit: outcome not known; REQUESTED */
+	uint64_t map_calls, map_bytes;		  /* mmap of files */
+	uint64_t clock_error_ns, clock_steps, asleep_ns;
+
+	struct timeline *timeline; /* NULL: not asked for */
+	struct why *why;	   /* NULL: not asked for */
+	/* Who used which file, what is no file; NULL in the short form, which has no spreads either. */
+	struct report_uses *uses;
+	struct report_streams *streams;
+	struct {
+		uint32_t n;	   /* processes that have some */
+		uint64_t left_out; /* calls of processes that found no room */
+	} spreads;
+	struct report_only {
+		char *path; /* escaped as in files.out, no slash at its end; NULL: all files */
+		uint64_t rows, left_out; /* of calls; of these, on files elsewhere */
+	} only;
+	struct phases *phases;	   /* of the job, known before rows are read; NULL: not asked for */
+	struct gaps gaps;
+	struct report_cpu *cpu;	   /* NULL: not asked for, or no CPU scheduling in the trace */
+	struct table files, procs, disks;
+	struct report_file other_file; /* past REPORT_FILES_MAX */
+	struct report_proc other_proc;
+	struct report_disk other_disk;
+	uint64_t unknown_files; /* FIDs that files.out lacks */
+	struct report_type_sum {
+		uint64_t rows, bytes, time_ns;
+	} by_type[REPORT_TYPES][2]; /* of vfs_rw, R and W */
+	struct report_source_sum {
+		uint64_t calls, bytes, disk_bytes;
+		uint64_t disk_calls;  /* that made the kernel fetch */
+		uint64_t unaccounted; /* DISK_BYTES is `-` */
+	} source[REPORT_SOURCES];
+	/* Reads from files by size: [0] end of file, [i] 2^(i-1) to 2^i - 1 bytes. */
+	struct { uint64_t calls, bytes; } read_size[65];
+
+	/* On files, and waiting for others: on pipes, sockets, terminals, devices. */
+	struct report_calls slow, waits, running, running_waits;
+	struct report_top_file top_bytes[REPORT_TOP], top_time[REPORT_TOP];
+	unsigned int n_top_bytes, n_top_time;
+	struct report_proc top_procs[REPORT_TOP_PROCS]; /* by time in calls on files */
+	unsigned int n_top_procs, n_procs; /* those with calls */
+
+	char *notes[REPORT_NOTES_MAX]; /* what is missing or odd, a sentence each */
+	unsigned int n_notes;
+
+	/*
+	 * How often what JSON and page list was halved so that the page is not too large: report_fit(). What is told one
+	 * by one is the first of it, and how many more there are is said.
+	 */
+	unsigned int thin;
+};
+
+#define REPORT_THIN_MAX 8
+
+/* Of MOST that are told at most, but LEAST always. */
+static inline uint32_t report_told(const struct report *r, uint32_t most, uint32_t least)
+{
+	return most >> r->thin > least ? most >> r->thin : least;
+}
+
+extern const char *const report_kind_names[REPORT_KINDS];
+extern const char *const report_type_names[REPORT_TYPES];
+extern const char *const report_source_names[REPORT_SOURCES];
+extern const char report_t_names[REPORT_TS];
+
+struct phases_options;
+struct report_cpu_options;
+struct report_options {
+	bool timed; /* with phases and a timeline, */
+	uint64_t begin_ns; /* from here on, CLOCK_MONOTONIC; 0: the trace's begin */
+	bool brief; /* only what the short form says */
+	const char *path; /* absolute; of calls only those on files that it is, or that are below it. NULL: all */
+	const struct report_cpu_options *cpu; /* with CPU time, where the trace has any. NULL: without */
+	const struct phases_options *phases; /* how to find them; NULL: as the folder has them */
+};
+
+/* Sum up the folder DIR and, but in the short form and with a path, say why the job waited. 0; -ENOTDIR or -errno; -ENODATA when it is no trace; -EINVAL: that is no path. */
+int report_load_with(struct report **ret, const char *dir, const struct report_options *o);
+/* The same, all of it, TIMED: with phases and a timeline. */
+int report_load(struct report **ret, const char *dir, bool timed);
+/* The same as O says of the folder DIRFD, whatever DIR, which is shown, is by now. */
+int report_load_at(struct report **ret, const char *dir, int dirfd, const struct report_options *o);
+void report_free(struct report *r);
+
+/* Of sched and sched_switch, whose rows are report/cpu/cpu.h's business: rows and losses are the manifest's. */
+bool report_is_told_by_manifest(const struct manifest_probe *m);
+/* The workload's command line, else dltraced's; "" when not known. */
+const char *report_command(const struct report *r);
+/* UTC of the start, else of the first row. */
+const char *report_started(const struct report *r);
+/* The newest path of FID, escaped as in files.out; NULL when it is not known. */
+char *report_path(struct report *r, uint64_t fid);
+/* From start to end, else from the first row to the last. */
+uint64_t report_duration_ns(const struct report *r);
+
+/* Render; errors of writing are left in the stream. */
+void report_text(const struct report *r, FILE *out);
+void report_short(const struct report *r, FILE *out);
+int report_json(const struct report *r, FILE *out); /* 0 or -ENOMEM */
+/* One page for a browser with all that it needs. 0, 1 when it is larger than PAGE_BYTES_MAX, or -errno. */
+int report_html(const struct report *r, FILE *out);
+/*
+ * Makes the timeline's bins longer, and lists shorter where these are what is large, until the page has PAGE_BYTES_MAX at
+ * most: so JSON and page stay the same.
+ */
+void report_fit(struct report *r);
+/* The lists alone, by a half; false: they are as short as they get. */
+bool report_thin(struct report *r);
+
+/* report_load_at() and report_short(): at most 20 lines. 0 or -errno. */
+int report_summary(const char *dir, int dirfd, FILE *out);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Between the parts of the report that read: scan.c walks a file, report/rows.c and
+ * report/names.c take its rows in.
+ */
+#ifndef REPORT_SCAN_SCAN_H
+#define REPORT_SCAN_SCAN_H
+
+#include "report/scan/model.h"
+#include "trace/reader_columns.h"
+
+/*
+ * Every column that the report looks at, in whichever file; the order is that of column_names[]. First those that are
+ * numbers in each row of a call or request.
+ */
+enum column {
+	COL_BYTES,
+	COL_DISK_BYTES,
+	COL_FID,
+	COL_LAT_NS,
+	COL_LEN,
+	COL_OFFSET,
+	COL_PID,
+	COL_QLAT_NS,
+	COL_REQUESTED,
+	COL_RETURNED,
+	COL_TID,
+	COL_TIMESTAMP,
+	SCAN_NUMBERS,
+	COL_ARGS = SCAN_NUMBERS,
+	COL_BOOTTIME_NS,
+	COL_COMM,
+	COL_DISK,
+	COL_ERROR_NS,
+	COL_EVENT,
+	COL_FAILED,
+	COL_FD,
+	COL_FILE,
+	COL_FLAGS,
+	COL_FSTYPE,
+	COL_FUNC,
+	COL_MAX_LAT_NS,
+	COL_PATH,
+	COL_PPID,
+	COL_PROBE,
+	COL_RANK,
+	COL_REALPATH,
+	COL_REALTIME_NS,
+	COL_RET,
+	COL_ROWS,
+	COL_RW,
+	COL_SEGMENT,
+	COL_SIZE,
+	COL_STATUS,
+	COL_T,
+	COL_TIME,
+	COL_TYPE,
+	COLUMNS,
+};
+
+/* Rows that are taken from the reader at once, so that what they will ask memory for is on its way meanwhile. */
+#define SCAN_AHEAD 32
+
+_Static_assert(SCAN_AHEAD <= READER_ROWS_MAX, "the numbers of a column are read at once");
+
+struct scan {
+	struct report *report;
+	int dirfd;
+	enum report_kind kind;
+	struct report_op *op; /* of this kind */
+	struct reader_row ahead[SCAN_AHEAD];
+	unsigned int row; /* the present one, of ahead[] */
+	uint32_t is_number[SCAN_NUMBERS]; /* a bit for each of them */
+	uint64_t number[SCAN_NUMBERS][SCAN_AHEAD]; /* 0 where there is none */
+	uint32_t timed; /* bit I: PID, TID and LAT_NS of ahead[I] are numbers, as in nearly all rows of calls */
+	uint32_t plain; /* and so is all else that may be none in a row of vfs_rw */
+	uint8_t at[COLUMNS]; /* index of its field; 0: the file has no such column */
+	uint64_t time_ns;    /* TIMESTAMP of this row */
+	/* TIMESTAMP and TID of the row before: rows of one call share them */
+	uint64_t last_ns, last_tid;
+	bool last_write;
+	uint64_t bad_rows; /* whose numbers are none */
+	uint64_t timeless; /* of these, without a time */
+	/* Of the rows of ahead[], those that were taken: when the first and the last were, and which is the earliest. */
+	struct scan_taken {
+		bool any;
+		uint64_t first_ns, last_ns, earliest_ns, latest_ns;
+		unsigned int earliest;
+	} taken;
+	struct gap_clocks clocks; /* time_align.out: of the row before */
+	/* files.out: FSTYPE of the row before, and what that is */
+	char fstype[32];
+	enum report_medium medium;
+	/* rollup.out: whether the segment that the row before was made of is there all the same */
+	char segment_of[SEGMENT_BASE_MAX];
+	uint64_t segment;
+	bool segment_there;
+};
+
+static inline struct reader_field scan_field(const struct scan *s, enum column c)
+{
+	return reader_field(&s->ahead[s->row], s->at[c]);
+}
+
+/* Whether the present row has a number in column C, one of SCAN_NUMBERS. */
+static inline bool scan_has_number(const struct scan *s, enum column c)
+{
+	return s->is_number[c] >> s->row & 1;
+}
+
+/* That number, 0 where there is none. */
+static inline uint64_t scan_number(const struct scan *s, enum column c)
+{
+	return s->number[c][s->row];
+}
+
+/* The number in column C, where it is one; else false and *RET untouched. */
+static inline bool scan_u64(const struct scan *s, enum column c, uint64_t *ret)
+{
+	if (c >= SCAN_NUMBERS)
+		return reader_row_u64(scan_field(s, c), ret);
+	if (!scan_has_number(s, c))
+		return false;
+	*ret = scan_number(s, c);
+	return true;
+}
+
+static inline bool scan_is(const struct scan *s, enum column c, const char *value)
+{
+	return reader_is(scan_field(s, c), value);
+}
+
+/*
+ * What report/rows.c has found out about the present row, which is of a call. Who calls a function that is not compiled
+ * into it gives a copy: what nobody else can change need not be read again after each sum that is written.
+ */
+struct report_call_facts {
+	uint64_t pid, tid, fid, lat_ns;
+	uint64_t bytes; /* moved, or mapped of a file */
+	uint64_t disk_bytes;
+	struct report_proc *proc;
+	struct report_file *file; /* NULL: the row has no FID */
+	enum report_type type;
+	bool on_file; /* by its type */
+	bool running, failed;
+	bool rw; /* of vfs_rw: not asked of scan.kind, so that it is a constant where the row is taken; and of these: */
+	bool plain; /* as scan.plain has it, and a constant likewise */
+	bool write, done, accounted; /* it has returned a number of bytes; it is known what it fetched from disks */
+	/* A further row of the call before (sendfile, io_submit): its time is counted already, */
+	bool again, again_side; /* and for this side (R or W) too */
+};
+
+/* A key for tables of what one process does with one file; 0 where the numbers are none that can be. */
+static inline uint64_t report_pair_key(uint64_t pid, uint64_t fid)
+{
+	return pid >> 24 | fid >> 40 ? 0 : pid << 40 | fid;
+}
+
+static inline uint64_t report_pair_pid(uint64_t key)
+{
+	return key >> 40;
+}
+
+static inline uint64_t report_pair_fid(uint64_t key)
+{
+	return key & ((1ULL << 40) - 1);
+}
+
+/* Add the present row; false when a number that it must have is none. */
+typedef bool (*report_row_fn)(struct scan *s);
+/* Add the first N rows of ahead[]; what became of them is in TAKEN, BAD_ROWS and TIMELESS of S. */
+typedef void (*report_rows_fn)(struct scan *s, unsigned int n);
+
+/* TAKE each of them, into which this is to be compiled where they are many. */
+static inline __attribute__((always_inline)) void report_each_row(struct scan *s, unsigned int n, report_row_fn take)
+{
+	struct scan_taken taken = { .any = false };
+
+	for (s->row = 0; s->row < n; s->row++) {
+		const uint64_t time_ns = scan_number(s, COL_TIMESTAMP);
+
+		s->time_ns = time_ns;
+		s->timeless += !time_ns;
+		if (!time_ns || !take(s)) {
+			s->bad_rows++;
+			continue;
+		}
+		taken.first_ns = taken.any ? taken.first_ns : time_ns;
+		taken.last_ns = time_ns;
+		taken.latest_ns = taken.latest_ns > time_ns ? taken.latest_ns : time_ns;
+		if (!taken.any || time_ns < taken.earliest_ns) {
+			taken.earliest_ns = time_ns;
+			taken.earliest = s->row;
+		}
+		taken.any = true;
+	}
+	s->taken = taken;
+}
+
+/* report/names.c */
+bool report_row_files(struct scan *s);
+bool report_row_pids(struct scan *s);
+bool report_row_time_align(struct scan *s);
+bool report_row_rollup(struct scan *s);
+/* report/rows.c */
+void report_rows_bio(struct scan *s, unsigned int n);
+void report_rows_call(struct scan *s, unsigned int n); /* close, create_del, mmap, open, sync */
+void report_rows_vfs_rw(struct scan *s, unsigned int n);
+void report_rows_end(struct report *r); /* all of vfs_rw is read */
+
+/* Read all of KIND's file in DIRFD. 0, -ENOENT when it is not there, -errno. */
+int report_scan(struct report *r, enum report_kind kind, int dirfd);
+
+/* The columns of KIND's file, for rows read again later. */
+void report_scan_columns(struct scan *s, const struct reader *reader);
+/* The N rows of ahead[] have been read: their numbers. */
+void report_scan_numbers(struct scan *s, unsigned int n);
+/* Copy a field, cut to fit, into a string. */
+void report_copy(char *dst, size_t size, struct reader_field f);
+
+/* The newest path of FID, and its FSTYPE where that is asked for; NULL when it is not known. */
+char *report_path_of(struct report *r, uint64_t fid, char *fstype, size_t size);
+/* The files with the most of KEY, largest first, into TOP, REPORT_TOP at most; returns how many. */
+unsigned int report_pick_files(struct report *r, struct report_top_file *top,
+			       uint64_t (*key)(const struct report_file *f));
+
+/* Add a sentence to the report's notes. */
+void report_note(struct report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

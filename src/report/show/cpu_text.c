@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A struct report_cpu as text for a terminal: what it is about, whether it adds up, and the order of its sections. */
+#include "report/show/cpu_text.h"
+
+#include "base/fmt.h"
+
+#define DIFFERING_MAX 8
+
+#define FACT_LABEL "%-16s "
+
+/* To the nanosecond, as the CSV files have it. */
+static const char *seconds(char buf[32], uint64_t ns)
+{
+	snprintf(buf, 32, "%llu.%09llu s", ns / NSEC_PER_SEC, ns % NSEC_PER_SEC);
+	return buf;
+}
+
+#define SECONDS(ns) seconds((char[32]){ 0 }, ns)
+
+/* --- what it is about ----------------------------------------------------------------------------------- */
+
+static void fact(FILE *out, const char *label, const char *value)
+{
+	if (!value[0])
+		return;
+	fprintf(out, FACT_LABEL, label);
+	fmt_text(out, value, 0);
+	fputc('\n', out);
+}
+
+static void facts(const struct report_cpu *r, FILE *out)
+{
+	const struct manifest_facts *m = &r->manifest;
+
+	fact(out, "trace", r->dir);
+	fact(out, "command", m->argv[0] ? m->argv : m->cmdline);
+	fact(out, "host", m->host);
+	fact(out, "kernel", m->kernel);
+	fact(out, "started", m->start_utc);
+	if (r->has_sums)
+		fprintf(out, FACT_LABEL "sched.out: sums, each of %s at most%s\n", "from", FMT_NS(r->span_max_ns),
+			r->has_switches ? "; sched_switch.out: phases of the job's threads, gaps" : "");
+	else
+		fprintf(out,
+			FACT_LABEL
+			"sched_switch.out: single switches of the job's threads; who ran beside them is known in "
+			"part only\n",
+			"from");
+}
+
+static void differing_cpus(const struct report_cpu *r, FILE *out)
+{
+	for (uint32_t i = 0, lines = 0; i < r->n_cpus && lines < DIFFERING_MAX; i++) {
+		uint64_t ns = r->cpus[i].busy_ns + r->cpus[i].idle_ns;
+		bool differs = ns && r->wall_ns - ns >= NSEC_PER_SEC / 1000000;
+
+		lines += differs;
+		if (differs)
+			fprintf(out, "  CPU %u has %s: %s\n", i, SECONDS(ns),
+				r->manifest.complete ? "it was not online all the time, or rows are missing" :
+						       "the trace has no end");
+	}
+}
+
+static void invariant(const struct report_cpu *r, FILE *out)
+{
+	uint64_t all = r->wall_ns * r->cpus_seen;
+
+	report_cpu_title(out, "Does it add up?");
+	fprintf(out, FACT_LABEL "%s\n", "sum over tasks", SECONDS(r->by_task_ns));
+	fprintf(out, FACT_LABEL "%s\n", "sum over CPUs", SECONDS(r->by_cpu_ns));
+	fprintf(out, FACT_LABEL "%s = %s x %u\n", "wall x CPUs", SECONDS(all), SECONDS(r->wall_ns), r->cpus_seen);
+	fprintf(out, FACT_LABEL "%s\n", "difference",
+		SECONDS(MAX(all, MAX(r->by_task_ns, r->by_cpu_ns)) - MIN(all, MIN(r->by_task_ns, r->by_cpu_ns))));
+	differing_cpus(r, out);
+}
+
+/* --- what sections share -------------------------------------------------------------------------------- */
+
+struct cpu_wholes report_cpu_wholes(const struct report_cpu *r)
+{
+	struct cpu_wholes w = { .all_ns = r->by_cpu_ns, .busy_ns = r->by_task_ns - r->kind_ns[CPU_IDLE] };
+
+	w.own_ns = w.busy_ns;
+	for (uint32_t i = 0; i < r->groups.n; i++) {
+		const struct cpu_group *g = table_at(&r->groups, i);
+
+		w.own_ns -= g->workers ? g->sums.run_ns : 0;
+	}
+	return w;
+}
+
+bool report_cpu_is_shown(const struct report_cpu *r, uint64_t ns, uint64_t whole_ns)
+{
+	return (double)ns * 1000 >= (double)whole_ns * r->options.threshold_permille;
+}
+
+void report_cpu_other_name(const struct report_cpu *r, char *buf, size_t size, uint32_t n)
+{
+	snprintf(buf, size, "other: %u below %g %% of what is not idle", n, r->options.threshold_permille / 10.0);
+}
+
+/* --- what is missing ------------------------------------------------------------------------------------ */
+
+static void notes(const struct report_cpu *r, FILE *out)
+{
+	report_cpu_title(out, "What is missing");
+	for (uint32_t i = 0; i < r->n_notes; i++) {
+		fputs("- ", out);
+		fmt_text(out, r->notes[i], 0);
+		fputc('\n', out);
+	}
+	if (r->n_notes == 0)
+		fputs("nothing that dltraced knows of\n", out);
+}
+
+void report_cpu_text(const struct report_cpu *r, FILE *out)
+{
+	facts(r, out);
+	invariant(r, out);
+	report_cpu_text_tasks(r, out);
+	report_cpu_text_cpus(r, out);
+	report_cpu_text_matrix(r, out);
+	report_cpu_text_processes(r, out);
+	report_cpu_text_threads(r, out);
+	report_cpu_text_patterns(r, out);
+	report_cpu_text_gaps(r, out);
+	report_cpu_text_phases(r, out);
+	report_cpu_text_waits(r, out);
+	notes(r, out);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The report on CPU time as text: gaps and phases. */
+#include "report/show/cpu_text.h"
+
+#include <stdlib.h>
+
+#include "base/fmt.h"
+
+#define GAPS_MAX 10
+
+#define PHASE_LINE "%-7s %7s %10s %8s %10s %8s  "
+#define GAP_LINE "%-8s %14s %12s %5s %10s\n"
+
+/* --- gaps ----------------------------------------------------------------------------------------------- */
+
+static uint64_t gap_length(const struct cpu_gap *g)
+{
+	return g->ns < 0 ? 0 - (uint64_t)g->ns : (uint64_t)g->ns;
+}
+
+static void gap_line(const struct report_cpu *r, FILE *out, const struct cpu_gap *g)
+{
+	uint64_t begin_ns = r->manifest.start_ns ? r->manifest.start_ns : r->begin_ns;
+	char at[32] = "-", length[32], cpu[16] = "all";
+
+	if (g->start_ns)
+		snprintf(at, sizeof(at), "%s%.6f s", g->start_ns < begin_ns ? "-" : "",
+			 (double)(g->start_ns < begin_ns ? begin_ns - g->start_ns : g->start_ns - begin_ns) / 1e9);
+	snprintf(length, sizeof(length), "%s%s", g->ns < 0 ? "-" : "", g->start_ns ? FMT_NS(gap_length(g)) : "-");
+	if (g->cpu != CPU_NO_CPU)
+		snprintf(cpu, sizeof(cpu), "%u", g->cpu);
+	fprintf(out, GAP_LINE, report_cpu_gap_kinds[g->kind], at, length, cpu, g->count ? FMT_COUNT(g->count) : "-");
+}
+
+void report_cpu_text_gaps(const struct report_cpu *r, FILE *out)
+{
+	static const char *const meanings[CPU_GAP_KINDS] = {
+		[CPU_GAP_IDLE] = "nothing ran on any CPU",
+		[CPU_GAP_OFF] = "nothing of the job ran on any CPU; others did, or that is not known",
+		[CPU_GAP_LOST] = "records are lost",
+		[CPU_GAP_STALLED] = "dltraced itself did not run: what happened is in later rows",
+		[CPU_GAP_STEP] = "the clock of TIME was set; durations are not affected",
+		[CPU_GAP_SUSPEND] = "the machine slept; no clock of the trace ran",
+	};
+	uint64_t n[CPU_GAP_KINDS] = { 0 }, ns[CPU_GAP_KINDS] = { 0 };
+
+	report_cpu_title(out, "Gaps");
+	for (uint32_t i = 0; i < r->n_gaps; i++) {
+		n[r->gaps[i].kind]++;
+		ns[r->gaps[i].kind] += gap_length(&r->gaps[i]);
+	}
+	for (unsigned int k = 0; k < CPU_GAP_KINDS; k++)
+		if (n[k])
+			fprintf(out, "%-8s %s, together %s: %s\n", report_cpu_gap_kinds[k], FMT_COUNT(n[k]),
+				FMT_NS(ns[k]), meanings[k]);
+	if (!r->n_gaps)
+		fprintf(out, "none that is known\n");
+	if (!r->has_switches)
+		fputs("That nothing ran for a while is told by the timeline alone (dltraced start --sched timeline).\n",
+		      out);
+	if (r->n_gaps)
+		fprintf(out, GAP_LINE, "KIND", "AT", "LENGTH", "CPU", "RECORDS");
+	for (uint32_t i = 0; i < MIN(r->n_gaps, GAPS_MAX); i++)
+		gap_line(r, out, &r->gaps[i]);
+	if (r->n_gaps > GAPS_MAX)
+		fprintf(out, "and %u more: see gaps.csv (--csv)\n", r->n_gaps - GAPS_MAX);
+}
+
+/* --- phases --------------------------------------------------------------------------------------------- */
+
+struct part {
+	uint64_t ns;
+};
+
+static uint64_t part_key(const void *v)
+{
+	return ((const struct part *)v)->ns;
+}
+
+/* CPU time of PHASE by group: TABLE is keyed by the group's number. */
+static uint64_t phase_parts(const struct report_cpu *r, uint32_t phase, struct table *parts)
+{
+	uint64_t busy_ns = 0;
+
+	table_init(parts, sizeof(struct part), CPU_TASKS_MAX);
+	for (uint32_t i = 0; i < r->phase_tasks.n; i++) {
+		uint64_t key = r->phase_tasks.keys[i], ns = *(const uint64_t *)table_at(&r->phase_tasks, i);
+		const struct cpu_task *t = table_at(&r->tasks, (uint32_t)key);
+		struct part *p = key >> 32 == phase && t->kind != CPU_IDLE ? table_get(parts, t->group) : NULL;
+
+		if (!p)
+			continue;
+		p->ns += ns;
+		busy_ns += ns;
+	}
+	return busy_ns;
+}
+
+static void phase_tasks(const struct report_cpu *r, FILE *out, const struct table *parts, uint64_t busy_ns)
+{
+	autofree uint32_t *order = parts->n ? report_cpu_order(parts, part_key) : NULL;
+	uint64_t rest_ns = 0;
+
+	for (uint32_t i = 0; order && i < parts->n; i++) {
+		uint64_t ns = ((const struct part *)table_at(parts, order[i]))->ns;
+		const struct cpu_group *g = table_at(&r->groups, (uint32_t)parts->keys[order[i]]);
+
+		if (!report_cpu_is_shown(r, ns, busy_ns) && g->kind != CPU_SELF) {
+			rest_ns += ns;
+			continue;
+		}
+		fprintf(out, PHASE_LINE "  ", "", "", "", "", FMT_NS(ns), PERCENT(ns, busy_ns));
+		fmt_text(out, g->name, 0);
+		fputc('\n', out);
+	}
+	if (rest_ns)
+		fprintf(out, PHASE_LINE "  other\n", "", "", "", "", FMT_NS(rest_ns), PERCENT(rest_ns, busy_ns));
+}
+
+void report_cpu_text_phases(const struct report_cpu *r, FILE *out)
+{
+	uint64_t wall_ns = r->end_ns - r->begin_ns;
+
+	if (!r->n_phases)
+		return;
+	report_cpu_title(out, "Phases (TRACE: share of the trace's time; CPU: without idle, then by task)");
+	fprintf(out, PHASE_LINE "PHASE\n", "FROM", "TIMES", "WALL", "TRACE", "CPU", "");
+	for (uint32_t i = 0; i < r->n_phases; i++) {
+		const struct cpu_phase *p = &r->phases[i];
+		struct table parts;
+		uint64_t busy_ns;
+
+		if (!p->times)
+			continue;
+		busy_ns = phase_parts(r, i, &parts);
+		fprintf(out, PHASE_LINE, p->source, FMT_COUNT(p->times), FMT_NS(p->wall_ns),
+			PERCENT(p->wall_ns, wall_ns), FMT_NS(busy_ns), "");
+		fmt_text(out, p->name, 0);
+		fputs(p->open ? " (has no end: to the trace's)\n" : "\n", out);
+		phase_tasks(r, out, &parts, busy_ns);
+		table_free(&parts);
+	}
+	if (!r->has_switches)
+		fputs("By sums: what a thread ran in an interval counts evenly for all of it.\n", out);
+	else if (r->has_sums)
+		fputs("The job's threads by single switches; what others ran in an interval counts evenly for all of it.\n",
+		      out);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A job on several hosts as JSON, docs/report-json.md has the names, and as a page. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/util.h"
+#include "report/hosts/hosts.h"
+#include "report/show/json.h"
+#include "report/show/page_around.h"
+#include "report/timeline.h"
+#include "report/why/rules.h"
+#include "report/why/why.h"
+
+static void hosts(const struct report_job *job, struct json *j)
+{
+	json_array(j, "hosts");
+	for (unsigned int i = 0; i < job->n; i++) {
+		const struct job_host *h = &job->host[i];
+
+		json_object(j, NULL);
+		json_str(j, "name", h->name);
+		json_u64(j, "after_ns", report_job_after_ns(job, i));
+		json_bool(j, "synchronised", h->synchronised);
+		if (h->error_ns)
+			json_u64(j, "maxerror_ns", h->error_ns);
+		else
+			json_null(j, "maxerror_ns");
+		report_json_members(h->report, j, false);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void between(const struct report_job *job, struct json *j)
+{
+	json_object(j, "between_hosts");
+	json_u64(j, "read_error_ns", job->read_error_ns);
+	if (job->between_known)
+		json_u64(j, "error_ns", job->between_ns);
+	else
+		json_null(j, "error_ns");
+	json_end(j);
+}
+
+static void bottleneck(const struct report_job *job, struct json *j)
+{
+	struct finding f;
+
+	if (report_job_why(job, &f))
+		why_json_finding(j, "bottleneck", &f);
+	finding_free(&f);
+}
+
+int report_job_json(const struct report_job *job, FILE *out)
+{
+	autofree const struct report **reports = calloc(job->n, sizeof(*reports));
+	struct json j = { 0 };
+
+	if (!reports)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < job->n; i++)
+		reports[i] = job->host[i].report;
+	json_object(&j, NULL);
+	report_json_totals(job->total, &j);
+	json_u64(&j, "n_processes", job->total->n_procs);
+	bottleneck(job, &j);
+	between(job, &j);
+	hosts(job, &j);
+	report_timelines_json(reports, job->n, report_started(job->total), &j);
+	json_array(&j, "missing");
+	for (unsigned int i = 0; i < job->total->n_notes; i++)
+		json_str(&j, NULL, job->total->notes[i]);
+	json_end(&j);
+	json_end(&j);
+	return json_write(&j, out);
+}
+
+static int json_of(const void *job, FILE *out)
+{
+	return report_job_json(job, out);
+}
+
+static uint32_t bins(const void *job)
+{
+	return timeline_bins(((const struct report_job *)job)->host[0].report->timeline);
+}
+
+static void fold(void *what)
+{
+	struct report_job *job = what;
+
+	for (unsigned int i = 0; i < job->n; i++)
+		timeline_fold(job->host[i].report->timeline);
+}
+
+static bool thin(void *what)
+{
+	struct report_job *job = what;
+	bool any = false;
+
+	for (unsigned int i = 0; i < job->n; i++)
+		any |= report_thin(job->host[i].report);
+	return any;
+}
+
+void report_job_fit(struct report_job *job)
+{
+	const struct page_fit f = { .json = json_of, .what = job, .bins = bins, .fold = fold, .thin = thin };
+
+	report_page_fit(&f);
+}
+
+int report_job_html(const struct report_job *job, FILE *out)
+{
+	return report_page(json_of, job, out);
+}

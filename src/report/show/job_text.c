@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A job on several hosts for a terminal: what all of it waited for, who was there when, and then each host's report. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/fmt.h"
+#include "base/util.h"
+#include "report/hosts/hosts.h"
+#include "report/why/rules.h"
+#include "report/why/why.h"
+
+#define HOST_LINE "%10s %10s %10s %9s %10s  "
+#define NAME_WIDTH 20
+#define CODE_WIDTH 18
+
+/* Rows, and those that were lost, by the manifest. */
+static void rows_of(const struct report *r, uint64_t *rows, uint64_t *lost)
+{
+	for (unsigned int kind = 0; kind < REPORT_KINDS; kind++) {
+		const struct manifest_probe *m = manifest_probe(&r->manifest, report_kind_names[kind]);
+
+		*rows += r->op[kind].rows;
+		*lost += m ? m->lost : 0;
+	}
+}
+
+static void host(const struct report_job *job, unsigned int i, FILE *out)
+{
+	const struct job_host *h = &job->host[i];
+	const struct rules *rules = h->report->why ? h->report->why->rules : NULL;
+	uint64_t rows = 0, lost = 0;
+
+	rows_of(h->report, &rows, &lost);
+	fmt_text(out, h->name, NAME_WIDTH);
+	fprintf(out, HOST_LINE, FMT_NS(report_job_after_ns(job, i)), FMT_NS(report_duration_ns(h->report)), FMT_COUNT(rows),
+		FMT_COUNT(lost), h->error_ns ? FMT_NS(h->error_ns) : "-");
+	fmt_text(out, rules ? rules->bottleneck.rule->code : "-", CODE_WIDTH);
+	fmt_text(out, h->dir, 0);
+	fputc('\n', out);
+}
+
+static void head(const struct report_job *job, FILE *out)
+{
+	struct finding f;
+
+	if (report_job_why(job, &f))
+		why_finding_text(&f, out);
+	finding_free(&f);
+	fprintf(out, "\n%u hosts of one job, from %s on (AFTER: began so long after the first; CLOCK: may be wrong by so much)\n",
+		job->n, report_started(job->total));
+	fmt_text(out, "HOST", NAME_WIDTH);
+	fprintf(out, HOST_LINE, "AFTER", "LASTED", "ROWS", "LOST", "CLOCK");
+	fmt_text(out, "WAITED FOR", CODE_WIDTH);
+	fputs("FOLDER\n", out);
+	for (unsigned int i = 0; i < job->n; i++)
+		host(job, i, out);
+	if (job->between_known)
+		fprintf(out, "times of two hosts may be apart by %s\n", FMT_NS(job->between_ns));
+	else
+		fprintf(out, "how far times of two hosts may be apart is not known; their clocks were read within %s\n",
+			FMT_NS(job->read_error_ns));
+}
+
+static void doubts(const struct report_job *job, FILE *out)
+{
+	for (unsigned int i = 0; i < job->n_doubts; i++) {
+		fmt_text(out, job->total->notes[i], 0);
+		fputc('\n', out);
+	}
+}
+
+void report_job_text(const struct report_job *job, FILE *out)
+{
+	bool hosts = report_job_at_a_time(job);
+
+	if (hosts)
+		head(job, out);
+	doubts(job, out);
+	if (hosts || job->n_doubts)
+		fputc('\n', out);
+	for (unsigned int i = 0; i < job->n; i++) {
+		if (i)
+			fputc('\n', out);
+		report_text(job->host[i].report, out);
+	}
+}

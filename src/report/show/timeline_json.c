@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The timeline as JSON: docs/report-json.md has the names. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/util.h"
+#include "report/timeline.h"
+#include "report/why/why.h"
+
+#define LANES_TOLD 200
+#define LANES_LEAST 4 /* of a host, however many there are */
+#define LANE_LEAST 0.0005 /* of a bin: less is not seen */
+
+/* --- series --------------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *panel, *name, *unit;
+} sums[TIMELINE_SUMS] = {
+	[TIMELINE_READ_BYTES] = { "vfs", "read", "B/s" },   [TIMELINE_WRITE_BYTES] = { "vfs", "write", "B/s" },
+	[TIMELINE_READS] = { "vfs_calls", "reads", "1/s" }, [TIMELINE_WRITES] = { "vfs_calls", "writes", "1/s" },
+	[TIMELINE_OPENS] = { "calls", "open", "1/s" },	    [TIMELINE_CLOSES] = { "calls", "close", "1/s" },
+	[TIMELINE_MMAPS] = { "calls", "mmap", "1/s" },	    [TIMELINE_CREATES] = { "calls", "create", "1/s" },
+	[TIMELINE_DELETES] = { "calls", "delete", "1/s" },  [TIMELINE_SYNCS] = { "calls", "sync", "1/s" },
+	[TIMELINE_RUN] = { "sched", "run", "s/s" },	    [TIMELINE_RUNQ] = { "sched", "runq", "s/s" },
+	[TIMELINE_DISK] = { "sched", "disk", "s/s" },	    [TIMELINE_BLOCKED] = { "sched", "blocked", "s/s" },
+	[TIMELINE_SLEEP] = { "sched", "sleep", "s/s" },
+};
+
+/* Several hosts' times are on one axis, which begins at 0: each has a CLOCK_MONOTONIC of its own. */
+uint64_t report_timeline_ns(const struct timeline *t, uint64_t ns)
+{
+	return t->host ? ns - MIN(ns, t->begin_ns) : ns;
+}
+
+void report_timeline_host(struct json *j, const struct timeline *t)
+{
+	if (t->host)
+		json_str(j, "host", t->host);
+}
+
+static void series_begin(struct json *j, const struct timeline *t, const char *panel, const char *name,
+			 const char *unit)
+{
+	json_object(j, NULL);
+	report_timeline_host(j, t);
+	json_str(j, "panel", panel);
+	json_str(j, "name", name);
+	json_str(j, "unit", unit);
+	json_row(j, "values");
+}
+
+static void series_end(struct json *j)
+{
+	json_end(j);
+	json_end(j);
+}
+
+static void rates(struct json *j, const struct timeline *t, const char *panel, const char *name, const char *unit,
+		  const uint64_t *values, double scale)
+{
+	series_begin(j, t, panel, name, unit);
+	for (uint32_t i = 0; i < timeline_bins(t); i++)
+		json_f64(j, NULL, timeline_rate(t, values, i) * scale);
+	series_end(j);
+}
+
+/* Mean NS of a request, null where there was none. */
+static void means(struct json *j, const struct timeline *t, const char *panel, const char *name, const uint64_t *ns,
+		  const uint64_t *n)
+{
+	series_begin(j, t, panel, name, "ns");
+	for (uint32_t i = 0; i < timeline_bins(t); i++)
+		json_f64(j, NULL, n[i] ? (double)ns[i] / (double)n[i] : (double)NAN);
+	series_end(j);
+}
+
+static void disk_series(struct json *j, const struct timeline *t, const struct timeline_disk *d)
+{
+	char panel[96];
+
+	snprintf(panel, sizeof(panel), "disk:%s", d->name);
+	rates(j, t, panel, "read", "B/s", d->sum[TIMELINE_D_READ_BYTES], 1);
+	rates(j, t, panel, "write", "B/s", d->sum[TIMELINE_D_WRITE_BYTES], 1);
+	snprintf(panel, sizeof(panel), "disk_ops:%s", d->name);
+	rates(j, t, panel, "reads", "1/s", d->sum[TIMELINE_D_READS], 1);
+	rates(j, t, panel, "writes", "1/s", d->sum[TIMELINE_D_WRITES], 1);
+	snprintf(panel, sizeof(panel), "disk_lat:%s", d->name);
+	means(j, t, panel, "queue", d->sum[TIMELINE_D_QUEUE_NS], d->sum[TIMELINE_D_REQUESTS]);
+	means(j, t, panel, "device", d->sum[TIMELINE_D_DEVICE_NS], d->sum[TIMELINE_D_REQUESTS]);
+}
+
+/* Whether the trace has what SUM counts: all zeros are an answer, too. */
+static bool is_there(const struct report *r, enum timeline_sum sum)
+{
+	static const enum report_kind kinds[] = {
+		[TIMELINE_READ_BYTES] = REPORT_VFS_RW, [TIMELINE_WRITE_BYTES] = REPORT_VFS_RW,
+		[TIMELINE_READS] = REPORT_VFS_RW,      [TIMELINE_WRITES] = REPORT_VFS_RW,
+		[TIMELINE_OPENS] = REPORT_OPEN,	       [TIMELINE_CLOSES] = REPORT_CLOSE,
+		[TIMELINE_MMAPS] = REPORT_MMAP,	       [TIMELINE_CREATES] = REPORT_CREATE_DEL,
+		[TIMELINE_DELETES] = REPORT_CREATE_DEL, [TIMELINE_SYNCS] = REPORT_SYNC,
+	};
+
+	return sum < ARRAY_SIZE(kinds) ? r->present[kinds[sum]] : r->timeline->has_sched;
+}
+
+static void series(const struct report *r, struct json *j)
+{
+	const struct timeline *t = r->timeline;
+
+	for (enum timeline_sum i = 0; i < TIMELINE_SUMS; i++)
+		if (is_there(r, i))
+			rates(j, t, sums[i].panel, sums[i].name, sums[i].unit, t->sum[i],
+			      i >= TIMELINE_RUN ? 1.0 / NSEC_PER_SEC : 1);
+	for (uint32_t i = 0; i < t->disks.n; i++) {
+		const struct timeline_disk *d = *(void **)table_at(&t->disks, i);
+
+		if (d && i < report_told(r, TIMELINE_DISKS_MAX, 2))
+			disk_series(j, t, d);
+	}
+}
+
+/* --- what was measured ------------------------------------------------------------------------------ */
+
+/* iostat has a line for each loop device that there is. */
+static bool is_dull(const struct timeline_points *p)
+{
+	if (strncmp(p->panel, "iostat:", strlen("iostat:")))
+		return false;
+	for (unsigned int i = 0; i < TIMELINE_BINS; i++)
+		if (p->sum[i] != 0)
+			return false;
+	return true;
+}
+
+static void points(struct json *j, const struct timeline *t, const struct timeline_points *p)
+{
+	json_object(j, NULL);
+	report_timeline_host(j, t);
+	json_str(j, "panel", p->panel);
+	json_str(j, "name", p->name);
+	json_str(j, "unit", p->unit);
+	json_row(j, "t");
+	for (uint32_t i = 0; i < timeline_bins(t); i++)
+		if (p->n[i])
+			json_u64(j, NULL, report_timeline_ns(t, t->begin_ns + i * t->bin_ns + t->bin_ns / 2));
+	json_end(j);
+	json_row(j, "values");
+	for (uint32_t i = 0; i < timeline_bins(t); i++)
+		if (p->n[i])
+			json_f64(j, NULL, (double)p->sum[i] / p->n[i]);
+	series_end(j);
+}
+
+static void sampled(const struct report *r, struct json *j)
+{
+	const struct timeline *t = r->timeline;
+
+	for (uint32_t i = 0; i < t->points.n; i++) {
+		const struct timeline_points *p = *(void **)table_at(&t->points, i);
+
+		if (p && !is_dull(p) && i < report_told(r, TIMELINE_POINTS_MAX, 16))
+			points(j, t, p);
+	}
+}
+
+/* --- latencies ------------------------------------------------------------------------------------- */
+
+static void heat(const struct report *r, struct json *j)
+{
+	static const char *const names[TIMELINE_HEATS] = {
+		[TIMELINE_H_BIO_READ] = "bio read", [TIMELINE_H_BIO_WRITE] = "bio write", [TIMELINE_H_READ] = "read",
+		[TIMELINE_H_WRITE] = "write",	    [TIMELINE_H_OPEN] = "open",
+	};
+	const struct timeline *t = r->timeline;
+
+	for (unsigned int h = 0; h < TIMELINE_HEATS; h++) {
+		if (!t->has_heat[h])
+			continue;
+		json_object(j, NULL);
+		report_timeline_host(j, t);
+		json_str(j, "name", names[h]);
+		json_row(j, "counts");
+		for (uint32_t i = 0; i < timeline_bins(t); i++)
+			for (unsigned int row = 0; row < TIMELINE_HEAT_ROWS; row++) {
+				if (!t->heat[h][i][row])
+					continue;
+				json_array(j, NULL);
+				json_u64(j, NULL, i);
+				json_u64(j, NULL, row);
+				json_u64(j, NULL, t->heat[h][i][row]);
+				json_end(j);
+			}
+		json_end(j);
+		json_end(j);
+	}
+}
+
+/* --- processes ------------------------------------------------------------------------------------- */
+
+static int busier(const void *a, const void *b)
+{
+	const struct timeline_lane *x = *(void *const *)a, *y = *(void *const *)b;
+
+	return x->total_ns < y->total_ns ? 1 : x->total_ns > y->total_ns ? -1 : x->pid < y->pid ? -1 : 1;
+}
+
+static bool is_worker(const struct report_proc *p)
+{
+	return p && !strncmp(p->comm, "pt_data_worker", strlen("pt_data_worker"));
+}
+
+/* Has a child that loads data for it: by its name. Where gpu.out knows who computes, that is who trains. */
+static bool is_parent_of_workers(const struct report *r, uint64_t pid)
+{
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = table_at(&r->procs, i);
+
+		if (p->ppid == pid && is_worker(p))
+			return true;
+	}
+	return false;
+}
+
+static bool any_on_gpu(const struct report *r)
+{
+	for (uint32_t i = 0; i < r->procs.n; i++)
+		if (((const struct report_proc *)table_at(&r->procs, i))->on_gpu)
+			return true;
+	return false;
+}
+
+/* As why.h has found them; where it has found nobody, as names tell. */
+static const char *group_of(const struct report *r, const struct report_proc *p, bool gpus)
+{
+	const struct report_proc *parent = p ? table_find(&r->procs, p->ppid) : NULL;
+
+	if (p && r->why && r->why->n_trainers && r->why->seen) {
+		for (uint32_t i = 0; i < r->why->n_trainers; i++)
+			if (r->why->trainer[i].pid == p->pid)
+				return "trainer";
+		return table_find(&r->why->loaders, p->pid) ? "loader" : "other";
+	}
+	if (p && (gpus ? p->on_gpu : is_parent_of_workers(r, p->pid)))
+		return "trainer";
+	if (is_worker(p) || (parent && parent->on_gpu && p->reads))
+		return "loader";
+	return "other";
+}
+
+static int earlier(const void *a, const void *b)
+{
+	const struct timeline_span *x = a, *y = b;
+
+	return x->from_ns != y->from_ns ? (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns) :
+					  (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+static int longer(const void *a, const void *b)
+{
+	const struct timeline_span *x = a, *y = b;
+
+	return x->ns != y->ns ? (x->ns < y->ns) - (x->ns > y->ns) : earlier(a, b);
+}
+
+/* The longest calls one by one, as long as they took. */
+static void longest(struct json *j, const struct timeline_lane *l, const char *const names[TIMELINE_BUSY], uint32_t most)
+{
+	struct timeline_span spans[TIMELINE_LONGEST];
+	uint32_t n = MIN(l->n_longest, most);
+
+	memcpy(spans, l->longest, l->n_longest * sizeof(spans[0]));
+	qsort(spans, l->n_longest, sizeof(spans[0]), longer);
+	qsort(spans, n, sizeof(spans[0]), earlier);
+	json_object(j, "longest");
+	for (enum timeline_busy b = 0; b < TIMELINE_B_CPU; b++) {
+		json_row(j, names[b]);
+		for (uint32_t i = 0; i < n; i++) {
+			if (spans[i].what != b)
+				continue;
+			json_array(j, NULL);
+			json_u64(j, NULL, spans[i].from_ns);
+			json_u64(j, NULL, spans[i].ns);
+			json_end(j);
+		}
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void lane(const struct report *r, struct json *j, const struct timeline_lane *l, bool gpus)
+{
+	static const char *const names[TIMELINE_BUSY] = {
+		[TIMELINE_B_READ] = "read",   [TIMELINE_B_WRITE] = "write", [TIMELINE_B_OPEN] = "open",
+		[TIMELINE_B_OTHER] = "other", [TIMELINE_B_CPU] = "cpu",
+	};
+	const struct report_proc *p = table_find(&r->procs, l->pid);
+	const struct timeline *t = r->timeline;
+	double bin_ns = (double)(t->bin_ns * TIMELINE_LANE_FOLD);
+
+	json_object(j, NULL);
+	report_timeline_host(j, t);
+	json_u64(j, "pid", l->pid);
+	json_u64(j, "ppid", p ? p->ppid : 0);
+	json_str(j, "comm", p ? p->comm : "");
+	json_str(j, "rank", p && p->rank[0] ? p->rank : NULL);
+	json_str(j, "group", group_of(r, p, gpus));
+	json_u64(j, "begin_ns", report_timeline_ns(t, MAX(p && p->begin_ns ? p->begin_ns : l->begin_ns, t->begin_ns)));
+	json_u64(j, "end_ns", report_timeline_ns(t, p && p->end_ns ? p->end_ns :
+					 p && p->begin_ns ? (t->host ? t->host_end_ns : t->end_ns) : l->end_ns));
+	json_object(j, "busy");
+	for (unsigned int b = 0; b < TIMELINE_BUSY; b++) {
+		json_row(j, names[b]);
+		for (uint32_t i = 0; i < TIMELINE_LANE_BINS; i++) {
+			double share = (double)l->busy_ns[b][i] / bin_ns;
+
+			if (share < LANE_LEAST)
+				continue;
+			json_array(j, NULL);
+			json_u64(j, NULL, i);
+			json_f64(j, NULL, (double)(uint64_t)(share * 10000 + 0.5) / 10000);
+			json_end(j);
+		}
+		json_end(j);
+	}
+	json_end(j);
+	longest(j, l, names, report_told(r, TIMELINE_LONGEST, 1));
+	json_end(j);
+}
+
+/* The N busiest at most; returns how many more there were. */
+static uint64_t lanes(const struct report *r, struct json *j, uint32_t most)
+{
+	const struct timeline *t = r->timeline;
+	struct timeline_lane **by_time = calloc(t->lanes.n + 1, sizeof(void *));
+	bool gpus = any_on_gpu(r);
+	uint32_t n = 0, all;
+
+	for (uint32_t i = 0; by_time && i < t->lanes.n; i++) {
+		by_time[n] = *(void **)table_at(&t->lanes, i);
+		n += by_time[n] != NULL;
+	}
+	if (n)
+		qsort(by_time, n, sizeof(void *), busier);
+	for (uint32_t i = 0; i < MIN(n, most); i++)
+		lane(r, j, by_time[i], gpus);
+	free(by_time);
+	/* of those that found no room in the table it is known how many there are, where they had calls */
+	if (t->lanes_left_out)
+		all = MAX(n, r->n_procs);
+	else
+		all = n;
+	return all - MIN(n, most);
+}
+
+/* An array of what each of the N reports has of it. */
+static void of_each(struct json *j, const char *key, const struct report *const *r, unsigned int n,
+		    void (*tell)(const struct report *r, struct json *j))
+{
+	json_array(j, key);
+	for (unsigned int i = 0; i < n; i++)
+		tell(r[i], j);
+	json_end(j);
+}
+
+/* Disks and what collectors measured, of all hosts, of which nothing is told: for want of room, or too much for a page. */
+static uint64_t series_left_out(const struct report *const *r, unsigned int n)
+{
+	uint64_t all = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		const struct timeline *t = r[i]->timeline;
+		uint32_t disks = report_told(r[i], TIMELINE_DISKS_MAX, 2), points = report_told(r[i], TIMELINE_POINTS_MAX, 16);
+
+		all += t->disks.n - MIN(t->disks.n, disks) + t->points.n - MIN(t->points.n, points);
+	}
+	return all;
+}
+
+/* Where there are several hosts: the part of the axis that each has traced. */
+static void host_span(const struct report *r, struct json *j)
+{
+	const struct timeline *t = r->timeline;
+
+	json_object(j, NULL);
+	report_timeline_host(j, t);
+	json_u64(j, "begin_ns", report_timeline_ns(t, MAX(t->host_begin_ns, t->begin_ns)));
+	json_u64(j, "end_ns", report_timeline_ns(t, t->host_end_ns));
+	json_end(j);
+}
+
+void report_timelines_json(const struct report *const *r, unsigned int n, const char *begin_utc, struct json *j)
+{
+	const struct timeline *t = r[0]->timeline;
+	uint64_t left_out = 0;
+
+	if (!t || !t->begin_ns)
+		return;
+	json_object(j, "timeline");
+	json_u64(j, "begin_ns", report_timeline_ns(t, t->begin_ns));
+	json_u64(j, "end_ns", report_timeline_ns(t, t->end_ns));
+	json_str(j, "begin_utc", begin_utc);
+	json_u64(j, "bin_ns", t->bin_ns);
+	json_u64(j, "bins", timeline_bins(t));
+	if (t->host)
+		of_each(j, "hosts", r, n, host_span);
+	of_each(j, "series", r, n, series);
+	of_each(j, "sampled", r, n, sampled);
+	of_each(j, "heat", r, n, heat);
+	json_u64(j, "lane_bin_ns", t->bin_ns * TIMELINE_LANE_FOLD);
+	json_array(j, "lanes");
+	for (unsigned int i = 0; i < n; i++)
+		left_out += lanes(r[i], j, MAX(report_told(r[i], LANES_TOLD, LANES_LEAST) / n, LANES_LEAST));
+	json_end(j);
+	json_u64(j, "lanes_left_out", left_out);
+	json_u64(j, "series_left_out", series_left_out(r, n));
+	report_phases_json(r, n, j);
+	json_end(j);
+}
+
+void report_timeline_json(const struct report *r, struct json *j)
+{
+	report_timelines_json(&r, 1, report_started(r), j);
+}

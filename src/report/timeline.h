@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the rows of a trace add to the report's timeline. Nothing where the report has none. */
+#ifndef REPORT_TIMELINE_H
+#define REPORT_TIMELINE_H
+
+#include "report/scan/scan.h"
+#include "stats/timeline.h"
+
+/* The present row of S, of bio.out: a request for the lowest disk NAME. */
+void report_timeline_request(const struct scan *s, struct reader_field name, uint64_t bytes, uint64_t queue_ns,
+			     uint64_t lat_ns);
+/* What the collectors measured, and sched.out: read here, from the folder DIRFD. */
+void report_timeline_files(struct report *r, int dirfd);
+
+struct json;
+void report_timeline_json(const struct report *r, struct json *j);
+/* The N hosts' as one: their bins are the same. */
+void report_timelines_json(const struct report *const *r, unsigned int n, const char *begin_utc, struct json *j);
+/* NS of CLOCK_MONOTONIC as it is told; the host, where there are several. */
+uint64_t report_timeline_ns(const struct timeline *t, uint64_t ns);
+void report_timeline_host(struct json *j, const struct timeline *t);
+/* phase_rows.c: the phases and gaps of the N hosts, as members of the timeline; a section of the text. */
+void report_phases_json(const struct report *const *r, unsigned int n, struct json *j);
+void report_phases_text(const struct report *r, FILE *out);
+
+/* --- what is done for most rows of a trace: here, to be compiled into where they are taken ------------- */
+
+/* A forged TIMESTAMP must not make all others one bin: no trace is as long as this. */
+#define REPORT_TIMELINE_LONGEST_NS (400ULL * 24 * 3600 * 1000000000)
+
+static inline bool report_timeline_has(const struct timeline *t, uint64_t at_ns)
+{
+	if (at_ns >= t->at.begin_ns && at_ns < t->at.end_ns)
+		return true;
+	return !t->begin_ns || at_ns < t->begin_ns || at_ns - t->begin_ns < REPORT_TIMELINE_LONGEST_NS;
+}
+
+/* A row of a probe without bytes. */
+void report_timeline_count(struct timeline *t, const struct scan *s);
+/* A write of a file, or a sync: it may be of a checkpoint. */
+void report_timeline_saved(struct timeline *t, const struct scan *s, const struct report_call_facts *c);
+
+/* Programs map their libraries and read their sources before they come to what they are for. */
+static inline void report_timeline_data(struct timeline *t, uint64_t at_ns)
+{
+	t->data_ns = t->data_ns && t->data_ns < at_ns ? t->data_ns : at_ns;
+}
+
+static inline struct timeline_lane *report_timeline_lane(const struct scan *s, const struct report_call_facts *c)
+{
+	struct report *r = s->report;
+
+	if (c->proc == &r->other_proc)
+		return timeline_lane(r->timeline, c->pid);
+	if (!c->proc->lane)
+		c->proc->lane = timeline_lane(r->timeline, c->pid);
+	return c->proc->lane;
+}
+
+/* The present row of S, of a call that has ended. */
+static inline void report_timeline_call(const struct scan *s, const struct report_call_facts *c)
+{
+	struct timeline *t = s->report->timeline;
+	const uint64_t lat_ns = c->again ? 0 : c->lat_ns; /* another row has counted it */
+	enum timeline_busy busy = TIMELINE_B_OTHER;
+	uint32_t bin;
+
+	if (!t || !report_timeline_has(t, s->time_ns))
+		return;
+	if (!c->rw) {
+		if (scan_is(s, COL_FUNC, "snapshot"))
+			return;
+		report_timeline_count(t, s);
+	}
+	if (!c->on_file)
+		return;
+	bin = timeline_bin(t, s->time_ns);
+	if (c->rw ? c->write : s->kind == REPORT_SYNC) {
+		const struct report_call_facts told = *c;
+
+		report_timeline_saved(t, s, &told);
+	}
+	if (c->file && c->file->data && !c->write && (c->rw || s->kind == REPORT_MMAP))
+		report_timeline_data(t, s->time_ns);
+	if (c->rw) {
+		busy = c->write ? TIMELINE_B_WRITE : TIMELINE_B_READ;
+		timeline_transfer(t, c->write, bin, c->bytes, lat_ns);
+	} else if (s->kind == REPORT_OPEN) {
+		busy = TIMELINE_B_OPEN;
+		timeline_latency(t, TIMELINE_H_OPEN, bin, lat_ns);
+	}
+	timeline_lane_busy(t, report_timeline_lane(s, c), busy, bin, s->time_ns, lat_ns, lat_ns);
+}
+
+#endif

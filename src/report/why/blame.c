@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the trainers' waits were for. What a trainer itself did on files while it waited is its own; the rest was
+ * waited for its loaders, and goes to what these did in just that time, each of them for an equal part. Where one
+ * of them was busy and the others had nothing to do, it is that one's.
+ */
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "report/why/impl.h"
+
+#define NO_CALLS 0.05		/* of the time: who waits less in calls may wait in others, which are not traced; */
+#define FEW_CALLS 0.5		/* of what it must have waited: who waits less in calls does */
+#define STRAGGLER_BUSY 0.5	/* at least, and */
+#define STRAGGLER_OTHERS 0.6	/* of it at most */
+
+static double sum_of(const double v[WHY_STATES])
+{
+	double sum = 0;
+
+	for (unsigned int i = 0; i < WHY_STATES; i++)
+		sum += v[i];
+	return sum;
+}
+
+static double take(double *from, double want)
+{
+	double part = MIN(MAX(want, 0.0), *from);
+
+	*from -= part;
+	return part;
+}
+
+/* --- loaders ------------------------------------------------------------------------------------------ */
+
+/* What a loader did in its trainer's waits in no call that is traced: by sched.out, else by its CPU time at exit. */
+static void resolve_gap(struct report *r, struct why_loader *l)
+{
+	const struct report_proc *p = table_find(&r->procs, l->pid);
+	struct why *w = r->why;
+	double gap_ns = MAX(l->alive_idle_ns - sum_of(l->idle_ns), 0.0), all_ns;
+
+	if (w->has_sums && !w->has_switches) {
+		l->idle_ns[WHY_CPU] += take(&gap_ns, l->run_idle_ns - l->idle_ns[WHY_CACHE]);
+		l->idle_ns[WHY_RUNQ] += take(&gap_ns, l->runq_idle_ns);
+		l->idle_ns[WHY_DISK] += take(&gap_ns, l->fault_idle_ns);
+		l->idle_ns[WHY_QUEUE] += take(&gap_ns, l->sleep_idle_ns - l->idle_ns[WHY_QUEUE]);
+	} else if (!w->has_switches && p && p->user_ns) {
+		all_ns = (double)(l->end_ns - l->begin_ns) - sum_of(l->ns);
+		if (all_ns > 0)
+			l->idle_ns[WHY_CPU] += take(&gap_ns, gap_ns * MIN((double)p->user_ns / all_ns, 1));
+	}
+	l->idle_ns[WHY_OTHER] += gap_ns;
+}
+
+static void finish_loaders(struct report *r)
+{
+	for (uint32_t i = 0; i < r->why->loaders.n; i++) {
+		struct why_loader *l = *(struct why_loader **)table_at(&r->why->loaders, i);
+		struct why_trainer *t;
+
+		if (!l)
+			continue;
+		t = &r->why->trainer[l->trainer];
+		for (unsigned int s = 0; t->basis == WHY_BY_CPU_TIME && s < WHY_STATES; s++)
+			l->idle_ns[s] = l->ns[s] * t->cpu_wait; /* nobody knows when it waited */
+		l->alive_idle_ns = (double)why_waited_then(r->why, t, l->begin_ns, l->end_ns);
+		resolve_gap(r, l);
+	}
+}
+
+/* Loaders of a generation, in the waits for them. */
+struct generation {
+	const struct why_loader *busiest;
+	double busy, busy_sum, idle_ns;
+	uint32_t n;
+};
+
+static double busy_of(const struct why_loader *l)
+{
+	return l->alive_idle_ns > 0 ? 1 - MIN(l->idle_ns[WHY_QUEUE] / l->alive_idle_ns, 1) : 0;
+}
+
+/* How long one was busy and the others were not, of the waits in the life of its generation. */
+static double straggled(const struct generation *g, double *others)
+{
+	*others = g->n > 1 ? (g->busy_sum - g->busy) / (g->n - 1) : 0;
+	if (g->n < 2 || g->busy < STRAGGLER_BUSY || *others > STRAGGLER_OTHERS * g->busy)
+		return 0;
+	return g->idle_ns * (g->busy - *others);
+}
+
+/* Of trainer T, in ns of its waits. */
+static double find_straggler(struct why *w, uint32_t t)
+{
+	struct generation *all = calloc(w->loaders.n + 1, sizeof(*all));
+	double sum_ns = 0, most_ns = 0;
+
+	for (uint32_t i = 0; all && i < w->loaders.n; i++) {
+		const struct why_loader *l = *(struct why_loader **)table_at(&w->loaders, i);
+		struct generation *g = l ? &all[MIN(l->generation, w->loaders.n)] : NULL;
+
+		if (!l || l->trainer != t || l->alive_idle_ns <= 0)
+			continue;
+		g->n++;
+		g->busy_sum += busy_of(l);
+		g->idle_ns = MAX(g->idle_ns, l->alive_idle_ns);
+		if (!g->busiest || busy_of(l) > g->busy) {
+			g->busiest = l;
+			g->busy = busy_of(l);
+		}
+	}
+	for (uint32_t i = 0; all && i <= w->loaders.n; i++) {
+		double others, ns = straggled(&all[i], &others);
+
+		sum_ns += ns;
+		if (ns <= most_ns)
+			continue;
+		most_ns = ns;
+		if (w->straggler && ns <= w->straggler_most_ns)
+			continue;
+		w->straggler = all[i].busiest;
+		w->straggler_busy = all[i].busy;
+		w->straggler_others = others;
+		w->straggler_most_ns = ns;
+	}
+	free(all);
+	return sum_ns;
+}
+
+/* --- trainers ----------------------------------------------------------------------------------------- */
+
+/*
+ * It may wait in calls that are not traced, poll(2) or futex(2). Where its calls tell of hardly any wait, or of few of
+ * those that there were even if all of its CPU time is of what is looked at: by its CPU time. Where that is not known,
+ * or does not tell (a GPU works meanwhile), all that is in none of its calls is unseen.
+ */
+static void estimate(struct report *r, struct why_trainer *t, double window_ns)
+{
+	const struct report_proc *p = table_find(&r->procs, t->pid);
+	double waited_ns = (double)why_waited(r->why, t, t->begin_ns, t->end_ns), wait;
+	const bool uses_gpu = t->uses_gpu || (p && p->on_gpu);
+	const double cpu_ns = p && p->end_ns ? (double)(p->user_ns + p->sys_ns) : 0;
+
+	if (t->basis != WHY_BY_CALLS)
+		return;
+	for (unsigned int s = 0; s < WHY_STATES; s++)
+		waited_ns += (double)t->own_ns[s];
+	if (uses_gpu || cpu_ns <= 0) {
+		t->unseen_ns = MAX(window_ns - waited_ns, 0.0);
+		if (uses_gpu && waited_ns <= NO_CALLS * window_ns)
+			t->basis = WHY_BY_NOTHING;
+		return;
+	}
+	wait = 1 - cpu_ns / (double)(p->end_ns - p->begin_ns);
+	if (wait * window_ns <= waited_ns)
+		return;
+	if (waited_ns > NO_CALLS * window_ns && waited_ns > FEW_CALLS * (window_ns - cpu_ns)) {
+		t->unseen_ns = wait * window_ns - waited_ns;
+		return;
+	}
+	t->basis = t->then = WHY_BY_CPU_TIME;
+	t->cpu_wait = wait;
+}
+
+/* In each sample of its GPU its own calls were at most as long as that was idle. */
+static void own_by_samples(struct why *w, const struct why_trainer *t, double own[WHY_STATES])
+{
+	const struct spans *samples = why_samples(w, t);
+
+	for (size_t i = 0; t->own_samples && i < samples->n; i++) {
+		const struct span *s = &samples->v[i];
+		double sum = 0, scale, idle_ns = (double)(s->end_ns - s->begin_ns) * (double)s->weight;
+
+		for (unsigned int k = 0; k < WHY_STATES; k++)
+			sum += (double)t->own_samples[i][k];
+		scale = sum > idle_ns ? idle_ns / sum : 1;
+		for (unsigned int k = 0; k < WHY_STATES; k++)
+			own[k] += scale * (double)t->own_samples[i][k];
+	}
+}
+
+/* What T itself did on files in its waits into OWN; the waits, which these calls are part of. */
+static double own_and_all(struct why *w, struct why_trainer *t, double own[WHY_STATES])
+{
+	double window_ns = (double)(t->end_ns - t->begin_ns), all_ns = (double)why_waited(w, t, t->begin_ns, t->end_ns);
+	double sum, scale;
+
+	for (unsigned int s = 0; s < WHY_STATES; s++) {
+		own[s] = (double)t->own_idle_ns[s];
+		if (t->basis == WHY_BY_GPU)
+			continue;
+		own[s] = MAX(own[s], (double)t->own_ns[s]);
+		if (t->basis != WHY_BY_CPU_TIME)
+			all_ns += MAX((double)t->own_ns[s] - (double)t->own_idle_ns[s], 0.0);
+	}
+	if (t->basis == WHY_BY_GPU)
+		own_by_samples(w, t, own);
+	all_ns = MIN(all_ns, window_ns);
+	sum = sum_of(own);
+	scale = sum > all_ns ? all_ns / sum : 1; /* calls of several threads */
+	for (unsigned int s = 0; s < WHY_STATES; s++)
+		own[s] *= scale;
+	return all_ns;
+}
+
+/* Without loaders it loads for itself: what it computes in its waits it decodes. */
+static void blame_itself(struct report *r, struct why_trainer *t, double rest_ns)
+{
+	const struct report_proc *p = table_find(&r->procs, t->pid);
+	double life_ns = p && p->end_ns > p->begin_ns ? (double)(p->end_ns - p->begin_ns) : 0;
+	double cpu = life_ns > 0 && t->basis == WHY_BY_GPU ? MIN((double)(p->user_ns + p->sys_ns) / life_ns, 1) : 0;
+
+	r->why->blame_ns[WHY_CPU] += rest_ns * cpu;
+	r->why->blame_ns[WHY_OTHER] += rest_ns * (1 - cpu);
+}
+
+static void blame_loaders(struct report *r, struct why_trainer *t, double rest_ns)
+{
+	double base_ns = (double)why_waited_then(r->why, t, t->begin_ns, t->end_ns), did[WHY_STATES] = { 0 }, all_ns,
+	       slow_ns;
+	struct why *w = r->why;
+	uint32_t nr = (uint32_t)(t - w->trainer);
+
+	for (uint32_t i = 0; i < w->loaders.n; i++) {
+		const struct why_loader *l = *(struct why_loader **)table_at(&w->loaders, i);
+
+		for (unsigned int s = 0; l && l->trainer == nr && s < WHY_STATES; s++)
+			did[s] += l->idle_ns[s];
+	}
+	all_ns = sum_of(did);
+	if (all_ns <= 0) {
+		w->blame_ns[WHY_OTHER] += rest_ns;
+		return;
+	}
+	w->loader_idle_ns += all_ns;
+	slow_ns = base_ns > 0 ? find_straggler(w, nr) / base_ns : 0;
+	slow_ns = MIN(slow_ns, 1) * rest_ns;
+	w->straggler_ns += slow_ns;
+	for (unsigned int s = 0; s < WHY_STATES; s++)
+		w->blame_ns[s] += (rest_ns - slow_ns) * did[s] / all_ns;
+}
+
+static void blame_trainer(struct report *r, struct why_trainer *t)
+{
+	struct why *w = r->why;
+	double own[WHY_STATES], rest_ns;
+
+	if (!why_tells(t))
+		return;
+	t->waited_ns = (uint64_t)own_and_all(w, t, own);
+	rest_ns = (double)t->waited_ns - sum_of(own);
+	w->window_ns += (double)(t->end_ns - t->begin_ns);
+	w->waited_ns += (double)t->waited_ns;
+	w->unseen_ns += t->unseen_ns;
+	for (unsigned int s = 0; s < WHY_STATES; s++)
+		w->blame_ns[s] += own[s];
+	if (rest_ns <= 0)
+		return;
+	if (t->loaders)
+		blame_loaders(r, t, rest_ns);
+	else
+		blame_itself(r, t, rest_ns);
+}
+
+/* Whose waits are not known has no part in what is told of all. */
+static enum why_basis basis_of_all(const struct why *w)
+{
+	enum why_basis basis = WHY_BY_NOTHING;
+
+	for (uint32_t i = 0; i < w->n_trainers; i++) {
+		if (!why_tells(&w->trainer[i]))
+			continue;
+		if (basis != WHY_BY_NOTHING && basis != w->trainer[i].basis)
+			return WHY_BY_SEVERAL;
+		basis = w->trainer[i].basis;
+	}
+	return basis;
+}
+
+void why_blame(struct report *r)
+{
+	struct why *w = r->why;
+
+	for (uint32_t i = 0; i < w->n_trainers; i++)
+		estimate(r, &w->trainer[i], (double)(w->trainer[i].end_ns - w->trainer[i].begin_ns));
+	w->basis = basis_of_all(w);
+	finish_loaders(r);
+	for (uint32_t i = 0; i < w->n_trainers; i++)
+		blame_trainer(r, &w->trainer[i]);
+}

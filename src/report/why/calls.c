@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From the report's rows of calls to those of why, right away or by way of callstore.h. */
+#include "report/why/calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "report/scan/scan.h"
+#include "report/why/rows.h"
+
+struct why_calls_text {
+	struct reader reader;
+	struct scan scan;
+};
+
+/* --- keeping -------------------------------------------------------------------------------------- */
+
+void why_calls_init(struct why_calls *c)
+{
+	*c = (struct why_calls){ 0 };
+	callstore_init(&c->store);
+}
+
+void why_calls_free(struct why_calls *c)
+{
+	callstore_free(&c->store);
+}
+
+void why_calls_begin(struct why_calls *c, enum report_kind kind)
+{
+	c->part[kind].begin = c->part[kind].end = callstore_part(&c->store);
+}
+
+void why_calls_end(struct why_calls *c, enum report_kind kind)
+{
+	c->part[kind].end = callstore_part(&c->store);
+}
+
+/* --- once more from text -------------------------------------------------------------------------- */
+
+static int open_text(struct why_calls_stream *s, int dirfd, enum report_kind kind)
+{
+	autofree char *file = util_fmt("%s.out", report_kind_names[kind]);
+	int res;
+
+	s->text = file ? calloc(1, sizeof(*s->text)) : NULL;
+	if (!s->text)
+		return -ENOMEM;
+	res = reader_open(&s->text->reader, dirfd, file);
+	s->text->scan = (struct scan){ .report = s->report, .kind = kind };
+	if (res == 0)
+		report_scan_columns(&s->text->scan, &s->text->reader);
+	why_rows_begin_again(s->report, kind);
+	return res;
+}
+
+/* As report/rows.c takes them, and leaves out what is damaged. */
+static bool parse(struct scan *s, struct callstore_row *row)
+{
+	const bool rw = s->kind == REPORT_VFS_RW;
+	const struct reader_field ret = scan_field(s, rw ? COL_RETURNED : COL_RET);
+	const bool running = reader_is(ret, "?");
+	struct report_call_facts facts = { .rw = rw, .failed = ret.len > 1 && ret.p[0] == '-' };
+
+	if (!scan_u64(s, COL_TIMESTAMP, &s->time_ns) || !s->time_ns || !scan_u64(s, COL_PID, &facts.pid) ||
+	    !scan_u64(s, COL_TID, &facts.tid) || !(scan_u64(s, COL_LAT_NS, &facts.lat_ns) || running))
+		return false;
+	facts.lat_ns = MIN(facts.lat_ns, s->time_ns);
+	if (scan_u64(s, COL_FID, &facts.fid)) {
+		facts.file = table_find(&s->report->files, facts.fid);
+		facts.file = facts.file ? facts.file : &s->report->other_file;
+		facts.type = (enum report_type)facts.file->type;
+	}
+	facts.on_file = report_is_file(facts.type);
+	if (rw) {
+		facts.write = scan_is(s, COL_RW, "W");
+		facts.done = scan_u64(s, COL_RETURNED, &facts.bytes);
+		facts.accounted = scan_u64(s, COL_DISK_BYTES, &facts.disk_bytes);
+		if (!facts.done && !facts.failed && !running && !reader_is(ret, "-"))
+			return false;
+	}
+	return why_rows_again(s, &facts, row);
+}
+
+int why_calls_next_of_text(struct why_calls_stream *s, struct callstore_row *row)
+{
+	struct why_calls_text *t = s->text;
+	int res;
+
+	while ((res = reader_next(&t->reader, t->scan.ahead)) > 0) {
+		report_scan_numbers(&t->scan, 1);
+		if (parse(&t->scan, row))
+			return 1;
+	}
+	return res;
+}
+
+/* --- streams -------------------------------------------------------------------------------------- */
+
+int why_calls_open(struct why_calls_stream *s, struct report *r, int dirfd, enum report_kind kind)
+{
+	const struct why_calls *c = r->why->calls;
+	int res;
+
+	*s = (struct why_calls_stream){ .report = r };
+	if (!r->present[kind])
+		return -ENOENT;
+	res = c->store.failed ? open_text(s, dirfd, kind) : callstore_open(&s->kept, &c->store, c->part[kind]);
+	if (res < 0)
+		why_calls_close(s);
+	return res;
+}
+
+void why_calls_close(struct why_calls_stream *s)
+{
+	callstore_close(&s->kept);
+	if (s->text)
+		reader_close(&s->text->reader);
+	free(s->text);
+	*s = (struct why_calls_stream){ 0 };
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the main threads of those did that may train, where nothing tells what they waited for: how long they were on a
+ * CPU, and which calls they slept in, by sched.out; without it by their CPU time and the calls that have rows.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fmt.h"
+#include "base/util.h"
+#include "report/scan/scan.h"
+#include "report/why/impl.h"
+#include "report/why/rules.h"
+
+#define CALLS_TOLD 3
+#define LEAST 0.5 /* % of the time: less is not told */
+
+void why_did(struct why_did *d, struct reader_field call, double ns)
+{
+	unsigned int i;
+
+	for (i = 0; i < d->n_calls; i++)
+		if (reader_is(call, d->call[i].name))
+			break;
+	if (i == ARRAY_SIZE(d->call) || ns <= 0)
+		return;
+	if (i == d->n_calls)
+		report_copy(d->call[d->n_calls++].name, sizeof(d->call[0].name), call);
+	d->call[i].ns += ns;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct why_did_call *x = a, *y = b;
+
+	return x->ns != y->ns ? (x->ns < y->ns) - (x->ns > y->ns) : strcmp(x->name, y->name);
+}
+
+static void put(FILE *out, double ns, double all_ns, const char *what)
+{
+	if (rules_percent(ns, all_ns) >= LEAST)
+		fprintf(out, ", %.1f %% %s", rules_percent(ns, all_ns), what);
+}
+
+static void put_sums(const struct why *w, double all_ns, FILE *out)
+{
+	struct why_did d = w->did;
+
+	fprintf(out, "%.1f %% on a CPU", rules_percent(d.run_ns, all_ns));
+	put(out, d.runq_ns, all_ns, "waiting for one");
+	qsort(d.call, d.n_calls, sizeof(d.call[0]), by_time);
+	for (unsigned int i = 0; i < MIN(d.n_calls, CALLS_TOLD); i++) {
+		autofree char *what = util_fmt(strcmp(d.call[i].name, "fault") ? "waiting in %s" : "waiting in page %ss",
+					       d.call[i].name);
+
+		put(out, d.call[i].ns, all_ns, what ? what : "");
+	}
+	fputs(" (by sched.out)", out);
+}
+
+/* Of all threads, since only that is known; the calls are the main threads'. */
+static void put_calls(const struct report *r, double all_ns, FILE *out)
+{
+	double cpu_ns = 0, file_ns = 0, pipe_ns = 0, life_ns = 0;
+
+	for (uint32_t i = 0; i < r->why->n_trainers; i++) {
+		struct why_trainer *t = &r->why->trainer[i];
+		const struct report_proc *p = table_find(&r->procs, t->pid);
+
+		for (unsigned int s = 0; s < WHY_STATES; s++)
+			file_ns += (double)t->own_ns[s];
+		pipe_ns += (double)spans_within(&t->calls, t->begin_ns, t->end_ns);
+		if (!p || !p->end_ns)
+			continue;
+		cpu_ns += (double)(p->user_ns + p->sys_ns);
+		life_ns += (double)(p->end_ns - p->begin_ns);
+	}
+	if (life_ns > 0)
+		fprintf(out, "%.1f %% on CPUs, all threads together", rules_percent(cpu_ns, life_ns));
+	else
+		fputs("CPU time not told", out);
+	put(out, file_ns, all_ns, "in calls on files");
+	put(out, pipe_ns, all_ns, "in calls on pipes and sockets");
+	fputs("; what else they waited in is in sched.out alone", out);
+}
+
+void why_tell_did(const struct report *r, struct finding *f)
+{
+	const struct why *w = r->why;
+	double all_ns = 0;
+	char *text = NULL;
+	size_t len;
+	FILE *out;
+
+	for (uint32_t i = 0; i < w->n_trainers; i++)
+		all_ns += (double)(w->trainer[i].end_ns - w->trainer[i].begin_ns);
+	if (all_ns <= 0 || !(out = open_memstream(&text, &len)))
+		return;
+	if (w->has_sums)
+		put_sums(w, all_ns, out);
+	else
+		put_calls(r, all_ns, out);
+	fclose(out);
+	finding_tell(f, "%s did, of %s: %s", w->n_trainers > 1 ? "what their main threads" : "what its main thread",
+		     FMT_NS((uint64_t)all_ns), text);
+	free(text);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads of which it is not known yet what they waited for. Where two processes read the same pages at a time, one of
+ * them fetches, by the kernel's account, and the other waits for the same pages without a byte to its name; and
+ * it may be done first. What it did goes from the cache to the disk when the row of the other comes.
+ */
+#include "base/util.h"
+#include "report/why/impl.h"
+
+void why_doubt(struct why_doubts *d, const struct why_doubt *doubt)
+{
+	d->v[d->n++ % ARRAY_SIZE(d->v)] = *doubt;
+	d->latest_ns = MAX(d->latest_ns, doubt->end_ns);
+}
+
+static void move(uint64_t v[WHY_STATES], double ns)
+{
+	uint64_t part = MIN((uint64_t)ns, v[WHY_CACHE]);
+
+	v[WHY_CACHE] -= part;
+	v[WHY_DISK] += part;
+}
+
+/* By the samples of its GPU. */
+static void move_samples(const struct why *w, struct why_trainer *t, const struct why_doubt *doubt)
+{
+	const struct spans *samples = why_samples(w, t);
+
+	for (size_t i = t->own_samples ? t->at_sample + 1 : 0; i-- > 0 && samples->v[i].end_ns > doubt->begin_ns;) {
+		uint64_t from_ns = MAX(doubt->begin_ns, samples->v[i].begin_ns);
+		uint64_t to_ns = MIN(doubt->end_ns, samples->v[i].end_ns);
+		float *v = t->own_samples[i], part = to_ns > from_ns ? MIN((float)(to_ns - from_ns), v[WHY_CACHE]) : 0;
+
+		v[WHY_CACHE] -= part;
+		v[WHY_DISK] += part;
+	}
+}
+
+static void end(const struct why *w, struct why_doubt *doubt)
+{
+	struct why_loader *l = doubt->loader;
+
+	if (l) {
+		l->ns[WHY_CACHE] -= doubt->ns;
+		l->ns[WHY_DISK] += doubt->ns;
+		l->idle_ns[WHY_CACHE] -= doubt->idle_ns;
+		l->idle_ns[WHY_DISK] += doubt->idle_ns;
+	} else {
+		move(doubt->trainer->own_ns, doubt->ns);
+		move(doubt->trainer->own_idle_ns, doubt->idle_ns);
+		move_samples(w, doubt->trainer, doubt);
+	}
+	doubt->fid = 0;
+}
+
+void why_doubts_end(const struct why *w, struct why_doubts *d, uint64_t fid, uint64_t begin_ns)
+{
+	for (unsigned int i = 0; i < MIN(d->n, ARRAY_SIZE(d->v)); i++) {
+		struct why_doubt *doubt = &d->v[(d->n - 1 - i) % ARRAY_SIZE(d->v)];
+
+		if (doubt->end_ns <= begin_ns)
+			return; /* they are in order of their ends */
+		if (doubt->fid == fid)
+			end(w, doubt);
+	}
+}

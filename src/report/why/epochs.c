@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sums by epoch: whose boundaries the job's phases tell; else there is one for all of the trace. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "report/phases/phases.h"
+#include "report/why/impl.h"
+
+/* Told ones: what is inferred is not held against the job. */
+static const struct phases *phases_of(const struct report *r)
+{
+	return r->phases;
+}
+
+/* --- when it trains --------------------------------------------------------------------------------- */
+
+static bool widen(const struct phases *p, enum phase_kind kind, uint64_t *begin_ns, uint64_t *end_ns)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < phases_count(p, kind); i++) {
+		const struct phase *phase = phases_get(p, kind, i);
+
+		if (phase->inferred || phase->end_ns <= phase->begin_ns)
+			continue;
+		*begin_ns = MIN(*begin_ns, phase->begin_ns);
+		*end_ns = MAX(*end_ns, phase->end_ns);
+		any = true;
+	}
+	return any;
+}
+
+bool why_training(const struct report *r, uint64_t *begin_ns, uint64_t *end_ns)
+{
+	const struct phases *p = phases_of(r);
+	uint64_t checkpoint_ns = UINT64_MAX; /* the first may be of before */
+	bool any;
+
+	if (!p)
+		return false;
+	any = widen(p, PHASE_EPOCH, begin_ns, end_ns) || widen(p, PHASE_TRAINING, begin_ns, end_ns);
+	if (any)
+		widen(p, PHASE_CHECKPOINT, &checkpoint_ns, end_ns);
+	*end_ns = MIN(*end_ns, r->last_ns);
+	return any && *end_ns > *begin_ns;
+}
+
+/* --- epochs ----------------------------------------------------------------------------------------- */
+
+/* Those that nobody has numbered are numbered here. */
+static void name_epoch(const struct phases *p, uint32_t i, char name[PHASE_LABEL_MAX])
+{
+	const struct phase *phase = phases_get(p, PHASE_EPOCH, i);
+	size_t len;
+
+	phases_label(p, phase, name);
+	len = strlen(name);
+	if (phase->number < 0 && phases_count(p, PHASE_EPOCH) > 1)
+		snprintf(name + len, PHASE_LABEL_MAX - len, " #%u", i + 1);
+}
+
+int why_epochs_begin(struct report *r)
+{
+	const struct phases *p = phases_of(r);
+	uint32_t n = p ? MIN(phases_count(p, PHASE_EPOCH), WHY_EPOCHS_MAX) : 0;
+	struct why *w = r->why;
+
+	w->n_epochs = MAX(n, 1);
+	w->epoch = calloc(w->n_epochs + 1, sizeof(*w->epoch));
+	if (!w->epoch) {
+		w->n_epochs = 0;
+		return -ENOMEM;
+	}
+	w->outside = &w->epoch[w->n_epochs];
+	w->epoch[0] = (struct why_epoch){ .phase = PHASES_NONE, .end_ns = UINT64_MAX };
+	for (uint32_t i = 0; i < n; i++)
+		w->epoch[i] = (struct why_epoch){ .phase = i, .begin_ns = phases_get(p, PHASE_EPOCH, i)->begin_ns,
+						  .end_ns = phases_get(p, PHASE_EPOCH, i)->end_ns };
+	return 0;
+}
+
+/* Of those there are the ones from FROM on, N of them, are the phases' now. */
+static void settle_told(struct why *w, const struct phases *p, uint32_t from, uint32_t n)
+{
+	w->by_epoch = true;
+	w->n_epochs = n;
+	for (uint32_t i = 0; i < n; i++) {
+		struct why_epoch *e = &w->epoch[i];
+
+		*e = w->epoch[from + i];
+		e->phase = i;
+		e->begin_ns = phases_get(p, PHASE_EPOCH, i)->begin_ns;
+		e->end_ns = phases_get(p, PHASE_EPOCH, i)->end_ns;
+		name_epoch(p, i, e->name);
+	}
+}
+
+static void settle_none(const struct report *r)
+{
+	struct why *w = r->why;
+	struct why_epoch *e = &w->epoch[0];
+
+	if (e->phase != PHASES_NONE)
+		*e = *w->outside;
+	e->phase = PHASES_NONE;
+	e->begin_ns = r->first_ns;
+	e->end_ns = r->last_ns;
+	snprintf(e->name, sizeof(e->name), "all of the trace");
+	w->n_epochs = 1;
+}
+
+void why_epochs_settle(struct report *r)
+{
+	const struct phases *p = phases_of(r);
+	uint32_t n = p ? phases_count(p, PHASE_EPOCH) : 0, from = 0;
+	struct why *w = r->why;
+
+	/* those that ended before the trace began are the phases' no more */
+	while (n && from < w->n_epochs && w->epoch[from].end_ns <= phases_get(p, PHASE_EPOCH, 0)->begin_ns)
+		from++;
+	if (from < w->n_epochs && n)
+		settle_told(w, p, from, MIN(n, w->n_epochs - from));
+	else
+		settle_none(r);
+	if (n > WHY_EPOCHS_MAX)
+		why_note(w, "the first %d of %u epochs are told one by one", WHY_EPOCHS_MAX, n);
+	w->at_epoch = 0;
+	for (uint32_t i = 0; i < w->n_epochs; i++)
+		w->sums.rewritten_bytes += w->epoch[i].rewritten_bytes;
+}
+
+struct why_epoch *why_epoch_find(struct why *w, uint64_t at_ns)
+{
+	struct why_epoch *e = &w->epoch[w->at_epoch];
+	uint32_t lo = 0, hi = w->n_epochs;
+
+	if (at_ns >= e->begin_ns && (at_ns < e->end_ns || e->phase == PHASES_NONE))
+		return e;
+	if (e->phase == PHASES_NONE)
+		return NULL;
+	while (lo < hi) { /* the first that ends behind it */
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (w->epoch[mid].end_ns <= at_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == w->n_epochs || at_ns < w->epoch[lo].begin_ns)
+		return NULL;
+	w->at_epoch = lo;
+	return &w->epoch[lo];
+}
+
+/* --- workers ----------------------------------------------------------------------------------------- */
+
+struct why_work *why_work_of(struct why *w, const struct why_epoch *e, uint64_t pid)
+{
+	const uint32_t epoch = (uint32_t)(e - w->epoch);
+	struct why_work *work = table_get(&w->work, (uint64_t)epoch << 40 | pid);
+
+	if (work) {
+		work->pid = pid;
+		work->epoch = epoch;
+	}
+	return work;
+}
+
+static int by_double(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void find_slow_worker(struct why *w, uint32_t epoch)
+{
+	struct why_epoch *e = &w->epoch[epoch];
+	double *all = calloc(w->work.n + 1, sizeof(*all));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; all && i < w->work.n; i++) {
+		const struct why_work *k = table_at(&w->work, i);
+		double each_ns = k->samples ? (double)k->ns / (double)k->samples : 0;
+
+		if (k->epoch != epoch || !k->samples)
+			continue;
+		all[n++] = each_ns;
+		if (each_ns > e->slow_worker_ns) {
+			e->slow_worker_ns = each_ns;
+			e->slow_worker = k->pid;
+		}
+	}
+	if (n)
+		qsort(all, n, sizeof(*all), by_double);
+	e->workers = n;
+	e->median_worker_ns = n ? all[(n - 1) / 2] : 0;
+	free(all);
+}
+
+void why_epochs_end(struct report *r)
+{
+	struct why *w = r->why;
+
+	for (uint32_t i = 0; i < w->n_epochs; i++) {
+		struct why_epoch *e = &w->epoch[i];
+
+		find_slow_worker(w, i);
+		for (unsigned int k = 0; k < e->n_slow; k++)
+			e->slow[k].path = report_path(r, e->slow[k].fid);
+		for (uint32_t k = 0; k < w->n_trainers; k++) {
+			if (!why_tells_when(&w->trainer[k]))
+				continue;
+			e->waited_ns += e->own_ns[k];
+			e->waitable_ns += why_looked_at(&w->trainer[k], e->begin_ns, e->end_ns);
+			e->waited_ns += why_waited(w, &w->trainer[k], e->begin_ns, e->end_ns);
+		}
+		e->waited_ns = MIN(e->waited_ns, e->waitable_ns);
+	}
+}

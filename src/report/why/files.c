@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/why/files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+/* What goes beyond the highest byte that was read has been read before. */
+static uint64_t excess(uint64_t bytes, uint64_t end)
+{
+	return MAX(bytes, end) - end;
+}
+
+/* --- of each file --------------------------------------------------------------------------------- */
+
+int why_files_begin(struct why *w)
+{
+	w->places = calloc(1U << WHY_PLACES_BITS, sizeof(*w->places));
+	return w->places ? 0 : -ENOMEM;
+}
+
+bool why_files_room(const struct report *r)
+{
+	const uint32_t room = r->files.room;
+	struct why *w = r->why;
+	struct why_file *files = aligned_alloc(sizeof(*files), room * sizeof(*files));
+	struct why_file_rest *rest = reallocarray(w->files_rest, room, sizeof(*rest));
+
+	if (rest)
+		w->files_rest = rest;
+	if (!files || !rest) {
+		free(files);
+		w->error = -ENOMEM;
+		return false;
+	}
+	if (w->n_files)
+		memcpy(files, w->files, w->n_files * sizeof(*files));
+	memset(&files[w->n_files], 0, (room - w->n_files) * sizeof(*files));
+	memset(&rest[w->n_files], 0, (room - w->n_files) * sizeof(*rest));
+	free(w->files);
+	w->files = files;
+	w->n_files = room;
+	return true;
+}
+
+void why_forget_fetched(struct why *w)
+{
+	for (size_t i = 0; i < w->n_files; i++)
+		w->files_rest[i].fetched_ns = 0;
+}
+
+/* --- sums ----------------------------------------------------------------------------------------- */
+
+/* What of F there was to fetch, where its highest byte is END: read-ahead may take all of it. */
+static uint64_t whole_of(const struct report_file *f, uint64_t end)
+{
+	return (MAX(end, f->size) + WHY_PAGE - 1) / WHY_PAGE * WHY_PAGE;
+}
+
+void why_files_rank(struct why_epoch *e, const struct why_file *f, uint64_t fid)
+{
+	struct why_slow_file *v = e->slow;
+	unsigned int i = 0;
+
+	while (i < e->n_slow && v[i].fid != fid)
+		i++;
+	if (i == e->n_slow) {
+		if (e->n_slow == WHY_SLOW_FILES && f->epoch_ns <= v[i - 1].time_ns)
+			return;
+		if (e->n_slow == WHY_SLOW_FILES)
+			i--;
+		else
+			e->n_slow++;
+	}
+	v[i] = (struct why_slow_file){ .fid = fid, .time_ns = f->epoch_ns, .bytes = f->epoch_bytes, .calls = f->reads };
+	for (; i > 0 && v[i - 1].time_ns < v[i].time_ns; i--) {
+		struct why_slow_file t = v[i];
+
+		v[i] = v[i - 1];
+		v[i - 1] = t;
+	}
+}
+
+void why_files_end_epoch(struct why *w, struct why_file *f)
+{
+	struct why_file_rest *rest = why_file_rest_of(w, f);
+	struct why_epoch *e;
+
+	if (!f->epoch)
+		return;
+	e = &w->epoch[f->epoch - 1];
+	e->again_bytes += excess(f->epoch_bytes, f->epoch_end);
+	e->rewritten_bytes += excess(rest->epoch_written, rest->epoch_write_end);
+	f->epoch = f->reads = 0;
+	f->epoch_bytes = f->epoch_end = f->epoch_ns = 0;
+	rest->epoch_written = rest->epoch_write_end = 0;
+}
+
+/* The same of a write: it is remembered beside the reads. */
+static void place_write(struct why *w, const struct why_transfer *x)
+{
+	uint64_t key;
+	struct why_place *p = why_place_of(w, x->pid | 1ULL << 31, x->fid, &key);
+
+	if (p->key == key) {
+		w->sums.placed_writes++;
+		w->sums.sequential_writes += p->next == x->offset;
+	}
+	*p = (struct why_place){ .key = key, .next = x->offset + x->bytes };
+}
+
+void why_files_write(struct why *w, struct why_epoch *e, const struct why_transfer *x, struct why_file *f)
+{
+	const uint64_t bytes = x->bytes;
+	struct why_file_rest *rest = why_file_rest_of(w, f);
+
+	e->writes++;
+	e->write_bytes += bytes;
+	w->sums.small_writes += x->requested < WHY_SMALL;
+	why_file_begin_epoch(w, e, f);
+	rest->epoch_write_end = why_end_of(x, rest->epoch_write_end);
+	rest->epoch_written += bytes;
+	if (x->has_offset && bytes)
+		place_write(w, x);
+}
+
+/* --- all of them ---------------------------------------------------------------------------------- */
+
+static void add_file(struct why *w, const struct report_file *f, struct why_file *sums)
+{
+	struct why_sums *s = &w->sums;
+
+	why_files_end_epoch(w, sums);
+	s->again_bytes += excess(f->read_bytes, sums->end);
+	s->again_disk_bytes += excess(sums->disk_bytes, whole_of(f, sums->end));
+	if (f->users > 1) {
+		s->shared += sums->moved;
+		s->small_shared += sums->small;
+	}
+}
+
+static void add_epoch(struct why_sums *s, const struct why_epoch *e)
+{
+	s->reads += e->reads;
+	s->read_bytes += e->read_bytes;
+	s->writes += e->writes;
+	s->write_bytes += e->write_bytes;
+	s->placed += e->placed;
+	s->sequential += e->sequential;
+}
+
+void why_files_end(struct report *r)
+{
+	struct why *w = r->why;
+
+	for (uint32_t i = 0; i < MIN(w->n_files, r->files.n); i++)
+		add_file(w, table_at(&r->files, i), &w->files[i]);
+	for (uint32_t i = 0; i < w->n_epochs; i++)
+		add_epoch(&w->sums, &w->epoch[i]);
+	add_epoch(&w->sums, w->outside);
+}

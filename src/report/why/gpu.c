@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * gpu.out, `nvidia-smi pmon`: when the GPUs of the target had nothing to do. A line for each process of each
+ * GPU, the same moment for all: what it says is the mean since the line before, so a GPU that is 60 % busy was
+ * idle for 40 % of that time, nobody knows when.
+ */
+#include "report/why/impl.h"
+
+#include <inttypes.h>
+
+#include "base/util.h"
+
+#define SAME_SAMPLE_NS (300 * 1000000ULL)
+#define FIRST_SAMPLE_NS NSEC_PER_SEC /* what the first is about, where nothing else tells */
+#define MISSED 3		     /* distances after which a sample is not about all the time before */
+
+struct columns {
+	unsigned int time, gpu, pid, sm;
+};
+
+static struct why_gpu *gpu_of(struct why *w, uint64_t nr)
+{
+	for (uint32_t i = 0; i < w->n_gpus; i++)
+		if (w->gpu[i].nr == nr)
+			return &w->gpu[i];
+	if (w->n_gpus == WHY_GPUS_MAX || nr > UINT32_MAX)
+		return NULL;
+	w->gpu[w->n_gpus] = (struct why_gpu){ .nr = (uint32_t)nr };
+	w->gpu[w->n_gpus].idle.max = WHY_WAITS_MAX / WHY_GPUS_MAX;
+	return &w->gpu[w->n_gpus++];
+}
+
+static void sample_ends(struct why_gpu *g)
+{
+	uint64_t length_ns = g->sample_ns - g->since_ns, usual_ns = g->samples ? g->idle.total_ns / g->samples : 0;
+
+	if (g->seen && g->sample_ns) {
+		if (!g->since_ns || (usual_ns && length_ns > MISSED * usual_ns))
+			length_ns = usual_ns ? usual_ns : FIRST_SAMPLE_NS;
+		length_ns = MIN(length_ns, g->sample_ns);
+		spans_append(&g->idle, g->sample_ns - length_ns, g->sample_ns, 1 - MIN(g->busy, 100) / 100);
+		g->idle.total_ns += length_ns; /* until spans_close(): of all samples */
+		g->samples++;
+	}
+	g->since_ns = g->sample_ns;
+	g->busy = 0;
+	g->seen = false;
+}
+
+static void take(struct report *r, const struct reader_row *row, const struct columns *c)
+{
+	uint64_t ns, nr, pid, sm;
+	struct report_proc *p;
+	struct why_gpu *g;
+
+	if (!reader_u64(reader_field(row, c->time), &ns) || !reader_u64(reader_field(row, c->gpu), &nr) ||
+	    !(g = gpu_of(r->why, nr)))
+		return;
+	if (ns > g->sample_ns + SAME_SAMPLE_NS || !g->sample_ns) {
+		sample_ends(g);
+		g->sample_ns = ns;
+	}
+	p = reader_u64(reader_field(row, c->pid), &pid) ? table_find(&r->procs, pid) : NULL;
+	if (!p || !p->named)
+		return;
+	p->on_gpu = true;
+	g->seen = true;
+	g->seen_ns = g->pid ? g->seen_ns : ns;
+	g->pid = pid;
+	if (reader_u64(reader_field(row, c->sm), &sm)) {
+		g->busy += (double)sm;
+		g->numbers = true;
+	}
+}
+
+/*
+ * Some GPUs (parts of one, by MIG) and drivers do not tell pmon how much a process uses them, but tell dmon how much
+ * they are used at all: that is taken for the job's, from the first time that it was seen there to the last.
+ */
+static void read_devices(struct report *r, int dirfd)
+{
+	uint64_t ns, nr, sm, last_ns[WHY_GPUS_MAX] = { 0 };
+	struct why *w = r->why;
+	struct reader_row row;
+	struct reader rd;
+	struct columns c;
+
+	if (reader_open(&rd, dirfd, "gpu_dev.out") < 0)
+		return;
+	c = (struct columns){ .time = reader_column(&rd, "TIMESTAMP"), .gpu = reader_column(&rd, "gpu"),
+			      .sm = reader_column(&rd, "sm") };
+	while (reader_next(&rd, &row) > 0)
+		for (uint32_t i = 0; i < w->n_gpus; i++) {
+			struct why_gpu *g = &w->gpu[i];
+
+			if (!g->by_device || !reader_u64(reader_field(&row, c.gpu), &nr) || nr != g->nr ||
+			    !reader_u64(reader_field(&row, c.sm), &sm) || !reader_u64(reader_field(&row, c.time), &ns) || ns < g->seen_ns ||
+			    ns > g->sample_ns + NSEC_PER_SEC)
+				continue;
+			if (last_ns[i])
+				spans_append(&g->idle, last_ns[i], ns, 1 - (double)MIN(sm, 100) / 100);
+			last_ns[i] = ns;
+			g->numbers = true;
+		}
+	reader_close(&rd);
+}
+
+/* Of all samples: what they are about, and how many there are. */
+static void sum_up(struct why *w, uint64_t *ns, uint64_t *samples)
+{
+	for (uint32_t i = 0; i < w->n_gpus; i++) {
+		struct why_gpu *g = &w->gpu[i];
+
+		for (size_t k = 0; k < g->idle.n && g->numbers; k++)
+			*ns += g->idle.v[k].end_ns - g->idle.v[k].begin_ns;
+		*samples += g->numbers ? g->idle.n : 0;
+		spans_close(&g->idle);
+		w->has_gpu |= g->numbers;
+		if (g->pid && !g->numbers)
+			why_note(w, "GPU %u: gpu.out and gpu_dev.out have no numbers of how much it was used", g->nr);
+		else if (g->by_device)
+			why_note(w,
+				 "GPU %u: how much it was used is by gpu_dev.out, by whomever: gpu.out does not tell",
+				 g->nr);
+	}
+}
+
+void why_read_gpu(struct report *r, int dirfd)
+{
+	struct why *w = r->why;
+	struct reader rd;
+	struct reader_row row;
+	struct columns c;
+	uint64_t samples = 0, ns = 0;
+
+	if (reader_open(&rd, dirfd, "gpu.out") < 0)
+		return;
+	c = (struct columns){ reader_column(&rd, "TIMESTAMP"), reader_column(&rd, "gpu"), reader_column(&rd, "pid"),
+			      reader_column(&rd, "sm") };
+	while (reader_next(&rd, &row) > 0)
+		take(r, &row, &c);
+	reader_close(&rd);
+	for (uint32_t i = 0; i < w->n_gpus; i++) {
+		struct why_gpu *g = &w->gpu[i];
+
+		sample_ends(g);
+		g->by_device = g->pid && !g->numbers;
+		if (g->by_device)
+			spans_free(&g->idle);
+	}
+	read_devices(r, dirfd);
+	sum_up(w, &ns, &samples);
+	w->gpu_sample_ns = samples ? ns / samples : 0;
+}

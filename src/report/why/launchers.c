@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who only starts those that train, and waits for them (mp.spawn, a script that forks a process for each rank). By
+ * pids.out alone it looks like who trains and has loaders. But it computes little, reads no data, and nobody sends it
+ * any: of the last two it is only known behind the rows, so until then its copies train as well.
+ */
+#include <string.h>
+
+#include "base/util.h"
+#include "report/why/impl.h"
+
+#define LAZY 4 /* times its CPU time: what the busiest of its copies, or of theirs, has used */
+/* Messages, and two for each of its copies and theirs: errors, and that they are there. Batches are more. */
+#define GREETINGS 8
+#define LITTLE_DATA (1U << 20)
+#define DEPTH_MAX 4 /* of launchers: servers that fork for one */
+
+static uint64_t cpu_ns(const struct report_proc *p)
+{
+	return p->user_ns + p->sys_ns;
+}
+
+/* By what pids.out tells; a server that forks for another may outlive it. */
+static bool may_launch(const struct report_proc *p)
+{
+	return (p->end_ns || p->spawned) && p->below_cpu_ns && p->below_cpu_ns / LAZY >= cpu_ns(p);
+}
+
+/* By what it did, too. */
+static bool launches(const struct report_proc *p)
+{
+	return may_launch(p) && p->received <= 2 * p->below + GREETINGS &&
+	       p->data_read <= MAX(p->below_data, LITTLE_DATA);
+}
+
+/*
+ * The first of the launchers that P, one of those that do the work, comes from: NULL where one of them is none, or P does
+ * little.
+ */
+static const struct report_proc *launcher_of(const struct report *r, const struct report_proc *p,
+					     bool (*is_launcher)(const struct report_proc *p))
+{
+	const struct report_proc *up = why_copied_from(r, p), *first = NULL;
+
+	if (!up || cpu_ns(p) < up->copies_cpu_ns / 2)
+		return NULL;
+	for (unsigned int depth = 0; up && depth < DEPTH_MAX; depth++) {
+		if (!is_launcher(up))
+			return NULL;
+		first = up;
+		up = why_copied_from(r, up);
+	}
+	return first;
+}
+
+/* To those that P, one of COUNT, comes from. */
+static void sum_up(const struct report *r, const struct report_proc *p, unsigned int count)
+{
+	struct report_proc *up = why_copied_from(r, p);
+
+	if (up)
+		up->copies_cpu_ns = MAX(up->copies_cpu_ns, cpu_ns(p));
+	for (unsigned int depth = 0; up && depth < DEPTH_MAX; depth++) {
+		up->below_cpu_ns = MAX(up->below_cpu_ns, cpu_ns(p));
+		up->below += count;
+		up->below_data = MAX(up->below_data, p->data_read);
+		up = why_copied_from(r, up);
+	}
+}
+
+static void add_copy(struct report_proc *of, const struct report_proc *p)
+{
+	of->copies_from_ns = of->copies++ ? MIN(of->copies_from_ns, p->begin_ns) : p->begin_ns;
+}
+
+void why_add_ranks(struct report *r)
+{
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = table_at(&r->procs, i);
+		struct report_proc *up = why_copied_from(r, p);
+
+		sum_up(r, p, 1);
+		if (up)
+			add_copy(up, p);
+	}
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = table_at(&r->procs, i), *first = launcher_of(r, p, may_launch);
+
+		if (first && why_trainer(r->why, first->pid))
+			why_add_trainer(r, p);
+	}
+}
+
+/* Of the trainers so far. */
+static bool trains(const struct report *r, const struct report_proc *p)
+{
+	return !launches(p) && (!why_copied_from(r, p) || launcher_of(r, p, launches));
+}
+
+void why_drop_launchers(struct report *r)
+{
+	struct why *w = r->why;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; w->by_copies && i < r->procs.n; i++)
+		sum_up(r, table_at(&r->procs, i), 0); /* once more, with what they have read */
+	for (uint32_t i = 0; i < w->n_trainers; i++) {
+		struct report_proc *p = table_find(&r->procs, w->trainer[i].pid);
+
+		p->waits = NULL; /* there are no more rows, and it moves */
+		if (!w->by_copies || trains(r, p)) {
+			w->trainer[n++] = w->trainer[i];
+			continue;
+		}
+		spans_free(&w->trainer[i].calls);
+		if (!launches(p))
+			w->more_trainers = false; /* nor do others that found no room */
+		else if (!why_copied_from(r, p))
+			why_note(w, "process %u (%s) only waited for %u of its kind that it had started: those are looked at",
+				 (unsigned int)p->pid, p->comm, (unsigned int)p->copies);
+	}
+	memset(&w->trainer[n], 0, (w->n_trainers - n) * sizeof(w->trainer[0]));
+	w->n_trainers = n;
+	if (w->more_trainers)
+		why_note(w, "more than %u processes train: the others are not looked at", n);
+}

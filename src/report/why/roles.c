@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who trains and who loads data for it. Where gpu.out knows who computes, that is who trains; else it is
+ * who has children called pt_data_worker; else who has children that run its own program, or, where it only waits for
+ * these, they (launchers.c); else the process that has used the CPU most, with others of its name that have used half as much: that one need not train.
+ */
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "report/why/impl.h"
+
+#define WORKER "pt_data_worker"
+#define LOADERS_LIVE 20 /* of the life of what trains: this part at least */
+#define DEPTH_MAX 4 /* of processes between a trainer and a loader: servers that fork for it */
+
+static struct report_proc *proc_at(const struct report *r, uint32_t i)
+{
+	return table_at(&r->procs, i);
+}
+
+static bool is_worker(const struct report_proc *p)
+{
+	return strncmp(p->comm, WORKER, strlen(WORKER)) == 0;
+}
+
+/* A script's name is its own, and its arguments begin with the shell. */
+static bool is_shell(const struct report_proc *p)
+{
+	return p->shell || why_is_shell((struct reader_field){ p->comm, strlen(p->comm) });
+}
+
+/*
+ * Runs its parent's program: forked without an exec, or spawned as a worker. Of who was there before the trace it is
+ * not known how it began, but what it runs. Another run of the same program is a job of its own.
+ */
+static bool is_copy(const struct report_proc *p, const struct report_proc *parent)
+{
+	if (p->forked || p->execs)
+		return !p->execs || p->spawned;
+	return p->spawned || (p->args ? p->args == parent->args : strcmp(p->comm, parent->comm) == 0);
+}
+
+/* --- trainers -------------------------------------------------------------------------------------- */
+
+struct why_trainer *why_trainer(struct why *w, uint64_t pid)
+{
+	for (uint32_t i = 0; i < w->n_trainers; i++)
+		if (w->trainer[i].pid == pid)
+			return &w->trainer[i];
+	return NULL;
+}
+
+void why_add_trainer(struct report *r, const struct report_proc *p)
+{
+	struct why *w = r->why;
+	struct why_trainer *t = why_trainer(w, p->pid);
+
+	if (t)
+		return;
+	if (w->n_trainers == WHY_TRAINERS_MAX) {
+		w->more_trainers = true;
+		return;
+	}
+	w->trainer[w->n_trainers++] = (struct why_trainer){ .pid = p->pid };
+}
+
+static void by_gpu(struct report *r)
+{
+	for (uint32_t i = 0; i < r->procs.n; i++)
+		if (proc_at(r, i)->on_gpu && proc_at(r, i)->named)
+			why_add_trainer(r, proc_at(r, i));
+}
+
+static void by_workers(struct report *r)
+{
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = proc_at(r, i), *parent = table_find(&r->procs, p->ppid);
+
+		if (is_worker(p) && parent && !is_worker(parent) && parent->named)
+			why_add_trainer(r, parent);
+	}
+}
+
+struct report_proc *why_copied_from(const struct report *r, const struct report_proc *p)
+{
+	struct report_proc *parent = table_find(&r->procs, p->ppid);
+
+	if (!parent || parent == p || !parent->named || !p->named || is_shell(parent) || is_shell(p))
+		return NULL;
+	return is_copy(p, parent) ? parent : NULL;
+}
+
+/* Of which P is a copy, or of a server that forks for it, which is a copy of it too. */
+static const struct report_proc *origin_of(const struct report *r, const struct report_proc *p)
+{
+	const struct report_proc *origin = why_copied_from(r, p);
+
+	for (unsigned int depth = 0; origin && depth < DEPTH_MAX && why_copied_from(r, origin); depth++)
+		origin = why_copied_from(r, origin);
+	return origin;
+}
+
+static uint64_t life_ns(const struct report *r, const struct report_proc *p)
+{
+	uint64_t end_ns = p->end_ns ? p->end_ns : r->last_ns;
+
+	return end_ns > p->begin_ns ? end_ns - p->begin_ns : 0;
+}
+
+/* Loaders are there for a while, of all epochs together; what lives for a moment helped out with something. */
+static void by_copies(struct report *r)
+{
+	struct table lives; /* of the copies of a process, ns, by its PID */
+
+	table_init(&lives, sizeof(uint64_t), REPORT_PROCS_MAX);
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = proc_at(r, i), *origin = origin_of(r, p);
+		uint64_t *sum = origin ? table_get(&lives, origin->pid) : NULL;
+
+		if (sum)
+			*sum += life_ns(r, p);
+	}
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = proc_at(r, i);
+		const uint64_t *sum = table_find(&lives, p->pid);
+
+		if (sum && *sum >= life_ns(r, p) / LOADERS_LIVE)
+			why_add_trainer(r, p);
+	}
+	table_free(&lives);
+	if (r->why->n_trainers)
+		why_add_ranks(r);
+	r->why->by_copies = r->why->n_trainers > 0;
+}
+
+/* The process number where no exit has told CPU times: who lived longest. */
+static uint64_t effort(const struct report_proc *p)
+{
+	uint64_t cpu_ns = p->user_ns + p->sys_ns;
+
+	return cpu_ns ? cpu_ns : p->end_ns ? (p->end_ns - p->begin_ns) / 1000 : 1000000;
+}
+
+static void by_effort(struct report *r)
+{
+	const struct report_proc *most = NULL;
+
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = proc_at(r, i);
+
+		if (p->named && !is_shell(p) && (!most || effort(p) > effort(most)))
+			most = p;
+	}
+	for (uint32_t i = 0; most && i < r->procs.n; i++) {
+		const struct report_proc *p = proc_at(r, i);
+
+		if (p->named && strcmp(p->comm, most->comm) == 0 && effort(p) >= effort(most) / 2)
+			why_add_trainer(r, p);
+	}
+}
+
+void why_find_trainers(struct report *r)
+{
+	static void (*const ways[])(struct report *r) = { by_gpu, by_workers, by_copies, by_effort };
+	struct why *w = r->why;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways) && !w->n_trainers; i++)
+		ways[i](r);
+	for (uint32_t i = 0; i < w->n_trainers; i++) {
+		struct why_trainer *t = &w->trainer[i];
+		struct report_proc *p = table_find(&r->procs, t->pid);
+
+		t->calls.max = t->waits.max = WHY_WAITS_MAX / 2 / w->n_trainers;
+		p->waits = &t->calls;
+	}
+}
+
+/* --- loaders --------------------------------------------------------------------------------------- */
+
+struct why_loader *why_loader(const struct why *w, uint64_t pid)
+{
+	struct why_loader **l = table_find(&w->loaders, pid);
+
+	return l ? *l : NULL;
+}
+
+/* The index of the trainer that P loads for, or -1. */
+static int trainer_of(const struct report *r, const struct report_proc *p)
+{
+	const struct report_proc *up = p;
+	struct why_trainer *t;
+	bool copy = true;
+
+	for (unsigned int depth = 0; depth < DEPTH_MAX; depth++) {
+		const struct report_proc *parent = table_find(&r->procs, up->ppid);
+
+		if (!parent || parent == up)
+			return -1;
+		copy = copy && is_copy(up, parent);
+		t = why_trainer(r->why, parent->pid);
+		if (t)
+			return is_worker(p) || (copy && !is_shell(parent)) ? (int)(t - r->why->trainer) : -1;
+		up = parent;
+	}
+	return -1;
+}
+
+static void add_loader(struct report *r, const struct report_proc *p, uint32_t trainer)
+{
+	struct why *w = r->why;
+	struct why_loader **at = table_get(&w->loaders, p->pid), *l = at ? calloc(1, sizeof(*l)) : NULL;
+
+	if (!l)
+		return;
+	*at = l;
+	l->pid = p->pid;
+	l->trainer = trainer;
+	l->begin_ns = MAX(p->begin_ns, r->first_ns);
+	l->end_ns = MAX(p->end_ns ? p->end_ns : r->last_ns, l->begin_ns);
+	w->trainer[trainer].loaders++;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct why_loader *x = *(void *const *)a, *y = *(void *const *)b;
+
+	if (x->trainer != y->trainer)
+		return x->trainer < y->trainer ? -1 : 1;
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+/* Loaders that live at the same time and load for the same are a generation: each epoch may have its own. */
+static void find_generations(struct why *w)
+{
+	struct why_loader **all = calloc(w->loaders.n + 1, sizeof(void *));
+	uint32_t n = 0, generation = 0, number = 0;
+	uint64_t end_ns = 0;
+
+	for (uint32_t i = 0; all && i < w->loaders.n; i++) {
+		all[n] = *(struct why_loader **)table_at(&w->loaders, i);
+		n += all[n] != NULL;
+	}
+	if (n)
+		qsort(all, n, sizeof(void *), by_begin);
+	for (uint32_t i = 0; i < n; i++) {
+		bool next = i && (all[i]->trainer != all[i - 1]->trainer || all[i]->begin_ns >= end_ns);
+
+		if (next) {
+			generation++;
+			number = 0;
+			end_ns = 0;
+		}
+		all[i]->generation = generation;
+		all[i]->number = number++;
+		end_ns = MAX(end_ns, all[i]->end_ns);
+	}
+	free(all);
+}
+
+/* What all that may load for trainer NR have read of data, and the most of one. */
+struct loads {
+	uint64_t sum, most;
+};
+
+static void sum_loads(const struct report *r, struct loads loads[WHY_TRAINERS_MAX])
+{
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = proc_at(r, i);
+		int trainer = p->named && !why_trainer(r->why, p->pid) ? trainer_of(r, p) : -1;
+
+		if (trainer < 0)
+			continue;
+		loads[trainer].sum += p->data_read;
+		loads[trainer].most = MAX(loads[trainer].most, p->data_read);
+	}
+}
+
+/* Helpers read little: of what loaders read, or, where there are none, of what the job reads by itself. */
+static bool loads_data(const struct report_proc *p, const struct report_proc *trainer, const struct loads *loads)
+{
+	if (loads->sum < trainer->data_read / 100)
+		return false;
+	return p->data_read ? p->data_read >= loads->most / 100 : p->data_maps && !loads->most;
+}
+
+void why_find_loaders(struct report *r)
+{
+	struct loads loads[WHY_TRAINERS_MAX] = { 0 };
+
+	sum_loads(r, loads);
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = proc_at(r, i);
+		int nr = p->named && !why_trainer(r->why, p->pid) ? trainer_of(r, p) : -1;
+
+		if (nr < 0 || !p->calls)
+			continue;
+		if (is_worker(p) || loads_data(p, table_find(&r->procs, r->why->trainer[nr].pid), &loads[nr]))
+			add_loader(r, p, (uint32_t)nr);
+	}
+	find_generations(r->why);
+}
+
+/* --- whether it is training at all ------------------------------------------------------------------ */
+
+#define LEAST_DATA (1U << 20) /* that who trains by itself reads, in half of the trace at least */
+
+const char *const why_sight_names[WHY_SIGHTS] = {
+	[WHY_SEEN_PHASES] = "phases",
+	[WHY_SEEN_LOADERS] = "loaders",
+	[WHY_SEEN_GPU] = "gpu",
+};
+
+/* It goes on for most of the trace, and takes in data without handing them on. */
+static bool is_reader(const struct report *r, const struct report_proc *p)
+{
+	uint64_t begin_ns = MAX(p->begin_ns, r->first_ns), end_ns = p->end_ns ? p->end_ns : r->last_ns;
+
+	return p->data_read >= LEAST_DATA && p->data_written < p->data_read / 2 && end_ns > begin_ns &&
+	       end_ns - begin_ns >= (r->last_ns - r->first_ns) / 2;
+}
+
+static enum why_sight sight_of(const struct report *r, const struct why_trainer *t)
+{
+	const struct report_proc *p = table_find(&r->procs, t->pid);
+	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+
+	if (p->on_gpu)
+		return WHY_SEEN_GPU;
+	if (t->loaders)
+		return WHY_SEEN_LOADERS;
+	if (why_training(r, &begin_ns, &end_ns))
+		return WHY_SEEN_PHASES;
+	return is_reader(r, p) ? WHY_SEEN_READING : WHY_SEEN_NOT;
+}
+
+void why_find_sight(struct report *r)
+{
+	for (uint32_t i = 0; i < r->why->n_trainers; i++)
+		r->why->seen = MAX(r->why->seen, sight_of(r, &r->why->trainer[i]));
+}

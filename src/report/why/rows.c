@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/why/rows.h"
+
+#include <string.h>
+
+#include "base/util.h"
+#include "report/why/rw.h"
+
+static inline bool begins(struct reader_field f, const char *with)
+{
+	return f.len >= strlen(with) && memcmp(f.p, with, strlen(with)) == 0;
+}
+
+/* --- what is known of it -------------------------------------------------------------------------- */
+
+static inline uint32_t open_flags(const struct scan *s, const struct report_file *f)
+{
+	uint32_t flags = WHY_META | WHY_CALL_ON_FILE;
+
+	if (f && why_is_stored(f) && begins(scan_field(s, COL_FLAGS), "RDONLY"))
+		flags |= WHY_CALL_SAMPLE;
+	if (begins(scan_field(s, COL_FILE), "nvidia"))
+		flags |= WHY_CALL_NVIDIA;
+	return flags;
+}
+
+static inline uint32_t flags_of(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
+{
+	switch (s->kind) {
+	case REPORT_VFS_RW:
+		return why_rw_flags(s, c, f);
+	case REPORT_OPEN:
+		return open_flags(s, f);
+	case REPORT_SYNC:
+		return WHY_WRITE | WHY_CALL_ON_FILE;
+	default:
+		return !f || c->on_file ? WHY_META | WHY_CALL_ON_FILE : WHY_OTHER;
+	}
+}
+
+static inline bool is_call(const struct scan *s)
+{
+	return s->kind != REPORT_OPEN || !scan_is(s, COL_FUNC, "snapshot");
+}
+
+/* --- sums ----------------------------------------------------------------------------------------- */
+
+static void count_open_now(struct why_sums *sums, uint64_t at_ns)
+{
+	if (at_ns - sums->opens_second_ns >= NSEC_PER_SEC) {
+		sums->opens_second_ns = at_ns;
+		sums->opens_second = 0;
+	}
+	if (++sums->opens_second > sums->opens_peak) {
+		sums->opens_peak = sums->opens_second;
+		sums->opens_peak_ns = sums->opens_second_ns;
+	}
+}
+
+static void add_open(const struct scan *s, const struct report_call_facts *c, uint32_t flags)
+{
+	struct why_sums *sums = &s->report->why->sums;
+
+	sums->opens++;
+	sums->opens_failed += c->failed;
+	sums->open_ns += c->lat_ns;
+	sums->opens_read += (flags & WHY_CALL_SAMPLE) != 0;
+	count_open_now(sums, s->time_ns);
+}
+
+static void add_other(const struct scan *s, const struct report_call_facts *c, uint32_t flags)
+{
+	struct why_sums *sums = &s->report->why->sums;
+
+	if (s->kind == REPORT_SYNC) {
+		sums->syncs++;
+		sums->sync_ns += c->lat_ns;
+	} else if (flags & WHY_CALL_ON_FILE) {
+		sums->meta_ns += c->lat_ns;
+	}
+}
+
+void why_rows_take(const struct scan *s, const struct report_call_facts *c)
+{
+	const struct report_file *f = why_row_file(s, c);
+	struct callstore_row row;
+
+	if (!is_call(s))
+		return;
+	row = why_row_of(s, c, f, flags_of(s, c, f));
+	callstore_add(&s->report->why->calls->store, &row);
+	if (s->kind == REPORT_OPEN)
+		add_open(s, c, row.flags);
+	else
+		add_other(s, c, row.flags);
+}
+
+/* --- again ---------------------------------------------------------------------------------------- */
+
+void why_rows_begin_again(struct report *r, enum report_kind kind)
+{
+	if (kind == REPORT_VFS_RW)
+		why_forget_fetched(r->why);
+}
+
+bool why_rows_again(const struct scan *s, const struct report_call_facts *c, struct callstore_row *row)
+{
+	const struct report_file *f = why_row_file(s, c);
+
+	if (!is_call(s))
+		return false;
+	*row = why_row_of(s, c, f, flags_of(s, c, f));
+	if (s->kind == REPORT_VFS_RW && f && why_is_stored(f) && c->done && !c->write && c->bytes && c->disk_bytes)
+		why_fetched(s->report, f, s->time_ns);
+	return true;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/why/rules.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "report/scan/model.h"
+#include "report/why/why.h"
+
+#define LEAST_KNOWN 0.5 /* of what is not known: what is known of must be more */
+#define LEAST_WAIT 0.1 /* of the time: a job that waits less is bound by what it computes */
+
+const struct rule *const rules_tables[] = { rules_of_waits, rules_of_access, rules_of_calls, rules_of_sharing,
+					   rules_of_workers, NULL };
+
+void finding_tell(struct finding *f, const char *fmt, ...)
+{
+	va_list ap;
+	char *line;
+	int len;
+
+	if (f->n == RULES_EVIDENCE_MAX)
+		return;
+	va_start(ap, fmt);
+	len = vasprintf(&line, fmt, ap);
+	va_end(ap);
+	if (len >= 0)
+		f->evidence[f->n++] = line;
+}
+
+double rules_seconds(const struct report *r, uint64_t at_ns)
+{
+	uint64_t begin_ns = r->manifest.start_ns ? r->manifest.start_ns : r->first_ns;
+
+	return ((double)at_ns - (double)begin_ns) / NSEC_PER_SEC;
+}
+
+double rules_percent(double part, double whole)
+{
+	return whole > 0 ? 100 * part / whole : 0;
+}
+
+/* --- what they need --------------------------------------------------------------------------- */
+
+static bool has_rw(const struct report *r)
+{
+	return r->present[REPORT_VFS_RW];
+}
+
+static bool has_open(const struct report *r)
+{
+	return r->present[REPORT_OPEN];
+}
+
+static bool has_sync(const struct report *r)
+{
+	return r->present[REPORT_SYNC];
+}
+
+/* Somebody whose waits are those of a job. */
+static bool has_somebody(const struct report *r)
+{
+	return r->why->seen >= WHY_SEEN_READING;
+}
+
+static bool has_trainers(const struct report *r)
+{
+	return r->why->seen >= WHY_SEEN_PHASES;
+}
+
+static bool has_waits(const struct report *r)
+{
+	return r->why->n_trainers && r->why->basis != WHY_BY_NOTHING && r->why->window_ns > 0;
+}
+
+static bool has_no_more(const struct report *r)
+{
+	return r->why->unseen_ns < LEAST_WAIT * r->why->window_ns;
+}
+
+static bool has_sched(const struct report *r)
+{
+	return r->why->has_sums || r->why->has_switches;
+}
+
+static bool has_cpu(const struct report *r)
+{
+	return !isnan(r->why->cpu_idle_percent);
+}
+
+static bool has_account(const struct report *r)
+{
+	const struct report_source_sum *buffered = &r->source[REPORT_BUFFERED];
+
+	return !buffered->calls || buffered->unaccounted < buffered->calls;
+}
+
+#define TRAINS "somebody who trains: in gpu.out, with loaders, or with epochs"
+
+static const struct {
+	enum rule_need need;
+	bool (*has)(const struct report *r);
+	const char *text;
+} needs[] = {
+	{ RULE_RW, has_rw, "vfs_rw.out (probe vfs_rw)" },
+	{ RULE_OPEN, has_open, "open.out (probe open)" },
+	{ RULE_SYNC, has_sync, "sync.out (probe sync)" },
+	{ RULE_TRAINS, has_trainers, TRAINS },
+	{ RULE_WAITS, has_somebody, TRAINS },
+	{ RULE_WAITS, has_waits,
+	  "when the trainers waited: gpu.out, or sched.out (--sched sums), or pids.out and "
+	  "vfs_rw.out" },
+	{ RULE_NO_MORE, has_no_more,
+	  "all waits of the trainers, those in poll(2) and futex(2) too: gpu.out, sched.out (--sched sums), or their "
+	  "CPU time, where they have ended and use no GPU" },
+	{ RULE_SCHED, has_sched, "CPU scheduling: sched.out or sched_switch.out (--sched sums, "
+				 "--sched timeline)" },
+	{ RULE_CPU, has_cpu, "cpu.out (the collector cpu)" },
+	{ RULE_ACCOUNT, has_account,
+	  "how much a read fetched from disk (DISK_BYTES): this kernel does not account for it" },
+};
+
+/* What RULE lacks; NULL: nothing. */
+static const char *lack(const struct report *r, const struct rule *rule)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(needs); i++)
+		if (rule->needs & needs[i].need && !needs[i].has(r))
+			return needs[i].text;
+	return NULL;
+}
+
+/* --- trying them ------------------------------------------------------------------------------ */
+
+static struct finding found(const struct report *r, const struct rule *rule, double measure)
+{
+	double share = rule->share ? rule->share(r) : rule->is_share ? measure : (double)NAN;
+
+	return (struct finding){ .rule = rule, .measure = measure, .share = share };
+}
+
+static void find(struct report *r, struct rules *rules, const struct rule *rule)
+{
+	const char *missing = lack(r, rule);
+	struct finding *f = &rules->found[rules->n];
+	double measure;
+
+	if (missing) {
+		rules->missing[rules->n_missing] = util_fmt("%s: needs %s", rule->code, missing);
+		rules->n_missing += rules->missing[rules->n_missing] != NULL;
+		return;
+	}
+	measure = rule->measure(r);
+	if (!(measure >= rule->threshold))
+		return;
+	*f = found(r, rule, measure);
+	rules->n++;
+}
+
+static void take_out(struct rules *rules, struct finding *f)
+{
+	memmove(f, f + 1, (size_t)(&rules->found[rules->n] - (f + 1)) * sizeof(*f));
+	rules->n--;
+}
+
+/* Nobody waited for much: the waits that there were need not say again that loaders waited, too. */
+static void training_is_it(struct report *r, struct rules *rules)
+{
+	for (unsigned int i = 0; i < rules->n; i++)
+		if (strcmp(rules->found[i].rule->code, rule_trainer_bound.code) == 0)
+			take_out(rules, &rules->found[i--]);
+	rules->bottleneck = found(r, &rule_trainer_bound, rule_trainer_bound.measure(r));
+}
+
+/* The one with the largest measure; taken out of the others. */
+static void choose(struct report *r, struct rules *rules)
+{
+	const struct why *w = r->why;
+	double waited = w->window_ns > 0 ? w->waited_ns / w->window_ns : 0;
+	struct finding *most = NULL, *b = &rules->bottleneck;
+	double other = w->window_ns > 0 ? (w->blame_ns[WHY_OTHER] + w->unseen_ns) / w->window_ns : 0;
+
+	for (unsigned int i = 0; i < rules->n; i++)
+		if (rules->found[i].rule->waits &&
+		    (!most || rules->found[i].measure > most->measure))
+			most = &rules->found[i];
+	if (!has_somebody(r) || !has_waits(r)) {
+		*b = found(r, has_somebody(r) ? &rule_unknown : &rule_no_training, NAN);
+	} else if (waited < LEAST_WAIT && (!most || most->measure < LEAST_WAIT)) {
+		if (!has_trainers(r))
+			*b = found(r, &rule_no_training, waited);
+		else if (lack(r, &rule_trainer_bound))
+			*b = found(r, &rule_unknown, waited);
+		else
+			training_is_it(r, rules);
+	} else if (most && most->measure > LEAST_KNOWN * other) {
+		*b = *most;
+		take_out(rules, most);
+	} else {
+		*b = found(r, &rule_unknown, waited);
+	}
+	b->is_bottleneck = true;
+}
+
+static int by_code(const void *a, const void *b)
+{
+	const struct rule *one = ((const struct finding *)a)->rule, *other = ((const struct finding *)b)->rule;
+
+	return strcmp(one->code, other->code);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The rules that are not about waits: behind those that are, in one order whichever table they are in. */
+static void find_others(struct report *r, struct rules *rules)
+{
+	unsigned int found = rules->n, missing = rules->n_missing;
+
+	for (const struct rule *const *table = rules_tables + 1; *table; table++)
+		for (const struct rule *rule = *table; rule->code; rule++)
+			find(r, rules, rule);
+	qsort(rules->found + found, rules->n - found, sizeof(*rules->found), by_code);
+	qsort(rules->missing + missing, rules->n_missing - missing, sizeof(*rules->missing), by_text);
+}
+
+struct rules *rules_new(struct report *r)
+{
+	struct rules *rules = calloc(1, sizeof(*rules));
+
+	if (!rules)
+		return NULL;
+	for (const struct rule *rule = rules_of_waits; rule->code; rule++)
+		find(r, rules, rule);
+	choose(r, rules);
+	find_others(r, rules);
+	rules->bottleneck.rule->tell(r, &rules->bottleneck);
+	for (unsigned int i = 0; i < rules->n; i++)
+		rules->found[i].rule->tell(r, &rules->found[i]);
+	return rules;
+}
+
+void finding_free(struct finding *f)
+{
+	for (unsigned int i = 0; i < f->n; i++)
+		free(f->evidence[i]);
+}
+
+void rules_free(struct rules *rules)
+{
+	if (!rules)
+		return;
+	finding_free(&rules->bottleneck);
+	for (unsigned int i = 0; i < rules->n; i++)
+		finding_free(&rules->found[i]);
+	for (unsigned int i = 0; i < rules->n_missing; i++)
+		free(rules->missing[i]);
+	free(rules);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The rules about how data is read and written, whatever was waited for. */
+#include "report/why/rules_impl.h"
+
+#include "base/fmt.h"
+
+/* --- sizes ------------------------------------------------------------------------------------ */
+
+static double small_reads(const struct report *r)
+{
+	return part(sums(r)->small_disk_reads, sums(r)->disk_reads, MANY);
+}
+
+static void tell_small_reads(struct report *r, struct finding *f)
+{
+	rules_tell_counts(r, f, SIDE_READ, "asked for less than 64 KiB", sums(r)->small_disk_reads,
+			  "reads that went to a disk", sums(r)->disk_reads);
+}
+
+static double tiny_reads(const struct report *r)
+{
+	return part(sums(r)->tiny_reads, sums(r)->reads, MANY);
+}
+
+static void tell_tiny_reads(struct report *r, struct finding *f)
+{
+	rules_tell_counts(r, f, SIDE_READ, "asked for less than 4 KiB", sums(r)->tiny_reads,
+			  "reads of files", sums(r)->reads);
+}
+
+static double small_writes(const struct report *r)
+{
+	return part(sums(r)->small_writes, sums(r)->writes, MANY);
+}
+
+static void tell_small_writes(struct report *r, struct finding *f)
+{
+	rules_tell_counts(r, f, SIDE_WRITTEN, "wrote less than 64 KiB", sums(r)->small_writes,
+			  "writes of files", sums(r)->writes);
+}
+
+static double misaligned(const struct report *r)
+{
+	return part(sums(r)->misaligned, sums(r)->with_offset, MANY);
+}
+
+static void tell_misaligned(struct report *r, struct finding *f)
+{
+	rules_tell_counts(r, f, SIDE_READ, "not at a multiple of 4096 bytes", sums(r)->misaligned,
+			  "reads and writes", sums(r)->with_offset);
+	if (sums(r)->direct)
+		finding_tell(f, "with O_DIRECT: %s of %s", FMT_COUNT(sums(r)->direct_misaligned),
+			     FMT_COUNT(sums(r)->direct));
+}
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+static double random_reads(const struct report *r)
+{
+	return part(sums(r)->placed - sums(r)->sequential, sums(r)->placed, MANY);
+}
+
+static void tell_random_reads(struct report *r, struct finding *f)
+{
+	rules_tell_counts(r, f, SIDE_READ, "not where the process's last read of the file ended",
+			  sums(r)->placed - sums(r)->sequential, "reads that could have been",
+			  sums(r)->placed);
+}
+
+static double no_readahead(const struct report *r)
+{
+	return part(sums(r)->sequential_disk, sums(r)->sequential_small, MANY);
+}
+
+static void tell_no_readahead(struct report *r, struct finding *f)
+{
+	rules_tell_counts(r, f, SIDE_READ, "went to the disk all the same",
+			  sums(r)->sequential_disk,
+			  "sequential reads of less than 128 KiB", sums(r)->sequential_small);
+}
+
+/* --- again ------------------------------------------------------------------------------------ */
+
+static uint64_t again_in_epochs(const struct report *r, uint64_t *all)
+{
+	uint64_t again = 0;
+
+	*all = 0;
+	for (uint32_t i = 0; i < r->why->n_epochs; i++) {
+		again += r->why->epoch[i].again_bytes;
+		*all += r->why->epoch[i].read_bytes;
+	}
+	return again;
+}
+
+/* Where no epoch is known to be one, reading all once more is what epochs do. */
+static double redundant_reads(const struct report *r)
+{
+	uint64_t all, again = again_in_epochs(r, &all);
+
+	return r->why->by_epoch ? part(again, all, 16 * MiB) : 0;
+}
+
+static void tell_redundant_reads(struct report *r, struct finding *f)
+{
+	uint64_t all, again = again_in_epochs(r, &all);
+
+	finding_tell(f, "%s of %s were read a second time within an epoch, of %u epochs",
+		     FMT_BYTES(again), FMT_BYTES(all), r->why->n_epochs);
+	rules_tell_files(r, f, SIDE_READ);
+	rules_tell_when(r, f);
+}
+
+static double cache_too_small(const struct report *r)
+{
+	return part(sums(r)->again_disk_bytes, sums(r)->disk_bytes, 16 * MiB);
+}
+
+static void tell_cache_too_small(struct report *r, struct finding *f)
+{
+	finding_tell(f, "%s of the %s that came from disk had come before, and were no longer in "
+			"the page cache",
+		     FMT_BYTES(sums(r)->again_disk_bytes), FMT_BYTES(sums(r)->disk_bytes));
+	rules_tell_files(r, f, SIDE_READ);
+	rules_tell_when(r, f);
+}
+
+static double read_intensive(const struct report *r)
+{
+	return part(sums(r)->read_bytes, sums(r)->read_bytes + sums(r)->write_bytes, 100 * MiB);
+}
+
+static double write_intensive(const struct report *r)
+{
+	return part(sums(r)->write_bytes, sums(r)->read_bytes + sums(r)->write_bytes, 100 * MiB);
+}
+
+static void tell_balance(struct report *r, struct finding *f)
+{
+	finding_tell(f, "%s read in %s reads, %s written in %s writes, of files",
+		     FMT_BYTES(sums(r)->read_bytes), FMT_COUNT(sums(r)->reads),
+		     FMT_BYTES(sums(r)->write_bytes), FMT_COUNT(sums(r)->writes));
+	rules_tell_files(r, f,
+			 sums(r)->read_bytes >= sums(r)->write_bytes ? SIDE_READ : SIDE_WRITTEN);
+	rules_tell_when(r, f);
+}
+
+/* --- standard output -------------------------------------------------------------------------- */
+
+static double stdout_heavy(const struct report *r)
+{
+	return sums(r)->stdout_writes >= MANY
+		       ? part(sums(r)->stdout_bytes, sums(r)->written_bytes, 1)
+		       : 0;
+}
+
+static void tell_stdout_heavy(struct report *r, struct finding *f)
+{
+	finding_tell(f, "%s of %s written went to standard output and error, in %s writes that "
+			"took %s",
+		     FMT_BYTES(sums(r)->stdout_bytes), FMT_BYTES(sums(r)->written_bytes),
+		     FMT_COUNT(sums(r)->stdout_writes), FMT_NS(sums(r)->stdout_ns));
+	rules_tell_when(r, f);
+}
+
+const struct rule rules_of_access[] = {
+	{ .code = "cache-too-small",
+	  .title = "Data was read from disk again",
+	  .threshold = 0.1,
+	  .needs = RULE_RW | RULE_ACCOUNT,
+	  .is_share = true,
+	  .measure = cache_too_small,
+	  .tell = tell_cache_too_small,
+	  .advice = "The data set is larger than the page cache: shard it over nodes, shrink it, "
+		    "or keep a copy on a local disk." },
+	{ .code = "misaligned",
+	  .title = "Reads and writes do not begin at pages",
+	  .threshold = 0.1,
+	  .needs = RULE_RW,
+	  .is_share = true,
+	  .measure = misaligned,
+	  .tell = tell_misaligned,
+	  .advice = "Pad records to 4096 bytes where reads are random, direct, or of a parallel "
+		    "file system." },
+	{ .code = "no-readahead",
+	  .title = "Sequential reads gain nothing from read-ahead",
+	  .threshold = 0.5,
+	  .needs = RULE_RW | RULE_ACCOUNT,
+	  .is_share = true,
+	  .measure = no_readahead,
+	  .tell = tell_no_readahead,
+	  .advice = "Look at read_ahead_kb of the disk, and for POSIX_FADV_RANDOM or O_DIRECT in "
+		    "the loader; read more at a time." },
+	{ .code = "random-reads",
+	  .title = "Reads jump within files",
+	  .threshold = 0.2,
+	  .needs = RULE_RW,
+	  .is_share = true,
+	  .measure = random_reads,
+	  .tell = tell_random_reads,
+	  .advice = "Shuffle shards and within a buffer rather than single records; or read "
+		    "records whole and large." },
+	{ .code = "read-intensive",
+	  .title = "Nearly all bytes are read",
+	  .threshold = 0.9,
+	  .needs = RULE_RW,
+	  .is_share = true,
+	  .measure = read_intensive,
+	  .tell = tell_balance,
+	  .advice = "As training goes. What helps is what reads profit from: page cache, "
+		    "read-ahead, local copies." },
+	{ .code = "redundant-reads",
+	  .title = "The same bytes are read more than once in an epoch",
+	  .threshold = 0.1,
+	  .needs = RULE_RW,
+	  .is_share = true,
+	  .measure = redundant_reads,
+	  .tell = tell_redundant_reads,
+	  .advice = "Keep what is read in memory, share it between workers, and look for headers "
+		    "and indexes that are read for each sample." },
+	{ .code = "small-reads",
+	  .title = "Reads that go to the disk are small",
+	  .threshold = 0.1,
+	  .needs = RULE_RW | RULE_ACCOUNT,
+	  .is_share = true,
+	  .measure = small_reads,
+	  .tell = tell_small_reads,
+	  .advice = "Read samples whole, or records of many samples; buffers of 1 MiB are not too "
+		    "large." },
+	{ .code = "small-writes",
+	  .title = "Writes are small",
+	  .threshold = 0.1,
+	  .needs = RULE_RW,
+	  .is_share = true,
+	  .measure = small_writes,
+	  .tell = tell_small_writes,
+	  .advice = "Write through a larger buffer." },
+	{ .code = "stdout-heavy",
+	  .title = "Much is written to standard output",
+	  .threshold = 0.1,
+	  .needs = RULE_RW,
+	  .is_share = true,
+	  .measure = stdout_heavy,
+	  .tell = tell_stdout_heavy,
+	  .advice = "Log less often, or to a buffered file." },
+	{ .code = "tiny-reads",
+	  .title = "Reads are tiny",
+	  .threshold = 0.1,
+	  .needs = RULE_RW,
+	  .is_share = true,
+	  .measure = tiny_reads,
+	  .tell = tell_tiny_reads,
+	  .advice = "Open files with a buffer, or map them." },
+	{ .code = "write-intensive",
+	  .title = "More is written than read",
+	  .threshold = 0.5,
+	  .needs = RULE_RW,
+	  .is_share = true,
+	  .measure = write_intensive,
+	  .tell = tell_balance,
+	  .advice = "Write checkpoints and logs less often, or smaller." },
+	{ .code = NULL },
+};

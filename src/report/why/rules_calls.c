@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The rules about calls on files beside reads and writes: opens, metadata, syncs. */
+#include "report/why/rules_impl.h"
+
+#include "base/fmt.h"
+#include "base/util.h"
+
+#define SMALL_SAMPLE (64U << 10)
+
+static double open_storm(const struct report *r)
+{
+	const struct why_sums *s = sums(r);
+
+	return s->opens_read >= MANY && s->read_bytes / s->opens_read < SMALL_SAMPLE
+		       ? (double)s->opens_peak
+		       : 0;
+}
+
+static void tell_open_storm(struct report *r, struct finding *f)
+{
+	const struct why_sums *s = sums(r);
+
+	finding_tell(f,
+		     "%s opens in the second from %.3f s on; %s in all, %s of them to read, %s for "
+		     "each of these",
+		     FMT_COUNT(s->opens_peak), rules_seconds(r, s->opens_peak_ns),
+		     FMT_COUNT(s->opens), FMT_COUNT(s->opens_read),
+		     FMT_BYTES(s->read_bytes / s->opens_read));
+	rules_tell_files(r, f, SIDE_READ);
+	rules_tell_when(r, f);
+}
+
+static double failed_opens(const struct report *r)
+{
+	return part(sums(r)->opens_failed, sums(r)->opens, MANY);
+}
+
+static void tell_failed_opens(struct report *r, struct finding *f)
+{
+	rules_tell_counts(r, f, SIDE_READ, "failed", sums(r)->opens_failed,
+			  "opens", sums(r)->opens);
+}
+
+static double metadata_time(const struct report *r)
+{
+	const struct why_sums *s = sums(r);
+	uint64_t meta_ns = s->open_ns + s->meta_ns;
+
+	return part(meta_ns, meta_ns + s->read_files_ns + s->write_files_ns + s->sync_ns,
+		    NSEC_PER_SEC);
+}
+
+static void tell_metadata_time(struct report *r, struct finding *f)
+{
+	const struct why_sums *s = sums(r);
+
+	finding_tell(f,
+		     "opens took %s, closing, making and removing files %s; reads %s, writes %s, "
+		     "syncs %s",
+		     FMT_NS(s->open_ns), FMT_NS(s->meta_ns), FMT_NS(s->read_files_ns),
+		     FMT_NS(s->write_files_ns), FMT_NS(s->sync_ns));
+	rules_tell_when(r, f);
+}
+
+static double sync_often(const struct report *r)
+{
+	const struct why_sums *s = sums(r);
+
+	return part(s->sync_ns,
+		    s->sync_ns + s->open_ns + s->meta_ns + s->read_files_ns + s->write_files_ns,
+		    NSEC_PER_SEC);
+}
+
+static void tell_sync_often(struct report *r, struct finding *f)
+{
+	finding_tell(f, "%s syncs took %s; writes %s", FMT_COUNT(sums(r)->syncs),
+		     FMT_NS(sums(r)->sync_ns), FMT_NS(sums(r)->write_files_ns));
+	rules_tell_when(r, f);
+}
+
+const struct rule rules_of_calls[] = {
+	{ .code = "failed-opens",
+	  .title = "Most opens fail",
+	  .threshold = 0.5,
+	  .needs = RULE_OPEN,
+	  .is_share = true,
+	  .measure = failed_opens,
+	  .tell = tell_failed_opens,
+	  .advice = "Shorten search paths (PYTHONPATH, LD_LIBRARY_PATH), above all on network file "
+		    "systems." },
+	{ .code = "metadata-time",
+	  .title = "Much of the time on files goes to opens and metadata",
+	  .threshold = 0.3,
+	  .needs = RULE_RW | RULE_OPEN,
+	  .is_share = true,
+	  .measure = metadata_time,
+	  .tell = tell_metadata_time,
+	  .advice =
+		  "Pack small files into large ones, keep files open, cache listings of folders." },
+	{ .code = "open-storm",
+	  .title = "Many small files are opened",
+	  .threshold = 1000,
+	  .needs = RULE_OPEN | RULE_RW,
+	  .measure = open_storm,
+	  .tell = tell_open_storm,
+	  .advice = "Pack samples into shards of 100 MiB and more." },
+	{ .code = "sync-often",
+	  .title = "Much of the time on files goes to syncs",
+	  .threshold = 0.3,
+	  .needs = RULE_SYNC | RULE_RW,
+	  .is_share = true,
+	  .measure = sync_often,
+	  .tell = tell_sync_often,
+	  .advice = "Sync once behind the last write of a file, not behind each." },
+	{ .code = NULL },
+};

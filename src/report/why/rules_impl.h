@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the tables of rules share: sums of all rows, and evidence of them. */
+#ifndef REPORT_WHY_RULES_IMPL_H
+#define REPORT_WHY_RULES_IMPL_H
+
+#include <stdint.h>
+
+#include "report/scan/model.h"
+#include "report/why/rules.h"
+#include "report/why/why.h"
+
+#define MANY 1000 /* most rules count what does not matter in a few: the least that does */
+#define MiB (1024.0 * 1024)
+
+/* Which of the bytes a rule is about. */
+enum rules_side { SIDE_READ, SIDE_WRITTEN };
+
+/* Of all rows. */
+static inline const struct why_sums *sums(const struct report *r)
+{
+	return &r->why->sums;
+}
+
+/* PART of WHOLE, where there are at least LEAST of them; else 0. */
+static inline double part(uint64_t part, uint64_t whole, double least)
+{
+	return whole && (double)part >= least ? (double)part / (double)whole : 0;
+}
+
+/* Evidence, a line each: from when to when the trace is; the file with the most bytes of SIDE. */
+void rules_tell_when(struct report *r, struct finding *f);
+void rules_tell_files(const struct report *r, struct finding *f, enum rules_side side);
+/* "WHAT: PART of WHOLE OF", and the two above. */
+void rules_tell_counts(struct report *r, struct finding *f, enum rules_side side, const char *what,
+		       uint64_t part, const char *of, uint64_t whole);
+
+#endif

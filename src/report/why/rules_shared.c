@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rules about files that several processes use, about writes that jump or repeat, and about how many calls there
+ * are.
+ */
+#include "report/why/rules_impl.h"
+
+#include "base/fmt.h"
+#include "base/util.h"
+#include "report/scan/uses.h"
+
+/* --- files of several processes --------------------------------------------------------------- */
+
+static double small_shared(const struct report *r)
+{
+	return sums(r)->small_shared >= MANY ? part(sums(r)->small_shared, sums(r)->shared, MANY) : 0;
+}
+
+static void tell_small_shared(struct report *r, struct finding *f)
+{
+	const struct report_uses *u = r->uses;
+
+	finding_tell(f, "of less than 64 KiB: %s of %s reads and writes of files that several processes use (%.1f %%)",
+		     FMT_COUNT(sums(r)->small_shared), FMT_COUNT(sums(r)->shared),
+		     rules_percent((double)sums(r)->small_shared, (double)sums(r)->shared));
+	for (unsigned int i = 0; u && i < r->n_top_bytes; i++)
+		if (r->top_bytes[i].sum.users > 1 && r->top_bytes[i].path) {
+			finding_tell(f, "such a file: %s, %u processes, %s read, %s written", r->top_bytes[i].path,
+				     r->top_bytes[i].sum.users, FMT_BYTES(r->top_bytes[i].sum.read_bytes),
+				     FMT_BYTES(r->top_bytes[i].sum.write_bytes));
+			break;
+		}
+	rules_tell_when(r, f);
+}
+
+/* What those who do the same moved of a file: loaders of a generation, or trainers. */
+struct portion {
+	uint64_t fid, most, least, most_pid, least_pid;
+	uint32_t n;
+};
+
+/* Whether PID is somebody who should do as much as others; what these have in common. */
+static bool role_of(const struct why *w, uint64_t pid, uint64_t *role)
+{
+	const struct why_loader *const *l = table_find(&w->loaders, pid);
+
+	*role = l && *l ? (*l)->generation + 1ULL : 0;
+	for (uint32_t i = 0; !*role && i < w->n_trainers; i++)
+		if (w->trainer[i].pid == pid)
+			return true;
+	return *role != 0;
+}
+
+static void add_portion(struct table *portions, uint64_t fid, uint64_t role, uint64_t pid, uint64_t bytes)
+{
+	struct portion *p = table_get(portions, fid << 24 ^ role);
+
+	if (!p)
+		return;
+	p->fid = fid;
+	if (!p->n || bytes > p->most) {
+		p->most = bytes;
+		p->most_pid = pid;
+	}
+	if (!p->n || bytes < p->least) {
+		p->least = bytes;
+		p->least_pid = pid;
+	}
+	p->n++;
+}
+
+static double unevenness(const struct portion *p)
+{
+	return p->n > 1 && (double)p->most >= 16 * MiB ? 1 - (double)p->least / (double)p->most : 0;
+}
+
+/* The most uneven of all. */
+static double most_uneven(const struct report *r, struct portion *ret)
+{
+	const struct table *uses = r->uses ? &r->uses->uses : NULL;
+	struct table portions;
+	double worst = 0;
+
+	table_init(&portions, sizeof(struct portion), 1U << 16);
+	for (uint32_t i = 0; uses && i < uses->n; i++) {
+		const struct report_use *use = table_at(uses, i);
+		uint64_t pid = report_pair_pid(uses->keys[i]), fid = report_pair_fid(uses->keys[i]), role;
+		const struct report_file *file = table_find(&r->files, fid);
+		uint64_t bytes = use->read_bytes + use->write_bytes;
+
+		if (bytes && file && file->data && file->users > 1 &&
+		    (double)(file->read_bytes + file->write_bytes) >= 16 * MiB && role_of(r->why, pid, &role))
+			add_portion(&portions, fid, role, pid, bytes);
+	}
+	for (uint32_t i = 0; i < portions.n; i++) {
+		const struct portion *p = table_at(&portions, i);
+
+		if (unevenness(p) <= worst)
+			continue;
+		worst = unevenness(p);
+		*ret = *p;
+	}
+	table_free(&portions);
+	return worst;
+}
+
+static double file_imbalance(const struct report *r)
+{
+	struct portion p;
+
+	return most_uneven(r, &p);
+}
+
+static void tell_file_imbalance(struct report *r, struct finding *f)
+{
+	struct portion p;
+	autofree char *path = NULL;
+
+	if (most_uneven(r, &p) <= 0)
+		return;
+	path = report_path(r, p.fid);
+	finding_tell(f, "%s: process %u read and wrote %s of it, process %u only %s, of %u that do the same",
+		     path ? path : "a file", (unsigned int)p.most_pid, FMT_BYTES(p.most), (unsigned int)p.least_pid,
+		     FMT_BYTES(p.least), p.n);
+	rules_tell_when(r, f);
+}
+
+/* --- writes ----------------------------------------------------------------------------------- */
+
+static double random_writes(const struct report *r)
+{
+	return part(sums(r)->placed_writes - sums(r)->sequential_writes, sums(r)->placed_writes, MANY);
+}
+
+static void tell_random_writes(struct report *r, struct finding *f)
+{
+	rules_tell_counts(r, f, SIDE_WRITTEN, "not where the process's last write of the file ended",
+			  sums(r)->placed_writes - sums(r)->sequential_writes, "writes that could have been",
+			  sums(r)->placed_writes);
+}
+
+/* As of reads: where no epoch is known, a checkpoint that is written over the last one is nothing odd. */
+static double redundant_writes(const struct report *r)
+{
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < r->why->n_epochs; i++)
+		all += r->why->epoch[i].write_bytes;
+	return r->why->by_epoch ? part(sums(r)->rewritten_bytes, all, 16 * MiB) : 0;
+}
+
+static void tell_redundant_writes(struct report *r, struct finding *f)
+{
+	finding_tell(f, "%s were written a second time within an epoch, of %u epochs", FMT_BYTES(sums(r)->rewritten_bytes),
+		     r->why->n_epochs);
+	rules_tell_files(r, f, SIDE_WRITTEN);
+	rules_tell_when(r, f);
+}
+
+/* --- how many calls --------------------------------------------------------------------------- */
+
+static double read_often(const struct report *r)
+{
+	return part(sums(r)->reads, sums(r)->reads + sums(r)->writes, MANY);
+}
+
+static double write_often(const struct report *r)
+{
+	return part(sums(r)->writes, sums(r)->reads + sums(r)->writes, MANY);
+}
+
+static void tell_calls(struct report *r, struct finding *f)
+{
+	finding_tell(f, "%s reads of %s on average, %s writes of %s, of files", FMT_COUNT(sums(r)->reads),
+		     FMT_BYTES(sums(r)->reads ? sums(r)->read_bytes / sums(r)->reads : 0), FMT_COUNT(sums(r)->writes),
+		     FMT_BYTES(sums(r)->writes ? sums(r)->write_bytes / sums(r)->writes : 0));
+	rules_tell_when(r, f);
+}
+
+const struct rule rules_of_sharing[] = {
+	{ .code = "file-imbalance",
+	  .title = "Of a file that several processes share one moved much more than another",
+	  .threshold = 0.3,
+	  .needs = RULE_RW | RULE_TRAINS,
+	  .is_share = false,
+	  .measure = file_imbalance,
+	  .tell = tell_file_imbalance,
+	  .advice = "Deal the parts of shared files out evenly, or give each process files of its own." },
+	{ .code = "random-writes",
+	  .title = "Writes jump within files",
+	  .threshold = 0.2,
+	  .needs = RULE_RW,
+	  .is_share = true,
+	  .measure = random_writes,
+	  .tell = tell_random_writes,
+	  .advice = "Write a file from its begin to its end, or gather what belongs together in memory first." },
+	{ .code = "read-often",
+	  .title = "Nearly all calls that move bytes are reads",
+	  .threshold = 0.9,
+	  .needs = RULE_RW,
+	  .is_share = true,
+	  .measure = read_often,
+	  .tell = tell_calls,
+	  .advice = "As training goes. Fewer and larger reads cost less: read samples whole, or map files." },
+	{ .code = "redundant-writes",
+	  .title = "The same bytes are written more than once in an epoch",
+	  .threshold = 0.1,
+	  .needs = RULE_RW,
+	  .is_share = true,
+	  .measure = redundant_writes,
+	  .tell = tell_redundant_writes,
+	  .advice = "Write what changed once it is complete; look for headers and indexes that are written again for each part." },
+	{ .code = "small-shared",
+	  .title = "Files that several processes share are read and written in small pieces",
+	  .threshold = 0.1,
+	  .needs = RULE_RW,
+	  .is_share = true,
+	  .measure = small_shared,
+	  .tell = tell_small_shared,
+	  .advice = "Read and write shared files in pieces of 1 MiB and more, or let one process do it for the others." },
+	{ .code = "write-often",
+	  .title = "There are more writes than reads",
+	  .threshold = 0.6,
+	  .needs = RULE_RW,
+	  .is_share = true,
+	  .measure = write_often,
+	  .tell = tell_calls,
+	  .advice = "Write through a larger buffer, and less often." },
+	{ .code = NULL },
+};

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The rules about what the trainers waited for: one of them is the bottleneck. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fmt.h"
+#include "base/util.h"
+#include "report/scan/model.h"
+#include "report/why/rules.h"
+#include "report/why/why.h"
+
+#define SHARE 0.05 /* of the time that is looked at */
+#define OWN_RUNQ 0.3 /* likewise: that what trains had no CPU; less is any busy machine's */
+#define TEXT_MAX 256
+
+/* --- what they have in common ----------------------------------------------------------------- */
+
+static double share_of(const struct report *r, double ns)
+{
+	return r->why->window_ns > 0 ? ns / r->why->window_ns : 0;
+}
+
+static double blame(const struct report *r, enum why_state s)
+{
+	return share_of(r, r->why->blame_ns[s]);
+}
+
+static const char *const basis_texts[WHY_BASES] = {
+	[WHY_BY_GPU] = "by gpu.out: the part of the time in which their GPUs did nothing",
+	[WHY_BY_SWITCHES] = "by sched_switch.out: none of their threads could run, or the main "
+			    "thread was in a call on a file",
+	[WHY_BY_SUMS] = "by sched.out: their main thread slept in a call in which one waits for "
+			"others, or was in a call on a file",
+	[WHY_BY_CALLS] = "by the calls of their main threads on pipes, sockets and files; poll(2) "
+			 "and futex(2) are in sched.out alone",
+	[WHY_BY_CPU_TIME] = "at most, by their CPU time: calls such as poll(2), in which they "
+			    "wait, are in sched.out alone (--sched sums)",
+	[WHY_BY_NOTHING] = "not known",
+	[WHY_BY_SEVERAL] = "which is not known of all in the same way",
+};
+
+/* What is looked at, of all trainers. */
+static uint64_t why_begin_ns(const struct why *w)
+{
+	uint64_t ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < w->n_trainers; i++)
+		if (why_tells(&w->trainer[i]))
+			ns = MIN(ns, w->trainer[i].begin_ns);
+	return ns;
+}
+
+static uint64_t why_end_ns(const struct why *w)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < w->n_trainers; i++)
+		if (why_tells(&w->trainer[i]))
+			ns = MAX(ns, w->trainer[i].end_ns);
+	return ns;
+}
+
+/* Trainers whose waits are known by the same, or by nothing. */
+struct alike {
+	uint32_t n;
+	uint64_t pid; /* of the first */
+	double waited_ns, window_ns;
+};
+
+static struct alike alike(const struct why *w, enum why_basis basis)
+{
+	struct alike a = { 0 };
+
+	for (uint32_t i = 0; i < w->n_trainers; i++) {
+		const struct why_trainer *t = &w->trainer[i];
+
+		if (t->basis != basis)
+			continue;
+		a.pid = a.n++ ? a.pid : t->pid;
+		a.waited_ns += (double)t->waited_ns;
+		a.window_ns += (double)(t->end_ns - t->begin_ns);
+	}
+	return a;
+}
+
+static void put_basis(const struct why *w, enum why_basis basis, FILE *out)
+{
+	fputs(basis_texts[basis], out);
+	if (basis == WHY_BY_GPU)
+		fprintf(out, ", sampled every %.2f s", (double)w->gpu_sample_ns / NSEC_PER_SEC);
+}
+
+/* Where it is not known of all trainers by the same: of which of them by what. */
+static void tell_bases(const struct why *w, struct finding *f)
+{
+	const char *before = "";
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	for (enum why_basis b = 0; out && b <= WHY_BY_NOTHING; b++) {
+		struct alike a = alike(w, b);
+
+		if (!a.n || (w->basis != WHY_BY_SEVERAL && b != WHY_BY_NOTHING))
+			continue;
+		fprintf(out, "%s%u of them (process %u%s) ", before, a.n, (unsigned int)a.pid,
+			a.n > 1 ? " and others" : "");
+		if (b == WHY_BY_NOTHING) {
+			fputs("left out: not told, the GPU in use is without numbers", out);
+		} else {
+			fprintf(out, "%.1f %%, ", rules_percent(a.waited_ns, a.window_ns));
+			put_basis(w, b, out);
+		}
+		before = "; ";
+	}
+	if (out)
+		fclose(out);
+	if (text && text[0])
+		finding_tell(f, "%s", text);
+	free(text);
+}
+
+static void tell_window(struct report *r, struct finding *f)
+{
+	const struct why *w = r->why;
+	char *basis = NULL;
+	size_t len;
+	FILE *out = open_memstream(&basis, &len);
+
+	if (!out)
+		return;
+	put_basis(w, w->basis, out);
+	fclose(out);
+	finding_tell(f, "%u process%s that %s%s waited %.1f %% of the time from %.3f s to %.3f s, "
+			"%s", w->n_trainers,
+		     w->n_trainers > 1 ? "es" : "", w->seen < WHY_SEEN_PHASES ? "read" : "train",
+		     w->n_trainers > 1 ? "" : "s",
+		     rules_percent(w->waited_ns, w->window_ns), rules_seconds(r, why_begin_ns(w)),
+		     rules_seconds(r, why_end_ns(w)), basis);
+	free(basis);
+	tell_bases(w, f);
+	if (rules_percent(w->unseen_ns, w->window_ns) >= 1)
+		finding_tell(f, "for %.1f %% of the time more it is not known whether they waited",
+			     rules_percent(w->unseen_ns, w->window_ns));
+}
+
+static const char *const state_texts[WHY_STATES] = {
+	[WHY_DISK] = "reading from storage",
+	[WHY_CACHE] = "reading from the page cache",
+	[WHY_META] = "opening files and metadata",
+	[WHY_WRITE] = "writing files",
+	[WHY_CPU] = "computing (decoding)",
+	[WHY_RUNQ] = "waiting for a CPU",
+	[WHY_QUEUE] = "waiting for work, or to hand over",
+	[WHY_OTHER] = "not known",
+};
+
+static void tell_states(struct report *r, struct finding *f)
+{
+	const struct why *w = r->why;
+	double sum_ns = w->waited_ns;
+	char text[TEXT_MAX * 2] = "";
+	size_t len = 0;
+
+	for (unsigned int i = 0; i < WHY_STATES && len < sizeof(text); i++)
+		if (rules_percent(w->blame_ns[i], sum_ns) >= 1)
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %.0f %%",
+						len ? ", " : "", state_texts[i],
+						rules_percent(w->blame_ns[i], sum_ns));
+	if (w->straggler_ns > 0 && len < sizeof(text))
+		snprintf(text + len, sizeof(text) - len, "%swaiting for one loader alone %.0f %%",
+			 len ? ", " : "", rules_percent(w->straggler_ns, sum_ns));
+	if (text[0])
+		finding_tell(f, "of these waits, by what %u loader%s and the trainers themselves "
+				"did then: %s",
+			     w->loaders.n, w->loaders.n == 1 ? "" : "s", text);
+}
+
+static void tell_longest(struct report *r, struct finding *f, enum why_state s, const char *what)
+{
+	const struct why_longest *top = &r->why->longest[s];
+
+	for (unsigned int i = 0; i < MIN(top->n, 2U); i++) {
+		const struct why_call *c = &top->call[i];
+		autofree char *path = c->fid ? report_path(r, c->fid) : NULL;
+
+		finding_tell(f, "%s: %s from %.3f s on, process %u, %s", i ? "then" : what,
+			     FMT_NS(c->lat_ns), rules_seconds(r, c->end_ns - c->lat_ns), c->pid,
+			     path ? path : "no file");
+	}
+}
+
+/* Whole for what is the bottleneck; the others need not say it again. */
+static void tell_waits(struct report *r, struct finding *f)
+{
+	const struct why *w = r->why;
+
+	if (f->is_bottleneck) {
+		tell_window(r, f);
+		tell_states(r, f);
+		return;
+	}
+	finding_tell(f, "%.1f %% of the waits, from %.3f s to %.3f s",
+		     rules_percent(f->measure * w->window_ns, w->waited_ns),
+		     rules_seconds(r, why_begin_ns(w)), rules_seconds(r, why_end_ns(w)));
+}
+
+/* --- each ------------------------------------------------------------------------------------- */
+
+static double storage(const struct report *r)
+{
+	return blame(r, WHY_DISK);
+}
+
+static void tell_storage(struct report *r, struct finding *f)
+{
+	const struct why_sums *s = &r->why->sums;
+
+	tell_waits(r, f);
+	finding_tell(f,
+		     "%s of %s read came from disk, in %s of %s reads; reads of files took %s in "
+		     "all",
+		     FMT_BYTES(s->disk_bytes), FMT_BYTES(s->read_bytes), FMT_COUNT(s->disk_reads),
+		     FMT_COUNT(s->reads), FMT_NS(s->read_files_ns));
+	tell_longest(r, f, WHY_DISK, "longest read from storage");
+}
+
+static double metadata(const struct report *r)
+{
+	return blame(r, WHY_META);
+}
+
+static void tell_metadata(struct report *r, struct finding *f)
+{
+	const struct why_sums *s = &r->why->sums;
+
+	tell_waits(r, f);
+	finding_tell(f,
+		     "%s opens took %s, closing, making and removing files %s; %s opened to be "
+		     "read, with %s each",
+		     FMT_COUNT(s->opens), FMT_NS(s->open_ns), FMT_NS(s->meta_ns),
+		     FMT_COUNT(s->opens_read),
+		     FMT_BYTES(s->opens_read ? s->read_bytes / s->opens_read : 0));
+	tell_longest(r, f, WHY_META, "longest");
+}
+
+static double decode(const struct report *r)
+{
+	return blame(r, WHY_CPU) + blame(r, WHY_CACHE);
+}
+
+static void tell_decode(struct report *r, struct finding *f)
+{
+	const struct why *w = r->why;
+	uint64_t user_ns = 0, life_ns = 0;
+
+	tell_waits(r, f);
+	for (uint32_t i = 0; i < w->loaders.n; i++) {
+		const struct why_loader *l = *(struct why_loader **)table_at(&w->loaders, i);
+		const struct report_proc *p = l ? table_find(&r->procs, l->pid) : NULL;
+
+		if (!p || !p->user_ns)
+			continue;
+		user_ns += p->user_ns;
+		life_ns += l->end_ns - l->begin_ns;
+	}
+	if (life_ns)
+		finding_tell(f,
+			     "loaders used %s of CPU time for themselves in %s of their lives "
+			     "(%.0f %%)",
+			     FMT_NS(user_ns), FMT_NS(life_ns),
+			     rules_percent((double)user_ns, (double)life_ns));
+	if (!w->has_switches && !w->has_sums)
+		finding_tell(f,
+			     "when they computed is by their CPU time at exit, evenly over what "
+			     "they did in no call: --sched sums or timeline tells it");
+	if (!isnan(w->cpu_idle_percent))
+		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
+			     w->cpu_idle_percent);
+}
+
+/* Of those that are known by their GPU, or of the others. */
+static double runq_of(const struct report *r, bool by_gpu)
+{
+	double ns = 0;
+
+	for (uint32_t i = 0; i < r->why->n_trainers; i++) {
+		const struct why_trainer *t = &r->why->trainer[i];
+
+		ns += why_tells(t) && (t->basis == WHY_BY_GPU) == by_gpu ? t->runq_ns : 0;
+	}
+	return share_of(r, ns);
+}
+
+static double trainers_runq(const struct report *r)
+{
+	return runq_of(r, true) + runq_of(r, false);
+}
+
+/*
+ * Of the loaders while they were waited for; and what trains cannot train without a CPU. A GPU has
+ * work ahead, so that its process may do without: where it is known when GPUs were idle, it is at
+ * most what nothing else explains.
+ */
+static double contention(const struct report *r)
+{
+	double own = runq_of(r, false) + MIN(runq_of(r, true), blame(r, WHY_QUEUE));
+
+	if (trainers_runq(r) < OWN_RUNQ)
+		own = 0;
+	return blame(r, WHY_RUNQ) + own;
+}
+
+static void tell_contention(struct report *r, struct finding *f)
+{
+	tell_waits(r, f);
+	finding_tell(
+		f,
+		"for %.1f %% of the time main threads that train could have run and had no CPU, "
+		"for %.1f %% loaders that they waited for",
+		100 * trainers_runq(r), 100 * blame(r, WHY_RUNQ));
+	if (!isnan(r->why->cpu_idle_percent))
+		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
+			     r->why->cpu_idle_percent);
+}
+
+static double checkpoint(const struct report *r)
+{
+	return blame(r, WHY_WRITE);
+}
+
+static void tell_checkpoint(struct report *r, struct finding *f)
+{
+	const struct why_sums *s = &r->why->sums;
+
+	tell_waits(r, f);
+	finding_tell(f, "%s written to files in %s writes, which took %s; %s syncs took %s",
+		     FMT_BYTES(s->write_bytes), FMT_COUNT(s->writes), FMT_NS(s->write_files_ns),
+		     FMT_COUNT(s->syncs), FMT_NS(s->sync_ns));
+	tell_longest(r, f, WHY_WRITE, "longest");
+}
+
+static double straggler(const struct report *r)
+{
+	return share_of(r, r->why->straggler_ns);
+}
+
+static void tell_straggler(struct report *r, struct finding *f)
+{
+	const struct why *w = r->why;
+	const struct why_loader *l = w->straggler;
+	unsigned int most = 0;
+
+	tell_waits(r, f);
+	if (!l)
+		return;
+	finding_tell(
+		f,
+		"process %u, loader %u of its generation, was busy in %.0f %% of the waits from "
+		"%.3f s to %.3f s, the others in %.0f %%",
+		(unsigned int)l->pid, l->number + 1, 100 * w->straggler_busy,
+		rules_seconds(r, l->begin_ns), rules_seconds(r, l->end_ns),
+		100 * w->straggler_others);
+	for (unsigned int s = 0; s < WHY_STATES; s++)
+		if (s != WHY_QUEUE && l->idle_ns[s] > l->idle_ns[most])
+			most = s;
+	if (l->alive_idle_ns > 0)
+		finding_tell(f, "it was mostly %s then (%.0f %%)",
+			     most == WHY_OTHER ? "in no call that is traced" : state_texts[most],
+			     rules_percent(l->idle_ns[most], l->alive_idle_ns));
+	if (most == WHY_DISK || most == WHY_META)
+		tell_longest(r, f, most, "longest");
+}
+
+/* The loaders had all that was asked for, and the GPUs or trainers did nothing all the same. */
+static double trainer(const struct report *r)
+{
+	return blame(r, WHY_QUEUE);
+}
+
+/* All of the time that went to training itself: nobody waited, or the loaders did as well. */
+static double training(const struct report *r)
+{
+	return 1 - MIN(share_of(r, r->why->waited_ns - r->why->blame_ns[WHY_QUEUE]), 1);
+}
+
+static void tell_trainer(struct report *r, struct finding *f)
+{
+	tell_waits(r, f);
+	if (r->why->loaders.n && r->why->waited_ns > 0)
+		finding_tell(f,
+			     "meanwhile loaders waited to be asked for more, or for what they had "
+			     "loaded to be taken");
+}
+
+/* Who was taken for a trainer, for want of a better, and what it did. */
+static void tell_no_training(struct report *r, struct finding *f)
+{
+	const struct report_proc *p = table_find(&r->procs, r->why->trainer[0].pid);
+
+	finding_tell(f, "nobody is seen to train: no process is in gpu.out, none forks loaders "
+			"that read data, and no line of a log and no mark tells of epochs");
+	finding_tell(f, "process %u (%s)%s: %s of CPU time, %s of data read, %s written",
+		     (unsigned int)p->pid, p->comm,
+		     r->why->n_trainers > 1 ? ", one of several alike" : "",
+		     FMT_NS(p->user_ns + p->sys_ns), FMT_BYTES(p->data_read),
+		     FMT_BYTES(p->data_written));
+}
+
+static void tell_unknown(struct report *r, struct finding *f)
+{
+	const struct why *w = r->why;
+
+	if (!w->n_trainers) {
+		finding_tell(
+			f,
+			"nobody is known to train: no process is in gpu.out, none has loaders, and "
+			"pids.out names none");
+		return;
+	}
+	if (w->seen < WHY_SEEN_PHASES)
+		tell_no_training(r, f);
+	why_tell_did(r, f);
+	if (w->seen == WHY_SEEN_NOT)
+		return;
+	if (w->basis == WHY_BY_NOTHING) {
+		finding_tell(f, "the trainers use a GPU, and gpu.out does not tell how much "
+				"(nvidia-smi pmon)");
+		return;
+	}
+	tell_waits(r, f);
+	if (!w->has_sums && !w->has_switches)
+		finding_tell(
+			f,
+			"what is not known may be computing, page faults, or waiting in poll(2), "
+			"futex(2) and the like: --sched sums tells");
+}
+
+#define TRAINER_BOUND_NEEDS (RULE_RW | RULE_WAITS | RULE_TRAINS | RULE_NO_MORE)
+
+const struct rule rule_trainer_bound = {
+	.code = "trainer-bound",
+	.title = "The job did not wait for data: training itself takes the time",
+	.needs = TRAINER_BOUND_NEEDS, .waits = true,
+	.is_share = true,
+	.measure = trainer,
+	.share = training,
+	.tell = tell_trainer,
+	.advice = "Data comes in time: what makes training faster is the model, the batch size, "
+		  "the GPU.",
+};
+
+const struct rule rule_unknown = {
+	.code = "unknown",
+	.title = "What the job waited for cannot be told from this trace",
+	.is_share = true,
+	.tell = tell_unknown,
+	.advice = "Trace again with --sched sums, and with nvidia-smi where there is a GPU.",
+};
+
+const struct rule rule_no_training = {
+	.code = "unknown",
+	.title = "Nothing in this trace is seen to train",
+	.is_share = true,
+	.tell = tell_unknown,
+	.advice = "Trace what starts the training; who trains without GPU and loaders can tell of "
+		  "its epochs (dltraced mark, --phase).",
+};
+
+const struct rule rules_of_waits[] = {
+	{ .code = "storage-read", .title = "The job waited for reads from storage",
+	  .threshold = SHARE,
+	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = storage,
+	  .tell = tell_storage,
+	  .advice = "Read more at a time and from more workers, keep the data on a faster or local "
+		    "disk, or where it fits in memory, keep it there." },
+	{ .code = "open-metadata", .title = "The job waited for opening files and for metadata",
+	  .threshold = SHARE,
+	  .needs = RULE_OPEN | RULE_WAITS, .waits = true, .is_share = true, .measure = metadata,
+	  .tell = tell_metadata,
+	  .advice = "Pack small samples into few large files (tar shards, record files, a "
+		    "database), and keep files open." },
+	{ .code = "decode-cpu", .title = "The data loaders were busy decoding on the CPU",
+	  .threshold = SHARE,
+	  .needs = RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true, .measure = decode,
+	  .tell = tell_decode,
+	  .advice = "Use more workers while CPUs are idle; else decode ahead of time, on the GPU, "
+		    "or with a faster library." },
+	{ .code = "cpu-contention", .title = "Threads that could run waited for a CPU",
+	  .threshold = SHARE,
+	  .needs = RULE_WAITS | RULE_SCHED, .waits = true, .is_share = true, .measure = contention,
+	  .tell = tell_contention,
+	  .advice = "Use fewer threads (OMP_NUM_THREADS, workers), give the job more CPUs, or keep "
+		    "others off them." },
+	{ .code = "checkpoint-write", .title = "The job waited for checkpoints to be written",
+	  .threshold = SHARE,
+	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = checkpoint,
+	  .tell = tell_checkpoint,
+	  .advice = "Write checkpoints less often, in the background, or to a faster disk first." },
+	{ .code = "straggler-worker",
+	  .title = "One worker was slower than the others, which waited for it", .threshold = SHARE,
+	  .needs = RULE_RW | RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true,
+	  .measure = straggler, .tell = tell_straggler,
+	  .advice = "Even out the samples between workers, prefetch more, or take batches in the "
+		    "order in which they are ready." },
+	{ .code = "trainer-bound",
+	  .title = "The loaders waited for the job, and not the job for them", .threshold = SHARE,
+	  .needs = TRAINER_BOUND_NEEDS, .waits = true, .is_share = true, .measure = trainer, .share = training,
+	  .tell = tell_trainer,
+	  .advice = "Look at what the training process does itself between two batches: its own "
+		    "Python, copies to the GPU, logging." },
+	{ .code = NULL },
+};

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The rules about who does the work: data loaders, and the main threads that train. */
+#include "report/why/rules_impl.h"
+
+#include "base/fmt.h"
+#include "base/util.h"
+
+/* --- loaders ---------------------------------------------------------------------------------- */
+
+static const struct why_loader *loader_at(const struct report *r, uint32_t i)
+{
+	return *(struct why_loader **)table_at(&r->why->loaders, i);
+}
+
+/* The loader that has read the most, compared with the mean of the others of its generation. */
+static double unequal_data(const struct report *r, const struct why_loader **most)
+{
+	double worst = 0;
+
+	for (uint32_t i = 0; i < r->why->loaders.n; i++) {
+		const struct why_loader *l = loader_at(r, i);
+		double others = 0;
+		uint32_t n = 0;
+
+		if (!l || l->number) /* once for each generation */
+			continue;
+		for (uint32_t k = 0; k < r->why->loaders.n; k++) {
+			const struct why_loader *other = loader_at(r, k);
+
+			if (!other || other->generation != l->generation)
+				continue;
+			if (other->bytes > l->bytes)
+				l = other;
+			others += (double)other->bytes;
+			n++;
+		}
+		others -= (double)l->bytes;
+		if (n > 1 && others > 0 && (double)l->bytes >= 16 * MiB &&
+		    (double)l->bytes * (n - 1) / others > worst) {
+			worst = (double)l->bytes * (n - 1) / others;
+			*most = l;
+		}
+	}
+	return worst;
+}
+
+static double straggler_data(const struct report *r)
+{
+	const struct why_loader *l = NULL;
+
+	return unequal_data(r, &l);
+}
+
+static void tell_straggler_data(struct report *r, struct finding *f)
+{
+	const struct why_loader *l = NULL;
+	double times = unequal_data(r, &l);
+
+	if (l)
+		finding_tell(
+			f,
+			"loader %u of its generation, process %u, read %s from %.3f s to %.3f s: "
+			"%.1f times as much as the others on average",
+			l->number + 1, (unsigned int)l->pid, FMT_BYTES(l->bytes),
+			rules_seconds(r, l->begin_ns), rules_seconds(r, l->end_ns), times);
+}
+
+static const struct why_epoch *worst_epoch(const struct report *r, double *ratio)
+{
+	const struct why_epoch *worst = NULL;
+
+	*ratio = 0;
+	for (uint32_t i = 0; i < r->why->n_epochs; i++) {
+		const struct why_epoch *e = &r->why->epoch[i];
+
+		if (e->workers < 2 || e->median_worker_ns <= 0 ||
+		    e->slow_worker_ns / e->median_worker_ns <= *ratio)
+			continue;
+		*ratio = e->slow_worker_ns / e->median_worker_ns;
+		worst = e;
+	}
+	return worst;
+}
+
+static double slow_worker(const struct report *r)
+{
+	double ratio;
+
+	worst_epoch(r, &ratio);
+	return ratio;
+}
+
+static void tell_slow_worker(struct report *r, struct finding *f)
+{
+	double ratio;
+	const struct why_epoch *e = worst_epoch(r, &ratio);
+
+	finding_tell(
+		f,
+		"process %u was %s in calls on files for each file that it opened to read, the "
+		"median of %u is %s, from %.3f s to %.3f s",
+		(unsigned int)e->slow_worker, FMT_NS((uint64_t)e->slow_worker_ns), e->workers,
+		FMT_NS((uint64_t)e->median_worker_ns), rules_seconds(r, e->begin_ns),
+		rules_seconds(r, e->end_ns));
+}
+
+static double loader_cpu(const struct report *r, uint64_t *cpu_ns, uint64_t *life_ns)
+{
+	*cpu_ns = *life_ns = 0;
+	for (uint32_t i = 0; i < r->why->loaders.n; i++) {
+		const struct why_loader *l = loader_at(r, i);
+		const struct report_proc *p = l ? table_find(&r->procs, l->pid) : NULL;
+
+		if (!p || !(p->user_ns + p->sys_ns))
+			continue;
+		*cpu_ns += p->user_ns + p->sys_ns;
+		*life_ns += l->end_ns - l->begin_ns;
+	}
+	return *life_ns ? (double)*cpu_ns / (double)*life_ns : 0;
+}
+
+static double loader_cpu_bound(const struct report *r)
+{
+	uint64_t cpu_ns, life_ns;
+
+	return loader_cpu(r, &cpu_ns, &life_ns);
+}
+
+static void tell_loader_cpu_bound(struct report *r, struct finding *f)
+{
+	uint64_t cpu_ns, life_ns;
+
+	loader_cpu(r, &cpu_ns, &life_ns);
+	finding_tell(f, "loaders used %s of CPU time in %s of their lives", FMT_NS(cpu_ns),
+		     FMT_NS(life_ns));
+	rules_tell_when(r, f);
+}
+
+/* Waits, of which loaders computed in most, and CPUs that nobody used. */
+static double too_few_workers(const struct report *r)
+{
+	const struct why *w = r->why;
+	double busy_ns = w->blame_ns[WHY_CPU] + w->blame_ns[WHY_CACHE] + w->blame_ns[WHY_DISK] +
+			 w->blame_ns[WHY_META];
+
+	return w->loaders.n && w->waited_ns >= 0.1 * w->window_ns && busy_ns >= 0.5 * w->waited_ns
+		       ? w->cpu_idle_percent / 100
+		       : 0;
+}
+
+static void tell_too_few_workers(struct report *r, struct finding *f)
+{
+	const struct why *w = r->why;
+
+	finding_tell(
+		f,
+		"%.0f %% of the machine's CPU time was not used, while trainers waited %.1f %% of "
+		"theirs and loaders were busy",
+		w->cpu_idle_percent, rules_percent(w->waited_ns, w->window_ns));
+	rules_tell_when(r, f);
+}
+
+/* --- the trainer ------------------------------------------------------------------------------ */
+
+static double checkpoint_blocks(const struct report *r)
+{
+	const struct why *w = r->why;
+	double own_ns = 0;
+
+	for (uint32_t i = 0; i < w->n_trainers; i++)
+		own_ns += (double)w->trainer[i].own_ns[WHY_WRITE];
+	return w->window_ns > 0 ? own_ns / w->window_ns : 0;
+}
+
+static void tell_checkpoint_blocks(struct report *r, struct finding *f)
+{
+	const struct why_longest *top = &r->why->longest[WHY_WRITE];
+
+	finding_tell(f, "main threads that train wrote and synced files in %.1f %% of the time "
+			"that is looked at",
+		     100 * checkpoint_blocks(r));
+	for (unsigned int i = 0; i < top->n; i++) {
+		autofree char *path = top->call[i].fid ? report_path(r, top->call[i].fid) : NULL;
+
+		finding_tell(f, "%s from %.3f s on, process %u, %s", FMT_NS(top->call[i].lat_ns),
+			     rules_seconds(r, top->call[i].end_ns - top->call[i].lat_ns),
+			     top->call[i].pid, path ? path : "no file");
+	}
+}
+
+const struct rule rules_of_workers[] = {
+	{ .code = "checkpoint-blocks",
+	  .title = "Training stands still while a checkpoint is written",
+	  .threshold = 0.05,
+	  .needs = RULE_RW | RULE_WAITS | RULE_TRAINS,
+	  .is_share = true,
+	  .measure = checkpoint_blocks,
+	  .tell = tell_checkpoint_blocks,
+	  .advice = "Write checkpoints from another thread or process, to memory or a local disk "
+		    "first." },
+	{ .code = "loader-cpu-bound",
+	  .title = "Data loaders are short of CPU",
+	  .threshold = 0.8,
+	  .needs = 0,
+	  .is_share = true,
+	  .measure = loader_cpu_bound,
+	  .tell = tell_loader_cpu_bound,
+	  .advice = "More workers where CPUs are idle; a faster decoder, smaller samples, or "
+		    "decoding on the GPU where they are not." },
+	{ .code = "slow-worker",
+	  .title = "One worker takes longer for a sample than the others",
+	  .threshold = 2,
+	  .needs = RULE_RW | RULE_OPEN,
+	  .measure = slow_worker,
+	  .tell = tell_slow_worker,
+	  .advice = "See what its files have in common: size, folder, disk." },
+	{ .code = "straggler-data",
+	  .title = "One worker reads more than the others",
+	  .threshold = 1.5,
+	  .needs = RULE_RW,
+	  .measure = straggler_data,
+	  .tell = tell_straggler_data,
+	  .advice = "Deal samples out by their size." },
+	{ .code = "too-few-workers",
+	  .title = "CPUs are idle while training waits for loaders",
+	  .threshold = 0.3,
+	  .needs = RULE_CPU | RULE_WAITS | RULE_TRAINS,
+	  .is_share = true,
+	  .measure = too_few_workers,
+	  .tell = tell_too_few_workers,
+	  .advice = "Use more loaders (num_workers), and let them prefetch more." },
+	{ .code = NULL },
+};

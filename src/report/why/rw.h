@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a row of vfs_rw means for why, as rows.h has it of all: it is done for most rows of a trace, and is here to be
+ * compiled into where they are taken.
+ */
+#ifndef REPORT_WHY_RW_H
+#define REPORT_WHY_RW_H
+
+#include "report/scan/scan.h"
+#include "report/why/files.h"
+
+#define WHY_SLOW_NS 200000 /* reads of which it is not known: longer ones have come from storage */
+
+/* Its file, where the report has sums of it. */
+static inline const struct report_file *why_row_file(const struct scan *s, const struct report_call_facts *c)
+{
+	return c->file == &s->report->other_file ? NULL : c->file;
+}
+
+/* It may come from a disk, and stay on one. */
+static inline bool why_is_stored(const struct report_file *f)
+{
+	return f->type == REPORT_REG && f->medium != REPORT_MEMORY;
+}
+
+static inline bool why_is_direct(const struct scan *s)
+{
+	return scan_field(s, COL_FLAGS).p[0] == 'D';
+}
+
+/* Of a write: to FD 1 or 2. */
+static inline bool why_is_standard(const struct scan *s)
+{
+	struct reader_field fd = scan_field(s, COL_FD);
+
+	return fd.len == 1 && (fd.p[0] == '1' || fd.p[0] == '2');
+}
+
+static inline bool why_is_slow(const struct report_call_facts *c)
+{
+	return c->lat_ns >= WHY_SLOW_NS + c->bytes; /* 1 GB/s */
+}
+
+/* Of a read or write of a file. */
+static inline enum why_state why_rw_state(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
+{
+	bool disk;
+
+	if (c->write)
+		return f->medium == REPORT_MEMORY || f->type != REPORT_REG ? WHY_CPU : WHY_WRITE;
+	if (f->medium == REPORT_MEMORY || (f->type != REPORT_REG && f->type != REPORT_BLK))
+		return WHY_CACHE;
+	/* nobody can foretell whether a read fetches: no branch on that alone */
+	disk = (c->disk_bytes != 0) | why_is_direct(s);
+	/* what a read before, of this process or of another, had begun to fetch is waited for in this one */
+	if (why_is_slow(c) && !disk)
+		disk = !c->accounted || f->medium == REPORT_NETWORK || why_fetched_lately(s->report, f, s->time_ns);
+	return disk ? WHY_DISK : WHY_CACHE;
+}
+
+static inline uint32_t why_rw_flags(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
+{
+	enum why_state state;
+
+	if (!f || !c->on_file)
+		return WHY_QUEUE | (!c->write ? WHY_CALL_RECEIVES : why_is_standard(s) ? 0 : WHY_CALL_SENDS);
+	state = why_rw_state(s, c, f);
+	if (c->write)
+		return state | WHY_CALL_ON_FILE;
+	return state | WHY_CALL_ON_FILE | (c->disk_bytes ? WHY_CALL_FETCHED : 0) |
+	       (state == WHY_CACHE && why_is_slow(c) ? WHY_CALL_SLOW : 0);
+}
+
+/* What is to be known of it later; FLAGS are enum why_call_flag. */
+static inline struct callstore_row why_row_of(const struct scan *s, const struct report_call_facts *c, const struct report_file *f,
+					      uint32_t flags)
+{
+	return (struct callstore_row){
+		.end_ns = s->time_ns, .pid = c->pid, .tid = c->tid, .lat_ns = c->lat_ns,
+		.file = f ? why_file_index(s->report, f) : c->fid, .flags = flags | (f ? WHY_CALL_FILE : 0),
+	};
+}
+
+static inline struct why_transfer why_rw_transfer(const struct scan *s, const struct report_call_facts *c)
+{
+	return (struct why_transfer){
+		.file = c->file, .pid = c->pid, .fid = c->fid, .bytes = c->bytes, .disk_bytes = c->disk_bytes, .end_ns = s->time_ns,
+		.lat_ns = c->lat_ns, .requested = scan_number(s, COL_REQUESTED), .offset = scan_number(s, COL_OFFSET),
+		.write = c->write, .accounted = c->accounted, .has_offset = c->plain || scan_has_number(s, COL_OFFSET),
+		.direct = why_is_direct(s),
+	};
+}
+
+static inline void why_rw_add_write(struct why_sums *sums, const struct scan *s, const struct report_call_facts *c)
+{
+	sums->written_bytes += c->bytes;
+	if (!why_is_standard(s))
+		return;
+	sums->stdout_writes++;
+	sums->stdout_bytes += c->bytes;
+	sums->stdout_ns += c->lat_ns;
+}
+
+static inline void why_rw_add(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
+{
+	struct why_sums *sums = &s->report->why->sums;
+	struct why_transfer x;
+
+	if (c->write)
+		why_rw_add_write(sums, s, c);
+	if (!f || !why_is_stored(f))
+		return;
+	*(c->write ? &sums->write_files_ns : &sums->read_files_ns) += c->lat_ns;
+	if (f->medium == REPORT_NETWORK)
+		sums->network_ns += c->lat_ns;
+	if (!c->done)
+		return;
+	if (!c->write)
+		c->proc->stored_read += c->bytes;
+	x = why_rw_transfer(s, c);
+	why_add_transfer(s->report, &x);
+}
+
+/* The present row of S, that C tells of. */
+static inline void why_rw_take(const struct scan *s, const struct report_call_facts *c)
+{
+	const struct report_file *f = why_row_file(s, c);
+	const struct callstore_row row = why_row_of(s, c, f, why_rw_flags(s, c, f));
+
+	callstore_add(&s->report->why->calls->store, &row);
+	why_rw_add(s, c, f);
+}
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What sched_switch.out adds to the walk through the calls: when loaders ran, or could have; and uninterruptible waits
+ * outside of calls of who has mapped data, which are for its pages.
+ */
+#include "base/util.h"
+#include "report/why/walk.h"
+
+#define THREADS_MAX (1U << 16)
+#define FAULTS_MAX 8192 /* threads, 1 KiB each */
+
+enum column { TIMESTAMP, PREV_PID, PREV_TID, PREV_STATE, NEXT_PID, NEXT_TID, WAIT_NS, COLUMNS };
+
+static const char *const column_names[COLUMNS] = {
+	"TIMESTAMP", "PREV_PID", "PREV_TID", "PREV_STATE", "NEXT_PID", "NEXT_TID", "WAIT_NS",
+};
+
+_Static_assert(COLUMNS <= sizeof(((struct why_switches *)0)->at), "there is room for all columns");
+
+static struct reader_field field(const struct why_switches *s, enum column c)
+{
+	return reader_field(&s->row, s->at[c]);
+}
+
+static bool number(const struct why_switches *s, enum column c, uint64_t *ret)
+{
+	return reader_row_u64(field(s, c), ret);
+}
+
+struct thread_faults {
+	struct why_faults faults;
+	uint64_t pid, tid;
+};
+
+/* --- page faults ---------------------------------------------------------------------------------------- */
+
+static void faulted(void *ctx, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct why_stretch *x = ctx;
+
+	if (x->role->loader)
+		cover_add(&x->role->loader->cover, begin_ns, end_ns, why_loader_was, x);
+	else if (x->role->trainer)
+		cover_add(x->main ? x->role->main : x->role->others, begin_ns, end_ns, why_trainer_was, x);
+}
+
+static struct why_stretch faults_of(struct why_walk *w, const struct thread_faults *f)
+{
+	return (struct why_stretch){ .r = w->r, .why = w->why, .role = why_role_of(w, f->pid), .state = WHY_DISK,
+				     .main = f->pid == f->tid };
+}
+
+/* Only who has mapped data, or was forked by who has, waits for them outside of calls. */
+static bool maps_data(const struct why_walk *w, uint64_t pid, const struct why_role *role)
+{
+	const struct report_proc *p = table_find(&w->r->procs, pid), *trainer = NULL;
+
+	if (!w->r->present[REPORT_MMAP])
+		return role->loader || role->trainer;
+	if (role->loader)
+		trainer = table_find(&w->r->procs, w->why->trainer[role->loader->trainer].pid);
+	return (role->loader || role->trainer) && ((p && p->data_maps) || (trainer && trainer->data_maps));
+}
+
+static void thread_left(struct why_walk *w, const struct why_switches *s, uint64_t pid)
+{
+	const struct why_role *role = why_role_of(w, pid);
+	struct thread_faults *f;
+	uint64_t tid;
+
+	if (field(s, PREV_STATE).p[0] != 'D' || !number(s, PREV_TID, &tid) || !maps_data(w, pid, role))
+		return;
+	f = table_get(&w->switches.faults, tid);
+	if (!f)
+		return;
+	f->pid = pid;
+	f->tid = tid;
+	f->faults.left_ns = s->time_ns;
+}
+
+static void thread_came(struct why_walk *w, const struct why_switches *s, uint64_t pid)
+{
+	uint64_t tid, wait_ns = 0;
+	struct thread_faults *f;
+	struct why_stretch x;
+
+	if (!number(s, NEXT_TID, &tid) || !(f = table_find(&w->switches.faults, tid)) || f->pid != pid)
+		return;
+	number(s, WAIT_NS, &wait_ns);
+	x = faults_of(w, f);
+	why_faults_came(&f->faults, s->time_ns - MIN(wait_ns, s->time_ns), faulted, &x);
+}
+
+void why_switches_call(struct why_walk *w, const struct why_call_row *row)
+{
+	struct thread_faults *f = table_find(&w->switches.faults, row->kept.tid);
+	struct why_stretch x;
+
+	if (!f || f->pid != row->kept.pid || !f->faults.n)
+		return;
+	x = faults_of(w, f);
+	why_faults_call(&f->faults, row->begin_ns, faulted, &x);
+}
+
+/* --- switches ------------------------------------------------------------------------------------------ */
+
+static void loader_ran(struct why_walk *w, const struct why_role *role, enum why_state state, uint64_t begin_ns,
+		       uint64_t end_ns)
+{
+	struct why_stretch x = { .r = w->r, .why = w->why, .role = role, .state = state };
+
+	cover_add(&role->loader->cover, begin_ns, end_ns, why_loader_was, &x);
+}
+
+static void thread_switched(struct why_walk *w, const struct why_switches *s)
+{
+	uint64_t pid, tid, wait_ns, *since;
+	const struct why_role *role;
+
+	if (number(s, PREV_PID, &pid))
+		thread_left(w, s, pid);
+	if (number(s, NEXT_PID, &pid))
+		thread_came(w, s, pid);
+	if (number(s, PREV_PID, &pid) && (role = why_role_of(w, pid))->loader && number(s, PREV_TID, &tid)) {
+		since = table_get(&w->switches.threads, tid);
+		if (since && *since)
+			loader_ran(w, role, WHY_CPU, *since, s->time_ns);
+		if (since)
+			*since = 0;
+	}
+	if (number(s, NEXT_PID, &pid) && (role = why_role_of(w, pid))->loader && number(s, NEXT_TID, &tid)) {
+		since = table_get(&w->switches.threads, tid);
+		if (since)
+			*since = s->time_ns;
+		if (number(s, WAIT_NS, &wait_ns))
+			loader_ran(w, role, WHY_RUNQ, s->time_ns - MIN(wait_ns, s->time_ns), s->time_ns);
+	}
+}
+
+/* --- the file ---------------------------------------------------------------------------------------------- */
+
+static void next_switch(struct why_switches *s)
+{
+	s->more = false;
+	while (s->open && reader_next(&s->rd, &s->row) > 0)
+		if (number(s, TIMESTAMP, &s->time_ns)) {
+			s->more = true;
+			return;
+		}
+}
+
+void why_switches_open(struct why_switches *s, int dirfd)
+{
+	table_init_pids(&s->threads, sizeof(uint64_t), THREADS_MAX);
+	table_init_pids(&s->faults, sizeof(struct thread_faults), FAULTS_MAX);
+	s->open = reader_open(&s->rd, dirfd, "sched_switch.out") == 0;
+	for (unsigned int c = 0; s->open && c < COLUMNS; c++)
+		s->at[c] = (uint8_t)reader_column(&s->rd, column_names[c]);
+	next_switch(s);
+}
+
+void why_switches_take(struct why_walk *w)
+{
+	thread_switched(w, &w->switches);
+	next_switch(&w->switches);
+}
+
+void why_switches_end(struct why_walk *w)
+{
+	struct table *faults = &w->switches.faults;
+
+	for (uint32_t i = 0; i < faults->n; i++) {
+		struct thread_faults *f = table_at(faults, i);
+		struct why_stretch x = faults_of(w, f);
+
+		why_faults_end(&f->faults, faulted, &x);
+	}
+	table_free(&w->switches.threads);
+	table_free(faults);
+	reader_close(&w->switches.rd);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* When those that train had nothing to do: by what of the trace knows it best. */
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "report/why/impl.h"
+
+const char *const why_basis_names[WHY_BASES] = {
+	[WHY_BY_GPU] = "gpu",	   [WHY_BY_SWITCHES] = "sched_switch", [WHY_BY_SUMS] = "sched",
+	[WHY_BY_CALLS] = "calls", [WHY_BY_CPU_TIME] = "cpu_time",     [WHY_BY_NOTHING] = "nothing",
+	[WHY_BY_SEVERAL] = "mixed",
+};
+
+/* The part of the trace in which it trains: by its phases, else while it has loaders, else all its life. */
+static void find_window(struct report *r, struct why_trainer *t)
+{
+	const struct report_proc *p = table_find(&r->procs, t->pid);
+	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+
+	if (!why_training(r, &begin_ns, &end_ns))
+		for (uint32_t i = 0; i < r->why->loaders.n; i++) {
+			const struct why_loader *l = *(struct why_loader **)table_at(&r->why->loaders, i);
+
+			if (!l || &r->why->trainer[l->trainer] != t)
+				continue;
+			begin_ns = MIN(begin_ns, l->begin_ns);
+			end_ns = MAX(end_ns, l->end_ns);
+		}
+	if (begin_ns >= end_ns) {
+		begin_ns = r->first_ns;
+		end_ns = r->last_ns;
+	}
+	t->begin_ns = MAX(begin_ns, p && p->begin_ns ? p->begin_ns : r->first_ns);
+	t->end_ns = MAX(MIN(end_ns, p && p->end_ns ? p->end_ns : r->last_ns), t->begin_ns);
+}
+
+/* Before its GPU was sampled with it for the first time, and after the last, nothing is known. */
+static void clip_to_samples(const struct why *w, struct why_trainer *t)
+{
+	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+
+	for (uint32_t i = 0; i < w->n_gpus; i++) {
+		const struct spans *idle = &w->gpu[i].idle;
+
+		if (w->gpu[i].pid != t->pid || !idle->n)
+			continue;
+		begin_ns = MIN(begin_ns, idle->v[0].begin_ns);
+		end_ns = MAX(end_ns, idle->v[idle->n - 1].end_ns);
+	}
+	t->begin_ns = MAX(t->begin_ns, begin_ns);
+	t->end_ns = MAX(MIN(t->end_ns, end_ns), t->begin_ns);
+}
+
+const struct spans *why_samples(const struct why *w, const struct why_trainer *t)
+{
+	return t->n_gpus ? &w->gpu[t->gpu[0]].idle : NULL;
+}
+
+static void find_gpus(const struct why *w, struct why_trainer *t)
+{
+	for (uint32_t i = 0; i < w->n_gpus; i++)
+		if (w->gpu[i].pid == t->pid && w->gpu[i].numbers)
+			t->gpu[t->n_gpus++] = (uint8_t)i;
+}
+
+/*
+ * A GPU's samples do not tell when in a second it was idle. Where the trainer's own waits come to about as much, they
+ * do; where they do not, it waits for the GPU too, or in calls that have no rows.
+ */
+static enum why_basis find_finer(struct why *w, struct why_trainer *t)
+{
+	const enum why_basis by[] = { w->has_switches ? WHY_BY_SWITCHES : WHY_BY_SUMS, WHY_BY_CALLS };
+	double idle_ns = (double)why_waited_by(WHY_BY_GPU, w, t, t->begin_ns, t->end_ns);
+
+	for (size_t i = 0; i < ARRAY_SIZE(by); i++) {
+		double ns = (double)why_waited_by(by[i], w, t, t->begin_ns, t->end_ns);
+
+		if (ns > 0.5 * idle_ns && ns < 1.5 * idle_ns)
+			return by[i];
+	}
+	return WHY_BY_GPU;
+}
+
+void why_find_windows(struct report *r)
+{
+	for (uint32_t i = 0; i < r->why->n_trainers; i++)
+		find_window(r, &r->why->trainer[i]);
+}
+
+void why_choose_bases(struct report *r)
+{
+	struct why *w = r->why;
+
+	for (uint32_t i = 0; i < w->n_trainers; i++) {
+		struct why_trainer *t = &w->trainer[i];
+
+		spans_close(&t->calls);
+		find_gpus(w, t);
+		t->basis = why_samples(w, t) ? WHY_BY_GPU :
+			   !t->waits.n		   ? WHY_BY_CALLS :
+			   w->has_switches	   ? WHY_BY_SWITCHES :
+						     WHY_BY_SUMS;
+		t->then = t->basis;
+		if (t->basis != WHY_BY_GPU)
+			continue;
+		clip_to_samples(w, t);
+		t->then = find_finer(w, t);
+		t->own_samples = calloc(why_samples(w, t)->n, sizeof(*t->own_samples));
+	}
+}
+
+uint64_t why_gpus_idle(struct why *w, const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < t->n_gpus; i++)
+		ns += spans_within(&w->gpu[t->gpu[i]].idle, begin_ns, end_ns);
+	return t->n_gpus ? ns / t->n_gpus : 0;
+}

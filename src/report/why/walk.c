@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The calls once more, merged by time, when it is known who trains and who loads: each call becomes
+ * a stretch of its process's time in one state, and is held against the trainer's waits. Who is in no call
+ * between sending a result and receiving the next order waits for these, in poll(2) or the like.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "report/why/walk.h"
+
+#define ROLES_MAX (WHY_LOADERS_MAX + WHY_TRAINERS_MAX)
+
+/* The calls of one file, at the next one. */
+struct stream {
+	struct why_calls_stream calls;
+	struct why_call_row row;
+};
+
+/* --- roles ------------------------------------------------------------------------------------------- */
+
+static int make_roles(struct why_walk *w)
+{
+	struct why *why = w->why;
+
+	w->covers = calloc(2 * (size_t)why->n_trainers + 1, sizeof(*w->covers));
+	if (!w->covers)
+		return -ENOMEM;
+	table_init_pids(&w->roles, sizeof(struct why_role), ROLES_MAX);
+	for (uint32_t i = 0; i < why->loaders.n; i++) {
+		struct why_loader *l = *(struct why_loader **)table_at(&why->loaders, i);
+		struct why_role *role = l ? table_get(&w->roles, l->pid) : NULL;
+
+		if (role) {
+			const struct report_proc *p = table_find(&w->r->procs, l->pid);
+
+			role->loader = l;
+			l->bytes = p ? p->stored_read : 0;
+		}
+	}
+	for (uint32_t i = 0; i < why->n_trainers; i++) {
+		struct why_role *role = table_get(&w->roles, why->trainer[i].pid);
+
+		if (role)
+			*role = (struct why_role){ .trainer = &why->trainer[i], .main = &w->covers[2 * (size_t)i],
+					       .others = &w->covers[2 * (size_t)i + 1] };
+	}
+	return 0;
+}
+
+struct why_role *why_role_of(struct why_walk *w, uint64_t pid)
+{
+	if (pid != w->last_pid) {
+		struct why_role *role = table_find(&w->roles, pid);
+
+		w->last_role = role ? role : &w->nobody;
+		w->last_pid = pid;
+	}
+	return w->last_role;
+}
+
+/* --- stretches of time -------------------------------------------------------------------------------- */
+
+void why_loader_was(void *stretch, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct why_stretch *x = stretch;
+	struct why_loader *l = x->role->loader;
+	struct why_trainer *t = &x->why->trainer[l->trainer];
+
+	l->ns[x->state] += (double)(int64_t)why_looked_at(t, begin_ns, end_ns);
+	l->idle_ns[x->state] += (double)(int64_t)why_waited_then(x->why, t, begin_ns, end_ns);
+}
+
+/* The main thread's calls by the samples of its GPU: in each, they are in what this was idle. */
+static void add_to_samples(struct why *w, struct why_trainer *t, enum why_state state, uint64_t begin_ns,
+			   uint64_t end_ns)
+{
+	const struct spans *samples = why_samples(w, t);
+	size_t i;
+
+	begin_ns = MAX(begin_ns, t->begin_ns);
+	end_ns = MIN(end_ns, t->end_ns);
+	if (begin_ns >= end_ns || !t->own_samples || !samples->n)
+		return;
+	/* calls come in order of time: the sample is one of the last that were begun */
+	i = MIN(t->at_sample, samples->n - 1);
+	while (i > 0 && samples->v[i].begin_ns > begin_ns)
+		i--;
+	for (; i < samples->n && samples->v[i].begin_ns < end_ns; i++) {
+		uint64_t from_ns = MAX(begin_ns, samples->v[i].begin_ns), to_ns = MIN(end_ns, samples->v[i].end_ns);
+
+		t->at_sample = i;
+		if (to_ns > from_ns)
+			t->own_samples[i][state] += (float)(to_ns - from_ns);
+	}
+}
+
+void why_trainer_was(void *stretch, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct why_stretch *x = stretch;
+	struct why_trainer *t = x->role->trainer;
+	uint64_t all_ns = why_looked_at(t, begin_ns, end_ns), idle_ns = why_waited(x->why, t, begin_ns, end_ns);
+	struct why_epoch *e;
+
+	if (x->main)
+		t->own_ns[x->state] += all_ns;
+	if (t->basis == WHY_BY_GPU && x->main)
+		add_to_samples(x->why, t, x->state, begin_ns, end_ns);
+	else if (x->main || t->basis != WHY_BY_CALLS)
+		t->own_idle_ns[x->state] += idle_ns;
+	if (!x->main || t->basis == WHY_BY_GPU)
+		return;
+	e = why_epoch_at(x->why, end_ns);
+	if (e)
+		e->own_ns[t - x->why->trainer] += all_ns - idle_ns;
+}
+
+/* --- calls ---------------------------------------------------------------------------------------------- */
+
+static bool is_among_longest(const struct why_longest *top, const struct why_call_row *row)
+{
+	return top->n < WHY_LONGEST || row->kept.lat_ns > top->call[WHY_LONGEST - 1].lat_ns;
+}
+
+static void keep_longest(struct why_longest *top, const struct report *r, const struct why_call_row *row)
+{
+	const uint64_t lat_ns = row->kept.lat_ns;
+	unsigned int i;
+
+	if (top->n < WHY_LONGEST)
+		top->n++;
+	for (i = top->n - 1; i > 0 && top->call[i - 1].lat_ns < lat_ns; i--)
+		top->call[i] = top->call[i - 1];
+	top->call[i] = (struct why_call){ .fid = why_call_fid(r, row), .end_ns = row->kept.end_ns, .lat_ns = lat_ns,
+					  .pid = (uint32_t)row->kept.pid };
+}
+
+static void loader_call(struct why_stretch *x, const struct why_call_row *row)
+{
+	const uint64_t begin_ns = row->begin_ns, end_ns = row->kept.end_ns;
+	struct why_loader *l = x->role->loader;
+
+	if (why_call_is(row, WHY_CALL_RECEIVES) && l->last_sent && l->last_ns < begin_ns) {
+		struct why_stretch between = *x;
+
+		between.state = WHY_QUEUE;
+		cover_add(&l->cover, l->last_ns, begin_ns, why_loader_was, &between);
+	}
+	cover_add(&l->cover, begin_ns, end_ns, why_loader_was, x);
+	l->last_ns = MAX(l->last_ns, end_ns);
+	l->last_sent = why_call_is(row, WHY_CALL_SENDS);
+}
+
+/* Loads data: a trainer does when nobody does it for it. */
+static bool works(const struct why_role *role)
+{
+	return role->loader || (role->trainer && !role->trainer->loaders);
+}
+
+/* Of a loader or trainer. */
+static void take_call(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
+{
+	const uint64_t pid = row->kept.pid, begin_ns = row->begin_ns, end_ns = row->kept.end_ns;
+	const bool on_file = why_call_is(row, WHY_CALL_ON_FILE);
+	struct why_stretch x = { .r = w->r, .why = w->why, .role = role, .state = why_call_state(row),
+				 .main = row->kept.tid == pid };
+	struct why_longest *longest = &w->why->longest[x.state];
+	struct why_epoch *e;
+
+	if (w->switches.faults.n)
+		why_switches_call(w, row);
+	if (on_file && is_among_longest(longest, row) &&
+	    why_looked_at(role->trainer ? role->trainer : &w->why->trainer[role->loader->trainer], begin_ns, end_ns))
+		keep_longest(longest, w->r, row);
+	if (role->loader)
+		loader_call(&x, row);
+	else if (on_file)
+		cover_add(x.main ? role->main : role->others, begin_ns, end_ns, why_trainer_was, &x);
+	if (!on_file || !works(role))
+		return;
+	e = why_epoch_at(w->why, end_ns);
+	if (e)
+		why_add_work(w->why, e, pid, &role->work, end_ns - begin_ns, 0);
+}
+
+static void take_sample(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
+{
+	struct why_epoch *e = why_epoch_at(w->why, row->kept.end_ns);
+
+	if (role->loader)
+		role->loader->samples++;
+	if (!e)
+		return;
+	e->samples++;
+	if (works(role))
+		why_add_work(w->why, e, row->kept.pid, &role->work, 0, 1);
+}
+
+/* How much its process has read from the page cache, of all and of the waits for it. */
+static void cached(const struct why_role *role, double *ns, double *idle_ns)
+{
+	*ns = role->loader ? role->loader->ns[WHY_CACHE] : (double)role->trainer->own_ns[WHY_CACHE];
+	*idle_ns = role->loader ? role->loader->idle_ns[WHY_CACHE] : (double)role->trainer->own_idle_ns[WHY_CACHE];
+}
+
+/* A slow read that fetched nothing may have waited for what another fetches: that is known when this one's has ended. */
+static void doubt(struct why_walk *w, const struct why_role *role, const struct why_call_row *row, double ns, double idle_ns)
+{
+	struct why_doubt d = {
+		.fid = why_call_fid(w->r, row), .begin_ns = row->begin_ns, .end_ns = row->kept.end_ns,
+		.loader = role->loader, .trainer = role->trainer,
+	};
+
+	cached(role, &d.ns, &d.idle_ns);
+	d.ns -= ns;
+	d.idle_ns -= idle_ns;
+	why_doubt(&w->doubts, &d);
+}
+
+static void take(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
+{
+	const bool slow = why_call_is(row, WHY_CALL_SLOW);
+	double ns = 0, idle_ns = 0;
+
+	if (why_doubts_any(&w->doubts, row->begin_ns) && why_call_is(row, WHY_CALL_FETCHED))
+		why_doubts_end(w->why, &w->doubts, why_call_fid(w->r, row), row->begin_ns);
+	if (why_call_is(row, WHY_CALL_SAMPLE))
+		take_sample(w, role, row);
+	if (!role->loader && !role->trainer)
+		return;
+	if (role->trainer && why_call_is(row, WHY_CALL_NVIDIA))
+		role->trainer->uses_gpu = true;
+	if (slow)
+		cached(role, &ns, &idle_ns);
+	take_call(w, role, row);
+	if (slow)
+		doubt(w, role, row, ns, idle_ns);
+}
+
+/* --- the merge ------------------------------------------------------------------------------------------ */
+
+static const enum report_kind files[] = { REPORT_VFS_RW, REPORT_OPEN, REPORT_CLOSE, REPORT_SYNC, REPORT_CREATE_DEL };
+
+#define AT_END UINT64_MAX
+
+struct merge {
+	struct stream stream[ARRAY_SIZE(files)];
+	uint64_t next_ns[ARRAY_SIZE(files)]; /* when the next call of each ended; AT_END: there is none */
+};
+
+static inline int next(struct merge *m, unsigned int i)
+{
+	struct stream *s = &m->stream[i];
+	int res = why_calls_next(&s->calls, &s->row);
+
+	m->next_ns[i] = res > 0 ? MIN(s->row.kept.end_ns, AT_END - 1) : AT_END;
+	return MIN(res, 0);
+}
+
+static int begin_merge(struct merge *m, struct report *r, int dirfd)
+{
+	int res = 0;
+
+	for (unsigned int i = 0; res == 0 && i < ARRAY_SIZE(files); i++) {
+		res = why_calls_open(&m->stream[i].calls, r, dirfd, files[i]);
+		if (res == 0)
+			res = next(m, i);
+		else
+			m->next_ns[i] = AT_END;
+		res = res == -ENOENT ? 0 : res;
+	}
+	return res;
+}
+
+/* Whose next call ended first, of several the first. Without branches: nobody can guess which it is. */
+static inline unsigned int first_of(const struct merge *m)
+{
+	uint64_t first_ns = m->next_ns[0];
+	unsigned int first = 0;
+
+	for (unsigned int i = 1; i < ARRAY_SIZE(files); i++) {
+		first = m->next_ns[i] < first_ns ? i : first;
+		first_ns = MIN(first_ns, m->next_ns[i]);
+	}
+	return first;
+}
+
+/* All rows by time: those of the first of FILES before others of the same time, switches last. */
+static int merge(struct why_walk *w, struct merge *m)
+{
+	struct why_switches *switches = &w->switches;
+
+	for (unsigned int i = first_of(m); m->next_ns[i] != AT_END; i = first_of(m)) {
+		const struct why_call_row *row = &m->stream[i].row;
+		int res;
+
+		while (switches->more && switches->time_ns < row->kept.end_ns)
+			why_switches_take(w);
+		take(w, why_role_of(w, row->kept.pid), row);
+		res = next(m, i);
+		if (res < 0)
+			return res;
+	}
+	while (switches->more)
+		why_switches_take(w);
+	return 0;
+}
+
+int why_walk(struct report *r, int dirfd)
+{
+	struct why_walk *w = calloc(1, sizeof(*w));
+	struct merge *m = calloc(1, sizeof(*m));
+	int res = w && m ? 0 : -ENOMEM;
+
+	if (res == 0) {
+		w->r = r;
+		w->why = r->why;
+		w->last_pid = UINT64_MAX;
+		why_switches_open(&w->switches, dirfd);
+		res = make_roles(w);
+	}
+	if (res == 0)
+		res = begin_merge(m, r, dirfd);
+	if (res == 0)
+		res = merge(w, m);
+	for (size_t i = 0; m && i < ARRAY_SIZE(files); i++)
+		why_calls_close(&m->stream[i].calls);
+	if (w) {
+		why_switches_end(w);
+		table_free(&w->roles);
+		free(w->covers);
+	}
+	free(w);
+	free(m);
+	return res;
+}

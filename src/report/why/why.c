@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The order of things, and what is shared by the parts. */
+#include "report/why/why.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "report/why/calls.h"
+#include "report/why/impl.h"
+#include "report/why/rules.h"
+
+const char *const why_state_names[WHY_STATES] = {
+	[WHY_DISK] = "disk",   [WHY_CACHE] = "cache", [WHY_META] = "open",   [WHY_WRITE] = "write",
+	[WHY_CPU] = "cpu",     [WHY_RUNQ] = "runq",   [WHY_QUEUE] = "queue", [WHY_OTHER] = "other",
+};
+
+void why_note(struct why *w, const char *fmt, ...)
+{
+	char *note;
+	va_list ap;
+	int len;
+
+	if (w->n_notes == WHY_NOTES_MAX)
+		return;
+	va_start(ap, fmt);
+	len = vasprintf(&note, fmt, ap);
+	va_end(ap);
+	if (len >= 0)
+		w->notes[w->n_notes++] = note;
+}
+
+void why_begin(struct report *r, int dirfd)
+{
+	struct why *w = calloc(1, sizeof(*w));
+
+	if (w)
+		w->calls = malloc(sizeof(*w->calls));
+	if (!w || !w->calls) {
+		free(w);
+		return;
+	}
+	r->why = w;
+	why_calls_init(w->calls);
+	if (why_files_begin(w) < 0 || why_epochs_begin(r) < 0) {
+		why_free(w);
+		r->why = NULL;
+		return;
+	}
+	table_init_pids(&w->loaders, sizeof(struct why_loader *), WHY_LOADERS_MAX);
+	table_init(&w->work, sizeof(struct why_work), WHY_WORK_MAX);
+	why_read_gpu(r, dirfd);
+	why_find_trainers(r);
+}
+
+static double percent_of(struct reader_field f)
+{
+	char text[32], *end;
+	double v;
+
+	if (!f.len || f.len >= sizeof(text))
+		return NAN;
+	memcpy(text, f.p, f.len);
+	text[f.len] = '\0';
+	v = strtod(text, &end);
+	return end == text || *end ? NAN : v;
+}
+
+/* Of all CPUs, while it trained: the mean of what mpstat told. */
+static void read_cpu_idle(struct report *r, int dirfd)
+{
+	struct why *w = r->why;
+	struct reader_row row;
+	struct reader rd;
+	unsigned int time, cpu, idle;
+	uint64_t ns, nr, n = 0;
+	double sum = 0, v;
+
+	w->cpu_idle_percent = NAN;
+	if (!w->n_trainers || reader_open(&rd, dirfd, "cpu.out") < 0)
+		return;
+	time = reader_column(&rd, "TIMESTAMP");
+	cpu = reader_column(&rd, "CPU");
+	idle = reader_column(&rd, "%idle");
+	while (reader_next(&rd, &row) > 0) {
+		if (reader_u64(reader_field(&row, cpu), &nr) && nr < 65536)
+			w->n_cpus = MAX(w->n_cpus, (uint32_t)nr + 1);
+		if (!reader_is(reader_field(&row, cpu), "all") || !reader_u64(reader_field(&row, time), &ns) || ns < w->trainer[0].begin_ns ||
+		    ns > w->trainer[0].end_ns + NSEC_PER_SEC || isnan(v = percent_of(reader_field(&row, idle))))
+			continue;
+		sum += v;
+		n++;
+	}
+	reader_close(&rd);
+	if (n)
+		w->cpu_idle_percent = sum / (double)n;
+}
+
+/* What the bounds of memory have cost. */
+static void note_bounds(struct why *w)
+{
+	uint64_t glued_ns = 0, unsure_ns = 0;
+
+	for (uint32_t i = 0; i < w->n_trainers; i++)
+		glued_ns += w->trainer[i].calls.glued_ns + w->trainer[i].waits.glued_ns;
+	for (uint32_t i = 0; i < w->loaders.n; i++) {
+		const struct why_loader *l = *(struct why_loader **)table_at(&w->loaders, i);
+
+		unsure_ns += l ? l->cover.unsure_ns : 0;
+	}
+	if (glued_ns)
+		why_note(w, "there were too many waits to keep each: they may be told too long by %.3f s in all",
+			 (double)glued_ns / NSEC_PER_SEC);
+	if (unsure_ns)
+		why_note(w, "%.3f s of loaders' calls lay behind too many others and are not told apart from them",
+			 (double)unsure_ns / NSEC_PER_SEC);
+}
+
+static void end_calls(struct why *w)
+{
+	if (w->calls)
+		why_calls_free(w->calls);
+	free(w->calls);
+	w->calls = NULL;
+}
+
+void why_end(struct report *r, int dirfd)
+{
+	struct why *w = r->why;
+	int res;
+
+	if (!w)
+		return;
+	w->begin_ns = r->first_ns;
+	w->end_ns = r->last_ns;
+	why_drop_launchers(r);
+	why_find_loaders(r);
+	why_find_sight(r);
+	why_find_windows(r);
+	why_read_trainer_sched(r, dirfd);
+	why_choose_bases(r);
+	read_cpu_idle(r, dirfd);
+	why_files_end(r);
+	why_epochs_settle(r);
+	res = w->error < 0 ? w->error : why_walk(r, dirfd);
+	end_calls(w);
+	if (res < 0)
+		why_note(w, "why the job waited could not be looked at: %s", strerror(-res));
+	else
+		why_read_loader_sched(r, dirfd);
+	why_blame(r);
+	why_epochs_end(r);
+	note_bounds(w);
+	w->rules = rules_new(r);
+}
+
+bool why_trains_from(const struct report *r, uint64_t *ns)
+{
+	const struct why *w = r->why;
+	uint64_t begin_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; w && w->seen >= WHY_SEEN_LOADERS && i < w->n_trainers; i++)
+		begin_ns = MIN(begin_ns, w->trainer[i].begin_ns);
+	if (begin_ns < UINT64_MAX) {
+		*ns = MAX(begin_ns, r->timeline->data_ns);
+		return true;
+	}
+	/* who reads no data, and is not seen to train by anything else, saves none */
+	*ns = r->timeline->data_ns ? r->timeline->data_ns : UINT64_MAX;
+	return false;
+}
+
+void why_free(struct why *w)
+{
+	if (!w)
+		return;
+	rules_free(w->rules);
+	end_calls(w);
+	for (uint32_t i = 0; i < w->loaders.n; i++)
+		free(*(void **)table_at(&w->loaders, i));
+	for (uint32_t i = 0; i < w->n_trainers; i++) {
+		spans_free(&w->trainer[i].calls);
+		spans_free(&w->trainer[i].waits);
+		free(w->trainer[i].own_samples);
+	}
+	for (uint32_t i = 0; i < w->n_gpus; i++)
+		spans_free(&w->gpu[i].idle);
+	for (unsigned int i = 0; i < w->n_notes; i++)
+		free(w->notes[i]);
+	for (uint32_t i = 0; i < w->n_epochs; i++)
+		for (unsigned int k = 0; k < w->epoch[i].n_slow; k++)
+			free(w->epoch[i].slow[k].path);
+	table_free(&w->loaders);
+	free(w->files);
+	free(w->files_rest);
+	table_free(&w->work);
+	free(w->places);
+	free(w->epoch);
+	free(w);
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Why the job waited: who trains and who loads data for it, when the GPUs, or else the trainers, had
+ * nothing to do, and what the loaders did at just those times. Of a trace folder, for the report.
+ *
+ * The rows are looked at twice. First, with all else of the report, the waits of those that train are
+ * collected (why_wait()), files and epochs are summed up, and what of calls will be needed is kept (rows.h). Then, when it
+ * is known who is who, these come once more, merged by time (walk.c), and each stretch of a process's time is held
+ * against these waits. Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers; 4 KiB a loader; 88 bytes a file.
+ * docs/rules.md has what is concluded from it. All instants are CLOCK_MONOTONIC, all times ns.
+ */
+#ifndef REPORT_WHY_WHY_H
+#define REPORT_WHY_WHY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/phases/phases.h"
+#include "stats/cover.h"
+#include "stats/spans.h"
+#include "stats/table.h"
+
+#define WHY_TRAINERS_MAX 64
+#define WHY_LOADERS_MAX 4096
+#define WHY_WAITS_MAX (2U << 20)
+#define WHY_GPUS_MAX 64
+#define WHY_EPOCHS_MAX 512
+#define WHY_WORK_MAX (1U << 16) /* loaders, once for each epoch */
+#define WHY_NOTES_MAX 16
+#define WHY_LONGEST 3
+#define WHY_SLOW_FILES 5
+
+/* What a process does at some time; of several threads whose call ended first. */
+enum why_state {
+	WHY_DISK,  /* reads from storage */
+	WHY_CACHE, /* reads from the page cache, or from memory */
+	WHY_META,  /* opens, closes, makes, renames, removes files */
+	WHY_WRITE, /* writes files, waits until they are on the disk */
+	WHY_CPU,   /* computes: decodes, mostly */
+	WHY_RUNQ,  /* could compute, and waits for a CPU */
+	WHY_QUEUE, /* waits for other processes: for somebody to take what is loaded */
+	WHY_OTHER, /* in no call that is traced, and not known to compute */
+	WHY_STATES,
+};
+
+extern const char *const why_state_names[WHY_STATES];
+
+/* Whence it is known when a trainer waited; the better ones first. */
+enum why_basis {
+	WHY_BY_GPU,	 /* gpu.out: what its GPUs did not use */
+	WHY_BY_SWITCHES, /* sched_switch.out: none of its threads could run */
+	WHY_BY_SUMS,	 /* sched.out: its main thread did not run */
+	WHY_BY_CALLS,	 /* its main thread's calls on pipes and the like */
+	WHY_BY_CPU_TIME, /* its CPU time, when it ended: how much, and not when */
+	WHY_BY_NOTHING,
+	WHY_BY_SEVERAL, /* of all trainers together: not of each by the same */
+	WHY_BASES,
+};
+
+extern const char *const why_basis_names[WHY_BASES];
+
+/* A long call. */
+struct why_call {
+	uint64_t fid, end_ns, lat_ns;
+	uint32_t pid;
+};
+
+struct why_longest {
+	struct why_call call[WHY_LONGEST]; /* longest first */
+	unsigned int n;
+};
+
+struct why_gpu {
+	uint32_t nr;
+	uint64_t pid; /* of the target, that used it last */
+	uint64_t samples, sample_ns, since_ns; /* the sample that is being read, and since when it is one */
+	double busy;
+	uint64_t seen_ns;
+	bool seen, numbers, by_device; /* by the target; `sm` told; by gpu_dev.out */
+	struct spans idle;
+};
+
+struct why_trainer {
+	uint64_t pid;
+	uint64_t begin_ns, end_ns; /* of what is looked at */
+	enum why_basis basis;
+	enum why_basis then; /* of what its loaders did meanwhile: finer than a GPU's samples where it can be had */
+	float (*own_samples)[WHY_STATES]; /* its main thread's calls on files, by samples of its GPU */
+	size_t at_sample;
+	struct spans calls;    /* of its main thread on pipes and the like */
+	struct spans waits;    /* by scheduling */
+	uint64_t own_ns[WHY_STATES];	   /* its main thread's calls on files */
+	uint64_t own_idle_ns[WHY_STATES];  /* those in its waits, its other threads' too */
+	uint64_t waited_ns;
+	double runq_ns; /* its main thread could run, and waited for a CPU */
+	double cpu_wait; /* WHY_BY_CPU_TIME: the part of its time */
+	double unseen_ns; /* WHY_BY_CALLS: of what is looked at, what it may have waited in calls that are not traced */
+	uint32_t loaders;
+	bool uses_gpu; /* opened one's device */
+	uint32_t n_gpus; /* that tell how busy they are, of why's; once bases are chosen */
+	uint8_t gpu[WHY_GPUS_MAX];
+};
+
+struct why_loader {
+	uint64_t pid, begin_ns, end_ns;
+	uint32_t trainer, generation; /* those that live at the same time */
+	uint32_t number;	      /* in its generation, from 0 */
+	/* the last event, for what lies between two of them */
+	bool last_sent;
+	uint64_t last_ns;
+	uint64_t samples, bytes;
+	double ns[WHY_STATES], idle_ns[WHY_STATES]; /* in all; while its trainer waited */
+	double alive_idle_ns; /* its trainer's waits within its life */
+	/* sched.out */
+	double run_ns, run_idle_ns, runq_idle_ns, sleep_idle_ns, fault_idle_ns;
+	struct cover cover;
+};
+
+/* Reads and writes of regular files in an epoch, or in all of the trace. */
+struct why_epoch {
+	char name[PHASE_LABEL_MAX];
+	uint32_t phase; /* index among the epochs, PHASES_NONE: all of the trace */
+	uint64_t begin_ns, end_ns;
+	uint64_t own_ns[WHY_TRAINERS_MAX]; /* of each trainer's calls on files that are in no wait */
+	uint64_t waited_ns, waitable_ns; /* of trainers of which it is known when; of these what could have been waited */
+	uint64_t reads, read_bytes, disk_bytes, disk_reads, unaccounted;
+	uint64_t samples; /* regular files opened to be read */
+	uint64_t size[65]; /* reads that returned: [0] end of file, [i] 2^(i-1) to 2^i - 1 bytes */
+	uint64_t sequential, placed; /* reads that went on where the last ended; that could have */
+	uint64_t again_bytes; /* read a second time */
+	uint64_t writes, write_bytes;
+	uint64_t rewritten_bytes; /* written a second time */
+	struct why_slow_file {
+		uint64_t fid, time_ns, bytes, calls;
+		char *path;
+	} slow[WHY_SLOW_FILES]; /* by time, longest first */
+	unsigned int n_slow;
+	uint32_t workers;
+	uint64_t slow_worker;	     /* PID */
+	double slow_worker_ns, median_worker_ns; /* in calls for a sample */
+};
+
+/* What a loader did in an epoch. */
+struct why_work {
+	uint64_t pid, ns, samples; /* in calls on files */
+	uint32_t epoch;
+};
+
+/* By what it is known that somebody trains; the surer ones last. */
+enum why_sight {
+	WHY_SEEN_NOT,
+	WHY_SEEN_READING, /* it only reads data, as who trains without loaders does, and others do, too */
+	WHY_SEEN_PHASES,  /* the job tells of epochs, or of training */
+	WHY_SEEN_LOADERS, /* forked by it, or spawned, they read data */
+	WHY_SEEN_GPU,	  /* gpu.out has it */
+	WHY_SIGHTS,
+};
+
+extern const char *const why_sight_names[WHY_SIGHTS]; /* NULL for who is not seen to train */
+
+/* Where a process's last read of a file ended. */
+#define WHY_PLACES_BITS 16
+struct why_place {
+	uint64_t key, next;
+};
+
+/* Sums that rules look at, of all of the target. */
+struct why_sums {
+	uint64_t reads, read_bytes, writes, write_bytes; /* of regular files; without ends of files */
+	uint64_t read_files_ns, write_files_ns, open_ns, sync_ns, meta_ns;
+	uint64_t disk_reads, disk_bytes, again_disk_bytes, again_bytes;
+	uint64_t tiny_reads, small_disk_reads, small_writes;
+	uint64_t placed, sequential, sequential_disk, sequential_small; /* see why_epoch; that fetched */
+	uint64_t placed_writes, sequential_writes, rewritten_bytes; /* of writes; a second time in an epoch */
+	uint64_t shared, small_shared; /* reads and writes of files that several processes use; of less than 64 KiB */
+	uint64_t misaligned, with_offset, direct, direct_misaligned;
+	uint64_t opens, opens_failed, opens_read, syncs;
+	uint64_t stdout_writes, stdout_bytes, stdout_ns, written_bytes; /* FD 1 and 2; of all types */
+	uint64_t opens_second, opens_second_ns, opens_peak, opens_peak_ns; /* the busiest second */
+	uint64_t network_ns;
+};
+
+/* What main threads did that may train, by sched.out. */
+struct why_did {
+	double run_ns, runq_ns;
+	struct why_did_call {
+		char name[24];
+		double ns; /* in which it waited, or slept */
+	} call[32];
+	unsigned int n_calls;
+};
+
+struct why_calls;
+
+struct why {
+	struct why_trainer trainer[WHY_TRAINERS_MAX];
+	uint32_t n_trainers;
+	enum why_sight seen; /* less than WHY_SEEN_PHASES: who is looked at as a trainer may be none */
+	bool has_gpu, has_switches, has_sums, by_epoch; /* by_epoch: phases tell of them */
+	bool by_copies, more_trainers; /* trainers are who has copies; there are more than WHY_TRAINERS_MAX */
+	struct why_gpu gpu[WHY_GPUS_MAX];
+	uint32_t n_gpus;
+	uint64_t gpu_sample_ns; /* mean distance of samples */
+	struct why_calls *calls; /* kept for why_walk(); gone behind it */
+	struct table loaders; /* struct why_loader *, by PID */
+	struct why_file *files; /* the first N_FILES of the report's table of files */
+	struct why_file_rest *files_rest;
+	uint32_t n_files;
+	struct why_place *places; /* 1 MiB */
+	int error; /* of sums of these; 0 or -errno */
+	struct table work;    /* struct why_work, by epoch and PID */
+	struct why_epoch *epoch;
+	uint32_t n_epochs, at_epoch;
+	struct why_epoch *outside; /* what is in none of them */
+	struct why_sums sums;
+	struct why_longest longest[WHY_STATES]; /* calls of loaders and trainers */
+	uint64_t begin_ns, end_ns; /* of the trace */
+
+	struct why_did did;
+
+	/* what comes out, of all trainers together */
+	enum why_basis basis;	/* theirs, of those that have one; WHY_BY_SEVERAL where these differ */
+	double window_ns;	/* what is looked at */
+	double waited_ns;
+	double unseen_ns; /* of what is looked at, besides: it is not known whether they waited */
+	double blame_ns[WHY_STATES]; /* sums up to waited_ns */
+	double straggler_ns;	     /* of waited_ns: one loader was busy and the others were not */
+	const struct why_loader *straggler; /* of the generation with the most of it */
+	double straggler_busy, straggler_others, straggler_most_ns; /* parts of its generation's waits */
+	double loader_idle_ns;	     /* the loaders' time while they were waited for */
+	double cpu_idle_percent;     /* of the machine, by cpu.out; NAN: not known */
+	uint32_t n_cpus;
+	struct rules *rules;
+	char *notes[WHY_NOTES_MAX]; /* what could not be looked at, a sentence each */
+	unsigned int n_notes;
+};
+
+/* It is known of reads in E what they fetched from disks: of none the kernel need have an account. */
+static inline bool why_knows_disk(const struct why_epoch *e)
+{
+	return !e->reads || e->unaccounted < e->reads;
+}
+
+/* It is known of T how much it waited; and when, too. What is told of all is of those alone. */
+static inline bool why_tells(const struct why_trainer *t)
+{
+	return t->basis < WHY_BY_NOTHING;
+}
+
+static inline bool why_tells_when(const struct why_trainer *t)
+{
+	return t->basis < WHY_BY_CPU_TIME;
+}
+
+/* Of any trainer it is known by BASIS. */
+static inline bool why_any_by(const struct why *w, enum why_basis basis)
+{
+	for (uint32_t i = 0; i < w->n_trainers; i++)
+		if (w->trainer[i].basis == basis)
+			return true;
+	return false;
+}
+
+struct report;
+struct report_file;
+struct report_proc;
+struct reader_field;
+
+/* --- for what reads names ------------------------------------------------------------------------- */
+
+/* Whether F at PATH may hold samples, shards or checkpoints, and is no program. */
+bool why_is_data(const struct report_file *f, struct reader_field path);
+/* P runs a program with ARGS. */
+void why_program(struct report_proc *p, struct reader_field args);
+bool why_is_shell(struct reader_field name);
+
+/* --- for report.c -------------------------------------------------------------------------------- */
+
+/* Who trains, by pids.out, which R has read, and gpu.out. R->why is NULL when there is no memory. */
+void why_begin(struct report *r, int dirfd);
+/* A call of a main thread for that others have to do something ended at END_NS. WAITS: the trainer's. */
+static inline void why_wait(struct spans *waits, uint64_t end_ns, uint64_t lat_ns)
+{
+	spans_add(waits, end_ns > lat_ns ? end_ns - lat_ns : 0, end_ns);
+}
+/*
+ * From when on what is written may be a checkpoint, by loaders, GPUs, and what was read; UINT64_MAX: never. Whether it is
+ * known that somebody trains then. R has a timeline.
+ */
+bool why_trains_from(const struct report *r, uint64_t *ns);
+/* All rows are in R: the rest. */
+void why_end(struct report *r, int dirfd);
+void why_free(struct why *w);
+
+/* --- for rules ------------------------------------------------------------------------------------ */
+
+struct finding;
+/* A line of what those did that may train. */
+void why_tell_did(const struct report *r, struct finding *f);
+
+/* --- for renderers -------------------------------------------------------------------------------- */
+
+struct json;
+void why_json(const struct report *r, struct json *j);
+void why_json_finding(struct json *j, const char *key, const struct finding *f);
+void why_finding_text(const struct finding *f, FILE *out);
+void why_answer(const struct report *r, FILE *out);   /* a few lines */
+void why_findings(const struct report *r, FILE *out); /* all rules that fired */
+void why_epochs_text(const struct report *r, FILE *out);
+
+#endif

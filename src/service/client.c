@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * See client.h. The workload is forked here, so that it has our cgroup, limits, namespaces and terminal,
+ * and stands at its gate until the service says go. From then on nothing of it depends on us, nor on the
+ * service: when that goes, the workload does not notice.
+ */
+#include "service/client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "base/env.h"
+#include "base/log.h"
+#include "base/loop.h"
+#include "base/util.h"
+#include "cmd/cmd.h"
+#include "host/background.h"
+#include "host/stall/guard.h"
+#include "host/stall/proxy.h"
+#include "job/collect.h"
+#include "job/workload.h"
+#include "kernel/tracer.h"
+#include "report/scan/model.h"
+#include "service/protocol.h"
+#include "session/session.h"
+#include "trace/config.h"
+#include "trace/outdir.h"
+
+#define EXIT_NOT_EXECUTABLE 126
+#define EXIT_NOT_FOUND 127
+
+#define ANSWER_MS 3000 /* what loading takes where it takes long; then it is said that this waits */
+
+struct client {
+	const struct config *cfg;
+	char **argv;
+	struct workload_user user;
+	struct outdir dir;
+	struct workload workload;
+	struct loop loop;
+	int log_fd, socket_fd, signal_fd;
+	bool whole;	 /* the service has said that the files are */
+	bool went;	 /* it has let the workload go */
+	bool leave;	 /* a second signal: not waiting for the workload */
+	unsigned int interrupts;
+	int interrupt;
+};
+
+bool client_needed(void)
+{
+	char error[512];
+
+	return geteuid() && tracer_check(error, sizeof(error)) == -EPERM;
+}
+
+/* --- the service --------------------------------------------------------------------------------------- */
+
+/* Where it listens; tests have one of their own. */
+static const char *socket_path(void)
+{
+	const char *other = getenv("DLTRACED_SOCKET");
+
+	return other && *other ? other : SERVICE_SOCKET;
+}
+
+/* A connection, or -errno after a message that says what to do. */
+static int service_connect(const struct config *cfg)
+{
+	autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	const struct passwd *pw = getpwuid(geteuid());
+	enum log_level level = cfg->best_effort ? LOG_LEVEL_WARN : LOG_LEVEL_ERR;
+	int r;
+
+	if (fd < 0)
+		return log_err_r(-errno, "a socket");
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", socket_path());
+	if (!connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		return TAKE_FD(fd);
+	r = -errno;
+	if (r == -EACCES)
+		log_msg(level, "not allowed to trace: run with sudo, or have yourself added to the group of the dltraced "
+			"service (as root: usermod -aG " SERVICE_GROUP " %s; it counts from the next login)",
+			pw ? pw->pw_name : "NAME");
+	else if (r == -ENOENT || r == -ECONNREFUSED) /* where it runs untraced all the same, that is what is said */
+		log_msg(cfg->best_effort && cfg->argv ? LOG_LEVEL_DEBUG : level, "not allowed to trace: run with sudo, or have the dltraced service started on this machine "
+			"(as root: systemctl enable --now dltraced)");
+	else
+		log_msg(level, "not allowed to trace, and %s: %s", addr.sun_path, strerror(-r));
+	return r;
+}
+
+/* The option that root alone may give, or NULL. What is neither the service's nor ours is root's. */
+static const char *for_root(const struct config *cfg)
+{
+	static const char *const ours[] = {
+		"archive", "background", "collect", "force", "log", "no-report", "output", "pid", "report", "verbose",
+		"workload",
+	};
+
+	for (unsigned int i = 0; i < cfg->n_given; i++) {
+		const char *name = cfg->given[i].name;
+		bool known = service_option_allowed(name);
+
+		for (size_t k = 0; k < ARRAY_SIZE(ours); k++)
+			known |= !strcmp(ours[k], name);
+		if (!known)
+			return name;
+	}
+	return NULL;
+}
+
+static int ask(struct client *c)
+{
+	int fds[SERVICE_PIDS_MAX + 1] = { c->dir.fd }, r;
+	autofree char *text = NULL, *cwd = getcwd(NULL, 0);
+	unsigned int n = 1;
+	size_t len;
+
+	if (c->workload.pid)
+		fds[n++] = c->workload.pidfd;
+	for (unsigned int i = 0; i < c->cfg->n_pids && n < ARRAY_SIZE(fds); i++, n++) {
+		fds[n] = util_pidfd_open(c->cfg->pids[i]);
+		if (fds[n] < 0) {
+			r = log_err_r(fds[n], "--pid %d", c->cfg->pids[i]);
+			goto out;
+		}
+	}
+	r = service_request_pack(c->cfg, c->argv, c->user.environ ?: environ, cwd, &text, &len);
+	if (!r)
+		r = service_send(c->socket_fd, text, len, fds, n);
+	if (r == -EPIPE) /* refused already: the reason lies there */
+		r = 0;
+	if (r < 0)
+		log_err_r(r, "the dltraced service");
+out:
+	while (n > 1 + (c->workload.pid != 0))
+		util_close(&fds[--n]);
+	return r;
+}
+
+/* One packet: what it has to say is passed on. 0, or -errno at its end. */
+static int listen_once(struct client *c)
+{
+	char word[SERVICE_WORD_MAX + 1];
+	ssize_t n = service_recv(c->socket_fd, word, sizeof(word) - 1, NULL, 0, NULL);
+
+	if (n < 0)
+		return n == -EMSGSIZE || n == -E2BIG ? 0 : (int)n;
+	word[n] = '\0';
+	if (!strcmp(word, "go"))
+		c->went = true;
+	else if (!strcmp(word, "end"))
+		c->whole = true;
+	else
+		log_pass(word);
+	return 0;
+}
+
+/* Until it says go. 0 or an exit status. */
+static int await_go(struct client *c)
+{
+	struct signalfd_siginfo si;
+	struct pollfd fds[] = { { c->socket_fd, POLLIN, 0 }, { c->signal_fd, POLLIN, 0 } };
+	int r = 0, timeout_ms = ANSWER_MS;
+
+	while (!r && !c->went) {
+		int n = poll(fds, ARRAY_SIZE(fds), timeout_ms);
+
+		if (n == 0) { /* it is busy, or held */
+			log_warn("the dltraced service has not answered yet; waiting for it: ^C or TERM ends that");
+			timeout_ms = -1;
+		}
+		if (n <= 0)
+			continue;
+		if (fds[1].revents && read(c->signal_fd, &si, sizeof(si)) == sizeof(si))
+			return 128 + (int)si.ssi_signo;
+		if (fds[0].revents)
+			r = listen_once(c);
+		if (c->whole) /* without a go: it has said why not */
+			return CMD_EXIT_FAILURE;
+	}
+	if (!c->went)
+		log_err("the dltraced service has ended the connection");
+	return c->went ? 0 : CMD_EXIT_FAILURE;
+}
+
+/* --- start ----------------------------------------------------------------------------------------------- */
+
+static int step_command(struct client *c)
+{
+	const char *what = for_root(c->cfg), *path = env_find(environ, "PATH=");
+	char found[4096];
+	int r;
+
+	if (what) {
+		log_err("--%s is for root: without sudo, dltraced traces your own processes only (--workload, --, --pid)", what);
+		return CMD_EXIT_FAILURE;
+	}
+	r = workload_user_get(&c->user, NULL);
+	if (r < 0) {
+		log_err_r(r, "who is tracing");
+		return CMD_EXIT_FAILURE;
+	}
+	if (!c->cfg->argv)
+		return 0;
+	r = workload_resolve(c->cfg->argv[0], path ? path + strlen("PATH=") : NULL, found, sizeof(found));
+	if (r < 0)
+		log_err_r(r, "%s", c->cfg->argv[0]);
+	return r == -ENOENT ? EXIT_NOT_FOUND : r < 0 ? EXIT_NOT_EXECUTABLE : 0;
+}
+
+static int step_folder(struct client *c)
+{
+	return session_open_folder(&c->dir, c->cfg, c->user.environ ?: environ, &c->user) < 0 ? CMD_EXIT_FAILURE : 0;
+}
+
+static int step_signals(struct client *c)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+	struct sigaction hup;
+	sigset_t mask;
+	int r = loop_init(&c->loop);
+
+	sigemptyset(&mask);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaddset(&mask, signals[i]);
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler == SIG_IGN)
+		sigdelset(&mask, SIGHUP);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	c->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (r < 0 || c->signal_fd < 0)
+		log_err_r(r < 0 ? r : -errno, "signals");
+	return r < 0 || c->signal_fd < 0 ? CMD_EXIT_FAILURE : 0;
+}
+
+static int step_fork(struct client *c)
+{
+	int r;
+
+	if (!c->cfg->argv)
+		return 0;
+	if (c->cfg->log) {
+		patience_begin(c->dir.path, PATIENCE_BY_SIGNAL);
+		c->log_fd = util_create_at(c->dir.fd, OUTDIR_LOG_NEW, O_APPEND);
+		patience_end();
+		if (c->log_fd < 0) {
+			log_err_r(c->log_fd, "%s/" OUTDIR_LOG_NEW, c->dir.path);
+			return CMD_EXIT_FAILURE;
+		}
+	}
+	r = workload_prepare(&c->workload, c->cfg->argv, &c->user, c->log_fd);
+	if (r < 0) {
+		log_err_r(r, "cannot fork the workload");
+		return CMD_EXIT_FAILURE;
+	}
+	if (c->cfg->log)
+		relay_keep_free(&c->workload.relay, c->cfg->min_free_bytes);
+	return 0;
+}
+
+static int step_ask(struct client *c)
+{
+	return ask(c) < 0 ? CMD_EXIT_FAILURE : await_go(c);
+}
+
+static int step_go(struct client *c)
+{
+	int r;
+
+	if (!c->workload.pid)
+		return 0;
+	r = workload_go(&c->workload);
+	if (r < 0)
+		log_err_r(r, "%s", c->cfg->argv[0]);
+	return r == -ENOENT ? EXIT_NOT_FOUND : r < 0 ? EXIT_NOT_EXECUTABLE : 0;
+}
+
+/* --- meanwhile ------------------------------------------------------------------------------------------- */
+
+static void tell_end(struct client *c)
+{
+	const struct relay_log *log = c->workload.relay.log;
+	unsigned long long lost = log ? __atomic_load_n(&log->lost_bytes, __ATOMIC_RELAXED) : 0;
+	autofree char *word = util_fmt("exit %d %llu", c->workload.status, lost);
+
+	if (word && c->socket_fd >= 0)
+		service_send(c->socket_fd, word, strlen(word), NULL, 0);
+}
+
+static void advance(struct client *c)
+{
+	bool runs = c->workload.pid && !c->workload.ended;
+
+	if (c->socket_fd < 0 && (!runs || c->leave))
+		loop_quit(&c->loop);
+}
+
+static int on_service(void *ctx, int fd, uint32_t events)
+{
+	struct client *c = ctx;
+
+	if (listen_once(c) < 0) {
+		loop_del(&c->loop, fd);
+		util_close(&c->socket_fd);
+		if (!c->whole)
+			log_err("the dltraced service has gone: the trace in %s may lack its end%s", c->dir.path,
+				c->workload.pid && !c->workload.ended ? ", the workload goes on" : "");
+	}
+	advance(c);
+	return 0;
+}
+
+static int on_workload(void *ctx, int fd, uint32_t events)
+{
+	struct client *c = ctx;
+
+	if (workload_reap(&c->workload)) {
+		loop_del(&c->loop, fd);
+		workload_await_output(&c->workload);
+		tell_end(c);
+	}
+	advance(c);
+	return 0;
+}
+
+static int on_signal(void *ctx, int fd, uint32_t events)
+{
+	struct client *c = ctx;
+	struct signalfd_siginfo si;
+	int sig;
+
+	if (read(fd, &si, sizeof(si)) != sizeof(si))
+		return 0;
+	sig = (int)si.ssi_signo;
+	c->interrupts += sig == SIGINT || sig == SIGTERM;
+	if (c->workload.pid && !c->workload.ended && c->interrupts < 2) {
+		/* ^C and ^\ have reached it through the terminal */
+		if ((sig != SIGINT && sig != SIGQUIT) || si.ssi_code == SI_USER)
+			workload_signal(&c->workload, sig);
+		return 0;
+	}
+	if (sig == SIGUSR1 || sig == SIGUSR2)
+		return 0;
+	if (c->workload.pid && !c->workload.ended && !c->leave)
+		log_info("not waiting for the end: the workload goes on as process %d", c->workload.pid);
+	c->leave = true;
+	c->interrupt = sig;
+	if (c->socket_fd >= 0)
+		service_send(c->socket_fd, "stop", 4, NULL, 0);
+	advance(c);
+	return 0;
+}
+
+static int watch(struct client *c)
+{
+	int r = loop_add(&c->loop, c->socket_fd, EPOLLIN, on_service, c);
+
+	if (!r)
+		r = loop_add(&c->loop, c->signal_fd, EPOLLIN, on_signal, c);
+	if (!r && c->workload.pid)
+		r = loop_add(&c->loop, c->workload.pidfd, EPOLLIN, on_workload, c);
+	return r < 0 ? r : loop_run(&c->loop);
+}
+
+/* --- end ------------------------------------------------------------------------------------------------- */
+
+static int exit_code(const struct client *c)
+{
+	if (!c->workload.pid)
+		return c->whole ? 0 : CMD_EXIT_FAILURE;
+	return c->workload.ended ? workload_exit_code(c->workload.status) : 128 + c->interrupt;
+}
+
+static void finish(struct client *c)
+{
+	char error[512];
+
+	if (c->cfg->collect.n &&
+	    collect_files(&c->user, c->dir.path, c->dir.fd, &c->cfg->collect, error, sizeof(error)) < 0)
+		log_warn("%s", error);
+	if (c->cfg->archive && collect_archive(&c->user, c->dir.path, error, sizeof(error)) < 0)
+		log_warn("%s", error);
+	if (c->cfg->report && c->whole) {
+		patience_begin(c->dir.path, exit_code(c));
+		report_summary(c->dir.path, c->dir.fd, stdout);
+		patience_end();
+	}
+}
+
+static int (*const steps[])(struct client *c) = {
+	step_command, step_folder, step_signals, step_fork, step_ask, step_go,
+};
+
+static int run(struct client *c)
+{
+	int code = c->cfg->background ? background_start() : 0;
+
+	if (code)
+		return code < 0 ? 0 : code;
+	for (size_t i = 0; !code && i < ARRAY_SIZE(steps); i++)
+		code = steps[i](c);
+	if (code) {
+		util_close(&c->socket_fd); /* no more is written */
+		patience_begin(c->dir.path, code);
+		outdir_discard(&c->dir);
+		patience_end();
+		return code;
+	}
+	background_ready(c->dir.path, BACKGROUND_BY_NAME); /* the number is that of who traces for us */
+	if (watch(c) < 0)
+		return CMD_EXIT_FAILURE;
+	finish(c);
+	return exit_code(c);
+}
+
+int client_run(const struct config *cfg, char **argv)
+{
+	struct client c = {
+		.cfg = cfg, .argv = argv, .dir.fd = -1, .dir.parent_fd = -1, .workload = WORKLOAD_NONE, .loop.epoll_fd = -1,
+		.log_fd = -1, .signal_fd = -1,
+	};
+	int code;
+
+	if (!cfg->background && front_stand(cfg->out, &code))
+		return code;
+	c.socket_fd = service_connect(cfg);
+	if (c.socket_fd < 0)
+		return cfg->best_effort && cfg->argv ? -1 : CMD_EXIT_FAILURE;
+	code = run(&c);
+	workload_free(&c.workload);
+	loop_free(&c.loop);
+	outdir_close(&c.dir);
+	util_close(&c.socket_fd);
+	util_close(&c.signal_fd);
+	util_close(&c.log_fd);
+	workload_user_free(&c.user);
+	return code;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See daemon.h. Here are only who runs, since when, and when it is time for what. */
+#include "service/daemon.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+
+#include "base/log.h"
+#include "base/notify.h"
+#include "base/util.h"
+#include "cmd/cmd.h"
+#include "service/daemon_impl.h"
+#include "service/prune.h"
+
+#define RETAIN_EVERY_NS (60 * NSEC_PER_SEC)
+#define KILL_AFTER_NS (75 * NSEC_PER_SEC) /* the unit's TimeoutStopSec is 90 s */
+
+void daemon_tell(struct daemon *d, const char *first)
+{
+	autofree char *text = util_fmt("%s\nSTATUS=%u traces of users, %u always-on", first, daemon_users_running(d, NULL),
+				       daemon_running(d) - daemon_users_running(d, NULL));
+	int r = text ? notify_send(text) : -ENOMEM;
+
+	if (r < 0)
+		log_debug("NOTIFY_SOCKET: %s", strerror(-r));
+}
+
+/* --- the state folder ------------------------------------------------------------------------------------ */
+
+static void say_gone(const char *path, uint64_t bytes, int error)
+{
+	if (error)
+		log_warn("%s cannot be removed: %s", path, strerror(-error));
+	else
+		log_info("removed the trace %s, %llu MiB, as keep-time and keep-bytes say", path,
+			 (unsigned long long)bytes >> 20);
+}
+
+static void retain_tick(struct daemon *d)
+{
+	const struct daemon_conf *c = &d->conf;
+	int r;
+
+	if ((!c->keep_bytes && !c->keep_ns) || (d->retain_ns && daemon_now() - d->retain_ns < RETAIN_EVERY_NS))
+		return;
+	d->retain_ns = daemon_now();
+	r = retain(c->state, c->keep_bytes, c->keep_ns, clock_now_ns(CLOCK_REALTIME), say_gone);
+	if (r < 0 && r != -ENOENT)
+		log_err_r(r, "%s", c->state);
+}
+
+/* --- the service ------------------------------------------------------------------------------------------ */
+
+/* Users first, whose files may be slow; then always-on traces, which see them end. */
+static void stop_tick(struct daemon *d)
+{
+	if (!daemon_users_to_wait_for(d) && !d->users_stopped) {
+		d->users_stopped = true;
+		for (size_t i = 0; i < ARRAY_SIZE(d->always); i++)
+			daemon_signal(&d->always[i].child, SIGTERM);
+	}
+	if (daemon_now() - d->stop_ns > KILL_AFTER_NS && !d->killed) {
+		d->killed = true;
+		for (size_t i = 0; i < ARRAY_SIZE(d->always); i++)
+			daemon_signal(&d->always[i].child, SIGKILL);
+		for (size_t i = 0; i < ARRAY_SIZE(d->users); i++)
+			daemon_signal(&d->users[i], SIGKILL);
+	}
+	if (daemon_to_wait_for(d))
+		return;
+	if (daemon_running(d))
+		log_err("%u traces are held by file servers that do not answer: left behind, each ends when they do", daemon_running(d));
+	loop_quit(&d->loop);
+}
+
+static void stop(struct daemon *d)
+{
+	if (d->stop_ns)
+		return;
+	d->stop_ns = daemon_now();
+	log_info("stopping: %u traces end", daemon_running(d));
+	daemon_tell(d, "STOPPING=1");
+	daemon_listen_end(d);
+	for (size_t i = 0; i < ARRAY_SIZE(d->users); i++)
+		daemon_signal(&d->users[i], SIGTERM);
+	stop_tick(d);
+}
+
+/* FRESH instead of what holds now, which is then in *OLD. 0, or -errno with all as it was. */
+static int take(struct daemon *d, const struct daemon_conf *fresh, struct daemon_conf *old)
+{
+	bool move = strcmp(fresh->socket, d->conf.socket) || strcmp(fresh->group, d->conf.group) ||
+		    fresh->users != d->conf.users;
+	int r;
+
+	*old = d->conf;
+	if (move)
+		daemon_listen_end(d);
+	d->conf = *fresh;
+	r = move ? daemon_listen(d) : 0;
+	if (r < 0) {
+		d->conf = *old;
+		daemon_listen(d);
+	}
+	return r;
+}
+
+static void reload(struct daemon *d)
+{
+	autofree char *first = util_fmt("RELOADING=1\nMONOTONIC_USEC=%llu", (unsigned long long)(daemon_now() / 1000));
+	struct daemon_conf fresh, old;
+	int r;
+
+	daemon_tell(d, first ? first : "RELOADING=1");
+	r = daemon_conf_read(&fresh, d->file, d->may_lack);
+	if (r == 0 && (r = take(d, &fresh, &old)) < 0)
+		daemon_conf_free(&fresh);
+	if (r < 0) {
+		log_err("%s is not taken: what was before goes on", d->file);
+	} else {
+		log_set_level(d->conf.log_level);
+		daemon_always_apply(d, &old);
+		daemon_conf_free(&old);
+		log_info("%s read again", d->file);
+	}
+	daemon_tell(d, "READY=1");
+}
+
+static int on_signal(void *ctx, int fd, uint32_t events)
+{
+	struct daemon *d = ctx;
+	struct signalfd_siginfo si;
+
+	if (read(fd, &si, sizeof(si)) != sizeof(si))
+		return 0;
+	if (si.ssi_signo == SIGHUP && !d->stop_ns)
+		reload(d);
+	else if (si.ssi_signo != SIGHUP)
+		stop(d);
+	return 0;
+}
+
+static int on_tick(void *ctx, int fd, uint32_t events)
+{
+	struct daemon *d = ctx;
+	uint64_t n;
+
+	if (read(fd, &n, sizeof(n)) < 0)
+		return 0;
+	if (notify_watchdog_ns())
+		notify_send("WATCHDOG=1");
+	if (d->stop_ns) {
+		stop_tick(d);
+		return 0;
+	}
+	daemon_always_tick(d);
+	retain_tick(d);
+	return 0;
+}
+
+static int setup(struct daemon *d)
+{
+	uint64_t watchdog_ns = notify_watchdog_ns(), tick_ns = NSEC_PER_SEC;
+	sigset_t mask;
+	int r = loop_init(&d->loop);
+
+	if (r < 0)
+		return r;
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGHUP);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	d->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (watchdog_ns)
+		tick_ns = MIN(tick_ns, watchdog_ns);
+	d->tick_fd = loop_timerfd(tick_ns, tick_ns);
+	if (d->signal_fd < 0 || d->tick_fd < 0)
+		return -errno;
+	r = loop_add(&d->loop, d->signal_fd, EPOLLIN, on_signal, d);
+	return r < 0 ? r : loop_add(&d->loop, d->tick_fd, EPOLLIN, on_tick, d);
+}
+
+int daemon_check(const char *file, bool may_lack)
+{
+	struct daemon_conf conf;
+	gid_t gid;
+	int r = daemon_conf_read(&conf, file, may_lack);
+
+	if (r < 0)
+		return CMD_EXIT_FAILURE;
+	if (conf.users)
+		r = daemon_group(&conf, &gid);
+	daemon_conf_free(&conf);
+	return r < 0 ? CMD_EXIT_FAILURE : 0;
+}
+
+int daemon_run(const char *file, bool may_lack)
+{
+	struct daemon d = {
+		.file = file, .may_lack = may_lack, .loop.epoll_fd = -1, .signal_fd = -1, .tick_fd = -1,
+		.listen_fd = -1,
+	};
+	int r = daemon_conf_read(&d.conf, file, may_lack);
+
+	if (r < 0)
+		return CMD_EXIT_FAILURE;
+	log_set_level(d.conf.log_level);
+	r = setup(&d);
+	if (r < 0)
+		log_err_r(r, "signals and timers");
+	if (!r)
+		r = daemon_listen(&d);
+	if (!r) {
+		log_info("dltraced " DLT_VERSION ": %s%s, %u always-on traces", d.conf.users ? "users ask at " : "no users",
+			 d.conf.users ? d.conf.socket : "", d.conf.n_traces);
+		daemon_always_apply(&d, NULL);
+		daemon_always_tick(&d);
+		daemon_tell(&d, "READY=1");
+		r = loop_run(&d.loop);
+		log_info("stopped");
+	}
+	daemon_listen_end(&d);
+	loop_free(&d.loop);
+	util_close(&d.signal_fd);
+	util_close(&d.tick_fd);
+	daemon_conf_free(&d.conf);
+	return r < 0 ? CMD_EXIT_FAILURE : 0;
+}

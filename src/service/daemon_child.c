@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The processes of the service: started, ended, counted. A trace is one, with rings and counters of its own. */
+#include "service/daemon_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include "base/util.h"
+#include "cmd/cmd.h"
+#include "host/process.h"
+
+#define LEAVE_US 200000 /* what a child that only closes something has for it */
+
+/*
+ * As fork(2), with *FD handed over: the child goes on when it alone has it. So it is never us who closes what others have
+ * made and sent for the last time, which may take as long as they like (SO_LINGER). Returns in both, or -errno.
+ */
+static pid_t fork_over(int *fd)
+{
+	autoclose int held = -1, gate = -1;
+	pid_t parent = getpid(), pid;
+	int ends[2];
+	char none;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	gate = ends[0];
+	held = ends[1];
+	pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid) {
+		util_close(fd);
+		return pid;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	util_close(&held);
+	(void)!read(gate, &none, 1);
+	if (getppid() != parent)
+		_exit(CMD_EXIT_FAILURE);
+	return 0;
+}
+
+/* PID is the child C from now on: 0, or -errno, and it has been ended. */
+static int watch(struct daemon *d, struct child *c, pid_t pid, loop_fn fn)
+{
+	int r;
+
+	*c = (struct child){ .pid = pid, .pidfd = util_pidfd_open(pid), .start_ns = daemon_now() };
+	r = c->pidfd < 0 ? c->pidfd : loop_add(&d->loop, c->pidfd, EPOLLIN, fn, d);
+	if (r < 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		util_close(&c->pidfd);
+		c->pid = 0;
+	}
+	return r;
+}
+
+static void signals_default(void)
+{
+	sigset_t none;
+
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Up to its exec: async-signal-safe. It ends with us, its files whole: TERM ends a trace. */
+static void __attribute__((noreturn)) run_child(char *const argv[], int connection, int null_fd)
+{
+	signals_default();
+	if (dup2(connection >= 0 ? connection : null_fd, STDIN_FILENO) >= 0 && dup2(null_fd, STDOUT_FILENO) >= 0)
+		execv("/proc/self/exe", argv);
+	_exit(CMD_EXIT_FAILURE);
+}
+
+int daemon_spawn(struct daemon *d, struct child *c, char *const argv[], int *connection, loop_fn fn)
+{
+	autoclose int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	pid_t pid = null_fd < 0 ? -errno : fork_over(connection);
+
+	if (!pid)
+		run_child(argv, *connection, null_fd);
+	return pid < 0 ? pid : watch(d, c, pid, fn);
+}
+
+int daemon_leave(struct daemon *d, struct child *c, int *fd, void (*last)(int fd, const char *text), const char *text,
+		 loop_fn fn)
+{
+	const struct itimerval at_most = { .it_value.tv_usec = LEAVE_US };
+	pid_t pid = fork_over(fd);
+
+	if (!pid) {
+		signals_default();
+		setitimer(ITIMER_REAL, &at_most, NULL);
+		last(*fd, text);
+		_exit(0); /* closing does not wait in a process that exits */
+	}
+	return pid < 0 ? pid : watch(d, c, pid, fn);
+}
+
+/* Ended: true, with the raw status. */
+bool daemon_reap(struct daemon *d, struct child *c, int *status)
+{
+	if (!c->pid || waitpid(c->pid, status, WNOHANG) == 0)
+		return false;
+	loop_del(&d->loop, c->pidfd);
+	util_close(&c->pidfd);
+	c->pid = 0;
+	return true;
+}
+
+void daemon_signal(const struct child *c, int sig)
+{
+	if (c->pid)
+		util_pidfd_kill(c->pidfd, sig);
+}
+
+unsigned int daemon_running(const struct daemon *d)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(d->always); i++)
+		n += d->always[i].child.pid != 0;
+	for (size_t i = 0; i < ARRAY_SIZE(d->users); i++)
+		n += d->users[i].pid != 0;
+	return n;
+}
+
+/* But for those that are killed and held by a file server: nobody can wait for them. */
+unsigned int daemon_users_to_wait_for(const struct daemon *d)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(d->users); i++)
+		n += d->users[i].pid && !process_is_held(d->users[i].pid);
+	return n;
+}
+
+unsigned int daemon_to_wait_for(const struct daemon *d)
+{
+	unsigned int n = daemon_users_to_wait_for(d);
+
+	for (size_t i = 0; i < ARRAY_SIZE(d->always); i++)
+		n += d->always[i].child.pid && !process_is_held(d->always[i].child.pid);
+	return n;
+}
+
+unsigned int daemon_users_running(const struct daemon *d, const uid_t *uid)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(d->users); i++)
+		n += d->users[i].pid && (!uid || d->users[i].uid == *uid);
+	return n;
+}
+
+const char *daemon_end_of(int status, char buf[64])
+{
+	if (WIFSIGNALED(status))
+		snprintf(buf, 64, "killed by signal %d", WTERMSIG(status));
+	else
+		snprintf(buf, 64, "exited with %d", WEXITSTATUS(status));
+	return buf;
+}

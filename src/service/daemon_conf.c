@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * See daemon_conf.h. Syntax by inih, whose reader is ours: it counts the lines, refuses those that inih
+ * would cut, and sees sections without a key, of which inih tells nobody. Pure but for messages.
+ */
+#include "service/daemon_conf.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ini.h>
+
+#include "base/util.h"
+#include "service/protocol.h"
+#include "session/start_options.h"
+#include "trace/config.h"
+#include "trace/outdir.h"
+
+/* --- the keys ------------------------------------------------------------------------------------------ */
+
+static const char *set_path(void *member, const char *value)
+{
+	char *copy;
+
+	if (*value != '/' || strlen(value) >= 100) /* sun_path has 108 */
+		return "an absolute path of less than 100 bytes";
+	copy = strdup(value);
+	if (!copy)
+		return "memory";
+	free(*(char **)member);
+	*(char **)member = copy;
+	return NULL;
+}
+
+static const char *set_name(void *member, const char *value)
+{
+	char safe[33], *copy;
+
+	if (!outdir_part(safe, sizeof(safe), value) || !(copy = strdup(value)))
+		return "a name of letters, digits, '_', '.' and '-'";
+	free(*(char **)member);
+	*(char **)member = copy;
+	return NULL;
+}
+
+static const char *set_bool(void *member, const char *value)
+{
+	if (strcmp(value, "yes") && strcmp(value, "no"))
+		return "yes or no";
+	*(bool *)member = *value == 'y';
+	return NULL;
+}
+
+static const char *set_not_bool(void *member, const char *value)
+{
+	const char *why = set_bool(member, value);
+
+	*(bool *)member = !why && !*(bool *)member;
+	return why;
+}
+
+static const char *set_number(void *member, const char *value)
+{
+	char *end;
+	unsigned long n = strtoul(value, &end, 10);
+
+	if (*value < '0' || *value > '9' || *end || n < 1 || n > DAEMON_USERS_MAX)
+		return "a number from 1 to 32";
+	*(uint64_t *)member = n;
+	return NULL;
+}
+
+static const char *set_size(void *member, const char *value)
+{
+	return config_parse_size(value, member) < 0 ? "a size (512M, 100G), or 0" : NULL;
+}
+
+static const char *set_buffer(void *member, const char *value)
+{
+	uint64_t bytes;
+
+	if (config_parse_size(value, &bytes) < 0 || bytes < 65536)
+		return "a size from 64K on (256M)";
+	*(uint64_t *)member = bytes;
+	return NULL;
+}
+
+static const char *set_time(void *member, const char *value)
+{
+	return config_parse_time(value, member) < 0 ? "a time (12h, 30d), or 0" : NULL;
+}
+
+static const char *set_level(void *member, const char *value)
+{
+	static const char *const names[] = {
+		[LOG_LEVEL_ERR] = "error", [LOG_LEVEL_WARN] = "warning", [LOG_LEVEL_INFO] = "info",
+		[LOG_LEVEL_DEBUG] = "debug",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(names[i], value)) {
+			*(enum log_level *)member = (enum log_level)i;
+			return NULL;
+		}
+	return "error, warning, info or debug";
+}
+
+static const struct key {
+	const char *name, *arg, *def, *help;
+	const char *(*set)(void *member, const char *value); /* NULL, or what is allowed */
+	size_t member;
+} service_keys[] = {
+	{ "group", "NAME", SERVICE_GROUP, "Whose members may have their own processes traced. It must be there.",
+	  set_name, offsetof(struct daemon_conf, group) },
+	{ "keep-bytes", "SIZE", "0", "Bytes of whole traces to keep in the state folder: beyond, the oldest go. 0: no limit.",
+	  set_size, offsetof(struct daemon_conf, keep_bytes) },
+	{ "keep-time", "TIME", "0", "How long a trace stays there after its end. 0: no limit.",
+	  set_time, offsetof(struct daemon_conf, keep_ns) },
+	{ "log", "LEVEL", "info", "What is told: error, warning, info or debug.",
+	  set_level, offsetof(struct daemon_conf, log_level) },
+	{ "max-buffer", "SIZE", "256M", "Memory of the rings that a user's trace may have.",
+	  set_buffer, offsetof(struct daemon_conf, max_buffer_bytes) },
+	{ "max-traces", "N", "16", "Traces of all users at a time, up to 32.",
+	  set_number, offsetof(struct daemon_conf, max_traces) },
+	{ "max-traces-per-user", "N", "4", "Traces of one user at a time.",
+	  set_number, offsetof(struct daemon_conf, max_traces_per_user) },
+	{ "socket", "PATH", SERVICE_SOCKET, "Where users ask.",
+	  set_path, offsetof(struct daemon_conf, socket) },
+	{ "state", "PATH", "/var/lib/dltraced", "The state folder: always-on traces are PATH/NAME/UTC-STAMP.",
+	  set_path, offsetof(struct daemon_conf, state) },
+	{ "users", "BOOL", "yes", "Whether users may ask at all.",
+	  set_bool, offsetof(struct daemon_conf, users) },
+};
+
+/* Options of `dltraced start' that are keys of [trace NAME]; they have their help there. */
+static const char *const trace_keys[] = {
+	"all", "backend", "best-effort", "buffer", "cgroup", "collectors", "comm", "compress", "container", "disk",
+	"exclude-comm", "interval", "keep", "metrics-file", "min-free", "no-args", "probes", "rollup-only", "rotate",
+};
+
+static bool is_target(const char *key)
+{
+	return !strcmp(key, "all") || !strcmp(key, "cgroup") || !strcmp(key, "container");
+}
+
+static bool is_list(const char *key)
+{
+	static const char *const lists[] = { "cgroup", "comm", "container", "disk", "exclude-comm" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		if (!strcmp(lists[i], key))
+			return true;
+	return false;
+}
+
+static void put_key(FILE *out, const char *name, const char *arg, const char *def, const char *help)
+{
+	fprintf(out, ".TP\n.BI \"%s = \" %s\n%s\n", name, arg, help);
+	if (def)
+		fprintf(out, "Default: %s.\n", def);
+}
+
+void daemon_conf_keys(FILE *out)
+{
+	fputs(".SS [service]\n", out);
+	for (size_t i = 0; i < ARRAY_SIZE(service_keys); i++)
+		put_key(out, service_keys[i].name, service_keys[i].arg, service_keys[i].def, service_keys[i].help);
+	fputs(".SS [trace NAME]\n", out);
+	put_key(out, "enabled", "BOOL", "yes", "Whether it runs.");
+	for (size_t i = 0; i < ARRAY_SIZE(trace_keys); i++) {
+		const struct start_option *o = start_option_find(trace_keys[i]);
+		autofree char *help = util_fmt("%s.%s", o->help, is_list(o->name) ? " May be given more than once." : "");
+
+		put_key(out, o->name, o->arg ? o->arg : "BOOL", NULL, help ? help : "");
+	}
+}
+
+/* --- reading ------------------------------------------------------------------------------------------- */
+
+#define SECTION_MAX 49 /* inih's MAX_SECTION: it cuts longer ones */
+
+struct reading {
+	struct daemon_conf *conf;
+	struct daemon_trace *trace; /* of the section */
+	const char *file;
+	char section[SECTION_MAX + 1];
+	FILE *in;
+	unsigned int line, mistakes;
+};
+
+#define complain(rd, ...)                                                                          \
+	({                                                                                         \
+		autofree char *what_ = util_fmt(__VA_ARGS__);                                      \
+		log_err("%s:%u: %s", (rd)->file, (rd)->line, what_ ? what_ : "");                  \
+		(rd)->mistakes++;                                                                  \
+		1;                                                                                 \
+	})
+
+static int enter_trace(struct reading *rd, const char *name)
+{
+	struct daemon_conf *c = rd->conf;
+	char safe[DAEMON_NAME_MAX];
+	unsigned int i;
+
+	rd->trace = NULL;
+	if (!outdir_part(safe, sizeof(safe), name))
+		return complain(rd, "[trace %s]: a name has up to %d letters, digits, '_', '.' and '-'", name,
+				DAEMON_NAME_MAX - 1);
+	for (i = 0; i < c->n_traces && strcmp(c->traces[i].name, name); i++)
+		;
+	if (i == DAEMON_TRACES_MAX)
+		return complain(rd, "[trace %s]: more than %d traces", name, DAEMON_TRACES_MAX);
+	rd->trace = &c->traces[i];
+	if (i == c->n_traces) {
+		c->n_traces++;
+		rd->trace->line = rd->line;
+		strcpy(rd->trace->name, safe);
+	}
+	return 1;
+}
+
+static int enter(struct reading *rd, const char *section)
+{
+	rd->trace = NULL;
+	snprintf(rd->section, sizeof(rd->section), "%s", section);
+	if (!strncmp(section, "trace ", 6))
+		return enter_trace(rd, section + 6 + strspn(section + 6, " "));
+	if (strcmp(section, "service"))
+		return complain(rd, *section ? "[%s]: a section is [service] or [trace NAME]" :
+				"%sa line before the first section, [service] or [trace NAME]", section);
+	return 1;
+}
+
+/* A line of it, as inih has it: [NAME] at the beginning, and all of NAME is kept. */
+static void look_for_section(struct reading *rd, const char *line)
+{
+	static const char bom[] = "\xef\xbb\xbf";
+	char name[sizeof(rd->section)];
+	size_t len;
+
+	if (rd->line == 1 && !strncmp(line, bom, strlen(bom)))
+		line += strlen(bom);
+	if (*line != '[')
+		return;
+	len = strcspn(++line, "]\n");
+	if (line[len] != ']')
+		return; /* inih says so */
+	snprintf(name, sizeof(name), "%.*s", (int)len, line);
+	if (len <= SECTION_MAX) {
+		enter(rd, name);
+		return;
+	}
+	complain(rd, "a section's name of more than %d bytes", SECTION_MAX);
+	rd->trace = NULL;
+	strcpy(rd->section, name);
+}
+
+/* As fgets(3). A line that inih would take for two is a mistake and no line. */
+static char *read_line(char *buf, int size, void *ctx)
+{
+	struct reading *rd = ctx;
+	size_t len;
+	int c;
+
+	if (!fgets(buf, size, rd->in))
+		return NULL;
+	rd->line++;
+	len = strlen(buf);
+	if (!len || buf[len - 1] == '\n' || feof(rd->in)) {
+		look_for_section(rd, buf);
+		return buf;
+	}
+	while ((c = fgetc(rd->in)) != EOF && c != '\n')
+		;
+	complain(rd, "longer than %d bytes", size - 2);
+	strcpy(buf, "\n");
+	return buf;
+}
+
+static int set_service(struct reading *rd, const char *name, const char *value)
+{
+	const char *allowed;
+
+	for (size_t i = 0; i < ARRAY_SIZE(service_keys); i++) {
+		if (strcmp(service_keys[i].name, name))
+			continue;
+		allowed = service_keys[i].set((char *)rd->conf + service_keys[i].member, value);
+		return allowed ? complain(rd, "%s = %s: not %s", name, value, allowed) : 1;
+	}
+	return complain(rd, "no such key in [service]: '%s' (man dltraced.conf lists them)", name);
+}
+
+/* Does START take the value? NULL, or why not. */
+static const char *try_option(struct start_parse *p, const struct start_option *o, char *value)
+{
+	static struct config cfg; /* what is set there is of no interest */
+
+	cfg = (struct config){};
+	p->cfg = &cfg;
+	return start_option_set(p, o, value);
+}
+
+static void drop_words(struct daemon_trace *t, const char *name)
+{
+	autofree char *prefix = util_fmt("--%s", name);
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < t->n_words; i++) {
+		char *w = t->words[i];
+		size_t len = prefix ? strlen(prefix) : 0;
+
+		if (prefix && !strncmp(w, prefix, len) && (!w[len] || w[len] == '='))
+			free(w);
+		else
+			t->words[kept++] = w;
+	}
+	t->n_words = kept;
+}
+
+static int set_trace(struct reading *rd, const char *name, const char *value)
+{
+	const struct start_option *o = NULL;
+	struct daemon_trace *t = rd->trace;
+	autofree char *copy = strdup(value);
+	struct start_parse p = {};
+	const char *why;
+	bool yes = true;
+
+	if (!t || !copy) /* its name was refused */
+		return 1;
+	if (!strcmp(name, "enabled")) {
+		why = set_not_bool(&t->disabled, value);
+		return why ? complain(rd, "%s = %s: not %s", name, value, why) : 1;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(trace_keys); i++)
+		if (!strcmp(trace_keys[i], name))
+			o = start_option_find(name);
+	if (!o)
+		return complain(rd, "no such key in [trace %s]: '%s' (man dltraced.conf lists them)", t->name, name);
+	if (!o->arg && set_bool(&yes, value))
+		return complain(rd, "%s = %s: not yes or no", name, value);
+	why = try_option(&p, o, o->arg ? copy : NULL);
+	if (why)
+		return complain(rd, "%s = %s: %s", name, value, why);
+	if (!is_list(name))
+		drop_words(t, name);
+	if (t->n_words == DAEMON_WORDS_MAX)
+		return complain(rd, "more than %d keys in a trace", DAEMON_WORDS_MAX);
+	if (yes)
+		t->words[t->n_words++] = o->arg ? util_fmt("--%s=%s", name, value) : util_fmt("--%s", name);
+	return 1;
+}
+
+static int on_key(void *ctx, const char *section, const char *name, const char *value)
+{
+	struct reading *rd = ctx;
+
+	if (!*rd->section || strcmp(rd->section, section)) /* none, or one that was indented */
+		enter(rd, section);
+	if (!strcmp(section, "service"))
+		return set_service(rd, name, value ? value : "");
+	return rd->trace ? set_trace(rd, name, value ? value : "") : 1;
+}
+
+/* The mistakes in FILE, which are said; or -errno. */
+static int read_file(struct daemon_conf *c, const char *file)
+{
+	struct reading rd = { .conf = c, .file = file, .in = fopen(file, "re") };
+	int r;
+
+	if (!rd.in)
+		return -errno;
+	r = ini_parse_stream(read_line, &rd, on_key, &rd);
+	if (r > 0 && !rd.mistakes) {
+		rd.line = (unsigned int)r;
+		complain(&rd, "neither [section] nor key = value");
+	}
+	r = ferror(rd.in) ? -EIO : (int)rd.mistakes;
+	fclose(rd.in);
+	return r;
+}
+
+/* --- the whole ----------------------------------------------------------------------------------------- */
+
+static int is_conf(const struct dirent *e)
+{
+	size_t len = strlen(e->d_name);
+
+	return *e->d_name != '.' && len > 5 && !strcmp(e->d_name + len - 5, ".conf");
+}
+
+/* conf.d beside FILE: the mistakes, or -errno. */
+static int read_folder(struct daemon_conf *c, const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	autofree char *folder = util_fmt("%.*sconf.d", slash ? (int)(slash + 1 - file) : 0, file);
+	struct dirent **names;
+	int n, mistakes = 0;
+
+	if (!folder)
+		return -ENOMEM;
+	n = scandir(folder, &names, is_conf, alphasort);
+	if (n < 0)
+		return errno == ENOENT ? 0 : -errno;
+	for (int i = 0; i < n; i++) {
+		autofree char *path = util_fmt("%s/%s", folder, names[i]->d_name);
+		int r = path ? read_file(c, path) : -ENOMEM;
+
+		if (r < 0)
+			log_err_r(r, "%s", path ? path : folder);
+		mistakes += r < 0 ? 1 : r;
+		free(names[i]);
+	}
+	free(names);
+	return mistakes;
+}
+
+static int check_traces(const struct daemon_conf *c, const char *file)
+{
+	int mistakes = 0;
+
+	for (unsigned int i = 0; i < c->n_traces; i++) {
+		const struct daemon_trace *t = &c->traces[i];
+		bool target = t->disabled;
+
+		for (unsigned int k = 0; k < t->n_words; k++) {
+			autofree char *key = strndup(t->words[k] + 2, strcspn(t->words[k] + 2, "="));
+
+			target |= key && is_target(key);
+		}
+		if (target)
+			continue;
+		log_err("%s: [trace %s] says nothing to trace: all = yes, cgroup = PATH or container = NAME", file,
+			t->name);
+		mistakes++;
+	}
+	return mistakes;
+}
+
+static int defaults(struct daemon_conf *c)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(service_keys); i++)
+		if (service_keys[i].set((char *)c + service_keys[i].member, service_keys[i].def))
+			return -ENOMEM;
+	return 0;
+}
+
+int daemon_conf_read(struct daemon_conf *c, const char *file, bool may_lack)
+{
+	int r, mistakes;
+
+	*c = (struct daemon_conf){};
+	r = defaults(c);
+	mistakes = r < 0 ? r : read_file(c, file);
+	if (mistakes == -ENOENT && may_lack)
+		mistakes = 0;
+	if (mistakes < 0)
+		r = log_err_r(mistakes, "%s", file);
+	else
+		mistakes += (r = read_folder(c, file)) < 0 ? 1 : r;
+	if (!mistakes)
+		mistakes = check_traces(c, file);
+	if (!mistakes)
+		return 0;
+	daemon_conf_free(c);
+	return mistakes < 0 ? mistakes : -EINVAL;
+}
+
+bool daemon_trace_same(const struct daemon_trace *a, const struct daemon_trace *b)
+{
+	if (strcmp(a->name, b->name) || a->disabled != b->disabled || a->n_words != b->n_words)
+		return false;
+	for (unsigned int i = 0; i < a->n_words; i++)
+		if (strcmp(a->words[i], b->words[i]))
+			return false;
+	return true;
+}
+
+void daemon_conf_free(struct daemon_conf *c)
+{
+	free(c->socket);
+	free(c->group);
+	free(c->state);
+	for (unsigned int i = 0; i < c->n_traces; i++)
+		for (unsigned int k = 0; k < c->traces[i].n_words; k++)
+			free(c->traces[i].words[k]);
+	*c = (struct daemon_conf){};
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * /etc/dltraced/dltraced.conf and conf.d/: read and checked as a whole. Every key is a row of one table,
+ * from which `dltraced daemon --keys' and the manual page dltraced.conf(5) have their text.
+ */
+#ifndef SERVICE_DAEMON_CONF_H
+#define SERVICE_DAEMON_CONF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/log.h"
+
+#define DAEMON_CONF_FILE "/etc/dltraced/dltraced.conf"
+#define DAEMON_TRACES_MAX 16
+#define DAEMON_NAME_MAX 33  /* of a trace, with its NUL */
+#define DAEMON_WORDS_MAX 64 /* options of a trace */
+#define DAEMON_USERS_MAX 32 /* traces of users at a time, at most */
+
+/* [trace NAME]: options of `dltraced start', --NAME or --NAME=VALUE. */
+struct daemon_trace {
+	char name[DAEMON_NAME_MAX];
+	bool disabled;
+	char *words[DAEMON_WORDS_MAX]; /* owned */
+	unsigned int n_words;
+	unsigned int line; /* where it begins */
+};
+
+struct daemon_conf {
+	char *socket, *group, *state; /* owned; paths and a name */
+	bool users;		      /* the socket is there at all */
+	uint64_t max_traces, max_traces_per_user;
+	uint64_t max_buffer_bytes;
+	uint64_t keep_ns, keep_bytes; /* whole traces in STATE; 0: not by that */
+	enum log_level log_level;
+	struct daemon_trace traces[DAEMON_TRACES_MAX];
+	unsigned int n_traces;
+};
+
+/*
+ * Read FILE, which may be absent when MAY_LACK, and then the files of conf.d/ beside it, in the order of their
+ * names; a later file's word counts. 0, or -EINVAL or -errno after one message for each mistake, with
+ * file, line and what is allowed; C is empty then.
+ */
+int daemon_conf_read(struct daemon_conf *c, const char *file, bool may_lack);
+void daemon_conf_free(struct daemon_conf *c);
+
+/* The table of keys, as manual page source. */
+void daemon_conf_keys(FILE *out);
+
+/* Do A and B ask for the same trace? */
+bool daemon_trace_same(const struct daemon_trace *a, const struct daemon_trace *b);
+
+#endif

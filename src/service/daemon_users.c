@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Users: the socket they ask at, who may, and what becomes of a connection. Reads nothing that they send. */
+#include "service/daemon_impl.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "base/log.h"
+#include "base/util.h"
+
+#define BACKLOG 16
+#define REFUSED_PACKETS 64
+
+static int on_connect(void *ctx, int fd, uint32_t events);
+
+static int on_user_end(void *ctx, int fd, uint32_t events)
+{
+	struct daemon *d = ctx;
+	char how[64];
+	int status;
+
+	for (size_t i = 0; i < ARRAY_SIZE(d->users); i++) {
+		uid_t uid = d->users[i].uid;
+		pid_t pid = d->users[i].pid;
+
+		if (daemon_reap(d, &d->users[i], &status))
+			log_msg(WIFSIGNALED(status) ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, "process %d for user %u: %s", pid, uid,
+				daemon_end_of(status, how));
+	}
+	daemon_tell(d, "");
+	return 0;
+}
+
+/* --- those who are refused ------------------------------------------------------------------------------- */
+
+/*
+ * Say why not, if that goes without waiting. What lies unread in a socket that is closed makes the other
+ * end's recv(2) fail with ECONNRESET before it gives out what was said: nothing more can come, and what
+ * has come is thrown away.
+ */
+static void say_no(int fd, const char *why)
+{
+	autofree char *line = util_fmt("dltraced: error: %s", why);
+	char byte;
+
+	if (line && send(fd, line, strlen(line), MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+		(void)!send(fd, "end", 3, MSG_DONTWAIT | MSG_NOSIGNAL);
+	shutdown(fd, SHUT_RD);
+	for (int i = 0; i < REFUSED_PACKETS && recv(fd, &byte, 1, MSG_DONTWAIT) > 0; i++)
+		;
+}
+
+static void nothing_more(int fd, const char *text)
+{
+}
+
+static struct child *unused(struct child *c, size_t n)
+{
+	for (; n && c->pid; c++)
+		n--;
+	return n ? c : NULL;
+}
+
+/* Accept, or let them wait, as there is a child to refuse them or none. */
+static void accept_or_wait(struct daemon *d)
+{
+	bool full = !unused(d->leavers, DAEMON_LEAVERS_MAX);
+
+	if (d->listen_fd < 0 || full == d->full)
+		return;
+	if (full)
+		loop_del(&d->loop, d->listen_fd);
+	else if (loop_add(&d->loop, d->listen_fd, EPOLLIN, on_connect, d) < 0)
+		return;
+	d->full = full;
+}
+
+static int on_leaver_end(void *ctx, int fd, uint32_t events)
+{
+	struct daemon *d = ctx;
+	int status;
+
+	for (size_t i = 0; i < ARRAY_SIZE(d->leavers); i++)
+		daemon_reap(d, &d->leavers[i], &status);
+	accept_or_wait(d);
+	return 0;
+}
+
+/* What they have sent is thrown away by a child of its own: it may be descriptors that take long to close. */
+static void refuse(struct daemon *d, int *fd, const char *why)
+{
+	struct child *c = unused(d->leavers, DAEMON_LEAVERS_MAX);
+	int r = *fd < 0 ? 0 : c ? daemon_leave(d, c, fd, say_no, why, on_leaver_end) : -EAGAIN;
+
+	if (r < 0)
+		log_err_r(r, "a connection cannot be refused");
+	accept_or_wait(d);
+}
+
+/* --- those who are served -------------------------------------------------------------------------------- */
+
+/* Why this user gets no trace, or NULL. */
+static const char *why_not(const struct daemon *d, uid_t uid)
+{
+	if (!uid)
+		return "root needs no service to trace";
+	if (daemon_users_running(d, &uid) >= d->conf.max_traces_per_user)
+		return "you have as many traces running as a user may have (max-traces-per-user; `dltraced status')";
+	if (daemon_users_running(d, NULL) >= d->conf.max_traces)
+		return "as many traces are running as there may be (max-traces); try again later";
+	return NULL;
+}
+
+static void serve(struct daemon *d, int *fd)
+{
+	autofree char *buffer = util_fmt("%llu", (unsigned long long)d->conf.max_buffer_bytes);
+	char *argv[] = { "dltraced", "serve", buffer, NULL };
+	struct child *c = unused(d->users, ARRAY_SIZE(d->users));
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	const char *why = "the service cannot tell who asks";
+	int r;
+
+	if (!getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
+		why = why_not(d, peer.uid);
+	if (why)
+		return refuse(d, fd, why);
+	r = c && buffer ? daemon_spawn(d, c, argv, fd, on_user_end) : -EAGAIN;
+	if (r < 0) {
+		log_err_r(r, "user %u cannot be served", peer.uid);
+		return refuse(d, fd, "the service cannot start another trace");
+	}
+	c->uid = peer.uid;
+	log_info("process %d for user %u, who asks as process %d", c->pid, peer.uid, peer.pid);
+	daemon_tell(d, "");
+}
+
+static int on_connect(void *ctx, int fd, uint32_t events)
+{
+	autoclose int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+
+	if (client >= 0)
+		serve(ctx, &client);
+	return 0;
+}
+
+/* --- the socket ------------------------------------------------------------------------------------------ */
+
+void daemon_listen_end(struct daemon *d)
+{
+	struct child *c = unused(&d->leavers[DAEMON_LEAVERS_MAX], 1);
+
+	if (d->listen_fd < 0)
+		return;
+	if (!d->full)
+		loop_del(&d->loop, d->listen_fd);
+	d->full = false;
+	unlink(d->conf.socket);
+	/* with it go those who were not accepted, and what they have sent */
+	if (c)
+		daemon_leave(d, c, &d->listen_fd, nothing_more, NULL, on_leaver_end);
+	util_close(&d->listen_fd);
+}
+
+/* The folder of sockets, which traces started by hand use too (control.c): anybody may look for one. */
+static void make_folder(const char *path)
+{
+	autofree char *folder = strndup(path, (size_t)(strrchr(path, '/') - path));
+
+	if (folder && *folder && !mkdir(folder, 0755))
+		chmod(folder, 0755);
+}
+
+/* Somebody listens there: nobody has its name taken from it. */
+static bool is_taken(const struct sockaddr_un *addr)
+{
+	autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	return fd >= 0 && (!connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) || errno == EAGAIN);
+}
+
+int daemon_group(const struct daemon_conf *c, gid_t *ret)
+{
+	const struct group *group = getgrnam(c->group);
+
+	if (!group) {
+		log_err("group %s: there is none (groupadd --system %s, or systemd-sysusers); or say users = no", c->group,
+			c->group);
+		return -ENOENT;
+	}
+	*ret = group->gr_gid;
+	return 0;
+}
+
+int daemon_listen(struct daemon *d)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	autoclose int fd = -1;
+	gid_t gid;
+
+	if (!d->conf.users)
+		return 0;
+	if (daemon_group(&d->conf, &gid) < 0)
+		return -ENOENT;
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", d->conf.socket);
+	if (is_taken(&addr)) {
+		log_err("%s: another service listens there (systemctl status dltraced); end it, or give this one a socket of its own",
+			d->conf.socket);
+		return -EADDRINUSE;
+	}
+	make_folder(d->conf.socket);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* nobody may connect to one of these before it is the group's: what bind(2) makes has this mode */
+	if (fd < 0 || fchmod(fd, 0600) < 0)
+		return log_err_r(-errno, "a socket");
+	unlink(d->conf.socket);
+	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 || lchown(d->conf.socket, 0, gid) < 0 ||
+	    chmod(d->conf.socket, 0660) < 0 || listen(fd, BACKLOG) < 0 ||
+	    loop_add(&d->loop, fd, EPOLLIN, on_connect, d) < 0)
+		return log_err_r(-errno, "%s", d->conf.socket);
+	d->listen_fd = TAKE_FD(fd);
+	return 0;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What `dltraced start' of a user without rights says to the service, on a SOCK_SEQPACKET socket: one
+ * request, with descriptors, then words both ways until one end closes. See docs/service.md.
+ *
+ *	client	the request; "exit STATUS LOST" when the workload has ended, "stop" to end the trace
+ *	service	"go" when the workload may run, "end" when the files are whole; before that, what it
+ *		has to say: lines that begin with "dltraced"
+ */
+#ifndef SERVICE_PROTOCOL_H
+#define SERVICE_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "trace/config.h"
+
+#define SERVICE_SOCKET "/run/dltraced/dltraced.sock"
+#define SERVICE_GROUP "dltraced"
+#define SERVICE_REQUEST_MAX 65536
+#define SERVICE_PIDS_MAX (CONFIG_LIST_MAX + 1) /* the workload's, and those of --pid */
+#define SERVICE_WORD_MAX 4096		       /* what the service says */
+#define SERVICE_ANSWER_S 10		       /* how long either waits for a request or for room */
+
+/* A request as it was read. All zero: none. */
+struct service_request {
+	char *text;   /* owned: what the others point into */
+	char **words; /* owned: the three vectors */
+	char **cmdline, **argv, **environ; /* the client's; the workload's, NULL: none; chosen variables */
+	const char *cwd;
+	struct config_given options[CONFIG_GIVEN_MAX];
+	unsigned int n_options;
+	bool log; /* the workload's output is in the folder, as OUTDIR_LOG_NEW */
+	int dir_fd; /* the trace folder */
+	int pidfds[SERVICE_PIDS_MAX]; /* with ARGV, the workload's first */
+	unsigned int n_pidfds;
+};
+
+/* May an option of this name be asked for in a request? */
+bool service_option_allowed(const char *name);
+
+/*
+ * The request of CFG, of a client that was called with CMDLINE, into a new buffer; what is too long for
+ * a request is left out, the ends of command lines first. 0 or -errno.
+ */
+int service_request_pack(const struct config *cfg, char *const *cmdline, char *const *env, const char *cwd,
+			 char **text_ret, size_t *len_ret);
+
+/* Take the request apart: LEN bytes, which are copied. 0, -EPROTO, -EPROTONOSUPPORT or -ENOMEM. */
+int service_request_parse(struct service_request *rq, const char *text, size_t len);
+
+/* Send a packet with N descriptors. 0 or -errno. */
+int service_send(int fd, const void *packet, size_t len, const int *fds, unsigned int n);
+
+/* Receive one: its length, -errno, or -ECONNRESET at the end. *N_RET descriptors, the caller's. */
+ssize_t service_recv(int fd, void *packet, size_t size, int *fds, unsigned int max, unsigned int *n_ret);
+
+void service_request_free(struct service_request *rq);
+
+#endif

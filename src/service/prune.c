@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See prune.h. By descriptors, and never through a symbolic link: what is removed is below STATE. */
+#include "service/prune.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base/util.h"
+
+#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define DEPTH_MAX 8 /* folders in a trace */
+
+struct held {
+	char *name, *trace; /* STATE/NAME/TRACE */
+	uint64_t bytes, end_ns; /* CLOCK_REALTIME of the last change of its manifest or of itself */
+};
+
+struct all {
+	struct held *held;
+	size_t n, room;
+};
+
+/* Call FN for each entry of AT that is not . or ..; 0 or its first negative return. Closes nothing. */
+static int each(int at, int (*fn)(void *ctx, int at, const char *name), void *ctx)
+{
+	autoclose int again = openat(at, ".", DIR_FLAGS);
+	DIR *dir = again < 0 ? NULL : fdopendir(again);
+	struct dirent *e;
+	int r = 0;
+
+	if (!dir)
+		return -errno;
+	again = -1; /* closedir() closes it */
+	while (!r && (e = readdir(dir)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			r = fn(ctx, at, e->d_name);
+	closedir(dir);
+	return r;
+}
+
+/* --- what there is ------------------------------------------------------------------------------------- */
+
+struct size {
+	uint64_t bytes;
+	unsigned int depth;
+};
+
+static int add_size(void *ctx, int at, const char *name)
+{
+	struct size *s = ctx, below = { .depth = s->depth + 1 };
+	autoclose int fd = -1;
+	struct stat st;
+
+	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	s->bytes += (uint64_t)st.st_blocks * 512;
+	if (!S_ISDIR(st.st_mode) || s->depth == DEPTH_MAX || (fd = openat(at, name, DIR_FLAGS)) < 0)
+		return 0;
+	each(fd, add_size, &below);
+	s->bytes += below.bytes;
+	return 0;
+}
+
+/* Being written: its folder is locked by whoever does. */
+static bool is_running(int fd)
+{
+	bool running = flock(fd, LOCK_EX | LOCK_NB) < 0;
+
+	if (!running)
+		flock(fd, LOCK_UN);
+	return running;
+}
+
+struct look {
+	struct all *all;
+	const char *name;
+};
+
+static int look_trace(void *ctx, int at, const char *trace)
+{
+	struct look *l = ctx;
+	autoclose int fd = openat(at, trace, DIR_FLAGS);
+	struct size size = {};
+	struct stat st;
+	void *more;
+
+	if (fd < 0 || fstatat(fd, "manifest.json", &st, AT_SYMLINK_NOFOLLOW) < 0 || is_running(fd))
+		return 0; /* not a trace, or not yet for us */
+	each(fd, add_size, &size);
+	if (l->all->n == l->all->room) {
+		size_t room = l->all->room ? 2 * l->all->room : 64;
+
+		more = reallocarray(l->all->held, room, sizeof(*l->all->held));
+		if (!more)
+			return -ENOMEM;
+		l->all->held = more;
+		l->all->room = room;
+	}
+	l->all->held[l->all->n] = (struct held){ strdup(l->name), strdup(trace), size.bytes, timespec_ns(&st.st_mtim) };
+	if (!l->all->held[l->all->n].name || !l->all->held[l->all->n].trace)
+		return -ENOMEM;
+	l->all->n++;
+	return 0;
+}
+
+static int look_name(void *ctx, int at, const char *name)
+{
+	autoclose int fd = openat(at, name, DIR_FLAGS);
+	struct look l = { ctx, name };
+
+	return fd < 0 ? 0 : each(fd, look_trace, &l);
+}
+
+static int older(const void *a, const void *b)
+{
+	const struct held *x = a, *y = b;
+
+	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
+}
+
+/* --- what goes ----------------------------------------------------------------------------------------- */
+
+static int remove_entry(void *ctx, int at, const char *name)
+{
+	unsigned int depth = *(unsigned int *)ctx + 1;
+	autoclose int fd = -1;
+	int r;
+
+	if (!unlinkat(at, name, 0) || errno == ENOENT)
+		return 0;
+	if ((errno != EISDIR && errno != EPERM) || depth > DEPTH_MAX)
+		return -errno;
+	fd = openat(at, name, DIR_FLAGS);
+	if (fd < 0)
+		return -errno;
+	r = each(fd, remove_entry, &depth);
+	return r < 0 ? r : unlinkat(at, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+}
+
+static int remove_trace(int state, const struct held *h)
+{
+	autoclose int at = openat(state, h->name, DIR_FLAGS), fd = at < 0 ? -1 : openat(at, h->trace, DIR_FLAGS);
+	unsigned int depth = 0;
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return -EBUSY;
+	r = each(fd, remove_entry, &depth);
+	return r < 0 ? r : unlinkat(at, h->trace, AT_REMOVEDIR) < 0 ? -errno : 0;
+}
+
+int retain(const char *state, uint64_t keep_bytes, uint64_t keep_ns, uint64_t now_ns,
+	   void (*said)(const char *path, uint64_t bytes, int error))
+{
+	autoclose int fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct all all = {};
+	uint64_t bytes = 0;
+	int r = fd < 0 ? -errno : each(fd, look_name, &all), gone = 0;
+
+	for (size_t i = 0; i < all.n; i++)
+		bytes += all.held[i].bytes;
+	if (all.n)
+		qsort(all.held, all.n, sizeof(*all.held), older);
+	for (size_t i = 0; i < all.n; i++) {
+		struct held *h = &all.held[i];
+		bool old = keep_ns && now_ns > h->end_ns && now_ns - h->end_ns > keep_ns;
+
+		if (!r && (old || (keep_bytes && bytes > keep_bytes))) {
+			autofree char *path = util_fmt("%s/%s", h->name, h->trace);
+			int error = remove_trace(fd, h);
+
+			said(path ? path : h->trace, h->bytes, error);
+			gone += !error;
+			bytes -= error ? 0 : h->bytes;
+		}
+		free(h->name);
+		free(h->trace);
+	}
+	free(all.held);
+	return r < 0 ? r : gone;
+}

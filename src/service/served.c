@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See served.h. What comes from the client is somebody's who may mean harm: docs/service.md. */
+#include "service/served.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "cmd/cmd.h"
+#include "host/rights/creds.h"
+#include "host/rights/owner.h"
+#include "session/session.h"
+#include "session/start_config.h"
+#include "session/start_options.h"
+#include "session/state.h"
+
+#define GROUPS_MAX 65536
+#define STATUS_WAIT_NS (2 * NSEC_PER_SEC)
+
+/* --- the request ------------------------------------------------------------------------------------ */
+
+/* Who is there, as the kernel knows: we work for this user from now on. 0 or -errno. */
+static int become_peer(struct served *sv)
+{
+	autofree gid_t *groups = calloc(GROUPS_MAX, sizeof(*groups));
+	struct ucred peer;
+	socklen_t size = sizeof(peer), bytes = GROUPS_MAX * sizeof(*groups);
+
+	if (!groups)
+		return -ENOMEM;
+	if (getsockopt(sv->fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
+	    getsockopt(sv->fd, SOL_SOCKET, SO_PEERGROUPS, groups, &bytes) < 0)
+		return -errno;
+	if (!peer.uid)
+		return -EPERM;
+	sv->uid = peer.uid;
+	sv->gid = peer.gid;
+	sv->client = peer.pid;
+	sv->n_groups = bytes / sizeof(*groups);
+	sv->groups = TAKE_PTR(groups);
+	return creds_work_for(peer.uid, peer.gid, sv->groups, sv->n_groups);
+}
+
+/* The descriptors are what they should be. 0 or -EPROTO. */
+static int take_fds(struct service_request *rq, const int *fds, unsigned int n)
+{
+	rq->dir_fd = -1;
+	for (unsigned int i = 0; i < n; i++) {
+		if (i)
+			rq->pidfds[rq->n_pidfds++] = fds[i];
+		else
+			rq->dir_fd = fds[i];
+	}
+	return rq->n_pidfds ? 0 : -EPROTO;
+}
+
+static int receive(struct served *sv)
+{
+	struct timeval wait = { .tv_sec = SERVICE_ANSWER_S };
+	autofree char *text = malloc(SERVICE_REQUEST_MAX);
+	int fds[SERVICE_PIDS_MAX + 1], r;
+	unsigned int n = 0;
+	ssize_t len;
+
+	if (!text)
+		return -ENOMEM;
+	setsockopt(sv->fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+	len = service_recv(sv->fd, text, SERVICE_REQUEST_MAX, fds, ARRAY_SIZE(fds), &n);
+	r = len < 0 ? (int)len : service_request_parse(&sv->rq, text, (size_t)len);
+	if (r < 0) {
+		while (n)
+			close(fds[--n]);
+		return r;
+	}
+	return take_fds(&sv->rq, fds, n);
+}
+
+/* What was asked for, as a config. NULL, or what is wrong with it. */
+static const char *configure(struct config *cfg, struct served *sv, char *why, size_t size)
+{
+	struct start_parse p = { .cfg = cfg };
+	const char *wrong;
+
+	start_config_defaults(cfg);
+	for (unsigned int i = 0; i < sv->rq.n_options; i++) {
+		const struct config_given *given = &sv->rq.options[i];
+		const struct start_option *o = start_option_find(given->name);
+
+		if (!o || !service_option_allowed(given->name)) {
+			snprintf(why, size, "--%s: not by way of the service", given->name);
+			return why;
+		}
+		wrong = start_option_set(&p, o, (char *)given->value);
+		if (wrong) {
+			snprintf(why, size, "--%s '%s': %s", given->name, given->value ? given->value : "", wrong);
+			return why;
+		}
+	}
+	cfg->argv = sv->rq.argv;
+	cfg->log = sv->rq.log && cfg->argv;
+	for (unsigned int i = cfg->argv != NULL; i < sv->rq.n_pidfds; i++)
+		cfg->n_pids++; /* which, is found out by their descriptors */
+	return start_config_finish(cfg);
+}
+
+/* --- the session's steps ------------------------------------------------------------------------------ */
+
+int served_user(struct served *sv, struct workload_user *u)
+{
+	const struct passwd *pw = getpwuid(sv->uid);
+
+	*u = (struct workload_user){ .uid = sv->uid, .gid = sv->gid, .n_groups = (int)sv->n_groups };
+	u->groups = TAKE_PTR(sv->groups);
+	snprintf(u->name, sizeof(u->name), "%s", pw ? pw->pw_name : "");
+	if (!pw)
+		snprintf(u->name, sizeof(u->name), "%u", sv->uid);
+	return 0;
+}
+
+/* Before anything is loaded, for an early answer: what counts is what targets_enter() finds. */
+static int look_at(pid_t pid, const struct owner *o)
+{
+	char why[128];
+
+	if (owner_is(pid, o, why, sizeof(why)))
+		return 0;
+	log_err("process %d cannot be traced: %s", pid, why);
+	return CMD_EXIT_FAILURE;
+}
+
+static int look_at_all(const struct targets *ts)
+{
+	int code = 0;
+
+	for (unsigned int i = 0; !code && i < ts->n_roots; i++)
+		code = look_at(ts->roots[i].pid, &ts->owner);
+	return code || !ts->workload ? code : look_at(ts->workload, &ts->owner);
+}
+
+int served_targets(struct session *s)
+{
+	const struct service_request *rq = &s->served->rq;
+	struct config *cfg = (struct config *)s->cfg; /* ours: served_run() */
+	char error[256];
+	pid_t pid;
+
+	s->targets = (struct targets){
+		.owned = true, .client = s->served->client,
+		.owner = { s->user.uid, s->user.gid, s->user.groups, (size_t)s->user.n_groups },
+	};
+	cfg->n_pids = 0;
+	for (unsigned int i = rq->argv != NULL; i < rq->n_pidfds; i++) {
+		if (targets_add(&s->targets, rq->pidfds[i], error, sizeof(error)) < 0) {
+			log_err("%s", error);
+			return CMD_EXIT_FAILURE;
+		}
+		cfg->pids[cfg->n_pids++] = s->targets.roots[i - (rq->argv != NULL)].pid;
+	}
+	if (!rq->argv)
+		return look_at_all(&s->targets);
+	pid = owner_pidfd_pid(rq->pidfds[0]);
+	if (pid < 0 || pid == getpid()) {
+		log_err_r(MIN(pid, 0), "the workload's process");
+		return CMD_EXIT_FAILURE;
+	}
+	s->targets.workload = pid;
+	return look_at_all(&s->targets);
+}
+
+int served_folder(struct session *s)
+{
+	int r = outdir_take(&s->dir, s->served->rq.dir_fd, s->served->uid);
+
+	s->served->rq.dir_fd = -1; /* the session's to close, either way */
+	if (r < 0)
+		log_err("the trace folder: %s", outdir_strerror(r));
+	return r < 0 ? CMD_EXIT_FAILURE : 0;
+}
+
+int served_adopt(struct session *s)
+{
+	struct service_request *rq = &s->served->rq;
+	struct stat st;
+
+	if (s->cfg->log) {
+		s->workload_log_fd = openat(s->dir.fd, OUTDIR_LOG_NEW,
+					    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		if (s->workload_log_fd < 0 || fstat(s->workload_log_fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+			log_err("%s/" OUTDIR_LOG_NEW ": %s", s->dir.path, strerror(errno));
+			return CMD_EXIT_FAILURE;
+		}
+	}
+	if (!rq->argv)
+		return 0;
+	workload_adopt(&s->workload, s->targets.workload, rq->pidfds[0]);
+	rq->pidfds[0] = -1;
+	s->manifest.workload.pid = s->workload.pid;
+	s->manifest.workload.user = s->user.name;
+	return 0;
+}
+
+static void workload_ended(struct session *s, int status, bool known)
+{
+	if (s->workload.ended || !s->workload.pid)
+		return;
+	s->manifest.workload.status_unknown = !known;
+	workload_adopted_end(&s->workload, status);
+	watch_advance(s);
+}
+
+static void client_gone(struct session *s)
+{
+	loop_del(&s->loop, s->served->fd);
+	/* nobody is there to read what we say: into our own stderr, which is the journal's */
+	log_to(STDERR_FILENO);
+	util_close(&s->served->fd);
+	if (s->served->over_ns)
+		workload_ended(s, 0, false);
+}
+
+static int on_client(void *ctx, int fd, uint32_t events)
+{
+	struct session *s = ctx;
+	char word[SERVICE_WORD_MAX + 1];
+	unsigned long long lost = 0;
+	ssize_t n = service_recv(fd, word, sizeof(word) - 1, NULL, 0, NULL);
+	int status;
+
+	if (n == -EAGAIN || n == -E2BIG || n == -EMSGSIZE)
+		return 0;
+	if (n < 0) {
+		client_gone(s);
+		return 0;
+	}
+	word[n] = '\0';
+	if (sscanf(word, "exit %d %llu", &status, &lost) >= 1) {
+		s->manifest.workload_log.lost_bytes = lost;
+		workload_ended(s, status, true);
+	} else if (!strcmp(word, "stop")) {
+		log_debug("the client asks for the end");
+		s->phase = PHASE_OVER;
+		watch_advance(s);
+	}
+	return 0;
+}
+
+int served_go(struct session *s)
+{
+	int fd = s->served->fd;
+	int r = service_send(fd, "go", 2, NULL, 0);
+
+	if (!r)
+		r = loop_add(&s->loop, fd, EPOLLIN, on_client, s);
+	return r < 0 ? log_err_r(r, "the client") : 0;
+}
+
+void served_workload_over(struct session *s)
+{
+	s->served->over_ns = clock_now_ns(CLOCK_MONOTONIC);
+	s->manifest.workload.end = session_now();
+	if (s->served->fd < 0)
+		workload_ended(s, 0, false);
+}
+
+void served_tick(struct session *s)
+{
+	uint64_t over_ns = s->served->over_ns;
+
+	if (over_ns && clock_now_ns(CLOCK_MONOTONIC) - over_ns > STATUS_WAIT_NS)
+		workload_ended(s, 0, false);
+}
+
+/* --- one trace ---------------------------------------------------------------------------------------- */
+
+/*
+ * The connection is our standard input: away from there, so that nothing we start gets it. What we say
+ * goes to the client and never blocks; who does not read misses it.
+ */
+static int take_connection(struct served *sv)
+{
+	autoclose int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	sv->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (sv->fd < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0)
+		return -errno;
+	signal(SIGPIPE, SIG_IGN);
+	return 0;
+}
+
+static int serve(struct served *sv, struct config *cfg, uint64_t max_buffer_bytes)
+{
+	char why[512];
+	const char *wrong;
+	char *argv[] = { "dltraced", NULL };
+	int r = receive(sv);
+
+	if (r < 0) {
+		log_err("the request: %s", r == -EPROTONOSUPPORT ? "the service is of another version of dltraced: restart it" :
+			r == -EAGAIN ? "it did not come" : strerror(-r));
+		return CMD_EXIT_FAILURE;
+	}
+	wrong = configure(cfg, sv, why, sizeof(why));
+	if (wrong) {
+		log_err("%s", wrong);
+		return CMD_EXIT_FAILURE;
+	}
+	cfg->buffer_bytes = MIN(cfg->buffer_bytes ? cfg->buffer_bytes : UINT64_MAX, max_buffer_bytes);
+	log_set_level(cfg->log_level);
+	fcntl(sv->fd, F_SETFL, O_NONBLOCK);
+	return session_serve(cfg, sv->rq.cmdline[0] ? sv->rq.cmdline : argv, sv);
+}
+
+int served_run(uint64_t max_buffer_bytes)
+{
+	autofree struct config *cfg = calloc(1, sizeof(*cfg));
+	struct served sv = { .fd = -1, .rq.dir_fd = -1 };
+	int r = cfg ? take_connection(&sv) : -ENOMEM, code;
+
+	if (!r)
+		r = become_peer(&sv);
+	if (r < 0) {
+		log_err_r(r, "a user's connection");
+		return CMD_EXIT_FAILURE;
+	}
+	log_to(sv.fd);
+	code = serve(&sv, cfg, max_buffer_bytes);
+	log_to(STDERR_FILENO);
+	if (sv.fd >= 0)
+		service_send(sv.fd, "end", 3, NULL, 0);
+	util_close(&sv.fd);
+	service_request_free(&sv.rq);
+	free(sv.groups);
+	return code;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a running trace answers to stop, status and mark. Control plane. */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "collectors/kinds.h"
+#include "session/manifest.h"
+#include "session/state.h"
+#include "trace/probe.h"
+
+static const char *const phase_names[] = {
+	[PHASE_DELAY] = "delay",       [PHASE_TRACING] = "tracing", [PHASE_LINGER] = "linger",
+	[PHASE_UNTRACED] = "untraced", [PHASE_OVER] = "over",
+};
+
+const char *session_phase(const struct session *s)
+{
+	if (s->traced && s->phase == PHASE_TRACING && s->status.stalled_said)
+		return "stalled";
+	return s->traced ? phase_names[s->phase] : "untraced";
+}
+
+const char *session_folder(const struct session *s, char path[PATH_MAX])
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", s->dir.fd);
+	n = readlink(link, path, PATH_MAX - 1);
+	path[MAX(n, 0)] = '\0';
+	return n > 0 ? path : s->dir.path;
+}
+
+const char *session_name(const char *folder)
+{
+	const char *slash = strrchr(folder, '/');
+
+	return slash && slash[1] ? slash + 1 : folder;
+}
+
+/* How long it has traced; 0: not yet, or never. */
+static double elapsed_s(const struct session *s)
+{
+	uint64_t end_ns = s->ended ? s->manifest.end.mono_ns : clock_now_ns(CLOCK_MONOTONIC);
+
+	return s->traced && s->phase != PHASE_DELAY && end_ns > s->status.start_ns ?
+		       (double)(end_ns - s->status.start_ns) / 1e9 : 0;
+}
+
+#define ANSWER_MS 20 /* who asks for the status waits no longer */
+
+static uint64_t free_bytes(struct session *s)
+{
+	session_look(s, ANSWER_MS);
+	return s->lookout.space.free_bytes;
+}
+
+/* As in the text files: one word, whatever the folder is called. */
+static void put_word(FILE *out, const char *text)
+{
+	char word[TEXT_ESCAPED_MAX(4096)];
+
+	fwrite(word, 1, (size_t)(text_put_str(word, text, MIN(strlen(text), 4096U)) - word), out);
+}
+
+static void refresh(struct session *s)
+{
+	if (s->traced && !s->ended)
+		status_update(&s->status, &s->tracer, &s->drain);
+}
+
+/* --- what is traced, and by what else ----------------------------------------------------------------- */
+
+/* KIND:ONE or KINDs:N, behind what is there already. */
+static void put_kind(FILE *out, const char *kind, unsigned int n, const char *one)
+{
+	const char *comma = ftell(out) > 0 ? "," : "";
+
+	if (n == 1)
+		fprintf(out, "%s%s:%s", comma, kind, one);
+	else if (n)
+		fprintf(out, "%s%ss:%u", comma, kind, n);
+}
+
+static void put_target(const struct session *s, FILE *out)
+{
+	const struct config *cfg = s->cfg;
+	char number[16] = "";
+
+	if (cfg->all)
+		fputs("all", out);
+	if (cfg->argv) {
+		snprintf(number, sizeof(number), "%d", s->workload.pid);
+		put_kind(out, "workload", 1, number);
+	}
+	if (cfg->n_pids)
+		snprintf(number, sizeof(number), "%d", cfg->pids[0]);
+	put_kind(out, "pid", cfg->n_pids, number);
+	put_kind(out, "cgroup", cfg->cgroups.n, cfg->cgroups.n ? cfg->cgroups.items[0] : "");
+	put_kind(out, "container", cfg->containers.n, cfg->containers.n ? cfg->containers.items[0] : "");
+}
+
+/* Those that run: of the others the manifest and JSON tell what has become. */
+static void put_collectors(const struct session *s, FILE *out)
+{
+	for (unsigned int i = 0; i < s->collectors.n; i++)
+		if (!strncmp(s->collectors.c[i].state, "running", strlen("running")))
+			fprintf(out, "%s%s", ftell(out) > 0 ? "," : "", s->collectors.c[i].kind->name);
+}
+
+/* What PUT has to say as one word; `-': nothing. */
+static void put_words(const struct session *s, void (*put)(const struct session *s, FILE *out), FILE *out)
+{
+	autofree char *text = NULL;
+	size_t len = 0;
+	FILE *words = open_memstream(&text, &len);
+
+	if (!words)
+		return;
+	put(s, words);
+	if (!fclose(words) && len)
+		put_word(out, text);
+	else
+		fputc('-', out);
+}
+
+/*
+ * One line of words: name, PID, phase, seconds, rows, lost, bytes written, bytes free, folder, experiment, rows/s, bytes/s,
+ * target, collectors. Those who ask may be older or newer: new ones come last.
+ */
+static int say_status(struct session *s, const struct control_request *rq, FILE *out)
+{
+	char path[PATH_MAX];
+	const char *folder = session_folder(s, path);
+
+	refresh(s);
+	put_word(out, session_name(folder));
+	fprintf(out, "\t%d\t%s\t%.1f\t%llu\t%llu\t%llu\t%llu\t", getpid(),
+		session_phase(s), elapsed_s(s),
+		(unsigned long long)s->status.rows, (unsigned long long)s->status.lost,
+		(unsigned long long)s->status.bytes, (unsigned long long)free_bytes(s));
+	put_word(out, folder);
+	fputc('\t', out);
+	put_word(out, s->cfg->experiment);
+	fprintf(out, "\t%.0f\t%.0f\t", s->ended ? 0 : s->status.rates.rows_s, s->ended ? 0 : s->status.rates.bytes_s);
+	put_words(s, put_target, out);
+	fputc('\t', out);
+	put_words(s, put_collectors, out);
+	fputc('\n', out);
+	return 0;
+}
+
+static void put_probes(struct json *j, const struct session *s)
+{
+	json_array(j, "probes");
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		const struct status_probe *p = &s->status.probes[i];
+
+		if (!(s->tracer.probes >> i & 1) && !p->rows && !p->lost)
+			continue;
+		json_object(j, NULL);
+		json_str(j, "name", probes[i]->name);
+		json_u64(j, "rows", p->rows);
+		json_u64(j, "lost", p->lost);
+		json_u64(j, "bytes", p->bytes);
+		json_f64(j, "rows_per_s", s->ended ? 0 : s->status.rates.probe_rows_s[i]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_collector_states(struct json *j, const struct session *s)
+{
+	json_array(j, "collectors");
+	for (unsigned int i = 0; i < s->collectors.n; i++) {
+		const struct collector *c = &s->collectors.c[i];
+
+		json_object(j, NULL);
+		json_str(j, "name", c->kind->name);
+		json_str(j, "state", c->state);
+		json_u64(j, "rows", __atomic_load_n(&c->sink.rows, __ATOMIC_RELAXED));
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static int say_json(struct session *s, const struct control_request *rq, FILE *out)
+{
+	char path[PATH_MAX];
+	const char *folder = session_folder(s, path);
+	struct json j = {};
+
+	refresh(s);
+	json_object(&j, NULL);
+	json_str(&j, "name", session_name(folder));
+	json_u64(&j, "pid", (uint64_t)getpid());
+	json_str(&j, "experiment", s->cfg->experiment);
+	json_str(&j, "dir", folder);
+	json_str(&j, "phase", session_phase(s));
+	json_u64(&j, "elapsed_ms", (uint64_t)(elapsed_s(s) * 1000));
+	json_u64(&j, "workload_pid", (uint64_t)s->workload.pid);
+	json_u64(&j, "rows", s->status.rows);
+	json_u64(&j, "bytes", s->status.bytes);
+	json_u64(&j, "lost", s->status.lost);
+	json_u64(&j, "free_bytes", free_bytes(s));
+	json_f64(&j, "rows_per_s", s->ended ? 0 : s->status.rates.rows_s);
+	json_f64(&j, "bytes_per_s", s->ended ? 0 : s->status.rates.bytes_s);
+	manifest_put_target(&j, s->cfg);
+	put_collector_states(&j, s);
+	put_probes(&j, s);
+	json_end(&j);
+	if (!json_finish(&j))
+		fwrite(j.buf, 1, j.len, out);
+	json_free(&j);
+	return 0;
+}
+
+static int say_stop(struct session *s, const struct control_request *rq, FILE *out)
+{
+	if (s->ended) {
+		fputs("the trace has ended already; what runs is its workload\n", out);
+		return -EALREADY;
+	}
+	watch_stop(s, "stop");
+	if (s->stuck)
+		fprintf(out, "%s does not answer: the trace ends without what is not written yet, unless it answers before the workload ends\n",
+			s->dir.path);
+	status_put_summary(&s->status, s->tracer.probes, s->dir.path, out);
+	return 0;
+}
+
+static int say_mark(struct session *s, const struct control_request *rq, FILE *out)
+{
+	size_t len = strlen(rq->text);
+	int r;
+
+	if (!s->traced || s->ended || s->phase == PHASE_DELAY) {
+		fputs("it is not tracing now\n", out);
+		return -EAGAIN;
+	}
+	r = len && len <= CONTROL_TEXT_MAX ? drain_mark(&s->drain, (uint32_t)rq->pid, rq->text, len) : -EINVAL;
+	if (r < 0)
+		fprintf(out, "the mark was not taken: %s\n", strerror(-r));
+	return r;
+}
+
+static const struct verb {
+	const char *name;
+	int (*say)(struct session *s, const struct control_request *rq, FILE *out);
+} verbs[] = {
+	{ "json", say_json },
+	{ "mark", say_mark },
+	{ "status", say_status },
+	{ "stop", say_stop },
+	{ "watch", session_live_say },
+};
+
+static int on_request(void *ctx, const struct control_request *rq, FILE *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (!strcmp(rq->verb, verbs[i].name))
+			return verbs[i].say(ctx, rq, out);
+	fputs("it does not know this request: is its dltraced of another version?\n", out);
+	return -ENOSYS;
+}
+
+void session_listen(struct session *s)
+{
+	int r = control_open(&s->control, &s->loop, s->user.uid, s->dir.path, on_request, session_live_gone, s);
+
+	if (r < 0)
+		log_debug("no socket for stop, status and mark: %s", strerror(-r));
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which environment variables a manifest shows. Pure. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/env.h"
+#include "base/json.h"
+#include "base/util.h"
+#include "session/manifest.h"
+
+#define VARIABLES_MAX 512
+#define VALUE_MAX 4096
+
+/* Ranks, launchers, and the knobs of the libraries that training jobs use. */
+static const char *const prefixes[] = {
+	"CUDA_", "DALI_", "KMP_", "LOCAL_RANK", "MASTER_", "MKL_", "NCCL_", "OMPI_COMM_WORLD_",
+	"OMP_", "OPENBLAS_", "PYTORCH_", "RANK", "SLURM_", "TF_", "TORCH_", "WORLD_SIZE",
+};
+
+static const char *const secrets[] = { "AUTH", "COOKIE", "CRED", "JWT", "KEY", "PASS", "PRIVATE", "SECRET", "SPANK", "TOKEN" };
+
+static bool is_chosen(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool is_secret(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(secrets); i++)
+		if (strcasestr(name, secrets[i]))
+			return true;
+	return false;
+}
+
+/* "scheme://user:password@host" */
+static bool has_password(const char *value)
+{
+	const char *at = strstr(value, "://");
+	size_t len = at ? strcspn(at + 3, "/ ") : 0;
+
+	return at && memchr(at + 3, '@', len);
+}
+
+bool manifest_shows(const char *entry)
+{
+	return is_chosen(entry);
+}
+
+void manifest_put_environ(struct json *j, char *const *env)
+{
+	unsigned int n = 0;
+
+	for (char *const *entry = env; entry && *entry && n < VARIABLES_MAX; entry++) {
+		size_t len = strcspn(*entry, "=");
+		autofree char *name = util_fmt("%.*s", (int)len, *entry);
+		const char *value = *entry + len;
+
+		/* As for getenv(), of several with one name the first counts. */
+		if (!name || !*value || !is_chosen(name) || env_find(env, *entry) != *entry)
+			continue;
+		value++;
+		if (is_secret(name) || has_password(value))
+			value = "(hidden)";
+		json_strn(j, name, value, strnlen(value, VALUE_MAX));
+		n++;
+	}
+}

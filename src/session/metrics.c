@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* --metrics-file: what a session knows of itself, written down every interval. Control plane. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "cmd/cmd.h"
+#include "drain/metrics.h"
+#include "host/rights/privileges.h"
+#include "session/state.h"
+#include "trace/config.h"
+
+static const char *reason(int r)
+{
+	return r == -EEXIST ? "is there, and is no file of dltraced's metrics: name another" :
+	       r == -EISDIR ? "is a folder: name a file in it, ending in .prom for node_exporter" : strerror(-r);
+}
+
+int session_metrics_begin(struct session *s)
+{
+	int r;
+
+	if (!s->cfg->metrics_file)
+		return 0;
+	r = metrics_file_open(&s->metrics_file, s->cfg->metrics_file);
+	s->metrics = r ? NULL : calloc(1, sizeof(*s->metrics));
+	if (r < 0 || !s->metrics) {
+		log_err("--metrics-file %s: %s", s->cfg->metrics_file, reason(r ?: -ENOMEM));
+		return CMD_EXIT_FAILURE;
+	}
+	return 0;
+}
+
+static uint64_t timeval_ns(const struct timeval *t)
+{
+	return (uint64_t)t->tv_sec * NSEC_PER_SEC + (uint64_t)t->tv_usec * 1000;
+}
+
+static void fill_own(struct metrics_now *now)
+{
+	unsigned long long size, resident;
+	struct rusage ru = {};
+	char line[128];
+
+	getrusage(RUSAGE_SELF, &ru);
+	now->cpu_user_ns = timeval_ns(&ru.ru_utime);
+	now->cpu_system_ns = timeval_ns(&ru.ru_stime);
+	if (!util_read_line("/proc/self/statm", line, sizeof(line)) && sscanf(line, "%llu %llu", &size, &resident) == 2)
+		now->resident_bytes = resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void fill_rings(struct metrics_now *now, const struct session *s)
+{
+	now->ring_bytes = s->tracer.ring_bytes;
+	now->buffer_bytes = now->ring_bytes * s->tracer.n_rings;
+	if (!s->drain.running)
+		return;
+	now->buffer_fullest_bytes = rings_waiting(&s->drain.rings);
+	now->buffer_used_bytes = rings_used(&s->drain.rings);
+}
+
+#define WAIT_MS 20	/* for a file system that answers */
+#define WAIT_END_MS 2000 /* for the last ones */
+
+static void write_file(void *ctx)
+{
+	struct session *s = ctx;
+	struct session_metrics_writing *w = &s->metrics_writing;
+
+	w->r = metrics_file_write(&s->metrics_file, w->text, w->len);
+}
+
+static void write_chore(void *ctx)
+{
+	privileges_own_files(write_file, ctx); /* the folder is node_exporter's */
+}
+
+/* What came of the last time. False: it is not over. */
+static bool take_written(struct session *s, int wait_ms)
+{
+	struct session_metrics_writing *w = &s->metrics_writing;
+
+	if (!chore_wait(&w->chore, wait_ms))
+		return false;
+	free(TAKE_PTR(w->text));
+	if (w->r < 0 && w->r != s->metrics_said)
+		log_warn("--metrics-file %s: %s; it is as old as it is until it can be written again",
+			 s->cfg->metrics_file, reason(w->r));
+	s->metrics_said = w->r;
+	return true;
+}
+
+void session_metrics_write(struct session *s)
+{
+	char folder[PATH_MAX];
+	struct metrics_now now = { .status = &s->status, .rows = s->metrics, .paused = s->paused };
+	struct session_metrics_writing *w = &s->metrics_writing;
+	int wait_ms = s->ended ? WAIT_END_MS : WAIT_MS;
+	FILE *out;
+
+	if (!s->metrics || !take_written(s, s->ended ? WAIT_END_MS : 0))
+		return;
+	now.folder = session_folder(s, folder);
+	now.trace = session_name(now.folder);
+	now.experiment = s->cfg->experiment;
+	now.tracing = s->traced && !s->ended && s->phase != PHASE_DELAY;
+	now.probes = s->traced ? s->tracer.probes : 0;
+	now.start_ns = now.tracing || s->ended ? s->manifest.start.utc_ns : 0;
+	now.end_ns = s->ended ? s->manifest.end.utc_ns : 0;
+	now.processes = now.tracing ? tracer_live(&s->tracer) : 0;
+	fill_own(&now);
+	fill_rings(&now, s);
+	now.free_bytes = s->lookout.space.free_bytes;
+	now.least_bytes = s->lookout.space.least_bytes;
+	out = open_memstream(&w->text, &w->len);
+	if (!out)
+		return;
+	metrics_put(out, &now);
+	if (fclose(out) || chore_begin(&w->chore, write_chore, s) < 0)
+		return;
+	take_written(s, wait_ms);
+	s->metrics_ns = clock_now_ns(CLOCK_MONOTONIC);
+}
+
+/* The second's tick comes a little earlier or later each time. */
+void session_metrics_tick(struct session *s)
+{
+	if (s->metrics && clock_now_ns(CLOCK_MONOTONIC) - s->metrics_ns >= s->cfg->interval_ns - NSEC_PER_SEC / 2)
+		session_metrics_write(s);
+}
+
+void session_metrics_free(struct session *s)
+{
+	chore_free(&s->metrics_writing.chore);
+	free(TAKE_PTR(s->metrics_writing.text));
+	metrics_file_close(&s->metrics_file);
+	free(TAKE_PTR(s->metrics));
+}

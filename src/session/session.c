@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A trace's start and end, in the order of the steps below; what happens in between is session_loop.c's. */
+#include "session/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/env.h"
+#include "base/log.h"
+#include "base/util.h"
+#include "cmd/cmd.h"
+#include "host/background.h"
+#include "host/rights/creds.h"
+#include "host/rights/privileges.h"
+#include "host/stall/async_log.h"
+#include "host/stall/guard.h"
+#include "host/stall/proxy.h"
+#include "job/collect.h"
+#include "report/scan/model.h"
+#include "service/served.h"
+#include "session/state.h"
+#include "trace/config.h"
+
+#define EXIT_NOT_EXECUTABLE 126 /* as the shell has it */
+#define EXIT_NOT_FOUND 127
+#define CHORES_END_MS 1000 /* a file system that answers takes less */
+#define NOBODY 65534 /* where no user of the name is known */
+
+/* The workload's environment: its user's, where sudo had stripped it. */
+static char *const *workload_environ(const struct session *s)
+{
+	if (s->served)
+		return s->served->rq.environ;
+	return s->user.environ ? s->user.environ : environ;
+}
+
+/* --- start: each step says itself what failed and returns an exit status ---------------------------- */
+
+static int step_user(struct session *s)
+{
+	int r;
+
+	if (s->served)
+		return served_user(s->served, &s->user);
+	r = workload_user_get(&s->user, s->cfg->user);
+	if (r < 0)
+		log_err_r(r, "--user %s", s->cfg->user ? s->cfg->user : "");
+	if (r == 0 && geteuid() && s->user.uid != geteuid()) {
+		log_err("--user %s: only root can run a command as another user", s->cfg->user);
+		r = -EPERM;
+	}
+	return r < 0 ? CMD_EXIT_FAILURE : 0;
+}
+
+/* Everything about the command that can be known before anything is touched. */
+static int step_command(struct session *s)
+{
+	const char *path_entry = env_find(workload_environ(s), "PATH=");
+	char path[4096], ours[4096];
+	int r;
+
+	if (s->user.lacks)
+		log_warn("%s", s->user.lacks);
+	if (!s->cfg->argv || s->served)
+		return 0;
+	patience_begin(s->cfg->argv[0], PATIENCE_BY_SIGNAL);
+	r = privileges_as_user(&s->user);
+	if (r == 0)
+		r = workload_resolve(s->cfg->argv[0], path_entry ? path_entry + strlen("PATH=") : NULL, path,
+				     sizeof(path));
+	session_files_done();
+	if (r < 0) {
+		log_err_r(r, "%s", s->cfg->argv[0]);
+		return r == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+	}
+	if (s->user.sudo && !workload_resolve(s->cfg->argv[0], getenv("PATH"), ours, sizeof(ours)) &&
+	    strcmp(path, ours))
+		log_info("%s is %s, as in %s's PATH (root's has %s)", s->cfg->argv[0], path, s->user.name, ours);
+	return 0;
+}
+
+static int step_machine(struct session *s)
+{
+	char error[512];
+
+	if (tracer_check(error, sizeof(error)) < 0 && (!s->cfg->best_effort || s->served)) {
+		log_err("%s", error);
+		return CMD_EXIT_FAILURE;
+	}
+	return 0;
+}
+
+static int step_targets(struct session *s)
+{
+	char error[512];
+
+	if (s->served)
+		return served_targets(s);
+	if (targets_resolve(&s->targets, s->cfg, error, sizeof(error)) < 0) {
+		log_err("%s", error);
+		return CMD_EXIT_FAILURE;
+	}
+	return 0;
+}
+
+/* As its user first, so that their links lead where they may go; then as root, who follows none. */
+static int open_folder(struct outdir *d, const struct config *cfg, const char *path, const struct workload_user *u)
+{
+	int r = privileges_as_user(u);
+
+	if (r == 0)
+		r = outdir_open(d, path, u->uid, u->gid, cfg->force);
+	privileges_as_root();
+	if ((r == -EACCES || r == -EPERM) && u->uid != geteuid())
+		r = outdir_open(d, path, u->uid, u->gid, cfg->force);
+	return r;
+}
+
+int session_open_folder(struct outdir *d, const struct config *cfg, char *const *env, const struct workload_user *u)
+{
+	struct outdir_names names;
+	char path[PATH_MAX];
+	int r;
+
+	outdir_names_init(&names, cfg->experiment, env, time(NULL));
+	r = outdir_expand(cfg->out, &names, path, sizeof(path));
+	if (r < 0)
+		return log_err_r(r, "-o %s", cfg->out ? cfg->out : "(default)");
+	patience_begin(path, PATIENCE_BY_SIGNAL);
+	r = open_folder(d, cfg, path, u);
+	/* by a run of the same second, or by another rank on this host: no reason not to run the job */
+	if (!cfg->out && (r == -EEXIST || r == -EBUSY)) {
+		size_t len = strlen(path);
+
+		snprintf(path + len, sizeof(path) - len, "_%s", names.pid);
+		r = open_folder(d, cfg, path, u);
+	}
+	patience_end();
+	if (r < 0)
+		log_err("%s: %s", d->path, outdir_strerror(r));
+	return r;
+}
+
+/*
+ * A folder of theirs may lie on a server that takes root for nobody (root_squash), and only they can make
+ * files there. Where that fails it is as root, as ever.
+ */
+void session_files_of_user(const struct session *s)
+{
+	bool runs = s->workload.started && !s->workload.adopted; /* with --delay */
+	int r;
+
+	patience_begin(s->dir.path, runs ? PATIENCE_SAYS : PATIENCE_BY_SIGNAL);
+	r = privileges_as_user(&s->user);
+	if (r < 0)
+		log_debug("files are made as root: %s", strerror(-r));
+}
+
+void session_files_done(void)
+{
+	privileges_as_root();
+	patience_end();
+}
+
+static int step_folder(struct session *s)
+{
+	if (s->served)
+		return served_folder(s);
+	return session_open_folder(&s->dir, s->cfg, workload_environ(s), &s->user) < 0 ? CMD_EXIT_FAILURE : 0;
+}
+
+static int step_manifest(struct session *s)
+{
+	s->cwd = s->served ? strdup(s->served->rq.cwd ? s->served->rq.cwd : "/") : getcwd(NULL, 0);
+	s->manifest = (struct manifest){
+		.cmdline = s->argv, .environ = workload_environ(s), .cwd = s->cwd, .cfg = s->cfg,
+		.owner = &s->user,
+	};
+	return manifest_begin(&s->manifest) < 0 ? CMD_EXIT_FAILURE : 0;
+}
+
+static int step_caches(struct session *s)
+{
+	autoclose int fd = -1;
+
+	if (!s->cfg->drop_caches)
+		return 0;
+	sync(); /* dirty pages cannot be dropped */
+	fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, "3", 1) != 1) {
+		log_err_r(-errno, "--drop-caches: /proc/sys/vm/drop_caches");
+		return CMD_EXIT_FAILURE;
+	}
+	return 0;
+}
+
+static int step_watch(struct session *s)
+{
+	int r = watch_setup(s);
+
+	if (r < 0)
+		log_err_r(r, "signals and timers");
+	return r < 0 ? CMD_EXIT_FAILURE : 0;
+}
+
+/*
+ * Before the rings are mapped: the log's relay outlives us and would keep their memory. Before we
+ * raise our limit of open files too: the workload has the one that it was called with.
+ */
+static int step_fork(struct session *s)
+{
+	int r;
+
+	if (s->served)
+		return served_adopt(s);
+	if (!s->cfg->argv)
+		return 0;
+	if (s->cfg->log) {
+		session_files_of_user(s);
+		s->workload_log_fd = util_create_at(s->dir.fd, OUTDIR_LOG_NEW, O_APPEND);
+		session_files_done();
+		if (s->workload_log_fd < 0) {
+			log_err_r(s->workload_log_fd, "%s/" OUTDIR_LOG_NEW, s->dir.path);
+			return CMD_EXIT_FAILURE;
+		}
+	}
+	r = workload_prepare(&s->workload, s->cfg->argv, &s->user, s->workload_log_fd);
+	if (r == -ECHILD && patience_lost()) /* ^C reaches the child through the terminal too */
+		return patience_lost();
+	if (r < 0) {
+		log_err_r(r, "cannot fork the workload");
+		return CMD_EXIT_FAILURE;
+	}
+	if (s->cfg->log)
+		relay_keep_free(&s->workload.relay, s->cfg->min_free_bytes);
+	s->manifest.workload.pid = s->workload.pid;
+	s->manifest.workload.user = s->user.name;
+	return 0;
+}
+
+/* What will be kept once the hooks are on; who runs the tools meanwhile. */
+static void plan_privileges(struct session *s)
+{
+	const struct config *cfg = s->cfg;
+	bool errands = cfg->collect.n || cfg->archive, tools = !cfg->collectors || strcmp(cfg->collectors, "none");
+	const struct privilege_needs needs = { .children = errands || tools, .errands = errands,
+					       .files_of_others = cfg->metrics_file };
+
+	privileges_plan(&s->privileges, &s->user, &needs);
+	s->manifest.privileges = &s->privileges;
+	if (workload_user_get(&s->nobody, "nobody") < 0)
+		s->nobody = (struct workload_user){ .uid = NOBODY, .gid = NOBODY };
+}
+
+/* The workload stands at its gate. */
+static int step_begin(struct session *s)
+{
+	int written;
+
+	plan_privileges(s);
+	if (!s->cfg->delay_ns && session_begin_tracing(s) < 0) {
+		int r = session_go_untraced(s);
+
+		if (r)
+			return r;
+		s->phase = PHASE_TRACING;
+	}
+	s->privileges.given_up = !s->cfg->delay_ns && !s->targets.wait; /* by who reads it */
+	session_files_of_user(s);
+	background_log(s->dir.fd);
+	written = s->traced ? session_write_manifest(s, false) : 0;
+	session_files_done();
+	return written < 0 ? CMD_EXIT_FAILURE : 0;
+}
+
+static int step_go(struct session *s)
+{
+	int r = 0;
+
+	creds_root();
+	session_listen(s); /* before the workload runs: its first words may be `dltraced mark' */
+	creds_user();
+	if (s->workload.pid) {
+		s->manifest.workload.start = session_now();
+		r = s->served ? 0 : workload_go(&s->workload);
+		if (r < 0) {
+			log_err_r(r, "%s", s->cfg->argv[0]);
+			return r == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+		}
+		r = watch_workload(s);
+	}
+	if (!r && s->served)
+		r = served_go(s);
+	session_give_up_privileges(s);
+	if (!r && s->cfg->delay_ns)
+		r = watch_arm(s, s->cfg->delay_ns);
+	session_metrics_write(s);
+	return r < 0 ? CMD_EXIT_FAILURE : 0;
+}
+
+/* From step_watch on signals wait: before the loop runs, each step looks whether one has come. */
+static int (*const steps[])(struct session *s) = {
+	step_user, step_command, step_machine, step_targets, step_watch, session_metrics_begin, step_folder,
+	step_manifest, step_caches, step_fork, session_load, step_begin, step_go,
+};
+
+static int start(struct session *s)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < ARRAY_SIZE(steps); i++) {
+		code = patience_lost();
+		if (code)
+			log_info("ended by a signal before the start was over: nothing has run, nothing is traced");
+		else
+			code = steps[i](s);
+	}
+	return code;
+}
+
+/* --- end ------------------------------------------------------------------------------------------- */
+
+/* The workload's own status; without one, 0; when it goes on without us, that of the signal. */
+static int exit_code(const struct session *s)
+{
+	if (!s->workload.pid)
+		return 0;
+	return s->workload.ended ? workload_exit_code(s->workload.status) : 128 + s->interrupt;
+}
+
+static int finish(struct session *s)
+{
+	int code = exit_code(s);
+	char error[512];
+
+	s->manifest.workload.status = s->workload.status;
+	s->manifest.workload.exit_code = code;
+	if (s->ended) /* before the workload: its status was not known yet */
+		session_end_again(s);
+	session_end_tracing(s);
+	if (s->gone || s->stuck)
+		return code;
+	if (s->cfg->collect.n &&
+	    collect_files(&s->user, s->dir.path, s->dir.fd, &s->cfg->collect, error, sizeof(error)) < 0)
+		log_warn("%s", error);
+	if (s->cfg->archive && collect_archive(&s->user, s->dir.path, error, sizeof(error)) < 0)
+		log_warn("%s", error);
+	if (s->cfg->report && s->traced) {
+		patience_begin(s->dir.path, code);
+		report_summary(s->dir.path, s->dir.fd, stdout);
+		patience_end();
+	}
+	return code;
+}
+
+static void session_free(struct session *s)
+{
+	session_live_end(s);
+	if (s->loop.epoll_fd >= 0)
+		collectors_stop(&s->collectors, &s->loop);
+	drain_free(&s->drain);
+	tracer_free(&s->tracer);
+	keeper_free(&s->keeper);
+	collectors_free(&s->collectors);
+	workload_free(&s->workload);
+	targets_free(&s->targets);
+	manifest_free(&s->manifest);
+	session_metrics_free(s);
+	control_close(&s->control);
+	loop_free(&s->loop);
+	util_close(&s->signal_fd);
+	util_close(&s->tick_fd);
+	util_close(&s->tell_fd);
+	util_close(&s->phase_fd);
+	util_close(&s->workload_log_fd);
+	chore_free(&s->lookout.chore);
+	chore_free(&s->writing.chore);
+	free(TAKE_PTR(s->writing.text));
+	outdir_close(&s->dir);
+	workload_user_free(&s->user);
+	workload_user_free(&s->nobody);
+	free(s->cwd);
+}
+
+/* What others do for S is over: it is on this thread's stack. */
+static bool chores_end(struct session *s)
+{
+	struct chore *const chores[] = { &s->lookout.chore, &s->writing.chore, &s->metrics_writing.chore };
+	bool ended = true;
+
+	for (size_t i = 0; i < ARRAY_SIZE(chores); i++)
+		ended = chore_wait(chores[i], CHORES_END_MS) && ended;
+	return ended;
+}
+
+/*
+ * Threads of ours stand in the kernel and have what would be freed. Our end waits for theirs, which may be
+ * for ever: whoever waits for us is told before.
+ */
+static __attribute__((noreturn)) void leave(struct session *s, int code)
+{
+	/* nobody waits for those that end meanwhile */
+	if (s->drain.running)
+		pthread_detach(s->drain.thread);
+	if (s->keeper.running)
+		pthread_detach(s->keeper.thread);
+	fflush(stdout); /* the report */
+	control_close(&s->control);
+	if (s->served && s->served->fd >= 0)
+		shutdown(s->served->fd, SHUT_RDWR); /* it stays open as long as they stand there */
+	front_leave(code);
+	if (s->served)
+		util_close(&s->served->fd);
+	_exit(code);
+}
+
+static int session(const struct config *cfg, char **argv, struct served *served)
+{
+	struct session s = {
+		.cfg = cfg,
+		.served = served,
+		.argv = argv,
+		.dir.fd = -1,
+		.dir.parent_fd = -1,
+		.workload = WORKLOAD_NONE,
+		.loop.epoll_fd = -1,
+		.signal_fd = -1,
+		.tick_fd = -1,
+		.tell_fd = -1,
+		.phase_fd = -1,
+		.workload_log_fd = -1,
+		.metrics_file = METRICS_FILE_NONE,
+		.metrics_writing.chore = CHORE_NONE,
+		.lookout = LOOKOUT_NONE,
+		.writing.chore = CHORE_NONE,
+	};
+	int code = cfg->background ? background_start() : 0;
+
+	if (code) /* the parent: the trace has started (-1), or an exit status */
+		return code < 0 ? 0 : code;
+	if (!served && !cfg->background && front_stand(cfg->out, &code))
+		return code;
+	code = start(&s);
+	if (code) {
+		/* nothing has run: leave nothing behind */
+		tracer_detach(&s.tracer);
+		patience_begin(s.dir.path, code);
+		if (!served) /* else the client's to undo */
+			outdir_discard(&s.dir);
+		patience_end();
+	} else {
+		background_ready(s.dir.path,
+				 !s.control.loop || s.control.fd < 0 ? BACKGROUND_NOT :
+				 s.control.in_trace		     ? BACKGROUND_BY_FOLDER :
+								       BACKGROUND_BY_NUMBER);
+		scribe_begin();
+		code = loop_run(&s.loop) < 0 ? CMD_EXIT_FAILURE : 0;
+		control_hide(&s.control); /* those who watch hear of the end yet */
+		code = finish(&s) ?: code; /* cppcheck-suppress selfAssignment; it does not know ?: */
+		if (s.control.in_trace && !s.stuck) /* else by who asks there next */
+			unlinkat(s.dir.fd, CONTROL_IN_TRACE, 0);
+	}
+	scribe_end();
+	if (s.stuck || !chores_end(&s))
+		leave(&s, code);
+	session_free(&s);
+	return code;
+}
+
+int session_run(const struct config *cfg, char **argv)
+{
+	return session(cfg, argv, NULL);
+}
+
+int session_serve(const struct config *cfg, char **argv, struct served *served)
+{
+	return session(cfg, argv, served);
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A trace while it runs: signals, the workload's end, the phases by time, and once a second the
+ * space that is left and what there is to say. Control plane.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "host/machine.h"
+#include "host/stall/proxy.h"
+#include "service/served.h"
+#include "session/state.h"
+#include "trace/config.h"
+
+#define ANSWER_MS 200 /* a file system that takes longer tells of a second before */
+#define MANIFEST_EVERY_NS (60 * NSEC_PER_SEC)
+#define INTERRUPT_SAID_AFTER 3 /* ticks: most have ended by then */
+
+/* --- space ----------------------------------------------------------------------------------------- */
+
+void watch_space(struct session *s)
+{
+	const struct space *space = &s->lookout.space;
+
+	if (space->low == s->paused)
+		return;
+	if (space->low)
+		log_warn("only %llu MiB free in %s (--min-free is %llu MiB): rows are counted as lost until there is space",
+			 (unsigned long long)space->free_bytes >> 20, s->dir.path,
+			 (unsigned long long)space->least_bytes >> 20);
+	else
+		log_info("space in %s again: writing goes on", s->dir.path);
+	s->paused = space->low;
+	drain_pause(&s->drain, s->paused);
+}
+
+/* --- the folder -------------------------------------------------------------------------------------- */
+
+/* What is written all the same is lost, or refused later: sinks count both. */
+static void tell_refused(struct session *s)
+{
+	int r = s->lookout.refused;
+
+	if (!r == !s->refused)
+		return;
+	s->refused = r;
+	if (r)
+		log_warn("%s is refused by its server: %s (is it exported still, and there?); rows are counted as lost or unsure until it is not",
+			 s->dir.path, strerror(-r));
+	else
+		log_info("%s is not refused any more: writing goes on", s->dir.path);
+}
+
+static int end_without_folder(struct session *s)
+{
+	bool runs = s->workload.pid && !s->workload.ended;
+
+	log_err("%s has been removed: the trace is lost%s", s->dir.path, runs ? ", the workload goes on" : "");
+	s->gone = true;
+	relay_end_log(&s->workload.relay);
+	session_end_tracing(s);
+	s->phase = runs ? PHASE_UNTRACED : PHASE_OVER;
+	return s->workload.pid ? 0 : -ENOENT;
+}
+
+/* --- phases ---------------------------------------------------------------------------------------- */
+
+/*
+ * A workload ends with its root process, or with --wait-all with its last descendant; processes given
+ * by --pid with the last of them; cgroups, containers and --all go on until they are stopped, unless
+ * a workload was given too.
+ */
+static bool targets_ended(const struct session *s)
+{
+	const struct config *cfg = s->cfg;
+	bool by_workload = s->workload.pid && !cfg->wait_all && !cfg->n_pids;
+
+	if (s->workload.pid && !s->workload.ended)
+		return false;
+	if (!s->traced || s->ended)
+		return true;
+	if (s->phase == PHASE_DELAY && cfg->n_pids) /* they have not joined yet */
+		return false;
+	if (cfg->all || cfg->cgroups.n || cfg->containers.n)
+		return by_workload;
+	return by_workload || !tracer_live(&s->tracer);
+}
+
+void watch_advance(struct session *s)
+{
+	if (s->phase < PHASE_OVER && targets_ended(s)) {
+		if (s->phase == PHASE_TRACING && s->cfg->linger_ns && s->traced) {
+			s->phase = PHASE_LINGER;
+			log_info("the targets have ended; tracing goes on for %llu s",
+				 (unsigned long long)(s->cfg->linger_ns / NSEC_PER_SEC));
+			watch_arm(s, s->cfg->linger_ns);
+		} else if (s->phase != PHASE_LINGER) {
+			if (s->phase == PHASE_DELAY && s->traced)
+				log_warn("the workload has ended before --delay: nothing of it is traced");
+			s->phase = PHASE_OVER;
+		}
+	}
+	if (s->phase == PHASE_OVER)
+		loop_quit(&s->loop);
+}
+
+int watch_arm(struct session *s, uint64_t ns)
+{
+	struct itimerspec it = { .it_value = { (time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC) } };
+
+	return timerfd_settime(s->phase_fd, 0, &it, NULL) < 0 ? -errno : 0;
+}
+
+void watch_stop(struct session *s, const char *why)
+{
+	watch_arm(s, 0);
+	s->asked = true;
+	s->phase = s->workload.pid && !s->workload.ended ? PHASE_UNTRACED : PHASE_OVER;
+	session_end_tracing(s);
+	if (s->phase == PHASE_UNTRACED)
+		log_info("%s: the trace has ended, the workload goes on", why);
+	watch_advance(s);
+}
+
+static int on_phase(void *ctx, int fd, uint32_t events)
+{
+	struct session *s = ctx;
+	uint64_t n;
+	int r = 0;
+
+	if (read(fd, &n, sizeof(n)) < 0)
+		return 0;
+	if (s->phase == PHASE_DELAY) {
+		r = session_begin_tracing(s);
+		if (r < 0) {
+			r = session_give_up(s, r);
+		} else {
+			session_give_up_privileges(s);
+			session_note_manifest(s); /* its start is now */
+		}
+	} else if (s->phase == PHASE_TRACING) {
+		watch_stop(s, "--duration is over");
+		return 0;
+	} else if (s->phase == PHASE_LINGER) {
+		if (!machine_dirty_bytes("", &n))
+			log_info("%llu MiB are still dirty", (unsigned long long)n >> 20);
+		s->phase = PHASE_OVER;
+	}
+	watch_advance(s);
+	return r;
+}
+
+/* --- events ---------------------------------------------------------------------------------------- */
+
+/* A trace of days lists what it has, and has dropped, also when it never comes to its end. */
+static void tell_segments(struct session *s)
+{
+	if (!s->split)
+		return;
+	keeper_say(&s->keeper, s->dir.path);
+	if (clock_now_ns(CLOCK_MONOTONIC) - s->manifest_ns >= MANIFEST_EVERY_NS)
+		session_note_manifest(s);
+}
+
+/* Who presses ^C and sees nothing happen would like to know why. */
+static void tell_interrupt(struct session *s)
+{
+	if (s->interrupts == 1 && s->workload.pid && !s->workload.ended && ++s->interrupt_ticks == INTERRUPT_SAID_AFTER)
+		log_info("the workload has the signal and goes on, and so does its trace: a second ^C (or TERM) ends the trace");
+}
+
+static int on_tick(void *ctx, int fd, uint32_t events)
+{
+	struct session *s = ctx;
+	uint64_t n;
+
+	if (read(fd, &n, sizeof(n)) < 0)
+		return 0;
+	session_look(s, ANSWER_MS);
+	if (!s->ended && s->lookout.gone) {
+		int r = end_without_folder(s);
+
+		if (r < 0)
+			return r;
+	}
+	if (s->traced && !s->ended) {
+		watch_space(s);
+		tell_refused(s);
+		status_update(&s->status, &s->tracer, &s->drain);
+		status_rates_tick(&s->status);
+		status_warn(&s->status, &s->drain, s->dir.path, lookout_hangs(&s->lookout));
+		status_line(&s->status);
+		escape_say(&s->drain.decode.escape, s->cfg);
+		tell_segments(s);
+		session_metrics_tick(s);
+		session_live_tick(s);
+	}
+	session_try_to_end(s);
+	if (session_give_up_privileges(s)) /* the last container that was awaited has come */
+		session_note_manifest(s);
+	status_log(&s->status, s->workload.relay.log, s->dir.path);
+	tell_interrupt(s);
+	if (s->served)
+		served_tick(s);
+	watch_advance(s);
+	return 0;
+}
+
+static int on_workload(void *ctx, int fd, uint32_t events)
+{
+	struct session *s = ctx;
+
+	if (s->workload.adopted) {
+		loop_del(&s->loop, fd);
+		served_workload_over(s);
+		return 0;
+	}
+	if (workload_reap(&s->workload)) {
+		loop_del(&s->loop, fd);
+		s->manifest.workload.end = session_now();
+	}
+	watch_advance(s);
+	return 0;
+}
+
+static int on_signal(void *ctx, int fd, uint32_t events)
+{
+	struct session *s = ctx;
+	struct signalfd_siginfo si;
+	int sig;
+
+	if (read(fd, &si, sizeof(si)) != sizeof(si))
+		return 0;
+	sig = (int)si.ssi_signo;
+	s->interrupts += sig == SIGINT || sig == SIGTERM;
+	if (!s->workload.pid || s->workload.ended || s->served || s->interrupts > 1) {
+		if (sig != SIGUSR1 && sig != SIGUSR2) {
+			s->interrupt = sig;
+			s->phase = PHASE_OVER;
+			if (s->workload.pid && !s->workload.ended)
+				log_info("not waiting for the end: the workload goes on as process %d", s->workload.pid);
+		}
+		watch_advance(s);
+		return 0;
+	}
+	/* ^C and ^\ have reached the workload through the terminal; a signal that was sent has not */
+	if ((sig != SIGINT && sig != SIGQUIT) || si.ssi_code == SI_USER)
+		workload_signal(&s->workload, sig);
+	return 0;
+}
+
+/* Who was called has been killed: so are we. */
+static int on_front_gone(void *ctx, int fd, uint32_t events)
+{
+	return kill(getpid(), SIGKILL) < 0 ? -errno : 0;
+}
+
+/* --- setup ----------------------------------------------------------------------------------------- */
+
+int watch_setup(struct session *s)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+	struct sigaction hup;
+	sigset_t mask;
+	int r = loop_init(&s->loop);
+
+	if (r < 0)
+		return r;
+	sigemptyset(&mask);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaddset(&mask, signals[i]);
+	/* nohup(1): what is ignored and not blocked stays away */
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler == SIG_IGN)
+		sigdelset(&mask, SIGHUP);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* the caller's limit of a file's size is as a full disk */
+	s->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	s->tick_fd = loop_timerfd(NSEC_PER_SEC, NSEC_PER_SEC);
+	s->phase_fd = loop_timerfd(0, 0);
+	if (s->signal_fd < 0)
+		return -errno;
+	r = loop_add(&s->loop, s->signal_fd, EPOLLIN, on_signal, s);
+	if (!r)
+		r = loop_add(&s->loop, s->tick_fd, EPOLLIN, on_tick, s);
+	if (!r)
+		r = loop_add(&s->loop, s->phase_fd, EPOLLIN, on_phase, s);
+	if (!r && front_gone_fd() >= 0)
+		r = loop_add(&s->loop, front_gone_fd(), 0, on_front_gone, s);
+	return r;
+}
+
+static int on_tell(void *ctx, int fd, uint32_t events)
+{
+	struct session *s = ctx;
+	uint64_t n;
+
+	if (read(fd, &n, sizeof(n)) < 0 || !s->traced || s->ended)
+		return 0;
+	if (tracer_tell(&s->tracer, PROBE_TELL) < 0) {
+		log_warn("%s; what it adds up is told at the end", s->tracer.error);
+		loop_del(&s->loop, fd);
+	}
+	return 0;
+}
+
+int watch_tell(struct session *s)
+{
+	if (!tracer_tells(&s->tracer))
+		return 0;
+	s->tell_fd = loop_timerfd(s->cfg->interval_ns, s->cfg->interval_ns);
+	return s->tell_fd < 0 ? s->tell_fd : loop_add(&s->loop, s->tell_fd, EPOLLIN, on_tell, s);
+}
+
+int watch_workload(struct session *s)
+{
+	return loop_add(&s->loop, s->workload.pidfd, EPOLLIN, on_workload, s);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/status.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "drain/archiver.h"
+#include "drain/drain.h"
+#include "job/relay.h"
+#include "kernel/tracer.h"
+#include "trace/probe.h"
+
+#define SAY_AGAIN_NS (10 * NSEC_PER_SEC)
+#define STALLED_NS (3 * NSEC_PER_SEC)
+
+/* Files that a trace has whatever probes were asked for; some only with an option. */
+#define ALWAYS                                                                                     \
+	(1U << DLT_files | 1U << DLT_marks | 1U << DLT_pids | 1U << DLT_rollup | 1U << DLT_workload)
+
+static uint64_t load(const uint64_t *v)
+{
+	return __atomic_load_n(v, __ATOMIC_RELAXED);
+}
+
+/* With --keep it is not the drain's. */
+static const struct sink *sink_of(const struct drain *d, unsigned int probe)
+{
+	return probe == DLT_rollup && d->keeper && d->keeper->o.keep_bytes ? &d->keeper->rollup :
+									    &d->decode.sinks[probe];
+}
+
+static void update_kept(struct status_probe *p, const struct drain *d, const struct sink *sink)
+{
+	const struct keeper_file *f = d->keeper ? keeper_file(d->keeper, sink) : NULL;
+
+	p->dropped = f ? load(&f->dropped_rows) : 0;
+	p->dropped_bytes = f ? load(&f->dropped_bytes) : 0;
+	p->unsure += f ? load(&f->unsure_rows) : 0;
+}
+
+void status_update(struct status *s, const struct tracer *t, const struct drain *d)
+{
+	struct dlt_stats stats[DLT_PROBES];
+	uint64_t skipped[DLT_PROBES];
+
+	tracer_stats(t, stats);
+	tracer_skipped(t, skipped);
+	s->skipped = skipped[0];
+	s->rows = s->bytes = s->lost = s->dropped = s->summed = s->unsure = 0;
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		const struct sink *sink = sink_of(d, i);
+		struct status_probe *p = &s->probes[i];
+
+		p->seen = stats[i].seen;
+		p->rows = load(&sink->rows);
+		p->bytes = load(&sink->bytes);
+		p->late = load(&sink->late);
+		p->unsure = load(&sink->unsure);
+		p->filtered = load(&d->decode.counts[i].filtered);
+		p->lost = stats[i].lost + stats[i].rows_lost + load(&sink->lost) + skipped[i];
+		p->calls = stats[i].emitted;
+		p->foreign = stats[i].foreign;
+		p->summed = load(&d->decode.counts[i].summed);
+		update_kept(p, d, sink);
+		if (!((t->probes | ALWAYS) >> i & 1))
+			continue;
+		s->rows += p->rows;
+		s->bytes += p->bytes;
+		s->lost += p->lost;
+		s->dropped += p->dropped;
+		s->summed += p->summed;
+		s->unsure += p->unsure;
+	}
+	s->log_unsure = load(&d->log.unsure_bytes);
+	s->lost += s->skipped; /* anybody's, so perhaps ours: never too few */
+}
+
+static void count_in_flight(void *ctx, const struct dlt_call *call)
+{
+	uint64_t *n = ctx;
+
+	if (call->probe < DLT_PROBES)
+		n[call->probe]++;
+}
+
+struct in_flight {
+	const struct tracer *tracer;
+	uint64_t *n, foreign;
+};
+
+static void count_in_flight_rec(void *ctx, const struct dlt_hdr *rec)
+{
+	struct in_flight *f = ctx;
+
+	if (rec->probe < DLT_PROBES && tracer_may_tell(f->tracer, rec))
+		f->n[rec->probe]++;
+	else
+		f->foreign++;
+}
+
+void status_account(struct status *s, struct tracer *t)
+{
+	struct dlt_stats stats[DLT_PROBES];
+	uint64_t in_flight[DLT_PROBES] = {}, skipped[DLT_PROBES];
+	struct in_flight recs = { .tracer = t, .n = in_flight };
+
+	tracer_stats(t, stats);
+	tracer_skipped(t, skipped);
+	tracer_in_flight(t, count_in_flight, in_flight);
+	tracer_in_flight_recs(t, 0, count_in_flight_rec, &recs);
+	stats[DLT_bio].foreign += recs.foreign;
+	s->probes[DLT_bio].foreign = stats[DLT_bio].foreign;
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		uint64_t known = stats[i].emitted + stats[i].foreign + stats[i].lost + in_flight[i];
+
+		s->probes[i].unmatched = stats[i].seen > known ? stats[i].seen - known : 0;
+		s->probes[i].calls = known - stats[i].foreign + s->probes[i].unmatched + skipped[i];
+		s->probes[i].lost += s->probes[i].unmatched;
+		s->lost += s->probes[i].unmatched;
+	}
+}
+
+void status_give_up(struct status *s)
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		struct status_probe *p = &s->probes[i];
+		uint64_t known = p->rows + p->filtered + p->summed + p->lost;
+		uint64_t missing = p->calls > known ? p->calls - known : 0;
+
+		p->lost += missing;
+		s->lost += missing;
+	}
+}
+
+/* 1234567 as 1.2 M: for lines that people read at a glance. */
+static const char *human(char buf[16], uint64_t v, const char *unit)
+{
+	static const char *const prefix[] = { "", "k", "M", "G", "T" };
+	double x = (double)v;
+	unsigned int i = 0;
+
+	for (; x >= 1000 && i + 1 < ARRAY_SIZE(prefix); i++)
+		x /= 1000;
+	if (i)
+		snprintf(buf, 16, "%.1f %s%s", x, prefix[i], unit);
+	else
+		snprintf(buf, 16, "%.0f%s%s", x, *unit ? " " : "", unit);
+	return buf;
+}
+
+/* What was written, and the disk has refused afterwards. */
+static void warn_refused(struct status *s, const struct drain *d, const char *dir)
+{
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
+	int refused = 0;
+
+	for (unsigned int i = 1; !refused && i < DLT_PROBES; i++)
+		refused = __atomic_load_n(&sink_of(d, i)->refused, __ATOMIC_RELAXED);
+	if (!refused && d->keeper)
+		refused = __atomic_load_n(&d->keeper->refused, __ATOMIC_RELAXED);
+	if (s->log_unsure && !s->log_unsure_said)
+		log_warn("the disk of %s has refused what it was given: %s; some of workload.log may be missing (the manifest counts it as unsure_bytes)",
+			 dir, strerror(-__atomic_load_n(&d->log.refused, __ATOMIC_RELAXED)));
+	s->log_unsure_said = s->log_unsure;
+	if (s->unsure <= s->unsure_said || (s->unsure_said && now - s->unsure_said_ns <= SAY_AGAIN_NS))
+		return;
+	log_warn("the disk of %s has refused what it was given: %s; up to %llu rows that were written may be missing (the manifest counts them as unsure)",
+		 dir, strerror(-refused), (unsigned long long)s->unsure);
+	s->unsure_said = s->unsure;
+	s->unsure_said_ns = now;
+}
+
+void status_warn(struct status *s, const struct drain *d, const char *dir, bool hangs)
+{
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), beat = load(&d->heartbeat_ns);
+	bool stalled = hangs || (beat && now - beat > STALLED_NS);
+	uint64_t failures = 0;
+	int failed_with = 0;
+
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		const struct sink *sink = sink_of(d, i);
+
+		failures += load(&sink->failures);
+		if (load(&sink->failures))
+			failed_with = __atomic_load_n(&sink->failed_with, __ATOMIC_RELAXED);
+	}
+	if (failures > s->failures_said && (!s->failures_said || now - s->failures_said_ns > SAY_AGAIN_NS)) {
+		log_warn("cannot write to %s: %s; rows are counted as lost until it can be written again",
+			 dir, strerror(-failed_with));
+		s->failures_said = failures;
+		s->failures_said_ns = now;
+	}
+	warn_refused(s, d, dir);
+	if (stalled && !s->stalled_said)
+		log_warn("writing to %s has stalled; once the rings are full, what follows is counted as lost", dir);
+	if (!stalled && s->stalled_said)
+		log_info("writing to %s goes on", dir);
+	s->stalled_said = stalled;
+	if (!s->same_dev_said && atomic_load(&d->decode.same_dev)) {
+		log_info("%s is on a file system that the target uses too: its writes compete with the job's (-o puts it elsewhere)",
+			 dir);
+		s->same_dev_said = true;
+	}
+	if (s->skipped && !s->skipped_said) {
+		log_warn("the kernel has skipped %llu runs of the system call hooks (recursion_misses): counted as lost, though some may have been of other processes",
+			 (unsigned long long)s->skipped);
+		s->skipped_said = true;
+	}
+	if (s->lost > s->lost_said && (!s->lost_said || now - s->lost_said_ns > SAY_AGAIN_NS)) {
+		log_warn("%llu row%s lost so far (the manifest counts them per probe)", (unsigned long long)s->lost, s->lost == 1 ? "" : "s");
+		s->lost_said = s->lost;
+		s->lost_said_ns = now;
+	}
+}
+
+void status_log(struct status *s, const struct relay_log *log, const char *dir)
+{
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
+	int error;
+
+	if (!log)
+		return;
+	s->log_lost = load(&log->lost_bytes);
+	error = __atomic_load_n(&log->error, __ATOMIC_RELAXED);
+	if (s->log_lost <= s->log_said || (s->log_said && now - s->log_said_ns <= SAY_AGAIN_NS))
+		return;
+	log_warn("%llu bytes of the workload's output so far are missing in %s/workload.log: %s",
+		 (unsigned long long)s->log_lost, dir,
+		 error == -ETIMEDOUT ? "writing there has stalled" : error ? strerror(-error) : "less space than --min-free");
+	s->log_said = s->log_lost;
+	s->log_said_ns = now;
+}
+
+void status_line(struct status *s)
+{
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), elapsed = (now - s->start_ns) / NSEC_PER_SEC;
+	char rows[16], bytes[16], rate[16], line[240];
+	size_t n;
+
+	n = (size_t)snprintf(line, sizeof(line), "%02llu:%02llu:%02llu  %s rows  %s  %llu lost ",
+			     (unsigned long long)elapsed / 3600, (unsigned long long)elapsed / 60 % 60,
+			     (unsigned long long)elapsed % 60, human(rows, s->rows + s->summed, ""),
+			     human(bytes, s->bytes, "B"), (unsigned long long)s->lost);
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		uint64_t per_s = (uint64_t)(s->rates.probe_rows_s[i] + 0.5);
+
+		if (per_s && probes[i]->flags & PROBE_OF_TARGET && n + 40 < sizeof(line))
+			n += (size_t)snprintf(line + n, sizeof(line) - n, " %s %s/s", probes[i]->name,
+					      human(rate, per_s, ""));
+	}
+	log_status(line);
+}
+
+void status_put_summary(const struct status *s, uint32_t mask, const char *dir, FILE *out)
+{
+	char rows[16], bytes[16];
+
+	fprintf(out, "%s rows, %s, %llu lost, in %s\n", human(rows, s->rows, ""), human(bytes, s->bytes, "B"),
+		(unsigned long long)s->lost, dir);
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		const struct status_probe *p = &s->probes[i];
+
+		if (p->summed)
+			fprintf(out, "  %-12s %10llu rows summed up in rollup.out, %llu lost\n", probes[i]->name,
+				(unsigned long long)p->summed, (unsigned long long)p->lost);
+		else if ((mask | ALWAYS) >> i & 1 && (p->rows || p->lost))
+			fprintf(out, "  %-12s %10llu rows %10s %8llu lost%s\n", probes[i]->name,
+				(unsigned long long)p->rows, human(bytes, p->bytes, "B"),
+				(unsigned long long)p->lost, p->late ? " (some rows late)" : "");
+	}
+	if (s->dropped)
+		fprintf(out, "  %llu rows of these were dropped by --keep; rollup.out has their sums\n",
+			(unsigned long long)s->dropped);
+	if (s->unsure)
+		fprintf(out, "  %llu rows of these may be missing: the disk has refused what it was given\n",
+			(unsigned long long)s->unsure);
+	if (s->log_unsure)
+		fprintf(out, "  %llu bytes of workload.log may be missing: the disk has refused what it was given\n",
+			(unsigned long long)s->log_unsure);
+	if (s->log_lost)
+		fprintf(out, "  workload.log lacks %llu bytes of the output\n", (unsigned long long)s->log_lost);
+}
+
+void status_summary(const struct status *s, uint32_t mask, const char *dir)
+{
+	autofree char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	char *line, *rest;
+
+	if (!out)
+		return;
+	status_put_summary(s, mask, dir, out);
+	if (fclose(out))
+		return;
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		log_info("%s", line);
+}

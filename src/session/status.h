@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How a running trace is doing: the counts of both planes put together, the status line, warnings
+ * as soon as something is lost, and the summary at the end. Control plane.
+ */
+#ifndef SESSION_STATUS_H
+#define SESSION_STATUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "dlt/dlt.h"
+
+struct drain;
+struct relay_log;
+struct tracer;
+
+struct status_probe {
+	uint64_t seen;	   /* entries that the kernel side saw */
+	uint64_t calls;	   /* of those, written */
+	uint64_t rows;	   /* in the file */
+	uint64_t bytes;
+	uint64_t lost;	   /* no room in the ring, or not written */
+	uint64_t unsure;   /* of the rows: the disk may not have them */
+	uint64_t late;	   /* rows behind a later one */
+	uint64_t unmatched; /* seen, but neither written, lost nor in flight */
+	uint64_t filtered;
+	uint64_t foreign; /* not told: of others than the trace's owner */
+	uint64_t dropped, dropped_bytes; /* of the rows and bytes, by --keep */
+	uint64_t summed;		 /* never written as rows: --rollup-only */
+};
+
+/* How fast it goes, by the last second or so; 0 before that. */
+struct status_rates {
+	double rows_s, bytes_s, probe_rows_s[DLT_PROBES]; /* per second; rows that are only summed up are rows */
+	uint64_t at_ns, bytes, probe_rows[DLT_PROBES]; /* when and from where they count on; CLOCK_MONOTONIC */
+};
+
+struct status {
+	struct status_probe probes[DLT_PROBES];
+	struct status_rates rates;
+	uint64_t rows, bytes, lost, dropped, summed;
+	uint64_t log_lost; /* bytes of the workload's output */
+	uint64_t log_unsure; /* bytes of workload.log: the disk may not have them */
+	uint64_t skipped; /* runs of the dispatcher, for calls of whomever: some may have been ours */
+	/* what has been said already */
+	uint64_t lost_said, lost_said_ns;
+	bool stalled_said, same_dev_said, skipped_said;
+	uint64_t failures_said, failures_said_ns;
+	uint64_t unsure, unsure_said, unsure_said_ns;
+	uint64_t log_said, log_said_ns;
+	bool log_unsure_said;
+	uint64_t start_ns;
+};
+
+/* Bring the counts up to date. */
+void status_update(struct status *s, const struct tracer *t, const struct drain *d);
+/* After the end: what was seen must be written, lost or in flight; the rest is `unmatched`. */
+void status_account(struct status *s, struct tracer *t);
+/*
+ * Say what is new and bad: losses, write errors, a stalled or shared disk. HANGS: the file system does not
+ * answer even who only asks it.
+ */
+void status_warn(struct status *s, const struct drain *d, const char *dir, bool hangs);
+/* The drain will not write what it has, nor what waits for it: calls that are no rows are lost. */
+void status_give_up(struct status *s);
+/* --log: note what the log of the workload's output lacks, and say so. LOG NULL: none. */
+void status_log(struct status *s, const struct relay_log *log, const char *dir);
+/* Once a second, after status_update(): the rates since the last time. */
+void status_rates_tick(struct status *s);
+/* Redraw the status line (elapsed, rows, bytes, lost, rates per probe). */
+void status_line(struct status *s);
+/* The summary at the end, to OUT or as messages: rows, bytes, losses per probe, and where the files are. */
+void status_put_summary(const struct status *s, uint32_t probes, const char *dir, FILE *out);
+void status_summary(const struct status *s, uint32_t probes, const char *dir);
+
+#endif

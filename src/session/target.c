@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/target.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "base/log.h"
+#include "base/loop.h"
+#include "base/util.h"
+#include "host/container.h"
+#include "host/container_wait.h"
+#include "host/rights/owner.h"
+#include "kernel/snapshot.h"
+#include "kernel/tracer.h"
+
+/* --- before the load -------------------------------------------------------------------------- */
+
+static int resolve_pid(struct targets *ts, pid_t pid, char *error, size_t size)
+{
+	struct process *p = &ts->roots[ts->n_roots];
+	pid_t tgid = process_of_thread(pid);
+	int r = tgid < 0 ? tgid : process_read(p, tgid);
+	const char *why = r == -ENOENT ? "no such process" : strerror(-r);
+
+	if (!r && tgid == getpid())
+		why = "dltraced itself cannot be traced", r = -EINVAL;
+	else if (!r && p->kernel)
+		why = "a kernel thread makes no system calls", r = -EINVAL;
+	if (r < 0)
+		snprintf(error, size, "--pid %d: %s", pid, why);
+	else
+		ts->n_roots++;
+	return r;
+}
+
+int targets_add(struct targets *ts, int pidfd, char *error, size_t size)
+{
+	pid_t pid = owner_pidfd_pid(pidfd);
+	int r = pid < 0 ? pid : resolve_pid(ts, pid, error, size);
+
+	if (!r && owner_pidfd_ended(pidfd)) /* not before: from here on the number was its own */
+		r = -ESRCH;
+	if (r == -ESRCH || pid < 0)
+		snprintf(error, size, "--pid: the process has ended");
+	return r;
+}
+
+static int resolve_cgroup(struct targets *ts, const struct cgroup_mounts *m, const char *path,
+			  char *error, size_t size)
+{
+	unsigned int before = ts->cgroups.n;
+	struct dlt_cgroup_key key;
+	int r = cgroup_find(&ts->cgroups, m, path);
+
+	if (!r && ts->cgroups.n == before)
+		r = -ENOENT;
+	if (r < 0) {
+		snprintf(error, size, "--cgroup %s: %s", path,
+			 r == -ENOENT ? "not in a cgroup hierarchy that is mounted here" :
+			 r == -EINVAL ? "what does not exist yet cannot be named with . or .." :
+					strerror(-r));
+		return r;
+	}
+	for (unsigned int i = before; i < ts->cgroups.n; i++)
+		if (!cgroup_key(&ts->cgroups.items[i], &key))
+			return 0;
+	log_info("--cgroup %s is not there yet: traced from when it is made", path);
+	return 0;
+}
+
+static int resolve_container(struct targets *ts, const struct cgroup_mounts *m, const char *name,
+			     char *error, size_t size)
+{
+	pid_t pid;
+	int r = container_find(&ts->cgroups, &pid, m, name, -1, error, size);
+
+	if (!r && pid)
+		r = resolve_pid(ts, pid, error, size);
+	return r;
+}
+
+/* For those that are not there yet. The watch comes first, so that none slips in between. */
+static int resolve_containers(struct targets *ts, const struct cgroup_mounts *m, const struct config_list *names,
+			      char *error, size_t size)
+{
+	struct cgroup_mounts mounts;
+	int r = cgroup_mounts_read(&mounts), watched = r < 0 ? r : container_wait_open(&ts->wait, &mounts);
+
+	for (unsigned int i = 0; i < names->n; i++) {
+		if (!strcmp(names->items[i], "new"))
+			continue;
+		r = resolve_container(ts, m, names->items[i], error, size);
+		if (r < 0 && r != -ESRCH)
+			return r;
+		if (!r)
+			continue;
+		if (watched < 0) {
+			size_t len = strlen(error);
+
+			snprintf(error + len, size - len, ", and cannot be waited for: %s%s", strerror(-watched),
+				 watched == -ENOSPC ? " (fs.inotify.max_user_watches)" :
+				 watched == -EMFILE ? " (fs.inotify.max_user_instances)" : "");
+			return watched;
+		}
+		log_info("%s: traced from when it starts", error);
+		container_wait_for(ts->wait, names->items[i]);
+	}
+	if (ts->wait && !container_wait_count(ts->wait))
+		container_wait_close(TAKE_PTR(ts->wait));
+	return 0;
+}
+
+static bool has_names(const struct config_list *containers)
+{
+	for (unsigned int i = 0; i < containers->n; i++)
+		if (strcmp(containers->items[i], "new"))
+			return true;
+	return false;
+}
+
+int targets_resolve(struct targets *ts, const struct config *cfg, char *error, size_t size)
+{
+	struct cgroup_mounts mounts = {};
+	int r = 0;
+
+	*ts = (struct targets){ .all = cfg->all };
+	if (cfg->cgroups.n || cfg->containers.n) {
+		r = cgroup_mounts_read(&mounts);
+		if (r < 0)
+			snprintf(error, size, "finding cgroups: %s", strerror(-r));
+	}
+	for (unsigned int i = 0; !r && i < cfg->n_pids; i++)
+		r = resolve_pid(ts, cfg->pids[i], error, size);
+	for (unsigned int i = 0; !r && i < cfg->cgroups.n; i++)
+		r = resolve_cgroup(ts, &mounts, cfg->cgroups.items[i], error, size);
+	if (!r && has_names(&cfg->containers))
+		r = resolve_containers(ts, &mounts, &cfg->containers, error, size);
+	cgroup_mounts_free(&mounts);
+	return r;
+}
+
+void targets_free(struct targets *ts)
+{
+	container_wait_close(TAKE_PTR(ts->wait));
+	cgroup_list_free(&ts->cgroups);
+	snapshot_close(ts->snapshot);
+	ts->snapshot = NULL;
+}
+
+/* --- joining the target ----------------------------------------------------------------------- */
+
+struct join {
+	const struct targets *ts;
+	struct tracer *tracer;
+	struct snapshot *snapshot; /* NULL: none, who joins is followed */
+	uint64_t *joined; /* by number: start of the process that has been added */
+	unsigned int added;
+};
+
+/*
+ * Add P unless it is in the target, has been there and is now at its end, where it may hang for
+ * long, or its number has become another's. 0 or -errno.
+ */
+static int join(struct join *j, const struct process *p)
+{
+	struct process now;
+	char why[128];
+
+	if (p->kernel || (uint32_t)p->pid >= j->tracer->cfg.max_tgid ||
+	    tracer_target_has(j->tracer, p->pid) || j->joined[p->pid] == p->start_ticks)
+		return 0;
+	j->joined[p->pid] = p->start_ticks;
+	tracer_target_add(j->tracer, p->pid);
+	/* looked at while it is in the target: what it executes from now on, the kernel side looks at */
+	if (process_read(&now, p->pid) < 0 || now.start_ticks != p->start_ticks ||
+	    (j->ts->owned && !owner_is(p->pid, &j->ts->owner, why, sizeof(why)))) {
+		tracer_target_remove(j->tracer, p->pid);
+		return 0;
+	}
+	j->added++;
+	return j->snapshot ? snapshot_want(j->snapshot, p->pid) : 0;
+}
+
+/* Ourselves, and our helpers: what the target is to contain of ours has been added before. */
+static bool is_ours(const struct join *j, const struct process *p)
+{
+	pid_t client = j->ts->client;
+
+	return p->pid == getpid() || p->ppid == getpid() || (client && (p->pid == client || p->ppid == client));
+}
+
+/*
+ * Children of target processes join, until a look at all processes finds none: what they fork from
+ * now on is the fork hook's.
+ */
+static int join_descendants(struct join *j)
+{
+	unsigned int before;
+	int r = 0;
+
+	do {
+		autofree struct process *list = NULL;
+		unsigned int round;
+		size_t n = 0;
+
+		before = j->added;
+		r = process_list(&list, &n);
+		do {
+			round = j->added;
+			for (struct process *p = list; !r && p < list + n; p++)
+				if (tracer_target_has(j->tracer, p->ppid) && !is_ours(j, p))
+					r = join(j, p);
+		} while (!r && j->added > round);
+	} while (!r && j->added > before);
+	return r;
+}
+
+static int join_task(void *ctx, pid_t pid)
+{
+	struct process p;
+	struct join *j = ctx;
+
+	/* a threaded cgroup lists threads */
+	pid = process_of_thread(pid);
+	return pid < 0 || process_read(&p, pid) < 0 || is_ours(j, &p) ? 0 : join(j, &p);
+}
+
+static int join_cgroup(void *ctx, const char *dir)
+{
+	return cgroup_tasks(dir, join_task, ctx);
+}
+
+/* Moves into them are seen from here on, so that looking until none is new finds everybody. */
+static int join_cgroups(struct join *j, const struct cgroup_list *list)
+{
+	unsigned int before;
+	int r = 0;
+
+	for (unsigned int i = 0; !r && i < list->n; i++) {
+		struct dlt_cgroup_key key;
+
+		/* awaited before the look: it may be made in between, or go and come again */
+		r = tracer_cgroup_await(j->tracer, &list->items[i].path);
+		if (!r && !cgroup_key(&list->items[i], &key))
+			r = tracer_cgroup_add(j->tracer, &key);
+	}
+	do {
+		before = j->added;
+		for (unsigned int i = 0; !r && i < list->n; i++)
+			r = cgroup_walk(list->items[i].dir, join_cgroup, j);
+	} while (!r && j->added > before);
+	return r;
+}
+
+/*
+ * Whoever has come into the target since tracer_follow(). Rows are on already, so one that comes just
+ * now may have a row of its own too; none is left out.
+ */
+static int want_followed(struct join *j)
+{
+	int r = 0;
+
+	for (uint32_t pid = 1; !r && pid < j->tracer->cfg.max_tgid; pid++)
+		if (tracer_target_has(j->tracer, (pid_t)pid))
+			r = snapshot_want(j->snapshot, (pid_t)pid);
+	return r;
+}
+
+static int join_all(struct join *j, const struct targets *ts)
+{
+	int r = 0;
+
+	if (ts->all)
+		return snapshot_want(j->snapshot, 0);
+	if (ts->followed)
+		r = want_followed(j);
+	if (ts->owned) /* targets_enter() has been there */
+		return r;
+	for (unsigned int i = 0; !r && i < ts->n_roots; i++)
+		r = join(j, &ts->roots[i]);
+	if (!r && ts->n_roots)
+		r = join_descendants(j);
+	return r < 0 ? r : join_cgroups(j, &ts->cgroups);
+}
+
+static int join_with_snapshot(struct tracer *t, const struct targets *ts)
+{
+	autofree uint64_t *joined = calloc(t->cfg.max_tgid, sizeof(*joined));
+	struct join j = { .ts = ts, .tracer = t, .snapshot = ts->snapshot, .joined = joined };
+	int r = joined ? join_all(&j, ts) : -ENOMEM, taken = snapshot_take(j.snapshot);
+
+	return r < 0 ? r : taken;
+}
+
+int targets_prepare(struct targets *ts, struct tracer *t, bool delayed)
+{
+	bool later = delayed || ts->wait;
+
+	ts->followed = delayed || ts->owned;
+	return ts->all || ts->n_roots || ts->cgroups.n || later ? snapshot_open(&ts->snapshot, t) : 0;
+}
+
+/* A root or the workload, which must be OWNER's: 0, or -errno and the reason. */
+static int enter(struct join *j, const struct process *p, char *error, size_t size)
+{
+	char why[128];
+	int r;
+
+	if (!owner_is(p->pid, &j->ts->owner, why, sizeof(why))) {
+		snprintf(error, size, "process %d cannot be traced: %s", p->pid, why);
+		return -EPERM;
+	}
+	r = join(j, p);
+	if (r < 0 || tracer_target_has(j->tracer, p->pid))
+		return r;
+	snprintf(error, size, "process %d cannot be traced: it has ended, or become somebody else's", p->pid);
+	return -ESRCH;
+}
+
+int targets_enter(struct targets *ts, struct tracer *t, char *error, size_t size)
+{
+	autofree uint64_t *joined = calloc(t->cfg.max_tgid, sizeof(*joined));
+	struct join j = { .ts = ts, .tracer = t, .joined = joined };
+	struct process workload;
+	int r = joined ? 0 : -ENOMEM;
+
+	*error = '\0';
+	for (unsigned int i = 0; !r && i < ts->n_roots; i++)
+		r = enter(&j, &ts->roots[i], error, size);
+	if (!r && ts->n_roots)
+		r = join_descendants(&j);
+	if (!r && ts->workload)
+		r = process_read(&workload, ts->workload) ?: enter(&j, &workload, error, size);
+	if (r < 0 && !*error)
+		snprintf(error, size, "cannot join the target: %s", strerror(-r));
+	return r;
+}
+
+int targets_apply(struct targets *ts, struct tracer *t, char *error, size_t size)
+{
+	int r = ts->snapshot ? join_with_snapshot(t, ts) : 0;
+
+	if (r < 0)
+		snprintf(error, size, "cannot join the target: %s", strerror(-r));
+	return r;
+}
+
+/* --- what comes later ------------------------------------------------------------------------- */
+
+static int join_found(const struct targets *ts, const struct container_found *f)
+{
+	struct targets found = { .cgroups = f->cgroups, .snapshot = ts->snapshot };
+	int r = 0;
+
+	if (f->pid) {
+		r = process_read(&found.roots[0], f->pid);
+		found.n_roots = !r;
+	}
+	return r < 0 ? r : join_with_snapshot(ts->tracer, &found);
+}
+
+void targets_await_end(struct targets *ts, struct loop *loop)
+{
+	if (!ts->wait)
+		return;
+	loop_del(loop, container_wait_fd(ts->wait));
+	container_wait_close(TAKE_PTR(ts->wait));
+}
+
+static int on_container(void *ctx, int fd, uint32_t events)
+{
+	struct targets *ts = ctx;
+	struct container_found *f = container_wait_take(ts->wait);
+	int r = f ? join_found(ts, f) : 0;
+
+	if (f && r < 0)
+		log_warn("--container %s cannot be joined: %s", f->name, strerror(-r));
+	else if (f)
+		log_info("--container %s is there: traced from now on", f->name);
+	if (f && --ts->awaited == 0) /* its thread has all of root's rights */
+		targets_await_end(ts, ts->loop);
+	container_found_free(f);
+	return 0;
+}
+
+int targets_await(struct targets *ts, struct tracer *t, struct loop *loop)
+{
+	int r;
+
+	if (!ts->wait)
+		return 0;
+	ts->tracer = t;
+	ts->loop = loop;
+	ts->awaited = container_wait_count(ts->wait);
+	r = loop_add(loop, container_wait_fd(ts->wait), EPOLLIN, on_container, ts);
+	return r < 0 ? r : container_wait_start(ts->wait);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A session's tracing: loaded, begun, and what becomes of the workload where it cannot be. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "cmd/cmd.h"
+#include "host/rights/creds.h"
+#include "host/rights/privileges.h"
+#include "host/stall/async_log.h"
+#include "host/stall/proxy.h"
+#include "session/state.h"
+#include "trace/config.h"
+#include "trace/probe.h"
+
+#define FIRST_ANSWER_MS 3000
+
+/* Of the disk NAME, as the kernel writes it: 0 or -errno. */
+static int disk_dev(const char *name, uint32_t *dev_ret)
+{
+	autofree char *path = util_fmt("/sys/class/block/%s/dev", name);
+	unsigned int major, minor;
+	char line[32];
+	int r = path ? util_read_line(path, line, sizeof(line)) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	if (sscanf(line, "%u:%u", &major, &minor) != 2)
+		return -EINVAL;
+	*dev_ret = major << 20 | minor;
+	return 0;
+}
+
+static void note_start(struct session *s)
+{
+	s->manifest.start = session_now();
+	s->status.start_ns = s->manifest.start.mono_ns;
+}
+
+/* Tracing has failed with R for TEXT: keep that, and what would help. */
+static int failed(struct session *s, int r, const char *text)
+{
+	struct rlimit limit = {};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (r == -EMFILE)
+		snprintf(s->why_not, sizeof(s->why_not), "%.600s: the hard limit of open files, %llu, is too low; raise it "
+			 "(ulimit -Hn, or LimitNOFILE= of the service) to 1024 and 2 more for each CPU",
+			 text, (unsigned long long)limit.rlim_max);
+	else
+		snprintf(s->why_not, sizeof(s->why_not), "%s", text);
+	return r;
+}
+
+/* What can fail for a reason of this machine's is over when this returns. 0 or -errno. */
+static int load(struct session *s)
+{
+	const struct config *cfg = s->cfg;
+	struct tracer_options o = {
+		.probes = cfg->probes,
+		.buffer_bytes = cfg->buffer_bytes,
+		.all = cfg->all,
+		.no_args = cfg->no_args,
+		.cgroups = cfg->cgroups.n || cfg->containers.n,
+		.backends = cfg->backends,
+		.best_effort = cfg->best_effort,
+		.owned = s->targets.owned,
+		.owner = s->targets.owner.uid,
+	};
+	char text[256];
+	int r = tracer_check(s->why_not, sizeof(s->why_not));
+
+	if (r < 0)
+		return r;
+	for (unsigned int i = 0; i < cfg->containers.n; i++)
+		o.new_containers |= !strcmp(cfg->containers.items[i], "new");
+	for (unsigned int i = 0; i < cfg->disks.n; i++, o.n_disks++) {
+		r = disk_dev(cfg->disks.items[i], &o.disks[i]);
+		if (r < 0) {
+			snprintf(text, sizeof(text), "--disk %s: not in /sys/class/block", cfg->disks.items[i]);
+			return failed(s, r, text);
+		}
+	}
+	r = tracer_load(&s->tracer, &o);
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (s->tracer.why[i] && !(s->tracer.probes >> i & 1))
+			log_warn("%s is not traced: %s", probes[i]->name, s->tracer.why[i]);
+	if (r < 0)
+		return failed(s, r, s->tracer.error);
+	r = targets_prepare(&s->targets, &s->tracer, cfg->delay_ns);
+	if (r < 0) {
+		snprintf(text, sizeof(text), "snapshot of what runs already: %s", strerror(-r));
+		return failed(s, r, text);
+	}
+	return 0;
+}
+
+/* --compress, --rotate, --keep: who takes what is closed. 0 or -errno. */
+static int prepare_keeper(struct session *s)
+{
+	const struct config *cfg = s->cfg;
+	struct keeper_options o = { .pack = cfg->pack, .keep_bytes = cfg->keep_bytes };
+
+	s->split = cfg->rotate_bytes || cfg->rotate_ns;
+	return s->split ? keeper_init(&s->keeper, &o, s->dir.fd) : 0;
+}
+
+/* The trace's files; with --delay the target is followed from here on. 0 or -errno. */
+static int prepare(struct session *s)
+{
+	char text[256];
+	int r;
+
+	session_files_of_user(s);
+	r = prepare_keeper(s);
+	if (!r)
+		r = drain_open(&s->drain, s->cfg, &s->tracer, s->cfg->probes, s->dir.fd,
+			       s->workload_log_fd >= 0 ? OUTDIR_LOG : NULL, s->split ? &s->keeper : NULL);
+	session_files_done();
+	if (r < 0) {
+		snprintf(text, sizeof(text), "cannot write the trace: %s", strerror(-r));
+		return failed(s, r, text);
+	}
+	s->drain.decode.metrics = s->metrics;
+	tracer_exclude(&s->tracer, getpid());
+	if (front_pid())
+		tracer_exclude(&s->tracer, front_pid());
+	tracer_exclude(&s->tracer, s->workload.relay.pid);
+	creds_root();
+	r = s->cfg->delay_ns || s->targets.owned ? tracer_follow(&s->tracer) : 0;
+	creds_user();
+	if (r < 0)
+		return failed(s, r, s->tracer.error);
+	if (s->targets.owned) {
+		r = targets_enter(&s->targets, &s->tracer, text, sizeof(text));
+		return r < 0 ? failed(s, r, text) : 0;
+	}
+	if (s->workload.pid)
+		tracer_target_add(&s->tracer, s->workload.pid);
+	return 0;
+}
+
+/* Collectors and drain on, hooks on, targets in. 0 or -errno. */
+static int record(struct session *s)
+{
+	char text[512];
+	int r;
+
+	note_start(s); /* what came before has taken its time */
+	s->drain.privileges = s->keeper.privileges = &s->privileges;
+	s->collectors.user = s->user.uid == 0 ? &s->nobody : &s->user;
+	s->collectors.split = s->split ? &s->drain.split : NULL;
+	session_files_of_user(s);
+	r = collectors_start(&s->collectors, s->cfg->collectors, s->cfg->interval_ns, s->dir.fd);
+	session_files_done();
+	for (unsigned int i = 0; !r && s->split && i < s->collectors.n; i++)
+		if (s->collectors.c[i].sink.fd >= 0)
+			keeper_add(&s->keeper, &s->collectors.c[i].sink, false);
+	if (!r && s->split)
+		r = keeper_start(&s->keeper);
+	if (!r)
+		r = collectors_watch(&s->collectors, &s->loop);
+	if (!r)
+		r = drain_start(&s->drain, &s->collectors);
+	if (r < 0) {
+		snprintf(text, sizeof(text), "cannot begin to write the trace: %s", strerror(-r));
+		return failed(s, r, text);
+	}
+	for (unsigned int i = 0; i < s->collectors.n; i++)
+		tracer_exclude(&s->tracer, s->collectors.c[i].pid);
+	creds_root();
+	r = tracer_attach(&s->tracer);
+	creds_user();
+	if (r < 0)
+		return failed(s, r, s->tracer.error);
+	if (s->tracer.uring_why && s->tracer.kernel.ids.io_ring_ctx)
+		log_warn("requests of io_uring are not traced: %s", s->tracer.uring_why);
+	r = targets_apply(&s->targets, &s->tracer, text, sizeof(text));
+	if (r < 0)
+		return failed(s, r, text);
+	/* now that it is known who is in the target */
+	creds_root();
+	r = tracer_tell(&s->tracer, PROBE_TELL_BEGIN);
+	creds_user();
+	if (r < 0)
+		return failed(s, r, s->tracer.error);
+	r = watch_tell(s);
+	return r < 0 ? failed(s, r, "a timer cannot be made") : 0;
+}
+
+/* Tracing has failed for s->why_not: nothing of it stays, but that the manifest will tell why. */
+static void untrace(struct session *s)
+{
+	targets_await_end(&s->targets, &s->loop);
+	tracer_detach(&s->tracer);
+	drain_stop(&s->drain);
+	session_live_end(s);
+	s->traced = false;
+	collectors_stop(&s->collectors, &s->loop);
+	drain_free(&s->drain);
+	keeper_free(&s->keeper);
+	s->split = false;
+	tracer_free(&s->tracer);
+}
+
+/* Before the workload runs. */
+int session_go_untraced(struct session *s)
+{
+	if (!s->cfg->best_effort || !s->cfg->argv || s->served) {
+		log_err("%s", s->why_not);
+		return CMD_EXIT_FAILURE;
+	}
+	log_warn("not traced: %s", s->why_not);
+	untrace(s);
+	return 0;
+}
+
+int session_load(struct session *s)
+{
+	int r, loaded;
+
+	note_start(s);
+	util_raise_open_files(); /* a map, a program and a link of each hook, a ring of each CPU */
+	creds_root(); /* tracefs is root's */
+	loaded = load(s);
+	creds_user();
+	if (loaded < 0) {
+		r = session_go_untraced(s);
+		if (r)
+			return r;
+	}
+	session_files_of_user(s);
+	r = outdir_clear(&s->dir);
+	session_files_done();
+	if (r < 0) {
+		log_err_r(r, "%s: the old trace", s->dir.path);
+		return CMD_EXIT_FAILURE;
+	}
+	if (loaded < 0)
+		return 0;
+	s->traced = true;
+	return prepare(s) < 0 ? session_go_untraced(s) : 0;
+}
+
+int session_begin_tracing(struct session *s)
+{
+	int r = s->traced ? record(s) : 0;
+
+	if (r < 0)
+		return r;
+	r = s->traced ? targets_await(&s->targets, &s->tracer, &s->loop) : 0;
+	if (r < 0)
+		return log_err_r(r, "waiting for containers");
+	if (s->traced && session_look(s, FIRST_ANSWER_MS))
+		watch_space(s);
+	s->phase = PHASE_TRACING;
+	return watch_arm(s, s->cfg->duration_ns);
+}
+
+int session_give_up(struct session *s, int r)
+{
+	bool runs = s->workload.pid && !s->workload.ended;
+
+	log_err("%s%s", s->why_not, runs ? "; the workload goes on without a trace" : "");
+	untrace(s);
+	s->phase = runs ? PHASE_UNTRACED : PHASE_OVER;
+	session_note_manifest(s);
+	return s->workload.pid ? 0 : r;
+}
+
+bool session_give_up_privileges(struct session *s)
+{
+	bool scribe;
+	int r;
+
+	if (s->gave_up || s->phase == PHASE_DELAY || s->targets.wait)
+		return false;
+	s->gave_up = true;
+	scribe = scribe_end();
+	r = privileges_give_up(&s->privileges, false);
+	if (scribe)
+		scribe_begin();
+	s->privileges.given_up = r == 0;
+	if (r < 0)
+		log_warn("cannot give up privileges that are not needed any more: %s", strerror(-r));
+	return true;
+}

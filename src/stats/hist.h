@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A histogram of u64 values (latencies, sizes) with buckets of equal relative width: every power
+ * of two is cut into 64 equal parts, so a percentile is off by less than 1 %, and values below
+ * 128 are exact. Any u64 fits; adding never fails; two histograms add up. Pure.
+ */
+#ifndef STATS_HIST_H
+#define STATS_HIST_H
+
+#include <stdint.h>
+
+#define HIST_SUB_BITS 6
+#define HIST_BUCKETS ((64 - HIST_SUB_BITS + 1) << HIST_SUB_BITS)
+
+/* All zero is the empty one. */
+struct hist {
+	uint64_t n, sum, max;
+	uint64_t not_min; /* the complement of the smallest: it begins with 0 as all else does, so that adding asks no N */
+	uint64_t counts[HIST_BUCKETS];
+};
+
+/* Of 2^SUB_BITS a power of two: low values have one each; above, the leading bit is the row and the next bits the column. */
+static inline unsigned int hist_bucket(uint64_t v, unsigned int sub_bits)
+{
+	const unsigned int shift = 63 - sub_bits - (unsigned int)__builtin_clzll(v | 1ULL << sub_bits);
+
+	return (shift << sub_bits) + (unsigned int)(v >> shift);
+}
+
+static inline void hist_add(struct hist *h, uint64_t v)
+{
+	h->n++;
+	if (~v > h->not_min)
+		h->not_min = ~v;
+	if (v > h->max)
+		h->max = v;
+	h->sum += v;
+	h->counts[hist_bucket(v, HIST_SUB_BITS)]++;
+}
+
+/* The smallest; UINT64_MAX where there is none. */
+static inline uint64_t hist_min(const struct hist *h)
+{
+	return ~h->not_min;
+}
+
+void hist_merge(struct hist *h, const struct hist *other);
+/* Values that were added are no more; the smallest and the largest stay as they were. */
+void hist_subtract(struct hist *h, const struct hist *part);
+
+/*
+ * The nearest-rank percentile, PER_MILLE in 1..1000 (990: p99): the middle of the bucket that
+ * holds it, never outside of what was seen. 0 when empty.
+ */
+uint64_t hist_quantile(const struct hist *h, unsigned int per_mille);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A set of stretches of time, none of which touches another, and how much of it lies between two
+ * instants. Exact as long as the set has room; one that has not is glued together where its gaps are
+ * shortest, and tells how much it may be too long. Pure. All times ns.
+ */
+#ifndef STATS_SPANS_H
+#define STATS_SPANS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct span {
+	uint64_t begin_ns, end_ns;
+	uint64_t before_ns; /* what is in the set before it; after spans_close() */
+	float weight;	    /* the part of it that counts */
+};
+
+struct spans {
+	struct span *v;
+	size_t n, room;
+	size_t max;	    /* 0: SPANS_MAX */
+	uint64_t glue_ns;   /* gaps below this are not seen any more */
+	uint64_t glued_ns;  /* what the set has and was never added: gaps */
+	uint64_t total_ns;  /* after spans_close() */
+	size_t hint;	    /* where the last question was answered */
+};
+
+#define SPANS_MAX (1U << 20) /* 32 MiB */
+
+/* A zeroed struct spans is an empty set. */
+void spans_free(struct spans *s);
+
+/*
+ * [BEGIN, END) belongs to the set. In constant time, amortized, where ends come in order; begins may be
+ * as they like. 0 or -ENOMEM, then it is as before.
+ */
+int spans_add(struct spans *s, uint64_t begin_ns, uint64_t end_ns);
+/* The same, only WEIGHT of it, from 0 to 1; not before what is there already. */
+int spans_append(struct spans *s, uint64_t begin_ns, uint64_t end_ns, double weight);
+
+/* All is added. */
+void spans_close(struct spans *s);
+/* How much of NS in S counts. Signed numbers become others in one instruction; no stretch of time is beyond them. */
+static inline uint64_t spans_weighed(const struct span *s, uint64_t ns)
+{
+	return s->weight == 1 ? ns : (uint64_t)(int64_t)((double)(int64_t)ns * (double)s->weight);
+}
+
+/* The same as spans_within(), wherever it lies. */
+uint64_t spans_within_any(struct spans *s, uint64_t begin_ns, uint64_t end_ns);
+
+/* How much of it is in [BEGIN, END). After spans_close(). */
+static inline uint64_t spans_within(struct spans *s, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct span *at;
+
+	if (begin_ns >= end_ns || !s->n)
+		return 0;
+	/* mostly both are behind the begin of the stretch that answered last, and before that of the next */
+	if (!s->hint || s->v[s->hint - 1].begin_ns > begin_ns || (s->hint < s->n && s->v[s->hint].begin_ns <= end_ns))
+		return spans_within_any(s, begin_ns, end_ns);
+	at = &s->v[s->hint - 1];
+	if (begin_ns >= at->end_ns)
+		return 0;
+	return spans_weighed(at, (end_ns < at->end_ns ? end_ns : at->end_ns) - at->begin_ns) -
+	       spans_weighed(at, begin_ns - at->begin_ns);
+}
+
+#endif

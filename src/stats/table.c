@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stats/table.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/util.h"
+
+#define ROOM_FIRST 64U
+#define LINE_BYTES 64 /* of caches; a value of this size is in one line then */
+
+void table_init(struct table *t, size_t value_size, uint32_t max)
+{
+	*t = (struct table){ .value_size = value_size, .max = max };
+}
+
+/* malloc() might give memory that was used before, all of which would have to be cleared. */
+void table_init_pids(struct table *t, size_t value_size, uint32_t max)
+{
+	void *pids = mmap(NULL, TABLE_PIDS * sizeof(*t->pids), PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	table_init(t, value_size, max);
+	t->pids = pids == MAP_FAILED ? NULL : pids;
+}
+
+void table_free(struct table *t)
+{
+	free(t->keys);
+	free(t->values);
+	free(t->slots);
+	if (t->pids)
+		munmap(t->pids, TABLE_PIDS * sizeof(*t->pids));
+	table_init(t, t->value_size, t->max);
+}
+
+/* Where KEY's slot would be. Fibonacci hashing (Knuth, TAOCP 3, 6.4): the high half of the product is well mixed. */
+static uint32_t home(const struct table *t, uint64_t key)
+{
+	return (uint32_t)((key * 0x9e3779b97f4a7c15ULL) >> 32) & (2 * t->room - 1);
+}
+
+/* The slot where KEY is or would be. There is always a free one: half of them stay empty. */
+static uint32_t *probe(const struct table *t, uint64_t key)
+{
+	uint32_t mask = 2 * t->room - 1, i = home(t, key);
+
+	while (t->slots[i] && t->keys[t->slots[i] - 1] != key)
+		i = (i + 1) & mask;
+	return &t->slots[i];
+}
+
+static bool is_indexed(const struct table *t, uint64_t key)
+{
+	return t->pids && key < TABLE_PIDS;
+}
+
+static void *grown_values(const struct table *t, uint32_t room)
+{
+	void *values = aligned_alloc(LINE_BYTES, ((size_t)room * t->value_size + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES);
+
+	if (values && t->n)
+		memcpy(values, t->values, t->n * t->value_size);
+	return values;
+}
+
+/* Each array is in place before the next is asked for: a failure half-way leaves a whole table. */
+static int grow(struct table *t)
+{
+	uint32_t room = t->room ? 2 * t->room : ROOM_FIRST;
+	uint64_t *keys;
+	uint32_t *slots;
+	void *values;
+
+	keys = reallocarray(t->keys, room, sizeof(*keys));
+	if (!keys)
+		return -ENOMEM;
+	t->keys = keys;
+	values = grown_values(t, room);
+	if (!values)
+		return -ENOMEM;
+	free(t->values);
+	t->values = values;
+	slots = calloc(2 * (size_t)room, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	free(t->slots);
+	t->slots = slots;
+	t->room = room;
+	for (uint32_t i = 0; i < t->n; i++)
+		if (!is_indexed(t, t->keys[i]))
+			*probe(t, t->keys[i]) = i + 1;
+	return 0;
+}
+
+void *table_find_hashed(const struct table *t, uint64_t key)
+{
+	uint32_t slot;
+
+	slot = t->room ? *probe(t, key) : 0;
+	return slot ? table_at(t, slot - 1) : NULL;
+}
+
+static uint32_t *slot_of(const struct table *t, uint64_t key)
+{
+	return is_indexed(t, key) ? &t->pids[key] : t->room ? probe(t, key) : NULL;
+}
+
+void *table_get_or_new(struct table *t, uint64_t key)
+{
+	uint32_t *slot;
+
+	slot = slot_of(t, key);
+	if (slot && *slot)
+		return table_at(t, *slot - 1);
+	if (t->n == t->max)
+		return NULL;
+	if (t->n == t->room) {
+		if (grow(t) < 0)
+			return NULL;
+		slot = slot_of(t, key);
+	}
+	t->keys[t->n] = key;
+	t->counted += !t->pids && t->counted == t->n && key == t->n + 1ULL;
+	*slot = ++t->n;
+	return memset(table_at(t, t->n - 1), 0, t->value_size);
+}
+
+void table_expect_hashed(const struct table *t, uint64_t key)
+{
+	if (is_indexed(t, key))
+		__builtin_prefetch(&t->pids[key]);
+	else if (t->room)
+		__builtin_prefetch(&t->slots[home(t, key)]);
+}
+
+/* Nearly all are at the first slot that is looked at. */
+void table_expect_entry(const struct table *t, uint64_t key)
+{
+	uint32_t at = key - 1 < t->counted ? 0 :
+		      is_indexed(t, key)   ? t->pids[key] :
+		      t->room		   ? t->slots[home(t, key)] :
+					     0;
+
+	if (!at)
+		return;
+	__builtin_prefetch(&t->keys[at - 1]);
+	table_expect_value(t, at - 1);
+}
+
+uint64_t table_key(const char *s, size_t len)
+{
+	uint64_t h = 0xcbf29ce484222325ULL; /* offset basis; prime below: draft-eastlake-fnv */
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)s[i]) * 0x100000001b3ULL;
+	return h;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stats/timeline.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+struct timeline *timeline_new(uint64_t begin_ns)
+{
+	struct timeline *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->begin_ns = t->end_ns = begin_ns;
+	t->bin_ns = TIMELINE_FIRST_BIN_NS;
+	table_init(&t->disks, sizeof(void *), TIMELINE_DISKS_MAX);
+	table_init_pids(&t->lanes, sizeof(void *), TIMELINE_LANES_MAX);
+	table_init(&t->points, sizeof(void *), TIMELINE_POINTS_MAX);
+	return t;
+}
+
+static void table_free_all(struct table *table)
+{
+	for (uint32_t i = 0; i < table->n; i++)
+		free(*(void **)table_at(table, i));
+	table_free(table);
+}
+
+void timeline_free(struct timeline *t)
+{
+	if (!t)
+		return;
+	table_free_all(&t->disks);
+	table_free_all(&t->lanes);
+	table_free_all(&t->points);
+	free(t);
+}
+
+/* The value of KEY in TABLE, of SIZE bytes, made when new. NULL: no room or no memory. */
+static void *value_of(struct table *table, uint64_t key, size_t size)
+{
+	void **at = table_get(table, key);
+
+	if (at && !*at)
+		*at = calloc(1, size);
+	return at ? *at : NULL;
+}
+
+/* --- bins ---------------------------------------------------------------------------------------- */
+
+/* The N of A in pairs, into the first half of it. */
+#define FOLD(a, n)                                                                                         \
+	do {                                                                                               \
+		const size_t half_ = (size_t)(n) / 2;                                                      \
+                                                                                                           \
+		for (size_t i_ = 0; i_ < half_; i_++)                                                       \
+			(a)[i_] = (a)[2 * i_] + (a)[2 * i_ + 1];                                           \
+		memset(&(a)[half_], 0, half_ * sizeof((a)[0]));                                            \
+	} while (0)
+
+static void fold_heat(uint32_t heat[TIMELINE_BINS][TIMELINE_HEAT_ROWS])
+{
+	for (size_t i = 0; i < TIMELINE_BINS / 2; i++)
+		for (unsigned int row = 0; row < TIMELINE_HEAT_ROWS; row++)
+			heat[i][row] = heat[2 * i][row] + heat[2 * i + 1][row];
+	memset(heat[TIMELINE_BINS / 2], 0, TIMELINE_BINS / 2 * sizeof(heat[0]));
+}
+
+static void widen(struct timeline_extent *e, const struct timeline_extent *by)
+{
+	if (!by->end_ns)
+		return;
+	e->begin_ns = e->end_ns ? MIN(e->begin_ns, by->begin_ns) : by->begin_ns;
+	e->end_ns = MAX(e->end_ns, by->end_ns);
+}
+
+static void fold_extents(struct timeline_extent e[TIMELINE_BINS])
+{
+	for (size_t i = 0; i < TIMELINE_BINS / 2; i++) {
+		e[i] = e[2 * i];
+		widen(&e[i], &e[2 * i + 1]);
+	}
+	memset(&e[TIMELINE_BINS / 2], 0, TIMELINE_BINS / 2 * sizeof(e[0]));
+}
+
+void timeline_fold(struct timeline *t)
+{
+	fold_extents(t->wrote);
+	fold_extents(t->synced);
+	FOLD(t->saved, TIMELINE_BINS);
+	for (unsigned int i = 0; i < TIMELINE_SUMS; i++)
+		FOLD(t->sum[i], TIMELINE_BINS);
+	for (unsigned int i = 0; i < TIMELINE_HEATS; i++)
+		fold_heat(t->heat[i]);
+	for (uint32_t i = 0; i < t->disks.n; i++) {
+		struct timeline_disk *d = *(void **)table_at(&t->disks, i);
+
+		for (unsigned int k = 0; d && k < TIMELINE_D_SUMS; k++)
+			FOLD(d->sum[k], TIMELINE_BINS);
+	}
+	for (uint32_t i = 0; i < t->lanes.n; i++) {
+		struct timeline_lane *l = *(void **)table_at(&t->lanes, i);
+
+		for (unsigned int k = 0; l && k < TIMELINE_BUSY; k++)
+			FOLD(l->busy_ns[k], TIMELINE_LANE_BINS);
+	}
+	for (uint32_t i = 0; i < t->points.n; i++) {
+		struct timeline_points *p = *(void **)table_at(&t->points, i);
+
+		if (!p)
+			continue;
+		FOLD(p->sum, TIMELINE_BINS);
+		FOLD(p->n, TIMELINE_BINS);
+	}
+	t->bin_ns *= 2;
+	t->at.end_ns = 0;
+}
+
+void timeline_begin(struct timeline *t, uint64_t at_ns)
+{
+	if (!t->begin_ns)
+		t->begin_ns = t->end_ns = at_ns;
+}
+
+uint32_t timeline_bins(const struct timeline *t)
+{
+	uint64_t bins = (t->end_ns - t->begin_ns) / t->bin_ns + 1;
+
+	return (uint32_t)MIN(bins, TIMELINE_BINS);
+}
+
+uint32_t timeline_find_bin(struct timeline *t, uint64_t ns)
+{
+	uint32_t bin;
+
+	timeline_begin(t, ns);
+	if (ns < t->begin_ns)
+		return 0;
+	t->end_ns = MAX(t->end_ns, ns);
+	while ((ns - t->begin_ns) / t->bin_ns >= TIMELINE_BINS)
+		timeline_fold(t);
+	bin = (uint32_t)((ns - t->begin_ns) / t->bin_ns);
+	t->at.bin = bin;
+	t->at.begin_ns = t->begin_ns + bin * t->bin_ns;
+	t->at.end_ns = t->at.begin_ns + t->bin_ns;
+	return bin;
+}
+
+/*
+ * The part of the SPAN_NS before AT_NS that is in the next bin, of BIN_NS each: the bin into *BIN, 0 when
+ * there is none left. *FROM_NS, where the rest begins, goes on.
+ */
+static uint64_t next_part(const struct timeline *t, uint64_t bin_ns, uint64_t *from_ns, uint64_t at_ns, uint32_t *bin)
+{
+	uint64_t end_ns, part;
+
+	if (*from_ns >= at_ns)
+		return 0;
+	*bin = (uint32_t)((*from_ns - t->begin_ns) / bin_ns);
+	end_ns = t->begin_ns + (*bin + 1ULL) * bin_ns;
+	part = MIN(end_ns, at_ns) - *from_ns;
+	*from_ns += part;
+	return part;
+}
+
+/* --- rates --------------------------------------------------------------------------------------- */
+
+/* What the trace, or that of the host, covers of BIN. */
+static uint64_t covered_ns(const struct timeline *t, uint32_t bin)
+{
+	uint64_t begin_ns = t->begin_ns + bin * t->bin_ns, end_ns = begin_ns + t->bin_ns;
+
+	begin_ns = MAX(begin_ns, t->host ? t->host_begin_ns : t->begin_ns);
+	end_ns = MIN(end_ns, t->host ? t->host_end_ns : t->end_ns);
+	return end_ns > begin_ns ? end_ns - begin_ns : 0;
+}
+
+static uint32_t bin_at(const struct timeline *t, uint64_t ns)
+{
+	return ns > t->begin_ns ? (uint32_t)MIN((ns - t->begin_ns) / t->bin_ns, TIMELINE_BINS - 1) : 0;
+}
+
+double timeline_rate(const struct timeline *t, const uint64_t *values, uint32_t bin)
+{
+	uint32_t first = bin_at(t, t->host ? t->host_begin_ns : t->begin_ns);
+	uint32_t last = bin_at(t, t->host ? t->host_end_ns : t->end_ns), from = bin, to = bin;
+	bool short_first = covered_ns(t, first) < t->bin_ns / 2, short_last = covered_ns(t, last) < t->bin_ns / 2;
+	uint64_t ns = 0, value = 0;
+
+	if (bin < first || bin > last)
+		return (double)NAN;
+	if (first < last) {
+		from -= (bin == last && short_last) || (bin == first + 1 && short_first);
+		to += (bin == first && short_first) || (bin + 1 == last && short_last);
+	}
+	for (uint32_t i = from; i <= to; i++) {
+		value += values[i];
+		ns += covered_ns(t, i);
+	}
+	return (double)value / (double)MAX(ns, t->bin_ns / 8) * NSEC_PER_SEC;
+}
+
+/* --- adding -------------------------------------------------------------------------------------- */
+
+void timeline_add(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t value)
+{
+	t->sum[what][timeline_bin(t, at_ns)] += value;
+}
+
+void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns, uint64_t value)
+{
+	uint32_t bin = timeline_bin(t, at_ns);
+	uint64_t from_ns = timeline_from(t, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0, part, told = 0;
+
+	if (!all) {
+		t->sum[what][bin] += value;
+		return;
+	}
+	/* by what is left, so that the parts are the whole */
+	while ((part = next_part(t, t->bin_ns, &from_ns, at_ns, &bin))) {
+		uint64_t left = at_ns - from_ns;
+		uint64_t now = value - told - (uint64_t)((double)value * (double)left / (double)all);
+
+		now = MIN(now, value - told);
+		if (!left)
+			now = value - told;
+		t->sum[what][MIN(bin, TIMELINE_BINS - 1)] += now;
+		told += now;
+	}
+}
+
+void timeline_saved(struct timeline *t, uint64_t at_ns, uint64_t bytes)
+{
+	t->saved[timeline_bin(t, at_ns)] += bytes;
+}
+
+void timeline_wrote(struct timeline *t, bool sync, uint64_t at_ns, uint64_t lat_ns)
+{
+	const uint32_t bin = timeline_bin(t, at_ns);
+
+	widen(sync ? &t->synced[bin] : &t->wrote[bin],
+	      &(struct timeline_extent){ .begin_ns = timeline_from(t, at_ns, lat_ns), .end_ns = at_ns });
+}
+
+struct timeline_lane *timeline_lane(struct timeline *t, uint64_t pid)
+{
+	struct timeline_lane *l = value_of(&t->lanes, pid, sizeof(*l));
+
+	if (l)
+		l->pid = pid;
+	return l;
+}
+
+static void swap(struct timeline_span *a, struct timeline_span *b)
+{
+	struct timeline_span c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+/* Puts what is at I of the heap of N, and may be longer than what is below, where it belongs. */
+static void sink_down(struct timeline_span *heap, uint32_t n, uint32_t i)
+{
+	for (;;) {
+		uint32_t least = i;
+
+		for (uint32_t k = 2 * i + 1; k <= 2 * i + 2 && k < n; k++)
+			if (heap[k].ns < heap[least].ns)
+				least = k;
+		if (least == i)
+			return;
+		swap(&heap[i], &heap[least]);
+		i = least;
+	}
+}
+
+void timeline_keep_longest(struct timeline_lane *l, const struct timeline_span *span)
+{
+	struct timeline_span *heap = l->longest;
+
+	if (l->n_longest == TIMELINE_LONGEST) {
+		heap[0] = *span;
+		sink_down(heap, TIMELINE_LONGEST, 0);
+		return;
+	}
+	heap[l->n_longest] = *span;
+	for (uint32_t i = l->n_longest++; i > 0 && heap[(i - 1) / 2].ns > heap[i].ns; i = (i - 1) / 2)
+		swap(&heap[i], &heap[(i - 1) / 2]);
+}
+
+void timeline_spread_busy(struct timeline *t, struct timeline_lane *l, enum timeline_busy what, uint64_t from_ns,
+			  uint64_t at_ns, uint64_t ns)
+{
+	const uint64_t lane_bin_ns = t->bin_ns * TIMELINE_LANE_FOLD, all = at_ns - from_ns;
+	uint64_t part;
+	uint32_t bin;
+
+	while ((part = next_part(t, lane_bin_ns, &from_ns, at_ns, &bin)))
+		l->busy_ns[what][MIN(bin, TIMELINE_LANE_BINS - 1)] += (float)((double)ns * (double)part / (double)all);
+}
+
+struct timeline_disk *timeline_disk(struct timeline *t, const char *name, size_t len)
+{
+	struct timeline_disk *d = value_of(&t->disks, table_key(name, len), sizeof(*d));
+
+	if (d && !d->name[0])
+		memcpy(d->name, name, MIN(len, sizeof(d->name) - 1));
+	return d;
+}
+
+/* --- points -------------------------------------------------------------------------------------- */
+
+struct timeline_points *timeline_points(struct timeline *t, const char *panel, const char *name, const char *unit)
+{
+	autofree char *key = util_fmt("%s/%s", panel, name);
+	struct timeline_points *p = key ? value_of(&t->points, table_key(key, strlen(key)), sizeof(*p)) : NULL;
+
+	if (!p || p->unit)
+		return p;
+	strncpy(p->panel, panel, sizeof(p->panel) - 1);
+	strncpy(p->name, name, sizeof(p->name) - 1);
+	p->unit = unit;
+	return p;
+}
+
+void timeline_point(struct timeline *t, struct timeline_points *p, uint64_t at_ns, double value)
+{
+	uint32_t bin = timeline_bin(t, at_ns);
+
+	p->sum[bin] += (float)value;
+	p->n[bin]++;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What happened when: sums per bin of time over the length of a trace, whatever that turns out to be.
+ * Bins double when they do not suffice, so memory is bounded and rows are read once. Pure: knows neither
+ * files nor columns.
+ */
+#ifndef STATS_TIMELINE_H
+#define STATS_TIMELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stats/table.h"
+
+#define TIMELINE_BINS 2048	/* at most */
+#define TIMELINE_LANE_FOLD 4	/* bins that are one of a process */
+#define TIMELINE_LANE_BINS (TIMELINE_BINS / TIMELINE_LANE_FOLD)
+#define TIMELINE_FIRST_BIN_NS 1000000
+#define TIMELINE_HEAT_ROWS 64	/* row I: 2^I to 2^(I+1) - 1 ns; the first has 0 too */
+#define TIMELINE_DISKS_MAX 64
+#define TIMELINE_LANES_MAX 4096 /* 46 MiB when full */
+#define TIMELINE_LONGEST 64	/* calls of a process that are kept one by one */
+#define TIMELINE_POINTS_MAX 512 /* series of collectors: four of each of 100 CPUs or GPUs */
+
+/* Of all calls of the target. */
+enum timeline_sum {
+	TIMELINE_READ_BYTES, TIMELINE_WRITE_BYTES, TIMELINE_READS, TIMELINE_WRITES,
+	TIMELINE_OPENS, TIMELINE_CLOSES, TIMELINE_MMAPS, TIMELINE_CREATES, TIMELINE_DELETES, TIMELINE_SYNCS,
+	/* ns of its threads, from sched.out */
+	TIMELINE_RUN, TIMELINE_RUNQ, TIMELINE_DISK, TIMELINE_BLOCKED, TIMELINE_SLEEP,
+	TIMELINE_SUMS,
+};
+
+/* Of one disk, of requests that ended in the bin. */
+enum timeline_disk_sum {
+	TIMELINE_D_READ_BYTES, TIMELINE_D_WRITE_BYTES, TIMELINE_D_READS, TIMELINE_D_WRITES,
+	TIMELINE_D_QUEUE_NS, TIMELINE_D_DEVICE_NS, TIMELINE_D_REQUESTS,
+	TIMELINE_D_SUMS,
+};
+
+/* Latencies. */
+enum timeline_heat { TIMELINE_H_BIO_READ, TIMELINE_H_BIO_WRITE, TIMELINE_H_READ, TIMELINE_H_WRITE, TIMELINE_H_OPEN, TIMELINE_HEATS };
+
+/* What a process spends a bin in: calls on files; CPU time, where it is known. */
+enum timeline_busy { TIMELINE_B_READ, TIMELINE_B_WRITE, TIMELINE_B_OPEN, TIMELINE_B_OTHER, TIMELINE_B_CPU, TIMELINE_BUSY };
+
+struct timeline_disk {
+	char name[64];
+	uint64_t sum[TIMELINE_D_SUMS][TIMELINE_BINS];
+};
+
+struct timeline_span {
+	uint64_t from_ns, ns; /* since the timeline's begin; how long */
+	enum timeline_busy what;
+};
+
+struct timeline_lane {
+	uint64_t pid;
+	uint64_t begin_ns, end_ns; /* of its rows, or of its life where that is told */
+	uint64_t total_ns;
+	/* beside what each call looks at, and before the bins: the shortest is looked at, too */
+	uint32_t n_longest;
+	struct timeline_span longest[TIMELINE_LONGEST]; /* a heap: the shortest of them is first */
+	float busy_ns[TIMELINE_BUSY][TIMELINE_LANE_BINS];
+};
+
+/* Values that are measured now and then, as means per bin. */
+struct timeline_points {
+	char panel[40], name[24];
+	const char *unit;
+	float sum[TIMELINE_BINS];
+	uint32_t n[TIMELINE_BINS];
+};
+
+struct timeline {
+	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; nothing is before the begin */
+	uint64_t bin_ns;	   /* the first, times a power of two */
+	struct {
+		uint64_t begin_ns, end_ns;
+		uint32_t bin;
+	} at; /* the bin of the last question, mostly of the next one too; end_ns 0: none */
+	/* Of several hosts on one axis: whose this is, NULL else; from when to when there is a trace of it. */
+	const char *host;
+	uint64_t host_begin_ns, host_end_ns;
+	uint64_t sum[TIMELINE_SUMS][TIMELINE_BINS];
+	uint32_t heat[TIMELINE_HEATS][TIMELINE_BINS][TIMELINE_HEAT_ROWS];
+	bool has_heat[TIMELINE_HEATS], has_sched;
+	/* Large writes of files by those who train, and syncs, that ended in the bin: from the first's begin to the last's end; 0: none. */
+	struct timeline_extent {
+		uint64_t begin_ns, end_ns;
+	} wrote[TIMELINE_BINS], synced[TIMELINE_BINS];
+	uint64_t saved[TIMELINE_BINS]; /* bytes that those who train wrote to files */
+	uint64_t data_ns;	       /* somebody read or mapped data for the first time; 0: never */
+	struct table disks;  /* struct timeline_disk *, by table_key(name) */
+	struct table lanes;  /* struct timeline_lane *, by PID */
+	struct table points; /* struct timeline_points *, by table_key("panel/name") */
+	uint64_t lanes_left_out; /* calls of processes that found no room */
+	uint64_t points_left_out; /* values of series that found none */
+};
+
+/* One that begins at BEGIN_NS; 0: with what is added first. NULL: no memory. */
+struct timeline *timeline_new(uint64_t begin_ns);
+void timeline_free(struct timeline *t);
+
+/* Where its begin is not known: it is AT_NS. */
+void timeline_begin(struct timeline *t, uint64_t at_ns);
+
+uint32_t timeline_bins(const struct timeline *t); /* those in use */
+/* The bin of NS, for arrays of TIMELINE_BINS; all is folded first if need be. */
+uint32_t timeline_find_bin(struct timeline *t, uint64_t ns);
+static inline uint32_t timeline_bin(struct timeline *t, uint64_t ns)
+{
+	if (ns < t->at.begin_ns || ns >= t->at.end_ns)
+		return timeline_find_bin(t, ns);
+	t->end_ns = ns > t->end_ns ? ns : t->end_ns;
+	return t->at.bin;
+}
+
+/*
+ * VALUES[BIN], of that many bins, per second of what the trace covers of it. Where that is less than half of a bin, at
+ * either end, the bin and its neighbour are taken together: few calls in a moment are no rate. NAN: it covers nothing.
+ */
+double timeline_rate(const struct timeline *t, const uint64_t *values, uint32_t bin);
+
+/* Bins of twice the length, half as many; nothing else changes. */
+void timeline_fold(struct timeline *t);
+
+void timeline_add(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t value);
+/* The same, spread evenly over the SPAN_NS before AT_NS. */
+void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns, uint64_t value);
+/* BYTES were written to a file by who trains. */
+void timeline_saved(struct timeline *t, uint64_t at_ns, uint64_t bytes);
+/* A write of a file by it, or a sync, that took LAT_NS ended; small ones (of logs) tell nothing. */
+void timeline_wrote(struct timeline *t, bool sync, uint64_t at_ns, uint64_t lat_ns);
+/* Made when new; NULL: no room or no memory. */
+struct timeline_lane *timeline_lane(struct timeline *t, uint64_t pid);
+struct timeline_disk *timeline_disk(struct timeline *t, const char *name, size_t len);
+struct timeline_points *timeline_points(struct timeline *t, const char *panel, const char *name, const char *unit);
+
+void timeline_point(struct timeline *t, struct timeline_points *p, uint64_t at_ns, double value);
+
+/* --- what is done for most rows of a trace: here, to be compiled into where they are taken ------------- */
+
+/* BIN is timeline_bin() of when it ended. */
+static inline void timeline_latency(struct timeline *t, enum timeline_heat what, uint32_t bin, uint64_t lat_ns)
+{
+	t->heat[what][bin][63 - (unsigned int)__builtin_clzll(lat_ns | 1)]++;
+	t->has_heat[what] = true;
+}
+
+/* A read or write of BYTES that took LAT_NS ended: all that the sums and heat maps have of it. */
+static inline void timeline_transfer(struct timeline *t, bool write, uint32_t bin, uint64_t bytes, uint64_t lat_ns)
+{
+	t->sum[write ? TIMELINE_WRITE_BYTES : TIMELINE_READ_BYTES][bin] += bytes;
+	t->sum[write ? TIMELINE_WRITES : TIMELINE_READS][bin]++;
+	timeline_latency(t, write ? TIMELINE_H_WRITE : TIMELINE_H_READ, bin, lat_ns);
+}
+
+/* Where the SPAN_NS before AT_NS begin, which may have been before the timeline does. */
+static inline uint64_t timeline_from(const struct timeline *t, uint64_t at_ns, uint64_t span_ns)
+{
+	const uint64_t from_ns = at_ns > span_ns ? at_ns - span_ns : 0;
+
+	return from_ns > t->begin_ns ? from_ns : t->begin_ns;
+}
+
+/* It is longer than one of those that are kept. */
+void timeline_keep_longest(struct timeline_lane *l, const struct timeline_span *span);
+/* NS of what is from FROM to AT_NS, and may be in several bins. */
+void timeline_spread_busy(struct timeline *t, struct timeline_lane *l, enum timeline_busy what, uint64_t from_ns,
+			  uint64_t at_ns, uint64_t ns);
+
+/* NS of the SPAN_NS before AT_NS, in BIN, were spent in WHAT, by who has the lane L; NULL: it has found no room. */
+static inline void timeline_lane_busy(struct timeline *t, struct timeline_lane *l, enum timeline_busy what, uint32_t bin,
+				      uint64_t at_ns, uint64_t span_ns, uint64_t ns)
+{
+	const uint64_t from_ns = timeline_from(t, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0;
+
+	if (!l) {
+		t->lanes_left_out++;
+		return;
+	}
+	l->begin_ns = l->begin_ns && l->begin_ns < from_ns ? l->begin_ns : from_ns;
+	l->end_ns = l->end_ns > at_ns ? l->end_ns : at_ns;
+	l->total_ns += ns;
+	/* of two that took as long the first is kept */
+	if (what != TIMELINE_B_CPU && all && (l->n_longest < TIMELINE_LONGEST || all > l->longest[0].ns))
+		timeline_keep_longest(l, &(struct timeline_span){ from_ns - t->begin_ns, all, what });
+	if (!all || from_ns >= t->at.begin_ns) /* nearly all are in one bin */
+		l->busy_ns[what][bin / TIMELINE_LANE_FOLD] += (float)(int64_t)ns;
+	else
+		timeline_spread_busy(t, l, what, from_ns, at_ns, ns);
+}
+
+/* The same of PID. */
+static inline void timeline_busy(struct timeline *t, uint64_t pid, enum timeline_busy what, uint64_t at_ns, uint64_t span_ns,
+				 uint64_t ns)
+{
+	const uint32_t bin = timeline_bin(t, at_ns);
+
+	timeline_lane_busy(t, timeline_lane(t, pid), what, bin, at_ns, span_ns, ns);
+}
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The clock map: CLOCK_MONOTONIC to UTC, with its measured uncertainty. Owned by the drain thread.
+ * The offset in force changes only when a measurement leaves the old error band; UTC never goes
+ * back except across a step.
+ */
+#ifndef TRACE_CLOCK_H
+#define TRACE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct clock_reading {
+	uint64_t mono_ns, real_ns, boot_ns;
+	uint64_t error_ns; /* half the time that the reading took: the offset's uncertainty */
+};
+
+/* From MONO_NS on, UTC = mono + offset, but at least FLOOR_NS. */
+struct clock_segment {
+	uint64_t mono_ns;
+	int64_t offset_ns;
+	uint64_t error_ns;
+	uint64_t floor_ns;
+};
+
+struct clock_map {
+	struct clock_segment now, before;
+	uint64_t steps;
+};
+
+enum clock_change { CLOCK_SAME, CLOCK_ADJUSTED, CLOCK_STEPPED };
+
+/* Read all three clocks between two monotonic readings, keeping the tightest of TRIES. */
+void clock_read(struct clock_reading *r, unsigned int tries);
+void clock_map_init(struct clock_map *m, const struct clock_reading *r);
+/* STEP: the kernel said so (clock_step_fd). ADJUSTED: a small move it has not told of (yet). */
+enum clock_change clock_map_update(struct clock_map *m, const struct clock_reading *r, bool step);
+/* UTC of a CLOCK_MONOTONIC time in ns since the epoch. */
+uint64_t clock_utc_ns(const struct clock_map *m, uint64_t mono_ns);
+/* A timerfd that becomes readable (ECANCELED) when the real-time clock is set; -errno. */
+int clock_step_fd(void);
+/* Quiet it until the next time. Before the clocks are read, or a step in between goes unseen. */
+int clock_step_rearm(int fd);
+
+#endif

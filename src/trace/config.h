@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What one trace was asked to do. Filled by cmd_start, const to everybody else. Strings point into
+ * the command line; nothing is allocated, so nothing is freed.
+ */
+#ifndef TRACE_CONFIG_H
+#define TRACE_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/log.h"
+#include "trace/segment.h"
+
+#define CONFIG_LIST_MAX 32
+#define CONFIG_EXPERIMENT_MAX 65 /* with its NUL */
+
+/* Strings of an option that can be given more than once. */
+struct config_list {
+	const char *items[CONFIG_LIST_MAX];
+	unsigned int n;
+};
+
+/* An option as it was given. */
+struct config_given {
+	const char *name, *value; /* long name; value NULL: it takes none */
+};
+
+#define CONFIG_GIVEN_MAX 128
+
+struct config {
+	struct config_given given[CONFIG_GIVEN_MAX]; /* what the client of the service passes on */
+	unsigned int n_given;
+
+	/* the workload: ends in NULL; NULL: none. With --workload it is shell_argv. */
+	char **argv;
+	char *shell_cmd; /* --workload's text, else NULL */
+	char *shell_argv[4];
+
+	/* targets and what narrows them */
+	pid_t pids[CONFIG_LIST_MAX];
+	unsigned int n_pids;
+	struct config_list cgroups;
+	struct config_list containers; /* names, ids, or "new" */
+	bool all;
+	struct config_list comm, exclude_comm; /* globs (fnmatch) */
+	struct config_list disks;	       /* kernel names, as in /sys/class/block */
+
+	const char *out; /* -o, before expansion; NULL: the default */
+	char experiment[CONFIG_EXPERIMENT_MAX]; /* -e, or named after the target; safe in a path */
+	uint32_t sched; /* what --sched adds to PROBES */
+	uint32_t probes; /* bit per probe of the registry */
+	uint32_t backends; /* mask of 1 << enum backend; 0: auto */
+
+	uint64_t duration_ns, delay_ns, linger_ns; /* 0: not asked for */
+	uint64_t interval_ns;			   /* of the collectors; whole seconds */
+	uint64_t buffer_bytes;			   /* all rings; 0: default */
+	uint64_t min_free_bytes;		   /* SPACE_DEFAULT: see space.h */
+
+	enum pack pack;			/* --compress; PACK_NONE: not asked for */
+	uint64_t rotate_bytes, rotate_ns; /* 0: not by size, not by time */
+	uint64_t keep_bytes;		/* 0: all */
+	bool rollup_only;
+
+	const char *user; /* --user */
+	struct config_list collect;
+	const char *collectors; /* --collectors, NULL: all */
+	const char *metrics_file; /* NULL: none */
+	enum log_level log_level; /* -q, -v */
+
+	bool wait_all, drop_caches, log, archive, background, best_effort, report, force, no_args;
+};
+
+/*
+ * "500ms", "30", "30s", "5m", "1h30m", "2d" to ns; "123", "4K", "64M", "1G", "2T" to bytes.
+ * 0 or -EINVAL, also for what 64 bits cannot hold.
+ */
+int config_parse_time(const char *s, uint64_t *ns_ret);
+int config_parse_size(const char *s, uint64_t *bytes_ret);
+
+#define CONFIG_ROTATE_BYTES (64ULL << 20) /* where --compress or --keep implies --rotate */
+#define CONFIG_ROTATE_MIN_BYTES (64ULL << 10)
+#define CONFIG_KEEP_MIN_BYTES (1ULL << 20)
+
+/*
+ * A size with its unit (64M) or a time with its (10m), told apart by it: one of the two is set, the
+ * other stays. 0 or -EINVAL.
+ */
+int config_parse_rotate(const char *s, uint64_t *bytes_ret, uint64_t *ns_ret);
+
+#endif

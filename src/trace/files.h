@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The FID table: file identities of the kernel to small numbers and their names. Owned by the drain
+ * thread. Grows with the number of distinct files; writes no rows itself.
+ */
+#ifndef TRACE_FILES_H
+#define TRACE_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dlt/dlt.h"
+
+struct file_entry {
+	struct dlt_file_id id;
+	struct dlt_file file; /* as last described */
+	uint64_t told; /* rows of files.out lost when it was last written there; see decode.c */
+	uint32_t fid;	   /* from 1 */
+	uint32_t path_len; /* 0: no name yet */
+	uint16_t text_len;
+	bool plain; /* PATH needs no escapes */
+	char *path; /* as REALPATH before escaping */
+	const char *text; /* its last component, escaped */
+};
+
+struct files;
+
+struct files *files_new(void);
+void files_free(struct files *f);
+
+/* The same, NULL when it is not known. */
+const struct file_entry *files_find(const struct files *f, const struct dlt_file_id *id);
+
+#define FILES_NEVER UINT64_MAX /* TOLD of a new entry */
+
+/* The entry of ID, made when new. NULL only when memory is out. */
+struct file_entry *files_get(struct files *f, const struct dlt_file_id *id);
+
+/*
+ * Give ENTRY a name, which is none of an entry's own paths: true when it differs from the one it had.
+ * Without memory it has none afterwards.
+ */
+bool files_name(struct files *f, struct file_entry *entry, const char *path, size_t len);
+
+/* The file last known by this path, or NULL: of those whose flags say that it is theirs now. */
+struct file_entry *files_by_path(struct files *f, const char *path, size_t len);
+/* The path is gone. */
+void files_forget_path(struct files *f, const char *path, size_t len);
+
+/*
+ * The folder FROM is now TO; SWAPPED: and TO is now FROM. Files known by a path below have their new
+ * one from here on, and have not been told of. A look at all files, but only where one has ever been
+ * below.
+ */
+void files_move_below(struct files *f, const char *from, size_t from_len, const char *to, size_t to_len,
+		      bool swapped);
+
+/* The entry of FID, 1 to files_count(). */
+struct file_entry *files_at(struct files *f, uint32_t fid);
+size_t files_count(const struct files *f);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The few facts of a trace's manifest.json that the offline side needs. Tolerant: what it does not
+ * know it passes over, what is missing stays empty, what does not fit is cut.
+ */
+#ifndef TRACE_MANIFEST_READ_H
+#define TRACE_MANIFEST_READ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MANIFEST_PROBES_MAX 32
+#define MANIFEST_COLLECTORS_MAX 16
+
+struct manifest_probe {
+	char name[32], backend[32];
+	char why[512]; /* not traced, where BACKEND is "none" */
+	uint64_t calls, rows, lost, late, unmatched, filtered, bytes, dropped, summed, unsure;
+};
+
+struct manifest_collector {
+	char name[32], state[128];
+};
+
+/* Strings are as the JSON decodes to: they may hold anything but NUL. */
+struct manifest_facts {
+	char tool[32], version[32], host[256], kernel[256];
+	char cmdline[4096], argv[4096]; /* dltraced's and the workload's, quoted for sh */
+	char user[256];
+	uint64_t schema;
+	bool complete;
+	bool has_status;
+	int status; /* of the workload: waitpid's raw number */
+	uint64_t workload_pid;
+	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; 0: not known */
+	bool rollup_only; /* sums in place of rows */
+	uint64_t unsummed_rows; /* dropped by --keep, and missing in rollup.out */
+	uint64_t compat_calls; /* 32-bit: seen, but no rows */
+	uint64_t self_user_us, self_system_us; /* CPU time of dltraced itself */
+	uint64_t self_pid;
+	bool clock_synchronised, clock_synchronised_at_end; /* by NTP or the like */
+	uint64_t clock_maxerror_us, clock_maxerror_at_end_us; /* of UTC then, by the kernel */
+	char boot_id[40];
+	char start_utc[40], end_utc[40];
+	char tz[64], localtime[128], utc_offset_s[16]; /* of the host's clock: TZ, the link, a number */
+	struct manifest_probe probes[MANIFEST_PROBES_MAX];
+	unsigned int n_probes;
+	struct manifest_collector collectors[MANIFEST_COLLECTORS_MAX];
+	unsigned int n_collectors;
+};
+
+/*
+ * Parse TEXT, which is used up (strings are decoded in place). 0, or -EBADMSG when it is not whole:
+ * *M has what came before.
+ */
+int manifest_parse(struct manifest_facts *m, char *text);
+
+/* Read it from the trace folder DIR, or DIRFD; 0, -ENOENT, -EBADMSG or -errno. */
+int manifest_read_at(struct manifest_facts *m, int dirfd);
+int manifest_read(struct manifest_facts *m, const char *dir);
+
+/* By --best-effort, or because the hooks were refused at the end of --delay. */
+bool manifest_is_untraced(const struct manifest_probe *p);
+
+/* NULL when the manifest does not name it. */
+const struct manifest_probe *manifest_probe(const struct manifest_facts *m, const char *name);
+
+#endif

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * See outdir.h. Folders are made and entered one component at a time by file descriptor, so that
+ * root changes the owner of nothing but the folder that it has just made or looked at.
+ */
+#include "trace/outdir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/env.h"
+#include "base/util.h"
+#include "collectors/collectors.h"
+#include "control/control.h"
+#include "trace/manifest_read.h"
+#include "trace/probe.h"
+#include "trace/segment.h"
+
+#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+
+static const char *const job_variables[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", NULL };
+static const char *const rank_variables[] = { "RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK",
+					      NULL };
+
+/*
+ * Files of a trace beside those of the probes and collectors. The manifest goes last: as long as
+ * it is there, --force works again after a crash.
+ */
+static const char *const other_files[] = {
+	CONTROL_IN_TRACE, "dltraced.log", "manifest.json.tmp", OUTDIR_LOG,
+	OUTDIR_LOG_NEW, "workload.out", "manifest.json",
+};
+
+bool outdir_part(char *dst, size_t size, const char *text)
+{
+	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				   "0123456789_.-";
+	size_t i;
+
+	for (i = 0; i < size - 1 && text[i]; i++) {
+		bool ok = strchr(safe, text[i]) && (i || (text[i] != '.' && text[i] != '-'));
+
+		dst[i] = ok ? text[i] : '_';
+	}
+	dst[i] = '\0';
+	return i && strcmp(dst, text) == 0;
+}
+
+/* What VARIABLE is set to in ENV; NULL when unset or empty. */
+static const char *env_value(char *const *env, const char *variable)
+{
+	const char *entry = env_find(env, variable), *equals = entry ? strchr(entry, '=') : NULL;
+
+	return equals && equals[1] ? equals + 1 : NULL;
+}
+
+/* The first of VARIABLES that is set, or OTHERWISE. */
+static void name_from_env(char *dst, size_t size, char *const *env, const char *const *variables,
+			  const char *otherwise)
+{
+	const char *value = NULL;
+
+	for (; *variables && !value; variables++)
+		value = env_value(env, *variables);
+	outdir_part(dst, size, value ? value : otherwise);
+}
+
+void outdir_names_init(struct outdir_names *n, const char *experiment, char *const *env,
+		       time_t now)
+{
+	char host[sizeof(n->host)] = "localhost";
+	struct tm tm;
+
+	*n = (struct outdir_names){ .experiment = experiment };
+	gethostname(host, sizeof(host) - 1);
+	outdir_part(n->host, sizeof(n->host), host);
+	name_from_env(n->job, sizeof(n->job), env, job_variables, "nojob");
+	name_from_env(n->rank, sizeof(n->rank), env, rank_variables, "0");
+	gmtime_r(&now, &tm);
+	strftime(n->stamp, sizeof(n->stamp), "%Y%m%d%H%M%S", &tm);
+	snprintf(n->pid, sizeof(n->pid), "%d", getpid());
+	n->slurm = env_value(env, job_variables[0]) != NULL;
+}
+
+/* What %C stands for, or NULL. */
+static const char *expansion(const struct outdir_names *n, char c)
+{
+	const struct {
+		char c;
+		const char *text;
+	} names[] = {
+		{ '%', "%" },
+		{ 'e', n->experiment },
+		{ 'h', n->host },
+		{ 'j', n->job },
+		{ 'n', n->rank },
+		{ 'p', n->pid },
+		{ 't', n->stamp },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i].c == c)
+			return names[i].text;
+	return NULL;
+}
+
+int outdir_expand(const char *pattern, const struct outdir_names *n, char *buf, size_t size)
+{
+	char *end = buf + size;
+
+	if (!pattern)
+		pattern = n->slurm ? "traces/%e_%j/%h" : "traces/%e_%t";
+	if (!*pattern)
+		return -EINVAL;
+	while (*pattern) {
+		const char *text = pattern;
+		size_t len = strcspn(pattern, "%");
+
+		pattern += len;
+		if (len == 0) {
+			text = expansion(n, pattern[1]);
+			if (!text)
+				return -EINVAL;
+			len = strlen(text);
+			pattern += 2;
+		}
+		if (len >= (size_t)(end - buf))
+			return -ENAMETOOLONG;
+		buf = mempcpy(buf, text, len);
+	}
+	*buf = '\0';
+	return 0;
+}
+
+/* Whose rights to files these are (privileges_as_user()): root's, who is not to be led anywhere? */
+static bool with_roots_rights(void)
+{
+	return setfsuid((uid_t)-1) == 0;
+}
+
+static bool only_root_changes(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_uid == 0 && !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/*
+ * Enter NAME below AT, made when it is missing: its descriptor or -errno. Where others can put a link,
+ * root follows none: it would do for them, where they lead it, what they may not.
+ */
+static int enter_parent(int at, const char *name, uid_t uid, gid_t gid)
+{
+	int nofollow = with_roots_rights() && !only_root_changes(at) ? O_NOFOLLOW : 0;
+	autoclose int fd = openat(at, name, O_PATH | O_DIRECTORY | O_CLOEXEC | nofollow);
+	bool made;
+
+	if (fd >= 0)
+		return TAKE_FD(fd);
+	if (errno != ENOENT)
+		return -errno;
+	made = mkdirat(at, name, 0755) == 0;
+	if (!made && errno != EEXIST) /* another rank of the job was faster */
+		return -errno;
+	fd = openat(at, name, DIR_FLAGS | nofollow | (made ? O_NOFOLLOW : 0));
+	if (fd < 0 || (made && fchown(fd, uid, gid) < 0))
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+/* 1: nothing in it, 0, or -errno. */
+static int is_empty(int fd)
+{
+	autoclose int again = openat(fd, ".", DIR_FLAGS);
+	DIR *dir = again < 0 ? NULL : fdopendir(again);
+	const struct dirent *e;
+	int entries = 0;
+
+	if (!dir)
+		return -errno;
+	again = -1; /* closedir() closes it */
+	while (!entries && (e = readdir(dir)))
+		entries += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+	closedir(dir);
+	return entries == 0;
+}
+
+/* A manifest that ends early is one too: its tool comes first. */
+bool outdir_holds_trace(int fd)
+{
+	struct manifest_facts m;
+	int r = manifest_read_at(&m, fd);
+
+	return (r == 0 || r == -EBADMSG) && strcmp(m.tool, "dltraced") == 0;
+}
+
+static int remove_file(int fd, const char *name)
+{
+	return unlinkat(fd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+bool outdir_is_name(const char *name)
+{
+	struct segment_name segment;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(other_files); i++)
+		if (strcmp(other_files[i], name) == 0)
+			return true;
+	return segment_parse(name, &segment) || segment_is_leftover(name);
+}
+
+/* A segment, or what compressing one has left over, of a file that is ours by its name. */
+static bool is_segment(const char *file)
+{
+	char base[SEGMENT_BASE_MAX + 4];
+	struct segment_name name;
+	char rest[NAME_MAX + 1];
+	unsigned int i;
+
+	snprintf(rest, sizeof(rest), "%s", file);
+	if (segment_is_leftover(file))
+		*strrchr(rest, '.') = '\0';
+	if (!segment_parse(rest, &name))
+		return false;
+	snprintf(base, sizeof(base), "%s.out", name.base);
+	for (i = 0; collectors_file(i); i++)
+		if (!strcmp(collectors_file(i), base))
+			return true;
+	return probe_find(name.base);
+}
+
+static int remove_segment(void *ctx, const char *file)
+{
+	return is_segment(file) ? remove_file(*(const int *)ctx, file) : 0;
+}
+
+/* What a trace has written; with BUT_LOG not the log that waits to take its place. */
+static int remove_trace(int fd, bool but_log)
+{
+	char name[NAME_MAX];
+	int r = 0;
+
+	for (unsigned int i = 1; r == 0 && i < DLT_PROBES; i++) {
+		snprintf(name, sizeof(name), "%s.out", probes[i]->name);
+		r = remove_file(fd, name);
+	}
+	for (unsigned int i = 0; r == 0 && collectors_file(i); i++)
+		r = remove_file(fd, collectors_file(i));
+	if (r == 0)
+		r = segment_each_entry(fd, remove_segment, &fd);
+	for (unsigned int i = 0; r == 0 && i < ARRAY_SIZE(other_files); i++)
+		if (!but_log || strcmp(other_files[i], OUTDIR_LOG_NEW))
+			r = remove_file(fd, other_files[i]);
+	return r;
+}
+
+/*
+ * May the folder become the trace folder of UID? If so, hand it over. A sticky folder (/tmp) is
+ * everybody's; one of a third user is a trap or a mistake.
+ */
+static int adopt(struct outdir *d, uid_t uid, gid_t gid, bool force)
+{
+	struct stat st;
+	int r;
+
+	if (fstat(d->fd, &st) < 0)
+		return -errno;
+	/* root's own becomes another user's only where root has come to it without that user's links */
+	if ((st.st_uid != uid && (st.st_uid != geteuid() || !with_roots_rights())) || (st.st_mode & S_ISVTX))
+		return -EPERM;
+	/* Where it cannot be locked at all (NFS wants it open for writing), go on without. */
+	if (flock(d->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return -EBUSY;
+	d->was.uid = st.st_uid;
+	d->was.gid = st.st_gid;
+	d->was.mode = st.st_mode & 07777;
+	r = is_empty(d->fd);
+	d->old_trace = r == 0;
+	if (r == 0)
+		r = !outdir_holds_trace(d->fd) ? -ENOTEMPTY : !force ? -EEXIST : remove_file(d->fd, OUTDIR_LOG_NEW);
+	if (r < 0)
+		return r;
+	if ((st.st_uid != uid || (d->made && st.st_gid != gid)) && fchown(d->fd, uid, gid) < 0)
+		return -errno;
+	return fchmod(d->fd, 0700) < 0 ? -errno : 0;
+}
+
+static int absolute_path(int fd, char path[PATH_MAX])
+{
+	char link[32];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, PATH_MAX);
+	if (len < 0)
+		return -errno;
+	if (len == PATH_MAX)
+		return -ENAMETOOLONG;
+	path[len] = '\0';
+	return 0;
+}
+
+int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool force)
+{
+	autoclose int at = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *parts = strdup(path);
+	char *rest = parts, *part, *next;
+	int r;
+
+	*d = (struct outdir){ .fd = -1, .parent_fd = -1 };
+	snprintf(d->path, sizeof(d->path), "%s", path);
+	if (at < 0)
+		return -errno;
+	if (!parts)
+		return -ENOMEM;
+	part = strtok_r(rest, "/", &rest);
+	while (part && (next = strtok_r(NULL, "/", &rest))) {
+		r = enter_parent(at, part, uid, gid);
+		if (r < 0) {
+			/* what is not to be had is this one, not what would lie in it */
+			d->path[MIN((size_t)(part - parts) + strlen(part), sizeof(d->path) - 1)] = '\0';
+			return r;
+		}
+		close(at);
+		at = r;
+		part = next;
+	}
+	if (!part)
+		part = ".";
+	d->made = mkdirat(at, part, 0700) == 0;
+	if (!d->made && errno != EEXIST)
+		return -errno;
+	d->fd = openat(at, part, DIR_FLAGS | O_NOFOLLOW);
+	r = d->fd < 0 ? -errno : adopt(d, uid, gid, force);
+	if (r == 0)
+		r = absolute_path(d->fd, d->path);
+	if (r < 0) {
+		outdir_close(d);
+		if (d->made)
+			unlinkat(at, part, AT_REMOVEDIR);
+	} else if (d->made && snprintf(d->name, sizeof(d->name), "%s", part) < (int)sizeof(d->name)) {
+		d->parent_fd = TAKE_FD(at);
+	}
+	return r;
+}
+
+int outdir_take(struct outdir *d, int fd, uid_t uid)
+{
+	struct stat st;
+	int r;
+
+	*d = (struct outdir){ .fd = fd, .parent_fd = -1 };
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISDIR(st.st_mode) || fcntl(fd, F_GETFL) & O_PATH)
+		return -ENOTDIR;
+	if (st.st_uid != uid || st.st_mode & 077)
+		return -EPERM;
+	r = is_empty(fd);
+	d->old_trace = r == 0 && outdir_holds_trace(fd);
+	return r < 0 ? r : absolute_path(fd, d->path);
+}
+
+int outdir_clear(struct outdir *d)
+{
+	int r = d->old_trace ? remove_trace(d->fd, true) : 0;
+
+	d->old_trace = false;
+	if (r == 0 && renameat(d->fd, OUTDIR_LOG_NEW, d->fd, OUTDIR_LOG) < 0 && errno != ENOENT)
+		r = -errno;
+	return r;
+}
+
+/* Best effort: whatever fails here, what failed before has been said. */
+static void give_back(const struct outdir *d)
+{
+	if (fchown(d->fd, d->was.uid, d->was.gid) == 0)
+		(void)!fchmod(d->fd, d->was.mode);
+}
+
+void outdir_discard(struct outdir *d)
+{
+	if (d->fd < 0)
+		return;
+	if (d->old_trace)
+		remove_file(d->fd, OUTDIR_LOG_NEW);
+	else
+		remove_trace(d->fd, false);
+	if (!d->made)
+		give_back(d);
+	if (d->parent_fd >= 0) /* stays when something else is in it */
+		unlinkat(d->parent_fd, d->name, AT_REMOVEDIR);
+	outdir_close(d);
+}
+
+void outdir_close(struct outdir *d)
+{
+	util_close(&d->fd);
+	util_close(&d->parent_fd);
+}
+
+const char *outdir_strerror(int r)
+{
+	static const struct {
+		int r;
+		const char *text;
+	} texts[] = {
+		{ -EBUSY, "another dltraced is writing there" },
+		{ -EEXIST, "holds a trace already; --force replaces it" },
+		{ -ENOTDIR, "is no folder, or a symbolic link to one that is not followed; give its real path" },
+		{ -ENOTEMPTY, "is not empty and holds no trace; give a new folder with -o" },
+		{ -EPERM, "cannot become the user's own: it is shared or somebody else's" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		if (texts[i].r == r)
+			return texts[i].text;
+	return strerror(-r);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/pack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+#include "base/util.h"
+
+#define GZIP_ONLY (15 + 16) /* deflateInit2(): the largest window, and a gzip header */
+#define GZIP_MEMORY 8	    /* its default */
+
+/* --- gzip ----------------------------------------------------------------------------------------- */
+
+static int gzip_init(struct packer *p)
+{
+	z_stream *z = calloc(1, sizeof(*z));
+
+	if (!z || deflateInit2(z, p->level, Z_DEFLATED, GZIP_ONLY, GZIP_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
+		free(z);
+		return -ENOMEM;
+	}
+	p->out_size = deflateBound(z, PACK_MEMBER_BYTES);
+	p->stream = z;
+	return 0;
+}
+
+/* One member of the LEN bytes in p->in: its length in p->out, or -errno. */
+static ssize_t gzip_member(struct packer *p, size_t len, int level)
+{
+	z_stream *z = p->stream;
+
+	deflateReset(z);
+	if (level != p->level && deflateParams(z, level, Z_DEFAULT_STRATEGY) != Z_OK)
+		return -EINVAL;
+	p->level = level;
+	z->next_in = (unsigned char *)p->in;
+	z->avail_in = (uInt)len;
+	z->next_out = (unsigned char *)p->out;
+	z->avail_out = (uInt)p->out_size;
+	if (deflate(z, Z_FINISH) != Z_STREAM_END)
+		return -ENOBUFS;
+	return (ssize_t)(p->out_size - z->avail_out);
+}
+
+static void gzip_free(struct packer *p)
+{
+	deflateEnd(p->stream);
+	free(p->stream);
+}
+
+/* --- zstd ----------------------------------------------------------------------------------------- */
+
+#ifdef HAVE_ZSTD
+static int zstd_init(struct packer *p)
+{
+	p->stream = ZSTD_createCCtx();
+	if (!p->stream)
+		return -ENOMEM;
+	ZSTD_CCtx_setParameter(p->stream, ZSTD_c_checksumFlag, 1);
+	p->out_size = ZSTD_compressBound(PACK_MEMBER_BYTES);
+	return 0;
+}
+
+static ssize_t zstd_member(struct packer *p, size_t len, int level)
+{
+	size_t n;
+
+	if (level != p->level)
+		ZSTD_CCtx_setParameter(p->stream, ZSTD_c_compressionLevel, level);
+	p->level = level;
+	n = ZSTD_compress2(p->stream, p->out, p->out_size, p->in, len);
+	return ZSTD_isError(n) ? -ENOBUFS : (ssize_t)n;
+}
+
+static void zstd_free(struct packer *p)
+{
+	ZSTD_freeCCtx(p->stream);
+}
+#endif
+
+/* --- what they have in common --------------------------------------------------------------------- */
+
+/*
+ * Levels while behind, and when there is time. Rows are so regular that zstd's level 1 makes them
+ * smaller than 2 to 12 do, at a fifth of the time of 9 (docs/design.md).
+ */
+static const struct kind {
+	int (*init)(struct packer *p);
+	ssize_t (*member)(struct packer *p, size_t len, int level);
+	void (*free)(struct packer *p);
+	int behind, leisurely;
+} kinds[PACKS] = {
+	[PACK_GZIP] = { gzip_init, gzip_member, gzip_free, 1, 6 },
+#ifdef HAVE_ZSTD
+	[PACK_ZSTD] = { zstd_init, zstd_member, zstd_free, 1, 1 },
+#endif
+};
+
+int packer_init(struct packer *p, enum pack pack)
+{
+	const struct kind *k = &kinds[pack];
+	int r;
+
+	*p = (struct packer){ .pack = pack };
+	if (!k->init)
+		return -ENOTSUP;
+	p->in = malloc(PACK_MEMBER_BYTES);
+	r = p->in ? k->init(p) : -ENOMEM;
+	if (r == 0) {
+		p->out = malloc(p->out_size);
+		r = p->out ? 0 : -ENOMEM;
+	}
+	if (r < 0)
+		packer_free(p);
+	return r;
+}
+
+void packer_free(struct packer *p)
+{
+	if (p->stream)
+		kinds[p->pack].free(p);
+	free(p->in);
+	free(p->out);
+	*p = (struct packer){ 0 };
+}
+
+/* All of LEN bytes at OFFSET: 0, -EBADMSG where the file ends before, or -errno. */
+static int read_all(int fd, char *buf, size_t len, uint64_t offset)
+{
+	while (len) {
+		ssize_t n = pread(fd, buf, len, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EBADMSG;
+		buf += n;
+		len -= (size_t)n;
+		offset += (uint64_t)n;
+	}
+	return 0;
+}
+
+/* How much of the LEN bytes are whole lines; all, where there is no newline. */
+static size_t whole_lines(const char *buf, size_t len)
+{
+	const char *end = memrchr(buf, '\n', len);
+
+	return end ? (size_t)(end - buf) + 1 : len;
+}
+
+int packer_file(struct packer *p, int from, uint64_t bytes, int to, bool behind, const bool *stop,
+		uint64_t *packed_ret)
+{
+	const struct kind *k = &kinds[p->pack];
+	uint64_t packed = 0;
+
+	for (uint64_t at = 0; at < bytes;) {
+		size_t len = (size_t)MIN(bytes - at, PACK_MEMBER_BYTES);
+		ssize_t n = read_all(from, p->in, len, at);
+
+		if (n < 0)
+			return (int)n;
+		len = whole_lines(p->in, len);
+		n = k->member(p, len, behind ? k->behind : k->leisurely);
+		if (n < 0)
+			return (int)n;
+		packed += (uint64_t)n;
+		n = util_write_all(to, p->out, (size_t)n);
+		if (n >= 0 && stop && __atomic_load_n(stop, __ATOMIC_RELAXED))
+			n = -ECANCELED;
+		if (n < 0)
+			return (int)n;
+		at += len;
+	}
+	*packed_ret = packed;
+	return 0;
+}

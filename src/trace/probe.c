@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/probe.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/libbpf.h>
+
+const struct probe *const probes[DLT_PROBES] = {
+#define PROBE(name) [DLT_##name] = &name##_probe,
+#include "trace/probes.def"
+#undef PROBE
+};
+
+void probe_object_free(struct probe_object *o)
+{
+	bpf_object__destroy_skeleton(o->skel);
+	free(o->owner);
+	*o = (struct probe_object){};
+}
+
+unsigned int probe_find(const char *name)
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (!strcmp(probes[i]->name, name))
+			return i;
+	return DLT_NO_PROBE;
+}
+
+uint32_t probe_default_mask(void)
+{
+	uint32_t mask = 0;
+
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if ((probes[i]->flags & (PROBE_SELECTABLE | PROBE_ON_DEMAND)) == PROBE_SELECTABLE)
+			mask |= 1U << i;
+	return mask;
+}
+
+uint32_t probe_all_mask(void)
+{
+	uint32_t mask = 0;
+
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (probes[i]->flags & PROBE_SELECTABLE)
+			mask |= 1U << i;
+	return mask;
+}
+
+int probe_parse_list(const char *list, uint32_t *mask_ret, char bad_ret[64])
+{
+	uint32_t mask = probe_default_mask();
+	bool first = true;
+
+	for (const char *s = list; *s || first; first = false) {
+		size_t len = strcspn(s, ",");
+		char sign = len && strchr("+-", *s) ? *s : '\0', name[64];
+		unsigned int i;
+
+		snprintf(name, sizeof(name), "%.*s", (int)(len - !!sign), s + !!sign);
+		i = probe_find(name);
+		if (!i || !(probes[i]->flags & PROBE_SELECTABLE)) {
+			memcpy(bad_ret, name, sizeof(name));
+			return -EINVAL;
+		}
+		if (first && !sign)
+			mask = 0;
+		if (sign == '-')
+			mask &= ~(1U << i);
+		else
+			mask |= 1U << i;
+		s += len;
+		s += *s == ',';
+	}
+	*mask_ret = mask;
+	return 0;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The registry: each trace file as const data, and the typed hooks for what tables cannot say.
+ * Loading, attaching, headers, text, `dltraced probes` and docs/traces.md derive from it.
+ */
+#ifndef TRACE_PROBE_H
+#define TRACE_PROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/record.h"
+
+struct bpf_object;
+struct bpf_object_skeleton;
+struct decode;
+struct kernel_btf;
+
+/* One system call of a probe. */
+struct probe_call {
+	const char *name;  /* FUNC */
+	int nr;		   /* -1: this architecture lacks it, or a FUNC that is no call */
+	uint8_t shape;	   /* for the BPF side: dlt_call.shape */
+	const char *exit;  /* program that ends it */
+	const char *entry; /* program at its start too, or NULL */
+	const char *func; /* the kernel's function, without __x64_sys_ or its like; NULL: NAME */
+	bool no_row;	   /* no FUNC: traced for what it tells of other rows */
+};
+
+/* A probe's loaded BPF object; OBJ is NULL where it has none. */
+struct probe_object {
+	struct bpf_object *obj;
+	struct bpf_object_skeleton *skel; /* owns obj */
+	void *owner;			  /* the generated struct around both */
+};
+
+/* Unload and close it; one that was never opened is left alone. */
+void probe_object_free(struct probe_object *o);
+
+enum probe_flags {
+	PROBE_SELECTABLE = 1, /* by --probes; on by default, unless also */
+	PROBE_OF_TARGET = 2,  /* rows are calls of the target: --comm narrows them */
+	PROBE_ON_DEMAND = 4,  /* off by default */
+};
+
+/* When a probe that adds up in the kernel is asked for its rows. */
+enum probe_tell {
+	PROBE_TELL_BEGIN, /* its programs are attached, targets in: what is now is where it counts from; no rows */
+	PROBE_TELL,	  /* an interval has passed */
+	PROBE_TELL_STOP,  /* they are about to be detached: what is now is where it counts to; no rows */
+	PROBE_TELL_END,	  /* they have been detached: all that has not been told */
+};
+
+struct probe {
+	const char *name, *help;
+	const struct field *fields;
+	unsigned int n_fields;
+	const struct probe_call *calls;
+	unsigned int n_calls;
+	size_t rec_size; /* of the kernel's fixed part: shorter records are refused */
+	size_t seg_at;	 /* where strings begin in what the table describes; 0: at rec_size */
+	unsigned int needs; /* a probe whose object must be loaded too, 0: none */
+	unsigned int flags;
+	/*
+	 * Open the skeleton with CFG in its constants and, where hooks differ between kernels (BTF),
+	 * choose programs (bpf_program__set_autoload). 0 or -errno. NULL: no BPF object.
+	 */
+	int (*open)(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel);
+	/* Turn one record into rows when that is not one row by the table. */
+	void (*decode)(struct decode *d, const struct dlt_hdr *rec);
+	/*
+	 * The record of a call that was still running at the end: fill what follows the header in
+	 * REC (zeroed, RUNNING_REC_MAX bytes); strings are appended by running_str().
+	 */
+	void (*running)(const struct dlt_call *call, struct dlt_hdr *rec);
+	/*
+	 * The same for a probe that keeps its operations in flight in maps of its own: a record of
+	 * each as of NOW_NS, once its programs are detached; before that no more than MAX, some of them
+	 * perhaps twice.
+	 */
+	void (*in_flight)(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec),
+			  void *ctx, uint64_t now_ns, unsigned int max);
+	/*
+	 * A program of which no run that the kernel skips goes untold: what it leaves behind is counted as
+	 * lost when the next comes upon it, or is a row without an end when the trace ends. NULL: none.
+	 */
+	const char *skips_show;
+	/* Send records of what has been added up, through the rings. 0 or -errno. */
+	int (*tell)(struct probe_object *o, enum probe_tell when);
+};
+
+#define RUNNING_REC_MAX 24576
+/* Append the string at ADDR in the memory of REC's process as segment I (in rising order). */
+void running_str(struct dlt_hdr *rec, struct dlt_segs *segs, uint64_t addr, unsigned int i);
+
+#define PROBE(name) extern const struct probe name##_probe;
+#include "trace/probes.def"
+#undef PROBE
+
+/* Indexed by enum dlt_probe; [0] is NULL. */
+extern const struct probe *const probes[DLT_PROBES];
+
+/* enum dlt_probe of NAME, 0 when there is none. */
+unsigned int probe_find(const char *name);
+
+/*
+ * "bio,open", "-mmap", "+sync,-bio" to a mask of 1 << enum dlt_probe. A list whose first name has a
+ * sign starts from all. On an unknown name -EINVAL and the name in *BAD_RET.
+ */
+int probe_parse_list(const char *list, uint32_t *mask_ret, char bad_ret[64]);
+uint32_t probe_default_mask(void);
+uint32_t probe_all_mask(void); /* those on demand too */
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads one .out file back, with all its segments, packed or not, as if they were one: the two header
+ * lines, then row after row as fields of one buffer, with columns found by name. Offline side: one
+ * thread, no root, knows no probe.
+ *
+ * A trace may be cut off, still growing, written by a later version or forged: whatever is not a
+ * whole row of at least the header's columns is counted and passed over, columns that nobody asked
+ * for are no trouble, and reading ends where the file ended when it was opened. Segments that are
+ * split off, packed or dropped meanwhile are read once or, when they are gone, counted.
+ */
+#ifndef TRACE_READER_H
+#define TRACE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/lines.h"
+#include "trace/reader_fields.h"
+#include "trace/segment.h"
+#include "trace/unpack.h"
+
+#define READER_SCHEMA 1 /* the newest that this version knows */
+#define READER_COLUMNS_MAX 64
+#define READER_BUFFER_BYTES (256U << 10) /* three of the longest rows */
+
+/* Valid until the next reader_next() or reader_seek(). */
+struct reader_row {
+	uint64_t offset; /* where it begins, in the plain text of all segments one after the other */
+	const char *text;
+	const uint32_t *stop; /* in text: of the separators before and behind each of its fields */
+};
+
+struct reader_segment {
+	struct segment_file file;
+	uint64_t start; /* offset of its first byte; known once those before it have been read */
+	uint64_t end;	/* and of the byte behind it, once it has been read itself */
+	struct unpack_marks marks;
+	bool opened, read, bad; /* bad: left out */
+};
+
+struct reader {
+	int dirfd;	     /* ours */
+	int growing_fd;	     /* NAME.out as it was at first; -1: none */
+	enum pack growing_pack;
+	uint64_t growing_bytes;
+	char base[SEGMENT_BASE_MAX];
+	struct reader_segment *segments;
+	size_t n_segments, at; /* the one that is being read */
+	struct unpack text;    /* of it */
+
+	char name[32];	     /* from line 1 */
+	unsigned int schema; /* from line 1 */
+	unsigned int n_columns;
+	char *columns[READER_COLUMNS_MAX];
+	char *header; /* line 2: what columns[] points into */
+	char *header_line; /* the same as it stands in the file */
+
+	char *buf;
+	size_t pos, len;     /* the unread part of buf */
+	struct lines *lines; /* of it, as far as they have been found */
+	uint64_t offset; /* of buf[0] */
+	bool skip;	 /* inside a line longer than the buffer */
+
+	uint64_t rows;	   /* delivered */
+	uint64_t bad_rows; /* too few fields, or too long */
+	bool cut;	   /* the last line has no end */
+	/* of the segments that were to be read: */
+	uint64_t stored_bytes; /* as they are on the disk */
+	size_t missing;	       /* not there, between others that are */
+	size_t gone;	       /* dropped before their turn came */
+	size_t bad;	       /* without a header, or with another's */
+	size_t damaged;	       /* cannot be unpacked to the end */
+	int error;	       /* why the last of the bad ones could not be read, -errno */
+};
+
+/*
+ * Open FILE (NAME.out) in the folder DIRFD with its segments and read the header. 0; -ENOENT: there is
+ * not one segment; -ENODATA: the header is not there yet; -EBADMSG: not a dltraced file; -ENOTSUP:
+ * packed as this dltraced was built without; -errno. On failure nothing is left open.
+ */
+int reader_open(struct reader *r, int dirfd, const char *file);
+/* The same for one file of BYTES alone, packed as PACK says; FD is taken over. */
+int reader_open_fd(struct reader *r, int fd, enum pack pack, uint64_t bytes);
+/* Fine on one whose reader_open() failed, or that is all zero. */
+void reader_close(struct reader *r);
+
+/* The number of the column NAME for reader_field(); 0 when the file has none. */
+unsigned int reader_column(const struct reader *r, const char *name);
+
+/* Field I, from 1; 0 is `-', for a column that is not there. */
+static inline struct reader_field reader_field(const struct reader_row *row, unsigned int i)
+{
+	const char *begin;
+
+	if (!i)
+		return reader_absent();
+	begin = row->text + (uint32_t)(row->stop[i - 1] + 1);
+	return (struct reader_field){ begin, (size_t)(row->text + row->stop[i] - begin) };
+}
+
+/* The next row: 1, 0 at the end, -errno. Lines that begin with # are no rows. */
+int reader_next(struct reader *r, struct reader_row *row);
+/* The next ones, up to MAX of them, all valid until the next such call: how many, else the same. */
+int reader_next_rows(struct reader *r, struct reader_row *rows, unsigned int max);
+
+/* Go on at OFFSET, which was a row's. The counts go on too. 0 or -errno. */
+int reader_seek(struct reader *r, uint64_t offset);
+
+#endif

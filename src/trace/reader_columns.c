@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/reader_columns.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+uint32_t reader_column_u64_anywhere(const struct reader_row *rows, unsigned int n, unsigned int column, uint64_t *ret)
+{
+	uint32_t are = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		are |= (uint32_t)reader_row_u64(reader_field(&rows[i], column), &ret[i]) << i;
+	return are;
+}
+
+#ifdef __x86_64__
+#define WITH_AVX2 __attribute__((target("avx2")))
+
+#define LAST sizeof(__m128i) /* so many bytes of a field are looked at */
+
+static inline struct reader_field field_of(const struct reader_row *row, unsigned int column)
+{
+	const uint32_t *stop = &row->stop[column];
+	const size_t len = stop[0] - stop[-1] - 1;
+
+	return (struct reader_field){ row->text + stop[0] - len, len };
+}
+
+static WITH_AVX2 inline __m256i load(const void *low, const void *high)
+{
+	return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(low)), _mm_loadu_si128(high), 1);
+}
+
+/* The digits of A and B as numbers, with zeros in place of what is before them; neither is longer than LAST. */
+static WITH_AVX2 inline __m256i digits_of(struct reader_field a, struct reader_field b)
+{
+	static const uint8_t ones[2 * LAST] = { [LAST] = 255, 255, 255, 255, 255, 255, 255, 255,
+						255,	      255, 255, 255, 255, 255, 255, 255 };
+	const __m256i text = load(a.p + a.len - LAST, b.p + b.len - LAST);
+
+	return _mm256_and_si256(_mm256_sub_epi8(text, _mm256_set1_epi8('0')), load(ones + a.len, ones + b.len));
+}
+
+/* Pairs of digits, of pairs, and of fours become one number each. */
+static WITH_AVX2 inline __m256i fours_of(__m256i digits)
+{
+	const __m256i tens = _mm256_set1_epi16(1 << 8 | 10), hundreds = _mm256_set1_epi32(1 << 16 | 100);
+
+	return _mm256_madd_epi16(_mm256_maddubs_epi16(digits, tens), hundreds);
+}
+
+/* Of two rows, up to sixteen digits; longer numbers are few. */
+static WITH_AVX2 inline uint32_t two_u64(const struct reader_row *rows, unsigned int column, uint64_t *ret)
+{
+	const struct reader_field a = field_of(&rows[0], column), b = field_of(&rows[1], column);
+	const __m256i fours = _mm256_set1_epi32(1 << 16 | 10000), eights = _mm256_set1_epi64x(100000000);
+	uint32_t digits;
+	__m256i v;
+
+	if (a.len - 1 >= LAST || b.len - 1 >= LAST)
+		return reader_column_u64_anywhere(rows, 2, column, ret);
+	v = digits_of(a, b);
+	digits = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(v, _mm256_set1_epi8(9)), v));
+	v = fours_of(v);
+	v = _mm256_madd_epi16(_mm256_packus_epi32(v, v), fours);
+	v = _mm256_add_epi64(_mm256_mul_epu32(v, eights), _mm256_srli_epi64(v, 32));
+	ret[0] = (uint64_t)_mm256_extract_epi64(v, 0);
+	ret[1] = (uint64_t)_mm256_extract_epi64(v, 2);
+	return (uint32_t)((uint16_t)digits == 0xffff) | (uint32_t)(digits >= 0xffff0000) << 1;
+}
+
+/* The eight bytes before the end of the field. */
+static inline long long last_eight(const struct reader_row *row, unsigned int column)
+{
+	long long last;
+
+	memcpy(&last, row->text + row->stop[column] - sizeof(last), sizeof(last));
+	return last;
+}
+
+/*
+ * Of four rows, up to seven digits: the last byte of eight that is none must be the tab before the field. False where one
+ * is longer, or no number; then *RET is of any value.
+ */
+static WITH_AVX2 inline bool four_short_u64(const struct reader_row *rows, unsigned int column, uint64_t *ret)
+{
+	const __m256i text = _mm256_set_epi64x(last_eight(&rows[3], column), last_eight(&rows[2], column),
+					       last_eight(&rows[1], column), last_eight(&rows[0], column));
+	const __m256i all = _mm256_sub_epi8(text, _mm256_set1_epi8('0'));
+	const __m256i are = _mm256_cmpeq_epi8(_mm256_min_epu8(all, _mm256_set1_epi8(9)), all);
+	/* in each word all ones from its first byte to the last that is no digit, then the last of these alone */
+	__m256i before = _mm256_xor_si256(are, _mm256_set1_epi8(-1)), at, v;
+
+	before = _mm256_or_si256(before, _mm256_srli_epi64(before, 8));
+	before = _mm256_or_si256(before, _mm256_srli_epi64(before, 16));
+	before = _mm256_or_si256(before, _mm256_srli_epi64(before, 32));
+	at = _mm256_andnot_si256(_mm256_srli_epi64(before, 8), before);
+	at = _mm256_and_si256(at, _mm256_cmpeq_epi8(text, _mm256_set1_epi8('\t')));
+	/* the sign of a word is that of its last byte, where a number has a digit */
+	at = _mm256_or_si256(_mm256_cmpeq_epi64(at, _mm256_setzero_si256()), before);
+	v = fours_of(_mm256_andnot_si256(before, all));
+	v = _mm256_add_epi64(_mm256_mul_epu32(v, _mm256_set1_epi64x(10000)), _mm256_srli_epi64(v, 32));
+	_mm256_storeu_si256((__m256i *)(void *)ret, v);
+	return _mm256_movemask_pd(_mm256_castsi256_pd(at)) == 0;
+}
+
+static WITH_AVX2 uint32_t by_avx2(const struct reader_row *rows, unsigned int n, unsigned int column, uint64_t *ret)
+{
+	unsigned int i = 0;
+	uint32_t are;
+
+	/* where one is long the next may be, too; before a row's first column there is no tab */
+	for (; column > 1 && i + 4 <= n && four_short_u64(&rows[i], column, &ret[i]); i += 4)
+		;
+	are = (uint32_t)((1ULL << i) - 1);
+	for (; i + 2 <= n; i += 2)
+		are |= two_u64(&rows[i], column, &ret[i]) << i;
+	if (i < n)
+		are |= reader_column_u64_anywhere(&rows[i], 1, column, &ret[i]) << i;
+	return are;
+}
+#endif
+
+uint32_t reader_column_u64(const struct reader_row *rows, unsigned int n, unsigned int column, uint64_t *ret)
+{
+	if (!column)
+		return 0;
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx2"))
+		return by_avx2(rows, n, column, ret);
+#endif
+	return reader_column_u64_anywhere(rows, n, column, ret);
+}

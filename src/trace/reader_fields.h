@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A field of a row as reader.h gives it: what it says as a number, or a flag. Pure. */
+#ifndef TRACE_READER_FIELDS_H
+#define TRACE_READER_FIELDS_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/digits.h"
+
+/* Not NUL-terminated; escaped as it stands in the file. */
+struct reader_field {
+	const char *p;
+	size_t len;
+};
+
+/* What a column that is not there has. */
+static inline struct reader_field reader_absent(void)
+{
+	static const char absent[] = "                -"; /* reader_row_u64() looks before it */
+
+	return (struct reader_field){ absent + sizeof(absent) - 2, 1 };
+}
+
+static inline bool reader_is(struct reader_field f, const char *s)
+{
+	return f.len == strlen(s) && memcmp(f.p, s, f.len) == 0;
+}
+
+/* A decimal number, whole and in range; else false and *RET untouched. */
+bool reader_u64(struct reader_field f, uint64_t *ret);
+bool reader_long_u64(struct reader_field f, uint64_t *ret); /* its way for more than 16 digits */
+
+/*
+ * The same of a field of a row, as reader_next() gives it: there are bytes before it, so that its last eight and
+ * sixteen are loaded at once, however long it is.
+ */
+static inline bool reader_row_u64(struct reader_field f, uint64_t *ret)
+{
+	const char *end = f.p + f.len;
+	uint64_t low, high;
+
+	memcpy(&low, end - sizeof(low), sizeof(low));
+	if (f.len - 1 < sizeof(low)) {
+		low = digits_last(le64toh(low), f.len);
+		if (!digits_are(low))
+			return false;
+		*ret = digits_number(low);
+		return true;
+	}
+	if (f.len - 1 >= 2 * sizeof(low))
+		return reader_long_u64(f, ret);
+	memcpy(&high, end - 2 * sizeof(high), sizeof(high));
+	low = digits_last(le64toh(low), sizeof(low));
+	high = digits_last(le64toh(high), f.len - sizeof(low));
+	if (!digits_are(low) || !digits_are(high))
+		return false;
+	*ret = digits_number(high) * 100000000 + digits_number(low);
+	return true;
+}
+
+bool reader_s64(struct reader_field f, int64_t *ret);
+/* Whether A|B|C holds FLAG; most rows have none, `-'. */
+bool reader_flag_of(struct reader_field f, const char *flag, size_t len);
+static inline bool reader_flag(struct reader_field f, const char *flag)
+{
+	return f.len >= strlen(flag) && reader_flag_of(f, flag, strlen(flag));
+}
+
+#endif

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Field tables to text: one small function per kind of field, no allocation, no libc formatting. */
+#include "trace/record.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "base/util.h"
+#include "trace/clock.h"
+#include "trace/files.h"
+#include "trace/probe.h"
+
+/* s_magic: linux/magic.h; not all of them are in every libc's copy */
+#define MAGIC_ANON_INODE 0x09041934
+#define MAGIC_PIDFS 0x50494446 /* from Linux 6.9 on; pidfds were anonymous inodes before */
+#define MAGIC_PIPEFS 0x50495045
+#define MAGIC_SOCKFS 0x534f434b
+
+/* --- strings behind the fixed part ------------------------------------------------------------- */
+
+const char *record_seg(const struct probe *p, const void *rec, size_t segs_offset, unsigned int i,
+		       size_t *len_ret)
+{
+	const struct dlt_hdr *hdr = rec;
+	const struct dlt_segs *segs = (const void *)((const char *)rec + segs_offset);
+	size_t at = p->seg_at ? p->seg_at : p->rec_size, len = segs->len[i];
+
+	for (unsigned int j = 0; j < i; j++)
+		at += segs->len[j];
+	*len_ret = 0;
+	if (!len || len > RECORD_SEG_MAX || at + len > hdr->size)
+		return NULL;
+	*len_ret = len;
+	return (const char *)rec + at;
+}
+
+size_t record_path(char *dst, const char *seg, size_t len)
+{
+	size_t at = 0;
+
+	if (!len) {
+		dst[0] = '/';
+		return 1;
+	}
+	/* components lie from the last to the first */
+	for (size_t end = len; end;) {
+		size_t start = end - 1; /* its NUL */
+
+		while (start && seg[start - 1])
+			start--;
+		dst[at++] = '/';
+		memcpy(dst + at, seg + start, end - 1 - start);
+		at += end - 1 - start;
+		end = start;
+	}
+	return at;
+}
+
+size_t record_abs(char *dst, const char *s, size_t s_len, const char *base, size_t base_len)
+{
+	size_t at = 0, i = 0;
+
+	if (!s_len)
+		return 0;
+	if (s[0] != '/') {
+		if (!base) {
+			memcpy(dst, s, s_len);
+			return s_len;
+		}
+		at = record_path(dst, base, base_len);
+		if (at == 1)
+			at = 0; /* "/": the separator below is enough */
+	}
+	while (i < s_len) {
+		size_t n;
+
+		while (i < s_len && s[i] == '/')
+			i++;
+		for (n = 0; i + n < s_len && s[i + n] != '/'; n++)
+			;
+		if (n && !(n == 1 && s[i] == '.')) {
+			dst[at++] = '/';
+			memcpy(dst + at, s + i, n);
+			at += n;
+		}
+		i += n;
+	}
+	if (!at)
+		dst[at++] = '/';
+	return at;
+}
+
+size_t record_realpath(char *dst, const struct dlt_file *file, const char *seg, size_t len)
+{
+	static const char unreachable[] = "(unreachable)"; /* as getcwd(2) marks it */
+	size_t n = 0;
+
+	if (file->flags & DLT_PATH_FLOATING) {
+		/* the forms of /proc/PID/fd: d_path's d_dname of each file system */
+		if (file->magic == MAGIC_PIPEFS || file->magic == MAGIC_SOCKFS)
+			return (size_t)sprintf(dst, "%s:[%llu]",
+					       file->magic == MAGIC_PIPEFS ? "pipe" : "socket",
+					       (unsigned long long)file->id.ino);
+		if (file->magic == MAGIC_PIDFS)
+			return (size_t)sprintf(dst, "anon_inode:[pidfd]");
+		n = (size_t)sprintf(dst, "%s", file->magic == MAGIC_ANON_INODE ? "anon_inode:" : "/");
+		if (len)
+			memcpy(dst + n, seg, --len); /* without its NUL */
+		return n + len;
+	}
+	if (file->flags & DLT_PATH_UNREACHABLE) {
+		if (!len)
+			return 0; /* its name was lost */
+		n = sizeof(unreachable) - 1;
+		memcpy(dst, unreachable, n);
+	}
+	return n + record_path(dst + n, seg, len);
+}
+
+/* --- names of things --------------------------------------------------------------------------- */
+
+static const char *file_type(const struct dlt_file *file, const char *seg, size_t len)
+{
+	static const struct { uint32_t mode; const char *name; } types[] = {
+		{ S_IFREG, "reg" }, { S_IFDIR, "dir" }, { S_IFCHR, "chr" }, { S_IFBLK, "blk" },
+		{ S_IFIFO, "fifo" }, { S_IFSOCK, "sock" }, { S_IFLNK, "lnk" },
+	};
+	bool tmpfs = !strncmp(file->fstype, "tmpfs", sizeof(file->fstype));
+
+	if (file->magic == MAGIC_ANON_INODE || file->magic == MAGIC_PIDFS)
+		return "anon";
+	if (file->flags & DLT_PATH_FLOATING && tmpfs)
+		return len > 6 && !memcmp(seg, "memfd:", 6) ? "memfd" : "shm";
+	if (tmpfs && len >= 8 && S_ISREG(file->mode)) {
+		char path[RECORD_PATH_MAX];
+
+		if (record_path(path, seg, len) > 9 && !memcmp(path, "/dev/shm/", 9))
+			return "shm";
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+		if ((file->mode & S_IFMT) == types[i].mode)
+			return types[i].name;
+	return file->mode ? "anon" : "-";
+}
+
+static const char *file_state(const struct dlt_file *file)
+{
+	if (file->flags & DLT_PATH_FLOATING)
+		return "ok";
+	return file->flags & DLT_PATH_DELETED	    ? "deleted" :
+	       file->flags & DLT_PATH_UNREACHABLE ? "unreachable" :
+	       file->flags & DLT_PATH_TRUNCATED   ? "truncated" : "ok";
+}
+
+static __attribute__((noinline)) char *put_new_name(char *out, const char *name, struct record_name *slot)
+{
+	size_t len = strlen(name);
+
+	if (len <= sizeof(slot->text)) {
+		*slot = (struct record_name){ .name = name, .len = (uint8_t)len };
+		memcpy(slot->text, name, len);
+	}
+	return mempcpy(out, name, len);
+}
+
+static inline char *put_name(char *out, const char *name, struct record_ctx *ctx)
+{
+	struct record_name *slot = &ctx->names[(uintptr_t)name / 8 % RECORD_NAME_SLOTS];
+
+	if (slot->name != name)
+		return put_new_name(out, name, slot);
+	/* of fixed size: the rest is written over */
+	memcpy(out, slot->text, sizeof(slot->text));
+	return out + slot->len;
+}
+
+static char *put_flags(char *out, const struct field_name *names, uint64_t v, struct record_ctx *ctx)
+{
+	char *start = out;
+
+	for (const struct field_name *n = names; n->name; n++) {
+		uint64_t mask = n->mask ? n->mask : n->value;
+
+		if ((v & mask) != n->value)
+			continue;
+		if (out > start)
+			*out++ = '|';
+		out = put_name(out, n->name, ctx);
+		v &= ~mask;
+	}
+	if (v && out > start)
+		*out++ = '|';
+	if (v)
+		return text_put_hex(out, v);
+	if (out == start)
+		*out++ = '0';
+	return out;
+}
+
+static char *put_bits(char *out, const struct field_name *names, uint32_t v, struct record_ctx *ctx)
+{
+	char *start = out;
+
+	for (const struct field_name *n = names; v && n->name; n++) {
+		uint64_t mask = n->mask ? n->mask : n->value;
+
+		if ((v & mask) != n->value)
+			continue;
+		if (out > start)
+			*out++ = '|';
+		out = put_name(out, n->name, ctx);
+		v &= ~mask;
+	}
+	if (out == start)
+		*out++ = '-';
+	return out;
+}
+
+/* --- fields ------------------------------------------------------------------------------------ */
+
+static char *put_nullable(char *out, const struct field *f, int64_t v, struct record_ctx *ctx)
+{
+	if (v == DLT_NONE || v == DLT_UNKNOWN) {
+		*out++ = v == DLT_NONE ? '-' : '?';
+		return out;
+	}
+	if (f->kind == FIELD_S64)
+		return text_put_s64(out, v);
+	switch (f->kind) {
+	case FIELD_ADDR:
+		return v > -4096 && v <= 0 ? text_put_s64(out, v) : text_put_hex(out, (uint64_t)v);
+	case FIELD_MODE:
+		return text_put_octal(out, (uint64_t)v);
+	case FIELD_FLAGS:
+		return put_flags(out, f->names, (uint64_t)v, ctx);
+	default:
+		return text_put_s64(out, v);
+	}
+}
+
+struct file_entry *record_file(struct record_ctx *ctx, const struct dlt_file_id *id)
+{
+	struct file_entry *e = ctx->file;
+
+	if (!e || e->id.ino != id->ino || e->id.dev != id->dev || e->id.gen != id->gen)
+		ctx->file = e = id->ino ? files_get(ctx->files, id) : NULL;
+	return e;
+}
+
+static char *put_fid(char *out, const struct field *f, const struct dlt_file_id *id, struct record_ctx *ctx)
+{
+	const struct file_entry *e = record_file(ctx, id);
+
+	if (!e) {
+		*out++ = '-';
+		return out;
+	}
+	if (f->kind == FIELD_FID)
+		return text_put_u64(out, e->fid);
+	if (!e->path_len) {
+		*out++ = '?';
+		return out;
+	}
+	memcpy(out, e->text, e->text_len);
+	return out + e->text_len;
+}
+
+/* Apart, so that rows without a path need no room for one. */
+static __attribute__((noinline)) char *put_seg(char *out, const struct probe *p, const struct field *f, const void *rec,
+						  struct record_ctx *ctx)
+{
+	char path[RECORD_PATH_MAX];
+	size_t segs = f->offset, len, base_len;
+	const struct dlt_segs *all = (const void *)((const char *)rec + segs);
+	const char *s, *base;
+
+	if (f->kind == FIELD_REALPATH) {
+		const struct dlt_file *file = (const void *)((const char *)rec + f->offset);
+		const struct file_entry *e = record_file(ctx, &file->id);
+
+		/* decode_file() has just named it by this record */
+		if (e && e->path_len && !(file->flags & DLT_PATH_TRUNCATED))
+			return e->plain ? mempcpy(out, e->path, e->path_len) : text_put_str(out, e->path, e->path_len);
+		s = record_seg(p, rec, f->offset + sizeof(*file), f->arg, &len);
+		if (!file->id.ino)
+			return text_put_str(out, NULL, 0);
+		return text_put_str(out, path, record_realpath(path, file, s, len));
+	}
+	s = record_seg(p, rec, segs, f->arg, &len);
+	if (f->kind == FIELD_USTR || all->len[f->arg2] == DLT_SEG_VERBATIM) {
+		/* argument vectors hold NULs of their own */
+		if (s && !s[len - 1])
+			len--;
+		return text_put_str(out, s, len);
+	}
+	base = record_seg(p, rec, segs, f->arg2, &base_len);
+	return text_put_str(out, path, record_abs(path, s, len ? len - 1 : 0, base, base_len));
+}
+
+static char *put_field(char *out, const struct probe *p, const struct field *f, const void *rec,
+		       struct record_ctx *ctx)
+{
+	const char *at = (const char *)rec + f->offset;
+	const struct dlt_file *file = (const void *)at;
+	const char *s;
+	size_t len;
+
+	switch (f->kind) {
+	case FIELD_TS:
+	case FIELD_U64:
+		return text_put_u64(out, *(const uint64_t *)at);
+	case FIELD_UTC:
+		return text_put_utc(out, clock_utc_ns(ctx->clock, *(const uint64_t *)at), ctx->utc);
+	case FIELD_U16:
+		return text_put_u64(out, *(const uint16_t *)at);
+	case FIELD_U32:
+		return text_put_u64(out, *(const uint32_t *)at);
+	case FIELD_S32:
+		if (*(const int32_t *)at == DLT_NONE32)
+			return put_nullable(out, f, DLT_NONE, ctx);
+		return text_put_s64(out, *(const int32_t *)at);
+	case FIELD_HEX:
+		return text_put_hex(out, *(const uint64_t *)at);
+	case FIELD_S64:
+	case FIELD_ADDR:
+	case FIELD_MODE:
+	case FIELD_FLAGS:
+		return put_nullable(out, f, *(const int64_t *)at, ctx);
+	case FIELD_BITS:
+		return put_bits(out, f->names, *(const uint32_t *)at, ctx);
+	case FIELD_COMM:
+		return text_put_str(out, at, strnlen(at, DLT_COMM_LEN));
+	case FIELD_STR:
+		return text_put_str(out, at, strnlen(at, f->arg));
+	case FIELD_FUNC:
+		return put_name(out, *(const uint16_t *)at < p->n_calls ? p->calls[*(const uint16_t *)at].name : "?", ctx);
+	case FIELD_NAME:
+		for (const struct field_name *n = f->names; n->name; n++)
+			if (n->value == *(const uint32_t *)at)
+				return put_name(out, n->name, ctx);
+		return text_put_u64(out, *(const uint32_t *)at);
+	case FIELD_FID:
+	case FIELD_FILE:
+		return put_fid(out, f, (const void *)at, ctx);
+	case FIELD_USTR:
+	case FIELD_ABS:
+	case FIELD_REALPATH:
+		return put_seg(out, p, f, rec, ctx);
+	case FIELD_FILEDEV:
+		out = text_put_u64(out, file->id.dev >> 20);
+		*out++ = ':';
+		return text_put_u64(out, file->id.dev & 0xfffff);
+	case FIELD_FILETYPE:
+		s = record_seg(p, rec, f->offset + sizeof(*file), 0, &len);
+		return put_name(out, file_type(file, s, len), ctx);
+	case FIELD_FILESTATE:
+		return put_name(out, file_state(file), ctx);
+	}
+	return out;
+}
+
+/* Other threads' rows come in between, so by TID; its name may change, and numbers are used again. */
+static char *put_who(char *out, const struct dlt_hdr *hdr, struct record_who *slots)
+{
+	struct record_who *w = &slots[hdr->tid % RECORD_WHO_SLOTS];
+	char *end;
+
+	if (!w->len || w->tid != hdr->tid || w->tgid != hdr->tgid || memcmp(w->comm, hdr->comm, DLT_COMM_LEN)) {
+		w->tid = hdr->tid;
+		w->tgid = hdr->tgid;
+		memcpy(w->comm, hdr->comm, DLT_COMM_LEN);
+		end = text_put_u64(w->text, w->tgid);
+		*end++ = '\t';
+		end = text_put_u64(end, w->tid);
+		*end++ = '\t';
+		end = text_put_str(end, w->comm, strnlen(w->comm, DLT_COMM_LEN));
+		w->len = (uint8_t)(end - w->text);
+	}
+	/* in two moves of fixed size: the rest is written over */
+	memcpy(out, w->text, 32);
+	if (w->len > 32)
+		memcpy(out + 32, w->text + 32, sizeof(w->text) - 32);
+	return out + w->len;
+}
+
+/* FIELDS_HEAD. */
+static char *put_head(char *out, const struct dlt_hdr *hdr, struct record_ctx *ctx)
+{
+	out = text_put_ns(out, hdr->ts_ns, &ctx->ts);
+	*out++ = '\t';
+	out = text_put_utc(out, clock_utc_ns(ctx->clock, hdr->ts_ns), ctx->utc);
+	*out++ = '\t';
+	out = put_who(out, hdr, ctx->who);
+	*out++ = '\t';
+	return out;
+}
+
+char *record_put_row(char *out, const struct probe *p, const void *rec, struct record_ctx *ctx)
+{
+	const struct field *f = p->fields, *end = f + p->n_fields;
+
+	if (f->kind == FIELD_TS && f->arg == FIELDS_HEAD_N && ctx->who) {
+		out = put_head(out, rec, ctx);
+		f += FIELDS_HEAD_N;
+	}
+	for (; f < end; f++) {
+		out = put_field(out, p, f, rec, ctx);
+		*out++ = '\t';
+	}
+	out[-1] = '\n';
+	return out;
+}
+
+char *record_put_header(char *out, const struct probe *p)
+{
+	out += sprintf(out, "# dltraced %s %d\n", p->name, DLT_SCHEMA);
+	for (unsigned int i = 0; i < p->n_fields; i++) {
+		out = stpcpy(out, p->fields[i].name);
+		*out++ = '\t';
+	}
+	out[-1] = '\n';
+	return out;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/segment.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define DIGITS 6 /* at least: more make names that ls sorts wrongly, and are read all the same */
+#define LISTINGS 8
+
+const char *const pack_names[PACKS] = { "none", "gzip", "zstd" };
+const char *const pack_suffixes[PACKS] = { "", ".gz", ".zst" };
+
+enum pack pack_find(const char *name)
+{
+	for (enum pack p = PACK_NONE + 1; p < PACKS; p++)
+		if (!strcmp(name, pack_names[p]))
+			return p;
+	return PACK_NONE;
+}
+
+static bool ends_with(const char *s, size_t len, const char *end)
+{
+	size_t n = strlen(end);
+
+	return len >= n && !memcmp(s + len - n, end, n);
+}
+
+/* The number that S of LEN bytes ends with, behind a dot: how many bytes these are, 0: none. */
+static size_t number_at_end(const char *s, size_t len, uint32_t *ret)
+{
+	size_t digits = 0;
+	uint64_t v = 0;
+
+	while (digits < len && s[len - 1 - digits] >= '0' && s[len - 1 - digits] <= '9')
+		digits++;
+	if (digits < DIGITS || digits > 10 || digits == len || s[len - 1 - digits] != '.')
+		return 0;
+	for (size_t i = len - digits; i < len; i++)
+		v = v * 10 + (uint64_t)(s[i] - '0');
+	if (v == 0 || v >= SEGMENT_LAST)
+		return 0;
+	*ret = (uint32_t)v;
+	return digits + 1;
+}
+
+bool segment_parse(const char *file, struct segment_name *ret)
+{
+	size_t len = strlen(file);
+
+	*ret = (struct segment_name){ .nr = SEGMENT_LAST };
+	for (enum pack p = PACK_NONE + 1; p < PACKS; p++)
+		if (ends_with(file, len, pack_suffixes[p]))
+			ret->pack = p;
+	len -= strlen(pack_suffixes[ret->pack]);
+	if (!ends_with(file, len, ".out"))
+		return false;
+	len -= strlen(".out");
+	len -= number_at_end(file, len, &ret->nr);
+	if (len == 0 || len >= sizeof(ret->base))
+		return false;
+	memcpy(ret->base, file, len);
+	return true;
+}
+
+void segment_format(char file[NAME_MAX + 1], const char *base, uint32_t nr, enum pack pack)
+{
+	if (nr == SEGMENT_LAST)
+		snprintf(file, NAME_MAX + 1, "%s.out%s", base, pack_suffixes[pack]);
+	else
+		snprintf(file, NAME_MAX + 1, "%s.%0*u.out%s", base, DIGITS, nr, pack_suffixes[pack]);
+}
+
+bool segment_is_leftover(const char *file)
+{
+	static const char *const ends[] = { SEGMENT_TMP, SEGMENT_NEW };
+	size_t len = strlen(file);
+	struct segment_name name;
+	char rest[NAME_MAX + 1];
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		if (!ends_with(file, len, ends[i]) || len > NAME_MAX)
+			continue;
+		snprintf(rest, sizeof(rest), "%.*s", (int)(len - strlen(ends[i])), file);
+		return segment_parse(rest, &name);
+	}
+	return false;
+}
+
+int segment_each_entry(int dirfd, int (*fn)(void *ctx, const char *name), void *ctx)
+{
+	autoclose int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+	int r = 0;
+
+	if (!dir)
+		return -errno;
+	fd = -1; /* closedir() closes it */
+	while (r >= 0 && (errno = 0, e = readdir(dir)))
+		r = fn(ctx, e->d_name);
+	if (r >= 0 && errno)
+		r = -errno;
+	closedir(dir);
+	return r < 0 ? r : 0;
+}
+
+struct listing {
+	struct segment_list *l;
+	const char *base;
+	uint32_t before;
+	size_t room;
+};
+
+static int add_entry(void *ctx, const char *file)
+{
+	struct listing *ls = ctx;
+	struct segment_list *l = ls->l;
+	struct segment_name name;
+	void *more;
+
+	if (!segment_parse(file, &name) || strcmp(name.base, ls->base) ||
+	    (ls->before && name.nr >= ls->before))
+		return 0;
+	if (l->n == ls->room) {
+		ls->room = ls->room ? 2 * ls->room : 64;
+		more = reallocarray(l->v, ls->room, sizeof(*l->v));
+		if (!more)
+			return -ENOMEM;
+		l->v = more;
+	}
+	l->v[l->n++] = (struct segment_file){ name.nr, name.pack };
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct segment_file *x = a, *y = b;
+
+	return x->nr != y->nr ? (x->nr < y->nr ? -1 : 1) : (int)x->pack - (int)y->pack;
+}
+
+static void sort(struct segment_list *l, uint32_t before)
+{
+	size_t n = 0, numbered;
+
+	if (l->n)
+		qsort(l->v, l->n, sizeof(*l->v), compare);
+	for (size_t i = 0; i < l->n; i++)
+		if (!n || l->v[n - 1].nr != l->v[i].nr)
+			l->v[n++] = l->v[i];
+	l->n = n;
+	numbered = n - (n && l->v[n - 1].nr == SEGMENT_LAST);
+	l->missing = 0;
+	if (numbered)
+		l->missing = (before && before != SEGMENT_LAST ? before : l->v[numbered - 1].nr + 1) -
+			     l->v[0].nr - numbered;
+}
+
+/* A file that is renamed meanwhile may be seen under neither name: then it is looked for again. */
+int segment_list_read(struct segment_list *l, int dirfd, const char *base, uint32_t before)
+{
+	int r = 0;
+
+	for (int i = 0; r == 0 && i < LISTINGS && (i == 0 || l->missing); i++) {
+		struct listing ls = { .l = l, .base = base, .before = before };
+
+		if (i)
+			segment_list_free(l);
+		*l = (struct segment_list){ 0 };
+		r = segment_each_entry(dirfd, add_entry, &ls);
+		sort(l, before);
+	}
+	if (r < 0)
+		segment_list_free(l);
+	return r;
+}
+
+void segment_list_free(struct segment_list *l)
+{
+	free(l->v);
+	*l = (struct segment_list){ 0 };
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Buffers whole rows and writes them in one piece. Runs on the thread that owns the sink (the
+ * drain); others only read the counts, hence the relaxed stores. Knows neither what a row means
+ * nor whom to tell about a loss.
+ */
+#include "trace/sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/disk.h"
+#include "base/util.h"
+
+/* Where the rows of a sink that is not open go to die. */
+static _Thread_local char scratch[SINK_ROW_MAX];
+
+static inline void set_error(struct sink *s, int r)
+{
+	__atomic_store_n(&s->error, r, __ATOMIC_RELAXED);
+	if (r == 0)
+		return;
+	__atomic_store_n(&s->failed_with, r, __ATOMIC_RELAXED);
+	util_count(&s->failures, 1);
+}
+
+static void take_file(struct sink *s, int fd)
+{
+	struct stat st = { 0 };
+
+	(void)!fstat(fd, &st); /* 0: it is not opened anew */
+	s->fd = fd;
+	s->dev = st.st_dev;
+	s->ino = st.st_ino;
+}
+
+int sink_open(struct sink *s, int dirfd, const char *name)
+{
+	autofree char *buf = malloc(SINK_BUFFER_BYTES);
+	int fd;
+
+	*s = (struct sink){ .fd = -1 };
+	if (!buf)
+		return -ENOMEM;
+	fd = util_create_at(dirfd, name, 0);
+	if (fd < 0)
+		return fd;
+	take_file(s, fd);
+	s->dirfd = dirfd;
+	snprintf(s->base, sizeof(s->base), "%.*s", (int)strcspn(name, "."), name);
+	s->flush_at = SINK_BUFFER_BYTES - SINK_ROW_MAX;
+	s->buf = TAKE_PTR(buf);
+	return 0;
+}
+
+/* Twice as much as is promised, so that not every flush has to ask. */
+static void allocate_ahead(struct sink *s)
+{
+	uint64_t end = s->file_bytes + 2 * s->ahead;
+
+	if (s->ahead && s->file_bytes + s->ahead > s->allocated &&
+	    fallocate(s->fd, FALLOC_FL_KEEP_SIZE, (off_t)s->file_bytes, (off_t)(end - s->file_bytes)) == 0)
+		s->allocated = end;
+}
+
+void sink_keep_ahead(struct sink *s, uint64_t bytes)
+{
+	s->ahead = bytes;
+	allocate_ahead(s);
+}
+
+char *sink_begin(struct sink *s)
+{
+	return s->buf ? s->buf + s->len : scratch;
+}
+
+void sink_commit(struct sink *s, char *end, uint64_t ts_ns)
+{
+	if (!s->buf)
+		return;
+	if (__atomic_load_n(&s->paused, __ATOMIC_RELAXED)) {
+		util_count(&s->lost, 1);
+		return;
+	}
+	if (ts_ns < s->last_ts_ns)
+		util_count(&s->late, 1);
+	else
+		__atomic_store_n(&s->last_ts_ns, ts_ns, __ATOMIC_RELAXED);
+	if (!s->rows_buffered)
+		s->buffered_first_ns = ts_ns;
+	s->len = (size_t)(end - s->buf);
+	s->rows_buffered++;
+	if (s->len > s->flush_at)
+		sink_flush(s);
+}
+
+/* --- what the disk says ---------------------------------------------------------------------------- */
+
+/* Nobody tells which rows of the file that were. */
+static void note_refusal(struct sink *s, int r)
+{
+	uint64_t from = MAX(s->unsure_until, s->rows_before);
+
+	__atomic_store_n(&s->refused, r, __ATOMIC_RELAXED);
+	util_count(&s->unsure, s->rows - from);
+	s->unsure_until = s->rows;
+}
+
+/* NFS and quotas may say only now that the data did not arrive. */
+static void close_file(struct sink *s)
+{
+	if (close(s->fd) == 0)
+		return;
+	if (disk_is_refusal(errno))
+		note_refusal(s, -errno);
+	else
+		set_error(s, -errno);
+}
+
+void sink_close(struct sink *s)
+{
+	if (!s->buf)
+		return;
+	sink_flush(s);
+	if (s->allocated)
+		(void)!ftruncate(s->fd, (off_t)s->file_bytes);
+	close_file(s);
+	s->fd = -1;
+	free(TAKE_PTR(s->header));
+	free(TAKE_PTR(s->buf));
+}
+
+void sink_check_disk(struct sink *s)
+{
+	int r = s->buf ? disk_refused(s->fd) : 0;
+
+	if (r < 0)
+		note_refusal(s, r);
+}
+
+uint64_t sink_to_disk(struct sink *s, uint64_t until_ns)
+{
+	uint64_t left;
+	int r;
+
+	if (!s->buf)
+		return 0;
+	left = disk_write_out(s->fd, s->file_bytes, until_ns, &r);
+	if (r < 0)
+		note_refusal(s, r);
+	return left;
+}
+
+/* --- segments ------------------------------------------------------------------------------------- */
+
+/* What is left to write into the segment, at most what the buffer takes. */
+static void set_flush_at(struct sink *s)
+{
+	s->flush_at = SINK_BUFFER_BYTES - SINK_ROW_MAX;
+	if (s->split && s->split->bytes)
+		s->flush_at = MIN(s->flush_at, s->split_at - MIN(s->split_at, s->file_bytes));
+}
+
+void sink_split_by(struct sink *s, const struct sink_split *split)
+{
+	s->split = split;
+	s->nr = 1;
+	s->split_at = split->bytes;
+	set_flush_at(s);
+}
+
+/* The header as it stands in this segment. */
+static void put_header(struct sink *s)
+{
+	size_t line = (size_t)(strchr(s->header, '\n') - s->header);
+	char key[32];
+
+	sink_text(s, s->header, line);
+	sink_text(s, key, (size_t)snprintf(key, sizeof(key), SEGMENT_KEY "%u", s->nr));
+	sink_text(s, s->header + line, s->header_len - line);
+}
+
+void sink_header(struct sink *s, const char *text, size_t len)
+{
+	size_t had = s->header_len;
+	char *header = s->split && s->buf ? realloc(s->header, had + len + 1) : NULL;
+
+	if (!header) {
+		sink_text(s, text, len);
+		return;
+	}
+	s->header = header;
+	memcpy(header + had, text, len);
+	s->header_len = had + len;
+	header[s->header_len] = '\0';
+	if (had)
+		sink_text(s, text, len);
+	else
+		put_header(s);
+}
+
+/* Not over a file that is there: a trace folder has no such file, but who knows. */
+static int rename_new(int dirfd, const char *from, const char *to)
+{
+	if (renameat2(dirfd, from, dirfd, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS) /* not every file system has it: NFS */
+		return -errno;
+	if (faccessat(dirfd, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;
+	return renameat(dirfd, from, dirfd, to) < 0 ? -errno : 0;
+}
+
+/*
+ * A new file in place of the growing one, which gets its number: the new one's descriptor, or -errno
+ * with everything as it was.
+ */
+static int replace_file(struct sink *s)
+{
+	char name[NAME_MAX + 1], closed[NAME_MAX + 1], fresh[NAME_MAX + 1 + sizeof(SEGMENT_NEW)];
+	autoclose int fd = -1;
+	int r;
+
+	segment_format(name, s->base, SEGMENT_LAST, PACK_NONE);
+	segment_format(closed, s->base, s->nr, PACK_NONE);
+	snprintf(fresh, sizeof(fresh), "%s" SEGMENT_NEW, name);
+	fd = util_create_at(s->dirfd, fresh, 0);
+	if (fd < 0)
+		return fd;
+	/* what is kept ahead in the old one must be had in the new one before that is given back */
+	r = s->ahead && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)(2 * s->ahead)) < 0 && errno != EOPNOTSUPP ?
+		    -errno : 0;
+	if (r == 0)
+		r = rename_new(s->dirfd, name, closed);
+	if (r == 0 && renameat(s->dirfd, fresh, s->dirfd, name) < 0) {
+		r = -errno;
+		rename_new(s->dirfd, closed, name);
+	}
+	if (r < 0) {
+		unlinkat(s->dirfd, fresh, 0);
+		return r;
+	}
+	return TAKE_FD(fd);
+}
+
+static void hand_over(const struct sink *s, uint32_t nr, const struct stat *st)
+{
+	struct sink_segment seg = {
+		.base = s->base, .nr = nr, .rows = s->rows - s->rows_before, .bytes = s->file_bytes,
+		.first_ns = s->first_ns, .last_ns = s->written_last_ns, .dev = st->st_dev, .ino = st->st_ino,
+		.unsure = s->unsure_until - MIN(s->unsure_until, s->rows_before),
+	};
+
+	s->split->closed(s->split->ctx, &seg);
+}
+
+/* The buffer is empty. */
+static void begin_segment(struct sink *s)
+{
+	int fd = replace_file(s);
+	struct stat st;
+	bool known;
+
+	if (fd < 0) {
+		set_error(s, fd);
+		s->split_at = s->file_bytes + s->split->bytes; /* try again after as much again */
+		return;
+	}
+	if (s->allocated)
+		(void)!ftruncate(s->fd, (off_t)s->file_bytes);
+	sink_check_disk(s);
+	known = fstat(s->fd, &st) == 0;
+	close_file(s);
+	if (known) /* who takes it goes on asking the disk */
+		hand_over(s, s->nr, &st);
+	take_file(s, fd);
+	s->nr++;
+	s->rows_before = s->rows;
+	s->first_ns = s->allocated = 0;
+	__atomic_store_n(&s->file_bytes, 0, __ATOMIC_RELAXED);
+	s->split_at = s->split->bytes;
+	if (s->header)
+		put_header(s);
+}
+
+void sink_split_now(struct sink *s)
+{
+	if (!s->buf || !s->split || s->ended)
+		return;
+	if (sink_flush(s) == 0 && s->rows > s->rows_before)
+		begin_segment(s);
+	set_flush_at(s);
+}
+
+void sink_end(struct sink *s)
+{
+	struct stat st;
+
+	if (!s->buf || s->ended)
+		return;
+	sink_flush(s);
+	__atomic_store_n(&s->ended, true, __ATOMIC_RELAXED);
+	if (s->split && fstat(s->fd, &st) == 0)
+		hand_over(s, SEGMENT_LAST, &st);
+}
+
+/* --- text and writing ----------------------------------------------------------------------------- */
+
+void sink_text(struct sink *s, const char *text, size_t len)
+{
+	if (!s->buf)
+		return;
+	if (s->len + len + SINK_ROW_MAX > SINK_BUFFER_BYTES)
+		sink_flush(s);
+	if (s->len + len + SINK_ROW_MAX > SINK_BUFFER_BYTES)
+		return;
+	memcpy(s->buf + s->len, text, len);
+	s->len += len;
+	if (!s->rows_buffered)
+		s->text_len = s->len;
+}
+
+/* At its own offset, so that what a failed write left behind is written over, not behind. */
+static int write_at(int fd, const char *p, size_t len, uint64_t offset)
+{
+	while (len) {
+		ssize_t n = pwrite(fd, p, len, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		p += n;
+		len -= (size_t)n;
+		offset += (size_t)n;
+	}
+	return 0;
+}
+
+/* The same file: somebody may have put another in its place. */
+static int open_anew(struct sink *s)
+{
+	char name[NAME_MAX + 1];
+	autoclose int fd = -1;
+	struct stat st;
+
+	segment_format(name, s->base, SEGMENT_LAST, PACK_NONE);
+	fd = openat(s->dirfd, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!s->ino || st.st_dev != s->dev || st.st_ino != s->ino)
+		return -ESTALE;
+	close_file(s);
+	s->fd = TAKE_FD(fd);
+	return 0;
+}
+
+int sink_flush(struct sink *s)
+{
+	int r;
+
+	if (!s->len)
+		return 0;
+	r = write_at(s->fd, s->buf, s->len, s->file_bytes);
+	if (r == -ESTALE && open_anew(s) == 0)
+		r = write_at(s->fd, s->buf, s->len, s->file_bytes);
+	set_error(s, r);
+	if (r < 0) {
+		util_count(&s->lost, s->rows_buffered);
+		s->len = s->text_len;
+		/* Readers skip a partial last row where even this fails. */
+		(void)!ftruncate(s->fd, (off_t)s->file_bytes);
+	} else {
+		if (s->rows_buffered && s->rows == s->rows_before)
+			s->first_ns = s->buffered_first_ns;
+		if (s->rows_buffered)
+			s->written_last_ns = s->last_ts_ns;
+		util_count(&s->rows, s->rows_buffered);
+		util_count(&s->bytes, s->len);
+		util_count(&s->file_bytes, s->len);
+		s->len = 0;
+		s->text_len = 0;
+		allocate_ahead(s);
+	}
+	s->rows_buffered = 0;
+	if (r == 0 && s->split && s->split->bytes && s->file_bytes >= s->split_at && s->rows > s->rows_before)
+		begin_segment(s);
+	set_flush_at(s);
+	return r;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See unpack.h. One function per format gives what it can make of the bytes that are there. */
+#include "trace/unpack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+#include "base/util.h"
+
+#define IN_BYTES (128U << 10)
+#define GZIP_ONLY (15 + 16) /* inflateInit2(): the largest window, and a gzip header */
+
+void unpack_marks_free(struct unpack_marks *m)
+{
+	free(m->v);
+	*m = (struct unpack_marks){ 0 };
+}
+
+/* A member begins here. Without memory for it, going back takes longer. */
+static void mark(struct unpack *u)
+{
+	struct unpack_marks *m = u->marks;
+	void *more;
+
+	u->between = false;
+	if (m->n && m->v[m->n - 1].plain >= u->plain)
+		return;
+	if (m->n == m->room) {
+		size_t room = m->room ? 2 * m->room : 16;
+
+		more = reallocarray(m->v, room, sizeof(*m->v));
+		if (!more)
+			return;
+		m->v = more;
+		m->room = room;
+	}
+	m->v[m->n++] = (struct unpack_mark){ u->plain, u->at };
+}
+
+/* --- gzip ----------------------------------------------------------------------------------------- */
+
+static int gzip_open(struct unpack *u)
+{
+	z_stream *z = calloc(1, sizeof(*z));
+
+	if (!z || inflateInit2(z, GZIP_ONLY) != Z_OK) {
+		free(z);
+		return -ENOMEM;
+	}
+	u->stream = z;
+	return 0;
+}
+
+static void gzip_reset(struct unpack *u)
+{
+	inflateReset(u->stream);
+}
+
+static void gzip_close(struct unpack *u)
+{
+	inflateEnd(u->stream);
+	free(u->stream);
+}
+
+/* Bytes given; *USED of the input. */
+static size_t gzip_step(struct unpack *u, char *buf, size_t len, size_t *used)
+{
+	z_stream *z = u->stream;
+	size_t have = u->in_len - u->in_pos;
+	int r;
+
+	z->next_in = u->in + u->in_pos;
+	z->avail_in = (uInt)have;
+	z->next_out = (unsigned char *)buf;
+	z->avail_out = (uInt)len;
+	r = inflate(z, Z_NO_FLUSH);
+	*used = have - z->avail_in;
+	u->between = r == Z_STREAM_END;
+	u->damaged = r != Z_OK && r != Z_STREAM_END && r != Z_BUF_ERROR;
+	return len - z->avail_out;
+}
+
+/* --- zstd ----------------------------------------------------------------------------------------- */
+
+#ifdef HAVE_ZSTD
+static int zstd_open(struct unpack *u)
+{
+	u->stream = ZSTD_createDStream();
+	return u->stream ? 0 : -ENOMEM;
+}
+
+static void zstd_reset(struct unpack *u)
+{
+	ZSTD_DCtx_reset(u->stream, ZSTD_reset_session_only);
+}
+
+static void zstd_close(struct unpack *u)
+{
+	ZSTD_freeDStream(u->stream);
+}
+
+static size_t zstd_step(struct unpack *u, char *buf, size_t len, size_t *used)
+{
+	ZSTD_inBuffer in = { u->in + u->in_pos, u->in_len - u->in_pos, 0 };
+	ZSTD_outBuffer out = { buf, len, 0 };
+	size_t r = ZSTD_decompressStream(u->stream, &out, &in);
+
+	*used = in.pos;
+	u->damaged = ZSTD_isError(r);
+	u->between = r == 0;
+	return out.pos;
+}
+#endif
+
+/* --- what they have in common --------------------------------------------------------------------- */
+
+static const struct kind {
+	int (*open)(struct unpack *u);
+	void (*reset)(struct unpack *u);
+	size_t (*step)(struct unpack *u, char *buf, size_t len, size_t *used);
+	void (*close)(struct unpack *u);
+} kinds[PACKS] = {
+	[PACK_GZIP] = { gzip_open, gzip_reset, gzip_step, gzip_close },
+#ifdef HAVE_ZSTD
+	[PACK_ZSTD] = { zstd_open, zstd_reset, zstd_step, zstd_close },
+#endif
+};
+
+bool unpack_knows(enum pack pack)
+{
+	return pack == PACK_NONE || kinds[pack].open;
+}
+
+enum pack unpack_sniff(int fd)
+{
+	static const struct { enum pack pack; size_t len; const char *magic; } packs[] = {
+		{ PACK_GZIP, 3, "\x1f\x8b\x08" },
+		{ PACK_ZSTD, 4, "\x28\xb5\x2f\xfd" },
+	};
+	char begin[4];
+	ssize_t n = pread(fd, begin, sizeof(begin), 0);
+
+	for (size_t i = 0; i < ARRAY_SIZE(packs); i++)
+		if (n >= (ssize_t)packs[i].len && memcmp(begin, packs[i].magic, packs[i].len) == 0)
+			return packs[i].pack;
+	return PACK_NONE;
+}
+
+int unpack_open(struct unpack *u, int fd, enum pack pack, uint64_t limit, struct unpack_marks *marks)
+{
+	int r = 0;
+
+	*u = (struct unpack){ .fd = fd, .pack = pack, .limit = limit, .between = true, .marks = marks };
+	if (!unpack_knows(pack))
+		r = -ENOTSUP;
+	else if (pack != PACK_NONE) {
+		u->in = malloc(IN_BYTES);
+		r = u->in ? kinds[pack].open(u) : -ENOMEM;
+	}
+	if (r < 0)
+		unpack_close(u);
+	return r;
+}
+
+static ssize_t read_at(const struct unpack *u, void *buf, size_t len, uint64_t offset)
+{
+	ssize_t n;
+
+	len = MIN(len, u->limit - MIN(offset, u->limit));
+	do
+		n = len ? pread(u->fd, buf, len, (off_t)offset) : 0;
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+/* 1: there is input, 0: the file ends, -errno. */
+static int fill(struct unpack *u)
+{
+	ssize_t n;
+
+	if (u->in_pos < u->in_len)
+		return 1;
+	n = read_at(u, u->in, IN_BYTES, u->at);
+	u->in_pos = 0;
+	u->in_len = n > 0 ? (size_t)n : 0;
+	return n < 0 ? (int)n : n > 0;
+}
+
+static ssize_t read_packed(struct unpack *u, char *buf, size_t len)
+{
+	for (;;) {
+		size_t used = 0, given;
+		int r = u->damaged ? 0 : fill(u);
+
+		if (r < 0 || u->damaged)
+			return r;
+		if (r == 0 && u->between)
+			return 0;
+		if (u->between) {
+			kinds[u->pack].reset(u);
+			mark(u);
+		}
+		/* also without input: the last bytes may still be inside */
+		given = kinds[u->pack].step(u, buf, len, &used);
+		u->in_pos += used;
+		u->at += used;
+		u->plain += given;
+		if (given)
+			return (ssize_t)given;
+		if (r == 0 && !u->between) {
+			u->cut = true;
+			return 0;
+		}
+	}
+}
+
+ssize_t unpack_read(struct unpack *u, char *buf, size_t len)
+{
+	ssize_t n;
+
+	if (u->pack != PACK_NONE)
+		return read_packed(u, buf, len);
+	n = read_at(u, buf, len, u->at);
+	if (n > 0) {
+		u->at += (uint64_t)n;
+		u->plain += (uint64_t)n;
+	}
+	return n;
+}
+
+/* To the member that holds byte PLAIN. */
+static void seek_member(struct unpack *u, uint64_t plain)
+{
+	const struct unpack_marks *m = u->marks;
+	struct unpack_mark to = { 0 };
+	size_t low = 0, high = m->n;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (m->v[mid].plain <= plain)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low)
+		to = m->v[low - 1];
+	u->plain = to.plain;
+	u->at = to.packed;
+	u->in_pos = u->in_len = 0;
+	u->between = true;
+	u->cut = u->damaged = false;
+}
+
+int unpack_seek(struct unpack *u, uint64_t plain)
+{
+	char skip[4096];
+
+	if (u->pack == PACK_NONE) {
+		u->at = u->plain = plain;
+		return 0;
+	}
+	seek_member(u, plain);
+	while (u->plain < plain) {
+		ssize_t n = unpack_read(u, skip, MIN(sizeof(skip), plain - u->plain));
+
+		if (n <= 0)
+			return n < 0 ? (int)n : -EBADMSG;
+	}
+	return 0;
+}
+
+void unpack_close(struct unpack *u)
+{
+	if (u->stream)
+		kinds[u->pack].close(u);
+	if (u->fd > 0 || u->marks) /* descriptor 0 of one that is all zero is not ours */
+		util_close(&u->fd);
+	free(u->in);
+	*u = (struct unpack){ .fd = -1 };
+}

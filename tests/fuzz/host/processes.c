@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* /proc/PID/stat and status, of which a process chooses its name, and what a container runtime prints. */
+#include "fuzz.h"
+
+#include "host/container.c"
+#include "host/process.c"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	autofree char *text = fuzz_text(data, size);
+	char id[ID_LEN + 1];
+	struct process p;
+	pid_t pid = 0;
+
+	stat_parse(&p, 1, text);
+	tgid_in(text);
+	if (parse_answer(text, &pid, id) == 0)
+		EXPECT(pid >= 0 && (!*id || strlen(id) == ID_LEN));
+	return 0;
+}

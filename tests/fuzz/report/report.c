@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A whole trace folder: its files one after the other, each behind a line "=== NAME". Loaded and
+ * rendered in every form, that on CPU time too.
+ */
+#include "fuzz.h"
+#include "report/compare.h"
+#include "report/cpu/cpu.h"
+#include "report/scan/model.h"
+
+static const char *const names[] = {
+	"bio.000001.out", "bio.000002.out.gz", "bio.out", "close.out", "create_del.out", "files.000001.out.zst",
+	"files.out", "manifest.json", "marks.out", "mmap.out", "open.out", "pids.out", "rollup.out", "sched.out",
+	"sched_switch.out", "sync.out", "time_align.out", "vfs_rw.000001.out", "vfs_rw.000002.out.gz", "vfs_rw.000002.out.gz.tmp",
+	"vfs_rw.000003.out.zst", "vfs_rw.out", "workload.out",
+};
+
+static void put_files(const uint8_t *data, size_t size)
+{
+	static bool there[ARRAY_SIZE(names)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		autofree char *path = util_fmt("%s/%s", fuzz_folder(), names[i]);
+
+		if (there[i])
+			unlink(path);
+		there[i] = false;
+	}
+	for (const uint8_t *end; size > 4; data = end) {
+		const uint8_t *text = memchr(data + 4, '\n', size - 4);
+		size_t len;
+
+		if (!text || memcmp(data, "=== ", 4))
+			return;
+		text++;
+		size -= (size_t)(text - data);
+		end = memmem(text, size, "=== ", 4);
+		len = end ? (size_t)(end - text) : size;
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+			if (strlen(names[i]) == (size_t)(text - data) - 5 &&
+			    !memcmp(names[i], data + 4, strlen(names[i]))) {
+				fuzz_put(names[i], text, len);
+				there[i] = true;
+			}
+		size -= len;
+		if (!end)
+			return;
+	}
+}
+
+static void of_cpu(void)
+{
+	static const struct report_cpu_options o = {
+		.merge = "+py", .pattern = "p*,[", .threshold_permille = 1, .gap_ns = 1,
+	};
+	struct report_cpu *r;
+
+	if (report_cpu_load(&r, fuzz_folder(), &o) < 0)
+		return;
+	report_cpu_text(r, fuzz_nowhere());
+	report_cpu_free(r);
+}
+
+/* One data set of it, and held against itself. */
+static void of_path(void)
+{
+	static const struct report_options o = { .timed = true, .path = "/d" };
+	struct report *r[2] = { NULL };
+	struct compare c;
+
+	if (report_load_with(&r[0], fuzz_folder(), &o) < 0)
+		return;
+	r[1] = r[0];
+	EXPECT(r[0]->only.left_out <= r[0]->only.rows);
+	report_text(r[0], fuzz_nowhere());
+	EXPECT(compare_init(&c, r, 2) == 0);
+	compare_text(&c, fuzz_nowhere());
+	EXPECT(compare_json(&c, fuzz_nowhere()) == 0);
+	compare_free(&c);
+	report_free(r[0]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct report *r;
+
+	put_files(data, size);
+	of_cpu();
+	of_path();
+	if (report_load(&r, fuzz_folder(), true) < 0)
+		return 0;
+	report_text(r, fuzz_nowhere());
+	report_short(r, fuzz_nowhere());
+	EXPECT(report_json(r, fuzz_nowhere()) == 0);
+	report_free(r);
+	return 0;
+}

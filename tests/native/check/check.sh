@@ -1,0 +1,187 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# `dltraced check` says what start finds: where it returns 0 a trace can be made, where it says fail
+# start refuses. What it tells of the machine is what others tell, it leaves nothing behind, and its
+# two forms say the same.
+. "${0%/*}/../lib.sh"
+need python3 setpriv script unshare
+with_helpers
+
+# checked [OPTION...]: as JSON into rows, its status into $rc.
+checked() {
+	"$DLT" check --json "$@" >rows 2>err
+	rc=$?
+	[ ! -s err ] || fail "check $*: said: $(cat err)"
+}
+
+# row NEED KEY: of the last checked.
+row() {
+	python3 -c '
+import json, sys
+for r in json.load(open("rows")):
+    if r["need"] == sys.argv[1]: print(r[sys.argv[2]])' "$1" "$2"
+}
+
+# found NEED STATE TEXT: the row has this state, and what was found has TEXT in it.
+found() {
+	equal "state of $1" "$(row "$1" state)" "$2"
+	row "$1" found | grep -qF -e "$3" || fail "$1: found '$(row "$1" found)', not '$3'"
+}
+
+# --- here -----------------------------------------------------------------------------------------
+
+mkdir out
+checked -o out/new --min-free 0
+equal "status" $rc 0
+[ -z "$(ls -A out)" ] || fail "left behind: $(ls -A out)"
+trace -- true || fail "check says that a trace can be made, start: $?"
+
+found "pid namespace" ok initial
+found BTF ok "$(stat -c %s /sys/kernel/btf/vmlinux | awk '{ printf "%.1f MB", $1 / 1e6 }')"
+found "open files limit" ok "$(prlimit --raw --noheadings -o HARD --nofile);"
+clock=$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)
+row "clock source" found | grep -q "^$clock" || fail "clock source: $(row "clock source" found)"
+equal "rings" "$(row rings found | sed 's/ .*//')" "$(manifest 'm["rings"]["count"]')"
+stall=$(manifest '"%.2f s" % (m["rings"]["stall_ms"] / 1000)')
+row rings found | grep -qF "ride out $stall of" || fail "rings: $(row rings found), not $stall"
+for probe in close create_del mmap open sync vfs_rw; do
+	equal "backend of $probe" "$(row "probe $probe" found | sed 's/ .*//')" \
+		"$(manifest "next(p['backend'] for p in m['probes'] if p['name'] == '$probe')")"
+done
+for tool in mpstat iostat; do
+	path=$(command -v $tool) || path="not in PATH"
+	row $tool found | grep -qF "$path" || fail "$tool: $(row $tool found)"
+done
+
+# --- its forms ------------------------------------------------------------------------------------
+
+"$DLT" check -o out --min-free 0 >text || fail "as text: $?"
+python3 - <<'END' || fail "text and JSON differ: $(cat text)"
+import json, sys
+rows = json.load(open("rows"))
+lines = open("text").read().splitlines()
+assert max(map(len, lines)) <= 100, "too wide"
+assert "\033" not in "".join(lines), "colour"
+at = lines[0].index("STATE")
+# of two runs: what others do meanwhile is in some rows
+passing = ("clock synchronised", "other traces", "write speed")
+state = lambda need, state: (need, state if need not in passing else "")
+listed = [state(l[:at].rstrip(), l[at:].split()[0]) for l in lines[1:] if l[0] != " "]
+told = [state(r["need"], r["state"]) for r in rows]
+assert listed == told, (listed, told)
+for r in rows:
+    assert list(r) == ["need", "state", "found", "remedy"], r
+    assert r["state"] in ("ok", "note", "missing", "fail"), r
+    assert r["found"] and (r["remedy"] is None or r["remedy"]), r
+    assert r["remedy"] or r["state"] not in ("fail", "missing"), r
+END
+env -u NO_COLOR TERM=xterm script -qec "$DLT check -o out" /dev/null </dev/null >screen
+grep -q "$(printf '\033')\[32mok" screen || fail "no colour on a terminal: $(cat screen)"
+env NO_COLOR=1 TERM=xterm script -qec "$DLT check -o out" /dev/null </dev/null >screen
+! grep -q "$(printf '\033')" screen || fail "colour in spite of NO_COLOR: $(cat screen)"
+
+# --- the folder -----------------------------------------------------------------------------------
+
+checked -o out --min-free 1000T
+equal "status without space" $rc 1
+found space fail "$TMPDIR/out"
+checked -o /dev/null/x --min-free 0
+equal "status where there can be no folder" $rc 1
+mkdir readonly
+mount -t tmpfs -o ro none readonly || skip "to mount tmpfs"
+mnt=$TMPDIR/readonly
+checked -o readonly/x --min-free 0
+equal "status on a read-only file system" $rc 1
+found "write speed" fail "Read-only file system"
+(ulimit -f 4 && exec "$DLT" check --json -o out --min-free 0) | cat >rows
+found "file size limit" note "for each file"
+found "write speed" note "File too large"
+[ -z "$(ls -A out)" ] || fail "left behind: $(ls -A out)"
+
+# A name that would clear the screen, and turn the rest around.
+bad=$(printf 'out/\033[2J \342\200\256x\377')
+mkdir "$bad"
+"$DLT" check -o "$bad" --min-free 0 >text || fail "in $bad: $?"
+tr -s ' \n' ' ' <text | grep -qF 'out/\033[2J \342\200\256x\377' || fail "name not escaped: $(cat text)"
+checked -o "$bad" --min-free 0 # and the JSON is valid
+found space ok "/out/"
+
+# --- what it lacks, start lacks -------------------------------------------------------------------
+
+# refused COMMAND...: in front of it, check returns 1 and start 125.
+refused() {
+	"$@" "$DLT_COPY" check --json -o out --min-free 0 >rows 2>err
+	equal "status of check under $*" $? 1
+	"$@" "$DLT_COPY" start -q --collectors none --probes -bio --min-free 0 -o other -- true 2>err
+	equal "status of start under $*" $? 125
+	[ ! -e other ] || fail "start under $* made a folder"
+}
+
+DLT_COPY=$TMPDIR/dltraced
+install -m 755 "$DLT" "$DLT_COPY"
+chmod 1777 out
+refused setpriv --reuid 65534 --regid 65534 --clear-groups
+found rights fail CAP_SYS_ADMIN
+found probes note "not tried"
+refused setpriv --bounding-set -all --inh-caps -all --reuid 0
+found rights fail "though the user is root"
+refused unshare --pid --fork --mount-proc
+found "pid namespace" fail "container's own"
+refused unshare --user --map-root-user
+found rights fail "user namespace"
+
+# Of open files it is the hard limit that counts. Below what all programs take, where some would still
+# load and which of them is left to chance, all is refused; as many as check asks for are enough.
+for files in 40 100 150 400; do
+	refused prlimit --nofile=$files:$files
+	grep -qF "open files, $files, is too low" err || fail "start with $files open files said: $(cat err)"
+	found "open files limit" fail "$files;"
+	found probes fail "Too many open files"
+	equal "rows of probes with $files open files" "$(grep -c '"need": *"probe ' rows)" 0
+done
+checked -o out --min-free 0
+least=$(row "open files limit" found | sed 's/.* //')
+prlimit --nofile="40:$least" "$DLT" check --json -o out --min-free 0 >rows || fail "check with $least open files: $?"
+found "open files limit" ok "$least;"
+prlimit --nofile="40:$least" "$DLT" start -q --min-free 0 -o few -- true || fail "with $least open files: $?"
+
+# With the two capabilities root is not needed.
+install -d -o 65534 theirs
+caps() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set -all,+bpf,+perfmon \
+		--inh-caps -all,+bpf,+perfmon --ambient-caps -all,+bpf,+perfmon "$@"
+}
+caps "$DLT_COPY" check --json -o theirs --min-free 0 >rows || fail "with two capabilities: $(cat rows)"
+found rights ok "CAP_BPF and CAP_PERFMON"
+caps "$DLT_COPY" start -q --collectors none --probes -bio --min-free 0 -o theirs/t -- true ||
+	fail "start with two capabilities: $?"
+
+# --- other traces, other tools --------------------------------------------------------------------
+
+gate
+spawn -- sh -c 'read _ <gate'
+await test -s t/manifest.json
+checked -o out --min-free 0
+echo >&9
+join
+found "other traces" note " $dlt"
+equal "status beside another trace" $rc 0
+for tool in docker podman; do
+	printf '#!/bin/sh\nsleep 600\n' >helpers/$tool
+	chmod 755 helpers/$tool
+done
+# as if it were not there; in this script's mounts alone
+for folder in /usr/local/bin /usr/sbin /usr/bin /sbin /bin; do
+	[ ! -e $folder/mpstat ] || mount --bind /dev/null $folder/mpstat
+done
+checked -o out --min-free 0
+found mpstat missing "not in PATH"
+found containers ok "docker, podman"
+
+for bad in "--buffer 1" "--min-free x" "-o %q" stray; do
+	# shellcheck disable=SC2086
+	"$DLT" check $bad >out.txt 2>err
+	equal "status of check $bad" $? 125
+	if [ -s out.txt ] || [ ! -s err ]; then fail "check $bad: $(cat out.txt err)"; fi
+done

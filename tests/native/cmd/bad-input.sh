@@ -1,0 +1,172 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What an option does not take is named, with status 125, before anything is made or run. A folder
+# that is not to be had is named too, and nothing in it is touched: --force replaces what a trace
+# has written, and only that. Without the right to trace, --best-effort runs the workload and says
+# in the manifest what was not traced. A report is of a trace, or says that it is none.
+# (exit-status.sh has the rest.)
+. "${0%/*}/../lib.sh"
+need python3 setpriv unshare
+
+# refuse TEXT ARG...: by `trace ARG... -- touch ran`, in a line with TEXT; nothing is run or made.
+refuse() {
+	text=$1
+	shift
+	before=$(ls -A)
+	trace "$@" -- touch ran 2>err
+	rc=$?
+	[ $rc = 125 ] || fail "trace $*: status $rc, not 125: $(cat err)"
+	grep -q -e "$text" err || fail "trace $*: said nothing of '$text': $(cat err)"
+	[ "$(ls -A)" = "$before" ] || fail "trace $*: made or ran something: $(ls -A)"
+}
+
+# --- options --------------------------------------------------------------------------------------
+
+# message | option and argument
+touch err
+while IFS='|' read -r text option arg; do
+	refuse "$option.*$text" "--$option" "$arg"
+done <<END
+not a size|buffer|1x
+not a size|buffer|-4096
+less than a page|buffer|10
+not a size|min-free|1e3
+no such disk|disk|nodisk
+no such disk|disk|../sda
+not a number of whole seconds|interval|500ms
+not a number of whole seconds|interval|0
+not a time|linger|x
+not a time|delay|-1
+no time at all|duration|0s
+not a time|duration|99999999999h
+no such collector: 'nope'|collectors|cpu,nope
+no such probe: 'nope'|probes|open,nope
+no such probe: ''|probes|open,,close
+no such probe: 'files'|probes|files
+No such process|pid|999999999
+not a process ID|pid|1,x
+only %h %j %n %e %t %p|output|%q
+a name has letters|experiment|a/b
+no such user|user|no-such-user
+empty|workload|
+END
+refuse "workload 'b': given twice" --workload a --workload b
+refuse "not by both" --workload a
+refuse "unexpected argument 'stray'" stray
+
+# What is repeated of an argument gives no orders to a terminal.
+evil=$(printf 'x\033]0;owned\a')
+for arg in "$evil" "--$evil" "--linger=$evil"; do
+	refuse 'x?]0;owned?' "$arg"
+	equal "control bytes of $arg" "$(tr -d '\n -~' <err | od -An -c)" ""
+done
+
+# --- folders --------------------------------------------------------------------------------------
+
+# contents FOLDER: owner, mode, time and checksum of everything in it.
+contents() {
+	find "$1" -printf '%p %u %m %T@ %l\n' | sort
+	find "$1" -type f -exec cksum {} + | sort
+}
+
+# untouched FOLDER TEXT ARG...: refused with TEXT, and all of FOLDER is as it was.
+untouched() {
+	folder=$1 text=$2
+	shift 2
+	before_it=$(contents "$folder")
+	refuse "$text" "$@"
+	equal "contents of $folder" "$(contents "$folder")" "$before_it"
+}
+
+mkdir full readonly
+echo mine >full/mine
+echo mine >full/vfs_rw.out
+echo '{"tool": "other"}' >full/manifest.json
+untouched full 'full: is not empty and holds no trace' -o full
+untouched full 'full: is not empty and holds no trace' -o full --force
+untouched full 'full/mine: is no folder' -o full/mine
+untouched full 'full/mine: is no folder' -o full/mine/t/u
+ln -s full link
+mkdir -m 1777 shared
+untouched shared 'shared: cannot become' -o shared
+install -d -o 65534 theirs
+untouched theirs 'theirs: cannot become' --user 1 -o theirs
+
+mount -t tmpfs -o ro none readonly || skip "to mount tmpfs"
+mnt=$TMPDIR/readonly
+refuse 'readonly/t: Read-only' -o readonly/t
+
+# --- a trace that is there already ----------------------------------------------------------------
+
+trace -- cat /dev/null || fail "the first trace"
+mv t old
+echo mine >old/mine
+untouched old 'old: holds a trace already; --force' -o old
+"$DLT" start -q --collectors none --probes close --force -o old -- true || fail "--force: status $?"
+equal "what --force left" "$(echo old/*)" \
+	"old/close.out old/files.out old/manifest.json old/marks.out old/mine old/pids.out"
+equal "what was not the trace's" "$(cat old/mine)" mine
+equal "rows of the trace before" "$(grep -c /dev/null old/files.out)" 0
+
+# A start that fails leaves everything as it was: an old trace, a folder that somebody has made. There
+# is no load here for want of descriptors.
+mkdir -m 750 made
+chmod 750 old
+(
+	ulimit -n 40
+	untouched old 'limit of open files' --force -o old
+	untouched made 'limit of open files' -o made
+	names=$(ls -A old)
+	refuse 'limit of open files' --force --log -o old
+	equal "files with --log" "$(ls -A old)" "$names"
+) || exit
+"$DLT" start -q --collectors none --probes close --force --log -o old -- echo new >out || fail "--force --log: status $?"
+equal "log after --force" "$(cat old/workload.log)" new
+equal "what --force left" "$(cd old && echo *)" \
+	"close.out files.out manifest.json marks.out mine pids.out workload.log workload.out"
+
+gate
+spawn -o now -- sh -c 'read _ <gate'
+await test -s now/manifest.json
+refuse 'now: another dltraced is writing' -o now
+refuse 'now: another dltraced is writing' -o now --force
+echo >&9
+join
+equal "status of the one that was there first" $rc 0
+t=$TMPDIR/now
+check whole
+
+# --- without the right to trace -------------------------------------------------------------------
+
+install -m 755 "$DLT" dltraced
+t=$TMPDIR/theirs/t
+setpriv --reuid 65534 --regid 65534 --clear-groups \
+	./dltraced start --collectors none --best-effort -o "$t" -- sh -c 'echo ran; exit 7' >out 2>err
+equal "status under --best-effort" $? 7
+equal "the workload's output" "$(cat out)" ran
+equal "lines said" "$(grep -c . err)" 1
+grep -q 'warning: not traced: not allowed to trace: run with sudo' err || fail "said: $(cat err)"
+equal "exit code" "$(manifest 'm["workload"]["exit_code"]')" 7
+equal "probes" "$(manifest '{p["backend"] for p in m["probes"]}')" "{'none'}"
+manifest '{p["why"] for p in m["probes"]}' | grep -q 'not allowed' || fail "no reason in the manifest"
+"$DLT" report "$t" >out || fail "no report of it"
+grep -q '^- .*open.*: not traced: not allowed to trace' out || fail "no reason in the report: $(cat out)"
+! grep 'not there' out || fail "files that cannot be there are missed"
+
+# Processes have other numbers there than the kernel side sees: a trace would be of nobody.
+unshare --pid --fork --mount-proc "$DLT" start -q --collectors none -o nobody -- touch ran 2>err
+equal "status in a pid namespace" $? 125
+grep -q 'error: .*pid namespace' err || fail "said: $(cat err)"
+[ ! -e ran ] && [ ! -e nobody ] || fail "made or ran something in a pid namespace"
+
+# --- reports --------------------------------------------------------------------------------------
+
+mkdir empty
+for what in empty full err no-such-folder; do
+	"$DLT" report $what >out 2>err
+	equal "status of a report on $what" $? 125
+	grep -q "$what.* \(is not a trace folder\|is not there\)" err ||
+		fail "report on $what said: $(cat err)"
+	[ ! -s out ] || fail "report on $what printed: $(cat out)"
+done

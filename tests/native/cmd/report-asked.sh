@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What `dltraced report' is asked for in vain is refused with status 125 and a line that says what to do, and
+# nothing is written: a page in the place of a trace's own file or of what is no file, one folder twice in one sum,
+# folders that may not be read. What is no job, though it may be one, is said with it.
+. "${0%/*}/../lib.sh"
+need python3 setpriv
+golden=$here/../golden
+cp -r "$golden/trace-small" a
+cp -r "$golden/trace-other" b
+ln -s a linked
+
+# refused TEXT ARG...: `report ARG...`, with TEXT in what it says; all files stay what they were.
+refused() {
+	text=$1
+	shift
+	before=$(find . -type f ! -name err ! -name out -exec cksum {} + | sort)
+	"$DLT" report "$@" >out 2>err
+	equal "status of report $*" $? 125
+	grep -q -e "$text" err || fail "report $* said nothing of '$text': $(cat err)"
+	equal "what report $* printed" "$(cat out)" ""
+	equal "files after report $*" "$(find . -type f ! -name err ! -name out -exec cksum {} + | sort)" "$before"
+}
+
+# --- the page's name ------------------------------------------------------------------------------
+
+for name in manifest.json vfs_rw.out open.000007.out.zst workload.log; do
+	refused "a/$name is a name of the trace's own files: .*a/report.html" --html a/$name a
+	refused "a/report.html" --html "$TMPDIR/a/$name" linked b
+	refused "b/report.html" --html b/$name a # a trace too, by its manifest
+done
+rm a/manifest.json
+refused "linked/report.html" --html linked/manifest.json a
+cp "$golden/trace-small/manifest.json" a
+for name in a/report.html manifest.json; do
+	"$DLT" report --html $name a || fail "--html $name: status $?"
+	rm $name
+done
+refused "name of the file is empty" --html '' a
+refused "which trace folder? a is taken for the file of --html" --html a
+refused "a is a folder: name a file" --html a b
+refused "no regular file: name another, or -" --html /dev/full a
+mkfifo fifo
+refused "no regular file: name another, or -" --html fifo a
+refused "symbolic link: .* or -" --html /dev/stdout a
+mkdir small
+mount -t tmpfs -o size=64k none small || skip "to mount tmpfs"
+mnt=$TMPDIR/small
+refused "small/page: cannot be written: No space left on device" --html small/page a
+equal "what is left on a full disk" "$(ls -A small)" ""
+
+# --- folders --------------------------------------------------------------------------------------
+
+refused "nope is not there: name a trace folder" nope
+refused "is not a trace folder but a file: name the folder" a/manifest.json
+for form in --json '--html page' ''; do
+	refused "a and linked are the same folder: name it once" $form a b linked
+done
+"$DLT" report --compare a linked >out || fail "--compare of a trace with itself: status $?"
+
+install -m 755 "$DLT" dltraced
+nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups ./dltraced report "$@"; }
+cp -r b locked
+chmod 600 locked/*
+for mode in 700 755; do # neither the folder, nor what is in it
+	chmod $mode locked
+	for how in '' --cpu --json --compare; do
+		nobody $how locked a >out 2>err && fail "locked, $mode: status 0"
+		grep -q 'locked may not be read: report on it as the user that it belongs to, or as root' err ||
+			fail "report $how on a folder that is $mode said: $(cat err)"
+	done
+done
+
+# --- no job ---------------------------------------------------------------------------------------
+
+# doubted TEXT: of b and c as text, JSON and page.
+doubted() {
+	"$DLT" report b c >text && "$DLT" report --json b c >json && "$DLT" report --html page b c || fail "status $?"
+	for form in text json page; do
+		grep -q "$1" $form || fail "the $form says nothing of '$1'"
+	done
+	python3 -c 'import json; print(json.load(open("json"))["missing"][0])' | grep -q "^$1" ||
+		fail "it is not the first thing that is missing"
+}
+cp -r b c
+doubted 'copies of others of these traces: 1 (c of b)'
+sed -i 's/"monotonic_ns": 5000000000000/"monotonic_ns": 5000000000001/' c/manifest.json
+doubted 'traced on the machine of another of these at a time: 1 (b and c)'
+sed -i 's/"monotonic_ns": 500/"monotonic_ns": 510/' c/manifest.json
+sed -i 's/^500/510/; s/\t17952229/\t17952230/' c/*.out
+doubted 'at no time were all of these traced: .* --compare'

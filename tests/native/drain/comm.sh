@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# --comm and --exclude-comm narrow the rows of calls to threads whose name matches a glob at that
+# moment, and to those where none does. What is left out is counted as filtered; process life is
+# not left out.
+. "${0%/*}/../lib.sh"
+need python3
+
+# No call of these has two rows, as cat's copy_file_range does.
+echo data >data
+cat >job <<'END'
+od data
+head -c 3 data
+wc -c <data
+END
+
+# counts CONDITION: rows of each file of calls in the trace whose COMM is such; counted: the manifest's.
+counts() {
+	for file in close create_del mmap open sync vfs_rw; do
+		printf '%s %d ' $file "$(rows $file "$1" | wc -l)"
+	done
+}
+counted() {
+	manifest "' '.join(f'{p[\"name\"]} {p[\"$1\"]}' for p in m['probes']
+		if p['name'] in ('close', 'create_del', 'mmap', 'open', 'sync', 'vfs_rw')) + ' '"
+}
+
+# narrowed CONDITION ARG...: with these options there are the rows that meet awk's CONDITION.
+narrowed() {
+	condition=$1
+	shift
+	trace "$@" -- sh job >out || fail "status $?"
+	equal "rows with $*" "$(counts 1)" "$(cat "$condition.kept")"
+	equal "filtered with $*" "$(counted filtered)" "$(cat "$condition.left")"
+	equal "calls with $*" "$(counted calls)" "$(cat calls)"
+	equal "lost with $*" "$(counted lost | grep -c ' [1-9]')" 0
+	equal "processes with $*" "$(col pids COMM 'EVENT == "exec"' | tr '\n' ' ')" "sh od head wc "
+	check fids
+}
+
+trace -- sh job >out || fail "status $?"
+counted calls >calls
+equal "filtered without an option" "$(counted filtered | grep -c ' [1-9]')" 0
+while read -r name condition; do
+	counts "$condition" >"$name.kept"
+	counts "!($condition)" >"$name.left"
+done <<'END'
+od COMM == "od"
+others COMM != "od"
+two COMM == "od" || COMM == "head"
+sh COMM == "sh"
+none 0
+END
+equal "rows without an option" "$(counts 1)" "$(cat calls)"
+
+narrowed od --comm od
+narrowed od --comm '[n-p]?'
+narrowed others --exclude-comm od
+narrowed two --comm od --comm 'h*'
+narrowed sh --exclude-comm 'w*' --exclude-comm '?d' --exclude-comm head
+narrowed two --comm '*' --exclude-comm sh --exclude-comm wc
+narrowed none --comm 'no such name'

@@ -1,0 +1,185 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The trace's file system is full, by the trace itself or by the job, or has less space than
+# --min-free: the workload goes on, every row is written or counted as lost, it is said at once,
+# files end on a whole row, and the manifest is complete. Space that comes back is used. The same
+# holds for the bytes of the workload's log.
+. "${0%/*}/../lib.sh"
+need python3
+gate
+
+mkdir small
+mount -t tmpfs -o size=2m none small || skip "to mount tmpfs"
+mnt=$TMPDIR/small
+head -c 1048576 /dev/zero >data
+
+# count WHAT: of vfs_rw, in the manifest.
+count() { manifest "next(p for p in m['probes'] if p['name'] == 'vfs_rw')['$1']"; }
+
+# said TEXT: and how many rows were lost.
+said() {
+	grep -q "warning: $1" err || fail "nothing said of '$1': $(cat err)"
+	grep -Eq 'warning: [0-9]* rows? lost' err || fail "no number of lost rows said: $(cat err)"
+}
+
+# accounted CALLS: they are rows or lost, the file has the rows, and all files are whole.
+accounted() {
+	equal "complete" "$(manifest 'm["complete"]')" True
+	equal "calls" "$(count calls)" "$1"
+	equal "rows and lost" $(($(count rows) + $(count lost))) "$1"
+	equal "rows in the file" "$(rows vfs_rw | wc -l)" "$(count rows)"
+	check lines
+	for file in "$t"/*.out; do
+		equal "last byte of $file" "$(tail -c 1 "$file" | od -An -tu1 | tr -d ' ')" 10
+	done
+}
+
+# --- how many calls it makes ----------------------------------------------------------------------
+
+trace -- "$W/storm" -n 100000 "$TMPDIR/data" >out
+equal "reads of the data" "$(rows vfs_rw 'FUNC == "pread64" && FILE == "data"' | wc -l)" 110256
+calls=$(count calls)
+equal "lost with space" "$(count lost)" 0
+
+# --- by the caller's limit of a file's size -------------------------------------------------------
+
+(
+	ulimit -f 2000
+	trace -- "$W/storm" -n 100000 "$TMPDIR/data" >out 2>err
+) || fail "status $? below a limit of file size: $(cat err)"
+accounted "$calls"
+[ "$(count lost)" -gt 0 ] || fail "1 MB held all"
+
+# --- by the trace itself --------------------------------------------------------------------------
+
+t=$mnt/t
+trace -- "$W/storm" -n 100000 "$TMPDIR/data" >out 2>err || fail "status $?"
+accounted "$calls"
+[ "$(count rows)" -gt 0 ] && [ "$(count lost)" -gt 0 ] || fail "2 MiB held all or nothing"
+said 'cannot write to .*/small/t: No space left'
+"$DLT" report "$t" >report || fail "report: status $?"
+grep -q "^- vfs_rw: $(count lost) lost" report || fail "no loss in the report: $(cat report)"
+
+# --- by the job -----------------------------------------------------------------------------------
+
+# Takes $1 bytes of the space, reads, gives the space back, reads; stands at the gate in between.
+cat >job <<'END'
+head -c $1 /dev/zero >small/fill 2>/dev/null
+echo full >state
+read _ <gate
+storm -n 100000 data
+echo read >state
+read _ <gate
+rm small/fill
+echo empty >state
+read _ <gate
+cat data >/dev/null
+END
+state() { grep -qs "$1" state; }
+
+# taken: storm's reads are rows or lost ones: none of them waits in a ring and takes the space that comes back.
+taken() {
+	"$DLT" status -j | python3 -c '
+import json, sys
+ours = [t for t in json.load(sys.stdin) if t["dir"] == sys.argv[1]]
+sys.exit(110256 > sum(p["rows"] + p["lost"] for t in ours for p in t["probes"] if p["name"] == "vfs_rw"))' "$t"
+}
+
+# job BYTES WARNING NEWS ARG...: WARNING is said of the full disk, NEWS (if any) of space.
+job() {
+	bytes=$1 warning=$2 news=$3
+	shift 3
+	rm -f state
+	PATH=$W:$PATH spawn "$@" -- sh job "$bytes" >out
+	await state full
+	[ -z "$news" ] || await grep -q "$warning" err
+	echo >&9
+	await state read
+	await grep -Eq 'rows? lost' err
+	await taken
+	echo >&9
+	await state empty
+	[ -z "$news" ] || await grep -q "$news" err
+	echo >&9
+	join
+	equal "status" $rc 0
+	said "$warning"
+	accounted "$(count calls)"
+	[ "$(count lost)" -gt 0 ] || fail "no row was lost"
+	equal "rows afterwards" "$(col vfs_rw RETURNED 'COMM == "cat" && FILE == "data" && RETURNED > 0' |
+		awk '{ n += $1 } END { print n }')" 1048576
+	check fids
+}
+
+job 4m 'cannot write to .*/small/t: No space left' ''
+job 1200k 'only 0 MiB free in .*/small/t (--min-free is 1 MiB)' 'space in .* again' -v --min-free 1M
+
+# Full to the end: the manifest gets in all the same.
+sed -i '/^rm/,$d' job
+rm state
+PATH=$W:$PATH spawn -- sh job 4m >out
+await state full
+echo >&9
+await state read
+echo >&9
+join
+equal "status" $rc 0
+accounted "$(count calls)"
+[ "$(count lost)" -ge 110256 ] || fail "$(count lost) rows were lost"
+rm small/fill
+
+# --- less than --min-free from the start ----------------------------------------------------------
+
+trace --min-free 1G -- "$W/storm" -n 100000 "$TMPDIR/data" >out 2>err || fail "status $?"
+accounted "$calls"
+equal "rows below --min-free" "$(count rows)" 0
+said 'only 1 MiB free in .*/small/t (--min-free is 1024 MiB)'
+
+# --- the workload's log ---------------------------------------------------------------------------
+
+# Few lines: each is a row of workload.out too, which takes space.
+
+rm -rf "$t"
+cat >job <<'END'
+head -c $1 /dev/zero >small/fill 2>/dev/null
+echo full >state
+read _ <gate
+seq 2000
+echo said >state
+read _ <gate
+rm small/fill
+echo empty >state
+read _ <gate
+size=$(stat -c %s small/t/workload.log)
+until [ $(stat -c %s small/t/workload.log) -gt $size ]; do seq 10; sleep 0.1; done
+seq 2000
+END
+
+# logged BYTES WHY NEWS ARG...: with BYTES taken, output is left out of the log, for WHY; NEWS as above.
+logged() {
+	bytes=$1 why=$2 news=$3
+	shift 3
+	rm -f state
+	spawn --log "$@" -- sh job "$bytes" >out
+	await state full
+	echo >&9
+	await state said
+	await grep -q "warning: [0-9]* bytes of the workload's output .*/workload.log: $why" err
+	echo >&9
+	await state empty
+	[ -z "$news" ] || await grep -q "$news" err
+	echo >&9
+	join
+	equal "status" $rc 0
+	written=$(manifest 'm["workload_log"]["written_bytes"]') lost=$(manifest 'm["workload_log"]["lost_bytes"]')
+	equal "bytes of the log" "$(stat -c %s "$t/workload.log")" "$written"
+	equal "bytes written and lost" $((written + lost)) "$(stat -c %s out)"
+	[ "$written" -gt 8000 ] && [ "$lost" -gt 0 ] || fail "$written bytes written, $lost lost"
+	equal "last line" "$(tail -n 1 "$t/workload.log")" 2000
+	equal "last row" "$(col workload TEXT | tail -n 1)" 2000
+	check lines
+}
+
+logged 4m 'No space left on device' ''
+logged 1200k 'less space than --min-free' 'space in .* again' -v --min-free 1M

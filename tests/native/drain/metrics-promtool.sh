@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Prometheus' own tool finds nothing to complain of in a file of --metrics-file, nor of two together.
+. "${0%/*}/../lib.sh"
+promtool=$(command -v promtool || echo "$here/../../build/promtool/promtool") # where scripts/install-deps has it
+[ -x "$promtool" ] || skip promtool
+
+for name in one 'two "2" \'; do
+	t=$TMPDIR/$name
+	trace --metrics-file "$TMPDIR/m$((n = ${n-0} + 1))" -- sh -c 'cat /dev/null; : >made; rm made' || fail "status $?"
+done
+for file in m1 m2; do
+	"$promtool" check metrics <$file >out 2>&1 || fail "$file: $(cat out)"
+	equal "what it says of $file" "$(cat out)" ""
+done

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# A trace folder that is removed while it is written is said at once, and once. The workload goes on,
+# and its status is ours; what only attaches has nothing left to do, and has failed.
+. "${0%/*}/../lib.sh"
+gate
+
+# said: that it is lost, in the one line there is.
+said() {
+	[ "$(messages | wc -l)" = 1 ] || fail "not one line said: $(cat err)"
+	grep -q "error: .*/t has been removed: the trace is lost" err || fail "said: $(cat err)"
+}
+
+for option in '' '--delay 1h' '--best-effort --log'; do
+	rm -f begun
+	# shellcheck disable=SC2086 # options
+	spawn $option --archive -- sh -c ': >begun; read _ <gate; exit 7'
+	await [ -e begun ]
+	rm -r "$t"
+	await grep -q 'has been removed' err
+	gone "$dlt" && fail "${option:-no option}: it did not wait for the workload"
+	echo >&9
+	join
+	equal "${option:-no option}: status" $rc 7
+	said
+	[ ! -e "$t" ] || fail "the folder came again"
+done
+
+sh -c 'read _ <gate' &
+job=$!
+spawn --pid $job
+await grep -qs snapshot "$t/pids.out"
+rm -r "$t"
+join
+equal "status of --pid" $rc 125
+said
+echo >&9
+wait $job

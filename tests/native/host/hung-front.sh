@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# A trace on a file server (hungfs.py): who was called stands in front of the one that traces. One of the two
+# is killed, while the server answers or hangs, in a trace of root's and in one of a user's: the other
+# goes too, with that status, and the workload goes on. In the background nobody stands in front: status
+# and stop do what they do, and the process is gone with its workload, whether the server answers or not.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../hungfs.inc"
+chmod 755 .
+job=''
+trap '[ -z "$job" ] || kill $job; end_server; cleanup' EXIT
+
+# workload PID: the child of the one that traces, beside which there may be the relay of its log.
+workload() {
+	for job in $(cat "/proc/$1/task/$1/children"); do
+		[ "$(cat "/proc/$job/comm")" != sleep ] || break
+	done
+}
+stalled() { "$DLT" status | grep -q "^t  *$1  *stalled "; }
+goes_on() {
+	gone "$job" && fail "$1: the workload has ended too"
+	kill "$job"
+	await gone "$job"
+	job=''
+}
+
+# who is killed, whose trace it is, what the server does; whose ids are another's has no signal when a parent dies
+server
+while read -r killed user state; do
+	what="$killed killed, $user, server $state"
+	spawn --user "$user" -- sleep 1000
+	await grep -qs '	sleep	' "$t/vfs_rw.out"
+	behind=$(tracer)
+	workload "$behind"
+	if [ "$state" = hangs ]; then
+		hang
+		await stalled "$behind"
+	fi
+	if [ "$killed" = front ]; then kill -9 "$dlt"; else kill -9 "$behind"; fi
+	join 2>err.join
+	equal "$what: status" $rc 137
+	goes_on "$what"
+	[ "$state" = answers ] || answer
+	await gone "$behind" # FUSE holds it until then
+	"$DLT" report "$t" >report || fail "$what: report: $?"
+	grep -q '^files *NOT complete' report || fail "$what: report: $(cat report)"
+done <<'END'
+front root answers
+front daemon hangs
+behind root hangs
+END
+
+# --- in the background ------------------------------------------------------------------------------
+
+for end in stopped killed; do
+	rm -rf "$t"
+	"$DLT" start --background --collectors none --probes -bio --min-free 0 -o "$t" -- sleep 1000 >said 2>&1 ||
+		fail "background: status $?: $(cat said)"
+	behind=$(sed -n 's/.*background: process \([0-9]*\),.*/\1/p' said)
+	workload "$behind"
+	hang
+	await stalled "$behind"
+	if [ $end = stopped ]; then
+		"$DLT" stop "$behind" 2>said || fail "stop: status $?: $(cat said)"
+		grep -q 'does not answer: the trace ends without' said || fail "stop says: $(cat said)"
+	else
+		kill -9 "$behind"
+	fi
+	goes_on "background, $end"
+	answer
+	await gone "$behind"
+done

@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Completion in bash: commands, options, probes and running traces as the program tells them, lists
+# with commas, values behind =; and as a user has it, with the TAB key.
+. "${0%/*}/../lib.sh"
+need python3
+completion=$here/../../scripts/dltraced.bash-completion
+# shellcheck source=/dev/null
+. "$completion"
+
+# offered WORD...: what bash would offer for the last one, sorted, a line each.
+# shellcheck disable=SC2034
+offered() {
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+	_dltraced "$DLT" "${*: -1}" "${*: -2:1}"
+	printf '%s\n' "${COMPREPLY[@]}" | sort -u
+}
+
+# offers WANTED WORD...: exactly these, a line each.
+offers() {
+	equal "offered for '${*:2}'" "$(offered "${@:2}")" "$(sort -u <<<"$1")"
+}
+
+# offers_too WANTED WORD...: this among others.
+offers_too() {
+	grep -qxF -e "$1" <<<"$(offered "${@:2}")" || fail "'$1' is not offered for '${*:2}'"
+}
+
+offers $'start\nstatus\nstop' dltraced st
+offers report dltraced help r
+for command in check mark probes report start status stop help --help --version; do
+	offers_too $command dltraced ''
+done
+
+# argp says them once more, in another form.
+long=$("$DLT" start --usage | grep -oE -- '--[a-z-]+' | sort -u)
+equal "options of start" "$(offered dltraced start -- | sed 's/=$//')" "$long"
+[ "$(wc -l <<<"$long")" -gt 30 ] || fail "few options: $long"
+offers --workload= dltraced start --work
+offers '' dltraced start --no-such
+offers '' dltraced no-such-command ''
+
+selectable=$("$DLT" probes --markdown | awk '/^### .*\.out/ { p = $2; getline; getline
+	if (!/not for --probes/) print substr(p, 1, length(p) - 4) }')
+offers "$selectable" dltraced start --probes ''
+offers vfs_rw dltraced start --probes = vf
+offers open,-vfs_rw dltraced start -P open,-v
+offers cpu,disk dltraced start --collectors = cpu,d
+offers $'auto\nfentry\nkprobe\ntracepoint' dltraced start --backend ''
+offers $'gzip\nzstd' dltraced start --compress =
+offers new dltraced start --container ne
+offers_too root dltraced start --user roo
+
+offers_too 1,$$ dltraced start --pid 1,$$
+offers_too true dltraced start -o x -- tru
+
+mkdir -p 'tra ces/one'
+: >'tra ces/file'
+offers 'tra ces/one' dltraced report 'tra ces/'
+offers 'tra ces/one' dltraced report --cpu --csv 'tra ces/'
+offers --csv= dltraced report --cs
+
+# A name is text, whatever is in it.
+: >'$(touch hacked)'
+offers_too '$(touch hacked)' dltraced start --collect '$(to'
+[ ! -e hacked ] || fail "a file's name was run"
+
+gate
+t=$TMPDIR/completed-$$
+spawn -- sh -c 'echo >started; read _ <gate'
+await test -e started
+offers completed-$$ dltraced stop comple
+offers completed-$$ dltraced mark -t comple
+echo >&9
+join
+
+# tab LINE WANTED: the words of it after TAB.
+tab() { equal "'$1' and TAB" "$(python3 -B "$here/checks/tab.py" "$completion" "$DLT" "$1")" "$2"; }
+tab 'dltraced pro' 'dltraced probes'
+tab 'dltraced start --backend=trace' 'dltraced start --backend=tracepoint'
+tab 'dltraced start --probes open,vf' 'dltraced start --probes open,vfs_rw'
+tab 'dltraced start --workl' 'dltraced start --workload='
+tab 'dltraced report tra' 'dltraced report tra ces/'

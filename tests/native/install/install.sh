@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# make install puts everything below DESTDIR and where its variables say, with manual pages that have
+# every column and that no checker finds fault with; make uninstall takes all of it away again.
+. "${0%/*}/../lib.sh"
+need make
+top=$here/../..
+root="$TMPDIR/with blank"
+
+# install_with GOAL ARG...
+install_with() { make -s --no-print-directory -C "$top" "$@" DESTDIR="$root" >make.out 2>&1 || fail "make $*: $(cat make.out)"; }
+
+install_with install PREFIX=/usr sysconfdir=/conf
+equal "version" "$("$root/usr/bin/dltraced" --version)" "$("$DLT" --version)"
+man=$root/usr/share/man
+for page in man8/dltraced.8 man5/dltraced-traces.5; do
+	[ -s "$man/$page" ] || fail "$page is not installed"
+done
+[ -s "$root/usr/share/bash-completion/completions/dltraced" ] || fail "the completion is not installed"
+
+# The page of files has all of them, with their columns in order.
+"$DLT" probes --markdown | sed -n 's/^### \(.*\.out\)$/.Ss \1/p; s/^| \([A-Z][A-Z0-9_]*\) | .*/.It \1/p' >wanted
+grep -xE '\.Ss .*\.out|\.It [A-Z][A-Z0-9_]*' "$man/man5/dltraced-traces.5" >got
+cmp -s wanted got || fail "columns: $(diff wanted got | head)"
+grep -q '^\.It STATUS$' got || fail "no columns at all"
+
+for page in "$man"/man?/*; do
+	if command -v mandoc >/dev/null; then
+		mandoc -T lint -W warning "$page" >lint 2>&1 || fail "${page##*/}: $(cat lint)"
+	fi
+	if command -v man >/dev/null; then
+		LC_ALL=C.UTF-8 MANWIDTH=100 man --warnings -E UTF-8 -l "$page" 2>lint >/dev/null
+		[ ! -s lint ] || fail "${page##*/}: $(cat lint)"
+	fi
+done
+
+# A configuration that is there stays as it is, and stays behind when it was changed.
+if [ -e "$root/conf/dltraced/dltraced.conf" ]; then
+	echo '# mine' >>"$root/conf/dltraced/dltraced.conf"
+	install_with install PREFIX=/usr sysconfdir=/conf
+	tail -n 1 "$root/conf/dltraced/dltraced.conf" | grep -qx '# mine' || fail "the configuration was replaced"
+	install_with uninstall PREFIX=/usr sysconfdir=/conf
+	rm "$root/conf/dltraced/dltraced.conf" || fail "the changed configuration was removed"
+fi
+
+# The unit starts programs that are there, of which all but ours every system has; a reload is a HUP.
+unit=$root/usr/lib/systemd/system/dltraced.service
+if [ -e "$unit" ]; then
+	others=$(sed -n 's/^Exec[A-Za-z]*=[-@:+!]*\([^ ]*\).*/\1/p' "$unit" | grep -vx /usr/bin/dltraced)
+	equal "programs of the unit" "$others" /bin/sh
+	sh -c 'trap "echo reloaded; exit" HUP; echo $$; while :; do sleep 0.1; done' >reload &
+	await test -s reload
+	MAINPID=$(head -n 1 reload) sh -c "$(sed -n "s/^ExecReload=//p" "$unit")"
+	wait $!
+	equal "reload" "$(tail -n 1 reload)" reloaded
+fi
+
+install_with uninstall PREFIX=/usr sysconfdir=/conf
+left=$(find "$root" ! -type d)
+equal "left after uninstall" "$left" ""
+
+install_with install bindir=/b mandir=/m unitdir=/u completionsdir=/c sysconfdir=/s sysusersdir=/y \
+	tmpfilesdir=/t docdir=/d datadir=/a
+equal "folders" "$(cd "$root" && ls -d b m c d)" "b
+c
+d
+m"
+equal "below the default prefix" "$(find "$root/usr" ! -type d)" ""
+[ ! -e "$root/u/dltraced.service" ] || grep -q '^ExecStart=/b/dltraced ' "$root/u/dltraced.service" ||
+	fail "the unit starts another program: $(grep Exec "$root/u/dltraced.service")"

@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The workload "calls" makes every call of every file probe, well and badly, and keeps a tally. Of
+# every function the rows between its marks equal it: number, failures, bytes asked for and moved,
+# sum of the errnos, files created. Every read and write without a position of its own begins where
+# the one before it ended. Alone, in threads that share descriptors, in processes.
+. "${0%/*}/../lib.sh"
+
+shape() {
+	trace -- "$W/calls" "$@" -T tally dir >pids || fail "calls $*: status $?"
+	check tally tally pids
+}
+
+[ -n "$slow" ] || shape -n 25 -s
+[ -n "$slow" ] || shape -n 25 -t 8
+shape -n 10 -t 4 -f 3

@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Requests of io_uring: the workload "aio" makes every file operation, well and badly, and writes down
+# what the ring told of each. The rows are those, one for each and none besides: also where a worker
+# does the work.
+. "${0%/*}/../lib.sh"
+need python3
+mkdir try
+"$W/aio" -n 0 -T tally overflow try || skip "io_uring (kernel.io_uring_disabled)"
+
+requests() {
+	rm -rf dir
+	mkdir dir
+	trace -- "$W/aio" -T tally "$@" "$PWD/dir" || fail "aio $*: status $?"
+	check requests tally io_uring
+	[ -s tally ] || fail "aio $*: made nothing"
+}
+
+requests uring
+requests -t 4 -n 5 uring
+equal "hooks" "$(manifest "'hooks' in m['io_uring']")" True

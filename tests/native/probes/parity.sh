@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Every backend writes the same rows: of the workload "calls" in threads and processes, all columns
+# but times, addresses and numbers that are the run's own, as often, of the same files, and as its tally has it. On another
+# kernel (tests/vm) what there is to compare is left in $OUT, see tests/vm/parity. DLT_BACKEND names
+# the one backend that must be there; without it, those are compared that this machine has.
+. "${0%/*}/../lib.sh"
+need python3
+
+# uses BACKEND: that of every probe of system calls, by the manifest.
+uses() {
+	equal "backends under $DLT_BACKEND" \
+		"$(manifest '" ".join({p["backend"] for p in m["probes"] if p["name"] in
+			("close", "create_del", "mmap", "open", "sync", "vfs_rw")})')" "$1"
+}
+
+# vfs_lat: VFS_LAT_NS is there for every open that came to vfs_open(), is a part of LAT_NS, and needs
+# fentry. Lookups that fail do not come that far; unnamed files (since 6.1) are opened otherwise.
+vfs_lat() {
+	any=$(rows open 'VFS_LAT_NS != "-"' | wc -l)
+	case $DLT_BACKEND in
+	fentry) [ "$any" != 0 ] || fail "no VFS_LAT_NS" ;;
+	auto) [ "$any" != 0 ] || return 0 ;;
+	*) equal "rows with VFS_LAT_NS, $DLT_BACKEND" "$any" 0 && return ;;
+	esac
+	equal "VFS_LAT_NS that cannot be" "$(rows open 'VFS_LAT_NS != "-" && (RET < 0 ||
+		VFS_LAT_NS + 0 <= 0 || VFS_LAT_NS + 0 >= LAT_NS + 0)')" ''
+	preempts || equal "opens without VFS_LAT_NS" \
+		"$(rows open 'VFS_LAT_NS == "-" && RET >= 0 && FLAGS !~ /TMPFILE/')" ''
+}
+
+# Where programs can be preempted the kernel skips runs of them (docs/design.md).
+preempts() { grep -qE '\((full|lazy)\)' /sys/kernel/debug/sched/preempt 2>/dev/null; }
+
+# fentry skips nothing of a job that nobody preempts, on a CPU that the others keep off.
+alone() { [ "$DLT_BACKEND" != fentry ] || ! preempts || echo -r; }
+[ -z "$(DLT_BACKEND=${DLT_BACKEND-} alone)" ] || taskset -pc 0 $$ >/dev/null || skip "two CPUs"
+
+wanted=${DLT_BACKEND-}
+tried='' why=''
+for DLT_BACKEND in ${wanted:-fentry kprobe tp_btf tp}; do
+	rm -rf dir
+	# shellcheck disable=SC2086
+	trace -- "$W/calls" -n 2 -t 3 -f 1 $(alone) -s -T tally dir >pids 2>err
+	rc=$?
+	# Not one of its probes could be had, and the workload has not run.
+	if [ -z "$wanted" ] && [ $rc = 125 ] && grep -q "error: probe [a-z_]*: $DLT_BACKEND: " err; then
+		why=$(cat err)
+		continue
+	fi
+	equal "$DLT_BACKEND: status ($(cat err))" $rc 0
+	check tally tally pids
+	check parity pids >"parity.$DLT_BACKEND" || fail "$(tail -n 25 "parity.$DLT_BACKEND")"
+	vfs_lat
+	case $DLT_BACKEND in
+	auto) ;;
+	tp*) uses tracepoint ;;
+	*) uses "$DLT_BACKEND" ;;
+	esac
+	for other in $tried; do
+		diff "parity.$other" "parity.$DLT_BACKEND" >&2 || fail "$DLT_BACKEND is not as $other"
+	done
+	tried="$tried $DLT_BACKEND"
+	[ -z "${VM-}" ] || cp "parity.$DLT_BACKEND" "$OUT/parity.$DLT_BACKEND.txt"
+done
+[ "$tried" ] || fail "no backend: $why"

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Who had which CPU, who waited for one, and in which call for what else: sched.out and sched_switch.out
+# agree with the kernel's own accounts, with the threads' clocks (tests/workloads/sched.c), with each other.
+. "${0%/*}/../lib.sh"
+
+mkdir dir
+
+# run OPTION...: the workload under them, and compare.
+run() {
+	rm -f tally
+	cat /proc/stat >before
+	trace "$@" -- "$W/sched" ${slow:+-q} tally dir || fail "$*: status $?"
+	cat /proc/stat >after
+	check sched tally before after
+}
+
+# Guests have no time for other probes.
+if [ -n "$slow" ]; then
+	run --probes sched,sched_switch,time_align
+else
+	run --sched timeline
+	run --sched sums --interval 2
+fi
+
+# Who runs and who sleeps since before the trace and beyond it: all of it is told.
+rm -f tally
+"$W/sched" -k tally dir &
+job=$!
+await grep -qs running tally
+hog=$(sed 's/.* hog \([0-9]*\) .*/\1/' tally) sleeper=$(sed 's/.* sleeper \([0-9]*\) .*/\1/' tally)
+trap 'kill -9 $job $hog $sleeper; cleanup' EXIT
+asleep() { grep -q '^State:[[:blank:]]S' "/proc/$sleeper/status"; }
+await asleep
+trace --probes sched,sched_switch,time_align --duration 2 --pid "$hog,$sleeper" || fail "--pid: status $?"
+check sched-attached "$hog" "$sleeper"

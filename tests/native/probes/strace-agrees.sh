@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The same run of the workload "calls" under dltraced and under strace, from the first instruction
+# of the dynamic loader to the end: the same calls as often, with the same results, errors, paths,
+# lengths and offsets.
+. "${0%/*}/../lib.sh"
+command -v strace >/dev/null || skip "strace"
+
+run="$W/calls -t 2 -f 1 -n 2 -T tally dir"
+trace -- $run >pids || fail "status $?"
+rm -r dir
+traced=$(sed '1d; /^create\t/d; /^io_submit:/d; s/\t.*//' tally | paste -s -d ,)
+data=read,readv,preadv,preadv2,pread64,write,writev,pwritev,pwritev2,pwrite64,io_submit
+# raw: not what was read and written
+strace -f -qq -xx -s 4096 -e signal=none -e "trace=$traced" -e "raw=$data" -o strace.out $run >pids ||
+	fail "strace: status $?"
+check strace strace.out

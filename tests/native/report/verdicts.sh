@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# `report --json' says what a training job waits for: of jobs that are made to wait for one thing (staged.py), on a
+# slow disk, on a file system with slow metadata, with a GPU that tells what the trainer does. Where the trace lacks
+# sched.out it may say that it does not know, and nothing that is wrong.
+. "${0%/*}/../verdicts.inc"
+with_helpers
+install -m 755 "$here/../stubs/nvidia-smi.py" helpers/nvidia-smi || fail "no stand-in for nvidia-smi"
+
+# With samples of GPUs, one a second, a job lasts for some.
+longer=''
+# staged CODE[,unknown] JOB FOLDER [OPTION...]
+staged() {
+	codes=$1 job=$2 folder=$3
+	shift 3
+	# shellcheck disable=SC2086
+	verdict "$codes" "$@" -- "$first" "$here/../workloads/staged.py" $longer --gpu helpers/gpu "$job" "$folder" account
+}
+prepare() { "$here/../workloads/staged.py" --prepare "$@" || fail "--prepare $*"; }
+
+# --- nothing but this machine -----------------------------------------------------------------------
+
+for job in trainer-bound decode-cpu straggler-sleeps; do prepare $job "$job"; done
+longer='--seconds 1.5'
+staged trainer-bound trainer-bound trainer-bound --sched sums --collectors gpu,gpu_dev
+longer=''
+staged trainer-bound trainer-bound-cpu trainer-bound --sched timeline
+staged trainer-bound,unknown trainer-bound trainer-bound
+staged decode-cpu decode-cpu decode-cpu --sched sums
+staged decode-cpu,unknown decode-cpu decode-cpu
+staged cpu-contention cpu-contention decode-cpu --sched sums
+staged straggler-worker straggler-sleeps straggler-sleeps --sched sums
+staged straggler-worker straggler-works straggler-sleeps --sched timeline
+
+# --- a slow disk ------------------------------------------------------------------------------------
+
+slow_disk 48M read=6 write=6
+prepare storage-read disk/read
+prepare checkpoint-write disk/save
+prepare straggler-disk parts
+mv parts/part-0 disk
+ln -s "$PWD/disk/part-0" parts/part-0
+again() { cold; }
+cold
+longer='--seconds 1.5'
+staged storage-read storage-read disk/read --sched sums --probes +bio --disk "$disk" --collectors gpu,gpu_dev
+cold
+longer=''
+staged storage-read storage-read-alone disk/read --sched timeline
+cold
+staged storage-read storage-read-mapped disk/read --sched timeline
+staged straggler-worker straggler-disk parts --sched sums
+again() { :; }
+cat disk/save/*/* >/dev/null
+staged checkpoint-write checkpoint-write disk/save --sched sums --probes +bio --disk "$disk"
+
+# --- a far server -----------------------------------------------------------------------------------
+
+server near meta=2
+prepare open-metadata near/data
+slow
+staged open-metadata open-metadata near/data --sched sums
+staged open-metadata,unknown open-metadata near/data

@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# --background: the terminal is given back at once, with the folder and the process to wait for;
+# trace and workload go on without us and end by themselves, what they say is in the folder. What
+# is wrong with the command is still said here, with its status.
+. "${0%/*}/../lib.sh"
+need python3
+gate
+
+# start ARG...: in the background; all that it says is in $said, and the status is its own. This
+# waits until nobody holds our end of the pipe any more.
+start() {
+	rm -rf "$t"
+	said=$("$DLT" start --background --collectors none --probes -bio --min-free 0 -o "$t" "$@" \
+		2>&1 </dev/null 9>&-)
+}
+
+# running: the process that goes on.
+running() { expr "$said" : '.*background: process \([0-9]*\),'; }
+
+start -- sh -c 'echo to stdout; echo to stderr >&2; cat; read _ <gate; exit 7' || fail "status $?"
+pid=$(running)
+equal "messages" "$said" "dltraced: tracing in the background: process $pid, folder $t
+dltraced: \`dltraced stop $pid' ends the trace, \`dltraced status' tells of it"
+gone "$pid" && fail "process $pid does not run: $(cat "$t/dltraced.log")"
+session() { sed 's/.*) . [0-9]* [0-9]* \([0-9]*\).*/\1/' "/proc/$1/stat"; }
+[ "$(session "$pid")" != "$(session $$)" ] || fail "it is still in our session"
+
+echo >&9
+await gone "$pid"
+equal "exit code" "$(manifest 'm["workload"]["exit_code"]')" 7
+equal "log" "$(cat "$t/workload.log")" "$(printf 'to stdout\nto stderr')"
+grep -q "rows, .* lost, in $t" "$t/dltraced.log" || fail "no summary: $(cat "$t/dltraced.log")"
+check whole
+
+# TERM is the workload's, as in the foreground.
+start -- sh -c 'echo ready; read _ <gate' || fail "status $?"
+pid=$(running)
+await grep -qs ready "$t/workload.log"
+kill -TERM "$pid"
+await gone "$pid"
+equal "exit code after TERM" "$(manifest 'm["workload"]["exit_code"]')" 143
+
+# The command has umask, working directory and arguments of the caller and no terminal, and a hangup of
+# the caller's is not the trace's: it has a terminal here, which goes.
+mkdir there
+rm -rf "$t"
+cat >on-a-terminal.py <<'END'
+import os, pty, signal, sys
+pid, fd = pty.fork()
+if not pid:
+    os.chdir("there")
+    os.umask(0o027)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    os.execv(sys.argv[1], sys.argv[1:])
+said = b""
+while True:  # until nobody holds the terminal any more
+    try:
+        got = os.read(fd, 4096)
+    except OSError:
+        break
+    if not got:
+        break
+    said += got
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+os.close(fd)
+sys.stdout.write(said.decode())
+sys.exit(status)
+END
+said=$(python3 on-a-terminal.py "$DLT" start --background --collectors none --probes -bio --min-free 0 -o "$t" -- \
+	sh -c 'umask; pwd; [ -t 0 ] || [ -t 1 ] || echo no terminal; readlink /proc/self/fd/0; read _ <../gate' 9>&-) ||
+	fail "status $?: $said"
+pid=$(running)
+await grep -qs '/dev/null' "$t/workload.log"
+equal "what the command has" "$(cat "$t/workload.log")" "$(printf '0027\n%s\nno terminal\n/dev/null' "$TMPDIR/there")"
+equal "its terminal" "$(sed 's/.*) . [0-9]* [0-9]* [0-9]* \([-0-9]*\).*/\1/' "/proc/$pid/stat")" 0
+equal "phase" "$("$DLT" status | awk -v pid="$pid" '$2 == pid { print $3 }')" tracing
+
+# stop says what a foreground trace says at its end, and the folder has it too.
+"$DLT" stop "$pid" 2>stopped || fail "stop: $(cat stopped)"
+grep -q "rows, .* lost, in $t" stopped || fail "no summary: $(cat stopped)"
+while read -r line; do
+	grep -qF "$line" "$t/dltraced.log" || fail "not in dltraced.log: $line"
+done <stopped
+equal "lines of the summary" "$(grep -cE ' rows(,|  )' "$t/dltraced.log")" "$(wc -l <stopped)"
+check whole
+gone "$pid" && fail "it does not wait for its command"
+echo >&9
+await gone "$pid"
+equal "exit code" "$(manifest 'm["workload"]["exit_code"]')" 0
+
+# What runs already: no command, no log of it; stop ends it, and its process with it.
+sh -c 'read _ <gate; exec cat /dev/null' 9>&- &
+target=$!
+start --pid $target || fail "status $?: $said"
+pid=$(running)
+[ ! -e "$t/workload.log" ] || fail "a log of nothing"
+"$DLT" stop "$pid" 2>stopped || fail "stop: $(cat stopped)"
+await gone "$pid"
+check whole
+gone $target && fail "the target was ended"
+start --pid $target || fail "status $?: $said"
+pid=$(running)
+echo >&9
+wait $target
+await gone "$pid"
+equal "opens of the target" "$(rows open "PID == $target && FUNC == \"openat\" && FILE == \"null\"" | wc -l)" 1
+
+# What fails, fails in front.
+start -- no-such-command
+equal "status of an unknown command" $? 127
+expr "$said" : '.*no-such-command' >expr || fail "said nothing of it: $said"
+mkdir full
+touch full/file
+start -o full -- true
+equal "status of a full folder" $? 125
+expr "$said" : '.*full: is not empty' >expr || fail "said nothing of it: $said"

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The exit status is the workload's own, 128+N when signal N ended it, 126 when it could not be
+# executed, 127 when it was not found, 125 when dltraced itself failed. What is known to be wrong
+# beforehand is said in a line, starts nothing and leaves nothing behind.
+. "${0%/*}/../lib.sh"
+
+# expect STATUS ARG...: of `trace ARG...`, whose messages are in err.
+expect() {
+	wanted=$1
+	shift
+	trace "$@" 2>err
+	rc=$?
+	[ $rc = "$wanted" ] || fail "trace $*: status $rc, not $wanted: $(cat err)"
+}
+
+# refuse STATUS TEXT ARG...: the same, said in a line with TEXT, without a trace or a workload.
+refuse() {
+	wanted=$1 text=$2
+	shift 2
+	expect "$wanted" "$@"
+	grep -q -e "$text" err || fail "trace $*: said nothing of $text: $(cat err)"
+	[ -z "$(find . -name ran)" ] || fail "trace $*: the workload ran"
+	[ ! -e "$t" ] || fail "trace $*: left a folder"
+}
+
+# --- the workload's own ---------------------------------------------------------------------------
+
+for status in 0 1 125 126 127 255; do
+	expect $status -- sh -c "exit $status"
+	equal "exit_code of exit $status" "$(manifest 'm["workload"]["exit_code"]')" $status
+done
+expect 7 --workload 'true; exit 7'
+
+for signal in 1 9 11 15; do
+	expect $((128 + signal)) -- sh -c "kill -$signal \$\$"
+	equal "status of signal $signal" "$(manifest 'm["workload"]["status"] & 127')" $signal
+done
+expect 143 --workload 'kill $$'
+
+# --- not to be executed ---------------------------------------------------------------------------
+
+mkdir folder
+touch plain
+refuse 127 no-such-command -- no-such-command
+refuse 127 ./no-such-file -- ./no-such-file
+refuse 126 ./plain -- ./plain
+refuse 126 ./folder -- ./folder
+expect 127 --workload no-such-command # the shell's own
+expect 126 --workload ./plain
+rm -rf "$t"
+
+# --- our own failures -----------------------------------------------------------------------------
+
+refuse 125 'no such probe.*nothing' --probes nothing -- touch ran
+refuse 125 backend --backend magic -- touch ran
+refuse 125 duration --duration 5x -- touch ran
+refuse 125 user --user no-such-user -- touch ran
+refuse 125 no-such-option --no-such-option -- touch ran
+refuse 125 'nothing to trace'
+
+mkdir full
+echo mine >full/mine
+refuse 125 full -o "$TMPDIR/full" -- touch ran
+equal "what was in the folder" "$(ls full)$(cat full/mine)" minemine
+refuse 125 full/mine -o "$TMPDIR/full/mine/t" -- touch ran
+
+# A name that dltraced has made up itself is taken: by another rank, or by a run that has ended.
+(trace() { SLURM_JOB_ID=7 "$DLT" start -q --collectors none --probes -bio -- "$@"; }
+trace sh -c 'cd traces/sh_7/* && exit 3'
+equal "status of one rank" $? 3
+trace sh -c 'exit 4'
+equal "status of the next, whose folder is taken" $? 4
+equal "traces" "$(ls traces/sh_7 | wc -l)" 2) || exit
+
+# --- without the right to trace -------------------------------------------------------------------
+
+install -m 755 "$DLT" dltraced
+install -d -o 65534 theirs
+cat >as-nobody <<'END'
+#!/bin/sh
+exec setpriv --reuid 65534 --regid 65534 --clear-groups ./dltraced "$@"
+END
+chmod +x as-nobody
+DLT=./as-nobody t=$TMPDIR/theirs/t
+refuse 125 sudo -- touch theirs/ran
+expect 7 --best-effort -- sh -c 'exit 7'

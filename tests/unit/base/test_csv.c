@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/csv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/util.h"
+#include "tree.h"
+
+static int dir(void)
+{
+	int fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static char *content(const char *name)
+{
+	autofree char *path = tree_path(name);
+	char *text = NULL;
+
+	assert_int_equal(util_read_file(path, 65536, &text, NULL), 0);
+	return text;
+}
+
+/* What becomes of one field of a trace. */
+static char *written(const char *field)
+{
+	autoclose int fd = dir();
+	struct csv c;
+	char *text, *copy;
+
+	assert_int_equal(csv_open(&c, fd, "t.csv", "h"), 0);
+	csv_text(&c, field);
+	csv_end(&c);
+	assert_int_equal(csv_close(&c), 0);
+	text = content("t.csv");
+	assert_memory_equal(text, "h\n", 2);
+	assert_int_equal(text[strlen(text) - 1], '\n');
+	copy = strndup(text + 2, strlen(text) - 3);
+	free(text);
+	return copy;
+}
+
+static void texts_are_unescaped_and_quoted(void **state)
+{
+	static const struct { const char *field, *want; } cases[] = {
+		{ "python3", "python3" },
+		{ "-", "" },
+		{ "a\\040b", "a b" },
+		{ "\\040a", "\" a\"" },
+		{ "a,b", "\"a,b\"" },
+		{ "a;b", "\"a;b\"" },
+		{ "say\\042hi\\042", "\"say\"\"hi\"\"\"" },
+		{ "two\\012lines", "\"two\nlines\"" },
+		{ "\xc3\xa4", "\xc3\xa4" },
+		{ "a\\134b", "a\\b" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		autofree char *text = written(cases[i].field);
+
+		assert_string_equal(text, cases[i].want);
+	}
+}
+
+static void what_a_spreadsheet_takes_for_a_formula_begins_with_an_apostrophe(void **state)
+{
+	static const struct { const char *field, *want; } cases[] = {
+		{ "=1+1", "'=1+1" },
+		{ "+1", "'+1" },
+		{ "-x", "'-x" },
+		{ "\\055", "'-" },
+		{ "@SUM(A1)", "'@SUM(A1)" },
+		{ "\\011=1", "\"'\t=1\"" },
+		{ "\\012=1", "\"'\n=1\"" },
+		{ "\\015=1", "\"'\r=1\"" },
+		{ "\xef\xbc\x9d" "1", "'\xef\xbc\x9d" "1" },
+		{ "=cmd|'/C\\040calc'!A0,1", "\"'=cmd|'/C calc'!A0,1\"" },
+		{ "'quoted", "''quoted" }, /* or its own would be taken away */
+		{ "a=1", "a=1" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		autofree char *text = written(cases[i].field);
+
+		assert_string_equal(text, cases[i].want);
+	}
+}
+
+/* One such byte would make pandas refuse the file, or steer the terminal that shows it. */
+static void bytes_that_are_no_text_stay_escaped(void **state)
+{
+	static const struct { const char *field, *want; } cases[] = {
+		{ "\\033[2J", "\\033[2J" }, { "\\000", "\\000" },	   { "\\377\\376", "\\377\\376" },
+		{ "\\302", "\\302" },	    { "\\302\\233m", "\\302\\233m" }, { "\\177", "\\177" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		autofree char *text = written(cases[i].field);
+
+		assert_string_equal(text, cases[i].want);
+	}
+}
+
+static void numbers_lose_nothing(void **state)
+{
+	autoclose int fd = dir();
+	struct csv c;
+
+	assert_int_equal(csv_open(&c, fd, "n.csv", "a,b,c,d,e,f"), 0);
+	csv_u64(&c, UINT64_MAX);
+	csv_seconds(&c, 1000000001);
+	csv_seconds_signed(&c, -1500000000);
+	csv_share(&c, 1, 3);
+	csv_none(&c);
+	csv_share(&c, 0, 0);
+	csv_end(&c);
+	assert_int_equal(csv_close(&c), 0);
+	autofree char *text = content("n.csv");
+	assert_string_equal(text, "a,b,c,d,e,f\n18446744073709551615,1.000000001,-1.500000000,0.333333,,0.000000\n");
+}
+
+static void takes_the_place_of_a_file_and_of_nothing_else(void **state)
+{
+	autoclose int fd = dir();
+	struct csv c;
+
+	assert_int_equal(csv_open(&c, fd, "f.csv", "a long header"), 0);
+	assert_int_equal(csv_close(&c), 0);
+	assert_int_equal(csv_open(&c, fd, "f.csv", "h"), 0);
+	assert_int_equal(csv_close(&c), 0);
+	autofree char *text = content("f.csv");
+	assert_string_equal(text, "h\n");
+	assert_int_equal(symlinkat("f.csv", fd, "link.csv"), 0);
+	assert_int_equal(csv_open(&c, fd, "link.csv", "x"), -ELOOP);
+	assert_int_equal(mkfifoat(fd, "fifo.csv", 0600), 0);
+	assert_int_equal(csv_open(&c, fd, "fifo.csv", "x"), -ENXIO);
+	assert_int_equal(mkdirat(fd, "dir.csv", 0700), 0);
+	assert_int_equal(csv_open(&c, fd, "dir.csv", "x"), -EISDIR);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_that_are_no_text_stay_escaped),
+		cmocka_unit_test(numbers_lose_nothing),
+		cmocka_unit_test(takes_the_place_of_a_file_and_of_nothing_else),
+		cmocka_unit_test(texts_are_unescaped_and_quoted),
+		cmocka_unit_test(what_a_spreadsheet_takes_for_a_formula_begins_with_an_apostrophe),
+	};
+
+	return cmocka_run_group_tests(tests, tree_make, tree_remove);
+}

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/start.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <glob.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/util.h"
+#include "kernel/backend.h"
+#include "session/start_options.h"
+#include "trace/config.h"
+#include "trace/probe.h"
+
+#define ARGS(...) ((char *[]){ "dltraced start", __VA_ARGS__, NULL })
+
+static struct config cfg;
+static char said[8192]; /* on stderr, by the last parse() */
+
+static int parse(char **argv)
+{
+	autoclose int file = memfd_create("stderr", MFD_CLOEXEC), old = dup(STDERR_FILENO);
+	int argc = 0, r;
+	ssize_t n;
+
+	while (argv[argc])
+		argc++;
+	dup2(file, STDERR_FILENO);
+	r = cmd_start_parse(argc, argv, ARGP_NO_EXIT, &cfg);
+	dup2(old, STDERR_FILENO);
+	n = pread(file, said, sizeof(said) - 1, 0);
+	said[n < 0 ? 0 : n] = '\0';
+	return r;
+}
+
+static void accept(char **argv)
+{
+	if (parse(argv) != 0 || *said)
+		fail_msg("%s was refused: %s", argv[1], said);
+}
+
+static void refuse(char **argv, const char *reason)
+{
+	if (parse(argv) != EINVAL || !strstr(said, reason))
+		fail_msg("%s: not \"%s\" but \"%s\"", argv[1], reason, said);
+}
+
+static void has_defaults(void **state)
+{
+	accept(ARGS("--all"));
+	assert_true(cfg.all);
+	assert_null(cfg.argv);
+	assert_null(cfg.out);
+	assert_null(cfg.user);
+	assert_null(cfg.collectors);
+	assert_string_equal(cfg.experiment, "all");
+	assert_int_equal(cfg.probes, probe_default_mask());
+	assert_int_equal(cfg.backends, 0);
+	assert_int_equal(cfg.interval_ns, NSEC_PER_SEC);
+	assert_int_equal(cfg.buffer_bytes, 0);
+	assert_true(cfg.min_free_bytes == UINT64_MAX);
+	assert_int_equal(cfg.log_level, LOG_LEVEL_INFO);
+	assert_false(cfg.log);
+}
+
+static void workload_is_run_by_a_shell(void **state)
+{
+	accept(ARGS("--workload", "a b; c"));
+	assert_string_equal(cfg.shell_cmd, "a b; c");
+	assert_string_equal(cfg.argv[0], "/bin/sh");
+	assert_string_equal(cfg.argv[1], "-c");
+	assert_string_equal(cfg.argv[2], "a b; c");
+	assert_null(cfg.argv[3]);
+}
+
+static void command_behind_dashes_keeps_its_own_options(void **state)
+{
+	char **argv = ARGS("-q", "--", "cmd", "--all", "-v", "--", "x");
+
+	accept(argv);
+	assert_ptr_equal(cfg.argv, argv + 3);
+	assert_null(cfg.shell_cmd);
+	assert_false(cfg.all);
+	assert_int_equal(cfg.log_level, LOG_LEVEL_WARN);
+}
+
+static void command_without_dashes_is_refused(void **state)
+{
+	refuse(ARGS("python", "train.py"), "unexpected argument 'python'");
+	refuse(ARGS("--all", "x", "--", "y"), "unexpected argument 'x'");
+}
+
+static void only_one_workload_is_taken(void **state)
+{
+	refuse(ARGS("--workload", "a", "--", "b"), "not by both");
+	refuse(ARGS("--workload", "a", "--workload", "b"), "given twice");
+	refuse(ARGS("--"), "no command behind --");
+	refuse(ARGS("--workload", "a", "--"), "no command behind --");
+	refuse(ARGS("--all", "--"), "no command behind --");
+}
+
+static void no_target_tells_how_to_give_one(void **state)
+{
+	refuse(ARGS("-q"), "nothing to trace: give --workload");
+	refuse(ARGS("--user", "0"), "nothing to trace");
+}
+
+static void names_of_threads_select_nothing(void **state)
+{
+	refuse(ARGS("--comm", "python*"), "narrow a target");
+	refuse(ARGS("--exclude-comm", "x"), "narrow a target");
+	accept(ARGS("--comm", "pt_*", "--comm", "python", "--exclude-comm", "x", "--all"));
+	assert_int_equal(cfg.comm.n, 2);
+	assert_string_equal(cfg.comm.items[1], "python");
+	assert_string_equal(cfg.exclude_comm.items[0], "x");
+}
+
+static void targets_add_up(void **state)
+{
+	char self[32], both[64];
+
+	snprintf(self, sizeof(self), "%d", getpid());
+	snprintf(both, sizeof(both), "%d,%d", getpid(), getppid());
+	accept(ARGS("-p", self, "--cgroup", "/a", "--cgroup", "/b", "--container", "new",
+		    "-p", both, "--", "x"));
+	assert_int_equal(cfg.n_pids, 3);
+	assert_int_equal(cfg.pids[0], getpid());
+	assert_int_equal(cfg.pids[2], getppid());
+	assert_int_equal(cfg.cgroups.n, 2);
+	assert_string_equal(cfg.containers.items[0], "new");
+	assert_non_null(cfg.argv);
+}
+
+static void values_reach_the_config(void **state)
+{
+	accept(ARGS("--all", "--duration", "1h30m", "--delay", "500ms", "--linger", "30",
+		    "--interval", "2m", "--buffer", "64M", "--min-free", "1G", "-o", "%h/%%",
+		    "--collectors", "cpu,gpu", "--backend", "tracepoint", "-P", "open,sync", "-v",
+		    "--collect", "*.log", "--report"));
+	assert_int_equal(cfg.duration_ns, 5400 * NSEC_PER_SEC);
+	assert_int_equal(cfg.delay_ns, 500 * NSEC_PER_MSEC);
+	assert_int_equal(cfg.linger_ns, 30 * NSEC_PER_SEC);
+	assert_int_equal(cfg.interval_ns, 120 * NSEC_PER_SEC);
+	assert_int_equal(cfg.buffer_bytes, 64 << 20);
+	assert_int_equal(cfg.min_free_bytes, 1 << 30);
+	assert_string_equal(cfg.out, "%h/%%");
+	assert_string_equal(cfg.collectors, "cpu,gpu");
+	assert_int_equal(cfg.backends, 1U << BACKEND_TP_BTF | 1U << BACKEND_TP);
+	assert_int_equal(cfg.probes, 1 << DLT_open | 1 << DLT_sync);
+	assert_int_equal(cfg.log_level, LOG_LEVEL_DEBUG);
+	assert_string_equal(cfg.collect.items[0], "*.log");
+	assert_true(cfg.report);
+	accept(ARGS("--all", "--no-report", "-P", "-open"));
+	assert_false(cfg.report);
+	assert_int_equal(cfg.probes, probe_default_mask() & ~(1 << DLT_open));
+}
+
+static void flags_reach_the_config(void **state)
+{
+	accept(ARGS("--wait-all", "--drop-caches", "--log", "--archive", "--best-effort", "--force",
+		    "--no-args", "--", "x"));
+	assert_true(cfg.wait_all && cfg.drop_caches && cfg.log && cfg.archive);
+	assert_true(cfg.best_effort && cfg.force && cfg.no_args);
+}
+
+static void background_logs_the_workload(void **state)
+{
+	accept(ARGS("--background", "--", "x"));
+	assert_true(cfg.background && cfg.log);
+	accept(ARGS("--background", "--all"));
+	assert_true(cfg.background && !cfg.log);
+}
+
+static void what_needs_a_workload_says_so(void **state)
+{
+	refuse(ARGS("--all", "--log"), "--log is of a workload's output");
+	refuse(ARGS("--all", "--wait-all"), "--wait-all waits");
+}
+
+static void bad_values_are_named(void **state)
+{
+	static const struct {
+		char *option, *value;
+		const char *reason;
+	} bad[] = {
+		{ "--backend", "magic", "not one of auto" },
+		{ "--buffer", "4095", "less than a page" },
+		{ "--buffer", "-1", "not a size" },
+		{ "--collectors", "cpu,", "no such collector: ''" },
+		{ "--collectors", "cpu,none", "no such collector: 'none'" },
+		{ "--collectors", "cp", "no such collector: 'cp'" },
+		{ "--compress", "lz4", "not one of gzip, zstd" },
+		{ "--compress", "none", "not one of gzip, zstd" },
+		{ "--delay", "1.5s", "not a time" },
+		{ "--disk", "no_such_disk", "no such disk" },
+		{ "--disk", "..", "no such disk" },
+		{ "--disk", "../../kernel", "no such disk" },
+		{ "--disk", "/dev/", "no such disk" },
+		{ "--duration", "0", "no time at all" },
+		{ "--duration", "5x", "not a time" },
+		{ "--experiment", "a/b", "a name has letters" },
+		{ "--experiment", "..", "a name has letters" },
+		{ "--interval", "0", "whole seconds" },
+		{ "--interval", "1500ms", "whole seconds" },
+		{ "--interval", "x", "not a time" },
+		{ "--keep", "1048575", "less than 1M" },
+		{ "--keep", "1h", "not a size" },
+		{ "--linger", "", "empty" },
+		{ "--min-free", "2 G", "not a size" },
+		{ "--output", "", "empty" },
+		{ "--output", "a/%z", "of % only" },
+		{ "--output", "100%", "of % only" },
+		{ "--pid", "0", "not a process ID" },
+		{ "--pid", "-1", "not a process ID" },
+		{ "--pid", " 1", "not a process ID" },
+		{ "--pid", "1,", "not a process ID" },
+		{ "--pid", "1;2", "not a process ID" },
+		{ "--pid", "99999999999999999999", "not a process ID" },
+		{ "--pid", "2147483647", "2147483647: No such process" },
+		{ "--probes", "open,nope", "no such probe: 'nope'" },
+		{ "--rotate", "0", "not a size (64M, 1G) nor a time" },
+		{ "--rotate", "0s", "less than a second" },
+		{ "--rotate", "3x", "not a size (64M, 1G) nor a time" },
+		{ "--rotate", "63K", "less than 64K" },
+		{ "--rotate", "64", "not a size (64M, 1G) nor a time" },
+		{ "--user", "no such user", "no such user" },
+		{ "--workload", "", "empty" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		char start[128];
+
+		refuse(ARGS("--all", bad[i].option, bad[i].value), bad[i].reason);
+		snprintf(start, sizeof(start), "dltraced start: %s '%s': ", bad[i].option,
+			 bad[i].value);
+		assert_memory_equal(said, start, strlen(start));
+	}
+}
+
+static void what_is_stored_how_goes_together(void **state)
+{
+	refuse(ARGS("--all", "--rollup-only", "--compress", "gzip"), "--rollup-only writes no rows");
+	refuse(ARGS("--all", "--rollup-only", "--rotate", "1h"), "--rollup-only writes no rows");
+	refuse(ARGS("--all", "--rollup-only", "--keep", "1G"), "--rollup-only writes no rows");
+	refuse(ARGS("--all", "--keep", "1M", "--rotate", "2M"), "--keep is less than --rotate");
+	accept(ARGS("--all", "--keep", "1M", "--rotate", "1M"));
+	accept(ARGS("--all", "--rollup-only"));
+	assert_true(cfg.rollup_only);
+	assert_int_equal(cfg.rotate_bytes, 0);
+}
+
+static void segments_have_a_size_where_they_are_needed(void **state)
+{
+	accept(ARGS("--all"));
+	assert_int_equal(cfg.rotate_bytes + cfg.rotate_ns + cfg.keep_bytes + cfg.pack, 0);
+	accept(ARGS("--all", "--compress", "gzip"));
+	assert_int_equal(cfg.pack, PACK_GZIP);
+	assert_int_equal(cfg.rotate_bytes, CONFIG_ROTATE_BYTES);
+	accept(ARGS("--all", "--compress", "gzip", "--rotate", "10m"));
+	assert_int_equal(cfg.rotate_bytes, 0);
+	assert_int_equal(cfg.rotate_ns, 600 * NSEC_PER_SEC);
+	accept(ARGS("--all", "--rotate", "10m", "--rotate", "1G"));
+	assert_int_equal(cfg.rotate_bytes, 1 << 30);
+	assert_int_equal(cfg.rotate_ns, 600 * NSEC_PER_SEC);
+	accept(ARGS("--all", "--keep", "100G"));
+	assert_int_equal(cfg.rotate_bytes, CONFIG_ROTATE_BYTES);
+	accept(ARGS("--all", "--keep", "16M"));
+	assert_int_equal(cfg.rotate_bytes, 1 << 20);
+	accept(ARGS("--all", "--keep", "1M"));
+	assert_int_equal(cfg.rotate_bytes, 64 << 10);
+}
+
+static void misspelt_options_are_named(void **state)
+{
+	refuse(ARGS("--all", "--durations", "5"), "unrecognized option '--durations'");
+	refuse(ARGS("--all", "--duration"), "'--duration' requires an argument");
+	refuse(ARGS("--all", "--log=x"), "'--log' doesn't allow an argument");
+	refuse(ARGS("--all", "-Z"), "invalid option -- 'Z'");
+}
+
+static void lists_have_an_end(void **state)
+{
+	char *argv[2 * CONFIG_LIST_MAX + 5] = { "dltraced start", "--all" };
+
+	for (int i = 0; i < CONFIG_LIST_MAX; i++) {
+		argv[2 + 2 * i] = "--comm";
+		argv[3 + 2 * i] = "x";
+	}
+	accept(argv);
+	assert_int_equal(cfg.comm.n, CONFIG_LIST_MAX);
+	argv[2 + 2 * CONFIG_LIST_MAX] = "--comm";
+	argv[3 + 2 * CONFIG_LIST_MAX] = "x";
+	refuse(argv, "given more than 32 times");
+}
+
+static void *parse_own_tid(void *arg)
+{
+	char tid[32];
+
+	snprintf(tid, sizeof(tid), "%ld", syscall(SYS_gettid));
+	refuse(ARGS("--pid", tid), "is a thread, not a process");
+	return NULL;
+}
+
+static void thread_is_no_process(void **state)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, parse_own_tid, NULL), 0);
+	pthread_join(thread, NULL);
+}
+
+/* The base name of the first path that PATTERN matches, or the test is skipped. */
+static void first_block_device(const char *pattern, unsigned int strip, char *name, size_t size)
+{
+	glob_t found;
+
+	if (glob(pattern, 0, NULL, &found) != 0) {
+		print_message("skipped: no %s\n", pattern);
+		skip();
+	}
+	for (; strip; strip--)
+		*strrchr(found.gl_pathv[0], '/') = '\0';
+	snprintf(name, size, "%s", strrchr(found.gl_pathv[0], '/') + 1);
+	globfree(&found);
+}
+
+static void disk_may_be_given_by_its_device(void **state)
+{
+	char name[256], device[300];
+
+	first_block_device("/sys/class/block/*/queue", 1, name, sizeof(name));
+	snprintf(device, sizeof(device), "/dev/%s", name);
+	accept(ARGS("--all", "--disk", name, "--disk", device));
+	assert_string_equal(cfg.disks.items[0], name);
+	assert_string_equal(cfg.disks.items[1], name);
+}
+
+static void partition_is_no_disk(void **state)
+{
+	char name[256];
+
+	first_block_device("/sys/class/block/*/partition", 1, name, sizeof(name));
+	refuse(ARGS("--all", "--disk", name), "a partition");
+}
+
+static void experiment_is_named_after_the_script(void **state)
+{
+	static const struct {
+		char *command;
+		const char *name;
+	} cases[] = {
+		{ "python train.py", "train" },
+		{ "python3 -u /data/lr=0.1/train.v2.py --config x.py", "train.v2" },
+		{ "./start.sh", "start" },
+		{ "torchrun --nproc 2 x.py", "x" },
+		{ "OMP_NUM_THREADS=4 CONFIG=a.py ./bench -n 3", "bench" },
+		{ "cd work && python 'my train.py'", "my_train" },
+		{ "python3 \"train it.py\" --name 'a b.c'", "train_it" },
+		{ "python3 train\\ it.py", "train_it" },
+		{ "python3 'unfinished train.py", "unfinished_train" },
+		{ "'' \"\" bash -lc \"exec 'my run.sh' 2>&1\"", "my_run" },
+		{ "sh -c \"sh -c 'sh -c \\\"python x.py\\\"'\"", "x" },
+		{ "ssh host 'cd /data; python3 train.py'", "train" },
+		{ "/usr/bin/fio --output=a.sh job.fio", "fio" },
+		{ "(/opt/app/bin/)", "bin" },
+		{ "./.hidden", "_hidden" },
+		{ "./na\xc3\xafve", "na__ve" },
+		{ "python .py", "python" },
+		{ ";;", "trace" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		accept(ARGS("--workload", cases[i].command));
+		assert_string_equal(cfg.experiment, cases[i].name);
+	}
+	accept(ARGS("--", "bash", "-c", "exec ./run_all.sh --fast"));
+	assert_string_equal(cfg.experiment, "run_all");
+	accept(ARGS("--", "python3", "/data/train it.py"));
+	assert_string_equal(cfg.experiment, "train_it");
+	accept(ARGS("--", "/usr/bin/dd", "if=/dev/zero", "of=x.sh"));
+	assert_string_equal(cfg.experiment, "dd");
+}
+
+static void experiment_is_named_after_the_target(void **state)
+{
+	char self[32], name[40];
+
+	snprintf(self, sizeof(self), "%d", getpid());
+	snprintf(name, sizeof(name), "pid%d", getpid());
+	accept(ARGS("--pid", self, "--all"));
+	assert_string_equal(cfg.experiment, name);
+	accept(ARGS("--cgroup", "/sys/fs/cgroup/slurm/job_7/"));
+	assert_string_equal(cfg.experiment, "job_7");
+	accept(ARGS("--container", "mlperf/unet3d"));
+	assert_string_equal(cfg.experiment, "mlperf_unet3d");
+	accept(ARGS("--container", "x", "-e", "mine"));
+	assert_string_equal(cfg.experiment, "mine");
+}
+
+static void help_has_a_line_for_each_option(void **state)
+{
+	static char *argv[] = { "dltraced start", "--help", NULL };
+	char text[16384] = "", *copy, *line, *rest;
+	int file = memfd_create("stdout", 0), status;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		dup2(file, STDOUT_FILENO);
+		cmd_start_parse(2, argv, 0, &cfg);
+		_exit(1); /* argp has exited */
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_true(pread(file, text, sizeof(text) - 1, 0) > 0);
+	close(file);
+	for (const struct start_option *o = start_options; o->help; o++) {
+		char option[64];
+
+		if (!o->name)
+			continue;
+		snprintf(option, sizeof(option), "--%s%s", o->name, o->arg ? "=" : " ");
+		copy = strdup(text);
+		for (line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+			if (strstr(line, option))
+				break;
+		if (!line || !strstr(line, o->help) || strlen(line) > 79)
+			fail_msg("%s has no line of its own: %s", option, line ? line : "");
+		free(copy);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(has_defaults),
+		cmocka_unit_test(workload_is_run_by_a_shell),
+		cmocka_unit_test(command_behind_dashes_keeps_its_own_options),
+		cmocka_unit_test(command_without_dashes_is_refused),
+		cmocka_unit_test(only_one_workload_is_taken),
+		cmocka_unit_test(no_target_tells_how_to_give_one),
+		cmocka_unit_test(names_of_threads_select_nothing),
+		cmocka_unit_test(targets_add_up),
+		cmocka_unit_test(values_reach_the_config),
+		cmocka_unit_test(flags_reach_the_config),
+		cmocka_unit_test(background_logs_the_workload),
+		cmocka_unit_test(what_needs_a_workload_says_so),
+		cmocka_unit_test(bad_values_are_named),
+		cmocka_unit_test(misspelt_options_are_named),
+		cmocka_unit_test(segments_have_a_size_where_they_are_needed),
+		cmocka_unit_test(what_is_stored_how_goes_together),
+		cmocka_unit_test(lists_have_an_end),
+		cmocka_unit_test(thread_is_no_process),
+		cmocka_unit_test(disk_may_be_given_by_its_device),
+		cmocka_unit_test(partition_is_no_disk),
+		cmocka_unit_test(experiment_is_named_after_the_script),
+		cmocka_unit_test(experiment_is_named_after_the_target),
+		cmocka_unit_test(help_has_a_line_for_each_option),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host/stall/clock.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/util.h"
+
+#define S NSEC_PER_SEC
+#define US (NSEC_PER_MSEC / 1000)
+
+static char state_of(pid_t pid)
+{
+	char path[64], line[256] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	assert_non_null(fgets(line, sizeof(line), f));
+	fclose(f);
+	return strrchr(line, ')')[2];
+}
+
+/* A child that sleeps, or stands where no signal but KILL reaches it, as who waits for a server: in vfork(2). */
+static pid_t child(bool held)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (!held || vfork() == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				pause();
+		}
+		_exit(1);
+	}
+	while (state_of(pid) != (held ? 'D' : 'S'))
+		usleep(1000);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void who_uses_no_cpu_time_stands_still(void **state)
+{
+	pid_t pid = child(false);
+	struct still s;
+
+	still_begin(&s, pid, 5 * US, 10 * S);
+	assert_int_equal(still_ns(&s, 5 * US, 12 * S), 2 * S);
+	assert_int_equal(still_ns(&s, 6 * US, 13 * S), 0); /* it sleeps, and wakes by itself */
+	assert_int_equal(still_ns(&s, 6 * US, 17 * S), 4 * S);
+	end(pid);
+}
+
+static void who_asks_again_from_inside_of_a_wait_stands_still(void **state)
+{
+	pid_t pid = child(true);
+	struct still s;
+
+	still_begin(&s, pid, 0, 0);
+	for (uint64_t n = 1; n < 1000; n++)
+		assert_int_equal(still_ns(&s, 200 * n * US, n * S), n * S);
+	assert_int_equal(still_ns(&s, 10 * S, 1000 * S), 0); /* that is work */
+	assert_int_equal(still_ns(&s, 10 * S + 5000 * US, 1001 * S), S);
+	assert_int_equal(still_ns(&s, 10 * S + 7000 * US, 1002 * S), 0);
+	end(pid);
+}
+
+static void who_has_gone_is_known_by_its_cpu_time_alone(void **state)
+{
+	pid_t pid = child(false);
+	struct still s;
+
+	end(pid);
+	still_begin(&s, pid, 1, 0);
+	assert_int_equal(still_ns(&s, 1, S), S);
+	assert_int_equal(still_ns(&s, 2, 2 * S), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_uses_no_cpu_time_stands_still),
+		cmocka_unit_test(who_asks_again_from_inside_of_a_wait_stands_still),
+		cmocka_unit_test(who_has_gone_is_known_by_its_cpu_time_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

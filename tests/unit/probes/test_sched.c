@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "probes/sched.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <bpf/btf.h>
+#include <cmocka.h>
+
+#include "kernel/btf.h"
+
+#define CPUS 12
+
+/* LIST, as a string of one character a CPU. */
+static void expect_cpus(const char *list, const char *wanted)
+{
+	bool in[CPUS + 1];
+	char got[CPUS + 1] = "";
+
+	memset(in, 1, sizeof(in)); /* what was there before does not count */
+	sched_cpus_in(list, in, CPUS);
+	for (unsigned int i = 0; i < CPUS; i++)
+		got[i] = in[i] ? 'x' : '.';
+	assert_string_equal(got, wanted);
+	assert_true(in[CPUS]); /* not ours */
+}
+
+static void cpus_are_those_of_the_list(void **state)
+{
+	expect_cpus("0", "x...........");
+	expect_cpus("0-3,8", "xxxx....x...");
+	expect_cpus("0-3,8\n", "xxxx....x...");
+	expect_cpus("1,3,5-6,11", ".x.x.xx....x");
+	expect_cpus("0-11", "xxxxxxxxxxxx");
+}
+
+static void cpus_beyond_what_there_are_do_no_harm(void **state)
+{
+	expect_cpus("10-255", "..........xx");
+	expect_cpus("12", "............");
+	expect_cpus("0-99999999999999999999999", "xxxxxxxxxxxx");
+	expect_cpus("99999999999999999999999,1", ".x..........");
+}
+
+static void a_list_without_sense_ends_where_it_has_none(void **state)
+{
+	expect_cpus("", "............");
+	expect_cpus("none", "............");
+	expect_cpus("-1", "............");
+	expect_cpus("3-1", "............");
+	expect_cpus("1,,2", ".x..........");
+	expect_cpus("1,x,2", ".x..........");
+	expect_cpus("2-", "............");
+	expect_cpus("1-2-3,4", ".xx.........");
+}
+
+/* A kernel whose tracepoint sched_switch has the arguments of ARGS, p a pointer and i a number, behind its own. */
+static int given_by(const char *args)
+{
+	struct kernel_btf k = { .btf = btf__new_empty(), .excerpt_fd = -1 };
+	int num, ptr, proto, r;
+
+	assert_non_null(k.btf);
+	num = btf__add_int(k.btf, "int", 4, BTF_INT_SIGNED);
+	ptr = btf__add_ptr(k.btf, num);
+	if (args) {
+		proto = btf__add_func_proto(k.btf, 0);
+		assert_int_equal(btf__add_func_param(k.btf, "__data", ptr), 0);
+		for (; *args; args++)
+			assert_int_equal(btf__add_func_param(k.btf, "arg", *args == 'p' ? ptr : num), 0);
+		assert_true(btf__add_typedef(k.btf, "btf_trace_sched_switch", btf__add_ptr(k.btf, proto)) > 0);
+	}
+	assert_int_equal(kernel_btf_index(&k), 0);
+	r = sched_state_is_given(&k);
+	kernel_btf_free(&k);
+	return r;
+}
+
+static void the_state_is_taken_from_where_it_is(void **state)
+{
+	assert_int_equal(given_by("ipp"), 0);
+	assert_int_equal(given_by("ippi"), 1);
+	assert_int_equal(given_by("iipp"), -EOPNOTSUPP); /* 5.18 without the commit that moved it */
+	assert_int_equal(given_by(NULL), -EOPNOTSUPP);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cpus_are_those_of_the_list),
+		cmocka_unit_test(cpus_beyond_what_there_are_do_no_harm),
+		cmocka_unit_test(a_list_without_sense_ends_where_it_has_none),
+		cmocka_unit_test(the_state_is_taken_from_where_it_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Two hosts: the clock of trace-other's is 4000 s ahead of trace-small's, and it began 0.5 s after that. */
+#include "report/hosts/hosts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/why/rules.h"
+#include "stats/timeline.h"
+#include "report/why/why.h"
+#include "base/util.h"
+
+static char small[] = "tests/golden/trace-small", other[] = "tests/golden/trace-other", cut[] = "tests/golden/trace-cut";
+
+static void open_job(struct report_job *job, char *const *dirs, unsigned int n)
+{
+	unsigned int bad;
+
+	assert_int_equal(report_job_open(job, dirs, n, &bad), 0);
+	for (unsigned int i = 0; i < n; i++) {
+		const struct report_options o = { .timed = true, .begin_ns = report_job_begin_ns(job, i) };
+
+		assert_int_equal(report_load_with(&job->host[i].report, dirs[i], &o), 0);
+	}
+	assert_int_equal(report_job_close(job), 0);
+}
+
+static void hosts_are_on_one_axis(void **state)
+{
+	char *const dirs[] = { other, small };
+	struct report_job job;
+	struct timeline *t[2];
+
+	open_job(&job, dirs, 2);
+	assert_int_equal(job.begin_utc_ns, 1795222922900000000);
+	assert_int_equal(report_job_begin_ns(&job, 1), 999900000000);
+	assert_int_equal(report_job_begin_ns(&job, 0), 4999500000000);
+	for (unsigned int i = 0; i < 2; i++)
+		t[i] = job.host[i].report->timeline;
+	assert_int_equal(t[0]->bin_ns, t[1]->bin_ns);
+	assert_int_equal(timeline_bins(t[0]), timeline_bins(t[1]));
+	/* node2's read of 128 KiB ended 520 ms after node1 began, node1's of raw.bin 270 ms after it */
+	assert_int_equal(t[0]->sum[TIMELINE_READ_BYTES][520 * 1000000 / t[0]->bin_ns], 131072);
+	assert_int_equal(t[1]->sum[TIMELINE_READ_BYTES][270 * 1000000 / t[1]->bin_ns], 1024 * 1024);
+	report_job_free(&job);
+}
+
+static void totals_are_sums(void **state)
+{
+	char *const dirs[] = { small, other };
+	struct report_job job;
+
+	open_job(&job, dirs, 2);
+	assert_int_equal(job.total->op[REPORT_VFS_RW].rows, 16 + 17);
+	assert_int_equal(job.total->rw[0].bytes, job.host[0].report->rw[0].bytes + job.host[1].report->rw[0].bytes);
+	assert_int_equal(job.total->rw[0].lat.n, job.host[0].report->rw[0].lat.n + job.host[1].report->rw[0].lat.n);
+	assert_int_equal(manifest_probe(&job.total->manifest, "vfs_rw")->lost, 2);
+	assert_string_equal(job.total->manifest.host, "node1, node2");
+	assert_string_equal(report_started(job.total), "2026-11-21T01:02:02.900000000Z");
+	assert_true(job.total->manifest.complete);
+	assert_int_equal(job.total->manifest.status, 768); /* that of the host that failed */
+	report_job_free(&job);
+}
+
+static void error_between_hosts_is_told_or_not_known(void **state)
+{
+	char *const dirs[] = { small, other }, *const twice[] = { other, other };
+	struct report_job job;
+
+	open_job(&job, dirs, 2);
+	assert_int_equal(job.read_error_ns, 310 + 120);
+	assert_false(job.between_known); /* trace-small does not say that its clock was synchronised */
+	assert_non_null(strstr(job.total->notes[0], "node1: its clock was not synchronised"));
+	report_job_free(&job);
+	/* of one boot: however wrong the clock is, it is the same one */
+	open_job(&job, twice, 2);
+	assert_true(job.between_known);
+	assert_int_equal(job.between_ns, 240);
+	assert_string_equal(job.host[1].name, "node2 (2)");
+	/* two machines, both synchronised within 900 us: the larger of begin and end */
+	strcpy(job.host[1].report->manifest.boot_id, "3");
+	report_free(job.total);
+	assert_int_equal(report_job_close(&job), 0);
+	assert_true(job.between_known);
+	assert_int_equal(job.between_ns, 2 * (900000 + 120));
+	report_job_free(&job);
+}
+
+static void folder_without_a_clock_is_no_host(void **state)
+{
+	char *const dirs[] = { small, cut };
+	struct report_job job;
+	unsigned int bad;
+
+	assert_int_equal(report_job_open(&job, dirs, 2, &bad), -ENODATA);
+	assert_int_equal(bad, 1);
+}
+
+static void text_begins_with_all_hosts_that_were_traced_at_a_time(void **state)
+{
+	char *const dirs[] = { small, other };
+	autofree char *text = NULL, *apart = NULL;
+	struct report_job job;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	open_job(&job, dirs, 2);
+	report_job_text(&job, out);
+	fclose(out);
+	assert_ptr_equal(strstr(text, "storage-read: "), text);
+	assert_non_null(strstr(text, "\n2 hosts of one job, from 2026-11-21T01:02:02.900000000Z on"));
+	assert_non_null(strstr(text, "\nnode2                   500 ms     3.00 s         28         0     900 us  unknown "));
+	assert_non_null(strstr(text, "\nhow far times of two hosts may be apart is not known"));
+	/* runs one after the other are no hosts of one job */
+	job.host[1].begin_ns += 3600 * 1000000000ULL;
+	out = open_memstream(&apart, &len);
+	report_job_text(&job, out);
+	fclose(out);
+	assert_null(strstr(apart, "2 hosts of one job"));
+	assert_non_null(strstr(apart, "\ntrace        tests/golden/trace-other"));
+	report_job_free(&job);
+}
+
+static void folder_is_itself_by_any_name(void **state)
+{
+	char again[] = "tests/golden/../golden/trace-other/", missing[] = "tests/golden/none";
+	char *const dirs[] = { missing, small, other, missing, again };
+	unsigned int first, second;
+
+	assert_false(report_job_twice(dirs, 4, &first, &second));
+	assert_true(report_job_twice(dirs, 5, &first, &second));
+	assert_int_equal(first, 2);
+	assert_int_equal(second, 4);
+}
+
+/* What each of the two hosts of JOB is changed to leads to one note before others, or to none; it is in the text too. */
+static void doubts(struct report_job *job, const char *wanted)
+{
+	autofree char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	report_free(job->total);
+	assert_int_equal(report_job_close(job), 0);
+	assert_int_equal(job->n_doubts, wanted ? 1 : 0);
+	report_job_text(job, out);
+	fclose(out);
+	if (!wanted)
+		return;
+	assert_non_null(strstr(job->total->notes[0], wanted));
+	assert_non_null(strstr(text, job->total->notes[0]));
+}
+
+static void what_makes_no_job_is_told(void **state)
+{
+	char *const dirs[] = { small, other };
+	struct manifest_facts *m[2];
+	struct report_job job;
+
+	open_job(&job, dirs, 2);
+	for (unsigned int i = 0; i < 2; i++)
+		m[i] = &job.host[i].report->manifest;
+	doubts(&job, NULL);
+	strcpy(m[0]->boot_id, m[1]->boot_id);
+	doubts(&job, "traced on the machine of another of these at a time: 1 (tests/golden/trace-small and tests/golden/trace-other)");
+	m[0]->end_ns += m[1]->start_ns - m[0]->start_ns;
+	m[0]->start_ns = m[1]->start_ns;
+	doubts(&job, "copies of others of these traces: 1 (tests/golden/trace-other of tests/golden/trace-small)");
+	m[0]->start_ns++;
+	/* one after the other */
+	job.host[1].begin_ns += 3600 * 1000000000ULL;
+	doubts(&job, "at no time were all of these traced");
+	/* of a machine that is not known nothing is said */
+	job.host[1].begin_ns -= 3600 * 1000000000ULL;
+	m[0]->boot_id[0] = m[1]->boot_id[0] = '\0';
+	doubts(&job, NULL);
+	report_job_free(&job);
+}
+
+static void json_and_page_hold_it(void **state)
+{
+	char *const dirs[] = { small, other };
+	autofree char *json = NULL, *html = NULL;
+	static struct manifest_facts m;
+	struct report_job job;
+	size_t len = 0;
+	FILE *out = open_memstream(&json, &len);
+
+	open_job(&job, dirs, 2);
+	assert_int_equal(report_job_json(&job, out), 0);
+	fclose(out);
+	assert_non_null(strstr(json, "\"begin_ns\": 0,"));
+	assert_non_null(strstr(json, "\"begin_utc\": \"2026-11-21T01:02:02.900000000Z\""));
+	assert_non_null(strstr(json, "\"after_ns\": 500000000"));
+	assert_int_equal(manifest_parse(&m, json), 0);
+	out = open_memstream(&html, &len);
+	assert_int_equal(report_job_html(&job, out), 0);
+	fclose(out);
+	assert_non_null(strstr(html, "\"hosts\":[{\"name\":\"node1\""));
+	report_job_free(&job);
+}
+
+static struct finding *bottleneck_of(const struct report_job *job, unsigned int i)
+{
+	return &job->host[i].report->why->rules->bottleneck;
+}
+
+/* One host waits, and the others with it; who only trained counts with nothing. */
+static void the_job_waits_for_what_a_host_waits_for(void **state)
+{
+	char *const dirs[] = { small, small, small };
+	struct report_job job;
+	struct finding f;
+
+	open_job(&job, dirs, 3);
+	assert_true(report_job_why(&job, &f));
+	assert_string_equal(f.rule->code, "storage-read");
+	assert_float_equal(f.share, bottleneck_of(&job, 0)->share, 1e-9);
+	assert_non_null(strstr(f.evidence[0], "found on 3 of 3 hosts: node1 98.7 %, node1 (2) 98.7 %, node1 (3) 98.7 %"));
+	finding_free(&f);
+	for (unsigned int i = 1; i < 3; i++) {
+		bottleneck_of(&job, i)->rule = i == 1 ? &rule_trainer_bound : &rule_unknown;
+		bottleneck_of(&job, i)->share = 1;
+	}
+	assert_true(report_job_why(&job, &f));
+	assert_string_equal(f.rule->code, "storage-read");
+	assert_float_equal(f.share, bottleneck_of(&job, 0)->share / 3, 1e-9);
+	assert_non_null(strstr(f.evidence[1], "on 2 of 3 hosts something else: node1 (2) trainer-bound 100.0 %, node1 (3) unknown"));
+	finding_free(&f);
+	bottleneck_of(&job, 0)->rule = &rule_unknown;
+	assert_true(report_job_why(&job, &f));
+	assert_string_equal(f.rule->code, "trainer-bound");
+	finding_free(&f);
+	report_job_free(&job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(error_between_hosts_is_told_or_not_known),
+		cmocka_unit_test(folder_is_itself_by_any_name),
+		cmocka_unit_test(folder_without_a_clock_is_no_host),
+		cmocka_unit_test(hosts_are_on_one_axis),
+		cmocka_unit_test(json_and_page_hold_it),
+		cmocka_unit_test(the_job_waits_for_what_a_host_waits_for),
+		cmocka_unit_test(text_begins_with_all_hosts_that_were_traced_at_a_time),
+		cmocka_unit_test(totals_are_sums),
+		cmocka_unit_test(what_makes_no_job_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/phases/read.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+#include "trace/unpack.h"
+#include "tree.h"
+
+#define S NSEC_PER_SEC
+#define REAL 1795334400 /* 2026-11-22T08:00:00Z, when CLOCK_MONOTONIC is 1000 s */
+
+static char notes[65536];
+
+static void note(void *ctx, const char *text)
+{
+	size_t len = strlen(notes);
+
+	snprintf(notes + len, sizeof(notes) - len, "%s\n", text);
+}
+
+static const struct manifest_facts berlin = {
+	.start_ns = 1000 * S, .end_ns = 2000 * S, .start_utc = "2026-11-22T08:00:00.000000000Z",
+	.localtime = "/usr/share/zoneinfo/Nowhere/Unknown", .utc_offset_s = "3600",
+};
+
+static struct phases *read_with(const struct manifest_facts *m, const struct phases_options *o)
+{
+	autoclose int dirfd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct phases *p = NULL;
+
+	notes[0] = '\0';
+	assert_int_equal(phases_read(&p, dirfd, m, o, note, NULL), 0);
+	phases_end(p, m->start_ns, m->end_ns);
+	return p;
+}
+
+/* Of one log, named or in the folder. */
+static struct phases *read_log(const char *text, const struct phases_options *o)
+{
+	autofree char *path = tree_path("log");
+	const char *logs[] = { path };
+	struct phases_options options = o ? *o : (struct phases_options){ 0 };
+
+	tree_put("log", text);
+	options.logs = logs;
+	options.n_logs = 1;
+	return read_with(&berlin, &options);
+}
+
+/* All phases as "LABEL SOURCE BEGIN-END", the first instant being 1000 s. */
+static void expect(const struct phases *p, const char *want)
+{
+	char text[4096] = "", label[PHASE_LABEL_MAX];
+	size_t len = 0;
+
+	for (uint32_t i = 0; i < p->all.n; i++) {
+		const struct phase *v = &p->all.v[i];
+
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s %s %g-%g%s\n", phases_label(p, v, label),
+					phase_source_names[p->names[v->name].source],
+					(double)(v->begin_ns - 1000 * S) / S, (double)(v->end_ns - 1000 * S) / S,
+					v->inferred ? " inferred" : "");
+	}
+	assert_string_equal(text, want);
+}
+
+static void said(const char *text)
+{
+	if (!strstr(notes, text))
+		fail_msg("\"%s\" is not said, but: %s", text, notes);
+}
+
+static uint64_t file_size(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return (uint64_t)st.st_size;
+}
+
+#define DLIO                                                                                                           \
+	"[OUTPUT] 2026-11-22T09:00:01.000000 Running DLIO [Training] with 1 process(es)\n"                             \
+	"[OUTPUT] 2026-11-22T09:00:10.000000 Starting epoch 1: 10 steps expected\n"                                    \
+	"[OUTPUT] 2026-11-22T09:00:10.500000 Starting block 1\n"                                                       \
+	"[OUTPUT] 2026-11-22T09:00:20.250000 Ending block 1 - 10 steps completed in 9.75 s\n"                          \
+	"[OUTPUT] 2026-11-22T09:00:20.250000 Epoch 1 - Block 1 [Training] Accelerator Utilization [AU] (%): 99.1\n"    \
+	"[OUTPUT] 2026-11-22T09:00:21.000000 Ending epoch 1 - 10 steps completed in 11.00 s\n"                         \
+	"[OUTPUT] 2026-11-22T09:00:21.000000 Starting eval - 2 steps expected\n"                                       \
+	"[OUTPUT] 2026-11-22T09:00:23.000000 Ending eval - 2 steps completed in 2.00 s\n"
+
+/* The data base does not know the zone of the manifest: it is the offset that the host had. */
+static void a_dlio_log_is_of_the_hosts_zone(void **state)
+{
+	struct phases *p = read_log(DLIO, NULL);
+
+	expect(p, "init dlio 1-10 inferred\nepoch 1 dlio 10-21\nblock 1 dlio 10.5-20.25\neval dlio 21-23\n");
+	assert_string_equal(notes, "");
+	phases_free(p);
+}
+
+static void the_option_has_another_zone(void **state)
+{
+	struct phases *p = read_log(DLIO, &(struct phases_options){ .zone = "+00:59" });
+
+	expect(p, "init dlio 61-70 inferred\nepoch 1 dlio 70-81\nblock 1 dlio 70.5-80.25\neval dlio 81-83\n");
+	phases_free(p);
+	p = read_log(DLIO, &(struct phases_options){ .zone = "UTC" });
+	assert_int_equal(p->all.n, 0);
+	said("all of its lines about phases are outside of the trace, the first by 2610 s behind its end");
+	said("--app-log-tz");
+	phases_free(p);
+}
+
+#define EPOCHS                                                                                                         \
+	"2026-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 09:00:20,000 INFO Ending epoch 1\n"                 \
+	"2026-11-22 09:00:20,000 INFO Starting epoch 2\n"
+
+/* What has begun would else last over all of the trace. */
+static void a_log_of_another_time_tells_nothing(void **state)
+{
+	static const char *const zones[] = { "+01:05", "-09:00" };
+	struct phases *p;
+
+	for (size_t i = 0; i < ARRAY_SIZE(zones); i++) {
+		p = read_log(EPOCHS, &(struct phases_options){ .zone = zones[i] });
+
+		assert_int_equal(p->told.n, 0);
+		assert_int_equal(p->all.n, 0);
+		assert_int_equal(p->unpaired, 0);
+		said(i ? "the first by 35010 s behind its end, and were left out; if the log was written in another time zone" :
+			 "the first by 290 s before its begin, and were left out; if the log was written in another time zone");
+		phases_free(p);
+	}
+	/* it is as if it was not there: the next one may be */
+	tree_put("workload.log", "2026-11-22T00:00:10Z INFO Starting epoch 7\n");
+	tree_put("collected/x.log", EPOCHS);
+	p = read_with(&berlin, NULL);
+	expect(p, "epoch 1 log 10-20\nepoch 2 log 20-1000\n");
+	phases_free(p);
+}
+
+/* As Python's logging writes them where nobody thinks of an end. */
+static void a_log_of_begins_alone_tells_all_epochs(void **state)
+{
+	struct phases *p = read_log("2026-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 09:00:15,000 INFO Starting epoch 2\n"
+				    "2026-11-22 09:00:20,000 INFO Starting epoch 3\n", NULL);
+
+	expect(p, "epoch 1 log 10-15\nepoch 2 log 15-20\nepoch 3 log 20-1000\n");
+	assert_true(p->all.v[2].unfinished);
+	assert_string_equal(notes, "");
+	phases_free(p);
+}
+
+/* What ended early did: the next begin is no end. */
+static void an_end_is_told_behind_its_epoch(void **state)
+{
+	struct phases *p = read_log("2026-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 09:00:14,000 INFO Epoch 1 finished\n"
+				    "2026-11-22 09:00:15,000 INFO Epoch 2/2\n2026-11-22 09:00:19,000 INFO Epoch 2/2 done: loss 0.1\n",
+				    NULL);
+
+	expect(p, "epoch 1 log 10-14\nepoch 2 log 15-19\n");
+	assert_string_equal(notes, "");
+	phases_free(p);
+}
+
+/* Of a trace of a part of an epoch no line is within. */
+static void a_log_around_the_trace_is_of_it(void **state)
+{
+	struct phases *p = read_log("2026-11-22 08:50:00,000 INFO Starting epoch 1\n"
+				    "2026-11-22 10:10:00,000 INFO Ending epoch 1\n", NULL);
+
+	expect(p, "epoch 1 log 0-1000\n");
+	assert_string_equal(notes, "");
+	phases_free(p);
+}
+
+/* The first line of the trace's own time is the last one. */
+static void a_log_of_many_runs_is_read_from_its_begin(void **state)
+{
+	struct phases *p = read_log("2025-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 08:50:00,000 INFO Ending epoch 1\n"
+				    "2026-11-22 08:50:00,000 INFO Starting epoch 2\n2026-11-22 09:00:05,000 INFO Ending epoch 2\n",
+				    NULL);
+
+	expect(p, "epoch 2 log 0-5\n");
+	assert_int_equal(p->outside, 1);
+	phases_free(p);
+}
+
+/* From 02:59:50 to 02:00:10: the hour comes twice, and what goes on is the second time. */
+static void a_log_goes_through_the_end_of_summer(void **state)
+{
+	static const struct manifest_facts m = {
+		.start_ns = 1000 * S, .end_ns = 9000 * S, .start_utc = "2026-10-25T00:30:00Z",
+		.tz = "CET-1CEST,M3.5.0,M10.5.0/3",
+	};
+	autofree char *path = tree_path("log");
+	const char *logs[] = { path };
+	struct phases *p;
+
+	tree_put("log", "2026-10-25 02:40:00,000 INFO Starting epoch 1\n"
+			"2026-10-25 02:59:50,000 INFO Ending epoch 1\n"
+			"2026-10-25 02:00:10,000 INFO Starting epoch 2\n"
+			"2026-10-25 02:45:00,000 INFO Ending epoch 2\n");
+	p = read_with(&m, &(struct phases_options){ .logs = logs, .n_logs = 1 });
+	expect(p, "epoch 1 log 600-1790\nepoch 2 log 1810-4500\n");
+	phases_free(p);
+}
+
+/* Set back by 100 s at 1050 s. */
+static void a_log_goes_through_a_set_clock(void **state)
+{
+	struct phases *p;
+
+	tree_put("time_align.out", "# dltraced time_align 1\nTIMESTAMP\tTIME\tREALTIME_NS\tBOOTTIME_NS\tERROR_NS\tEVENT\n"
+				   "1000000000000\t-\t1795334400000000000\t1\t1\tstart\n"
+				   "1050000000000\t-\t1795334350000000000\t1\t1\tstep\n");
+	p = read_log("2026-11-22T08:00:10Z Starting epoch 1\n2026-11-22T08:00:49Z Ending epoch 1\n"
+		     "2026-11-22T07:59:20Z Starting epoch 2\n2026-11-22T08:00:30Z Ending epoch 2\n", NULL);
+	expect(p, "epoch 1 log 10-49\nepoch 2 log 60-130\n");
+	phases_free(p);
+}
+
+#define MLLOG(s, event, key)                                                                                           \
+	":::MLLOG {\"namespace\": \"\", \"time_ms\": " s "500, \"event_type\": \"INTERVAL_" event "\", \"key\": \"" key      \
+	"\", \"value\": null, \"metadata\": {\"epoch_num\": 2}}\n"
+
+static void lines_that_tell_too_little_are_counted(void **state)
+{
+	struct phases *p = read_log("Starting epoch 1\n"
+				    ":::MLLOG {\"key\": \"epoch_start\", \"event_type\": \"INTERVAL_START\"}\n"
+				    ":::MLLOG {\"key\": \"epoch_st\n"
+				    "1: " MLLOG("1795334410", "START", "epoch_start")
+				    "2026-11-31 08:00:01,000 Starting epoch 7\n"
+				    "1: " MLLOG("1795334420", "END", "epoch_stop")
+				    "1: " MLLOG("1795334430", "START", "epoch_start"), NULL);
+
+	expect(p, "epoch 2 mllog 10.5-20.5\nepoch 2 mllog 30.5-1000\n");
+	assert_true(p->all.v[1].unfinished);
+	assert_int_equal(p->all.v[1].rank, 1);
+	said("log: 1 lines about phases are not whole and were left out");
+	said("log: 3 lines about phases have no time and were left out");
+	phases_free(p);
+	p = read_log("2026-11-22T09:00:01.5 Starting epoch 1\n2026-11-22T09:00:02.5 Ending epoch 1\n"
+		     "2026-11-22T09:00:03.5 Starting epoch 1", NULL); /* of 12, perhaps */
+	expect(p, "epoch 1 dlio 1.5-2.5\n");
+	said("its last line is about a phase, has no end and was left out");
+	phases_free(p);
+	p = read_log("loss 0.1\n", NULL);
+	said("no line tells of a phase; --phase REGEX=NAME says which do");
+	phases_free(p);
+}
+
+/* NULs, a line of megabytes, no newline at all: the rest is read. */
+static void garbage_is_passed_over(void **state)
+{
+	static const char line[] = "2026-11-22T08:00:05Z Starting epoch 1\n", last[] = "2026-11-22T08:00:06Z Ending epoch 1\n";
+	autofree char *path = tree_path("log");
+	const char *logs[] = { path, path, path };
+	size_t size = 5U << 20;
+	autofree char *text = malloc(size);
+	autoclose int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	struct phases *p;
+
+	for (size_t i = 0; i < size; i++)
+		text[i] = (char)(i * 2654435761U >> 13);
+	memset(text + 100000, 'x', 3U << 20);
+	memcpy(text + 200000, line, strlen(line) - 1); /* within a long line, beyond what is looked at */
+	text[50000] = '\n';
+	memcpy(text + 50001, line, strlen(line));
+	text[size - 2 - strlen(last)] = '\n';
+	memcpy(text + size - 1 - strlen(last), last, strlen(last));
+	text[size - 1] = '\n';
+	assert_int_equal(util_write_all(fd, text, size), 0);
+	p = read_with(&berlin, &(struct phases_options){ .logs = logs, .n_logs = 1 });
+	expect(p, "epoch 1 log 5-6\n");
+	phases_free(p);
+	p = read_with(&berlin, &(struct phases_options){ .logs = logs, .n_logs = 3 });
+	assert_int_equal(p->told.n, 3);
+	phases_free(p);
+}
+
+static void what_is_no_file_is_said(void **state)
+{
+	autofree char *fifo = tree_path("fifo"), *none = tree_path("none");
+	const char *logs[] = { tree, fifo, none };
+	struct phases *p;
+
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	p = read_with(&berlin, &(struct phases_options){ .logs = logs, .n_logs = 3 });
+	assert_int_equal(p->all.n, 0);
+	said("fifo: cannot be read: it is not a regular file");
+	said("none: cannot be read: No such file");
+	phases_free(p);
+}
+
+/* --- the folder ---------------------------------------------------------------------------------------- */
+
+static void a_row_is_a_line_with_a_time(void **state)
+{
+	struct phases *p;
+
+	/* a time of its own counts where it is before the row; one of another zone does not */
+	tree_put("workload.out", "# dltraced workload 1\nTIMESTAMP\tTIME\tTEXT\n"
+				 "1010000000000\t-\tStarting\\040epoch\\0401\n"
+				 "1020000000000\t-\t2026-11-22\\04009:00:19,500\\040Ending\\040epoch\\0401\n"
+				 "1030000000000\t-\t2026-11-22T08:00:29.5\\040Starting\\040epoch\\0402\n"
+				 "1040000000000\t-\t2026-11-22T10:00:39\\040Ending\\040epoch\\0402\n");
+	tree_put("marks.out", "# dltraced marks 1\nTIMESTAMP\tTIME\tPID\tTEXT\n"
+			      "1005000000000\t-\t1\tload_start\n1006000000000\t-\t1\tload_stop\nhalf a ro");
+	p = read_with(&berlin, NULL);
+	expect(p, "load marks 5-6\nepoch 1 log 10-19.5\nepoch 2 dlio 30-40\n");
+	said("marks.out: the last row is cut off");
+	phases_free(p);
+}
+
+static void logs_of_the_folder_are_read_where_the_output_says_nothing(void **state)
+{
+	autofree char *link = tree_path("collected/link.log"), *target = tree_path("secret");
+	struct phases *p;
+
+	tree_put("secret", DLIO);
+	tree_put("collected/results/x/dlio.log", DLIO);
+	tree_put("collected/results/x/dlio.txt", DLIO);
+	assert_int_equal(symlink(target, link), 0);
+	p = read_with(&berlin, NULL);
+	assert_int_equal(p->told.n, 4);
+	phases_free(p);
+	tree_put("workload.log", "2026-11-22T08:00:05Z Starting epoch 1\n2026-11-22T08:00:06Z Ending epoch 1\n");
+	p = read_with(&berlin, NULL);
+	expect(p, "epoch 1 log 5-6\n");
+	phases_free(p);
+}
+
+/* NAME with TEXT packed as P is, as one member behind what is there. */
+static void put_packed(const char *name, const char *text, enum pack p)
+{
+	autofree char *path = tree_path(name);
+	autoclose int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	char buf[16384];
+	size_t len = 0;
+
+	if (p == PACK_GZIP) {
+		z_stream z = { .next_in = (unsigned char *)text, .avail_in = (uInt)strlen(text), .next_out = (unsigned char *)buf,
+			       .avail_out = sizeof(buf) };
+
+		assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+		assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+		len = z.total_out;
+		deflateEnd(&z);
+	}
+#ifdef HAVE_ZSTD
+	if (p == PACK_ZSTD)
+		len = ZSTD_compress(buf, sizeof(buf), text, strlen(text), 3);
+#endif
+	assert_in_range(len, 1, sizeof(buf));
+	assert_int_equal(util_write_all(fd, buf, len), 0);
+}
+
+static void a_packed_log_is_read(void **state)
+{
+	static const char *const parts[] = { "2026-11-22T08:00:05Z Starting epoch 1\n2026-11-22T08:00:06Z End",
+					     "ing epoch 1\n2026-11-22T08:00:07Z Starting epoch 2\n2026-11-22T08:00:09Z Ending epoch 2\n" };
+
+	for (enum pack p = PACK_GZIP; p < PACKS; p++) {
+		autofree char *path = tree_path(p == PACK_GZIP ? "log-a" : "log-b.zst"); /* whatever it is called */
+		const char *logs[] = { path };
+		const struct phases_options named = { .logs = logs, .n_logs = 1 };
+		struct phases *ph;
+
+		if (!unpack_knows(p))
+			continue;
+		for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+			put_packed(path + strlen(tree) + 1, parts[i], p);
+		ph = read_with(&berlin, &named);
+		expect(ph, "epoch 1 log 5-6\nepoch 2 log 7-9\n");
+		assert_string_equal(notes, "");
+		phases_free(ph);
+		/* less its end: the first member is whole, of the second what can be had */
+		assert_int_equal(truncate(path, (off_t)file_size(path) - 6), 0);
+		ph = read_with(&berlin, &named);
+		said("it is packed and cut off: what is there was read");
+		assert_int_not_equal(ph->all.n, 0);
+		phases_free(ph);
+		put_packed(path + strlen(tree) + 1, "behind what is cut off", p);
+		ph = read_with(&berlin, &named);
+		said("it is packed and damaged: what is before that was read");
+		phases_free(ph);
+	}
+}
+
+static void packed_logs_of_the_folder_are_read(void **state)
+{
+	struct phases *p;
+
+	put_packed("collected/results/dlio.log.gz", DLIO, PACK_GZIP);
+	put_packed("collected/results/dlio.txt.gz", DLIO, PACK_GZIP);
+	p = read_with(&berlin, NULL);
+	expect(p, "init dlio 1-10 inferred\nepoch 1 dlio 10-21\nblock 1 dlio 10.5-20.25\neval dlio 21-23\n");
+	assert_string_equal(notes, "");
+	phases_free(p);
+	put_packed("workload.log.gz", "2026-11-22T08:00:05Z Starting epoch 1\n2026-11-22T08:00:06Z Ending epoch 1\n", PACK_GZIP);
+	p = read_with(&berlin, NULL);
+	expect(p, "epoch 1 log 5-6\n");
+	phases_free(p);
+}
+
+static void without_a_zone_no_time_is_guessed(void **state)
+{
+	static const struct manifest_facts m = { .start_ns = 1000 * S, .end_ns = 2000 * S, .start_utc = "2026-11-22T08:00:00Z" };
+	autofree char *path = tree_path("log");
+	const char *logs[] = { path };
+	struct phases *p;
+
+	tree_put("log", DLIO);
+	p = read_with(&m, &(struct phases_options){ .logs = logs, .n_logs = 1 });
+	assert_int_equal(p->all.n, 0);
+	said("log: 6 lines about phases have no time, or one of a zone that is not known (give it with --app-log-tz), and were "
+	     "left out");
+	phases_free(p);
+	p = read_with(&m, &(struct phases_options){ .logs = logs, .n_logs = 1, .zone = "Mars/Olympus" });
+	said("--app-log-tz Mars/Olympus: this machine knows no such time zone");
+	phases_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_TREE(a_dlio_log_is_of_the_hosts_zone),
+		IN_TREE(the_option_has_another_zone),
+		IN_TREE(a_log_of_another_time_tells_nothing),
+		IN_TREE(a_log_of_begins_alone_tells_all_epochs),
+		IN_TREE(an_end_is_told_behind_its_epoch),
+		IN_TREE(a_log_around_the_trace_is_of_it),
+		IN_TREE(a_log_of_many_runs_is_read_from_its_begin),
+		IN_TREE(a_log_goes_through_the_end_of_summer),
+		IN_TREE(a_log_goes_through_a_set_clock),
+		IN_TREE(lines_that_tell_too_little_are_counted),
+		IN_TREE(garbage_is_passed_over),
+		IN_TREE(what_is_no_file_is_said),
+		IN_TREE(a_row_is_a_line_with_a_time),
+		IN_TREE(logs_of_the_folder_are_read_where_the_output_says_nothing),
+		IN_TREE(a_packed_log_is_read),
+		IN_TREE(packed_logs_of_the_folder_are_read),
+		IN_TREE(without_a_zone_no_time_is_guessed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,1632 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Verdicts and rules, each on a trace that is made up here: process 100 trains, 101 and 102 load for it, in steps of
+ * a second. What each does in a step stands in one function of a dozen rows.
+ */
+#include "report/why/why.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "report/scan/model.h"
+#include "report/why/rules.h"
+#include "tree.h"
+
+#define S 1000000000ULL
+#define MS 1000000ULL
+#define BEGIN (1000 * S)
+#define STEPS 20
+#define ROWS_MAX 20000
+#define MiB (1024 * 1024)
+
+/* --- making one ------------------------------------------------------------------------------------- */
+
+enum file { PIDS, FILES, OPEN, CLOSE, MMAP, RW, SYNC, SWITCH, SCHED, GPU, GPU_DEV, CPU, MARKS, N_FILES };
+
+static const struct {
+	const char *name, *columns;
+} kinds[N_FILES] = {
+	[PIDS] = { "pids", "PID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS" },
+	[FILES] = { "files", "FID\tDEV\tINO\tTYPE\tFSTYPE\tSIZE\tSTATE\tREALPATH" },
+	[OPEN] = { "open", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tVFS_LAT_NS\tRET\tFLAGS\tMODE\tFID\tFILE\tPATH\tREALPATH" },
+	[CLOSE] = { "close", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tFD\tLAST\tFID\tFILE" },
+	[MMAP] = { "mmap", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tADDR\tLEN\tPROT\tFLAGS\tFD\tOFFSET\tOLD_ADDR\tOLD_LEN\tFID\tFILE" },
+	[RW] = { "vfs_rw", "PID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES\tFD\tFLAGS\tFID\tFILE" },
+	[SYNC] = { "sync", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tFD\tOFFSET\tLEN\tFID\tFILE" },
+	[SWITCH] = { "sched_switch", "CPU\tPREV_PID\tPREV_TID\tPREV_COMM\tPREV_STATE\tNEXT_PID\tNEXT_TID\tNEXT_COMM\tRUN_NS\tWAIT_NS" },
+	[SCHED] = { "sched", "PID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tPREEMPTED\tRUN_NS\tRUNQ_NS\tDISK_NS\tBLOCKED_NS\tSLEEP_NS\tMAX_NS" },
+	[GPU] = { "gpu", "gpu\tpid\ttype\tsm\tmem\tcommand" },
+	[GPU_DEV] = { "gpu_dev", "gpu\tpwr\tsm" },
+	[CPU] = { "cpu", "CLOCK\tCPU\t%usr\t%idle" },
+	[MARKS] = { "marks", "PID\tTEXT" },
+};
+
+struct row {
+	enum file file;
+	uint64_t end_ns;
+	unsigned int nr;
+	char *text;
+};
+
+static struct row rows[ROWS_MAX];
+static unsigned int n_rows;
+
+static void __attribute__((format(printf, 3, 4))) put(enum file file, uint64_t end_ns, const char *fmt, ...)
+{
+	va_list ap;
+
+	assert_true(n_rows < ROWS_MAX);
+	va_start(ap, fmt);
+	rows[n_rows] = (struct row){ .file = file, .end_ns = end_ns, .nr = n_rows };
+	assert_true(vasprintf(&rows[n_rows].text, fmt, ap) > 0);
+	va_end(ap);
+	n_rows++;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	return x->end_ns != y->end_ns ? (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns) : (int)x->nr - (int)y->nr;
+}
+
+/* Write what was put, and read it. */
+static struct report *loaded_with(bool timed)
+{
+	struct report *r = NULL;
+
+	qsort(rows, n_rows, sizeof(*rows), by_time);
+	for (enum file f = 0; f < N_FILES; f++) {
+		autofree char *name = util_fmt("%s.out", kinds[f].name), *path = tree_path(name);
+		bool any = f == FILES || f == PIDS;
+		FILE *out;
+
+		unlink(path);
+		for (unsigned int i = 0; i < n_rows; i++)
+			any |= rows[i].file == f;
+		if (!any)
+			continue;
+		out = fopen(path, "w");
+		assert_non_null(out);
+		fprintf(out, "# dltraced %s 1\nTIMESTAMP\tTIME\t%s\n", kinds[f].name, kinds[f].columns);
+		for (unsigned int i = 0; i < n_rows; i++)
+			if (rows[i].file == f)
+				fprintf(out, "%llu\t2026-11-21T01:02:03.000000000Z\t%s\n", (unsigned long long)rows[i].end_ns, rows[i].text);
+		fclose(out);
+	}
+	for (unsigned int i = 0; i < n_rows; i++)
+		free(rows[i].text);
+	n_rows = 0;
+	assert_int_equal(report_load(&r, tree, timed), 0);
+	assert_non_null(r->why);
+	assert_non_null(r->why->rules);
+	return r;
+}
+
+static struct report *loaded(void)
+{
+	return loaded_with(false);
+}
+
+#define N(v) ((unsigned long long)(v))
+
+static void put_file(unsigned int fid, const char *type, const char *fstype, uint64_t size, const char *path)
+{
+	put(FILES, BEGIN, "%u\t259:2\t%u\t%s\t%s\t%llu\tok\t%s", fid, fid, type, fstype, N(size), path);
+}
+
+/* A call on a file that ended at END; DISK: what it fetched. */
+static void put_rw(unsigned int pid, uint64_t end, uint64_t lat, char rw, uint64_t bytes, uint64_t offset, uint64_t disk, unsigned int fid)
+{
+	put(RW, end, "%u\t%u\tx\t%c\t%s\t%llu\t%llu\t%llu\t%llu\t%llu\t5\t-\t%u\tf", pid, pid, rw, rw == 'R' ? "read" : "write", N(lat),
+	    N(bytes), N(bytes), N(offset), N(disk), fid);
+}
+
+static void put_pipe(unsigned int pid, uint64_t end, uint64_t lat, char rw)
+{
+	put(RW, end, "%u\t%u\tx\t%c\t%s\t%llu\t8\t8\t-\t0\t9\t-\t%u\tpipe:[1]", pid, pid, rw, rw == 'R' ? "read" : "write", N(lat), 1);
+}
+
+static void put_open(unsigned int pid, uint64_t end, uint64_t lat, unsigned int fid)
+{
+	put(OPEN, end, "%u\t%u\tx\topenat\t%llu\t-\t5\tRDONLY|CLOEXEC\t-\t%u\tf\tf\t/data/f", pid, pid, N(lat), fid);
+}
+
+/* USER_NS: the CPU time that each loader has used when it ends; TRAINER_NS: the trainer, 0: it has not ended. */
+static void put_job_of(uint64_t user_ns, uint64_t trainer_ns)
+{
+	const uint64_t end = BEGIN + STEPS * S;
+
+	put(PIDS, BEGIN, "100\t100\t1\tpython\texec\t-\t100\t0\t/\t-\tpython\\000train.py");
+	for (unsigned int pid = 101; pid <= 102; pid++) {
+		put(PIDS, BEGIN + 1, "%u\t%u\t100\tpython\tfork\t-\t%u\t0\t/\t-\t-", pid, pid, pid);
+		put(PIDS, BEGIN + 2, "%u\t%u\t100\tpt_data_worker\trename\t-\t%u\t0\t/\t-\tpython", pid, pid, pid);
+		put(PIDS, end, "%u\t%u\t100\tpt_data_worker\texit\t0\t%u\t0\t/\t-\tutime=%llu\\040stime=0\\040maxrss=1", pid, pid, pid,
+		    N(user_ns));
+	}
+	if (trainer_ns)
+		put(PIDS, end, "100\t100\t1\tpython\texit\t0\t100\t0\t/\t-\tutime=%llu\\040stime=0\\040maxrss=1", N(trainer_ns));
+	put_file(1, "fifo", "pipefs", 0, "pipe:[1]");
+	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
+	put_file(3, "reg", "ext4", 64 * MiB, "/out/ckpt.pt");
+}
+
+/* Of a trainer that computes. */
+static void put_job(uint64_t user_ns)
+{
+	put_job_of(user_ns, 19900 * MS);
+}
+
+/* One process of COMM that uses USER of CPU time and tells of nothing. */
+static void put_alone(const char *comm, uint64_t user)
+{
+	put(PIDS, BEGIN, "100\t100\t1\t%s\texec\t-\t100\t0\t/\t-\t%s", comm, comm);
+	put(PIDS, BEGIN + STEPS * S, "100\t100\t1\t%s\texit\t0\t100\t0\t/\t-\tutime=%llu\\040stime=0", comm, N(user));
+	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
+	put_file(3, "reg", "ext4", 64 * MiB, "/copy/shard.tar");
+	put_file(4, "reg", "ext4", 64 * MiB, "/home/x/main.c");
+	put_file(5, "dir", "ext4", 64 * MiB, "/data");
+}
+
+static uint64_t step(unsigned int i)
+{
+	return BEGIN + i * S;
+}
+
+/* The trainer waits for WAIT of each second, from its beginning. */
+static void put_waits(uint64_t wait)
+{
+	for (unsigned int i = 0; i < STEPS; i++)
+		put_pipe(100, step(i) + wait, wait, 'R');
+}
+
+/* The loader gets work, does not wait for it, and hands over when AT of the step have passed. */
+static void put_work(unsigned int pid, unsigned int i, uint64_t at)
+{
+	put_pipe(pid, step(i) + 10, 5, 'R');
+	put_pipe(pid, step(i) + at, 5, 'W');
+	put_pipe(pid, step(i) + S - 10, S - 10 - at, 'R');
+}
+
+static const struct finding *found(const struct report *r, const char *code)
+{
+	for (unsigned int i = 0; i < r->why->rules->n; i++)
+		if (strcmp(r->why->rules->found[i].rule->code, code) == 0)
+			return &r->why->rules->found[i];
+	return NULL;
+}
+
+static const struct finding *is_bottleneck(const struct report *r, const char *code)
+{
+	const struct finding *b = &r->why->rules->bottleneck;
+
+	assert_string_equal(b->rule->code, code);
+	assert_null(found(r, code));
+	assert_true(b->n > 0);
+	return b;
+}
+
+static void *why_find(const struct report *r, unsigned int pid)
+{
+	return table_find(&r->why->loaders, pid);
+}
+
+static const struct why_trainer *why_trainer_of(const struct report *r, unsigned int pid)
+{
+	for (uint32_t i = 0; i < r->why->n_trainers; i++)
+		if (r->why->trainer[i].pid == pid)
+			return &r->why->trainer[i];
+	fail_msg("%u does not train", pid);
+	return NULL;
+}
+
+static void about(double got, double want)
+{
+	if (!(fabs(got - want) <= 0.001))
+		fail_msg("%.6f and not %.6f", got, want);
+}
+
+/* --- verdicts ------------------------------------------------------------------------------------------ */
+
+static void reads_from_storage(void **state)
+{
+	const struct finding *b;
+	struct report *r;
+
+	put_job(0);
+	put_waits(800 * MS);
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_rw(pid, step(i) + 700 * MS, 690 * MS, 'R', MiB, i * MiB, MiB, 2);
+			put_work(pid, i, 800 * MS);
+		}
+	r = loaded();
+	b = is_bottleneck(r, "storage-read");
+	assert_int_equal(r->why->n_trainers, 1);
+	assert_int_equal(r->why->loaders.n, 2);
+	assert_int_equal(r->why->basis, WHY_BY_CALLS);
+	about(r->why->waited_ns / r->why->window_ns, 0.8);
+	/* of the waits 690 ms of 800 */
+	about(b->measure, 0.69);
+	assert_non_null(strstr(b->evidence[3], "/data/shard.tar"));
+	report_free(r);
+}
+
+static void time_in_no_call_is_the_cpu_by_what_was_used(void **state)
+{
+	struct report *r;
+
+	put_job(STEPS * 700 * MS);
+	put_waits(800 * MS);
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_rw(pid, step(i) + 100 * MS, 90 * MS, 'R', MiB, i * MiB, 0, 2);
+			put_work(pid, i, 800 * MS);
+		}
+	r = loaded();
+	/* all of the 800 ms but for some ns: 90 from the cache, 710 in no call, for which 700 of CPU time were used */
+	about(is_bottleneck(r, "decode-cpu")->measure, 0.09 + 0.71 * 700 / 710);
+	report_free(r);
+}
+
+static void opens_take_longest(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_waits(500 * MS);
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_open(pid, step(i) + 400 * MS, 390 * MS, 2);
+			put_work(pid, i, 500 * MS);
+		}
+	r = loaded();
+	about(is_bottleneck(r, "open-metadata")->measure, 0.39);
+	report_free(r);
+}
+
+static void the_trainer_writes_a_checkpoint(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_waits(20 * MS);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_rw(100, step(i) + 300 * MS, 250 * MS, 'W', MiB, i * MiB, 0, 3);
+		put(SYNC, step(i) + 600 * MS, "100\t100\tx\tfsync\t%llu\t0\t5\t-\t-\t3\tckpt.pt", N(300 * MS));
+		put_work(101, i, 20 * MS);
+		put_work(102, i, 20 * MS);
+	}
+	r = loaded();
+	about(is_bottleneck(r, "checkpoint-write")->measure, 0.55);
+	about(found(r, "checkpoint-blocks")->measure, 0.55);
+	assert_non_null(found(r, "sync-often"));
+	report_free(r);
+}
+
+static void one_loader_is_late_and_the_other_waits(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_waits(900 * MS);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_rw(101, step(i) + 890 * MS, 880 * MS, 'R', MiB, i * MiB, MiB, 2);
+		put_work(101, i, 900 * MS);
+		put_work(102, i, 50 * MS);
+	}
+	r = loaded();
+	/* busy for 900 and 50 of 900 ms */
+	about(is_bottleneck(r, "straggler-worker")->measure, 0.85);
+	assert_int_equal(r->why->straggler->pid, 101);
+	report_free(r);
+}
+
+static void nobody_waits(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_waits(30 * MS);
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_rw(pid, step(i) + 100 * MS, 90 * MS, 'R', MiB, i * MiB, MiB, 2);
+			put_work(pid, i, 200 * MS);
+		}
+	r = loaded();
+	about(is_bottleneck(r, "trainer-bound")->share, 0.97);
+	report_free(r);
+}
+
+static bool lacks(const struct report *r, const char *what)
+{
+	for (unsigned int i = 0; i < r->why->rules->n_missing; i++)
+		if (strncmp(r->why->rules->missing[i], what, strlen(what)) == 0)
+			return true;
+	return false;
+}
+
+/* The trainer polls, of which there is no row, and then reads what has come: its calls tell of WAIT of each second. */
+static struct report *polling(uint64_t trainer_ns, uint64_t wait)
+{
+	put_job_of(18 * S, trainer_ns);
+	put_waits(wait);
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_rw(pid, step(i) + 10 * MS, 5 * MS, 'R', MiB, i * MiB, 0, 2);
+			put_work(pid, i, 950 * MS);
+		}
+	return loaded();
+}
+
+static void who_computes_less_than_it_could_waits_in_calls_without_rows(void **state)
+{
+	struct report *r = polling(3 * S, 73 * MS);
+
+	assert_int_equal(r->why->basis, WHY_BY_CPU_TIME);
+	about(r->why->waited_ns / r->why->window_ns, 0.85);
+	about(r->why->unseen_ns, 0);
+	is_bottleneck(r, "decode-cpu");
+	report_free(r);
+	/* its calls tell of most of what it must have waited, and when */
+	r = polling(3 * S, 800 * MS);
+	assert_int_equal(r->why->basis, WHY_BY_CALLS);
+	about(r->why->unseen_ns / r->why->window_ns, 0.05);
+	is_bottleneck(r, "decode-cpu");
+	report_free(r);
+}
+
+static void who_has_not_ended_may_wait_in_calls_without_rows(void **state)
+{
+	struct report *r = polling(0, 73 * MS);
+	const struct finding *b = is_bottleneck(r, "unknown");
+
+	about(b->share, 0.073);
+	about(r->why->unseen_ns / r->why->window_ns, 1 - 0.073);
+	assert_true(lacks(r, "trainer-bound: needs all waits of the trainers"));
+	assert_non_null(strstr(b->evidence[2], "for 92.7 % of the time more it is not known whether they waited"));
+	report_free(r);
+	/* more than half of the time is waited for something that is known */
+	r = polling(0, 800 * MS);
+	is_bottleneck(r, "decode-cpu");
+	assert_true(lacks(r, "trainer-bound: "));
+	report_free(r);
+}
+
+static void who_reads_where_no_reads_are_traced_may_wait_for_them(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < STEPS; i++)
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-", N(S), N(980 * MS), N(0));
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_SUMS);
+	is_bottleneck(r, "unknown");
+	assert_true(lacks(r, "trainer-bound: needs vfs_rw.out"));
+	report_free(r);
+}
+
+/* The trainer waits for WAIT of a second and its loaders read for the first READ of it. */
+static double training_share(uint64_t wait, uint64_t read)
+{
+	struct report *r;
+	double share;
+
+	put_job(0);
+	put_waits(wait);
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_rw(pid, step(i) + 10 + read, read, 'R', MiB, i * MiB, MiB, 2);
+			put_work(pid, i, 10 + read + 10);
+		}
+	r = loaded();
+	share = is_bottleneck(r, "trainer-bound")->share;
+	report_free(r);
+	return share;
+}
+
+/* Whether a tenth of the time is waited or a little less or more does not change what is told of it. */
+static void the_share_of_training_is_all_but_what_is_waited_for(void **state)
+{
+	about(training_share(98 * MS, 10 * MS), 0.99);
+	about(training_share(102 * MS, 10 * MS), 0.99);
+	about(training_share(600 * MS, 10 * MS), 0.99);
+	about(training_share(600 * MS, 290 * MS), 0.71);
+}
+
+/* Its loaders poll, which makes no rows: they wait from what they sent to what they receive. */
+static void between_sending_and_receiving_a_loader_waits(void **state)
+{
+	const struct why_loader *l;
+	struct report *r;
+
+	put_job(0);
+	put_waits(900 * MS);
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_pipe(pid, step(i) + 10, 5, 'R');
+			put_pipe(pid, step(i) + 100 * MS, 5, 'W');
+		}
+	r = loaded();
+	l = *(struct why_loader **)table_at(&r->why->loaders, 0);
+	about(l->idle_ns[WHY_QUEUE] / l->alive_idle_ns, (800. * (STEPS - 1) / STEPS) / 900);
+	is_bottleneck(r, "trainer-bound");
+	report_free(r);
+}
+
+static void a_gpu_is_idle_for_what_it_is_not_used(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i <= STEPS; i++) {
+		put(GPU, step(i), "0\t100\tC\t25\t10\tpython");
+		put(GPU, step(i) + 1000, "1\t999\tC\t99\t10\tother");
+	}
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_rw(pid, step(i) + 700 * MS, 600 * MS, 'R', MiB, i * MiB, MiB, 2);
+			put_work(pid, i, 990 * MS);
+		}
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_GPU);
+	assert_int_equal(r->why->gpu_sample_ns, S);
+	about(r->why->waited_ns / r->why->window_ns, 0.75);
+	/* the loaders read for 600 ms of a second, wait for 10, and the rest is in no call */
+	about(is_bottleneck(r, "storage-read")->measure, 0.75 * 0.6);
+	report_free(r);
+}
+
+/* It has work to do meanwhile. */
+static void a_gpu_that_is_busy_does_not_wait_for_its_processs_cpu(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i <= STEPS; i++) {
+		put(GPU, step(i), "0\t100\tC\t96\t10\tpython");
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-", N(S), N(500 * MS), N(300 * MS));
+	}
+	put_rw(101, step(1), MS, 'R', MiB, 0, 0, 2);
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_GPU);
+	about(is_bottleneck(r, "trainer-bound")->share, 0.96);
+	report_free(r);
+}
+
+static void a_gpu_that_does_not_tell_by_process(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i <= STEPS; i++) {
+		put(GPU, step(i), "0\t100\tC\t-\t-\tpython");
+		put(GPU_DEV, step(i), "0\t100\t60");
+		put(GPU_DEV, step(i), "1\t100\t0");
+	}
+	put_rw(101, step(1), MS, 'R', MiB, 0, 0, 2);
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_GPU);
+	about(r->why->waited_ns / r->why->window_ns, 0.4);
+	assert_non_null(strstr(r->why->notes[0], "gpu_dev.out"));
+	report_free(r);
+}
+
+/* A second rank, of whose GPU nothing tells how much it is used; WAIT: of each second, by sched.out. */
+static struct report *two_ranks(uint64_t wait)
+{
+	put_job(0);
+	put(PIDS, BEGIN, "200\t200\t1\tpython\texec\t-\t200\t0\t/\t-\tpython\\000train.py");
+	put(PIDS, BEGIN + STEPS * S, "200\t200\t1\tpython\texit\t0\t200\t0\t/\t-\tutime=1000000000\\040stime=0");
+	for (unsigned int i = 0; i <= STEPS; i++) {
+		put(GPU, step(i), "0\t100\tC\t25\t10\tpython");
+		put(GPU, step(i) + 1000, "1\t200\tC\t-\t-\tpython");
+	}
+	for (unsigned int i = 0; i < STEPS; i++) {
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_rw(pid, step(i) + 700 * MS, 600 * MS, 'R', MiB, i * MiB, MiB, 2);
+			put_work(pid, i, 990 * MS);
+		}
+		for (unsigned int pid = 100; wait && pid <= 200; pid += 100)
+			put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", pid, pid, N(S),
+			    N(wait), N(S));
+	}
+	return loaded();
+}
+
+static bool is_told(const struct finding *f, const char *text)
+{
+	for (unsigned int i = 0; i < f->n; i++)
+		if (strstr(f->evidence[i], text))
+			return true;
+	return false;
+}
+
+/* What is known of one is neither thrown away nor made coarser for the other. */
+static void who_tells_nothing_is_left_out(void **state)
+{
+	struct report *r = two_ranks(0);
+	const struct finding *b;
+
+	assert_int_equal(r->why->n_trainers, 2);
+	assert_int_equal(r->why->basis, WHY_BY_GPU);
+	about(r->why->waited_ns / r->why->window_ns, 0.75);
+	assert_int_equal(why_trainer_of(r, 200)->basis, WHY_BY_NOTHING);
+	b = is_bottleneck(r, "storage-read");
+	about(b->measure, 0.75 * 0.6);
+	assert_true(is_told(b, "sampled every 1.00 s"));
+	assert_true(is_told(b, "1 of them (process 200) left out"));
+	about((double)r->why->epoch[0].waited_ns / (double)r->why->epoch[0].waitable_ns, 0.75);
+	report_free(r);
+}
+
+static void each_trainer_is_judged_by_the_best_that_is_known_of_it(void **state)
+{
+	struct report *r = two_ranks(500 * MS);
+	const struct finding *b = &r->why->rules->bottleneck;
+
+	assert_int_equal(r->why->basis, WHY_BY_SEVERAL);
+	assert_int_equal(why_trainer_of(r, 100)->basis, WHY_BY_GPU);
+	assert_int_equal(why_trainer_of(r, 200)->basis, WHY_BY_SUMS);
+	about((double)why_trainer_of(r, 100)->waited_ns / (STEPS * S), 0.75);
+	about((double)why_trainer_of(r, 200)->waited_ns / (STEPS * S), 0.5);
+	about(r->why->waited_ns / r->why->window_ns, 0.625);
+	assert_true(is_told(b, "(process 100) 75.0 %, by gpu.out"));
+	assert_true(is_told(b, "(process 200) 50.0 %, by sched.out"));
+	report_free(r);
+}
+
+/* SWITCH rows: COMES at a time and LEAVES at another, having waited for WAIT. */
+static void put_run(unsigned int pid, uint64_t comes, uint64_t leaves, uint64_t wait)
+{
+	put(SWITCH, comes, "0\t0\t0\tidle\tR\t%u\t%u\tx\t-\t%llu", pid, pid, N(wait));
+	put(SWITCH, leaves, "0\t%u\t%u\tx\tS\t0\t0\tidle\t%llu\t-", pid, pid, N(leaves - comes));
+}
+
+static void switches_tell_who_waited_for_a_cpu(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_run(100, step(i) + 800 * MS, step(i) + 990 * MS, 100 * MS);
+		for (unsigned int pid = 101; pid <= 102; pid++)
+			put_run(pid, step(i) + 500 * MS, step(i) + 700 * MS, 500 * MS);
+	}
+	for (unsigned int pid = 101; pid <= 102; pid++)
+		put_rw(pid, step(0) + 100, 10, 'R', MiB, 0, 0, 2);
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_SWITCHES);
+	/* it cannot run for 700 ms and the last 10 of each second */
+	about(r->why->waited_ns / r->why->window_ns, 0.71);
+	about(is_bottleneck(r, "cpu-contention")->measure, 0.5); /* the trainer's own 0.1 is not much */
+	about(found(r, "decode-cpu")->measure, 0.2);
+	report_free(r);
+}
+
+static void put_map(unsigned int pid, uint64_t end)
+{
+	put(MMAP, end, "%u\t%u\tx\tmmap\t1000\t0x7f0000000000\t0x0\t1048576\tREAD\tSHARED\t5\t0\t-\t-\t2\tshard.tar", pid, pid);
+}
+
+/* SWITCH rows: it waits uninterruptibly from then to then. */
+static void put_fault(unsigned int pid, uint64_t begin, uint64_t end)
+{
+	put(SWITCH, begin, "0\t%u\t%u\tx\tD\t0\t0\tidle\t1000\t-", pid, pid);
+	put(SWITCH, end, "0\t0\t0\tidle\tR\t%u\t%u\tx\t-\t0", pid, pid);
+	put(SWITCH, end + MS, "0\t%u\t%u\tx\tS\t0\t0\tidle\t1000\t-", pid, pid);
+}
+
+/* Switches tell no call: an uninterruptible wait is a page fault where no call ends that it is in. */
+static void switches_tell_of_page_faults(void **state)
+{
+	const struct why_loader *l;
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_run(100, step(i) + 800 * MS, step(i) + 990 * MS, 0);
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_fault(pid, step(i) + 10 * MS, step(i) + 410 * MS);
+			put_map(pid, step(i) + 430 * MS);
+			put_rw(pid, step(i) + 430 * MS, 1000, 'R', MiB, 0, 0, 2);
+			put_fault(pid, step(i) + 510 * MS, step(i) + 590 * MS);
+			put(SYNC, step(i) + 600 * MS, "%u\t%u\tx\tfsync\t%llu\t0\t5\t-\t-\t3\tckpt.pt", pid, pid, N(100 * MS));
+			put_run(pid, step(i) + 600 * MS, step(i) + 610 * MS, 0);
+		}
+	}
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_SWITCHES);
+	about(is_bottleneck(r, "storage-read")->measure, 0.4);
+	l = why_find(r, 101) ? *(struct why_loader **)why_find(r, 101) : NULL;
+	assert_non_null(l);
+	about(l->ns[WHY_WRITE] / S, STEPS * 0.099); /* it was on a CPU for the rest */
+	report_free(r);
+}
+
+static void sums_tell_of_page_faults(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(800 * MS), N(S));
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_rw(pid, step(i) + 430 * MS, 1000, 'R', MiB, 0, 0, 2);
+			put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t-\tfault\t%llu\t9\t-\t-\t-\t%llu\t0\t0\t%llu", pid, pid, N(S),
+			    N(600 * MS), N(S));
+		}
+	}
+	r = loaded();
+	about(is_bottleneck(r, "storage-read")->measure, 0.8 * 0.6);
+	report_free(r);
+}
+
+/* Of who maps nothing they are something else. */
+static void who_maps_no_data_does_not_fault_for_them(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put(MMAP, BEGIN + S, "100\t100\tx\tmmap\t1000\t0x7f0000000000\t0x0\t4096\tREAD\tPRIVATE\t-\t0\t-\t-\t-\t-");
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_run(100, step(i) + 800 * MS, step(i) + 990 * MS, 0);
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_fault(pid, step(i) + 10 * MS, step(i) + 410 * MS);
+			put_rw(pid, step(i) + 500 * MS, 1000, 'R', MiB, 0, 0, 2);
+		}
+	}
+	r = loaded();
+	is_bottleneck(r, "unknown");
+	assert_null(found(r, "storage-read"));
+	report_free(r);
+}
+
+/* Who trains by itself on mapped data waits in its own faults, by switches and by sums. */
+static void faults_of_who_trains_by_itself_are_its_own(void **state)
+{
+	struct report *r;
+
+	put_alone("python", 8 * S);
+	put_rw(100, step(0) + 2000, 1000, 'R', 2 * MiB, 0, 0, 2);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_map(100, step(i) + 1000);
+		put_fault(100, step(i) + 200 * MS, step(i) + 800 * MS);
+	}
+	r = loaded();
+	about(is_bottleneck(r, "storage-read")->measure, 0.6);
+	report_free(r);
+	put_alone("python", 8 * S);
+	put_rw(100, step(0) + 2000, 1000, 'R', 2 * MiB, 0, 0, 2);
+	for (unsigned int i = 0; i < STEPS; i++)
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tfault\t%llu\t9\t-\t-\t-\t%llu\t0\t0\t%llu", N(S), N(600 * MS), N(S));
+	r = loaded();
+	about(is_bottleneck(r, "storage-read")->measure, 0.6);
+	report_free(r);
+}
+
+static void sums_tell_it_by_the_second(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(600 * MS), N(S));
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tclock_nanosleep\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", N(S),
+		    N(200 * MS), N(S));
+		put_rw(101, step(i) + 900 * MS, 100 * MS, 'R', MiB, i * MiB, 0, 2);
+		put_rw(102, step(i) + 900 * MS, 100 * MS, 'R', MiB, i * MiB, 0, 2);
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-", pid, pid, N(S),
+			    N(500 * MS), N(100 * MS));
+			put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", pid, pid, N(S),
+			    N(300 * MS), N(S));
+		}
+	}
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_SUMS);
+	about(r->why->waited_ns / r->why->window_ns, 0.6);
+	/* on a CPU for half of the time, the reads from the cache within */
+	about(is_bottleneck(r, "decode-cpu")->measure, 0.6 * 0.5);
+	about(found(r, "cpu-contention")->measure, 0.6 * 0.1);
+	about(found(r, "trainer-bound")->measure, 0.6 * 0.3);
+	report_free(r);
+}
+
+/* A job of a second that begins within one of the trace, and of which the sums are told LATE: how much it waited. */
+static double waited_of_a_second(uint64_t late)
+{
+	const uint64_t begin = BEGIN + 700 * MS, end = begin + S;
+	struct report *r;
+	double waited;
+
+	put(PIDS, BEGIN, "99\t99\t1\tsh\texec\t-\t99\t0\t/\t-\tsh");
+	put(PIDS, begin, "100\t100\t99\tpython\texec\t-\t100\t0\t/\t-\tpython\\000train.py");
+	put(PIDS, begin + 1, "101\t101\t100\tpython\tfork\t-\t101\t0\t/\t-\t-");
+	put(PIDS, begin + 2, "101\t101\t100\tpt_data_worker\trename\t-\t101\t0\t/\t-\tpython");
+	put(PIDS, end - 1, "101\t101\t100\tpt_data_worker\texit\t0\t101\t0\t/\t-\tutime=0\\040stime=0");
+	put(PIDS, end, "100\t100\t99\tpython\texit\t0\t100\t0\t/\t-\tutime=0\\040stime=0");
+	put(PIDS, end + late, "99\t99\t1\tsh\texit\t0\t99\t0\t/\t-\tutime=0\\040stime=0");
+	put(SCHED, end + late, "100\t100\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", N(S + late),
+	    N(900 * MS), N(S));
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_SUMS);
+	waited = r->why->waited_ns / r->why->window_ns;
+	report_free(r);
+	return waited;
+}
+
+/* What a row says is of when its process was there, and neither of the time before nor of that after. */
+static void sums_of_a_job_that_is_there_for_a_part_of_the_time(void **state)
+{
+	for (uint64_t late = 0; late < S; late += 300 * MS) {
+		double waited = waited_of_a_second(late);
+
+		if (!(waited > 0.88 && waited < 0.901))
+			fail_msg("%llu ns late: %g and not 0.9", N(late), waited);
+	}
+}
+
+/* It is told when it is over, by a row of the last second. */
+static void a_wait_of_many_seconds_is_all_told(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 5; i <= STEPS; i += 5)
+		put(SCHED, step(i), "100\t100\tx\ttarget\t-\tpoll\t%llu\t1\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(4 * S), N(4 * S));
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_SUMS);
+	about(r->why->waited_ns / r->why->window_ns, 0.8);
+	report_free(r);
+}
+
+static void a_job_without_loaders_reads_for_itself(void **state)
+{
+	struct report *r;
+
+	put(PIDS, BEGIN, "100\t100\t1\tpython\texec\t-\t100\t0\t/\t-\tpython\\000train.py");
+	put(PIDS, BEGIN + STEPS * S, "100\t100\t1\tpython\texit\t0\t100\t0\t/\t-\tutime=1000000000\\040stime=0");
+	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
+	for (unsigned int i = 0; i < STEPS; i++)
+		put_rw(100, step(i) + 700 * MS, 600 * MS, 'R', MiB, i * MiB, MiB, 2);
+	r = loaded();
+	assert_int_equal(r->why->n_trainers, 1);
+	about(is_bottleneck(r, "storage-read")->measure, 0.6);
+	report_free(r);
+}
+
+static void is_no_training(struct report *r)
+{
+	const struct finding *b = is_bottleneck(r, "unknown");
+
+	assert_true(isnan(b->share));
+	assert_non_null(strstr(b->evidence[0], "nobody is seen to train"));
+	assert_int_equal(r->why->seen, WHY_SEEN_NOT);
+	for (unsigned int i = 0; i < r->why->rules->n; i++)
+		assert_false(r->why->rules->found[i].rule->waits);
+	report_free(r);
+}
+
+/* Sleeping, copying, compiling, listing: nothing of it is training, and nothing is bound by it. */
+static void what_does_not_train_is_bound_by_nothing(void **state)
+{
+	put_alone("sleep", MS);
+	put_rw(100, step(1), MS, 'R', 832, 0, 0, 4);
+	is_no_training(loaded());
+	put_alone("cp", MS);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_rw(100, step(i) + 700 * MS, 600 * MS, 'R', MiB, i * MiB, MiB, 2);
+		put_rw(100, step(i) + 900 * MS, 100 * MS, 'W', MiB, i * MiB, 0, 3);
+	}
+	is_no_training(loaded());
+	put_alone("cc1", 19 * S);
+	for (unsigned int i = 0; i < STEPS; i++)
+		put_rw(100, step(i) + 700 * MS, 200 * MS, 'R', MiB, i * MiB, MiB, 4);
+	is_no_training(loaded());
+	put_alone("ls", 19 * S);
+	for (unsigned int i = 0; i < STEPS; i++)
+		put_open(100, step(i) + 700 * MS, 400 * MS, 5);
+	is_no_training(loaded());
+}
+
+/* Who reads data and tells of no training has waited for its reads, and for all that is known trains no more than that. */
+static void who_only_reads_is_not_bound_by_training(void **state)
+{
+	const struct finding *b;
+	struct report *r;
+
+	put_alone("python", 19 * S);
+	for (unsigned int i = 0; i < STEPS; i++)
+		put_rw(100, step(i) + 700 * MS, 50 * MS, 'R', MiB, i * MiB, MiB, 2);
+	r = loaded();
+	b = is_bottleneck(r, "unknown");
+	assert_non_null(strstr(b->evidence[0], "nobody is seen to train"));
+	assert_true(is_told(b, "of 20.0 s: 95.0 % on CPUs, all threads together, 5.0 % in calls on files;"));
+	about(b->share, 0.05);
+	about(found(r, "storage-read")->measure, 0.05);
+	report_free(r);
+}
+
+/* A lone trainer of cached data: why it waits is not known, but what it did is, call by call. */
+static void what_a_lone_process_did_is_told(void **state)
+{
+	const struct finding *b;
+	struct report *r;
+
+	put_alone("python", 19 * S);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_rw(100, step(i) + 700 * MS, 10 * MS, 'R', MiB, i * MiB, 0, 2);
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-", N(S), N(900 * MS), N(30 * MS));
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tclock_nanosleep\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(20 * MS), N(S));
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tfault\t%llu\t9\t-\t-\t-\t%llu\t0\t0\t%llu", N(S), N(40 * MS), N(S));
+		put(SCHED, step(i) + S, "100\t101\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(S), N(S));
+	}
+	r = loaded();
+	b = is_bottleneck(r, "unknown");
+	assert_true(is_told(b, "what its main thread did, of 20.0 s: 90.0 % on a CPU, 3.0 % waiting for one, 4.0 % waiting in "
+			       "page faults, 2.0 % waiting in clock_nanosleep (by sched.out)"));
+	report_free(r);
+}
+
+/* It makes its data set, reads it for the rest of the time, and saves once; another process writes as much, at 15 s. */
+static void what_a_job_writes_before_it_reads_is_no_checkpoint(void **state)
+{
+	struct report *r;
+
+	put_alone("python", 10 * S);
+	put(PIDS, BEGIN, "300\t300\t1\ttar\texec\t-\t300\t0\t/\t-\ttar");
+	put(PIDS, BEGIN + STEPS * S, "300\t300\t1\ttar\texit\t0\t300\t0\t/\t-\tutime=1000\\040stime=0");
+	for (unsigned int i = 0; i < 32; i++) {
+		put_rw(100, step(1) + i * MS, MS, 'W', MiB, i * MiB, 0, 2);
+		put_rw(100, step(10) + i * MS, MS, 'W', MiB, i * MiB, 0, 3);
+		put_rw(300, step(15) + i * MS, MS, 'W', MiB, i * MiB, 0, 3);
+	}
+	for (unsigned int i = 0; i < 1600; i++)
+		put_rw(100, step(4) + i * 10 * MS, MS, 'R', 65536, i * 65536, 0, 2);
+	r = loaded_with(true);
+	assert_int_equal(phases_count(r->phases, PHASE_CHECKPOINT), 1);
+	assert_in_range(phases_get(r->phases, PHASE_CHECKPOINT, 0)->begin_ns, step(10) - 10 * MS, step(10) + 10 * MS);
+	report_free(r);
+}
+
+static void put_copy(unsigned int pid, unsigned int parent, const char *args, uint64_t end)
+{
+	put(PIDS, BEGIN + 1, "%u\t%u\t%u\tpython\tfork\t-\t%u\t0\t/\t-\t-", pid, pid, parent, pid);
+	if (args)
+		put(PIDS, BEGIN + 2, "%u\t%u\t%u\tpython\texec\t-\t%u\t0\t/\t-\t%s", pid, pid, parent, pid, args);
+	put(PIDS, end, "%u\t%u\t%u\tpython\texit\t0\t%u\t0\t/\t-\tutime=1000\\040stime=0", pid, pid, parent, pid);
+}
+
+/* A script runs programs, of its own name too, and forks where it only writes a log: nobody loads for it. */
+static void helpers_of_a_script_are_no_loaders(void **state)
+{
+	struct report *r;
+
+	put_alone("python", 19 * S);
+	put_file(6, "reg", "ext4", 100, "/home/x/run.log");
+	put_file(7, "reg", "ext4", 10000, "/opt/conda/lib/python3.11/json/__init__.pyc");
+	put_rw(100, step(1), MS, 'R', MiB, 0, MiB, 2);
+	for (unsigned int pid = 101; pid < 116; pid++) {
+		put_copy(pid, 100, pid % 3 == 0 ? "python\\000-c\\000import\\040json" : NULL, step(5));
+		if (pid % 3 == 0)
+			put_rw(pid, step(2), MS, 'R', MiB, 0, MiB, 2);
+		put_rw(pid, step(3), MS, 'R', 10000, 0, 0, 7);
+		put_rw(pid, step(4), MS, 'W', 100, 0, 0, 6);
+	}
+	r = loaded();
+	assert_int_equal(r->why->loaders.n, 0);
+	is_bottleneck(r, "unknown");
+	report_free(r);
+}
+
+/* Who starts the training has forked, too, for a moment; the CPU was used by another. */
+static void a_launcher_is_no_trainer_for_a_moments_fork(void **state)
+{
+	struct report *r;
+
+	put_alone("python", MS);
+	put_copy(101, 100, NULL, step(0) + 10 * MS);
+	put(PIDS, BEGIN + 1, "200\t200\t100\tpython\tfork\t-\t200\t0\t/\t-\t-");
+	put(PIDS, BEGIN + 2, "200\t200\t100\tpython\texec\t-\t200\t0\t/\t-\tpython\\000train.py");
+	put(PIDS, step(STEPS), "200\t200\t100\tpython\texit\t0\t200\t0\t/\t-\tutime=8000000000\\040stime=0");
+	for (unsigned int i = 0; i < STEPS; i++)
+		put_rw(200, step(i) + 700 * MS, 600 * MS, 'R', MiB, i * MiB, MiB, 2);
+	r = loaded();
+	assert_int_equal(r->why->n_trainers, 1);
+	assert_int_equal(r->why->trainer[0].pid, 200);
+	about(is_bottleneck(r, "storage-read")->measure, 0.6);
+	report_free(r);
+}
+
+/* Subshells of a script fork, and read data; it loads nothing. */
+static void a_shell_script_has_no_loaders(void **state)
+{
+	struct report *r;
+
+	put(PIDS, BEGIN, "100\t100\t1\trun.sh\texec\t-\t100\t0\t/\t-\t/bin/sh\\000./run.sh");
+	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
+	for (unsigned int pid = 101; pid < 104; pid++) {
+		put(PIDS, BEGIN + 1, "%u\t%u\t100\trun.sh\tfork\t-\t%u\t0\t/\t-\t-", pid, pid, pid);
+		put_rw(pid, step(3), MS, 'R', MiB, 0, 0, 2);
+	}
+	put(PIDS, BEGIN + STEPS * S, "100\t100\t1\trun.sh\texit\t0\t100\t0\t/\t-\tutime=1000\\040stime=0");
+	r = loaded();
+	assert_int_equal(r->why->loaders.n, 0);
+	is_bottleneck(r, "unknown");
+	report_free(r);
+}
+
+/* Workers without a name: forked; spawned; forked by a server that was spawned; there before the trace began. */
+static void loaders_are_known_by_how_they_began_and_what_they_read(void **state)
+{
+	static const char server[] = "python\\000-c\\000from\\040multiprocessing.forkserver\\040import\\040main";
+	static const char spawned[] = "python\\000-c\\000from\\040multiprocessing.spawn\\040import\\040spawn_main";
+	static const char tracker[] = "python\\000-c\\000from\\040multiprocessing.resource_tracker\\040import\\040main";
+	struct report *r;
+
+	put_alone("python", 19 * S);
+	put_copy(101, 100, NULL, step(STEPS));
+	put_copy(102, 100, spawned, step(STEPS));
+	put_copy(103, 100, server, step(STEPS));
+	put_copy(104, 103, NULL, step(STEPS));
+	put(PIDS, BEGIN + 1, "105\t105\t100\tpython\tsnapshot\t-\t105\t0\t/\t-\tpython");
+	put_copy(106, 100, tracker, step(STEPS));
+	for (unsigned int pid = 101; pid <= 106; pid++)
+		if (pid != 103)
+			put_rw(pid, step(3), MS, 'R', MiB, 0, 0, 2);
+	r = loaded();
+	assert_int_equal(r->why->n_trainers, 1);
+	assert_int_equal(r->why->trainer[0].pid, 100);
+	assert_int_equal(r->why->loaders.n, 4);
+	assert_int_equal(r->why->seen, WHY_SEEN_LOADERS);
+	assert_null(why_find(r, 103));
+	assert_null(why_find(r, 106));
+	report_free(r);
+}
+
+static void put_fork(unsigned int pid, unsigned int parent, uint64_t user)
+{
+	put(PIDS, BEGIN + 1, "%u\t%u\t%u\tpython\tfork\t-\t%u\t0\t/\t-\t-", pid, pid, parent, pid);
+	put(PIDS, step(STEPS), "%u\t%u\t%u\tpython\texit\t0\t%u\t0\t/\t-\tutime=%llu\\040stime=0", pid, pid, parent, pid, N(user));
+}
+
+/* mp.spawn without GPU, loaders and epochs: who started them only waits, and looks like a trainer with loaders. */
+static void who_only_waits_for_its_copies_does_not_train(void **state)
+{
+	struct report *r;
+
+	put_alone("python", 3 * S);
+	for (unsigned int pid = 101; pid <= 104; pid++) {
+		put_fork(pid, 100, 18 * S);
+		for (unsigned int i = 0; i < STEPS; i++)
+			put_rw(pid, step(i) + 700 * MS, 300 * MS, 'R', MiB, i * MiB, MiB, 2);
+	}
+	put_fork(105, 100, 10 * MS); /* it only tidies up */
+	put_pipe(100, step(STEPS) - 10, 5, 'R');
+	r = loaded();
+	assert_int_equal(r->why->n_trainers, 4);
+	assert_int_equal(r->why->loaders.n, 0);
+	for (unsigned int pid = 101; pid <= 104; pid++)
+		assert_non_null(why_trainer_of(r, pid));
+	about(is_bottleneck(r, "storage-read")->measure, 0.3);
+	assert_non_null(strstr(r->why->notes[0], "process 100 (python) only waited for 5"));
+	report_free(r);
+}
+
+/* Its server forks them, and outlives it. */
+static void so_is_who_has_them_forked_by_a_server(void **state)
+{
+	static const char server[] = "python\\000-c\\000from\\040multiprocessing.forkserver\\040import\\040main";
+	struct report *r;
+
+	put_alone("python", 3 * S);
+	put(PIDS, BEGIN + 1, "103\t103\t100\tpython\tfork\t-\t103\t0\t/\t-\t-");
+	put(PIDS, BEGIN + 2, "103\t103\t100\tpython\texec\t-\t103\t0\t/\t-\t%s", server);
+	for (unsigned int pid = 104; pid <= 105; pid++) {
+		put_fork(pid, 103, 18 * S);
+		for (unsigned int i = 0; i < STEPS; i++)
+			put_rw(pid, step(i) + 700 * MS, 300 * MS, 'R', MiB, i * MiB, MiB, 2);
+	}
+	r = loaded();
+	assert_int_equal(r->why->n_trainers, 2);
+	assert_int_equal(r->why->loaders.n, 0);
+	assert_non_null(why_trainer_of(r, 104));
+	report_free(r);
+}
+
+/* The same, but what they read is sent to it: they load, and it has little to do because it waits for them. */
+static void who_gets_its_data_from_its_copies_trains(void **state)
+{
+	struct report *r;
+
+	put_alone("python", 3 * S);
+	put_file(1, "fifo", "pipefs", 0, "pipe:[1]");
+	put_waits(800 * MS);
+	for (unsigned int pid = 101; pid <= 102; pid++) {
+		put_fork(pid, 100, 18 * S);
+		for (unsigned int i = 0; i < STEPS; i++) {
+			put_rw(pid, step(i) + 700 * MS, 690 * MS, 'R', MiB, i * MiB, 0, 2);
+			put_work(pid, i, 800 * MS);
+		}
+	}
+	r = loaded();
+	assert_int_equal(r->why->n_trainers, 1);
+	assert_int_equal(r->why->loaders.n, 2);
+	about(r->why->waited_ns / r->why->window_ns, 0.8);
+	is_bottleneck(r, "decode-cpu");
+	report_free(r);
+}
+
+/* A launcher, two ranks that wait for their loaders, and those, all of one name. */
+static void ranks_of_a_launcher_may_have_loaders(void **state)
+{
+	struct report *r;
+
+	put_alone("python", 1 * S);
+	put_file(1, "fifo", "pipefs", 0, "pipe:[1]");
+	for (unsigned int rank = 101; rank <= 102; rank++) {
+		put_fork(rank, 100, 4 * S);
+		for (unsigned int i = 0; i < STEPS; i++)
+			put_pipe(rank, step(i) + 800 * MS, 800 * MS, 'R');
+		for (unsigned int pid = 10 * rank; pid < 10 * rank + 2; pid++) {
+			put_fork(pid, rank, 18 * S);
+			for (unsigned int i = 0; i < STEPS; i++) {
+				put_rw(pid, step(i) + 700 * MS, 690 * MS, 'R', MiB, i * MiB, MiB, 2);
+				put_work(pid, i, 800 * MS);
+			}
+		}
+	}
+	r = loaded();
+	assert_int_equal(r->why->n_trainers, 2);
+	assert_int_equal(why_trainer_of(r, 101)->loaders, 2);
+	assert_int_equal(why_trainer_of(r, 102)->loaders, 2);
+	about(is_bottleneck(r, "storage-read")->measure, 0.69);
+	report_free(r);
+}
+
+/* Two that train by themselves on the same files: one fetches, and the other waits for the same pages. */
+static void two_that_read_the_same_wait_for_the_same(void **state)
+{
+	struct report *r;
+
+	for (unsigned int pid = 100; pid <= 200; pid += 100) {
+		put(PIDS, BEGIN, "%u\t%u\t1\tpython\texec\t-\t%u\t0\t/\t-\tpython\\000train.py", pid, pid, pid);
+		put(PIDS, BEGIN + STEPS * S, "%u\t%u\t1\tpython\texit\t0\t%u\t0\t/\t-\tutime=7000000000\\040stime=0", pid, pid, pid);
+	}
+	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
+	for (unsigned int i = 0; i < STEPS; i++) {
+		const unsigned int first = 100, second = 200;
+
+		/* done before the other, of whose fetch it is only known then */
+		put_rw(first, step(i) + 690 * MS, 300 * MS, 'R', MiB, i * 2 * MiB, 0, 2);
+		put_rw(second, step(i) + 700 * MS, 600 * MS, 'R', 2 * MiB, i * 2 * MiB, 2 * MiB, 2);
+		/* and what it had fetched beyond */
+		put_rw(first, step(i) + 990 * MS, 300 * MS, 'R', MiB, (i * 2 + 1) * MiB, 0, 2);
+	}
+	r = loaded();
+	assert_int_equal(r->why->n_trainers, 2);
+	about(is_bottleneck(r, "storage-read")->measure, 0.6);
+	report_free(r);
+}
+
+/* What nobody fetches is slow for itself. */
+static void a_slow_read_of_what_is_in_memory_is_no_disk(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_waits(800 * MS);
+	put_file(4, "reg", "ext4", 64 * MiB, "/data/cold.tar");
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_rw(101, step(i) + 700 * MS, 690 * MS, 'R', MiB, i * MiB, 0, 2);
+		put_rw(102, step(i) + 710 * MS, 700 * MS, 'R', MiB, i * MiB, MiB, 4);
+		put_work(101, i, 800 * MS);
+		put_work(102, i, 800 * MS);
+	}
+	r = loaded();
+	about(found(r, "decode-cpu")->measure, 0.69 / 2);
+	about(is_bottleneck(r, "storage-read")->measure, 0.7 / 2);
+	report_free(r);
+}
+
+/* O_DIRECT: whatever the disk is known to have been asked for. */
+static void a_read_past_the_cache_is_the_disk(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_waits(800 * MS);
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put(RW, step(i) + 700 * MS, "%u\t%u\tx\tR\tread\t%llu\t%u\t%u\t%u\t0\t5\tDIRECT\t2\tf", pid, pid,
+			    N(690 * MS), MiB, MiB, i * MiB);
+			put_work(pid, i, 800 * MS);
+		}
+	r = loaded();
+	about(is_bottleneck(r, "storage-read")->measure, 0.69);
+	report_free(r);
+}
+
+static void without_anybody_nothing_is_known(void **state)
+{
+	struct report *r;
+
+	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
+	put_rw(100, step(1), MS, 'R', MiB, 0, MiB, 2);
+	r = loaded();
+	is_bottleneck(r, "unknown");
+	assert_true(isnan(r->why->rules->bottleneck.measure));
+	assert_true(r->why->rules->n_missing > 0);
+	report_free(r);
+}
+
+/* --- rules --------------------------------------------------------------------------------------------- */
+
+/* N reads of BYTES by each loader, at MULTIPLE times its number. */
+static void put_reads(unsigned int n, uint64_t bytes, uint64_t multiple, uint64_t disk, unsigned int fid)
+{
+	for (unsigned int i = 0; i < n; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++)
+			put_rw(pid, BEGIN + (i + 1) * MS, 1000, 'R', bytes, i * multiple, disk, fid);
+}
+
+static void sizes_and_order_of_reads(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_reads(1000, 512, 100000, 4096, 2);
+	r = loaded();
+	about(found(r, "tiny-reads")->measure, 1);
+	about(found(r, "small-reads")->measure, 1);
+	about(found(r, "random-reads")->measure, 1);
+	assert_non_null(found(r, "misaligned"));
+	assert_null(found(r, "no-readahead"));
+	about(r->why->epoch[0].sequential, 0);
+	report_free(r);
+}
+
+static void fewer_than_many_do_not_matter(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_reads(400, 512, 100000, 4096, 2);
+	r = loaded();
+	assert_null(found(r, "tiny-reads"));
+	assert_null(found(r, "small-reads"));
+	assert_null(found(r, "random-reads"));
+	report_free(r);
+}
+
+/* Small ones that find all of it in memory are none of the disk's: of 800 that fetch, 200 are. */
+static void small_reads_count_where_they_fetch(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < 800; i++) {
+		put_rw(101, BEGIN + (i + 1) * MS, 10, 'R', 512, i * MiB, 0, 2);
+		put_rw(102, BEGIN + (i + 1) * MS, 10, 'R', i % 4 ? 65536 : 65535, i * MiB, 65536, 2);
+	}
+	r = loaded();
+	assert_int_equal(r->why->sums.disk_reads, 800);
+	assert_int_equal(r->why->sums.small_disk_reads, 200);
+	assert_null(found(r, "small-reads"));
+	report_free(r);
+}
+
+static void read_ahead_that_gains_nothing(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_reads(600, 32768, 32768, 32768, 2);
+	r = loaded();
+	about(found(r, "no-readahead")->measure, 1);
+	assert_null(found(r, "random-reads"));
+	assert_null(found(r, "tiny-reads"));
+	assert_null(found(r, "misaligned"));
+	report_free(r);
+}
+
+static void what_came_from_disk_again(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int again = 0; again < 2; again++)
+		for (unsigned int i = 0; i < 64; i++)
+			put_rw(101, BEGIN + (again * 64 + i + 1) * MS, 1000, 'R', MiB, i * MiB, MiB, 2);
+	r = loaded();
+	about(found(r, "cache-too-small")->measure, 0.5);
+	assert_int_equal(r->why->sums.again_bytes, 64 * MiB);
+	assert_null(found(r, "redundant-reads")); /* nobody told of epochs */
+	assert_non_null(found(r, "read-intensive"));
+	report_free(r);
+}
+
+/* All of a file twice in an epoch, and a file for each that is written over; from one epoch to the next it is none. */
+static void what_is_read_and_written_again_in_an_epoch(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int epoch = 0; epoch < 2; epoch++) {
+		put(MARKS, step(10 * epoch), "100\tepoch_start");
+		put(MARKS, step(10 * epoch + 9), "100\tepoch_stop");
+		for (unsigned int i = 0; i < 64; i++) {
+			const uint64_t at = step(10 * epoch) + (i + 1) * MS;
+
+			put_rw(101, at, 1000, 'R', MiB, i % 32 * MiB, 0, 2);
+			put_rw(100, at + 10, 1000, 'W', MiB, i % 48 * MiB, 0, 3);
+		}
+	}
+	r = loaded_with(true);
+	assert_int_equal(r->why->n_epochs, 2);
+	about(found(r, "redundant-reads")->measure, 0.5);
+	about(found(r, "redundant-writes")->measure, 0.25);
+	report_free(r);
+}
+
+/* A mebibyte in the middle of each of N steps, the same one each time. */
+static void put_same_reads(unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		put_rw(101, step(i) + 500 * MS, 1000, 'R', MiB, 0, 0, 2);
+}
+
+/* Before the first, between two, behind the last: that counts in the sums of all, and in no epoch's. */
+static void what_is_read_in_no_epoch(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_same_reads(15);
+	for (unsigned int epoch = 0; epoch < 2; epoch++) {
+		put(MARKS, step(3 + 5 * epoch), "100\tepoch_start");
+		put(MARKS, step(6 + 5 * epoch), "100\tepoch_stop");
+	}
+	r = loaded_with(true);
+	assert_true(r->why->by_epoch);
+	assert_int_equal(r->why->n_epochs, 2);
+	for (unsigned int epoch = 0; epoch < 2; epoch++) {
+		assert_int_equal(r->why->epoch[epoch].reads, 3);
+		assert_int_equal(r->why->epoch[epoch].read_bytes, 3 * MiB);
+		assert_int_equal(r->why->epoch[epoch].again_bytes, 2 * MiB);
+	}
+	assert_int_equal(r->why->sums.reads, 15);
+	assert_int_equal(r->why->sums.read_bytes, 15 * MiB);
+	assert_int_equal(r->why->sums.again_bytes, 14 * MiB);
+	report_free(r);
+}
+
+/* A log of another day: its epochs are known before the rows, and are none of the trace's. */
+static void epochs_that_are_all_behind_the_trace(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_same_reads(15);
+	put_rw(100, step(2), 1000, 'W', MiB, 0, 0, 3);
+	put_rw(100, step(3), 1000, 'W', MiB, 0, 0, 3);
+	put(MARKS, step(1000), "100\tepoch_start");
+	put(MARKS, step(1001), "100\tepoch_stop");
+	r = loaded_with(true);
+	assert_false(r->why->by_epoch);
+	assert_int_equal(r->why->n_epochs, 1);
+	assert_string_equal(r->why->epoch[0].name, "all of the trace");
+	assert_int_equal(r->why->epoch[0].reads, 15);
+	assert_int_equal(r->why->epoch[0].again_bytes, 14 * MiB);
+	assert_int_equal(r->why->sums.reads, 15);
+	assert_int_equal(r->why->sums.rewritten_bytes, MiB);
+	report_free(r);
+}
+
+/* Loaders that read the same file, one of them much more; in pieces that are small. */
+static void what_several_share(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < 1000; i++) {
+		put_rw(101, BEGIN + (i + 1) * MS, 10, 'R', 32768, i * 32768, 0, 2);
+		if (i % 4 == 0)
+			put_rw(102, BEGIN + (i + 1) * MS + 100, 10, 'R', 65536, i * 32768, 0, 2);
+	}
+	r = loaded();
+	about(found(r, "file-imbalance")->measure, 0.5);
+	assert_true(is_told(found(r, "file-imbalance"), "/data/shard.tar: process 101 read and wrote 31.2 MiB of it, process 102"));
+	about(found(r, "small-shared")->measure, 0.8);
+	about(found(r, "read-often")->measure, 1);
+	report_free(r);
+	/* to each its own file */
+	put_job(0);
+	put_file(4, "reg", "ext4", 64 * MiB, "/data/cold.tar");
+	for (unsigned int i = 0; i < 1000; i++) {
+		put_rw(101, BEGIN + (i + 1) * MS, 10, 'R', 32768, i * 32768, 0, 2);
+		put_rw(102, BEGIN + (i + 1) * MS, 10, 'R', 16384, i * 32768, 0, 4);
+	}
+	r = loaded();
+	assert_null(found(r, "file-imbalance"));
+	assert_null(found(r, "small-shared"));
+	report_free(r);
+}
+
+static void writes_that_jump(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < 2001; i++)
+		put_rw(100, BEGIN + (i + 1) * MS, 10, 'W', 8192, i % 2 ? (i - 1) * 8192 + 8192 : i * 16384, 0, 3);
+	r = loaded();
+	assert_non_null(found(r, "random-writes"));
+	about(found(r, "write-often")->measure, 1);
+	report_free(r);
+	put_job(0);
+	for (unsigned int i = 0; i < 2001; i++) {
+		put_rw(100, BEGIN + (i + 1) * MS, 10, 'W', 8192, i * 8192, 0, 3);
+		put_rw(100, BEGIN + (i + 1) * MS + 100, 10, 'R', 8192, (2001 - i) * 8192, 0, 3);
+	}
+	r = loaded();
+	assert_null(found(r, "random-writes")); /* reads in between do not count */
+	assert_null(found(r, "write-often"));
+	about(found(r, "random-reads")->measure, 1);
+	report_free(r);
+}
+
+static void a_storm_of_opens(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < 3000; i++) {
+		put_open(101, BEGIN + (i + 1) * MS / 2, 1000, 2);
+		put_rw(101, BEGIN + (i + 1) * MS / 2 + 10, 10, 'R', 4096, 0, 0, 2);
+	}
+	r = loaded();
+	assert_true(found(r, "open-storm")->measure >= 1900);
+	assert_int_equal(r->why->epoch[0].samples, 3000);
+	report_free(r);
+}
+
+static void opens_that_fail(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < 2000; i++)
+		put(OPEN, BEGIN + (i + 1) * MS, "101\t101\tx\topenat\t1000\t-\t%d\tRDONLY\t-\t-\t-\tf\t-", i % 4 ? -2 : 5);
+	r = loaded();
+	about(found(r, "failed-opens")->measure, 0.75);
+	report_free(r);
+}
+
+static void writes_and_standard_output(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_file(4, "chr", "devpts", 0, "/dev/pts/1");
+	for (unsigned int i = 0; i < 2000; i++) {
+		put_rw(100, BEGIN + (i + 1) * MS, 10, 'W', 8192, i * 8192, 0, 3);
+		put(RW, BEGIN + (i + 1) * MS + 1, "100\t100\tx\tW\twrite\t10\t4096\t4096\t-\t0\t1\t-\t4\t1");
+	}
+	r = loaded();
+	about(found(r, "small-writes")->measure, 1);
+	about(found(r, "stdout-heavy")->measure, 1. / 3);
+	assert_null(found(r, "write-intensive")); /* 16 MiB are not much */
+	report_free(r);
+}
+
+static void loaders_that_differ(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < 20; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put_open(pid, step(i) + 10 * MS, 10, 2);
+			put_rw(pid, step(i) + 500 * MS, pid == 101 ? 400 * MS : 100 * MS, 'R', pid == 101 ? 3 * MiB : MiB, i * MiB, 0, 2);
+		}
+	r = loaded();
+	about(found(r, "straggler-data")->measure, 3);
+	assert_true(found(r, "slow-worker")->measure > 3.9);
+	assert_int_equal(r->why->epoch[0].slow_worker, 101);
+	assert_int_equal(r->why->epoch[0].workers, 2);
+	assert_string_equal(r->why->epoch[0].slow[0].path, "/data/shard.tar");
+	report_free(r);
+}
+
+static void loaders_short_of_cpu_while_others_are_idle(void **state)
+{
+	struct report *r;
+
+	put_job(STEPS * 950 * MS);
+	put_waits(500 * MS);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put(CPU, step(i) + S, "1\tall\t25.00\t75.00");
+		for (unsigned int pid = 101; pid <= 102; pid++)
+			put_work(pid, i, 990 * MS);
+	}
+	r = loaded();
+	is_bottleneck(r, "decode-cpu");
+	about(found(r, "loader-cpu-bound")->measure, 0.95);
+	about(found(r, "too-few-workers")->measure, 0.75);
+	report_free(r);
+}
+
+static void programs_are_no_data(void **state)
+{
+	static const struct {
+		const char *path;
+		bool data;
+	} all[] = {
+		{ "/data/train/n01440764/n01440764_10026.JPEG", true }, { "/data/shard-000.tar", true },
+		{ "/library/x", true }, { "/home/x/model.pt", true }, { "/data/a.c.bin", true }, { "x", false },
+		{ "/home/x/train.py", false }, { "/home/x/Makefile", false }, { "/opt/x/libcuda.so.1", false },
+		{ "/opt/conda/lib/python3.11/lib2to3/Grammar.txt", false }, { "/x/site-packages/y/z.json", false },
+		{ "/lib64/x", false }, { "/usr/lib/x", false }, { "/etc/passwd", false }, { "/proc/1/maps", false },
+	};
+	const struct report_file reg = { .type = REPORT_REG }, fifo = { .type = REPORT_FIFO };
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (why_is_data(&reg, (struct reader_field){ all[i].path, strlen(all[i].path) }) != all[i].data)
+			fail_msg("%s", all[i].path);
+	assert_false(why_is_data(&fifo, (struct reader_field){ "/data/x", 7 }));
+}
+
+static void what_is_not_there_is_said(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_reads(10, MiB, MiB, 0, 2);
+	r = loaded();
+	assert_true(lacks(r, "cpu-contention: needs CPU scheduling"));
+	assert_true(lacks(r, "too-few-workers: needs cpu.out"));
+	report_free(r);
+}
+
+/* What is told of R's epochs, and all behind it. */
+static char *epoch_json(const struct report *r)
+{
+	char *json = NULL, *epoch;
+	size_t len = 0;
+	FILE *out = open_memstream(&json, &len);
+
+	assert_int_equal(report_json(r, out), 0);
+	fclose(out);
+	epoch = strdup(strstr(json, "\"epochs\""));
+	free(json);
+	return epoch;
+}
+
+static void what_is_not_known_of_epochs_is_null(void **state)
+{
+	static const char *const of_rw[] = { "reads", "read_bytes", "disk_bytes", "cache_bytes", "disk_reads", "again_bytes" };
+	autofree char *none = NULL, *unaccounted = NULL;
+	struct report *r;
+
+	put_job(0);
+	put_open(101, step(1), MS, 2);
+	r = loaded();
+	none = epoch_json(r);
+	report_free(r);
+	assert_non_null(strstr(none, "\"samples\": 1,"));
+	for (size_t i = 0; i < ARRAY_SIZE(of_rw); i++) {
+		autofree char *key = util_fmt("\"%s\": null,", of_rw[i]);
+
+		assert_non_null(strstr(none, key));
+	}
+	put_job(0);
+	put(RW, step(1), "101\t101\tx\tR\tread\t1000\t4096\t4096\t0\t-\t5\t-\t2\tf");
+	r = loaded();
+	unaccounted = epoch_json(r);
+	report_free(r);
+	assert_non_null(strstr(unaccounted, "\"samples\": null,"));
+	assert_non_null(strstr(unaccounted, "\"read_bytes\": 4096,"));
+	assert_non_null(strstr(unaccounted, "\"disk_bytes\": null,"));
+	assert_non_null(strstr(unaccounted, "\"cache_bytes\": null,"));
+}
+
+static void documented(const struct rule *rule, const char *text)
+{
+	autofree char *row = util_fmt("\n| `%s` |", rule->code);
+	const char *at = strstr(text, row), *end;
+	char threshold[32];
+
+	if (!at)
+		fail_msg("docs/rules.md does not tell of %s", rule->code);
+	if (rule->waits || !rule->measure)
+		return;
+	end = strchr(at + 1, '\n');
+	snprintf(threshold, sizeof(threshold), "| %g |", rule->threshold);
+	if (!memmem(at, (size_t)(end - at), threshold, strlen(threshold)))
+		fail_msg("docs/rules.md: %s: its threshold is %g", rule->code, rule->threshold);
+}
+
+static void each_rule_is_documented(void **state)
+{
+	autofree char *text = NULL;
+
+	assert_int_equal(util_read_file("docs/rules.md", MiB, &text, NULL), 0);
+	for (const struct rule *const *table = rules_tables; *table; table++)
+		for (const struct rule *rule = *table; rule->code; rule++)
+			documented(rule, text);
+	documented(&rule_unknown, text);
+	documented(&rule_trainer_bound, text);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, tree_make, tree_remove)
+	const struct CMUnitTest tests[] = {
+		TEST(reads_from_storage),
+		TEST(time_in_no_call_is_the_cpu_by_what_was_used),
+		TEST(opens_take_longest),
+		TEST(the_trainer_writes_a_checkpoint),
+		TEST(one_loader_is_late_and_the_other_waits),
+		TEST(nobody_waits),
+		TEST(who_computes_less_than_it_could_waits_in_calls_without_rows),
+		TEST(who_has_not_ended_may_wait_in_calls_without_rows),
+		TEST(who_reads_where_no_reads_are_traced_may_wait_for_them),
+		TEST(the_share_of_training_is_all_but_what_is_waited_for),
+		TEST(between_sending_and_receiving_a_loader_waits),
+		TEST(a_gpu_is_idle_for_what_it_is_not_used),
+		TEST(a_gpu_that_is_busy_does_not_wait_for_its_processs_cpu),
+		TEST(a_gpu_that_does_not_tell_by_process),
+		TEST(who_tells_nothing_is_left_out),
+		TEST(each_trainer_is_judged_by_the_best_that_is_known_of_it),
+		TEST(switches_tell_who_waited_for_a_cpu),
+		TEST(switches_tell_of_page_faults),
+		TEST(sums_tell_of_page_faults),
+		TEST(who_maps_no_data_does_not_fault_for_them),
+		TEST(faults_of_who_trains_by_itself_are_its_own),
+		TEST(sums_tell_it_by_the_second),
+		TEST(sums_of_a_job_that_is_there_for_a_part_of_the_time),
+		TEST(a_wait_of_many_seconds_is_all_told),
+		TEST(a_job_without_loaders_reads_for_itself),
+		TEST(what_does_not_train_is_bound_by_nothing),
+		TEST(who_only_reads_is_not_bound_by_training),
+		TEST(what_a_lone_process_did_is_told),
+		TEST(what_a_job_writes_before_it_reads_is_no_checkpoint),
+		TEST(helpers_of_a_script_are_no_loaders),
+		TEST(a_launcher_is_no_trainer_for_a_moments_fork),
+		TEST(a_shell_script_has_no_loaders),
+		TEST(loaders_are_known_by_how_they_began_and_what_they_read),
+		TEST(who_only_waits_for_its_copies_does_not_train),
+		TEST(so_is_who_has_them_forked_by_a_server),
+		TEST(who_gets_its_data_from_its_copies_trains),
+		TEST(ranks_of_a_launcher_may_have_loaders),
+		TEST(two_that_read_the_same_wait_for_the_same),
+		TEST(a_slow_read_of_what_is_in_memory_is_no_disk),
+		TEST(a_read_past_the_cache_is_the_disk),
+		TEST(without_anybody_nothing_is_known),
+		TEST(sizes_and_order_of_reads),
+		TEST(fewer_than_many_do_not_matter),
+		TEST(small_reads_count_where_they_fetch),
+		TEST(read_ahead_that_gains_nothing),
+		TEST(what_came_from_disk_again),
+		TEST(epochs_that_are_all_behind_the_trace),
+		TEST(what_is_read_and_written_again_in_an_epoch),
+		TEST(what_is_read_in_no_epoch),
+		TEST(what_several_share),
+		TEST(writes_that_jump),
+		TEST(a_storm_of_opens),
+		TEST(opens_that_fail),
+		TEST(writes_and_standard_output),
+		TEST(loaders_that_differ),
+		TEST(loaders_short_of_cpu_while_others_are_idle),
+		cmocka_unit_test(programs_are_no_data),
+		TEST(what_is_not_there_is_said),
+		TEST(what_is_not_known_of_epochs_is_null),
+		cmocka_unit_test(each_rule_is_documented),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

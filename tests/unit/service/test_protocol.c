@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "service/protocol.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/util.h"
+
+static void a_request_comes_back_as_it_was(void **state)
+{
+	char *cmd[] = { "dltraced", "start", "--all", "--", "ls", "-l", NULL };
+	char *env[] = { "RANK=3", "HOME=/root", "NCCL_DEBUG=", NULL };
+	static char *argv[] = { "ls", "-l", "", NULL };
+	static struct config cfg = {
+		.argv = argv, .log = true, .experiment = "ls",
+		.given = { { "probes", "open" }, { "all", NULL }, { "no-args", NULL }, { "experiment", "x" } },
+		.n_given = 4,
+	};
+	struct service_request rq = { .dir_fd = -1 };
+	autofree char *text = NULL;
+	size_t len;
+
+	assert_int_equal(service_request_pack(&cfg, cmd, env, "/work", &text, &len), 0);
+	assert_int_equal(service_request_parse(&rq, text, len), 0);
+	assert_int_equal(rq.n_options, 3);
+	assert_string_equal(rq.options[0].name, "probes");
+	assert_string_equal(rq.options[0].value, "open");
+	assert_string_equal(rq.options[1].name, "no-args");
+	assert_null(rq.options[1].value);
+	assert_string_equal(rq.options[2].value, "ls");
+	assert_string_equal(rq.cmdline[2], "--all"); /* what was typed, for the manifest; asks for nothing */
+	assert_string_equal(rq.argv[1], "-l");
+	assert_string_equal(rq.argv[2], "");
+	assert_null(rq.argv[3]);
+	assert_string_equal(rq.environ[0], "RANK=3");
+	assert_string_equal(rq.environ[1], "NCCL_DEBUG=");
+	assert_null(rq.environ[2]);
+	assert_string_equal(rq.cwd, "/work");
+	assert_true(rq.log);
+	service_request_free(&rq);
+}
+
+static void a_long_command_line_loses_its_end(void **state)
+{
+	static char big[40000], *words[] = { "a", big, big, NULL };
+	static struct config cfg = { .argv = words, .experiment = "a" };
+	struct service_request rq = { .dir_fd = -1 };
+	autofree char *text = NULL;
+	size_t len;
+
+	memset(big, 'x', sizeof(big) - 1);
+	assert_int_equal(service_request_pack(&cfg, words, NULL, "/", &text, &len), 0);
+	assert_true(len <= SERVICE_REQUEST_MAX);
+	assert_int_equal(service_request_parse(&rq, text, len), 0);
+	assert_string_equal(rq.argv[0], "a");
+	assert_null(rq.argv[1]);
+	service_request_free(&rq);
+}
+
+static int parse(const char *text, size_t len)
+{
+	struct service_request rq = { .dir_fd = -1 };
+	int r = service_request_parse(&rq, text, len);
+
+	service_request_free(&rq);
+	return r;
+}
+
+#define PARSE(text) parse(text, sizeof(text))
+
+static void what_is_no_request_is_refused(void **state)
+{
+	char options[CONFIG_GIVEN_MAX * 6 + 64] = "dltraced 1";
+	size_t len = sizeof("dltraced 1");
+
+	assert_int_equal(PARSE(""), -EPROTO);
+	assert_int_equal(PARSE("status"), -EPROTO);
+	assert_int_equal(PARSE("dltraced 2\0opt=all"), -EPROTONOSUPPORT);
+	assert_int_equal(PARSE("dltraced 1\0what"), -EPROTO);
+	assert_int_equal(PARSE("dltraced 1\0\0"), -EPROTO);
+	assert_int_equal(parse("dltraced 1\0cwd=/x", 16), -EPROTO); /* no end */
+	assert_int_equal(PARSE("dltraced 1"), 0);
+	for (int i = 0; i <= CONFIG_GIVEN_MAX; i++, len += 6)
+		memcpy(options + len, "opt=x", 6);
+	assert_int_equal(parse(options, len), -EPROTO);
+}
+
+static void only_harmless_options_pass(void **state)
+{
+	static const char *const never[] = {
+		"all", "cgroup", "container", "user", "output", "collect", "archive", "workload", "pid", "force",
+		"background", "drop-caches", "log", "verbose",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(never); i++)
+		assert_false(service_option_allowed(never[i]));
+	assert_true(service_option_allowed("probes"));
+}
+
+static void last_words_come_from_who_did_not_listen(void **state)
+{
+	char word[8];
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(service_send(ends[1], "stop", 4, NULL, 0), 0);
+	assert_int_equal(service_send(ends[0], "why", 3, NULL, 0), 0);
+	close(ends[0]);
+	assert_int_equal(service_recv(ends[1], word, sizeof(word), NULL, 0, NULL), 3);
+	assert_memory_equal(word, "why", 3);
+	assert_int_equal(service_recv(ends[1], word, sizeof(word), NULL, 0, NULL), -ECONNRESET);
+	close(ends[1]);
+}
+
+static void descriptors_beyond_are_closed(void **state)
+{
+	int ends[2], fds[2], many[4], got[2], before = dup(0), after;
+	unsigned int n;
+	char word[8];
+
+	close(before);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	for (int i = 0; i < 4; i++)
+		many[i] = fds[0];
+	assert_int_equal(service_send(ends[0], "two", 3, many, 2), 0);
+	assert_int_equal(service_recv(ends[1], word, sizeof(word), got, 2, &n), 3);
+	assert_int_equal(n, 2);
+	close(got[0]);
+	close(got[1]);
+	assert_int_equal(service_send(ends[0], "four", 4, many, 4), 0);
+	assert_int_equal(service_recv(ends[1], word, sizeof(word), got, 2, &n), -E2BIG);
+	assert_int_equal(n, 2);
+	close(got[0]);
+	close(got[1]);
+	assert_int_equal(service_send(ends[0], "none wanted", 11, many, 1), 0);
+	assert_int_equal(service_recv(ends[1], word, sizeof(word), NULL, 0, NULL), -EMSGSIZE);
+	close(ends[0]);
+	assert_int_equal(service_recv(ends[1], word, sizeof(word), NULL, 0, NULL), -ECONNRESET);
+	close(ends[1]);
+	close(fds[0]);
+	close(fds[1]);
+	after = dup(0);
+	assert_int_equal(after, before);
+	close(after);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_request_comes_back_as_it_was),
+		cmocka_unit_test(a_long_command_line_loses_its_end),
+		cmocka_unit_test(what_is_no_request_is_refused),
+		cmocka_unit_test(only_harmless_options_pass),
+		cmocka_unit_test(last_words_come_from_who_did_not_listen),
+		cmocka_unit_test(descriptors_beyond_are_closed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
