@@ -139,9 +139,9 @@ static int load(struct report **ret, const char *dir, const struct report_asked 
 	};
 	int res;
 
-	patience_begin(dir, PATIENCE_SAYS);
+	stall_guard_begin(dir, STALL_GUARD_SAYS);
 	res = report_load_with(ret, dir, &how);
-	patience_end();
+	stall_guard_end();
 	if (res == -ENODATA)
 		log_err("%s is not a trace folder: it holds neither a manifest.json of dltraced "
 			"nor a .out file with its header", dir);
@@ -314,9 +314,9 @@ static int report_cpu_one(const struct report_asked *o, int i)
 	struct report_cpu *r;
 	int res;
 
-	patience_begin(dir, PATIENCE_SAYS);
+	stall_guard_begin(dir, STALL_GUARD_SAYS);
 	res = report_cpu_load(&r, dir, &o->cpu_options);
-	patience_end();
+	stall_guard_end();
 	if (res == -ENODATA)
 		log_err("%s is not a trace folder", dir);
 	else if (res == -ENOMSG)
@@ -359,7 +359,7 @@ int cmd_report(int argc, char **argv)
 	int status = 0;
 
 	report_asked_parse(&o, argc, argv);
-	if (front_wait(o.dirs, o.n_dirs, &status))
+	if (proxy_wait(o.dirs, o.n_dirs, &status))
 		return status;
 	if ((o.html && is_of_trace(&o)) || is_twice(&o)) {
 		report_asked_free(&o);

@@ -48,14 +48,14 @@ static void wake(int fd)
 		return; /* it is awake already */
 }
 
-void keeper_closed(void *ctx, const struct sink_segment *seg)
+void archiver_closed(void *ctx, const struct sink_segment *seg)
 {
-	struct keeper_segment *s = malloc(sizeof(*s));
-	struct keeper *k = ctx;
+	struct archiver_segment *s = malloc(sizeof(*s));
+	struct archiver *k = ctx;
 
 	if (!s) /* it stays as it is, plain, and in no list */
 		return;
-	*s = (struct keeper_segment){ .seg = *seg, .stored_bytes = seg->bytes, .fd = -1 };
+	*s = (struct archiver_segment){ .seg = *seg, .stored_bytes = seg->bytes, .fd = -1 };
 	while (s->file < k->n_files && k->files[s->file].sink->base != seg->base)
 		s->file++;
 	s->next = __atomic_load_n(&k->handed, __ATOMIC_RELAXED);
@@ -64,14 +64,14 @@ void keeper_closed(void *ctx, const struct sink_segment *seg)
 	wake(k->wake_fd);
 }
 
-bool keeper_wants_split(struct keeper *k)
+bool archiver_wants_split(struct archiver *k)
 {
 	return __atomic_exchange_n(&k->want_split, false, __ATOMIC_RELAXED);
 }
 
 /* --- the list of what is there -------------------------------------------------------------------- */
 
-static int list_add(struct keeper *k, struct keeper_segment *s)
+static int list_add(struct archiver *k, struct archiver_segment *s)
 {
 	void *more;
 
@@ -88,7 +88,7 @@ static int list_add(struct keeper *k, struct keeper_segment *s)
 	return 0;
 }
 
-void keeper_forget(struct keeper *k, size_t i)
+void archiver_forget(struct archiver *k, size_t i)
 {
 	util_close(&k->segments[i]->fd); /* not with the lock: a server may be asked */
 	pthread_mutex_lock(&k->lock);
@@ -98,9 +98,9 @@ void keeper_forget(struct keeper *k, size_t i)
 	pthread_mutex_unlock(&k->lock);
 }
 
-static void take_handed(struct keeper *k)
+static void take_handed(struct archiver *k)
 {
-	struct keeper_segment *s = __atomic_exchange_n(&k->handed, NULL, __ATOMIC_ACQUIRE), *next, *first = NULL;
+	struct archiver_segment *s = __atomic_exchange_n(&k->handed, NULL, __ATOMIC_ACQUIRE), *next, *first = NULL;
 	size_t had = k->n;
 
 	for (; s; s = next) { /* into the order of closing */
@@ -116,11 +116,11 @@ static void take_handed(struct keeper *k)
 	}
 	pthread_mutex_unlock(&k->lock);
 	for (; had < k->n; had++)
-		keeper_watch(k, k->segments[had]);
+		archiver_watch(k, k->segments[had]);
 }
 
 /* The trace folder is its user's: the file behind a name is believed only when it is the inode that we have closed. */
-int keeper_open(const struct keeper *k, const struct keeper_segment *s)
+int archiver_open(const struct archiver *k, const struct archiver_segment *s)
 {
 	char name[NAME_MAX + 1];
 	autoclose int fd = -1;
@@ -145,10 +145,10 @@ static void lower_priority(void)
 	syscall(SYS_ioprio_set, IOPRIO_THREAD, tid, IOPRIO_LOWEST);
 }
 
-static void wait_for_work(struct keeper *k)
+static void wait_for_work(struct archiver *k)
 {
 	struct pollfd fd = { .fd = k->wake_fd, .events = POLLIN };
-	bool look = k->o.keep_bytes || keeper_to_pack(k) || keeper_is_watching(k);
+	bool look = k->o.keep_bytes || archiver_to_pack(k) || archiver_is_watching(k);
 	uint64_t n;
 
 	poll(&fd, 1, look ? LOOK_MS : -1);
@@ -156,9 +156,9 @@ static void wait_for_work(struct keeper *k)
 		return;
 }
 
-static void *keeper_main(void *ctx)
+static void *archiver_main(void *ctx)
 {
-	struct keeper *k = ctx;
+	struct archiver *k = ctx;
 	struct packer p = { 0 };
 	bool ending = false;
 
@@ -171,11 +171,11 @@ static void *keeper_main(void *ctx)
 		ending = is_set(&k->ending);
 		do {
 			take_handed(k);
-			keeper_hold_to_keep(k);
-			keeper_ask_disk(k);
-		} while (keeper_pack_one(k, &p));
+			archiver_hold_to_keep(k);
+			archiver_ask_disk(k);
+		} while (archiver_pack_one(k, &p));
 		if (ending)
-			keeper_to_disk(k);
+			archiver_to_disk(k);
 		__atomic_store_n(&k->cpu_ns, clock_now_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
 		if (!ending)
 			wait_for_work(k);
@@ -187,9 +187,9 @@ static void *keeper_main(void *ctx)
 
 /* --- control plane -------------------------------------------------------------------------------- */
 
-int keeper_init(struct keeper *k, const struct keeper_options *o, int dirfd)
+int archiver_init(struct archiver *k, const struct archiver_options *o, int dirfd)
 {
-	*k = (struct keeper){ .o = *o, .dirfd = dirfd, .wake_fd = -1, .done_fd = -1, .rollup.fd = -1 };
+	*k = (struct archiver){ .o = *o, .dirfd = dirfd, .wake_fd = -1, .done_fd = -1, .rollup.fd = -1 };
 	pthread_mutex_init(&k->lock, NULL);
 	rollup_init(&k->sums);
 	if (!unpack_knows(o->pack))
@@ -198,51 +198,51 @@ int keeper_init(struct keeper *k, const struct keeper_options *o, int dirfd)
 	k->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (k->wake_fd < 0 || k->done_fd < 0)
 		return -errno;
-	return o->keep_bytes ? keeper_begin_to_drop(k) : 0;
+	return o->keep_bytes ? archiver_begin_to_drop(k) : 0;
 }
 
-void keeper_add(struct keeper *k, const struct sink *s, bool stays)
+void archiver_add(struct archiver *k, const struct sink *s, bool stays)
 {
-	if (k->n_files < KEEPER_FILES_MAX)
-		k->files[k->n_files++] = (struct keeper_file){ .sink = s, .stays = stays };
+	if (k->n_files < ARCHIVER_FILES_MAX)
+		k->files[k->n_files++] = (struct archiver_file){ .sink = s, .stays = stays };
 }
 
-int keeper_start(struct keeper *k)
+int archiver_start(struct archiver *k)
 {
-	int r = thread_start(&k->thread, keeper_main, k);
+	int r = thread_start(&k->thread, archiver_main, k);
 
 	k->running = !r;
 	return r;
 }
 
-void keeper_end(struct keeper *k)
+void archiver_end(struct archiver *k)
 {
 	__atomic_store_n(&k->ending, true, __ATOMIC_RELEASE);
 	wake(k->wake_fd);
 }
 
-void keeper_hurry(struct keeper *k)
+void archiver_hurry(struct archiver *k)
 {
 	__atomic_store_n(&k->stop, true, __ATOMIC_RELEASE);
 }
 
-uint64_t keeper_finish(struct keeper *k, int fd)
+uint64_t archiver_finish(struct archiver *k, int fd)
 {
 	struct pollfd fds[] = { { k->done_fd, POLLIN, 0 }, { fd, POLLIN, 0 } };
 
 	if (!k->running)
 		return 0;
-	keeper_end(k);
+	archiver_end(k);
 	poll(fds, fd < 0 ? 1 : 2, -1);
 	if (!fds[0].revents)
-		keeper_hurry(k);
+		archiver_hurry(k);
 	pthread_join(k->thread, NULL);
 	k->running = false;
 	sink_close(&k->rollup);
-	return keeper_to_pack(k);
+	return archiver_to_pack(k);
 }
 
-void keeper_say(struct keeper *k, const char *dir)
+void archiver_say(struct archiver *k, const char *dir)
 {
 	int error = __atomic_load_n(&k->error, __ATOMIC_RELAXED);
 
@@ -258,7 +258,7 @@ void keeper_say(struct keeper *k, const char *dir)
 	}
 }
 
-const struct keeper_file *keeper_file(const struct keeper *k, const struct sink *s)
+const struct archiver_file *archiver_file(const struct archiver *k, const struct sink *s)
 {
 	for (unsigned int i = 0; i < k->n_files; i++)
 		if (k->files[i].sink == s)
@@ -266,7 +266,7 @@ const struct keeper_file *keeper_file(const struct keeper *k, const struct sink 
 	return NULL;
 }
 
-void keeper_each(struct keeper *k, void (*fn)(void *ctx, const struct keeper_segment *s), void *ctx)
+void archiver_each(struct archiver *k, void (*fn)(void *ctx, const struct archiver_segment *s), void *ctx)
 {
 	pthread_mutex_lock(&k->lock);
 	for (size_t i = 0; i < k->n; i++)
@@ -274,14 +274,14 @@ void keeper_each(struct keeper *k, void (*fn)(void *ctx, const struct keeper_seg
 	pthread_mutex_unlock(&k->lock);
 }
 
-void keeper_free(struct keeper *k)
+void archiver_free(struct archiver *k)
 {
-	struct keeper_segment *s, *next;
+	struct archiver_segment *s, *next;
 
 	if (k->wake_fd <= 0 && k->done_fd <= 0) /* never made: descriptors are 0, not -1 */
 		return;
 	__atomic_store_n(&k->stop, true, __ATOMIC_RELEASE);
-	keeper_finish(k, -1);
+	archiver_finish(k, -1);
 	for (s = k->handed; s; s = next) {
 		next = s->next;
 		free(s);
@@ -296,5 +296,5 @@ void keeper_free(struct keeper *k)
 	util_close(&k->wake_fd);
 	util_close(&k->done_fd);
 	pthread_mutex_destroy(&k->lock);
-	*k = (struct keeper){ .wake_fd = -1, .done_fd = -1 };
+	*k = (struct archiver){ .wake_fd = -1, .done_fd = -1 };
 }

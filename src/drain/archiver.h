@@ -16,10 +16,10 @@
 #include "trace/segment.h"
 #include "trace/sink.h"
 
-#define KEEPER_FILES_MAX 48
+#define ARCHIVER_FILES_MAX 48
 
 /* One file of the trace, with all its segments. */
-struct keeper_file {
+struct archiver_file {
 	const struct sink *sink;
 	bool stays; /* other files cannot be read without it: --keep never drops it */
 	/* read by the control plane, relaxed */
@@ -28,8 +28,8 @@ struct keeper_file {
 };
 
 /* A closed segment that is there. */
-struct keeper_segment {
-	struct keeper_segment *next; /* while it is handed over */
+struct archiver_segment {
+	struct archiver_segment *next; /* while it is handed over */
 	struct sink_segment seg;
 	unsigned int file; /* index of keeper.files */
 	enum pack pack;	   /* how it is there */
@@ -40,21 +40,21 @@ struct keeper_segment {
 	uint64_t closed_ns;
 };
 
-struct keeper_options {
+struct archiver_options {
 	enum pack pack;	     /* PACK_NONE: leave segments plain */
 	uint64_t keep_bytes; /* of the whole trace; 0: drop nothing */
 };
 
-struct keeper {
-	struct keeper_options o;
+struct archiver {
+	struct archiver_options o;
 	int dirfd;
-	struct keeper_file files[KEEPER_FILES_MAX];
+	struct archiver_file files[ARCHIVER_FILES_MAX];
 	unsigned int n_files;
 	struct sink rollup; /* rollup.out, with --keep */
 	struct rollup sums;
 
 	/* who closes segments */
-	struct keeper_segment *handed; /* newest first; atomic */
+	struct archiver_segment *handed; /* newest first; atomic */
 	int wake_fd;
 	bool want_split; /* atomic: close what can be closed, or --keep cannot be held to */
 
@@ -63,7 +63,7 @@ struct keeper {
 	pthread_t thread;
 	bool running;
 	pthread_mutex_t lock;
-	struct keeper_segment **segments; /* by time of closing */
+	struct archiver_segment **segments; /* by time of closing */
 	size_t n, room;
 
 	/* atomic: whether all is handed over; whether to leave the rest plain */
@@ -80,7 +80,7 @@ struct keeper {
 	int refused;		/* why the disk did not take some, -errno; 0: it took all so far */
 	int error;		/* of the last failure to pack, -errno; 0: none of what failed is left */
 	bool over;		/* more than --keep, and nothing left that may be dropped */
-	/* of keeper_say() */
+	/* of archiver_say() */
 	bool error_said, over_said;
 	unsigned int over_for; /* times in a row */
 };
@@ -89,33 +89,33 @@ struct keeper {
  * Before any sink is split: what to do, in the folder DIRFD. With --keep rollup.out is made. 0;
  * -ENOTSUP: built without what o->pack takes; -errno.
  */
-int keeper_init(struct keeper *k, const struct keeper_options *o, int dirfd);
+int archiver_init(struct archiver *k, const struct archiver_options *o, int dirfd);
 /* One more file; before the start. */
-void keeper_add(struct keeper *k, const struct sink *s, bool stays);
-int keeper_start(struct keeper *k);
+void archiver_add(struct archiver *k, const struct sink *s, bool stays);
+int archiver_start(struct archiver *k);
 
 /* For sinks: struct sink_split, CTX is the keeper. Never waits. */
-void keeper_closed(void *ctx, const struct sink_segment *seg);
+void archiver_closed(void *ctx, const struct sink_segment *seg);
 /* Drain: should every segment be closed now? Once per question. */
-bool keeper_wants_split(struct keeper *k);
+bool archiver_wants_split(struct archiver *k);
 
 /* All is handed over: done_fd is readable when it is packed. Waits for nothing. */
-void keeper_end(struct keeper *k);
+void archiver_end(struct archiver *k);
 /* Leave the rest plain. */
-void keeper_hurry(struct keeper *k);
+void archiver_hurry(struct archiver *k);
 /*
  * All is handed over: wait until it is packed, or until FD (-1: none) becomes readable; the rest stays
  * plain then. How many do.
  */
-uint64_t keeper_finish(struct keeper *k, int fd);
+uint64_t archiver_finish(struct archiver *k, int fd);
 /* Control plane, each second: what is new and bad. */
-void keeper_say(struct keeper *k, const char *dir);
+void archiver_say(struct archiver *k, const char *dir);
 
 /* The account of the file of sink S; NULL: it is not kept here. */
-const struct keeper_file *keeper_file(const struct keeper *k, const struct sink *s);
+const struct archiver_file *archiver_file(const struct archiver *k, const struct sink *s);
 /* Call FN with each segment that is there, in order of closing. */
-void keeper_each(struct keeper *k, void (*fn)(void *ctx, const struct keeper_segment *s), void *ctx);
+void archiver_each(struct archiver *k, void (*fn)(void *ctx, const struct archiver_segment *s), void *ctx);
 
-void keeper_free(struct keeper *k);
+void archiver_free(struct archiver *k);
 
 #endif

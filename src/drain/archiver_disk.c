@@ -9,7 +9,7 @@
 #define WATCHED_MAX 64 /* each is an open file */
 
 /* An error that nobody has been told of yet is told to who opens the file now. */
-void keeper_watch(struct keeper *k, struct keeper_segment *s)
+void archiver_watch(struct archiver *k, struct archiver_segment *s)
 {
 	unsigned int n = 0;
 
@@ -17,10 +17,10 @@ void keeper_watch(struct keeper *k, struct keeper_segment *s)
 		n += k->segments[i]->fd >= 0;
 	s->closed_ns = clock_now_ns(CLOCK_MONOTONIC);
 	if (n < WATCHED_MAX && s->seg.nr != SEGMENT_LAST) /* the last is its sink's until the end */
-		s->fd = keeper_open(k, s);
+		s->fd = archiver_open(k, s);
 }
 
-static void note_refusal(struct keeper *k, struct keeper_segment *s, int r)
+static void note_refusal(struct archiver *k, struct archiver_segment *s, int r)
 {
 	__atomic_store_n(&k->refused, r, __ATOMIC_RELAXED);
 	if (s->file < k->n_files)
@@ -28,12 +28,12 @@ static void note_refusal(struct keeper *k, struct keeper_segment *s, int r)
 	util_close(&s->fd);
 }
 
-void keeper_ask_disk(struct keeper *k)
+void archiver_ask_disk(struct archiver *k)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 
 	for (size_t i = 0; i < k->n; i++) {
-		struct keeper_segment *s = k->segments[i];
+		struct archiver_segment *s = k->segments[i];
 		bool over = s->fd >= 0 && now - s->closed_ns > WATCHED_NS;
 		int r = s->fd < 0 ? 0 : disk_refused(s->fd);
 
@@ -47,12 +47,12 @@ void keeper_ask_disk(struct keeper *k)
 }
 
 /* As the growing ones. */
-void keeper_to_disk(struct keeper *k)
+void archiver_to_disk(struct archiver *k)
 {
 	uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + DISK_END_NS;
 
 	for (size_t i = 0; i < k->n; i++) {
-		struct keeper_segment *s = k->segments[i];
+		struct archiver_segment *s = k->segments[i];
 		int r;
 
 		if (s->fd < 0)
@@ -65,7 +65,7 @@ void keeper_to_disk(struct keeper *k)
 	}
 }
 
-bool keeper_is_watching(const struct keeper *k)
+bool archiver_is_watching(const struct archiver *k)
 {
 	for (size_t i = 0; i < k->n; i++)
 		if (k->segments[i]->fd >= 0)

@@ -13,7 +13,7 @@
 
 #define ROLLUP_AHEAD_BYTES (256U << 10) /* what is dropped on a full disk is summed up all the same */
 
-int keeper_begin_to_drop(struct keeper *k)
+int archiver_begin_to_drop(struct archiver *k)
 {
 	char name[NAME_MAX + 1], header[4096];
 	int r;
@@ -33,7 +33,7 @@ static uint64_t load(const uint64_t *v)
 	return __atomic_load_n(v, __ATOMIC_RELAXED);
 }
 
-static uint64_t trace_bytes(const struct keeper *k)
+static uint64_t trace_bytes(const struct archiver *k)
 {
 	uint64_t bytes = load(&k->rollup.file_bytes);
 
@@ -45,12 +45,12 @@ static uint64_t trace_bytes(const struct keeper *k)
 }
 
 /* The oldest one by its last row that may go, or k->n. */
-static size_t oldest(const struct keeper *k)
+static size_t oldest(const struct archiver *k)
 {
 	size_t best = k->n;
 
 	for (size_t i = 0; i < k->n; i++) {
-		const struct keeper_segment *s = k->segments[i];
+		const struct archiver_segment *s = k->segments[i];
 
 		if (s->file < k->n_files && !k->files[s->file].stays && s->seg.nr != SEGMENT_LAST &&
 		    (best == k->n || s->seg.last_ns < k->segments[best]->seg.last_ns))
@@ -60,9 +60,9 @@ static size_t oldest(const struct keeper *k)
 }
 
 /* Its roll-up into rollup.out, on the disk. How many rows. */
-static int64_t sum_up(struct keeper *k, const struct keeper_segment *s)
+static int64_t sum_up(struct archiver *k, const struct archiver_segment *s)
 {
-	int fd = keeper_open(k, s);
+	int fd = archiver_open(k, s);
 	struct reader rd;
 	int64_t rows;
 	int r;
@@ -82,10 +82,10 @@ static int64_t sum_up(struct keeper *k, const struct keeper_segment *s)
 	return rows;
 }
 
-static void drop(struct keeper *k, size_t i)
+static void drop(struct archiver *k, size_t i)
 {
-	struct keeper_segment *s = k->segments[i];
-	struct keeper_file *f = &k->files[s->file];
+	struct archiver_segment *s = k->segments[i];
+	struct archiver_file *f = &k->files[s->file];
 	int64_t rows = sum_up(k, s);
 	char name[NAME_MAX + 1];
 
@@ -100,11 +100,11 @@ static void drop(struct keeper *k, size_t i)
 	util_count(&f->dropped_rows, s->seg.rows);
 	util_count(&f->dropped_bytes, s->seg.bytes);
 	util_count(&k->dropped, 1);
-	keeper_forget(k, i);
+	archiver_forget(k, i);
 }
 
 /* Back to what may be kept. What grows is no segment yet: it has to be closed first. */
-void keeper_hold_to_keep(struct keeper *k)
+void archiver_hold_to_keep(struct archiver *k)
 {
 	bool over = false;
 

@@ -7,27 +7,27 @@
 #include "trace/pack.h"
 
 /* The file of S as it is there: a descriptor, or -errno; -ESTALE: it is another one by now. */
-int keeper_open(const struct keeper *k, const struct keeper_segment *s);
+int archiver_open(const struct archiver *k, const struct archiver_segment *s);
 /* The I-th segment is there no more. */
-void keeper_forget(struct keeper *k, size_t i);
+void archiver_forget(struct archiver *k, size_t i);
 
 /* archiver_disk.c: ask about S, just closed, until the disk must have taken it. */
-void keeper_watch(struct keeper *k, struct keeper_segment *s);
+void archiver_watch(struct archiver *k, struct archiver_segment *s);
 /* Is there any that is asked about? */
-bool keeper_is_watching(const struct keeper *k);
+bool archiver_is_watching(const struct archiver *k);
 /* Ask about all of those. */
-void keeper_ask_disk(struct keeper *k);
+void archiver_ask_disk(struct archiver *k);
 /* At the end: have the disk take them, for a while. */
-void keeper_to_disk(struct keeper *k);
+void archiver_to_disk(struct archiver *k);
 
 /* archiver_drop.c: what --keep takes before the start, rollup.out. 0 or -errno. */
-int keeper_begin_to_drop(struct keeper *k);
+int archiver_begin_to_drop(struct archiver *k);
 /* Drop what is more than may be kept. */
-void keeper_hold_to_keep(struct keeper *k);
+void archiver_hold_to_keep(struct archiver *k);
 
 /* archiver_pack.c: how many there are to pack. */
-uint64_t keeper_to_pack(const struct keeper *k);
+uint64_t archiver_to_pack(const struct archiver *k);
 /* Pack one. False: there is none to pack, or it cannot be done now. */
-bool keeper_pack_one(struct keeper *k, struct packer *p);
+bool archiver_pack_one(struct archiver *k, struct packer *p);
 
 #endif

@@ -16,12 +16,12 @@
 
 #define TRY_AGAIN_NS (10 * NSEC_PER_SEC)
 
-static bool to_pack(const struct keeper *k, const struct keeper_segment *s)
+static bool to_pack(const struct archiver *k, const struct archiver_segment *s)
 {
 	return k->o.pack != PACK_NONE && s->pack == PACK_NONE && !s->gone;
 }
 
-uint64_t keeper_to_pack(const struct keeper *k)
+uint64_t archiver_to_pack(const struct archiver *k)
 {
 	uint64_t n = 0;
 
@@ -31,8 +31,8 @@ uint64_t keeper_to_pack(const struct keeper *k)
 }
 
 /* FROM, which is S, packed into a file of the name TMP, which is *ST then and has *PACKED bytes. 0 or -errno. */
-static int write_packed(struct keeper *k, struct packer *p, const struct keeper_segment *s, int from, const char *tmp,
-			struct stat *st, uint64_t *packed)
+static int write_packed(struct archiver *k, struct packer *p, const struct archiver_segment *s, int from,
+			const char *tmp, struct stat *st, uint64_t *packed)
 {
 	autoclose int to = -1;
 	int r;
@@ -42,16 +42,16 @@ static int write_packed(struct keeper *k, struct packer *p, const struct keeper_
 	to = util_create_at(k->dirfd, tmp, 0);
 	if (to < 0)
 		return to;
-	r = packer_file(p, from, s->seg.bytes, to, keeper_to_pack(k) > 1, &k->stop, packed);
+	r = packer_file(p, from, s->seg.bytes, to, archiver_to_pack(k) > 1, &k->stop, packed);
 	if (r == 0 && (fsync(to) < 0 || fstat(to, st) < 0))
 		r = -errno;
 	return r;
 }
 
-static int pack_segment(struct keeper *k, struct packer *p, struct keeper_segment *s)
+static int pack_segment(struct archiver *k, struct packer *p, struct archiver_segment *s)
 {
 	char plain[NAME_MAX + 1], packed[NAME_MAX + 1], tmp[NAME_MAX + 1 + sizeof(SEGMENT_TMP)];
-	autoclose int from = keeper_open(k, s);
+	autoclose int from = archiver_open(k, s);
 	uint64_t bytes = 0;
 	struct stat st;
 	int r;
@@ -82,12 +82,12 @@ static int pack_segment(struct keeper *k, struct packer *p, struct keeper_segmen
 }
 
 /* The next one that is to be packed, and not just failed. */
-static struct keeper_segment *next_to_pack(const struct keeper *k)
+static struct archiver_segment *next_to_pack(const struct archiver *k)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 
 	for (size_t i = 0; i < k->n; i++) {
-		struct keeper_segment *s = k->segments[i];
+		struct archiver_segment *s = k->segments[i];
 
 		if (to_pack(k, s) && (!s->failed_ns || now - s->failed_ns >= TRY_AGAIN_NS))
 			return s;
@@ -96,7 +96,7 @@ static struct keeper_segment *next_to_pack(const struct keeper *k)
 }
 
 /* Some have failed, and are as they were: another that is packed does not make good for them. */
-static bool any_failed(const struct keeper *k)
+static bool any_failed(const struct archiver *k)
 {
 	for (size_t i = 0; i < k->n; i++)
 		if (to_pack(k, k->segments[i]) && k->segments[i]->failed_ns)
@@ -104,12 +104,12 @@ static bool any_failed(const struct keeper *k)
 	return false;
 }
 
-bool keeper_pack_one(struct keeper *k, struct packer *p)
+bool archiver_pack_one(struct archiver *k, struct packer *p)
 {
-	struct keeper_segment *s = __atomic_load_n(&k->stop, __ATOMIC_ACQUIRE) ? NULL : next_to_pack(k);
+	struct archiver_segment *s = __atomic_load_n(&k->stop, __ATOMIC_ACQUIRE) ? NULL : next_to_pack(k);
 	int r;
 
-	__atomic_store_n(&k->waiting, keeper_to_pack(k), __ATOMIC_RELAXED);
+	__atomic_store_n(&k->waiting, archiver_to_pack(k), __ATOMIC_RELAXED);
 	if (!s)
 		return false;
 	r = pack_segment(k, p, s);
@@ -122,6 +122,6 @@ bool keeper_pack_one(struct keeper *k, struct packer *p)
 		s->failed_ns = clock_now_ns(CLOCK_MONOTONIC);
 	if (r != -ECANCELED && (r < 0 || !any_failed(k)))
 		__atomic_store_n(&k->error, r, __ATOMIC_RELAXED);
-	__atomic_store_n(&k->waiting, keeper_to_pack(k), __ATOMIC_RELAXED);
+	__atomic_store_n(&k->waiting, archiver_to_pack(k), __ATOMIC_RELAXED);
 	return true;
 }

@@ -107,7 +107,7 @@ static void split_by_time(struct drain *d)
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 	bool due = d->next_split_ns && now >= d->next_split_ns;
 
-	if (!d->keeper || !(keeper_wants_split(d->keeper) || due))
+	if (!d->keeper || !(archiver_wants_split(d->keeper) || due))
 		return;
 	each_sink(d, sink_split_now);
 	while (due && d->next_split_ns <= now)
@@ -213,7 +213,7 @@ static void in_flight(void *ctx, const struct dlt_call *call)
 {
 	struct drain *d = ctx;
 
-	running_row(&d->decode, call, d->end_ns);
+	in_flight_row(&d->decode, call, d->end_ns);
 }
 
 static void in_flight_rec(void *ctx, const struct dlt_hdr *rec)
@@ -329,7 +329,7 @@ static int sinks_open(struct drain *d, uint32_t mask, int dirfd)
 			return r;
 		if (d->keeper) {
 			sink_split_by(s, &d->split);
-			keeper_add(d->keeper, s, i == DLT_files);
+			archiver_add(d->keeper, s, i == DLT_files);
 		}
 		sink_header(s, header, (size_t)(record_put_header(header, probes[i]) - header));
 		r = sink_flush(s);
@@ -382,8 +382,8 @@ static int loop_setup(struct drain *d)
 	return r;
 }
 
-int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint32_t mask,
-	       int dirfd, const char *workload_log, struct keeper *keeper)
+int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint32_t mask, int dirfd,
+	       const char *workload_log, struct archiver *keeper)
 {
 	struct stat st;
 	int r;
@@ -394,7 +394,7 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint
 	d->tracer = t;
 	d->ring_bytes = t->ring_bytes;
 	d->keeper = keeper;
-	d->split = (struct sink_split){ .bytes = cfg->rotate_bytes, .closed = keeper_closed, .ctx = keeper };
+	d->split = (struct sink_split){ .bytes = cfg->rotate_bytes, .closed = archiver_closed, .ctx = keeper };
 	d->split_ns = cfg->rotate_ns;
 	r = decode_init(&d->decode, cfg);
 	if (!r && !fstat(dirfd, &st))

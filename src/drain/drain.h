@@ -19,7 +19,7 @@
 #include "kernel/ring.h"
 
 struct collectors;
-struct keeper;
+struct archiver;
 struct tracer;
 
 struct drain {
@@ -36,7 +36,7 @@ struct drain {
 	struct mark_queue marks;
 	struct lives lives;
 	struct tracer *tracer;
-	struct keeper *keeper; /* NULL: files are not split */
+	struct archiver *keeper; /* NULL: files are not split */
 	struct sink_split split;
 	uint64_t split_ns, next_split_ns; /* --rotate by time: how often, and when next; 0: not */
 	uint64_t rollup_minute;		  /* --rollup-only: of which sums have been written last */
@@ -56,8 +56,8 @@ struct drain {
  * follow, or NULL. KEEPER: who gets closed segments, and is told of the files; NULL: they are not
  * split. 0 or -errno.
  */
-int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint32_t probes,
-	       int dirfd, const char *workload_log, struct keeper *keeper);
+int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint32_t probes, int dirfd,
+	       const char *workload_log, struct archiver *keeper);
 
 /* Start the thread: clock, log and the collectors CS are read from now on. 0 or -errno. */
 int drain_start(struct drain *d, struct collectors *cs);

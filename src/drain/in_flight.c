@@ -23,7 +23,7 @@ void running_str(struct dlt_hdr *rec, struct dlt_segs *segs, uint64_t addr, unsi
 {
 	ssize_t len;
 
-	if (!rec->tgid || rec->size + DLT_PATH_MAX > RUNNING_REC_MAX)
+	if (!rec->tgid || rec->size + DLT_PATH_MAX > IN_FLIGHT_REC_MAX)
 		return;
 	len = remote_string((pid_t)rec->tgid, addr, (char *)rec + rec->size);
 	if (len < 0)
@@ -79,7 +79,7 @@ static int fd_argument(const struct dlt_call *call)
 	return call->probe == DLT_close || (call->probe == DLT_vfs_rw && call->nr != SYS_io_submit) ? 0 : -1;
 }
 
-void running_about(const struct dlt_call *call, int64_t *fd_ret, uint64_t *addr_ret)
+void in_flight_about(const struct dlt_call *call, int64_t *fd_ret, uint64_t *addr_ret)
 {
 	bool symlink = call->probe == DLT_create_del && call->shape == DLT_CD_SYMLINK;
 	int path = path_argument(call), fd = path > 0 && !symlink ? path - 1 : fd_argument(call);
@@ -88,7 +88,7 @@ void running_about(const struct dlt_call *call, int64_t *fd_ret, uint64_t *addr_
 	*addr_ret = path < 0 ? 0 : call->args[path];
 }
 
-void running_silence(struct dlt_hdr *rec)
+void in_flight_silence(struct dlt_hdr *rec)
 {
 	const struct probe *p = probes[rec->probe];
 
@@ -102,7 +102,7 @@ void running_silence(struct dlt_hdr *rec)
 
 union running {
 	struct dlt_hdr hdr;
-	char bytes[RUNNING_REC_MAX];
+	char bytes[IN_FLIGHT_REC_MAX];
 };
 
 /* REC of CALL as of NOW_NS. LOOK: with what its process can be asked for. */
@@ -131,7 +131,7 @@ static void fill(struct decode *d, union running *rec, const struct dlt_call *ca
 	rec->hdr.tgid = call->tgid;
 }
 
-void running_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns)
+void in_flight_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns)
 {
 	union running rec;
 	const struct probe *p;
@@ -149,6 +149,6 @@ void running_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns)
 	if (!process_was((pid_t)call->tgid, call->start_ns))
 		fill(d, &rec, call, now_ns, false);
 	if (call->flags & DLT_CALL_SILENT)
-		running_silence(&rec.hdr);
+		in_flight_silence(&rec.hdr);
 	decode_record(d, &rec, rec.hdr.size);
 }

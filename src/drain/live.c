@@ -257,7 +257,7 @@ static void consider(struct oldest *o, const struct dlt_call *call, bool has_fil
 	    !is_old(o, call->start_ns))
 		return;
 	c.name = probes[call->probe]->calls[call->func].name;
-	running_about(call, &c.fd, &c.addr);
+	in_flight_about(call, &c.fd, &c.addr);
 	if (c.fd == DLT_NONE32) /* a file of the ring's own */
 		c.fd = DLT_NONE;
 	if (has_file)

@@ -108,7 +108,7 @@ static int copy_bytes(int in, int out)
 
 	while (!r && (n = read(in, buf, sizeof(buf)))) {
 		r = n < 0 ? -errno : util_write_all(out, buf, (size_t)n);
-		if (!r && errand_interrupted())
+		if (!r && run_as_user_interrupted())
 			r = -EINTR;
 	}
 	return r;
@@ -215,7 +215,7 @@ int collect_files(const struct workload_user *u, const char *dir, int dirfd,
 {
 	const struct files f = { .user = u, .dir = dir, .dirfd = dirfd, .globs = globs };
 
-	return errand_run(u, "--collect", copy_files, &f, error, size);
+	return run_as_user(u, "--collect", copy_files, &f, error, size);
 }
 
 /* --- the archive ------------------------------------------------------------------------------ */
@@ -268,7 +268,7 @@ static int pack(const char *dir, int fd, char *error, size_t size)
 		snprintf(error, size, "tar: %s", strerror(-r));
 		return r;
 	}
-	status = errand_wait(pid, "--archive");
+	status = run_as_user_wait(pid, "--archive");
 	if (WIFSIGNALED(status))
 		return -EINTR;
 	if (status) {
@@ -320,5 +320,5 @@ static int make_archive(const void *ctx, char *error, size_t size)
 
 int collect_archive(const struct workload_user *u, const char *dir, char *error, size_t size)
 {
-	return errand_run(u, "--archive", make_archive, dir, error, size);
+	return run_as_user(u, "--archive", make_archive, dir, error, size);
 }

@@ -331,7 +331,7 @@ void uring_in_flight_recs(const struct uring *u, uint64_t now_ns, unsigned int m
 		rec.hdr.lat_ns = now_ns - req.call.start_ns;
 		memcpy(rec.hdr.comm, req.comm, DLT_COMM_LEN);
 		if (req.flags & DLT_URING_SKIP)
-			running_silence(&rec.hdr);
+			in_flight_silence(&rec.hdr);
 		fn(ctx, &rec.hdr);
 	}
 }

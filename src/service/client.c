@@ -252,9 +252,9 @@ static int step_fork(struct client *c)
 	if (!c->cfg->argv)
 		return 0;
 	if (c->cfg->log) {
-		patience_begin(c->dir.path, PATIENCE_BY_SIGNAL);
+		stall_guard_begin(c->dir.path, STALL_GUARD_BY_SIGNAL);
 		c->log_fd = util_create_at(c->dir.fd, OUTDIR_LOG_NEW, O_APPEND);
-		patience_end();
+		stall_guard_end();
 		if (c->log_fd < 0) {
 			log_err_r(c->log_fd, "%s/" OUTDIR_LOG_NEW, c->dir.path);
 			return CMD_EXIT_FAILURE;
@@ -393,9 +393,9 @@ static void finish(struct client *c)
 	if (c->cfg->archive && collect_archive(&c->user, c->dir.path, error, sizeof(error)) < 0)
 		log_warn("%s", error);
 	if (c->cfg->report && c->whole) {
-		patience_begin(c->dir.path, exit_code(c));
+		stall_guard_begin(c->dir.path, exit_code(c));
 		report_summary(c->dir.path, c->dir.fd, stdout);
-		patience_end();
+		stall_guard_end();
 	}
 }
 
@@ -413,9 +413,9 @@ static int run(struct client *c)
 		code = steps[i](c);
 	if (code) {
 		util_close(&c->socket_fd); /* no more is written */
-		patience_begin(c->dir.path, code);
+		stall_guard_begin(c->dir.path, code);
 		outdir_discard(&c->dir);
-		patience_end();
+		stall_guard_end();
 		return code;
 	}
 	background_ready(c->dir.path, BACKGROUND_BY_NAME); /* the number is that of who traces for us */
@@ -433,7 +433,7 @@ int client_run(const struct config *cfg, char **argv)
 	};
 	int code;
 
-	if (!cfg->background && front_stand(cfg->out, &code))
+	if (!cfg->background && proxy_stand(cfg->out, &code))
 		return code;
 	c.socket_fd = service_connect(cfg);
 	if (c.socket_fd < 0)

@@ -16,7 +16,7 @@
 #include "service/daemon_impl.h"
 #include "service/prune.h"
 
-#define RETAIN_EVERY_NS (60 * NSEC_PER_SEC)
+#define PRUNE_EVERY_NS (60 * NSEC_PER_SEC)
 #define KILL_AFTER_NS (75 * NSEC_PER_SEC) /* the unit's TimeoutStopSec is 90 s */
 
 void daemon_tell(struct daemon *d, const char *first)
@@ -40,12 +40,12 @@ static void say_gone(const char *path, uint64_t bytes, int error)
 			 (unsigned long long)bytes >> 20);
 }
 
-static void retain_tick(struct daemon *d)
+static void prune_tick(struct daemon *d)
 {
 	const struct daemon_conf *c = &d->conf;
 	int r;
 
-	if ((!c->keep_bytes && !c->keep_ns) || (d->retain_ns && daemon_now() - d->retain_ns < RETAIN_EVERY_NS))
+	if ((!c->keep_bytes && !c->keep_ns) || (d->retain_ns && daemon_now() - d->retain_ns < PRUNE_EVERY_NS))
 		return;
 	d->retain_ns = daemon_now();
 	r = retain(c->state, c->keep_bytes, c->keep_ns, clock_now_ns(CLOCK_REALTIME), say_gone);
@@ -158,7 +158,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 		return 0;
 	}
 	daemon_always_tick(d);
-	retain_tick(d);
+	prune_tick(d);
 	return 0;
 }
 

@@ -30,7 +30,7 @@ struct segments {
 	size_t n, room;
 };
 
-static void add_segment(void *ctx, const struct keeper_segment *from)
+static void add_segment(void *ctx, const struct archiver_segment *from)
 {
 	struct segments *all = ctx;
 	struct manifest_segment_row *row;
@@ -59,7 +59,7 @@ static void add_segment(void *ctx, const struct keeper_segment *from)
 static struct segments put_storage(struct session *s, struct manifest *m)
 {
 	const struct config *cfg = s->cfg;
-	const struct keeper *k = &s->keeper;
+	const struct archiver *k = &s->keeper;
 	struct segments all = { 0 };
 
 	m->storage = (struct manifest_storage){
@@ -67,7 +67,7 @@ static struct segments put_storage(struct session *s, struct manifest *m)
 		.rotate_ns = cfg->rotate_ns, .keep_bytes = cfg->keep_bytes, .rollup_only = cfg->rollup_only,
 	};
 	if (s->split) {
-		keeper_each(&s->keeper, add_segment, &all);
+		archiver_each(&s->keeper, add_segment, &all);
 		m->storage.compressed_from_bytes = __atomic_load_n(&k->plain_bytes, __ATOMIC_RELAXED);
 		m->storage.compressed_bytes = __atomic_load_n(&k->packed_bytes, __ATOMIC_RELAXED);
 		m->storage.compress_cpu_us = __atomic_load_n(&k->cpu_ns, __ATOMIC_RELAXED) / 1000;
@@ -102,7 +102,7 @@ int session_await_manifest(struct session *s, int wait_ms)
 
 	if (!w->chore.busy)
 		return 1;
-	if (!chore_wait(&w->chore, wait_ms))
+	if (!async_call_wait(&w->chore, wait_ms))
 		return 0;
 	free(TAKE_PTR(w->text));
 	if (w->r < 0)
@@ -176,7 +176,7 @@ int session_begin_manifest(struct session *s, bool complete)
 	for (unsigned int i = 0; i < s->collectors.n; i++) {
 		const struct collector *c = &s->collectors.c[i];
 
-		const struct keeper_file *kept = s->split ? keeper_file(&s->keeper, &c->sink) : NULL;
+		const struct archiver_file *kept = s->split ? archiver_file(&s->keeper, &c->sink) : NULL;
 
 		collectors[i] = (struct manifest_collector_row){
 			.name = c->kind->name, .file = c->kind->file, .state = c->state,
@@ -218,7 +218,7 @@ int session_begin_manifest(struct session *s, bool complete)
 	m->n_segments = 0;
 	w->dirfd = s->dir.fd;
 	if (r == 0)
-		r = chore_begin(&w->chore, put, w);
+		r = async_call_begin(&w->chore, put, w);
 	if (r < 0) { /* else all of it is the thread's now */
 		free(TAKE_PTR(w->text));
 		w->r = log_err_r(r, "%s/manifest.json", s->dir.path);

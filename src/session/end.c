@@ -22,11 +22,11 @@
 
 #define STEP_MS 200
 #define BEAT_NS (8 * NSEC_PER_SEC)     /* the drain takes 5 s to find out what the disk has */
-#define PATIENCE_NS (3 * NSEC_PER_SEC) /* with what does not answer, once somebody waits */
+#define STALL_GUARD_NS (3 * NSEC_PER_SEC) /* with what does not answer, once somebody waits */
 
 bool session_look(struct session *s, int wait_ms)
 {
-	return lookout_ask(&s->lookout, s->dir.fd, s->cfg->min_free_bytes, wait_ms);
+	return folder_watch_ask(&s->lookout, s->dir.fd, s->cfg->min_free_bytes, wait_ms);
 }
 
 /* --- waiting --------------------------------------------------------------------------------------- */
@@ -35,25 +35,25 @@ bool session_look(struct session *s, int wait_ms)
  * Since when the drain has not gone on; 0: it does not run. Its heart beats between two rounds, and one
  * takes as long as it takes on a busy machine: STILL, begun at FIRST, has seen whether the thread works.
  */
-static uint64_t drain_still_since(struct session *s, struct still *still, uint64_t first, uint64_t now)
+static uint64_t drain_still_since(struct session *s, struct stall_clock *still, uint64_t first, uint64_t now)
 {
 	uint64_t beat = s->drain.running ? __atomic_load_n(&s->drain.heartbeat_ns, __ATOMIC_RELAXED) : 0;
 
 	if (!beat)
 		return 0;
-	still_ns(still, drain_cpu_ns(&s->drain), now);
+	stall_clock_ns(still, drain_cpu_ns(&s->drain), now);
 	return still->since_ns > first ? MAX(beat, still->since_ns) : beat;
 }
 
 /* Nothing goes on: since when, CLOCK_MONOTONIC; 0: it does. */
-static uint64_t still_since(struct session *s, struct still *still, uint64_t first, uint64_t now)
+static uint64_t stall_clock_since(struct session *s, struct stall_clock *still, uint64_t first, uint64_t now)
 {
 	uint64_t since = drain_still_since(s, still, first, now);
 
 	session_look(s, 0);
 	if (since && now > since + BEAT_NS)
 		return since;
-	return lookout_hangs(&s->lookout) ? now - chore_busy_ns(&s->lookout.chore) : 0;
+	return folder_watch_hangs(&s->lookout) ? now - async_call_busy_ns(&s->lookout.chore) : 0;
 }
 
 /* Whether somebody who is still there has asked us to end: takes one signal. */
@@ -71,10 +71,10 @@ static bool await(struct session *s, int fd, bool hurried_by_signals)
 {
 	bool waits = s->asked || s->interrupt || s->served, said = false;
 	uint64_t first = clock_now_ns(CLOCK_MONOTONIC);
-	struct still still;
+	struct stall_clock still;
 
-	still_begin(&still, __atomic_load_n(&s->drain.tid, __ATOMIC_RELAXED),
-		    s->drain.running ? drain_cpu_ns(&s->drain) : 0, first);
+	stall_clock_begin(&still, __atomic_load_n(&s->drain.tid, __ATOMIC_RELAXED),
+			  s->drain.running ? drain_cpu_ns(&s->drain) : 0, first);
 	for (;;) {
 		struct pollfd p[] = { { fd, POLLIN, 0 }, { hurried_by_signals ? s->signal_fd : -1, POLLIN, 0 } };
 		uint64_t now, since;
@@ -82,17 +82,17 @@ static bool await(struct session *s, int fd, bool hurried_by_signals)
 		poll(p, ARRAY_SIZE(p), STEP_MS);
 		if (p[0].revents)
 			return true;
-		if (front_gone()) /* who was called has been killed: so are we */
+		if (proxy_gone()) /* who was called has been killed: so are we */
 			kill(getpid(), SIGKILL);
 		if (p[1].revents) {
-			keeper_hurry(&s->keeper);
+			archiver_hurry(&s->keeper);
 			hurried_by_signals = false;
 		}
 		now = clock_now_ns(CLOCK_MONOTONIC);
-		since = still_since(s, &still, first, now);
+		since = stall_clock_since(s, &still, first, now);
 		if (!since)
 			continue;
-		if ((waits && now - MAX(since, first) > PATIENCE_NS) || told_to_end(s))
+		if ((waits && now - MAX(since, first) > STALL_GUARD_NS) || told_to_end(s))
 			return false;
 		if (!waits && !said)
 			log_warn("%s does not answer, and there are rows to be written; waiting for it: ^C or TERM ends that, without them",
@@ -121,12 +121,12 @@ static bool finish_segments(struct session *s)
 		return true;
 	if (__atomic_load_n(&s->keeper.waiting, __ATOMIC_RELAXED) > 1)
 		log_info("compressing the rest; a signal leaves it as it is");
-	keeper_end(&s->keeper);
+	archiver_end(&s->keeper);
 	/* by way of the service, a signal has asked for the end already */
 	if (!await(s, s->keeper.done_fd, !s->served))
 		return false;
-	left = keeper_finish(&s->keeper, -1);
-	keeper_say(&s->keeper, s->dir.path);
+	left = archiver_finish(&s->keeper, -1);
+	archiver_say(&s->keeper, s->dir.path);
 	if (left)
 		log_warn("%llu parts of the trace in %s are not compressed", (unsigned long long)left, s->dir.path);
 	return true;

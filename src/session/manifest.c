@@ -90,12 +90,12 @@ static int read_git(struct git_head *h, const struct manifest *m)
 {
 	int r;
 
-	patience_begin(m->cwd, PATIENCE_BY_SIGNAL);
+	stall_guard_begin(m->cwd, STALL_GUARD_BY_SIGNAL);
 	r = m->owner ? privileges_as_user(m->owner) : 0;
 	if (r == 0)
 		r = git_head_read(h, m->cwd);
 	privileges_as_root();
-	patience_end();
+	stall_guard_end();
 	return r;
 }
 

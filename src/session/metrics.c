@@ -83,7 +83,7 @@ static bool take_written(struct session *s, int wait_ms)
 {
 	struct session_metrics_writing *w = &s->metrics_writing;
 
-	if (!chore_wait(&w->chore, wait_ms))
+	if (!async_call_wait(&w->chore, wait_ms))
 		return false;
 	free(TAKE_PTR(w->text));
 	if (w->r < 0 && w->r != s->metrics_said)
@@ -119,7 +119,7 @@ void session_metrics_write(struct session *s)
 	if (!out)
 		return;
 	metrics_put(out, &now);
-	if (fclose(out) || chore_begin(&w->chore, write_chore, s) < 0)
+	if (fclose(out) || async_call_begin(&w->chore, write_chore, s) < 0)
 		return;
 	take_written(s, wait_ms);
 	s->metrics_ns = clock_now_ns(CLOCK_MONOTONIC);
@@ -134,7 +134,7 @@ void session_metrics_tick(struct session *s)
 
 void session_metrics_free(struct session *s)
 {
-	chore_free(&s->metrics_writing.chore);
+	async_call_free(&s->metrics_writing.chore);
 	free(TAKE_PTR(s->metrics_writing.text));
 	metrics_file_close(&s->metrics_file);
 	free(TAKE_PTR(s->metrics));

@@ -68,7 +68,7 @@ static int step_command(struct session *s)
 		log_warn("%s", s->user.lacks);
 	if (!s->cfg->argv || s->served)
 		return 0;
-	patience_begin(s->cfg->argv[0], PATIENCE_BY_SIGNAL);
+	stall_guard_begin(s->cfg->argv[0], STALL_GUARD_BY_SIGNAL);
 	r = privileges_as_user(&s->user);
 	if (r == 0)
 		r = workload_resolve(s->cfg->argv[0], path_entry ? path_entry + strlen("PATH=") : NULL, path,
@@ -131,7 +131,7 @@ int session_open_folder(struct outdir *d, const struct config *cfg, char *const 
 	r = outdir_expand(cfg->out, &names, path, sizeof(path));
 	if (r < 0)
 		return log_err_r(r, "-o %s", cfg->out ? cfg->out : "(default)");
-	patience_begin(path, PATIENCE_BY_SIGNAL);
+	stall_guard_begin(path, STALL_GUARD_BY_SIGNAL);
 	r = open_folder(d, cfg, path, u);
 	/* by a run of the same second, or by another rank on this host: no reason not to run the job */
 	if (!cfg->out && (r == -EEXIST || r == -EBUSY)) {
@@ -140,7 +140,7 @@ int session_open_folder(struct outdir *d, const struct config *cfg, char *const 
 		snprintf(path + len, sizeof(path) - len, "_%s", names.pid);
 		r = open_folder(d, cfg, path, u);
 	}
-	patience_end();
+	stall_guard_end();
 	if (r < 0)
 		log_err("%s: %s", d->path, outdir_strerror(r));
 	return r;
@@ -155,7 +155,7 @@ void session_files_of_user(const struct session *s)
 	bool runs = s->workload.started && !s->workload.adopted; /* with --delay */
 	int r;
 
-	patience_begin(s->dir.path, runs ? PATIENCE_SAYS : PATIENCE_BY_SIGNAL);
+	stall_guard_begin(s->dir.path, runs ? STALL_GUARD_SAYS : STALL_GUARD_BY_SIGNAL);
 	r = privileges_as_user(&s->user);
 	if (r < 0)
 		log_debug("files are made as root: %s", strerror(-r));
@@ -164,7 +164,7 @@ void session_files_of_user(const struct session *s)
 void session_files_done(void)
 {
 	privileges_as_root();
-	patience_end();
+	stall_guard_end();
 }
 
 static int step_folder(struct session *s)
@@ -230,8 +230,8 @@ static int step_fork(struct session *s)
 		}
 	}
 	r = workload_prepare(&s->workload, s->cfg->argv, &s->user, s->workload_log_fd);
-	if (r == -ECHILD && patience_lost()) /* ^C reaches the child through the terminal too */
-		return patience_lost();
+	if (r == -ECHILD && stall_guard_lost()) /* ^C reaches the child through the terminal too */
+		return stall_guard_lost();
 	if (r < 0) {
 		log_err_r(r, "cannot fork the workload");
 		return CMD_EXIT_FAILURE;
@@ -314,7 +314,7 @@ static int start(struct session *s)
 	int code = 0;
 
 	for (size_t i = 0; !code && i < ARRAY_SIZE(steps); i++) {
-		code = patience_lost();
+		code = stall_guard_lost();
 		if (code)
 			log_info("ended by a signal before the start was over: nothing has run, nothing is traced");
 		else
@@ -351,9 +351,9 @@ static int finish(struct session *s)
 	if (s->cfg->archive && collect_archive(&s->user, s->dir.path, error, sizeof(error)) < 0)
 		log_warn("%s", error);
 	if (s->cfg->report && s->traced) {
-		patience_begin(s->dir.path, code);
+		stall_guard_begin(s->dir.path, code);
 		report_summary(s->dir.path, s->dir.fd, stdout);
-		patience_end();
+		stall_guard_end();
 	}
 	return code;
 }
@@ -365,7 +365,7 @@ static void session_free(struct session *s)
 		collectors_stop(&s->collectors, &s->loop);
 	drain_free(&s->drain);
 	tracer_free(&s->tracer);
-	keeper_free(&s->keeper);
+	archiver_free(&s->keeper);
 	collectors_free(&s->collectors);
 	workload_free(&s->workload);
 	targets_free(&s->targets);
@@ -378,8 +378,8 @@ static void session_free(struct session *s)
 	util_close(&s->tell_fd);
 	util_close(&s->phase_fd);
 	util_close(&s->workload_log_fd);
-	chore_free(&s->lookout.chore);
-	chore_free(&s->writing.chore);
+	async_call_free(&s->lookout.chore);
+	async_call_free(&s->writing.chore);
 	free(TAKE_PTR(s->writing.text));
 	outdir_close(&s->dir);
 	workload_user_free(&s->user);
@@ -390,11 +390,11 @@ static void session_free(struct session *s)
 /* What others do for S is over: it is on this thread's stack. */
 static bool chores_end(struct session *s)
 {
-	struct chore *const chores[] = { &s->lookout.chore, &s->writing.chore, &s->metrics_writing.chore };
+	struct async_call *const chores[] = { &s->lookout.chore, &s->writing.chore, &s->metrics_writing.chore };
 	bool ended = true;
 
 	for (size_t i = 0; i < ARRAY_SIZE(chores); i++)
-		ended = chore_wait(chores[i], CHORES_END_MS) && ended;
+		ended = async_call_wait(chores[i], CHORES_END_MS) && ended;
 	return ended;
 }
 
@@ -413,7 +413,7 @@ static __attribute__((noreturn)) void leave(struct session *s, int code)
 	control_close(&s->control);
 	if (s->served && s->served->fd >= 0)
 		shutdown(s->served->fd, SHUT_RDWR); /* it stays open as long as they stand there */
-	front_leave(code);
+	proxy_leave(code);
 	if (s->served)
 		util_close(&s->served->fd);
 	_exit(code);
@@ -435,37 +435,37 @@ static int session(const struct config *cfg, char **argv, struct served *served)
 		.phase_fd = -1,
 		.workload_log_fd = -1,
 		.metrics_file = METRICS_FILE_NONE,
-		.metrics_writing.chore = CHORE_NONE,
-		.lookout = LOOKOUT_NONE,
-		.writing.chore = CHORE_NONE,
+		.metrics_writing.chore = ASYNC_CALL_NONE,
+		.lookout = FOLDER_WATCH_NONE,
+		.writing.chore = ASYNC_CALL_NONE,
 	};
 	int code = cfg->background ? background_start() : 0;
 
 	if (code) /* the parent: the trace has started (-1), or an exit status */
 		return code < 0 ? 0 : code;
-	if (!served && !cfg->background && front_stand(cfg->out, &code))
+	if (!served && !cfg->background && proxy_stand(cfg->out, &code))
 		return code;
 	code = start(&s);
 	if (code) {
 		/* nothing has run: leave nothing behind */
 		tracer_detach(&s.tracer);
-		patience_begin(s.dir.path, code);
+		stall_guard_begin(s.dir.path, code);
 		if (!served) /* else the client's to undo */
 			outdir_discard(&s.dir);
-		patience_end();
+		stall_guard_end();
 	} else {
 		background_ready(s.dir.path,
 				 !s.control.loop || s.control.fd < 0 ? BACKGROUND_NOT :
 				 s.control.in_trace		     ? BACKGROUND_BY_FOLDER :
 								       BACKGROUND_BY_NUMBER);
-		scribe_begin();
+		async_log_begin();
 		code = loop_run(&s.loop) < 0 ? CMD_EXIT_FAILURE : 0;
 		control_hide(&s.control); /* those who watch hear of the end yet */
 		code = finish(&s) ?: code; /* cppcheck-suppress selfAssignment; it does not know ?: */
 		if (s.control.in_trace && !s.stuck) /* else by who asks there next */
 			unlinkat(s.dir.fd, CONTROL_IN_TRACE, 0);
 	}
-	scribe_end();
+	async_log_end();
 	if (s.stuck || !chores_end(&s))
 		leave(&s, code);
 	session_free(&s);

@@ -163,7 +163,7 @@ static void tell_segments(struct session *s)
 {
 	if (!s->split)
 		return;
-	keeper_say(&s->keeper, s->dir.path);
+	archiver_say(&s->keeper, s->dir.path);
 	if (clock_now_ns(CLOCK_MONOTONIC) - s->manifest_ns >= MANIFEST_EVERY_NS)
 		session_note_manifest(s);
 }
@@ -194,7 +194,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 		tell_refused(s);
 		status_update(&s->status, &s->tracer, &s->drain);
 		status_rates_tick(&s->status);
-		status_warn(&s->status, &s->drain, s->dir.path, lookout_hangs(&s->lookout));
+		status_warn(&s->status, &s->drain, s->dir.path, folder_watch_hangs(&s->lookout));
 		status_line(&s->status);
 		escape_say(&s->drain.decode.escape, s->cfg);
 		tell_segments(s);
@@ -291,8 +291,8 @@ int watch_setup(struct session *s)
 		r = loop_add(&s->loop, s->tick_fd, EPOLLIN, on_tick, s);
 	if (!r)
 		r = loop_add(&s->loop, s->phase_fd, EPOLLIN, on_phase, s);
-	if (!r && front_gone_fd() >= 0)
-		r = loop_add(&s->loop, front_gone_fd(), 0, on_front_gone, s);
+	if (!r && proxy_gone_fd() >= 0)
+		r = loop_add(&s->loop, proxy_gone_fd(), 0, on_front_gone, s);
 	return r;
 }
 

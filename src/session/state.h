@@ -46,16 +46,16 @@ struct session {
 	struct tracer tracer;
 	struct collectors collectors;
 	struct drain drain;
-	struct keeper keeper; /* made where files are split */
+	struct archiver keeper; /* made where files are split */
 	bool split;
 	uint64_t manifest_ns; /* CLOCK_MONOTONIC when the manifest was written last */
 	struct workload workload;
 	int workload_log_fd; /* -1: no --log */
 	struct manifest manifest;
 	struct status status;
-	struct lookout lookout;	      /* of the trace folder */
+	struct folder_watch lookout; /* of the trace folder */
 	struct session_writing {      /* manifest.json */
-		struct chore chore;
+		struct async_call chore;
 		int dirfd;
 		char *text; /* the thread's while it is busy */
 		size_t len;
@@ -65,7 +65,7 @@ struct session {
 	struct metrics *metrics; /* --metrics-file, else NULL */
 	struct metrics_file metrics_file;
 	struct session_metrics_writing { /* it may lie on a server of its own */
-		struct chore chore;
+		struct async_call chore;
 		char *text; /* the thread's while it is busy */
 		size_t len;
 		int r;

@@ -35,7 +35,7 @@ static const struct sink *sink_of(const struct drain *d, unsigned int probe)
 
 static void update_kept(struct status_probe *p, const struct drain *d, const struct sink *sink)
 {
-	const struct keeper_file *f = d->keeper ? keeper_file(d->keeper, sink) : NULL;
+	const struct archiver_file *f = d->keeper ? archiver_file(d->keeper, sink) : NULL;
 
 	p->dropped = f ? load(&f->dropped_rows) : 0;
 	p->dropped_bytes = f ? load(&f->dropped_bytes) : 0;

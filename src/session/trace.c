@@ -102,10 +102,10 @@ static int load(struct session *s)
 static int prepare_keeper(struct session *s)
 {
 	const struct config *cfg = s->cfg;
-	struct keeper_options o = { .pack = cfg->pack, .keep_bytes = cfg->keep_bytes };
+	struct archiver_options o = { .pack = cfg->pack, .keep_bytes = cfg->keep_bytes };
 
 	s->split = cfg->rotate_bytes || cfg->rotate_ns;
-	return s->split ? keeper_init(&s->keeper, &o, s->dir.fd) : 0;
+	return s->split ? archiver_init(&s->keeper, &o, s->dir.fd) : 0;
 }
 
 /* The trace's files; with --delay the target is followed from here on. 0 or -errno. */
@@ -126,8 +126,8 @@ static int prepare(struct session *s)
 	}
 	s->drain.decode.metrics = s->metrics;
 	tracer_exclude(&s->tracer, getpid());
-	if (front_pid())
-		tracer_exclude(&s->tracer, front_pid());
+	if (proxy_pid())
+		tracer_exclude(&s->tracer, proxy_pid());
 	tracer_exclude(&s->tracer, s->workload.relay.pid);
 	creds_root();
 	r = s->cfg->delay_ns || s->targets.owned ? tracer_follow(&s->tracer) : 0;
@@ -158,9 +158,9 @@ static int record(struct session *s)
 	session_files_done();
 	for (unsigned int i = 0; !r && s->split && i < s->collectors.n; i++)
 		if (s->collectors.c[i].sink.fd >= 0)
-			keeper_add(&s->keeper, &s->collectors.c[i].sink, false);
+			archiver_add(&s->keeper, &s->collectors.c[i].sink, false);
 	if (!r && s->split)
-		r = keeper_start(&s->keeper);
+		r = archiver_start(&s->keeper);
 	if (!r)
 		r = collectors_watch(&s->collectors, &s->loop);
 	if (!r)
@@ -201,7 +201,7 @@ static void untrace(struct session *s)
 	s->traced = false;
 	collectors_stop(&s->collectors, &s->loop);
 	drain_free(&s->drain);
-	keeper_free(&s->keeper);
+	archiver_free(&s->keeper);
 	s->split = false;
 	tracer_free(&s->tracer);
 }
@@ -279,10 +279,10 @@ bool session_give_up_privileges(struct session *s)
 	if (s->gave_up || s->phase == PHASE_DELAY || s->targets.wait)
 		return false;
 	s->gave_up = true;
-	scribe = scribe_end();
+	scribe = async_log_end();
 	r = privileges_give_up(&s->privileges, false);
 	if (scribe)
-		scribe_begin();
+		async_log_begin();
 	s->privileges.given_up = r == 0;
 	if (r < 0)
 		log_warn("cannot give up privileges that are not needed any more: %s", strerror(-r));

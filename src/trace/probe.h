@@ -71,7 +71,7 @@ struct probe {
 	void (*decode)(struct decode *d, const struct dlt_hdr *rec);
 	/*
 	 * The record of a call that was still running at the end: fill what follows the header in
-	 * REC (zeroed, RUNNING_REC_MAX bytes); strings are appended by running_str().
+	 * REC (zeroed, IN_FLIGHT_REC_MAX bytes); strings are appended by running_str().
 	 */
 	void (*running)(const struct dlt_call *call, struct dlt_hdr *rec);
 	/*
@@ -90,7 +90,7 @@ struct probe {
 	int (*tell)(struct probe_object *o, enum probe_tell when);
 };
 
-#define RUNNING_REC_MAX 24576
+#define IN_FLIGHT_REC_MAX 24576
 /* Append the string at ADDR in the memory of REC's process as segment I (in rising order). */
 void running_str(struct dlt_hdr *rec, struct dlt_segs *segs, uint64_t addr, unsigned int i);
 

@@ -23,7 +23,7 @@ static struct decode decode;
 
 static union {
 	struct dlt_hdr hdr;
-	char bytes[RUNNING_REC_MAX];
+	char bytes[IN_FLIGHT_REC_MAX];
 } record;
 
 /* The one record at hand, empty but for its header: each a millisecond later than the last. */

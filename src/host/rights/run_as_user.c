@@ -23,7 +23,7 @@
 #include "host/stall/clock.h"
 #include "job/workload.h"
 
-#define STILL_NS (3 * NSEC_PER_SEC)
+#define STALL_CLOCK_NS (3 * NSEC_PER_SEC)
 
 static sigset_t signals_of_interest(void)
 {
@@ -36,7 +36,7 @@ static sigset_t signals_of_interest(void)
 	return set;
 }
 
-bool errand_interrupted(void)
+bool run_as_user_interrupted(void)
 {
 	sigset_t set;
 
@@ -56,15 +56,15 @@ static uint64_t cpu_ns(pid_t pid)
 }
 
 /* The signals are blocked since before the fork, so none comes between a look and the next wait. */
-int errand_wait(pid_t pid, const char *what)
+int run_as_user_wait(pid_t pid, const char *what)
 {
 	static const struct timespec second = { .tv_sec = 1 };
 	const sigset_t set = signals_of_interest();
-	struct still still;
+	struct stall_clock still;
 	bool asked = false, said = false, killed = false;
 	int status = SIGKILL; /* should it be impossible to know */
 
-	still_begin(&still, pid, 0, clock_now_ns(CLOCK_MONOTONIC));
+	stall_clock_begin(&still, pid, 0, clock_now_ns(CLOCK_MONOTONIC));
 	while (waitpid(pid, &status, WNOHANG) == 0) {
 		int sig = sigtimedwait(&set, NULL, &second);
 		uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
@@ -73,13 +73,13 @@ int errand_wait(pid_t pid, const char *what)
 			kill(pid, asked ? SIGKILL : SIGTERM);
 			asked = true;
 		}
-		if (still_ns(&still, cpu_ns(pid), now) < STILL_NS)
+		if (stall_clock_ns(&still, cpu_ns(pid), now) < STALL_CLOCK_NS)
 			continue;
 		if (killed) /* beyond that too: it is left behind */
 			break;
 		killed = asked;
 		if (asked) {
-			still_begin(&still, pid, cpu_ns(pid), now);
+			stall_clock_begin(&still, pid, cpu_ns(pid), now);
 			kill(pid, SIGKILL);
 		} else if (!said) {
 			log_warn("%s: a file system does not answer; waiting for it: ^C or TERM ends that", what);
@@ -101,8 +101,8 @@ static int become(const struct workload_user *u)
 }
 
 /* The result is the exit status, and the line one write, which a pipe takes whole at once. */
-static __attribute__((noreturn)) void worker_main(const struct workload_user *u, errand_fn fn,
-						  const void *ctx, int error_fd)
+static __attribute__((noreturn)) void worker_main(const struct workload_user *u, run_as_user_fn fn, const void *ctx,
+						  int error_fd)
 {
 	char error[PIPE_BUF] = "";
 	int r = become(u);
@@ -117,7 +117,7 @@ static __attribute__((noreturn)) void worker_main(const struct workload_user *u,
 }
 
 /* Fork and wait; 0 or -errno. */
-static int run(const struct workload_user *u, const char *what, errand_fn fn, const void *ctx, int error_fd)
+static int run(const struct workload_user *u, const char *what, run_as_user_fn fn, const void *ctx, int error_fd)
 {
 	pid_t pid = fork();
 	int status;
@@ -126,12 +126,12 @@ static int run(const struct workload_user *u, const char *what, errand_fn fn, co
 		return -errno;
 	if (pid == 0)
 		worker_main(u, fn, ctx, error_fd);
-	status = errand_wait(pid, what);
+	status = run_as_user_wait(pid, what);
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
 }
 
-int errand_run(const struct workload_user *u, const char *what, errand_fn fn, const void *ctx, char *error,
-	       size_t size)
+int run_as_user(const struct workload_user *u, const char *what, run_as_user_fn fn, const void *ctx, char *error,
+		size_t size)
 {
 	const sigset_t set = signals_of_interest();
 	int ends[2], r;

@@ -14,20 +14,20 @@
 struct workload_user;
 
 /* In the child: 0, or -errno with a line about it in ERROR, which is empty before. */
-typedef int (*errand_fn)(const void *ctx, char *error, size_t size);
+typedef int (*run_as_user_fn)(const void *ctx, char *error, size_t size);
 
 /*
  * Run FN as user U and wait for it: its result, or -errno; on failure ERROR is a line that says
  * why. There is no deadline: SIGINT and SIGTERM, which are consumed, end it early (-EINTR). WHAT it
  * is about is named where a file system does not answer: that is waited for, but not beyond those two.
  */
-int errand_run(const struct workload_user *u, const char *what, errand_fn fn, const void *ctx, char *error,
-	       size_t size);
+int run_as_user(const struct workload_user *u, const char *what, run_as_user_fn fn, const void *ctx, char *error,
+		size_t size);
 
 /* For FN: has it been asked to end? It has the two signals blocked, so that it can clean up. */
-bool errand_interrupted(void);
+bool run_as_user_interrupted(void);
 
 /* For FN: wait for PID, a child of its own, ended when FN is to end: its raw status. WHAT as above. */
-int errand_wait(pid_t pid, const char *what);
+int run_as_user_wait(pid_t pid, const char *what);
 
 #endif

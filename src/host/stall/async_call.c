@@ -13,9 +13,9 @@
 #include "base/thread.h"
 #include "base/util.h"
 
-static void *chore_main(void *arg)
+static void *async_call_main(void *arg)
 {
-	struct chore *c = arg;
+	struct async_call *c = arg;
 	int fd = c->done_fd; /* once it is readable the rest of C is not ours */
 	uint64_t one = 1;
 
@@ -24,9 +24,9 @@ static void *chore_main(void *arg)
 	return NULL;
 }
 
-int chore_begin(struct chore *c, void (*fn)(void *ctx), void *ctx)
+int async_call_begin(struct async_call *c, void (*fn)(void *ctx), void *ctx)
 {
-	if (!chore_wait(c, 0))
+	if (!async_call_wait(c, 0))
 		return -EBUSY;
 	if (c->done_fd < 0)
 		c->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -35,11 +35,11 @@ int chore_begin(struct chore *c, void (*fn)(void *ctx), void *ctx)
 	c->fn = fn;
 	c->ctx = ctx;
 	c->begun_ns = clock_now_ns(CLOCK_MONOTONIC);
-	c->busy = thread_start_detached(chore_main, c) == 0;
+	c->busy = thread_start_detached(async_call_main, c) == 0;
 	return c->busy ? 0 : -EAGAIN;
 }
 
-bool chore_wait(struct chore *c, int timeout_ms)
+bool async_call_wait(struct async_call *c, int timeout_ms)
 {
 	struct pollfd p = { .fd = c->done_fd, .events = POLLIN };
 	uint64_t n;
@@ -51,12 +51,12 @@ bool chore_wait(struct chore *c, int timeout_ms)
 	return !c->busy;
 }
 
-uint64_t chore_busy_ns(const struct chore *c)
+uint64_t async_call_busy_ns(const struct async_call *c)
 {
 	return c->busy ? clock_now_ns(CLOCK_MONOTONIC) - c->begun_ns : 0;
 }
 
-void chore_free(struct chore *c)
+void async_call_free(struct async_call *c)
 {
 	if (!c->busy)
 		util_close(&c->done_fd);

@@ -10,25 +10,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct chore {
+struct async_call {
 	int done_fd; /* readable: the last one has ended; -1: there never was one */
 	bool busy;   /* as known here */
 	uint64_t begun_ns;
 	void (*fn)(void *ctx);
 	void *ctx;
 };
-#define CHORE_NONE { .done_fd = -1 }
+#define ASYNC_CALL_NONE                                                                                                \
+	{                                                                                                              \
+		.done_fd = -1                                                                                          \
+	}
 
 /*
- * Begin FN(CTX): 0 or -errno, -EBUSY while the last one goes on. CTX is the thread's until chore_wait()
+ * Begin FN(CTX): 0 or -errno, -EBUSY while the last one goes on. CTX is the thread's until async_call_wait()
  * has said that it has ended.
  */
-int chore_begin(struct chore *c, void (*fn)(void *ctx), void *ctx);
+int async_call_begin(struct async_call *c, void (*fn)(void *ctx), void *ctx);
 /* Wait up to TIMEOUT_MS, -1: for ever. Whether it has ended, or there is none. */
-bool chore_wait(struct chore *c, int timeout_ms);
+bool async_call_wait(struct async_call *c, int timeout_ms);
 /* For how long it has been busy by now, ns; 0: it is not. */
-uint64_t chore_busy_ns(const struct chore *c);
+uint64_t async_call_busy_ns(const struct async_call *c);
 /* Not while it is busy: its thread has it yet. */
-void chore_free(struct chore *c);
+void async_call_free(struct async_call *c);
 
 #endif

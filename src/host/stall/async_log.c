@@ -23,7 +23,7 @@ static struct {
 	int done_fd;
 } scribe = { .write_fd = -1 };
 
-static void *scribe_main(void *arg)
+static void *async_log_main(void *arg)
 {
 	int done_fd = scribe.done_fd; /* once it is readable the rest is not ours */
 	char text[PIPE_BUF];
@@ -35,7 +35,7 @@ static void *scribe_main(void *arg)
 	return NULL;
 }
 
-void scribe_begin(void)
+void async_log_begin(void)
 {
 	int fds[2], fd = log_where();
 	struct stat st;
@@ -47,7 +47,7 @@ void scribe_begin(void)
 	scribe.write_fd = fds[1];
 	scribe.done_fd = eventfd(0, EFD_CLOEXEC);
 	if (scribe.done_fd < 0 || fcntl(fds[1], F_SETFL, O_NONBLOCK) < 0 ||
-	    thread_start_detached(scribe_main, NULL) < 0) {
+	    thread_start_detached(async_log_main, NULL) < 0) {
 		util_close(&scribe.read_fd);
 		util_close(&scribe.write_fd);
 		util_close(&scribe.done_fd);
@@ -56,7 +56,7 @@ void scribe_begin(void)
 	log_to(scribe.write_fd);
 }
 
-bool scribe_end(void)
+bool async_log_end(void)
 {
 	struct pollfd p = { .fd = scribe.done_fd, .events = POLLIN };
 	eventfd_t n;

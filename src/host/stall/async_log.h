@@ -12,12 +12,12 @@
  * Messages (log.h) that go to a regular file go by way of the thread from now on; else, and where there is
  * no thread to be had, nothing changes. What finds no room in 64 KiB is left out.
  */
-void scribe_begin(void);
+void async_log_begin(void);
 /*
  * Write what waits, for 2 s at most; messages go to the file itself again, unless it does not answer.
  * Whether there was a thread: one that has been begun with privileges keeps them, so who gives up his own
  * ends it and begins another.
  */
-bool scribe_end(void);
+bool async_log_end(void);
 
 #endif

@@ -31,16 +31,16 @@ static bool in_wait(pid_t tid)
 	return state && state[1] == ' ' && state[2] == 'D';
 }
 
-void still_begin(struct still *s, pid_t tid, uint64_t used_ns, uint64_t now_ns)
+void stall_clock_begin(struct stall_clock *s, pid_t tid, uint64_t used_ns, uint64_t now_ns)
 {
-	*s = (struct still){ .tid = tid, .since_ns = now_ns, .used_ns = used_ns };
+	*s = (struct stall_clock){ .tid = tid, .since_ns = now_ns, .used_ns = used_ns };
 }
 
-uint64_t still_ns(struct still *s, uint64_t used_ns, uint64_t now_ns)
+uint64_t stall_clock_ns(struct stall_clock *s, uint64_t used_ns, uint64_t now_ns)
 {
 	uint64_t spent = used_ns - s->used_ns, still = now_ns - s->since_ns;
 
 	if (spent && (spent > MAX(AGAIN_NS, still / AGAIN_OF) || !in_wait(s->tid)))
-		still_begin(s, s->tid, used_ns, now_ns);
+		stall_clock_begin(s, s->tid, used_ns, now_ns);
 	return now_ns - s->since_ns;
 }

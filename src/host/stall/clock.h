@@ -12,16 +12,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct still {
+struct stall_clock {
 	pid_t tid;
 	uint64_t since_ns; /* CLOCK_MONOTONIC */
 	uint64_t used_ns;  /* CPU time then */
 };
 
 /* TID, as of /proc, has used so much CPU time up to NOW_NS. */
-void still_begin(struct still *s, pid_t tid, uint64_t used_ns, uint64_t now_ns);
+void stall_clock_begin(struct stall_clock *s, pid_t tid, uint64_t used_ns, uint64_t now_ns);
 
 /* To be called again and again, each second at least: for how long it has stood still at NOW_NS, ns. */
-uint64_t still_ns(struct still *s, uint64_t used_ns, uint64_t now_ns);
+uint64_t stall_clock_ns(struct stall_clock *s, uint64_t used_ns, uint64_t now_ns);
 
 #endif

@@ -10,7 +10,7 @@
 
 static void ask(void *ctx)
 {
-	struct lookout_answer *a = ctx;
+	struct folder_watch_answer *a = ctx;
 	struct stat st;
 
 	a->refused = fstat(a->fd, &st) < 0 ? -errno : 0;
@@ -20,15 +20,15 @@ static void ask(void *ctx)
 		a->refused = a->error;
 }
 
-bool lookout_ask(struct lookout *l, int fd, uint64_t min_free, int wait_ms)
+bool folder_watch_ask(struct folder_watch *l, int fd, uint64_t min_free, int wait_ms)
 {
 	if (!l->chore.busy) {
-		l->asked = (struct lookout_answer){ .fd = fd, .min_free = min_free, .space = l->space };
-		if (chore_begin(&l->chore, ask, &l->asked) < 0)
+		l->asked = (struct folder_watch_answer){ .fd = fd, .min_free = min_free, .space = l->space };
+		if (async_call_begin(&l->chore, ask, &l->asked) < 0)
 			return false;
 	}
 	/* who has not answered for so long is not waited for at every look */
-	if (!chore_wait(&l->chore, lookout_hangs(l) ? 0 : wait_ms))
+	if (!async_call_wait(&l->chore, folder_watch_hangs(l) ? 0 : wait_ms))
 		return false;
 	if (!l->asked.error)
 		l->space = l->asked.space;
@@ -38,7 +38,7 @@ bool lookout_ask(struct lookout *l, int fd, uint64_t min_free, int wait_ms)
 	return true;
 }
 
-bool lookout_hangs(const struct lookout *l)
+bool folder_watch_hangs(const struct folder_watch *l)
 {
-	return chore_busy_ns(&l->chore) > HANGS_NS;
+	return async_call_busy_ns(&l->chore) > HANGS_NS;
 }

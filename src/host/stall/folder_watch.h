@@ -10,9 +10,9 @@
 #include "host/space.h"
 #include "host/stall/async_call.h"
 
-struct lookout {
-	struct chore chore;
-	struct lookout_answer {
+struct folder_watch {
+	struct async_call chore;
+	struct folder_watch_answer {
 		int fd;
 		uint64_t min_free;
 		struct space space;
@@ -31,15 +31,18 @@ struct lookout {
 	int refused;
 	bool answered; /* once at least */
 };
-#define LOOKOUT_NONE { .chore = CHORE_NONE }
+#define FOLDER_WATCH_NONE                                                                                              \
+	{                                                                                                              \
+		.chore = ASYNC_CALL_NONE                                                                               \
+	}
 
 /*
  * Ask about the folder FD, unless the last question has no answer yet, and take the answer when it comes
  * within WAIT_MS. Whether it has: space and gone are as of now.
  */
-bool lookout_ask(struct lookout *l, int fd, uint64_t min_free, int wait_ms);
+bool folder_watch_ask(struct folder_watch *l, int fd, uint64_t min_free, int wait_ms);
 
 /* Nobody has answered for 3 s. */
-bool lookout_hangs(const struct lookout *l);
+bool folder_watch_hangs(const struct folder_watch *l);
 
 #endif

@@ -22,7 +22,7 @@
 #include "host/stall/proxy.h"
 
 #define LOOK_MS 200
-#define STILL_NS (3 * NSEC_PER_SEC)
+#define STALL_CLOCK_NS (3 * NSEC_PER_SEC)
 #define NAME_MAX_SHOWN 1024
 
 static struct {
@@ -34,7 +34,7 @@ static struct {
 	char what[NAME_MAX_SHOWN];
 } watched = { .end_fd = -1 };
 
-int patience_lost(void)
+int stall_guard_lost(void)
 {
 	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	sigset_t pending;
@@ -43,7 +43,7 @@ int patience_lost(void)
 		for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 			if (sigismember(&pending, ends[i]))
 				return 128 + ends[i];
-	if (front_gone())
+	if (proxy_gone())
 		return 128 + SIGKILL;
 	return background_caller_gone() ? 128 + SIGINT : 0;
 }
@@ -51,35 +51,35 @@ int patience_lost(void)
 /* What stands in the kernel is left there: it has nothing that anybody waits for. */
 static __attribute__((noreturn)) void leave(int lost)
 {
-	int code = watched.code == PATIENCE_BY_SIGNAL ? lost : watched.code;
+	int code = watched.code == STALL_GUARD_BY_SIGNAL ? lost : watched.code;
 
 	log_err("%s: not waited for any longer", watched.what);
-	front_leave(code);
+	proxy_leave(code);
 	_exit(code);
 }
 
 static void *watch_main(void *arg)
 {
 	struct pollfd p = { .fd = watched.end_fd, .events = POLLIN };
-	struct still still;
+	struct stall_clock still;
 	bool said = false;
 	int lost;
 
-	still_begin(&still, watched.tid, clock_now_ns(watched.clock), clock_now_ns(CLOCK_MONOTONIC));
+	stall_clock_begin(&still, watched.tid, clock_now_ns(watched.clock), clock_now_ns(CLOCK_MONOTONIC));
 	while (poll(&p, 1, LOOK_MS) == 0) {
-		if (still_ns(&still, clock_now_ns(watched.clock), clock_now_ns(CLOCK_MONOTONIC)) < STILL_NS)
+		if (stall_clock_ns(&still, clock_now_ns(watched.clock), clock_now_ns(CLOCK_MONOTONIC)) < STALL_CLOCK_NS)
 			continue;
 		if (!said)
 			log_warn("%s: its file system does not answer; waiting for it: ^C or TERM ends that", watched.what);
 		said = true;
-		lost = watched.code == PATIENCE_SAYS ? 0 : patience_lost();
+		lost = watched.code == STALL_GUARD_SAYS ? 0 : stall_guard_lost();
 		if (lost)
 			leave(lost);
 	}
 	return NULL;
 }
 
-void patience_begin(const char *what, int code)
+void stall_guard_begin(const char *what, int code)
 {
 	watched.code = code;
 	watched.tid = gettid();
@@ -92,7 +92,7 @@ void patience_begin(const char *what, int code)
 		util_close(&watched.end_fd);
 }
 
-void patience_end(void)
+void stall_guard_end(void)
 {
 	if (watched.end_fd < 0)
 		return;

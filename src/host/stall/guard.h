@@ -7,22 +7,22 @@
 #ifndef HOST_STALL_GUARD_H
 #define HOST_STALL_GUARD_H
 
-#define PATIENCE_SAYS (-2)	/* no more than that: a signal does what it does */
-#define PATIENCE_BY_SIGNAL (-1) /* with the status of the signal, 128+N */
+#define STALL_GUARD_SAYS (-2) /* no more than that: a signal does what it does */
+#define STALL_GUARD_BY_SIGNAL (-1) /* with the status of the signal, 128+N */
 
 /*
- * From here on to patience_end() the calling thread asks for WHAT, a file or folder; one stretch at a time, and nobody
- * else is forked in it who would end it. CODE: one of the above, or the exit status with which a signal ends it.
+ * From here on to stall_guard_end() the calling thread asks for WHAT, a file or folder; one stretch at a time, and
+ * nobody else is forked in it who would end it. CODE: one of the above, or the exit status with which a signal ends it.
  * It is told by the thread's CPU time, which stands still for 3 s (clock.h): also who merely waits for something else
  * does not answer then.
  */
-void patience_begin(const char *what, int code);
-void patience_end(void);
+void stall_guard_begin(const char *what, int code);
+void stall_guard_end(void);
 
 /*
  * A reason not to go on that nobody has taken yet, as an exit status: a signal that waits, or whoever was called for
  * this trace has gone (proxy.h, background.h). 0: none.
  */
-int patience_lost(void);
+int stall_guard_lost(void);
 
 #endif

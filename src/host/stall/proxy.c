@@ -36,9 +36,9 @@ static const struct {
 };
 
 static pid_t front;	   /* in the one that traces */
-static int front_fd = -1;
+static int proxy_fd = -1;
 
-bool front_is_remote(unsigned long fs_type)
+bool proxy_is_remote(unsigned long fs_type)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(remote); i++)
 		if (remote[i].type == fs_type)
@@ -66,7 +66,7 @@ static bool is_remote(const char *out)
 			return false;
 		slash[slash == path] = '\0';
 	}
-	return front_is_remote((unsigned long)(uint32_t)fs.f_type);
+	return proxy_is_remote((unsigned long)(uint32_t)fs.f_type);
 }
 
 /* A child asks, which may be held in the kernel; who waits for it here can be ended. */
@@ -85,12 +85,12 @@ static bool ask(const char *out)
 		_exit(write(fds[1], &is, sizeof(is)) < 0);
 	}
 	close(fds[1]);
-	patience_begin(out, PATIENCE_SAYS);
+	stall_guard_begin(out, STALL_GUARD_SAYS);
 	if (pid < 0)
 		is = is_remote(out);
 	else if (read(fds[0], &is, sizeof(is)) != sizeof(is))
 		is = true;
-	patience_end();
+	stall_guard_end();
 	close(fds[0]);
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
@@ -168,27 +168,27 @@ static int in_front(pid_t pid, int said_fd, const sigset_t *mask)
 
 /* --- behind ----------------------------------------------------------------------------------------- */
 
-pid_t front_pid(void)
+pid_t proxy_pid(void)
 {
 	return front;
 }
 
-int front_gone_fd(void)
+int proxy_gone_fd(void)
 {
-	return front_fd;
+	return proxy_fd;
 }
 
-bool front_gone(void)
+bool proxy_gone(void)
 {
-	struct pollfd p = { .fd = front_fd };
+	struct pollfd p = { .fd = proxy_fd };
 
-	return front_fd >= 0 && poll(&p, 1, 0) > 0 && p.revents & POLLERR;
+	return proxy_fd >= 0 && poll(&p, 1, 0) > 0 && p.revents & POLLERR;
 }
 
-void front_leave(int code)
+void proxy_leave(int code)
 {
-	if (front_fd >= 0)
-		(void)!write(front_fd, &code, sizeof(code));
+	if (proxy_fd >= 0)
+		(void)!write(proxy_fd, &code, sizeof(code));
 }
 
 /* What is ignored stays so, as under nohup(1). */
@@ -202,7 +202,7 @@ static void fill_mask(sigset_t *mask)
 			sigaddset(mask, passed_on[i]);
 }
 
-bool front_stand(const char *out, int *code)
+bool proxy_stand(const char *out, int *code)
 {
 	sigset_t mask, old;
 	int fds[2];
@@ -221,17 +221,17 @@ bool front_stand(const char *out, int *code)
 	}
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	close(fds[0]);
-	front_fd = fds[1];
+	proxy_fd = fds[1];
 	if (pid < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != front) {
 		if (!pid)
 			_exit(125); /* killed meanwhile */
-		util_close(&front_fd);
+		util_close(&proxy_fd);
 		front = 0;
 	}
 	return false;
 }
 
-bool front_wait(char *const *dirs, int n, int *code)
+bool proxy_wait(char *const *dirs, int n, int *code)
 {
 	pid_t parent = getpid(), pid;
 	bool any = false;

@@ -15,25 +15,25 @@
  * OUT: the pattern of --output, NULL: the default. False: go on, behind somebody, as before, or alone. True, in
  * the front: all is over, and *CODE the exit status.
  */
-bool front_stand(const char *out, int *code);
+bool proxy_stand(const char *out, int *code);
 
 /*
  * The same for who only reads what lies in the N folders DIRS, and has nothing to end: any signal ends the one in
  * front.
  */
-bool front_wait(char *const *dirs, int n, int *code);
+bool proxy_wait(char *const *dirs, int n, int *code);
 
 /* The process in front of us, 0: none. */
-pid_t front_pid(void);
+pid_t proxy_pid(void);
 
 /* Reports an error (EPOLLERR) once that has been killed; -1: there is none. And whether it has. */
-int front_gone_fd(void);
-bool front_gone(void);
+int proxy_gone_fd(void);
+bool proxy_gone(void);
 
 /* It is to end now, with this status. */
-void front_leave(int code);
+void proxy_leave(int code);
 
 /* For tests: may what lies on a file system of this kind (statfs(2)) not answer? */
-bool front_is_remote(unsigned long fs_type);
+bool proxy_is_remote(unsigned long fs_type);
 
 #endif

@@ -45,8 +45,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size || size > CONTROL_TEXT_MAX + 1024)
 		return 0;
 	s = (struct session){
-		.cfg = &cfg, .dir = { .fd = open("/", O_PATH | O_CLOEXEC), .path = "/" },
-		.lookout = LOOKOUT_NONE, .writing.chore = CHORE_NONE, .metrics_writing.chore = CHORE_NONE,
+		.cfg = &cfg,
+		.dir = { .fd = open("/", O_PATH | O_CLOEXEC), .path = "/" },
+		.lookout = FOLDER_WATCH_NONE,
+		.writing.chore = ASYNC_CALL_NONE,
+		.metrics_writing.chore = ASYNC_CALL_NONE,
 	};
 	/* what counts rows has nothing to count, so of a trace that runs only marks are taken */
 	running = size > 4 && !memcmp(data + 1, "mark", 4);
@@ -58,11 +61,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	mark_close(&s.drain.marks);
 	loop_free(&s.loop);
 	/* what has been begun is about S, which is made anew for the next input */
-	EXPECT(chore_wait(&s.lookout.chore, -1) && chore_wait(&s.writing.chore, -1) &&
-	       chore_wait(&s.metrics_writing.chore, -1));
-	chore_free(&s.lookout.chore);
-	chore_free(&s.writing.chore);
-	chore_free(&s.metrics_writing.chore);
+	EXPECT(async_call_wait(&s.lookout.chore, -1) && async_call_wait(&s.writing.chore, -1) &&
+	       async_call_wait(&s.metrics_writing.chore, -1));
+	async_call_free(&s.lookout.chore);
+	async_call_free(&s.writing.chore);
+	async_call_free(&s.metrics_writing.chore);
 	close(s.dir.fd);
 	return 0;
 }

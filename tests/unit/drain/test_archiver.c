@@ -18,9 +18,9 @@
 
 #define MINUTE "2026-11-21T01:02"
 
-static struct keeper k;
+static struct archiver k;
 static struct sink x, files;
-static struct sink_split split = { .closed = keeper_closed, .ctx = &k };
+static struct sink_split split = { .closed = archiver_closed, .ctx = &k };
 static int dir;
 static uint64_t time_ns;
 
@@ -32,17 +32,17 @@ static void open_one(struct sink *s, const char *name, bool stays)
 	sink_split_by(s, &split);
 	sink_header(s, title, sizeof(title) - 1);
 	sink_header(s, columns, sizeof(columns) - 1);
-	keeper_add(&k, s, stays);
+	archiver_add(&k, s, stays);
 }
 
 static void begin(enum pack pack, uint64_t keep_bytes)
 {
-	const struct keeper_options o = { .pack = pack, .keep_bytes = keep_bytes };
+	const struct archiver_options o = { .pack = pack, .keep_bytes = keep_bytes };
 
 	time_ns = 0;
 	dir = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(dir >= 0);
-	assert_int_equal(keeper_init(&k, &o, dir), 0);
+	assert_int_equal(archiver_init(&k, &o, dir), 0);
 	open_one(&x, "x.out", false);
 	open_one(&files, "files.out", true);
 }
@@ -66,13 +66,13 @@ static uint64_t end(void)
 
 	sink_end(&x);
 	sink_end(&files);
-	left = keeper_finish(&k, -1);
+	left = archiver_finish(&k, -1);
 	return left;
 }
 
 static int close_all(void **state)
 {
-	keeper_free(&k);
+	archiver_free(&k);
 	sink_close(&x);
 	sink_close(&files);
 	close(dir);
@@ -115,7 +115,7 @@ static uint64_t rows_summed(void)
 	return sum;
 }
 
-static void count(void *ctx, const struct keeper_segment *s)
+static void count(void *ctx, const struct archiver_segment *s)
 {
 	uint64_t *sums = ctx;
 
@@ -132,7 +132,7 @@ static void packs_all_and_the_last_one_too(void **state)
 	begin(PACK_GZIP, 0);
 	put_segment(&x, 1000);
 	put_segment(&files, 10);
-	assert_int_equal(keeper_start(&k), 0);
+	assert_int_equal(archiver_start(&k), 0);
 	put_segment(&x, 2000);
 	assert_int_equal(end(), 0);
 	assert_true(is_there("x.000001.out.gz") && is_there("x.000002.out.gz") && is_there("x.out.gz"));
@@ -140,7 +140,7 @@ static void packs_all_and_the_last_one_too(void **state)
 	assert_false(is_there("x.000001.out.gz.tmp"));
 	assert_int_equal(rows_in("x.out"), 3000);
 	assert_int_equal(rows_in("files.out"), 10);
-	keeper_each(&k, count, sums);
+	archiver_each(&k, count, sums);
 	assert_int_equal(sums[0], 5);
 	assert_int_equal(sums[1], 3010);
 	assert_int_equal(sums[2], x.bytes + files.bytes);
@@ -157,20 +157,20 @@ static void drops_the_oldest_and_sums_them_up(void **state)
 		put_segment(&x, 500); /* of 50 bytes */
 		put_segment(&files, 2);
 	}
-	assert_int_equal(keeper_start(&k), 0);
+	assert_int_equal(archiver_start(&k), 0);
 	assert_int_equal(end(), 0);
 	assert_false(is_there("x.000001.out"));
 	assert_true(is_there("x.000010.out"));
-	assert_true(keeper_file(&k, &x)->dropped_rows > 0);
-	assert_int_equal(rows_in("x.out") + keeper_file(&k, &x)->dropped_rows, 5000);
-	assert_int_equal(rows_summed(), keeper_file(&k, &x)->dropped_rows);
+	assert_true(archiver_file(&k, &x)->dropped_rows > 0);
+	assert_int_equal(rows_in("x.out") + archiver_file(&k, &x)->dropped_rows, 5000);
+	assert_int_equal(rows_summed(), archiver_file(&k, &x)->dropped_rows);
 	/* what names the files in other rows stays */
-	assert_int_equal(keeper_file(&k, &files)->dropped_rows, 0);
+	assert_int_equal(archiver_file(&k, &files)->dropped_rows, 0);
 	assert_int_equal(rows_in("files.out"), 20);
 	assert_int_equal(k.not_summed, 0);
-	keeper_each(&k, count, sums);
+	archiver_each(&k, count, sums);
 	assert_true(sums[3] <= 100000);
-	assert_int_equal(sums[2] + keeper_file(&k, &x)->dropped_bytes, x.bytes + files.bytes);
+	assert_int_equal(sums[2] + archiver_file(&k, &x)->dropped_bytes, x.bytes + files.bytes);
 }
 
 static void asks_for_a_split_where_nothing_can_be_dropped(void **state)
@@ -182,14 +182,14 @@ static void asks_for_a_split_where_nothing_can_be_dropped(void **state)
 		sink_commit(&x, p + sprintf(p, "%d\t" MINUTE ":03.000000000Z\t1\tsh\t5\t0\n", i), (uint64_t)i);
 	}
 	sink_flush(&x);
-	assert_int_equal(keeper_start(&k), 0);
-	for (int i = 0; i < 6000 && !keeper_wants_split(&k); i++)
+	assert_int_equal(archiver_start(&k), 0);
+	for (int i = 0; i < 6000 && !archiver_wants_split(&k); i++)
 		usleep(1000);
 	sink_split_now(&x);
 	for (int i = 0; i < 6000 && !__atomic_load_n(&k.dropped, __ATOMIC_RELAXED); i++)
 		usleep(1000);
 	assert_int_equal(end(), 0);
-	assert_int_equal(keeper_file(&k, &x)->dropped_rows, 100);
+	assert_int_equal(archiver_file(&k, &x)->dropped_rows, 100);
 	assert_int_equal(rows_summed(), 100);
 }
 
@@ -205,7 +205,7 @@ static void does_not_follow_what_was_put_in_place_of_a_segment(void **state)
 	assert_int_equal(symlinkat("secret", dir, "x.000001.out"), 0);
 	assert_int_equal(unlinkat(dir, "x.000002.out", 0), 0);
 	assert_int_equal(linkat(dir, "secret", dir, "x.000002.out", 0), 0);
-	assert_int_equal(keeper_start(&k), 0);
+	assert_int_equal(archiver_start(&k), 0);
 	assert_int_equal(end(), 0);
 	assert_false(is_there("x.000001.out.gz") || is_there("x.000002.out.gz"));
 	assert_true(is_there("x.000003.out.gz") && is_there("secret"));
@@ -218,7 +218,7 @@ static void what_cannot_be_packed_stays_plain(void **state)
 	put_segment(&x, 10);
 	put_segment(&x, 10);
 	assert_int_equal(mkdirat(dir, "x.000001.out.gz.tmp", 0700), 0);
-	assert_int_equal(keeper_start(&k), 0);
+	assert_int_equal(archiver_start(&k), 0);
 	assert_int_equal(end(), 1);
 	assert_int_equal(k.error, -EISDIR);
 	assert_true(is_there("x.000001.out") && is_there("x.000002.out.gz"));
@@ -233,7 +233,7 @@ static void what_was_packed_in_vain_is_dropped_as_it_was(void **state)
 	begin(PACK_GZIP, 40000);
 	put_segment(&x, 500); /* of 50 bytes */
 	assert_int_equal(mkdirat(dir, "x.000001.out.gz", 0700), 0);
-	assert_int_equal(keeper_start(&k), 0);
+	assert_int_equal(archiver_start(&k), 0);
 	for (int i = 0; i < 6000 && !__atomic_load_n(&k.error, __ATOMIC_RELAXED); i++)
 		usleep(1000);
 	assert_int_equal(__atomic_load_n(&k.error, __ATOMIC_RELAXED), -EISDIR);
@@ -242,7 +242,7 @@ static void what_was_packed_in_vain_is_dropped_as_it_was(void **state)
 		usleep(1000);
 	assert_int_equal(end(), 0);
 	assert_int_equal(k.not_summed, 0);
-	assert_int_equal(keeper_file(&k, &x)->dropped_rows, 500);
+	assert_int_equal(archiver_file(&k, &x)->dropped_rows, 500);
 	assert_int_equal(rows_summed(), 500);
 	assert_int_equal(unlinkat(dir, "x.000001.out.gz", AT_REMOVEDIR), 0);
 }
@@ -257,8 +257,8 @@ static void told_to_stop_it_leaves_the_rest_plain(void **state)
 		put_segment(&x, 20000);
 	sink_end(&x);
 	sink_end(&files);
-	assert_int_equal(keeper_start(&k), 0);
-	left = keeper_finish(&k, zero); /* readable: a signal */
+	assert_int_equal(archiver_start(&k), 0);
+	left = archiver_finish(&k, zero); /* readable: a signal */
 	assert_true(left <= 7);
 	assert_int_equal(rows_in("x.out"), 100000);
 }

@@ -59,7 +59,7 @@ static void a_call_is_a_row_with_its_latency_so_far(void **state)
 	char number[24];
 
 	prctl(PR_SET_NAME, "test \t-running-");
-	running_row(&decode, &call, NOW_NS);
+	in_flight_row(&decode, &call, NOW_NS);
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)NOW_NS);
 	expect_column(TIMESTAMP, number);
 	expect_column(COMM, "test\\040\\011-running-");
@@ -78,7 +78,7 @@ static void names_are_those_of_threads_that_are_still_there(void **state)
 	struct dlt_call call = opening("x");
 
 	call.tid = NO_SUCH_PID;
-	running_row(&decode, &call, NOW_NS);
+	in_flight_row(&decode, &call, NOW_NS);
 	expect_column(COMM, "-");
 	expect_column(PATH, "x"); /* the process is still there */
 }
@@ -89,7 +89,7 @@ static void of_another_process_nothing_is_told(void **state)
 	struct dlt_call call = opening("x");
 
 	call.start_ns = 0;
-	running_row(&decode, &call, NOW_NS);
+	in_flight_row(&decode, &call, NOW_NS);
 	expect_column(COMM, "-");
 	expect_column(PATH, "-");
 	assert_int_equal(decode.counts[DLT_open].records, 1);
@@ -99,7 +99,7 @@ static void a_path_that_cannot_be_read_is_empty(void **state)
 {
 	const struct dlt_call call = opening(NULL);
 
-	running_row(&decode, &call, NOW_NS);
+	in_flight_row(&decode, &call, NOW_NS);
 	expect_column(PATH, "-");
 }
 
@@ -114,7 +114,7 @@ static void a_path_may_end_with_its_memory(void **state)
 	assert_true(two != MAP_FAILED);
 	assert_int_equal(munmap(two + page, page), 0);
 	strcpy(two + page - sizeof("/at/the/end"), "/at/the/end");
-	running_row(&decode, &call, NOW_NS);
+	in_flight_row(&decode, &call, NOW_NS);
 	expect_column(PATH, "/at/the/end");
 	munmap(two, page);
 }
@@ -128,7 +128,7 @@ static void a_path_may_cross_into_the_next_page(void **state)
 
 	assert_true(two != MAP_FAILED);
 	strcpy(two + page - 3, "/across/the/border");
-	running_row(&decode, &call, NOW_NS);
+	in_flight_row(&decode, &call, NOW_NS);
 	expect_column(PATH, "/across/the/border");
 	munmap(two, 2 * page);
 }
@@ -140,7 +140,7 @@ static void a_string_without_an_end_is_cut_at_the_longest_path(void **state)
 	autofree char *path = NULL;
 
 	memset(endless, 'x', sizeof(endless));
-	running_row(&decode, &call, NOW_NS);
+	in_flight_row(&decode, &call, NOW_NS);
 	path = column(PATH);
 	assert_int_equal(strlen(path), DLT_PATH_MAX - 1);
 	assert_int_equal(strspn(path, "x"), DLT_PATH_MAX - 1);
@@ -169,10 +169,10 @@ static void no_string_is_written_beyond_the_record(void **state)
 	struct dlt_create_del *rec = rec_begin(DLT_create_del);
 
 	record.hdr.tgid = (uint32_t)getpid();
-	record.hdr.size = RUNNING_REC_MAX - DLT_PATH_MAX + 1;
+	record.hdr.size = IN_FLIGHT_REC_MAX - DLT_PATH_MAX + 1;
 	running_str(&record.hdr, &rec->segs, (uintptr_t)"too much", 0);
 	assert_int_equal(rec->segs.len[0], 0);
-	assert_int_equal(record.hdr.size, RUNNING_REC_MAX - DLT_PATH_MAX + 1);
+	assert_int_equal(record.hdr.size, IN_FLIGHT_REC_MAX - DLT_PATH_MAX + 1);
 }
 
 /* What a relative path is relative to is not known from here: it must not look absolute. */
@@ -186,7 +186,7 @@ static void a_relative_path_is_not_made_absolute(void **state)
 	assert_string_equal(probes[DLT_create_del]->calls[3].name, "mkdir");
 	call.shape = DLT_CD_MKDIR;
 	call.args[0] = (uintptr_t)"./new";
-	running_row(&decode, &call, NOW_NS);
+	in_flight_row(&decode, &call, NOW_NS);
 	rows = rows_of(DLT_create_del);
 	assert_non_null(strstr(rows, "\tmkdir\t2000000000\t?\t?\t?\t-\t./new\t-\n"));
 }
@@ -201,7 +201,7 @@ static void a_close_knows_its_file(void **state)
 	call.func = call.shape = 0;
 	call.args[0] = 5;
 	call.id = id_of(11);
-	running_row(&decode, &call, NOW_NS);
+	in_flight_row(&decode, &call, NOW_NS);
 	rows = rows_of(DLT_close);
 	assert_non_null(strstr(rows, "\tclose\t2000000000\t?\t5\t-\t1\tx\n"));
 }
@@ -217,7 +217,7 @@ static void a_range_is_known_before_its_end(void **state)
 	assert_string_equal(probes[DLT_sync]->calls[0].name, "fallocate");
 	call.shape = DLT_SYNC_FALLOCATE;
 	memcpy(call.args, (const uint64_t[]){ 1000000, 0, 4096, 8192 }, 4 * sizeof(uint64_t));
-	running_row(&decode, &call, NOW_NS);
+	in_flight_row(&decode, &call, NOW_NS);
 	rows = rows_of(DLT_sync);
 	assert_non_null(strstr(rows, "\tfallocate\t2000000000\t?\t1000000\t4096\t8192\t-\t-\n"));
 }
@@ -228,15 +228,15 @@ static void what_is_no_call_of_a_probe_is_no_row(void **state)
 	struct dlt_call other;
 
 	other = call, other.probe = DLT_NO_PROBE;
-	running_row(&decode, &other, NOW_NS);
+	in_flight_row(&decode, &other, NOW_NS);
 	other = call, other.probe = DLT_PROBES;
-	running_row(&decode, &other, NOW_NS);
+	in_flight_row(&decode, &other, NOW_NS);
 	other = call, other.probe = UINT8_MAX;
-	running_row(&decode, &other, NOW_NS);
+	in_flight_row(&decode, &other, NOW_NS);
 	other = call, other.probe = DLT_files; /* has no calls */
-	running_row(&decode, &other, NOW_NS);
+	in_flight_row(&decode, &other, NOW_NS);
 	other = call, other.func = (uint8_t)probes[DLT_open]->n_calls;
-	running_row(&decode, &other, NOW_NS);
+	in_flight_row(&decode, &other, NOW_NS);
 	for (unsigned int i = 0; i < DLT_PROBES; i++) {
 		assert_int_equal(decode.counts[i].records, 0);
 		assert_int_equal(decode.counts[i].bad, 0);
@@ -249,7 +249,7 @@ static void threads_of_no_interest_are_no_rows(void **state)
 
 	config.exclude_comm = (struct config_list){ .items = { "unwanted" }, .n = 1 };
 	prctl(PR_SET_NAME, "unwanted");
-	running_row(&decode, &call, NOW_NS);
+	in_flight_row(&decode, &call, NOW_NS);
 	expect_rows(DLT_open, "");
 	assert_int_equal(decode.counts[DLT_open].filtered, 1);
 }

@@ -75,7 +75,7 @@ static void still_running(unsigned int probe, const char *name, const uint64_t a
 	call.shape = probes[probe]->calls[call.func].shape;
 	call.start_ns = record.hdr.ts_ns - 3 * NSEC_PER_SEC;
 	memcpy(call.args, args, sizeof(call.args));
-	running_row(&decode, &call, record.hdr.ts_ns);
+	in_flight_row(&decode, &call, record.hdr.ts_ns);
 }
 
 #define ARGS(...) (const uint64_t[6]){ __VA_ARGS__ }

@@ -33,39 +33,39 @@ static void pass(void *ctx)
 
 static void goes_on_while_it_is_done(void **state)
 {
-	struct chore c = CHORE_NONE;
+	struct async_call c = ASYNC_CALL_NONE;
 	struct gate g = {};
 
 	assert_int_equal(pipe(g.fds), 0);
-	assert_true(chore_wait(&c, -1)); /* there is none */
-	assert_int_equal(chore_busy_ns(&c), 0);
-	assert_int_equal(chore_begin(&c, pass, &g), 0);
-	assert_false(chore_wait(&c, 0));
-	assert_false(chore_wait(&c, 1));
-	assert_true(chore_busy_ns(&c) > 0);
-	assert_int_equal(chore_begin(&c, pass, &g), -EBUSY);
+	assert_true(async_call_wait(&c, -1)); /* there is none */
+	assert_int_equal(async_call_busy_ns(&c), 0);
+	assert_int_equal(async_call_begin(&c, pass, &g), 0);
+	assert_false(async_call_wait(&c, 0));
+	assert_false(async_call_wait(&c, 1));
+	assert_true(async_call_busy_ns(&c) > 0);
+	assert_int_equal(async_call_begin(&c, pass, &g), -EBUSY);
 	assert_int_equal(write(g.fds[1], "x", 1), 1);
-	assert_true(chore_wait(&c, -1));
+	assert_true(async_call_wait(&c, -1));
 	assert_int_equal(g.passed, 1);
-	assert_int_equal(chore_busy_ns(&c), 0);
-	chore_free(&c);
+	assert_int_equal(async_call_busy_ns(&c), 0);
+	async_call_free(&c);
 	close(g.fds[0]);
 	close(g.fds[1]);
 }
 
 static void is_done_as_often_as_it_is_begun(void **state)
 {
-	struct chore c = CHORE_NONE;
+	struct async_call c = ASYNC_CALL_NONE;
 	struct gate g = {};
 
 	assert_int_equal(pipe(g.fds), 0);
 	for (int i = 1; i <= 100; i++) {
 		assert_int_equal(write(g.fds[1], "x", 1), 1);
-		assert_int_equal(chore_begin(&c, pass, &g), 0);
-		assert_true(chore_wait(&c, -1));
+		assert_int_equal(async_call_begin(&c, pass, &g), 0);
+		assert_true(async_call_wait(&c, -1));
 		assert_int_equal(g.passed, i);
 	}
-	chore_free(&c);
+	async_call_free(&c);
 	assert_int_equal(c.done_fd, -1);
 	close(g.fds[0]);
 	close(g.fds[1]);
@@ -73,7 +73,7 @@ static void is_done_as_often_as_it_is_begun(void **state)
 
 static void reaches_files_as_who_begins_it(void **state)
 {
-	struct chore c = CHORE_NONE;
+	struct async_call c = ASYNC_CALL_NONE;
 	struct gate g = {};
 
 	if (geteuid()) {
@@ -83,56 +83,56 @@ static void reaches_files_as_who_begins_it(void **state)
 	assert_int_equal(pipe(g.fds), 0);
 	assert_int_equal(write(g.fds[1], "xx", 2), 2);
 	setfsuid(12345);
-	assert_int_equal(chore_begin(&c, pass, &g), 0);
+	assert_int_equal(async_call_begin(&c, pass, &g), 0);
 	setfsuid(0);
-	assert_true(chore_wait(&c, -1));
+	assert_true(async_call_wait(&c, -1));
 	assert_int_equal(g.files_of, 12345);
-	assert_int_equal(chore_begin(&c, pass, &g), 0);
-	assert_true(chore_wait(&c, -1));
+	assert_int_equal(async_call_begin(&c, pass, &g), 0);
+	assert_true(async_call_wait(&c, -1));
 	assert_int_equal(g.files_of, 0);
-	chore_free(&c);
+	async_call_free(&c);
 	close(g.fds[0]);
 	close(g.fds[1]);
 }
 
 static void looks_whether_a_folder_is_there(void **state)
 {
-	struct lookout l = LOOKOUT_NONE;
+	struct folder_watch l = FOLDER_WATCH_NONE;
 	char path[] = "/tmp/dltraced-lookout-XXXXXX";
 	autoclose int fd = -1;
 
 	assert_non_null(mkdtemp(path));
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(fd >= 0);
-	assert_true(lookout_ask(&l, fd, 0, -1));
+	assert_true(folder_watch_ask(&l, fd, 0, -1));
 	assert_false(l.gone);
 	assert_int_equal(l.refused, 0);
 	assert_false(l.space.low);
 	assert_true(l.space.free_bytes > 0);
-	assert_true(lookout_ask(&l, fd, UINT64_MAX / 2, -1));
+	assert_true(folder_watch_ask(&l, fd, UINT64_MAX / 2, -1));
 	assert_true(l.space.low);
 	assert_int_equal(rmdir(path), 0);
-	assert_true(lookout_ask(&l, fd, 0, -1));
+	assert_true(folder_watch_ask(&l, fd, 0, -1));
 	assert_true(l.gone);
-	assert_true(lookout_ask(&l, -1, 0, -1)); /* as good as a server that says no: that is not gone */
+	assert_true(folder_watch_ask(&l, -1, 0, -1)); /* as good as a server that says no: that is not gone */
 	assert_false(l.gone);
 	assert_int_equal(l.refused, -EBADF);
-	assert_false(lookout_hangs(&l));
-	chore_free(&l.chore);
+	assert_false(folder_watch_hangs(&l));
+	async_call_free(&l.chore);
 }
 
 static void stands_in_front_of_servers_only(void **state)
 {
 	int code = -1;
 
-	assert_true(front_is_remote(0x6969));	   /* nfs */
-	assert_true(front_is_remote(0x65735546));  /* fuse */
-	assert_true(front_is_remote(0xff534d42));  /* cifs: the sign of an int */
-	assert_false(front_is_remote(0xef53));	   /* ext4 */
-	assert_false(front_is_remote(0x01021994)); /* tmpfs */
-	assert_false(front_stand("/proc/self/not/there/%e", &code));
-	assert_int_equal(front_pid(), 0);
-	assert_int_equal(front_gone_fd(), -1);
+	assert_true(proxy_is_remote(0x6969)); /* nfs */
+	assert_true(proxy_is_remote(0x65735546)); /* fuse */
+	assert_true(proxy_is_remote(0xff534d42)); /* cifs: the sign of an int */
+	assert_false(proxy_is_remote(0xef53)); /* ext4 */
+	assert_false(proxy_is_remote(0x01021994)); /* tmpfs */
+	assert_false(proxy_stand("/proc/self/not/there/%e", &code));
+	assert_int_equal(proxy_pid(), 0);
+	assert_int_equal(proxy_gone_fd(), -1);
 }
 
 int main(void)

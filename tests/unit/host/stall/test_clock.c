@@ -58,38 +58,38 @@ static void end(pid_t pid)
 static void who_uses_no_cpu_time_stands_still(void **state)
 {
 	pid_t pid = child(false);
-	struct still s;
+	struct stall_clock s;
 
-	still_begin(&s, pid, 5 * US, 10 * S);
-	assert_int_equal(still_ns(&s, 5 * US, 12 * S), 2 * S);
-	assert_int_equal(still_ns(&s, 6 * US, 13 * S), 0); /* it sleeps, and wakes by itself */
-	assert_int_equal(still_ns(&s, 6 * US, 17 * S), 4 * S);
+	stall_clock_begin(&s, pid, 5 * US, 10 * S);
+	assert_int_equal(stall_clock_ns(&s, 5 * US, 12 * S), 2 * S);
+	assert_int_equal(stall_clock_ns(&s, 6 * US, 13 * S), 0); /* it sleeps, and wakes by itself */
+	assert_int_equal(stall_clock_ns(&s, 6 * US, 17 * S), 4 * S);
 	end(pid);
 }
 
 static void who_asks_again_from_inside_of_a_wait_stands_still(void **state)
 {
 	pid_t pid = child(true);
-	struct still s;
+	struct stall_clock s;
 
-	still_begin(&s, pid, 0, 0);
+	stall_clock_begin(&s, pid, 0, 0);
 	for (uint64_t n = 1; n < 1000; n++)
-		assert_int_equal(still_ns(&s, 200 * n * US, n * S), n * S);
-	assert_int_equal(still_ns(&s, 10 * S, 1000 * S), 0); /* that is work */
-	assert_int_equal(still_ns(&s, 10 * S + 5000 * US, 1001 * S), S);
-	assert_int_equal(still_ns(&s, 10 * S + 7000 * US, 1002 * S), 0);
+		assert_int_equal(stall_clock_ns(&s, 200 * n * US, n * S), n * S);
+	assert_int_equal(stall_clock_ns(&s, 10 * S, 1000 * S), 0); /* that is work */
+	assert_int_equal(stall_clock_ns(&s, 10 * S + 5000 * US, 1001 * S), S);
+	assert_int_equal(stall_clock_ns(&s, 10 * S + 7000 * US, 1002 * S), 0);
 	end(pid);
 }
 
 static void who_has_gone_is_known_by_its_cpu_time_alone(void **state)
 {
 	pid_t pid = child(false);
-	struct still s;
+	struct stall_clock s;
 
 	end(pid);
-	still_begin(&s, pid, 1, 0);
-	assert_int_equal(still_ns(&s, 1, S), S);
-	assert_int_equal(still_ns(&s, 2, 2 * S), 0);
+	stall_clock_begin(&s, pid, 1, 0);
+	assert_int_equal(stall_clock_ns(&s, 1, S), S);
+	assert_int_equal(stall_clock_ns(&s, 2, 2 * S), 0);
 }
 
 int main(void)

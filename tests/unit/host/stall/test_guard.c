@@ -33,7 +33,7 @@ static pid_t hangs(int code, int sig)
 	if (pipe(fds) < 0)
 		_exit(1);
 	log_to(open("/dev/null", O_WRONLY | O_CLOEXEC));
-	patience_begin("a server", code);
+	stall_guard_begin("a server", code);
 	(void)!read(fds[0], &c, 1);
 	_exit(2);
 }
@@ -49,15 +49,15 @@ static int status_of(pid_t pid)
 
 static void says_who_does_not_answer_and_ends_by_a_signal_that_waits(void **state)
 {
-	pid_t by_signal = hangs(PATIENCE_BY_SIGNAL, SIGTERM), with_code = hangs(7, SIGINT);
+	pid_t by_signal = hangs(STALL_GUARD_BY_SIGNAL, SIGTERM), with_code = hangs(7, SIGINT);
 	char said[512] = "";
 	int fds[2];
 
 	assert_int_equal(pipe(fds), 0);
 	log_to(fds[1]);
-	patience_begin("far/away", PATIENCE_SAYS);
+	stall_guard_begin("far/away", STALL_GUARD_SAYS);
 	assert_true(read(fds[0], said, sizeof(said) - 1) > 0); /* what is waited for is just that */
-	patience_end();
+	stall_guard_end();
 	log_to(STDERR_FILENO);
 	assert_non_null(strstr(said, "warning: far/away: its file system does not answer"));
 	assert_int_equal(status_of(by_signal), 128 + SIGTERM);
@@ -74,10 +74,10 @@ static void says_nothing_of_what_answers(void **state)
 	assert_int_equal(pipe(fds), 0);
 	log_to(fds[1]);
 	for (int i = 0; i < 100; i++) {
-		patience_begin("here", PATIENCE_BY_SIGNAL);
-		patience_end();
+		stall_guard_begin("here", STALL_GUARD_BY_SIGNAL);
+		stall_guard_end();
 	}
-	patience_end(); /* there is none */
+	stall_guard_end(); /* there is none */
 	log_to(STDERR_FILENO);
 	p.fd = fds[0];
 	assert_int_equal(poll(&p, 1, 0), 0);
@@ -89,14 +89,14 @@ static void a_signal_that_waits_is_a_reason_not_to_go_on(void **state)
 {
 	sigset_t set, old;
 
-	assert_int_equal(patience_lost(), 0);
+	assert_int_equal(stall_guard_lost(), 0);
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigprocmask(SIG_BLOCK, &set, &old);
 	raise(SIGINT);
-	assert_int_equal(patience_lost(), 128 + SIGINT);
+	assert_int_equal(stall_guard_lost(), 128 + SIGINT);
 	assert_int_equal(sigwaitinfo(&set, NULL), SIGINT);
-	assert_int_equal(patience_lost(), 0);
+	assert_int_equal(stall_guard_lost(), 0);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
