@@ -171,6 +171,17 @@ $(B)/tests/%: tests/unit/%.c $(B)/lib.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -Werror=unused-function $(ALL_LDFLAGS) -o $@ $< $(B)/lib.a -lcmocka $(LDLIBS)
 
+# Only this one is linked with all of report/ and, as far as that names it, with what src/README.md calls common: no libbpf.
+COMMON_OBJ  := $(filter $(addprefix $(B)/obj/,base/% stats/% trace/%),$(LIB_OBJ))
+OFFLINE_OBJ := $(filter $(B)/obj/report/% $(B)/obj/page_html.o,$(LIB_OBJ))
+$(B)/common.a: $(COMMON_OBJ)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/tests/report/test_offline: tests/unit/report/test_offline.c $(OFFLINE_OBJ) $(B)/common.a
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -Werror=unused-function $(ALL_LDFLAGS) -o $@ $^ -lcmocka $(filter-out $(LIBBPF_LIBS),$(LDLIBS))
+
 unit: $(UNITS)
 	$(Q)tests/run-unit $(UNITS)
 
