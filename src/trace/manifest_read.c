@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A recursive-descent JSON reader (RFC 8259) that keeps the path of where it is, as in
- * "probes[].lost", and stores the scalars whose path is in its table.
- */
+/* Which members of the manifest are facts, by their paths as base/json_read.h gives them. */
 #include "trace/manifest_read.h"
 
 #include <ctype.h>
@@ -13,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_read.h"
 #include "base/util.h"
 
 #define MANIFEST_MAX_BYTES (16U << 20)
-#define DEPTH_MAX 32
 
 enum kind { BOOL, NUMBER, STATUS, STR, UINT, WORD };
 enum owner { TOP, PROBE, COLLECTOR };
@@ -77,16 +74,6 @@ static const struct fact facts[] = {
 	{ "workload.user", TOP, STR, MEMBER(manifest_facts, user) },
 };
 
-struct parser {
-	struct manifest_facts *m;
-	char *p;
-	char path[128];
-	size_t path_len; /* may exceed the buffer: such a path matches nothing */
-	unsigned int depth;
-};
-
-static int parse_value(struct parser *ps);
-
 static void append(char *dst, size_t size, const char *s, size_t len)
 {
 	size_t have = strlen(dst);
@@ -129,203 +116,53 @@ static void *owner_of(struct manifest_facts *m, const struct fact *fact)
 	return m;
 }
 
-/* A scalar at the present path: strings have IS_STRING, the others are as written. */
-static void store(struct parser *ps, const char *value, bool is_string)
+static void store(struct manifest_facts *m, const struct fact *f, char *at, const char *value)
 {
+	if (f->kind == STR || f->kind == NUMBER)
+		snprintf(at, f->size, "%s", value);
+	else if (f->kind == WORD)
+		append_word(at, f->size, value);
+	else if (f->kind == BOOL)
+		*(bool *)at = strcmp(value, "true") == 0;
+	else if (f->kind == UINT && isdigit((unsigned char)*value))
+		*(uint64_t *)at = strtoull(value, NULL, 10);
+	else if (f->kind == STATUS && strcmp(value, "null") != 0) {
+		m->status = (int)strtol(value, NULL, 10);
+		m->has_status = true;
+	}
+}
+
+static void take_value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
+{
+	struct manifest_facts *m = ctx;
+	char value[sizeof(m->cmdline)];
+
+	if (event == JSON_OPEN) {
+		m->n_probes += strcmp(path, "probes[]") == 0;
+		m->n_collectors += strcmp(path, "collectors[]") == 0;
+		return;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(facts); i++) {
 		const struct fact *f = &facts[i];
-		char *owner = strcmp(f->path, ps->path) == 0 ? owner_of(ps->m, f) : NULL;
-		char *at = owner ? owner + f->offset : NULL;
+		bool string = f->kind == STR || f->kind == WORD;
+		char *owner = strcmp(f->path, path) == 0 ? owner_of(m, f) : NULL;
 
-		if (!at || is_string != (f->kind == STR || f->kind == WORD))
+		if (!owner || string != (event == JSON_STRING))
 			continue;
-		if (f->kind == STR || f->kind == NUMBER)
-			snprintf(at, f->size, "%s", value);
-		else if (f->kind == WORD)
-			append_word(at, f->size, value);
-		else if (f->kind == BOOL)
-			*(bool *)at = strcmp(value, "true") == 0;
-		else if (f->kind == UINT && isdigit((unsigned char)*value))
-			*(uint64_t *)at = strtoull(value, NULL, 10);
-		else if (f->kind == STATUS && strcmp(value, "null") != 0) {
-			ps->m->status = (int)strtol(value, NULL, 10);
-			ps->m->has_status = true;
-		}
+		if (string)
+			json_read_string(value, sizeof(value), text, len);
+		else
+			snprintf(value, sizeof(value), "%.*s", (int)MIN(len, 31), text);
+		store(m, f, owner + f->offset, value);
 	}
 }
 
-static void skip_blanks(struct parser *ps)
+int manifest_parse(struct manifest_facts *m, const char *text)
 {
-	ps->p += strspn(ps->p, " \t\r\n");
-}
-
-static size_t path_push(struct parser *ps, const char *prefix, const char *key)
-{
-	size_t was = ps->path_len, room = sizeof(ps->path) - MIN(was, sizeof(ps->path));
-
-	ps->path_len += (size_t)snprintf(room ? ps->path + was : NULL, room, "%s%s", prefix, key);
-	return was;
-}
-
-static void path_pop(struct parser *ps, size_t was)
-{
-	ps->path_len = was;
-	if (was < sizeof(ps->path))
-		ps->path[was] = '\0';
-}
-
-static int parse_hex4(const char *p, uint32_t *ret)
-{
-	*ret = 0;
-	for (int i = 0; i < 4; i++) {
-		int c = tolower((unsigned char)p[i]);
-
-		if (!isxdigit(c))
-			return -EBADMSG;
-		*ret = *ret << 4 | (uint32_t)(c <= '9' ? c - '0' : c - 'a' + 10);
-	}
-	return 0;
-}
-
-static char *put_utf8(char *dst, uint32_t c)
-{
-	static const unsigned char lead[] = { 0, 0xc0, 0xe0, 0xf0 };
-	unsigned int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-
-	*dst++ = (char)(lead[more] | c >> 6 * more);
-	while (more--)
-		*dst++ = (char)(0x80 | (c >> 6 * more & 0x3f));
-	return dst;
-}
-
-/* After "\u": four hex digits, or a surrogate pair. What C strings cannot hold becomes U+FFFD. */
-static int parse_unicode(struct parser *ps, char **dst)
-{
-	uint32_t c, low;
-
-	if (parse_hex4(ps->p, &c) < 0)
-		return -EBADMSG;
-	ps->p += 4;
-	if (c >> 10 == 0xd800 >> 10 && ps->p[0] == '\\' && ps->p[1] == 'u' &&
-	    parse_hex4(ps->p + 2, &low) == 0 && low >> 10 == 0xdc00 >> 10) {
-		c = 0x10000 + ((c & 0x3ff) << 10 | (low & 0x3ff));
-		ps->p += 6;
-	}
-	*dst = put_utf8(*dst, c == 0 || c >> 11 == 0xd800 >> 11 ? 0xfffd : c);
-	return 0;
-}
-
-/* Decoded in place: no escape is shorter than what it stands for. */
-static int parse_string(struct parser *ps, char **ret)
-{
-	static const char escapes[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
-	char *dst = ps->p + 1;
-
-	if (*ps->p++ != '"')
-		return -EBADMSG;
-	*ret = dst;
-	while (*ps->p != '"') {
-		const char *escape;
-
-		if (!*ps->p)
-			return -EBADMSG;
-		if (*ps->p != '\\') {
-			*dst++ = *ps->p++;
-			continue;
-		}
-		ps->p++;
-		if (*ps->p == 'u') {
-			ps->p++;
-			if (parse_unicode(ps, &dst) < 0)
-				return -EBADMSG;
-			continue;
-		}
-		escape = *ps->p ? strchr(escapes, *ps->p) : NULL;
-		if (!escape)
-			return -EBADMSG;
-		*dst++ = meanings[escape - escapes];
-		ps->p++;
-	}
-	ps->p++;
-	*dst = '\0';
-	return 0;
-}
-
-/* After the opening brace or bracket. */
-static int parse_members(struct parser *ps, char close)
-{
-	size_t was = ps->path_len;
-
-	skip_blanks(ps);
-	if (*ps->p == close)
-		return ps->p++, 0;
-	for (;;) {
-		char *key = "[]";
-
-		skip_blanks(ps);
-		if (close == '}') {
-			if (parse_string(ps, &key) < 0)
-				return -EBADMSG;
-			skip_blanks(ps);
-			if (*ps->p++ != ':')
-				return -EBADMSG;
-		}
-		path_push(ps, close == '}' && was ? "." : "", key);
-		if (parse_value(ps) < 0)
-			return -EBADMSG;
-		path_pop(ps, was);
-		skip_blanks(ps);
-		if (*ps->p == close)
-			return ps->p++, 0;
-		if (*ps->p++ != ',')
-			return -EBADMSG;
-	}
-}
-
-static int parse_literal(struct parser *ps)
-{
-	size_t len = strspn(ps->p, "+-.0123456789Eaeflnrstu");
-	char value[32];
-
-	if (len == 0)
-		return -EBADMSG;
-	snprintf(value, sizeof(value), "%.*s", (int)MIN(len, sizeof(value)), ps->p);
-	ps->p += len;
-	store(ps, value, false);
-	return 0;
-}
-
-static int parse_value(struct parser *ps)
-{
-	char *string;
-	int r;
-
-	skip_blanks(ps);
-	if (*ps->p == '"') {
-		r = parse_string(ps, &string);
-		if (r == 0)
-			store(ps, string, true);
-		return r;
-	}
-	if (*ps->p != '{' && *ps->p != '[')
-		return parse_literal(ps);
-	if (ps->depth == DEPTH_MAX)
-		return -EBADMSG;
-	ps->m->n_probes += strcmp(ps->path, "probes[]") == 0;
-	ps->m->n_collectors += strcmp(ps->path, "collectors[]") == 0;
-	ps->depth++;
-	r = parse_members(ps, *ps->p++ == '{' ? '}' : ']');
-	ps->depth--;
-	return r;
-}
-
-int manifest_parse(struct manifest_facts *m, char *text)
-{
-	struct parser ps = { .m = m, .p = text };
 	int r;
 
 	*m = (struct manifest_facts){ 0 };
-	r = parse_value(&ps);
+	r = json_read(text, strlen(text), take_value, m);
 	m->n_probes = MIN(m->n_probes, MANIFEST_PROBES_MAX);
 	m->n_collectors = MIN(m->n_collectors, MANIFEST_COLLECTORS_MAX);
 	return r;

@@ -49,11 +49,8 @@ struct manifest_facts {
 	unsigned int n_collectors;
 };
 
-/*
- * Parse TEXT, which is used up (strings are decoded in place). 0, or -EBADMSG when it is not whole:
- * *M has what came before.
- */
-int manifest_parse(struct manifest_facts *m, char *text);
+/* Parse TEXT. 0, or -EBADMSG when it is not whole: *M has what came before. */
+int manifest_parse(struct manifest_facts *m, const char *text);
 
 /* Read it from the trace folder DIR, or DIRFD; 0, -ENOENT, -EBADMSG or -errno. */
 int manifest_read_at(struct manifest_facts *m, int dirfd);

@@ -5,96 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_read.h"
 #include "base/util.h"
-
-struct piece {
-	const char *p, *end;
-};
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static void skip_blanks(struct piece *s)
-{
-	while (s->p < s->end && is_blank(*s->p))
-		s->p++;
-}
-
-static bool take(struct piece *s, char c)
-{
-	skip_blanks(s);
-	if (s->p == s->end || *s->p != c)
-		return false;
-	s->p++;
-	return true;
-}
-
-/* --- JSON: the members of one object, with values passed over unread ------------------------------- */
-
-static bool skip_string(struct piece *s, struct piece *ret)
-{
-	if (!take(s, '"'))
-		return false;
-	ret->p = s->p;
-	while (s->p < s->end && *s->p != '"')
-		s->p += *s->p == '\\' ? 2 : 1;
-	if (s->p >= s->end)
-		return false;
-	ret->end = s->p++;
-	return true;
-}
-
-/* A value up to what follows it: strings are passed over whole, brackets counted. */
-static bool skip_value(struct piece *s, struct piece *ret)
-{
-	struct piece string;
-	size_t depth = 0;
-
-	skip_blanks(s);
-	ret->p = s->p;
-	for (; s->p < s->end; s->p++) {
-		char c = *s->p;
-
-		if (depth == 0 && (c == ',' || c == '}' || c == ']'))
-			break;
-		depth += c == '{' || c == '[';
-		depth -= (c == '}' || c == ']') && depth;
-		if (c == '"') {
-			if (!skip_string(s, &string))
-				return false;
-			s->p--;
-		}
-	}
-	ret->end = s->p;
-	return s->p < s->end && depth == 0;
-}
-
-static bool is(struct piece s, const char *text)
-{
-	return (size_t)(s.end - s.p) == strlen(text) && memcmp(s.p, text, strlen(text)) == 0;
-}
-
-/* A string's content as it stands: those that are looked for have no escapes. */
-static struct piece unquoted(struct piece value)
-{
-	struct piece s = value, string = { value.p, value.p };
-
-	skip_string(&s, &string);
-	return string;
-}
-
-static uint64_t number(struct piece s)
-{
-	uint64_t v = 0;
-
-	for (; s.p < s.end && *s.p >= '0' && *s.p <= '9' && v < UINT64_MAX / 100; s.p++)
-		v = v * 10 + (uint64_t)(*s.p - '0');
-	return v;
-}
-
-/* --- the line ----------------------------------------------------------------------------------------- */
 
 /* "0: ", "[0] ", "[1,0]<stdout>: ", "rank 0: " before the mark. */
 int64_t mllog_rank(const char *line, size_t len)
@@ -122,13 +34,12 @@ int64_t mllog_rank(const char *line, size_t len)
 	return -1;
 }
 
-static void take_phase(struct mllog *m, struct piece key)
+static void take_phase(struct mllog *m, const char *key, size_t len)
 {
 	static const char *const ends[] = { "_start", "_stop", "_end" };
-	size_t len = MIN((size_t)(key.end - key.p), sizeof(m->phase) - 1);
 
-	memcpy(m->phase, key.p, len);
-	m->phase[len] = '\0';
+	json_read_string(m->phase, sizeof(m->phase), key, len);
+	len = strlen(m->phase);
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
 		size_t n = strlen(ends[i]);
 
@@ -139,60 +50,48 @@ static void take_phase(struct mllog *m, struct piece key)
 	}
 }
 
-/* Whole numbers alone: an epoch of 1.5 is none that others have. */
-static void take_epoch(struct mllog *m, struct piece key, struct piece value)
+/* The number that the digits of TEXT are, and how many they are. */
+static size_t digits(const char *text, size_t len, uint64_t *ret)
 {
-	uint64_t v = number(value);
+	size_t n = 0;
 
-	while (value.p < value.end && is_blank(value.end[-1]))
-		value.end--;
-	if (!(is(key, "epoch_num") || is(key, "first_epoch_num")) || value.p == value.end || value.end - value.p > 9)
-		return;
-	for (const char *p = value.p; p < value.end; p++)
-		if (*p < '0' || *p > '9')
-			return;
-	if (m->epoch < 0 || is(key, "epoch_num"))
-		m->epoch = (int64_t)v;
+	for (*ret = 0; n < len && text[n] >= '0' && text[n] <= '9' && *ret < UINT64_MAX / 100; n++)
+		*ret = *ret * 10 + (uint64_t)(text[n] - '0');
+	return n;
 }
 
-static void take_metadata(struct mllog *m, struct piece value)
+static bool is(const char *text, size_t len, const char *expected)
 {
-	struct piece key, inner;
+	return len == strlen(expected) && memcmp(text, expected, len) == 0;
+}
 
-	if (!take(&value, '{'))
-		return;
-	while (skip_string(&value, &key) && take(&value, ':') && skip_value(&value, &inner)) {
-		take_epoch(m, key, inner);
-		if (!take(&value, ','))
-			return;
+static void take_value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
+{
+	bool epoch = strcmp(path, "metadata.epoch_num") == 0;
+	struct mllog *m = ctx;
+	uint64_t number;
+
+	if (event == JSON_STRING && strcmp(path, "key") == 0) {
+		take_phase(m, text, len);
+	} else if (event == JSON_STRING && strcmp(path, "event_type") == 0) {
+		m->event = is(text, len, "INTERVAL_START") ? MLLOG_START :
+			   is(text, len, "INTERVAL_END")   ? MLLOG_END : MLLOG_POINT;
+	} else if (event == JSON_WORD && strcmp(path, "time_ms") == 0) {
+		digits(text, len, &m->time_ms);
+	} else if (event == JSON_WORD && (epoch || strcmp(path, "metadata.first_epoch_num") == 0)) {
+		/* Whole numbers alone: an epoch of 1.5 is none that others have. */
+		if (len <= 9 && digits(text, len, &number) == len && (m->epoch < 0 || epoch))
+			m->epoch = (int64_t)number;
 	}
-}
-
-static void take_member(struct mllog *m, struct piece key, struct piece value)
-{
-	if (is(key, "time_ms"))
-		m->time_ms = number(value);
-	else if (is(key, "key"))
-		take_phase(m, unquoted(value));
-	else if (is(key, "metadata"))
-		take_metadata(m, value);
-	else if (is(key, "event_type"))
-		m->event = is(unquoted(value), "INTERVAL_START") ? MLLOG_START :
-			   is(unquoted(value), "INTERVAL_END")	 ? MLLOG_END : MLLOG_POINT;
 }
 
 bool mllog_parse(struct mllog *ret, const char *line, size_t len)
 {
-	const char *mark = memmem(line, len, MLLOG_MARK, strlen(MLLOG_MARK));
-	struct piece s = { mark ? mark + strlen(MLLOG_MARK) : NULL, line + len }, key, value;
+	const char *mark = memmem(line, len, MLLOG_MARK, strlen(MLLOG_MARK)), *object;
 
-	if (!mark || !take(&s, '{'))
+	if (!mark)
 		return false;
+	object = mark + strlen(MLLOG_MARK);
 	*ret = (struct mllog){ .rank = mllog_rank(line, (size_t)(mark - line)), .epoch = -1 };
-	do {
-		if (!skip_string(&s, &key) || !take(&s, ':') || !skip_value(&s, &value))
-			return false;
-		take_member(ret, key, value);
-	} while (take(&s, ','));
-	return take(&s, '}') && ret->phase[0];
+	return json_read(object, (size_t)(line + len - object), take_value, ret) == 0 && ret->phase[0];
 }

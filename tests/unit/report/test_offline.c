@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What reads traces needs nothing of what makes them. The Makefile links this program with all objects of report/ and with
  * what those name of base/, stats/ and trace/, without libbpf: that it links is the test. That it works is asked once.
