@@ -13,6 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("BUILD", os.path.join(HERE, "../../build"))
 DLTRACED = os.path.realpath(os.environ.get("DLT", os.path.join(BUILD, "dltraced")))
 SHIM = os.path.realpath(os.path.join(BUILD, "bench/shim.so"))
+BEFORE = os.environ.get("BENCH_BEFORE", "")    # another dltraced, to be compared in the same rounds
 NEWEST = os.environ.get("BENCH_BPFTRACE", "")  # set by run, where it could be had
 
 DLTRACED_FILES = ("vfs_rw.out", "open.out", "close.out", "mmap.out", "create_del.out")
@@ -40,9 +41,9 @@ class Tracer(NamedTuple):
         return None if os.path.exists(program) else f"{program} not found"
 
 
-def dltraced(run, load, *options):
+def dltraced(run, load, *options, program=DLTRACED):
     disk = ["--disk", run.disk] if run.disk else ["--probes", "-bio"]
-    return [DLTRACED, "start", "-q", "--collectors", "none", "--min-free", "0", *disk, *options,
+    return [program, "start", "-q", "--collectors", "none", "--min-free", "0", *disk, *options,
             "-o", run.path("trace"), "--", *load]
 
 
@@ -120,6 +121,11 @@ TRACERS = [
            "of libbpf-tools, opens only, -p", attaches=True, only=("small files", "mixed"),
            files=("log",)),
 ]
+
+if BEFORE:
+    TRACERS.insert(2, Tracer("dltraced before", lambda run, load: dltraced(run, load, program=BEFORE), "dltraced",
+                             "the program that BENCH_BEFORE names, as dltraced", needs=BEFORE,
+                             files=tuple("trace/" + f for f in DLTRACED_FILES)))
 
 
 def tracer(name):
