@@ -22,7 +22,7 @@
 #include "host/helper.h"
 #include "host/rights/creds.h"
 #include "host/rights/privileges.h"
-#include "job/workload.h"
+#include "host/rights/workload_user.h"
 
 #define STDERR_BYTES 4096
 #define LAST_FD (STDERR_FILENO + 1) /* of a tool, until its exec */

@@ -7,7 +7,7 @@
 
 #include "base/env.h"
 #include "base/util.h"
-#include "job/workload.h"
+#include "host/path_search.h"
 
 /* sudo's and Debian's for root. */
 #define SAFE_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -34,7 +34,7 @@ const char *helper_path(void)
 
 int helper_find(const char *name, char *buf, size_t size)
 {
-	return workload_resolve(name, helper_path(), buf, size);
+	return path_search(name, helper_path(), buf, size);
 }
 
 #define TAKEN_MAX 8

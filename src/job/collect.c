@@ -20,6 +20,7 @@
 #include "base/util.h"
 #include "host/helper.h"
 #include "host/rights/run_as_user.h"
+#include "host/rights/workload_user.h"
 #include "job/workload.h"
 #include "trace/config.h"
 

@@ -25,6 +25,7 @@
 #include <termios.h>
 
 #include "base/util.h"
+#include "host/rights/workload_user.h"
 #include "job/backlog.h"
 #include "job/workload.h"
 

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 
 #include "base/util.h"
+#include "host/rights/workload_user.h"
 
 #define GATE_DEADLINE_MS 2000
 #define OUTPUT_DEADLINE_MS 1000 /* a terminal that is stopped takes nothing at all */

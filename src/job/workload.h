@@ -12,19 +12,7 @@
 
 #include "job/relay.h"
 
-/* Who the workload runs as and who owns the trace folder. */
-struct workload_user {
-	uid_t uid;
-	gid_t gid;
-	gid_t *groups; /* NULL when it is ourselves: they stay as they are */
-	int n_groups;
-	char name[256];
-	char home[4096];
-	bool sudo;	/* from SUDO_UID */
-	char **environ; /* what the workload gets; NULL: ours */
-	mode_t umask;
-	char *lacks; /* what sudo took and could not be restored, for one message; NULL: nothing */
-};
+struct workload_user;
 
 struct workload {
 	pid_t pid;  /* 0: none */
@@ -38,22 +26,6 @@ struct workload {
 };
 
 #define WORKLOAD_NONE { .pidfd = -1, .go_fd = -1, .err_fd = -1, .relay = RELAY_NONE }
-
-/*
- * Resolve --user (NAME or uid, may be NULL) or else the user behind sudo, or else ourselves.
- * 0, -ENOENT when the user is unknown, -ENOMEM.
- */
-int workload_user_get(struct workload_user *u, const char *name);
-void workload_user_free(struct workload_user *u);
-
-/* Make the calling process U's; for a child after fork. 0 or -errno. */
-int workload_user_become(const struct workload_user *u);
-
-/*
- * The path that ARGV0 resolves to in PATH_ENV (NULL: not set), by execvp's rules, into BUF.
- * 0, -ENOENT, -EACCES or the -errno that ends execvp's search.
- */
-int workload_resolve(const char *argv0, const char *path_env, char *buf, size_t size);
 
 /*
  * Fork the child; it becomes user U, with its environment, and waits: when this returns 0 it stands

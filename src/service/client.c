@@ -25,6 +25,8 @@
 #include "base/util.h"
 #include "cmd/cmd.h"
 #include "host/background.h"
+#include "host/path_search.h"
+#include "host/rights/workload_user.h"
 #include "host/stall/guard.h"
 #include "host/stall/proxy.h"
 #include "job/collect.h"
@@ -214,7 +216,7 @@ static int step_command(struct client *c)
 	}
 	if (!c->cfg->argv)
 		return 0;
-	r = workload_resolve(c->cfg->argv[0], path ? path + strlen("PATH=") : NULL, found, sizeof(found));
+	r = path_search(c->cfg->argv[0], path ? path + strlen("PATH=") : NULL, found, sizeof(found));
 	if (r < 0)
 		log_err_r(r, "%s", c->cfg->argv[0]);
 	return r == -ENOENT ? EXIT_NOT_FOUND : r < 0 ? EXIT_NOT_EXECUTABLE : 0;

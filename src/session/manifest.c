@@ -19,6 +19,7 @@
 #include "host/git.h"
 #include "host/machine.h"
 #include "host/rights/privileges.h"
+#include "host/rights/workload_user.h"
 #include "host/stall/guard.h"
 #include "job/workload.h"
 #include "kernel/ring.h"

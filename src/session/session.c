@@ -15,8 +15,10 @@
 #include "base/util.h"
 #include "cmd/cmd.h"
 #include "host/background.h"
+#include "host/path_search.h"
 #include "host/rights/creds.h"
 #include "host/rights/privileges.h"
+#include "host/rights/workload_user.h"
 #include "host/stall/async_log.h"
 #include "host/stall/guard.h"
 #include "host/stall/proxy.h"
@@ -71,14 +73,14 @@ static int step_command(struct session *s)
 	stall_guard_begin(s->cfg->argv[0], STALL_GUARD_BY_SIGNAL);
 	r = privileges_as_user(&s->user);
 	if (r == 0)
-		r = workload_resolve(s->cfg->argv[0], path_entry ? path_entry + strlen("PATH=") : NULL, path,
+		r = path_search(s->cfg->argv[0], path_entry ? path_entry + strlen("PATH=") : NULL, path,
 				     sizeof(path));
 	session_files_done();
 	if (r < 0) {
 		log_err_r(r, "%s", s->cfg->argv[0]);
 		return r == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 	}
-	if (s->user.sudo && !workload_resolve(s->cfg->argv[0], getenv("PATH"), ours, sizeof(ours)) &&
+	if (s->user.sudo && !path_search(s->cfg->argv[0], getenv("PATH"), ours, sizeof(ours)) &&
 	    strcmp(path, ours))
 		log_info("%s is %s, as in %s's PATH (root's has %s)", s->cfg->argv[0], path, s->user.name, ours);
 	return 0;

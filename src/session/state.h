@@ -12,6 +12,7 @@
 #include "drain/archiver.h"
 #include "drain/drain.h"
 #include "host/rights/privileges.h"
+#include "host/rights/workload_user.h"
 #include "host/stall/folder_watch.h"
 #include "job/workload.h"
 #include "kernel/tracer.h"

@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "base/util.h"
+#include "host/rights/workload_user.h"
 #include "job/workload.h"
 
 #define SH(text) ((char *[]){ "/bin/sh", "-c", text, NULL })

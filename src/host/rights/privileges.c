@@ -24,7 +24,7 @@
 
 #include "base/util.h"
 #include "host/rights/creds.h"
-#include "job/workload.h"
+#include "host/rights/workload_user.h"
 
 #ifndef CAP_BPF /* headers older than Linux 5.8 */
 #define CAP_BPF 39

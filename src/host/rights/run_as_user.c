@@ -21,7 +21,7 @@
 #include "base/util.h"
 #include "host/rights/privileges.h"
 #include "host/stall/clock.h"
-#include "job/workload.h"
+#include "host/rights/workload_user.h"
 
 #define STALL_CLOCK_NS (3 * NSEC_PER_SEC)
 

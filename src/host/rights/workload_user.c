@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who the workload is: user, groups, environment, umask, and what a command name means in its PATH.
+ * Who the workload is: user, groups, environment, umask.
  * Called from the control plane, before the fork; only workload_user_become() runs in children.
  * Starts no process.
  */
-#include "job/workload.h"
+#include "host/rights/workload_user.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/env.h"
 #include "base/util.h"
@@ -157,53 +158,4 @@ int workload_user_become(const struct workload_user *u)
 	    setresgid(u->gid, u->gid, u->gid) < 0 || setresuid(u->uid, u->uid, u->uid) < 0)
 		return -errno;
 	return 0;
-}
-
-/* --- PATH ------------------------------------------------------------------------------------ */
-
-/* What execve(2) would say of PATH before it reads the file. */
-static int executable(const char *path)
-{
-	struct stat st;
-
-	if (stat(path, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EACCES;
-	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ? -errno : 0;
-}
-
-/* Errors of one directory after which glibc's execvp tries the next (posix/execvpe.c). */
-static bool try_next(int r)
-{
-	return r == -EACCES || r == -ENOENT || r == -ESTALE || r == -ENOTDIR || r == -ENODEV ||
-	       r == -ETIMEDOUT;
-}
-
-int workload_resolve(const char *argv0, const char *path_env, char *buf, size_t size)
-{
-	char standard[256];
-	bool denied = false;
-
-	if (!*argv0)
-		return -ENOENT;
-	if (strchr(argv0, '/'))
-		return (size_t)snprintf(buf, size, "%s", argv0) < size ? executable(buf) :
-									 -ENAMETOOLONG;
-	if (!path_env) {
-		confstr(_CS_PATH, standard, sizeof(standard));
-		path_env = standard;
-	}
-	for (const char *dir = path_env;; dir++) {
-		int n = (int)strcspn(dir, ":"), r = -ENOENT;
-
-		if ((size_t)snprintf(buf, size, "%.*s/%s", n ? n : 1, n ? dir : ".", argv0) < size)
-			r = executable(buf);
-		if (!r || !try_next(r))
-			return r;
-		denied |= r == -EACCES;
-		dir += n;
-		if (!*dir)
-			return denied ? -EACCES : -ENOENT;
-	}
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "host/rights/workload_user.h"
 #include "job/collect.h"
 
 #include <signal.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "host/rights/workload_user.h"
 #include "trace/outdir.h"
 
 #include <errno.h>

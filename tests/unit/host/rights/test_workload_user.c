@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "host/path_search.h"
+#include "host/rights/workload_user.h"
 #include "job/workload.h"
 
 #include <grp.h>
@@ -250,7 +252,7 @@ static void resolves_names_as_execvp_does(void **state)
 	assert_non_null(getcwd(cwd, sizeof(cwd)));
 	assert_return_code(chdir(f->dir), errno);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		int r = workload_resolve(cases[i].name, cases[i].path, buf, sizeof(buf));
+		int r = path_search(cases[i].name, cases[i].path, buf, sizeof(buf));
 
 		if (r != cases[i].r)
 			print_message("%s in PATH=%s\n", cases[i].name, cases[i].path);
@@ -266,7 +268,7 @@ static void looks_in_the_standard_path_when_none_is_set(void **state)
 {
 	char buf[PATH_MAX];
 
-	assert_int_equal(workload_resolve("sh", NULL, buf, sizeof(buf)), 0);
+	assert_int_equal(path_search("sh", NULL, buf, sizeof(buf)), 0);
 	assert_int_equal(buf[0], '/');
 }
 
@@ -276,8 +278,8 @@ static void names_too_long_are_said_to_be(void **state)
 
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
-	assert_int_equal(workload_resolve(name, "/bin", buf, sizeof(buf)), -ENAMETOOLONG);
-	assert_int_equal(workload_resolve("/bin/sh", "", buf, 4), -ENAMETOOLONG);
+	assert_int_equal(path_search(name, "/bin", buf, sizeof(buf)), -ENAMETOOLONG);
+	assert_int_equal(path_search("/bin/sh", "", buf, 4), -ENAMETOOLONG);
 }
 
 int main(int argc, char **argv)

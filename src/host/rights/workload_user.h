@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The user that the traced command runs as: the one behind sudo, or --user, or ourselves. */
+#ifndef HOST_RIGHTS_WORKLOAD_USER_H
+#define HOST_RIGHTS_WORKLOAD_USER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Who the workload runs as and who owns the trace folder. */
+struct workload_user {
+	uid_t uid;
+	gid_t gid;
+	gid_t *groups; /* NULL when it is ourselves: they stay as they are */
+	int n_groups;
+	char name[256];
+	char home[4096];
+	bool sudo;	/* from SUDO_UID */
+	char **environ; /* what the workload gets; NULL: ours */
+	mode_t umask;
+	char *lacks; /* what sudo took and could not be restored, for one message; NULL: nothing */
+};
+
+/*
+ * Resolve --user (NAME or uid, may be NULL) or else the user behind sudo, or else ourselves.
+ * 0, -ENOENT when the user is unknown, -ENOMEM.
+ */
+int workload_user_get(struct workload_user *u, const char *name);
+void workload_user_free(struct workload_user *u);
+
+/* Make the calling process U's; for a child after fork. 0 or -errno. */
+int workload_user_become(const struct workload_user *u);
+
+#endif
