@@ -5,6 +5,8 @@
 
 #include "dlt/dlt.h"
 
+#define DLT_MARK_TEXT_MAX 4096 /* bytes, without the NUL */
+
 struct dlt_marks {
 	struct dlt_hdr hdr;   /* tgid: who said it */
 	struct dlt_segs segs; /* 0: the text */

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "control/control.h"
+#include "trace/outdir.h"
 
 #define ANSWER_S 3 /* for one that is stopped, or held by its disk: the others are asked all the same */
 
@@ -229,7 +230,7 @@ static void say_several(const struct trace *const *found, unsigned int n, const 
 /* FOLDER's own, of who has no other place for a socket. That of another user is not asked: it may be anybody's. */
 static const struct trace *look_in_folder(struct traces *ts, const char *folder)
 {
-	autofree char *path = util_fmt("%s/" CONTROL_IN_TRACE, folder);
+	autofree char *path = util_fmt("%s/" OUTDIR_SOCKET, folder);
 	struct stat st;
 
 	if (path && !lstat(path, &st) && S_ISSOCK(st.st_mode) && st.st_uid == geteuid())

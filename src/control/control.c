@@ -14,6 +14,7 @@
 #include "base/loop.h"
 #include "base/util.h"
 #include "host/rights/privileges.h"
+#include "trace/outdir.h"
 
 bool control_folder(uid_t uid, char *buf, size_t size)
 {
@@ -248,7 +249,7 @@ int control_open(struct control *c, struct loop *loop, uid_t owner, const char *
 		c->clients[i].fd = -1;
 	c->in_trace = !control_folder(geteuid(), folder, sizeof(folder));
 	if (c->in_trace)
-		n = snprintf(c->path, sizeof(c->path), "%s/" CONTROL_IN_TRACE, dir);
+		n = snprintf(c->path, sizeof(c->path), "%s/" OUTDIR_SOCKET, dir);
 	else if (mkdir(folder, 0700) < 0 ? errno != EEXIST : !geteuid() && chmod(folder, 0755) < 0)
 		return -errno;
 	else

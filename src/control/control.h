@@ -19,13 +19,14 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
+#include "dlt/marks.h"
+
 struct loop;
 
-#define CONTROL_TEXT_MAX 4096 /* bytes of a request's text */
+#define CONTROL_TEXT_MAX DLT_MARK_TEXT_MAX /* bytes of a request's text */
 #define CONTROL_PACKET_MAX 32768 /* bytes: below what a socket takes at once, net.core.wmem_default */
 #define CONTROL_ANSWER_MAX (64U << 20)
 #define CONTROL_CLIENTS_MAX 8
-#define CONTROL_IN_TRACE "control.sock" /* in the trace's own folder, for users who have none of sockets */
 
 struct control_request {
 	const char *verb, *text; /* text: "" without */

@@ -88,18 +88,6 @@ void in_flight_about(const struct dlt_call *call, int64_t *fd_ret, uint64_t *add
 	*addr_ret = path < 0 ? 0 : call->args[path];
 }
 
-void in_flight_silence(struct dlt_hdr *rec)
-{
-	const struct probe *p = probes[rec->probe];
-
-	for (unsigned int i = 0; i < p->n_fields; i++) {
-		int64_t *v = (int64_t *)((char *)rec + p->fields[i].offset);
-
-		if (p->fields[i].kind == FIELD_S64 && *v == DLT_UNKNOWN)
-			*v = DLT_NONE;
-	}
-}
-
 union running {
 	struct dlt_hdr hdr;
 	char bytes[IN_FLIGHT_REC_MAX];
@@ -149,6 +137,6 @@ void in_flight_row(struct decode *d, const struct dlt_call *call, uint64_t now_n
 	if (!process_was((pid_t)call->tgid, call->start_ns))
 		fill(d, &rec, call, now_ns, false);
 	if (call->flags & DLT_CALL_SILENT)
-		in_flight_silence(&rec.hdr);
+		probe_silence(&rec.hdr);
 	decode_record(d, &rec, rec.hdr.size);
 }

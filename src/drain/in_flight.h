@@ -18,7 +18,4 @@ void in_flight_row(struct decode *d, const struct dlt_call *call, uint64_t now_n
  */
 void in_flight_about(const struct dlt_call *call, int64_t *fd_ret, uint64_t *addr_ret);
 
-/* REC may have ended, unseen: its "?" become "-". */
-void in_flight_silence(struct dlt_hdr *rec);
-
 #endif

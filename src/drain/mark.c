@@ -6,14 +6,13 @@
 #include <sys/socket.h>
 
 #include "base/util.h"
-#include "control/control.h"
 #include "dlt/marks.h"
 #include "drain/decode.h"
 
 /* A mark as it waits, and the record of its row. */
 struct mark {
 	struct dlt_marks rec;
-	char text[CONTROL_TEXT_MAX + 1];
+	char text[DLT_MARK_TEXT_MAX + 1];
 };
 
 int mark_open(struct mark_queue *q)
@@ -32,7 +31,7 @@ int mark_put(const struct mark_queue *q, uint32_t pid, const char *text, size_t 
 	struct mark m = { .rec.hdr = { .ts_ns = clock_now_ns(CLOCK_MONOTONIC), .tgid = pid, .tid = pid,
 				       .probe = DLT_marks } };
 
-	if (len > CONTROL_TEXT_MAX)
+	if (len > DLT_MARK_TEXT_MAX)
 		return -EINVAL;
 	memcpy(m.text, text, len);
 	m.rec.segs.len[0] = (uint16_t)(len + 1);

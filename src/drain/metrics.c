@@ -9,8 +9,8 @@
 #include "dlt/mmap.h"
 #include "dlt/open.h"
 #include "dlt/vfs_rw.h"
+#include "drain/counts.h"
 #include "drain/rollup.h"
-#include "session/status.h"
 #include "trace/probe.h"
 
 static const uint64_t bounds_ns[METRICS_BOUNDS] = {
@@ -181,26 +181,26 @@ static void put_hist(const struct put *p, const struct metrics_hist *h, const ch
 
 static bool told_of(const struct metrics_now *now, unsigned int probe)
 {
-	const struct status_probe *s = &now->status->probes[probe];
+	const struct probe_counts *s = &now->counts->probes[probe];
 
 	return now->probes >> probe & 1 || s->rows || s->lost;
 }
 
-/* One counter for each probe, a number of struct status_probe. */
+/* One counter for each probe, a number of struct probe_counts. */
 static const struct per_probe {
 	const char *name, *help;
 	size_t member;
 } per_probe[] = {
-	{ "dltraced_rows_total", "Rows written to the trace's files.", offsetof(struct status_probe, rows) },
+	{ "dltraced_rows_total", "Rows written to the trace's files.", offsetof(struct probe_counts, rows) },
 	{ "dltraced_rows_lost_total", "Rows that are missing in the files: no room in the buffer, or not written.",
-	  offsetof(struct status_probe, lost) },
-	{ "dltraced_rows_late_total", "Rows written behind a later one.", offsetof(struct status_probe, late) },
+	  offsetof(struct probe_counts, lost) },
+	{ "dltraced_rows_late_total", "Rows written behind a later one.", offsetof(struct probe_counts, late) },
 	{ "dltraced_rows_summed_total", "Rows summed up and never written (--rollup-only).",
-	  offsetof(struct status_probe, summed) },
+	  offsetof(struct probe_counts, summed) },
 	{ "dltraced_rows_dropped_total", "Rows dropped later to keep the trace small (--keep).",
-	  offsetof(struct status_probe, dropped) },
+	  offsetof(struct probe_counts, dropped) },
 	{ "dltraced_file_bytes_total", "Bytes of text written to the trace's files, before compression.",
-	  offsetof(struct status_probe, bytes) },
+	  offsetof(struct probe_counts, bytes) },
 };
 
 static void put_probes(struct put *p)
@@ -210,7 +210,8 @@ static void put_probes(struct put *p)
 		for (unsigned int i = 1; i < DLT_PROBES; i++)
 			if (told_of(p->now, i))
 				put_u64(p, "probe", probes[i]->name,
-					*(const uint64_t *)((const char *)&p->now->status->probes[i] + per_probe[c].member));
+					*(const uint64_t *)((const char *)&p->now->counts->probes[i] +
+							    per_probe[c].member));
 	}
 }
 
@@ -313,9 +314,9 @@ void metrics_put(FILE *out, const struct metrics_now *now)
 	put_probes(&p);
 	put_head(&p, "dltraced_hook_runs_skipped_total", "counter",
 		 "Runs of the system call hooks that the kernel skipped; some may have been of other processes.");
-	put_u64(&p, NULL, NULL, now->status->skipped);
+	put_u64(&p, NULL, NULL, now->counts->skipped);
 	put_head(&p, "dltraced_output_lost_bytes_total", "counter", "Bytes of the command's output that workload.log lacks.");
-	put_u64(&p, NULL, NULL, now->status->log_lost);
+	put_u64(&p, NULL, NULL, now->counts->log_lost);
 	put_calls(&p);
 	put_latencies(&p);
 	put_disks(&p);

@@ -13,7 +13,7 @@
 #include "dlt/bio.h"
 #include "dlt/dlt.h"
 
-struct status;
+struct counts;
 
 #define METRICS_BOUNDS 25   /* 1 us to 100 s, in steps of 2 to 2.5 */
 #define METRICS_DISKS_MAX 64 /* the last stands for all that come later */
@@ -46,7 +46,7 @@ void metrics_row(struct metrics *m, unsigned int probe, const struct dlt_hdr *re
 /* What is told of a trace at a moment. */
 struct metrics_now {
 	const char *trace, *experiment, *folder; /* names, as they are */
-	const struct status *status;
+	const struct counts *counts;
 	uint32_t probes; /* mask: series are there from the start, of those with rows too */
 	const struct metrics *rows;
 	bool tracing, paused; /* paused: below --min-free */

@@ -15,7 +15,6 @@
 #include "dlt/io_uring.h"
 #include "dlt/sync.h"
 #include "dlt/vfs_rw.h"
-#include "drain/in_flight.h"
 #include "io_uring.skel.h"
 #include "kernel/btf_tp.h"
 #include "kernel/object.h"
@@ -331,7 +330,7 @@ void uring_in_flight_recs(const struct uring *u, uint64_t now_ns, unsigned int m
 		rec.hdr.lat_ns = now_ns - req.call.start_ns;
 		memcpy(rec.hdr.comm, req.comm, DLT_COMM_LEN);
 		if (req.flags & DLT_URING_SKIP)
-			in_flight_silence(&rec.hdr);
+			probe_silence(&rec.hdr);
 		fn(ctx, &rec.hdr);
 	}
 }

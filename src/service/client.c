@@ -24,6 +24,7 @@
 #include "base/loop.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
+#include "collectors/collectors.h"
 #include "host/background.h"
 #include "host/path_search.h"
 #include "host/rights/workload_user.h"
@@ -416,7 +417,7 @@ static int run(struct client *c)
 	if (code) {
 		util_close(&c->socket_fd); /* no more is written */
 		stall_guard_begin(c->dir.path, code);
-		outdir_discard(&c->dir);
+		outdir_discard(&c->dir, collectors_file);
 		stall_guard_end();
 		return code;
 	}

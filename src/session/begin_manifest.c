@@ -144,7 +144,7 @@ int session_begin_manifest(struct session *s, bool complete)
 	m->probes = rows;
 	m->n_probes = 0;
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		const struct status_probe *p = &s->status.probes[i];
+		const struct probe_counts *p = &s->status.counts.probes[i];
 		const char *why = s->traced ? s->tracer.why[i] : s->why_not;
 		bool traced = s->traced && (s->tracer.probes >> i & 1 || !(s->cfg->probes >> i & 1));
 		const struct backend_kind *backend = s->tracer.backends[i];
@@ -206,7 +206,7 @@ int session_begin_manifest(struct session *s, bool complete)
 	m->ring_reserve_bytes = s->tracer.cfg.ring_reserve;
 	m->written_bytes = s->status.bytes;
 	m->not_on_disk_bytes = session_not_on_disk(s);
-	m->skipped_runs = s->status.skipped;
+	m->skipped_runs = s->status.counts.skipped;
 	if (s->tracer.shared)
 		m->compat_calls = s->tracer.shared->compat;
 	segments = put_storage(s, m);

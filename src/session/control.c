@@ -159,7 +159,7 @@ static void put_probes(struct json *j, const struct session *s)
 {
 	json_array(j, "probes");
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		const struct status_probe *p = &s->status.probes[i];
+		const struct probe_counts *p = &s->status.counts.probes[i];
 
 		if (!(s->tracer.probes >> i & 1) && !p->rows && !p->lost)
 			continue;

@@ -96,7 +96,7 @@ static bool take_written(struct session *s, int wait_ms)
 void session_metrics_write(struct session *s)
 {
 	char folder[PATH_MAX];
-	struct metrics_now now = { .status = &s->status, .rows = s->metrics, .paused = s->paused };
+	struct metrics_now now = { .counts = &s->status.counts, .rows = s->metrics, .paused = s->paused };
 	struct session_metrics_writing *w = &s->metrics_writing;
 	int wait_ms = s->ended ? WAIT_END_MS : WAIT_MS;
 	FILE *out;

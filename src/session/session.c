@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
+#include "collectors/collectors.h"
 #include "host/background.h"
 #include "host/path_search.h"
 #include "host/rights/creds.h"
@@ -453,7 +454,7 @@ static int session(const struct config *cfg, char **argv, struct served *served)
 		tracer_detach(&s.tracer);
 		stall_guard_begin(s.dir.path, code);
 		if (!served) /* else the client's to undo */
-			outdir_discard(&s.dir);
+			outdir_discard(&s.dir, collectors_file);
 		stall_guard_end();
 	} else {
 		background_ready(s.dir.path,
@@ -465,7 +466,7 @@ static int session(const struct config *cfg, char **argv, struct served *served)
 		control_hide(&s.control); /* those who watch hear of the end yet */
 		code = finish(&s) ?: code; /* cppcheck-suppress selfAssignment; it does not know ?: */
 		if (s.control.in_trace && !s.stuck) /* else by who asks there next */
-			unlinkat(s.dir.fd, CONTROL_IN_TRACE, 0);
+			unlinkat(s.dir.fd, OUTDIR_SOCKET, 0);
 	}
 	async_log_end();
 	if (s.stuck || !chores_end(&s))

@@ -33,7 +33,7 @@ static const struct sink *sink_of(const struct drain *d, unsigned int probe)
 									    &d->decode.sinks[probe];
 }
 
-static void update_kept(struct status_probe *p, const struct drain *d, const struct sink *sink)
+static void update_kept(struct probe_counts *p, const struct drain *d, const struct sink *sink)
 {
 	const struct archiver_file *f = d->keeper ? archiver_file(d->keeper, sink) : NULL;
 
@@ -49,11 +49,11 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 
 	tracer_stats(t, stats);
 	tracer_skipped(t, skipped);
-	s->skipped = skipped[0];
+	s->counts.skipped = skipped[0];
 	s->rows = s->bytes = s->lost = s->dropped = s->summed = s->unsure = 0;
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		const struct sink *sink = sink_of(d, i);
-		struct status_probe *p = &s->probes[i];
+		struct probe_counts *p = &s->counts.probes[i];
 
 		p->seen = stats[i].seen;
 		p->rows = load(&sink->rows);
@@ -76,7 +76,7 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		s->unsure += p->unsure;
 	}
 	s->log_unsure = load(&d->log.unsure_bytes);
-	s->lost += s->skipped; /* anybody's, so perhaps ours: never too few */
+	s->lost += s->counts.skipped; /* anybody's, so perhaps ours: never too few */
 }
 
 static void count_in_flight(void *ctx, const struct dlt_call *call)
@@ -113,21 +113,21 @@ void status_account(struct status *s, struct tracer *t)
 	tracer_in_flight(t, count_in_flight, in_flight);
 	tracer_in_flight_recs(t, 0, count_in_flight_rec, &recs);
 	stats[DLT_bio].foreign += recs.foreign;
-	s->probes[DLT_bio].foreign = stats[DLT_bio].foreign;
+	s->counts.probes[DLT_bio].foreign = stats[DLT_bio].foreign;
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		uint64_t known = stats[i].emitted + stats[i].foreign + stats[i].lost + in_flight[i];
 
-		s->probes[i].unmatched = stats[i].seen > known ? stats[i].seen - known : 0;
-		s->probes[i].calls = known - stats[i].foreign + s->probes[i].unmatched + skipped[i];
-		s->probes[i].lost += s->probes[i].unmatched;
-		s->lost += s->probes[i].unmatched;
+		s->counts.probes[i].unmatched = stats[i].seen > known ? stats[i].seen - known : 0;
+		s->counts.probes[i].calls = known - stats[i].foreign + s->counts.probes[i].unmatched + skipped[i];
+		s->counts.probes[i].lost += s->counts.probes[i].unmatched;
+		s->lost += s->counts.probes[i].unmatched;
 	}
 }
 
 void status_give_up(struct status *s)
 {
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		struct status_probe *p = &s->probes[i];
+		struct probe_counts *p = &s->counts.probes[i];
 		uint64_t known = p->rows + p->filtered + p->summed + p->lost;
 		uint64_t missing = p->calls > known ? p->calls - known : 0;
 
@@ -205,9 +205,10 @@ void status_warn(struct status *s, const struct drain *d, const char *dir, bool 
 			 dir);
 		s->same_dev_said = true;
 	}
-	if (s->skipped && !s->skipped_said) {
-		log_warn("the kernel has skipped %llu runs of the system call hooks (recursion_misses): counted as lost, though some may have been of other processes",
-			 (unsigned long long)s->skipped);
+	if (s->counts.skipped && !s->skipped_said) {
+		log_warn("the kernel has skipped %llu runs of the system call hooks (recursion_misses): counted as "
+			 "lost, though some may have been of other processes",
+			 (unsigned long long)s->counts.skipped);
 		s->skipped_said = true;
 	}
 	if (s->lost > s->lost_said && (!s->lost_said || now - s->lost_said_ns > SAY_AGAIN_NS)) {
@@ -224,14 +225,16 @@ void status_log(struct status *s, const struct relay_log *log, const char *dir)
 
 	if (!log)
 		return;
-	s->log_lost = load(&log->lost_bytes);
+	s->counts.log_lost = load(&log->lost_bytes);
 	error = __atomic_load_n(&log->error, __ATOMIC_RELAXED);
-	if (s->log_lost <= s->log_said || (s->log_said && now - s->log_said_ns <= SAY_AGAIN_NS))
+	if (s->counts.log_lost <= s->log_said || (s->log_said && now - s->log_said_ns <= SAY_AGAIN_NS))
 		return;
 	log_warn("%llu bytes of the workload's output so far are missing in %s/workload.log: %s",
-		 (unsigned long long)s->log_lost, dir,
-		 error == -ETIMEDOUT ? "writing there has stalled" : error ? strerror(-error) : "less space than --min-free");
-	s->log_said = s->log_lost;
+		 (unsigned long long)s->counts.log_lost, dir,
+		 error == -ETIMEDOUT ? "writing there has stalled"
+		 : error	     ? strerror(-error)
+				     : "less space than --min-free");
+	s->log_said = s->counts.log_lost;
 	s->log_said_ns = now;
 }
 
@@ -262,7 +265,7 @@ void status_put_summary(const struct status *s, uint32_t mask, const char *dir, 
 	fprintf(out, "%s rows, %s, %llu lost, in %s\n", human(rows, s->rows, ""), human(bytes, s->bytes, "B"),
 		(unsigned long long)s->lost, dir);
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		const struct status_probe *p = &s->probes[i];
+		const struct probe_counts *p = &s->counts.probes[i];
 
 		if (p->summed)
 			fprintf(out, "  %-12s %10llu rows summed up in rollup.out, %llu lost\n", probes[i]->name,
@@ -281,8 +284,8 @@ void status_put_summary(const struct status *s, uint32_t mask, const char *dir, 
 	if (s->log_unsure)
 		fprintf(out, "  %llu bytes of workload.log may be missing: the disk has refused what it was given\n",
 			(unsigned long long)s->log_unsure);
-	if (s->log_lost)
-		fprintf(out, "  workload.log lacks %llu bytes of the output\n", (unsigned long long)s->log_lost);
+	if (s->counts.log_lost)
+		fprintf(out, "  workload.log lacks %llu bytes of the output\n", (unsigned long long)s->counts.log_lost);
 }
 
 void status_summary(const struct status *s, uint32_t mask, const char *dir)

@@ -11,25 +11,11 @@
 #include <stdio.h>
 
 #include "dlt/dlt.h"
+#include "drain/counts.h"
 
 struct drain;
 struct relay_log;
 struct tracer;
-
-struct status_probe {
-	uint64_t seen;	   /* entries that the kernel side saw */
-	uint64_t calls;	   /* of those, written */
-	uint64_t rows;	   /* in the file */
-	uint64_t bytes;
-	uint64_t lost;	   /* no room in the ring, or not written */
-	uint64_t unsure;   /* of the rows: the disk may not have them */
-	uint64_t late;	   /* rows behind a later one */
-	uint64_t unmatched; /* seen, but neither written, lost nor in flight */
-	uint64_t filtered;
-	uint64_t foreign; /* not told: of others than the trace's owner */
-	uint64_t dropped, dropped_bytes; /* of the rows and bytes, by --keep */
-	uint64_t summed;		 /* never written as rows: --rollup-only */
-};
 
 /* How fast it goes, by the last second or so; 0 before that. */
 struct status_rates {
@@ -38,12 +24,10 @@ struct status_rates {
 };
 
 struct status {
-	struct status_probe probes[DLT_PROBES];
+	struct counts counts;
 	struct status_rates rates;
 	uint64_t rows, bytes, lost, dropped, summed;
-	uint64_t log_lost; /* bytes of the workload's output */
 	uint64_t log_unsure; /* bytes of workload.log: the disk may not have them */
-	uint64_t skipped; /* runs of the dispatcher, for calls of whomever: some may have been ours */
 	/* what has been said already */
 	uint64_t lost_said, lost_said_ns;
 	bool stalled_said, same_dev_said, skipped_said;

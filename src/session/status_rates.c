@@ -19,7 +19,7 @@ void status_rates_tick(struct status *s)
 		return;
 	r->rows_s = 0;
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		uint64_t rows = s->probes[i].rows + s->probes[i].summed;
+		uint64_t rows = s->counts.probes[i].rows + s->counts.probes[i].summed;
 
 		r->probe_rows_s[i] = rate(rows, r->probe_rows[i], dt_s);
 		r->rows_s += r->probe_rows_s[i];

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
+#include "collectors/collectors.h"
 #include "host/rights/creds.h"
 #include "host/rights/privileges.h"
 #include "host/stall/async_log.h"
@@ -233,7 +234,7 @@ int session_load(struct session *s)
 			return r;
 	}
 	session_files_of_user(s);
-	r = outdir_clear(&s->dir);
+	r = outdir_clear(&s->dir, collectors_file);
 	session_files_done();
 	if (r < 0) {
 		log_err_r(r, "%s: the old trace", s->dir.path);

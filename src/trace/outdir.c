@@ -17,8 +17,6 @@
 
 #include "base/env.h"
 #include "base/util.h"
-#include "collectors/collectors.h"
-#include "control/control.h"
 #include "trace/manifest_read.h"
 #include "trace/probe.h"
 #include "trace/segment.h"
@@ -34,8 +32,7 @@ static const char *const rank_variables[] = { "RANK", "SLURM_PROCID", "OMPI_COMM
  * it is there, --force works again after a crash.
  */
 static const char *const other_files[] = {
-	CONTROL_IN_TRACE, "dltraced.log", "manifest.json.tmp", OUTDIR_LOG,
-	OUTDIR_LOG_NEW, "workload.out", "manifest.json",
+	OUTDIR_SOCKET, "dltraced.log", "manifest.json.tmp", OUTDIR_LOG, OUTDIR_LOG_NEW, "workload.out", "manifest.json",
 };
 
 bool outdir_part(char *dst, size_t size, const char *text)
@@ -216,8 +213,14 @@ bool outdir_is_name(const char *name)
 	return segment_parse(name, &segment) || segment_is_leftover(name);
 }
 
+/* What is removed of a folder: what a trace writes by itself, and the files that OF_COLLECTORS names. */
+struct removal {
+	int fd;
+	outdir_file_fn *of_collectors;
+};
+
 /* A segment, or what compressing one has left over, of a file that is ours by its name. */
-static bool is_segment(const char *file)
+static bool is_segment(const char *file, outdir_file_fn *of_collectors)
 {
 	char base[SEGMENT_BASE_MAX + 4];
 	struct segment_name name;
@@ -230,20 +233,23 @@ static bool is_segment(const char *file)
 	if (!segment_parse(rest, &name))
 		return false;
 	snprintf(base, sizeof(base), "%s.out", name.base);
-	for (i = 0; collectors_file(i); i++)
-		if (!strcmp(collectors_file(i), base))
+	for (i = 0; of_collectors(i); i++)
+		if (!strcmp(of_collectors(i), base))
 			return true;
 	return probe_find(name.base);
 }
 
 static int remove_segment(void *ctx, const char *file)
 {
-	return is_segment(file) ? remove_file(*(const int *)ctx, file) : 0;
+	const struct removal *removal = ctx;
+
+	return is_segment(file, removal->of_collectors) ? remove_file(removal->fd, file) : 0;
 }
 
 /* What a trace has written; with BUT_LOG not the log that waits to take its place. */
-static int remove_trace(int fd, bool but_log)
+static int remove_trace(int fd, outdir_file_fn *of_collectors, bool but_log)
 {
+	struct removal removal = { fd, of_collectors };
 	char name[NAME_MAX];
 	int r = 0;
 
@@ -251,10 +257,10 @@ static int remove_trace(int fd, bool but_log)
 		snprintf(name, sizeof(name), "%s.out", probes[i]->name);
 		r = remove_file(fd, name);
 	}
-	for (unsigned int i = 0; r == 0 && collectors_file(i); i++)
-		r = remove_file(fd, collectors_file(i));
+	for (unsigned int i = 0; r == 0 && of_collectors(i); i++)
+		r = remove_file(fd, of_collectors(i));
 	if (r == 0)
-		r = segment_each_entry(fd, remove_segment, &fd);
+		r = segment_each_entry(fd, remove_segment, &removal);
 	for (unsigned int i = 0; r == 0 && i < ARRAY_SIZE(other_files); i++)
 		if (!but_log || strcmp(other_files[i], OUTDIR_LOG_NEW))
 			r = remove_file(fd, other_files[i]);
@@ -368,9 +374,9 @@ int outdir_take(struct outdir *d, int fd, uid_t uid)
 	return r < 0 ? r : absolute_path(fd, d->path);
 }
 
-int outdir_clear(struct outdir *d)
+int outdir_clear(struct outdir *d, outdir_file_fn *of_collectors)
 {
-	int r = d->old_trace ? remove_trace(d->fd, true) : 0;
+	int r = d->old_trace ? remove_trace(d->fd, of_collectors, true) : 0;
 
 	d->old_trace = false;
 	if (r == 0 && renameat(d->fd, OUTDIR_LOG_NEW, d->fd, OUTDIR_LOG) < 0 && errno != ENOENT)
@@ -385,14 +391,14 @@ static void give_back(const struct outdir *d)
 		(void)!fchmod(d->fd, d->was.mode);
 }
 
-void outdir_discard(struct outdir *d)
+void outdir_discard(struct outdir *d, outdir_file_fn *of_collectors)
 {
 	if (d->fd < 0)
 		return;
 	if (d->old_trace)
 		remove_file(d->fd, OUTDIR_LOG_NEW);
 	else
-		remove_trace(d->fd, false);
+		remove_trace(d->fd, of_collectors, false);
 	if (!d->made)
 		give_back(d);
 	if (d->parent_fd >= 0) /* stays when something else is in it */

@@ -42,6 +42,11 @@ int outdir_expand(const char *pattern, const struct outdir_names *n, char *buf, 
 /* The workload's output; until outdir_clear(), under the second name. */
 #define OUTDIR_LOG "workload.log"
 #define OUTDIR_LOG_NEW "workload.log.new"
+/* The socket of a running trace whose user may have none elsewhere. */
+#define OUTDIR_SOCKET "control.sock"
+
+/* The name of the Ith file that collectors write; NULL behind the last. */
+typedef const char *outdir_file_fn(unsigned int i);
 
 /* The folder, open and locked (flock) until it is closed. */
 struct outdir {
@@ -78,7 +83,7 @@ int outdir_take(struct outdir *d, int fd, uid_t uid);
  * There will be a trace: the files that dltraced has made for the old one are removed, others stay,
  * and the new log takes its name. 0 or -errno.
  */
-int outdir_clear(struct outdir *d);
+int outdir_clear(struct outdir *d, outdir_file_fn *of_collectors);
 
 /* Whether files of traces are called NAME: segments, those of other versions, and names of the moment too. */
 bool outdir_is_name(const char *name);
@@ -90,7 +95,7 @@ bool outdir_holds_trace(int fd);
  * Close it without a trace: our files are removed, and the folder, if we have made it and it is
  * empty. One that was there is as it was, an old trace in it too before outdir_clear().
  */
-void outdir_discard(struct outdir *d);
+void outdir_discard(struct outdir *d, outdir_file_fn *of_collectors);
 
 /* What a failure of outdir_open() means and what to do. */
 const char *outdir_strerror(int r);

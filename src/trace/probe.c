@@ -77,3 +77,15 @@ int probe_parse_list(const char *list, uint32_t *mask_ret, char bad_ret[64])
 	*mask_ret = mask;
 	return 0;
 }
+
+void probe_silence(struct dlt_hdr *rec)
+{
+	const struct probe *p = probes[rec->probe];
+
+	for (unsigned int i = 0; i < p->n_fields; i++) {
+		int64_t *v = (int64_t *)((char *)rec + p->fields[i].offset);
+
+		if (p->fields[i].kind == FIELD_S64 && *v == DLT_UNKNOWN)
+			*v = DLT_NONE;
+	}
+}

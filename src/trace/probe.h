@@ -112,4 +112,7 @@ int probe_parse_list(const char *list, uint32_t *mask_ret, char bad_ret[64]);
 uint32_t probe_default_mask(void);
 uint32_t probe_all_mask(void); /* those on demand too */
 
+/* The call of REC may have ended, unseen: its "?" become "-". */
+void probe_silence(struct dlt_hdr *rec);
+
 #endif

@@ -16,16 +16,20 @@
 #include "dlt/open.h"
 #include "dlt/vfs_rw.h"
 #include "session/metrics_file.h"
-#include "session/status.h"
+#include "drain/counts.h"
 
 static struct metrics m;
-static struct status status;
+static struct counts counts;
 static char *text;
 
 static void put(const char *trace, const char *experiment)
 {
 	const struct metrics_now now = {
-		.trace = trace, .experiment = experiment, .folder = "/f", .status = &status, .rows = &m,
+		.trace = trace,
+		.experiment = experiment,
+		.folder = "/f",
+		.counts = &counts,
+		.rows = &m,
 		.probes = 1U << DLT_vfs_rw | 1U << DLT_bio,
 	};
 	size_t len;
@@ -46,7 +50,7 @@ static void has(const char *line)
 static int clear(void **state)
 {
 	memset(&m, 0, sizeof(m));
-	memset(&status, 0, sizeof(status));
+	memset(&counts, 0, sizeof(counts));
 	return 0;
 }
 

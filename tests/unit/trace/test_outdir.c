@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "collectors/collectors.h"
 #include "host/rights/workload_user.h"
 #include "trace/outdir.h"
 
@@ -62,7 +63,7 @@ static int make(const char *path, bool force)
 
 	assert_int_equal(r < 0, d.fd < 0);
 	if (!r)
-		r = outdir_clear(&d);
+		r = outdir_clear(&d, collectors_file);
 	outdir_close(&d);
 	return r;
 }
@@ -272,7 +273,7 @@ static void old_trace_stays_until_it_is_cleared(void **state)
 	assert_int_equal(outdir_open(&d, at("t"), getuid(), getgid(), true), 0);
 	put("t/" OUTDIR_LOG_NEW, "new");
 	assert_true(exists("t/bio.out"));
-	outdir_discard(&d);
+	outdir_discard(&d, collectors_file);
 	assert_true(exists("t/bio.out"));
 	assert_int_equal(stat_of("t/workload.log").st_size, 3);
 	assert_false(exists("t/" OUTDIR_LOG_NEW));
@@ -280,7 +281,7 @@ static void old_trace_stays_until_it_is_cleared(void **state)
 
 	assert_int_equal(outdir_open(&d, at("t"), getuid(), getgid(), true), 0);
 	put("t/" OUTDIR_LOG_NEW, "the new");
-	assert_int_equal(outdir_clear(&d), 0);
+	assert_int_equal(outdir_clear(&d, collectors_file), 0);
 	assert_false(exists("t/bio.out"));
 	assert_false(exists("t/manifest.json"));
 	assert_int_equal(stat_of("t/workload.log").st_size, 7);
@@ -294,14 +295,14 @@ static void discarding_leaves_what_was_there(void **state)
 
 	assert_int_equal(outdir_open(&d, at("new"), getuid(), getgid(), false), 0);
 	put("new/bio.out", "");
-	outdir_discard(&d);
+	outdir_discard(&d, collectors_file);
 	assert_false(exists("new"));
 
 	mkdir(at("made"), 0755);
 	chmod(at("made"), 0755);
 	assert_int_equal(outdir_open(&d, at("made"), getuid(), getgid(), false), 0);
 	put("made/bio.out", "");
-	outdir_discard(&d);
+	outdir_discard(&d, collectors_file);
 	assert_int_equal(stat_of("made").st_mode, S_IFDIR | 0755);
 	assert_false(exists("made/bio.out"));
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What became of all that was seen, as far as it is known by now. The control plane adds it up; metrics print it. */
+#ifndef DRAIN_COUNTS_H
+#define DRAIN_COUNTS_H
+
+#include <stdint.h>
+
+#include "dlt/dlt.h"
+
+struct probe_counts {
+	uint64_t seen;	   /* entries that the kernel side saw */
+	uint64_t calls;	   /* of those, written */
+	uint64_t rows;	   /* in the file */
+	uint64_t bytes;
+	uint64_t lost;	   /* no room in the ring, or not written */
+	uint64_t unsure;   /* of the rows: the disk may not have them */
+	uint64_t late;	   /* rows behind a later one */
+	uint64_t unmatched; /* seen, but neither written, lost nor in flight */
+	uint64_t filtered;
+	uint64_t foreign; /* not told: of others than the trace's owner */
+	uint64_t dropped, dropped_bytes; /* of the rows and bytes, by --keep */
+	uint64_t summed;		 /* never written as rows: --rollup-only */
+};
+
+struct counts {
+	struct probe_counts probes[DLT_PROBES];
+	uint64_t log_lost; /* bytes of the workload's output */
+	uint64_t skipped;  /* runs of the dispatcher, for calls of whomever: some may have been ours */
+};
+
+#endif
