@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "check/check.h"
@@ -122,11 +123,11 @@ int cmd_check(int argc, char **argv)
 		check_print(&o.check, stdout, width(), wants_colour());
 	if (r < 0) {
 		log_err_r(r, "no JSON");
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	}
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		log_err("standard output: %s", strerror(errno));
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	}
 	return check_possible(&o.check) ? 0 : EXIT_IMPOSSIBLE;
 }

@@ -7,9 +7,6 @@
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
 
-/* dltraced itself failed. As with env(1) and timeout(1): lower numbers may be the workload's. */
-#define CMD_EXIT_FAILURE 125
-
 int cmd_check(int argc, char **argv);
 int cmd_daemon(int argc, char **argv);
 int cmd_mark(int argc, char **argv);

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/exit_codes.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "service/daemon.h"
@@ -59,7 +60,7 @@ int cmd_daemon(int argc, char **argv)
 	struct daemon_args a = {};
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	if (a.keys) {
 		daemon_conf_keys(stdout);
 		return 0;
@@ -68,7 +69,7 @@ int cmd_daemon(int argc, char **argv)
 		return daemon_check(a.file ? a.file : DAEMON_CONF_FILE, !a.file);
 	if (geteuid()) {
 		log_err("the service is root's (as root: systemctl start dltraced)");
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	}
 	return daemon_run(a.file ? a.file : DAEMON_CONF_FILE, !a.file);
 }
@@ -81,7 +82,7 @@ int cmd_serve(int argc, char **argv)
 
 	if (!buffer || getsockopt(STDIN_FILENO, SOL_SOCKET, SO_DOMAIN, &domain, &size) < 0 || domain != AF_UNIX) {
 		log_err("`dltraced daemon' starts this, for a user's connection");
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	}
 	return served_run(buffer);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
@@ -48,7 +49,7 @@ static int finish_stdout(void)
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
 	log_err("standard output: %s", strerror(errno));
-	return CMD_EXIT_FAILURE;
+	return EXIT_DLTRACED;
 }
 
 static bool command_traces(const char *name)
@@ -71,7 +72,7 @@ static int run(int argc, char **argv)
 		return commands[i].run(argc, argv);
 	}
 	log_err("no such command: '%s' (`dltraced help' lists them)", argv[0]);
-	return CMD_EXIT_FAILURE;
+	return EXIT_DLTRACED;
 }
 
 /*
@@ -99,11 +100,11 @@ int main(int argc, char **argv)
 	if (plain)
 		stderr = plain;
 	if (filecaps_begin(argv, argc > 1 && command_traces(argv[1])) < 0)
-		return CMD_EXIT_FAILURE;
-	argp_err_exit_status = CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
+	argp_err_exit_status = EXIT_DLTRACED;
 	if (argc < 2) {
 		print_usage(stderr);
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	}
 	if (strcmp(argv[1], "--version") == 0) {
 		puts("dltraced " DLT_VERSION);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/exit_codes.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "collectors/collectors.h"
@@ -140,5 +141,5 @@ int cmd_probes(int argc, char **argv)
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
 	log_err("standard output: %s", strerror(errno));
-	return CMD_EXIT_FAILURE;
+	return EXIT_DLTRACED;
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/exit_codes.h"
 #include "base/huge_heap.h"
 #include "base/log.h"
 #include "base/new_file.h"
@@ -363,26 +364,26 @@ int cmd_report(int argc, char **argv)
 		return status;
 	if ((o.html && is_of_trace(&o)) || is_twice(&o)) {
 		report_asked_free(&o);
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	}
 	huge_heap();
 	if (o.compare || (o.n_dirs > 1 && !o.cpu && (o.json || o.html))) {
 		if ((o.compare ? report_compared(&o) : report_job(&o)) < 0)
-			status = CMD_EXIT_FAILURE;
+			status = EXIT_DLTRACED;
 		o.n_dirs = 0;
 	}
 	if (o.n_dirs > 1 && !o.cpu && told_as_job(&o))
 		o.n_dirs = 0;
 	for (int i = 0; i < o.n_dirs; i++) {
 		if ((o.cpu ? report_cpu_one(&o, i) : report_one(o.dirs[i], &o)) < 0)
-			status = CMD_EXIT_FAILURE;
+			status = EXIT_DLTRACED;
 		else if (!o.json && !o.html && i + 1 < o.n_dirs)
 			putchar('\n');
 	}
 	report_asked_free(&o);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		log_err("standard output: %s", strerror(errno));
-		status = CMD_EXIT_FAILURE;
+		status = EXIT_DLTRACED;
 	}
 	return status;
 }

@@ -12,8 +12,10 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "base/exit_codes.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
+#include "report/scan/model.h"
 #include "service/client.h"
 #include "session/session.h"
 #include "session/start_config.h"
@@ -99,6 +101,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static void print_report(const char *dir, int dirfd)
+{
+	report_summary(dir, dirfd, stdout);
+}
+
 int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct config *cfg)
 {
 	struct argp_option options[START_OPTIONS_MAX] = { 0 };
@@ -120,6 +127,7 @@ int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct confi
 		};
 	start_config_defaults(cfg);
 	cfg->report = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
+	cfg->at_end = print_report;
 	return argp_parse(&argp, argc, argv, ARGP_IN_ORDER | argp_flags, NULL, &p);
 }
 
@@ -129,7 +137,7 @@ int cmd_start(int argc, char **argv)
 	int code;
 
 	if (cmd_start_parse(argc, argv, 0, &cfg))
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	log_set_level(cfg.log_level);
 	argv[0] = "start"; /* what was typed, for the manifest */
 	code = client_needed() ? client_run(&cfg, argv - 1) : -1;

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/exit_codes.h"
 #include "base/util.h"
 #include "collectors/collectors.h"
 #include "collectors/kinds.h"
@@ -73,7 +74,7 @@ run_tool(const struct collector *c, const char *path, char *const argv[], char *
 	setsid();
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
-		_exit(127);
+		_exit(EXIT_NOT_FOUND);
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
 	sigemptyset(&none);
@@ -88,8 +89,8 @@ run_tool(const struct collector *c, const char *path, char *const argv[], char *
 	}
 	err = err ? err : errno;
 	if (write(exec_fd, &err, sizeof(err)) < 0)
-		_exit(126);
-	_exit(127);
+		_exit(EXIT_NOT_EXECUTABLE);
+	_exit(EXIT_NOT_FOUND);
 }
 
 int collector_spawn(struct collector *c)

@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include <termios.h>
 
+#include "base/exit_codes.h"
 #include "base/util.h"
 #include "host/rights/workload_user.h"
 #include "job/backlog.h"
@@ -261,7 +262,7 @@ static __attribute__((noreturn)) void relay_main(struct copier *r, const struct 
 	prctl(PR_SET_NAME, "dltraced-log");
 	keep_only(fds, r->ch[1].in < 0 ? 4 : 6);
 	if (chdir("/") < 0 || workload_user_become(u) < 0 || backlog_start(r->log_fd, r->log) < 0)
-		_exit(125);
+		_exit(EXIT_DLTRACED);
 	while (r->ch[0].in >= 0 || r->ch[1].in >= 0)
 		serve(r, pgrp);
 	backlog_await(-1);

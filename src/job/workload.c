@@ -17,14 +17,12 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/exit_codes.h"
 #include "base/util.h"
 #include "host/rights/workload_user.h"
 
 #define GATE_DEADLINE_MS 2000
 #define OUTPUT_DEADLINE_MS 1000 /* a terminal that is stopped takes nothing at all */
-#define EXIT_DLTRACED 125
-#define EXIT_NOT_EXECUTABLE 126
-#define EXIT_NOT_FOUND 127
 #define GONE 1 /* the child closed its end of the error pipe: by exec or by dying */
 
 static const struct workload no_workload = WORKLOAD_NONE;

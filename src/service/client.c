@@ -20,27 +20,23 @@
 #include <sys/un.h>
 
 #include "base/env.h"
+#include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/util.h"
-#include "cmd/cmd.h"
 #include "collectors/collectors.h"
 #include "host/background.h"
 #include "host/path_search.h"
 #include "host/rights/workload_user.h"
 #include "host/stall/guard.h"
 #include "host/stall/proxy.h"
-#include "job/collect.h"
 #include "job/workload.h"
 #include "kernel/tracer.h"
-#include "report/scan/model.h"
 #include "service/protocol.h"
+#include "session/command.h"
 #include "session/session.h"
 #include "trace/config.h"
 #include "trace/outdir.h"
-
-#define EXIT_NOT_EXECUTABLE 126
-#define EXIT_NOT_FOUND 127
 
 #define ANSWER_MS 3000 /* what loading takes where it takes long; then it is said that this waits */
 
@@ -191,11 +187,11 @@ static int await_go(struct client *c)
 		if (fds[0].revents)
 			r = listen_once(c);
 		if (c->whole) /* without a go: it has said why not */
-			return CMD_EXIT_FAILURE;
+			return EXIT_DLTRACED;
 	}
 	if (!c->went)
 		log_err("the dltraced service has ended the connection");
-	return c->went ? 0 : CMD_EXIT_FAILURE;
+	return c->went ? 0 : EXIT_DLTRACED;
 }
 
 /* --- start ----------------------------------------------------------------------------------------------- */
@@ -208,86 +204,49 @@ static int step_command(struct client *c)
 
 	if (what) {
 		log_err("--%s is for root: without sudo, dltraced traces your own processes only (--workload, --, --pid)", what);
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	}
 	r = workload_user_get(&c->user, NULL);
 	if (r < 0) {
 		log_err_r(r, "who is tracing");
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	}
 	if (!c->cfg->argv)
 		return 0;
 	r = path_search(c->cfg->argv[0], path ? path + strlen("PATH=") : NULL, found, sizeof(found));
 	if (r < 0)
 		log_err_r(r, "%s", c->cfg->argv[0]);
-	return r == -ENOENT ? EXIT_NOT_FOUND : r < 0 ? EXIT_NOT_EXECUTABLE : 0;
+	return command_exit_code(r);
 }
 
 static int step_folder(struct client *c)
 {
-	return session_open_folder(&c->dir, c->cfg, c->user.environ ?: environ, &c->user) < 0 ? CMD_EXIT_FAILURE : 0;
+	return session_open_folder(&c->dir, c->cfg, c->user.environ ?: environ, &c->user) < 0 ? EXIT_DLTRACED : 0;
 }
 
 static int step_signals(struct client *c)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
-	struct sigaction hup;
-	sigset_t mask;
 	int r = loop_init(&c->loop);
 
-	sigemptyset(&mask);
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaddset(&mask, signals[i]);
-	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler == SIG_IGN)
-		sigdelset(&mask, SIGHUP);
-	sigprocmask(SIG_BLOCK, &mask, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	c->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (r < 0 || c->signal_fd < 0)
-		log_err_r(r < 0 ? r : -errno, "signals");
-	return r < 0 || c->signal_fd < 0 ? CMD_EXIT_FAILURE : 0;
+	c->signal_fd = r < 0 ? r : command_signals();
+	if (c->signal_fd < 0)
+		log_err_r(c->signal_fd, "signals");
+	return c->signal_fd < 0 ? EXIT_DLTRACED : 0;
 }
 
 static int step_fork(struct client *c)
 {
-	int r;
-
-	if (!c->cfg->argv)
-		return 0;
-	if (c->cfg->log) {
-		stall_guard_begin(c->dir.path, STALL_GUARD_BY_SIGNAL);
-		c->log_fd = util_create_at(c->dir.fd, OUTDIR_LOG_NEW, O_APPEND);
-		stall_guard_end();
-		if (c->log_fd < 0) {
-			log_err_r(c->log_fd, "%s/" OUTDIR_LOG_NEW, c->dir.path);
-			return CMD_EXIT_FAILURE;
-		}
-	}
-	r = workload_prepare(&c->workload, c->cfg->argv, &c->user, c->log_fd);
-	if (r < 0) {
-		log_err_r(r, "cannot fork the workload");
-		return CMD_EXIT_FAILURE;
-	}
-	if (c->cfg->log)
-		relay_keep_free(&c->workload.relay, c->cfg->min_free_bytes);
-	return 0;
+	return c->cfg->argv ? command_fork(&c->workload, c->cfg, &c->user, &c->dir, &c->log_fd) : 0;
 }
 
 static int step_ask(struct client *c)
 {
-	return ask(c) < 0 ? CMD_EXIT_FAILURE : await_go(c);
+	return ask(c) < 0 ? EXIT_DLTRACED : await_go(c);
 }
 
 static int step_go(struct client *c)
 {
-	int r;
-
-	if (!c->workload.pid)
-		return 0;
-	r = workload_go(&c->workload);
-	if (r < 0)
-		log_err_r(r, "%s", c->cfg->argv[0]);
-	return r == -ENOENT ? EXIT_NOT_FOUND : r < 0 ? EXIT_NOT_EXECUTABLE : 0;
+	return c->workload.pid ? command_go(&c->workload, c->cfg) : 0;
 }
 
 /* --- meanwhile ------------------------------------------------------------------------------------------- */
@@ -349,9 +308,7 @@ static int on_signal(void *ctx, int fd, uint32_t events)
 	sig = (int)si.ssi_signo;
 	c->interrupts += sig == SIGINT || sig == SIGTERM;
 	if (c->workload.pid && !c->workload.ended && c->interrupts < 2) {
-		/* ^C and ^\ have reached it through the terminal */
-		if ((sig != SIGINT && sig != SIGQUIT) || si.ssi_code == SI_USER)
-			workload_signal(&c->workload, sig);
+		command_pass_on(&c->workload, &si);
 		return 0;
 	}
 	if (sig == SIGUSR1 || sig == SIGUSR2)
@@ -382,24 +339,8 @@ static int watch(struct client *c)
 static int exit_code(const struct client *c)
 {
 	if (!c->workload.pid)
-		return c->whole ? 0 : CMD_EXIT_FAILURE;
+		return c->whole ? 0 : EXIT_DLTRACED;
 	return c->workload.ended ? workload_exit_code(c->workload.status) : 128 + c->interrupt;
-}
-
-static void finish(struct client *c)
-{
-	char error[512];
-
-	if (c->cfg->collect.n &&
-	    collect_files(&c->user, c->dir.path, c->dir.fd, &c->cfg->collect, error, sizeof(error)) < 0)
-		log_warn("%s", error);
-	if (c->cfg->archive && collect_archive(&c->user, c->dir.path, error, sizeof(error)) < 0)
-		log_warn("%s", error);
-	if (c->cfg->report && c->whole) {
-		stall_guard_begin(c->dir.path, exit_code(c));
-		report_summary(c->dir.path, c->dir.fd, stdout);
-		stall_guard_end();
-	}
 }
 
 static int (*const steps[])(struct client *c) = {
@@ -423,8 +364,8 @@ static int run(struct client *c)
 	}
 	background_ready(c->dir.path, BACKGROUND_BY_NAME); /* the number is that of who traces for us */
 	if (watch(c) < 0)
-		return CMD_EXIT_FAILURE;
-	finish(c);
+		return EXIT_DLTRACED;
+	command_finish(c->cfg, &c->user, &c->dir, exit_code(c), c->whole);
 	return exit_code(c);
 }
 
@@ -440,7 +381,7 @@ int client_run(const struct config *cfg, char **argv)
 		return code;
 	c.socket_fd = service_connect(cfg);
 	if (c.socket_fd < 0)
-		return cfg->best_effort && cfg->argv ? -1 : CMD_EXIT_FAILURE;
+		return cfg->best_effort && cfg->argv ? -1 : EXIT_DLTRACED;
 	code = run(&c);
 	workload_free(&c.workload);
 	loop_free(&c.loop);

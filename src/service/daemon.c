@@ -9,10 +9,10 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 
+#include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/notify.h"
 #include "base/util.h"
-#include "cmd/cmd.h"
 #include "service/daemon_impl.h"
 #include "service/prune.h"
 
@@ -194,11 +194,11 @@ int daemon_check(const char *file, bool may_lack)
 	int r = daemon_conf_read(&conf, file, may_lack);
 
 	if (r < 0)
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	if (conf.users)
 		r = daemon_group(&conf, &gid);
 	daemon_conf_free(&conf);
-	return r < 0 ? CMD_EXIT_FAILURE : 0;
+	return r < 0 ? EXIT_DLTRACED : 0;
 }
 
 int daemon_run(const char *file, bool may_lack)
@@ -210,7 +210,7 @@ int daemon_run(const char *file, bool may_lack)
 	int r = daemon_conf_read(&d.conf, file, may_lack);
 
 	if (r < 0)
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	log_set_level(d.conf.log_level);
 	r = setup(&d);
 	if (r < 0)
@@ -231,5 +231,5 @@ int daemon_run(const char *file, bool may_lack)
 	util_close(&d.signal_fd);
 	util_close(&d.tick_fd);
 	daemon_conf_free(&d.conf);
-	return r < 0 ? CMD_EXIT_FAILURE : 0;
+	return r < 0 ? EXIT_DLTRACED : 0;
 }

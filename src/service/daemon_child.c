@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The processes of the service: started, ended, counted. A trace is one, with rings and counters of its own. */
+#include "base/exit_codes.h"
 #include "service/daemon_impl.h"
 
 #include <errno.h>
@@ -13,7 +14,6 @@
 #include <sys/wait.h>
 
 #include "base/util.h"
-#include "cmd/cmd.h"
 #include "host/process.h"
 
 #define LEAVE_US 200000 /* what a child that only closes something has for it */
@@ -44,7 +44,7 @@ static pid_t fork_over(int *fd)
 	util_close(&held);
 	(void)!read(gate, &none, 1);
 	if (getppid() != parent)
-		_exit(CMD_EXIT_FAILURE);
+		_exit(EXIT_DLTRACED);
 	return 0;
 }
 
@@ -80,7 +80,7 @@ static void __attribute__((noreturn)) run_child(char *const argv[], int connecti
 	signals_default();
 	if (dup2(connection >= 0 ? connection : null_fd, STDIN_FILENO) >= 0 && dup2(null_fd, STDOUT_FILENO) >= 0)
 		execv("/proc/self/exe", argv);
-	_exit(CMD_EXIT_FAILURE);
+	_exit(EXIT_DLTRACED);
 }
 
 int daemon_spawn(struct daemon *d, struct child *c, char *const argv[], int *connection, loop_fn fn)

@@ -15,11 +15,12 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 
+#include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/util.h"
-#include "cmd/cmd.h"
 #include "host/rights/creds.h"
 #include "host/rights/owner.h"
+#include "service/protocol.h"
 #include "session/session.h"
 #include "session/start_config.h"
 #include "session/start_options.h"
@@ -27,6 +28,18 @@
 
 #define GROUPS_MAX 65536
 #define STATUS_WAIT_NS (2 * NSEC_PER_SEC)
+
+struct served {
+	struct config *cfg; /* of its session, which sees it const: what is asked for is found out step by step */
+	int fd; /* to the client; -1: it has gone */
+	uid_t uid;
+	gid_t gid;
+	gid_t *groups; /* owned, until served_user() */
+	size_t n_groups;
+	pid_t client;
+	struct service_request rq;
+	uint64_t over_ns; /* CLOCK_MONOTONIC when the workload had ended, its status not yet known; 0: it has not */
+};
 
 /* --- the request ------------------------------------------------------------------------------------ */
 
@@ -116,8 +129,27 @@ static const char *configure(struct config *cfg, struct served *sv, char *why, s
 
 /* --- the session's steps ------------------------------------------------------------------------------ */
 
-int served_user(struct served *sv, struct workload_user *u)
+static const struct served *served_of(const struct session *s)
 {
+	return s->of;
+}
+
+static char *const *served_environ(const struct session *s)
+{
+	return served_of(s)->rq.environ;
+}
+
+static char *served_cwd(const struct session *s)
+{
+	const char *cwd = served_of(s)->rq.cwd;
+
+	return strdup(cwd ? cwd : "/");
+}
+
+static int served_user(struct session *s)
+{
+	struct workload_user *u = &s->user;
+	struct served *sv = s->of;
 	const struct passwd *pw = getpwuid(sv->uid);
 
 	*u = (struct workload_user){ .uid = sv->uid, .gid = sv->gid, .n_groups = (int)sv->n_groups };
@@ -136,7 +168,7 @@ static int look_at(pid_t pid, const struct owner *o)
 	if (owner_is(pid, o, why, sizeof(why)))
 		return 0;
 	log_err("process %d cannot be traced: %s", pid, why);
-	return CMD_EXIT_FAILURE;
+	return EXIT_DLTRACED;
 }
 
 static int look_at_all(const struct targets *ts)
@@ -148,22 +180,24 @@ static int look_at_all(const struct targets *ts)
 	return code || !ts->workload ? code : look_at(ts->workload, &ts->owner);
 }
 
-int served_targets(struct session *s)
+static int served_targets(struct session *s)
 {
-	const struct service_request *rq = &s->served->rq;
-	struct config *cfg = (struct config *)s->cfg; /* ours: served_run() */
+	struct served *sv = s->of;
+	const struct service_request *rq = &sv->rq;
+	struct config *cfg = sv->cfg;
 	char error[256];
 	pid_t pid;
 
 	s->targets = (struct targets){
-		.owned = true, .client = s->served->client,
+		.owned = true,
+		.client = sv->client,
 		.owner = { s->user.uid, s->user.gid, s->user.groups, (size_t)s->user.n_groups },
 	};
 	cfg->n_pids = 0;
 	for (unsigned int i = rq->argv != NULL; i < rq->n_pidfds; i++) {
 		if (targets_add(&s->targets, rq->pidfds[i], error, sizeof(error)) < 0) {
 			log_err("%s", error);
-			return CMD_EXIT_FAILURE;
+			return EXIT_DLTRACED;
 		}
 		cfg->pids[cfg->n_pids++] = s->targets.roots[i - (rq->argv != NULL)].pid;
 	}
@@ -172,25 +206,26 @@ int served_targets(struct session *s)
 	pid = owner_pidfd_pid(rq->pidfds[0]);
 	if (pid < 0 || pid == getpid()) {
 		log_err_r(MIN(pid, 0), "the workload's process");
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	}
 	s->targets.workload = pid;
 	return look_at_all(&s->targets);
 }
 
-int served_folder(struct session *s)
+static int served_folder(struct session *s)
 {
-	int r = outdir_take(&s->dir, s->served->rq.dir_fd, s->served->uid);
+	struct served *sv = s->of;
+	int r = outdir_take(&s->dir, sv->rq.dir_fd, sv->uid);
 
-	s->served->rq.dir_fd = -1; /* the session's to close, either way */
+	sv->rq.dir_fd = -1; /* the session's to close, either way */
 	if (r < 0)
 		log_err("the trace folder: %s", outdir_strerror(r));
-	return r < 0 ? CMD_EXIT_FAILURE : 0;
+	return r < 0 ? EXIT_DLTRACED : 0;
 }
 
-int served_adopt(struct session *s)
+static int served_adopt(struct session *s)
 {
-	struct service_request *rq = &s->served->rq;
+	struct service_request *rq = &((struct served *)s->of)->rq;
 	struct stat st;
 
 	if (s->cfg->log) {
@@ -198,15 +233,14 @@ int served_adopt(struct session *s)
 					    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 		if (s->workload_log_fd < 0 || fstat(s->workload_log_fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 			log_err("%s/" OUTDIR_LOG_NEW ": %s", s->dir.path, strerror(errno));
-			return CMD_EXIT_FAILURE;
+			return EXIT_DLTRACED;
 		}
 	}
 	if (!rq->argv)
 		return 0;
 	workload_adopt(&s->workload, s->targets.workload, rq->pidfds[0]);
 	rq->pidfds[0] = -1;
-	s->manifest.workload.pid = s->workload.pid;
-	s->manifest.workload.user = s->user.name;
+	session_note_workload(s);
 	return 0;
 }
 
@@ -221,11 +255,13 @@ static void workload_ended(struct session *s, int status, bool known)
 
 static void client_gone(struct session *s)
 {
-	loop_del(&s->loop, s->served->fd);
+	struct served *sv = s->of;
+
+	loop_del(&s->loop, sv->fd);
 	/* nobody is there to read what we say: into our own stderr, which is the journal's */
 	log_to(STDERR_FILENO);
-	util_close(&s->served->fd);
-	if (s->served->over_ns)
+	util_close(&sv->fd);
+	if (sv->over_ns)
 		workload_ended(s, 0, false);
 }
 
@@ -255,31 +291,62 @@ static int on_client(void *ctx, int fd, uint32_t events)
 	return 0;
 }
 
-int served_go(struct session *s)
+/* The client may let the workload go; from now on it is listened to. */
+static int served_go(struct session *s)
 {
-	int fd = s->served->fd;
-	int r = service_send(fd, "go", 2, NULL, 0);
+	int fd = served_of(s)->fd, r = service_send(fd, "go", 2, NULL, 0);
 
 	if (!r)
 		r = loop_add(&s->loop, fd, EPOLLIN, on_client, s);
-	return r < 0 ? log_err_r(r, "the client") : 0;
+	if (r < 0)
+		log_err_r(r, "the client");
+	return r < 0 ? EXIT_DLTRACED : 0;
 }
 
-void served_workload_over(struct session *s)
+/* Its status is waited for: the client has it. */
+static void served_workload_ended(struct session *s, int fd)
 {
-	s->served->over_ns = clock_now_ns(CLOCK_MONOTONIC);
+	struct served *sv = s->of;
+
+	loop_del(&s->loop, fd);
+	sv->over_ns = clock_now_ns(CLOCK_MONOTONIC);
 	s->manifest.workload.end = session_now();
-	if (s->served->fd < 0)
+	if (sv->fd < 0)
 		workload_ended(s, 0, false);
 }
 
-void served_tick(struct session *s)
+/* Not for ever. */
+static void served_tick(struct session *s)
 {
-	uint64_t over_ns = s->served->over_ns;
+	uint64_t over_ns = served_of(s)->over_ns;
 
 	if (over_ns && clock_now_ns(CLOCK_MONOTONIC) - over_ns > STATUS_WAIT_NS)
 		workload_ended(s, 0, false);
 }
+
+/* Closed alone, the connection would stay open as long as threads of ours stand in the kernel. */
+static void served_hang_up(struct session *s)
+{
+	struct served *sv = s->of;
+
+	if (sv->fd >= 0)
+		shutdown(sv->fd, SHUT_RDWR);
+	util_close(&sv->fd);
+}
+
+static const struct session_kind of_user = {
+	.remote = true,
+	.environ = served_environ,
+	.cwd = served_cwd,
+	.user = served_user,
+	.targets = served_targets,
+	.folder = served_folder,
+	.fork = served_adopt,
+	.go = served_go,
+	.workload_ended = served_workload_ended,
+	.tick = served_tick,
+	.hang_up = served_hang_up,
+};
 
 /* --- one trace ---------------------------------------------------------------------------------------- */
 
@@ -298,8 +365,9 @@ static int take_connection(struct served *sv)
 	return 0;
 }
 
-static int serve(struct served *sv, struct config *cfg, uint64_t max_buffer_bytes)
+static int serve(struct served *sv, uint64_t max_buffer_bytes)
 {
+	struct config *cfg = sv->cfg;
 	char why[512];
 	const char *wrong;
 	char *argv[] = { "dltraced", NULL };
@@ -308,33 +376,33 @@ static int serve(struct served *sv, struct config *cfg, uint64_t max_buffer_byte
 	if (r < 0) {
 		log_err("the request: %s", r == -EPROTONOSUPPORT ? "the service is of another version of dltraced: restart it" :
 			r == -EAGAIN ? "it did not come" : strerror(-r));
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	}
 	wrong = configure(cfg, sv, why, sizeof(why));
 	if (wrong) {
 		log_err("%s", wrong);
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	}
 	cfg->buffer_bytes = MIN(cfg->buffer_bytes ? cfg->buffer_bytes : UINT64_MAX, max_buffer_bytes);
 	log_set_level(cfg->log_level);
 	fcntl(sv->fd, F_SETFL, O_NONBLOCK);
-	return session_serve(cfg, sv->rq.cmdline[0] ? sv->rq.cmdline : argv, sv);
+	return session_run_as(&of_user, sv, cfg, sv->rq.cmdline[0] ? sv->rq.cmdline : argv);
 }
 
 int served_run(uint64_t max_buffer_bytes)
 {
 	autofree struct config *cfg = calloc(1, sizeof(*cfg));
-	struct served sv = { .fd = -1, .rq.dir_fd = -1 };
+	struct served sv = { .cfg = cfg, .fd = -1, .rq.dir_fd = -1 };
 	int r = cfg ? take_connection(&sv) : -ENOMEM, code;
 
 	if (!r)
 		r = become_peer(&sv);
 	if (r < 0) {
 		log_err_r(r, "a user's connection");
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	}
 	log_to(sv.fd);
-	code = serve(&sv, cfg, max_buffer_bytes);
+	code = serve(&sv, max_buffer_bytes);
 	log_to(STDERR_FILENO);
 	if (sv.fd >= 0)
 		service_send(sv.fd, "end", 3, NULL, 0);

@@ -191,8 +191,7 @@ int session_begin_manifest(struct session *s, bool complete)
 		m->workload_log.kept = true;
 		m->workload_log.written_bytes = __atomic_load_n(&s->workload.relay.log->written_bytes, __ATOMIC_RELAXED);
 		m->workload_log.lost_bytes = __atomic_load_n(&s->workload.relay.log->lost_bytes, __ATOMIC_RELAXED);
-	}
-	if (s->served && s->workload_log_fd >= 0) {
+	} else if (s->workload_log_fd >= 0) { /* the relay is another process's */
 		struct stat st;
 
 		m->workload_log.kept = true;

@@ -17,6 +17,7 @@
 #include "base/util.h"
 #include "host/stall/clock.h"
 #include "host/stall/proxy.h"
+#include "session/session.h"
 #include "session/state.h"
 #include "trace/config.h"
 
@@ -69,7 +70,7 @@ static bool told_to_end(struct session *s)
 /* Until FD is readable. False: there is no end of it in sight, and somebody wants one. */
 static bool await(struct session *s, int fd, bool hurried_by_signals)
 {
-	bool waits = s->asked || s->interrupt || s->served, said = false;
+	bool waits = s->asked || s->interrupt || s->kind->remote, said = false;
 	uint64_t first = clock_now_ns(CLOCK_MONOTONIC);
 	struct stall_clock still;
 
@@ -123,7 +124,7 @@ static bool finish_segments(struct session *s)
 		log_info("compressing the rest; a signal leaves it as it is");
 	archiver_end(&s->keeper);
 	/* by way of the service, a signal has asked for the end already */
-	if (!await(s, s->keeper.done_fd, !s->served))
+	if (!await(s, s->keeper.done_fd, !s->kind->remote))
 		return false;
 	left = archiver_finish(&s->keeper, -1);
 	archiver_say(&s->keeper, s->dir.path);

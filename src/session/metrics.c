@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/util.h"
-#include "cmd/cmd.h"
 #include "drain/metrics.h"
 #include "host/rights/privileges.h"
 #include "session/state.h"
@@ -29,7 +29,7 @@ int session_metrics_begin(struct session *s)
 	s->metrics = r ? NULL : calloc(1, sizeof(*s->metrics));
 	if (r < 0 || !s->metrics) {
 		log_err("--metrics-file %s: %s", s->cfg->metrics_file, reason(r ?: -ENOMEM));
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	}
 	return 0;
 }

@@ -8,12 +8,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/env.h"
+#include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/util.h"
-#include "cmd/cmd.h"
 #include "collectors/collectors.h"
 #include "host/background.h"
 #include "host/path_search.h"
@@ -23,53 +22,48 @@
 #include "host/stall/async_log.h"
 #include "host/stall/guard.h"
 #include "host/stall/proxy.h"
-#include "job/collect.h"
-#include "report/scan/model.h"
-#include "service/served.h"
+#include "session/command.h"
 #include "session/state.h"
 #include "trace/config.h"
 
-#define EXIT_NOT_EXECUTABLE 126 /* as the shell has it */
-#define EXIT_NOT_FOUND 127
 #define CHORES_END_MS 1000 /* a file system that answers takes less */
 #define NOBODY 65534 /* where no user of the name is known */
 
+/* --- a trace of whoever calls --------------------------------------------------------------------------- */
+
 /* The workload's environment: its user's, where sudo had stripped it. */
-static char *const *workload_environ(const struct session *s)
+static char *const *own_environ(const struct session *s)
 {
-	if (s->served)
-		return s->served->rq.environ;
 	return s->user.environ ? s->user.environ : environ;
 }
 
-/* --- start: each step says itself what failed and returns an exit status ---------------------------- */
-
-static int step_user(struct session *s)
+static char *own_cwd(const struct session *s)
 {
-	int r;
+	return getcwd(NULL, 0);
+}
 
-	if (s->served)
-		return served_user(s->served, &s->user);
-	r = workload_user_get(&s->user, s->cfg->user);
+static int own_user(struct session *s)
+{
+	int r = workload_user_get(&s->user, s->cfg->user);
 	if (r < 0)
 		log_err_r(r, "--user %s", s->cfg->user ? s->cfg->user : "");
 	if (r == 0 && geteuid() && s->user.uid != geteuid()) {
 		log_err("--user %s: only root can run a command as another user", s->cfg->user);
 		r = -EPERM;
 	}
-	return r < 0 ? CMD_EXIT_FAILURE : 0;
+	return r < 0 ? EXIT_DLTRACED : 0;
 }
 
 /* Everything about the command that can be known before anything is touched. */
-static int step_command(struct session *s)
+static int own_command(struct session *s)
 {
-	const char *path_entry = env_find(workload_environ(s), "PATH=");
+	const char *path_entry = env_find(own_environ(s), "PATH=");
 	char path[4096], ours[4096];
 	int r;
 
 	if (s->user.lacks)
 		log_warn("%s", s->user.lacks);
-	if (!s->cfg->argv || s->served)
+	if (!s->cfg->argv)
 		return 0;
 	stall_guard_begin(s->cfg->argv[0], STALL_GUARD_BY_SIGNAL);
 	r = privileges_as_user(&s->user);
@@ -79,7 +73,7 @@ static int step_command(struct session *s)
 	session_files_done();
 	if (r < 0) {
 		log_err_r(r, "%s", s->cfg->argv[0]);
-		return r == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+		return command_exit_code(r);
 	}
 	if (s->user.sudo && !path_search(s->cfg->argv[0], getenv("PATH"), ours, sizeof(ours)) &&
 	    strcmp(path, ours))
@@ -87,26 +81,13 @@ static int step_command(struct session *s)
 	return 0;
 }
 
-static int step_machine(struct session *s)
+static int own_targets(struct session *s)
 {
 	char error[512];
 
-	if (tracer_check(error, sizeof(error)) < 0 && (!s->cfg->best_effort || s->served)) {
-		log_err("%s", error);
-		return CMD_EXIT_FAILURE;
-	}
-	return 0;
-}
-
-static int step_targets(struct session *s)
-{
-	char error[512];
-
-	if (s->served)
-		return served_targets(s);
 	if (targets_resolve(&s->targets, s->cfg, error, sizeof(error)) < 0) {
 		log_err("%s", error);
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	}
 	return 0;
 }
@@ -170,21 +151,99 @@ void session_files_done(void)
 	stall_guard_end();
 }
 
+static int own_folder(struct session *s)
+{
+	return session_open_folder(&s->dir, s->cfg, own_environ(s), &s->user) < 0 ? EXIT_DLTRACED : 0;
+}
+
+/*
+ * Before the rings are mapped: the log's relay outlives us and would keep their memory. Before we
+ * raise our limit of open files too: the workload has the one that it was called with.
+ */
+static int own_fork(struct session *s)
+{
+	int code = s->cfg->argv ? command_fork(&s->workload, s->cfg, &s->user, &s->dir, &s->workload_log_fd) : 0;
+
+	if (!code && s->cfg->argv)
+		session_note_workload(s);
+	return code;
+}
+
+static int own_go(struct session *s)
+{
+	return s->workload.pid ? command_go(&s->workload, s->cfg) : 0;
+}
+
+static void own_workload_ended(struct session *s, int fd)
+{
+	if (!workload_reap(&s->workload))
+		return;
+	loop_del(&s->loop, fd);
+	s->manifest.workload.end = session_now();
+}
+
+static const struct session_kind own = {
+	.environ = own_environ,
+	.cwd = own_cwd,
+	.user = own_user,
+	.command = own_command,
+	.targets = own_targets,
+	.folder = own_folder,
+	.fork = own_fork,
+	.go = own_go,
+	.workload_ended = own_workload_ended,
+};
+
+/* --- start: each step logs what failed and returns an exit status --------------------------------------- */
+
+void session_note_workload(struct session *s)
+{
+	s->manifest.workload.pid = s->workload.pid;
+	s->manifest.workload.user = s->user.name;
+}
+
+static int step_user(struct session *s)
+{
+	return s->kind->user(s);
+}
+
+static int step_command(struct session *s)
+{
+	return s->kind->command ? s->kind->command(s) : 0;
+}
+
+static int step_machine(struct session *s)
+{
+	char error[512];
+
+	if (tracer_check(error, sizeof(error)) < 0 && (!s->cfg->best_effort || s->kind->remote)) {
+		log_err("%s", error);
+		return EXIT_DLTRACED;
+	}
+	return 0;
+}
+
+static int step_targets(struct session *s)
+{
+	return s->kind->targets(s);
+}
+
 static int step_folder(struct session *s)
 {
-	if (s->served)
-		return served_folder(s);
-	return session_open_folder(&s->dir, s->cfg, workload_environ(s), &s->user) < 0 ? CMD_EXIT_FAILURE : 0;
+	return s->kind->folder(s);
 }
 
 static int step_manifest(struct session *s)
 {
-	s->cwd = s->served ? strdup(s->served->rq.cwd ? s->served->rq.cwd : "/") : getcwd(NULL, 0);
+	s->cwd = s->kind->cwd(s);
 	s->manifest = (struct manifest){
-		.cmdline = s->argv, .environ = workload_environ(s), .cwd = s->cwd, .cfg = s->cfg,
+		.cmdline = s->argv,
+		.environ = s->kind->environ(s),
+		.cwd = s->cwd,
+		.cfg = s->cfg,
 		.owner = &s->user,
 	};
-	return manifest_begin(&s->manifest) < 0 ? CMD_EXIT_FAILURE : 0;
+	return manifest_begin(&s->manifest) < 0 ? EXIT_DLTRACED : 0;
 }
 
 static int step_caches(struct session *s)
@@ -197,7 +256,7 @@ static int step_caches(struct session *s)
 	fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, "3", 1) != 1) {
 		log_err_r(-errno, "--drop-caches: /proc/sys/vm/drop_caches");
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	}
 	return 0;
 }
@@ -208,42 +267,12 @@ static int step_watch(struct session *s)
 
 	if (r < 0)
 		log_err_r(r, "signals and timers");
-	return r < 0 ? CMD_EXIT_FAILURE : 0;
+	return r < 0 ? EXIT_DLTRACED : 0;
 }
 
-/*
- * Before the rings are mapped: the log's relay outlives us and would keep their memory. Before we
- * raise our limit of open files too: the workload has the one that it was called with.
- */
 static int step_fork(struct session *s)
 {
-	int r;
-
-	if (s->served)
-		return served_adopt(s);
-	if (!s->cfg->argv)
-		return 0;
-	if (s->cfg->log) {
-		session_files_of_user(s);
-		s->workload_log_fd = util_create_at(s->dir.fd, OUTDIR_LOG_NEW, O_APPEND);
-		session_files_done();
-		if (s->workload_log_fd < 0) {
-			log_err_r(s->workload_log_fd, "%s/" OUTDIR_LOG_NEW, s->dir.path);
-			return CMD_EXIT_FAILURE;
-		}
-	}
-	r = workload_prepare(&s->workload, s->cfg->argv, &s->user, s->workload_log_fd);
-	if (r == -ECHILD && stall_guard_lost()) /* ^C reaches the child through the terminal too */
-		return stall_guard_lost();
-	if (r < 0) {
-		log_err_r(r, "cannot fork the workload");
-		return CMD_EXIT_FAILURE;
-	}
-	if (s->cfg->log)
-		relay_keep_free(&s->workload.relay, s->cfg->min_free_bytes);
-	s->manifest.workload.pid = s->workload.pid;
-	s->manifest.workload.user = s->user.name;
-	return 0;
+	return s->kind->fork(s);
 }
 
 /* What will be kept once the hooks are on; who runs the tools meanwhile. */
@@ -278,32 +307,28 @@ static int step_begin(struct session *s)
 	background_log(s->dir.fd);
 	written = s->traced ? session_write_manifest(s, false) : 0;
 	session_files_done();
-	return written < 0 ? CMD_EXIT_FAILURE : 0;
+	return written < 0 ? EXIT_DLTRACED : 0;
 }
 
 static int step_go(struct session *s)
 {
-	int r = 0;
+	int r = 0, code;
 
 	creds_root();
 	session_listen(s); /* before the workload runs: its first words may be `dltraced mark' */
 	creds_user();
-	if (s->workload.pid) {
+	if (s->workload.pid)
 		s->manifest.workload.start = session_now();
-		r = s->served ? 0 : workload_go(&s->workload);
-		if (r < 0) {
-			log_err_r(r, "%s", s->cfg->argv[0]);
-			return r == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
-		}
+	code = s->kind->go(s);
+	if (code)
+		return code;
+	if (s->workload.pid)
 		r = watch_workload(s);
-	}
-	if (!r && s->served)
-		r = served_go(s);
 	session_give_up_privileges(s);
 	if (!r && s->cfg->delay_ns)
 		r = watch_arm(s, s->cfg->delay_ns);
 	session_metrics_write(s);
-	return r < 0 ? CMD_EXIT_FAILURE : 0;
+	return r < 0 ? EXIT_DLTRACED : 0;
 }
 
 /* From step_watch on signals wait: before the loop runs, each step looks whether one has come. */
@@ -339,7 +364,6 @@ static int exit_code(const struct session *s)
 static int finish(struct session *s)
 {
 	int code = exit_code(s);
-	char error[512];
 
 	s->manifest.workload.status = s->workload.status;
 	s->manifest.workload.exit_code = code;
@@ -348,16 +372,7 @@ static int finish(struct session *s)
 	session_end_tracing(s);
 	if (s->gone || s->stuck)
 		return code;
-	if (s->cfg->collect.n &&
-	    collect_files(&s->user, s->dir.path, s->dir.fd, &s->cfg->collect, error, sizeof(error)) < 0)
-		log_warn("%s", error);
-	if (s->cfg->archive && collect_archive(&s->user, s->dir.path, error, sizeof(error)) < 0)
-		log_warn("%s", error);
-	if (s->cfg->report && s->traced) {
-		stall_guard_begin(s->dir.path, code);
-		report_summary(s->dir.path, s->dir.fd, stdout);
-		stall_guard_end();
-	}
+	command_finish(s->cfg, &s->user, &s->dir, code, s->traced);
 	return code;
 }
 
@@ -414,19 +429,18 @@ static __attribute__((noreturn)) void leave(struct session *s, int code)
 		pthread_detach(s->keeper.thread);
 	fflush(stdout); /* the report */
 	control_close(&s->control);
-	if (s->served && s->served->fd >= 0)
-		shutdown(s->served->fd, SHUT_RDWR); /* it stays open as long as they stand there */
+	if (s->kind->hang_up)
+		s->kind->hang_up(s);
 	proxy_leave(code);
-	if (s->served)
-		util_close(&s->served->fd);
 	_exit(code);
 }
 
-static int session(const struct config *cfg, char **argv, struct served *served)
+int session_run_as(const struct session_kind *kind, void *of, const struct config *cfg, char **argv)
 {
 	struct session s = {
 		.cfg = cfg,
-		.served = served,
+		.kind = kind,
+		.of = of,
 		.argv = argv,
 		.dir.fd = -1,
 		.dir.parent_fd = -1,
@@ -446,14 +460,14 @@ static int session(const struct config *cfg, char **argv, struct served *served)
 
 	if (code) /* the parent: the trace has started (-1), or an exit status */
 		return code < 0 ? 0 : code;
-	if (!served && !cfg->background && proxy_stand(cfg->out, &code))
+	if (!kind->remote && !cfg->background && proxy_stand(cfg->out, &code))
 		return code;
 	code = start(&s);
 	if (code) {
 		/* nothing has run: leave nothing behind */
 		tracer_detach(&s.tracer);
 		stall_guard_begin(s.dir.path, code);
-		if (!served) /* else the client's to undo */
+		if (!kind->remote) /* else the client's to undo */
 			outdir_discard(&s.dir, collectors_file);
 		stall_guard_end();
 	} else {
@@ -462,7 +476,7 @@ static int session(const struct config *cfg, char **argv, struct served *served)
 				 s.control.in_trace		     ? BACKGROUND_BY_FOLDER :
 								       BACKGROUND_BY_NUMBER);
 		async_log_begin();
-		code = loop_run(&s.loop) < 0 ? CMD_EXIT_FAILURE : 0;
+		code = loop_run(&s.loop) < 0 ? EXIT_DLTRACED : 0;
 		control_hide(&s.control); /* those who watch hear of the end yet */
 		code = finish(&s) ?: code; /* cppcheck-suppress selfAssignment; it does not know ?: */
 		if (s.control.in_trace && !s.stuck) /* else by who asks there next */
@@ -477,10 +491,5 @@ static int session(const struct config *cfg, char **argv, struct served *served)
 
 int session_run(const struct config *cfg, char **argv)
 {
-	return session(cfg, argv, NULL);
-}
-
-int session_serve(const struct config *cfg, char **argv, struct served *served)
-{
-	return session(cfg, argv, served);
+	return session_run_as(&own, NULL, cfg, argv);
 }

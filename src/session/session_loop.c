@@ -14,7 +14,8 @@
 #include "base/util.h"
 #include "host/machine.h"
 #include "host/stall/proxy.h"
-#include "service/served.h"
+#include "session/command.h"
+#include "session/session.h"
 #include "session/state.h"
 #include "trace/config.h"
 
@@ -206,8 +207,8 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 		session_note_manifest(s);
 	status_log(&s->status, s->workload.relay.log, s->dir.path);
 	tell_interrupt(s);
-	if (s->served)
-		served_tick(s);
+	if (s->kind->tick)
+		s->kind->tick(s);
 	watch_advance(s);
 	return 0;
 }
@@ -216,15 +217,7 @@ static int on_workload(void *ctx, int fd, uint32_t events)
 {
 	struct session *s = ctx;
 
-	if (s->workload.adopted) {
-		loop_del(&s->loop, fd);
-		served_workload_over(s);
-		return 0;
-	}
-	if (workload_reap(&s->workload)) {
-		loop_del(&s->loop, fd);
-		s->manifest.workload.end = session_now();
-	}
+	s->kind->workload_ended(s, fd);
 	watch_advance(s);
 	return 0;
 }
@@ -239,7 +232,7 @@ static int on_signal(void *ctx, int fd, uint32_t events)
 		return 0;
 	sig = (int)si.ssi_signo;
 	s->interrupts += sig == SIGINT || sig == SIGTERM;
-	if (!s->workload.pid || s->workload.ended || s->served || s->interrupts > 1) {
+	if (!s->workload.pid || s->workload.ended || s->kind->remote || s->interrupts > 1) {
 		if (sig != SIGUSR1 && sig != SIGUSR2) {
 			s->interrupt = sig;
 			s->phase = PHASE_OVER;
@@ -249,9 +242,7 @@ static int on_signal(void *ctx, int fd, uint32_t events)
 		watch_advance(s);
 		return 0;
 	}
-	/* ^C and ^\ have reached the workload through the terminal; a signal that was sent has not */
-	if ((sig != SIGINT && sig != SIGQUIT) || si.ssi_code == SI_USER)
-		workload_signal(&s->workload, sig);
+	command_pass_on(&s->workload, &si);
 	return 0;
 }
 
@@ -265,27 +256,16 @@ static int on_front_gone(void *ctx, int fd, uint32_t events)
 
 int watch_setup(struct session *s)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
-	struct sigaction hup;
-	sigset_t mask;
 	int r = loop_init(&s->loop);
 
 	if (r < 0)
 		return r;
-	sigemptyset(&mask);
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaddset(&mask, signals[i]);
-	/* nohup(1): what is ignored and not blocked stays away */
-	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler == SIG_IGN)
-		sigdelset(&mask, SIGHUP);
-	sigprocmask(SIG_BLOCK, &mask, NULL);
-	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* the caller's limit of a file's size is as a full disk */
-	s->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	s->signal_fd = command_signals();
 	s->tick_fd = loop_timerfd(NSEC_PER_SEC, NSEC_PER_SEC);
 	s->phase_fd = loop_timerfd(0, 0);
 	if (s->signal_fd < 0)
-		return -errno;
+		return s->signal_fd;
 	r = loop_add(&s->loop, s->signal_fd, EPOLLIN, on_signal, s);
 	if (!r)
 		r = loop_add(&s->loop, s->tick_fd, EPOLLIN, on_tick, s);

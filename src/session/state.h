@@ -23,7 +23,7 @@
 #include "trace/outdir.h"
 
 struct config;
-struct served;
+struct session_kind;
 
 enum session_phase {
 	PHASE_DELAY,	/* the workload runs, tracing begins later */
@@ -35,7 +35,8 @@ enum session_phase {
 
 struct session {
 	const struct config *cfg;
-	struct served *served; /* a user's, by way of the service; NULL: not */
+	const struct session_kind *kind;
+	void *of; /* the kind's own */
 	char **argv; /* dltraced's own */
 	char *cwd;
 	struct workload_user user;

@@ -5,14 +5,15 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/util.h"
-#include "cmd/cmd.h"
 #include "collectors/collectors.h"
 #include "host/rights/creds.h"
 #include "host/rights/privileges.h"
 #include "host/stall/async_log.h"
 #include "host/stall/proxy.h"
+#include "session/session.h"
 #include "session/state.h"
 #include "trace/config.h"
 #include "trace/probe.h"
@@ -210,9 +211,9 @@ static void untrace(struct session *s)
 /* Before the workload runs. */
 int session_go_untraced(struct session *s)
 {
-	if (!s->cfg->best_effort || !s->cfg->argv || s->served) {
+	if (!s->cfg->best_effort || !s->cfg->argv || s->kind->remote) {
 		log_err("%s", s->why_not);
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	}
 	log_warn("not traced: %s", s->why_not);
 	untrace(s);
@@ -238,7 +239,7 @@ int session_load(struct session *s)
 	session_files_done();
 	if (r < 0) {
 		log_err_r(r, "%s: the old trace", s->dir.path);
-		return CMD_EXIT_FAILURE;
+		return EXIT_DLTRACED;
 	}
 	if (loaded < 0)
 		return 0;

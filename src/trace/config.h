@@ -70,6 +70,8 @@ struct config {
 	enum log_level log_level; /* -q, -v */
 
 	bool wait_all, drop_caches, log, archive, background, best_effort, report, force, no_args;
+	void (*at_end)(const char *dir,
+		       int dirfd); /* with REPORT, once the files are whole: prints what the trace says */
 };
 
 /*

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Exit statuses that are dltraced's own, as with env(1) and timeout(1): lower ones may be the workload's. */
+#ifndef BASE_EXIT_CODES_H
+#define BASE_EXIT_CODES_H
+
+#define EXIT_DLTRACED 125 /* dltraced itself failed */
+#define EXIT_NOT_EXECUTABLE 126
+#define EXIT_NOT_FOUND 127
+
+#endif

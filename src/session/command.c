@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+
+#include "base/exit_codes.h"
+#include "base/log.h"
+#include "base/util.h"
+#include "host/rights/privileges.h"
+#include "host/rights/workload_user.h"
+#include "host/stall/guard.h"
+#include "job/collect.h"
+#include "job/workload.h"
+#include "trace/config.h"
+#include "trace/outdir.h"
+
+int command_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+	struct sigaction hup;
+	sigset_t mask;
+	int fd;
+
+	sigemptyset(&mask);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaddset(&mask, signals[i]);
+	/* nohup(1): what is ignored and not blocked stays away */
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler == SIG_IGN)
+		sigdelset(&mask, SIGHUP);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+int command_fork(struct workload *w, const struct config *cfg, const struct workload_user *u, const struct outdir *dir,
+		 int *log_fd)
+{
+	int r;
+
+	if (cfg->log) {
+		stall_guard_begin(dir->path, STALL_GUARD_BY_SIGNAL);
+		r = privileges_as_user(u);
+		if (r < 0)
+			log_debug("files are made as root: %s", strerror(-r));
+		*log_fd = util_create_at(dir->fd, OUTDIR_LOG_NEW, O_APPEND);
+		privileges_as_root();
+		stall_guard_end();
+		if (*log_fd < 0) {
+			log_err_r(*log_fd, "%s/" OUTDIR_LOG_NEW, dir->path);
+			return EXIT_DLTRACED;
+		}
+	}
+	r = workload_prepare(w, cfg->argv, u, *log_fd);
+	if (r == -ECHILD && stall_guard_lost()) /* ^C reaches the child through the terminal too */
+		return stall_guard_lost();
+	if (r < 0) {
+		log_err_r(r, "cannot fork the workload");
+		return EXIT_DLTRACED;
+	}
+	if (cfg->log)
+		relay_keep_free(&w->relay, cfg->min_free_bytes);
+	return 0;
+}
+
+int command_exit_code(int r)
+{
+	return r == -ENOENT ? EXIT_NOT_FOUND : r < 0 ? EXIT_NOT_EXECUTABLE : 0;
+}
+
+int command_go(struct workload *w, const struct config *cfg)
+{
+	int r = workload_go(w);
+
+	if (r < 0)
+		log_err_r(r, "%s", cfg->argv[0]);
+	return command_exit_code(r);
+}
+
+void command_pass_on(struct workload *w, const struct signalfd_siginfo *si)
+{
+	/* ^C and ^\ have reached it through the terminal; a signal that was sent has not */
+	if ((si->ssi_signo != SIGINT && si->ssi_signo != SIGQUIT) || si->ssi_code == SI_USER)
+		workload_signal(w, (int)si->ssi_signo);
+}
+
+void command_finish(const struct config *cfg, const struct workload_user *u, const struct outdir *dir, int code, bool whole)
+{
+	char error[512];
+
+	if (cfg->collect.n && collect_files(u, dir->path, dir->fd, &cfg->collect, error, sizeof(error)) < 0)
+		log_warn("%s", error);
+	if (cfg->archive && collect_archive(u, dir->path, error, sizeof(error)) < 0)
+		log_warn("%s", error);
+	if (cfg->report && whole) {
+		stall_guard_begin(dir->path, code);
+		cfg->at_end(dir->path, dir->fd);
+		stall_guard_end();
+	}
+}

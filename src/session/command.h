@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a start does with its command and its folder, whether it traces by itself or has the service do it. Steps log what
+ * failed and return 0 or an exit status.
+ */
+#ifndef SESSION_COMMAND_H
+#define SESSION_COMMAND_H
+
+#include <stdbool.h>
+
+struct config;
+struct outdir;
+struct signalfd_siginfo;
+struct workload;
+struct workload_user;
+
+/* Blocks the signals that a trace takes, but SIGHUP under nohup(1), and ignores SIGPIPE. A signalfd, or -errno. */
+int command_signals(void);
+
+/* Forks the command as U, with --log into a new file of DIR, whose descriptor goes to LOG_FD. It waits at its gate. */
+int command_fork(struct workload *w, const struct config *cfg, const struct workload_user *u, const struct outdir *dir,
+		 int *log_fd);
+
+/* Lets it go. */
+int command_go(struct workload *w, const struct config *cfg);
+
+/* The exit status of R, with which a command could not be found or executed; 0 where it could. */
+int command_exit_code(int r);
+
+/* Passes a signal on to W, unless it has reached W through the terminal. */
+void command_pass_on(struct workload *w, const struct signalfd_siginfo *si);
+
+/* --collect, --archive and, of a trace that is WHOLE, the report. CODE is what we exit with should the disk not answer. */
+void command_finish(const struct config *cfg, const struct workload_user *u, const struct outdir *dir, int code, bool whole);
+
+#endif
