@@ -21,11 +21,14 @@
 #include "host/stall/proxy.h"
 #include "report/compare.h"
 #include "report/cpu/cpu.h"
+#include "report/cpu/load.h"
 #include "report/hosts/hosts.h"
 #include "report/options.h"
+#include "report/report.h"
 #include "report/scan/model.h"
 #include "report/show/cpu_json.h"
 #include "report/show/page.h"
+#include "report/show/show.h"
 #include "trace/outdir.h"
 
 /* --- where it goes --------------------------------------------------------------------------------------- */
@@ -141,7 +144,7 @@ static int load(struct report **ret, const char *dir, const struct report_asked 
 	int res;
 
 	stall_guard_begin(dir, STALL_GUARD_SAYS);
-	res = report_load_with(ret, dir, &how);
+	res = report_load(ret, dir, &how);
 	stall_guard_end();
 	if (res == -ENODATA)
 		log_err("%s is not a trace folder: it holds neither a manifest.json of dltraced "

@@ -15,7 +15,7 @@
 #include "base/exit_codes.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
-#include "report/scan/model.h"
+#include "report/show/show.h"
 #include "service/client.h"
 #include "session/session.h"
 #include "session/start_config.h"

@@ -3,17 +3,13 @@
  * What the rows tell that operations refer to: files.out (which file a FID is), pids.out (who a PID
  * is) and time_align.out (how good the clock is); and rollup.out, what operations there were besides.
  */
-#include "report/scan/scan.h"
+#include "report/rows.h"
 
 #include "base/util.h"
 #include "report/scan/only.h"
 #include "report/scan/streams.h"
 #include "report/scan/uses.h"
 #include "report/why/why.h"
-
-const char *const report_type_names[REPORT_TYPES] = {
-	"unknown", "anon", "blk", "chr", "dir", "fifo", "memfd", "reg", "shm", "sock",
-};
 
 /* FSTYPEs whose files are not on a disk of this machine; a final dot: with any subtype. */
 static const char *const network_fs[] = {
@@ -24,14 +20,6 @@ static const char *const memory_fs[] = {
 	"bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "devtmpfs", "hugetlbfs",
 	"proc", "ramfs", "securityfs", "sysfs", "tmpfs", "tracefs",
 };
-
-void report_copy(char *dst, size_t size, struct reader_field f)
-{
-	size_t n = MIN(f.len, size - 1);
-
-	memcpy(dst, f.p, n);
-	dst[n] = '\0';
-}
 
 static bool is_listed(struct reader_field f, const char *const *list, size_t n)
 {

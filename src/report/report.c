@@ -3,7 +3,7 @@
  * From a trace folder to a struct report: which files there are, what stands out in their sums,
  * and which sentences the reader must know about what is missing.
  */
-#include "report/scan/model.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,81 +13,16 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "report/cpu/cpu.h"
+#include "report/cpu/load.h"
 #include "report/phases/read.h"
+#include "report/rows.h"
+#include "report/scan/lookup.h"
 #include "report/scan/only.h"
-#include "report/scan/scan.h"
 #include "report/scan/spreads.h"
 #include "report/scan/streams.h"
 #include "report/scan/uses.h"
 #include "report/timeline.h"
 #include "report/why/why.h"
-
-const char *const report_source_names[REPORT_SOURCES] = {
-	[REPORT_BUFFERED] = "buffered", [REPORT_DIRECT] = "direct",   [REPORT_REMOTE] = "network",
-	[REPORT_NO_DISK] = "memory",	[REPORT_NO_TYPE] = "unknown",
-};
-
-/* --- looking rows up again --------------------------------------------------------------- */
-
-/* The row of KIND at OFFSET into S; false when it can no longer be read. */
-static bool row_again(struct report *r, struct scan *s, enum report_kind kind, uint64_t offset)
-{
-	struct reader *rd = &r->readers[kind];
-
-	report_scan_columns(s, rd);
-	s->row = 0;
-	return reader_seek(rd, offset) == 0 && reader_next(rd, s->ahead) > 0;
-}
-
-char *report_path_of(struct report *r, uint64_t fid, char *fstype, size_t size)
-{
-	const struct report_file *f = table_find(&r->files, fid);
-	struct reader_field path;
-	struct scan s;
-
-	if (!f || !f->row || !row_again(r, &s, REPORT_FILES, f->row - 1))
-		return NULL;
-	path = scan_field(&s, COL_REALPATH);
-	if (fstype)
-		report_copy(fstype, size, scan_field(&s, COL_FSTYPE));
-	return reader_is(path, "-") ? NULL : strndup(path.p, path.len);
-}
-
-char *report_path(struct report *r, uint64_t fid)
-{
-	return report_path_of(r, fid, NULL, 0);
-}
-
-static void look_up_call(struct report *r, struct report_call *c)
-{
-	static const enum column targets[] = { COL_PATH, COL_FILE, COL_DISK };
-	enum column func = c->kind == REPORT_BIO ? COL_T : COL_FUNC;
-	struct scan s;
-	uint64_t fid;
-
-	if (!row_again(r, &s, c->kind, c->offset))
-		return;
-	reader_u64(scan_field(&s, COL_PID), &c->pid);
-	reader_u64(scan_field(&s, COL_TID), &c->tid);
-	report_copy(c->time, sizeof(c->time), scan_field(&s, COL_TIME));
-	report_copy(c->comm, sizeof(c->comm), scan_field(&s, COL_COMM));
-	report_copy(c->func, sizeof(c->func), scan_field(&s, func));
-	if (reader_u64(scan_field(&s, COL_FID), &fid))
-		c->target = report_path_of(r, fid, NULL, 0);
-	for (size_t i = 0; i < ARRAY_SIZE(targets) && !c->target; i++) {
-		struct reader_field f = scan_field(&s, targets[i]);
-
-		if (!reader_is(f, "-"))
-			c->target = strndup(f.p, f.len);
-	}
-}
-
-static void look_up_calls(struct report *r, struct report_calls *calls)
-{
-	for (unsigned int i = 0; i < calls->n; i++)
-		look_up_call(r, &calls->call[i]);
-}
 
 /* --- what stands out --------------------------------------------------------------------- */
 
@@ -99,27 +34,6 @@ static uint64_t file_bytes(const struct report_file *f)
 static uint64_t file_time(const struct report_file *f)
 {
 	return f->time_ns;
-}
-
-unsigned int report_pick_files(struct report *r, struct report_top_file *top,
-			       uint64_t (*key)(const struct report_file *f))
-{
-	unsigned int n = 0, at;
-
-	for (uint32_t i = 0; i < r->files.n; i++) {
-		const struct report_file *f = table_at(&r->files, i);
-
-		if (!report_is_file(f->type) || key(f) == 0 ||
-		    (n == REPORT_TOP && key(f) <= key(&top[n - 1].sum)))
-			continue;
-		n = MIN(n + 1, REPORT_TOP);
-		for (at = n - 1; at > 0 && key(&top[at - 1].sum) < key(f); at--)
-			top[at] = top[at - 1];
-		top[at] = (struct report_top_file){ .fid = r->files.keys[i], .sum = *f };
-	}
-	for (unsigned int i = 0; i < n; i++)
-		top[i].path = report_path_of(r, top[i].fid, top[i].fstype, sizeof(top[i].fstype));
-	return n;
 }
 
 static void pick_procs(struct report *r)
@@ -254,7 +168,7 @@ static bool scan_all(struct report *r, int dirfd, bool why)
 
 	for (enum report_kind kind = 0; kind < REPORT_KINDS; kind++) {
 		const char *name = report_kind_names[kind];
-		int res = report_scan(r, kind, dirfd);
+		int res = report_read(r, kind, dirfd);
 		size_t len = strlen(absent);
 
 		any |= r->present[kind];
@@ -375,10 +289,10 @@ static int load(struct report *r, const char *dir, int dirfd, const struct repor
 	r->n_top_bytes = report_pick_files(r, r->top_bytes, file_bytes);
 	r->n_top_time = report_pick_files(r, r->top_time, file_time);
 	pick_procs(r);
-	look_up_calls(r, &r->slow);
-	look_up_calls(r, &r->waits);
-	look_up_calls(r, &r->running);
-	look_up_calls(r, &r->running_waits);
+	report_look_up_calls(r, &r->slow);
+	report_look_up_calls(r, &r->waits);
+	report_look_up_calls(r, &r->running);
+	report_look_up_calls(r, &r->running_waits);
 	why_end(r, dirfd);
 	infer_phases(r);
 	if (r->uses) {
@@ -410,42 +324,11 @@ int report_load_at(struct report **ret, const char *dir, int dirfd, const struct
 	return 0;
 }
 
-int report_load_with(struct report **ret, const char *dir, const struct report_options *o)
+int report_load(struct report **ret, const char *dir, const struct report_options *o)
 {
 	autoclose int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	return dirfd < 0 ? -errno : report_load_at(ret, dir, dirfd, o);
-}
-
-int report_load(struct report **ret, const char *dir, bool timed)
-{
-	const struct report_options o = { .timed = timed };
-
-	return report_load_with(ret, dir, &o);
-}
-
-bool report_is_told_by_manifest(const struct manifest_probe *m)
-{
-	return (strcmp(m->name, "sched") == 0 || strcmp(m->name, "sched_switch") == 0) && !manifest_is_untraced(m);
-}
-
-const char *report_command(const struct report *r)
-{
-	return r->manifest.argv[0] ? r->manifest.argv : r->manifest.cmdline;
-}
-
-const char *report_started(const struct report *r)
-{
-	return r->manifest.start_utc[0] ? r->manifest.start_utc : r->first_time;
-}
-
-uint64_t report_duration_ns(const struct report *r)
-{
-	const struct manifest_facts *m = &r->manifest;
-
-	if (m->start_ns && m->end_ns > m->start_ns)
-		return m->end_ns - m->start_ns;
-	return r->last_ns - r->first_ns;
 }
 
 static void free_calls(struct report_calls *calls)

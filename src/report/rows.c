@@ -3,20 +3,22 @@
  * What one row of an operation (a call, a request to a disk) adds to the report's sums. Knows
  * columns and their meaning, not how files are read. Allocates for a new key of a table only.
  */
-#include "report/timeline.h"
+#include "report/rows.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/util.h"
+#include "report/cpu/load.h"
 #include "report/scan/only.h"
 #include "report/scan/spreads.h"
 #include "report/scan/streams.h"
 #include "report/scan/uses.h"
+#include "report/timeline.h"
+#include "report/why/calls.h"
 #include "report/why/rows.h"
 #include "report/why/rw.h"
 #include "report/why/why.h"
-
-const char report_t_names[REPORT_TS] = { 'R', 'W', 'D', 'F', 'Z', 'O' };
 
 /* Keep the present row in TOP when it is one of the longest. */
 static void keep_longest(struct report_calls *top, const struct scan *s, uint64_t lat_ns)
@@ -179,7 +181,7 @@ static bool take_call(struct scan *s)
 	return true;
 }
 
-void report_rows_call(struct scan *s, unsigned int n)
+static void rows_call(struct scan *s, unsigned int n)
 {
 	report_each_row(s, n, take_call);
 }
@@ -290,12 +292,12 @@ static bool take_either(struct scan *s)
  * Most rows of most traces: to be one piece of code for reads and one for writes whose numbers are all there; rows that lack
  * one go through a third, which asks for each.
  */
-__attribute__((flatten)) void report_rows_vfs_rw(struct scan *s, unsigned int n)
+__attribute__((flatten)) static void rows_vfs_rw(struct scan *s, unsigned int n)
 {
 	report_each_row(s, n, take_either);
 }
 
-void report_rows_end(struct report *r)
+static void rw_ends(struct report *r)
 {
 	struct report_op *op = &r->op[REPORT_VFS_RW];
 
@@ -394,7 +396,135 @@ static bool take_request(struct scan *s)
 	return true;
 }
 
-void report_rows_bio(struct scan *s, unsigned int n)
+static void rows_bio(struct scan *s, unsigned int n)
 {
 	report_each_row(s, n, take_request);
+}
+
+/* --- files ------------------------------------------------------------------------------------------- */
+
+static void rows_of_names(struct scan *s, unsigned int n)
+{
+	static const report_row_fn row_fns[REPORT_BIO] = {
+		[REPORT_FILES] = report_row_files,	     [REPORT_PIDS] = report_row_pids,
+		[REPORT_TIME_ALIGN] = report_row_time_align, [REPORT_ROLLUP] = report_row_rollup,
+	};
+
+	report_each_row(s, n, row_fns[s->kind]);
+}
+
+static const report_rows_fn rows_fns[REPORT_KINDS] = {
+	[REPORT_FILES] = rows_of_names,		     [REPORT_PIDS] = rows_of_names,
+	[REPORT_TIME_ALIGN] = rows_of_names,	     [REPORT_ROLLUP] = rows_of_names,
+	/* of calls and requests: the many */
+	[REPORT_BIO] = rows_bio,
+	[REPORT_CLOSE] = rows_call,	     [REPORT_CREATE_DEL] = rows_call,
+	[REPORT_MMAP] = rows_call,	     [REPORT_OPEN] = rows_call,
+	[REPORT_SYNC] = rows_call,	     [REPORT_VFS_RW] = rows_vfs_rw,
+};
+
+/* What is known of a process, as far as most of its rows look at it. */
+static void expect_proc(const struct report *r, uint64_t pid)
+{
+	const struct report_proc *p = table_find(&r->procs, pid);
+
+	if (!p)
+		return;
+	__builtin_prefetch(p->lane);
+	__builtin_prefetch(p->spread[REPORT_READ_NS]);
+	__builtin_prefetch(p->spread[REPORT_READ_BYTES]);
+}
+
+/*
+ * Who did what with which file: what is known of these is spread over more memory than a processor has near it. What a
+ * process had last is near.
+ */
+static void look_ahead(const struct scan *s, unsigned int n)
+{
+	const uint64_t *pid = s->number[COL_PID], *fid = s->number[COL_FID];
+	const uint32_t pairs = s->is_number[COL_FID] & s->is_number[COL_PID];
+	const struct report *r = s->report;
+	uint32_t far = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		expect_proc(r, pid[i]);
+		far |= (uint32_t)(!r->uses || !report_uses_near(r->uses, pid[i], fid[i])) << i;
+	}
+	far &= pairs;
+	for (uint32_t left = far; left; left &= left - 1) {
+		const unsigned int i = (unsigned int)__builtin_ctz(left);
+
+		table_expect(&r->files, fid[i]);
+		if (r->why)
+			why_files_expect(r->why, pid[i], fid[i]);
+		if (r->uses)
+			report_uses_expect(r->uses, pid[i], fid[i]);
+	}
+	for (; r->uses && far; far &= far - 1) {
+		const unsigned int i = (unsigned int)__builtin_ctz(far);
+
+		report_uses_expect_entry(r->uses, pid[i], fid[i]);
+	}
+}
+
+/* CPU time has the rows, too. */
+static void give_rows(struct cpu_scan *cpu, const struct scan *s, unsigned int n)
+{
+	const struct cpu_call_rows rows = {
+		.text = s->ahead, .n = n, .time_ns = s->number[COL_TIMESTAMP], .pid = s->number[COL_PID],
+		.lat_ns = s->number[COL_LAT_NS], .fid = s->number[COL_FID], .disk_bytes = s->number[COL_DISK_BYTES],
+		.len = s->number[COL_LEN],
+	};
+
+	report_cpu_calls_rows(cpu, &rows);
+}
+
+static int read_rows(struct reader *rd, struct scan *s)
+{
+	struct report *r = s->report;
+	struct cpu_scan *cpu = report_cpu_calls_begin(r->cpu, report_kind_names[s->kind], rd);
+	struct scan_place place = { .ns = 0 };
+	int n;
+
+	/* without a manifest: time_align.out, which has been read, begins before all else */
+	if (r->timeline && s->kind >= REPORT_BIO)
+		timeline_begin(r->timeline, r->first_ns);
+	if (r->why)
+		why_calls_begin(r->why->calls, s->kind);
+	while ((n = report_scan_rows(rd, s)) > 0) {
+		if (s->kind > REPORT_BIO)
+			look_ahead(s, (unsigned int)n);
+		if (cpu)
+			give_rows(cpu, s, (unsigned int)n);
+		rows_fns[s->kind](s, (unsigned int)n);
+		report_scan_place(rd, s, &place);
+	}
+	if (r->why)
+		why_calls_end(r->why->calls, s->kind);
+	report_cpu_calls_end(r->cpu, report_kind_names[s->kind], rd, s->timeless, n);
+	return n;
+}
+
+int report_read(struct report *r, enum report_kind kind, int dirfd)
+{
+	autofree char *file = util_fmt("%s.out", report_kind_names[kind]);
+	struct scan s = { .report = r, .dirfd = dirfd, .kind = kind, .op = &r->op[kind] };
+	struct reader *rd = &r->readers[kind];
+	int res;
+
+	if (!file)
+		return -ENOMEM;
+	res = reader_open(rd, dirfd, file);
+	if (res < 0) {
+		report_cpu_calls_end(r->cpu, report_kind_names[kind], rd, 0, res);
+		return res;
+	}
+	r->present[kind] = true;
+	report_scan_columns(&s, rd);
+	res = read_rows(rd, &s);
+	if (kind == REPORT_VFS_RW)
+		rw_ends(r);
+	r->trace_bytes += rd->stored_bytes;
+	report_scan_note(&s, rd);
+	return res;
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What one trace folder says about CPU time, summed up: report_cpu_load() streams sched.out (sums),
- * sched_switch.out (single switches) and what gives them names and phases, once each, into a struct
- * report_cpu, and the renderers (text, CSV) only read it. Offline: needs no root and trusts no byte of
- * the folder. Memory is bounded by the caps below: what is beyond them is in entry 0 of its table, so
- * that sums stay whole.
+ * What one trace folder says about CPU time, summed up: load.h fills a struct report_cpu from sched.out (sums),
+ * sched_switch.out (single switches) and what gives them names and phases, and the renderers (text, CSV) only read it.
+ * Memory is bounded by the caps below: what is beyond them is in entry 0 of its table, so that sums stay whole.
  *
  * All texts are escaped as in the .out files, all times ns, all instants CLOCK_MONOTONIC.
  */
@@ -13,7 +11,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "stats/table.h"
 #include "trace/manifest_read.h"
@@ -211,39 +208,6 @@ struct report_cpu {
 
 extern const char *const report_cpu_kind_names[CPU_KINDS];
 extern const char *const report_cpu_gap_kinds[CPU_GAP_KINDS];
-
-/*
- * Sum up the folder DIR. 0; -ENODATA: it is no trace; -ENOMSG: it has neither sched.out nor
- * sched_switch.out with a header; -EINVAL: an option's list does not fit; -errno.
- */
-int report_cpu_load(struct report_cpu **ret, const char *dir, const struct report_cpu_options *o);
-void report_cpu_free(struct report_cpu *r);
-
-/*
- * The same in steps, for who reads the files of calls anyway, each once: all but these first, of the folder DIRFD,
- * which is DIR; then their rows; then what follows from all of them.
- */
-int report_cpu_begin(struct report_cpu **ret, const char *dir, int dirfd, const struct report_cpu_options *o);
-void report_cpu_end(struct report_cpu *r, int dirfd);
-struct reader;
-struct reader_row;
-struct cpu_scan;
-/* The rows of NAME.out, which RD reads. NULL: R, which may be NULL, does not ask for them. */
-struct cpu_scan *report_cpu_calls_begin(struct report_cpu *r, const char *name, const struct reader *rd);
-/* Some of these rows, one after the other: their text, and their numbers, each column's together; 0 where there is none. */
-struct cpu_call_rows {
-	const struct reader_row *text;
-	unsigned int n;
-	const uint64_t *time_ns, *pid, *lat_ns, *fid, *disk_bytes, *len; /* rows without a time do not count */
-};
-void report_cpu_calls_rows(struct cpu_scan *s, const struct cpu_call_rows *rows);
-/* BAD_ROWS were without a time; ERROR: -errno, it could not be opened, or not be read to its end. */
-void report_cpu_calls_end(struct report_cpu *r, const char *name, const struct reader *rd, uint64_t bad_rows, int error);
-
-/* For a terminal; errors of writing are left in the stream. */
-void report_cpu_text(const struct report_cpu *r, FILE *out);
-/* One CSV file (RFC 4180) per table into the folder DIR, which is made if need be. 0 or -errno. */
-int report_cpu_csv(const struct report_cpu *r, const char *dir);
 
 /* The numbers of T's entries, those with the most KEY first. NULL: none, or memory is out. */
 uint32_t *report_cpu_order(const struct table *t, uint64_t (*key)(const void *value));

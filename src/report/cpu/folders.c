@@ -7,13 +7,14 @@
  * that made the kernel fetch (DISK_BYTES) where there are any, else of all; of page faults, which are no
  * calls, by the sizes of what is mapped.
  */
-#include "report/cpu/scan.h"
+#include "report/cpu/load.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
+#include "report/cpu/scan.h"
 
 enum { FID, REALPATH, TYPE };
 static const char *const file_columns[] = { "FID", "REALPATH", "TYPE", NULL };

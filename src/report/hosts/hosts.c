@@ -9,6 +9,7 @@
 
 #include "base/util.h"
 #include "report/hosts/total.h"
+#include "report/report.h"
 #include "report/timeline.h"
 #include "trace/reader.h"
 

@@ -59,12 +59,4 @@ struct finding;
  */
 bool report_job_why(const struct report_job *job, struct finding *ret);
 
-/* As report_fit(). */
-void report_job_fit(struct report_job *job);
-/* What there is to say of all, where they were traced at a time; then each. */
-void report_job_text(const struct report_job *job, FILE *out);
-int report_job_json(const struct report_job *job, FILE *out); /* 0 or -ENOMEM */
-/* As report_html(). */
-int report_job_html(const struct report_job *job, FILE *out);
-
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/util.h"
+#include "report/report.h"
 #include "report/scan/scan.h"
 
 static void add_op(struct report_op *sum, const struct report_op *op)

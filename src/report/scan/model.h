@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What one trace folder says, summed up: report_load() streams every file once into a struct
- * report, and the renderers (text, JSON, the short form) only read it. Offline: knows nothing of
- * BPF, needs no root, and trusts no byte of the folder. Memory is bounded by the caps below.
+ * What one trace folder says, summed up: report.h fills a struct report, and the renderers (text, JSON, the short form)
+ * only read it. Memory is bounded by the caps below.
  */
 #ifndef REPORT_SCAN_MODEL_H
 #define REPORT_SCAN_MODEL_H
@@ -252,51 +251,16 @@ extern const char *const report_type_names[REPORT_TYPES];
 extern const char *const report_source_names[REPORT_SOURCES];
 extern const char report_t_names[REPORT_TS];
 
-struct phases_options;
-struct report_cpu_options;
-struct report_options {
-	bool timed; /* with phases and a timeline, */
-	uint64_t begin_ns; /* from here on, CLOCK_MONOTONIC; 0: the trace's begin */
-	bool brief; /* only what the short form says */
-	const char *path; /* absolute; of calls only those on files that it is, or that are below it. NULL: all */
-	const struct report_cpu_options *cpu; /* with CPU time, where the trace has any. NULL: without */
-	const struct phases_options *phases; /* how to find them; NULL: as the folder has them */
-};
-
-/* Sum up the folder DIR and, but in the short form and with a path, say why the job waited. 0; -ENOTDIR or -errno; -ENODATA when it is no trace; -EINVAL: that is no path. */
-int report_load_with(struct report **ret, const char *dir, const struct report_options *o);
-/* The same, all of it, TIMED: with phases and a timeline. */
-int report_load(struct report **ret, const char *dir, bool timed);
-/* The same as O says of the folder DIRFD, whatever DIR, which is shown, is by now. */
-int report_load_at(struct report **ret, const char *dir, int dirfd, const struct report_options *o);
-void report_free(struct report *r);
-
 /* Of sched and sched_switch, whose rows are report/cpu/cpu.h's business: rows and losses are the manifest's. */
 bool report_is_told_by_manifest(const struct manifest_probe *m);
 /* The workload's command line, else dltraced's; "" when not known. */
 const char *report_command(const struct report *r);
 /* UTC of the start, else of the first row. */
 const char *report_started(const struct report *r);
-/* The newest path of FID, escaped as in files.out; NULL when it is not known. */
-char *report_path(struct report *r, uint64_t fid);
 /* From start to end, else from the first row to the last. */
 uint64_t report_duration_ns(const struct report *r);
 
-/* Render; errors of writing are left in the stream. */
-void report_text(const struct report *r, FILE *out);
-void report_short(const struct report *r, FILE *out);
-int report_json(const struct report *r, FILE *out); /* 0 or -ENOMEM */
-/* One page for a browser with all that it needs. 0, 1 when it is larger than PAGE_BYTES_MAX, or -errno. */
-int report_html(const struct report *r, FILE *out);
-/*
- * Makes the timeline's bins longer, and lists shorter where these are what is large, until the page has PAGE_BYTES_MAX at
- * most: so JSON and page stay the same.
- */
-void report_fit(struct report *r);
-/* The lists alone, by a half; false: they are as short as they get. */
-bool report_thin(struct report *r);
-
-/* report_load_at() and report_short(): at most 20 lines. 0 or -errno. */
-int report_summary(const char *dir, int dirfd, FILE *out);
+/* Add a sentence to the report's notes. */
+void report_note(struct report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,50 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Walks the files of a trace folder, once each, and says what is missing or odd about them. Knows
- * files and headers; what a row means is in report/rows.c.
+ * The rows of a file and their numbers, and what is missing or odd about it. Knows files and headers; what a row means is
+ * in report/rows.c.
  */
 #include "report/scan/scan.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/util.h"
-#include "report/cpu/cpu.h"
-#include "report/scan/uses.h"
-#include "report/why/files.h"
-#include "report/why/why.h"
-
-const char *const report_kind_names[REPORT_KINDS] = {
-	[REPORT_FILES] = "files",	    [REPORT_PIDS] = "pids",
-	[REPORT_TIME_ALIGN] = "time_align", [REPORT_ROLLUP] = "rollup",
-	[REPORT_BIO] = "bio",
-	[REPORT_CLOSE] = "close",	    [REPORT_CREATE_DEL] = "create_del",
-	[REPORT_MMAP] = "mmap",		    [REPORT_OPEN] = "open",
-	[REPORT_SYNC] = "sync",		    [REPORT_VFS_RW] = "vfs_rw",
-};
-
-static void rows_of_names(struct scan *s, unsigned int n)
-{
-	static const report_row_fn row_fns[REPORT_BIO] = {
-		[REPORT_FILES] = report_row_files,	     [REPORT_PIDS] = report_row_pids,
-		[REPORT_TIME_ALIGN] = report_row_time_align, [REPORT_ROLLUP] = report_row_rollup,
-	};
-
-	report_each_row(s, n, row_fns[s->kind]);
-}
-
-static const report_rows_fn rows_fns[REPORT_KINDS] = {
-	[REPORT_FILES] = rows_of_names,		     [REPORT_PIDS] = rows_of_names,
-	[REPORT_TIME_ALIGN] = rows_of_names,	     [REPORT_ROLLUP] = rows_of_names,
-	/* of calls and requests: the many */
-	[REPORT_BIO] = report_rows_bio,
-	[REPORT_CLOSE] = report_rows_call,	     [REPORT_CREATE_DEL] = report_rows_call,
-	[REPORT_MMAP] = report_rows_call,	     [REPORT_OPEN] = report_rows_call,
-	[REPORT_SYNC] = report_rows_call,	     [REPORT_VFS_RW] = report_rows_vfs_rw,
-};
 
 static const char *const column_names[COLUMNS] = {
 	[COL_ARGS] = "ARGS", [COL_BOOTTIME_NS] = "BOOTTIME_NS",
@@ -62,19 +27,12 @@ static const char *const column_names[COLUMNS] = {
 	[COL_TYPE] = "TYPE",
 };
 
-void report_note(struct report *r, const char *fmt, ...)
+void report_copy(char *dst, size_t size, struct reader_field f)
 {
-	char *note;
-	va_list ap;
-	int len;
+	size_t n = MIN(f.len, size - 1);
 
-	if (r->n_notes == REPORT_NOTES_MAX)
-		return;
-	va_start(ap, fmt);
-	len = vasprintf(&note, fmt, ap);
-	va_end(ap);
-	if (len >= 0)
-		r->notes[r->n_notes++] = note;
+	memcpy(dst, f.p, n);
+	dst[n] = '\0';
 }
 
 void report_scan_columns(struct scan *s, const struct reader *reader)
@@ -120,17 +78,10 @@ static void note_segments(struct report *r, const struct reader *rd, const char 
 			    name, rd->damaged);
 }
 
-/* Where reading stands among the segments: rows that are read at once are of one. */
-struct place {
-	uint64_t ns;	  /* of the row before */
-	uint32_t nr;	  /* of its segment */
-	size_t left_out; /* segments that could not be read, or not to their ends */
-};
-
 /* Rows are missing between the row before and those that were taken when a segment between them is. */
-static void find_gap(struct reader *rd, const struct scan *s, struct place *was)
+static void find_gap(const struct reader *rd, const struct scan *s, struct scan_place *was)
 {
-	const struct place now = {
+	const struct scan_place now = {
 		.ns = s->taken.last_ns, .nr = rd->segments[MIN(rd->at, rd->n_segments - 1)].file.nr,
 		.left_out = rd->gone + rd->bad + rd->damaged,
 	};
@@ -165,8 +116,7 @@ void report_scan_numbers(struct scan *s, unsigned int n)
 		   s->is_number[COL_RETURNED];
 }
 
-/* Some of the next rows, at least one: how many; 0 at the end, -errno. */
-static int read_ahead(struct reader *rd, struct scan *s)
+int report_scan_rows(struct reader *rd, struct scan *s)
 {
 	int n = reader_next_rows(rd, s->ahead, SCAN_AHEAD);
 
@@ -175,52 +125,7 @@ static int read_ahead(struct reader *rd, struct scan *s)
 	return n;
 }
 
-/* What is known of a process, as far as most of its rows look at it. */
-static void expect_proc(const struct report *r, uint64_t pid)
-{
-	const struct report_proc *p = table_find(&r->procs, pid);
-
-	if (!p)
-		return;
-	__builtin_prefetch(p->lane);
-	__builtin_prefetch(p->spread[REPORT_READ_NS]);
-	__builtin_prefetch(p->spread[REPORT_READ_BYTES]);
-}
-
-/*
- * Who did what with which file: what is known of these is spread over more memory than a processor has near it. What a
- * process had last is near.
- */
-static void look_ahead(const struct scan *s, unsigned int n)
-{
-	const uint64_t *pid = s->number[COL_PID], *fid = s->number[COL_FID];
-	const uint32_t pairs = s->is_number[COL_FID] & s->is_number[COL_PID];
-	const struct report *r = s->report;
-	uint32_t far = 0;
-
-	for (unsigned int i = 0; i < n; i++) {
-		expect_proc(r, pid[i]);
-		far |= (uint32_t)(!r->uses || !report_uses_near(r->uses, pid[i], fid[i])) << i;
-	}
-	far &= pairs;
-	for (uint32_t left = far; left; left &= left - 1) {
-		const unsigned int i = (unsigned int)__builtin_ctz(left);
-
-		table_expect(&r->files, fid[i]);
-		if (r->why)
-			why_files_expect(r->why, pid[i], fid[i]);
-		if (r->uses)
-			report_uses_expect(r->uses, pid[i], fid[i]);
-	}
-	for (; r->uses && far; far &= far - 1) {
-		const unsigned int i = (unsigned int)__builtin_ctz(far);
-
-		report_uses_expect_entry(r->uses, pid[i], fid[i]);
-	}
-}
-
-/* What any rows tell, and where they are. */
-static void take_place(struct reader *rd, const struct scan *s, struct place *place)
+void report_scan_place(const struct reader *rd, const struct scan *s, struct scan_place *place)
 {
 	const struct scan_taken *taken = &s->taken;
 	struct report *r = s->report;
@@ -239,65 +144,8 @@ static void take_place(struct reader *rd, const struct scan *s, struct place *pl
 	r->last_ns = MAX(r->last_ns, taken->latest_ns);
 }
 
-/* CPU time has the rows, too. */
-static void give_rows(struct cpu_scan *cpu, const struct scan *s, unsigned int n)
+void report_scan_note(const struct scan *s, const struct reader *rd)
 {
-	const struct cpu_call_rows rows = {
-		.text = s->ahead, .n = n, .time_ns = s->number[COL_TIMESTAMP], .pid = s->number[COL_PID],
-		.lat_ns = s->number[COL_LAT_NS], .fid = s->number[COL_FID], .disk_bytes = s->number[COL_DISK_BYTES],
-		.len = s->number[COL_LEN],
-	};
-
-	report_cpu_calls_rows(cpu, &rows);
-}
-
-static int scan_rows(struct reader *rd, struct scan *s)
-{
-	struct report *r = s->report;
-	struct cpu_scan *cpu = report_cpu_calls_begin(r->cpu, report_kind_names[s->kind], rd);
-	struct place place = { .ns = 0 };
-	int n;
-
-	/* without a manifest: time_align.out, which has been read, begins before all else */
-	if (r->timeline && s->kind >= REPORT_BIO)
-		timeline_begin(r->timeline, r->first_ns);
-	if (r->why)
-		why_calls_begin(r->why->calls, s->kind);
-	while ((n = read_ahead(rd, s)) > 0) {
-		if (s->kind > REPORT_BIO)
-			look_ahead(s, (unsigned int)n);
-		if (cpu)
-			give_rows(cpu, s, (unsigned int)n);
-		rows_fns[s->kind](s, (unsigned int)n);
-		take_place(rd, s, &place);
-	}
-	if (r->why)
-		why_calls_end(r->why->calls, s->kind);
-	report_cpu_calls_end(r->cpu, report_kind_names[s->kind], rd, s->timeless, n);
-	return n;
-}
-
-int report_scan(struct report *r, enum report_kind kind, int dirfd)
-{
-	autofree char *file = util_fmt("%s.out", report_kind_names[kind]);
-	struct scan s = { .report = r, .dirfd = dirfd, .kind = kind, .op = &r->op[kind] };
-	struct reader *rd = &r->readers[kind];
-	int res;
-
-	if (!file)
-		return -ENOMEM;
-	res = reader_open(rd, dirfd, file);
-	if (res < 0) {
-		report_cpu_calls_end(r->cpu, report_kind_names[kind], rd, 0, res);
-		return res;
-	}
-	r->present[kind] = true;
-	report_scan_columns(&s, rd);
-	res = scan_rows(rd, &s);
-	if (kind == REPORT_VFS_RW)
-		report_rows_end(r);
-	r->trace_bytes += rd->stored_bytes;
-	note_segments(r, rd, report_kind_names[kind]);
-	note_oddities(r, rd, &s);
-	return res;
+	note_segments(s->report, rd, report_kind_names[s->kind]);
+	note_oddities(s->report, rd, s);
 }

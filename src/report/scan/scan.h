@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Between the parts of the report that read: scan.c walks a file, report/rows.c and
- * report/names.c take its rows in.
+ * The rows of a file, some at a time, with their numbers: what report/rows.c and report/names.c take in.
  */
 #ifndef REPORT_SCAN_SCAN_H
 #define REPORT_SCAN_SCAN_H
@@ -197,34 +196,24 @@ static inline __attribute__((always_inline)) void report_each_row(struct scan *s
 	s->taken = taken;
 }
 
-/* report/names.c */
-bool report_row_files(struct scan *s);
-bool report_row_pids(struct scan *s);
-bool report_row_time_align(struct scan *s);
-bool report_row_rollup(struct scan *s);
-/* report/rows.c */
-void report_rows_bio(struct scan *s, unsigned int n);
-void report_rows_call(struct scan *s, unsigned int n); /* close, create_del, mmap, open, sync */
-void report_rows_vfs_rw(struct scan *s, unsigned int n);
-void report_rows_end(struct report *r); /* all of vfs_rw is read */
-
-/* Read all of KIND's file in DIRFD. 0, -ENOENT when it is not there, -errno. */
-int report_scan(struct report *r, enum report_kind kind, int dirfd);
-
 /* The columns of KIND's file, for rows read again later. */
 void report_scan_columns(struct scan *s, const struct reader *reader);
 /* The N rows of ahead[] have been read: their numbers. */
 void report_scan_numbers(struct scan *s, unsigned int n);
+/* Some of the next rows, at least one, and their numbers: how many; 0 at the end, -errno. */
+int report_scan_rows(struct reader *rd, struct scan *s);
+
+/* Where reading stands among the segments: rows that are read at once are of one. */
+struct scan_place {
+	uint64_t ns;	  /* of the row before */
+	uint32_t nr;	  /* of its segment */
+	size_t left_out; /* segments that could not be read, or not to their ends */
+};
+/* When the rows that were taken were, and whether some are missing between them and PLACE, where those before were. */
+void report_scan_place(const struct reader *rd, const struct scan *s, struct scan_place *place);
+/* All rows of the file are read: what is missing or odd about it becomes notes. */
+void report_scan_note(const struct scan *s, const struct reader *rd);
 /* Copy a field, cut to fit, into a string. */
 void report_copy(char *dst, size_t size, struct reader_field f);
-
-/* The newest path of FID, and its FSTYPE where that is asked for; NULL when it is not known. */
-char *report_path_of(struct report *r, uint64_t fid, char *fstype, size_t size);
-/* The files with the most of KEY, largest first, into TOP, REPORT_TOP at most; returns how many. */
-unsigned int report_pick_files(struct report *r, struct report_top_file *top,
-			       uint64_t (*key)(const struct report_file *f));
-
-/* Add a sentence to the report's notes. */
-void report_note(struct report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

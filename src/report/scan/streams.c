@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/scan/lookup.h"
 
 struct report_streams *report_streams_new(void)
 {

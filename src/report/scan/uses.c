@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/util.h"
+#include "report/scan/lookup.h"
 #include "report/scan/only.h"
 
 struct report_uses *report_uses_new(void)

@@ -13,6 +13,7 @@
 #include "base/csv.h"
 #include "base/util.h"
 #include "report/cpu/cpu.h"
+#include "report/show/show.h"
 
 #define OTHERS "(others)"
 

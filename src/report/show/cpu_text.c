@@ -3,6 +3,7 @@
 #include "report/show/cpu_text.h"
 
 #include "base/fmt.h"
+#include "report/show/show.h"
 
 #define DIFFERING_MAX 8
 

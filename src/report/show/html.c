@@ -4,6 +4,7 @@
 #include "report/scan/model.h"
 #include "report/show/page.h"
 #include "report/show/page_around.h"
+#include "report/show/show.h"
 
 static int json_of(const void *r, FILE *out)
 {

@@ -8,6 +8,7 @@
 #include "report/hosts/hosts.h"
 #include "report/show/json.h"
 #include "report/show/page_around.h"
+#include "report/show/show.h"
 #include "report/timeline.h"
 #include "report/why/rules.h"
 #include "report/why/why.h"

@@ -6,6 +6,7 @@
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/hosts/hosts.h"
+#include "report/show/show.h"
 #include "report/why/rules.h"
 #include "report/why/why.h"
 

@@ -6,6 +6,7 @@
 #include "base/util.h"
 #include "report/show/cpu_json.h"
 #include "report/show/json.h"
+#include "report/show/show.h"
 #include "report/show/summaries.h"
 #include "report/timeline.h"
 #include "report/why/why.h"

@@ -8,7 +8,9 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/report.h"
 #include "report/scan/model.h"
+#include "report/show/show.h"
 #include "report/show/summaries.h"
 #include "report/timeline.h"
 #include "report/why/why.h"

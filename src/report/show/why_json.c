@@ -6,6 +6,7 @@
 #include "base/util.h"
 #include "report/phases/phases.h"
 #include "report/scan/model.h"
+#include "report/show/show.h"
 #include "report/why/rules.h"
 #include "report/why/why.h"
 

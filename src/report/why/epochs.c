@@ -7,6 +7,7 @@
 
 #include "base/util.h"
 #include "report/phases/phases.h"
+#include "report/scan/lookup.h"
 #include "report/why/impl.h"
 
 /* Told ones: what is inferred is not held against the job. */
@@ -210,7 +211,7 @@ void why_epochs_end(struct report *r)
 
 		find_slow_worker(w, i);
 		for (unsigned int k = 0; k < e->n_slow; k++)
-			e->slow[k].path = report_path(r, e->slow[k].fid);
+			e->slow[k].path = report_path_of(r, e->slow[k].fid, NULL, 0);
 		for (uint32_t k = 0; k < w->n_trainers; k++) {
 			if (!why_tells_when(&w->trainer[k]))
 				continue;

@@ -7,6 +7,7 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/scan/lookup.h"
 #include "report/scan/uses.h"
 
 /* --- files of several processes --------------------------------------------------------------- */
@@ -118,7 +119,7 @@ static void tell_file_imbalance(struct report *r, struct finding *f)
 
 	if (most_uneven(r, &p) <= 0)
 		return;
-	path = report_path(r, p.fid);
+	path = report_path_of(r, p.fid, NULL, 0);
 	finding_tell(f, "%s: process %u read and wrote %s of it, process %u only %s, of %u that do the same",
 		     path ? path : "a file", (unsigned int)p.most_pid, FMT_BYTES(p.most), (unsigned int)p.least_pid,
 		     FMT_BYTES(p.least), p.n);

@@ -7,6 +7,7 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/scan/lookup.h"
 #include "report/scan/model.h"
 #include "report/why/rules.h"
 #include "report/why/why.h"
@@ -184,7 +185,7 @@ static void tell_longest(struct report *r, struct finding *f, enum why_state s, 
 
 	for (unsigned int i = 0; i < MIN(top->n, 2U); i++) {
 		const struct why_call *c = &top->call[i];
-		autofree char *path = c->fid ? report_path(r, c->fid) : NULL;
+		autofree char *path = c->fid ? report_path_of(r, c->fid, NULL, 0) : NULL;
 
 		finding_tell(f, "%s: %s from %.3f s on, process %u, %s", i ? "then" : what,
 			     FMT_NS(c->lat_ns), rules_seconds(r, c->end_ns - c->lat_ns), c->pid,

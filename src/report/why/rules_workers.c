@@ -4,6 +4,7 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/scan/lookup.h"
 
 /* --- loaders ---------------------------------------------------------------------------------- */
 
@@ -180,7 +181,7 @@ static void tell_checkpoint_blocks(struct report *r, struct finding *f)
 			"that is looked at",
 		     100 * checkpoint_blocks(r));
 	for (unsigned int i = 0; i < top->n; i++) {
-		autofree char *path = top->call[i].fid ? report_path(r, top->call[i].fid) : NULL;
+		autofree char *path = top->call[i].fid ? report_path_of(r, top->call[i].fid, NULL, 0) : NULL;
 
 		finding_tell(f, "%s from %.3f s on, process %u, %s", FMT_NS(top->call[i].lat_ns),
 			     rules_seconds(r, top->call[i].end_ns - top->call[i].lat_ns),

@@ -299,14 +299,4 @@ struct finding;
 /* A line of what those did that may train. */
 void why_tell_did(const struct report *r, struct finding *f);
 
-/* --- for renderers -------------------------------------------------------------------------------- */
-
-struct json;
-void why_json(const struct report *r, struct json *j);
-void why_json_finding(struct json *j, const char *key, const struct finding *f);
-void why_finding_text(const struct finding *f, FILE *out);
-void why_answer(const struct report *r, FILE *out);   /* a few lines */
-void why_findings(const struct report *r, FILE *out); /* all rules that fired */
-void why_epochs_text(const struct report *r, FILE *out);
-
 #endif

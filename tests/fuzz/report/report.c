@@ -6,7 +6,10 @@
 #include "fuzz.h"
 #include "report/compare.h"
 #include "report/cpu/cpu.h"
+#include "report/cpu/load.h"
+#include "report/report.h"
 #include "report/scan/model.h"
+#include "report/show/show.h"
 
 static const char *const names[] = {
 	"bio.000001.out", "bio.000002.out.gz", "bio.out", "close.out", "create_del.out", "files.000001.out.zst",
@@ -68,7 +71,7 @@ static void of_path(void)
 	struct report *r[2] = { NULL };
 	struct compare c;
 
-	if (report_load_with(&r[0], fuzz_folder(), &o) < 0)
+	if (report_load(&r[0], fuzz_folder(), &o) < 0)
 		return;
 	r[1] = r[0];
 	EXPECT(r[0]->only.left_out <= r[0]->only.rows);
@@ -87,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	put_files(data, size);
 	of_cpu();
 	of_path();
-	if (report_load(&r, fuzz_folder(), true) < 0)
+	if (report_load(&r, fuzz_folder(), &(struct report_options){ .timed = true }) < 0)
 		return 0;
 	report_text(r, fuzz_nowhere());
 	report_short(r, fuzz_nowhere());

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/util.h"
+#include "report/report.h"
 
 static const char *const dirs[] = { "tests/golden/trace-small", "tests/golden/trace-other", "tests/golden/trace-hostile" };
 static struct report *reports[ARRAY_SIZE(dirs)];
@@ -19,7 +20,7 @@ static struct compare all;
 static int set_up(void **state)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
-		if (report_load(&reports[i], dirs[i], true) < 0)
+		if (report_load(&reports[i], dirs[i], &(struct report_options){ .timed = true }) < 0)
 			return -1;
 	return compare_init(&all, reports, ARRAY_SIZE(dirs));
 }
@@ -80,7 +81,7 @@ static void epochs_of_one_name_are_told_apart(void **state)
 	struct compare c;
 	unsigned int n = 0;
 
-	assert_int_equal(report_load(&r, "tests/golden/trace-panels", true), 0);
+	assert_int_equal(report_load(&r, "tests/golden/trace-panels", &(struct report_options){ .timed = true }), 0);
 	assert_int_equal(compare_init(&c, &r, 1), 0);
 	for (size_t i = 0; i < c.n_measures; i++)
 		n += strcmp(c.measure[i].section, "Epochs") == 0 && strstr(c.measure[i].name, ": lasted") != NULL;

@@ -14,6 +14,8 @@
 #include <cmocka.h>
 
 #include "report/scan/model.h"
+#include "report/report.h"
+#include "report/show/show.h"
 
 static void what_reads_traces_has_no_libbpf(void **state)
 {
@@ -28,7 +30,7 @@ static void it_reads_a_trace(void **state)
 	size_t len;
 	FILE *out = open_memstream(&json, &len);
 
-	assert_int_equal(report_load(&r, "tests/golden/trace-small", true), 0);
+	assert_int_equal(report_load(&r, "tests/golden/trace-small", &(struct report_options){ .timed = true }), 0);
 	assert_int_equal(r->op[REPORT_VFS_RW].rows, 16);
 	assert_int_equal(report_json(r, out), 0);
 	fclose(out);

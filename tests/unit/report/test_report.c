@@ -13,6 +13,8 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/report.h"
+#include "report/show/show.h"
 #include "report/why/why.h"
 #include "tree.h"
 
@@ -23,7 +25,7 @@ static struct report *load(const char *dir)
 {
 	struct report *r = NULL;
 
-	assert_int_equal(report_load(&r, dir, true), 0);
+	assert_int_equal(report_load(&r, dir, &(struct report_options){ .timed = true }), 0);
 	return r;
 }
 
@@ -364,9 +366,9 @@ static void folder_that_is_no_trace(void **state)
 	autoclose int fd = open("tests/golden", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct report *r;
 
-	assert_int_equal(report_load(&r, "tests/golden", false), -ENODATA);
-	assert_int_equal(report_load(&r, "tests/golden/none-of-that-name", false), -ENOENT);
-	assert_int_equal(report_load(&r, GOLDEN "trace-small/vfs_rw.out", false), -ENOTDIR);
+	assert_int_equal(report_load(&r, "tests/golden", &(struct report_options){ .timed = false }), -ENODATA);
+	assert_int_equal(report_load(&r, "tests/golden/none-of-that-name", &(struct report_options){ .timed = false }), -ENOENT);
+	assert_int_equal(report_load(&r, GOLDEN "trace-small/vfs_rw.out", &(struct report_options){ .timed = false }), -ENOTDIR);
 	assert_int_equal(report_summary("tests/golden", fd, stdout), -ENODATA);
 }
 

@@ -11,8 +11,11 @@
 #include <cmocka.h>
 
 #include "base/util.h"
+#include "report/cpu/load.h"
+#include "report/report.h"
 #include "report/scan/model.h"
 #include "report/show/cpu_json.h"
+#include "report/show/show.h"
 #include "trace/manifest_read.h"
 #include "tree.h"
 
@@ -133,7 +136,7 @@ static void a_long_wait_is_where_it_was(void **state)
 		 "DISK_NS\tBLOCKED_NS\tSLEEP_NS\tMAX_NS\n"
 		 "61000000000\t-\t7\t7\ta\ttarget\t-\tread\t1000000000\t1\t-\t-\t-\t0\t0\t60000000000\t60000000000\n");
 	wait = tree_path("wait");
-	assert_int_equal(report_load(&r, wait, true), 0);
+	assert_int_equal(report_load(&r, wait, &(struct report_options){ .timed = true }), 0);
 	free(wait);
 	for (unsigned int i = 0; i < timeline_bins(r->timeline); i++) {
 		assert_in_range(r->timeline->sum[TIMELINE_SLEEP][i], 0, r->timeline->bin_ns + 1000);
@@ -347,7 +350,7 @@ static void both_have_folders(const struct in_folder *want, uint32_t n)
 
 	folders_are(alone, want, n);
 	report_cpu_free(alone);
-	assert_int_equal(report_load_with(&r, tree, &o), 0);
+	assert_int_equal(report_load(&r, tree, &o), 0);
 	folders_are(r->cpu, want, n);
 	report_free(r);
 }
@@ -403,7 +406,7 @@ static void rows_of_calls_without_a_time_are_told_of(void **state)
 	alone = load(tree, NULL);
 	assert_true(is_noted(alone->notes, alone->n_notes, one));
 	report_cpu_free(alone);
-	assert_int_equal(report_load_with(&r, tree, &o), 0);
+	assert_int_equal(report_load(&r, tree, &o), 0);
 	assert_true(is_noted(r->cpu->notes, r->cpu->n_notes, one));
 	assert_true(is_noted(r->notes, r->n_notes, "sync.out: 2 rows could not be read and were left out"));
 	report_free(r);

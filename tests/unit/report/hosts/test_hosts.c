@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "report/report.h"
+#include "report/show/show.h"
 #include "report/why/rules.h"
 #include "stats/timeline.h"
 #include "report/why/why.h"
@@ -27,7 +29,7 @@ static void open_job(struct report_job *job, char *const *dirs, unsigned int n)
 	for (unsigned int i = 0; i < n; i++) {
 		const struct report_options o = { .timed = true, .begin_ns = report_job_begin_ns(job, i) };
 
-		assert_int_equal(report_load_with(&job->host[i].report, dirs[i], &o), 0);
+		assert_int_equal(report_load(&job->host[i].report, dirs[i], &o), 0);
 	}
 	assert_int_equal(report_job_close(job), 0);
 }

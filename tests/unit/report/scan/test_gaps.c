@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "report/report.h"
 #include "report/scan/model.h"
 #include "tree.h"
 
@@ -82,7 +83,7 @@ static void a_report_has_them(void **state)
 	put_segment("vfs_rw.000001.out", 1, AT(1002));
 	put_segment("vfs_rw.000004.out", 4, AT(1005));
 	put_segment("vfs_rw.out", 5, AT(1006));
-	assert_int_equal(report_load(&r, tree, true), 0);
+	assert_int_equal(report_load(&r, tree, &(struct report_options){ .timed = true }), 0);
 	assert_int_equal(r->gaps.n, 3);
 	assert_string_equal(r->gaps.v[0].what, "vfs_rw: rows were dropped by --keep");
 	assert_int_equal(r->gaps.v[0].begin_ns, 1000 * S);
@@ -104,7 +105,7 @@ static void a_gap_is_from_the_last_row_before_to_the_first_behind(void **state)
 	put_segment("vfs_rw.000001.out", 1, AT(-1, 1003, 1002, 1006, 1005, -1));
 	put_segment("vfs_rw.000003.out", 3, AT(-1, 1009, 1008, 1012, 1011, -1));
 	put_segment("vfs_rw.out", 4, AT(1001, 1004));
-	assert_int_equal(report_load(&r, tree, true), 0);
+	assert_int_equal(report_load(&r, tree, &(struct report_options){ .timed = true }), 0);
 	assert_int_equal(r->gaps.n, 2);
 	assert_string_equal(r->gaps.v[0].what, "vfs_rw: rows were dropped by --keep");
 	assert_int_equal(r->gaps.v[0].end_ns, 1003 * S);

@@ -11,7 +11,9 @@
 #include <cmocka.h>
 
 #include "base/util.h"
+#include "report/report.h"
 #include "report/scan/model.h"
+#include "report/show/show.h"
 
 /* The page around JSON; free() it. */
 static char *page(const char *json, size_t *bytes)
@@ -238,7 +240,7 @@ static void a_report_s_page_is_around_its_json(void **state)
 	size_t len = 0;
 	FILE *f;
 
-	assert_int_equal(report_load(&r, "tests/golden/trace-small", true), 0);
+	assert_int_equal(report_load(&r, "tests/golden/trace-small", &(struct report_options){ .timed = true }), 0);
 	f = open_memstream(&html, &len);
 	assert_int_equal(report_html(r, f), 0);
 	fclose(f);

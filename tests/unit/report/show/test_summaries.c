@@ -12,10 +12,12 @@
 #include <cmocka.h>
 
 #include "base/util.h"
+#include "report/report.h"
 #include "report/scan/spreads.h"
 #include "report/scan/streams.h"
 #include "report/scan/uses.h"
 #include "tree.h"
+#include "report/show/show.h"
 
 #define GOLDEN "tests/golden/"
 #define MiB (1024 * 1024)
@@ -25,7 +27,7 @@ static struct report *load_path(const char *dir, const char *path)
 	const struct report_options o = { .timed = true, .path = path };
 	struct report *r = NULL;
 
-	assert_int_equal(report_load_with(&r, dir, &o), 0);
+	assert_int_equal(report_load(&r, dir, &o), 0);
 	return r;
 }
 
@@ -307,7 +309,7 @@ static void path_is_compared_as_it_is_escaped(void **state)
 	r = load_path(GOLDEN "trace-other", "/w\\040 \\101");
 	assert_string_equal(r->only.path, "/w\\134040\\040\\134101");
 	report_free(r);
-	assert_int_equal(report_load_with(&r, GOLDEN "trace-other", &relative), -EINVAL);
+	assert_int_equal(report_load(&r, GOLDEN "trace-other", &relative), -EINVAL);
 }
 
 static void hostile_names_are_escaped(void **state)
@@ -334,7 +336,7 @@ static void short_form_does_without(void **state)
 	struct report *r;
 	FILE *out = fopen("/dev/null", "we");
 
-	assert_int_equal(report_load_with(&r, GOLDEN "trace-other", &brief), 0);
+	assert_int_equal(report_load(&r, GOLDEN "trace-other", &brief), 0);
 	assert_null(r->uses);
 	report_text(r, out);
 	assert_int_equal(report_json(r, out), 0);

@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "report/report.h"
 #include "report/scan/model.h"
+#include "report/show/show.h"
 #include "report/why/rules.h"
 #include "tree.h"
 
@@ -98,7 +100,7 @@ static struct report *loaded_with(bool timed)
 	for (unsigned int i = 0; i < n_rows; i++)
 		free(rows[i].text);
 	n_rows = 0;
-	assert_int_equal(report_load(&r, tree, timed), 0);
+	assert_int_equal(report_load(&r, tree, &(struct report_options){ .timed = timed }), 0);
 	assert_non_null(r->why);
 	assert_non_null(r->why->rules);
 	return r;

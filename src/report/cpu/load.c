@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* From a trace folder to a struct report_cpu: which files are read in which order, and what is missing. */
-#include "report/cpu/cpu.h"
+#include "report/cpu/load.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/scan/model.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const report_kind_names[REPORT_KINDS] = {
+	[REPORT_FILES] = "files",	    [REPORT_PIDS] = "pids",
+	[REPORT_TIME_ALIGN] = "time_align", [REPORT_ROLLUP] = "rollup",
+	[REPORT_BIO] = "bio",
+	[REPORT_CLOSE] = "close",	    [REPORT_CREATE_DEL] = "create_del",
+	[REPORT_MMAP] = "mmap",		    [REPORT_OPEN] = "open",
+	[REPORT_SYNC] = "sync",		    [REPORT_VFS_RW] = "vfs_rw",
+};
+
+const char *const report_type_names[REPORT_TYPES] = {
+	"unknown", "anon", "blk", "chr", "dir", "fifo", "memfd", "reg", "shm", "sock",
+};
+
+const char *const report_source_names[REPORT_SOURCES] = {
+	[REPORT_BUFFERED] = "buffered", [REPORT_DIRECT] = "direct",   [REPORT_REMOTE] = "network",
+	[REPORT_NO_DISK] = "memory",	[REPORT_NO_TYPE] = "unknown",
+};
+
+const char report_t_names[REPORT_TS] = { 'R', 'W', 'D', 'F', 'Z', 'O' };
+
+void report_note(struct report *r, const char *fmt, ...)
+{
+	char *note;
+	va_list ap;
+	int len;
+
+	if (r->n_notes == REPORT_NOTES_MAX)
+		return;
+	va_start(ap, fmt);
+	len = vasprintf(&note, fmt, ap);
+	va_end(ap);
+	if (len >= 0)
+		r->notes[r->n_notes++] = note;
+}
+
+bool report_is_told_by_manifest(const struct manifest_probe *m)
+{
+	return (strcmp(m->name, "sched") == 0 || strcmp(m->name, "sched_switch") == 0) && !manifest_is_untraced(m);
+}
+
+const char *report_command(const struct report *r)
+{
+	return r->manifest.argv[0] ? r->manifest.argv : r->manifest.cmdline;
+}
+
+const char *report_started(const struct report *r)
+{
+	return r->manifest.start_utc[0] ? r->manifest.start_utc : r->first_time;
+}
+
+uint64_t report_duration_ns(const struct report *r)
+{
+	const struct manifest_facts *m = &r->manifest;
+
+	if (m->start_ns && m->end_ns > m->start_ns)
+		return m->end_ns - m->start_ns;
+	return r->last_ns - r->first_ns;
+}

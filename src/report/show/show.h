@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A loaded report as text, as JSON and as a page. Errors of writing are left in the stream. */
+#ifndef REPORT_SHOW_SHOW_H
+#define REPORT_SHOW_SHOW_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct finding;
+struct json;
+struct report;
+struct report_cpu;
+struct report_job;
+
+void report_text(const struct report *r, FILE *out);
+void report_short(const struct report *r, FILE *out);
+int report_json(const struct report *r, FILE *out); /* 0 or -ENOMEM */
+/* One page for a browser with all that it needs. 0, 1 when it is larger than PAGE_BYTES_MAX, or -errno. */
+int report_html(const struct report *r, FILE *out);
+/*
+ * Makes the timeline's bins longer, and lists shorter where these are what is large, until the page has PAGE_BYTES_MAX at
+ * most: so JSON and page stay the same.
+ */
+void report_fit(struct report *r);
+/* The lists alone, by a half; false: they are as short as they get. */
+bool report_thin(struct report *r);
+
+/* The folder DIRFD, which is DIR, loaded and in the short form: at most 20 lines. 0 or -errno. */
+int report_summary(const char *dir, int dirfd, FILE *out);
+
+/* --- several hosts: what there is to say of all, where they were traced at a time; then each ------------- */
+
+void report_job_text(const struct report_job *job, FILE *out);
+int report_job_json(const struct report_job *job, FILE *out);
+int report_job_html(const struct report_job *job, FILE *out);
+void report_job_fit(struct report_job *job);
+
+/* --- CPU time ---------------------------------------------------------------------------------------------- */
+
+void report_cpu_text(const struct report_cpu *r, FILE *out);
+/* One CSV file (RFC 4180) per table into the folder DIR, which is made if need be. 0 or -errno. */
+int report_cpu_csv(const struct report_cpu *r, const char *dir);
+
+/* --- why the job waited ---------------------------------------------------------------------------------- */
+
+void why_json(const struct report *r, struct json *j);
+void why_json_finding(struct json *j, const char *key, const struct finding *f);
+void why_finding_text(const struct finding *f, FILE *out);
+void why_answer(const struct report *r, FILE *out);   /* a few lines */
+void why_findings(const struct report *r, FILE *out); /* all rules that fired */
+void why_epochs_text(const struct report *r, FILE *out);
+
+#endif
