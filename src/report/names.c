@@ -9,7 +9,7 @@
 #include "report/scan/only.h"
 #include "report/scan/streams.h"
 #include "report/scan/uses.h"
-#include "report/why/why.h"
+#include "report/why/names.h"
 
 /* FSTYPEs whose files are not on a disk of this machine; a final dot: with any subtype. */
 static const char *const network_fs[] = {

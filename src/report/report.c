@@ -22,7 +22,7 @@
 #include "report/scan/streams.h"
 #include "report/scan/uses.h"
 #include "report/timeline.h"
-#include "report/why/why.h"
+#include "report/why/load.h"
 
 /* --- what stands out --------------------------------------------------------------------- */
 

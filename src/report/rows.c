@@ -18,7 +18,7 @@
 #include "report/why/calls.h"
 #include "report/why/rows.h"
 #include "report/why/rw.h"
-#include "report/why/why.h"
+#include "report/why/load.h"
 
 /* Keep the present row in TOP when it is one of the longest. */
 static void keep_longest(struct report_calls *top, const struct scan *s, uint64_t lat_ns)

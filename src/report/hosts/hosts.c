@@ -8,9 +8,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "report/hosts/total.h"
 #include "report/report.h"
-#include "report/timeline.h"
 #include "trace/reader.h"
 
 #define APART_NS (100ULL * 24 * 3600 * NSEC_PER_SEC) /* hosts of one job do not begin so far apart */
@@ -99,112 +97,6 @@ uint64_t report_job_begin_ns(const struct report_job *job, unsigned int i)
 uint64_t report_job_after_ns(const struct report_job *job, unsigned int i)
 {
 	return job->host[i].begin_ns - report_job_begin_ns(job, i);
-}
-
-/* --- one axis --------------------------------------------------------------------------------------- */
-
-/* All as long as the longest, in bins of one length. */
-static void align(struct report_job *job)
-{
-	uint64_t span_ns = 0, bin_ns = 0;
-
-	for (unsigned int i = 0; i < job->n; i++) {
-		struct timeline *t = job->host[i].report->timeline;
-
-		t->host = job->host[i].name;
-		t->host_begin_ns = job->host[i].begin_ns;
-		t->host_end_ns = t->end_ns;
-		span_ns = MAX(span_ns, t->end_ns - t->begin_ns);
-	}
-	for (unsigned int i = 0; i < job->n; i++) {
-		struct timeline *t = job->host[i].report->timeline;
-
-		timeline_bin(t, t->begin_ns + span_ns);
-		bin_ns = MAX(bin_ns, t->bin_ns);
-	}
-	for (unsigned int i = 0; i < job->n; i++)
-		while (job->host[i].report->timeline->bin_ns < bin_ns)
-			timeline_fold(job->host[i].report->timeline);
-}
-
-/* --- hosts ----------------------------------------------------------------------------------------- */
-
-static void name_hosts(struct report_job *job)
-{
-	for (unsigned int i = 0; i < job->n; i++) {
-		struct job_host *host = &job->host[i];
-		const char *name = host->report->manifest.host[0] ? host->report->manifest.host : host->dir;
-		unsigned int same = 1;
-
-		for (unsigned int k = 0; k < i; k++) {
-			const struct manifest_facts *m = &job->host[k].report->manifest;
-
-			same += strcmp(name, m->host[0] ? m->host : job->host[k].dir) == 0;
-		}
-		if (same > 1)
-			snprintf(host->name, sizeof(host->name), "%.250s (%u)", name, same);
-		else
-			snprintf(host->name, sizeof(host->name), "%.250s", name);
-	}
-}
-
-/* The largest two of what AT gives, added up: the error between two hosts. */
-static uint64_t sum_of_two(const struct report_job *job, uint64_t (*at)(const struct job_host *host))
-{
-	uint64_t first = 0, second = 0;
-
-	for (unsigned int i = 0; i < job->n; i++) {
-		uint64_t ns = at(&job->host[i]);
-
-		if (ns > first) {
-			second = first;
-			first = ns;
-		} else {
-			second = MAX(second, ns);
-		}
-	}
-	return first + second;
-}
-
-static uint64_t read_error_ns(const struct job_host *host)
-{
-	return host->report->clock_error_ns;
-}
-
-static uint64_t whole_error_ns(const struct job_host *host)
-{
-	return host->error_ns + host->report->clock_error_ns;
-}
-
-/* Folders of one boot are on one clock, whatever that is worth. */
-static bool is_one_machine(const struct report_job *job)
-{
-	const char *boot = job->host[0].report->manifest.boot_id;
-
-	for (unsigned int i = 0; i < job->n; i++)
-		if (strcmp(boot, job->host[i].report->manifest.boot_id) != 0)
-			return false;
-	return boot[0];
-}
-
-static void tell_error(struct report_job *job)
-{
-	bool one = is_one_machine(job);
-
-	job->read_error_ns = sum_of_two(job, read_error_ns);
-	job->between_ns = one ? job->read_error_ns : sum_of_two(job, whole_error_ns);
-	job->between_known = true;
-	for (unsigned int i = 0; !one && i < job->n; i++)
-		job->between_known &= job->host[i].synchronised;
-}
-
-int report_job_close(struct report_job *job)
-{
-	name_hosts(job);
-	align(job);
-	tell_error(job);
-	job->total = report_job_total(job, &job->n_doubts);
-	return job->total ? 0 : -ENOMEM;
 }
 
 void report_job_free(struct report_job *job)

@@ -69,4 +69,12 @@ size_t applog_event(const char *name, size_t len, enum phase_event *event);
  */
 const char *applog_stamp(struct applog_time *ret, const char *line, size_t len, const char **begin);
 
+/* How to find the phases of a trace folder's job. */
+struct phases_options {
+	const char *const *logs; /* of --app-log, in place of what the folder has */
+	unsigned int n_logs;
+	const char *zone; /* of --app-log-tz, in place of the host's; NULL */
+	const struct applog_rules *rules; /* NULL: none */
+};
+
 #endif

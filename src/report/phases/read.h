@@ -10,13 +10,6 @@
 #include "report/phases/phases.h"
 #include "trace/manifest_read.h"
 
-struct phases_options {
-	const char *const *logs; /* of --app-log, in place of what the folder has */
-	unsigned int n_logs;
-	const char *zone; /* of --app-log-tz, in place of the host's; NULL */
-	const struct applog_rules *rules; /* NULL: none */
-};
-
 /*
  * Read them from the folder DIRFD, whose manifest says M, and close them. O may be NULL. NOTE gets a sentence for each
  * thing that is odd. 0 or -ENOMEM.

@@ -5,7 +5,6 @@
 
 #include "base/util.h"
 #include "report/phases/clock.h"
-#include "report/phases/read.h"
 
 struct phase_reader {
 	struct phases *phases;

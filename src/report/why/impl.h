@@ -4,7 +4,6 @@
 #define REPORT_WHY_IMPL_H
 
 #include "report/scan/model.h"
-#include "report/why/calls.h"
 #include "report/why/why.h"
 
 void why_note(struct why *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "report/scan/model.h"
-#include "report/why/why.h"
+#include "report/why/names.h"
 
 /* A million files are asked for: lengths are compared first, and most names differ in these. */
 #define NAME(s)                                                                                    \

@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "report/why/impl.h"
+#include "report/why/names.h"
 
 #define WORKER "pt_data_worker"
 #define LOADERS_LIVE 20 /* of the life of what trains: this part at least */

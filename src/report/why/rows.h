@@ -7,7 +7,7 @@
 #define REPORT_WHY_ROWS_H
 
 #include "report/scan/scan.h"
-#include "report/why/calls.h"
+#include "report/why/call.h"
 
 /* The present row of S, a call that C tells of; those of vfs_rw: rw.h. */
 void why_rows_take(const struct scan *s, const struct report_call_facts *c);

@@ -7,6 +7,7 @@
 #define REPORT_WHY_RW_H
 
 #include "report/scan/scan.h"
+#include "report/why/call.h"
 #include "report/why/files.h"
 
 #define WHY_SLOW_NS 200000 /* reads of which it is not known: longer ones have come from storage */

@@ -3,6 +3,7 @@
 #ifndef REPORT_WHY_WALK_H
 #define REPORT_WHY_WALK_H
 
+#include "report/why/calls.h"
 #include "report/why/impl.h"
 
 /* Who a PID is; neither: of the target, and of no part in this. */

@@ -267,32 +267,6 @@ struct report_file;
 struct report_proc;
 struct reader_field;
 
-/* --- for what reads names ------------------------------------------------------------------------- */
-
-/* Whether F at PATH may hold samples, shards or checkpoints, and is no program. */
-bool why_is_data(const struct report_file *f, struct reader_field path);
-/* P runs a program with ARGS. */
-void why_program(struct report_proc *p, struct reader_field args);
-bool why_is_shell(struct reader_field name);
-
-/* --- for report.c -------------------------------------------------------------------------------- */
-
-/* Who trains, by pids.out, which R has read, and gpu.out. R->why is NULL when there is no memory. */
-void why_begin(struct report *r, int dirfd);
-/* A call of a main thread for that others have to do something ended at END_NS. WAITS: the trainer's. */
-static inline void why_wait(struct spans *waits, uint64_t end_ns, uint64_t lat_ns)
-{
-	spans_add(waits, end_ns > lat_ns ? end_ns - lat_ns : 0, end_ns);
-}
-/*
- * From when on what is written may be a checkpoint, by loaders, GPUs, and what was read; UINT64_MAX: never. Whether it is
- * known that somebody trains then. R has a timeline.
- */
-bool why_trains_from(const struct report *r, uint64_t *ns);
-/* All rows are in R: the rest. */
-void why_end(struct report *r, int dirfd);
-void why_free(struct why *w);
-
 /* --- for rules ------------------------------------------------------------------------------------ */
 
 struct finding;

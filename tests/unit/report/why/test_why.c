@@ -3,6 +3,7 @@
  * Verdicts and rules, each on a trace that is made up here: process 100 trains, 101 and 102 load for it, in steps of
  * a second. What each does in a step stands in one function of a dozen rows.
  */
+#include "report/why/names.h"
 #include "report/why/why.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The order of things, and what is shared by the parts. */
-#include "report/why/why.h"
+#include "report/why/load.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A call as why keeps it, and looks at it again (calls.h). */
+#ifndef REPORT_WHY_CALL_H
+#define REPORT_WHY_CALL_H
+
+#include "report/scan/callstore.h"
+#include "report/scan/model.h"
+#include "report/why/why.h"
+
+enum why_call_flag {
+	WHY_CALL_STATE = 7,   /* these bits are an enum why_state */
+	WHY_CALL_FILE = 8,    /* FILE is an index for the report's table of files; else a FID that is not there, or 0 */
+	WHY_CALL_ON_FILE = 16,
+	WHY_CALL_RECEIVES = 32, /* on a pipe or the like, or sends */
+	WHY_CALL_SENDS = 64,
+	WHY_CALL_FETCHED = 128, /* a read: from a disk */
+	WHY_CALL_SLOW = 256,	/* a read: as far as is known from the page cache, and yet as long as from elsewhere */
+	WHY_CALL_SAMPLE = 512,	/* an open of a file on a disk or network to be read */
+	WHY_CALL_NVIDIA = 1024, /* an open of a file of that name */
+};
+
+_Static_assert(WHY_STATES <= WHY_CALL_STATE + 1 && WHY_CALL_NVIDIA >> CALLSTORE_FLAGS_BITS == 0, "flags have room for all");
+
+struct why_calls {
+	struct callstore store;
+	struct callstore_part part[REPORT_KINDS];
+};
+
+struct why_call_row {
+	struct callstore_row kept;
+	uint64_t begin_ns;
+};
+
+static inline bool why_call_is(const struct why_call_row *row, enum why_call_flag flag)
+{
+	return row->kept.flags & flag;
+}
+
+static inline enum why_state why_call_state(const struct why_call_row *row)
+{
+	return (enum why_state)(row->kept.flags & WHY_CALL_STATE);
+}
+
+/* 0: it has none. */
+static inline uint64_t why_call_fid(const struct report *r, const struct why_call_row *row)
+{
+	return why_call_is(row, WHY_CALL_FILE) ? table_key_at(&r->files, (uint32_t)row->kept.file) : row->kept.file;
+}
+
+#endif
