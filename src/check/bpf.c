@@ -19,6 +19,7 @@
 #include "base/fmt.h"
 #include "base/util.h"
 #include "kernel/backend.h"
+#include "kernel/tracer.h"
 #include "kernel/tracer_impl.h"
 #include "trace/probe.h"
 

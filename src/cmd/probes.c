@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "collectors/collectors.h"
+#include "collectors/kinds.h"
 #include "kernel/tracer.h"
 #include "trace/probe.h"
 

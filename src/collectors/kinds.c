@@ -5,8 +5,6 @@
 #include <signal.h>
 #include <stddef.h>
 
-#include "collectors/collectors.h"
-
 /*
  * mpstat and iostat write unbuffered (setbuf(stdout, NULL), sysstat 9.1.5 and later) and on SIGINT
  * mpstat prints its averages and ends (sysstat 10.1.4). nvidia-smi: columns differ by driver;

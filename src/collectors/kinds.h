@@ -33,4 +33,9 @@ struct collector_kind {
 #define COLLECTOR_KINDS 4
 extern const struct collector_kind collector_kinds[COLLECTOR_KINDS];
 
+/* Name, file and help of kind I, NULL past the end: for --help, check and the docs. */
+const char *collectors_name(unsigned int i);
+const char *collectors_file(unsigned int i);
+const char *collectors_help(unsigned int i);
+
 #endif

@@ -14,6 +14,7 @@
 #include "base/util.h"
 #include "collectors/collectors.h"
 #include "collectors/kinds.h"
+#include "trace/clock.h"
 
 #define SINGLES_EVERY_S 10
 

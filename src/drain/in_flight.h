@@ -12,10 +12,4 @@ struct dlt_hdr;
 /* Write the row of CALL as of NOW_NS. */
 void in_flight_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns);
 
-/*
- * What file CALL is about: the address of the path that it was given in its process's memory, else 0; its
- * descriptor, with a path that of the folder which this is relative to (AT_FDCWD), else DLT_NONE.
- */
-void in_flight_about(const struct dlt_call *call, int64_t *fd_ret, uint64_t *addr_ret);
-
 #endif

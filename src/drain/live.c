@@ -12,7 +12,7 @@
 #include "dlt/mmap.h"
 #include "dlt/open.h"
 #include "dlt/vfs_rw.h"
-#include "drain/in_flight.h"
+#include "drain/call_file.h"
 #include "kernel/tracer.h"
 #include "stats/table.h"
 #include "trace/files.h"
@@ -257,7 +257,7 @@ static void consider(struct oldest *o, const struct dlt_call *call, bool has_fil
 	    !is_old(o, call->start_ns))
 		return;
 	c.name = probes[call->probe]->calls[call->func].name;
-	in_flight_about(call, &c.fd, &c.addr);
+	call_file(call, &c.fd, &c.addr);
 	if (c.fd == DLT_NONE32) /* a file of the ring's own */
 		c.fd = DLT_NONE;
 	if (has_file)

@@ -44,7 +44,7 @@ struct live_call {
 	uint16_t probe;
 	const char *name; /* FUNC; of requests to disks "bio:" and T */
 	char comm[DLT_COMM_LEN]; /* of who made the request; empty: a call, whose thread has its name */
-	int64_t fd; /* these two as of in_flight_about() */
+	int64_t fd; /* these two as of call_file() */
 	uint64_t addr;
 	char *path;    /* of the file, where the drain knows it, or of a disk the name: owned, or NULL */
 };

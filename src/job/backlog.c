@@ -12,7 +12,7 @@
 
 #include "base/util.h"
 #include "host/space.h"
-#include "job/relay.h"
+#include "job/relay_log.h"
 
 #define ROOM (1U << 20)
 #define PIECE (64U << 10)

@@ -28,7 +28,7 @@
 #include "base/util.h"
 #include "host/rights/workload_user.h"
 #include "job/backlog.h"
-#include "job/workload.h"
+#include "job/relay_log.h"
 
 /* Nobody outside the terminal's foreground group is told of a new size, so the relay looks. */
 #define SIZE_CHECK_MS 250

@@ -10,17 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct relay_log;
 struct workload_user;
-
-/* What the relay tells while it runs, and after: memory that it shares with us. Relaxed loads. */
-struct relay_log {
-	uint64_t written_bytes;
-	uint64_t lost_bytes; /* of the workload's output, that are not in the log */
-	int error;	     /* why the last of them were lost: -errno; 0: --min-free */
-	/* written by us */
-	uint64_t min_free;
-	bool ended;
-};
 
 struct relay {
 	pid_t pid;   /* 0: none */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The kernel side of a trace: objects with hooks of their own, and the order of things. */
+#include "kernel/tracer.h"
 #include "kernel/tracer_impl.h"
 
 #include <errno.h>

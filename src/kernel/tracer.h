@@ -12,69 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "dlt/dlt.h"
-#include "dlt/pids.h"
-#include "kernel/backend.h"
-#include "kernel/btf.h"
-#include "kernel/dispatcher.h"
-#include "kernel/ring.h"
-#include "trace/probe.h"
-
-struct bpf_link;
-struct uring;
-
-#define TRACER_LINKS_MAX 64
-#define TRACER_DISPATCHERS_MAX 12 /* two prototypes a backend, and more when probes fall back one by one */
-
-/* The shared maps, by the names that bpf/dlt.bpf.h and file.bpf.h give them. */
-enum tracer_map {
-	TRACER_RINGS, TRACER_STATS, TRACER_SHARED, TRACER_TARGETS, TRACER_CALLS, TRACER_OVERFLOW, TRACER_SCRATCH, TRACER_SEEN,
-	TRACER_CGROUPS, TRACER_AIOS, TRACER_MAPS,
-};
-
-struct tracer {
-	struct dlt_config cfg;
-	uint32_t probes; /* mask asked for */
-	uint32_t loaded; /* and what those need */
-	int maps[TRACER_MAPS];
-	int ring_fds[RINGS_MAX];
-	unsigned int n_rings;
-	size_t ring_bytes;
-	pthread_t rings_thread; /* makes them while objects are loaded */
-	bool rings_begun;
-	int rings_error;
-	unsigned int n_cpus; /* possible */
-	struct dlt_stats *stats; /* see DLT_STATS_STRIDE */
-	size_t stats_bytes;
-	struct dlt_shared *shared;
-	uint8_t *targets; /* by tgid: DLT_TARGET_* */
-	size_t targets_bytes;
-	struct dlt_call *calls;
-	size_t calls_bytes;
-	struct kernel_btf kernel;
-	struct probe_object objects[DLT_PROBES]; /* of probes with hooks of their own */
-	struct bpf_link *links[TRACER_LINKS_MAX];
-	unsigned int n_links;
-
-	/* system calls */
-	enum backend order[BACKENDS]; /* those allowed, the best first */
-	unsigned int n_order;
-	uint32_t tried;
-	char *cannot[BACKENDS]; /* why one that was tried cannot be used here; NULL: it can */
-	bool enrich; /* fentry can: see dispatcher.h */
-	bool best_effort;
-	struct call_func *funcs;
-	struct dispatcher dispatchers[TRACER_DISPATCHERS_MAX];
-	unsigned int n_dispatchers;
-	const struct backend_kind *backends[DLT_PROBES]; /* what a probe's calls are seen by */
-
-	struct uring *uring; /* requests of io_uring; NULL: none are traced, */
-	const char *uring_why; /* and why not; or NULL */
-	const char *uring_hooks;
-
-	char *why[DLT_PROBES]; /* why not by a better backend; or, out of PROBES, why not at all */
-	char error[512]; /* what failed and what would help, after a failed call */
-};
+#include "kernel/tracer_parts.h"
 
 struct tracer_options {
 	uint32_t probes;
@@ -93,9 +31,6 @@ int tracer_check(char *error, size_t size);
 
 /* Create the maps, load every object. 0 or -errno with t->error. */
 int tracer_load(struct tracer *t, const struct tracer_options *o);
-
-/* Let OBJ, opened and not loaded, use the shared maps that it names, but not those of mask BUT. */
-int tracer_share_maps(const struct tracer *t, struct bpf_object *obj, uint32_t but);
 
 /*
  * For --delay: attach process life alone, so that the target follows its forks. Nobody has a row

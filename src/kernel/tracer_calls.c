@@ -3,6 +3,7 @@
  * System calls: which backend sees those of which probe. Asked of the kernel, in the order of
  * backend_rank(); a probe that a backend does not serve falls back to the next by itself.
  */
+#include "kernel/tracer.h"
 #include "kernel/tracer_impl.h"
 
 #include <errno.h>

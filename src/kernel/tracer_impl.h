@@ -3,7 +3,7 @@
 #ifndef KERNEL_TRACER_IMPL_H
 #define KERNEL_TRACER_IMPL_H
 
-#include "kernel/tracer.h"
+#include "kernel/tracer_parts.h"
 
 #define TRACER_RING_RESERVE 8 /* the part of a ring that is for rare records: its last 1/8 */
 #define TRACER_FILES 512 /* descriptors that all probes take, beside the rings', and some to spare */
@@ -18,6 +18,9 @@ int tracer_maps_create(struct tracer *t);
 /* The rings are made in a thread meanwhile: wait for them. The same. */
 int tracer_maps_wait(struct tracer *t);
 void tracer_maps_free(struct tracer *t);
+
+/* Let OBJ, opened and not loaded, use the shared maps that it names, but not those of mask BUT. */
+int tracer_share_maps(const struct tracer *t, struct bpf_object *obj, uint32_t but);
 
 /* Runs of OBJ's programs, but for BUT, that the kernel skipped; both may be NULL. */
 uint64_t tracer_object_skipped(const struct bpf_object *obj, const char *but);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The maps that all BPF objects of a trace share: their sizes, their making, their handing out. */
+#include "kernel/tracer.h"
 #include "kernel/tracer_impl.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a running trace's maps hold: who is in the target, the counters, what is in flight. */
+#include "kernel/tracer.h"
 #include "kernel/tracer_impl.h"
 
 #include <errno.h>

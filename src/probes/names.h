@@ -3,6 +3,7 @@
 #ifndef PROBES_NAMES_H
 #define PROBES_NAMES_H
 
+#include "trace/field.h"
 #include "trace/record.h"
 
 extern const struct field_name open_flag_names[]; /* open(2)'s O_*, access mode first */

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "collectors/kinds.h"
+#include "job/relay_log.h"
 #include "session/state.h"
 #include "trace/probe.h"
 

@@ -9,7 +9,7 @@
  *	call	PID, TID, probe, FUNC, ms so far, descriptor or -, address of a path or 0, path or -, COMM or -
  *	end
  *
- * Descriptor and address are in_flight_about()'s; the path is there where the drain knows it, of a disk its name;
+ * Descriptor and address are call_file()'s; the path is there where the drain knows it, of a disk its name;
  * COMM where it is not the thread's of now.
  */
 #include <errno.h>

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "collectors/collectors.h"
+#include "collectors/kinds.h"
 #include "host/background.h"
 #include "host/path_search.h"
 #include "host/rights/creds.h"

@@ -14,6 +14,7 @@
 
 #include "base/util.h"
 #include "collectors/collectors.h"
+#include "collectors/kinds.h"
 #include "host/rights/workload_user.h"
 #include "job/workload.h"
 #include "kernel/backend.h"

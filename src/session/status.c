@@ -11,6 +11,7 @@
 #include "drain/archiver.h"
 #include "drain/drain.h"
 #include "job/relay.h"
+#include "job/relay_log.h"
 #include "kernel/tracer.h"
 #include "trace/probe.h"
 

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "collectors/collectors.h"
+#include "collectors/kinds.h"
 #include "host/rights/creds.h"
 #include "host/rights/privileges.h"
 #include "host/stall/async_log.h"

@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "base/util.h"
-#include "trace/record.h"
+#include "trace/field.h"
 
 #define CHUNK 1024 /* entries never move: callers hold pointers to them */
 #define TABLE_MIN 1024

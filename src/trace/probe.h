@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/record.h"
+#include "trace/field.h"
 
 struct bpf_object;
 struct bpf_object_skeleton;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "trace/clock.h"
+#include "trace/field.h"
 #include "trace/files.h"
 #include "trace/probe.h"
 

@@ -19,7 +19,6 @@
 #include "base/util.h"
 #include "host/background.h"
 #include "host/stall/clock.h"
-#include "host/stall/proxy.h"
 
 #define LOOK_MS 200
 #define STALL_CLOCK_NS (3 * NSEC_PER_SEC)
@@ -34,6 +33,13 @@ static struct {
 	char what[NAME_MAX_SHOWN];
 } watched = { .end_fd = -1 };
 
+static const struct stall_guard_front *front;
+
+void stall_guard_behind(const struct stall_guard_front *f)
+{
+	front = f;
+}
+
 int stall_guard_lost(void)
 {
 	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
@@ -43,7 +49,7 @@ int stall_guard_lost(void)
 		for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 			if (sigismember(&pending, ends[i]))
 				return 128 + ends[i];
-	if (proxy_gone())
+	if (front && front->gone())
 		return 128 + SIGKILL;
 	return background_caller_gone() ? 128 + SIGINT : 0;
 }
@@ -54,7 +60,8 @@ static __attribute__((noreturn)) void leave(int lost)
 	int code = watched.code == STALL_GUARD_BY_SIGNAL ? lost : watched.code;
 
 	log_err("%s: not waited for any longer", watched.what);
-	proxy_leave(code);
+	if (front)
+		front->leave(code);
 	_exit(code);
 }
 

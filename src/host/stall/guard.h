@@ -7,6 +7,8 @@
 #ifndef HOST_STALL_GUARD_H
 #define HOST_STALL_GUARD_H
 
+#include <stdbool.h>
+
 #define STALL_GUARD_SAYS (-2) /* no more than that: a signal does what it does */
 #define STALL_GUARD_BY_SIGNAL (-1) /* with the status of the signal, 128+N */
 
@@ -21,8 +23,16 @@ void stall_guard_end(void);
 
 /*
  * A reason not to go on that nobody has taken yet, as an exit status: a signal that waits, or whoever was called for
- * this trace has gone (proxy.h, background.h). 0: none.
+ * this trace has gone (stall_guard_behind(), background.h). 0: none.
  */
 int stall_guard_lost(void);
+
+/* Another process stands in front of this one: whether it has gone, and how to end it with a status before we exit. */
+struct stall_guard_front {
+	bool (*gone)(void);
+	void (*leave)(int code);
+};
+/* F, const and static, is in front from here on. */
+void stall_guard_behind(const struct stall_guard_front *f);
 
 #endif

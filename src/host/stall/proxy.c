@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "host/process.h"
@@ -121,7 +122,7 @@ static int status_of(pid_t pid)
 	int status;
 
 	if (waitpid(pid, &status, 0) < 0)
-		return 125;
+		return EXIT_DLTRACED;
 	if (!WIFSIGNALED(status))
 		return WEXITSTATUS(status);
 	prctl(PR_SET_DUMPABLE, 0); /* one core of the two is enough */
@@ -202,6 +203,8 @@ static void fill_mask(sigset_t *mask)
 			sigaddset(mask, passed_on[i]);
 }
 
+static const struct stall_guard_front in_front_of_us = { .gone = proxy_gone, .leave = proxy_leave };
+
 bool proxy_stand(const char *out, int *code)
 {
 	sigset_t mask, old;
@@ -224,10 +227,11 @@ bool proxy_stand(const char *out, int *code)
 	proxy_fd = fds[1];
 	if (pid < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != front) {
 		if (!pid)
-			_exit(125); /* killed meanwhile */
+			_exit(EXIT_DLTRACED); /* killed meanwhile */
 		util_close(&proxy_fd);
 		front = 0;
 	}
+	stall_guard_behind(&in_front_of_us);
 	return false;
 }
 
@@ -244,6 +248,6 @@ bool proxy_wait(char *const *dirs, int n, int *code)
 		return true;
 	}
 	if (!pid && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent))
-		_exit(125);
+		_exit(EXIT_DLTRACED);
 	return false;
 }

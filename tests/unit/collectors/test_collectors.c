@@ -26,6 +26,7 @@
 #include "collectors/collectors.h"
 #include "collectors/kinds.h"
 #include "host/helper.h"
+#include "trace/clock.h"
 
 static char folder[64], *first_path;
 static int dirfd_ = -1;

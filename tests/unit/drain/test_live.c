@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "drain/call_file.h"
 #include "drain/live.h"
 
 #include <errno.h>
@@ -216,7 +217,7 @@ static void is_about(struct dlt_call call, int64_t fd, uint64_t addr)
 	uint64_t its_addr;
 
 	memcpy(call.args, (uint64_t[]){ 10, 11, 12, 13, 14, 15 }, sizeof(call.args));
-	in_flight_about(&call, &its_fd, &its_addr);
+	call_file(&call, &its_fd, &its_addr);
 	assert_int_equal(its_fd, fd);
 	assert_int_equal(its_addr, addr);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "collectors/collectors.h"
+#include "collectors/kinds.h"
 #include "host/rights/workload_user.h"
 #include "trace/outdir.h"
 

@@ -28,6 +28,7 @@
 #include "dlt/vfs_rw.h"
 #include "dlt/workload.h"
 #include "kernel/btf.h"
+#include "trace/record.h"
 
 #define OF_TARGET (PROBE_SELECTABLE | PROBE_OF_TARGET)
 #define ON_DEMAND (PROBE_SELECTABLE | PROBE_ON_DEMAND)

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A column of a trace file: what of a record it shows, and how that is written. Const data. */
+#ifndef TRACE_FIELD_H
+#define TRACE_FIELD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dlt/dlt.h"
+
+enum field_kind {
+	FIELD_TS,    /* u64, ns, as it is */
+	FIELD_UTC,   /* the same u64 as UTC by the clock map */
+	FIELD_U16,
+	FIELD_U32,
+	FIELD_S32,   /* DLT_NONE32 "-" */
+	FIELD_U64,
+	FIELD_S64,   /* DLT_NONE "-", DLT_UNKNOWN "?", as in all signed kinds below */
+	FIELD_HEX,   /* u64 */
+	FIELD_ADDR,  /* s64: an address in hex; 0 and -errno in decimal */
+	FIELD_MODE,  /* s64: octal */
+	FIELD_COMM,  /* char[16] */
+	FIELD_STR,   /* char[arg], NUL-terminated when shorter */
+	FIELD_FUNC,  /* u16: index in the probe's table of calls */
+	FIELD_NAME,  /* u32: index in NAMES */
+	FIELD_FLAGS, /* s64: bits by NAMES joined by '|', the rest in hex, "0" when none */
+	FIELD_BITS,  /* u32: those bits that NAMES has, "-" when none */
+	FIELD_FID,   /* struct dlt_file_id */
+	FIELD_FILE,  /* the same: the last component of its path */
+	FIELD_USTR,  /* segment ARG (struct dlt_segs at offset): a string as the program passed it */
+	FIELD_ABS,   /* segment ARG: the same made absolute by the walked path in segment ARG2 */
+	FIELD_REALPATH, /* struct dlt_file, then struct dlt_segs whose segment ARG is its path */
+	FIELD_FILEDEV, FIELD_FILETYPE, FIELD_FILESTATE, /* struct dlt_file */
+};
+
+/* A value or bit and its name; ends with name NULL. MASK 0: VALUE is its own mask. */
+struct field_name {
+	uint64_t value;
+	const char *name;
+	uint64_t mask;
+};
+
+#define FIELDS_HEAD_N 5
+struct field {
+	const char *name; /* the column */
+	const char *help; /* one line, with the unit */
+	enum field_kind kind;
+	uint16_t offset;
+	uint8_t arg, arg2;
+	const struct field_name *names;
+};
+
+/* The columns that the rows of calls begin with; ARG of the first says so. */
+#define FIELDS_HEAD(type)                                                                           \
+	{ "TIMESTAMP", "CLOCK_MONOTONIC at the end of the operation, ns", FIELD_TS,                 \
+	  offsetof(type, hdr.ts_ns), FIELDS_HEAD_N },                                               \
+	{ "TIME", "the same instant in UTC", FIELD_UTC, offsetof(type, hdr.ts_ns) },                \
+	{ "PID", "process (tgid), as the initial namespace sees it", FIELD_U32,                     \
+	  offsetof(type, hdr.tgid) },                                                               \
+	{ "TID", "thread", FIELD_U32, offsetof(type, hdr.tid) },                                    \
+	{ "COMM", "name of the thread", FIELD_COMM, offsetof(type, hdr.comm) }
+#define FIELD_FUNC_OF(type)                                                                         \
+	{ "FUNC", "the call", FIELD_FUNC, offsetof(type, hdr.func) }
+#define FIELD_LAT_OF(type)                                                                          \
+	{ "LAT_NS", "duration, ns", FIELD_U64, offsetof(type, hdr.lat_ns) }
+#define FIELD_FID_OF(type, member)                                                                  \
+	{ "FID", "joins files.out", FIELD_FID, offsetof(type, member) }
+#define FIELD_FILE_OF(type, member)                                                                 \
+	{ "FILE", "last component of the file's path", FIELD_FILE, offsetof(type, member) }
+
+/* Bytes of a segment, such as a line of the workload's output with its NUL; of a path that is made of two. */
+#define RECORD_SEG_MAX (DLT_PATH_MAX + 1)
+#define RECORD_PATH_MAX (2 * RECORD_SEG_MAX + 64)
+
+#endif
