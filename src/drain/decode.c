@@ -13,6 +13,7 @@
 #include "drain/metrics.h"
 #include "trace/files.h"
 #include "trace/probe.h"
+#include "trace/probe_mask.h"
 
 int decode_init(struct decode *d, const struct config *cfg)
 {
@@ -104,7 +105,7 @@ static void sum_up(struct decode *d, unsigned int probe, const struct dlt_hdr *r
 /* For those who look on: rows of operations, whether they are written, summed up or lost. */
 static __attribute__((noinline)) void observe(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
 {
-	if (!(d->cfg->probes & d->observed & 1U << probe))
+	if (!(d->cfg->probes & d->observed & PROBE_BIT(probe)))
 		return;
 	if (d->metrics)
 		metrics_row(d->metrics, probe, rec);

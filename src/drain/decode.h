@@ -16,6 +16,7 @@
 #include "host/untraced.h"
 #include "trace/clock.h"
 #include "trace/config.h"
+#include "trace/probe_mask.h"
 #include "trace/record.h"
 #include "trace/sink.h"
 
@@ -39,8 +40,8 @@ struct decode {
 	struct decode_counts counts[DLT_PROBES];
 	const struct config *cfg;
 	struct rollup *rollup; /* --rollup-only, else NULL */
-	uint32_t summed;       /* mask of the probes whose rows it takes */
-	uint32_t observed;     /* of those whose rows are operations */
+	probe_mask summed; /* mask of the probes whose rows it takes */
+	probe_mask observed; /* of those whose rows are operations */
 	struct metrics *metrics; /* --metrics-file, else NULL: the control plane's */
 	struct lives *lives;	 /* somebody watches, else NULL: the drain's */
 	struct escape escape;

@@ -20,6 +20,7 @@
 #include "host/rights/privileges.h"
 #include "kernel/tracer.h"
 #include "trace/probe.h"
+#include "trace/probe_mask.h"
 
 /*
  * No wake-ups by the kernel: a 64 MiB ring filled at 66 MB/s (the fastest storm of one CPU measured)
@@ -306,15 +307,15 @@ static void *drain_main(void *ctx)
 /* --- control plane -------------------------------------------------------------------------------- */
 
 /* What a trace is written to; with --rollup-only no rows of operations, nor the names in them. */
-static uint32_t files_of(const struct drain *d, uint32_t mask, bool log)
+static probe_mask files_of(const struct drain *d, probe_mask mask, bool log)
 {
-	mask |= 1U << DLT_files | 1U << DLT_marks | 1U << DLT_pids | (log ? 1U << DLT_workload : 0);
+	mask |= PROBE_BIT(DLT_files) | PROBE_BIT(DLT_marks) | PROBE_BIT(DLT_pids) | (log ? PROBE_BIT(DLT_workload) : 0);
 	if (d->decode.rollup)
-		mask = (mask & ~(d->decode.summed | 1U << DLT_files)) | 1U << DLT_rollup;
+		mask = (mask & ~(d->decode.summed | PROBE_BIT(DLT_files))) | PROBE_BIT(DLT_rollup);
 	return mask;
 }
 
-static int sinks_open(struct drain *d, uint32_t mask, int dirfd)
+static int sinks_open(struct drain *d, probe_mask mask, int dirfd)
 {
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		struct sink *s = &d->decode.sinks[i];
@@ -382,7 +383,7 @@ static int loop_setup(struct drain *d)
 	return r;
 }
 
-int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint32_t mask, int dirfd,
+int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, probe_mask mask, int dirfd,
 	       const char *workload_log, struct archiver *keeper)
 {
 	struct stat st;

@@ -17,6 +17,7 @@
 #include "drain/logtail.h"
 #include "drain/mark.h"
 #include "kernel/ring.h"
+#include "trace/probe_mask.h"
 
 struct collectors;
 struct archiver;
@@ -56,7 +57,7 @@ struct drain {
  * follow, or NULL. KEEPER: who gets closed segments, and is told of the files; NULL: they are not
  * split. 0 or -errno.
  */
-int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, uint32_t probes, int dirfd,
+int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, probe_mask probes, int dirfd,
 	       const char *workload_log, struct archiver *keeper);
 
 /* Start the thread: clock, log and the collectors CS are read from now on. 0 or -errno. */

@@ -12,6 +12,7 @@
 
 #include "dlt/bio.h"
 #include "dlt/dlt.h"
+#include "trace/probe_mask.h"
 
 struct counts;
 
@@ -47,7 +48,7 @@ void metrics_row(struct metrics *m, unsigned int probe, const struct dlt_hdr *re
 struct metrics_now {
 	const char *trace, *experiment, *folder; /* names, as they are */
 	const struct counts *counts;
-	uint32_t probes; /* mask: series are there from the start, of those with rows too */
+	probe_mask probes; /* mask: series are there from the start, of those with rows too */
 	const struct metrics *rows;
 	bool tracing, paused; /* paused: below --min-free */
 	uint64_t start_ns;    /* of tracing, since the epoch; 0: it has not begun */

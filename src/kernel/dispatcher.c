@@ -13,6 +13,7 @@
 #include "calls.skel.h"
 #include "kernel/object.h"
 #include "kernel/skel.h"
+#include "trace/probe_mask.h"
 
 static const struct backend_kind *kind_of(const struct dispatcher *d)
 {
@@ -168,7 +169,7 @@ int dispatcher_add(struct dispatcher *d, unsigned int probe, dispatcher_share_fn
 		r = handlers_load(d, probe, &cfg, false, share, ctx);
 	if (r < 0)
 		return r;
-	d->probes |= 1U << probe;
+	d->probes |= PROBE_BIT(probe);
 	return 0;
 }
 
@@ -397,7 +398,7 @@ void dispatcher_remove(struct dispatcher *d, unsigned int probe)
 {
 	dispatcher_detach(d, probe);
 	probe_object_free(&d->objects[probe]);
-	d->probes &= ~(1U << probe);
+	d->probes &= ~PROBE_BIT(probe);
 }
 
 void dispatcher_detach_all(struct dispatcher *d)

@@ -14,6 +14,7 @@
 #include "dlt/dlt.h"
 #include "kernel/backend.h"
 #include "trace/probe.h"
+#include "trace/probe_mask.h"
 
 struct bpf_link;
 struct calls_bpf;
@@ -49,7 +50,7 @@ struct dispatcher {
 	struct dlt_config cfg;
 	const struct kernel_btf *kernel;
 	struct calls_bpf *skel;
-	uint32_t probes; /* whose calls it serves */
+	probe_mask probes; /* whose calls it serves */
 	struct probe_object objects[DLT_PROBES];
 	struct hook *hooks;
 	unsigned int n_hooks;

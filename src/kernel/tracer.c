@@ -19,6 +19,7 @@
 #include "kernel/object.h"
 #include "kernel/preempt.h"
 #include "kernel/uring.h"
+#include "trace/probe_mask.h"
 
 #define INIT_PID_NS_INO 0xeffffffc /* PROC_PID_INIT_INO, include/linux/proc_ns.h */
 #define INIT_USER_NS_INO 0xeffffffd
@@ -104,8 +105,8 @@ void tracer_leave_out(struct tracer *t, unsigned int probe, const char *why)
 	char *before = t->why[probe];
 
 	probe_object_free(&t->objects[probe]);
-	t->loaded &= ~(1U << probe);
-	t->probes &= ~(1U << probe);
+	t->loaded &= ~PROBE_BIT(probe);
+	t->probes &= ~PROBE_BIT(probe);
 	t->why[probe] = strdup(why); /* which may be what was there before */
 	free(before);
 }
@@ -190,7 +191,7 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 {
 	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
 	struct load objects;
-	uint32_t calls = 0;
+	probe_mask calls = 0;
 	pthread_t thread;
 	bool beside;
 	int r;
@@ -201,10 +202,10 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 
 	t->best_effort = o->best_effort;
 	t->probes = o->probes;
-	t->loaded = o->probes | 1U << DLT_pids;
+	t->loaded = o->probes | PROBE_BIT(DLT_pids);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (t->loaded >> i & 1 && probes[i]->needs)
-			t->loaded |= 1U << probes[i]->needs;
+			t->loaded |= PROBE_BIT(probes[i]->needs);
 	tracer_maps_plan(t, o->buffer_bytes);
 	t->cfg = (struct dlt_config){
 		.n_rings = t->n_rings,
@@ -222,7 +223,7 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 	memcpy(t->cfg.disks, o->disks, sizeof(t->cfg.disks));
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (t->loaded >> i & 1 && probes[i]->n_calls)
-			calls |= 1U << i;
+			calls |= PROBE_BIT(i);
 	r = files_suffice(t);
 	if (!r)
 		r = tracer_maps_create(t);

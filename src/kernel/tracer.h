@@ -13,9 +13,10 @@
 #include <sys/types.h>
 
 #include "kernel/tracer_parts.h"
+#include "trace/probe_mask.h"
 
 struct tracer_options {
-	uint32_t probes;
+	probe_mask probes;
 	uint64_t buffer_bytes; /* of all rings; 0: default */
 	bool all, no_args, cgroups, new_containers;
 	bool owned; /* the trace is OWNER's, a user without rights: it tells of this user's processes alone */

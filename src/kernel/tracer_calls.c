@@ -15,6 +15,7 @@
 
 #include "base/util.h"
 #include "kernel/preempt.h"
+#include "trace/probe_mask.h"
 
 /* Why PROBE does not take backend B. */
 static void note_why(struct tracer *t, unsigned int probe, enum backend b, const char *why)
@@ -27,7 +28,7 @@ static void note_why(struct tracer *t, unsigned int probe, enum backend b, const
 }
 
 /* Note why for all of MASK. */
-static void note_why_all(struct tracer *t, uint32_t mask, enum backend b, const char *why)
+static void note_why_all(struct tracer *t, probe_mask mask, enum backend b, const char *why)
 {
 	for (unsigned int p = 1; p < DLT_PROBES; p++)
 		if (mask >> p & 1)
@@ -55,10 +56,10 @@ static int share(void *ctx, struct bpf_object *obj)
 }
 
 /* One dispatcher for the calls of MASK whose functions have PROTO. Probes that fail are taken out of *MASK. */
-static void dispatcher_make(struct tracer *t, enum backend b, int proto, unsigned int first, uint32_t *mask)
+static void dispatcher_make(struct tracer *t, enum backend b, int proto, unsigned int first, probe_mask *mask)
 {
 	struct dispatcher *d = &t->dispatchers[t->n_dispatchers];
-	uint32_t failed = 0;
+	probe_mask failed = 0;
 	char why[128];
 
 	if (t->n_dispatchers == TRACER_DISPATCHERS_MAX) {
@@ -74,7 +75,7 @@ static void dispatcher_make(struct tracer *t, enum backend b, int proto, unsigne
 			snprintf(why, sizeof(why), "the kernel refused its programs (run with -v for why): %s",
 				 strerror(-r));
 			note_why(t, p, b, why);
-			failed |= 1U << p;
+			failed |= PROBE_BIT(p);
 		}
 		if (d->probes && dispatcher_load(d, share, t) < 0) {
 			note_why_all(t, d->probes, b, d->error);
@@ -88,10 +89,10 @@ static void dispatcher_make(struct tracer *t, enum backend b, int proto, unsigne
 }
 
 /* Load the probes of MASK for backend B; those that it does not serve are returned. */
-static uint32_t backend_load(struct tracer *t, enum backend b, uint32_t mask)
+static probe_mask backend_load(struct tracer *t, enum backend b, probe_mask mask)
 {
 	unsigned int first = t->n_dispatchers;
-	uint32_t left = mask, served = 0;
+	probe_mask left = mask, served = 0;
 	int protos[4] = {};
 	unsigned int n = 0;
 
@@ -139,7 +140,7 @@ static int refusal(void)
 }
 
 /* Load the probes of MASK for the best backend that loads, from place PLACE of the order on. 0 or -errno. */
-static int calls_load(struct tracer *t, uint32_t mask, unsigned int place)
+static int calls_load(struct tracer *t, probe_mask mask, unsigned int place)
 {
 	for (; mask && place < t->n_order; place++) {
 		enum backend b = t->order[place];
@@ -162,7 +163,7 @@ static int calls_load(struct tracer *t, uint32_t mask, unsigned int place)
 	return 0;
 }
 
-int tracer_calls_load(struct tracer *t, uint32_t mask)
+int tracer_calls_load(struct tracer *t, probe_mask mask)
 {
 	return calls_load(t, mask, 0);
 }
@@ -223,7 +224,7 @@ int tracer_calls_find(struct tracer *t)
 }
 
 /* Put ALLOWED in order. MASK: the probes of system calls, to be told. */
-void tracer_calls_rank(struct tracer *t, uint32_t allowed, uint32_t mask)
+void tracer_calls_rank(struct tracer *t, uint32_t allowed, probe_mask mask)
 {
 	bool skips = false, others = false, asked;
 	uint32_t usable = 0;
@@ -260,17 +261,17 @@ static unsigned int place_behind(const struct tracer *t, enum backend b)
 }
 
 /* Attach D's hooks. Those of its probes whose hooks do not attach are taken out and returned. */
-static uint32_t dispatcher_attach_all(struct tracer *t, struct dispatcher *d)
+static probe_mask dispatcher_attach_all(struct tracer *t, struct dispatcher *d)
 {
 	bool shared_fails = dispatcher_attach(d, 0) < 0;
-	uint32_t failed = 0;
+	probe_mask failed = 0;
 
 	for (unsigned int p = 1; p < DLT_PROBES; p++) {
 		if (!(d->probes >> p & 1) || (!shared_fails && dispatcher_attach(d, p) == 0))
 			continue;
 		note_why(t, p, d->backend, d->error);
 		dispatchers_remove(t, 0, p);
-		failed |= 1U << p;
+		failed |= PROBE_BIT(p);
 	}
 	if (!d->probes)
 		dispatcher_detach_all(d);
@@ -284,7 +285,7 @@ int tracer_calls_attach(struct tracer *t)
 
 	for (unsigned int i = 0; !r && i < t->n_dispatchers; i++) {
 		struct dispatcher *d = &t->dispatchers[i];
-		uint32_t failed = d->probes ? dispatcher_attach_all(t, d) : 0;
+		probe_mask failed = d->probes ? dispatcher_attach_all(t, d) : 0;
 
 		if (failed)
 			r = calls_load(t, failed, place_behind(t, d->backend));

@@ -4,6 +4,7 @@
 #define KERNEL_TRACER_IMPL_H
 
 #include "kernel/tracer_parts.h"
+#include "trace/probe_mask.h"
 
 #define TRACER_RING_RESERVE 8 /* the part of a ring that is for rare records: its last 1/8 */
 #define TRACER_FILES 512 /* descriptors that all probes take, beside the rings', and some to spare */
@@ -31,9 +32,9 @@ void tracer_leave_out(struct tracer *t, unsigned int probe, const char *why);
 /* tracer_calls.c: look up the kernel's functions of system calls. 0 or -errno. */
 int tracer_calls_find(struct tracer *t);
 /* Put the backends of ALLOWED in order. MASK: the probes of system calls, to be told. */
-void tracer_calls_rank(struct tracer *t, uint32_t allowed, uint32_t mask);
+void tracer_calls_rank(struct tracer *t, uint32_t allowed, probe_mask mask);
 /* Load the probes of MASK, each for the best backend that loads; attach them. 0, or -errno with t->error. */
-int tracer_calls_load(struct tracer *t, uint32_t mask);
+int tracer_calls_load(struct tracer *t, probe_mask mask);
 int tracer_calls_attach(struct tracer *t);
 
 #endif

@@ -14,6 +14,7 @@
 #include "kernel/dispatcher.h"
 #include "kernel/ring.h"
 #include "trace/probe.h"
+#include "trace/probe_mask.h"
 
 struct bpf_link;
 struct uring;
@@ -29,8 +30,8 @@ enum tracer_map {
 
 struct tracer {
 	struct dlt_config cfg;
-	uint32_t probes; /* mask asked for */
-	uint32_t loaded; /* and what those need */
+	probe_mask probes; /* mask asked for */
+	probe_mask loaded; /* and what those need */
 	int maps[TRACER_MAPS];
 	int ring_fds[RINGS_MAX];
 	unsigned int n_rings;

@@ -20,6 +20,7 @@
 #include "kernel/object.h"
 #include "kernel/skel.h"
 #include "kernel/tracer_impl.h"
+#include "trace/probe_mask.h"
 
 #define LINKS_MAX 8
 
@@ -72,7 +73,7 @@ static uint8_t func_index(unsigned int probe, const char *name)
 }
 
 /* Fill OPS for the probes of MASK: how many there are. */
-static unsigned int ops_fill(struct dlt_uring_op ops[DLT_URING_OPS], uint32_t mask)
+static unsigned int ops_fill(struct dlt_uring_op ops[DLT_URING_OPS], probe_mask mask)
 {
 	unsigned int n = 0;
 

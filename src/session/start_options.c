@@ -21,6 +21,7 @@
 #include "trace/config.h"
 #include "trace/outdir.h"
 #include "trace/probe.h"
+#include "trace/probe_mask.h"
 #include "trace/unpack.h"
 
 #define BUFFER_MIN_BYTES 4096 /* a BPF ring is at least one page */
@@ -156,10 +157,10 @@ static const char *set_sched(struct start_parse *p, void *member, char *arg)
 {
 	static const struct {
 		const char *level;
-		uint32_t probes;
+		probe_mask probes;
 	} levels[] = {
-		{ "sums", 1U << DLT_sched },
-		{ "timeline", 1U << DLT_sched | 1U << DLT_sched_switch },
+		{ "sums", PROBE_BIT(DLT_sched) },
+		{ "timeline", PROBE_BIT(DLT_sched) | PROBE_BIT(DLT_sched_switch) },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)

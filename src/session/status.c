@@ -14,13 +14,15 @@
 #include "job/relay_log.h"
 #include "kernel/tracer.h"
 #include "trace/probe.h"
+#include "trace/probe_mask.h"
 
 #define SAY_AGAIN_NS (10 * NSEC_PER_SEC)
 #define STALLED_NS (3 * NSEC_PER_SEC)
 
 /* Files that a trace has whatever probes were asked for; some only with an option. */
-#define ALWAYS                                                                                     \
-	(1U << DLT_files | 1U << DLT_marks | 1U << DLT_pids | 1U << DLT_rollup | 1U << DLT_workload)
+#define ALWAYS                                                                                                         \
+	(PROBE_BIT(DLT_files) | PROBE_BIT(DLT_marks) | PROBE_BIT(DLT_pids) | PROBE_BIT(DLT_rollup) |                   \
+	 PROBE_BIT(DLT_workload))
 
 static uint64_t load(const uint64_t *v)
 {
@@ -259,7 +261,7 @@ void status_line(struct status *s)
 	log_status(line);
 }
 
-void status_put_summary(const struct status *s, uint32_t mask, const char *dir, FILE *out)
+void status_put_summary(const struct status *s, probe_mask mask, const char *dir, FILE *out)
 {
 	char rows[16], bytes[16];
 
@@ -289,7 +291,7 @@ void status_put_summary(const struct status *s, uint32_t mask, const char *dir, 
 		fprintf(out, "  workload.log lacks %llu bytes of the output\n", (unsigned long long)s->counts.log_lost);
 }
 
-void status_summary(const struct status *s, uint32_t mask, const char *dir)
+void status_summary(const struct status *s, probe_mask mask, const char *dir)
 {
 	autofree char *text = NULL;
 	size_t len = 0;

@@ -12,6 +12,7 @@
 
 #include "dlt/dlt.h"
 #include "drain/counts.h"
+#include "trace/probe_mask.h"
 
 struct drain;
 struct relay_log;
@@ -56,7 +57,7 @@ void status_rates_tick(struct status *s);
 /* Redraw the status line (elapsed, rows, bytes, lost, rates per probe). */
 void status_line(struct status *s);
 /* The summary at the end, to OUT or as messages: rows, bytes, losses per probe, and where the files are. */
-void status_put_summary(const struct status *s, uint32_t probes, const char *dir, FILE *out);
-void status_summary(const struct status *s, uint32_t probes, const char *dir);
+void status_put_summary(const struct status *s, probe_mask probes, const char *dir, FILE *out);
+void status_summary(const struct status *s, probe_mask probes, const char *dir);
 
 #endif

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "base/log.h"
+#include "trace/probe_mask.h"
 #include "trace/segment.h"
 
 #define CONFIG_LIST_MAX 32
@@ -50,7 +51,7 @@ struct config {
 	const char *out; /* -o, before expansion; NULL: the default */
 	char experiment[CONFIG_EXPERIMENT_MAX]; /* -e, or named after the target; safe in a path */
 	uint32_t sched; /* what --sched adds to PROBES */
-	uint32_t probes; /* bit per probe of the registry */
+	probe_mask probes; /* bit per probe of the registry */
 	uint32_t backends; /* mask of 1 << enum backend; 0: auto */
 
 	uint64_t duration_ns, delay_ns, linger_ns; /* 0: not asked for */

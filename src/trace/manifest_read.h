@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MANIFEST_PROBES_MAX 32
+#define MANIFEST_PROBES_MAX 64
 #define MANIFEST_COLLECTORS_MAX 16
 
 struct manifest_probe {

@@ -10,6 +10,7 @@
 
 const struct probe *const probes[DLT_PROBES] = {
 #define PROBE(name) [DLT_##name] = &name##_probe,
+#include "trace/probe_mask.h"
 #include "trace/probes.def"
 #undef PROBE
 };
@@ -29,29 +30,29 @@ unsigned int probe_find(const char *name)
 	return DLT_NO_PROBE;
 }
 
-uint32_t probe_default_mask(void)
+probe_mask probe_default_mask(void)
 {
-	uint32_t mask = 0;
+	probe_mask mask = 0;
 
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if ((probes[i]->flags & (PROBE_SELECTABLE | PROBE_ON_DEMAND)) == PROBE_SELECTABLE)
-			mask |= 1U << i;
+			mask |= PROBE_BIT(i);
 	return mask;
 }
 
-uint32_t probe_all_mask(void)
+probe_mask probe_all_mask(void)
 {
-	uint32_t mask = 0;
+	probe_mask mask = 0;
 
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (probes[i]->flags & PROBE_SELECTABLE)
-			mask |= 1U << i;
+			mask |= PROBE_BIT(i);
 	return mask;
 }
 
-int probe_parse_list(const char *list, uint32_t *mask_ret, char bad_ret[64])
+int probe_parse_list(const char *list, probe_mask *mask_ret, char bad_ret[64])
 {
-	uint32_t mask = probe_default_mask();
+	probe_mask mask = probe_default_mask();
 	bool first = true;
 
 	for (const char *s = list; *s || first; first = false) {
@@ -68,9 +69,9 @@ int probe_parse_list(const char *list, uint32_t *mask_ret, char bad_ret[64])
 		if (first && !sign)
 			mask = 0;
 		if (sign == '-')
-			mask &= ~(1U << i);
+			mask &= ~PROBE_BIT(i);
 		else
-			mask |= 1U << i;
+			mask |= PROBE_BIT(i);
 		s += len;
 		s += *s == ',';
 	}

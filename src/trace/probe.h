@@ -95,6 +95,7 @@ struct probe {
 void running_str(struct dlt_hdr *rec, struct dlt_segs *segs, uint64_t addr, unsigned int i);
 
 #define PROBE(name) extern const struct probe name##_probe;
+#include "trace/probe_mask.h"
 #include "trace/probes.def"
 #undef PROBE
 
@@ -108,9 +109,9 @@ unsigned int probe_find(const char *name);
  * "bio,open", "-mmap", "+sync,-bio" to a mask of 1 << enum dlt_probe. A list whose first name has a
  * sign starts from all. On an unknown name -EINVAL and the name in *BAD_RET.
  */
-int probe_parse_list(const char *list, uint32_t *mask_ret, char bad_ret[64]);
-uint32_t probe_default_mask(void);
-uint32_t probe_all_mask(void); /* those on demand too */
+int probe_parse_list(const char *list, probe_mask *mask_ret, char bad_ret[64]);
+probe_mask probe_default_mask(void);
+probe_mask probe_all_mask(void); /* those on demand too */
 
 /* The call of REC may have ended, unseen: its "?" become "-". */
 void probe_silence(struct dlt_hdr *rec);

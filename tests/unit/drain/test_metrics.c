@@ -17,6 +17,7 @@
 #include "dlt/vfs_rw.h"
 #include "session/metrics_file.h"
 #include "drain/counts.h"
+#include "trace/probe_mask.h"
 
 static struct metrics m;
 static struct counts counts;
@@ -30,7 +31,7 @@ static void put(const char *trace, const char *experiment)
 		.folder = "/f",
 		.counts = &counts,
 		.rows = &m,
-		.probes = 1U << DLT_vfs_rw | 1U << DLT_bio,
+		.probes = PROBE_BIT(DLT_vfs_rw) | PROBE_BIT(DLT_bio),
 	};
 	size_t len;
 	FILE *out;

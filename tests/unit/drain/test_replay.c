@@ -21,6 +21,7 @@
 #include <pthread.h>
 
 #include "drain/drain.h"
+#include "trace/probe_mask.h"
 
 /* --- allocations are counted ------------------------------------------------------------------ */
 
@@ -82,7 +83,8 @@ static uint64_t random_next(void)
 
 static void machine_make(unsigned int n_cpus, unsigned int n_rings, size_t ring_bytes)
 {
-	const uint32_t mask = 1U << DLT_vfs_rw | 1U << DLT_open | 1U << DLT_close | 1U << DLT_bio | 1U << DLT_time_align;
+	const probe_mask mask = PROBE_BIT(DLT_vfs_rw) | PROBE_BIT(DLT_open) | PROBE_BIT(DLT_close) |
+				PROBE_BIT(DLT_bio) | PROBE_BIT(DLT_time_align);
 	const struct clock_reading start = { .mono_ns = START_NS, .real_ns = START_REAL_NS };
 	autoclose int dir = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct ring rings[REPLAY_CPUS_MAX];

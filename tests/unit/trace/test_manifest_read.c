@@ -103,7 +103,7 @@ static void too_many_and_too_long_are_cut(void **state)
 			       3000, 2, 3000, 3);
 	assert_int_equal(manifest_parse(&m, text), 0);
 	assert_int_equal(m.n_probes, MANIFEST_PROBES_MAX);
-	assert_string_equal(m.probes[MANIFEST_PROBES_MAX - 1].name, "p31");
+	assert_string_equal(m.probes[MANIFEST_PROBES_MAX - 1].name, "p63");
 	assert_int_equal(strlen(m.cmdline), sizeof(m.cmdline) - 1);
 	assert_int_equal(strlen(m.host), sizeof(m.host) - 1);
 }

@@ -28,6 +28,7 @@
 #include "dlt/vfs_rw.h"
 #include "dlt/workload.h"
 #include "kernel/btf.h"
+#include "trace/probe_mask.h"
 #include "trace/record.h"
 
 #define OF_TARGET (PROBE_SELECTABLE | PROBE_OF_TARGET)
@@ -336,14 +337,14 @@ static void finds_probes_by_their_whole_name(void **state)
 
 /* --- lists of the user's ---------------------------------------------------------------------- */
 
-#define BIT(name) (1U << DLT_##name)
+#define BIT(name) (PROBE_BIT(DLT_##name))
 #define ALL (BIT(bio) | BIT(close) | BIT(create_del) | BIT(mmap) | BIT(open) | BIT(sync) | \
 	     BIT(time_align) | BIT(vfs_rw))
 
 static void expect_mask(const char *list, uint32_t want)
 {
 	char bad[64] = "untouched";
-	uint32_t mask = 0;
+	probe_mask mask = 0;
 
 	assert_int_equal(probe_parse_list(list, &mask, bad), 0);
 	assert_int_equal(mask, want);
@@ -352,7 +353,7 @@ static void expect_mask(const char *list, uint32_t want)
 
 static void expect_bad(const char *list, const char *name)
 {
-	uint32_t mask = 12345;
+	probe_mask mask = 12345;
 	char bad[64];
 
 	memset(bad, 'x', sizeof(bad));
