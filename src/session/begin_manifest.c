@@ -139,7 +139,7 @@ int session_begin_manifest(struct session *s, bool complete)
 	if (!session_await_manifest(s, 0))
 		return -EBUSY;
 	w->r = 0;
-	if (s->gone)
+	if (s->folder.gone)
 		return 0;
 	s->manifest_ns = clock_now_ns(CLOCK_MONOTONIC);
 	m->probes = rows;

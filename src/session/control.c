@@ -46,7 +46,7 @@ const char *session_name(const char *folder)
 /* How long it has traced; 0: not yet, or never. */
 static double elapsed_s(const struct session *s)
 {
-	uint64_t end_ns = s->ended ? s->manifest.end.mono_ns : clock_now_ns(CLOCK_MONOTONIC);
+	uint64_t end_ns = session_has_ended(s) ? s->manifest.end.mono_ns : clock_now_ns(CLOCK_MONOTONIC);
 
 	return s->traced && s->phase != PHASE_DELAY && end_ns > s->status.start_ns ?
 		       (double)(end_ns - s->status.start_ns) / 1e9 : 0;
@@ -70,7 +70,7 @@ static void put_word(FILE *out, const char *text)
 
 static void refresh(struct session *s)
 {
-	if (s->traced && !s->ended)
+	if (s->traced && !session_has_ended(s))
 		status_update(&s->status, &s->tracer, &s->drain);
 }
 
@@ -147,7 +147,7 @@ static int say_status(struct session *s, const struct control_request *rq, FILE 
 	put_word(out, folder);
 	fputc('\t', out);
 	put_word(out, s->cfg->experiment);
-	fprintf(out, "\t%.0f\t%.0f\t", s->ended ? 0 : s->status.rates.rows_s, s->ended ? 0 : s->status.rates.bytes_s);
+	fprintf(out, "\t%.0f\t%.0f\t", session_has_ended(s) ? 0 : s->status.rates.rows_s, session_has_ended(s) ? 0 : s->status.rates.bytes_s);
 	put_words(s, put_target, out);
 	fputc('\t', out);
 	put_words(s, put_collectors, out);
@@ -168,7 +168,7 @@ static void put_probes(struct json *j, const struct session *s)
 		json_u64(j, "rows", p->rows);
 		json_u64(j, "lost", p->lost);
 		json_u64(j, "bytes", p->bytes);
-		json_f64(j, "rows_per_s", s->ended ? 0 : s->status.rates.probe_rows_s[i]);
+		json_f64(j, "rows_per_s", session_has_ended(s) ? 0 : s->status.rates.probe_rows_s[i]);
 		json_end(j);
 	}
 	json_end(j);
@@ -208,8 +208,8 @@ static int say_json(struct session *s, const struct control_request *rq, FILE *o
 	json_u64(&j, "bytes", s->status.bytes);
 	json_u64(&j, "lost", s->status.lost);
 	json_u64(&j, "free_bytes", free_bytes(s));
-	json_f64(&j, "rows_per_s", s->ended ? 0 : s->status.rates.rows_s);
-	json_f64(&j, "bytes_per_s", s->ended ? 0 : s->status.rates.bytes_s);
+	json_f64(&j, "rows_per_s", session_has_ended(s) ? 0 : s->status.rates.rows_s);
+	json_f64(&j, "bytes_per_s", session_has_ended(s) ? 0 : s->status.rates.bytes_s);
 	manifest_put_target(&j, s->cfg);
 	put_collector_states(&j, s);
 	put_probes(&j, s);
@@ -222,12 +222,12 @@ static int say_json(struct session *s, const struct control_request *rq, FILE *o
 
 static int say_stop(struct session *s, const struct control_request *rq, FILE *out)
 {
-	if (s->ended) {
+	if (session_has_ended(s)) {
 		fputs("the trace has ended already; what runs is its workload\n", out);
 		return -EALREADY;
 	}
 	watch_stop(s, "stop");
-	if (s->stuck)
+	if (session_is_stuck(s))
 		fprintf(out, "%s does not answer: the trace ends without what is not written yet, unless it answers before the workload ends\n",
 			s->dir.path);
 	status_put_summary(&s->status, s->tracer.probes, s->dir.path, out);
@@ -239,7 +239,7 @@ static int say_mark(struct session *s, const struct control_request *rq, FILE *o
 	size_t len = strlen(rq->text);
 	int r;
 
-	if (!s->traced || s->ended || s->phase == PHASE_DELAY) {
+	if (!s->traced || session_has_ended(s) || s->phase == PHASE_DELAY) {
 		fputs("it is not tracing now\n", out);
 		return -EAGAIN;
 	}

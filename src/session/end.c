@@ -70,7 +70,7 @@ static bool told_to_end(struct session *s)
 /* Until FD is readable. False: there is no end of it in sight, and somebody wants one. */
 static bool await(struct session *s, int fd, bool hurried_by_signals)
 {
-	bool waits = s->asked || s->interrupt || s->kind->remote, said = false;
+	bool waits = s->end.asked || s->end.signal || s->kind->remote, said = false;
 	uint64_t first = clock_now_ns(CLOCK_MONOTONIC);
 	struct stall_clock still;
 
@@ -108,7 +108,7 @@ static void say_stuck(struct session *s)
 {
 	bool runs = s->workload.pid && !s->workload.ended;
 
-	s->stuck = true;
+	s->files = s->files >= FILES_CLOSED ? FILES_CLOSED_STUCK : FILES_STUCK;
 	log_err("%s does not answer: the trace ends without what is not written yet, %s", s->dir.path,
 		runs ? "unless it answers before the workload ends" : "and there is no manifest of its end");
 }
@@ -150,7 +150,7 @@ static bool finish_files(struct session *s)
 {
 	uint64_t late;
 
-	if (s->closed)
+	if (s->files >= FILES_CLOSED)
 		return finish_manifest(s);
 	if (s->traced) {
 		drain_stop(&s->drain);
@@ -169,7 +169,7 @@ static bool finish_files(struct session *s)
 	status_log(&s->status, s->workload.relay.log, s->dir.path);
 	drain_free(&s->drain);
 	collectors_free(&s->collectors);
-	s->closed = true;
+	s->files = FILES_CLOSED;
 	s->manifest.end = session_now();
 	return finish_manifest(s);
 }
@@ -200,11 +200,11 @@ static bool is_readable(int fd)
 
 void session_try_to_end(struct session *s)
 {
-	if (!s->stuck || !session_look(s, 0) || (s->drain.running && !is_readable(s->drain.ended_fd)))
+	if (!session_is_stuck(s) || !session_look(s, 0) || (s->drain.running && !is_readable(s->drain.ended_fd)))
 		return;
-	s->stuck = false;
+	s->files = s->files == FILES_CLOSED_STUCK ? FILES_CLOSED : FILES_ENDING;
 	end_files(s);
-	if (!s->stuck)
+	if (!session_is_stuck(s))
 		log_info("%s answers again: the trace is whole", s->dir.path);
 }
 
@@ -212,7 +212,7 @@ void session_end_again(struct session *s)
 {
 	workload_await_output(&s->workload);
 	session_try_to_end(s);
-	if (!s->stuck && !finish_manifest(s))
+	if (!session_is_stuck(s) && !finish_manifest(s))
 		say_stuck(s);
 }
 
@@ -227,9 +227,9 @@ static void end_hooks(struct session *s)
 
 void session_end_tracing(struct session *s)
 {
-	if (s->ended)
+	if (session_has_ended(s))
 		return;
-	s->ended = true;
+	s->files = FILES_ENDING;
 	log_status(NULL);
 	workload_await_output(&s->workload);
 	targets_await_end(&s->targets, &s->loop);
@@ -245,6 +245,6 @@ void session_end_tracing(struct session *s)
 		end_files(s);
 	}
 	session_metrics_write(s);
-	if (s->traced && !s->gone)
+	if (s->traced && !s->folder.gone)
 		status_summary(&s->status, s->tracer.probes, s->dir.path);
 }

@@ -158,7 +158,7 @@ int session_live_say(struct session *s, const struct control_request *rq, FILE *
 	unsigned long long ms, max;
 	int r = -EINVAL;
 
-	if (!s->traced || s->ended) {
+	if (!s->traced || session_has_ended(s)) {
 		fputs("it is not tracing now\n", out);
 		return -EAGAIN;
 	}

@@ -96,20 +96,20 @@ static bool take_written(struct session *s, int wait_ms)
 void session_metrics_write(struct session *s)
 {
 	char folder[PATH_MAX];
-	struct metrics_now now = { .counts = &s->status.counts, .rows = s->metrics, .paused = s->paused };
+	struct metrics_now now = { .counts = &s->status.counts, .rows = s->metrics, .paused = s->folder.paused };
 	struct session_metrics_writing *w = &s->metrics_writing;
-	int wait_ms = s->ended ? WAIT_END_MS : WAIT_MS;
+	int wait_ms = session_has_ended(s) ? WAIT_END_MS : WAIT_MS;
 	FILE *out;
 
-	if (!s->metrics || !take_written(s, s->ended ? WAIT_END_MS : 0))
+	if (!s->metrics || !take_written(s, session_has_ended(s) ? WAIT_END_MS : 0))
 		return;
 	now.folder = session_folder(s, folder);
 	now.trace = session_name(now.folder);
 	now.experiment = s->cfg->experiment;
-	now.tracing = s->traced && !s->ended && s->phase != PHASE_DELAY;
+	now.tracing = s->traced && !session_has_ended(s) && s->phase != PHASE_DELAY;
 	now.probes = s->traced ? s->tracer.probes : 0;
-	now.start_ns = now.tracing || s->ended ? s->manifest.start.utc_ns : 0;
-	now.end_ns = s->ended ? s->manifest.end.utc_ns : 0;
+	now.start_ns = now.tracing || session_has_ended(s) ? s->manifest.start.utc_ns : 0;
+	now.end_ns = session_has_ended(s) ? s->manifest.end.utc_ns : 0;
 	now.processes = now.tracing ? tracer_live(&s->tracer) : 0;
 	fill_own(&now);
 	fill_rings(&now, s);

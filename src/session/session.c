@@ -359,7 +359,7 @@ static int exit_code(const struct session *s)
 {
 	if (!s->workload.pid)
 		return 0;
-	return s->workload.ended ? workload_exit_code(s->workload.status) : 128 + s->interrupt;
+	return s->workload.ended ? workload_exit_code(s->workload.status) : 128 + s->end.signal;
 }
 
 static int finish(struct session *s)
@@ -368,10 +368,10 @@ static int finish(struct session *s)
 
 	s->manifest.workload.status = s->workload.status;
 	s->manifest.workload.exit_code = code;
-	if (s->ended) /* before the workload: its status was not known yet */
+	if (session_has_ended(s)) /* before the workload: its status was not known yet */
 		session_end_again(s);
 	session_end_tracing(s);
-	if (s->gone || s->stuck)
+	if (s->folder.gone || session_is_stuck(s))
 		return code;
 	command_finish(s->cfg, &s->user, &s->dir, code, s->traced);
 	return code;
@@ -480,11 +480,11 @@ int session_run_as(const struct session_kind *kind, void *of, const struct confi
 		code = loop_run(&s.loop) < 0 ? EXIT_DLTRACED : 0;
 		control_hide(&s.control); /* those who watch hear of the end yet */
 		code = finish(&s) ?: code; /* cppcheck-suppress selfAssignment; it does not know ?: */
-		if (s.control.in_trace && !s.stuck) /* else by who asks there next */
+		if (s.control.in_trace && !session_is_stuck(&s)) /* else by who asks there next */
 			unlinkat(s.dir.fd, OUTDIR_SOCKET, 0);
 	}
 	async_log_end();
-	if (s.stuck || !chores_end(&s))
+	if (session_is_stuck(&s) || !chores_end(&s))
 		leave(&s, code);
 	session_free(&s);
 	return code;

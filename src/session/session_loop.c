@@ -29,7 +29,7 @@ void watch_space(struct session *s)
 {
 	const struct space *space = &s->lookout.space;
 
-	if (space->low == s->paused)
+	if (space->low == s->folder.paused)
 		return;
 	if (space->low)
 		log_warn("only %llu MiB free in %s (--min-free is %llu MiB): rows are counted as lost until there is space",
@@ -37,8 +37,8 @@ void watch_space(struct session *s)
 			 (unsigned long long)space->least_bytes >> 20);
 	else
 		log_info("space in %s again: writing goes on", s->dir.path);
-	s->paused = space->low;
-	drain_pause(&s->drain, s->paused);
+	s->folder.paused = space->low;
+	drain_pause(&s->drain, s->folder.paused);
 }
 
 /* --- the folder -------------------------------------------------------------------------------------- */
@@ -48,9 +48,9 @@ static void tell_refused(struct session *s)
 {
 	int r = s->lookout.refused;
 
-	if (!r == !s->refused)
+	if (!r == !s->folder.refused)
 		return;
-	s->refused = r;
+	s->folder.refused = r;
 	if (r)
 		log_warn("%s is refused by its server: %s (is it exported still, and there?); rows are counted as lost or unsure until it is not",
 			 s->dir.path, strerror(-r));
@@ -63,7 +63,7 @@ static int end_without_folder(struct session *s)
 	bool runs = s->workload.pid && !s->workload.ended;
 
 	log_err("%s has been removed: the trace is lost%s", s->dir.path, runs ? ", the workload goes on" : "");
-	s->gone = true;
+	s->folder.gone = true;
 	relay_end_log(&s->workload.relay);
 	session_end_tracing(s);
 	s->phase = runs ? PHASE_UNTRACED : PHASE_OVER;
@@ -84,7 +84,7 @@ static bool targets_ended(const struct session *s)
 
 	if (s->workload.pid && !s->workload.ended)
 		return false;
-	if (!s->traced || s->ended)
+	if (!s->traced || session_has_ended(s))
 		return true;
 	if (s->phase == PHASE_DELAY && cfg->n_pids) /* they have not joined yet */
 		return false;
@@ -121,7 +121,7 @@ int watch_arm(struct session *s, uint64_t ns)
 void watch_stop(struct session *s, const char *why)
 {
 	watch_arm(s, 0);
-	s->asked = true;
+	s->end.asked = true;
 	s->phase = s->workload.pid && !s->workload.ended ? PHASE_UNTRACED : PHASE_OVER;
 	session_end_tracing(s);
 	if (s->phase == PHASE_UNTRACED)
@@ -172,7 +172,7 @@ static void tell_segments(struct session *s)
 /* Who presses ^C and sees nothing happen would like to know why. */
 static void tell_interrupt(struct session *s)
 {
-	if (s->interrupts == 1 && s->workload.pid && !s->workload.ended && ++s->interrupt_ticks == INTERRUPT_SAID_AFTER)
+	if (s->end.interrupts == 1 && s->workload.pid && !s->workload.ended && ++s->end.ticks == INTERRUPT_SAID_AFTER)
 		log_info("the workload has the signal and goes on, and so does its trace: a second ^C (or TERM) ends the trace");
 }
 
@@ -184,13 +184,13 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 	if (read(fd, &n, sizeof(n)) < 0)
 		return 0;
 	session_look(s, ANSWER_MS);
-	if (!s->ended && s->lookout.gone) {
+	if (!session_has_ended(s) && s->lookout.gone) {
 		int r = end_without_folder(s);
 
 		if (r < 0)
 			return r;
 	}
-	if (s->traced && !s->ended) {
+	if (s->traced && !session_has_ended(s)) {
 		watch_space(s);
 		tell_refused(s);
 		status_update(&s->status, &s->tracer, &s->drain);
@@ -231,10 +231,10 @@ static int on_signal(void *ctx, int fd, uint32_t events)
 	if (read(fd, &si, sizeof(si)) != sizeof(si))
 		return 0;
 	sig = (int)si.ssi_signo;
-	s->interrupts += sig == SIGINT || sig == SIGTERM;
-	if (!s->workload.pid || s->workload.ended || s->kind->remote || s->interrupts > 1) {
+	s->end.interrupts += sig == SIGINT || sig == SIGTERM;
+	if (!s->workload.pid || s->workload.ended || s->kind->remote || s->end.interrupts > 1) {
 		if (sig != SIGUSR1 && sig != SIGUSR2) {
-			s->interrupt = sig;
+			s->end.signal = sig;
 			s->phase = PHASE_OVER;
 			if (s->workload.pid && !s->workload.ended)
 				log_info("not waiting for the end: the workload goes on as process %d", s->workload.pid);
@@ -281,7 +281,7 @@ static int on_tell(void *ctx, int fd, uint32_t events)
 	struct session *s = ctx;
 	uint64_t n;
 
-	if (read(fd, &n, sizeof(n)) < 0 || !s->traced || s->ended)
+	if (read(fd, &n, sizeof(n)) < 0 || !s->traced || session_has_ended(s))
 		return 0;
 	if (tracer_tell(&s->tracer, PROBE_TELL) < 0) {
 		log_warn("%s; what it adds up is told at the end", s->tracer.error);

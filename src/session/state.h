@@ -33,6 +33,15 @@ enum session_phase {
 	PHASE_OVER,
 };
 
+/* What has become of the trace's files, whatever phase the job is in. */
+enum session_files {
+	FILES_GROWING,
+	FILES_ENDING, /* hooks off: rows that are there are being written */
+	FILES_STUCK,  /* so, and their file system does not answer */
+	FILES_CLOSED, /* the drain's and the collectors': all but the last manifest */
+	FILES_CLOSED_STUCK,
+};
+
 struct session {
 	const struct config *cfg;
 	const struct session_kind *kind;
@@ -90,16 +99,30 @@ struct session {
 	enum session_phase phase;
 	bool traced; /* false where nothing can be traced: --best-effort, or the end of --delay */
 	char why_not[1024];
-	bool ended;  /* hooks off, files whole */
-	bool asked;  /* its end, by somebody who waits: by a signal, stop, --duration */
-	bool stuck;  /* ended, but its files are not whole: their file system does not answer */
-	bool closed; /* the drain's files and the collectors' */
-	bool gone;   /* somebody has removed the folder: nothing is written any more */
-	bool paused; /* below --min-free */
-	int refused; /* by the folder's server: as it was said, 0 or -errno */
-	unsigned int interrupts, interrupt_ticks; /* ^C and TERM; seconds since */
-	int interrupt; /* the signal that ended it before the workload did */
+	enum session_files files;
+	struct {
+		bool gone;   /* somebody has removed it: nothing is written any more */
+		bool paused; /* below --min-free */
+		int refused; /* by its server: as it was said, 0 or -errno */
+	} folder;
+	struct {
+		bool asked; /* for by somebody who waits: by a signal, stop, --duration */
+		unsigned int interrupts, ticks; /* ^C and TERM; seconds since */
+		int signal; /* that ended it before the workload did */
+	} end;
 };
+
+/* Hooks off; its files may be whole, or stuck. */
+static inline bool session_has_ended(const struct session *s)
+{
+	return s->files != FILES_GROWING;
+}
+
+/* Ended, but its files are not whole: their file system does not answer. */
+static inline bool session_is_stuck(const struct session *s)
+{
+	return s->files == FILES_STUCK || s->files == FILES_CLOSED_STUCK;
+}
 
 /* Signals, timers and descriptors of the loop. 0 or -errno. */
 int watch_setup(struct session *s);
