@@ -10,20 +10,20 @@
 static __always_inline void settle(struct dlt_sched_cpu *here)
 {
 	struct dlt_sched_cell *c = cell_at(here->cell);
-	__u64 told;
+	__u64 sent;
 
-	if (!c || c->told[DLT_SCHED_RUN] <= c->sums[DLT_SCHED_RUN])
+	if (!c || c->sent[DLT_SCHED_RUN] <= c->sums[DLT_SCHED_RUN])
 		return;
-	told = c->told[DLT_SCHED_RUN] - c->sums[DLT_SCHED_RUN];
-	c->sums[DLT_SCHED_RUN] += told;
-	here->since_ns += told;
+	sent = c->sent[DLT_SCHED_RUN] - c->sums[DLT_SCHED_RUN];
+	c->sums[DLT_SCHED_RUN] += sent;
+	here->since_ns += sent;
 }
 
 /*
  * The cell of W, who has been running: the one that it came with, unless it has another name by now, is
  * another's as its program is, or its cell was another's before the target was.
  */
-static __always_inline struct dlt_sched_cell *cell_leaving(struct dlt_sched_cpu *here, const struct who *w, __u32 cpu,
+static __always_inline struct dlt_sched_cell *cell_leaving(struct dlt_sched_cpu *here, const struct task_id *w, __u32 cpu,
 							   __u64 now)
 {
 	struct dlt_sched_cell *c = here->since_ns ? cell_at(here->cell) : NULL;
@@ -36,7 +36,7 @@ static __always_inline struct dlt_sched_cell *cell_leaving(struct dlt_sched_cpu 
 }
 
 /* What PREV, who leaves, waits for from NOW on. */
-static __always_inline void slot_leaves(const struct who *w, struct task_struct *prev, __u32 state, __u64 now)
+static __always_inline void slot_leaves(const struct task_id *w, struct task_struct *prev, __u32 state, __u64 now)
 {
 	struct dlt_sched_slot *slot;
 
@@ -52,7 +52,7 @@ static __always_inline void slot_leaves(const struct who *w, struct task_struct 
 			 state && w->kind == DLT_SCHED_TARGET ? call_of(prev, state) : DLT_SCHED_NO_CALL, now);
 }
 
-static __always_inline void leaves(struct dlt_sched_cpu *here, __u32 cpu, const struct who *w, bool preempted,
+static __always_inline void leaves(struct dlt_sched_cpu *here, __u32 cpu, const struct task_id *w, bool preempted,
 				   __u64 now)
 {
 	bool uncounted = here->since_ns && here->cell == NO_CELL; /* when it came */
@@ -91,7 +91,7 @@ static __always_inline void comes_to(struct dlt_sched_cpu *here, struct dlt_sche
 }
 
 /* W has waited in a call. */
-static __always_inline void waited(struct dlt_sched_cpu *here, struct who *w, __u32 cpu, struct dlt_sched_slot *slot,
+static __always_inline void waited(struct dlt_sched_cpu *here, struct task_id *w, __u32 cpu, struct dlt_sched_slot *slot,
 				   __u64 ns, __u64 now)
 {
 	struct dlt_sched_cell *c;
@@ -108,7 +108,7 @@ static __always_inline void waited(struct dlt_sched_cpu *here, struct who *w, __
 	cell_add_wait(c, slot->state, ns);
 }
 
-static __noinline int comes(struct dlt_sched_cpu *here, __u32 cpu, struct who *w, __u64 now)
+static __noinline int comes(struct dlt_sched_cpu *here, __u32 cpu, struct task_id *w, __u64 now)
 {
 	struct dlt_sched_slot *slot = has_slot(w) ? slot_find(w->tid) : NULL;
 	__u64 wake = slot ? slot_wake_at(slot, now) : now;
@@ -125,10 +125,10 @@ static __noinline int comes(struct dlt_sched_cpu *here, __u32 cpu, struct who *w
 }
 
 /* W was not seen to come. As early as it can be, it came after who was. */
-static __always_inline void came(struct dlt_sched_cpu *here, __u32 cpu, const struct who *w)
+static __always_inline void came(struct dlt_sched_cpu *here, __u32 cpu, const struct task_id *w)
 {
 	struct dlt_sched_cell *c = cell_at(here->cell);
-	struct who own = *w;
+	struct task_id own = *w;
 
 	if (w->kind == DLT_SCHED_TARGET || (c && c->kind == DLT_SCHED_TARGET))
 		count_unseen(DLT_sched);
@@ -147,9 +147,9 @@ static __always_inline __u32 forget(volatile struct dlt_sched_cpu *here, __u32 v
 
 static __noinline int any_leaves(struct dlt_sched_cpu *here, __u32 cpu, struct task_struct *prev, __u32 state, __u64 now)
 {
-	struct who w;
+	struct task_id w;
 
-	who_is(&w, prev);
+	task_id_of(&w, prev);
 	w.kind = forget(here, w.kind);
 	if (here->since_ns && here->task != (__u64)prev)
 		came(here, cpu, &w);
@@ -160,9 +160,9 @@ static __noinline int any_leaves(struct dlt_sched_cpu *here, __u32 cpu, struct t
 
 static __noinline int any_comes(struct dlt_sched_cpu *here, __u32 cpu, struct task_struct *next, __u64 now)
 {
-	struct who w;
+	struct task_id w;
 
-	who_is(&w, next);
+	task_id_of(&w, next);
 	w.kind = forget(here, w.kind);
 	return comes(here, cpu, &w, now);
 }
@@ -171,9 +171,9 @@ static __noinline int any_comes(struct dlt_sched_cpu *here, __u32 cpu, struct ta
 static __noinline int before_begin(struct task_struct *prev, __u32 state, struct task_struct *next, __u64 now)
 {
 	struct dlt_sched_slot *slot;
-	struct who w;
+	struct task_id w;
 
-	who_is(&w, prev);
+	task_id_of(&w, prev);
 	slot_leaves(&w, prev, state, now);
 	slot = kind_of(next) < DLT_SCHED_OTHER ? slot_find(next->pid) : NULL;
 	if (slot)

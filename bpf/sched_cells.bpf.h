@@ -31,7 +31,7 @@ struct {
 } cpus SEC(".maps");
 
 /* Whom a row is about. */
-struct who {
+struct task_id {
 	__u64 start_ns;
 	__u32 tid;
 	__u32 tgid;
@@ -51,7 +51,7 @@ static __always_inline __u32 kind_of(struct task_struct *task)
 }
 
 /* By plain loads: through the tracepoint's own pointers they need no check of the address. */
-static __always_inline void who_is(struct who *w, struct task_struct *task)
+static __always_inline void task_id_of(struct task_id *w, struct task_struct *task)
 {
 	w->tid = task->pid;
 	w->tgid = task->tgid;
@@ -61,14 +61,14 @@ static __always_inline void who_is(struct who *w, struct task_struct *task)
 	w->kind = kind_of(task);
 }
 
-static __always_inline bool has_slot(const struct who *w)
+static __always_inline bool has_slot(const struct task_id *w)
 {
 	return w->kind < DLT_SCHED_OTHER;
 }
 
 /* --- rows --------------------------------------------------------------------------------------- */
 
-static __always_inline void row_fill(struct dlt_sched *rec, const struct who *w, __u32 cpu, __u64 span)
+static __always_inline void row_fill(struct dlt_sched *rec, const struct task_id *w, __u32 cpu, __u64 span)
 {
 	bool others = w->kind >= DLT_SCHED_OTHER;
 	__u64 end = sched_clock.end_ns;
@@ -107,7 +107,7 @@ static __always_inline void count(bool sent)
 }
 
 /* A row of what W did once. No cell has had room, or the trace ends. */
-static __noinline int row_single(const struct who *w, __u32 cpu, const __u64 sums[DLT_SCHED_SUMS])
+static __noinline int row_single(const struct task_id *w, __u32 cpu, const __u64 sums[DLT_SCHED_SUMS])
 {
 	void *ring = ring_here();
 	struct dlt_sched *rec = ring ? bpf_ringbuf_reserve(ring, sizeof(*rec), 0) : NULL;
@@ -131,7 +131,7 @@ static __noinline int row_single(const struct who *w, __u32 cpu, const __u64 sum
 }
 
 /* Of one wait, in state SUM. */
-static __always_inline void row_wait(const struct who *w, __u32 cpu, __u32 sum, __u64 ns)
+static __always_inline void row_wait(const struct task_id *w, __u32 cpu, __u32 sum, __u64 ns)
 {
 	__u64 sums[DLT_SCHED_SUMS] = { [DLT_SCHED_COUNT] = 1 };
 
@@ -151,7 +151,7 @@ static __always_inline struct dlt_sched_cell *cell_at(__u32 i)
 	return bpf_map_lookup_elem(&cells, &i);
 }
 
-static __always_inline bool cell_is_of(const struct dlt_sched_cell *c, const struct who *w)
+static __always_inline bool cell_is_of(const struct dlt_sched_cell *c, const struct task_id *w)
 {
 	return c->tid == w->tid && c->call == w->call && c->start_ns == w->start_ns &&
 	       *(__u64 *)c->comm == *(__u64 *)w->comm && *(__u64 *)(c->comm + 8) == *(__u64 *)(w->comm + 8) &&
@@ -165,12 +165,12 @@ static __always_inline bool cell_fits(const struct dlt_sched_cell *c, struct tas
 	       *(__u64 *)c->comm == *(__u64 *)task->comm && *(__u64 *)(c->comm + 8) == *(__u64 *)(task->comm + 8);
 }
 
-static __always_inline bool cell_is_told(const struct dlt_sched_cell *c)
+static __always_inline bool cell_is_sent(const struct dlt_sched_cell *c)
 {
-	return c->told[DLT_SCHED_COUNT] == c->sums[DLT_SCHED_COUNT] && c->told[DLT_SCHED_RUN] >= c->sums[DLT_SCHED_RUN];
+	return c->sent[DLT_SCHED_COUNT] == c->sums[DLT_SCHED_COUNT] && c->sent[DLT_SCHED_RUN] >= c->sums[DLT_SCHED_RUN];
 }
 
-static __always_inline void cell_take(volatile struct dlt_sched_cell *c, const struct who *w, __u64 now)
+static __always_inline void cell_take(volatile struct dlt_sched_cell *c, const struct task_id *w, __u64 now)
 {
 	c->kind = DLT_SCHED_FREE; /* while it is neither one's nor the other's */
 	c->start_ns = w->start_ns;
@@ -180,14 +180,14 @@ static __always_inline void cell_take(volatile struct dlt_sched_cell *c, const s
 	*(volatile __u64 *)(c->comm + 8) = *(__u64 *)(w->comm + 8);
 	c->call = w->call;
 	for (int i = 0; i < DLT_SCHED_SUMS; i++)
-		c->sums[i] = c->told[i] = 0;
+		c->sums[i] = c->sent[i] = 0;
 	c->max_ns = 0;
-	c->told_ns = now;
+	c->sent_ns = now;
 	c->kind = w->kind;
 }
 
 /* Those who rename themselves a lot do not crowd their neighbours. */
-static __always_inline __u32 cell_hash(const struct who *w)
+static __always_inline __u32 cell_hash(const struct task_id *w)
 {
 	__u64 comm = *(__u64 *)w->comm ^ *(__u64 *)(w->comm + 8) << 1;
 
@@ -195,7 +195,7 @@ static __always_inline __u32 cell_hash(const struct who *w)
 }
 
 /* W's cell on this CPU, a new one if need be: its number among all, NO_CELL when its places are taken. */
-static __noinline __u32 cell_find(volatile struct dlt_sched_cpu *here, const struct who *w, __u32 cpu, __u64 now)
+static __noinline __u32 cell_find(volatile struct dlt_sched_cpu *here, const struct task_id *w, __u32 cpu, __u64 now)
 {
 	__u32 first = cpu * DLT_SCHED_CELLS, hash = cell_hash(w);
 	struct dlt_sched_cell *c;
@@ -216,7 +216,7 @@ static __noinline __u32 cell_find(volatile struct dlt_sched_cpu *here, const str
 			here->found = first + at;
 			return here->found;
 		}
-		if (here->found == NO_CELL && (!c->kind || cell_is_told(c)))
+		if (here->found == NO_CELL && (!c->kind || cell_is_sent(c)))
 			here->found = first + at;
 	}
 	c = cell_at(here->found);
@@ -229,7 +229,7 @@ static __noinline __u32 cell_find(volatile struct dlt_sched_cpu *here, const str
 /* What C's thread did in its call, in state SUM. */
 static __always_inline void cell_add_wait(struct dlt_sched_cell *c, __u32 sum, __u64 ns)
 {
-	if (ns > c->max_ns || cell_is_told(c))
+	if (ns > c->max_ns || cell_is_sent(c))
 		c->max_ns = ns;
 	if (sum < DLT_SCHED_SUMS)
 		c->sums[sum] += ns;

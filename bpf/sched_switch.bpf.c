@@ -90,31 +90,31 @@ int row_switch(__u64 *ctx)
 	__s64 run_ns = DLT_NONE, wait_ns = DLT_NONE;
 	struct dlt_sched_slot *slot;
 	struct dlt_shared *sh;
-	struct dlt_sched_switch_cpu was;
+	struct dlt_sched_switch_cpu before;
 	bool ours, comes, unseen;
 	__u64 now;
 
 	if (!here)
 		return 0;
 	now = bpf_ktime_get_ns();
-	was = *here;
+	before = *here;
 	ours = target_had(prev->tgid);
 	comes = target_had(next->tgid);
 	here->since_ns = now;
 	here->task = (__u64)next;
 	here->ours = comes;
-	unseen = was.since_ns && was.task != (__u64)prev;
-	if (!ours && !comes && !(unseen && was.ours))
+	unseen = before.since_ns && before.task != (__u64)prev;
+	if (!ours && !comes && !(unseen && before.ours))
 		return 0;
 	sh = shared();
 	if (!sh || sh->stopping || sh->quiet)
 		return 0;
-	if (unseen && (ours || was.ours))
+	if (unseen && (ours || before.ours))
 		count_unseen(DLT_sched_switch);
 	if (!ours && !comes)
 		return 0;
-	if (was.since_ns) /* at most, where that is unseen */
-		run_ns = now - was.since_ns;
+	if (before.since_ns) /* at most, where that is unseen */
+		run_ns = now - before.since_ns;
 	if (ours)
 		leaves(prev, state, now);
 	slot = comes ? slot_find(next->pid) : NULL;

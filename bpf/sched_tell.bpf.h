@@ -31,7 +31,7 @@ static __always_inline __u64 run_so_far(volatile struct dlt_sched_cell *c, __u32
 	return s->seq == seq ? ran + now - since : ran;
 }
 
-static __always_inline void who_was(struct who *w, volatile struct dlt_sched_cell *c)
+static __always_inline void task_id_of_cell(struct task_id *w, volatile struct dlt_sched_cell *c)
 {
 	w->tid = c->tid;
 	w->tgid = c->tgid;
@@ -43,7 +43,7 @@ static __always_inline void who_was(struct who *w, volatile struct dlt_sched_cel
 
 /*
  * Send what C has beyond what has been told, as of NOW. Where there is no room it is told the next time.
- * Once all of it counts as told (cell_is_told) the cell may be another's: RUN and COUNT come last, and only
+ * Once all of it counts as told (cell_is_sent) the cell may be another's: RUN and COUNT come last, and only
  * where they are new.
  */
 static __always_inline void cell_tell(volatile struct dlt_sched_cell *c, __u32 i, __u64 now)
@@ -51,13 +51,13 @@ static __always_inline void cell_tell(volatile struct dlt_sched_cell *c, __u32 i
 	__u64 new[DLT_SCHED_SUMS];
 	struct dlt_sched *rec;
 	bool any = false;
-	struct who w;
+	struct task_id w;
 	void *ring;
 
 	for (int n = 0; n < DLT_SCHED_SUMS; n++) {
 		__u64 sum = n == DLT_SCHED_RUN ? run_so_far(c, i, now) : c->sums[n];
 
-		new[n] = sum > c->told[n] ? sum - c->told[n] : 0;
+		new[n] = sum > c->sent[n] ? sum - c->sent[n] : 0;
 		any |= new[n] != 0;
 	}
 	if (!any)
@@ -73,15 +73,15 @@ static __always_inline void cell_tell(volatile struct dlt_sched_cell *c, __u32 i
 	for (int n = 0; n < DLT_SCHED_SUMS; n++)
 		rec->sums[n] = new[n];
 	rec->max_ns = c->max_ns;
-	who_was(&w, c);
-	row_fill(rec, &w, i / DLT_SCHED_CELLS, now > c->told_ns ? now - c->told_ns : 0);
-	c->told_ns = now;
+	task_id_of_cell(&w, c);
+	row_fill(rec, &w, i / DLT_SCHED_CELLS, now > c->sent_ns ? now - c->sent_ns : 0);
+	c->sent_ns = now;
 	for (int n = DLT_SCHED_SUMS - 1; n > DLT_SCHED_RUN; n--)
-		c->told[n] += new[n];
+		c->sent[n] += new[n];
 	if (new[DLT_SCHED_RUN])
-		c->told[DLT_SCHED_RUN] += new[DLT_SCHED_RUN];
+		c->sent[DLT_SCHED_RUN] += new[DLT_SCHED_RUN];
 	if (new[DLT_SCHED_COUNT])
-		__sync_fetch_and_add(&c->told[DLT_SCHED_COUNT], new[DLT_SCHED_COUNT]);
+		__sync_fetch_and_add(&c->sent[DLT_SCHED_COUNT], new[DLT_SCHED_COUNT]);
 	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
 }
 
@@ -103,7 +103,7 @@ static __always_inline bool task_on_cpu(struct task_struct *task)
 }
 
 /* Before the begin: what is TASK doing, which has not run since there are hooks? */
-static __always_inline void task_begin(struct task_struct *task, const struct who *w)
+static __always_inline void task_begin(struct task_struct *task, const struct task_id *w)
 {
 	struct dlt_sched_slot *slot;
 	__u32 state = task_state(task);
@@ -118,7 +118,7 @@ static __always_inline void task_begin(struct task_struct *task, const struct wh
 }
 
 /* On a CPU all the time, without a switch, or since it came, without a cell. */
-static __always_inline void task_runs(struct task_struct *task, const struct who *w, __u32 cpu)
+static __always_inline void task_runs(struct task_struct *task, const struct task_id *w, __u32 cpu)
 {
 	struct dlt_sched_cpu *s = bpf_map_lookup_elem(&cpus, &cpu);
 	__u64 sums[DLT_SCHED_SUMS] = {}, end = sched_clock.end_ns;
@@ -140,7 +140,7 @@ static __always_inline void task_runs(struct task_struct *task, const struct who
 }
 
 /* After the end: what has it been doing to there, that no switch has told? */
-static __always_inline void task_end(struct task_struct *task, struct who *w)
+static __always_inline void task_end(struct task_struct *task, struct task_id *w)
 {
 	struct dlt_sched_slot *slot = has_slot(w) ? slot_find(w->tid) : NULL;
 	__u64 sums[DLT_SCHED_SUMS] = {}, end = sched_clock.end_ns, wake;
@@ -164,11 +164,11 @@ SEC("iter/task")
 int sched_tasks(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct who w;
+	struct task_id w;
 
 	if (!task)
 		return 0;
-	who_is(&w, task);
+	task_id_of(&w, task);
 	if (sched_clock.end_ns)
 		task_end(task, &w);
 	else

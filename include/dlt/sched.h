@@ -49,7 +49,7 @@ struct dlt_sched {
 };
 
 /*
- * A row in the making. Written by the hooks of one CPU alone, but for what has been told, which the
+ * A row in the making. Written by the hooks of one CPU alone, but for what has been sent, which the
  * iterator writes that tells it.
  */
 struct dlt_sched_cell {
@@ -60,9 +60,9 @@ struct dlt_sched_cell {
 	__u32 kind;
 	__u32 call;
 	__u64 sums[DLT_SCHED_SUMS];
-	__u64 max_ns; /* of what has not been told */
-	__u64 told[DLT_SCHED_SUMS]; /* COUNT is written last */
-	__u64 told_ns;
+	__u64 max_ns; /* of what has not been sent */
+	__u64 sent[DLT_SCHED_SUMS]; /* COUNT is written last */
+	__u64 sent_ns;
 };
 
 /* Of each CPU in a row; the first two are what idles and all others. */

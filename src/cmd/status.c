@@ -109,18 +109,18 @@ static const struct trace heading = {
 
 static void put_json(const struct trace *t, bool *any)
 {
-	autofree char *said = NULL;
+	autofree char *answer = NULL;
 	size_t len;
-	int r = t->silent ? -EAGAIN : trace_ask(t, "json", NULL, &said);
+	int r = t->silent ? -EAGAIN : trace_ask(t, "json", NULL, &answer);
 
 	if (r == -EAGAIN)
-		said = util_fmt("{\n  \"pid\": %s,\n  \"phase\": \"silent\"\n}", t->pid);
+		answer = util_fmt("{\n  \"pid\": %s,\n  \"phase\": \"silent\"\n}", t->pid);
 	else if (r < 0)
 		return; /* it ended meanwhile */
-	len = said ? strlen(said) : 0;
-	if (len && said[len - 1] == '\n')
-		said[len - 1] = '\0';
-	printf("%s\n%s", *any ? "," : "", said ? said : "");
+	len = answer ? strlen(answer) : 0;
+	if (len && answer[len - 1] == '\n')
+		answer[len - 1] = '\0';
+	printf("%s\n%s", *any ? "," : "", answer ? answer : "");
 	*any = true;
 }
 

@@ -14,7 +14,7 @@
 /* Ask the trace WHICH (NULL: the only one) and say what it says. The exit status. */
 static int ask(const char *which, const char *verb, const char *text)
 {
-	autofree char *said = NULL;
+	autofree char *answer = NULL;
 	const struct trace *t;
 	struct traces ts;
 	int r = -ESRCH;
@@ -24,13 +24,13 @@ static int ask(const char *which, const char *verb, const char *text)
 	if (t) {
 		char *line, *rest;
 
-		r = trace_ask(t, verb, text, &said);
+		r = trace_ask(t, verb, text, &answer);
 		if (r == -EAGAIN)
 			log_err("process %s does not answer: it is stopped, or held by its disk; what it was asked it may do when it goes on",
 				t->pid);
-		else if (r < 0 && !said)
+		else if (r < 0 && !answer)
 			log_err_r(r, "%s", t->dir);
-		for (line = said ? strtok_r(said, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
+		for (line = answer ? strtok_r(answer, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
 			log_msg(r < 0 ? LOG_LEVEL_ERR : LOG_LEVEL_INFO, "%s", line);
 	}
 	traces_free(&ts);

@@ -196,11 +196,11 @@ void traces_free(struct traces *ts)
 /* The one whose folder this is, or NULL: as a trace tells it, in the text files' way of writing. */
 static const struct trace *in_folder(const struct traces *ts, const char *folder)
 {
-	char told[TEXT_ESCAPED_MAX(PATH_MAX) + 1];
+	char escaped[TEXT_ESCAPED_MAX(PATH_MAX) + 1];
 
-	*text_put_str(told, folder, strnlen(folder, PATH_MAX)) = '\0';
+	*text_put_str(escaped, folder, strnlen(folder, PATH_MAX)) = '\0';
 	for (unsigned int i = 0; i < ts->n; i++)
-		if (!strcmp(told, ts->t[i].dir))
+		if (!strcmp(escaped, ts->t[i].dir))
 			return &ts->t[i];
 	return NULL;
 }

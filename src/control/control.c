@@ -93,10 +93,10 @@ static void answer(struct control *c, struct control_client *client, char *packe
 		.verb = packet, .text = "", .pid = pid, .client = (unsigned int)(client - c->clients),
 	};
 	char *blank = strchr(packet, ' ');
-	autofree char *said = NULL;
+	autofree char *answer = NULL;
 	char *reply = NULL;
 	size_t len = 0;
-	FILE *out = open_memstream(&said, &len);
+	FILE *out = open_memstream(&answer, &len);
 	int r;
 
 	if (!out) {
@@ -110,7 +110,7 @@ static void answer(struct control *c, struct control_client *client, char *packe
 	r = c->fn(c->ctx, &rq, out);
 	client->stays = r == CONTROL_STAYS && c->gone;
 	if (!fclose(out) && len < CONTROL_ANSWER_MAX)
-		reply = util_fmt("%s\n%s", r < 0 ? "error" : "ok", said);
+		reply = util_fmt("%s\n%s", r < 0 ? "error" : "ok", answer);
 	if (reply)
 		client_say(c, client, reply, strlen(reply));
 	else

@@ -34,9 +34,9 @@ int decode_init(struct decode *d, const struct config *cfg)
 		.clock = &d->clock,
 		.utc = &d->utc,
 		.files = files_new(),
-		.who = calloc(RECORD_WHO_SLOTS, sizeof(*d->ctx.who)),
+		.threads = calloc(RECORD_WHO_SLOTS, sizeof(*d->ctx.threads)),
 	};
-	return d->ctx.files && d->ctx.who ? 0 : -ENOMEM;
+	return d->ctx.files && d->ctx.threads ? 0 : -ENOMEM;
 }
 
 void decode_free(struct decode *d)
@@ -45,8 +45,8 @@ void decode_free(struct decode *d)
 		sink_close(&d->sinks[i]);
 	files_free(d->ctx.files);
 	d->ctx.files = NULL;
-	free(d->ctx.who);
-	d->ctx.who = NULL;
+	free(d->ctx.threads);
+	d->ctx.threads = NULL;
 	free(d->pids);
 	d->pids = NULL;
 	if (d->rollup)
@@ -170,7 +170,7 @@ static void files_row(struct decode *d, const struct dlt_hdr *hdr, struct file_e
 	} row; /* not all of it is cleared for each file */
 
 	row.rec = (struct dlt_files){ .hdr = *hdr, .file = e->file };
-	e->told = d->sinks[DLT_files].lost; /* from before: this row may be the next that is lost */
+	e->lost_then = d->sinks[DLT_files].lost; /* from before: this row may be the next that is lost */
 	if (len > sizeof(row.path)) {
 		/* it ends as the kernel's walk would: with the last component that fits */
 		for (len = sizeof(row.path); len && seg[len - 1]; len--)
@@ -268,7 +268,7 @@ void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct 
 {
 	struct file_entry *e = record_file(&d->ctx, id);
 
-	if (e && e->told != d->sinks[DLT_files].lost)
+	if (e && e->lost_then != d->sinks[DLT_files].lost)
 		entry_tell(d, hdr, e);
 }
 

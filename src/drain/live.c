@@ -77,7 +77,7 @@ int lives_add(struct lives *ls, struct live *l)
 	for (unsigned int i = 0; i < LIVE_PLACES; i++) {
 		struct live *none = NULL;
 
-		if (!atomic_compare_exchange_strong(&ls->asked[i], &none, l))
+		if (!atomic_compare_exchange_strong(&ls->wanted[i], &none, l))
 			continue;
 		atomic_store(&ls->any, true);
 		return 0;
@@ -427,12 +427,12 @@ static void take_up(struct lives *ls, uint64_t now_ns)
 	atomic_store(&ls->any, false);
 	ls->n = 0;
 	for (unsigned int i = 0; i < LIVE_PLACES; i++) {
-		struct live *l = atomic_load(&ls->asked[i]);
+		struct live *l = atomic_load(&ls->wanted[i]);
 
 		if (!l)
 			continue;
 		if (atomic_load(&l->leave)) {
-			atomic_store(&ls->asked[i], NULL);
+			atomic_store(&ls->wanted[i], NULL);
 			atomic_store(&l->state, LIVE_GONE);
 			continue;
 		}
@@ -453,7 +453,7 @@ static bool is_due(const struct live *l, uint64_t now_ns, bool end)
 void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files, struct tracer *t)
 {
 	struct oldest o = { .now_ns = now_ns, .files = files, .tracer = t };
-	bool looked = !t, told = false;
+	bool looked = !t, handed = false;
 	uint64_t one = 1;
 
 	if (!atomic_load_explicit(&ls->any, memory_order_relaxed))
@@ -464,11 +464,11 @@ void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files
 			continue;
 		if (!looked)
 			look(&o, t);
-		looked = told = true;
+		looked = handed = true;
 		publish(ls->on[i], now_ns, &o);
 	}
 	for (unsigned int i = 0; i < o.n; i++)
 		free(o.call[i].path);
-	if (told && ls->fd >= 0 && write(ls->fd, &one, sizeof(one)) < 0)
+	if (handed && ls->fd >= 0 && write(ls->fd, &one, sizeof(one)) < 0)
 		return; /* it counts to 2^64-2: they know already */
 }

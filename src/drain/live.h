@@ -68,7 +68,7 @@ enum live_state {
 
 /* Those who watch a drain. All zero but FD: nobody. */
 struct lives {
-	_Atomic(struct live *) asked[LIVE_PLACES]; /* by the control plane */
+	_Atomic(struct live *) wanted[LIVE_PLACES]; /* by the control plane */
 	_Atomic bool any; /* there may be one */
 	struct live *on[LIVE_PLACES]; /* drain: those it sums for */
 	unsigned int n;

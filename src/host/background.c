@@ -48,7 +48,7 @@ static void tell(pid_t pid, enum background_reach reach, const char *folder)
 
 int background_start(void)
 {
-	char said[4200];
+	char text[4200];
 	int fds[2], status;
 	ssize_t n;
 	pid_t pid;
@@ -65,11 +65,11 @@ int background_start(void)
 		return 0;
 	}
 	close(fds[1]);
-	n = read(fds[0], said, sizeof(said) - 1);
+	n = read(fds[0], text, sizeof(text) - 1);
 	close(fds[0]);
 	if (n > 1) {
-		said[n] = '\0';
-		tell(pid, (enum background_reach)*said, said + 1);
+		text[n] = '\0';
+		tell(pid, (enum background_reach) * text, text + 1);
 		return -1;
 	}
 	/* it ended before it stood, and has said why */
@@ -93,11 +93,11 @@ bool background_caller_gone(void)
 
 void background_ready(const char *path, enum background_reach reach)
 {
-	autofree char *said = util_fmt("%c%s", reach, path);
+	autofree char *text = util_fmt("%c%s", reach, path);
 
 	if (ready_fd < 0)
 		return;
-	if (!said || util_write_all(ready_fd, said, strlen(said)) < 0)
+	if (!text || util_write_all(ready_fd, text, strlen(text)) < 0)
 		log_debug("the parent has gone");
 	util_close(&ready_fd);
 	if (file_fd >= 0) {

@@ -35,9 +35,9 @@ void escape_note(struct escape *e, const char *argv0)
 
 void escape_say(struct escape *e, const struct config *cfg)
 {
-	unsigned int fresh = atomic_load(&e->seen) & ~e->said;
+	unsigned int fresh = atomic_load(&e->seen) & ~e->reported;
 
-	e->said |= fresh;
+	e->reported |= fresh;
 	if (cfg->all || cfg->cgroups.n || cfg->containers.n)
 		return;
 	for (unsigned int i = 0; i < ARRAY_SIZE(programs); i++)

@@ -15,7 +15,7 @@ struct config;
 /* Bits by the table in untraced.c: set by the drain, said by the control plane. */
 struct escape {
 	_Atomic unsigned int seen;
-	unsigned int said;
+	unsigned int reported;
 };
 
 /* Drain: the target executed a program that calls itself ARGV0. */

@@ -197,8 +197,8 @@ static void hang_up(struct copier *r, struct channel *c)
 /* Whoever has ended is seen first: then the answer is our own end. */
 static void answer(struct copier *r)
 {
-	uint8_t asked[64];
-	ssize_t n = read(r->ask_fd, asked, sizeof(asked));
+	uint8_t questions[64];
+	ssize_t n = read(r->ask_fd, questions, sizeof(questions));
 
 	if (n <= 0) {
 		util_close(&r->ask_fd);
@@ -207,7 +207,7 @@ static void answer(struct copier *r)
 	for (size_t i = 0; i < ARRAY_SIZE(r->ch); i++)
 		take(r, &r->ch[i]);
 	backlog_await(ANSWER_MS);
-	if ((r->ch[0].in >= 0 || r->ch[1].in >= 0) && write(r->ask_fd, &asked[n - 1], 1) < 0)
+	if ((r->ch[0].in >= 0 || r->ch[1].in >= 0) && write(r->ask_fd, &questions[n - 1], 1) < 0)
 		util_close(&r->ask_fd);
 }
 
@@ -355,8 +355,8 @@ int relay_await(struct relay *r, int timeout_ms)
 	uint8_t got;
 	int err;
 
-	r->asked++;
-	if (send(r->ask_fd, &r->asked, 1, MSG_NOSIGNAL) == 1) {
+	r->question++;
+	if (send(r->ask_fd, &r->question, 1, MSG_NOSIGNAL) == 1) {
 		do {
 			ssize_t n;
 
@@ -366,7 +366,7 @@ int relay_await(struct relay *r, int timeout_ms)
 			n = read(r->ask_fd, &got, 1);
 			if (n <= 0)
 				break; /* it is about to end */
-			if (got == r->asked)
+			if (got == r->question)
 				return 0;
 		} while (true); /* an answer that came too late for its question */
 	}

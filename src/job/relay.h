@@ -17,7 +17,7 @@ struct relay {
 	pid_t pid;   /* 0: none */
 	int pidfd;   /* readable once all output is in the log, and passed on */
 	int ask_fd;  /* a byte asks whether the output so far has been taken, it comes back as answer */
-	uint8_t asked;
+	uint8_t question;
 	struct relay_log *log;
 };
 

@@ -22,11 +22,11 @@
 #define RING_MAX_BYTES (2ULL << 30) /* the largest power of two in the 32 bits of max_entries */
 #define RINGS_DEFAULT_MAX (1ULL << 30)
 
-struct rings_plan rings_plan(unsigned int cpus, uint64_t asked, uint64_t memory, uint64_t limit)
+struct rings_plan rings_plan(unsigned int cpus, uint64_t wanted, uint64_t memory, uint64_t limit)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t most = MIN(limit ? MIN(limit, memory) : memory, 8 * RINGS_DEFAULT_MAX) / 8;
-	uint64_t total = asked ? asked : MIN(MAX(memory / 64, RING_MIN_BYTES), most);
+	uint64_t total = wanted ? wanted : MIN(MAX(memory / 64, RING_MIN_BYTES), most);
 	uint64_t n = MIN(MAX(total / RING_MIN_BYTES, 1), MIN(cpus, RINGS_MAX));
 
 	return (struct rings_plan){ (unsigned int)n, util_pow2_below(MIN(MAX(total / n, page), RING_MAX_BYTES)) };

@@ -48,11 +48,11 @@ struct rings_plan {
 };
 /*
  * How many rings for CPUS CPUs: one each of at least 64 MiB; where that is too much in all, CPUs share.
- * ASKED: bytes for all of them, of which no more are taken; 0: 1/64 of the machine's MEMORY bytes, at
+ * WANTED: bytes for all of them, of which no more are taken; 0: 1/64 of the machine's MEMORY bytes, at
  * most 1 GiB and 1/8 of LIMIT, the memory cgroup's (0: none), but 64 MiB where 1/8 of both allows it.
  * Never less than one ring of a page.
  */
-struct rings_plan rings_plan(unsigned int cpus, uint64_t asked, uint64_t memory, uint64_t limit);
+struct rings_plan rings_plan(unsigned int cpus, uint64_t wanted, uint64_t memory, uint64_t limit);
 
 struct ring {
 	/* all that a ring with nothing new is asked for */

@@ -226,7 +226,7 @@ int tracer_calls_find(struct tracer *t)
 /* Put ALLOWED in order. MASK: the probes of system calls, to be told. */
 void tracer_calls_rank(struct tracer *t, uint32_t allowed, probe_mask mask)
 {
-	bool skips = false, others = false, asked;
+	bool skips = false, others = false, mixed;
 	uint32_t usable = 0;
 
 	/* asking takes some ticks: only where the answer may change something */
@@ -235,9 +235,9 @@ void tracer_calls_rank(struct tracer *t, uint32_t allowed, probe_mask mask)
 			usable |= !backend_refused(t, b) << b;
 		backend_kinds_of(usable, &skips, &others);
 	}
-	asked = skips && others;
-	skips = asked && preempt_skips_runs(&t->kernel);
-	if (asked && !skips)
+	mixed = skips && others;
+	skips = mixed && preempt_skips_runs(&t->kernel);
+	if (mixed && !skips)
 		t->cfg.hold = 0; /* could be, and is not: nobody is preempted in a program of ours */
 	/* the hooks of process life do not heed what is allowed */
 	if (skips)

@@ -12,8 +12,8 @@
 /* Put "WHAT: text of R" into t->error; returns R. */
 int tracer_fail(struct tracer *t, int r, const char *what);
 
-/* How many rings of which size: into t->n_rings and ring_bytes. ASKED: bytes of all, 0: default. */
-void tracer_maps_plan(struct tracer *t, uint64_t asked);
+/* How many rings of which size: into t->n_rings and ring_bytes. WANTED: bytes of all, 0: default. */
+void tracer_maps_plan(struct tracer *t, uint64_t wanted);
 /* Make them; sizes that the BPF side must know go to t->cfg. 0 or -errno with t->error. */
 int tracer_maps_create(struct tracer *t);
 /* The rings are made in a thread meanwhile: wait for them. The same. */

@@ -37,7 +37,7 @@ static uint64_t memory_limit(void)
 	return util_read_line("/sys/fs/cgroup/memory.max", line, sizeof(line)) ? 0 : strtoull(line, NULL, 10);
 }
 
-void tracer_maps_plan(struct tracer *t, uint64_t asked)
+void tracer_maps_plan(struct tracer *t, uint64_t wanted)
 {
 	struct sysinfo si = {};
 	struct rings_plan plan;
@@ -48,7 +48,7 @@ void tracer_maps_plan(struct tracer *t, uint64_t asked)
 		t->ring_fds[i] = -1;
 	t->n_cpus = (unsigned int)libbpf_num_possible_cpus();
 	sysinfo(&si);
-	plan = rings_plan((unsigned int)get_nprocs_conf(), asked, (uint64_t)si.totalram * si.mem_unit, memory_limit());
+	plan = rings_plan((unsigned int)get_nprocs_conf(), wanted, (uint64_t)si.totalram * si.mem_unit, memory_limit());
 	t->n_rings = plan.n;
 	t->ring_bytes = plan.bytes;
 }

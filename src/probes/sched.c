@@ -103,8 +103,8 @@ static int sched_open(struct probe_object *o, const struct dlt_config *cfg, cons
 /* The first two cells of each CPU have their owners for good. */
 static int cpu_begin(const struct sched_bpf *skel, uint32_t cpu, bool online, uint64_t now_ns)
 {
-	struct dlt_sched_cell idle = { .kind = DLT_SCHED_IDLE, .call = DLT_SCHED_NO_CALL, .told_ns = now_ns };
-	struct dlt_sched_cell other = { .kind = DLT_SCHED_OTHER, .call = DLT_SCHED_NO_CALL, .told_ns = now_ns };
+	struct dlt_sched_cell idle = { .kind = DLT_SCHED_IDLE, .call = DLT_SCHED_NO_CALL, .sent_ns = now_ns };
+	struct dlt_sched_cell other = { .kind = DLT_SCHED_OTHER, .call = DLT_SCHED_NO_CALL, .sent_ns = now_ns };
 	uint32_t first = cpu * DLT_SCHED_CELLS, idles = first + DLT_SCHED_CELL_IDLE, others = first + DLT_SCHED_CELL_OTHER;
 	struct dlt_sched_cpu c = { .online = online };
 	int cells = bpf_map__fd(skel->maps.cells);

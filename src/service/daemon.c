@@ -48,7 +48,7 @@ static void prune_tick(struct daemon *d)
 	if ((!c->keep_bytes && !c->keep_ns) || (d->retain_ns && daemon_now() - d->retain_ns < PRUNE_EVERY_NS))
 		return;
 	d->retain_ns = daemon_now();
-	r = retain(c->state, c->keep_bytes, c->keep_ns, clock_now_ns(CLOCK_REALTIME), say_gone);
+	r = prune_traces(c->state, c->keep_bytes, c->keep_ns, clock_now_ns(CLOCK_REALTIME), say_gone);
 	if (r < 0 && r != -ENOENT)
 		log_err_r(r, "%s", c->state);
 }

@@ -91,18 +91,18 @@ void daemon_always_apply(struct daemon *d, const struct daemon_conf *old)
 	for (size_t i = 0; i < ARRAY_SIZE(d->always); i++)
 		d->always[i].trace = NULL;
 	for (unsigned int i = 0; i < c->n_traces; i++) {
-		const struct daemon_trace *t = &c->traces[i], *was = NULL;
+		const struct daemon_trace *t = &c->traces[i], *before = NULL;
 		struct always *a = t->disabled ? NULL : always_find(d, t->name);
 
 		for (unsigned int k = 0; old && k < old->n_traces; k++)
 			if (!strcmp(old->traces[k].name, t->name))
-				was = &old->traces[k];
+				before = &old->traces[k];
 		if (!a)
 			continue;
 		strcpy(a->name, t->name);
 		a->trace = t;
 		a->again_ns = a->backoff_ns = 0;
-		if (a->child.pid && (!was || !daemon_trace_same(was, t) || strcmp(old->state, c->state))) {
+		if (a->child.pid && (!before || !daemon_trace_same(before, t) || strcmp(old->state, c->state))) {
 			a->anew = true;
 			daemon_signal(&a->child, SIGTERM);
 		}

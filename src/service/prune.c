@@ -158,8 +158,8 @@ static int remove_trace(int state, const struct held *h)
 	return r < 0 ? r : unlinkat(at, h->trace, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
-int retain(const char *state, uint64_t keep_bytes, uint64_t keep_ns, uint64_t now_ns,
-	   void (*said)(const char *path, uint64_t bytes, int error))
+int prune_traces(const char *state, uint64_t keep_bytes, uint64_t keep_ns, uint64_t now_ns,
+		 void (*report)(const char *path, uint64_t bytes, int error))
 {
 	autoclose int fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct all all = {};
@@ -178,7 +178,7 @@ int retain(const char *state, uint64_t keep_bytes, uint64_t keep_ns, uint64_t no
 			autofree char *path = util_fmt("%s/%s", h->name, h->trace);
 			int error = remove_trace(fd, h);
 
-			said(path ? path : h->trace, h->bytes, error);
+			report(path ? path : h->trace, h->bytes, error);
 			gone += !error;
 			bytes -= error ? 0 : h->bytes;
 		}

@@ -10,10 +10,10 @@
 
 /*
  * Keep at most KEEP_BYTES of traces (0: any number), and none that ended more than KEEP_NS before NOW_NS
- * (CLOCK_REALTIME; KEEP_NS 0: any age). Each that goes is told by SAID, with its path below STATE and
+ * (CLOCK_REALTIME; KEEP_NS 0: any age). REPORT has each that goes, with its path below STATE and
  * its bytes. How many have gone, or -errno when STATE cannot be read.
  */
-int retain(const char *state, uint64_t keep_bytes, uint64_t keep_ns, uint64_t now_ns,
-	   void (*said)(const char *path, uint64_t bytes, int error));
+int prune_traces(const char *state, uint64_t keep_bytes, uint64_t keep_ns, uint64_t now_ns,
+		 void (*report)(const char *path, uint64_t bytes, int error));
 
 #endif

@@ -70,7 +70,7 @@ static bool told_to_end(struct session *s)
 /* Until FD is readable. False: there is no end of it in sight, and somebody wants one. */
 static bool await(struct session *s, int fd, bool hurried_by_signals)
 {
-	bool waits = s->end.asked || s->end.signal || s->kind->remote, said = false;
+	bool waits = s->end.awaited || s->end.signal || s->kind->remote, warned = false;
 	uint64_t first = clock_now_ns(CLOCK_MONOTONIC);
 	struct stall_clock still;
 
@@ -95,10 +95,10 @@ static bool await(struct session *s, int fd, bool hurried_by_signals)
 			continue;
 		if ((waits && now - MAX(since, first) > STALL_GUARD_NS) || told_to_end(s))
 			return false;
-		if (!waits && !said)
+		if (!waits && !warned)
 			log_warn("%s does not answer, and there are rows to be written; waiting for it: ^C or TERM ends that, without them",
 				 s->dir.path);
-		said = true;
+		warned = true;
 	}
 }
 

@@ -121,7 +121,7 @@ int watch_arm(struct session *s, uint64_t ns)
 void watch_stop(struct session *s, const char *why)
 {
 	watch_arm(s, 0);
-	s->end.asked = true;
+	s->end.awaited = true;
 	s->phase = s->workload.pid && !s->workload.ended ? PHASE_UNTRACED : PHASE_OVER;
 	session_end_tracing(s);
 	if (s->phase == PHASE_UNTRACED)

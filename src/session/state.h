@@ -106,7 +106,7 @@ struct session {
 		int refused; /* by its server: as it was said, 0 or -errno */
 	} folder;
 	struct {
-		bool asked; /* for by somebody who waits: by a signal, stop, --duration */
+		bool awaited; /* for by somebody who waits: by a signal, stop, --duration */
 		unsigned int interrupts, ticks; /* ^C and TERM; seconds since */
 		int signal; /* that ended it before the workload did */
 	} end;

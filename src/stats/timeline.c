@@ -212,7 +212,8 @@ void timeline_add(struct timeline *t, enum timeline_sum what, uint64_t at_ns, ui
 void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns, uint64_t value)
 {
 	uint32_t bin = timeline_bin(t, at_ns);
-	uint64_t from_ns = timeline_from(t, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0, part, told = 0;
+	uint64_t from_ns = timeline_from(t, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0, part,
+		 placed = 0;
 
 	if (!all) {
 		t->sum[what][bin] += value;
@@ -221,13 +222,13 @@ void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns,
 	/* by what is left, so that the parts are the whole */
 	while ((part = next_part(t, t->bin_ns, &from_ns, at_ns, &bin))) {
 		uint64_t left = at_ns - from_ns;
-		uint64_t now = value - told - (uint64_t)((double)value * (double)left / (double)all);
+		uint64_t now = value - placed - (uint64_t)((double)value * (double)left / (double)all);
 
-		now = MIN(now, value - told);
+		now = MIN(now, value - placed);
 		if (!left)
-			now = value - told;
+			now = value - placed;
 		t->sum[what][MIN(bin, TIMELINE_BINS - 1)] += now;
-		told += now;
+		placed += now;
 	}
 }
 

@@ -157,7 +157,7 @@ static struct file_entry *entry_new(struct files *f, const struct dlt_file_id *i
 			return NULL;
 	}
 	e = entry_at(f, f->n++);
-	*e = (struct file_entry){ .id = *id, .fid = f->n, .file.id = *id, .told = FILES_NEVER };
+	*e = (struct file_entry){ .id = *id, .fid = f->n, .file.id = *id, .lost_then = FILES_NEVER };
 	return e;
 }
 
@@ -346,7 +346,7 @@ static void move(struct files *f, struct file_entry *e, const char *from, size_t
 		return;
 	memcpy(mempcpy(path, to, to_len), e->path + from_len, rest);
 	if (files_name(f, e, path, to_len + rest))
-		e->told = FILES_NEVER;
+		e->lost_then = FILES_NEVER;
 }
 
 void files_move_below(struct files *f, const char *from, size_t from_len, const char *to, size_t to_len,

@@ -15,7 +15,7 @@
 struct file_entry {
 	struct dlt_file_id id;
 	struct dlt_file file; /* as last described */
-	uint64_t told; /* rows of files.out lost when it was last written there; see decode.c */
+	uint64_t lost_then; /* rows of files.out lost when it was last written there; see decode.c */
 	uint32_t fid;	   /* from 1 */
 	uint32_t path_len; /* 0: no name yet */
 	uint16_t text_len;
@@ -32,7 +32,7 @@ void files_free(struct files *f);
 /* The same, NULL when it is not known. */
 const struct file_entry *files_find(const struct files *f, const struct dlt_file_id *id);
 
-#define FILES_NEVER UINT64_MAX /* TOLD of a new entry */
+#define FILES_NEVER UINT64_MAX /* LOST_THEN of a new entry */
 
 /* The entry of ID, made when new. NULL only when memory is out. */
 struct file_entry *files_get(struct files *f, const struct dlt_file_id *id);

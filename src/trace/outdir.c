@@ -284,9 +284,9 @@ static int adopt(struct outdir *d, uid_t uid, gid_t gid, bool force)
 	/* Where it cannot be locked at all (NFS wants it open for writing), go on without. */
 	if (flock(d->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return -EBUSY;
-	d->was.uid = st.st_uid;
-	d->was.gid = st.st_gid;
-	d->was.mode = st.st_mode & 07777;
+	d->before.uid = st.st_uid;
+	d->before.gid = st.st_gid;
+	d->before.mode = st.st_mode & 07777;
 	r = is_empty(d->fd);
 	d->old_trace = r == 0;
 	if (r == 0)
@@ -387,8 +387,8 @@ int outdir_clear(struct outdir *d, outdir_file_fn *of_collectors)
 /* Best effort: whatever fails here, what failed before has been said. */
 static void give_back(const struct outdir *d)
 {
-	if (fchown(d->fd, d->was.uid, d->was.gid) == 0)
-		(void)!fchmod(d->fd, d->was.mode);
+	if (fchown(d->fd, d->before.uid, d->before.gid) == 0)
+		(void)!fchmod(d->fd, d->before.mode);
 }
 
 void outdir_discard(struct outdir *d, outdir_file_fn *of_collectors)

@@ -60,7 +60,7 @@ struct outdir {
 		uid_t uid;
 		gid_t gid;
 		mode_t mode;
-	} was; /* where it was there already */
+	} before; /* where it was there already */
 };
 
 /*

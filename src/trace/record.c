@@ -363,9 +363,9 @@ static char *put_field(char *out, const struct probe *p, const struct field *f, 
 }
 
 /* Other threads' rows come in between, so by TID; its name may change, and numbers are used again. */
-static char *put_who(char *out, const struct dlt_hdr *hdr, struct record_who *slots)
+static char *put_thread(char *out, const struct dlt_hdr *hdr, struct record_thread *slots)
 {
-	struct record_who *w = &slots[hdr->tid % RECORD_WHO_SLOTS];
+	struct record_thread *w = &slots[hdr->tid % RECORD_WHO_SLOTS];
 	char *end;
 
 	if (!w->len || w->tid != hdr->tid || w->tgid != hdr->tgid || memcmp(w->comm, hdr->comm, DLT_COMM_LEN)) {
@@ -393,7 +393,7 @@ static char *put_head(char *out, const struct dlt_hdr *hdr, struct record_ctx *c
 	*out++ = '\t';
 	out = text_put_utc(out, clock_utc_ns(ctx->clock, hdr->ts_ns), ctx->utc);
 	*out++ = '\t';
-	out = put_who(out, hdr, ctx->who);
+	out = put_thread(out, hdr, ctx->threads);
 	*out++ = '\t';
 	return out;
 }
@@ -402,7 +402,7 @@ char *record_put_row(char *out, const struct probe *p, const void *rec, struct r
 {
 	const struct field *f = p->fields, *end = f + p->n_fields;
 
-	if (f->kind == FIELD_TS && f->arg == FIELDS_HEAD_N && ctx->who) {
+	if (f->kind == FIELD_TS && f->arg == FIELDS_HEAD_N && ctx->threads) {
 		out = put_head(out, rec, ctx);
 		f += FIELDS_HEAD_N;
 	}

@@ -61,7 +61,7 @@ int run_as_user_wait(pid_t pid, const char *what)
 	static const struct timespec second = { .tv_sec = 1 };
 	const sigset_t set = signals_of_interest();
 	struct stall_clock still;
-	bool asked = false, said = false, killed = false;
+	bool term_sent = false, warned = false, killed = false;
 	int status = SIGKILL; /* should it be impossible to know */
 
 	stall_clock_begin(&still, pid, 0, clock_now_ns(CLOCK_MONOTONIC));
@@ -70,21 +70,21 @@ int run_as_user_wait(pid_t pid, const char *what)
 		uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 
 		if (sig == SIGINT || sig == SIGTERM) {
-			kill(pid, asked ? SIGKILL : SIGTERM);
-			asked = true;
+			kill(pid, term_sent ? SIGKILL : SIGTERM);
+			term_sent = true;
 		}
 		if (stall_clock_ns(&still, cpu_ns(pid), now) < STALL_CLOCK_NS)
 			continue;
 		if (killed) /* beyond that too: it is left behind */
 			break;
-		killed = asked;
-		if (asked) {
+		killed = term_sent;
+		if (term_sent) {
 			stall_clock_begin(&still, pid, cpu_ns(pid), now);
 			kill(pid, SIGKILL);
-		} else if (!said) {
+		} else if (!warned) {
 			log_warn("%s: a file system does not answer; waiting for it: ^C or TERM ends that", what);
 		}
-		said = true;
+		warned = true;
 	}
 	return status;
 }

@@ -23,17 +23,17 @@ static void ask(void *ctx)
 bool folder_watch_ask(struct folder_watch *l, int fd, uint64_t min_free, int wait_ms)
 {
 	if (!l->chore.busy) {
-		l->asked = (struct folder_watch_answer){ .fd = fd, .min_free = min_free, .space = l->space };
-		if (async_call_begin(&l->chore, ask, &l->asked) < 0)
+		l->answer = (struct folder_watch_answer){ .fd = fd, .min_free = min_free, .space = l->space };
+		if (async_call_begin(&l->chore, ask, &l->answer) < 0)
 			return false;
 	}
 	/* who has not answered for so long is not waited for at every look */
 	if (!async_call_wait(&l->chore, folder_watch_hangs(l) ? 0 : wait_ms))
 		return false;
-	if (!l->asked.error)
-		l->space = l->asked.space;
-	l->gone = l->asked.gone;
-	l->refused = l->asked.refused;
+	if (!l->answer.error)
+		l->space = l->answer.space;
+	l->gone = l->answer.gone;
+	l->refused = l->answer.refused;
 	l->answered = true;
 	return true;
 }

@@ -19,7 +19,7 @@ struct folder_watch {
 		int error; /* of the space: 0 or -errno */
 		int refused;
 		bool gone;
-	} asked; /* the thread's while it asks */
+	} answer; /* the thread's while it asks */
 	/* as answered last */
 	struct space space;
 	/* removed by somebody: what is written now would reach nobody, and take space all the same */

@@ -69,16 +69,16 @@ static void *watch_main(void *arg)
 {
 	struct pollfd p = { .fd = watched.end_fd, .events = POLLIN };
 	struct stall_clock still;
-	bool said = false;
+	bool warned = false;
 	int lost;
 
 	stall_clock_begin(&still, watched.tid, clock_now_ns(watched.clock), clock_now_ns(CLOCK_MONOTONIC));
 	while (poll(&p, 1, LOOK_MS) == 0) {
 		if (stall_clock_ns(&still, clock_now_ns(watched.clock), clock_now_ns(CLOCK_MONOTONIC)) < STALL_CLOCK_NS)
 			continue;
-		if (!said)
+		if (!warned)
 			log_warn("%s: its file system does not answer; waiting for it: ^C or TERM ends that", watched.what);
-		said = true;
+		warned = true;
 		lost = watched.code == STALL_GUARD_SAYS ? 0 : stall_guard_lost();
 		if (lost)
 			leave(lost);

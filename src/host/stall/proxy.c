@@ -134,7 +134,7 @@ static int status_of(pid_t pid)
 static int stand(pid_t pid, int said_fd, int signal_fd)
 {
 	autoclose int pidfd = util_pidfd_open(pid);
-	unsigned int asked = 0, waited_s = 0, held_s = 0;
+	unsigned int end_signals = 0, waited_s = 0, held_s = 0;
 	int code;
 
 	for (;;) {
@@ -148,10 +148,10 @@ static int stand(pid_t pid, int said_fd, int signal_fd)
 		if (p[1].revents)
 			said_fd = -1; /* it is about to end */
 		if (n > 0 && p[2].revents)
-			asked += pass_on(signal_fd, pid);
+			end_signals += pass_on(signal_fd, pid);
 		if (n)
 			continue;
-		waited_s += asked >= ENOUGH;
+		waited_s += end_signals >= ENOUGH;
 		held_s = process_is_held(pid) ? held_s + 1 : 0;
 		if (waited_s >= ENOUGH_WAIT_S || held_s >= HELD_S) {
 			log_err("process %d does not end: it is left behind, and ends when what it waits for answers", pid);
@@ -195,11 +195,11 @@ void proxy_leave(int code)
 /* What is ignored stays so, as under nohup(1). */
 static void fill_mask(sigset_t *mask)
 {
-	struct sigaction was;
+	struct sigaction action;
 
 	sigemptyset(mask);
 	for (size_t i = 0; i < ARRAY_SIZE(passed_on); i++)
-		if (sigaction(passed_on[i], NULL, &was) || was.sa_handler != SIG_IGN)
+		if (sigaction(passed_on[i], NULL, &action) || action.sa_handler != SIG_IGN)
 			sigaddset(mask, passed_on[i]);
 }
 

@@ -44,7 +44,7 @@ static int tear_down(void **state)
 {
 	files_free(files);
 	for (unsigned int i = 0; i < LIVE_PLACES; i++)
-		live_free(atomic_load(&lives.asked[i]));
+		live_free(atomic_load(&lives.wanted[i]));
 	return 0;
 }
 

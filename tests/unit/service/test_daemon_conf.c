@@ -167,12 +167,12 @@ static void the_oldest_traces_go_first(void **state)
 	assert_true((f = fopen(outside, "we")) && !fclose(f));
 	assert_int_equal(symlink(outside, link), 0);
 	*gone = '\0';
-	assert_int_equal(retain(top, 0, 350 * NSEC_PER_SEC, now_ns, note), 1);
+	assert_int_equal(prune_traces(top, 0, 350 * NSEC_PER_SEC, now_ns, note), 1);
 	assert_string_equal(gone, "a/3 ");
 	assert_int_equal(access(outside, F_OK), 0);
 	*gone = '\0';
-	assert_int_equal(retain(top, 0, 0, now_ns, note), 0);
-	assert_int_equal(retain(top, 1, 0, now_ns, note), 3);
+	assert_int_equal(prune_traces(top, 0, 0, now_ns, note), 0);
+	assert_int_equal(prune_traces(top, 1, 0, now_ns, note), 3);
 	assert_string_equal(gone, "a/1 b/1 a/2 ");
 	assert_int_equal(access(left, F_OK), -1);
 }
@@ -187,7 +187,7 @@ static void one_that_runs_stays(void **state)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(flock(fd, LOCK_EX), 0);
 	*gone = '\0';
-	assert_int_equal(retain(top, 1, NSEC_PER_SEC, clock_now_ns(CLOCK_REALTIME), note), 1);
+	assert_int_equal(prune_traces(top, 1, NSEC_PER_SEC, clock_now_ns(CLOCK_REALTIME), note), 1);
 	assert_string_equal(gone, "c/2 ");
 	close(fd);
 }

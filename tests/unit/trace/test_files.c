@@ -86,7 +86,7 @@ static void a_new_one_knows_who_it_is_and_nothing_else(void **state)
 	assert_int_equal(e->file.id.dev, 2);
 	assert_int_equal(e->file.id.gen, 3);
 	assert_int_equal(e->path_len, 0);
-	assert_true(e->told == FILES_NEVER);
+	assert_true(e->lost_then == FILES_NEVER);
 }
 
 static void a_hundred_thousand_files_keep_their_numbers_and_names(void **state)
