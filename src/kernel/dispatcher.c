@@ -386,7 +386,7 @@ int dispatcher_attach(struct dispatcher *d, unsigned int probe)
 	return r;
 }
 
-void dispatcher_detach(struct dispatcher *d, unsigned int probe)
+static void detach(struct dispatcher *d, unsigned int probe)
 {
 	for (int enter = 1; enter >= 0; enter--)
 		for (unsigned int i = 0; i < d->n_hooks; i++)
@@ -396,7 +396,7 @@ void dispatcher_detach(struct dispatcher *d, unsigned int probe)
 
 void dispatcher_remove(struct dispatcher *d, unsigned int probe)
 {
-	dispatcher_detach(d, probe);
+	detach(d, probe);
 	probe_object_free(&d->objects[probe]);
 	d->probes &= ~PROBE_BIT(probe);
 }

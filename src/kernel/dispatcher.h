@@ -75,7 +75,6 @@ int dispatcher_load(struct dispatcher *d, dispatcher_share_fn share, void *ctx);
 
 /* Attach what is for all calls (PROBE 0), or for those of one; the ends of calls first. */
 int dispatcher_attach(struct dispatcher *d, unsigned int probe);
-void dispatcher_detach(struct dispatcher *d, unsigned int probe);
 
 /* Detach PROBE's hooks and unload its handlers. */
 void dispatcher_remove(struct dispatcher *d, unsigned int probe);

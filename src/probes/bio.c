@@ -160,8 +160,13 @@ bool bio_unfinished(const struct dlt_bio_flight *io, uint64_t now_ns, struct dlt
 	return true;
 }
 
-void bio_in_flight(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec),
-		   void *ctx, uint64_t now_ns, unsigned int max)
+/*
+ * A record for each request of the loaded object O that was given to a driver and is not done at
+ * NOW_NS (CLOCK_MONOTONIC), when dlt_shared.stopping is set and the programs have been detached; before
+ * that as probe.h says.
+ */
+static void in_flight(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec), void *ctx,
+		      uint64_t now_ns, unsigned int max)
 {
 	const struct bio_bpf *skel = o->owner;
 	int fd = bpf_map__fd(skel->maps.in_flight);
@@ -182,7 +187,7 @@ const struct probe bio_probe = {
 	.rec_size = sizeof(struct dlt_bio),
 	.flags = PROBE_SELECTABLE,
 	.open = bio_open,
-	.in_flight = bio_in_flight,
+	.in_flight = in_flight,
 	/* its request stays in in_flight (io_put()); all disks run it, so mostly it is none that is traced */
 	.skips_show = "bio_complete",
 };

@@ -14,14 +14,6 @@ struct probe_object;
 /* The forms that the block tracepoints have in a kernel with this BTF. */
 struct dlt_bio_kernel bio_kernel_of(const struct kernel_btf *kernel);
 
-/*
- * A record for each request of the loaded object O that was given to a driver and is not done at
- * NOW_NS (CLOCK_MONOTONIC), when dlt_shared.stopping is set and the programs have been detached; before
- * that as probe.h says.
- */
-void bio_in_flight(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec),
-		   void *ctx, uint64_t now_ns, unsigned int max);
-
 /* IO at NOW_NS as a record; false: it was queued but never given to a driver, and is no row. */
 bool bio_unfinished(const struct dlt_bio_flight *io, uint64_t now_ns, struct dlt_bio *rec);
 

@@ -426,15 +426,6 @@ int manifest_text(const struct manifest *m, bool complete, char **text_ret, size
 	return 0;
 }
 
-int manifest_write(const struct manifest *m, int dirfd, bool complete)
-{
-	autofree char *text = NULL;
-	size_t len;
-	int r = manifest_text(m, complete, &text, &len);
-
-	return r < 0 ? r : manifest_put(dirfd, text, len);
-}
-
 void manifest_free(struct manifest *m)
 {
 	json_free(&m->head);

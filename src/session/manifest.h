@@ -102,17 +102,14 @@ struct manifest {
 int manifest_begin(struct manifest *m);
 
 /*
- * Write manifest.json in the folder DIRFD, in place of any that is there; COMPLETE: the trace has
- * ended and its files are whole. It belongs to whom the folder belongs. 0 or -errno: then the
- * old one stands.
- */
-int manifest_write(const struct manifest *m, int dirfd, bool complete);
-
-/*
- * The same in two steps: as text, which is the caller's to free, and into the folder, which may take its
- * time. 0 or -errno.
+ * What manifest.json says now, as text, which is the caller's to free; COMPLETE: the trace has ended and its files are
+ * whole. 0 or -ENOMEM.
  */
 int manifest_text(const struct manifest *m, bool complete, char **text_ret, size_t *len_ret);
+/*
+ * Put it into the folder DIRFD, in place of any that is there, which may take its time. It belongs to whom the folder
+ * belongs. 0 or -errno: then the old one stands.
+ */
 int manifest_put(int dirfd, const char *text, size_t len);
 
 void manifest_free(struct manifest *m);

@@ -60,18 +60,6 @@ bool reader_u64(struct reader_field f, uint64_t *ret)
 	return true;
 }
 
-bool reader_s64(struct reader_field f, int64_t *ret)
-{
-	bool negative = f.len && f.p[0] == '-';
-	uint64_t v;
-
-	if (!reader_u64((struct reader_field){ f.p + negative, f.len - negative }, &v) ||
-	    v > (uint64_t)INT64_MAX + negative)
-		return false;
-	*ret = (int64_t)(negative ? 0 - v : v);
-	return true;
-}
-
 bool reader_flag_of(struct reader_field f, const char *flag, size_t len)
 {
 	const char *p = f.p, *end = p + f.len;

@@ -62,7 +62,6 @@ static inline bool reader_row_u64(struct reader_field f, uint64_t *ret)
 	return true;
 }
 
-bool reader_s64(struct reader_field f, int64_t *ret);
 /* Whether A|B|C holds FLAG; most rows have none, `-'. */
 bool reader_flag_of(struct reader_field f, const char *flag, size_t len);
 static inline bool reader_flag(struct reader_field f, const char *flag)

@@ -4,6 +4,7 @@
 
 #include "collectors/collectors.h"
 #include "collectors/kinds.h"
+#include "trace/clock.h"
 
 static void read_pieces(struct collector *c, int fd, const uint8_t *data, size_t size, size_t piece)
 {

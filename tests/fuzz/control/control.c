@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* what counts rows has nothing to count, so of a trace that runs only marks are taken */
 	running = size > 4 && !memcmp(data + 1, "mark", 4);
 	s.traced = data[0] & 1;
-	s.ended = !running;
+	s.files = running ? FILES_GROWING : FILES_CLOSED;
 	s.phase = (enum session_phase)(data[0] >> 1) % (PHASE_OVER + 1);
 	EXPECT(loop_init(&s.loop) == 0 && mark_open(&s.drain.marks) == 0);
 	ask(&s, data + 1, size - 1);

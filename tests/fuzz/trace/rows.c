@@ -16,12 +16,10 @@ static void read_all(struct reader *rd)
 	uint64_t offsets[BACK_MAX], number, rows = 0;
 	size_t lengths[BACK_MAX];
 	struct reader_row row;
-	int64_t signed_number;
 
 	while (reader_next(rd, &row) > 0) {
 		for (unsigned int i = 0; i <= rd->n_columns; i++) {
 			reader_u64(reader_field(&row, i), &number);
-			reader_s64(reader_field(&row, i), &signed_number);
 			reader_flag(reader_field(&row, i), "DIRECT");
 		}
 		if (rows < BACK_MAX) {

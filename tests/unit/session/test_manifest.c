@@ -23,6 +23,15 @@
 #define TMP "manifest.json.tmp"
 #define VICTIM "victim"
 
+static int manifest_write(const struct manifest *m, int dirfd, bool complete)
+{
+	autofree char *text = NULL;
+	size_t len;
+	int r = manifest_text(m, complete, &text, &len);
+
+	return r < 0 ? r : manifest_put(dirfd, text, len);
+}
+
 static char dir[64];
 static int dirfd;
 
