@@ -124,23 +124,21 @@ bool report_row_pids(struct scan *s)
 	return true;
 }
 
-/* What the clocks have done since the row before. */
-static void clock_gaps(struct scan *s)
+void report_clock_gaps(struct report *r, const struct scan_clocks *c)
 {
-	struct gap_clocks now = { .ns = s->time_ns }, was = s->clocks;
-	struct gap_between between;
+	for (uint32_t i = 0; i < c->n_gaps; i++) {
+		const struct clock_gap *g = &c->gaps[i];
+		const double s = (double)g->ns / 1e9;
 
-	if (!scan_u64(s, COL_REALTIME_NS, &now.realtime_ns) || !scan_u64(s, COL_BOOTTIME_NS, &now.boottime_ns))
-		return;
-	s->clocks = now;
-	between = gaps_between(&was, &now);
-	s->report->asleep_ns += between.kind == GAP_SUSPEND ? (uint64_t)between.ns : 0;
-	if (between.kind == GAP_SUSPEND)
-		gaps_add(&s->report->gaps, was.ns, now.ns, "the machine slept for %.3f s", (double)between.ns / 1e9);
-	else if (between.kind == GAP_STALLED)
-		gaps_add(&s->report->gaps, was.ns, now.ns, "dltraced did not run: what happened is in later rows");
-	if (was.ns && scan_is(s, COL_EVENT, "step"))
-		gaps_add(&s->report->gaps, now.ns, now.ns, "the clock of TIME was set by %+.6f s", (double)between.step_ns / 1e9);
+		r->asleep_ns += g->kind == GAP_SUSPEND ? (uint64_t)g->ns : 0;
+		if (g->kind == GAP_SUSPEND)
+			gaps_add(&r->gaps, g->begin_ns, g->end_ns, "the machine slept for %.3f s", s);
+		else if (g->kind == GAP_STALLED)
+			gaps_add(&r->gaps, g->begin_ns, g->end_ns, "dltraced did not run: what happened is in later rows");
+		else
+			gaps_add(&r->gaps, g->begin_ns, g->end_ns, "the clock of TIME was set by %+.6f s", s);
+	}
+	r->gaps.more += c->more_gaps;
 }
 
 bool report_row_time_align(struct scan *s)
@@ -152,7 +150,6 @@ bool report_row_time_align(struct scan *s)
 		return false;
 	r->clock_error_ns = MAX(r->clock_error_ns, error_ns);
 	r->clock_steps += scan_is(s, COL_EVENT, "step");
-	clock_gaps(s);
 	return true;
 }
 
@@ -167,7 +164,7 @@ static bool is_there(struct scan *s, struct reader_field base, uint64_t nr)
 	s->segment_there = false;
 	for (enum pack p = PACK_NONE; p < PACKS && !s->segment_there; p++) {
 		segment_format(file, s->segment_of, (uint32_t)nr, p);
-		s->segment_there = !strchr(file, '/') && faccessat(s->dirfd, file, F_OK, 0) == 0;
+		s->segment_there = !strchr(file, '/') && faccessat(s->report->folder->dirfd, file, F_OK, 0) == 0;
 	}
 	return s->segment_there;
 }

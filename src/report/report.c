@@ -160,35 +160,59 @@ static void note_limits(struct report *r)
 
 /* --- all of it --------------------------------------------------------------------------- */
 
-/* Read every file; true when one of them is a trace's. */
-static bool scan_all(struct report *r, int dirfd, bool why)
+static void note_segments(struct report *r, const struct scan_file *f)
 {
+	const struct reader *rd = &f->reader;
+
+	if (rd->missing)
+		report_note(r, "%s: %zu segments between others are not there", f->name, rd->missing);
+	if (rd->gone)
+		report_note(r, "%s: %zu segments were dropped before they could be read", f->name, rd->gone);
+	if (rd->bad && rd->error == -ENOTSUP)
+		report_note(r, "%s: %zu segments are packed as this dltraced was built without; unpack them "
+			    "first (zstd -d --rm, gzip -d)", f->name, rd->bad);
+	else if (rd->bad)
+		report_note(r, "%s: %zu segments could not be read and were left out", f->name, rd->bad);
+	if (rd->damaged)
+		report_note(r, "%s: %zu segments are damaged; what comes behind the damage was left out", f->name,
+			    rd->damaged);
+}
+
+/* One that has been read, maybe not to its end. */
+static void note_file(struct report *r, const struct scan_file *f)
+{
+	const struct manifest_probe *m = manifest_probe(&r->manifest, f->name);
+	const struct notes notes = report_notes(r);
+
+	note_segments(r, f);
+	scan_note_header(f, f->bad_rows, &notes);
+	if (r->manifest.complete && m && m->rows - m->dropped != f->reader.rows)
+		report_note(r, "%s.out: %" PRIu64 " rows, but the manifest counts %" PRIu64, f->name, f->reader.rows,
+			    m->rows - m->dropped);
+}
+
+/* Every file has been read, as far as it is there. */
+static void note_files(struct report *r)
+{
+	const struct notes notes = report_notes(r);
 	char absent[256] = "";
-	bool any = false;
 
 	for (enum report_kind kind = 0; kind < REPORT_KINDS; kind++) {
-		const char *name = report_kind_names[kind];
-		int res = report_read(r, kind, dirfd);
+		const struct scan_file *f = scan_file(r->folder, report_kind_names[kind]);
 		size_t len = strlen(absent);
 
-		any |= r->present[kind];
-		if (res == -ENOENT && is_expected(r, kind))
-			snprintf(absent + len, sizeof(absent) - len, " %s.out", name);
-		else if (res == -ENODATA)
-			report_note(r, "%s.out has no header yet", name);
-		else if (res == -EBADMSG)
-			report_note(r, "%s.out is not a dltraced file", name);
-		else if (res == -ENOTSUP)
-			report_note(r, "%s.out is packed as this dltraced was built without; unpack it first "
-				    "(zstd -d --rm, gzip -d)", name);
-		else if (res < 0 && res != -ENOENT)
-			report_note(r, "%s.out could not be read: %s", name, strerror(-res));
-		if (kind == REPORT_PIDS && why)
-			why_begin(r, dirfd);
+		if (r->present[kind])
+			note_file(r, f);
+		if (f->error == -ENOENT && is_expected(r, kind))
+			snprintf(absent + len, sizeof(absent) - len, " %s.out", f->name);
+		else if (f->error == -ENODATA)
+			report_note(r, "%s.out has no header yet", f->name);
+		else if (f->error == -EBADMSG)
+			report_note(r, "%s.out is not a dltraced file", f->name);
+		scan_note_error(f, &notes);
 	}
 	if (absent[0])
 		report_note(r, "not there:%s", absent);
-	return any;
 }
 
 static int note_leftover(void *ctx, const char *file)
@@ -200,11 +224,6 @@ static int note_leftover(void *ctx, const char *file)
 }
 
 /* --- phases and gaps --------------------------------------------------------------------- */
-
-static void note_phases(void *ctx, const char *text)
-{
-	report_note(ctx, "%s", text);
-}
 
 /* All rows are in: what has no end lasts until here. */
 static void end_phases(struct report *r)
@@ -234,7 +253,7 @@ static void infer_phases(struct report *r)
 }
 
 /* What is summed up beside the rest, as O asks. */
-static int prepare(struct report *r, int dirfd, const struct report_options *o)
+static int prepare(struct report *r, const struct report_options *o)
 {
 	int res = report_only_init(r, o->path);
 
@@ -248,40 +267,93 @@ static int prepare(struct report *r, int dirfd, const struct report_options *o)
 	}
 	if (o->timed) {
 		r->timeline = timeline_new(o->begin_ns ? o->begin_ns : r->manifest.start_ns);
-		if (!r->timeline || phases_read(&r->phases, dirfd, &r->manifest, o->phases, note_phases, r) < 0)
+		if (!r->timeline)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* CPU time, as far as it needs no rows of calls: a trace need not have any. */
-static int begin_cpu(struct report *r, int dirfd, const struct report_options *o)
+/* CPU time: a trace need not have any. MANIFEST says how that could be read. */
+static int begin_cpu(struct report *r, int manifest, const struct report_options *o)
 {
-	int res = o->cpu ? report_cpu_begin(&r->cpu, r->dir, dirfd, o->cpu) : 0;
+	int res = o->cpu ? report_cpu_begin(&r->cpu, r->dir, r->folder, &r->manifest, manifest, o->cpu) : 0;
 
-	return res == -ENOMSG || res == -ENODATA || res == -EACCES ? 0 : res;
+	return res == -ENOMSG ? 0 : res;
 }
 
-static int load(struct report *r, const char *dir, int dirfd, const struct report_options *o)
+/* What gives names and times to calls, for the report and CPU time alike; time_align.out has been read. */
+static int read_names(struct report *r, int dirfd, const struct scan_clocks *clocks, const struct report_options *o)
 {
-	int manifest = manifest_read_at(&r->manifest, dirfd), res;
+	struct scan_taker pids = { .take = report_cpu_pids_row, .own = r->cpu },
+			  files = { .take = report_cpu_files_row, .own = r->cpu };
+	struct phases *phases = NULL;
+	int res = 0;
 
-	r->dir = strdup(dir);
-	if (!r->dir)
+	if ((o->timed || r->cpu) && phases_read(&phases, dirfd, &r->manifest, o->phases, &clocks->phases) < 0)
 		return -ENOMEM;
-	r->has_manifest = strcmp(r->manifest.tool, "dltraced") == 0;
-	note_manifest(r, manifest);
-	note_untraced(r);
-	res = prepare(r, dirfd, o);
-	if (res == 0)
-		res = begin_cpu(r, dirfd, o);
+	for (unsigned int i = 0; o->timed && i < phases->n_notes; i++)
+		report_note(r, "%s", phases->notes[i]);
+	report_read(r, REPORT_PIDS, r->cpu ? &pids : NULL);
+	if (r->cpu)
+		res = report_cpu_sched(r->cpu, r->folder, &pids, phases);
+	if (o->timed)
+		r->phases = phases;
+	else
+		phases_free(phases);
 	if (res < 0)
 		return res;
-	if (!scan_all(r, dirfd, !o->brief && !o->path) && !r->has_manifest)
-		return manifest == -EACCES ? manifest : -ENODATA;
+	report_read(r, REPORT_FILES, res > 0 ? &files : NULL);
+	if (res > 0)
+		report_cpu_files_end(r->cpu, scan_file(r->folder, "files"), &files);
+	return 0;
+}
+
+/* Every file, in an order in which who looks at its rows knows what they refer to. */
+static int read_files(struct report *r, int dirfd, struct scan_clocks *clocks, const struct report_options *o)
+{
+	struct scan_taker clock = { .take = scan_clocks_take, .own = clocks };
+	int res;
+
+	report_read(r, REPORT_TIME_ALIGN, &clock);
+	report_clock_gaps(r, clocks);
+	res = read_names(r, dirfd, clocks, o);
+	if (res < 0)
+		return res;
+	if (!o->brief && !o->path)
+		why_begin(r);
+	for (enum report_kind kind = REPORT_ROLLUP; kind < REPORT_KINDS; kind++)
+		report_read(r, kind, NULL);
+	note_files(r);
 	if (r->cpu)
-		report_cpu_end(r->cpu, dirfd);
-	report_timeline_files(r, dirfd);
+		report_cpu_end(r->cpu, r->folder, &clock);
+	report_timeline_files(r);
+	return 0;
+}
+
+static int read_all(struct report *r, int dirfd, int manifest, const struct report_options *o)
+{
+	struct scan_clocks *clocks = calloc(1, sizeof(*clocks));
+	int res = clocks ? prepare(r, o) : -ENOMEM;
+
+	if (res == 0)
+		res = begin_cpu(r, manifest, o);
+	if (res == 0)
+		res = read_files(r, dirfd, clocks, o);
+	scan_clocks_free(clocks);
+	return res;
+}
+
+static bool any_present(const struct report *r)
+{
+	for (unsigned int i = 0; i < REPORT_KINDS; i++)
+		if (r->present[i])
+			return true;
+	return false;
+}
+
+/* All rows are in: what they come to. */
+static void sum_up(struct report *r, int dirfd)
+{
 	end_phases(r);
 	note_losses(r);
 	note_limits(r);
@@ -293,15 +365,34 @@ static int load(struct report *r, const char *dir, int dirfd, const struct repor
 	report_look_up_calls(r, &r->waits);
 	report_look_up_calls(r, &r->running);
 	report_look_up_calls(r, &r->running_waits);
-	why_end(r, dirfd);
+	why_end(r);
 	infer_phases(r);
 	if (r->uses) {
 		report_uses_pick(r);
 		report_streams_pick(r);
 	}
+}
+
+static int load(struct report *r, const char *dir, int dirfd, const struct report_options *o)
+{
+	int manifest = manifest_read_at(&r->manifest, dirfd), res;
+
+	r->dir = strdup(dir);
+	r->folder = scan_folder_new(dirfd);
+	if (!r->dir || !r->folder)
+		return -ENOMEM;
+	r->has_manifest = strcmp(r->manifest.tool, "dltraced") == 0;
+	note_manifest(r, manifest);
+	note_untraced(r);
+	res = read_all(r, dirfd, manifest, o);
+	if (res < 0)
+		return res;
+	if (!r->has_manifest && !any_present(r))
+		return manifest == -EACCES ? manifest : -ENODATA;
+	sum_up(r, dirfd);
 	/* of many traces at once there would be too many descriptors */
-	for (unsigned int i = 0; i < REPORT_KINDS; i++)
-		reader_close(&r->readers[i]);
+	scan_folder_free(r->folder);
+	r->folder = NULL;
 	return 0;
 }
 
@@ -347,8 +438,7 @@ void report_free(struct report *r)
 {
 	if (!r)
 		return;
-	for (unsigned int i = 0; i < REPORT_KINDS; i++)
-		reader_close(&r->readers[i]);
+	scan_folder_free(r->folder);
 	for (unsigned int i = 0; i < REPORT_TOP; i++) {
 		free(r->top_bytes[i].path);
 		free(r->top_time[i].path);

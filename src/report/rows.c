@@ -5,7 +5,6 @@
  */
 #include "report/rows.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/util.h"
@@ -467,22 +466,10 @@ static void look_ahead(const struct scan *s, unsigned int n)
 	}
 }
 
-/* CPU time has the rows, too. */
-static void give_rows(struct cpu_scan *cpu, const struct scan *s, unsigned int n)
-{
-	const struct cpu_call_rows rows = {
-		.text = s->ahead, .n = n, .time_ns = s->number[COL_TIMESTAMP], .pid = s->number[COL_PID],
-		.lat_ns = s->number[COL_LAT_NS], .fid = s->number[COL_FID], .disk_bytes = s->number[COL_DISK_BYTES],
-		.len = s->number[COL_LEN],
-	};
-
-	report_cpu_calls_rows(cpu, &rows);
-}
-
-static int read_rows(struct reader *rd, struct scan *s)
+static int read_rows(struct scan *s, struct scan_taker *also)
 {
 	struct report *r = s->report;
-	struct cpu_scan *cpu = report_cpu_calls_begin(r->cpu, report_kind_names[s->kind], rd);
+	struct cpu_calls *calls = report_cpu_calls_begin(r->cpu, s);
 	struct scan_place place = { .ns = 0 };
 	int n;
 
@@ -491,40 +478,32 @@ static int read_rows(struct reader *rd, struct scan *s)
 		timeline_begin(r->timeline, r->first_ns);
 	if (r->why)
 		why_calls_begin(r->why->calls, s->kind);
-	while ((n = report_scan_rows(rd, s)) > 0) {
+	while ((n = scan_rows(s)) > 0) {
 		if (s->kind > REPORT_BIO)
 			look_ahead(s, (unsigned int)n);
-		if (cpu)
-			give_rows(cpu, s, (unsigned int)n);
+		if (calls)
+			report_cpu_calls_rows(calls, s);
+		scan_give(s, also);
 		rows_fns[s->kind](s, (unsigned int)n);
-		report_scan_place(rd, s, &place);
+		report_scan_place(s, &place);
 	}
 	if (r->why)
 		why_calls_end(r->why->calls, s->kind);
-	report_cpu_calls_end(r->cpu, report_kind_names[s->kind], rd, s->timeless, n);
 	return n;
 }
 
-int report_read(struct report *r, enum report_kind kind, int dirfd)
+int report_read(struct report *r, enum report_kind kind, struct scan_taker *also)
 {
-	autofree char *file = util_fmt("%s.out", report_kind_names[kind]);
-	struct scan s = { .report = r, .dirfd = dirfd, .kind = kind, .op = &r->op[kind] };
-	struct reader *rd = &r->readers[kind];
-	int res;
+	struct scan s = { .report = r, .kind = kind, .op = &r->op[kind] };
+	int res = scan_begin(&s, r->folder, report_kind_names[kind]);
 
-	if (!file)
-		return -ENOMEM;
-	res = reader_open(rd, dirfd, file);
-	if (res < 0) {
-		report_cpu_calls_end(r->cpu, report_kind_names[kind], rd, 0, res);
+	if (res < 0)
 		return res;
-	}
 	r->present[kind] = true;
-	report_scan_columns(&s, rd);
-	res = read_rows(rd, &s);
+	res = s.file->error = read_rows(&s, also);
+	s.file->bad_rows = s.bad_rows;
 	if (kind == REPORT_VFS_RW)
 		rw_ends(r);
-	r->trace_bytes += rd->stored_bytes;
-	report_scan_note(&s, rd);
+	r->trace_bytes += s.file->reader.stored_bytes;
 	return res;
 }

@@ -3,10 +3,14 @@
 #ifndef REPORT_ROWS_H
 #define REPORT_ROWS_H
 
+#include "report/scan/clocks.h"
 #include "report/scan/scan.h"
 
-/* Read all of KIND's file in DIRFD. 0, -ENOENT when it is not there, -errno. */
-int report_read(struct report *r, enum report_kind kind, int dirfd);
+/* Read all of KIND's file; ALSO, which may be NULL, takes its rows, too. 0, -ENOENT when it is not there, -errno. */
+int report_read(struct report *r, enum report_kind kind, struct scan_taker *also);
+
+/* What the clocks have done, behind time_align.out (names.c). */
+void report_clock_gaps(struct report *r, const struct scan_clocks *c);
 
 /* --- names.c: a row; false when a number that it must have is none ------------------------------------- */
 

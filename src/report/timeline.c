@@ -93,59 +93,26 @@ void report_timeline_request(const struct scan *s, struct reader_field name, uin
 
 /* --- sched.out ----------------------------------------------------------------------------------- */
 
-/* What is looked at in any of these files. */
-enum taken_column {
-	PERCENT_GNICE, PERCENT_GUEST, PERCENT_IDLE, PERCENT_IOWAIT, PERCENT_IRQ, PERCENT_NICE,
-	PERCENT_SOFT, PERCENT_STEAL, PERCENT_SYS, PERCENT_USR, PERCENT_UTIL, BLOCKED_NS, CPU,
-	DISK_NS, DEVICE, KIND, PID, RUNQ_NS, RUN_NS, SLEEP_NS, SPAN_NS, TIMESTAMP, AQU_SZ, FB,
-	GPU, MEM, GPU_PID, SM,
-	TAKEN_COLUMNS,
-};
-
-static const char *const taken_names[TAKEN_COLUMNS] = {
-	[PERCENT_GNICE] = "%gnice", [PERCENT_GUEST] = "%guest", [PERCENT_IDLE] = "%idle",
-	[PERCENT_IOWAIT] = "%iowait", [PERCENT_IRQ] = "%irq", [PERCENT_NICE] = "%nice",
-	[PERCENT_SOFT] = "%soft", [PERCENT_STEAL] = "%steal", [PERCENT_SYS] = "%sys",
-	[PERCENT_USR] = "%usr", [PERCENT_UTIL] = "%util", [BLOCKED_NS] = "BLOCKED_NS", [CPU] = "CPU",
-	[DISK_NS] = "DISK_NS", [DEVICE] = "Device", [KIND] = "KIND", [PID] = "PID",
-	[RUNQ_NS] = "RUNQ_NS", [RUN_NS] = "RUN_NS", [SLEEP_NS] = "SLEEP_NS", [SPAN_NS] = "SPAN_NS",
-	[TIMESTAMP] = "TIMESTAMP", [AQU_SZ] = "aqu-sz", [FB] = "fb", [GPU] = "gpu", [MEM] = "mem",
-	[GPU_PID] = "pid", [SM] = "sm",
-};
-
-/* A row that another reader than a scan is at. */
-struct taken {
-	struct report *report;
-	const struct reader_row *row;
-	uint8_t at[TAKEN_COLUMNS];
-	uint64_t time_ns;
-};
-
-static struct reader_field field(const struct taken *k, enum taken_column c)
+static void take_sched(struct scan *s)
 {
-	return reader_field(k->row, k->at[c]);
-}
-
-static void take_sched(struct taken *k)
-{
-	static const struct { enum taken_column column; enum timeline_sum sum; } sums[] = {
-		{ RUN_NS, TIMELINE_RUN },	{ RUNQ_NS, TIMELINE_RUNQ },	{ DISK_NS, TIMELINE_DISK },
-		{ BLOCKED_NS, TIMELINE_BLOCKED }, { SLEEP_NS, TIMELINE_SLEEP },
+	static const struct { enum column column; enum timeline_sum sum; } sums[] = {
+		{ COL_RUN_NS, TIMELINE_RUN },	{ COL_RUNQ_NS, TIMELINE_RUNQ },	{ COL_DISK_NS, TIMELINE_DISK },
+		{ COL_BLOCKED_NS, TIMELINE_BLOCKED }, { COL_SLEEP_NS, TIMELINE_SLEEP },
 	};
-	struct timeline *t = k->report->timeline;
+	struct timeline *t = s->report->timeline;
 	uint64_t span_ns, ns, pid;
 
-	if (!reader_is(field(k, KIND), "target") || !reader_row_u64(field(k, SPAN_NS), &span_ns) ||
-	    !reader_row_u64(field(k, PID), &pid))
+	if (!scan_is(s, COL_KIND, "target") || !scan_u64(s, COL_SPAN_NS, &span_ns) ||
+	    !scan_u64(s, COL_PID, &pid))
 		return;
 	t->has_sched = true;
 	for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
-		if (!reader_row_u64(field(k, sums[i].column), &ns))
+		if (!scan_u64(s, sums[i].column, &ns))
 			continue;
 		/* a wait is told when it is over, and may have begun long before the row's interval */
-		timeline_spread(t, sums[i].sum, k->time_ns, MAX(span_ns, ns), ns);
+		timeline_spread(t, sums[i].sum, s->time_ns, MAX(span_ns, ns), ns);
 		if (sums[i].sum == TIMELINE_RUN)
-			timeline_busy(t, pid, TIMELINE_B_CPU, k->time_ns, span_ns, ns);
+			timeline_busy(t, pid, TIMELINE_B_CPU, s->time_ns, span_ns, ns);
 	}
 }
 
@@ -164,64 +131,64 @@ static bool number(struct reader_field f, double *ret)
 	return !*end && end > text && isfinite(*ret);
 }
 
-static void put_value(struct taken *k, struct timeline_points *p, double value)
+static void put_value(struct scan *s, struct timeline_points *p, double value)
 {
 	if (p)
-		timeline_point(k->report->timeline, p, k->time_ns, value);
+		timeline_point(s->report->timeline, p, s->time_ns, value);
 	else
-		k->report->timeline->points_left_out++;
+		s->report->timeline->points_left_out++;
 }
 
-static void put_point(struct taken *k, const char *panel, const char *name, const char *unit, double value)
+static void put_point(struct scan *s, const char *panel, const char *name, const char *unit, double value)
 {
-	put_value(k, timeline_points(k->report->timeline, panel, name, unit), value);
+	put_value(s, timeline_points(s->report->timeline, panel, name, unit), value);
 }
 
 /* The series is there without a value, too: a GPU that does not tell is to be seen. */
-static void put_column(struct taken *k, const char *panel, const char *name, const char *unit,
-		       enum taken_column column)
+static void put_column(struct scan *s, const char *panel, const char *name, const char *unit,
+		       enum column column)
 {
-	struct timeline_points *p = timeline_points(k->report->timeline, panel, name, unit);
+	struct timeline_points *p = timeline_points(s->report->timeline, panel, name, unit);
 	double value;
 
-	if (number(field(k, column), &value))
-		put_value(k, p, value);
+	if (number(scan_field(s, column), &value))
+		put_value(s, p, value);
 }
 
-static void take_cpu(struct taken *k)
+static void take_cpu(struct scan *s)
 {
-	static const struct { const char *name; unsigned int n; enum taken_column columns[4]; } shares[] = {
-		{ "usr", 4, { PERCENT_USR, PERCENT_NICE, PERCENT_GUEST, PERCENT_GNICE } },
-		{ "sys", 4, { PERCENT_SYS, PERCENT_IRQ, PERCENT_SOFT, PERCENT_STEAL } },
-		{ "iowait", 1, { PERCENT_IOWAIT } },
-		{ "idle", 1, { PERCENT_IDLE } },
+	static const struct { const char *name; unsigned int n; enum column columns[4]; } shares[] = {
+		{ "usr", 4, { COL_PERCENT_USR, COL_PERCENT_NICE, COL_PERCENT_GUEST, COL_PERCENT_GNICE } },
+		{ "sys", 4, { COL_PERCENT_SYS, COL_PERCENT_IRQ, COL_PERCENT_SOFT, COL_PERCENT_STEAL } },
+		{ "iowait", 1, { COL_PERCENT_IOWAIT } },
+		{ "idle", 1, { COL_PERCENT_IDLE } },
 	};
-	bool all = reader_is(field(k, CPU), "all");
+	bool all = scan_is(s, COL_CPU, "all");
 	char cpu[24];
 	double idle;
 
-	report_copy(cpu, sizeof(cpu), field(k, CPU));
-	if (!all && number(field(k, PERCENT_IDLE), &idle))
-		put_point(k, "cpu_each", cpu, "%", 100 - idle);
+	report_copy(cpu, sizeof(cpu), scan_field(s, COL_CPU));
+	if (!all && number(scan_field(s, COL_PERCENT_IDLE), &idle))
+		put_point(s, "cpu_each", cpu, "%", 100 - idle);
 	for (size_t i = 0; all && i < ARRAY_SIZE(shares); i++) {
 		double sum = 0, value;
 
 		for (unsigned int c = 0; c < shares[i].n; c++)
-			if (number(field(k, shares[i].columns[c]), &value))
+			if (number(scan_field(s, shares[i].columns[c]), &value))
 				sum += value;
-		put_point(k, "cpu", shares[i].name, "%", sum);
+		put_point(s, "cpu", shares[i].name, "%", sum);
 	}
 }
 
 /* nvidia-smi pmon: a line for each process of each GPU. */
-static void take_gpu(struct taken *k)
+static void take_gpu(struct scan *s)
 {
-	struct reader_field gpu = field(k, GPU);
+	struct reader_field gpu = scan_field(s, COL_GPU);
 	struct report_proc *p;
 	uint64_t pid;
 
-	if (reader_row_u64(field(k, GPU_PID), &pid) && gpu.len && pid) {
-		p = table_get(&k->report->procs, pid);
+	if (scan_u64(s, COL_GPU_PID, &pid) && gpu.len && pid) {
+		p = table_get(&s->report->procs, pid);
 		if (p) {
 			p->pid = pid;
 			p->on_gpu = true;
@@ -230,60 +197,58 @@ static void take_gpu(struct taken *k)
 }
 
 /* nvidia-smi dmon: a line for each GPU. */
-static void take_gpu_dev(struct taken *k)
+static void take_gpu_dev(struct scan *s)
 {
-	struct reader_field gpu = field(k, GPU);
+	struct reader_field gpu = scan_field(s, COL_GPU);
 	char panel[40];
 
 	if (!gpu.len || gpu.len > 8)
 		return;
 	snprintf(panel, sizeof(panel), "gpu:%.*s", (int)gpu.len, gpu.p);
-	put_column(k, panel, "sm", "%", SM);
-	put_column(k, panel, "mem", "%", MEM);
-	put_column(k, "gpu", "sm", "%", SM);
-	put_column(k, "gpu", "mem", "%", MEM);
+	put_column(s, panel, "sm", "%", COL_GPU_SM);
+	put_column(s, panel, "mem", "%", COL_GPU_MEM);
+	put_column(s, "gpu", "sm", "%", COL_GPU_SM);
+	put_column(s, "gpu", "mem", "%", COL_GPU_MEM);
 	snprintf(panel, sizeof(panel), "gpu_fb:%.*s", (int)gpu.len, gpu.p);
-	put_column(k, panel, "fb", "MB", FB);
-	put_column(k, "gpu_fb", "fb", "MB", FB);
+	put_column(s, panel, "fb", "MB", COL_GPU_FB);
+	put_column(s, "gpu_fb", "fb", "MB", COL_GPU_FB);
 }
 
-static void take_disk(struct taken *k)
+static void take_disk(struct scan *s)
 {
 	char panel[40];
 
-	snprintf(panel, sizeof(panel), "iostat:%.*s", (int)MIN(field(k, DEVICE).len, 24), field(k, DEVICE).p);
-	put_column(k, panel, "queue length", "", AQU_SZ);
-	put_column(k, panel, "busy", "%", PERCENT_UTIL);
+	snprintf(panel, sizeof(panel), "iostat:%.*s", (int)MIN(scan_field(s, COL_DEVICE).len, 24), scan_field(s, COL_DEVICE).p);
+	put_column(s, panel, "queue length", "", COL_AQU_SZ);
+	put_column(s, panel, "busy", "%", COL_PERCENT_UTIL);
 }
 
 static const struct taker {
 	const char *file;
-	void (*take)(struct taken *k);
+	void (*take)(struct scan *s);
 } takers[] = {
-	{ "cpu.out", take_cpu },	 { "gpu.out", take_gpu },   { "gpu_dev.out", take_gpu_dev },
-	{ "disk.out", take_disk }, { "sched.out", take_sched },
+	{ "cpu", take_cpu }, { "gpu", take_gpu }, { "gpu_dev", take_gpu_dev }, { "disk", take_disk }, { "sched", take_sched },
 };
 
-static void read_file(struct report *r, int dirfd, const struct taker *taker)
+/*
+ * Behind the rows of calls, also where who looks for trainers or for CPU time has walked the file before: bins get as long
+ * as calls need them, and what is spread over bins is rounded once.
+ */
+static void read_file(struct report *r, const struct taker *taker)
 {
-	struct reader rd;
-	struct reader_row row;
-	struct taken k = { .report = r, .row = &row };
+	struct scan s = { .report = r };
 
-	if (reader_open(&rd, dirfd, taker->file) < 0)
+	if (scan_begin(&s, r->folder, taker->file) < 0)
 		return;
-	for (unsigned int c = 0; c < TAKEN_COLUMNS; c++)
-		k.at[c] = (uint8_t)reader_column(&rd, taken_names[c]);
-	while (reader_next(&rd, &row) > 0)
-		if (reader_row_u64(field(&k, TIMESTAMP), &k.time_ns) && report_timeline_has(r->timeline, k.time_ns))
-			taker->take(&k);
-	reader_close(&rd);
+	while (scan_next(&s) > 0)
+		if (scan_has_number(&s, COL_TIMESTAMP) && report_timeline_has(r->timeline, s.time_ns))
+			taker->take(&s);
 }
 
-void report_timeline_files(struct report *r, int dirfd)
+void report_timeline_files(struct report *r)
 {
 	for (size_t i = 0; r->timeline && i < ARRAY_SIZE(takers); i++)
-		read_file(r, dirfd, &takers[i]);
+		read_file(r, &takers[i]);
 	if (r->timeline && r->timeline->points_left_out)
 		report_note(r, "timeline: %" PRIu64 " values of collectors have no panel: there are more than %u series of them",
 			    r->timeline->points_left_out, TIMELINE_POINTS_MAX);

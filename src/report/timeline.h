@@ -9,8 +9,8 @@
 /* The present row of S, of bio.out: a request for the lowest disk NAME. */
 void report_timeline_request(const struct scan *s, struct reader_field name, uint64_t bytes, uint64_t queue_ns,
 			     uint64_t lat_ns);
-/* What the collectors measured, and sched.out: read here, from the folder DIRFD. */
-void report_timeline_files(struct report *r, int dirfd);
+/* What the collectors measured, and sched.out: read here. */
+void report_timeline_files(struct report *r);
 
 struct json;
 void report_timeline_json(const struct report *r, struct json *j);

@@ -248,6 +248,11 @@ static int list_segments(struct reader *r, const char *file)
 	return res;
 }
 
+int reader_rewind(struct reader *r)
+{
+	return open_next(r, 0) < 0 ? r->error : 0;
+}
+
 static int open_all(struct reader *r, int dirfd, const char *file)
 {
 	char name[NAME_MAX + 1];
@@ -265,7 +270,7 @@ static int open_all(struct reader *r, int dirfd, const char *file)
 		res = open_regular(r, name, &bytes);
 		return res < 0 ? res : -EAGAIN;
 	}
-	return open_next(r, 0) < 0 ? r->error : 0;
+	return reader_rewind(r);
 }
 
 /* With room at both ends, so that the first and last bytes can be looked at as any others. */

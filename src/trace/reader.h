@@ -105,6 +105,8 @@ int reader_next(struct reader *r, struct reader_row *row);
 /* The next ones, up to MAX of them, all valid until the next such call: how many, else the same. */
 int reader_next_rows(struct reader *r, struct reader_row *rows, unsigned int max);
 
+/* Go on at the first row again. The counts go on too. 0 or -errno. */
+int reader_rewind(struct reader *r);
 /* Go on at OFFSET, which was a row's. The counts go on too. 0 or -errno. */
 int reader_seek(struct reader *r, uint64_t offset);
 

@@ -202,7 +202,7 @@ struct report_cpu {
 	unsigned int thin; /* lists of JSON are halved so often: report_fit() */
 	char *notes[CPU_NOTES_MAX];
 	uint32_t n_notes;
-	struct cpu_scan *call_scans; /* of folders.c; NULL: it needs no rows of calls */
+	struct cpu_calls *call_files; /* of folders.c; NULL: it needs no rows of calls */
 	struct cpu_caller *callers;  /* likewise */
 };
 

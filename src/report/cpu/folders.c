@@ -16,11 +16,11 @@
 #include "base/util.h"
 #include "report/cpu/scan.h"
 
-enum { FID, REALPATH, TYPE };
-static const char *const file_columns[] = { "FID", "REALPATH", "TYPE", NULL };
-enum { PID, TID, COMM, FUNC, LAT_NS, CALL_FID, DISK_BYTES, LEN, RET };
-static const char *const call_columns[] = {
-	"PID", "TID", "COMM", "FUNC", "LAT_NS", "FID", "DISK_BYTES", "LEN", "RET", NULL,
+/* The files of calls, as far as their rows are taken. */
+struct cpu_calls {
+	struct report_cpu *r;
+	char *wait; /* what the rows waited in, where that is not their call; NULL */
+	uint64_t bad_rows;
 };
 
 /* --- files.out ------------------------------------------------------------------------------------------- */
@@ -39,22 +39,24 @@ static uint32_t folder_number(struct report_cpu *r, struct reader_field path)
 	return *n;
 }
 
-static bool file_row(struct cpu_scan *s)
+bool report_cpu_files_row(struct scan *s, void *own)
 {
-	struct reader_field path = cpu_field(s, REALPATH);
+	struct report_cpu *r = own;
+	struct reader_field path = scan_field(s, COL_REALPATH);
 	const char *slash = path.len ? memrchr(path.p, '/', path.len) : NULL;
 	uint32_t *folder;
 	uint64_t fid;
 
-	if (!cpu_u64(s, FID, &fid))
+	if (!scan_u64(s, COL_FID, &fid))
 		return false;
-	if (!slash || path.p[0] != '/' || !(cpu_is(s, TYPE, "reg") || cpu_is(s, TYPE, "dir") || cpu_is(s, TYPE, "blk")))
+	if (!slash || path.p[0] != '/' ||
+	    !(scan_is(s, COL_TYPE, "reg") || scan_is(s, COL_TYPE, "dir") || scan_is(s, COL_TYPE, "blk")))
 		return true;
-	if (!cpu_is(s, TYPE, "dir"))
+	if (!scan_is(s, COL_TYPE, "dir"))
 		path.len = slash == path.p ? 1 : (size_t)(slash - path.p);
-	folder = table_get(&s->r->files, fid);
+	folder = table_get(&r->files, fid);
 	if (folder)
-		*folder = folder_number(s->r, path);
+		*folder = folder_number(r, path);
 	return true;
 }
 
@@ -73,10 +75,9 @@ static struct reader_field call_of(struct reader_field func)
 }
 
 /* Process PROC under the row's name and FUNC, where that has waited so; NULL. */
-static struct cpu_call *call_of_proc(struct cpu_scan *s, uint32_t proc, struct reader_field func)
+static struct cpu_call *call_of_proc(struct report_cpu *r, const struct scan *s, uint32_t proc, struct reader_field func)
 {
-	struct report_cpu *r = s->r;
-	uint32_t task = report_cpu_task_known(r, CPU_TARGET, cpu_field(s, COMM));
+	uint32_t task = report_cpu_task_known(r, CPU_TARGET, scan_field(s, COL_COMM));
 	const struct cpu_role *role = table_find(&r->roles, report_cpu_pair(proc, task));
 	struct cpu_call *c;
 
@@ -84,12 +85,6 @@ static struct cpu_call *call_of_proc(struct cpu_scan *s, uint32_t proc, struct r
 		return NULL;
 	c = report_cpu_call(r, report_cpu_number(&r->roles, role), report_cpu_call_number(r, func), false);
 	return c && c->disk_ns + c->blocked_ns ? c : NULL;
-}
-
-/* What the rows of its file waited in, where that is not their call: of mmap.out; NULL. */
-static inline const char *wait_of(const struct cpu_scan *s)
-{
-	return s->own;
 }
 
 /* One row: what is asked of it, numbers that are none as 0. */
@@ -112,22 +107,24 @@ _Static_assert(sizeof(struct cpu_caller) == 64, "it is to be one cache line");
 #define CALLERS 1024U
 
 /* The row's COMM, FUNC and what is between them; nothing where the file has them otherwise. */
-static inline struct reader_field who_and_what(const struct cpu_scan *s)
+static inline struct reader_field who_and_what(const struct scan *s)
 {
-	const struct reader_field comm = cpu_field(s, COMM), func = cpu_field(s, FUNC);
+	const struct reader_field comm = scan_field(s, COL_COMM), func = scan_field(s, COL_FUNC);
+	const bool in_order = s->at[COL_COMM] && s->at[COL_COMM] < s->at[COL_FUNC];
 
-	return (struct reader_field){ comm.p, s->at[COMM] && s->at[COMM] < s->at[FUNC] ? (size_t)(func.p + func.len - comm.p) : 0 };
+	return (struct reader_field){ comm.p, in_order ? (size_t)(func.p + func.len - comm.p) : 0 };
 }
 
-static struct cpu_call *find_call(struct cpu_scan *s, const struct call_row *c, struct cpu_caller *known, struct reader_field text)
+static struct cpu_call *find_call(const struct cpu_calls *of, const struct scan *s, const struct call_row *c,
+				  struct cpu_caller *known, struct reader_field text)
 {
 	const uint32_t pid = (uint32_t)c->pid;
-	const char *wait = wait_of(s);
-	struct reader_field func = wait ? (struct reader_field){ wait, strlen(wait) } : call_of(cpu_field(s, FUNC));
-	uint32_t proc = report_cpu_proc_at(s->r, pid, c->time_ns - MIN(c->lat_ns, c->time_ns));
-	struct cpu_call *call = call_of_proc(s, proc, func);
+	struct reader_field func = of->wait ? (struct reader_field){ of->wait, strlen(of->wait) } :
+					      call_of(scan_field(s, COL_FUNC));
+	uint32_t proc = report_cpu_proc_at(of->r, pid, c->time_ns - MIN(c->lat_ns, c->time_ns));
+	struct cpu_call *call = call_of_proc(of->r, s, proc, func);
 
-	if (text.len && text.len <= sizeof(known->text) && !report_cpu_lived_before(s->r, pid)) {
+	if (text.len && text.len <= sizeof(known->text) && !report_cpu_lived_before(of->r, pid)) {
 		*known = (struct cpu_caller){ .pid = pid, .call = call, .len = (uint32_t)text.len };
 		memcpy(known->text, text.p, text.len);
 	}
@@ -135,16 +132,16 @@ static struct cpu_call *find_call(struct cpu_scan *s, const struct call_row *c, 
 }
 
 /* The row's process and name under its FUNC, or what else its file's rows waited in, where it has waited so; NULL. */
-static inline struct cpu_call *call_that_waited(struct cpu_scan *s, const struct call_row *c)
+static inline struct cpu_call *call_that_waited(const struct cpu_calls *of, const struct scan *s, const struct call_row *c)
 {
 	const struct reader_field text = who_and_what(s);
-	struct cpu_caller *known = &s->r->callers[c->pid % CALLERS];
+	struct cpu_caller *known = &of->r->callers[c->pid % CALLERS];
 
 	if (!c->pid || c->pid > UINT32_MAX)
 		return NULL;
 	if (known->pid == c->pid && known->len == text.len && memcmp(known->text, text.p, text.len) == 0)
 		return known->call;
-	return find_call(s, c, known, text);
+	return find_call(of, s, c, known, text);
 }
 
 /* The sums of C in FOLDER; NULL: there is no room. */
@@ -183,31 +180,35 @@ static inline void add_to_folder(struct report_cpu *r, struct cpu_call *c, const
 }
 
 /* Whether the row, of mmap.out, tells of a mapping that there is now. */
-static bool is_map(const struct cpu_scan *s)
+static bool is_map(const struct scan *s)
 {
-	const struct reader_field ret = cpu_field(s, RET);
+	const struct reader_field ret = scan_field(s, COL_RET);
 
-	return (cpu_is(s, FUNC, "mmap") || cpu_is(s, FUNC, "snapshot")) && !(ret.len && ret.p[0] == '-');
+	return (scan_is(s, COL_FUNC, "mmap") || scan_is(s, COL_FUNC, "snapshot")) && !(ret.len && ret.p[0] == '-');
 }
 
-static inline void take_call(struct cpu_scan *s, const struct call_row *row)
+static inline void take_call(const struct cpu_calls *of, const struct scan *s, const struct call_row *row)
 {
-	const char *wait = wait_of(s);
-	struct cpu_call *c = wait && !is_map(s) ? NULL : call_that_waited(s, row);
+	struct cpu_call *c = of->wait && !is_map(s) ? NULL : call_that_waited(of, s, row);
 
 	if (c)
-		add_to_folder(s->r, c, row, wait ? row->len : row->lat_ns);
+		add_to_folder(of->r, c, row, of->wait ? row->len : row->lat_ns);
 }
 
-static bool take_row(struct cpu_scan *s)
+void report_cpu_calls_rows(struct cpu_calls *of, struct scan *s)
 {
-	const struct call_row row = {
-		.time_ns = s->time_ns, .pid = cpu_number(s, PID), .lat_ns = cpu_number(s, LAT_NS),
-		.fid = cpu_number(s, CALL_FID), .disk_bytes = cpu_number(s, DISK_BYTES), .len = cpu_number(s, LEN),
-	};
+	for (s->row = 0; s->row < s->n; s->row++) {
+		const struct call_row row = {
+			.time_ns = scan_number(s, COL_TIMESTAMP), .pid = scan_number(s, COL_PID),
+			.lat_ns = scan_number(s, COL_LAT_NS), .fid = scan_number(s, COL_FID),
+			.disk_bytes = scan_number(s, COL_DISK_BYTES), .len = scan_number(s, COL_LEN),
+		};
 
-	take_call(s, &row);
-	return true;
+		if (row.time_ns)
+			take_call(of, s, &row);
+		else
+			of->bad_rows++;
+	}
 }
 
 /* --- all of it ------------------------------------------------------------------------------------------- */
@@ -237,90 +238,67 @@ static char fault[] = "fault";
 /* In the order in which they are told of. */
 static const struct {
 	const char *name;
-	char *wait; /* see wait_of() */
+	char *wait; /* see struct cpu_calls */
 } call_files[] = {
 	{ "create_del", NULL }, { "open", NULL }, { "sync", NULL }, { "vfs_rw", NULL }, { "mmap", fault },
 };
 
-int report_cpu_folders_begin(struct report_cpu *r, int dirfd)
+int report_cpu_folders_begin(struct report_cpu *r)
 {
 	r->folder_names = calloc(CPU_FOLDERS_MAX, sizeof(*r->folder_names));
 	if (!r->folder_names || !table_get(&r->folder_ids, UINT64_MAX))
 		return -ENOMEM;
-	if (!any_wait(r) || report_cpu_scan(r, dirfd, "files", file_columns, file_row, NULL) < 0)
+	if (!any_wait(r))
 		return 0;
-	r->call_scans = calloc(ARRAY_SIZE(call_files), sizeof(*r->call_scans));
+	r->call_files = calloc(ARRAY_SIZE(call_files), sizeof(*r->call_files));
 	r->callers = aligned_alloc(sizeof(*r->callers), CALLERS * sizeof(*r->callers));
-	return r->call_scans && r->callers ? 0 : -ENOMEM;
+	if (!r->call_files || !r->callers)
+		return -ENOMEM;
+	for (size_t i = 0; i < ARRAY_SIZE(call_files); i++)
+		r->call_files[i] = (struct cpu_calls){ .r = r, .wait = call_files[i].wait };
+	return 1;
 }
 
-/* Rows of another file follow: the same name of a call may be something else there. */
-static void forget_callers(struct report_cpu *r)
+void report_cpu_files_end(struct report_cpu *r, const struct scan_file *files, const struct scan_taker *t)
 {
-	memset(r->callers, 0, CALLERS * sizeof(*r->callers));
+	report_cpu_note_file(r, files, t->bad_rows);
+	if (!files->error)
+		return;
+	free(r->call_files);
+	r->call_files = NULL;
 }
 
-void report_cpu_folders_read(struct report_cpu *r, int dirfd)
+struct cpu_calls *report_cpu_calls_begin(struct report_cpu *r, const struct scan *s)
 {
-	for (size_t i = 0; r->call_scans && i < ARRAY_SIZE(call_files); i++) {
-		forget_callers(r);
-		report_cpu_scan(r, dirfd, call_files[i].name, call_columns, take_row, call_files[i].wait);
-	}
-}
-
-void report_cpu_folders_end(struct report_cpu *r)
-{
-	for (size_t i = 0; r->call_scans && i < ARRAY_SIZE(call_files); i++)
-		if (r->call_scans[i].r) /* it was given */
-			report_cpu_note_file(&r->call_scans[i], call_files[i].name, r->call_scans[i].error);
-}
-
-/* --- rows that somebody else reads ---------------------------------------------------------------------- */
-
-static struct cpu_scan *scan_of(struct report_cpu *r, const char *name)
-{
-	for (size_t i = 0; r && r->call_scans && i < ARRAY_SIZE(call_files); i++)
-		if (strcmp(call_files[i].name, name) == 0) {
-			r->call_scans[i].r = r;
-			r->call_scans[i].own = call_files[i].wait;
-			return &r->call_scans[i];
+	for (size_t i = 0; r && r->call_files && i < ARRAY_SIZE(call_files); i++)
+		if (strcmp(call_files[i].name, s->file->name) == 0) {
+			/* the same name of a call may be something else in another file */
+			memset(r->callers, 0, CALLERS * sizeof(*r->callers));
+			return &r->call_files[i];
 		}
 	return NULL;
 }
 
-struct cpu_scan *report_cpu_calls_begin(struct report_cpu *r, const char *name, const struct reader *rd)
+/* One file of calls that nobody else reads. */
+static int read_calls(struct report_cpu *r, struct scan_folder *folder, const char *name)
 {
-	struct cpu_scan *s = scan_of(r, name);
+	struct scan s = { .report = NULL };
+	int res = scan_begin(&s, folder, name);
+	struct cpu_calls *calls = res < 0 ? NULL : report_cpu_calls_begin(r, &s);
 
-	if (!s)
-		return NULL;
-	for (unsigned int i = 0; call_columns[i]; i++)
-		s->at[i] = reader_column(rd, call_columns[i]);
-	forget_callers(r);
-	return s;
+	while (calls && (res = scan_rows(&s)) > 0)
+		report_cpu_calls_rows(calls, &s);
+	return res;
 }
 
-void report_cpu_calls_rows(struct cpu_scan *s, const struct cpu_call_rows *rows)
+void report_cpu_folders_read(struct report_cpu *r, struct scan_folder *folder)
 {
-	for (unsigned int i = 0; i < rows->n; i++) {
-		const struct call_row row = {
-			.time_ns = rows->time_ns[i], .pid = rows->pid[i], .lat_ns = rows->lat_ns[i],
-			.fid = rows->fid[i], .disk_bytes = rows->disk_bytes[i], .len = rows->len[i],
-		};
-
-		s->row = &rows->text[i];
-		if (row.time_ns)
-			take_call(s, &row);
-	}
+	for (size_t i = 0; r->call_files && i < ARRAY_SIZE(call_files); i++)
+		scan_file(folder, call_files[i].name)->error = read_calls(r, folder, call_files[i].name);
 }
 
-void report_cpu_calls_end(struct report_cpu *r, const char *name, const struct reader *rd, uint64_t bad_rows, int error)
+void report_cpu_folders_end(struct report_cpu *r, struct scan_folder *folder)
 {
-	struct cpu_scan *s = scan_of(r, name);
-
-	if (!s)
-		return;
-	s->reader = *rd; /* of which only counts are looked at */
-	s->bad_rows = bad_rows;
-	s->error = error;
+	for (size_t i = 0; r->call_files && i < ARRAY_SIZE(call_files); i++)
+		report_cpu_note_file(r, scan_file(folder, call_files[i].name), r->call_files[i].bad_rows);
 }

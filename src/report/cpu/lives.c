@@ -9,9 +9,6 @@
 
 #include "base/util.h"
 
-enum { EVENT, PID, TID, COMM, STATUS };
-static const char *const columns[] = { "EVENT", "PID", "TID", "COMM", "STATUS", NULL };
-
 /*
  * What the tables of PIDs and TIDs are asked for: kernel threads have no row in pids.out, so theirs are
  * numbers of their own; those of the kinds without a number are one per name. That of the target is the
@@ -210,28 +207,28 @@ static void thread_ends(struct report_cpu *r, uint32_t i, uint64_t now_ns)
 }
 
 /* The process of a row: a new one by its birth, or when none is there. */
-static uint32_t row_proc(struct cpu_scan *s, uint32_t pid, bool fork)
+static uint32_t row_proc(struct report_cpu *r, const struct scan *s, uint32_t pid, bool fork)
 {
-	uint32_t i = newest(&s->r->pids, pid);
+	uint32_t i = newest(&r->pids, pid);
 
-	if (i && !fork && !proc_at(s->r, i)->ended)
+	if (i && !fork && !proc_at(r, i)->ended)
 		return i;
-	i = proc_new(s->r, CPU_TARGET, pid, pid, s->time_ns);
+	i = proc_new(r, CPU_TARGET, pid, pid, s->time_ns);
 	if (i)
-		proc_at(s->r, i)->born = fork;
+		proc_at(r, i)->born = fork;
 	return i;
 }
 
-static uint32_t row_thread(struct cpu_scan *s, uint32_t proc, uint32_t tid, bool born)
+static uint32_t row_thread(struct report_cpu *r, const struct scan *s, uint32_t proc, uint32_t tid, bool born)
 {
-	uint32_t i = newest(&s->r->tids, tid);
+	uint32_t i = newest(&r->tids, tid);
 
-	if (i && !born && !thread_at(s->r, i)->ended)
+	if (i && !born && !thread_at(r, i)->ended)
 		return i;
-	thread_ends(s->r, i, s->time_ns); /* what has become of it is not known */
-	i = thread_new(s->r, proc, tid, tid, report_cpu_task(s->r, CPU_TARGET, cpu_field(s, COMM)), s->time_ns);
-	thread_at(s->r, i)->born = born;
-	thread_at(s->r, i)->has_life = i != 0;
+	thread_ends(r, i, s->time_ns); /* what has become of it is not known */
+	i = thread_new(r, proc, tid, tid, report_cpu_task(r, CPU_TARGET, scan_field(s, COL_COMM)), s->time_ns);
+	thread_at(r, i)->born = born;
+	thread_at(r, i)->has_life = i != 0;
 	return i;
 }
 
@@ -245,40 +242,43 @@ static void proc_ends(struct report_cpu *r, uint32_t i, uint64_t now_ns)
 }
 
 /* The end of a thread, of a process, or of its being a target. */
-static bool row_of_end(struct cpu_scan *s, uint32_t pid, uint32_t tid, bool whole)
+static bool row_of_end(struct report_cpu *r, const struct scan *s, uint32_t pid, uint32_t tid, bool whole)
 {
-	uint32_t proc = newest(&s->r->pids, pid), thread = newest(&s->r->tids, tid);
+	uint32_t proc = newest(&r->pids, pid), thread = newest(&r->tids, tid);
 
-	if (!proc || proc_at(s->r, proc)->ended)
-		proc = row_proc(s, pid, false);
+	if (!proc || proc_at(r, proc)->ended)
+		proc = row_proc(r, s, pid, false);
 	if (!thread)
-		thread = row_thread(s, proc, tid, false);
-	thread_ends(s->r, thread, s->time_ns);
+		thread = row_thread(r, s, proc, tid, false);
+	thread_ends(r, thread, s->time_ns);
 	if (whole)
-		proc_ends(s->r, proc, s->time_ns);
+		proc_ends(r, proc, s->time_ns);
 	return true;
 }
 
-static bool row(struct cpu_scan *s)
+bool report_cpu_pids_row(struct scan *s, void *own)
 {
-	bool fork = cpu_is(s, EVENT, "fork"), left = cpu_is(s, EVENT, "left");
+	struct report_cpu *r = own;
+	bool fork = scan_is(s, COL_EVENT, "fork"), left = scan_is(s, COL_EVENT, "left");
 	uint32_t proc, thread;
 	uint64_t pid, tid;
 
-	if (!cpu_u64(s, PID, &pid) || !cpu_u64(s, TID, &tid) || pid > UINT32_MAX || tid > UINT32_MAX || !pid || !tid)
+	if (!scan_u64(s, COL_PID, &pid) || !scan_u64(s, COL_TID, &tid) || pid > UINT32_MAX || tid > UINT32_MAX ||
+	    !pid || !tid)
 		return false;
-	if (left || cpu_is(s, EVENT, "exit"))
-		return row_of_end(s, (uint32_t)pid, (uint32_t)tid, left || !cpu_is(s, STATUS, "-"));
-	proc = row_proc(s, (uint32_t)pid, fork);
-	thread = row_thread(s, proc, (uint32_t)tid, fork || cpu_is(s, EVENT, "thread"));
-	thread_named(s->r, thread, report_cpu_task(s->r, CPU_TARGET, cpu_field(s, COMM)), s->time_ns);
+	if (left || scan_is(s, COL_EVENT, "exit"))
+		return row_of_end(r, s, (uint32_t)pid, (uint32_t)tid, left || !scan_is(s, COL_STATUS, "-"));
+	proc = row_proc(r, s, (uint32_t)pid, fork);
+	thread = row_thread(r, s, proc, (uint32_t)tid, fork || scan_is(s, COL_EVENT, "thread"));
+	thread_named(r, thread, report_cpu_task(r, CPU_TARGET, scan_field(s, COL_COMM)), s->time_ns);
 	return true;
 }
 
-int report_cpu_lives(struct report_cpu *r, int dirfd)
+int report_cpu_lives(struct report_cpu *r, const struct scan_file *pids, const struct scan_taker *t)
 {
-	int res = report_cpu_scan(r, dirfd, "pids", columns, row, NULL);
+	const int res = pids->error;
 
+	report_cpu_note_file(r, pids, t->bad_rows);
 	r->has_pids = res == 0;
 	if (res == -ENOENT || res == -ENODATA || res == -EBADMSG)
 		report_cpu_note(

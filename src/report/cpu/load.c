@@ -10,6 +10,7 @@
 
 #include "base/util.h"
 #include "report/cpu/scan.h"
+#include "report/phases/read.h"
 
 /* --- tables ----------------------------------------------------------------------------------------------- */
 
@@ -68,7 +69,7 @@ void report_cpu_free(struct report_cpu *r)
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		table_free(tables[i]);
 	free(r->folder_names);
-	free(r->call_scans);
+	free(r->call_files);
 	free(r->callers);
 	free(r->phases);
 	free(r->gaps);
@@ -163,51 +164,20 @@ static void check_sums(struct report_cpu *r)
 
 /* --- all of it -------------------------------------------------------------------------------------------- */
 
-static int readable(int dirfd, const char *file)
-{
-	struct reader rd;
-	int res = reader_open(&rd, dirfd, file);
-
-	reader_close(&rd);
-	return res;
-}
-
 /* Where no manifest says so: one of the files that most traces have. */
-static bool has_other_files(int dirfd)
+static bool has_other_files(struct scan_folder *folder)
 {
-	static const char *const files[] = { "files.out", "open.out", "pids.out", "time_align.out", "vfs_rw.out" };
+	static const char *const files[] = { "files", "open", "pids", "time_align", "vfs_rw" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		if (readable(dirfd, files[i]) == 0)
+		if (scan_file(folder, files[i])->error == 0)
 			return true;
 	return false;
 }
 
-static int scan_all(struct report_cpu *r, int dirfd)
+static int begin_report(struct report_cpu *r, const char *dir, struct scan_folder *folder, int manifest)
 {
 	int res;
-
-	r->has_switches = readable(dirfd, "sched_switch.out") == 0;
-	r->has_sums = readable(dirfd, "sched.out") == 0;
-	if (!r->has_switches && !r->has_sums)
-		return -ENOMSG;
-	res = report_cpu_lives(r, dirfd);
-	if (res == 0)
-		res = report_cpu_phases(r, dirfd);
-	if (res == 0 && r->has_sums)
-		res = report_cpu_sums(r, dirfd);
-	if (res == 0 && r->has_switches)
-		res = report_cpu_switches(r, dirfd);
-	if (res == 0)
-		res = report_cpu_folders_begin(r, dirfd);
-	return res;
-}
-
-/* All but the calls' own files. */
-static int load(struct report_cpu *r, const char *dir, int dirfd)
-{
-	int manifest, res;
-	bool is_trace;
 
 	r->dir = strdup(dir);
 	if (!r->dir || !begin_all(r))
@@ -215,16 +185,14 @@ static int load(struct report_cpu *r, const char *dir, int dirfd)
 	res = report_cpu_rules(r);
 	if (res < 0)
 		return res;
-	manifest = manifest_read_at(&r->manifest, dirfd);
-	is_trace = strcmp(r->manifest.tool, "dltraced") == 0;
 	note_manifest(r, manifest);
-	res = scan_all(r, dirfd);
-	if (res != -ENOMSG || is_trace || has_other_files(dirfd))
-		return res;
-	return manifest == -EACCES ? manifest : -ENODATA;
+	r->has_switches = scan_file(folder, "sched_switch")->error == 0;
+	r->has_sums = scan_file(folder, "sched")->error == 0;
+	return r->has_switches || r->has_sums ? 0 : -ENOMSG;
 }
 
-int report_cpu_begin(struct report_cpu **ret, const char *dir, int dirfd, const struct report_cpu_options *o)
+int report_cpu_begin(struct report_cpu **ret, const char *dir, struct scan_folder *folder, const struct manifest_facts *m,
+		     int manifest, const struct report_cpu_options *o)
 {
 	struct report_cpu *r = calloc(1, sizeof(*r));
 	int res;
@@ -232,7 +200,8 @@ int report_cpu_begin(struct report_cpu **ret, const char *dir, int dirfd, const 
 	if (!r)
 		return -ENOMEM;
 	r->options = *o;
-	res = load(r, dir, dirfd);
+	r->manifest = *m;
+	res = begin_report(r, dir, folder, manifest);
 	if (res < 0) {
 		report_cpu_free(r);
 		return res;
@@ -241,10 +210,25 @@ int report_cpu_begin(struct report_cpu **ret, const char *dir, int dirfd, const 
 	return 0;
 }
 
-void report_cpu_end(struct report_cpu *r, int dirfd)
+int report_cpu_sched(struct report_cpu *r, struct scan_folder *folder, const struct scan_taker *pids, const struct phases *p)
 {
-	report_cpu_folders_end(r);
-	report_cpu_clock_gaps(r, dirfd);
+	int res = report_cpu_lives(r, scan_file(folder, "pids"), pids);
+
+	if (res < 0)
+		return res;
+	report_cpu_phases(r, p);
+	if (r->has_sums)
+		res = report_cpu_sums(r, folder);
+	if (res == 0 && r->has_switches)
+		res = report_cpu_switches(r, folder);
+	return res < 0 ? res : report_cpu_folders_begin(r);
+}
+
+void report_cpu_end(struct report_cpu *r, struct scan_folder *folder, const struct scan_taker *clocks)
+{
+	report_cpu_folders_end(r, folder);
+	report_cpu_clock_gaps(r, clocks->own);
+	report_cpu_note_file(r, scan_file(folder, "time_align"), clocks->bad_rows);
 	report_cpu_lives_end(r);
 	report_cpu_phases_end(r);
 	report_cpu_gaps_end(r);
@@ -254,17 +238,71 @@ void report_cpu_end(struct report_cpu *r, int dirfd)
 	note_full(r);
 }
 
+/* NAME.out, which nobody else reads. */
+static struct scan_file *walk(struct scan_folder *folder, const char *name, struct scan_taker *t)
+{
+	struct scan_file *f = scan_file(folder, name);
+
+	if (!f->error)
+		f->error = scan_walk(folder, name, t);
+	return f;
+}
+
+static int read_all(struct report_cpu *r, int dirfd, struct scan_folder *folder, struct scan_clocks *clocks)
+{
+	struct scan_taker clock = { .take = scan_clocks_take, .own = clocks }, pids = { .take = report_cpu_pids_row, .own = r },
+			  files = { .take = report_cpu_files_row, .own = r };
+	struct phases *phases;
+	int res;
+
+	walk(folder, "time_align", &clock);
+	res = phases_read(&phases, dirfd, &r->manifest, r->options.phases, &clocks->phases);
+	if (res < 0)
+		return res;
+	walk(folder, "pids", &pids);
+	res = report_cpu_sched(r, folder, &pids, phases);
+	phases_free(phases);
+	if (res < 0)
+		return res;
+	if (res > 0)
+		report_cpu_files_end(r, walk(folder, "files", &files), &files);
+	report_cpu_folders_read(r, folder);
+	report_cpu_end(r, folder, &clock);
+	return 0;
+}
+
+static int load(struct report_cpu **ret, const char *dir, int dirfd, struct scan_folder *folder,
+		const struct report_cpu_options *o)
+{
+	autofree struct manifest_facts *m = calloc(1, sizeof(*m));
+	struct scan_clocks *clocks = calloc(1, sizeof(*clocks));
+	int manifest = m ? manifest_read_at(m, dirfd) : 0, res = -ENOMEM;
+
+	if (m && clocks) {
+		res = report_cpu_begin(ret, dir, folder, m, manifest, o);
+		if (res == -ENOMSG && strcmp(m->tool, "dltraced") != 0 && !has_other_files(folder))
+			res = manifest == -EACCES ? manifest : -ENODATA;
+		if (res == 0) {
+			res = read_all(*ret, dirfd, folder, clocks);
+			if (res < 0)
+				report_cpu_free(*ret);
+		}
+	}
+	scan_clocks_free(clocks);
+	return res;
+}
+
 int report_cpu_load(struct report_cpu **ret, const char *dir, const struct report_cpu_options *o)
 {
 	autoclose int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int res;
+	struct scan_folder *folder;
+	int res = -ENOMEM;
 
 	if (dirfd < 0)
 		return -errno;
-	res = report_cpu_begin(ret, dir, dirfd, o);
-	if (res < 0)
-		return res;
-	report_cpu_folders_read(*ret, dirfd);
-	report_cpu_end(*ret, dirfd);
-	return 0;
+	folder = scan_folder_new(dirfd);
+	if (folder)
+		res = load(ret, dir, dirfd, folder, o);
+	scan_folder_free(folder);
+	return res;
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "report/phases/read.h"
+#include "report/phases/phases.h"
 
 static_assert(CPU_PHASE_NAME_MAX == PHASE_NAME_MAX, "names are copied whole");
 
@@ -60,19 +60,12 @@ static void put_in_order(struct cpu_phase *p)
 		p->wall_ns += p->v[i].end_ns - p->v[i].start_ns;
 }
 
-static void note(void *ctx, const char *text)
-{
-	report_cpu_note(ctx, "%s", text);
-}
-
-int report_cpu_phases(struct report_cpu *r, int dirfd)
+void report_cpu_phases(struct report_cpu *r, const struct phases *p)
 {
 	uint64_t end_ns = r->manifest.end_ns ? r->manifest.end_ns : INT64_MAX;
-	struct phases *p;
-	int res = phases_read(&p, dirfd, &r->manifest, r->options.phases, note, r);
 
-	if (res < 0)
-		return res;
+	for (unsigned int i = 0; i < p->n_notes; i++)
+		report_cpu_note(r, "%s", p->notes[i]);
 	r->n_phases = MIN(p->n_names, CPU_PHASES_MAX);
 	for (uint32_t i = 0; i < r->n_phases; i++) {
 		memcpy(r->phases[i].name, p->names[i].name, sizeof(r->phases[i].name));
@@ -83,8 +76,6 @@ int report_cpu_phases(struct report_cpu *r, int dirfd)
 			interval_add(&r->phases[p->told.v[i].name], &p->told.v[i], end_ns);
 	for (uint32_t i = 0; i < r->n_phases; i++)
 		put_in_order(&r->phases[i]);
-	phases_free(p);
-	return 0;
 }
 
 /* What lasts until the trace ends does so until its last row. */

@@ -1,60 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Between the parts of the report on CPU time that read: report_cpu_scan() walks a file, and each part
- * takes the rows of some in.
+ * Between the parts of the report on CPU time that read: each takes the rows of some files in.
  */
 #ifndef REPORT_CPU_SCAN_H
 #define REPORT_CPU_SCAN_H
 
 #include "report/cpu/cpu.h"
-#include "trace/reader.h"
+#include "report/scan/clocks.h"
+#include "report/scan/scan.h"
 
-#define CPU_COLUMNS_MAX 20
-
-struct cpu_scan {
-	struct report_cpu *r;
-	void *own; /* the part's */
-	struct reader reader;
-	const struct reader_row *row;
-	unsigned int at[CPU_COLUMNS_MAX]; /* index of its field; 0: the file has no such column */
-	uint64_t time_ns;		  /* TIMESTAMP of this row, where report_cpu_scan() reads it */
-	uint64_t bad_rows;
-	int error; /* of a file of calls that somebody else reads: why not, or not to its end; 0 */
-};
-
-static inline struct reader_field cpu_field(const struct cpu_scan *s, unsigned int column)
-{
-	return reader_field(s->row, s->at[column]);
-}
-
-static inline bool cpu_u64(const struct cpu_scan *s, unsigned int column, uint64_t *ret)
-{
-	return reader_row_u64(cpu_field(s, column), ret);
-}
-
-static inline bool cpu_is(const struct cpu_scan *s, unsigned int column, const char *value)
-{
-	return reader_is(cpu_field(s, column), value);
-}
-
-/* A number, 0 where there is none. */
-static inline uint64_t cpu_number(const struct cpu_scan *s, unsigned int column)
-{
-	uint64_t v;
-
-	return cpu_u64(s, column, &v) ? v : 0;
-}
+struct phases;
 
 /*
- * Give each row of NAME.out in DIRFD to TAKE, which tells whether it could be read. COLUMNS ends with
- * NULL; a column's place in it is its number. What is odd about the file becomes a note. 0, -ENOENT,
- * -ENODATA or -EBADMSG without a note, -errno with one.
+ * Give each row of NAME.out to TAKE, which tells whether it could be read. What is odd about the file becomes a note. 0,
+ * -ENOENT, -ENODATA or -EBADMSG without a note, -errno with one.
  */
-int report_cpu_scan(struct report_cpu *r, int dirfd, const char *name, const char *const *columns,
-		    bool (*take)(struct cpu_scan *s), void *own);
+int report_cpu_read(struct report_cpu *r, struct scan_folder *folder, const char *name,
+		    bool (*take)(struct scan *s, void *own), void *own);
 
-/* What is odd about NAME.out, which S has read, and why it could not be read: -errno, 0: it could. Gives that back. */
-int report_cpu_note_file(const struct cpu_scan *s, const char *name, int error);
+/* What is odd about F, of which BAD_ROWS could not be taken, and why it could not be read. */
+void report_cpu_note_file(struct report_cpu *r, const struct scan_file *f, uint64_t bad_rows);
 
 void report_cpu_note(struct report_cpu *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -73,8 +38,8 @@ void report_cpu_group(struct report_cpu *r);
 /* Bits of the patterns that the name matches. */
 uint16_t report_cpu_matches(const struct report_cpu *r, struct reader_field comm);
 
-/* pids.out. */
-int report_cpu_lives(struct report_cpu *r, int dirfd);
+/* pids.out, all of which T has been given; 0 or -ENOMEM. */
+int report_cpu_lives(struct report_cpu *r, const struct scan_file *pids, const struct scan_taker *t);
 /* The thread's number in r->threads as of TIME_NS, made when it is not known. */
 uint32_t report_cpu_thread(struct report_cpu *r, enum cpu_kind kind, uint32_t pid, uint32_t tid, uint32_t task,
 			   uint64_t time_ns);
@@ -92,8 +57,8 @@ void report_cpu_lives_end(struct report_cpu *r);
 
 /* --- what: sums.c, switches.c ------------------------------------------------ */
 
-int report_cpu_sums(struct report_cpu *r, int dirfd);
-int report_cpu_switches(struct report_cpu *r, int dirfd);
+int report_cpu_sums(struct report_cpu *r, struct scan_folder *folder);
+int report_cpu_switches(struct report_cpu *r, struct scan_folder *folder);
 
 /* RUN_NS of THREAD under the name of TASK on CPU within [FROM, TO]; SWITCHES times it came. */
 struct cpu_run {
@@ -113,26 +78,24 @@ struct cpu_call *report_cpu_call(struct report_cpu *r, uint32_t role, uint32_t c
 
 /* --- when: phases.c, gaps.c --------------------------------------------------- */
 
-int report_cpu_phases(struct report_cpu *r, int dirfd);
+void report_cpu_phases(struct report_cpu *r, const struct phases *phases);
 /* Put the intervals in order, once all are known and r->end_ns is. */
 void report_cpu_phases_end(struct report_cpu *r);
 /* RUN_NS of TASK, evenly within [FROM_NS, TO_NS]. */
 void report_cpu_phase_add(struct report_cpu *r, uint32_t task, uint64_t from_ns, uint64_t to_ns, uint64_t run_ns);
 
-/* time_align.out; and what the manifest counts as lost. */
-int report_cpu_clock_gaps(struct report_cpu *r, int dirfd);
+/* What the clocks know of them, and what the manifest counts as lost. */
+void report_cpu_clock_gaps(struct report_cpu *r, const struct scan_clocks *clocks);
 void report_cpu_gap(struct report_cpu *r, const struct cpu_gap *gap);
 /* In order of time, those without one first. */
 void report_cpu_gaps_end(struct report_cpu *r);
 
 /* --- where: folders.c -------------------------------------------------------------------- */
 
-/*
- * files.out and the calls' own files: which folders the calls that waited went to. Between the first and the last of
- * these either the second reads the files of calls, or who reads them anyway gives their rows to report_cpu_calls_rows().
- */
-int report_cpu_folders_begin(struct report_cpu *r, int dirfd);
-void report_cpu_folders_read(struct report_cpu *r, int dirfd);
-void report_cpu_folders_end(struct report_cpu *r);
+/* Whether any call waited so that its folder is asked for: then, 1, files.out and the files of calls come. 0; -ENOMEM. */
+int report_cpu_folders_begin(struct report_cpu *r);
+/* The files of calls, where nobody else reads them; behind them, what is odd about them. */
+void report_cpu_folders_read(struct report_cpu *r, struct scan_folder *folder);
+void report_cpu_folders_end(struct report_cpu *r, struct scan_folder *folder);
 
 #endif

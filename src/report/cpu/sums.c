@@ -7,28 +7,6 @@
 
 #include "base/util.h"
 
-enum {
-	PID,
-	TID,
-	COMM,
-	KIND,
-	CPU,
-	CALL,
-	SPAN_NS,
-	COUNT,
-	PREEMPTED,
-	RUN_NS,
-	RUNQ_NS,
-	DISK_NS,
-	BLOCKED_NS,
-	SLEEP_NS,
-	MAX_NS
-};
-static const char *const columns[] = {
-	"PID", "TID", "COMM", "KIND", "CPU", "CALL", "SPAN_NS", "COUNT", "PREEMPTED", "RUN_NS", "RUNQ_NS", "DISK_NS",
-	"BLOCKED_NS", "SLEEP_NS", "MAX_NS", NULL,
-};
-
 /* --- where it goes ------------------------------------------------------------------------------------ */
 
 static void add_run(struct cpu_sums *s, const struct cpu_run *run)
@@ -115,22 +93,21 @@ uint32_t report_cpu_add_wait(struct report_cpu *r, uint32_t thread, uint32_t tas
 	return role;
 }
 
-static void row_of_call(struct cpu_scan *s, uint32_t thread, uint32_t task)
+static void row_of_call(struct report_cpu *r, const struct scan *s, uint32_t thread, uint32_t task)
 {
-	struct report_cpu *r = s->r;
 	struct cpu_sums add = {
-		.disk_ns = cpu_number(s, DISK_NS),
-		.blocked_ns = cpu_number(s, BLOCKED_NS),
-		.sleep_ns = cpu_number(s, SLEEP_NS),
+		.disk_ns = scan_number(s, COL_DISK_NS),
+		.blocked_ns = scan_number(s, COL_BLOCKED_NS),
+		.sleep_ns = scan_number(s, COL_SLEEP_NS),
 	};
 	uint32_t role = report_cpu_add_wait(r, thread, task, &add);
-	struct cpu_call *c = report_cpu_call(r, role, report_cpu_call_number(r, cpu_field(s, CALL)), true);
+	struct cpu_call *c = report_cpu_call(r, role, report_cpu_call_number(r, scan_field(s, COL_CALL)), true);
 
 	c->disk_ns += add.disk_ns;
 	c->blocked_ns += add.blocked_ns;
 	c->sleep_ns += add.sleep_ns;
-	c->waits += cpu_number(s, COUNT);
-	c->max_ns = MAX(c->max_ns, cpu_number(s, MAX_NS));
+	c->waits += scan_number(s, COL_COUNT);
+	c->max_ns = MAX(c->max_ns, scan_number(s, COL_MAX_NS));
 }
 
 /* --- rows ---------------------------------------------------------------------------------------------- */
@@ -143,35 +120,35 @@ static bool kind_of(struct reader_field f, enum cpu_kind *ret)
 	return false;
 }
 
-static bool row(struct cpu_scan *s)
+static bool row(struct scan *s, void *own)
 {
-	struct report_cpu *r = s->r;
+	struct report_cpu *r = own;
 	struct cpu_run run = { .to_ns = s->time_ns };
 	uint64_t pid, tid, cpu = 0, span;
 	enum cpu_kind kind;
-	bool of_call = !cpu_is(s, CALL, "-");
+	bool of_call = !scan_is(s, COL_CALL, "-");
 	const struct cpu_thread *thread;
 
-	if (!cpu_u64(s, PID, &pid) || !cpu_u64(s, TID, &tid) || pid > UINT32_MAX || tid > UINT32_MAX ||
-	    !cpu_u64(s, SPAN_NS, &span) || !kind_of(cpu_field(s, KIND), &kind) ||
-	    !(of_call || (cpu_u64(s, CPU, &cpu) && cpu < CPU_CPUS_MAX && cpu_u64(s, RUN_NS, &run.run_ns))))
+	if (!scan_u64(s, COL_PID, &pid) || !scan_u64(s, COL_TID, &tid) || pid > UINT32_MAX || tid > UINT32_MAX ||
+	    !scan_u64(s, COL_SPAN_NS, &span) || !kind_of(scan_field(s, COL_KIND), &kind) ||
+	    !(of_call || (scan_u64(s, COL_CPU, &cpu) && cpu < CPU_CPUS_MAX && scan_u64(s, COL_RUN_NS, &run.run_ns))))
 		return false;
 	run.from_ns = s->time_ns - MIN(span, s->time_ns);
 	if (!r->begin_ns || run.from_ns < r->begin_ns)
 		r->begin_ns = run.from_ns;
 	r->end_ns = MAX(r->end_ns, s->time_ns);
 	r->span_max_ns = MAX(r->span_max_ns, span);
-	run.task = report_cpu_task(r, kind, cpu_field(s, COMM));
+	run.task = report_cpu_task(r, kind, scan_field(s, COL_COMM));
 	run.thread = report_cpu_thread(r, kind, (uint32_t)pid, (uint32_t)tid, run.task, run.from_ns);
 	if (of_call) {
 		report_cpu_seen(r, run.thread, run.task, run.from_ns, run.to_ns);
-		row_of_call(s, run.thread, run.task);
+		row_of_call(r, s, run.thread, run.task);
 		return true;
 	}
 	run.cpu = (uint32_t)cpu;
-	run.runq_ns = cpu_number(s, RUNQ_NS);
-	run.switches = cpu_number(s, COUNT);
-	run.preempted = cpu_number(s, PREEMPTED);
+	run.runq_ns = scan_number(s, COL_RUNQ_NS);
+	run.switches = scan_number(s, COL_COUNT);
+	run.preempted = scan_number(s, COL_PREEMPTED);
 	report_cpu_add(r, &run);
 	thread = table_at(&r->threads, run.thread);
 	if (!r->has_switches || kind != CPU_TARGET) /* else the timeline says it better */
@@ -182,9 +159,9 @@ static bool row(struct cpu_scan *s)
 	return true;
 }
 
-int report_cpu_sums(struct report_cpu *r, int dirfd)
+int report_cpu_sums(struct report_cpu *r, struct scan_folder *folder)
 {
-	int res = report_cpu_scan(r, dirfd, "sched", columns, row, NULL);
+	int res = report_cpu_read(r, folder, "sched", row, r);
 
 	r->has_sums = res == 0;
 	return res;

@@ -14,12 +14,6 @@
 
 #include "base/util.h"
 
-enum { CPU, PREV_PID, PREV_TID, PREV_COMM, PREV_STATE, NEXT_PID, NEXT_TID, NEXT_COMM, RUN_NS, WAIT_NS };
-static const char *const columns[] = {
-	"CPU",	    "PREV_PID",	 "PREV_TID", "PREV_COMM", "PREV_STATE", "NEXT_PID",
-	"NEXT_TID", "NEXT_COMM", "RUN_NS",   "WAIT_NS",	  NULL,
-};
-
 #define NOT_KNOWN UINT64_MAX
 /* TIMESTAMP is taken a moment after what RUN_NS is made of. */
 #define SLACK_NS 10000
@@ -44,6 +38,7 @@ struct off {
 };
 
 struct switches {
+	struct report_cpu *r;
 	struct at at[CPU_CPUS_MAX];
 	struct off *offs;
 	size_t n_offs, room;
@@ -68,17 +63,25 @@ static enum cpu_kind kind_of(const struct report_cpu *r, uint32_t pid, struct re
 	return r->has_pids ? CPU_OTHER : CPU_TARGET;
 }
 
-static bool side_of(struct cpu_scan *s, unsigned int pid_column, uint64_t time_ns, struct side *ret)
+/* Where a row has who left, and who came. */
+struct side_columns {
+	enum column pid, tid, comm;
+};
+static const struct side_columns prev_columns = { COL_PREV_PID, COL_PREV_TID, COL_PREV_COMM },
+				 next_columns = { COL_NEXT_PID, COL_NEXT_TID, COL_NEXT_COMM };
+
+static bool side_of(struct report_cpu *r, const struct scan *s, const struct side_columns *columns, uint64_t time_ns,
+		    struct side *ret)
 {
-	struct reader_field comm = cpu_field(s, pid_column + 2);
+	struct reader_field comm = scan_field(s, columns->comm);
 	uint64_t pid, tid;
 
-	if (!cpu_u64(s, pid_column, &pid) || !cpu_u64(s, pid_column + 1, &tid) || pid > UINT32_MAX || tid > UINT32_MAX)
+	if (!scan_u64(s, columns->pid, &pid) || !scan_u64(s, columns->tid, &tid) || pid > UINT32_MAX || tid > UINT32_MAX)
 		return false;
 	*ret = (struct side){ .pid = (uint32_t)pid, .tid = (uint32_t)tid };
-	ret->kind = kind_of(s->r, ret->pid, comm);
-	ret->task = report_cpu_task(s->r, ret->kind, comm);
-	ret->thread = report_cpu_thread(s->r, ret->kind, ret->pid, ret->tid, ret->task, time_ns);
+	ret->kind = kind_of(r, ret->pid, comm);
+	ret->task = report_cpu_task(r, ret->kind, comm);
+	ret->thread = report_cpu_thread(r, ret->kind, ret->pid, ret->tid, ret->task, time_ns);
 	return true;
 }
 
@@ -133,20 +136,20 @@ static void waited(struct report_cpu *r, const struct side *who, uint64_t now_ns
 	report_cpu_add_wait(r, who->thread, who->task, &add);
 }
 
-static void came(struct cpu_scan *s, uint32_t cpu, const struct side *next)
+static void came(struct report_cpu *r, const struct scan *s, uint32_t cpu, const struct side *next)
 {
 	struct cpu_run run = { .thread = next->thread, .task = next->task, .cpu = cpu, .from_ns = s->time_ns,
-			       .to_ns = s->time_ns, .switches = 1, .runq_ns = cpu_number(s, WAIT_NS) };
+			       .to_ns = s->time_ns, .switches = 1, .runq_ns = scan_number(s, COL_WAIT_NS) };
 
-	waited(s->r, next, s->time_ns, run.runq_ns);
-	((struct cpu_thread *)table_at(&s->r->threads, next->thread))->left_ns = 0;
-	report_cpu_add(s->r, &run);
+	waited(r, next, s->time_ns, run.runq_ns);
+	((struct cpu_thread *)table_at(&r->threads, next->thread))->left_ns = 0;
+	report_cpu_add(r, &run);
 }
 
-static void left(struct cpu_scan *s, const struct side *prev)
+static void left(struct report_cpu *r, const struct scan *s, const struct side *prev)
 {
-	struct cpu_thread *t = table_at(&s->r->threads, prev->thread);
-	struct reader_field state = cpu_field(s, PREV_STATE);
+	struct cpu_thread *t = table_at(&r->threads, prev->thread);
+	struct reader_field state = scan_field(s, COL_PREV_STATE);
 
 	t->left_state = state.len ? state.p[0] : '-';
 	t->left_ns = t->left_state == 'X' ? 0 : s->time_ns;
@@ -214,12 +217,12 @@ static void find_gaps(struct report_cpu *r, const struct switches *sw, int cpus)
 		report_cpu_note(r, "too many long stretches without the job: gaps after the first of them are missing");
 }
 
-static void off_row(struct cpu_scan *s, struct at *at, const struct side *prev, const struct side *next,
-		    uint64_t run_ns)
+static void off_row(struct switches *sw, const struct scan *s, struct at *at, const struct side *prev,
+		    const struct side *next, uint64_t run_ns)
 {
 	if (at->off && prev->kind != CPU_TARGET) {
 		/* idle all the time only when the one idle stretch reaches back to where it began */
-		off_ends(s->r, s->own, at->off_ns, s->time_ns,
+		off_ends(sw->r, sw, at->off_ns, s->time_ns,
 			 prev->kind == CPU_IDLE && at->off_idle && run_ns != NOT_KNOWN &&
 			 run_ns + SLACK_NS >= s->time_ns - at->off_ns);
 		at->off = false;
@@ -245,8 +248,8 @@ static uint64_t end_of(const struct report_cpu *r, const struct side *who, uint6
 }
 
 /* What the CPU did between the row before and this one. */
-static void between(struct cpu_scan *s, struct at *at, uint32_t cpu, const struct side *prev, uint64_t run_ns,
-		    bool preempted)
+static void between(struct report_cpu *r, const struct scan *s, struct at *at, uint32_t cpu, const struct side *prev,
+		    uint64_t run_ns, bool preempted)
 {
 	uint64_t begin_ns = at->last_ns, now = s->time_ns, since;
 	bool whole;
@@ -257,50 +260,50 @@ static void between(struct cpu_scan *s, struct at *at, uint32_t cpu, const struc
 	since = whole || run_ns == NOT_KNOWN ? begin_ns : now - MIN(run_ns, now - begin_ns);
 	/* an exec by another thread than the first makes it the first */
 	if (at->next.kind == CPU_TARGET && at->next.pid != prev->pid) {
-		uint64_t end_ns = end_of(s->r, &at->next, begin_ns, since);
+		uint64_t end_ns = end_of(r, &at->next, begin_ns, since);
 
 		if (end_ns == since)
-			report_cpu_gap(s->r, &(struct cpu_gap){ .kind = CPU_GAP_LOST,
+			report_cpu_gap(r, &(struct cpu_gap){ .kind = CPU_GAP_LOST,
 								.start_ns = begin_ns,
 								.end_ns = since,
 								.ns = (int64_t)(since - begin_ns),
 								.cpu = cpu });
 		else
-			ran(s->r, cpu, &at->next, begin_ns, end_ns, false);
+			ran(r, cpu, &at->next, begin_ns, end_ns, false);
 		begin_ns = end_ns == since ? begin_ns : end_ns;
 	}
-	nobody_ran(s->r, cpu, begin_ns, since);
-	ran(s->r, cpu, prev, since, now, preempted);
+	nobody_ran(r, cpu, begin_ns, since);
+	ran(r, cpu, prev, since, now, preempted);
 }
 
-static bool row(struct cpu_scan *s)
+static bool row(struct scan *s, void *own)
 {
-	struct switches *sw = s->own;
+	struct switches *sw = own;
 	struct side prev, next;
 	uint64_t cpu, run_ns;
-	bool preempted = cpu_is(s, PREV_STATE, "R+");
+	bool preempted = scan_is(s, COL_PREV_STATE, "R+");
 	struct at *at;
 
-	if (!cpu_u64(s, CPU, &cpu) || cpu >= CPU_CPUS_MAX)
+	if (!scan_u64(s, COL_CPU, &cpu) || cpu >= CPU_CPUS_MAX)
 		return false;
-	if (!cpu_u64(s, RUN_NS, &run_ns))
+	if (!scan_u64(s, COL_RUN_NS, &run_ns))
 		run_ns = NOT_KNOWN;
 	at = &sw->at[cpu];
-	if (!side_of(s, PREV_PID, run_ns == NOT_KNOWN ? s->time_ns : s->time_ns - MIN(run_ns, s->time_ns), &prev) ||
-	    !side_of(s, NEXT_PID, s->time_ns, &next))
+	if (!side_of(sw->r, s, &prev_columns, run_ns == NOT_KNOWN ? s->time_ns : s->time_ns - MIN(run_ns, s->time_ns), &prev) ||
+	    !side_of(sw->r, s, &next_columns, s->time_ns, &next))
 		return false;
-	off_row(s, at, &prev, &next, run_ns);
+	off_row(sw, s, at, &prev, &next, run_ns);
 	if (at->seen) {
-		between(s, at, (uint32_t)cpu, &prev, run_ns, preempted);
+		between(sw->r, s, at, (uint32_t)cpu, &prev, run_ns, preempted);
 	} else {
 		at->seen = true;
 		at->first = prev;
 		at->first_ns = s->time_ns;
 		at->first_run_ns = run_ns;
 	}
-	if (!s->r->has_sums) {
-		left(s, &prev);
-		came(s, (uint32_t)cpu, &next);
+	if (!sw->r->has_sums) {
+		left(sw->r, s, &prev);
+		came(sw->r, s, (uint32_t)cpu, &next);
 	}
 	at->next = next;
 	at->last_ns = MAX(at->last_ns, s->time_ns);
@@ -358,11 +361,15 @@ static void threads_end(struct report_cpu *r)
 	}
 }
 
-int report_cpu_switches(struct report_cpu *r, int dirfd)
+int report_cpu_switches(struct report_cpu *r, struct scan_folder *folder)
 {
 	struct switches *sw = calloc(1, sizeof(*sw));
-	int res = sw ? report_cpu_scan(r, dirfd, "sched_switch", columns, row, sw) : -ENOMEM, cpus = 0;
+	int res = -ENOMEM, cpus = 0;
 
+	if (sw) {
+		sw->r = r;
+		res = report_cpu_read(r, folder, "sched_switch", row, sw);
+	}
 	if (res == 0) {
 		common_span(r, sw);
 		for (uint32_t i = 0; i < CPU_CPUS_MAX; i++)

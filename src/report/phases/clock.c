@@ -21,7 +21,7 @@ void phase_clock_host(struct phase_clock *c, const struct manifest_facts *m)
 	char *end;
 	long offset_s = strtol(m->utc_offset_s, &end, 10);
 
-	c->begin_ns = m->start_ns;
+	c->begin_ns = m->start_ns ? m->start_ns : c->begin_ns;
 	c->end_ns = m->end_ns;
 	if (m->tz[0])
 		phase_clock_zone(c, m->tz);
@@ -32,6 +32,13 @@ void phase_clock_host(struct phase_clock *c, const struct manifest_facts *m)
 	/* what this machine does not know is as it was at the begin */
 	c->zone = (struct zone){ .offset_s = (int32_t)offset_s };
 	c->has_zone = true;
+}
+
+void phase_clock_reading(struct phase_clock *c, uint64_t mono_ns, uint64_t real_ns)
+{
+	if (!c->begin_ns)
+		c->begin_ns = mono_ns;
+	wallclock_add(&c->wall, mono_ns, real_ns);
 }
 
 void phase_clock_guess(struct phase_clock *c, const struct manifest_facts *m)

@@ -21,6 +21,8 @@ struct phase_clock {
 	uint64_t begin_ns, end_ns; /* of the trace; 0: not known */
 };
 
+/* Both clocks, read together; in order of MONO_NS. */
+void phase_clock_reading(struct phase_clock *c, uint64_t mono_ns, uint64_t real_ns);
 /* Begin, end and zone of the host as the manifest M has them. */
 void phase_clock_host(struct phase_clock *c, const struct manifest_facts *m);
 /* The zone is NAME. Whether this machine knows it; if not, there is none. */

@@ -55,6 +55,8 @@ void phases_free(struct phases *p)
 	table_free(&p->lasting);
 	for (unsigned int k = 0; k < PHASE_KINDS; k++)
 		free(p->lanes[k].v);
+	for (unsigned int i = 0; i < p->n_notes; i++)
+		free(p->notes[i]);
 	free(p->told.v);
 	free(p->all.v);
 	free(p->names);

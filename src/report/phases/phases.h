@@ -22,6 +22,7 @@
 #define PHASE_LABEL_MAX (PHASE_NAME_MAX + 24)
 #define PHASE_NO_END UINT64_MAX /* until phases_end() */
 #define PHASES_NONE UINT32_MAX
+#define PHASES_NOTES_MAX 64
 
 enum phase_kind {
 	PHASE_INIT,
@@ -87,6 +88,8 @@ struct phases {
 	uint64_t unpaired;    /* begins and ends that have no other side */
 	uint64_t outside;     /* phases that are not within the trace */
 	uint64_t left_out;    /* there was no room for them */
+	char *notes[PHASES_NOTES_MAX]; /* what is odd about what tells of them, a sentence each */
+	unsigned int n_notes;
 };
 
 /* NULL: no memory. */

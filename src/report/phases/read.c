@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/notes.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "report/phases/log.h"
@@ -24,17 +25,12 @@
 
 void phase_note(const struct phase_reader *r, const char *fmt, ...)
 {
-	char *text;
+	const struct notes notes = { r->phases->notes, &r->phases->n_notes, PHASES_NOTES_MAX };
 	va_list ap;
-	int len;
 
 	va_start(ap, fmt);
-	len = vasprintf(&text, fmt, ap);
+	notes_vadd(&notes, fmt, ap);
 	va_end(ap);
-	if (len < 0)
-		return;
-	r->note(r->ctx, text);
-	free(text);
 }
 
 static void read_named(struct phase_reader *r, const char *path)
@@ -49,18 +45,6 @@ static void note_rows(struct phase_reader *r, const struct reader *rd, const cha
 			   rd->bad_rows + bad_rows);
 	if (rd->cut)
 		phase_note(r, "%s: the last row is cut off and was left out", file);
-}
-
-static bool clock_row(struct phase_reader *r, void *own, uint64_t ns, struct reader_field f)
-{
-	uint64_t real_ns;
-
-	if (!reader_u64(f, &real_ns))
-		return false;
-	if (!r->clock.begin_ns)
-		r->clock.begin_ns = ns;
-	wallclock_add(&r->clock.wall, ns, real_ns);
-	return true;
 }
 
 /* Each row's TIMESTAMP and COLUMN to TAKE, which tells whether it could be read. 0, or -errno without a note. */
@@ -79,8 +63,7 @@ static int read_rows(struct phase_reader *r, int dirfd, const char *file, const 
 	at = reader_column(&rd, column);
 	while ((got = reader_next(&rd, &row)) > 0)
 		bad_rows += !reader_u64(reader_field(&row, stamp), &ns) || !take(r, own, ns, reader_field(&row, at));
-	if (take != clock_row) /* who reads all of the folder tells it of that one */
-		note_rows(r, &rd, file, bad_rows);
+	note_rows(r, &rd, file, bad_rows);
 	reader_close(&rd);
 	return got;
 }
@@ -186,13 +169,12 @@ static void read_folder(struct phase_reader *r, int dirfd)
 		read_collected(r, fd, COLLECTED, 0);
 }
 
-/* Its begin, end, zone and what the wall clock was set to when. */
-static void read_clock(struct phase_reader *r, int dirfd, const struct manifest_facts *m)
+/* The trace's begin, end and zone. */
+static void know_clock(struct phase_reader *r, const struct manifest_facts *m)
 {
 	phase_clock_host(&r->clock, m);
 	if (r->options->zone && !phase_clock_zone(&r->clock, r->options->zone))
 		phase_note(r, "--app-log-tz %s: this machine knows no such time zone", r->options->zone);
-	read_rows(r, dirfd, "time_align.out", "REALTIME_NS", clock_row, NULL);
 	phase_clock_guess(&r->clock, m);
 }
 
@@ -207,7 +189,7 @@ static void note_pairs(struct phase_reader *r)
 }
 
 int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *m, const struct phases_options *o,
-		void (*note_fn)(void *ctx, const char *text), void *ctx)
+		const struct phase_clock *clock)
 {
 	static const struct phases_options none;
 	autofree struct phase_reader *r = calloc(1, sizeof(*r));
@@ -220,9 +202,8 @@ int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *m, 
 	}
 	r->phases = p;
 	r->options = o ? o : &none;
-	r->note = note_fn;
-	r->ctx = ctx;
-	read_clock(r, dirfd, m);
+	r->clock = *clock;
+	know_clock(r, m);
 	for (unsigned int i = 0; i < r->options->n_logs; i++)
 		read_named(r, r->options->logs[i]);
 	if (!r->options->n_logs)

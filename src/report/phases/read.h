@@ -7,14 +7,15 @@
 #define REPORT_PHASES_READ_H
 
 #include "report/phases/applog.h"
+#include "report/phases/clock.h"
 #include "report/phases/phases.h"
 #include "trace/manifest_read.h"
 
 /*
- * Read them from the folder DIRFD, whose manifest says M, and close them. O may be NULL. NOTE gets a sentence for each
- * thing that is odd. 0 or -ENOMEM.
+ * Read them from the folder DIRFD, whose manifest says M, and close them. CLOCK has the readings of time_align.out; O may
+ * be NULL. 0 or -ENOMEM.
  */
 int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *m, const struct phases_options *o,
-		void (*note)(void *ctx, const char *text), void *ctx);
+		const struct phase_clock *clock);
 
 #endif

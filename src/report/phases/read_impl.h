@@ -9,8 +9,6 @@
 struct phase_reader {
 	struct phases *phases;
 	const struct phases_options *options;
-	void (*note)(void *ctx, const char *text);
-	void *ctx;
 	struct phase_clock clock;
 	unsigned int collected; /* entries of that folder that were looked at */
 	uint64_t told; /* lines about phases */

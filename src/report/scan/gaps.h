@@ -35,7 +35,7 @@ struct gap_clocks {
 	uint64_t ns, realtime_ns, boottime_ns;
 };
 
-enum gap_of_clocks { GAP_NONE, GAP_STALLED, GAP_SUSPEND };
+enum gap_of_clocks { GAP_NONE, GAP_STALLED, GAP_SUSPEND, GAP_STEP };
 
 /* What lies between two readings, of which WAS may be none yet (zeros). */
 struct gap_between {

@@ -6,23 +6,13 @@
 #include "base/util.h"
 #include "report/scan/scan.h"
 
-/* The row of KIND at OFFSET into S; false when it can no longer be read. */
-static bool row_again(struct report *r, struct scan *s, enum report_kind kind, uint64_t offset)
-{
-	struct reader *rd = &r->readers[kind];
-
-	report_scan_columns(s, rd);
-	s->row = 0;
-	return reader_seek(rd, offset) == 0 && reader_next(rd, s->ahead) > 0;
-}
-
 char *report_path_of(struct report *r, uint64_t fid, char *fstype, size_t size)
 {
 	const struct report_file *f = table_find(&r->files, fid);
 	struct reader_field path;
-	struct scan s;
+	struct scan s = { .report = r };
 
-	if (!f || !f->row || !row_again(r, &s, REPORT_FILES, f->row - 1))
+	if (!f || !f->row || !r->folder || scan_seek(&s, r->folder, "files", f->row - 1) < 0)
 		return NULL;
 	path = scan_field(&s, COL_REALPATH);
 	if (fstype)
@@ -34,17 +24,17 @@ static void look_up_call(struct report *r, struct report_call *c)
 {
 	static const enum column targets[] = { COL_PATH, COL_FILE, COL_DISK };
 	enum column func = c->kind == REPORT_BIO ? COL_T : COL_FUNC;
-	struct scan s;
+	struct scan s = { .report = r };
 	uint64_t fid;
 
-	if (!row_again(r, &s, c->kind, c->offset))
+	if (scan_seek(&s, r->folder, report_kind_names[c->kind], c->offset) < 0)
 		return;
-	reader_u64(scan_field(&s, COL_PID), &c->pid);
-	reader_u64(scan_field(&s, COL_TID), &c->tid);
+	c->pid = scan_number(&s, COL_PID);
+	c->tid = scan_number(&s, COL_TID);
 	report_copy(c->time, sizeof(c->time), scan_field(&s, COL_TIME));
 	report_copy(c->comm, sizeof(c->comm), scan_field(&s, COL_COMM));
 	report_copy(c->func, sizeof(c->func), scan_field(&s, func));
-	if (reader_u64(scan_field(&s, COL_FID), &fid))
+	if (scan_u64(&s, COL_FID, &fid))
 		c->target = report_path_of(r, fid, NULL, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(targets) && !c->target; i++) {
 		struct reader_field f = scan_field(&s, targets[i]);

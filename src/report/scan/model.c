@@ -2,7 +2,6 @@
 #include "report/scan/model.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 const char *const report_kind_names[REPORT_KINDS] = {
@@ -27,17 +26,12 @@ const char report_t_names[REPORT_TS] = { 'R', 'W', 'D', 'F', 'Z', 'O' };
 
 void report_note(struct report *r, const char *fmt, ...)
 {
-	char *note;
+	const struct notes notes = report_notes(r);
 	va_list ap;
-	int len;
 
-	if (r->n_notes == REPORT_NOTES_MAX)
-		return;
 	va_start(ap, fmt);
-	len = vasprintf(&note, fmt, ap);
+	notes_vadd(&notes, fmt, ap);
 	va_end(ap);
-	if (len >= 0)
-		r->notes[r->n_notes++] = note;
 }
 
 bool report_is_told_by_manifest(const struct manifest_probe *m)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/notes.h"
 #include "report/phases/phases.h"
 #include "report/scan/gaps.h"
 #include "stats/hist.h"
@@ -169,13 +170,14 @@ struct report_top_file {
 };
 
 struct report_cpu;
+struct scan_folder;
 
 struct report {
 	char *dir;
 	struct manifest_facts manifest;
 	bool has_manifest;
 	bool present[REPORT_KINDS];
-	struct reader readers[REPORT_KINDS]; /* open while it is loaded */
+	struct scan_folder *folder; /* its files, while it is loaded; else NULL */
 	uint64_t trace_bytes;
 	uint64_t first_ns, last_ns; /* TIMESTAMP; 0: no row */
 	char first_time[40];
@@ -259,6 +261,11 @@ const char *report_command(const struct report *r);
 const char *report_started(const struct report *r);
 /* From start to end, else from the first row to the last. */
 uint64_t report_duration_ns(const struct report *r);
+
+static inline struct notes report_notes(struct report *r)
+{
+	return (struct notes){ r->notes, &r->n_notes, REPORT_NOTES_MAX };
+}
 
 /* Add a sentence to the report's notes. */
 void report_note(struct report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

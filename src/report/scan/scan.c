@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The rows of a file and their numbers, and what is missing or odd about it. Knows files and headers; what a row means is
- * in report/rows.c.
- */
 #include "report/scan/scan.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,19 +9,28 @@
 #include "base/util.h"
 
 static const char *const column_names[COLUMNS] = {
-	[COL_ARGS] = "ARGS", [COL_BOOTTIME_NS] = "BOOTTIME_NS",
-	[COL_BYTES] = "BYTES", [COL_COMM] = "COMM", [COL_DISK] = "DISK",
-	[COL_DISK_BYTES] = "DISK_BYTES", [COL_ERROR_NS] = "ERROR_NS", [COL_EVENT] = "EVENT",
-	[COL_FAILED] = "FAILED", [COL_FD] = "FD", [COL_FID] = "FID", [COL_FILE] = "FILE",
-	[COL_FLAGS] = "FLAGS", [COL_FSTYPE] = "FSTYPE", [COL_FUNC] = "FUNC",
-	[COL_LAT_NS] = "LAT_NS", [COL_LEN] = "LEN", [COL_MAX_LAT_NS] = "MAX_LAT_NS",
-	[COL_OFFSET] = "OFFSET", [COL_PATH] = "PATH", [COL_PID] = "PID", [COL_PPID] = "PPID",
-	[COL_PROBE] = "PROBE", [COL_QLAT_NS] = "QLAT_NS", [COL_RANK] = "RANK",
-	[COL_REALPATH] = "REALPATH", [COL_REALTIME_NS] = "REALTIME_NS", [COL_REQUESTED] = "REQUESTED", [COL_RET] = "RET",
-	[COL_RETURNED] = "RETURNED", [COL_ROWS] = "ROWS", [COL_RW] = "RW",
-	[COL_SEGMENT] = "SEGMENT", [COL_SIZE] = "SIZE", [COL_STATUS] = "STATUS", [COL_T] = "T",
-	[COL_TID] = "TID", [COL_TIME] = "TIME", [COL_TIMESTAMP] = "TIMESTAMP",
-	[COL_TYPE] = "TYPE",
+	[COL_BYTES] = "BYTES", [COL_DISK_BYTES] = "DISK_BYTES", [COL_FID] = "FID", [COL_LAT_NS] = "LAT_NS",
+	[COL_LEN] = "LEN", [COL_OFFSET] = "OFFSET", [COL_PID] = "PID", [COL_QLAT_NS] = "QLAT_NS",
+	[COL_REQUESTED] = "REQUESTED", [COL_RETURNED] = "RETURNED", [COL_TID] = "TID",
+	[COL_TIMESTAMP] = "TIMESTAMP", [COL_ARGS] = "ARGS", [COL_BLOCKED_NS] = "BLOCKED_NS",
+	[COL_BOOTTIME_NS] = "BOOTTIME_NS", [COL_CALL] = "CALL", [COL_COMM] = "COMM", [COL_COUNT] = "COUNT",
+	[COL_CPU] = "CPU", [COL_DISK] = "DISK", [COL_DISK_NS] = "DISK_NS", [COL_ERROR_NS] = "ERROR_NS",
+	[COL_EVENT] = "EVENT", [COL_FAILED] = "FAILED", [COL_FD] = "FD", [COL_FILE] = "FILE",
+	[COL_FLAGS] = "FLAGS", [COL_FSTYPE] = "FSTYPE", [COL_FUNC] = "FUNC", [COL_KIND] = "KIND",
+	[COL_MAX_LAT_NS] = "MAX_LAT_NS", [COL_MAX_NS] = "MAX_NS", [COL_NEXT_COMM] = "NEXT_COMM",
+	[COL_NEXT_PID] = "NEXT_PID", [COL_NEXT_TID] = "NEXT_TID", [COL_PATH] = "PATH", [COL_PPID] = "PPID",
+	[COL_PREEMPTED] = "PREEMPTED", [COL_PREV_COMM] = "PREV_COMM", [COL_PREV_PID] = "PREV_PID",
+	[COL_PREV_STATE] = "PREV_STATE", [COL_PREV_TID] = "PREV_TID", [COL_PROBE] = "PROBE",
+	[COL_RANK] = "RANK", [COL_REALPATH] = "REALPATH", [COL_REALTIME_NS] = "REALTIME_NS", [COL_RET] = "RET",
+	[COL_ROWS] = "ROWS", [COL_RUNQ_NS] = "RUNQ_NS", [COL_RUN_NS] = "RUN_NS", [COL_RW] = "RW",
+	[COL_SEGMENT] = "SEGMENT", [COL_SIZE] = "SIZE", [COL_SLEEP_NS] = "SLEEP_NS", [COL_SPAN_NS] = "SPAN_NS",
+	[COL_STATUS] = "STATUS", [COL_T] = "T", [COL_TIME] = "TIME", [COL_TYPE] = "TYPE",
+	[COL_WAIT_NS] = "WAIT_NS", [COL_PERCENT_GNICE] = "%gnice", [COL_PERCENT_GUEST] = "%guest",
+	[COL_PERCENT_IDLE] = "%idle", [COL_PERCENT_IOWAIT] = "%iowait", [COL_PERCENT_IRQ] = "%irq",
+	[COL_PERCENT_NICE] = "%nice", [COL_PERCENT_SOFT] = "%soft", [COL_PERCENT_STEAL] = "%steal",
+	[COL_PERCENT_SYS] = "%sys", [COL_PERCENT_USR] = "%usr", [COL_PERCENT_UTIL] = "%util",
+	[COL_AQU_SZ] = "aqu-sz", [COL_DEVICE] = "Device", [COL_GPU] = "gpu", [COL_GPU_FB] = "fb",
+	[COL_GPU_MEM] = "mem", [COL_GPU_PID] = "pid", [COL_GPU_SM] = "sm",
 };
 
 void report_copy(char *dst, size_t size, struct reader_field f)
@@ -35,52 +41,129 @@ void report_copy(char *dst, size_t size, struct reader_field f)
 	dst[n] = '\0';
 }
 
-void report_scan_columns(struct scan *s, const struct reader *reader)
+/* --- files ------------------------------------------------------------------------------------------- */
+
+struct scan_folder *scan_folder_new(int dirfd)
 {
+	struct scan_folder *f = calloc(1, sizeof(*f));
+
+	if (f)
+		f->dirfd = dirfd;
+	return f;
+}
+
+void scan_folder_free(struct scan_folder *f)
+{
+	for (unsigned int i = 0; f && i < f->n; i++)
+		reader_close(&f->file[i].reader);
+	free(f);
+}
+
+struct scan_file *scan_file(struct scan_folder *f, const char *name)
+{
+	autofree char *file = util_fmt("%s.out", name);
+	struct scan_file *x = &f->file[f->n];
+
+	for (unsigned int i = 0; i < f->n; i++)
+		if (strcmp(f->file[i].name, name) == 0)
+			return &f->file[i];
+	assert(f->n < SCAN_FILES_MAX && strlen(name) < sizeof(x->name));
+	f->n++;
+	strcpy(x->name, name);
+	x->error = file ? reader_open(&x->reader, f->dirfd, file) : -ENOMEM;
+	return x;
+}
+
+/* --- rows -------------------------------------------------------------------------------------------- */
+
+/* S is of NAME.out, and has no row yet. 0 or why it could not be opened. */
+static int open_file(struct scan *s, struct scan_folder *f, const char *name)
+{
+	s->file = scan_file(f, name);
+	if (!s->file->reader.n_columns)
+		return s->file->error;
 	for (unsigned int c = 0; c < COLUMNS; c++)
-		s->at[c] = (uint8_t)reader_column(reader, column_names[c]);
+		s->at[c] = (uint8_t)reader_column(&s->file->reader, column_names[c]);
+	s->n = s->row = 0;
+	return 0;
 }
 
-/* What the header and the counts of a file say about it. */
-static void note_oddities(struct report *r, const struct reader *rd, const struct scan *s)
+int scan_begin(struct scan *s, struct scan_folder *f, const char *name)
 {
-	const char *name = report_kind_names[s->kind];
-	const struct manifest_probe *m = manifest_probe(&r->manifest, name);
+	int res = open_file(s, f, name);
 
-	if (strcmp(rd->name, name) != 0)
-		report_note(r, "%s.out: its header names another file", name);
-	if (rd->schema > READER_SCHEMA)
-		report_note(r, "%s.out: schema %u, newer than this dltraced knows; columns were "
-			    "taken by name", name, rd->schema);
-	if (rd->bad_rows + s->bad_rows)
-		report_note(r, "%s.out: %" PRIu64 " rows could not be read and were left out", name,
-			    rd->bad_rows + s->bad_rows);
-	if (rd->cut)
-		report_note(r, "%s.out: the last row is cut off and was left out", name);
-	if (r->manifest.complete && m && m->rows - m->dropped != rd->rows)
-		report_note(r, "%s.out: %" PRIu64 " rows, but the manifest counts %" PRIu64, name,
-			    rd->rows, m->rows - m->dropped);
+	if (res == 0 && s->file->begun)
+		res = reader_rewind(&s->file->reader);
+	s->file->begun = true;
+	return res;
 }
 
-static void note_segments(struct report *r, const struct reader *rd, const char *name)
+/* The N rows of ahead[] have been read. */
+static void read_numbers(struct scan *s, unsigned int n)
 {
-	if (rd->missing)
-		report_note(r, "%s: %zu segments between others are not there", name, rd->missing);
-	if (rd->gone)
-		report_note(r, "%s: %zu segments were dropped before they could be read", name, rd->gone);
-	if (rd->bad && rd->error == -ENOTSUP)
-		report_note(r, "%s: %zu segments are packed as this dltraced was built without; unpack them "
-			    "first (zstd -d --rm, gzip -d)", name, rd->bad);
-	else if (rd->bad)
-		report_note(r, "%s: %zu segments could not be read and were left out", name, rd->bad);
-	if (rd->damaged)
-		report_note(r, "%s: %zu segments are damaged; what comes behind the damage was left out",
-			    name, rd->damaged);
+	for (unsigned int c = 0; c < SCAN_NUMBERS; c++) {
+		if (!s->at[c])
+			continue;
+		s->is_number[c] = reader_column_u64(s->ahead, n, s->at[c], s->number[c]);
+		for (uint32_t none = ~s->is_number[c] & (uint32_t)((1ULL << n) - 1); none; none &= none - 1)
+			s->number[c][__builtin_ctz(none)] = 0;
+	}
+	s->timed = s->is_number[COL_PID] & s->is_number[COL_TID] & s->is_number[COL_LAT_NS];
+	s->plain = s->timed & s->is_number[COL_DISK_BYTES] & s->is_number[COL_FID] & s->is_number[COL_OFFSET] &
+		   s->is_number[COL_RETURNED];
 }
+
+int scan_rows(struct scan *s)
+{
+	int n = reader_next_rows(&s->file->reader, s->ahead, SCAN_AHEAD);
+
+	s->n = n > 0 ? (unsigned int)n : 0;
+	if (n > 0)
+		read_numbers(s, s->n);
+	return n;
+}
+
+int scan_seek(struct scan *s, struct scan_folder *f, const char *name, uint64_t offset)
+{
+	int res = open_file(s, f, name), n;
+
+	if (res == 0)
+		res = reader_seek(&s->file->reader, offset);
+	if (res < 0)
+		return res;
+	s->file->begun = true;
+	n = reader_next(&s->file->reader, s->ahead);
+	if (n > 0)
+		read_numbers(s, 1);
+	return n > 0 ? 0 : n < 0 ? n : -ENODATA;
+}
+
+void scan_give(struct scan *s, struct scan_taker *t)
+{
+	for (s->row = 0; t && s->row < s->n; s->row++) {
+		s->time_ns = scan_number(s, COL_TIMESTAMP);
+		t->bad_rows += !scan_has_number(s, COL_TIMESTAMP) || !t->take(s, t->own);
+	}
+}
+
+int scan_walk(struct scan_folder *f, const char *name, struct scan_taker *t)
+{
+	struct scan s = { .row = 0 };
+	int n = scan_begin(&s, f, name);
+
+	if (n < 0)
+		return n;
+	while ((n = scan_rows(&s)) > 0)
+		scan_give(&s, t);
+	return n;
+}
+
+/* --- gaps -------------------------------------------------------------------------------------------- */
 
 /* Rows are missing between the row before and those that were taken when a segment between them is. */
-static void find_gap(const struct reader *rd, const struct scan *s, struct scan_place *was)
+static void find_gap(const struct scan *s, struct scan_place *was)
 {
+	const struct reader *rd = &s->file->reader;
 	const struct scan_place now = {
 		.ns = s->taken.last_ns, .nr = rd->segments[MIN(rd->at, rd->n_segments - 1)].file.nr,
 		.left_out = rd->gone + rd->bad + rd->damaged,
@@ -102,30 +185,7 @@ static void find_dropped(const struct scan *s)
 		gaps_add(&s->report->gaps, r->manifest.start_ns, s->taken.first_ns, "%s: rows were dropped by --keep", name);
 }
 
-void report_scan_numbers(struct scan *s, unsigned int n)
-{
-	for (unsigned int c = 0; c < SCAN_NUMBERS; c++) {
-		if (!s->at[c])
-			continue;
-		s->is_number[c] = reader_column_u64(s->ahead, n, s->at[c], s->number[c]);
-		for (uint32_t none = ~s->is_number[c] & (uint32_t)((1ULL << n) - 1); none; none &= none - 1)
-			s->number[c][__builtin_ctz(none)] = 0;
-	}
-	s->timed = s->is_number[COL_PID] & s->is_number[COL_TID] & s->is_number[COL_LAT_NS];
-	s->plain = s->timed & s->is_number[COL_DISK_BYTES] & s->is_number[COL_FID] & s->is_number[COL_OFFSET] &
-		   s->is_number[COL_RETURNED];
-}
-
-int report_scan_rows(struct reader *rd, struct scan *s)
-{
-	int n = reader_next_rows(rd, s->ahead, SCAN_AHEAD);
-
-	if (n > 0)
-		report_scan_numbers(s, (unsigned int)n);
-	return n;
-}
-
-void report_scan_place(const struct reader *rd, const struct scan *s, struct scan_place *place)
+void report_scan_place(const struct scan *s, struct scan_place *place)
 {
 	const struct scan_taken *taken = &s->taken;
 	struct report *r = s->report;
@@ -135,7 +195,7 @@ void report_scan_place(const struct reader *rd, const struct scan *s, struct sca
 	if (s->kind >= REPORT_BIO) {
 		if (!place->ns)
 			find_dropped(s);
-		find_gap(rd, s, place);
+		find_gap(s, place);
 	}
 	if (r->first_ns == 0 || taken->earliest_ns < r->first_ns) {
 		r->first_ns = taken->earliest_ns;
@@ -144,8 +204,29 @@ void report_scan_place(const struct reader *rd, const struct scan *s, struct sca
 	r->last_ns = MAX(r->last_ns, taken->latest_ns);
 }
 
-void report_scan_note(const struct scan *s, const struct reader *rd)
+/* --- what is odd ------------------------------------------------------------------------------------- */
+
+void scan_note_header(const struct scan_file *f, uint64_t bad_rows, const struct notes *to)
 {
-	note_segments(s->report, rd, report_kind_names[s->kind]);
-	note_oddities(s->report, rd, s);
+	const struct reader *rd = &f->reader;
+
+	if (strcmp(rd->name, f->name) != 0)
+		notes_add(to, "%s.out: its header names another file", f->name);
+	if (rd->schema > READER_SCHEMA)
+		notes_add(to, "%s.out: schema %u, newer than this dltraced knows; columns were taken by name", f->name,
+			  rd->schema);
+	if (rd->bad_rows + bad_rows)
+		notes_add(to, "%s.out: %" PRIu64 " rows could not be read and were left out", f->name,
+			  rd->bad_rows + bad_rows);
+	if (rd->cut)
+		notes_add(to, "%s.out: the last row is cut off and was left out", f->name);
+}
+
+void scan_note_error(const struct scan_file *f, const struct notes *to)
+{
+	if (f->error == -ENOTSUP)
+		notes_add(to, "%s.out is packed as this dltraced was built without; unpack it first (zstd -d --rm, gzip -d)",
+			  f->name);
+	else if (f->error < 0 && f->error != -ENOENT && f->error != -ENODATA && f->error != -EBADMSG)
+		notes_add(to, "%s.out could not be read: %s", f->name, strerror(-f->error));
 }

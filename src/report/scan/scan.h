@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rows of a file, some at a time, with their numbers: what report/rows.c and report/names.c take in.
+ * The one engine that reads a trace's files: each is opened once, whoever looks at its rows and however often. Rows come
+ * some at a time, with their numbers. What is missing or odd about a file is noted here; what a row means is not known.
  */
 #ifndef REPORT_SCAN_SCAN_H
 #define REPORT_SCAN_SCAN_H
@@ -9,7 +10,7 @@
 #include "trace/reader_columns.h"
 
 /*
- * Every column that the report looks at, in whichever file; the order is that of column_names[]. First those that are
+ * Every column that the report looks at, in whichever file. First those that are
  * numbers in each row of a call or request.
  */
 enum column {
@@ -26,34 +27,16 @@ enum column {
 	COL_TID,
 	COL_TIMESTAMP,
 	SCAN_NUMBERS,
-	COL_ARGS = SCAN_NUMBERS,
-	COL_BOOTTIME_NS,
-	COL_COMM,
-	COL_DISK,
-	COL_ERROR_NS,
-	COL_EVENT,
-	COL_FAILED,
-	COL_FD,
-	COL_FILE,
-	COL_FLAGS,
-	COL_FSTYPE,
-	COL_FUNC,
-	COL_MAX_LAT_NS,
-	COL_PATH,
-	COL_PPID,
-	COL_PROBE,
-	COL_RANK,
-	COL_REALPATH,
-	COL_REALTIME_NS,
-	COL_RET,
-	COL_ROWS,
-	COL_RW,
-	COL_SEGMENT,
-	COL_SIZE,
-	COL_STATUS,
-	COL_T,
-	COL_TIME,
-	COL_TYPE,
+	COL_ARGS = SCAN_NUMBERS, COL_BLOCKED_NS, COL_BOOTTIME_NS, COL_CALL, COL_COMM, COL_COUNT, COL_CPU,
+	COL_DISK, COL_DISK_NS, COL_ERROR_NS, COL_EVENT, COL_FAILED, COL_FD, COL_FILE, COL_FLAGS, COL_FSTYPE,
+	COL_FUNC, COL_KIND, COL_MAX_LAT_NS, COL_MAX_NS, COL_NEXT_COMM, COL_NEXT_PID, COL_NEXT_TID, COL_PATH,
+	COL_PPID, COL_PREEMPTED, COL_PREV_COMM, COL_PREV_PID, COL_PREV_STATE, COL_PREV_TID, COL_PROBE,
+	COL_RANK, COL_REALPATH, COL_REALTIME_NS, COL_RET, COL_ROWS, COL_RUNQ_NS, COL_RUN_NS, COL_RW,
+	COL_SEGMENT, COL_SIZE, COL_SLEEP_NS, COL_SPAN_NS, COL_STATUS, COL_T, COL_TIME, COL_TYPE, COL_WAIT_NS,
+	/* of the collectors' files: */
+	COL_PERCENT_GNICE, COL_PERCENT_GUEST, COL_PERCENT_IDLE, COL_PERCENT_IOWAIT, COL_PERCENT_IRQ,
+	COL_PERCENT_NICE, COL_PERCENT_SOFT, COL_PERCENT_STEAL, COL_PERCENT_SYS, COL_PERCENT_USR,
+	COL_PERCENT_UTIL, COL_AQU_SZ, COL_DEVICE, COL_GPU, COL_GPU_FB, COL_GPU_MEM, COL_GPU_PID, COL_GPU_SM,
 	COLUMNS,
 };
 
@@ -62,13 +45,33 @@ enum column {
 
 _Static_assert(SCAN_AHEAD <= READER_ROWS_MAX, "the numbers of a column are read at once");
 
+/* The files of a trace folder: open from when they were first asked for to the end. */
+#define SCAN_FILES_MAX 24
+struct scan_folder {
+	int dirfd; /* the caller's */
+	unsigned int n;
+	struct scan_file {
+		char name[16];
+		struct reader reader;
+		int error; /* why it could not be opened, or not be read to its end: -errno; 0: it could */
+		uint64_t bad_rows; /* of those that the report itself has taken */
+		bool begun;
+	} file[SCAN_FILES_MAX];
+};
+
+struct scan_folder *scan_folder_new(int dirfd); /* NULL: no memory */
+void scan_folder_free(struct scan_folder *f);
+/* NAME.out, opened if it has not been: ERROR says whether it could. Made for no more than SCAN_FILES_MAX names. */
+struct scan_file *scan_file(struct scan_folder *f, const char *name);
+
+/* A walk through one file. */
 struct scan {
-	struct report *report;
-	int dirfd;
-	enum report_kind kind;
+	struct report *report; /* that the rows are added to; NULL: to none */
+	struct scan_file *file;
+	enum report_kind kind; /* where there is a report */
 	struct report_op *op; /* of this kind */
 	struct reader_row ahead[SCAN_AHEAD];
-	unsigned int row; /* the present one, of ahead[] */
+	unsigned int n, row; /* how many there are in ahead[]; the present one of these */
 	uint32_t is_number[SCAN_NUMBERS]; /* a bit for each of them */
 	uint64_t number[SCAN_NUMBERS][SCAN_AHEAD]; /* 0 where there is none */
 	uint32_t timed; /* bit I: PID, TID and LAT_NS of ahead[I] are numbers, as in nearly all rows of calls */
@@ -79,14 +82,12 @@ struct scan {
 	uint64_t last_ns, last_tid;
 	bool last_write;
 	uint64_t bad_rows; /* whose numbers are none */
-	uint64_t timeless; /* of these, without a time */
 	/* Of the rows of ahead[], those that were taken: when the first and the last were, and which is the earliest. */
 	struct scan_taken {
 		bool any;
 		uint64_t first_ns, last_ns, earliest_ns, latest_ns;
 		unsigned int earliest;
 	} taken;
-	struct gap_clocks clocks; /* time_align.out: of the row before */
 	/* files.out: FSTYPE of the row before, and what that is */
 	char fstype[32];
 	enum report_medium medium;
@@ -107,12 +108,6 @@ static inline bool scan_has_number(const struct scan *s, enum column c)
 	return s->is_number[c] >> s->row & 1;
 }
 
-/* That number, 0 where there is none. */
-static inline uint64_t scan_number(const struct scan *s, enum column c)
-{
-	return s->number[c][s->row];
-}
-
 /* The number in column C, where it is one; else false and *RET untouched. */
 static inline bool scan_u64(const struct scan *s, enum column c, uint64_t *ret)
 {
@@ -120,8 +115,18 @@ static inline bool scan_u64(const struct scan *s, enum column c, uint64_t *ret)
 		return reader_row_u64(scan_field(s, c), ret);
 	if (!scan_has_number(s, c))
 		return false;
-	*ret = scan_number(s, c);
+	*ret = s->number[c][s->row];
 	return true;
+}
+
+/* The number in column C, 0 where there is none. */
+static inline uint64_t scan_number(const struct scan *s, enum column c)
+{
+	uint64_t v;
+
+	if (c < SCAN_NUMBERS)
+		return s->number[c][s->row];
+	return reader_row_u64(scan_field(s, c), &v) ? v : 0;
 }
 
 static inline bool scan_is(const struct scan *s, enum column c, const char *value)
@@ -179,7 +184,6 @@ static inline __attribute__((always_inline)) void report_each_row(struct scan *s
 		const uint64_t time_ns = scan_number(s, COL_TIMESTAMP);
 
 		s->time_ns = time_ns;
-		s->timeless += !time_ns;
 		if (!time_ns || !take(s)) {
 			s->bad_rows++;
 			continue;
@@ -196,12 +200,42 @@ static inline __attribute__((always_inline)) void report_each_row(struct scan *s
 	s->taken = taken;
 }
 
-/* The columns of KIND's file, for rows read again later. */
-void report_scan_columns(struct scan *s, const struct reader *reader);
-/* The N rows of ahead[] have been read: their numbers. */
-void report_scan_numbers(struct scan *s, unsigned int n);
-/* Some of the next rows, at least one, and their numbers: how many; 0 at the end, -errno. */
-int report_scan_rows(struct reader *rd, struct scan *s);
+/* --- walking -------------------------------------------------------------------------------------------- */
+
+/* S is at the first row of NAME.out, also where it has been walked before. 0; else as reader_open(), or -errno. */
+int scan_begin(struct scan *s, struct scan_folder *f, const char *name);
+/* The next rows, at least one, and their numbers, into ahead[]: how many; 0 at the end, -errno. */
+int scan_rows(struct scan *s);
+/* The row after the present one is the present one: 1, 0 at the end, -errno. One walk begins with scan_begin(). */
+static inline int scan_next(struct scan *s)
+{
+	int n = 1;
+
+	if (++s->row >= s->n) {
+		n = scan_rows(s);
+		s->row = 0;
+	}
+	if (n > 0)
+		s->time_ns = s->number[COL_TIMESTAMP][s->row];
+	return n > 0 ? 1 : n;
+}
+/* The row at OFFSET of NAME.out, where one was read before, is the present one. 0 or -errno. */
+int scan_seek(struct scan *s, struct scan_folder *f, const char *name, uint64_t offset);
+
+/* Who takes rows one by one that the report does not add to its sums, or others do besides. */
+struct scan_taker {
+	/* The present row, which has a TIMESTAMP; false: a number that it must have is none. */
+	bool (*take)(struct scan *s, void *own);
+	void *own;
+	uint64_t bad_rows;
+};
+
+/* The rows in ahead[]. T may be NULL. */
+void scan_give(struct scan *s, struct scan_taker *t);
+/* All rows of NAME.out. 0; else as scan_begin() and scan_rows(). */
+int scan_walk(struct scan_folder *f, const char *name, struct scan_taker *t);
+
+/* --- what is odd ------------------------------------------------------------------------------------------- */
 
 /* Where reading stands among the segments: rows that are read at once are of one. */
 struct scan_place {
@@ -210,9 +244,12 @@ struct scan_place {
 	size_t left_out; /* segments that could not be read, or not to their ends */
 };
 /* When the rows that were taken were, and whether some are missing between them and PLACE, where those before were. */
-void report_scan_place(const struct reader *rd, const struct scan *s, struct scan_place *place);
-/* All rows of the file are read: what is missing or odd about it becomes notes. */
-void report_scan_note(const struct scan *s, const struct reader *rd);
+void report_scan_place(const struct scan *s, struct scan_place *place);
+/* What F's header and its rows say of it, a sentence each; BAD_ROWS that were read could not be taken. */
+void scan_note_header(const struct scan_file *f, uint64_t bad_rows, const struct notes *to);
+/* Why F could not be read, where it should have been and is one of a trace. */
+void scan_note_error(const struct scan_file *f, const struct notes *to);
+
 /* Copy a field, cut to fit, into a string. */
 void report_copy(char *dst, size_t size, struct reader_field f);
 

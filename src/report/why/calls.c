@@ -4,16 +4,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/util.h"
 #include "report/scan/scan.h"
 #include "report/why/rows.h"
-
-struct why_calls_text {
-	struct reader reader;
-	struct scan scan;
-};
 
 /* --- keeping -------------------------------------------------------------------------------------- */
 
@@ -40,20 +34,14 @@ void why_calls_end(struct why_calls *c, enum report_kind kind)
 
 /* --- once more from text -------------------------------------------------------------------------- */
 
-static int open_text(struct why_calls_stream *s, int dirfd, enum report_kind kind)
+static int open_text(struct why_calls_stream *s, enum report_kind kind)
 {
-	autofree char *file = util_fmt("%s.out", report_kind_names[kind]);
-	int res;
-
-	s->text = file ? calloc(1, sizeof(*s->text)) : NULL;
+	s->text = calloc(1, sizeof(*s->text));
 	if (!s->text)
 		return -ENOMEM;
-	res = reader_open(&s->text->reader, dirfd, file);
-	s->text->scan = (struct scan){ .report = s->report, .kind = kind };
-	if (res == 0)
-		report_scan_columns(&s->text->scan, &s->text->reader);
+	*s->text = (struct scan){ .report = s->report, .kind = kind };
 	why_rows_begin_again(s->report, kind);
-	return res;
+	return scan_begin(s->text, s->report->folder, report_kind_names[kind]);
 }
 
 /* As report/rows.c takes them, and leaves out what is damaged. */
@@ -86,20 +74,17 @@ static bool parse(struct scan *s, struct callstore_row *row)
 
 int why_calls_next_of_text(struct why_calls_stream *s, struct callstore_row *row)
 {
-	struct why_calls_text *t = s->text;
 	int res;
 
-	while ((res = reader_next(&t->reader, t->scan.ahead)) > 0) {
-		report_scan_numbers(&t->scan, 1);
-		if (parse(&t->scan, row))
+	while ((res = scan_next(s->text)) > 0)
+		if (parse(s->text, row))
 			return 1;
-	}
 	return res;
 }
 
 /* --- streams -------------------------------------------------------------------------------------- */
 
-int why_calls_open(struct why_calls_stream *s, struct report *r, int dirfd, enum report_kind kind)
+int why_calls_open(struct why_calls_stream *s, struct report *r, enum report_kind kind)
 {
 	const struct why_calls *c = r->why->calls;
 	int res;
@@ -107,7 +92,7 @@ int why_calls_open(struct why_calls_stream *s, struct report *r, int dirfd, enum
 	*s = (struct why_calls_stream){ .report = r };
 	if (!r->present[kind])
 		return -ENOENT;
-	res = c->store.failed ? open_text(s, dirfd, kind) : callstore_open(&s->kept, &c->store, c->part[kind]);
+	res = c->store.failed ? open_text(s, kind) : callstore_open(&s->kept, &c->store, c->part[kind]);
 	if (res < 0)
 		why_calls_close(s);
 	return res;
@@ -116,8 +101,6 @@ int why_calls_open(struct why_calls_stream *s, struct report *r, int dirfd, enum
 void why_calls_close(struct why_calls_stream *s)
 {
 	callstore_close(&s->kept);
-	if (s->text)
-		reader_close(&s->text->reader);
 	free(s->text);
 	*s = (struct why_calls_stream){ 0 };
 }

@@ -20,14 +20,15 @@ void why_calls_end(struct why_calls *c, enum report_kind kind);
 /* --- then ----------------------------------------------------------------------------------------- */
 
 /* One file's, from the first to the last. */
+struct scan;
 struct why_calls_stream {
 	struct report *report;
 	struct callstore_cursor kept;
-	struct why_calls_text *text; /* or this */
+	struct scan *text; /* or this */
 };
 
 /* 0; -ENOENT: there are none; -errno. */
-int why_calls_open(struct why_calls_stream *s, struct report *r, int dirfd, enum report_kind kind);
+int why_calls_open(struct why_calls_stream *s, struct report *r, enum report_kind kind);
 int why_calls_next_of_text(struct why_calls_stream *s, struct callstore_row *row);
 /* 1, 0 at the end, -errno. */
 static inline int why_calls_next(struct why_calls_stream *s, struct why_call_row *row)

@@ -9,14 +9,11 @@
 #include <inttypes.h>
 
 #include "base/util.h"
+#include "report/scan/scan.h"
 
 #define SAME_SAMPLE_NS (300 * 1000000ULL)
 #define FIRST_SAMPLE_NS NSEC_PER_SEC /* what the first is about, where nothing else tells */
 #define MISSED 3		     /* distances after which a sample is not about all the time before */
-
-struct columns {
-	unsigned int time, gpu, pid, sm;
-};
 
 static struct why_gpu *gpu_of(struct why *w, uint64_t nr)
 {
@@ -47,27 +44,27 @@ static void sample_ends(struct why_gpu *g)
 	g->seen = false;
 }
 
-static void take(struct report *r, const struct reader_row *row, const struct columns *c)
+static void take(struct report *r, const struct scan *s)
 {
-	uint64_t ns, nr, pid, sm;
+	const uint64_t ns = s->time_ns;
+	uint64_t nr, pid, sm;
 	struct report_proc *p;
 	struct why_gpu *g;
 
-	if (!reader_u64(reader_field(row, c->time), &ns) || !reader_u64(reader_field(row, c->gpu), &nr) ||
-	    !(g = gpu_of(r->why, nr)))
+	if (!scan_has_number(s, COL_TIMESTAMP) || !scan_u64(s, COL_GPU, &nr) || !(g = gpu_of(r->why, nr)))
 		return;
 	if (ns > g->sample_ns + SAME_SAMPLE_NS || !g->sample_ns) {
 		sample_ends(g);
 		g->sample_ns = ns;
 	}
-	p = reader_u64(reader_field(row, c->pid), &pid) ? table_find(&r->procs, pid) : NULL;
+	p = scan_u64(s, COL_GPU_PID, &pid) ? table_find(&r->procs, pid) : NULL;
 	if (!p || !p->named)
 		return;
 	p->on_gpu = true;
 	g->seen = true;
 	g->seen_ns = g->pid ? g->seen_ns : ns;
 	g->pid = pid;
-	if (reader_u64(reader_field(row, c->sm), &sm)) {
+	if (scan_u64(s, COL_GPU_SM, &sm)) {
 		g->busy += (double)sm;
 		g->numbers = true;
 	}
@@ -77,32 +74,26 @@ static void take(struct report *r, const struct reader_row *row, const struct co
  * Some GPUs (parts of one, by MIG) and drivers do not tell pmon how much a process uses them, but tell dmon how much
  * they are used at all: that is taken for the job's, from the first time that it was seen there to the last.
  */
-static void read_devices(struct report *r, int dirfd)
+static void read_devices(struct report *r)
 {
 	uint64_t ns, nr, sm, last_ns[WHY_GPUS_MAX] = { 0 };
+	struct scan s = { .report = r };
 	struct why *w = r->why;
-	struct reader_row row;
-	struct reader rd;
-	struct columns c;
 
-	if (reader_open(&rd, dirfd, "gpu_dev.out") < 0)
+	if (scan_begin(&s, r->folder, "gpu_dev") < 0)
 		return;
-	c = (struct columns){ .time = reader_column(&rd, "TIMESTAMP"), .gpu = reader_column(&rd, "gpu"),
-			      .sm = reader_column(&rd, "sm") };
-	while (reader_next(&rd, &row) > 0)
+	while (scan_next(&s) > 0)
 		for (uint32_t i = 0; i < w->n_gpus; i++) {
 			struct why_gpu *g = &w->gpu[i];
 
-			if (!g->by_device || !reader_u64(reader_field(&row, c.gpu), &nr) || nr != g->nr ||
-			    !reader_u64(reader_field(&row, c.sm), &sm) || !reader_u64(reader_field(&row, c.time), &ns) || ns < g->seen_ns ||
-			    ns > g->sample_ns + NSEC_PER_SEC)
+			if (!g->by_device || !scan_u64(&s, COL_GPU, &nr) || nr != g->nr || !scan_u64(&s, COL_GPU_SM, &sm) ||
+			    !scan_u64(&s, COL_TIMESTAMP, &ns) || ns < g->seen_ns || ns > g->sample_ns + NSEC_PER_SEC)
 				continue;
 			if (last_ns[i])
 				spans_append(&g->idle, last_ns[i], ns, 1 - (double)MIN(sm, 100) / 100);
 			last_ns[i] = ns;
 			g->numbers = true;
 		}
-	reader_close(&rd);
 }
 
 /* Of all samples: what they are about, and how many there are. */
@@ -125,21 +116,16 @@ static void sum_up(struct why *w, uint64_t *ns, uint64_t *samples)
 	}
 }
 
-void why_read_gpu(struct report *r, int dirfd)
+void why_read_gpu(struct report *r)
 {
+	struct scan s = { .report = r };
 	struct why *w = r->why;
-	struct reader rd;
-	struct reader_row row;
-	struct columns c;
 	uint64_t samples = 0, ns = 0;
 
-	if (reader_open(&rd, dirfd, "gpu.out") < 0)
+	if (scan_begin(&s, r->folder, "gpu") < 0)
 		return;
-	c = (struct columns){ reader_column(&rd, "TIMESTAMP"), reader_column(&rd, "gpu"), reader_column(&rd, "pid"),
-			      reader_column(&rd, "sm") };
-	while (reader_next(&rd, &row) > 0)
-		take(r, &row, &c);
-	reader_close(&rd);
+	while (scan_next(&s) > 0)
+		take(r, &s);
 	for (uint32_t i = 0; i < w->n_gpus; i++) {
 		struct why_gpu *g = &w->gpu[i];
 
@@ -148,7 +134,7 @@ void why_read_gpu(struct report *r, int dirfd)
 		if (g->by_device)
 			spans_free(&g->idle);
 	}
-	read_devices(r, dirfd);
+	read_devices(r);
 	sum_up(w, &ns, &samples);
 	w->gpu_sample_ns = samples ? ns / samples : 0;
 }

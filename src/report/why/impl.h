@@ -27,12 +27,12 @@ void why_add_ranks(struct report *r);
 void why_drop_launchers(struct report *r);
 
 /* gpu.c: when GPUs of the target were idle; marks processes that use one. */
-void why_read_gpu(struct report *r, int dirfd);
+void why_read_gpu(struct report *r);
 
 /* sched.c. For trainers: when they waited. */
-void why_read_trainer_sched(struct report *r, int dirfd);
+void why_read_trainer_sched(struct report *r);
 /* What the loaders did in sched.out while they were waited for; after why_walk(). */
-void why_read_loader_sched(struct report *r, int dirfd);
+void why_read_loader_sched(struct report *r);
 
 /* waits.c */
 void why_find_windows(struct report *r); /* what is looked at */
@@ -163,7 +163,7 @@ void why_faults_end(struct why_faults *f, cover_fn was, void *ctx);
 void why_did(struct why_did *d, struct reader_field call, double ns);
 
 /* walk.c: all calls once more, by time. 0 or -errno. */
-int why_walk(struct report *r, int dirfd);
+int why_walk(struct report *r);
 
 /* blame.c: what the waits were for. */
 void why_blame(struct report *r);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/scan/scan.h"
 #include "report/why/calls.h"
 #include "report/why/impl.h"
 #include "report/why/rules.h"
@@ -34,7 +35,7 @@ void why_note(struct why *w, const char *fmt, ...)
 		w->notes[w->n_notes++] = note;
 }
 
-void why_begin(struct report *r, int dirfd)
+void why_begin(struct report *r)
 {
 	struct why *w = calloc(1, sizeof(*w));
 
@@ -53,7 +54,7 @@ void why_begin(struct report *r, int dirfd)
 	}
 	table_init_pids(&w->loaders, sizeof(struct why_loader *), WHY_LOADERS_MAX);
 	table_init(&w->work, sizeof(struct why_work), WHY_WORK_MAX);
-	why_read_gpu(r, dirfd);
+	why_read_gpu(r);
 	why_find_trainers(r);
 }
 
@@ -70,32 +71,26 @@ static double percent_of(struct reader_field f)
 	return end == text || *end ? NAN : v;
 }
 
-/* Of all CPUs, while it trained: the mean of what mpstat told. */
-static void read_cpu_idle(struct report *r, int dirfd)
+/* Of all CPUs, while it trained, which is known behind the rows of calls: the mean of what mpstat told. */
+static void read_cpu_idle(struct report *r)
 {
+	struct scan s = { .report = r };
 	struct why *w = r->why;
-	struct reader_row row;
-	struct reader rd;
-	unsigned int time, cpu, idle;
-	uint64_t ns, nr, n = 0;
+	uint64_t nr, n = 0;
 	double sum = 0, v;
 
 	w->cpu_idle_percent = NAN;
-	if (!w->n_trainers || reader_open(&rd, dirfd, "cpu.out") < 0)
+	if (!w->n_trainers || scan_begin(&s, r->folder, "cpu") < 0)
 		return;
-	time = reader_column(&rd, "TIMESTAMP");
-	cpu = reader_column(&rd, "CPU");
-	idle = reader_column(&rd, "%idle");
-	while (reader_next(&rd, &row) > 0) {
-		if (reader_u64(reader_field(&row, cpu), &nr) && nr < 65536)
+	while (scan_next(&s) > 0) {
+		if (scan_u64(&s, COL_CPU, &nr) && nr < 65536)
 			w->n_cpus = MAX(w->n_cpus, (uint32_t)nr + 1);
-		if (!reader_is(reader_field(&row, cpu), "all") || !reader_u64(reader_field(&row, time), &ns) || ns < w->trainer[0].begin_ns ||
-		    ns > w->trainer[0].end_ns + NSEC_PER_SEC || isnan(v = percent_of(reader_field(&row, idle))))
+		if (!scan_is(&s, COL_CPU, "all") || !scan_has_number(&s, COL_TIMESTAMP) || s.time_ns < w->trainer[0].begin_ns ||
+		    s.time_ns > w->trainer[0].end_ns + NSEC_PER_SEC || isnan(v = percent_of(scan_field(&s, COL_PERCENT_IDLE))))
 			continue;
 		sum += v;
 		n++;
 	}
-	reader_close(&rd);
 	if (n)
 		w->cpu_idle_percent = sum / (double)n;
 }
@@ -128,7 +123,7 @@ static void end_calls(struct why *w)
 	w->calls = NULL;
 }
 
-void why_end(struct report *r, int dirfd)
+void why_end(struct report *r)
 {
 	struct why *w = r->why;
 	int res;
@@ -141,17 +136,17 @@ void why_end(struct report *r, int dirfd)
 	why_find_loaders(r);
 	why_find_sight(r);
 	why_find_windows(r);
-	why_read_trainer_sched(r, dirfd);
+	why_read_trainer_sched(r);
 	why_choose_bases(r);
-	read_cpu_idle(r, dirfd);
+	read_cpu_idle(r);
 	why_files_end(r);
 	why_epochs_settle(r);
-	res = w->error < 0 ? w->error : why_walk(r, dirfd);
+	res = w->error < 0 ? w->error : why_walk(r);
 	end_calls(w);
 	if (res < 0)
 		why_note(w, "why the job waited could not be looked at: %s", strerror(-res));
 	else
-		why_read_loader_sched(r, dirfd);
+		why_read_loader_sched(r);
 	why_blame(r);
 	why_epochs_end(r);
 	note_bounds(w);

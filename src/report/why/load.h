@@ -6,7 +6,7 @@
 #include "report/why/why.h"
 
 /* Who trains, by pids.out, which R has read, and gpu.out. R->why is NULL when there is no memory. */
-void why_begin(struct report *r, int dirfd);
+void why_begin(struct report *r);
 /* A call of a main thread for that others have to do something ended at END_NS. WAITS: the trainer's. */
 static inline void why_wait(struct spans *waits, uint64_t end_ns, uint64_t lat_ns)
 {
@@ -18,7 +18,7 @@ static inline void why_wait(struct spans *waits, uint64_t end_ns, uint64_t lat_n
  */
 bool why_trains_from(const struct report *r, uint64_t *ns);
 /* All rows are in R: the rest. */
-void why_end(struct report *r, int dirfd);
+void why_end(struct report *r);
 void why_free(struct why *w);
 
 #endif

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "base/util.h"
+#include "report/scan/scan.h"
 #include "report/why/impl.h"
 
-#define COLUMNS_MAX 12
 #define THREADS_MAX (1U << 16)
 /*
  * Rows of sched.out are a second apart, or more. Bins are shorter as long as these do, so that of waits hardly anything
@@ -19,54 +19,23 @@
 #define FINE_BINS 16384
 #define FINE_NS (NSEC_PER_SEC / 16)
 
-struct rows {
-	struct report *r;
-	void *own;
-	struct reader rd;
-	struct reader_row row;
-	unsigned int at[COLUMNS_MAX];
-	uint64_t time_ns;
-};
-
-static struct reader_field field(const struct rows *x, unsigned int column)
+/*
+ * Each row of NAME.out, which the report has open, to TAKE; false when it is not there. They are looked at behind the rows
+ * of calls, which say who trains, from when to when, and who loads.
+ */
+static bool each(struct report *r, const char *name, void (*take)(struct scan *s, void *own), void *own)
 {
-	return reader_field(&x->row, x->at[column]);
-}
+	struct scan s = { .report = r };
 
-/* 0 where there is no number. */
-static uint64_t number(const struct rows *x, unsigned int column)
-{
-	uint64_t v;
-
-	return reader_row_u64(field(x, column), &v) ? v : 0;
-}
-
-/* Each row of FILE to TAKE; false when it is not there. COLUMNS ends with NULL. */
-static bool each(struct report *r, int dirfd, const char *file, const char *const *columns,
-		 void (*take)(struct rows *x), void *own)
-{
-	autofree struct rows *x = calloc(1, sizeof(*x));
-	unsigned int stamp;
-
-	if (!x || reader_open(&x->rd, dirfd, file) < 0)
+	if (scan_begin(&s, r->folder, name) < 0)
 		return false;
-	x->r = r;
-	x->own = own;
-	stamp = reader_column(&x->rd, "TIMESTAMP");
-	for (unsigned int i = 0; columns[i]; i++)
-		x->at[i] = reader_column(&x->rd, columns[i]);
-	while (reader_next(&x->rd, &x->row) > 0)
-		if (reader_row_u64(reader_field(&x->row, stamp), &x->time_ns))
-			take(x);
-	reader_close(&x->rd);
+	while (scan_next(&s) > 0)
+		if (scan_has_number(&s, COL_TIMESTAMP))
+			take(&s, own);
 	return true;
 }
 
 /* --- sched_switch.out: trainers --------------------------------------------------------------------- */
-
-enum { PREV_PID, PREV_TID, PREV_STATE, NEXT_PID, NEXT_TID, WAIT_NS };
-static const char *const switch_columns[] = { "PREV_PID", "PREV_TID", "PREV_STATE", "NEXT_PID",
-					      "NEXT_TID", "WAIT_NS",  NULL };
 
 struct thread {
 	uint64_t since_ns; /* it runs, or could run; 0: it does not */
@@ -79,41 +48,41 @@ struct switches {
 	struct spans active[WHY_TRAINERS_MAX];
 };
 
-static struct thread *thread_of(struct rows *x, unsigned int pid_column, uint32_t *trainer)
+static struct thread *thread_of(const struct scan *s, struct switches *sw, enum column pid, enum column tid_column,
+				uint32_t *trainer)
 {
-	struct switches *sw = x->own;
-	struct why_trainer *t = why_trainer(x->r->why, number(x, pid_column));
+	struct why_trainer *t = why_trainer(s->report->why, scan_number(s, pid));
 	uint64_t tid;
 
-	if (!t || !reader_row_u64(field(x, pid_column + 1), &tid))
+	if (!t || !scan_u64(s, tid_column, &tid))
 		return NULL;
-	*trainer = (uint32_t)(t - x->r->why->trainer);
+	*trainer = (uint32_t)(t - s->report->why->trainer);
 	return table_get(&sw->threads, tid);
 }
 
-static void take_switch(struct rows *x)
+static void take_switch(struct scan *s, void *own)
 {
-	struct switches *sw = x->own;
+	struct switches *sw = own;
 	struct thread *th;
 	uint32_t t;
 
-	th = thread_of(x, PREV_PID, &t);
+	th = thread_of(s, sw, COL_PREV_PID, COL_PREV_TID, &t);
 	if (th) {
 		if (!th->known)
-			th->since_ns = x->r->first_ns;
+			th->since_ns = s->report->first_ns;
 		th->known = true;
 		th->trainer = t;
-		if (th->since_ns && field(x, PREV_STATE).p[0] != 'R') {
-			spans_add(&sw->active[t], th->since_ns, x->time_ns);
+		if (th->since_ns && scan_field(s, COL_PREV_STATE).p[0] != 'R') {
+			spans_add(&sw->active[t], th->since_ns, s->time_ns);
 			th->since_ns = 0;
 		}
 	}
-	th = thread_of(x, NEXT_PID, &t);
-	if (th && number(x, NEXT_TID) == number(x, NEXT_PID))
-		x->r->why->trainer[t].runq_ns += (double)why_looked_at(
-			&x->r->why->trainer[t], x->time_ns - MIN(number(x, WAIT_NS), x->time_ns), x->time_ns);
+	th = thread_of(s, sw, COL_NEXT_PID, COL_NEXT_TID, &t);
+	if (th && scan_number(s, COL_NEXT_TID) == scan_number(s, COL_NEXT_PID))
+		s->report->why->trainer[t].runq_ns += (double)why_looked_at(
+			&s->report->why->trainer[t], s->time_ns - MIN(scan_number(s, COL_WAIT_NS), s->time_ns), s->time_ns);
 	if (th && !th->since_ns)
-		th->since_ns = x->time_ns - MIN(number(x, WAIT_NS), x->time_ns - 1);
+		th->since_ns = s->time_ns - MIN(scan_number(s, COL_WAIT_NS), s->time_ns - 1);
 	if (th) {
 		th->known = true;
 		th->trainer = t;
@@ -131,7 +100,7 @@ static void complement(struct spans *ret, const struct spans *active, uint64_t b
 	spans_add(ret, begin_ns, end_ns);
 }
 
-static bool trainers_by_switches(struct report *r, int dirfd)
+static bool trainers_by_switches(struct report *r)
 {
 	struct switches *sw = calloc(1, sizeof(*sw));
 	struct why *w = r->why;
@@ -142,7 +111,7 @@ static bool trainers_by_switches(struct report *r, int dirfd)
 	table_init(&sw->threads, sizeof(struct thread), THREADS_MAX);
 	for (uint32_t i = 0; i < w->n_trainers; i++)
 		sw->active[i].max = w->trainer[i].waits.max;
-	there = each(r, dirfd, "sched_switch.out", switch_columns, take_switch, sw) && sw->threads.n;
+	there = each(r, "sched_switch", take_switch, sw) && sw->threads.n;
 	for (uint32_t i = 0; i < sw->threads.n; i++) {
 		const struct thread *th = table_at(&sw->threads, i);
 
@@ -160,10 +129,6 @@ static bool trainers_by_switches(struct report *r, int dirfd)
 }
 
 /* --- sched.out -------------------------------------------------------------------------------------- */
-
-enum { PID, TID, KIND, CPU, CALL, SPAN_NS, RUN_NS, RUNQ_NS, DISK_NS, BLOCKED_NS, SLEEP_NS };
-static const char *const sum_columns[] = { "PID",    "TID",	"KIND",	   "CPU",	 "CALL",     "SPAN_NS",
-					   "RUN_NS", "RUNQ_NS", "DISK_NS", "BLOCKED_NS", "SLEEP_NS", NULL };
 
 /* Calls in which a thread waits for other processes; in all others it sleeps for itself. */
 static bool is_wait_for_others(struct reader_field call)
@@ -184,23 +149,24 @@ static bool is_wait_for_others(struct reader_field call)
  * When it was what the row tells of: not before its process began, nor when that had ended. A wait is told when it is
  * over, and may have begun long before the row's interval.
  */
-static struct span span_of(const struct rows *x)
+static struct span span_of(const struct scan *s)
 {
-	const struct report_proc *p = table_find(&x->r->procs, number(x, PID));
+	const struct report_proc *p = table_find(&s->report->procs, scan_number(s, COL_PID));
+	static const enum column parts[] = { COL_RUN_NS, COL_RUNQ_NS, COL_DISK_NS, COL_BLOCKED_NS, COL_SLEEP_NS };
 	uint64_t least_ns = 0, span_ns;
-	struct span s;
+	struct span span;
 
-	for (unsigned int column = RUN_NS; column <= SLEEP_NS; column++)
-		least_ns += number(x, column);
-	span_ns = MAX(number(x, SPAN_NS), least_ns);
-	s = (struct span){ .begin_ns = x->time_ns - MIN(span_ns, x->time_ns), .end_ns = x->time_ns };
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		least_ns += scan_number(s, parts[i]);
+	span_ns = MAX(scan_number(s, COL_SPAN_NS), least_ns);
+	span = (struct span){ .begin_ns = s->time_ns - MIN(span_ns, s->time_ns), .end_ns = s->time_ns };
 
-	s.begin_ns = MAX(s.begin_ns, x->r->first_ns);
-	if (p && p->end_ns > s.begin_ns && p->end_ns < s.end_ns)
-		s.end_ns = p->end_ns;
-	if (p && p->begin_ns > s.begin_ns && p->begin_ns < s.end_ns)
-		s.begin_ns = p->begin_ns;
-	return s;
+	span.begin_ns = MAX(span.begin_ns, s->report->first_ns);
+	if (p && p->end_ns > span.begin_ns && p->end_ns < span.end_ns)
+		span.end_ns = p->end_ns;
+	if (p && p->begin_ns > span.begin_ns && p->begin_ns < span.end_ns)
+		span.begin_ns = p->begin_ns;
+	return span;
 }
 
 struct sums {
@@ -209,46 +175,46 @@ struct sums {
 };
 
 /* SHARE of the interval is looked at. */
-static void did(const struct rows *x, double share)
+static void did(const struct scan *s, double share)
 {
-	struct why_did *d = &x->r->why->did;
+	struct why_did *d = &s->report->why->did;
 
-	if (!reader_is(field(x, CALL), "-")) {
-		why_did(d, field(x, CALL),
-			share * (double)(number(x, DISK_NS) + number(x, BLOCKED_NS) + number(x, SLEEP_NS)));
+	if (!scan_is(s, COL_CALL, "-")) {
+		why_did(d, scan_field(s, COL_CALL),
+			share * (double)(scan_number(s, COL_DISK_NS) + scan_number(s, COL_BLOCKED_NS) + scan_number(s, COL_SLEEP_NS)));
 		return;
 	}
-	d->run_ns += share * (double)number(x, RUN_NS);
-	d->runq_ns += share * (double)number(x, RUNQ_NS);
+	d->run_ns += share * (double)scan_number(s, COL_RUN_NS);
+	d->runq_ns += share * (double)scan_number(s, COL_RUNQ_NS);
 }
 
-static void take_trainer_sum(struct rows *x)
+static void take_trainer_sum(struct scan *s, void *own)
 {
-	struct why_trainer *t = why_trainer(x->r->why, number(x, PID));
-	const uint64_t first_ns = x->r->first_ns;
-	struct sums *s = x->own;
+	struct why_trainer *t = why_trainer(s->report->why, scan_number(s, COL_PID));
+	const uint64_t first_ns = s->report->first_ns;
+	const struct sums *sums = own;
 	double sleep_ns, looked_at;
 	struct span span;
 	float *waits;
 
-	if (!t || number(x, TID) != t->pid)
+	if (!t || scan_number(s, COL_TID) != t->pid)
 		return;
-	span = span_of(x);
+	span = span_of(s);
 	if (span.begin_ns >= span.end_ns)
 		return;
 	looked_at = (double)why_looked_at(t, span.begin_ns, span.end_ns) / (double)(span.end_ns - span.begin_ns);
-	did(x, looked_at);
-	if (!x->r->why->has_switches && reader_is(field(x, CALL), "-"))
-		t->runq_ns += looked_at * (double)number(x, RUNQ_NS);
-	if (!x->r->why->has_switches && reader_is(field(x, CALL), "fault"))
-		t->own_ns[WHY_DISK] += (uint64_t)(looked_at * (double)number(x, DISK_NS));
-	if (!is_wait_for_others(field(x, CALL)))
+	did(s, looked_at);
+	if (!s->report->why->has_switches && scan_is(s, COL_CALL, "-"))
+		t->runq_ns += looked_at * (double)scan_number(s, COL_RUNQ_NS);
+	if (!s->report->why->has_switches && scan_is(s, COL_CALL, "fault"))
+		t->own_ns[WHY_DISK] += (uint64_t)(looked_at * (double)scan_number(s, COL_DISK_NS));
+	if (!is_wait_for_others(scan_field(s, COL_CALL)))
 		return;
-	waits = s->waits[t - x->r->why->trainer];
-	sleep_ns = (double)number(x, SLEEP_NS);
+	waits = sums->waits[t - s->report->why->trainer];
+	sleep_ns = (double)scan_number(s, COL_SLEEP_NS);
 	for (uint64_t at_ns = span.begin_ns; waits && at_ns < span.end_ns;) {
-		uint64_t bin = (at_ns - first_ns) / s->bin_ns;
-		uint64_t end_ns = MIN(first_ns + (bin + 1) * s->bin_ns, span.end_ns);
+		uint64_t bin = (at_ns - first_ns) / sums->bin_ns;
+		uint64_t end_ns = MIN(first_ns + (bin + 1) * sums->bin_ns, span.end_ns);
 
 		if (bin >= BINS || end_ns <= at_ns)
 			break;
@@ -265,7 +231,7 @@ static uint64_t bin_length(uint64_t all_ns, uint64_t most)
 	return MAX(all_ns / (MIN(most, BINS) - 1) + 1, MIN(fine_ns, NSEC_PER_SEC));
 }
 
-static bool trainers_by_sums(struct report *r, int dirfd)
+static bool trainers_by_sums(struct report *r)
 {
 	struct why *w = r->why;
 	uint64_t all_ns = r->last_ns - r->first_ns;
@@ -274,7 +240,7 @@ static bool trainers_by_sums(struct report *r, int dirfd)
 
 	for (uint32_t i = 0; i < w->n_trainers; i++)
 		s.waits[i] = calloc(BINS, sizeof(float));
-	there = each(r, dirfd, "sched.out", sum_columns, take_trainer_sum, &s);
+	there = each(r, "sched", take_trainer_sum, &s);
 	for (uint32_t i = 0; i < w->n_trainers; i++) {
 		struct why_trainer *t = &w->trainer[i];
 
@@ -290,47 +256,47 @@ static bool trainers_by_sums(struct report *r, int dirfd)
 	return there;
 }
 
-void why_read_trainer_sched(struct report *r, int dirfd)
+void why_read_trainer_sched(struct report *r)
 {
 	struct why *w = r->why;
 
 	if (!r->first_ns || r->last_ns <= r->first_ns)
 		return;
-	w->has_switches = trainers_by_switches(r, dirfd);
-	w->has_sums = trainers_by_sums(r, dirfd);
+	w->has_switches = trainers_by_switches(r);
+	w->has_sums = trainers_by_sums(r);
 	for (uint32_t i = 0; i < w->n_trainers; i++)
 		spans_close(&w->trainer[i].waits);
 }
 
-static void take_loader_sum(struct rows *x)
+static void take_loader_sum(struct scan *s, void *own)
 {
-	struct why_loader *l = why_loader(x->r->why, number(x, PID));
+	struct why_loader *l = why_loader(s->report->why, scan_number(s, COL_PID));
 	struct span span;
 	double share;
 
 	if (!l)
 		return;
-	span = span_of(x);
+	span = span_of(s);
 	if (span.begin_ns >= span.end_ns)
 		return;
-	share = (double)why_waited(x->r->why, &x->r->why->trainer[l->trainer], span.begin_ns, span.end_ns) /
+	share = (double)why_waited(s->report->why, &s->report->why->trainer[l->trainer], span.begin_ns, span.end_ns) /
 		(double)(span.end_ns - span.begin_ns);
-	if (reader_is(field(x, CALL), "-")) {
-		l->run_ns += (double)number(x, RUN_NS);
-		l->run_idle_ns += share * (double)number(x, RUN_NS);
-		l->runq_idle_ns += share * (double)number(x, RUNQ_NS);
+	if (scan_is(s, COL_CALL, "-")) {
+		l->run_ns += (double)scan_number(s, COL_RUN_NS);
+		l->run_idle_ns += share * (double)scan_number(s, COL_RUN_NS);
+		l->runq_idle_ns += share * (double)scan_number(s, COL_RUNQ_NS);
 		return;
 	}
-	if (number(x, TID) != l->pid)
+	if (scan_number(s, COL_TID) != l->pid)
 		return;
-	if (reader_is(field(x, CALL), "fault"))
-		l->fault_idle_ns += share * (double)number(x, DISK_NS);
-	else if (is_wait_for_others(field(x, CALL)))
-		l->sleep_idle_ns += share * (double)number(x, SLEEP_NS);
+	if (scan_is(s, COL_CALL, "fault"))
+		l->fault_idle_ns += share * (double)scan_number(s, COL_DISK_NS);
+	else if (is_wait_for_others(scan_field(s, COL_CALL)))
+		l->sleep_idle_ns += share * (double)scan_number(s, COL_SLEEP_NS);
 }
 
-void why_read_loader_sched(struct report *r, int dirfd)
+void why_read_loader_sched(struct report *r)
 {
 	if (r->why->has_sums && !r->why->has_switches)
-		each(r, dirfd, "sched.out", sum_columns, take_loader_sum, NULL);
+		each(r, "sched", take_loader_sum, NULL);
 }

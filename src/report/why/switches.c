@@ -9,24 +9,6 @@
 #define THREADS_MAX (1U << 16)
 #define FAULTS_MAX 8192 /* threads, 1 KiB each */
 
-enum column { TIMESTAMP, PREV_PID, PREV_TID, PREV_STATE, NEXT_PID, NEXT_TID, WAIT_NS, COLUMNS };
-
-static const char *const column_names[COLUMNS] = {
-	"TIMESTAMP", "PREV_PID", "PREV_TID", "PREV_STATE", "NEXT_PID", "NEXT_TID", "WAIT_NS",
-};
-
-_Static_assert(COLUMNS <= sizeof(((struct why_switches *)0)->at), "there is room for all columns");
-
-static struct reader_field field(const struct why_switches *s, enum column c)
-{
-	return reader_field(&s->row, s->at[c]);
-}
-
-static bool number(const struct why_switches *s, enum column c, uint64_t *ret)
-{
-	return reader_row_u64(field(s, c), ret);
-}
-
 struct thread_faults {
 	struct why_faults faults;
 	uint64_t pid, tid;
@@ -68,14 +50,15 @@ static void thread_left(struct why_walk *w, const struct why_switches *s, uint64
 	struct thread_faults *f;
 	uint64_t tid;
 
-	if (field(s, PREV_STATE).p[0] != 'D' || !number(s, PREV_TID, &tid) || !maps_data(w, pid, role))
+	if (scan_field(&s->scan, COL_PREV_STATE).p[0] != 'D' || !scan_u64(&s->scan, COL_PREV_TID, &tid) ||
+	    !maps_data(w, pid, role))
 		return;
 	f = table_get(&w->switches.faults, tid);
 	if (!f)
 		return;
 	f->pid = pid;
 	f->tid = tid;
-	f->faults.left_ns = s->time_ns;
+	f->faults.left_ns = s->scan.time_ns;
 }
 
 static void thread_came(struct why_walk *w, const struct why_switches *s, uint64_t pid)
@@ -84,11 +67,11 @@ static void thread_came(struct why_walk *w, const struct why_switches *s, uint64
 	struct thread_faults *f;
 	struct why_stretch x;
 
-	if (!number(s, NEXT_TID, &tid) || !(f = table_find(&w->switches.faults, tid)) || f->pid != pid)
+	if (!scan_u64(&s->scan, COL_NEXT_TID, &tid) || !(f = table_find(&w->switches.faults, tid)) || f->pid != pid)
 		return;
-	number(s, WAIT_NS, &wait_ns);
+	scan_u64(&s->scan, COL_WAIT_NS, &wait_ns);
 	x = faults_of(w, f);
-	why_faults_came(&f->faults, s->time_ns - MIN(wait_ns, s->time_ns), faulted, &x);
+	why_faults_came(&f->faults, s->scan.time_ns - MIN(wait_ns, s->scan.time_ns), faulted, &x);
 }
 
 void why_switches_call(struct why_walk *w, const struct why_call_row *row)
@@ -117,45 +100,46 @@ static void thread_switched(struct why_walk *w, const struct why_switches *s)
 	uint64_t pid, tid, wait_ns, *since;
 	const struct why_role *role;
 
-	if (number(s, PREV_PID, &pid))
+	if (scan_u64(&s->scan, COL_PREV_PID, &pid))
 		thread_left(w, s, pid);
-	if (number(s, NEXT_PID, &pid))
+	if (scan_u64(&s->scan, COL_NEXT_PID, &pid))
 		thread_came(w, s, pid);
-	if (number(s, PREV_PID, &pid) && (role = why_role_of(w, pid))->loader && number(s, PREV_TID, &tid)) {
+	if (scan_u64(&s->scan, COL_PREV_PID, &pid) && (role = why_role_of(w, pid))->loader &&
+	    scan_u64(&s->scan, COL_PREV_TID, &tid)) {
 		since = table_get(&w->switches.threads, tid);
 		if (since && *since)
-			loader_ran(w, role, WHY_CPU, *since, s->time_ns);
+			loader_ran(w, role, WHY_CPU, *since, s->scan.time_ns);
 		if (since)
 			*since = 0;
 	}
-	if (number(s, NEXT_PID, &pid) && (role = why_role_of(w, pid))->loader && number(s, NEXT_TID, &tid)) {
+	if (scan_u64(&s->scan, COL_NEXT_PID, &pid) && (role = why_role_of(w, pid))->loader &&
+	    scan_u64(&s->scan, COL_NEXT_TID, &tid)) {
 		since = table_get(&w->switches.threads, tid);
 		if (since)
-			*since = s->time_ns;
-		if (number(s, WAIT_NS, &wait_ns))
-			loader_ran(w, role, WHY_RUNQ, s->time_ns - MIN(wait_ns, s->time_ns), s->time_ns);
+			*since = s->scan.time_ns;
+		if (scan_u64(&s->scan, COL_WAIT_NS, &wait_ns))
+			loader_ran(w, role, WHY_RUNQ, s->scan.time_ns - MIN(wait_ns, s->scan.time_ns), s->scan.time_ns);
 	}
 }
 
 /* --- the file ---------------------------------------------------------------------------------------------- */
 
+/* Once more, though CPU time and the trainers' waits have been through the file: calls come in their time alone now. */
 static void next_switch(struct why_switches *s)
 {
 	s->more = false;
-	while (s->open && reader_next(&s->rd, &s->row) > 0)
-		if (number(s, TIMESTAMP, &s->time_ns)) {
+	while (s->open && scan_next(&s->scan) > 0)
+		if (scan_has_number(&s->scan, COL_TIMESTAMP)) {
 			s->more = true;
 			return;
 		}
 }
 
-void why_switches_open(struct why_switches *s, int dirfd)
+void why_switches_open(struct why_switches *s, struct report *r)
 {
 	table_init_pids(&s->threads, sizeof(uint64_t), THREADS_MAX);
 	table_init_pids(&s->faults, sizeof(struct thread_faults), FAULTS_MAX);
-	s->open = reader_open(&s->rd, dirfd, "sched_switch.out") == 0;
-	for (unsigned int c = 0; s->open && c < COLUMNS; c++)
-		s->at[c] = (uint8_t)reader_column(&s->rd, column_names[c]);
+	s->open = scan_begin(&s->scan, r->folder, "sched_switch") == 0;
 	next_switch(s);
 }
 
@@ -177,5 +161,4 @@ void why_switches_end(struct why_walk *w)
 	}
 	table_free(&w->switches.threads);
 	table_free(faults);
-	reader_close(&w->switches.rd);
 }

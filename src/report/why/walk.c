@@ -258,12 +258,12 @@ static inline int next(struct merge *m, unsigned int i)
 	return MIN(res, 0);
 }
 
-static int begin_merge(struct merge *m, struct report *r, int dirfd)
+static int begin_merge(struct merge *m, struct report *r)
 {
 	int res = 0;
 
 	for (unsigned int i = 0; res == 0 && i < ARRAY_SIZE(files); i++) {
-		res = why_calls_open(&m->stream[i].calls, r, dirfd, files[i]);
+		res = why_calls_open(&m->stream[i].calls, r, files[i]);
 		if (res == 0)
 			res = next(m, i);
 		else
@@ -295,7 +295,7 @@ static int merge(struct why_walk *w, struct merge *m)
 		const struct why_call_row *row = &m->stream[i].row;
 		int res;
 
-		while (switches->more && switches->time_ns < row->kept.end_ns)
+		while (switches->more && switches->scan.time_ns < row->kept.end_ns)
 			why_switches_take(w);
 		take(w, why_role_of(w, row->kept.pid), row);
 		res = next(m, i);
@@ -307,7 +307,7 @@ static int merge(struct why_walk *w, struct merge *m)
 	return 0;
 }
 
-int why_walk(struct report *r, int dirfd)
+int why_walk(struct report *r)
 {
 	struct why_walk *w = calloc(1, sizeof(*w));
 	struct merge *m = calloc(1, sizeof(*m));
@@ -317,11 +317,11 @@ int why_walk(struct report *r, int dirfd)
 		w->r = r;
 		w->why = r->why;
 		w->last_pid = UINT64_MAX;
-		why_switches_open(&w->switches, dirfd);
+		why_switches_open(&w->switches, r);
 		res = make_roles(w);
 	}
 	if (res == 0)
-		res = begin_merge(m, r, dirfd);
+		res = begin_merge(m, r);
 	if (res == 0)
 		res = merge(w, m);
 	for (size_t i = 0; m && i < ARRAY_SIZE(files); i++)

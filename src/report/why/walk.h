@@ -3,6 +3,7 @@
 #ifndef REPORT_WHY_WALK_H
 #define REPORT_WHY_WALK_H
 
+#include "report/scan/scan.h"
 #include "report/why/calls.h"
 #include "report/why/impl.h"
 
@@ -16,10 +17,7 @@ struct why_role {
 
 /* sched_switch.out, at its next row. */
 struct why_switches {
-	struct reader rd;
-	struct reader_row row;
-	uint8_t at[8]; /* columns */
-	uint64_t time_ns;
+	struct scan scan;
 	bool open, more;
 	struct table threads; /* since when a loader's thread runs, by TID */
 	struct table faults;  /* waits in page faults, by TID */
@@ -51,7 +49,7 @@ void why_loader_was(void *stretch, uint64_t begin_ns, uint64_t end_ns);
 void why_trainer_was(void *stretch, uint64_t begin_ns, uint64_t end_ns);
 
 /* Where there are no switches there is no more of them. */
-void why_switches_open(struct why_switches *s, int dirfd);
+void why_switches_open(struct why_switches *s, struct report *r);
 /* The next one, of those there are. */
 void why_switches_take(struct why_walk *w);
 /* ROW is of a thread that may have waited for pages before it. */

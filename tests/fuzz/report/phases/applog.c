@@ -4,11 +4,6 @@
 
 #include "report/phases/read.h"
 
-static void note(void *ctx, const char *text)
-{
-	EXPECT(*text);
-}
-
 static void check_list(const struct phases *p, const struct phase_list *l, bool apart)
 {
 	for (uint32_t i = 0; i < l->n; i++) {
@@ -56,6 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct applog_rules rules = { .n = 0 };
 	const char *logs[] = { path };
 	const struct phases_options o = { .logs = logs, .n_logs = 1, .zone = *zone ? zone : NULL, .rules = &rules };
+	struct phase_clock clock = { .begin_ns = 0 };
 	struct phases *p;
 
 	add_rule(&rules, rule);
@@ -64,7 +60,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_put("marks.out", data, size);
 	fuzz_put("collected/x/y.log", data, size);
 	for (unsigned int named = 0; named < 2; named++) {
-		EXPECT(phases_read(&p, dir, &m, named ? &o : NULL, note, NULL) == 0);
+		EXPECT(phases_read(&p, dir, &m, named ? &o : NULL, &clock) == 0);
+		for (unsigned int i = 0; i < p->n_notes; i++)
+			EXPECT(*p->notes[i]);
 		check(p);
 		phases_end(p, m.start_ns, 2000 * NSEC_PER_SEC);
 		check(p);

@@ -9,6 +9,7 @@
 #include <zstd.h>
 #endif
 
+#include "report/scan/clocks.h"
 #include "trace/unpack.h"
 #include "tree.h"
 
@@ -16,13 +17,6 @@
 #define REAL 1795334400 /* 2026-11-22T08:00:00Z, when CLOCK_MONOTONIC is 1000 s */
 
 static char notes[65536];
-
-static void note(void *ctx, const char *text)
-{
-	size_t len = strlen(notes);
-
-	snprintf(notes + len, sizeof(notes) - len, "%s\n", text);
-}
 
 static const struct manifest_facts berlin = {
 	.start_ns = 1000 * S, .end_ns = 2000 * S, .start_utc = "2026-11-22T08:00:00.000000000Z",
@@ -32,10 +26,18 @@ static const struct manifest_facts berlin = {
 static struct phases *read_with(const struct manifest_facts *m, const struct phases_options *o)
 {
 	autoclose int dirfd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct scan_clocks *clocks = calloc(1, sizeof(*clocks));
+	struct scan_folder *folder = scan_folder_new(dirfd);
 	struct phases *p = NULL;
+	size_t len = 0;
 
+	scan_walk(folder, "time_align", &(struct scan_taker){ .take = scan_clocks_take, .own = clocks });
+	assert_int_equal(phases_read(&p, dirfd, m, o, &clocks->phases), 0);
 	notes[0] = '\0';
-	assert_int_equal(phases_read(&p, dirfd, m, o, note, NULL), 0);
+	for (unsigned int i = 0; i < p->n_notes; i++)
+		len += (size_t)snprintf(notes + len, sizeof(notes) - len, "%s\n", p->notes[i]);
+	scan_folder_free(folder);
+	scan_clocks_free(clocks);
 	phases_end(p, m->start_ns, m->end_ns);
 	return p;
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the readings of clocks in time_align.out tell: read once, for the phases of the job and for all who look for gaps. */
+#ifndef REPORT_SCAN_CLOCKS_H
+#define REPORT_SCAN_CLOCKS_H
+
+#include "report/phases/clock.h"
+#include "report/scan/gaps.h"
+#include "report/scan/scan.h"
+
+#define CLOCK_GAPS_MAX (1U << 14)
+
+struct scan_clocks {
+	struct phase_clock phases;
+	struct gap_clocks last;
+	struct clock_gap {
+		enum gap_of_clocks kind; /* but GAP_NONE */
+		uint64_t begin_ns, end_ns;
+		int64_t ns; /* how long; of a step how far */
+	} *gaps;
+	uint32_t n_gaps;
+	uint64_t more_gaps; /* that found no room */
+};
+
+void scan_clocks_free(struct scan_clocks *c);
+/* For a struct scan_taker: the present row of time_align.out. */
+bool scan_clocks_take(struct scan *s, void *clocks);
+
+#endif
