@@ -4,9 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -118,19 +116,6 @@ static void take_sched(struct scan *s)
 
 /* --- collectors ----------------------------------------------------------------------------------- */
 
-/* A whole number or one with a fraction; false for `-' and all else. */
-static bool number(struct reader_field f, double *ret)
-{
-	char text[32], *end;
-
-	if (!f.len || f.len >= sizeof(text))
-		return false;
-	memcpy(text, f.p, f.len);
-	text[f.len] = '\0';
-	*ret = strtod(text, &end);
-	return !*end && end > text && isfinite(*ret);
-}
-
 static void put_value(struct scan *s, struct timeline_points *p, double value)
 {
 	if (p)
@@ -151,7 +136,7 @@ static void put_column(struct scan *s, const char *panel, const char *name, cons
 	struct timeline_points *p = timeline_points(s->report->timeline, panel, name, unit);
 	double value;
 
-	if (number(scan_field(s, column), &value))
+	if (scan_double(s, column, &value))
 		put_value(s, p, value);
 }
 
@@ -168,13 +153,13 @@ static void take_cpu(struct scan *s)
 	double idle;
 
 	report_copy(cpu, sizeof(cpu), scan_field(s, COL_CPU));
-	if (!all && number(scan_field(s, COL_PERCENT_IDLE), &idle))
+	if (!all && scan_double(s, COL_PERCENT_IDLE, &idle))
 		put_point(s, "cpu_each", cpu, "%", 100 - idle);
 	for (size_t i = 0; all && i < ARRAY_SIZE(shares); i++) {
 		double sum = 0, value;
 
 		for (unsigned int c = 0; c < shares[i].n; c++)
-			if (number(scan_field(s, shares[i].columns[c]), &value))
+			if (scan_double(s, shares[i].columns[c], &value))
 				sum += value;
 		put_point(s, "cpu", shares[i].name, "%", sum);
 	}

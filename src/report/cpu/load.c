@@ -238,16 +238,6 @@ void report_cpu_end(struct report_cpu *r, struct scan_folder *folder, const stru
 	note_full(r);
 }
 
-/* NAME.out, which nobody else reads. */
-static struct scan_file *walk(struct scan_folder *folder, const char *name, struct scan_taker *t)
-{
-	struct scan_file *f = scan_file(folder, name);
-
-	if (!f->error)
-		f->error = scan_walk(folder, name, t);
-	return f;
-}
-
 static int read_all(struct report_cpu *r, int dirfd, struct scan_folder *folder, struct scan_clocks *clocks)
 {
 	struct scan_taker clock = { .take = scan_clocks_take, .own = clocks }, pids = { .take = report_cpu_pids_row, .own = r },
@@ -255,17 +245,17 @@ static int read_all(struct report_cpu *r, int dirfd, struct scan_folder *folder,
 	struct phases *phases;
 	int res;
 
-	walk(folder, "time_align", &clock);
+	scan_walk(folder, "time_align", &clock);
 	res = phases_read(&phases, dirfd, &r->manifest, r->options.phases, &clocks->phases);
 	if (res < 0)
 		return res;
-	walk(folder, "pids", &pids);
+	scan_walk(folder, "pids", &pids);
 	res = report_cpu_sched(r, folder, &pids, phases);
 	phases_free(phases);
 	if (res < 0)
 		return res;
 	if (res > 0)
-		report_cpu_files_end(r, walk(folder, "files", &files), &files);
+		report_cpu_files_end(r, scan_walk(folder, "files", &files), &files);
 	report_cpu_folders_read(r, folder);
 	report_cpu_end(r, folder, &clock);
 	return 0;

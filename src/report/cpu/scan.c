@@ -42,10 +42,8 @@ int report_cpu_read(struct report_cpu *r, struct scan_folder *folder, const char
 		    bool (*take)(struct scan *s, void *own), void *own)
 {
 	struct scan_taker taker = { .take = take, .own = own };
-	struct scan_file *f = scan_file(folder, name);
+	const struct scan_file *f = scan_walk(folder, name, &taker);
 
-	if (!f->error)
-		f->error = scan_walk(folder, name, &taker);
 	report_cpu_note_file(r, f, taker.bad_rows);
 	return f->error;
 }

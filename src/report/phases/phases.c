@@ -503,19 +503,3 @@ void phases_end(struct phases *p, uint64_t begin_ns, uint64_t end_ns)
 	for (unsigned int k = 0; k < PHASE_KINDS; k++)
 		cut_list(&p->lanes[k], begin_ns, end_ns, NULL);
 }
-
-uint32_t phases_lookup(const struct phases *p, enum phase_kind kind, uint64_t at_ns)
-{
-	const struct phase_list *lane = &p->lanes[kind];
-	uint32_t low = 0, high = lane->n;
-
-	while (low < high) { /* the first that ends behind AT_NS */
-		uint32_t middle = low + (high - low) / 2;
-
-		if (lane->v[middle].end_ns <= at_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < lane->n && lane->v[low].begin_ns <= at_ns ? low : PHASES_NONE;
-}

@@ -4,9 +4,8 @@
  * marks say, or inferred where nothing says it. Pure: knows neither files nor lines of logs. All instants
  * are CLOCK_MONOTONIC in ns, as TIMESTAMP is.
  *
- * Who reads rows has the phases before them: phases_close() comes ahead of the first row, phases_lookup()
- * then tells a row's phase, phases_end() comes behind the last one. Numbers that phases_lookup() gave stay
- * those of the same phases. Inferred phases are there behind the rows alone.
+ * Who reads rows has the phases before them: phases_close() comes ahead of the first row, phases_end() behind the last
+ * one. Inferred phases are there behind the rows alone.
  */
 #ifndef REPORT_PHASES_PHASES_H
 #define REPORT_PHASES_PHASES_H
@@ -35,7 +34,7 @@ enum phase_kind {
 	PHASE_KINDS,
 };
 
-/* Whence a phase is known; where several tell of a kind phases_lookup() goes by the first. */
+/* Whence a phase is known; where several tell of a kind the first counts. */
 enum phase_source {
 	PHASE_MLLOG,	/* MLPerf's lines */
 	PHASE_DLIO,	/* the DLIO benchmark's */
@@ -124,7 +123,7 @@ int phases_close(struct phases *p, uint64_t begin_ns);
 
 /* --- looking: after phases_close() --------------------------------------------------------------- */
 
-/* The phases of KIND that phases_lookup() knows, by number. */
+/* The phases of KIND, by number. */
 static inline uint32_t phases_count(const struct phases *p, enum phase_kind kind)
 {
 	return p->lanes[kind].n;
@@ -134,9 +133,6 @@ static inline const struct phase *phases_get(const struct phases *p, enum phase_
 {
 	return &p->lanes[kind].v[i];
 }
-
-/* The number of the phase of KIND that it is at AT_NS, or PHASES_NONE. */
-uint32_t phases_lookup(const struct phases *p, enum phase_kind kind, uint64_t at_ns);
 
 /*
  * The trace was from BEGIN_NS to END_NS: what has no end lasts until then, and what is behind it goes, from

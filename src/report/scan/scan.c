@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/util.h"
@@ -39,6 +40,15 @@ void report_copy(char *dst, size_t size, struct reader_field f)
 
 	memcpy(dst, f.p, n);
 	dst[n] = '\0';
+}
+
+bool scan_double(const struct scan *s, enum column c, double *ret)
+{
+	char text[32], *end;
+
+	report_copy(text, sizeof(text), scan_field(s, c));
+	*ret = strtod(text, &end);
+	return !*end && end > text && isfinite(*ret) && scan_field(s, c).len < sizeof(text);
 }
 
 /* --- files ------------------------------------------------------------------------------------------- */
@@ -146,16 +156,18 @@ void scan_give(struct scan *s, struct scan_taker *t)
 	}
 }
 
-int scan_walk(struct scan_folder *f, const char *name, struct scan_taker *t)
+struct scan_file *scan_walk(struct scan_folder *f, const char *name, struct scan_taker *t)
 {
-	struct scan s = { .row = 0 };
-	int n = scan_begin(&s, f, name);
+	struct scan s = { .file = scan_file(f, name) };
 
-	if (n < 0)
-		return n;
-	while ((n = scan_rows(&s)) > 0)
+	if (s.file->error)
+		return s.file;
+	s.file->error = scan_begin(&s, f, name);
+	while (!s.file->error && (s.file->error = scan_rows(&s)) > 0) {
 		scan_give(&s, t);
-	return n;
+		s.file->error = 0;
+	}
+	return s.file;
 }
 
 /* --- gaps -------------------------------------------------------------------------------------------- */

@@ -129,6 +129,9 @@ static inline uint64_t scan_number(const struct scan *s, enum column c)
 	return reader_row_u64(scan_field(s, c), &v) ? v : 0;
 }
 
+/* The number in column C, which may have a fraction; false for `-' and all else. */
+bool scan_double(const struct scan *s, enum column c, double *ret);
+
 static inline bool scan_is(const struct scan *s, enum column c, const char *value)
 {
 	return reader_is(scan_field(s, c), value);
@@ -232,8 +235,8 @@ struct scan_taker {
 
 /* The rows in ahead[]. T may be NULL. */
 void scan_give(struct scan *s, struct scan_taker *t);
-/* All rows of NAME.out. 0; else as scan_begin() and scan_rows(). */
-int scan_walk(struct scan_folder *f, const char *name, struct scan_taker *t);
+/* All rows of NAME.out, where it could be opened; its ERROR says whether it could be read to its end. */
+struct scan_file *scan_walk(struct scan_folder *f, const char *name, struct scan_taker *t);
 
 /* --- what is odd ------------------------------------------------------------------------------------------- */
 

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,17 +21,12 @@ const char *const why_state_names[WHY_STATES] = {
 
 void why_note(struct why *w, const char *fmt, ...)
 {
-	char *note;
+	const struct notes notes = { w->notes, &w->n_notes, WHY_NOTES_MAX };
 	va_list ap;
-	int len;
 
-	if (w->n_notes == WHY_NOTES_MAX)
-		return;
 	va_start(ap, fmt);
-	len = vasprintf(&note, fmt, ap);
+	notes_vadd(&notes, fmt, ap);
 	va_end(ap);
-	if (len >= 0)
-		w->notes[w->n_notes++] = note;
 }
 
 void why_begin(struct report *r)
@@ -58,19 +52,6 @@ void why_begin(struct report *r)
 	why_find_trainers(r);
 }
 
-static double percent_of(struct reader_field f)
-{
-	char text[32], *end;
-	double v;
-
-	if (!f.len || f.len >= sizeof(text))
-		return NAN;
-	memcpy(text, f.p, f.len);
-	text[f.len] = '\0';
-	v = strtod(text, &end);
-	return end == text || *end ? NAN : v;
-}
-
 /* Of all CPUs, while it trained, which is known behind the rows of calls: the mean of what mpstat told. */
 static void read_cpu_idle(struct report *r)
 {
@@ -86,7 +67,7 @@ static void read_cpu_idle(struct report *r)
 		if (scan_u64(&s, COL_CPU, &nr) && nr < 65536)
 			w->n_cpus = MAX(w->n_cpus, (uint32_t)nr + 1);
 		if (!scan_is(&s, COL_CPU, "all") || !scan_has_number(&s, COL_TIMESTAMP) || s.time_ns < w->trainer[0].begin_ns ||
-		    s.time_ns > w->trainer[0].end_ns + NSEC_PER_SEC || isnan(v = percent_of(scan_field(&s, COL_PERCENT_IDLE))))
+		    s.time_ns > w->trainer[0].end_ns + NSEC_PER_SEC || !scan_double(&s, COL_PERCENT_IDLE, &v))
 			continue;
 		sum += v;
 		n++;

@@ -20,13 +20,8 @@ static void check(const struct phases *p)
 {
 	check_list(p, &p->told, false);
 	check_list(p, &p->all, false);
-	for (unsigned int k = 0; k < PHASE_KINDS; k++) {
-		const struct phase_list *lane = &p->lanes[k];
-
-		check_list(p, lane, true);
-		for (uint32_t i = 0; i < lane->n; i++)
-			EXPECT(phases_lookup(p, (enum phase_kind)k, lane->v[i].begin_ns) == i);
-	}
+	for (unsigned int k = 0; k < PHASE_KINDS; k++)
+		check_list(p, &p->lanes[k], true);
 }
 
 /* A rule whose expression may repeat takes as long as it likes: those are the user's own. */
