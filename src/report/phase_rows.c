@@ -79,9 +79,9 @@ static uint64_t phases_json(const struct report *r, struct json *j, uint32_t mos
 /* Those that begin in the same CELL_NS are one, which says what the first does; how many that makes. */
 static uint32_t put_gaps(const struct report *r, struct json *j, uint64_t cell_ns)
 {
-	uint32_t told = 0;
+	uint32_t listed = 0;
 
-	for (uint32_t i = 0, next; i < r->gaps.n; i = next, told++) {
+	for (uint32_t i = 0, next; i < r->gaps.n; i = next, listed++) {
 		struct gap gap = r->gaps.v[i];
 
 		for (next = i + 1; next < r->gaps.n && r->gaps.v[next].begin_ns - gap.begin_ns < cell_ns; next++)
@@ -89,7 +89,7 @@ static uint32_t put_gaps(const struct report *r, struct json *j, uint64_t cell_n
 		if (j)
 			gap_json(r, j, &gap, next - i);
 	}
-	return told;
+	return listed;
 }
 
 static uint64_t gaps_json(const struct report *r, struct json *j, uint32_t most)
@@ -159,7 +159,7 @@ void report_phases_text(const struct report *r, FILE *out)
 {
 	const struct phases *p = r->phases;
 	autofree struct sum *sums = p ? calloc(p->n_names + 1, sizeof(*sums)) : NULL;
-	uint32_t told = 0;
+	uint32_t named = 0;
 
 	if (!sums || !p->all.n)
 		return;
@@ -167,12 +167,12 @@ void report_phases_text(const struct report *r, FILE *out)
 	fputs("\nPhases of the job (TRACE: share of the trace's time; one may lie in another)\n", out);
 	fprintf(out, LINE "PHASE\n", "FROM", "TIMES", "TOTAL", "TRACE", "MEAN", "SHORTEST", "LONGEST");
 	for (uint32_t i = 0; i < p->n_names; i++) {
-		told += sums[i].times != 0;
-		if (sums[i].times && told <= NAMES_TOLD)
+		named += sums[i].times != 0;
+		if (sums[i].times && named <= NAMES_TOLD)
 			line(&p->names[i], &sums[i], report_duration_ns(r), out);
 	}
-	if (told > NAMES_TOLD)
-		fprintf(out, "and %u more: see --json\n", told - NAMES_TOLD);
+	if (named > NAMES_TOLD)
+		fprintf(out, "and %u more: see --json\n", named - NAMES_TOLD);
 	if (p->all.v[0].inferred && p->names[p->all.v[0].name].source == PHASE_INFERRED)
 		fputs("No log and no mark tells of phases: these are inferred from what was read and written when.\n", out);
 }

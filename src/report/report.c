@@ -74,7 +74,7 @@ static bool is_expected(const struct report *r, enum report_kind kind)
 static void note_untraced(struct report *r)
 {
 	const struct manifest_facts *m = &r->manifest;
-	bool told[MANIFEST_PROBES_MAX] = {};
+	bool listed[MANIFEST_PROBES_MAX] = {};
 
 	for (unsigned int i = 0; i < m->n_probes; i++) {
 		const struct manifest_probe *p = &m->probes[i];
@@ -83,9 +83,9 @@ static void note_untraced(struct report *r)
 		for (unsigned int k = i; k < m->n_probes && manifest_is_untraced(p); k++) {
 			size_t len = strlen(names);
 
-			if (told[k] || !manifest_is_untraced(&m->probes[k]) || strcmp(m->probes[k].why, p->why))
+			if (listed[k] || !manifest_is_untraced(&m->probes[k]) || strcmp(m->probes[k].why, p->why))
 				continue;
-			told[k] = true;
+			listed[k] = true;
 			snprintf(names + len, sizeof(names) - len, "%s%s", len ? ", " : "", m->probes[k].name);
 		}
 		if (names[0])

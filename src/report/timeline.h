@@ -76,9 +76,9 @@ static inline void report_timeline_call(const struct scan *s, const struct repor
 		return;
 	bin = timeline_bin(t, s->time_ns);
 	if (c->rw ? c->write : s->kind == REPORT_SYNC) {
-		const struct report_call_facts told = *c;
+		const struct report_call_facts copy = *c;
 
-		report_timeline_saved(t, s, &told);
+		report_timeline_saved(t, s, &copy);
 	}
 	if (c->file && c->file->data && !c->write && (c->rw || s->kind == REPORT_MMAP))
 		report_timeline_data(t, s->time_ns);

@@ -92,40 +92,40 @@ static bool is_same(const struct side *a, const struct side *b)
 
 /* --- sums ----------------------------------------------------------------------------------------------- */
 
-static void ran(struct report_cpu *r, uint32_t cpu, const struct side *who, uint64_t from_ns, uint64_t to_ns,
+static void ran(struct report_cpu *r, uint32_t cpu, const struct side *side, uint64_t from_ns, uint64_t to_ns,
 		bool preempted)
 {
 	struct cpu_run run = {
-		.thread = who->thread, .task = who->task, .cpu = cpu,
+		.thread = side->thread, .task = side->task, .cpu = cpu,
 		.from_ns = from_ns, .to_ns = to_ns, .run_ns = to_ns - from_ns, .preempted = preempted,
 	};
 
 	if (from_ns > to_ns)
 		return;
-	if (who->kind == CPU_TARGET || !r->has_sums)
-		report_cpu_phase_add(r, who->task, from_ns, to_ns, run.run_ns);
+	if (side->kind == CPU_TARGET || !r->has_sums)
+		report_cpu_phase_add(r, side->task, from_ns, to_ns, run.run_ns);
 	if (!r->has_sums)
 		report_cpu_add(r, &run);
 }
 
 static void nobody_ran(struct report_cpu *r, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
 {
-	struct side who = { .kind = CPU_OTHER, .task = report_cpu_nobody(r) };
+	struct side side = { .kind = CPU_OTHER, .task = report_cpu_nobody(r) };
 
 	if (from_ns >= to_ns)
 		return;
-	who.thread = report_cpu_thread(r, CPU_OTHER, 0, 0, who.task, from_ns);
-	ran(r, cpu, &who, from_ns, to_ns, false);
+	side.thread = report_cpu_thread(r, CPU_OTHER, 0, 0, side.task, from_ns);
+	ran(r, cpu, &side, from_ns, to_ns, false);
 }
 
 /* It waited from when it left until NOW, RUNQ_NS of that for a CPU. */
-static void waited(struct report_cpu *r, const struct side *who, uint64_t now_ns, uint64_t runq_ns)
+static void waited(struct report_cpu *r, const struct side *side, uint64_t now_ns, uint64_t runq_ns)
 {
-	struct cpu_thread *t = table_at(&r->threads, who->thread);
+	struct cpu_thread *t = table_at(&r->threads, side->thread);
 	struct cpu_sums add = { 0 };
 	uint64_t off_ns;
 
-	if (who->kind != CPU_TARGET || !t->left_ns || t->left_ns > now_ns)
+	if (side->kind != CPU_TARGET || !t->left_ns || t->left_ns > now_ns)
 		return;
 	off_ns = now_ns - t->left_ns;
 	off_ns -= MIN(runq_ns, off_ns);
@@ -133,7 +133,7 @@ static void waited(struct report_cpu *r, const struct side *who, uint64_t now_ns
 		add.blocked_ns = off_ns;
 	else if (t->left_state != 'R')
 		add.sleep_ns = off_ns;
-	report_cpu_add_wait(r, who->thread, who->task, &add);
+	report_cpu_add_wait(r, side->thread, side->task, &add);
 }
 
 static void came(struct report_cpu *r, const struct scan *s, uint32_t cpu, const struct side *next)
@@ -240,9 +240,9 @@ static void off_row(struct switches *sw, const struct scan *s, struct at *at, co
  * One that has come and has no row of leaving may have ended: it does not count for the target any more
  * then. When, within [FROM, TO]; TO when it has not.
  */
-static uint64_t end_of(const struct report_cpu *r, const struct side *who, uint64_t from_ns, uint64_t to_ns)
+static uint64_t end_of(const struct report_cpu *r, const struct side *side, uint64_t from_ns, uint64_t to_ns)
 {
-	const struct cpu_thread *t = table_at(&r->threads, who->thread);
+	const struct cpu_thread *t = table_at(&r->threads, side->thread);
 
 	return t->ended ? MIN(MAX(t->end_ns, from_ns), to_ns) : to_ns;
 }
@@ -354,10 +354,10 @@ static void threads_end(struct report_cpu *r)
 {
 	for (uint32_t i = 1; i < r->threads.n && !r->has_sums; i++) {
 		struct cpu_thread *t = table_at(&r->threads, i);
-		struct side who = { .thread = i, .task = t->task, .kind = CPU_TARGET };
+		struct side side = { .thread = i, .task = t->task, .kind = CPU_TARGET };
 
 		if (t->left_ns && t->has_life && !t->ended)
-			waited(r, &who, r->end_ns, t->left_state == 'R' ? r->end_ns - MIN(t->left_ns, r->end_ns) : 0);
+			waited(r, &side, r->end_ns, t->left_state == 'R' ? r->end_ns - MIN(t->left_ns, r->end_ns) : 0);
 	}
 }
 

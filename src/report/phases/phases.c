@@ -350,15 +350,15 @@ static void join(struct phase *into, const struct phase *phase)
  */
 static int join_ranks(struct phases *p)
 {
-	struct phase_list told = p->all;
+	struct phase_list by_rank = p->all;
 	struct table times, firsts; /* of a rank; 1 + where that is in p->all */
 	int res = 0;
 
 	p->all = (struct phase_list){ 0 };
 	table_init(&times, sizeof(uint32_t), PHASES_MAX);
 	table_init(&firsts, sizeof(uint32_t), PHASES_MAX);
-	for (uint32_t i = 0; i < told.n && res == 0; i++) {
-		const struct phase *phase = &told.v[i];
+	for (uint32_t i = 0; i < by_rank.n && res == 0; i++) {
+		const struct phase *phase = &by_rank.v[i];
 		uint32_t *time = table_get(&times, hash(phase->name, phase->number, phase->rank)), *first;
 
 		first = time ? table_get(&firsts, hash(((uint64_t)++*time << 32) | phase->name, phase->number, 0)) : NULL;
@@ -373,7 +373,7 @@ static int join_ranks(struct phases *p)
 	}
 	table_free(&times);
 	table_free(&firsts);
-	free(told.v);
+	free(by_rank.v);
 	sort(&p->all);
 	return res;
 }

@@ -78,13 +78,13 @@ static bool output_row(struct phase_reader *r, void *own, uint64_t ns, struct re
 
 static bool mark_row(struct phase_reader *r, void *own, uint64_t ns, struct reader_field f)
 {
-	struct phase_told told = { .source = PHASE_MARKS, .name = r->text, .number = -1, .rank = -1, .at_ns = ns };
+	struct phase_told mark = { .source = PHASE_MARKS, .name = r->text, .number = -1, .rank = -1, .at_ns = ns };
 
 	if (f.len > sizeof(r->text))
 		return false;
-	told.name_len = (uint32_t)applog_event(r->text, text_unescape(r->text, f.p, f.len), &told.event);
-	if (told.name_len)
-		phases_tell(r->phases, &told);
+	mark.name_len = (uint32_t)applog_event(r->text, text_unescape(r->text, f.p, f.len), &mark.event);
+	if (mark.name_len)
+		phases_tell(r->phases, &mark);
 	return true;
 }
 

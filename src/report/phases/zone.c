@@ -88,8 +88,8 @@ bool zone_parse(struct zone *z, const char *text)
 
 static int32_t ask(const char *name, int64_t utc_s)
 {
-	const char *was = getenv("TZ");
-	autofree char *kept = was ? strdup(was) : NULL;
+	const char *tz = getenv("TZ");
+	autofree char *kept = tz ? strdup(tz) : NULL;
 	time_t t = (time_t)utc_s;
 	struct tm tm = { 0 };
 	long offset;

@@ -50,16 +50,16 @@ void gaps_free(struct gaps *g)
 	*g = (struct gaps){ 0 };
 }
 
-struct gap_between gaps_between(const struct gap_clocks *was, const struct gap_clocks *now)
+struct gap_between gaps_between(const struct gap_clocks *before, const struct gap_clocks *now)
 {
 	struct gap_between b = { .kind = GAP_NONE };
-	uint64_t ns = now->ns - was->ns;
+	uint64_t ns = now->ns - before->ns;
 	int64_t slept_ns;
 
-	if (!was->ns)
+	if (!before->ns)
 		return b;
-	slept_ns = (int64_t)(now->boottime_ns - was->boottime_ns - ns);
-	b.step_ns = (int64_t)(now->realtime_ns - was->realtime_ns - ns);
+	slept_ns = (int64_t)(now->boottime_ns - before->boottime_ns - ns);
+	b.step_ns = (int64_t)(now->realtime_ns - before->realtime_ns - ns);
 	if (slept_ns >= (int64_t)SUSPEND_NS) {
 		b.kind = GAP_SUSPEND;
 		b.ns = slept_ns;

@@ -37,13 +37,13 @@ struct gap_clocks {
 
 enum gap_of_clocks { GAP_NONE, GAP_STALLED, GAP_SUSPEND, GAP_STEP };
 
-/* What lies between two readings, of which WAS may be none yet (zeros). */
+/* What lies between two readings, of which BEFORE may be none yet (zeros). */
 struct gap_between {
 	enum gap_of_clocks kind;
 	int64_t ns;	 /* how long */
 	int64_t step_ns; /* by how much the time of day was set */
 };
 
-struct gap_between gaps_between(const struct gap_clocks *was, const struct gap_clocks *now);
+struct gap_between gaps_between(const struct gap_clocks *before, const struct gap_clocks *now);
 
 #endif

@@ -173,7 +173,7 @@ struct scan_file *scan_walk(struct scan_folder *f, const char *name, struct scan
 /* --- gaps -------------------------------------------------------------------------------------------- */
 
 /* Rows are missing between the row before and those that were taken when a segment between them is. */
-static void find_gap(const struct scan *s, struct scan_place *was)
+static void find_gap(const struct scan *s, struct scan_place *before)
 {
 	const struct reader *rd = &s->file->reader;
 	const struct scan_place now = {
@@ -181,9 +181,9 @@ static void find_gap(const struct scan *s, struct scan_place *was)
 		.left_out = rd->gone + rd->bad + rd->damaged,
 	};
 
-	if (was->ns && (now.left_out != was->left_out || (now.nr != SEGMENT_LAST && now.nr > was->nr + 1)))
-		gaps_add(&s->report->gaps, was->ns, s->taken.first_ns, "%s: rows are missing", report_kind_names[s->kind]);
-	*was = now;
+	if (before->ns && (now.left_out != before->left_out || (now.nr != SEGMENT_LAST && now.nr > before->nr + 1)))
+		gaps_add(&s->report->gaps, before->ns, s->taken.first_ns, "%s: rows are missing", report_kind_names[s->kind]);
+	*before = now;
 }
 
 /* --keep drops a file's first segments. */

@@ -50,9 +50,9 @@ void report_streams_call_of(const struct scan *s, const struct report_call_facts
 static inline void report_streams_call(const struct scan *s, const struct report_call_facts *c)
 {
 	if (c->file && (c->file->stream || c->write)) {
-		const struct report_call_facts told = *c;
+		const struct report_call_facts copy = *c;
 
-		report_streams_call_of(s, &told);
+		report_streams_call_of(s, &copy);
 	}
 }
 void report_streams_pick(struct report *r);

@@ -107,9 +107,9 @@ static inline void report_uses_call(const struct scan *s, const struct report_ca
 	if (!c->rw && s->kind == REPORT_OPEN && !c->failed && !scan_is(s, COL_FUNC, "snapshot"))
 		c->file->opens++;
 	if (c->type == REPORT_SHM) {
-		const struct report_call_facts told = *c;
+		const struct report_call_facts copy = *c;
 
-		report_uses_shm_call(s, &told);
+		report_uses_shm_call(s, &copy);
 	}
 	use = report_uses_of(u, c->pid, c->fid);
 	if (!use) {

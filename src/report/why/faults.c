@@ -9,36 +9,36 @@
 #include "base/util.h"
 #include "report/why/impl.h"
 
-static void tell(struct why_faults *f, unsigned int n, cover_fn was, void *ctx)
+static void give(struct why_faults *f, unsigned int n, cover_fn take, void *ctx)
 {
 	for (unsigned int i = 0; i < n; i++)
-		was(ctx, f->v[i].begin_ns, f->v[i].end_ns);
+		take(ctx, f->v[i].begin_ns, f->v[i].end_ns);
 	f->n -= n;
 	memmove(f->v, f->v + n, f->n * sizeof(*f->v));
 }
 
-void why_faults_came(struct why_faults *f, uint64_t end_ns, cover_fn was, void *ctx)
+void why_faults_came(struct why_faults *f, uint64_t end_ns, cover_fn take, void *ctx)
 {
 	if (!f->left_ns || end_ns <= f->left_ns)
 		return;
 	if (f->n == ARRAY_SIZE(f->v)) /* so many are in no call but a long one */
-		tell(f, f->n / 2, was, ctx);
+		give(f, f->n / 2, take, ctx);
 	f->v[f->n].begin_ns = f->left_ns;
 	f->v[f->n++].end_ns = end_ns;
 	f->left_ns = 0;
 }
 
-void why_faults_call(struct why_faults *f, uint64_t begin_ns, cover_fn was, void *ctx)
+void why_faults_call(struct why_faults *f, uint64_t begin_ns, cover_fn take, void *ctx)
 {
 	unsigned int n = 0;
 
 	while (n < f->n && f->v[n].end_ns <= begin_ns)
 		n++;
-	tell(f, n, was, ctx);
+	give(f, n, take, ctx);
 	f->n = 0;
 }
 
-void why_faults_end(struct why_faults *f, cover_fn was, void *ctx)
+void why_faults_end(struct why_faults *f, cover_fn take, void *ctx)
 {
-	tell(f, f->n, was, ctx);
+	give(f, f->n, take, ctx);
 }

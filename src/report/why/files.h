@@ -98,12 +98,12 @@ static inline void why_file_begin_epoch(struct why *w, const struct why_epoch *e
 
 /* --- of a transfer -------------------------------------------------------------------------------- */
 
-/* Where X ended in its file, if that is behind WAS; of what has no offset it is behind what there was. */
-static inline uint64_t why_end_of(const struct why_transfer *x, uint64_t was)
+/* Where X ended in its file, if that is behind LAST_END; of what has no offset it is behind what there was. */
+static inline uint64_t why_end_of(const struct why_transfer *x, uint64_t last_end)
 {
-	const uint64_t end = (x->has_offset ? x->offset : was) + x->bytes;
+	const uint64_t end = (x->has_offset ? x->offset : last_end) + x->bytes;
 
-	return end > was ? end : was;
+	return end > last_end ? end : last_end;
 }
 
 static inline struct why_place *why_place_of(const struct why *w, uint64_t pid, uint64_t fid, uint64_t *key)
@@ -202,9 +202,9 @@ static inline void why_add_transfer(struct report *r, const struct why_transfer 
 		f->small += x->requested < WHY_SMALL;
 	}
 	if (x->write) {
-		const struct why_transfer told = *x;
+		const struct why_transfer copy = *x;
 
-		why_files_write(w, e, &told, f);
+		why_files_write(w, e, &copy, f);
 	} else {
 		why_add_read(w, e, x, f);
 	}

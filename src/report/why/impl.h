@@ -152,12 +152,12 @@ struct why_faults {
 		uint64_t begin_ns, end_ns;
 	} v[64];
 };
-/* It could run again at END. WAS is called for what was in no call. */
-void why_faults_came(struct why_faults *f, uint64_t end_ns, cover_fn was, void *ctx);
+/* It could run again at END. TAKE is called for what was in no call. */
+void why_faults_came(struct why_faults *f, uint64_t end_ns, cover_fn take, void *ctx);
 /* A call of it that began at BEGIN has ended. */
-void why_faults_call(struct why_faults *f, uint64_t begin_ns, cover_fn was, void *ctx);
+void why_faults_call(struct why_faults *f, uint64_t begin_ns, cover_fn take, void *ctx);
 /* There is no more. */
-void why_faults_end(struct why_faults *f, cover_fn was, void *ctx);
+void why_faults_end(struct why_faults *f, cover_fn take, void *ctx);
 
 /* did.c: a main thread that may train waited for NS in CALL. */
 void why_did(struct why_did *d, struct reader_field call, double ns);
