@@ -171,7 +171,7 @@ function facts(secs) {
 	};
 }
 
-/* What report/cpu/cpu.c has summed up: every CPU half busy, the loaders most of it. */
+/* What report/cpu has summed up: every CPU half busy, the loaders most of it. */
 function scheduling(secs, cpus, workers) {
 	const total = secs * SEC * cpus;
 	const sums = share => ({ run_ns: total * share, runq_ns: total * share / 10, disk_ns: total * share / 2, blocked_ns: total * share / 20,
