@@ -32,16 +32,6 @@ enum call_args_in {
 	ARGS_IN_TP,	/* the context of tp/raw_syscalls/sys_enter: header, id, args; a word each */
 };
 
-/* x86: the call came in by the 32-bit entry, whose numbers mean other calls. */
-static __always_inline bool call_is_compat(struct task_struct *task)
-{
-#ifdef __TARGET_ARCH_x86
-	return KLOAD(task, thread_info.status) & 2; /* TS_COMPAT, asm/thread_info.h */
-#else
-	return false;
-#endif
-}
-
 /* The place of TID's call beside its slot, which is another's, or NULL. */
 static __noinline struct dlt_call *call_overflow(__u32 tid)
 {

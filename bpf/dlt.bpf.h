@@ -143,6 +143,16 @@ static __always_inline bool target_has(__u32 tgid)
 	return dlt_cfg.all ? !set && tgid != 0 : set;
 }
 
+/* x86: the call came in by the 32-bit entry, whose numbers mean other calls. */
+static __always_inline bool call_is_compat(struct task_struct *task)
+{
+#ifdef __TARGET_ARCH_x86
+	return KLOAD(task, thread_info.status) & 2; /* TS_COMPAT, asm/thread_info.h */
+#else
+	return false;
+#endif
+}
+
 /* --- calls in flight -------------------------------------------------------------------------- */
 
 static __always_inline struct dlt_call *call_find(__u32 tid)

@@ -165,7 +165,7 @@ static const char *set_sched(struct start_parse *p, void *member, char *arg)
 
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
 		if (!strcmp(levels[i].level, arg)) {
-			*(uint32_t *)member = levels[i].probes;
+			*(probe_mask *)member = levels[i].probes;
 			return NULL;
 		}
 	return "not one of sums, timeline";

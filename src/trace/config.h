@@ -50,7 +50,7 @@ struct config {
 
 	const char *out; /* -o, before expansion; NULL: the default */
 	char experiment[CONFIG_EXPERIMENT_MAX]; /* -e, or named after the target; safe in a path */
-	uint32_t sched; /* what --sched adds to PROBES */
+	probe_mask sched; /* what --sched adds to PROBES */
 	probe_mask probes; /* bit per probe of the registry */
 	uint32_t backends; /* mask of 1 << enum backend; 0: auto */
 

@@ -86,7 +86,7 @@ class Trace:
         with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as f:
             self.manifest = json.load(f)
         self.counters = {p["name"]: p for p in self.manifest["probes"]}
-        self.files = {name: self._read(name) for name in OWN
+        self.files = {name: self._read(name) for name in sorted({*OWN, *self.counters} - {"rollup", "workload"})
                       if os.path.exists(os.path.join(folder, name + ".out"))}
         self._check_times()
         self._check_bio()

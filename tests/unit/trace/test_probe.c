@@ -88,6 +88,8 @@ static void columns_are_those_of_the_format(void **state)
 
 		for (unsigned int j = 0; j < probes[i]->n_fields; j++)
 			end = stpcpy(stpcpy(end, j ? " " : ""), probes[i]->fields[j].name);
+		if (!format[i].name) /* it has a test of its own, in tests/unit/probes */
+			continue;
 		assert_string_equal(probes[i]->name, format[i].name);
 		assert_string_equal(columns, format[i].columns);
 	}
@@ -99,6 +101,8 @@ static void header_is_two_lines_that_fit_the_drains_buffer(void **state)
 		char header[4096], want[4096], *end = record_put_header(header, probes[i]);
 
 		*end = '\0';
+		if (!format[i].name)
+			continue;
 		end = want + snprintf(want, sizeof(want), "# dltraced %s 1\n", format[i].name);
 		for (const char *c = format[i].columns; *c; c++)
 			*end++ = *c == ' ' ? '\t' : *c;
@@ -112,7 +116,6 @@ static void probes_are_in_the_order_of_their_names(void **state)
 	assert_null(probes[DLT_NO_PROBE]);
 	for (unsigned int i = 2; i < DLT_PROBES; i++)
 		assert_true(strcmp(probes[i - 1]->name, probes[i]->name) < 0);
-	assert_true(DLT_PROBES <= 32); /* bits of a mask */
 }
 
 static void probes_say_what_they_are(void **state)
@@ -121,8 +124,10 @@ static void probes_say_what_they_are(void **state)
 		const struct probe *p = probes[i];
 
 		assert_true(p->help && *p->help && !strchr(p->help, '\n'));
-		assert_int_equal(p->rec_size, format[i].rec_size);
-		assert_int_equal(p->flags, format[i].flags);
+		if (format[i].name) {
+			assert_int_equal(p->rec_size, format[i].rec_size);
+			assert_int_equal(p->flags, format[i].flags);
+		}
 		assert_true(p->needs < DLT_PROBES && p->needs != i);
 		if (p->needs)
 			assert_non_null(probes[p->needs]->open);
@@ -341,7 +346,7 @@ static void finds_probes_by_their_whole_name(void **state)
 #define ALL (BIT(bio) | BIT(close) | BIT(create_del) | BIT(mmap) | BIT(open) | BIT(sync) | \
 	     BIT(time_align) | BIT(vfs_rw))
 
-static void expect_mask(const char *list, uint32_t want)
+static void expect_mask(const char *list, probe_mask want)
 {
 	char bad[64] = "untouched";
 	probe_mask mask = 0;
@@ -364,8 +369,15 @@ static void expect_bad(const char *list, const char *name)
 
 static void all_are_on_by_default_but_those_on_demand(void **state)
 {
+	probe_mask demanded = 0;
+
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (probes[i]->flags & PROBE_ON_DEMAND)
+			demanded |= PROBE_BIT(i);
+	assert_int_equal(demanded & ALL, 0);
+	assert_int_equal(demanded & (BIT(sched) | BIT(sched_switch)), BIT(sched) | BIT(sched_switch));
 	assert_int_equal(probe_default_mask(), ALL);
-	assert_int_equal(probe_all_mask(), ALL | BIT(sched) | BIT(sched_switch));
+	assert_int_equal(probe_all_mask(), ALL | demanded);
 	expect_mask("+sched", ALL | BIT(sched));
 	expect_mask("sched", BIT(sched));
 }
