@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The syscalls probe: its sums are made in the kernel and sent each interval (bpf/syscalls.bpf.c). */
+#include "dlt/syscalls.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/util.h"
+#include "kernel/object.h"
+#include "kernel/skel.h"
+#include "syscalls.skel.h"
+#include "trace/probe.h"
+
+static const struct field_name call_names[] = {
+	{ DLT_SYSCALLS_COMPAT, "compat" },
+#define CALL(name) { __NR_##name, #name },
+#include "syscall_names.inc"
+#undef CALL
+	{ 0, NULL },
+};
+
+#define AT(member) offsetof(struct dlt_syscalls, member)
+static const struct field fields[] = {
+	{ "TIMESTAMP", "CLOCK_MONOTONIC of the row, ns", FIELD_TS, AT(hdr.ts_ns) },
+	{ "TIME", "the same instant in UTC", FIELD_UTC, AT(hdr.ts_ns) },
+	{ "PID", "process (tgid), as the initial namespace sees it", FIELD_U32, AT(hdr.tgid) },
+	{ "COMM", "name of the thread that made the call first", FIELD_COMM, AT(hdr.comm) },
+	{ "CALL", "the system call; compat: all 32-bit ones", FIELD_NAME, AT(nr), 0, 0, call_names },
+	{ "SPAN_NS", "time since the last such row, which this one is about, ns", FIELD_U64, AT(hdr.lat_ns) },
+	{ "COUNT", "calls that have returned", FIELD_U64, AT(count) },
+	{ "FAILED", "of these, with an error; a call that a signal interrupts and the kernel starts again is one", FIELD_U64,
+	  AT(failed) },
+	{ "TIME_NS", "time in the calls, ns", FIELD_U64, AT(ns) },
+	{ "MAX_NS", "the longest one since the trace began, ns", FIELD_U64, AT(max_ns) },
+};
+#undef AT
+
+static int syscalls_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+{
+	int r = SKEL_OPEN(syscalls, o, cfg, kernel);
+	bool perf = cfg->perf & DLT_PERF_TP;
+	struct syscalls_bpf *skel;
+
+	if (r < 0)
+		return r;
+	skel = o->owner;
+	skel->rodata->sigreturn_nr = __NR_rt_sigreturn;
+	bpf_program__set_autoattach(skel->progs.syscalls_send, false);
+	bpf_program__set_autoload(skel->progs.syscalls_enter, !perf);
+	bpf_program__set_autoload(skel->progs.syscalls_exit, !perf);
+	bpf_program__set_autoload(skel->progs.syscalls_enter_perf, perf);
+	bpf_program__set_autoload(skel->progs.syscalls_exit_perf, perf);
+	return bpf_map__set_max_entries(skel->maps.starts, cfg->slot_mask + 1);
+}
+
+/* Cells of processes that have ended make room, once all of them has been sent. */
+static void cells_free(int fd)
+{
+	struct dlt_syscalls_key key, next;
+	struct dlt_syscalls_cell cell;
+	int r = bpf_map_get_next_key(fd, NULL, &next);
+
+	while (r == 0) {
+		key = next;
+		r = bpf_map_get_next_key(fd, &key, &next); /* before KEY goes, which would begin anew */
+		if (kill((pid_t)key.tgid, 0) < 0 && errno == ESRCH && bpf_map_lookup_elem(fd, &key, &cell) == 0 &&
+		    cell.count == cell.sent_count)
+			bpf_map_delete_elem(fd, &key);
+	}
+}
+
+static int syscalls_tell(struct probe_object *o, enum probe_tell when)
+{
+	struct syscalls_bpf *skel = o->owner;
+	int cells = bpf_map__fd(skel->maps.cells), r;
+
+	if (when == PROBE_TELL_BEGIN)
+		return 0;
+	if (when == PROBE_TELL_STOP) {
+		skel->bss->ended = 1;
+		return 0;
+	}
+	r = object_iterate(skel->progs.syscalls_send, 0, cells);
+	if (r == 0 && when == PROBE_TELL)
+		cells_free(cells);
+	return r;
+}
+
+const struct probe syscalls_probe = {
+	.name = "syscalls",
+	.help = "system calls of all kinds, summed up per interval: of each process and call how many, how many failed, how long",
+	.fields = fields,
+	.n_fields = ARRAY_SIZE(fields),
+	.rec_size = sizeof(struct dlt_syscalls),
+	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND,
+	.open = syscalls_open,
+	.tell = syscalls_tell,
+};
