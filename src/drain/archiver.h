@@ -31,7 +31,7 @@ struct archiver_file {
 struct archiver_segment {
 	struct archiver_segment *next; /* while it is handed over */
 	struct sink_segment seg;
-	unsigned int file; /* index of keeper.files */
+	unsigned int file; /* index of archiver.files */
 	enum pack pack;	   /* how it is there */
 	uint64_t stored_bytes;
 	uint64_t failed_ns; /* it could not be packed then; 0: not tried */
@@ -94,7 +94,7 @@ int archiver_init(struct archiver *k, const struct archiver_options *o, int dirf
 void archiver_add(struct archiver *k, const struct sink *s, bool stays);
 int archiver_start(struct archiver *k);
 
-/* For sinks: struct sink_split, CTX is the keeper. Never waits. */
+/* For sinks: struct sink_split, CTX is the archiver. Never waits. */
 void archiver_closed(void *ctx, const struct sink_segment *seg);
 /* Drain: should every segment be closed now? Once per question. */
 bool archiver_wants_split(struct archiver *k);

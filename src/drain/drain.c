@@ -108,7 +108,7 @@ static void split_by_time(struct drain *d)
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 	bool due = d->next_split_ns && now >= d->next_split_ns;
 
-	if (!d->keeper || !(archiver_wants_split(d->keeper) || due))
+	if (!d->archiver || !(archiver_wants_split(d->archiver) || due))
 		return;
 	each_sink(d, sink_split_now);
 	while (due && d->next_split_ns <= now)
@@ -328,9 +328,9 @@ static int sinks_open(struct drain *d, probe_mask mask, int dirfd)
 		r = sink_open(s, dirfd, name);
 		if (r < 0)
 			return r;
-		if (d->keeper) {
+		if (d->archiver) {
 			sink_split_by(s, &d->split);
-			archiver_add(d->keeper, s, i == DLT_files);
+			archiver_add(d->archiver, s, i == DLT_files);
 		}
 		sink_header(s, header, (size_t)(record_put_header(header, probes[i]) - header));
 		r = sink_flush(s);
@@ -384,7 +384,7 @@ static int loop_setup(struct drain *d)
 }
 
 int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, probe_mask mask, int dirfd,
-	       const char *workload_log, struct archiver *keeper)
+	       const char *workload_log, struct archiver *archiver)
 {
 	struct stat st;
 	int r;
@@ -394,8 +394,8 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, prob
 	d->lives.fd = d->log.fd = d->timer_fd = d->tick_fd = d->clock_fd = d->stop_fd = d->ended_fd = d->loop.epoll_fd = -1;
 	d->tracer = t;
 	d->ring_bytes = t->ring_bytes;
-	d->keeper = keeper;
-	d->split = (struct sink_split){ .bytes = cfg->rotate_bytes, .closed = archiver_closed, .ctx = keeper };
+	d->archiver = archiver;
+	d->split = (struct sink_split){ .bytes = cfg->rotate_bytes, .closed = archiver_closed, .ctx = archiver };
 	d->split_ns = cfg->rotate_ns;
 	r = decode_init(&d->decode, cfg);
 	if (!r && !fstat(dirfd, &st))

@@ -37,7 +37,7 @@ struct drain {
 	struct mark_queue marks;
 	struct lives lives;
 	struct tracer *tracer;
-	struct archiver *keeper; /* NULL: files are not split */
+	struct archiver *archiver; /* NULL: files are not split */
 	struct sink_split split;
 	uint64_t split_ns, next_split_ns; /* --rotate by time: how often, and when next; 0: not */
 	uint64_t rollup_minute;		  /* --rollup-only: of which sums have been written last */
@@ -58,7 +58,7 @@ struct drain {
  * split. 0 or -errno.
  */
 int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, probe_mask probes, int dirfd,
-	       const char *workload_log, struct archiver *keeper);
+	       const char *workload_log, struct archiver *archiver);
 
 /* Start the thread: clock, log and the collectors CS are read from now on. 0 or -errno. */
 int drain_start(struct drain *d, struct collectors *cs);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See collect.h. All but the two entry points runs in an errand's child, as the workload's user. */
+/* See collect.h. All but the two entry points runs in a child of run_as_user(). */
 #include "job/collect.h"
 
 #include <errno.h>

@@ -23,7 +23,7 @@ uint64_t session_not_on_disk(const struct session *s)
 {
 	uint64_t bytes = __atomic_load_n(&s->drain.not_on_disk, __ATOMIC_RELAXED);
 
-	return bytes + (s->split ? __atomic_load_n(&s->keeper.not_on_disk, __ATOMIC_RELAXED) : 0);
+	return bytes + (s->split ? __atomic_load_n(&s->archiver.not_on_disk, __ATOMIC_RELAXED) : 0);
 }
 
 struct segments {
@@ -60,7 +60,7 @@ static void add_segment(void *ctx, const struct archiver_segment *from)
 static struct segments put_storage(struct session *s, struct manifest *m)
 {
 	const struct config *cfg = s->cfg;
-	const struct archiver *k = &s->keeper;
+	const struct archiver *k = &s->archiver;
 	struct segments all = { 0 };
 
 	m->storage = (struct manifest_storage){
@@ -68,7 +68,7 @@ static struct segments put_storage(struct session *s, struct manifest *m)
 		.rotate_ns = cfg->rotate_ns, .keep_bytes = cfg->keep_bytes, .rollup_only = cfg->rollup_only,
 	};
 	if (s->split) {
-		archiver_each(&s->keeper, add_segment, &all);
+		archiver_each(&s->archiver, add_segment, &all);
 		m->storage.compressed_from_bytes = __atomic_load_n(&k->plain_bytes, __ATOMIC_RELAXED);
 		m->storage.compressed_bytes = __atomic_load_n(&k->packed_bytes, __ATOMIC_RELAXED);
 		m->storage.compress_cpu_us = __atomic_load_n(&k->cpu_ns, __ATOMIC_RELAXED) / 1000;
@@ -101,9 +101,9 @@ int session_await_manifest(struct session *s, int wait_ms)
 {
 	struct session_writing *w = &s->writing;
 
-	if (!w->chore.busy)
+	if (!w->call.busy)
 		return 1;
-	if (!async_call_wait(&w->chore, wait_ms))
+	if (!async_call_wait(&w->call, wait_ms))
 		return 0;
 	free(TAKE_PTR(w->text));
 	if (w->r < 0)
@@ -177,7 +177,7 @@ int session_begin_manifest(struct session *s, bool complete)
 	for (unsigned int i = 0; i < s->collectors.n; i++) {
 		const struct collector *c = &s->collectors.c[i];
 
-		const struct archiver_file *kept = s->split ? archiver_file(&s->keeper, &c->sink) : NULL;
+		const struct archiver_file *kept = s->split ? archiver_file(&s->archiver, &c->sink) : NULL;
 
 		collectors[i] = (struct manifest_collector_row){
 			.name = c->kind->name, .file = c->kind->file, .state = c->state,
@@ -218,7 +218,7 @@ int session_begin_manifest(struct session *s, bool complete)
 	m->n_segments = 0;
 	w->dirfd = s->dir.fd;
 	if (r == 0)
-		r = async_call_begin(&w->chore, put, w);
+		r = async_call_begin(&w->call, put, w);
 	if (r < 0) { /* else all of it is the thread's now */
 		free(TAKE_PTR(w->text));
 		w->r = log_err_r(r, "%s/manifest.json", s->dir.path);

@@ -57,7 +57,7 @@ static double elapsed_s(const struct session *s)
 static uint64_t free_bytes(struct session *s)
 {
 	session_look(s, ANSWER_MS);
-	return s->lookout.space.free_bytes;
+	return s->folder_watch.space.free_bytes;
 }
 
 /* As in the text files: one word, whatever the folder is called. */

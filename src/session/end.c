@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A trace's end: hooks off, rows written, segments packed, the manifest. Others do the writing, the drain,
- * the keeper and a chore, and this waits for them: as long as it takes where their work goes on or only
+ * the archiver and an async_call, and this waits for them: as long as it takes where their work goes on or only
  * the workload has ended, but where the file system does not answer not beyond a signal, nor where
  * somebody waits for the end. What stands in the kernel then cannot be ended by anybody; it is left there,
  * and done later should the file system come back while there is a workload to wait for.
@@ -27,7 +27,7 @@
 
 bool session_look(struct session *s, int wait_ms)
 {
-	return folder_watch_ask(&s->lookout, s->dir.fd, s->cfg->min_free_bytes, wait_ms);
+	return folder_watch_ask(&s->folder_watch, s->dir.fd, s->cfg->min_free_bytes, wait_ms);
 }
 
 /* --- waiting --------------------------------------------------------------------------------------- */
@@ -54,7 +54,7 @@ static uint64_t stall_clock_since(struct session *s, struct stall_clock *still, 
 	session_look(s, 0);
 	if (since && now > since + BEAT_NS)
 		return since;
-	return folder_watch_hangs(&s->lookout) ? now - async_call_busy_ns(&s->lookout.chore) : 0;
+	return folder_watch_hangs(&s->folder_watch) ? now - async_call_busy_ns(&s->folder_watch.call) : 0;
 }
 
 /* Whether somebody who is still there has asked us to end: takes one signal. */
@@ -86,7 +86,7 @@ static bool await(struct session *s, int fd, bool hurried_by_signals)
 		if (proxy_gone()) /* who was called has been killed: so are we */
 			kill(getpid(), SIGKILL);
 		if (p[1].revents) {
-			archiver_hurry(&s->keeper);
+			archiver_hurry(&s->archiver);
 			hurried_by_signals = false;
 		}
 		now = clock_now_ns(CLOCK_MONOTONIC);
@@ -118,16 +118,16 @@ static bool finish_segments(struct session *s)
 {
 	uint64_t left;
 
-	if (!s->split || !s->keeper.running)
+	if (!s->split || !s->archiver.running)
 		return true;
-	if (__atomic_load_n(&s->keeper.waiting, __ATOMIC_RELAXED) > 1)
+	if (__atomic_load_n(&s->archiver.waiting, __ATOMIC_RELAXED) > 1)
 		log_info("compressing the rest; a signal leaves it as it is");
-	archiver_end(&s->keeper);
+	archiver_end(&s->archiver);
 	/* by way of the service, a signal has asked for the end already */
-	if (!await(s, s->keeper.done_fd, !s->kind->remote))
+	if (!await(s, s->archiver.done_fd, !s->kind->remote))
 		return false;
-	left = archiver_finish(&s->keeper, -1);
-	archiver_say(&s->keeper, s->dir.path);
+	left = archiver_finish(&s->archiver, -1);
+	archiver_say(&s->archiver, s->dir.path);
 	if (left)
 		log_warn("%llu parts of the trace in %s are not compressed", (unsigned long long)left, s->dir.path);
 	return true;
@@ -137,9 +137,9 @@ static bool finish_segments(struct session *s)
 static bool finish_manifest(struct session *s)
 {
 	while (session_begin_manifest(s, true) == -EBUSY)
-		if (!await(s, s->writing.chore.done_fd, false))
+		if (!await(s, s->writing.call.done_fd, false))
 			return false;
-	if (s->writing.chore.busy && !await(s, s->writing.chore.done_fd, false))
+	if (s->writing.call.busy && !await(s, s->writing.call.done_fd, false))
 		return false;
 	session_await_manifest(s, -1);
 	return true;

@@ -73,7 +73,7 @@ static void write_file(void *ctx)
 	w->r = metrics_file_write(&s->metrics_file, w->text, w->len);
 }
 
-static void write_chore(void *ctx)
+static void write_metrics(void *ctx)
 {
 	privileges_own_files(write_file, ctx); /* the folder is node_exporter's */
 }
@@ -83,7 +83,7 @@ static bool take_written(struct session *s, int wait_ms)
 {
 	struct session_metrics_writing *w = &s->metrics_writing;
 
-	if (!async_call_wait(&w->chore, wait_ms))
+	if (!async_call_wait(&w->call, wait_ms))
 		return false;
 	free(TAKE_PTR(w->text));
 	if (w->r < 0 && w->r != s->metrics_said)
@@ -113,13 +113,13 @@ void session_metrics_write(struct session *s)
 	now.processes = now.tracing ? tracer_live(&s->tracer) : 0;
 	fill_own(&now);
 	fill_rings(&now, s);
-	now.free_bytes = s->lookout.space.free_bytes;
-	now.least_bytes = s->lookout.space.least_bytes;
+	now.free_bytes = s->folder_watch.space.free_bytes;
+	now.least_bytes = s->folder_watch.space.least_bytes;
 	out = open_memstream(&w->text, &w->len);
 	if (!out)
 		return;
 	metrics_put(out, &now);
-	if (fclose(out) || async_call_begin(&w->chore, write_chore, s) < 0)
+	if (fclose(out) || async_call_begin(&w->call, write_metrics, s) < 0)
 		return;
 	take_written(s, wait_ms);
 	s->metrics_ns = clock_now_ns(CLOCK_MONOTONIC);
@@ -134,7 +134,7 @@ void session_metrics_tick(struct session *s)
 
 void session_metrics_free(struct session *s)
 {
-	async_call_free(&s->metrics_writing.chore);
+	async_call_free(&s->metrics_writing.call);
 	free(TAKE_PTR(s->metrics_writing.text));
 	metrics_file_close(&s->metrics_file);
 	free(TAKE_PTR(s->metrics));

@@ -27,7 +27,7 @@
 #include "session/state.h"
 #include "trace/config.h"
 
-#define CHORES_END_MS 1000 /* a file system that answers takes less */
+#define CALLS_END_MS 1000 /* a file system that answers takes less */
 #define NOBODY 65534 /* where no user of the name is known */
 
 /* --- a trace of whoever calls --------------------------------------------------------------------------- */
@@ -280,8 +280,9 @@ static int step_fork(struct session *s)
 static void plan_privileges(struct session *s)
 {
 	const struct config *cfg = s->cfg;
-	bool errands = cfg->collect.n || cfg->archive, tools = !cfg->collectors || strcmp(cfg->collectors, "none");
-	const struct privilege_needs needs = { .children = errands || tools, .errands = errands,
+	bool user_work = cfg->collect.n || cfg->archive, tools = !cfg->collectors || strcmp(cfg->collectors, "none");
+	const struct privilege_needs needs = { .children = user_work || tools,
+					       .user_work = user_work,
 					       .files_of_others = cfg->metrics_file };
 
 	privileges_plan(&s->privileges, &s->user, &needs);
@@ -384,7 +385,7 @@ static void session_free(struct session *s)
 		collectors_stop(&s->collectors, &s->loop);
 	drain_free(&s->drain);
 	tracer_free(&s->tracer);
-	archiver_free(&s->keeper);
+	archiver_free(&s->archiver);
 	collectors_free(&s->collectors);
 	workload_free(&s->workload);
 	targets_free(&s->targets);
@@ -397,8 +398,8 @@ static void session_free(struct session *s)
 	util_close(&s->tell_fd);
 	util_close(&s->phase_fd);
 	util_close(&s->workload_log_fd);
-	async_call_free(&s->lookout.chore);
-	async_call_free(&s->writing.chore);
+	async_call_free(&s->folder_watch.call);
+	async_call_free(&s->writing.call);
 	free(TAKE_PTR(s->writing.text));
 	outdir_close(&s->dir);
 	workload_user_free(&s->user);
@@ -407,13 +408,13 @@ static void session_free(struct session *s)
 }
 
 /* What others do for S is over: it is on this thread's stack. */
-static bool chores_end(struct session *s)
+static bool calls_end(struct session *s)
 {
-	struct async_call *const chores[] = { &s->lookout.chore, &s->writing.chore, &s->metrics_writing.chore };
+	struct async_call *const calls[] = { &s->folder_watch.call, &s->writing.call, &s->metrics_writing.call };
 	bool ended = true;
 
-	for (size_t i = 0; i < ARRAY_SIZE(chores); i++)
-		ended = async_call_wait(chores[i], CHORES_END_MS) && ended;
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		ended = async_call_wait(calls[i], CALLS_END_MS) && ended;
 	return ended;
 }
 
@@ -426,8 +427,8 @@ static __attribute__((noreturn)) void leave(struct session *s, int code)
 	/* nobody waits for those that end meanwhile */
 	if (s->drain.running)
 		pthread_detach(s->drain.thread);
-	if (s->keeper.running)
-		pthread_detach(s->keeper.thread);
+	if (s->archiver.running)
+		pthread_detach(s->archiver.thread);
 	fflush(stdout); /* the report */
 	control_close(&s->control);
 	if (s->kind->hang_up)
@@ -453,9 +454,9 @@ int session_run_as(const struct session_kind *kind, void *of, const struct confi
 		.phase_fd = -1,
 		.workload_log_fd = -1,
 		.metrics_file = METRICS_FILE_NONE,
-		.metrics_writing.chore = ASYNC_CALL_NONE,
-		.lookout = FOLDER_WATCH_NONE,
-		.writing.chore = ASYNC_CALL_NONE,
+		.metrics_writing.call = ASYNC_CALL_NONE,
+		.folder_watch = FOLDER_WATCH_NONE,
+		.writing.call = ASYNC_CALL_NONE,
 	};
 	int code = cfg->background ? background_start() : 0;
 
@@ -484,7 +485,7 @@ int session_run_as(const struct session_kind *kind, void *of, const struct confi
 			unlinkat(s.dir.fd, OUTDIR_SOCKET, 0);
 	}
 	async_log_end();
-	if (session_is_stuck(&s) || !chores_end(&s))
+	if (session_is_stuck(&s) || !calls_end(&s))
 		leave(&s, code);
 	session_free(&s);
 	return code;

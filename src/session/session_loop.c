@@ -27,7 +27,7 @@
 
 void watch_space(struct session *s)
 {
-	const struct space *space = &s->lookout.space;
+	const struct space *space = &s->folder_watch.space;
 
 	if (space->low == s->folder.paused)
 		return;
@@ -46,7 +46,7 @@ void watch_space(struct session *s)
 /* What is written all the same is lost, or refused later: sinks count both. */
 static void tell_refused(struct session *s)
 {
-	int r = s->lookout.refused;
+	int r = s->folder_watch.refused;
 
 	if (!r == !s->folder.refused)
 		return;
@@ -164,7 +164,7 @@ static void tell_segments(struct session *s)
 {
 	if (!s->split)
 		return;
-	archiver_say(&s->keeper, s->dir.path);
+	archiver_say(&s->archiver, s->dir.path);
 	if (clock_now_ns(CLOCK_MONOTONIC) - s->manifest_ns >= MANIFEST_EVERY_NS)
 		session_note_manifest(s);
 }
@@ -184,7 +184,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 	if (read(fd, &n, sizeof(n)) < 0)
 		return 0;
 	session_look(s, ANSWER_MS);
-	if (!session_has_ended(s) && s->lookout.gone) {
+	if (!session_has_ended(s) && s->folder_watch.gone) {
 		int r = end_without_folder(s);
 
 		if (r < 0)
@@ -195,7 +195,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 		tell_refused(s);
 		status_update(&s->status, &s->tracer, &s->drain);
 		status_rates_tick(&s->status);
-		status_warn(&s->status, &s->drain, s->dir.path, folder_watch_hangs(&s->lookout));
+		status_warn(&s->status, &s->drain, s->dir.path, folder_watch_hangs(&s->folder_watch));
 		status_line(&s->status);
 		escape_say(&s->drain.decode.escape, s->cfg);
 		tell_segments(s);

@@ -57,16 +57,16 @@ struct session {
 	struct tracer tracer;
 	struct collectors collectors;
 	struct drain drain;
-	struct archiver keeper; /* made where files are split */
+	struct archiver archiver; /* made where files are split */
 	bool split;
 	uint64_t manifest_ns; /* CLOCK_MONOTONIC when the manifest was written last */
 	struct workload workload;
 	int workload_log_fd; /* -1: no --log */
 	struct manifest manifest;
 	struct status status;
-	struct folder_watch lookout; /* of the trace folder */
+	struct folder_watch folder_watch; /* of the trace folder */
 	struct session_writing {      /* manifest.json */
-		struct async_call chore;
+		struct async_call call;
 		int dirfd;
 		char *text; /* the thread's while it is busy */
 		size_t len;
@@ -76,7 +76,7 @@ struct session {
 	struct metrics *metrics; /* --metrics-file, else NULL */
 	struct metrics_file metrics_file;
 	struct session_metrics_writing { /* it may lie on a server of its own */
-		struct async_call chore;
+		struct async_call call;
 		char *text; /* the thread's while it is busy */
 		size_t len;
 		int r;
@@ -165,7 +165,7 @@ void session_end_tracing(struct session *s);
 void session_end_again(struct session *s);
 /* A stuck one: what could not be done then, if it can be now. */
 void session_try_to_end(struct session *s);
-/* Bring s->lookout up to date, waiting for WAIT_MS at most. Whether it is. */
+/* Bring s->folder_watch up to date, waiting for WAIT_MS at most. Whether it is. */
 bool session_look(struct session *s, int wait_ms);
 
 /* Answer stop, status and mark from now on, where there can be a socket. */

@@ -32,13 +32,13 @@ static uint64_t load(const uint64_t *v)
 /* With --keep it is not the drain's. */
 static const struct sink *sink_of(const struct drain *d, unsigned int probe)
 {
-	return probe == DLT_rollup && d->keeper && d->keeper->o.keep_bytes ? &d->keeper->rollup :
-									    &d->decode.sinks[probe];
+	return probe == DLT_rollup && d->archiver && d->archiver->o.keep_bytes ? &d->archiver->rollup
+									       : &d->decode.sinks[probe];
 }
 
 static void update_kept(struct probe_counts *p, const struct drain *d, const struct sink *sink)
 {
-	const struct archiver_file *f = d->keeper ? archiver_file(d->keeper, sink) : NULL;
+	const struct archiver_file *f = d->archiver ? archiver_file(d->archiver, sink) : NULL;
 
 	p->dropped = f ? load(&f->dropped_rows) : 0;
 	p->dropped_bytes = f ? load(&f->dropped_bytes) : 0;
@@ -163,8 +163,8 @@ static void warn_refused(struct status *s, const struct drain *d, const char *di
 
 	for (unsigned int i = 1; !refused && i < DLT_PROBES; i++)
 		refused = __atomic_load_n(&sink_of(d, i)->refused, __ATOMIC_RELAXED);
-	if (!refused && d->keeper)
-		refused = __atomic_load_n(&d->keeper->refused, __ATOMIC_RELAXED);
+	if (!refused && d->archiver)
+		refused = __atomic_load_n(&d->archiver->refused, __ATOMIC_RELAXED);
 	if (s->log_unsure && !s->log_unsure_said)
 		log_warn("the disk of %s has refused what it was given: %s; some of workload.log may be missing (the manifest counts it as unsure_bytes)",
 			 dir, strerror(-__atomic_load_n(&d->log.refused, __ATOMIC_RELAXED)));

@@ -102,13 +102,13 @@ static int load(struct session *s)
 }
 
 /* --compress, --rotate, --keep: who takes what is closed. 0 or -errno. */
-static int prepare_keeper(struct session *s)
+static int prepare_archiver(struct session *s)
 {
 	const struct config *cfg = s->cfg;
 	struct archiver_options o = { .pack = cfg->pack, .keep_bytes = cfg->keep_bytes };
 
 	s->split = cfg->rotate_bytes || cfg->rotate_ns;
-	return s->split ? archiver_init(&s->keeper, &o, s->dir.fd) : 0;
+	return s->split ? archiver_init(&s->archiver, &o, s->dir.fd) : 0;
 }
 
 /* The trace's files; with --delay the target is followed from here on. 0 or -errno. */
@@ -118,10 +118,10 @@ static int prepare(struct session *s)
 	int r;
 
 	session_files_of_user(s);
-	r = prepare_keeper(s);
+	r = prepare_archiver(s);
 	if (!r)
 		r = drain_open(&s->drain, s->cfg, &s->tracer, s->cfg->probes, s->dir.fd,
-			       s->workload_log_fd >= 0 ? OUTDIR_LOG : NULL, s->split ? &s->keeper : NULL);
+			       s->workload_log_fd >= 0 ? OUTDIR_LOG : NULL, s->split ? &s->archiver : NULL);
 	session_files_done();
 	if (r < 0) {
 		snprintf(text, sizeof(text), "cannot write the trace: %s", strerror(-r));
@@ -153,7 +153,7 @@ static int record(struct session *s)
 	int r;
 
 	note_start(s); /* what came before has taken its time */
-	s->drain.privileges = s->keeper.privileges = &s->privileges;
+	s->drain.privileges = s->archiver.privileges = &s->privileges;
 	s->collectors.user = s->user.uid == 0 ? &s->nobody : &s->user;
 	s->collectors.split = s->split ? &s->drain.split : NULL;
 	session_files_of_user(s);
@@ -161,9 +161,9 @@ static int record(struct session *s)
 	session_files_done();
 	for (unsigned int i = 0; !r && s->split && i < s->collectors.n; i++)
 		if (s->collectors.c[i].sink.fd >= 0)
-			archiver_add(&s->keeper, &s->collectors.c[i].sink, false);
+			archiver_add(&s->archiver, &s->collectors.c[i].sink, false);
 	if (!r && s->split)
-		r = archiver_start(&s->keeper);
+		r = archiver_start(&s->archiver);
 	if (!r)
 		r = collectors_watch(&s->collectors, &s->loop);
 	if (!r)
@@ -204,7 +204,7 @@ static void untrace(struct session *s)
 	s->traced = false;
 	collectors_stop(&s->collectors, &s->loop);
 	drain_free(&s->drain);
-	archiver_free(&s->keeper);
+	archiver_free(&s->archiver);
 	s->split = false;
 	tracer_free(&s->tracer);
 }
@@ -276,15 +276,15 @@ int session_give_up(struct session *s, int r)
 
 bool session_give_up_privileges(struct session *s)
 {
-	bool scribe;
+	bool logging;
 	int r;
 
 	if (s->gave_up || s->phase == PHASE_DELAY || s->targets.wait)
 		return false;
 	s->gave_up = true;
-	scribe = async_log_end();
+	logging = async_log_end();
 	r = privileges_give_up(&s->privileges, false);
-	if (scribe)
+	if (logging)
 		async_log_begin();
 	s->privileges.given_up = r == 0;
 	if (r < 0)

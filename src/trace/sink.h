@@ -69,7 +69,7 @@ struct sink {
 	uint64_t split_at; /* file_bytes */
 	uint64_t rows_before; /* `rows` when it began */
 	uint64_t first_ns, buffered_first_ns, written_last_ns;
-	bool ended; /* read by the keeper: relaxed */
+	bool ended; /* read by the archiver: relaxed */
 	uint64_t unsure_until; /* of `rows`: counted as unsure where they had to be */
 	/* read by the control plane: relaxed loads */
 	uint64_t rows, bytes; /* in the file */

@@ -74,7 +74,7 @@ void privileges_plan(struct privileges *p, const struct workload_user *user, con
 		p->kept |= 1U << KILL;
 	if (root && needs->children)
 		p->kept |= 1U << SETGID | 1U << SETUID;
-	if (root && ((!user->uid && needs->errands) || needs->files_of_others))
+	if (root && ((!user->uid && needs->user_work) || needs->files_of_others))
 		p->kept |= 1U << DAC_OVERRIDE;
 	p->kept &= permitted();
 }

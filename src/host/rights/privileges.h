@@ -20,7 +20,7 @@ struct privilege {
 /* What a trace does after its start that takes more than nothing. */
 struct privilege_needs {
 	bool children; /* the collectors, or what --collect and --archive need: they become a user */
-	bool errands;  /* --collect, --archive */
+	bool user_work; /* --collect, --archive */
 	bool files_of_others; /* --metrics-file */
 };
 

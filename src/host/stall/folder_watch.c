@@ -22,13 +22,13 @@ static void ask(void *ctx)
 
 bool folder_watch_ask(struct folder_watch *l, int fd, uint64_t min_free, int wait_ms)
 {
-	if (!l->chore.busy) {
+	if (!l->call.busy) {
 		l->answer = (struct folder_watch_answer){ .fd = fd, .min_free = min_free, .space = l->space };
-		if (async_call_begin(&l->chore, ask, &l->answer) < 0)
+		if (async_call_begin(&l->call, ask, &l->answer) < 0)
 			return false;
 	}
 	/* who has not answered for so long is not waited for at every look */
-	if (!async_call_wait(&l->chore, folder_watch_hangs(l) ? 0 : wait_ms))
+	if (!async_call_wait(&l->call, folder_watch_hangs(l) ? 0 : wait_ms))
 		return false;
 	if (!l->answer.error)
 		l->space = l->answer.space;
@@ -40,5 +40,5 @@ bool folder_watch_ask(struct folder_watch *l, int fd, uint64_t min_free, int wai
 
 bool folder_watch_hangs(const struct folder_watch *l)
 {
-	return async_call_busy_ns(&l->chore) > HANGS_NS;
+	return async_call_busy_ns(&l->call) > HANGS_NS;
 }

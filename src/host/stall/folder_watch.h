@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The look at the trace folder that is due each second: is it there, what space is left, does its file
- * system answer at all? Control plane; the questions are a chore, so that a server that is gone holds up
+ * system answer at all? Control plane; they are asked by an async_call, so that a server that is gone holds up
  * nobody.
  */
 #ifndef HOST_STALL_FOLDER_WATCH_H
@@ -11,7 +11,7 @@
 #include "host/stall/async_call.h"
 
 struct folder_watch {
-	struct async_call chore;
+	struct async_call call;
 	struct folder_watch_answer {
 		int fd;
 		uint64_t min_free;
@@ -33,7 +33,7 @@ struct folder_watch {
 };
 #define FOLDER_WATCH_NONE                                                                                              \
 	{                                                                                                              \
-		.chore = ASYNC_CALL_NONE                                                                               \
+		.call = ASYNC_CALL_NONE                                                                                \
 	}
 
 /*

@@ -47,9 +47,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	s = (struct session){
 		.cfg = &cfg,
 		.dir = { .fd = open("/", O_PATH | O_CLOEXEC), .path = "/" },
-		.lookout = FOLDER_WATCH_NONE,
-		.writing.chore = ASYNC_CALL_NONE,
-		.metrics_writing.chore = ASYNC_CALL_NONE,
+		.folder_watch = FOLDER_WATCH_NONE,
+		.writing.call = ASYNC_CALL_NONE,
+		.metrics_writing.call = ASYNC_CALL_NONE,
 	};
 	/* what counts rows has nothing to count, so of a trace that runs only marks are taken */
 	running = size > 4 && !memcmp(data + 1, "mark", 4);
@@ -61,11 +61,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	mark_close(&s.drain.marks);
 	loop_free(&s.loop);
 	/* what has been begun is about S, which is made anew for the next input */
-	EXPECT(async_call_wait(&s.lookout.chore, -1) && async_call_wait(&s.writing.chore, -1) &&
-	       async_call_wait(&s.metrics_writing.chore, -1));
-	async_call_free(&s.lookout.chore);
-	async_call_free(&s.writing.chore);
-	async_call_free(&s.metrics_writing.chore);
+	EXPECT(async_call_wait(&s.folder_watch.call, -1) && async_call_wait(&s.writing.call, -1) &&
+	       async_call_wait(&s.metrics_writing.call, -1));
+	async_call_free(&s.folder_watch.call);
+	async_call_free(&s.writing.call);
+	async_call_free(&s.metrics_writing.call);
 	close(s.dir.fd);
 	return 0;
 }

@@ -118,7 +118,7 @@ static void looks_whether_a_folder_is_there(void **state)
 	assert_false(l.gone);
 	assert_int_equal(l.refused, -EBADF);
 	assert_false(folder_watch_hangs(&l));
-	async_call_free(&l.chore);
+	async_call_free(&l.call);
 }
 
 static void stands_in_front_of_servers_only(void **state)
