@@ -13,8 +13,8 @@
 #include "report/why/rules.h"
 #include "report/why/why.h"
 
-#define PHASES_TOLD 24 /* names; see the report of each for all */
-#define EPOCHS_TOLD 20
+#define PHASES_SHOWN 24 /* names; see the report of each for all */
+#define EPOCHS_SHOWN 20
 
 /* --- the table ----------------------------------------------------------------------------------- */
 
@@ -250,7 +250,7 @@ static void waits(struct filler *f, const struct report *r)
 static void phases(struct filler *f, const struct report *r)
 {
 	const struct phases *p = r->phases;
-	uint32_t n = p ? MIN(p->n_names, PHASES_TOLD) : 0;
+	uint32_t n = p ? MIN(p->n_names, PHASES_SHOWN) : 0;
 
 	for (uint32_t name = 0; name < n; name++) {
 		char text[PHASE_LABEL_MAX];
@@ -293,7 +293,7 @@ static void epoch(struct filler *f, const struct why_epoch *e, const char *name)
 /* Logs need not number their epochs: then they are numbered here. */
 static void epochs(struct filler *f, const struct report *r)
 {
-	for (uint32_t i = 0; r->why && i < MIN(r->why->n_epochs, EPOCHS_TOLD); i++) {
+	for (uint32_t i = 0; r->why && i < MIN(r->why->n_epochs, EPOCHS_SHOWN); i++) {
 		const struct why_epoch *e = &r->why->epoch[i];
 		char name[PHASE_LABEL_MAX + 16];
 		unsigned int same = 1;

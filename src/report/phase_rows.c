@@ -9,9 +9,9 @@
 #include "base/util.h"
 #include "report/timeline.h"
 
-#define PHASES_TOLD 4096 /* in JSON: a page has to hold them */
-#define GAPS_TOLD 512
-#define NAMES_TOLD 24
+#define PHASES_SHOWN 4096 /* in JSON: a page has to hold them */
+#define GAPS_SHOWN 512
+#define NAMES_SHOWN 24
 #define LINE "%-8s %7s %10s %7s %10s %10s %10s  "
 
 /* --- JSON ---------------------------------------------------------------------------------------- */
@@ -107,14 +107,14 @@ void report_phases_json(const struct report *const *r, unsigned int n, struct js
 
 	json_array(j, "phases");
 	for (unsigned int host = 0; host < n; host++)
-		merged += phases_json(r[host], j, report_told(r[host], PHASES_TOLD, 1) / n);
+		merged += phases_json(r[host], j, report_told(r[host], PHASES_SHOWN, 1) / n);
 	json_end(j);
 	json_u64(j, "phases_merged", merged);
 	json_u64(j, "phases_left_out", 0); /* as it was called when the first ones were all that was told */
 	merged = 0;
 	json_array(j, "gaps");
 	for (unsigned int host = 0; host < n; host++)
-		merged += gaps_json(r[host], j, MAX(report_told(r[host], GAPS_TOLD, 4) / n, 1));
+		merged += gaps_json(r[host], j, MAX(report_told(r[host], GAPS_SHOWN, 4) / n, 1));
 	json_end(j);
 	json_u64(j, "gaps_merged", merged);
 }
@@ -168,11 +168,11 @@ void report_phases_text(const struct report *r, FILE *out)
 	fprintf(out, LINE "PHASE\n", "FROM", "TIMES", "TOTAL", "TRACE", "MEAN", "SHORTEST", "LONGEST");
 	for (uint32_t i = 0; i < p->n_names; i++) {
 		named += sums[i].times != 0;
-		if (sums[i].times && named <= NAMES_TOLD)
+		if (sums[i].times && named <= NAMES_SHOWN)
 			line(&p->names[i], &sums[i], report_duration_ns(r), out);
 	}
-	if (named > NAMES_TOLD)
-		fprintf(out, "and %u more: see --json\n", named - NAMES_TOLD);
+	if (named > NAMES_SHOWN)
+		fprintf(out, "and %u more: see --json\n", named - NAMES_SHOWN);
 	if (p->all.v[0].inferred && p->names[p->all.v[0].name].source == PHASE_INFERRED)
 		fputs("No log and no mark tells of phases: these are inferred from what was read and written when.\n", out);
 }

@@ -71,9 +71,9 @@ void report_cpu_phases(struct report_cpu *r, const struct phases *p)
 		memcpy(r->phases[i].name, p->names[i].name, sizeof(r->phases[i].name));
 		r->phases[i].source = phase_source_names[p->names[i].source];
 	}
-	for (uint32_t i = 0; i < p->told.n; i++)
-		if (p->told.v[i].name < r->n_phases)
-			interval_add(&r->phases[p->told.v[i].name], &p->told.v[i], end_ns);
+	for (uint32_t i = 0; i < p->recorded.n; i++)
+		if (p->recorded.v[i].name < r->n_phases)
+			interval_add(&r->phases[p->recorded.v[i].name], &p->recorded.v[i], end_ns);
 	for (uint32_t i = 0; i < r->n_phases; i++)
 		put_in_order(&r->phases[i]);
 }

@@ -15,7 +15,8 @@
 
 /* --- clocks ---------------------------------------------------------------------------------------- */
 
-/* What the first row of time_align.out says of HOST's clock. */
+/* The first row of time_align.out: HOST's clock. Before any report, since where the hosts' common axis begins is known
+ * first. */
 static int read_first_row(struct job_host *host, int dirfd)
 {
 	struct reader_row row;

@@ -13,7 +13,7 @@
 #include "report/why/rules.h"
 #include "report/why/why.h"
 
-#define HOSTS_TOLD 8
+#define HOSTS_SHOWN 8
 
 static const struct why *why_of(const struct report_job *job, unsigned int i)
 {
@@ -86,7 +86,7 @@ static void tell_hosts(const struct report_job *job, const char *code, bool othe
 		const struct why *w = why_of(job, i);
 		const struct finding *b = w ? &w->rules->bottleneck : NULL;
 
-		if (!b || (strcmp(b->rule->code, code) != 0) != others || n++ >= HOSTS_TOLD)
+		if (!b || (strcmp(b->rule->code, code) != 0) != others || n++ >= HOSTS_SHOWN)
 			continue;
 		fprintf(out, "%s%s", n > 1 ? ", " : "", job->host[i].name);
 		if (others)
@@ -96,8 +96,8 @@ static void tell_hosts(const struct report_job *job, const char *code, bool othe
 	}
 	if (!out)
 		return;
-	if (n > HOSTS_TOLD)
-		fprintf(out, ", and %u more", n - HOSTS_TOLD);
+	if (n > HOSTS_SHOWN)
+		fprintf(out, ", and %u more", n - HOSTS_SHOWN);
 	fclose(out);
 	if (n)
 		finding_tell(f, others ? "on %u of %u hosts something else: %s" : "found on %u of %u hosts: %s", n,

@@ -24,10 +24,10 @@ size_t applog_event(const char *name, size_t len, enum phase_event *event)
 
 void applog_set_name(struct applog_line *l, const char *name, size_t len)
 {
-	l->told.name_len = (uint32_t)MIN(len, sizeof(l->name) - 1);
-	memmove(l->name, name, l->told.name_len);
-	l->name[l->told.name_len] = '\0';
-	l->told.name = l->name;
+	l->entry.name_len = (uint32_t)MIN(len, sizeof(l->name) - 1);
+	memmove(l->name, name, l->entry.name_len);
+	l->name[l->entry.name_len] = '\0';
+	l->entry.name = l->name;
 }
 
 int64_t applog_number_at(struct applog_piece s)
@@ -48,8 +48,10 @@ static enum applog_found parse_mllog(struct applog_line *l, const char *line, si
 		return APPLOG_BROKEN;
 	if (m.event == MLLOG_POINT)
 		return APPLOG_NOTHING;
-	l->told = (struct phase_told){
-		.event = m.event == MLLOG_START ? PHASE_BEGINS : PHASE_ENDS, .source = PHASE_MLLOG, .number = m.epoch,
+	l->entry = (struct phase_entry){
+		.event = m.event == MLLOG_START ? PHASE_BEGINS : PHASE_ENDS,
+		.source = PHASE_MLLOG,
+		.number = m.epoch,
 		.rank = m.rank,
 	};
 	applog_set_name(l, m.phase, strlen(m.phase));

@@ -35,7 +35,7 @@ enum applog_found {
 };
 
 struct applog_line {
-	struct phase_told told; /* but for at_ns; the name lies in NAME */
+	struct phase_entry entry; /* but for at_ns; the name lies in NAME */
 	struct applog_time time;
 	bool stamped; /* by a line of NOTHING too: it begins with TIME as DLIO's do */
 	char name[PHASE_NAME_MAX];

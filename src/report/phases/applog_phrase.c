@@ -115,9 +115,9 @@ static bool take_nouns(struct applog_line *l, struct applog_piece *s, bool *of_a
 
 	if (!take_word(s, "saving"))
 		take_word(s, "loading");
-	l->told.number = -1;
+	l->entry.number = -1;
 	while ((noun = take_noun(s)) < ARRAY_SIZE(nouns)) {
-		take_number(s, strcmp(nouns[noun].word, "epoch") == 0, &l->told.number, of_all);
+		take_number(s, strcmp(nouns[noun].word, "epoch") == 0, &l->entry.number, of_all);
 		first = MIN(first, noun);
 	}
 	if (first == ARRAY_SIZE(nouns))
@@ -164,7 +164,7 @@ static bool is_heading(const struct applog_line *l, const char *begin, const cha
 {
 	bool alone = says_nothing((struct applog_piece){ begin, phrase });
 
-	if (strcmp(l->name, "epoch") != 0 || l->told.number < 0 || !says_nothing(rest))
+	if (strcmp(l->name, "epoch") != 0 || l->entry.number < 0 || !says_nothing(rest))
 		return false;
 	while (phrase > begin && phrase[-1] == ' ')
 		phrase--;
@@ -177,13 +177,13 @@ static bool parse_here(struct applog_line *l, const char *begin, struct applog_p
 	const char *phrase = here.p;
 	bool of_all = false;
 
-	if (take_event(&here, verbs, &l->told.event))
+	if (take_event(&here, verbs, &l->entry.event))
 		return take_nouns(l, &here, &of_all);
 	if (!take_nouns(l, &here, &of_all))
 		return false;
-	if (take_predicate(here, &l->told.event))
+	if (take_predicate(here, &l->entry.event))
 		return true;
-	l->told.event = PHASE_BEGINS;
+	l->entry.event = PHASE_BEGINS;
 	return is_heading(l, begin, phrase, here, of_all);
 }
 
@@ -221,12 +221,12 @@ enum applog_found applog_parse_phrase(struct applog_line *l, const char *line, s
 
 	if (!has_phrase(line, len))
 		return APPLOG_NOTHING;
-	l->told = (struct phase_told){ .source = PHASE_LOG, .number = -1, .rank = -1 };
+	l->entry = (struct phase_entry){ .source = PHASE_LOG, .number = -1, .rank = -1 };
 	phrase = find_phrase(l, (struct applog_piece){ after ? after : line, line + len });
 	if (!phrase)
 		return APPLOG_NOTHING;
 	if (l->stamped && phrase == after + 1)
-		l->told.source = PHASE_DLIO;
-	l->told.rank = mllog_rank(line, before ? MIN((size_t)(before - line), APPLOG_RANK_BYTES) : 0);
+		l->entry.source = PHASE_DLIO;
+	l->entry.rank = mllog_rank(line, before ? MIN((size_t)(before - line), APPLOG_RANK_BYTES) : 0);
 	return APPLOG_PHASE;
 }

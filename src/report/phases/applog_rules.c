@@ -86,14 +86,14 @@ static size_t substitute(char ret[PHASE_NAME_MAX], const char *name, const char 
 /* "epoch 3": the number is not part of the name. */
 static void split_number(struct applog_line *l)
 {
-	size_t len = l->told.name_len, n = len;
+	size_t len = l->entry.name_len, n = len;
 
 	while (n && is_digit(l->name[n - 1]))
 		n--;
 	if (n == len || !n || !strchr(" _-", l->name[n - 1]))
 		return;
-	l->told.number = applog_number_at((struct applog_piece){ l->name + n, l->name + len });
-	if (l->told.number >= 0)
+	l->entry.number = applog_number_at((struct applog_piece){ l->name + n, l->name + len });
+	if (l->entry.number >= 0)
 		applog_set_name(l, l->name, n - 1);
 }
 
@@ -106,11 +106,13 @@ static enum applog_found parse_rule(struct applog_line *l, const struct applog_r
 	if (regexec(&rule->regex, line, PARTS, part, REG_STARTEND) != 0)
 		return APPLOG_NOTHING;
 	n = substitute(name, rule->name, line, part);
-	l->told = (struct phase_told){ .source = PHASE_LOG, .number = -1, .rank = mllog_rank(line, MIN(len, APPLOG_RANK_BYTES)) };
-	n = applog_event(name, n, &l->told.event);
+	l->entry = (struct phase_entry){ .source = PHASE_LOG,
+					 .number = -1,
+					 .rank = mllog_rank(line, MIN(len, APPLOG_RANK_BYTES)) };
+	n = applog_event(name, n, &l->entry.event);
 	applog_set_name(l, name, n);
 	split_number(l);
-	return l->told.name_len ? APPLOG_PHASE : APPLOG_BROKEN;
+	return l->entry.name_len ? APPLOG_PHASE : APPLOG_BROKEN;
 }
 
 enum applog_found applog_parse_rules(struct applog_line *l, const struct applog_rules *rules, const char *line, size_t len)

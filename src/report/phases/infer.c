@@ -190,7 +190,7 @@ void phases_infer(struct phases *p, const struct timeline *t, uint64_t from_ns, 
 {
 	uint64_t steady_ns = 0;
 
-	if (p->told.n || !t->begin_ns || timeline_bins(t) < LEAST_WINDOWS)
+	if (p->recorded.n || !t->begin_ns || timeline_bins(t) < LEAST_WINDOWS)
 		return;
 	if (sum_of(t, t->sum[TIMELINE_READS]) >= LEAST_READS)
 		steady_ns = infer_steady(p, t);

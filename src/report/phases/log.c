@@ -18,7 +18,7 @@
 /* DLIO tells no init: it is from its first line to the first epoch. */
 static void dlio_init(struct phase_reader *r, struct phase_log *log, const struct applog_line *l, uint64_t at_ns)
 {
-	if (log->has_init || l->told.source != PHASE_DLIO || l->told.event != PHASE_BEGINS)
+	if (log->has_init || l->entry.source != PHASE_DLIO || l->entry.event != PHASE_BEGINS)
 		return;
 	log->has_init = true;
 	if (log->first_ns && log->first_ns < at_ns)
@@ -62,19 +62,19 @@ void phase_log_line(struct phase_reader *r, struct phase_log *log, const char *l
 		log->untimed++;
 		return;
 	}
-	log->told++;
+	log->entries++;
 	log->last_ns = at_ns;
 	take_side(r, log, at_ns, row_ns > 0);
 	if (!log->tells)
 		return;
 	dlio_init(r, log, &l, at_ns);
-	l.told.at_ns = at_ns;
-	phases_tell(r->phases, &l.told);
+	l.entry.at_ns = at_ns;
+	phases_record(r->phases, &l.entry);
 }
 
 void phase_log_note(struct phase_reader *r, const struct phase_log *log, bool named)
 {
-	r->told += log->tells ? log->told : 0;
+	r->entries += log->tells ? log->entries : 0;
 	if (log->broken)
 		phase_note(r, "%s: %" PRIu64 " lines about phases are not whole and were left out", log->name,
 			   log->broken);
@@ -82,9 +82,9 @@ void phase_log_note(struct phase_reader *r, const struct phase_log *log, bool na
 		phase_note(r, "%s: %" PRIu64 " lines about phases have no time%s and were left out", log->name,
 			   log->untimed, r->clock.has_zone ? "" :
 			   ", or one of a zone that is not known (give it with --app-log-tz),");
-	if (named && !log->told && !log->broken && !log->untimed)
+	if (named && !log->entries && !log->broken && !log->untimed)
 		phase_note(r, "%s: no line tells of a phase; --phase REGEX=NAME says which do", log->name);
-	if (log->told && !is_of_trace(log))
+	if (log->entries && !is_of_trace(log))
 		phase_note(r, "%s: all of its lines about phases are outside of the trace, the first by %" PRIu64
 			   " s %s, and were left out; if the log was written in another time zone, give it with "
 			   "--app-log-tz", log->name,

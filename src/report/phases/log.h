@@ -17,7 +17,7 @@ struct phase_reader;
 /* A log on the way; .name set, the rest 0. */
 struct phase_log {
 	const char *name;
-	uint64_t told, broken, untimed; /* lines about phases */
+	uint64_t entries, broken, untimed; /* lines about phases */
 	uint64_t last_ns;  /* of its last line with a time */
 	uint64_t first_ns; /* of its first line as DLIO writes them */
 	uint64_t off_ns;   /* the first outside line's distance to the trace */

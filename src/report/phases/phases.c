@@ -57,7 +57,7 @@ void phases_free(struct phases *p)
 		free(p->lanes[k].v);
 	for (unsigned int i = 0; i < p->n_notes; i++)
 		free(p->notes[i]);
-	free(p->told.v);
+	free(p->recorded.v);
 	free(p->all.v);
 	free(p->names);
 	free(p);
@@ -177,7 +177,7 @@ static void tell_whole(struct phases *p, uint32_t name, const struct begun *b, i
 {
 	const struct phase phase = whole(name, b, rank, end_ns);
 
-	p->left_out += !put(&p->told, &phase);
+	p->left_out += !put(&p->recorded, &phase);
 }
 
 void phases_add(struct phases *p, enum phase_source source, const char *name, uint64_t begin_ns, uint64_t end_ns,
@@ -188,7 +188,7 @@ void phases_add(struct phases *p, enum phase_source source, const char *name, ui
 	struct phase phase = whole(i, &b, -1, end_ns);
 
 	phase.inferred = inferred;
-	p->left_out += i == PHASES_NONE || !put(&p->told, &phase);
+	p->left_out += i == PHASES_NONE || !put(&p->recorded, &phase);
 }
 
 /* --- begins and ends ---------------------------------------------------------------------------------- */
@@ -205,7 +205,7 @@ static int64_t rank_of(uint64_t key)
 }
 
 /* A new epoch begins, or one has ended: so have the evaluations and checkpoints in it. */
-static void epoch_bounds(struct phases *p, uint32_t name, const struct phase_told *t)
+static void epoch_bounds(struct phases *p, uint32_t name, const struct phase_entry *t)
 {
 	if (p->names[name].kind != PHASE_EPOCH || t->source == PHASE_MLLOG)
 		return;
@@ -222,14 +222,14 @@ static void epoch_bounds(struct phases *p, uint32_t name, const struct phase_tol
 }
 
 /* Another rank says it too, which the log does not tell apart. */
-static bool is_again(const struct begun *b, const struct phase_told *t)
+static bool is_again(const struct begun *b, const struct phase_entry *t)
 {
 	return b->is_open && t->source != PHASE_MLLOG && t->number >= 0 && t->number == b->number &&
 	       t->at_ns - b->since_ns < AGAIN_NS;
 }
 
 /* B is open still. A begin of before that is of another log, and tells nothing of it. */
-static void next_begins(struct phases *p, uint32_t name, const struct begun *b, const struct phase_told *t)
+static void next_begins(struct phases *p, uint32_t name, const struct begun *b, const struct phase_entry *t)
 {
 	uint64_t next_ns = t->at_ns < b->since_ns ? PHASE_NO_END : t->at_ns;
 	struct phase phase = whole(name, b, t->rank, MIN(b->until_ns, next_ns));
@@ -238,10 +238,10 @@ static void next_begins(struct phases *p, uint32_t name, const struct begun *b, 
 	if (t->source == PHASE_MLLOG)
 		p->unpaired++;
 	else
-		p->left_out += !put(&p->told, &phase);
+		p->left_out += !put(&p->recorded, &phase);
 }
 
-static void begins(struct phases *p, uint32_t name, const struct phase_told *t)
+static void begins(struct phases *p, uint32_t name, const struct phase_entry *t)
 {
 	struct begun *b = table_get(&p->open, key_of(name, t->rank));
 
@@ -258,7 +258,7 @@ static void begins(struct phases *p, uint32_t name, const struct phase_told *t)
 }
 
 /* What lasts of T's source and rank ends; of NAME alone, or of any for PHASES_NONE. Whether there was such. */
-static bool lasting_ends(struct phases *p, uint32_t name, const struct phase_told *t)
+static bool lasting_ends(struct phases *p, uint32_t name, const struct phase_entry *t)
 {
 	struct begun *b = table_find(&p->lasting, key_of(t->source, t->rank));
 
@@ -269,7 +269,7 @@ static bool lasting_ends(struct phases *p, uint32_t name, const struct phase_tol
 	return true;
 }
 
-static void ends(struct phases *p, uint32_t name, const struct phase_told *t)
+static void ends(struct phases *p, uint32_t name, const struct phase_entry *t)
 {
 	struct begun *b = table_find(&p->open, key_of(name, t->rank));
 
@@ -283,7 +283,7 @@ static void ends(struct phases *p, uint32_t name, const struct phase_told *t)
 	}
 }
 
-static void lasts(struct phases *p, uint32_t name, const struct phase_told *t)
+static void lasts(struct phases *p, uint32_t name, const struct phase_entry *t)
 {
 	struct begun *b;
 
@@ -295,7 +295,7 @@ static void lasts(struct phases *p, uint32_t name, const struct phase_told *t)
 		p->left_out++;
 }
 
-void phases_tell(struct phases *p, const struct phase_told *t)
+void phases_record(struct phases *p, const struct phase_entry *t)
 {
 	uint32_t name = name_of(p, t->source, t->name, t->name_len);
 
@@ -431,13 +431,13 @@ static void drop_cut_off(struct phases *p)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < p->told.n; i++) {
-		if (p->told.v[i].until_next && p->names[p->told.v[i].name].has_ends)
+	for (uint32_t i = 0; i < p->recorded.n; i++) {
+		if (p->recorded.v[i].until_next && p->names[p->recorded.v[i].name].has_ends)
 			p->unpaired++;
 		else
-			p->told.v[n++] = p->told.v[i];
+			p->recorded.v[n++] = p->recorded.v[i];
 	}
-	p->told.n = n;
+	p->recorded.n = n;
 }
 
 static void leave_open(struct phases *p)
@@ -486,10 +486,10 @@ int phases_close(struct phases *p, uint64_t begin_ns)
 
 	drop_cut_off(p);
 	leave_open(p);
-	cut_list(&p->told, begin_ns, PHASE_NO_END, &p->outside);
+	cut_list(&p->recorded, begin_ns, PHASE_NO_END, &p->outside);
 	p->all.n = 0;
-	for (uint32_t i = 0; i < p->told.n; i++)
-		if (!put(&p->all, &p->told.v[i]))
+	for (uint32_t i = 0; i < p->recorded.n; i++)
+		if (!put(&p->all, &p->recorded.v[i]))
 			return -ENOMEM;
 	sort(&p->all);
 	res = join_ranks(p);
@@ -498,7 +498,7 @@ int phases_close(struct phases *p, uint64_t begin_ns)
 
 void phases_end(struct phases *p, uint64_t begin_ns, uint64_t end_ns)
 {
-	cut_list(&p->told, begin_ns, end_ns, NULL);
+	cut_list(&p->recorded, begin_ns, end_ns, NULL);
 	cut_list(&p->all, begin_ns, end_ns, &p->outside);
 	for (unsigned int k = 0; k < PHASE_KINDS; k++)
 		cut_list(&p->lanes[k], begin_ns, end_ns, NULL);

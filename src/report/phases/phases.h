@@ -76,7 +76,7 @@ struct phases {
 	struct phase_name *names;
 	uint32_t n_names;
 	/* As they were told, each rank's by itself; in the order in which they ended, open ones last. */
-	struct phase_list told;
+	struct phase_list recorded;
 	/* All ranks together: from when the first began to when the last ended; by begin, longer ones first. */
 	struct phase_list all;
 	/* Of each kind, by the best source that tells of it, in order and none in another. */
@@ -104,7 +104,7 @@ enum phase_event {
 	PHASE_LASTS, /* it begins, and lasts until its end or the next of this event, source and rank */
 };
 
-struct phase_told {
+struct phase_entry {
 	enum phase_event event;
 	enum phase_source source;
 	const char *name; /* unescaped, without event and number */
@@ -113,7 +113,7 @@ struct phase_told {
 	uint64_t at_ns;
 };
 
-void phases_tell(struct phases *p, const struct phase_told *t);
+void phases_record(struct phases *p, const struct phase_entry *t);
 /* A whole one, INFERRED or not; behind phases_close() too, which has to come once more then. */
 void phases_add(struct phases *p, enum phase_source source, const char *name, uint64_t begin_ns, uint64_t end_ns,
 		bool inferred);

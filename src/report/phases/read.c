@@ -78,13 +78,13 @@ static bool output_row(struct phase_reader *r, void *own, uint64_t ns, struct re
 
 static bool mark_row(struct phase_reader *r, void *own, uint64_t ns, struct reader_field f)
 {
-	struct phase_told mark = { .source = PHASE_MARKS, .name = r->text, .number = -1, .rank = -1, .at_ns = ns };
+	struct phase_entry mark = { .source = PHASE_MARKS, .name = r->text, .number = -1, .rank = -1, .at_ns = ns };
 
 	if (f.len > sizeof(r->text))
 		return false;
 	mark.name_len = (uint32_t)applog_event(r->text, text_unescape(r->text, f.p, f.len), &mark.event);
 	if (mark.name_len)
-		phases_tell(r->phases, &mark);
+		phases_record(r->phases, &mark);
 	return true;
 }
 
@@ -162,7 +162,7 @@ static void read_folder(struct phase_reader *r, int dirfd)
 	phase_log_note(r, &log, false);
 	if (res == -ENOENT)
 		read_workload_log(r, dirfd);
-	if (r->told)
+	if (r->entries)
 		return;
 	fd = openat(dirfd, COLLECTED, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0)

@@ -11,7 +11,7 @@ struct phase_reader {
 	const struct phases_options *options;
 	struct phase_clock clock;
 	unsigned int collected; /* entries of that folder that were looked at */
-	uint64_t told; /* lines about phases */
+	uint64_t entries; /* lines about phases */
 	char text[4 * APPLOG_LINE_MAX];
 };
 

@@ -109,9 +109,9 @@ int32_t zone_offset_s(struct zone *z, int64_t utc_s)
 {
 	int64_t quarter = utc_s / QUARTER_S + 1; /* no clock is set in the middle of one */
 
-	if (z->name[0] && (z->asked != quarter || quarter <= 0)) {
+	if (z->name[0] && (z->cached != quarter || quarter <= 0)) {
 		z->offset_s = ask(z->name, utc_s);
-		z->asked = quarter;
+		z->cached = quarter;
 	}
 	return z->offset_s;
 }

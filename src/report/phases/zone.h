@@ -14,7 +14,7 @@
 struct zone {
 	char name[ZONE_NAME_MAX]; /* empty: it is OFFSET_S always */
 	int32_t offset_s;	  /* east of UTC */
-	int64_t asked;		  /* 1 + the quarter of an hour whose offset is OFFSET_S; 0: none yet */
+	int64_t cached; /* 1 + the quarter of an hour whose offset is OFFSET_S; 0: none yet */
 };
 
 /*

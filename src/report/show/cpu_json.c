@@ -12,15 +12,15 @@
 #include "base/util.h"
 #include "report/cpu/cpu.h"
 
-#define TASKS_TOLD 40 /* all that have 3 %, which the text tells, are among these */
-#define PROCESSES_TOLD 40
-#define THREADS_TOLD 40
-#define WAITS_TOLD 20
-#define CALLS_TOLD 8 /* of one of them */
-#define GAPS_TOLD 100
+#define TASKS_SHOWN 40 /* all that have 3 %, which the text tells, are among these */
+#define PROCESSES_SHOWN 40
+#define THREADS_SHOWN 40
+#define WAITS_SHOWN 20
+#define CALLS_SHOWN 8 /* of one of them */
+#define GAPS_SHOWN 100
 
 /* Of MOST, where a page would be too large: half of them, and so on. */
-static uint32_t told_of(const struct report_cpu *r, uint32_t most)
+static uint32_t shown_of(const struct report_cpu *r, uint32_t most)
 {
 	return MAX(most >> r->thin, 2U);
 }
@@ -84,9 +84,9 @@ static uint64_t group_key(const void *v)
 	return ((const struct cpu_group *)v)->sums.run_ns;
 }
 
-static bool is_told(const struct cpu_group *g, uint32_t told, uint32_t most)
+static bool is_shown(const struct cpu_group *g, uint32_t shown, uint32_t most)
 {
-	return g->tasks && (g->kind == CPU_IDLE || g->kind == CPU_SELF || told < most);
+	return g->tasks && (g->kind == CPU_IDLE || g->kind == CPU_SELF || shown < most);
 }
 
 static void matrix_free(struct matrix *m)
@@ -101,10 +101,10 @@ static bool matrix_make(struct matrix *m, const struct report_cpu *r)
 	m->order = report_cpu_order(&r->groups, group_key);
 	m->row_of = calloc(r->groups.n + 1, sizeof(*m->row_of));
 	for (uint32_t i = 0; m->order && m->row_of && i < r->groups.n; i++) {
-		bool told = is_told(table_at(&r->groups, m->order[i]), m->rows, told_of(r, TASKS_TOLD));
+		bool shown = is_shown(table_at(&r->groups, m->order[i]), m->rows, shown_of(r, TASKS_SHOWN));
 
-		m->row_of[m->order[i]] = told ? m->rows : UINT32_MAX;
-		m->rows += told;
+		m->row_of[m->order[i]] = shown ? m->rows : UINT32_MAX;
+		m->rows += shown;
 	}
 	m->run_ns = calloc((size_t)(m->rows + 1) * MAX(r->n_cpus, 1), sizeof(*m->run_ns));
 	if (!m->order || !m->row_of || !m->run_ns)
@@ -184,7 +184,7 @@ static void processes(const struct report_cpu *r, struct json *j)
 {
 	autofree uint32_t *order = report_cpu_order(&r->roles, role_key);
 	struct cpu_sums other = { 0 };
-	uint64_t told = 0, n = 0;
+	uint64_t shown = 0, n = 0;
 
 	json_array(j, "processes");
 	for (uint32_t i = 0; order && i < r->roles.n; i++) {
@@ -194,12 +194,12 @@ static void processes(const struct report_cpu *r, struct json *j)
 
 		if (t->kind == CPU_IDLE || !role->threads)
 			continue;
-		if (told == told_of(r, PROCESSES_TOLD)) {
+		if (shown == shown_of(r, PROCESSES_SHOWN)) {
 			cpu_sums_add(&other, &role->sums);
 			n++;
 			continue;
 		}
-		told++;
+		shown++;
 		json_object(j, NULL);
 		json_u64(j, "pid", p->pid);
 		json_str(j, "comm", t->comm);
@@ -222,7 +222,7 @@ static void threads(const struct report_cpu *r, struct json *j)
 {
 	autofree uint32_t *order = report_cpu_order(&r->threads, thread_key);
 	struct cpu_sums other = { 0 };
-	uint64_t told = 0, n = 0;
+	uint64_t shown = 0, n = 0;
 
 	json_array(j, "threads");
 	for (uint32_t i = 0; order && i < r->threads.n; i++) {
@@ -231,12 +231,12 @@ static void threads(const struct report_cpu *r, struct json *j)
 
 		if (task->kind == CPU_IDLE || !t->tid)
 			continue;
-		if (told == told_of(r, THREADS_TOLD)) {
+		if (shown == shown_of(r, THREADS_SHOWN)) {
 			cpu_sums_add(&other, &t->sums);
 			n++;
 			continue;
 		}
-		told++;
+		shown++;
 		json_object(j, NULL);
 		json_u64(j, "tid", t->tid);
 		json_u64(j, "pid", ((const struct cpu_proc *)table_at(&r->procs, t->proc))->pid);
@@ -299,7 +299,7 @@ static void sum_calls(const struct report_cpu *r, struct table *calls)
 }
 
 /* Those of TASK with the longest waits, longest first, their numbers in CALLS to TOP; how many. */
-static unsigned int longest(const struct table *calls, uint32_t task, uint32_t top[CALLS_TOLD])
+static unsigned int longest(const struct table *calls, uint32_t task, uint32_t top[CALLS_SHOWN])
 {
 	unsigned int n = 0, at;
 
@@ -307,9 +307,9 @@ static unsigned int longest(const struct table *calls, uint32_t task, uint32_t t
 		uint64_t ns = wait_ns(table_at(calls, i));
 
 		if (calls->keys[i] >> 32 != task || !ns ||
-		    (n == CALLS_TOLD && ns <= wait_ns(table_at(calls, top[n - 1]))))
+		    (n == CALLS_SHOWN && ns <= wait_ns(table_at(calls, top[n - 1]))))
 			continue;
-		if (n < CALLS_TOLD)
+		if (n < CALLS_SHOWN)
 			n++;
 		for (at = n - 1; at > 0 && wait_ns(table_at(calls, top[at - 1])) < ns; at--)
 			top[at] = top[at - 1];
@@ -320,7 +320,7 @@ static unsigned int longest(const struct table *calls, uint32_t task, uint32_t t
 
 static void calls_of(const struct report_cpu *r, struct json *j, const struct table *calls, uint32_t task)
 {
-	uint32_t top[CALLS_TOLD];
+	uint32_t top[CALLS_SHOWN];
 	unsigned int n = longest(calls, task, top);
 
 	json_array(j, "calls");
@@ -354,7 +354,7 @@ static void waits(const struct report_cpu *r, struct json *j)
 
 	sum_calls(r, &calls);
 	json_array(j, "waits");
-	for (uint32_t i = 0, told = 0; order && i < r->tasks.n && told < told_of(r, WAITS_TOLD); i++, told++) {
+	for (uint32_t i = 0, shown = 0; order && i < r->tasks.n && shown < shown_of(r, WAITS_SHOWN); i++, shown++) {
 		const struct cpu_task *t = table_at(&r->tasks, order[i]);
 
 		if (!wall_key(t))
@@ -375,7 +375,7 @@ static void waits(const struct report_cpu *r, struct json *j)
 static void gaps(const struct report_cpu *r, struct json *j)
 {
 	json_array(j, "gaps");
-	for (uint32_t i = 0; i < MIN(r->n_gaps, GAPS_TOLD); i++) {
+	for (uint32_t i = 0; i < MIN(r->n_gaps, GAPS_SHOWN); i++) {
 		const struct cpu_gap *g = &r->gaps[i];
 
 		json_object(j, NULL);
@@ -393,7 +393,7 @@ static void gaps(const struct report_cpu *r, struct json *j)
 		json_end(j);
 	}
 	json_end(j);
-	json_u64(j, "more_gaps", r->n_gaps - MIN(r->n_gaps, GAPS_TOLD) + r->more_gaps);
+	json_u64(j, "more_gaps", r->n_gaps - MIN(r->n_gaps, GAPS_SHOWN) + r->more_gaps);
 }
 
 /* --- all of it ------------------------------------------------------------------------------------------ */

@@ -43,7 +43,7 @@ struct lines {
 
 /* --- summing up --------------------------------------------------------------------------------------- */
 
-static uint32_t who(const struct report_cpu *r, bool by_task, uint32_t role)
+static uint32_t who_waits(const struct report_cpu *r, bool by_task, uint32_t role)
 {
 	return by_task ? ((const struct cpu_role *)table_at(&r->roles, role))->task : role;
 }
@@ -57,7 +57,7 @@ static void sum_up(struct waits *w, const struct report_cpu *r, bool by_task)
 		const struct cpu_call *c = table_at(&r->calls, i);
 		uint64_t key = r->calls.keys[i];
 		struct cpu_call *sum = table_get(
-			&w->calls, report_cpu_pair(who(r, by_task, (uint32_t)(key >> 32)), (uint32_t)key));
+			&w->calls, report_cpu_pair(who_waits(r, by_task, (uint32_t)(key >> 32)), (uint32_t)key));
 
 		if (!sum)
 			continue;
@@ -69,8 +69,8 @@ static void sum_up(struct waits *w, const struct report_cpu *r, bool by_task)
 	for (uint32_t i = 0; i < r->folders.n; i++) {
 		const struct cpu_folder *f = table_at(&r->folders, i);
 		uint64_t key = r->calls.keys[f->call];
-		struct cpu_call *c = table_find(
-			&w->calls, report_cpu_pair(who(r, by_task, (uint32_t)(key >> 32)), (uint32_t)key));
+		struct cpu_call *c = table_find(&w->calls, report_cpu_pair(who_waits(r, by_task, (uint32_t)(key >> 32)),
+									   (uint32_t)key));
 		struct part *p = c ? table_get(&w->folders,
 					       report_cpu_pair(report_cpu_number(&w->calls, c), f->folder))
 				   : NULL;

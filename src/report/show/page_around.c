@@ -50,17 +50,17 @@ size_t report_page_bytes(int (*json)(const void *what, FILE *out), const void *w
  */
 void report_page_fit(const struct page_fit *f)
 {
-	size_t is = report_page_bytes(f->json, f->what), rest = 0, was;
+	size_t is = report_page_bytes(f->json, f->what), rest = 0, before;
 
 	while (is > PAGE_BYTES_MAX) {
-		was = is;
+		before = is;
 		if (rest <= PAGE_BYTES_MAX && f->bins(f->what) > BINS_LEAST) {
 			f->fold(f->what);
 			is = report_page_bytes(f->json, f->what);
-			rest = is - MIN(is, was - MIN(is, was));
+			rest = is - MIN(is, before - MIN(is, before));
 		} else if (f->thin(f->what)) {
 			is = report_page_bytes(f->json, f->what);
-			rest -= MIN(rest, was - MIN(is, was));
+			rest -= MIN(rest, before - MIN(is, before));
 		} else {
 			return;
 		}

@@ -18,14 +18,14 @@ static void process(const struct report *r, struct json *j, uint64_t pid)
 
 /* --- how values are spread ------------------------------------------------------------------------- */
 
-struct told {
+struct histogram_of {
 	const char *probe, *of;
 	bool bytes; /* not ns */
 	uint64_t n, p50;
 	uint64_t octaves[SPREAD_OCTAVES];
 };
 
-static void histogram(struct json *j, const struct told *t)
+static void histogram(struct json *j, const struct histogram_of *t)
 {
 	json_object(j, NULL);
 	if (t->probe)
@@ -49,7 +49,7 @@ static void histogram(struct json *j, const struct told *t)
 
 static void column(struct json *j, const struct report_column *c, const struct hist *h, bool bytes)
 {
-	struct told t = { .probe = c->probe, .of = c->of, .bytes = bytes };
+	struct histogram_of t = { .probe = c->probe, .of = c->of, .bytes = bytes };
 
 	if (!h)
 		return;
@@ -67,7 +67,7 @@ static void process_histograms(struct json *j, const struct report *r, const str
 	process(r, j, proc->pid);
 	json_array(j, "histograms");
 	for (unsigned int i = 0; i < REPORT_SPREADS; i++) {
-		struct told t = { .of = report_spread_names[i] };
+		struct histogram_of t = { .of = report_spread_names[i] };
 
 		if (!proc->spread[i])
 			continue;

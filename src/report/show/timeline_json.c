@@ -9,7 +9,7 @@
 #include "report/timeline.h"
 #include "report/why/why.h"
 
-#define LANES_TOLD 200
+#define LANES_SHOWN 200
 #define LANES_LEAST 4 /* of a host, however many there are */
 #define LANE_LEAST 0.0005 /* of a bin: less is not seen */
 
@@ -411,7 +411,7 @@ void report_timelines_json(const struct report *const *r, unsigned int n, const 
 	json_u64(j, "lane_bin_ns", t->bin_ns * TIMELINE_LANE_FOLD);
 	json_array(j, "lanes");
 	for (unsigned int i = 0; i < n; i++)
-		left_out += lanes(r[i], j, MAX(report_told(r[i], LANES_TOLD, LANES_LEAST) / n, LANES_LEAST));
+		left_out += lanes(r[i], j, MAX(report_told(r[i], LANES_SHOWN, LANES_LEAST) / n, LANES_LEAST));
 	json_end(j);
 	json_u64(j, "lanes_left_out", left_out);
 	json_u64(j, "series_left_out", series_left_out(r, n));

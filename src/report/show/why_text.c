@@ -12,7 +12,7 @@
 
 #define EPOCH_LINE "%10s %9s %9s %10s %10s %10s %9s %10s %8s  "
 #define EPOCH_MORE "%10s %8s %9s %10s %10s %10s %8s  "
-#define EPOCHS_TOLD 20
+#define EPOCHS_SHOWN 20
 
 static void line(FILE *out, const char *before, const char *text)
 {
@@ -107,7 +107,7 @@ void why_epochs_text(const struct report *r, FILE *out)
 	fputs("\nReads of regular files, by epoch (AGAIN: bytes read a second time in it)\n", out);
 	fprintf(out, EPOCH_LINE "EPOCH\n", "LASTED", "WAITED", "SAMPLES", "READ", "FROM DISK", "READS", "IN ORDER",
 		"AGAIN", "WORKERS");
-	for (uint32_t i = 0; i < MIN(w->n_epochs, EPOCHS_TOLD); i++) {
+	for (uint32_t i = 0; i < MIN(w->n_epochs, EPOCHS_SHOWN); i++) {
 		const struct why_epoch *e = &w->epoch[i];
 		char waited[16] = "-", order[16] = "-";
 
@@ -124,12 +124,12 @@ void why_epochs_text(const struct report *r, FILE *out)
 		fmt_text(out, e->name, 0);
 		fputc('\n', out);
 	}
-	if (w->n_epochs > EPOCHS_TOLD)
-		fprintf(out, "and %u more\n", w->n_epochs - EPOCHS_TOLD);
+	if (w->n_epochs > EPOCHS_SHOWN)
+		fprintf(out, "and %u more\n", w->n_epochs - EPOCHS_SHOWN);
 	fputs("\nSizes of reads, workers and slowest files, by epoch (MOST OF: most reads returned so much, to twice as much;"
 	      " A SAMPLE: in calls on files)\n", out);
 	fmt_text(out, "EPOCH", 18);
 	fprintf(out, EPOCH_MORE "SLOWEST FILE\n", "MOST OF", "SHARE", "SLOWEST", "A SAMPLE", "MEDIAN", "FILE TOOK", "READS");
-	for (uint32_t i = 0; i < MIN(w->n_epochs, EPOCHS_TOLD); i++)
+	for (uint32_t i = 0; i < MIN(w->n_epochs, EPOCHS_SHOWN); i++)
 		epoch_more(&w->epoch[i], out);
 }

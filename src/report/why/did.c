@@ -13,7 +13,7 @@
 #include "report/why/impl.h"
 #include "report/why/rules.h"
 
-#define CALLS_TOLD 3
+#define CALLS_SHOWN 3
 #define LEAST 0.5 /* % of the time: less is not told */
 
 void why_did(struct why_did *d, struct reader_field call, double ns)
@@ -50,7 +50,7 @@ static void put_sums(const struct why *w, double all_ns, FILE *out)
 	fprintf(out, "%.1f %% on a CPU", rules_percent(d.run_ns, all_ns));
 	put(out, d.runq_ns, all_ns, "waiting for one");
 	qsort(d.call, d.n_calls, sizeof(d.call[0]), by_time);
-	for (unsigned int i = 0; i < MIN(d.n_calls, CALLS_TOLD); i++) {
+	for (unsigned int i = 0; i < MIN(d.n_calls, CALLS_SHOWN); i++) {
 		autofree char *what = util_fmt(strcmp(d.call[i].name, "fault") ? "waiting in %s" : "waiting in page %ss",
 					       d.call[i].name);
 

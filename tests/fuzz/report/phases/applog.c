@@ -18,7 +18,7 @@ static void check_list(const struct phases *p, const struct phase_list *l, bool 
 
 static void check(const struct phases *p)
 {
-	check_list(p, &p->told, false);
+	check_list(p, &p->recorded, false);
 	check_list(p, &p->all, false);
 	for (unsigned int k = 0; k < PHASE_KINDS; k++)
 		check_list(p, &p->lanes[k], true);

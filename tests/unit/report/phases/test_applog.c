@@ -102,11 +102,11 @@ static void lines_tell_of_phases(void **state)
 		struct applog_line l;
 
 		assert_int_equal(parse(&l, NULL, cases[i].line, strlen(cases[i].line)), APPLOG_PHASE);
-		assert_int_equal(l.told.source, cases[i].source);
-		assert_int_equal(l.told.event, cases[i].event);
+		assert_int_equal(l.entry.source, cases[i].source);
+		assert_int_equal(l.entry.event, cases[i].event);
 		assert_string_equal(l.name, cases[i].name);
-		assert_int_equal(l.told.number, cases[i].number);
-		assert_int_equal(l.told.rank, cases[i].rank);
+		assert_int_equal(l.entry.number, cases[i].number);
+		assert_int_equal(l.entry.rank, cases[i].rank);
 		assert_int_equal(l.time.clock, cases[i].clock);
 	}
 }
@@ -152,9 +152,9 @@ static void ends_are_told_in_many_ways(void **state)
 			if (parse(&l, NULL, lines[k], strlen(lines[k])) != APPLOG_PHASE)
 				fail_msg("\"%s\" tells of nothing", lines[k]);
 			assert_string_equal(l.name, cases[i].name);
-			assert_int_equal(l.told.event, cases[i].event);
-			assert_int_equal(l.told.number, cases[i].number);
-			assert_int_equal(l.told.source, PHASE_LOG);
+			assert_int_equal(l.entry.event, cases[i].event);
+			assert_int_equal(l.entry.number, cases[i].number);
+			assert_int_equal(l.entry.source, PHASE_LOG);
 		}
 	}
 }
@@ -222,10 +222,10 @@ static void rules_say_which_lines_tell_of_what(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		assert_int_equal(parse(&l, &rules, cases[i].line, strlen(cases[i].line)), APPLOG_PHASE);
 		assert_string_equal(l.name, cases[i].name);
-		assert_int_equal(l.told.event, cases[i].event);
-		assert_int_equal(l.told.number, cases[i].number);
-		assert_int_equal(l.told.rank, cases[i].rank);
-		assert_int_equal(l.told.source, PHASE_LOG);
+		assert_int_equal(l.entry.event, cases[i].event);
+		assert_int_equal(l.entry.number, cases[i].number);
+		assert_int_equal(l.entry.rank, cases[i].rank);
+		assert_int_equal(l.entry.source, PHASE_LOG);
 	}
 	assert_int_equal(parse(&l, &rules, "key=", 4), APPLOG_BROKEN); /* without a name */
 	assert_int_equal(parse(&l, &rules, "loss 0.1", 8), APPLOG_NOTHING);

@@ -39,11 +39,15 @@ static struct phases *told(const struct line *lines, size_t n)
 
 	assert_non_null(p);
 	for (size_t i = 0; i < n; i++)
-		phases_tell(p, &(struct phase_told){
-			.event = lines[i].event, .source = lines[i].source, .name = lines[i].name,
-			.name_len = (uint32_t)strlen(lines[i].name), .number = lines[i].number, .rank = lines[i].rank,
-			.at_ns = lines[i].at_s * S,
-		});
+		phases_record(p, &(struct phase_entry){
+					 .event = lines[i].event,
+					 .source = lines[i].source,
+					 .name = lines[i].name,
+					 .name_len = (uint32_t)strlen(lines[i].name),
+					 .number = lines[i].number,
+					 .rank = lines[i].rank,
+					 .at_ns = lines[i].at_s * S,
+				 });
 	return p;
 }
 
@@ -194,7 +198,7 @@ static void ranks_are_one(void **state)
 	expect(p, "epoch epoch 10-23 x2\nepoch epoch 21-31 x2\neval 7 eval 31-32 x1\neval 7 eval 40-41 x1\n");
 	assert_int_equal(p->all.v[0].rank, -1);
 	assert_int_equal(p->all.v[2].rank, 1);
-	assert_int_equal(p->told.n, 6); /* each rank's by itself */
+	assert_int_equal(p->recorded.n, 6); /* each rank's by itself */
 	/* one after the other, so that each instant has one number */
 	assert_int_equal(phases_count(p, PHASE_EPOCH), 2);
 	assert_int_equal(phases_get(p, PHASE_EPOCH, 1)->begin_ns, 23 * S);
@@ -267,8 +271,13 @@ static void too_many_are_left_out(void **state)
 	for (unsigned int i = 0; i < PHASES_NAMES_MAX + 10; i++) {
 		int len = snprintf(name, sizeof(name), "n%u", i);
 
-		phases_tell(p, &(struct phase_told){ .event = PHASE_BEGINS, .source = PHASE_LOG, .name = name,
-						     .name_len = (uint32_t)len, .number = -1, .rank = -1, .at_ns = i });
+		phases_record(p, &(struct phase_entry){ .event = PHASE_BEGINS,
+							.source = PHASE_LOG,
+							.name = name,
+							.name_len = (uint32_t)len,
+							.number = -1,
+							.rank = -1,
+							.at_ns = i });
 	}
 	assert_int_equal(p->left_out, 10);
 	for (uint64_t i = 0; i < PHASES_MAX + 5; i++)

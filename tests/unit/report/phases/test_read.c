@@ -132,7 +132,7 @@ static void a_log_of_another_time_tells_nothing(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(zones); i++) {
 		p = read_log(EPOCHS, &(struct phases_options){ .zone = zones[i] });
 
-		assert_int_equal(p->told.n, 0);
+		assert_int_equal(p->recorded.n, 0);
 		assert_int_equal(p->all.n, 0);
 		assert_int_equal(p->unpaired, 0);
 		said(i ? "the first by 35010 s behind its end, and were left out; if the log was written in another time zone" :
@@ -283,7 +283,7 @@ static void garbage_is_passed_over(void **state)
 	expect(p, "epoch 1 log 5-6\n");
 	phases_free(p);
 	p = read_with(&berlin, &(struct phases_options){ .logs = logs, .n_logs = 3 });
-	assert_int_equal(p->told.n, 3);
+	assert_int_equal(p->recorded.n, 3);
 	phases_free(p);
 }
 
@@ -331,7 +331,7 @@ static void logs_of_the_folder_are_read_where_the_output_says_nothing(void **sta
 	tree_put("collected/results/x/dlio.txt", DLIO);
 	assert_int_equal(symlink(target, link), 0);
 	p = read_with(&berlin, NULL);
-	assert_int_equal(p->told.n, 4);
+	assert_int_equal(p->recorded.n, 4);
 	phases_free(p);
 	tree_put("workload.log", "2026-11-22T08:00:05Z Starting epoch 1\n2026-11-22T08:00:06Z Ending epoch 1\n");
 	p = read_with(&berlin, NULL);
