@@ -7,6 +7,10 @@
  * What was asked for is read from the ring's submission entry: that is ABI, the kernel's own structs
  * differ. The entry is the last one fetched while its tracepoint runs.
  */
+#include "rw.bpf.h"
+
+#include "io_uring.bpf.h"
+#include "io_uring_start.bpf.h"
 #include "io_uring_done.bpf.h"
 
 const volatile struct dlt_uring_kernel kernel = {};

@@ -3,8 +3,6 @@
 #ifndef IO_URING_DONE_BPF_H
 #define IO_URING_DONE_BPF_H
 
-#include "io_uring_start.bpf.h"
-
 #include "dlt/close.h"
 #include "dlt/sync.h"
 

@@ -3,12 +3,9 @@
 #ifndef IO_URING_START_BPF_H
 #define IO_URING_START_BPF_H
 
-#include "rw.bpf.h"
-
 #include "dlt/create_del.h"
 #include "dlt/io_uring.h"
 #include "dlt/open.h"
-#include "io_uring.bpf.h"
 
 const volatile struct dlt_uring_op ops[DLT_URING_OPS] = {};
 const volatile __u8 fdatasync_func = 0;

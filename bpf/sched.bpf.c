@@ -4,6 +4,9 @@
  * the hooks of the scheduler; sums are in cells (sched_cells.bpf.h), what each thread is doing is in slots
  * (sched_life.bpf.h), rows are sent by iterators (sched_tell.bpf.h).
  */
+#include "sched.bpf.h"
+#include "sched_cells.bpf.h"
+#include "sched_life.bpf.h"
 #include "sched_tell.bpf.h"
 
 /* What has been told of a run stays where it was told: of who leaves is only what comes after. */

@@ -8,8 +8,6 @@
 #ifndef SCHED_CELLS_BPF_H
 #define SCHED_CELLS_BPF_H
 
-#include "sched.bpf.h"
-
 #define PLACES 4 /* that a cell may have */
 #define NO_CELL 0xffffffffu
 

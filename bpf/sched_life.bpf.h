@@ -7,8 +7,6 @@
 #ifndef SCHED_LIFE_BPF_H
 #define SCHED_LIFE_BPF_H
 
-#include "sched_cells.bpf.h"
-
 const volatile __u32 stack_bytes = 0; /* of a kernel stack; 0: bpf_task_pt_regs is there */
 
 /* --- slots --------------------------------------------------------------------------------------- */

@@ -7,8 +7,6 @@
 #ifndef SCHED_TELL_BPF_H
 #define SCHED_TELL_BPF_H
 
-#include "sched_life.bpf.h"
-
 /*
  * RUN, and what whoever runs now has run since it came, where that is the cell's. A CPU on which no switch
  * has been seen to the end, and nobody was running, was idle.
