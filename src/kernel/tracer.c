@@ -40,7 +40,7 @@ static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap
 int tracer_check(char *error, size_t size)
 {
 	static const char btf[] = "/sys/kernel/btf/vmlinux";
-	struct bpf_insn prog[] = { { .code = 0xb7 }, { .code = 0x95 } }; /* r0 = 0; exit */
+	struct bpf_insn prog[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K }, { .code = BPF_JMP | BPF_EXIT } }; /* r0 = 0 */
 	struct stat st;
 	int fd;
 

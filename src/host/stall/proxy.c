@@ -25,6 +25,7 @@
 #define ENOUGH_WAIT_S 10       /* ... and this after the last */
 #define HELD_S 3	       /* that it has been killed, and is there */
 
+/* statfs(2)'s f_type; <linux/magic.h> of the oldest kernel that we build on names fewer than half of them. */
 static const struct {
 	unsigned long type;
 	const char *name;
