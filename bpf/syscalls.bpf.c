@@ -9,6 +9,8 @@
 
 /* rt_sigreturn returns whatever the interrupted code had in that register. */
 const volatile __u32 sigreturn_nr = 0;
+/* These do not return: noted, they would keep their thread's slot for good. */
+const volatile __u32 exit_nr = 0, exit_group_nr = 0;
 
 /* Set when the trace ends: what finds no room in a ring now is lost, as nobody comes to send it again. */
 volatile __u32 ended;
@@ -61,6 +63,8 @@ static __always_inline int call_enters(__u32 nr)
 		return 0;
 	if (call_is_compat(task_current()))
 		start.nr = DLT_SYSCALLS_COMPAT;
+	else if (nr == exit_nr || nr == exit_group_nr)
+		return 0;
 	slot = bpf_map_lookup_elem(&starts, &i);
 	if (!slot)
 		return 0;

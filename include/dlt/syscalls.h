@@ -6,7 +6,7 @@
 #include "dlt/dlt.h"
 
 #define DLT_SYSCALLS_COMPAT 0xffffffffU /* the number of all 32-bit calls, whose numbers mean others */
-#define DLT_SYSCALLS_CELLS 65536 /* 9 MiB; a process of a job has some 40 */
+#define DLT_SYSCALLS_CELLS 65536 /* pairs of a process and a call; a Python process has some 40 */
 
 /* What of a process's calls of one name has been added since its last record; the header's lat_ns is that long. */
 struct dlt_syscalls {

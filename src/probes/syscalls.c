@@ -49,6 +49,8 @@ static int syscalls_open(struct probe_object *o, const struct dlt_config *cfg, c
 		return r;
 	skel = o->owner;
 	skel->rodata->sigreturn_nr = __NR_rt_sigreturn;
+	skel->rodata->exit_nr = __NR_exit;
+	skel->rodata->exit_group_nr = __NR_exit_group;
 	bpf_program__set_autoattach(skel->progs.syscalls_send, false);
 	bpf_program__set_autoload(skel->progs.syscalls_enter, !perf);
 	bpf_program__set_autoload(skel->progs.syscalls_exit, !perf);
