@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "base/util.h"
 
-int csv_open(struct csv *c, int dirfd, const char *name, const char *header)
+int csv_open(struct csv *c, int dirfd, const char *name)
 {
 	autoclose int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
 	struct stat st;
@@ -26,7 +26,6 @@ int csv_open(struct csv *c, int dirfd, const char *name, const char *header)
 	if (!c->out)
 		return -errno;
 	(void)TAKE_FD(fd);
-	fprintf(c->out, "%s\n", header);
 	return 0;
 }
 
@@ -135,10 +134,10 @@ void csv_seconds_signed(struct csv *c, int64_t ns)
 	fprintf(c->out, "%s%llu.%09llu", ns < 0 ? "-" : "", size / NSEC_PER_SEC, size % NSEC_PER_SEC);
 }
 
-void csv_share(struct csv *c, uint64_t part, uint64_t whole)
+void csv_f64(struct csv *c, double v)
 {
 	next(c);
-	fprintf(c->out, "%.6f", whole ? (double)part / (double)whole : 0.0);
+	fprintf(c->out, "%.6f", v);
 }
 
 void csv_none(struct csv *c)

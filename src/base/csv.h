@@ -21,17 +21,17 @@ struct csv {
 	bool begun; /* the present line has a field */
 };
 
-/* Begin the file NAME in the folder DIRFD, in place of one that is there, with its HEADER. 0 or -errno. */
-int csv_open(struct csv *c, int dirfd, const char *name, const char *header);
+/* Begin the file NAME in the folder DIRFD, in place of one that is there. 0 or -errno. */
+int csv_open(struct csv *c, int dirfd, const char *name);
 /* 0, or -errno of whatever has failed since. */
 int csv_close(struct csv *c);
 
-/* The next field: a text, a number, ns as seconds with nine decimals, a fraction, nothing. */
+/* The next field: a text, a number, ns as seconds with nine decimals, a fraction with six, nothing. */
 void csv_text(struct csv *c, const char *escaped);
 void csv_u64(struct csv *c, uint64_t v);
 void csv_seconds(struct csv *c, uint64_t ns);
 void csv_seconds_signed(struct csv *c, int64_t ns);
-void csv_share(struct csv *c, uint64_t part, uint64_t whole);
+void csv_f64(struct csv *c, double v);
 void csv_none(struct csv *c);
 void csv_end(struct csv *c);
 

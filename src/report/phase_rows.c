@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The job's phases and the trace's gaps, as JSON and as text. */
+/* The job's phases and the trace's gaps, as JSON. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/fmt.h"
 #include "base/json.h"
 #include "base/util.h"
 #include "report/timeline.h"
 
 #define PHASES_SHOWN 4096 /* in JSON: a page has to hold them */
 #define GAPS_SHOWN 512
-#define NAMES_SHOWN 24
-#define LINE "%-8s %7s %10s %7s %10s %10s %10s  "
 
 /* --- JSON ---------------------------------------------------------------------------------------- */
 
@@ -117,62 +113,4 @@ void report_phases_json(const struct report *const *r, unsigned int n, struct js
 		merged += gaps_json(r[host], j, MAX(report_told(r[host], GAPS_SHOWN, 4) / n, 1));
 	json_end(j);
 	json_u64(j, "gaps_merged", merged);
-}
-
-/* --- text ---------------------------------------------------------------------------------------- */
-
-/* All phases of a name. */
-struct sum {
-	uint32_t times, unfinished;
-	uint64_t ns, min_ns, max_ns;
-	bool inferred;
-};
-
-static void sum_up(const struct phases *p, struct sum *sums)
-{
-	for (uint32_t i = 0; i < p->all.n; i++) {
-		const struct phase *phase = &p->all.v[i];
-		uint64_t ns = phase->end_ns - phase->begin_ns;
-		struct sum *s = &sums[phase->name];
-
-		s->min_ns = s->times++ ? MIN(s->min_ns, ns) : ns;
-		s->max_ns = MAX(s->max_ns, ns);
-		s->ns += ns;
-		s->unfinished += phase->unfinished;
-		s->inferred |= phase->inferred;
-	}
-}
-
-static void line(const struct phase_name *name, const struct sum *s, uint64_t span_ns, FILE *out)
-{
-	char share[16];
-
-	snprintf(share, sizeof(share), "%.1f %%", span_ns ? 100.0 * (double)s->ns / (double)span_ns : 0);
-	fprintf(out, LINE, phase_source_names[name->source], FMT_COUNT(s->times), FMT_NS(s->ns), share,
-		FMT_NS(s->ns / s->times), FMT_NS(s->min_ns), FMT_NS(s->max_ns));
-	fmt_text(out, name->name, 0);
-	fputs(s->inferred ? " (inferred)" : "", out);
-	fputs(s->unfinished ? " (has no end: to the trace's)\n" : "\n", out);
-}
-
-void report_phases_text(const struct report *r, FILE *out)
-{
-	const struct phases *p = r->phases;
-	autofree struct sum *sums = p ? calloc(p->n_names + 1, sizeof(*sums)) : NULL;
-	uint32_t named = 0;
-
-	if (!sums || !p->all.n)
-		return;
-	sum_up(p, sums);
-	fputs("\nPhases of the job (TRACE: share of the trace's time; one may lie in another)\n", out);
-	fprintf(out, LINE "PHASE\n", "FROM", "TIMES", "TOTAL", "TRACE", "MEAN", "SHORTEST", "LONGEST");
-	for (uint32_t i = 0; i < p->n_names; i++) {
-		named += sums[i].times != 0;
-		if (sums[i].times && named <= NAMES_SHOWN)
-			line(&p->names[i], &sums[i], report_duration_ns(r), out);
-	}
-	if (named > NAMES_SHOWN)
-		fprintf(out, "and %u more: see --json\n", named - NAMES_SHOWN);
-	if (p->all.v[0].inferred && p->names[p->all.v[0].name].source == PHASE_INFERRED)
-		fputs("No log and no mark tells of phases: these are inferred from what was read and written when.\n", out);
 }

@@ -19,9 +19,8 @@ void report_timelines_json(const struct report *const *r, unsigned int n, const 
 /* NS of CLOCK_MONOTONIC as it is told; the host, where there are several. */
 uint64_t report_timeline_ns(const struct timeline *t, uint64_t ns);
 void report_timeline_host(struct json *j, const struct timeline *t);
-/* phase_rows.c: the phases and gaps of the N hosts, as members of the timeline; a section of the text. */
+/* phase_rows.c: the phases and gaps of the N hosts, as members of the timeline. */
 void report_phases_json(const struct report *const *r, unsigned int n, struct json *j);
-void report_phases_text(const struct report *r, FILE *out);
 
 /* --- what is done for most rows of a trace: here, to be compiled into where they are taken ------------- */
 

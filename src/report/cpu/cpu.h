@@ -187,6 +187,7 @@ struct report_cpu {
 
 	/* sums over CPUs and over tasks, counted on ways of their own */
 	uint64_t wall_ns, by_cpu_ns, by_task_ns;
+	uint64_t busy_ns, own_ns; /* of tasks: without idle; and without the kernel's workers as well */
 	uint64_t kind_ns[CPU_KINDS];
 
 	struct cpu_phase *phases;

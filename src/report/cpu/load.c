@@ -160,6 +160,12 @@ static void check_sums(struct report_cpu *r)
 		r->by_task_ns += t->sums.run_ns;
 		r->kind_ns[t->kind] += t->sums.run_ns;
 	}
+	r->busy_ns = r->own_ns = r->by_task_ns - r->kind_ns[CPU_IDLE];
+	for (uint32_t i = 0; i < r->groups.n; i++) {
+		const struct cpu_group *g = table_at(&r->groups, i);
+
+		r->own_ns -= g->workers ? g->sums.run_ns : 0;
+	}
 }
 
 /* --- all of it -------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 
 #include "base/fmt.h"
 #include "report/show/show.h"
+#include "report/show/tables_cpu.h"
 
 #define DIFFERING_MAX 8
 
@@ -76,31 +77,6 @@ static void invariant(const struct report_cpu *r, FILE *out)
 	differing_cpus(r, out);
 }
 
-/* --- what sections share -------------------------------------------------------------------------------- */
-
-struct cpu_wholes report_cpu_wholes(const struct report_cpu *r)
-{
-	struct cpu_wholes w = { .all_ns = r->by_cpu_ns, .busy_ns = r->by_task_ns - r->kind_ns[CPU_IDLE] };
-
-	w.own_ns = w.busy_ns;
-	for (uint32_t i = 0; i < r->groups.n; i++) {
-		const struct cpu_group *g = table_at(&r->groups, i);
-
-		w.own_ns -= g->workers ? g->sums.run_ns : 0;
-	}
-	return w;
-}
-
-bool report_cpu_is_shown(const struct report_cpu *r, uint64_t ns, uint64_t whole_ns)
-{
-	return (double)ns * 1000 >= (double)whole_ns * r->options.threshold_permille;
-}
-
-void report_cpu_other_name(const struct report_cpu *r, char *buf, size_t size, uint32_t n)
-{
-	snprintf(buf, size, "other: %u below %g %% of what is not idle", n, r->options.threshold_permille / 10.0);
-}
-
 /* --- what is missing ------------------------------------------------------------------------------------ */
 
 static void notes(const struct report_cpu *r, FILE *out)
@@ -115,18 +91,33 @@ static void notes(const struct report_cpu *r, FILE *out)
 		fputs("nothing that dltraced knows of\n", out);
 }
 
-void report_cpu_text(const struct report_cpu *r, FILE *out)
+static void top_text(const void *r, FILE *out)
 {
 	facts(r, out);
 	invariant(r, out);
-	report_cpu_text_tasks(r, out);
-	report_cpu_text_cpus(r, out);
-	report_cpu_text_matrix(r, out);
-	report_cpu_text_processes(r, out);
-	report_cpu_text_threads(r, out);
-	report_cpu_text_patterns(r, out);
-	report_cpu_text_gaps(r, out);
-	report_cpu_text_phases(r, out);
-	report_cpu_text_waits(r, out);
+}
+
+static void notes_text(const void *r, FILE *out)
+{
 	notes(r, out);
+}
+
+const struct view_section report_cpu_sections[] = {
+	{ .text = top_text },
+	{ &view_tasks },
+	{ &view_cpus },
+	{ .text = report_cpu_text_matrix },
+	{ &view_cpu_processes },
+	{ &view_threads },
+	{ &view_lifespans },
+	{ &view_cpu_gaps, .text = report_cpu_text_gaps, .json = view_more_gaps },
+	{ .text = report_cpu_text_phases },
+	{ &view_cpu_waits, .text = report_cpu_text_waits },
+	{ .text = notes_text },
+	{ 0 },
+};
+
+void report_cpu_text(const struct report_cpu *r, FILE *out)
+{
+	view_sections_text(report_cpu_sections, r, out);
 }

@@ -5,35 +5,15 @@
 #include <stdlib.h>
 
 #include "base/fmt.h"
-
-#define GAPS_MAX 10
+#include "report/show/tables_cpu.h"
 
 #define PHASE_LINE "%-7s %7s %10s %8s %10s %8s  "
-#define GAP_LINE "%-8s %14s %12s %5s %10s\n"
 
 /* --- gaps ----------------------------------------------------------------------------------------------- */
 
-static uint64_t gap_length(const struct cpu_gap *g)
+void report_cpu_text_gaps(const void *of, FILE *out)
 {
-	return g->ns < 0 ? 0 - (uint64_t)g->ns : (uint64_t)g->ns;
-}
-
-static void gap_line(const struct report_cpu *r, FILE *out, const struct cpu_gap *g)
-{
-	uint64_t begin_ns = r->manifest.start_ns ? r->manifest.start_ns : r->begin_ns;
-	char at[32] = "-", length[32], cpu[16] = "all";
-
-	if (g->start_ns)
-		snprintf(at, sizeof(at), "%s%.6f s", g->start_ns < begin_ns ? "-" : "",
-			 (double)(g->start_ns < begin_ns ? begin_ns - g->start_ns : g->start_ns - begin_ns) / 1e9);
-	snprintf(length, sizeof(length), "%s%s", g->ns < 0 ? "-" : "", g->start_ns ? FMT_NS(gap_length(g)) : "-");
-	if (g->cpu != CPU_NO_CPU)
-		snprintf(cpu, sizeof(cpu), "%u", g->cpu);
-	fprintf(out, GAP_LINE, report_cpu_gap_kinds[g->kind], at, length, cpu, g->count ? FMT_COUNT(g->count) : "-");
-}
-
-void report_cpu_text_gaps(const struct report_cpu *r, FILE *out)
-{
+	const struct report_cpu *r = of;
 	static const char *const meanings[CPU_GAP_KINDS] = {
 		[CPU_GAP_IDLE] = "nothing ran on any CPU",
 		[CPU_GAP_OFF] = "nothing of the job ran on any CPU; others did, or that is not known",
@@ -47,7 +27,7 @@ void report_cpu_text_gaps(const struct report_cpu *r, FILE *out)
 	report_cpu_title(out, "Gaps");
 	for (uint32_t i = 0; i < r->n_gaps; i++) {
 		n[r->gaps[i].kind]++;
-		ns[r->gaps[i].kind] += gap_length(&r->gaps[i]);
+		ns[r->gaps[i].kind] += view_gap_length(&r->gaps[i]);
 	}
 	for (unsigned int k = 0; k < CPU_GAP_KINDS; k++)
 		if (n[k])
@@ -58,12 +38,7 @@ void report_cpu_text_gaps(const struct report_cpu *r, FILE *out)
 	if (!r->has_switches)
 		fputs("That nothing ran for a while is told by the timeline alone (dltraced start --sched timeline).\n",
 		      out);
-	if (r->n_gaps)
-		fprintf(out, GAP_LINE, "KIND", "AT", "LENGTH", "CPU", "RECORDS");
-	for (uint32_t i = 0; i < MIN(r->n_gaps, GAPS_MAX); i++)
-		gap_line(r, out, &r->gaps[i]);
-	if (r->n_gaps > GAPS_MAX)
-		fprintf(out, "and %u more: see gaps.csv (--csv)\n", r->n_gaps - GAPS_MAX);
+	view_text(&view_cpu_gaps, r, out);
 }
 
 /* --- phases --------------------------------------------------------------------------------------------- */
@@ -117,8 +92,9 @@ static void phase_tasks(const struct report_cpu *r, FILE *out, const struct tabl
 		fprintf(out, PHASE_LINE "  other\n", "", "", "", "", FMT_NS(rest_ns), PERCENT(rest_ns, busy_ns));
 }
 
-void report_cpu_text_phases(const struct report_cpu *r, FILE *out)
+void report_cpu_text_phases(const void *of, FILE *out)
 {
+	const struct report_cpu *r = of;
 	uint64_t wall_ns = r->end_ns - r->begin_ns;
 
 	if (!r->n_phases)

@@ -281,8 +281,9 @@ static void roles(const struct report_cpu *r, const struct waits *w, FILE *out)
 		fprintf(out, "and %u more\n", all - shown);
 }
 
-void report_cpu_text_waits(const struct report_cpu *r, FILE *out)
+void report_cpu_text_waits(const void *of, FILE *out)
 {
+	const struct report_cpu *r = of;
 	struct waits w = { 0 };
 
 	sum_up(&w, r, true);

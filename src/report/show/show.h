@@ -39,6 +39,7 @@ void report_job_fit(struct report_job *job);
 
 void report_cpu_text(const struct report_cpu *r, FILE *out);
 /* One CSV file (RFC 4180) per table into the folder DIR, which is made if need be. 0 or -errno. */
+int report_csv(const struct report *r, const char *dir); /* CPU time, where it is loaded, in its folder cpu */
 int report_cpu_csv(const struct report_cpu *r, const char *dir);
 
 /* --- why the job waited ---------------------------------------------------------------------------------- */
@@ -48,6 +49,8 @@ void why_json_finding(struct json *j, const char *key, const struct finding *f);
 void why_finding_text(const struct finding *f, FILE *out);
 void why_answer(const struct report *r, FILE *out);   /* a few lines */
 void why_findings(const struct report *r, FILE *out); /* all rules that fired */
-void why_epochs_text(const struct report *r, FILE *out);
+
+/* octaves.c: how latencies and sizes are spread */
+void report_octaves_text(const struct report *r, FILE *out);
 
 #endif

@@ -90,91 +90,12 @@ static void waited(const struct why *w, struct json *j)
 	json_end(j);
 }
 
-static void sizes(const struct why_epoch *e, struct json *j)
-{
-	json_array(j, "read_sizes");
-	for (unsigned int i = 0; i < ARRAY_SIZE(e->size); i++) {
-		if (!e->size[i])
-			continue;
-		json_object(j, NULL);
-		json_u64(j, "from", i ? 1ULL << (i - 1) : 0);
-		json_u64(j, "to", i ? (1ULL << (i - 1)) * 2 - 1 : 0);
-		json_u64(j, "calls", e->size[i]);
-		json_end(j);
-	}
-	json_end(j);
-}
-
-static void slow_files(const struct report *r, const struct why_epoch *e, struct json *j)
-{
-	json_array(j, "slowest_files");
-	for (unsigned int i = 0; i < MIN(e->n_slow, report_told(r, WHY_SLOW_FILES, 1)); i++) {
-		json_object(j, NULL);
-		json_u64(j, "fid", e->slow[i].fid);
-		json_str(j, "path", e->slow[i].path);
-		json_u64(j, "read_ns", e->slow[i].time_ns);
-		json_u64(j, "read_bytes", e->slow[i].bytes);
-		json_u64(j, "calls", e->slow[i].calls);
-		json_end(j);
-	}
-	json_end(j);
-}
-
-/* What comes of a file that the trace has not is not known. */
-static void count(struct json *j, const char *key, uint64_t v, bool known)
-{
-	if (known)
-		json_u64(j, key, v);
-	else
-		json_null(j, key);
-}
-
-static void epoch(const struct report *r, const struct why_epoch *e, struct json *j)
-{
-	const bool rw = r->present[REPORT_VFS_RW], disk = rw && why_knows_disk(e);
-
-	json_object(j, NULL);
-	json_str(j, "name", e->name);
-	json_u64(j, "begin_ns", e->begin_ns);
-	json_u64(j, "end_ns", e->end_ns);
-	json_f64(j, "waited_share", share((double)e->waited_ns, (double)e->waitable_ns));
-	count(j, "samples", e->samples, r->present[REPORT_OPEN]);
-	count(j, "reads", e->reads, rw);
-	count(j, "read_bytes", e->read_bytes, rw);
-	count(j, "disk_bytes", e->disk_bytes, disk);
-	count(j, "cache_bytes", e->read_bytes > e->disk_bytes ? e->read_bytes - e->disk_bytes : 0, disk);
-	count(j, "disk_reads", e->disk_reads, disk);
-	json_f64(j, "sequential_share", share((double)e->sequential, (double)e->placed));
-	count(j, "again_bytes", e->again_bytes, rw);
-	count(j, "writes", e->writes, rw);
-	count(j, "write_bytes", e->write_bytes, rw);
-	sizes(e, j);
-	slow_files(r, e, j);
-	json_object(j, "workers");
-	count(j, "count", e->workers, r->present[REPORT_PIDS]);
-	if (e->workers) {
-		json_u64(j, "slowest_pid", e->slow_worker);
-		json_f64(j, "slowest_ns", e->slow_worker_ns);
-		json_f64(j, "median_ns", e->median_worker_ns);
-	}
-	json_end(j);
-	json_end(j);
-}
-
 void why_json(const struct report *r, struct json *j)
 {
 	const struct why *w = r->why;
-	uint32_t n;
 
 	if (!w || !w->rules)
 		return;
-	n = MIN(w->n_epochs, report_told(r, WHY_EPOCHS_MAX, 4));
 	findings(w->rules, j);
 	waited(w, j);
-	json_array(j, "epochs");
-	for (uint32_t i = 0; i < n; i++)
-		epoch(r, &w->epoch[i], j);
-	json_end(j);
-	if (n < w->n_epochs)
-		json_u64(j, "epochs_left_out", w->n_epochs - n);
 }

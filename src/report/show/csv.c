@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The tables of a report as CSV files in a folder. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/util.h"
+#include "report/scan/model.h"
+#include "report/show/show.h"
+#include "report/show/tables.h"
+#include "report/show/tables_cpu.h"
+
+/* The folder NAME in AT, made if need be: a descriptor of it, or -errno. */
+static int open_folder(int at, const char *name)
+{
+	int fd;
+
+	if (mkdirat(at, name, 0777) < 0 && errno != EEXIST)
+		return -errno;
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int cpu_csv_at(const struct report_cpu *r, int at, const char *name)
+{
+	autoclose int dirfd = open_folder(at, name);
+	int res = MIN(dirfd, 0);
+
+	for (size_t i = 0; res == 0 && report_cpu_files[i]; i++)
+		res = view_csv(report_cpu_files[i], r, dirfd);
+	return res;
+}
+
+int report_cpu_csv(const struct report_cpu *r, const char *dir)
+{
+	return cpu_csv_at(r, AT_FDCWD, dir);
+}
+
+int report_csv(const struct report *r, const char *dir)
+{
+	autoclose int dirfd = open_folder(AT_FDCWD, dir);
+	int res = dirfd < 0 ? dirfd : view_sections_csv(report_sections, r, dirfd);
+
+	return res == 0 && r->cpu ? cpu_csv_at(r->cpu, dirfd, "cpu") : res;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The tables of reports: views, in the files that their names say, and the lists of them that make a report. */
+#ifndef REPORT_SHOW_TABLES_H
+#define REPORT_SHOW_TABLES_H
+
+#include "report/show/view.h"
+
+/* tables_calls.c: of struct report */
+extern const struct view view_probes, view_rollup, view_types, view_sources, view_read_sizes, view_slowest, view_waits,
+	view_running, view_running_waits, view_disks, view_disk_ops;
+/* A row of view_probes is of a file that was read, not of one that the manifest alone tells of. */
+bool report_probe_has_rows(const void *row);
+/* tables_files.c */
+extern const struct view view_files_by_bytes, view_files_by_time, view_files_by_written, view_files_by_opens, view_files_shared,
+	view_uses_by_bytes, view_uses_by_time, view_shm, view_classes, view_logs;
+/* tables_processes.c */
+extern const struct view view_processes, view_medians, view_process_histograms, view_histograms, view_histogram_counts;
+/* tables_why.c */
+extern const struct view view_epochs, view_epochs_more, view_epoch_sizes, view_epoch_files, view_phase_sums;
+
+/* Values that several tables have. */
+void view_lat_time(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
+void view_lat_p50(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
+void view_lat_p99(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
+void view_lat_max(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
+/* The name of the process whose PID lies at C's place; its rank. */
+void view_comm(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
+void view_rank(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
+
+/* The sections of a report; what ends them has neither a view nor a function. */
+extern const struct view_section report_sections[];
+
+#endif

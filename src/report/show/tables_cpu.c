@@ -1,0 +1,647 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tables of CPU time, of a struct report_cpu. Of what there may be very many of, tasks, processes, threads, the first
+ * have a row, and the others are in a sum: so sums are whole.
+ */
+#include "report/show/tables_cpu.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/util.h"
+
+#define GET(name, type, row) VIEW_GET(name, struct report_cpu, r, type, row)
+#define ROWS(name, type, parent) VIEW_ROWS_OF(name, struct report_cpu, r, type, parent)
+
+#define TASKS_SHOWN 40 /* all that have 3 %, which have a line in the text, are among these */
+#define PROCESSES_SHOWN 40
+#define THREADS_SHOWN 40
+#define WAITS_SHOWN 20
+#define CALLS_SHOWN 8 /* of one of them */
+#define GAPS_SHOWN 100
+#define CPUS_SHOWN 64 /* lines of text */
+#define GAP_LINES 10
+
+
+/* --- shares and sums: of the uint64_t at a column's place -------------------------------------------------- */
+
+static uint64_t number_at(const struct view_column *c, const void *row)
+{
+	return *(const uint64_t *)((const char *)row + c->at);
+}
+
+static void set_share(struct view_cell *cell, uint64_t part, uint64_t whole)
+{
+	cell->known = whole;
+	cell->f = whole ? (double)part / (double)whole : 0;
+}
+
+GET(share_of_all, void, row)
+{
+	set_share(cell, number_at(c, row), r->by_cpu_ns);
+}
+
+GET(share_of_busy, void, row)
+{
+	set_share(cell, number_at(c, row), r->busy_ns);
+}
+
+/* The rest of struct cpu_sums, which text has no room for. */
+#define SUMS_REST(type)                                                                                                   \
+	{ "disk_ns", NULL, VIEW_NS, 0, VIEW_SUM, VIEW_AT(type, sums.disk_ns) },                                             \
+	{ "blocked_ns", NULL, VIEW_NS, 0, VIEW_SUM, VIEW_AT(type, sums.blocked_ns) },                                       \
+	{ "sleep_ns", NULL, VIEW_NS, 0, VIEW_SUM, VIEW_AT(type, sums.sleep_ns) }
+#define SUM(type, key, head, kind, width, member) { key, head, kind, width, VIEW_SUM, VIEW_AT(type, sums.member) }
+
+static bool has_share(const void *of, uint64_t run_ns)
+{
+	const struct report_cpu *r = of;
+
+	return run_ns && (double)run_ns * 1000 >= (double)r->busy_ns * r->options.threshold_permille;
+}
+
+static void rest_name(const void *of, uint64_t n, char *buf, size_t size)
+{
+	snprintf(buf, size, "other: %llu below %g %% of what is not idle", (unsigned long long)n,
+		 ((const struct report_cpu *)of)->options.threshold_permille / 10.0);
+}
+
+/* --- CPUs ------------------------------------------------------------------------------------------------- */
+
+static bool is_seen(const struct cpu_cpu *c)
+{
+	return c->busy_ns + c->idle_ns + c->switches != 0;
+}
+
+ROWS(cpus, void, parent)
+{
+	for (uint32_t i = 0; i < r->n_cpus; i++)
+		if (is_seen(&r->cpus[i]))
+			view_add(rows, &r->cpus[i]);
+}
+
+GET(cpu_number, void, row)
+{
+	cell->n = (uint64_t)((const struct cpu_cpu *)row - r->cpus);
+}
+
+GET(cpu_busy, struct cpu_cpu, cpu)
+{
+	set_share(cell, cpu->busy_ns, cpu->busy_ns + cpu->idle_ns);
+}
+
+GET(cpu_mean, struct cpu_cpu, cpu)
+{
+	cell->known = cpu->switches;
+	cell->n = cpu->switches ? (cpu->busy_ns + cpu->idle_ns) / cpu->switches : 0;
+}
+
+static const struct view_column cpu_columns[] = {
+	{ "cpu", "CPU", VIEW_ID, 6, .get = cpu_number },
+	{ "busy_ns", "BUSY", VIEW_NS, 10, 0, VIEW_AT(struct cpu_cpu, busy_ns) },
+	{ "idle_ns", "IDLE", VIEW_NS, 10, 0, VIEW_AT(struct cpu_cpu, idle_ns) },
+	{ NULL, "BUSY", VIEW_SHARE, 8, .get = cpu_busy },
+	{ "switches", "SWITCHES", VIEW_COUNT, 10, 0, VIEW_AT(struct cpu_cpu, switches) },
+	{ NULL, "MEAN", VIEW_NS, 10, .get = cpu_mean },
+	{ 0 },
+};
+
+const struct view view_cpus = {
+	.key = "cpus", .title = "CPUs", .note = "MEAN: between two switches", .columns = cpu_columns, .rows = cpus, .bare = true,
+	.shown = CPUS_SHOWN,
+};
+
+/* --- tasks, as rules have made them groups ------------------------------------------------------------------ */
+
+/* REST: of all that have no array of their own, and of those that are added to it. */
+struct group_row {
+	struct cpu_group group;
+	uint64_t *by_cpu, *rest;
+	uint32_t n_cpus;
+};
+
+static uint64_t group_key(const void *v)
+{
+	return ((const struct cpu_group *)v)->sums.run_ns;
+}
+
+static bool is_pinned(const struct cpu_group *g)
+{
+	return g->kind == CPU_IDLE || g->kind == CPU_SELF;
+}
+
+/* What each group ran on each CPU; ARRAYS is by the group's number. */
+static void fill_by_cpu(const struct report_cpu *r, uint64_t *const *arrays)
+{
+	for (uint32_t i = 1; i < r->task_cpus.n; i++) {
+		uint64_t key = r->task_cpus.keys[i];
+		const struct cpu_task *t = table_at(&r->tasks, (uint32_t)(key >> 32));
+
+		if ((uint32_t)key < r->n_cpus)
+			arrays[t->group][(uint32_t)key] += ((const struct cpu_cell *)table_at(&r->task_cpus, i))->run_ns;
+	}
+}
+
+ROWS(groups, void, parent)
+{
+	autofree uint32_t *order = report_cpu_order(&r->groups, group_key);
+	uint64_t **arrays = view_alloc(rows, (r->groups.n + 1) * sizeof(*arrays)), *rest = view_alloc(rows, (r->n_cpus + 1) * sizeof(*rest));
+
+	for (uint32_t i = 0; arrays && rest && order && i < r->groups.n; i++) {
+		const struct cpu_group *g = table_at(&r->groups, order[i]);
+		struct group_row *row = g->tasks ? view_make(rows, sizeof(*row)) : NULL;
+
+		arrays[order[i]] = rest;
+		if (!row)
+			continue;
+		*row = (struct group_row){ .group = *g, .rest = rest, .n_cpus = r->n_cpus };
+		if (rows->n <= TASKS_SHOWN || is_pinned(g))
+			row->by_cpu = view_alloc(rows, (r->n_cpus + 1) * sizeof(*row->by_cpu));
+		if (row->by_cpu)
+			arrays[order[i]] = row->by_cpu;
+	}
+	if (arrays && rest && order && !rows->failed)
+		fill_by_cpu(r, arrays);
+}
+
+static uint64_t group_add(void *sum, const void *row)
+{
+	const struct group_row *g = row;
+	struct group_row *to = sum;
+
+	cpu_sums_add(&to->group.sums, &g->group.sums);
+	to->group.pids += g->group.pids;
+	to->group.threads += g->group.threads;
+	to->by_cpu = g->rest;
+	for (uint32_t i = 0; g->by_cpu && i < g->n_cpus; i++)
+		g->rest[i] += g->by_cpu[i];
+	return g->group.tasks;
+}
+
+static bool group_is_kept(const void *of, const void *row)
+{
+	(void)of;
+	return is_pinned(&((const struct group_row *)row)->group);
+}
+
+/* Idle time and our own always have a line of their own. */
+static bool group_is_shown(const void *of, const void *row)
+{
+	return group_is_kept(of, row) || has_share(of, group_key(row));
+}
+
+/* A value for each of `cpus'. */
+static void by_cpu(const void *of, const void *row, struct json *j)
+{
+	const struct report_cpu *r = of;
+	const uint64_t *v = ((const struct group_row *)row)->by_cpu;
+
+	json_row(j, "by_cpu");
+	for (uint32_t cpu = 0; cpu < r->n_cpus; cpu++)
+		if (is_seen(&r->cpus[cpu]))
+			json_u64(j, NULL, v ? v[cpu] : 0);
+	json_end(j);
+}
+
+/* Idle is one of each CPU, and of the others there are some that are not known. */
+GET(group_count, struct cpu_group, g)
+{
+	cell->n = *(const uint32_t *)((const char *)g + c->at);
+	if (g->kind == CPU_IDLE || g->kind == CPU_OTHER)
+		strcpy(cell->shown, "-");
+}
+
+GET(group_busy, struct cpu_group, g)
+{
+	share_of_busy(c, r, g, cell);
+	cell->known &= g->kind != CPU_IDLE;
+}
+
+GET(group_own, struct cpu_group, g)
+{
+	set_share(cell, number_at(c, g), r->own_ns);
+	cell->known &= g->kind != CPU_IDLE && !g->workers;
+}
+
+GET(group_kind, struct cpu_group, g)
+{
+	cell->text = report_cpu_kind_names[g->kind];
+}
+
+#define GROUP_RUN VIEW_AT(struct cpu_group, sums.run_ns)
+
+static const struct view_column task_columns[] = {
+	{ "pids", "PIDS", VIEW_COUNT, 8, VIEW_FOOT, VIEW_AT(struct cpu_group, pids), .get = group_count },
+	{ "threads", "THREADS", VIEW_COUNT, 8, VIEW_FOOT, VIEW_AT(struct cpu_group, threads), .get = group_count },
+	SUM(struct cpu_group, "run_ns", "CPU", VIEW_NS, 10, run_ns),
+	{ NULL, "SHARE", VIEW_SHARE, 8, VIEW_SUM, GROUP_RUN, .get = share_of_all },
+	{ NULL, "BUSY", VIEW_SHARE, 8, VIEW_SUM, GROUP_RUN, .get = group_busy },
+	{ NULL, "OWN", VIEW_SHARE, 8, VIEW_SUM, GROUP_RUN, .get = group_own },
+	SUM(struct cpu_group, "runq_ns", "RUNNABLE", VIEW_NS, 10, runq_ns),
+	SUM(struct cpu_group, "switches", "SWITCHES", VIEW_COUNT, 10, switches),
+	SUM(struct cpu_group, "preempted", NULL, VIEW_COUNT, 0, preempted),
+	SUMS_REST(struct cpu_group),
+	{ "name", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct cpu_group, name) },
+	{ "kind", NULL, VIEW_TEXT, 0, .get = group_kind, .what = "target, kernel, self (dltraced), other, idle" },
+	{ "workers", NULL, VIEW_FLAG, 0, 0, VIEW_AT(struct cpu_group, workers), .what = "many of the kernel's as one" },
+	{ "by_cpu", NULL, VIEW_JSON, 0, VIEW_SUM, .json = by_cpu, .what = "`run_ns` on each of `cpus`, in their order" },
+	{ 0 },
+};
+
+static const struct view_rest other_tasks = {
+	.key = "other_tasks", .size = sizeof(struct group_row), .add = group_add, .is_shown = group_is_shown,
+	.is_kept = group_is_kept, .name = rest_name,
+};
+
+const struct view view_tasks = {
+	.key = "tasks", .csv = "", .title = "CPU time by task",
+	.note = "SHARE: of all; BUSY: without idle; OWN: without the kernel's workers as well",
+	.what = "threads of one name, the first 40, idle and dltraced", .columns = task_columns, .rows = groups, .bare = true,
+	.rest = &other_tasks, .most = TASKS_SHOWN, .least = 2,
+};
+
+/* --- processes -------------------------------------------------------------------------------------------- */
+
+const struct cpu_task *view_role_task(const struct report_cpu *r, const struct cpu_role *role)
+{
+	return table_at(&r->tasks, role->task);
+}
+
+uint32_t view_role_pid(const struct report_cpu *r, const struct cpu_role *role)
+{
+	return ((const struct cpu_proc *)table_at(&r->procs, role->proc))->pid;
+}
+
+uint64_t view_role_key(const void *v)
+{
+	return ((const struct cpu_role *)v)->sums.run_ns;
+}
+
+ROWS(roles, void, parent)
+{
+	autofree uint32_t *order = report_cpu_order(&r->roles, view_role_key);
+
+	for (uint32_t i = 0; order && i < r->roles.n; i++) {
+		const struct cpu_role *role = table_at(&r->roles, order[i]);
+
+		if (role->threads && view_role_task(r, role)->kind != CPU_IDLE)
+			view_add(rows, role);
+	}
+}
+
+GET(role_pid, void, row)
+{
+	cell->n = view_role_pid(r, row);
+	if (!cell->n)
+		strcpy(cell->shown, "-");
+}
+
+GET(role_comm, void, row)
+{
+	const struct cpu_task *t = view_role_task(r, row);
+
+	cell->text = t->comm;
+	if (t->kind == CPU_OTHER && !view_role_pid(r, row))
+		strcpy(cell->shown, "(others)");
+}
+
+GET(role_kind, void, row)
+{
+	cell->text = report_cpu_kind_names[view_role_task(r, row)->kind];
+}
+
+static uint64_t role_add(void *sum, const void *row)
+{
+	struct cpu_role *to = sum;
+
+	cpu_sums_add(&to->sums, &((const struct cpu_role *)row)->sums);
+	to->threads += ((const struct cpu_role *)row)->threads;
+	return 1;
+}
+
+static bool role_is_shown(const void *of, const void *row)
+{
+	return has_share(of, view_role_key(row));
+}
+
+static const struct view_column role_columns[] = {
+	{ "pid", "PID", VIEW_ID, 8, .get = role_pid },
+	{ "threads", "THREADS", VIEW_COUNT, 8, VIEW_FOOT, VIEW_AT(struct cpu_role, threads) },
+	SUM(struct cpu_role, "run_ns", "CPU", VIEW_NS, 10, run_ns),
+	{ NULL, "BUSY", VIEW_SHARE, 8, VIEW_SUM, VIEW_AT(struct cpu_role, sums.run_ns), .get = share_of_busy },
+	SUM(struct cpu_role, "runq_ns", "RUNNABLE", VIEW_NS, 10, runq_ns),
+	SUM(struct cpu_role, "switches", "SWITCHES", VIEW_COUNT, 10, switches),
+	SUM(struct cpu_role, "preempted", "PREEMPTED", VIEW_COUNT, 10, preempted),
+	SUMS_REST(struct cpu_role),
+	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, .get = role_comm },
+	{ "kind", NULL, VIEW_TEXT, 0, .get = role_kind },
+	{ "life_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct cpu_role, life_ns), .what = "of its threads, added up" },
+	{ 0 },
+};
+
+static const struct view_rest other_processes = {
+	.key = "other_processes", .size = sizeof(struct cpu_role), .add = role_add, .is_shown = role_is_shown, .name = rest_name,
+};
+
+const struct view view_cpu_processes = {
+	.key = "processes", .csv = "",
+	.title = "Processes, by CPU time; one that was renamed or executed another program has a line for each name",
+	.what = "the first 40, without idle; a process has an entry for each name that it had", .columns = role_columns, .rows = roles,
+	.bare = true, .rest = &other_processes, .most = PROCESSES_SHOWN, .least = 2,
+};
+
+/* --- threads ---------------------------------------------------------------------------------------------- */
+
+static uint64_t thread_key(const void *v)
+{
+	return ((const struct cpu_thread *)v)->sums.run_ns;
+}
+
+ROWS(threads, void, parent)
+{
+	autofree uint32_t *order = report_cpu_order(&r->threads, thread_key);
+
+	for (uint32_t i = 0; order && i < r->threads.n; i++) {
+		const struct cpu_thread *t = table_at(&r->threads, order[i]);
+
+		if (t->tid && ((const struct cpu_task *)table_at(&r->tasks, t->task))->kind != CPU_IDLE)
+			view_add(rows, t);
+	}
+}
+
+GET(thread_pid, struct cpu_thread, t)
+{
+	cell->n = ((const struct cpu_proc *)table_at(&r->procs, t->proc))->pid;
+}
+
+GET(thread_comm, struct cpu_thread, t)
+{
+	cell->text = ((const struct cpu_task *)table_at(&r->tasks, t->task))->comm;
+}
+
+GET(thread_kind, struct cpu_thread, t)
+{
+	cell->text = report_cpu_kind_names[((const struct cpu_task *)table_at(&r->tasks, t->task))->kind];
+}
+
+GET(thread_life, struct cpu_thread, t)
+{
+	cell->known = t->has_life;
+	cell->n = t->has_life ? report_cpu_life_ns(t) : 0;
+}
+
+static uint64_t thread_add(void *sum, const void *row)
+{
+	cpu_sums_add(&((struct cpu_thread *)sum)->sums, &((const struct cpu_thread *)row)->sums);
+	return 1;
+}
+
+static bool thread_is_shown(const void *of, const void *row)
+{
+	return has_share(of, thread_key(row));
+}
+
+static const struct view_column thread_columns[] = {
+	{ "tid", "TID", VIEW_ID, 8, 0, VIEW_AT(struct cpu_thread, tid) },
+	{ "pid", "PID", VIEW_ID, 8, .get = thread_pid },
+	SUM(struct cpu_thread, "run_ns", "CPU", VIEW_NS, 10, run_ns),
+	{ NULL, "BUSY", VIEW_SHARE, 8, VIEW_SUM, VIEW_AT(struct cpu_thread, sums.run_ns), .get = share_of_busy },
+	{ "life_ns", "LIFESPAN", VIEW_NS, 10, VIEW_FOOT, .get = thread_life },
+	SUM(struct cpu_thread, "runq_ns", "RUNNABLE", VIEW_NS, 10, runq_ns),
+	SUM(struct cpu_thread, "switches", "SWITCHES", VIEW_COUNT, 10, switches),
+	SUM(struct cpu_thread, "preempted", "PREEMPTED", VIEW_COUNT, 10, preempted),
+	SUMS_REST(struct cpu_thread),
+	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, .get = thread_comm },
+	{ "kind", NULL, VIEW_TEXT, 0, .get = thread_kind },
+	{ 0 },
+};
+
+static const struct view_rest other_threads = {
+	.key = "other_threads", .size = sizeof(struct cpu_thread), .add = thread_add, .is_shown = thread_is_shown, .name = rest_name,
+};
+
+const struct view view_threads = {
+	.key = "threads", .csv = "", .title = "Threads, by CPU time, under their last names", .what = "the first 40, under their last names",
+	.columns = thread_columns, .rows = threads, .bare = true, .rest = &other_threads, .most = THREADS_SHOWN, .least = 2,
+};
+
+/* The mean of a thread, of the sum at C's place. */
+GET(pattern_mean, struct cpu_pattern, p)
+{
+	uint64_t n = p->threads;
+
+	cell->known = n;
+	cell->n = n ? number_at(c, p) / n : 0;
+}
+
+#define PATTERN(member) VIEW_AT(struct cpu_pattern, member)
+
+static const struct view_column pattern_columns[] = {
+	{ "pattern", "PATTERN", VIEW_TEXT, 23, VIEW_EMPTY, PATTERN(glob) },
+	{ "threads", "THREADS", VIEW_COUNT, 8, 0, PATTERN(threads) },
+	{ "cut", "CUT", VIEW_COUNT, 8, 0, PATTERN(cut), .what = "how many did not begin or end in the trace" },
+	{ NULL, "LIFESPAN", VIEW_NS, 12, 0, PATTERN(life_ns), .get = pattern_mean },
+	{ NULL, "CPU", VIEW_NS, 12, 0, PATTERN(run_ns), .get = pattern_mean },
+	{ NULL, "IDLE", VIEW_NS, 12, 0, PATTERN(idle_ns), .get = pattern_mean },
+	{ "life_ns", NULL, VIEW_NS, 0, 0, PATTERN(life_ns) },
+	{ "run_ns", NULL, VIEW_NS, 0, 0, PATTERN(run_ns) },
+	{ "idle_ns", NULL, VIEW_NS, 0, 0, PATTERN(idle_ns) },
+	{ 0 },
+};
+
+const struct view view_lifespans = {
+	.key = "lifespans", .title = "Lifespans of threads",
+	.note = "averages; IDLE: LIFESPAN - CPU; CUT: how many did not begin or end in the trace",
+	.what = "sums over the threads whose name matches", .columns = pattern_columns,
+	VIEW_ARRAY(struct report_cpu, patterns, n_patterns), .bare = true,
+};
+
+/* --- waits ------------------------------------------------------------------------------------------------- */
+
+/* The lives of its threads: all that is known of may be more, by what rows are rounded to. */
+static uint64_t wall_key(const void *v)
+{
+	const struct cpu_task *t = v;
+
+	return t->kind == CPU_TARGET ? MAX(t->life_ns, report_cpu_known_ns(&t->sums)) : 0;
+}
+
+struct wait_row {
+	const struct cpu_task *task;
+	struct cpu_sums sums;
+	uint64_t wall_ns, unknown_ns;
+	uint32_t number;
+};
+
+ROWS(waits, void, parent)
+{
+	autofree uint32_t *order = report_cpu_order(&r->tasks, wall_key);
+
+	for (uint32_t i = 0; order && i < r->tasks.n; i++) {
+		const struct cpu_task *t = table_at(&r->tasks, order[i]);
+		struct wait_row *row = wall_key(t) ? view_make(rows, sizeof(*row)) : NULL;
+
+		if (!row)
+			break;
+		*row = (struct wait_row){ t, t->sums, wall_key(t), wall_key(t) - report_cpu_known_ns(&t->sums), order[i] };
+	}
+}
+
+struct wait_call {
+	struct cpu_call call;
+	const char *name;
+};
+
+static uint64_t wait_ns(const struct cpu_call *c)
+{
+	return c->disk_ns + c->blocked_ns + c->sleep_ns;
+}
+
+static int longer(const void *a, const void *b)
+{
+	const struct view_row *x = a, *y = b;
+	uint64_t p = wait_ns(&((const struct wait_call *)x->row)->call), q = wait_ns(&((const struct wait_call *)y->row)->call);
+
+	return (p < q) - (p > q);
+}
+
+/* The calls of all its processes under one name, the longest first. */
+ROWS(wait_calls, void, parent)
+{
+	uint32_t task = ((const struct wait_row *)parent)->number;
+	autofree struct wait_call **by_call = calloc(CPU_CALLS_MAX, sizeof(*by_call));
+	size_t first = rows->n;
+
+	for (uint32_t i = 1; by_call && i < r->calls.n; i++) {
+		const struct cpu_call *c = table_at(&r->calls, i);
+		uint64_t key = r->calls.keys[i];
+		struct wait_call **sum = &by_call[(uint32_t)key];
+
+		if (((const struct cpu_role *)table_at(&r->roles, (uint32_t)(key >> 32)))->task != task || !wait_ns(c))
+			continue;
+		if (!*sum)
+			*sum = view_make(rows, sizeof(**sum));
+		if (!*sum)
+			return;
+		(*sum)->name = r->call_names[(uint32_t)key];
+		(*sum)->call.disk_ns += c->disk_ns;
+		(*sum)->call.blocked_ns += c->blocked_ns;
+		(*sum)->call.sleep_ns += c->sleep_ns;
+		(*sum)->call.waits += c->waits;
+		(*sum)->call.max_ns = MAX((*sum)->call.max_ns, c->max_ns);
+	}
+	if (rows->n > first)
+		qsort(rows->v + first, rows->n - first, sizeof(*rows->v), longer);
+	rows->n = MIN(rows->n, first + CALLS_SHOWN);
+}
+
+static const struct view_column wait_call_columns[] = {
+	{ "call", "CALL", VIEW_TEXT, 17, 0, VIEW_AT(struct wait_call, name) },
+	{ "waits", "WAITS", VIEW_COUNT, 10, 0, VIEW_AT(struct wait_call, call.waits) },
+	{ "disk_ns", "FOR A DISK", VIEW_NS, 10, 0, VIEW_AT(struct wait_call, call.disk_ns) },
+	{ "blocked_ns", "BLOCKED", VIEW_NS, 10, 0, VIEW_AT(struct wait_call, call.blocked_ns) },
+	{ "sleep_ns", "ASLEEP", VIEW_NS, 10, 0, VIEW_AT(struct wait_call, call.sleep_ns) },
+	{ "max_ns", "MAX", VIEW_NS, 10, 0, VIEW_AT(struct wait_call, call.max_ns) },
+	{ 0 },
+};
+
+static const struct view view_wait_calls = {
+	.key = "calls", .csv = "", .title = "Calls in which threads waited", .what = "the 8 calls that each waited longest in",
+	.columns = wait_call_columns, .rows = wait_calls, .parent = &view_cpu_waits,
+};
+
+GET(wait_comm, struct wait_row, v)
+{
+	cell->text = v->task->comm;
+}
+
+GET(wait_threads, struct wait_row, v)
+{
+	cell->n = v->task->threads;
+}
+
+static const struct view_column wait_columns[] = {
+	{ "comm", "COMM", VIEW_TEXT, 16, VIEW_KEY | VIEW_EMPTY, .get = wait_comm },
+	{ "threads", NULL, VIEW_COUNT, 0, .get = wait_threads },
+	{ "wall_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct wait_row, wall_ns), .what = "the lives of its threads, added up" },
+	{ "unknown_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct wait_row, unknown_ns) },
+	SUM(struct wait_row, "run_ns", NULL, VIEW_NS, 0, run_ns),
+	SUM(struct wait_row, "runq_ns", NULL, VIEW_NS, 0, runq_ns),
+	SUMS_REST(struct wait_row),
+	SUM(struct wait_row, "switches", NULL, VIEW_COUNT, 0, switches),
+	SUM(struct wait_row, "preempted", NULL, VIEW_COUNT, 0, preempted),
+	{ "calls", NULL, VIEW_ROWS, .list = &view_wait_calls },
+	{ 0 },
+};
+
+const struct view view_cpu_waits = {
+	.key = "waits", .csv = "", .what = "the job's threads by name, the 20 that lived longest together", .columns = wait_columns,
+	.rows = waits, .most = WAITS_SHOWN, .least = 2,
+};
+
+/* --- gaps --------------------------------------------------------------------------------------------------- */
+
+ROWS(gaps, void, parent)
+{
+	for (uint32_t i = 0; i < r->n_gaps; i++)
+		view_add(rows, &r->gaps[i]);
+	rows->total = r->n_gaps + r->more_gaps;
+}
+
+GET(gap_kind, struct cpu_gap, g)
+{
+	cell->text = report_cpu_gap_kinds[g->kind];
+}
+
+uint64_t view_gap_length(const struct cpu_gap *g)
+{
+	return g->ns < 0 ? 0 - (uint64_t)g->ns : (uint64_t)g->ns;
+}
+
+/* Text: since the trace's begin. */
+GET(gap_begin, struct cpu_gap, g)
+{
+	uint64_t begin_ns = r->manifest.start_ns ? r->manifest.start_ns : r->begin_ns;
+
+	cell->known = g->start_ns;
+	cell->n = g->start_ns;
+	if (g->start_ns)
+		snprintf(cell->shown, sizeof(cell->shown), "%s%.6f s", g->start_ns < begin_ns ? "-" : "",
+			 (double)(g->start_ns < begin_ns ? begin_ns - g->start_ns : g->start_ns - begin_ns) / 1e9);
+}
+
+GET(gap_length, struct cpu_gap, g)
+{
+	cell->s = g->ns;
+	snprintf(cell->shown, sizeof(cell->shown), "%s%s", g->ns < 0 ? "-" : "", g->start_ns ? FMT_NS(view_gap_length(g)) : "-");
+}
+
+GET(gap_cpu, struct cpu_gap, g)
+{
+	cell->known = g->cpu != CPU_NO_CPU;
+	cell->n = g->cpu;
+	if (!cell->known)
+		strcpy(cell->shown, "all");
+}
+
+static const struct view_column gap_columns[] = {
+	{ "kind", "KIND", VIEW_TEXT, 8, .get = gap_kind, .what = "as in gaps.csv" },
+	{ "begin_ns", "AT", VIEW_NS, 14, .get = gap_begin },
+	{ "length_ns", "LENGTH", VIEW_SIGNED_NS, 12, .get = gap_length, .what = "of a step how far" },
+	{ "cpu", "CPU", VIEW_ID, 5, .get = gap_cpu },
+	{ "records", "RECORDS", VIEW_COUNT, 10, VIEW_DASH, VIEW_AT(struct cpu_gap, count) },
+	{ 0 },
+};
+
+/* What they mean stands before them: cpu_text_time.c. */
+const struct view view_cpu_gaps = {
+	.key = "gaps", .csv = "", .what = "the first 100", .columns = gap_columns, .rows = gaps, .shown = GAP_LINES, .most = GAPS_SHOWN,
+	.least = GAPS_SHOWN,
+};
+
+void view_more_gaps(const void *of, struct json *j)
+{
+	const struct report_cpu *r = of;
+
+	json_u64(j, "more_gaps", r->n_gaps - MIN(r->n_gaps, GAPS_SHOWN) + r->more_gaps);
+}

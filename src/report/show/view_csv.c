@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A view as a CSV file: all rows, in columns that have a key. */
+#include "report/show/view.h"
+
+#include <errno.h>
+
+#include "base/csv.h"
+#include "base/util.h"
+
+static bool is_column(const struct view_column *c, unsigned int flags)
+{
+	return c->key && c->kind != VIEW_ROWS && c->kind != VIEW_JSON && !(c->flags & VIEW_NO_CSV) && (c->flags & flags) == flags;
+}
+
+static void heads(const struct view_column *columns, unsigned int flags, struct csv *csv)
+{
+	for (const struct view_column *c = columns; c->kind; c++)
+		if (is_column(c, flags))
+			csv_text(csv, view_csv_key(c, (char[64]){ 0 }));
+}
+
+static void cell(const struct view_column *c, const void *of, const void *row, struct csv *csv)
+{
+	struct view_cell v;
+
+	view_cell(c, of, row, &v);
+	if (!v.known) {
+		csv_none(csv);
+		return;
+	}
+	switch (c->kind) {
+	case VIEW_NS:
+		csv_seconds(csv, v.n);
+		break;
+	case VIEW_SIGNED_NS:
+		csv_seconds_signed(csv, v.s);
+		break;
+	case VIEW_SHARE:
+	case VIEW_NUMBER:
+		csv_f64(csv, v.f);
+		break;
+	case VIEW_TEXT:
+		csv_text(csv, v.text);
+		break;
+	default:
+		csv_u64(csv, v.n);
+	}
+}
+
+static void cells(const struct view_column *columns, unsigned int flags, const void *of, const void *row, struct csv *csv)
+{
+	for (const struct view_column *c = columns; c->kind; c++)
+		if (is_column(c, flags))
+			cell(c, of, row, csv);
+}
+
+int view_csv(const struct view *v, const void *of, int dirfd)
+{
+	struct view_rows rows = { 0 };
+	char buf[96], name[128];
+	struct csv csv;
+	bool failed;
+	int res;
+
+	if (!view_csv_name(v, buf))
+		return 0;
+	snprintf(name, sizeof(name), "%s.csv", view_csv_name(v, buf));
+	res = csv_open(&csv, dirfd, name);
+	if (res < 0)
+		return res;
+	if (v->parent)
+		heads(v->parent->columns, VIEW_KEY, &csv);
+	heads(v->columns, 0, &csv);
+	csv_end(&csv);
+	view_rows_fill(&rows, v, of, NULL);
+	for (size_t i = 0; i < rows.n; i++) {
+		if (v->parent)
+			cells(v->parent->columns, VIEW_KEY, of, rows.v[i].parent, &csv);
+		cells(v->columns, 0, of, rows.v[i].row, &csv);
+		csv_end(&csv);
+	}
+	failed = rows.failed;
+	view_rows_free(&rows);
+	res = csv_close(&csv);
+	return failed ? -ENOMEM : res;
+}
+
+int view_sections_csv(const struct view_section *s, const void *of, int dirfd)
+{
+	int res = 0;
+
+	for (; res == 0 && (s->view || s->text || s->json); s++)
+		if (s->view)
+			res = view_csv(s->view, of, dirfd);
+	return res;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A view for a terminal. Numbers are flush right, texts left and two blanks from a number; the column without a width
+ * comes last, wherever it stands.
+ */
+#include "report/show/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fmt.h"
+#include "base/util.h"
+
+/* A line in the making. */
+struct line {
+	FILE *out;
+	bool begun, after_number;
+};
+
+static void put(struct line *l, const struct view_column *c, const char *text)
+{
+	const bool is_text = c->kind == VIEW_TEXT;
+
+	if (is_text && !c->width && !text[0])
+		return;
+	if (l->begun)
+		fputs(is_text && l->after_number ? "  " : " ", l->out);
+	if (is_text)
+		fmt_text(l->out, text, (int)c->width);
+	else
+		fprintf(l->out, "%*s", (int)c->width, text);
+	l->begun = true;
+	l->after_number = !is_text;
+}
+
+static const char *percent(char buf[FMT_MAX], double share)
+{
+	snprintf(buf, FMT_MAX, "%.1f %%", 100 * share);
+	return buf;
+}
+
+static const char *number(char buf[FMT_MAX], double v)
+{
+	snprintf(buf, FMT_MAX, "%.3g", v);
+	return buf;
+}
+
+static const char *shown(const struct view_column *c, const struct view_cell *cell, char buf[FMT_MAX])
+{
+	if (cell->shown[0])
+		return cell->shown;
+	if (!cell->known || (c->flags & VIEW_DASH && !cell->n))
+		return "-";
+	switch (c->kind) {
+	case VIEW_COUNT:
+	case VIEW_ID:
+		return fmt_count(buf, cell->n);
+	case VIEW_BYTES:
+		return fmt_bytes(buf, cell->n);
+	case VIEW_NS:
+		return fmt_ns(buf, cell->n);
+	case VIEW_SHARE:
+		return percent(buf, cell->f);
+	case VIEW_NUMBER:
+		return number(buf, cell->f);
+	case VIEW_FLAG:
+		return cell->n ? "yes" : "no";
+	case VIEW_TEXT:
+		return cell->text;
+	default:
+		return "";
+	}
+}
+
+/* Of the column that comes last: at most one. */
+static bool is_free(const struct view_column *c)
+{
+	return c->kind == VIEW_TEXT && !c->width;
+}
+
+/* Whether it stands in the line, before the one that is free, or as that. */
+static bool is_in(const struct view_column *c, unsigned int flags, bool free)
+{
+	return c->head && !(c->flags & VIEW_NO_TEXT) && (c->flags & flags) == flags && is_free(c) == free;
+}
+
+static void cells(struct line *l, const struct view_column *columns, unsigned int flags, bool free, const void *of, const void *row)
+{
+	for (const struct view_column *c = columns; c->kind; c++) {
+		struct view_cell cell;
+		char buf[FMT_MAX];
+
+		if (!is_in(c, flags, free))
+			continue;
+		view_cell(c, of, row, &cell);
+		put(l, c, shown(c, &cell, buf));
+	}
+}
+
+static void heads_of(struct line *l, const struct view_column *columns, unsigned int flags, bool free)
+{
+	for (const struct view_column *c = columns; c->kind; c++)
+		if (is_in(c, flags, free))
+			put(l, c, c->head);
+}
+
+void view_text_heads(const struct view *v, FILE *out)
+{
+	struct line l = { .out = out };
+
+	if (v->parent)
+		heads_of(&l, v->parent->columns, VIEW_KEY, false);
+	heads_of(&l, v->columns, 0, false);
+	if (v->parent)
+		heads_of(&l, v->parent->columns, VIEW_KEY, true);
+	heads_of(&l, v->columns, 0, true);
+	fputc('\n', out);
+}
+
+static void row(const struct view *v, const void *of, const struct view_row *r, FILE *out)
+{
+	struct line l = { .out = out };
+
+	if (v->parent)
+		cells(&l, v->parent->columns, VIEW_KEY, false, of, r->parent);
+	cells(&l, v->columns, 0, false, of, r->row);
+	if (v->parent)
+		cells(&l, v->parent->columns, VIEW_KEY, true, of, r->parent);
+	cells(&l, v->columns, 0, true, of, r->row);
+	fputc('\n', out);
+}
+
+void view_text_line(const struct view *v, const void *of, const void *r, FILE *out)
+{
+	row(v, of, &(struct view_row){ NULL, r }, out);
+}
+
+/* The line of all that have none: what does not add up is left blank. */
+static void rest_line(const struct view *v, const void *of, const void *sum, uint64_t n, FILE *out)
+{
+	struct line l = { .out = out };
+	char name[160];
+
+	for (const struct view_column *c = v->columns; c->kind; c++) {
+		struct view_cell cell;
+		char buf[FMT_MAX];
+
+		if (!is_in(c, 0, false))
+			continue;
+		if (c->flags & (VIEW_SUM | VIEW_FOOT))
+			view_cell(c, of, sum, &cell);
+		put(&l, c, c->flags & (VIEW_SUM | VIEW_FOOT) ? shown(c, &cell, buf) : "");
+	}
+	v->rest->name(of, n, name, sizeof(name));
+	fputs("  ", out);
+	fmt_text(out, name, 0);
+	fputc('\n', out);
+}
+
+static void lines(const struct view *v, const void *of, const struct view_rows *rows, FILE *out)
+{
+	autofree void *sum = v->rest ? calloc(1, v->rest->size) : NULL;
+	uint64_t others = 0, all = MAX(rows->total, rows->n);
+	size_t n = 0;
+
+	view_text_heads(v, out);
+	for (size_t i = 0; i < rows->n; i++) {
+		if (v->rest && sum && !v->rest->is_shown(of, rows->v[i].row)) {
+			v->rest->add(sum, rows->v[i].row);
+			others++;
+		} else if (!v->shown || n < v->shown) {
+			row(v, of, &rows->v[i], out);
+			n++;
+		}
+	}
+	if (others)
+		rest_line(v, of, sum, others, out);
+	else if (!v->rest && all > n)
+		fprintf(out, rows->n > n ? "and %s more: see --csv\n" : "and %s more\n", FMT_COUNT(all - n));
+}
+
+void view_text(const struct view *v, const void *of, FILE *out)
+{
+	struct view_rows rows = { 0 };
+
+	view_rows_fill(&rows, v, of, NULL);
+	if (rows.n || v->bare) {
+		if (v->title)
+			fprintf(out, v->note ? "\n%s (%s)\n" : "\n%s\n", v->title, v->note);
+		lines(v, of, &rows, out);
+	}
+	if (rows.failed)
+		fprintf(out, "memory is out: not all of this table is here\n");
+	view_rows_free(&rows);
+}
+
+void view_sections_text(const struct view_section *s, const void *of, FILE *out)
+{
+	for (; s->view || s->text || s->json; s++) {
+		if (s->has && !s->has(of))
+			continue;
+		if (s->text)
+			s->text(of, out);
+		else if (s->view && s->view->title)
+			view_text(s->view, of, out);
+	}
+}
