@@ -117,6 +117,59 @@ static int html(const struct page_of *page, const char *name)
 	return res < 0 ? log_err_r(res, "%s: no page", page->whose) : 0;
 }
 
+/* --- CSV files -------------------------------------------------------------------------------------------- */
+
+/* The last component of DIR, wherever it ends. */
+static char *name_of(const char *dir)
+{
+	autofree char *real = realpath(dir, NULL);
+	const char *slash = strrchr(real ? real : dir, '/');
+
+	return strdup(slash && slash[1] ? slash + 1 : "trace");
+}
+
+/* What makes the files of WHAT in a folder: 0 or -errno. */
+typedef int csv_of(const void *what, const char *dir);
+
+static int report_files(const void *r, const char *dir)
+{
+	return report_csv(r, dir);
+}
+
+static int cpu_files(const void *r, const char *dir)
+{
+	return report_cpu_csv(r, dir);
+}
+
+/* Of several traces that of the I-th is a folder in OUT, named after it; two of one name differ by a number. */
+static int csv_folder(const struct report_asked *o, int i, csv_of *csv, const void *what)
+{
+	autofree char *name = o->n_dirs > 1 ? name_of(o->dirs[i]) : NULL, *path = NULL;
+	unsigned int same = 1;
+
+	if (!name)
+		return o->n_dirs > 1 ? -ENOMEM : csv(what, o->csv);
+	for (int k = 0; k < i; k++) {
+		autofree char *other = name_of(o->dirs[k]);
+
+		same += other && strcmp(other, name) == 0;
+	}
+	path = same > 1 ? util_fmt("%s/%s-%u", o->csv, name, same) : util_fmt("%s/%s", o->csv, name);
+	if (!path)
+		return -ENOMEM;
+	if (mkdir(o->csv, 0777) < 0 && errno != EEXIST)
+		return -errno;
+	return csv(what, path);
+}
+
+/* Where they were asked for. */
+static int write_csv(const struct report_asked *o, int i, csv_of *csv, const void *what)
+{
+	int res = o->csv ? csv_folder(o, i, csv, what) : 0;
+
+	return res < 0 ? log_err_r(res, "%s: CSV files cannot be written", o->csv) : 0;
+}
+
 /* --- what cannot be read ---------------------------------------------------------------------------------- */
 
 static int log_not_read(int res, const char *dir)
@@ -139,7 +192,7 @@ static int load(struct report **ret, const char *dir, const struct report_asked 
 {
 	const struct report_options how = {
 		.timed = true, .begin_ns = begin_ns, .path = o->path, .phases = &o->phases,
-		.cpu = !o->compare && (o->html || o->json) ? &o->cpu_options : NULL,
+		.cpu = !o->compare && (o->html || o->json || o->csv) ? &o->cpu_options : NULL,
 	};
 	int res;
 
@@ -154,8 +207,9 @@ static int load(struct report **ret, const char *dir, const struct report_asked 
 	return res;
 }
 
-static int report_one(const char *dir, const struct report_asked *o)
+static int report_one(const struct report_asked *o, int i)
 {
+	const char *dir = o->dirs[i];
 	struct report *r;
 	int res = load(&r, dir, o, 0);
 
@@ -172,8 +226,12 @@ static int report_one(const char *dir, const struct report_asked *o)
 	} else {
 		report_text(r, stdout);
 	}
+	if (res < 0 && !o->html)
+		log_err_r(res, "%s: no JSON", dir);
+	else if (res == 0)
+		res = write_csv(o, i, report_files, r);
 	report_free(r);
-	return res < 0 && !o->html ? log_err_r(res, "%s: no JSON", dir) : res;
+	return res;
 }
 
 /* --- several traces -------------------------------------------------------------------------------------- */
@@ -231,6 +289,15 @@ static int log_no_job(int res, const char *dir)
 	return res;
 }
 
+static int job_csv(const struct report_job *job, const struct report_asked *o)
+{
+	int res = 0;
+
+	for (unsigned int i = 0; i < job->n && res == 0; i++)
+		res = write_csv(o, (int)i, report_files, job->host[i].report);
+	return res;
+}
+
 static int print_job(struct report_job *job, const struct report_asked *o)
 {
 	const struct page_of page = { job, job_page, "the job" };
@@ -239,10 +306,10 @@ static int print_job(struct report_job *job, const struct report_asked *o)
 	if (res < 0)
 		return log_err_r(res, "no report on the job");
 	report_job_fit(job);
-	if (o->html)
-		return html(&page, o->html);
-	res = report_job_json(job, stdout);
-	return res < 0 ? log_err_r(res, "no JSON of the job") : 0;
+	res = o->html ? html(&page, o->html) : report_job_json(job, stdout);
+	if (res < 0)
+		return o->html ? res : log_err_r(res, "no JSON of the job");
+	return job_csv(job, o);
 }
 
 static int report_job(const struct report_asked *o)
@@ -261,56 +328,30 @@ static int report_job(const struct report_asked *o)
 	return res;
 }
 
-/* False: they are no job, or one of them is no trace; then each is told by itself, as far as it can be. */
-static bool told_as_job(const struct report_asked *o)
+/* 1: done; 0: they are no job, or one of them is no trace: then each is reported by itself, as far as it can be; or -errno. */
+static int report_as_job(const struct report_asked *o)
 {
 	struct report_job job;
 	unsigned int bad;
 	int res = report_job_open(&job, o->dirs, (unsigned int)o->n_dirs, &bad);
 
 	if (res < 0)
-		return false;
+		return 0;
 	for (unsigned int i = 0; i < job.n && res == 0; i++)
 		res = load(&job.host[i].report, o->dirs[i], o, report_job_begin_ns(&job, i));
 	if (res == 0)
 		res = report_job_close(&job);
 	if (res == 0)
 		report_job_text(&job, stdout);
+	if (res == 0)
+		res = job_csv(&job, o) < 0 ? -EIO : 1;
+	else
+		res = 0;
 	report_job_free(&job);
-	return res == 0;
+	return res;
 }
 
 /* --- --cpu ------------------------------------------------------------------------------------------------ */
-
-/* The last component of DIR, wherever it ends. */
-static char *name_of(const char *dir)
-{
-	autofree char *real = realpath(dir, NULL);
-	const char *slash = strrchr(real ? real : dir, '/');
-
-	return strdup(slash && slash[1] ? slash + 1 : "trace");
-}
-
-/* Of several traces that of the I-th is a folder in OUT, named after it; two of one name differ by a number. */
-static int write_csv(const struct report_cpu *r, const struct report_asked *o, int i)
-{
-	autofree char *name = o->n_dirs > 1 ? name_of(o->dirs[i]) : NULL, *path = NULL;
-	unsigned int same = 1;
-
-	if (!name)
-		return o->n_dirs > 1 ? -ENOMEM : report_cpu_csv(r, o->csv);
-	for (int k = 0; k < i; k++) {
-		autofree char *other = name_of(o->dirs[k]);
-
-		same += other && strcmp(other, name) == 0;
-	}
-	path = same > 1 ? util_fmt("%s/%s-%u", o->csv, name, same) : util_fmt("%s/%s", o->csv, name);
-	if (!path)
-		return -ENOMEM;
-	if (mkdir(o->csv, 0777) < 0 && errno != EEXIST)
-		return -errno;
-	return report_cpu_csv(r, path);
-}
 
 static int report_cpu_one(const struct report_asked *o, int i)
 {
@@ -337,10 +378,7 @@ static int report_cpu_one(const struct report_asked *o, int i)
 	res = o->json ? report_cpu_json(r, stdout) : 0;
 	if (!o->json)
 		report_cpu_text(r, stdout);
-	if (res < 0)
-		log_err_r(res, "%s: no JSON", dir);
-	else if (o->csv && (res = write_csv(r, o, i)) < 0)
-		log_err_r(res, "%s: CSV files cannot be written", o->csv);
+	res = res < 0 ? log_err_r(res, "%s: no JSON", dir) : write_csv(o, i, cpu_files, r);
 	report_cpu_free(r);
 	return res;
 }
@@ -360,9 +398,13 @@ static bool is_twice(const struct report_asked *o)
 int cmd_report(int argc, char **argv)
 {
 	struct report_asked o;
-	int status = 0;
+	int status = 0, res;
 
 	report_asked_parse(&o, argc, argv);
+	if (o.columns) {
+		report_columns_markdown(stdout);
+		o.n_dirs = 0;
+	}
 	if (proxy_wait(o.dirs, o.n_dirs, &status))
 		return status;
 	if ((o.html && is_of_trace(&o)) || is_twice(&o)) {
@@ -375,10 +417,12 @@ int cmd_report(int argc, char **argv)
 			status = EXIT_DLTRACED;
 		o.n_dirs = 0;
 	}
-	if (o.n_dirs > 1 && !o.cpu && told_as_job(&o))
+	if (o.n_dirs > 1 && !o.cpu && (res = report_as_job(&o)) != 0) {
+		status = res < 0 ? EXIT_DLTRACED : status;
 		o.n_dirs = 0;
+	}
 	for (int i = 0; i < o.n_dirs; i++) {
-		if ((o.cpu ? report_cpu_one(&o, i) : report_one(o.dirs[i], &o)) < 0)
+		if ((o.cpu ? report_cpu_one(&o, i) : report_one(&o, i)) < 0)
 			status = EXIT_DLTRACED;
 		else if (!o.json && !o.html && i + 1 < o.n_dirs)
 			putchar('\n');

@@ -14,7 +14,7 @@
 #include "report/phases/zone.h"
 
 enum {
-	KEY_CPU = 256, KEY_CSV, KEY_MERGE, KEY_PATTERN, KEY_THRESHOLD, KEY_GAP, KEY_HTML, KEY_COMPARE, KEY_PATH, KEY_APP_LOG,
+	KEY_CPU = 256, KEY_CSV, KEY_COLUMNS, KEY_MERGE, KEY_PATTERN, KEY_THRESHOLD, KEY_GAP, KEY_HTML, KEY_COMPARE, KEY_PATH, KEY_APP_LOG,
 	KEY_APP_LOG_TZ, KEY_PHASE,
 };
 
@@ -22,6 +22,9 @@ static const struct argp_option option_table[] = {
 	{ "html", KEY_HTML, "FILE", 0,
 	  "One page for a browser, with a timeline and all that it needs inside; - is standard output", 0 },
 	{ "json", 'j', NULL, 0, "One JSON object: ns, bytes, names as in the .out files", 0 },
+	{ "csv", KEY_CSV, "DIR", 0,
+	  "Every table also as a CSV file in this folder, which is made; of several traces in one folder each", 0 },
+	{ "columns", KEY_COLUMNS, NULL, 0, "Print what the tables of --json and --csv hold, as Markdown; takes no folder", 0 },
 	{ "compare", KEY_COMPARE, NULL, 0,
 	  "The folders side by side, with ratios to the first; without it several are one job's hosts to --json and --html",
 	  0 },
@@ -40,8 +43,6 @@ static const struct argp_option option_table[] = {
 	  "Lines of logs that match begin the phase NAME, until the next such or NAME_end; NAME_start begins and "
 	  "NAME_end ends one; \\1 is what the first ( ) matched; may be repeated", 3 },
 	{ NULL, 0, NULL, 0, "With --cpu:", 2 },
-	{ "csv", KEY_CSV, "DIR", 0,
-	  "Also as CSV files in this folder, which is made; of several traces in one folder each", 2 },
 	{ "gap", KEY_GAP, "T", 0, "Tell gaps from this length on (default: 100ms)", 2 },
 	{ "merge", KEY_MERGE, "PREFIX[,PREFIX]", 0,
 	  "Tasks that are one by how their names begin (default: the kernel's workers; +PREFIX: beside these; none)",
@@ -85,9 +86,6 @@ static error_t parse_cpu_option(int key, char *arg, struct argp_state *state)
 	struct report_asked *o = state->input;
 
 	switch (key) {
-	case KEY_CSV:
-		o->csv = arg;
-		break;
 	case KEY_GAP:
 		if (!parse_gap(arg, &o->cpu_options.gap_ns))
 			argp_error(state, "--gap %s: not a time such as 100ms or 2s", arg);
@@ -165,6 +163,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_COMPARE:
 		o->compare = true;
 		return 0;
+	case KEY_CSV:
+		if (!arg[0])
+			argp_error(state, "--csv: the name of the folder is empty");
+		o->csv = arg;
+		return 0;
+	case KEY_COLUMNS:
+		o->columns = true;
+		return 0;
 	case KEY_PATH:
 		if (arg[0] != '/')
 			argp_error(state, "--path %s: not an absolute path", arg);
@@ -175,17 +181,21 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->n_dirs = state->argc - state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
+		if (o->columns)
+			return 0;
 		if (o->html)
 			argp_error(state, "which trace folder? %s is taken for the file of --html FILE", o->html);
 		argp_error(state, "which trace folder? (dltraced start names it when it ends)");
 		return 0;
 	case ARGP_KEY_END:
 		if (o->of_cpu && !o->cpu)
-			argp_error(state, "--csv, --gap, --merge, --pattern and --threshold are for --cpu");
+			argp_error(state, "--gap, --merge, --pattern and --threshold are for --cpu");
 		if (o->html && (o->cpu || o->json))
 			argp_error(state, "--html goes without --cpu and --json: the page holds the JSON");
 		if (o->cpu && (o->compare || o->path))
 			argp_error(state, "--compare and --path go without --cpu");
+		if (o->compare && o->csv)
+			argp_error(state, "--csv goes without --compare");
 		if (o->compare && (o->n_dirs < 2 || o->n_dirs > COMPARE_MAX))
 			argp_error(state, "--compare takes 2 to %u trace folders", COMPARE_MAX);
 		return 0;

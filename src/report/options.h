@@ -14,7 +14,8 @@
 struct report_asked {
 	bool json, cpu, compare;
 	bool of_cpu; /* an option that is for --cpu alone */
-	const char *csv;
+	bool columns; /* what tables hold, and nothing else */
+	const char *csv; /* the folder, or NULL */
 	const char *html; /* the file, "-" for stdout, or NULL */
 	const char *path; /* of calls those on files there alone, or NULL */
 	struct report_cpu_options cpu_options; /* of --cpu */

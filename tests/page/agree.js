@@ -28,7 +28,7 @@ const SECTIONS = {
 	slowest: [/^Slowest calls/, line(T, '(\\S+)', N, N, '(\\S+)', '(\\S+Z)', '(\\S+)', '(\\S.*)')],
 	waits: [/^Longest waits/, line(T, '(\\S+)', N, N, '(\\S+)', '(\\S+Z)', '(\\S+)', '(\\S.*)')],
 	running: [/^Still running/, line(T, '(\\S+)', N, N, '(\\S+)', '(\\S+Z)', '(\\S+)', '(\\S.*)')],
-	disks: [/^Disks, whole machine/, line('(\\S+)', '([RWDFZO])', N, B, T, T, T, P + '(?:  bios)?')],
+	disks: [/^Disks, whole machine/, line('(\\S+)', '([RWDFZO])', N, B, T, T, T, P + '(?:  \\S.*)?')],
 	tasks: [/^CPU time by task/, line(N, N, T, P, P, P, T, N, ' ?(\\S.*)')],
 	cpus: [/^CPUs \(/, line(N, T, T, P, N, T)],
 	cpu_processes: [/^Processes, by CPU time/, line(N, N, T, P, T, N, N, ' ?(\\S.*)')],

@@ -5,14 +5,15 @@
 
 #include "base/util.h"
 #include "report/show/page.h"
+#include "report/show/show.h"
 
 int main(void)
 {
-	autofree char *json = NULL;
+	autofree char *json = NULL, *views = report_views();
 	size_t len;
 
-	if (util_read_fd(STDIN_FILENO, 256U << 20, &json, &len) < 0)
+	if (!views || util_read_fd(STDIN_FILENO, 256U << 20, &json, &len) < 0)
 		return 1;
-	page_write(json, len, stdout);
+	page_write(views, json, len, stdout);
 	return fflush(stdout) != 0 || ferror(stdout);
 }

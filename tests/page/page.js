@@ -46,9 +46,10 @@ function written(name, report, { uplot = true } = {}) {
 	let html = execFileSync(path.join(built, 'tests/page'), { input: JSON.stringify(report), ...big }).toString();
 
 	if (!uplot) {
-		const json = /<script type="application\/json" id="report">(.*)<\/script>/.exec(html)[1];
+		const json = id => new RegExp(`<script type="application/json" id="${id}">(.*)</script>`).exec(html)[1];
 
-		html = execFileSync(path.join(root, 'src/report/show/page/assemble'), big).toString().replace('@data@', () => json);
+		html = execFileSync(path.join(root, 'src/report/show/page/assemble'), big).toString().replace('@data@', () => json('report'))
+			.replace('@views@', () => json('views'));
 	}
 	fs.writeFileSync(file, html);
 	return file;
@@ -380,8 +381,8 @@ const tests = {
 			await p.mouse.move(where.x(0.5), where.y);
 			await p.mouse.move(where.x(0.51), where.y + 20);
 			assert.equal(await p.evaluate(() => window.evil), undefined);
-			assert.equal(await p.locator('body :is(img, svg, iframe, object, a, script:not(#report):not(:last-of-type))').count(), 0);
-			assert.equal(await p.locator('script').count(), 2);
+			assert.equal(await p.locator('body :is(img, svg, iframe, object, a, script:not(#report, #views, :last-of-type))').count(), 0);
+			assert.equal(await p.locator('script').count(), 3);
 			assert.equal(await p.locator('b', { hasText: 'octal' }).count(), 0);
 			const text = await p.evaluate(() => document.body.textContent);
 
@@ -401,21 +402,21 @@ const tests = {
 
 		assert.deepEqual(await column(0), report.files_by_bytes.map(f => f.path));
 		assert.deepEqual(await column(2), report.files_by_bytes.map(f => bytes(f.read_bytes)));
-		assert.deepEqual(await column(5), report.files_by_bytes.map(f => ns(f.time_ns)));
+		assert.deepEqual(await column(4), report.files_by_bytes.map(f => ns(f.time_ns)));
 		await table.getByRole('button', { name: 'File', exact: true }).click();
 		assert.deepEqual(await column(0), report.files_by_bytes.map(f => f.path).sort());
 		await table.getByRole('button', { name: 'File', exact: true }).click();
 		assert.deepEqual(await column(0), report.files_by_bytes.map(f => f.path).sort().reverse());
 		await table.getByRole('button', { name: 'Time' }).click();
-		assert.deepEqual(await column(5), report.files_by_bytes.map(f => f.time_ns).sort((a, b) => b - a).map(ns));
+		assert.deepEqual(await column(4), report.files_by_bytes.map(f => f.time_ns).sort((a, b) => b - a).map(ns));
 		assert.match(await p.locator('#facts').innerText(), /17 of vfs_rw, 2 of sched/);
 		assert.match(await p.locator('#answer').innerText(), /waited for reads from storage\s*61\.0 %/);
 		assert.match(await p.locator('#answer').innerText(), /Read more at a time/);
 		assert.match(await p.locator('#answer').innerText(), /has not enough for \(1\)/);
-		const epochs = await p.getByRole('region', { name: 'Epochs', exact: true }).locator('tbody tr').all();
+		const epochs = await p.getByRole('region', { name: 'Reads of regular files, by epoch', exact: true }).locator('tbody tr').all();
 
 		assert.equal(epochs.length, 3);
-		assert.match(await epochs[1].innerText(), /^epoch 2\s+1\.50 s\s+40\.0 %\s+2\s?000\b.*\/data\/slow\.tar$/s);
+		assert.match(await epochs[1].innerText(), /^epoch 2\s+1\.50 s\s+40\.0 %\s+2\s?000\b/s);
 		await close(p);
 	},
 
@@ -666,7 +667,7 @@ const tests = {
 
 			const pct = v => v == null ? '\u2013' : `${(100 * v).toFixed(1)} %`, epochs = json.epochs.filter(e => e.reads || json.epochs.length > 1);
 			const sizes = e => e.read_sizes.filter(x => x.from), usual = e => sizes(e).reduce((a, x) => !a || x.calls > a.calls ? x : a, null);
-			const shared = f => [...file_(f).slice(0, 4), num(f.opens), num(f.users), f.path], fileCells = c => [c[2], c[3], c[5], c[4], c[6], c[7], c[0]];
+			const shared = f => [...file_(f).slice(0, 4), num(f.opens), num(f.users), f.path], fileCells = c => [...c.slice(2, 8), c[0]];
 			const use = u => [bytes(u.read_bytes), bytes(u.write_bytes), ns(u.time_ns), num(u.calls), num(u.pid), u.comm, u.path];
 			const median = (q, of, unit, text) => text(q.histograms.find(h => h.of === of && h.unit === unit)?.p50 ?? 0);
 			const told = findings(report()), answer = await p.locator('#answer').evaluate(e => e.textContent);
@@ -679,37 +680,37 @@ const tests = {
 			for (const words of told.all.flatMap(f => [f.title, f.advice, ...f.evidence]).concat(told.missing, json.waited.notes))
 				assert(answer.includes(words), `${name}: not on the page: ${words}`);
 
-			await compare('epochs', 'Epochs', epochs.map(e => [ns(e.end_ns - e.begin_ns), pct(e.waited_share), num(e.samples), bytes(e.read_bytes), bytes(e.disk_bytes ?? 0),
-				num(e.reads), pct(e.sequential_share), bytes(e.again_bytes), num(e.workers.count), e.name]), c => [c[1], c[2], c[3], c[4], c[5], c[7], c[8], c[9], c[10], c[0]]);
+			await compare('epochs', 'Reads of regular files, by epoch', epochs.map(e => [ns(e.end_ns - e.begin_ns), pct(e.waited_share), num(e.samples), bytes(e.read_bytes), bytes(e.disk_bytes ?? 0),
+				num(e.reads), pct(e.sequential_share), bytes(e.again_bytes), num(e.workers.count), e.name]), c => [...c.slice(1, 6), ...c.slice(7, 11), c[0]]);
 			if (text.epochs_more?.length) {
 				const sum = e => sizes(e).reduce((n, x) => n + x.calls, 0), slow = await table('Slowest files, by epoch');
 
 				same(epochs.map(e => [e.name, bytes(usual(e)?.from ?? 0), usual(e) ? pct(usual(e).calls / sum(e)) : '\u2013', num(e.workers.slowest_pid), ns(e.workers.slowest_ns ?? 0),
 					ns(e.workers.median_ns ?? 0), ns(e.slowest_files[0]?.read_ns ?? 0), num(e.slowest_files[0]?.calls), e.slowest_files[0]?.path ?? null]), text.epochs_more, 'epochs, more');
-				same((await table('Epochs')).map(c => c.slice(11, 15)), text.epochs_more.map(c => [c[3], c[4], c[5], c[8]]), 'epochs, more, on the page');
+				same((await table('Reads of regular files, by epoch')).map(c => c.slice(11, 14)), text.epochs_more.map(c => [c[3], c[4], c[5]]), 'epochs, more, on the page');
 				for (const row of text.epochs_more.filter(c => c[8]))
-					assert(slow.some(c => c[0] === row[0] && c[1] === row[6] && c[2] === row[7] && c[4] === row[8]), `${row}: ${slow}`);
+					assert(slow.some(c => c[0] === row[0] && c[2] === row[6] && c[3] === row[7] && c[1] === row[8]), `${row}: ${slow}`);
 			}
 			for (const [key, title] of [['files_by_written', 'Files with the most bytes written'], ['files_by_opens', 'Files opened most often'],
-				['files_shared', 'Files that several processes used']])
+				['files_shared', 'Files that several processes used, by bytes']])
 				await compare(key, title, json[key].map(shared), fileCells);
 			for (const [key, title] of [['uses_by_bytes', 'bytes'], ['uses_by_time', 'time']])
-				await compare(key, `Processes and their files with the most ${title}`, json[key].map(use), c => [c[4], c[5], c[7], c[6], c[0], c[1], c[3]]);
+				await compare(key, `Processes and their files with the most ${title}`, json[key].map(use), c => [...c.slice(2, 8), c[1]]);
 			await compare('medians', 'Processes: medians of calls on files', json.process_histograms.map(q => [num(q.pid), median(q, 'read', 'ns', ns), median(q, 'read', 'B', bytes),
 				median(q, 'write', 'ns', ns), median(q, 'write', 'B', bytes), median(q, 'open', 'ns', ns), median(q, 'other', 'ns', ns), q.comm]),
 			c => [c[0], ...c.slice(3, 9), c[1]]);
-			await compare('classes', 'Pipes, sockets, devices and the like', json.classes.map(q => [q.class, num(q.files), num(q.calls), num(q.reads), bytes(q.read_bytes),
+			await compare('classes', 'Pipes, sockets, terminals, devices and the like, by class', json.classes.map(q => [q.class, num(q.files), num(q.calls), num(q.reads), bytes(q.read_bytes),
 				num(q.writes), bytes(q.write_bytes), ns(q.time_ns)]), c => c);
 			await compare('probes', 'Rows by probe', json.probes.flatMap(p => [op(p, p.name)].concat(['reads', 'writes'].filter(k => p[k]).map(k => op(p[k], k)))),
-				c => [c[0].replace('vfs_rw, ', ''), ...c.slice(1, 4), ...c.slice(5)]);
-			await compare('types', 'By type of file', json.types.map(t => [t.type, num(t.reads), bytes(t.read_bytes), ns(t.read_ns), num(t.writes), bytes(t.write_bytes), ns(t.write_ns)]), c => c);
+				c => [c[0].replace('vfs_rw ', ''), ...c.slice(1, 4), ...c.slice(5)]);
+			await compare('types', 'Read and written, by type of file', json.types.map(t => [t.type, num(t.reads), bytes(t.read_bytes), ns(t.read_ns), num(t.writes), bytes(t.write_bytes), ns(t.write_ns)]), c => c);
 			for (const key of ['files_by_bytes', 'files_by_time'])
-				await compare(key, key === 'files_by_bytes' ? 'Files with the most bytes' : 'Files with the most time', json[key].map(file_), c => [c[2], c[3], c[5], c[4], c[0]]);
-			await compare('processes', 'Processes', json.processes.map(q => [num(q.pid), num(q.ppid), num(q.reads), bytes(q.read_bytes), num(q.writes), bytes(q.write_bytes),
+				await compare(key, key === 'files_by_bytes' ? 'Files with the most bytes' : 'Files with the most time', json[key].map(file_), c => [...c.slice(2, 6), c[0]]);
+			await compare('processes', 'Processes, by time in calls on files', json.processes.map(q => [num(q.pid), num(q.ppid), num(q.reads), bytes(q.read_bytes), num(q.writes), bytes(q.write_bytes),
 				ns(q.file_ns), ns(q.wait_ns), q.comm + (q.rank ? `, rank ${q.rank}` : '')]),
-			c => [c[0], c[1], ...c.slice(4), c[2] + (c[3] !== '\u2013' ? `, rank ${c[3]}` : '')]);
-			for (const [key, title] of [['slowest', 'Slowest calls on files'], ['waits', 'Longest waits for others'], ['running', 'Calls on files that had not ended']])
-				await compare(key, title, json[key].longest.slice(0, key === 'waits' ? 3 : 10).map(call), c => [c[0], c[1], c[3], c[4], c[5], c[6], c[2], c[7]]);
+			c => [...c.slice(2), c[0] + (c[1] !== '\u2013' ? `, rank ${c[1]}` : '')]);
+			for (const [key, title] of [['slowest', 'Slowest calls on files'], ['waits', 'Longest waits on pipes, sockets, terminals, devices'], ['running', 'Still running at the end']])
+				await compare(key, title, json[key].longest.slice(0, key === 'waits' ? 3 : 10).map(call), c => [...c.slice(1), c[0]]);
 			if (text.sources?.length) {
 				const known = (s, v) => s.calls > s.unaccounted ? v : '\u2013', numbers = r => [r[1], r[2], r[3], r[5]];
 
@@ -721,7 +722,7 @@ const tests = {
 				const ops = json.disks.flatMap(d => d.ops.map(o => [d.name, o.t, num(o.requests), bytes(o.bytes), ns(o.p50_ns), ns(o.p99_ns), ns(o.max_ns)]));
 
 				same(ops, text.disks.map(r => r.slice(0, 7)), 'disks, JSON and text');
-				same((await table('Disks')).map(c => [c[0].replace(' (bios)', ''), c[1], c[2], c[3], ...c.slice(6, 9)]), text.disks.map(r => r.slice(0, 7)), 'disks, page and text');
+				same((await table('Disks, whole machine')).map(c => [c[0], c[2], c[3], c[4], ...c.slice(7, 10)]), text.disks.map(r => r.slice(0, 7)), 'disks, page and text');
 			}
 			if (json.cpu) {
 				const cpuText = sections(report('--cpu')), { cpu } = json, busy = cpu.by_task_ns - cpu.kinds.idle;

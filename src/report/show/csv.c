@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The tables of a report as CSV files in a folder. */
+/* The tables of a report as CSV files in a folder; and what they hold. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/json.h"
 #include "base/util.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
@@ -24,11 +27,8 @@ static int open_folder(int at, const char *name)
 static int cpu_csv_at(const struct report_cpu *r, int at, const char *name)
 {
 	autoclose int dirfd = open_folder(at, name);
-	int res = MIN(dirfd, 0);
 
-	for (size_t i = 0; res == 0 && report_cpu_files[i]; i++)
-		res = view_csv(report_cpu_files[i], r, dirfd);
-	return res;
+	return dirfd < 0 ? dirfd : view_sections_csv(report_cpu_files, r, dirfd);
 }
 
 int report_cpu_csv(const struct report_cpu *r, const char *dir)
@@ -42,4 +42,32 @@ int report_csv(const struct report *r, const char *dir)
 	int res = dirfd < 0 ? dirfd : view_sections_csv(report_sections, r, dirfd);
 
 	return res == 0 && r->cpu ? cpu_csv_at(r->cpu, dirfd, "cpu") : res;
+}
+
+void report_columns_markdown(FILE *out)
+{
+	view_sections_markdown(report_sections, out);
+	fputs("\nIn the object `cpu`:\n\n", out);
+	view_sections_markdown(report_cpu_sections, out);
+	fputs("\nThe CSV files of CPU time, which have all that there is:\n\n", out);
+	view_sections_markdown(report_cpu_files, out);
+}
+
+char *report_views(void)
+{
+	struct json j = { 0 };
+	char *text = NULL;
+	size_t len = 0;
+	FILE *mem = open_memstream(&text, &len);
+
+	json_array(&j, NULL);
+	view_sections_describe(report_sections, &j);
+	json_end(&j);
+	if (mem)
+		json_write(&j, mem);
+	json_free(&j);
+	if (mem && fclose(mem) == 0 && len)
+		return text;
+	free(text);
+	return NULL;
 }

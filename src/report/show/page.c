@@ -4,8 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Where the JSON text belongs. */
-#define PAGE_MARK "@data@"
+/* Where the JSON texts belong, in the order in which they are in the page. */
+#define VIEWS_MARK "@views@"
+#define DATA_MARK "@data@"
 
 /* build/page.html; the Makefile makes an object of it. */
 extern const char page_html[], page_html_end[];
@@ -54,28 +55,32 @@ static size_t write_json(const char *json, size_t len, FILE *out)
 	return bytes;
 }
 
-size_t page_write(const char *json, size_t len, FILE *out)
+/* What is before MARK from *AT on, and JSON in its place; *AT is then behind it. */
+static size_t write_part(const char **at, const char *mark, const char *json, size_t len, FILE *out)
 {
 	/* cppcheck-suppress comparePointers ; the symbols are both ends of one object, which the assembler makes */
-	size_t size = (size_t)(page_html_end - page_html), head, bytes;
-	const char *mark = memmem(page_html, size, PAGE_MARK, strlen(PAGE_MARK));
-	const char *tail;
+	const char *end = memmem(*at, (size_t)(page_html_end - *at), mark, strlen(mark));
+	size_t before;
 
 	/* assemble sees to it that there is one */
-	if (!mark)
-		/* cppcheck-suppress pointerOutOfBounds ; as above */
-		mark = page_html_end - strlen(PAGE_MARK);
-	/* cppcheck-suppress comparePointers ; as above */
-	head = (size_t)(mark - page_html);
-	tail = mark + strlen(PAGE_MARK);
-	fwrite(page_html, 1, head, out);
-	bytes = write_json(json, len, out);
-	fwrite(tail, 1, (size_t)(page_html_end - tail), out);
-	return head + bytes + (size_t)(page_html_end - tail);
+	if (!end)
+		return 0;
+	before = (size_t)(end - *at);
+	if (out)
+		fwrite(*at, 1, before, out);
+	*at = end + strlen(mark);
+	return before + write_json(json, len, out);
 }
 
-size_t page_bytes(const char *json, size_t len)
+size_t page_write(const char *views, const char *json, size_t len, FILE *out)
 {
+	const char *at = page_html;
+	size_t bytes = write_part(&at, VIEWS_MARK, views, strlen(views), out), rest;
+
+	bytes += write_part(&at, DATA_MARK, json, len, out);
 	/* cppcheck-suppress comparePointers ; as above */
-	return (size_t)(page_html_end - page_html) - strlen(PAGE_MARK) + write_json(json, len, NULL);
+	rest = (size_t)(page_html_end - at);
+	if (out)
+		fwrite(at, 1, rest, out);
+	return bytes + rest;
 }

@@ -13,11 +13,10 @@
 #define PAGE_BYTES_MAX (5U << 20)
 
 /*
- * Write the page with the JSON text of LEN bytes in it, without its blanks and line ends, and so that
- * nothing in it can end the element that it stands in. Returns the bytes written; errors stay in OUT.
+ * Write the page with the JSON text of LEN bytes in it, and with VIEWS, which says what its tables hold, without blanks
+ * and line ends, and so that nothing in them can end the element that it stands in. OUT NULL: only counted. Returns the
+ * bytes written; errors stay in OUT.
  */
-size_t page_write(const char *json, size_t len, FILE *out);
-/* What page_write() would write. */
-size_t page_bytes(const char *json, size_t len);
+size_t page_write(const char *views, const char *json, size_t len, FILE *out);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/util.h"
 #include "report/show/page.h"
+#include "report/show/show.h"
 
 #define BINS_LEAST 64 /* what is too large then is so by something else */
 
@@ -24,24 +25,32 @@ static char *text_of(int (*json)(const void *what, FILE *out), const void *what,
 	return NULL;
 }
 
-int report_page(int (*json)(const void *what, FILE *out), const void *what, FILE *out)
+/* OUT NULL: only counted, in *BYTES. 0 or -errno. */
+static int put_page(int (*json)(const void *what, FILE *out), const void *what, FILE *out, size_t *bytes)
 {
 	size_t len = 0;
 	int error;
-	autofree char *text = text_of(json, what, &len, &error);
+	autofree char *text = text_of(json, what, &len, &error), *views = report_views();
 
-	if (!text)
-		return error;
-	return page_write(text, len, out) > PAGE_BYTES_MAX ? 1 : 0;
+	if (!text || !views)
+		return text ? -ENOMEM : error;
+	*bytes = page_write(views, text, len, out);
+	return 0;
+}
+
+int report_page(int (*json)(const void *what, FILE *out), const void *what, FILE *out)
+{
+	size_t bytes = 0;
+	int res = put_page(json, what, out, &bytes);
+
+	return res < 0 ? res : bytes > PAGE_BYTES_MAX;
 }
 
 size_t report_page_bytes(int (*json)(const void *what, FILE *out), const void *what)
 {
-	size_t len = 0;
-	int error;
-	autofree char *text = text_of(json, what, &len, &error);
+	size_t bytes = 0;
 
-	return text ? page_bytes(text, len) : 0;
+	return put_page(json, what, NULL, &bytes) < 0 ? 0 : bytes;
 }
 
 /*

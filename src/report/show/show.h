@@ -13,6 +13,10 @@ struct report_cpu;
 struct report_job;
 
 void report_text(const struct report *r, FILE *out);
+/* What the tables of --json and --csv hold, as Markdown. */
+void report_columns_markdown(FILE *out);
+/* Likewise for the page, as a JSON text: free() it. NULL: memory is out. */
+char *report_views(void);
 void report_short(const struct report *r, FILE *out);
 int report_json(const struct report *r, FILE *out); /* 0 or -ENOMEM */
 /* One page for a browser with all that it needs. 0, 1 when it is larger than PAGE_BYTES_MAX, or -errno. */

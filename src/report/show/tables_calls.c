@@ -303,7 +303,7 @@ GET(size_to, void, row)
 	unsigned int i = octave(r, row);
 
 	cell->n = i ? (1ULL << (i - 1)) * 2 - 1 : 0;
-	snprintf(cell->shown, sizeof(cell->shown), "%s", i == 0 ? "r file" : i < 64 ? FMT_BYTES(1ULL << i) : "-");
+	snprintf(cell->shown, sizeof(cell->shown), "%s", i == 0 ? "of file" : i < 64 ? FMT_BYTES(1ULL << i) : "-");
 }
 
 GET(size_bar, struct size_row, v)

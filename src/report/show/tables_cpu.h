@@ -11,8 +11,8 @@
 
 /* tables_cpu.c: in text and JSON */
 extern const struct view view_tasks, view_cpus, view_cpu_processes, view_threads, view_lifespans, view_cpu_waits, view_cpu_gaps;
-/* tables_cpu_csv.c: CSV files, each with all that there is; NULL ends them. */
-extern const struct view *const report_cpu_files[];
+/* tables_cpu_csv.c: CSV files, each with all that there is. */
+extern const struct view_section report_cpu_files[];
 
 extern const struct view_section report_cpu_sections[];
 

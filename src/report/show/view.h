@@ -175,9 +175,6 @@ void view_text_line(const struct view *v, const void *of, const void *row, FILE 
 void view_json(const struct view *v, const void *of, unsigned int thin, struct json *j);
 /* The file KEY.csv in the folder DIRFD. 0 or -errno. */
 int view_csv(const struct view *v, const void *of, int dirfd);
-/* As a JSON object for the page; as a line of a table in Markdown. */
-void view_describe(const struct view *v, struct json *j);
-void view_markdown(const struct view *v, FILE *out);
 
 /* --- all sections: what ends them has neither a view nor a function --------------------------------- */
 
@@ -185,6 +182,9 @@ void view_sections_text(const struct view_section *s, const void *of, FILE *out)
 /* SUM: those alone that sums over hosts have. */
 void view_sections_json(const struct view_section *s, const void *of, unsigned int thin, bool sum, struct json *j);
 int view_sections_csv(const struct view_section *s, const void *of, int dirfd); /* 0 or -errno */
+/* What their tables hold: as JSON objects for the page, in the array that J is in; as a table in Markdown. */
+void view_sections_describe(const struct view_section *s, struct json *j);
+void view_sections_markdown(const struct view_section *s, FILE *out);
 
 /* --- between them --------------------------------------------------------------------------------------- */
 

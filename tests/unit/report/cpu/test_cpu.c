@@ -160,10 +160,10 @@ static void json_has_all_of_the_time(void **state)
 
 		assert_int_equal(report_cpu_json(r, out), 0);
 		fclose(out);
-		assert_int_equal(sum_of(text, "\"tasks\"", "\"processes\"", "\"run_ns\": "), r->by_task_ns);
-		assert_int_equal(sum_of(text, "\"tasks\"", "\"processes\"", "\"by_cpu\": "), r->by_task_ns);
-		assert_int_equal(sum_of(text, "\"cpus\"", "\"tasks\"", "\"idle_ns\": ") +
-					 sum_of(text, "\"cpus\"", "\"tasks\"", "\"busy_ns\": "), r->by_cpu_ns);
+		assert_int_equal(sum_of(text, "\"tasks\"", "\"cpus\"", "\"run_ns\": "), r->by_task_ns);
+		assert_int_equal(sum_of(text, "\"tasks\"", "\"cpus\"", "\"by_cpu\": "), r->by_task_ns);
+		assert_int_equal(sum_of(text, "\"cpus\"", "\"processes\"", "\"idle_ns\": ") +
+					 sum_of(text, "\"cpus\"", "\"processes\"", "\"busy_ns\": "), r->by_cpu_ns);
 		assert_int_equal(sum_of(text, "\"processes\"", "\"threads\": [", "\"run_ns\": "),
 				 r->by_task_ns - r->kind_ns[CPU_IDLE]);
 		assert_int_equal(manifest_parse(&m, text), 0);

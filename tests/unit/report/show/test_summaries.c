@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tests/golden/trace-other was made for this: a file that two processes share, shared memory, output, logs. */
-#include "report/show/summaries.h"
+#include "report/show/show.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -17,7 +17,6 @@
 #include "report/scan/streams.h"
 #include "report/scan/uses.h"
 #include "tree.h"
-#include "report/show/show.h"
 
 #define GOLDEN "tests/golden/"
 #define MiB (1024 * 1024)
@@ -319,10 +318,7 @@ static void hostile_names_are_escaped(void **state)
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
 
-	report_uses_text(r, out);
-	report_streams_text(r, out);
-	report_spreads_text(r, out);
-	report_medians_text(r, out);
+	report_text(r, out);
 	fclose(out);
 	assert_non_null(strstr(text, "line\\011tab"));
 	for (const unsigned char *p = (unsigned char *)text; *p; p++)
