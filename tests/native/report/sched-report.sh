@@ -157,7 +157,7 @@ cp -r whole "$t"
 grep -q ' own$' text || fail "--merge has not merged: $(cat text)"
 grep -q ' kworker$' text && fail "--merge did not take the place of the default rules"
 "$DLT" report --cpu --threshold 0 --merge +own "$t" | grep -q ' own$' || fail "--merge +own"
-for bad in '--csv x' '--cpu --threshold 101' '--cpu --gap 0'; do
+for bad in '--gap 1s' '--cpu --threshold 101' '--cpu --gap 0'; do
 	# shellcheck disable=SC2086
 	"$DLT" report $bad "$t" >/dev/null 2>err && fail "report $bad: no error"
 	[ -s err ] || fail "report $bad: no message"
