@@ -20,6 +20,7 @@
 #include "report/scan/only.h"
 #include "report/scan/spreads.h"
 #include "report/scan/streams.h"
+#include "report/scan/funcs.h"
 #include "report/scan/uses.h"
 #include "report/timeline.h"
 #include "report/why/load.h"
@@ -146,6 +147,7 @@ static void note_limits(struct report *r)
 		note_count(r, "files", r->unknown_files, "FIDs are not in files.out");
 	note_count(r, "too many files", r->other_file.calls, "calls are in no file's sum");
 	note_count(r, "too many processes", r->other_proc.calls, "calls are in no process's sum");
+	note_count(r, "too many functions", r->func_left_out, "rows are in no function's sum");
 	if (r->no_result)
 		report_note(r, "vfs_rw: %" PRIu64 " rows tell no result; the %" PRIu64
 			    " bytes they asked for are in no sum", r->no_result,
@@ -459,6 +461,7 @@ void report_free(struct report *r)
 	timeline_free(r->timeline);
 	why_free(r->why);
 	report_cpu_free(r->cpu);
+	report_funcs_free(r);
 	report_uses_free(r->uses);
 	report_streams_free(r->streams);
 	free(r->only.path);

@@ -9,6 +9,7 @@
 
 #include "base/util.h"
 #include "report/cpu/load.h"
+#include "report/scan/funcs.h"
 #include "report/scan/only.h"
 #include "report/scan/spreads.h"
 #include "report/scan/streams.h"
@@ -158,13 +159,15 @@ static bool take_call(struct scan *s)
 {
 	struct report *r = s->report;
 	struct report_call_facts c = { .pid = 0 };
+	struct report_func *func;
 
 	if (is_elsewhere(s))
 		return true;
 	parse_result(scan_field(s, COL_RET), &c);
 	if (!parse_call(s, &c))
 		return false;
-	add_to_op(s->op, &c, true);
+	func = report_func_of(s, false);
+	add_to_op(&func->op, &c, true);
 	add_call(s, &c);
 	time_call(s, &c);
 	if (s->kind == REPORT_MMAP && c.file && !c.failed && scan_is(s, COL_FUNC, "mmap")) {
@@ -172,7 +175,7 @@ static bool take_call(struct scan *s)
 		r->map_calls++;
 		r->map_bytes += c.bytes;
 		c.proc->data_maps += c.file->data;
-		hist_add(&s->op->size, c.bytes);
+		hist_add(&func->op.size, c.bytes);
 	}
 	tell_call(s, &c);
 	if (r->why && s->kind != REPORT_MMAP)
@@ -216,12 +219,12 @@ static void add_read(struct scan *s, const struct report_call_facts *c, uint64_t
 	src->unaccounted += !c->accounted;
 }
 
-static void add_transfer(struct scan *s, const struct report_call_facts *c, bool write, uint64_t bytes)
+static void add_transfer(struct scan *s, const struct report_call_facts *c, struct report_op *op, bool write, uint64_t bytes)
 {
 	struct report *r = s->report;
 
-	r->rw[write].bytes += bytes;
-	hist_add(&r->rw[write].size, bytes);
+	op->bytes += bytes;
+	hist_add(&op->size, bytes);
 	r->by_type[c->type][write].bytes += bytes;
 	*(write ? &c->proc->write_bytes : &c->proc->read_bytes) += bytes;
 	if (!write && bytes && (c->type == REPORT_FIFO || c->type == REPORT_SOCK) && c->proc->copies)
@@ -242,6 +245,7 @@ static inline __attribute__((always_inline)) bool take_rw(struct scan *s, bool w
 		.accounted = plain || scan_has_number(s, COL_DISK_BYTES),
 	};
 	struct report *r = s->report;
+	struct report_op *op;
 	bool no_result = false;
 
 	if (is_elsewhere(s))
@@ -258,16 +262,17 @@ static inline __attribute__((always_inline)) bool take_rw(struct scan *s, bool w
 	s->last_tid = c.tid;
 	s->last_write = write;
 
+	op = &report_func_of(s, write)->op;
 	add_call(s, &c);
 	time_call(s, &c);
-	add_to_op(&r->rw[write], &c, !c.again_side);
+	add_to_op(op, &c, !c.again_side);
 	if (c.again && !c.again_side && !c.running)
 		hist_add(&r->side_lat, c.lat_ns);
 	*(write ? &c.proc->writes : &c.proc->reads) += 1;
 	r->by_type[c.type][write].rows++;
 	r->by_type[c.type][write].time_ns += c.again_side ? 0 : c.lat_ns;
 	if (c.done)
-		add_transfer(s, &c, write, c.bytes);
+		add_transfer(s, &c, op, write, c.bytes);
 	tell_call(s, &c);
 	if (r->why)
 		why_rw_take(s, &c);
@@ -300,13 +305,9 @@ static void rw_ends(struct report *r)
 {
 	struct report_op *op = &r->op[REPORT_VFS_RW];
 
-	for (unsigned int side = 0; side < 2; side++) {
-		op->rows += r->rw[side].rows;
-		op->failed += r->rw[side].failed;
-		op->running += r->rw[side].running;
-		op->bytes += r->rw[side].bytes;
-		hist_merge(&op->lat, &r->rw[side].lat);
-	}
+	for (unsigned int side = 0; side < 2; side++)
+		report_op_add(op, &r->rw[side]);
+	op->size = (struct hist){ 0 }; /* that of reads and writes together says nothing */
 	hist_subtract(&op->lat, &r->side_lat);
 }
 
@@ -502,6 +503,8 @@ int report_read(struct report *r, enum report_kind kind, struct scan_taker *also
 	r->present[kind] = true;
 	res = s.file->error = read_rows(&s, also);
 	s.file->bad_rows = s.bad_rows;
+	if (kind > REPORT_BIO)
+		report_funcs_sum(r, kind);
 	if (kind == REPORT_VFS_RW)
 		rw_ends(r);
 	r->trace_bytes += s.file->reader.stored_bytes;

@@ -3,16 +3,13 @@
 
 #include "base/util.h"
 
-static uint64_t bucket_middle(unsigned int i)
+/* The smallest value of bucket I; how many more it takes. */
+static uint64_t bucket_floor(unsigned int i, uint64_t *more)
 {
 	unsigned int shift = i >> HIST_SUB_BITS;
-	uint64_t low;
 
-	if (shift == 0)
-		return i;
-	shift--;
-	low = ((uint64_t)(i & ((1U << HIST_SUB_BITS) - 1)) | 1U << HIST_SUB_BITS) << shift;
-	return low + ((1ULL << shift) >> 1);
+	*more = shift ? (1ULL << (shift - 1)) - 1 : 0;
+	return shift ? ((uint64_t)(i & ((1U << HIST_SUB_BITS) - 1)) | 1U << HIST_SUB_BITS) << (shift - 1) : i;
 }
 
 void hist_merge(struct hist *h, const struct hist *other)
@@ -35,20 +32,32 @@ void hist_subtract(struct hist *h, const struct hist *part)
 		h->counts[i] -= part->counts[i];
 }
 
-uint64_t hist_quantile(const struct hist *h, unsigned int per_mille)
+/* The bucket that holds it; HIST_BUCKETS: it is the largest value itself. */
+static unsigned int quantile_bucket(const struct hist *h, unsigned int per_mille)
 {
-	uint64_t rank, seen = 0;
-
-	if (h->n == 0)
-		return 0;
 	/* ceil(n * q) without overflow: n fits in 54 bits for longer than any trace lasts. */
-	rank = MAX((h->n * per_mille + 999) / 1000, 1);
-	if (rank >= h->n)
-		return h->max;
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
+	uint64_t rank = MAX((h->n * per_mille + 999) / 1000, 1), seen = 0;
+
+	for (unsigned int i = 0; rank < h->n && i < HIST_BUCKETS; i++) {
 		seen += h->counts[i];
 		if (seen >= rank)
-			return MIN(MAX(bucket_middle(i), hist_min(h)), h->max);
+			return i;
 	}
-	return h->max; /* not reached: the buckets add up to n */
+	return HIST_BUCKETS;
+}
+
+uint64_t hist_quantile(const struct hist *h, unsigned int per_mille)
+{
+	unsigned int i = quantile_bucket(h, per_mille);
+	uint64_t more, floor = bucket_floor(i, &more);
+
+	return i == HIST_BUCKETS ? h->max : MIN(MAX(floor + (more + 1) / 2, hist_min(h)), h->max);
+}
+
+uint64_t hist_quantile_floor(const struct hist *h, unsigned int per_mille)
+{
+	unsigned int i = quantile_bucket(h, per_mille);
+	uint64_t more;
+
+	return i == HIST_BUCKETS ? h->max : MAX(bucket_floor(i, &more), hist_min(h));
 }

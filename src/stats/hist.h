@@ -53,5 +53,7 @@ void hist_subtract(struct hist *h, const struct hist *part);
  * holds it, never outside of what was seen. 0 when empty.
  */
 uint64_t hist_quantile(const struct hist *h, unsigned int per_mille);
+/* Its bucket's smallest value in place of the middle: sizes are round numbers, which begin a bucket. */
+uint64_t hist_quantile_floor(const struct hist *h, unsigned int per_mille);
 
 #endif

@@ -10,16 +10,6 @@
 #include "report/report.h"
 #include "report/scan/scan.h"
 
-static void add_op(struct report_op *sum, const struct report_op *op)
-{
-	sum->rows += op->rows;
-	sum->failed += op->failed;
-	sum->running += op->running;
-	sum->bytes += op->bytes;
-	hist_merge(&sum->lat, &op->lat);
-	hist_merge(&sum->size, &op->size);
-}
-
 static struct manifest_probe *probe_of(struct manifest_facts *m, const char *name)
 {
 	for (unsigned int i = 0; i < m->n_probes; i++)
@@ -103,11 +93,11 @@ static void add(struct report *sum, const struct report *r)
 {
 	for (unsigned int i = 0; i < REPORT_KINDS; i++) {
 		sum->present[i] |= r->present[i];
-		add_op(&sum->op[i], &r->op[i]);
+		report_op_add(&sum->op[i], &r->op[i]);
 	}
 	for (unsigned int i = 0; i < 2; i++) {
-		add_op(&sum->rw[i], &r->rw[i]);
-		add_op(&sum->bio[i], &r->bio[i]);
+		report_op_add(&sum->rw[i], &r->rw[i]);
+		report_op_add(&sum->bio[i], &r->bio[i]);
 	}
 	add_manifest(&sum->manifest, &r->manifest);
 	add_sums(sum, r);

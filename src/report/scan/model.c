@@ -39,6 +39,16 @@ bool report_is_told_by_manifest(const struct manifest_probe *m)
 	return (strcmp(m->name, "sched") == 0 || strcmp(m->name, "sched_switch") == 0) && !manifest_is_untraced(m);
 }
 
+void report_op_add(struct report_op *to, const struct report_op *op)
+{
+	to->rows += op->rows;
+	to->failed += op->failed;
+	to->running += op->running;
+	to->bytes += op->bytes;
+	hist_merge(&to->lat, &op->lat);
+	hist_merge(&to->size, &op->size);
+}
+
 const char *report_command(const struct report *r)
 {
 	return r->manifest.argv[0] ? r->manifest.argv : r->manifest.cmdline;

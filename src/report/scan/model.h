@@ -87,6 +87,17 @@ struct report_op {
 	struct hist size; /* bytes: of what was moved, of requests, of mappings of files */
 };
 
+void report_op_add(struct report_op *to, const struct report_op *op);
+
+/* Rows of a function, see funcs.h. */
+struct report_func {
+	char name[32]; /* escaped as in the file */
+	size_t len;
+	enum report_kind kind;
+	bool rw, write; /* of vfs_rw: a side */
+	struct report_op op;
+};
+
 /* Of one file, by rollup.out: rows that are no longer there, or never were. */
 struct report_sum {
 	char name[32];
@@ -184,7 +195,10 @@ struct report {
 
 	struct report_sum sums[REPORT_SUMS_MAX];
 	unsigned int n_sums;
-	struct report_op op[REPORT_KINDS], rw[2]; /* R and W of vfs_rw: its sum once all of it is read */
+	struct report_op op[REPORT_KINDS], rw[2]; /* R and W of vfs_rw; of calls the sums of functions, once all are read */
+	struct report_func **funcs, other_func[2];
+	unsigned int n_funcs;
+	uint64_t func_left_out; /* rows that are in none of them */
 	struct hist side_lat; /* of calls that read and wrote (sendfile): the second side's, which are the same time */
 	struct report_op bio[2]; /* R and W of the lowest disks, once they are done */
 	uint64_t no_result, no_result_bytes;	  /* io_submit: outcome not known; REQUESTED */

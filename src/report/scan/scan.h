@@ -70,6 +70,7 @@ struct scan {
 	struct scan_file *file;
 	enum report_kind kind; /* where there is a report */
 	struct report_op *op; /* of this kind */
+	struct report_func *func[2]; /* of the row before; of vfs_rw: of the last one of this side */
 	struct reader_row ahead[SCAN_AHEAD];
 	unsigned int n, row; /* how many there are in ahead[]; the present one of these */
 	uint32_t is_number[SCAN_NUMBERS]; /* a bit for each of them */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The tables of a report are the same as CSV files and as JSON: of a trace with all that there is, and of the golden ones,
-# cut and hostile names among them. Several hosts have a folder each; what cannot be written is said.
+# cut and hostile names among them. Calls by function are those of the rows. Several hosts have a folder each; what cannot be written is said.
 . "${0%/*}/../lib.sh"
 need python3
 
@@ -11,6 +11,8 @@ golden=$here/../golden
 
 trace --sched timeline -- sh -c 'i=0; while [ $i -lt 20 ]; do dd if=/dev/zero of=f$i bs=4k count=4 2>/dev/null; cat f$i >/dev/null & i=$((i + 1)); done; wait; sync; echo epoch 1; mkdir d; mv f1 "d/a, \"b"' ||
 	fail "status $?"
+report --json "$t" >json || fail "status $?"
+check functions json
 for of in "$t" "$golden"/trace-*; do
 	[ -d "$of" ] || continue
 	report --json "$of" >json 2>err || fail "$of: $(cat err)"

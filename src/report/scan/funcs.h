@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Rows of calls by function: each has sums and spreads of its own, of which those of its probe are made once all rows of
+ * that have been taken. Bounded: what finds no room is in those alone.
+ */
+#ifndef REPORT_SCAN_FUNCS_H
+#define REPORT_SCAN_FUNCS_H
+
+#include <string.h>
+
+#include "report/scan/scan.h"
+
+/* 60 KiB each; the probes know some 50. */
+#define REPORT_FUNCS_MAX 128
+
+void report_funcs_free(struct report *r);
+/* Of the present row: that of WRITE's side, of vfs_rw. */
+struct report_func *report_funcs_find(struct scan *s, struct reader_field name, bool write);
+/* All rows of KIND have been taken: its sum, and those of its sides. */
+void report_funcs_sum(struct report *r, enum report_kind kind);
+
+/* --- what is done for most rows of a trace: here, to be compiled into where they are taken ------------- */
+
+static inline uint64_t report_func_load(const char *p, size_t n)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, p, n);
+	return v;
+}
+
+/* Of most names two words that may overlap are all. */
+static inline bool report_func_is(const struct report_func *f, struct reader_field name)
+{
+	if (!f || name.len != f->len)
+		return false;
+	if (name.len - 4 <= 4)
+		return report_func_load(name.p, 4) == report_func_load(f->name, 4) &&
+		       report_func_load(name.p + name.len - 4, 4) == report_func_load(f->name + name.len - 4, 4);
+	return memcmp(name.p, f->name, name.len) == 0;
+}
+
+static inline struct report_func *report_func_of(struct scan *s, bool write)
+{
+	const struct reader_field name = scan_field(s, COL_FUNC);
+
+	return report_func_is(s->func[write], name) ? s->func[write] : report_funcs_find(s, name, write);
+}
+
+#endif

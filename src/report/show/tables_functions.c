@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The table of calls by function, of a struct report. */
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "report/scan/model.h"
+#include "report/show/tables.h"
+
+#define GET(name, type, row) VIEW_GET(name, struct report, r, type, row)
+#define ROWS(name, type, parent) VIEW_ROWS_OF(name, struct report, r, type, parent)
+#define LINES 40
+
+static int longer(const void *a, const void *b)
+{
+	const struct report_func *x = ((const struct view_row *)a)->row, *y = ((const struct view_row *)b)->row;
+
+	return (x->op.lat.sum < y->op.lat.sum) - (x->op.lat.sum > y->op.lat.sum);
+}
+
+ROWS(functions, void, parent)
+{
+	for (unsigned int i = 0; i < r->n_funcs; i++)
+		view_add(rows, r->funcs[i]);
+	if (rows->n)
+		qsort(rows->v, rows->n, sizeof(*rows->v), longer);
+}
+
+GET(probe, struct report_func, f)
+{
+	cell->text = report_kind_names[f->kind];
+}
+
+GET(side, struct report_func, f)
+{
+	cell->text = !f->rw ? NULL : f->write ? "W" : "R";
+}
+
+GET(bytes, struct report_func, f)
+{
+	cell->known = f->op.size.n;
+	cell->n = f->op.size.sum;
+}
+
+/* Of the struct hist at C's place. */
+static const struct hist *hist_at(const struct view_column *c, const struct report_func *f, struct view_cell *cell)
+{
+	const struct hist *h = (const struct hist *)((const char *)f + c->at);
+
+	cell->known = h->n;
+	return h;
+}
+
+#define HIST(name, value)                                                                                                 \
+	GET(name, struct report_func, f)                                                                                  \
+	{                                                                                                                 \
+		const struct hist *h = hist_at(c, f, cell);                                                               \
+		cell->n = value;                                                                                          \
+	}
+HIST(size_min, hist_min(h))
+HIST(size_p25, hist_quantile_floor(h, 250))
+HIST(size_mean, h->n ? h->sum / h->n : 0)
+HIST(size_p50, hist_quantile_floor(h, 500))
+HIST(size_p75, hist_quantile_floor(h, 750))
+HIST(largest, h->max)
+HIST(lat_p50, hist_quantile(h, 500))
+HIST(lat_p99, hist_quantile(h, 990))
+
+#define FUNC(member) VIEW_AT(struct report_func, member)
+#define SIZE(key, head, find) { key, head, VIEW_BYTES, 8, 0, FUNC(op.size), .get = find }
+#define LAT(key, head, find) { key, head, VIEW_NS, 8, 0, FUNC(op.lat), .get = find }
+
+static const struct view_column function_columns[] = {
+	{ "func", "FUNC", VIEW_TEXT, 16, VIEW_EMPTY, FUNC(name) },
+	{ "probe", "PROBE", VIEW_TEXT, 10, .get = probe },
+	{ "rw", "RW", VIEW_TEXT, 2, .get = side, .what = "of vfs_rw: a call that reads and writes is in both" },
+	{ "calls", "CALLS", VIEW_COUNT, 9, 0, FUNC(op.rows), .what = "rows" },
+	{ "failed", "FAILED", VIEW_COUNT, 7, 0, FUNC(op.failed) },
+	{ "running", "RUNNING", VIEW_COUNT, 0, VIEW_NO_TEXT, FUNC(op.running), .what = "that had not ended when the trace did" },
+	{ "bytes", "BYTES", VIEW_BYTES, 8, .get = bytes, .what = "moved, or mapped of files" },
+	{ "time_ns", "TIME", VIEW_NS, 8, 0, FUNC(op.lat.sum), .what = "all latencies, but of calls still running" },
+	SIZE("size_min_bytes", "SIZE MIN", size_min),
+	SIZE("size_p25_bytes", "P25", size_p25),
+	SIZE("size_mean_bytes", "MEAN", size_mean),
+	SIZE("size_p50_bytes", "P50", size_p50),
+	SIZE("size_p75_bytes", "P75", size_p75),
+	SIZE("size_max_bytes", "MAX", largest),
+	LAT("p50_ns", "TIME P50", lat_p50),
+	LAT("p99_ns", "P99", lat_p99),
+	LAT("max_ns", "MAX", largest),
+	{ 0 },
+};
+
+const struct view view_functions = {
+	.key = "functions", .title = "Calls by function", .note = "SIZE MIN to MAX: bytes moved, or mapped, by a call; TIME P50 to MAX: of a call",
+	.what = "calls by their FUNC; quantiles are within a percent", .columns = function_columns, .rows = functions, .shown = LINES,
+};
