@@ -126,19 +126,19 @@ bool report_row_pids(struct scan *s)
 
 void report_clock_gaps(struct report *r, const struct scan_clocks *c)
 {
-	for (uint32_t i = 0; i < c->n_gaps; i++) {
-		const struct clock_gap *g = &c->gaps[i];
+	for (uint32_t i = 0; i < c->gaps.n; i++) {
+		const struct gap *g = &c->gaps.v[i];
 		const double s = (double)g->ns / 1e9;
 
 		r->asleep_ns += g->kind == GAP_SUSPEND ? (uint64_t)g->ns : 0;
 		if (g->kind == GAP_SUSPEND)
-			gaps_add(&r->gaps, g->begin_ns, g->end_ns, "the machine slept for %.3f s", s);
+			gaps_add(&r->gaps, g->kind, g->begin_ns, g->end_ns, "the machine slept for %.3f s", s);
 		else if (g->kind == GAP_STALLED)
-			gaps_add(&r->gaps, g->begin_ns, g->end_ns, "dltraced did not run: what happened is in later rows");
+			gaps_add(&r->gaps, g->kind, g->begin_ns, g->end_ns, "dltraced did not run: what happened is in later rows");
 		else
-			gaps_add(&r->gaps, g->begin_ns, g->end_ns, "the clock of TIME was set by %+.6f s", s);
+			gaps_add(&r->gaps, g->kind, g->begin_ns, g->end_ns, "the clock of TIME was set by %+.6f s", s);
 	}
-	r->gaps.more += c->more_gaps;
+	r->gaps.more += c->gaps.more;
 }
 
 bool report_row_time_align(struct scan *s)

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "report/scan/gaps.h"
 #include "stats/table.h"
 #include "trace/manifest_read.h"
 
@@ -25,7 +26,6 @@
 #define CPU_CALLS_MAX 512
 #define CPU_PHASES_MAX 128
 #define CPU_INTERVALS_MAX (1U << 16) /* of a phase */
-#define CPU_GAPS_MAX (1U << 14)
 #define CPU_IDLES_MAX (1U << 20) /* long slices without the target */
 #define CPU_RULES_MAX 64
 #define CPU_PATTERNS_MAX 16
@@ -33,7 +33,6 @@
 
 #define CPU_COMM_MAX 65 /* 16 bytes, each \ooo */
 #define CPU_PHASE_NAME_MAX 128
-#define CPU_NO_CPU UINT32_MAX
 
 struct phases_options;
 /* As asked for on the command line. */
@@ -144,17 +143,6 @@ struct cpu_phase {
 	uint64_t wall_ns, run_ns;
 };
 
-/* Why a stretch of time is missing or empty; see report_cpu_gap_kinds[]. */
-enum cpu_gap_kind { CPU_GAP_IDLE, CPU_GAP_OFF, CPU_GAP_LOST, CPU_GAP_STALLED, CPU_GAP_STEP, CPU_GAP_SUSPEND, CPU_GAP_KINDS };
-
-struct cpu_gap {
-	enum cpu_gap_kind kind;
-	uint64_t start_ns, end_ns; /* 0: not known */
-	int64_t ns;		   /* its length; of a step how far */
-	uint64_t count;		   /* of lost records */
-	uint32_t cpu;		   /* or CPU_NO_CPU */
-};
-
 /* Threads of which a name matches. */
 struct cpu_pattern {
 	char glob[CPU_COMM_MAX];
@@ -192,9 +180,7 @@ struct report_cpu {
 
 	struct cpu_phase *phases;
 	uint32_t n_phases;
-	struct cpu_gap *gaps;
-	uint32_t n_gaps;
-	uint64_t more_gaps;
+	struct gaps gaps;
 	struct cpu_pattern patterns[CPU_PATTERNS_MAX];
 	uint32_t n_patterns;
 	struct cpu_rule rules[CPU_RULES_MAX];
@@ -208,7 +194,6 @@ struct report_cpu {
 };
 
 extern const char *const report_cpu_kind_names[CPU_KINDS];
-extern const char *const report_cpu_gap_kinds[CPU_GAP_KINDS];
 
 /* The numbers of T's entries, those with the most KEY first. NULL: none, or memory is out. */
 uint32_t *report_cpu_order(const struct table *t, uint64_t (*key)(const void *value));

@@ -72,7 +72,7 @@ void report_cpu_free(struct report_cpu *r)
 	free(r->call_files);
 	free(r->callers);
 	free(r->phases);
-	free(r->gaps);
+	gaps_free(&r->gaps);
 	free(r->cpus);
 	free(r->dir);
 	free(r);
@@ -132,8 +132,8 @@ static void note_full(struct report_cpu *r)
 		if (tables[i].t->n == tables[i].t->max)
 			report_cpu_note(r, "too many %s: of those after %u only the sums are there",
 					tables[i].what, tables[i].t->max);
-	if (r->more_gaps)
-		report_cpu_note(r, "too many gaps: %" PRIu64 " more are not told", r->more_gaps);
+	if (r->gaps.more)
+		report_cpu_note(r, "too many gaps: %" PRIu64 " more are not told", r->gaps.more);
 }
 
 static void note_late(struct report_cpu *r)
@@ -230,14 +230,35 @@ int report_cpu_sched(struct report_cpu *r, struct scan_folder *folder, const str
 	return res < 0 ? res : report_cpu_folders_begin(r);
 }
 
+/* What the clocks and the manifest know of; switches.c finds the others. */
+static void known_gaps(struct report_cpu *r, const struct scan_clocks *clocks)
+{
+	static const char *const probes[] = { "sched", "sched_switch", "pids" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(probes); i++) {
+		const struct manifest_probe *p = manifest_probe(&r->manifest, probes[i]);
+
+		if (!p || !p->lost)
+			continue;
+		gaps_put(&r->gaps, &(struct gap){ .kind = GAP_LOST, .cpu = GAP_ALL_CPUS, .count = p->lost });
+		report_cpu_note(r,
+				"%s: %llu rows, or switches that the kernel did not tell of, are lost: they are in no sum, or "
+				"their time is that of who ran beside them",
+				probes[i], (unsigned long long)p->lost);
+	}
+	for (uint32_t i = 0; i < clocks->gaps.n; i++)
+		gaps_put(&r->gaps, &clocks->gaps.v[i]);
+	r->gaps.more += clocks->gaps.more;
+}
+
 void report_cpu_end(struct report_cpu *r, struct scan_folder *folder, const struct scan_taker *clocks)
 {
 	report_cpu_folders_end(r, folder);
-	report_cpu_clock_gaps(r, clocks->own);
+	known_gaps(r, clocks->own);
 	report_cpu_note_file(r, scan_file(folder, "time_align"), clocks->bad_rows);
 	report_cpu_lives_end(r);
 	report_cpu_phases_end(r);
-	report_cpu_gaps_end(r);
+	gaps_sort(&r->gaps);
 	report_cpu_group(r);
 	check_sums(r);
 	note_late(r);

@@ -85,10 +85,7 @@ void report_cpu_phases_end(struct report_cpu *r);
 void report_cpu_phase_add(struct report_cpu *r, uint32_t task, uint64_t from_ns, uint64_t to_ns, uint64_t run_ns);
 
 /* What the clocks know of them, and what the manifest counts as lost. */
-void report_cpu_clock_gaps(struct report_cpu *r, const struct scan_clocks *clocks);
-void report_cpu_gap(struct report_cpu *r, const struct cpu_gap *gap);
 /* In order of time, those without one first. */
-void report_cpu_gaps_end(struct report_cpu *r);
 
 /* --- where: folders.c -------------------------------------------------------------------- */
 

@@ -191,7 +191,7 @@ static int by_time(const void *a, const void *b)
 static void find_gaps(struct report_cpu *r, const struct switches *sw, int cpus)
 {
 	struct edge *edges = calloc(2 * sw->n_offs + 1, sizeof(*edges));
-	struct cpu_gap gap = { .cpu = CPU_NO_CPU };
+	struct gap gap = { .cpu = GAP_ALL_CPUS };
 	int n = 0, idle = 0;
 
 	for (size_t i = 0; edges && i < sw->n_offs; i++) {
@@ -203,14 +203,14 @@ static void find_gaps(struct report_cpu *r, const struct switches *sw, int cpus)
 	for (size_t i = 0; edges && i < 2 * sw->n_offs; i++) {
 		if (n == cpus) {
 			gap.end_ns = edges[i].ns;
-			gap.kind = idle == cpus ? CPU_GAP_IDLE : CPU_GAP_OFF;
-			gap.ns = (int64_t)(gap.end_ns - gap.start_ns);
+			gap.kind = idle == cpus ? GAP_IDLE : GAP_OFF;
+			gap.ns = (int64_t)(gap.end_ns - gap.begin_ns);
 			if ((uint64_t)gap.ns >= r->options.gap_ns)
-				report_cpu_gap(r, &gap);
+				gaps_put(&r->gaps, &gap);
 		}
 		n += edges[i].n;
 		idle += edges[i].idle;
-		gap.start_ns = edges[i].ns;
+		gap.begin_ns = edges[i].ns;
 	}
 	free(edges);
 	if (sw->offs_full)
@@ -263,11 +263,8 @@ static void between(struct report_cpu *r, const struct scan *s, struct at *at, u
 		uint64_t end_ns = end_of(r, &at->next, begin_ns, since);
 
 		if (end_ns == since)
-			report_cpu_gap(r, &(struct cpu_gap){ .kind = CPU_GAP_LOST,
-								.start_ns = begin_ns,
-								.end_ns = since,
-								.ns = (int64_t)(since - begin_ns),
-								.cpu = cpu });
+			gaps_put(&r->gaps, &(struct gap){ .kind = GAP_LOST, .cpu = cpu, .begin_ns = begin_ns, .end_ns = since,
+							  .ns = (int64_t)(since - begin_ns) });
 		else
 			ran(r, cpu, &at->next, begin_ns, end_ns, false);
 		begin_ns = end_ns == since ? begin_ns : end_ns;

@@ -6,24 +6,13 @@
 void scan_clocks_free(struct scan_clocks *c)
 {
 	if (c)
-		free(c->gaps);
+		gaps_free(&c->gaps);
 	free(c);
 }
 
-static void add_gap(struct scan_clocks *c, const struct clock_gap *gap)
+static void add_gap(struct scan_clocks *c, enum gap_kind kind, uint64_t begin_ns, uint64_t end_ns, int64_t ns)
 {
-	if (c->n_gaps == CLOCK_GAPS_MAX) {
-		c->more_gaps++;
-		return;
-	}
-	if (!(c->n_gaps & (c->n_gaps - 1))) { /* room for 1, 2, 4 ... */
-		struct clock_gap *v = reallocarray(c->gaps, c->n_gaps ? 2 * (size_t)c->n_gaps : 1, sizeof(*v));
-
-		if (!v)
-			return;
-		c->gaps = v;
-	}
-	c->gaps[c->n_gaps++] = *gap;
+	gaps_put(&c->gaps, &(struct gap){ .kind = kind, .cpu = GAP_ALL_CPUS, .begin_ns = begin_ns, .end_ns = end_ns, .ns = ns });
 }
 
 bool scan_clocks_take(struct scan *s, void *clocks)
@@ -41,8 +30,8 @@ bool scan_clocks_take(struct scan *s, void *clocks)
 	c->last = now;
 	between = gaps_between(&last, &now);
 	if (between.kind != GAP_NONE)
-		add_gap(c, &(struct clock_gap){ between.kind, last.ns, now.ns, between.ns });
+		add_gap(c, between.kind, last.ns, now.ns, between.ns);
 	if (last.ns && scan_is(s, COL_EVENT, "step"))
-		add_gap(c, &(struct clock_gap){ GAP_STEP, now.ns, now.ns, between.step_ns });
+		add_gap(c, GAP_STEP, now.ns, now.ns, between.step_ns);
 	return true;
 }

@@ -7,18 +7,10 @@
 #include "report/scan/gaps.h"
 #include "report/scan/scan.h"
 
-#define CLOCK_GAPS_MAX (1U << 14)
-
 struct scan_clocks {
 	struct phase_clock phases;
 	struct gap_clocks last;
-	struct clock_gap {
-		enum gap_of_clocks kind; /* but GAP_NONE */
-		uint64_t begin_ns, end_ns;
-		int64_t ns; /* how long; of a step how far */
-	} *gaps;
-	uint32_t n_gaps;
-	uint64_t more_gaps; /* that found no room */
+	struct gaps gaps; /* GAP_STALLED, GAP_SUSPEND, GAP_STEP */
 };
 
 void scan_clocks_free(struct scan_clocks *c);

@@ -12,21 +12,36 @@
 /* Of what two clocks differ by the reading of them. */
 #define SUSPEND_NS (10 * NSEC_PER_MSEC)
 
-void gaps_add(struct gaps *g, uint64_t begin_ns, uint64_t end_ns, const char *fmt, ...)
+const char *const gap_kind_names[GAP_KINDS] = {
+	[GAP_NONE] = "", [GAP_IDLE] = "idle", [GAP_OFF] = "off", [GAP_LOST] = "lost", [GAP_STALLED] = "stalled", [GAP_STEP] = "step",
+	[GAP_SUSPEND] = "suspend",
+};
+
+void gaps_put(struct gaps *g, const struct gap *gap)
 {
+	if (!(g->n & (g->n - 1)) && g->n < GAPS_MAX) { /* room for 1, 2, 4 ... */
+		struct gap *v = reallocarray(g->v, g->n ? 2 * (size_t)g->n : 1, sizeof(*v));
+
+		g->v = v ? v : g->v;
+		g->more += !v;
+		if (!v)
+			return;
+	}
+	if (g->n == GAPS_MAX)
+		g->more++;
+	else
+		g->v[g->n++] = *gap;
+}
+
+void gaps_add(struct gaps *g, enum gap_kind kind, uint64_t begin_ns, uint64_t end_ns, const char *fmt, ...)
+{
+	struct gap gap = { .kind = kind, .cpu = GAP_ALL_CPUS, .begin_ns = begin_ns, .end_ns = MAX(begin_ns, end_ns) };
 	va_list ap;
 
-	if (!g->v)
-		g->v = calloc(GAPS_MAX, sizeof(*g->v));
-	if (!g->v || g->n == GAPS_MAX) {
-		g->more++;
-		return;
-	}
-	g->v[g->n].begin_ns = begin_ns;
-	g->v[g->n].end_ns = MAX(begin_ns, end_ns);
 	va_start(ap, fmt);
-	vsnprintf(g->v[g->n++].what, GAP_WHAT_MAX, fmt, ap);
+	vsnprintf(gap.what, sizeof(gap.what), fmt, ap);
 	va_end(ap);
+	gaps_put(g, &gap);
 }
 
 static int by_begin(const void *a, const void *b)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stretches of a trace of which it tells less than of the rest, or nothing, each with its reason: what the
- * readings of its clocks know of them, and whoever finds rows missing. Pure; CLOCK_MONOTONIC, ns.
+ * Stretches of a trace of which it tells less than of the rest, or nothing, each with its reason: what the readings of its
+ * clocks know of them, and whoever finds rows missing, or nobody running. Pure; CLOCK_MONOTONIC, ns.
  */
 #ifndef REPORT_SCAN_GAPS_H
 #define REPORT_SCAN_GAPS_H
@@ -9,12 +9,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define GAPS_MAX 1024
+#define GAPS_MAX (1U << 14)
 #define GAP_WHAT_MAX 96
+#define GAP_ALL_CPUS UINT32_MAX
+
+enum gap_kind {
+	GAP_NONE,
+	GAP_IDLE,    /* nothing ran on any CPU */
+	GAP_OFF,     /* nothing of the job did */
+	GAP_LOST,    /* rows are missing */
+	GAP_STALLED, /* dltraced itself did not run */
+	GAP_STEP,    /* the clock of TIME was set */
+	GAP_SUSPEND, /* the machine slept */
+	GAP_KINDS,
+};
+
+extern const char *const gap_kind_names[GAP_KINDS];
 
 struct gap {
-	uint64_t begin_ns, end_ns;
-	char what[GAP_WHAT_MAX];
+	enum gap_kind kind;
+	uint32_t cpu;		   /* or GAP_ALL_CPUS */
+	uint64_t begin_ns, end_ns; /* 0: not known */
+	int64_t ns;		   /* its length; of a step how far */
+	uint64_t count;		   /* of lost records; 0: not known */
+	char what[GAP_WHAT_MAX];   /* a sentence, where there is one */
 };
 
 struct gaps {
@@ -23,8 +41,9 @@ struct gaps {
 	uint64_t more; /* that found no room */
 };
 
-void gaps_add(struct gaps *g, uint64_t begin_ns, uint64_t end_ns, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+void gaps_put(struct gaps *g, const struct gap *gap);
+void gaps_add(struct gaps *g, enum gap_kind kind, uint64_t begin_ns, uint64_t end_ns, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
 /* In order of their begins. */
 void gaps_sort(struct gaps *g);
 void gaps_free(struct gaps *g);
@@ -35,11 +54,9 @@ struct gap_clocks {
 	uint64_t ns, realtime_ns, boottime_ns;
 };
 
-enum gap_of_clocks { GAP_NONE, GAP_STALLED, GAP_SUSPEND, GAP_STEP };
-
 /* What lies between two readings, of which BEFORE may be none yet (zeros). */
 struct gap_between {
-	enum gap_of_clocks kind;
+	enum gap_kind kind; /* GAP_STALLED, GAP_SUSPEND or none */
 	int64_t ns;	 /* how long */
 	int64_t step_ns; /* by how much the time of day was set */
 };

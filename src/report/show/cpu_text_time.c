@@ -14,26 +14,26 @@
 void report_cpu_text_gaps(const void *of, FILE *out)
 {
 	const struct report_cpu *r = of;
-	static const char *const meanings[CPU_GAP_KINDS] = {
-		[CPU_GAP_IDLE] = "nothing ran on any CPU",
-		[CPU_GAP_OFF] = "nothing of the job ran on any CPU; others did, or that is not known",
-		[CPU_GAP_LOST] = "records are lost",
-		[CPU_GAP_STALLED] = "dltraced itself did not run: what happened is in later rows",
-		[CPU_GAP_STEP] = "the clock of TIME was set; durations are not affected",
-		[CPU_GAP_SUSPEND] = "the machine slept; no clock of the trace ran",
+	static const char *const meanings[GAP_KINDS] = {
+		[GAP_IDLE] = "nothing ran on any CPU",
+		[GAP_OFF] = "nothing of the job ran on any CPU; others did, or that is not known",
+		[GAP_LOST] = "records are lost",
+		[GAP_STALLED] = "dltraced itself did not run: what happened is in later rows",
+		[GAP_STEP] = "the clock of TIME was set; durations are not affected",
+		[GAP_SUSPEND] = "the machine slept; no clock of the trace ran",
 	};
-	uint64_t n[CPU_GAP_KINDS] = { 0 }, ns[CPU_GAP_KINDS] = { 0 };
+	uint64_t n[GAP_KINDS] = { 0 }, ns[GAP_KINDS] = { 0 };
 
 	report_cpu_title(out, "Gaps");
-	for (uint32_t i = 0; i < r->n_gaps; i++) {
-		n[r->gaps[i].kind]++;
-		ns[r->gaps[i].kind] += view_gap_length(&r->gaps[i]);
+	for (uint32_t i = 0; i < r->gaps.n; i++) {
+		n[r->gaps.v[i].kind]++;
+		ns[r->gaps.v[i].kind] += view_gap_length(&r->gaps.v[i]);
 	}
-	for (unsigned int k = 0; k < CPU_GAP_KINDS; k++)
+	for (unsigned int k = 0; k < GAP_KINDS; k++)
 		if (n[k])
-			fprintf(out, "%-8s %s, together %s: %s\n", report_cpu_gap_kinds[k], FMT_COUNT(n[k]),
+			fprintf(out, "%-8s %s, together %s: %s\n", gap_kind_names[k], FMT_COUNT(n[k]),
 				FMT_NS(ns[k]), meanings[k]);
-	if (!r->n_gaps)
+	if (!r->gaps.n)
 		fprintf(out, "none that is known\n");
 	if (!r->has_switches)
 		fputs("That nothing ran for a while is told by the timeline alone (dltraced start --sched timeline).\n",

@@ -583,42 +583,42 @@ const struct view view_cpu_waits = {
 
 ROWS(gaps, void, parent)
 {
-	for (uint32_t i = 0; i < r->n_gaps; i++)
-		view_add(rows, &r->gaps[i]);
-	rows->total = r->n_gaps + r->more_gaps;
+	for (uint32_t i = 0; i < r->gaps.n; i++)
+		view_add(rows, &r->gaps.v[i]);
+	rows->total = r->gaps.n + r->gaps.more;
 }
 
-GET(gap_kind, struct cpu_gap, g)
+GET(gap_kind, struct gap, g)
 {
-	cell->text = report_cpu_gap_kinds[g->kind];
+	cell->text = gap_kind_names[g->kind];
 }
 
-uint64_t view_gap_length(const struct cpu_gap *g)
+uint64_t view_gap_length(const struct gap *g)
 {
 	return g->ns < 0 ? 0 - (uint64_t)g->ns : (uint64_t)g->ns;
 }
 
 /* Text: since the trace's begin. */
-GET(gap_begin, struct cpu_gap, g)
+GET(gap_begin, struct gap, g)
 {
 	uint64_t begin_ns = r->manifest.start_ns ? r->manifest.start_ns : r->begin_ns;
 
-	cell->known = g->start_ns;
-	cell->n = g->start_ns;
-	if (g->start_ns)
-		snprintf(cell->shown, sizeof(cell->shown), "%s%.6f s", g->start_ns < begin_ns ? "-" : "",
-			 (double)(g->start_ns < begin_ns ? begin_ns - g->start_ns : g->start_ns - begin_ns) / 1e9);
+	cell->known = g->begin_ns;
+	cell->n = g->begin_ns;
+	if (g->begin_ns)
+		snprintf(cell->shown, sizeof(cell->shown), "%s%.6f s", g->begin_ns < begin_ns ? "-" : "",
+			 (double)(g->begin_ns < begin_ns ? begin_ns - g->begin_ns : g->begin_ns - begin_ns) / 1e9);
 }
 
-GET(gap_length, struct cpu_gap, g)
+GET(gap_length, struct gap, g)
 {
 	cell->s = g->ns;
-	snprintf(cell->shown, sizeof(cell->shown), "%s%s", g->ns < 0 ? "-" : "", g->start_ns ? FMT_NS(view_gap_length(g)) : "-");
+	snprintf(cell->shown, sizeof(cell->shown), "%s%s", g->ns < 0 ? "-" : "", g->begin_ns ? FMT_NS(view_gap_length(g)) : "-");
 }
 
-GET(gap_cpu, struct cpu_gap, g)
+GET(gap_cpu, struct gap, g)
 {
-	cell->known = g->cpu != CPU_NO_CPU;
+	cell->known = g->cpu != GAP_ALL_CPUS;
 	cell->n = g->cpu;
 	if (!cell->known)
 		strcpy(cell->shown, "all");
@@ -629,7 +629,7 @@ static const struct view_column gap_columns[] = {
 	{ "begin_ns", "AT", VIEW_NS, 14, .get = gap_begin },
 	{ "length_ns", "LENGTH", VIEW_SIGNED_NS, 12, .get = gap_length, .what = "of a step how far" },
 	{ "cpu", "CPU", VIEW_ID, 5, .get = gap_cpu },
-	{ "records", "RECORDS", VIEW_COUNT, 10, VIEW_DASH, VIEW_AT(struct cpu_gap, count) },
+	{ "records", "RECORDS", VIEW_COUNT, 10, VIEW_DASH, VIEW_AT(struct gap, count) },
 	{ 0 },
 };
 
@@ -643,5 +643,5 @@ void view_more_gaps(const void *of, struct json *j)
 {
 	const struct report_cpu *r = of;
 
-	json_u64(j, "more_gaps", r->n_gaps - MIN(r->n_gaps, GAPS_SHOWN) + r->more_gaps);
+	json_u64(j, "more_gaps", r->gaps.n - MIN(r->gaps.n, GAPS_SHOWN) + r->gaps.more);
 }

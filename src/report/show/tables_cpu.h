@@ -20,6 +20,6 @@ const struct cpu_task *view_role_task(const struct report_cpu *r, const struct c
 uint32_t view_role_pid(const struct report_cpu *r, const struct cpu_role *role);
 uint64_t view_role_key(const void *role); /* its CPU time */
 void view_more_gaps(const void *of, struct json *j);
-uint64_t view_gap_length(const struct cpu_gap *g); /* of a step how far, either way */
+uint64_t view_gap_length(const struct gap *g); /* of a step how far, either way */
 
 #endif

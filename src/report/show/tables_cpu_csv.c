@@ -421,31 +421,31 @@ static const struct view phase_times_csv = { .csv = "phase_times", .what = "when
 
 ROWS(gaps, void, parent)
 {
-	for (uint32_t i = 0; i < r->n_gaps; i++)
-		view_add(rows, &r->gaps[i]);
+	for (uint32_t i = 0; i < r->gaps.n; i++)
+		view_add(rows, &r->gaps.v[i]);
 }
 
-GET(gap_kind, struct cpu_gap, g)
+GET(gap_kind, struct gap, g)
 {
-	cell->text = report_cpu_gap_kinds[g->kind];
+	cell->text = gap_kind_names[g->kind];
 }
 
 /* The instant at C's place. */
-GET(gap_when, struct cpu_gap, g)
+GET(gap_when, struct gap, g)
 {
-	cell->known = g->start_ns;
+	cell->known = g->begin_ns;
 	cell->n = number_at(c, g);
 }
 
-GET(gap_length, struct cpu_gap, g)
+GET(gap_length, struct gap, g)
 {
 	gap_when(c, r, g, cell);
 	cell->s = g->ns;
 }
 
-GET(gap_cpu, struct cpu_gap, g)
+GET(gap_cpu, struct gap, g)
 {
-	cell->known = g->cpu != CPU_NO_CPU;
+	cell->known = g->cpu != GAP_ALL_CPUS;
 	cell->n = g->cpu;
 }
 
@@ -457,11 +457,11 @@ GET(gap_records, void, row)
 
 static const struct view_column gap_columns[] = {
 	TEXT("kind", gap_kind),
-	{ "start_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct cpu_gap, start_ns), .get = gap_when },
-	{ "end_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct cpu_gap, end_ns), .get = gap_when },
-	{ "length_ns", NULL, VIEW_SIGNED_NS, 0, 0, VIEW_AT(struct cpu_gap, ns), .get = gap_length },
+	{ "start_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct gap, begin_ns), .get = gap_when },
+	{ "end_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct gap, end_ns), .get = gap_when },
+	{ "length_ns", NULL, VIEW_SIGNED_NS, 0, 0, VIEW_AT(struct gap, ns), .get = gap_length },
 	{ "cpu", NULL, VIEW_ID, .get = gap_cpu },
-	{ "records", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct cpu_gap, count), .get = gap_records },
+	{ "records", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct gap, count), .get = gap_records },
 	{ 0 },
 };
 static const struct view gaps_csv = { .csv = "gaps", .what = "a gap", .columns = gap_columns, .rows = gaps };
