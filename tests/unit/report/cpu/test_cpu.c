@@ -414,7 +414,7 @@ static void rows_of_calls_without_a_time_are_told_of(void **state)
 
 static void gaps_are_told_apart(void **state)
 {
-	static const struct { enum cpu_gap_kind kind; uint64_t start_ns; int64_t ns; } sums[] = {
+	static const struct { enum gap_kind kind; uint64_t start_ns; int64_t ns; } sums[] = {
 		{ GAP_LOST, 0, 0 },
 		{ GAP_SUSPEND, 1001 * SEC, 5 * SEC },
 		{ GAP_STEP, 1003 * SEC, -(int64_t)SEC },
@@ -429,16 +429,16 @@ static void gaps_are_told_apart(void **state)
 	assert_int_equal(r->gaps.n, ARRAY_SIZE(sums));
 	for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
 		assert_int_equal(r->gaps.v[i].kind, sums[i].kind);
-		assert_int_equal(r->gaps.v[i].start_ns, sums[i].start_ns);
+		assert_int_equal(r->gaps.v[i].begin_ns, sums[i].start_ns);
 		assert_true(r->gaps.v[i].ns == sums[i].ns);
 	}
-	assert_int_equal(r->gaps[0].count, 2);
+	assert_int_equal(r->gaps.v[0].count, 2);
 	report_cpu_free(r);
 	r = load(GOLDEN "trace-switches", NULL);
 	assert_int_equal(r->gaps.n, ARRAY_SIZE(switches));
 	for (size_t i = 0; i < ARRAY_SIZE(switches); i++) {
 		assert_int_equal(r->gaps.v[i].kind, switches[i].kind);
-		assert_int_equal(r->gaps.v[i].start_ns, switches[i].start_ns);
+		assert_int_equal(r->gaps.v[i].begin_ns, switches[i].start_ns);
 		assert_true(r->gaps.v[i].ns == switches[i].ns);
 	}
 	report_cpu_free(r);
