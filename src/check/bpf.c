@@ -225,7 +225,7 @@ void check_probes(struct check *c)
 {
 	static const char need[] = "probes";
 	const struct tracer_options o = {
-		.probes = probe_all_mask(),
+		.probes = probe_mask_of(PROBE_SELECTABLE),
 		.buffer_bytes = 4096,
 		.best_effort = true,
 	};

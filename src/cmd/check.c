@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `dltraced check`: can this machine be traced, and what to do about what it lacks. */
-#include <argp.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,75 +13,39 @@
 
 #include "base/exit_codes.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "base/util.h"
 #include "check/check.h"
 #include "cmd/cmd.h"
-#include "trace/config.h"
 #include "trace/outdir.h"
 
 #define WIDTH_MAX 100U
 #define WIDTH_MIN 60U
 #define EXIT_IMPOSSIBLE 1
-#define BUFFER_MIN_BYTES 4096
-
-enum { KEY_BUFFER = 0x100, KEY_MIN_FREE };
 
 struct options {
 	struct check check;
 	bool json;
 };
 
-static const struct argp_option option_table[] = {
-	{ "buffer", KEY_BUFFER, "SIZE", 0, "Memory of the rings, as for start", 0 },
-	{ "json", 'j', NULL, 0, "An array of objects: need, state, found, remedy", 0 },
-	{ "min-free", KEY_MIN_FREE, "SIZE", 0, "Space to leave, as for start", 0 },
-	{ "output", 'o', "DIR", 0, "Where the trace will be (default: traces)", 0 },
-	{ 0 },
-};
-
-static void parse_size(struct argp_state *state, const char *name, const char *arg, uint64_t *ret)
-{
-	if (config_parse_size(arg, ret) < 0)
-		argp_error(state, "--%s '%s': not a size (4096, 64K, 2M, 1G)", name, arg);
-}
-
-static void parse_output(struct argp_state *state, const char *arg, const char **ret)
+static const char *set_output(struct option_parse *p, void *member, char *arg)
 {
 	static const struct outdir_names names = { .experiment = "" };
 	char path[PATH_MAX];
 
-	if (outdir_expand(arg, &names, path, sizeof(path)) < 0)
-		argp_error(state, "--output '%s': not a name for a folder", arg);
-	*ret = arg;
+	return outdir_expand(arg, &names, path, sizeof(path)) < 0 ? "not a name for a folder" : option_text(p, member, arg);
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
+static const struct option_row options[] = {
+	{ "buffer", 0, "SIZE", "Memory of the rings, as for start", option_buffer, offsetof(struct options, check.buffer_bytes) },
+	{ "json", 'j', NULL, "An array of objects: need, state, found, remedy", option_true, offsetof(struct options, json) },
+	{ "min-free", 0, "SIZE", "Space to leave, as for start", option_size, offsetof(struct options, check.min_free_bytes) },
+	{ "output", 'o', "DIR", "Where the trace will be (default: traces)", set_output, offsetof(struct options, check.out) },
+	{ 0 },
+};
 
-	switch (key) {
-	case 'j':
-		o->json = true;
-		return 0;
-	case 'o':
-		parse_output(state, arg, &o->check.out);
-		return 0;
-	case KEY_BUFFER:
-		parse_size(state, "buffer", arg, &o->check.buffer_bytes);
-		if (o->check.buffer_bytes < BUFFER_MIN_BYTES)
-			argp_error(state, "--buffer '%s': less than a page (4K)", arg);
-		return 0;
-	case KEY_MIN_FREE:
-		parse_size(state, "min-free", arg, &o->check.min_free_bytes);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp argp = {
-	.options = option_table,
-	.parser = parse_option,
+static const struct option_line line = {
+	.options = options,
 	.doc = "Can this machine be traced? One line for each need, and what to do about it. Run "
 	       "it as start will be, with sudo: without root it says less."
 	       "\v"
@@ -110,9 +75,10 @@ static unsigned int width(void)
 int cmd_check(int argc, char **argv)
 {
 	struct options o = { .check = { .root = "", .min_free_bytes = UINT64_MAX } };
+	struct option_parse p;
 	int r = 0;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	options_parse(&line, argc, argv, 0, &p, &o);
 	/* the trial file may be more than ulimit -f allows: that is to be an error, not our end */
 	signal(SIGXFSZ, SIG_IGN);
 	util_raise_open_files(); /* as start does */

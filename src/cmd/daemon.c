@@ -1,65 +1,45 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `dltraced daemon', and `dltraced serve', which it starts for a connection. */
-#include <argp.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/exit_codes.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "cmd/cmd.h"
 #include "service/daemon.h"
 #include "service/daemon_conf.h"
 #include "service/served.h"
-
-enum { KEY_CHECK = 0x100, KEY_KEYS };
 
 struct daemon_args {
 	const char *file;
 	bool check, keys;
 };
 
-static const struct argp_option options[] = {
-	{ "config", 'c', "FILE", 0, "Instead of " DAEMON_CONF_FILE ", with conf.d/ beside it", 0 },
-	{ "check", KEY_CHECK, NULL, 0, "Only say what is wrong in the config", 0 },
-	{ "keys", KEY_KEYS, NULL, 0, "Print the keys of the config, as source of a manual page", 0 },
+static const struct option_row options[] = {
+	{ "config", 'c', "FILE", "Instead of " DAEMON_CONF_FILE ", with conf.d/ beside it", option_text, offsetof(struct daemon_args, file) },
+	{ "check", 0, NULL, "Only say what is wrong in the config", option_true, offsetof(struct daemon_args, check) },
+	{ "keys", 0, NULL, "Print the keys of the config, as source of a manual page", option_true, offsetof(struct daemon_args, keys) },
 	{ 0 },
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct daemon_args *a = state->input;
-
-	switch (key) {
-	case 'c':
-		a->file = arg;
-		return 0;
-	case KEY_CHECK:
-		a->check = true;
-		return 0;
-	case KEY_KEYS:
-		a->keys = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
 int cmd_daemon(int argc, char **argv)
 {
-	static const struct argp argp = {
+	static const struct option_line line = {
 		.options = options,
-		.parser = parse_option,
 		.doc = "The service, in the foreground, for systemd: traces what its config says, always, and lets the "
 		       "members of a group trace their own processes without sudo.\v"
 		       "SIGHUP reads the config again, SIGTERM ends all traces and then the service. See dltraced.conf(5) "
 		       "and docs/service.md.",
 	};
 	struct daemon_args a = {};
+	struct option_parse p;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+	if (options_parse(&line, argc, argv, 0, &p, &a))
 		return EXIT_DLTRACED;
 	if (a.keys) {
 		daemon_conf_keys(stdout);

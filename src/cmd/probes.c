@@ -4,7 +4,6 @@
  * them, and the backend that each probe would use here: asked by loading all programs, where we may.
  * With --markdown the tables of docs/traces.md, the same on every machine.
  */
-#include <argp.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,34 +11,20 @@
 
 #include "base/exit_codes.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "cmd/cmd.h"
 #include "collectors/collectors.h"
 #include "collectors/kinds.h"
 #include "kernel/tracer.h"
 #include "trace/probe.h"
 
-struct options {
-	bool markdown;
-};
-
-static const struct argp_option option_table[] = {
-	{ "markdown", 'm', NULL, 0, "As the tables of docs/traces.md", 0 },
+static const struct option_row options[] = {
+	{ "markdown", 'm', NULL, "As the tables of docs/traces.md", option_true, 0 },
 	{ 0 },
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-
-	if (key != 'm')
-		return ARGP_ERR_UNKNOWN;
-	o->markdown = true;
-	return 0;
-}
-
-static const struct argp argp = {
-	.options = option_table,
-	.parser = parse_option,
+static const struct option_line line = {
+	.options = options,
 	.doc = "List the files of a trace and what their columns mean, and with root the backend that "
 	       "each probe would use here.",
 };
@@ -111,7 +96,7 @@ static void print_collectors(bool markdown)
 static struct tracer *ask_kernel(struct tracer *t)
 {
 	const struct tracer_options o = {
-		.probes = probe_all_mask(),
+		.probes = probe_mask_of(PROBE_SELECTABLE),
 		.buffer_bytes = 4096,
 		.best_effort = true,
 	};
@@ -130,15 +115,16 @@ static struct tracer *ask_kernel(struct tracer *t)
 
 int cmd_probes(int argc, char **argv)
 {
-	struct options o = { 0 };
 	struct tracer tracer = {}, *t;
+	struct option_parse p;
+	bool markdown = false;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	t = o.markdown ? NULL : ask_kernel(&tracer);
+	options_parse(&line, argc, argv, 0, &p, &markdown);
+	t = markdown ? NULL : ask_kernel(&tracer);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		print_probe(probes[i], t, i, o.markdown);
+		print_probe(probes[i], t, i, markdown);
 	tracer_free(&tracer);
-	print_collectors(o.markdown);
+	print_collectors(markdown);
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
 	log_err("standard output: %s", strerror(errno));

@@ -7,7 +7,6 @@
 #include "cmd/start.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <unistd.h>
@@ -21,8 +20,6 @@
 #include "session/start_config.h"
 #include "session/start_options.h"
 #include "trace/config.h"
-
-#define LONG_ONLY 0x100 /* keys of options without a letter: above every char */
 
 static const char doc[] =
 	"Run a command, or attach to what runs already, and record every file and disk operation "
@@ -43,62 +40,41 @@ static const char doc[] =
 	"Exit status: the command's own, 128+N when signal N ended it; 125 when dltraced itself "
 	"failed, 126 when the command could not be executed, 127 when it was not found.";
 
-static int key_of(const struct start_option *o)
+static const char *take_argument(struct option_parse *p, char *arg)
 {
-	return !o->name ? 0 : o->letter ? o->letter : LONG_ONLY + (int)(o - start_options);
-}
+	struct argp_state *state = p->state;
+	struct config *cfg = p->into;
 
-/* argp_error() returns in tests only: see argp_flags. */
-#define complain(...) ({ argp_error(__VA_ARGS__); EINVAL; })
-
-static error_t parse_argument(struct argp_state *state, struct config *cfg, const char *arg)
-{
 	if (!state->quoted)
-		return complain(state, "unexpected argument '%s': the command goes behind -- or "
-				"into --workload", arg);
+		return option_because(p, "unexpected argument '%s': the command goes behind -- or into --workload", arg);
 	if (cfg->argv)
-		return complain(state, "give the command by --workload or behind --, not by both");
+		return "give the command by --workload or behind --, not by both";
 	cfg->argv = state->argv + state->next - 1;
 	state->next = state->argc;
-	return 0;
+	return NULL;
 }
 
-static error_t finish(struct argp_state *state, struct config *cfg)
+static const char *note_given(struct option_parse *p, const struct option_row *o, char *arg)
 {
+	struct config *cfg = p->into;
+
+	if (cfg->n_given == CONFIG_GIVEN_MAX)
+		return option_because(p, "more than %d options", CONFIG_GIVEN_MAX);
+	cfg->given[cfg->n_given++] = (struct config_given){ o->name, arg };
+	return NULL;
+}
+
+static const char *finish(struct option_parse *p)
+{
+	struct config *cfg = p->into;
 	const char *why;
 
-	if (state->quoted && (!cfg->argv || cfg->shell_cmd))
-		return complain(state, "no command behind --");
+	if (p->state->quoted && (!cfg->argv || cfg->shell_cmd))
+		return "no command behind --";
 	why = start_config_finish(cfg);
-	if (why)
-		return complain(state, "%s", why);
-	if (cfg->background && cfg->argv)
+	if (!why && cfg->background && cfg->argv)
 		cfg->log = true;
-	return 0;
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct start_parse *p = state->input;
-
-	if (key == ARGP_KEY_ARG)
-		return parse_argument(state, p->cfg, arg);
-	if (key == ARGP_KEY_END)
-		return finish(state, p->cfg);
-	for (const struct start_option *o = start_options; o->help; o++) {
-		const char *why;
-
-		if (!o->name || key_of(o) != key)
-			continue;
-		why = start_option_set(p, o, arg);
-		if (why)
-			return complain(state, "--%s '%s': %s", o->name, arg, why);
-		if (p->cfg->n_given == CONFIG_GIVEN_MAX)
-			return complain(state, "more than %d options", CONFIG_GIVEN_MAX);
-		p->cfg->given[p->cfg->n_given++] = (struct config_given){ o->name, arg };
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
+	return why;
 }
 
 static void print_report(const char *dir, int dirfd)
@@ -108,27 +84,18 @@ static void print_report(const char *dir, int dirfd)
 
 int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct config *cfg)
 {
-	struct argp_option options[START_OPTIONS_MAX] = { 0 };
-	struct start_parse p = { .cfg = cfg };
-	const struct argp argp = {
-		.options = options,
-		.parser = parse_option,
+	static const struct option_line line = {
+		.options = start_options,
 		.args_doc = "--workload \"CMD\"\n-- CMD [ARG...]\n"
 			    "--pid PID | --cgroup PATH | --container NAME | --all",
-		.doc = doc,
+		.doc = doc, .argument = take_argument, .given = note_given, .finish = finish,
 	};
+	struct option_parse p;
 
-	for (size_t i = 0; start_options[i].help; i++)
-		options[i] = (struct argp_option){
-			.name = start_options[i].name,
-			.key = key_of(&start_options[i]),
-			.arg = start_options[i].arg,
-			.doc = start_options[i].help,
-		};
 	start_config_defaults(cfg);
 	cfg->report = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
 	cfg->at_end = print_report;
-	return argp_parse(&argp, argc, argv, ARGP_IN_ORDER | argp_flags, NULL, &p);
+	return options_parse(&line, argc, argv, ARGP_IN_ORDER | argp_flags, &p, cfg);
 }
 
 int cmd_start(int argc, char **argv)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `dltraced status': the running traces, as a table or as JSON; one of them as it goes is status_watch.c's. */
-#include <argp.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,12 +8,12 @@
 
 #include "base/fmt.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
 #include "cmd/status_watch.h"
 #include "control/client.h"
 #include "drain/live.h"
-#include "trace/config.h"
 
 struct status_options {
 	bool json, watch;
@@ -22,44 +21,34 @@ struct status_options {
 	const char *which;
 };
 
-static const struct argp_option options[] = {
-	{ "interval", 'i', "T", 0, "With --watch, how often: 500ms, 2 (default: 1)", 0 },
-	{ "json", 'j', NULL, 0, "An array with an object for each, with target, rates and collectors, and rows and losses per "
-	  "probe; with --watch an "
-	  "object on each line", 0 },
-	{ "watch", 'w', NULL, 0, "Calls, bytes and latencies of each process, and what calls hang on, until the "
-	  "trace ends", 0 },
+static const char *set_interval(struct option_parse *p, void *member, char *arg)
+{
+	const char *why = option_time(p, member, arg);
+	uint64_t ns = why ? 0 : *(uint64_t *)member;
+
+	return ns >= LIVE_INTERVAL_MIN_MS * NSEC_PER_MSEC && ns <= LIVE_INTERVAL_MAX_MS * NSEC_PER_MSEC ? NULL :
+													"not a time from 100ms to 1h (500ms, 2)";
+}
+
+static const char *finish(struct option_parse *p)
+{
+	struct status_options *o = p->into;
+
+	if (p->n_args > 1)
+		return "one trace at a time";
+	o->which = p->n_args ? p->args[0] : NULL;
+	return !o->watch && o->interval_ns ? "--interval goes with --watch" : NULL;
+}
+
+static const struct option_row options[] = {
+	{ "interval", 'i', "T", "With --watch, how often: 500ms, 2 (default: 1)", set_interval,
+	  offsetof(struct status_options, interval_ns) },
+	{ "json", 'j', NULL, "An array with an object for each, with target, rates and collectors, and rows and losses per "
+	  "probe; with --watch an object on each line", option_true, offsetof(struct status_options, json) },
+	{ "watch", 'w', NULL, "Calls, bytes and latencies of each process, and what calls hang on, until the trace ends", option_true,
+	  offsetof(struct status_options, watch) },
 	{ 0 },
 };
-
-static error_t parse_interval(struct status_options *o, const char *arg, struct argp_state *state)
-{
-	if (config_parse_time(arg, &o->interval_ns) < 0 || o->interval_ns < LIVE_INTERVAL_MIN_MS * NSEC_PER_MSEC ||
-	    o->interval_ns > LIVE_INTERVAL_MAX_MS * NSEC_PER_MSEC)
-		argp_error(state, "--interval '%s': not a time from 100ms to 1h (500ms, 2)", arg);
-	return 0;
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct status_options *o = state->input;
-
-	if (key == 'i')
-		return parse_interval(o, arg, state);
-	if (key == 'j')
-		o->json = true;
-	else if (key == 'w')
-		o->watch = true;
-	else if (key == ARGP_KEY_ARG && !o->which)
-		o->which = arg;
-	else if (key == ARGP_KEY_ARG)
-		argp_error(state, "one trace at a time");
-	else if (key == ARGP_KEY_END && !o->watch && o->interval_ns)
-		argp_error(state, "--interval goes with --watch");
-	else
-		return ARGP_ERR_UNKNOWN;
-	return 0;
-}
 
 /* 1234567 as 1.2M: a word. TEXT that is no number stays. */
 static const char *human(char buf[16], const char *text, const char *unit)
@@ -148,19 +137,20 @@ static void print(const struct traces *ts, const struct trace *one, bool json)
 
 int cmd_status(int argc, char **argv)
 {
-	static const struct argp argp = {
+	static const struct option_line line = {
 		.options = options,
-		.parser = parse_option,
 		.args_doc = "[NAME|DIR|PID]",
 		.doc = "List the running traces that you may ask: your own, and with root all; or one of them, or watch "
 		       "that.",
+		.finish = finish,
 	};
 	const struct trace *one = NULL;
 	struct status_options o = {};
+	struct option_parse p;
 	struct traces ts;
 	int r = 0;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	options_parse(&line, argc, argv, 0, &p, &o);
 	if (o.watch)
 		return status_watch(o.which, (o.interval_ns ?: NSEC_PER_SEC) / NSEC_PER_MSEC, o.json);
 	traces_find(&ts);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `dltraced stop', `dltraced mark': one request to one running trace. */
-#include <argp.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/options.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
 #include "control/client.h"
@@ -39,71 +39,53 @@ static int ask(const char *which, const char *verb, const char *text)
 
 /* --- stop ------------------------------------------------------------------------------------------ */
 
-static error_t stop_option(int key, char *arg, struct argp_state *state)
+static const char *one_trace(struct option_parse *p)
 {
-	const char **which = state->input;
-
-	if (key != ARGP_KEY_ARG)
-		return ARGP_ERR_UNKNOWN;
-	if (*which)
-		argp_error(state, "one trace at a time");
-	*which = arg;
-	return 0;
+	return p->n_args > 1 ? "one trace at a time" : NULL;
 }
 
 int cmd_stop(int argc, char **argv)
 {
-	static const struct argp argp = {
-		.parser = stop_option,
+	static const struct option_line line = {
 		.args_doc = "[NAME|DIR|PID]",
 		.doc = "End a running trace, by its name, its folder or its process: its files are whole when "
 		       "this returns. The workload goes on. Without an argument, the only one there is.",
+		.finish = one_trace,
 	};
-	const char *which = NULL;
+	struct option_parse p;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &which);
-	return ask(which, "stop", NULL);
+	options_parse(&line, argc, argv, 0, &p, NULL);
+	return ask(p.n_args ? p.args[0] : NULL, "stop", NULL);
 }
 
 /* --- mark ------------------------------------------------------------------------------------------ */
 
-struct mark_options {
-	const char *which, *text;
-};
-
-static const struct argp_option mark_options[] = {
-	{ "trace", 't', "NAME|DIR|PID", 0, "Which trace, where several are running", 0 },
+static const struct option_row mark_options[] = {
+	{ "trace", 't', "NAME|DIR|PID", "Which trace, where several are running", option_text, 0 },
 	{ 0 },
 };
 
-static error_t mark_option(int key, char *arg, struct argp_state *state)
+static const char *one_text(struct option_parse *p)
 {
-	struct mark_options *o = state->input;
-
-	if (key == 't')
-		o->which = arg;
-	else if (key == ARGP_KEY_ARG && !o->text)
-		o->text = arg;
-	else if (key == ARGP_KEY_ARG)
-		argp_error(state, "one text: quote its blanks");
-	else if (key == ARGP_KEY_END && (!o->text || !*o->text || strlen(o->text) > CONTROL_TEXT_MAX))
-		argp_error(state, "a text of 1 to %d bytes", CONTROL_TEXT_MAX);
-	else
-		return ARGP_ERR_UNKNOWN;
-	return 0;
+	if (p->n_args > 1)
+		return "one text: quote its blanks";
+	if (!p->n_args || !*p->args[0] || strlen(p->args[0]) > CONTROL_TEXT_MAX)
+		return option_because(p, "a text of 1 to %d bytes", CONTROL_TEXT_MAX);
+	return NULL;
 }
 
 int cmd_mark(int argc, char **argv)
 {
-	static const struct argp argp = {
+	static const struct option_line line = {
 		.options = mark_options,
-		.parser = mark_option,
 		.args_doc = "TEXT",
 		.doc = "Write a row with TEXT and the time into marks.out of a running trace: a phase of the job "
 		       "that begins, say. The job may do so itself.",
+		.finish = one_text,
 	};
-	struct mark_options o = {};
+	const char *which = NULL;
+	struct option_parse p;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	return ask(o.which, "mark", o.text);
+	options_parse(&line, argc, argv, 0, &p, &which);
+	return ask(which, "mark", p.args[0]);
 }

@@ -198,7 +198,7 @@ const struct probe sched_probe = {
 	.fields = fields,
 	.n_fields = ARRAY_SIZE(fields),
 	.rec_size = sizeof(struct dlt_sched),
-	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND,
+	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND | PROBE_SCHED_SUMS | PROBE_SCHED_TIMELINE,
 	.open = sched_open,
 	.tell = sched_tell,
 };

@@ -55,6 +55,6 @@ const struct probe sched_switch_probe = {
 	.fields = fields,
 	.n_fields = ARRAY_SIZE(fields),
 	.rec_size = sizeof(struct dlt_sched_switch),
-	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND,
+	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND | PROBE_SCHED_TIMELINE,
 	.open = sched_switch_open,
 };

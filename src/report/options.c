@@ -2,228 +2,150 @@
 /* See options.h. */
 #include "report/options.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/options.h"
 #include "base/util.h"
 #include "report/compare.h"
 #include "report/phases/zone.h"
 
-enum {
-	KEY_CPU = 256, KEY_CSV, KEY_COLUMNS, KEY_MERGE, KEY_PATTERN, KEY_THRESHOLD, KEY_GAP, KEY_HTML, KEY_COMPARE, KEY_PATH, KEY_APP_LOG,
-	KEY_APP_LOG_TZ, KEY_PHASE,
-};
-
-static const struct argp_option option_table[] = {
-	{ "html", KEY_HTML, "FILE", 0,
-	  "One page for a browser, with a timeline and all that it needs inside; - is standard output", 0 },
-	{ "json", 'j', NULL, 0, "One JSON object: ns, bytes, names as in the .out files", 0 },
-	{ "csv", KEY_CSV, "DIR", 0,
-	  "Every table also as a CSV file in this folder, which is made; of several traces in one folder each", 0 },
-	{ "columns", KEY_COLUMNS, NULL, 0, "Print what the tables of --json and --csv hold, as Markdown; takes no folder", 0 },
-	{ "compare", KEY_COMPARE, NULL, 0,
-	  "The folders side by side, with ratios to the first; without it several are one job's hosts to --json and --html",
-	  0 },
-	{ "path", KEY_PATH, "PATH", 0, 
-	  "Of calls only those on files at or below this absolute path, a data set for one; as it is or as a report prints it",
-	  0 },
-	{ "cpu", KEY_CPU, NULL, 0,
-	  "CPU time in place of files: who ran, who waited and for what (of traces made with --sched)",
-	  1 },
-	{ NULL, 0, NULL, 0, "The job's phases:", 3 },
-	{ "app-log", KEY_APP_LOG, "FILE", 0,
-	  "A log of the job, plain or packed (.gz, .zst), in place of its output in the trace; may be repeated", 3 },
-	{ "app-log-tz", KEY_APP_LOG_TZ, "ZONE", 0,
-	  "Of times in logs that name no zone: UTC, +02:00, Europe/Berlin (default: the traced host's)", 3 },
-	{ "phase", KEY_PHASE, "REGEX=NAME", 0,
-	  "Lines of logs that match begin the phase NAME, until the next such or NAME_end; NAME_start begins and "
-	  "NAME_end ends one; \\1 is what the first ( ) matched; may be repeated", 3 },
-	{ NULL, 0, NULL, 0, "With --cpu:", 2 },
-	{ "gap", KEY_GAP, "T", 0, "Tell gaps from this length on (default: 100ms)", 2 },
-	{ "merge", KEY_MERGE, "PREFIX[,PREFIX]", 0,
-	  "Tasks that are one by how their names begin (default: the kernel's workers; +PREFIX: beside these; none)",
-	  2 },
-	{ "pattern", KEY_PATTERN, "GLOB[,GLOB]", 0,
-	  "Threads to tell the lifespans of (default: " CPU_PATTERN ")", 2 },
-	{ "threshold", KEY_THRESHOLD, "PERCENT", 0, "What is below is summed up as `other' (default: 3)", 2 },
-	{ 0 },
-};
-
 /* "3", "0.5": tenths of a percent. */
-static bool parse_permille(const char *arg, unsigned int *ret)
+static const char *set_permille(struct option_parse *p, void *member, char *arg)
 {
 	char *end;
 	double v = strtod(arg, &end);
 
 	if (end == arg || *end || !(v >= 0 && v <= 100))
-		return false;
-	*ret = (unsigned int)(v * 10 + 0.5);
-	return true;
+		return "not a percentage from 0 to 100";
+	*(unsigned int *)member = (unsigned int)(v * 10 + 0.5);
+	return NULL;
 }
 
-static bool parse_gap(const char *arg, uint64_t *ret)
+static const char *set_path(struct option_parse *p, void *member, char *arg)
 {
-	static const struct { const char *unit; double ns; } units[] = {
-		{ "", 1e9 }, { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 },
-	};
-	char *end;
-	double v = strtod(arg, &end);
-
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
-		if (end != arg && strcmp(end, units[i].unit) == 0 && v > 0 && v < 1e9) {
-			*ret = MAX((uint64_t)(v * units[i].ns), 1);
-			return true;
-		}
-	return false;
+	return arg[0] == '/' ? option_text(p, member, arg) : "not an absolute path";
 }
 
-static error_t parse_cpu_option(int key, char *arg, struct argp_state *state)
+static const char *add_log(struct option_parse *p, void *member, char *path)
 {
-	struct report_asked *o = state->input;
-
-	switch (key) {
-	case KEY_GAP:
-		if (!parse_gap(arg, &o->cpu_options.gap_ns))
-			argp_error(state, "--gap %s: not a time such as 100ms or 2s", arg);
-		break;
-	case KEY_MERGE:
-		o->cpu_options.merge = arg;
-		break;
-	case KEY_PATTERN:
-		o->cpu_options.pattern = arg;
-		break;
-	case KEY_THRESHOLD:
-		if (!parse_permille(arg, &o->cpu_options.threshold_permille))
-			argp_error(state, "--threshold %s: not a percentage from 0 to 100", arg);
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	o->of_cpu = true;
-	return 0;
-}
-
-static void add_log(struct report_asked *o, const char *path, struct argp_state *state)
-{
-	int fd = util_open_regular(AT_FDCWD, path, 0);
+	struct report_asked *o = p->into;
+	autoclose int fd = util_open_regular(AT_FDCWD, path, 0);
 
 	if (fd < 0)
-		argp_error(state, "--app-log %s: %s", path, fd == -EBADMSG ? "not a regular file" : strerror(-fd));
+		return fd == -EBADMSG ? "not a regular file" : strerror(-fd);
 	if (o->phases.n_logs == REPORT_LOGS_MAX)
-		argp_error(state, "--app-log: at most %u files", REPORT_LOGS_MAX);
-	if (fd >= 0)
-		close(fd);
+		return option_because(p, "at most %u files", REPORT_LOGS_MAX);
 	o->logs[o->phases.n_logs++] = path;
+	return NULL;
 }
 
-static error_t parse_phase_option(int key, char *arg, struct argp_state *state)
+static const char *set_zone(struct option_parse *p, void *member, char *arg)
 {
-	struct report_asked *o = state->input;
-	char error[256];
 	struct zone zone;
 
-	switch (key) {
-	case KEY_APP_LOG:
-		add_log(o, arg, state);
-		return 0;
-	case KEY_APP_LOG_TZ:
-		if (!zone_parse(&zone, arg))
-			argp_error(state, "--app-log-tz %s: not UTC, +02:00 nor a zone that this machine knows", arg);
-		o->phases.zone = arg;
-		return 0;
-	case KEY_PHASE:
-		if (applog_add_rule(&o->rules, arg, error, sizeof(error)) < 0)
-			argp_error(state, "--phase %s: %s", arg, error);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	return zone_parse(&zone, arg) ? option_text(p, member, arg) : "not UTC, +02:00 nor a zone that this machine knows";
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static const char *add_rule(struct option_parse *p, void *member, char *arg)
 {
-	struct report_asked *o = state->input;
-
-	switch (key) {
-	case 'j':
-		o->json = true;
-		return 0;
-	case KEY_CPU:
-		o->cpu = true;
-		return 0;
-	case KEY_HTML:
-		if (!arg[0])
-			argp_error(state, "--html: the name of the file is empty (- is standard output)");
-		o->html = arg;
-		return 0;
-	case KEY_COMPARE:
-		o->compare = true;
-		return 0;
-	case KEY_CSV:
-		if (!arg[0])
-			argp_error(state, "--csv: the name of the folder is empty");
-		o->csv = arg;
-		return 0;
-	case KEY_COLUMNS:
-		o->columns = true;
-		return 0;
-	case KEY_PATH:
-		if (arg[0] != '/')
-			argp_error(state, "--path %s: not an absolute path", arg);
-		o->path = arg;
-		return 0;
-	case ARGP_KEY_ARGS:
-		o->dirs = state->argv + state->next;
-		o->n_dirs = state->argc - state->next;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		if (o->columns)
-			return 0;
-		if (o->html)
-			argp_error(state, "which trace folder? %s is taken for the file of --html FILE", o->html);
-		argp_error(state, "which trace folder? (dltraced start names it when it ends)");
-		return 0;
-	case ARGP_KEY_END:
-		if (o->of_cpu && !o->cpu)
-			argp_error(state, "--gap, --merge, --pattern and --threshold are for --cpu");
-		if (o->html && (o->cpu || o->json))
-			argp_error(state, "--html goes without --cpu and --json: the page holds the JSON");
-		if (o->cpu && (o->compare || o->path))
-			argp_error(state, "--compare and --path go without --cpu");
-		if (o->compare && o->csv)
-			argp_error(state, "--csv goes without --compare");
-		if (o->compare && (o->n_dirs < 2 || o->n_dirs > COMPARE_MAX))
-			argp_error(state, "--compare takes 2 to %u trace folders", COMPARE_MAX);
-		return 0;
-	default:
-		return parse_phase_option(key, arg, state) == 0 ? 0 : parse_cpu_option(key, arg, state);
-	}
+	return applog_add_rule(member, arg, p->why, sizeof(p->why)) < 0 ? p->why : NULL;
 }
 
-static const struct argp argp = {
-	.options = option_table,
-	.parser = parse_option,
+#define TO(m) offsetof(struct report_asked, m) /* NOLINT(bugprone-macro-parentheses): a member */
+
+enum { OF_CPU = 1 };
+
+static const struct option_row options[] = {
+	{ "columns", 0, NULL, "Print what the tables of --json and --csv hold, as Markdown; takes no folder", option_true, TO(columns) },
+	{ "compare", 0, NULL,
+	  "The folders side by side, with ratios to the first; without it several are one job's hosts to --json and --html",
+	  option_true, TO(compare) },
+	{ "cpu", 0, NULL, "CPU time in place of files: who ran, who waited and for what (of traces made with --sched)", option_true,
+	  TO(cpu) },
+	{ "csv", 0, "DIR", "Every table also as a CSV file in this folder, which is made; of several traces in one folder each",
+	  option_text, TO(csv) },
+	{ "html", 0, "FILE", "One page for a browser, with a timeline and all that it needs inside; - is standard output", option_text,
+	  TO(html) },
+	{ "json", 'j', NULL, "One JSON object: ns, bytes, names as in the .out files", option_true, TO(json) },
+	{ "path", 0, "PATH",
+	  "Of calls only those on files at or below this absolute path, a data set for one; as it is or as a report prints it",
+	  set_path, TO(path) },
+	OPTION_HEADING("With --cpu:"),
+	{ "gap", 0, "T", "List gaps from this length on (default: 100ms)", option_duration, TO(cpu_options.gap_ns), OF_CPU },
+	{ "merge", 0, "PREFIX[,PREFIX]",
+	  "Tasks that are one by how their names begin (default: the kernel's workers; +PREFIX: beside these; none)", option_text,
+	  TO(cpu_options.merge), OF_CPU },
+	{ "pattern", 0, "GLOB[,GLOB]", "Threads to tell the lifespans of (default: " CPU_PATTERN ")", option_text,
+	  TO(cpu_options.pattern), OF_CPU },
+	{ "threshold", 0, "PERCENT", "What is below is summed up as `other' (default: 3)", set_permille,
+	  TO(cpu_options.threshold_permille), OF_CPU },
+	OPTION_HEADING("The job's phases:"),
+	{ "app-log", 0, "FILE", "A log of the job, plain or packed (.gz, .zst), in place of its output in the trace; may be repeated",
+	  add_log, 0 },
+	{ "app-log-tz", 0, "ZONE", "Of times in logs that name no zone: UTC, +02:00, Europe/Berlin (default: the traced host's)",
+	  set_zone, TO(phases.zone) },
+	{ "phase", 0, "REGEX=NAME",
+	  "Lines of logs that match begin the phase NAME, until the next such or NAME_end; NAME_start begins and "
+	  "NAME_end ends one; \\1 is what the first ( ) matched; may be repeated", add_rule, TO(rules) },
+	{ 0 },
+};
+
+static const char *note_given(struct option_parse *p, const struct option_row *option, char *arg)
+{
+	((struct report_asked *)p->into)->of_cpu |= option->flags & OF_CPU;
+	return NULL;
+}
+
+/* What they lack or contradict together. */
+static const char *finish(struct option_parse *p)
+{
+	struct report_asked *o = p->into;
+
+	o->dirs = p->args;
+	o->n_dirs = p->n_args;
+	if (!o->n_dirs && o->html)
+		return option_because(p, "which trace folder? %s is taken for the file of --html FILE", o->html);
+	if (!o->n_dirs && !o->columns)
+		return "which trace folder? (dltraced start names it when it ends)";
+	if (o->of_cpu && !o->cpu)
+		return "--gap, --merge, --pattern and --threshold are for --cpu";
+	if (o->html && (o->cpu || o->json))
+		return "--html goes without --cpu and --json: the page holds the JSON";
+	if (o->cpu && (o->compare || o->path))
+		return "--compare and --path go without --cpu";
+	if (o->compare && o->csv)
+		return "--csv goes without --compare";
+	if (o->compare && (o->n_dirs < 2 || o->n_dirs > COMPARE_MAX))
+		return option_because(p, "--compare takes 2 to %u trace folders", COMPARE_MAX);
+	return NULL;
+}
+
+static const struct option_line line = {
+	.options = options,
 	.args_doc = "DIR...",
 	.doc = "Sum up trace folders: calls, latencies, files, processes, disks, and what is "
 	       "missing. Works on folders that are cut off or still growing, and needs no root."
 	       "\vWith --cpu: time by task, process, thread and CPU, phases, gaps, and what threads waited for. "
 	       "sched.out does not know the files of a call: which folders a wait for disk goes to is by the "
 	       "latencies of the calls that went there.",
+	.given = note_given, .finish = finish,
 };
 
 void report_asked_parse(struct report_asked *o, int argc, char **argv)
 {
+	struct option_parse p;
+
 	*o = (struct report_asked){
 		.cpu_options = { .threshold_permille = CPU_THRESHOLD_PERMILLE, .gap_ns = CPU_GAP_NS },
 	};
 	o->phases.logs = o->logs;
 	o->phases.rules = &o->rules;
 	o->cpu_options.phases = &o->phases;
-	argp_parse(&argp, argc, argv, 0, NULL, o);
+	options_parse(&line, argc, argv, 0, &p, o);
 }
 
 void report_asked_free(struct report_asked *o)

@@ -13,6 +13,8 @@
 
 #include <ini.h>
 
+#include "base/options.h"
+#include "base/units.h"
 #include "base/util.h"
 #include "service/protocol.h"
 #include "session/start_options.h"
@@ -21,79 +23,69 @@
 
 /* --- the keys ------------------------------------------------------------------------------------------ */
 
-static const char *set_path(void *member, const char *value)
+static const char *keep(void *member, const char *value)
 {
-	char *copy;
+	char *copy = strdup(value);
 
-	if (*value != '/' || strlen(value) >= 100) /* sun_path has 108 */
-		return "an absolute path of less than 100 bytes";
-	copy = strdup(value);
 	if (!copy)
-		return "memory";
+		return strerror(ENOMEM);
 	free(*(char **)member);
 	*(char **)member = copy;
 	return NULL;
 }
 
-static const char *set_name(void *member, const char *value)
+static const char *set_path(struct option_parse *p, void *member, char *value)
 {
-	char safe[33], *copy;
-
-	if (!outdir_part(safe, sizeof(safe), value) || !(copy = strdup(value)))
-		return "a name of letters, digits, '_', '.' and '-'";
-	free(*(char **)member);
-	*(char **)member = copy;
-	return NULL;
+	if (*value != '/' || strlen(value) >= 100) /* sun_path has 108 */
+		return "not an absolute path of less than 100 bytes";
+	return keep(member, value);
 }
 
-static const char *set_bool(void *member, const char *value)
+static const char *set_name(struct option_parse *p, void *member, char *value)
+{
+	char safe[33];
+
+	return outdir_part(safe, sizeof(safe), value) ? keep(member, value) : "not a name of letters, digits, '_', '.' and '-'";
+}
+
+static const char *set_bool(struct option_parse *p, void *member, char *value)
 {
 	if (strcmp(value, "yes") && strcmp(value, "no"))
-		return "yes or no";
+		return "not yes or no";
 	*(bool *)member = *value == 'y';
 	return NULL;
 }
 
-static const char *set_not_bool(void *member, const char *value)
+static const char *set_not_bool(struct option_parse *p, void *member, char *value)
 {
-	const char *why = set_bool(member, value);
+	const char *why = set_bool(p, member, value);
 
 	*(bool *)member = !why && !*(bool *)member;
 	return why;
 }
 
-static const char *set_number(void *member, const char *value)
+static const char *set_number(struct option_parse *p, void *member, char *value)
 {
 	char *end;
 	unsigned long n = strtoul(value, &end, 10);
 
 	if (*value < '0' || *value > '9' || *end || n < 1 || n > DAEMON_USERS_MAX)
-		return "a number from 1 to 32";
+		return "not a number from 1 to 32";
 	*(uint64_t *)member = n;
 	return NULL;
 }
 
-static const char *set_size(void *member, const char *value)
-{
-	return config_parse_size(value, member) < 0 ? "a size (512M, 100G), or 0" : NULL;
-}
-
-static const char *set_buffer(void *member, const char *value)
+static const char *set_buffer(struct option_parse *p, void *member, char *value)
 {
 	uint64_t bytes;
 
-	if (config_parse_size(value, &bytes) < 0 || bytes < 65536)
-		return "a size from 64K on (256M)";
+	if (units_parse_size(value, &bytes) < 0 || bytes < 65536)
+		return "not a size from 64K on (256M)";
 	*(uint64_t *)member = bytes;
 	return NULL;
 }
 
-static const char *set_time(void *member, const char *value)
-{
-	return config_parse_time(value, member) < 0 ? "a time (12h, 30d), or 0" : NULL;
-}
-
-static const char *set_level(void *member, const char *value)
+static const char *set_level(struct option_parse *p, void *member, char *value)
 {
 	static const char *const names[] = {
 		[LOG_LEVEL_ERR] = "error", [LOG_LEVEL_WARN] = "warning", [LOG_LEVEL_INFO] = "info",
@@ -105,55 +97,39 @@ static const char *set_level(void *member, const char *value)
 			*(enum log_level *)member = (enum log_level)i;
 			return NULL;
 		}
-	return "error, warning, info or debug";
+	return "not error, warning, info or debug";
 }
 
-static const struct key {
-	const char *name, *arg, *def, *help;
-	const char *(*set)(void *member, const char *value); /* NULL, or what is allowed */
-	size_t member;
-} service_keys[] = {
-	{ "group", "NAME", SERVICE_GROUP, "Whose members may have their own processes traced. It must be there.",
-	  set_name, offsetof(struct daemon_conf, group) },
-	{ "keep-bytes", "SIZE", "0", "Bytes of whole traces to keep in the state folder: beyond, the oldest go. 0: no limit.",
-	  set_size, offsetof(struct daemon_conf, keep_bytes) },
-	{ "keep-time", "TIME", "0", "How long a trace stays there after its end. 0: no limit.",
-	  set_time, offsetof(struct daemon_conf, keep_ns) },
-	{ "log", "LEVEL", "info", "What is told: error, warning, info or debug.",
-	  set_level, offsetof(struct daemon_conf, log_level) },
-	{ "max-buffer", "SIZE", "256M", "Memory of the rings that a user's trace may have.",
-	  set_buffer, offsetof(struct daemon_conf, max_buffer_bytes) },
-	{ "max-traces", "N", "16", "Traces of all users at a time, up to 32.",
-	  set_number, offsetof(struct daemon_conf, max_traces) },
-	{ "max-traces-per-user", "N", "4", "Traces of one user at a time.",
-	  set_number, offsetof(struct daemon_conf, max_traces_per_user) },
-	{ "socket", "PATH", SERVICE_SOCKET, "Where users ask.",
-	  set_path, offsetof(struct daemon_conf, socket) },
-	{ "state", "PATH", "/var/lib/dltraced", "The state folder: always-on traces are PATH/NAME/UTC-STAMP.",
-	  set_path, offsetof(struct daemon_conf, state) },
-	{ "users", "BOOL", "yes", "Whether users may ask at all.",
-	  set_bool, offsetof(struct daemon_conf, users) },
+#define TO(m) offsetof(struct daemon_conf, m) /* NOLINT(bugprone-macro-parentheses): a member */
+
+static const struct option_row service_keys[] = {
+	{ "group", 0, "NAME", "Whose members may have their own processes traced. It must be there.", set_name, TO(group), 0,
+	  SERVICE_GROUP },
+	{ "keep-bytes", 0, "SIZE", "Bytes of whole traces to keep in the state folder: beyond, the oldest go. 0: no limit.",
+	  option_size, TO(keep_bytes), 0, "0" },
+	{ "keep-time", 0, "TIME", "How long a trace stays there after its end. 0: no limit.", option_time, TO(keep_ns), 0, "0" },
+	{ "log", 0, "LEVEL", "What is told: error, warning, info or debug.", set_level, TO(log_level), 0, "info" },
+	{ "max-buffer", 0, "SIZE", "Memory of the rings that a user's trace may have.", set_buffer, TO(max_buffer_bytes), 0, "256M" },
+	{ "max-traces", 0, "N", "Traces of all users at a time, up to 32.", set_number, TO(max_traces), 0, "16" },
+	{ "max-traces-per-user", 0, "N", "Traces of one user at a time.", set_number, TO(max_traces_per_user), 0, "4" },
+	{ "socket", 0, "PATH", "Where users ask.", set_path, TO(socket), 0, SERVICE_SOCKET },
+	{ "state", 0, "PATH", "The state folder: always-on traces are PATH/NAME/UTC-STAMP.", set_path, TO(state), 0,
+	  "/var/lib/dltraced" },
+	{ "users", 0, "BOOL", "Whether users may ask at all.", set_bool, TO(users), 0, "yes" },
+	{ 0 },
 };
 
-/* Options of `dltraced start' that are keys of [trace NAME]; they have their help there. */
-static const char *const trace_keys[] = {
-	"all", "backend", "best-effort", "buffer", "cgroup", "collectors", "comm", "compress", "container", "disk",
-	"exclude-comm", "interval", "keep", "metrics-file", "min-free", "no-args", "probes", "rollup-only", "rotate",
-};
-
-static bool is_target(const char *key)
+/* The option of `dltraced start' that is a key of [trace NAME], or NULL. */
+static const struct option_row *trace_key(const char *name)
 {
-	return !strcmp(key, "all") || !strcmp(key, "cgroup") || !strcmp(key, "container");
+	const struct option_row *o = option_find(start_options, name);
+
+	return o && o->flags & START_IN_CONFIG ? o : NULL;
 }
 
-static bool is_list(const char *key)
+static int by_name(const void *a, const void *b)
 {
-	static const char *const lists[] = { "cgroup", "comm", "container", "disk", "exclude-comm" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-		if (!strcmp(lists[i], key))
-			return true;
-	return false;
+	return strcmp((*(const struct option_row *const *)a)->name, (*(const struct option_row *const *)b)->name);
 }
 
 static void put_key(FILE *out, const char *name, const char *arg, const char *def, const char *help)
@@ -165,14 +141,21 @@ static void put_key(FILE *out, const char *name, const char *arg, const char *de
 
 void daemon_conf_keys(FILE *out)
 {
+	const struct option_row *keys[OPTIONS_MAX];
+	size_t n = 0;
+
 	fputs(".SS [service]\n", out);
-	for (size_t i = 0; i < ARRAY_SIZE(service_keys); i++)
-		put_key(out, service_keys[i].name, service_keys[i].arg, service_keys[i].def, service_keys[i].help);
+	for (const struct option_row *o = service_keys; o->name; o++)
+		put_key(out, o->name, o->arg, o->def, o->help);
 	fputs(".SS [trace NAME]\n", out);
 	put_key(out, "enabled", "BOOL", "yes", "Whether it runs.");
-	for (size_t i = 0; i < ARRAY_SIZE(trace_keys); i++) {
-		const struct start_option *o = start_option_find(trace_keys[i]);
-		autofree char *help = util_fmt("%s.%s", o->help, is_list(o->name) ? " May be given more than once." : "");
+	for (const struct option_row *o = start_options; o->help; o++)
+		if (o->flags & START_IN_CONFIG)
+			keys[n++] = o;
+	qsort(keys, n, sizeof(keys[0]), by_name);
+	for (size_t i = 0; i < n; i++) {
+		const struct option_row *o = keys[i];
+		autofree char *help = util_fmt("%s.%s", o->help, o->flags & START_LIST ? " May be given more than once." : "");
 
 		put_key(out, o->name, o->arg ? o->arg : "BOOL", NULL, help ? help : "");
 	}
@@ -282,25 +265,25 @@ static char *read_line(char *buf, int size, void *ctx)
 
 static int set_service(struct reading *rd, const char *name, const char *value)
 {
-	const char *allowed;
+	const struct option_row *o = option_find(service_keys, name);
+	autofree char *copy = strdup(value);
+	struct option_parse p = { .into = rd->conf };
+	const char *why;
 
-	for (size_t i = 0; i < ARRAY_SIZE(service_keys); i++) {
-		if (strcmp(service_keys[i].name, name))
-			continue;
-		allowed = service_keys[i].set((char *)rd->conf + service_keys[i].member, value);
-		return allowed ? complain(rd, "%s = %s: not %s", name, value, allowed) : 1;
-	}
-	return complain(rd, "no such key in [service]: '%s' (man dltraced.conf lists them)", name);
+	if (!o || !copy)
+		return complain(rd, "no such key in [service]: '%s' (man dltraced.conf lists them)", name);
+	why = option_set(&p, o, copy);
+	return why ? complain(rd, "%s = %s: %s", name, value, why) : 1;
 }
 
 /* Does START take the value? NULL, or why not. */
-static const char *try_option(struct start_parse *p, const struct start_option *o, char *value)
+static const char *try_option(struct option_parse *p, const struct option_row *o, char *value)
 {
 	static struct config cfg; /* what is set there is of no interest */
 
 	cfg = (struct config){};
-	p->cfg = &cfg;
-	return start_option_set(p, o, value);
+	p->into = &cfg;
+	return option_set(p, o, value);
 }
 
 static void drop_words(struct daemon_trace *t, const char *name)
@@ -322,30 +305,27 @@ static void drop_words(struct daemon_trace *t, const char *name)
 
 static int set_trace(struct reading *rd, const char *name, const char *value)
 {
-	const struct start_option *o = NULL;
+	const struct option_row *o = trace_key(name);
 	struct daemon_trace *t = rd->trace;
 	autofree char *copy = strdup(value);
-	struct start_parse p = {};
+	struct option_parse p = {};
 	const char *why;
 	bool yes = true;
 
 	if (!t || !copy) /* its name was refused */
 		return 1;
 	if (!strcmp(name, "enabled")) {
-		why = set_not_bool(&t->disabled, value);
-		return why ? complain(rd, "%s = %s: not %s", name, value, why) : 1;
+		why = set_not_bool(&p, &t->disabled, copy);
+		return why ? complain(rd, "%s = %s: %s", name, value, why) : 1;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(trace_keys); i++)
-		if (!strcmp(trace_keys[i], name))
-			o = start_option_find(name);
 	if (!o)
 		return complain(rd, "no such key in [trace %s]: '%s' (man dltraced.conf lists them)", t->name, name);
-	if (!o->arg && set_bool(&yes, value))
+	if (!o->arg && set_bool(&p, &yes, copy))
 		return complain(rd, "%s = %s: not yes or no", name, value);
 	why = try_option(&p, o, o->arg ? copy : NULL);
 	if (why)
 		return complain(rd, "%s = %s: %s", name, value, why);
-	if (!is_list(name))
+	if (!(o->flags & START_LIST))
 		drop_words(t, name);
 	if (t->n_words == DAEMON_WORDS_MAX)
 		return complain(rd, "more than %d keys in a trace", DAEMON_WORDS_MAX);
@@ -429,7 +409,7 @@ static int check_traces(const struct daemon_conf *c, const char *file)
 		for (unsigned int k = 0; k < t->n_words; k++) {
 			autofree char *key = strndup(t->words[k] + 2, strcspn(t->words[k] + 2, "="));
 
-			target |= key && is_target(key);
+			target |= key && trace_key(key) && trace_key(key)->flags & START_TARGET;
 		}
 		if (target)
 			continue;
@@ -442,9 +422,14 @@ static int check_traces(const struct daemon_conf *c, const char *file)
 
 static int defaults(struct daemon_conf *c)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(service_keys); i++)
-		if (service_keys[i].set((char *)c + service_keys[i].member, service_keys[i].def))
+	struct option_parse p = { .into = c };
+
+	for (const struct option_row *o = service_keys; o->name; o++) {
+		autofree char *value = strdup(o->def);
+
+		if (!value || option_set(&p, o, value))
 			return -ENOMEM;
+	}
 	return 0;
 }
 

@@ -9,22 +9,15 @@
 
 #include "base/util.h"
 #include "session/manifest.h"
+#include "session/start_options.h"
 
 static const char magic[] = "dltraced 1";
 
-/* Of the options of `dltraced start'. The others are the client's own business, or for root alone. */
-static const char *const allowed[] = {
-	"backend", "best-effort", "buffer", "collectors", "comm", "compress", "delay", "disk", "duration",
-	"exclude-comm", "experiment", "interval", "keep", "linger", "min-free", "no-args", "probes", "quiet",
-	"rollup-only", "rotate", "wait-all",
-};
-
 bool service_option_allowed(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(allowed); i++)
-		if (!strcmp(allowed[i], name))
-			return true;
-	return false;
+	const struct option_row *o = option_find(start_options, name);
+
+	return o && o->flags & START_BY_SERVICE;
 }
 
 /* --- written --------------------------------------------------------------------------------------- */

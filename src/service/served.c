@@ -102,19 +102,19 @@ static int receive(struct served *sv)
 /* What was asked for, as a config. NULL, or what is wrong with it. */
 static const char *configure(struct config *cfg, struct served *sv, char *why, size_t size)
 {
-	struct start_parse p = { .cfg = cfg };
+	struct option_parse p = { .into = cfg };
 	const char *wrong;
 
 	start_config_defaults(cfg);
 	for (unsigned int i = 0; i < sv->rq.n_options; i++) {
 		const struct config_given *given = &sv->rq.options[i];
-		const struct start_option *o = start_option_find(given->name);
+		const struct option_row *o = option_find(start_options, given->name);
 
 		if (!o || !service_option_allowed(given->name)) {
 			snprintf(why, size, "--%s: not by way of the service", given->name);
 			return why;
 		}
-		wrong = start_option_set(&p, o, (char *)given->value);
+		wrong = option_set(&p, o, (char *)given->value);
 		if (wrong) {
 			snprintf(why, size, "--%s '%s': %s", given->name, given->value ? given->value : "", wrong);
 			return why;

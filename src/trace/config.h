@@ -75,21 +75,8 @@ struct config {
 		       int dirfd); /* with REPORT, once the files are whole: prints what the trace says */
 };
 
-/*
- * "500ms", "30", "30s", "5m", "1h30m", "2d" to ns; "123", "4K", "64M", "1G", "2T" to bytes.
- * 0 or -EINVAL, also for what 64 bits cannot hold.
- */
-int config_parse_time(const char *s, uint64_t *ns_ret);
-int config_parse_size(const char *s, uint64_t *bytes_ret);
-
 #define CONFIG_ROTATE_BYTES (64ULL << 20) /* where --compress or --keep implies --rotate */
 #define CONFIG_ROTATE_MIN_BYTES (64ULL << 10)
 #define CONFIG_KEEP_MIN_BYTES (1ULL << 20)
-
-/*
- * A size with its unit (64M) or a time with its (10m), told apart by it: one of the two is set, the
- * other stays. 0 or -EINVAL.
- */
-int config_parse_rotate(const char *s, uint64_t *bytes_ret, uint64_t *ns_ret);
 
 #endif

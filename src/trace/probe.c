@@ -30,24 +30,25 @@ unsigned int probe_find(const char *name)
 	return DLT_NO_PROBE;
 }
 
-probe_mask probe_default_mask(void)
+/* Those that have all of WITH and none of WITHOUT among their flags. */
+static probe_mask mask_of(unsigned int with, unsigned int without)
 {
 	probe_mask mask = 0;
 
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if ((probes[i]->flags & (PROBE_SELECTABLE | PROBE_ON_DEMAND)) == PROBE_SELECTABLE)
+		if ((probes[i]->flags & (with | without)) == with)
 			mask |= PROBE_BIT(i);
 	return mask;
 }
 
-probe_mask probe_all_mask(void)
+probe_mask probe_default_mask(void)
 {
-	probe_mask mask = 0;
+	return mask_of(PROBE_SELECTABLE, PROBE_ON_DEMAND);
+}
 
-	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (probes[i]->flags & PROBE_SELECTABLE)
-			mask |= PROBE_BIT(i);
-	return mask;
+probe_mask probe_mask_of(unsigned int flags)
+{
+	return mask_of(flags, 0);
 }
 
 int probe_parse_list(const char *list, probe_mask *mask_ret, char bad_ret[64])

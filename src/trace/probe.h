@@ -42,6 +42,8 @@ enum probe_flags {
 	PROBE_SELECTABLE = 1, /* by --probes; on by default, unless also */
 	PROBE_OF_TARGET = 2,  /* rows are calls of the target: --comm narrows them */
 	PROBE_ON_DEMAND = 4,  /* off by default */
+	PROBE_SCHED_SUMS = 8, /* on with --sched sums */
+	PROBE_SCHED_TIMELINE = 16, /* on with --sched timeline */
 };
 
 /* When a probe that adds up in the kernel is asked for its rows. */
@@ -111,7 +113,7 @@ unsigned int probe_find(const char *name);
  */
 int probe_parse_list(const char *list, probe_mask *mask_ret, char bad_ret[64]);
 probe_mask probe_default_mask(void);
-probe_mask probe_all_mask(void); /* those on demand too */
+probe_mask probe_mask_of(unsigned int flags); /* that have these; PROBE_SELECTABLE: all that can be asked for */
 
 /* The call of REC may have ended, unseen: its "?" become "-". */
 void probe_silence(struct dlt_hdr *rec);

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/util.h"
+
 const char *const report_kind_names[REPORT_KINDS] = {
 	[REPORT_FILES] = "files",	    [REPORT_PIDS] = "pids",
 	[REPORT_TIME_ALIGN] = "time_align", [REPORT_ROLLUP] = "rollup",
@@ -34,9 +36,17 @@ void report_note(struct report *r, const char *fmt, ...)
 	va_end(ap);
 }
 
-bool report_is_told_by_manifest(const struct manifest_probe *m)
+bool report_is_by_manifest(const struct manifest_probe *m)
 {
-	return (strcmp(m->name, "sched") == 0 || strcmp(m->name, "sched_switch") == 0) && !manifest_is_untraced(m);
+	static const char *const own[] = { "marks", "workload" }; /* dltraced's, without losses */
+
+	for (unsigned int kind = 0; kind < REPORT_KINDS; kind++)
+		if (strcmp(m->name, report_kind_names[kind]) == 0)
+			return false;
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		if (strcmp(m->name, own[i]) == 0)
+			return false;
+	return !manifest_is_untraced(m);
 }
 
 void report_op_add(struct report_op *to, const struct report_op *op)

@@ -267,8 +267,8 @@ extern const char *const report_type_names[REPORT_TYPES];
 extern const char *const report_source_names[REPORT_SOURCES];
 extern const char report_t_names[REPORT_TS];
 
-/* Of sched and sched_switch, whose rows are report/cpu/cpu.h's business: rows and losses are the manifest's. */
-bool report_is_told_by_manifest(const struct manifest_probe *m);
+/* Of a probe whose rows this report does not read (of sched see report/cpu/cpu.h): rows and losses are the manifest's. */
+bool report_is_by_manifest(const struct manifest_probe *m);
 /* The workload's command line, else dltraced's; "" when not known. */
 const char *report_command(const struct report *r);
 /* UTC of the start, else of the first row. */

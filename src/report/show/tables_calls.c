@@ -105,7 +105,7 @@ ROWS(probes, void, parent)
 	}
 	for (unsigned int i = 0; i < r->manifest.n_probes; i++) {
 		const struct manifest_probe *m = &r->manifest.probes[i];
-		struct probe_row *p = report_is_told_by_manifest(m) ? probe_row(rows, m->name, NULL, m) : NULL;
+		struct probe_row *p = report_is_by_manifest(m) ? probe_row(rows, m->name, NULL, m) : NULL;
 
 		if (p)
 			p->rows = m->rows - MIN(m->rows, m->dropped);
@@ -164,8 +164,8 @@ static const struct view_column probe_columns[] = {
 
 const struct view view_probes = {
 	.key = "probes", .title = "Rows by probe", .note = "TIME: all latencies, but of calls still running",
-	.what = "rows of each file; `reads` and `writes` of vfs_rw are objects in it, with the same keys. Of sched and sched_switch "
-		"there are `rows` and `lost` alone, by the manifest",
+	.what = "rows of each file; `reads` and `writes` of vfs_rw are objects in it, with the same keys. Of files that the report "
+		"does not read there are `rows` and `lost` alone, by the manifest",
 	.columns = probe_columns, .rows = probes, .part = probe_part_of, .bare = true,
 };
 

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "host/container.h"
-#include "trace/config.h"
+#include "base/units.h"
 #include "trace/manifest_read.h"
 #include "trace/outdir.h"
 #include "trace/segment.h"
@@ -60,9 +60,9 @@ static void parse_words(const char *s)
 	struct segment_name name;
 	char part[65], path[PATH_MAX], file[NAME_MAX + 1];
 
-	config_parse_time(s, &a);
-	config_parse_size(s, &a);
-	config_parse_rotate(s, &a, &b);
+	units_parse_time(s, &a);
+	units_parse_size(s, &a);
+	units_parse_size_or_time(s, &a, &b);
 	container_id_in(s);
 	if (outdir_part(part, sizeof(part), s))
 		EXPECT(!strcmp(part, s));

@@ -37,7 +37,7 @@ for name in a/report.html manifest.json; do
 	"$DLT" report --html $name a || fail "--html $name: status $?"
 	rm $name
 done
-refused "name of the file is empty" --html '' a
+refused "html '': empty" --html '' a
 refused "which trace folder? a is taken for the file of --html" --html a
 refused "a is a folder: name a file" --html a b
 refused "no regular file: name another, or -" --html /dev/full a

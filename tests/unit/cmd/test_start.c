@@ -203,7 +203,7 @@ static void bad_values_are_named(void **state)
 		{ "--collectors", "cp", "no such collector: 'cp'" },
 		{ "--compress", "lz4", "not one of gzip, zstd" },
 		{ "--compress", "none", "not one of gzip, zstd" },
-		{ "--delay", "1.5s", "not a time" },
+		{ "--delay", "1.5x", "not a time" },
 		{ "--disk", "no_such_disk", "no such disk" },
 		{ "--disk", "..", "no such disk" },
 		{ "--disk", "../../kernel", "no such disk" },
@@ -428,7 +428,7 @@ static void help_has_a_line_for_each_option(void **state)
 	assert_int_equal(status, 0);
 	assert_true(pread(file, text, sizeof(text) - 1, 0) > 0);
 	close(file);
-	for (const struct start_option *o = start_options; o->help; o++) {
+	for (const struct option_row *o = start_options; o->help; o++) {
 		char option[64];
 
 		if (!o->name)

@@ -65,10 +65,10 @@ static const struct {
 		sizeof(struct dlt_rollup), 0 },
 	[DLT_sched] = { "sched",
 		"TIMESTAMP TIME PID TID COMM KIND CPU CALL SPAN_NS COUNT PREEMPTED RUN_NS RUNQ_NS DISK_NS "
-		"BLOCKED_NS SLEEP_NS MAX_NS", sizeof(struct dlt_sched), ON_DEMAND },
+		"BLOCKED_NS SLEEP_NS MAX_NS", sizeof(struct dlt_sched), ON_DEMAND | PROBE_SCHED_SUMS | PROBE_SCHED_TIMELINE },
 	[DLT_sched_switch] = { "sched_switch",
 		"TIMESTAMP TIME CPU PREV_PID PREV_TID PREV_COMM PREV_STATE NEXT_PID NEXT_TID NEXT_COMM "
-		"RUN_NS WAIT_NS", sizeof(struct dlt_sched_switch), ON_DEMAND },
+		"RUN_NS WAIT_NS", sizeof(struct dlt_sched_switch), ON_DEMAND | PROBE_SCHED_TIMELINE },
 	[DLT_sync] = { "sync", "TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET FD OFFSET LEN FID FILE",
 		sizeof(struct dlt_sync), OF_TARGET },
 	[DLT_time_align] = { "time_align", "TIMESTAMP TIME REALTIME_NS BOOTTIME_NS ERROR_NS EVENT",
@@ -377,7 +377,7 @@ static void all_are_on_by_default_but_those_on_demand(void **state)
 	assert_int_equal(demanded & ALL, 0);
 	assert_int_equal(demanded & (BIT(sched) | BIT(sched_switch)), BIT(sched) | BIT(sched_switch));
 	assert_int_equal(probe_default_mask(), ALL);
-	assert_int_equal(probe_all_mask(), ALL | demanded);
+	assert_int_equal(probe_mask_of(PROBE_SELECTABLE), ALL | demanded);
 	expect_mask("+sched", ALL | BIT(sched));
 	expect_mask("sched", BIT(sched));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How times and sizes are written on the command line. Pure; knows no option. */
-#include "trace/config.h"
+#include "base/units.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -19,6 +19,7 @@ static const struct unit time_units[] = {
 	{ "m", 60 * NSEC_PER_SEC },
 	{ "s", NSEC_PER_SEC },
 	{ "ms", NSEC_PER_MSEC },
+	{ "us", 1000 },
 };
 
 static const struct unit size_units[] = {
@@ -49,21 +50,38 @@ static int parse_digits(const char **s, uint64_t *ret)
 	return 0;
 }
 
-int config_parse_time(const char *s, uint64_t *ns_ret)
+/* The digits behind a point, as a part of FACTOR: what is less than a nanosecond is dropped. */
+static uint64_t fraction_of(const char *digits, size_t n, uint64_t factor)
 {
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		factor /= 10;
+		v += (uint64_t)(digits[i] - '0') * factor;
+	}
+	return v;
+}
+
+int units_parse_time(const char *s, uint64_t *ns_ret)
+{
+	static const char digits[] = "0123456789";
 	const struct unit *u = time_units, *end = time_units + ARRAY_SIZE(time_units);
+	const bool bare = !s[strspn(s, "0123456789.")]; /* a number alone: seconds */
 	uint64_t sum = 0, v;
-	int r = parse_digits(&s, &v);
+	int r;
 
-	if (r == 0 && !*s) /* a bare number: seconds */
-		s = "s";
-	for (; r == 0; r = parse_digits(&s, &v)) {
-		size_t len = strcspn(s, "0123456789");
+	while ((r = parse_digits(&s, &v)) == 0) {
+		const char *fraction = s + (*s == '.');
+		size_t n = *s == '.' ? strspn(fraction, digits) : 0, len;
 
-		while (u < end && (strlen(u->name) != len || memcmp(u->name, s, len)))
+		if (*s == '.' && !n)
+			return -EINVAL;
+		s = fraction + n;
+		len = strcspn(s, digits);
+		while (u < end && (bare ? strcmp(u->name, "s") : strlen(u->name) != len || memcmp(u->name, s, len)))
 			u++;
-		if (u == end || __builtin_mul_overflow(v, u->factor, &v) ||
-		    __builtin_add_overflow(sum, v, &sum))
+		if (u == end || __builtin_mul_overflow(v, u->factor, &v) || __builtin_add_overflow(sum, v, &sum) ||
+		    __builtin_add_overflow(sum, fraction_of(fraction, n, u->factor), &sum))
 			return -EINVAL;
 		u++;
 		s += len;
@@ -71,11 +89,13 @@ int config_parse_time(const char *s, uint64_t *ns_ret)
 			*ns_ret = sum;
 			return 0;
 		}
+		if (n)
+			return -EINVAL;
 	}
 	return r;
 }
 
-int config_parse_size(const char *s, uint64_t *bytes_ret)
+int units_parse_size(const char *s, uint64_t *bytes_ret)
 {
 	uint64_t v;
 	int r = parse_digits(&s, &v);
@@ -93,9 +113,9 @@ int config_parse_size(const char *s, uint64_t *bytes_ret)
 	return -EINVAL;
 }
 
-int config_parse_rotate(const char *s, uint64_t *bytes_ret, uint64_t *ns_ret)
+int units_parse_size_or_time(const char *s, uint64_t *bytes_ret, uint64_t *ns_ret)
 {
-	if (!s[strspn(s, "0123456789")]) /* 100 of what? */
+	if (!s[strspn(s, "0123456789.")]) /* 100 of what? */
 		return -EINVAL;
-	return config_parse_size(s, bytes_ret) == 0 ? 0 : config_parse_time(s, ns_ret);
+	return units_parse_size(s, bytes_ret) == 0 ? 0 : units_parse_time(s, ns_ret);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "trace/config.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -52,21 +52,27 @@ static void times(void **state)
 		{ "2d", 172800 * NSEC_PER_SEC },
 		{ "1d1h1m1s1ms", 90061 * NSEC_PER_SEC + NSEC_PER_MSEC },
 		{ "1m500ms", 60 * NSEC_PER_SEC + 500 * NSEC_PER_MSEC },
+		{ "0.5", NSEC_PER_SEC / 2 },
+		{ "1.5s", 3 * NSEC_PER_SEC / 2 },
+		{ "1m0.25s", 60 * NSEC_PER_SEC + NSEC_PER_SEC / 4 },
+		{ "5us", 5000 },
+		{ "0.0000000019s", 1 },
 		{ "18446744073s709ms", 18446744073709000000ULL },
 	};
 	static const char *const bad[] = {
-		"", " ", "s", "ms", "-1", "-5s", "+5", " 5", "5 ", "5 s", "1.5", "1.5s", ".5s",
-		"1e3", "0x10", "5S", "5sec", "5us", "1h30", "30m1h", "1m1m", "1s1s", "1hm", "h1",
+		"", " ", "s", "ms", "-1", "-5s", "+5", " 5", "5 ", "5 s", "1.", "1.s", ".5s", "1.5m1s", "1.5.5", "0h30",
+		"1e3", "0x10", "5S", "5sec", "5ns", "1h30", "30m1h", "1m1m", "1s1s", "1hm", "h1",
 		"1h-30m", "1h 30m", "5ms1", "inf",
 		"18446744074", /* of seconds */
 		"18446744073s710ms", /* the sum */
 		"213504d", /* the product */
 		"18446744073709551616", /* the digits */
 		"18446744073709551610ms",
+		"18446744073.8", /* the fraction */
 	};
 
-	expect(config_parse_time, good, ARRAY_SIZE(good));
-	reject(config_parse_time, bad, ARRAY_SIZE(bad));
+	expect(units_parse_time, good, ARRAY_SIZE(good));
+	reject(units_parse_time, bad, ARRAY_SIZE(bad));
 }
 
 static void sizes(void **state)
@@ -89,25 +95,25 @@ static void sizes(void **state)
 		"18446744073709551616", /* the digits */
 	};
 
-	expect(config_parse_size, good, ARRAY_SIZE(good));
-	reject(config_parse_size, bad, ARRAY_SIZE(bad));
+	expect(units_parse_size, good, ARRAY_SIZE(good));
+	reject(units_parse_size, bad, ARRAY_SIZE(bad));
 }
 
 static void rotation_is_by_size_or_by_time(void **state)
 {
-	static const char *const bad[] = { "", "0", "100", "3x", "64MB", "10 m", "m", "1.5G", "-1M", "1M1h" };
+	static const char *const bad[] = { "", "0", "100", "1.5", "3x", "64MB", "10 m", "m", "1.5G", "-1M", "1M1h" };
 	uint64_t bytes = 7, ns = 8;
 
-	assert_int_equal(config_parse_rotate("64M", &bytes, &ns), 0);
+	assert_int_equal(units_parse_size_or_time("64M", &bytes, &ns), 0);
 	assert_int_equal(bytes, 64 << 20);
 	assert_int_equal(ns, 8);
-	assert_int_equal(config_parse_rotate("10m", &bytes, &ns), 0);
+	assert_int_equal(units_parse_size_or_time("10m", &bytes, &ns), 0);
 	assert_int_equal(ns, 600 * NSEC_PER_SEC);
-	assert_int_equal(config_parse_rotate("1h30m", &bytes, &ns), 0);
+	assert_int_equal(units_parse_size_or_time("1h30m", &bytes, &ns), 0);
 	assert_int_equal(ns, 5400 * NSEC_PER_SEC);
 	assert_int_equal(bytes, 64 << 20);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		assert_int_equal(config_parse_rotate(bad[i], &bytes, &ns), -EINVAL);
+		assert_int_equal(units_parse_size_or_time(bad[i], &bytes, &ns), -EINVAL);
 	assert_int_equal(bytes, 64 << 20);
 	assert_int_equal(ns, 5400 * NSEC_PER_SEC);
 }

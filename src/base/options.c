@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "base/util.h"
+
+#define LONG_ONLY 0x100 /* keys of options without a letter: above every char */
+#define BUFFER_MIN_BYTES 4096 /* a BPF ring is at least one page */
+
+/* --- the table ---------------------------------------------------------------------------------------------- */
+
+const struct option_row *option_find(const struct option_row *options, const char *name)
+{
+	for (const struct option_row *o = options; o->name || o->help; o++)
+		if (o->name && strcmp(o->name, name) == 0)
+			return o;
+	return NULL;
+}
+
+const char *option_set(struct option_parse *p, const struct option_row *o, char *value)
+{
+	if (o->arg && !value)
+		return "lacks its value";
+	if (!o->arg && value)
+		return "takes no value";
+	return value && !*value ? "empty" : o->set(p, (char *)p->into + o->member, value);
+}
+
+/* --- the command line ----------------------------------------------------------------------------------------- */
+
+static int key_of(const struct option_line *line, const struct option_row *o)
+{
+	return !o->name ? 0 : o->letter ? o->letter : LONG_ONLY + (int)(o - line->options);
+}
+
+/* argp_error() returns in tests only. */
+static error_t refuse(const struct option_parse *p, const char *why)
+{
+	if (!why)
+		return 0;
+	argp_error(p->state, "%s", why);
+	return EINVAL;
+}
+
+static error_t take_option(struct option_parse *p, const struct option_row *o, char *arg)
+{
+	const char *why = option_set(p, o, arg);
+
+	if (why) {
+		argp_error(p->state, arg ? "--%s '%s': %s" : "--%s%.0s: %s", o->name, arg ? arg : "", why);
+		return EINVAL;
+	}
+	return p->line->given ? refuse(p, p->line->given(p, o, arg)) : 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct option_parse *p = state->input;
+	const struct option_line *line = p->line;
+
+	p->state = state;
+	switch (key) {
+	case ARGP_KEY_ARG:
+		return line->argument ? refuse(p, line->argument(p, arg)) : ARGP_ERR_UNKNOWN;
+	case ARGP_KEY_ARGS:
+		if (!line->args_doc)
+			return ARGP_ERR_UNKNOWN;
+		p->args = state->argv + state->next;
+		p->n_args = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_END:
+		return line->finish ? refuse(p, line->finish(p)) : 0;
+	default:
+		break;
+	}
+	for (const struct option_row *o = line->options; o && (o->name || o->help); o++)
+		if (o->name && key_of(line, o) == key)
+			return take_option(p, o, arg);
+	return ARGP_ERR_UNKNOWN;
+}
+
+int options_parse(const struct option_line *line, int argc, char **argv, unsigned int flags, struct option_parse *p, void *into)
+{
+	struct argp_option options[OPTIONS_MAX] = { 0 };
+	const struct argp argp = { .options = options, .parser = parse, .args_doc = line->args_doc, .doc = line->doc };
+
+	for (size_t i = 0; line->options && i + 1 < OPTIONS_MAX && (line->options[i].name || line->options[i].help); i++)
+		options[i] = (struct argp_option){
+			.name = line->options[i].name, .key = key_of(line, &line->options[i]), .arg = line->options[i].arg,
+			.doc = line->options[i].help,
+		};
+	*p = (struct option_parse){ .into = into, .line = line };
+	return argp_parse(&argp, argc, argv, flags, NULL, p);
+}
+
+/* --- setters ------------------------------------------------------------------------------------------------------ */
+
+const char *option_because(struct option_parse *p, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(p->why, sizeof(p->why), fmt, ap);
+	va_end(ap);
+	return p->why;
+}
+
+const char *option_true(struct option_parse *p, void *member, char *arg)
+{
+	*(bool *)member = true;
+	return NULL;
+}
+
+const char *option_false(struct option_parse *p, void *member, char *arg)
+{
+	*(bool *)member = false;
+	return NULL;
+}
+
+const char *option_text(struct option_parse *p, void *member, char *arg)
+{
+	*(const char **)member = arg;
+	return NULL;
+}
+
+const char *option_time(struct option_parse *p, void *member, char *arg)
+{
+	return units_parse_time(arg, member) < 0 ? "not a time (500ms, 30, 30s, 5m, 1h30m)" : NULL;
+}
+
+const char *option_duration(struct option_parse *p, void *member, char *arg)
+{
+	const char *why = option_time(p, member, arg);
+
+	return why || *(uint64_t *)member ? why : "no time at all";
+}
+
+const char *option_size(struct option_parse *p, void *member, char *arg)
+{
+	return units_parse_size(arg, member) < 0 ? "not a size (4096, 64K, 2M, 1G)" : NULL;
+}
+
+const char *option_buffer(struct option_parse *p, void *member, char *arg)
+{
+	const char *why = option_size(p, member, arg);
+
+	return why || *(uint64_t *)member >= BUFFER_MIN_BYTES ? why : "less than a page (4K)";
+}
