@@ -127,78 +127,52 @@ int session_write_manifest(struct session *s, bool complete)
 	return s->writing.r;
 }
 
-int session_begin_manifest(struct session *s, bool complete)
+static struct manifest_probe_row probe_row(const struct session *s, unsigned int i)
 {
-	struct manifest_probe_row rows[DLT_PROBES];
-	struct manifest_collector_row collectors[COLLECTORS_MAX];
-	struct manifest *m = &s->manifest;
-	struct segments segments;
-	struct session_writing *w = &s->writing;
-	int r;
+	const bool traced = s->traced && (s->tracer.probes >> i & 1 || !(s->cfg->probes >> i & 1));
+	const struct backend_kind *backend = s->tracer.backends[i];
 
-	if (!session_await_manifest(s, 0))
-		return -EBUSY;
-	w->r = 0;
-	if (s->folder.gone)
-		return 0;
-	s->manifest_ns = clock_now_ns(CLOCK_MONOTONIC);
-	m->probes = rows;
-	m->n_probes = 0;
-	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		const struct probe_counts *p = &s->status.counts.probes[i];
-		const char *why = s->traced ? s->tracer.why[i] : s->why_not;
-		bool traced = s->traced && (s->tracer.probes >> i & 1 || !(s->cfg->probes >> i & 1));
-		const struct backend_kind *backend = s->tracer.backends[i];
+	return (struct manifest_probe_row){
+		.name = probes[i]->name,
+		.backend = !traced ? "none" : backend ? backend->name : probes[i]->open ? "tracepoint" : "user",
+		.hooks = traced && backend ? backend->hooks : NULL,
+		.why = s->traced ? s->tracer.why[i] : s->why_not,
+		.counts = s->status.counts.probes[i],
+	};
+}
 
-		if (!has_file(s, i))
-			continue;
-		rows[m->n_probes++] = (struct manifest_probe_row){
-			.name = probes[i]->name,
-			.backend = !traced ? "none" : backend ? backend->name :
-				   probes[i]->open ? "tracepoint" : "user",
-			.hooks = traced && backend ? backend->hooks : NULL,
-			.why = why,
-			.calls = p->calls,
-			.rows = p->rows,
-			.lost = p->lost,
-			.late = p->late,
-			.unmatched = p->unmatched,
-			.filtered = p->filtered,
-			.foreign = p->foreign,
-			.bytes = p->bytes,
-			.dropped = p->dropped,
-			.dropped_bytes = p->dropped_bytes,
-			.summed = p->summed,
-			.unsure = p->unsure,
-		};
-	}
-	m->collectors = collectors;
-	m->n_collectors = s->collectors.n;
-	for (unsigned int i = 0; i < s->collectors.n; i++) {
-		const struct collector *c = &s->collectors.c[i];
+static struct manifest_collector_row collector_row(const struct session *s, const struct collector *c)
+{
+	const struct archiver_file *kept = s->split ? archiver_file(&s->archiver, &c->sink) : NULL;
 
-		const struct archiver_file *kept = s->split ? archiver_file(&s->archiver, &c->sink) : NULL;
+	return (struct manifest_collector_row){
+		.name = c->kind->name, .file = c->kind->file, .state = c->state,
+		.rows = __atomic_load_n(&c->sink.rows, __ATOMIC_RELAXED),
+		.bytes = __atomic_load_n(&c->sink.bytes, __ATOMIC_RELAXED),
+		.lost = __atomic_load_n(&c->sink.lost, __ATOMIC_RELAXED),
+		.dropped = kept ? __atomic_load_n(&kept->dropped_rows, __ATOMIC_RELAXED) : 0,
+		.dropped_bytes = kept ? __atomic_load_n(&kept->dropped_bytes, __ATOMIC_RELAXED) : 0,
+	};
+}
 
-		collectors[i] = (struct manifest_collector_row){
-			.name = c->kind->name, .file = c->kind->file, .state = c->state,
-			.rows = __atomic_load_n(&c->sink.rows, __ATOMIC_RELAXED),
-			.bytes = __atomic_load_n(&c->sink.bytes, __ATOMIC_RELAXED),
-			.lost = __atomic_load_n(&c->sink.lost, __ATOMIC_RELAXED),
-			.dropped = kept ? __atomic_load_n(&kept->dropped_rows, __ATOMIC_RELAXED) : 0,
-			.dropped_bytes = kept ? __atomic_load_n(&kept->dropped_bytes, __ATOMIC_RELAXED) : 0,
-		};
-	}
-	if (s->workload.relay.log) {
-		m->workload_log.kept = true;
-		m->workload_log.written_bytes = __atomic_load_n(&s->workload.relay.log->written_bytes, __ATOMIC_RELAXED);
-		m->workload_log.lost_bytes = __atomic_load_n(&s->workload.relay.log->lost_bytes, __ATOMIC_RELAXED);
-	} else if (s->workload_log_fd >= 0) { /* the relay is another process's */
-		struct stat st;
+/* What is kept of the workload's output. */
+static void put_log(const struct session *s, struct manifest *m)
+{
+	const struct relay_log *log = s->workload.relay.log;
+	struct stat st;
 
-		m->workload_log.kept = true;
+	m->workload_log.kept = log || s->workload_log_fd >= 0;
+	m->workload_log.unsure_bytes = s->status.log_unsure;
+	if (log) {
+		m->workload_log.written_bytes = __atomic_load_n(&log->written_bytes, __ATOMIC_RELAXED);
+		m->workload_log.lost_bytes = __atomic_load_n(&log->lost_bytes, __ATOMIC_RELAXED);
+	} else if (m->workload_log.kept) { /* the relay is another process's */
 		m->workload_log.written_bytes = fstat(s->workload_log_fd, &st) < 0 ? 0 : (uint64_t)st.st_size;
 	}
-	m->workload_log.unsure_bytes = s->status.log_unsure;
+}
+
+static void put_tracer(const struct session *s, struct manifest *m)
+{
 	m->uring_hooks = s->traced ? s->tracer.uring_hooks : NULL;
 	m->uring_why = s->traced ? s->tracer.uring_why : NULL;
 	m->n_rings = s->tracer.n_rings;
@@ -209,6 +183,28 @@ int session_begin_manifest(struct session *s, bool complete)
 	m->skipped_runs = s->status.counts.skipped;
 	if (s->tracer.shared)
 		m->compat_calls = s->tracer.shared->compat;
+}
+
+/* The manifest's text, which is W's then. 0 or -errno. */
+static int make_text(struct session *s, struct session_writing *w, bool complete)
+{
+	struct manifest_probe_row rows[DLT_PROBES];
+	struct manifest_collector_row collectors[COLLECTORS_MAX];
+	struct manifest *m = &s->manifest;
+	struct segments segments;
+	int r;
+
+	m->probes = rows;
+	m->n_probes = 0;
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (has_file(s, i))
+			rows[m->n_probes++] = probe_row(s, i);
+	m->collectors = collectors;
+	m->n_collectors = s->collectors.n;
+	for (unsigned int i = 0; i < s->collectors.n; i++)
+		collectors[i] = collector_row(s, &s->collectors.c[i]);
+	put_log(s, m);
+	put_tracer(s, m);
 	segments = put_storage(s, m);
 	r = manifest_text(m, complete, &w->text, &w->len);
 	free(segments.rows);
@@ -216,6 +212,21 @@ int session_begin_manifest(struct session *s, bool complete)
 	m->collectors = NULL;
 	m->segments = NULL;
 	m->n_segments = 0;
+	return r;
+}
+
+int session_begin_manifest(struct session *s, bool complete)
+{
+	struct session_writing *w = &s->writing;
+	int r;
+
+	if (!session_await_manifest(s, 0))
+		return -EBUSY;
+	w->r = 0;
+	if (s->folder.gone)
+		return 0;
+	s->manifest_ns = clock_now_ns(CLOCK_MONOTONIC);
+	r = make_text(s, w, complete);
 	w->dirfd = s->dir.fd;
 	if (r == 0)
 		r = async_call_begin(&w->call, put, w);

@@ -218,19 +218,19 @@ static void put_probe(struct json *j, const struct manifest_probe_row *p)
 		json_str(j, "hooks", p->hooks);
 	if (p->why)
 		json_str(j, "why", p->why);
-	json_u64(j, "calls", p->calls);
-	json_u64(j, "rows", p->rows);
-	json_u64(j, "lost", p->lost);
-	json_u64(j, "late", p->late);
-	json_u64(j, "unmatched", p->unmatched);
-	json_u64(j, "filtered", p->filtered);
-	json_u64(j, "bytes", p->bytes);
-	json_u64(j, "dropped", p->dropped);
-	json_u64(j, "dropped_bytes", p->dropped_bytes);
-	json_u64(j, "summed", p->summed);
-	if (p->foreign)
-		json_u64(j, "foreign", p->foreign);
-	json_u64(j, "unsure", p->unsure);
+	json_u64(j, "calls", p->counts.calls);
+	json_u64(j, "rows", p->counts.rows);
+	json_u64(j, "lost", p->counts.lost);
+	json_u64(j, "late", p->counts.late);
+	json_u64(j, "unmatched", p->counts.unmatched);
+	json_u64(j, "filtered", p->counts.filtered);
+	json_u64(j, "bytes", p->counts.bytes);
+	json_u64(j, "dropped", p->counts.dropped);
+	json_u64(j, "dropped_bytes", p->counts.dropped_bytes);
+	json_u64(j, "summed", p->counts.summed);
+	if (p->counts.foreign)
+		json_u64(j, "foreign", p->counts.foreign);
+	json_u64(j, "unsure", p->counts.unsure);
 	json_end(j);
 }
 

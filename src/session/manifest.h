@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "base/json.h"
+#include "drain/counts.h"
 
 struct config;
 struct privileges;
@@ -28,11 +29,7 @@ struct manifest_probe_row {
 	const char *name, *backend;
 	const char *hooks; /* of the backend; NULL: left out */
 	const char *why; /* no better backend, or none at all; NULL: left out */
-	uint64_t calls, rows, lost, late, unmatched, filtered, bytes;
-	uint64_t foreign; /* beyond CALLS: of others, where the trace is a user's by the service */
-	uint64_t dropped, dropped_bytes; /* of rows and bytes, by --keep */
-	uint64_t unsure;		 /* of rows: the disk may not have them */
-	uint64_t summed;		 /* instead of rows: --rollup-only */
+	struct probe_counts counts;
 };
 
 struct manifest_collector_row {

@@ -40,8 +40,8 @@ static char *job_env[] = { "RANK=3", "HOME=/root", NULL };
 static struct config cfg = { .argv = cmdline + 3, .experiment = "train" };
 
 static const struct manifest_probe_row probe_rows[] = {
-	{ .name = "bio", .backend = "tracepoint", .calls = 1, .rows = 2, .lost = 3, .late = 4,
-	  .unmatched = 5, .filtered = 6, .bytes = UINT64_MAX },
+	{ .name = "bio", .backend = "tracepoint", .counts = { .calls = 1, .rows = 2, .lost = 3, .late = 4,
+	  .unmatched = 5, .filtered = 6, .bytes = UINT64_MAX } },
 	{ .name = "sync", .backend = "none", .why = "no CAP_BPF" },
 };
 static const struct manifest_collector_row collector_rows[] = {
