@@ -24,6 +24,7 @@
 #include "report/scan/uses.h"
 #include "report/timeline.h"
 #include "report/why/load.h"
+#include "stats/top.h"
 
 /* --- what stands out --------------------------------------------------------------------- */
 
@@ -39,23 +40,16 @@ static uint64_t file_time(const struct report_file *f)
 
 static void pick_procs(struct report *r)
 {
-	struct report_proc *top = r->top_procs;
-	unsigned int n = 0, at;
-
 	for (uint32_t i = 0; i < r->procs.n; i++) {
 		const struct report_proc *p = table_at(&r->procs, i);
+		struct report_proc *at = NULL;
 
-		if (p->calls == 0)
-			continue;
-		r->n_procs++;
-		if (n == REPORT_TOP_PROCS && p->file_ns <= top[n - 1].file_ns)
-			continue;
-		n = MIN(n + 1, REPORT_TOP_PROCS);
-		for (at = n - 1; at > 0 && top[at - 1].file_ns < p->file_ns; at--)
-			top[at] = top[at - 1];
-		top[at] = *p;
+		if (p->calls)
+			at = TOP_PLACE(r->top_procs, r->n_top_procs, REPORT_TOP_PROCS, e, e->file_ns, p->file_ns);
+		if (at)
+			*at = *p;
+		r->n_procs += p->calls != 0;
 	}
-	r->n_top_procs = n;
 }
 
 /* --- what is missing --------------------------------------------------------------------- */

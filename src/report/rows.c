@@ -19,22 +19,16 @@
 #include "report/why/rows.h"
 #include "report/why/rw.h"
 #include "report/why/load.h"
+#include "stats/top.h"
 
 /* Keep the present row in TOP when it is one of the longest. */
 static void keep_longest(struct report_calls *top, const struct scan *s, uint64_t lat_ns)
 {
-	unsigned int i;
+	struct report_call *at = TOP_PLACE(top->call, top->n, REPORT_TOP, e, e->lat_ns, lat_ns);
 
 	top->seen++;
-	if (top->n == REPORT_TOP && lat_ns <= top->call[REPORT_TOP - 1].lat_ns)
-		return;
-	if (top->n < REPORT_TOP)
-		top->n++;
-	for (i = top->n - 1; i > 0 && top->call[i - 1].lat_ns < lat_ns; i--)
-		top->call[i] = top->call[i - 1];
-	top->call[i] = (struct report_call){
-		.lat_ns = lat_ns, .offset = s->ahead[s->row].offset, .kind = s->kind,
-	};
+	if (at)
+		*at = (struct report_call){ .lat_ns = lat_ns, .offset = s->ahead[s->row].offset, .kind = s->kind };
 }
 
 static struct report_proc *proc_of(struct scan *s, uint64_t pid, uint64_t tid)

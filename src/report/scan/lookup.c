@@ -5,6 +5,7 @@
 
 #include "base/util.h"
 #include "report/scan/scan.h"
+#include "stats/top.h"
 
 char *report_path_of(struct report *r, uint64_t fid, char *fstype, size_t size)
 {
@@ -53,18 +54,16 @@ void report_look_up_calls(struct report *r, struct report_calls *calls)
 unsigned int report_pick_files(struct report *r, struct report_top_file *top,
 			       uint64_t (*key)(const struct report_file *f))
 {
-	unsigned int n = 0, at;
+	unsigned int n = 0;
 
 	for (uint32_t i = 0; i < r->files.n; i++) {
 		const struct report_file *f = table_at(&r->files, i);
+		struct report_top_file *at = NULL;
 
-		if (!report_is_file(f->type) || key(f) == 0 ||
-		    (n == REPORT_TOP && key(f) <= key(&top[n - 1].sum)))
-			continue;
-		n = MIN(n + 1, REPORT_TOP);
-		for (at = n - 1; at > 0 && key(&top[at - 1].sum) < key(f); at--)
-			top[at] = top[at - 1];
-		top[at] = (struct report_top_file){ .fid = r->files.keys[i], .sum = *f };
+		if (report_is_file(f->type) && key(f))
+			at = TOP_PLACE(top, n, REPORT_TOP, e, key(&e->sum), key(f));
+		if (at)
+			*at = (struct report_top_file){ .fid = r->files.keys[i], .sum = *f };
 	}
 	for (unsigned int i = 0; i < n; i++)
 		top[i].path = report_path_of(r, top[i].fid, top[i].fstype, sizeof(top[i].fstype));

@@ -7,6 +7,7 @@
 
 #include "base/util.h"
 #include "report/scan/lookup.h"
+#include "stats/top.h"
 
 struct report_streams *report_streams_new(void)
 {
@@ -173,22 +174,16 @@ void report_streams_call_of(const struct scan *s, const struct report_call_facts
 void report_streams_pick(struct report *r)
 {
 	struct report_streams *u = r->streams;
-	struct report_log *top = u->top;
-	unsigned int n = 0, at;
 
 	for (uint32_t i = 0; i < u->logs.n; i++) {
 		const struct report_log *l = table_at(&u->logs, i);
+		struct report_log *at = TOP_PLACE(u->top, u->n_top, REPORT_TOP, e, e->calls, l->calls);
 
-		if (n == REPORT_TOP && l->calls <= top[n - 1].calls)
-			continue;
-		n = MIN(n + 1, REPORT_TOP);
-		for (at = n - 1; at > 0 && top[at - 1].calls < l->calls; at--)
-			top[at] = top[at - 1];
-		top[at] = *l;
+		if (at)
+			*at = *l;
 	}
-	for (unsigned int i = 0; i < n; i++)
-		top[i].path = report_path_of(r, top[i].fid, NULL, 0);
-	u->n_top = n;
+	for (unsigned int i = 0; i < u->n_top; i++)
+		u->top[i].path = report_path_of(r, u->top[i].fid, NULL, 0);
 }
 
 const char *report_log_how(unsigned int how, char buf[48])

@@ -6,6 +6,7 @@
 #include "base/util.h"
 #include "report/scan/lookup.h"
 #include "report/scan/only.h"
+#include "stats/top.h"
 
 struct report_uses *report_uses_new(void)
 {
@@ -111,19 +112,16 @@ static unsigned int pick_uses(struct report *r, struct report_top_use *top,
 			      uint64_t (*key)(const struct report_use *use))
 {
 	const struct table *t = &r->uses->uses;
-	unsigned int n = 0, at;
+	unsigned int n = 0;
 
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct report_use *use = table_at(t, i);
+		struct report_top_use *at = key(use) ? TOP_PLACE(top, n, REPORT_TOP, e, key(&e->sum), key(use)) : NULL;
 
-		if (key(use) == 0 || (n == REPORT_TOP && key(use) <= key(&top[n - 1].sum)))
-			continue;
-		n = MIN(n + 1, REPORT_TOP);
-		for (at = n - 1; at > 0 && key(&top[at - 1].sum) < key(use); at--)
-			top[at] = top[at - 1];
-		top[at] = (struct report_top_use){
-			.pid = report_pair_pid(t->keys[i]), .fid = report_pair_fid(t->keys[i]), .sum = *use,
-		};
+		if (at)
+			*at = (struct report_top_use){
+				.pid = report_pair_pid(t->keys[i]), .fid = report_pair_fid(t->keys[i]), .sum = *use,
+			};
 	}
 	for (unsigned int i = 0; i < n; i++)
 		top[i].path = report_path_of(r, top[i].fid, NULL, 0);

@@ -10,6 +10,7 @@
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/show/cpu_text.h"
+#include "stats/top.h"
 
 #define ROWS_MAX 20
 #define LEAST 200 /* a line is for one of this part of all time at least */
@@ -87,15 +88,10 @@ static void sum_up(struct waits *w, const struct report_cpu *r, bool by_task)
 
 static void line_add(struct lines *l, uint64_t ns, const char *how, uint32_t call, const char *folder)
 {
-	unsigned int at;
+	struct line *at = TOP_PLACE(l->v, l->n, LINES_MAX, e, e->ns, ns);
 
-	if (l->n == LINES_MAX && ns <= l->v[LINES_MAX - 1].ns)
-		return;
-	if (l->n < LINES_MAX)
-		l->n++;
-	for (at = l->n - 1; at > 0 && l->v[at - 1].ns < ns; at--)
-		l->v[at] = l->v[at - 1];
-	l->v[at] = (struct line){ ns, how, folder, call };
+	if (at)
+		*at = (struct line){ ns, how, folder, call };
 }
 
 /* Of a wait in call I: folders that have at least LEAST of it, and what is left without one. */

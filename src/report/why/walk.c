@@ -9,6 +9,7 @@
 
 #include "base/util.h"
 #include "report/why/walk.h"
+#include "stats/top.h"
 
 #define ROLES_MAX (WHY_LOADERS_MAX + WHY_TRAINERS_MAX)
 
@@ -125,15 +126,11 @@ static bool is_among_longest(const struct why_longest *top, const struct why_cal
 
 static void keep_longest(struct why_longest *top, const struct report *r, const struct why_call_row *row)
 {
-	const uint64_t lat_ns = row->kept.lat_ns;
-	unsigned int i;
+	struct why_call *at = TOP_PLACE(top->call, top->n, WHY_LONGEST, e, e->lat_ns, row->kept.lat_ns);
 
-	if (top->n < WHY_LONGEST)
-		top->n++;
-	for (i = top->n - 1; i > 0 && top->call[i - 1].lat_ns < lat_ns; i--)
-		top->call[i] = top->call[i - 1];
-	top->call[i] = (struct why_call){ .fid = why_call_fid(r, row), .end_ns = row->kept.end_ns, .lat_ns = lat_ns,
-					  .pid = (uint32_t)row->kept.pid };
+	if (at)
+		*at = (struct why_call){ .fid = why_call_fid(r, row), .end_ns = row->kept.end_ns, .lat_ns = row->kept.lat_ns,
+					 .pid = (uint32_t)row->kept.pid };
 }
 
 static void loader_call(struct why_stretch *x, const struct why_call_row *row)
