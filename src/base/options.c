@@ -87,7 +87,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-int options_parse(const struct option_line *line, int argc, char **argv, unsigned int flags, struct option_parse *p, void *into)
+int options_parse(const struct option_line *line, int argc, char **argv, unsigned int flags, struct option_parse *p,
+		  void *into)
 {
 	struct argp_option options[OPTIONS_MAX] = { 0 };
 	const struct argp argp = { .options = options, .parser = parse, .args_doc = line->args_doc, .doc = line->doc };

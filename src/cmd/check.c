@@ -37,10 +37,14 @@ static const char *set_output(struct option_parse *p, void *member, char *arg)
 }
 
 static const struct option_row options[] = {
-	{ "buffer", 0, "SIZE", "Memory of the rings, as for start", option_buffer, offsetof(struct options, check.buffer_bytes) },
-	{ "json", 'j', NULL, "An array of objects: need, state, found, remedy", option_true, offsetof(struct options, json) },
-	{ "min-free", 0, "SIZE", "Space to leave, as for start", option_size, offsetof(struct options, check.min_free_bytes) },
-	{ "output", 'o', "DIR", "Where the trace will be (default: traces)", set_output, offsetof(struct options, check.out) },
+	{ "buffer", 0, "SIZE", "Memory of the rings, as for start", option_buffer,
+	  offsetof(struct options, check.buffer_bytes) },
+	{ "json", 'j', NULL, "An array of objects: need, state, found, remedy", option_true,
+	  offsetof(struct options, json) },
+	{ "min-free", 0, "SIZE", "Space to leave, as for start", option_size,
+	  offsetof(struct options, check.min_free_bytes) },
+	{ "output", 'o', "DIR", "Where the trace will be (default: traces)", set_output,
+	  offsetof(struct options, check.out) },
 	{ 0 },
 };
 

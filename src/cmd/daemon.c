@@ -21,9 +21,11 @@ struct daemon_args {
 };
 
 static const struct option_row options[] = {
-	{ "config", 'c', "FILE", "Instead of " DAEMON_CONF_FILE ", with conf.d/ beside it", option_text, offsetof(struct daemon_args, file) },
+	{ "config", 'c', "FILE", "Instead of " DAEMON_CONF_FILE ", with conf.d/ beside it", option_text,
+	  offsetof(struct daemon_args, file) },
 	{ "check", 0, NULL, "Only say what is wrong in the config", option_true, offsetof(struct daemon_args, check) },
-	{ "keys", 0, NULL, "Print the keys of the config, as source of a manual page", option_true, offsetof(struct daemon_args, keys) },
+	{ "keys", 0, NULL, "Print the keys of the config, as source of a manual page", option_true,
+	  offsetof(struct daemon_args, keys) },
 	{ 0 },
 };
 

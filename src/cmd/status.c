@@ -26,8 +26,9 @@ static const char *set_interval(struct option_parse *p, void *member, char *arg)
 	const char *why = option_time(p, member, arg);
 	uint64_t ns = why ? 0 : *(uint64_t *)member;
 
-	return ns >= LIVE_INTERVAL_MIN_MS * NSEC_PER_MSEC && ns <= LIVE_INTERVAL_MAX_MS * NSEC_PER_MSEC ? NULL :
-													"not a time from 100ms to 1h (500ms, 2)";
+	return ns >= LIVE_INTERVAL_MIN_MS * NSEC_PER_MSEC && ns <= LIVE_INTERVAL_MAX_MS * NSEC_PER_MSEC
+		       ? NULL
+		       : "not a time from 100ms to 1h (500ms, 2)";
 }
 
 static const char *finish(struct option_parse *p)
@@ -43,10 +44,12 @@ static const char *finish(struct option_parse *p)
 static const struct option_row options[] = {
 	{ "interval", 'i', "T", "With --watch, how often: 500ms, 2 (default: 1)", set_interval,
 	  offsetof(struct status_options, interval_ns) },
-	{ "json", 'j', NULL, "An array with an object for each, with target, rates and collectors, and rows and losses per "
-	  "probe; with --watch an object on each line", option_true, offsetof(struct status_options, json) },
-	{ "watch", 'w', NULL, "Calls, bytes and latencies of each process, and what calls hang on, until the trace ends", option_true,
-	  offsetof(struct status_options, watch) },
+	{ "json", 'j', NULL,
+	  "An array with an object for each, with target, rates and collectors, and rows and losses per "
+	  "probe; with --watch an object on each line",
+	  option_true, offsetof(struct status_options, json) },
+	{ "watch", 'w', NULL, "Calls, bytes and latencies of each process, and what calls hang on, until the trace ends",
+	  option_true, offsetof(struct status_options, watch) },
 	{ 0 },
 };
 
@@ -161,7 +164,9 @@ int cmd_status(int argc, char **argv)
 	else
 		log_info("no trace%s is running%s%s", ts.hidden ? " of yours" : "",
 			 ts.hidden ? "; those of others are root's to ask" : "",
-			 ts.deaf ? "; without XDG_RUNTIME_DIR those that you started without root are found by their folders alone" : "");
+			 ts.deaf ? "; without XDG_RUNTIME_DIR those that you started without root are found by their "
+				   "folders alone"
+				 : "");
 	traces_free(&ts);
 	return r;
 }

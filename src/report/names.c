@@ -134,7 +134,8 @@ void report_clock_gaps(struct report *r, const struct scan_clocks *c)
 		if (g->kind == GAP_SUSPEND)
 			gaps_add(&r->gaps, g->kind, g->begin_ns, g->end_ns, "the machine slept for %.3f s", s);
 		else if (g->kind == GAP_STALLED)
-			gaps_add(&r->gaps, g->kind, g->begin_ns, g->end_ns, "dltraced did not run: what happened is in later rows");
+			gaps_add(&r->gaps, g->kind, g->begin_ns, g->end_ns,
+				 "dltraced did not run: what happened is in later rows");
 		else
 			gaps_add(&r->gaps, g->kind, g->begin_ns, g->end_ns, "the clock of TIME was set by %+.6f s", s);
 	}

@@ -45,7 +45,8 @@ static const char *set_name(struct option_parse *p, void *member, char *value)
 {
 	char safe[33];
 
-	return outdir_part(safe, sizeof(safe), value) ? keep(member, value) : "not a name of letters, digits, '_', '.' and '-'";
+	return outdir_part(safe, sizeof(safe), value) ? keep(member, value)
+						      : "not a name of letters, digits, '_', '.' and '-'";
 }
 
 static const char *set_bool(struct option_parse *p, void *member, char *value)
@@ -107,9 +108,11 @@ static const struct option_row service_keys[] = {
 	  SERVICE_GROUP },
 	{ "keep-bytes", 0, "SIZE", "Bytes of whole traces to keep in the state folder: beyond, the oldest go. 0: no limit.",
 	  option_size, TO(keep_bytes), 0, "0" },
-	{ "keep-time", 0, "TIME", "How long a trace stays there after its end. 0: no limit.", option_time, TO(keep_ns), 0, "0" },
+	{ "keep-time", 0, "TIME", "How long a trace stays there after its end. 0: no limit.", option_time, TO(keep_ns), 0,
+	  "0" },
 	{ "log", 0, "LEVEL", "What is told: error, warning, info or debug.", set_level, TO(log_level), 0, "info" },
-	{ "max-buffer", 0, "SIZE", "Memory of the rings that a user's trace may have.", set_buffer, TO(max_buffer_bytes), 0, "256M" },
+	{ "max-buffer", 0, "SIZE", "Memory of the rings that a user's trace may have.", set_buffer, TO(max_buffer_bytes), 0,
+	  "256M" },
 	{ "max-traces", 0, "N", "Traces of all users at a time, up to 32.", set_number, TO(max_traces), 0, "16" },
 	{ "max-traces-per-user", 0, "N", "Traces of one user at a time.", set_number, TO(max_traces_per_user), 0, "4" },
 	{ "socket", 0, "PATH", "Where users ask.", set_path, TO(socket), 0, SERVICE_SOCKET },
@@ -155,7 +158,8 @@ void daemon_conf_keys(FILE *out)
 	qsort(keys, n, sizeof(keys[0]), by_name);
 	for (size_t i = 0; i < n; i++) {
 		const struct option_row *o = keys[i];
-		autofree char *help = util_fmt("%s.%s", o->help, o->flags & START_LIST ? " May be given more than once." : "");
+		autofree char *help =
+			util_fmt("%s.%s", o->help, o->flags & START_LIST ? " May be given more than once." : "");
 
 		put_key(out, o->name, o->arg ? o->arg : "BOOL", NULL, help ? help : "");
 	}

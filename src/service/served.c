@@ -374,8 +374,10 @@ static int serve(struct served *sv, uint64_t max_buffer_bytes)
 	int r = receive(sv);
 
 	if (r < 0) {
-		log_err("the request: %s", r == -EPROTONOSUPPORT ? "the service is of another version of dltraced: restart it" :
-			r == -EAGAIN ? "it did not come" : strerror(-r));
+		log_err("the request: %s", r == -EPROTONOSUPPORT
+						   ? "the service is of another version of dltraced: restart it"
+					   : r == -EAGAIN ? "it did not come"
+							  : strerror(-r));
 		return EXIT_DLTRACED;
 	}
 	wrong = configure(cfg, sv, why, sizeof(why));

@@ -12,7 +12,8 @@ void scan_clocks_free(struct scan_clocks *c)
 
 static void add_gap(struct scan_clocks *c, enum gap_kind kind, uint64_t begin_ns, uint64_t end_ns, int64_t ns)
 {
-	gaps_put(&c->gaps, &(struct gap){ .kind = kind, .cpu = GAP_ALL_CPUS, .begin_ns = begin_ns, .end_ns = end_ns, .ns = ns });
+	gaps_put(&c->gaps,
+		 &(struct gap){ .kind = kind, .cpu = GAP_ALL_CPUS, .begin_ns = begin_ns, .end_ns = end_ns, .ns = ns });
 }
 
 bool scan_clocks_take(struct scan *s, void *clocks)

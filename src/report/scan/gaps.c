@@ -13,8 +13,8 @@
 #define SUSPEND_NS (10 * NSEC_PER_MSEC)
 
 const char *const gap_kind_names[GAP_KINDS] = {
-	[GAP_NONE] = "", [GAP_IDLE] = "idle", [GAP_OFF] = "off", [GAP_LOST] = "lost", [GAP_STALLED] = "stalled", [GAP_STEP] = "step",
-	[GAP_SUSPEND] = "suspend",
+	[GAP_NONE] = "",	   [GAP_IDLE] = "idle", [GAP_OFF] = "off",	   [GAP_LOST] = "lost",
+	[GAP_STALLED] = "stalled", [GAP_STEP] = "step", [GAP_SUSPEND] = "suspend",
 };
 
 void gaps_put(struct gaps *g, const struct gap *gap)

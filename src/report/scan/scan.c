@@ -182,7 +182,8 @@ static void find_gap(const struct scan *s, struct scan_place *before)
 	};
 
 	if (before->ns && (now.left_out != before->left_out || (now.nr != SEGMENT_LAST && now.nr > before->nr + 1)))
-		gaps_add(&s->report->gaps, GAP_LOST, before->ns, s->taken.first_ns, "%s: rows are missing", report_kind_names[s->kind]);
+		gaps_add(&s->report->gaps, GAP_LOST, before->ns, s->taken.first_ns, "%s: rows are missing",
+			 report_kind_names[s->kind]);
 	*before = now;
 }
 

@@ -16,7 +16,8 @@ static uint64_t group_key(const void *v)
 /* Idle time and our own always have a line of their own. */
 static bool is_shown(const struct report_cpu *r, const struct cpu_group *g)
 {
-	return g->kind == CPU_IDLE || g->kind == CPU_SELF || (g->sums.run_ns && report_cpu_is_shown(r, g->sums.run_ns, r->busy_ns));
+	return g->kind == CPU_IDLE || g->kind == CPU_SELF ||
+	       (g->sums.run_ns && report_cpu_is_shown(r, g->sums.run_ns, r->busy_ns));
 }
 
 /* Of a group, or of those that are not shown: RUN_NS by CPU. */

@@ -151,11 +151,13 @@ static const struct view_column probe_columns[] = {
 	{ "name", "PROBE", VIEW_TEXT, 12, .get = probe_name },
 	{ "rows", "ROWS", VIEW_COUNT, 11, VIEW_PART, VIEW_AT(struct probe_row, rows) },
 	{ "lost", "LOST", VIEW_COUNT, 8, 0, .get = probe_lost, .what = "by the manifest" },
-	{ "failed", "FAILED", VIEW_COUNT, 8, OF_ROWS, VIEW_AT(struct probe_row, failed), .get = probe_number, .what = "of calls that failed" },
-	{ "running", "RUNNING", VIEW_COUNT, 0, OF_ROWS | VIEW_NO_TEXT, VIEW_AT(struct probe_row, running), .get = probe_number,
-	  .what = "of calls that had not ended when the trace did" },
+	{ "failed", "FAILED", VIEW_COUNT, 8, OF_ROWS, VIEW_AT(struct probe_row, failed), .get = probe_number,
+	  .what = "of calls that failed" },
+	{ "running", "RUNNING", VIEW_COUNT, 0, OF_ROWS | VIEW_NO_TEXT, VIEW_AT(struct probe_row, running),
+	  .get = probe_number, .what = "of calls that had not ended when the trace did" },
 	{ "bytes", "BYTES", VIEW_BYTES, 10, OF_ROWS | VIEW_DASH, VIEW_AT(struct probe_row, bytes), .get = probe_number },
-	{ "time_ns", "TIME", VIEW_NS, 10, OF_ROWS, LAT, .get = view_lat_time, .what = "all latencies, but of calls still running" },
+	{ "time_ns", "TIME", VIEW_NS, 10, OF_ROWS, LAT, .get = view_lat_time,
+	  .what = "all latencies, but of calls still running" },
 	{ "p50_ns", "P50", VIEW_NS, 9, OF_ROWS, LAT, .get = view_lat_p50 },
 	{ "p99_ns", "P99", VIEW_NS, 9, OF_ROWS, LAT, .get = view_lat_p99 },
 	{ "max_ns", "MAX", VIEW_NS, 9, OF_ROWS, LAT, .get = view_lat_max },
@@ -163,10 +165,16 @@ static const struct view_column probe_columns[] = {
 };
 
 const struct view view_probes = {
-	.key = "probes", .title = "Rows by probe", .note = "TIME: all latencies, but of calls still running",
-	.what = "rows of each file; `reads` and `writes` of vfs_rw are objects in it, with the same keys. Of files that the report "
+	.key = "probes",
+	.title = "Rows by probe",
+	.note = "TIME: all latencies, but of calls still running",
+	.what = "rows of each file; `reads` and `writes` of vfs_rw are objects in it, with the same keys. Of files that the "
+		"report "
 		"does not read there are `rows` and `lost` alone, by the manifest",
-	.columns = probe_columns, .rows = probes, .part = probe_part_of, .bare = true,
+	.columns = probe_columns,
+	.rows = probes,
+	.part = probe_part_of,
+	.bare = true,
 };
 
 /* --- sums ------------------------------------------------------------------------------------------------ */
@@ -259,15 +267,18 @@ static const struct view_column source_columns[] = {
 	{ "disk_bytes", "FROM DISK", VIEW_BYTES, 10, 0, VIEW_AT(struct report_source_sum, disk_bytes), .get = source_number,
 	  .what = "what these calls made the kernel fetch, read-ahead included" },
 	{ NULL, "SHARE", VIEW_SHARE, 9, .get = source_share },
-	{ "disk_calls", "CALLS TO DISK", VIEW_COUNT, 14, 0, VIEW_AT(struct report_source_sum, disk_calls), .get = source_number,
-	  .what = "calls that did" },
+	{ "disk_calls", "CALLS TO DISK", VIEW_COUNT, 14, 0, VIEW_AT(struct report_source_sum, disk_calls),
+	  .get = source_number, .what = "calls that did" },
 	{ "unaccounted", "NOT ACCOUNTED", VIEW_COUNT, 0, VIEW_NO_TEXT, VIEW_AT(struct report_source_sum, unaccounted),
 	  .what = "calls of which that is not known" },
 	{ 0 },
 };
 
 const struct view view_sources = {
-	.key = "read_sources", .title = "Where reads of regular files were served from", .columns = source_columns, .rows = sources,
+	.key = "read_sources",
+	.title = "Where reads of regular files were served from",
+	.columns = source_columns,
+	.rows = sources,
 	.bare = true,
 };
 
@@ -286,7 +297,8 @@ struct size_row {
 
 static unsigned int octave(const void *of, const void *row)
 {
-	return (unsigned int)((const struct size_row *)row - (const struct size_row *)((const struct report *)of)->read_size);
+	return (unsigned int)((const struct size_row *)row -
+			      (const struct size_row *)((const struct report *)of)->read_size);
 }
 
 GET(size_from, void, row)
@@ -353,13 +365,18 @@ static const struct view_column call_columns[] = {
 	 .inside = "longest", .total = "seen", .most = REPORT_TOP, .least = 1
 
 const struct view view_slowest = {
-	.key = "slowest", .title = "Slowest calls on files", .what = "calls on files that ended, the ten longest", LONGEST(slow),
+	.key = "slowest",
+	.title = "Slowest calls on files",
+	.what = "calls on files that ended, the ten longest",
+	LONGEST(slow),
 };
 const struct view view_waits = {
 	.key = "waits", .title = "Longest waits on pipes, sockets, terminals, devices", .shown = TOP_WAITS, LONGEST(waits),
 };
 const struct view view_running = {
-	.key = "running", .title = "Still running at the end", .what = "calls on files that had not ended when the trace did",
+	.key = "running",
+	.title = "Still running at the end",
+	.what = "calls on files that had not ended when the trace did",
 	LONGEST(running),
 };
 const struct view view_running_waits = {
@@ -411,7 +428,8 @@ GET(disk_note, struct disk_row, d)
 	cell->text = "";
 	at += snprintf(at, (size_t)(end - at), "%s", d->disk->stacked ? "bios" : "");
 	if (d->first && d->disk->failed)
-		at += snprintf(at, (size_t)(end - at), "%sfailed: %s", at > cell->shown ? "; " : "", FMT_COUNT(d->disk->failed));
+		at += snprintf(at, (size_t)(end - at), "%sfailed: %s", at > cell->shown ? "; " : "",
+			       FMT_COUNT(d->disk->failed));
 	if (d->first && d->disk->self_requests)
 		snprintf(at, (size_t)(end - at), "%sby dltraced itself: %s, %s", at > cell->shown ? "; " : "",
 			 FMT_COUNT(d->disk->self_requests), FMT_BYTES(d->disk->self_bytes));
@@ -420,10 +438,12 @@ GET(disk_note, struct disk_row, d)
 #define DISK_LAT VIEW_AT(struct disk_row, op.lat)
 
 static const struct view_column disk_op_columns[] = {
-	{ "t", "T", VIEW_TEXT, 1, 0, VIEW_AT(struct disk_row, t), .what = "R read, W write, D discard, F flush, Z zero, O other" },
+	{ "t", "T", VIEW_TEXT, 1, 0, VIEW_AT(struct disk_row, t),
+	  .what = "R read, W write, D discard, F flush, Z zero, O other" },
 	{ "requests", "REQUESTS", VIEW_COUNT, 11, 0, VIEW_AT(struct disk_row, op.requests) },
 	{ "bytes", "BYTES", VIEW_BYTES, 10, 0, VIEW_AT(struct disk_row, op.bytes) },
-	{ "queue_ns", "IN QUEUES", VIEW_NS, 0, VIEW_NO_TEXT, VIEW_AT(struct disk_row, op.queue_ns), .what = "before the driver had them" },
+	{ "queue_ns", "IN QUEUES", VIEW_NS, 0, VIEW_NO_TEXT, VIEW_AT(struct disk_row, op.queue_ns),
+	  .what = "before the driver had them" },
 	{ "time_ns", "TIME", VIEW_NS, 0, VIEW_NO_TEXT, DISK_LAT, .get = view_lat_time, .what = "all latencies" },
 	{ "p50_ns", "P50", VIEW_NS, 9, 0, DISK_LAT, .get = view_lat_p50 },
 	{ "p99_ns", "P99", VIEW_NS, 9, 0, DISK_LAT, .get = view_lat_p99 },
@@ -443,7 +463,8 @@ static const struct view_column disk_columns[] = {
 	{ "bios", "BIOS", VIEW_FLAG, 0, VIEW_KEY | VIEW_NO_TEXT, VIEW_AT(struct report_disk, stacked),
 	  .what = "a disk without requests, whose bytes the disks below it have too" },
 	{ "failed", "FAILED", VIEW_COUNT, 0, VIEW_NO_TEXT, VIEW_AT(struct report_disk, failed) },
-	{ "self_requests", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct report_disk, self_requests), .what = "of dltraced itself" },
+	{ "self_requests", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct report_disk, self_requests),
+	  .what = "of dltraced itself" },
 	{ "self_bytes", NULL, VIEW_BYTES, 0, 0, VIEW_AT(struct report_disk, self_bytes), .what = "of dltraced itself" },
 	{ "ops", NULL, VIEW_ROWS, .list = &view_disk_ops },
 	{ 0 },

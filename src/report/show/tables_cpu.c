@@ -107,7 +107,12 @@ static const struct view_column cpu_columns[] = {
 };
 
 const struct view view_cpus = {
-	.key = "cpus", .title = "CPUs", .note = "MEAN: between two switches", .columns = cpu_columns, .rows = cpus, .bare = true,
+	.key = "cpus",
+	.title = "CPUs",
+	.note = "MEAN: between two switches",
+	.columns = cpu_columns,
+	.rows = cpus,
+	.bare = true,
 	.shown = CPUS_SHOWN,
 };
 
@@ -145,7 +150,8 @@ static void fill_by_cpu(const struct report_cpu *r, uint64_t *const *arrays)
 ROWS(groups, void, parent)
 {
 	autofree uint32_t *order = report_cpu_order(&r->groups, group_key);
-	uint64_t **arrays = view_alloc(rows, (r->groups.n + 1) * sizeof(*arrays)), *rest = view_alloc(rows, (r->n_cpus + 1) * sizeof(*rest));
+	uint64_t **arrays = view_alloc(rows, (r->groups.n + 1) * sizeof(*arrays)),
+		 *rest = view_alloc(rows, (r->n_cpus + 1) * sizeof(*rest));
 
 	for (uint32_t i = 0; arrays && rest && order && i < r->groups.n; i++) {
 		const struct cpu_group *g = table_at(&r->groups, order[i]);
@@ -254,10 +260,17 @@ static const struct view_rest other_tasks = {
 };
 
 const struct view view_tasks = {
-	.key = "tasks", .csv = "", .title = "CPU time by task",
+	.key = "tasks",
+	.csv = "",
+	.title = "CPU time by task",
 	.note = "SHARE: of all; BUSY: without idle; OWN: without the kernel's workers as well",
-	.what = "threads of one name, the first 40, idle and dltraced", .columns = task_columns, .rows = groups, .bare = true,
-	.rest = &other_tasks, .most = TASKS_SHOWN, .least = 2,
+	.what = "threads of one name, the first 40, idle and dltraced",
+	.columns = task_columns,
+	.rows = groups,
+	.bare = true,
+	.rest = &other_tasks,
+	.most = TASKS_SHOWN,
+	.least = 2,
 };
 
 /* --- processes -------------------------------------------------------------------------------------------- */
@@ -340,14 +353,24 @@ static const struct view_column role_columns[] = {
 };
 
 static const struct view_rest other_processes = {
-	.key = "other_processes", .size = sizeof(struct cpu_role), .add = role_add, .is_shown = role_is_shown, .name = rest_name,
+	.key = "other_processes",
+	.size = sizeof(struct cpu_role),
+	.add = role_add,
+	.is_shown = role_is_shown,
+	.name = rest_name,
 };
 
 const struct view view_cpu_processes = {
-	.key = "processes", .csv = "",
+	.key = "processes",
+	.csv = "",
 	.title = "Processes, by CPU time; one that was renamed or executed another program has a line for each name",
-	.what = "the first 40, without idle; a process has an entry for each name that it had", .columns = role_columns, .rows = roles,
-	.bare = true, .rest = &other_processes, .most = PROCESSES_SHOWN, .least = 2,
+	.what = "the first 40, without idle; a process has an entry for each name that it had",
+	.columns = role_columns,
+	.rows = roles,
+	.bare = true,
+	.rest = &other_processes,
+	.most = PROCESSES_SHOWN,
+	.least = 2,
 };
 
 /* --- threads ---------------------------------------------------------------------------------------------- */
@@ -417,12 +440,24 @@ static const struct view_column thread_columns[] = {
 };
 
 static const struct view_rest other_threads = {
-	.key = "other_threads", .size = sizeof(struct cpu_thread), .add = thread_add, .is_shown = thread_is_shown, .name = rest_name,
+	.key = "other_threads",
+	.size = sizeof(struct cpu_thread),
+	.add = thread_add,
+	.is_shown = thread_is_shown,
+	.name = rest_name,
 };
 
 const struct view view_threads = {
-	.key = "threads", .csv = "", .title = "Threads, by CPU time, under their last names", .what = "the first 40, under their last names",
-	.columns = thread_columns, .rows = threads, .bare = true, .rest = &other_threads, .most = THREADS_SHOWN, .least = 2,
+	.key = "threads",
+	.csv = "",
+	.title = "Threads, by CPU time, under their last names",
+	.what = "the first 40, under their last names",
+	.columns = thread_columns,
+	.rows = threads,
+	.bare = true,
+	.rest = &other_threads,
+	.most = THREADS_SHOWN,
+	.least = 2,
 };
 
 /* The mean of a thread, of the sum at C's place. */
@@ -500,7 +535,8 @@ static uint64_t wait_ns(const struct cpu_call *c)
 static int longer(const void *a, const void *b)
 {
 	const struct view_row *x = a, *y = b;
-	uint64_t p = wait_ns(&((const struct wait_call *)x->row)->call), q = wait_ns(&((const struct wait_call *)y->row)->call);
+	uint64_t p = wait_ns(&((const struct wait_call *)x->row)->call),
+		 q = wait_ns(&((const struct wait_call *)y->row)->call);
 
 	return (p < q) - (p > q);
 }
@@ -546,8 +582,13 @@ static const struct view_column wait_call_columns[] = {
 };
 
 static const struct view view_wait_calls = {
-	.key = "calls", .csv = "", .title = "Calls in which threads waited", .what = "the 8 calls that each waited longest in",
-	.columns = wait_call_columns, .rows = wait_calls, .parent = &view_cpu_waits,
+	.key = "calls",
+	.csv = "",
+	.title = "Calls in which threads waited",
+	.what = "the 8 calls that each waited longest in",
+	.columns = wait_call_columns,
+	.rows = wait_calls,
+	.parent = &view_cpu_waits,
 };
 
 GET(wait_comm, struct wait_row, v)
@@ -575,8 +616,13 @@ static const struct view_column wait_columns[] = {
 };
 
 const struct view view_cpu_waits = {
-	.key = "waits", .csv = "", .what = "the job's threads by name, the 20 that lived longest together", .columns = wait_columns,
-	.rows = waits, .most = WAITS_SHOWN, .least = 2,
+	.key = "waits",
+	.csv = "",
+	.what = "the job's threads by name, the 20 that lived longest together",
+	.columns = wait_columns,
+	.rows = waits,
+	.most = WAITS_SHOWN,
+	.least = 2,
 };
 
 /* --- gaps --------------------------------------------------------------------------------------------------- */
@@ -613,7 +659,8 @@ GET(gap_begin, struct gap, g)
 GET(gap_length, struct gap, g)
 {
 	cell->s = g->ns;
-	snprintf(cell->shown, sizeof(cell->shown), "%s%s", g->ns < 0 ? "-" : "", g->begin_ns ? FMT_NS(view_gap_length(g)) : "-");
+	snprintf(cell->shown, sizeof(cell->shown), "%s%s", g->ns < 0 ? "-" : "",
+		 g->begin_ns ? FMT_NS(view_gap_length(g)) : "-");
 }
 
 GET(gap_cpu, struct gap, g)
@@ -635,7 +682,13 @@ static const struct view_column gap_columns[] = {
 
 /* What they mean stands before them: cpu_text_time.c. */
 const struct view view_cpu_gaps = {
-	.key = "gaps", .csv = "", .what = "the first 100", .columns = gap_columns, .rows = gaps, .shown = GAP_LINES, .most = GAPS_SHOWN,
+	.key = "gaps",
+	.csv = "",
+	.what = "the first 100",
+	.columns = gap_columns,
+	.rows = gaps,
+	.shown = GAP_LINES,
+	.most = GAPS_SHOWN,
 	.least = GAPS_SHOWN,
 };
 

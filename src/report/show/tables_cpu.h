@@ -10,7 +10,8 @@
 #include "report/show/view.h"
 
 /* tables_cpu.c: in text and JSON */
-extern const struct view view_tasks, view_cpus, view_cpu_processes, view_threads, view_lifespans, view_cpu_waits, view_cpu_gaps;
+extern const struct view view_tasks, view_cpus, view_cpu_processes, view_threads, view_lifespans, view_cpu_waits,
+	view_cpu_gaps;
 /* tables_cpu_csv.c: CSV files, each with all that there is. */
 extern const struct view_section report_cpu_files[];
 

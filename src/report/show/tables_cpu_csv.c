@@ -124,7 +124,9 @@ static const struct view_column task_columns[] = {
 	{ 0 },
 };
 
-static const struct view tasks_csv = { .csv = "tasks", .what = "all threads of a name and kind", .columns = task_columns, .rows = tasks };
+static const struct view tasks_csv = {
+	.csv = "tasks", .what = "all threads of a name and kind", .columns = task_columns, .rows = tasks
+};
 
 /* --- processes and threads ----------------------------------------------------------------------------------- */
 
@@ -162,7 +164,9 @@ static const struct view_column process_columns[] = {
 	{ 0 },
 };
 
-static const struct view processes_csv = { .csv = "processes", .what = "a process under one of its names", .columns = process_columns, .rows = processes };
+static const struct view processes_csv = {
+	.csv = "processes", .what = "a process under one of its names", .columns = process_columns, .rows = processes
+};
 
 ROWS(threads, void, parent)
 {
@@ -241,7 +245,9 @@ static const struct view_column thread_columns[] = {
 	{ 0 },
 };
 
-static const struct view threads_csv = { .csv = "threads", .what = "the life of a thread, under its last name", .columns = thread_columns, .rows = threads };
+static const struct view threads_csv = {
+	.csv = "threads", .what = "the life of a thread, under its last name", .columns = thread_columns, .rows = threads
+};
 
 /* --- tables with two keys: the value, and the numbers that its key is made of ------------------------------------ */
 
@@ -309,9 +315,9 @@ GET(pair_share, struct pair_row, p)
 #define COMM_COLUMN TEXT_AT("comm", struct pair_row, task, comm_at)
 #define KIND_COLUMN TEXT_AT("kind", struct pair_row, task, kind_at)
 #define SHARE_COLUMN { "share", NULL, VIEW_SHARE, .get = pair_share }
-#define CPU_COLUMNS                                                                                                       \
-	{ "cpu", NULL, VIEW_ID, 0, 0, VIEW_AT(struct pair_row, second) }, SECONDS("cpu_ns", struct pair_row, ns), SHARE_COLUMN, \
-	NUMBER("switches", struct pair_row, switches)
+#define CPU_COLUMNS                                                                                                         \
+	{ "cpu", NULL, VIEW_ID, 0, 0, VIEW_AT(struct pair_row, second) }, SECONDS("cpu_ns", struct pair_row, ns),           \
+		SHARE_COLUMN, NUMBER("switches", struct pair_row, switches)
 
 static void task_cpu(const struct report_cpu *r, struct pair_row *p)
 {
@@ -325,7 +331,10 @@ ROWS(task_by_cpu, void, parent)
 }
 
 static const struct view_column task_by_cpu_columns[] = { COMM_COLUMN, CPU_COLUMNS, KIND_COLUMN, { 0 } };
-static const struct view task_by_cpu_csv = { .csv = "task_by_cpu", .what = "a task on a CPU; share is of the CPU's time", .columns = task_by_cpu_columns, .rows = task_by_cpu };
+static const struct view task_by_cpu_csv = { .csv = "task_by_cpu",
+					     .what = "a task on a CPU; share is of the CPU's time",
+					     .columns = task_by_cpu_columns,
+					     .rows = task_by_cpu };
 
 static void role_cpu(const struct report_cpu *r, struct pair_row *p)
 {
@@ -340,7 +349,10 @@ ROWS(process_by_cpu, void, parent)
 
 static const struct view_column process_by_cpu_columns[] = { PID_COLUMN, COMM_COLUMN, CPU_COLUMNS, KIND_COLUMN, { 0 } };
 static const struct view process_by_cpu_csv = {
-	.csv = "process_by_cpu", .what = "a process on a CPU; share is of the CPU's time", .columns = process_by_cpu_columns, .rows = process_by_cpu,
+	.csv = "process_by_cpu",
+	.what = "a process on a CPU; share is of the CPU's time",
+	.columns = process_by_cpu_columns,
+	.rows = process_by_cpu,
 };
 
 /* --- phases ------------------------------------------------------------------------------------------------------ */
@@ -387,7 +399,10 @@ static const struct view_column phase_columns[] = {
 	{ "times", NULL, VIEW_COUNT, .get = phase_times }, { "wall_ns", NULL, VIEW_NS, .get = phase_wall },
 	TEXT("source", phase_source), KIND_COLUMN, { 0 },
 };
-static const struct view phases_csv = { .csv = "phases", .what = "a task in a phase; share is of the phase's CPU time", .columns = phase_columns, .rows = phases };
+static const struct view phases_csv = { .csv = "phases",
+					.what = "a task in a phase; share is of the phase's CPU time",
+					.columns = phase_columns,
+					.rows = phases };
 
 struct time_row {
 	const char *phase, *source;
@@ -415,7 +430,9 @@ static const struct view_column time_columns[] = {
 	{ "source", NULL, VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct time_row, source) },
 	{ 0 },
 };
-static const struct view phase_times_csv = { .csv = "phase_times", .what = "when a phase was", .columns = time_columns, .rows = times };
+static const struct view phase_times_csv = {
+	.csv = "phase_times", .what = "when a phase was", .columns = time_columns, .rows = times
+};
 
 /* --- gaps ---------------------------------------------------------------------------------------------------------- */
 
@@ -499,7 +516,9 @@ static const struct view_column wait_columns[] = {
 	PID_COLUMN, COMM_COLUMN, CALL_COLUMN, WAIT("waits", VIEW_COUNT, waits), WAIT("disk_wait_ns", VIEW_NS, disk_ns),
 	WAIT("blocked_ns", VIEW_NS, blocked_ns), WAIT("sleep_ns", VIEW_NS, sleep_ns), WAIT("max_ns", VIEW_NS, max_ns), { 0 },
 };
-static const struct view waits_csv = { .csv = "waits", .what = "what a process waited for in a call", .columns = wait_columns, .rows = waits };
+static const struct view waits_csv = {
+	.csv = "waits", .what = "what a process waited for in a call", .columns = wait_columns, .rows = waits
+};
 
 ROWS(folders, void, parent)
 {
@@ -523,16 +542,33 @@ ROWS(folders, void, parent)
 #define FOLDER(key, kind, member) { key, NULL, kind, 0, 0, VIEW_AT(struct cpu_folder, member), .get = wait_number }
 
 static const struct view_column folder_columns[] = {
-	PID_COLUMN, COMM_COLUMN, CALL_COLUMN,
+	PID_COLUMN,
+	COMM_COLUMN,
+	CALL_COLUMN,
 	{ "folder", NULL, VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct folder_row, folder_name) },
 	SECONDS("disk_wait_ns", struct folder_row, disk_ns),
 	SECONDS("blocked_ns", struct folder_row, blocked_ns),
-	FOLDER("calls", VIEW_COUNT, calls), FOLDER("disk_calls", VIEW_COUNT, disk_calls), FOLDER("disk_bytes", VIEW_BYTES, disk_bytes),
+	FOLDER("calls", VIEW_COUNT, calls),
+	FOLDER("disk_calls", VIEW_COUNT, disk_calls),
+	FOLDER("disk_bytes", VIEW_BYTES, disk_bytes),
 	{ 0 },
 };
-static const struct view folders_csv = { .csv = "folders", .what = "the part of such waits that a folder has", .columns = folder_columns, .rows = folders };
+static const struct view folders_csv = {
+	.csv = "folders", .what = "the part of such waits that a folder has", .columns = folder_columns, .rows = folders
+};
 
 const struct view_section report_cpu_files[] = {
-	{ &view_cpus }, { &folders_csv }, { &gaps_csv }, { &view_lifespans }, { &phase_times_csv }, { &phases_csv },
-	{ &process_by_cpu_csv }, { &processes_csv }, { &task_by_cpu_csv }, { &tasks_csv }, { &threads_csv }, { &waits_csv }, { 0 },
+	{ &view_cpus },
+	{ &folders_csv },
+	{ &gaps_csv },
+	{ &view_lifespans },
+	{ &phase_times_csv },
+	{ &phases_csv },
+	{ &process_by_cpu_csv },
+	{ &processes_csv },
+	{ &task_by_cpu_csv },
+	{ &tasks_csv },
+	{ &threads_csv },
+	{ &waits_csv },
+	{ 0 },
 };

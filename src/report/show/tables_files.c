@@ -11,14 +11,16 @@
 
 void view_comm(const struct view_column *c, const void *of, const void *row, struct view_cell *cell)
 {
-	const struct report_proc *p = table_find(&((const struct report *)of)->procs, *(const uint64_t *)((const char *)row + c->at));
+	const struct report_proc *p =
+		table_find(&((const struct report *)of)->procs, *(const uint64_t *)((const char *)row + c->at));
 
 	cell->text = p ? p->comm : "";
 }
 
 void view_rank(const struct view_column *c, const void *of, const void *row, struct view_cell *cell)
 {
-	const struct report_proc *p = table_find(&((const struct report *)of)->procs, *(const uint64_t *)((const char *)row + c->at));
+	const struct report_proc *p =
+		table_find(&((const struct report *)of)->procs, *(const uint64_t *)((const char *)row + c->at));
 
 	cell->text = p ? p->rank : NULL;
 }
@@ -83,24 +85,37 @@ static const struct view_column shared_columns[] = {
 
 #define TOP_TEN .most = REPORT_TOP, .least = 1
 #define FILES(list, count) .columns = file_columns, VIEW_ARRAY(struct report, list, count), TOP_TEN
-#define USED(list, count) .columns = shared_columns, VIEW_BEHIND(struct report, uses), VIEW_ARRAY(struct report_uses, list, count), TOP_TEN
+#define USED(list, count)                                                                                                   \
+	.columns = shared_columns, VIEW_BEHIND(struct report, uses), VIEW_ARRAY(struct report_uses, list, count), TOP_TEN
 
 const struct view view_files_by_bytes = {
-	.key = "files_by_bytes", .title = "Files with the most bytes", .what = "the first ten", FILES(top_bytes, n_top_bytes),
+	.key = "files_by_bytes",
+	.title = "Files with the most bytes",
+	.what = "the first ten",
+	FILES(top_bytes, n_top_bytes),
 };
 const struct view view_files_by_time = {
-	.key = "files_by_time", .title = "Files with the most time", .note = "in calls still running too", .what = "the first ten",
+	.key = "files_by_time",
+	.title = "Files with the most time",
+	.note = "in calls still running too",
+	.what = "the first ten",
 	FILES(top_time, n_top_time),
 };
 const struct view view_files_by_written = {
-	.key = "files_by_written", .title = "Files with the most bytes written", .what = "the first ten", USED(written, n_written),
+	.key = "files_by_written",
+	.title = "Files with the most bytes written",
+	.what = "the first ten",
+	USED(written, n_written),
 };
 const struct view view_files_by_opens = {
 	.key = "files_by_opens", .title = "Files opened most often", .what = "the first ten", USED(opened, n_opened),
 };
 const struct view view_files_shared = {
-	.key = "files_shared", .title = "Files that several processes used, by bytes", .note = "USERS: with more than a close",
-	.what = "the first ten by bytes of those that had several users", USED(shared, n_shared),
+	.key = "files_shared",
+	.title = "Files that several processes used, by bytes",
+	.note = "USERS: with more than a close",
+	.what = "the first ten by bytes of those that had several users",
+	USED(shared, n_shared),
 };
 
 /* --- processes and their files -------------------------------------------------------------------------- */
@@ -121,8 +136,8 @@ static const struct view_column use_columns[] = {
 	{ 0 },
 };
 
-#define PAIRS(list, count)                                                                                                    \
-	.columns = use_columns, VIEW_BEHIND(struct report, uses), VIEW_ARRAY(struct report_uses, list, count),                  \
+#define PAIRS(list, count)                                                                                                  \
+	.columns = use_columns, VIEW_BEHIND(struct report, uses), VIEW_ARRAY(struct report_uses, list, count),              \
 	VIEW_TOTAL(struct report_uses, uses.n), TOP_TEN
 
 const struct view view_uses_by_bytes = {
@@ -140,7 +155,8 @@ static const struct view_column shm_columns[] = {
 	{ "size_bytes", "SIZE", VIEW_BYTES, 10, 0, VIEW_AT(struct report_shm, size),
 	  .what = "the largest that was seen, by files.out and truncations" },
 	{ "mappings", "MAPPINGS", VIEW_COUNT, 9, 0, VIEW_AT(struct report_shm, maps) },
-	{ "mapped_bytes", "MAPPED", VIEW_BYTES, 10, 0, VIEW_AT(struct report_shm, map_bytes), .what = "the lengths of all of them" },
+	{ "mapped_bytes", "MAPPED", VIEW_BYTES, 10, 0, VIEW_AT(struct report_shm, map_bytes),
+	  .what = "the lengths of all of them" },
 	{ "calls", "CALLS", VIEW_COUNT, 9, 0, VIEW_AT(struct report_shm, calls) },
 	{ "time_ns", "TIME", VIEW_NS, 10, 0, VIEW_AT(struct report_shm, time_ns) },
 	FID_COLUMN(struct report_shm),
@@ -149,10 +165,18 @@ static const struct view_column shm_columns[] = {
 };
 
 const struct view view_shm = {
-	.key = "shm", .title = "Shared memory in /dev/shm",
-	.note = "MAPPED: the lengths of all its mappings; SIZE: the largest that was seen", .what = "twenty of the files in /dev/shm",
-	.columns = shm_columns, VIEW_BEHIND(struct report, uses), VIEW_ARRAY(struct report_uses, top_shm, n_top_shm),
-	VIEW_TOTAL(struct report_uses, shm.n), .inside = "largest", .total = "files", .most = REPORT_TOP_SHM, .least = 1,
+	.key = "shm",
+	.title = "Shared memory in /dev/shm",
+	.note = "MAPPED: the lengths of all its mappings; SIZE: the largest that was seen",
+	.what = "twenty of the files in /dev/shm",
+	.columns = shm_columns,
+	VIEW_BEHIND(struct report, uses),
+	VIEW_ARRAY(struct report_uses, top_shm, n_top_shm),
+	VIEW_TOTAL(struct report_uses, shm.n),
+	.inside = "largest",
+	.total = "files",
+	.most = REPORT_TOP_SHM,
+	.least = 1,
 };
 
 /* --- what is no file, and what is printed ------------------------------------------------------------------- */
@@ -180,8 +204,12 @@ static const struct view_column class_columns[] = {
 };
 
 const struct view view_classes = {
-	.key = "classes", .title = "Pipes, sockets, terminals, devices and the like, by class", .note = "TIME: of all calls on them",
-	.what = "what is no file on a disk", .columns = class_columns, .rows = classes,
+	.key = "classes",
+	.title = "Pipes, sockets, terminals, devices and the like, by class",
+	.note = "TIME: of all calls on them",
+	.what = "what is no file on a disk",
+	.columns = class_columns,
+	.rows = classes,
 };
 
 GET(log_how, struct report_log, l)
@@ -210,7 +238,8 @@ static const struct view_column log_columns[] = {
 	{ "per_s", "PER S", VIEW_NUMBER, 9, .get = log_rate, .what = "how many in a second from the first to the last" },
 	{ "gap_p50_ns", "GAP", VIEW_NS, 10, .get = log_gap, .what = "the median time between two" },
 	PROCESS_COLUMNS(struct report_log),
-	{ "as", "AS", VIEW_TEXT, 14, .get = log_how, .what = "stdout, stderr, a file appended to (append) or called .log (log)" },
+	{ "as", "AS", VIEW_TEXT, 14, .get = log_how,
+	  .what = "stdout, stderr, a file appended to (append) or called .log (log)" },
 	FID_COLUMN(struct report_log),
 	PATH_COLUMN(log_path),
 	{ 0 },

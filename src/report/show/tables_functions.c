@@ -75,7 +75,8 @@ static const struct view_column function_columns[] = {
 	{ "rw", "RW", VIEW_TEXT, 2, .get = side, .what = "of vfs_rw: a call that reads and writes is in both" },
 	{ "calls", "CALLS", VIEW_COUNT, 9, 0, FUNC(op.rows), .what = "rows" },
 	{ "failed", "FAILED", VIEW_COUNT, 7, 0, FUNC(op.failed) },
-	{ "running", "RUNNING", VIEW_COUNT, 0, VIEW_NO_TEXT, FUNC(op.running), .what = "that had not ended when the trace did" },
+	{ "running", "RUNNING", VIEW_COUNT, 0, VIEW_NO_TEXT, FUNC(op.running),
+	  .what = "that had not ended when the trace did" },
 	{ "bytes", "BYTES", VIEW_BYTES, 8, .get = bytes, .what = "moved, or mapped of files" },
 	{ "time_ns", "TIME", VIEW_NS, 8, 0, FUNC(op.lat.sum), .what = "all latencies, but of calls still running" },
 	SIZE("size_min_bytes", "SIZE MIN", size_min),
@@ -91,6 +92,11 @@ static const struct view_column function_columns[] = {
 };
 
 const struct view view_functions = {
-	.key = "functions", .title = "Calls by function", .note = "SIZE MIN to MAX: bytes moved, or mapped, by a call; TIME P50 to MAX: of a call",
-	.what = "calls by their FUNC; quantiles are within a percent", .columns = function_columns, .rows = functions, .shown = LINES,
+	.key = "functions",
+	.title = "Calls by function",
+	.note = "SIZE MIN to MAX: bytes moved, or mapped, by a call; TIME P50 to MAX: of a call",
+	.what = "calls by their FUNC; quantiles are within a percent",
+	.columns = function_columns,
+	.rows = functions,
+	.shown = LINES,
 };

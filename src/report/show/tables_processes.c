@@ -45,10 +45,16 @@ static const struct view_column process_columns[] = {
 };
 
 const struct view view_processes = {
-	.key = "processes", .title = "Processes, by time in calls on files",
-	.note = "WAITING: in those on pipes, sockets, terminals, devices", .what = "those with calls; the first twenty by time in calls on files",
-	.columns = process_columns, VIEW_ARRAY(struct report, top_procs, n_top_procs), VIEW_TOTAL(struct report, n_procs),
-	.total = "n_processes", .most = REPORT_TOP_PROCS, .least = 2,
+	.key = "processes",
+	.title = "Processes, by time in calls on files",
+	.note = "WAITING: in those on pipes, sockets, terminals, devices",
+	.what = "those with calls; the first twenty by time in calls on files",
+	.columns = process_columns,
+	VIEW_ARRAY(struct report, top_procs, n_top_procs),
+	VIEW_TOTAL(struct report, n_procs),
+	.total = "n_processes",
+	.most = REPORT_TOP_PROCS,
+	.least = 2,
 };
 
 /* --- medians ------------------------------------------------------------------------------------------------ */
@@ -73,7 +79,8 @@ ROWS(with_spreads, void, parent)
 /* Of the spread at C's place. */
 GET(spread_median, struct report_proc, p)
 {
-	enum report_spread what = (enum report_spread)((c->at - offsetof(struct report_proc, spread)) / sizeof(p->spread[0]));
+	enum report_spread what =
+		(enum report_spread)((c->at - offsetof(struct report_proc, spread)) / sizeof(p->spread[0]));
 
 	cell->known = p->spread[what];
 	cell->n = p->spread[what] ? median(p->spread[what], what) : 0;
@@ -96,8 +103,11 @@ static const struct view_column median_columns[] = {
 
 /* JSON has these within process_histograms. */
 const struct view view_medians = {
-	.title = "Processes: medians of calls on files", .note = "SIZE: bytes moved; OTHER: close, mmap, create, delete, sync",
-	.columns = median_columns, .rows = with_spreads, .csv = "process_medians",
+	.title = "Processes: medians of calls on files",
+	.note = "SIZE: bytes moved; OTHER: close, mmap, create, delete, sync",
+	.columns = median_columns,
+	.rows = with_spreads,
+	.csv = "process_medians",
 };
 
 /* --- how values are spread: by octave -------------------------------------------------------------------------- */
@@ -115,7 +125,9 @@ static void histogram(struct view_rows *rows, const struct report_column *column
 
 	if (!t)
 		return;
-	*t = (struct histogram){ .probe = column->probe, .of = column->of, .bytes = bytes, .n = h->n, .p50 = hist_quantile(h, 500) };
+	*t = (struct histogram){
+		.probe = column->probe, .of = column->of, .bytes = bytes, .n = h->n, .p50 = hist_quantile(h, 500)
+	};
 	spread_octaves_of_hist(h, t->octaves);
 }
 

@@ -122,7 +122,8 @@ static const struct view_column epoch_columns[] = {
 	{ "lasted_ns", "LASTED", VIEW_NS, 10, VIEW_NO_JSON, .get = lasted },
 	{ "waited_share", "WAITED", VIEW_SHARE, 9, .get = waited,
 	  .what = "of the time of trainers of which it is known when they waited; null: of none" },
-	{ "samples", "SAMPLES", VIEW_COUNT, 9, 0, EPOCH(samples), .get = of_opens, .what = "regular files opened to be read" },
+	{ "samples", "SAMPLES", VIEW_COUNT, 9, 0, EPOCH(samples), .get = of_opens,
+	  .what = "regular files opened to be read" },
 	{ "read_bytes", "READ", VIEW_BYTES, 10, 0, EPOCH(read_bytes), .get = of_reads },
 	{ "disk_bytes", "FROM DISK", VIEW_BYTES, 10, 0, EPOCH(disk_bytes), .get = of_disk },
 	{ "cache_bytes", "FROM CACHE", VIEW_BYTES, 0, VIEW_NO_TEXT, .get = from_cache },
@@ -130,11 +131,13 @@ static const struct view_column epoch_columns[] = {
 	{ "reads", "READS", VIEW_COUNT, 10, 0, EPOCH(reads), .get = of_reads },
 	{ "sequential_share", "IN ORDER", VIEW_SHARE, 9, .get = in_order,
 	  .what = "of reads of a file that had been read before: those that went on there" },
-	{ "again_bytes", "AGAIN", VIEW_BYTES, 10, 0, EPOCH(again_bytes), .get = of_reads, .what = "read a second time in it" },
+	{ "again_bytes", "AGAIN", VIEW_BYTES, 10, 0, EPOCH(again_bytes), .get = of_reads,
+	  .what = "read a second time in it" },
 	{ "writes", NULL, VIEW_COUNT, 0, 0, EPOCH(writes), .get = of_reads },
 	{ "write_bytes", NULL, VIEW_BYTES, 0, 0, EPOCH(write_bytes), .get = of_reads },
 	{ "workers.count", "WORKERS", VIEW_COUNT, 8, VIEW_NO_JSON, .get = workers },
-	{ "workers.slowest_pid", "SLOWEST WORKER", VIEW_ID, 0, VIEW_NO_JSON | VIEW_NO_TEXT, .get = slow_worker, .what = "its PID" },
+	{ "workers.slowest_pid", "SLOWEST WORKER", VIEW_ID, 0, VIEW_NO_JSON | VIEW_NO_TEXT, .get = slow_worker,
+	  .what = "its PID" },
 	{ "workers.slowest_ns", "A SAMPLE", VIEW_NS, 0, VIEW_NO_JSON | VIEW_NO_TEXT, EPOCH(slow_worker_ns), .get = of_worker,
 	  .what = "in its calls on files" },
 	{ "workers.median_ns", "MEDIAN", VIEW_NS, 0, VIEW_NO_JSON | VIEW_NO_TEXT, EPOCH(median_worker_ns), .get = of_worker,
@@ -150,9 +153,15 @@ static const struct view_column epoch_columns[] = {
 #define EPOCHS .rows = epochs, .shown = EPOCHS_SHOWN
 
 const struct view view_epochs = {
-	.key = "epochs", .title = "Reads of regular files, by epoch", .note = "AGAIN: bytes read a second time in it",
-	.what = "of regular files, by epoch; one for all of the trace where no phases tell of epochs", .columns = epoch_columns, EPOCHS,
-	.left_out = "epochs_left_out", .most = WHY_EPOCHS_MAX, .least = 4,
+	.key = "epochs",
+	.title = "Reads of regular files, by epoch",
+	.note = "AGAIN: bytes read a second time in it",
+	.what = "of regular files, by epoch; one for all of the trace where no phases tell of epochs",
+	.columns = epoch_columns,
+	EPOCHS,
+	.left_out = "epochs_left_out",
+	.most = WHY_EPOCHS_MAX,
+	.least = 4,
 };
 
 /* --- sizes of reads and slowest files ------------------------------------------------------------------------- */
@@ -179,7 +188,11 @@ static const struct view_column epoch_size_columns[] = {
 };
 
 const struct view view_epoch_sizes = {
-	.key = "read_sizes", .title = "Sizes of reads, by epoch", .columns = epoch_size_columns, .rows = sizes, .parent = &view_epochs,
+	.key = "read_sizes",
+	.title = "Sizes of reads, by epoch",
+	.columns = epoch_size_columns,
+	.rows = sizes,
+	.parent = &view_epochs,
 };
 
 ROWS(slow_files, struct why_epoch, e)
@@ -264,7 +277,9 @@ static const struct view_column more_columns[] = {
 /* On a terminal in place of the two tables above. */
 const struct view view_epochs_more = {
 	.title = "Sizes of reads, workers and slowest files, by epoch",
-	.note = "MOST OF: most reads returned so much, to twice as much; A SAMPLE: in calls on files", .columns = more_columns, EPOCHS,
+	.note = "MOST OF: most reads returned so much, to twice as much; A SAMPLE: in calls on files",
+	.columns = more_columns,
+	EPOCHS,
 };
 
 /* --- phases: all of a name ---------------------------------------------------------------------------------------- */

@@ -33,7 +33,16 @@ enum view_kind {
 };
 
 /* Where the value lies: VIEW_AT() finds out. */
-enum view_as { VIEW_AS_U64, VIEW_AS_S64, VIEW_AS_U32, VIEW_AS_U8, VIEW_AS_BOOL, VIEW_AS_F64, VIEW_AS_POINTER, VIEW_AS_CHARS };
+enum view_as {
+	VIEW_AS_U64,
+	VIEW_AS_S64,
+	VIEW_AS_U32,
+	VIEW_AS_U8,
+	VIEW_AS_BOOL,
+	VIEW_AS_F64,
+	VIEW_AS_POINTER,
+	VIEW_AS_CHARS
+};
 
 struct view_cell {
 	bool known;	/* else JSON null, CSV nothing, text - */
@@ -65,7 +74,8 @@ struct view_column {
 	unsigned int flags;
 	enum view_as as;
 	size_t at; /* in the row */
-	/* In place of AS and AT: the value of COLUMN in ROW of the report OF. CELL is zeroed but for `known', which is true. */
+	/* In place of AS and AT: the value of COLUMN in ROW of the report OF. CELL is zeroed but for `known', which is true.
+	 */
 	void (*get)(const struct view_column *column, const void *of, const void *row, struct view_cell *cell);
 	const struct view *list;
 	void (*json)(const void *of, const void *row, struct json *j);
@@ -78,7 +88,7 @@ struct view_column {
 		const char **: VIEW_AS_POINTER, default: VIEW_AS_CHARS)
 #define VIEW_AT(type, member) .as = VIEW_AS(type, member), .at = offsetof(type, member)
 
-#define VIEW_ARRAY(type, first, many)                                                                                        \
+#define VIEW_ARRAY(type, first, many)                                                                                       \
 	.of.array = offsetof(type, first), .of.size = sizeof(((type *)0)->first[0]), .of.count = offsetof(type, many)
 #define VIEW_BEHIND(type, pointer) .of.base = 1 + offsetof(type, pointer)
 #define VIEW_TOTAL(type, member) .of.total_as = VIEW_AS(type, member), .of.total_plus = 1 + offsetof(type, member)
@@ -108,7 +118,8 @@ struct view {
 	const struct view_column *columns;
 	/* Adds the rows of the report OF that belong to PARENT, a row of `parent' (NULL: it has none). */
 	void (*rows)(const void *of, const void *parent, struct view_rows *rows);
-	/* In place of that: an array of the report, or of what the pointer at BASE - 1 in it points to; how many rows it has. */
+	/* In place of that: an array of the report, or of what the pointer at BASE - 1 in it points to; how many rows it
+	 * has. */
 	struct {
 		size_t base, array, size, count;
 		enum view_as total_as; /* how many rows there are of which these are the first */
@@ -122,7 +133,8 @@ struct view {
 	unsigned int most, least; /* JSON: the first MOST, less where the page is too large, but LEAST; 0: all */
 	unsigned int shown;	  /* text: the first; 0: all */
 	bool bare;		  /* text: a title even without rows */
-	/* ROW is a part of the row before it, which JSON has as an object in that, under the key returned. NULL: it is none. */
+	/* ROW is a part of the row before it, which JSON has as an object in that, under the key returned. NULL: it is none.
+	 */
 	const char *(*part)(const void *row);
 	/* Those with no row of their own, as a sum; NULL: they are left out. */
 	const struct view_rest {

@@ -9,7 +9,8 @@
 
 static bool is_column(const struct view_column *c, unsigned int flags)
 {
-	return c->key && c->kind != VIEW_ROWS && c->kind != VIEW_JSON && !(c->flags & VIEW_NO_CSV) && (c->flags & flags) == flags;
+	return c->key && c->kind != VIEW_ROWS && c->kind != VIEW_JSON && !(c->flags & VIEW_NO_CSV) &&
+	       (c->flags & flags) == flags;
 }
 
 static void heads(const struct view_column *columns, unsigned int flags, struct csv *csv)

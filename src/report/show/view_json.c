@@ -47,7 +47,8 @@ static void member(const struct view_column *c, const void *of, const void *row,
 	}
 }
 
-static void members(const struct view *v, unsigned int flags, const void *of, const void *row, unsigned int thin, struct json *j)
+static void members(const struct view *v, unsigned int flags, const void *of, const void *row, unsigned int thin,
+		    struct json *j)
 {
 	for (const struct view_column *c = v->columns; c->kind; c++)
 		if (c->key && (c->flags & flags) == flags && !(c->flags & VIEW_NO_JSON))

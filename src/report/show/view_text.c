@@ -85,7 +85,8 @@ static bool is_in(const struct view_column *c, unsigned int flags, bool free)
 	return c->head && !(c->flags & VIEW_NO_TEXT) && (c->flags & flags) == flags && is_free(c) == free;
 }
 
-static void cells(struct line *l, const struct view_column *columns, unsigned int flags, bool free, const void *of, const void *row)
+static void cells(struct line *l, const struct view_column *columns, unsigned int flags, bool free, const void *of,
+		  const void *row)
 {
 	for (const struct view_column *c = columns; c->kind; c++) {
 		struct view_cell cell;
