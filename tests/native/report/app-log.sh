@@ -111,15 +111,15 @@ grep -q 'outside of the trace.*--app-log-tz' json || fail "the wrong zone is not
 python3 check.py <json 'tidy\040up:marks:mark:mark begin:mark end' || fail "phases of a log of another time"
 
 "$DLT" report --app-log none "$t" 2>err >/dev/null && fail "a log that is not there"
-grep -q -- '--app-log none: No such file' err || fail "said: $(cat err)"
+grep -q -- "--app-log 'none': No such file" err || fail "said: $(cat err)"
 "$DLT" report --phase '(=x' "$t" 2>err >/dev/null && fail "a rule that is none"
-grep -q -- '--phase (=x: ' err || fail "said: $(cat err)"
+grep -q -- "--phase '(=x': " err || fail "said: $(cat err)"
 rc=0
 "$DLT" report --phase 'epoch ([0-9]+)=e \2' "$t" 2>err >/dev/null || rc=$?
 equal "status of a rule that names a group too many" $rc 125
-grep -q -- '--phase epoch (.* the pattern has 1 ( )' err || fail "said: $(cat err)"
+grep -q -- "--phase 'epoch (.* the pattern has 1 ( )" err || fail "said: $(cat err)"
 "$DLT" report --app-log-tz Mars "$t" 2>err >/dev/null && fail "a zone that is none"
-grep -q -- '--app-log-tz Mars: ' err || fail "said: $(cat err)"
+grep -q -- "--app-log-tz 'Mars': " err || fail "said: $(cat err)"
 
 # with --cpu the same
 if "$DLT" probes | grep -q '^sched.out'; then
