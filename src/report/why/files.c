@@ -98,17 +98,22 @@ void why_files_end_epoch(struct why *w, struct why_file *f)
 	rest->epoch_written = rest->epoch_write_end = 0;
 }
 
-/* The same of a write: it is remembered beside the reads. */
-static void place_write(struct why *w, const struct why_transfer *x)
+/*
+ * The same of a write: it is remembered beside the reads. Where the file ended so far is where an append goes, whoever
+ * wrote what is before it.
+ */
+static void place_write(struct why *w, const struct why_transfer *x, struct why_file_rest *rest)
 {
+	const bool append = x->append || x->offset == rest->write_end;
 	uint64_t key;
 	struct why_place *p = why_place_of(w, x->pid | 1ULL << 31, x->fid, &key);
 
-	if (p->key == key) {
+	if (p->key == key && (x->offset || append)) {
 		w->sums.placed_writes++;
-		w->sums.sequential_writes += p->next == x->offset;
+		w->sums.sequential_writes += append || p->next == x->offset;
 	}
 	*p = (struct why_place){ .key = key, .next = x->offset + x->bytes };
+	rest->write_end = why_end_of(x, rest->write_end);
 }
 
 void why_files_write(struct why *w, struct why_epoch *e, const struct why_transfer *x, struct why_file *f)
@@ -123,7 +128,7 @@ void why_files_write(struct why *w, struct why_epoch *e, const struct why_transf
 	rest->epoch_write_end = why_end_of(x, rest->epoch_write_end);
 	rest->epoch_written += bytes;
 	if (x->has_offset && bytes)
-		place_write(w, x);
+		place_write(w, x, rest);
 }
 
 /* --- all of them ---------------------------------------------------------------------------------- */

@@ -27,13 +27,14 @@ _Static_assert(sizeof(struct why_file) == 64, "it is to be one cache line");
 struct why_file_rest {
 	uint64_t fetched_ns; /* when a read of it last fetched from disk */
 	uint64_t epoch_written, epoch_write_end; /* as of what was read */
+	uint64_t write_end; /* the highest byte that was written */
 };
 
 /* A read or write of FILE, on a disk or network. Values, and no pointer to where they are from, so that these may be constants. */
 struct why_transfer {
 	const struct report_file *file;
 	uint64_t pid, fid, bytes, disk_bytes, end_ns, lat_ns, requested, offset;
-	bool write, accounted, has_offset, direct;
+	bool write, accounted, has_offset, direct, append;
 };
 
 /* There is memory for sums of each file that the report knows. */
@@ -122,14 +123,14 @@ static inline void why_files_expect(const struct why *w, uint64_t pid, uint64_t 
 	__builtin_prefetch(why_place_of(w, pid, fid, &key));
 }
 
-/* Where in the file, compared with the last read of it. */
+/* Where in the file, compared with the last read of it: who reads from the beginning reads it once more, and does not jump. */
 static inline void why_place_read(struct why *w, struct why_epoch *e, const struct why_transfer *x)
 {
 	uint64_t key;
 	struct why_place *p = why_place_of(w, x->pid, x->fid, &key);
 	bool small = x->requested < WHY_WINDOW, next = p->next == x->offset;
 
-	if (p->key == key) {
+	if (p->key == key && x->offset) {
 		w->sums.sequential_small += next && small && x->accounted;
 		w->sums.sequential_disk += next && small && x->disk_bytes;
 		e->placed++;

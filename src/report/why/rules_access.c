@@ -156,7 +156,7 @@ static double stdout_heavy(const struct report *r)
 
 static void tell_stdout_heavy(struct report *r, struct finding *f)
 {
-	finding_tell(f, "%s of %s written went to standard output and error, in %s writes that "
+	finding_tell(f, "%s of %s written went to standard output and error for people to read, in %s writes that "
 			"took %s",
 		     FMT_BYTES(sums(r)->stdout_bytes), FMT_BYTES(sums(r)->written_bytes),
 		     FMT_COUNT(sums(r)->stdout_writes), FMT_NS(sums(r)->stdout_ns));

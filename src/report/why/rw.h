@@ -29,12 +29,22 @@ static inline bool why_is_direct(const struct scan *s)
 	return scan_field(s, COL_FLAGS).p[0] == 'D';
 }
 
+#define WHY_OUTPUT_BYTES 8192 /* the buffer of Python's standard output; a write of more is data, not lines */
+
 /* Of a write: to FD 1 or 2. */
 static inline bool why_is_standard(const struct scan *s)
 {
 	struct reader_field fd = scan_field(s, COL_FD);
 
 	return fd.len == 1 && (fd.p[0] == '1' || fd.p[0] == '2');
+}
+
+/* Of one to FD 1 or 2: it is for people, neither for another process of the job nor for a file that is no log. */
+static inline bool why_is_output(const struct report_call_facts *c)
+{
+	if (c->bytes > WHY_OUTPUT_BYTES)
+		return false;
+	return !c->file || (!c->file->read_bytes && (c->type != REPORT_REG || c->file->log));
 }
 
 static inline bool why_is_slow(const struct report_call_facts *c)
@@ -88,14 +98,14 @@ static inline struct why_transfer why_rw_transfer(const struct scan *s, const st
 		.file = c->file, .pid = c->pid, .fid = c->fid, .bytes = c->bytes, .disk_bytes = c->disk_bytes, .end_ns = s->time_ns,
 		.lat_ns = c->lat_ns, .requested = scan_number(s, COL_REQUESTED), .offset = scan_number(s, COL_OFFSET),
 		.write = c->write, .accounted = c->accounted, .has_offset = c->plain || scan_has_number(s, COL_OFFSET),
-		.direct = why_is_direct(s),
+		.direct = why_is_direct(s), .append = c->write && reader_flag(scan_field(s, COL_FLAGS), "APPEND"),
 	};
 }
 
 static inline void why_rw_add_write(struct why_sums *sums, const struct scan *s, const struct report_call_facts *c)
 {
 	sums->written_bytes += c->bytes;
-	if (!why_is_standard(s))
+	if (!why_is_standard(s) || !why_is_output(c))
 		return;
 	sums->stdout_writes++;
 	sums->stdout_bytes += c->bytes;

@@ -1192,6 +1192,23 @@ static void sizes_and_order_of_reads(void **state)
 	report_free(r);
 }
 
+/* Whole files, each epoch again, in two reads: none jumps, and half of them could have. */
+static void reading_a_file_again_is_no_jump(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < 1200; i++) {
+		put_rw(101, BEGIN + (i + 1) * MS, 10, 'R', 65536, 0, 0, 2);
+		put_rw(101, BEGIN + (i + 1) * MS + 100, 10, 'R', 4096, 65536, 0, 2);
+	}
+	r = loaded();
+	assert_null(found(r, "random-reads"));
+	assert_int_equal(r->why->sums.placed, 1200);
+	assert_int_equal(r->why->sums.sequential, 1200);
+	report_free(r);
+}
+
 static void fewer_than_many_do_not_matter(void **state)
 {
 	struct report *r;
@@ -1382,6 +1399,26 @@ static void writes_that_jump(void **state)
 	report_free(r);
 }
 
+/* Two processes in turn, of which neither goes on where it ended; and by O_APPEND, whatever the offset says. */
+static void appending_is_no_jump(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < 3000; i++)
+		put_rw(100 + i % 2, BEGIN + (i + 1) * MS, 10, 'W', 100, i * 100, 0, 3);
+	r = loaded();
+	assert_int_equal(r->why->sums.placed_writes, 2998);
+	assert_null(found(r, "random-writes"));
+	report_free(r);
+	put_job(0);
+	for (unsigned int i = 0; i < 3000; i++)
+		put(RW, BEGIN + (i + 1) * MS, "100\t100\tx\tW\twrite\t10\t100\t100\t%u\t0\t5\tAPPEND\t3\tf", 7 * (i % 100));
+	r = loaded();
+	assert_null(found(r, "random-writes"));
+	report_free(r);
+}
+
 static void a_storm_of_opens(void **state)
 {
 	struct report *r;
@@ -1423,6 +1460,25 @@ static void writes_and_standard_output(void **state)
 	about(found(r, "small-writes")->measure, 1);
 	about(found(r, "stdout-heavy")->measure, 1. / 3);
 	assert_null(found(r, "write-intensive")); /* 16 MiB are not much */
+	report_free(r);
+}
+
+/* tar | gzip > x: blocks through a pipe into a file, and lines for another process of the job. */
+static void data_is_no_output(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < 2000; i++) {
+		put(RW, BEGIN + (i + 1) * MS, "100\t100\tx\tW\twrite\t10\t10240\t10240\t-\t0\t1\t-\t1\tpipe:[1]");
+		put(RW, BEGIN + (i + 1) * MS + 1, "101\t101\tx\tR\tread\t10\t10240\t4096\t-\t0\t0\t-\t1\tpipe:[1]");
+		put(RW, BEGIN + (i + 1) * MS + 2, "100\t100\tx\tW\twrite\t10\t4096\t4096\t-\t0\t1\t-\t1\tpipe:[1]");
+		put_rw(101, BEGIN + (i + 1) * MS + 3, 10, 'W', 32768, i * 32768ULL, 0, 3);
+		put(RW, BEGIN + (i + 1) * MS + 4, "101\t101\tx\tW\twrite\t10\t4096\t4096\t%u\t0\t1\t-\t3\tf", i * 4096);
+	}
+	r = loaded();
+	assert_null(found(r, "stdout-heavy"));
+	assert_int_equal(r->why->sums.stdout_writes, 0);
 	report_free(r);
 }
 
@@ -1611,6 +1667,7 @@ int main(void)
 		TEST(a_read_past_the_cache_is_the_disk),
 		TEST(without_anybody_nothing_is_known),
 		TEST(sizes_and_order_of_reads),
+		TEST(reading_a_file_again_is_no_jump),
 		TEST(fewer_than_many_do_not_matter),
 		TEST(small_reads_count_where_they_fetch),
 		TEST(read_ahead_that_gains_nothing),
@@ -1620,9 +1677,11 @@ int main(void)
 		TEST(what_is_read_in_no_epoch),
 		TEST(what_several_share),
 		TEST(writes_that_jump),
+		TEST(appending_is_no_jump),
 		TEST(a_storm_of_opens),
 		TEST(opens_that_fail),
 		TEST(writes_and_standard_output),
+		TEST(data_is_no_output),
 		TEST(loaders_that_differ),
 		TEST(loaders_short_of_cpu_while_others_are_idle),
 		cmocka_unit_test(programs_are_no_data),
