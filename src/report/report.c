@@ -174,6 +174,20 @@ static void note_segments(struct report *r, const struct scan_file *f)
 			    rd->damaged);
 }
 
+/* What calls and requests there are, and what is known to be missing of them, in the file of KIND. */
+static void count_rows(struct report *r, enum report_kind kind)
+{
+	const struct manifest_probe *m = manifest_probe(&r->manifest, report_kind_names[kind]);
+	const uint64_t there = r->present[kind] ? scan_file(r->folder, report_kind_names[kind])->reader.rows : 0;
+
+	r->rows += there;
+	if (!m)
+		return;
+	r->rows_missing += m->lost;
+	if (r->manifest.complete && m->rows - MIN(m->rows, m->dropped) > there)
+		r->rows_missing += m->rows - m->dropped - there;
+}
+
 /* One that has been read, maybe not to its end. */
 static void note_file(struct report *r, const struct scan_file *f)
 {
@@ -206,6 +220,8 @@ static void note_files(struct report *r)
 		else if (f->error == -EBADMSG)
 			report_note(r, "%s.out is not a dltraced file", f->name);
 		scan_note_error(f, &notes);
+		if (kind >= REPORT_BIO)
+			count_rows(r, kind);
 	}
 	if (absent[0])
 		report_note(r, "not there:%s", absent);

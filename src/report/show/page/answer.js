@@ -72,7 +72,7 @@ const Answer = (() => {
 			['Started', r.started], ['Lasted', Format.value(r.duration_ns, 'ns')],
 			['Ended', r.exit_code == null ? 'not known' : `exit status ${r.exit_code}`],
 			['Rows', Format.count(rows)], ['Lost', lost()],
-			['Trace', `${Format.value(r.trace_bytes, 'B')}${r.complete ? '' : ', NOT complete'}`],
+			['Trace', `${Format.value(r.trace_bytes, 'B')}${r.complete ? '' : ', NOT complete'}${r.rows_missing > 0 ? `, ${Format.count(r.rows_missing)} rows missing` : ''}`],
 			['Clock', r.clock && `UTC within ${Format.value(r.clock.error_ns, 'ns')}, steps: ${r.clock.steps}`],
 			['Between hosts', r.between_hosts && (r.between_hosts.error_ns == null ? 'error not known' :
 				`within ${Format.value(r.between_hosts.error_ns, 'ns')}`)],
