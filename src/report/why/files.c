@@ -125,6 +125,7 @@ void why_files_write(struct why *w, struct why_epoch *e, const struct why_transf
 	e->write_bytes += bytes;
 	w->sums.small_writes += x->requested < WHY_SMALL;
 	why_file_begin_epoch(w, e, f);
+	why_file_used(f, x->pid);
 	rest->epoch_write_end = why_end_of(x, rest->epoch_write_end);
 	rest->epoch_written += bytes;
 	if (x->has_offset && bytes)
@@ -140,7 +141,7 @@ static void add_file(struct why *w, const struct report_file *f, struct why_file
 	why_files_end_epoch(w, sums);
 	s->again_bytes += excess(f->read_bytes, sums->end);
 	s->again_disk_bytes += excess(sums->disk_bytes, whole_of(f, sums->end));
-	if (f->users > 1) {
+	if (sums->shared) {
 		s->shared += sums->moved;
 		s->small_shared += sums->small;
 	}

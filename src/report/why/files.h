@@ -20,7 +20,9 @@ struct why_file {
 	uint32_t epoch; /* that the next four, and what was written, are of, plus one */
 	uint32_t reads;
 	uint64_t epoch_bytes, epoch_end, epoch_ns; /* read; the highest byte that was; time in calls */
-	uint64_t end, bytes, disk_bytes; /* in all of the trace */
+	uint64_t end, disk_bytes; /* in all of the trace */
+	uint32_t pid; /* who read or wrote it last, in the epoch; 0: nobody yet */
+	bool shared;  /* several have, in one epoch */
 	uint32_t moved, small; /* reads and writes that moved something; of these, of less than 64 KiB */
 };
 _Static_assert(sizeof(struct why_file) == 64, "it is to be one cache line");
@@ -95,6 +97,7 @@ static inline void why_file_begin_epoch(struct why *w, const struct why_epoch *e
 		return;
 	why_files_end_epoch(w, f);
 	f->epoch = nr;
+	f->pid = 0;
 }
 
 /* --- of a transfer -------------------------------------------------------------------------------- */
@@ -151,10 +154,24 @@ static inline void why_count_place(struct why_sums *s, const struct why_transfer
 	}
 }
 
+/* A read or write of F by PID, in the epoch that it is of. */
+static inline void why_file_used(struct why_file *f, uint64_t pid)
+{
+	f->shared |= f->pid && f->pid != (uint32_t)pid;
+	f->pid = (uint32_t)pid;
+}
+
+/* X read a file from begin to end in one call: there is no larger one. */
+static inline bool why_is_whole(const struct why_transfer *x)
+{
+	return x->has_offset & !x->offset & ((x->bytes < x->requested) | (x->file->size && x->bytes >= x->file->size));
+}
+
 static inline void why_add_read(struct why *w, struct why_epoch *e, const struct why_transfer *x, struct why_file *f)
 {
 	struct why_sums *s = &w->sums;
 	const bool fetched = x->disk_bytes != 0; /* which nobody can foretell: nothing here branches on it */
+	const bool part = !why_is_whole(x);
 	uint64_t nowhere; /* is where the time of one that fetched nothing goes */
 
 	e->size[x->bytes ? 64 - (unsigned int)__builtin_clzll(x->bytes) : 0]++;
@@ -165,14 +182,15 @@ static inline void why_add_read(struct why *w, struct why_epoch *e, const struct
 		return;
 	e->reads++;
 	e->read_bytes += x->bytes;
-	s->tiny_reads += x->requested < WHY_TINY;
+	s->tiny_reads += part & (x->requested < WHY_TINY);
 	f->end = why_end_of(x, f->end);
 	s->disk_reads += fetched;
 	s->disk_bytes += x->disk_bytes;
-	s->small_disk_reads += fetched & (x->requested < WHY_SMALL);
+	s->small_disk_reads += fetched & part & (x->requested < WHY_SMALL);
 	f->disk_bytes += x->disk_bytes;
 	*(fetched ? &why_file_rest_of(w, f)->fetched_ns : &nowhere) = x->end_ns;
 	why_file_begin_epoch(w, e, f);
+	why_file_used(f, x->pid);
 	f->epoch_end = why_end_of(x, f->epoch_end);
 	f->epoch_bytes += x->bytes;
 	f->epoch_ns += x->lat_ns;

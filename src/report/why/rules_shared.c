@@ -21,7 +21,7 @@ static void tell_small_shared(struct report *r, struct finding *f)
 {
 	const struct report_uses *u = r->uses;
 
-	finding_tell(f, "of less than 64 KiB: %s of %s reads and writes of files that several processes use (%.1f %%)",
+	finding_tell(f, "of less than 64 KiB: %s of %s reads and writes of files that several processes use in one epoch (%.1f %%)",
 		     FMT_COUNT(sums(r)->small_shared), FMT_COUNT(sums(r)->shared),
 		     rules_percent((double)sums(r)->small_shared, (double)sums(r)->shared));
 	for (unsigned int i = 0; u && i < r->n_top_bytes; i++)

@@ -173,7 +173,7 @@ struct why_sums {
 	uint64_t tiny_reads, small_disk_reads, small_writes;
 	uint64_t placed, sequential, sequential_disk, sequential_small; /* see why_epoch; that fetched */
 	uint64_t placed_writes, sequential_writes, rewritten_bytes; /* of writes; a second time in an epoch */
-	uint64_t shared, small_shared; /* reads and writes of files that several processes use; of less than 64 KiB */
+	uint64_t shared, small_shared; /* reads and writes of files that several processes use in an epoch; of less than 64 KiB */
 	uint64_t misaligned, with_offset, direct, direct_misaligned;
 	uint64_t opens, opens_failed, opens_read, syncs;
 	uint64_t stdout_writes, stdout_bytes, stdout_ns, written_bytes; /* FD 1 and 2; of all types */

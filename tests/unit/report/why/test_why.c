@@ -1239,6 +1239,34 @@ static void small_reads_count_where_they_fetch(void **state)
 	report_free(r);
 }
 
+/* As large as the buffer, known by files.out, and shorter than it; then the same in two pieces. */
+static void small_files_read_whole_are_no_small_reads(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	put_file(4, "reg", "ext4", 1000, "/data/a.jpg");
+	for (unsigned int i = 0; i < 1500; i++) {
+		put_rw(101, BEGIN + (i + 1) * MS, 10, 'R', 1000, 0, 4096, 4);
+		put(RW, BEGIN + (i + 1) * MS, "102\t102\tx\tR\tread\t10\t1001\t1000\t0\t4096\t5\t-\t2\tf");
+	}
+	r = loaded();
+	assert_int_equal(r->why->sums.disk_reads, 3000);
+	assert_null(found(r, "small-reads"));
+	assert_null(found(r, "tiny-reads"));
+	report_free(r);
+	put_job(0);
+	put_file(4, "reg", "ext4", 1000, "/data/a.jpg");
+	for (unsigned int i = 0; i < 1500; i++) {
+		put_rw(101, BEGIN + (i + 1) * MS, 10, 'R', 500, 0, 4096, 4);
+		put_rw(101, BEGIN + (i + 1) * MS + 10, 10, 'R', 500, 500, 0, 4);
+	}
+	r = loaded();
+	about(found(r, "small-reads")->measure, 1);
+	about(found(r, "tiny-reads")->measure, 1);
+	report_free(r);
+}
+
 static void read_ahead_that_gains_nothing(void **state)
 {
 	struct report *r;
@@ -1372,6 +1400,28 @@ static void what_several_share(void **state)
 	}
 	r = loaded();
 	assert_null(found(r, "file-imbalance"));
+	assert_null(found(r, "small-shared"));
+	report_free(r);
+}
+
+/* The workers of one epoch are not those of the next. */
+static void who_comes_in_the_next_epoch_shares_nothing(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < 1200; i++) {
+		put_rw(101, step(1) + (i + 1) * 100, 10, 'R', 32768, i * 32768, 0, 2);
+		put_rw(102, step(5) + (i + 1) * 100, 10, 'R', 32768, i * 32768, 0, 2);
+	}
+	put(MARKS, step(0), "100\tepoch_start");
+	put(MARKS, step(3), "100\tepoch_stop");
+	put(MARKS, step(4), "100\tepoch_start");
+	put(MARKS, step(7), "100\tepoch_stop");
+	r = loaded_with(true);
+	assert_int_equal(r->why->n_epochs, 2);
+	assert_int_equal(r->why->sums.reads, 2400);
+	assert_int_equal(r->why->sums.shared, 0);
 	assert_null(found(r, "small-shared"));
 	report_free(r);
 }
@@ -1670,12 +1720,14 @@ int main(void)
 		TEST(reading_a_file_again_is_no_jump),
 		TEST(fewer_than_many_do_not_matter),
 		TEST(small_reads_count_where_they_fetch),
+		TEST(small_files_read_whole_are_no_small_reads),
 		TEST(read_ahead_that_gains_nothing),
 		TEST(what_came_from_disk_again),
 		TEST(epochs_that_are_all_behind_the_trace),
 		TEST(what_is_read_and_written_again_in_an_epoch),
 		TEST(what_is_read_in_no_epoch),
 		TEST(what_several_share),
+		TEST(who_comes_in_the_next_epoch_shares_nothing),
 		TEST(writes_that_jump),
 		TEST(appending_is_no_jump),
 		TEST(a_storm_of_opens),
