@@ -141,7 +141,7 @@ static const struct view_column epoch_columns[] = {
 	{ "workers.slowest_ns", "A SAMPLE", VIEW_NS, 0, VIEW_NO_JSON | VIEW_NO_TEXT, EPOCH(slow_worker_ns), .get = of_worker,
 	  .what = "in its calls on files" },
 	{ "workers.median_ns", "MEDIAN", VIEW_NS, 0, VIEW_NO_JSON | VIEW_NO_TEXT, EPOCH(median_worker_ns), .get = of_worker,
-	  .what = "of all workers" },
+	  .what = "of those that ran at a time with it" },
 	{ "name", "EPOCH", VIEW_TEXT, 0, VIEW_EMPTY | VIEW_KEY, EPOCH(name) },
 	{ "read_sizes", NULL, VIEW_ROWS, .list = &view_epoch_sizes },
 	{ "slowest_files", NULL, VIEW_ROWS, .list = &view_epoch_files },

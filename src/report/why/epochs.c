@@ -170,36 +170,63 @@ struct why_work *why_work_of(struct why *w, const struct why_epoch *e, uint64_t 
 	return work;
 }
 
-static int by_double(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
+/* What a worker took for a sample; GENERATION: of loaders, else 0. */
+struct pace {
+	uint64_t pid, generation;
+	double each_ns;
+};
 
-	return (*x > *y) - (*x < *y);
+static int by_generation(const void *a, const void *b)
+{
+	const struct pace *x = a, *y = b;
+
+	if (x->generation != y->generation)
+		return x->generation < y->generation ? -1 : 1;
+	return (x->each_ns > y->each_ns) - (x->each_ns < y->each_ns);
 }
 
-static void find_slow_worker(struct why *w, uint32_t epoch)
+static uint32_t paces_of(struct why *w, uint32_t epoch, struct pace *all)
 {
-	struct why_epoch *e = &w->epoch[epoch];
-	double *all = calloc(w->work.n + 1, sizeof(*all));
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; all && i < w->work.n; i++) {
+	for (uint32_t i = 0; i < w->work.n; i++) {
 		const struct why_work *k = table_at(&w->work, i);
-		double each_ns = k->samples ? (double)k->ns / (double)k->samples : 0;
+		struct why_loader *const *l = k->epoch == epoch && k->samples ? table_find(&w->loaders, k->pid) : NULL;
 
-		if (k->epoch != epoch || !k->samples)
-			continue;
-		all[n++] = each_ns;
-		if (each_ns > e->slow_worker_ns) {
-			e->slow_worker_ns = each_ns;
-			e->slow_worker = k->pid;
-		}
+		if (k->epoch == epoch && k->samples)
+			all[n++] = (struct pace){ k->pid, l && *l ? (*l)->generation + 1ULL : 0, (double)k->ns / (double)k->samples };
 	}
-	if (n)
-		qsort(all, n, sizeof(*all), by_double);
-	e->workers = n;
-	e->median_worker_ns = n ? all[(n - 1) / 2] : 0;
-	free(all);
+	return n;
+}
+
+/*
+ * The slowest, compared with the median of those that ran at a time with it: who came later may have found the files in
+ * the page cache. Of several generations that with the largest difference.
+ */
+static void find_slow_worker(struct why *w, uint32_t epoch)
+{
+	autofree struct pace *all = calloc(w->work.n + 1, sizeof(*all));
+	struct why_epoch *e = &w->epoch[epoch];
+	double worst = 0;
+
+	e->workers = all ? paces_of(w, epoch, all) : 0;
+	if (e->workers)
+		qsort(all, e->workers, sizeof(*all), by_generation);
+	for (uint32_t first = 0, next; first < e->workers; first = next) {
+		const struct pace *slow, *median;
+
+		for (next = first + 1; next < e->workers && all[next].generation == all[first].generation; next++)
+			;
+		slow = &all[next - 1];
+		median = &all[first + (next - 1 - first) / 2];
+		if (e->slow_among && slow->each_ns <= worst * median->each_ns)
+			continue;
+		worst = median->each_ns > 0 ? slow->each_ns / median->each_ns : 0;
+		e->slow_worker = slow->pid;
+		e->slow_worker_ns = slow->each_ns;
+		e->median_worker_ns = median->each_ns;
+		e->slow_among = next - first;
+	}
 }
 
 void why_epochs_end(struct report *r)

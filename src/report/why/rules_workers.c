@@ -74,7 +74,7 @@ static const struct why_epoch *worst_epoch(const struct report *r, double *ratio
 	for (uint32_t i = 0; i < r->why->n_epochs; i++) {
 		const struct why_epoch *e = &r->why->epoch[i];
 
-		if (e->workers < 2 || e->median_worker_ns <= 0 ||
+		if (e->slow_among < 2 || e->median_worker_ns <= 0 ||
 		    e->slow_worker_ns / e->median_worker_ns <= *ratio)
 			continue;
 		*ratio = e->slow_worker_ns / e->median_worker_ns;
@@ -99,8 +99,8 @@ static void tell_slow_worker(struct report *r, struct finding *f)
 	finding_tell(
 		f,
 		"process %u was %s in calls on files for each file that it opened to read, the "
-		"median of %u is %s, from %.3f s to %.3f s",
-		(unsigned int)e->slow_worker, FMT_NS((uint64_t)e->slow_worker_ns), e->workers,
+		"median of the %u that ran at a time is %s, from %.3f s to %.3f s",
+		(unsigned int)e->slow_worker, FMT_NS((uint64_t)e->slow_worker_ns), e->slow_among,
 		FMT_NS((uint64_t)e->median_worker_ns), rules_seconds(r, e->begin_ns),
 		rules_seconds(r, e->end_ns));
 }

@@ -138,6 +138,7 @@ struct why_epoch {
 	unsigned int n_slow;
 	uint32_t workers;
 	uint64_t slow_worker;	     /* PID */
+	uint32_t slow_among;	     /* it and those that ran at a time with it, which the median is of */
 	double slow_worker_ns, median_worker_ns; /* in calls for a sample */
 };
 

@@ -1551,6 +1551,37 @@ static void loaders_that_differ(void **state)
 	report_free(r);
 }
 
+/* The workers of the second epoch find all in the page cache; that is nothing that those of the first did wrong. */
+static void workers_are_compared_with_those_of_their_time(void **state)
+{
+	struct report *r;
+
+	put(PIDS, BEGIN, "100\t100\t1\tpython\texec\t-\t100\t0\t/\t-\tpython\\000train.py");
+	for (unsigned int pid = 101; pid <= 104; pid++) {
+		uint64_t begin = pid <= 102 ? BEGIN + 1 : step(10);
+
+		put(PIDS, begin, "%u\t%u\t100\tpython\tfork\t-\t%u\t0\t/\t-\t-", pid, pid, pid);
+		put(PIDS, begin + 1, "%u\t%u\t100\tpt_data_worker\trename\t-\t%u\t0\t/\t-\tpython", pid, pid, pid);
+		put(PIDS, pid <= 102 ? step(9) + 900 * MS : BEGIN + STEPS * S,
+		    "%u\t%u\t100\tpt_data_worker\texit\t0\t%u\t0\t/\t-\tutime=0\\040stime=0\\040maxrss=1", pid, pid, pid);
+	}
+	put(PIDS, BEGIN + STEPS * S, "100\t100\t1\tpython\texit\t0\t100\t0\t/\t-\tutime=1\\040stime=0\\040maxrss=1");
+	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
+	for (unsigned int i = 0; i < 18; i++)
+		for (unsigned int k = 0; k < 2; k++) {
+			unsigned int pid = (i < 9 ? 101 : 103) + k;
+
+			put_open(pid, step(i < 9 ? i : i + 2) + 10 * MS, 10, 2);
+			put_rw(pid, step(i < 9 ? i : i + 2) + 500 * MS, (i < 9 ? 400 : 20) * MS + k * MS, 'R', MiB, i * MiB, 0, 2);
+		}
+	r = loaded();
+	assert_int_equal(r->why->n_epochs, 1);
+	assert_int_equal(r->why->epoch[0].workers, 4);
+	assert_int_equal(r->why->epoch[0].slow_among, 2);
+	assert_null(found(r, "slow-worker"));
+	report_free(r);
+}
+
 static void loaders_short_of_cpu_while_others_are_idle(void **state)
 {
 	struct report *r;
@@ -1735,6 +1766,7 @@ int main(void)
 		TEST(writes_and_standard_output),
 		TEST(data_is_no_output),
 		TEST(loaders_that_differ),
+		TEST(workers_are_compared_with_those_of_their_time),
 		TEST(loaders_short_of_cpu_while_others_are_idle),
 		cmocka_unit_test(programs_are_no_data),
 		TEST(what_is_not_there_is_said),
