@@ -12,7 +12,18 @@ void report_funcs_free(struct report *r)
 	free(r->funcs);
 }
 
-static struct report_func *add(struct report *r, const struct report_func *like)
+static struct report_func *find(const struct report *r, enum report_kind kind, struct reader_field name, bool write)
+{
+	for (unsigned int i = 0; i < r->n_funcs; i++) {
+		struct report_func *f = r->funcs[i];
+
+		if (f->kind == kind && f->write == write && report_func_is(f, name))
+			return f;
+	}
+	return NULL;
+}
+
+static struct report_func *add(struct report *r, enum report_kind kind, struct reader_field name, bool write)
 {
 	struct report_func *f;
 
@@ -21,41 +32,25 @@ static struct report_func *add(struct report *r, const struct report_func *like)
 	f = r->funcs && r->n_funcs < REPORT_FUNCS_MAX ? calloc(1, sizeof(*f)) : NULL;
 	if (!f)
 		return NULL;
-	*f = *like;
+	f->kind = kind;
+	f->rw = kind == REPORT_VFS_RW;
+	f->write = write;
+	f->len = name.len;
+	memcpy(f->name, name.p, name.len);
 	r->funcs[r->n_funcs++] = f;
 	return f;
 }
 
-static struct report_func *find(struct report *r, const struct report_func *like)
-{
-	for (unsigned int i = 0; i < r->n_funcs; i++) {
-		struct report_func *f = r->funcs[i];
-
-		if (f->kind == like->kind && f->write == like->write && strcmp(f->name, like->name) == 0)
-			return f;
-	}
-	return NULL;
-}
-
 struct report_func *report_funcs_find(struct scan *s, struct reader_field name, bool write)
 {
-	autofree struct report_func *like = calloc(1, sizeof(*like));
-	struct report_func *f = NULL;
+	struct report_func *f;
 
-	if (like) {
-		like->kind = s->kind;
-		like->rw = s->kind == REPORT_VFS_RW;
-		like->write = write;
-		report_copy(like->name, sizeof(like->name), name);
-		like->len = strlen(like->name);
-		f = find(s->report, like);
-		if (!f)
-			f = add(s->report, like);
-	}
-	/* for want of room or memory: it is in its probe's sums alone */
+	name.len = MIN(name.len, sizeof(f->name) - 1);
+	f = find(s->report, s->kind, name, write);
 	if (!f)
-		f = &s->report->other_func[write];
-	return s->func[write] = f;
+		f = add(s->report, s->kind, name, write);
+	/* for want of room or memory: it is in its probe's sums alone */
+	return s->func[write] = f ? f : &s->report->other_func[write];
 }
 
 void report_funcs_sum(struct report *r, enum report_kind kind)
