@@ -105,8 +105,11 @@ static void tell_slow_worker(struct report *r, struct finding *f)
 		rules_seconds(r, e->end_ns));
 }
 
+/* The part of their lives in which they computed: one with several threads has no more than its life. */
 static double loader_cpu(const struct report *r, uint64_t *cpu_ns, uint64_t *life_ns)
 {
+	uint64_t busy_ns = 0;
+
 	*cpu_ns = *life_ns = 0;
 	for (uint32_t i = 0; i < r->why->loaders.n; i++) {
 		const struct why_loader *l = loader_at(r, i);
@@ -115,9 +118,10 @@ static double loader_cpu(const struct report *r, uint64_t *cpu_ns, uint64_t *lif
 		if (!p || !(p->user_ns + p->sys_ns))
 			continue;
 		*cpu_ns += p->user_ns + p->sys_ns;
+		busy_ns += MIN(p->user_ns + p->sys_ns, l->end_ns - l->begin_ns);
 		*life_ns += l->end_ns - l->begin_ns;
 	}
-	return *life_ns ? (double)*cpu_ns / (double)*life_ns : 0;
+	return *life_ns ? (double)busy_ns / (double)*life_ns : 0;
 }
 
 static double loader_cpu_bound(const struct report *r)
@@ -170,7 +174,8 @@ static double checkpoint_blocks(const struct report *r)
 
 	for (uint32_t i = 0; i < w->n_trainers; i++)
 		own_ns += (double)w->trainer[i].own_ns[WHY_WRITE];
-	return w->window_ns > 0 ? own_ns / w->window_ns : 0;
+	/* a call may have begun before what is looked at */
+	return w->window_ns > 0 ? MIN(own_ns / w->window_ns, 1.0) : 0;
 }
 
 static void tell_checkpoint_blocks(struct report *r, struct finding *f)

@@ -1496,6 +1496,21 @@ static void opens_that_fail(void **state)
 	report_free(r);
 }
 
+/* A loader of three threads: no part is more than all. */
+static void no_share_is_more_than_all(void **state)
+{
+	struct report *r;
+
+	put_job(3 * STEPS * S);
+	put_same_reads(15);
+	r = loaded();
+	about(found(r, "loader-cpu-bound")->share, 1);
+	assert_true(is_told(found(r, "loader-cpu-bound"), "loaders used 60.0 s of CPU time in 20.0 s of their lives"));
+	for (unsigned int i = 0; i < r->why->rules->n; i++)
+		assert_false(r->why->rules->found[i].share > 1);
+	report_free(r);
+}
+
 static void writes_and_standard_output(void **state)
 {
 	struct report *r;
@@ -1763,6 +1778,7 @@ int main(void)
 		TEST(appending_is_no_jump),
 		TEST(a_storm_of_opens),
 		TEST(opens_that_fail),
+		TEST(no_share_is_more_than_all),
 		TEST(writes_and_standard_output),
 		TEST(data_is_no_output),
 		TEST(loaders_that_differ),
