@@ -203,6 +203,11 @@ static inline uint32_t report_cpu_number(const struct table *t, const void *v)
 	return (uint32_t)((size_t)((const char *)v - (const char *)t->values) / t->value_size);
 }
 
+static inline struct cpu_task *report_cpu_task_at(const struct report_cpu *r, uint32_t i)
+{
+	return table_at(&r->tasks, i);
+}
+
 /* How tables with two keys have them. */
 static inline uint64_t report_cpu_pair(uint32_t a, uint32_t b)
 {

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/util.h"
+#include "report/show/cpu_text.h"
 
 #define GET(name, type, row) VIEW_GET(name, struct report_cpu, r, type, row)
 #define ROWS(name, type, parent) VIEW_ROWS_OF(name, struct report_cpu, r, type, parent)
@@ -22,29 +23,7 @@
 #define CPUS_SHOWN 64 /* lines of text */
 #define GAP_LINES 10
 
-
-/* --- shares and sums: of the uint64_t at a column's place -------------------------------------------------- */
-
-static uint64_t number_at(const struct view_column *c, const void *row)
-{
-	return *(const uint64_t *)((const char *)row + c->at);
-}
-
-static void set_share(struct view_cell *cell, uint64_t part, uint64_t whole)
-{
-	cell->known = whole;
-	cell->f = whole ? (double)part / (double)whole : 0;
-}
-
-GET(share_of_all, void, row)
-{
-	set_share(cell, number_at(c, row), r->by_cpu_ns);
-}
-
-GET(share_of_busy, void, row)
-{
-	set_share(cell, number_at(c, row), r->busy_ns);
-}
+/* --- shares and sums --------------------------------------------------------------------------------------- */
 
 /* The rest of struct cpu_sums, which text has no room for. */
 #define SUMS_REST(type)                                                                                                   \
@@ -53,11 +32,16 @@ GET(share_of_busy, void, row)
 	{ "sleep_ns", NULL, VIEW_NS, 0, VIEW_SUM, VIEW_AT(type, sums.sleep_ns) }
 #define SUM(type, key, head, kind, width, member) { key, head, kind, width, VIEW_SUM, VIEW_AT(type, sums.member) }
 
-static bool has_share(const void *of, uint64_t run_ns)
-{
-	const struct report_cpu *r = of;
+#define SHARE(head, type, whole)                                                                                          \
+	{ NULL, head, VIEW_SHARE, 8, VIEW_SUM, VIEW_AT(type, sums.run_ns), VIEW_WHOLE(struct report_cpu, whole) }
+#define MOST_CPU(type, table) VIEW_TABLE(struct report_cpu, table), VIEW_MOST(type, sums.run_ns)
 
-	return run_ns && (double)run_ns * 1000 >= (double)r->busy_ns * r->options.threshold_permille;
+/* Of a group, role or thread, all of which begin with their sums. */
+static bool has_share(const void *of, const void *row)
+{
+	uint64_t run_ns = ((const struct cpu_sums *)row)->run_ns;
+
+	return run_ns && report_cpu_is_shown(of, run_ns, ((const struct report_cpu *)of)->busy_ns);
 }
 
 static void rest_name(const void *of, uint64_t n, char *buf, size_t size)
@@ -68,16 +52,11 @@ static void rest_name(const void *of, uint64_t n, char *buf, size_t size)
 
 /* --- CPUs ------------------------------------------------------------------------------------------------- */
 
-static bool is_seen(const struct cpu_cpu *c)
+static bool is_seen(const void *of, const void *row)
 {
-	return c->busy_ns + c->idle_ns + c->switches != 0;
-}
+	const struct cpu_cpu *c = row;
 
-ROWS(cpus, void, parent)
-{
-	for (uint32_t i = 0; i < r->n_cpus; i++)
-		if (is_seen(&r->cpus[i]))
-			view_add(rows, &r->cpus[i]);
+	return c->busy_ns + c->idle_ns + c->switches != 0;
 }
 
 GET(cpu_number, void, row)
@@ -87,7 +66,7 @@ GET(cpu_number, void, row)
 
 GET(cpu_busy, struct cpu_cpu, cpu)
 {
-	set_share(cell, cpu->busy_ns, cpu->busy_ns + cpu->idle_ns);
+	view_share(cell, cpu->busy_ns, cpu->busy_ns + cpu->idle_ns);
 }
 
 GET(cpu_mean, struct cpu_cpu, cpu)
@@ -111,7 +90,8 @@ const struct view view_cpus = {
 	.title = "CPUs",
 	.note = "MEAN: between two switches",
 	.columns = cpu_columns,
-	.rows = cpus,
+	VIEW_POINTED(struct report_cpu, cpus, n_cpus),
+	.has = is_seen,
 	.bare = true,
 	.shown = CPUS_SHOWN,
 };
@@ -193,7 +173,7 @@ static bool group_is_kept(const void *of, const void *row)
 /* Idle time and our own always have a line of their own. */
 static bool group_is_shown(const void *of, const void *row)
 {
-	return group_is_kept(of, row) || has_share(of, group_key(row));
+	return group_is_kept(of, row) || has_share(of, row);
 }
 
 /* A value for each of `cpus'. */
@@ -204,7 +184,7 @@ static void by_cpu(const void *of, const void *row, struct json *j)
 
 	json_row(j, "by_cpu");
 	for (uint32_t cpu = 0; cpu < r->n_cpus; cpu++)
-		if (is_seen(&r->cpus[cpu]))
+		if (is_seen(r, &r->cpus[cpu]))
 			json_u64(j, NULL, v ? v[cpu] : 0);
 	json_end(j);
 }
@@ -212,43 +192,36 @@ static void by_cpu(const void *of, const void *row, struct json *j)
 /* Idle is one of each CPU, and of the others there are some that are not known. */
 GET(group_count, struct cpu_group, g)
 {
-	cell->n = *(const uint32_t *)((const char *)g + c->at);
+	cell->n = view_number(c, g);
 	if (g->kind == CPU_IDLE || g->kind == CPU_OTHER)
 		strcpy(cell->shown, "-");
 }
 
+/* Of what idle time is no part, and the kernel's workers' neither where these are left out. */
 GET(group_busy, struct cpu_group, g)
 {
-	share_of_busy(c, r, g, cell);
-	cell->known &= g->kind != CPU_IDLE;
+	cell->n = view_number(c, g);
+	if (g->kind == CPU_IDLE || (c->whole == 1 + offsetof(struct report_cpu, own_ns) && g->workers))
+		strcpy(cell->shown, "-");
 }
 
-GET(group_own, struct cpu_group, g)
-{
-	set_share(cell, number_at(c, g), r->own_ns);
-	cell->known &= g->kind != CPU_IDLE && !g->workers;
-}
-
-GET(group_kind, struct cpu_group, g)
-{
-	cell->text = report_cpu_kind_names[g->kind];
-}
-
-#define GROUP_RUN VIEW_AT(struct cpu_group, sums.run_ns)
+#define GROUP_SHARE(head, whole)                                                                                          \
+	{ NULL, head, VIEW_SHARE, 8, VIEW_SUM, VIEW_AT(struct cpu_group, sums.run_ns), .get = group_busy,                   \
+	  VIEW_WHOLE(struct report_cpu, whole) }
 
 static const struct view_column task_columns[] = {
 	{ "pids", "PIDS", VIEW_COUNT, 8, VIEW_FOOT, VIEW_AT(struct cpu_group, pids), .get = group_count },
 	{ "threads", "THREADS", VIEW_COUNT, 8, VIEW_FOOT, VIEW_AT(struct cpu_group, threads), .get = group_count },
 	SUM(struct cpu_group, "run_ns", "CPU", VIEW_NS, 10, run_ns),
-	{ NULL, "SHARE", VIEW_SHARE, 8, VIEW_SUM, GROUP_RUN, .get = share_of_all },
-	{ NULL, "BUSY", VIEW_SHARE, 8, VIEW_SUM, GROUP_RUN, .get = group_busy },
-	{ NULL, "OWN", VIEW_SHARE, 8, VIEW_SUM, GROUP_RUN, .get = group_own },
+	SHARE("SHARE", struct cpu_group, by_cpu_ns),
+	GROUP_SHARE("BUSY", busy_ns),
+	GROUP_SHARE("OWN", own_ns),
 	SUM(struct cpu_group, "runq_ns", "RUNNABLE", VIEW_NS, 10, runq_ns),
 	SUM(struct cpu_group, "switches", "SWITCHES", VIEW_COUNT, 10, switches),
 	SUM(struct cpu_group, "preempted", NULL, VIEW_COUNT, 0, preempted),
 	SUMS_REST(struct cpu_group),
 	{ "name", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct cpu_group, name) },
-	{ "kind", NULL, VIEW_TEXT, 0, .get = group_kind, .what = "target, kernel, self (dltraced), other, idle" },
+	{ "kind", NULL, VIEW_TEXT, 0, 0, CPU_KIND(struct cpu_group), .what = "target, kernel, self (dltraced), other, idle" },
 	{ "workers", NULL, VIEW_FLAG, 0, 0, VIEW_AT(struct cpu_group, workers), .what = "many of the kernel's as one" },
 	{ "by_cpu", NULL, VIEW_JSON, 0, VIEW_SUM, .json = by_cpu, .what = "`run_ns` on each of `cpus`, in their order" },
 	{ 0 },
@@ -275,52 +248,20 @@ const struct view view_tasks = {
 
 /* --- processes -------------------------------------------------------------------------------------------- */
 
-const struct cpu_task *view_role_task(const struct report_cpu *r, const struct cpu_role *role)
+static bool is_process(const void *of, const void *row)
 {
-	return table_at(&r->tasks, role->task);
+	const struct cpu_role *role = row;
+
+	return role->threads && report_cpu_task_at(of, role->task)->kind != CPU_IDLE;
 }
 
-uint32_t view_role_pid(const struct report_cpu *r, const struct cpu_role *role)
+GET(role_comm, struct cpu_role, role)
 {
-	return ((const struct cpu_proc *)table_at(&r->procs, role->proc))->pid;
-}
-
-uint64_t view_role_key(const void *v)
-{
-	return ((const struct cpu_role *)v)->sums.run_ns;
-}
-
-ROWS(roles, void, parent)
-{
-	autofree uint32_t *order = report_cpu_order(&r->roles, view_role_key);
-
-	for (uint32_t i = 0; order && i < r->roles.n; i++) {
-		const struct cpu_role *role = table_at(&r->roles, order[i]);
-
-		if (role->threads && view_role_task(r, role)->kind != CPU_IDLE)
-			view_add(rows, role);
-	}
-}
-
-GET(role_pid, void, row)
-{
-	cell->n = view_role_pid(r, row);
-	if (!cell->n)
-		strcpy(cell->shown, "-");
-}
-
-GET(role_comm, void, row)
-{
-	const struct cpu_task *t = view_role_task(r, row);
+	const struct cpu_task *t = report_cpu_task_at(r, role->task);
 
 	cell->text = t->comm;
-	if (t->kind == CPU_OTHER && !view_role_pid(r, row))
+	if (t->kind == CPU_OTHER && !((const struct cpu_proc *)table_at(&r->procs, role->proc))->pid)
 		strcpy(cell->shown, "(others)");
-}
-
-GET(role_kind, void, row)
-{
-	cell->text = report_cpu_kind_names[view_role_task(r, row)->kind];
 }
 
 static uint64_t role_add(void *sum, const void *row)
@@ -332,22 +273,17 @@ static uint64_t role_add(void *sum, const void *row)
 	return 1;
 }
 
-static bool role_is_shown(const void *of, const void *row)
-{
-	return has_share(of, view_role_key(row));
-}
-
 static const struct view_column role_columns[] = {
-	{ "pid", "PID", VIEW_ID, 8, .get = role_pid },
+	{ "pid", "PID", VIEW_ID, 8, VIEW_DASH, VIEW_AT(struct cpu_proc, pid), CPU_PROC_OF(struct cpu_role) },
 	{ "threads", "THREADS", VIEW_COUNT, 8, VIEW_FOOT, VIEW_AT(struct cpu_role, threads) },
 	SUM(struct cpu_role, "run_ns", "CPU", VIEW_NS, 10, run_ns),
-	{ NULL, "BUSY", VIEW_SHARE, 8, VIEW_SUM, VIEW_AT(struct cpu_role, sums.run_ns), .get = share_of_busy },
+	SHARE("BUSY", struct cpu_role, busy_ns),
 	SUM(struct cpu_role, "runq_ns", "RUNNABLE", VIEW_NS, 10, runq_ns),
 	SUM(struct cpu_role, "switches", "SWITCHES", VIEW_COUNT, 10, switches),
 	SUM(struct cpu_role, "preempted", "PREEMPTED", VIEW_COUNT, 10, preempted),
 	SUMS_REST(struct cpu_role),
 	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, .get = role_comm },
-	{ "kind", NULL, VIEW_TEXT, 0, .get = role_kind },
+	{ "kind", NULL, VIEW_TEXT, 0, 0, CPU_KIND(struct cpu_task), CPU_TASK_OF(struct cpu_role, task) },
 	{ "life_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct cpu_role, life_ns), .what = "of its threads, added up" },
 	{ 0 },
 };
@@ -356,7 +292,7 @@ static const struct view_rest other_processes = {
 	.key = "other_processes",
 	.size = sizeof(struct cpu_role),
 	.add = role_add,
-	.is_shown = role_is_shown,
+	.is_shown = has_share,
 	.name = rest_name,
 };
 
@@ -366,7 +302,8 @@ const struct view view_cpu_processes = {
 	.title = "Processes, by CPU time; one that was renamed or executed another program has a line for each name",
 	.what = "the first 40, without idle; a process has an entry for each name that it had",
 	.columns = role_columns,
-	.rows = roles,
+	MOST_CPU(struct cpu_role, roles),
+	.has = is_process,
 	.bare = true,
 	.rest = &other_processes,
 	.most = PROCESSES_SHOWN,
@@ -375,42 +312,17 @@ const struct view view_cpu_processes = {
 
 /* --- threads ---------------------------------------------------------------------------------------------- */
 
-static uint64_t thread_key(const void *v)
+static bool is_thread(const void *of, const void *row)
 {
-	return ((const struct cpu_thread *)v)->sums.run_ns;
+	const struct cpu_thread *t = row;
+
+	return t->tid && report_cpu_task_at(of, t->task)->kind != CPU_IDLE;
 }
 
-ROWS(threads, void, parent)
+void view_thread_life(const struct view_column *c, const void *of, const void *row, struct view_cell *cell)
 {
-	autofree uint32_t *order = report_cpu_order(&r->threads, thread_key);
-
-	for (uint32_t i = 0; order && i < r->threads.n; i++) {
-		const struct cpu_thread *t = table_at(&r->threads, order[i]);
-
-		if (t->tid && ((const struct cpu_task *)table_at(&r->tasks, t->task))->kind != CPU_IDLE)
-			view_add(rows, t);
-	}
-}
-
-GET(thread_pid, struct cpu_thread, t)
-{
-	cell->n = ((const struct cpu_proc *)table_at(&r->procs, t->proc))->pid;
-}
-
-GET(thread_comm, struct cpu_thread, t)
-{
-	cell->text = ((const struct cpu_task *)table_at(&r->tasks, t->task))->comm;
-}
-
-GET(thread_kind, struct cpu_thread, t)
-{
-	cell->text = report_cpu_kind_names[((const struct cpu_task *)table_at(&r->tasks, t->task))->kind];
-}
-
-GET(thread_life, struct cpu_thread, t)
-{
-	cell->known = t->has_life;
-	cell->n = t->has_life ? report_cpu_life_ns(t) : 0;
+	(void)c, (void)of;
+	cell->n = report_cpu_life_ns(row);
 }
 
 static uint64_t thread_add(void *sum, const void *row)
@@ -419,23 +331,18 @@ static uint64_t thread_add(void *sum, const void *row)
 	return 1;
 }
 
-static bool thread_is_shown(const void *of, const void *row)
-{
-	return has_share(of, thread_key(row));
-}
-
 static const struct view_column thread_columns[] = {
 	{ "tid", "TID", VIEW_ID, 8, 0, VIEW_AT(struct cpu_thread, tid) },
-	{ "pid", "PID", VIEW_ID, 8, .get = thread_pid },
+	{ "pid", "PID", VIEW_ID, 8, 0, VIEW_AT(struct cpu_proc, pid), CPU_PROC_OF(struct cpu_thread) },
 	SUM(struct cpu_thread, "run_ns", "CPU", VIEW_NS, 10, run_ns),
-	{ NULL, "BUSY", VIEW_SHARE, 8, VIEW_SUM, VIEW_AT(struct cpu_thread, sums.run_ns), .get = share_of_busy },
-	{ "life_ns", "LIFESPAN", VIEW_NS, 10, VIEW_FOOT, .get = thread_life },
+	SHARE("BUSY", struct cpu_thread, busy_ns),
+	{ "life_ns", "LIFESPAN", VIEW_NS, 10, VIEW_FOOT, .get = view_thread_life, VIEW_KNOWN(struct cpu_thread, has_life) },
 	SUM(struct cpu_thread, "runq_ns", "RUNNABLE", VIEW_NS, 10, runq_ns),
 	SUM(struct cpu_thread, "switches", "SWITCHES", VIEW_COUNT, 10, switches),
 	SUM(struct cpu_thread, "preempted", "PREEMPTED", VIEW_COUNT, 10, preempted),
 	SUMS_REST(struct cpu_thread),
-	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, .get = thread_comm },
-	{ "kind", NULL, VIEW_TEXT, 0, .get = thread_kind },
+	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct cpu_task, comm), CPU_TASK_OF(struct cpu_thread, task) },
+	{ "kind", NULL, VIEW_TEXT, 0, 0, CPU_KIND(struct cpu_task), CPU_TASK_OF(struct cpu_thread, task) },
 	{ 0 },
 };
 
@@ -443,7 +350,7 @@ static const struct view_rest other_threads = {
 	.key = "other_threads",
 	.size = sizeof(struct cpu_thread),
 	.add = thread_add,
-	.is_shown = thread_is_shown,
+	.is_shown = has_share,
 	.name = rest_name,
 };
 
@@ -453,7 +360,8 @@ const struct view view_threads = {
 	.title = "Threads, by CPU time, under their last names",
 	.what = "the first 40, under their last names",
 	.columns = thread_columns,
-	.rows = threads,
+	MOST_CPU(struct cpu_thread, threads),
+	.has = is_thread,
 	.bare = true,
 	.rest = &other_threads,
 	.most = THREADS_SHOWN,
@@ -466,7 +374,7 @@ GET(pattern_mean, struct cpu_pattern, p)
 	uint64_t n = p->threads;
 
 	cell->known = n;
-	cell->n = n ? number_at(c, p) / n : 0;
+	cell->n = n ? view_number(c, p) / n : 0;
 }
 
 #define PATTERN(member) VIEW_AT(struct cpu_pattern, member)
@@ -634,11 +542,6 @@ ROWS(gaps, void, parent)
 	rows->total = r->gaps.n + r->gaps.more;
 }
 
-GET(gap_kind, struct gap, g)
-{
-	cell->text = gap_kind_names[g->kind];
-}
-
 uint64_t view_gap_length(const struct gap *g)
 {
 	return g->ns < 0 ? 0 - (uint64_t)g->ns : (uint64_t)g->ns;
@@ -663,19 +566,20 @@ GET(gap_length, struct gap, g)
 		 g->begin_ns ? FMT_NS(view_gap_length(g)) : "-");
 }
 
-GET(gap_cpu, struct gap, g)
+void view_gap_cpu(const struct view_column *c, const void *of, const void *row, struct view_cell *cell)
 {
-	cell->known = g->cpu != GAP_ALL_CPUS;
-	cell->n = g->cpu;
+	(void)c, (void)of;
+	cell->n = ((const struct gap *)row)->cpu;
+	cell->known = cell->n != GAP_ALL_CPUS;
 	if (!cell->known)
 		strcpy(cell->shown, "all");
 }
 
 static const struct view_column gap_columns[] = {
-	{ "kind", "KIND", VIEW_TEXT, 8, .get = gap_kind, .what = "as in gaps.csv" },
+	{ "kind", "KIND", VIEW_TEXT, 8, 0, VIEW_AT(struct gap, kind), .names = gap_kind_names, .what = "as in gaps.csv" },
 	{ "begin_ns", "AT", VIEW_NS, 14, .get = gap_begin },
 	{ "length_ns", "LENGTH", VIEW_SIGNED_NS, 12, .get = gap_length, .what = "of a step how far" },
-	{ "cpu", "CPU", VIEW_ID, 5, .get = gap_cpu },
+	{ "cpu", "CPU", VIEW_ID, 5, .get = view_gap_cpu },
 	{ "records", "RECORDS", VIEW_COUNT, 10, VIEW_DASH, VIEW_AT(struct gap, count) },
 	{ 0 },
 };

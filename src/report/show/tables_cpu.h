@@ -17,9 +17,15 @@ extern const struct view_section report_cpu_files[];
 
 extern const struct view_section report_cpu_sections[];
 
-const struct cpu_task *view_role_task(const struct report_cpu *r, const struct cpu_role *role);
-uint32_t view_role_pid(const struct report_cpu *r, const struct cpu_role *role);
-uint64_t view_role_key(const void *role); /* its CPU time */
+/* --- columns of both: see VIEW_AT() --- */
+
+#define CPU_KIND(type) VIEW_AT(type, kind), .names = report_cpu_kind_names
+#define CPU_TASK_OF(type, member) VIEW_VIA(type, member, struct report_cpu, tasks)
+#define CPU_PROC_OF(type) VIEW_VIA(type, proc, struct report_cpu, procs)
+
+void view_thread_life(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
+void view_gap_cpu(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
+
 void view_more_gaps(const void *of, struct json *j);
 uint64_t view_gap_length(const struct gap *g); /* of a step how far, either way */
 

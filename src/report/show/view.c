@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "stats/table.h"
 
 /* A row that no report holds. */
 struct view_made {
@@ -54,19 +55,50 @@ void *view_make(struct view_rows *rows, size_t size)
 
 static uint64_t number_at(const char *at, enum view_as as)
 {
-	return as == VIEW_AS_U64 ? *(const uint64_t *)at : *(const uint32_t *)at;
+	switch (as) {
+	case VIEW_AS_U32: return *(const uint32_t *)at;
+	case VIEW_AS_U8: return *(const uint8_t *)at;
+	case VIEW_AS_BOOL: return *(const bool *)at;
+	default: return *(const uint64_t *)at;
+	}
 }
 
-static void array_rows(struct view_rows *rows, const struct view *v, const char *of)
+static uint64_t number_in(const void *row, const struct view_place *place)
 {
-	if (v->of.base)
-		of = *(const char *const *)(of + v->of.base - 1);
-	if (!of)
+	return number_at((const char *)row + place->plus - 1, place->as);
+}
+
+static int by_most(const void *a, const void *b, void *place)
+{
+	const struct view_row *x = a, *y = b;
+	uint64_t n = number_in(x->row, place), m = number_in(y->row, place);
+
+	return n != m ? (n < m) - (n > m) : (x->row > y->row) - (x->row < y->row);
+}
+
+static void listed_rows(struct view_rows *rows, const struct view *v, const void *of)
+{
+	const char *in = v->of.base ? *(const char *const *)((const char *)of + v->of.base - 1) : of;
+	const struct table *table = v->of.table && in ? (const void *)(in + v->of.table - 1) : NULL;
+	const char *array = in ? in + v->of.array : NULL;
+	struct view_place most = v->of.most;
+	size_t first = rows->n, n;
+
+	if (!in)
 		return;
-	for (uint32_t i = 0; i < *(const uint32_t *)(of + v->of.count); i++)
-		view_add(rows, of + v->of.array + i * v->of.size);
-	if (v->of.total_plus)
-		rows->total = number_at(of + v->of.total_plus - 1, v->of.total_as);
+	if (v->of.pointed)
+		array = *(const char *const *)array;
+	n = table ? table->n : v->of.fixed ? v->of.fixed : *(const uint32_t *)(in + v->of.count);
+	for (uint32_t i = 0; i < n; i++) {
+		const void *row = table ? table_at(table, i) : array + i * v->of.size;
+
+		if ((!v->of.having.plus || number_in(row, &v->of.having)) && (!v->has || v->has(of, row)))
+			view_add(rows, row);
+	}
+	if (most.plus && rows->n > first)
+		qsort_r(rows->v + first, rows->n - first, sizeof(*rows->v), by_most, &most);
+	if (v->of.total.plus)
+		rows->total = number_in(in, &v->of.total);
 }
 
 static void rows_of(struct view_rows *rows, const struct view *v, const void *of, const void *parent)
@@ -75,7 +107,7 @@ static void rows_of(struct view_rows *rows, const struct view *v, const void *of
 	if (v->rows)
 		v->rows(of, parent, rows);
 	else
-		array_rows(rows, v, of);
+		listed_rows(rows, v, of);
 }
 
 void view_rows_fill(struct view_rows *rows, const struct view *v, const void *of, const void *parent)
@@ -111,30 +143,59 @@ void view_rows_free(struct view_rows *rows)
 	*rows = (struct view_rows){ 0 };
 }
 
-void view_cell(const struct view_column *c, const void *of, const void *row, struct view_cell *cell)
+static const void *led_to(const struct view_via *via, const void *of, const void *row)
+{
+	for (; via; via = via->then) {
+		const char *in = (const char *)of + via->in;
+		uint32_t i = *(const uint32_t *)((const char *)row + via->at);
+
+		row = via->size ? *(const char *const *)in + i * via->size : table_at((const struct table *)(const void *)in, i);
+	}
+	return row;
+}
+
+uint64_t view_number(const struct view_column *c, const void *row)
+{
+	return number_at((const char *)row + c->at, c->as);
+}
+
+static void load(const struct view_column *c, const void *row, struct view_cell *cell)
 {
 	const char *at = (const char *)row + c->at;
 
-	memset(cell, 0, offsetof(struct view_cell, shown) + 1);
-	cell->known = true;
-	if (c->get) {
-		c->get(c, of, row, cell);
-	} else {
-		switch (c->as) {
-		case VIEW_AS_U64: cell->n = *(const uint64_t *)at; break;
-		case VIEW_AS_S64: cell->s = *(const int64_t *)at; break;
-		case VIEW_AS_U32: cell->n = *(const uint32_t *)at; break;
-		case VIEW_AS_U8: cell->n = *(const uint8_t *)at; break;
-		case VIEW_AS_BOOL: cell->n = *(const bool *)at; break;
-		case VIEW_AS_F64: cell->f = *(const double *)at; break;
-		case VIEW_AS_POINTER: cell->text = *(const char *const *)at; break;
-		case VIEW_AS_CHARS: cell->text = at; break;
-		}
+	switch (c->as) {
+	case VIEW_AS_S64: cell->s = *(const int64_t *)at; break;
+	case VIEW_AS_F64: cell->f = *(const double *)at; break;
+	case VIEW_AS_POINTER: cell->text = *(const char *const *)at; break;
+	case VIEW_AS_CHARS: cell->text = at; break;
+	default: cell->n = number_at(at, c->as);
 	}
+}
+
+void view_cell(const struct view_column *c, const void *of, const void *row, struct view_cell *cell)
+{
+	memset(cell, 0, offsetof(struct view_cell, shown) + 1);
+	row = led_to(c->via, of, row);
+	cell->known = !c->known.plus || number_in(row, &c->known);
+	if (c->get)
+		c->get(c, of, row, cell);
+	else
+		load(c, row, cell);
+	if (c->names)
+		cell->text = c->names[cell->n];
+	if (c->whole)
+		view_share(cell, cell->n, *(const uint64_t *)((const char *)of + c->whole - 1));
 	if (c->kind == VIEW_TEXT)
 		cell->known &= cell->text && (cell->text[0] || c->flags & VIEW_EMPTY);
 	else if (c->kind == VIEW_SHARE || c->kind == VIEW_NUMBER)
 		cell->known &= !isnan(cell->f);
+}
+
+void view_share(struct view_cell *cell, uint64_t part, uint64_t whole)
+{
+	cell->f = whole ? (double)part / (double)whole : 0;
+	if (!whole)
+		strcpy(cell->shown, "-");
 }
 
 const char *view_csv_key(const struct view_column *c, char buf[64])

@@ -66,6 +66,19 @@ enum view_flag {
 	VIEW_NO_JSON = 256, /* it is there at another place: a.b is b in the object a */
 };
 
+/* From a row to the entry of one of the report's tables or arrays whose number lies AT in the row. */
+struct view_via {
+	size_t at, in;
+	size_t size; /* of an entry of the array that a pointer at IN points to; 0: a struct table is there */
+	const struct view_via *then;
+};
+
+/* A number or bool: where it lies; 0: nowhere. */
+struct view_place {
+	enum view_as as;
+	size_t plus; /* 1 + where */
+};
+
 struct view_column {
 	const char *key;  /* in JSON and CSV; NULL: not there */
 	const char *head; /* in text and on the page; NULL: not there */
@@ -77,6 +90,10 @@ struct view_column {
 	/* In place of AS and AT: the value of COLUMN in ROW of the report OF. CELL is zeroed but for `known', which is true.
 	 */
 	void (*get)(const struct view_column *column, const void *of, const void *row, struct view_cell *cell);
+	const struct view_via *via; /* the value lies in what this leads to; GET is given that, too */
+	struct view_place known;    /* 0 there: the value is not known */
+	const char *const *names;   /* of VIEW_TEXT: the value is the number of its name */
+	size_t whole;		    /* of VIEW_SHARE: the value is a part of the uint64_t that is at WHOLE - 1 in the report */
 	const struct view *list;
 	void (*json)(const void *of, const void *row, struct json *j);
 	const char *what; /* for the docs, and when the page's pointer rests on it; NULL: its name says it */
@@ -87,11 +104,23 @@ struct view_column {
 		uint8_t *: VIEW_AS_U8, bool *: VIEW_AS_BOOL, double *: VIEW_AS_F64, char **: VIEW_AS_POINTER,              \
 		const char **: VIEW_AS_POINTER, default: VIEW_AS_CHARS)
 #define VIEW_AT(type, member) .as = VIEW_AS(type, member), .at = offsetof(type, member)
+#define VIEW_PLACE(type, member) { VIEW_AS(type, member), 1 + offsetof(type, member) }
+#define VIEW_KNOWN(type, member) .known = VIEW_PLACE(type, member)
+#define VIEW_STEP(type, member, report, table) { offsetof(type, member), offsetof(report, table), 0, NULL }
+#define VIEW_VIA(type, member, report, table) .via = &(const struct view_via)VIEW_STEP(type, member, report, table)
+#define VIEW_WHOLE(report, member) .whole = 1 + offsetof(report, member)
 
 #define VIEW_ARRAY(type, first, many)                                                                                       \
 	.of.array = offsetof(type, first), .of.size = sizeof(((type *)0)->first[0]), .of.count = offsetof(type, many)
 #define VIEW_BEHIND(type, pointer) .of.base = 1 + offsetof(type, pointer)
-#define VIEW_TOTAL(type, member) .of.total_as = VIEW_AS(type, member), .of.total_plus = 1 + offsetof(type, member)
+#define VIEW_POINTED(type, first, many) VIEW_ARRAY(type, first, many), .of.pointed = true
+#define VIEW_FIXED(type, first)                                                                                             \
+	.of.array = offsetof(type, first), .of.size = sizeof(((type *)0)->first[0]),                                        \
+	.of.fixed = sizeof(((type *)0)->first) / sizeof(((type *)0)->first[0])
+#define VIEW_TABLE(type, member) .of.table = 1 + offsetof(type, member)
+#define VIEW_TOTAL(type, member) .of.total = VIEW_PLACE(type, member)
+#define VIEW_HAVING(type, member) .of.having = VIEW_PLACE(type, member)
+#define VIEW_MOST(type, member) .of.most = VIEW_PLACE(type, member)
 
 /* The rows of a view, in order. */
 struct view_rows {
@@ -118,13 +147,16 @@ struct view {
 	const struct view_column *columns;
 	/* Adds the rows of the report OF that belong to PARENT, a row of `parent' (NULL: it has none). */
 	void (*rows)(const void *of, const void *parent, struct view_rows *rows);
-	/* In place of that: an array of the report, or of what the pointer at BASE - 1 in it points to; how many rows it
-	 * has. */
+	/* In place of that: a table or an array of the report, or of what the pointer at BASE - 1 in it points to. */
 	struct {
-		size_t base, array, size, count;
-		enum view_as total_as; /* how many rows there are of which these are the first */
-		size_t total_plus; /* 1 + where; 0: these are all */
+		size_t base, table, array, size;
+		size_t count, fixed; /* where the uint32_t is that has how many the array holds; if not 0, how many */
+		bool pointed;	     /* to the array, by what is there */
+		struct view_place total;  /* how many rows there are of which these are the first */
+		struct view_place having; /* in a row: those with 0 there are left out */
+		struct view_place most;	  /* likewise: those with the most come first */
 	} of;
+	bool (*has)(const void *of, const void *row); /* of these rows those that belong; NULL: all */
 	const struct view *parent;
 	const char *csv;      /* the CSV file's name, if not KEY; "": there is none */
 	const char *inside;   /* JSON: the array has this key in the object KEY */
@@ -204,6 +236,9 @@ void view_sections_markdown(const struct view_section *s, FILE *out);
 void view_rows_fill(struct view_rows *rows, const struct view *v, const void *of, const void *parent);
 void view_rows_free(struct view_rows *rows);
 void view_cell(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
+/* For functions of columns: the number at C's place in ROW; PART of WHOLE, of nothing 0 and on a terminal a dash. */
+uint64_t view_number(const struct view_column *c, const void *row);
+void view_share(struct view_cell *cell, uint64_t part, uint64_t whole);
 /* The key with _s at its end for _ns. */
 const char *view_csv_key(const struct view_column *c, char buf[64]);
 /* The file's name without .csv; NULL: it has none. */
