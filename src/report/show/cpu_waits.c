@@ -1,28 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What threads waited for, as text: their time in parts, and the calls that they waited in, in
- * sentences; of all threads of a name, and of each process.
+ * What threads waited for: their time in parts, and the calls that they waited in; of all threads of a name, and, as text
+ * alone, of each process. Text has the calls in sentences, with the folders that they went to.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/show/cpu_text.h"
+#include "report/show/tables_cpu.h"
 #include "stats/top.h"
 
 #define ROWS_MAX 20
 #define LEAST 200 /* a line is for one of this part of all time at least */
 #define LINES_MAX 8 /* of one */
+#define CALLS_SHOWN 8
 
-#define PART_LINE "%8s %8s %10s %8s %8s %8s %8s %8s %8s  "
+#define GET(name, type, row) VIEW_GET(name, struct report_cpu, r, type, row)
+#define ROWS(name, type, parent) VIEW_ROWS_OF(name, struct report_cpu, r, type, parent)
 
-/* Of tasks or of roles: a call of one of them, and a folder of such a call. */
+/* All threads of a name, or a process under one of its names. */
+struct one {
+	struct cpu_sums sums;
+	uint64_t wall_ns, unknown_ns; /* lives of threads; all that is known of may be more, by what rows are rounded to */
+	uint32_t number, threads, pid;
+	bool is_role; /* its number is that of a role, else of a task */
+	const char *comm;
+};
+
+/* Its calls, by number, and their folders, by the numbers of both. */
 struct waits {
-	bool by_task;
-	struct table calls;   /* struct cpu_call, by (who, call) */
-	struct table folders; /* struct part, by (number of the call, folder) */
+	struct table calls;   /* struct cpu_call */
+	struct table folders; /* struct part */
 };
 
 struct part {
@@ -44,21 +54,25 @@ struct lines {
 
 /* --- summing up --------------------------------------------------------------------------------------- */
 
-static uint32_t who_waits(const struct report_cpu *r, bool by_task, uint32_t role)
+static uint64_t wait_ns(const struct cpu_call *c)
 {
-	return by_task ? ((const struct cpu_role *)table_at(&r->roles, role))->task : role;
+	return c->disk_ns + c->blocked_ns + c->sleep_ns;
 }
 
-static void sum_up(struct waits *w, const struct report_cpu *r, bool by_task)
+/* Whether the entry I of the table of calls is of V. */
+static bool is_of(const struct report_cpu *r, const struct one *v, uint32_t i)
 {
-	w->by_task = by_task;
-	table_init(&w->calls, sizeof(struct cpu_call), CPU_CELLS_MAX);
-	table_init(&w->folders, sizeof(struct part), CPU_CELLS_MAX);
+	uint32_t role = (uint32_t)(r->calls.keys[i] >> 32);
+
+	return v->number == (v->is_role ? role : ((const struct cpu_role *)table_at(&r->roles, role))->task);
+}
+
+static void sum_calls(const struct report_cpu *r, const struct one *v, struct table *calls)
+{
+	table_init(calls, sizeof(struct cpu_call), CPU_CALLS_MAX);
 	for (uint32_t i = 1; i < r->calls.n; i++) {
 		const struct cpu_call *c = table_at(&r->calls, i);
-		uint64_t key = r->calls.keys[i];
-		struct cpu_call *sum = table_get(
-			&w->calls, report_cpu_pair(who_waits(r, by_task, (uint32_t)(key >> 32)), (uint32_t)key));
+		struct cpu_call *sum = is_of(r, v, i) && wait_ns(c) ? table_get(calls, (uint32_t)r->calls.keys[i]) : NULL;
 
 		if (!sum)
 			continue;
@@ -66,16 +80,18 @@ static void sum_up(struct waits *w, const struct report_cpu *r, bool by_task)
 		sum->blocked_ns += c->blocked_ns;
 		sum->sleep_ns += c->sleep_ns;
 		sum->waits += c->waits;
+		sum->max_ns = MAX(sum->max_ns, c->max_ns);
 	}
+}
+
+static void sum_folders(const struct report_cpu *r, const struct one *v, struct table *folders)
+{
+	table_init(folders, sizeof(struct part), CPU_CELLS_MAX);
 	for (uint32_t i = 0; i < r->folders.n; i++) {
 		const struct cpu_folder *f = table_at(&r->folders, i);
-		uint64_t key = r->calls.keys[f->call];
-		struct cpu_call *c = table_find(&w->calls, report_cpu_pair(who_waits(r, by_task, (uint32_t)(key >> 32)),
-									   (uint32_t)key));
-		struct part *p = c ? table_get(&w->folders,
-					       report_cpu_pair(report_cpu_number(&w->calls, c), f->folder))
-				   : NULL;
 		const struct cpu_call *whole = table_at(&r->calls, f->call);
+		struct part *p = is_of(r, v, f->call) ?
+			table_get(folders, report_cpu_pair((uint32_t)r->calls.keys[f->call], f->folder)) : NULL;
 
 		if (!p)
 			continue;
@@ -84,7 +100,7 @@ static void sum_up(struct waits *w, const struct report_cpu *r, bool by_task)
 	}
 }
 
-/* --- lines --------------------------------------------------------------------------------------------- */
+/* --- sentences ------------------------------------------------------------------------------------------ */
 
 static void line_add(struct lines *l, uint64_t ns, const char *how, uint32_t call, const char *folder)
 {
@@ -94,40 +110,45 @@ static void line_add(struct lines *l, uint64_t ns, const char *how, uint32_t cal
 		*at = (struct line){ ns, how, folder, call };
 }
 
-/* Of a wait in call I: folders that have at least LEAST of it, and what is left without one. */
-static void folder_lines(const struct report_cpu *r, const struct waits *w, uint32_t i, bool disk,
-			 uint64_t least, struct lines *l)
+/* Of a wait in CALL: folders that have at least LEAST of it, and what is left without one. */
+static void folder_lines(const struct report_cpu *r, const struct table *folders, uint32_t call, const struct cpu_call *c,
+			 bool disk, uint64_t least, struct lines *l)
 {
-	const struct cpu_call *c = table_at(&w->calls, i);
 	uint64_t rest = disk ? c->disk_ns : c->blocked_ns;
 	const char *how = disk ? "in disk wait" : "blocked";
 
-	for (uint32_t f = 0; f < w->folders.n && rest >= least; f++) {
-		const struct part *p = table_at(&w->folders, f);
+	for (uint32_t f = 0; f < folders->n && rest >= least; f++) {
+		const struct part *p = table_at(folders, f);
+		const char *name = r->folder_names[(uint32_t)folders->keys[f]];
 		uint64_t ns = disk ? p->disk_ns : p->blocked_ns;
 
-		if (w->folders.keys[f] >> 32 != i || ns < least || !r->folder_names[(uint32_t)w->folders.keys[f]])
+		if (folders->keys[f] >> 32 != call || ns < least || !name)
 			continue;
-		line_add(l, ns, how, (uint32_t)w->calls.keys[i], r->folder_names[(uint32_t)w->folders.keys[f]]);
+		line_add(l, ns, how, call, name);
 		rest -= MIN(ns, rest);
 	}
 	if (rest >= least)
-		line_add(l, rest, how, (uint32_t)w->calls.keys[i], NULL);
+		line_add(l, rest, how, call, NULL);
 }
 
-static void collect(const struct report_cpu *r, const struct waits *w, uint32_t one, uint64_t least, struct lines *l)
+static void collect(const struct report_cpu *r, const struct one *v, struct lines *l)
 {
-	for (uint32_t i = 0; i < w->calls.n; i++) {
-		const struct cpu_call *c = table_at(&w->calls, i);
-		uint32_t call = (uint32_t)w->calls.keys[i];
+	const uint64_t least = MAX(v->wall_ns / 1000 * r->options.threshold_permille, 1);
+	struct table calls, folders;
 
-		if (w->calls.keys[i] >> 32 != one)
-			continue;
-		folder_lines(r, w, i, true, least, l);
-		folder_lines(r, w, i, false, least, l);
+	sum_calls(r, v, &calls);
+	sum_folders(r, v, &folders);
+	for (uint32_t i = 0; i < calls.n; i++) {
+		const struct cpu_call *c = table_at(&calls, i);
+		uint32_t call = (uint32_t)calls.keys[i];
+
+		folder_lines(r, &folders, call, c, true, least, l);
+		folder_lines(r, &folders, call, c, false, least, l);
 		if (c->sleep_ns >= least)
 			line_add(l, c->sleep_ns, "asleep", call, NULL);
 	}
+	table_free(&calls);
+	table_free(&folders);
 }
 
 static const char *rough_percent(char buf[16], uint64_t part, uint64_t whole)
@@ -163,133 +184,210 @@ static void put_call(const struct report_cpu *r, const struct line *l, FILE *out
 	fputs(l->folder ? "() of " : "()", out);
 }
 
-static void put_lines(const struct report_cpu *r, const struct lines *l, const char *comm, uint32_t pid,
-		      uint64_t life_ns, FILE *out)
+static void sentences(const void *of, const void *row, FILE *out)
 {
-	for (unsigned int i = 0; i < l->n; i++) {
+	const struct one *v = row;
+	struct lines l = { .n = 0 };
+
+	collect(of, v, &l);
+	for (unsigned int i = 0; i < l.n; i++) {
 		fputs("  ", out);
-		fmt_text(out, comm, 0);
-		if (pid)
-			fprintf(out, " %" PRIu32, pid);
-		fprintf(out, ": %s of its time %s ", ROUGH(l->v[i].ns, life_ns), l->v[i].how);
-		put_call(r, &l->v[i], out);
-		if (l->v[i].folder)
-			fmt_text(out, l->v[i].folder, 0);
+		fmt_text(out, v->comm, 0);
+		if (v->pid)
+			fprintf(out, " %s", FMT_COUNT(v->pid));
+		fprintf(out, ": %s of its time %s ", rough_percent((char[16]){ 0 }, l.v[i].ns, v->wall_ns), l.v[i].how);
+		put_call(of, &l.v[i], out);
+		if (l.v[i].folder)
+			fmt_text(out, l.v[i].folder, 0);
 		fputc('\n', out);
 	}
 }
 
 /* --- tables -------------------------------------------------------------------------------------------- */
 
-static void header(FILE *out, const char *last)
+static void add(struct view_rows *rows, const struct one *v, uint64_t life_ns)
 {
-	fprintf(out, PART_LINE "%s\n", "PID", "THREADS", "WALL", "RUNNING", "RUNNABLE", "DISK", "BLOCKED",
-		"SLEEPING", "?", last);
+	uint64_t known_ns = report_cpu_known_ns(&v->sums);
+	struct one *row = known_ns || life_ns ? view_make(rows, sizeof(*row)) : NULL;
+
+	if (!row)
+		return;
+	*row = *v;
+	row->wall_ns = MAX(life_ns, known_ns);
+	row->unknown_ns = row->wall_ns - known_ns;
 }
 
-static uint64_t whole_ns(const struct cpu_sums *s, uint64_t life_ns)
+static int by_wall(const void *a, const void *b)
 {
-	return MAX(life_ns, report_cpu_known_ns(s));
+	const struct one *x = ((const struct view_row *)a)->row, *y = ((const struct view_row *)b)->row;
+
+	return x->wall_ns != y->wall_ns ? (x->wall_ns < y->wall_ns) - (x->wall_ns > y->wall_ns) :
+					  (x->number > y->number) - (x->number < y->number);
 }
 
-static void row(const struct report_cpu *r, const struct waits *w, uint32_t one, const struct cpu_sums *s,
-		uint64_t life_ns, uint32_t threads, uint32_t pid, const char *comm, FILE *out)
+ROWS(tasks, void, parent)
 {
-	uint64_t whole = whole_ns(s, life_ns);
-	struct lines l = { .n = 0 };
+	for (uint32_t i = 0; i < r->tasks.n; i++) {
+		const struct cpu_task *t = report_cpu_task_at(r, i);
 
-	fprintf(out, PART_LINE, pid ? FMT_COUNT(pid) : "", FMT_COUNT(threads), FMT_NS(whole),
-		ROUGH(s->run_ns, whole), ROUGH(s->runq_ns, whole), ROUGH(s->disk_ns, whole),
-		ROUGH(s->blocked_ns, whole), ROUGH(s->sleep_ns, whole),
-		ROUGH(whole - report_cpu_known_ns(s), whole));
-	fmt_text(out, comm, 0);
-	fputc('\n', out);
-	collect(r, w, one, MAX(whole / 1000 * r->options.threshold_permille, 1), &l);
-	put_lines(r, &l, comm, pid, whole, out);
-}
-
-static uint64_t task_key(const void *v)
-{
-	const struct cpu_task *t = v;
-
-	return t->kind == CPU_TARGET ? whole_ns(&t->sums, t->life_ns) : 0;
-}
-
-static uint64_t role_key(const void *v)
-{
-	const struct cpu_role *role = v;
-
-	return whole_ns(&role->sums, role->life_ns);
-}
-
-static bool is_target(const struct report_cpu *r, const struct cpu_role *role)
-{
-	return ((const struct cpu_task *)table_at(&r->tasks, role->task))->kind == CPU_TARGET;
-}
-
-static void tasks(const struct report_cpu *r, const struct waits *w, FILE *out)
-{
-	autofree uint32_t *order = report_cpu_order(&r->tasks, task_key);
-	uint64_t total_ns = 0;
-	uint32_t shown = 0, all = 0;
-
-	for (uint32_t i = 0; i < r->tasks.n; i++)
-		total_ns += task_key(table_at(&r->tasks, i));
-	fputs("\nWhy was it waiting: by thread name (WALL: the lives of its threads, added up; ?: not known)\n", out);
-	header(out, "COMM");
-	for (uint32_t i = 0; order && i < r->tasks.n; i++) {
-		const struct cpu_task *t = table_at(&r->tasks, order[i]);
-
-		if (!task_key(t))
-			break;
-		if (all++ < ROWS_MAX && task_key(t) >= total_ns / LEAST) {
-			row(r, w, order[i], &t->sums, t->life_ns, t->threads, 0, t->comm, out);
-			shown++;
-		}
+		if (t->kind == CPU_TARGET)
+			add(rows, &(struct one){ .sums = t->sums, .number = i, .threads = t->threads, .comm = t->comm }, t->life_ns);
 	}
-	if (all > shown)
-		fprintf(out, "and %u more\n", all - shown);
+	if (rows->n)
+		qsort(rows->v, rows->n, sizeof(*rows->v), by_wall);
 }
 
-static void roles(const struct report_cpu *r, const struct waits *w, FILE *out)
+ROWS(roles, void, parent)
 {
-	autofree uint32_t *order = report_cpu_order(&r->roles, role_key);
-	uint64_t total_ns = 0;
-	uint32_t shown = 0, all = 0;
+	for (uint32_t i = 0; i < r->roles.n; i++) {
+		const struct cpu_role *role = table_at(&r->roles, i);
+		const struct cpu_task *t = report_cpu_task_at(r, role->task);
 
-	for (uint32_t i = 0; i < r->roles.n; i++)
-		total_ns += is_target(r, table_at(&r->roles, i)) ? role_key(table_at(&r->roles, i)) : 0;
-	fputs("\nWhy was it waiting: by process\n", out);
-	header(out, "COMM");
-	for (uint32_t i = 0; order && i < r->roles.n; i++) {
-		const struct cpu_role *role = table_at(&r->roles, order[i]);
-		const struct cpu_task *t = table_at(&r->tasks, role->task);
-		const struct cpu_proc *p = table_at(&r->procs, role->proc);
-
-		if (!is_target(r, role) || !role_key(role))
-			continue;
-		if (all++ < ROWS_MAX && role_key(role) >= total_ns / LEAST) {
-			row(r, w, order[i], &role->sums, role->life_ns, role->threads, p->pid, t->comm, out);
-			shown++;
-		}
+		if (t->kind == CPU_TARGET)
+			add(rows, &(struct one){ .sums = role->sums, .number = i, .threads = role->threads, .comm = t->comm,
+						 .is_role = true, .pid = ((const struct cpu_proc *)table_at(&r->procs, role->proc))->pid },
+			    role->life_ns);
 	}
-	if (all > shown)
-		fprintf(out, "and %u more\n", all - shown);
+	if (rows->n)
+		qsort(rows->v, rows->n, sizeof(*rows->v), by_wall);
 }
+
+/* The rows that have a line: the total is then how many there are. */
+static void keep_longest(struct view_rows *rows)
+{
+	uint64_t total_ns = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < rows->n; i++)
+		total_ns += ((const struct one *)rows->v[i].row)->wall_ns;
+	while (n < MIN(rows->n, ROWS_MAX) && ((const struct one *)rows->v[n].row)->wall_ns >= total_ns / LEAST)
+		n++;
+	rows->total = rows->n;
+	rows->n = n;
+}
+
+ROWS(long_tasks, void, parent)
+{
+	tasks(r, parent, rows);
+	keep_longest(rows);
+}
+
+ROWS(long_roles, void, parent)
+{
+	roles(r, parent, rows);
+	keep_longest(rows);
+}
+
+GET(pid, struct one, v)
+{
+	cell->n = v->pid;
+	if (!v->pid)
+		strcpy(cell->shown, " ");
+}
+
+/* Of its time: the part at C's place. */
+GET(part, struct one, v)
+{
+	rough_percent(cell->shown, view_number(c, v), v->wall_ns);
+}
+
+/* --- calls, in JSON -------------------------------------------------------------------------------------- */
+
+struct call_row {
+	struct cpu_call call;
+	const char *name;
+};
+
+static int longer(const void *a, const void *b)
+{
+	const struct call_row *x = ((const struct view_row *)a)->row, *y = ((const struct view_row *)b)->row;
+	uint64_t p = wait_ns(&x->call), q = wait_ns(&y->call);
+
+	return (p < q) - (p > q);
+}
+
+ROWS(calls, struct one, v)
+{
+	size_t first = rows->n;
+	struct table sums;
+
+	sum_calls(r, v, &sums);
+	for (uint32_t i = 0; i < sums.n; i++) {
+		struct call_row *row = view_make(rows, sizeof(*row));
+
+		if (row)
+			*row = (struct call_row){ *(const struct cpu_call *)table_at(&sums, i), r->call_names[sums.keys[i]] };
+	}
+	table_free(&sums);
+	if (rows->n > first)
+		qsort(rows->v + first, rows->n - first, sizeof(*rows->v), longer);
+	rows->n = MIN(rows->n, first + CALLS_SHOWN);
+}
+
+static const struct view_column call_columns[] = {
+	{ "call", NULL, VIEW_TEXT, 0, 0, VIEW_AT(struct call_row, name) },
+	{ "waits", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct call_row, call.waits) },
+	{ "disk_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct call_row, call.disk_ns) },
+	{ "blocked_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct call_row, call.blocked_ns) },
+	{ "sleep_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct call_row, call.sleep_ns) },
+	{ "max_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct call_row, call.max_ns) },
+	{ 0 },
+};
+
+static const struct view wait_calls = {
+	.key = "calls", .what = "the 8 calls that each waited longest in", .columns = call_columns, .rows = calls,
+	.parent = &view_cpu_waits,
+};
+
+/* --- all of it ------------------------------------------------------------------------------------------- */
+
+#define PART(head, member) { NULL, head, VIEW_SHARE, 8, 0, VIEW_AT(struct one, member), .get = part }
+
+static const struct view_column columns[] = {
+	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct one, comm) },
+	{ NULL, "PID", VIEW_ID, 8, .get = pid },
+	{ "threads", "THREADS", VIEW_COUNT, 8, 0, VIEW_AT(struct one, threads) },
+	{ "wall_ns", "WALL", VIEW_NS, 10, 0, VIEW_AT(struct one, wall_ns), .what = "the lives of its threads, added up" },
+	PART("RUNNING", sums.run_ns),
+	PART("RUNNABLE", sums.runq_ns),
+	PART("DISK", sums.disk_ns),
+	PART("BLOCKED", sums.blocked_ns),
+	PART("SLEEPING", sums.sleep_ns),
+	PART("?", unknown_ns),
+	{ "unknown_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct one, unknown_ns) },
+	CPU_SUM(struct one, "run_ns", NULL, VIEW_NS, 0, run_ns),
+	CPU_SUM(struct one, "runq_ns", NULL, VIEW_NS, 0, runq_ns),
+	CPU_SUMS_REST(struct one),
+	CPU_SUM(struct one, "switches", NULL, VIEW_COUNT, 0, switches),
+	CPU_SUM(struct one, "preempted", NULL, VIEW_COUNT, 0, preempted),
+	{ "calls", NULL, VIEW_ROWS, .list = &wait_calls },
+	{ 0 },
+};
+
+const struct view view_cpu_waits = {
+	.key = "waits",
+	.csv = "",
+	.what = "the job's threads by name, the 20 that lived longest together",
+	.columns = columns,
+	.rows = tasks,
+	.most = ROWS_MAX,
+	.least = 2,
+};
+
+static const struct view by_task = {
+	.title = "Why was it waiting: by thread name", .note = "WALL: the lives of its threads, added up; ?: not known",
+	.columns = columns, .rows = long_tasks, .bare = true, .below = sentences,
+};
+static const struct view by_role = {
+	.title = "Why was it waiting: by process", .columns = columns, .rows = long_roles, .bare = true, .below = sentences,
+};
 
 void report_cpu_text_waits(const void *of, FILE *out)
 {
 	const struct report_cpu *r = of;
-	struct waits w = { 0 };
 
-	sum_up(&w, r, true);
-	tasks(r, &w, out);
-	table_free(&w.calls);
-	table_free(&w.folders);
-	sum_up(&w, r, false);
-	roles(r, &w, out);
-	table_free(&w.calls);
-	table_free(&w.folders);
+	view_text(&by_task, r, out);
+	view_text(&by_role, r, out);
 	if (r->folders.n)
 		fputs("DISK: uninterruptible, for I/O; BLOCKED: uninterruptible else (a file system's journal, locks). The folders'\n"
 		      "parts are by the latencies of the calls that went there (of those that made the kernel fetch, where there\n"

@@ -17,20 +17,11 @@
 #define TASKS_SHOWN 40 /* all that have 3 %, which have a line in the text, are among these */
 #define PROCESSES_SHOWN 40
 #define THREADS_SHOWN 40
-#define WAITS_SHOWN 20
-#define CALLS_SHOWN 8 /* of one of them */
 #define GAPS_SHOWN 100
 #define CPUS_SHOWN 64 /* lines of text */
 #define GAP_LINES 10
 
 /* --- shares and sums --------------------------------------------------------------------------------------- */
-
-/* The rest of struct cpu_sums, which text has no room for. */
-#define SUMS_REST(type)                                                                                                   \
-	{ "disk_ns", NULL, VIEW_NS, 0, VIEW_SUM, VIEW_AT(type, sums.disk_ns) },                                             \
-	{ "blocked_ns", NULL, VIEW_NS, 0, VIEW_SUM, VIEW_AT(type, sums.blocked_ns) },                                       \
-	{ "sleep_ns", NULL, VIEW_NS, 0, VIEW_SUM, VIEW_AT(type, sums.sleep_ns) }
-#define SUM(type, key, head, kind, width, member) { key, head, kind, width, VIEW_SUM, VIEW_AT(type, sums.member) }
 
 #define SHARE(head, type, whole)                                                                                          \
 	{ NULL, head, VIEW_SHARE, 8, VIEW_SUM, VIEW_AT(type, sums.run_ns), VIEW_WHOLE(struct report_cpu, whole) }
@@ -98,13 +89,6 @@ const struct view view_cpus = {
 
 /* --- tasks, as rules have made them groups ------------------------------------------------------------------ */
 
-/* REST: of all that have no array of their own, and of those that are added to it. */
-struct group_row {
-	struct cpu_group group;
-	uint64_t *by_cpu, *rest;
-	uint32_t n_cpus;
-};
-
 static uint64_t group_key(const void *v)
 {
 	return ((const struct cpu_group *)v)->sums.run_ns;
@@ -141,7 +125,7 @@ ROWS(groups, void, parent)
 		if (!row)
 			continue;
 		*row = (struct group_row){ .group = *g, .rest = rest, .n_cpus = r->n_cpus };
-		if (rows->n <= TASKS_SHOWN || is_pinned(g))
+		if (rows->n <= TASKS_SHOWN || is_pinned(g) || (r->n_cpus <= MATRIX_CPUS_MAX && has_share(r, g)))
 			row->by_cpu = view_alloc(rows, (r->n_cpus + 1) * sizeof(*row->by_cpu));
 		if (row->by_cpu)
 			arrays[order[i]] = row->by_cpu;
@@ -212,14 +196,14 @@ GET(group_busy, struct cpu_group, g)
 static const struct view_column task_columns[] = {
 	{ "pids", "PIDS", VIEW_COUNT, 8, VIEW_FOOT, VIEW_AT(struct cpu_group, pids), .get = group_count },
 	{ "threads", "THREADS", VIEW_COUNT, 8, VIEW_FOOT, VIEW_AT(struct cpu_group, threads), .get = group_count },
-	SUM(struct cpu_group, "run_ns", "CPU", VIEW_NS, 10, run_ns),
+	CPU_SUM(struct cpu_group, "run_ns", "CPU", VIEW_NS, 10, run_ns),
 	SHARE("SHARE", struct cpu_group, by_cpu_ns),
 	GROUP_SHARE("BUSY", busy_ns),
 	GROUP_SHARE("OWN", own_ns),
-	SUM(struct cpu_group, "runq_ns", "RUNNABLE", VIEW_NS, 10, runq_ns),
-	SUM(struct cpu_group, "switches", "SWITCHES", VIEW_COUNT, 10, switches),
-	SUM(struct cpu_group, "preempted", NULL, VIEW_COUNT, 0, preempted),
-	SUMS_REST(struct cpu_group),
+	CPU_SUM(struct cpu_group, "runq_ns", "RUNNABLE", VIEW_NS, 10, runq_ns),
+	CPU_SUM(struct cpu_group, "switches", "SWITCHES", VIEW_COUNT, 10, switches),
+	CPU_SUM(struct cpu_group, "preempted", NULL, VIEW_COUNT, 0, preempted),
+	CPU_SUMS_REST(struct cpu_group),
 	{ "name", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct cpu_group, name) },
 	{ "kind", NULL, VIEW_TEXT, 0, 0, CPU_KIND(struct cpu_group), .what = "target, kernel, self (dltraced), other, idle" },
 	{ "workers", NULL, VIEW_FLAG, 0, 0, VIEW_AT(struct cpu_group, workers), .what = "many of the kernel's as one" },
@@ -276,12 +260,12 @@ static uint64_t role_add(void *sum, const void *row)
 static const struct view_column role_columns[] = {
 	{ "pid", "PID", VIEW_ID, 8, VIEW_DASH, VIEW_AT(struct cpu_proc, pid), CPU_PROC_OF(struct cpu_role) },
 	{ "threads", "THREADS", VIEW_COUNT, 8, VIEW_FOOT, VIEW_AT(struct cpu_role, threads) },
-	SUM(struct cpu_role, "run_ns", "CPU", VIEW_NS, 10, run_ns),
+	CPU_SUM(struct cpu_role, "run_ns", "CPU", VIEW_NS, 10, run_ns),
 	SHARE("BUSY", struct cpu_role, busy_ns),
-	SUM(struct cpu_role, "runq_ns", "RUNNABLE", VIEW_NS, 10, runq_ns),
-	SUM(struct cpu_role, "switches", "SWITCHES", VIEW_COUNT, 10, switches),
-	SUM(struct cpu_role, "preempted", "PREEMPTED", VIEW_COUNT, 10, preempted),
-	SUMS_REST(struct cpu_role),
+	CPU_SUM(struct cpu_role, "runq_ns", "RUNNABLE", VIEW_NS, 10, runq_ns),
+	CPU_SUM(struct cpu_role, "switches", "SWITCHES", VIEW_COUNT, 10, switches),
+	CPU_SUM(struct cpu_role, "preempted", "PREEMPTED", VIEW_COUNT, 10, preempted),
+	CPU_SUMS_REST(struct cpu_role),
 	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, .get = role_comm },
 	{ "kind", NULL, VIEW_TEXT, 0, 0, CPU_KIND(struct cpu_task), CPU_TASK_OF(struct cpu_role, task) },
 	{ "life_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct cpu_role, life_ns), .what = "of its threads, added up" },
@@ -334,13 +318,13 @@ static uint64_t thread_add(void *sum, const void *row)
 static const struct view_column thread_columns[] = {
 	{ "tid", "TID", VIEW_ID, 8, 0, VIEW_AT(struct cpu_thread, tid) },
 	{ "pid", "PID", VIEW_ID, 8, 0, VIEW_AT(struct cpu_proc, pid), CPU_PROC_OF(struct cpu_thread) },
-	SUM(struct cpu_thread, "run_ns", "CPU", VIEW_NS, 10, run_ns),
+	CPU_SUM(struct cpu_thread, "run_ns", "CPU", VIEW_NS, 10, run_ns),
 	SHARE("BUSY", struct cpu_thread, busy_ns),
 	{ "life_ns", "LIFESPAN", VIEW_NS, 10, VIEW_FOOT, .get = view_thread_life, VIEW_KNOWN(struct cpu_thread, has_life) },
-	SUM(struct cpu_thread, "runq_ns", "RUNNABLE", VIEW_NS, 10, runq_ns),
-	SUM(struct cpu_thread, "switches", "SWITCHES", VIEW_COUNT, 10, switches),
-	SUM(struct cpu_thread, "preempted", "PREEMPTED", VIEW_COUNT, 10, preempted),
-	SUMS_REST(struct cpu_thread),
+	CPU_SUM(struct cpu_thread, "runq_ns", "RUNNABLE", VIEW_NS, 10, runq_ns),
+	CPU_SUM(struct cpu_thread, "switches", "SWITCHES", VIEW_COUNT, 10, switches),
+	CPU_SUM(struct cpu_thread, "preempted", "PREEMPTED", VIEW_COUNT, 10, preempted),
+	CPU_SUMS_REST(struct cpu_thread),
 	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct cpu_task, comm), CPU_TASK_OF(struct cpu_thread, task) },
 	{ "kind", NULL, VIEW_TEXT, 0, 0, CPU_KIND(struct cpu_task), CPU_TASK_OF(struct cpu_thread, task) },
 	{ 0 },
@@ -397,140 +381,6 @@ const struct view view_lifespans = {
 	.note = "averages; IDLE: LIFESPAN - CPU; CUT: how many did not begin or end in the trace",
 	.what = "sums over the threads whose name matches", .columns = pattern_columns,
 	VIEW_ARRAY(struct report_cpu, patterns, n_patterns), .bare = true,
-};
-
-/* --- waits ------------------------------------------------------------------------------------------------- */
-
-/* The lives of its threads: all that is known of may be more, by what rows are rounded to. */
-static uint64_t wall_key(const void *v)
-{
-	const struct cpu_task *t = v;
-
-	return t->kind == CPU_TARGET ? MAX(t->life_ns, report_cpu_known_ns(&t->sums)) : 0;
-}
-
-struct wait_row {
-	const struct cpu_task *task;
-	struct cpu_sums sums;
-	uint64_t wall_ns, unknown_ns;
-	uint32_t number;
-};
-
-ROWS(waits, void, parent)
-{
-	autofree uint32_t *order = report_cpu_order(&r->tasks, wall_key);
-
-	for (uint32_t i = 0; order && i < r->tasks.n; i++) {
-		const struct cpu_task *t = table_at(&r->tasks, order[i]);
-		struct wait_row *row = wall_key(t) ? view_make(rows, sizeof(*row)) : NULL;
-
-		if (!row)
-			break;
-		*row = (struct wait_row){ t, t->sums, wall_key(t), wall_key(t) - report_cpu_known_ns(&t->sums), order[i] };
-	}
-}
-
-struct wait_call {
-	struct cpu_call call;
-	const char *name;
-};
-
-static uint64_t wait_ns(const struct cpu_call *c)
-{
-	return c->disk_ns + c->blocked_ns + c->sleep_ns;
-}
-
-static int longer(const void *a, const void *b)
-{
-	const struct view_row *x = a, *y = b;
-	uint64_t p = wait_ns(&((const struct wait_call *)x->row)->call),
-		 q = wait_ns(&((const struct wait_call *)y->row)->call);
-
-	return (p < q) - (p > q);
-}
-
-/* The calls of all its processes under one name, the longest first. */
-ROWS(wait_calls, void, parent)
-{
-	uint32_t task = ((const struct wait_row *)parent)->number;
-	autofree struct wait_call **by_call = calloc(CPU_CALLS_MAX, sizeof(*by_call));
-	size_t first = rows->n;
-
-	for (uint32_t i = 1; by_call && i < r->calls.n; i++) {
-		const struct cpu_call *c = table_at(&r->calls, i);
-		uint64_t key = r->calls.keys[i];
-		struct wait_call **sum = &by_call[(uint32_t)key];
-
-		if (((const struct cpu_role *)table_at(&r->roles, (uint32_t)(key >> 32)))->task != task || !wait_ns(c))
-			continue;
-		if (!*sum)
-			*sum = view_make(rows, sizeof(**sum));
-		if (!*sum)
-			return;
-		(*sum)->name = r->call_names[(uint32_t)key];
-		(*sum)->call.disk_ns += c->disk_ns;
-		(*sum)->call.blocked_ns += c->blocked_ns;
-		(*sum)->call.sleep_ns += c->sleep_ns;
-		(*sum)->call.waits += c->waits;
-		(*sum)->call.max_ns = MAX((*sum)->call.max_ns, c->max_ns);
-	}
-	if (rows->n > first)
-		qsort(rows->v + first, rows->n - first, sizeof(*rows->v), longer);
-	rows->n = MIN(rows->n, first + CALLS_SHOWN);
-}
-
-static const struct view_column wait_call_columns[] = {
-	{ "call", "CALL", VIEW_TEXT, 17, 0, VIEW_AT(struct wait_call, name) },
-	{ "waits", "WAITS", VIEW_COUNT, 10, 0, VIEW_AT(struct wait_call, call.waits) },
-	{ "disk_ns", "FOR A DISK", VIEW_NS, 10, 0, VIEW_AT(struct wait_call, call.disk_ns) },
-	{ "blocked_ns", "BLOCKED", VIEW_NS, 10, 0, VIEW_AT(struct wait_call, call.blocked_ns) },
-	{ "sleep_ns", "ASLEEP", VIEW_NS, 10, 0, VIEW_AT(struct wait_call, call.sleep_ns) },
-	{ "max_ns", "MAX", VIEW_NS, 10, 0, VIEW_AT(struct wait_call, call.max_ns) },
-	{ 0 },
-};
-
-static const struct view view_wait_calls = {
-	.key = "calls",
-	.csv = "",
-	.title = "Calls in which threads waited",
-	.what = "the 8 calls that each waited longest in",
-	.columns = wait_call_columns,
-	.rows = wait_calls,
-	.parent = &view_cpu_waits,
-};
-
-GET(wait_comm, struct wait_row, v)
-{
-	cell->text = v->task->comm;
-}
-
-GET(wait_threads, struct wait_row, v)
-{
-	cell->n = v->task->threads;
-}
-
-static const struct view_column wait_columns[] = {
-	{ "comm", "COMM", VIEW_TEXT, 16, VIEW_KEY | VIEW_EMPTY, .get = wait_comm },
-	{ "threads", NULL, VIEW_COUNT, 0, .get = wait_threads },
-	{ "wall_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct wait_row, wall_ns), .what = "the lives of its threads, added up" },
-	{ "unknown_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct wait_row, unknown_ns) },
-	SUM(struct wait_row, "run_ns", NULL, VIEW_NS, 0, run_ns),
-	SUM(struct wait_row, "runq_ns", NULL, VIEW_NS, 0, runq_ns),
-	SUMS_REST(struct wait_row),
-	SUM(struct wait_row, "switches", NULL, VIEW_COUNT, 0, switches),
-	SUM(struct wait_row, "preempted", NULL, VIEW_COUNT, 0, preempted),
-	{ "calls", NULL, VIEW_ROWS, .list = &view_wait_calls },
-	{ 0 },
-};
-
-const struct view view_cpu_waits = {
-	.key = "waits",
-	.csv = "",
-	.what = "the job's threads by name, the 20 that lived longest together",
-	.columns = wait_columns,
-	.rows = waits,
-	.most = WAITS_SHOWN,
-	.least = 2,
 };
 
 /* --- gaps --------------------------------------------------------------------------------------------------- */

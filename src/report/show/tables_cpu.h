@@ -17,11 +17,27 @@ extern const struct view_section report_cpu_files[];
 
 extern const struct view_section report_cpu_sections[];
 
+#define MATRIX_CPUS_MAX 32 /* of the table of tasks by CPUs */
+
+/* A row of view_tasks. REST: of all that have no array of their own, and of those that are added to it. */
+struct group_row {
+	struct cpu_group group;
+	uint64_t *by_cpu, *rest;
+	uint32_t n_cpus;
+};
+
 /* --- columns of both: see VIEW_AT() --- */
 
 #define CPU_KIND(type) VIEW_AT(type, kind), .names = report_cpu_kind_names
 #define CPU_TASK_OF(type, member) VIEW_VIA(type, member, struct report_cpu, tasks)
 #define CPU_PROC_OF(type) VIEW_VIA(type, proc, struct report_cpu, procs)
+
+/* The rest of struct cpu_sums, which text has no room for. */
+#define CPU_SUMS_REST(type)                                                                                                   \
+	{ "disk_ns", NULL, VIEW_NS, 0, VIEW_SUM, VIEW_AT(type, sums.disk_ns) },                                             \
+	{ "blocked_ns", NULL, VIEW_NS, 0, VIEW_SUM, VIEW_AT(type, sums.blocked_ns) },                                       \
+	{ "sleep_ns", NULL, VIEW_NS, 0, VIEW_SUM, VIEW_AT(type, sums.sleep_ns) }
+#define CPU_SUM(type, key, head, kind, width, member) { key, head, kind, width, VIEW_SUM, VIEW_AT(type, sums.member) }
 
 void view_thread_life(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
 void view_gap_cpu(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);

@@ -165,6 +165,8 @@ struct view {
 	unsigned int most, least; /* JSON: the first MOST, less where the page is too large, but LEAST; 0: all */
 	unsigned int shown;	  /* text: the first; 0: all */
 	bool bare;		  /* text: a title even without rows */
+	/* What else text has of ROW, below its line. */
+	void (*below)(const void *of, const void *row, FILE *out);
 	/* ROW is a part of the row before it, which JSON has as an object in that, under the key returned. NULL: it is none.
 	 */
 	const char *(*part)(const void *row);

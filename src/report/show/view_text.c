@@ -172,6 +172,8 @@ static void lines(const struct view *v, const void *of, const struct view_rows *
 			others++;
 		} else if (!v->shown || n < v->shown) {
 			row(v, of, &rows->v[i], out);
+			if (v->below)
+				v->below(of, rows->v[i].row, out);
 			n++;
 		}
 	}
