@@ -26,7 +26,6 @@
 #include "report/options.h"
 #include "report/report.h"
 #include "report/scan/model.h"
-#include "report/show/cpu_json.h"
 #include "report/show/page.h"
 #include "report/show/show.h"
 #include "trace/outdir.h"

@@ -8,8 +8,10 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "report/compare.h"
+#include "report/show/json.h"
 #include "report/show/page.h"
 #include "report/show/page_around.h"
+#include "report/show/text.h"
 #include "report/why/rules.h"
 
 #define NAME_WIDTH 32
@@ -87,12 +89,7 @@ static void trace(FILE *out, const struct report *r, unsigned int nr)
 	fputs(", ", out);
 	fmt_text(out, report_started(r), 0);
 	fputs(r->manifest.complete ? "\n" : ", NOT complete\n", out);
-	if (r->only.path) {
-		fprintf(out, "    only calls on files at or below ");
-		fmt_text(out, r->only.path[0] ? r->only.path : "/", 0);
-		fprintf(out, ": left out are %s of ", FMT_COUNT(r->only.left_out));
-		fprintf(out, "%s rows\n", FMT_COUNT(r->only.rows));
-	}
+	text_only(r, "    only ", "", out);
 	found(out, r);
 }
 
@@ -121,11 +118,6 @@ void compare_text(const struct compare *c, FILE *out)
 
 /* --- JSON ---------------------------------------------------------------------------------------- */
 
-static void known_str(struct json *j, const char *key, const char *s)
-{
-	json_str(j, key, s[0] ? s : NULL);
-}
-
 static void found_json(struct json *j, const struct report *r)
 {
 	const struct rules *rules = compare_rules(r);
@@ -143,22 +135,13 @@ static void trace_json(struct json *j, const struct report *r)
 {
 	json_object(j, NULL);
 	json_str(j, "dir", r->dir);
-	known_str(j, "command", report_command(r));
-	known_str(j, "host", r->manifest.host);
-	known_str(j, "started", report_started(r));
+	report_known_json(j, "command", report_command(r));
+	report_known_json(j, "host", r->manifest.host);
+	report_known_json(j, "started", report_started(r));
 	json_bool(j, "complete", r->manifest.complete);
-	if (r->only.path) {
-		json_object(j, "only");
-		json_str(j, "path", r->only.path[0] ? r->only.path : "/");
-		json_u64(j, "rows", r->only.rows);
-		json_u64(j, "left_out", r->only.left_out);
-		json_end(j);
-	}
+	report_only_json(r, j);
 	found_json(j, r);
-	json_array(j, "missing");
-	for (unsigned int i = 0; i < r->n_notes; i++)
-		json_str(j, NULL, r->notes[i]);
-	json_end(j);
+	report_notes_json(r->notes, r->n_notes, NULL, j);
 	json_end(j);
 }
 

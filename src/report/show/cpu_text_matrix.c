@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The report on CPU time as text: tasks by CPUs. */
 #include "base/fmt.h"
-#include "report/show/cpu_text.h"
 #include "report/show/tables_cpu.h"
 
 #define BLOCK 12 /* columns */
@@ -42,7 +41,7 @@ void report_cpu_text_matrix(const void *of, FILE *out)
 	struct view_rows tasks = { 0 };
 	struct group_row others = { 0 };
 
-	report_cpu_title(out, "Task x CPU, in % of the CPU's time");
+	text_title(out, "Task x CPU, in % of the CPU's time");
 	if (r->n_cpus > MATRIX_CPUS_MAX) {
 		fprintf(out, "too many CPUs for a terminal: see task_by_cpu.csv (--csv)\n");
 		return;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The report on CPU time as text: gaps and phases. */
-#include "report/show/cpu_text.h"
-
 #include <stdlib.h>
 
 #include "base/fmt.h"
@@ -24,7 +22,7 @@ void report_cpu_text_gaps(const void *of, FILE *out)
 	};
 	uint64_t n[GAP_KINDS] = { 0 }, ns[GAP_KINDS] = { 0 };
 
-	report_cpu_title(out, "Gaps");
+	text_title(out, "Gaps");
 	for (uint32_t i = 0; i < r->gaps.n; i++) {
 		n[r->gaps.v[i].kind]++;
 		ns[r->gaps.v[i].kind] += view_gap_length(&r->gaps.v[i]);
@@ -99,7 +97,7 @@ void report_cpu_text_phases(const void *of, FILE *out)
 
 	if (!r->n_phases)
 		return;
-	report_cpu_title(out, "Phases (TRACE: share of the trace's time; CPU: without idle, then by task)");
+	text_title(out, "Phases (TRACE: share of the trace's time; CPU: without idle, then by task)");
 	fprintf(out, PHASE_LINE "PHASE\n", "FROM", "TIMES", "WALL", "TRACE", "CPU", "");
 	for (uint32_t i = 0; i < r->n_phases; i++) {
 		const struct cpu_phase *p = &r->phases[i];

@@ -8,7 +8,6 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
-#include "report/show/cpu_text.h"
 #include "report/show/tables_cpu.h"
 #include "stats/top.h"
 

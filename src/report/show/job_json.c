@@ -69,10 +69,7 @@ int report_job_json(const struct report_job *job, FILE *out)
 	between(job, &j);
 	hosts(job, &j);
 	report_timelines_json(reports, job->n, report_started(job->total), &j);
-	json_array(&j, "missing");
-	for (unsigned int i = 0; i < job->total->n_notes; i++)
-		json_str(&j, NULL, job->total->notes[i]);
-	json_end(&j);
+	report_notes_json(job->total->notes, job->total->n_notes, NULL, &j);
 	json_end(&j);
 	return json_write(&j, out);
 }

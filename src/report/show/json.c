@@ -3,15 +3,13 @@
 #include <sys/wait.h>
 
 #include "base/json.h"
-#include "report/show/cpu_json.h"
 #include "report/show/json.h"
 #include "report/show/show.h"
 #include "report/show/tables.h"
 #include "report/timeline.h"
 #include "report/why/why.h"
 
-/* What is not known is null. */
-static void known_str(struct json *j, const char *key, const char *s)
+void report_known_json(struct json *j, const char *key, const char *s)
 {
 	json_str(j, key, s && s[0] ? s : NULL);
 }
@@ -21,12 +19,12 @@ static void facts(const struct report *r, struct json *j)
 	const struct manifest_facts *m = &r->manifest;
 
 	json_str(j, "dir", r->dir);
-	known_str(j, "version", m->version);
-	known_str(j, "command", report_command(r));
-	known_str(j, "user", m->user);
-	known_str(j, "host", m->host);
-	known_str(j, "kernel", m->kernel);
-	known_str(j, "started", report_started(r));
+	report_known_json(j, "version", m->version);
+	report_known_json(j, "command", report_command(r));
+	report_known_json(j, "user", m->user);
+	report_known_json(j, "host", m->host);
+	report_known_json(j, "kernel", m->kernel);
+	report_known_json(j, "started", report_started(r));
 	json_u64(j, "duration_ns", report_duration_ns(r));
 	/* As the shell has it: 128+N when signal N ended the workload. */
 	if (m->has_status)
@@ -73,29 +71,39 @@ void report_why_json(const void *of, struct json *j)
 	why_json(of, j);
 }
 
+void report_only_json(const struct report *r, struct json *j)
+{
+	if (!r->only.path)
+		return;
+	json_object(j, "only");
+	json_str(j, "path", r->only.path[0] ? r->only.path : "/");
+	json_u64(j, "rows", r->only.rows);
+	json_u64(j, "left_out", r->only.left_out);
+	json_end(j);
+}
+
+void report_notes_json(char *const *notes, unsigned int n, const char *more, struct json *j)
+{
+	json_array(j, "missing");
+	for (unsigned int i = 0; i < n; i++)
+		json_str(j, NULL, notes[i]);
+	if (more)
+		json_str(j, NULL, more);
+	json_end(j);
+}
+
 void report_rest_json(const void *of, struct json *j)
 {
 	const struct report *r = of;
 
-	if (r->only.path) {
-		json_object(j, "only");
-		json_str(j, "path", r->only.path[0] ? r->only.path : "/");
-		json_u64(j, "rows", r->only.rows);
-		json_u64(j, "left_out", r->only.left_out);
-		json_end(j);
-	}
+	report_only_json(r, j);
 	if (r->cpu) {
 		json_object(j, "cpu");
 		report_cpu_json_members(r->cpu, j);
 		json_end(j);
 	}
-	json_array(j, "missing");
-	for (unsigned int i = 0; i < r->n_notes; i++)
-		json_str(j, NULL, r->notes[i]);
-	if (r->thin)
-		json_str(j, NULL, "lists are shorter here than they could be, since a page has 5 MiB at most: the text of dltraced "
-			 "report and the trace folder have more");
-	json_end(j);
+	report_notes_json(r->notes, r->n_notes, r->thin ? "lists are shorter here than they could be, since a page has 5 MiB at "
+			  "most: the text of dltraced report and the trace folder have more" : NULL, j);
 }
 
 void report_json_totals(const struct report *r, struct json *j)

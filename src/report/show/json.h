@@ -7,15 +7,23 @@
 
 struct json;
 
-/* What can be summed up over several traces. */
 /* Sections of report_sections[]: OF is a struct report. */
 void report_facts_json(const void *of, struct json *j);
 void report_why_json(const void *of, struct json *j);
 void report_maps_json(const void *of, struct json *j);
 void report_rest_json(const void *of, struct json *j);
 
+/* What can be summed up over several traces. */
 void report_json_totals(const struct report *r, struct json *j);
 /* All of it, TIMELINE: with the timeline. */
 void report_json_members(const struct report *r, struct json *j, bool timeline);
+/* Those of CPU time. */
+void report_cpu_json_members(const struct report_cpu *r, struct json *j);
+/* Text that is NULL or empty is not known, which is null. */
+void report_known_json(struct json *j, const char *key, const char *s);
+/* What calls R is about, where that is a part of them. */
+void report_only_json(const struct report *r, struct json *j);
+/* What is missing; MORE: one more, or NULL. */
+void report_notes_json(char *const *notes, unsigned int n, const char *more, struct json *j);
 
 #endif

@@ -42,6 +42,7 @@ void report_job_fit(struct report_job *job);
 /* --- CPU time ---------------------------------------------------------------------------------------------- */
 
 void report_cpu_text(const struct report_cpu *r, FILE *out);
+int report_cpu_json(const struct report_cpu *r, FILE *out); /* 0 or -ENOMEM */
 /* One CSV file (RFC 4180) per table into the folder DIR, which is made if need be. 0 or -errno. */
 int report_csv(const struct report *r, const char *dir); /* CPU time, where it is loaded, in its folder cpu */
 int report_cpu_csv(const struct report_cpu *r, const char *dir);

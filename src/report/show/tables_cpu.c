@@ -9,7 +9,6 @@
 
 #include "base/json.h"
 #include "base/util.h"
-#include "report/show/cpu_text.h"
 
 #define GET(name, type, row) VIEW_GET(name, struct report_cpu, r, type, row)
 #define ROWS(name, type, parent) VIEW_ROWS_OF(name, struct report_cpu, r, type, parent)

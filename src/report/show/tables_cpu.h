@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The tables of a struct report_cpu. */
+/* The parts of a struct report_cpu, and what they share. */
 #ifndef REPORT_SHOW_TABLES_CPU_H
 #define REPORT_SHOW_TABLES_CPU_H
 
 #include <stdlib.h>
 
 #include "base/fmt.h"
+#include "base/util.h"
 #include "report/cpu/cpu.h"
+#include "report/show/text.h"
 #include "report/show/view.h"
 
 /* tables_cpu.c: in text and JSON */
@@ -44,5 +46,30 @@ void view_gap_cpu(const struct view_column *c, const void *of, const void *row, 
 
 void view_more_gaps(const void *of, struct json *j);
 uint64_t view_gap_length(const struct gap *g); /* of a step how far, either way */
+
+/* --- text that is no view --- */
+
+/* OF is a struct report_cpu. */
+void report_cpu_text_matrix(const void *of, FILE *out);
+void report_cpu_text_gaps(const void *of, FILE *out);
+void report_cpu_text_phases(const void *of, FILE *out);
+void report_cpu_text_waits(const void *of, FILE *out);
+
+/* Has NS at least the part of WHOLE_NS that a line of one's own takes? */
+static inline bool report_cpu_is_shown(const struct report_cpu *r, uint64_t ns, uint64_t whole_ns)
+{
+	return (double)ns * 1000 >= (double)whole_ns * r->options.threshold_permille;
+}
+
+static inline const char *report_cpu_percent(char buf[16], uint64_t part, uint64_t whole)
+{
+	if (whole)
+		snprintf(buf, 16, "%.1f %%", 100.0 * (double)part / (double)whole);
+	else
+		snprintf(buf, 16, "-");
+	return buf;
+}
+
+#define PERCENT(part, whole) report_cpu_percent((char[16]){ 0 }, part, whole)
 
 #endif

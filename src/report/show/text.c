@@ -10,34 +10,53 @@
 #include "report/show/show.h"
 #include "report/show/json.h"
 #include "report/show/tables.h"
+#include "report/show/text.h"
 #include "report/why/why.h"
 
 #define FACT_LABEL "%-12s "
+#define FACT_WIDTH 12
 
-static void title(FILE *out, const char *text)
+void text_title(FILE *out, const char *text)
 {
 	fprintf(out, "\n%s\n", text);
+}
+
+void text_fact(FILE *out, int width, const char *label, const char *value)
+{
+	if (!value[0])
+		return;
+	fprintf(out, "%-*s ", width, label);
+	fmt_text(out, value, 0);
+	fputc('\n', out);
+}
+
+void text_only(const struct report *r, const char *label, const char *rest, FILE *out)
+{
+	if (!r->only.path)
+		return;
+	fprintf(out, "%scalls on files at or below ", label);
+	fmt_text(out, r->only.path[0] ? r->only.path : "/", 0);
+	fprintf(out, ": left out are %s of ", FMT_COUNT(r->only.left_out));
+	fprintf(out, "%s rows%s\n", FMT_COUNT(r->only.rows), rest);
+}
+
+void text_notes(FILE *out, char *const *notes, unsigned int n)
+{
+	text_title(out, "What is missing");
+	for (unsigned int i = 0; i < n; i++) {
+		fputs("- ", out);
+		fmt_text(out, notes[i], 0);
+		fputc('\n', out);
+	}
+	if (n == 0)
+		fputs("nothing that dltraced knows of\n", out);
 }
 
 /* --- run facts ------------------------------------------------------------------------------- */
 
 static void fact(FILE *out, const char *label, const char *value)
 {
-	if (!value[0])
-		return;
-	fprintf(out, FACT_LABEL, label);
-	fmt_text(out, value, 0);
-	fputc('\n', out);
-}
-
-static void only(const struct report *r, FILE *out)
-{
-	if (!r->only.path)
-		return;
-	fprintf(out, FACT_LABEL "calls on files at or below ", "only");
-	fmt_text(out, r->only.path[0] ? r->only.path : "/", 0);
-	fprintf(out, ": left out are %s of ", FMT_COUNT(r->only.left_out));
-	fprintf(out, "%s rows; disks are whole\n", FMT_COUNT(r->only.rows));
+	text_fact(out, FACT_WIDTH, label, value);
 }
 
 static void facts(const struct report *r, FILE *out)
@@ -46,7 +65,7 @@ static void facts(const struct report *r, FILE *out)
 	uint64_t self_us = m->self_user_us + m->self_system_us;
 
 	fact(out, "trace", r->dir);
-	only(r, out);
+	text_only(r, "only         ", "; disks are whole", out);
 	fact(out, "command", report_command(r));
 	fact(out, "user", m->user);
 	fact(out, "host", m->host);
@@ -75,18 +94,6 @@ static void facts(const struct report *r, FILE *out)
 		fmt_text(out, m->collectors[i].state, 0);
 		fputc('\n', out);
 	}
-}
-
-static void notes(const struct report *r, FILE *out)
-{
-	title(out, "What is missing");
-	for (unsigned int i = 0; i < r->n_notes; i++) {
-		fputs("- ", out);
-		fmt_text(out, r->notes[i], 0);
-		fputc('\n', out);
-	}
-	if (r->n_notes == 0)
-		fputs("nothing that dltraced knows of\n", out);
 }
 
 /* --- the report ------------------------------------------------------------------------------- */
@@ -145,9 +152,11 @@ static void top_text(const void *r, FILE *out)
 	why_findings(r, out);
 }
 
-static void notes_text(const void *r, FILE *out)
+static void notes_text(const void *of, FILE *out)
 {
-	notes(r, out);
+	const struct report *r = of;
+
+	text_notes(out, r->notes, r->n_notes);
 }
 
 static void no_text(const void *r, FILE *out)

@@ -14,7 +14,7 @@
 #include "report/cpu/load.h"
 #include "report/report.h"
 #include "report/scan/model.h"
-#include "report/show/cpu_json.h"
+#include "report/show/show.h"
 #include "report/show/show.h"
 #include "trace/manifest_read.h"
 #include "tree.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A struct report_cpu as text for a terminal: what it is about, whether it adds up, and the order of its sections. */
-#include "report/show/cpu_text.h"
-
+/* A struct report_cpu as text and as JSON: what it is about, whether it adds up, and the order of its sections. */
 #include "base/fmt.h"
+#include "base/json.h"
+#include "report/show/json.h"
 #include "report/show/show.h"
 #include "report/show/tables_cpu.h"
 
@@ -21,24 +21,15 @@ static const char *seconds(char buf[32], uint64_t ns)
 
 /* --- what it is about ----------------------------------------------------------------------------------- */
 
-static void fact(FILE *out, const char *label, const char *value)
-{
-	if (!value[0])
-		return;
-	fprintf(out, FACT_LABEL, label);
-	fmt_text(out, value, 0);
-	fputc('\n', out);
-}
-
 static void facts(const struct report_cpu *r, FILE *out)
 {
 	const struct manifest_facts *m = &r->manifest;
 
-	fact(out, "trace", r->dir);
-	fact(out, "command", m->argv[0] ? m->argv : m->cmdline);
-	fact(out, "host", m->host);
-	fact(out, "kernel", m->kernel);
-	fact(out, "started", m->start_utc);
+	text_fact(out, 16, "trace", r->dir);
+	text_fact(out, 16, "command", m->argv[0] ? m->argv : m->cmdline);
+	text_fact(out, 16, "host", m->host);
+	text_fact(out, 16, "kernel", m->kernel);
+	text_fact(out, 16, "started", m->start_utc);
 	if (r->has_sums)
 		fprintf(out, FACT_LABEL "sched.out: sums, each of %s at most%s\n", "from", FMT_NS(r->span_max_ns),
 			r->has_switches ? "; sched_switch.out: phases of the job's threads, gaps" : "");
@@ -68,7 +59,7 @@ static void invariant(const struct report_cpu *r, FILE *out)
 {
 	uint64_t all = r->wall_ns * r->cpus_seen;
 
-	report_cpu_title(out, "Does it add up?");
+	text_title(out, "Does it add up?");
 	fprintf(out, FACT_LABEL "%s\n", "sum over tasks", SECONDS(r->by_task_ns));
 	fprintf(out, FACT_LABEL "%s\n", "sum over CPUs", SECONDS(r->by_cpu_ns));
 	fprintf(out, FACT_LABEL "%s = %s x %u\n", "wall x CPUs", SECONDS(all), SECONDS(r->wall_ns), r->cpus_seen);
@@ -77,29 +68,17 @@ static void invariant(const struct report_cpu *r, FILE *out)
 	differing_cpus(r, out);
 }
 
-/* --- what is missing ------------------------------------------------------------------------------------ */
-
-static void notes(const struct report_cpu *r, FILE *out)
-{
-	report_cpu_title(out, "What is missing");
-	for (uint32_t i = 0; i < r->n_notes; i++) {
-		fputs("- ", out);
-		fmt_text(out, r->notes[i], 0);
-		fputc('\n', out);
-	}
-	if (r->n_notes == 0)
-		fputs("nothing that dltraced knows of\n", out);
-}
-
 static void top_text(const void *r, FILE *out)
 {
 	facts(r, out);
 	invariant(r, out);
 }
 
-static void notes_text(const void *r, FILE *out)
+static void notes_text(const void *of, FILE *out)
 {
-	notes(r, out);
+	const struct report_cpu *r = of;
+
+	text_notes(out, r->notes, r->n_notes);
 }
 
 const struct view_section report_cpu_sections[] = {
@@ -120,4 +99,30 @@ const struct view_section report_cpu_sections[] = {
 void report_cpu_text(const struct report_cpu *r, FILE *out)
 {
 	view_sections_text(report_cpu_sections, r, out);
+}
+
+void report_cpu_json_members(const struct report_cpu *r, struct json *j)
+{
+	json_bool(j, "sums", r->has_sums);
+	json_bool(j, "switches", r->has_switches);
+	json_u64(j, "wall_ns", r->wall_ns);
+	json_u64(j, "by_cpu_ns", r->by_cpu_ns);
+	json_u64(j, "by_task_ns", r->by_task_ns);
+	json_object(j, "kinds");
+	for (unsigned int k = 0; k < CPU_KINDS; k++)
+		json_u64(j, report_cpu_kind_names[k], r->kind_ns[k]);
+	json_end(j);
+	view_sections_json(report_cpu_sections, r, r->thin, false, j);
+	report_notes_json(r->notes, r->n_notes, NULL, j);
+}
+
+int report_cpu_json(const struct report_cpu *r, FILE *out)
+{
+	struct json j = { 0 };
+
+	json_object(&j, NULL);
+	json_str(&j, "dir", r->dir);
+	report_cpu_json_members(r, &j);
+	json_end(&j);
+	return json_write(&j, out);
 }
