@@ -8,9 +8,8 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "report/compare.h"
+#include "report/show/html.h"
 #include "report/show/json.h"
-#include "report/show/page.h"
-#include "report/show/page_around.h"
 #include "report/show/text.h"
 #include "report/why/rules.h"
 
@@ -154,46 +153,49 @@ static void number(struct json *j, const char *unit, double v)
 		json_f64(j, NULL, v);
 }
 
+static void build(const struct compare *c, struct json *j)
+{
+	json_object(j, NULL);
+	json_object(j, "compare");
+	json_array(j, "traces");
+	for (unsigned int i = 0; i < c->n; i++)
+		trace_json(j, c->trace[i]);
+	json_end(j);
+	json_array(j, "measures");
+	for (size_t i = 0; i < c->n_measures; i++) {
+		const struct compare_measure *m = &c->measure[i];
+
+		json_object(j, NULL);
+		json_str(j, "section", m->section);
+		json_str(j, "name", m->name);
+		json_str(j, "unit", m->unit);
+		json_row(j, "values");
+		for (unsigned int k = 0; k < c->n; k++)
+			number(j, m->unit, m->value[k]);
+		json_end(j);
+		json_row(j, "ratios");
+		for (unsigned int k = 0; k < c->n; k++)
+			json_f64(j, NULL, compare_ratio(m, k));
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+	json_end(j);
+}
+
 int compare_json(const struct compare *c, FILE *out)
 {
 	struct json j = { 0 };
 
-	json_object(&j, NULL);
-	json_object(&j, "compare");
-	json_array(&j, "traces");
-	for (unsigned int i = 0; i < c->n; i++)
-		trace_json(&j, c->trace[i]);
-	json_end(&j);
-	json_array(&j, "measures");
-	for (size_t i = 0; i < c->n_measures; i++) {
-		const struct compare_measure *m = &c->measure[i];
-
-		json_object(&j, NULL);
-		json_str(&j, "section", m->section);
-		json_str(&j, "name", m->name);
-		json_str(&j, "unit", m->unit);
-		json_row(&j, "values");
-		for (unsigned int k = 0; k < c->n; k++)
-			number(&j, m->unit, m->value[k]);
-		json_end(&j);
-		json_row(&j, "ratios");
-		for (unsigned int k = 0; k < c->n; k++)
-			json_f64(&j, NULL, compare_ratio(m, k));
-		json_end(&j);
-		json_end(&j);
-	}
-	json_end(&j);
-	json_end(&j);
-	json_end(&j);
+	build(c, &j);
 	return json_write(&j, out);
-}
-
-static int json_of(const void *c, FILE *out)
-{
-	return compare_json(c, out);
 }
 
 int compare_html(const struct compare *c, FILE *out)
 {
-	return report_page(json_of, c, out);
+	struct json j = { 0 };
+
+	build(c, &j);
+	return report_page(&j, out);
 }

@@ -1,32 +1,55 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A struct report as a page: that of page.h, around what report_json() says. */
+/* Pages: that of page.h around the JSON of a report, and what makes one that is too large smaller. */
+#include "report/show/html.h"
+
+#include <errno.h>
+
+#include "base/json.h"
+#include "base/util.h"
 #include "report/cpu/cpu.h"
 #include "report/scan/model.h"
+#include "report/show/json.h"
 #include "report/show/page.h"
-#include "report/show/page_around.h"
 #include "report/show/show.h"
 
-static int json_of(const void *r, FILE *out)
+#define BINS_LEAST 64 /* what is too large then is so by something else */
+
+/* OUT NULL: only counted, in *BYTES. 0 or -errno. */
+static int put_page(struct json *j, FILE *out, size_t *bytes)
 {
-	return report_json(r, out);
+	autofree char *views = report_views();
+	int res = json_finish(j);
+
+	if (res == 0 && !views)
+		res = -ENOMEM;
+	if (res == 0)
+		*bytes = page_write(views, j->buf, j->len, out);
+	json_free(j);
+	return res;
 }
 
-static uint32_t bins(const void *r)
+int report_page(struct json *j, FILE *out)
 {
-	return timeline_bins(((const struct report *)r)->timeline);
+	size_t bytes = 0;
+	int res = put_page(j, out, &bytes);
+
+	return res < 0 ? res : bytes > PAGE_BYTES_MAX;
 }
 
-static void fold(void *r)
+/* --- what is too large ------------------------------------------------------------------------------------ */
+
+/* How large it would be; 0 where there is no memory for it. */
+static size_t page_bytes(const struct page_fit *f)
 {
-	timeline_fold(((struct report *)r)->timeline);
+	struct json j = { 0 };
+	size_t bytes = 0;
+
+	f->build(f->what, &j);
+	put_page(&j, NULL, &bytes);
+	return bytes;
 }
 
-static bool thin(void *what)
-{
-	return report_thin(what);
-}
-
-bool report_thin(struct report *r)
+static bool thin_one(struct report *r)
 {
 	if (r->thin == REPORT_THIN_MAX)
 		return false;
@@ -36,9 +59,49 @@ bool report_thin(struct report *r)
 	return true;
 }
 
+static bool thin(const struct page_fit *f)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < f->n; i++)
+		any |= thin_one(f->reports[i]);
+	return any;
+}
+
+/*
+ * What goes with the bins is twice what a fold takes away: where the rest is too large by itself, fewer bins do not help,
+ * and lists get shorter before more of them are folded.
+ */
+void report_page_fit(const struct page_fit *f)
+{
+	size_t is = page_bytes(f), rest = 0, before;
+
+	while (is > PAGE_BYTES_MAX) {
+		before = is;
+		if (rest <= PAGE_BYTES_MAX && timeline_bins(f->reports[0]->timeline) > BINS_LEAST) {
+			for (unsigned int i = 0; i < f->n; i++)
+				timeline_fold(f->reports[i]->timeline);
+			is = page_bytes(f);
+			rest = is - MIN(is, before - MIN(is, before));
+		} else if (thin(f)) {
+			is = page_bytes(f);
+			rest -= MIN(rest, before - MIN(is, before));
+		} else {
+			return;
+		}
+	}
+}
+
+/* --- of one report ---------------------------------------------------------------------------------------- */
+
+static void build(const void *r, struct json *j)
+{
+	report_object(r, j);
+}
+
 void report_fit(struct report *r)
 {
-	const struct page_fit f = { .json = json_of, .what = r, .bins = bins, .fold = fold, .thin = thin };
+	const struct page_fit f = { .build = build, .what = r, .reports = &r, .n = 1 };
 
 	if (r->timeline)
 		report_page_fit(&f);
@@ -46,5 +109,8 @@ void report_fit(struct report *r)
 
 int report_html(const struct report *r, FILE *out)
 {
-	return report_page(json_of, r, out);
+	struct json j = { 0 };
+
+	report_object(r, &j);
+	return report_page(&j, out);
 }

@@ -6,8 +6,8 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "report/hosts/hosts.h"
+#include "report/show/html.h"
 #include "report/show/json.h"
-#include "report/show/page_around.h"
 #include "report/show/show.h"
 #include "report/timeline.h"
 #include "report/why/rules.h"
@@ -53,63 +53,56 @@ static void bottleneck(const struct report_job *job, struct json *j)
 	finding_free(&f);
 }
 
+static struct report **reports_of(const struct report_job *job)
+{
+	struct report **reports = calloc(job->n, sizeof(*reports));
+
+	for (unsigned int i = 0; reports && i < job->n; i++)
+		reports[i] = job->host[i].report;
+	return reports;
+}
+
+static void build(const void *what, struct json *j)
+{
+	const struct report_job *job = what;
+	autofree struct report **reports = reports_of(job);
+
+	if (!reports) {
+		j->error = -ENOMEM;
+		return;
+	}
+	json_object(j, NULL);
+	report_json_totals(job->total, j);
+	json_u64(j, "n_processes", job->total->n_procs);
+	bottleneck(job, j);
+	between(job, j);
+	hosts(job, j);
+	report_timelines_json((const struct report *const *)reports, job->n, report_started(job->total), j);
+	report_notes_json(job->total->notes, job->total->n_notes, NULL, j);
+	json_end(j);
+}
+
 int report_job_json(const struct report_job *job, FILE *out)
 {
-	autofree const struct report **reports = calloc(job->n, sizeof(*reports));
 	struct json j = { 0 };
 
-	if (!reports)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < job->n; i++)
-		reports[i] = job->host[i].report;
-	json_object(&j, NULL);
-	report_json_totals(job->total, &j);
-	json_u64(&j, "n_processes", job->total->n_procs);
-	bottleneck(job, &j);
-	between(job, &j);
-	hosts(job, &j);
-	report_timelines_json(reports, job->n, report_started(job->total), &j);
-	report_notes_json(job->total->notes, job->total->n_notes, NULL, &j);
-	json_end(&j);
+	build(job, &j);
 	return json_write(&j, out);
-}
-
-static int json_of(const void *job, FILE *out)
-{
-	return report_job_json(job, out);
-}
-
-static uint32_t bins(const void *job)
-{
-	return timeline_bins(((const struct report_job *)job)->host[0].report->timeline);
-}
-
-static void fold(void *what)
-{
-	struct report_job *job = what;
-
-	for (unsigned int i = 0; i < job->n; i++)
-		timeline_fold(job->host[i].report->timeline);
-}
-
-static bool thin(void *what)
-{
-	struct report_job *job = what;
-	bool any = false;
-
-	for (unsigned int i = 0; i < job->n; i++)
-		any |= report_thin(job->host[i].report);
-	return any;
 }
 
 void report_job_fit(struct report_job *job)
 {
-	const struct page_fit f = { .json = json_of, .what = job, .bins = bins, .fold = fold, .thin = thin };
+	autofree struct report **reports = reports_of(job);
+	const struct page_fit f = { .build = build, .what = job, .reports = reports, .n = job->n };
 
-	report_page_fit(&f);
+	if (reports)
+		report_page_fit(&f);
 }
 
 int report_job_html(const struct report_job *job, FILE *out)
 {
-	return report_page(json_of, job, out);
+	struct json j = { 0 };
+
+	build(job, &j);
+	return report_page(&j, out);
 }

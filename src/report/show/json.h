@@ -17,6 +17,7 @@ void report_rest_json(const void *of, struct json *j);
 void report_json_totals(const struct report *r, struct json *j);
 /* All of it, TIMELINE: with the timeline. */
 void report_json_members(const struct report *r, struct json *j, bool timeline);
+void report_object(const struct report *r, struct json *j);
 /* Those of CPU time. */
 void report_cpu_json_members(const struct report_cpu *r, struct json *j);
 /* Text that is NULL or empty is not known, which is null. */

@@ -26,8 +26,6 @@ int report_html(const struct report *r, FILE *out);
  * most: so JSON and page stay the same.
  */
 void report_fit(struct report *r);
-/* The lists alone, by a half; false: they are as short as they get. */
-bool report_thin(struct report *r);
 
 /* The folder DIRFD, which is DIR, loaded and in the short form: at most 20 lines. 0 or -errno. */
 int report_summary(const char *dir, int dirfd, FILE *out);

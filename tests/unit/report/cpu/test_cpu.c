@@ -15,7 +15,6 @@
 #include "report/report.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
-#include "report/show/show.h"
 #include "trace/manifest_read.h"
 #include "tree.h"
 
