@@ -4,6 +4,7 @@
 #define BASE_EXIT_CODES_H
 
 #define EXIT_DLTRACED 125 /* dltraced itself failed */
+#define EXIT_DAMAGED 1 /* report: of a trace whose files are not as its manifest says; the rest was read */
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
 

@@ -206,6 +206,16 @@ static int load(struct report **ret, const char *dir, const struct report_asked 
 	return res;
 }
 
+/* Files of R that are not as its manifest says, on standard error; whether there are any. */
+static bool log_damage(const struct report *r)
+{
+	for (unsigned int i = 0; i < r->missing.n; i++)
+		if (missing_is_damage(&r->missing.reason[i]))
+			log_err("%s/%s", r->dir, r->missing.reason[i].text);
+	return r->missing.damaged;
+}
+
+/* 0, 1: files of it are damaged, and the report is of the rest; or -errno. */
 static int report_one(const struct report_asked *o, int i)
 {
 	const char *dir = o->dirs[i];
@@ -229,6 +239,8 @@ static int report_one(const struct report_asked *o, int i)
 		log_err_r(res, "%s: no JSON", dir);
 	else if (res == 0)
 		res = write_csv(o, i, report_files, r);
+	if (res == 0)
+		res = log_damage(r);
 	report_free(r);
 	return res;
 }
@@ -268,8 +280,11 @@ static int report_compared(const struct report_asked *o)
 		res = print_compare(&c, o);
 		compare_free(&c);
 	}
-	for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++) {
+		if (res >= 0 && log_damage(r[i]))
+			res = 1;
 		report_free(r[i]);
+	}
 	return res;
 }
 
@@ -297,6 +312,16 @@ static int job_csv(const struct report_job *job, const struct report_asked *o)
 	return res;
 }
 
+/* 1 where a file of any host is damaged, else 0. */
+static int log_job_damage(const struct report_job *job)
+{
+	int res = 0;
+
+	for (unsigned int i = 0; i < job->n; i++)
+		res |= log_damage(job->host[i].report);
+	return res;
+}
+
 static int print_job(struct report_job *job, const struct report_asked *o)
 {
 	const struct page_of page = { job, job_page, "the job" };
@@ -308,7 +333,8 @@ static int print_job(struct report_job *job, const struct report_asked *o)
 	res = o->html ? html(&page, o->html) : report_job_json(job, stdout);
 	if (res < 0)
 		return o->html ? res : log_err_r(res, "no JSON of the job");
-	return job_csv(job, o);
+	res = job_csv(job, o);
+	return res < 0 ? res : log_job_damage(job);
 }
 
 static int report_job(const struct report_asked *o)
@@ -327,7 +353,7 @@ static int report_job(const struct report_asked *o)
 	return res;
 }
 
-/* 1: done; 0: they are no job, or one of them is no trace: then each is reported by itself, as far as it can be; or -errno. */
+/* 1: done; 2: done, files are damaged; 0: they are no job, or one of them is no trace: then each is reported by itself, as far as it can be; or -errno. */
 static int report_as_job(const struct report_asked *o)
 {
 	struct report_job job;
@@ -343,7 +369,7 @@ static int report_as_job(const struct report_asked *o)
 	if (res == 0)
 		report_job_text(&job, stdout);
 	if (res == 0)
-		res = job_csv(&job, o) < 0 ? -EIO : 1;
+		res = job_csv(&job, o) < 0 ? -EIO : 1 + log_job_damage(&job);
 	else
 		res = 0;
 	report_job_free(&job);
@@ -394,6 +420,11 @@ static bool is_twice(const struct report_asked *o)
 	return true;
 }
 
+static int status_of(int res)
+{
+	return res < 0 ? EXIT_DLTRACED : res > 0 ? EXIT_DAMAGED : 0;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_asked o;
@@ -412,18 +443,17 @@ int cmd_report(int argc, char **argv)
 	}
 	huge_heap();
 	if (o.compare || (o.n_dirs > 1 && !o.cpu && (o.json || o.html))) {
-		if ((o.compare ? report_compared(&o) : report_job(&o)) < 0)
-			status = EXIT_DLTRACED;
+		status = status_of(o.compare ? report_compared(&o) : report_job(&o));
 		o.n_dirs = 0;
 	}
 	if (o.n_dirs > 1 && !o.cpu && (res = report_as_job(&o)) != 0) {
-		status = res < 0 ? EXIT_DLTRACED : status;
+		status = status_of(res < 0 ? res : res - 1);
 		o.n_dirs = 0;
 	}
 	for (int i = 0; i < o.n_dirs; i++) {
-		if ((o.cpu ? report_cpu_one(&o, i) : report_one(&o, i)) < 0)
-			status = EXIT_DLTRACED;
-		else if (!o.json && !o.html && i + 1 < o.n_dirs)
+		res = o.cpu ? report_cpu_one(&o, i) : report_one(&o, i);
+		status = MAX(status, status_of(res));
+		if (res >= 0 && !o.json && !o.html && i + 1 < o.n_dirs)
 			putchar('\n');
 	}
 	report_asked_free(&o);

@@ -64,6 +64,7 @@ bool report_row_files(struct scan *s)
 	f->medium = (uint8_t)medium_of(s, fstype);
 	f->data = why_is_data(f, scan_field(s, COL_REALPATH));
 	f->inside = report_only_has(s->report, scan_field(s, COL_REALPATH));
+	s->report->uses_uring |= f->type == REPORT_ANON && scan_is(s, COL_REALPATH, "anon_inode:[io_uring]");
 	if (s->report->streams)
 		report_streams_file(s, f);
 	if (s->report->uses && f->type == REPORT_SHM)

@@ -14,6 +14,7 @@
 
 #include "base/util.h"
 #include "report/cpu/load.h"
+#include "report/missing.h"
 #include "report/phases/read.h"
 #include "report/rows.h"
 #include "report/scan/lookup.h"
@@ -174,31 +175,13 @@ static void note_segments(struct report *r, const struct scan_file *f)
 			    rd->damaged);
 }
 
-/* What calls and requests there are, and what is known to be missing of them, in the file of KIND. */
-static void count_rows(struct report *r, enum report_kind kind)
-{
-	const struct manifest_probe *m = manifest_probe(&r->manifest, report_kind_names[kind]);
-	const uint64_t there = r->present[kind] ? scan_file(r->folder, report_kind_names[kind])->reader.rows : 0;
-
-	r->rows += there;
-	if (!m)
-		return;
-	r->rows_missing += m->lost;
-	if (r->manifest.complete && m->rows - MIN(m->rows, m->dropped) > there)
-		r->rows_missing += m->rows - m->dropped - there;
-}
-
 /* One that has been read, maybe not to its end. */
 static void note_file(struct report *r, const struct scan_file *f)
 {
-	const struct manifest_probe *m = manifest_probe(&r->manifest, f->name);
 	const struct notes notes = report_notes(r);
 
 	note_segments(r, f);
 	scan_note_header(f, f->bad_rows, &notes);
-	if (r->manifest.complete && m && m->rows - m->dropped != f->reader.rows)
-		report_note(r, "%s.out: %" PRIu64 " rows, but the manifest counts %" PRIu64, f->name, f->reader.rows,
-			    m->rows - m->dropped);
 }
 
 /* Every file has been read, as far as it is there. */
@@ -220,11 +203,10 @@ static void note_files(struct report *r)
 		else if (f->error == -EBADMSG)
 			report_note(r, "%s.out is not a dltraced file", f->name);
 		scan_note_error(f, &notes);
-		if (kind >= REPORT_BIO)
-			count_rows(r, kind);
 	}
 	if (absent[0])
 		report_note(r, "not there:%s", absent);
+	report_missing_files(r);
 }
 
 static int note_leftover(void *ctx, const char *file)
@@ -378,6 +360,7 @@ static void sum_up(struct report *r, int dirfd)
 	report_look_up_calls(r, &r->running);
 	report_look_up_calls(r, &r->running_waits);
 	why_end(r);
+	report_missing_end(r);
 	infer_phases(r);
 	if (r->uses) {
 		report_uses_pick(r);
@@ -464,6 +447,7 @@ void report_free(struct report *r)
 	free_calls(&r->running_waits);
 	for (unsigned int i = 0; i < r->n_notes; i++)
 		free(r->notes[i]);
+	missing_free(&r->missing);
 	table_free(&r->files);
 	report_spreads_free(r);
 	table_free(&r->procs);

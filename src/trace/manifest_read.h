@@ -15,7 +15,7 @@
 struct manifest_probe {
 	char name[32], backend[32];
 	char why[512]; /* not traced, where BACKEND is "none" */
-	uint64_t calls, rows, lost, late, unmatched, filtered, bytes, dropped, summed, unsure;
+	uint64_t calls, rows, lost, late, unmatched, filtered, bytes, dropped, dropped_bytes, summed, unsure;
 };
 
 struct manifest_collector {
@@ -36,6 +36,8 @@ struct manifest_facts {
 	bool rollup_only; /* sums in place of rows */
 	uint64_t unsummed_rows; /* dropped by --keep, and missing in rollup.out */
 	uint64_t compat_calls; /* 32-bit: seen, but no rows */
+	uint64_t skipped_runs; /* of hooks, by the kernel */
+	char uring_why[512];   /* why requests of io_uring have no rows; "": they have */
 	uint64_t self_user_us, self_system_us; /* CPU time of dltraced itself */
 	uint64_t self_pid;
 	bool clock_synchronised, clock_synchronised_at_end; /* by NTP or the like */

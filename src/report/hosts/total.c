@@ -159,6 +159,19 @@ static void note(struct report *sum, const struct report_job *job)
 			report_note(sum, "%s: %s", job->host[i].name, job->host[i].report->notes[k]);
 }
 
+/* All hosts' reasons, each under its host's name. */
+static void add_missing(struct report_missing *sum, const struct report_missing *m, const char *host)
+{
+	sum->calls += m->calls;
+	sum->calls_missing += m->calls_missing;
+	for (unsigned int i = 0; i < m->n; i++) {
+		struct missing_reason reason = m->reason[i];
+
+		reason.brief = reason.brief ? util_fmt("%s: %s", host, reason.brief) : NULL;
+		missing_add(sum, reason, "%s: %s", host, m->reason[i].text);
+	}
+}
+
 struct report *report_job_total(const struct report_job *job, unsigned int *n_doubts)
 {
 	struct report *sum = calloc(1, sizeof(*sum));
@@ -170,7 +183,9 @@ struct report *report_job_total(const struct report_job *job, unsigned int *n_do
 	for (unsigned int i = 0; i < job->n; i++) {
 		list(dirs, sizeof(dirs), job->host[i].dir);
 		add(sum, job->host[i].report);
+		add_missing(&sum->missing, &job->host[i].report->missing, job->host[i].name);
 	}
+	missing_end(&sum->missing);
 	if (job->host[0].report->only.path)
 		sum->only.path = strdup(job->host[0].report->only.path);
 	sum->clock_error_ns = job->read_error_ns;

@@ -113,6 +113,8 @@ bool report_job_why(const struct report_job *job, struct finding *ret)
 	if (!rule)
 		return false;
 	ret->share = ret->measure = mean_share(job, rule->code);
+	if (job->total && job->total->missing.caveat)
+		ret->caveat = strdup(job->total->missing.caveat);
 	tell_hosts(job, rule->code, false, ret);
 	tell_hosts(job, rule->code, true, ret);
 	return true;

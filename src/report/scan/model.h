@@ -13,6 +13,7 @@
 #include "base/notes.h"
 #include "report/phases/phases.h"
 #include "report/scan/gaps.h"
+#include "report/scan/missing.h"
 #include "stats/hist.h"
 #include "stats/table.h"
 #include "stats/timeline.h"
@@ -190,7 +191,9 @@ struct report {
 	bool present[REPORT_KINDS];
 	struct scan_folder *folder; /* its files, while it is loaded; else NULL */
 	uint64_t trace_bytes;
-	uint64_t rows, rows_missing; /* of calls and requests; those that were lost, or that the manifest counts and no file has */
+	uint64_t rows_missing; /* of calls and requests: lost, or counted by the manifest and in no file */
+	struct report_missing missing;
+	bool uses_uring; /* files.out has an io_uring */
 	uint64_t first_ns, last_ns; /* TIMESTAMP; 0: no row */
 	char first_time[40];
 
@@ -280,12 +283,6 @@ uint64_t report_duration_ns(const struct report *r);
 static inline struct notes report_notes(struct report *r)
 {
 	return (struct notes){ r->notes, &r->n_notes, REPORT_NOTES_MAX };
-}
-
-/* The part of the calls and requests that is not there. */
-static inline double report_missing_share(const struct report *r)
-{
-	return r->rows_missing ? (double)r->rows_missing / (double)(r->rows + r->rows_missing) : 0;
 }
 
 /* Add a sentence to the report's notes. */

@@ -87,7 +87,7 @@ static void trace(FILE *out, const struct report *r, unsigned int nr)
 	fmt_text(out, r->manifest.host, 0);
 	fputs(", ", out);
 	fmt_text(out, report_started(r), 0);
-	fputs(r->manifest.complete ? "\n" : ", NOT complete\n", out);
+	fputs(r->missing.complete ? "\n" : ", NOT complete\n", out);
 	text_only(r, "    only ", "", out);
 	found(out, r);
 }
@@ -137,7 +137,7 @@ static void trace_json(struct json *j, const struct report *r)
 	report_known_json(j, "command", report_command(r));
 	report_known_json(j, "host", r->manifest.host);
 	report_known_json(j, "started", report_started(r));
-	json_bool(j, "complete", r->manifest.complete);
+	json_bool(j, "complete", r->missing.complete);
 	report_only_json(r, j);
 	found_json(j, r);
 	report_notes_json(r->notes, r->n_notes, NULL, j);

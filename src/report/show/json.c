@@ -32,8 +32,8 @@ static void facts(const struct report *r, struct json *j)
 								  WEXITSTATUS(m->status));
 	else
 		json_null(j, "exit_code");
-	json_bool(j, "complete", m->complete);
-	json_u64(j, "rows_missing", r->rows_missing);
+	json_bool(j, "complete", r->missing.complete);
+	report_missing_json(r, j);
 	json_u64(j, "trace_bytes", r->trace_bytes);
 	json_u64(j, "own_cpu_ns", (m->self_user_us + m->self_system_us) * 1000);
 	json_object(j, "clock");

@@ -53,6 +53,10 @@ void why_finding_text(const struct finding *f, FILE *out);
 void why_answer(const struct report *r, FILE *out);   /* a few lines */
 void why_findings(const struct report *r, FILE *out); /* all rules that fired */
 
+/* missing.c: what is missing of the trace, beside the answer: a line, or one for each reason */
+void report_missing_text(const struct report *r, FILE *out);
+void report_missing_json(const struct report *r, struct json *j);
+
 /* octaves.c: how latencies and sizes are spread */
 void report_octaves_text(const struct report *r, FILE *out);
 

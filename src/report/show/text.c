@@ -76,11 +76,7 @@ static void facts(const struct report *r, FILE *out)
 		fprintf(out, FACT_LABEL "%s %d\n", "ended",
 			WIFSIGNALED(m->status) ? "killed by signal" : "exit status",
 			WIFSIGNALED(m->status) ? WTERMSIG(m->status) : WEXITSTATUS(m->status));
-	fprintf(out, FACT_LABEL "%s", "files", m->complete ? "complete" : "NOT complete");
-	if (r->rows_missing)
-		fprintf(out, "%s %s rows of calls and requests (%.1f %%) that are lost or cut off", m->complete ? " but for" : ", without",
-			FMT_COUNT(r->rows_missing), 100 * report_missing_share(r));
-	fprintf(out, ", %s\n", FMT_BYTES(r->trace_bytes));
+	fprintf(out, FACT_LABEL "%s, %s\n", "files", r->missing.complete ? "complete" : "NOT complete", FMT_BYTES(r->trace_bytes));
 	if (r->present[REPORT_TIME_ALIGN])
 		fprintf(out, FACT_LABEL "UTC within %s, steps: %s%s%s\n", "clock",
 			FMT_NS(r->clock_error_ns), FMT_COUNT(r->clock_steps),
@@ -148,6 +144,7 @@ static void octaves_text(const void *r, FILE *out)
 static void top_text(const void *r, FILE *out)
 {
 	why_answer(r, out);
+	report_missing_text(r, out);
 	facts(r, out);
 	why_findings(r, out);
 }

@@ -21,6 +21,7 @@ void why_json_finding(struct json *j, const char *key, const struct finding *f)
 	json_str(j, "code", f->rule->code);
 	json_str(j, "title", f->rule->title);
 	json_f64(j, "share", f->share);
+	json_str(j, "caveat", f->caveat);
 	json_array(j, "evidence");
 	for (unsigned int i = 0; i < f->n; i++)
 		json_str(j, NULL, f->evidence[i]);

@@ -19,10 +19,20 @@ static void line(FILE *out, const char *before, const char *text)
 
 static void measure(FILE *out, const struct finding *f)
 {
+	const bool has_number = !isnan(f->share) || !isnan(f->measure);
+
+	if (!has_number && !f->caveat)
+		return;
+	fputs(" (", out);
 	if (!isnan(f->share))
-		fprintf(out, " (%.1f %%)", 100 * f->share);
-	else if (!isnan(f->measure))
-		fprintf(out, " (%.4g)", f->measure);
+		fprintf(out, "%.1f %%", 100 * f->share);
+	else if (has_number)
+		fprintf(out, "%.4g", f->measure);
+	if (has_number && f->caveat)
+		fputs("; ", out);
+	if (f->caveat)
+		fmt_text(out, f->caveat, 0);
+	fputc(')', out);
 }
 
 void why_finding_text(const struct finding *f, FILE *out)

@@ -11,7 +11,6 @@
 #include "report/scan/model.h"
 #include "report/why/why.h"
 
-#define MISSING_MATTERS 0.01 /* of the calls: less does not change the answer */
 #define LEAST_KNOWN 0.5 /* of what is not known: what is known of must be more */
 #define LEAST_WAIT 0.1 /* of the time: a job that waits less is bound by what it computes */
 
@@ -240,9 +239,6 @@ struct rules *rules_new(struct report *r)
 		find(r, rules, rule);
 	choose(r, rules);
 	find_others(r, rules);
-	if (report_missing_share(r) >= MISSING_MATTERS)
-		finding_tell(&rules->bottleneck, "%.1f %% of the calls and requests are not in this trace (lost, or cut off): what is "
-			     "said here is by the others", 100 * report_missing_share(r));
 	rules->bottleneck.rule->tell(r, &rules->bottleneck);
 	for (unsigned int i = 0; i < rules->n; i++)
 		rules->found[i].rule->tell(r, &rules->found[i]);
@@ -253,6 +249,7 @@ void finding_free(struct finding *f)
 {
 	for (unsigned int i = 0; i < f->n; i++)
 		free(f->evidence[i]);
+	free(f->caveat);
 }
 
 void rules_free(struct rules *rules)

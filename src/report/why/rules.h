@@ -20,6 +20,7 @@ struct finding {
 	double measure;
 	double share; /* of the time; NAN: its measure is none */
 	bool is_bottleneck;
+	char *caveat; /* what is missing, where that could change it; NULL: nothing */
 	char *evidence[RULES_EVIDENCE_MAX]; /* a line each: numbers, when, which files */
 	unsigned int n;
 };

@@ -21,10 +21,14 @@ rmdir folder
 read _ <gate
 END
 
-# reported: text and JSON of a report on $t.
+# reported [STATUS]: text and JSON of a report on $t.
 reported() {
-	"$DLT" report --json "$t" >json || fail "report --json: status $?"
-	"$DLT" report "$t" >text || fail "report: status $?"
+	rc=0
+	"$DLT" report --json "$t" >json 2>err || rc=$?
+	equal "report --json: status" $rc "${1:-0}"
+	rc=0
+	"$DLT" report "$t" >text 2>err || rc=$?
+	equal "report: status" $rc "${1:-0}"
 	check report json
 }
 
@@ -51,6 +55,7 @@ equal "status" $rc 0
 check whole
 reported
 told '^files *complete'
+told '^missing *no call is known to be missing$'
 told '^ended *exit status 0'
 told '^nothing that dltraced knows of'
 told "^ *0 B *6.25 MiB .* $TMPDIR/copy\$"
@@ -91,7 +96,8 @@ for file in close create_del files mmap open pids vfs_rw; do
 	rm -rf "$t"
 	cp -r copied "$t"
 	truncate -s -5 "$t/$file.out"
-	reported
+	reported 1
+	grep -q "error: $t/$file.out: 1 of [0-9]* rows are not in the file: it was cut off" err || fail "$file: $(cat err)"
 	told "^- $file.out: the last row is cut off and was left out"
 done
 rm "$t/manifest.json"

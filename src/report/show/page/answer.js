@@ -25,7 +25,8 @@ const Answer = (() => {
 			return null;
 		return el('div', { class: 'verdict', 'data-code': b.code },
 			el('h2', null, b.title ?? Format.own(CODES, b.code) ?? b.code,
-				b.share != null && el('span', { class: 'share' }, Format.percent(b.share))),
+				b.share != null && el('span', { class: 'share' }, Format.percent(b.share)),
+				b.caveat && el('span', { class: 'bad' }, ` (${b.caveat})`)),
 			el('p', { class: 'aside' }, el('code', null, b.code)),
 			evidence(b.evidence),
 			b.advice && el('p', { class: 'advice' }, b.advice));
@@ -72,7 +73,9 @@ const Answer = (() => {
 			['Started', r.started], ['Lasted', Format.value(r.duration_ns, 'ns')],
 			['Ended', r.exit_code == null ? 'not known' : `exit status ${r.exit_code}`],
 			['Rows', Format.count(rows)], ['Lost', lost()],
-			['Trace', `${Format.value(r.trace_bytes, 'B')}${r.complete ? '' : ', NOT complete'}${r.rows_missing > 0 ? `, ${Format.count(r.rows_missing)} rows missing` : ''}`],
+			['Trace', `${Format.value(r.trace_bytes, 'B')}${r.complete ? '' : ', NOT complete'}`],
+			['Missing', r.missing_reasons && (r.missing_reasons.length ?
+				r.missing_reasons.map(reason => reason.text).join('; ') : 'no call is known to be missing')],
 			['Clock', r.clock && `UTC within ${Format.value(r.clock.error_ns, 'ns')}, steps: ${r.clock.steps}`],
 			['Between hosts', r.between_hosts && (r.between_hosts.error_ns == null ? 'error not known' :
 				`within ${Format.value(r.between_hosts.error_ns, 'ns')}`)],
@@ -84,7 +87,7 @@ const Answer = (() => {
 
 		return el('dl', null, list.filter(([, v]) => v != null && v !== '').map(([name, v]) =>
 			el('div', null, el('dt', null, name),
-				el('dd', { class: name === 'Lost' && v !== 'nothing' && 'bad' }, v))));
+				el('dd', { class: ((name === 'Lost' && v !== 'nothing') || (name === 'Missing' && r.missing_reasons.length > 0)) && 'bad' }, v))));
 	}
 
 	function missing() {

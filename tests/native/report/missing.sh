@@ -1,0 +1,140 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What is missing of a trace stands with the answer, as a share of the calls: rows that were taken out of a file, lost on a
+# full disk, dropped by --keep, or never recorded. A file that is not as the manifest says is an error by its name. What is
+# whole is said so in one line.
+. "${0%/*}/../lib.sh"
+need python3
+
+head -c 400k /dev/urandom >data
+cat >job <<'END'
+import os
+fd = os.open("data", os.O_RDONLY)
+for i in range(5000):
+    os.pread(fd, 4096, i % 100 * 4096)
+END
+
+# reported STATUS: the report on $t is in text, json, and its messages in err.
+reported() {
+	rc=0
+	"$DLT" report "$t" >text 2>err || rc=$?
+	equal "status" $rc "$1"
+	"$DLT" report --json "$t" >json 2>>err
+}
+
+# says PATTERN: one of the first 25 lines of the text, which is a screen of a terminal.
+says() { sed 25q text | grep -q -e "$1" || fail "not on the first screen: '$1': $(sed 25q text)"; }
+
+# share CODE: the missing share of JSON, and CODE one of its reasons.
+share() {
+	python3 -c 'import json, sys
+r = json.load(open("json"))
+assert sys.argv[1] in [x["code"] for x in r["missing_reasons"]], r["missing_reasons"]
+assert not r["complete"]
+print(r["missing_share"])' "$1"
+}
+
+# about SHARE WANTED: within a thousandth.
+about() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a - b < 0.001 && b - a < 0.001) }' || fail "a share of $1, not $2"; }
+
+# again: a fresh copy of the whole trace is $t.
+again() {
+	rm -rf "$t"
+	cp -r whole "$t"
+}
+
+# --- whole ----------------------------------------------------------------------------------------
+
+trace -- python3 job || fail "status $?"
+cp -r "$t" whole
+reported 0
+says '^missing *no call is known to be missing$'
+says '^files *complete'
+! grep -q 'may be otherwise' text || fail "a caveat of a whole trace: $(head -1 text)"
+! grep -q . err || fail "a whole trace: $(cat err)"
+all=0
+for f in close create_del mmap open sync vfs_rw; do all=$((all + $(rows $f | wc -l))); done
+rw=$(rows vfs_rw | wc -l)
+
+# --- cut, by a third of vfs_rw.out ------------------------------------------------------------------
+
+again
+size=$(stat -c %s whole/vfs_rw.out)
+head -c $((size / 3)) whole/vfs_rw.out >"$t/vfs_rw.out"
+left=$(($(wc -l <"$t/vfs_rw.out") - 2))
+gone=$((rw - left))
+reported 1
+says "^missing *vfs_rw.out: $gone of $rw rows are not in the file: it was cut off$"
+says '^files *NOT complete'
+head -1 text | grep -q '% of the calls are missing: this may be otherwise)$' || fail "not in the answer: $(head -1 text)"
+grep -q "error: $t/vfs_rw.out: $gone of $rw rows are not in the file: it was cut off$" err || fail "$(cat err)"
+about "$(share cut)" "$(awk -v a=$gone -v b="$all" 'BEGIN { print a / b }')"
+"$DLT" report --html page.html "$t" 2>err && fail "the page: status 0"
+grep -q 'rows are not in the file: it was cut off' page.html || fail "not on the page"
+
+# --- lines out of the middle, and lines too many ----------------------------------------------------
+
+again
+sed -i 100,1099d "$t/vfs_rw.out"
+reported 1
+says "^missing *vfs_rw.out: 1000 of $rw rows are not in the file"
+about "$(share cut)" "$(awk -v a=1000 -v b="$all" 'BEGIN { print a / b }')"
+again
+tail -n 500 whole/vfs_rw.out >>"$t/vfs_rw.out"
+reported 1
+says "^missing *vfs_rw.out: 500 of $((rw + 500)) rows are more than dltraced has written"
+again
+rm "$t/open.out"
+reported 1
+says '^missing *open.out: \([0-9]*\) of \1 rows are not in the file: the file is not there'
+
+# --- nothing recorded ---------------------------------------------------------------------------------
+
+trace -P -open -- python3 job || fail "status $?"
+reported 0
+says '^missing *calls of open were not recorded'
+head -1 text | grep -q 'calls of open were not recorded: this may be otherwise' || fail "not in the answer: $(head -1 text)"
+
+# --- segments that --keep has dropped are known, those that somebody else removed are not -------------
+
+trace --rotate 64K --keep 1M -- python3 -c 'import os
+fd = os.open("data", os.O_RDONLY)
+for i in range(20000):
+    os.pread(fd, 4096, 0)' || fail "status $?"
+dropped=$(manifest '[p["dropped"] for p in m["probes"] if p["name"] == "vfs_rw"][0]')
+[ "$dropped" -gt 0 ] || fail "--keep has dropped nothing"
+reported 0
+says "^missing *[0-9]* of [0-9]* calls (.*$dropped vfs_rw) were dropped by --keep"
+says '^files *NOT complete'
+rm "$(find "$t" -name 'vfs_rw.0*.out' | sort | tail -1)"
+reported 1
+says '^missing *vfs_rw.out: [0-9]* of [0-9]* rows are not in the file: '
+says "^missing .*$dropped vfs_rw) were dropped by --keep"
+
+# --- no space -----------------------------------------------------------------------------------------
+
+if mkdir full && mount -t tmpfs -o size=256k none full; then
+	mnt=$TMPDIR/full
+	trace -o full/t -- python3 job 2>err || fail "status $?"
+	cp -r full/t "$t"
+	reported 0
+	says '^missing *[0-9]* of [0-9]* calls (.* vfs_rw.*) were lost while tracing'
+	says '^files *NOT complete'
+	head -1 text | grep -q '% of the calls are missing: this may be otherwise' || fail "not in the answer: $(head -1 text)"
+	share lost >/dev/null
+fi
+
+# --- killed -------------------------------------------------------------------------------------------
+
+gate
+spawn -- sh -c 'python3 job; read _ <gate'
+await grep -qs '"complete"' "$t/manifest.json"
+await [ -s "$t/pids.out" ]
+kill -9 $dlt
+join
+echo >&9
+reported 0
+says '^missing *the trace has no end: it still runs, or dltraced was killed'
+says '^files *NOT complete'
+share no-end >/dev/null
