@@ -8,7 +8,8 @@
     write=MIB   likewise written
 
 It is slow from SIGUSR1 to SIGUSR2 and fast else, so that what is to be there can be put there. A file of it under
-a loop device is a slow disk. It says "mounted" once it is, and ends by SIGTERM or umount(8).
+a loop device is a slow disk. It prints "mounted" once it is, "slow" and "fast" when it has taken such a signal (of two
+that wait the kernel delivers the lower number first, whichever was sent first), and ends by SIGTERM or umount(8).
 """
 import ctypes
 import heapq
@@ -37,6 +38,10 @@ class Pace:
                 sys.exit(f"slowfs: {word}: {__doc__}")
             self.rates[name] = float(value)
 
+    def set(self, slow):
+        self.slow = slow
+        print("slow" if slow else "fast", flush=True)
+
     def due(self, asked, now):
         if not self.slow:
             return now
@@ -56,8 +61,8 @@ def main():
     fs, pace, waiting, number = hungfs.Fs(), Pace(sys.argv[2:]), [], 0
     ctypes.CDLL(None).prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0)
     fd, wake = hungfs.mount(sys.argv[1], "slowfs", ",default_permissions"), hungfs.signals()
-    signal.signal(signal.SIGUSR1, lambda *_: setattr(pace, "slow", True))
-    signal.signal(signal.SIGUSR2, lambda *_: setattr(pace, "slow", False))
+    signal.signal(signal.SIGUSR1, lambda *_: pace.set(True))
+    signal.signal(signal.SIGUSR2, lambda *_: pace.set(False))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     print("mounted", flush=True)
     while True:
