@@ -1,0 +1,165 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# `report --json' says what jobs wait for that are written as people write them (tests/workloads/jobs), traced with no
+# option at all: each has one fault, which is most of its time, and keeps an account by its own clock. The code of the
+# bottleneck must be the fault's, and its share within 0.1 of the account's, which is a part of the time from the job's
+# imports to its end or of its life. A table says what came of each:
+#
+#     JOB VERDICT SHARE_SAID SHARE_TRUE SHARE_OF_LIFE
+#
+# A job that the machine had no time for (its account says so) is tried again, and then left out: the script is a skip.
+# Some run always, with LONG=1 all of them: some minutes. By hand, as root, those with a word in their names:
+#
+#     tests/native/report/jobs.sh tokens
+#     KEEP=DIR tests/native/report/jobs.sh tokens         keeps DIR/JOB/trace, account, report.json, log
+#     START='--sched sums' tests/native/report/jobs.sh    traced with these options
+#     REPORT=DIR tests/native/report/jobs.sh              reports again on what KEEP has left there, and runs nothing
+if [ -z "${DLT-}" ]; then
+	top=$(cd "${0%/*}/../../.." && pwd) && TMPDIR=$(mktemp -d) || exit 1
+	for folder in KEEP REPORT; do
+		eval "path=\${$folder-}"
+		case $path in '' | /*) ;; *) eval "export $folder=\$PWD/\$path" ;; esac
+	done
+	export TMPDIR JOB="${1-${JOB-}}" LONG="${LONG-1}" DLT="$top/build/dltraced" W="$top/build/workloads"
+	"$top/tests/native/report/jobs.sh"
+	rc=$?
+	rm -rf --one-file-system "$TMPDIR"
+	exit $rc
+fi
+. "${0%/*}/../verdicts.inc"
+need python3 taskset
+/usr/bin/python3 -c 'import torch, numpy' 2>/dev/null || skip "torch for /usr/bin/python3 (python3-torch)"
+jobs=$here/../workloads/jobs
+# The servers of the job's disks come before what else runs here, as does the job itself ($first), where we may say so.
+renice -n -20 -p $$ >/dev/null 2>&1
+right=0 wrong='' unknown='' busy=''
+
+# data PATH: what lies there, made where it is not yet.
+data() {
+	[ ! -e "$1" ] || return 0
+	fast
+	case $1 in
+	disk/images) set -- images "$1" 240 98304 ;;
+	disk/tokens) set -- tokens "$1" 0 67108864 ;;
+	disk/shards) set -- shards "$1" 4 6291456 ;;
+	disk/shard) set -- shards "$1" 1 20971520 ;;
+	disk/model) set -- model "$1" ;;
+	shards) set -- shards "$1" 3 20971520 ;;
+	images) set -- images "$1" 320 16384 ;;
+	near/tiny) set -- tiny "$1" 1200 1024 ;;
+	*) return 0 ;;
+	esac
+	"$jobs/data.py" "$@" || fail "data.py $*"
+}
+
+# ready PATH...: what a job reads is there, and as slow and cold as it is to be.
+ready() {
+	rm -rf out
+	for path; do
+		case $path in
+		disk/*) [ "$disk" ] || slow_disk 256M read=6 write=6 ;;
+		near/*) [ -e near ] || server near meta=1 ;;
+		esac
+		data "$path"
+	done
+	if [ "$disk" ]; then cold; else slow; fi
+	for path; do
+		case $path in disk/* | near/*) ;; *) find -L "$path" -path '*/disk/*' -o -type f -exec cat {} + >/dev/null ;; esac
+	done
+}
+
+# run COMMAND...: traced with default options, to $t and account.
+run() {
+	rm -rf "$t"
+	# shellcheck disable=SC2086 # words
+	"$first" "$DLT" start -q ${START-} -o "$t" -- "$@" >log 2>&1 || fail "status $?: $*: $(cat log)"
+}
+
+keep() {
+	rm -rf "${KEEP:?}/$1"
+	mkdir -p "$KEEP/$1"
+	cp -r "$t" "$KEEP/$1/trace"
+	cp account report.json log "$KEEP/$1"
+}
+
+# judge NAME CODES TRACE ACCOUNT: a row of the table, and its status.
+judge() {
+	"$DLT" report --json "$3" >report.json || fail "report --json: status $?"
+	python3 -B "$here/checks/job.py" "$1" report.json "$4" "$2"
+}
+
+# attempt NAME CODES PATHS COMMAND...: it is run, reported and judged. What keeps no account is run once more, untraced.
+attempt() {
+	name=$1 codes=$2 paths=$3
+	shift 3
+	rm -f account
+	# shellcheck disable=SC2086 # words
+	ready $paths
+	run "$@"
+	if [ ! -e account ]; then
+		# shellcheck disable=SC2086
+		ready $paths
+		"$first" "$jobs/plain.py" "$@" || fail "$*"
+	fi
+	judge "$name" "$codes" "$t" account
+	result=$?
+	[ -z "${KEEP-}" ] || keep "$name"
+	return $result
+}
+
+# job NAME always|long CODE[,CODE...] PATHS COMMAND...
+export ACCOUNT="$TMPDIR/account" PYTHONDONTWRITEBYTECODE=1
+job() {
+	case $1 in *"${JOB-}"*) ;; *) return ;; esac
+	[ "$2" = always ] || [ "${LONG-}" ] || return
+	name=$1 codes=$3
+	shift 3
+	for try in 1 2 3; do
+		if [ "${REPORT-}" ]; then
+			[ -e "$REPORT/$name/account" ] || return
+			judge "$name" "$codes" "$REPORT/$name/trace" "$REPORT/$name/account"
+		else
+			attempt "$name" "$codes" "$@"
+		fi
+		rc=$?
+		[ $rc = 75 ] && [ -z "${REPORT-}" ] || break
+	done
+	case $rc in
+	0) right=$((right + 1)) ;;
+	75) busy="$busy $name" ;;
+	76) unknown="$unknown $name" ;;
+	*) wrong="$wrong $name" ;;
+	esac
+}
+
+mkdir mixed
+ln -s ../disk/shard/shard-000000.tar mixed/shard-000000.tar
+for n in 1 2; do ln -s ../shards/shard-00000$n.tar mixed/shard-00000$n.tar; done
+two=$(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0))[:2], sep=",")')
+images=$jobs/images.py
+
+printf '%-22s %-17s %6s %6s %6s\n' JOB VERDICT SAID TRUE LIFE
+# Samples are read from a disk, cold.
+job images-workers    always storage-read     disk/images "$images" disk/images --workers 2 --gpu-ms 60
+job images-alone      always storage-read     disk/images "$images" disk/images --workers 0 --gpu-ms 60
+job tokens-alone      long   storage-read     disk/tokens "$jobs/tokens.py" disk/tokens
+job tokens-workers    long   storage-read     disk/tokens "$jobs/tokens.py" disk/tokens --workers 2
+job shards-workers    long   storage-read     disk/shards "$jobs/shards.py" disk/shards --steps 48
+# Samples are there, and take a CPU.
+job decode-workers    long   decode-cpu       images "$images" images --workers 2 --decode-ms 20 --gpu-ms 30
+job decode-alone      long   decode-cpu       images "$images" images --workers 0 --decode-ms 10 --cpu-ms 40
+job train-workers     long   trainer-bound    images "$images" images --workers 2 --cpu-ms 200
+job train-alone       long   trainer-bound    images "$images" images --workers 0 --cpu-ms 200
+job checkpoints       long   checkpoint-write disk/save "$jobs/finetune.py" disk/save
+job tiny-files        long   open-metadata    near/tiny "$images" near/tiny --workers 2 --gpu-ms 10 --check
+job straggler         long   straggler-worker "shards disk/shard" "$jobs/shards.py" mixed --workers 3 --gpu-ms 5
+job preprocess        always storage-read     disk/images "$jobs/preprocess.py" disk/images out
+job contention        long   cpu-contention   images taskset -c "$two" "$images" images --workers 8 --decode-ms 20 --gpu-ms 20
+job copy              long   storage-read     disk/images cp -r disk/images out
+job archive           long   storage-read     disk/images tar -cf out disk/images
+job pretrained        long   storage-read     disk/model "$jobs/pretrained.py" disk/model
+
+echo "$right right; unknown:${unknown:- none}; wrong:${wrong:- none}; not judged:${busy:- none}"
+[ -z "$wrong$unknown" ] || exit 1
+[ -z "$busy" ] || skip "a machine that is not so busy (of $busy)"

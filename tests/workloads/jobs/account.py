@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a job spent its time in, by its own clock: the truth that a report on its trace is compared with.
+
+Nothing of it is in the trace but memory that is mapped at the start and two reads of /proc: each process notes when it
+began and ended to do something, the trainer adds it up and writes it to the file $ACCOUNT as it ends. Spans do not
+lie in each other. The kinds:
+
+    open        stat, list, open and close files
+    read        read files, by calls or by page faults
+    decode      make a sample of what was read
+    write       write files that are no checkpoints
+    checkpoint  write and sync a checkpoint
+    wait        the trainer has nothing from its loaders
+    compute     the trainer trains on a CPU
+    gpu         it sleeps, as a thread that waits for its GPU
+
+A wait is for what those workers did that did something: the time in it in which at least one was in a span goes to the
+kinds in proportion to the time that all of them together spent in each. What is left of it is idle, and where there
+was no worker, start. Shares are parts of wall_s, the time between the job's imports and its end:
+
+    storage-read, open-metadata, checkpoint-write   read, open, checkpoint: of the trainer itself and of its waits
+    decode-cpu          decode, likewise, but for the part in which they waited for a CPU
+    straggler-worker    of the waits, how much more of them than the others' mean the busiest worker was busy
+    cpu-contention      what the trainer waited for a CPU, and of its waits for busy workers the part of their spans in
+                        which they did
+    trainer-bound       all but read, open, decode, write and checkpoint
+
+runq_share says whether the machine was too busy for a job that is not about that: the part of their time for which the
+trainer, or the mean of the workers, had no CPU; the larger. Of a process only its main thread counts.
+"""
+import bisect
+import contextlib
+import json
+import mmap
+import multiprocessing.util
+import os
+import time
+
+now = time.monotonic_ns
+KINDS = ("life", "open", "read", "decode", "write", "checkpoint", "wait", "compute", "gpu")
+DOES = tuple(kind for kind in KINDS if kind not in ("life", "wait"))
+SPANS = 40000  # of a role; memory that is not written to is none
+COUNT, CPU, RUNQ, FIRST = range(4)  # a role's numbers: spans, ns on a CPU, ns without one; then three for each span
+
+
+def schedstat():
+    """Of the main thread: ns on a CPU, ns in which it waited for one."""
+    with open("/proc/self/schedstat", encoding="ascii") as f:
+        return [int(n) for n in f.read().split()[:2]]
+
+
+def with_cpu(roles):
+    """The part of their time in which they had work for a CPU and had one."""
+    ready = sum(role.cpu + role.runq for role in roles)
+    return sum(role.cpu for role in roles) / ready if ready else 1
+
+
+def life_s():
+    """Seconds since this process was started."""
+    with open("/proc/self/stat", encoding="ascii") as f:
+        began = int(f.read().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - began
+
+
+def between(spans, ends, begin, end):
+    """Of sorted SPANS, which end at ENDS, what lies between BEGIN and END."""
+    for at in range(bisect.bisect(ends, begin), len(spans)):
+        if spans[at][0] >= end:
+            break
+        yield max(spans[at][0], begin), min(spans[at][1], end)
+
+
+def union(pieces):
+    """The time in which there is at least one of them."""
+    total = last = 0
+    for begin, end in sorted(pieces):
+        total += max(0, end - max(begin, last))
+        last = max(last, end)
+    return total
+
+
+class Role:
+    """The trainer or a worker as it is left: sorted (begin, end) by kind."""
+
+    def __init__(self, numbers):
+        self.cpu, self.runq = numbers[CPU], numbers[RUNQ]
+        self.spans = {kind: [] for kind in KINDS}
+        for at in range(FIRST, FIRST + 3 * numbers[COUNT], 3):
+            self.spans[KINDS[numbers[at + 2]]].append((numbers[at], numbers[at + 1]))
+        for spans in self.spans.values():
+            spans.sort()
+        self.ends = {kind: [end for _, end in spans] for kind, spans in self.spans.items()}
+
+    def within(self, kind, begin, end):
+        return sum(last - first for first, last in between(self.spans[kind], self.ends[kind], begin, end))
+
+    def total(self, kind):
+        return sum(end - begin for begin, end in self.spans[kind])
+
+    def pieces(self, begin, end):
+        """Of what it did between BEGIN and END, in any order."""
+        for kind in DOES:
+            for piece in between(self.spans[kind], self.ends[kind], begin, end):
+                yield piece
+
+    def busy(self, begin, end):
+        return sum(piece[1] - piece[0] for piece in self.pieces(begin, end))
+
+
+class Account:
+    def __init__(self, workers=0):
+        self.begin, self.slot = now(), 0
+        size = 8 * (FIRST + 3 * SPANS)
+        memory = memoryview(mmap.mmap(-1, size * (1 + workers))).cast("q")
+        self.slots = [memory[size // 8 * n:size // 8 * (n + 1)] for n in range(1 + workers)]
+        self.workers = workers
+
+    # --- while it runs ---
+
+    def note(self, kind, begin, end):
+        mine = self.slots[self.slot]
+        at = FIRST + 3 * mine[COUNT]
+        mine[at], mine[at + 1], mine[at + 2] = begin, end, KINDS.index(kind)
+        mine[COUNT] += 1
+
+    @contextlib.contextmanager
+    def time(self, kind):
+        begin = now()
+        yield
+        self.note(kind, begin, now())
+
+    def wait(self):
+        """Around what asks for a batch: who has no workers does not wait for them, but loads by itself."""
+        return self.time("wait") if self.workers else contextlib.nullcontext()
+
+    def worker(self, number):
+        """The worker_init_fn of a DataLoader."""
+        self.slot = 1 + number
+        multiprocessing.util.Finalize(None, self.end_role, (now(),), exitpriority=100)
+
+    def end_role(self, begin):
+        cpu, runq = schedstat()
+        mine = self.slots[self.slot]
+        mine[CPU] += cpu
+        mine[RUNQ] += runq
+        self.note("life", begin, now())
+
+    # --- at the end ---
+
+    def close(self):
+        """To be called once all workers have ended."""
+        path = os.environ.get("ACCOUNT")
+        if path:
+            self.end_role(self.begin)
+            with open(path, "w", encoding="ascii") as f:
+                json.dump(self.sums(), f, indent=1)
+
+    def sums(self):
+        trainer, *workers = (Role(numbers) for numbers in self.slots)
+        wall = trainer.total("life")
+        own = {kind: trainer.total(kind) for kind in DOES}
+        waits = self.waits_for(trainer, workers)
+        lives = sum(w.total("life") for w in workers)
+        busy = sum(w.total(kind) for w in workers for kind in DOES)
+        waited_runq = sum(waits.get(kind, 0) for kind in DOES) * min(1, sum(w.runq for w in workers) / busy) if busy else 0
+        both = {kind: own[kind] + waits.get(kind, 0) for kind in own}
+        parts = {
+            "storage-read": both["read"],
+            "open-metadata": both["open"],
+            "decode-cpu": own["decode"] * with_cpu([trainer]) + waits.get("decode", 0) * with_cpu(workers),
+            "checkpoint-write": both["checkpoint"],
+            "straggler-worker": self.lag(trainer, workers),
+            "cpu-contention": trainer.runq + waited_runq,
+            "trainer-bound": wall - sum(both[kind] for kind in ("read", "open", "decode", "write", "checkpoint")),
+        }
+        life = life_s()
+        return {
+            "pid": os.getpid(),
+            "begin_ns": self.begin,
+            "wall_s": wall / 1e9,
+            "imports_s": life - wall / 1e9,
+            "runq_share": max([trainer.runq / wall, sum(w.runq for w in workers) / lives if lives else 0]),
+            "shares": {code: ns / wall for code, ns in parts.items()},
+            "trainer_s": {**{kind: ns / 1e9 for kind, ns in own.items()}, "wait": trainer.total("wait") / 1e9,
+                          "cpu": trainer.cpu / 1e9, "runq": trainer.runq / 1e9},
+            "waits_for_s": {kind: ns / 1e9 for kind, ns in waits.items()},
+            "workers_s": [{**{kind: w.total(kind) / 1e9 for kind in KINDS}, "cpu": w.cpu / 1e9, "runq": w.runq / 1e9}
+                          for w in workers],
+        }
+
+    @staticmethod
+    def waits_for(trainer, workers):
+        waits = {"start": 0, "idle": 0}
+        for begin, end in trainer.spans["wait"]:
+            if not any(w.within("life", begin, end) for w in workers):
+                waits["start"] += end - begin
+                continue
+            spent = {kind: sum(w.within(kind, begin, end) for w in workers) for kind in DOES}
+            busy = union(piece for w in workers for piece in w.pieces(begin, end))
+            waits["idle"] += end - begin - busy
+            for kind, ns in spent.items():
+                waits[kind] = waits.get(kind, 0) + (busy * ns / sum(spent.values()) if ns else 0)
+        return waits
+
+    @staticmethod
+    def lag(trainer, workers):
+        """How much more of the waits than the others the busiest worker was busy."""
+        busy = sorted(sum(w.busy(*wait) for wait in trainer.spans["wait"]) for w in workers)
+        return busy[-1] - sum(busy[:-1]) / len(busy[:-1]) if len(busy) > 1 else 0
