@@ -10,7 +10,7 @@ uint32_t reader_column_u64_anywhere(const struct reader_row *rows, unsigned int 
 	uint32_t are = 0;
 
 	for (unsigned int i = 0; i < n; i++)
-		are |= (uint32_t)reader_row_u64(reader_field(&rows[i], column), &ret[i]) << i;
+		are |= (uint32_t)reader_u64(reader_field(&rows[i], column), &ret[i]) << i;
 	return are;
 }
 

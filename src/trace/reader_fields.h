@@ -20,7 +20,7 @@ struct reader_field {
 /* What a column that is not there has. */
 static inline struct reader_field reader_absent(void)
 {
-	static const char absent[] = "                -"; /* reader_row_u64() looks before it */
+	static const char absent[] = "                -"; /* reader_u64() looks before it */
 
 	return (struct reader_field){ absent + sizeof(absent) - 2, 1 };
 }
@@ -30,15 +30,12 @@ static inline bool reader_is(struct reader_field f, const char *s)
 	return f.len == strlen(s) && memcmp(f.p, s, f.len) == 0;
 }
 
-/* A decimal number, whole and in range; else false and *RET untouched. */
-bool reader_u64(struct reader_field f, uint64_t *ret);
-bool reader_long_u64(struct reader_field f, uint64_t *ret); /* its way for more than 16 digits */
-
 /*
- * The same of a field of a row, as reader_next() gives it: there are bytes before it, so that its last eight and
- * sixteen are loaded at once, however long it is.
+ * A field of a row, as reader_next() gives it, as a decimal number, whole and in range; else false and *RET untouched.
+ * There are bytes before it, so that its last eight and sixteen are loaded at once, however long it is.
  */
-static inline bool reader_row_u64(struct reader_field f, uint64_t *ret)
+bool reader_long_u64(struct reader_field f, uint64_t *ret); /* its way for more than 16 digits */
+static inline bool reader_u64(struct reader_field f, uint64_t *ret)
 {
 	const char *end = f.p + f.len;
 	uint64_t low, high;

@@ -113,7 +113,7 @@ static inline bool scan_has_number(const struct scan *s, enum column c)
 static inline bool scan_u64(const struct scan *s, enum column c, uint64_t *ret)
 {
 	if (c >= SCAN_NUMBERS)
-		return reader_row_u64(scan_field(s, c), ret);
+		return reader_u64(scan_field(s, c), ret);
 	if (!scan_has_number(s, c))
 		return false;
 	*ret = s->number[c][s->row];
@@ -127,7 +127,7 @@ static inline uint64_t scan_number(const struct scan *s, enum column c)
 
 	if (c < SCAN_NUMBERS)
 		return s->number[c][s->row];
-	return reader_row_u64(scan_field(s, c), &v) ? v : 0;
+	return reader_u64(scan_field(s, c), &v) ? v : 0;
 }
 
 /* The number in column C, which may have a fraction; false for `-' and all else. */
