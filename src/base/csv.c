@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -56,18 +56,6 @@ static bool begins_formula(const char *s, size_t len)
 	return len && strchr("=+-@\t\r\n'", s[0]) && s[0];
 }
 
-/* Bytes of the character at S that may be written as it is, 0: it has to stay escaped. */
-static unsigned int plain_len(const char *s, size_t len)
-{
-	unsigned char c = (unsigned char)*s;
-	unsigned int n = text_utf8_len(s, len);
-
-	if (n == 1 && ((c < ' ' && c != '\t' && c != '\n' && c != '\r') || c == 0x7f))
-		return 0;
-	/* the C1 controls, which terminals obey too */
-	return n == 2 && c == 0xc2 && (unsigned char)s[1] < 0xa0 ? 0 : n;
-}
-
 static bool needs_quotes(const char *s, size_t len)
 {
 	if (len && (s[0] == ' ' || s[len - 1] == ' '))
@@ -87,7 +75,7 @@ static void put_text(FILE *out, const char *s, size_t len)
 	if (begins_formula(s, len))
 		fputc('\'', out);
 	while (len) {
-		unsigned int n = plain_len(s, len);
+		unsigned int n = memchr("\t\n\r", *s, 3) ? 1 : text_shown_len(s, len);
 
 		if (!n)
 			fprintf(out, "\\%03o", (unsigned char)*s);
@@ -114,35 +102,19 @@ void csv_text(struct csv *c, const char *escaped)
 		fputs(escaped, c->out); /* harmless as it is: it has neither quotes nor blanks */
 }
 
-void csv_u64(struct csv *c, uint64_t v)
+void csv_number(struct csv *c, const char *fmt, ...)
 {
+	va_list ap;
+
 	next(c);
-	fprintf(c->out, "%" PRIu64, v);
+	va_start(ap, fmt);
+	vfprintf(c->out, fmt, ap);
+	va_end(ap);
 }
 
-void csv_seconds(struct csv *c, uint64_t ns)
+void csv_seconds(struct csv *c, bool negative, uint64_t ns)
 {
-	next(c);
-	fprintf(c->out, "%llu.%09llu", ns / NSEC_PER_SEC, ns % NSEC_PER_SEC);
-}
-
-void csv_seconds_signed(struct csv *c, int64_t ns)
-{
-	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-
-	next(c);
-	fprintf(c->out, "%s%llu.%09llu", ns < 0 ? "-" : "", size / NSEC_PER_SEC, size % NSEC_PER_SEC);
-}
-
-void csv_f64(struct csv *c, double v)
-{
-	next(c);
-	fprintf(c->out, "%.6f", v);
-}
-
-void csv_none(struct csv *c)
-{
-	next(c);
+	csv_number(c, "%s%llu.%09llu", negative ? "-" : "", ns / NSEC_PER_SEC, ns % NSEC_PER_SEC);
 }
 
 void csv_end(struct csv *c)

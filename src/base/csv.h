@@ -26,13 +26,10 @@ int csv_open(struct csv *c, int dirfd, const char *name);
 /* 0, or -errno of whatever has failed since. */
 int csv_close(struct csv *c);
 
-/* The next field: a text, a number, ns as seconds with nine decimals, a fraction with six, nothing. */
+/* The next field: a text, a number as printf(3) has it, also none (""), ns as seconds with nine decimals. */
 void csv_text(struct csv *c, const char *escaped);
-void csv_u64(struct csv *c, uint64_t v);
-void csv_seconds(struct csv *c, uint64_t ns);
-void csv_seconds_signed(struct csv *c, int64_t ns);
-void csv_f64(struct csv *c, double v);
-void csv_none(struct csv *c);
+void csv_number(struct csv *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void csv_seconds(struct csv *c, bool negative, uint64_t ns);
 void csv_end(struct csv *c);
 
 #endif

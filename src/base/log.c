@@ -72,16 +72,12 @@ void log_status(const char *line)
 /* Names of files and commands are in it: neither terminal nor journal may take them for orders. */
 static void make_plain(char *s)
 {
-	unsigned int len;
+	while (*s) {
+		unsigned int len = text_shown_len(s, strnlen(s, 4));
 
-	for (; *s; s += len) {
-		bool c1 = (s[0] & 0xff) == 0xc2 && (s[1] & 0xe0) == 0x80; /* U+0080 to U+009F */
-
-		len = text_utf8_len(s, strnlen(s, 4));
-		if (len == 0 || c1 || (len == 1 && (*s < ' ' || *s == 0x7f))) {
+		if (!len)
 			*s = '?';
-			len = 1;
-		}
+		s += MAX(len, 1U);
 	}
 }
 

@@ -88,7 +88,7 @@ void loop_quit(struct loop *l)
 	l->quit = true;
 }
 
-static int timer_set(int fd, uint64_t first_ns, uint64_t interval_ns)
+int loop_timer_set(int fd, uint64_t first_ns, uint64_t interval_ns)
 {
 	struct itimerspec it = {
 		.it_value = { (time_t)(first_ns / NSEC_PER_SEC), (long)(first_ns % NSEC_PER_SEC) },
@@ -98,15 +98,10 @@ static int timer_set(int fd, uint64_t first_ns, uint64_t interval_ns)
 	return timerfd_settime(fd, 0, &it, NULL) < 0 ? -errno : 0;
 }
 
-int loop_timer_set(int fd, uint64_t interval_ns)
-{
-	return timer_set(fd, interval_ns, interval_ns);
-}
-
-int loop_timerfd(uint64_t first_ns, uint64_t interval_ns)
+int loop_timerfd(uint64_t interval_ns)
 {
 	autoclose int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	int r = fd < 0 ? -errno : timer_set(fd, first_ns, interval_ns);
+	int r = fd < 0 ? -errno : loop_timer_set(fd, interval_ns, interval_ns);
 
 	return r < 0 ? r : TAKE_FD(fd);
 }

@@ -35,9 +35,9 @@ int loop_once(struct loop *l, int timeout_ms);
 /* Until loop_quit() or a negative return. */
 int loop_run(struct loop *l);
 void loop_quit(struct loop *l);
-/* A periodic (or, with INTERVAL_NS 0, one-shot) CLOCK_MONOTONIC timerfd; -errno. */
-int loop_timerfd(uint64_t first_ns, uint64_t interval_ns);
-/* From now on every INTERVAL_NS; 0 or -errno. */
-int loop_timer_set(int fd, uint64_t interval_ns);
+/* A CLOCK_MONOTONIC timerfd that is ready every INTERVAL_NS, 0: never; or -errno. */
+int loop_timerfd(uint64_t interval_ns);
+/* From now on it is after FIRST_NS, then every INTERVAL_NS (0: once); 0 or -errno. */
+int loop_timer_set(int fd, uint64_t first_ns, uint64_t interval_ns);
 
 #endif

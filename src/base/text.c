@@ -2,28 +2,19 @@
 /*
  * The text rules of the .out files, one implementation for every writer and reader. Pure: no
  * state but the caller's, no allocation, any thread. Knows neither columns nor files. This is the
- * hot path of the drain, hence the tables.
+ * hot path of the drain.
  */
 #include "base/text.h"
 
 #include <endian.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/util.h"
-
-static const char pairs[] =
-	"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
-	"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
-	"8081828384858687888990919293949596979899";
 
 static inline unsigned int bits_of(uint64_t v)
 {
 	return 64 - (unsigned int)__builtin_clzll(v | 1);
-}
-
-static inline void put_pair(char *p, unsigned int v)
-{
-	memcpy(p, &pairs[2 * (size_t)v], 2);
 }
 
 /*
@@ -172,6 +163,15 @@ unsigned int text_utf8_len(const char *str, size_t len)
 		if (!is_tail(s[i]))
 			return 0;
 	return n;
+}
+
+unsigned int text_shown_len(const char *s, size_t len)
+{
+	unsigned int n = text_utf8_len(s, len);
+	bool c0 = n == 1 && ((unsigned char)s[0] < ' ' || s[0] == 0x7f);
+	bool c1 = n == 2 && (s[0] & 0xff) == 0xc2 && (s[1] & 0xe0) == 0x80; /* U+0080 to U+009F */
+
+	return c0 || c1 ? 0 : n;
 }
 
 static inline char *put_escape(char *p, uint8_t c)
@@ -332,42 +332,14 @@ size_t text_unescape(char *dst, const char *field, size_t len)
 	return (size_t)(p - dst);
 }
 
-/*
- * Days since 1970-01-01 to a date of the proleptic Gregorian calendar, after Howard Hinnant,
- * "chrono-Compatible Low-Level Date Algorithms", civil_from_days: years that begin in March put
- * the leap day last, so that 153 days in five months gives every month's length. 719468 days lie
- * between 0000-03-01 and the epoch, 146097 in the 400 years after which the calendar repeats.
- */
-static void put_date(char *p, uint64_t days)
-{
-	uint32_t z = (uint32_t)days + 719468;
-	uint32_t era = z / 146097, doe = z % 146097;
-	uint32_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-	uint32_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-	uint32_t mp = (5 * doy + 2) / 153;
-	uint32_t month = mp < 10 ? mp + 3 : mp - 9;
-	uint32_t year = era * 400 + yoe + (month <= 2);
-
-	put_pair(p, year / 100);
-	put_pair(p + 2, year % 100);
-	p[4] = '-';
-	put_pair(p + 5, month);
-	p[7] = '-';
-	put_pair(p + 8, doy - (153 * mp + 2) / 5 + 1);
-}
-
 static void fill_cache(struct text_utc_cache *c, uint64_t second)
 {
-	uint32_t in_day = (uint32_t)(second % 86400);
+	const time_t at = (time_t)second;
+	char text[sizeof(c->prefix) + 1];
+	struct tm tm;
 
-	put_date(c->prefix, second / 86400);
-	c->prefix[10] = 'T';
-	put_pair(c->prefix + 11, in_day / 3600);
-	c->prefix[13] = ':';
-	put_pair(c->prefix + 14, in_day / 60 % 60);
-	c->prefix[16] = ':';
-	put_pair(c->prefix + 17, in_day % 60);
-	c->prefix[19] = '.';
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S.", gmtime_r(&at, &tm));
+	memcpy(c->prefix, text, sizeof(c->prefix));
 	c->begin_ns = second * NSEC_PER_SEC;
 	c->valid = true;
 }

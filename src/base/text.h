@@ -60,6 +60,8 @@ size_t text_unescape(char *dst, const char *field, size_t len);
 
 /* Bytes (1 to 4) of the UTF-8 character at S, 0 where there is none (RFC 3629). */
 unsigned int text_utf8_len(const char *s, size_t len);
+/* The same; 0, too, where it is a control character, which terminals obey. */
+unsigned int text_shown_len(const char *s, size_t len);
 
 /* UTC of ns since the epoch; the date and second are cached in *CACHE between calls. */
 struct text_utc_cache {

@@ -2,6 +2,7 @@
 #include "drain/drain.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -142,12 +143,14 @@ static void timer_ack(int fd)
 static void pace(struct drain *d, bool any)
 {
 	bool was_idle = d->idle_rounds >= IDLE_ROUNDS, idle;
+	uint64_t ns;
 
 	d->idle_rounds = any ? 0 : MIN(d->idle_rounds + 1, IDLE_ROUNDS);
 	idle = d->idle_rounds >= IDLE_ROUNDS;
+	ns = (idle ? IDLE_PERIODS : 1) * d->period_ns;
 	/* a line of the log has the time at which it is found */
 	if (idle != was_idle && d->log.fd < 0)
-		loop_timer_set(d->timer_fd, idle ? IDLE_PERIODS * d->period_ns : d->period_ns);
+		loop_timer_set(d->timer_fd, ns, ns);
 }
 
 /* For those who watch, if there are any. */
@@ -261,8 +264,8 @@ static void finish(struct drain *d)
 	mark_rows(&d->marks, &d->decode);
 	clock_read(&r, CLOCK_TRIES);
 	__atomic_store_n(&d->end_ns, r.mono_ns, __ATOMIC_RELAXED);
-	tracer_in_flight(d->tracer, in_flight, d);
-	tracer_in_flight_recs(d->tracer, d->end_ns, in_flight_rec, d);
+	tracer_running(d->tracer, in_flight, d);
+	tracer_requests(d->tracer, d->end_ns, UINT_MAX, in_flight, in_flight_rec, d);
 	clock_map_update(&d->decode.clock, &r, false);
 	clock_row(d, &r, DLT_TIME_END);
 	drain_flush(d);
@@ -363,9 +366,9 @@ static int loop_setup(struct drain *d)
 
 	d->period_ns = MAX(PERIOD_NS * MIN(d->ring_bytes, PERIOD_RING_BYTES) / PERIOD_RING_BYTES, PERIOD_MIN_NS);
 	if (!r)
-		r = watch(d, &d->timer_fd, loop_timerfd(d->period_ns, d->period_ns), on_timer);
+		r = watch(d, &d->timer_fd, loop_timerfd(d->period_ns), on_timer);
 	if (!r)
-		r = watch(d, &d->tick_fd, loop_timerfd(NSEC_PER_SEC, NSEC_PER_SEC), on_tick);
+		r = watch(d, &d->tick_fd, loop_timerfd(NSEC_PER_SEC), on_tick);
 	if (!r)
 		r = watch(d, &d->clock_fd, clock_step_fd(), on_clock_set);
 	if (!r) {

@@ -7,12 +7,11 @@
 #ifndef KERNEL_TRACER_H
 #define KERNEL_TRACER_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "kernel/tracer_parts.h"
+#include "kernel/tracer_impl.h"
 #include "trace/probe_mask.h"
 
 struct tracer_options {
@@ -73,12 +72,15 @@ void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES]);
  */
 void tracer_skipped(const struct tracer *t, uint64_t skipped[DLT_PROBES]);
 
-/* The calls that run now: one may end, and another begin in its place, while FN looks at it. */
+/*
+ * The calls that run now: one may end, and another begin in its place, while FN looks at it. After tracer_detach():
+ * those still in flight.
+ */
 void tracer_running(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call), void *ctx);
 
 /*
- * The requests that run now: of io_uring and libaio, and those that disks have. As calls, or as records of
- * NOW_NS; no more than MAX are looked at of each kind. One may end while FN looks at it, and come twice.
+ * The same for requests: of io_uring and libaio, and those that disks have. As calls, or as records of NOW_NS; before
+ * tracer_detach() no more than MAX are looked at of each kind, some of them perhaps twice.
  */
 void tracer_requests(struct tracer *t, uint64_t now_ns, unsigned int max,
 		     void (*call)(void *ctx, const struct dlt_call *call),
@@ -89,13 +91,5 @@ static inline bool tracer_may_tell(const struct tracer *t, const struct dlt_hdr 
 {
 	return !t->cfg.owned || rec->probe != DLT_bio || rec->tgid;
 }
-
-/* The calls still in flight, after tracer_detach(). */
-void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call),
-		      void *ctx);
-
-/* The same for operations that probes keep themselves, as records of NOW_NS. */
-void tracer_in_flight_recs(struct tracer *t, uint64_t now_ns,
-			   void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx);
 
 #endif

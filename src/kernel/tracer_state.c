@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a running trace's maps hold: who is in the target, the counters, what is in flight. */
 #include "kernel/tracer.h"
-#include "kernel/tracer_impl.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 
 #include <bpf/bpf.h>
@@ -66,7 +64,7 @@ uint64_t tracer_live(const struct tracer *t)
 	const uint64_t *eight = (const uint64_t *)t->targets, in = 0x0101010101010101 * DLT_TARGET_IN;
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < t->targets_bytes / sizeof(*eight); i++)
+	for (size_t i = 0; i < t->mapped[TRACER_TARGETS].bytes / sizeof(*eight); i++)
 		n += (unsigned int)__builtin_popcountll(__atomic_load_n(&eight[i], __ATOMIC_RELAXED) & in);
 	return n;
 }
@@ -103,13 +101,6 @@ void tracer_running(const struct tracer *t, void (*fn)(void *ctx, const struct d
 	}
 }
 
-void tracer_in_flight(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call),
-		      void *ctx)
-{
-	tracer_running(t, fn, ctx);
-	uring_in_flight(t->uring, UINT_MAX, fn, ctx);
-}
-
 /* One of PROBE's objects: what is in flight is shared by all of them. NULL: it has none. */
 static struct probe_object *object_of(struct tracer *t, unsigned int probe)
 {
@@ -121,30 +112,18 @@ static struct probe_object *object_of(struct tracer *t, unsigned int probe)
 	return NULL;
 }
 
-static void in_flight_recs(struct tracer *t, uint64_t now_ns, unsigned int max,
-			   void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx)
-{
-	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		struct probe_object *o = probes[i]->in_flight ? object_of(t, i) : NULL;
-
-		if (o)
-			probes[i]->in_flight(o, fn, ctx, now_ns, max);
-	}
-	uring_in_flight_recs(t->uring, now_ns, max, fn, ctx);
-}
-
-void tracer_in_flight_recs(struct tracer *t, uint64_t now_ns,
-			   void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx)
-{
-	in_flight_recs(t, now_ns, UINT_MAX, fn, ctx);
-}
-
 void tracer_requests(struct tracer *t, uint64_t now_ns, unsigned int max,
 		     void (*call)(void *ctx, const struct dlt_call *call),
 		     void (*rec)(void *ctx, const struct dlt_hdr *rec), void *ctx)
 {
 	uring_in_flight(t->uring, max, call, ctx);
-	in_flight_recs(t, now_ns, max, rec, ctx);
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		struct probe_object *o = probes[i]->in_flight ? object_of(t, i) : NULL;
+
+		if (o)
+			probes[i]->in_flight(o, rec, ctx, now_ns, max);
+	}
+	uring_in_flight_recs(t->uring, now_ns, max, rec, ctx);
 }
 
 uint64_t tracer_object_skipped(const struct bpf_object *obj, const char *but)

@@ -180,7 +180,7 @@ static int setup(struct daemon *d)
 	d->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (watchdog_ns)
 		tick_ns = MIN(tick_ns, watchdog_ns);
-	d->tick_fd = loop_timerfd(tick_ns, tick_ns);
+	d->tick_fd = loop_timerfd(tick_ns);
 	if (d->signal_fd < 0 || d->tick_fd < 0)
 		return -errno;
 	r = loop_add(&d->loop, d->signal_fd, EPOLLIN, on_signal, d);

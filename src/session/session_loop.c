@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <sys/timerfd.h>
 
 #include "base/log.h"
 #include "base/util.h"
@@ -113,9 +112,7 @@ void watch_advance(struct session *s)
 
 int watch_arm(struct session *s, uint64_t ns)
 {
-	struct itimerspec it = { .it_value = { (time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC) } };
-
-	return timerfd_settime(s->phase_fd, 0, &it, NULL) < 0 ? -errno : 0;
+	return loop_timer_set(s->phase_fd, ns, 0);
 }
 
 void watch_stop(struct session *s, const char *why)
@@ -262,8 +259,8 @@ int watch_setup(struct session *s)
 		return r;
 	signal(SIGXFSZ, SIG_IGN); /* the caller's limit of a file's size is as a full disk */
 	s->signal_fd = command_signals();
-	s->tick_fd = loop_timerfd(NSEC_PER_SEC, NSEC_PER_SEC);
-	s->phase_fd = loop_timerfd(0, 0);
+	s->tick_fd = loop_timerfd(NSEC_PER_SEC);
+	s->phase_fd = loop_timerfd(0);
 	if (s->signal_fd < 0)
 		return s->signal_fd;
 	r = loop_add(&s->loop, s->signal_fd, EPOLLIN, on_signal, s);
@@ -294,7 +291,7 @@ int watch_tell(struct session *s)
 {
 	if (!tracer_tells(&s->tracer))
 		return 0;
-	s->tell_fd = loop_timerfd(s->cfg->interval_ns, s->cfg->interval_ns);
+	s->tell_fd = loop_timerfd(s->cfg->interval_ns);
 	return s->tell_fd < 0 ? s->tell_fd : loop_add(&s->loop, s->tell_fd, EPOLLIN, on_tell, s);
 }
 

@@ -2,6 +2,7 @@
 #include "session/status.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,18 +83,18 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 	s->lost += s->counts.skipped; /* anybody's, so perhaps ours: never too few */
 }
 
-static void count_in_flight(void *ctx, const struct dlt_call *call)
-{
-	uint64_t *n = ctx;
-
-	if (call->probe < DLT_PROBES)
-		n[call->probe]++;
-}
-
 struct in_flight {
 	const struct tracer *tracer;
-	uint64_t *n, foreign;
+	uint64_t n[DLT_PROBES], foreign;
 };
+
+static void count_in_flight(void *ctx, const struct dlt_call *call)
+{
+	struct in_flight *f = ctx;
+
+	if (call->probe < DLT_PROBES)
+		f->n[call->probe]++;
+}
 
 static void count_in_flight_rec(void *ctx, const struct dlt_hdr *rec)
 {
@@ -108,17 +109,17 @@ static void count_in_flight_rec(void *ctx, const struct dlt_hdr *rec)
 void status_account(struct status *s, struct tracer *t)
 {
 	struct dlt_stats stats[DLT_PROBES];
-	uint64_t in_flight[DLT_PROBES] = {}, skipped[DLT_PROBES];
-	struct in_flight recs = { .tracer = t, .n = in_flight };
+	struct in_flight in_flight = { .tracer = t };
+	uint64_t skipped[DLT_PROBES];
 
 	tracer_stats(t, stats);
 	tracer_skipped(t, skipped);
-	tracer_in_flight(t, count_in_flight, in_flight);
-	tracer_in_flight_recs(t, 0, count_in_flight_rec, &recs);
-	stats[DLT_bio].foreign += recs.foreign;
+	tracer_running(t, count_in_flight, &in_flight);
+	tracer_requests(t, 0, UINT_MAX, count_in_flight, count_in_flight_rec, &in_flight);
+	stats[DLT_bio].foreign += in_flight.foreign;
 	s->counts.probes[DLT_bio].foreign = stats[DLT_bio].foreign;
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		uint64_t known = stats[i].emitted + stats[i].foreign + stats[i].lost + in_flight[i];
+		uint64_t known = stats[i].emitted + stats[i].foreign + stats[i].lost + in_flight.n[i];
 
 		s->counts.probes[i].unmatched = stats[i].seen > known ? stats[i].seen - known : 0;
 		s->counts.probes[i].calls = known - stats[i].foreign + s->counts.probes[i].unmatched + skipped[i];

@@ -3,6 +3,7 @@
 #include "report/show/view.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #include "base/csv.h"
 #include "base/util.h"
@@ -26,25 +27,25 @@ static void cell(const struct view_column *c, const void *of, const void *row, s
 
 	view_cell(c, of, row, &v);
 	if (!v.known) {
-		csv_none(csv);
+		csv_number(csv, "%s", "");
 		return;
 	}
 	switch (c->kind) {
 	case VIEW_NS:
-		csv_seconds(csv, v.n);
+		csv_seconds(csv, false, v.n);
 		break;
 	case VIEW_SIGNED_NS:
-		csv_seconds_signed(csv, v.s);
+		csv_seconds(csv, v.s < 0, v.s < 0 ? -(uint64_t)v.s : (uint64_t)v.s);
 		break;
 	case VIEW_SHARE:
 	case VIEW_NUMBER:
-		csv_f64(csv, v.f);
+		csv_number(csv, "%.6f", v.f);
 		break;
 	case VIEW_TEXT:
 		csv_text(csv, v.text);
 		break;
 	default:
-		csv_u64(csv, v.n);
+		csv_number(csv, "%" PRIu64, v.n);
 	}
 }
 

@@ -230,14 +230,13 @@ static void a_loop_that_is_not_there_any_more_fails(void **state)
 
 static void timers_are_set_as_asked(void **state)
 {
-	autoclose int fd = loop_timerfd(3600 * NSEC_PER_SEC, 2 * NSEC_PER_SEC + 5);
-	autoclose int once = loop_timerfd(3600 * NSEC_PER_SEC, 0);
-	autoclose int off = loop_timerfd(0, 0);
+	autoclose int fd = loop_timerfd(7200 * NSEC_PER_SEC + 5), once = loop_timerfd(1), off = loop_timerfd(0);
 	struct itimerspec it;
 
+	assert_int_equal(loop_timer_set(once, 3600 * NSEC_PER_SEC, 0), 0);
 	assert_int_equal(timerfd_gettime(fd, &it), 0);
-	assert_int_equal(timespec_ns(&it.it_interval), 2 * NSEC_PER_SEC + 5);
-	assert_in_range(timespec_ns(&it.it_value), 1, 3600 * NSEC_PER_SEC);
+	assert_int_equal(timespec_ns(&it.it_interval), 7200 * NSEC_PER_SEC + 5);
+	assert_in_range(timespec_ns(&it.it_value), 3600 * NSEC_PER_SEC, 7200 * NSEC_PER_SEC + 5);
 	assert_int_equal(timerfd_gettime(once, &it), 0);
 	assert_int_equal(timespec_ns(&it.it_interval), 0);
 	assert_in_range(timespec_ns(&it.it_value), 1, 3600 * NSEC_PER_SEC);
@@ -260,7 +259,7 @@ static int on_timer(void *ctx, int fd, uint32_t events)
 
 static void a_timer_wakes_the_loop(void **state)
 {
-	autoclose int fd = loop_timerfd(1, 0);
+	autoclose int fd = loop_timerfd(1);
 
 	assert_int_equal(loop_add(&loop, fd, EPOLLIN, on_timer, NULL), 0);
 	assert_int_equal(loop_run(&loop), 0);
