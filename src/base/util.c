@@ -131,6 +131,19 @@ char *util_fmt(const char *fmt, ...)
 	return n < 0 ? NULL : s;
 }
 
+int util_room(void *v, size_t n, size_t size)
+{
+	void **at = v, *more;
+
+	if (n & (n - 1))
+		return 0;
+	more = reallocarray(*at, n ? 2 * n : 1, size);
+	if (!more)
+		return -ENOMEM;
+	*at = more;
+	return 0;
+}
+
 void util_raise_open_files(void)
 {
 	struct rlimit limit;

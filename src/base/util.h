@@ -96,6 +96,12 @@ int util_create_at(int dirfd, const char *name, int flags);
 /* asprintf that returns NULL when memory is out. */
 char *util_fmt(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * Room in the vector *V for one more element of SIZE bytes behind the N that are there: it has as many places as the
+ * next power of two. 0 or -ENOMEM.
+ */
+int util_room(void *v, size_t n, size_t size);
+
 /* Our limit of open files: as far as the hard one allows. */
 void util_raise_open_files(void);
 

@@ -8,28 +8,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "base/util.h"
 
 #define TEXT_MAX (8 << 20)
 
 /* --- mounts ----------------------------------------------------------------------------------- */
 
-/* Undo the \ooo of /proc/PID/mountinfo in place. */
+/* As /proc/PID/mountinfo escapes it: as we do. */
 static void unescape(char *s)
 {
-	char *to = s;
-
-	for (; *s; s++, to++) {
-		unsigned int c;
-
-		if (*s == '\\' && sscanf(s + 1, "%3o", &c) == 1 && strspn(s + 1, "01234567") >= 3) {
-			*to = (char)c;
-			s += 3;
-		} else {
-			*to = *s;
-		}
-	}
-	*to = '\0';
+	s[text_unescape(s, s, strlen(s))] = '\0';
 }
 
 /* Is WORD (LEN bytes) one of the comma-separated words of LIST? */
@@ -66,12 +55,11 @@ static long hierarchy_of(const char *options, const char *proc_cgroup)
 static int mount_append(struct cgroup_mounts *m, const char *dir, const char *root,
 			uint32_t hierarchy)
 {
-	struct cgroup_mount *more = realloc(m->items, (m->n + 1) * sizeof(*more)), *new;
+	struct cgroup_mount *new;
 
-	if (!more)
+	if (util_room(&m->items, m->n, sizeof(*new)) < 0)
 		return -ENOMEM;
-	m->items = more;
-	new = &more[m->n];
+	new = &m->items[m->n];
 	*new = (struct cgroup_mount){ strdup(dir), strdup(root), hierarchy };
 	m->n++;
 	if (!new->dir || !new->root)
@@ -193,18 +181,16 @@ static int path_resolve(const char *path, char dst[PATH_MAX])
 
 int cgroup_append(struct cgroup_list *list, const struct cgroup_mount *m, const char *path)
 {
-	struct cgroup *more = realloc(list->items, (list->n + 1) * sizeof(*more)), *new;
 	const char *rest = below(path, m->root);
+	struct cgroup *new;
 
-	if (more)
-		list->items = more;
 	if (!rest)
 		return -ENOENT;
 	if (strlen(path) >= DLT_CGROUP_PATH_MAX)
 		return -ENAMETOOLONG;
-	if (!more)
+	if (util_room(&list->items, list->n, sizeof(*new)) < 0)
 		return -ENOMEM;
-	new = &more[list->n];
+	new = &list->items[list->n];
 	*new = (struct cgroup){ util_fmt("%s%s", m->dir, rest), { .hierarchy = m->hierarchy } };
 	if (!new->dir)
 		return -ENOMEM;
@@ -308,13 +294,10 @@ struct queue {
 
 static int queue_push(struct queue *q, char *dir)
 {
-	char **more = dir ? realloc(q->dirs, (q->n + 1) * sizeof(*more)) : NULL;
-
-	if (!more) {
+	if (!dir || util_room(&q->dirs, q->n, sizeof(*q->dirs)) < 0) {
 		free(dir);
 		return -ENOMEM;
 	}
-	q->dirs = more;
 	q->dirs[q->n++] = dir;
 	return 0;
 }

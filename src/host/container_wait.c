@@ -44,7 +44,6 @@ static int watch_dir(void *ctx, const char *dir)
 {
 	struct container_wait *w = ctx;
 	int wd = inotify_add_watch(w->inotify_fd, dir, IN_CREATE | IN_ONLYDIR | IN_DONT_FOLLOW);
-	struct watch *more;
 
 	if (wd < 0)
 		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
@@ -52,13 +51,10 @@ static int watch_dir(void *ctx, const char *dir)
 	for (unsigned int i = 0; i < w->n_watches; i++)
 		if (w->watches[i].wd == wd)
 			return 0;
-	more = realloc(w->watches, (w->n_watches + 1) * sizeof(*more));
-	if (!more)
+	if (util_room(&w->watches, w->n_watches, sizeof(*w->watches)) < 0)
 		return -ENOMEM;
-	w->watches = more;
-	more[w->n_watches].wd = wd;
-	more[w->n_watches].dir = strdup(dir);
-	return more[w->n_watches++].dir ? 0 : -ENOMEM;
+	w->watches[w->n_watches] = (struct watch){ wd, strdup(dir) };
+	return w->watches[w->n_watches++].dir ? 0 : -ENOMEM;
 }
 
 static int watch_all(struct container_wait *w)

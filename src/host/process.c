@@ -101,26 +101,21 @@ int process_list(struct process **ret, size_t *n_ret)
 {
 	autofree struct process *list = NULL;
 	DIR *proc = opendir("/proc");
-	size_t n = 0, room = 0;
+	size_t n = 0;
 	struct dirent *e;
 
 	if (!proc)
 		return -errno;
 	while ((e = readdir(proc))) {
-		struct process p, *more;
+		struct process p;
 		char *end;
 		long pid = strtol(e->d_name, &end, 10);
 
 		if (pid <= 0 || *end || process_read(&p, (pid_t)pid) < 0)
 			continue;
-		if (n == room) {
-			room = room ? 2 * room : 1024;
-			more = realloc(list, room * sizeof(*list));
-			if (!more) {
-				closedir(proc);
-				return -ENOMEM;
-			}
-			list = more;
+		if (util_room(&list, n, sizeof(*list)) < 0) {
+			closedir(proc);
+			return -ENOMEM;
 		}
 		list[n++] = p;
 	}

@@ -196,11 +196,8 @@ static int program_copy(const struct bpf_program *prog, const struct backend_typ
 
 static int hook_append(struct dispatcher *d, const struct hook *h)
 {
-	struct hook *hooks = reallocarray(d->hooks, d->n_hooks + 1, sizeof(*hooks));
-
-	if (!hooks)
+	if (util_room(&d->hooks, d->n_hooks, sizeof(*d->hooks)) < 0)
 		return -ENOMEM;
-	d->hooks = hooks;
 	d->hooks[d->n_hooks++] = *h;
 	return 0;
 }
@@ -354,13 +351,9 @@ static int hook_attach(struct dispatcher *d, struct hook *h)
 	const struct backend_type *type = h->enter ? &kind->enter_type : &kind->exit_type;
 	const char *name = h->nr >= 0 ? d->funcs[h->nr].name : h->enter ? "sys_enter" : "sys_exit";
 
-	if (h->spare) {
+	if (h->spare || type->type == BPF_PROG_TYPE_TRACING) {
 		h->link_fd = bpf_raw_tracepoint_open(NULL, h->prog_fd);
-		return 0;
-	}
-	if (type->type == BPF_PROG_TYPE_TRACING) {
-		h->link_fd = bpf_raw_tracepoint_open(NULL, h->prog_fd);
-		return h->link_fd < 0 ? fail(d, -errno, name) : 0;
+		return h->link_fd < 0 && !h->spare ? fail(d, -errno, name) : 0;
 	}
 	h->link = type->type == BPF_PROG_TYPE_KPROBE ?
 		bpf_program__attach_kprobe(h->prog, false, name) :

@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,21 +174,10 @@ int manifest_read_at(struct manifest_facts *m, int dirfd)
 {
 	autoclose int fd = util_open_regular(dirfd, "manifest.json", 0);
 	autofree char *text = NULL;
-	int r;
+	int r = fd < 0 ? fd : util_read_fd(fd, MANIFEST_MAX_BYTES, &text, NULL);
 
 	*m = (struct manifest_facts){ 0 };
-	if (fd < 0)
-		return fd;
-	r = util_read_fd(fd, MANIFEST_MAX_BYTES, &text, NULL);
 	return r < 0 ? r : manifest_parse(m, text);
-}
-
-int manifest_read(struct manifest_facts *m, const char *dir)
-{
-	autoclose int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-	*m = (struct manifest_facts){ 0 };
-	return fd < 0 ? -errno : manifest_read_at(m, fd);
 }
 
 const struct manifest_probe *manifest_probe(const struct manifest_facts *m, const char *name)

@@ -54,9 +54,8 @@ struct manifest_facts {
 /* Parse TEXT. 0, or -EBADMSG when it is not whole: *M has what came before. */
 int manifest_parse(struct manifest_facts *m, const char *text);
 
-/* Read it from the trace folder DIR, or DIRFD; 0, -ENOENT, -EBADMSG or -errno. */
+/* Read it from the trace folder DIRFD; 0, -ENOENT, -EBADMSG or -errno. */
 int manifest_read_at(struct manifest_facts *m, int dirfd);
-int manifest_read(struct manifest_facts *m, const char *dir);
 
 /* By --best-effort, or because the hooks were refused at the end of --delay. */
 bool manifest_is_untraced(const struct manifest_probe *p);

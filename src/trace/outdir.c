@@ -5,7 +5,6 @@
  */
 #include "trace/outdir.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -172,21 +171,17 @@ static int enter_parent(int at, const char *name, uid_t uid, gid_t gid)
 	return TAKE_FD(fd);
 }
 
+static int is_dots(void *ctx, const char *name)
+{
+	return strcmp(name, ".") && strcmp(name, "..") ? -ENOTEMPTY : 0;
+}
+
 /* 1: nothing in it, 0, or -errno. */
 static int is_empty(int fd)
 {
-	autoclose int again = openat(fd, ".", DIR_FLAGS);
-	DIR *dir = again < 0 ? NULL : fdopendir(again);
-	const struct dirent *e;
-	int entries = 0;
+	int r = segment_each_entry(fd, is_dots, NULL);
 
-	if (!dir)
-		return -errno;
-	again = -1; /* closedir() closes it */
-	while (!entries && (e = readdir(dir)))
-		entries += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
-	closedir(dir);
-	return entries == 0;
+	return r == -ENOTEMPTY ? 0 : r < 0 ? r : 1;
 }
 
 /* A manifest that ends early is one too: its tool comes first. */

@@ -114,7 +114,6 @@ struct listing {
 	struct segment_list *l;
 	const char *base;
 	uint32_t before;
-	size_t room;
 };
 
 static int add_entry(void *ctx, const char *file)
@@ -122,18 +121,12 @@ static int add_entry(void *ctx, const char *file)
 	struct listing *ls = ctx;
 	struct segment_list *l = ls->l;
 	struct segment_name name;
-	void *more;
 
 	if (!segment_parse(file, &name) || strcmp(name.base, ls->base) ||
 	    (ls->before && name.nr >= ls->before))
 		return 0;
-	if (l->n == ls->room) {
-		ls->room = ls->room ? 2 * ls->room : 64;
-		more = reallocarray(l->v, ls->room, sizeof(*l->v));
-		if (!more)
-			return -ENOMEM;
-		l->v = more;
-	}
+	if (util_room(&l->v, l->n, sizeof(*l->v)) < 0)
+		return -ENOMEM;
 	l->v[l->n++] = (struct segment_file){ name.nr, name.pack };
 	return 0;
 }

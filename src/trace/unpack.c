@@ -26,21 +26,10 @@ void unpack_marks_free(struct unpack_marks *m)
 static void mark(struct unpack *u)
 {
 	struct unpack_marks *m = u->marks;
-	void *more;
 
 	u->between = false;
-	if (m->n && m->v[m->n - 1].plain >= u->plain)
-		return;
-	if (m->n == m->room) {
-		size_t room = m->room ? 2 * m->room : 16;
-
-		more = reallocarray(m->v, room, sizeof(*m->v));
-		if (!more)
-			return;
-		m->v = more;
-		m->room = room;
-	}
-	m->v[m->n++] = (struct unpack_mark){ u->plain, u->at };
+	if ((!m->n || m->v[m->n - 1].plain < u->plain) && !util_room(&m->v, m->n, sizeof(*m->v)))
+		m->v[m->n++] = (struct unpack_mark){ u->plain, u->at };
 }
 
 /* --- gzip ----------------------------------------------------------------------------------------- */

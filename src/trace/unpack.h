@@ -21,7 +21,7 @@ struct unpack_mark {
 
 struct unpack_marks {
 	struct unpack_mark *v; /* rising */
-	size_t n, room;
+	size_t n;
 };
 
 void unpack_marks_free(struct unpack_marks *m);

@@ -136,7 +136,7 @@ static void reads_back_what_was_filled_in(void **state)
 	m.workload.exit_code = 7;
 	write_as(&m, true);
 
-	assert_int_equal(manifest_read(&f, dir), 0);
+	assert_int_equal(manifest_read_at(&f, dirfd), 0);
 	assert_string_equal(f.tool, "dltraced");
 	assert_string_equal(f.version, DLT_VERSION);
 	assert_int_equal(f.schema, 1);
@@ -176,7 +176,7 @@ static void leaves_open_what_has_not_ended(void **state)
 	struct manifest_facts f;
 
 	write_as(&sample, false);
-	assert_int_equal(manifest_read(&f, dir), 0);
+	assert_int_equal(manifest_read_at(&f, dirfd), 0);
 	assert_false(f.complete);
 	assert_false(f.has_status);
 	assert_int_equal(f.end_ns, 0);
@@ -194,7 +194,7 @@ static void attached_traces_have_no_workload(void **state)
 
 	m.cfg = &attach;
 	write_as(&m, true);
-	assert_int_equal(manifest_read(&f, dir), 0);
+	assert_int_equal(manifest_read_at(&f, dirfd), 0);
 	assert_string_equal(f.argv, "");
 	text = content(NAME);
 	expect_in(text, "\"workload\": null");
@@ -263,7 +263,7 @@ static void is_json_whatever_the_strings_hold(void **state)
 	m.environ = env;
 	m.cwd = "/no\xff/such";
 	write_as(&m, true);
-	assert_int_equal(manifest_read(&f, dir), 0);
+	assert_int_equal(manifest_read_at(&f, dirfd), 0);
 	assert_string_equal(f.cmdline, "'' '\"},\n{\t' '\x01\x7f\\377\\303(\\355\\240\\200' "
 				       "'\\u0000' 'naïve'");
 	if (system("command -v python3 >/dev/null") != 0) {
@@ -305,7 +305,7 @@ static void tells_at_the_end_where_it_came_from_at_the_start(void **state)
 	assert_int_equal(manifest_write(&m, dirfd, true), 0);
 	assert_int_equal(manifest_write(&m, dirfd, true), 0);
 	manifest_free(&m);
-	assert_int_equal(manifest_read(&f, dir), 0);
+	assert_int_equal(manifest_read_at(&f, dirfd), 0);
 	assert_string_equal(f.cmdline, "dltraced start -- train 'a b'");
 }
 
@@ -411,14 +411,14 @@ static void no_args_hides_those_of_the_workload(void **state)
 	m.cfg = &hiding;
 	m.cmdline = line;
 	write_as(&m, false);
-	assert_int_equal(manifest_read(&f, dir), 0);
+	assert_int_equal(manifest_read_at(&f, dirfd), 0);
 	assert_string_equal(f.cmdline, "'dltraced start' --no-args -- train '(hidden)'");
 	assert_string_equal(f.argv, "train '(hidden)'");
 	hiding.shell_cmd = sh[2];
 	hiding.argv = sh;
 	m.cmdline = shell;
 	write_as(&m, false);
-	assert_int_equal(manifest_read(&f, dir), 0);
+	assert_int_equal(manifest_read_at(&f, dirfd), 0);
 	assert_string_equal(f.cmdline, "'dltraced start' --no-args '(hidden)'");
 	assert_string_equal(f.argv, "sh '(hidden)'");
 }

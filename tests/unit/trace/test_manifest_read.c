@@ -2,6 +2,7 @@
 #include "trace/manifest_read.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,9 +21,17 @@ static int parse(const char *text)
 	return manifest_parse(&m, text);
 }
 
+static int read_in(const char *dir)
+{
+	autoclose int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	return manifest_read_at(&m, fd);
+}
+
 static void reads_a_manifest(void **state)
 {
-	assert_int_equal(manifest_read(&m, "tests/golden/trace-small"), 0);
+	assert_int_equal(read_in("tests/golden/trace-small"), 0);
 	assert_string_equal(m.tool, "dltraced");
 	assert_string_equal(m.host, "node1");
 	assert_string_equal(m.kernel, "Linux 6.1.0-18-amd64 x86_64");
@@ -43,7 +52,7 @@ static void reads_a_manifest(void **state)
 
 static void none_in_the_folder(void **state)
 {
-	assert_int_equal(manifest_read(&m, "tests/golden/trace-cut"), -ENOENT);
+	assert_int_equal(read_in("tests/golden/trace-cut"), -ENOENT);
 	assert_int_equal(m.n_probes, 0);
 }
 
