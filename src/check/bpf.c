@@ -20,7 +20,6 @@
 #include "base/util.h"
 #include "kernel/backend.h"
 #include "kernel/tracer.h"
-#include "kernel/tracer_impl.h"
 #include "trace/probe.h"
 
 #define NAME "dlt_check"
@@ -225,7 +224,7 @@ void check_probes(struct check *c)
 {
 	static const char need[] = "probes";
 	const struct tracer_options o = {
-		.probes = probe_mask_of(PROBE_SELECTABLE),
+		.probes = probe_mask_of(PROBE_SELECTABLE, 0),
 		.buffer_bytes = 4096,
 		.best_effort = true,
 	};

@@ -96,7 +96,7 @@ static void print_collectors(bool markdown)
 static struct tracer *ask_kernel(struct tracer *t)
 {
 	const struct tracer_options o = {
-		.probes = probe_mask_of(PROBE_SELECTABLE),
+		.probes = probe_mask_of(PROBE_SELECTABLE, 0),
 		.buffer_bytes = 4096,
 		.best_effort = true,
 	};

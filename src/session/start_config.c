@@ -14,7 +14,7 @@
 void start_config_defaults(struct config *cfg)
 {
 	*cfg = (struct config){
-		.probes = probe_default_mask(),
+		.probes = PROBES_DEFAULT,
 		.interval_ns = NSEC_PER_SEC,
 		.min_free_bytes = SPACE_DEFAULT,
 		.log_level = LOG_LEVEL_INFO,

@@ -107,7 +107,7 @@ static const char *set_sched(struct option_parse *p, void *member, char *arg)
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
 		if (strcmp(levels[i].level, arg))
 			continue;
-		*(probe_mask *)member = probe_mask_of(levels[i].flag);
+		*(probe_mask *)member = probe_mask_of(levels[i].flag, 0);
 		return NULL;
 	}
 	return "not one of sums, timeline";

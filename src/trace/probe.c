@@ -30,8 +30,7 @@ unsigned int probe_find(const char *name)
 	return DLT_NO_PROBE;
 }
 
-/* Those that have all of WITH and none of WITHOUT among their flags. */
-static probe_mask mask_of(unsigned int with, unsigned int without)
+probe_mask probe_mask_of(unsigned int with, unsigned int without)
 {
 	probe_mask mask = 0;
 
@@ -41,19 +40,9 @@ static probe_mask mask_of(unsigned int with, unsigned int without)
 	return mask;
 }
 
-probe_mask probe_default_mask(void)
-{
-	return mask_of(PROBE_SELECTABLE, PROBE_ON_DEMAND);
-}
-
-probe_mask probe_mask_of(unsigned int flags)
-{
-	return mask_of(flags, 0);
-}
-
 int probe_parse_list(const char *list, probe_mask *mask_ret, char bad_ret[64])
 {
-	probe_mask mask = probe_default_mask();
+	probe_mask mask = PROBES_DEFAULT;
 	bool first = true;
 
 	for (const char *s = list; *s || first; first = false) {

@@ -112,8 +112,9 @@ unsigned int probe_find(const char *name);
  * sign starts from all. On an unknown name -EINVAL and the name in *BAD_RET.
  */
 int probe_parse_list(const char *list, probe_mask *mask_ret, char bad_ret[64]);
-probe_mask probe_default_mask(void);
-probe_mask probe_mask_of(unsigned int flags); /* that have these; PROBE_SELECTABLE: all that can be asked for */
+/* Those that have all of WITH and none of WITHOUT among their flags. */
+probe_mask probe_mask_of(unsigned int with, unsigned int without);
+#define PROBES_DEFAULT probe_mask_of(PROBE_SELECTABLE, PROBE_ON_DEMAND)
 
 /* The call of REC may have ended, unseen: its "?" become "-". */
 void probe_silence(struct dlt_hdr *rec);

@@ -66,7 +66,7 @@ static void has_defaults(void **state)
 	assert_null(cfg.user);
 	assert_null(cfg.collectors);
 	assert_string_equal(cfg.experiment, "all");
-	assert_int_equal(cfg.probes, probe_default_mask());
+	assert_int_equal(cfg.probes, PROBES_DEFAULT);
 	assert_int_equal(cfg.backends, 0);
 	assert_int_equal(cfg.interval_ns, NSEC_PER_SEC);
 	assert_int_equal(cfg.buffer_bytes, 0);
@@ -164,7 +164,7 @@ static void values_reach_the_config(void **state)
 	assert_true(cfg.report);
 	accept(ARGS("--all", "--no-report", "-P", "-open"));
 	assert_false(cfg.report);
-	assert_int_equal(cfg.probes, probe_default_mask() & ~(1 << DLT_open));
+	assert_int_equal(cfg.probes, PROBES_DEFAULT & ~(1 << DLT_open));
 }
 
 static void flags_reach_the_config(void **state)

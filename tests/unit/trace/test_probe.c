@@ -376,8 +376,8 @@ static void all_are_on_by_default_but_those_on_demand(void **state)
 			demanded |= PROBE_BIT(i);
 	assert_int_equal(demanded & ALL, 0);
 	assert_int_equal(demanded & (BIT(sched) | BIT(sched_switch)), BIT(sched) | BIT(sched_switch));
-	assert_int_equal(probe_default_mask(), ALL);
-	assert_int_equal(probe_mask_of(PROBE_SELECTABLE), ALL | demanded);
+	assert_int_equal(PROBES_DEFAULT, ALL);
+	assert_int_equal(probe_mask_of(PROBE_SELECTABLE, 0), ALL | demanded);
 	expect_mask("+sched", ALL | BIT(sched));
 	expect_mask("sched", BIT(sched));
 }
