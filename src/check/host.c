@@ -21,7 +21,6 @@
 #include "host/cgroup.h"
 #include "host/helper.h"
 #include "kernel/tracer.h"
-#include "kernel/tracer_impl.h"
 
 #define OTHER_FILES 64	 /* files, collectors, timers: counted, and some to spare */
 #define TEXT_MAX (4U << 20)

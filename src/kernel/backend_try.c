@@ -61,12 +61,6 @@ static int call_is_seen(struct trial *t, const char *name)
 	return -ENOTSUP;
 }
 
-static int perf_attach(struct trial *t, struct perf_event_attr *attr)
-{
-	t->hook = (int)syscall(SYS_perf_event_open, attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
-	return t->hook < 0 || ioctl(t->hook, PERF_EVENT_IOC_SET_BPF, t->prog) < 0 ? -errno : 0;
-}
-
 static int number_in(const char *path, uint64_t *ret)
 {
 	char line[32];
@@ -76,23 +70,32 @@ static int number_in(const char *path, uint64_t *ret)
 	return r;
 }
 
+/* By perf's event ATTR, GROUP and NAME for people. */
+static int try_perf(struct trial *t, const struct backend_type *type, struct perf_event_attr *attr, const char *group,
+		    const char *name)
+{
+	int r = program_load(t, type, 0);
+
+	if (!r) {
+		t->hook = (int)syscall(SYS_perf_event_open, attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+		r = t->hook < 0 || ioctl(t->hook, PERF_EVENT_IOC_SET_BPF, t->prog) < 0 ? -errno : 0;
+	}
+	if (r < 0)
+		snprintf(t->why, t->size, "%s%s: %s", group, name, strerror(-r));
+	return r < 0 ? r : call_is_seen(t, name);
+}
+
 static int try_kprobe(struct trial *t, const struct backend_type *type, const char *func)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr), .kprobe_func = (uintptr_t)func };
 	uint64_t pmu;
-	int r;
 
 	if (number_in("/sys/bus/event_source/devices/kprobe/type", &pmu) < 0) {
 		snprintf(t->why, t->size, "this kernel has no kprobes (CONFIG_KPROBE_EVENTS)");
 		return -ENOENT;
 	}
 	attr.type = (uint32_t)pmu;
-	r = program_load(t, type, 0);
-	if (!r)
-		r = perf_attach(t, &attr);
-	if (r < 0)
-		snprintf(t->why, t->size, "%s: %s", func, strerror(-r));
-	return r < 0 ? r : call_is_seen(t, func);
+	return try_perf(t, type, &attr, "", func);
 }
 
 static int try_tp(struct trial *t, const struct backend_type *type, const char *name)
@@ -113,12 +116,7 @@ static int try_tp(struct trial *t, const struct backend_type *type, const char *
 			 name);
 		return r;
 	}
-	r = program_load(t, type, 0);
-	if (!r)
-		r = perf_attach(t, &attr);
-	if (r < 0)
-		snprintf(t->why, t->size, "raw_syscalls/%s: %s", name, strerror(-r));
-	return r < 0 ? r : call_is_seen(t, name);
+	return try_perf(t, type, &attr, "raw_syscalls/", name);
 }
 
 static int try_tracing(struct trial *t, const struct backend_type *type, const char *name, int btf_id)

@@ -165,13 +165,8 @@ static int tp_note(struct kernel_btf *k, const char *name, uint32_t id)
 {
 	if (strncmp(name, TP_PREFIX, strlen(TP_PREFIX)))
 		return 0;
-	if (k->n_tps % 1024 == 0) {
-		struct kernel_tp *tps = reallocarray(k->tps, k->n_tps + 1024, sizeof(*tps));
-
-		if (!tps)
-			return -ENOMEM;
-		k->tps = tps;
-	}
+	if (util_room(&k->tps, k->n_tps, sizeof(*k->tps)) < 0)
+		return -ENOMEM;
 	k->tps[k->n_tps++] = (struct kernel_tp){ name + strlen(TP_PREFIX), id };
 	return 0;
 }
@@ -210,6 +205,28 @@ int kernel_btf_func(const struct kernel_btf *k, const char *prefix, const char *
 
 	snprintf(whole, sizeof(whole), "%s%s", prefix, name);
 	return btf__find_by_name_kind(k->btf, whole, BTF_KIND_FUNC);
+}
+
+const struct btf_type *btf_tp_proto(const struct kernel_btf *kernel, const char *name)
+{
+	const struct btf *btf = kernel->btf;
+	int id = kernel_btf_tp(kernel, name);
+	const struct btf_type *t;
+
+	if (id < 0)
+		return NULL;
+	t = btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type);
+	if (!t || !btf_is_ptr(t))
+		return NULL;
+	t = btf__type_by_id(btf, t->type);
+	return t && btf_is_func_proto(t) ? t : NULL;
+}
+
+const struct btf_type *btf_tp_arg(const struct kernel_btf *kernel, const char *name, unsigned int i)
+{
+	const struct btf_type *t = btf_tp_proto(kernel, name);
+
+	return t && i + 1 < btf_vlen(t) ? btf__type_by_id(kernel->btf, btf_params(t)[i + 1].type) : NULL;
 }
 
 /* --- both ----------------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include "dlt/dlt.h"
 
 struct btf;
+struct btf_type;
 
 /* A tracepoint: its name, and the id of the type of its function. */
 struct kernel_tp {
@@ -43,6 +44,11 @@ int kernel_btf_index(struct kernel_btf *k);
 /* Id of tracepoint NAME's type, or of function PREFIX NAME; negative: there is none. */
 int kernel_btf_tp(const struct kernel_btf *k, const char *name);
 int kernel_btf_func(const struct kernel_btf *k, const char *prefix, const char *name);
+
+/* The prototype of tracepoint NAME, whose first parameter is a void * of its own; NULL: there is none. */
+const struct btf_type *btf_tp_proto(const struct kernel_btf *kernel, const char *name);
+/* The type of its argument I; NULL: it has none. */
+const struct btf_type *btf_tp_arg(const struct kernel_btf *kernel, const char *name, unsigned int i);
 
 /*
  * Of FROM, the structs, unions and enums named in NAMES (N of them, in the order of strcmp) and what

@@ -13,7 +13,6 @@
 #include "kernel/object.h"
 #include "kernel/skel.h"
 #include "kernel/tracer.h"
-#include "kernel/tracer_impl.h"
 #include "snapshot.skel.h"
 
 struct snapshot {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The kernel side of a trace: objects with hooks of their own, and the order of things. */
 #include "kernel/tracer.h"
-#include "kernel/tracer_impl.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -239,7 +238,7 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 	/* These beside those of system calls; who has done with his own helps with what is left. */
 	objects_choose(&objects, t);
 	beside = !pthread_create(&thread, NULL, objects_load, &objects);
-	r = tracer_calls_load(t, calls);
+	r = tracer_calls_load(t, calls, 0);
 	objects_load(&objects);
 	if (beside)
 		pthread_join(thread, NULL);

@@ -4,7 +4,6 @@
  * backend_rank(); a probe that a backend does not serve falls back to the next by itself.
  */
 #include "kernel/tracer.h"
-#include "kernel/tracer_impl.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -139,8 +138,7 @@ static int refusal(void)
 	return limit.rlim_cur < TRACER_FILES ? -EMFILE : -EOPNOTSUPP;
 }
 
-/* Load the probes of MASK for the best backend that loads, from place PLACE of the order on. 0 or -errno. */
-static int calls_load(struct tracer *t, probe_mask mask, unsigned int place)
+int tracer_calls_load(struct tracer *t, probe_mask mask, unsigned int place)
 {
 	for (; mask && place < t->n_order; place++) {
 		enum backend b = t->order[place];
@@ -161,11 +159,6 @@ static int calls_load(struct tracer *t, probe_mask mask, unsigned int place)
 		tracer_leave_out(t, p, t->why[p] ? t->why[p] : "no backend");
 	}
 	return 0;
-}
-
-int tracer_calls_load(struct tracer *t, probe_mask mask)
-{
-	return calls_load(t, mask, 0);
 }
 
 /* Is the function type PROTO's first parameter a pointer to something that BTF does not describe? */
@@ -223,7 +216,6 @@ int tracer_calls_find(struct tracer *t)
 	return 0;
 }
 
-/* Put ALLOWED in order. MASK: the probes of system calls, to be told. */
 void tracer_calls_rank(struct tracer *t, uint32_t allowed, probe_mask mask)
 {
 	bool skips = false, others = false, mixed;
@@ -288,7 +280,7 @@ int tracer_calls_attach(struct tracer *t)
 		probe_mask failed = d->probes ? dispatcher_attach_all(t, d) : 0;
 
 		if (failed)
-			r = calls_load(t, failed, place_behind(t, d->backend));
+			r = tracer_calls_load(t, failed, place_behind(t, d->backend));
 	}
 	return r;
 }

@@ -1,10 +1,80 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Between tracer.c (objects), tracer_calls.c, tracer_maps.c and tracer_state.c; check*.c ask for the plan. */
+/*
+ * What the kernel side of a trace holds, and what its parts, tracer*.c, uring.c and snapshot.c, do for each other;
+ * check*.c ask for the plan.
+ */
 #ifndef KERNEL_TRACER_IMPL_H
 #define KERNEL_TRACER_IMPL_H
 
-#include "kernel/tracer_parts.h"
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dlt/dlt.h"
+#include "dlt/pids.h"
+#include "kernel/backend.h"
+#include "kernel/btf.h"
+#include "kernel/dispatcher.h"
+#include "kernel/ring.h"
+#include "trace/probe.h"
 #include "trace/probe_mask.h"
+
+struct bpf_link;
+struct uring;
+
+#define TRACER_LINKS_MAX 64
+#define TRACER_DISPATCHERS_MAX 12 /* two prototypes a backend, and more when probes fall back one by one */
+
+/* The shared maps, by the names that bpf/dlt.bpf.h and file.bpf.h give them. */
+enum tracer_map {
+	TRACER_RINGS, TRACER_STATS, TRACER_SHARED, TRACER_TARGETS, TRACER_CALLS, TRACER_OVERFLOW, TRACER_SCRATCH, TRACER_SEEN,
+	TRACER_CGROUPS, TRACER_AIOS, TRACER_MAPS,
+};
+
+struct tracer {
+	struct dlt_config cfg;
+	probe_mask probes; /* mask asked for */
+	probe_mask loaded; /* and what those need */
+	int maps[TRACER_MAPS];
+	int ring_fds[RINGS_MAX];
+	unsigned int n_rings;
+	size_t ring_bytes;
+	pthread_t rings_thread; /* makes them while objects are loaded */
+	bool rings_begun;
+	int rings_error;
+	unsigned int n_cpus; /* possible */
+	struct {
+		void *mem;
+		size_t bytes;
+	} mapped[TRACER_MAPS]; /* those of them that we look into, which are: */
+	struct dlt_stats *stats; /* see DLT_STATS_STRIDE */
+	struct dlt_shared *shared;
+	uint8_t *targets; /* by tgid: DLT_TARGET_* */
+	struct dlt_call *calls;
+	struct kernel_btf kernel;
+	struct probe_object objects[DLT_PROBES]; /* of probes with hooks of their own */
+	struct bpf_link *links[TRACER_LINKS_MAX];
+	unsigned int n_links;
+
+	/* system calls */
+	enum backend order[BACKENDS]; /* those allowed, the best first */
+	unsigned int n_order;
+	uint32_t tried;
+	char *cannot[BACKENDS]; /* why one that was tried cannot be used here; NULL: it can */
+	bool enrich; /* fentry can: see dispatcher.h */
+	bool best_effort;
+	struct call_func *funcs;
+	struct dispatcher dispatchers[TRACER_DISPATCHERS_MAX];
+	unsigned int n_dispatchers;
+	const struct backend_kind *backends[DLT_PROBES]; /* what a probe's calls are seen by */
+
+	struct uring *uring; /* requests of io_uring; NULL: none are traced, */
+	const char *uring_why; /* and why not; or NULL */
+	const char *uring_hooks;
+
+	char *why[DLT_PROBES]; /* why not by a better backend; or, out of PROBES, why not at all */
+	char error[512]; /* what failed and what would help, after a failed call */
+};
 
 #define TRACER_RING_RESERVE 8 /* the part of a ring that is for rare records: its last 1/8 */
 #define TRACER_FILES 512 /* descriptors that all probes take, beside the rings', and some to spare */
@@ -33,8 +103,8 @@ void tracer_leave_out(struct tracer *t, unsigned int probe, const char *why);
 int tracer_calls_find(struct tracer *t);
 /* Put the backends of ALLOWED in order. MASK: the probes of system calls, to be told. */
 void tracer_calls_rank(struct tracer *t, uint32_t allowed, probe_mask mask);
-/* Load the probes of MASK, each for the best backend that loads; attach them. 0, or -errno with t->error. */
-int tracer_calls_load(struct tracer *t, probe_mask mask);
+/* Load the probes of MASK, each for the best backend that loads from place PLACE of the order on. 0, or -errno with t->error. */
+int tracer_calls_load(struct tracer *t, probe_mask mask, unsigned int place);
 int tracer_calls_attach(struct tracer *t);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The maps that all BPF objects of a trace share: their sizes, their making, their handing out. */
 #include "kernel/tracer.h"
-#include "kernel/tracer_impl.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -53,24 +52,39 @@ void tracer_maps_plan(struct tracer *t, uint64_t wanted)
 	t->ring_bytes = plan.bytes;
 }
 
-static int map_create(struct tracer *t, enum tracer_map m, enum bpf_map_type type, const char *name,
-		      uint32_t key, uint32_t value, uint64_t entries, uint32_t flags, void **mem_ret, size_t *bytes_ret)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = flags);
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t bytes = (((size_t)value + 7) / 8 * 8 * entries + page - 1) / page * page;
-	void *mem;
+static const struct map_kind {
+	const char *name;
+	enum bpf_map_type type;
+	uint32_t key, value, entries, flags;
+} map_kinds[TRACER_MAPS] = {
+	[TRACER_RINGS] = { "dlt_rings" }, /* rings_begin() */
+	/* of those without ENTRIES tracer_maps_create() knows how many */
+	[TRACER_STATS] = { "dlt_stats", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_stats), 0, BPF_F_MMAPABLE },
+	[TRACER_SHARED] = { "dlt_shared", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_shared), 1, BPF_F_MMAPABLE },
+	[TRACER_TARGETS] = { "dlt_targets", BPF_MAP_TYPE_ARRAY, 4, sizeof(uint64_t), 0, BPF_F_MMAPABLE },
+	[TRACER_CALLS] = { "dlt_calls", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_call), 0, BPF_F_MMAPABLE },
+	[TRACER_OVERFLOW] = { "dlt_overflow", BPF_MAP_TYPE_HASH, 4, sizeof(struct dlt_call), OVERFLOW_CALLS },
+	[TRACER_SCRATCH] = { "dlt_scratch", BPF_MAP_TYPE_PERCPU_ARRAY, 4, SCRATCH_BYTES, 1 },
+	[TRACER_SEEN] = { "dlt_seen", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_file_id), SEEN_SLOTS },
+	[TRACER_CGROUPS] = { "dlt_cgroups", BPF_MAP_TYPE_HASH, sizeof(struct dlt_cgroup_key), 1, CGROUPS_MAX },
+	[TRACER_AIOS] = { "dlt_aios", BPF_MAP_TYPE_HASH, sizeof(struct dlt_aio_key), sizeof(struct dlt_aio), AIOS_MAX },
+};
 
-	t->maps[m] = bpf_map_create(type, name, key, value, (uint32_t)entries, &opts);
-	if (t->maps[m] < 0)
-		return tracer_fail(t, -errno, name);
-	if (!mem_ret)
-		return 0;
-	mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, t->maps[m], 0);
-	if (mem == MAP_FAILED)
-		return tracer_fail(t, -errno, name);
-	*mem_ret = mem;
-	*bytes_ret = bytes;
+static int map_create(struct tracer *t, enum tracer_map m, uint64_t entries)
+{
+	const struct map_kind *k = &map_kinds[m];
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = k->flags);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = (((size_t)k->value + 7) / 8 * 8 * entries + page - 1) / page * page;
+	void *mem = NULL;
+
+	t->maps[m] = bpf_map_create(k->type, k->name, k->key, k->value, (uint32_t)entries, &opts);
+	if (t->maps[m] >= 0 && k->flags & BPF_F_MMAPABLE)
+		mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, t->maps[m], 0);
+	if (t->maps[m] < 0 || mem == MAP_FAILED)
+		return tracer_fail(t, -errno, k->name);
+	t->mapped[m].mem = mem;
+	t->mapped[m].bytes = bytes;
 	return 0;
 }
 
@@ -137,7 +151,6 @@ int tracer_maps_create(struct tracer *t)
 {
 	char line[32] = "32768";
 	uint64_t pid_max, slots;
-	size_t bytes;
 	int r;
 
 	util_read_line("/proc/sys/kernel/pid_max", line, sizeof(line));
@@ -146,60 +159,26 @@ int tracer_maps_create(struct tracer *t)
 	t->cfg.slot_mask = (uint32_t)slots - 1;
 	t->cfg.max_tgid = (uint32_t)pid_max;
 
-	r = rings_begin(t);
-	if (r < 0)
-		return r;
-	const struct {
-		enum tracer_map m;
-		enum bpf_map_type type;
-		const char *name;
-		uint32_t key, value;
-		uint64_t entries;
-		uint32_t flags;
-		void **mem;
-		size_t *bytes;
-	} maps[] = {
-		{ TRACER_STATS, BPF_MAP_TYPE_ARRAY, "dlt_stats", sizeof(uint32_t), sizeof(struct dlt_stats),
-		  (uint64_t)t->n_cpus * (uint64_t)DLT_STATS_STRIDE, BPF_F_MMAPABLE, (void **)&t->stats, &t->stats_bytes },
-		{ TRACER_SHARED, BPF_MAP_TYPE_ARRAY, "dlt_shared", sizeof(uint32_t), sizeof(struct dlt_shared),
-		  1, BPF_F_MMAPABLE, (void **)&t->shared, &bytes },
-		{ TRACER_TARGETS, BPF_MAP_TYPE_ARRAY, "dlt_targets", sizeof(uint32_t), sizeof(uint64_t),
-		  pid_max / 8 + 1, BPF_F_MMAPABLE, (void **)&t->targets, &t->targets_bytes },
-		{ TRACER_CALLS, BPF_MAP_TYPE_ARRAY, "dlt_calls", sizeof(uint32_t), sizeof(struct dlt_call),
-		  slots, BPF_F_MMAPABLE, (void **)&t->calls, &t->calls_bytes },
-		{ TRACER_OVERFLOW, BPF_MAP_TYPE_HASH, "dlt_overflow", sizeof(uint32_t), sizeof(struct dlt_call),
-		  OVERFLOW_CALLS, 0, NULL, NULL },
-		{ TRACER_SCRATCH, BPF_MAP_TYPE_PERCPU_ARRAY, "dlt_scratch", sizeof(uint32_t), SCRATCH_BYTES,
-		  1, 0, NULL, NULL },
-		{ TRACER_SEEN, BPF_MAP_TYPE_ARRAY, "dlt_seen", sizeof(uint32_t), sizeof(struct dlt_file_id),
-		  SEEN_SLOTS, 0, NULL, NULL },
-		{ TRACER_CGROUPS, BPF_MAP_TYPE_HASH, "dlt_cgroups", sizeof(struct dlt_cgroup_key), 1,
-		  CGROUPS_MAX, 0, NULL, NULL },
-		{ TRACER_AIOS, BPF_MAP_TYPE_HASH, "dlt_aios", sizeof(struct dlt_aio_key), sizeof(struct dlt_aio),
-		  AIOS_MAX, 0, NULL, NULL },
+	const uint64_t entries[TRACER_MAPS] = {
+		[TRACER_STATS] = (uint64_t)t->n_cpus * (uint64_t)DLT_STATS_STRIDE,
+		[TRACER_TARGETS] = pid_max / 8 + 1,
+		[TRACER_CALLS] = slots,
 	};
-	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
-		if (maps[i].m == TRACER_AIOS && !(t->loaded >> DLT_vfs_rw & 1))
-			continue; /* the largest, and of nobody else */
-		r = map_create(t, maps[i].m, maps[i].type, maps[i].name, maps[i].key, maps[i].value,
-			       maps[i].entries, maps[i].flags, maps[i].mem, maps[i].bytes);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	r = rings_begin(t);
+	for (enum tracer_map m = TRACER_RINGS + 1; !r && m < TRACER_MAPS; m++)
+		if (m != TRACER_AIOS || t->loaded >> DLT_vfs_rw & 1) /* the largest, and of nobody else */
+			r = map_create(t, m, map_kinds[m].entries ?: entries[m]);
+	t->stats = t->mapped[TRACER_STATS].mem;
+	t->shared = t->mapped[TRACER_SHARED].mem;
+	t->targets = t->mapped[TRACER_TARGETS].mem;
+	t->calls = t->mapped[TRACER_CALLS].mem;
+	return r;
 }
 
 int tracer_share_maps(const struct tracer *t, struct bpf_object *obj, uint32_t but)
 {
-	static const char *const names[TRACER_MAPS] = {
-		[TRACER_RINGS] = "dlt_rings",	 [TRACER_STATS] = "dlt_stats",	[TRACER_SHARED] = "dlt_shared",
-		[TRACER_TARGETS] = "dlt_targets",	 [TRACER_CALLS] = "dlt_calls",	[TRACER_OVERFLOW] = "dlt_overflow",
-		[TRACER_SCRATCH] = "dlt_scratch",	 [TRACER_SEEN] = "dlt_seen",	[TRACER_CGROUPS] = "dlt_cgroups",
-		[TRACER_AIOS] = "dlt_aios",
-	};
-
 	for (unsigned int i = 0; i < TRACER_MAPS; i++) {
-		struct bpf_map *map = bpf_object__find_map_by_name(obj, names[i]);
+		struct bpf_map *map = bpf_object__find_map_by_name(obj, map_kinds[i].name);
 		int r;
 
 		if (!map || but >> i & 1)
@@ -216,16 +195,11 @@ int tracer_share_maps(const struct tracer *t, struct bpf_object *obj, uint32_t b
 void tracer_maps_free(struct tracer *t)
 {
 	tracer_maps_wait(t);
-	if (t->stats)
-		munmap(t->stats, t->stats_bytes);
-	if (t->shared)
-		munmap(t->shared, (size_t)sysconf(_SC_PAGESIZE));
-	if (t->targets)
-		munmap(t->targets, t->targets_bytes);
-	if (t->calls)
-		munmap(t->calls, t->calls_bytes);
-	for (unsigned int i = 0; i < TRACER_MAPS; i++)
+	for (unsigned int i = 0; i < TRACER_MAPS; i++) {
+		if (t->mapped[i].mem)
+			munmap(t->mapped[i].mem, t->mapped[i].bytes);
 		util_close(&t->maps[i]);
+	}
 	for (unsigned int i = 0; i < RINGS_MAX; i++)
 		util_close(&t->ring_fds[i]);
 }

@@ -16,7 +16,7 @@
 #include "dlt/sync.h"
 #include "dlt/vfs_rw.h"
 #include "io_uring.skel.h"
-#include "kernel/btf_tp.h"
+#include "kernel/btf.h"
 #include "kernel/object.h"
 #include "kernel/skel.h"
 #include "kernel/tracer_impl.h"
@@ -92,37 +92,33 @@ static unsigned int ops_fill(struct dlt_uring_op ops[DLT_URING_OPS], probe_mask 
 
 /* --- the kernel's tracepoints -------------------------------------------------------------------- */
 
-static bool arg_is_pointer(const struct btf *btf, const struct btf_type *proto, unsigned int i)
+static bool arg_is_pointer(const struct kernel_btf *kernel, const char *tp, unsigned int i)
 {
-	const struct btf_type *t = proto && i + 1 < btf_vlen(proto) ?
-		btf__type_by_id(btf, btf_params(proto)[i + 1].type) : NULL;
+	const struct btf_type *t = btf_tp_arg(kernel, tp, i);
 
 	return t && btf_is_ptr(t);
 }
 
 /* -ENOENT: no io_uring, or one that does not say which request it is. */
-static int kernel_look(const struct kernel_btf *kernel, struct dlt_uring_kernel *k, const struct btf_type **start_ret)
+static int kernel_look(const struct kernel_btf *kernel, struct dlt_uring_kernel *k)
 {
-	const struct btf_type *start = btf_tp_proto(kernel, "io_uring_submit_req"), *done;
-	const struct btf *btf = kernel->btf;
-
 	/*
 	 * (req) since 6.4 (commit 2ad57931db64), before that (req, bool), (ctx, req, ...), or without it.
 	 * Completions have theirs since 5.18 (502c87d65564).
 	 */
-	if (!start)
-		start = btf_tp_proto(kernel, "io_uring_submit_sqe");
-	done = btf_tp_proto(kernel, "io_uring_complete");
-	if (!start || !done)
+	bool sqe = !btf_tp_proto(kernel, "io_uring_submit_req");
+	const char *submit = sqe ? "io_uring_submit_sqe" : "io_uring_submit_req", *complete = "io_uring_complete";
+	const struct btf_type *start = btf_tp_proto(kernel, submit);
+
+	if (!start || !btf_tp_proto(kernel, complete))
 		return -ENOENT;
 	*k = (struct dlt_uring_kernel){
-		.start_req = arg_is_pointer(btf, start, 1),
-		.done_req = arg_is_pointer(btf, done, 1),
-		.done_cqe = arg_is_pointer(btf, done, 2),
+		.start_req = arg_is_pointer(kernel, submit, 1),
+		.done_req = arg_is_pointer(kernel, complete, 1),
+		.done_cqe = arg_is_pointer(kernel, complete, 2),
 		/* (sqe, ctx, req, error) in 5.18, (sqe, req, error) since; (sqe, error) before */
-		.failed_req = arg_is_pointer(btf, btf_tp_proto(kernel, "io_uring_req_failed"), 2) ? 2 : 1,
+		.failed_req = arg_is_pointer(kernel, "io_uring_req_failed", 2) ? 2 : 1,
 	};
-	*start_ret = start;
 	return k->start_req || btf_vlen(start) <= 3 ? 0 : -ENOENT;
 }
 
@@ -156,10 +152,9 @@ static bool typed_hooks(const struct tracer *t)
 static int configure(struct uring *u, struct tracer *t, bool hold)
 {
 	struct io_uring_bpf *skel = u->skel;
-	const struct btf_type *start;
 	struct dlt_uring_kernel k;
 	bool typed = typed_hooks(t);
-	int r = kernel_look(&t->kernel, &k, &start);
+	int r = kernel_look(&t->kernel, &k);
 
 	if (r < 0)
 		return r;

@@ -15,7 +15,7 @@
 
 #include "base/util.h"
 #include "bio.skel.h"
-#include "kernel/btf_tp.h"
+#include "kernel/btf.h"
 #include "kernel/skel.h"
 #include "trace/probe.h"
 

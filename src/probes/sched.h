@@ -8,7 +8,7 @@
 
 #include <bpf/btf.h>
 
-#include "kernel/btf_tp.h"
+#include "kernel/btf.h"
 
 /*
  * Whether tracepoint sched_switch (preempt, prev, next) is given prev's state behind these: 0 or 1.
