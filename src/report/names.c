@@ -7,6 +7,7 @@
 
 #include "base/util.h"
 #include "report/scan/only.h"
+#include "report/scan/software.h"
 #include "report/scan/streams.h"
 #include "report/scan/uses.h"
 #include "report/why/names.h"
@@ -62,7 +63,7 @@ bool report_row_files(struct scan *s)
 		if (scan_is(s, COL_TYPE, report_type_names[i]))
 			f->type = (uint8_t)i;
 	f->medium = (uint8_t)medium_of(s, fstype);
-	f->data = why_is_data(f, scan_field(s, COL_REALPATH));
+	f->data = report_is_data((enum report_type)f->type, scan_field(s, COL_REALPATH));
 	f->inside = report_only_has(s->report, scan_field(s, COL_REALPATH));
 	s->report->uses_uring |= f->type == REPORT_ANON && scan_is(s, COL_REALPATH, "anon_inode:[io_uring]");
 	if (s->report->streams)

@@ -3,7 +3,6 @@
  * Verdicts and rules, each on a trace that is made up here: process 100 trains, 101 and 102 load for it, in steps of
  * a second. What each does in a step stands in one function of a dozen rows.
  */
-#include "report/why/names.h"
 #include "report/why/why.h"
 
 #include <math.h>
@@ -1615,26 +1614,6 @@ static void loaders_short_of_cpu_while_others_are_idle(void **state)
 	report_free(r);
 }
 
-static void programs_are_no_data(void **state)
-{
-	static const struct {
-		const char *path;
-		bool data;
-	} all[] = {
-		{ "/data/train/n01440764/n01440764_10026.JPEG", true }, { "/data/shard-000.tar", true },
-		{ "/library/x", true }, { "/home/x/model.pt", true }, { "/data/a.c.bin", true }, { "x", false },
-		{ "/home/x/train.py", false }, { "/home/x/Makefile", false }, { "/opt/x/libcuda.so.1", false },
-		{ "/opt/conda/lib/python3.11/lib2to3/Grammar.txt", false }, { "/x/site-packages/y/z.json", false },
-		{ "/lib64/x", false }, { "/usr/lib/x", false }, { "/etc/passwd", false }, { "/proc/1/maps", false },
-	};
-	const struct report_file reg = { .type = REPORT_REG }, fifo = { .type = REPORT_FIFO };
-
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		if (why_is_data(&reg, (struct reader_field){ all[i].path, strlen(all[i].path) }) != all[i].data)
-			fail_msg("%s", all[i].path);
-	assert_false(why_is_data(&fifo, (struct reader_field){ "/data/x", 7 }));
-}
-
 static void what_is_not_there_is_said(void **state)
 {
 	struct report *r;
@@ -1784,7 +1763,6 @@ int main(void)
 		TEST(loaders_that_differ),
 		TEST(workers_are_compared_with_those_of_their_time),
 		TEST(loaders_short_of_cpu_while_others_are_idle),
-		cmocka_unit_test(programs_are_no_data),
 		TEST(what_is_not_there_is_said),
 		TEST(what_is_not_known_of_epochs_is_null),
 		cmocka_unit_test(each_rule_is_documented),
