@@ -151,11 +151,15 @@ void table_expect_entry(const struct table *t, uint64_t key)
 	table_expect_value(t, at - 1);
 }
 
+/* The prime, and the offset basis below: draft-eastlake-fnv. */
+uint64_t table_key_more(uint64_t key, const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		key = (key ^ (unsigned char)s[i]) * 0x100000001b3ULL;
+	return key;
+}
+
 uint64_t table_key(const char *s, size_t len)
 {
-	uint64_t h = 0xcbf29ce484222325ULL; /* offset basis; prime below: draft-eastlake-fnv */
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)s[i]) * 0x100000001b3ULL;
-	return h;
+	return table_key_more(0xcbf29ce484222325ULL, s, len);
 }

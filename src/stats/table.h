@@ -97,5 +97,7 @@ static inline void table_expect(const struct table *t, uint64_t key)
  * among a million names the chance of that is below 1 in 10 million.
  */
 uint64_t table_key(const char *s, size_t len);
+/* That of a longer string, whose beginning has KEY and which S goes on with. */
+uint64_t table_key_more(uint64_t key, const char *s, size_t len);
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "report/scan/folders.h"
 #include "report/scan/gaps.h"
 #include "stats/table.h"
 #include "trace/manifest_read.h"
@@ -22,7 +23,6 @@
 #define CPU_ROLES_MAX (1U << 19)
 #define CPU_CELLS_MAX (1U << 20) /* of each of the tables that have two keys */
 #define CPU_FILES_MAX (2U << 20)
-#define CPU_FOLDERS_MAX (1U << 16)
 #define CPU_CALLS_MAX 512
 #define CPU_PHASES_MAX 128
 #define CPU_INTERVALS_MAX (1U << 16) /* of a phase */
@@ -166,8 +166,7 @@ struct report_cpu {
 	struct table tasks, groups, procs, pids, threads, tids, roles, calls, folders;
 	struct table task_cpus, role_cpus, role_threads, group_pids, phase_tasks;
 	struct table files;	  /* FID to folder */
-	struct table folder_ids;  /* path's hash to its number */
-	char **folder_names;
+	struct folders tree;	  /* by which they are numbered */
 	struct cpu_cpu *cpus; /* CPU_CPUS_MAX */
 	uint32_t n_cpus, cpus_seen; /* 1 + the highest number; how many */
 	char call_names[CPU_CALLS_MAX][32];

@@ -25,38 +25,21 @@ struct cpu_calls {
 
 /* --- files.out ------------------------------------------------------------------------------------------- */
 
-/* The number of the folder PATH; 0 where there are too many. */
-static uint32_t folder_number(struct report_cpu *r, struct reader_field path)
-{
-	uint32_t *n = table_get(&r->folder_ids, table_key(path.p, path.len));
-
-	if (!n)
-		return 0;
-	if (!*n) {
-		*n = report_cpu_number(&r->folder_ids, n);
-		r->folder_names[*n] = strndup(path.p, path.len);
-	}
-	return *n;
-}
-
 bool report_cpu_files_row(struct scan *s, void *own)
 {
 	struct report_cpu *r = own;
 	struct reader_field path = scan_field(s, COL_REALPATH);
-	const char *slash = path.len ? memrchr(path.p, '/', path.len) : NULL;
 	uint32_t *folder;
 	uint64_t fid;
 
 	if (!scan_u64(s, COL_FID, &fid))
 		return false;
-	if (!slash || path.p[0] != '/' ||
+	if (!path.len || path.p[0] != '/' ||
 	    !(scan_is(s, COL_TYPE, "reg") || scan_is(s, COL_TYPE, "dir") || scan_is(s, COL_TYPE, "blk")))
 		return true;
-	if (!scan_is(s, COL_TYPE, "dir"))
-		path.len = slash == path.p ? 1 : (size_t)(slash - path.p);
 	folder = table_get(&r->files, fid);
 	if (folder)
-		*folder = folder_number(r, path);
+		*folder = scan_is(s, COL_TYPE, "dir") ? folders_number(&r->tree, path) : folders_number_above(&r->tree, path);
 	return true;
 }
 
@@ -245,9 +228,6 @@ static const struct {
 
 int report_cpu_folders_begin(struct report_cpu *r)
 {
-	r->folder_names = calloc(CPU_FOLDERS_MAX, sizeof(*r->folder_names));
-	if (!r->folder_names || !table_get(&r->folder_ids, UINT64_MAX))
-		return -ENOMEM;
 	if (!any_wait(r))
 		return 0;
 	r->call_files = calloc(ARRAY_SIZE(call_files), sizeof(*r->call_files));

@@ -39,7 +39,7 @@ static bool begin_all(struct report_cpu *r)
 	table_init(&r->phase_tasks, sizeof(uint64_t), CPU_CELLS_MAX);
 	table_init(&r->folders, sizeof(struct cpu_folder), CPU_CELLS_MAX);
 	table_init(&r->files, sizeof(uint32_t), CPU_FILES_MAX);
-	table_init(&r->folder_ids, sizeof(uint32_t), CPU_FOLDERS_MAX);
+	folders_init(&r->tree);
 	r->cpus = calloc(CPU_CPUS_MAX, sizeof(*r->cpus));
 	r->phases = calloc(CPU_PHASES_MAX, sizeof(*r->phases));
 	if (!ok || !r->cpus || !r->phases)
@@ -57,18 +57,16 @@ void report_cpu_free(struct report_cpu *r)
 	struct table *tables[] = {
 		&r->tasks,	&r->groups,	 &r->procs,   &r->pids,	      &r->threads,   &r->tids,
 		&r->roles,	&r->calls,	 &r->folders, &r->task_cpus,  &r->role_cpus, &r->role_threads,
-		&r->group_pids, &r->phase_tasks, &r->files,   &r->folder_ids,
+		&r->group_pids, &r->phase_tasks, &r->files,
 	};
 
-	for (uint32_t i = 0; r->folder_names && i < CPU_FOLDERS_MAX; i++)
-		free(r->folder_names[i]);
 	for (uint32_t i = 0; r->phases && i < r->n_phases; i++)
 		free(r->phases[i].v);
 	for (uint32_t i = 0; i < r->n_notes; i++)
 		free(r->notes[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		table_free(tables[i]);
-	free(r->folder_names);
+	folders_free(&r->tree);
 	free(r->call_files);
 	free(r->callers);
 	free(r->phases);

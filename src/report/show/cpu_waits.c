@@ -118,7 +118,7 @@ static void folder_lines(const struct report_cpu *r, const struct table *folders
 
 	for (uint32_t f = 0; f < folders->n && rest >= least; f++) {
 		const struct part *p = table_at(folders, f);
-		const char *name = r->folder_names[(uint32_t)folders->keys[f]];
+		const char *name = folders_path(&r->tree, (uint32_t)folders->keys[f]);
 		uint64_t ns = disk ? p->disk_ns : p->blocked_ns;
 
 		if (folders->keys[f] >> 32 != call || ns < least || !name)

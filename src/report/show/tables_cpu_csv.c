@@ -339,14 +339,14 @@ ROWS(folders, void, parent)
 	for (uint32_t i = 0; i < r->folders.n; i++) {
 		const struct cpu_folder *f = table_at(&r->folders, i);
 
-		if (r->folder_names[f->folder])
+		if (folders_path(&r->tree, f->folder))
 			pair_add(rows, r->calls.keys[f->call], f);
 	}
 }
 
 GET(folder, struct pair, p)
 {
-	cell->text = r->folder_names[((const struct cpu_folder *)p->value)->folder];
+	cell->text = folders_path(&r->tree, ((const struct cpu_folder *)p->value)->folder);
 }
 
 /* The folder's part of its call's wait, which is at C's place. */

@@ -288,7 +288,7 @@ static void waits_for_disk_go_to_folders(void **state)
 		const struct cpu_folder *f = table_at(&r->folders, i);
 		const char *call = r->call_names[(uint32_t)r->calls.keys[f->call]];
 		const struct cpu_call *c = table_at(&r->calls, f->call);
-		bool train = strcmp(r->folder_names[f->folder], "/data/train") == 0;
+		bool train = strcmp(folders_path(&r->tree, f->folder), "/data/train") == 0;
 		uint64_t *sum = strcmp(call, "fault") == 0 ? &mapped_ns : strcmp(call, "fsync") == 0 ? &synced_ns :
 				train ? &train_ns : &val_ns;
 
@@ -324,7 +324,7 @@ static bool is_in(const struct report_cpu *r, const struct cpu_folder *f, const 
 	const struct cpu_task *t = table_at(&r->tasks, role->task);
 
 	return p->pid == want->pid && strcmp(t->comm, want->comm) == 0 && strcmp(r->call_names[(uint32_t)key], want->call) == 0 &&
-	       strcmp(r->folder_names[f->folder], want->path) == 0 && f->calls == want->n && f->lat_ns == want->sum;
+	       strcmp(folders_path(&r->tree, f->folder), want->path) == 0 && f->calls == want->n && f->lat_ns == want->sum;
 }
 
 static void folders_are(const struct report_cpu *r, const struct in_folder *want, uint32_t n)
