@@ -6,6 +6,7 @@
 #include "report/rows.h"
 
 #include "base/util.h"
+#include "report/scan/datasets.h"
 #include "report/scan/only.h"
 #include "report/scan/software.h"
 #include "report/scan/streams.h"
@@ -66,6 +67,8 @@ bool report_row_files(struct scan *s)
 	f->data = report_is_data((enum report_type)f->type, scan_field(s, COL_REALPATH));
 	f->inside = report_only_has(s->report, scan_field(s, COL_REALPATH));
 	s->report->uses_uring |= f->type == REPORT_ANON && scan_is(s, COL_REALPATH, "anon_inode:[io_uring]");
+	if (s->report->datasets)
+		report_datasets_file(s->report, f, scan_field(s, COL_REALPATH));
 	if (s->report->streams)
 		report_streams_file(s, f);
 	if (s->report->uses && f->type == REPORT_SHM)

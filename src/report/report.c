@@ -17,6 +17,7 @@
 #include "report/missing.h"
 #include "report/phases/read.h"
 #include "report/rows.h"
+#include "report/scan/datasets.h"
 #include "report/scan/lookup.h"
 #include "report/scan/only.h"
 #include "report/scan/spreads.h"
@@ -256,7 +257,8 @@ static int prepare(struct report *r, const struct report_options *o)
 	if (!o->brief) {
 		r->uses = report_uses_new();
 		r->streams = report_streams_new();
-		if (!r->uses || !r->streams)
+		r->datasets = report_datasets_new();
+		if (!r->uses || !r->streams || !r->datasets)
 			return -ENOMEM;
 	}
 	if (o->timed) {
@@ -359,6 +361,8 @@ static void sum_up(struct report *r, int dirfd)
 	report_look_up_calls(r, &r->waits);
 	report_look_up_calls(r, &r->running);
 	report_look_up_calls(r, &r->running_waits);
+	if (r->datasets)
+		report_datasets_end(r, r->why ? why_fetched_bytes : NULL);
 	why_end(r);
 	report_missing_end(r);
 	infer_phases(r);
@@ -458,6 +462,7 @@ void report_free(struct report *r)
 	report_funcs_free(r);
 	report_uses_free(r->uses);
 	report_streams_free(r->streams);
+	report_datasets_free(r->datasets);
 	free(r->only.path);
 	phases_free(r->phases);
 	gaps_free(&r->gaps);

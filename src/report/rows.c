@@ -9,6 +9,7 @@
 
 #include "base/util.h"
 #include "report/cpu/load.h"
+#include "report/scan/datasets.h"
 #include "report/scan/funcs.h"
 #include "report/scan/only.h"
 #include "report/scan/spreads.h"
@@ -169,6 +170,8 @@ static bool take_call(struct scan *s)
 		r->map_calls++;
 		r->map_bytes += c.bytes;
 		c.proc->data_maps += c.file->data;
+		if (r->datasets)
+			report_datasets_map(r->datasets, c.fid, c.bytes);
 		hist_add(&func->op.size, c.bytes);
 	}
 	tell_call(s, &c);
@@ -495,7 +498,11 @@ int report_read(struct report *r, enum report_kind kind, struct scan_taker *also
 	if (res < 0)
 		return res;
 	r->present[kind] = true;
+	if (r->datasets)
+		report_datasets_before(r, kind);
 	res = s.file->error = read_rows(&s, also);
+	if (r->datasets)
+		report_datasets_after(r, kind);
 	s.file->bad_rows = s.bad_rows;
 	if (kind > REPORT_BIO)
 		report_funcs_sum(r, kind);

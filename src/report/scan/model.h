@@ -214,6 +214,7 @@ struct report {
 	/* Who used which file, what is no file; NULL in the short form, which has no spreads either. */
 	struct report_uses *uses;
 	struct report_streams *streams;
+	struct report_datasets *datasets; /* likewise */
 	struct {
 		uint32_t n;	   /* processes that have some */
 		uint64_t left_out; /* calls of processes that found no room */

@@ -8,6 +8,8 @@
 /* tables_calls.c: of struct report */
 extern const struct view view_probes, view_rollup, view_types, view_sources, view_read_sizes, view_slowest, view_waits,
 	view_running, view_running_waits, view_disks, view_disk_ops;
+/* tables_datasets.c */
+extern const struct view view_datasets;
 /* tables_functions.c */
 extern const struct view view_functions;
 /* A row of view_probes is of a file that was read, not of one that the manifest alone tells of. */

@@ -176,6 +176,7 @@ const struct view_section report_sections[] = {
 	{ &view_read_sizes, .sum = true },
 	{ &view_histograms, .text = octaves_text },
 	{ &view_histogram_counts, .text = no_text },
+	{ &view_datasets },
 	{ &view_files_by_bytes },
 	{ &view_files_by_time },
 	{ &view_files_by_written },

@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "report/scan/scan.h"
 #include "report/why/calls.h"
+#include "report/why/files.h"
 #include "report/why/impl.h"
 #include "report/why/rules.h"
 
@@ -132,6 +133,11 @@ void why_end(struct report *r)
 	why_epochs_end(r);
 	note_bounds(w);
 	w->rules = rules_new(r);
+}
+
+uint64_t why_fetched_bytes(const struct report *r, uint32_t i)
+{
+	return i < r->why->n_files ? r->why->files[i].disk_bytes : 0;
 }
 
 bool why_trains_from(const struct report *r, uint64_t *ns)

@@ -17,6 +17,8 @@ static inline void why_wait(struct spans *waits, uint64_t end_ns, uint64_t lat_n
  * known that somebody trains then. R has a timeline.
  */
 bool why_trains_from(const struct report *r, uint64_t *ns);
+/* What reads of the file at place I of R's table fetched from disks. */
+uint64_t why_fetched_bytes(const struct report *r, uint32_t i);
 /* All rows are in R: the rest. */
 void why_end(struct report *r);
 void why_free(struct why *w);

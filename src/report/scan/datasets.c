@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/scan/datasets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fmt.h"
+#include "base/util.h"
+#include "report/scan/datasets_impl.h"
+#include "report/scan/lookup.h"
+#include "report/scan/software.h"
+#include "stats/top.h"
+
+#define IS_SOFTWARE (1U << 31) /* of a folder: a file has that in struct report_file */
+#define NUMBER(where) ((where) & ~IS_SOFTWARE)
+
+const char *const report_dataset_kind_names[DATASET_KINDS + 1] = {
+	[DATASET_DATA] = "data", [DATASET_OUTPUT] = "output", [DATASET_SHM] = "shm", [DATASET_SOFTWARE] = "software",
+	[DATASET_OTHERS] = "others",
+};
+
+struct report_datasets *report_datasets_new(void)
+{
+	struct report_datasets *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	folders_init(&d->tree);
+	table_init(&d->maps, sizeof(uint64_t), REPORT_FILES_MAX);
+	return d;
+}
+
+void report_datasets_free(struct report_datasets *d)
+{
+	if (!d)
+		return;
+	for (unsigned int i = 0; i < d->n; i++)
+		free(d->row[i].path);
+	folders_free(&d->tree);
+	table_free(&d->maps);
+	free(d->where);
+	free(d->times);
+	free(d);
+}
+
+/* --- rows ------------------------------------------------------------------------------------------------ */
+
+/* ARRAY, of *N entries of SIZE each, with one for each file of R, the new ones zeroed. NULL: there is no memory. */
+static void *grow(const struct report *r, void *array, uint32_t *n, size_t size)
+{
+	char *grown;
+
+	if (r->files.n <= *n)
+		return array;
+	grown = reallocarray(array, r->files.room, size);
+	if (!grown)
+		return NULL;
+	memset(grown + *n * size, 0, (r->files.room - *n) * size);
+	*n = r->files.room;
+	return grown;
+}
+
+static bool grow_where(const struct report *r, struct report_datasets *d)
+{
+	uint32_t *where = grow(r, d->where, &d->n_where, sizeof(*where));
+
+	d->where = where ? where : d->where;
+	return where;
+}
+
+static bool grow_times(const struct report *r, struct report_datasets *d)
+{
+	struct dataset_times *times = grow(r, d->times, &d->n_times, sizeof(*times));
+
+	d->times = times ? times : d->times;
+	return times;
+}
+
+static uint32_t place_of(const struct report *r, const struct report_file *f)
+{
+	return (uint32_t)(f - (const struct report_file *)r->files.values);
+}
+
+void report_datasets_file(struct report *r, const struct report_file *f, struct reader_field path)
+{
+	struct report_datasets *d = r->datasets;
+
+	if (!grow_where(r, d))
+		return;
+	if (f->type == REPORT_DIR)
+		d->where[place_of(r, f)] = folders_number(&d->tree, path) | (report_is_software(path) ? IS_SOFTWARE : 0);
+	else if (f->type == REPORT_REG || f->type == REPORT_SHM || f->type == REPORT_BLK)
+		d->where[place_of(r, f)] = folders_number_above(&d->tree, path);
+}
+
+void report_datasets_before(struct report *r, enum report_kind kind)
+{
+	struct report_datasets *d = r->datasets;
+
+	if ((kind != REPORT_OPEN && kind != REPORT_VFS_RW) || !grow_times(r, d))
+		return;
+	for (uint32_t i = 0; i < r->files.n; i++)
+		d->times[i].before_ns = ((const struct report_file *)table_at(&r->files, i))->time_ns;
+}
+
+void report_datasets_after(struct report *r, enum report_kind kind)
+{
+	struct report_datasets *d = r->datasets;
+
+	if (kind != REPORT_OPEN || !grow_times(r, d))
+		return;
+	for (uint32_t i = 0; i < r->files.n; i++)
+		d->times[i].open_ns = ((const struct report_file *)table_at(&r->files, i))->time_ns - d->times[i].before_ns;
+}
+
+void report_datasets_map(struct report_datasets *d, uint64_t fid, uint64_t bytes)
+{
+	uint64_t *sum = table_get(&d->maps, fid);
+
+	if (sum)
+		*sum += bytes;
+}
+
+/* --- files ----------------------------------------------------------------------------------------------- */
+
+/* What adds data sets up. */
+struct adding {
+	struct report *r;
+	report_fetched_fn *fetched;
+};
+
+static uint64_t mapped(const struct report *r, uint32_t i)
+{
+	const uint64_t *bytes = table_find(&r->datasets->maps, table_key_at(&r->files, i));
+
+	return bytes ? *bytes : 0;
+}
+
+static void add_file(const struct adding *a, uint32_t i, const struct report_file *f, uint64_t sum[DATASET_SUMS])
+{
+	const struct report_datasets *d = a->r->datasets;
+	const struct dataset_times *t = i < d->n_times ? &d->times[i] : &(struct dataset_times){ 0 };
+	const uint64_t maps = mapped(a->r, i);
+
+	sum[DATASET_OPENS] += f->opens;
+	sum[DATASET_CALLS] += f->calls;
+	sum[DATASET_READ] += f->read_bytes;
+	sum[DATASET_WRITTEN] += f->write_bytes;
+	sum[DATASET_MAPPED] += maps;
+	sum[DATASET_TIME_NS] += f->time_ns;
+	sum[DATASET_RW_NS] += f->time_ns - t->before_ns;
+	sum[DATASET_OPEN_NS] += t->open_ns;
+	if (f->type == REPORT_DIR)
+		return;
+	sum[DATASET_FILES]++;
+	sum[DATASET_SIZE] += MAX(f->size, f->read_bytes + f->write_bytes + maps);
+	sum[DATASET_NETWORK_FILES] += f->medium == REPORT_NETWORK;
+	sum[DATASET_MEMORY_FILES] += f->medium == REPORT_MEMORY;
+	if (f->type != REPORT_REG || f->medium == REPORT_NETWORK)
+		return;
+	sum[DATASET_LOCAL] += f->read_bytes;
+	sum[DATASET_DISK] += a->fetched ? a->fetched(a->r, i) : 0;
+}
+
+/* All that was done with it was a close: it came with a descriptor that a process was born with. */
+static bool is_closed_only(const struct report_file *f)
+{
+	return f->type != REPORT_DIR && !f->users && !f->opens && !f->read_bytes && !f->write_bytes;
+}
+
+/* False: it is in no data set and not among the others. */
+static bool kind_of(const struct report *r, uint32_t i, const struct report_file *f, enum dataset_kind *ret)
+{
+	const uint32_t where = i < r->datasets->n_where ? r->datasets->where[i] : 0;
+
+	*ret = DATASET_OTHERS;
+	if (!f->calls || f->type == REPORT_MEMFD || !report_is_file((enum report_type)f->type))
+		return false;
+	if (!NUMBER(where) || is_closed_only(f))
+		return true;
+	if (f->type == REPORT_DIR ? where & IS_SOFTWARE : !f->data)
+		*ret = DATASET_SOFTWARE;
+	else if (f->type == REPORT_SHM && !f->read_bytes && !f->write_bytes)
+		*ret = DATASET_SHM;
+	else if (f->write_bytes && !f->read_bytes && !mapped(r, i))
+		*ret = DATASET_OUTPUT;
+	else
+		*ret = DATASET_DATA;
+	return true;
+}
+
+/* --- data sets ------------------------------------------------------------------------------------------- */
+
+static void file_sums(void *own, uint32_t i, uint64_t sum[DATASET_SUMS])
+{
+	const struct adding *a = own;
+
+	add_file(a, i, table_at(&a->r->files, i), sum);
+}
+
+static void take(void *own, enum dataset_kind kind, uint32_t folder, uint32_t file, const uint64_t sum[DATASET_SUMS])
+{
+	const struct adding *a = own;
+	struct report_datasets *d = a->r->datasets;
+	struct dataset *at = TOP_PLACE(d->row, d->n, DATASETS_MAX - 1, e, e->sum[DATASET_TIME_NS], sum[DATASET_TIME_NS]);
+
+	if (!at)
+		return;
+	*at = (struct dataset){ .kind = kind, .folder = folder, .file = file, .knows_disk = a->fetched };
+	memcpy(at->sum, sum, sizeof(at->sum));
+}
+
+static void put_in_folder(const struct adding *a, struct gather_folder *to, uint32_t i, const struct report_file *f)
+{
+	const uint64_t size = to->below[DATASET_SIZE];
+	uint64_t bytes;
+
+	add_file(a, i, f, to->below);
+	if (f->type == REPORT_DIR)
+		return;
+	bytes = to->below[DATASET_SIZE] - size;
+	to->own_files++;
+	to->own_bytes += bytes;
+	if (to->largest && bytes <= to->largest_bytes) {
+		to->other = i + 1;
+		return;
+	}
+	to->other = to->largest;
+	to->largest = i + 1;
+	to->largest_bytes = bytes;
+}
+
+/* All files of KIND, each in its folder. */
+static void gather_kind(struct adding *a, enum dataset_kind kind, struct gather_folder *folders)
+{
+	struct report_datasets *d = a->r->datasets;
+	struct gather g = {
+		.tree = &d->tree, .folder = folders, .kind = kind, .file_sums = file_sums, .take = take, .own = a,
+	};
+	enum dataset_kind of;
+
+	memset(folders, 0, folders_count(&d->tree) * sizeof(*folders));
+	for (uint32_t i = 0; i < a->r->files.n; i++) {
+		const struct report_file *f = table_at(&a->r->files, i);
+
+		if (kind_of(a->r, i, f, &of) && of == kind)
+			put_in_folder(a, &folders[NUMBER(d->where[i])], i, f);
+	}
+	gather(&g);
+}
+
+/* What is in none, as the last one. */
+static void add_others(struct adding *a)
+{
+	struct report_datasets *d = a->r->datasets;
+	struct dataset *others = &d->row[d->n];
+	enum dataset_kind of;
+
+	*others = (struct dataset){ .kind = DATASET_OTHERS, .knows_disk = a->fetched };
+	for (uint32_t i = 0; i < a->r->files.n; i++)
+		if (kind_of(a->r, i, table_at(&a->r->files, i), &of))
+			add_file(a, i, table_at(&a->r->files, i), others->sum);
+	for (unsigned int i = 0; i < d->n; i++)
+		dataset_sums_subtract(others->sum, d->row[i].sum);
+	d->n += others->sum[DATASET_CALLS] != 0;
+}
+
+static void name(struct report *r, struct dataset *s)
+{
+	if (s->file)
+		s->path = report_path_of(r, table_key_at(&r->files, s->file - 1), NULL, 0);
+	if (!s->path && s->folder)
+		s->path = strdup(folders_path(&r->datasets->tree, s->folder));
+}
+
+void report_datasets_end(struct report *r, report_fetched_fn *fetched)
+{
+	struct report_datasets *d = r->datasets;
+	struct adding a = { .r = r, .fetched = fetched };
+	autofree struct gather_folder *folders = calloc(folders_count(&d->tree), sizeof(*folders));
+
+	for (enum dataset_kind kind = 0; folders && kind < DATASET_KINDS; kind++)
+		gather_kind(&a, kind, folders);
+	add_others(&a);
+	for (unsigned int i = 0; i < d->n; i++)
+		name(r, &d->row[i]);
+}
+
+/* --- evidence -------------------------------------------------------------------------------------------- */
+
+static const struct {
+	enum dataset_sum sum;
+	const char *calls;
+} by_sums[] = {
+	[DATASET_BY_READS] = { DATASET_RW_NS, "reads" },
+	[DATASET_BY_OPENS] = { DATASET_OPEN_NS, "opens" },
+	[DATASET_BY_CALLS] = { DATASET_TIME_NS, "calls" },
+};
+
+const struct dataset *report_dataset_most(const struct report *r, enum dataset_by by)
+{
+	const struct report_datasets *d = r->datasets;
+	const struct dataset *most = NULL;
+
+	for (unsigned int i = 0; d && i < d->n; i++) {
+		const struct dataset *s = &d->row[i];
+
+		if (s->kind == DATASET_OTHERS || !s->sum[by_sums[by].sum] || (by == DATASET_BY_READS && !s->sum[DATASET_READ]))
+			continue;
+		if (!most || s->sum[by_sums[by].sum] > most->sum[by_sums[by].sum])
+			most = s;
+	}
+	return most;
+}
+
+double report_dataset_disk_share(const struct dataset *d)
+{
+	if (!d->knows_disk || !d->sum[DATASET_LOCAL])
+		return -1;
+	return MIN((double)d->sum[DATASET_DISK] / (double)d->sum[DATASET_LOCAL], 1.0);
+}
+
+const char *report_dataset_medium(const struct dataset *d)
+{
+	const uint64_t files = d->sum[DATASET_FILES], network = d->sum[DATASET_NETWORK_FILES],
+		       memory = d->sum[DATASET_MEMORY_FILES];
+
+	if (!network && !memory)
+		return "disk";
+	return network == files ? "network" : memory == files ? "memory" : "several";
+}
+
+void report_dataset_print(const struct dataset *d, enum dataset_by by, FILE *out)
+{
+	const double share = report_dataset_disk_share(d);
+
+	fprintf(out, "%s: %s file%s", d->path ? d->path : "other files", FMT_COUNT(d->sum[DATASET_FILES]),
+		d->sum[DATASET_FILES] == 1 ? "" : "s");
+	if (by == DATASET_BY_OPENS)
+		fprintf(out, ", %s opens", FMT_COUNT(d->sum[DATASET_OPENS]));
+	if (d->sum[DATASET_READ] || by == DATASET_BY_READS)
+		fprintf(out, ", %s read", FMT_BYTES(d->sum[DATASET_READ]));
+	if (share >= 0 && d->sum[DATASET_READ])
+		fprintf(out, ", %.0f %% from disk", 100 * share);
+	else if (d->sum[DATASET_NETWORK_FILES])
+		fputs(", from a network file system", out);
+	if (d->sum[DATASET_MAPPED])
+		fprintf(out, ", %s mapped", FMT_BYTES(d->sum[DATASET_MAPPED]));
+	fprintf(out, ", %s in %s", FMT_NS(d->sum[by_sums[by].sum]), by_sums[by].calls);
+}

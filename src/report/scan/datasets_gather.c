@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which folders are data sets: of the tree of folders, with the files of one kind, a few that stand for what is below them.
+ *
+ * A folder has parts: the folders right in it, and its own files, which are one part; but a file that is large while those
+ * beside it are not stands apart. A part is large when it has many files or many bytes (MANY_FILES, MANY_BYTES; in a small
+ * trace a sixteenth of what there is, but no less than LEAST_FILES and LEAST_BYTES).
+ *
+ * From the root downwards, a folder is one data set with all that is below it
+ * - when its only part is its own files: shards in a folder;
+ * - when no part of several is large, or more than FEW are: the classes of a data set of images;
+ * - when FEW parts and more are small and have a quarter of it: classes, of which a few are large.
+ * Else it is taken apart: its large parts are looked at for themselves, and the small ones too where there are FEW parts at
+ * most; what is left is a data set when it is large, else among the others. So a folder with one part leads to this, a
+ * file that is alone or apart is a data set by its own name, and two data sets below one folder stay two. The root is
+ * always taken apart: that it is all there is would say nothing.
+ *
+ * Software is many small things that nobody asks for one by one: no file stands apart there, small parts are not looked at
+ * beside others, and packages of a language are one, however large their parts.
+ *
+ * Only counts and sizes decide, which are the same each time that a job runs; how long calls took decides which of the
+ * data sets are shown (datasets.c). Two loops over the folders: upwards for the parts, downwards for the choice.
+ */
+#include <string.h>
+
+#include "base/util.h"
+#include "report/scan/datasets_impl.h"
+#include "report/scan/software.h"
+
+#define ROOT 1
+#define FEW 8 /* CIFAR-10 and MNIST have ten classes; a job that reads more data sets than this is rare */
+#define MANY_FILES 64
+#define MANY_BYTES (16U << 20)
+#define LEAST_FILES 8
+#define LEAST_BYTES (1U << 20)
+#define SMALL_TRACE 16 /* the part of it that is many then */
+
+static bool is_software(const struct gather *g)
+{
+	return g->kind == DATASET_SOFTWARE;
+}
+
+static bool is_large(const struct gather *g, uint64_t files, uint64_t bytes)
+{
+	return files >= g->many_files || bytes >= g->many_bytes;
+}
+
+static void find_many(struct gather *g)
+{
+	uint64_t files = 0, bytes = 0;
+
+	for (uint32_t i = ROOT; i < folders_count(g->tree); i++) {
+		files += g->folder[i].own_files;
+		bytes += g->folder[i].own_bytes;
+	}
+	g->many_files = MIN(MAX(files / SMALL_TRACE, (uint64_t)LEAST_FILES), (uint64_t)MANY_FILES);
+	g->many_bytes = MIN(MAX(bytes / SMALL_TRACE, (uint64_t)LEAST_BYTES), (uint64_t)MANY_BYTES);
+}
+
+/* --- upwards --------------------------------------------------------------------------------------------- */
+
+static void add_part(const struct gather *g, struct gather_folder *f, uint64_t files, uint64_t bytes)
+{
+	if (!files)
+		return;
+	f->parts++;
+	if (is_large(g, files, bytes)) {
+		f->large++;
+		return;
+	}
+	f->small++;
+	f->small_files += files;
+	f->small_bytes += bytes;
+}
+
+static void add_own(const struct gather *g, struct gather_folder *f)
+{
+	const uint64_t beside_files = f->own_files - 1, beside_bytes = f->own_bytes - f->largest_bytes;
+
+	if (!f->own_files)
+		return;
+	f->apart = f->own_files == 1 ||
+		   (!is_software(g) && f->largest_bytes >= g->many_bytes && !is_large(g, beside_files, beside_bytes));
+	if (!f->apart) {
+		add_part(g, f, f->own_files, f->own_bytes);
+		return;
+	}
+	add_part(g, f, 1, f->largest_bytes);
+	add_part(g, f, beside_files, beside_bytes);
+}
+
+static bool is_mostly_small(const struct gather_folder *f)
+{
+	return f->small >= FEW &&
+	       (4 * f->small_files >= f->below[DATASET_FILES] || 4 * f->small_bytes >= f->below[DATASET_SIZE]);
+}
+
+static bool is_whole(const struct gather *g, uint32_t i)
+{
+	const struct gather_folder *f = &g->folder[i];
+
+	if (i == ROOT)
+		return false;
+	if (is_software(g) && report_is_package(folders_name(g->tree, i)))
+		return true;
+	if (!f->folders && !f->apart)
+		return true;
+	return f->large > FEW || (!f->large && f->parts > 1) || is_mostly_small(f);
+}
+
+static void go_upwards(struct gather *g)
+{
+	for (uint32_t i = folders_count(g->tree) - 1; i >= ROOT; i--) {
+		struct gather_folder *f = &g->folder[i], *above = &g->folder[folders_at(g->tree, i)->parent];
+
+		add_own(g, f);
+		f->whole = is_whole(g, i);
+		if (i == ROOT)
+			continue;
+		dataset_sums_add(above->below, f->below);
+		add_part(g, above, f->below[DATASET_FILES], f->below[DATASET_SIZE]);
+		above->folders += f->below[DATASET_FILES] != 0;
+	}
+}
+
+/* --- downwards ------------------------------------------------------------------------------------------- */
+
+/* Whether a part of folder I, which is taken apart, is looked at for itself. */
+static bool is_looked_at(const struct gather *g, uint32_t i, uint64_t files, uint64_t bytes)
+{
+	const bool all = is_software(g) ? g->folder[i].parts == 1 : i == ROOT || g->folder[i].parts <= FEW;
+
+	return files && (all || is_large(g, files, bytes));
+}
+
+static void open_folder(struct gather *g, uint32_t i)
+{
+	struct gather_folder *f = &g->folder[i], *above = &g->folder[folders_at(g->tree, i)->parent];
+	const uint64_t files = f->below[DATASET_FILES], bytes = f->below[DATASET_SIZE];
+
+	f->open = i == ROOT ? files > 0 :
+			      above->open && !above->whole && is_looked_at(g, folders_at(g->tree, i)->parent, files, bytes);
+	if (!f->open)
+		return;
+	memcpy(f->rest, f->below, sizeof(f->rest));
+	if (i != ROOT)
+		dataset_sums_subtract(above->rest, f->below);
+	if (f->whole)
+		g->take(g->own, g->kind, i, 0, f->below);
+}
+
+/* What is left of folder I, which was taken apart. */
+static void take_rest(struct gather *g, uint32_t i)
+{
+	struct gather_folder *f = &g->folder[i];
+	const bool is_other = f->own_files == 2 && f->rest[DATASET_FILES] == 2;
+	uint64_t file[DATASET_SUMS] = { 0 };
+
+	if (f->apart && is_looked_at(g, i, 1, f->largest_bytes)) {
+		g->file_sums(g->own, f->largest - 1, file);
+		g->take(g->own, g->kind, i, f->largest, file);
+		dataset_sums_subtract(f->rest, file);
+	}
+	if (is_looked_at(g, i, f->rest[DATASET_FILES], f->rest[DATASET_SIZE]))
+		g->take(g->own, g->kind, i, f->apart && is_other ? f->other : 0, f->rest);
+}
+
+void gather(struct gather *g)
+{
+	const uint32_t n = folders_count(g->tree);
+
+	find_many(g);
+	go_upwards(g);
+	for (uint32_t i = ROOT; i < n; i++)
+		open_folder(g, i);
+	for (uint32_t i = ROOT; i < n; i++)
+		if (g->folder[i].open && !g->folder[i].whole)
+			take_rest(g, i);
+}

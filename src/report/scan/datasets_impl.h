@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Between datasets.c, which knows files, and datasets_gather.c, which chooses prefixes. */
+#ifndef REPORT_SCAN_DATASETS_IMPL_H
+#define REPORT_SCAN_DATASETS_IMPL_H
+
+#include "report/scan/datasets.h"
+
+/* A folder, and the files of one kind in and below it. */
+struct gather_folder {
+	uint64_t below[DATASET_SUMS]; /* first of what lies right in it; then of all below, too */
+	uint64_t rest[DATASET_SUMS];  /* of that what is in no data set further down */
+	uint64_t own_files, own_bytes; /* right in it */
+	uint64_t largest_bytes;
+	uint32_t largest, other; /* of these the largest file, and another one: 1 + its place; 0: there is none */
+	/* Folders right in it that have files, its own files, and one of these that stands apart: a part each. */
+	uint32_t parts, folders, large, small;
+	uint64_t small_files, small_bytes;
+	bool apart; /* its largest file is a part of its own */
+	bool whole; /* it is one data set with all below, if any */
+	bool open;  /* those above it are not */
+};
+
+/* The folders of D, with what lies right in each. */
+struct gather {
+	const struct folders *tree;
+	struct gather_folder *folder; /* by number */
+	enum dataset_kind kind;
+	uint64_t many_files, many_bytes;
+	/* OWN is handed to: the sums of the file at place I; a data set, of FOLDER or of the file at place FILE - 1. */
+	void (*file_sums)(void *own, uint32_t i, uint64_t sum[DATASET_SUMS]);
+	void (*take)(void *own, enum dataset_kind kind, uint32_t folder, uint32_t file, const uint64_t sum[DATASET_SUMS]);
+	void *own;
+};
+
+void gather(struct gather *g);
+
+static inline void dataset_sums_add(uint64_t to[DATASET_SUMS], const uint64_t sum[DATASET_SUMS])
+{
+	for (unsigned int i = 0; i < DATASET_SUMS; i++)
+		to[i] += sum[i];
+}
+
+static inline void dataset_sums_subtract(uint64_t from[DATASET_SUMS], const uint64_t sum[DATASET_SUMS])
+{
+	for (unsigned int i = 0; i < DATASET_SUMS; i++)
+		from[i] -= sum[i];
+}
+
+#endif
