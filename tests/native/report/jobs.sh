@@ -147,9 +147,9 @@ job tokens-alone      long   storage-read     disk/tokens "$jobs/tokens.py" disk
 job tokens-workers    long   storage-read     disk/tokens "$jobs/tokens.py" disk/tokens --workers 2
 job shards-workers    long   storage-read     disk/shards "$jobs/shards.py" disk/shards --steps 48
 # Samples are there, and take a CPU.
-job decode-workers    long   decode-cpu       images "$images" images --workers 2 --decode-ms 20 --gpu-ms 30
+job decode-workers    long   decode-cpu       images "$images" images --workers 2 --epochs 2 --decode-ms 10 --gpu-ms 20
 job decode-alone      long   decode-cpu       images "$images" images --workers 0 --decode-ms 10 --cpu-ms 40
-job train-workers     long   trainer-bound    images "$images" images --workers 2 --cpu-ms 200
+job train-workers     long   trainer-bound    images "$images" images --workers 2 --epochs 2 --cpu-ms 100
 job train-alone       long   trainer-bound    images "$images" images --workers 0 --cpu-ms 200
 job checkpoints       long   checkpoint-write disk/save "$jobs/finetune.py" disk/save
 job tiny-files        long   open-metadata    near/tiny "$images" near/tiny --workers 2 --gpu-ms 10 --check
