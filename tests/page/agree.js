@@ -54,23 +54,28 @@ function sections(text) {
 	return all;
 }
 
-/* What the text begins with and its rules: [{ code, title, share, evidence, advice }], and what is not looked at. */
+/* What the text begins with and its rules: [{ code, title, share, size, evidence, advice }], facts, and what is not looked at. */
 function findings(text) {
-	const all = [], missing = [];
+	const all = [], missing = [], facts = [];
+	let ended = false;
 
 	for (const row of text.split('\n')) {
-		const head = /^([a-z]+(?:-[a-z]+)*): (.*?)(?: \(([\d.e+]+)( %)?\))?$/.exec(row);
+		const head = /^([a-z]+(?:-[a-z]+)*): (.*?)(?: \((?:([\d.e+]+)( %)?|(.*) of the job's time)\))?$/.exec(row);
 
-		if (row.startsWith('not looked at: '))
+		ended = row.startsWith('Facts: ') || (ended && row !== '');
+		if (ended) {
+			if (head)
+				facts.push({ code: head[1], title: head[2] });
+		} else if (row.startsWith('not looked at: '))
 			missing.push(row.slice('not looked at: '.length));
 		else if (row.startsWith('  => '))
 			all.at(-1).advice = row.slice('  => '.length);
 		else if (row.startsWith('  ') && all.length && !all.at(-1).advice)
 			all.at(-1).evidence.push(row.slice(2));
 		else if (head && (!all.length || all.at(-1).advice) && !/^(the|no|of) /.test(row))
-			all.push({ code: head[1], title: head[2], share: head[4] ? `${head[3]} %` : null, evidence: [] });
+			all.push({ code: head[1], title: head[2], share: head[4] ? `${head[3]} %` : null, size: head[5] ?? null, evidence: [] });
 	}
-	return { all: all.filter(f => f.advice), missing };
+	return { all: all.filter(f => f.advice), missing, facts };
 }
 
 module.exports = { sections, findings };

@@ -682,9 +682,11 @@ const tests = {
 			/* the answer and the rules: the same words, and each number in them, in all three */
 			assert.deepEqual(told.all.map(f => [f.code, f.title, f.evidence, f.advice]),
 				[json.bottleneck, ...json.rules].map(f => [f.code, f.title, f.evidence, f.advice]), `${name}: answer`);
+			assert.deepEqual(told.all.slice(1).map(f => f.size), json.rules.map(f => f.size_share == null ? null : `${ns(f.size_ns)}, ${pct(f.size_share)}`));
+			assert.deepEqual(told.facts, json.facts.map(f => ({ code: f.code, title: f.title })));
 			assert.deepEqual(told.missing, json.rules_missing);
 			assert.equal(told.all[0].share, json.bottleneck.share == null ? null : pct(json.bottleneck.share));
-			for (const words of told.all.flatMap(f => [f.title, f.advice, ...f.evidence]).concat(told.missing, json.waited.notes))
+			for (const words of told.all.flatMap(f => [f.title, f.advice, ...f.evidence]).concat(told.facts.map(f => f.title), told.missing, json.waited.notes))
 				assert(answer.includes(words), `${name}: not on the page: ${words}`);
 
 			await compare('epochs', 'Reads of regular files, by epoch', epochs.map(e => [ns(e.end_ns - e.begin_ns), pct(e.waited_share), num(e.samples), bytes(e.read_bytes), bytes(e.disk_bytes ?? 0),

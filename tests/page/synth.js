@@ -156,8 +156,10 @@ function training({ secs = 120, bins = 600, gpus = 2, cpus = 8, disks = ['nvme0n
 			again_bytes: 0, writes: 0, write_bytes: 0, read_sizes: [], slowest_files: [{ fid: 1, path: '/data/slow.tar', read_ns: 1e9 }],
 			workers: { count: 8, slowest_pid: 5001, slowest_ns: 2e6, median_ns: 1e6 } })),
 		rules: [
-			{ code: 'tiny-reads', share: 0.2, evidence: ['161 000 reads of less than 4 KiB'], advice: 'Pack samples into larger files, or read whole files' },
-			{ code: 'straggler-worker', share: 0.07, evidence: ['worker 5001 took 1.8 times as long as the others'], advice: 'Look at which files it is given' }],
+			{ code: 'tiny-reads', share: 0.2, size_ns: 0.12 * secs * SEC, size_share: 0.12, size_bytes: null, evidence: ['161 000 reads of less than 4 KiB'], advice: 'Pack samples into larger files, or read whole files' },
+			{ code: 'straggler-worker', share: 0.07, size_ns: 0.07 * secs * SEC, size_share: 0.07, size_bytes: null, evidence: ['worker 5001 took 1.8 times as long as the others'], advice: 'Look at which files it is given' }],
+		facts: [{ code: 'read-often', title: 'Nearly all calls that move bytes are reads', share: 0.99, measure: 0.99, threshold: 0.9,
+			size_ns: 0.3 * secs * SEC, size_share: 0.3, size_bytes: 4e9, evidence: [], advice: 'As training goes' }],
 		missing: ['vfs_rw: 17 rows were lost: the rings were full'],
 	};
 }

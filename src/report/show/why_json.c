@@ -29,6 +29,9 @@ void why_json_finding(struct json *j, const char *key, const struct finding *f)
 	json_str(j, "advice", f->rule->advice);
 	json_f64(j, "measure", f->measure);
 	json_f64(j, "threshold", f->rule->threshold);
+	json_f64(j, "size_ns", f->size.ns);
+	json_f64(j, "size_share", f->size.share);
+	json_f64(j, "size_bytes", f->size.bytes);
 	json_end(j);
 }
 
@@ -38,6 +41,10 @@ static void findings(const struct rules *rules, struct json *j)
 	json_array(j, "rules");
 	for (unsigned int i = 0; i < rules->n; i++)
 		why_json_finding(j, NULL, &rules->found[i]);
+	json_end(j);
+	json_array(j, "facts");
+	for (unsigned int i = 0; i < rules->n_facts; i++)
+		why_json_finding(j, NULL, &rules->found[rules->n + i]);
 	json_end(j);
 	json_array(j, "rules_missing");
 	for (unsigned int i = 0; i < rules->n_missing; i++)

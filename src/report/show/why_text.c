@@ -35,14 +35,49 @@ static void measure(FILE *out, const struct finding *f)
 	fputc(')', out);
 }
 
+static void size(FILE *out, const struct finding *f)
+{
+	if (isnan(f->size.share))
+		return;
+	fprintf(out, " (%s, ", FMT_NS((uint64_t)f->size.ns));
+	fprintf(out, "%.1f %% of the job's time)", 100 * f->size.share);
+}
+
+static void evidence(const struct finding *f, FILE *out)
+{
+	for (unsigned int i = 0; i < f->n; i++)
+		line(out, "  ", f->evidence[i]);
+	line(out, "  => ", f->rule->advice);
+}
+
 void why_finding_text(const struct finding *f, FILE *out)
 {
 	fprintf(out, "%s: %s", f->rule->code, f->rule->title);
 	measure(out, f);
 	fputc('\n', out);
-	for (unsigned int i = 0; i < f->n; i++)
-		line(out, "  ", f->evidence[i]);
-	line(out, "  => ", f->rule->advice);
+	evidence(f, out);
+}
+
+static void one_of_several(const struct finding *f, FILE *out)
+{
+	fprintf(out, "%s: %s", f->rule->code, f->rule->title);
+	size(out, f);
+	fputc('\n', out);
+	evidence(f, out);
+}
+
+/* What the job is like: no evidence and no advice, as nothing is to be done. */
+static void facts(const struct rules *rules, FILE *out)
+{
+	if (rules->n_facts)
+		fprintf(out, "\nFacts: what describes the job, or takes less than %.0f %% of its time\n", 100 * RULES_PROBLEM);
+	for (unsigned int i = 0; i < rules->n_facts; i++) {
+		const struct finding *f = &rules->found[rules->n + i];
+
+		fprintf(out, "%s: %s", f->rule->code, f->rule->title);
+		measure(out, f);
+		fputc('\n', out);
+	}
 }
 
 void why_answer(const struct report *r, FILE *out)
@@ -57,15 +92,16 @@ void why_findings(const struct report *r, FILE *out)
 {
 	const struct rules *rules = r->why ? r->why->rules : NULL;
 
-	if (!rules || (!rules->n && !rules->n_missing && !r->why->n_notes))
+	if (!rules || (!rules->n && !rules->n_facts && !rules->n_missing && !r->why->n_notes))
 		return;
 	fputs("\nAlso found\n", out);
 	for (unsigned int i = 0; i < rules->n; i++)
-		why_finding_text(&rules->found[i], out);
+		one_of_several(&rules->found[i], out);
 	if (!rules->n)
 		fputs("no rule of docs/rules.md besides\n", out);
 	for (unsigned int i = 0; i < rules->n_missing; i++)
 		line(out, "not looked at: ", rules->missing[i]);
 	for (unsigned int i = 0; i < r->why->n_notes; i++)
 		line(out, "- ", r->why->notes[i]);
+	facts(rules, out);
 }

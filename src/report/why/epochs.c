@@ -172,7 +172,7 @@ struct why_work *why_work_of(struct why *w, const struct why_epoch *e, uint64_t 
 
 /* What a worker took for a sample; GENERATION: of loaders, else 0. */
 struct pace {
-	uint64_t pid, generation;
+	uint64_t pid, generation, samples;
 	double each_ns;
 };
 
@@ -194,7 +194,8 @@ static uint32_t paces_of(struct why *w, uint32_t epoch, struct pace *all)
 		struct why_loader *const *l = k->epoch == epoch && k->samples ? table_find(&w->loaders, k->pid) : NULL;
 
 		if (k->epoch == epoch && k->samples)
-			all[n++] = (struct pace){ k->pid, l && *l ? (*l)->generation + 1ULL : 0, (double)k->ns / (double)k->samples };
+			all[n++] = (struct pace){ k->pid, l && *l ? (*l)->generation + 1ULL : 0, k->samples,
+						  (double)k->ns / (double)k->samples };
 	}
 	return n;
 }
@@ -223,6 +224,7 @@ static void find_slow_worker(struct why *w, uint32_t epoch)
 			continue;
 		worst = median->each_ns > 0 ? slow->each_ns / median->each_ns : 0;
 		e->slow_worker = slow->pid;
+		e->slow_samples = slow->samples;
 		e->slow_worker_ns = slow->each_ns;
 		e->median_worker_ns = median->each_ns;
 		e->slow_among = next - first;

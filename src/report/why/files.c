@@ -106,13 +106,16 @@ static void place_write(struct why *w, const struct why_transfer *x, struct why_
 {
 	const bool append = x->append || x->offset == rest->write_end;
 	uint64_t key;
-	struct why_place *p = why_place_of(w, x->pid | 1ULL << 31, x->fid, &key);
+	struct why_place *p = why_place_of(w, x->pid | 1ULL << 31, x->fid, x->fd, &key);
 
-	if (p->key == key && (x->offset || append)) {
+	if ((append && p->key == key) || !why_is_anew(p, key, x)) {
+		const bool next = append || p->next == x->offset;
+
 		w->sums.placed_writes++;
-		w->sums.sequential_writes += append || p->next == x->offset;
+		w->sums.sequential_writes += next;
+		w->sums.write_jumps_ns += next ? 0 : x->lat_ns;
 	}
-	*p = (struct why_place){ .key = key, .next = x->offset + x->bytes };
+	why_place_at(p, key, x);
 	rest->write_end = why_end_of(x, rest->write_end);
 }
 
@@ -123,9 +126,13 @@ void why_files_write(struct why *w, struct why_epoch *e, const struct why_transf
 
 	e->writes++;
 	e->write_bytes += bytes;
-	w->sums.small_writes += x->requested < WHY_SMALL;
+	if (x->requested < WHY_SMALL) {
+		w->sums.all_small_writes++;
+		w->sums.small_writes_ns += x->lat_ns;
+		*(x->has_offset && !x->offset ? &rest->small_first : &rest->small_next) += 1;
+	}
 	why_file_begin_epoch(w, e, f);
-	why_file_used(f, x->pid);
+	why_file_used(f, x);
 	rest->epoch_write_end = why_end_of(x, rest->epoch_write_end);
 	rest->epoch_written += bytes;
 	if (x->has_offset && bytes)
@@ -138,12 +145,17 @@ static void add_file(struct why *w, const struct report_file *f, struct why_file
 {
 	struct why_sums *s = &w->sums;
 
+	const struct why_file_rest *rest = why_file_rest_of(w, sums);
+
 	why_files_end_epoch(w, sums);
+	/* what lies in files that were written in one call each is as large as it can be */
+	s->small_writes += rest->small_next ? rest->small_first + (uint64_t)rest->small_next : 0;
 	s->again_bytes += excess(f->read_bytes, sums->end);
-	s->again_disk_bytes += excess(sums->disk_bytes, whole_of(f, sums->end));
-	if (sums->shared) {
+	s->again_disk_bytes += excess(sums->disk_bytes - rest->direct_bytes, whole_of(f, sums->end));
+	if (sums->turns && sums->turns >= MAX(f->users, 2)) { /* one of them came back */
 		s->shared += sums->moved;
 		s->small_shared += sums->small;
+		s->small_shared_ns += f->calls ? (uint64_t)((double)f->time_ns * sums->small / (double)f->calls) : 0;
 	}
 }
 
@@ -157,6 +169,19 @@ static void add_epoch(struct why_sums *s, const struct why_epoch *e)
 	s->sequential += e->sequential;
 }
 
+/* Lines that another process of the job reads are none for people. */
+static void add_output(struct report *r, const struct why_output *o)
+{
+	const struct report_file *f = table_find(&r->files, o->fid);
+	struct why_sums *s = &r->why->sums;
+
+	if (f && f->read_bytes)
+		return;
+	s->stdout_writes += o->writes;
+	s->stdout_bytes += o->bytes;
+	s->stdout_ns += o->ns;
+}
+
 void why_files_end(struct report *r)
 {
 	struct why *w = r->why;
@@ -166,4 +191,6 @@ void why_files_end(struct report *r)
 	for (uint32_t i = 0; i < w->n_epochs; i++)
 		add_epoch(&w->sums, &w->epoch[i]);
 	add_epoch(&w->sums, w->outside);
+	for (uint32_t i = 0; i < w->output.n; i++)
+		add_output(r, table_at(&w->output, i));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How regular files are read: what again, in which order, in what pieces; of each file, of each epoch, and of all.
- * What goes on where the last read of the same process ended is sequential; the last places of WHY_PLACES pairs of process
- * and file are remembered. What is done for each row of a trace is here, to be compiled into where they are taken.
+ * What goes on where the last read by the same descriptor ended is sequential; the last places of 1 << WHY_PLACES_BITS
+ * descriptors are remembered. What is done for each row of a trace is here, to be compiled into where they are taken.
  */
 #ifndef REPORT_WHY_FILES_H
 #define REPORT_WHY_FILES_H
@@ -22,20 +22,22 @@ struct why_file {
 	uint64_t epoch_bytes, epoch_end, epoch_ns; /* read; the highest byte that was; time in calls */
 	uint64_t end, disk_bytes; /* in all of the trace */
 	uint32_t pid; /* who read or wrote it last, in the epoch; 0: nobody yet */
-	bool shared;  /* several have, in one epoch */
-	uint32_t moved, small; /* reads and writes that moved something; of these, of less than 64 KiB */
+	uint32_t turns; /* how often another went on within it, in one epoch */
+	uint32_t moved, small; /* reads and writes that moved something; of these, of less than 64 KiB and not all of it */
 };
 _Static_assert(sizeof(struct why_file) == 64, "it is to be one cache line");
 struct why_file_rest {
 	uint64_t fetched_ns; /* when a read of it last fetched from disk */
 	uint64_t epoch_written, epoch_write_end; /* as of what was read */
 	uint64_t write_end; /* the highest byte that was written */
+	uint64_t direct_bytes; /* of those from disk, which nobody keeps in memory */
+	uint32_t small_first, small_next; /* writes of less than 64 KiB: at its beginning, and behind that */
 };
 
 /* A read or write of FILE, on a disk or network. Values, and no pointer to where they are from, so that these may be constants. */
 struct why_transfer {
 	const struct report_file *file;
-	uint64_t pid, fid, bytes, disk_bytes, end_ns, lat_ns, requested, offset;
+	uint64_t pid, fid, fd, bytes, disk_bytes, end_ns, lat_ns, requested, offset;
 	bool write, accounted, has_offset, direct, append;
 };
 
@@ -110,10 +112,13 @@ static inline uint64_t why_end_of(const struct why_transfer *x, uint64_t last_en
 	return end > last_end ? end : last_end;
 }
 
-static inline struct why_place *why_place_of(const struct why *w, uint64_t pid, uint64_t fid, uint64_t *key)
+/* Descriptors of one process and file are near each other: whose turn it is need not be known for these to be fetched. */
+static inline struct why_place *why_place_of(const struct why *w, uint64_t pid, uint64_t fid, uint64_t fd, uint64_t *key)
 {
-	*key = (pid << 32 ^ fid) + 1; /* 0: nobody's */
-	return &w->places[(*key * 0x9e3779b97f4a7c15ULL) >> (64 - WHY_PLACES_BITS)];
+	const uint64_t pair = (pid << 32 ^ fid) + 1; /* 0: nobody's */
+
+	*key = pair ^ fd << 54;
+	return &w->places[(pair * 0x9e3779b97f4a7c15ULL) >> (64 - WHY_PLACES_BITS) ^ (fd & 3)];
 }
 
 /* A read of FID by PID will be in a row soon: what is known of these may be fetched, where the file is one of most. */
@@ -123,23 +128,46 @@ static inline void why_files_expect(const struct why *w, uint64_t pid, uint64_t 
 
 	if (fid - 1 < w->n_files)
 		__builtin_prefetch(&w->files[fid - 1]);
-	__builtin_prefetch(why_place_of(w, pid, fid, &key));
+	__builtin_prefetch(why_place_of(w, pid, fid, 0, &key));
 }
 
-/* Where in the file, compared with the last read of it: who reads from the beginning reads it once more, and does not jump. */
+/* X is where P's first was, or the file begins: who reads from there reads it once more, and does not jump. */
+static inline bool why_is_anew(const struct why_place *p, uint64_t key, const struct why_transfer *x)
+{
+	return p->key != key || !x->offset || x->offset == p->first;
+}
+
+static inline void why_place_at(struct why_place *p, uint64_t key, const struct why_transfer *x)
+{
+	*p = (struct why_place){ .key = key, .next = x->offset + x->bytes, .first = p->key == key ? p->first : x->offset };
+}
+
+/* X made the disk read the pages that it asked for, and none ahead. */
+static inline bool why_fetched_no_more(const struct why_transfer *x)
+{
+	const uint64_t end = (x->offset + x->requested + WHY_PAGE - 1) / WHY_PAGE, begin = x->offset / WHY_PAGE;
+
+	return x->disk_bytes && x->disk_bytes <= (end - begin) * WHY_PAGE;
+}
+
+/* Where in the file, compared with the last read of it. */
 static inline void why_place_read(struct why *w, struct why_epoch *e, const struct why_transfer *x)
 {
 	uint64_t key;
-	struct why_place *p = why_place_of(w, x->pid, x->fid, &key);
-	bool small = x->requested < WHY_WINDOW, next = p->next == x->offset;
+	struct why_place *p = why_place_of(w, x->pid, x->fid, x->fd, &key);
+	const bool small = x->requested < WHY_WINDOW, next = p->next == x->offset;
 
-	if (p->key == key && x->offset) {
+	if (!why_is_anew(p, key, x)) {
+		const bool in_vain = next && small && why_fetched_no_more(x);
+
 		w->sums.sequential_small += next && small && x->accounted;
-		w->sums.sequential_disk += next && small && x->disk_bytes;
+		w->sums.sequential_disk += in_vain;
+		w->sums.sequential_disk_ns += in_vain ? x->lat_ns : 0;
+		w->sums.jumps_ns += next ? 0 : x->lat_ns;
 		e->placed++;
 		e->sequential += next;
 	}
-	*p = (struct why_place){ .key = key, .next = x->offset + x->bytes };
+	why_place_at(p, key, x);
 }
 
 static inline void why_count_place(struct why_sums *s, const struct why_transfer *x)
@@ -148,17 +176,19 @@ static inline void why_count_place(struct why_sums *s, const struct why_transfer
 
 	s->with_offset++;
 	s->misaligned += misaligned;
+	/* in the page cache it makes no difference */
+	s->misaligned_ns += misaligned && (x->direct || x->disk_bytes || x->file->medium == REPORT_NETWORK) ? x->lat_ns : 0;
 	if (x->direct) {
 		s->direct++;
 		s->direct_misaligned += misaligned;
 	}
 }
 
-/* A read or write of F by PID, in the epoch that it is of. */
-static inline void why_file_used(struct why_file *f, uint64_t pid)
+/* X is of F, in the epoch that it is of. Who begins at the beginning takes a file over, and does not share it. */
+static inline void why_file_used(struct why_file *f, const struct why_transfer *x)
 {
-	f->shared |= f->pid && f->pid != (uint32_t)pid;
-	f->pid = (uint32_t)pid;
+	f->turns += f->pid && f->pid != (uint32_t)x->pid && x->offset;
+	f->pid = (uint32_t)x->pid;
 }
 
 /* X read a file from begin to end in one call: there is no larger one. */
@@ -171,7 +201,10 @@ static inline void why_add_read(struct why *w, struct why_epoch *e, const struct
 {
 	struct why_sums *s = &w->sums;
 	const bool fetched = x->disk_bytes != 0; /* which nobody can foretell: nothing here branches on it */
-	const bool part = !why_is_whole(x);
+	const bool part = !why_is_whole(x), tiny = part & (x->requested < WHY_TINY);
+	/* a little that came with read-ahead, or with all of the file, is not what the disk was asked for */
+	const bool small = fetched & part & (x->requested < WHY_SMALL) & (x->disk_bytes < WHY_SMALL) &
+			   (!x->file->size | (x->disk_bytes < x->file->size));
 	uint64_t nowhere; /* is where the time of one that fetched nothing goes */
 
 	e->size[x->bytes ? 64 - (unsigned int)__builtin_clzll(x->bytes) : 0]++;
@@ -182,15 +215,20 @@ static inline void why_add_read(struct why *w, struct why_epoch *e, const struct
 		return;
 	e->reads++;
 	e->read_bytes += x->bytes;
-	s->tiny_reads += part & (x->requested < WHY_TINY);
+	s->tiny_reads += tiny;
+	s->tiny_reads_ns += tiny ? x->lat_ns : 0;
 	f->end = why_end_of(x, f->end);
 	s->disk_reads += fetched;
+	s->disk_reads_ns += fetched ? x->lat_ns : 0;
 	s->disk_bytes += x->disk_bytes;
-	s->small_disk_reads += fetched & part & (x->requested < WHY_SMALL);
+	s->small_disk_reads += small;
+	s->small_disk_reads_ns += small ? x->lat_ns : 0;
 	f->disk_bytes += x->disk_bytes;
+	if (x->direct)
+		why_file_rest_of(w, f)->direct_bytes += x->disk_bytes;
 	*(fetched ? &why_file_rest_of(w, f)->fetched_ns : &nowhere) = x->end_ns;
 	why_file_begin_epoch(w, e, f);
-	why_file_used(f, x->pid);
+	why_file_used(f, x);
 	f->epoch_end = why_end_of(x, f->epoch_end);
 	f->epoch_bytes += x->bytes;
 	f->epoch_ns += x->lat_ns;
@@ -218,7 +256,7 @@ static inline void why_add_transfer(struct report *r, const struct why_transfer 
 		if (x->has_offset)
 			why_count_place(&w->sums, x);
 		f->moved++;
-		f->small += x->requested < WHY_SMALL;
+		f->small += (x->requested < WHY_SMALL) & (x->write | !why_is_whole(x));
 	}
 	if (x->write) {
 		const struct why_transfer copy = *x;

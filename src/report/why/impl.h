@@ -119,6 +119,20 @@ static inline void why_add_work(struct why *w, const struct why_epoch *e, uint64
 }
 void why_epochs_end(struct report *r);
 
+static inline void why_kind_took(void *busy_ns, uint64_t begin_ns, uint64_t end_ns)
+{
+	*(uint64_t *)busy_ns += end_ns - begin_ns;
+}
+
+/* A call of KIND has ended. */
+static inline void why_kind_add(struct why *w, enum why_kind kind, uint64_t end_ns, uint64_t lat_ns)
+{
+	struct why_kind_sum *sum = &w->kind[kind];
+
+	sum->ns += lat_ns;
+	cover_add(&sum->cover, end_ns - lat_ns, end_ns, why_kind_took, &sum->busy_ns);
+}
+
 /* files.c, see files.h: 0 or -ENOMEM. */
 int why_files_begin(struct why *w);
 /* All rows are in. */

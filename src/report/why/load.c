@@ -49,6 +49,7 @@ void why_begin(struct report *r)
 	}
 	table_init_pids(&w->loaders, sizeof(struct why_loader *), WHY_LOADERS_MAX);
 	table_init(&w->work, sizeof(struct why_work), WHY_WORK_MAX);
+	table_init(&w->output, sizeof(struct why_output), WHY_OUTPUTS_MAX);
 	why_read_gpu(r);
 	why_find_trainers(r);
 }
@@ -180,6 +181,7 @@ void why_free(struct why *w)
 	free(w->files);
 	free(w->files_rest);
 	table_free(&w->work);
+	table_free(&w->output);
 	free(w->places);
 	free(w->epoch);
 	free(w);

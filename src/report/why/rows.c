@@ -63,7 +63,9 @@ static void add_open(const struct scan *s, const struct report_call_facts *c, ui
 
 	sums->opens++;
 	sums->opens_failed += c->failed;
+	sums->opens_failed_ns += c->failed ? c->lat_ns : 0;
 	sums->open_ns += c->lat_ns;
+	why_kind_add(s->report->why, WHY_OPENS, s->time_ns, c->lat_ns);
 	sums->opens_read += (flags & WHY_CALL_SAMPLE) != 0;
 	count_open_now(sums, s->time_ns);
 }
@@ -75,8 +77,10 @@ static void add_other(const struct scan *s, const struct report_call_facts *c, u
 	if (s->kind == REPORT_SYNC) {
 		sums->syncs++;
 		sums->sync_ns += c->lat_ns;
+		why_kind_add(s->report->why, WHY_WRITES, s->time_ns, c->lat_ns);
 	} else if (flags & WHY_CALL_ON_FILE) {
 		sums->meta_ns += c->lat_ns;
+		why_kind_add(s->report->why, WHY_OPENS, s->time_ns, c->lat_ns);
 	}
 }
 

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "report/scan/model.h"
-#include "report/why/why.h"
+#include "report/why/rules_impl.h"
 
 #define LEAST_KNOWN 0.5 /* of what is not known: what is known of must be more */
 #define LEAST_WAIT 0.1 /* of the time: a job that waits less is bound by what it computes */
@@ -139,7 +138,10 @@ static struct finding found(const struct report *r, const struct rule *rule, dou
 {
 	double share = rule->share ? rule->share(r) : rule->is_share ? measure : (double)NAN;
 
-	return (struct finding){ .rule = rule, .measure = measure, .share = share };
+	return (struct finding){
+		.rule = rule, .measure = measure, .share = share,
+		.size = rule->size ? rule->size(r) : rules_size_of_share(r, share),
+	};
 }
 
 static void find(struct report *r, struct rules *rules, const struct rule *rule)
@@ -205,11 +207,36 @@ static void choose(struct report *r, struct rules *rules)
 	b->is_bottleneck = true;
 }
 
-static int by_code(const void *a, const void *b)
+static bool is_fact(const struct rules *rules, const struct finding *f)
 {
-	const struct rule *one = ((const struct finding *)a)->rule, *other = ((const struct finding *)b)->rule;
+	for (unsigned int i = 0; f->rule->within && i < rules->n; i++)
+		if (strcmp(rules->found[i].rule->code, f->rule->within) == 0 && rules->found[i].size.share >= RULES_PROBLEM)
+			return true;
+	return f->rule->is_fact || f->size.share < RULES_PROBLEM;
+}
 
-	return strcmp(one->code, other->code);
+/* What is worth mending first, then the largest; of those of which nobody knows how large they are the first by code. */
+static int by_size(const void *a, const void *b)
+{
+	const struct finding *one = a, *other = b;
+	double size = isnan(one->size.share) ? -1 : one->size.share;
+	double other_size = isnan(other->size.share) ? -1 : other->size.share;
+
+	if (one->is_fact != other->is_fact)
+		return one->is_fact ? 1 : -1;
+	return size != other_size ? (size < other_size) - (size > other_size) : strcmp(one->rule->code, other->rule->code);
+}
+
+static void sort(struct rules *rules)
+{
+	const unsigned int all = rules->n;
+
+	for (unsigned int i = 0; i < all; i++) {
+		rules->found[i].is_fact = is_fact(rules, &rules->found[i]);
+		rules->n_facts += rules->found[i].is_fact;
+	}
+	qsort(rules->found, all, sizeof(*rules->found), by_size);
+	rules->n = all - rules->n_facts;
 }
 
 static int by_text(const void *a, const void *b)
@@ -217,15 +244,14 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The rules that are not about waits: behind those that are, in one order whichever table they are in. */
+/* The rules that are not about waits. */
 static void find_others(struct report *r, struct rules *rules)
 {
-	unsigned int found = rules->n, missing = rules->n_missing;
+	const unsigned int missing = rules->n_missing;
 
 	for (const struct rule *const *table = rules_tables + 1; *table; table++)
 		for (const struct rule *rule = *table; rule->code; rule++)
 			find(r, rules, rule);
-	qsort(rules->found + found, rules->n - found, sizeof(*rules->found), by_code);
 	qsort(rules->missing + missing, rules->n_missing - missing, sizeof(*rules->missing), by_text);
 }
 
@@ -239,8 +265,9 @@ struct rules *rules_new(struct report *r)
 		find(r, rules, rule);
 	choose(r, rules);
 	find_others(r, rules);
+	sort(rules);
 	rules->bottleneck.rule->tell(r, &rules->bottleneck);
-	for (unsigned int i = 0; i < rules->n; i++)
+	for (unsigned int i = 0; i < rules->n + rules->n_facts; i++)
 		rules->found[i].rule->tell(r, &rules->found[i]);
 	return rules;
 }
@@ -257,7 +284,7 @@ void rules_free(struct rules *rules)
 	if (!rules)
 		return;
 	finding_free(&rules->bottleneck);
-	for (unsigned int i = 0; i < rules->n; i++)
+	for (unsigned int i = 0; i < rules->n + rules->n_facts; i++)
 		finding_free(&rules->found[i]);
 	for (unsigned int i = 0; i < rules->n_missing; i++)
 		free(rules->missing[i]);

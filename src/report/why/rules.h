@@ -12,14 +12,22 @@
 
 #define RULES_MAX 40
 #define RULES_EVIDENCE_MAX 8
+#define RULES_PROBLEM 0.01 /* of the job's time: what costs less is nothing to mend */
 
 struct report;
+
+/* How much of the job it is about. NAN: it is not known, or has none. */
+struct finding_size {
+	double ns, share; /* of the job's time: waits, or time in such calls; and which part of all of it that is */
+	double bytes;
+};
 
 struct finding {
 	const struct rule *rule;
 	double measure;
 	double share; /* of the time; NAN: its measure is none */
-	bool is_bottleneck;
+	struct finding_size size;
+	bool is_bottleneck, is_fact;
 	char *caveat; /* what is missing, where that could change it; NULL: nothing */
 	char *evidence[RULES_EVIDENCE_MAX]; /* a line each: numbers, when, which files */
 	unsigned int n;
@@ -46,14 +54,17 @@ struct rule {
 	bool is_share; /* its measure is a part of something */
 	double (*measure)(const struct report *r); /* 0 where it does not apply */
 	double (*share)(const struct report *r);   /* of the time; NULL: that is the measure, where it is a share */
+	struct finding_size (*size)(const struct report *r); /* NULL: the share is one of the time */
+	bool is_fact;       /* describes the job, and is nothing to mend */
+	const char *within; /* likewise, where the rule of this code fires: that says it, too */
 	void (*tell)(struct report *r, struct finding *f);
 	const char *advice;
 };
 
 struct rules {
 	struct finding bottleneck;
-	struct finding found[RULES_MAX]; /* those about waits first, the others by their code */
-	unsigned int n;
+	struct finding found[RULES_MAX]; /* what is worth mending, the largest first; behind these the facts, likewise */
+	unsigned int n, n_facts;
 	char *missing[RULES_MAX]; /* rules that could not be tried, and why: a sentence each */
 	unsigned int n_missing;
 };

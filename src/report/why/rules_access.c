@@ -11,6 +11,11 @@ static double small_reads(const struct report *r)
 	return part(sums(r)->small_disk_reads, sums(r)->disk_reads, MANY);
 }
 
+static struct finding_size size_of_small_reads(const struct report *r)
+{
+	return rules_size(r, WHY_READS, sums(r)->small_disk_reads_ns);
+}
+
 static void tell_small_reads(struct report *r, struct finding *f)
 {
 	rules_tell_counts(r, f, SIDE_READ, "asked for less than 64 KiB", sums(r)->small_disk_reads,
@@ -20,6 +25,11 @@ static void tell_small_reads(struct report *r, struct finding *f)
 static double tiny_reads(const struct report *r)
 {
 	return part(sums(r)->tiny_reads, sums(r)->reads, MANY);
+}
+
+static struct finding_size size_of_tiny_reads(const struct report *r)
+{
+	return rules_size(r, WHY_READS, sums(r)->tiny_reads_ns);
 }
 
 static void tell_tiny_reads(struct report *r, struct finding *f)
@@ -33,6 +43,15 @@ static double small_writes(const struct report *r)
 	return part(sums(r)->small_writes, sums(r)->writes, MANY);
 }
 
+/* Those of whole files, which are small because the files are, have their part of the time. */
+static struct finding_size size_of_small_writes(const struct report *r)
+{
+	const struct why_sums *s = sums(r);
+	const double counted = s->all_small_writes ? (double)s->small_writes / (double)s->all_small_writes : 0;
+
+	return rules_size(r, WHY_WRITES, (uint64_t)(counted * (double)s->small_writes_ns));
+}
+
 static void tell_small_writes(struct report *r, struct finding *f)
 {
 	rules_tell_counts(r, f, SIDE_WRITTEN, "wrote less than 64 KiB", sums(r)->small_writes,
@@ -42,6 +61,11 @@ static void tell_small_writes(struct report *r, struct finding *f)
 static double misaligned(const struct report *r)
 {
 	return part(sums(r)->misaligned, sums(r)->with_offset, MANY);
+}
+
+static struct finding_size size_of_misaligned(const struct report *r)
+{
+	return rules_size(r, WHY_READS, sums(r)->misaligned_ns);
 }
 
 static void tell_misaligned(struct report *r, struct finding *f)
@@ -60,6 +84,11 @@ static double random_reads(const struct report *r)
 	return part(sums(r)->placed - sums(r)->sequential, sums(r)->placed, MANY);
 }
 
+static struct finding_size size_of_jumps(const struct report *r)
+{
+	return rules_size(r, WHY_READS, sums(r)->jumps_ns);
+}
+
 static void tell_random_reads(struct report *r, struct finding *f)
 {
 	rules_tell_counts(r, f, SIDE_READ, "not where the process's last read of the file ended",
@@ -70,6 +99,11 @@ static void tell_random_reads(struct report *r, struct finding *f)
 static double no_readahead(const struct report *r)
 {
 	return part(sums(r)->sequential_disk, sums(r)->sequential_small, MANY);
+}
+
+static struct finding_size size_of_no_readahead(const struct report *r)
+{
+	return rules_size(r, WHY_READS, sums(r)->sequential_disk_ns);
 }
 
 static void tell_no_readahead(struct report *r, struct finding *f)
@@ -101,6 +135,13 @@ static double redundant_reads(const struct report *r)
 	return r->why->by_epoch ? part(again, all, 16 * MiB) : 0;
 }
 
+static struct finding_size size_of_redundant_reads(const struct report *r)
+{
+	uint64_t all;
+
+	return rules_size_of_bytes(r, WHY_READS, again_in_epochs(r, &all));
+}
+
 static void tell_redundant_reads(struct report *r, struct finding *f)
 {
 	uint64_t all, again = again_in_epochs(r, &all);
@@ -114,6 +155,16 @@ static void tell_redundant_reads(struct report *r, struct finding *f)
 static double cache_too_small(const struct report *r)
 {
 	return part(sums(r)->again_disk_bytes, sums(r)->disk_bytes, 16 * MiB);
+}
+
+/* As long as the mean of what came from disk. */
+static struct finding_size size_of_disk_again(const struct report *r)
+{
+	const struct why_sums *s = sums(r);
+	struct finding_size size = rules_size(r, WHY_READS, (uint64_t)(cache_too_small(r) * (double)s->disk_reads_ns));
+
+	size.bytes = (double)s->again_disk_bytes;
+	return size;
 }
 
 static void tell_cache_too_small(struct report *r, struct finding *f)
@@ -154,6 +205,14 @@ static double stdout_heavy(const struct report *r)
 		       : 0;
 }
 
+static struct finding_size size_of_stdout(const struct report *r)
+{
+	struct finding_size size = rules_size_of_life(r, (double)sums(r)->stdout_ns);
+
+	size.bytes = (double)sums(r)->stdout_bytes;
+	return size;
+}
+
 static void tell_stdout_heavy(struct report *r, struct finding *f)
 {
 	finding_tell(f, "%s of %s written went to standard output and error for people to read, in %s writes that "
@@ -170,6 +229,7 @@ const struct rule rules_of_access[] = {
 	  .needs = RULE_RW | RULE_ACCOUNT,
 	  .is_share = true,
 	  .measure = cache_too_small,
+	  .size = size_of_disk_again,
 	  .tell = tell_cache_too_small,
 	  .advice = "The data set is larger than the page cache: shard it over nodes, shrink it, "
 		    "or keep a copy on a local disk." },
@@ -179,6 +239,7 @@ const struct rule rules_of_access[] = {
 	  .needs = RULE_RW,
 	  .is_share = true,
 	  .measure = misaligned,
+	  .size = size_of_misaligned,
 	  .tell = tell_misaligned,
 	  .advice = "Pad records to 4096 bytes where reads are random, direct, or of a parallel "
 		    "file system." },
@@ -188,6 +249,7 @@ const struct rule rules_of_access[] = {
 	  .needs = RULE_RW | RULE_ACCOUNT,
 	  .is_share = true,
 	  .measure = no_readahead,
+	  .size = size_of_no_readahead,
 	  .tell = tell_no_readahead,
 	  .advice = "Look at read_ahead_kb of the disk, and for POSIX_FADV_RANDOM or O_DIRECT in "
 		    "the loader; read more at a time." },
@@ -197,6 +259,7 @@ const struct rule rules_of_access[] = {
 	  .needs = RULE_RW,
 	  .is_share = true,
 	  .measure = random_reads,
+	  .size = size_of_jumps,
 	  .tell = tell_random_reads,
 	  .advice = "Shuffle shards and within a buffer rather than single records; or read "
 		    "records whole and large." },
@@ -206,6 +269,8 @@ const struct rule rules_of_access[] = {
 	  .needs = RULE_RW,
 	  .is_share = true,
 	  .measure = read_intensive,
+	  .size = rules_size_of_reads,
+	  .is_fact = true,
 	  .tell = tell_balance,
 	  .advice = "As training goes. What helps is what reads profit from: page cache, "
 		    "read-ahead, local copies." },
@@ -215,6 +280,7 @@ const struct rule rules_of_access[] = {
 	  .needs = RULE_RW,
 	  .is_share = true,
 	  .measure = redundant_reads,
+	  .size = size_of_redundant_reads,
 	  .tell = tell_redundant_reads,
 	  .advice = "Keep what is read in memory, share it between workers, and look for headers "
 		    "and indexes that are read for each sample." },
@@ -224,6 +290,7 @@ const struct rule rules_of_access[] = {
 	  .needs = RULE_RW | RULE_ACCOUNT,
 	  .is_share = true,
 	  .measure = small_reads,
+	  .size = size_of_small_reads,
 	  .tell = tell_small_reads,
 	  .advice = "Read samples whole, or records of many samples; buffers of 1 MiB are not too "
 		    "large." },
@@ -233,6 +300,7 @@ const struct rule rules_of_access[] = {
 	  .needs = RULE_RW,
 	  .is_share = true,
 	  .measure = small_writes,
+	  .size = size_of_small_writes,
 	  .tell = tell_small_writes,
 	  .advice = "Write through a larger buffer." },
 	{ .code = "stdout-heavy",
@@ -241,6 +309,7 @@ const struct rule rules_of_access[] = {
 	  .needs = RULE_RW,
 	  .is_share = true,
 	  .measure = stdout_heavy,
+	  .size = size_of_stdout,
 	  .tell = tell_stdout_heavy,
 	  .advice = "Log less often, or to a buffered file." },
 	{ .code = "tiny-reads",
@@ -249,6 +318,8 @@ const struct rule rules_of_access[] = {
 	  .needs = RULE_RW,
 	  .is_share = true,
 	  .measure = tiny_reads,
+	  .size = size_of_tiny_reads,
+	  .within = "small-reads",
 	  .tell = tell_tiny_reads,
 	  .advice = "Open files with a buffer, or map them." },
 	{ .code = "write-intensive",
@@ -257,6 +328,8 @@ const struct rule rules_of_access[] = {
 	  .needs = RULE_RW,
 	  .is_share = true,
 	  .measure = write_intensive,
+	  .size = rules_size_of_writes,
+	  .is_fact = true,
 	  .tell = tell_balance,
 	  .advice = "Write checkpoints and logs less often, or smaller." },
 	{ .code = NULL },

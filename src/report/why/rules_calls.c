@@ -16,6 +16,11 @@ static double open_storm(const struct report *r)
 		       : 0;
 }
 
+static struct finding_size size_of_opens(const struct report *r)
+{
+	return rules_size(r, WHY_OPENS, sums(r)->open_ns);
+}
+
 static void tell_open_storm(struct report *r, struct finding *f)
 {
 	const struct why_sums *s = sums(r);
@@ -35,6 +40,11 @@ static double failed_opens(const struct report *r)
 	return part(sums(r)->opens_failed, sums(r)->opens, MANY);
 }
 
+static struct finding_size size_of_failed_opens(const struct report *r)
+{
+	return rules_size(r, WHY_OPENS, sums(r)->opens_failed_ns);
+}
+
 static void tell_failed_opens(struct report *r, struct finding *f)
 {
 	rules_tell_counts(r, f, SIDE_READ, "failed", sums(r)->opens_failed,
@@ -48,6 +58,11 @@ static double metadata_time(const struct report *r)
 
 	return part(meta_ns, meta_ns + s->read_files_ns + s->write_files_ns + s->sync_ns,
 		    NSEC_PER_SEC);
+}
+
+static struct finding_size size_of_metadata(const struct report *r)
+{
+	return rules_size(r, WHY_OPENS, sums(r)->open_ns + sums(r)->meta_ns);
 }
 
 static void tell_metadata_time(struct report *r, struct finding *f)
@@ -71,6 +86,11 @@ static double sync_often(const struct report *r)
 		    NSEC_PER_SEC);
 }
 
+static struct finding_size size_of_syncs(const struct report *r)
+{
+	return rules_size(r, WHY_WRITES, sums(r)->sync_ns);
+}
+
 static void tell_sync_often(struct report *r, struct finding *f)
 {
 	finding_tell(f, "%s syncs took %s; writes %s", FMT_COUNT(sums(r)->syncs),
@@ -85,6 +105,7 @@ const struct rule rules_of_calls[] = {
 	  .needs = RULE_OPEN,
 	  .is_share = true,
 	  .measure = failed_opens,
+	  .size = size_of_failed_opens,
 	  .tell = tell_failed_opens,
 	  .advice = "Shorten search paths (PYTHONPATH, LD_LIBRARY_PATH), above all on network file "
 		    "systems." },
@@ -94,6 +115,7 @@ const struct rule rules_of_calls[] = {
 	  .needs = RULE_RW | RULE_OPEN,
 	  .is_share = true,
 	  .measure = metadata_time,
+	  .size = size_of_metadata,
 	  .tell = tell_metadata_time,
 	  .advice =
 		  "Pack small files into large ones, keep files open, cache listings of folders." },
@@ -102,6 +124,7 @@ const struct rule rules_of_calls[] = {
 	  .threshold = 1000,
 	  .needs = RULE_OPEN | RULE_RW,
 	  .measure = open_storm,
+	  .size = size_of_opens,
 	  .tell = tell_open_storm,
 	  .advice = "Pack samples into shards of 100 MiB and more." },
 	{ .code = "sync-often",
@@ -110,6 +133,7 @@ const struct rule rules_of_calls[] = {
 	  .needs = RULE_SYNC | RULE_RW,
 	  .is_share = true,
 	  .measure = sync_often,
+	  .size = size_of_syncs,
 	  .tell = tell_sync_often,
 	  .advice = "Sync once behind the last write of a file, not behind each." },
 	{ .code = NULL },

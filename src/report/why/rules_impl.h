@@ -27,6 +27,24 @@ static inline double part(uint64_t part, uint64_t whole, double least)
 	return whole && (double)part >= least ? (double)part / (double)whole : 0;
 }
 
+/* --- how much of the job ------------------------------------------------------------------------- */
+
+/* What a part of the calls of KIND took of the job's time, by what was waited for all of these, else by when any process was in one. */
+struct finding_size rules_size(const struct report *r, enum why_kind kind, uint64_t part_ns);
+/* The same of all kinds. */
+struct finding_size rules_size_of_all(const struct report *r, double part_ns);
+/* That of BYTES of so many that are read or written. */
+struct finding_size rules_size_of_bytes(const struct report *r, enum why_kind kind, uint64_t bytes);
+/* PART of what is looked at of trainers, or else of the job's time. */
+struct finding_size rules_size_of_share(const struct report *r, double part);
+/* That of all that is read, or written. */
+struct finding_size rules_size_of_reads(const struct report *r);
+struct finding_size rules_size_of_writes(const struct report *r);
+/* NS of the time that the job took. */
+struct finding_size rules_size_of_life(const struct report *r, double ns);
+/* It is known when the job waited, and for what. */
+bool rules_know_waits(const struct report *r);
+
 /* Evidence, a line each: from when to when the trace is; the file with the most bytes of SIDE. */
 void rules_tell_when(struct report *r, struct finding *f);
 void rules_tell_files(const struct report *r, struct finding *f, enum rules_side side);

@@ -17,6 +17,11 @@ static double small_shared(const struct report *r)
 	return sums(r)->small_shared >= MANY ? part(sums(r)->small_shared, sums(r)->shared, MANY) : 0;
 }
 
+static struct finding_size size_of_small_shared(const struct report *r)
+{
+	return rules_size_of_all(r, (double)sums(r)->small_shared_ns);
+}
+
 static void tell_small_shared(struct report *r, struct finding *f)
 {
 	const struct report_uses *u = r->uses;
@@ -112,6 +117,22 @@ static double file_imbalance(const struct report *r)
 	return most_uneven(r, &p);
 }
 
+/* What the one moved more than the other. */
+static struct finding_size size_of_imbalance(const struct report *r)
+{
+	const struct why_sums *s = sums(r);
+	const double all = (double)(s->read_bytes + s->write_bytes), ns = (double)(s->read_files_ns + s->write_files_ns);
+	struct portion p = { 0 };
+	struct finding_size size;
+	double more;
+
+	most_uneven(r, &p);
+	more = (double)(p.most - p.least);
+	size = rules_size_of_all(r, all > 0 ? ns * MIN(more / all, 1) : 0);
+	size.bytes = more;
+	return size;
+}
+
 static void tell_file_imbalance(struct report *r, struct finding *f)
 {
 	struct portion p;
@@ -133,6 +154,11 @@ static double random_writes(const struct report *r)
 	return part(sums(r)->placed_writes - sums(r)->sequential_writes, sums(r)->placed_writes, MANY);
 }
 
+static struct finding_size size_of_write_jumps(const struct report *r)
+{
+	return rules_size(r, WHY_WRITES, sums(r)->write_jumps_ns);
+}
+
 static void tell_random_writes(struct report *r, struct finding *f)
 {
 	rules_tell_counts(r, f, SIDE_WRITTEN, "not where the process's last write of the file ended",
@@ -148,6 +174,11 @@ static double redundant_writes(const struct report *r)
 	for (uint32_t i = 0; i < r->why->n_epochs; i++)
 		all += r->why->epoch[i].write_bytes;
 	return r->why->by_epoch ? part(sums(r)->rewritten_bytes, all, 16 * MiB) : 0;
+}
+
+static struct finding_size size_of_rewritten(const struct report *r)
+{
+	return rules_size_of_bytes(r, WHY_WRITES, sums(r)->rewritten_bytes);
 }
 
 static void tell_redundant_writes(struct report *r, struct finding *f)
@@ -185,6 +216,7 @@ const struct rule rules_of_sharing[] = {
 	  .needs = RULE_RW | RULE_TRAINS,
 	  .is_share = false,
 	  .measure = file_imbalance,
+	  .size = size_of_imbalance,
 	  .tell = tell_file_imbalance,
 	  .advice = "Deal the parts of shared files out evenly, or give each process files of its own." },
 	{ .code = "random-writes",
@@ -193,6 +225,7 @@ const struct rule rules_of_sharing[] = {
 	  .needs = RULE_RW,
 	  .is_share = true,
 	  .measure = random_writes,
+	  .size = size_of_write_jumps,
 	  .tell = tell_random_writes,
 	  .advice = "Write a file from its begin to its end, or gather what belongs together in memory first." },
 	{ .code = "read-often",
@@ -201,6 +234,8 @@ const struct rule rules_of_sharing[] = {
 	  .needs = RULE_RW,
 	  .is_share = true,
 	  .measure = read_often,
+	  .size = rules_size_of_reads,
+	  .is_fact = true,
 	  .tell = tell_calls,
 	  .advice = "As training goes. Fewer and larger reads cost less: read samples whole, or map files." },
 	{ .code = "redundant-writes",
@@ -209,6 +244,7 @@ const struct rule rules_of_sharing[] = {
 	  .needs = RULE_RW,
 	  .is_share = true,
 	  .measure = redundant_writes,
+	  .size = size_of_rewritten,
 	  .tell = tell_redundant_writes,
 	  .advice = "Write what changed once it is complete; look for headers and indexes that are written again for each part." },
 	{ .code = "small-shared",
@@ -217,6 +253,7 @@ const struct rule rules_of_sharing[] = {
 	  .needs = RULE_RW,
 	  .is_share = true,
 	  .measure = small_shared,
+	  .size = size_of_small_shared,
 	  .tell = tell_small_shared,
 	  .advice = "Read and write shared files in pieces of 1 MiB and more, or let one process do it for the others." },
 	{ .code = "write-often",
@@ -225,6 +262,8 @@ const struct rule rules_of_sharing[] = {
 	  .needs = RULE_RW,
 	  .is_share = true,
 	  .measure = write_often,
+	  .size = rules_size_of_writes,
+	  .is_fact = true,
 	  .tell = tell_calls,
 	  .advice = "Write through a larger buffer, and less often." },
 	{ .code = NULL },

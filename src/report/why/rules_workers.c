@@ -13,11 +13,12 @@ static const struct why_loader *loader_at(const struct report *r, uint32_t i)
 	return *(struct why_loader **)table_at(&r->why->loaders, i);
 }
 
-/* The loader that has read the most, compared with the mean of the others of its generation. */
-static double unequal_data(const struct report *r, const struct why_loader **most)
+/* The loader that has read the most, compared with the mean of the others of its generation; what it read more. */
+static double unequal_data(const struct report *r, const struct why_loader **most, double *more)
 {
 	double worst = 0;
 
+	*more = 0;
 	for (uint32_t i = 0; i < r->why->loaders.n; i++) {
 		const struct why_loader *l = loader_at(r, i);
 		double others = 0;
@@ -39,6 +40,7 @@ static double unequal_data(const struct report *r, const struct why_loader **mos
 		if (n > 1 && others > 0 && (double)l->bytes >= 16 * MiB &&
 		    (double)l->bytes * (n - 1) / others > worst) {
 			worst = (double)l->bytes * (n - 1) / others;
+			*more = (double)l->bytes - others / (n - 1);
 			*most = l;
 		}
 	}
@@ -48,14 +50,24 @@ static double unequal_data(const struct report *r, const struct why_loader **mos
 static double straggler_data(const struct report *r)
 {
 	const struct why_loader *l = NULL;
+	double more;
 
-	return unequal_data(r, &l);
+	return unequal_data(r, &l, &more);
+}
+
+static struct finding_size size_of_more_data(const struct report *r)
+{
+	const struct why_loader *l = NULL;
+	double more;
+
+	unequal_data(r, &l, &more);
+	return rules_size_of_bytes(r, WHY_READS, (uint64_t)more);
 }
 
 static void tell_straggler_data(struct report *r, struct finding *f)
 {
 	const struct why_loader *l = NULL;
-	double times = unequal_data(r, &l);
+	double more, times = unequal_data(r, &l, &more);
 
 	if (l)
 		finding_tell(
@@ -89,6 +101,15 @@ static double slow_worker(const struct report *r)
 
 	worst_epoch(r, &ratio);
 	return ratio;
+}
+
+/* What it took longer than the median would have for as many. */
+static struct finding_size size_of_slow_worker(const struct report *r)
+{
+	double ratio;
+	const struct why_epoch *e = worst_epoch(r, &ratio);
+
+	return rules_size_of_all(r, e ? (e->slow_worker_ns - e->median_worker_ns) * (double)e->slow_samples : 0);
 }
 
 static void tell_slow_worker(struct report *r, struct finding *f)
@@ -131,6 +152,16 @@ static double loader_cpu_bound(const struct report *r)
 	return loader_cpu(r, &cpu_ns, &life_ns);
 }
 
+/* What was waited for loaders that computed; where that is not known, what a loader computed. */
+static struct finding_size size_of_loader_cpu(const struct report *r)
+{
+	uint64_t cpu_ns, life_ns;
+	const double busy = loader_cpu(r, &cpu_ns, &life_ns);
+	const struct why *w = r->why;
+
+	return rules_size_of_share(r, rules_know_waits(r) ? w->blame_ns[WHY_CPU] / w->window_ns : busy);
+}
+
 static void tell_loader_cpu_bound(struct report *r, struct finding *f)
 {
 	uint64_t cpu_ns, life_ns;
@@ -142,15 +173,23 @@ static void tell_loader_cpu_bound(struct report *r, struct finding *f)
 }
 
 /* Waits, of which loaders computed in most, and CPUs that nobody used. */
+static double busy_waits(const struct why *w)
+{
+	return w->blame_ns[WHY_CPU] + w->blame_ns[WHY_CACHE] + w->blame_ns[WHY_DISK] + w->blame_ns[WHY_META];
+}
+
 static double too_few_workers(const struct report *r)
 {
 	const struct why *w = r->why;
-	double busy_ns = w->blame_ns[WHY_CPU] + w->blame_ns[WHY_CACHE] + w->blame_ns[WHY_DISK] +
-			 w->blame_ns[WHY_META];
 
-	return w->loaders.n && w->waited_ns >= 0.1 * w->window_ns && busy_ns >= 0.5 * w->waited_ns
+	return w->loaders.n && w->waited_ns >= 0.1 * w->window_ns && busy_waits(w) >= 0.5 * w->waited_ns
 		       ? w->cpu_idle_percent / 100
 		       : 0;
+}
+
+static struct finding_size size_of_busy_loaders(const struct report *r)
+{
+	return rules_size_of_share(r, busy_waits(r->why) / r->why->window_ns);
 }
 
 static void tell_too_few_workers(struct report *r, struct finding *f)
@@ -210,6 +249,7 @@ const struct rule rules_of_workers[] = {
 	  .needs = 0,
 	  .is_share = true,
 	  .measure = loader_cpu_bound,
+	  .size = size_of_loader_cpu,
 	  .tell = tell_loader_cpu_bound,
 	  .advice = "More workers where CPUs are idle; a faster decoder, smaller samples, or "
 		    "decoding on the GPU where they are not." },
@@ -218,6 +258,7 @@ const struct rule rules_of_workers[] = {
 	  .threshold = 2,
 	  .needs = RULE_RW | RULE_OPEN,
 	  .measure = slow_worker,
+	  .size = size_of_slow_worker,
 	  .tell = tell_slow_worker,
 	  .advice = "See what its files have in common: size, folder, disk." },
 	{ .code = "straggler-data",
@@ -225,6 +266,7 @@ const struct rule rules_of_workers[] = {
 	  .threshold = 1.5,
 	  .needs = RULE_RW,
 	  .measure = straggler_data,
+	  .size = size_of_more_data,
 	  .tell = tell_straggler_data,
 	  .advice = "Deal samples out by their size." },
 	{ .code = "too-few-workers",
@@ -233,6 +275,7 @@ const struct rule rules_of_workers[] = {
 	  .needs = RULE_CPU | RULE_WAITS | RULE_TRAINS,
 	  .is_share = true,
 	  .measure = too_few_workers,
+	  .size = size_of_busy_loaders,
 	  .tell = tell_too_few_workers,
 	  .advice = "Use more loaders (num_workers), and let them prefetch more." },
 	{ .code = NULL },

@@ -39,12 +39,10 @@ static inline bool why_is_standard(const struct scan *s)
 	return fd.len == 1 && (fd.p[0] == '1' || fd.p[0] == '2');
 }
 
-/* Of one to FD 1 or 2: it is for people, neither for another process of the job nor for a file that is no log. */
+/* Of one to FD 1 or 2: it may be for people, and is for no file that is no log. */
 static inline bool why_is_output(const struct report_call_facts *c)
 {
-	if (c->bytes > WHY_OUTPUT_BYTES)
-		return false;
-	return !c->file || (!c->file->read_bytes && (c->type != REPORT_REG || c->file->log));
+	return c->bytes <= WHY_OUTPUT_BYTES && (!c->file || c->type != REPORT_REG || c->file->log);
 }
 
 static inline bool why_is_slow(const struct report_call_facts *c)
@@ -95,21 +93,27 @@ static inline struct callstore_row why_row_of(const struct scan *s, const struct
 static inline struct why_transfer why_rw_transfer(const struct scan *s, const struct report_call_facts *c)
 {
 	return (struct why_transfer){
-		.file = c->file, .pid = c->pid, .fid = c->fid, .bytes = c->bytes, .disk_bytes = c->disk_bytes, .end_ns = s->time_ns,
-		.lat_ns = c->lat_ns, .requested = scan_number(s, COL_REQUESTED), .offset = scan_number(s, COL_OFFSET),
+		.file = c->file, .pid = c->pid, .fid = c->fid, .fd = scan_number(s, COL_FD), .bytes = c->bytes,
+		.disk_bytes = c->disk_bytes, .end_ns = s->time_ns, .lat_ns = c->lat_ns, .requested = scan_number(s, COL_REQUESTED), .offset = scan_number(s, COL_OFFSET),
 		.write = c->write, .accounted = c->accounted, .has_offset = c->plain || scan_has_number(s, COL_OFFSET),
 		.direct = why_is_direct(s), .append = c->write && reader_flag(scan_field(s, COL_FLAGS), "APPEND"),
 	};
 }
 
-static inline void why_rw_add_write(struct why_sums *sums, const struct scan *s, const struct report_call_facts *c)
+static inline void why_rw_add_write(struct why *w, const struct scan *s, const struct report_call_facts *c)
 {
-	sums->written_bytes += c->bytes;
+	struct why_output *o;
+
+	w->sums.written_bytes += c->bytes;
 	if (!why_is_standard(s) || !why_is_output(c))
 		return;
-	sums->stdout_writes++;
-	sums->stdout_bytes += c->bytes;
-	sums->stdout_ns += c->lat_ns;
+	o = table_get(&w->output, c->fid + 1);
+	if (!o)
+		return;
+	o->fid = c->fid;
+	o->writes++;
+	o->bytes += c->bytes;
+	o->ns += c->lat_ns;
 }
 
 static inline void why_rw_add(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
@@ -118,10 +122,11 @@ static inline void why_rw_add(const struct scan *s, const struct report_call_fac
 	struct why_transfer x;
 
 	if (c->write)
-		why_rw_add_write(sums, s, c);
+		why_rw_add_write(s->report->why, s, c);
 	if (!f || !why_is_stored(f))
 		return;
 	*(c->write ? &sums->write_files_ns : &sums->read_files_ns) += c->lat_ns;
+	why_kind_add(s->report->why, c->write ? WHY_WRITES : WHY_READS, s->time_ns, c->lat_ns);
 	if (f->medium == REPORT_NETWORK)
 		sums->network_ns += c->lat_ns;
 	if (!c->done)

@@ -6,7 +6,7 @@
  * The rows are looked at twice. First, with all else of the report, the waits of those that train are
  * collected (why_wait()), files and epochs are summed up, and what of calls will be needed is kept (rows.h). Then, when it
  * is known who is who, these come once more, merged by time (walk.c), and each stretch of a process's time is held
- * against these waits. Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers; 4 KiB a loader; 88 bytes a file.
+ * against these waits. Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers; 4 KiB a loader; 112 bytes a file.
  * docs/rules.md has what is concluded from it. All instants are CLOCK_MONOTONIC, all times ns.
  */
 #ifndef REPORT_WHY_WHY_H
@@ -45,6 +45,20 @@ enum why_state {
 };
 
 extern const char *const why_state_names[WHY_STATES];
+
+/* Calls on files, of which a job waits for each other. */
+enum why_kind {
+	WHY_READS,
+	WHY_WRITES, /* and syncs */
+	WHY_OPENS,  /* closes, making, renaming, removing */
+	WHY_KINDS,
+};
+
+/* All of a kind: their time, that in which any process was in one, and which of it is taken already. */
+struct why_kind_sum {
+	uint64_t ns, busy_ns;
+	struct cover cover;
+};
 
 /* Whence it is known when a trainer waited; the better ones first. */
 enum why_basis {
@@ -139,6 +153,7 @@ struct why_epoch {
 	uint32_t workers;
 	uint64_t slow_worker;	     /* PID */
 	uint32_t slow_among;	     /* it and those that ran at a time with it, which the median is of */
+	uint64_t slow_samples;	     /* that it loaded */
 	double slow_worker_ns, median_worker_ns; /* in calls for a sample */
 };
 
@@ -160,16 +175,20 @@ enum why_sight {
 
 extern const char *const why_sight_names[WHY_SIGHTS]; /* NULL for who is not seen to train */
 
-/* Where a process's last read of a file ended. */
+/* Where a process's last read of a file by one descriptor ended, and where the first was. */
 #define WHY_PLACES_BITS 16
 struct why_place {
-	uint64_t key, next;
+	uint64_t key, next, first, unused;
 };
+_Static_assert(sizeof(struct why_place) == 32, "two are a cache line");
 
 /* Sums that rules look at, of all of the target. */
 struct why_sums {
 	uint64_t reads, read_bytes, writes, write_bytes; /* of regular files; without ends of files */
 	uint64_t read_files_ns, write_files_ns, open_ns, sync_ns, meta_ns;
+	/* Of those that rules count, in calls. */
+	uint64_t disk_reads_ns, tiny_reads_ns, small_disk_reads_ns, small_writes_ns, jumps_ns, write_jumps_ns, sequential_disk_ns;
+	uint64_t misaligned_ns, small_shared_ns, opens_failed_ns, all_small_writes; /* small_writes: but those of whole files */
 	uint64_t disk_reads, disk_bytes, again_disk_bytes, again_bytes;
 	uint64_t tiny_reads, small_disk_reads, small_writes;
 	uint64_t placed, sequential, sequential_disk, sequential_small; /* see why_epoch; that fetched */
@@ -192,6 +211,12 @@ struct why_did {
 	unsigned int n_calls;
 };
 
+/* Lines for people, as far as nobody of the job reads them. */
+struct why_output {
+	uint64_t fid, writes, bytes, ns;
+};
+#define WHY_OUTPUTS_MAX 4096
+
 struct why_calls;
 
 struct why {
@@ -208,13 +233,15 @@ struct why {
 	struct why_file *files; /* the first N_FILES of the report's table of files */
 	struct why_file_rest *files_rest;
 	uint32_t n_files;
-	struct why_place *places; /* 1 MiB */
+	struct why_place *places; /* 2 MiB */
+	struct table output;	  /* struct why_output, by 1 + FID: what was written to FD 1 and 2 */
 	int error; /* of sums of these; 0 or -errno */
 	struct table work;    /* struct why_work, by epoch and PID */
 	struct why_epoch *epoch;
 	uint32_t n_epochs, at_epoch;
 	struct why_epoch *outside; /* what is in none of them */
 	struct why_sums sums;
+	struct why_kind_sum kind[WHY_KINDS];
 	struct why_longest longest[WHY_STATES]; /* calls of loaders and trainers */
 	uint64_t begin_ns, end_ns; /* of the trace */
 

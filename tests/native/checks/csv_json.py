@@ -102,7 +102,7 @@ for name in sorted(files):
     elif rows_of(name):
         sys.exit(f"{name}.csv: rows that JSON knows nothing of")
 arrays = {k for k, v in report.items() if isinstance(v, list) and v and isinstance(v[0], dict)}
-missing = arrays - files - {"rules", "collectors", "process_histograms"}
+missing = arrays - files - {"rules", "facts", "collectors", "process_histograms"}
 if missing or not told:
     sys.exit(f"no CSV file for {sorted(missing)}; {told} values compared")
 if "cpu" in report:

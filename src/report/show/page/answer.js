@@ -32,9 +32,13 @@ const Answer = (() => {
 			b.advice && el('p', { class: 'advice' }, b.advice));
 	}
 
-	/* A part of something, or a number; as the text has it. */
-	const measure = rule => rule.share != null ? el('span', { class: 'share' }, Format.percent(rule.share)) :
-		rule.measure != null && el('span', { class: 'share' }, Format.value(rule.measure, ''));
+	/* How much of the job it is about; as the text has it. */
+	const size = rule => rule.size_share != null && el('span', { class: 'share' },
+		`${Format.value(rule.size_ns, 'ns')}, ${Format.percent(rule.size_share)}`);
+
+	/* A part of something, or a number. */
+	const measure = rule => rule.share != null ? ` (${Format.percent(rule.share)})` :
+		rule.measure != null && ` (${Format.value(rule.measure, '')})`;
 
 	function notes(r) {
 		return r.waited?.notes?.length > 0 && el('ul', { class: 'aside notes' }, r.waited.notes.map(text => el('li', null, text)));
@@ -51,10 +55,18 @@ const Answer = (() => {
 			return null;
 		return el('div', { class: 'rules' }, el('h2', null, 'Also found'), r.rules.map(rule =>
 			el('details', { open: r.rules.length <= 3 },
-				el('summary', null, el('code', null, rule.code), measure(rule),
+				el('summary', null, el('code', null, rule.code), size(rule),
 					rule.title && el('span', null, ` ${rule.title}. `),
 					rule.advice && el('span', { class: 'advice' }, rule.advice)),
 				evidence(rule.evidence))));
+	}
+
+	/* No evidence and no advice: nothing is to be done. */
+	function described(r) {
+		return r.facts?.length > 0 && el('details', { class: 'facts' },
+			el('summary', null, `Facts: what describes the job, or takes less than 1\u00a0% of its time (${r.facts.length})`),
+			el('ul', null, r.facts.map(fact => el('li', null, el('code', null, fact.code),
+				` ${fact.title ?? ''}`, measure(fact)))));
 	}
 
 	function lost() {
@@ -102,9 +114,9 @@ const Answer = (() => {
 		document.title = `dltraced: ${Dom.safe(r.command || r.dir)}`;
 		const hosts = (r.hosts || []).map(h => el('details', { class: 'host', open: r.hosts.length <= HOSTS_OPEN },
 			el('summary', null, h.name, h.bottleneck && [': ', el('code', null, h.bottleneck.code)]),
-			bottleneck(h), rules(h), notes(h), untried(h)));
+			bottleneck(h), rules(h), notes(h), described(h), untried(h)));
 
-		fill(document.getElementById('answer'), bottleneck(r), rules(r), notes(r), untried(r), ...hosts);
+		fill(document.getElementById('answer'), bottleneck(r), rules(r), notes(r), described(r), untried(r), ...hosts);
 		fill(document.getElementById('facts'), facts());
 		fill(document.getElementById('missing'), missing());
 		fill(document.getElementById('made'), `Made by dltraced ${r.version || ''} from ${r.dir}. The numbers are those of ` +

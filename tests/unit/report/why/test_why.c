@@ -19,7 +19,7 @@
 #define MS 1000000ULL
 #define BEGIN (1000 * S)
 #define STEPS 20
-#define ROWS_MAX 20000
+#define ROWS_MAX 40000
 #define MiB (1024 * 1024)
 
 /* --- making one ------------------------------------------------------------------------------------- */
@@ -191,9 +191,10 @@ static void put_work(unsigned int pid, unsigned int i, uint64_t at)
 	put_pipe(pid, step(i) + S - 10, S - 10 - at, 'R');
 }
 
+/* As something to mend, or as a fact: most jobs here last long, and call little. */
 static const struct finding *found(const struct report *r, const char *code)
 {
-	for (unsigned int i = 0; i < r->why->rules->n; i++)
+	for (unsigned int i = 0; i < r->why->rules->n + r->why->rules->n_facts; i++)
 		if (strcmp(r->why->rules->found[i].rule->code, code) == 0)
 			return &r->why->rules->found[i];
 	return NULL;
@@ -1229,7 +1230,7 @@ static void small_reads_count_where_they_fetch(void **state)
 	put_job(0);
 	for (unsigned int i = 0; i < 800; i++) {
 		put_rw(101, BEGIN + (i + 1) * MS, 10, 'R', 512, i * MiB, 0, 2);
-		put_rw(102, BEGIN + (i + 1) * MS, 10, 'R', i % 4 ? 65536 : 65535, i * MiB, 65536, 2);
+		put_rw(102, BEGIN + (i + 1) * MS, 10, 'R', i % 4 ? 65536 : 61440, i * MiB, i % 4 ? 65536 : 61440, 2);
 	}
 	r = loaded();
 	assert_int_equal(r->why->sums.disk_reads, 800);
@@ -1238,7 +1239,7 @@ static void small_reads_count_where_they_fetch(void **state)
 	report_free(r);
 }
 
-/* As large as the buffer, known by files.out, and shorter than it; then the same in two pieces. */
+/* As large as the buffer, known by files.out, and shorter than it; in two pieces, of which the first fetches all; in many. */
 static void small_files_read_whole_are_no_small_reads(void **state)
 {
 	struct report *r;
@@ -1261,9 +1262,82 @@ static void small_files_read_whole_are_no_small_reads(void **state)
 		put_rw(101, BEGIN + (i + 1) * MS + 10, 10, 'R', 500, 500, 0, 4);
 	}
 	r = loaded();
-	about(found(r, "small-reads")->measure, 1);
+	assert_null(found(r, "small-reads"));
 	about(found(r, "tiny-reads")->measure, 1);
 	report_free(r);
+	put_job(0);
+	for (unsigned int i = 0; i < 1500; i++)
+		put_rw(101, BEGIN + (i + 1) * MS, 10, 'R', 500, 9000ULL * i, 4096, 2);
+	r = loaded();
+	about(found(r, "small-reads")->measure, 1);
+	report_free(r);
+}
+
+/* Of reads of 8 KiB in order one in 16 fetches, 128 KiB: the disk sees nothing that is small, and no read is in vain. */
+static void read_ahead_makes_reads_large(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < 20000; i++)
+		put_rw(101, BEGIN + (i + 1) * MS / 10, 10, 'R', 8192, i * 8192ULL, i % 16 ? 0 : 131072, 2);
+	r = loaded();
+	assert_int_equal(r->why->sums.disk_reads, 1250);
+	assert_null(found(r, "small-reads"));
+	assert_null(found(r, "no-readahead"));
+	report_free(r);
+	/* of 64 KiB every other one fetches */
+	put_job(0);
+	for (unsigned int i = 0; i < 2000; i++)
+		put_rw(101, BEGIN + (i + 1) * MS, 10, 'R', 65536, i * 65536ULL, i % 2 ? 0 : 131072, 2);
+	r = loaded();
+	assert_null(found(r, "no-readahead"));
+	report_free(r);
+}
+
+/* Two threads, each with a descriptor of its own and in its half; and a header of each epoch that is left out. */
+static void who_reads_in_order_by_each_descriptor_does_not_jump(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < 1500; i++)
+		for (unsigned int fd = 7; fd <= 8; fd++)
+			put(RW, BEGIN + (i + 1) * MS + fd, "101\t%u\tx\tR\tread\t10\t4096\t4096\t%llu\t0\t%u\t-\t2\tf", 101 + fd,
+			    (fd - 7) * 32ULL * MiB + i * 4096ULL, fd);
+	r = loaded();
+	assert_int_equal(r->why->sums.placed, 2998);
+	assert_null(found(r, "random-reads"));
+	report_free(r);
+	put_job(0);
+	for (unsigned int i = 0; i < 1500; i++) {
+		put_rw(101, BEGIN + (i + 1) * MS, 10, 'R', 65536, 512, 0, 2);
+		put_rw(101, BEGIN + (i + 1) * MS + 100, 10, 'R', 4096, 65536 + 512, 0, 2);
+	}
+	r = loaded();
+	assert_int_equal(r->why->sums.placed, 1500);
+	assert_null(found(r, "random-reads"));
+	report_free(r);
+}
+
+/* What takes half of a second of 20 s is a problem, what takes 2 ms none; what describes a job never is. */
+static void what_costs_little_is_a_fact(void **state)
+{
+	for (unsigned int costly = 0; costly < 2; costly++) {
+		struct report *r;
+
+		put_alone("cp", MS);
+		put_file(2, "reg", "ext4", 256 * MiB, "/data/shard.tar");
+		for (unsigned int i = 0; i < 2000; i++)
+			put_rw(100, BEGIN + (i + 1) * MS, costly ? 250000 : 1000, 'R', 8192, (2000 - i) * 65536ULL, 0, 2);
+		r = loaded();
+		about(found(r, "random-reads")->measure, 1);
+		assert_int_equal(found(r, "random-reads")->is_fact, !costly);
+		assert_true(found(r, "read-often")->is_fact);
+		about(found(r, "random-reads")->size.ns, (costly ? 250000. : 1000.) * 1999);
+		assert_int_equal(r->why->rules->n, costly);
+		report_free(r);
+	}
 }
 
 static void read_ahead_that_gains_nothing(void **state)
@@ -1744,6 +1818,9 @@ int main(void)
 		TEST(sizes_and_order_of_reads),
 		TEST(reading_a_file_again_is_no_jump),
 		TEST(fewer_than_many_do_not_matter),
+		TEST(read_ahead_makes_reads_large),
+		TEST(what_costs_little_is_a_fact),
+		TEST(who_reads_in_order_by_each_descriptor_does_not_jump),
 		TEST(small_reads_count_where_they_fetch),
 		TEST(small_files_read_whole_are_no_small_reads),
 		TEST(read_ahead_that_gains_nothing),

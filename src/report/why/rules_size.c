@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How much of the job's time the calls that a rule counts have taken. Where it is known what those that train waited for,
+ * that is it: what loaders do meanwhile costs nothing. Else nobody knows who waited for whom, and it is at most the time in
+ * which some process was in a call of the kind. Of either the rule has the part that its calls have of all calls' time.
+ */
+#include "report/why/rules_impl.h"
+
+#include <math.h>
+
+#include "base/util.h"
+
+#define UNSEEN_MATTERS 0.1 /* of the time: with more, what was seen of the waits is not what the job waited for */
+
+static const struct finding_size unknown = { (double)NAN, (double)NAN, (double)NAN };
+
+bool rules_know_waits(const struct report *r)
+{
+	const struct why *w = r->why;
+
+	return w->seen >= WHY_SEEN_READING && w->n_trainers && w->basis != WHY_BY_NOTHING && w->window_ns > 0 &&
+	       w->unseen_ns < UNSEEN_MATTERS * w->window_ns;
+}
+
+/* From the first process's begin to the last one's end; where pids.out does not say, all of the trace. */
+static double life_of_job(const struct report *r)
+{
+	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = table_at(&r->procs, i);
+
+		if (p->begin_ns)
+			begin_ns = MIN(begin_ns, p->begin_ns);
+		end_ns = MAX(end_ns, p->end_ns);
+	}
+	if (begin_ns >= end_ns) {
+		begin_ns = r->first_ns;
+		end_ns = r->last_ns;
+	}
+	return end_ns > begin_ns ? (double)(end_ns - begin_ns) : 0;
+}
+
+/* A trainer's time that is looked at. */
+static double mean_window(const struct why *w)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < w->n_trainers; i++)
+		n += why_tells(&w->trainer[i]);
+	return n ? w->window_ns / n : 0;
+}
+
+struct finding_size rules_size_of_life(const struct report *r, double ns)
+{
+	double life_ns = life_of_job(r);
+	struct finding_size size = unknown;
+
+	if (life_ns <= 0)
+		return size;
+	size.ns = MIN(ns, life_ns);
+	size.share = size.ns / life_ns;
+	return size;
+}
+
+struct finding_size rules_size_of_share(const struct report *r, double part)
+{
+	double window_ns = mean_window(r->why);
+	struct finding_size size = unknown;
+
+	if (isnan(part))
+		return size;
+	if (window_ns <= 0)
+		return rules_size_of_life(r, part * life_of_job(r));
+	size.share = MIN(part, 1);
+	size.ns = size.share * window_ns;
+	return size;
+}
+
+/* What all calls of KIND cost. */
+static double waits_for(const struct why *w, enum why_kind kind)
+{
+	switch (kind) {
+	case WHY_READS:
+		return w->blame_ns[WHY_DISK] + w->blame_ns[WHY_CACHE];
+	case WHY_WRITES:
+		return w->blame_ns[WHY_WRITE];
+	default:
+		return w->blame_ns[WHY_META];
+	}
+}
+
+struct finding_size rules_size(const struct report *r, enum why_kind kind, uint64_t part_ns)
+{
+	const struct why_kind_sum *sum = &r->why->kind[kind];
+	double part = sum->ns ? MIN((double)part_ns / (double)sum->ns, 1) : 0;
+
+	if (rules_know_waits(r))
+		return rules_size_of_share(r, part * waits_for(r->why, kind) / r->why->window_ns);
+	return rules_size_of_life(r, part * (double)sum->busy_ns);
+}
+
+struct finding_size rules_size_of_all(const struct report *r, double part_ns)
+{
+	double all_ns = 0, busy_ns = 0, waits_ns = 0, part;
+
+	for (unsigned int k = 0; k < WHY_KINDS; k++) {
+		all_ns += (double)r->why->kind[k].ns;
+		busy_ns += (double)r->why->kind[k].busy_ns;
+		waits_ns += waits_for(r->why, (enum why_kind)k);
+	}
+	part = all_ns > 0 ? MIN(part_ns / all_ns, 1) : 0;
+	if (rules_know_waits(r))
+		return rules_size_of_share(r, part * waits_ns / r->why->window_ns);
+	return rules_size_of_life(r, part * busy_ns);
+}
+
+struct finding_size rules_size_of_bytes(const struct report *r, enum why_kind kind, uint64_t bytes)
+{
+	const struct why_sums *s = sums(r);
+	double all = (double)(kind == WHY_READS ? s->read_bytes : s->write_bytes);
+	double ns = (double)(kind == WHY_READS ? s->read_files_ns : s->write_files_ns);
+	struct finding_size size = rules_size(r, kind, all > 0 ? (uint64_t)(ns * MIN((double)bytes / all, 1)) : 0);
+
+	size.bytes = (double)bytes;
+	return size;
+}
+
+struct finding_size rules_size_of_reads(const struct report *r)
+{
+	return rules_size_of_bytes(r, WHY_READS, sums(r)->read_bytes);
+}
+
+struct finding_size rules_size_of_writes(const struct report *r)
+{
+	return rules_size_of_bytes(r, WHY_WRITES, sums(r)->write_bytes);
+}
