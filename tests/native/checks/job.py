@@ -40,7 +40,8 @@ def main():
         note, status = f"unknown, not {code}", UNKNOWN
     else:
         note, status = f"WRONG, it is {code}", 1
-    print(f"{name:<22} {said.get('code') or '-':<17} {'-' if share is None else f'{share:.2f}':>6} {true:6.2f} {of_life:6.2f}  {note}")
+    said_share = "-" if share is None else f"{share:.2f}"
+    print(f"{name:<22} {said.get('code') or '-':<17} {said_share:>6} {true:6.2f} {of_life:6.2f}  {note}")
     sys.exit(status)
 
 

@@ -133,6 +133,7 @@ job() {
 	esac
 }
 
+/usr/bin/python3 -B "$jobs/account.py" || fail "account.py"
 mkdir mixed
 ln -s ../disk/shard/shard-000000.tar mixed/shard-000000.tar
 for n in 1 2; do ln -s ../shards/shard-00000$n.tar mixed/shard-00000$n.tar; done
@@ -140,25 +141,29 @@ two=$(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0))[:2], sep=","
 images=$jobs/images.py
 
 printf '%-22s %-17s %6s %6s %6s\n' JOB VERDICT SAID TRUE LIFE
-# Samples are read from a disk, cold.
-job images-workers    always storage-read     disk/images "$images" disk/images --workers 2 --gpu-ms 60
-job images-alone      always storage-read     disk/images "$images" disk/images --workers 0 --gpu-ms 60
-job tokens-alone      long   storage-read     disk/tokens "$jobs/tokens.py" disk/tokens
-job tokens-workers    long   storage-read     disk/tokens "$jobs/tokens.py" disk/tokens --workers 2
-job shards-workers    long   storage-read     disk/shards "$jobs/shards.py" disk/shards --steps 48
-# Samples are there, and take a CPU.
-job decode-workers    long   decode-cpu       images "$images" images --workers 2 --epochs 2 --decode-ms 10 --gpu-ms 20
-job decode-alone      long   decode-cpu       images "$images" images --workers 0 --decode-ms 10 --cpu-ms 40
-job train-workers     long   trainer-bound    images "$images" images --workers 2 --epochs 2 --cpu-ms 100
-job train-alone       long   trainer-bound    images "$images" images --workers 0 --cpu-ms 200
-job checkpoints       long   checkpoint-write disk/save "$jobs/finetune.py" disk/save
-job tiny-files        long   open-metadata    near/tiny "$images" near/tiny --workers 2 --gpu-ms 10 --check
-job straggler         long   straggler-worker "shards disk/shard" "$jobs/shards.py" mixed --workers 3 --gpu-ms 5
-job preprocess        always storage-read     disk/images "$jobs/preprocess.py" disk/images out
-job contention        long   cpu-contention   images taskset -c "$two" "$images" images --workers 8 --decode-ms 20 --gpu-ms 20
-job copy              long   storage-read     disk/images cp -r disk/images out
-job archive           long   storage-read     disk/images tar -cf out disk/images
-job pretrained        long   storage-read     disk/model "$jobs/pretrained.py" disk/model
+# Samples are read from a slow disk, and are in no memory.
+job images-workers  always storage-read     disk/images "$images" disk/images --workers 2 --gpu-ms 60
+job images-alone    always storage-read     disk/images "$images" disk/images --workers 0 --gpu-ms 60
+job tokens-alone    long   storage-read     disk/tokens "$jobs/tokens.py" disk/tokens
+job tokens-workers  long   storage-read     disk/tokens "$jobs/tokens.py" disk/tokens --workers 2
+job shards-workers  long   storage-read     disk/shards "$jobs/shards.py" disk/shards --steps 48
+# One of three workers has its shard there.
+job straggler       long   straggler-worker "shards disk/shard" "$jobs/shards.py" mixed --workers 3 --gpu-ms 5
+# They are in memory: making them takes a CPU, or nothing is wrong with them.
+job decode-workers  long   decode-cpu       images "$images" images --workers 2 --epochs 2 --decode-ms 10 --gpu-ms 20
+job decode-alone    long   decode-cpu       images "$images" images --workers 0 --decode-ms 10 --cpu-ms 40
+job contention      long   cpu-contention   images taskset -c "$two" "$images" images --workers 8 --decode-ms 20 --gpu-ms 20
+job train-workers   long   trainer-bound    images "$images" images --workers 2 --epochs 2 --cpu-ms 100
+job train-gpu       long   trainer-bound    images "$images" images --workers 2 --epochs 2 --gpu-ms 100
+job train-alone     long   trainer-bound    images "$images" images --workers 0 --cpu-ms 200
+# Something else than samples is slow.
+job tiny-files      long   open-metadata    near/tiny "$images" near/tiny --workers 2 --gpu-ms 10 --check
+job checkpoints     long   checkpoint-write disk/save "$jobs/finetune.py" disk/save
+job pretrained      long   storage-read     disk/model "$jobs/pretrained.py" disk/model
+# Nobody trains.
+job preprocess      always storage-read     disk/images "$jobs/preprocess.py" disk/images out
+job copy            long   storage-read     disk/images cp -r disk/images out
+job archive         long   storage-read     disk/images tar -cf out disk/images
 
 echo "$right right; unknown:${unknown:- none}; wrong:${wrong:- none}; not judged:${busy:- none}"
 [ -z "$wrong$unknown" ] || exit 1

@@ -207,3 +207,28 @@ class Account:
         """How much more of the waits than the others the busiest worker was busy."""
         busy = sorted(sum(w.busy(*wait) for wait in trainer.spans["wait"]) for w in workers)
         return busy[-1] - sum(busy[:-1]) / len(busy[:-1]) if len(busy) > 1 else 0
+
+
+def check():
+    """A made-up job of 100 s: its sums are those that one counts by hand."""
+    account = Account(2)
+    for slot, spans in enumerate((
+            (("life", 0, 100), ("wait", 10, 20), ("gpu", 20, 50), ("wait", 50, 60), ("checkpoint", 60, 90),
+             ("wait", 95, 97)),
+            (("life", 10, 90), ("read", 10, 18), ("decode", 52, 56)),
+            (("life", 12, 90), ("read", 12, 14), ("read", 54, 58)))):
+        account.slot = slot
+        for kind, begin, end in spans:
+            account.note(kind, begin * 10**9, end * 10**9)
+    account.slots[1][CPU], account.slots[1][RUNQ] = 2 * 10**9, 10**9
+    sums = account.sums()
+    # 10 to 20: somebody reads for 8 s; 50 to 60: somebody does something for 6 s, half of it is decoding
+    waits = {"start": 2, "idle": 2 + 4, "read": 8 + 3, "decode": 3}
+    assert {kind: s for kind, s in sums["waits_for_s"].items() if s} == waits, sums
+    shares = {"storage-read": 11, "decode-cpu": 3 * 2 / 3, "checkpoint-write": 30, "straggler-worker": 12 - 6,
+              "cpu-contention": 14 * 1 / 18, "trainer-bound": 100 - 11 - 3 - 30}
+    assert all(abs(sums["shares"][code] - s / 100) < 1e-9 for code, s in shares.items()), sums
+
+
+if __name__ == "__main__":
+    check()

@@ -50,8 +50,9 @@ def shards(path, count, size):
 
 def model(path, *_):
     size = 4 * WIDTH * WIDTH
-    header = json.dumps({f"layers.{n}.weight": {"dtype": "F32", "shape": [WIDTH, WIDTH], "data_offsets": [n * size, (n + 1) * size]}
-                         for n in range(LAYERS)}).encode()
+    tensors = {f"layers.{n}.weight": {"dtype": "F32", "shape": [WIDTH, WIDTH], "data_offsets": [n * size, (n + 1) * size]}
+               for n in range(LAYERS)}
+    header = json.dumps(tensors).encode()
     header += b" " * (-len(header) % 8)
     with open(path, "wb") as f:
         f.write(struct.pack("<Q", len(header)) + header)

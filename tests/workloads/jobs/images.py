@@ -94,7 +94,8 @@ def main():
     model = torch.nn.Sequential(torch.nn.Linear(SIDE * SIDE, 256), torch.nn.ReLU(), torch.nn.Linear(256, 10))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     data = ImageFolder(args.data, account, args)
-    loader = DataLoader(data, batch_size=args.batch, shuffle=True, num_workers=args.workers, worker_init_fn=account.worker)
+    loader = DataLoader(data, batch_size=args.batch, shuffle=True, num_workers=args.workers, worker_init_fn=account.worker,
+                        multiprocessing_context="fork" if args.workers else None)
     print(f"{len(data)} images")
     for epoch in range(1, args.epochs + 1):
         bar, losses = Bar(f"Epoch {epoch}/{args.epochs}", len(loader)), []

@@ -59,7 +59,8 @@ def main():
     model = torch.nn.Linear(FEATURES, 10)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     loader = DataLoader(Shards(args.data, account), batch_size=args.batch, num_workers=args.workers,
-                        worker_init_fn=account.worker)
+                        worker_init_fn=account.worker,
+                        multiprocessing_context="fork" if args.workers else None)
     bar, losses = Bar("train", args.steps), []
     with account.wait():
         batches = iter(loader)

@@ -37,7 +37,8 @@ class Windows(Dataset):
 
 def batches_of_workers(args, account):
     data = Windows(args.data, args.iters * args.batch, account)
-    loader = DataLoader(data, batch_size=args.batch, num_workers=args.workers, worker_init_fn=account.worker)
+    loader = DataLoader(data, batch_size=args.batch, num_workers=args.workers, worker_init_fn=account.worker,
+                        multiprocessing_context="fork" if args.workers else None)
     with account.wait():
         batches = iter(loader)
     for _ in range(args.iters):
