@@ -25,21 +25,24 @@ static int read_text(pid_t pid, const char *name, char **text)
 /* /proc/PID/stat. */
 static int stat_parse(struct process *p, pid_t pid, const char *text)
 {
-	unsigned long long start;
+	unsigned long long start, user, system;
+	const char *comm = strchr(text, '('), *rest;
 	unsigned int flags;
 	int ppid, threads;
-	const char *rest;
 	char state;
 
-	/* proc(5): fields 3, 4, 9, 20, 22. COMM before them can hold anything, also ") " */
+	/* proc(5): fields 3, 4, 9, 14, 15, 20, 22. COMM before them can hold anything, also ") " */
 	rest = strrchr(text, ')');
-	if (!rest || sscanf(rest, ") %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s"
-			    " %*s %d %*s %llu", &state, &ppid, &flags, &threads, &start) != 5)
+	if (!rest || !comm || comm > rest ||
+	    sscanf(rest, ") %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %llu %llu %*s %*s %*s %*s %d %*s %llu", &state, &ppid, &flags,
+		   &user, &system, &threads, &start) != 7)
 		return -EINVAL;
 	/* the first thread may have ended before the others */
 	if ((state == 'Z' || state == 'X') && threads <= 1)
 		return -ENOENT;
-	*p = (struct process){ pid, ppid, start, flags & PF_KTHREAD };
+	*p = (struct process){ .pid = pid, .ppid = ppid, .start_ticks = start, .kernel = flags & PF_KTHREAD };
+	p->cpu_us = (user + system) * (1000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+	memcpy(p->comm, comm + 1, MIN((size_t)(rest - comm - 1), sizeof(p->comm) - 1));
 	return 0;
 }
 

@@ -12,6 +12,8 @@ struct process {
 	pid_t pid, ppid;
 	uint64_t start_ticks; /* since boot: tells two lives of one number apart */
 	bool kernel;	      /* a kernel thread */
+	uint64_t cpu_us;      /* user and system, of threads that have ended too */
+	char comm[16];	      /* any bytes */
 };
 
 /* Read process PID; 0 or -errno, -ENOENT when it is gone or a zombie. */

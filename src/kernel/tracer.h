@@ -63,6 +63,9 @@ int tracer_cgroup_await(struct tracer *t, const struct dlt_cgroup_path *path);
 /* Processes in the target that have not ended. */
 uint64_t tracer_live(const struct tracer *t);
 
+/* Each of them. */
+void tracer_each_live(const struct tracer *t, void (*fn)(void *ctx, pid_t tgid), void *ctx);
+
 /* Sums over the CPUs. */
 void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES]);
 

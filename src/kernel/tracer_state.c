@@ -69,6 +69,19 @@ uint64_t tracer_live(const struct tracer *t)
 	return n;
 }
 
+void tracer_each_live(const struct tracer *t, void (*fn)(void *ctx, pid_t tgid), void *ctx)
+{
+	const uint64_t *eight = (const uint64_t *)t->targets;
+
+	for (size_t i = 0; i < t->mapped[TRACER_TARGETS].bytes / sizeof(*eight); i++) {
+		if (!__atomic_load_n(&eight[i], __ATOMIC_RELAXED))
+			continue; /* nearly all of 4 million */
+		for (size_t tgid = i * sizeof(*eight); tgid < (i + 1) * sizeof(*eight); tgid++)
+			if (__atomic_load_n(&t->targets[tgid], __ATOMIC_RELAXED) & DLT_TARGET_IN)
+				fn(ctx, (pid_t)tgid);
+	}
+}
+
 void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES])
 {
 	memset(stats, 0, DLT_PROBES * sizeof(*stats));

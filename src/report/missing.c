@@ -281,6 +281,42 @@ static void find_no_end(struct report *r)
 	}
 }
 
+/* Processes of the job that ended in the trace, and the CPU time that they had. */
+static void count_processes(const struct report *r, uint64_t *lives, uint64_t *cpu_us)
+{
+	*lives = *cpu_us = 0;
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = table_at(&r->procs, i);
+
+		*lives += p->lives;
+		*cpu_us += (p->user_ns + p->sys_ns) / 1000;
+	}
+}
+
+static void find_left_running(struct report *r)
+{
+	const struct manifest_facts *m = &r->manifest;
+	const uint64_t n = MIN(m->left_running, COUNT_MAX), cpu_us = MIN(m->left_running_cpu_us, COUNT_MAX);
+	/* else it was ended on demand: by stop, a signal, --duration */
+	const bool behind_job = m->workload_end_ns && m->workload_end_ns <= m->end_ns;
+	struct missing_reason reason = {
+		.kind = behind_job ? MISSING_LEFT_RUNNING : MISSING_ENDED_BEFORE, .n = n, .of = "processes",
+	};
+	uint64_t lives, ended_us;
+	double cpu;
+
+	if (!n)
+		return;
+	count_processes(r, &lives, &ended_us);
+	reason.share = part(n, MAX(lives, n));
+	cpu = part(cpu_us, cpu_us + ended_us);
+	reason.matters = behind_job && (reason.share >= MISSING_MATTERS || cpu >= MISSING_MATTERS);
+	reason.brief = util_fmt("%s of the job's %s processes went on", FMT_COUNT(n), FMT_COUNT(MAX(lives, n)));
+	missing_add(&r->missing, reason, "%s of the job's %s processes %s still running when the trace ended%s (%s; %.1f %% of the job's CPU "
+		    "time until then)%s", FMT_COUNT(n), FMT_COUNT(MAX(lives, n)), n == 1 ? "was" : "were",
+		    behind_job ? "" : ", before the job", m->left_comms, 100 * cpu, behind_job ? "; --wait-all traces them" : "");
+}
+
 /* Names with commas between them, of the kinds of calls of which IS is true; whether there is any. */
 static bool put_kinds(const struct report *r, bool (*is)(const struct report *r, enum report_kind kind), char *names, size_t size)
 {
@@ -363,6 +399,7 @@ void report_missing_end(struct report *r)
 	struct rules *rules = r->why ? r->why->rules : NULL;
 
 	find_no_end(r);
+	find_left_running(r);
 	find_kinds(r);
 	find_io_uring(r);
 	find_counted(r, MISSING_COMPAT, r->manifest.compat_calls, "32-bit calls, which have no rows,",

@@ -169,6 +169,8 @@ static bool finish_files(struct session *s)
 	status_log(&s->status, s->workload.relay.log, s->dir.path);
 	drain_free(&s->drain);
 	collectors_free(&s->collectors);
+	left_running_settle(&s->left);
+	s->manifest.left = &s->left;
 	s->files = FILES_CLOSED;
 	s->manifest.end = session_now();
 	return finish_manifest(s);
@@ -218,7 +220,11 @@ void session_end_again(struct session *s)
 
 static void end_hooks(struct session *s)
 {
-	int r = tracer_tell(&s->tracer, PROBE_TELL_STOP);
+	int r;
+
+	if (!s->cfg->all)
+		left_running_find(&s->left, &s->tracer);
+	r = tracer_tell(&s->tracer, PROBE_TELL_STOP);
 
 	tracer_detach(&s->tracer); /* which takes its time */
 	if (r < 0 || tracer_tell(&s->tracer, PROBE_TELL_END) < 0)

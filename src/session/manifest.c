@@ -23,7 +23,10 @@
 #include "host/stall/guard.h"
 #include "job/workload.h"
 #include "kernel/ring.h"
+#include "session/left_running.h"
 #include "trace/config.h"
+
+#define LEFT_SHOWN 8
 
 static void put_list(struct json *j, const char *key, char *const *items)
 {
@@ -193,6 +196,32 @@ static void put_workload(struct json *j, const struct manifest *m)
 		json_s64(j, "status", m->workload.status);
 		json_s64(j, "exit_code", m->workload.exit_code);
 	}
+	json_end(j);
+}
+
+/* At the end of the trace: processes of the job that went on, of the first of which it is said who they are. */
+static void put_job(struct json *j, const struct left_running *l)
+{
+	uint64_t cpu_us = 0;
+
+	if (!l || !l->known) {
+		json_null(j, "job");
+		return;
+	}
+	for (size_t i = 0; i < l->n; i++)
+		cpu_us += l->v[i].cpu_us;
+	json_object(j, "job");
+	json_u64(j, "left_running", l->n + l->more);
+	json_u64(j, "left_running_cpu_us", cpu_us);
+	json_array(j, "processes");
+	for (size_t i = 0; i < MIN(l->n, LEFT_SHOWN); i++) {
+		json_object(j, NULL);
+		json_u64(j, "pid", (uint64_t)l->v[i].pid);
+		json_str(j, "comm", l->v[i].comm);
+		json_u64(j, "cpu_us", l->v[i].cpu_us);
+		json_end(j);
+	}
+	json_end(j);
 	json_end(j);
 }
 
@@ -370,6 +399,7 @@ static void put_manifest(struct json *j, const struct manifest *m, bool complete
 	put_time(j, "start", &m->start);
 	put_time(j, "end", &m->end);
 	put_workload(j, m);
+	put_job(j, m->left);
 	put_workload_log(j, m);
 	json_array(j, "probes");
 	for (unsigned int i = 0; i < m->n_probes; i++)

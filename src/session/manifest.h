@@ -16,6 +16,7 @@
 #include "drain/counts.h"
 
 struct config;
+struct left_running;
 struct privileges;
 struct workload_user;
 
@@ -77,6 +78,7 @@ struct manifest {
 		uint64_t written_bytes, lost_bytes, unsure_bytes;
 	} workload_log;
 	uint64_t not_on_disk_bytes; /* of the trace, at its end */
+	const struct left_running *left; /* behind the end; NULL: not known */
 	const struct manifest_probe_row *probes;
 	unsigned int n_probes;
 	const struct manifest_collector_row *collectors;

@@ -390,6 +390,7 @@ static void session_free(struct session *s)
 	workload_free(&s->workload);
 	targets_free(&s->targets);
 	manifest_free(&s->manifest);
+	left_running_free(&s->left);
 	session_metrics_free(s);
 	control_close(&s->control);
 	loop_free(&s->loop);

@@ -16,6 +16,7 @@
 #include "host/stall/folder_watch.h"
 #include "job/workload.h"
 #include "kernel/tracer.h"
+#include "session/left_running.h"
 #include "session/manifest.h"
 #include "session/metrics_file.h"
 #include "session/status.h"
@@ -63,6 +64,7 @@ struct session {
 	struct workload workload;
 	int workload_log_fd; /* -1: no --log */
 	struct manifest manifest;
+	struct left_running left; /* at the end */
 	struct status status;
 	struct folder_watch folder_watch; /* of the trace folder */
 	struct session_writing {      /* manifest.json */

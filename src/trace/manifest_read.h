@@ -32,6 +32,9 @@ struct manifest_facts {
 	bool has_status;
 	int status; /* of the workload: waitpid's raw number */
 	uint64_t workload_pid;
+	uint64_t workload_end_ns; /* CLOCK_MONOTONIC; 0: it runs, or there is none */
+	uint64_t left_running, left_running_cpu_us; /* processes of the job that outlived the trace */
+	char left_comms[160]; /* of some of them, quoted for sh */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; 0: not known */
 	bool rollup_only; /* sums in place of rows */
 	uint64_t unsummed_rows; /* dropped by --keep, and missing in rollup.out */

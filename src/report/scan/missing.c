@@ -15,6 +15,7 @@ const char *const missing_codes[MISSING_KINDS] = {
 	[MISSING_LOST] = "lost",	     [MISSING_NO_END] = "no-end",
 	[MISSING_LEFT_RUNNING] = "left-running", [MISSING_DROPPED] = "dropped",
 	[MISSING_SUMMED] = "summed",	     [MISSING_UNTRACED] = "untraced",
+	[MISSING_ENDED_BEFORE] = "ended-before",
 	[MISSING_NOT_RECORDED] = "not-recorded", [MISSING_IO_URING] = "io-uring",
 	[MISSING_COMPAT] = "compat",	     [MISSING_SKIPPED] = "skipped",
 };
@@ -22,7 +23,7 @@ const char *const missing_codes[MISSING_KINDS] = {
 /* What was to be recorded is there all the same. */
 static bool is_by_choice(const struct missing_reason *r)
 {
-	return r->kind >= MISSING_NOT_RECORDED;
+	return r->kind >= MISSING_ENDED_BEFORE;
 }
 
 void missing_add(struct report_missing *m, struct missing_reason r, const char *fmt, ...)

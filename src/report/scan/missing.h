@@ -22,6 +22,7 @@ enum missing_kind {
 	MISSING_DROPPED,      /* by --keep */
 	MISSING_SUMMED,	      /* by --rollup-only */
 	MISSING_UNTRACED,     /* a probe could not be attached */
+	MISSING_ENDED_BEFORE, /* the trace was ended on demand while the job ran */
 	MISSING_NOT_RECORDED, /* a probe was off */
 	MISSING_IO_URING,     /* its requests have no rows */
 	MISSING_COMPAT,	      /* 32-bit calls: counted, not decoded */

@@ -125,6 +125,22 @@ if mkdir full && mount -t tmpfs -o size=256k none full; then
 	share lost >/dev/null
 fi
 
+# --- a child that outlives the job ---------------------------------------------------------------------
+
+trace -- sh -c 'sleep 600 & echo $! >child; cat data >/dev/null' || fail "status $?"
+equal "left running" "$(manifest 'm["job"]["left_running"], m["job"]["processes"][0]["pid"], m["job"]["processes"][0]["comm"]')" \
+	"(1, $(cat child), 'sleep')"
+reported 0
+kill "$(cat child)"
+says "^missing *1 of the job's 3 processes was still running when the trace ended (sleep; .*); --wait-all traces them\$"
+says '^files *NOT complete'
+head -1 text | grep -q "1 of the job's 3 processes went on: this may be otherwise)" || fail "not in the answer: $(head -1 text)"
+share left-running >/dev/null
+trace --wait-all -- sh -c 'sleep 0.2 & cat data >/dev/null' || fail "--wait-all: status $?"
+equal "left with --wait-all" "$(manifest 'm["job"]["left_running"]')" 0
+reported 0
+says '^missing *no call is known to be missing$'
+
 # --- killed -------------------------------------------------------------------------------------------
 
 gate

@@ -49,6 +49,7 @@ static void reads_whatever_the_name_is(void **state)
 		assert_int_equal(p.ppid, getppid());
 		assert_int_equal(p.start_ticks, first.start_ticks);
 		assert_false(p.kernel);
+		assert_string_equal(p.comm, names[i]);
 		assert_int_equal(process_of_thread(getpid()), getpid());
 	}
 }

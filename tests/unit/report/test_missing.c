@@ -261,6 +261,40 @@ static void a_forged_manifest_makes_no_share_beyond_all(void **state)
 	report_free(r);
 }
 
+#define LEFT(end_ns) WHOLE "\"job\":{\"left_running\":3,\"left_running_cpu_us\":2000000,\"processes\":[{\"pid\":7,\"comm\":\"a b\"}]}," \
+			   "\"end\":{\"monotonic_ns\":1000},\"workload\":{\"end\":{\"monotonic_ns\":" #end_ns "}},"
+#define PIDS "# dltraced pids 1\nTIMESTAMP\tTIME\tEVENT\tPID\tTID\tPPID\tCOMM\tRANK\tSTATUS\tARGS\n" \
+	     "1000\t-\tfork\t101\t101\t1\tpython\t-\t-\t-\n" \
+	     "2000\t-\texit\t101\t101\t1\tpython\t-\t0\tutime=1000000000\\040stime=1000000000\n"
+
+static void processes_that_outlive_the_job_are_a_part_of_it(void **state)
+{
+	struct report *r;
+
+	tree_put("pids.out", PIDS);
+	r = of_rows(LEFT(900), 2, 6, "");
+	assert_int_equal(r->missing.n, 1);
+	assert_int_equal(r->missing.reason[0].kind, MISSING_LEFT_RUNNING);
+	assert_string_equal(r->missing.reason[0].text, "3 of the job's 3 processes were still running when the trace ended ('a b'; 50.0 % of "
+						       "the job's CPU time until then); --wait-all traces them");
+	assert_string_equal(r->missing.caveat, "3 of the job's 3 processes went on: this may be otherwise");
+	assert_false(r->missing.complete);
+	assert_false(r->missing.damaged);
+	report_free(r);
+}
+
+/* By stop or --duration: the answer is of the time that was asked for. */
+static void a_trace_that_was_ended_before_the_job_is_complete(void **state)
+{
+	struct report *r = of_rows(LEFT(1100), 2, 6, "");
+
+	assert_int_equal(r->missing.n, 1);
+	assert_int_equal(r->missing.reason[0].kind, MISSING_ENDED_BEFORE);
+	assert_null(r->missing.caveat);
+	assert_true(r->missing.complete);
+	report_free(r);
+}
+
 /* The first line has the caveat, the facts begin with the reasons: on the first screen. */
 static void text_has_it_beside_the_answer(void **state)
 {
@@ -294,11 +328,13 @@ int main(void)
 		IN_TREE(a_kind_of_call_that_is_lost_matters_however_few_they_are),
 		IN_TREE(a_row_that_is_cut_says_that_the_file_was_cut),
 		IN_TREE(a_row_with_no_number_is_missing),
+		IN_TREE(a_trace_that_was_ended_before_the_job_is_complete),
 		IN_TREE(a_trace_without_a_manifest_is_not_complete),
 		IN_TREE(a_trace_without_an_end_is_not_damaged),
 		IN_TREE(a_whole_trace_has_no_caveat),
 		IN_TREE(calls_that_were_only_counted_are_a_share_at_most),
 		IN_TREE(io_uring_matters_where_it_is_used),
+		IN_TREE(processes_that_outlive_the_job_are_a_part_of_it),
 		IN_TREE(rows_that_the_manifest_counts_and_the_file_lacks_are_an_error),
 		IN_TREE(rows_that_were_given_up_are_known),
 		IN_TREE(rows_too_many_are_an_error),

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "base/util.h"
+#include "session/left_running.h"
 #include "trace/config.h"
 #include "trace/manifest_read.h"
 
@@ -183,6 +184,26 @@ static void leaves_open_what_has_not_ended(void **state)
 	text = content(NAME);
 	expect_in(text, "\"why\": \"no CAP_BPF\"");
 	assert_null(strstr(text, "at_end"));
+}
+
+/* Their names are anybody's. */
+static void names_processes_that_outlive_the_trace(void **state)
+{
+	struct process v[10] = { { .pid = 7, .cpu_us = 30, .comm = "a\"b\n" }, { .pid = 8, .cpu_us = 12, .comm = "c" } };
+	const struct left_running left = { .known = true, .v = v, .n = 10, .more = 5 };
+	struct manifest m = sample;
+	struct manifest_facts f;
+	autofree char *text = NULL;
+
+	m.left = &left;
+	write_as(&m, true);
+	assert_int_equal(manifest_read_at(&f, dirfd), 0);
+	assert_int_equal(f.left_running, 15);
+	assert_int_equal(f.left_running_cpu_us, 42);
+	assert_string_equal(f.left_comms, "'a\"b\n' c '' '' '' '' '' ''"); /* the first eight */
+	write_as(&sample, true);
+	text = content(NAME);
+	expect_in(text, "\"job\": null");
 }
 
 static void attached_traces_have_no_workload(void **state)
@@ -462,6 +483,7 @@ int main(void)
 		IN_DIR(a_failed_write_leaves_the_old_one),
 		IN_DIR(attached_traces_have_no_workload),
 		IN_DIR(belongs_to_whom_the_folder_belongs),
+		IN_DIR(names_processes_that_outlive_the_trace),
 		IN_DIR(no_args_hides_those_of_the_workload),
 		cmocka_unit_test(environment_is_chosen_and_secrets_are_hidden),
 		IN_DIR(is_json_whatever_the_strings_hold),
