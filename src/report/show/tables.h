@@ -23,10 +23,6 @@ extern const struct view view_processes, view_medians, view_process_histograms, 
 extern const struct view view_epochs, view_epochs_more, view_epoch_sizes, view_epoch_files, view_phase_sums;
 
 /* Values that several tables have. */
-void view_lat_time(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
-void view_lat_p50(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
-void view_lat_p99(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
-void view_lat_max(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
 /* The name of the process whose PID lies at C's place; its rank. */
 void view_comm(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
 void view_rank(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);

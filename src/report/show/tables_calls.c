@@ -11,8 +11,9 @@
 #define TOP_WAITS 3
 #define BAR "########################################"
 
-/* --- latencies: of the struct hist * at a column's place ------------------------------------------------ */
+/* --- histograms ---------------------------------------------------------------------------------------- */
 
+/* The pointer to one at C's place, where there is one. */
 static const struct hist *hist_at(const struct view_column *c, const void *row, struct view_cell *cell)
 {
 	static const struct hist none;
@@ -24,29 +25,21 @@ static const struct hist *hist_at(const struct view_column *c, const void *row, 
 	return h ? h : &none;
 }
 
-void view_lat_time(const struct view_column *c, const void *of, const void *row, struct view_cell *cell)
+/* All latencies. */
+GET(lat_time, void, row)
 {
-	(void)of;
 	cell->n = hist_at(c, row, cell)->sum;
 }
 
-void view_lat_p50(const struct view_column *c, const void *of, const void *row, struct view_cell *cell)
+GET(lat_quantile, void, row)
 {
-	(void)of;
-	cell->n = hist_quantile(hist_at(c, row, cell), 500);
+	cell->n = hist_quantile(hist_at(c, row, cell), c->arg);
 }
 
-void view_lat_p99(const struct view_column *c, const void *of, const void *row, struct view_cell *cell)
-{
-	(void)of;
-	cell->n = hist_quantile(hist_at(c, row, cell), 990);
-}
-
-void view_lat_max(const struct view_column *c, const void *of, const void *row, struct view_cell *cell)
-{
-	(void)of;
-	cell->n = hist_at(c, row, cell)->max;
-}
+#define LATENCIES(flags, at)                                                                                              \
+	{ "p50_ns", "P50", VIEW_NS, 9, flags, at, .get = lat_quantile, .arg = 500 },                                        \
+		{ "p99_ns", "P99", VIEW_NS, 9, flags, at, .get = lat_quantile, .arg = 990 },                                 \
+		{ "max_ns", "MAX", VIEW_NS, 9, flags, at, .get = lat_quantile, .arg = 1000 }
 
 /* --- rows by probe -------------------------------------------------------------------------------------- */
 
@@ -137,30 +130,22 @@ GET(probe_lost, struct probe_row, p)
 		snprintf(cell->shown, sizeof(cell->shown), p->part ? " " : "?");
 }
 
-/* What only rows tell. */
-GET(probe_number, struct probe_row, v)
-{
-	cell->known = v->lat;
-	cell->n = *(const uint64_t *)((const char *)v + c->at);
-}
-
 #define OF_ROWS (VIEW_PART | VIEW_OPTIONAL)
 #define LAT VIEW_AT(struct probe_row, lat)
+#define BY_ROWS(member) VIEW_AT(struct probe_row, member), VIEW_KNOWN(struct probe_row, lat)
 
 static const struct view_column probe_columns[] = {
 	{ "name", "PROBE", VIEW_TEXT, 12, .get = probe_name },
 	{ "rows", "ROWS", VIEW_COUNT, 11, VIEW_PART, VIEW_AT(struct probe_row, rows) },
 	{ "lost", "LOST", VIEW_COUNT, 8, 0, .get = probe_lost, .what = "by the manifest" },
-	{ "failed", "FAILED", VIEW_COUNT, 8, OF_ROWS, VIEW_AT(struct probe_row, failed), .get = probe_number,
+	{ "failed", "FAILED", VIEW_COUNT, 8, OF_ROWS, BY_ROWS(failed),
 	  .what = "of calls that failed" },
-	{ "running", "RUNNING", VIEW_COUNT, 0, OF_ROWS | VIEW_NO_TEXT, VIEW_AT(struct probe_row, running),
-	  .get = probe_number, .what = "of calls that had not ended when the trace did" },
-	{ "bytes", "BYTES", VIEW_BYTES, 10, OF_ROWS | VIEW_DASH, VIEW_AT(struct probe_row, bytes), .get = probe_number },
-	{ "time_ns", "TIME", VIEW_NS, 10, OF_ROWS, LAT, .get = view_lat_time,
+	{ "running", "RUNNING", VIEW_COUNT, 0, OF_ROWS | VIEW_NO_TEXT, BY_ROWS(running),
+	  .what = "of calls that had not ended when the trace did" },
+	{ "bytes", "BYTES", VIEW_BYTES, 10, OF_ROWS | VIEW_DASH, BY_ROWS(bytes) },
+	{ "time_ns", "TIME", VIEW_NS, 10, OF_ROWS, LAT, .get = lat_time,
 	  .what = "all latencies, but of calls still running" },
-	{ "p50_ns", "P50", VIEW_NS, 9, OF_ROWS, LAT, .get = view_lat_p50 },
-	{ "p99_ns", "P99", VIEW_NS, 9, OF_ROWS, LAT, .get = view_lat_p99 },
-	{ "max_ns", "MAX", VIEW_NS, 9, OF_ROWS, LAT, .get = view_lat_max },
+	LATENCIES(OF_ROWS, LAT),
 	{ 0 },
 };
 
@@ -199,11 +184,11 @@ struct type_row {
 	struct report_type_sum side[2];
 };
 
-ROWS(types, void, parent)
+static bool has_calls(const void *of, const void *row)
 {
-	for (unsigned int t = 0; t < REPORT_TYPES; t++)
-		if (r->by_type[t][0].rows + r->by_type[t][1].rows)
-			view_add(rows, r->by_type[t]);
+	const struct type_row *t = row;
+
+	return t->side[0].rows + t->side[1].rows;
 }
 
 GET(type_name, void, row)
@@ -223,20 +208,14 @@ static const struct view_column type_columns[] = {
 };
 
 const struct view view_types = {
-	.key = "types", .title = "Read and written, by type of file", .columns = type_columns, .rows = types, .bare = true,
+	.key = "types", .title = "Read and written, by type of file", .columns = type_columns,
+	VIEW_FIXED(struct report, by_type), .has = has_calls, .bare = true,
 };
 
 static const char *const source_labels[REPORT_SOURCES] = {
 	[REPORT_BUFFERED] = "buffered", [REPORT_DIRECT] = "O_DIRECT", [REPORT_REMOTE] = "network fs",
 	[REPORT_NO_DISK] = "memory fs", [REPORT_NO_TYPE] = "unknown file",
 };
-
-ROWS(sources, void, parent)
-{
-	for (unsigned int i = 0; i < REPORT_SOURCES; i++)
-		if (r->source[i].calls)
-			view_add(rows, &r->source[i]);
-}
 
 GET(source_name, void, row)
 {
@@ -249,7 +228,7 @@ GET(source_name, void, row)
 /* What calls with an account tell. */
 GET(source_number, struct report_source_sum, s)
 {
-	cell->n = *(const uint64_t *)((const char *)s + c->at);
+	cell->n = view_number(c, s);
 	if (s->calls <= s->unaccounted)
 		snprintf(cell->shown, sizeof(cell->shown), "-");
 }
@@ -278,18 +257,12 @@ const struct view view_sources = {
 	.key = "read_sources",
 	.title = "Where reads of regular files were served from",
 	.columns = source_columns,
-	.rows = sources,
+	VIEW_FIXED(struct report, source),
+	VIEW_HAVING(struct report_source_sum, calls),
 	.bare = true,
 };
 
 /* --- sizes of reads: [0] ends of files, [i] of 2^(i-1) to 2^i - 1 bytes ------------------------------------- */
-
-ROWS(read_sizes, void, parent)
-{
-	for (unsigned int i = 0; i < ARRAY_SIZE(r->read_size); i++)
-		if (r->read_size[i].calls)
-			view_add(rows, &r->read_size[i]);
-}
 
 struct size_row {
 	uint64_t calls, bytes;
@@ -338,19 +311,15 @@ static const struct view_column size_columns[] = {
 
 const struct view view_read_sizes = {
 	.key = "read_sizes", .title = "Sizes of reads from files", .note = "not from pipes, sockets, terminals, devices",
-	.what = "reads that returned so many bytes; 0 is the end of a file", .columns = size_columns, .rows = read_sizes,
+	.what = "reads that returned so many bytes; 0 is the end of a file", .columns = size_columns,
+	VIEW_FIXED(struct report, read_size), VIEW_HAVING(struct size_row, calls),
 };
 
 /* --- single calls ----------------------------------------------------------------------------------------- */
 
-GET(call_probe, struct report_call, v)
-{
-	cell->text = report_kind_names[v->kind];
-}
-
 static const struct view_column call_columns[] = {
 	{ "lat_ns", "LATENCY", VIEW_NS, 10, 0, VIEW_AT(struct report_call, lat_ns) },
-	{ "probe", "PROBE", VIEW_TEXT, 10, .get = call_probe },
+	{ "probe", "PROBE", VIEW_TEXT, 10, 0, VIEW_AT(struct report_call, kind), .names = report_kind_names },
 	{ "pid", "PID", VIEW_ID, 8, 0, VIEW_AT(struct report_call, pid) },
 	{ "tid", "TID", VIEW_ID, 8, 0, VIEW_AT(struct report_call, tid) },
 	{ "comm", "COMM", VIEW_TEXT, 16, VIEW_EMPTY, VIEW_AT(struct report_call, comm) },
@@ -385,12 +354,6 @@ const struct view view_running_waits = {
 };
 
 /* --- disks ------------------------------------------------------------------------------------------------ */
-
-ROWS(disks, void, parent)
-{
-	for (uint32_t i = 0; i < r->disks.n; i++)
-		view_add(rows, table_at(&r->disks, i));
-}
 
 struct disk_row {
 	const struct report_disk *disk;
@@ -444,10 +407,8 @@ static const struct view_column disk_op_columns[] = {
 	{ "bytes", "BYTES", VIEW_BYTES, 10, 0, VIEW_AT(struct disk_row, op.bytes) },
 	{ "queue_ns", "IN QUEUES", VIEW_NS, 0, VIEW_NO_TEXT, VIEW_AT(struct disk_row, op.queue_ns),
 	  .what = "before the driver had them" },
-	{ "time_ns", "TIME", VIEW_NS, 0, VIEW_NO_TEXT, DISK_LAT, .get = view_lat_time, .what = "all latencies" },
-	{ "p50_ns", "P50", VIEW_NS, 9, 0, DISK_LAT, .get = view_lat_p50 },
-	{ "p99_ns", "P99", VIEW_NS, 9, 0, DISK_LAT, .get = view_lat_p99 },
-	{ "max_ns", "MAX", VIEW_NS, 9, 0, DISK_LAT, .get = view_lat_max },
+	{ "time_ns", "TIME", VIEW_NS, 0, VIEW_NO_TEXT, DISK_LAT, .get = lat_time, .what = "all latencies" },
+	LATENCIES(0, DISK_LAT),
 	{ NULL, "QUEUED", VIEW_SHARE, 8, .get = disk_queued },
 	{ NULL, "", VIEW_TEXT, 0, VIEW_EMPTY, .get = disk_note },
 	{ 0 },
@@ -471,6 +432,6 @@ static const struct view_column disk_columns[] = {
 };
 
 const struct view view_disks = {
-	.key = "disks", .what = "the first 1024", .columns = disk_columns, .rows = disks, .left_out = "disks_left_out",
+	.key = "disks", .what = "the first 1024", .columns = disk_columns, VIEW_TABLE(struct report, disks), .left_out = "disks_left_out",
 	.most = REPORT_DISKS_MAX, .least = 4,
 };

@@ -25,11 +25,6 @@ ROWS(functions, void, parent)
 		qsort(rows->v, rows->n, sizeof(*rows->v), longer);
 }
 
-GET(probe, struct report_func, f)
-{
-	cell->text = report_kind_names[f->kind];
-}
-
 GET(side, struct report_func, f)
 {
 	cell->text = !f->rw ? NULL : f->write ? "W" : "R";
@@ -41,7 +36,7 @@ GET(bytes, struct report_func, f)
 	cell->n = f->op.size.sum;
 }
 
-/* Of the struct hist at C's place. */
+/* The one at C's place, where that has any. */
 static const struct hist *hist_at(const struct view_column *c, const struct report_func *f, struct view_cell *cell)
 {
 	const struct hist *h = (const struct hist *)((const char *)f + c->at);
@@ -50,28 +45,35 @@ static const struct hist *hist_at(const struct view_column *c, const struct repo
 	return h;
 }
 
-#define HIST(name, value)                                                                                                 \
-	GET(name, struct report_func, f)                                                                                  \
-	{                                                                                                                 \
-		const struct hist *h = hist_at(c, f, cell);                                                               \
-		cell->n = value;                                                                                          \
-	}
-HIST(size_min, hist_min(h))
-HIST(size_p25, hist_quantile_floor(h, 250))
-HIST(size_mean, h->n ? h->sum / h->n : 0)
-HIST(size_p50, hist_quantile_floor(h, 500))
-HIST(size_p75, hist_quantile_floor(h, 750))
-HIST(largest, h->max)
-HIST(lat_p50, hist_quantile(h, 500))
-HIST(lat_p99, hist_quantile(h, 990))
+GET(smallest, struct report_func, f)
+{
+	cell->n = hist_min(hist_at(c, f, cell));
+}
+
+GET(mean, struct report_func, f)
+{
+	const struct hist *h = hist_at(c, f, cell);
+
+	cell->n = h->n ? h->sum / h->n : 0;
+}
+
+GET(size_quantile, struct report_func, f)
+{
+	cell->n = hist_quantile_floor(hist_at(c, f, cell), c->arg);
+}
+
+GET(lat_quantile, struct report_func, f)
+{
+	cell->n = hist_quantile(hist_at(c, f, cell), c->arg);
+}
 
 #define FUNC(member) VIEW_AT(struct report_func, member)
-#define SIZE(key, head, find) { key, head, VIEW_BYTES, 8, 0, FUNC(op.size), .get = find }
-#define LAT(key, head, find) { key, head, VIEW_NS, 8, 0, FUNC(op.lat), .get = find }
+#define SIZE(key, head, find, quantile) { key, head, VIEW_BYTES, 8, 0, FUNC(op.size), .get = find, .arg = quantile }
+#define LAT(key, head, quantile) { key, head, VIEW_NS, 8, 0, FUNC(op.lat), .get = lat_quantile, .arg = quantile }
 
 static const struct view_column function_columns[] = {
 	{ "func", "FUNC", VIEW_TEXT, 16, VIEW_EMPTY, FUNC(name) },
-	{ "probe", "PROBE", VIEW_TEXT, 10, .get = probe },
+	{ "probe", "PROBE", VIEW_TEXT, 10, 0, FUNC(kind), .names = report_kind_names },
 	{ "rw", "RW", VIEW_TEXT, 2, .get = side, .what = "of vfs_rw: a call that reads and writes is in both" },
 	{ "calls", "CALLS", VIEW_COUNT, 9, 0, FUNC(op.rows), .what = "rows" },
 	{ "failed", "FAILED", VIEW_COUNT, 7, 0, FUNC(op.failed) },
@@ -79,15 +81,15 @@ static const struct view_column function_columns[] = {
 	  .what = "that had not ended when the trace did" },
 	{ "bytes", "BYTES", VIEW_BYTES, 8, .get = bytes, .what = "moved, or mapped of files" },
 	{ "time_ns", "TIME", VIEW_NS, 8, 0, FUNC(op.lat.sum), .what = "all latencies, but of calls still running" },
-	SIZE("size_min_bytes", "SIZE MIN", size_min),
-	SIZE("size_p25_bytes", "P25", size_p25),
-	SIZE("size_mean_bytes", "MEAN", size_mean),
-	SIZE("size_p50_bytes", "P50", size_p50),
-	SIZE("size_p75_bytes", "P75", size_p75),
-	SIZE("size_max_bytes", "MAX", largest),
-	LAT("p50_ns", "TIME P50", lat_p50),
-	LAT("p99_ns", "P99", lat_p99),
-	LAT("max_ns", "MAX", largest),
+	SIZE("size_min_bytes", "SIZE MIN", smallest, 0),
+	SIZE("size_p25_bytes", "P25", size_quantile, 250),
+	SIZE("size_mean_bytes", "MEAN", mean, 0),
+	SIZE("size_p50_bytes", "P50", size_quantile, 500),
+	SIZE("size_p75_bytes", "P75", size_quantile, 750),
+	SIZE("size_max_bytes", "MAX", size_quantile, 1000),
+	LAT("p50_ns", "TIME P50", 500),
+	LAT("p99_ns", "P99", 990),
+	LAT("max_ns", "MAX", 1000),
 	{ 0 },
 };
 

@@ -69,12 +69,7 @@ static uint64_t median(const struct spread *s, enum report_spread what)
 	return is_bytes(what) ? spread_quantile_floor(s, 500) : spread_quantile(s, 500);
 }
 
-ROWS(with_spreads, void, parent)
-{
-	for (unsigned int i = 0; i < r->n_top_procs; i++)
-		if (r->top_procs[i].has_spreads)
-			view_add(rows, &r->top_procs[i]);
-}
+#define WITH_SPREADS VIEW_ARRAY(struct report, top_procs, n_top_procs), VIEW_HAVING(struct report_proc, has_spreads)
 
 /* Of the spread at C's place. */
 GET(spread_median, struct report_proc, p)
@@ -106,7 +101,7 @@ const struct view view_medians = {
 	.title = "Processes: medians of calls on files",
 	.note = "SIZE: bytes moved; OTHER: close, mmap, create, delete, sync",
 	.columns = median_columns,
-	.rows = with_spreads,
+	WITH_SPREADS,
 	.csv = "process_medians",
 };
 
@@ -238,5 +233,5 @@ static const struct view_column spreads_columns[] = {
 
 const struct view view_process_histograms = {
 	.key = "process_histograms", .csv = "", .what = "the same of the calls on files of each of `processes`",
-	.columns = spreads_columns, .rows = with_spreads, .most = REPORT_TOP_PROCS, .least = 2,
+	.columns = spreads_columns, WITH_SPREADS, .most = REPORT_TOP_PROCS, .least = 2,
 };

@@ -94,6 +94,7 @@ struct view_column {
 	struct view_place known;    /* 0 there: the value is not known */
 	const char *const *names;   /* of VIEW_TEXT: the value is the number of its name */
 	size_t whole;		    /* of VIEW_SHARE: the value is a part of the uint64_t that is at WHOLE - 1 in the report */
+	unsigned int arg;	    /* for GET, whatever that takes it for */
 	const struct view *list;
 	void (*json)(const void *of, const void *row, struct json *j);
 	const char *what; /* for the docs, and when the page's pointer rests on it; NULL: its name says it */
