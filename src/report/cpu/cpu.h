@@ -194,8 +194,6 @@ struct report_cpu {
 
 extern const char *const report_cpu_kind_names[CPU_KINDS];
 
-/* The numbers of T's entries, those with the most KEY first. NULL: none, or memory is out. */
-uint32_t *report_cpu_order(const struct table *t, uint64_t (*key)(const void *value));
 /* The number of the value V of T. */
 static inline uint32_t report_cpu_number(const struct table *t, const void *v)
 {

@@ -76,32 +76,6 @@ void report_cpu_free(struct report_cpu *r)
 	free(r);
 }
 
-struct rank {
-	uint64_t key;
-	uint32_t i;
-};
-
-static int by_key(const void *a, const void *b)
-{
-	const struct rank *x = a, *y = b;
-
-	return x->key != y->key ? (x->key < y->key) - (x->key > y->key) : (x->i > y->i) - (x->i < y->i);
-}
-
-uint32_t *report_cpu_order(const struct table *t, uint64_t (*key)(const void *value))
-{
-	autofree struct rank *ranks = calloc(t->n, sizeof(*ranks));
-	uint32_t *order = calloc(t->n, sizeof(*order));
-
-	for (uint32_t i = 0; ranks && i < t->n; i++)
-		ranks[i] = (struct rank){ key(table_at(t, i)), i };
-	if (ranks)
-		qsort(ranks, t->n, sizeof(*ranks), by_key);
-	for (uint32_t i = 0; order && i < t->n; i++)
-		order[i] = ranks ? ranks[i].i : i;
-	return order;
-}
-
 /* --- what is missing -------------------------------------------------------------------------------------- */
 
 static void note_manifest(struct report_cpu *r, int error)

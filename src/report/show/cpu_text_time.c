@@ -45,10 +45,8 @@ struct part {
 	uint64_t ns;
 };
 
-static uint64_t part_key(const void *v)
-{
-	return ((const struct part *)v)->ns;
-}
+/* Of a table of them. */
+static const struct view parts_by_ns = { .of.table = 1, VIEW_MOST(struct part, ns) };
 
 /* CPU time of PHASE by group: TABLE is keyed by the group's number. */
 static uint64_t phase_parts(const struct report_cpu *r, uint32_t phase, struct table *parts)
@@ -71,12 +69,14 @@ static uint64_t phase_parts(const struct report_cpu *r, uint32_t phase, struct t
 
 static void phase_tasks(const struct report_cpu *r, FILE *out, const struct table *parts, uint64_t busy_ns)
 {
-	autofree uint32_t *order = parts->n ? report_cpu_order(parts, part_key) : NULL;
+	struct view_rows rows = { 0 };
 	uint64_t rest_ns = 0;
 
-	for (uint32_t i = 0; order && i < parts->n; i++) {
-		uint64_t ns = ((const struct part *)table_at(parts, order[i]))->ns;
-		const struct cpu_group *g = table_at(&r->groups, (uint32_t)parts->keys[order[i]]);
+	view_rows_fill(&rows, &parts_by_ns, parts, NULL);
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct part *part = rows.v[i].row;
+		const uint64_t ns = part->ns;
+		const struct cpu_group *g = table_at(&r->groups, (uint32_t)parts->keys[report_cpu_number(parts, part)]);
 
 		if (!report_cpu_is_shown(r, ns, busy_ns) && g->kind != CPU_SELF) {
 			rest_ns += ns;
@@ -86,6 +86,7 @@ static void phase_tasks(const struct report_cpu *r, FILE *out, const struct tabl
 		fmt_text(out, g->name, 0);
 		fputc('\n', out);
 	}
+	view_rows_free(&rows);
 	if (rest_ns)
 		fprintf(out, PHASE_LINE "  other\n", "", "", "", "", FMT_NS(rest_ns), PERCENT(rest_ns, busy_ns));
 }

@@ -88,11 +88,6 @@ const struct view view_cpus = {
 
 /* --- tasks, as rules have made them groups ------------------------------------------------------------------ */
 
-static uint64_t group_key(const void *v)
-{
-	return ((const struct cpu_group *)v)->sums.run_ns;
-}
-
 static bool is_pinned(const struct cpu_group *g)
 {
 	return g->kind == CPU_IDLE || g->kind == CPU_SELF;
@@ -110,27 +105,33 @@ static void fill_by_cpu(const struct report_cpu *r, uint64_t *const *arrays)
 	}
 }
 
+static const struct view by_run = { VIEW_TABLE(struct report_cpu, groups), VIEW_MOST(struct cpu_group, sums.run_ns) };
+
 ROWS(groups, void, parent)
 {
-	autofree uint32_t *order = report_cpu_order(&r->groups, group_key);
 	uint64_t **arrays = view_alloc(rows, (r->groups.n + 1) * sizeof(*arrays)),
 		 *rest = view_alloc(rows, (r->n_cpus + 1) * sizeof(*rest));
+	struct view_rows all = { 0 };
 
-	for (uint32_t i = 0; arrays && rest && order && i < r->groups.n; i++) {
-		const struct cpu_group *g = table_at(&r->groups, order[i]);
+	view_rows_fill(&all, &by_run, r, NULL);
+	for (size_t i = 0; arrays && rest && i < all.n; i++) {
+		const struct cpu_group *g = all.v[i].row;
 		struct group_row *row = g->tasks ? view_make(rows, sizeof(*row)) : NULL;
+		uint64_t **array = &arrays[report_cpu_number(&r->groups, g)];
 
-		arrays[order[i]] = rest;
+		*array = rest;
 		if (!row)
 			continue;
 		*row = (struct group_row){ .group = *g, .rest = rest, .n_cpus = r->n_cpus };
 		if (rows->n <= TASKS_SHOWN || is_pinned(g) || (r->n_cpus <= MATRIX_CPUS_MAX && has_share(r, g)))
 			row->by_cpu = view_alloc(rows, (r->n_cpus + 1) * sizeof(*row->by_cpu));
 		if (row->by_cpu)
-			arrays[order[i]] = row->by_cpu;
+			*array = row->by_cpu;
 	}
-	if (arrays && rest && order && !rows->failed)
+	rows->failed |= all.failed;
+	if (!rows->failed)
 		fill_by_cpu(r, arrays);
+	view_rows_free(&all);
 }
 
 static uint64_t group_add(void *sum, const void *row)
