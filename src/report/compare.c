@@ -82,6 +82,15 @@ static void put(struct filler *f, const char *name, const char *unit, double val
 		f->error = -ENOMEM;
 }
 
+/* The measure WHAT of NAME. */
+static void put_of(struct filler *f, const char *name, const char *what, const char *unit, double value)
+{
+	char text[PHASE_LABEL_MAX + 32];
+
+	snprintf(text, sizeof(text), "%s: %s", name, what);
+	put(f, text, unit, value);
+}
+
 /* --- what is measured ------------------------------------------------------------------------------ */
 
 static void run(struct filler *f, const struct report *r)
@@ -110,20 +119,13 @@ static void run(struct filler *f, const struct report *r)
 static void put_op(struct filler *f, const char *name, const struct report_op *op, bool moves)
 {
 	bool ended = op->lat.n > 0;
-	char text[64];
 
-	snprintf(text, sizeof(text), "%s: rows", name);
-	put(f, text, "", (double)op->rows);
-	if (moves) {
-		snprintf(text, sizeof(text), "%s: bytes", name);
-		put(f, text, "B", (double)op->bytes);
-	}
-	snprintf(text, sizeof(text), "%s: time", name);
-	put(f, text, "ns", ended ? (double)op->lat.sum : (double)NAN);
-	snprintf(text, sizeof(text), "%s: p50", name);
-	put(f, text, "ns", ended ? (double)hist_quantile(&op->lat, 500) : (double)NAN);
-	snprintf(text, sizeof(text), "%s: p99", name);
-	put(f, text, "ns", ended ? (double)hist_quantile(&op->lat, 990) : (double)NAN);
+	put_of(f, name, "rows", "", (double)op->rows);
+	if (moves)
+		put_of(f, name, "bytes", "B", (double)op->bytes);
+	put_of(f, name, "time", "ns", ended ? (double)op->lat.sum : (double)NAN);
+	put_of(f, name, "p50", "ns", ended ? (double)hist_quantile(&op->lat, 500) : (double)NAN);
+	put_of(f, name, "p99", "ns", ended ? (double)hist_quantile(&op->lat, 990) : (double)NAN);
 }
 
 static void probes(struct filler *f, const struct report *r)
@@ -147,15 +149,12 @@ static void sources(struct filler *f, const struct report *r)
 {
 	const struct report_source_sum *buffered = &r->source[REPORT_BUFFERED];
 	bool known = buffered->calls > buffered->unaccounted;
-	char name[64];
 
 	for (unsigned int i = 0; i < REPORT_SOURCES; i++) {
 		if (!r->source[i].calls)
 			continue;
-		snprintf(name, sizeof(name), "%s: calls", report_source_names[i]);
-		put(f, name, "", (double)r->source[i].calls);
-		snprintf(name, sizeof(name), "%s: bytes", report_source_names[i]);
-		put(f, name, "B", (double)r->source[i].bytes);
+		put_of(f, report_source_names[i], "calls", "", (double)r->source[i].calls);
+		put_of(f, report_source_names[i], "bytes", "B", (double)r->source[i].bytes);
 	}
 	if (!buffered->calls)
 		return;
@@ -215,13 +214,11 @@ static void cpu(struct filler *f, const struct report *r)
 	points(f, t, "cpu", "CPU");
 	points(f, t, "gpu", "GPU");
 	for (unsigned int i = 0; t->has_sched && i < ARRAY_SIZE(names); i++) {
-		char name[64];
 		double sum = 0;
 
 		for (unsigned int b = 0; b < TIMELINE_BINS; b++)
 			sum += (double)t->sum[TIMELINE_RUN + i][b];
-		snprintf(name, sizeof(name), "threads: %s", names[i]);
-		put(f, name, "ns", sum);
+		put_of(f, "threads", names[i], "ns", sum);
 	}
 }
 
@@ -235,15 +232,12 @@ static double percent(double part, double whole)
 static void waits(struct filler *f, const struct report *r)
 {
 	const struct why *w = r->why;
-	char name[64];
 
 	if (!w || !w->rules || !(w->window_ns > 0))
 		return;
 	put(f, "trainers waited", "%", percent(w->waited_ns, w->window_ns));
-	for (unsigned int s = 0; s < WHY_STATES && w->waited_ns > 0; s++) {
-		snprintf(name, sizeof(name), "of that for: %s", why_state_names[s]);
-		put(f, name, "%", percent(w->blame_ns[s], w->waited_ns));
-	}
+	for (unsigned int s = 0; s < WHY_STATES && w->waited_ns > 0; s++)
+		put_of(f, "of that for", why_state_names[s], "%", percent(w->blame_ns[s], w->waited_ns));
 }
 
 /* All phases of a name together. */
@@ -253,7 +247,6 @@ static void phases(struct filler *f, const struct report *r)
 	uint32_t n = p ? MIN(p->n_names, PHASES_SHOWN) : 0;
 
 	for (uint32_t name = 0; name < n; name++) {
-		char text[PHASE_LABEL_MAX];
 		double ns = 0, times = 0;
 
 		for (uint32_t i = 0; i < p->all.n; i++) {
@@ -266,28 +259,19 @@ static void phases(struct filler *f, const struct report *r)
 		}
 		if (times == 0)
 			continue;
-		snprintf(text, sizeof(text), "%s: times", p->names[name].name);
-		put(f, text, "", times);
-		snprintf(text, sizeof(text), "%s: total", p->names[name].name);
-		put(f, text, "ns", ns);
+		put_of(f, p->names[name].name, "times", "", times);
+		put_of(f, p->names[name].name, "total", "ns", ns);
 	}
 }
 
 /* NAME: of the epoch, which is another than those of all before it. */
 static void epoch(struct filler *f, const struct why_epoch *e, const char *name)
 {
-	char text[PHASE_LABEL_MAX + 32];
-
-	snprintf(text, sizeof(text), "%s: lasted", name);
-	put(f, text, "ns", (double)(e->end_ns - e->begin_ns));
-	snprintf(text, sizeof(text), "%s: waited", name);
-	put(f, text, "%", percent((double)e->waited_ns, (double)e->waitable_ns));
-	snprintf(text, sizeof(text), "%s: samples", name);
-	put(f, text, "", (double)e->samples);
-	snprintf(text, sizeof(text), "%s: bytes read", name);
-	put(f, text, "B", (double)e->read_bytes);
-	snprintf(text, sizeof(text), "%s: from disk", name);
-	put(f, text, "B", e->reads && e->unaccounted >= e->reads ? (double)NAN : (double)e->disk_bytes);
+	put_of(f, name, "lasted", "ns", (double)(e->end_ns - e->begin_ns));
+	put_of(f, name, "waited", "%", percent((double)e->waited_ns, (double)e->waitable_ns));
+	put_of(f, name, "samples", "", (double)e->samples);
+	put_of(f, name, "bytes read", "B", (double)e->read_bytes);
+	put_of(f, name, "from disk", "B", e->reads && e->unaccounted >= e->reads ? (double)NAN : (double)e->disk_bytes);
 }
 
 /* Logs need not number their epochs: then they are numbered here. */
