@@ -6,7 +6,6 @@
 
 #include "base/util.h"
 #include "report/hosts/hosts.h"
-#include "report/hosts/total.h"
 #include "report/timeline.h"
 
 /* --- one axis --------------------------------------------------------------------------------------- */

@@ -49,6 +49,8 @@ void report_job_free(struct report_job *job);
 
 /* Hosts of one job were traced at a time; else they are runs one after the other, mostly. */
 bool report_job_at_a_time(const struct report_job *job);
+/* What they have done together, nothing but sums; so many of its first notes are report_job_doubts(). NULL: no memory. */
+struct report *report_job_total(const struct report_job *job, unsigned int *n_doubts);
 /* What speaks against their being hosts of one job, or makes sums wrong, as notes of TOTAL. */
 void report_job_doubts(const struct report_job *job, struct report *total);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "report/hosts/total.h"
-
+/* What the hosts of a job have done together. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "base/util.h"
+#include "report/hosts/hosts.h"
 #include "report/report.h"
 #include "report/scan/scan.h"
 

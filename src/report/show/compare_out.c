@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "report/compare.h"
-#include "report/show/html.h"
 #include "report/show/json.h"
 #include "report/show/text.h"
 #include "report/why/rules.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Pages: that of page.h around the JSON of a report, and what makes one that is too large smaller. */
-#include "report/show/html.h"
-
 #include <errno.h>
 
 #include "base/json.h"

@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "report/hosts/hosts.h"
-#include "report/show/html.h"
 #include "report/show/json.h"
 #include "report/show/show.h"
 #include "report/timeline.h"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Parts of a report as members of the object that is open in J: docs/report-json.md has the names. */
+/* Parts of a report as members of the object that is open in J, docs/report-json.md has the names; and pages around such. */
 #ifndef REPORT_SHOW_JSON_H
 #define REPORT_SHOW_JSON_H
+
+#include <stdio.h>
 
 #include "report/scan/model.h"
 
@@ -26,5 +28,21 @@ void report_known_json(struct json *j, const char *key, const char *s);
 void report_only_json(const struct report *r, struct json *j);
 /* What is missing; MORE: one more, or NULL. */
 void report_notes_json(char *const *notes, unsigned int n, const char *more, struct json *j);
+
+/* --- pages: html.c --- */
+
+/* The page around J, which is freed. 0, 1 when it is larger than PAGE_BYTES_MAX, or -errno; errors of writing stay in OUT. */
+int report_page(struct json *j, FILE *out);
+
+/* A page that BUILD makes the object of, and the N reports that make it large. */
+struct page_fit {
+	void (*build)(const void *what, struct json *j);
+	const void *what;
+	struct report *const *reports;
+	unsigned int n;
+};
+
+/* Longer bins and shorter lists, until the page has PAGE_BYTES_MAX at most, or nothing is left to make smaller. */
+void report_page_fit(const struct page_fit *f);
 
 #endif

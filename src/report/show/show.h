@@ -57,7 +57,4 @@ void why_findings(const struct report *r, FILE *out); /* all rules that fired */
 void report_missing_text(const struct report *r, FILE *out);
 void report_missing_json(const struct report *r, struct json *j);
 
-/* octaves.c: how latencies and sizes are spread */
-void report_octaves_text(const struct report *r, FILE *out);
-
 #endif

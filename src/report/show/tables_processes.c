@@ -2,10 +2,15 @@
 /* Tables of processes, and of how values are spread, of a struct report. */
 #include <string.h>
 
+#include "base/fmt.h"
 #include "base/json.h"
 #include "base/util.h"
 #include "report/scan/spreads.h"
 #include "report/show/tables.h"
+#include "report/show/text.h"
+
+#define OCTAVE_LINE "%10s %-12s"
+#define OCTAVE_CELL " %11s"
 
 #define GET(name, type, row) VIEW_GET(name, struct report, r, type, row)
 #define ROWS(name, type, parent) VIEW_ROWS_OF(name, struct report, r, type, parent)
@@ -177,6 +182,62 @@ const struct view view_histograms = {
 	.key = "histograms", .what = "by power of two, of all calls or requests that ended: latencies and sizes",
 	.columns = histogram_columns, .rows = histograms,
 };
+
+static void octave_heads(const struct view_rows *rows, bool bytes, FILE *out)
+{
+	fprintf(out, OCTAVE_LINE, "FROM", "TO BELOW");
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct histogram *t = rows->v[i].row;
+		char head[24];
+
+		if (t->bytes != bytes)
+			continue;
+		snprintf(head, sizeof(head), "%s%s", t->of && t->probe[0] == 'b' ? "bio " : "", t->of ? t->of : t->probe);
+		fprintf(out, OCTAVE_CELL, head);
+	}
+	fputc('\n', out);
+}
+
+/* A line for each power of two that has any, a cell for each histogram of ns or of BYTES. */
+static void octaves(const struct view_rows *rows, bool bytes, const char *title, FILE *out)
+{
+	char *(*fmt)(char buf[FMT_MAX], uint64_t v) = bytes ? fmt_bytes : fmt_ns;
+	uint64_t sum[SPREAD_OCTAVES] = { 0 }, all = 0;
+	char from[FMT_MAX], to[FMT_MAX];
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct histogram *t = rows->v[i].row;
+
+		for (unsigned int e = 0; e < SPREAD_OCTAVES && t->bytes == bytes; e++)
+			all += sum[e] += t->octaves[e];
+	}
+	if (!all)
+		return;
+	text_title(out, title);
+	octave_heads(rows, bytes, out);
+	for (unsigned int e = 0; e < SPREAD_OCTAVES; e++) {
+		if (!sum[e])
+			continue;
+		fprintf(out, OCTAVE_LINE, fmt(from, e ? 1ULL << (e - 1) : 0), e > 63 ? "-" : fmt(to, 1ULL << e));
+		for (size_t i = 0; i < rows->n; i++) {
+			const struct histogram *t = rows->v[i].row;
+
+			if (t->bytes == bytes)
+				fprintf(out, OCTAVE_CELL, t->octaves[e] ? FMT_COUNT(t->octaves[e]) : "-");
+		}
+		fputc('\n', out);
+	}
+}
+
+void report_octaves_text(const void *of, FILE *out)
+{
+	struct view_rows rows = { 0 };
+
+	view_rows_fill(&rows, &view_histograms, of, NULL);
+	octaves(&rows, false, "Latencies: how many calls and requests took so long", out);
+	octaves(&rows, true, "Sizes: how many calls and requests were of so many bytes (pipes and the like too)", out);
+	view_rows_free(&rows);
+}
 
 /* An octave of one. */
 struct count_row {

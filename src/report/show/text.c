@@ -136,11 +136,6 @@ static void phases_text(const void *of, FILE *out)
 		fputs("No log and no mark tells of phases: these are inferred from what was read and written when.\n", out);
 }
 
-static void octaves_text(const void *r, FILE *out)
-{
-	report_octaves_text(r, out);
-}
-
 static void top_text(const void *r, FILE *out)
 {
 	why_answer(r, out);
@@ -174,7 +169,7 @@ const struct view_section report_sections[] = {
 	{ &view_types, .sum = true },
 	{ &view_sources, .text = sources_text, .json = report_maps_json, .sum = true },
 	{ &view_read_sizes, .sum = true },
-	{ &view_histograms, .text = octaves_text },
+	{ &view_histograms, .text = report_octaves_text },
 	{ &view_histogram_counts, .text = no_text },
 	{ &view_datasets },
 	{ &view_files_by_bytes },
