@@ -120,7 +120,7 @@ uint32_t report_cpu_thread_role(struct report_cpu *r, uint32_t thread, uint32_t 
 
 	if (seen && r->role_threads.n != n) {
 		((struct cpu_role *)table_at(&r->roles, role))->threads++;
-		((struct cpu_task *)table_at(&r->tasks, task))->threads++;
+		report_cpu_task_at(r, task)->threads++;
 	}
 	return role;
 }
@@ -134,7 +134,7 @@ static void name_ends(struct report_cpu *r, uint32_t i, uint64_t now_ns)
 	if (now_ns <= t->since_ns)
 		return;
 	((struct cpu_role *)table_at(&r->roles, role))->life_ns += now_ns - t->since_ns;
-	((struct cpu_task *)table_at(&r->tasks, t->task))->life_ns += now_ns - t->since_ns;
+	report_cpu_task_at(r, t->task)->life_ns += now_ns - t->since_ns;
 	t->since_ns = now_ns;
 }
 
@@ -142,7 +142,7 @@ static void name_ends(struct report_cpu *r, uint32_t i, uint64_t now_ns)
 static void thread_named(struct report_cpu *r, uint32_t i, uint32_t task, uint64_t now_ns)
 {
 	struct cpu_thread *t = thread_at(r, i);
-	const char *comm = ((struct cpu_task *)table_at(&r->tasks, task))->comm;
+	const char *comm = report_cpu_task_at(r, task)->comm;
 
 	if (t->task != task)
 		name_ends(r, i, now_ns);
@@ -181,7 +181,7 @@ void report_cpu_seen(struct report_cpu *r, uint32_t i, uint32_t task, uint64_t f
 	if (!t->born && from_ns < t->start_ns) {
 		role = report_cpu_thread_role(r, i, task);
 		((struct cpu_role *)table_at(&r->roles, role))->life_ns += t->start_ns - from_ns;
-		((struct cpu_task *)table_at(&r->tasks, task))->life_ns += t->start_ns - from_ns;
+		report_cpu_task_at(r, task)->life_ns += t->start_ns - from_ns;
 		t->start_ns = from_ns;
 		if (!p->born && from_ns < p->start_ns)
 			p->start_ns = from_ns;

@@ -14,38 +14,55 @@
 
 /* --- tables ----------------------------------------------------------------------------------------------- */
 
-/* Entry 0 takes what is beyond MAX; lives are numbered from it, the others have a key that is no hash's. */
-static bool begin(struct table *t, size_t value_size, uint32_t max, uint64_t key)
+/* FIRST: entry 0, which takes what is beyond MAX, has this key: lives are numbered from it, else it is no hash. */
+static const struct {
+	size_t at, value_size;
+	uint32_t max;
+	enum { BY_HASH, BY_PID, FROM_0, FROM_NONE } keys;
+	const char *of; /* what there may be too many of */
+} tables[] = {
+#define TABLE(name, type, ...) { offsetof(struct report_cpu, name), sizeof(type), __VA_ARGS__ }
+	TABLE(tasks, struct cpu_task, CPU_TASKS_MAX, FROM_NONE, "names"),
+	TABLE(groups, struct cpu_group, CPU_TASKS_MAX, FROM_NONE),
+	TABLE(procs, struct cpu_proc, CPU_THREADS_MAX, FROM_0),
+	TABLE(threads, struct cpu_thread, CPU_THREADS_MAX, FROM_0, "threads"),
+	TABLE(roles, struct cpu_role, CPU_ROLES_MAX, FROM_0, "processes"),
+	TABLE(calls, struct cpu_call, CPU_CELLS_MAX, FROM_NONE, "calls"),
+	TABLE(task_cpus, struct cpu_cell, CPU_CELLS_MAX, FROM_NONE, "pairs of name and CPU"),
+	TABLE(role_cpus, struct cpu_cell, CPU_CELLS_MAX, FROM_NONE),
+	TABLE(pids, uint32_t, CPU_THREADS_MAX, BY_PID),
+	TABLE(tids, uint32_t, CPU_THREADS_MAX, BY_PID),
+	TABLE(role_threads, uint8_t, 2 * CPU_THREADS_MAX, BY_HASH),
+	TABLE(group_pids, uint8_t, CPU_CELLS_MAX, BY_HASH),
+	TABLE(phase_tasks, uint64_t, CPU_CELLS_MAX, BY_HASH),
+	TABLE(folders, struct cpu_folder, CPU_CELLS_MAX, BY_HASH, "folders"),
+	TABLE(files, uint32_t, CPU_FILES_MAX, BY_HASH, "files"),
+};
+
+static struct table *table_of(struct report_cpu *r, size_t i)
 {
-	table_init(t, value_size, max);
-	return table_get(t, key) != NULL;
+	return (struct table *)(void *)((char *)r + tables[i].at);
 }
 
 static bool begin_all(struct report_cpu *r)
 {
-	bool ok = begin(&r->tasks, sizeof(struct cpu_task), CPU_TASKS_MAX, UINT64_MAX) &&
-		  begin(&r->groups, sizeof(struct cpu_group), CPU_TASKS_MAX, UINT64_MAX) &&
-		  begin(&r->procs, sizeof(struct cpu_proc), CPU_THREADS_MAX, 0) &&
-		  begin(&r->threads, sizeof(struct cpu_thread), CPU_THREADS_MAX, 0) &&
-		  begin(&r->roles, sizeof(struct cpu_role), CPU_ROLES_MAX, 0) &&
-		  begin(&r->calls, sizeof(struct cpu_call), CPU_CELLS_MAX, UINT64_MAX) &&
-		  begin(&r->task_cpus, sizeof(struct cpu_cell), CPU_CELLS_MAX, UINT64_MAX) &&
-		  begin(&r->role_cpus, sizeof(struct cpu_cell), CPU_CELLS_MAX, UINT64_MAX);
+	bool ok = true;
 
-	table_init_pids(&r->pids, sizeof(uint32_t), CPU_THREADS_MAX);
-	table_init_pids(&r->tids, sizeof(uint32_t), CPU_THREADS_MAX);
-	table_init(&r->role_threads, sizeof(uint8_t), 2 * CPU_THREADS_MAX);
-	table_init(&r->group_pids, sizeof(uint8_t), CPU_CELLS_MAX);
-	table_init(&r->phase_tasks, sizeof(uint64_t), CPU_CELLS_MAX);
-	table_init(&r->folders, sizeof(struct cpu_folder), CPU_CELLS_MAX);
-	table_init(&r->files, sizeof(uint32_t), CPU_FILES_MAX);
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		if (tables[i].keys == BY_PID)
+			table_init_pids(table_of(r, i), tables[i].value_size, tables[i].max);
+		else
+			table_init(table_of(r, i), tables[i].value_size, tables[i].max);
+		if (tables[i].keys >= FROM_0)
+			ok &= table_get(table_of(r, i), tables[i].keys == FROM_0 ? 0 : UINT64_MAX) != NULL;
+	}
 	folders_init(&r->tree);
 	r->cpus = calloc(CPU_CPUS_MAX, sizeof(*r->cpus));
 	r->phases = calloc(CPU_PHASES_MAX, sizeof(*r->phases));
 	if (!ok || !r->cpus || !r->phases)
 		return false;
-	((struct cpu_task *)table_at(&r->tasks, 0))->kind = CPU_OTHER;
-	strcpy(((struct cpu_task *)table_at(&r->tasks, 0))->comm, "(more)");
+	report_cpu_task_at(r, 0)->kind = CPU_OTHER;
+	strcpy(report_cpu_task_at(r, 0)->comm, "(more)");
 	((struct cpu_proc *)table_at(&r->procs, 0))->kind = CPU_OTHER;
 	return true;
 }
@@ -54,18 +71,12 @@ void report_cpu_free(struct report_cpu *r)
 {
 	if (!r)
 		return;
-	struct table *tables[] = {
-		&r->tasks,	&r->groups,	 &r->procs,   &r->pids,	      &r->threads,   &r->tids,
-		&r->roles,	&r->calls,	 &r->folders, &r->task_cpus,  &r->role_cpus, &r->role_threads,
-		&r->group_pids, &r->phase_tasks, &r->files,
-	};
-
 	for (uint32_t i = 0; r->phases && i < r->n_phases; i++)
 		free(r->phases[i].v);
 	for (uint32_t i = 0; i < r->n_notes; i++)
 		free(r->notes[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
-		table_free(tables[i]);
+		table_free(table_of(r, i));
 	folders_free(&r->tree);
 	free(r->call_files);
 	free(r->callers);
@@ -95,15 +106,9 @@ static void note_manifest(struct report_cpu *r, int error)
 
 static void note_full(struct report_cpu *r)
 {
-	const struct { const struct table *t; const char *what; } tables[] = {
-		{ &r->tasks, "names" }, { &r->threads, "threads" }, { &r->roles, "processes" }, { &r->calls, "calls" },
-		{ &r->task_cpus, "pairs of name and CPU" }, { &r->folders, "folders" }, { &r->files, "files" },
-	};
-
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
-		if (tables[i].t->n == tables[i].t->max)
-			report_cpu_note(r, "too many %s: of those after %u only the sums are there",
-					tables[i].what, tables[i].t->max);
+		if (tables[i].of && table_of(r, i)->n == tables[i].max)
+			report_cpu_note(r, "too many %s: of those after %u only the sums are there", tables[i].of, tables[i].max);
 	if (r->gaps.more)
 		report_cpu_note(r, "too many gaps: %" PRIu64 " more are not told", r->gaps.more);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Between the parts of the report on CPU time that read: each takes the rows of some files in.
- */
+/* Between the parts of the report on CPU time that read: each takes the rows of some files in. */
 #ifndef REPORT_CPU_SCAN_H
 #define REPORT_CPU_SCAN_H
 
@@ -60,32 +58,30 @@ void report_cpu_lives_end(struct report_cpu *r);
 int report_cpu_sums(struct report_cpu *r, struct scan_folder *folder);
 int report_cpu_switches(struct report_cpu *r, struct scan_folder *folder);
 
-/* RUN_NS of THREAD under the name of TASK on CPU within [FROM, TO]; SWITCHES times it came. */
+/* Of THREAD under the name of TASK: how much is in SUMS. Its role. */
+uint32_t report_cpu_add_sums(struct report_cpu *r, uint32_t thread, uint32_t task, const struct cpu_sums *add);
+/* What it ran on CPU within [FROM, TO]. */
 struct cpu_run {
 	uint32_t thread, task, cpu;
-	uint64_t from_ns, to_ns, run_ns, runq_ns, switches, preempted;
+	uint64_t from_ns, to_ns;
+	struct cpu_sums sums;
 };
 void report_cpu_add(struct report_cpu *r, const struct cpu_run *run);
 /* The task of those who are not told one by one. */
 uint32_t report_cpu_nobody(struct report_cpu *r);
-/* It waited: the sums of waits in ADD. Its role. */
-uint32_t report_cpu_add_wait(struct report_cpu *r, uint32_t thread, uint32_t task, const struct cpu_sums *add);
 
 /* The number of a call, made when it is new. */
 uint32_t report_cpu_call_number(struct report_cpu *r, struct reader_field name);
 /* The sums of ROLE in the call; NULL: there are none, and MAKE is not set. */
 struct cpu_call *report_cpu_call(struct report_cpu *r, uint32_t role, uint32_t call, bool make);
 
-/* --- when: phases.c, gaps.c --------------------------------------------------- */
+/* --- when: phases.c --------------------------------------------------- */
 
 void report_cpu_phases(struct report_cpu *r, const struct phases *phases);
 /* Put the intervals in order, once all are known and r->end_ns is. */
 void report_cpu_phases_end(struct report_cpu *r);
 /* RUN_NS of TASK, evenly within [FROM_NS, TO_NS]. */
 void report_cpu_phase_add(struct report_cpu *r, uint32_t task, uint64_t from_ns, uint64_t to_ns, uint64_t run_ns);
-
-/* What the clocks know of them, and what the manifest counts as lost. */
-/* In order of time, those without one first. */
 
 /* --- where: folders.c -------------------------------------------------------------------- */
 

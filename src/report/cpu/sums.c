@@ -9,12 +9,14 @@
 
 /* --- where it goes ------------------------------------------------------------------------------------ */
 
-static void add_run(struct cpu_sums *s, const struct cpu_run *run)
+uint32_t report_cpu_add_sums(struct report_cpu *r, uint32_t thread, uint32_t task, const struct cpu_sums *add)
 {
-	s->run_ns += run->run_ns;
-	s->runq_ns += run->runq_ns;
-	s->switches += run->switches;
-	s->preempted += run->preempted;
+	uint32_t role = report_cpu_thread_role(r, thread, task);
+
+	cpu_sums_add(&report_cpu_task_at(r, task)->sums, add);
+	cpu_sums_add(&((struct cpu_thread *)table_at(&r->threads, thread))->sums, add);
+	cpu_sums_add(&((struct cpu_role *)table_at(&r->roles, role))->sums, add);
+	return role;
 }
 
 static void add_cell(struct table *t, uint32_t what, const struct cpu_run *run)
@@ -23,24 +25,19 @@ static void add_cell(struct table *t, uint32_t what, const struct cpu_run *run)
 
 	if (!c)
 		c = table_at(t, 0);
-	c->run_ns += run->run_ns;
-	c->switches += run->switches;
+	c->run_ns += run->sums.run_ns;
+	c->switches += run->sums.switches;
 }
 
 void report_cpu_add(struct report_cpu *r, const struct cpu_run *run)
 {
-	uint32_t role = report_cpu_thread_role(r, run->thread, run->task);
-	struct cpu_task *task = table_at(&r->tasks, run->task);
-	struct cpu_thread *thread = table_at(&r->threads, run->thread);
-	struct cpu_cpu *cpu = &r->cpus[MIN(run->cpu, CPU_CPUS_MAX - 1)];
+	uint32_t role = report_cpu_add_sums(r, run->thread, run->task, &run->sums), at = MIN(run->cpu, CPU_CPUS_MAX - 1);
+	struct cpu_cpu *cpu = &r->cpus[at];
 
 	report_cpu_seen(r, run->thread, run->task, run->from_ns, run->to_ns);
-	add_run(&task->sums, run);
-	add_run(&thread->sums, run);
-	add_run(&((struct cpu_role *)table_at(&r->roles, role))->sums, run);
-	*(task->kind == CPU_IDLE ? &cpu->idle_ns : &cpu->busy_ns) += run->run_ns;
-	cpu->switches += run->switches;
-	r->n_cpus = MAX(r->n_cpus, MIN(run->cpu, CPU_CPUS_MAX - 1) + 1);
+	*(report_cpu_task_at(r, run->task)->kind == CPU_IDLE ? &cpu->idle_ns : &cpu->busy_ns) += run->sums.run_ns;
+	cpu->switches += run->sums.switches;
+	r->n_cpus = MAX(r->n_cpus, at + 1);
 	add_cell(&r->task_cpus, run->task, run);
 	add_cell(&r->role_cpus, role, run);
 }
@@ -76,23 +73,6 @@ struct cpu_call *report_cpu_call(struct report_cpu *r, uint32_t role, uint32_t c
 	return c || !make ? c : table_at(&r->calls, 0);
 }
 
-uint32_t report_cpu_add_wait(struct report_cpu *r, uint32_t thread, uint32_t task, const struct cpu_sums *add)
-{
-	uint32_t role = report_cpu_thread_role(r, thread, task);
-	struct cpu_sums *sums[] = {
-		&((struct cpu_task *)table_at(&r->tasks, task))->sums,
-		&((struct cpu_thread *)table_at(&r->threads, thread))->sums,
-		&((struct cpu_role *)table_at(&r->roles, role))->sums,
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
-		sums[i]->disk_ns += add->disk_ns;
-		sums[i]->blocked_ns += add->blocked_ns;
-		sums[i]->sleep_ns += add->sleep_ns;
-	}
-	return role;
-}
-
 static void row_of_call(struct report_cpu *r, const struct scan *s, uint32_t thread, uint32_t task)
 {
 	struct cpu_sums add = {
@@ -100,7 +80,7 @@ static void row_of_call(struct report_cpu *r, const struct scan *s, uint32_t thr
 		.blocked_ns = scan_number(s, COL_BLOCKED_NS),
 		.sleep_ns = scan_number(s, COL_SLEEP_NS),
 	};
-	uint32_t role = report_cpu_add_wait(r, thread, task, &add);
+	uint32_t role = report_cpu_add_sums(r, thread, task, &add);
 	struct cpu_call *c = report_cpu_call(r, role, report_cpu_call_number(r, scan_field(s, COL_CALL)), true);
 
 	c->disk_ns += add.disk_ns;
@@ -131,7 +111,7 @@ static bool row(struct scan *s, void *own)
 
 	if (!scan_u64(s, COL_PID, &pid) || !scan_u64(s, COL_TID, &tid) || pid > UINT32_MAX || tid > UINT32_MAX ||
 	    !scan_u64(s, COL_SPAN_NS, &span) || !kind_of(scan_field(s, COL_KIND), &kind) ||
-	    !(of_call || (scan_u64(s, COL_CPU, &cpu) && cpu < CPU_CPUS_MAX && scan_u64(s, COL_RUN_NS, &run.run_ns))))
+	    !(of_call || (scan_u64(s, COL_CPU, &cpu) && cpu < CPU_CPUS_MAX && scan_u64(s, COL_RUN_NS, &run.sums.run_ns))))
 		return false;
 	run.from_ns = s->time_ns - MIN(span, s->time_ns);
 	if (!r->begin_ns || run.from_ns < r->begin_ns)
@@ -146,16 +126,16 @@ static bool row(struct scan *s, void *own)
 		return true;
 	}
 	run.cpu = (uint32_t)cpu;
-	run.runq_ns = scan_number(s, COL_RUNQ_NS);
-	run.switches = scan_number(s, COL_COUNT);
-	run.preempted = scan_number(s, COL_PREEMPTED);
+	run.sums.runq_ns = scan_number(s, COL_RUNQ_NS);
+	run.sums.switches = scan_number(s, COL_COUNT);
+	run.sums.preempted = scan_number(s, COL_PREEMPTED);
 	report_cpu_add(r, &run);
 	thread = table_at(&r->threads, run.thread);
 	if (!r->has_switches || kind != CPU_TARGET) /* else the timeline says it better */
 		report_cpu_phase_add(r, run.task, run.from_ns,
 				     thread->ended ? MAX(MIN(run.to_ns, thread->end_ns), run.from_ns)
 						   : run.to_ns,
-				     run.run_ns);
+				     run.sums.run_ns);
 	return true;
 }
 

@@ -97,13 +97,13 @@ static void ran(struct report_cpu *r, uint32_t cpu, const struct side *side, uin
 {
 	struct cpu_run run = {
 		.thread = side->thread, .task = side->task, .cpu = cpu,
-		.from_ns = from_ns, .to_ns = to_ns, .run_ns = to_ns - from_ns, .preempted = preempted,
+		.from_ns = from_ns, .to_ns = to_ns, .sums = { .run_ns = to_ns - from_ns, .preempted = preempted },
 	};
 
 	if (from_ns > to_ns)
 		return;
 	if (side->kind == CPU_TARGET || !r->has_sums)
-		report_cpu_phase_add(r, side->task, from_ns, to_ns, run.run_ns);
+		report_cpu_phase_add(r, side->task, from_ns, to_ns, run.sums.run_ns);
 	if (!r->has_sums)
 		report_cpu_add(r, &run);
 }
@@ -133,15 +133,15 @@ static void waited(struct report_cpu *r, const struct side *side, uint64_t now_n
 		add.blocked_ns = off_ns;
 	else if (t->left_state != 'R')
 		add.sleep_ns = off_ns;
-	report_cpu_add_wait(r, side->thread, side->task, &add);
+	report_cpu_add_sums(r, side->thread, side->task, &add);
 }
 
 static void came(struct report_cpu *r, const struct scan *s, uint32_t cpu, const struct side *next)
 {
 	struct cpu_run run = { .thread = next->thread, .task = next->task, .cpu = cpu, .from_ns = s->time_ns,
-			       .to_ns = s->time_ns, .switches = 1, .runq_ns = scan_number(s, COL_WAIT_NS) };
+			       .to_ns = s->time_ns, .sums = { .switches = 1, .runq_ns = scan_number(s, COL_WAIT_NS) } };
 
-	waited(r, next, s->time_ns, run.runq_ns);
+	waited(r, next, s->time_ns, run.sums.runq_ns);
 	((struct cpu_thread *)table_at(&r->threads, next->thread))->left_ns = 0;
 	report_cpu_add(r, &run);
 }

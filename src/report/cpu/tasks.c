@@ -130,7 +130,7 @@ uint32_t report_cpu_role(struct report_cpu *r, uint32_t proc, uint32_t task)
 	if (r->roles.n != n) {
 		role->proc = proc;
 		role->task = task;
-		((struct cpu_task *)table_at(&r->tasks, task))->pids++;
+		report_cpu_task_at(r, task)->pids++;
 	}
 	return report_cpu_number(&r->roles, role);
 }
@@ -188,12 +188,12 @@ static void group_task(struct report_cpu *r, struct cpu_task *t)
 void report_cpu_group(struct report_cpu *r)
 {
 	for (uint32_t i = 0; i < r->tasks.n; i++)
-		if (((struct cpu_task *)table_at(&r->tasks, i))->comm[0])
+		if (report_cpu_task_at(r, i)->comm[0])
 			group_task(r, table_at(&r->tasks, i));
 	/* a process may have several names in one group */
 	for (uint32_t i = 0; i < r->roles.n; i++) {
 		const struct cpu_role *role = table_at(&r->roles, i);
-		uint32_t group = ((struct cpu_task *)table_at(&r->tasks, role->task))->group;
+		uint32_t group = report_cpu_task_at(r, role->task)->group;
 		uint8_t *seen = role->threads ? table_get(&r->group_pids, report_cpu_pair(group, role->proc)) : NULL;
 
 		if (seen && !(*seen)++)
