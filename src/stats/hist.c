@@ -3,13 +3,12 @@
 
 #include "base/util.h"
 
-/* The smallest value of bucket I; how many more it takes. */
-static uint64_t bucket_floor(unsigned int i, uint64_t *more)
+uint64_t hist_bucket_floor(unsigned int i, unsigned int sub_bits, uint64_t *more)
 {
-	unsigned int shift = i >> HIST_SUB_BITS;
+	unsigned int shift = i >> sub_bits;
 
 	*more = shift ? (1ULL << (shift - 1)) - 1 : 0;
-	return shift ? ((uint64_t)(i & ((1U << HIST_SUB_BITS) - 1)) | 1U << HIST_SUB_BITS) << (shift - 1) : i;
+	return shift ? ((uint64_t)(i & ((1U << sub_bits) - 1)) | 1U << sub_bits) << (shift - 1) : i;
 }
 
 void hist_merge(struct hist *h, const struct hist *other)
@@ -49,7 +48,7 @@ static unsigned int quantile_bucket(const struct hist *h, unsigned int per_mille
 uint64_t hist_quantile(const struct hist *h, unsigned int per_mille)
 {
 	unsigned int i = quantile_bucket(h, per_mille);
-	uint64_t more, floor = bucket_floor(i, &more);
+	uint64_t more, floor = hist_bucket_floor(i, HIST_SUB_BITS, &more);
 
 	return i == HIST_BUCKETS ? h->max : MIN(MAX(floor + (more + 1) / 2, hist_min(h)), h->max);
 }
@@ -59,5 +58,5 @@ uint64_t hist_quantile_floor(const struct hist *h, unsigned int per_mille)
 	unsigned int i = quantile_bucket(h, per_mille);
 	uint64_t more;
 
-	return i == HIST_BUCKETS ? h->max : MAX(bucket_floor(i, &more), hist_min(h));
+	return i == HIST_BUCKETS ? h->max : MAX(hist_bucket_floor(i, HIST_SUB_BITS, &more), hist_min(h));
 }

@@ -27,6 +27,9 @@ static inline unsigned int hist_bucket(uint64_t v, unsigned int sub_bits)
 	return (shift << sub_bits) + (unsigned int)(v >> shift);
 }
 
+/* The smallest value of bucket I; how many more it takes. */
+uint64_t hist_bucket_floor(unsigned int i, unsigned int sub_bits, uint64_t *more);
+
 static inline void hist_add(struct hist *h, uint64_t v)
 {
 	h->n++;
