@@ -216,14 +216,6 @@ static void add(struct view_rows *rows, const struct one *v, uint64_t life_ns)
 	row->unknown_ns = row->wall_ns - known_ns;
 }
 
-static int by_wall(const void *a, const void *b)
-{
-	const struct one *x = ((const struct view_row *)a)->row, *y = ((const struct view_row *)b)->row;
-
-	return x->wall_ns != y->wall_ns ? (x->wall_ns < y->wall_ns) - (x->wall_ns > y->wall_ns) :
-					  (x->number > y->number) - (x->number < y->number);
-}
-
 ROWS(tasks, void, parent)
 {
 	for (uint32_t i = 0; i < r->tasks.n; i++) {
@@ -232,8 +224,7 @@ ROWS(tasks, void, parent)
 		if (t->kind == CPU_TARGET)
 			add(rows, &(struct one){ .sums = t->sums, .number = i, .threads = t->threads, .comm = t->comm }, t->life_ns);
 	}
-	if (rows->n)
-		qsort(rows->v, rows->n, sizeof(*rows->v), by_wall);
+	VIEW_SORT(rows, 0, struct one, wall_ns);
 }
 
 ROWS(roles, void, parent)
@@ -247,8 +238,7 @@ ROWS(roles, void, parent)
 						 .is_role = true, .pid = ((const struct cpu_proc *)table_at(&r->procs, role->proc))->pid },
 			    role->life_ns);
 	}
-	if (rows->n)
-		qsort(rows->v, rows->n, sizeof(*rows->v), by_wall);
+	VIEW_SORT(rows, 0, struct one, wall_ns);
 }
 
 /* The rows that have a line: the total is then how many there are. */
@@ -295,15 +285,8 @@ GET(part, struct one, v)
 struct call_row {
 	struct cpu_call call;
 	const char *name;
+	uint64_t ns;
 };
-
-static int longer(const void *a, const void *b)
-{
-	const struct call_row *x = ((const struct view_row *)a)->row, *y = ((const struct view_row *)b)->row;
-	uint64_t p = wait_ns(&x->call), q = wait_ns(&y->call);
-
-	return (p < q) - (p > q);
-}
 
 ROWS(calls, struct one, v)
 {
@@ -312,14 +295,14 @@ ROWS(calls, struct one, v)
 
 	sum_calls(r, v, &sums);
 	for (uint32_t i = 0; i < sums.n; i++) {
+		const struct cpu_call *c = table_at(&sums, i);
 		struct call_row *row = view_make(rows, sizeof(*row));
 
 		if (row)
-			*row = (struct call_row){ *(const struct cpu_call *)table_at(&sums, i), r->call_names[sums.keys[i]] };
+			*row = (struct call_row){ *c, r->call_names[sums.keys[i]], wait_ns(c) };
 	}
 	table_free(&sums);
-	if (rows->n > first)
-		qsort(rows->v + first, rows->n - first, sizeof(*rows->v), longer);
+	VIEW_SORT(rows, first, struct call_row, ns);
 	rows->n = MIN(rows->n, first + CALLS_SHOWN);
 }
 

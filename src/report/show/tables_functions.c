@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of calls by function, of a struct report. */
-#include <stdlib.h>
-
 #include "base/util.h"
 #include "report/scan/model.h"
 #include "report/show/tables.h"
@@ -10,19 +8,11 @@
 #define ROWS(name, type, parent) VIEW_ROWS_OF(name, struct report, r, type, parent)
 #define LINES 40
 
-static int longer(const void *a, const void *b)
-{
-	const struct report_func *x = ((const struct view_row *)a)->row, *y = ((const struct view_row *)b)->row;
-
-	return (x->op.lat.sum < y->op.lat.sum) - (x->op.lat.sum > y->op.lat.sum);
-}
-
 ROWS(functions, void, parent)
 {
 	for (unsigned int i = 0; i < r->n_funcs; i++)
 		view_add(rows, r->funcs[i]);
-	if (rows->n)
-		qsort(rows->v, rows->n, sizeof(*rows->v), longer);
+	VIEW_SORT(rows, 0, struct report_func, op.lat.sum);
 }
 
 GET(side, struct report_func, f)

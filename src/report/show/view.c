@@ -28,7 +28,7 @@ void view_add(struct view_rows *rows, const void *row)
 		rows->v = v;
 		rows->room = room;
 	}
-	rows->v[rows->n++] = (struct view_row){ rows->parent, row };
+	rows->v[rows->n++] = (struct view_row){ .parent = rows->parent, .row = row };
 }
 
 void *view_alloc(struct view_rows *rows, size_t size)
@@ -73,7 +73,17 @@ static int by_most(const void *a, const void *b, void *place)
 	const struct view_row *x = a, *y = b;
 	uint64_t n = number_in(x->row, place), m = number_in(y->row, place);
 
-	return n != m ? (n < m) - (n > m) : (x->row > y->row) - (x->row < y->row);
+	return n != m ? (n < m) - (n > m) : (x->nr > y->nr) - (x->nr < y->nr);
+}
+
+void view_sort(struct view_rows *rows, size_t first, const struct view_place *place)
+{
+	struct view_place copy = *place;
+
+	for (size_t i = first; i < rows->n; i++)
+		rows->v[i].nr = i;
+	if (rows->n > first)
+		qsort_r(rows->v + first, rows->n - first, sizeof(*rows->v), by_most, &copy);
 }
 
 static void listed_rows(struct view_rows *rows, const struct view *v, const void *of)
@@ -81,7 +91,6 @@ static void listed_rows(struct view_rows *rows, const struct view *v, const void
 	const char *in = v->of.base ? *(const char *const *)((const char *)of + v->of.base - 1) : of;
 	const struct table *table = v->of.table && in ? (const void *)(in + v->of.table - 1) : NULL;
 	const char *array = in ? in + v->of.array : NULL;
-	struct view_place most = v->of.most;
 	size_t first = rows->n, n;
 
 	if (!in)
@@ -95,8 +104,8 @@ static void listed_rows(struct view_rows *rows, const struct view *v, const void
 		if ((!v->of.having.plus || number_in(row, &v->of.having)) && (!v->has || v->has(of, row)))
 			view_add(rows, row);
 	}
-	if (most.plus && rows->n > first)
-		qsort_r(rows->v + first, rows->n - first, sizeof(*rows->v), by_most, &most);
+	if (v->of.most.plus)
+		view_sort(rows, first, &v->of.most);
 	if (v->of.total.plus)
 		rows->total = number_in(in, &v->of.total);
 }

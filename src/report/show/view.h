@@ -66,17 +66,17 @@ enum view_flag {
 	VIEW_NO_JSON = 256, /* it is there at another place: a.b is b in the object a */
 };
 
+/* A number or bool: where it lies; 0: nowhere. */
+struct view_place {
+	enum view_as as;
+	size_t plus; /* 1 + where */
+};
+
 /* From a row to the entry of one of the report's tables or arrays whose number lies AT in the row. */
 struct view_via {
 	size_t at, in;
 	size_t size; /* of an entry of the array that a pointer at IN points to; 0: a struct table is there */
 	const struct view_via *then;
-};
-
-/* A number or bool: where it lies; 0: nowhere. */
-struct view_place {
-	enum view_as as;
-	size_t plus; /* 1 + where */
 };
 
 struct view_column {
@@ -127,6 +127,7 @@ struct view_column {
 struct view_rows {
 	struct view_row {
 		const void *parent, *row;
+		size_t nr; /* while they are sorted */
 	} *v;
 	size_t n, room;
 	uint64_t total; /* how many there are of what these are the first of; 0: these are all */
@@ -140,6 +141,9 @@ void view_add(struct view_rows *rows, const void *row);
 void *view_make(struct view_rows *rows, size_t size);
 /* As many that are no row. */
 void *view_alloc(struct view_rows *rows, size_t size);
+/* Those from FIRST on in order, with the most at PLACE before the others; of the same number as they were. */
+void view_sort(struct view_rows *rows, size_t first, const struct view_place *place);
+#define VIEW_SORT(rows, first, type, member) view_sort(rows, first, &(const struct view_place)VIEW_PLACE(type, member))
 
 struct view {
 	const char *key;	 /* in JSON, and the CSV file's name; NULL: not there */

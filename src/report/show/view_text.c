@@ -134,7 +134,7 @@ static void row(const struct view *v, const void *of, const struct view_row *r, 
 
 void view_text_line(const struct view *v, const void *of, const void *r, FILE *out)
 {
-	row(v, of, &(struct view_row){ NULL, r }, out);
+	row(v, of, &(struct view_row){ .row = r }, out);
 }
 
 /* The line of all that have none: what does not add up is left blank. */
