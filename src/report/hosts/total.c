@@ -61,25 +61,18 @@ static void add_sums(struct report *sum, const struct report *r)
 	}
 }
 
+/* Both are made of uint64_t alone. */
+static void add_all(void *to, const void *from, size_t bytes)
+{
+	for (size_t i = 0; i < bytes / sizeof(uint64_t); i++)
+		((uint64_t *)to)[i] += ((const uint64_t *)from)[i];
+}
+
 static void add_rest(struct report *sum, const struct report *r)
 {
-	for (unsigned int t = 0; t < REPORT_TYPES; t++)
-		for (unsigned int w = 0; w < 2; w++) {
-			sum->by_type[t][w].rows += r->by_type[t][w].rows;
-			sum->by_type[t][w].bytes += r->by_type[t][w].bytes;
-			sum->by_type[t][w].time_ns += r->by_type[t][w].time_ns;
-		}
-	for (unsigned int i = 0; i < REPORT_SOURCES; i++) {
-		sum->source[i].calls += r->source[i].calls;
-		sum->source[i].bytes += r->source[i].bytes;
-		sum->source[i].disk_bytes += r->source[i].disk_bytes;
-		sum->source[i].disk_calls += r->source[i].disk_calls;
-		sum->source[i].unaccounted += r->source[i].unaccounted;
-	}
-	for (unsigned int i = 0; i < ARRAY_SIZE(r->read_size); i++) {
-		sum->read_size[i].calls += r->read_size[i].calls;
-		sum->read_size[i].bytes += r->read_size[i].bytes;
-	}
+	add_all(sum->by_type, r->by_type, sizeof(sum->by_type));
+	add_all(sum->source, r->source, sizeof(sum->source));
+	add_all(sum->read_size, r->read_size, sizeof(sum->read_size));
 	sum->map_calls += r->map_calls;
 	sum->map_bytes += r->map_bytes;
 	sum->trace_bytes += r->trace_bytes;

@@ -52,35 +52,25 @@ struct probe_row {
 	const struct hist *lat;
 };
 
-static struct probe_row *probe_row(struct view_rows *rows, const char *name, const struct report_op *op,
-				   const struct manifest_probe *m)
+/* OP or M may be NULL. */
+static void probe_row(struct view_rows *rows, const char *name, const char *part, const struct report_op *op,
+		      const struct manifest_probe *m)
 {
 	struct probe_row *p = view_make(rows, sizeof(*p));
 
 	if (!p)
-		return NULL;
-	snprintf(p->name, sizeof(p->name), "%s", name);
+		return;
+	snprintf(p->name, sizeof(p->name), "%s%s%s", name, part ? " " : "", part ? part : "");
+	p->part = part;
 	p->lost_known = m;
 	p->lost = m ? m->lost : 0;
+	p->rows = op ? op->rows : m ? m->rows - MIN(m->rows, m->dropped) : 0;
 	if (op) {
-		p->rows = op->rows;
 		p->failed = op->failed;
 		p->running = op->running;
 		p->bytes = op->bytes;
 		p->lat = &op->lat;
 	}
-	return p;
-}
-
-static void probe_part(struct view_rows *rows, const char *name, const char *part, const struct report_op *op)
-{
-	char both[40];
-	struct probe_row *p;
-
-	snprintf(both, sizeof(both), "%s %s", name, part);
-	p = probe_row(rows, both, op, NULL);
-	if (p)
-		p->part = part;
 }
 
 ROWS(probes, void, parent)
@@ -90,19 +80,15 @@ ROWS(probes, void, parent)
 
 		if (!r->present[kind])
 			continue;
-		probe_row(rows, name, &r->op[kind], manifest_probe(&r->manifest, name));
+		probe_row(rows, name, NULL, &r->op[kind], manifest_probe(&r->manifest, name));
 		if (kind == REPORT_VFS_RW) {
-			probe_part(rows, name, "reads", &r->rw[0]);
-			probe_part(rows, name, "writes", &r->rw[1]);
+			probe_row(rows, name, "reads", &r->rw[0], NULL);
+			probe_row(rows, name, "writes", &r->rw[1], NULL);
 		}
 	}
-	for (unsigned int i = 0; i < r->manifest.n_probes; i++) {
-		const struct manifest_probe *m = &r->manifest.probes[i];
-		struct probe_row *p = report_is_by_manifest(m) ? probe_row(rows, m->name, NULL, m) : NULL;
-
-		if (p)
-			p->rows = m->rows - MIN(m->rows, m->dropped);
-	}
+	for (unsigned int i = 0; i < r->manifest.n_probes; i++)
+		if (report_is_by_manifest(&r->manifest.probes[i]))
+			probe_row(rows, r->manifest.probes[i].name, NULL, NULL, &r->manifest.probes[i]);
 }
 
 bool report_probe_has_rows(const void *row)

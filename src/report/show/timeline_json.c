@@ -15,16 +15,25 @@
 
 /* --- series --------------------------------------------------------------------------------------- */
 
+/* FILE: that it is of; those behind TIMELINE_RUN are of sched.out. */
 static const struct {
 	const char *panel, *name, *unit;
+	enum report_kind file;
 } sums[TIMELINE_SUMS] = {
-	[TIMELINE_READ_BYTES] = { "vfs", "read", "B/s" },   [TIMELINE_WRITE_BYTES] = { "vfs", "write", "B/s" },
-	[TIMELINE_READS] = { "vfs_calls", "reads", "1/s" }, [TIMELINE_WRITES] = { "vfs_calls", "writes", "1/s" },
-	[TIMELINE_OPENS] = { "calls", "open", "1/s" },	    [TIMELINE_CLOSES] = { "calls", "close", "1/s" },
-	[TIMELINE_MMAPS] = { "calls", "mmap", "1/s" },	    [TIMELINE_CREATES] = { "calls", "create", "1/s" },
-	[TIMELINE_DELETES] = { "calls", "delete", "1/s" },  [TIMELINE_SYNCS] = { "calls", "sync", "1/s" },
-	[TIMELINE_RUN] = { "sched", "run", "s/s" },	    [TIMELINE_RUNQ] = { "sched", "runq", "s/s" },
-	[TIMELINE_DISK] = { "sched", "disk", "s/s" },	    [TIMELINE_BLOCKED] = { "sched", "blocked", "s/s" },
+	[TIMELINE_READ_BYTES] = { "vfs", "read", "B/s", REPORT_VFS_RW },
+	[TIMELINE_WRITE_BYTES] = { "vfs", "write", "B/s", REPORT_VFS_RW },
+	[TIMELINE_READS] = { "vfs_calls", "reads", "1/s", REPORT_VFS_RW },
+	[TIMELINE_WRITES] = { "vfs_calls", "writes", "1/s", REPORT_VFS_RW },
+	[TIMELINE_OPENS] = { "calls", "open", "1/s", REPORT_OPEN },
+	[TIMELINE_CLOSES] = { "calls", "close", "1/s", REPORT_CLOSE },
+	[TIMELINE_MMAPS] = { "calls", "mmap", "1/s", REPORT_MMAP },
+	[TIMELINE_CREATES] = { "calls", "create", "1/s", REPORT_CREATE_DEL },
+	[TIMELINE_DELETES] = { "calls", "delete", "1/s", REPORT_CREATE_DEL },
+	[TIMELINE_SYNCS] = { "calls", "sync", "1/s", REPORT_SYNC },
+	[TIMELINE_RUN] = { "sched", "run", "s/s" },
+	[TIMELINE_RUNQ] = { "sched", "runq", "s/s" },
+	[TIMELINE_DISK] = { "sched", "disk", "s/s" },
+	[TIMELINE_BLOCKED] = { "sched", "blocked", "s/s" },
 	[TIMELINE_SLEEP] = { "sched", "sleep", "s/s" },
 };
 
@@ -94,15 +103,7 @@ static void disk_series(struct json *j, const struct timeline *t, const struct t
 /* Whether the trace has what SUM counts: all zeros are an answer, too. */
 static bool is_there(const struct report *r, enum timeline_sum sum)
 {
-	static const enum report_kind kinds[] = {
-		[TIMELINE_READ_BYTES] = REPORT_VFS_RW, [TIMELINE_WRITE_BYTES] = REPORT_VFS_RW,
-		[TIMELINE_READS] = REPORT_VFS_RW,      [TIMELINE_WRITES] = REPORT_VFS_RW,
-		[TIMELINE_OPENS] = REPORT_OPEN,	       [TIMELINE_CLOSES] = REPORT_CLOSE,
-		[TIMELINE_MMAPS] = REPORT_MMAP,	       [TIMELINE_CREATES] = REPORT_CREATE_DEL,
-		[TIMELINE_DELETES] = REPORT_CREATE_DEL, [TIMELINE_SYNCS] = REPORT_SYNC,
-	};
-
-	return sum < ARRAY_SIZE(kinds) ? r->present[kinds[sum]] : r->timeline->has_sched;
+	return sum < TIMELINE_RUN ? r->present[sums[sum].file] : r->timeline->has_sched;
 }
 
 static void series(const struct report *r, struct json *j)
