@@ -152,6 +152,27 @@ void view_rows_free(struct view_rows *rows)
 	*rows = (struct view_rows){ 0 };
 }
 
+const struct view_column *view_column_next(const struct view *v, const struct view_column *c, const struct view_row *r,
+					   const void **row)
+{
+	const struct view_column *above = v->parent ? v->parent->columns : NULL, *end = above;
+
+	while (end && end->kind)
+		end++;
+	if (!c || (above && c >= above && c < end)) {
+		for (c = c ? c + 1 : above; c && c < end; c++)
+			if (c->flags & VIEW_KEY) {
+				*row = r ? r->parent : NULL;
+				return c;
+			}
+		c = v->columns;
+	} else {
+		c++;
+	}
+	*row = r ? r->row : NULL;
+	return c->kind ? c : NULL;
+}
+
 static const void *led_to(const struct view_via *via, const void *of, const void *row)
 {
 	for (; via; via = via->then) {

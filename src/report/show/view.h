@@ -243,6 +243,12 @@ void view_sections_markdown(const struct view_section *s, FILE *out);
 void view_rows_fill(struct view_rows *rows, const struct view *v, const void *of, const void *parent);
 void view_rows_free(struct view_rows *rows);
 void view_cell(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
+/*
+ * The columns of V, those of the row that it belongs to before its own: the first behind C, which is NULL at first. NULL: that
+ * was the last. ROW becomes the one of R, which may be NULL, that the column is of.
+ */
+const struct view_column *view_column_next(const struct view *v, const struct view_column *c, const struct view_row *r,
+					   const void **row);
 /* For functions of columns: the number at C's place in ROW; PART of WHOLE, of nothing 0 and on a terminal a dash. */
 uint64_t view_number(const struct view_column *c, const void *row);
 void view_share(struct view_cell *cell, uint64_t part, uint64_t whole);

@@ -8,17 +8,9 @@
 #include "base/csv.h"
 #include "base/util.h"
 
-static bool is_column(const struct view_column *c, unsigned int flags)
+static bool is_column(const struct view_column *c)
 {
-	return c->key && c->kind != VIEW_ROWS && c->kind != VIEW_JSON && !(c->flags & VIEW_NO_CSV) &&
-	       (c->flags & flags) == flags;
-}
-
-static void heads(const struct view_column *columns, unsigned int flags, struct csv *csv)
-{
-	for (const struct view_column *c = columns; c->kind; c++)
-		if (is_column(c, flags))
-			csv_text(csv, view_csv_key(c, (char[64]){ 0 }));
+	return c->key && c->kind != VIEW_ROWS && c->kind != VIEW_JSON && !(c->flags & VIEW_NO_CSV);
 }
 
 static void cell(const struct view_column *c, const void *of, const void *row, struct csv *csv)
@@ -49,11 +41,17 @@ static void cell(const struct view_column *c, const void *of, const void *row, s
 	}
 }
 
-static void cells(const struct view_column *columns, unsigned int flags, const void *of, const void *row, struct csv *csv)
+/* ROW NULL: the heads. */
+static void line(const struct view *v, const void *of, const struct view_row *row, struct csv *csv)
 {
-	for (const struct view_column *c = columns; c->kind; c++)
-		if (is_column(c, flags))
-			cell(c, of, row, csv);
+	const void *in;
+
+	for (const struct view_column *c = NULL; (c = view_column_next(v, c, row, &in));)
+		if (is_column(c) && row)
+			cell(c, of, in, csv);
+		else if (is_column(c))
+			csv_text(csv, view_csv_key(c, (char[64]){ 0 }));
+	csv_end(csv);
 }
 
 int view_csv(const struct view *v, const void *of, int dirfd)
@@ -70,17 +68,10 @@ int view_csv(const struct view *v, const void *of, int dirfd)
 	res = csv_open(&csv, dirfd, name);
 	if (res < 0)
 		return res;
-	if (v->parent)
-		heads(v->parent->columns, VIEW_KEY, &csv);
-	heads(v->columns, 0, &csv);
-	csv_end(&csv);
+	line(v, of, NULL, &csv);
 	view_rows_fill(&rows, v, of, NULL);
-	for (size_t i = 0; i < rows.n; i++) {
-		if (v->parent)
-			cells(v->parent->columns, VIEW_KEY, of, rows.v[i].parent, &csv);
-		cells(v->columns, 0, of, rows.v[i].row, &csv);
-		csv_end(&csv);
-	}
+	for (size_t i = 0; i < rows.n; i++)
+		line(v, of, &rows.v[i], &csv);
 	failed = rows.failed;
 	view_rows_free(&rows);
 	res = csv_close(&csv);

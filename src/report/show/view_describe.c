@@ -55,26 +55,27 @@ static void describe(const struct view *v, struct json *j)
 
 /* --- for the docs -------------------------------------------------------------------------------------------- */
 
-static void columns_markdown(const struct view_column *columns, unsigned int flags, bool json, bool *begun, FILE *out)
+static void columns_markdown(const struct view *v, FILE *out)
 {
-	for (const struct view_column *c = columns; c->kind; c++) {
-		if (!c->key || (c->flags & flags) != flags)
+	const char *comma = "";
+	const void *row;
+
+	for (const struct view_column *c = NULL; (c = view_column_next(v, c, NULL, &row));) {
+		const bool json = v->key && !(c->flags & VIEW_NO_JSON);
+
+		if (!c->key)
 			continue;
-		fputs(*begun ? ", " : "", out);
-		if (!json || c->flags & VIEW_NO_JSON)
-			fprintf(out, "%s", view_csv_key(c, (char[64]){ 0 }));
-		else
-			fprintf(out, "`%s`", c->key);
+		fputs(comma, out);
+		fprintf(out, json ? "`%s`" : "%s", json ? c->key : view_csv_key(c, (char[64]){ 0 }));
 		if (c->what)
 			fprintf(out, " (%s)", c->what);
-		*begun = true;
+		comma = ", ";
 	}
 }
 
 static void markdown(const struct view *v, FILE *out)
 {
 	const char *csv = view_csv_name(v, (char[96]){ 0 });
-	bool begun = false;
 
 	fputs("|", out);
 	if (v->key && v->parent)
@@ -86,9 +87,7 @@ static void markdown(const struct view *v, FILE *out)
 	if (v->left_out)
 		fprintf(out, ", `%s`", v->left_out);
 	fprintf(out, " | %s%s | ", csv ? csv : "", csv ? ".csv" : "");
-	if (v->parent)
-		columns_markdown(v->parent->columns, VIEW_KEY, v->key, &begun, out);
-	columns_markdown(v->columns, 0, v->key, &begun, out);
+	columns_markdown(v, out);
 	fprintf(out, " | %s |\n", v->what ? v->what : v->title ? v->title : "");
 }
 

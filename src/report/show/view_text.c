@@ -80,56 +80,33 @@ static bool is_free(const struct view_column *c)
 }
 
 /* Whether it stands in the line, before the one that is free, or as that. */
-static bool is_in(const struct view_column *c, unsigned int flags, bool free)
+static bool is_in(const struct view_column *c, bool free)
 {
-	return c->head && !(c->flags & VIEW_NO_TEXT) && (c->flags & flags) == flags && is_free(c) == free;
+	return c->head && !(c->flags & VIEW_NO_TEXT) && is_free(c) == free;
 }
 
-static void cells(struct line *l, const struct view_column *columns, unsigned int flags, bool free, const void *of,
-		  const void *row)
+/* R NULL: the heads. */
+static void row(const struct view *v, const void *of, const struct view_row *r, FILE *out)
 {
-	for (const struct view_column *c = columns; c->kind; c++) {
-		struct view_cell cell;
-		char buf[FMT_MAX];
+	struct line l = { .out = out };
+	struct view_cell cell;
+	char buf[FMT_MAX];
+	const void *in;
 
-		if (!is_in(c, flags, free))
-			continue;
-		view_cell(c, of, row, &cell);
-		put(l, c, shown(c, &cell, buf));
-	}
-}
-
-static void heads_of(struct line *l, const struct view_column *columns, unsigned int flags, bool free)
-{
-	for (const struct view_column *c = columns; c->kind; c++)
-		if (is_in(c, flags, free))
-			put(l, c, c->head);
+	for (int free = false; free <= true; free++)
+		for (const struct view_column *c = NULL; (c = view_column_next(v, c, r, &in));) {
+			if (!is_in(c, free))
+				continue;
+			if (r)
+				view_cell(c, of, in, &cell);
+			put(&l, c, r ? shown(c, &cell, buf) : c->head);
+		}
+	fputc('\n', out);
 }
 
 void view_text_heads(const struct view *v, FILE *out)
 {
-	struct line l = { .out = out };
-
-	if (v->parent)
-		heads_of(&l, v->parent->columns, VIEW_KEY, false);
-	heads_of(&l, v->columns, 0, false);
-	if (v->parent)
-		heads_of(&l, v->parent->columns, VIEW_KEY, true);
-	heads_of(&l, v->columns, 0, true);
-	fputc('\n', out);
-}
-
-static void row(const struct view *v, const void *of, const struct view_row *r, FILE *out)
-{
-	struct line l = { .out = out };
-
-	if (v->parent)
-		cells(&l, v->parent->columns, VIEW_KEY, false, of, r->parent);
-	cells(&l, v->columns, 0, false, of, r->row);
-	if (v->parent)
-		cells(&l, v->parent->columns, VIEW_KEY, true, of, r->parent);
-	cells(&l, v->columns, 0, true, of, r->row);
-	fputc('\n', out);
+	row(v, NULL, NULL, out);
 }
 
 void view_text_line(const struct view *v, const void *of, const void *r, FILE *out)
@@ -147,7 +124,7 @@ static void rest_line(const struct view *v, const void *of, const void *sum, uin
 		struct view_cell cell;
 		char buf[FMT_MAX];
 
-		if (!is_in(c, 0, false))
+		if (!is_in(c, false))
 			continue;
 		if (c->flags & (VIEW_SUM | VIEW_FOOT))
 			view_cell(c, of, sum, &cell);
