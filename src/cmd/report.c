@@ -425,6 +425,15 @@ static int status_of(int res)
 	return res < 0 ? EXIT_DLTRACED : res > 0 ? EXIT_DAMAGED : 0;
 }
 
+/* A rule that matches nothing is a wrong one, mostly. */
+static void warn_of_rules(const struct report_asked *o)
+{
+	for (unsigned int i = 0; i < o->rules.n; i++)
+		if (!o->rules.rule[i].lines)
+			log_warn("--phase '%s': no line of a log matched; the expression is POSIX extended, and logs are what --log, "
+				 "--collect and --app-log name", o->rules.rule[i].text);
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_asked o;
@@ -456,6 +465,8 @@ int cmd_report(int argc, char **argv)
 		if (res >= 0 && !o.json && !o.html && i + 1 < o.n_dirs)
 			putchar('\n');
 	}
+	if (status != EXIT_DLTRACED)
+		warn_of_rules(&o);
 	report_asked_free(&o);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		log_err("standard output: %s", strerror(errno));

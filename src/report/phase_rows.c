@@ -97,6 +97,46 @@ static uint64_t gaps_json(const struct report *r, struct json *j, uint32_t most)
 	return r->gaps.n - put_gaps(r, j, cell_ns) + r->gaps.more;
 }
 
+static void score_json(const struct report *r, struct json *j)
+{
+	const struct epoch_score *s = &r->phases->score;
+
+	json_object(j, NULL);
+	report_timeline_host(j, r->timeline);
+	json_str(j, "side", epoch_side_names[s->side]);
+	json_bool(j, "assumed", s->assumed);
+	json_u64(j, "lines", s->lines);
+	json_u64(j, "epochs", s->epochs);
+	json_f64(j, "words", s->words);
+	json_f64(j, "workers", s->workers);
+	json_f64(j, "reading", s->reading);
+	json_f64(j, "life", s->life);
+	json_end(j);
+}
+
+/* What lines were taken for: those of rules, and those about epochs that name no side. */
+static void lines_json(const struct report *const *r, unsigned int n, struct json *j)
+{
+	json_array(j, "phase_rules");
+	for (unsigned int host = 0; host < n; host++) {
+		const struct phases *p = r[host]->phases;
+
+		for (unsigned int i = 0; p && i < p->n_rules; i++) {
+			json_object(j, NULL);
+			report_timeline_host(j, r[host]->timeline);
+			json_str(j, "rule", p->rules[i].text);
+			json_u64(j, "lines", p->rules[i].lines);
+			json_end(j);
+		}
+	}
+	json_end(j);
+	json_array(j, "epoch_lines");
+	for (unsigned int host = 0; host < n; host++)
+		if (r[host]->phases && r[host]->phases->has_score)
+			score_json(r[host], j);
+	json_end(j);
+}
+
 void report_phases_json(const struct report *const *r, unsigned int n, struct json *j)
 {
 	uint64_t merged = 0;
@@ -107,6 +147,7 @@ void report_phases_json(const struct report *const *r, unsigned int n, struct js
 	json_end(j);
 	json_u64(j, "phases_merged", merged);
 	json_u64(j, "phases_left_out", 0); /* as it was called when the first ones were all that was told */
+	lines_json(r, n, j);
 	merged = 0;
 	json_array(j, "gaps");
 	for (unsigned int host = 0; host < n; host++)

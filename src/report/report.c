@@ -220,6 +220,19 @@ static int note_leftover(void *ctx, const char *file)
 
 /* --- phases and gaps --------------------------------------------------------------------- */
 
+/* What was read when says which side of an epoch lines are on, too. */
+static void settle_phases(struct report *r)
+{
+	const struct epoch_score *s = &r->phases->score;
+
+	if (phases_settle(r->phases, r->timeline) < 0)
+		report_note(r, "phases: there is no memory for them");
+	if (r->phases->has_score && s->assumed)
+		report_note(r, "phases: the %" PRIu32 " lines about epochs fit the end of an epoch as well as its begin: it was "
+			    "assumed that they %s one; --phase REGEX='epoch %s' says so", s->lines,
+			    s->side == EPOCH_ENDS ? "end" : "begin", s->side == EPOCH_ENDS ? "end" : "start");
+}
+
 /* All rows are in: what has no end lasts until here. */
 static void end_phases(struct report *r)
 {
@@ -229,6 +242,7 @@ static void end_phases(struct report *r)
 	gaps_sort(&r->gaps);
 	if (!r->phases)
 		return;
+	settle_phases(r);
 	begin_ns = MAX(t->begin_ns, r->manifest.start_ns);
 	end_ns = MAX(MAX(t->end_ns, r->last_ns), r->manifest.end_ns);
 	phases_end(r->phases, begin_ns, end_ns);

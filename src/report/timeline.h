@@ -40,8 +40,9 @@ void report_timeline_count(struct timeline *t, const struct scan *s);
 void report_timeline_saved(struct timeline *t, const struct scan *s, const struct report_call_facts *c);
 
 /* Programs map their libraries and read their sources before they come to what they are for. */
-static inline void report_timeline_data(struct timeline *t, uint64_t at_ns)
+static inline void report_timeline_data(struct timeline *t, uint32_t bin, uint64_t at_ns, uint64_t bytes)
 {
+	t->data[bin] += bytes;
 	t->data_ns = t->data_ns && t->data_ns < at_ns ? t->data_ns : at_ns;
 }
 
@@ -80,7 +81,7 @@ static inline void report_timeline_call(const struct scan *s, const struct repor
 		report_timeline_saved(t, s, &copy);
 	}
 	if (c->file && c->file->data && !c->write && (c->rw || s->kind == REPORT_MMAP))
-		report_timeline_data(t, s->time_ns);
+		report_timeline_data(t, bin, s->time_ns, c->rw ? c->bytes : 0);
 	if (c->rw) {
 		busy = c->write ? TIMELINE_B_WRITE : TIMELINE_B_READ;
 		timeline_transfer(t, c->write, bin, c->bytes, lat_ns);

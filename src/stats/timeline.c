@@ -90,6 +90,7 @@ void timeline_fold(struct timeline *t)
 	fold_extents(t->wrote);
 	fold_extents(t->synced);
 	FOLD(t->saved, TIMELINE_BINS);
+	FOLD(t->data, TIMELINE_BINS);
 	for (unsigned int i = 0; i < TIMELINE_SUMS; i++)
 		FOLD(t->sum[i], TIMELINE_BINS);
 	for (unsigned int i = 0; i < TIMELINE_HEATS; i++)

@@ -90,6 +90,7 @@ struct timeline {
 		uint64_t begin_ns, end_ns;
 	} wrote[TIMELINE_BINS], synced[TIMELINE_BINS];
 	uint64_t saved[TIMELINE_BINS]; /* bytes that those who train wrote to files */
+	uint64_t data[TIMELINE_BINS];  /* bytes of data that somebody read */
 	uint64_t data_ns;	       /* somebody read or mapped data for the first time; 0: never */
 	struct table disks;  /* struct timeline_disk *, by table_key(name) */
 	struct table lanes;  /* struct timeline_lane *, by PID */

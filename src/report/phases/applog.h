@@ -37,6 +37,7 @@ enum applog_found {
 struct applog_line {
 	struct phase_entry entry; /* but for at_ns; the name lies in NAME */
 	struct applog_time time;
+	unsigned int rule; /* 1 + that which matched; 0: none */
 	bool stamped; /* by a line of NOTHING too: it begins with TIME as DLIO's do */
 	char name[PHASE_NAME_MAX];
 };
@@ -46,6 +47,8 @@ struct applog_rules {
 	struct applog_rule {
 		regex_t regex;
 		char name[PHASE_NAME_MAX];
+		char *text;	/* as it was given */
+		uint64_t lines; /* that it matched, of all logs */
 	} rule[APPLOG_RULES_MAX];
 	unsigned int n;
 };
@@ -74,7 +77,7 @@ struct phases_options {
 	const char *const *logs; /* of --app-log, in place of what the folder has */
 	unsigned int n_logs;
 	const char *zone; /* of --app-log-tz, in place of the host's; NULL */
-	const struct applog_rules *rules; /* NULL: none */
+	struct applog_rules *rules; /* NULL: none */
 };
 
 #endif

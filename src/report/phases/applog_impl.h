@@ -38,6 +38,14 @@ int64_t applog_number_at(struct applog_piece s);
 enum applog_found applog_parse_phrase(struct applog_line *l, const char *line, size_t len, const char *before,
 				      const char *after);
 
+/* applog_epoch.c */
+bool applog_has_results(struct applog_piece s);
+/* What REST, behind the number of an epoch, says of it. */
+void applog_words(struct phase_words *w, struct applog_piece rest);
+/* Lines about an epoch that have no phrase of it; all of L but its name is set. */
+bool applog_parse_dict(struct applog_line *l, struct applog_piece s);
+bool applog_parse_bar(struct applog_line *l, struct applog_piece s);
+
 /* applog_rules.c: by the first rule that matches. */
 enum applog_found applog_parse_rules(struct applog_line *l, const struct applog_rules *rules, const char *line, size_t len);
 

@@ -83,14 +83,14 @@ static void skip(struct applog_piece *s, const char *set)
 		s->p++;
 }
 
-/* "3", and of an epoch ": 3", "[3/10]", "3 of 10" too. OF_ALL: it says of how many. */
-static void take_number(struct applog_piece *s, bool is_epoch, int64_t *ret, bool *of_all)
+/* "3", and of an epoch ": 3", "[3/10]", "3 of 10" too. */
+static void take_number(struct applog_piece *s, bool is_epoch, int64_t *ret)
 {
 	struct applog_piece n = *s;
 	int64_t v;
 
 	if (is_epoch)
-		skip(&n, " :#[");
+		skip(&n, " :=#[");
 	v = applog_number_at(n);
 	if (v < 0)
 		return;
@@ -101,7 +101,6 @@ static void take_number(struct applog_piece *s, bool is_epoch, int64_t *ret, boo
 	skip(&n, " ");
 	if (is_epoch && (one_of(&n, "/") || take_word(&n, "of"))) {
 		skip(&n, " ");
-		*of_all = applog_number_at(n) >= 0;
 		skip(&n, "0123456789");
 		*s = n;
 	}
@@ -109,7 +108,7 @@ static void take_number(struct applog_piece *s, bool is_epoch, int64_t *ret, boo
 }
 
 /* Whether there was one. */
-static bool take_nouns(struct applog_line *l, struct applog_piece *s, bool *of_all)
+static bool take_nouns(struct applog_line *l, struct applog_piece *s)
 {
 	size_t first = ARRAY_SIZE(nouns), noun;
 
@@ -117,7 +116,7 @@ static bool take_nouns(struct applog_line *l, struct applog_piece *s, bool *of_a
 		take_word(s, "loading");
 	l->entry.number = -1;
 	while ((noun = take_noun(s)) < ARRAY_SIZE(nouns)) {
-		take_number(s, strcmp(nouns[noun].word, "epoch") == 0, &l->entry.number, of_all);
+		take_number(s, strcmp(nouns[noun].word, "epoch") == 0, &l->entry.number);
 		first = MIN(first, noun);
 	}
 	if (first == ARRAY_SIZE(nouns))
@@ -149,42 +148,66 @@ static bool take_predicate(struct applog_piece s, enum phase_event *ret)
 	return take_event(&s, predicates, ret) && !is_part(s);
 }
 
-static bool says_nothing(struct applog_piece s)
+/* Of something else than the epoch: "Epoch 3 [Eval] ...", "Validation: epoch 3 ...", "Epoch 3 not finished". */
+static const char *const others[] = { "eval", "evaluation", "test", "val", "valid", "validation" };
+
+/* The last word before PHRASE is WORD. */
+static bool is_behind(const char *begin, const char *phrase, const char *word)
 {
-	while (s.p < s.end && !isalnum((unsigned char)*s.p))
-		s.p++;
-	return s.p == s.end;
+	size_t len = strlen(word);
+
+	return (size_t)(phrase - begin) >= len && strncasecmp(phrase - len, word, len) == 0 &&
+	       (phrase - len == begin || !is_of_word(phrase[-(ptrdiff_t)len - 1]));
+}
+
+/* Before PHRASE stands what a logger puts there, or nothing, but no word that it belongs to: "resumed from epoch 3/10". */
+static bool is_first(const char *begin, const char *phrase)
+{
+	const char *word;
+
+	while (phrase > begin && phrase[-1] == ' ')
+		phrase--;
+	for (word = phrase; word > begin && !is_of_word(word[-1]);)
+		word--;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (is_behind(begin, word, others[i]))
+			return false;
+	/* "Train Epoch: 1 [640/60000 (1%)]" */
+	return phrase == begin || !islower((unsigned char)phrase[-1]) || is_behind(begin, phrase, "train") ||
+	       is_behind(begin, phrase, "training");
+}
+
+static bool is_other(struct applog_piece s)
+{
+	if (s.end - s.p > 1 && *s.p == '.' && is_digit(s.p[1])) /* "epoch 0.5" */
+		return true;
+	skip(&s, " :,-|[(");
+	return take_word(&s, "block") || take_word(&s, "eval") || take_word(&s, "not");
 }
 
 /*
- * "Epoch 1/10" and no more: so Keras and others begin one. With a loss behind it, it may have ended. Before it may be what
- * a logger puts there, but no word that it belongs to, as in "resumed from epoch 3/10".
+ * "Epoch 1/10" and no more, as Keras and others begin one; "epoch 1: loss 0.3", which most print behind it; "Epoch 1:  45%|",
+ * a bar that goes on with it. None of them names the begin or the end.
  */
-static bool is_heading(const struct applog_line *l, const char *begin, const char *phrase, struct applog_piece rest, bool of_all)
+static bool is_near(struct applog_line *l, const char *begin, const char *phrase, struct applog_piece rest)
 {
-	bool alone = says_nothing((struct applog_piece){ begin, phrase });
-
-	if (strcmp(l->name, "epoch") != 0 || l->entry.number < 0 || !says_nothing(rest))
+	if (strcmp(l->name, "epoch") != 0 || l->entry.number < 0 || !is_first(begin, phrase) || is_other(rest))
 		return false;
-	while (phrase > begin && phrase[-1] == ' ')
-		phrase--;
-	return alone || (of_all && !islower((unsigned char)phrase[-1]));
+	l->entry.event = PHASE_NEAR;
+	applog_words(&l->entry.words, rest);
+	return true;
 }
 
 /* At HERE, in the text that begins at BEGIN. */
 static bool parse_here(struct applog_line *l, const char *begin, struct applog_piece here)
 {
 	const char *phrase = here.p;
-	bool of_all = false;
 
 	if (take_event(&here, verbs, &l->entry.event))
-		return take_nouns(l, &here, &of_all);
-	if (!take_nouns(l, &here, &of_all))
+		return take_nouns(l, &here);
+	if (!take_nouns(l, &here))
 		return false;
-	if (take_predicate(here, &l->entry.event))
-		return true;
-	l->entry.event = PHASE_BEGINS;
-	return is_heading(l, begin, phrase, here, of_all);
+	return take_predicate(here, &l->entry.event) || is_near(l, begin, phrase, here);
 }
 
 /* Behind the time, as its first word or a later one: where it is, or NULL. */
@@ -214,14 +237,26 @@ static bool has_phrase(const char *line, size_t len)
 	return false;
 }
 
+/* About an epoch without a phrase. */
+static bool parse_other(struct applog_line *l, struct applog_piece s)
+{
+	if (s.p == s.end || !(memmem(s.p, (size_t)(s.end - s.p), "epoch", 5) ? applog_parse_dict(l, s) : applog_parse_bar(l, s)))
+		return false;
+	l->entry.event = PHASE_NEAR;
+	applog_set_name(l, "epoch", 5);
+	return true;
+}
+
 enum applog_found applog_parse_phrase(struct applog_line *l, const char *line, size_t len, const char *before,
 				      const char *after)
 {
 	const char *phrase;
 
+	l->entry = (struct phase_entry){ .source = PHASE_LOG, .number = -1, .rank = -1 };
+	if (parse_other(l, (struct applog_piece){ after ? after : line, line + len }))
+		return APPLOG_PHASE;
 	if (!has_phrase(line, len))
 		return APPLOG_NOTHING;
-	l->entry = (struct phase_entry){ .source = PHASE_LOG, .number = -1, .rank = -1 };
 	phrase = find_phrase(l, (struct applog_piece){ after ? after : line, line + len });
 	if (!phrase)
 		return APPLOG_NOTHING;

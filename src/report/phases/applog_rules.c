@@ -2,6 +2,7 @@
 /* The rules of --phase. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/util.h"
 #include "report/phases/applog_impl.h"
@@ -51,15 +52,23 @@ int applog_add_rule(struct applog_rules *rules, const char *text, char *error, s
 		regfree(&rule->regex);
 		return -EINVAL;
 	}
+	rule->text = strdup(text);
+	if (!rule->text) {
+		regfree(&rule->regex);
+		return -ENOMEM;
+	}
 	strcpy(rule->name, name + 1);
+	rule->lines = 0;
 	rules->n++;
 	return 0;
 }
 
 void applog_free_rules(struct applog_rules *rules)
 {
-	while (rules->n)
+	while (rules->n) {
 		regfree(&rules->rule[--rules->n].regex);
+		free(rules->rule[rules->n].text);
+	}
 }
 
 /* The rule's name with \1 and the like replaced by what they matched, cut to fit. */
@@ -107,6 +116,7 @@ static enum applog_found parse_rule(struct applog_line *l, const struct applog_r
 		return APPLOG_NOTHING;
 	n = substitute(name, rule->name, line, part);
 	l->entry = (struct phase_entry){ .source = PHASE_LOG,
+					 .by_rule = true,
 					 .number = -1,
 					 .rank = mllog_rank(line, MIN(len, APPLOG_RANK_BYTES)) };
 	n = applog_event(name, n, &l->entry.event);
@@ -124,6 +134,7 @@ enum applog_found applog_parse_rules(struct applog_line *l, const struct applog_
 	memcpy(text, line, len);
 	text[len] = '\0';
 	for (unsigned int i = 0; i < rules->n && found == APPLOG_NOTHING; i++)
-		found = parse_rule(l, &rules->rule[i], text, len);
+		if ((found = parse_rule(l, &rules->rule[i], text, len)) != APPLOG_NOTHING)
+			l->rule = i + 1;
 	return found;
 }

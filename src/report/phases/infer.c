@@ -186,11 +186,20 @@ static void infer_checkpoints(struct phases *p, const struct timeline *t, uint64
 		put_burst(p, t, &b, from_ns);
 }
 
+/* By somebody who knows: epochs by workers say nothing of checkpoints. */
+static bool is_told(const struct phases *p)
+{
+	for (uint32_t i = 0; i < p->recorded.n; i++)
+		if (!p->recorded.v[i].inferred)
+			return true;
+	return false;
+}
+
 void phases_infer(struct phases *p, const struct timeline *t, uint64_t from_ns, bool sure)
 {
 	uint64_t steady_ns = 0;
 
-	if (p->recorded.n || !t->begin_ns || timeline_bins(t) < LEAST_WINDOWS)
+	if (is_told(p) || !t->begin_ns || timeline_bins(t) < LEAST_WINDOWS)
 		return;
 	if (sum_of(t, t->sum[TIMELINE_READS]) >= LEAST_READS)
 		steady_ns = infer_steady(p, t);

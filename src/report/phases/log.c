@@ -2,16 +2,24 @@
 /* See log.h. */
 #include "report/phases/log.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "dlt/workload.h"
 #include "report/phases/read_impl.h"
 #include "trace/unpack.h"
 
+#define PIECES_MAX 512 /* of a line that is drawn over and over */
 #define BOMB_BYTES (1U << 31) /* of text, */
 #define BOMB_RATIO 300		     /* and so many times what it is packed: repeated lines get there */
+
+struct piece {
+	const char *p;
+	size_t len;
+};
 
 /* --- lines ------------------------------------------------------------------------------------------------ */
 
@@ -44,11 +52,17 @@ static void take_side(struct phase_reader *r, struct phase_log *log, uint64_t at
 	log->behind |= off_ns && !before;
 }
 
-void phase_log_line(struct phase_reader *r, struct phase_log *log, const char *line, size_t len, uint64_t row_ns)
+/* AGO_NS: that much before its line's row was written. */
+static void take_line(struct phase_reader *r, struct phase_log *log, const char *line, size_t len, uint64_t row_ns,
+		      uint64_t ago_ns)
 {
 	struct applog_line l;
 	enum applog_found found = applog_parse(&l, r->options->rules, line, len);
 	uint64_t at_ns = 0;
+
+	if (l.rule)
+		log->rule_lines[l.rule - 1]++;
+	row_ns -= MIN(ago_ns, row_ns);
 
 	if (found == APPLOG_PHASE || (l.stamped && !log->first_ns))
 		at_ns = row_ns ? phase_clock_in_row(&r->clock, &l.time, row_ns) :
@@ -72,8 +86,99 @@ void phase_log_line(struct phase_reader *r, struct phase_log *log, const char *l
 	phases_record(r->phases, &l.entry);
 }
 
+/* How long a bar has been going on by what stands in PIECE; NUMBER: of its epoch. Whether it says so. */
+static bool bar_ns(const struct phase_reader *r, struct piece piece, uint64_t *ns, int64_t *number)
+{
+	struct applog_line l;
+
+	if (applog_parse(&l, r->options->rules, piece.p, piece.len) != APPLOG_PHASE || l.entry.event != PHASE_NEAR ||
+	    !l.entry.words.has_elapsed)
+		return false;
+	*ns = l.entry.words.elapsed_ns;
+	*number = l.entry.number;
+	return true;
+}
+
+/*
+ * A bar is drawn over and over in one line, of which it is known when it was over: what it shows before is as long ago as
+ * it says itself that it has been going on. FROM is the last of the pieces, which are taken from there backwards.
+ */
+static void take_pieces(struct phase_reader *r, struct phase_log *log, const struct piece *pieces, size_t n, uint64_t row_ns)
+{
+	uint64_t ago_ns[PIECES_MAX], last_ns = 0, ns;
+	int64_t last = -1, number;
+	bool any = false;
+
+	for (size_t i = n; i--;) {
+		ago_ns[i] = i + 1 < n ? ago_ns[i + 1] : 0;
+		if (!bar_ns(r, pieces[i], &ns, &number))
+			continue;
+		if (any) /* of the epoch before: it was over when that of the next began */
+			ago_ns[i] += number == last ? last_ns - MIN(ns, last_ns) : last_ns;
+		any = true;
+		last_ns = ns;
+		last = number;
+	}
+	for (size_t i = 0; i < n; i++)
+		take_line(r, log, pieces[i].p, pieces[i].len, row_ns, ago_ns[i]);
+}
+
+/* Terminals' escapes go; what is drawn over is a piece each, of more than PIECES_MAX the last ones. */
+static size_t split(char *line, size_t len, struct piece pieces[PIECES_MAX])
+{
+	size_t n = 0;
+	char *out = line, *begin = line;
+
+	for (const char *p = line, *end = line + len;; p++) {
+		if (p == end || *p == '\r' || *p == '\b') {
+			if (n == PIECES_MAX)
+				memmove(pieces, pieces + 1, --n * sizeof(*pieces));
+			if (out > begin)
+				pieces[n++] = (struct piece){ begin, (size_t)(out - begin) };
+			begin = out;
+			if (p == end)
+				return n;
+		} else if (*p == '\033' && p + 1 < end && p[1] == '[') {
+			for (p += 2; p < end && !isalpha((unsigned char)*p); p++)
+				;
+			p -= p == end;
+		} else {
+			*out++ = *p;
+		}
+	}
+}
+
+/* Most lines have none of it. */
+static bool is_drawn(const char *line, size_t len)
+{
+	return memchr(line, '\r', len) || memchr(line, '\033', len) || memchr(line, '\b', len);
+}
+
+void phase_log_line(struct phase_reader *r, struct phase_log *log, char *line, size_t len, uint64_t row_ns)
+{
+	struct piece pieces[PIECES_MAX];
+
+	if (is_drawn(line, len)) {
+		size_t n = split(line, len, pieces);
+
+		/* the number at the end of a row that goes on in the next one may not be whole */
+		take_pieces(r, log, pieces, n - (n > 0 && row_ns && len >= DLT_TEXT_MAX), row_ns);
+	} else {
+		take_line(r, log, line, len, row_ns, 0);
+	}
+}
+
+static void note_rules(struct phase_reader *r, const struct phase_log *log)
+{
+	for (unsigned int i = 0; i < r->phases->n_rules; i++) {
+		r->phases->rules[i].lines += log->rule_lines[i];
+		r->options->rules->rule[i].lines += log->rule_lines[i];
+	}
+}
+
 void phase_log_note(struct phase_reader *r, const struct phase_log *log, bool named)
 {
+	note_rules(r, log);
 	r->entries += log->tells ? log->entries : 0;
 	if (log->broken)
 		phase_note(r, "%s: %" PRIu64 " lines about phases are not whole and were left out", log->name,

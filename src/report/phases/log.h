@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/phases/applog.h"
+
 struct phase_reader;
 
 /* A log on the way; .name set, the rest 0. */
@@ -24,10 +26,11 @@ struct phase_log {
 	bool before, within, behind; /* it has lines of before the trace, of its time, of behind it */
 	bool tells; /* to the phases; else it is looked at alone */
 	bool has_init;
+	uint64_t rule_lines[APPLOG_RULES_MAX]; /* that each rule matched */
 };
 
-/* One line of it. ROW_NS: the TIMESTAMP of the row that has it, 0 where it is not of one. */
-void phase_log_line(struct phase_reader *r, struct phase_log *log, const char *line, size_t len, uint64_t row_ns);
+/* One line of it, which it changes. ROW_NS: the TIMESTAMP of the row that has it, 0 where it is not of one. */
+void phase_log_line(struct phase_reader *r, struct phase_log *log, char *line, size_t len, uint64_t row_ns);
 /* It has ended: what was odd. NAMED: the user has, and wants to know that nothing was found. */
 void phase_log_note(struct phase_reader *r, const struct phase_log *log, bool named);
 /* All of the file FD (taken over), or why it could not be opened (-errno), which is noted if it is NAMED. */

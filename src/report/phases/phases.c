@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "base/util.h"
+#include "stats/timeline.h"
 
 #define LASTING_MAX 4096 /* ranks */
 #define AGAIN_NS (10 * NSEC_PER_SEC) /* from one rank's begin to that of another, of which the log tells no ranks */
@@ -22,7 +23,7 @@ const char *const phase_kind_names[PHASE_KINDS] = {
 
 const char *const phase_source_names[PHASE_SOURCES] = {
 	[PHASE_MLLOG] = "mllog", [PHASE_DLIO] = "dlio",		[PHASE_LOG] = "log",
-	[PHASE_MARKS] = "marks", [PHASE_INFERRED] = "inferred",
+	[PHASE_MARKS] = "marks", [PHASE_WORKERS] = "workers",	[PHASE_INFERRED] = "inferred",
 };
 
 /* What has begun. */
@@ -32,6 +33,7 @@ struct begun {
 	int64_t number;
 	uint32_t name; /* of what lasts: 1 + its name, 0: nothing does */
 	bool is_open;
+	bool heading; /* the line does not say that it begins */
 };
 
 struct phases *phases_new(void)
@@ -57,6 +59,12 @@ void phases_free(struct phases *p)
 		free(p->lanes[k].v);
 	for (unsigned int i = 0; i < p->n_notes; i++)
 		free(p->notes[i]);
+	for (unsigned int i = 0; i < p->n_rules; i++)
+		free(p->rules[i].text);
+	free(p->rules);
+	epoch_groups_free(&p->near);
+	phase_workers_free(&p->workers);
+	free(p->ends.v);
 	free(p->recorded.v);
 	free(p->all.v);
 	free(p->names);
@@ -103,7 +111,7 @@ enum phase_kind phase_kind_of(const char *name, enum phase_source source)
 }
 
 /* Its index in p->names, or PHASES_NONE when there are too many. */
-static uint32_t name_of(struct phases *p, enum phase_source source, const char *name, size_t len)
+uint32_t phases_name(struct phases *p, enum phase_source source, const char *name, size_t len)
 {
 	char escaped[PHASE_NAME_MAX], key[PHASE_NAME_MAX + 1], plain[PHASE_NAME_MAX] = "";
 	size_t n;
@@ -147,7 +155,7 @@ const char *phases_label(const struct phases *p, const struct phase *phase, char
 
 /* --- lists ------------------------------------------------------------------------------------------- */
 
-static bool put(struct phase_list *l, const struct phase *phase)
+bool phases_put(struct phase_list *l, const struct phase *phase)
 {
 	uint32_t room = l->room ? 2 * l->room : 16;
 	struct phase *v;
@@ -177,18 +185,18 @@ static void tell_whole(struct phases *p, uint32_t name, const struct begun *b, i
 {
 	const struct phase phase = whole(name, b, rank, end_ns);
 
-	p->left_out += !put(&p->recorded, &phase);
+	p->left_out += !phases_put(&p->recorded, &phase);
 }
 
 void phases_add(struct phases *p, enum phase_source source, const char *name, uint64_t begin_ns, uint64_t end_ns,
 		bool inferred)
 {
 	const struct begun b = { .since_ns = begin_ns, .number = -1 };
-	uint32_t i = name_of(p, source, name, strlen(name));
+	uint32_t i = phases_name(p, source, name, strlen(name));
 	struct phase phase = whole(i, &b, -1, end_ns);
 
 	phase.inferred = inferred;
-	p->left_out += i == PHASES_NONE || !put(&p->recorded, &phase);
+	p->left_out += i == PHASES_NONE || !phases_put(&p->recorded, &phase);
 }
 
 /* --- begins and ends ---------------------------------------------------------------------------------- */
@@ -235,10 +243,11 @@ static void next_begins(struct phases *p, uint32_t name, const struct begun *b, 
 	struct phase phase = whole(name, b, t->rank, MIN(b->until_ns, next_ns));
 
 	phase.until_next = true;
+	phase.heading = b->heading;
 	if (t->source == PHASE_MLLOG)
 		p->unpaired++;
 	else
-		p->left_out += !put(&p->recorded, &phase);
+		p->left_out += !phases_put(&p->recorded, &phase);
 }
 
 static void begins(struct phases *p, uint32_t name, const struct phase_entry *t)
@@ -253,7 +262,8 @@ static void begins(struct phases *p, uint32_t name, const struct phase_entry *t)
 		return;
 	if (b->is_open)
 		next_begins(p, name, b, t);
-	*b = (struct begun){ .since_ns = t->at_ns, .until_ns = PHASE_NO_END, .number = t->number, .is_open = true };
+	*b = (struct begun){ .since_ns = t->at_ns, .until_ns = PHASE_NO_END, .number = t->number, .is_open = true,
+			     .heading = t->event == PHASE_NEAR };
 	epoch_bounds(p, name, t);
 }
 
@@ -269,17 +279,28 @@ static bool lasting_ends(struct phases *p, uint32_t name, const struct phase_ent
 	return true;
 }
 
+/* It may be that ends alone are told of what it is. */
+static void lone_end(struct phases *p, uint32_t name, const struct phase_entry *t)
+{
+	const struct phase end = { .end_ns = t->at_ns, .number = t->number, .rank = t->rank, .ranks = 1, .name = name };
+
+	if (!phases_put(&p->ends, &end))
+		p->left_out++;
+}
+
 static void ends(struct phases *p, uint32_t name, const struct phase_entry *t)
 {
 	struct begun *b = table_find(&p->open, key_of(name, t->rank));
 
 	p->names[name].has_ends = true;
 	epoch_bounds(p, name, t);
+	if (b && b->is_open && b->heading && lasting_ends(p, name, t))
+		return;
 	if (b && b->is_open) {
 		tell_whole(p, name, b, t->rank, t->at_ns);
 		b->is_open = false;
 	} else if (!lasting_ends(p, name, t)) {
-		p->unpaired++;
+		lone_end(p, name, t);
 	}
 }
 
@@ -295,10 +316,45 @@ static void lasts(struct phases *p, uint32_t name, const struct phase_entry *t)
 		p->left_out++;
 }
 
+/* What is said of epochs in a log, in case that no two lines begin and end one. */
+static void near_epoch(struct phases *p, const struct phase_entry *t)
+{
+	struct phase_entry near = *t;
+
+	if (t->event == PHASE_ENDS)
+		near.words = (struct phase_words){ .part = 1, .results = true };
+	else if (t->event != PHASE_NEAR)
+		near.words = (struct phase_words){ .part = 0 };
+	p->near_lines += t->event == PHASE_NEAR;
+	if (t->event == PHASE_NEAR || t->number >= 0)
+		epoch_groups_add(&p->near, &near);
+}
+
+/* A heading may be a begin: it is one where ends are told. */
+static void heading(struct phases *p, const struct phase_entry *t)
+{
+	uint32_t name = t->words.heading ? phases_name(p, t->source, t->name, t->name_len) : PHASES_NONE;
+	const struct begun *b = name == PHASES_NONE ? NULL : table_find(&p->open, key_of(name, t->rank));
+
+	if (name != PHASES_NONE && !(b && b->is_open && b->number == t->number))
+		begins(p, name, t);
+}
+
 void phases_record(struct phases *p, const struct phase_entry *t)
 {
-	uint32_t name = name_of(p, t->source, t->name, t->name_len);
+	uint32_t name = t->event == PHASE_NEAR ? PHASES_NONE : phases_name(p, t->source, t->name, t->name_len);
 
+	if (t->event == PHASE_NEAR || (name != PHASES_NONE && t->source == PHASE_LOG && !t->by_rule &&
+				       p->names[name].kind == PHASE_EPOCH))
+		near_epoch(p, t);
+	if (t->event == PHASE_NEAR) {
+		heading(p, t);
+		return;
+	}
+	if (name != PHASES_NONE) {
+		p->names[name].by_rule |= t->by_rule;
+		p->names[name].has_begins |= t->event != PHASE_ENDS;
+	}
 	if (name == PHASES_NONE)
 		p->left_out++;
 	else if (t->event == PHASE_BEGINS)
@@ -366,7 +422,7 @@ static int join_ranks(struct phases *p)
 			join(&p->all.v[*first - 1], phase);
 			continue;
 		}
-		if (!put(&p->all, phase))
+		if (!phases_put(&p->all, phase))
 			res = -ENOMEM;
 		else if (first && !*first)
 			*first = p->all.n;
@@ -404,7 +460,7 @@ static int put_lane(struct phase_list *lane, struct phase phase)
 		phase.begin_ns = MAX(phase.begin_ns, before->end_ns);
 	if (phase.begin_ns >= phase.end_ns)
 		return 0;
-	return put(lane, &phase) ? 0 : -ENOMEM;
+	return phases_put(lane, &phase) ? 0 : -ENOMEM;
 }
 
 static int make_lanes(struct phases *p)
@@ -432,8 +488,10 @@ static void drop_cut_off(struct phases *p)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < p->recorded.n; i++) {
-		if (p->recorded.v[i].until_next && p->names[p->recorded.v[i].name].has_ends)
-			p->unpaired++;
+		const struct phase *phase = &p->recorded.v[i];
+
+		if (phase->until_next && (phase->heading || p->names[phase->name].has_ends))
+			p->unpaired += !phase->heading;
 		else
 			p->recorded.v[n++] = p->recorded.v[i];
 	}
@@ -446,7 +504,7 @@ static void leave_open(struct phases *p)
 		struct begun *b = table_at(&p->open, i);
 		uint32_t name = (uint32_t)(p->open.keys[i] >> 32);
 
-		if (b->is_open)
+		if (b->is_open && !(b->heading && !p->names[name].has_ends))
 			tell_whole(p, name, b, rank_of(p->open.keys[i]), p->names[name].has_ends ? PHASE_NO_END : b->until_ns);
 		b->is_open = false;
 	}
@@ -480,20 +538,50 @@ static void cut_list(struct phase_list *l, uint64_t begin_ns, uint64_t end_ns, u
 	l->n = n;
 }
 
-int phases_close(struct phases *p, uint64_t begin_ns)
+void phases_trace(struct phases *p, uint64_t begin_ns, uint64_t end_ns, bool begins, bool ends)
+{
+	p->trace.begin_ns = begin_ns;
+	p->trace.end_ns = end_ns;
+	p->trace.begins = begins;
+	p->trace.ends = ends;
+}
+
+/* The lists of those recorded. */
+static int make_lists(struct phases *p, uint64_t begin_ns, uint64_t *outside)
 {
 	int res;
 
-	drop_cut_off(p);
-	leave_open(p);
-	cut_list(&p->recorded, begin_ns, PHASE_NO_END, &p->outside);
+	cut_list(&p->recorded, begin_ns, PHASE_NO_END, outside);
 	p->all.n = 0;
 	for (uint32_t i = 0; i < p->recorded.n; i++)
-		if (!put(&p->all, &p->recorded.v[i]))
+		if (!phases_put(&p->all, &p->recorded.v[i]))
 			return -ENOMEM;
+	if (p->has_other_end && !phases_put(&p->all, &p->other_end))
+		return -ENOMEM;
 	sort(&p->all);
 	res = join_ranks(p);
 	return res < 0 ? res : make_lanes(p);
+}
+
+int phases_close(struct phases *p, uint64_t begin_ns)
+{
+	drop_cut_off(p);
+	leave_open(p);
+	p->trace.begin_ns = p->trace.begin_ns ? p->trace.begin_ns : begin_ns;
+	if (!p->closed) {
+		phases_derive(p, NULL);
+		p->unpaired += p->lone_ends;
+	}
+	p->closed = true;
+	return make_lists(p, begin_ns, &p->outside);
+}
+
+int phases_settle(struct phases *p, const struct timeline *t)
+{
+	phases_trace(p, MAX(p->trace.begin_ns, t->begin_ns), MAX(p->trace.end_ns, t->end_ns), p->trace.begins,
+		     p->trace.ends);
+	phases_derive(p, t);
+	return make_lists(p, p->trace.begin_ns, NULL); /* what is outside has been counted */
 }
 
 void phases_end(struct phases *p, uint64_t begin_ns, uint64_t end_ns)

@@ -11,15 +11,18 @@
 #define REPORT_PHASES_PHASES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "report/phases/entry.h"
+#include "report/phases/epochs.h"
+#include "report/phases/workers.h"
 #include "stats/table.h"
 
 #define PHASES_NAMES_MAX 1024
 #define PHASES_MAX (1U << 16) /* as they are told, of every rank */
 #define PHASE_NAME_MAX 128
 #define PHASE_LABEL_MAX (PHASE_NAME_MAX + 24)
-#define PHASE_NO_END UINT64_MAX /* until phases_end() */
 #define PHASES_NONE UINT32_MAX
 #define PHASES_NOTES_MAX 64
 
@@ -34,16 +37,6 @@ enum phase_kind {
 	PHASE_KINDS,
 };
 
-/* Whence a phase is known; where several tell of a kind the first counts. */
-enum phase_source {
-	PHASE_MLLOG,	/* MLPerf's lines */
-	PHASE_DLIO,	/* the DLIO benchmark's */
-	PHASE_LOG,	/* other lines of a log */
-	PHASE_MARKS,	/* marks.out */
-	PHASE_INFERRED, /* what was read and written when */
-	PHASE_SOURCES,
-};
-
 extern const char *const phase_kind_names[PHASE_KINDS];
 extern const char *const phase_source_names[PHASE_SOURCES];
 
@@ -52,7 +45,8 @@ struct phase_name {
 	char name[PHASE_NAME_MAX]; /* escaped as in the .out files */
 	enum phase_kind kind;
 	enum phase_source source;
-	bool has_ends; /* an end of it was told, of whatever rank */
+	bool has_begins, has_ends; /* a begin, an end of it was told, of whatever rank */
+	bool by_rule; /* the user has named its lines */
 };
 
 struct phase {
@@ -64,6 +58,9 @@ struct phase {
 	bool unfinished; /* no end was told: it lasts until the trace ends */
 	bool cut;	 /* it began before the trace did */
 	bool inferred;	 /* no line and no mark says so */
+	bool derived;	 /* by derive.c: no two lines begin and end it */
+	bool since_start; /* no line says its begin: it is that of workers, of reading or of the trace */
+	bool heading;	 /* its begin is a heading: no line says that it is one */
 	bool until_next; /* its end is the next one's begin: for phases_close(), which drops it where ends are told */
 };
 
@@ -84,6 +81,26 @@ struct phases {
 	struct table by_name; /* 1 + index for names, by hash */
 	struct table open;    /* what has begun and not ended: by name and rank */
 	struct table lasting; /* what lasts until the next such: by source and rank */
+	/* What derive.c makes phases of. */
+	struct phase_list ends; /* that had no begin: their instant is end_ns */
+	struct epoch_groups near;
+	uint64_t near_lines; /* about epochs that name neither begin nor end */
+	struct phase_workers workers;
+	struct { uint64_t begin_ns, end_ns; bool begins, ends; } trace; /* 0: not known; whether the job began, ended in it */
+	bool says_epochs;  /* something else than lines on one side of them tells of epochs */
+	bool has_score;    /* epochs are by such lines */
+	struct epoch_score score;
+	bool has_other_end; /* before rows are read: where the lines are on the other side, this is an epoch too */
+	struct phase other_end;
+	bool closed;	    /* phases_close() has been */
+	uint64_t lone_ends; /* ends that are none of a phase */
+
+	struct phase_rule_lines {
+		char *text; /* REGEX=NAME */
+		uint64_t lines;
+	} *rules; /* those of --phase, and how many lines each matched */
+	unsigned int n_rules;
+
 	uint64_t unpaired;    /* begins and ends that have no other side */
 	uint64_t outside;     /* phases that are not within the trace */
 	uint64_t left_out;    /* there was no room for them */
@@ -97,26 +114,13 @@ void phases_free(struct phases *p);
 
 /* --- telling: before phases_close() -------------------------------------------------------------- */
 
-/* What the log or mark says at an instant. */
-enum phase_event {
-	PHASE_BEGINS, /* where no end of its name is told at all it lasts until the next; MLPerf's have one always */
-	PHASE_ENDS,
-	PHASE_LASTS, /* it begins, and lasts until its end or the next of this event, source and rank */
-};
-
-struct phase_entry {
-	enum phase_event event;
-	enum phase_source source;
-	const char *name; /* unescaped, without event and number */
-	uint32_t name_len;
-	int64_t number, rank; /* -1: not told */
-	uint64_t at_ns;
-};
-
 void phases_record(struct phases *p, const struct phase_entry *t);
 /* A whole one, INFERRED or not; behind phases_close() too, which has to come once more then. */
 void phases_add(struct phases *p, enum phase_source source, const char *name, uint64_t begin_ns, uint64_t end_ns,
 		bool inferred);
+
+/* The trace was from BEGIN_NS to END_NS, 0 where that is not known; whether the job BEGINS and ENDS in it. */
+void phases_trace(struct phases *p, uint64_t begin_ns, uint64_t end_ns, bool begins, bool ends);
 
 /* All is told. What ended before BEGIN_NS, when the trace began, is left out; 0: not known. 0 or -ENOMEM. */
 int phases_close(struct phases *p, uint64_t begin_ns);
@@ -133,6 +137,13 @@ static inline const struct phase *phases_get(const struct phases *p, enum phase_
 {
 	return &p->lanes[kind].v[i];
 }
+
+/*
+ * Rows have been read, and T has when something was read: what no line tells of is looked at once more. Comes before
+ * phases_end(). 0 or -ENOMEM.
+ */
+struct timeline;
+int phases_settle(struct phases *p, const struct timeline *t);
 
 /*
  * The trace was from BEGIN_NS to END_NS: what has no end lasts until then, and what is behind it goes, from
@@ -162,9 +173,17 @@ struct phase_seen {
  */
 struct phase_seen *phases_visible(const struct phases *p, uint32_t most, uint32_t *n);
 
+/* --- what no two lines begin and end: derive.c ---------------------------------------------- */
+
+/* Put into P->recorded, in place of those that were there before. T: NULL before rows are read. For phases.c. */
+void phases_derive(struct phases *p, const struct timeline *t);
+/* The index of NAME, made when it is new; PHASES_NONE: there are too many. */
+uint32_t phases_name(struct phases *p, enum phase_source source, const char *name, size_t len);
+/* False: there are too many. */
+bool phases_put(struct phase_list *l, const struct phase *phase);
+
 /* --- inferring: infer.c -------------------------------------------------------------------- */
 
-struct timeline;
 /*
  * Where nothing was told: start-up, steady state and checkpoints by what was read and written when, in the
  * lists of P, marked as inferred. After phases_end(). No checkpoint begins before FROM_NS, nor, where it is not SURE

@@ -188,6 +188,32 @@ static void note_pairs(struct phase_reader *r)
 		phase_note(r, "phases: too many: %" PRIu64 " were left out", p->left_out);
 }
 
+/* How many lines each rule of --phase matches is counted. */
+static int begin_rules(struct phase_reader *r)
+{
+	const struct applog_rules *rules = r->options->rules;
+	struct phases *p = r->phases;
+
+	if (!rules || !rules->n)
+		return 0;
+	p->rules = calloc(rules->n, sizeof(*p->rules));
+	if (!p->rules)
+		return -ENOMEM;
+	for (; p->n_rules < rules->n; p->n_rules++) {
+		p->rules[p->n_rules].text = strdup(rules->rule[p->n_rules].text);
+		if (!p->rules[p->n_rules].text)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void note_rules(const struct phase_reader *r)
+{
+	for (unsigned int i = 0; i < r->phases->n_rules; i++)
+		if (!r->phases->rules[i].lines)
+			phase_note(r, "--phase %s: no line of a log matched", r->phases->rules[i].text);
+}
+
 int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *m, const struct phases_options *o,
 		const struct phase_clock *clock)
 {
@@ -204,6 +230,15 @@ int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *m, 
 	r->options = o ? o : &none;
 	r->clock = *clock;
 	know_clock(r, m);
+	res = begin_rules(r);
+	if (res == 0)
+		res = phase_workers_read(&p->workers, dirfd, m->end_ns);
+	if (res < 0) {
+		phases_free(p);
+		return res;
+	}
+	phases_trace(p, r->clock.begin_ns, m->end_ns, m->workload_pid && !p->workers.attached,
+		     m->complete && m->workload_pid && m->has_status);
 	for (unsigned int i = 0; i < r->options->n_logs; i++)
 		read_named(r, r->options->logs[i]);
 	if (!r->options->n_logs)
@@ -211,6 +246,7 @@ int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *m, 
 	read_rows(r, dirfd, "marks.out", "TEXT", mark_row, NULL);
 	res = phases_close(p, r->clock.begin_ns);
 	note_pairs(r);
+	note_rules(r);
 	if (res < 0) {
 		phases_free(p);
 		return res;

@@ -126,13 +126,32 @@ static void epochs_text(const void *of, FILE *out)
 	view_text(&view_epochs_more, r, out);
 }
 
+static bool has_source(const struct phases *p, enum phase_source source)
+{
+	for (uint32_t i = 0; i < p->all.n; i++)
+		if (p->names[p->all.v[i].name].source == source)
+			return true;
+	return false;
+}
+
 static void phases_text(const void *of, FILE *out)
 {
 	const struct report *r = of;
 	const struct phases *p = r->phases;
+	static const char *const sides[] = { [EPOCH_ENDS] = "the end", [EPOCH_BEGINS] = "the begin", [EPOCH_LASTS] = "both ends" };
 
 	view_text(&view_phase_sums, r, out);
-	if (p && p->all.n && p->all.v[0].inferred && p->names[p->all.v[0].name].source == PHASE_INFERRED)
+	for (unsigned int i = 0; p && i < p->n_rules; i++) {
+		fprintf(out, "Lines that --phase matched: %s of ", FMT_COUNT(p->rules[i].lines));
+		fmt_text(out, p->rules[i].text, 0);
+		fputc('\n', out);
+	}
+	if (p && p->has_score)
+		fprintf(out, "%s lines are about epochs and name no begin or end: by what they say, workers and reading they are at %s of one%s.\n",
+			FMT_COUNT(p->score.lines), sides[p->score.side], p->score.assumed ? ", which is assumed" : "");
+	if (p && has_source(p, PHASE_WORKERS))
+		fputs("No log and no mark tells of epochs: each is a generation of worker processes.\n", out);
+	if (p && has_source(p, PHASE_INFERRED))
 		fputs("No log and no mark tells of phases: these are inferred from what was read and written when.\n", out);
 }
 

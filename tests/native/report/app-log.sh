@@ -101,14 +101,31 @@ report() { "$DLT" report --app-log job.log --phase 'Epoch ([0-9]+)/=epoch \1' --
 report --app-log-tz=-05:30 --json >json || fail "report --app-log"
 python3 check.py <json 'epoch 1:log:epoch:own 1:own 2' 'epoch 2:log:epoch:own 2:own end' \
 	'tidy\040up:marks:mark:mark begin:mark end' || fail "phases of the log"
+python3 -c 'import json; t = json.load(open("json"))["timeline"]
+assert [(r["rule"], r["lines"]) for r in t["phase_rules"]] == [("Epoch ([0-9]+)/=epoch \\1", 3), ("all done=epoch_end", 1)], t' ||
+	fail "lines of rules: $(cat json)"
 grep -q 'job.log: 1 lines about phases have no time' json || fail "the line without a time is not missed"
 report --app-log-tz=-05:30 >text || fail "report"
 sed -n '/^Phases/,/^$/p' text | grep -q '^log  *2 .* epoch$' || fail "the text has no phases: $(cat text)"
+grep -q '^Lines that --phase matched: 3 of Epoch' text || fail "the text has no rules: $(cat text)"
 report --app-log-tz=-05:30 --html page.html || fail "report --html"
 grep -q '"name":"epoch 2"' page.html || fail "the page has no phases"
 report --app-log-tz=+12:00 --json >json || fail "report in the wrong zone"
 grep -q 'outside of the trace.*--app-log-tz' json || fail "the wrong zone is not said"
 python3 check.py <json 'tidy\040up:marks:mark:mark begin:mark end' || fail "phases of a log of another time"
+
+# ends alone: the first begins where the trace does, as nothing is read, each other one at the end before; a rule that
+# matches nothing is a mistake, mostly
+"$DLT" report --app-log job.log --app-log-tz=-05:30 --phase 'INFO - Epoch ([0-9]+)/=round \1 end' --phase 'Epohc=epoch' --json "$t" >json 2>err ||
+	fail "report of ends"
+python3 -c 'import json
+p = [p for p in json.load(open("json"))["timeline"]["phases"] if p["name"].startswith("round")]
+f = json.load(open("facts"))
+assert [q["name"] for q in p] == ["round 1", "round 2"] and p[0]["end_ns"] == p[1]["begin_ns"], p
+assert abs(p[0]["end_ns"] - f["own 1"][0]) < 10**7 and abs(p[1]["end_ns"] - f["own 2"][0]) < 10**7, (p, f)' || fail "ends alone"
+grep -q "warning: --phase 'Epohc=epoch': no line" err || fail "said: $(cat err)"
+grep -q -- '--phase Epohc=epoch: no line of a log matched' json || fail "the notes do not have the rule"
+grep -q "'INFO" err && fail "a rule that matched is warned of"
 
 "$DLT" report --app-log none "$t" 2>err >/dev/null && fail "a log that is not there"
 grep -q -- "--app-log 'none': No such file" err || fail "said: $(cat err)"

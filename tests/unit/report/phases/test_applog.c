@@ -136,10 +136,6 @@ static void ends_are_told_in_many_ways(void **state)
 		{ "epoch 3 validation has finished", PHASE_ENDS, "eval", 3 },
 		{ "Beginning of epoch 7", PHASE_BEGINS, "epoch", 7 },
 		{ "saving checkpoint 3 done", PHASE_ENDS, "checkpoint", 3 },
-		{ "Epoch 1/10", PHASE_BEGINS, "epoch", 1 },
-		{ "INFO Epoch 2/10:", PHASE_BEGINS, "epoch", 2 },
-		{ "train.py:12] Epoch [3/10]", PHASE_BEGINS, "epoch", 3 },
-		{ "===== Epoch 4 =====", PHASE_BEGINS, "epoch", 4 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -159,13 +155,76 @@ static void ends_are_told_in_many_ways(void **state)
 	}
 }
 
+/* What a line about an epoch says that is neither its begin nor its end by its words. */
+static void lines_near_an_epoch_say_how_far_it_is(void **state)
+{
+	static const struct { const char *line; int64_t number; bool results, heading; int percent; int elapsed_s, run_s; } cases[] = {
+		/* headings */
+		{ "Epoch 1/10", 1, false, true, -1, -1, 0 },
+		{ "INFO Epoch 2/10:", 2, false, true, -1, -1, 0 },
+		{ "train.py:12] Epoch [3/10]", 3, false, true, -1, -1, 0 },
+		{ "===== Epoch 4 =====", 4, false, true, -1, -1, 0 },
+		{ "Training epoch 5 ...", 5, false, true, -1, -1, 0 },
+		{ "epoch=1 lr=0.1", 1, false, false, -1, -1, 0 },
+		{ "Epoch 2, best loss 0.3", 2, false, false, -1, -1, 0 },
+		{ "Epoch 1: computing the loss", 1, false, false, -1, -1, 0 },
+		/* results */
+		{ "epoch 0: loss 1.23 acc 0.45", 0, true, false, -1, -1, 0 },
+		{ "Epoch 1/10 loss 0.3", 1, true, false, -1, -1, 0 },
+		{ "[12:00:01] Epoch 7 | train_loss=0.31 | val_acc=0.8", 7, true, false, -1, -1, 0 },
+		{ "INFO:root:Epoch: 3 - 12.5s", 3, true, false, -1, -1, 0 },
+		{ "Epoch [2/5], Loss: 0.5123", 2, true, false, -1, -1, 0 },
+		{ "Epoch 4: loss 0.4 (best acc 0.9)", 4, true, false, -1, -1, 0 },
+		{ "Epoch 4: best acc 0.9, loss 0.4", 4, true, false, -1, -1, 0 },
+		{ "Epoch 4 took 12.1 seconds", 4, true, false, -1, -1, 0 },
+		{ "epoch 6, Acc@1 76.1 Acc@5 92.8", 6, true, false, -1, -1, 0 },
+		{ "epoch=2 train_loss=0.1 top1=76.1", 2, true, false, -1, -1, 0 },
+		/* how much of it */
+		{ "Epoch 1: 45 % done", 1, false, false, 45, -1, 0 },
+		{ "Epoch 1 completed 10 of 500 steps", 1, false, false, -1, -1, 0 },
+		{ "Epoch: [0][  10/500]\tTime  0.320 ( 0.400)\tLoss 6.9 (7.0)", 0, true, false, 2, -1, 0 },
+		{ "Epoch: [0]  [ 10/100]  eta: 0:00:12", 0, false, false, 10, -1, 0 },
+		{ "Train Epoch: 1 [640/6400 (10%)]\tLoss: 2.300000", 1, true, false, 10, -1, 0 },
+		{ "Epoch 0:   0%|          | 0/100 [00:00<?, ?it/s]", 0, false, false, 0, 0, 0 },
+		{ "Epoch 3/10: 100%|##########| 50/50 [00:12<00:00,  4.10it/s]", 3, false, false, 100, 12, 0 },
+		{ "Epoch 3: 100%|\xe2\x96\x88\xe2\x96\x88| 50/50 [1:02:03<00:00,  4.10it/s, v_num=0, train_loss=0.5]", 3, true, false,
+		  100, 3723, 0 },
+		/* the trainer of Hugging Face counts what is done */
+		{ "{'loss': 0.5, 'grad_norm': 1.2, 'learning_rate': 5e-05, 'epoch': 1.0}", 1, true, false, 100, -1, 0 },
+		{ "{'loss': 0.5, 'grad_norm': 1.2, 'learning_rate': 5e-05, 'epoch': 1.25}", 2, true, false, 25, -1, 0 },
+		{ "{'eval_loss': 0.4, 'eval_runtime': 1.5, 'epoch': 2.0}", 2, true, false, 100, -1, 0 },
+		{ "{'train_runtime': 30.5, 'train_loss': 0.4, 'epoch': 3.0}", 3, true, false, 100, -1, 30 },
+		{ "{\"epoch\": 4, \"train_loss\": 0.3}", 4, true, false, -1, -1, 0 },
+		/* bars of Keras, below a heading */
+		{ "50/50 [==============================] - 3s 60ms/step - loss: 0.3", -1, true, false, 100, -1, 0 },
+		{ "12/50 [=====>........................] - ETA: 2s 60ms/step", -1, true, false, 24, -1, 0 },
+		{ "50/50 - 3s - 60ms/step - loss: 0.3100", -1, true, false, 100, -1, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct phase_words *w;
+		struct applog_line l;
+
+		if (parse(&l, NULL, cases[i].line, strlen(cases[i].line)) != APPLOG_PHASE || l.entry.event != PHASE_NEAR)
+			fail_msg("\"%s\" is near no epoch", cases[i].line);
+		w = &l.entry.words;
+		assert_string_equal(l.name, "epoch");
+		assert_int_equal(l.entry.number, cases[i].number);
+		if (w->results != cases[i].results || w->heading != cases[i].heading)
+			fail_msg("\"%s\" has %s", cases[i].line, w->results ? "results" : w->heading ? "nothing" : "words");
+		assert_int_equal(w->part < 0 ? -1 : (int)(w->part * 100 + 0.5F), cases[i].percent);
+		assert_int_equal(w->has_elapsed ? (int64_t)(w->elapsed_ns / NSEC_PER_SEC) : -1, cases[i].elapsed_s);
+		assert_int_equal(w->run_ns / NSEC_PER_SEC, cases[i].run_s);
+	}
+}
+
 static void other_lines_do_not(void **state)
 {
 	static const char *const none[] = {
-		"Epoch 1/10 loss 0.3", "Epoch 1: 45 % done", "Epoch 1 completed 10 of 500 steps", "Training complete: 45.5 %",
-		"resumed from epoch 3/10", "Early stop, best: epoch 3", "epochs 3", "Epoch", "epoch=1 lr=0.1", "Epoch 1 not finished",
-		"Start epoch: 0", "Epoch: [0]  [ 10/100]  eta: 0:00:12", "Epoch 0:   0%|          | 0/100", "on_epoch done",
-		"{'loss': 0.5, 'epoch': 1.0}", "***** Running Evaluation *****", "Saving checkpoint 3", "value 1",
+		"Training complete: 45.5 %", "resumed from epoch 3/10", "Early stop, best was epoch 3", "epochs 3", "Epoch",
+		"Epoch 1 not finished", "epoch 0.5: loss 0.1", "Start epoch: 0", "on_epoch done", "Epoch 3 [Eval] acc 0.5",
+		"Validation: epoch 3, acc 0.5", "epoch 2 validation loss 0.3", "{'epoch': 10, 'lr': 0.1}", "{'epochs': 10, 'loss': 'l1'}",
+		"{'loss': 0.5}", " 33%|###  | 50/150 [00:12<00:24,  4.1it/s]", "50/50 of the files", "3/10 - done", "***** Running Evaluation *****", "Saving checkpoint 3", "value 1",
 		"", "loss 0.1", "2026-11-22 08:00:01,123 INFO step 3", "Restarting epoch 3", "Starting epochs",
 		"2026-11-22T08:00:01.1 Epoch 1 [Eval] Accelerator Utilization [AU] (%): 99", "Starting", "Ending ", "Starting saving",
 		MLLOG("POINT_IN_TIME", "seed", ""), "2026-11-22 08:00:01 Starting server", "understarting epoch 3",
@@ -287,6 +346,7 @@ int main(void)
 		cmocka_unit_test(times_are_read_as_they_are_written),
 		cmocka_unit_test(lines_tell_of_phases),
 		cmocka_unit_test(ends_are_told_in_many_ways),
+		cmocka_unit_test(lines_near_an_epoch_say_how_far_it_is),
 		cmocka_unit_test(other_lines_do_not),
 		cmocka_unit_test(long_lines_are_looked_at_up_to_a_length),
 		cmocka_unit_test(rules_say_which_lines_tell_of_what),

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Phases that no two lines begin and end: those of which ends alone are told, epochs by lines on one side of them
+ * (epochs.h), and, where no line is about an epoch, by generations of workers (workers.h).
+ */
+#include <string.h>
+
+#include "base/util.h"
+#include "report/phases/phases.h"
+
+#define AGAIN_NS (10 * NSEC_PER_SEC) /* from one rank's end to that of another, of which the log tells no ranks */
+#define WORKED_LEAST 5 /* of the time from the first worker to the last: this part at least has some */
+
+static struct epoch_trace trace_of(const struct phases *p, const struct timeline *t)
+{
+	return (struct epoch_trace){ .begin_ns = p->trace.begin_ns, .end_ns = p->trace.end_ns, .begins = p->trace.begins,
+				     .ends = p->trace.ends, .workers = &p->workers, .timeline = t };
+}
+
+static void put_derived(struct phases *p, struct phase phase)
+{
+	phase.derived = true;
+	if (phase.end_ns > phase.begin_ns && !phases_put(&p->recorded, &phase))
+		p->left_out++;
+}
+
+/* --- ends alone --------------------------------------------------------------------------------------------- */
+
+/* A begin is where the end before was, and at first where there was something to see. */
+static bool is_by_ends(const struct phases *p, uint32_t name)
+{
+	const struct phase_name *n = &p->names[name];
+
+	return !n->has_begins && (n->by_rule || (n->kind == PHASE_EPOCH && n->source == PHASE_LOG && !p->near_lines));
+}
+
+static bool any_by_ends(const struct phases *p)
+{
+	for (uint32_t i = 0; i < p->ends.n; i++)
+		if (p->names[p->ends.v[i].name].kind == PHASE_EPOCH && is_by_ends(p, p->ends.v[i].name))
+			return true;
+	return false;
+}
+
+/* The one before I of its name and rank, or PHASES_NONE. */
+static uint32_t end_before(const struct phase_list *ends, uint32_t i)
+{
+	for (uint32_t k = i; k--;)
+		if (ends->v[k].name == ends->v[i].name && ends->v[k].rank == ends->v[i].rank)
+			return k;
+	return PHASES_NONE;
+}
+
+/* Another rank says it once more. */
+static bool is_again(const struct phase *before, const struct phase *end)
+{
+	return end->number >= 0 && end->number == before->number && end->end_ns - before->end_ns < AGAIN_NS;
+}
+
+static void by_ends(struct phases *p, const struct epoch_trace *t)
+{
+	for (uint32_t i = 0; i < p->ends.n; i++) {
+		struct phase phase = p->ends.v[i];
+		uint32_t before = end_before(&p->ends, i);
+
+		if (!is_by_ends(p, phase.name) || (before != PHASES_NONE && is_again(&p->ends.v[before], &phase)))
+			continue;
+		phase.since_start = before == PHASES_NONE;
+		phase.begin_ns = phase.since_start ? epoch_start(t, phase.end_ns, 1) : p->ends.v[before].end_ns;
+		put_derived(p, phase);
+	}
+}
+
+/* Ends of what begins elsewhere have no other side. */
+static void count_unpaired(struct phases *p)
+{
+	uint64_t used = p->near_lines && !p->says_epochs ? 1 : 0;
+
+	p->lone_ends = 0;
+	for (uint32_t i = 0; i < p->ends.n; i++) {
+		const struct phase_name *n = &p->names[p->ends.v[i].name];
+
+		p->lone_ends += !is_by_ends(p, p->ends.v[i].name) && !(used && n->kind == PHASE_EPOCH && n->source == PHASE_LOG);
+	}
+}
+
+/* --- epochs by lines ------------------------------------------------------------------------------------------ */
+
+static bool says_epochs(const struct phases *p)
+{
+	for (uint32_t i = 0; i < p->recorded.n; i++)
+		if (p->names[p->recorded.v[i].name].kind == PHASE_EPOCH && !p->recorded.v[i].derived)
+			return true;
+	return any_by_ends(p);
+}
+
+static void put_bounds(struct phases *p, uint32_t name, uint32_t i, const struct epoch_bounds *b)
+{
+	const struct epoch_group *g = &p->near.v[i];
+
+	put_derived(p, (struct phase){
+		.begin_ns = b->begin_ns, .end_ns = b->end_ns, .number = g->number, .rank = g->rank, .ranks = 1, .name = name,
+		.since_start = b->since_start, .unfinished = b->until_end,
+	});
+}
+
+/*
+ * Which side the lines are on may not be known before rows have been read. The time before the first of them and that
+ * behind the last are both epochs until then, so that who sums rows up by epochs has sums for either.
+ */
+static void by_lines(struct phases *p, const struct epoch_trace *t)
+{
+	uint32_t name = phases_name(p, PHASE_LOG, "epoch", strlen("epoch"));
+	struct epoch_bounds b;
+
+	if (name == PHASES_NONE)
+		return;
+	p->score = epoch_side_of(&p->near, t);
+	p->has_score = true;
+	for (uint32_t i = 0; i < p->near.n; i++) {
+		b = epoch_bounds_of(&p->near, i, p->score.side, t);
+		put_bounds(p, name, i, &b);
+	}
+	p->has_other_end = !t->timeline && p->score.side != EPOCH_LASTS;
+	if (!p->has_other_end)
+		return;
+	b = epoch_bounds_of(&p->near, p->score.side == EPOCH_ENDS ? p->near.n - 1 : 0,
+			    p->score.side == EPOCH_ENDS ? EPOCH_BEGINS : EPOCH_ENDS, t);
+	p->other_end = (struct phase){ .begin_ns = b.begin_ns, .end_ns = b.end_ns, .number = -1, .rank = -1, .ranks = 1,
+				       .name = name, .derived = true };
+	p->has_other_end = b.end_ns > b.begin_ns;
+}
+
+/* --- epochs by workers ---------------------------------------------------------------------------------------- */
+
+static bool are_epochs(const struct phase_workers *w)
+{
+	const uint64_t begin_ns = w->n ? w->v[0].begin_ns : 0;
+	uint64_t end_ns = begin_ns;
+
+	for (uint32_t i = 0; i < w->n; i++)
+		end_ns = MAX(end_ns, w->v[i].end_ns);
+	return w->n - w->minors > 1 && w->n < PHASE_GENERATIONS_MAX &&
+	       phase_workers_within(w, begin_ns, end_ns) >= (end_ns - begin_ns) / WORKED_LEAST;
+}
+
+static void put_generation(struct phases *p, const char *what, int64_t number, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint32_t name = phases_name(p, PHASE_WORKERS, what, strlen(what));
+
+	if (name != PHASES_NONE)
+		put_derived(p, (struct phase){ .begin_ns = begin_ns, .end_ns = end_ns, .number = number, .rank = -1, .ranks = 1,
+					       .name = name, .inferred = true });
+}
+
+/* One whose workers are none of a validation begins an epoch, which lasts until the last of its workers has ended. */
+static void by_workers(struct phases *p)
+{
+	const struct phase_workers *w = &p->workers;
+	int64_t number = 0;
+
+	for (uint32_t i = 0, next; i < w->n; i = next) {
+		uint64_t end_ns = w->v[i].end_ns;
+
+		for (next = i + 1; next < w->n && w->v[next].minor; next++)
+			end_ns = MAX(end_ns, w->v[next].end_ns);
+		if (!w->v[i].minor) /* before the first one a validation may be tried out */
+			put_generation(p, "epoch", number++, w->v[i].begin_ns, end_ns);
+		for (uint32_t k = i; k < next; k++)
+			if (w->v[k].minor)
+				put_generation(p, "eval", -1, w->v[k].begin_ns, w->v[k].end_ns);
+	}
+}
+
+/* --- all of it ------------------------------------------------------------------------------------------------ */
+
+static void drop_derived(struct phases *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->recorded.n; i++)
+		if (!p->recorded.v[i].derived)
+			p->recorded.v[n++] = p->recorded.v[i];
+	p->recorded.n = n;
+}
+
+void phases_derive(struct phases *p, const struct timeline *timeline)
+{
+	const struct epoch_trace t = trace_of(p, timeline);
+
+	drop_derived(p);
+	p->has_other_end = false;
+	p->says_epochs = says_epochs(p);
+	by_ends(p, &t);
+	if (!p->says_epochs && p->near.n && p->near_lines)
+		by_lines(p, &t);
+	else if (!p->says_epochs && are_epochs(&p->workers))
+		by_workers(p);
+	count_unpaired(p);
+}

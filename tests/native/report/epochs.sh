@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The epochs of a job that prints them as training loops, tqdm, Lightning, Keras, the trainer of Hugging Face and MLPerf
+# do, none of which the user has told dltraced of: `report' has as many as there were, where the job's own clock has
+# them, whether lines come before an epoch, behind it or while it goes on, with workers of each epoch, of all of them
+# and none. A job that prints nothing has those of its workers.
+. "${0%/*}/../lib.sh"
+need python3
+
+job=$here/../workloads/epochs.py
+# run SHAPE OPTION...
+run() {
+	name=$1
+	shift
+	trace --log -- python3 "$job" "$name" data account --epochs 3 --steps 12 --step-ms 60 "$@" >/dev/null 2>err || fail "$name $*: $? $(cat err)"
+	"$DLT" report --json "$t" >json || fail "report of $name $*"
+}
+# shape SOURCE SIDE FIRST SHAPE OPTION...: see checks/epochs.py
+shape() {
+	source=$1 side=$2 first=$3
+	shift 3
+	run "$@"
+	python3 -B "$here/checks/epochs.py" account "$source" "$side" "$first" <json || fail "epochs of $*"
+}
+# numbers WANTED: of the epochs in the report.
+numbers() {
+	python3 -c 'import json, sys
+print(*(p["number"] for p in json.load(sys.stdin)["timeline"]["phases"] if p["kind"] == "epoch"))' <json >numbers
+	equal "epochs of $2" "$(cat numbers)" "$1"
+}
+python3 "$job" none data account --epochs 1 --steps 1 --step-ms 1 || fail "no data"
+
+shape log ends 0 results
+shape log ends 7 results --first 7
+shape log ends 0 results --persistent
+shape log ends 0 results --workers 0
+shape log ends 0 train-and-val --validate
+shape log ends 0 json --validate
+shape log ends 1 trainer
+shape log begins 0 headings
+shape log begins 0 best-so-far --workers 0
+shape log both 0 heading-and-result
+shape log both 0 every
+shape log both 0 keras
+shape log - 0 named
+shape mllog - 0 mllog
+shape workers - 0 none
+shape workers - 0 none --validate
+
+# Bars show whole seconds, and when one that is drawn over itself came is known of the line alone: as many there are.
+run bar --step-ms 150
+numbers "0 1 2" "a bar for each"
+run lightning --step-ms 150
+numbers "0 1 2" "one line of bars"
+
+# One generation is of all epochs, or of one: nothing is said.
+run none --persistent
+numbers "" "workers of all epochs"

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Epochs by lines that name no side of them, as training scripts and libraries print them, with and without workers and
+ * reading around them. All jobs here train from 1002 s on, in a trace from 1000 to 1100 s.
+ */
+#include "report/phases/epochs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/util.h"
+#include "report/phases/applog.h"
+#include "report/phases/phases.h"
+#include "stats/timeline.h"
+
+#define S NSEC_PER_SEC
+
+/* A line and when it came; NULL ends them. */
+struct said {
+	double at_s;
+	const char *line;
+};
+
+/* Workers that were there. */
+struct lived {
+	double begin_s, end_s;
+	uint32_t workers;
+};
+
+struct job {
+	const struct said *said;
+	const struct lived *lived; /* until one of no workers; NULL: none */
+	const double *read_s;	   /* from, to, from, to, ... 0: something was read then; NULL: rows were not looked at */
+	bool part;		   /* the trace is of a part of the job */
+};
+
+static uint64_t ns_of(double s)
+{
+	return (uint64_t)(s * 1000) * NSEC_PER_MSEC;
+}
+
+static void say(struct phases *p, const struct said *said)
+{
+	for (; said && said->line; said++) {
+		struct applog_line l;
+
+		if (applog_parse(&l, NULL, said->line, strlen(said->line)) != APPLOG_PHASE)
+			continue;
+		l.entry.at_ns = ns_of(said->at_s);
+		phases_record(p, &l.entry);
+	}
+}
+
+static void live(struct phases *p, const struct lived *lived)
+{
+	struct phase_worker v[256];
+	uint32_t n = 0;
+
+	for (; lived && lived->workers; lived++)
+		for (uint32_t i = 0; i < lived->workers; i++)
+			v[n++] = (struct phase_worker){ 1, ns_of(lived->begin_s) + i, ns_of(lived->end_s) - i };
+	assert_int_equal(phase_workers_of(&p->workers, v, n), 0);
+}
+
+static struct timeline *read_at(const double *read_s)
+{
+	struct timeline *t = timeline_new(1000 * S);
+
+	for (; *read_s > 0; read_s += 2)
+		for (uint64_t ns = ns_of(read_s[0]); ns < ns_of(read_s[1]); ns += 10 * NSEC_PER_MSEC) {
+			t->data_ns = t->data_ns ? t->data_ns : ns;
+			t->data[timeline_bin(t, ns)] += 1000;
+		}
+	timeline_bin(t, 1100 * S - 1);
+	return t;
+}
+
+static struct phases *look_at(const struct job *job)
+{
+	struct timeline *t = job->read_s ? read_at(job->read_s) : NULL;
+	struct phases *p = phases_new();
+
+	phases_trace(p, 1000 * S, 1100 * S, !job->part, !job->part);
+	live(p, job->lived);
+	say(p, job->said);
+	assert_int_equal(phases_close(p, 1000 * S), 0);
+	if (t)
+		assert_int_equal(phases_settle(p, t), 0);
+	phases_end(p, 1000 * S, 1100 * S);
+	timeline_free(t);
+	return p;
+}
+
+/* All phases of it as "LABEL BEGIN-END"; * where a begin is not said. */
+static struct phases *expect(const struct job *job, const char *want)
+{
+	char text[4096] = "", label[PHASE_LABEL_MAX];
+	struct phases *p = look_at(job);
+	size_t len = 0;
+
+	for (uint32_t i = 0; i < p->recorded.n; i++) {
+		const struct phase *v = &p->recorded.v[i];
+
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %s%g-%g%s", i ? ", " : "", phases_label(p, v, label),
+					v->since_start ? "*" : "", (double)v->begin_ns / S, (double)v->end_ns / S,
+					v->unfinished ? "..." : "");
+	}
+	assert_string_equal(text, want);
+	assert_int_equal(p->unpaired, 0);
+	return p;
+}
+
+static void expect_side(const struct job *job, enum epoch_side side, bool assumed, const char *want)
+{
+	struct phases *p = expect(job, want);
+
+	assert_true(p->has_score);
+	assert_int_equal(p->score.side, side);
+	assert_int_equal(p->score.assumed, assumed);
+	phases_free(p);
+}
+
+static const struct lived three[] = { { 1002, 1011.5, 2 }, { 1012.5, 1021.5, 2 }, { 1022.5, 1031.5, 2 }, { 0 } };
+#define THREE_ENDS "epoch 0 *1002-1012, epoch 1 1012-1022, epoch 2 1022-1032"
+
+/* --- lines behind their epochs ------------------------------------------------------------------------------ */
+
+static void results_behind_workers_end_epochs(void **state)
+{
+	static const struct said said[] = { { 1012, "epoch 0: loss 1.23 acc 0.1" }, { 1022, "epoch 1: loss 0.9 acc 0.3" },
+					    { 1032, "epoch 2: loss 0.5 acc 0.6" }, { 0 } };
+
+	expect_side(&(struct job){ .said = said, .lived = three }, EPOCH_ENDS, false, THREE_ENDS);
+	/* nothing is known of what went on: the first epoch is all that was before its line */
+	expect_side(&(struct job){ .said = said }, EPOCH_ENDS, false, "epoch 0 *1000-1012, epoch 1 1012-1022, epoch 2 1022-1032");
+}
+
+/* Even without a word of a result. */
+static void plain_lines_behind_workers_end_epochs(void **state)
+{
+	static const struct said said[] = { { 1012, "epoch 0" }, { 1022, "epoch 1" }, { 1032, "epoch 2" }, { 0 } };
+
+	expect_side(&(struct job){ .said = said, .lived = three }, EPOCH_ENDS, false, THREE_ENDS);
+}
+
+static void a_single_epoch_is_one(void **state)
+{
+	static const struct said said[] = { { 1092, "epoch 0: loss 1.23" }, { 0 } };
+	static const struct lived one[] = { { 1002, 1091, 2 }, { 0 } };
+
+	expect_side(&(struct job){ .said = said, .lived = one }, EPOCH_ENDS, false, "epoch 0 *1002-1092");
+}
+
+static void a_job_goes_on_with_the_epoch_that_it_was_in(void **state)
+{
+	static const struct said said[] = { { 1001, "resumed from epoch 6/10" }, { 1012, "Epoch 7/10 loss 1.2" },
+					    { 1022, "Epoch 8/10 loss 1.1" }, { 1032, "Epoch 9/10 loss 1.0" }, { 0 } };
+
+	expect_side(&(struct job){ .said = said, .lived = three }, EPOCH_ENDS, false,
+		    "epoch 7 *1002-1012, epoch 8 1012-1022, epoch 9 1022-1032");
+}
+
+/* Each says so, soon one after the other; the last one to do so ends it. */
+static void several_ranks_say_it(void **state)
+{
+	static const struct said said[] = {
+		{ 1012, "epoch 0: loss 1.2" }, { 1012.2, "epoch 0: loss 1.3" }, { 1022, "epoch 1: loss 0.9" },
+		{ 1022.1, "[rank1] epoch 1: loss 0.8" }, { 1032, "epoch 2: loss 0.5" }, { 1032.25, "epoch 2: loss 0.4" }, { 0 },
+	}, late[] = {
+		{ 1012, "epoch 0: loss 1.2" }, { 1022, "epoch 1: loss 0.9" }, { 1022.1, "epoch 0: loss 1.3" }, { 0 },
+	};
+	static const struct lived two[] = { { 1002, 1011, 2 }, { 1012.5, 1021, 2 }, { 0 } };
+
+	expect_side(&(struct job){ .said = said, .lived = three }, EPOCH_ENDS, false,
+		    "epoch 0 *1002-1012.2, epoch 1 1012.2-1022.1, epoch 2 1022.1-1032.25");
+	/* one that says it when the other is an epoch further is heard no more: what it says was long before */
+	expect_side(&(struct job){ .said = late, .lived = two }, EPOCH_ENDS, false, "epoch 0 *1002-1012, epoch 1 1012-1022, epoch 0 1022-1022.1");
+}
+
+static void a_validation_is_of_its_epoch(void **state)
+{
+	static const struct said said[] = {
+		{ 1010, "epoch 0 train loss 1.2" }, { 1012, "epoch 0 val loss 1.3" }, { 1020, "epoch 1 train loss 0.9" },
+		{ 1021, "Validation: epoch 1, acc 0.3" }, { 1022, "epoch 1 val_loss 0.8" }, { 1030, "epoch 2 train loss 0.5" },
+		{ 1032, "epoch 2 val loss 0.4" }, { 0 },
+	};
+	static const struct lived lived[] = { { 1002, 1009.5, 4 }, { 1010, 1011.5, 2 }, { 1012.5, 1019.5, 4 }, { 1020, 1021.5, 2 },
+					      { 1022.5, 1029.5, 4 }, { 1030, 1031.5, 2 }, { 0 } };
+
+	expect_side(&(struct job){ .said = said, .lived = lived }, EPOCH_ENDS, false, THREE_ENDS);
+}
+
+/* The same workers all the time: it is by when they read. */
+static void reading_says_when_the_first_began(void **state)
+{
+	static const struct said said[] = { { 1012, "epoch 0: loss 1.23" }, { 1022, "epoch 1: loss 0.9" },
+					    { 1032, "epoch 2: loss 0.5" }, { 0 } };
+	static const double read_s[] = { 1002, 1011, 1012, 1021, 1022, 1031, 0 };
+	static const struct lived all[] = { { 1001, 1099, 2 }, { 0 } };
+	struct phases *p = look_at(&(struct job){ .said = said, .read_s = read_s });
+
+	assert_int_equal(p->recorded.n, 3);
+	assert_in_range(p->recorded.v[0].begin_ns, 1002 * S, 1002 * S + S * 3 / 10);
+	phases_free(p);
+	p = look_at(&(struct job){ .said = said, .lived = all, .read_s = read_s });
+	assert_int_equal(p->score.side, EPOCH_ENDS);
+	assert_int_equal(p->recorded.v[0].end_ns, 1012 * S);
+	phases_free(p);
+}
+
+/* --- lines before their epochs ------------------------------------------------------------------------------ */
+
+#define THREE_BEGIN "epoch 0 1002-1012, epoch 1 1012-1022, epoch 2 1022-1100..."
+
+static void headings_before_workers_begin_epochs(void **state)
+{
+	static const struct said said[] = { { 1002, "Epoch 0/2" }, { 1012, "Epoch 1/2" }, { 1022, "Epoch 2/2" }, { 0 } };
+	static const struct lived lived[] = { { 1002.1, 1011.9, 2 }, { 1012.1, 1021.9, 2 }, { 1022.1, 1031, 2 }, { 0 } };
+
+	expect_side(&(struct job){ .said = said, .lived = lived }, EPOCH_BEGINS, false, THREE_BEGIN);
+	/* by their words alone */
+	expect_side(&(struct job){ .said = said }, EPOCH_BEGINS, false, THREE_BEGIN);
+	expect_side(&(struct job){ .said = said, .part = true }, EPOCH_BEGINS, false, THREE_BEGIN);
+}
+
+/* What they say is of the epoch before, or of the best. */
+static void results_before_workers_begin_epochs(void **state)
+{
+	static const struct said said[] = { { 1002, "Epoch 0, loss so far 99" }, { 1012, "Epoch 1, loss so far 1.2" },
+					    { 1022, "Epoch 2, loss so far 0.9" }, { 0 } };
+	static const struct lived lived[] = { { 1002.1, 1011.5, 2 }, { 1012.1, 1021.5, 2 }, { 1022.1, 1031, 2 }, { 0 } };
+	static const double read_s[] = { 1002.5, 1011, 1012.5, 1021, 1022.5, 1031, 0 };
+
+	expect_side(&(struct job){ .said = said, .lived = lived }, EPOCH_BEGINS, false, THREE_BEGIN);
+	/* with reading alone it takes the time behind the last line, too */
+	expect_side(&(struct job){ .said = said, .read_s = read_s }, EPOCH_BEGINS, false, THREE_BEGIN);
+}
+
+/* --- neither ------------------------------------------------------------------------------------------------- */
+
+static void what_fits_both_sides_is_assumed(void **state)
+{
+	static const struct said said[] = { { 1030, "Epoch 0: loss 0.3" }, { 1050, "Epoch 1: nothing new" },
+					    { 1070, "Epoch 2: loss 0.4" }, { 1090, "Epoch 3: nothing new" }, { 0 } };
+
+	expect_side(&(struct job){ .said = said, .part = true }, EPOCH_BEGINS, true,
+		    "epoch 0 1030-1050, epoch 1 1050-1070, epoch 2 1070-1090, epoch 3 1090-1100...");
+}
+
+/* Attached to in the middle of an epoch: there are results, and that is all that is known. */
+static void of_a_part_of_the_job_words_decide(void **state)
+{
+	static const struct said said[] = { { 1005, "epoch 41: loss 1.23" }, { 1035, "epoch 42: loss 1.22" },
+					    { 1065, "epoch 43: loss 1.21" }, { 0 } };
+	static const struct lived lived[] = { { 1000, 1004, 2 }, { 1006, 1034, 2 }, { 1036, 1064, 2 }, { 1066, 1100, 2 }, { 0 } };
+
+	expect_side(&(struct job){ .said = said, .lived = lived, .part = true }, EPOCH_ENDS, false,
+		    "epoch 41 *1000-1005, epoch 42 1005-1035, epoch 43 1035-1065");
+}
+
+/* --- both ends ------------------------------------------------------------------------------------------------ */
+
+static void a_heading_and_a_result_are_both_ends(void **state)
+{
+	static const struct said said[] = { { 1002, "Epoch 1/2" }, { 1011, "Epoch 1/2: loss 0.5" }, { 1012, "Epoch 2/2" },
+					    { 1021, "Epoch 2/2: loss 0.4" }, { 0 } };
+
+	expect_side(&(struct job){ .said = said }, EPOCH_LASTS, false, "epoch 1 1002-1012, epoch 2 1012-1021");
+}
+
+static void a_heading_and_an_end_are_both_ends(void **state)
+{
+	static const struct said said[] = { { 1002, "Epoch 1/2" }, { 1011, "Epoch 1 finished" }, { 1012, "Epoch 2/2" },
+					    { 1021, "Epoch 2 finished" }, { 0 } };
+	struct phases *p = look_at(&(struct job){ .said = said });
+
+	assert_int_equal(p->recorded.n, 2);
+	assert_int_equal(p->recorded.v[0].begin_ns, 1002 * S);
+	assert_int_equal(p->recorded.v[0].end_ns, 1011 * S);
+	assert_int_equal(p->recorded.v[1].begin_ns, 1012 * S);
+	assert_int_equal(p->recorded.v[1].end_ns, 1021 * S);
+	phases_free(p);
+}
+
+/* tqdm: one epoch, however often its bar is drawn. */
+static void a_bar_is_one_epoch(void **state)
+{
+	static const struct said said[] = {
+		{ 1002, "Epoch 0:   0%|          | 0/50 [00:00<?, ?it/s]" },
+		{ 1004, "Epoch 0:  20%|##        | 10/50 [00:02<00:08,  5.00it/s]" },
+		{ 1008, "Epoch 0:  60%|######    | 30/50 [00:06<00:04,  5.00it/s]" },
+		{ 1012, "Epoch 0: 100%|##########| 50/50 [00:10<00:00,  5.00it/s, v_num=0]" },
+		{ 1012, "Epoch 0: 100%|##########| 50/50 [00:10<00:00,  5.00it/s, v_num=0]" },
+		{ 1013, "Epoch 1:   0%|          | 0/50 [00:00<?, ?it/s, v_num=0]" },
+		{ 1023, "Epoch 1: 100%|##########| 50/50 [00:10<00:00,  5.00it/s, v_num=0]" }, { 0 },
+	}, ends[] = { /* only what stays when it is over came to the log */
+		{ 1012, "Epoch 0: 100%|##########| 50/50 [00:10<00:00,  5.00it/s]" },
+		{ 1023, "Epoch 1: 100%|##########| 50/50 [00:10<00:00,  5.00it/s]" }, { 0 },
+	};
+
+	expect_side(&(struct job){ .said = said }, EPOCH_LASTS, false, "epoch 0 1002-1013, epoch 1 1013-1023");
+	expect_side(&(struct job){ .said = ends }, EPOCH_ENDS, false, "epoch 0 1002-1012, epoch 1 1012-1023");
+}
+
+/* Every ten steps, from the tenth on: what came before it is reckoned. */
+static void lines_within_an_epoch_are_of_it(void **state)
+{
+	static const struct said said[] = {
+		{ 1004, "Epoch: [0][ 10/50] Time 0.2 Loss 6.9" }, { 1006, "Epoch: [0][ 20/50] Time 0.2 Loss 6.8" },
+		{ 1008, "Epoch: [0][ 30/50] Time 0.2 Loss 6.7" }, { 1010, "Epoch: [0][ 40/50] Time 0.2 Loss 6.6" },
+		{ 1014, "Epoch: [1][ 10/50] Time 0.2 Loss 6.5" }, { 1016, "Epoch: [1][ 20/50] Time 0.2 Loss 6.4" },
+		{ 1018, "Epoch: [1][ 30/50] Time 0.2 Loss 6.3" }, { 1020, "Epoch: [1][ 40/50] Time 0.2 Loss 6.2" }, { 0 },
+	};
+
+	expect_side(&(struct job){ .said = said }, EPOCH_LASTS, false, "epoch 0 1002-1012, epoch 1 1012-1020");
+}
+
+static void bars_below_a_heading_are_of_its_epoch(void **state)
+{
+	static const struct said said[] = {
+		{ 1002, "Epoch 1/2" }, { 1007, "25/50 [===============>..............] - ETA: 2s - loss: 0.4" },
+		{ 1012, "50/50 [==============================] - 10s 200ms/step - loss: 0.3 - val_loss: 0.3" },
+		{ 1012, "Epoch 2/2" }, { 1022, "50/50 [==============================] - 10s 200ms/step - loss: 0.2" },
+		{ 1030, "10/10 [==============================] - 1s 90ms/step - loss: 0.2" }, { 0 }, /* of evaluate() */
+	};
+
+	expect_side(&(struct job){ .said = said }, EPOCH_LASTS, false, "epoch 1 1002-1012, epoch 2 1012-1022");
+}
+
+static void a_trainer_counts_epochs_that_are_done(void **state)
+{
+	static const struct said each[] = {
+		{ 1012, "{'loss': 0.9, 'learning_rate': 5e-05, 'epoch': 1.0}" }, { 1022, "{'loss': 0.5, 'learning_rate': 5e-05, 'epoch': 2.0}" },
+		{ 1032, "{'loss': 0.4, 'learning_rate': 5e-05, 'epoch': 3.0}" },
+		{ 1032, "{'train_runtime': 30.0, 'train_loss': 0.6, 'epoch': 3.0}" }, { 0 },
+	}, odd[] = { /* every 0.4 epochs */
+		{ 1006, "{'loss': 0.9, 'epoch': 0.4}" }, { 1010, "{'loss': 0.8, 'epoch': 0.8}" }, { 1014, "{'loss': 0.7, 'epoch': 1.2}" },
+		{ 1018, "{'loss': 0.6, 'epoch': 1.6}" }, { 1022, "{'loss': 0.5, 'epoch': 2.0}" }, { 0 },
+	};
+
+	expect_side(&(struct job){ .said = each }, EPOCH_ENDS, false, "epoch 1 1002-1012, epoch 2 1012-1022, epoch 3 1022-1032");
+	expect_side(&(struct job){ .said = odd }, EPOCH_LASTS, false, "epoch 1 1002-1012, epoch 2 1012-1022");
+}
+
+/* --- no lines ------------------------------------------------------------------------------------------------- */
+
+static void generations_of_workers_are_epochs(void **state)
+{
+	static const struct lived turns[] = { { 1001, 1001.5, 2 }, { 1002, 1009.5, 4 }, { 1010, 1011.5, 2 }, { 1012.5, 1019.5, 4 },
+					      { 1020, 1021.5, 2 }, { 0 } };
+	static const struct lived late[] = { { 1002, 1012.5, 2 }, { 1012, 1022.5, 2 }, { 0 } }; /* let go of when the next are there */
+	static const struct lived all[] = { { 1002, 1090, 4 }, { 0 } };
+	static const struct said other[] = { { 1011, "saving checkpoint 3 done" }, { 1020, "epochs: 3" }, { 0 } };
+	struct phases *p = expect(&(struct job){ .lived = three }, "epoch 0 1002-1011.5, epoch 1 1012.5-1021.5, epoch 2 1022.5-1031.5");
+
+	assert_false(p->has_score);
+	for (uint32_t i = 0; i < p->recorded.n; i++) {
+		assert_true(p->recorded.v[i].inferred);
+		assert_int_equal(p->names[p->recorded.v[i].name].source, PHASE_WORKERS);
+	}
+	phases_free(p);
+	phases_free(expect(&(struct job){ .lived = turns }, "eval 1001-1001.5, epoch 0 1002-1011.5, eval 1010-1011.5, "
+							    "epoch 1 1012.5-1021.5, eval 1020-1021.5"));
+	phases_free(expect(&(struct job){ .lived = late }, "epoch 0 1002-1012.5, epoch 1 1012-1022.5"));
+	phases_free(expect(&(struct job){ .lived = all }, "")); /* for all epochs there are, or one */
+	p = look_at(&(struct job){ .lived = three, .said = other });
+	assert_int_equal(phases_count(p, PHASE_EPOCH), 3);
+	phases_free(p);
+}
+
+static void what_a_line_says_is_no_epoch_of_workers(void **state)
+{
+	static const struct said said[] = { { 1005, "Starting epoch 5" }, { 1030, "Ending epoch 5" }, { 0 } };
+
+	phases_free(expect(&(struct job){ .lived = three, .said = said }, "epoch 5 1005-1030"));
+}
+
+static void helpers_that_live_for_a_moment_are_none(void **state)
+{
+	static const struct lived moments[] = { { 1002, 1002.1, 1 }, { 1040, 1040.1, 1 }, { 1090, 1090.1, 1 }, { 0 } };
+
+	phases_free(expect(&(struct job){ .lived = moments }, ""));
+}
+
+/* --- ends alone, by rules ---------------------------------------------------------------------------------------- */
+
+static void rules_for_ends_alone_begin_at_the_end_before(void **state)
+{
+	static const struct said said[] = { { 1012, "done 0 in 5" }, { 1022, "done 1 in 5" }, { 1030, "model written" }, { 0 } };
+	struct applog_rules rules = { .n = 0 };
+	struct phases *p = phases_new();
+	char error[128];
+
+	assert_int_equal(applog_add_rule(&rules, "^done ([0-9]+)=epoch \\1 end", error, sizeof(error)), 0);
+	assert_int_equal(applog_add_rule(&rules, "written=export_end", error, sizeof(error)), 0);
+	phases_trace(p, 1000 * S, 1100 * S, true, true);
+	live(p, three);
+	for (const struct said *s = said; s->line; s++) {
+		struct applog_line l;
+
+		assert_int_equal(applog_parse(&l, &rules, s->line, strlen(s->line)), APPLOG_PHASE);
+		assert_int_equal(l.rule, s->line[0] == 'd' ? 1 : 2);
+		l.entry.at_ns = ns_of(s->at_s);
+		phases_record(p, &l.entry);
+	}
+	assert_int_equal(phases_close(p, 1000 * S), 0);
+	assert_int_equal(p->recorded.n, 3);
+	assert_int_equal(p->recorded.v[0].begin_ns, 1002 * S);
+	assert_int_equal(p->recorded.v[0].number, 0);
+	assert_int_equal(p->recorded.v[1].begin_ns, 1012 * S);
+	assert_int_equal(p->recorded.v[1].end_ns, 1022 * S);
+	assert_int_equal(p->recorded.v[2].end_ns, 1030 * S);
+	assert_int_equal(p->unpaired, 0);
+	phases_free(p);
+	applog_free_rules(&rules);
+}
+
+static void hostile_lines_are_bounded(void **state)
+{
+	struct phases *p = phases_new();
+	char line[64];
+
+	for (unsigned int i = 0; i < EPOCH_GROUPS_MAX + 10; i++) {
+		struct applog_line l;
+
+		snprintf(line, sizeof(line), "epoch %u: loss 1", i);
+		assert_int_equal(applog_parse(&l, NULL, line, strlen(line)), APPLOG_PHASE);
+		l.entry.at_ns = i % 7 * S; /* and times that go back */
+		phases_record(p, &l.entry);
+	}
+	assert_int_equal(p->near.left_out, 10);
+	assert_int_equal(phases_close(p, 0), 0);
+	phases_end(p, 0, 100 * S);
+	phases_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(results_behind_workers_end_epochs),
+		cmocka_unit_test(plain_lines_behind_workers_end_epochs),
+		cmocka_unit_test(a_single_epoch_is_one),
+		cmocka_unit_test(a_job_goes_on_with_the_epoch_that_it_was_in),
+		cmocka_unit_test(several_ranks_say_it),
+		cmocka_unit_test(a_validation_is_of_its_epoch),
+		cmocka_unit_test(reading_says_when_the_first_began),
+		cmocka_unit_test(headings_before_workers_begin_epochs),
+		cmocka_unit_test(results_before_workers_begin_epochs),
+		cmocka_unit_test(what_fits_both_sides_is_assumed),
+		cmocka_unit_test(of_a_part_of_the_job_words_decide),
+		cmocka_unit_test(a_heading_and_a_result_are_both_ends),
+		cmocka_unit_test(a_heading_and_an_end_are_both_ends),
+		cmocka_unit_test(a_bar_is_one_epoch),
+		cmocka_unit_test(lines_within_an_epoch_are_of_it),
+		cmocka_unit_test(bars_below_a_heading_are_of_its_epoch),
+		cmocka_unit_test(a_trainer_counts_epochs_that_are_done),
+		cmocka_unit_test(generations_of_workers_are_epochs),
+		cmocka_unit_test(what_a_line_says_is_no_epoch_of_workers),
+		cmocka_unit_test(helpers_that_live_for_a_moment_are_none),
+		cmocka_unit_test(rules_for_ends_alone_begin_at_the_end_before),
+		cmocka_unit_test(hostile_lines_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
