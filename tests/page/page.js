@@ -700,6 +700,9 @@ const tests = {
 				for (const row of text.epochs_more.filter(c => c[8]))
 					assert(slow.some(c => c[0] === row[0] && c[2] === row[6] && c[3] === row[7] && c[1] === row[8]), `${row}: ${slow}`);
 			}
+			await compare('datasets', 'Data sets', json.datasets.map(d => [num(d.files), num(d.opens), bytes(d.read_bytes), pct(d.disk_share), bytes(d.write_bytes), bytes(d.mapped_bytes),
+				ns(d.time_ns), ns(d.rw_ns), ns(d.open_ns), d.kind, d.medium, d.path ?? '(others)']),
+			c => [...c.slice(1, 3), ...c.slice(4, 13), c[0] === '\u2013' ? '(others)' : c[0]]);
 			for (const [key, title] of [['files_by_written', 'Files with the most bytes written'], ['files_by_opens', 'Files opened most often'],
 				['files_shared', 'Files that several processes used, by bytes']])
 				await compare(key, title, json[key].map(shared), fileCells);

@@ -41,7 +41,7 @@ static const struct view_column dataset_columns[] = {
 	SUM("opens", "OPENS", VIEW_COUNT, 8, 0, DATASET_OPENS), .what = "opens that succeeded, those of folders too" },
 	SUM("calls", "CALLS", VIEW_COUNT, 0, VIEW_NO_TEXT, DATASET_CALLS) },
 	SUM("read_bytes", "READ", VIEW_BYTES, 8, 0, DATASET_READ) },
-	{ "disk_bytes", "FROM DISK", VIEW_BYTES, 0, VIEW_NO_TEXT, .get = fetched,
+	{ "disk_bytes", NULL, VIEW_BYTES, .get = fetched,
 	  .what = "that reads made the kernel fetch, read-ahead included; not known of network file systems" },
 	{ "disk_share", "FROM DISK", VIEW_SHARE, 9, .get = share, .what = "of what was read, 1 at most" },
 	SUM("write_bytes", "WRITTEN", VIEW_BYTES, 8, VIEW_DASH, DATASET_WRITTEN) },
