@@ -61,7 +61,7 @@ static const struct view_column dataset_columns[] = {
 const struct view view_datasets = {
 	.key = "datasets",
 	.title = "Data sets",
-	.note = "TIME: in all calls; IN READS: and writes; MAPPED: the lengths of all mappings",
+	.note = "TIME: in all calls; IN READS: in reads and writes; MAPPED: the lengths of all mappings",
 	.what = "files, gathered to the folders that hold many or large ones (rules.md); the 19 with the most time, and the others",
 	.columns = dataset_columns,
 	VIEW_BEHIND(struct report, datasets),

@@ -358,6 +358,8 @@ static void software_is_apart(void **state)
 	many(100, "/usr/lib/x86_64-linux-gnu/lib%u.so.1", KiB);
 	one("/opt/conda/bin/python3.11", 20 * MiB);
 	many(80, "/opt/conda/data/%u.npy", KiB);
+	one("/opt/x/lib/libtorch_cuda.so", 900 * MiB);
+	one("/opt/x/lib/libc10.so", KiB);
 	one("/home/me/run/train.py", KiB);
 	many(70, "/home/me/run/sample%u.npy", KiB);
 	r = loaded();
@@ -367,6 +369,7 @@ static void software_is_apart(void **state)
 	/* one small thing of many is not asked for */
 	assert_null(find(r, "/home/me/run/train.py"));
 	assert_int_equal(find(r, NULL)->sum[DATASET_FILES], 1);
+	has(r, "/opt/x/lib", DATASET_SOFTWARE, 2);
 	has(r, "/opt/conda/data", DATASET_DATA, 80);
 	has(r, "/home/me/run", DATASET_DATA, 70);
 	report_free(r);
