@@ -107,6 +107,19 @@ int util_read_line(const char *path, char *buf, size_t size)
 	return 0;
 }
 
+int util_fd_path(int fd, char path[PATH_MAX])
+{
+	char link[32];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, PATH_MAX);
+	if (len < 0)
+		return -errno;
+	path[MIN(len, PATH_MAX - 1)] = '\0';
+	return len == PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
 int util_create_at(int dirfd, const char *name, int flags)
 {
 	autoclose int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | flags, 0600);

@@ -3,6 +3,7 @@
 #ifndef BASE_UTIL_H
 #define BASE_UTIL_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -63,6 +64,12 @@ static inline void util_count(uint64_t *counter, uint64_t n)
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
 
+/* Such a counter, or another number that one thread alone writes. */
+static inline uint64_t util_counted(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
 /* Close *FD when it is open and mark it closed. */
 void util_close(int *fd);
 
@@ -86,6 +93,9 @@ int util_read_fd(int fd, size_t max, char **ret, size_t *len_ret);
 
 /* The same into BUF with blanks and newlines at the end cut off; 0 or -errno. */
 int util_read_line(const char *path, char *buf, size_t size);
+
+/* What the open file or folder FD is called now, whatever it was opened as. 0 or -errno. */
+int util_fd_path(int fd, char path[PATH_MAX]);
 
 /*
  * Create NAME in the folder DIRFD for writing (O_APPEND or 0 in FLAGS): it must not be there, mode

@@ -52,20 +52,6 @@ static int open_nearest(const char *path, char at[PATH_MAX])
 	}
 }
 
-/* The full name of the folder FD where there is one. */
-static void name_of(int fd, char at[PATH_MAX])
-{
-	char link[32], path[PATH_MAX];
-	ssize_t len;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	len = readlink(link, path, sizeof(path) - 1);
-	if (len <= 0)
-		return;
-	path[len] = '\0';
-	memcpy(at, path, (size_t)len + 1);
-}
-
 /* --- speed ------------------------------------------------------------------------------------ */
 
 static int open_named(int dir)
@@ -195,7 +181,7 @@ void check_folder(struct check *c)
 	if (r == 0)
 		r = dir = open_nearest(path, at);
 	if (r >= 0)
-		name_of(dir, at);
+		util_fd_path(dir, at);
 	if (r >= 0)
 		r = space_look(&left, dir, c->min_free_bytes);
 	if (r < 0) {

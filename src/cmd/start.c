@@ -17,7 +17,6 @@
 #include "report/show/show.h"
 #include "service/client.h"
 #include "session/session.h"
-#include "session/start_config.h"
 #include "session/start_options.h"
 #include "trace/config.h"
 

@@ -28,17 +28,12 @@ int archiver_begin_to_drop(struct archiver *k)
 	return r;
 }
 
-static uint64_t load(const uint64_t *v)
-{
-	return __atomic_load_n(v, __ATOMIC_RELAXED);
-}
-
 static uint64_t trace_bytes(const struct archiver *k)
 {
-	uint64_t bytes = load(&k->rollup.file_bytes);
+	uint64_t bytes = util_counted(&k->rollup.file_bytes);
 
 	for (unsigned int i = 0; i < k->n_files; i++)
-		bytes += __atomic_load_n(&k->files[i].sink->ended, __ATOMIC_RELAXED) ? 0 : load(&k->files[i].sink->file_bytes);
+		bytes += __atomic_load_n(&k->files[i].sink->ended, __ATOMIC_RELAXED) ? 0 : util_counted(&k->files[i].sink->file_bytes);
 	for (size_t i = 0; i < k->n; i++)
 		bytes += k->segments[i]->stored_bytes;
 	return bytes;

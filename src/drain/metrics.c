@@ -90,11 +90,6 @@ void metrics_row(struct metrics *m, unsigned int probe, const struct dlt_hdr *re
 
 /* --- control plane --------------------------------------------------------------------------------- */
 
-static uint64_t load(const uint64_t *v)
-{
-	return __atomic_load_n(v, __ATOMIC_RELAXED);
-}
-
 /* What every series begins with: its name and the labels that say of which trace it is. */
 struct put {
 	FILE *out;
@@ -162,10 +157,10 @@ static void put_seconds(const struct put *p, const char *label, const char *valu
 static void put_hist(const struct put *p, const struct metrics_hist *h, const char *label, const char *value,
 		     const char *more)
 {
-	uint64_t n = 0, sum_ns = load(&h->sum_ns);
+	uint64_t n = 0, sum_ns = util_counted(&h->sum_ns);
 
 	for (unsigned int i = 0; i <= METRICS_BOUNDS; i++) {
-		n += load(&h->n[i]);
+		n += util_counted(&h->n[i]);
 		put_series(p, "_bucket", label, value);
 		if (i < METRICS_BOUNDS)
 			fprintf(p->out, "%s,le=\"%g\"} %" PRIu64 "\n", more, (double)bounds_ns[i] / 1e9, n);
@@ -227,7 +222,7 @@ static void put_latencies(struct put *p)
 static bool has_rows(const struct metrics_hist *h)
 {
 	for (unsigned int i = 0; i <= METRICS_BOUNDS; i++)
-		if (load(&h->n[i]))
+		if (util_counted(&h->n[i]))
 			return true;
 	return false;
 }
@@ -250,7 +245,7 @@ static void put_disks(struct put *p)
 		for (unsigned int op = 0; op < METRICS_OPS; op++)
 			if (has_rows(&m->disks[i].lat[op])) {
 				put_series(p, "", "disk", m->disks[i].name);
-				fprintf(p->out, ",op=\"%s\"} %" PRIu64 "\n", op_names[op], load(&m->disks[i].bytes[op]));
+				fprintf(p->out, ",op=\"%s\"} %" PRIu64 "\n", op_names[op], util_counted(&m->disks[i].bytes[op]));
 			}
 }
 
@@ -259,12 +254,12 @@ static void put_calls(struct put *p)
 	const struct metrics *m = p->now->rows;
 
 	put_head(p, "dltraced_read_bytes_total", "counter", "Bytes that the target's reads returned.");
-	put_u64(p, NULL, NULL, load(&m->read_bytes));
+	put_u64(p, NULL, NULL, util_counted(&m->read_bytes));
 	put_head(p, "dltraced_written_bytes_total", "counter", "Bytes that the target's writes took.");
-	put_u64(p, NULL, NULL, load(&m->written_bytes));
+	put_u64(p, NULL, NULL, util_counted(&m->written_bytes));
 	put_head(p, "dltraced_fetched_bytes_total", "counter",
 		 "Bytes that the target's calls made the kernel fetch from disks, read-ahead included (DISK_BYTES).");
-	put_u64(p, NULL, NULL, load(&m->fetched_bytes));
+	put_u64(p, NULL, NULL, util_counted(&m->fetched_bytes));
 }
 
 /* Numbers of the trace as a whole, as they are at the moment. */

@@ -22,7 +22,6 @@
 #include "host/rights/owner.h"
 #include "service/protocol.h"
 #include "session/session.h"
-#include "session/start_config.h"
 #include "session/start_options.h"
 #include "session/state.h"
 
@@ -240,7 +239,6 @@ static int served_adopt(struct session *s)
 		return 0;
 	workload_adopt(&s->workload, s->targets.workload, rq->pidfds[0]);
 	rq->pidfds[0] = -1;
-	session_note_workload(s);
 	return 0;
 }
 
@@ -248,7 +246,7 @@ static void workload_ended(struct session *s, int status, bool known)
 {
 	if (s->workload.ended || !s->workload.pid)
 		return;
-	s->manifest.workload.status_unknown = !known;
+	s->manifest.status_unknown = !known;
 	workload_adopted_end(&s->workload, status);
 	watch_advance(s);
 }
@@ -281,7 +279,7 @@ static int on_client(void *ctx, int fd, uint32_t events)
 	}
 	word[n] = '\0';
 	if (sscanf(word, "exit %d %llu", &status, &lost) >= 1) {
-		s->manifest.workload_log.lost_bytes = lost;
+		s->manifest.log_lost_bytes = lost;
 		workload_ended(s, status, true);
 	} else if (!strcmp(word, "stop")) {
 		log_debug("the client asks for the end");
@@ -310,7 +308,7 @@ static void served_workload_ended(struct session *s, int fd)
 
 	loop_del(&s->loop, fd);
 	sv->over_ns = clock_now_ns(CLOCK_MONOTONIC);
-	s->manifest.workload.end = session_now();
+	s->manifest.workload_end = session_now();
 	if (sv->fd < 0)
 		workload_ended(s, 0, false);
 }

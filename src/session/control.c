@@ -27,13 +27,7 @@ const char *session_phase(const struct session *s)
 
 const char *session_folder(const struct session *s, char path[PATH_MAX])
 {
-	char link[64];
-	ssize_t n;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", s->dir.fd);
-	n = readlink(link, path, PATH_MAX - 1);
-	path[MAX(n, 0)] = '\0';
-	return n > 0 ? path : s->dir.path;
+	return util_fd_path(s->dir.fd, path) < 0 ? s->dir.path : path;
 }
 
 const char *session_name(const char *folder)
@@ -60,12 +54,11 @@ static uint64_t free_bytes(struct session *s)
 	return s->folder_watch.space.free_bytes;
 }
 
-/* As in the text files: one word, whatever the folder is called. */
-static void put_word(FILE *out, const char *text)
+void session_put_word(FILE *out, const char *text, size_t len)
 {
 	char word[TEXT_ESCAPED_MAX(4096)];
 
-	fwrite(word, 1, (size_t)(text_put_str(word, text, MIN(strlen(text), 4096U)) - word), out);
+	fwrite(word, 1, (size_t)(text_put_str(word, text, MIN(len, (size_t)4096)) - word), out);
 }
 
 static void refresh(struct session *s)
@@ -124,7 +117,7 @@ static void put_words(const struct session *s, void (*put)(const struct session 
 		return;
 	put(s, words);
 	if (!fclose(words) && len)
-		put_word(out, text);
+		session_put_word(out, text, len);
 	else
 		fputc('-', out);
 }
@@ -139,14 +132,14 @@ static int say_status(struct session *s, const struct control_request *rq, FILE 
 	const char *folder = session_folder(s, path);
 
 	refresh(s);
-	put_word(out, session_name(folder));
+	session_put_word(out, session_name(folder), strlen(session_name(folder)));
 	fprintf(out, "\t%d\t%s\t%.1f\t%llu\t%llu\t%llu\t%llu\t", getpid(),
 		session_phase(s), elapsed_s(s),
 		(unsigned long long)s->status.rows, (unsigned long long)s->status.lost,
 		(unsigned long long)s->status.bytes, (unsigned long long)free_bytes(s));
-	put_word(out, folder);
+	session_put_word(out, folder, strlen(folder));
 	fputc('\t', out);
-	put_word(out, s->cfg->experiment);
+	session_put_word(out, s->cfg->experiment, strlen(s->cfg->experiment));
 	fprintf(out, "\t%.0f\t%.0f\t", session_has_ended(s) ? 0 : s->status.rates.rows_s, session_has_ended(s) ? 0 : s->status.rates.bytes_s);
 	put_words(s, put_target, out);
 	fputc('\t', out);
@@ -214,9 +207,7 @@ static int say_json(struct session *s, const struct control_request *rq, FILE *o
 	put_collector_states(&j, s);
 	put_probes(&j, s);
 	json_end(&j);
-	if (!json_finish(&j))
-		fwrite(j.buf, 1, j.len, out);
-	json_free(&j);
+	json_write(&j, out);
 	return 0;
 }
 

@@ -170,7 +170,6 @@ static bool finish_files(struct session *s)
 	drain_free(&s->drain);
 	collectors_free(&s->collectors);
 	left_running_settle(&s->left);
-	s->manifest.left = &s->left;
 	s->files = FILES_CLOSED;
 	s->manifest.end = session_now();
 	return finish_manifest(s);

@@ -18,18 +18,10 @@
 #include <sys/epoll.h>
 
 #include "base/log.h"
-#include "base/text.h"
 #include "base/util.h"
 #include "drain/live.h"
 #include "session/state.h"
 #include "trace/probe.h"
-
-static void put_text(FILE *out, const char *text, size_t len)
-{
-	char word[TEXT_ESCAPED_MAX(4096)];
-
-	fwrite(word, 1, (size_t)(text_put_str(word, text, MIN(len, (size_t)4096)) - word), out);
-}
 
 static void put_numbers(FILE *out, const struct live_sum *s)
 {
@@ -50,9 +42,9 @@ static void put_call(FILE *out, const struct live_call *c, uint64_t now_ns)
 	else
 		fprintf(out, "%lld", (long long)c->fd);
 	fprintf(out, "\t%llu\t", (unsigned long long)(c->path ? 0 : c->addr));
-	put_text(out, c->path ?: "", c->path ? strlen(c->path) : 0);
+	session_put_word(out, c->path ?: "", c->path ? strlen(c->path) : 0);
 	fputc('\t', out);
-	put_text(out, c->comm, strnlen(c->comm, sizeof(c->comm)));
+	session_put_word(out, c->comm, strnlen(c->comm, sizeof(c->comm)));
 	fputc('\n', out);
 }
 
@@ -68,7 +60,7 @@ static void put_view(struct session *s, FILE *out, const struct live_view *v)
 	put_numbers(out, &v->all);
 	for (uint32_t i = 0; i < v->n; i++) {
 		fprintf(out, "process\t%u\t", v->sums[i].pid);
-		put_text(out, v->sums[i].comm, strnlen(v->sums[i].comm, DLT_COMM_LEN));
+		session_put_word(out, v->sums[i].comm, strnlen(v->sums[i].comm, DLT_COMM_LEN));
 		put_numbers(out, &v->sums[i]);
 	}
 	for (unsigned int i = 0; i < v->n_calls; i++)

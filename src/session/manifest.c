@@ -1,30 +1,45 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Puts the manifest together. What holds from the start is kept as text, head, and opens every version: the end
- * of a trace does not rewrite where it came from. The file is manifest_file.c's.
+ * manifest.json out of what the session knows. What holds from the start is kept as text, head, and opens every version:
+ * the end of a trace does not rewrite where it came from. The file is manifest_file.c's. Control plane.
  */
 #include "session/manifest.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "base/util.h"
+#include "collectors/kinds.h"
 #include "dlt/dlt.h"
 #include "host/git.h"
 #include "host/machine.h"
 #include "host/rights/privileges.h"
-#include "host/rights/workload_user.h"
 #include "host/stall/guard.h"
-#include "job/workload.h"
+#include "job/relay_log.h"
 #include "kernel/ring.h"
-#include "session/left_running.h"
+#include "session/state.h"
 #include "trace/config.h"
+#include "trace/probe.h"
+
+struct manifest_time session_now(void)
+{
+	return (struct manifest_time){ clock_now_ns(CLOCK_MONOTONIC), clock_now_ns(CLOCK_REALTIME) };
+}
+
+uint64_t session_not_on_disk(const struct session *s)
+{
+	return util_counted(&s->drain.not_on_disk) + (s->split ? util_counted(&s->archiver.not_on_disk) : 0);
+}
+
+/* --- what holds from the start on ------------------------------------------------------------------------ */
 
 #define LEFT_SHOWN 8
 
@@ -40,12 +55,12 @@ static void put_list(struct json *j, const char *key, char *const *items)
 static const char hidden[] = "(hidden)";
 
 /* dltraced's own, which ends with the workload's. */
-static void put_cmdline(struct json *j, const struct manifest *m)
+static void put_cmdline(struct json *j, const struct session *s)
 {
-	const struct config *cfg = m->cfg;
+	const struct config *cfg = s->cfg;
 
 	json_array(j, "cmdline");
-	for (char *const *arg = m->cmdline; arg && *arg; arg++) {
+	for (char *const *arg = s->argv; arg && *arg; arg++) {
 		const char *shell = cfg->no_args ? cfg->shell_cmd : NULL;
 
 		/* the text of --workload, also behind its "=" */
@@ -90,24 +105,24 @@ static void put_kernel(struct json *j)
 }
 
 /* As the user: what is in the folder leads nowhere that they could not go. */
-static int read_git(struct git_head *h, const struct manifest *m)
+static int read_git(struct git_head *h, const struct session *s)
 {
 	int r;
 
-	stall_guard_begin(m->cwd, STALL_GUARD_BY_SIGNAL);
-	r = m->owner ? privileges_as_user(m->owner) : 0;
+	stall_guard_begin(s->cwd, STALL_GUARD_BY_SIGNAL);
+	r = privileges_as_user(&s->user);
 	if (r == 0)
-		r = git_head_read(h, m->cwd);
+		r = git_head_read(h, s->cwd);
 	privileges_as_root();
 	stall_guard_end();
 	return r;
 }
 
-static void put_git(struct json *j, const struct manifest *m)
+static void put_git(struct json *j, const struct session *s)
 {
 	struct git_head h;
 
-	if (!m->cwd || read_git(&h, m) < 0)
+	if (!s->cwd || read_git(&h, s) < 0)
 		return;
 	json_object(j, "git");
 	json_str(j, "folder", h.top);
@@ -135,21 +150,21 @@ void manifest_put_target(struct json *j, const struct config *cfg)
 	json_end(j);
 }
 
-int manifest_begin(struct manifest *m)
+int manifest_begin(struct session *s, char *const *env)
 {
-	struct json *j = &m->head;
+	struct json *j = &s->manifest.head;
 
 	json_object(j, NULL);
 	json_str(j, "tool", "dltraced");
 	json_str(j, "version", DLT_VERSION);
 	json_u64(j, "schema", DLT_SCHEMA);
-	put_cmdline(j, m);
-	json_str(j, "cwd", m->cwd);
-	json_str(j, "experiment", m->cfg->experiment);
-	manifest_put_target(j, m->cfg);
-	put_git(j, m);
+	put_cmdline(j, s);
+	json_str(j, "cwd", s->cwd);
+	json_str(j, "experiment", s->cfg->experiment);
+	manifest_put_target(j, s->cfg);
+	put_git(j, s);
 	json_object(j, "environment");
-	manifest_put_environ(j, m->environ);
+	manifest_put_environ(j, env);
 	json_end(j);
 	put_kernel(j);
 	json_object(j, "machine");
@@ -160,6 +175,8 @@ int manifest_begin(struct manifest *m)
 	json_end(j);
 	return j->error;
 }
+
+/* --- what may change until the end ----------------------------------------------------------------------- */
 
 static void put_time(struct json *j, const char *key, const struct manifest_time *t)
 {
@@ -177,34 +194,37 @@ static void put_time(struct json *j, const char *key, const struct manifest_time
 	json_end(j);
 }
 
-static void put_workload(struct json *j, const struct manifest *m)
+static void put_workload(struct json *j, const struct session *s)
 {
-	if (!m->cfg->argv) {
+	const struct manifest *m = &s->manifest;
+
+	if (!s->cfg->argv) {
 		json_null(j, "workload");
 		return;
 	}
 	json_object(j, "workload");
-	put_argv(j, m->cfg);
-	json_str(j, "user", m->workload.user);
-	json_u64(j, "pid", (uint64_t)m->workload.pid);
-	put_time(j, "start", &m->workload.start);
-	put_time(j, "end", &m->workload.end);
-	if (m->workload.end.mono_ns && m->workload.status_unknown) {
+	put_argv(j, s->cfg);
+	json_str(j, "user", s->user.name);
+	json_u64(j, "pid", (uint64_t)s->workload.pid);
+	put_time(j, "start", &m->workload_start);
+	put_time(j, "end", &m->workload_end);
+	if (m->workload_end.mono_ns && m->status_unknown) {
 		json_null(j, "status");
 		json_null(j, "exit_code");
-	} else if (m->workload.end.mono_ns) {
-		json_s64(j, "status", m->workload.status);
-		json_s64(j, "exit_code", m->workload.exit_code);
+	} else if (m->workload_end.mono_ns) {
+		json_s64(j, "status", s->workload.status);
+		json_s64(j, "exit_code", session_exit_code(s));
 	}
 	json_end(j);
 }
 
 /* At the end of the trace: processes of the job that went on, of the first of which it is said who they are. */
-static void put_job(struct json *j, const struct left_running *l)
+static void put_job(struct json *j, const struct session *s)
 {
+	const struct left_running *l = &s->left;
 	uint64_t cpu_us = 0;
 
-	if (!l || !l->known) {
+	if (s->files < FILES_CLOSED || !l->known) { /* it may yet be about to end */
 		json_null(j, "job");
 		return;
 	}
@@ -225,55 +245,79 @@ static void put_job(struct json *j, const struct left_running *l)
 	json_end(j);
 }
 
-static void put_workload_log(struct json *j, const struct manifest *m)
+/* What is kept of the workload's output. By way of the service the relay is another process's, which says what is lost. */
+static void put_workload_log(struct json *j, const struct session *s)
 {
-	if (!m->workload_log.kept) {
+	const struct relay_log *log = s->workload.relay.log;
+	struct stat st = {};
+
+	if (!log && s->workload_log_fd < 0) {
 		json_null(j, "workload_log");
 		return;
 	}
+	if (!log)
+		fstat(s->workload_log_fd, &st);
 	json_object(j, "workload_log");
-	json_u64(j, "written_bytes", m->workload_log.written_bytes);
-	json_u64(j, "lost_bytes", m->workload_log.lost_bytes);
-	json_u64(j, "unsure_bytes", m->workload_log.unsure_bytes);
+	json_u64(j, "written_bytes", log ? util_counted(&log->written_bytes) : (uint64_t)st.st_size);
+	json_u64(j, "lost_bytes", log ? util_counted(&log->lost_bytes) : s->manifest.log_lost_bytes);
+	json_u64(j, "unsure_bytes", s->status.log_unsure);
 	json_end(j);
 }
 
-static void put_probe(struct json *j, const struct manifest_probe_row *p)
+/* Whether the trace has the file of probe I. */
+static bool has_file(const struct session *s, unsigned int i)
 {
+	if (i == DLT_files)
+		return !s->cfg->rollup_only;
+	if (i == DLT_rollup)
+		return s->cfg->rollup_only || s->cfg->keep_bytes;
+	return s->cfg->probes >> i & 1 || i == DLT_pids || i == DLT_marks || (i == DLT_workload && s->workload_log_fd >= 0);
+}
+
+/* Calls made: where each is one row, rows + summed + filtered + lost. */
+static void put_probe(struct json *j, const struct session *s, unsigned int i)
+{
+	const bool traced = s->traced && (s->tracer.probes >> i & 1 || !(s->cfg->probes >> i & 1));
+	const struct backend_kind *backend = s->tracer.backends[i];
+	const char *why = s->traced ? s->tracer.why[i] : s->why_not;
+	const struct probe_counts *n = &s->status.counts.probes[i];
+
 	json_object(j, NULL);
-	json_str(j, "name", p->name);
-	json_str(j, "backend", p->backend);
-	if (p->hooks)
-		json_str(j, "hooks", p->hooks);
-	if (p->why)
-		json_str(j, "why", p->why);
-	json_u64(j, "calls", p->counts.calls);
-	json_u64(j, "rows", p->counts.rows);
-	json_u64(j, "lost", p->counts.lost);
-	json_u64(j, "late", p->counts.late);
-	json_u64(j, "unmatched", p->counts.unmatched);
-	json_u64(j, "filtered", p->counts.filtered);
-	json_u64(j, "bytes", p->counts.bytes);
-	json_u64(j, "dropped", p->counts.dropped);
-	json_u64(j, "dropped_bytes", p->counts.dropped_bytes);
-	json_u64(j, "summed", p->counts.summed);
-	if (p->counts.foreign)
-		json_u64(j, "foreign", p->counts.foreign);
-	json_u64(j, "unsure", p->counts.unsure);
+	json_str(j, "name", probes[i]->name);
+	json_str(j, "backend", !traced ? "none" : backend ? backend->name : probes[i]->open ? "tracepoint" : "user");
+	if (traced && backend && backend->hooks)
+		json_str(j, "hooks", backend->hooks);
+	if (why)
+		json_str(j, "why", why);
+	json_u64(j, "calls", n->calls);
+	json_u64(j, "rows", n->rows);
+	json_u64(j, "lost", n->lost);
+	json_u64(j, "late", n->late);
+	json_u64(j, "unmatched", n->unmatched);
+	json_u64(j, "filtered", n->filtered);
+	json_u64(j, "bytes", n->bytes);
+	json_u64(j, "dropped", n->dropped);
+	json_u64(j, "dropped_bytes", n->dropped_bytes);
+	json_u64(j, "summed", n->summed);
+	if (n->foreign)
+		json_u64(j, "foreign", n->foreign);
+	json_u64(j, "unsure", n->unsure);
 	json_end(j);
 }
 
-static void put_collector(struct json *j, const struct manifest_collector_row *c)
+static void put_collector(struct json *j, const struct session *s, const struct collector *c)
 {
+	const struct archiver_file *kept = s->split ? archiver_file(&s->archiver, &c->sink) : NULL;
+
 	json_object(j, NULL);
-	json_str(j, "name", c->name);
-	json_str(j, "file", c->file);
+	json_str(j, "name", c->kind->name);
+	json_str(j, "file", c->kind->file);
 	json_str(j, "state", c->state);
-	json_u64(j, "rows", c->rows);
-	json_u64(j, "bytes", c->bytes);
-	json_u64(j, "lost", c->lost);
-	json_u64(j, "dropped", c->dropped);
-	json_u64(j, "dropped_bytes", c->dropped_bytes);
+	json_u64(j, "rows", util_counted(&c->sink.rows));
+	json_u64(j, "bytes", util_counted(&c->sink.bytes));
+	json_u64(j, "lost", util_counted(&c->sink.lost));
+	json_u64(j, "dropped", kept ? util_counted(&kept->dropped_rows) : 0);
+	json_u64(j, "dropped_bytes", kept ? util_counted(&kept->dropped_bytes) : 0);
 	json_end(j);
 }
 
@@ -285,40 +329,65 @@ static void put_timestamp(struct json *j, const char *key, uint64_t ns)
 		json_null(j, key);
 }
 
-static void put_segment(struct json *j, const struct manifest_segment_row *s)
+/* A closed segment that is there. */
+static void put_segment(void *ctx, const struct archiver_segment *s)
 {
+	struct json *j = ctx;
+	char file[NAME_MAX + 1];
+
+	segment_format(file, s->seg.base, s->seg.nr, s->pack);
 	json_object(j, NULL);
-	json_str(j, "file", s->file);
-	put_timestamp(j, "first_timestamp", s->first_ns);
-	put_timestamp(j, "last_timestamp", s->last_ns);
-	json_u64(j, "rows", s->rows);
-	json_u64(j, "bytes", s->bytes);
+	json_str(j, "file", file);
+	put_timestamp(j, "first_timestamp", s->seg.first_ns);
+	put_timestamp(j, "last_timestamp", s->seg.last_ns);
+	json_u64(j, "rows", s->seg.rows);
+	json_u64(j, "bytes", s->seg.bytes);
 	json_u64(j, "stored_bytes", s->stored_bytes);
 	json_end(j);
 }
 
-static void put_storage(struct json *j, const struct manifest_storage *s)
+/* How the trace is stored; the archiver of one that is not split is all zero. */
+static void put_storage(struct json *j, struct session *s)
 {
+	const struct config *cfg = s->cfg;
+	struct archiver *k = &s->archiver;
+
 	json_object(j, "storage");
-	json_str(j, "compress", s->compress);
-	json_u64(j, "rotate_bytes", s->rotate_bytes);
-	json_u64(j, "rotate_ns", s->rotate_ns);
-	json_u64(j, "keep_bytes", s->keep_bytes);
-	json_bool(j, "rollup_only", s->rollup_only);
-	json_u64(j, "compressed_from_bytes", s->compressed_from_bytes);
-	json_u64(j, "compressed_bytes", s->compressed_bytes);
-	json_u64(j, "compress_cpu_us", s->compress_cpu_us);
-	json_u64(j, "dropped_segments", s->dropped_segments);
-	json_u64(j, "dropped_unsummed_rows", s->dropped_unsummed_rows);
+	json_str(j, "compress", cfg->pack ? pack_names[cfg->pack] : NULL);
+	json_u64(j, "rotate_bytes", cfg->rotate_bytes);
+	json_u64(j, "rotate_ns", cfg->rotate_ns);
+	json_u64(j, "keep_bytes", cfg->keep_bytes);
+	json_bool(j, "rollup_only", cfg->rollup_only);
+	json_u64(j, "compressed_from_bytes", util_counted(&k->plain_bytes));
+	json_u64(j, "compressed_bytes", util_counted(&k->packed_bytes));
+	json_u64(j, "compress_cpu_us", util_counted(&k->cpu_ns) / 1000);
+	json_u64(j, "dropped_segments", util_counted(&k->dropped));
+	json_u64(j, "dropped_unsummed_rows", util_counted(&k->not_summed));
+	json_end(j);
+	json_array(j, "segments");
+	if (s->split)
+		archiver_each(k, put_segment, j);
 	json_end(j);
 }
 
-static void put_rings(struct json *j, const struct manifest *m)
+/* What requests of io_uring are seen by, or why they are not. */
+static void put_uring(struct json *j, const struct session *s)
+{
+	const struct tracer *t = &s->tracer;
+
+	if (!s->traced || (!t->uring_hooks && !t->uring_why))
+		return;
+	json_object(j, "io_uring");
+	json_str(j, t->uring_hooks ? "hooks" : "why", t->uring_hooks ?: t->uring_why);
+	json_end(j);
+}
+
+static void put_rings(struct json *j, const struct tracer *t)
 {
 	json_object(j, "rings");
-	json_u64(j, "count", m->n_rings);
-	json_u64(j, "bytes_each", m->ring_bytes);
-	json_u64(j, "stall_ms", ring_stall_ms(m->ring_bytes, m->ring_reserve_bytes));
+	json_u64(j, "count", t->n_rings);
+	json_u64(j, "bytes_each", t->ring_bytes);
+	json_u64(j, "stall_ms", ring_stall_ms(t->ring_bytes, t->cfg.ring_reserve));
 	json_u64(j, "stall_records_per_s", RING_STALL_RECORDS_PER_S);
 	json_u64(j, "stall_record_bytes", RING_STALL_RECORD_BYTES);
 	json_end(j);
@@ -333,9 +402,9 @@ static uint64_t timeval_us(const struct timeval *tv)
  * The most memory that was resident, each ring once: ring.c maps its pages twice in a row, so that a
  * record never wraps, and the kernel counts both.
  */
-static uint64_t max_rss_bytes(const struct rusage *ru, const struct manifest *m)
+static uint64_t max_rss_bytes(const struct rusage *ru, const struct tracer *t)
 {
-	uint64_t bytes = (uint64_t)ru->ru_maxrss * 1024, rings = m->n_rings * m->ring_bytes;
+	uint64_t bytes = (uint64_t)ru->ru_maxrss * 1024, rings = t->n_rings * t->ring_bytes;
 
 	return bytes > 2 * rings ? bytes - rings : bytes;
 }
@@ -347,7 +416,7 @@ static void put_privileges(struct json *j, const struct privileges *p)
 
 	json_object(j, "privileges");
 	json_u64(j, "uid", geteuid());
-	if (!p || !p->given_up) {
+	if (!p->given_up) {
 		json_null(j, "kept");
 		json_end(j);
 		return;
@@ -366,7 +435,7 @@ static void put_privileges(struct json *j, const struct privileges *p)
 }
 
 /* What the trace cost: this process alone, not the workload nor the collectors. */
-static void put_self(struct json *j, const struct manifest *m)
+static void put_self(struct json *j, const struct session *s)
 {
 	struct rusage ru;
 
@@ -375,13 +444,13 @@ static void put_self(struct json *j, const struct manifest *m)
 	json_u64(j, "pid", (uint64_t)getpid());
 	json_u64(j, "cpu_user_us", timeval_us(&ru.ru_utime));
 	json_u64(j, "cpu_system_us", timeval_us(&ru.ru_stime));
-	json_u64(j, "max_rss_bytes", max_rss_bytes(&ru, m));
-	json_u64(j, "written_bytes", m->written_bytes);
+	json_u64(j, "max_rss_bytes", max_rss_bytes(&ru, &s->tracer));
+	json_u64(j, "written_bytes", s->status.bytes);
 	json_end(j);
 }
 
 /* What is known only once all is over: how much of the workload's output no disk has yet. */
-static void put_end(struct json *j, const struct manifest *m)
+static void put_end(struct json *j, const struct session *s)
 {
 	uint64_t dirty;
 
@@ -390,42 +459,35 @@ static void put_end(struct json *j, const struct manifest *m)
 	json_end(j);
 	if (machine_dirty_bytes("", &dirty) == 0)
 		json_u64(j, "dirty_bytes_at_end", dirty);
-	json_u64(j, "not_on_disk_bytes", m->not_on_disk_bytes);
+	json_u64(j, "not_on_disk_bytes", session_not_on_disk(s));
 }
 
-static void put_manifest(struct json *j, const struct manifest *m, bool complete)
+static void put_manifest(struct json *j, struct session *s, bool complete)
 {
 	json_bool(j, "complete", complete);
-	put_time(j, "start", &m->start);
-	put_time(j, "end", &m->end);
-	put_workload(j, m);
-	put_job(j, m->left);
-	put_workload_log(j, m);
+	put_time(j, "start", &s->manifest.start);
+	put_time(j, "end", &s->manifest.end);
+	put_workload(j, s);
+	put_job(j, s);
+	put_workload_log(j, s);
 	json_array(j, "probes");
-	for (unsigned int i = 0; i < m->n_probes; i++)
-		put_probe(j, &m->probes[i]);
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (has_file(s, i))
+			put_probe(j, s, i);
 	json_end(j);
 	json_array(j, "collectors");
-	for (unsigned int i = 0; i < m->n_collectors; i++)
-		put_collector(j, &m->collectors[i]);
+	for (unsigned int i = 0; i < s->collectors.n; i++)
+		put_collector(j, s, &s->collectors.c[i]);
 	json_end(j);
-	if (m->uring_hooks || m->uring_why) {
-		json_object(j, "io_uring");
-		json_str(j, m->uring_hooks ? "hooks" : "why", m->uring_hooks ? m->uring_hooks : m->uring_why);
-		json_end(j);
-	}
-	put_storage(j, &m->storage);
-	json_array(j, "segments");
-	for (size_t i = 0; i < m->n_segments; i++)
-		put_segment(j, &m->segments[i]);
-	json_end(j);
-	json_u64(j, "skipped_runs", m->skipped_runs);
-	json_u64(j, "compat_calls", m->compat_calls);
-	put_rings(j, m);
-	put_privileges(j, m->privileges);
-	put_self(j, m);
+	put_uring(j, s);
+	put_storage(j, s);
+	json_u64(j, "skipped_runs", s->status.counts.skipped); /* of the system call hooks, by the kernel: calls may be missing */
+	json_u64(j, "compat_calls", s->tracer.shared ? s->tracer.shared->compat : 0); /* 32-bit ones: seen, not decoded */
+	put_rings(j, &s->tracer);
+	put_privileges(j, &s->privileges);
+	put_self(j, s);
 	if (complete)
-		put_end(j, m);
+		put_end(j, s);
 	json_end(j);
 }
 
@@ -440,23 +502,18 @@ static int json_dup(struct json *copy, const struct json *j)
 	return 0;
 }
 
-int manifest_text(const struct manifest *m, bool complete, char **text_ret, size_t *len_ret)
+int manifest_text(struct session *s, bool complete, char **text_ret, size_t *len_ret)
 {
 	__attribute__((cleanup(json_free))) struct json j = { 0 };
-	int r = json_dup(&j, &m->head);
+	int r = json_dup(&j, &s->manifest.head);
 
 	if (r < 0)
 		return r;
-	put_manifest(&j, m, complete);
+	put_manifest(&j, s, complete);
 	r = json_finish(&j);
 	if (r < 0)
 		return r;
 	*len_ret = j.len;
 	*text_ret = TAKE_PTR(j.buf);
 	return 0;
-}
-
-void manifest_free(struct manifest *m)
-{
-	json_free(&m->head);
 }

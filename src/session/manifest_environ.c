@@ -19,10 +19,10 @@ static const char *const prefixes[] = {
 
 static const char *const secrets[] = { "AUTH", "COOKIE", "CRED", "JWT", "KEY", "PASS", "PRIVATE", "SECRET", "SPANK", "TOKEN" };
 
-static bool is_chosen(const char *name)
+bool manifest_shows(const char *entry)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+		if (strncmp(entry, prefixes[i], strlen(prefixes[i])) == 0)
 			return true;
 	return false;
 }
@@ -44,11 +44,6 @@ static bool has_password(const char *value)
 	return at && memchr(at + 3, '@', len);
 }
 
-bool manifest_shows(const char *entry)
-{
-	return is_chosen(entry);
-}
-
 void manifest_put_environ(struct json *j, char *const *env)
 {
 	unsigned int n = 0;
@@ -59,7 +54,7 @@ void manifest_put_environ(struct json *j, char *const *env)
 		const char *value = *entry + len;
 
 		/* As for getenv(), of several with one name the first counts. */
-		if (!name || !*value || !is_chosen(name) || env_find(env, *entry) != *entry)
+		if (!name || !*value || !manifest_shows(name) || env_find(env, *entry) != *entry)
 			continue;
 		value++;
 		if (is_secret(name) || has_password(value))

@@ -9,20 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/util.h"
+#include "session/state.h"
 
+#define NOTE_MS 20
 #define MANIFEST_FILE "manifest.json"
 #define MANIFEST_TMP "manifest.json.tmp"
 #define GROWTH_BYTES (16 << 10) /* of the last version over the first, and more than that */
-
-/* The folder was made for the user who runs the workload; root may be the one who writes here. */
-static void give_to_owner_of(int dirfd, int fd)
-{
-	struct stat st;
-
-	if (fstat(dirfd, &st) == 0)
-		(void)!fchown(fd, st.st_uid, st.st_gid);
-}
 
 /* Whatever lies under the temporary name goes: a link there is removed, never followed. */
 static int write_tmp(int dirfd, const char *buf, size_t len)
@@ -32,11 +26,9 @@ static int write_tmp(int dirfd, const char *buf, size_t len)
 
 	if (unlinkat(dirfd, MANIFEST_TMP, 0) < 0 && errno != ENOENT)
 		return -errno;
-	fd = openat(dirfd, MANIFEST_TMP, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		    0600);
+	fd = util_create_at(dirfd, MANIFEST_TMP, 0);
 	if (fd < 0)
-		return -errno;
-	give_to_owner_of(dirfd, fd);
+		return fd;
 	/* Space for write_over(); a file system that keeps none can do without. */
 	(void)!fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)(len + len / 2) + GROWTH_BYTES);
 	r = util_write_all(fd, buf, len);
@@ -78,4 +70,64 @@ int manifest_put(int dirfd, const char *text, size_t len)
 	if (r < 0)
 		unlinkat(dirfd, MANIFEST_TMP, 0);
 	return r == -ENOSPC || r == -EDQUOT ? write_over(dirfd, text, len, r) : r;
+}
+
+/* --- in the background ----------------------------------------------------------------------------------- */
+
+static void put_file(void *ctx)
+{
+	struct session *s = ctx;
+
+	s->writing.r = manifest_put(s->dir.fd, s->writing.text, s->writing.len);
+}
+
+int session_await_manifest(struct session *s, int wait_ms)
+{
+	struct session_writing *w = &s->writing;
+
+	if (!w->call.busy)
+		return 1;
+	if (!async_call_wait(&w->call, wait_ms))
+		return 0;
+	free(TAKE_PTR(w->text));
+	if (w->r < 0)
+		log_err_r(w->r, "%s/manifest.json", s->dir.path);
+	return 1;
+}
+
+void session_note_manifest(struct session *s)
+{
+	if (session_begin_manifest(s, false) >= 0)
+		session_await_manifest(s, NOTE_MS);
+}
+
+int session_write_manifest(struct session *s, bool complete)
+{
+	int r = session_await_manifest(s, -1) > 0 ? session_begin_manifest(s, complete) : -EBUSY;
+
+	if (r < 0)
+		return r;
+	session_await_manifest(s, -1);
+	return s->writing.r;
+}
+
+int session_begin_manifest(struct session *s, bool complete)
+{
+	struct session_writing *w = &s->writing;
+	int r;
+
+	if (!session_await_manifest(s, 0))
+		return -EBUSY;
+	w->r = 0;
+	if (s->folder.gone)
+		return 0;
+	s->manifest_ns = clock_now_ns(CLOCK_MONOTONIC);
+	r = manifest_text(s, complete, &w->text, &w->len);
+	if (r == 0)
+		r = async_call_begin(&w->call, put_file, s);
+	if (r < 0) { /* else all of it is the thread's now */
+		free(TAKE_PTR(w->text));
+		w->r = log_err_r(r, "%s/manifest.json", s->dir.path);
+	}
+	return r;
 }

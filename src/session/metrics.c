@@ -1,17 +1,110 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* --metrics-file: what a session knows of itself, written down every interval. Control plane. */
+/*
+ * --metrics-file: what a session knows of itself, written down every interval. The file is always whole, since it is
+ * written beside and then takes its name; one that is not of dltraced's metrics is never replaced. Control plane.
+ */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "base/exit_codes.h"
 #include "base/log.h"
+#include "base/new_file.h"
 #include "base/util.h"
 #include "drain/metrics.h"
 #include "host/rights/privileges.h"
 #include "session/state.h"
 #include "trace/config.h"
+
+#define FIRST "# HELP dltraced_" /* what such a file begins with */
+#define WAIT_MS 20	 /* for a file system that answers */
+#define WAIT_END_MS 2000 /* for the last ones */
+
+/* --- the file -------------------------------------------------------------------------------------------- */
+
+/* Ours from before, empty, or not there: 0, else -errno. No link is followed, nor anything waited for. */
+static int may_replace(const struct metrics_file *f)
+{
+	autoclose int fd = openat(f->dirfd, f->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	char first[sizeof(FIRST)] = "";
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : errno == ELOOP ? -EEXIST : -errno;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EEXIST;
+	n = read(fd, first, strlen(FIRST));
+	return n < 0 ? -errno : !n || !strcmp(first, FIRST) ? 0 : -EEXIST;
+}
+
+/* Nobody reads it before it is whole: it is not ended by .prom, and hidden. */
+static int create_temporary(const struct metrics_file *f)
+{
+	int fd;
+
+	unlinkat(f->dirfd, f->temporary, 0); /* of a process that had our number */
+	fd = openat(f->dirfd, f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd < 0 ? -errno : fd;
+}
+
+void metrics_file_close(struct metrics_file *f)
+{
+	util_close(&f->dirfd);
+	free(TAKE_PTR(f->name));
+	free(TAKE_PTR(f->temporary));
+}
+
+int metrics_file_open(struct metrics_file *f, const char *path)
+{
+	const char *name;
+	autofree char *folder = new_file_folder(path, &name);
+	int r, fd;
+
+	*f = (struct metrics_file){ .dirfd = -1 };
+	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
+		return -EISDIR;
+	f->name = strdup(name);
+	f->temporary = util_fmt(".%.200s.%d.tmp", name, getpid());
+	f->dirfd = folder && f->name && f->temporary ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (f->dirfd < 0) {
+		r = folder && f->name && f->temporary ? -errno : -ENOMEM;
+		metrics_file_close(f);
+		return r;
+	}
+	r = may_replace(f);
+	fd = r < 0 ? r : create_temporary(f);
+	if (fd >= 0) {
+		close(fd);
+		unlinkat(f->dirfd, f->temporary, 0);
+		return 0;
+	}
+	metrics_file_close(f);
+	return fd;
+}
+
+int metrics_file_write(const struct metrics_file *f, const char *text, size_t len)
+{
+	autoclose int fd = create_temporary(f);
+	int r = fd < 0 ? fd : util_write_all(fd, text, len);
+
+	if (!r && fchmod(fd, 0644) < 0)
+		r = -errno;
+	if (!r)
+		r = may_replace(f); /* somebody may have put something else there */
+	if (!r && renameat(f->dirfd, f->temporary, f->dirfd, f->name) < 0)
+		r = -errno;
+	if (r < 0 && fd >= 0)
+		unlinkat(f->dirfd, f->temporary, 0);
+	return r;
+}
+
+/* --- what goes into it ----------------------------------------------------------------------------------- */
 
 static const char *reason(int r)
 {
@@ -62,13 +155,10 @@ static void fill_rings(struct metrics_now *now, const struct session *s)
 	now->buffer_used_bytes = rings_used(&s->drain.rings);
 }
 
-#define WAIT_MS 20	/* for a file system that answers */
-#define WAIT_END_MS 2000 /* for the last ones */
-
 static void write_file(void *ctx)
 {
 	struct session *s = ctx;
-	struct session_metrics_writing *w = &s->metrics_writing;
+	struct session_writing *w = &s->metrics_writing;
 
 	w->r = metrics_file_write(&s->metrics_file, w->text, w->len);
 }
@@ -81,7 +171,7 @@ static void write_metrics(void *ctx)
 /* What came of the last time. False: it is not over. */
 static bool take_written(struct session *s, int wait_ms)
 {
-	struct session_metrics_writing *w = &s->metrics_writing;
+	struct session_writing *w = &s->metrics_writing;
 
 	if (!async_call_wait(&w->call, wait_ms))
 		return false;
@@ -97,7 +187,7 @@ void session_metrics_write(struct session *s)
 {
 	char folder[PATH_MAX];
 	struct metrics_now now = { .counts = &s->status.counts, .rows = s->metrics, .paused = s->folder.paused };
-	struct session_metrics_writing *w = &s->metrics_writing;
+	struct session_writing *w = &s->metrics_writing;
 	int wait_ms = session_has_ended(s) ? WAIT_END_MS : WAIT_MS;
 	FILE *out;
 

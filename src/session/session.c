@@ -163,11 +163,7 @@ static int own_folder(struct session *s)
  */
 static int own_fork(struct session *s)
 {
-	int code = s->cfg->argv ? command_fork(&s->workload, s->cfg, &s->user, &s->dir, &s->workload_log_fd) : 0;
-
-	if (!code && s->cfg->argv)
-		session_note_workload(s);
-	return code;
+	return s->cfg->argv ? command_fork(&s->workload, s->cfg, &s->user, &s->dir, &s->workload_log_fd) : 0;
 }
 
 static int own_go(struct session *s)
@@ -180,7 +176,7 @@ static void own_workload_ended(struct session *s, int fd)
 	if (!workload_reap(&s->workload))
 		return;
 	loop_del(&s->loop, fd);
-	s->manifest.workload.end = session_now();
+	s->manifest.workload_end = session_now();
 }
 
 static const struct session_kind own = {
@@ -197,22 +193,6 @@ static const struct session_kind own = {
 
 /* --- start: each step logs what failed and returns an exit status --------------------------------------- */
 
-void session_note_workload(struct session *s)
-{
-	s->manifest.workload.pid = s->workload.pid;
-	s->manifest.workload.user = s->user.name;
-}
-
-static int step_user(struct session *s)
-{
-	return s->kind->user(s);
-}
-
-static int step_command(struct session *s)
-{
-	return s->kind->command ? s->kind->command(s) : 0;
-}
-
 static int step_machine(struct session *s)
 {
 	char error[512];
@@ -224,27 +204,19 @@ static int step_machine(struct session *s)
 	return 0;
 }
 
-static int step_targets(struct session *s)
-{
-	return s->kind->targets(s);
-}
-
-static int step_folder(struct session *s)
-{
-	return s->kind->folder(s);
-}
-
 static int step_manifest(struct session *s)
 {
 	s->cwd = s->kind->cwd(s);
-	s->manifest = (struct manifest){
-		.cmdline = s->argv,
-		.environ = s->kind->environ(s),
-		.cwd = s->cwd,
-		.cfg = s->cfg,
-		.owner = &s->user,
-	};
-	return manifest_begin(&s->manifest) < 0 ? EXIT_DLTRACED : 0;
+	return manifest_begin(s, s->kind->environ(s)) < 0 ? EXIT_DLTRACED : 0;
+}
+
+static int step_watch(struct session *s)
+{
+	int r = watch_setup(s);
+
+	if (r < 0)
+		log_err_r(r, "signals and timers");
+	return r < 0 ? EXIT_DLTRACED : 0;
 }
 
 static int step_caches(struct session *s)
@@ -262,20 +234,6 @@ static int step_caches(struct session *s)
 	return 0;
 }
 
-static int step_watch(struct session *s)
-{
-	int r = watch_setup(s);
-
-	if (r < 0)
-		log_err_r(r, "signals and timers");
-	return r < 0 ? EXIT_DLTRACED : 0;
-}
-
-static int step_fork(struct session *s)
-{
-	return s->kind->fork(s);
-}
-
 /* What will be kept once the hooks are on; who runs the tools meanwhile. */
 static void plan_privileges(struct session *s)
 {
@@ -286,7 +244,6 @@ static void plan_privileges(struct session *s)
 					       .files_of_others = cfg->metrics_file };
 
 	privileges_plan(&s->privileges, &s->user, &needs);
-	s->manifest.privileges = &s->privileges;
 	if (workload_user_get(&s->nobody, "nobody") < 0)
 		s->nobody = (struct workload_user){ .uid = NOBODY, .gid = NOBODY };
 }
@@ -320,7 +277,7 @@ static int step_go(struct session *s)
 	session_listen(s); /* before the workload runs: its first words may be `dltraced mark' */
 	creds_user();
 	if (s->workload.pid)
-		s->manifest.workload.start = session_now();
+		s->manifest.workload_start = session_now();
 	code = s->kind->go(s);
 	if (code)
 		return code;
@@ -334,20 +291,20 @@ static int step_go(struct session *s)
 }
 
 /* From step_watch on signals wait: before the loop runs, each step looks whether one has come. */
-static int (*const steps[])(struct session *s) = {
-	step_user, step_command, step_machine, step_targets, step_watch, session_metrics_begin, step_folder,
-	step_manifest, step_caches, step_fork, session_load, step_begin, step_go,
-};
-
 static int start(struct session *s)
 {
+	const struct session_kind *k = s->kind;
+	int (*const steps[])(struct session *s) = {
+		k->user, k->command, step_machine, k->targets, step_watch, session_metrics_begin, k->folder,
+		step_manifest, step_caches, k->fork, session_load, step_begin, step_go,
+	};
 	int code = 0;
 
 	for (size_t i = 0; !code && i < ARRAY_SIZE(steps); i++) {
 		code = stall_guard_lost();
 		if (code)
 			log_info("ended by a signal before the start was over: nothing has run, nothing is traced");
-		else
+		else if (steps[i])
 			code = steps[i](s);
 	}
 	return code;
@@ -355,8 +312,7 @@ static int start(struct session *s)
 
 /* --- end ------------------------------------------------------------------------------------------- */
 
-/* The workload's own status; without one, 0; when it goes on without us, that of the signal. */
-static int exit_code(const struct session *s)
+int session_exit_code(const struct session *s)
 {
 	if (!s->workload.pid)
 		return 0;
@@ -365,10 +321,8 @@ static int exit_code(const struct session *s)
 
 static int finish(struct session *s)
 {
-	int code = exit_code(s);
+	int code = session_exit_code(s);
 
-	s->manifest.workload.status = s->workload.status;
-	s->manifest.workload.exit_code = code;
 	if (session_has_ended(s)) /* before the workload: its status was not known yet */
 		session_end_again(s);
 	session_end_tracing(s);
@@ -389,7 +343,7 @@ static void session_free(struct session *s)
 	collectors_free(&s->collectors);
 	workload_free(&s->workload);
 	targets_free(&s->targets);
-	manifest_free(&s->manifest);
+	json_free(&s->manifest.head);
 	left_running_free(&s->left);
 	session_metrics_free(s);
 	control_close(&s->control);
@@ -454,7 +408,7 @@ int session_run_as(const struct session_kind *kind, void *of, const struct confi
 		.tell_fd = -1,
 		.phase_fd = -1,
 		.workload_log_fd = -1,
-		.metrics_file = METRICS_FILE_NONE,
+		.metrics_file.dirfd = -1,
 		.metrics_writing.call = ASYNC_CALL_NONE,
 		.folder_watch = FOLDER_WATCH_NONE,
 		.writing.call = ASYNC_CALL_NONE,

@@ -39,7 +39,5 @@ int session_open_folder(struct outdir *d, const struct config *cfg, char *const 
 
 /* As session_run(), of KIND, which finds OF as the session's. */
 int session_run_as(const struct session_kind *kind, void *of, const struct config *cfg, char **argv);
-/* For the steps: the manifest has the workload's process and user from now on. */
-void session_note_workload(struct session *s);
 
 #endif

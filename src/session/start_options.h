@@ -13,7 +13,18 @@ enum start_flag {
 	START_TARGET = 8,     /* says what to trace */
 };
 
+struct config;
+
 /* Into a struct config. */
 extern const struct option_row start_options[];
+
+/* A config as without any option. */
+void start_config_defaults(struct config *cfg);
+
+/*
+ * After the last option, wherever they were given: what they lack or contradict together, which is a text that does not
+ * change; or NULL, with what follows from them filled in.
+ */
+const char *start_config_finish(struct config *cfg);
 
 #endif

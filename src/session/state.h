@@ -18,7 +18,6 @@
 #include "kernel/tracer.h"
 #include "session/left_running.h"
 #include "session/manifest.h"
-#include "session/metrics_file.h"
 #include "session/status.h"
 #include "session/target.h"
 #include "trace/outdir.h"
@@ -67,22 +66,19 @@ struct session {
 	struct left_running left; /* at the end */
 	struct status status;
 	struct folder_watch folder_watch; /* of the trace folder */
-	struct session_writing {      /* manifest.json */
+	struct session_writing { /* manifest.json */
 		struct async_call call;
-		int dirfd;
 		char *text; /* the thread's while it is busy */
 		size_t len;
 		int r;
 	} writing;
 
 	struct metrics *metrics; /* --metrics-file, else NULL */
-	struct metrics_file metrics_file;
-	struct session_metrics_writing { /* it may lie on a server of its own */
-		struct async_call call;
-		char *text; /* the thread's while it is busy */
-		size_t len;
-		int r;
-	} metrics_writing;
+	struct metrics_file {
+		int dirfd; /* -1: none */
+		char *name, *temporary; /* in that folder */
+	} metrics_file;
+	struct session_writing metrics_writing; /* it may lie on a server of its own */
 	uint64_t metrics_ns; /* CLOCK_MONOTONIC when it was written last */
 	int metrics_said;    /* what came of that, as it was said */
 
@@ -187,11 +183,23 @@ void session_files_done(void);
 /* What it is doing, in a word. */
 const char *session_phase(const struct session *s);
 
+/* As in the text files: one word, whatever LEN bytes of TEXT are; the first 4096. */
+void session_put_word(FILE *out, const char *text, size_t len);
+
 /* status --watch: a client asks; has left; each second, for those who were busy; the trace has ended. */
 int session_live_say(struct session *s, const struct control_request *rq, FILE *out);
 void session_live_gone(void *ctx, unsigned int client);
 void session_live_tick(struct session *s);
 void session_live_end(struct session *s);
+
+/*
+ * Look whether the file PATH can be written, in a folder that is there. 0, or -errno: -EEXIST, it is something else's;
+ * -EISDIR; what a file beside it met. Replace it by LEN bytes, readable by everybody: 0, or -errno and the old one is
+ * still there.
+ */
+int metrics_file_open(struct metrics_file *f, const char *path);
+int metrics_file_write(const struct metrics_file *f, const char *text, size_t len);
+void metrics_file_close(struct metrics_file *f);
 
 /* --metrics-file: can it be written? 0 or an exit status. */
 int session_metrics_begin(struct session *s);
@@ -213,5 +221,7 @@ int session_await_manifest(struct session *s, int wait_ms);
 /* Now and then, while the trace goes on: nobody waits for it. */
 void session_note_manifest(struct session *s);
 struct manifest_time session_now(void);
+/* The workload's own status; without one, 0; when it goes on without us, that of the signal. */
+int session_exit_code(const struct session *s);
 
 #endif

@@ -25,11 +25,6 @@
 	(PROBE_BIT(DLT_files) | PROBE_BIT(DLT_marks) | PROBE_BIT(DLT_pids) | PROBE_BIT(DLT_rollup) |                   \
 	 PROBE_BIT(DLT_workload))
 
-static uint64_t load(const uint64_t *v)
-{
-	return __atomic_load_n(v, __ATOMIC_RELAXED);
-}
-
 /* With --keep it is not the drain's. */
 static const struct sink *sink_of(const struct drain *d, unsigned int probe)
 {
@@ -41,9 +36,9 @@ static void update_kept(struct probe_counts *p, const struct drain *d, const str
 {
 	const struct archiver_file *f = d->archiver ? archiver_file(d->archiver, sink) : NULL;
 
-	p->dropped = f ? load(&f->dropped_rows) : 0;
-	p->dropped_bytes = f ? load(&f->dropped_bytes) : 0;
-	p->unsure += f ? load(&f->unsure_rows) : 0;
+	p->dropped = f ? util_counted(&f->dropped_rows) : 0;
+	p->dropped_bytes = f ? util_counted(&f->dropped_bytes) : 0;
+	p->unsure += f ? util_counted(&f->unsure_rows) : 0;
 }
 
 void status_update(struct status *s, const struct tracer *t, const struct drain *d)
@@ -60,15 +55,15 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		struct probe_counts *p = &s->counts.probes[i];
 
 		p->seen = stats[i].seen;
-		p->rows = load(&sink->rows);
-		p->bytes = load(&sink->bytes);
-		p->late = load(&sink->late);
-		p->unsure = load(&sink->unsure);
-		p->filtered = load(&d->decode.counts[i].filtered);
-		p->lost = stats[i].lost + stats[i].rows_lost + load(&sink->lost) + skipped[i];
+		p->rows = util_counted(&sink->rows);
+		p->bytes = util_counted(&sink->bytes);
+		p->late = util_counted(&sink->late);
+		p->unsure = util_counted(&sink->unsure);
+		p->filtered = util_counted(&d->decode.counts[i].filtered);
+		p->lost = stats[i].lost + stats[i].rows_lost + util_counted(&sink->lost) + skipped[i];
 		p->calls = stats[i].emitted;
 		p->foreign = stats[i].foreign;
-		p->summed = load(&d->decode.counts[i].summed);
+		p->summed = util_counted(&d->decode.counts[i].summed);
 		update_kept(p, d, sink);
 		if (!((t->probes | ALWAYS) >> i & 1))
 			continue;
@@ -79,7 +74,7 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		s->summed += p->summed;
 		s->unsure += p->unsure;
 	}
-	s->log_unsure = load(&d->log.unsure_bytes);
+	s->log_unsure = util_counted(&d->log.unsure_bytes);
 	s->lost += s->counts.skipped; /* anybody's, so perhaps ours: never too few */
 }
 
@@ -156,10 +151,20 @@ static const char *human(char buf[16], uint64_t v, const char *unit)
 	return buf;
 }
 
+/* Whether it is time to say that there are N by now: more than have been said, and not too often. Notes that it is. */
+static bool is_news(struct status_said *said, uint64_t n)
+{
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
+
+	if (n <= said->n || (said->n && now - said->at_ns <= SAY_AGAIN_NS))
+		return false;
+	*said = (struct status_said){ n, now };
+	return true;
+}
+
 /* What was written, and the disk has refused afterwards. */
 static void warn_refused(struct status *s, const struct drain *d, const char *dir)
 {
-	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 	int refused = 0;
 
 	for (unsigned int i = 1; !refused && i < DLT_PROBES; i++)
@@ -170,17 +175,14 @@ static void warn_refused(struct status *s, const struct drain *d, const char *di
 		log_warn("the disk of %s has refused what it was given: %s; some of workload.log may be missing (the manifest counts it as unsure_bytes)",
 			 dir, strerror(-__atomic_load_n(&d->log.refused, __ATOMIC_RELAXED)));
 	s->log_unsure_said = s->log_unsure;
-	if (s->unsure <= s->unsure_said || (s->unsure_said && now - s->unsure_said_ns <= SAY_AGAIN_NS))
-		return;
-	log_warn("the disk of %s has refused what it was given: %s; up to %llu rows that were written may be missing (the manifest counts them as unsure)",
-		 dir, strerror(-refused), (unsigned long long)s->unsure);
-	s->unsure_said = s->unsure;
-	s->unsure_said_ns = now;
+	if (is_news(&s->unsure_said, s->unsure))
+		log_warn("the disk of %s has refused what it was given: %s; up to %llu rows that were written may be missing (the manifest counts them as unsure)",
+			 dir, strerror(-refused), (unsigned long long)s->unsure);
 }
 
 void status_warn(struct status *s, const struct drain *d, const char *dir, bool hangs)
 {
-	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), beat = load(&d->heartbeat_ns);
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), beat = util_counted(&d->heartbeat_ns);
 	bool stalled = hangs || (beat && now - beat > STALLED_NS);
 	uint64_t failures = 0;
 	int failed_with = 0;
@@ -188,16 +190,13 @@ void status_warn(struct status *s, const struct drain *d, const char *dir, bool 
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		const struct sink *sink = sink_of(d, i);
 
-		failures += load(&sink->failures);
-		if (load(&sink->failures))
+		failures += util_counted(&sink->failures);
+		if (util_counted(&sink->failures))
 			failed_with = __atomic_load_n(&sink->failed_with, __ATOMIC_RELAXED);
 	}
-	if (failures > s->failures_said && (!s->failures_said || now - s->failures_said_ns > SAY_AGAIN_NS)) {
+	if (is_news(&s->failures_said, failures))
 		log_warn("cannot write to %s: %s; rows are counted as lost until it can be written again",
 			 dir, strerror(-failed_with));
-		s->failures_said = failures;
-		s->failures_said_ns = now;
-	}
 	warn_refused(s, d, dir);
 	if (stalled && !s->stalled_said)
 		log_warn("writing to %s has stalled; once the rings are full, what follows is counted as lost", dir);
@@ -215,31 +214,53 @@ void status_warn(struct status *s, const struct drain *d, const char *dir, bool 
 			 (unsigned long long)s->counts.skipped);
 		s->skipped_said = true;
 	}
-	if (s->lost > s->lost_said && (!s->lost_said || now - s->lost_said_ns > SAY_AGAIN_NS)) {
+	if (is_news(&s->lost_said, s->lost))
 		log_warn("%llu row%s lost so far (the manifest counts them per probe)", (unsigned long long)s->lost, s->lost == 1 ? "" : "s");
-		s->lost_said = s->lost;
-		s->lost_said_ns = now;
-	}
 }
 
 void status_log(struct status *s, const struct relay_log *log, const char *dir)
 {
-	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 	int error;
 
 	if (!log)
 		return;
-	s->counts.log_lost = load(&log->lost_bytes);
+	s->counts.log_lost = util_counted(&log->lost_bytes);
 	error = __atomic_load_n(&log->error, __ATOMIC_RELAXED);
-	if (s->counts.log_lost <= s->log_said || (s->log_said && now - s->log_said_ns <= SAY_AGAIN_NS))
+	if (!is_news(&s->log_said, s->counts.log_lost))
 		return;
 	log_warn("%llu bytes of the workload's output so far are missing in %s/workload.log: %s",
 		 (unsigned long long)s->counts.log_lost, dir,
 		 error == -ETIMEDOUT ? "writing there has stalled"
 		 : error	     ? strerror(-error)
 				     : "less space than --min-free");
-	s->log_said = s->counts.log_lost;
-	s->log_said_ns = now;
+}
+
+/* --- what is shown --------------------------------------------------------------------------------------- */
+
+static double rate(uint64_t now, uint64_t before, double dt_s)
+{
+	return now > before ? (double)(now - before) / dt_s : 0;
+}
+
+void status_rates_tick(struct status *s)
+{
+	uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC), from_ns = s->rates.at_ns ?: s->start_ns;
+	double dt_s = now_ns > from_ns ? (double)(now_ns - from_ns) / 1e9 : 0;
+	struct status_rates *r = &s->rates;
+
+	if (dt_s <= 0)
+		return;
+	r->rows_s = 0;
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		uint64_t rows = s->counts.probes[i].rows + s->counts.probes[i].summed;
+
+		r->probe_rows_s[i] = rate(rows, r->probe_rows[i], dt_s);
+		r->rows_s += r->probe_rows_s[i];
+		r->probe_rows[i] = rows;
+	}
+	r->bytes_s = rate(s->bytes, r->bytes, dt_s);
+	r->bytes = s->bytes;
+	r->at_ns = now_ns;
 }
 
 void status_line(struct status *s)

@@ -29,14 +29,13 @@ struct status {
 	struct status_rates rates;
 	uint64_t rows, bytes, lost, dropped, summed;
 	uint64_t log_unsure; /* bytes of workload.log: the disk may not have them */
-	/* what has been said already */
-	uint64_t lost_said, lost_said_ns;
-	bool stalled_said, same_dev_said, skipped_said;
-	uint64_t failures_said, failures_said_ns;
-	uint64_t unsure, unsure_said, unsure_said_ns;
-	uint64_t log_said, log_said_ns;
-	bool log_unsure_said;
+	uint64_t unsure;
 	uint64_t start_ns;
+	/* what has been said already */
+	struct status_said {
+		uint64_t n, at_ns;
+	} lost_said, failures_said, unsure_said, log_said;
+	bool stalled_said, same_dev_said, skipped_said, log_unsure_said;
 };
 
 /* Bring the counts up to date. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A session's tracing: loaded, begun, and what becomes of the workload where it cannot be. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -43,11 +44,16 @@ static void note_start(struct session *s)
 	s->status.start_ns = s->manifest.start.mono_ns;
 }
 
-/* Tracing has failed with R for TEXT: keep that, and what would help. */
-static int failed(struct session *s, int r, const char *text)
+/* Tracing has failed with R: keep why, and what would help. */
+static __attribute__((format(printf, 3, 4))) int failed(struct session *s, int r, const char *fmt, ...)
 {
 	struct rlimit limit = {};
+	char text[sizeof(s->why_not)];
+	va_list ap;
 
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
 	getrlimit(RLIMIT_NOFILE, &limit);
 	if (r == -EMFILE)
 		snprintf(s->why_not, sizeof(s->why_not), "%.600s: the hard limit of open files, %llu, is too low; raise it "
@@ -73,7 +79,6 @@ static int load(struct session *s)
 		.owned = s->targets.owned,
 		.owner = s->targets.owner.uid,
 	};
-	char text[256];
 	int r = tracer_check(s->why_not, sizeof(s->why_not));
 
 	if (r < 0)
@@ -82,23 +87,17 @@ static int load(struct session *s)
 		o.new_containers |= !strcmp(cfg->containers.items[i], "new");
 	for (unsigned int i = 0; i < cfg->disks.n; i++, o.n_disks++) {
 		r = disk_dev(cfg->disks.items[i], &o.disks[i]);
-		if (r < 0) {
-			snprintf(text, sizeof(text), "--disk %s: not in /sys/class/block", cfg->disks.items[i]);
-			return failed(s, r, text);
-		}
+		if (r < 0)
+			return failed(s, r, "--disk %s: not in /sys/class/block", cfg->disks.items[i]);
 	}
 	r = tracer_load(&s->tracer, &o);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (s->tracer.why[i] && !(s->tracer.probes >> i & 1))
 			log_warn("%s is not traced: %s", probes[i]->name, s->tracer.why[i]);
 	if (r < 0)
-		return failed(s, r, s->tracer.error);
+		return failed(s, r, "%s", s->tracer.error);
 	r = targets_prepare(&s->targets, &s->tracer, cfg->delay_ns);
-	if (r < 0) {
-		snprintf(text, sizeof(text), "snapshot of what runs already: %s", strerror(-r));
-		return failed(s, r, text);
-	}
-	return 0;
+	return r < 0 ? failed(s, r, "snapshot of what runs already: %s", strerror(-r)) : 0;
 }
 
 /* --compress, --rotate, --keep: who takes what is closed. 0 or -errno. */
@@ -123,10 +122,8 @@ static int prepare(struct session *s)
 		r = drain_open(&s->drain, s->cfg, &s->tracer, s->cfg->probes, s->dir.fd,
 			       s->workload_log_fd >= 0 ? OUTDIR_LOG : NULL, s->split ? &s->archiver : NULL);
 	session_files_done();
-	if (r < 0) {
-		snprintf(text, sizeof(text), "cannot write the trace: %s", strerror(-r));
-		return failed(s, r, text);
-	}
+	if (r < 0)
+		return failed(s, r, "cannot write the trace: %s", strerror(-r));
 	s->drain.decode.metrics = s->metrics;
 	tracer_exclude(&s->tracer, getpid());
 	if (proxy_pid())
@@ -136,10 +133,10 @@ static int prepare(struct session *s)
 	r = s->cfg->delay_ns || s->targets.owned ? tracer_follow(&s->tracer) : 0;
 	creds_user();
 	if (r < 0)
-		return failed(s, r, s->tracer.error);
+		return failed(s, r, "%s", s->tracer.error);
 	if (s->targets.owned) {
 		r = targets_enter(&s->targets, &s->tracer, text, sizeof(text));
-		return r < 0 ? failed(s, r, text) : 0;
+		return r < 0 ? failed(s, r, "%s", text) : 0;
 	}
 	if (s->workload.pid)
 		tracer_target_add(&s->tracer, s->workload.pid);
@@ -168,28 +165,26 @@ static int record(struct session *s)
 		r = collectors_watch(&s->collectors, &s->loop);
 	if (!r)
 		r = drain_start(&s->drain, &s->collectors);
-	if (r < 0) {
-		snprintf(text, sizeof(text), "cannot begin to write the trace: %s", strerror(-r));
-		return failed(s, r, text);
-	}
+	if (r < 0)
+		return failed(s, r, "cannot begin to write the trace: %s", strerror(-r));
 	for (unsigned int i = 0; i < s->collectors.n; i++)
 		tracer_exclude(&s->tracer, s->collectors.c[i].pid);
 	creds_root();
 	r = tracer_attach(&s->tracer);
 	creds_user();
 	if (r < 0)
-		return failed(s, r, s->tracer.error);
+		return failed(s, r, "%s", s->tracer.error);
 	if (s->tracer.uring_why && s->tracer.kernel.ids.io_ring_ctx)
 		log_warn("requests of io_uring are not traced: %s", s->tracer.uring_why);
 	r = targets_apply(&s->targets, &s->tracer, text, sizeof(text));
 	if (r < 0)
-		return failed(s, r, text);
+		return failed(s, r, "%s", text);
 	/* now that it is known who is in the target */
 	creds_root();
 	r = tracer_tell(&s->tracer, PROBE_TELL_BEGIN);
 	creds_user();
 	if (r < 0)
-		return failed(s, r, s->tracer.error);
+		return failed(s, r, "%s", s->tracer.error);
 	r = watch_tell(s);
 	return r < 0 ? failed(s, r, "a timer cannot be made") : 0;
 }

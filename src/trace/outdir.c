@@ -293,21 +293,6 @@ static int adopt(struct outdir *d, uid_t uid, gid_t gid, bool force)
 	return fchmod(d->fd, 0700) < 0 ? -errno : 0;
 }
 
-static int absolute_path(int fd, char path[PATH_MAX])
-{
-	char link[32];
-	ssize_t len;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	len = readlink(link, path, PATH_MAX);
-	if (len < 0)
-		return -errno;
-	if (len == PATH_MAX)
-		return -ENAMETOOLONG;
-	path[len] = '\0';
-	return 0;
-}
-
 int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool force)
 {
 	autoclose int at = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -341,7 +326,7 @@ int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool f
 	d->fd = openat(at, part, DIR_FLAGS | O_NOFOLLOW);
 	r = d->fd < 0 ? -errno : adopt(d, uid, gid, force);
 	if (r == 0)
-		r = absolute_path(d->fd, d->path);
+		r = util_fd_path(d->fd, d->path);
 	if (r < 0) {
 		outdir_close(d);
 		if (d->made)
@@ -366,7 +351,7 @@ int outdir_take(struct outdir *d, int fd, uid_t uid)
 		return -EPERM;
 	r = is_empty(fd);
 	d->old_trace = r == 0 && outdir_holds_trace(fd);
-	return r < 0 ? r : absolute_path(fd, d->path);
+	return r < 0 ? r : util_fd_path(fd, d->path);
 }
 
 int outdir_clear(struct outdir *d, outdir_file_fn *of_collectors)

@@ -15,8 +15,8 @@
 #include "base/util.h"
 #include "dlt/open.h"
 #include "dlt/vfs_rw.h"
-#include "session/metrics_file.h"
 #include "drain/counts.h"
+#include "session/state.h"
 #include "trace/probe_mask.h"
 
 static struct metrics m;
@@ -157,7 +157,7 @@ static void write_text(const char *name, const char *what)
 
 static void a_file_is_replaced_whole(void **state)
 {
-	static const char one[] = METRICS_FILE_FIRST "one\n", two[] = METRICS_FILE_FIRST "two\n";
+	static const char one[] = "# HELP dltraced_one\n", two[] = "# HELP dltraced_two\n";
 	struct metrics_file f;
 	struct stat before, after;
 

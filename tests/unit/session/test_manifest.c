@@ -16,7 +16,8 @@
 #include <cmocka.h>
 
 #include "base/util.h"
-#include "session/left_running.h"
+#include "collectors/kinds.h"
+#include "session/state.h"
 #include "trace/config.h"
 #include "trace/manifest_read.h"
 
@@ -24,11 +25,11 @@
 #define TMP "manifest.json.tmp"
 #define VICTIM "victim"
 
-static int manifest_write(const struct manifest *m, int dirfd, bool complete)
+static int manifest_write(struct session *s, int dirfd, bool complete)
 {
 	autofree char *text = NULL;
 	size_t len;
-	int r = manifest_text(m, complete, &text, &len);
+	int r = manifest_text(s, complete, &text, &len);
 
 	return r < 0 ? r : manifest_put(dirfd, text, len);
 }
@@ -38,32 +39,31 @@ static int dirfd;
 
 static char *cmdline[] = { "dltraced", "start", "--", "train", "a b", NULL };
 static char *job_env[] = { "RANK=3", "HOME=/root", NULL };
-static struct config cfg = { .argv = cmdline + 3, .experiment = "train" };
+static char **shown_env = job_env;
+static struct config cfg = { .argv = cmdline + 3, .experiment = "train", .probes = PROBE_BIT(DLT_bio) | PROBE_BIT(DLT_sync) };
 
-static const struct manifest_probe_row probe_rows[] = {
-	{ .name = "bio", .backend = "tracepoint", .counts = { .calls = 1, .rows = 2, .lost = 3, .late = 4,
-	  .unmatched = 5, .filtered = 6, .bytes = UINT64_MAX } },
-	{ .name = "sync", .backend = "none", .why = "no CAP_BPF" },
-};
-static const struct manifest_collector_row collector_rows[] = {
-	{ "cpu", "cpu.out", "running" },
-	{ "gpu", "gpu.out", "not found" },
-};
-
-static const struct manifest sample = {
-	.cmdline = cmdline,
-	.environ = job_env,
-	.cwd = "/",
+static const struct session sample = {
 	.cfg = &cfg,
-	.start = { 1000, 1700000000000000001 },
-	.workload = { .pid = 42, .user = "ann" },
-	.probes = probe_rows,
-	.n_probes = ARRAY_SIZE(probe_rows),
-	.collectors = collector_rows,
-	.n_collectors = ARRAY_SIZE(collector_rows),
-	.n_rings = 2,
-	.ring_bytes = 64 << 20,
-	.ring_reserve_bytes = 8 << 20,
+	.argv = cmdline,
+	.cwd = (char *)"/",
+	.user.name = "ann",
+	.manifest.start = { 1000, 1700000000000000001 },
+	.workload.pid = 42,
+	.workload_log_fd = -1,
+	.traced = true,
+	.tracer = {
+		.probes = PROBE_BIT(DLT_bio),
+		.why[DLT_sync] = "no CAP_BPF",
+		.n_rings = 2,
+		.ring_bytes = 64 << 20,
+		.cfg.ring_reserve = 8 << 20,
+	},
+	.status.counts.probes[DLT_bio] = { .calls = 1, .rows = 2, .lost = 3, .late = 4, .unmatched = 5, .filtered = 6,
+					   .bytes = UINT64_MAX },
+	.collectors = {
+		.c = { { .kind = &collector_kinds[0], .state = "running" }, { .kind = &collector_kinds[2], .state = "not found" } },
+		.n = 2,
+	},
 };
 
 static int make_dir(void **state)
@@ -116,26 +116,26 @@ static bool exists(const char *name)
 	return faccessat(dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static void write_as(const struct manifest *from, bool complete)
+static void write_as(const struct session *from, bool complete)
 {
-	struct manifest m = *from;
+	struct session s = *from;
 
-	assert_int_equal(manifest_begin(&m), 0);
-	assert_int_equal(manifest_write(&m, dirfd, complete), 0);
-	manifest_free(&m);
+	assert_int_equal(manifest_begin(&s, shown_env), 0);
+	assert_int_equal(manifest_write(&s, dirfd, complete), 0);
+	json_free(&s.manifest.head);
 }
 
 static void reads_back_what_was_filled_in(void **state)
 {
-	struct manifest m = sample;
+	struct session s = sample;
 	struct manifest_facts f;
 	const struct manifest_probe *bio;
 
-	m.end = (struct manifest_time){ 5000, 1700000000000004001 };
-	m.workload.end = m.end;
-	m.workload.status = 7 << 8;
-	m.workload.exit_code = 7;
-	write_as(&m, true);
+	s.manifest.end = (struct manifest_time){ 5000, 1700000000000004001 };
+	s.manifest.workload_end = s.manifest.end;
+	s.workload.ended = true;
+	s.workload.status = 7 << 8;
+	write_as(&s, true);
 
 	assert_int_equal(manifest_read_at(&f, dirfd), 0);
 	assert_string_equal(f.tool, "dltraced");
@@ -155,7 +155,7 @@ static void reads_back_what_was_filled_in(void **state)
 	assert_int_equal(f.end_ns, 5000);
 	assert_string_equal(f.end_utc, "2023-11-14T22:13:20.000004001Z");
 
-	assert_int_equal(f.n_probes, 2);
+	assert_int_equal(f.n_probes, 2 + 3); /* files, marks, pids */
 	bio = manifest_probe(&f, "bio");
 	assert_non_null(bio);
 	assert_string_equal(bio->backend, "tracepoint");
@@ -190,13 +190,13 @@ static void leaves_open_what_has_not_ended(void **state)
 static void names_processes_that_outlive_the_trace(void **state)
 {
 	struct process v[10] = { { .pid = 7, .cpu_us = 30, .comm = "a\"b\n" }, { .pid = 8, .cpu_us = 12, .comm = "c" } };
-	const struct left_running left = { .known = true, .v = v, .n = 10, .more = 5 };
-	struct manifest m = sample;
+	struct session s = sample;
 	struct manifest_facts f;
 	autofree char *text = NULL;
 
-	m.left = &left;
-	write_as(&m, true);
+	s.left = (struct left_running){ .known = true, .v = v, .n = 10, .more = 5 };
+	s.files = FILES_CLOSED;
+	write_as(&s, true);
 	assert_int_equal(manifest_read_at(&f, dirfd), 0);
 	assert_int_equal(f.left_running, 15);
 	assert_int_equal(f.left_running_cpu_us, 42);
@@ -209,12 +209,12 @@ static void names_processes_that_outlive_the_trace(void **state)
 static void attached_traces_have_no_workload(void **state)
 {
 	struct config attach = { .pids = { 17, 18 }, .n_pids = 2, .comm = { { "pt_*" }, 1 } };
-	struct manifest m = sample;
+	struct session s = sample;
 	struct manifest_facts f;
 	autofree char *text = NULL;
 
-	m.cfg = &attach;
-	write_as(&m, true);
+	s.cfg = &attach;
+	write_as(&s, true);
 	assert_int_equal(manifest_read_at(&f, dirfd), 0);
 	assert_string_equal(f.argv, "");
 	text = content(NAME);
@@ -227,26 +227,26 @@ static void attached_traces_have_no_workload(void **state)
 /* 56 MiB at 600 000 records of 128 bytes a second */
 static void says_how_long_a_stall_the_rings_ride_out(void **state)
 {
-	struct manifest none = sample;
+	struct session none = sample;
 	autofree char *text = NULL, *empty = NULL;
 
 	write_as(&sample, false);
 	text = content(NAME);
 	expect_in(text, "\"stall_ms\": 764,");
-	none.n_rings = 0;
-	none.ring_bytes = 0;
+	none.tracer.n_rings = 0;
+	none.tracer.ring_bytes = 0;
 	write_as(&none, false);
 	empty = content(NAME);
 	expect_in(empty, "\"stall_ms\": 0,");
 }
 
-static uint64_t max_rss(const struct manifest *m)
+static uint64_t max_rss(const struct session *s)
 {
 	static const char key[] = "\"max_rss_bytes\": ";
 	autofree char *text = NULL;
 	const char *at;
 
-	write_as(m, false);
+	write_as(s, false);
 	text = content(NAME);
 	at = strstr(text, key);
 	assert_non_null(at);
@@ -256,15 +256,15 @@ static uint64_t max_rss(const struct manifest *m)
 /* They are mapped twice, which the kernel's figure has in it. */
 static void memory_of_rings_counts_once(void **state)
 {
-	struct manifest m = sample;
+	struct session s = sample;
 	struct rusage before, after;
 	uint64_t bytes;
 
-	m.n_rings = 2;
-	m.ring_bytes = 1 << 18;
+	s.tracer.n_rings = 2;
+	s.tracer.ring_bytes = 1 << 18;
 	getrusage(RUSAGE_SELF, &before);
 	assert_true(before.ru_maxrss > 1024);
-	bytes = max_rss(&m);
+	bytes = max_rss(&s);
 	getrusage(RUSAGE_SELF, &after);
 	assert_in_range(bytes, (uint64_t)before.ru_maxrss * 1024 - (2 << 18),
 			(uint64_t)after.ru_maxrss * 1024 - (2 << 18));
@@ -276,14 +276,15 @@ static void is_json_whatever_the_strings_hold(void **state)
 		"", "\"},\n{\t", "\x01\x7f\xff\xc3(\xed\xa0\x80", "\\u0000", "naïve", NULL,
 	};
 	char *env[] = { "SLURM_X\"\n\xff=\xfe\"", "CUDA_=", NULL };
-	struct manifest m = sample;
+	struct session s = sample;
 	struct manifest_facts f;
 	autofree char *command = NULL;
 
-	m.cmdline = hostile;
-	m.environ = env;
-	m.cwd = "/no\xff/such";
-	write_as(&m, true);
+	s.argv = hostile;
+	shown_env = env;
+	s.cwd = (char *)"/no\xff/such";
+	write_as(&s, true);
+	shown_env = job_env;
 	assert_int_equal(manifest_read_at(&f, dirfd), 0);
 	assert_string_equal(f.cmdline, "'' '\"},\n{\t' '\x01\x7f\\377\\303(\\355\\240\\200' "
 				       "'\\u0000' 'naïve'");
@@ -317,15 +318,15 @@ static void replaces_the_file_as_a_whole(void **state)
 
 static void tells_at_the_end_where_it_came_from_at_the_start(void **state)
 {
-	struct manifest m = sample;
+	struct session s = sample;
 	struct manifest_facts f;
 
-	assert_int_equal(manifest_begin(&m), 0);
-	m.cmdline = NULL;
-	m.environ = NULL;
-	assert_int_equal(manifest_write(&m, dirfd, true), 0);
-	assert_int_equal(manifest_write(&m, dirfd, true), 0);
-	manifest_free(&m);
+	assert_int_equal(manifest_begin(&s, shown_env), 0);
+	s.argv = NULL;
+	s.cwd = NULL;
+	assert_int_equal(manifest_write(&s, dirfd, true), 0);
+	assert_int_equal(manifest_write(&s, dirfd, true), 0);
+	json_free(&s.manifest.head);
 	assert_int_equal(manifest_read_at(&f, dirfd), 0);
 	assert_string_equal(f.cmdline, "dltraced start -- train 'a b'");
 }
@@ -353,26 +354,26 @@ static void a_failed_write_leaves_the_old_one(void **state)
 {
 	autofree char *before = NULL;
 	struct rlimit lim, low;
-	struct manifest m = sample;
+	struct session s = sample;
 	int r;
 
 	write_as(&sample, false);
 	before = content(NAME);
-	assert_int_equal(manifest_begin(&m), 0);
+	assert_int_equal(manifest_begin(&s, shown_env), 0);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &lim), 0);
 	low = (struct rlimit){ .rlim_cur = 100, .rlim_max = lim.rlim_max };
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
-	r = manifest_write(&m, dirfd, true);
+	r = manifest_write(&s, dirfd, true);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &lim), 0);
 	assert_int_equal(r, -EFBIG);
 	expect_content(NAME, before);
 	assert_false(exists(TMP));
 
 	assert_int_equal(mkdirat(dirfd, TMP, 0700), 0);
-	assert_int_equal(manifest_write(&m, dirfd, true), -EISDIR);
+	assert_int_equal(manifest_write(&s, dirfd, true), -EISDIR);
 	expect_content(NAME, before);
-	manifest_free(&m);
+	json_free(&s.manifest.head);
 }
 
 /* A full file system of our own, on dir. */
@@ -394,14 +395,14 @@ static int full_folder(void)
 
 static void a_disk_that_is_full_from_the_start_is_told_of(void **state)
 {
-	struct manifest m = sample;
+	struct session s = sample;
 	int at = full_folder(), r;
 
-	assert_int_equal(manifest_begin(&m), 0);
-	r = manifest_write(&m, at, false);
+	assert_int_equal(manifest_begin(&s, shown_env), 0);
+	r = manifest_write(&s, at, false);
 	close(at);
 	assert_int_equal(umount2(dir, MNT_DETACH), 0);
-	manifest_free(&m);
+	json_free(&s.manifest.head);
 	assert_int_equal(r, -ENOSPC);
 }
 
@@ -426,19 +427,19 @@ static void no_args_hides_those_of_the_workload(void **state)
 	char *shell[] = { "dltraced start", "--no-args", "--workload=train --password x", NULL };
 	struct config hiding = { .argv = line + 3, .experiment = "train", .no_args = true };
 	char *sh[] = { "sh", "-c", shell[2] + strlen("--workload="), NULL };
-	struct manifest m = sample;
+	struct session s = sample;
 	struct manifest_facts f;
 
-	m.cfg = &hiding;
-	m.cmdline = line;
-	write_as(&m, false);
+	s.cfg = &hiding;
+	s.argv = line;
+	write_as(&s, false);
 	assert_int_equal(manifest_read_at(&f, dirfd), 0);
 	assert_string_equal(f.cmdline, "'dltraced start' --no-args -- train '(hidden)'");
 	assert_string_equal(f.argv, "train '(hidden)'");
 	hiding.shell_cmd = sh[2];
 	hiding.argv = sh;
-	m.cmdline = shell;
-	write_as(&m, false);
+	s.argv = shell;
+	write_as(&s, false);
 	assert_int_equal(manifest_read_at(&f, dirfd), 0);
 	assert_string_equal(f.cmdline, "'dltraced start' --no-args '(hidden)'");
 	assert_string_equal(f.argv, "sh '(hidden)'");
