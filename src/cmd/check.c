@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `dltraced check`: can this machine be traced, and what to do about what it lacks. */
-#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -93,10 +92,6 @@ int cmd_check(int argc, char **argv)
 		check_print(&o.check, stdout, width(), wants_colour());
 	if (r < 0) {
 		log_err_r(r, "no JSON");
-		return EXIT_DLTRACED;
-	}
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		log_err("standard output: %s", strerror(errno));
 		return EXIT_DLTRACED;
 	}
 	return check_possible(&o.check) ? 0 : EXIT_IMPOSSIBLE;

@@ -16,15 +16,18 @@
 static const struct command {
 	const char *name, *help;
 	int (*run)(int argc, char **argv);
-	bool traces; /* loads BPF programs, itself or in a child */
+	enum {
+		TRACES = 1, /* loads BPF programs, itself or in a child */
+		PRINTS = 2, /* what it is called for is its standard output */
+	} flags;
 } commands[] = {
-	{ "check", "can this machine be traced, and what to do about it", cmd_check, true },
-	{ "daemon", "the service: always-on traces, and users' own", cmd_daemon, true },
+	{ "check", "can this machine be traced, and what to do about it", cmd_check, TRACES | PRINTS },
+	{ "daemon", "the service: always-on traces, and users' own", cmd_daemon, TRACES },
 	{ "mark", "a row in marks.out of a running trace", cmd_mark },
-	{ "probes", "the files of a trace and their columns", cmd_probes, true },
-	{ "report", "sum up a trace folder", cmd_report },
-	{ "serve", NULL, cmd_serve, true }, /* the daemon's own */
-	{ "start", "trace a command, or what runs already", cmd_start, true },
+	{ "probes", "the files of a trace and their columns", cmd_probes, TRACES | PRINTS },
+	{ "report", "sum up a trace folder", cmd_report, PRINTS },
+	{ "serve", NULL, cmd_serve, TRACES }, /* the daemon's own */
+	{ "start", "trace a command, or what runs already", cmd_start, TRACES },
 	{ "status", "the traces that are running", cmd_status },
 	{ "stop", "end a running trace, not its workload", cmd_stop },
 };
@@ -52,27 +55,28 @@ static int finish_stdout(void)
 	return EXIT_DLTRACED;
 }
 
-static bool command_traces(const char *name)
+static const struct command *find(const char *name)
 {
 	for (size_t i = 0; name && i < ARRAY_SIZE(commands); i++)
 		if (!strcmp(name, commands[i].name))
-			return commands[i].traces;
-	return false;
+			return &commands[i];
+	return NULL;
 }
 
 static int run(int argc, char **argv)
 {
+	const struct command *c = find(argv[0]);
 	char name[64];
+	int code;
 
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
-		if (strcmp(argv[0], commands[i].name) != 0)
-			continue;
-		snprintf(name, sizeof(name), "dltraced %s", commands[i].name);
-		argv[0] = name;
-		return commands[i].run(argc, argv);
+	if (!c) {
+		log_err("no such command: '%s' (`dltraced help' lists them)", argv[0]);
+		return EXIT_DLTRACED;
 	}
-	log_err("no such command: '%s' (`dltraced help' lists them)", argv[0]);
-	return EXIT_DLTRACED;
+	snprintf(name, sizeof(name), "dltraced %s", c->name);
+	argv[0] = name;
+	code = c->run(argc, argv);
+	return c->flags & PRINTS && finish_stdout() ? EXIT_DLTRACED : code;
 }
 
 /*
@@ -92,6 +96,7 @@ static void hold_standard_streams(void)
 int main(int argc, char **argv)
 {
 	static char help[] = "--help";
+	const struct command *command;
 	FILE *plain;
 
 	hold_standard_streams();
@@ -99,7 +104,8 @@ int main(int argc, char **argv)
 	plain = log_stream();
 	if (plain)
 		stderr = plain;
-	if (filecaps_begin(argv, argc > 1 && command_traces(argv[1])) < 0)
+	command = argc > 1 ? find(argv[1]) : NULL;
+	if (filecaps_begin(argv, command && command->flags & TRACES) < 0)
 		return EXIT_DLTRACED;
 	argp_err_exit_status = EXIT_DLTRACED;
 	if (argc < 2) {

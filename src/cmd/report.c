@@ -32,28 +32,6 @@
 
 /* --- where it goes --------------------------------------------------------------------------------------- */
 
-/* What is reported, and how it becomes a page; 1: a large one. WHOSE is for messages. */
-struct page_of {
-	const void *what;
-	int (*html)(const void *what, FILE *out);
-	const char *whose;
-};
-
-static int one_html(const void *what, FILE *out)
-{
-	return report_html(what, out);
-}
-
-static int compare_page(const void *what, FILE *out)
-{
-	return compare_html(what, out);
-}
-
-static int job_page(const void *what, FILE *out)
-{
-	return report_job_html(what, out);
-}
-
 static int log_not_made(int res, const char *name)
 {
 	if (res == -ELOOP)
@@ -67,22 +45,32 @@ static int log_not_made(int res, const char *name)
 	return res;
 }
 
-/* The page as the whole file NAME. */
-static int html_file(const struct page_of *page, const char *name)
+/* The page is to be the whole file NAME, or goes to standard output: what to write it to, or NULL, which has been said. */
+static FILE *page_open(struct new_file *f, const char *name)
 {
-	struct new_file f = NEW_FILE_NONE;
-	int res = new_file_open(&f, name);
+	int res;
 
+	*f = (struct new_file)NEW_FILE_NONE;
+	if (!strcmp(name, "-"))
+		return stdout;
+	res = new_file_open(f, name);
 	if (res < 0)
-		return log_not_made(res, name);
-	res = page->html(page->what, f.stream);
+		log_not_made(res, name);
+	return f->stream;
+}
+
+/* RES: what came of writing it; 1: a large one. WHOSE is for messages. */
+static int page_close(struct new_file *f, const char *name, const char *whose, int res)
+{
 	if (res < 0) {
-		new_file_drop(&f);
-		return log_err_r(res, "%s: no page", page->whose);
+		new_file_drop(f);
+		return log_err_r(res, "%s: no page", whose);
 	}
+	if (!f->stream)
+		return 0;
 	if (res > 0)
 		log_warn("%s is larger than %u MiB: a browser may take its time", name, PAGE_BYTES_MAX >> 20);
-	res = new_file_commit(&f);
+	res = new_file_commit(f);
 	return res < 0 ? log_err_r(res, "%s: cannot be written", name) : 0;
 }
 
@@ -106,16 +94,6 @@ static bool is_of_trace(const struct report_asked *o)
 	return is;
 }
 
-static int html(const struct page_of *page, const char *name)
-{
-	int res;
-
-	if (strcmp(name, "-") != 0)
-		return html_file(page, name);
-	res = page->html(page->what, stdout);
-	return res < 0 ? log_err_r(res, "%s: no page", page->whose) : 0;
-}
-
 /* --- CSV files -------------------------------------------------------------------------------------------- */
 
 /* The last component of DIR, wherever it ends. */
@@ -127,44 +105,29 @@ static char *name_of(const char *dir)
 	return strdup(slash && slash[1] ? slash + 1 : "trace");
 }
 
-/* What makes the files of WHAT in a folder: 0 or -errno. */
-typedef int csv_of(const void *what, const char *dir);
-
-static int report_files(const void *r, const char *dir)
+/* Of several traces that of the I-th is a folder in OUT, named after it; two of one name differ by a number. NULL: errno. */
+static char *csv_folder(const struct report_asked *o, int i)
 {
-	return report_csv(r, dir);
-}
-
-static int cpu_files(const void *r, const char *dir)
-{
-	return report_cpu_csv(r, dir);
-}
-
-/* Of several traces that of the I-th is a folder in OUT, named after it; two of one name differ by a number. */
-static int csv_folder(const struct report_asked *o, int i, csv_of *csv, const void *what)
-{
-	autofree char *name = o->n_dirs > 1 ? name_of(o->dirs[i]) : NULL, *path = NULL;
+	autofree char *name = o->n_dirs > 1 ? name_of(o->dirs[i]) : NULL;
 	unsigned int same = 1;
 
 	if (!name)
-		return o->n_dirs > 1 ? -ENOMEM : csv(what, o->csv);
+		return o->n_dirs > 1 ? NULL : strdup(o->csv);
 	for (int k = 0; k < i; k++) {
 		autofree char *other = name_of(o->dirs[k]);
 
 		same += other && strcmp(other, name) == 0;
 	}
-	path = same > 1 ? util_fmt("%s/%s-%u", o->csv, name, same) : util_fmt("%s/%s", o->csv, name);
-	if (!path)
-		return -ENOMEM;
 	if (mkdir(o->csv, 0777) < 0 && errno != EEXIST)
-		return -errno;
-	return csv(what, path);
+		return NULL;
+	return same > 1 ? util_fmt("%s/%s-%u", o->csv, name, same) : util_fmt("%s/%s", o->csv, name);
 }
 
-/* Where they were asked for. */
-static int write_csv(const struct report_asked *o, int i, csv_of *csv, const void *what)
+/* The report R, or with --cpu CPU, where they were asked for. */
+static int write_csv(const struct report_asked *o, int i, const struct report *r, const struct report_cpu *cpu)
 {
-	int res = o->csv ? csv_folder(o, i, csv, what) : 0;
+	autofree char *dir = o->csv ? csv_folder(o, i) : NULL;
+	int res = !o->csv ? 0 : !dir ? -errno : cpu ? report_cpu_csv(cpu, dir) : report_csv(r, dir);
 
 	return res < 0 ? log_err_r(res, "%s: CSV files cannot be written", o->csv) : 0;
 }
@@ -227,9 +190,10 @@ static int report_one(const struct report_asked *o, int i)
 	if (o->html || o->json)
 		report_fit(r);
 	if (o->html) {
-		const struct page_of page = { r, one_html, dir };
+		struct new_file f;
+		FILE *out = page_open(&f, o->html);
 
-		res = html(&page, o->html);
+		res = out ? page_close(&f, o->html, dir, report_html(r, out)) : -EIO;
 	} else if (o->json) {
 		res = report_json(r, stdout);
 	} else {
@@ -238,7 +202,7 @@ static int report_one(const struct report_asked *o, int i)
 	if (res < 0 && !o->html)
 		log_err_r(res, "%s: no JSON", dir);
 	else if (res == 0)
-		res = write_csv(o, i, report_files, r);
+		res = write_csv(o, i, r, NULL);
 	if (res == 0)
 		res = log_damage(r);
 	report_free(r);
@@ -249,11 +213,14 @@ static int report_one(const struct report_asked *o, int i)
 
 static int print_compare(const struct compare *c, const struct report_asked *o)
 {
-	const struct page_of page = { c, compare_page, "the comparison" };
 	int res;
 
-	if (o->html)
-		return html(&page, o->html);
+	if (o->html) {
+		struct new_file f;
+		FILE *out = page_open(&f, o->html);
+
+		return out ? page_close(&f, o->html, "the comparison", compare_html(c, out)) : -EIO;
+	}
 	if (!o->json) {
 		compare_text(c, stdout);
 		return 0;
@@ -303,75 +270,54 @@ static int log_no_job(int res, const char *dir)
 	return res;
 }
 
-static int job_csv(const struct report_job *job, const struct report_asked *o)
+static int print_job(struct report_job *job, const struct report_asked *o)
 {
 	int res = 0;
 
+	if (!o->html && !o->json)
+		report_job_text(job, stdout);
+	else
+		report_job_fit(job);
+	if (o->html) {
+		struct new_file f;
+		FILE *out = page_open(&f, o->html);
+
+		res = out ? page_close(&f, o->html, "the job", report_job_html(job, out)) : -EIO;
+	} else if (o->json) {
+		res = report_job_json(job, stdout);
+		if (res < 0)
+			log_err_r(res, "no JSON of the job");
+	}
 	for (unsigned int i = 0; i < job->n && res == 0; i++)
-		res = write_csv(o, (int)i, report_files, job->host[i].report);
-	return res;
-}
-
-/* 1 where a file of any host is damaged, else 0. */
-static int log_job_damage(const struct report_job *job)
-{
-	int res = 0;
-
-	for (unsigned int i = 0; i < job->n; i++)
+		res = write_csv(o, (int)i, job->host[i].report, NULL);
+	for (unsigned int i = 0, n = res == 0 ? job->n : 0; i < n; i++)
 		res |= log_damage(job->host[i].report);
 	return res;
 }
 
-static int print_job(struct report_job *job, const struct report_asked *o)
-{
-	const struct page_of page = { job, job_page, "the job" };
-	int res = report_job_close(job);
+#define NO_JOB 2
 
-	if (res < 0)
-		return log_err_r(res, "no report on the job");
-	report_job_fit(job);
-	res = o->html ? html(&page, o->html) : report_job_json(job, stdout);
-	if (res < 0)
-		return o->html ? res : log_err_r(res, "no JSON of the job");
-	res = job_csv(job, o);
-	return res < 0 ? res : log_job_damage(job);
-}
-
+/*
+ * 0, 1: files of a host are damaged, or -errno. As text also NO_JOB: they are none, or one is no trace; then each is reported
+ * by itself, as far as it can be.
+ */
 static int report_job(const struct report_asked *o)
 {
+	const bool text = !o->html && !o->json;
 	struct report_job job;
 	unsigned int bad;
 	int res = report_job_open(&job, o->dirs, (unsigned int)o->n_dirs, &bad);
 
 	if (res < 0)
-		return log_no_job(res, o->dirs[MIN(bad, (unsigned int)o->n_dirs - 1)]);
+		return text ? NO_JOB : log_no_job(res, o->dirs[MIN(bad, (unsigned int)o->n_dirs - 1)]);
 	for (unsigned int i = 0; i < job.n && res == 0; i++)
 		res = load(&job.host[i].report, o->dirs[i], o, report_job_begin_ns(&job, i));
-	if (res == 0)
-		res = print_job(&job, o);
-	report_job_free(&job);
-	return res;
-}
-
-/* 1: done; 2: done, files are damaged; 0: they are no job, or one of them is no trace: then each is reported by itself, as far as it can be; or -errno. */
-static int report_as_job(const struct report_asked *o)
-{
-	struct report_job job;
-	unsigned int bad;
-	int res = report_job_open(&job, o->dirs, (unsigned int)o->n_dirs, &bad);
-
-	if (res < 0)
-		return 0;
-	for (unsigned int i = 0; i < job.n && res == 0; i++)
-		res = load(&job.host[i].report, o->dirs[i], o, report_job_begin_ns(&job, i));
-	if (res == 0)
+	if (res == 0) {
 		res = report_job_close(&job);
-	if (res == 0)
-		report_job_text(&job, stdout);
-	if (res == 0)
-		res = job_csv(&job, o) < 0 ? -EIO : 1 + log_job_damage(&job);
-	else
-		res = 0;
+		if (res < 0 && !text)
+			log_err_r(res, "no report on the job");
+	}
+	res = res == 0 ? print_job(&job, o) : text ? NO_JOB : res;
 	report_job_free(&job);
 	return res;
 }
@@ -403,7 +349,7 @@ static int report_cpu_one(const struct report_asked *o, int i)
 	res = o->json ? report_cpu_json(r, stdout) : 0;
 	if (!o->json)
 		report_cpu_text(r, stdout);
-	res = res < 0 ? log_err_r(res, "%s: no JSON", dir) : write_csv(o, i, cpu_files, r);
+	res = res < 0 ? log_err_r(res, "%s: no JSON", dir) : write_csv(o, i, NULL, r);
 	report_cpu_free(r);
 	return res;
 }
@@ -451,13 +397,12 @@ int cmd_report(int argc, char **argv)
 		return EXIT_DLTRACED;
 	}
 	huge_heap();
-	if (o.compare || (o.n_dirs > 1 && !o.cpu && (o.json || o.html))) {
-		status = status_of(o.compare ? report_compared(&o) : report_job(&o));
-		o.n_dirs = 0;
-	}
-	if (o.n_dirs > 1 && !o.cpu && (res = report_as_job(&o)) != 0) {
-		status = status_of(res < 0 ? res : res - 1);
-		o.n_dirs = 0;
+	if (o.compare || (o.n_dirs > 1 && !o.cpu)) {
+		res = o.compare ? report_compared(&o) : report_job(&o);
+		if (res != NO_JOB) {
+			status = status_of(res);
+			o.n_dirs = 0;
+		}
 	}
 	for (int i = 0; i < o.n_dirs; i++) {
 		res = o.cpu ? report_cpu_one(&o, i) : report_one(&o, i);
@@ -468,9 +413,5 @@ int cmd_report(int argc, char **argv)
 	if (status != EXIT_DLTRACED)
 		warn_of_rules(&o);
 	report_asked_free(&o);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		log_err("standard output: %s", strerror(errno));
-		status = EXIT_DLTRACED;
-	}
 	return status;
 }
