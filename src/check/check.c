@@ -8,30 +8,7 @@
 
 #include "base/util.h"
 
-/* In this order: later ones rely on what earlier ones found. */
-static void (*const needs[])(struct check *c) = {
-	check_rights,
-	check_pid_namespace,
-	check_btf,
-	check_lockdown,
-	check_bpf,
-	check_memlock,
-	check_ring_buffer,
-	check_backends,
-	check_probes,
-	check_open_files,
-	check_file_size,
-	check_preemption,
-	check_rings,
-	check_tracefs,
-	check_cgroups,
-	check_clock_source,
-	check_clock_synchronised,
-	check_collectors,
-	check_containers,
-	check_folder,
-	check_other_traces,
-};
+static enum check_state (*const needs[])(struct check *c) = { CHECK_NEEDS(CHECK_FUNCTION) };
 
 void check_run(struct check *c)
 {
@@ -48,20 +25,23 @@ bool check_possible(const struct check *c)
 	return true;
 }
 
-void check_put(struct check *c, const char *need, enum check_state state, const char *found, ...)
+enum check_state check_lacks(struct check *c, const char *need, enum check_state state, const char *remedy, const char *found,
+			     ...)
 {
 	struct check_row *row = &c->rows[MIN(c->n, CHECK_ROWS_MAX - 1)];
 	va_list ap;
 
 	*row = (struct check_row){ .state = state };
 	snprintf(row->need, sizeof(row->need), "%s", need);
+	snprintf(row->remedy, sizeof(row->remedy), "%s", remedy ? remedy : "");
 	va_start(ap, found);
 	vsnprintf(row->found, sizeof(row->found), found, ap);
 	va_end(ap);
 	c->n = (unsigned int)(row - c->rows) + 1;
+	return state;
 }
 
-void check_remedy(struct check *c, const char *fmt, ...)
+enum check_state check_remedy(struct check *c, const char *fmt, ...)
 {
 	struct check_row *row = &c->rows[c->n - 1];
 	va_list ap;
@@ -69,6 +49,7 @@ void check_remedy(struct check *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(row->remedy, sizeof(row->remedy), fmt, ap);
 	va_end(ap);
+	return row->state;
 }
 
 int check_read(const struct check *c, const char *path, char *buf, size_t size)
@@ -80,12 +61,11 @@ int check_read(const struct check *c, const char *path, char *buf, size_t size)
 	return util_read_line(whole, buf, size);
 }
 
-/* Does LIST, the value of ID= or ID_LIKE= in os-release(5), name the distribution ID? */
-static bool names(const char *list, const char *id)
+bool check_has_word(const char *list, const char *id)
 {
 	size_t len = strlen(id);
 
-	for (list += strspn(list, "\"' "); *list && *list != '\n'; list += strspn(list, "\"' ")) {
+	for (list += strspn(list, "\"' \n"); *list; list += strspn(list, "\"' \n")) {
 		size_t word = strcspn(list, "\"' \n");
 
 		if (word == len && !memcmp(list, id, len))
@@ -116,7 +96,7 @@ const char *check_install(const struct check *c, const char *package, char *buf,
 					    !strncmp(line, "ID_LIKE=", 8) ? line + 8 : NULL;
 
 			for (size_t i = 0; value && i < ARRAY_SIZE(managers); i++)
-				if (names(value, managers[i].id))
+				if (check_has_word(value, managers[i].id))
 					command = managers[i].command;
 		}
 	}

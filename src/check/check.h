@@ -46,45 +46,30 @@ void check_run(struct check *c);
 /* No row says fail. */
 bool check_possible(const struct check *c);
 
-/* What row functions are written with: a row, and what to do about it. */
-void check_put(struct check *c, const char *need, enum check_state state, const char *found, ...)
-	__attribute__((format(printf, 4, 5)));
-void check_remedy(struct check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* What row functions are written with: a row with what to do about it, if not NULL; one without; that put later. The state. */
+enum check_state check_lacks(struct check *c, const char *need, enum check_state state, const char *remedy, const char *found,
+			     ...) __attribute__((format(printf, 5, 6)));
+#define check_put(c, need, state, ...) check_lacks(c, need, state, NULL, __VA_ARGS__)
+enum check_state check_remedy(struct check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The text of PATH below the root without blanks at the end; 0 or -errno. */
 int check_read(const struct check *c, const char *path, char *buf, size_t size);
+/* Is WORD one of those in LIST, between blanks or quotes? */
+bool check_has_word(const char *list, const char *word);
 /* The command that installs PACKAGE on this distribution, into BUF, which is returned. */
 const char *check_install(const struct check *c, const char *package, char *buf, size_t size);
 
-/* --- row functions ---------------------------------------------------------------------------- */
-
-/* kernel.c: what files of the kernel tell */
-void check_rights(struct check *c);
-void check_pid_namespace(struct check *c);
-void check_btf(struct check *c);
-void check_lockdown(struct check *c);
-void check_preemption(struct check *c);
-void check_clock_source(struct check *c);
-void check_clock_synchronised(struct check *c);
-
-/* bpf.c: trials; each is undone at once */
-void check_bpf(struct check *c);
-void check_memlock(struct check *c);
-void check_ring_buffer(struct check *c);
-void check_backends(struct check *c);
-void check_probes(struct check *c);
-void check_rings(struct check *c);
-
-/* host.c: limits, mounts, tools */
-void check_open_files(struct check *c);
-void check_file_size(struct check *c);
-void check_tracefs(struct check *c);
-void check_cgroups(struct check *c);
-void check_collectors(struct check *c);
-void check_containers(struct check *c);
-void check_other_traces(struct check *c);
-
-/* folder.c: where the trace will be */
-void check_folder(struct check *c);
+/*
+ * Row functions, in the order in which they are asked, as later ones rely on what earlier ones found: kernel.c has what
+ * files of the kernel tell, bpf.c trials, each of which is undone at once, host.c limits, mounts and tools, folder.c where
+ * the trace will be. Each returns the state of the row that it put last.
+ */
+#define CHECK_NEEDS(X)                                                                                                 \
+	X(rights) X(pid_namespace) X(btf) X(lockdown) X(bpf) X(memlock) X(ring_buffer) X(backends) X(probes)           \
+	X(open_files) X(file_size) X(preemption) X(rings) X(tracefs) X(cgroups) X(clock_source) X(clock_synchronised)  \
+	X(collectors) X(containers) X(folder) X(other_traces)
+#define CHECK_FUNCTION(need) check_##need,
+#define CHECK_PROTOTYPE(need) enum check_state check_##need(struct check *c);
+CHECK_NEEDS(CHECK_PROTOTYPE)
 
 /* --- printing: print.c ------------------------------------------------------------------ */
 

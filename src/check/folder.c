@@ -123,21 +123,20 @@ static int write_trial(int fd, bool direct, uint64_t *bytes_ret, uint64_t *ns_re
 	return 0;
 }
 
-static void put_speed(struct check *c, uint64_t bytes, uint64_t ns, bool direct)
+static enum check_state put_speed(struct check *c, uint64_t bytes, uint64_t ns, bool direct)
 {
 	uint64_t per_s = (uint64_t)((double)bytes * NSEC_PER_SEC / (double)ns);
 	uint64_t rows = per_s / RING_STALL_RECORD_BYTES;
 	bool slow = rows < RING_STALL_RECORDS_PER_S;
 
-	check_put(c, speed, slow ? CHECK_NOTE : CHECK_OK, "%s/s%s (%s in %s): about %llu rows/s",
-		  FMT_BYTES(per_s), direct ? "" : " through the page cache", FMT_BYTES(bytes),
-		  FMT_NS(ns), (unsigned long long)rows);
-	if (slow)
-		check_remedy(c, "-o DIR on a faster disk where more rows than that come for longer "
-				"than the page cache and the rings (--buffer) take");
+	return check_lacks(c, speed, slow ? CHECK_NOTE : CHECK_OK,
+			   slow ? "-o DIR on a faster disk where more rows than that come for longer than the page cache and "
+				  "the rings (--buffer) take" : NULL,
+			   "%s/s%s (%s in %s): about %llu rows/s", FMT_BYTES(per_s), direct ? "" : " through the page cache",
+			   FMT_BYTES(bytes), FMT_NS(ns), (unsigned long long)rows);
 }
 
-static void measure(struct check *c, int dir, const char *at)
+static enum check_state measure(struct check *c, int dir, const char *at)
 {
 	autoclose int fd = -1;
 	uint64_t bytes = 0, ns = 0;
@@ -145,30 +144,25 @@ static void measure(struct check *c, int dir, const char *at)
 	int r;
 
 	fd = r = open_trial(dir, &direct);
-	if (r < 0) {
-		check_put(c, speed, CHECK_FAIL, "%s cannot be written: %s", at, strerror(-r));
-		check_remedy(c, "-o DIR, where %s may write",
-			     geteuid() == 0 ? "root" : "this user");
-		return;
-	}
+	if (r < 0)
+		return check_lacks(c, speed, CHECK_FAIL,
+				   geteuid() == 0 ? "-o DIR, where root may write" : "-o DIR, where this user may write",
+				   "%s cannot be written: %s", at, strerror(-r));
 	r = write_trial(fd, direct, &bytes, &ns);
 	if (r == -EINVAL && direct) { /* O_DIRECT was taken, and is not for what is written here */
 		direct = false;
 		if (fcntl(fd, F_SETFL, 0) == 0)
 			r = write_trial(fd, direct, &bytes, &ns);
 	}
-	if (r < 0) {
-		check_put(c, speed, CHECK_NOTE, "not measured: %s", strerror(-r));
-		check_remedy(c, "%s",
-			     r == -EFBIG ? "ulimit -f unlimited" : "-o DIR on another disk");
-		return;
-	}
-	put_speed(c, bytes, ns, direct);
+	if (r < 0)
+		return check_lacks(c, speed, CHECK_NOTE, r == -EFBIG ? "ulimit -f unlimited" : "-o DIR on another disk",
+				   "not measured: %s", strerror(-r));
+	return put_speed(c, bytes, ns, direct);
 }
 
 /* --- space ------------------------------------------------------------------------------------ */
 
-void check_folder(struct check *c)
+enum check_state check_folder(struct check *c)
 {
 	struct outdir_names names;
 	char path[PATH_MAX], at[PATH_MAX];
@@ -184,19 +178,15 @@ void check_folder(struct check *c)
 		util_fd_path(dir, at);
 	if (r >= 0)
 		r = space_look(&left, dir, c->min_free_bytes);
-	if (r < 0) {
-		check_put(c, space, CHECK_FAIL, "%s: %s", dir < 0 ? path : at, outdir_strerror(r));
-		check_remedy(c, "-o DIR, a folder that is there or can be made");
-		return;
-	}
-	check_put(c, space, left.low ? CHECK_FAIL : CHECK_OK,
-		  "%s free in %s; --min-free leaves %s", FMT_BYTES(left.free_bytes), at,
-		  FMT_BYTES(left.least_bytes));
+	if (r < 0)
+		return check_lacks(c, space, CHECK_FAIL, "-o DIR, a folder that is there or can be made", "%s: %s",
+				   dir < 0 ? path : at, outdir_strerror(r));
+	check_lacks(c, space, left.low ? CHECK_FAIL : CHECK_OK,
+		    left.low ? "-o DIR on a disk with more space, or --min-free SIZE: rows would be counted as lost" : NULL,
+		    "%s free in %s; --min-free leaves %s", FMT_BYTES(left.free_bytes), at, FMT_BYTES(left.least_bytes));
 	if (left.low)
-		check_remedy(c, "-o DIR on a disk with more space, or --min-free SIZE: rows would "
-				"be counted as lost");
-	else if (left.free_bytes - left.least_bytes < WRITE_BYTES)
-		check_put(c, speed, CHECK_NOTE, "not measured: too little space");
-	else
-		measure(c, dir, at);
+		return CHECK_FAIL;
+	if (left.free_bytes - left.least_bytes < WRITE_BYTES)
+		return check_put(c, speed, CHECK_NOTE, "not measured: too little space");
+	return measure(c, dir, at);
 }

@@ -37,7 +37,7 @@ static char *read_text(const struct check *c, const char *path)
 
 /* --- limits and mounts ------------------------------------------------------------------------ */
 
-void check_open_files(struct check *c)
+enum check_state check_open_files(struct check *c)
 {
 	static const char need[] = "open files limit";
 	struct tracer t = {};
@@ -47,30 +47,22 @@ void check_open_files(struct check *c)
 	tracer_maps_plan(&t, c->buffer_bytes);
 	least = MAX(c->tracer_files, TRACER_FILES) + t.n_rings + OTHER_FILES;
 	getrlimit(RLIMIT_NOFILE, &now);
-	if (now.rlim_cur >= least) {
-		check_put(c, need, CHECK_OK, "%llu; a trace takes up to %llu",
-			  (unsigned long long)now.rlim_cur, (unsigned long long)least);
-		return;
-	}
-	check_put(c, need, CHECK_FAIL, "%llu; a trace takes up to %llu",
+	check_put(c, need, now.rlim_cur >= least ? CHECK_OK : CHECK_FAIL, "%llu; a trace takes up to %llu",
 		  (unsigned long long)now.rlim_cur, (unsigned long long)least);
-	check_remedy(c, "ulimit -n %llu (LimitNOFILE= in a unit of systemd)",
-		     (unsigned long long)MAX(least, 1024));
+	return now.rlim_cur >= least ? CHECK_OK :
+	       check_remedy(c, "ulimit -n %llu (LimitNOFILE= in a unit of systemd)", (unsigned long long)MAX(least, 1024));
 }
 
-void check_file_size(struct check *c)
+enum check_state check_file_size(struct check *c)
 {
 	static const char need[] = "file size limit";
 	struct rlimit now;
 
 	getrlimit(RLIMIT_FSIZE, &now);
-	if (now.rlim_cur == RLIM_INFINITY) {
-		check_put(c, need, CHECK_OK, "none");
-		return;
-	}
-	check_put(c, need, CHECK_NOTE, "%s for each file: rows beyond are counted as lost",
-		  FMT_BYTES(now.rlim_cur));
-	check_remedy(c, "ulimit -f unlimited (LimitFSIZE=infinity in a unit of systemd)");
+	if (now.rlim_cur == RLIM_INFINITY)
+		return check_put(c, need, CHECK_OK, "none");
+	return check_lacks(c, need, CHECK_NOTE, "ulimit -f unlimited (LimitFSIZE=infinity in a unit of systemd)",
+			   "%s for each file: rows beyond are counted as lost", FMT_BYTES(now.rlim_cur));
 }
 
 /* Where the first file system of type FSTYPE is mounted, as /proc/mounts writes it. */
@@ -93,20 +85,17 @@ static bool find_mount(const struct check *c, const char *fstype, char *buf, siz
 	return false;
 }
 
-void check_tracefs(struct check *c)
+enum check_state check_tracefs(struct check *c)
 {
 	char path[256];
 
-	if (find_mount(c, "tracefs", path, sizeof(path))) {
-		check_put(c, "tracefs", CHECK_OK, "%s", path);
-		return;
-	}
-	check_put(c, "tracefs", CHECK_MISSING,
-		  "not mounted: the hooks tp and kprobe are found by it");
-	check_remedy(c, "mount -t tracefs tracefs /sys/kernel/tracing");
+	if (find_mount(c, "tracefs", path, sizeof(path)))
+		return check_put(c, "tracefs", CHECK_OK, "%s", path);
+	return check_lacks(c, "tracefs", CHECK_MISSING, "mount -t tracefs tracefs /sys/kernel/tracing",
+			   "not mounted: the hooks tp and kprobe are found by it");
 }
 
-void check_cgroups(struct check *c)
+enum check_state check_cgroups(struct check *c)
 {
 	static const char need[] = "cgroups";
 	autofree char *info = read_text(c, "/proc/self/mountinfo"),
@@ -119,16 +108,12 @@ void check_cgroups(struct check *c)
 			*(m.items[i].hierarchy ? &v1 : &v2) += 1;
 		cgroup_mounts_free(&m);
 	}
-	if (!v1 && !v2) {
-		check_put(c, need, CHECK_MISSING,
-			  "none mounted: --cgroup and --container find nothing");
-		check_remedy(c, "mount -t cgroup2 cgroup2 /sys/fs/cgroup");
-	} else if (!v1) {
-		check_put(c, need, CHECK_OK, "v2");
-	} else {
-		check_put(c, need, CHECK_OK, "%s, %u hierarch%s of v1", v2 ? "hybrid" : "v1", v1,
-			  v1 == 1 ? "y" : "ies");
-	}
+	if (!v1 && !v2)
+		return check_lacks(c, need, CHECK_MISSING, "mount -t cgroup2 cgroup2 /sys/fs/cgroup",
+				   "none mounted: --cgroup and --container find nothing");
+	if (!v1)
+		return check_put(c, need, CHECK_OK, "v2");
+	return check_put(c, need, CHECK_OK, "%s, %u hierarch%s of v1", v2 ? "hybrid" : "v1", v1, v1 == 1 ? "y" : "ies");
 }
 
 /* --- tools ------------------------------------------------------------------------------------ */
@@ -199,54 +184,42 @@ static void first_line(const char *path, const char *arg, char *buf, size_t size
 	buf[strcspn(buf, "\n")] = '\0';
 }
 
-static bool find_tool(const char *name, char path[PATH_MAX])
-{
-	return helper_find(name, path, PATH_MAX) == 0;
-}
-
 /* Its own version is the driver's; asking nvidia-smi itself can take seconds. */
-static void nvidia_row(struct check *c, const char *path)
+static enum check_state nvidia_row(struct check *c, const char *path)
 {
 	char driver[64];
 	bool loaded = check_read(c, "/sys/module/nvidia/version", driver, sizeof(driver)) == 0;
 
-	if (path && loaded) {
-		check_put(c, "nvidia-smi", CHECK_OK, "%s, driver %s", path, driver);
-	} else if (loaded) {
-		check_put(c, "nvidia-smi", CHECK_MISSING, "not in PATH, though driver %s is loaded",
-			  driver);
-		check_remedy(c, "install the package of the driver that has it; without it there "
-				"is no GPU trace");
-	} else {
-		check_put(c, "nvidia-smi", CHECK_MISSING, "%s%s", path ? path : "not in PATH",
-			  path ? ", but NVIDIA's driver is not loaded"
-			       : ", and no driver of NVIDIA");
-		check_remedy(c, "on a machine with a GPU install NVIDIA's driver; --collectors "
-				"cpu,disk traces without");
-	}
+	if (path && loaded)
+		return check_put(c, "nvidia-smi", CHECK_OK, "%s, driver %s", path, driver);
+	if (loaded)
+		return check_lacks(c, "nvidia-smi", CHECK_MISSING,
+				   "install the package of the driver that has it; without it there is no GPU trace",
+				   "not in PATH, though driver %s is loaded", driver);
+	return check_lacks(c, "nvidia-smi", CHECK_MISSING,
+			   "on a machine with a GPU install NVIDIA's driver; --collectors cpu,disk traces without", "%s%s",
+			   path ? path : "not in PATH",
+			   path ? ", but NVIDIA's driver is not loaded" : ", and no driver of NVIDIA");
 }
 
-static void sysstat_row(struct check *c, const char *name, const char *path, const char *loss)
+static enum check_state sysstat_row(struct check *c, const char *name, const char *path, const char *loss)
 {
 	char version[64], command[64];
 
-	if (!path) {
-		check_put(c, name, CHECK_MISSING, "not in PATH: no %s", loss);
-		check_remedy(c, "%s", check_install(c, "sysstat", command, sizeof(command)));
-		return;
-	}
+	if (!path)
+		return check_lacks(c, name, CHECK_MISSING, check_install(c, "sysstat", command, sizeof(command)),
+				   "not in PATH: no %s", loss);
 	first_line(path, "-V", version, sizeof(version));
 	if (version[0])
-		check_put(c, name, CHECK_OK, "%s, %s", path, version);
-	else {
-		check_put(c, name, CHECK_NOTE, "%s, which does not tell its version", path);
-		check_remedy(c, "%s -V should print one: is it sysstat's?", name);
-	}
+		return check_put(c, name, CHECK_OK, "%s, %s", path, version);
+	check_put(c, name, CHECK_NOTE, "%s, which does not tell its version", path);
+	return check_remedy(c, "%s -V should print one: is it sysstat's?", name);
 }
 
 /* The tools of the collectors, each once. */
-void check_collectors(struct check *c)
+enum check_state check_collectors(struct check *c)
 {
+	enum check_state state = CHECK_OK;
 	const char *before = "";
 
 	for (size_t i = 0; i < ARRAY_SIZE(collector_kinds); i++) {
@@ -257,15 +230,14 @@ void check_collectors(struct check *c)
 		if (!strcmp(name, before))
 			continue;
 		before = name;
-		found = find_tool(name, path);
-		if (!strcmp(name, "nvidia-smi"))
-			nvidia_row(c, found ? path : NULL);
-		else
-			sysstat_row(c, name, found ? path : NULL, collector_kinds[i].loss);
+		found = !helper_find(name, path, sizeof(path));
+		state = !strcmp(name, "nvidia-smi") ? nvidia_row(c, found ? path : NULL) :
+				sysstat_row(c, name, found ? path : NULL, collector_kinds[i].loss);
 	}
+	return state;
 }
 
-void check_containers(struct check *c)
+enum check_state check_containers(struct check *c)
 {
 	static const char *const engines[] = { "docker", "podman", "nerdctl" };
 	char found[64] = "", path[PATH_MAX];
@@ -273,17 +245,15 @@ void check_containers(struct check *c)
 	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
 		size_t len = strlen(found);
 
-		if (find_tool(engines[i], path))
+		if (!helper_find(engines[i], path, sizeof(path)))
 			snprintf(found + len, sizeof(found) - len, "%s%s", len ? ", " : "",
 				 engines[i]);
 	}
-	if (found[0]) {
-		check_put(c, "containers", CHECK_OK, "%s", found);
-		return;
-	}
-	check_put(c, "containers", CHECK_MISSING,
-		  "no docker, podman or nerdctl in PATH: no names of containers");
-	check_remedy(c, "--container takes 12 or more digits of an ID, or new, without them");
+	if (found[0])
+		return check_put(c, "containers", CHECK_OK, "%s", found);
+	return check_lacks(c, "containers", CHECK_MISSING,
+			   "--container takes 12 or more digits of an ID, or new, without them",
+			   "no docker, podman or nerdctl in PATH: no names of containers");
 }
 
 /* --- other traces ----------------------------------------------------------------------------- */
@@ -310,7 +280,7 @@ static bool holds_maps(const struct check *c, const char *pid)
 }
 
 /* By name, and by what it holds: a relay of a log, or a process that only prints, is none. */
-void check_other_traces(struct check *c)
+enum check_state check_other_traces(struct check *c)
 {
 	static const char need[] = "other traces";
 	autofree char *proc = util_fmt("%s/proc", c->root);
@@ -333,12 +303,9 @@ void check_other_traces(struct check *c)
 	}
 	if (d)
 		closedir(d);
-	if (!n) {
-		check_put(c, need, CHECK_OK, "none");
-		return;
-	}
-	check_put(c, need, CHECK_NOTE,
-		  "%u of dltraced, process%s%s: each costs the machine on its own", n,
+	if (!n)
+		return check_put(c, need, CHECK_OK, "none");
+	check_put(c, need, CHECK_NOTE, "%u of dltraced, process%s%s: each costs the machine on its own", n,
 		  n == 1 ? "" : "es", pids);
-	check_remedy(c, "kill -INT%s ends %s; the files stay whole", pids, n == 1 ? "it" : "them");
+	return check_remedy(c, "kill -INT%s ends %s; the files stay whole", pids, n == 1 ? "it" : "them");
 }

@@ -57,106 +57,81 @@ static bool other_namespace(const struct check *c, const char *name, const char 
 	return strcmp(link, initial) != 0;
 }
 
-void check_rights(struct check *c)
+enum check_state check_rights(struct check *c)
 {
 	static const char need[] = "rights";
 	uint64_t caps;
 	bool admin, bpf, perfmon;
 
 	c->has_caps = false;
-	if (!effective_caps(c, &caps)) {
-		check_put(c, need, CHECK_FAIL, "/proc/self/status cannot be read");
-		check_remedy(c, "mount -t proc proc /proc");
-		return;
-	}
+	if (!effective_caps(c, &caps))
+		return check_lacks(c, need, CHECK_FAIL, "mount -t proc proc /proc",
+			"/proc/self/status cannot be read");
 	admin = caps >> BIT_SYS_ADMIN & 1;
 	bpf = caps >> BIT_BPF & 1;
 	perfmon = caps >> BIT_PERFMON & 1;
-	if (other_namespace(c, "user", INIT_USER_NS)) {
-		check_put(c, need, CHECK_FAIL,
-			  "a user namespace of its own (rootless container, unshare): "
-			  "no capability in it counts for tracing");
-		check_remedy(c,
-			     "sudo dltraced on the host, or in a container that its root started");
-		return;
-	}
-	if (!admin && !(bpf && perfmon)) {
-		check_put(c, need, CHECK_FAIL,
-			  "neither CAP_SYS_ADMIN nor CAP_BPF and CAP_PERFMON are effective%s%s",
-			  bpf ? "; CAP_PERFMON lacks" : perfmon ? "; CAP_BPF lacks" : "",
-			  geteuid() == 0 ? ", though the user is root" : "");
-		check_remedy(c, "%s", geteuid() == 0 ?
-			     "docker run --privileged, or --cap-add BPF --cap-add PERFMON" :
-			     "sudo dltraced ..., or for your own processes the service (systemctl enable --now dltraced, "
-			     "and its group), or setcap cap_bpf,cap_perfmon+ep on the program");
-		return;
-	}
+	if (other_namespace(c, "user", INIT_USER_NS))
+		return check_lacks(c, need, CHECK_FAIL,
+			"sudo dltraced on the host, or in a container that its root started",
+			"a user namespace of its own (rootless container, unshare): no capability in it counts for "
+			"tracing");
+	if (!admin && !(bpf && perfmon))
+		return check_lacks(c, need, CHECK_FAIL, geteuid() == 0 ?
+				   "docker run --privileged, or --cap-add BPF --cap-add PERFMON" :
+				   "sudo dltraced ..., or for your own processes the service (systemctl enable --now dltraced, "
+				   "and its group), or setcap cap_bpf,cap_perfmon+ep on the program",
+				   "neither CAP_SYS_ADMIN nor CAP_BPF and CAP_PERFMON are effective%s%s",
+				   bpf ? "; CAP_PERFMON lacks" : perfmon ? "; CAP_BPF lacks" : "",
+				   geteuid() == 0 ? ", though the user is root" : "");
 	c->has_caps = true;
-	check_put(c, need, CHECK_OK, "%s, user %u",
-		  admin ? "CAP_SYS_ADMIN" : "CAP_BPF and CAP_PERFMON", geteuid());
+	return check_put(c, need, CHECK_OK, "%s, user %u", admin ? "CAP_SYS_ADMIN" : "CAP_BPF and CAP_PERFMON",
+		geteuid());
 }
 
-void check_pid_namespace(struct check *c)
+enum check_state check_pid_namespace(struct check *c)
 {
-	if (!other_namespace(c, "pid", INIT_PID_NS)) {
-		check_put(c, "pid namespace", CHECK_OK, "the initial one");
-		return;
-	}
-	check_put(c, "pid namespace", CHECK_FAIL,
-		  "a container's own: the kernel side knows processes by other numbers");
-	check_remedy(c, "run dltraced on the host, or share its processes: docker run --pid=host");
+	if (!other_namespace(c, "pid", INIT_PID_NS))
+		return check_put(c, "pid namespace", CHECK_OK, "the initial one");
+	return check_lacks(c, "pid namespace", CHECK_FAIL,
+		"run dltraced on the host, or share its processes: docker run --pid=host",
+		"a container's own: the kernel side knows processes by other numbers");
 }
 
 /* --- what the kernel was built with, and what it forbids -------------------------------------- */
 
-void check_btf(struct check *c)
+enum check_state check_btf(struct check *c)
 {
 	char path[PATH_MAX];
 	struct stat st;
-	int err;
 
 	snprintf(path, sizeof(path), "%s" BTF, c->root);
-	if (stat(path, &st) == 0 && access(path, R_OK) == 0) {
-		check_put(c, "BTF", CHECK_OK, BTF ", %.1f MB", (double)st.st_size / 1e6);
-		return;
-	}
-	err = errno;
-	check_put(c, "BTF", CHECK_FAIL, BTF ": %s", strerror(err));
-	if (err == EACCES)
-		check_remedy(c, "sudo dltraced check");
-	else
-		check_remedy(c, "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of "
-				"Debian 11, Ubuntu 20.10, RHEL 8.2 and later are; in a container "
-				"mount /sys");
+	if (stat(path, &st) == 0 && access(path, R_OK) == 0)
+		return check_put(c, "BTF", CHECK_OK, BTF ", %.1f MB", (double)st.st_size / 1e6);
+	return check_lacks(c, "BTF", CHECK_FAIL,
+			   errno == EACCES ? "sudo dltraced check" :
+			   "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of Debian 11, Ubuntu 20.10, RHEL 8.2 and "
+			   "later are; in a container mount /sys",
+			   BTF ": %s", strerror(errno));
 }
 
-void check_lockdown(struct check *c)
+enum check_state check_lockdown(struct check *c)
 {
 	static const char need[] = "lockdown";
 	char text[128], *mode, *end;
 
-	if (check_read(c, "/sys/kernel/security/lockdown", text, sizeof(text)) < 0) {
-		check_put(c, need, CHECK_OK, "no /sys/kernel/security/lockdown");
-		return;
-	}
+	if (check_read(c, "/sys/kernel/security/lockdown", text, sizeof(text)) < 0)
+		return check_put(c, need, CHECK_OK, "no /sys/kernel/security/lockdown");
 	mode = strchr(text, '['); /* "none [integrity] confidentiality" */
 	end = mode ? strchr(mode, ']') : NULL;
-	if (!end) {
-		check_put(c, need, CHECK_NOTE, "not understood: %s", text);
-		return;
-	}
+	if (!end)
+		return check_put(c, need, CHECK_NOTE, "not understood: %s", text);
 	*end = '\0';
 	mode++;
-	if (!strcmp(mode, "confidentiality")) {
-		check_put(c, need, CHECK_FAIL,
-			  "confidentiality: BPF programs may not read the kernel's memory, "
-			  "and kprobes are forbidden");
-		check_remedy(c, "boot with lockdown=integrity, or without Secure Boot where it "
-				"sets the mode");
-		return;
-	}
-	check_put(c, need, CHECK_OK, "%s%s", mode,
-		  !strcmp(mode, "integrity") ? ": tracing is allowed" : "");
+	if (!strcmp(mode, "confidentiality"))
+		return check_lacks(c, need, CHECK_FAIL,
+			"boot with lockdown=integrity, or without Secure Boot where it sets the mode",
+			"confidentiality: BPF programs may not read the kernel's memory, and kprobes are forbidden");
+	return check_put(c, need, CHECK_OK, "%s%s", mode, !strcmp(mode, "integrity") ? ": tracing is allowed" : "");
 }
 
 /* --- preemption ------------------------------------------------------------------------------- */
@@ -203,7 +178,7 @@ static bool skips_runs(void)
  * Where programs can be preempted, the kernel skips a run of one that another thread of the CPU is
  * inside of. Which kernels do so their names do not tell: it is tried, as a trace's start does.
  */
-void check_preemption(struct check *c)
+enum check_state check_preemption(struct check *c)
 {
 	static const char need[] = "preemption";
 	char buf[64];
@@ -212,16 +187,14 @@ void check_preemption(struct check *c)
 
 	if (!strcmp(model, "dynamic"))
 		model = "chosen at boot; only debugfs tells which";
-	if (never) {
-		check_put(c, need, CHECK_OK, "%s", model);
-	} else if (c->may_bpf && !skips_runs()) {
-		check_put(c, need, CHECK_OK, "%s: tried, no run of a program is skipped", model);
-	} else {
-		check_put(c, need, CHECK_NOTE, "%s%s", model,
-			  c->may_bpf ? ": tried, runs of preempted programs are skipped" : "");
-		check_remedy(c, "nothing to do: start takes hooks that this does not happen to where "
-				"there are some, and counts what is skipped as lost");
-	}
+	if (never)
+		return check_put(c, need, CHECK_OK, "%s", model);
+	if (c->may_bpf && !skips_runs())
+		return check_put(c, need, CHECK_OK, "%s: tried, no run of a program is skipped", model);
+	return check_lacks(c, need, CHECK_NOTE,
+			   "nothing to do: start takes hooks that this does not happen to where there are some, and counts "
+			   "what is skipped as lost",
+			   "%s%s", model, c->may_bpf ? ": tried, runs of preempted programs are skipped" : "");
 }
 
 /* --- clocks ----------------------------------------------------------------------------------- */
@@ -231,59 +204,34 @@ static const char *const fast_clocks[] = {
 	"arch_sys_counter", "hyperv_clocksource_tsc_page", "kvm-clock", "tsc", "tsc-early",
 };
 
-static bool has_word(const char *text, const char *word)
-{
-	size_t len = strlen(word);
-
-	for (; *text; text += strspn(text, " \n")) {
-		size_t n = strcspn(text, " \n");
-
-		if (n == len && !memcmp(text, word, len))
-			return true;
-		text += n;
-	}
-	return false;
-}
-
-void check_clock_source(struct check *c)
+enum check_state check_clock_source(struct check *c)
 {
 	static const char need[] = "clock source";
 	char name[64], available[256];
 
-	if (check_read(c, CLOCKSOURCE "current_clocksource", name, sizeof(name)) < 0) {
-		check_put(c, need, CHECK_NOTE, CLOCKSOURCE "current_clocksource cannot be read");
-		return;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(fast_clocks); i++) {
-		if (!strcmp(name, fast_clocks[i])) {
-			check_put(c, need, CHECK_OK, "%s", name);
-			return;
-		}
-	}
-	check_put(c, need, CHECK_NOTE, "%s: slow to read, and each event reads the clock", name);
+	if (check_read(c, CLOCKSOURCE "current_clocksource", name, sizeof(name)) < 0)
+		return check_put(c, need, CHECK_NOTE, CLOCKSOURCE "current_clocksource cannot be read");
+	for (size_t i = 0; i < ARRAY_SIZE(fast_clocks); i++)
+		if (!strcmp(name, fast_clocks[i]))
+			return check_put(c, need, CHECK_OK, "%s", name);
 	check_read(c, CLOCKSOURCE "available_clocksource", available, sizeof(available));
-	if (has_word(available, "tsc"))
-		check_remedy(c, "echo tsc > " CLOCKSOURCE "current_clocksource");
-	else
-		check_remedy(c, "dmesg | grep -i -e tsc -e clocksource tells why the kernel does "
-				"not use a faster one");
+	return check_lacks(c, need, CHECK_NOTE,
+			   check_has_word(available, "tsc") ? "echo tsc > " CLOCKSOURCE "current_clocksource" :
+			   "dmesg | grep -i -e tsc -e clocksource tells why the kernel does not use a faster one",
+			   "%s: slow to read, and each event reads the clock", name);
 }
 
 /* adjtimex(2)'s own result says TIME_ERROR for more than a lack of synchronisation. */
-void check_clock_synchronised(struct check *c)
+enum check_state check_clock_synchronised(struct check *c)
 {
 	static const char need[] = "clock synchronised";
 	struct timex tx = { .modes = 0 };
 
-	if (adjtimex(&tx) < 0) {
-		check_put(c, need, CHECK_NOTE, "not known: %s", strerror(errno));
-		return;
-	}
-	if (!(tx.status & STA_UNSYNC)) {
-		check_put(c, need, CHECK_OK, "UTC within %.1f ms by the kernel's estimate",
-			  (double)tx.maxerror / 1000);
-		return;
-	}
-	check_put(c, need, CHECK_NOTE, "no: times may not match those of other machines");
-	check_remedy(c, "timedatectl set-ntp true, or start chronyd");
+	if (adjtimex(&tx) < 0)
+		return check_put(c, need, CHECK_NOTE, "not known: %s", strerror(errno));
+	if (!(tx.status & STA_UNSYNC))
+		return check_put(c, need, CHECK_OK, "UTC within %.1f ms by the kernel's estimate",
+			(double)tx.maxerror / 1000);
+	return check_lacks(c, need, CHECK_NOTE, "timedatectl set-ntp true, or start chronyd",
+		"no: times may not match those of other machines");
 }

@@ -115,7 +115,6 @@ void check_print(const struct check *c, FILE *out, unsigned int width, bool colo
 int check_print_json(const struct check *c, FILE *out)
 {
 	struct json j = { 0 };
-	int r;
 
 	json_array(&j, NULL);
 	for (unsigned int i = 0; i < c->n; i++) {
@@ -129,9 +128,5 @@ int check_print_json(const struct check *c, FILE *out)
 		json_end(&j);
 	}
 	json_end(&j);
-	r = json_finish(&j);
-	if (!r)
-		fwrite(j.buf, 1, j.len, out);
-	json_free(&j);
-	return r;
+	return json_write(&j, out);
 }
