@@ -5,14 +5,9 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fmt.h"
@@ -24,7 +19,7 @@
 
 #define OTHER_FILES 64	 /* files, collectors, timers: counted, and some to spare */
 #define TEXT_MAX (4U << 20)
-#define ANSWER_MS 1000
+#define ANSWER_NS NSEC_PER_SEC
 
 /* A whole file below the root; NULL when it cannot be read. The caller's to free. */
 static char *read_text(const struct check *c, const char *path)
@@ -118,69 +113,13 @@ enum check_state check_cgroups(struct check *c)
 
 /* --- tools ------------------------------------------------------------------------------------ */
 
-/* Start PATH with the single argument ARG, its output to OUT_FD, in a process group of its own. */
-static int spawn_tool(pid_t *pid_ret, const char *path, const char *arg, int out_fd)
+/* The first line that PATH prints when called with -V, as far as BUF holds it; empty when there is none in time. */
+static void version_of(const char *path, char *buf, size_t size)
 {
-	char *const argv[] = { (char *)path, (char *)arg, NULL };
-	char *const env[] = { (char *)"LC_ALL=C", NULL };
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	int r;
+	const char *const argv[] = { path, "-V", NULL };
+	int status;
 
-	posix_spawn_file_actions_init(&files);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
-	r = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
-	if (!r)
-		r = posix_spawn_file_actions_adddup2(&files, out_fd, STDOUT_FILENO);
-	if (!r)
-		r = posix_spawn_file_actions_adddup2(&files, out_fd, STDERR_FILENO);
-	if (!r)
-		r = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-	if (!r)
-		r = posix_spawn(pid_ret, path, &files, &attr, argv, env);
-	posix_spawn_file_actions_destroy(&files);
-	posix_spawnattr_destroy(&attr);
-	return -r;
-}
-
-/*
- * The first line that PATH prints when called with ARG, empty when there is none. What takes longer
- * than ANSWER_MS is ended.
- */
-static void first_line(const char *path, const char *arg, char *buf, size_t size)
-{
-	uint64_t deadline_ns = clock_now_ns(CLOCK_MONOTONIC) + ANSWER_MS * NSEC_PER_MSEC;
-	struct pollfd p = { .events = POLLIN };
-	size_t len = 0;
-	int ends[2], r;
-	pid_t pid;
-
-	buf[0] = '\0';
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return;
-	r = spawn_tool(&pid, path, arg, ends[1]);
-	close(ends[1]);
-	p.fd = ends[0];
-	while (r == 0 && len + 1 < size && !strchr(buf, '\n')) {
-		uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
-		ssize_t n;
-
-		if (now_ns >= deadline_ns ||
-		    poll(&p, 1, (int)((deadline_ns - now_ns) / NSEC_PER_MSEC) + 1) == 0)
-			break;
-		n = read(p.fd, buf + len, size - 1 - len);
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-		buf[len] = '\0';
-	}
-	close(p.fd);
-	if (r == 0) { /* it, and what it may have started; most have ended by themselves */
-		kill(-pid, SIGKILL);
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	helper_output(argv, NULL, HELPER_BOTH, ANSWER_NS, -1, buf, size, &status);
 	buf[strcspn(buf, "\n")] = '\0';
 }
 
@@ -209,7 +148,7 @@ static enum check_state sysstat_row(struct check *c, const char *name, const cha
 	if (!path)
 		return check_lacks(c, name, CHECK_MISSING, check_install(c, "sysstat", command, sizeof(command)),
 				   "not in PATH: no %s", loss);
-	first_line(path, "-V", version, sizeof(version));
+	version_of(path, version, sizeof(version));
 	if (version[0])
 		return check_put(c, name, CHECK_OK, "%s, %s", path, version);
 	check_put(c, name, CHECK_NOTE, "%s, which does not tell its version", path);

@@ -7,6 +7,8 @@
 #define HOST_HELPER_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 /* Where helpers are looked for: PATH, but for root, or with capabilities by setcap(8), a fixed one. */
 const char *helper_path(void);
@@ -22,5 +24,25 @@ int helper_find(const char *name, char *buf, size_t size);
  * no memory.
  */
 char **helper_environ(char *const *own, const char *const *taken);
+
+enum helper_flag {
+	HELPER_STDOUT = 0, /* its stderr is thrown away */
+	HELPER_BOTH = 1,   /* its stderr goes where its stdout does */
+	HELPER_SAYS = 2,   /* its stderr is ours */
+	HELPER_OURS = 4,   /* it is of our process group; else of one of its own */
+};
+
+/*
+ * Start the helper ARGV in the environment helper_environ(NULL, TAKEN), with OUT_FD as its stdout, without input. 0 or
+ * -errno, -ENOENT when there is no such program.
+ */
+int helper_spawn(pid_t *pid_ret, const char *const argv[], const char *const *taken, unsigned int flags, int out_fd);
+
+/*
+ * Start it, and wait for its end: all that it writes, at most SIZE - 1 bytes, into BUF, and its raw status. 0; -ETIMEDOUT
+ * after TIMEOUT_NS, -ECANCELED when STOP_FD (-1: never) is readable, -EMSGSIZE or -errno: then what it has started is ended.
+ */
+int helper_output(const char *const argv[], const char *const *taken, unsigned int flags, uint64_t timeout_ns, int stop_fd,
+		  char *buf, size_t size, int *status);
 
 #endif

@@ -6,8 +6,6 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,41 +219,13 @@ int collect_files(const struct workload_user *u, const char *dir, int dirfd,
 
 /* --- the archive ------------------------------------------------------------------------------ */
 
-/* Start tar on the folder NAME here, its output to FD. 0 or -errno. */
-static int spawn_tar(char *name, int fd, pid_t *pid)
-{
-	/* GNU tar would read a backslash in NAME as an escape. */
-	char *const argv[] = { "tar", "-cz", "-f", "-", "--no-unquote", "--", name, NULL };
-	autofree char **env = helper_environ(NULL, NULL); /* no TAR_OPTIONS, no GZIP */
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	sigset_t none, ours;
-	char path[PATH_MAX];
-	int r = env ? helper_find(argv[0], path, sizeof(path)) : -ENOMEM;
-
-	if (r < 0)
-		return r;
-	sigemptyset(&none);
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGPIPE); /* dltraced ignores it */
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &ours);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
-	posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-	r = posix_spawn(pid, path, &actions, &attr, argv, env);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attr);
-	return -r;
-}
-
 /* Fill FD with the packed folder. What tar does not like it says on stderr itself. */
 static int pack(const char *dir, int fd, char *error, size_t size)
 {
 	autofree char *parent = strdup(dir);
 	char *slash = parent ? strrchr(parent, '/') : NULL;
+	/* GNU tar would read a backslash in the name as an escape. No TAR_OPTIONS, no GZIP. */
+	const char *const argv[] = { "tar", "-cz", "-f", "-", "--no-unquote", "--", slash ? slash + 1 : NULL, NULL };
 	int status, r;
 	pid_t pid;
 
@@ -264,7 +234,7 @@ static int pack(const char *dir, int fd, char *error, size_t size)
 	*slash = '\0';
 	if (chdir(*parent ? parent : "/") < 0)
 		return -errno;
-	r = spawn_tar(slash + 1, fd, &pid);
+	r = helper_spawn(&pid, argv, NULL, HELPER_SAYS | HELPER_OURS, fd);
 	if (r < 0) {
 		snprintf(error, size, "tar: %s", strerror(-r));
 		return r;
