@@ -5,7 +5,6 @@
  */
 #include "check/check.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

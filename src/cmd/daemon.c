@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `dltraced daemon', and `dltraced serve', which it starts for a connection. */
-#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "cmd/cmd.h"
-#include "collectors/collectors.h"
 #include "collectors/kinds.h"
 #include "kernel/tracer.h"
 #include "trace/probe.h"

@@ -8,13 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/exit_codes.h"
 #include "base/huge_heap.h"
 #include "base/log.h"
 #include "base/new_file.h"
-#include "base/text.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
 #include "host/stall/guard.h"

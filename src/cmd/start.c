@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/exit_codes.h"
-#include "base/util.h"
 #include "cmd/cmd.h"
 #include "report/show/show.h"
 #include "service/client.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `dltraced stop', `dltraced mark': one request to one running trace. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"

@@ -4,7 +4,6 @@
 #define CONTROL_CLIENT_H
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 #define TRACES_MAX 64
 

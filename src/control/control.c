@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/loop.h"
 #include "base/util.h"
 #include "host/rights/privileges.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See archiver.h: the oldest segments go when the trace has grown beyond --keep, their sums into rollup.out before. */
-#include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/util.h"

@@ -2,9 +2,7 @@
 #include "drain/in_flight.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -12,11 +10,9 @@
 #include "dlt/mmap.h"
 #include "dlt/open.h"
 #include "dlt/sync.h"
-#include "drain/call_file.h"
 #include "drain/decode.h"
 #include "host/process.h"
 #include "host/remote.h"
-#include "kernel/syscalls.h"
 #include "trace/files.h"
 #include "trace/probe.h"
 

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,6 @@
 #include "host/helper.h"
 #include "host/rights/run_as_user.h"
 #include "host/rights/workload_user.h"
-#include "job/workload.h"
 #include "trace/config.h"
 
 #define COPY_BYTES (1 << 20)

@@ -6,7 +6,6 @@
 #ifndef JOB_RELAY_H
 #define JOB_RELAY_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 

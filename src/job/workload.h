@@ -7,7 +7,6 @@
 #define JOB_WORKLOAD_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "job/relay.h"

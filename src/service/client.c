@@ -19,15 +19,12 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "base/env.h"
 #include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/util.h"
-#include "collectors/collectors.h"
 #include "collectors/kinds.h"
 #include "host/background.h"
-#include "host/path_search.h"
 #include "host/rights/workload_user.h"
 #include "host/stall/guard.h"
 #include "host/stall/proxy.h"
@@ -200,8 +197,7 @@ static int await_go(struct client *c)
 
 static int step_command(struct client *c)
 {
-	const char *what = for_root(c->cfg), *path = env_find(environ, "PATH=");
-	char found[4096];
+	const char *what = for_root(c->cfg);
 	int r;
 
 	if (what) {
@@ -213,12 +209,7 @@ static int step_command(struct client *c)
 		log_err_r(r, "who is tracing");
 		return EXIT_DLTRACED;
 	}
-	if (!c->cfg->argv)
-		return 0;
-	r = path_search(c->cfg->argv[0], path ? path + strlen("PATH=") : NULL, found, sizeof(found));
-	if (r < 0)
-		log_err_r(r, "%s", c->cfg->argv[0]);
-	return command_exit_code(r);
+	return command_look(c->cfg, &c->user);
 }
 
 static int step_folder(struct client *c)

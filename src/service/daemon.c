@@ -21,8 +21,8 @@
 
 void daemon_tell(struct daemon *d, const char *first)
 {
-	autofree char *text = util_fmt("%s\nSTATUS=%u traces of users, %u always-on", first, daemon_users_running(d, NULL),
-				       daemon_running(d) - daemon_users_running(d, NULL));
+	autofree char *text = util_fmt("%s\nSTATUS=%u traces of users, %u always-on", first,
+				       daemon_children(d, DAEMON_USERS, 0), daemon_children(d, DAEMON_ALWAYS, 0));
 	int r = text ? notify_send(text) : -ENOMEM;
 
 	if (r < 0)
@@ -58,22 +58,21 @@ static void prune_tick(struct daemon *d)
 /* Users first, whose files may be slow; then always-on traces, which see them end. */
 static void stop_tick(struct daemon *d)
 {
-	if (!daemon_users_to_wait_for(d) && !d->users_stopped) {
+	const unsigned int all = DAEMON_USERS | DAEMON_ALWAYS;
+
+	if (!d->users_stopped && !daemon_children(d, DAEMON_USERS | DAEMON_NOT_HELD, 0)) {
 		d->users_stopped = true;
-		for (size_t i = 0; i < ARRAY_SIZE(d->always); i++)
-			daemon_signal(&d->always[i].child, SIGTERM);
+		daemon_children(d, DAEMON_ALWAYS, SIGTERM);
 	}
 	if (daemon_now() - d->stop_ns > KILL_AFTER_NS && !d->killed) {
 		d->killed = true;
-		for (size_t i = 0; i < ARRAY_SIZE(d->always); i++)
-			daemon_signal(&d->always[i].child, SIGKILL);
-		for (size_t i = 0; i < ARRAY_SIZE(d->users); i++)
-			daemon_signal(&d->users[i], SIGKILL);
+		daemon_children(d, all, SIGKILL);
 	}
-	if (daemon_to_wait_for(d))
+	if (daemon_children(d, all | DAEMON_NOT_HELD, 0))
 		return;
-	if (daemon_running(d))
-		log_err("%u traces are held by file servers that do not answer: left behind, each ends when they do", daemon_running(d));
+	if (daemon_children(d, all, 0))
+		log_err("%u traces are held by file servers that do not answer: left behind, each ends when they do",
+			daemon_children(d, all, 0));
 	loop_quit(&d->loop);
 }
 
@@ -82,11 +81,10 @@ static void stop(struct daemon *d)
 	if (d->stop_ns)
 		return;
 	d->stop_ns = daemon_now();
-	log_info("stopping: %u traces end", daemon_running(d));
+	log_info("stopping: %u traces end", daemon_children(d, DAEMON_USERS | DAEMON_ALWAYS, 0));
 	daemon_tell(d, "STOPPING=1");
 	daemon_listen_end(d);
-	for (size_t i = 0; i < ARRAY_SIZE(d->users); i++)
-		daemon_signal(&d->users[i], SIGTERM);
+	daemon_children(d, DAEMON_USERS, SIGTERM);
 	stop_tick(d);
 }
 

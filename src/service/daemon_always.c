@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -83,7 +82,6 @@ static struct always *always_find(struct daemon *d, const char *name)
 	return unused;
 }
 
-/* As the config says now; OLD is the one from before, or NULL. */
 void daemon_always_apply(struct daemon *d, const struct daemon_conf *old)
 {
 	struct daemon_conf *c = &d->conf;
@@ -92,7 +90,7 @@ void daemon_always_apply(struct daemon *d, const struct daemon_conf *old)
 		d->always[i].trace = NULL;
 	for (unsigned int i = 0; i < c->n_traces; i++) {
 		const struct daemon_trace *t = &c->traces[i], *before = NULL;
-		struct always *a = t->disabled ? NULL : always_find(d, t->name);
+		struct always *a = t->enabled ? always_find(d, t->name) : NULL;
 
 		for (unsigned int k = 0; old && k < old->n_traces; k++)
 			if (!strcmp(old->traces[k].name, t->name))

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
@@ -108,7 +107,6 @@ int daemon_leave(struct daemon *d, struct child *c, int *fd, void (*last)(int fd
 	return pid < 0 ? pid : watch(d, c, pid, fn);
 }
 
-/* Ended: true, with the raw status. */
 bool daemon_reap(struct daemon *d, struct child *c, int *status)
 {
 	if (!c->pid || waitpid(c->pid, status, WNOHANG) == 0)
@@ -125,42 +123,23 @@ void daemon_signal(const struct child *c, int sig)
 		util_pidfd_kill(c->pidfd, sig);
 }
 
-unsigned int daemon_running(const struct daemon *d)
+static bool reach(const struct child *c, unsigned int which, int sig)
+{
+	if (!c->pid || (which & DAEMON_NOT_HELD && process_is_held(c->pid)))
+		return false;
+	if (sig)
+		daemon_signal(c, sig);
+	return true;
+}
+
+unsigned int daemon_children(const struct daemon *d, unsigned int which, int sig)
 {
 	unsigned int n = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(d->always); i++)
-		n += d->always[i].child.pid != 0;
-	for (size_t i = 0; i < ARRAY_SIZE(d->users); i++)
-		n += d->users[i].pid != 0;
-	return n;
-}
-
-/* But for those that are killed and held by a file server: nobody can wait for them. */
-unsigned int daemon_users_to_wait_for(const struct daemon *d)
-{
-	unsigned int n = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(d->users); i++)
-		n += d->users[i].pid && !process_is_held(d->users[i].pid);
-	return n;
-}
-
-unsigned int daemon_to_wait_for(const struct daemon *d)
-{
-	unsigned int n = daemon_users_to_wait_for(d);
-
-	for (size_t i = 0; i < ARRAY_SIZE(d->always); i++)
-		n += d->always[i].child.pid && !process_is_held(d->always[i].child.pid);
-	return n;
-}
-
-unsigned int daemon_users_running(const struct daemon *d, const uid_t *uid)
-{
-	unsigned int n = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(d->users); i++)
-		n += d->users[i].pid && (!uid || d->users[i].uid == *uid);
+	for (size_t i = 0; which & DAEMON_ALWAYS && i < ARRAY_SIZE(d->always); i++)
+		n += reach(&d->always[i].child, which, sig);
+	for (size_t i = 0; which & DAEMON_USERS && i < ARRAY_SIZE(d->users); i++)
+		n += reach(&d->users[i], which, sig);
 	return n;
 }
 

@@ -57,14 +57,6 @@ static const char *set_bool(struct option_parse *p, void *member, char *value)
 	return NULL;
 }
 
-static const char *set_not_bool(struct option_parse *p, void *member, char *value)
-{
-	const char *why = set_bool(p, member, value);
-
-	*(bool *)member = !why && !*(bool *)member;
-	return why;
-}
-
 static const char *set_number(struct option_parse *p, void *member, char *value)
 {
 	char *end;
@@ -204,6 +196,7 @@ static int enter_trace(struct reading *rd, const char *name)
 	if (i == c->n_traces) {
 		c->n_traces++;
 		rd->trace->line = rd->line;
+		rd->trace->enabled = true;
 		strcpy(rd->trace->name, safe);
 	}
 	return 1;
@@ -319,7 +312,7 @@ static int set_trace(struct reading *rd, const char *name, const char *value)
 	if (!t || !copy) /* its name was refused */
 		return 1;
 	if (!strcmp(name, "enabled")) {
-		why = set_not_bool(&p, &t->disabled, copy);
+		why = set_bool(&p, &t->enabled, copy);
 		return why ? complain(rd, "%s = %s: %s", name, value, why) : 1;
 	}
 	if (!o)
@@ -408,7 +401,7 @@ static int check_traces(const struct daemon_conf *c, const char *file)
 
 	for (unsigned int i = 0; i < c->n_traces; i++) {
 		const struct daemon_trace *t = &c->traces[i];
-		bool target = t->disabled;
+		bool target = !t->enabled;
 
 		for (unsigned int k = 0; k < t->n_words; k++) {
 			autofree char *key = strndup(t->words[k] + 2, strcspn(t->words[k] + 2, "="));
@@ -460,7 +453,7 @@ int daemon_conf_read(struct daemon_conf *c, const char *file, bool may_lack)
 
 bool daemon_trace_same(const struct daemon_trace *a, const struct daemon_trace *b)
 {
-	if (strcmp(a->name, b->name) || a->disabled != b->disabled || a->n_words != b->n_words)
+	if (strcmp(a->name, b->name) || a->enabled != b->enabled || a->n_words != b->n_words)
 		return false;
 	for (unsigned int i = 0; i < a->n_words; i++)
 		if (strcmp(a->words[i], b->words[i]))

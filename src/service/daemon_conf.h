@@ -21,7 +21,7 @@
 /* [trace NAME]: options of `dltraced start', --NAME or --NAME=VALUE. */
 struct daemon_trace {
 	char name[DAEMON_NAME_MAX];
-	bool disabled;
+	bool enabled;
 	char *words[DAEMON_WORDS_MAX]; /* owned */
 	unsigned int n_words;
 	unsigned int line; /* where it begins */

@@ -70,17 +70,18 @@ int daemon_leave(struct daemon *d, struct child *c, int *fd, void (*last)(int fd
 		 loop_fn fn);
 /* Whether it has ended, which is told once, with the raw status. */
 bool daemon_reap(struct daemon *d, struct child *c, int *status);
-/* A signal to the child, if there is one. */
-void daemon_signal(const struct child *c, int sig);
 /* How a child has ended, in words. */
 const char *daemon_end_of(int status, char buf[64]);
+/* A signal to the child, if there is one. */
+void daemon_signal(const struct child *c, int sig);
 
-/* How many there are; of users; of the user *UID, where that is given. */
-unsigned int daemon_running(const struct daemon *d);
-unsigned int daemon_users_running(const struct daemon *d, const uid_t *uid);
-/* The same but for those that are killed and held by a file server: nobody can wait for them. */
-unsigned int daemon_to_wait_for(const struct daemon *d);
-unsigned int daemon_users_to_wait_for(const struct daemon *d);
+enum daemon_children {
+	DAEMON_ALWAYS = 1,
+	DAEMON_USERS = 2,
+	DAEMON_NOT_HELD = 4, /* but for those that are killed and held by a file server: nobody can wait for them */
+};
+/* How many of those there are, each of which gets the signal SIG; 0: none. */
+unsigned int daemon_children(const struct daemon *d, unsigned int which, int sig);
 
 /* --- daemon_always.c ------------------------------------------------------------------------------------- */
 

@@ -110,11 +110,15 @@ static void refuse(struct daemon *d, int *fd, const char *why)
 /* Why this user gets no trace, or NULL. */
 static const char *why_not(const struct daemon *d, uid_t uid)
 {
+	unsigned int own = 0;
+
 	if (!uid)
 		return "root needs no service to trace";
-	if (daemon_users_running(d, &uid) >= d->conf.max_traces_per_user)
+	for (size_t i = 0; i < ARRAY_SIZE(d->users); i++)
+		own += d->users[i].pid && d->users[i].uid == uid;
+	if (own >= d->conf.max_traces_per_user)
 		return "you have as many traces running as a user may have (max-traces-per-user; `dltraced status')";
-	if (daemon_users_running(d, NULL) >= d->conf.max_traces)
+	if (daemon_children(d, DAEMON_USERS, 0) >= d->conf.max_traces)
 		return "as many traces are running as there may be (max-traces); try again later";
 	return NULL;
 }

@@ -11,8 +11,6 @@
 #define SERVICE_PROTOCOL_H
 
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "trace/config.h"

@@ -10,7 +10,6 @@
 
 #include <stdint.h>
 
-#include "base/exit_codes.h"
 /* Serve the connection that is our standard input; MAX_BUFFER bytes of rings. The exit status. */
 int served_run(uint64_t max_buffer_bytes);
 

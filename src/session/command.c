@@ -4,12 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 
+#include "base/env.h"
 #include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "host/path_search.h"
 #include "host/rights/privileges.h"
 #include "host/rights/workload_user.h"
 #include "host/stall/guard.h"
@@ -35,6 +38,31 @@ int command_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 	fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? -errno : fd;
+}
+
+int command_look(const struct config *cfg, const struct workload_user *u)
+{
+	const char *path_entry = env_find(u->environ ? u->environ : environ, "PATH=");
+	char path[4096], ours[4096];
+	int r;
+
+	if (u->lacks)
+		log_warn("%s", u->lacks);
+	if (!cfg->argv)
+		return 0;
+	stall_guard_begin(cfg->argv[0], STALL_GUARD_BY_SIGNAL);
+	r = privileges_as_user(u);
+	if (r == 0)
+		r = path_search(cfg->argv[0], path_entry ? path_entry + strlen("PATH=") : NULL, path, sizeof(path));
+	privileges_as_root();
+	stall_guard_end();
+	if (r < 0) {
+		log_err_r(r, "%s", cfg->argv[0]);
+		return command_exit_code(r);
+	}
+	if (u->sudo && !path_search(cfg->argv[0], getenv("PATH"), ours, sizeof(ours)) && strcmp(path, ours))
+		log_info("%s is %s, as in %s's PATH (root's has %s)", cfg->argv[0], path, u->name, ours);
+	return 0;
 }
 
 int command_fork(struct workload *w, const struct config *cfg, const struct workload_user *u, const struct outdir *dir,

@@ -17,6 +17,9 @@ struct workload_user;
 /* Blocks the signals that a trace takes, but SIGHUP under nohup(1), and ignores SIGPIPE. A signalfd, or -errno. */
 int command_signals(void);
 
+/* Everything about the command of U that can be known before anything is touched; what sudo has done to it is said. */
+int command_look(const struct config *cfg, const struct workload_user *u);
+
 /* Forks the command as U, with --log into a new file of DIR, whose descriptor goes to LOG_FD. It waits at its gate. */
 int command_fork(struct workload *w, const struct config *cfg, const struct workload_user *u, const struct outdir *dir,
 		 int *log_fd);

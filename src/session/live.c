@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "base/log.h"
 #include "base/util.h"
 #include "drain/live.h"
 #include "session/state.h"

@@ -9,14 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/env.h"
 #include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "collectors/collectors.h"
 #include "collectors/kinds.h"
 #include "host/background.h"
-#include "host/path_search.h"
 #include "host/rights/creds.h"
 #include "host/rights/privileges.h"
 #include "host/rights/workload_user.h"
@@ -55,31 +53,9 @@ static int own_user(struct session *s)
 	return r < 0 ? EXIT_DLTRACED : 0;
 }
 
-/* Everything about the command that can be known before anything is touched. */
 static int own_command(struct session *s)
 {
-	const char *path_entry = env_find(own_environ(s), "PATH=");
-	char path[4096], ours[4096];
-	int r;
-
-	if (s->user.lacks)
-		log_warn("%s", s->user.lacks);
-	if (!s->cfg->argv)
-		return 0;
-	stall_guard_begin(s->cfg->argv[0], STALL_GUARD_BY_SIGNAL);
-	r = privileges_as_user(&s->user);
-	if (r == 0)
-		r = path_search(s->cfg->argv[0], path_entry ? path_entry + strlen("PATH=") : NULL, path,
-				     sizeof(path));
-	session_files_done();
-	if (r < 0) {
-		log_err_r(r, "%s", s->cfg->argv[0]);
-		return command_exit_code(r);
-	}
-	if (s->user.sudo && !path_search(s->cfg->argv[0], getenv("PATH"), ours, sizeof(ours)) &&
-	    strcmp(path, ours))
-		log_info("%s is %s, as in %s's PATH (root's has %s)", s->cfg->argv[0], path, s->user.name, ours);
-	return 0;
+	return command_look(s->cfg, &s->user);
 }
 
 static int own_targets(struct session *s)

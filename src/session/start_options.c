@@ -19,7 +19,6 @@
 #include "host/experiment.h"
 #include "host/rights/workload_user.h"
 #include "host/space.h"
-#include "job/workload.h"
 #include "kernel/backend.h"
 #include "trace/config.h"
 #include "trace/outdir.h"

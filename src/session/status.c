@@ -11,7 +11,6 @@
 #include "base/util.h"
 #include "drain/archiver.h"
 #include "drain/drain.h"
-#include "job/relay.h"
 #include "job/relay_log.h"
 #include "kernel/tracer.h"
 #include "trace/probe.h"

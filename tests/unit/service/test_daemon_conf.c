@@ -62,7 +62,7 @@ static void a_trace_has_the_options_of_start(void **state)
 	assert_string_equal(c.traces[0].words[1], "--probes=open,sync");
 	assert_string_equal(c.traces[0].words[2], "--rotate=64M");
 	assert_string_equal(c.traces[0].words[4], "--comm=b");
-	assert_true(c.traces[1].disabled);
+	assert_false(c.traces[1].enabled);
 	daemon_conf_free(&c);
 }
 
