@@ -15,7 +15,7 @@
 #include "collectors/kinds.h"
 #include "host/cgroup.h"
 #include "host/helper.h"
-#include "kernel/tracer_impl.h"
+#include "kernel/tracer.h"
 
 #define OTHER_FILES 64	 /* files, collectors, timers: counted, and some to spare */
 #define TEXT_MAX (4U << 20)
