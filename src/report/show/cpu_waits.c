@@ -28,12 +28,7 @@ struct one {
 	const char *comm;
 };
 
-/* Its calls, by number, and their folders, by the numbers of both. */
-struct waits {
-	struct table calls;   /* struct cpu_call */
-	struct table folders; /* struct part */
-};
-
+/* Of a folder that its calls went to. */
 struct part {
 	uint64_t disk_ns, blocked_ns;
 };

@@ -140,43 +140,13 @@ static const struct view threads_csv = {
 
 /* --- tables with two keys: the numbers that their key is made of, and the value ---------------------------------- */
 
-struct pair {
-	const void *value;
-	uint32_t first, second;
-};
-
-static void pair_add(struct view_rows *rows, uint64_t key, const void *value)
-{
-	struct pair *p = view_make(rows, sizeof(*p));
-
-	if (p)
-		*p = (struct pair){ value, (uint32_t)(key >> 32), (uint32_t)key };
-}
-
-static int by_pair(const void *a, const void *b)
-{
-	const struct pair *p = ((const struct view_row *)a)->row, *q = ((const struct view_row *)b)->row;
-	uint64_t x = report_cpu_pair(p->first, p->second), y = report_cpu_pair(q->first, q->second);
-
-	return (x > y) - (x < y);
-}
-
-/* All entries of T but the first SKIP, which is that of all beyond its end, by the first key and then by the second. */
-static void pairs(const struct table *t, uint32_t skip, struct view_rows *rows)
-{
-	for (uint32_t i = skip; i < t->n; i++)
-		pair_add(rows, t->keys[i], table_at(t, i));
-	if (rows->n)
-		qsort(rows->v, rows->n, sizeof(*rows->v), by_pair);
-}
-
 /* The number at C's place in the value. */
-GET(of_value, struct pair, p)
+GET(of_value, struct view_pair, p)
 {
 	cell->n = view_number(c, p->value);
 }
 
-GET(share_of_cpu, struct pair, p)
+GET(share_of_cpu, struct view_pair, p)
 {
 	const struct cpu_cpu *cpu = &r->cpus[p->second];
 
@@ -185,37 +155,27 @@ GET(share_of_cpu, struct pair, p)
 
 #define VALUE(type, member) VIEW_AT(type, member), .get = of_value
 #define OF_ROLE(member, table)                                                                                            \
-	.via = &(const struct view_via){ offsetof(struct pair, first), offsetof(struct report_cpu, roles), 0,               \
+	.via = &(const struct view_via){ offsetof(struct view_pair, first), offsetof(struct report_cpu, roles), 0,               \
 					 &(const struct view_via)VIEW_STEP(struct cpu_role, member, struct report_cpu, table) }
 #define ROLE_COLUMNS                                                                                                      \
 	{ "pid", NULL, VIEW_ID, 0, 0, VIEW_AT(struct cpu_proc, pid), OF_ROLE(proc, procs) },                                \
 		TEXT("comm", .get = comm, OF_ROLE(task, tasks))
 #define CPU_COLUMNS                                                                                                       \
-	{ "cpu", NULL, VIEW_ID, 0, 0, VIEW_AT(struct pair, second) },                                                       \
+	{ "cpu", NULL, VIEW_ID, 0, 0, VIEW_AT(struct view_pair, second) },                                                       \
 		SECONDS("cpu_ns", VALUE(struct cpu_cell, run_ns)), { "share", NULL, VIEW_SHARE, .get = share_of_cpu },       \
 		NUMBER("switches", VALUE(struct cpu_cell, switches))
 
-ROWS(task_by_cpu, void, parent)
-{
-	pairs(&r->task_cpus, 1, rows);
-}
-
 static const struct view_column task_by_cpu_columns[] = {
-	TEXT("comm", .get = comm, CPU_TASK_OF(struct pair, first)),
+	TEXT("comm", .get = comm, CPU_TASK_OF(struct view_pair, first)),
 	CPU_COLUMNS,
-	TEXT("kind", CPU_KIND(struct cpu_task), CPU_TASK_OF(struct pair, first)),
+	TEXT("kind", CPU_KIND(struct cpu_task), CPU_TASK_OF(struct view_pair, first)),
 	{ 0 },
 };
 
 static const struct view task_by_cpu_csv = {
 	.csv = "task_by_cpu", .what = "a task on a CPU; share is of the CPU's time", .columns = task_by_cpu_columns,
-	.rows = task_by_cpu,
+	VIEW_PAIRS(struct report_cpu, task_cpus, 1),
 };
-
-ROWS(process_by_cpu, void, parent)
-{
-	pairs(&r->role_cpus, 1, rows);
-}
 
 static const struct view_column process_by_cpu_columns[] = {
 	ROLE_COLUMNS, CPU_COLUMNS, TEXT("kind", CPU_KIND(struct cpu_task), OF_ROLE(task, tasks)), { 0 },
@@ -223,39 +183,35 @@ static const struct view_column process_by_cpu_columns[] = {
 
 static const struct view process_by_cpu_csv = {
 	.csv = "process_by_cpu", .what = "a process on a CPU; share is of the CPU's time", .columns = process_by_cpu_columns,
-	.rows = process_by_cpu,
+	VIEW_PAIRS(struct report_cpu, role_cpus, 1),
 };
 
 /* --- phases ------------------------------------------------------------------------------------------------------ */
 
-ROWS(phases, void, parent)
-{
-	pairs(&r->phase_tasks, 0, rows);
-}
-
-GET(share_of_phase, struct pair, p)
+GET(share_of_phase, struct view_pair, p)
 {
 	view_share(cell, *(const uint64_t *)p->value, r->phases[p->first].run_ns);
 }
 
 #define OF_PHASE(member)                                                                                                  \
 	VIEW_AT(struct cpu_phase, member), .via = &(const struct view_via){                                                 \
-		offsetof(struct pair, first), offsetof(struct report_cpu, phases), sizeof(struct cpu_phase), NULL }
+		offsetof(struct view_pair, first), offsetof(struct report_cpu, phases), sizeof(struct cpu_phase), NULL }
 
 static const struct view_column phase_columns[] = {
 	TEXT("phase", OF_PHASE(name)),
-	TEXT("comm", .get = comm, CPU_TASK_OF(struct pair, second)),
+	TEXT("comm", .get = comm, CPU_TASK_OF(struct view_pair, second)),
 	SECONDS("cpu_ns", .get = of_value),
 	{ "share", NULL, VIEW_SHARE, .get = share_of_phase },
 	NUMBER("times", OF_PHASE(times)),
 	SECONDS("wall_ns", OF_PHASE(wall_ns)),
 	TEXT("source", OF_PHASE(source)),
-	TEXT("kind", CPU_KIND(struct cpu_task), CPU_TASK_OF(struct pair, second)),
+	TEXT("kind", CPU_KIND(struct cpu_task), CPU_TASK_OF(struct view_pair, second)),
 	{ 0 },
 };
 
 static const struct view phases_csv = {
-	.csv = "phases", .what = "a task in a phase; share is of the phase's CPU time", .columns = phase_columns, .rows = phases,
+	.csv = "phases", .what = "a task in a phase; share is of the phase's CPU time", .columns = phase_columns,
+	VIEW_PAIRS(struct report_cpu, phase_tasks, 0),
 };
 
 struct time_row {
@@ -308,12 +264,7 @@ static const struct view gaps_csv = {
 
 /* --- waits, and the folders of calls --------------------------------------------------------------------------------- */
 
-ROWS(waits, void, parent)
-{
-	pairs(&r->calls, 1, rows);
-}
-
-GET(call, struct pair, p)
+GET(call, struct view_pair, p)
 {
 	cell->text = r->call_names[p->second];
 }
@@ -330,7 +281,8 @@ static const struct view_column wait_columns[] = {
 };
 
 static const struct view waits_csv = {
-	.csv = "waits", .what = "what a process waited for in a call", .columns = wait_columns, .rows = waits,
+	.csv = "waits", .what = "what a process waited for in a call", .columns = wait_columns,
+	VIEW_PAIRS(struct report_cpu, calls, 1),
 };
 
 /* Under the keys of their calls. */
@@ -340,17 +292,17 @@ ROWS(folders, void, parent)
 		const struct cpu_folder *f = table_at(&r->folders, i);
 
 		if (folders_path(&r->tree, f->folder))
-			pair_add(rows, r->calls.keys[f->call], f);
+			view_pair(rows, r->calls.keys[f->call], f);
 	}
 }
 
-GET(folder, struct pair, p)
+GET(folder, struct view_pair, p)
 {
 	cell->text = folders_path(&r->tree, ((const struct cpu_folder *)p->value)->folder);
 }
 
 /* The folder's part of its call's wait, which is at C's place. */
-GET(folder_wait, struct pair, p)
+GET(folder_wait, struct view_pair, p)
 {
 	const struct cpu_folder *f = p->value;
 

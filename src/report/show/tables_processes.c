@@ -142,10 +142,7 @@ ROWS(histograms, void, parent)
 	}
 }
 
-GET(histogram_unit, struct histogram, s)
-{
-	cell->text = s->bytes ? "B" : "ns";
-}
+static const char *const units[] = { "ns", "B" };
 
 /* [FROM, how many], where there are any. */
 static void histogram_counts(const void *of, const void *row, struct json *j)
@@ -168,7 +165,7 @@ static void histogram_counts(const void *of, const void *row, struct json *j)
 #define HISTOGRAM_COLUMNS                                                                                                 \
 	{ "of", NULL, VIEW_TEXT, 0, VIEW_KEY, VIEW_AT(struct histogram, of),                                                \
 	  .what = "the probe's reads or writes, where it has them; of a process read, write, open, other" },             \
-	{ "unit", NULL, VIEW_TEXT, 0, VIEW_KEY, .get = histogram_unit, .what = "ns: latencies; B: sizes" },                \
+	{ "unit", NULL, VIEW_TEXT, 0, VIEW_KEY, VIEW_AT(struct histogram, bytes), .names = units, .what = "ns: latencies; B: sizes" },                \
 	{ "n", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct histogram, n) },                                                      \
 	{ "p50", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct histogram, p50),                                                    \
 	  .what = "of a process within a sixteenth, of its sizes below by an eighth at most" },                           \

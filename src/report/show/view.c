@@ -86,6 +86,21 @@ void view_sort(struct view_rows *rows, size_t first, const struct view_place *pl
 		qsort_r(rows->v + first, rows->n - first, sizeof(*rows->v), by_most, &copy);
 }
 
+void view_pair(struct view_rows *rows, uint64_t keys, const void *value)
+{
+	struct view_pair *p = view_make(rows, sizeof(*p));
+
+	if (p)
+		*p = (struct view_pair){ value, ~keys, (uint32_t)(keys >> 32), (uint32_t)keys };
+}
+
+static void pairs(struct view_rows *rows, const struct table *t, uint32_t skip)
+{
+	for (uint32_t i = skip; i < t->n; i++)
+		view_pair(rows, t->keys[i], table_at(t, i));
+	VIEW_SORT(rows, 0, struct view_pair, least);
+}
+
 static void listed_rows(struct view_rows *rows, const struct view *v, const void *of)
 {
 	const char *in = v->of.base ? *(const char *const *)((const char *)of + v->of.base - 1) : of;
@@ -115,6 +130,8 @@ static void rows_of(struct view_rows *rows, const struct view *v, const void *of
 	rows->parent = parent;
 	if (v->rows)
 		v->rows(of, parent, rows);
+	else if (v->of.pairs)
+		pairs(rows, (const void *)((const char *)of + v->of.table - 1), v->of.skip);
 	else
 		listed_rows(rows, v, of);
 }

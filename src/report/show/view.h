@@ -119,6 +119,7 @@ struct view_column {
 	.of.array = offsetof(type, first), .of.size = sizeof(((type *)0)->first[0]),                                        \
 	.of.fixed = sizeof(((type *)0)->first) / sizeof(((type *)0)->first[0])
 #define VIEW_TABLE(type, member) .of.table = 1 + offsetof(type, member)
+#define VIEW_PAIRS(type, member, first) VIEW_TABLE(type, member), .of.pairs = true, .of.skip = first
 #define VIEW_TOTAL(type, member) .of.total = VIEW_PLACE(type, member)
 #define VIEW_HAVING(type, member) .of.having = VIEW_PLACE(type, member)
 #define VIEW_MOST(type, member) .of.most = VIEW_PLACE(type, member)
@@ -145,6 +146,13 @@ void *view_alloc(struct view_rows *rows, size_t size);
 void view_sort(struct view_rows *rows, size_t first, const struct view_place *place);
 #define VIEW_SORT(rows, first, type, member) view_sort(rows, first, &(const struct view_place)VIEW_PLACE(type, member))
 
+struct view_pair {
+	const void *value;
+	uint64_t least;
+	uint32_t first, second; /* its keys */
+};
+void view_pair(struct view_rows *rows, uint64_t keys, const void *value);
+
 struct view {
 	const char *key;	 /* in JSON, and the CSV file's name; NULL: not there */
 	const char *title, *note; /* in text and on the page; NULL: not there */
@@ -157,6 +165,8 @@ struct view {
 		size_t base, table, array, size;
 		size_t count, fixed; /* where the uint32_t is that has how many the array holds; if not 0, how many */
 		bool pointed;	     /* to the array, by what is there */
+		bool pairs;	     /* a row is a struct view_pair, of a table with two keys, by the first and then by the second */
+		uint32_t skip;	     /* so many entries of it, which are those beyond its end */
 		struct view_place total;  /* how many rows there are of which these are the first */
 		struct view_place having; /* in a row: those with 0 there are left out */
 		struct view_place most;	  /* likewise: those with the most come first */
