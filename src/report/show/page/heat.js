@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The body of a panel of cells in colour: latencies by power of two, or a row for each CPU or GPU. */
-class Heat {
+class Heat extends CanvasBody {
 	/* From little to much; the colour of nothing is the panel's own. */
 	static RAMPS = {
 		light: ['#d7e3f4', '#9cbde4', '#5a8fd0', '#5457b5', '#7a2f8f', '#7f0f4d'],
@@ -23,15 +23,10 @@ class Heat {
 	}
 
 	constructor(rows, height) {
+		super();
 		this.rows = rows;
 		this.height = height;
-		this.legend = [];
 		this.scale = el('span', { class: 'scale aside' }, this.least = el('span'), this.ramp = el('i'), this.most = el('span'));
-	}
-
-	mount(panel, host) {
-		this.canvas = el('canvas', { class: 'main', 'aria-hidden': 'true' });
-		host.append(this.canvas);
 	}
 
 	/* The y of row R (0 is at the bottom) and its height. */
@@ -68,9 +63,7 @@ class Heat {
 
 			ctx.fillText(this.label(r), a.x - 6, Math.max(a.y + 5, y + h / 2));
 		}
-		ctx.beginPath();
-		ctx.rect(a.x, a.y, a.w, a.h);
-		ctx.clip();
+		Panel.clip(ctx, a);
 		return ctx;
 	}
 }

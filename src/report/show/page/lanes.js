@@ -4,11 +4,12 @@
  * threads spent in calls on files, stacked, over a tint that lets a little be seen too; above, CPU; below, its
  * longest calls one by one, from when they began to when they ended.
  */
-class Lanes {
+class Lanes extends CanvasBody {
 	static GROUPS = [['trainer', 'Trainers'], ['loader', 'Data loaders'], ['other', 'Others']];
 	static HEAD = 18;
 
 	constructor() {
+		super();
 		this.legend = ['read', 'write', 'open', 'other'].map(key => ({
 			key, label: key, on: true,
 			color: () => key === 'other' ? Theme.color('c0') : Catalog.color(key),
@@ -19,11 +20,6 @@ class Lanes {
 		this.hidden = new Set(); /* lanes that are switched off */
 		this.row = Data.lanes.length <= 24 ? 18 : Data.lanes.length <= 80 ? 13 : 9;
 		this.layout();
-	}
-
-	mount(panel, host) {
-		this.canvas = el('canvas', { class: 'main', 'aria-hidden': 'true' });
-		host.append(this.canvas);
 	}
 
 	/* [key, title, lanes] of the groups that have any. */
@@ -74,9 +70,7 @@ class Lanes {
 			else if (this.row > 8)
 				this.drawName(ctx, a, item);
 		}
-		ctx.beginPath();
-		ctx.rect(a.x, a.y, a.w, a.h);
-		ctx.clip();
+		Panel.clip(ctx, a);
 		for (const { lane, y, h } of this.items)
 			if (lane && lane.end >= v.t0 && lane.begin <= v.t1)
 				this.drawLane(ctx, panel, lane, y + 1, h - 2);

@@ -87,6 +87,13 @@ class Panel {
 		return ctx;
 	}
 
+	/* CTX, on which nothing is drawn outside of the plot's rectangle A from here on. */
+	static clip(ctx, a) {
+		ctx.beginPath();
+		ctx.rect(a.x, a.y, a.w, a.h);
+		ctx.clip();
+	}
+
 	redraw() {
 		this.dirty = true;
 		Panel.schedule();
@@ -109,9 +116,7 @@ class Panel {
 		const ctx = this.context(this.front), a = this.area, { cursor, range } = View.state;
 
 		ctx.save();
-		ctx.beginPath();
-		ctx.rect(a.x, a.y, a.w, a.h);
-		ctx.clip();
+		Panel.clip(ctx, a);
 		for (const [r, name] of [[range, 'select'], [Panel.dragged, 'drag']]) {
 			if (!r)
 				continue;
@@ -216,5 +221,21 @@ class Panel {
 			Panel.redrawAll();
 		});
 		addEventListener('beforeprint', Panel.drawAll);
+	}
+}
+
+/* A body that is a canvas. */
+class CanvasBody {
+	constructor() {
+		this.legend = [];
+	}
+
+	mount(panel, host) {
+		this.canvas = el('canvas', { class: 'main', 'aria-hidden': 'true' });
+		host.append(this.canvas);
+	}
+
+	tip() {
+		return [];
 	}
 }

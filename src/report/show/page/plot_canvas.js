@@ -17,9 +17,7 @@ class CanvasPlot {
 
 		this.axis(ctx, a, chart, y);
 		ctx.save();
-		ctx.beginPath();
-		ctx.rect(a.x, a.y, a.w, a.h);
-		ctx.clip();
+		Panel.clip(ctx, a);
 		const first = Math.max(0, Data.lower(chart.t, View.state.t0) - 1);
 		const last = Math.min(chart.t.length, Data.lower(chart.t, View.state.t1) + 2);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The bodies of two strips: phases with their names, which a click zooms to, and the axis of time. */
-class PhaseStrip {
+class PhaseStrip extends CanvasBody {
 	static ROW = 17;
 	static ROWS = 12;
 
 	constructor() {
+		super();
 		const ends = [];
 
 		/* Where phases overlap (an epoch within training) each has a row of its own. */
@@ -30,11 +31,6 @@ class PhaseStrip {
 			this.below && `${Format.count(this.below)} have no row: more than ${this.count} at a time`].filter(Boolean).join('; ');
 	}
 
-	mount(panel, host) {
-		this.canvas = el('canvas', { class: 'main', 'aria-hidden': 'true' });
-		host.append(this.canvas);
-	}
-
 	changed() {
 		Phases.toggle(this.legend[0].on);
 		Panel.redrawAll();
@@ -43,9 +39,7 @@ class PhaseStrip {
 	draw(panel) {
 		const ctx = panel.context(this.canvas), a = panel.area, v = View.state;
 
-		ctx.beginPath();
-		ctx.rect(a.x, a.y, a.w, a.h);
-		ctx.clip();
+		Panel.clip(ctx, a);
 		ctx.textBaseline = 'middle';
 		Data.phases.forEach((p, i) => {
 			if (this.rows[i] >= this.count || (p.end < v.t0 && !Phases.isMark(p)) || p.begin > v.t1)
@@ -93,16 +87,8 @@ class PhaseStrip {
 	}
 }
 
-class Axis {
-	constructor() {
-		this.height = 36;
-		this.legend = [];
-	}
-
-	mount(panel, host) {
-		this.canvas = el('canvas', { class: 'main', 'aria-hidden': 'true' });
-		host.append(this.canvas);
-	}
+class Axis extends CanvasBody {
+	height = 36;
 
 	draw(panel) {
 		const ctx = panel.context(this.canvas), a = panel.area;
@@ -123,9 +109,5 @@ class Axis {
 		ctx.textAlign = 'left';
 		ctx.fillStyle = Theme.color('muted');
 		ctx.fillText(View.state.utc ? 'UTC' : 'from start', 6, a.y + 14);
-	}
-
-	tip() {
-		return [];
 	}
 }
