@@ -14,6 +14,7 @@
 
 #include "base/json.h"
 #include "base/util.h"
+#include "stats/table.h"
 #include "tree.h"
 
 struct animal {
@@ -211,6 +212,119 @@ static void csv_has_all_rows(void **state)
 	is_csv(&young_view, "animals_young.csv", "name,id\ncat,10\ncat,11\nant,12\n");
 }
 
+/* --- rows that a view lists by itself, and columns that say where their value lies --------------------------------- */
+
+struct keeper {
+	uint32_t boss; /* the number of the keeper that is */
+	uint8_t shift;
+	bool paid;
+	uint64_t wage;
+	char name[8];
+};
+
+struct staff {
+	struct table keepers, shared; /* shared: by the numbers of two keepers, how often they fed together */
+	uint64_t wages, fixed[4];
+	const struct keeper *old;
+	uint32_t n_old;
+};
+
+static const char *const shifts[] = { "day", "night" };
+
+static bool is_paid(const void *of, const void *row)
+{
+	return ((const struct keeper *)row)->paid;
+}
+
+#define STAFF                                                                                                             \
+	{ "name", "NAME", VIEW_TEXT, 5, 0, VIEW_AT(struct keeper, name) },                                                  \
+	{ "boss", "BOSS", VIEW_TEXT, 5, 0, VIEW_AT(struct keeper, name), VIEW_VIA(struct keeper, boss, struct staff, keepers) }
+
+static const struct view_column keeper_columns[] = {
+	STAFF,
+	{ "shift", "SHIFT", VIEW_TEXT, 5, 0, VIEW_AT(struct keeper, shift), .names = shifts },
+	{ "wage", "WAGE", VIEW_COUNT, 5, 0, VIEW_AT(struct keeper, wage), VIEW_KNOWN(struct keeper, paid) },
+	{ "share", "SHARE", VIEW_SHARE, 7, 0, VIEW_AT(struct keeper, wage), VIEW_WHOLE(struct staff, wages) },
+	{ 0 },
+};
+static const struct view_column name_columns[] = { STAFF, { 0 } };
+static const struct view_column fixed_columns[] = { { "n", "N", VIEW_COUNT, 3, .as = VIEW_AS_U64, .at = 0 }, { 0 } };
+
+VIEW_GET(times, struct staff, s, struct view_pair, p)
+{
+	cell->n = view_number(c, p->value);
+}
+
+static const struct view_column pair_columns[] = {
+	{ "a", "A", VIEW_TEXT, 4, 0, VIEW_AT(struct keeper, name), VIEW_VIA(struct view_pair, first, struct staff, keepers) },
+	{ "b", "B", VIEW_TEXT, 4, 0, VIEW_AT(struct keeper, name), VIEW_VIA(struct view_pair, second, struct staff, keepers) },
+	{ "n", "TIMES", VIEW_COUNT, 5, .get = times },
+	{ 0 },
+};
+
+#define KEEPERS VIEW_TABLE(struct staff, keepers)
+
+static const struct view by_wage = { .columns = keeper_columns, KEEPERS, VIEW_MOST(struct keeper, wage) };
+static const struct view paid = { .columns = name_columns, KEEPERS, .has = is_paid };
+static const struct view by_night = { .columns = name_columns, KEEPERS, VIEW_HAVING(struct keeper, shift) };
+static const struct view old = { .columns = name_columns, VIEW_POINTED(struct staff, old, n_old) };
+static const struct view fixed = { .columns = fixed_columns, VIEW_FIXED(struct staff, fixed) };
+static const struct view fed_together = { .columns = pair_columns, VIEW_PAIRS(struct staff, shared, 1) };
+
+static void hire(struct staff *s, const struct keeper *k)
+{
+	*(struct keeper *)table_get(&s->keepers, s->keepers.n + 100) = *k;
+}
+
+static void feed(struct staff *s, uint64_t a, uint64_t b, uint64_t times)
+{
+	*(uint64_t *)table_get(&s->shared, a << 32 | b) = times;
+}
+
+static void staff_is(const struct staff *s, const struct view *v, const char *want)
+{
+	autofree char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	view_text(v, s, out);
+	fclose(out);
+	assert_string_equal(text, want);
+}
+
+static void rows_are_those_of_a_table_or_an_array(void **state)
+{
+	static const struct keeper gone = { .name = "Tom", .boss = 1 };
+	struct staff s = { .wages = 40, .fixed = { 3, 0, 1, 2 }, .old = &gone, .n_old = 1 };
+
+	table_init(&s.keepers, sizeof(struct keeper), 8);
+	table_init(&s.shared, sizeof(uint64_t), 8);
+	hire(&s, &(struct keeper){ .name = "Ann", .boss = 1, .shift = 1, .paid = true, .wage = 10 });
+	hire(&s, &(struct keeper){ .name = "Bob", .boss = 1, .wage = 20 });
+	hire(&s, &(struct keeper){ .name = "Cy", .boss = 0, .shift = 1, .paid = true, .wage = 10 });
+	feed(&s, 9, 9, 1);
+	feed(&s, 2, 0, 7);
+	feed(&s, 0, 2, 8);
+	feed(&s, 0, 1, 9);
+	/* of the same wage as they were hired */
+	staff_is(&s, &by_wage, "NAME  BOSS  SHIFT  WAGE   SHARE\n"
+			       "Bob   Bob   day       -  50.0 %\n"
+			       "Ann   Bob   night    10  25.0 %\n"
+			       "Cy    Ann   night    10  25.0 %\n");
+	staff_is(&s, &paid, "NAME  BOSS \nAnn   Bob  \nCy    Ann  \n");
+	staff_is(&s, &by_night, "NAME  BOSS \nAnn   Bob  \nCy    Ann  \n");
+	staff_is(&s, &old, "NAME  BOSS \nTom   Bob  \n");
+	staff_is(&s, &fixed, "  N\n  3\n  0\n  1\n  2\n");
+	staff_is(&s, &fed_together, "A    B    TIMES\nAnn  Bob      9\nAnn  Cy       8\nCy   Ann      7\n");
+	s.wages = 0;
+	s.keepers.n = 1;
+	staff_is(&s, &by_wage, "NAME  BOSS  SHIFT  WAGE   SHARE\nAnn   Bob   night    10       -\n");
+	s.n_old = 0;
+	staff_is(&s, &old, "");
+	table_free(&s.keepers);
+	table_free(&s.shared);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +335,7 @@ int main(void)
 		cmocka_unit_test(json_keeps_some_and_sums_up_the_rest),
 		cmocka_unit_test(json_has_parts_in_their_row),
 		IN_TREE(csv_has_all_rows),
+		cmocka_unit_test(rows_are_those_of_a_table_or_an_array),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
