@@ -180,7 +180,7 @@ static bool kind_of(const struct report *r, uint32_t i, const struct report_file
 		return true;
 	if (f->type == REPORT_DIR ? where & IS_SOFTWARE : !f->data)
 		*ret = DATASET_SOFTWARE;
-	else if (f->type == REPORT_SHM && !f->read_bytes && !f->write_bytes)
+	else if (f->type == REPORT_SHM && !f->read_bytes)
 		*ret = DATASET_SHM;
 	else if (f->write_bytes && !f->read_bytes && !mapped(r, i))
 		*ret = DATASET_OUTPUT;

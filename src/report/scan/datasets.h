@@ -20,7 +20,7 @@
 enum dataset_kind {
 	DATASET_DATA,	  /* read, or at least looked at */
 	DATASET_OUTPUT,	  /* only written: checkpoints, logs */
-	DATASET_SHM,	  /* files in /dev/shm that were only mapped */
+	DATASET_SHM,	  /* files in /dev/shm that no call has read: they are mapped */
 	DATASET_SOFTWARE, /* by their names: see software.h */
 	DATASET_OTHERS,
 };

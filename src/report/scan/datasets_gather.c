@@ -9,6 +9,7 @@
  * From the root downwards, a folder is one data set with all that is below it
  * - when its only part is its own files: shards in a folder;
  * - when no part of several is large, or more than FEW are: the classes of a data set of images;
+ * - when its large parts are ALIKE folders and more, whose names differ in digits only: class-00 to class-03, part-0 to part-2;
  * - when FEW parts and more are small and have a quarter of it: classes, of which a few are large.
  * Else it is taken apart: its large parts are looked at for themselves, and the small ones too where there are FEW parts at
  * most; what is left is a data set when it is large, else among the others. So a folder with one part leads to this, a
@@ -29,6 +30,7 @@
 
 #define ROOT 1
 #define FEW 8 /* CIFAR-10 and MNIST have ten classes; a job that reads more data sets than this is rare */
+#define ALIKE 3 /* two may be two editions of a data set */
 #define MANY_FILES 64
 #define MANY_BYTES (16U << 20)
 #define LEAST_FILES 8
@@ -59,12 +61,33 @@ static void find_many(struct gather *g)
 
 /* --- upwards --------------------------------------------------------------------------------------------- */
 
-static void add_part(const struct gather *g, struct gather_folder *f, uint64_t files, uint64_t bytes)
+/* Equal for names that differ in digits only; 0 for one without. */
+static uint64_t name_but_digits(struct reader_field name)
+{
+	uint64_t key = table_key("", 0);
+	bool any = false, was_digit = false;
+
+	for (size_t i = 0; i < name.len; i++) {
+		const bool digit = name.p[i] >= '0' && name.p[i] <= '9';
+
+		if (!digit)
+			key = table_key_more(key, &name.p[i], 1);
+		else if (!was_digit)
+			key = table_key_more(key, "", 1);
+		any |= digit;
+		was_digit = digit;
+	}
+	return any ? key : 0;
+}
+
+/* NAME, as above, is that of a folder; 0: of a part that is none. */
+static void add_part(const struct gather *g, struct gather_folder *f, uint64_t files, uint64_t bytes, uint64_t name)
 {
 	if (!files)
 		return;
 	f->parts++;
 	if (is_large(g, files, bytes)) {
+		f->large_name = f->large && f->large_name != name ? 0 : name;
 		f->large++;
 		return;
 	}
@@ -82,11 +105,11 @@ static void add_own(const struct gather *g, struct gather_folder *f)
 	f->apart = f->own_files == 1 ||
 		   (!is_software(g) && f->largest_bytes >= g->many_bytes && !is_large(g, beside_files, beside_bytes));
 	if (!f->apart) {
-		add_part(g, f, f->own_files, f->own_bytes);
+		add_part(g, f, f->own_files, f->own_bytes, 0);
 		return;
 	}
-	add_part(g, f, 1, f->largest_bytes);
-	add_part(g, f, beside_files, beside_bytes);
+	add_part(g, f, 1, f->largest_bytes, 0);
+	add_part(g, f, beside_files, beside_bytes, 0);
 }
 
 static bool is_mostly_small(const struct gather_folder *f)
@@ -105,7 +128,7 @@ static bool is_whole(const struct gather *g, uint32_t i)
 		return true;
 	if (!f->folders && !f->apart)
 		return true;
-	return f->large > FEW || (!f->large && f->parts > 1) || is_mostly_small(f);
+	return f->large > FEW || (!f->large && f->parts > 1) || (f->large >= ALIKE && f->large_name) || is_mostly_small(f);
 }
 
 static void go_upwards(struct gather *g)
@@ -118,7 +141,7 @@ static void go_upwards(struct gather *g)
 		if (i == ROOT)
 			continue;
 		dataset_sums_add(above->below, f->below);
-		add_part(g, above, f->below[DATASET_FILES], f->below[DATASET_SIZE]);
+		add_part(g, above, f->below[DATASET_FILES], f->below[DATASET_SIZE], name_but_digits(folders_name(g->tree, i)));
 		above->folders += f->below[DATASET_FILES] != 0;
 	}
 }
@@ -161,6 +184,8 @@ static void take_rest(struct gather *g, uint32_t i)
 		g->take(g->own, g->kind, i, f->largest, file);
 		dataset_sums_subtract(f->rest, file);
 	}
+	if (i == ROOT && f->rest[DATASET_FILES] > f->own_files)
+		return;
 	if (is_looked_at(g, i, f->rest[DATASET_FILES], f->rest[DATASET_SIZE]))
 		g->take(g->own, g->kind, i, f->apart && is_other ? f->other : 0, f->rest);
 }

@@ -15,6 +15,7 @@ struct gather_folder {
 	/* Folders right in it that have files, its own files, and one of these that stands apart: a part each. */
 	uint32_t parts, folders, large, small;
 	uint64_t small_files, small_bytes;
+	uint64_t large_name; /* of the large parts, as they are all called but for digits; 0: there is none, or they differ */
 	bool apart; /* its largest file is a part of its own */
 	bool whole; /* it is one data set with all below, if any */
 	bool open;  /* those above it are not */

@@ -51,7 +51,7 @@ static const struct view_column dataset_columns[] = {
 	SUM("rw_ns", "IN READS", VIEW_NS, 8, 0, DATASET_RW_NS), .what = "in reads and writes" },
 	SUM("open_ns", "IN OPENS", VIEW_NS, 8, 0, DATASET_OPEN_NS), .what = "in opens" },
 	{ "kind", "KIND", VIEW_TEXT, 8, .get = kind,
-	  .what = "data; output, which was only written; shm, in /dev/shm and only mapped; software: programs, what they "
+	  .what = "data; output, which was only written; shm, in /dev/shm and read by no call; software: programs, what they "
 		  "import and link, and what the system keeps of itself; others" },
 	{ "medium", "ON", VIEW_TEXT, 7, .get = medium, .what = "disk, network, memory, several" },
 	{ "path", "DATA SET", VIEW_TEXT, 0, VIEW_EMPTY, .get = path, .what = "the folder, or the only file; of the others null" },

@@ -216,6 +216,29 @@ static void parts_of_a_data_set_stay_apart(void **state)
 	report_free(r);
 }
 
+static void folders_that_are_numbered_are_one_data_set(void **state)
+{
+	struct report *r;
+
+	for (unsigned int c = 0; c < 4; c++) {
+		autofree char *images = util_fmt("/data/images/class-%02u/%%u.jpg", c * 7), *set = util_fmt("/sets/v%u/%%u.jpg", c);
+
+		many(60, images, KiB);
+		if (c < 2)
+			many(60, set, KiB);
+	}
+	many(60, "/other/one/%u.jpg", KiB);
+	many(60, "/other/two/%u.jpg", KiB);
+	many(60, "/other/three/%u.jpg", KiB);
+	r = loaded();
+	has(r, "/data/images", DATASET_DATA, 240);
+	has(r, "/sets/v0", DATASET_DATA, 60);
+	has(r, "/sets/v1", DATASET_DATA, 60);
+	has(r, "/other/three", DATASET_DATA, 60);
+	assert_int_equal(r->datasets->n, 6);
+	report_free(r);
+}
+
 static void classes_of_which_a_few_are_large(void **state)
 {
 	struct report *r;
@@ -419,6 +442,21 @@ static void mapped_bytes_count(void **state)
 	report_free(r);
 }
 
+static void software_in_small_folders_is_among_the_others(void **state)
+{
+	struct report *r;
+
+	for (unsigned int i = 0; i < 12; i++) {
+		autofree char *path = util_fmt("/x%u/bin/tool.so", i);
+
+		one(path, KiB);
+	}
+	r = loaded();
+	assert_int_equal(r->datasets->n, 1);
+	assert_int_equal(find(r, NULL)->sum[DATASET_FILES], 12);
+	report_free(r);
+}
+
 static void shared_memory_that_is_only_mapped(void **state)
 {
 	struct report *r;
@@ -427,7 +465,10 @@ static void shared_memory_that_is_only_mapped(void **state)
 	for (unsigned int i = 0; i < 70; i++) {
 		autofree char *path = util_fmt("/dev/shm/torch_7_%u", i);
 
-		mapped(file("shm", "tmpfs", 0, path), MiB);
+		fid = file("shm", "tmpfs", 0, path);
+		mapped(fid, MiB);
+		if (i < 10) /* as sem_open() does */
+			moved(fid, 'W', 32, 0, US);
 	}
 	fid = file("shm", "tmpfs", 100 * MiB, "/dev/shm/staged/train.bin");
 	moved(fid, 'R', 100 * MiB, 0, US);
@@ -714,6 +755,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		MADE(classes_are_one_data_set),
 		MADE(parts_of_a_data_set_stay_apart),
+		MADE(folders_that_are_numbered_are_one_data_set),
 		MADE(classes_of_which_a_few_are_large),
 		MADE(two_data_sets_below_one_folder),
 		MADE(a_large_file_is_a_data_set),
@@ -725,6 +767,7 @@ int main(void)
 		MADE(software_is_apart),
 		MADE(what_is_only_written_is_output),
 		MADE(mapped_bytes_count),
+		MADE(software_in_small_folders_is_among_the_others),
 		MADE(shared_memory_that_is_only_mapped),
 		MADE(what_is_no_file_is_in_none),
 		MADE(folders_are_no_files_but_are_opened),
