@@ -34,8 +34,8 @@ static int stat_parse(struct process *p, pid_t pid, const char *text)
 	/* proc(5): fields 3, 4, 9, 14, 15, 20, 22. COMM before them can hold anything, also ") " */
 	rest = strrchr(text, ')');
 	if (!rest || !comm || comm > rest ||
-	    sscanf(rest, ") %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %llu %llu %*s %*s %*s %*s %d %*s %llu", &state, &ppid, &flags,
-		   &user, &system, &threads, &start) != 7)
+	    sscanf(rest, ") %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %llu %llu %*s %*s %*s %*s %d %*s %llu", &state, &ppid,
+		   &flags, &user, &system, &threads, &start) != 7)
 		return -EINVAL;
 	/* the first thread may have ended before the others */
 	if ((state == 'Z' || state == 'X') && threads <= 1)

@@ -3,7 +3,22 @@
 #ifndef REPORT_MISSING_H
 #define REPORT_MISSING_H
 
-struct report;
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/scan/model.h"
+
+#define MISSING_COUNT_MAX (1ULL << 56) /* a manifest may be forged: sums of what it counts must fit */
+
+static inline bool missing_is_call(enum report_kind kind)
+{
+	return kind > REPORT_BIO;
+}
+
+static inline double missing_part(uint64_t n, uint64_t of)
+{
+	return of ? (double)n / (double)of : 0;
+}
 
 /* All files have been read: rows that are lost, cut off, dropped or too many, while R->folder still says so. */
 void report_missing_files(struct report *r);

@@ -20,6 +20,7 @@ struct manifest_probe {
 
 struct manifest_collector {
 	char name[32], state[128];
+	uint64_t rows, lost, dropped, bytes, dropped_bytes;
 };
 
 /* Strings are as the JSON decodes to: they may hold anything but NUL. */

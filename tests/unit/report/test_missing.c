@@ -19,12 +19,13 @@
 
 #define OPEN "# dltraced open 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tLAT_NS\tFD\tRET\tFLAGS\tFID\tPATH\n"
 #define OPEN_ROW "1000100000000\t-\t101\t101\tpython\topenat\t2000\t5\t5\t-\t1\t/a\n"
-#define RW "# dltraced vfs_rw 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES\tFD\tFLAGS\t" \
-	   "FID\tFILE\n"
+#define RW "# dltraced vfs_rw 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\t" \
+	   "DISK_BYTES\tFD\tFLAGS\tFID\tFILE\n"
 #define RW_ROW "1000100000000\t-\t101\t101\tpython\tR\tread\t2000000\t4096\t4096\t0\t4096\t5\t-\t1\ta\n"
+#define PROBE(name, more) "{\"name\":\"" name "\",\"backend\":\"fentry\"" more "}"
+#define MOST "18446744073709551615"
 /* the other kinds of calls: recorded, and there are none */
-#define OTHERS "{\"name\":\"close\",\"backend\":\"fentry\"},{\"name\":\"create_del\",\"backend\":\"fentry\"}," \
-	       "{\"name\":\"mmap\",\"backend\":\"fentry\"},{\"name\":\"sync\",\"backend\":\"fentry\"},"
+#define OTHERS PROBE("close", "") "," PROBE("create_del", "") "," PROBE("mmap", "") "," PROBE("sync", "") ","
 
 static void put_manifest(const char *members, const char *probes)
 {
@@ -59,8 +60,8 @@ static struct report *loaded(void)
 /* A trace of two opens and six reads by its manifest, of which the files have OPENS and READS. */
 static struct report *of_rows(const char *members, unsigned int opens, unsigned int reads, const char *tail)
 {
-	put_manifest(members, OTHERS "{\"name\":\"open\",\"backend\":\"fentry\",\"rows\":2},"
-				     "{\"name\":\"vfs_rw\",\"backend\":\"fentry\",\"rows\":6}");
+	put_manifest(members, OTHERS PROBE("open", ",\"rows\":2") ","
+				     PROBE("vfs_rw", ",\"rows\":6"));
 	put_rows("open.out", OPEN, OPEN_ROW, opens, "");
 	put_rows("vfs_rw.out", RW, RW_ROW, reads, tail);
 	return loaded();
@@ -86,7 +87,8 @@ static void rows_that_the_manifest_counts_and_the_file_lacks_are_an_error(void *
 
 	assert_int_equal(r->missing.n, 1);
 	assert_int_equal(r->missing.reason[0].kind, MISSING_CUT);
-	assert_string_equal(r->missing.reason[0].text, "vfs_rw.out: 4 of 6 rows are not in the file: it was cut off, or lines were taken "
+	assert_string_equal(r->missing.reason[0].text, "vfs_rw.out: 4 of 6 rows are not in the file: it was cut off, or "
+						       "lines were taken "
 						       "out of it");
 	assert_true(fabs(missing_share(&r->missing) - 4.0 / 8) < 1e-9);
 	assert_true(fabs(r->missing.reason[0].share - 4.0 / 6) < 1e-9);
@@ -119,9 +121,11 @@ static void a_file_that_is_gone_is_all_missing(void **state)
 
 static void a_row_with_no_number_is_missing(void **state)
 {
-	struct report *r = of_rows(WHOLE, 2, 5, "1000100000000\t-\tx\t101\tpython\tR\tread\t2\t4096\t4096\t0\t4096\t5\t-\t1\ta\n");
+	static const char row[] = "1000100000000\t-\tx\t101\tpython\tR\tread\t2\t4096\t4096\t0\t0\t5\t-\t1\ta\n";
+	struct report *r = of_rows(WHOLE, 2, 5, row);
 
-	assert_string_equal(r->missing.reason[0].text, "vfs_rw.out: 1 of 6 rows are not in the file: lines in it are damaged");
+	assert_string_equal(r->missing.reason[0].text, "vfs_rw.out: 1 of 6 rows are not in the file: lines in it are "
+						       "damaged");
 	report_free(r);
 }
 
@@ -166,16 +170,19 @@ static void rows_that_were_given_up_are_known(void **state)
 {
 	struct report *r;
 
-	put_manifest(WHOLE, OTHERS "{\"name\":\"open\",\"backend\":\"fentry\",\"rows\":0,\"summed\":4},"
-				   "{\"name\":\"vfs_rw\",\"backend\":\"fentry\",\"rows\":6,\"dropped\":4,\"lost\":2}");
+	put_manifest(WHOLE, OTHERS PROBE("open", ",\"rows\":0,\"summed\":4") ","
+				   PROBE("vfs_rw", ",\"rows\":6,\"dropped\":4,\"lost\":2"));
 	put_rows("vfs_rw.out", RW, RW_ROW, 2, "");
 	put_rows("open.out", OPEN, OPEN_ROW, 0, "");
 	r = loaded();
 	assert_int_equal(r->missing.n, 3);
-	assert_string_equal(r->missing.reason[0].text, "2 of 12 calls (2 vfs_rw) were lost while tracing: there was no room for them in "
+	assert_string_equal(r->missing.reason[0].text, "2 of 12 calls (2 vfs_rw) were lost while tracing: there was no room "
+						       "for them in "
 						       "memory or on the disk");
-	assert_string_equal(r->missing.reason[1].text, "4 of 12 calls (4 vfs_rw) were dropped by --keep: rollup.out has their sums");
-	assert_string_equal(r->missing.reason[2].text, "4 of 12 calls (4 open) were only summed up (--rollup-only): rollup.out has their "
+	assert_string_equal(r->missing.reason[1].text, "4 of 12 calls (4 vfs_rw) were dropped by --keep: rollup.out has "
+						       "their sums");
+	assert_string_equal(r->missing.reason[2].text, "4 of 12 calls (4 open) were only summed up (--rollup-only): "
+						       "rollup.out has their "
 						       "sums");
 	assert_true(fabs(missing_share(&r->missing) - 10.0 / 12) < 1e-9);
 	assert_false(r->missing.damaged);
@@ -188,9 +195,8 @@ static void a_kind_of_call_that_is_lost_matters_however_few_they_are(void **stat
 {
 	struct report *r;
 
-	put_manifest(WHOLE, "{\"name\":\"close\",\"backend\":\"fentry\"},{\"name\":\"create_del\",\"backend\":\"fentry\"},"
-			    "{\"name\":\"mmap\",\"backend\":\"fentry\"},{\"name\":\"open\",\"backend\":\"fentry\"},"
-			    "{\"name\":\"sync\",\"backend\":\"fentry\",\"lost\":2},{\"name\":\"vfs_rw\",\"backend\":\"fentry\",\"rows\":1000}");
+	put_manifest(WHOLE, PROBE("close", "") "," PROBE("create_del", "") "," PROBE("mmap", "") "," PROBE("open", "") ","
+			    PROBE("sync", ",\"lost\":2") "," PROBE("vfs_rw", ",\"rows\":1000"));
 	put_rows("vfs_rw.out", RW, RW_ROW, 1000, "");
 	r = loaded();
 	assert_true(missing_share(&r->missing) < MISSING_MATTERS);
@@ -198,18 +204,39 @@ static void a_kind_of_call_that_is_lost_matters_however_few_they_are(void **stat
 	report_free(r);
 }
 
+/* Of gpu.out and sched.out each row need not have been read. */
+static void other_files_are_held_against_their_bytes(void **state)
+{
+	struct report *r;
+
+	put_manifest(WHOLE "\"collectors\":[{\"name\":\"gpu\",\"rows\":9,\"bytes\":80}],",
+		     OTHERS PROBE("open", "") "," PROBE("vfs_rw", "") ","
+			    PROBE("sched", ",\"rows\":9,\"lost\":1,\"bytes\":5000"));
+	tree_put("gpu.out", "# dltraced gpu 1\nTIMESTAMP\tTIME\n1\t-\n");
+	r = loaded();
+	assert_int_equal(r->missing.n, 3);
+	assert_string_equal(r->missing.reason[0].text, "gpu.out: 44 B of 80 B are not in the file: it was cut off");
+	assert_string_equal(r->missing.reason[1].text, "sched.out: 4.88 KiB of 4.88 KiB are not in the file: it is not "
+						       "there");
+	assert_string_equal(r->missing.reason[2].text, "sched.out: 1 of 10 rows were lost while tracing");
+	assert_string_equal(r->missing.caveat, "55.0 % of gpu.out is missing, 100.0 % of sched.out is missing: this may be "
+					       "otherwise");
+	report_free(r);
+}
+
 static void what_was_off_is_named(void **state)
 {
 	struct report *r;
 
-	put_manifest(WHOLE, "{\"name\":\"vfs_rw\",\"backend\":\"fentry\",\"rows\":2},{\"name\":\"open\",\"backend\":\"none\",\"why\":\"no\"}");
+	put_manifest(WHOLE, PROBE("vfs_rw", ",\"rows\":2") ",{\"name\":\"open\",\"backend\":\"none\",\"why\":\"no\"}");
 	put_rows("vfs_rw.out", RW, RW_ROW, 2, "");
 	r = loaded();
 	assert_int_equal(r->missing.n, 2);
 	assert_int_equal(r->missing.reason[0].kind, MISSING_UNTRACED);
 	assert_int_equal(r->missing.reason[1].kind, MISSING_NOT_RECORDED);
 	assert_true(isnan(r->missing.reason[1].share));
-	assert_string_equal(r->missing.caveat, "open could not be traced, calls of close, create_del, mmap, sync were not recorded: this may "
+	assert_string_equal(r->missing.caveat, "open could not be traced, calls of close, create_del, mmap, sync were not "
+					       "recorded: this may "
 					       "be otherwise");
 	report_free(r);
 }
@@ -222,7 +249,8 @@ static void calls_that_were_only_counted_are_a_share_at_most(void **state)
 	assert_int_equal(r->missing.n, 1);
 	assert_int_equal(r->missing.reason[0].kind, MISSING_COMPAT);
 	assert_true(fabs(r->missing.reason[0].share - 2.0 / 10) < 1e-9);
-	assert_string_equal(r->missing.caveat, "32-bit calls, which have no rows, may be up to 20.0 % of the calls: this may be otherwise");
+	assert_string_equal(r->missing.caveat, "32-bit calls, which have no rows, may be up to 20.0 % of the calls: this "
+					       "may be otherwise");
 	assert_true(r->missing.complete);
 	report_free(r);
 }
@@ -239,7 +267,8 @@ static void io_uring_matters_where_it_is_used(void **state)
 	r = loaded();
 	assert_int_equal(r->missing.n, 1);
 	assert_int_equal(r->missing.reason[0].kind, MISSING_IO_URING);
-	assert_string_equal(r->missing.reason[0].text, "the job uses io_uring, whose requests were not recorded: this kernel has no "
+	assert_string_equal(r->missing.reason[0].text, "the job uses io_uring, whose requests were not recorded: this "
+						       "kernel has no "
 						       "tracepoints");
 	report_free(r);
 }
@@ -248,11 +277,10 @@ static void a_forged_manifest_makes_no_share_beyond_all(void **state)
 {
 	struct report *r;
 
-	put_manifest(WHOLE "\"compat_calls\":18446744073709551615,\"skipped_runs\":18446744073709551615,",
-		     OTHERS "{\"name\":\"open\",\"backend\":\"fentry\",\"rows\":18446744073709551615,\"lost\":18446744073709551615},"
-			    "{\"name\":\"vfs_rw\",\"backend\":\"fentry\",\"rows\":18446744073709551615,\"dropped\":18446744073709551614,"
-			    "\"summed\":18446744073709551615},{\"name\":\"sched\",\"backend\":\"fentry\",\"rows\":18446744073709551615,"
-			    "\"bytes\":18446744073709551615}");
+	put_manifest(WHOLE "\"compat_calls\":" MOST ",\"skipped_runs\":" MOST ",",
+		     OTHERS PROBE("open", ",\"rows\":" MOST ",\"lost\":" MOST) ","
+			    PROBE("vfs_rw", ",\"rows\":" MOST ",\"dropped\":18446744073709551614,\"summed\":" MOST) ","
+			    PROBE("sched", ",\"rows\":" MOST ",\"bytes\":" MOST));
 	put_rows("vfs_rw.out", RW, RW_ROW, 2, "");
 	r = loaded();
 	assert_true(missing_share(&r->missing) > 0.99 && missing_share(&r->missing) <= 1);
@@ -261,7 +289,8 @@ static void a_forged_manifest_makes_no_share_beyond_all(void **state)
 	report_free(r);
 }
 
-#define LEFT(end_ns) WHOLE "\"job\":{\"left_running\":3,\"left_running_cpu_us\":2000000,\"processes\":[{\"pid\":7,\"comm\":\"a b\"}]}," \
+#define LEFT(end_ns) WHOLE "\"job\":{\"left_running\":3,\"left_running_cpu_us\":2000000," \
+			   "\"processes\":[{\"pid\":7,\"comm\":\"a b\"}]}," \
 			   "\"end\":{\"monotonic_ns\":1000},\"workload\":{\"end\":{\"monotonic_ns\":" #end_ns "}},"
 #define PIDS "# dltraced pids 1\nTIMESTAMP\tTIME\tEVENT\tPID\tTID\tPPID\tCOMM\tRANK\tSTATUS\tARGS\n" \
 	     "1000\t-\tfork\t101\t101\t1\tpython\t-\t-\t-\n" \
@@ -275,7 +304,8 @@ static void processes_that_outlive_the_job_are_a_part_of_it(void **state)
 	r = of_rows(LEFT(900), 2, 6, "");
 	assert_int_equal(r->missing.n, 1);
 	assert_int_equal(r->missing.reason[0].kind, MISSING_LEFT_RUNNING);
-	assert_string_equal(r->missing.reason[0].text, "3 of the job's 3 processes were still running when the trace ended ('a b'; 50.0 % of "
+	assert_string_equal(r->missing.reason[0].text, "3 of the job's 3 processes were still running when the trace ended "
+						       "('a b'; 50.0 % of "
 						       "the job's CPU time until then); --wait-all traces them");
 	assert_string_equal(r->missing.caveat, "3 of the job's 3 processes went on: this may be otherwise");
 	assert_false(r->missing.complete);
@@ -334,6 +364,7 @@ int main(void)
 		IN_TREE(a_whole_trace_has_no_caveat),
 		IN_TREE(calls_that_were_only_counted_are_a_share_at_most),
 		IN_TREE(io_uring_matters_where_it_is_used),
+		IN_TREE(other_files_are_held_against_their_bytes),
 		IN_TREE(processes_that_outlive_the_job_are_a_part_of_it),
 		IN_TREE(rows_that_the_manifest_counts_and_the_file_lacks_are_an_error),
 		IN_TREE(rows_that_were_given_up_are_known),

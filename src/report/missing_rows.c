@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is missing of a trace's files: the rows of each are held against those that the manifest counts. Those that were
+ * lost while tracing, or dropped on purpose, are in no file by the manifest itself; others were taken from it afterwards.
+ */
+#include "report/missing.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fmt.h"
+#include "base/util.h"
+#include "report/scan/model.h"
+#include "report/scan/scan.h"
+
+/* Files on which the answer rests too, and of which the report need not have read each row: looked at by their bytes. */
+static const char *const by_bytes[] = { "cpu", "gpu", "sched", "sched_switch" };
+
+/* Rows of one file: there and whole, and those that are not. */
+struct tally {
+	uint64_t there, cut, surplus, lost, dropped, summed;
+};
+
+/* Who trains and waits, and for which files, is known by them. */
+static bool is_for_answer(enum report_kind kind)
+{
+	return missing_is_call(kind) || kind == REPORT_PIDS || kind == REPORT_FILES;
+}
+
+/* A reason whose N of ALL are missing of NAME.out. */
+static struct missing_reason reason_of(enum missing_kind kind, const char *name, uint64_t n, uint64_t all, const char *of)
+{
+	struct missing_reason reason = { .kind = kind, .n = n, .share = missing_part(n, all), .of = of };
+
+	snprintf(reason.file, sizeof(reason.file), "%s", name);
+	reason.matters = reason.share >= MISSING_MATTERS;
+	reason.brief = util_fmt("%.1f %% of %s.out is missing", 100 * reason.share, name);
+	return reason;
+}
+
+/* --- rows ---------------------------------------------------------------------------------------- */
+
+static struct tally tally_of(const struct report *r, enum report_kind kind)
+{
+	const struct manifest_probe *m = manifest_probe(&r->manifest, report_kind_names[kind]);
+	const struct scan_file *f = scan_file(r->folder, report_kind_names[kind]);
+	const uint64_t rows = r->present[kind] ? f->reader.rows : 0, bad = r->present[kind] ? MIN(f->bad_rows, rows) : 0;
+	struct tally t = { .there = rows - bad };
+
+	if (m) {
+		uint64_t written = MIN(m->rows, MISSING_COUNT_MAX), counted = written - MIN(written, m->dropped);
+
+		t.lost = MIN(m->lost, MISSING_COUNT_MAX);
+		t.dropped = written - counted;
+		t.summed = MIN(m->summed, MISSING_COUNT_MAX);
+		t.surplus = r->manifest.complete && rows > counted ? rows - counted : 0;
+		t.cut = r->manifest.complete && counted > t.there ? counted - t.there : bad;
+	}
+	return t;
+}
+
+/* Which segments are not there, of a file that was split; false: none that is known of. DROPPED: --keep took the first. */
+static bool put_segments(const struct reader *rd, bool dropped, FILE *out)
+{
+	if (!rd->n_segments)
+		return false;
+	if (rd->segments[rd->n_segments - 1].file.nr != SEGMENT_LAST)
+		fputs("the last of its segments is not there", out);
+	else if (rd->missing)
+		fprintf(out, "segments between others are not there: %zu", rd->missing);
+	else if (!dropped && rd->segments[0].file.nr != SEGMENT_LAST && rd->segments[0].file.nr > 1)
+		fputs("the first of its segments are not there", out);
+	else
+		return false;
+	return true;
+}
+
+/* Why rows of F are not there. */
+static void put_cause(const struct scan_file *f, bool dropped, FILE *out)
+{
+	const struct reader *rd = &f->reader;
+
+	if (f->error == -ENOENT)
+		fputs("the file is not there", out);
+	else if (f->error == -EBADMSG || f->error == -ENODATA)
+		fputs("it does not begin with the header of dltraced", out);
+	else if (f->error == -ENOTSUP || (rd->bad && rd->error == -ENOTSUP))
+		fputs("they are packed as this dltraced was built without", out);
+	else if (f->error < 0)
+		fprintf(out, "%s", strerror(-f->error));
+	else if (put_segments(rd, dropped, out))
+		return;
+	else if (rd->bad || rd->damaged)
+		fprintf(out, "segments of it are damaged: %zu", rd->bad + rd->damaged);
+	else if (rd->cut)
+		fputs("it was cut off", out);
+	else if (rd->bad_rows + f->bad_rows)
+		fputs("lines in it are damaged", out);
+	else
+		fputs("it was cut off, or lines were taken out of it", out);
+}
+
+static void find_cut(struct report *r, enum report_kind kind, const struct tally *t)
+{
+	const struct scan_file *f = scan_file(r->folder, report_kind_names[kind]);
+	struct missing_reason reason;
+	autofree char *cause = NULL;
+	size_t len;
+	FILE *out = t->cut ? open_memstream(&cause, &len) : NULL;
+
+	if (!out)
+		return;
+	put_cause(f, t->dropped, out);
+	fclose(out);
+	reason = reason_of(MISSING_CUT, f->name, t->cut, t->cut + t->there, "rows");
+	reason.matters &= is_for_answer(kind);
+	reason.of_calls = missing_is_call(kind);
+	missing_add(&r->missing, reason, "%s.out: %s of %s rows are not in the file: %s", f->name, FMT_COUNT(t->cut),
+		    FMT_COUNT(t->cut + t->there), cause);
+}
+
+static void find_surplus(struct report *r, enum report_kind kind, const struct tally *t)
+{
+	const char *name = report_kind_names[kind];
+	struct missing_reason reason;
+
+	if (!t->surplus)
+		return;
+	reason = reason_of(MISSING_SURPLUS, name, t->surplus, t->there, "rows");
+	reason.matters &= is_for_answer(kind);
+	free(reason.brief);
+	reason.brief = util_fmt("%.1f %% of %s.out is not of this trace", 100 * reason.share, name);
+	missing_add(&r->missing, reason, "%s.out: %s of %s rows are more than dltraced has written: they are counted here, "
+					 "and may be of "
+		    "another trace", name, FMT_COUNT(t->surplus), FMT_COUNT(t->there));
+}
+
+/* Ways in which rows that the manifest counts never were in a file, or are no more. */
+static const struct way {
+	enum missing_kind kind;
+	size_t offset; /* in struct tally */
+	const char *how;
+} ways[] = {
+	{ MISSING_LOST, offsetof(struct tally, lost), "were lost while tracing: there was no room for them in memory or on "
+						      "the disk" },
+	{ MISSING_DROPPED, offsetof(struct tally, dropped), "were dropped by --keep: rollup.out has their sums" },
+	{ MISSING_SUMMED, offsetof(struct tally, summed), "were only summed up (--rollup-only): rollup.out has their sums" },
+};
+
+static uint64_t by_way(const struct tally *t, const struct way *way)
+{
+	return *(const uint64_t *)((const char *)t + way->offset);
+}
+
+static uint64_t all_of(const struct tally *t)
+{
+	return t->there + t->cut + t->lost + t->dropped + t->summed;
+}
+
+/* Of all calls: one reason with each of their files. */
+static void find_calls(struct report *r, const struct tally tallies[REPORT_KINDS], const struct way *way, uint64_t all)
+{
+	struct missing_reason reason = { .kind = way->kind, .of = "calls", .of_calls = true };
+	autofree char *files = NULL;
+	size_t len;
+	FILE *out = open_memstream(&files, &len);
+	enum report_kind worst = REPORT_VFS_RW;
+	double share;
+
+	for (enum report_kind kind = REPORT_BIO + 1; out && kind < REPORT_KINDS; kind++) {
+		const struct tally *t = &tallies[kind], *most = &tallies[worst];
+		uint64_t n = by_way(t, way);
+
+		if (n)
+			fprintf(out, "%s%s %s", reason.n ? ", " : "", FMT_COUNT(n), report_kind_names[kind]);
+		reason.n += n;
+		if (missing_part(n, all_of(t)) > missing_part(by_way(most, way), all_of(most)))
+			worst = kind;
+	}
+	if (!out)
+		return;
+	fclose(out);
+	if (!reason.n)
+		return;
+	share = missing_part(by_way(&tallies[worst], way), all_of(&tallies[worst]));
+	reason.share = missing_part(reason.n, all);
+	reason.matters = share >= MISSING_MATTERS;
+	reason.brief = util_fmt("%.1f %% of the calls of %s are missing", 100 * share, report_kind_names[worst]);
+	missing_add(&r->missing, reason, "%s of %s calls (%s) %s", FMT_COUNT(reason.n), FMT_COUNT(all), files, way->how);
+}
+
+static void find_others(struct report *r, enum report_kind kind, const struct tally *t, const struct way *way)
+{
+	const char *name = report_kind_names[kind];
+	struct missing_reason reason;
+
+	if (!by_way(t, way))
+		return;
+	reason = reason_of(way->kind, name, by_way(t, way), all_of(t), "rows");
+	reason.matters &= is_for_answer(kind);
+	missing_add(&r->missing, reason, "%s.out: %s of %s rows "
+					 "%s", name, FMT_COUNT(reason.n), FMT_COUNT(all_of(t)), way->how);
+}
+
+/* --- bytes --------------------------------------------------------------------------------------- */
+
+/* What the manifest counts of a probe or a collector. */
+struct counted {
+	uint64_t rows, lost, dropped, bytes, dropped_bytes;
+};
+
+static struct counted counted_of(const struct manifest_facts *m, const char *name)
+{
+	const struct manifest_probe *p = manifest_probe(m, name);
+
+	if (p)
+		return (struct counted){ p->rows, p->lost, p->dropped, p->bytes, p->dropped_bytes };
+	for (unsigned int i = 0; i < m->n_collectors; i++) {
+		const struct manifest_collector *c = &m->collectors[i];
+
+		if (strcmp(c->name, name) == 0)
+			return (struct counted){ c->rows, c->lost, c->dropped, c->bytes, c->dropped_bytes };
+	}
+	return (struct counted){ 0 };
+}
+
+/* Where NAME.out is one plain file: what segments and packed ones have is known when they are read. */
+static void find_short(struct report *r, const char *name, const struct counted *c)
+{
+	const struct scan_file *f = scan_file(r->folder, name);
+	const uint64_t counted = c->bytes - MIN(c->bytes, c->dropped_bytes);
+	const uint64_t there = f->error == 0 ? f->reader.growing_bytes : 0;
+
+	if (there >= counted || (f->error == 0 && (f->reader.n_segments > 1 || f->reader.growing_pack != PACK_NONE)))
+		return;
+	missing_add(&r->missing, reason_of(MISSING_CUT, name, counted - there, counted, "bytes"),
+		    "%s.out: %s of %s are not in the file: %s", name, FMT_BYTES(counted - there), FMT_BYTES(counted),
+		    f->error == -ENOENT ? "it is not there" : f->error < 0 ? "it cannot be read" : "it was cut off");
+}
+
+static void find_by_bytes(struct report *r, const char *name)
+{
+	const struct counted c = counted_of(&r->manifest, name);
+	const uint64_t lost = MIN(c.lost, MISSING_COUNT_MAX), all = MIN(c.rows, MISSING_COUNT_MAX) + lost;
+
+	if (lost)
+		missing_add(&r->missing, reason_of(MISSING_LOST, name, lost, all, "rows"), "%s.out: %s of %s rows were lost "
+											   "while tracing",
+			    name, FMT_COUNT(lost), FMT_COUNT(all));
+	if (r->manifest.complete && c.rows > c.dropped)
+		find_short(r, name, &c);
+}
+
+void report_missing_files(struct report *r)
+{
+	struct tally tallies[REPORT_KINDS];
+	uint64_t all = 0, missing = 0;
+
+	for (enum report_kind kind = 0; kind < REPORT_KINDS; kind++) {
+		const struct tally *t = &tallies[kind];
+
+		tallies[kind] = tally_of(r, kind);
+		find_cut(r, kind, t);
+		find_surplus(r, kind, t);
+		for (size_t i = 0; i < ARRAY_SIZE(ways) && !missing_is_call(kind); i++)
+			find_others(r, kind, t, &ways[i]);
+		r->rows_missing += kind >= REPORT_BIO ? t->cut + t->lost : 0;
+		if (missing_is_call(kind)) {
+			all += all_of(t);
+			missing += all_of(t) - t->there;
+		}
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
+		find_calls(r, tallies, &ways[i], all);
+	for (size_t i = 0; i < ARRAY_SIZE(by_bytes); i++)
+		find_by_bytes(r, by_bytes[i]);
+	r->missing.calls = all - missing;
+	r->missing.calls_missing = missing;
+	for (unsigned int i = 0; i < r->missing.n; i++)
+		if (missing_is_damage(&r->missing.reason[i]))
+			report_note(r, "%s", r->missing.reason[i].text);
+}
