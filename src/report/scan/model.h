@@ -115,6 +115,7 @@ struct report_file {
 	uint8_t stream; /* 1 + its class in streams, 0: a file in which data lies */
 	bool log, inside; /* by its name; below --path */
 	bool data;	  /* by its name no program, no source of one, nothing of the system's */
+	bool software;	  /* by its name just that; folders, too */
 };
 
 /* What of a process's calls on files is told as a spread. */
@@ -130,13 +131,15 @@ struct report_proc {
 	uint64_t file_ns, wait_ns; /* in calls on files; on pipes, sockets, terminals, devices */
 	struct timeline_lane *lane; /* in the timeline, once it has been looked up */
 	uint64_t data_read, data_written, data_maps; /* bytes of files that are data; maps of such */
-	uint64_t stored_read; /* bytes read of regular files on disks and networks; 0 where nobody asks why */
+	uint64_t stored_read; /* bytes read of data on disks and networks; 0 where nobody asks why */
+	uint64_t software_ns, software_calls; /* in opens, reads and closes of programs and packages; likewise */
 	struct spread *spread[REPORT_SPREADS]; /* NULL: no such call */
 	bool has_spreads;	   /* as one of REPORT_SPREADS_MAX */
 	bool named;		   /* COMM is from pids.out */
 	bool on_gpu;		   /* gpu.out has it */
 	bool forked, execs;	   /* it began by a fork; it executed a program */
 	bool shell, spawned;	   /* by its arguments: it runs a shell; it is a worker that runs the program anew */
+	bool interpreter;	   /* likewise: of a language, which reads the packages that a program imports */
 	uint32_t lives;		   /* by pids.out; more than one: the PID was reused */
 	uint64_t received; /* reads of pipes and sockets that brought something, since copies_from_ns */
 	/* Children that run its program, with the most CPU time of one; these and theirs, the most CPU time and data_read of one. */

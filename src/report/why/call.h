@@ -17,9 +17,10 @@ enum why_call_flag {
 	WHY_CALL_SLOW = 256,	/* a read: as far as is known from the page cache, and yet as long as from elsewhere */
 	WHY_CALL_SAMPLE = 512,	/* an open of a file on a disk or network to be read */
 	WHY_CALL_NVIDIA = 1024, /* an open of a file of that name */
+	WHY_CALL_SOFTWARE = 2048, /* on a program, a package or what is the system's */
 };
 
-_Static_assert(WHY_STATES <= WHY_CALL_STATE + 1 && WHY_CALL_NVIDIA >> CALLSTORE_FLAGS_BITS == 0, "flags have room for all");
+_Static_assert(WHY_STATES <= WHY_CALL_STATE + 1 && WHY_CALL_SOFTWARE >> CALLSTORE_FLAGS_BITS == 0, "flags have room for all");
 
 struct why_calls {
 	struct callstore store;

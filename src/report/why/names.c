@@ -37,9 +37,25 @@ bool why_is_shell(struct reader_field name)
 	return false;
 }
 
+bool why_is_interpreter(struct reader_field name)
+{
+	static const char *const interpreters[] = { "R",	  "Rscript", "java", "julia",  "lua", "node",
+						    "perl", "php",     "pypy", "python", "ruby" };
+	struct reader_field bare = name;
+
+	/* python3.12 */
+	while (bare.len > 1 && (bare.p[bare.len - 1] == '.' || (bare.p[bare.len - 1] >= '0' && bare.p[bare.len - 1] <= '9')))
+		bare.len--;
+	for (size_t i = 0; i < ARRAY_SIZE(interpreters); i++)
+		if (reader_is(bare, interpreters[i]))
+			return true;
+	return false;
+}
+
 void why_program(struct report_proc *p, struct reader_field args)
 {
 	p->shell = why_is_shell(base_of(args));
+	p->interpreter = why_is_interpreter(base_of(args));
 	/* who is not forked but spawned runs the program anew; a tracker only tidies up */
 	p->spawned = has(args, "multiprocessing") && !has(args, "resource_tracker");
 	p->args = args.len > 1 ? table_key(args.p, args.len) : 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/scan/software.h"
 #include "report/why/rw.h"
 
 static inline bool begins(struct reader_field f, const char *with)
@@ -13,11 +14,19 @@ static inline bool begins(struct reader_field f, const char *with)
 
 /* --- what is known of it -------------------------------------------------------------------------- */
 
+/* Of an open that failed, or a file for which there is no room, its path is known. */
+static inline bool is_software(const struct scan *s, const struct report_file *f)
+{
+	if (f)
+		return f->software;
+	return (s->kind == REPORT_OPEN || s->kind == REPORT_CREATE_DEL) && report_is_software(scan_field(s, COL_PATH));
+}
+
 static inline uint32_t open_flags(const struct scan *s, const struct report_file *f)
 {
-	uint32_t flags = WHY_META | WHY_CALL_ON_FILE;
+	uint32_t flags = WHY_META | WHY_CALL_ON_FILE | (is_software(s, f) ? WHY_CALL_SOFTWARE : 0);
 
-	if (f && why_is_stored(f) && begins(scan_field(s, COL_FLAGS), "RDONLY"))
+	if (f && f->data && why_is_stored(f) && begins(scan_field(s, COL_FLAGS), "RDONLY"))
 		flags |= WHY_CALL_SAMPLE;
 	if (begins(scan_field(s, COL_FILE), "nvidia"))
 		flags |= WHY_CALL_NVIDIA;
@@ -34,7 +43,7 @@ static inline uint32_t flags_of(const struct scan *s, const struct report_call_f
 	case REPORT_SYNC:
 		return WHY_WRITE | WHY_CALL_ON_FILE;
 	default:
-		return !f || c->on_file ? WHY_META | WHY_CALL_ON_FILE : WHY_OTHER;
+		return !f || c->on_file ? WHY_META | WHY_CALL_ON_FILE | (is_software(s, f) ? WHY_CALL_SOFTWARE : 0) : WHY_OTHER;
 	}
 }
 
@@ -64,10 +73,15 @@ static void add_open(const struct scan *s, const struct report_call_facts *c, ui
 	sums->opens++;
 	sums->opens_failed += c->failed;
 	sums->opens_failed_ns += c->failed ? c->lat_ns : 0;
-	sums->open_ns += c->lat_ns;
 	why_kind_add(s->report->why, WHY_OPENS, s->time_ns, c->lat_ns);
+	if (flags & WHY_CALL_SOFTWARE) {
+		why_software_add(c);
+		return;
+	}
+	sums->open_ns += c->lat_ns;
 	sums->opens_read += (flags & WHY_CALL_SAMPLE) != 0;
-	count_open_now(sums, s->time_ns);
+	if (flags & WHY_CALL_SAMPLE)
+		count_open_now(sums, s->time_ns);
 }
 
 static void add_other(const struct scan *s, const struct report_call_facts *c, uint32_t flags)
@@ -79,8 +93,11 @@ static void add_other(const struct scan *s, const struct report_call_facts *c, u
 		sums->sync_ns += c->lat_ns;
 		why_kind_add(s->report->why, WHY_WRITES, s->time_ns, c->lat_ns);
 	} else if (flags & WHY_CALL_ON_FILE) {
-		sums->meta_ns += c->lat_ns;
 		why_kind_add(s->report->why, WHY_OPENS, s->time_ns, c->lat_ns);
+		if (flags & WHY_CALL_SOFTWARE)
+			why_software_add(c);
+		else
+			sums->meta_ns += c->lat_ns;
 	}
 }
 

@@ -2,10 +2,15 @@
 /* The rules about calls on files beside reads and writes: opens, metadata, syncs. */
 #include "report/why/rules_impl.h"
 
+#include <string.h>
+
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/scan/datasets.h"
+#include "report/why/names.h"
 
 #define SMALL_SAMPLE (64U << 10)
+#define LEAST_NS (NSEC_PER_SEC / 10) /* in calls: of less it does not matter what they are for */
 
 static double open_storm(const struct report *r)
 {
@@ -57,7 +62,7 @@ static double metadata_time(const struct report *r)
 	uint64_t meta_ns = s->open_ns + s->meta_ns;
 
 	return part(meta_ns, meta_ns + s->read_files_ns + s->write_files_ns + s->sync_ns,
-		    NSEC_PER_SEC);
+		    LEAST_NS);
 }
 
 static struct finding_size size_of_metadata(const struct report *r)
@@ -83,7 +88,7 @@ static double sync_often(const struct report *r)
 
 	return part(s->sync_ns,
 		    s->sync_ns + s->open_ns + s->meta_ns + s->read_files_ns + s->write_files_ns,
-		    NSEC_PER_SEC);
+		    LEAST_NS);
 }
 
 static struct finding_size size_of_syncs(const struct report *r)
@@ -95,6 +100,84 @@ static void tell_sync_often(struct report *r, struct finding *f)
 {
 	finding_tell(f, "%s syncs took %s; writes %s", FMT_COUNT(sums(r)->syncs),
 		     FMT_NS(sums(r)->sync_ns), FMT_NS(sums(r)->write_files_ns));
+	rules_tell_when(r, f);
+}
+
+/* --- software --------------------------------------------------------------------------------- */
+
+static bool imports(const struct report_proc *p)
+{
+	return p->interpreter || why_is_interpreter((struct reader_field){ p->comm, strlen(p->comm) });
+}
+
+/* Who trains, or else is most like it, that runs an interpreter: of several the one with the largest part of its life. */
+static double slowest_imports(const struct report *r, const struct report_proc **ret, uint64_t *life_ns)
+{
+	double most = 0;
+
+	for (uint32_t i = 0; i < r->why->n_trainers; i++) {
+		const struct report_proc *p = table_find(&r->procs, r->why->trainer[i].pid);
+		uint64_t begin_ns, end_ns;
+		double share;
+
+		if (!p || !imports(p) || p->software_ns < LEAST_NS)
+			continue;
+		begin_ns = p->begin_ns ? p->begin_ns : r->first_ns;
+		end_ns = p->end_ns > begin_ns ? p->end_ns : r->last_ns;
+		share = end_ns > begin_ns ? MIN((double)p->software_ns / (double)(end_ns - begin_ns), 1) : 0;
+		if (share <= most)
+			continue;
+		most = share;
+		*ret = p;
+		*life_ns = end_ns - begin_ns;
+	}
+	return most;
+}
+
+static double slow_imports(const struct report *r)
+{
+	const struct report_proc *p;
+	uint64_t life_ns;
+
+	return slowest_imports(r, &p, &life_ns);
+}
+
+static struct finding_size size_of_imports(const struct report *r)
+{
+	const struct report_proc *p = NULL;
+	uint64_t life_ns;
+
+	slowest_imports(r, &p, &life_ns);
+	return rules_size_of_life(r, p ? (double)p->software_ns : 0);
+}
+
+/* Of all processes: the folder of packages or programs that most time went to. */
+static void tell_slowest_folder(const struct report *r, struct finding *f)
+{
+	const struct dataset *most = NULL;
+
+	for (unsigned int i = 0; r->datasets && i < r->datasets->n; i++) {
+		const struct dataset *d = &r->datasets->row[i];
+
+		if (d->kind == DATASET_SOFTWARE && d->path && (!most || d->sum[DATASET_TIME_NS] > most->sum[DATASET_TIME_NS]))
+			most = d;
+	}
+	if (most)
+		finding_tell(f, "the slowest folder: %s, %s in %s calls on %s files", most->path, FMT_NS(most->sum[DATASET_TIME_NS]),
+			     FMT_COUNT(most->sum[DATASET_CALLS]), FMT_COUNT(most->sum[DATASET_FILES]));
+}
+
+static void tell_slow_imports(struct report *r, struct finding *f)
+{
+	const struct report_proc *p = NULL;
+	uint64_t life_ns;
+
+	slowest_imports(r, &p, &life_ns);
+	if (!p)
+		return;
+	finding_tell(f, "process %u was for %s of its %s in %s opens, reads and closes of programs and packages; stat(2) is not "
+		     "among these", (unsigned int)p->pid, FMT_NS(p->software_ns), FMT_NS(life_ns), FMT_COUNT(p->software_calls));
+	tell_slowest_folder(r, f);
 	rules_tell_when(r, f);
 }
 
@@ -127,6 +210,15 @@ const struct rule rules_of_calls[] = {
 	  .size = size_of_opens,
 	  .tell = tell_open_storm,
 	  .advice = "Pack samples into shards of 100 MiB and more." },
+	{ .code = "slow-imports",
+	  .title = "Much of the time goes to opening and reading programs and packages",
+	  .threshold = 0.2,
+	  .needs = RULE_RW | RULE_OPEN,
+	  .is_share = true,
+	  .measure = slow_imports,
+	  .size = size_of_imports,
+	  .tell = tell_slow_imports,
+	  .advice = "Keep the environment on a local disk, in memory, or in one image; import less, and start fewer processes." },
 	{ .code = "sync-often",
 	  .title = "Much of the time on files goes to syncs",
 	  .threshold = 0.3,

@@ -29,7 +29,7 @@ static inline double part(uint64_t part, uint64_t whole, double least)
 
 /* --- how much of the job ------------------------------------------------------------------------- */
 
-/* What a part of the calls of KIND took of the job's time, by what was waited for all of these, else by when any process was in one. */
+/* What a part of the calls of KIND took of the job's time: of what was waited for them, else of when a process was in one. */
 struct finding_size rules_size(const struct report *r, enum why_kind kind, uint64_t part_ns);
 /* The same of all kinds. */
 struct finding_size rules_size_of_all(const struct report *r, double part_ns);

@@ -30,7 +30,7 @@ static void tell_small_shared(struct report *r, struct finding *f)
 		     FMT_COUNT(sums(r)->small_shared), FMT_COUNT(sums(r)->shared),
 		     rules_percent((double)sums(r)->small_shared, (double)sums(r)->shared));
 	for (unsigned int i = 0; u && i < r->n_top_bytes; i++)
-		if (r->top_bytes[i].sum.users > 1 && r->top_bytes[i].path) {
+		if (r->top_bytes[i].sum.users > 1 && r->top_bytes[i].sum.data && r->top_bytes[i].path) {
 			finding_tell(f, "such a file: %s, %u processes, %s read, %s written", r->top_bytes[i].path,
 				     r->top_bytes[i].sum.users, FMT_BYTES(r->top_bytes[i].sum.read_bytes),
 				     FMT_BYTES(r->top_bytes[i].sum.write_bytes));

@@ -20,7 +20,7 @@ void rules_tell_files(const struct report *r, struct finding *f, enum rules_side
 		const struct report_file *sum = &r->top_bytes[i].sum;
 		uint64_t bytes = side == SIDE_READ ? sum->read_bytes : sum->write_bytes;
 
-		if (bytes <= most || !r->top_bytes[i].path)
+		if (bytes <= most || !r->top_bytes[i].path || sum->software)
 			continue;
 		most = bytes;
 		t = &r->top_bytes[i];

@@ -67,6 +67,17 @@ static inline enum why_state why_rw_state(const struct scan *s, const struct rep
 	return disk ? WHY_DISK : WHY_CACHE;
 }
 
+static inline void why_software_add(const struct report_call_facts *c)
+{
+	c->proc->software_ns += c->lat_ns;
+	c->proc->software_calls++;
+}
+
+static inline uint32_t why_software_flag(const struct report_file *f)
+{
+	return f && f->software ? WHY_CALL_SOFTWARE : 0;
+}
+
 static inline uint32_t why_rw_flags(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
 {
 	enum why_state state;
@@ -75,8 +86,8 @@ static inline uint32_t why_rw_flags(const struct scan *s, const struct report_ca
 		return WHY_QUEUE | (!c->write ? WHY_CALL_RECEIVES : why_is_standard(s) ? 0 : WHY_CALL_SENDS);
 	state = why_rw_state(s, c, f);
 	if (c->write)
-		return state | WHY_CALL_ON_FILE;
-	return state | WHY_CALL_ON_FILE | (c->disk_bytes ? WHY_CALL_FETCHED : 0) |
+		return state | WHY_CALL_ON_FILE | why_software_flag(f);
+	return state | WHY_CALL_ON_FILE | why_software_flag(f) | (c->disk_bytes ? WHY_CALL_FETCHED : 0) |
 	       (state == WHY_CACHE && why_is_slow(c) ? WHY_CALL_SLOW : 0);
 }
 
@@ -94,7 +105,8 @@ static inline struct why_transfer why_rw_transfer(const struct scan *s, const st
 {
 	return (struct why_transfer){
 		.file = c->file, .pid = c->pid, .fid = c->fid, .fd = scan_number(s, COL_FD), .bytes = c->bytes,
-		.disk_bytes = c->disk_bytes, .end_ns = s->time_ns, .lat_ns = c->lat_ns, .requested = scan_number(s, COL_REQUESTED), .offset = scan_number(s, COL_OFFSET),
+		.disk_bytes = c->disk_bytes, .end_ns = s->time_ns, .lat_ns = c->lat_ns,
+		.requested = scan_number(s, COL_REQUESTED), .offset = scan_number(s, COL_OFFSET),
 		.write = c->write, .accounted = c->accounted, .has_offset = c->plain || scan_has_number(s, COL_OFFSET),
 		.direct = why_is_direct(s), .append = c->write && reader_flag(scan_field(s, COL_FLAGS), "APPEND"),
 	};
@@ -116,6 +128,19 @@ static inline void why_rw_add_write(struct why *w, const struct scan *s, const s
 	o->ns += c->lat_ns;
 }
 
+/* Its calls are nothing that a rule about data counts. */
+static inline void why_rw_add_software(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
+{
+	struct why_file *sums = why_file_of(s->report, f);
+
+	why_kind_add(s->report->why, c->write ? WHY_WRITES : WHY_READS, s->time_ns, c->lat_ns);
+	why_software_add(c);
+	if (!sums || c->write || !c->disk_bytes)
+		return;
+	sums->disk_bytes += c->disk_bytes;
+	why_fetched(s->report, f, s->time_ns);
+}
+
 static inline void why_rw_add(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
 {
 	struct why_sums *sums = &s->report->why->sums;
@@ -125,6 +150,10 @@ static inline void why_rw_add(const struct scan *s, const struct report_call_fac
 		why_rw_add_write(s->report->why, s, c);
 	if (!f || !why_is_stored(f))
 		return;
+	if (f->software) {
+		why_rw_add_software(s, c, f);
+		return;
+	}
 	*(c->write ? &sums->write_files_ns : &sums->read_files_ns) += c->lat_ns;
 	why_kind_add(s->report->why, c->write ? WHY_WRITES : WHY_READS, s->time_ns, c->lat_ns);
 	if (f->medium == REPORT_NETWORK)

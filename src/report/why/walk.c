@@ -167,14 +167,14 @@ static void take_call(struct why_walk *w, struct why_role *role, const struct wh
 
 	if (w->switches.faults.n)
 		why_switches_call(w, row);
-	if (on_file && is_among_longest(longest, row) &&
+	if (on_file && !why_call_is(row, WHY_CALL_SOFTWARE) && is_among_longest(longest, row) &&
 	    why_looked_at(role->trainer ? role->trainer : &w->why->trainer[role->loader->trainer], begin_ns, end_ns))
 		keep_longest(longest, w->r, row);
 	if (role->loader)
 		loader_call(&x, row);
 	else if (on_file)
 		cover_add(x.main ? role->main : role->others, begin_ns, end_ns, why_trainer_was, &x);
-	if (!on_file || !works(role))
+	if (!on_file || why_call_is(row, WHY_CALL_SOFTWARE) || !works(role))
 		return;
 	e = why_epoch_at(w->why, end_ns);
 	if (e)

@@ -6,6 +6,7 @@ The job is the workload loader: its trainer is the parent of pt_data_worker, and
 import csv
 import json
 import os
+import re
 import sys
 
 ON_DISK = ("reg", "shm", "memfd", "dir", "blk")
@@ -45,7 +46,9 @@ def union(spans, begin, end):
 
 
 types = {row["FID"]: row["TYPE"] for row in rows_of("files")}
-disks = {row["FID"]: row["FSTYPE"] not in ("tmpfs", "proc", "sysfs") for row in rows_of("files")}
+# all that the loader reads is data but what ld.so reads for it
+disks = {row["FID"]: row["FSTYPE"] not in ("tmpfs", "proc", "sysfs") and
+         not re.match(r"/(etc|lib|lib64|usr)/|.*\.so[.0-9]*$", row["REALPATH"]) for row in rows_of("files")}
 workers = {row["PID"] for row in rows_of("pids") if row["COMM"] == "pt_data_worker"}
 parents = {row["PPID"] for row in rows_of("pids") if row["EVENT"] == "fork" and row["PID"] in workers}
 rw = rows_of("vfs_rw")

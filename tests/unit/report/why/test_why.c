@@ -1499,6 +1499,45 @@ static void who_comes_in_the_next_epoch_shares_nothing(void **state)
 	report_free(r);
 }
 
+/* A thousand small reads of packages are no small reads of data; that they take half of a life is a rule of its own. */
+static void software_is_no_data(void **state)
+{
+	struct report *r;
+
+	for (unsigned int slow = 0; slow < 2; slow++) {
+		put_alone("python3.12", S);
+		put_file(6, "reg", "ext4", 4000, "/env/lib/python3.12/site-packages/torch/nn.py");
+		put_file(7, "dir", "ext4", 4000, "/env/lib/python3.12/site-packages/torch");
+		for (unsigned int i = 0; i < 2000; i++) {
+			put_open(100, BEGIN + (i + 1) * 5 * MS, slow ? 4 * MS : 10, 6);
+			put_rw(100, BEGIN + (i + 1) * 5 * MS + 10, 10, 'R', 100, (i * 7919) % 4000, 4096, 6);
+			put(OPEN, BEGIN + (i + 1) * 5 * MS + 20, "100\t100\tx\topenat\t5\t5\t-2\tRDONLY\t-\t-\t-\t/env/x%u.py\t-", i);
+			put(OPEN, BEGIN + (i + 1) * 5 * MS + 30, "100\t100\tx\topenat\t5\t5\t4\tRDONLY|DIRECTORY\t-\t7\tf\tf\t-");
+		}
+		r = loaded();
+		assert_int_equal(r->why->sums.reads, 0);
+		assert_int_equal(r->why->sums.opens_read, 0);
+		assert_int_equal(r->why->sums.open_ns, 0);
+		assert_int_equal(r->why->epoch[0].n_slow, 0);
+		assert_null(found(r, "small-reads"));
+		assert_null(found(r, "random-reads"));
+		assert_null(found(r, "metadata-time"));
+		assert_int_equal(found(r, "slow-imports") != NULL, slow);
+		if (slow) {
+			about(found(r, "slow-imports")->measure, 0.4);
+			assert_true(is_told(found(r, "slow-imports"), "the slowest folder: /env/lib/python3.12, 8.00 s in 6000 calls on 1 files"));
+		}
+		report_free(r);
+	}
+	/* who reads sources and is no interpreter works on them */
+	put_alone("tar", S);
+	for (unsigned int i = 0; i < 2000; i++)
+		put_open(100, BEGIN + (i + 1) * 5 * MS, 4 * MS, 4);
+	r = loaded();
+	assert_null(found(r, "slow-imports"));
+	report_free(r);
+}
+
 static void writes_that_jump(void **state)
 {
 	struct report *r;
@@ -1830,6 +1869,7 @@ int main(void)
 		TEST(what_is_read_in_no_epoch),
 		TEST(what_several_share),
 		TEST(who_comes_in_the_next_epoch_shares_nothing),
+		TEST(software_is_no_data),
 		TEST(writes_that_jump),
 		TEST(appending_is_no_jump),
 		TEST(a_storm_of_opens),
