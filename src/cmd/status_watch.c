@@ -20,7 +20,7 @@
 #include "drain/live.h"
 #include "base/log.h"
 #include "base/fmt.h"
-#include "host/remote.h"
+#include "host/stall/remote.h"
 #include "base/text.h"
 #include "base/util.h"
 

@@ -12,7 +12,7 @@
 #include "dlt/sync.h"
 #include "drain/decode.h"
 #include "host/process.h"
-#include "host/remote.h"
+#include "host/stall/remote.h"
 #include "trace/files.h"
 #include "trace/probe.h"
 

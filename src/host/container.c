@@ -10,6 +10,7 @@
 
 #include "base/util.h"
 #include "host/helper.h"
+#include "host/process.h"
 
 #define ID_LEN 64
 #define ID_MIN 12 /* what docker ps shows */
@@ -187,9 +188,9 @@ static const char *answer(int r)
 static int find_by_process(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *m,
 			   pid_t pid, const char *name, char *error, size_t size)
 {
-	autofree char *file = util_fmt("/proc/%d/cgroup", pid), *text = NULL;
 	unsigned int before = list->n;
-	int r = file ? util_read_file(file, 1 << 20, &text, NULL) : -ENOMEM;
+	autofree char *text = NULL;
+	int r = process_text(pid, "cgroup", PROCESS_TEXT_MAX, &text, NULL);
 
 	if (!r)
 		r = container_cgroups(list, m, text);

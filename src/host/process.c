@@ -12,12 +12,11 @@
 #include "base/util.h"
 
 #define PF_KTHREAD 0x00200000 /* linux/sched.h */
-#define PROC_TEXT_MAX 65536
 
-static int read_text(pid_t pid, const char *name, char **text)
+int process_text(pid_t pid, const char *name, size_t max, char **ret, size_t *len_ret)
 {
 	autofree char *path = util_fmt("/proc/%d/%s", pid, name);
-	int r = path ? util_read_file(path, PROC_TEXT_MAX, text, NULL) : -ENOMEM;
+	int r = path ? util_read_file(path, max, ret, len_ret) : -ENOMEM;
 
 	return r == -ESRCH ? -ENOENT : r;
 }
@@ -49,7 +48,7 @@ static int stat_parse(struct process *p, pid_t pid, const char *text)
 int process_read(struct process *p, pid_t pid)
 {
 	autofree char *text = NULL;
-	int r = read_text(pid, "stat", &text);
+	int r = process_text(pid, "stat", PROCESS_TEXT_MAX, &text, NULL);
 
 	return r < 0 ? r : stat_parse(p, pid, text);
 }
@@ -64,40 +63,40 @@ bool process_was(pid_t pid, uint64_t mono_ns)
 	return process_read(&p, pid) == 0 && p.start_ticks * tick_ns <= mono_ns + (boot_now_ns - mono_now_ns);
 }
 
-/* The number behind KEY in /proc/PID/status, 0: it is not there. */
-static unsigned long long status_number(const char *text, const char *key, int base)
+unsigned int process_numbers(const char *text, const char *key, int base, unsigned long long *v, unsigned int n)
 {
 	const char *at = strstr(text, key);
+	unsigned int i = 0;
+	char *end;
 
-	return at ? strtoull(at + strlen(key), NULL, base) : 0;
+	for (at = at ? at + strlen(key) : NULL; at && i < n && *at && *at != '\n'; at = end) {
+		v[i] = strtoull(at, &end, base);
+		if (end == at)
+			break;
+		i++;
+	}
+	return i;
 }
 
 bool process_is_held(pid_t pid)
 {
+	unsigned long long threads = 0, pending = 0;
 	autofree char *text = NULL;
 
-	if (read_text(pid, "status", &text) < 0)
+	if (process_text(pid, "status", PROCESS_TEXT_MAX, &text, NULL) < 0)
 		return false;
-	if (strstr(text, "\nState:\tZ"))
-		return status_number(text, "\nThreads:\t", 10) > 1;
-	return status_number(text, "\nSigPnd:\t", 16) >> (SIGKILL - 1) & 1;
-}
-
-/* /proc/TID/status: whose thread it is. */
-static pid_t tgid_in(const char *text)
-{
-	static const char key[] = "\nTgid:\t"; /* newlines in the name above are escaped */
-	const char *at = strstr(text, key);
-
-	return at ? (pid_t)strtol(at + strlen(key), NULL, 10) : -EINVAL;
+	process_numbers(text, "\nThreads:\t", 10, &threads, 1);
+	process_numbers(text, "\nSigPnd:\t", 16, &pending, 1);
+	return strstr(text, "\nState:\tZ") ? threads > 1 : pending >> (SIGKILL - 1) & 1;
 }
 
 pid_t process_of_thread(pid_t tid)
 {
 	autofree char *text = NULL;
-	int r = read_text(tid, "status", &text);
+	unsigned long long tgid;
+	int r = process_text(tid, "status", PROCESS_TEXT_MAX, &text, NULL);
 
-	return r < 0 ? r : tgid_in(text);
+	return r < 0 ? r : process_numbers(text, "\nTgid:\t", 10, &tgid, 1) ? (pid_t)tgid : -EINVAL;
 }
 
 int process_list(struct process **ret, size_t *n_ret)

@@ -16,6 +16,16 @@ struct process {
 	char comm[16];	      /* any bytes */
 };
 
+#define PROCESS_TEXT_MAX 65536 /* more than status, stat and cgroup have */
+/* The text of /proc/PID/NAME, as by util_read_file(): 0 or -errno, -ENOENT when the process is gone. */
+int process_text(pid_t pid, const char *name, size_t max, char **ret, size_t *len_ret);
+
+/*
+ * The numbers behind KEY ("\nUid:\t") in the text of /proc/PID/status or its like, up to N of them; how many there are.
+ * The kernel escapes newlines in the name above them.
+ */
+unsigned int process_numbers(const char *text, const char *key, int base, unsigned long long *v, unsigned int n);
+
 /* Read process PID; 0 or -errno, -ENOENT when it is gone or a zombie. */
 int process_read(struct process *p, pid_t pid);
 

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "drain/decode.h"
+#include "host/process.h"
 #include "kernel/skel.h"
 #include "pids.skel.h"
 #include "trace/probe.h"
@@ -73,10 +74,10 @@ static struct proc *proc_slot(struct decode *d, uint32_t pid)
  */
 static void read_cgroup(uint32_t pid, char *dst, size_t size)
 {
-	autofree char *name = util_fmt("/proc/%u/cgroup", pid), *text = NULL;
+	autofree char *text = NULL;
 	size_t best = 0;
 
-	if (!name || util_read_file(name, 65536, &text, NULL) < 0)
+	if (process_text((pid_t)pid, "cgroup", PROCESS_TEXT_MAX, &text, NULL) < 0)
 		return;
 	for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
 		char *path = strchr(line, ':');
@@ -93,10 +94,10 @@ static void read_cgroup(uint32_t pid, char *dst, size_t size)
 static void read_rank(uint32_t pid, int64_t *rank)
 {
 	static const char *const names[] = { "RANK=", "SLURM_PROCID=", "OMPI_COMM_WORLD_RANK=" };
-	autofree char *name = util_fmt("/proc/%u/environ", pid), *env = NULL;
+	autofree char *env = NULL;
 	size_t len;
 
-	if (!name || util_read_file(name, 1 << 20, &env, &len) < 0 || !len)
+	if (process_text((pid_t)pid, "environ", 1 << 20, &env, &len) < 0 || !len)
 		return;
 	*rank = DLT_NONE;
 	for (size_t i = 0; i < ARRAY_SIZE(names) && *rank == DLT_NONE; i++) {
@@ -116,10 +117,10 @@ static void read_rank(uint32_t pid, int64_t *rank)
 /* The command line, as exec's row has it: another process's memory is out of a BPF program's reach. */
 static size_t read_args(uint32_t pid, char *dst, size_t size)
 {
-	autofree char *name = util_fmt("/proc/%u/cmdline", pid), *text = NULL;
+	autofree char *text = NULL;
 	size_t len;
 
-	if (!name || util_read_file(name, size, &text, &len) < 0)
+	if (process_text((pid_t)pid, "cmdline", size, &text, &len) < 0)
 		return 0;
 	memcpy(dst, text, len);
 	return len;

@@ -16,19 +16,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#define CAP_BPF 39
-#endif
-
-#define BIT(cap) (1ULL << (cap))
-
 /*
  * What stays while we are the user: reading BPF maps and counters, /proc of the traced processes,
  * ending our helpers. Not there: what opens files, and CAP_SYS_RESOURCE, with which quotas and the
  * blocks reserved for root would not hold for us.
  */
-#define KEPT (BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_ADMIN) | BIT(CAP_SYS_PTRACE) | BIT(CAP_KILL))
+#define KEPT (CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON) | CAP_BIT(CAP_SYS_ADMIN) | CAP_BIT(CAP_SYS_PTRACE) | CAP_BIT(CAP_KILL))
 
 static struct {
 	bool set;
@@ -36,21 +29,29 @@ static struct {
 	gid_t gid;
 } user;
 
-/* The calling thread's effective capabilities: those it may have, as far as they are in MASK. */
+int creds_caps(uint64_t permitted, uint64_t effective, uint64_t inheritable)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &header, caps) < 0)
+		return -errno;
+	for (unsigned int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		caps[i].permitted &= (uint32_t)(permitted >> 32 * i);
+		caps[i].effective = caps[i].permitted & (uint32_t)(effective >> 32 * i);
+		caps[i].inheritable &= (uint32_t)(inheritable >> 32 * i);
+	}
+	return syscall(SYS_capset, &header, caps) < 0 ? -errno : 0;
+}
+
+/* All that it may have, of which MASK is in force. */
 static int caps_set(uint64_t mask)
 {
-	struct __user_cap_header_struct hdr = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct caps[2];
-
-	if (syscall(SYS_capget, &hdr, caps) < 0)
-		return -errno;
-	caps[0].effective = caps[0].permitted & (uint32_t)mask;
-	caps[1].effective = caps[1].permitted & (uint32_t)(mask >> 32);
-	return syscall(SYS_capset, &hdr, caps) < 0 ? -errno : 0;
+	return creds_caps(UINT64_MAX, mask, UINT64_MAX);
 }
 
 /* These two tell no error, but what was before: asked again, what is. */
-static int ids_set(uid_t uid, gid_t gid)
+int creds_files_of(uid_t uid, gid_t gid)
 {
 	setfsgid(gid);
 	setfsuid(uid);
@@ -71,7 +72,7 @@ static int become(uid_t uid, gid_t gid, uint64_t caps)
 	prctl(PR_GET_PDEATHSIG, &sig);
 	r = caps_set(UINT64_MAX);
 	if (!r)
-		r = ids_set(uid, gid);
+		r = creds_files_of(uid, gid);
 	if (!r)
 		r = caps_set(caps);
 	keep_death_signal(sig);

@@ -8,8 +8,25 @@
 #ifndef HOST_RIGHTS_CREDS_H
 #define HOST_RIGHTS_CREDS_H
 
+#include <linux/capability.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+#ifndef CAP_PERFMON /* headers older than Linux 5.8 */
+#define CAP_PERFMON 38
+#define CAP_BPF 39
+#endif
+#define CAP_BIT(cap) (1ULL << (cap))
+
+/*
+ * The calling thread keeps no more capabilities than those of PERMITTED and INHERITABLE, and those of EFFECTIVE that it
+ * may have are in force. Async-signal-safe. 0 or -errno.
+ */
+int creds_caps(uint64_t permitted, uint64_t effective, uint64_t inheritable);
+
+/* The calling thread's rights to files are UID's and GID's. 0 or -EPERM. */
+int creds_files_of(uid_t uid, gid_t gid);
 
 /*
  * From now on we work for UID with GID and GROUPS; the calling thread, the only one yet, becomes the

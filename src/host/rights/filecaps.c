@@ -2,53 +2,29 @@
 #include "host/rights/filecaps.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/env.h"
 #include "base/log.h"
 #include "base/util.h"
-
-#ifndef CAP_PERFMON /* headers older than Linux 5.8 */
-#define CAP_PERFMON 38
-#define CAP_BPF 39
-#endif
-
-#define BIT(cap) (1ULL << (cap))
+#include "host/rights/creds.h"
 
 /* To load and attach: CAP_SYS_RESOURCE where maps count as locked memory (Linux before 5.11). */
-#define IN_FORCE (BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_ADMIN) | BIT(CAP_SYS_PTRACE) | BIT(CAP_SYS_RESOURCE))
+#define IN_FORCE (CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON) | CAP_BIT(CAP_SYS_ADMIN) | CAP_BIT(CAP_SYS_PTRACE) | CAP_BIT(CAP_SYS_RESOURCE))
 
 /* Once rows are written, for the thread that looks into /proc of others (privileges.h); no path is
  * looked at with it before. */
-#define LATER BIT(CAP_DAC_READ_SEARCH)
+#define LATER CAP_BIT(CAP_DAC_READ_SEARCH)
 
 static const char *env_begin, *env_end; /* the strings that execve(2) made, one behind the other; NULL: not ours */
 
 static bool file_capabilities(void)
 {
 	return geteuid() != 0 && getauxval(AT_SECURE);
-}
-
-/* Keep no more than PERMITTED and IN_FORCE; 0 or -errno. */
-static int keep(uint64_t permitted, uint64_t in_force)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3];
-
-	if (syscall(SYS_capget, &header, caps) < 0)
-		return -errno;
-	for (unsigned int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
-		caps[i].permitted &= (uint32_t)(permitted >> 32 * i);
-		caps[i].effective = caps[i].permitted & (uint32_t)(in_force >> 32 * i);
-		caps[i].inheritable = 0;
-	}
-	return syscall(SYS_capset, &header, caps) < 0 ? -errno : 0;
 }
 
 /* execve(2) leaves the arguments, the environment and the program's path in this order (fs/exec.c). */
@@ -76,7 +52,7 @@ int filecaps_begin(char *const *argv, bool traces)
 	if (!file_capabilities())
 		return 0;
 	note_environ(argv);
-	r = traces ? keep(IN_FORCE | LATER, IN_FORCE) : keep(0, 0);
+	r = traces ? creds_caps(IN_FORCE | LATER, IN_FORCE, 0) : creds_caps(0, 0, 0);
 	return r < 0 ? log_err_r(r, "cannot give up capabilities") : 0;
 }
 

@@ -6,30 +6,14 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/util.h"
+#include "host/process.h"
 #include "host/rights/creds.h"
 
 #define STATUS_MAX 16384
-
-/* The numbers behind KEY, up to N of them; how many there are. Newlines in the name above are escaped. */
-static unsigned int numbers(const char *status, const char *key, int base, unsigned long long *v, unsigned int n)
-{
-	const char *at = strstr(status, key);
-	unsigned int i = 0;
-	char *end;
-
-	for (at = at ? at + strlen(key) : NULL; at && i < n && *at && *at != '\n'; at = end) {
-		v[i] = strtoull(at, &end, base);
-		if (end == at)
-			break;
-		i++;
-	}
-	return i;
-}
 
 static bool has_group(const struct owner *o, gid_t gid)
 {
@@ -44,8 +28,8 @@ bool owner_is_thread(const char *status, const struct owner *o, char *why, size_
 {
 	unsigned long long uids[4], gids[4], caps;
 
-	if (numbers(status, "\nUid:\t", 10, uids, 4) != 4 || numbers(status, "\nGid:\t", 10, gids, 4) != 4 ||
-	    numbers(status, "\nCapPrm:\t", 16, &caps, 1) != 1) {
+	if (process_numbers(status, "\nUid:\t", 10, uids, 4) != 4 || process_numbers(status, "\nGid:\t", 10, gids, 4) != 4 ||
+	    process_numbers(status, "\nCapPrm:\t", 16, &caps, 1) != 1) {
 		snprintf(why, size, "the kernel does not say whose it is");
 		return false;
 	}
@@ -110,8 +94,7 @@ bool owner_is(pid_t pid, const struct owner *o, char *why, size_t size)
 pid_t owner_pidfd_pid(int pidfd)
 {
 	autofree char *path = util_fmt("/proc/self/fdinfo/%d", pidfd), *text = NULL;
-	const char *at;
-	long pid;
+	unsigned long long pid;
 	int r;
 
 	/* our own, but mode 0400 and root's before Linux 5.14 (commit 7bc3fa0172a4) */
@@ -120,11 +103,9 @@ pid_t owner_pidfd_pid(int pidfd)
 	creds_user();
 	if (r < 0)
 		return r;
-	at = strstr(text, "\nPid:\t");
-	if (!at) /* no pidfd at all */
+	if (!process_numbers(text, "\nPid:\t", 10, &pid, 1)) /* no pidfd at all */
 		return -EINVAL;
-	pid = strtol(at + strlen("\nPid:\t"), NULL, 10);
-	return pid > 0 ? (pid_t)pid : -ESRCH; /* -1: ended; 0: of a pid namespace that is not below ours */
+	return (long long)pid > 0 ? (pid_t)pid : -ESRCH; /* -1: ended; 0: of a pid namespace that is not below ours */
 }
 
 bool owner_pidfd_ended(int pidfd)

@@ -7,7 +7,6 @@
 #include "host/rights/privileges.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
@@ -25,10 +24,6 @@
 #include "base/util.h"
 #include "host/rights/creds.h"
 #include "host/rights/workload_user.h"
-
-#ifndef CAP_BPF /* headers older than Linux 5.8 */
-#define CAP_BPF 39
-#endif
 
 enum kept { BPF, DAC_OVERRIDE, DAC_READ_SEARCH, KILL, SETGID, SETUID, SYS_PTRACE, KEPT_MAX };
 
@@ -103,14 +98,6 @@ static bool is_other(const struct workload_user *u)
 	return geteuid() == 0 && u->uid != 0;
 }
 
-/* What setfsuid(2) returns tells nothing of whether it worked, but for the next one. */
-static int set_files_of(uid_t uid, gid_t gid)
-{
-	setfsgid(gid);
-	setfsuid(uid);
-	return (gid_t)setfsgid((gid_t)-1) == gid && (uid_t)setfsuid((uid_t)-1) == uid ? 0 : -EPERM;
-}
-
 int privileges_as_user(const struct workload_user *u)
 {
 	int r;
@@ -122,7 +109,7 @@ int privileges_as_user(const struct workload_user *u)
 		return -errno;
 	r = set_groups((size_t)u->n_groups, u->groups);
 	if (r == 0)
-		r = set_files_of(u->uid, u->gid);
+		r = creds_files_of(u->uid, u->gid);
 	if (r < 0)
 		privileges_as_root();
 	return r;
@@ -132,7 +119,7 @@ void privileges_as_root(void)
 {
 	if (n_groups_before < 0)
 		return;
-	set_files_of(geteuid(), getegid());
+	creds_files_of(geteuid(), getegid());
 	set_groups((size_t)n_groups_before, groups_before);
 	n_groups_before = -1;
 }
@@ -173,7 +160,7 @@ int privileges_give_up(const struct privileges *p, bool reads_processes)
 	if (r == 0 && is_other(p->user))
 		r = set_groups((size_t)p->user->n_groups, p->user->groups);
 	if (r == 0 && is_other(p->user))
-		r = set_files_of(p->user->uid, p->user->gid);
+		r = creds_files_of(p->user->uid, p->user->gid);
 	if (r == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		r = -errno;
 	/* permitted, and in force only where files are root's: setfsuid(2) sees to that, see work_main() */
@@ -208,11 +195,6 @@ void privileges_own_files(void (*fn)(void *ctx), void *ctx)
 
 int privileges_none(void)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
-
 	/* not by libcap-ng, which allocates: other threads of the parent may have held malloc's lock */
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(SYS_capset, &header, none) < 0)
-		return -errno;
-	return 0;
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : creds_caps(0, 0, 0);
 }

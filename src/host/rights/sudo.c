@@ -11,28 +11,22 @@
 
 #include "base/env.h"
 #include "base/util.h"
+#include "host/process.h"
 
 /* More than execve(2) can have passed: 3/4 of _STK_LIM, 6 MiB (linux/fs/exec.c). */
 #define PROC_TEXT_MAX (8 << 20)
 
-/* A number of /proc/PID/status. The kernel escapes newlines in its Name line, so KEY is the key. */
-static bool proc_status(pid_t pid, const char *key, int base, unsigned int *ret)
+/* A number of /proc/PID/status. */
+static bool proc_status(pid_t pid, const char *key, int base, unsigned long long *ret)
 {
-	autofree char *path = util_fmt("/proc/%d/status", pid), *text = NULL;
-	const char *p;
+	autofree char *text = NULL;
 
-	if (!path || util_read_file(path, PROC_TEXT_MAX, &text, NULL) < 0)
-		return false;
-	p = strstr(text, key);
-	if (!p)
-		return false;
-	*ret = (unsigned int)strtoul(p + strlen(key), NULL, base);
-	return true;
+	return process_text(pid, "status", PROCESS_TEXT_MAX, &text, NULL) == 0 && process_numbers(text, key, base, ret, 1);
 }
 
 static pid_t parent_of(pid_t pid)
 {
-	unsigned int ppid;
+	unsigned long long ppid;
 
 	return proc_status(pid, "\nPPid:\t", 10, &ppid) ? (pid_t)ppid : 0;
 }
@@ -40,10 +34,9 @@ static pid_t parent_of(pid_t pid)
 /* The NUL-separated strings of /proc/PID/NAME, as a vector into *TEXT; the caller frees both. */
 static int proc_strings(pid_t pid, const char *name, char **text, char ***ret)
 {
-	autofree char *path = util_fmt("/proc/%d/%s", pid, name);
 	size_t len, n = 0;
 	char **v;
-	int r = path ? util_read_file(path, PROC_TEXT_MAX, text, &len) : -ENOMEM;
+	int r = process_text(pid, name, PROC_TEXT_MAX, text, &len);
 
 	if (r < 0)
 		return r;
@@ -125,7 +118,11 @@ int sudo_environ(pid_t sudo, char ***ret)
 bool sudo_caller_umask(pid_t sudo, mode_t *ret)
 {
 	pid_t caller = parent_of(sudo);
+	unsigned long long mask;
 
 	/* Process 1 is who inherits orphans: not who called, and its umask may be 0. */
-	return caller > 1 && proc_status(caller, "\nUmask:\t", 8, ret);
+	if (caller <= 1 || !proc_status(caller, "\nUmask:\t", 8, &mask))
+		return false;
+	*ret = (mode_t)mask;
+	return true;
 }

@@ -46,7 +46,7 @@ bool async_call_wait(struct async_call *c, int timeout_ms)
 
 	if (!c->busy)
 		return true;
-	poll(&p, 1, timeout_ms);
+	(void)TEMP_FAILURE_RETRY(poll(&p, 1, timeout_ms));
 	c->busy = read(c->done_fd, &n, sizeof(n)) != sizeof(n);
 	return !c->busy;
 }

@@ -2,13 +2,11 @@
 /* See clock.h. Knows neither what is waited for nor what becomes of it. */
 #include "host/stall/clock.h"
 
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/util.h"
+#include "host/process.h"
 
 /* 6 ms in 3 s: asking again costs some 50 us, and once in a second or less often. */
 #define AGAIN_OF 500
@@ -17,17 +15,12 @@
 /* Whether TID is in an uninterruptible wait. That cannot be known: no. */
 static bool in_wait(pid_t tid)
 {
-	char path[64], line[128], *state;
-	autoclose int fd = -1;
-	ssize_t n;
+	autofree char *text = NULL;
+	const char *state;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
-	if (n <= 0)
+	if (process_text(tid, "stat", PROCESS_TEXT_MAX, &text, NULL) < 0)
 		return false;
-	line[n] = '\0';
-	state = strrchr(line, ')'); /* of its name, which may have some itself; what follows has none */
+	state = strrchr(text, ')'); /* of its name, which may have some itself; what follows has none */
 	return state && state[1] == ' ' && state[2] == 'D';
 }
 

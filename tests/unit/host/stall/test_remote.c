@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "host/remote.h"
+#include "host/stall/remote.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@
  * on a file system (FUSE, userfaultfd) whose owner lets us wait: so a thread of its own reads, and is given
  * up after a while. Any thread.
  */
-#ifndef HOST_REMOTE_H
-#define HOST_REMOTE_H
+#ifndef HOST_STALL_REMOTE_H
+#define HOST_STALL_REMOTE_H
 
 #include <stddef.h>
 #include <stdint.h>
