@@ -135,11 +135,18 @@ static bool is_journal(int fd)
 	return strcmp(stream, number) == 0;
 }
 
-static void emit(enum log_level level, char *text)
+/* With the text of R (-errno) behind it, unless that is 0. */
+static __attribute__((format(printf, 3, 0))) void emit(enum log_level level, int r, const char *fmt, va_list ap)
 {
-	bool journal = is_journal(log_fd);
 	const char *kind = level == LOG_LEVEL_ERR ? "error: " : level == LOG_LEVEL_WARN ? "warning: " : "";
+	bool journal = is_journal(log_fd);
+	char text[2048];
+	size_t n;
 
+	vsnprintf(text, sizeof(text), fmt, ap);
+	n = strlen(text);
+	if (r)
+		snprintf(text + n, sizeof(text) - n, ": %s", strerror(-r));
 	make_plain(text);
 	/* One write per message, so that lines of several processes do not mix. */
 	dprintf(log_fd, "%s%s%s\n", journal ? journal_prefix[level] : "dltraced: ", kind, text);
@@ -147,15 +154,13 @@ static void emit(enum log_level level, char *text)
 
 void log_msg(enum log_level level, const char *fmt, ...)
 {
-	char text[2048];
 	va_list ap;
 
 	if (level > max_level)
 		return;
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	emit(level, 0, fmt, ap);
 	va_end(ap);
-	emit(level, text);
 }
 
 void log_pass(char *line)
@@ -169,15 +174,10 @@ void log_pass(char *line)
 
 int log_err_r(int r, const char *fmt, ...)
 {
-	char text[2048];
 	va_list ap;
-	size_t n;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	emit(LOG_LEVEL_ERR, r, fmt, ap);
 	va_end(ap);
-	n = strlen(text);
-	snprintf(text + n, sizeof(text) - n, ": %s", strerror(-r));
-	emit(LOG_LEVEL_ERR, text);
 	return r;
 }

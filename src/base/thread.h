@@ -5,9 +5,7 @@
 
 #include <pthread.h>
 
-/* Begin FN(CTX) in a thread, *THREAD, to be joined. 0 or -errno. */
+/* Begin FN(CTX) in a thread, *THREAD, to be joined; NULL: in one that nobody joins, as it may stand in the kernel for ever. 0 or -errno. */
 int thread_start(pthread_t *thread, void *(*fn)(void *ctx), void *ctx);
-/* The same in one that nobody joins, as it may stand in the kernel for ever. */
-int thread_start_detached(void *(*fn)(void *ctx), void *ctx);
 
 #endif

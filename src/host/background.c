@@ -32,18 +32,21 @@ static void let_go(void)
 
 static void tell(pid_t pid, enum background_reach reach, const char *folder)
 {
-	const char *slash = strrchr(folder, '/'), *name = slash ? slash + 1 : folder;
+	const char *slash = strrchr(folder, '/'), *by = folder;
+	char number[16];
 
-	log_info("tracing in the background: process %d, folder %s", pid, folder);
+	snprintf(number, sizeof(number), "%d", pid);
 	if (reach == BACKGROUND_BY_NUMBER)
-		log_info("`dltraced stop %d' ends the trace, `dltraced status' tells of it", pid);
-	else if (reach == BACKGROUND_BY_NAME)
-		log_info("`dltraced stop %s' ends the trace, `dltraced status' tells of it", name);
-	else if (reach == BACKGROUND_BY_FOLDER)
-		log_info("`dltraced stop %s' ends the trace, `dltraced status' with the same tells of it", folder);
-	else
+		by = number;
+	else if (reach == BACKGROUND_BY_NAME && slash)
+		by = slash + 1;
+	log_info("tracing in the background: process %d, folder %s", pid, folder);
+	if (reach == BACKGROUND_NOT)
 		log_info("`dltraced stop' and `dltraced status' do not reach it (no place for a socket, see -v): "
 			 "`kill %d' goes to the command, a second one ends the trace", pid);
+	else
+		log_info("`dltraced stop %s' ends the trace, `dltraced status'%s tells of it", by,
+			 reach == BACKGROUND_BY_FOLDER ? " with the same" : "");
 }
 
 int background_start(void)

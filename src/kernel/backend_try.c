@@ -163,7 +163,7 @@ static void *hook_close(void *fd)
 static void hook_drop(int *fd, const struct backend_type *type)
 {
 	if (*fd >= 0 && type->type != BPF_PROG_TYPE_TRACING &&
-	    !thread_start_detached(hook_close, (void *)(intptr_t)*fd))
+	    !thread_start(NULL, hook_close, (void *)(intptr_t)*fd))
 		*fd = -1;
 	util_close(fd);
 }

@@ -25,7 +25,6 @@
 	})
 
 /* A probe's, with CFG in its constants: 0 or -errno. */
-
 #define SKEL_OPEN(stem, o, cfg, kernel)                                                             \
 	({                                                                                          \
 		struct stem##_bpf *skel_ = SKEL_OPEN_ONLY(stem, kernel);                            \
@@ -37,5 +36,12 @@
 		}                                                                                   \
 		r_;                                                                                 \
 	})
+
+/* probe.open where there is no more to it: STEM_open(). */
+#define SKEL_OPENER(stem)                                                                           \
+	static int stem##_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel) \
+	{                                                                                           \
+		return SKEL_OPEN(stem, o, cfg, kernel);                                             \
+	}
 
 #endif

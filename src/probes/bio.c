@@ -37,8 +37,7 @@ static const struct field_name flag_names[] = {
 #define AT(member) offsetof(struct dlt_bio, member)
 
 static const struct field fields[] = {
-	{ "TIMESTAMP", "CLOCK_MONOTONIC when its last byte was done, ns", FIELD_TS, AT(hdr.ts_ns) },
-	{ "TIME", "the same instant in UTC", FIELD_UTC, AT(hdr.ts_ns) },
+	FIELDS_TIME("CLOCK_MONOTONIC when its last byte was done, ns", AT(hdr.ts_ns)),
 	{ "PID", "process that queued it; of a flush, the first that waits for it", FIELD_U32,
 	  AT(hdr.tgid) },
 	{ "TID", "thread that queued it", FIELD_U32, AT(hdr.tid) },
@@ -182,8 +181,7 @@ static void in_flight(struct probe_object *o, void (*emit)(void *ctx, const stru
 const struct probe bio_probe = {
 	.name = "bio",
 	.help = "requests to disks, of the whole machine, with who queued them",
-	.fields = fields,
-	.n_fields = ARRAY_SIZE(fields),
+	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_bio),
 	.flags = PROBE_SELECTABLE,
 	.open = bio_open,

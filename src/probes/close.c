@@ -27,10 +27,7 @@ static const struct probe_call calls[] = {
 	{ "io_uring:close", -1 },
 };
 
-static int close_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
-{
-	return SKEL_OPEN(close, o, cfg, kernel);
-}
+SKEL_OPENER(close)
 
 static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 {
@@ -47,10 +44,8 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 const struct probe close_probe = {
 	.name = "close",
 	.help = "close and close_range, with the file that the descriptor stood for",
-	.fields = fields,
-	.n_fields = ARRAY_SIZE(fields),
-	.calls = calls,
-	.n_calls = ARRAY_SIZE(calls),
+	PROBE_FIELDS(fields),
+	PROBE_CALLS(calls),
 	.rec_size = sizeof(struct dlt_close),
 	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET,
 	.open = close_open,

@@ -58,24 +58,12 @@ static const struct probe_call calls[] = {
 	{ "io_uring:unlinkat", -1 },
 };
 
-static int create_del_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
-{
-	return SKEL_OPEN(create_del, o, cfg, kernel);
-}
-
-static size_t abs_path(const struct dlt_create_del *rec, unsigned int i, char *dst)
-{
-	const size_t segs = offsetof(struct dlt_create_del, segs);
-	size_t len, base_len;
-	const char *path = record_seg(&create_del_probe, rec, segs, i, &len);
-	const char *base = record_seg(&create_del_probe, rec, segs, i + 2, &base_len);
-
-	return record_abs(dst, path, len ? len - 1 : 0, base, base_len);
-}
+SKEL_OPENER(create_del)
 
 static void decode(struct decode *d, const struct dlt_hdr *hdr)
 {
 	struct dlt_create_del *rec = (struct dlt_create_del *)hdr; /* the drain's own copy or page */
+	const size_t segs = offsetof(struct dlt_create_del, segs);
 	const char *func = calls[hdr->func < ARRAY_SIZE(calls) ? hdr->func : 0].name;
 	char path[RECORD_PATH_MAX], path2[RECORD_PATH_MAX];
 	struct dlt_create_del *copy;
@@ -88,12 +76,12 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 		return;
 	}
 	copy = (struct dlt_create_del *)memcpy(buf, rec, hdr->size);
-	len = abs_path(rec, 0, path);
+	len = record_abs_seg(path, &create_del_probe, rec, segs, 0, 2);
 	gone = !rec->ret && (strstr(func, "unlink") || !strcmp(func, "rmdir"));
 	moved = !rec->ret && strstr(func, "rename");
 	swapped = moved && rec->flags & RENAME_EXCHANGE; /* DLT_NONE has not that bit */
 	if (moved)
-		len2 = abs_path(rec, 1, path2);
+		len2 = record_abs_seg(path2, &create_del_probe, rec, segs, 1, 3);
 	if (len && !strstr(func, "symlink"))
 		copy->id = decode_path_moved(d, hdr, path, len, moved ? path2 : gone ? NULL : path,
 					     moved ? len2 : len, swapped);
@@ -117,10 +105,8 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 const struct probe create_del_probe = {
 	.name = "create_del",
 	.help = "files created, and mkdir, rmdir, unlink, rename, link, symlink, mknod",
-	.fields = fields,
-	.n_fields = ARRAY_SIZE(fields),
-	.calls = calls,
-	.n_calls = ARRAY_SIZE(calls),
+	PROBE_FIELDS(fields),
+	PROBE_CALLS(calls),
 	.rec_size = sizeof(struct dlt_create_del),
 	.needs = DLT_open,
 	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET,

@@ -7,8 +7,7 @@
 #include "trace/probe.h"
 
 static const struct field fields[] = {
-	{ "TIMESTAMP", "CLOCK_MONOTONIC when the file was met, ns", FIELD_TS, offsetof(struct dlt_files, hdr.ts_ns) },
-	{ "TIME", "the same instant in UTC", FIELD_UTC, offsetof(struct dlt_files, hdr.ts_ns) },
+	FIELDS_TIME("CLOCK_MONOTONIC when the file was met, ns", offsetof(struct dlt_files, hdr.ts_ns)),
 	{ "FID", "number of this file's life, from 1", FIELD_FID, offsetof(struct dlt_files, file) },
 	{ "DEV", "major:minor of its file system", FIELD_FILEDEV, offsetof(struct dlt_files, file) },
 	{ "INO", "inode number", FIELD_U64, offsetof(struct dlt_files, file.id.ino) },
@@ -31,8 +30,7 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 const struct probe files_probe = {
 	.name = "files",
 	.help = "the FID table: every file that another row names",
-	.fields = fields,
-	.n_fields = ARRAY_SIZE(fields),
+	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_files),
 	.decode = decode,
 };

@@ -6,8 +6,7 @@
 #include "trace/probe.h"
 
 static const struct field fields[] = {
-	{ "TIMESTAMP", "CLOCK_MONOTONIC when the mark came, ns", FIELD_TS, offsetof(struct dlt_marks, hdr.ts_ns) },
-	{ "TIME", "the same instant in UTC", FIELD_UTC, offsetof(struct dlt_marks, hdr.ts_ns) },
+	FIELDS_TIME("CLOCK_MONOTONIC when the mark came, ns", offsetof(struct dlt_marks, hdr.ts_ns)),
 	{ "PID", "the process that set it", FIELD_U32, offsetof(struct dlt_marks, hdr.tgid) },
 	{ "TEXT", "the mark", FIELD_USTR, offsetof(struct dlt_marks, segs) },
 };
@@ -15,7 +14,6 @@ static const struct field fields[] = {
 const struct probe marks_probe = {
 	.name = "marks",
 	.help = "what `dltraced mark' was told while the job ran",
-	.fields = fields,
-	.n_fields = ARRAY_SIZE(fields),
+	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_marks),
 };

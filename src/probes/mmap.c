@@ -63,10 +63,7 @@ static const struct probe_call calls[] = {
 };
 _Static_assert(ARRAY_SIZE(calls) - 1 == DLT_MMAP_SNAPSHOT, "the BPF side knows this number");
 
-static int mmap_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
-{
-	return SKEL_OPEN(mmap, o, cfg, kernel);
-}
+SKEL_OPENER(mmap)
 
 static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 {
@@ -88,10 +85,8 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 const struct probe mmap_probe = {
 	.name = "mmap",
 	.help = "mmap, munmap, mremap",
-	.fields = fields,
-	.n_fields = ARRAY_SIZE(fields),
-	.calls = calls,
-	.n_calls = ARRAY_SIZE(calls),
+	PROBE_FIELDS(fields),
+	PROBE_CALLS(calls),
 	.rec_size = sizeof(struct dlt_mmap),
 	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET,
 	.open = mmap_open,

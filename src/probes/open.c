@@ -42,10 +42,7 @@ static const struct probe_call calls[] = {
 };
 _Static_assert(ARRAY_SIZE(calls) - 3 == DLT_OPEN_SNAPSHOT, "the BPF side knows this number");
 
-static int open_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
-{
-	return SKEL_OPEN(open, o, cfg, kernel);
-}
+SKEL_OPENER(open)
 
 /* The row of create_del: PATH as passed, made absolute. */
 static void created_row(struct decode *d, const struct dlt_open *rec)
@@ -104,10 +101,8 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 const struct probe open_probe = {
 	.name = "open",
 	.help = "open, openat, openat2, creat, with the path as passed and the path of the file",
-	.fields = fields,
-	.n_fields = ARRAY_SIZE(fields),
-	.calls = calls,
-	.n_calls = ARRAY_SIZE(calls),
+	PROBE_FIELDS(fields),
+	PROBE_CALLS(calls),
 	.rec_size = sizeof(struct dlt_open),
 	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET,
 	.open = open_open,

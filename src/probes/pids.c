@@ -33,8 +33,7 @@ static const struct field_name event_names[] = {
 };
 
 static const struct field fields[] = {
-	{ "TIMESTAMP", "CLOCK_MONOTONIC of the event, ns", FIELD_TS, offsetof(struct row, rec.hdr.ts_ns) },
-	{ "TIME", "the same instant in UTC", FIELD_UTC, offsetof(struct row, rec.hdr.ts_ns) },
+	FIELDS_TIME("CLOCK_MONOTONIC of the event, ns", offsetof(struct row, rec.hdr.ts_ns)),
 	{ "PID", "process (tgid) that the event is about", FIELD_U32, offsetof(struct row, rec.hdr.tgid) },
 	{ "TID", "thread", FIELD_U32, offsetof(struct row, rec.hdr.tid) },
 	{ "PPID", "its parent", FIELD_U32, offsetof(struct row, rec.ppid) },
@@ -207,8 +206,7 @@ static int pids_open(struct probe_object *o, const struct dlt_config *cfg, const
 const struct probe pids_probe = {
 	.name = "pids",
 	.help = "process life: fork, exec, rename, exit, and who was there before",
-	.fields = fields,
-	.n_fields = ARRAY_SIZE(fields),
+	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_pids),
 	.seg_at = offsetof(struct row, seg),
 	.open = pids_open,

@@ -8,8 +8,7 @@
 #define AT(member) offsetof(struct dlt_rollup, member)
 
 static const struct field fields[] = {
-	{ "TIMESTAMP", "CLOCK_MONOTONIC of the last row that was summed up, ns", FIELD_TS, AT(hdr.ts_ns) },
-	{ "TIME", "the same instant in UTC", FIELD_UTC, AT(hdr.ts_ns) },
+	FIELDS_TIME("CLOCK_MONOTONIC of the last row that was summed up, ns", AT(hdr.ts_ns)),
 	{ "MINUTE", "when the minute began that the rows lie in, UTC", FIELD_STR, AT(minute),
 	  .arg = sizeof(((struct dlt_rollup *)0)->minute) },
 	{ "PROBE", "the file that the rows were of, or would have been", FIELD_STR, AT(file), .arg = DLT_COMM_LEN },
@@ -27,7 +26,6 @@ static const struct field fields[] = {
 const struct probe rollup_probe = {
 	.name = "rollup",
 	.help = "what is kept of rows that are not: sums per minute, file and process (--keep, --rollup-only)",
-	.fields = fields,
-	.n_fields = ARRAY_SIZE(fields),
+	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_rollup),
 };

@@ -195,8 +195,7 @@ static int sched_tell(struct probe_object *o, enum probe_tell when)
 const struct probe sched_probe = {
 	.name = "sched",
 	.help = "CPU scheduling, summed up per interval: who had which CPU, who waited for one, for a disk, in which call",
-	.fields = fields,
-	.n_fields = ARRAY_SIZE(fields),
+	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_sched),
 	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND | PROBE_SCHED_SUMS | PROBE_SCHED_TIMELINE,
 	.open = sched_open,

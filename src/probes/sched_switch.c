@@ -19,8 +19,7 @@ static const struct field_name state_names[] = {
 
 #define AT(member) offsetof(struct dlt_sched_switch, member)
 static const struct field fields[] = {
-	{ "TIMESTAMP", "CLOCK_MONOTONIC of the switch, ns", FIELD_TS, AT(hdr.ts_ns) },
-	{ "TIME", "the same instant in UTC", FIELD_UTC, AT(hdr.ts_ns) },
+	FIELDS_TIME("CLOCK_MONOTONIC of the switch, ns", AT(hdr.ts_ns)),
 	{ "CPU", "the CPU", FIELD_U32, AT(cpu) },
 	{ "PREV_PID", "process of the thread that left; 0: idle", FIELD_U32, AT(hdr.tgid) },
 	{ "PREV_TID", "the thread", FIELD_U32, AT(hdr.tid) },
@@ -52,8 +51,7 @@ static int sched_switch_open(struct probe_object *o, const struct dlt_config *cf
 const struct probe sched_switch_probe = {
 	.name = "sched_switch",
 	.help = "context switches of the target, a row each: who left a CPU and why, who came",
-	.fields = fields,
-	.n_fields = ARRAY_SIZE(fields),
+	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_sched_switch),
 	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND | PROBE_SCHED_TIMELINE,
 	.open = sched_switch_open,

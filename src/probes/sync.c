@@ -48,24 +48,16 @@ static const struct probe_call calls[] = {
 	{ "io_uring:sync_file_range", -1 },
 };
 
-static int sync_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
-{
-	return SKEL_OPEN(sync, o, cfg, kernel);
-}
+SKEL_OPENER(sync)
 
 static void decode(struct decode *d, const struct dlt_hdr *hdr)
 {
-	const size_t segs = offsetof(struct dlt_sync, segs);
 	struct dlt_sync rec = *(const struct dlt_sync *)hdr;
 	char path[RECORD_PATH_MAX];
-	size_t len, base_len;
-	const char *s = record_seg(&sync_probe, hdr, segs, 0, &len);
-	const char *base = record_seg(&sync_probe, hdr, segs, 2, &base_len);
+	size_t len = record_abs_seg(path, &sync_probe, hdr, offsetof(struct dlt_sync, segs), 0, 2);
 
-	if (len > 1) {
-		len = record_abs(path, s, len - 1, base, base_len);
+	if (len)
 		rec.id = decode_path_moved(d, hdr, path, len, path, len, false);
-	}
 	decode_file_used(d, hdr, &rec.id);
 	decode_row(d, DLT_sync, &rec.hdr);
 }
@@ -98,10 +90,8 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 const struct probe sync_probe = {
 	.name = "sync",
 	.help = "fsync fdatasync sync_file_range msync syncfs sync truncate ftruncate fallocate",
-	.fields = fields,
-	.n_fields = ARRAY_SIZE(fields),
-	.calls = calls,
-	.n_calls = ARRAY_SIZE(calls),
+	PROBE_FIELDS(fields),
+	PROBE_CALLS(calls),
 	.rec_size = sizeof(struct dlt_sync),
 	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET,
 	.open = sync_open,

@@ -25,8 +25,7 @@ static const struct field_name call_names[] = {
 
 #define AT(member) offsetof(struct dlt_syscalls, member)
 static const struct field fields[] = {
-	{ "TIMESTAMP", "CLOCK_MONOTONIC of the row, ns", FIELD_TS, AT(hdr.ts_ns) },
-	{ "TIME", "the same instant in UTC", FIELD_UTC, AT(hdr.ts_ns) },
+	FIELDS_TIME("CLOCK_MONOTONIC of the row, ns", AT(hdr.ts_ns)),
 	{ "PID", "process (tgid), as the initial namespace sees it", FIELD_U32, AT(hdr.tgid) },
 	{ "COMM", "name of the thread that made the call first", FIELD_COMM, AT(hdr.comm) },
 	{ "CALL", "the system call; compat: all 32-bit ones", FIELD_NAME, AT(nr), 0, 0, call_names },
@@ -95,8 +94,7 @@ static int syscalls_tell(struct probe_object *o, enum probe_tell when)
 const struct probe syscalls_probe = {
 	.name = "syscalls",
 	.help = "system calls of all kinds, summed up per interval: of each process and call how many, how many failed, how long",
-	.fields = fields,
-	.n_fields = ARRAY_SIZE(fields),
+	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_syscalls),
 	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND,
 	.open = syscalls_open,

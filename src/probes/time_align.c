@@ -23,8 +23,7 @@ static const struct field fields[] = {
 const struct probe time_align_probe = {
 	.name = "time_align",
 	.help = "monotonic, real-time and boot-time clocks read together, each second and at every step",
-	.fields = fields,
-	.n_fields = ARRAY_SIZE(fields),
+	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_time_align),
 	.flags = PROBE_SELECTABLE,
 };

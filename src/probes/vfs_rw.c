@@ -85,10 +85,7 @@ static const struct probe_call calls[] = {
 	{ "io_uring:writev_fixed", -1 },
 };
 
-static int vfs_rw_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
-{
-	return SKEL_OPEN(vfs_rw, o, cfg, kernel);
-}
+SKEL_OPENER(vfs_rw)
 
 static void decode_one(struct decode *d, const struct dlt_vfs_rw *rec)
 {
@@ -156,10 +153,8 @@ static void in_flight(struct probe_object *o, void (*emit)(void *ctx, const stru
 const struct probe vfs_rw_probe = {
 	.name = "vfs_rw",
 	.help = "reads and writes of every form, with offset and bytes fetched from disk",
-	.fields = fields,
-	.n_fields = ARRAY_SIZE(fields),
-	.calls = calls,
-	.n_calls = ARRAY_SIZE(calls),
+	PROBE_FIELDS(fields),
+	PROBE_CALLS(calls),
 	.rec_size = sizeof(struct dlt_vfs_rw),
 	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET,
 	.open = vfs_rw_open,

@@ -6,8 +6,7 @@
 #include "trace/probe.h"
 
 static const struct field fields[] = {
-	{ "TIMESTAMP", "CLOCK_MONOTONIC when the line was there, ns", FIELD_TS, offsetof(struct dlt_workload, hdr.ts_ns) },
-	{ "TIME", "the same instant in UTC", FIELD_UTC, offsetof(struct dlt_workload, hdr.ts_ns) },
+	FIELDS_TIME("CLOCK_MONOTONIC when the line was there, ns", offsetof(struct dlt_workload, hdr.ts_ns)),
 	{ "TEXT", "a line of the workload's output; beyond 4096 bytes it goes on in the next row", FIELD_USTR,
 	  offsetof(struct dlt_workload, segs) },
 };
@@ -15,7 +14,6 @@ static const struct field fields[] = {
 const struct probe workload_probe = {
 	.name = "workload",
 	.help = "the workload's output line by line, under --log",
-	.fields = fields,
-	.n_fields = ARRAY_SIZE(fields),
+	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_workload),
 };

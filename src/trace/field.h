@@ -50,11 +50,14 @@ struct field {
 	const struct field_name *names;
 };
 
+/* When it was, HELP says what: the first columns of all. */
+#define FIELDS_TIME(help, at, ...)                                                                  \
+	{ "TIMESTAMP", help, FIELD_TS, at, ##__VA_ARGS__ },                                         \
+	{ "TIME", "the same instant in UTC", FIELD_UTC, at }
 /* The columns that the rows of calls begin with; ARG of the first says so. */
 #define FIELDS_HEAD(type)                                                                           \
-	{ "TIMESTAMP", "CLOCK_MONOTONIC at the end of the operation, ns", FIELD_TS,                 \
-	  offsetof(type, hdr.ts_ns), FIELDS_HEAD_N },                                               \
-	{ "TIME", "the same instant in UTC", FIELD_UTC, offsetof(type, hdr.ts_ns) },                \
+	FIELDS_TIME("CLOCK_MONOTONIC at the end of the operation, ns", offsetof(type, hdr.ts_ns),   \
+		    FIELDS_HEAD_N),                                                                 \
 	{ "PID", "process (tgid), as the initial namespace sees it", FIELD_U32,                     \
 	  offsetof(type, hdr.tgid) },                                                               \
 	{ "TID", "thread", FIELD_U32, offsetof(type, hdr.tid) },                                    \

@@ -92,6 +92,10 @@ struct probe {
 	int (*tell)(struct probe_object *o, enum probe_tell when);
 };
 
+/* In a struct probe: all that are in the table. */
+#define PROBE_FIELDS(table) .fields = (table), .n_fields = ARRAY_SIZE(table)
+#define PROBE_CALLS(table) .calls = (table), .n_calls = ARRAY_SIZE(table)
+
 #define IN_FLIGHT_REC_MAX 24576
 /* Append the string at ADDR in the memory of REC's process as segment I (in rising order). */
 void running_str(struct dlt_hdr *rec, struct dlt_segs *segs, uint64_t addr, unsigned int i);

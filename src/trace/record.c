@@ -93,6 +93,15 @@ size_t record_abs(char *dst, const char *s, size_t s_len, const char *base, size
 	return at;
 }
 
+size_t record_abs_seg(char *dst, const struct probe *p, const void *rec, size_t segs_offset, unsigned int i,
+		      unsigned int base)
+{
+	size_t len, base_len;
+	const char *s = record_seg(p, rec, segs_offset, i, &len), *walked = record_seg(p, rec, segs_offset, base, &base_len);
+
+	return record_abs(dst, s, len ? len - 1 : 0, walked, base_len);
+}
+
 size_t record_realpath(char *dst, const struct dlt_file *file, const char *seg, size_t len)
 {
 	static const char unreachable[] = "(unreachable)"; /* as getcwd(2) marks it */
@@ -177,20 +186,29 @@ static inline char *put_name(char *out, const char *name, struct record_ctx *ctx
 	return out + slot->len;
 }
 
-static char *put_flags(char *out, const struct field_name *names, uint64_t v, struct record_ctx *ctx)
+/* The names of the bits of *V joined by '|', which are taken from it; ZERO: those of no bit, too. */
+static inline char *put_set(char *out, const struct field_name *names, uint64_t *v, bool zero, struct record_ctx *ctx)
 {
 	char *start = out;
 
-	for (const struct field_name *n = names; n->name; n++) {
+	for (const struct field_name *n = names; (zero || *v) && n->name; n++) {
 		uint64_t mask = n->mask ? n->mask : n->value;
 
-		if ((v & mask) != n->value)
+		if ((*v & mask) != n->value)
 			continue;
 		if (out > start)
 			*out++ = '|';
 		out = put_name(out, n->name, ctx);
-		v &= ~mask;
+		*v &= ~mask;
 	}
+	return out;
+}
+
+static char *put_flags(char *out, const struct field_name *names, uint64_t v, struct record_ctx *ctx)
+{
+	char *start = out;
+
+	out = put_set(out, names, &v, true, ctx);
 	if (v && out > start)
 		*out++ = '|';
 	if (v)
@@ -200,23 +218,13 @@ static char *put_flags(char *out, const struct field_name *names, uint64_t v, st
 	return out;
 }
 
-static char *put_bits(char *out, const struct field_name *names, uint32_t v, struct record_ctx *ctx)
+static char *put_bits(char *out, const struct field_name *names, uint64_t v, struct record_ctx *ctx)
 {
-	char *start = out;
+	char *end = put_set(out, names, &v, false, ctx);
 
-	for (const struct field_name *n = names; v && n->name; n++) {
-		uint64_t mask = n->mask ? n->mask : n->value;
-
-		if ((v & mask) != n->value)
-			continue;
-		if (out > start)
-			*out++ = '|';
-		out = put_name(out, n->name, ctx);
-		v &= ~mask;
-	}
-	if (out == start)
-		*out++ = '-';
-	return out;
+	if (end == out)
+		*end++ = '-';
+	return end;
 }
 
 /* --- fields ------------------------------------------------------------------------------------ */
@@ -273,9 +281,9 @@ static __attribute__((noinline)) char *put_seg(char *out, const struct probe *p,
 						  struct record_ctx *ctx)
 {
 	char path[RECORD_PATH_MAX];
-	size_t segs = f->offset, len, base_len;
-	const struct dlt_segs *all = (const void *)((const char *)rec + segs);
-	const char *s, *base;
+	size_t len;
+	const struct dlt_segs *all = (const void *)((const char *)rec + f->offset);
+	const char *s;
 
 	if (f->kind == FIELD_REALPATH) {
 		const struct dlt_file *file = (const void *)((const char *)rec + f->offset);
@@ -289,15 +297,13 @@ static __attribute__((noinline)) char *put_seg(char *out, const struct probe *p,
 			return text_put_str(out, NULL, 0);
 		return text_put_str(out, path, record_realpath(path, file, s, len));
 	}
-	s = record_seg(p, rec, segs, f->arg, &len);
-	if (f->kind == FIELD_USTR || all->len[f->arg2] == DLT_SEG_VERBATIM) {
-		/* argument vectors hold NULs of their own */
-		if (s && !s[len - 1])
-			len--;
-		return text_put_str(out, s, len);
-	}
-	base = record_seg(p, rec, segs, f->arg2, &base_len);
-	return text_put_str(out, path, record_abs(path, s, len ? len - 1 : 0, base, base_len));
+	if (f->kind == FIELD_ABS && all->len[f->arg2] != DLT_SEG_VERBATIM)
+		return text_put_str(out, path, record_abs_seg(path, p, rec, f->offset, f->arg, f->arg2));
+	s = record_seg(p, rec, f->offset, f->arg, &len);
+	/* argument vectors hold NULs of their own */
+	if (s && !s[len - 1])
+		len--;
+	return text_put_str(out, s, len);
 }
 
 static char *put_field(char *out, const struct probe *p, const struct field *f, const void *rec,

@@ -71,6 +71,9 @@ size_t record_path(char *dst, const char *seg, size_t len);
  * and links left as they are. BASE NULL and S relative: S as it is.
  */
 size_t record_abs(char *dst, const char *s, size_t s_len, const char *base, size_t base_len);
+/* The same of segment I of REC and the walked path in segment BASE, as by record_seg(). */
+size_t record_abs_seg(char *dst, const struct probe *p, const void *rec, size_t segs_offset, unsigned int i,
+		      unsigned int base);
 
 /*
  * The path of a described file as files.out and open.out print it; also of pipes, sockets, memfds. 0

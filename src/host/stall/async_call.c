@@ -35,7 +35,7 @@ int async_call_begin(struct async_call *c, void (*fn)(void *ctx), void *ctx)
 	c->fn = fn;
 	c->ctx = ctx;
 	c->begun_ns = clock_now_ns(CLOCK_MONOTONIC);
-	c->busy = thread_start_detached(async_call_main, c) == 0;
+	c->busy = thread_start(NULL, async_call_main, c) == 0;
 	return c->busy ? 0 : -EAGAIN;
 }
 

@@ -4,15 +4,13 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/log.h"
-#include "base/thread.h"
 #include "base/util.h"
+#include "host/stall/async_call.h"
 
 #define END_MS 2000
 
@@ -20,19 +18,16 @@ static struct {
 	int to;	      /* the file; the caller's */
 	int read_fd;  /* the thread's */
 	int write_fd; /* -1: there is no thread */
-	int done_fd;
-} writer = { .write_fd = -1 };
+	struct async_call call;
+} writer = { .write_fd = -1, .call = ASYNC_CALL_NONE };
 
-static void *async_log_main(void *arg)
+static void write_all(void *ctx)
 {
-	int done_fd = writer.done_fd; /* once it is readable the rest is not ours */
 	char text[PIPE_BUF];
 	ssize_t n;
 
 	while ((n = read(writer.read_fd, text, sizeof(text))) > 0)
 		(void)!util_write_all(writer.to, text, (size_t)n);
-	eventfd_write(done_fd, 1);
-	return NULL;
 }
 
 void async_log_begin(void)
@@ -45,12 +40,9 @@ void async_log_begin(void)
 	writer.to = fd;
 	writer.read_fd = fds[0];
 	writer.write_fd = fds[1];
-	writer.done_fd = eventfd(0, EFD_CLOEXEC);
-	if (writer.done_fd < 0 || fcntl(fds[1], F_SETFL, O_NONBLOCK) < 0 ||
-	    thread_start_detached(async_log_main, NULL) < 0) {
+	if (fcntl(fds[1], F_SETFL, O_NONBLOCK) < 0 || async_call_begin(&writer.call, write_all, NULL) < 0) {
 		util_close(&writer.read_fd);
 		util_close(&writer.write_fd);
-		util_close(&writer.done_fd);
 		return;
 	}
 	log_to(writer.write_fd);
@@ -58,17 +50,14 @@ void async_log_begin(void)
 
 bool async_log_end(void)
 {
-	struct pollfd p = { .fd = writer.done_fd, .events = POLLIN };
-	eventfd_t n;
-
 	if (writer.write_fd < 0)
 		return false;
 	log_to(-1); /* nobody else writes there: its end is the thread's */
 	util_close(&writer.write_fd);
-	if (poll(&p, 1, END_MS) < 1 || eventfd_read(writer.done_fd, &n) < 0)
-		return false; /* it has the descriptors, and we end */
+	if (!async_call_wait(&writer.call, END_MS))
+		return false; /* it has the descriptor, and we end */
 	log_to(writer.to);
 	util_close(&writer.read_fd);
-	util_close(&writer.done_fd);
+	async_call_free(&writer.call);
 	return true;
 }
