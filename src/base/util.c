@@ -23,10 +23,8 @@ int util_write_all(int fd, const void *buf, size_t len)
 	const char *p = buf;
 
 	while (len) {
-		ssize_t n = write(fd, p, len);
+		ssize_t n = TEMP_FAILURE_RETRY(write(fd, p, len));
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
 			return -errno;
 		p += n;
@@ -62,10 +60,9 @@ int util_read_fd(int fd, size_t max, char **ret, size_t *len_ret)
 {
 	autofree char *buf = NULL;
 	size_t len = 0, room = 0;
+	ssize_t n;
 
-	for (;;) {
-		ssize_t n;
-
+	do {
 		if (len + 1 >= room) {
 			char *bigger;
 
@@ -75,15 +72,11 @@ int util_read_fd(int fd, size_t max, char **ret, size_t *len_ret)
 				return -ENOMEM;
 			buf = bigger;
 		}
-		n = read(fd, buf + len, MIN(room - len - 1, max - len));
-		if (n < 0 && errno == EINTR)
-			continue;
+		n = TEMP_FAILURE_RETRY(read(fd, buf + len, MIN(room - len - 1, max - len)));
 		if (n < 0)
 			return -errno;
 		len += (size_t)n;
-		if (n == 0 || len >= max)
-			break;
-	}
+	} while (n > 0 && len < max);
 	buf[len] = '\0';
 	if (len_ret)
 		*len_ret = len;

@@ -199,6 +199,13 @@ int cgroup_append(struct cgroup_list *list, const struct cgroup_mount *m, const 
 	return 0;
 }
 
+int cgroup_append_dir(struct cgroup_list *list, const struct cgroup_mount *m, const char *dir)
+{
+	autofree char *path = util_fmt("%s%s", strcmp(m->root, "/") ? m->root : "", below(dir, m->dir));
+
+	return path ? cgroup_append(list, m, path) : -ENOMEM;
+}
+
 /* PATH, clean, from the root of every hierarchy; of two mounts of one, the first. */
 static int find_in_each(struct cgroup_list *list, const struct cgroup_mounts *m, const char *path)
 {
@@ -243,7 +250,6 @@ static const struct cgroup_mount *mount_of(const struct cgroup_mounts *m, const 
 int cgroup_find(struct cgroup_list *list, const struct cgroup_mounts *m, const char *path)
 {
 	char real[PATH_MAX], clean[PATH_MAX];
-	autofree char *in_mount = NULL;
 	const struct cgroup_mount *mount;
 	int r;
 
@@ -254,11 +260,8 @@ int cgroup_find(struct cgroup_list *list, const struct cgroup_mounts *m, const c
 		if (r < 0)
 			return r;
 		mount = mount_of(m, real);
-		if (mount) {
-			in_mount = util_fmt("%s%s", strcmp(mount->root, "/") ? mount->root : "",
-					    below(real, mount->dir));
-			return in_mount ? cgroup_append(list, mount, in_mount) : -ENOMEM;
-		}
+		if (mount)
+			return cgroup_append_dir(list, mount, real);
 		if (beside_mounts(m, real))
 			return -ENOENT;
 	}

@@ -47,6 +47,8 @@ int cgroup_find(struct cgroup_list *list, const struct cgroup_mounts *m, const c
 
 /* Append the cgroup at PATH, from the hierarchy's root, as M shows it; -ENOENT when it does not. */
 int cgroup_append(struct cgroup_list *list, const struct cgroup_mount *m, const char *path);
+/* The same by DIR, which is M's or below. */
+int cgroup_append_dir(struct cgroup_list *list, const struct cgroup_mount *m, const char *dir);
 void cgroup_list_free(struct cgroup_list *list);
 
 /* The key of C; -ENOENT when it is not there (yet). */

@@ -53,15 +53,12 @@ static int search_dir(void *ctx, const char *dir)
 {
 	struct search *s = ctx;
 	const char *id = container_id_in(strrchr(dir, '/') + 1);
-	autofree char *path = NULL;
 
 	if (!id || strncmp(id, s->id, strlen(s->id)))
 		return 0;
 	s->ambiguous |= s->found[0] && memcmp(s->found, id, ID_LEN);
 	memcpy(s->found, id, ID_LEN);
-	path = util_fmt("%s%s", strcmp(s->mount->root, "/") ? s->mount->root : "",
-			dir + strlen(s->mount->dir));
-	return path ? cgroup_append(s->list, s->mount, path) : -ENOMEM;
+	return cgroup_append_dir(s->list, s->mount, dir);
 }
 
 /* Needs no runtime, and finds what no runtime here knows of (Kubernetes, other users'). */

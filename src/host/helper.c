@@ -167,7 +167,6 @@ int helper_output(const char *const argv[], const char *const *taken, unsigned i
 		r = pidfd < 0 ? pidfd : wait_until(pidfd, &limit);
 	if (r < 0) /* it, and what it has started: they have a process group of their own */
 		kill(-pid, SIGKILL);
-	while (waitpid(pid, status, 0) < 0 && errno == EINTR)
-		;
+	(void)TEMP_FAILURE_RETRY(waitpid(pid, status, 0));
 	return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Turns small files of the kernel into JSON, mostly by tables. Control plane, when a trace starts
- * and ends. Strings are passed on as they are: the JSON writer escapes them.
+ * and ends. Asks the clock, never sets it. Strings are passed on as they are: the JSON writer escapes them.
  */
 #include "host/machine.h"
 
@@ -13,6 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timex.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -37,6 +40,10 @@ static const struct fact machine_facts[] = {
 	{ "numa_nodes_online", "sys/devices/system/node/online", TEXT },
 	{ "product", "sys/class/dmi/id/product_name", TEXT },
 	{ "vendor", "sys/class/dmi/id/sys_vendor", TEXT },
+};
+
+static const struct fact clock_facts[] = {
+	{ "source", "sys/devices/system/clocksource/clocksource0/current_clocksource", TEXT },
 };
 
 static const struct fact vm_facts[] = {
@@ -370,4 +377,37 @@ int machine_dirty_bytes(const char *root, uint64_t *ret)
 		return -ENODATA;
 	*ret = dirty + writeback;
 	return 0;
+}
+
+static void put_zone(struct json *j, const char *root)
+{
+	char path[PATH_MAX], link[PATH_MAX];
+	const char *tz = getenv("TZ");
+	time_t now = time(NULL);
+	struct tm tm;
+	ssize_t n;
+
+	if (tz)
+		json_str(j, "tz", tz);
+	snprintf(path, sizeof(path), "%s/etc/localtime", root);
+	n = readlink(path, link, sizeof(link));
+	if (n > 0)
+		json_strn(j, "localtime", link, (size_t)n);
+	tzset();
+	if (localtime_r(&now, &tm))
+		json_s64(j, "utc_offset_s", tm.tm_gmtoff);
+}
+
+void machine_put_clock(struct json *j, const char *root)
+{
+	struct timex tx = { .modes = 0 };
+
+	put_facts(j, root, clock_facts, ARRAY_SIZE(clock_facts));
+	/* Its result says TIME_ERROR for more than a lack of synchronisation: adjtimex(2). */
+	if (adjtimex(&tx) >= 0) {
+		json_bool(j, "synchronised", !(tx.status & STA_UNSYNC));
+		json_u64(j, "maxerror_us", (uint64_t)tx.maxerror);
+		json_u64(j, "esterror_us", (uint64_t)tx.esterror);
+	}
+	put_zone(j, root);
 }

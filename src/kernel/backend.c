@@ -71,11 +71,3 @@ unsigned int backend_rank(uint32_t mask, bool preemptible, enum backend order[BA
 				order[n++] = b;
 	return n;
 }
-
-void backend_kinds_of(uint32_t mask, bool *skips_ret, bool *others_ret)
-{
-	*skips_ret = *others_ret = false;
-	for (unsigned int b = 0; b < BACKENDS; b++)
-		if (mask >> b & 1)
-			*(backend_kinds[b].skips ? skips_ret : others_ret) = true;
-}

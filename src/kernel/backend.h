@@ -41,8 +41,6 @@ uint32_t backend_parse(const char *name);
  * (docs/design.md has the figures). Returns their number.
  */
 unsigned int backend_rank(uint32_t mask, bool preemptible, enum backend order[BACKENDS]);
-/* Are there in MASK some that skip runs where the kernel is preemptible, and others? */
-void backend_kinds_of(uint32_t mask, bool *skips_ret, bool *others_ret);
 
 /* What the kernel's functions of system calls begin with. */
 #if defined(__x86_64__)

@@ -207,6 +207,18 @@ int kernel_btf_func(const struct kernel_btf *k, const char *prefix, const char *
 	return btf__find_by_name_kind(k->btf, whole, BTF_KIND_FUNC);
 }
 
+bool btf_has_member(const struct btf *btf, unsigned int kind, const char *name, const char *member)
+{
+	int id = btf__find_by_name_kind(btf, name, kind);
+	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+
+	for (unsigned int i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_is_struct(t) ? btf_members(t)[i].name_off : btf_enum(t)[i].name_off),
+			    member))
+			return true;
+	return false;
+}
+
 const struct btf_type *btf_tp_proto(const struct kernel_btf *kernel, const char *name)
 {
 	const struct btf *btf = kernel->btf;

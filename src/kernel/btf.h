@@ -45,6 +45,9 @@ int kernel_btf_index(struct kernel_btf *k);
 int kernel_btf_tp(const struct kernel_btf *k, const char *name);
 int kernel_btf_func(const struct kernel_btf *k, const char *prefix, const char *name);
 
+/* Has the type NAME, a struct or an enum by KIND (BTF_KIND_*), such a member or value? */
+bool btf_has_member(const struct btf *btf, unsigned int kind, const char *name, const char *member);
+
 /* The prototype of tracepoint NAME, whose first parameter is a void * of its own; NULL: there is none. */
 const struct btf_type *btf_tp_proto(const struct kernel_btf *kernel, const char *name);
 /* The type of its argument I; NULL: it has none. */

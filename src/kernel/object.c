@@ -200,14 +200,39 @@ void object_program_type(struct bpf_program *prog, enum bpf_prog_type type, enum
 	bpf_program__set_expected_attach_type(prog, attach);
 }
 
-struct bpf_link *object_attach(const struct bpf_program *prog)
+static int program_attach(struct object_links *l, const struct bpf_program *prog)
 {
 	const char *what;
 	const struct section *s = section_of(prog, &what);
 
 	if (!s || !what)
-		return errno = EINVAL, NULL;
-	return s->attach_to(prog, what);
+		return -EINVAL;
+	if (l->n == OBJECT_LINKS_MAX)
+		return -ENOSPC;
+	l->v[l->n] = s->attach_to(prog, what);
+	if (!l->v[l->n])
+		return -errno;
+	l->n++;
+	return 0;
+}
+
+int object_attach(struct object_links *l, const struct bpf_object *obj, const char **name_ret)
+{
+	struct bpf_program *prog;
+	int r = 0;
+
+	bpf_object__for_each_program(prog, obj)
+		if (!r && bpf_program__autoload(prog) && bpf_program__autoattach(prog)) {
+			*name_ret = bpf_program__name(prog);
+			r = program_attach(l, prog);
+		}
+	return r;
+}
+
+void object_detach(struct object_links *l)
+{
+	while (l->n)
+		bpf_link__destroy(l->v[--l->n]);
 }
 
 int object_iterate(const struct bpf_program *prog, uint32_t pid, int map_fd)

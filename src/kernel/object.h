@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct bpf_link;
+struct bpf_object;
 struct bpf_object_skeleton;
 struct bpf_program;
 struct kernel_btf;
@@ -31,8 +32,15 @@ int object_load(struct bpf_object_skeleton *skel, const struct kernel_btf *kerne
 /* PROG, of a section that says nothing, is one of TYPE; ATTACH: 0 where the type has no such thing. */
 void object_program_type(struct bpf_program *prog, enum bpf_prog_type type, enum bpf_attach_type attach);
 
-/* Attach PROG, loaded, to what its section names. NULL with errno. */
-struct bpf_link *object_attach(const struct bpf_program *prog);
+#define OBJECT_LINKS_MAX 64
+struct object_links {
+	struct bpf_link *v[OBJECT_LINKS_MAX];
+	unsigned int n;
+};
+/* Attach OBJ's programs that were loaded to what their sections name, unless that has been switched off. 0, or -errno with NAME. */
+int object_attach(struct object_links *l, const struct bpf_object *obj, const char **name_ret);
+/* What was attached last goes first. */
+void object_detach(struct object_links *l);
 
 /*
  * Run PROG, an iterator that prints nothing: over the tasks of process PID, all for 0, or over the

@@ -249,39 +249,19 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 
 /* --- attachment --------------------------------------------------------------------------------- */
 
-static int attach(struct tracer *t, struct bpf_program *prog, struct bpf_link **link_ret)
-{
-	struct bpf_link *link = object_attach(prog);
-	char what[128];
-
-	if (!link) {
-		snprintf(what, sizeof(what), "%s: cannot attach", bpf_program__name(prog));
-		return tracer_fail(t, -errno, what);
-	}
-	*link_ret = link;
-	return 0;
-}
-
 /* A probe without a table of calls has hooks of its own: all that its open hook left switched on. */
 static int probe_attach(struct tracer *t, unsigned int probe)
 {
-	struct bpf_program *prog;
+	char what[128];
+	const char *name;
+	int r = 0;
 
-	if (!t->objects[probe].obj || probes[probe]->n_calls)
+	if (t->objects[probe].obj && !probes[probe]->n_calls)
+		r = object_attach(&t->links, t->objects[probe].obj, &name);
+	if (r == 0)
 		return 0;
-	bpf_object__for_each_program(prog, t->objects[probe].obj) {
-		int r;
-
-		if (!bpf_program__autoload(prog) || !bpf_program__autoattach(prog))
-			continue;
-		if (t->n_links == TRACER_LINKS_MAX)
-			return tracer_fail(t, -ENOSPC, probes[probe]->name);
-		r = attach(t, prog, &t->links[t->n_links]);
-		if (r < 0)
-			return r;
-		t->n_links++;
-	}
-	return 0;
+	snprintf(what, sizeof(what), "%s: cannot attach", name);
+	return tracer_fail(t, r, what);
 }
 
 int tracer_follow(struct tracer *t)
@@ -337,8 +317,7 @@ void tracer_detach(struct tracer *t)
 	for (unsigned int i = 0; i < t->n_dispatchers; i++)
 		dispatcher_detach_all(&t->dispatchers[i]);
 	uring_detach(t->uring);
-	while (t->n_links)
-		bpf_link__destroy(t->links[--t->n_links]);
+	object_detach(&t->links);
 }
 
 void tracer_free(struct tracer *t)

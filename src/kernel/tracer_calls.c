@@ -224,8 +224,10 @@ void tracer_calls_rank(struct tracer *t, uint32_t allowed, probe_mask mask)
 	/* asking takes some ticks: only where the answer may change something */
 	if (preempt_is_possible()) {
 		for (unsigned int b = 0; b < BACKENDS; b++)
-			usable |= !backend_refused(t, b) << b;
-		backend_kinds_of(usable, &skips, &others);
+			if (!backend_refused(t, b)) {
+				usable |= 1U << b;
+				*(backend_kinds[b].skips ? &skips : &others) = true;
+			}
 	}
 	mixed = skips && others;
 	skips = mixed && preempt_skips_runs(&t->kernel);

@@ -15,14 +15,13 @@
 #include "kernel/backend.h"
 #include "kernel/btf.h"
 #include "kernel/dispatcher.h"
+#include "kernel/object.h"
 #include "kernel/ring.h"
 #include "trace/probe.h"
 #include "trace/probe_mask.h"
 
-struct bpf_link;
 struct uring;
 
-#define TRACER_LINKS_MAX 64
 #define TRACER_DISPATCHERS_MAX 12 /* two prototypes a backend, and more when probes fall back one by one */
 
 /* The shared maps, by the names that bpf/dlt.bpf.h and file.bpf.h give them. */
@@ -53,8 +52,7 @@ struct tracer {
 	struct dlt_call *calls;
 	struct kernel_btf kernel;
 	struct probe_object objects[DLT_PROBES]; /* of probes with hooks of their own */
-	struct bpf_link *links[TRACER_LINKS_MAX];
-	unsigned int n_links;
+	struct object_links links;
 
 	/* system calls */
 	enum backend order[BACKENDS]; /* those allowed, the best first */

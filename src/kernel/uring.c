@@ -22,12 +22,9 @@
 #include "kernel/tracer_impl.h"
 #include "trace/probe_mask.h"
 
-#define LINKS_MAX 8
-
 struct uring {
 	struct io_uring_bpf *skel;
-	struct bpf_link *links[LINKS_MAX]; /* in the order of attachment: the ends first */
-	unsigned int n_links;
+	struct object_links links; /* the ends first */
 };
 
 /* --- which operations ---------------------------------------------------------------------------- */
@@ -222,29 +219,20 @@ int uring_open(struct uring **ret, struct tracer *t)
 
 int uring_attach(struct uring *u, struct tracer *t)
 {
-	struct bpf_program *prog;
+	const char *name;
 
-	if (!u)
-		return 0;
-	bpf_object__for_each_program(prog, u->skel->obj) {
-		if (!bpf_program__autoload(prog))
-			continue;
-		u->links[u->n_links] = object_attach(prog);
-		if (!u->links[u->n_links]) {
-			t->uring_why = "its tracepoints cannot be attached";
-			t->uring_hooks = NULL;
-			uring_detach(u);
-			return 0;
-		}
-		u->n_links++;
+	if (u && object_attach(&u->links, u->skel->obj, &name) < 0) {
+		t->uring_why = "its tracepoints cannot be attached";
+		t->uring_hooks = NULL;
+		uring_detach(u);
 	}
 	return 0;
 }
 
 void uring_detach(struct uring *u)
 {
-	while (u && u->n_links)
-		bpf_link__destroy(u->links[--u->n_links]);
+	if (u)
+		object_detach(&u->links);
 }
 
 void uring_close(struct uring *u)

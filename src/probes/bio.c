@@ -73,17 +73,6 @@ static bool tp_begins_with_queue(const struct kernel_btf *kernel, const char *na
 	return t && btf_is_ptr(t) && type_is(kernel->btf, btf__type_by_id(kernel->btf, t->type), "request_queue");
 }
 
-static bool struct_has(const struct btf *btf, const char *name, const char *member)
-{
-	int id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
-	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
-
-	for (unsigned int i = 0; t && i < btf_vlen(t); i++)
-		if (!strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off), member))
-			return true;
-	return false;
-}
-
 /*
  * blk_errors[] of block/blk-core.c, by the BLK_STS_* of include/linux/blk_types.h. 14 was
  * ZONE_RESOURCE, which never reached anybody; without it those after it are one less since 6.10
@@ -122,7 +111,7 @@ struct dlt_bio_kernel bio_kernel_of(const struct kernel_btf *kernel)
 	};
 
 	statuses_fill(k.status_errno,
-		      struct_has(btf, "request_queue", "required_elevator_features"));
+		      btf_has_member(btf, BTF_KIND_STRUCT, "request_queue", "required_elevator_features"));
 	return k;
 }
 

@@ -14,7 +14,6 @@
 #include "drain/decode.h"
 #include "kernel/skel.h"
 #include "kernel/syscalls.h"
-#include "probes/names.h"
 #include "trace/probe.h"
 
 /* FLAGS holds O_* for create, AT_* or RENAME_* for the others: the number says it for those. */

@@ -10,8 +10,41 @@
 #include "kernel/skel.h"
 #include "kernel/syscalls.h"
 #include "open.skel.h"
-#include "probes/names.h"
 #include "trace/probe.h"
+
+/* The kernel's O_LARGEFILE (asm/fcntl.h), which it adds itself; glibc's is 0 on 64 bit. */
+#if defined(__aarch64__)
+#define LARGEFILE_BIT 0400000
+#elif defined(__powerpc64__)
+#define LARGEFILE_BIT 0200000
+#else
+#define LARGEFILE_BIT 0100000
+#endif
+
+/* Access mode first. */
+static const struct field_name flag_names[] = {
+	{ O_RDONLY, "RDONLY", O_ACCMODE },
+	{ O_WRONLY, "WRONLY", O_ACCMODE },
+	{ O_RDWR, "RDWR", O_ACCMODE },
+	{ O_APPEND, "APPEND" },
+	{ O_ASYNC, "ASYNC" },
+	{ O_CLOEXEC, "CLOEXEC" },
+	{ O_CREAT, "CREAT" },
+	{ O_DIRECT, "DIRECT" },
+	{ O_SYNC, "SYNC", O_SYNC }, /* before DSYNC, which is one of its bits */
+	{ O_DSYNC, "DSYNC" },
+	{ O_EXCL, "EXCL" },
+	{ LARGEFILE_BIT, "LARGEFILE" },
+	{ O_NOATIME, "NOATIME" },
+	{ O_NOCTTY, "NOCTTY" },
+	{ O_NOFOLLOW, "NOFOLLOW" },
+	{ O_NONBLOCK, "NONBLOCK" },
+	{ O_PATH, "PATH" },
+	{ O_TMPFILE, "TMPFILE", O_TMPFILE }, /* before DIRECTORY, likewise */
+	{ O_DIRECTORY, "DIRECTORY" },
+	{ O_TRUNC, "TRUNC" },
+	{ 0, NULL },
+};
 
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_open),
@@ -20,7 +53,7 @@ static const struct field fields[] = {
 	{ "VFS_LAT_NS", "the vfs_open() inside it, ns; - where not seen", FIELD_S64,
 	  offsetof(struct dlt_open, vfs_lat_ns) },
 	{ "RET", "descriptor or -errno", FIELD_S64, offsetof(struct dlt_open, ret) },
-	{ "FLAGS", "O_* as passed", FIELD_FLAGS, offsetof(struct dlt_open, flags), 0, 0, open_flag_names },
+	{ "FLAGS", "O_* as passed", FIELD_FLAGS, offsetof(struct dlt_open, flags), 0, 0, flag_names },
 	{ "MODE", "permissions as passed, octal; - without O_CREAT or O_TMPFILE", FIELD_MODE,
 	  offsetof(struct dlt_open, mode) },
 	FIELD_FID_OF(struct dlt_open, file.id),

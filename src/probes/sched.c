@@ -65,17 +65,6 @@ static const struct field fields[] = {
 /* arch/x86/include/asm/page_64_types.h, arch/arm64/include/asm/memory.h, without a sanitizer in the kernel */
 #define STACK_BYTES 16384
 
-static bool helper_in(const struct btf *btf, const char *name)
-{
-	int id = btf__find_by_name_kind(btf, "bpf_func_id", BTF_KIND_ENUM);
-	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
-
-	for (unsigned int i = 0; t && i < btf_vlen(t); i++)
-		if (!strcmp(btf__name_by_offset(btf, btf_enum(t)[i].name_off), name))
-			return true;
-	return false;
-}
-
 static int sched_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
 	int given = sched_state_is_given(kernel), r = given < 0 ? given : SKEL_OPEN(sched, o, cfg, kernel);
@@ -87,7 +76,8 @@ static int sched_open(struct probe_object *o, const struct dlt_config *cfg, cons
 	skel = o->owner;
 	skel->rodata->state_is_given = (uint8_t)given;
 	/* 5.15, commit dd6e10fbd9fb */
-	skel->rodata->stack_bytes = helper_in(kernel->btf, "BPF_FUNC_task_pt_regs") ? 0 : STACK_BYTES;
+	skel->rodata->stack_bytes = btf_has_member(kernel->btf, BTF_KIND_ENUM, "bpf_func_id", "BPF_FUNC_task_pt_regs") ?
+		0 : STACK_BYTES;
 	bpf_program__set_autoattach(skel->progs.sched_tell, false);
 	bpf_program__set_autoattach(skel->progs.sched_tasks, false);
 	r = bpf_map__set_max_entries(skel->maps.cells, n_cpus * DLT_SCHED_CELLS);

@@ -134,10 +134,8 @@ void packer_free(struct packer *p)
 static int read_all(int fd, char *buf, size_t len, uint64_t offset)
 {
 	while (len) {
-		ssize_t n = pread(fd, buf, len, (off_t)offset);
+		ssize_t n = TEMP_FAILURE_RETRY(pread(fd, buf, len, (off_t)offset));
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n <= 0)
 			return n < 0 ? -errno : -EBADMSG;
 		buf += n;

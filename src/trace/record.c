@@ -187,7 +187,7 @@ static inline char *put_name(char *out, const char *name, struct record_ctx *ctx
 }
 
 /* The names of the bits of *V joined by '|', which are taken from it; ZERO: those of no bit, too. */
-static inline char *put_set(char *out, const struct field_name *names, uint64_t *v, bool zero, struct record_ctx *ctx)
+static inline __attribute__((always_inline)) char *put_set(char *out, const struct field_name *names, uint64_t *v, bool zero, struct record_ctx *ctx)
 {
 	char *start = out;
 

@@ -329,10 +329,8 @@ void sink_text(struct sink *s, const char *text, size_t len)
 static int write_at(int fd, const char *p, size_t len, uint64_t offset)
 {
 	while (len) {
-		ssize_t n = pwrite(fd, p, len, (off_t)offset);
+		ssize_t n = TEMP_FAILURE_RETRY(pwrite(fd, p, len, (off_t)offset));
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
 			return -errno;
 		p += n;

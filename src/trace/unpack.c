@@ -162,9 +162,7 @@ static ssize_t read_at(const struct unpack *u, void *buf, size_t len, uint64_t o
 	ssize_t n;
 
 	len = MIN(len, u->limit - MIN(offset, u->limit));
-	do
-		n = len ? pread(u->fd, buf, len, (off_t)offset) : 0;
-	while (n < 0 && errno == EINTR);
+	n = len ? TEMP_FAILURE_RETRY(pread(u->fd, buf, len, (off_t)offset)) : 0;
 	return n < 0 ? -errno : n;
 }
 

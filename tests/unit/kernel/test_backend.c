@@ -51,20 +51,6 @@ static void only_what_is_allowed_is_ranked(void **state)
 	assert_int_equal(backend_rank(0, true, order), 0);
 }
 
-static void kinds_are_told_apart(void **state)
-{
-	bool skips, others;
-
-	backend_kinds_of(BIT(BACKEND_FENTRY) | BIT(BACKEND_TP_BTF), &skips, &others);
-	assert_true(skips && !others);
-	backend_kinds_of(BIT(BACKEND_TP), &skips, &others);
-	assert_true(!skips && others);
-	backend_kinds_of(BIT(BACKEND_TP) | BIT(BACKEND_FENTRY), &skips, &others);
-	assert_true(skips && others);
-	backend_kinds_of(0, &skips, &others);
-	assert_true(!skips && !others);
-}
-
 static void each_has_what_the_dispatcher_needs(void **state)
 {
 	for (unsigned int b = 0; b < BACKENDS; b++) {
@@ -88,7 +74,6 @@ int main(void)
 		cmocka_unit_test(cheapest_comes_first),
 		cmocka_unit_test(what_skips_runs_comes_last_where_it_can),
 		cmocka_unit_test(only_what_is_allowed_is_ranked),
-		cmocka_unit_test(kinds_are_told_apart),
 		cmocka_unit_test(each_has_what_the_dispatcher_needs),
 	};
 
