@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Data sets: the files of a trace, gathered to the few prefixes of their paths below which there are many of them, or large
- * ones; programs and what these need, and what the job has only written, are gathered apart. How prefixes are chosen is
- * said in datasets_gather.c.
+ * Data sets: the files of a trace, gathered to the few prefixes of their paths below which many or large ones lie. Software
+ * and output are gathered apart from what the job reads. datasets_gather.c chooses the prefixes.
  *
- * Sums are those that the report has of each file, added up once all rows are in: a row of a call costs nothing. Which part
- * of a file's time opens had, and reads and writes, comes from what its time was between the files of the trace.
+ * The report's sums of files are added up once all rows are in, so a row of a call costs nothing. A file's time in opens is
+ * its time behind open.out less that before it; likewise its time in reads and writes.
  */
 #ifndef REPORT_SCAN_DATASETS_H
 #define REPORT_SCAN_DATASETS_H

@@ -316,7 +316,7 @@ static void shards_are_their_folder(void **state)
 	report_free(r);
 }
 
-static void what_is_small_is_one(void **state)
+static void small_folders_are_one(void **state)
 {
 	struct report *r;
 
@@ -398,7 +398,7 @@ static void software_is_apart(void **state)
 	report_free(r);
 }
 
-static void what_is_only_written_is_output(void **state)
+static void files_that_are_only_written_are_output(void **state)
 {
 	struct report *r;
 	uint64_t fid;
@@ -478,7 +478,7 @@ static void shared_memory_that_is_only_mapped(void **state)
 	report_free(r);
 }
 
-static void what_is_no_file_is_in_none(void **state)
+static void pipes_and_devices_are_in_none(void **state)
 {
 	static const char *const types[] = { "anon", "chr", "fifo", "memfd", "sock" };
 	struct report *r;
@@ -642,7 +642,7 @@ static void hostile_names_are_names(void **state)
 	report_free(r);
 }
 
-static void who_has_no_path_is_among_the_others(void **state)
+static void files_without_a_path_are_among_the_others(void **state)
 {
 	struct report *r;
 
@@ -761,15 +761,15 @@ int main(void)
 		MADE(a_large_file_is_a_data_set),
 		MADE(a_file_is_as_large_as_it_is),
 		MADE(shards_are_their_folder),
-		MADE(what_is_small_is_one),
+		MADE(small_folders_are_one),
 		MADE(the_root_is_no_data_set),
 		MADE(there_are_twenty_at_most),
 		MADE(software_is_apart),
-		MADE(what_is_only_written_is_output),
+		MADE(files_that_are_only_written_are_output),
 		MADE(mapped_bytes_count),
 		MADE(software_in_small_folders_is_among_the_others),
 		MADE(shared_memory_that_is_only_mapped),
-		MADE(what_is_no_file_is_in_none),
+		MADE(pipes_and_devices_are_in_none),
 		MADE(folders_are_no_files_but_are_opened),
 		MADE(only_files_that_are_called_count),
 		MADE(the_medium_is_known),
@@ -777,7 +777,7 @@ int main(void)
 		MADE(most_time_has_an_answer),
 		MADE(no_call_has_none),
 		MADE(hostile_names_are_names),
-		MADE(who_has_no_path_is_among_the_others),
+		MADE(files_without_a_path_are_among_the_others),
 		MADE(the_newest_name_counts),
 		cmocka_unit_test(folders_have_those_above_before_them),
 		cmocka_unit_test(folders_without_room_are_those_above),
