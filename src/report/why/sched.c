@@ -188,6 +188,16 @@ static void did(const struct scan *s, double share)
 	d->runq_ns += share * (double)scan_number(s, COL_RUNQ_NS);
 }
 
+static void add_disk_wait(const struct scan *s)
+{
+	const double ns = (double)scan_number(s, COL_DISK_NS);
+
+	if (scan_is(s, COL_CALL, "-") || !scan_is(s, COL_KIND, "target"))
+		return;
+	s->report->why->disk_wait_ns += ns;
+	why_did(&s->report->why->disk_waits, scan_field(s, COL_CALL), ns);
+}
+
 static void take_trainer_sum(struct scan *s, void *own)
 {
 	struct why_trainer *t = why_trainer(s->report->why, scan_number(s, COL_PID));
@@ -197,6 +207,7 @@ static void take_trainer_sum(struct scan *s, void *own)
 	struct span span;
 	float *waits;
 
+	add_disk_wait(s);
 	if (!t || scan_number(s, COL_TID) != t->pid)
 		return;
 	span = span_of(s);

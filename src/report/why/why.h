@@ -246,6 +246,8 @@ struct why {
 	uint64_t begin_ns, end_ns; /* of the trace */
 
 	struct why_did did;
+	struct why_did disk_waits; /* of all of the job, by sched.out: the calls in which it waited for disks */
+	double disk_wait_ns;	   /* in all of them */
 
 	/* what comes out, of all trainers together */
 	enum why_basis basis;	/* theirs, of those that have one; WHY_BY_SEVERAL where these differ */
