@@ -36,6 +36,17 @@ char *fmt_bytes(char buf[FMT_MAX], uint64_t bytes)
 	return scaled(buf, bytes, 1024, units, ARRAY_SIZE(units));
 }
 
+char *fmt_si(char buf[FMT_MAX], double v, const char *sep, const char *unit)
+{
+	static const char *const prefix[] = { "", "k", "M", "G", "T", "P" };
+	size_t i = 0;
+
+	for (; v >= 1000 && i + 1 < ARRAY_SIZE(prefix); i++)
+		v /= 1000;
+	snprintf(buf, FMT_MAX, "%.*f%s%s%s", i ? 1 : 0, v, i || *unit ? sep : "", prefix[i], unit);
+	return buf;
+}
+
 char *fmt_ns(char buf[FMT_MAX], uint64_t ns)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };

@@ -44,7 +44,7 @@ static void put(struct json *j, const char *s, size_t len)
 
 static void put_newline(struct json *j)
 {
-	if (j->row)
+	if (j->row || j->flat)
 		return;
 	put(j, "\n", 1);
 	for (unsigned int i = 0; i < j->depth; i++)

@@ -23,6 +23,7 @@ struct json {
 	size_t len, size;
 	unsigned int depth;
 	unsigned int row; /* the depth of the row that is open; 0: none */
+	bool flat; /* the caller's, at first: all of it is one line */
 	char closer[JSON_DEPTH_MAX];
 	bool empty; /* nothing yet in the innermost object or array */
 	int error;

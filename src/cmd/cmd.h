@@ -7,6 +7,11 @@
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+struct config;
+
 int cmd_check(int argc, char **argv);
 int cmd_daemon(int argc, char **argv);
 int cmd_mark(int argc, char **argv);
@@ -16,5 +21,18 @@ int cmd_serve(int argc, char **argv);
 int cmd_start(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_stop(int argc, char **argv);
+
+/*
+ * For its unit test: parse and check the command line of start, ARGV, into *CFG, which keeps pointers into it. Reads the
+ * machine, changes nothing. 0, or EINVAL after a message on stderr that names what is wrong; with ARGP_FLAGS 0 the process
+ * exits instead, also after --help.
+ */
+int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct config *cfg);
+
+/*
+ * `dltraced status --watch': a running trace as it goes, on a terminal, as blocks of text or as JSON, until the trace WHICH
+ * (NULL: the only one) ends, or we are interrupted: a look every INTERVAL_MS. 0, or 1 with a message when there is none.
+ */
+int status_watch(const char *which, uint64_t interval_ms, bool json);
 
 #endif

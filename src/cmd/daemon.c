@@ -10,9 +10,8 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "cmd/cmd.h"
-#include "service/daemon.h"
 #include "service/daemon_conf.h"
-#include "service/served.h"
+#include "service/service.h"
 
 struct daemon_args {
 	const char *file;

@@ -81,10 +81,9 @@ static void print_collectors(bool markdown)
 {
 	puts(markdown ? "### Collectors\n\n| name | file | what |\n|---|---|---|" :
 			"Collectors: TIMESTAMP and TIME of arrival, then the tool's own columns");
-	for (unsigned int i = 0; collectors_name(i); i++) {
-		printf(markdown ? "| %s | %s | " : "  %-11s  %s: ", collectors_name(i),
-		       collectors_file(i));
-		put(collectors_help(i), markdown);
+	for (unsigned int i = 0; i < COLLECTOR_KINDS; i++) {
+		printf(markdown ? "| %s | %s | " : "  %-11s  %s: ", collector_kinds[i].name, collector_kinds[i].file);
+		put(collector_kinds[i].help, markdown);
 		puts(markdown ? " |" : "");
 	}
 }

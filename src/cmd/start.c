@@ -4,8 +4,6 @@
  * Whatever can be known to be wrong before anything starts is found here. What a single option
  * takes is known to start_options.c, what it does to the session.
  */
-#include "cmd/start.h"
-
 #include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +12,7 @@
 #include "base/exit_codes.h"
 #include "cmd/cmd.h"
 #include "report/show/show.h"
-#include "service/client.h"
+#include "service/service.h"
 #include "session/session.h"
 #include "session/start_options.h"
 #include "trace/config.h"

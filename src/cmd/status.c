@@ -11,7 +11,6 @@
 #include "base/options.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
-#include "cmd/status_watch.h"
 #include "control/client.h"
 #include "drain/live.h"
 
@@ -54,19 +53,12 @@ static const struct option_row options[] = {
 };
 
 /* 1234567 as 1.2M: a word. TEXT that is no number stays. */
-static const char *human(char buf[16], const char *text, const char *unit)
+static const char *human(char buf[FMT_MAX], const char *text, const char *unit)
 {
-	static const char *const prefix[] = { "", "k", "M", "G", "T", "P" };
-	unsigned int i = 0;
 	char *end;
 	double x = strtod(text, &end);
 
-	if (end == text)
-		return text;
-	for (; x >= 1000 && i + 1 < ARRAY_SIZE(prefix); i++)
-		x /= 1000;
-	snprintf(buf, 16, "%.*f%s%s", i ? 1 : 0, x, prefix[i], unit);
-	return buf;
+	return end == text ? text : fmt_si(buf, x, "", unit);
 }
 
 static const char *hours(char buf[32], const char *seconds)
@@ -82,7 +74,7 @@ static const char *hours(char buf[32], const char *seconds)
 
 static void print_trace(const struct trace *t)
 {
-	char elapsed[32], rows[16], rows_s[16], bytes[16], bytes_s[16], left[16];
+	char elapsed[32], rows[FMT_MAX], rows_s[FMT_MAX], bytes[FMT_MAX], bytes_s[FMT_MAX], left[FMT_MAX];
 	autofree char *line = util_fmt(
 		"%-32s %7s %-8s %9s %8s %8s %6s %8s %8s %8s  %-16s %-16s %s", t->name, t->pid, t->phase,
 		hours(elapsed, t->elapsed_s), human(rows, t->rows, ""), human(rows_s, t->rows_s, ""), t->lost,

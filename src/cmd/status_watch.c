@@ -3,7 +3,7 @@
  * The lines that come are session/live.c's. What a call hangs on is looked up here, with this user's rights:
  * a look into a process may hang like the process itself, and here it holds nobody else up.
  */
-#include "cmd/status_watch.h"
+#include "cmd/cmd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -210,22 +210,10 @@ static void put_line(struct json *j, const struct line *l, const char **array)
 	}
 }
 
-/* JSON is written over several lines, and no string in it holds a newline. */
-static void print_flat(const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (text[i] != '\n')
-			putchar(text[i]);
-		else
-			while (i + 1 < len && text[i + 1] == ' ')
-				i++;
-	putchar('\n');
-}
-
 static void show_json(const struct watch *w, char *frame)
 {
 	const char *array = "processes";
-	struct json j = {};
+	struct json j = { .flat = true };
 	char *rest;
 
 	json_object(&j, NULL);
@@ -243,9 +231,7 @@ static void show_json(const struct watch *w, char *frame)
 		json_end(&j);
 	}
 	json_end(&j);
-	if (!json_finish(&j))
-		print_flat(j.buf, j.len);
-	json_free(&j);
+	json_write(&j, stdout);
 }
 
 /* --- text ------------------------------------------------------------------------------------------- */

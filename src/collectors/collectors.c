@@ -29,31 +29,6 @@ _Static_assert(COLLECTOR_KINDS <= COLLECTORS_MAX, "a slot for each kind");
 
 /* --- start ------------------------------------------------------------------------------------ */
 
-/* The kinds that LIST names, a bit each, or -EINVAL. */
-static int parse_list(const char *list)
-{
-	int kinds = 0;
-
-	if (!list)
-		return (1 << COLLECTOR_KINDS) - 1;
-	if (!strcmp(list, "none"))
-		return 0;
-	for (;; list++) {
-		size_t len = strcspn(list, ",");
-		unsigned int i = 0;
-
-		while (i < COLLECTOR_KINDS && (strncmp(list, collector_kinds[i].name, len) ||
-					       collector_kinds[i].name[len]))
-			i++;
-		if (i == COLLECTOR_KINDS)
-			return -EINVAL;
-		kinds |= 1 << i;
-		list += len;
-		if (!*list)
-			return kinds;
-	}
-}
-
 static void put_first_line(struct collector *c)
 {
 	const struct collector_kind *k = c->kind;
@@ -141,7 +116,8 @@ static void log_missing(const struct collectors *cs)
 
 int collectors_start(struct collectors *cs, const char *list, uint64_t interval_ns, int dirfd)
 {
-	int kinds = parse_list(list);
+	const char *bad;
+	int kinds = collectors_parse(list, &bad);
 
 	cs->n = 0;
 	if (kinds < 0)

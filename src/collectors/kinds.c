@@ -2,8 +2,10 @@
 /* The table of collectors: one entry is one tool, the way it is called. Const data. */
 #include "collectors/kinds.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 
 /*
  * mpstat and iostat write unbuffered (setbuf(stdout, NULL), sysstat 9.1.5 and later) and on SIGINT
@@ -62,17 +64,31 @@ const struct collector_kind collector_kinds[COLLECTOR_KINDS] = {
 	},
 };
 
-const char *collectors_name(unsigned int i)
-{
-	return i < COLLECTOR_KINDS ? collector_kinds[i].name : NULL;
-}
-
 const char *collectors_file(unsigned int i)
 {
 	return i < COLLECTOR_KINDS ? collector_kinds[i].file : NULL;
 }
 
-const char *collectors_help(unsigned int i)
+int collectors_parse(const char *list, const char **bad)
 {
-	return i < COLLECTOR_KINDS ? collector_kinds[i].help : NULL;
+	int kinds = 0;
+
+	if (!list)
+		return (1 << COLLECTOR_KINDS) - 1;
+	if (!strcmp(list, "none"))
+		return 0;
+	for (;; list++) {
+		size_t len = strcspn(list, ",");
+		unsigned int i = 0;
+
+		while (i < COLLECTOR_KINDS && (strncmp(list, collector_kinds[i].name, len) || collector_kinds[i].name[len]))
+			i++;
+		*bad = list;
+		if (i == COLLECTOR_KINDS)
+			return -EINVAL;
+		kinds |= 1 << i;
+		list += len;
+		if (!*list)
+			return kinds;
+	}
 }

@@ -33,9 +33,9 @@ struct collector_kind {
 #define COLLECTOR_KINDS 4
 extern const struct collector_kind collector_kinds[COLLECTOR_KINDS];
 
-/* Name, file and help of kind I, NULL past the end: for --help, check and the docs. */
-const char *collectors_name(unsigned int i);
+/* The file of kind I, NULL past the end: outdir_file_fn. */
 const char *collectors_file(unsigned int i);
-const char *collectors_help(unsigned int i);
+/* The kinds that LIST names ("cpu,gpu", "none", NULL: all), a bit each; or -EINVAL, and *BAD is the rest of it from what is no name. */
+int collectors_parse(const char *list, const char **bad);
 
 #endif

@@ -20,6 +20,7 @@
 #include "trace/record.h"
 #include "trace/sink.h"
 
+struct dlt_call;
 struct lives;
 struct metrics;
 
@@ -75,6 +76,9 @@ void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct 
 
 /* At the end: rows again for all files whose rows may be among those that files.out has lost. */
 void decode_files_again(struct decode *d, uint64_t now_ns);
+
+/* in_flight.c: at the end, the row of CALL, which is still running at NOW_NS: with its LAT_NS so far and "?". */
+void in_flight_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns);
 
 /*
  * A file known by PATH is now NEW_PATH (NULL: gone): its identity, or ino 0. SWAPPED: what had that

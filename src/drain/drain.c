@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -15,9 +16,9 @@
 #include "base/thread.h"
 #include "base/util.h"
 #include "collectors/collectors.h"
+#include "dlt/marks.h"
 #include "dlt/time_align.h"
 #include "drain/archiver.h"
-#include "drain/in_flight.h"
 #include "host/rights/privileges.h"
 #include "kernel/tracer.h"
 #include "trace/probe.h"
@@ -228,6 +229,21 @@ static void in_flight_rec(void *ctx, const struct dlt_hdr *rec)
 		decode_record(&d->decode, rec, rec->size);
 }
 
+/* A mark as it waits, and the record of its row. */
+struct mark {
+	struct dlt_marks rec;
+	char text[DLT_MARK_TEXT_MAX + 1];
+};
+
+static void mark_rows(struct drain *d)
+{
+	struct mark m;
+	ssize_t n;
+
+	while ((n = recv(d->marks[0], &m, sizeof(m), 0)) > 0)
+		decode_record(&d->decode, &m, (uint32_t)n);
+}
+
 /*
  * A trace that says it is complete is on its disk, unless that takes so long that whoever waits for
  * the end would rather not: a server or a USB stick behind gigabytes of page cache.
@@ -261,7 +277,7 @@ static void finish(struct drain *d)
 			poll(NULL, 0, 1);
 	}
 	logtail_read(&d->log, &d->decode, true);
-	mark_rows(&d->marks, &d->decode);
+	mark_rows(d);
 	clock_read(&r, CLOCK_TRIES);
 	__atomic_store_n(&d->end_ns, r.mono_ns, __ATOMIC_RELAXED);
 	tracer_running(d->tracer, in_flight, d);
@@ -284,9 +300,7 @@ static void finish(struct drain *d)
 
 static int on_mark(void *ctx, int fd, uint32_t events)
 {
-	struct drain *d = ctx;
-
-	mark_rows(&d->marks, &d->decode);
+	mark_rows(ctx);
 	return 0;
 }
 
@@ -379,7 +393,7 @@ static int loop_setup(struct drain *d)
 	if (!r && d->ended_fd < 0)
 		r = -errno;
 	if (!r)
-		r = loop_add(&d->loop, d->marks.fds[0], EPOLLIN, on_mark, d);
+		r = loop_add(&d->loop, d->marks[0], EPOLLIN, on_mark, d);
 	for (unsigned int i = 0; !r && d->collectors && i < d->collectors->n; i++)
 		if (d->collectors->c[i].read_fd >= 0)
 			r = loop_add(&d->loop, d->collectors->c[i].read_fd, EPOLLIN, on_collector, d);
@@ -393,8 +407,7 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, prob
 	int r;
 
 	memset(d, 0, sizeof(*d));
-	d->marks = (struct mark_queue){ { -1, -1 } };
-	d->lives.fd = d->log.fd = d->timer_fd = d->tick_fd = d->clock_fd = d->stop_fd = d->ended_fd = d->loop.epoll_fd = -1;
+	d->marks[0] = d->marks[1] = d->lives.fd = d->log.fd = d->timer_fd = d->tick_fd = d->clock_fd = d->stop_fd = d->ended_fd = d->loop.epoll_fd = -1;
 	d->tracer = t;
 	d->ring_bytes = t->ring_bytes;
 	d->archiver = archiver;
@@ -403,8 +416,8 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, prob
 	r = decode_init(&d->decode, cfg);
 	if (!r && !fstat(dirfd, &st))
 		d->decode.own_dev = major(st.st_dev) << 20 | minor(st.st_dev);
-	if (!r)
-		r = mark_open(&d->marks);
+	if (!r && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, d->marks) < 0)
+		r = -errno;
 	d->lives.fd = r < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (!r && workload_log)
 		r = logtail_open(&d->log, dirfd, workload_log);
@@ -470,7 +483,8 @@ void drain_free(struct drain *d)
 	decode_free(&d->decode);
 	rings_free(&d->rings);
 	logtail_close(&d->log);
-	mark_close(&d->marks);
+	util_close(&d->marks[0]);
+	util_close(&d->marks[1]);
 	util_close(&d->lives.fd);
 	util_close(&d->timer_fd);
 	util_close(&d->tick_fd);
@@ -491,5 +505,13 @@ void drain_pause(struct drain *d, bool pause)
 
 int drain_mark(struct drain *d, uint32_t pid, const char *text, size_t len)
 {
-	return mark_put(&d->marks, pid, text, len);
+	struct mark m = { .rec.hdr = { .ts_ns = clock_now_ns(CLOCK_MONOTONIC), .tgid = pid, .tid = pid,
+				       .probe = DLT_marks } };
+
+	if (len > DLT_MARK_TEXT_MAX)
+		return -EINVAL;
+	memcpy(m.text, text, len);
+	m.rec.segs.len[0] = (uint16_t)(len + 1);
+	m.rec.hdr.size = (uint32_t)(sizeof(m.rec) + len + 1);
+	return send(d->marks[1], &m, m.rec.hdr.size, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }

@@ -15,7 +15,6 @@
 #include "drain/decode.h"
 #include "drain/live.h"
 #include "drain/logtail.h"
-#include "drain/mark.h"
 #include "kernel/ring.h"
 #include "trace/probe_mask.h"
 
@@ -34,7 +33,7 @@ struct drain {
 	unsigned int idle_rounds; /* in a row */
 	struct collectors *collectors;
 	struct logtail log;
-	struct mark_queue marks;
+	int marks[2]; /* SOCK_SEQPACKET: the drain's end, and that of the control plane, which is asked for them */
 	struct lives lives;
 	struct tracer *tracer;
 	struct archiver *archiver; /* NULL: files are not split */
@@ -75,7 +74,7 @@ void drain_end(struct drain *d);
 void drain_stop(struct drain *d);
 void drain_free(struct drain *d);
 
-/* Control plane: a row of marks.out, of process PID. 0 or -errno: it is not taken. */
+/* Control plane: a row of marks.out, of process PID, now. 0 or -errno: it is not taken; -EAGAIN: too many are waiting. */
 int drain_mark(struct drain *d, uint32_t pid, const char *text, size_t len);
 
 /* Control plane: below --min-free, rows are counted as lost until space returns. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "drain/in_flight.h"
-
+/* Calls that were still running when the trace ended: a row each, with LAT_NS so far and "?". */
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See client.h. The workload is forked here, so that it has our cgroup, limits, namespaces and terminal,
+ * The workload is forked here, so that it has our cgroup, limits, namespaces and terminal,
  * and stands at its gate until the service says go. From then on nothing of it depends on us, nor on the
  * service: when that goes, the workload does not notice.
  */
-#include "service/client.h"
+#include "service/service.h"
 
 #include <errno.h>
 #include <fcntl.h>

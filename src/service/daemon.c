@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See daemon.h. Here are only who runs, since when, and when it is time for what. */
-#include "service/daemon.h"
+/* The service. Here are only who runs, since when, and when it is time for what. */
+#include "service/service.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,7 +14,6 @@
 #include "base/notify.h"
 #include "base/util.h"
 #include "service/daemon_impl.h"
-#include "service/prune.h"
 
 #define PRUNE_EVERY_NS (60 * NSEC_PER_SEC)
 #define KILL_AFTER_NS (75 * NSEC_PER_SEC) /* the unit's TimeoutStopSec is 90 s */

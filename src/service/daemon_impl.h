@@ -55,6 +55,15 @@ static inline uint64_t daemon_now(void)
 /* daemon.c: a line for systemd, if it has started us: FIRST and how many traces there are. */
 void daemon_tell(struct daemon *d, const char *first);
 
+/*
+ * prune.c: keep at most KEEP_BYTES of whole traces in the folder STATE (0: any number), and none that ended more than
+ * KEEP_NS before NOW_NS (CLOCK_REALTIME; KEEP_NS 0: any age): the oldest go first. One that is being written is locked and
+ * stays. REPORT has each that goes, with its path below STATE and its bytes. How many have gone, or -errno when STATE
+ * cannot be read.
+ */
+int prune_traces(const char *state, uint64_t keep_bytes, uint64_t keep_ns, uint64_t now_ns,
+		 void (*report)(const char *path, uint64_t bytes, int error));
+
 /* --- daemon_child.c -------------------------------------------------------------------------------------- */
 
 /*

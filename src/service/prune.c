@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See prune.h. By descriptors, and never through a symbolic link: what is removed is below STATE. */
-#include "service/prune.h"
+/*
+ * The state folder of the service, STATE/NAME/STAMP: whole traces go, when there are too many bytes of them or they are too
+ * old. By descriptors, and never through a symbolic link: what is removed is below STATE.
+ */
+#include "service/daemon_impl.h"
 
 #include <dirent.h>
 #include <errno.h>

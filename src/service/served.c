@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See served.h. What comes from the client is somebody's who may mean harm: docs/service.md. */
-#include "service/served.h"
+/* A trace that a user without rights has asked the service for. What comes from the client is somebody's who may mean harm: docs/service.md. */
+#include "service/service.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -124,31 +124,14 @@ static const char *set_probes(struct option_parse *p, void *member, char *arg)
 	return option_because(p, "no such probe: '%s' (`dltraced probes' lists them)", bad);
 }
 
-static bool is_collector(const char *name, size_t len)
-{
-	const char *known;
-
-	for (unsigned int i = 0; (known = collectors_name(i)); i++)
-		if (strlen(known) == len && memcmp(known, name, len) == 0)
-			return true;
-	return false;
-}
-
 static const char *set_collectors(struct option_parse *p, void *member, char *arg)
 {
-	*(const char **)member = arg;
-	if (strcmp(arg, "none") == 0)
-		return NULL;
-	for (;;) {
-		size_t len = strcspn(arg, ",");
+	const char *bad;
 
-		if (!is_collector(arg, len))
-			return option_because(p, "no such collector: '%.*s' (`dltraced probes' lists "
-				       "them)", (int)MIN(len, 64), arg);
-		if (!arg[len])
-			return NULL;
-		arg += len + 1;
-	}
+	*(const char **)member = arg;
+	if (collectors_parse(arg, &bad) >= 0)
+		return NULL;
+	return option_because(p, "no such collector: '%.*s' (`dltraced probes' lists them)", (int)MIN(strcspn(bad, ","), 64U), bad);
 }
 
 static const char *add_pids(struct option_parse *p, void *member, char *arg)

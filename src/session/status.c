@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fmt.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "drain/archiver.h"
@@ -134,22 +135,6 @@ void status_give_up(struct status *s)
 	}
 }
 
-/* 1234567 as 1.2 M: for lines that people read at a glance. */
-static const char *human(char buf[16], uint64_t v, const char *unit)
-{
-	static const char *const prefix[] = { "", "k", "M", "G", "T" };
-	double x = (double)v;
-	unsigned int i = 0;
-
-	for (; x >= 1000 && i + 1 < ARRAY_SIZE(prefix); i++)
-		x /= 1000;
-	if (i)
-		snprintf(buf, 16, "%.1f %s%s", x, prefix[i], unit);
-	else
-		snprintf(buf, 16, "%.0f%s%s", x, *unit ? " " : "", unit);
-	return buf;
-}
-
 /* Whether it is time to say that there are N by now: more than have been said, and not too often. Notes that it is. */
 static bool is_news(struct status_said *said, uint64_t n)
 {
@@ -265,28 +250,26 @@ void status_rates_tick(struct status *s)
 void status_line(struct status *s)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), elapsed = (now - s->start_ns) / NSEC_PER_SEC;
-	char rows[16], bytes[16], rate[16], line[240];
+	char line[240];
 	size_t n;
 
 	n = (size_t)snprintf(line, sizeof(line), "%02llu:%02llu:%02llu  %s rows  %s  %llu lost ",
 			     (unsigned long long)elapsed / 3600, (unsigned long long)elapsed / 60 % 60,
-			     (unsigned long long)elapsed % 60, human(rows, s->rows + s->summed, ""),
-			     human(bytes, s->bytes, "B"), (unsigned long long)s->lost);
+			     (unsigned long long)elapsed % 60, FMT_SI(s->rows + s->summed, ""),
+			     FMT_SI(s->bytes, "B"), (unsigned long long)s->lost);
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		uint64_t per_s = (uint64_t)(s->rates.probe_rows_s[i] + 0.5);
 
 		if (per_s && probes[i]->flags & PROBE_OF_TARGET && n + 40 < sizeof(line))
 			n += (size_t)snprintf(line + n, sizeof(line) - n, " %s %s/s", probes[i]->name,
-					      human(rate, per_s, ""));
+					      FMT_SI(per_s, ""));
 	}
 	log_status(line);
 }
 
 void status_put_summary(const struct status *s, probe_mask mask, const char *dir, FILE *out)
 {
-	char rows[16], bytes[16];
-
-	fprintf(out, "%s rows, %s, %llu lost, in %s\n", human(rows, s->rows, ""), human(bytes, s->bytes, "B"),
+	fprintf(out, "%s rows, %s, %llu lost, in %s\n", FMT_SI(s->rows, ""), FMT_SI(s->bytes, "B"),
 		(unsigned long long)s->lost, dir);
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		const struct probe_counts *p = &s->counts.probes[i];
@@ -296,7 +279,7 @@ void status_put_summary(const struct status *s, probe_mask mask, const char *dir
 				(unsigned long long)p->summed, (unsigned long long)p->lost);
 		else if ((mask | ALWAYS) >> i & 1 && (p->rows || p->lost))
 			fprintf(out, "  %-12s %10llu rows %10s %8llu lost%s\n", probes[i]->name,
-				(unsigned long long)p->rows, human(bytes, p->bytes, "B"),
+				(unsigned long long)p->rows, FMT_SI(p->bytes, "B"),
 				(unsigned long long)p->lost, p->late ? " (some rows late)" : "");
 	}
 	if (s->dropped)

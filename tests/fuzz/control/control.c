@@ -56,9 +56,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	s.traced = data[0] & 1;
 	s.files = running ? FILES_GROWING : FILES_CLOSED;
 	s.phase = (enum session_phase)(data[0] >> 1) % (PHASE_OVER + 1);
-	EXPECT(loop_init(&s.loop) == 0 && mark_open(&s.drain.marks) == 0);
+	EXPECT(loop_init(&s.loop) == 0 &&
+	       socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, s.drain.marks) == 0);
 	ask(&s, data + 1, size - 1);
-	mark_close(&s.drain.marks);
+	close(s.drain.marks[0]);
+	close(s.drain.marks[1]);
 	loop_free(&s.loop);
 	/* what has been begun is about S, which is made anew for the next input */
 	EXPECT(async_call_wait(&s.folder_watch.call, -1) && async_call_wait(&s.writing.call, -1) &&

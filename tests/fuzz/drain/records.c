@@ -7,7 +7,6 @@
 #include "fuzz.h"
 
 #include "drain/decode.h"
-#include "drain/in_flight.h"
 #include "trace/probe.h"
 
 #define RECORDS_MAX 16

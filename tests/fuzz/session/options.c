@@ -4,7 +4,7 @@
 
 #include <argp.h>
 
-#include "cmd/start.h"
+#include "cmd/cmd.h"
 #include "trace/config.h"
 
 #define ARGS_MAX 64

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cmd/start.h"
+#include "cmd/cmd.h"
 
 #include <argp.h>
 #include <errno.h>

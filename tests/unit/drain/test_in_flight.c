@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "drain/in_flight.h"
+#include "drain/decode.h"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>

@@ -20,7 +20,7 @@
 #include "dlt/open.h"
 #include "dlt/sync.h"
 #include "dlt/vfs_rw.h"
-#include "drain/in_flight.h"
+#include "drain/decode.h"
 #include "kernel/syscalls.h"
 #include "trace/files.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "service/daemon_conf.h"
+#include "service/daemon_impl.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "service/prune.h"
 #include <sys/file.h>
 
 #include "tree.h"

@@ -23,7 +23,7 @@
 #include "dlt/time_align.h"
 #include "dlt/vfs_rw.h"
 #include "dlt/workload.h"
-#include "drain/in_flight.h"
+#include "drain/decode.h"
 #include "kernel/syscalls.h"
 #include "records.h"
 
