@@ -34,6 +34,7 @@
 #include "service/protocol.h"
 #include "session/command.h"
 #include "session/session.h"
+#include "session/start_options.h"
 #include "trace/config.h"
 #include "trace/outdir.h"
 
@@ -101,20 +102,9 @@ static int service_connect(const struct config *cfg)
 /* The option that root alone may give, or NULL. What is neither the service's nor ours is root's. */
 static const char *for_root(const struct config *cfg)
 {
-	static const char *const ours[] = {
-		"archive", "background", "collect", "force", "log", "no-report", "output", "pid", "report", "verbose",
-		"workload",
-	};
-
-	for (unsigned int i = 0; i < cfg->n_given; i++) {
-		const char *name = cfg->given[i].name;
-		bool known = service_option_allowed(name);
-
-		for (size_t k = 0; k < ARRAY_SIZE(ours); k++)
-			known |= !strcmp(ours[k], name);
-		if (!known)
-			return name;
-	}
+	for (unsigned int i = 0; i < cfg->n_given; i++)
+		if (!(option_find(start_options, cfg->given[i].name)->flags & (START_BY_SERVICE | START_BY_USER)))
+			return cfg->given[i].name;
 	return NULL;
 }
 

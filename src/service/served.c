@@ -132,18 +132,6 @@ static const struct served *served_of(const struct session *s)
 	return s->of;
 }
 
-static char *const *served_environ(const struct session *s)
-{
-	return served_of(s)->rq.environ;
-}
-
-static char *served_cwd(const struct session *s)
-{
-	const char *cwd = served_of(s)->rq.cwd;
-
-	return strdup(cwd ? cwd : "/");
-}
-
 static int served_user(struct session *s)
 {
 	struct workload_user *u = &s->user;
@@ -155,6 +143,8 @@ static int served_user(struct session *s)
 	snprintf(u->name, sizeof(u->name), "%s", pw ? pw->pw_name : "");
 	if (!pw)
 		snprintf(u->name, sizeof(u->name), "%u", sv->uid);
+	s->environ = sv->rq.environ;
+	s->cwd = strdup(sv->rq.cwd ? sv->rq.cwd : "/");
 	return 0;
 }
 
@@ -333,8 +323,6 @@ static void served_hang_up(struct session *s)
 
 static const struct session_kind of_user = {
 	.remote = true,
-	.environ = served_environ,
-	.cwd = served_cwd,
 	.user = served_user,
 	.targets = served_targets,
 	.folder = served_folder,

@@ -149,7 +149,7 @@ void manifest_put_target(struct json *j, const struct config *cfg)
 	json_end(j);
 }
 
-int manifest_begin(struct session *s, char *const *env)
+int manifest_begin(struct session *s)
 {
 	struct json *j = &s->manifest.head;
 
@@ -163,7 +163,7 @@ int manifest_begin(struct session *s, char *const *env)
 	manifest_put_target(j, s->cfg);
 	put_git(j, s);
 	json_object(j, "environment");
-	manifest_put_environ(j, env);
+	manifest_put_environ(j, s->environ);
 	json_end(j);
 	put_kernel(j);
 	json_object(j, "machine");

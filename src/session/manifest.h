@@ -29,8 +29,8 @@ struct manifest {
 	uint64_t log_lost_bytes; /* of its output, as whose child it was has said */
 };
 
-/* Take down what holds from the start on, this machine, its clock and the workload's ENV among it. 0 or -ENOMEM. */
-int manifest_begin(struct session *s, char *const *env);
+/* Take down what holds from the start on, this machine and its clock among it. 0 or -ENOMEM. */
+int manifest_begin(struct session *s);
 
 /*
  * What manifest.json says now, as text, which is the caller's to free; COMPLETE: the trace has ended and its files are

@@ -30,17 +30,6 @@
 
 /* --- a trace of whoever calls --------------------------------------------------------------------------- */
 
-/* The workload's environment: its user's, where sudo had stripped it. */
-static char *const *own_environ(const struct session *s)
-{
-	return s->user.environ ? s->user.environ : environ;
-}
-
-static char *own_cwd(const struct session *s)
-{
-	return getcwd(NULL, 0);
-}
-
 static int own_user(struct session *s)
 {
 	int r = workload_user_get(&s->user, s->cfg->user);
@@ -50,6 +39,8 @@ static int own_user(struct session *s)
 		log_err("--user %s: only root can run a command as another user", s->cfg->user);
 		r = -EPERM;
 	}
+	s->environ = s->user.environ ? s->user.environ : environ; /* its user's, where sudo had stripped it */
+	s->cwd = getcwd(NULL, 0);
 	return r < 0 ? EXIT_DLTRACED : 0;
 }
 
@@ -130,7 +121,7 @@ void session_files_done(void)
 
 static int own_folder(struct session *s)
 {
-	return session_open_folder(&s->dir, s->cfg, own_environ(s), &s->user) < 0 ? EXIT_DLTRACED : 0;
+	return session_open_folder(&s->dir, s->cfg, s->environ, &s->user) < 0 ? EXIT_DLTRACED : 0;
 }
 
 /*
@@ -156,8 +147,6 @@ static void own_workload_ended(struct session *s, int fd)
 }
 
 static const struct session_kind own = {
-	.environ = own_environ,
-	.cwd = own_cwd,
 	.user = own_user,
 	.command = own_command,
 	.targets = own_targets,
@@ -182,8 +171,7 @@ static int step_machine(struct session *s)
 
 static int step_manifest(struct session *s)
 {
-	s->cwd = s->kind->cwd(s);
-	return manifest_begin(s, s->kind->environ(s)) < 0 ? EXIT_DLTRACED : 0;
+	return manifest_begin(s) < 0 ? EXIT_DLTRACED : 0;
 }
 
 static int step_watch(struct session *s)

@@ -20,9 +20,7 @@ struct workload_user;
 /* What differs by who has asked for the trace. Steps log what failed, and return 0 or an exit status. */
 struct session_kind {
 	bool remote; /* by way of the service: the workload, its folder and its signals are another process's */
-	char *const *(*environ)(const struct session *s);
-	char *(*cwd)(const struct session *s); /* to be freed */
-	int (*user)(struct session *s);
+	int (*user)(struct session *s); /* its environment and working directory too */
 	int (*command)(struct session *s); /* NULL: nothing is to be known before anything is touched */
 	int (*targets)(struct session *s);
 	int (*folder)(struct session *s);
@@ -30,8 +28,7 @@ struct session_kind {
 	int (*go)(struct session *s); /* the workload, if there is one, runs from here on */
 	void (*workload_ended)(struct session *s, int fd); /* FD, its pidfd, is readable */
 	void (*tick)(struct session *s); /* each second; NULL: nothing */
-	void (*hang_up)(
-		struct session *s); /* who waits for us need not wait for threads that hang; NULL: nobody does */
+	void (*hang_up)(struct session *s); /* who waits for us need not wait for threads that hang; NULL: nobody does */
 };
 
 /* The folder that CFG names, by the variables of ENV, as user U. 0, or -errno, which has been said. */

@@ -11,6 +11,7 @@ enum start_flag {
 	START_BY_SERVICE = 2, /* a user may ask the service for it */
 	START_LIST = 4,	      /* may be given more than once */
 	START_TARGET = 8,     /* says what to trace */
+	START_BY_USER = 16,   /* a user's own dltraced does it, beside the service */
 };
 
 struct config;

@@ -47,6 +47,7 @@ struct session {
 	const struct session_kind *kind;
 	void *of; /* the kind's own */
 	char **argv; /* dltraced's own */
+	char *const *environ; /* the workload's; chosen variables of it, where it is another process's */
 	char *cwd;
 	struct workload_user user;
 	struct workload_user nobody; /* who the collectors run as, where the user is root */

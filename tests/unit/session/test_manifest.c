@@ -39,12 +39,12 @@ static int dirfd;
 
 static char *cmdline[] = { "dltraced", "start", "--", "train", "a b", NULL };
 static char *job_env[] = { "RANK=3", "HOME=/root", NULL };
-static char **shown_env = job_env;
 static struct config cfg = { .argv = cmdline + 3, .experiment = "train", .probes = PROBE_BIT(DLT_bio) | PROBE_BIT(DLT_sync) };
 
 static const struct session sample = {
 	.cfg = &cfg,
 	.argv = cmdline,
+	.environ = job_env,
 	.cwd = (char *)"/",
 	.user.name = "ann",
 	.manifest.start = { 1000, 1700000000000000001 },
@@ -120,7 +120,7 @@ static void write_as(const struct session *from, bool complete)
 {
 	struct session s = *from;
 
-	assert_int_equal(manifest_begin(&s, shown_env), 0);
+	assert_int_equal(manifest_begin(&s), 0);
 	assert_int_equal(manifest_write(&s, dirfd, complete), 0);
 	json_free(&s.manifest.head);
 }
@@ -281,10 +281,9 @@ static void is_json_whatever_the_strings_hold(void **state)
 	autofree char *command = NULL;
 
 	s.argv = hostile;
-	shown_env = env;
+	s.environ = env;
 	s.cwd = (char *)"/no\xff/such";
 	write_as(&s, true);
-	shown_env = job_env;
 	assert_int_equal(manifest_read_at(&f, dirfd), 0);
 	assert_string_equal(f.cmdline, "'' '\"},\n{\t' '\x01\x7f\\377\\303(\\355\\240\\200' "
 				       "'\\u0000' 'naïve'");
@@ -321,7 +320,7 @@ static void tells_at_the_end_where_it_came_from_at_the_start(void **state)
 	struct session s = sample;
 	struct manifest_facts f;
 
-	assert_int_equal(manifest_begin(&s, shown_env), 0);
+	assert_int_equal(manifest_begin(&s), 0);
 	s.argv = NULL;
 	s.cwd = NULL;
 	assert_int_equal(manifest_write(&s, dirfd, true), 0);
@@ -359,7 +358,7 @@ static void a_failed_write_leaves_the_old_one(void **state)
 
 	write_as(&sample, false);
 	before = content(NAME);
-	assert_int_equal(manifest_begin(&s, shown_env), 0);
+	assert_int_equal(manifest_begin(&s), 0);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &lim), 0);
 	low = (struct rlimit){ .rlim_cur = 100, .rlim_max = lim.rlim_max };
 	signal(SIGXFSZ, SIG_IGN);
@@ -398,7 +397,7 @@ static void a_disk_that_is_full_from_the_start_is_told_of(void **state)
 	struct session s = sample;
 	int at = full_folder(), r;
 
-	assert_int_equal(manifest_begin(&s, shown_env), 0);
+	assert_int_equal(manifest_begin(&s), 0);
 	r = manifest_write(&s, at, false);
 	close(at);
 	assert_int_equal(umount2(dir, MNT_DETACH), 0);
