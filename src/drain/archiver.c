@@ -2,7 +2,7 @@
 /*
  * See archiver.h: the thread, and the list of what is there. Segments come in by an atomic list and an
  * eventfd, without a lock; the lock is between this thread and the control plane, which reads the list
- * for the manifest. What is done with segments is in archiver_disk.c, archiver_drop.c and archiver_pack.c.
+ * for the manifest. What is done with segments is in archiver_drop.c and archiver_pack.c.
  */
 #include "drain/archiver.h"
 
@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "base/util.h"
@@ -32,6 +33,9 @@
 /* ioprio_set(2) has no header: best effort, the lowest of its levels. Idle may never get its turn. */
 #define IOPRIO_LOWEST (2 << 13 | 7)
 #define IOPRIO_THREAD 1
+/* The system writes what is 30 s old, and looks every 5 s (vm.dirty_expire_centisecs): twice that. */
+#define WATCHED_NS (60 * NSEC_PER_SEC)
+#define WATCHED_MAX 64 /* each is an open file */
 
 static bool is_set(const bool *flag)
 {
@@ -71,23 +75,6 @@ bool archiver_wants_split(struct archiver *k)
 
 /* --- the list of what is there -------------------------------------------------------------------- */
 
-static int list_add(struct archiver *k, struct archiver_segment *s)
-{
-	void *more;
-
-	if (k->n == k->room) {
-		size_t room = k->room ? 2 * k->room : 64;
-
-		more = reallocarray(k->segments, room, sizeof(*k->segments));
-		if (!more)
-			return -ENOMEM;
-		k->segments = more;
-		k->room = room;
-	}
-	k->segments[k->n++] = s;
-	return 0;
-}
-
 void archiver_forget(struct archiver *k, size_t i)
 {
 	util_close(&k->segments[i]->fd); /* not with the lock: a server may be asked */
@@ -96,27 +83,6 @@ void archiver_forget(struct archiver *k, size_t i)
 	k->n--;
 	memmove(k->segments + i, k->segments + i + 1, (k->n - i) * sizeof(*k->segments));
 	pthread_mutex_unlock(&k->lock);
-}
-
-static void take_handed(struct archiver *k)
-{
-	struct archiver_segment *s = __atomic_exchange_n(&k->handed, NULL, __ATOMIC_ACQUIRE), *next, *first = NULL;
-	size_t had = k->n;
-
-	for (; s; s = next) { /* into the order of closing */
-		next = s->next;
-		s->next = first;
-		first = s;
-	}
-	pthread_mutex_lock(&k->lock);
-	for (s = first; s; s = next) {
-		next = s->next;
-		if (list_add(k, s) < 0)
-			free(s);
-	}
-	pthread_mutex_unlock(&k->lock);
-	for (; had < k->n; had++)
-		archiver_watch(k, k->segments[had]);
 }
 
 /* The trace folder is its user's: the file behind a name is believed only when it is the inode that we have closed. */
@@ -135,7 +101,97 @@ int archiver_open(const struct archiver *k, const struct archiver_segment *s)
 	return TAKE_FD(fd);
 }
 
+/* --- what the disk may yet refuse of what the system has taken of them --------------------------------- */
+
+/* An error that nobody has been told of yet is told to who opens the file now. */
+static void watch(struct archiver *k, struct archiver_segment *s)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < k->n; i++)
+		n += k->segments[i]->fd >= 0;
+	s->closed_ns = clock_now_ns(CLOCK_MONOTONIC);
+	if (n < WATCHED_MAX && s->seg.nr != SEGMENT_LAST) /* the last is its sink's until the end */
+		s->fd = archiver_open(k, s);
+}
+
+static void note_refusal(struct archiver *k, struct archiver_segment *s, int r)
+{
+	__atomic_store_n(&k->refused, r, __ATOMIC_RELAXED);
+	if (s->file < k->n_files)
+		util_count(&k->files[s->file].unsure_rows, s->seg.rows - MIN(s->seg.unsure, s->seg.rows));
+	util_close(&s->fd);
+}
+
+static void ask_disk(struct archiver *k)
+{
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
+
+	for (size_t i = 0; i < k->n; i++) {
+		struct archiver_segment *s = k->segments[i];
+		bool over = s->fd >= 0 && now - s->closed_ns > WATCHED_NS;
+		int r = s->fd < 0 ? 0 : disk_refused(s->fd);
+
+		if (r == 0 && over) /* it was written long ago */
+			disk_write_out(s->fd, s->seg.bytes, UINT64_MAX, &r);
+		if (r < 0)
+			note_refusal(k, s, r);
+		else if (over)
+			util_close(&s->fd);
+	}
+}
+
+/* As the growing ones. */
+static void to_disk(struct archiver *k)
+{
+	uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + DISK_END_NS;
+
+	for (size_t i = 0; i < k->n; i++) {
+		struct archiver_segment *s = k->segments[i];
+		int r;
+
+		if (s->fd < 0)
+			continue;
+		util_count(&k->not_on_disk,
+			   disk_write_out(s->fd, s->seg.bytes, is_set(&k->stop) ? 0 : until_ns, &r));
+		if (r < 0)
+			note_refusal(k, s, r);
+		util_close(&s->fd);
+	}
+}
+
+static bool is_watching(const struct archiver *k)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (k->segments[i]->fd >= 0)
+			return true;
+	return false;
+}
+
 /* --- the thread ----------------------------------------------------------------------------------- */
+
+static void take_handed(struct archiver *k)
+{
+	struct archiver_segment *s = __atomic_exchange_n(&k->handed, NULL, __ATOMIC_ACQUIRE), *next, *first = NULL;
+	size_t had = k->n;
+
+	for (; s; s = next) { /* into the order of closing */
+		next = s->next;
+		s->next = first;
+		first = s;
+	}
+	pthread_mutex_lock(&k->lock);
+	for (s = first; s; s = next) {
+		next = s->next;
+		if (util_room(&k->segments, k->n, sizeof(*k->segments)) < 0)
+			free(s);
+		else
+			k->segments[k->n++] = s;
+	}
+	pthread_mutex_unlock(&k->lock);
+	for (; had < k->n; had++)
+		watch(k, k->segments[had]);
+}
 
 static void lower_priority(void)
 {
@@ -148,7 +204,7 @@ static void lower_priority(void)
 static void wait_for_work(struct archiver *k)
 {
 	struct pollfd fd = { .fd = k->wake_fd, .events = POLLIN };
-	bool look = k->o.keep_bytes || archiver_to_pack(k) || archiver_is_watching(k);
+	bool look = k->o.keep_bytes || archiver_to_pack(k) || is_watching(k);
 	uint64_t n;
 
 	poll(&fd, 1, look ? LOOK_MS : -1);
@@ -172,10 +228,10 @@ static void *archiver_main(void *ctx)
 		do {
 			take_handed(k);
 			archiver_hold_to_keep(k);
-			archiver_ask_disk(k);
+			ask_disk(k);
 		} while (archiver_pack_one(k, &p));
 		if (ending)
-			archiver_to_disk(k);
+			to_disk(k);
 		__atomic_store_n(&k->cpu_ns, clock_now_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
 		if (!ending)
 			wait_for_work(k);

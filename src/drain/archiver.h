@@ -64,7 +64,7 @@ struct archiver {
 	bool running;
 	pthread_mutex_t lock;
 	struct archiver_segment **segments; /* by time of closing */
-	size_t n, room;
+	size_t n;
 
 	/* atomic: whether all is handed over; whether to leave the rest plain */
 	bool ending, stop;

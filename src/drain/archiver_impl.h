@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Between archiver.c (the thread, and what there is), archiver_disk.c, archiver_drop.c and archiver_pack.c; all on its thread. */
+/* Between archiver.c (the thread, and what there is), archiver_drop.c and archiver_pack.c; all on its thread. */
 #ifndef DRAIN_ARCHIVER_IMPL_H
 #define DRAIN_ARCHIVER_IMPL_H
 
@@ -10,15 +10,6 @@
 int archiver_open(const struct archiver *k, const struct archiver_segment *s);
 /* The I-th segment is there no more. */
 void archiver_forget(struct archiver *k, size_t i);
-
-/* archiver_disk.c: ask about S, just closed, until the disk must have taken it. */
-void archiver_watch(struct archiver *k, struct archiver_segment *s);
-/* Is there any that is asked about? */
-bool archiver_is_watching(const struct archiver *k);
-/* Ask about all of those. */
-void archiver_ask_disk(struct archiver *k);
-/* At the end: have the disk take them, for a while. */
-void archiver_to_disk(struct archiver *k);
 
 /* archiver_drop.c: what --keep takes before the start, rollup.out. 0 or -errno. */
 int archiver_begin_to_drop(struct archiver *k);

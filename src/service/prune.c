@@ -25,7 +25,7 @@ struct held {
 
 struct all {
 	struct held *held;
-	size_t n, room;
+	size_t n;
 };
 
 /* Call FN for each entry of AT that is not . or ..; 0 or its first negative return. Closes nothing. */
@@ -90,20 +90,12 @@ static int look_trace(void *ctx, int at, const char *trace)
 	autoclose int fd = openat(at, trace, DIR_FLAGS);
 	struct size size = {};
 	struct stat st;
-	void *more;
 
 	if (fd < 0 || fstatat(fd, "manifest.json", &st, AT_SYMLINK_NOFOLLOW) < 0 || is_running(fd))
 		return 0; /* not a trace, or not yet for us */
 	each(fd, add_size, &size);
-	if (l->all->n == l->all->room) {
-		size_t room = l->all->room ? 2 * l->all->room : 64;
-
-		more = reallocarray(l->all->held, room, sizeof(*l->all->held));
-		if (!more)
-			return -ENOMEM;
-		l->all->held = more;
-		l->all->room = room;
-	}
+	if (util_room(&l->all->held, l->all->n, sizeof(*l->all->held)) < 0)
+		return -ENOMEM;
 	l->all->held[l->all->n] = (struct held){ strdup(l->name), strdup(trace), size.bytes, timespec_ns(&st.st_mtim) };
 	if (!l->all->held[l->all->n].name || !l->all->held[l->all->n].trace)
 		return -ENOMEM;
