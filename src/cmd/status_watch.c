@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 
 #include "control/control.h"
 #include "control/client.h"
@@ -38,8 +37,7 @@ struct watch {
 	const struct trace *trace;
 	bool json, terminal;
 	int fd;
-	char *buf; /* what came and is not shown yet */
-	size_t len, size;
+	struct answer came; /* and is not shown yet */
 	unsigned int frames;
 };
 
@@ -382,48 +380,18 @@ static bool show_whole(struct watch *w)
 {
 	char *end;
 
-	while ((end = strstr(w->buf, "\nend\n"))) {
-		size_t used = (size_t)(end - w->buf) + strlen("\nend\n");
-
+	while ((end = strstr(w->came.text, "\nend\n"))) {
 		*end = '\0';
 		if (w->json)
-			show_json(w, w->buf);
+			show_json(w, w->came.text);
 		else
-			show_text(w, w->buf);
+			show_text(w, w->came.text);
 		w->frames++;
-		memmove(w->buf, w->buf + used, w->len + 1 - used);
-		w->len -= used;
+		answer_drop(&w->came, (size_t)(end - w->came.text) + strlen("\nend\n"));
 		if (fflush(stdout) || ferror(stdout))
 			return false;
 	}
 	return true;
-}
-
-static bool make_room(struct watch *w)
-{
-	char *more;
-
-	if (w->size - w->len > CONTROL_PACKET_MAX)
-		return true;
-	if (w->size > CONTROL_ANSWER_MAX)
-		return false;
-	more = realloc(w->buf, w->size = 2 * (w->size + CONTROL_PACKET_MAX));
-	if (more)
-		w->buf = more;
-	return more;
-}
-
-/* The first line says whether it is watched; 0 or -errno, which has been logged. */
-static int greet(struct watch *w)
-{
-	if (!strncmp(w->buf, "ok\n", 3)) {
-		memmove(w->buf, w->buf + 3, w->len + 1 - 3);
-		w->len -= 3;
-		return 0;
-	}
-	log_err("%s: %.*s", w->trace->dir, (int)strcspn(w->buf + strcspn(w->buf, "\n") + 1, "\n"),
-		w->buf + strcspn(w->buf, "\n") + 1);
-	return -EPROTO;
 }
 
 static int go_on(struct watch *w)
@@ -431,16 +399,16 @@ static int go_on(struct watch *w)
 	bool greeted = false;
 
 	while (!interrupted) {
-		ssize_t n = make_room(w) ? recv(w->fd, w->buf + w->len, w->size - w->len - 1, 0) : -1;
+		ssize_t n = answer_more(&w->came, w->fd);
 
-		if (n < 0 && errno == EINTR)
+		if (n == -EINTR)
 			continue;
 		if (n <= 0)
-			return greeted ? 0 : log_err_r(n < 0 ? -errno : -ECONNRESET, "%s", w->trace->dir);
-		w->len += (size_t)n;
-		w->buf[w->len] = '\0';
-		if (!greeted && greet(w) < 0)
+			return greeted ? 0 : log_err_r(n < 0 ? (int)n : -ECONNRESET, "%s", w->trace->dir);
+		if (!greeted && answer_begin(&w->came) < 0) { /* the first line says whether it is watched */
+			log_err("%s: %.*s", w->trace->dir, (int)strcspn(w->came.text, "\n"), w->came.text);
 			return -EPROTO;
+		}
 		greeted = true;
 		if (!show_whole(w))
 			return -EPIPE;
@@ -465,7 +433,7 @@ int status_watch(const char *which, uint64_t interval_ms, bool json)
 		w.fd = how ? trace_connect(w.trace, "watch", how) : -ENOMEM;
 		r = w.fd < 0 ? log_err_r(w.fd, "%s", w.trace->dir) : go_on(&w);
 		util_close(&w.fd);
-		free(w.buf);
+		free(w.came.text);
 		if (!r && w.terminal && !interrupted)
 			log_info("the trace %s has ended", w.trace->name);
 	}

@@ -50,56 +50,71 @@ int trace_connect(const struct trace *t, const char *verb, const char *text)
 	return TAKE_FD(fd);
 }
 
-/* All that comes until the other end closes: 0 and a text of *LEN_RET bytes, or -errno. */
-static int receive(int fd, char **ret, size_t *len_ret)
+ssize_t answer_more(struct answer *a, int fd)
 {
-	autofree char *text = NULL;
-	size_t len = 0, size = 0;
 	ssize_t n;
 
-	do {
-		if (size - len <= CONTROL_PACKET_MAX) {
-			char *more = realloc(text, size = 2 * (size + CONTROL_PACKET_MAX));
+	if (a->size - a->len <= CONTROL_PACKET_MAX) {
+		char *more = a->size > CONTROL_ANSWER_MAX ? NULL : realloc(a->text, 2 * (a->size + CONTROL_PACKET_MAX));
 
-			if (!more)
-				return -ENOMEM;
-			text = more;
-		}
-		n = recv(fd, text + len, size - len - 1, 0);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && (errno != ECONNRESET || !len))
-			return -errno;
-		len += (size_t)MAX(n, 0);
-	} while (n && len < CONTROL_ANSWER_MAX);
-	if (!len)
-		return -ECONNRESET; /* it ended meanwhile */
-	text[len] = '\0';
-	*len_ret = len;
-	*ret = TAKE_PTR(text);
-	return 0;
+		if (!more)
+			return -ENOMEM;
+		a->text = more;
+		a->size = 2 * (a->size + CONTROL_PACKET_MAX);
+	}
+	n = recv(fd, a->text + a->len, a->size - a->len - 1, 0);
+	if (n < 0)
+		return -errno;
+	a->len += (size_t)n;
+	a->text[a->len] = '\0';
+	return n;
+}
+
+int answer_begin(struct answer *a)
+{
+	bool ok = !strncmp(a->text, "ok\n", 3);
+
+	answer_drop(a, strcspn(a->text, "\n") + 1);
+	return ok ? 0 : -EPROTO;
+}
+
+void answer_drop(struct answer *a, size_t n)
+{
+	n = MIN(n, a->len);
+	a->len -= n;
+	memmove(a->text, a->text + n, a->len + 1);
+}
+
+/* All that comes until the other end closes. 0 or -errno. */
+static int receive(int fd, struct answer *a)
+{
+	ssize_t n;
+
+	do
+		n = answer_more(a, fd);
+	while (n > 0 || n == -EINTR);
+	if (n < 0 && (n != -ECONNRESET || !a->len))
+		return (int)n;
+	return a->len ? 0 : -ECONNRESET; /* it ended meanwhile */
 }
 
 int trace_ask(const struct trace *t, const char *verb, const char *text, char **answer_ret)
 {
 	autoclose int fd = trace_connect(t, verb, text);
-	autofree char *answer = NULL;
-	size_t len = 0, head;
-	bool ok;
+	struct answer a = {};
 	int r;
 
 	*answer_ret = NULL;
 	if (fd < 0)
 		return fd;
-	r = receive(fd, &answer, &len);
-	if (r < 0 || !answer)
+	r = receive(fd, &a);
+	if (r < 0) {
+		free(a.text);
 		return r;
-	ok = !strncmp(answer, "ok\n", 3);
-	head = strcspn(answer, "\n");
-	head += answer[head] == '\n';
-	memmove(answer, answer + head, len + 1 - head);
-	*answer_ret = TAKE_PTR(answer);
-	return ok ? 0 : -EPROTO;
+	}
+	r = answer_begin(&a);
+	*answer_ret = a.text;
+	return r;
 }
 
 /* --- who is there ---------------------------------------------------------------------------------- */

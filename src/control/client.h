@@ -4,6 +4,8 @@
 #define CONTROL_CLIENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
 
 #define TRACES_MAX 64
 
@@ -34,6 +36,18 @@ const struct trace *traces_pick(struct traces *ts, const char *which);
 
 /* The socket of a question to T, for answers that go on: a descriptor, or -errno. */
 int trace_connect(const struct trace *t, const char *verb, const char *text);
+
+/* What came of an answer, as a string. All zero is nothing; TEXT is the user's to free. */
+struct answer {
+	char *text;
+	size_t len, size;
+};
+/* Wait for a packet more of it: its bytes, 0 at the end, or -errno. */
+ssize_t answer_more(struct answer *a, int fd);
+/* Take off its first line. 0: it says that the question was taken; -EPROTO: the rest is why not. */
+int answer_begin(struct answer *a);
+/* Take off N bytes. */
+void answer_drop(struct answer *a, size_t n);
 
 /*
  * Ask T. 0 and the answer, the caller's to free; or -errno, with *ANSWER_RET what it said, or NULL. -EAGAIN: nothing for
