@@ -11,6 +11,7 @@
 
 #include "base/exit_codes.h"
 #include "base/huge_heap.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/new_file.h"
 #include "base/util.h"
@@ -43,32 +44,24 @@ static int log_not_made(int res, const char *name)
 	return res;
 }
 
-/* The page is to be the whole file NAME, or goes to standard output: what to write it to, or NULL, which has been said. */
-static FILE *page_open(struct new_file *f, const char *name)
+/* The page around J, which is freed, as the whole file NAME. WHOSE it is is for messages. */
+static int html_file(struct json *j, const char *whose, const char *name)
 {
-	int res;
+	struct new_file f = NEW_FILE_NONE;
+	int res = new_file_open(&f, name);
 
-	*f = (struct new_file)NEW_FILE_NONE;
-	if (!strcmp(name, "-"))
-		return stdout;
-	res = new_file_open(f, name);
-	if (res < 0)
-		log_not_made(res, name);
-	return f->stream;
-}
-
-/* RES: what came of writing it; 1: a large one. WHOSE is for messages. */
-static int page_close(struct new_file *f, const char *name, const char *whose, int res)
-{
 	if (res < 0) {
-		new_file_drop(f);
+		json_free(j);
+		return log_not_made(res, name);
+	}
+	res = report_page(j, f.stream);
+	if (res < 0) {
+		new_file_drop(&f);
 		return log_err_r(res, "%s: no page", whose);
 	}
-	if (!f->stream)
-		return 0;
 	if (res > 0)
 		log_warn("%s is larger than %u MiB: a browser may take its time", name, PAGE_BYTES_MAX >> 20);
-	res = new_file_commit(f);
+	res = new_file_commit(&f);
 	return res < 0 ? log_err_r(res, "%s: cannot be written", name) : 0;
 }
 
@@ -90,6 +83,17 @@ static bool is_of_trace(const struct report_asked *o)
 		log_err("%s is a name of the trace's own files: name another for the page, %sreport.html for one", o->html,
 			folder);
 	return is;
+}
+
+/* J, which is freed, on stdout or as a page, as O asks. */
+static int put(struct json *j, const char *whose, const struct report_asked *o)
+{
+	int res;
+
+	if (o->html && strcmp(o->html, "-") != 0)
+		return html_file(j, whose, o->html);
+	res = o->html ? report_page(j, stdout) : json_write(j, stdout);
+	return res < 0 ? log_err_r(res, o->html ? "%s: no page" : "%s: no JSON", whose) : 0;
 }
 
 /* --- CSV files -------------------------------------------------------------------------------------------- */
@@ -180,26 +184,20 @@ static bool log_damage(const struct report *r)
 static int report_one(const struct report_asked *o, int i)
 {
 	const char *dir = o->dirs[i];
+	struct json j = { 0 };
 	struct report *r;
 	int res = load(&r, dir, o, 0);
 
 	if (res < 0)
 		return res;
-	if (o->html || o->json)
+	if (o->html || o->json) {
 		report_fit(r);
-	if (o->html) {
-		struct new_file f;
-		FILE *out = page_open(&f, o->html);
-
-		res = out ? page_close(&f, o->html, dir, report_html(r, out)) : -EIO;
-	} else if (o->json) {
-		res = report_json(r, stdout);
+		report_json(r, &j);
+		res = put(&j, dir, o);
 	} else {
 		report_text(r, stdout);
 	}
-	if (res < 0 && !o->html)
-		log_err_r(res, "%s: no JSON", dir);
-	else if (res == 0)
+	if (res == 0)
 		res = write_csv(o, i, r, NULL);
 	if (res == 0)
 		res = log_damage(r);
@@ -211,20 +209,14 @@ static int report_one(const struct report_asked *o, int i)
 
 static int print_compare(const struct compare *c, const struct report_asked *o)
 {
-	int res;
+	struct json j = { 0 };
 
-	if (o->html) {
-		struct new_file f;
-		FILE *out = page_open(&f, o->html);
-
-		return out ? page_close(&f, o->html, "the comparison", compare_html(c, out)) : -EIO;
+	if (o->html || o->json) {
+		compare_json(c, &j);
+		return put(&j, "the comparison", o);
 	}
-	if (!o->json) {
-		compare_text(c, stdout);
-		return 0;
-	}
-	res = compare_json(c, stdout);
-	return res < 0 ? log_err_r(res, "no JSON of the comparison") : 0;
+	compare_text(c, stdout);
+	return 0;
 }
 
 static int report_compared(const struct report_asked *o)
@@ -270,21 +262,15 @@ static int log_no_job(int res, const char *dir)
 
 static int print_job(struct report_job *job, const struct report_asked *o)
 {
+	struct json j = { 0 };
 	int res = 0;
 
-	if (!o->html && !o->json)
-		report_job_text(job, stdout);
-	else
+	if (o->html || o->json) {
 		report_job_fit(job);
-	if (o->html) {
-		struct new_file f;
-		FILE *out = page_open(&f, o->html);
-
-		res = out ? page_close(&f, o->html, "the job", report_job_html(job, out)) : -EIO;
-	} else if (o->json) {
-		res = report_job_json(job, stdout);
-		if (res < 0)
-			log_err_r(res, "no JSON of the job");
+		report_job_json(job, &j);
+		res = put(&j, "the job", o);
+	} else {
+		report_job_text(job, stdout);
 	}
 	for (unsigned int i = 0; i < job->n && res == 0; i++)
 		res = write_csv(o, (int)i, job->host[i].report, NULL);
@@ -325,6 +311,7 @@ static int report_job(const struct report_asked *o)
 static int report_cpu_one(const struct report_asked *o, int i)
 {
 	const char *dir = o->dirs[i];
+	struct json j = { 0 };
 	struct report_cpu *r;
 	int res;
 
@@ -344,10 +331,14 @@ static int report_cpu_one(const struct report_asked *o, int i)
 		log_not_read(res, dir);
 	if (res < 0)
 		return res;
-	res = o->json ? report_cpu_json(r, stdout) : 0;
-	if (!o->json)
+	if (o->json) {
+		report_cpu_json(r, &j);
+		res = put(&j, dir, o);
+	} else {
 		report_cpu_text(r, stdout);
-	res = res < 0 ? log_err_r(res, "%s: no JSON", dir) : write_csv(o, i, NULL, r);
+	}
+	if (res == 0)
+		res = write_csv(o, i, NULL, r);
 	report_cpu_free(r);
 	return res;
 }

@@ -33,7 +33,7 @@ const struct rules *compare_rules(const struct report *r);
 double compare_ratio(const struct compare_measure *m, unsigned int i);
 
 void compare_text(const struct compare *c, FILE *out);
-int compare_json(const struct compare *c, FILE *out); /* 0 or -ENOMEM */
-int compare_html(const struct compare *c, FILE *out); /* 0 or -errno */
+struct json;
+void compare_json(const struct compare *c, struct json *j);
 
 #endif

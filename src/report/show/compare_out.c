@@ -152,7 +152,7 @@ static void number(struct json *j, const char *unit, double v)
 		json_f64(j, NULL, v);
 }
 
-static void build(const struct compare *c, struct json *j)
+void compare_json(const struct compare *c, struct json *j)
 {
 	json_object(j, NULL);
 	json_object(j, "compare");
@@ -181,20 +181,4 @@ static void build(const struct compare *c, struct json *j)
 	json_end(j);
 	json_end(j);
 	json_end(j);
-}
-
-int compare_json(const struct compare *c, FILE *out)
-{
-	struct json j = { 0 };
-
-	build(c, &j);
-	return json_write(&j, out);
-}
-
-int compare_html(const struct compare *c, FILE *out)
-{
-	struct json j = { 0 };
-
-	build(c, &j);
-	return report_page(&j, out);
 }

@@ -116,13 +116,10 @@ void report_cpu_json_members(const struct report_cpu *r, struct json *j)
 	report_notes_json(r->notes, r->n_notes, NULL, j);
 }
 
-int report_cpu_json(const struct report_cpu *r, FILE *out)
+void report_cpu_json(const struct report_cpu *r, struct json *j)
 {
-	struct json j = { 0 };
-
-	json_object(&j, NULL);
-	json_str(&j, "dir", r->dir);
-	report_cpu_json_members(r, &j);
-	json_end(&j);
-	return json_write(&j, out);
+	json_object(j, NULL);
+	json_str(j, "dir", r->dir);
+	report_cpu_json_members(r, j);
+	json_end(j);
 }

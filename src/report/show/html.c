@@ -94,7 +94,7 @@ void report_page_fit(const struct page_fit *f)
 
 static void build(const void *r, struct json *j)
 {
-	report_object(r, j);
+	report_json(r, j);
 }
 
 void report_fit(struct report *r)
@@ -103,12 +103,4 @@ void report_fit(struct report *r)
 
 	if (r->timeline)
 		report_page_fit(&f);
-}
-
-int report_html(const struct report *r, FILE *out)
-{
-	struct json j = { 0 };
-
-	report_object(r, &j);
-	return report_page(&j, out);
 }

@@ -61,9 +61,8 @@ static struct report **reports_of(const struct report_job *job)
 	return reports;
 }
 
-static void build(const void *what, struct json *j)
+void report_job_json(const struct report_job *job, struct json *j)
 {
-	const struct report_job *job = what;
 	autofree struct report **reports = reports_of(job);
 
 	if (!reports) {
@@ -81,12 +80,9 @@ static void build(const void *what, struct json *j)
 	json_end(j);
 }
 
-int report_job_json(const struct report_job *job, FILE *out)
+static void build(const void *job, struct json *j)
 {
-	struct json j = { 0 };
-
-	build(job, &j);
-	return json_write(&j, out);
+	report_job_json(job, j);
 }
 
 void report_job_fit(struct report_job *job)
@@ -96,12 +92,4 @@ void report_job_fit(struct report_job *job)
 
 	if (reports)
 		report_page_fit(&f);
-}
-
-int report_job_html(const struct report_job *job, FILE *out)
-{
-	struct json j = { 0 };
-
-	build(job, &j);
-	return report_page(&j, out);
 }

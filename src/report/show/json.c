@@ -118,17 +118,9 @@ void report_json_members(const struct report *r, struct json *j, bool timeline)
 		report_timeline_json(r, j);
 }
 
-void report_object(const struct report *r, struct json *j)
+void report_json(const struct report *r, struct json *j)
 {
 	json_object(j, NULL);
 	report_json_members(r, j, true);
 	json_end(j);
-}
-
-int report_json(const struct report *r, FILE *out)
-{
-	struct json j = { 0 };
-
-	report_object(r, &j);
-	return json_write(&j, out);
 }

@@ -19,7 +19,6 @@ void report_rest_json(const void *of, struct json *j);
 void report_json_totals(const struct report *r, struct json *j);
 /* All of it, TIMELINE: with the timeline. */
 void report_json_members(const struct report *r, struct json *j, bool timeline);
-void report_object(const struct report *r, struct json *j);
 /* Those of CPU time. */
 void report_cpu_json_members(const struct report_cpu *r, struct json *j);
 /* Text that is NULL or empty is not known, which is null. */
@@ -30,9 +29,6 @@ void report_only_json(const struct report *r, struct json *j);
 void report_notes_json(char *const *notes, unsigned int n, const char *more, struct json *j);
 
 /* --- pages: html.c --- */
-
-/* The page around J, which is freed. 0, 1 when it is larger than PAGE_BYTES_MAX, or -errno; errors of writing stay in OUT. */
-int report_page(struct json *j, FILE *out);
 
 /* A page that BUILD makes the object of, and the N reports that make it large. */
 struct page_fit {

@@ -18,9 +18,13 @@ void report_columns_markdown(FILE *out);
 /* Likewise for the page, as a JSON text: free() it. NULL: memory is out. */
 char *report_views(void);
 void report_short(const struct report *r, FILE *out);
-int report_json(const struct report *r, FILE *out); /* 0 or -ENOMEM */
-/* One page for a browser with all that it needs. 0, 1 when it is larger than PAGE_BYTES_MAX, or -errno. */
-int report_html(const struct report *r, FILE *out);
+/* As the object that J is: for json_write(), or for report_page(). */
+void report_json(const struct report *r, struct json *j);
+/*
+ * One page for a browser with all that it needs, around J, which is freed. 0, 1 when it is larger than PAGE_BYTES_MAX, or
+ * -errno; errors of writing stay in OUT.
+ */
+int report_page(struct json *j, FILE *out);
 /*
  * Makes the timeline's bins longer, and lists shorter where these are what is large, until the page has PAGE_BYTES_MAX at
  * most: so JSON and page stay the same.
@@ -33,14 +37,13 @@ int report_summary(const char *dir, int dirfd, FILE *out);
 /* --- several hosts: what there is to say of all, where they were traced at a time; then each ------------- */
 
 void report_job_text(const struct report_job *job, FILE *out);
-int report_job_json(const struct report_job *job, FILE *out);
-int report_job_html(const struct report_job *job, FILE *out);
+void report_job_json(const struct report_job *job, struct json *j);
 void report_job_fit(struct report_job *job);
 
 /* --- CPU time ---------------------------------------------------------------------------------------------- */
 
 void report_cpu_text(const struct report_cpu *r, FILE *out);
-int report_cpu_json(const struct report_cpu *r, FILE *out); /* 0 or -ENOMEM */
+void report_cpu_json(const struct report_cpu *r, struct json *j);
 /* One CSV file (RFC 4180) per table into the folder DIR, which is made if need be. 0 or -errno. */
 int report_csv(const struct report *r, const char *dir); /* CPU time, where it is loaded, in its folder cpu */
 int report_cpu_csv(const struct report_cpu *r, const char *dir);

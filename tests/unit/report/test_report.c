@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/json.h"
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/report.h"
@@ -44,7 +45,10 @@ static char *rendered(const char *dir, void (*render)(const struct report *r, FI
 
 static void json(const struct report *r, FILE *out)
 {
-	assert_int_equal(report_json(r, out), 0);
+	struct json j = { 0 };
+
+	report_json(r, &j);
+	assert_int_equal(json_write(&j, out), 0);
 }
 
 static const struct report_proc *proc(const struct report *r, uint64_t pid)

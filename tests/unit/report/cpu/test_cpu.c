@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/json.h"
 #include "base/util.h"
 #include "report/cpu/load.h"
 #include "report/report.h"
@@ -152,12 +153,14 @@ static void json_has_all_of_the_time(void **state)
 	static struct manifest_facts m;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct json j = { 0 };
 		struct report_cpu *r = load(names[i], NULL);
 		autofree char *text = NULL;
 		size_t len;
 		FILE *out = open_memstream(&text, &len);
 
-		assert_int_equal(report_cpu_json(r, out), 0);
+		report_cpu_json(r, &j);
+		assert_int_equal(json_write(&j, out), 0);
 		fclose(out);
 		assert_int_equal(sum_of(text, "\"tasks\"", "\"cpus\"", "\"run_ns\": "), r->by_task_ns);
 		assert_int_equal(sum_of(text, "\"tasks\"", "\"cpus\"", "\"by_cpu\": "), r->by_task_ns);

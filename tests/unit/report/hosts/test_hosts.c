@@ -17,6 +17,7 @@
 #include "report/why/rules.h"
 #include "stats/timeline.h"
 #include "report/why/why.h"
+#include "base/json.h"
 #include "base/util.h"
 
 static char small[] = "tests/golden/trace-small", other[] = "tests/golden/trace-other", cut[] = "tests/golden/trace-cut";
@@ -188,6 +189,7 @@ static void what_makes_no_job_is_told(void **state)
 
 static void json_and_page_hold_it(void **state)
 {
+	struct json j = { 0 };
 	char *const dirs[] = { small, other };
 	autofree char *json = NULL, *html = NULL;
 	static struct manifest_facts m;
@@ -196,14 +198,16 @@ static void json_and_page_hold_it(void **state)
 	FILE *out = open_memstream(&json, &len);
 
 	open_job(&job, dirs, 2);
-	assert_int_equal(report_job_json(&job, out), 0);
+	report_job_json(&job, &j);
+	assert_int_equal(json_write(&j, out), 0);
 	fclose(out);
 	assert_non_null(strstr(json, "\"begin_ns\": 0,"));
 	assert_non_null(strstr(json, "\"begin_utc\": \"2026-11-21T01:02:02.900000000Z\""));
 	assert_non_null(strstr(json, "\"after_ns\": 500000000"));
 	assert_int_equal(manifest_parse(&m, json), 0);
 	out = open_memstream(&html, &len);
-	assert_int_equal(report_job_html(&job, out), 0);
+	report_job_json(&job, &j);
+	assert_int_equal(report_page(&j, out), 0);
 	fclose(out);
 	assert_non_null(strstr(html, "\"hosts\":[{\"name\":\"node1\""));
 	report_job_free(&job);

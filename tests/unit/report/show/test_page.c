@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/json.h"
 #include "base/util.h"
 #include "report/report.h"
 #include "report/scan/model.h"
@@ -68,6 +69,7 @@ static void its_size_is_known_before(void **state)
 /* A busy machine for hours: 16 GPUs, 200 processes, each with something to do all the time. */
 static void a_timeline_that_is_too_large_gets_longer_bins(void **state)
 {
+	struct json j = { 0 };
 	struct report r = { .dir = "t", .timeline = timeline_new(1) };
 	struct timeline *t = r.timeline;
 	autofree char *html = NULL;
@@ -94,7 +96,8 @@ static void a_timeline_that_is_too_large_gets_longer_bins(void **state)
 	report_fit(&r);
 	assert_true(t->bin_ns > bin_ns);
 	out = open_memstream(&html, &len);
-	assert_int_equal(report_html(&r, out), 0);
+	report_json(&r, &j);
+	assert_int_equal(report_page(&j, out), 0);
 	fclose(out);
 	assert_in_range(len, PAGE_BYTES_MAX / 4, PAGE_BYTES_MAX);
 	for (unsigned int i = 0; i < TIMELINE_BINS; i++)
@@ -162,6 +165,7 @@ static void put_much_of_a_machine(struct timeline *t)
 /* 65536 phases of a thousand names, 5000 processes, 512 series of collectors, 64 disks, gaps, and paths that are all markup. */
 static void the_page_of_any_trace_has_5_mib_at_most(void **state)
 {
+	struct json j = { 0 };
 	struct report *r = calloc(1, sizeof(*r));
 	autofree char *html = NULL, *path = long_path();
 	size_t len;
@@ -196,7 +200,8 @@ static void the_page_of_any_trace_has_5_mib_at_most(void **state)
 		memset(((struct report_disk *)table_get(&r->disks, i))->name, '<', 63);
 	report_fit(r);
 	out = open_memstream(&html, &len);
-	assert_int_equal(report_html(r, out), 0);
+	report_json(r, &j);
+	assert_int_equal(report_page(&j, out), 0);
 	fclose(out);
 	assert_in_range(len, PAGE_BYTES_MAX / 8, PAGE_BYTES_MAX);
 	assert_in_range(r->thin, 1, REPORT_THIN_MAX - 1);
@@ -235,6 +240,7 @@ static void the_page_asks_for_nothing(void **state)
 
 static void a_report_s_page_is_around_its_json(void **state)
 {
+	struct json j = { 0 };
 	struct report *r;
 	autofree char *html = NULL, *json = NULL;
 	size_t len = 0;
@@ -242,7 +248,8 @@ static void a_report_s_page_is_around_its_json(void **state)
 
 	assert_int_equal(report_load(&r, "tests/golden/trace-small", &(struct report_options){ .timed = true }), 0);
 	f = open_memstream(&html, &len);
-	assert_int_equal(report_html(r, f), 0);
+	report_json(r, &j);
+	assert_int_equal(report_page(&j, f), 0);
 	fclose(f);
 	report_free(r);
 	assert_non_null(strstr(html, "\"dir\":\"tests/golden/trace-small\",\"version\":"));

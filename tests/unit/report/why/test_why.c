@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "report/report.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
@@ -1742,11 +1743,13 @@ static void what_is_not_there_is_said(void **state)
 /* What is told of R's epochs, and all behind it. */
 static char *epoch_json(const struct report *r)
 {
+	struct json j = { 0 };
 	char *json = NULL, *epoch;
 	size_t len = 0;
 	FILE *out = open_memstream(&json, &len);
 
-	assert_int_equal(report_json(r, out), 0);
+	report_json(r, &j);
+	assert_int_equal(json_write(&j, out), 0);
 	fclose(out);
 	epoch = strdup(strstr(json, "\"epochs\""));
 	free(json);
