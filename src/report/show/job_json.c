@@ -8,6 +8,7 @@
 #include "report/hosts/hosts.h"
 #include "report/show/json.h"
 #include "report/show/show.h"
+#include "report/show/tables.h"
 #include "report/timeline.h"
 #include "report/why/rules.h"
 #include "report/why/why.h"
@@ -26,7 +27,7 @@ static void hosts(const struct report_job *job, struct json *j)
 			json_u64(j, "maxerror_ns", h->error_ns);
 		else
 			json_null(j, "maxerror_ns");
-		report_json_members(h->report, j, false);
+		view_sections_json(report_sections, h->report, h->report->thin, false, j);
 		json_end(j);
 	}
 	json_end(j);
@@ -70,7 +71,7 @@ void report_job_json(const struct report_job *job, struct json *j)
 		return;
 	}
 	json_object(j, NULL);
-	report_json_totals(job->total, j);
+	view_sections_json(report_sections, job->total, 0, true, j);
 	json_u64(j, "n_processes", job->total->n_procs);
 	bottleneck(job, j);
 	between(job, j);

@@ -14,8 +14,9 @@ void report_known_json(struct json *j, const char *key, const char *s)
 	json_str(j, key, s && s[0] ? s : NULL);
 }
 
-static void facts(const struct report *r, struct json *j)
+void report_facts_json(const void *of, struct json *j)
 {
+	const struct report *r = of;
 	const struct manifest_facts *m = &r->manifest;
 
 	json_str(j, "dir", r->dir);
@@ -49,11 +50,6 @@ static void facts(const struct report *r, struct json *j)
 		json_end(j);
 	}
 	json_end(j);
-}
-
-void report_facts_json(const void *of, struct json *j)
-{
-	facts(of, j);
 }
 
 void report_maps_json(const void *of, struct json *j)
@@ -106,21 +102,10 @@ void report_rest_json(const void *of, struct json *j)
 			  "most: the text of dltraced report and the trace folder have more" : NULL, j);
 }
 
-void report_json_totals(const struct report *r, struct json *j)
-{
-	view_sections_json(report_sections, r, 0, true, j);
-}
-
-void report_json_members(const struct report *r, struct json *j, bool timeline)
-{
-	view_sections_json(report_sections, r, r->thin, false, j);
-	if (timeline)
-		report_timeline_json(r, j);
-}
-
 void report_json(const struct report *r, struct json *j)
 {
 	json_object(j, NULL);
-	report_json_members(r, j, true);
+	view_sections_json(report_sections, r, r->thin, false, j);
+	report_timeline_json(r, j);
 	json_end(j);
 }

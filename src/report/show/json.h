@@ -15,11 +15,7 @@ void report_why_json(const void *of, struct json *j);
 void report_maps_json(const void *of, struct json *j);
 void report_rest_json(const void *of, struct json *j);
 
-/* What can be summed up over several traces. */
-void report_json_totals(const struct report *r, struct json *j);
-/* All of it, TIMELINE: with the timeline. */
-void report_json_members(const struct report *r, struct json *j, bool timeline);
-/* Those of CPU time. */
+/* Of CPU time. */
 void report_cpu_json_members(const struct report_cpu *r, struct json *j);
 /* Text that is NULL or empty is not known, which is null. */
 void report_known_json(struct json *j, const char *key, const char *s);
