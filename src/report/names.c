@@ -176,7 +176,7 @@ static bool is_there(struct scan *s, struct reader_field base, uint64_t nr)
 	return s->segment_there;
 }
 
-static struct report_sum *sum_of(struct report *r, struct reader_field name)
+struct report_sum *report_sum_of(struct report *r, struct reader_field name)
 {
 	for (unsigned int i = 0; i < r->n_sums; i++)
 		if (reader_is(name, r->sums[i].name))
@@ -187,24 +187,27 @@ static struct report_sum *sum_of(struct report *r, struct reader_field name)
 	return &r->sums[r->n_sums++];
 }
 
+void report_sum_add(struct report_sum *to, const struct report_sum *s)
+{
+	if (!to)
+		return;
+	to->rows += s->rows;
+	to->failed += s->failed;
+	to->bytes += s->bytes;
+	to->lat_ns += s->lat_ns;
+	to->max_lat_ns = MAX(to->max_lat_ns, s->max_lat_ns);
+}
+
 /* Killed between writing a sum and removing the rows, dltraced leaves both: then the rows count. */
 bool report_row_rollup(struct scan *s)
 {
-	uint64_t segment = 0, rows, failed, bytes, lat_ns, max_lat_ns;
-	struct report_sum *sum;
+	struct report_sum sum;
+	uint64_t segment = 0;
 
-	if (!scan_u64(s, COL_ROWS, &rows) || !scan_u64(s, COL_FAILED, &failed) || !scan_u64(s, COL_BYTES, &bytes) ||
-	    !scan_u64(s, COL_LAT_NS, &lat_ns) || !scan_u64(s, COL_MAX_LAT_NS, &max_lat_ns))
+	if (!scan_u64(s, COL_ROWS, &sum.rows) || !scan_u64(s, COL_FAILED, &sum.failed) || !scan_u64(s, COL_BYTES, &sum.bytes) ||
+	    !scan_u64(s, COL_LAT_NS, &sum.lat_ns) || !scan_u64(s, COL_MAX_LAT_NS, &sum.max_lat_ns))
 		return false;
-	if (scan_u64(s, COL_SEGMENT, &segment) && is_there(s, scan_field(s, COL_PROBE), segment))
-		return true;
-	sum = sum_of(s->report, scan_field(s, COL_PROBE));
-	if (!sum)
-		return true;
-	sum->rows += rows;
-	sum->failed += failed;
-	sum->bytes += bytes;
-	sum->lat_ns += lat_ns;
-	sum->max_lat_ns = MAX(sum->max_lat_ns, max_lat_ns);
+	if (!scan_u64(s, COL_SEGMENT, &segment) || !is_there(s, scan_field(s, COL_PROBE), segment))
+		report_sum_add(report_sum_of(s->report, scan_field(s, COL_PROBE)), &sum);
 	return true;
 }

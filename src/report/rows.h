@@ -18,5 +18,9 @@ bool report_row_files(struct scan *s);
 bool report_row_pids(struct scan *s);
 bool report_row_time_align(struct scan *s);
 bool report_row_rollup(struct scan *s);
+/* That of a file NAME, made when it is new; NULL: there are too many. */
+struct report_sum *report_sum_of(struct report *r, struct reader_field name);
+/* TO NULL: nowhere. */
+void report_sum_add(struct report_sum *to, const struct report_sum *s);
 
 #endif

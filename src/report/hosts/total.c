@@ -8,6 +8,7 @@
 #include "base/util.h"
 #include "report/hosts/hosts.h"
 #include "report/report.h"
+#include "report/rows.h"
 #include "report/scan/scan.h"
 
 static struct manifest_probe *probe_of(struct manifest_facts *m, const char *name)
@@ -42,22 +43,8 @@ static void add_sums(struct report *sum, const struct report *r)
 {
 	for (unsigned int i = 0; i < r->n_sums; i++) {
 		const struct report_sum *s = &r->sums[i];
-		struct report_sum *to = NULL;
 
-		for (unsigned int k = 0; k < sum->n_sums && !to; k++)
-			if (strcmp(sum->sums[k].name, s->name) == 0)
-				to = &sum->sums[k];
-		if (!to && sum->n_sums == REPORT_SUMS_MAX)
-			continue;
-		if (!to) {
-			to = &sum->sums[sum->n_sums++];
-			memcpy(to->name, s->name, sizeof(to->name));
-		}
-		to->rows += s->rows;
-		to->failed += s->failed;
-		to->bytes += s->bytes;
-		to->lat_ns += s->lat_ns;
-		to->max_lat_ns = MAX(to->max_lat_ns, s->max_lat_ns);
+		report_sum_add(report_sum_of(sum, (struct reader_field){ s->name, strlen(s->name) }), s);
 	}
 }
 
