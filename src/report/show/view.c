@@ -28,7 +28,8 @@ void view_add(struct view_rows *rows, const void *row)
 		rows->v = v;
 		rows->room = room;
 	}
-	rows->v[rows->n++] = (struct view_row){ .parent = rows->parent, .row = row };
+	rows->v[rows->n] = (struct view_row){ rows->parent, row, rows->n };
+	rows->n++;
 }
 
 void *view_alloc(struct view_rows *rows, size_t size)
@@ -80,8 +81,6 @@ void view_sort(struct view_rows *rows, size_t first, const struct view_place *pl
 {
 	struct view_place copy = *place;
 
-	for (size_t i = first; i < rows->n; i++)
-		rows->v[i].nr = i;
 	if (rows->n > first)
 		qsort_r(rows->v + first, rows->n - first, sizeof(*rows->v), by_most, &copy);
 }

@@ -128,7 +128,7 @@ struct view_column {
 struct view_rows {
 	struct view_row {
 		const void *parent, *row;
-		size_t nr; /* while they are sorted */
+		size_t nr; /* as they were added */
 	} *v;
 	size_t n, room;
 	uint64_t total; /* how many there are of what these are the first of; 0: these are all */
@@ -142,7 +142,7 @@ void view_add(struct view_rows *rows, const void *row);
 void *view_make(struct view_rows *rows, size_t size);
 /* As many that are no row. */
 void *view_alloc(struct view_rows *rows, size_t size);
-/* Those from FIRST on in order, with the most at PLACE before the others; of the same number as they were. */
+/* Those from FIRST on in order, with the most at PLACE before the others; of the same number as they were added. */
 void view_sort(struct view_rows *rows, size_t first, const struct view_place *place);
 #define VIEW_SORT(rows, first, type, member) view_sort(rows, first, &(const struct view_place)VIEW_PLACE(type, member))
 
