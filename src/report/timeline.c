@@ -2,7 +2,6 @@
 /* From rows to the timeline: which column means which series. */
 #include "report/timeline.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/util.h"
-
 #define ROOM_FIRST 64U
 #define LINE_BYTES 64 /* of caches; a value of this size is in one line then */
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the hosts of a job have done together. */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/util.h"
 #include "report/hosts/hosts.h"
 #include "report/why/rules.h"
 #include "report/why/why.h"

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A comparison as text, as JSON (docs/report-json.md has the names) and as a page. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fmt.h"
 #include "base/json.h"
-#include "base/util.h"
 #include "report/compare.h"
 #include "report/show/json.h"
 #include "report/show/text.h"

@@ -3,7 +3,6 @@
  * What threads waited for: their time in parts, and the calls that they waited in; of all threads of a name, and, as text
  * alone, of each process. Text has the calls in sentences, with the folders that they went to.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fmt.h"
@@ -152,8 +151,6 @@ static const char *rough_percent(char buf[16], uint64_t part, uint64_t whole)
 	snprintf(buf, 16, v < 9.95 ? "%.1f %%" : "%.0f %%", v);
 	return buf;
 }
-
-#define ROUGH(part, whole) rough_percent((char[16]){ 0 }, part, whole)
 
 static void put_call(const struct report_cpu *r, const struct line *l, FILE *out)
 {

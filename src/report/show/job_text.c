@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A job on several hosts for a terminal: what all of it waited for, who was there when, and then each host's report. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/fmt.h"
-#include "base/util.h"
 #include "report/hosts/hosts.h"
 #include "report/show/show.h"
 #include "report/why/rules.h"

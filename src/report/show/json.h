@@ -3,8 +3,6 @@
 #ifndef REPORT_SHOW_JSON_H
 #define REPORT_SHOW_JSON_H
 
-#include <stdio.h>
-
 #include "report/scan/model.h"
 
 struct json;

@@ -3,7 +3,6 @@
 #ifndef REPORT_SHOW_SHOW_H
 #define REPORT_SHOW_SHOW_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 struct finding;

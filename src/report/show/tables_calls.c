@@ -418,6 +418,6 @@ static const struct view_column disk_columns[] = {
 };
 
 const struct view view_disks = {
-	.key = "disks", .what = "the first 1024", .columns = disk_columns, VIEW_TABLE(struct report, disks), .left_out = "disks_left_out",
-	.most = REPORT_DISKS_MAX, .least = 4,
+	.key = "disks", .what = "the first 1024", .columns = disk_columns, VIEW_TABLE(struct report, disks),
+	.left_out = "disks_left_out", .most = REPORT_DISKS_MAX, .least = 4,
 };

@@ -3,8 +3,6 @@
 #ifndef REPORT_SHOW_TABLES_CPU_H
 #define REPORT_SHOW_TABLES_CPU_H
 
-#include <stdlib.h>
-
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/cpu/cpu.h"

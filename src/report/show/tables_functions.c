@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of calls by function, of a struct report. */
-#include "base/util.h"
 #include "report/scan/model.h"
 #include "report/show/tables.h"
 

@@ -4,7 +4,6 @@
 
 #include "base/fmt.h"
 #include "base/json.h"
-#include "base/util.h"
 #include "report/scan/spreads.h"
 #include "report/show/tables.h"
 #include "report/show/text.h"
@@ -165,7 +164,8 @@ static void histogram_counts(const void *of, const void *row, struct json *j)
 #define HISTOGRAM_COLUMNS                                                                                                 \
 	{ "of", NULL, VIEW_TEXT, 0, VIEW_KEY, VIEW_AT(struct histogram, of),                                                \
 	  .what = "the probe's reads or writes, where it has them; of a process read, write, open, other" },             \
-	{ "unit", NULL, VIEW_TEXT, 0, VIEW_KEY, VIEW_AT(struct histogram, bytes), .names = units, .what = "ns: latencies; B: sizes" },                \
+	{ "unit", NULL, VIEW_TEXT, 0, VIEW_KEY, VIEW_AT(struct histogram, bytes), .names = units,                           \
+	  .what = "ns: latencies; B: sizes" },                                                                             \
 	{ "n", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct histogram, n) },                                                      \
 	{ "p50", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct histogram, p50),                                                    \
 	  .what = "of a process within a sixteenth, of its sizes below by an eighth at most" },                           \

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/util.h"
 #include "stats/table.h"
 
 /* A row that no report holds. */

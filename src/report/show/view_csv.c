@@ -6,7 +6,6 @@
 #include <inttypes.h>
 
 #include "base/csv.h"
-#include "base/util.h"
 
 static bool is_column(const struct view_column *c)
 {

@@ -5,9 +5,7 @@
  */
 #include "report/show/view.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fmt.h"
 #include "base/util.h"
