@@ -16,6 +16,7 @@
 #include "report/cpu/load.h"
 #include "report/missing.h"
 #include "report/phases/read.h"
+#include "report/phases/saves.h"
 #include "report/rows.h"
 #include "report/scan/datasets.h"
 #include "report/scan/lookup.h"
@@ -255,10 +256,10 @@ static void infer_phases(struct report *r)
 	uint64_t from_ns;
 	bool sure;
 
-	if (!r->phases)
+	if (!r->phases || !r->saves)
 		return;
 	sure = why_trains_from(r, &from_ns);
-	phases_infer(r->phases, r->timeline, from_ns, sure);
+	phases_infer(r->phases, r->timeline, r->saves, from_ns, sure);
 }
 
 /* What is summed up beside the rest, as O asks. */
@@ -277,7 +278,8 @@ static int prepare(struct report *r, const struct report_options *o)
 	}
 	if (o->timed) {
 		r->timeline = timeline_new(o->begin_ns ? o->begin_ns : r->manifest.start_ns);
-		if (!r->timeline)
+		r->saves = phase_saves_new();
+		if (!r->timeline || !r->saves)
 			return -ENOMEM;
 	}
 	return 0;
@@ -479,6 +481,7 @@ void report_free(struct report *r)
 	report_datasets_free(r->datasets);
 	free(r->only.path);
 	phases_free(r->phases);
+	phase_saves_free(r->saves);
 	gaps_free(&r->gaps);
 	free(r->dir);
 	free(r);

@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/phases/saves.h"
 #include "report/why/why.h"
-
-#define LARGE (64U << 10) /* a write, of more than a log */
 
 /* --- calls -------------------------------------------------------------------------------------- */
 
@@ -54,14 +53,30 @@ static bool saves(const struct report *r, const struct report_proc *p)
 	return parent && parent->waits;
 }
 
-void report_timeline_saved(struct timeline *t, const struct scan *s, const struct report_call_facts *c)
+/* A close that took no time had nothing to write back. */
+static bool is_mark(const struct scan *s, const struct report_call_facts *c, enum phase_save_mark *what)
 {
-	if (!saves(s->report, c->proc))
+	struct reader_field flags = scan_field(s, COL_FLAGS);
+
+	*what = s->kind == REPORT_OPEN ? PHASE_OPENED : PHASE_FLUSHED;
+	if (s->kind == REPORT_OPEN)
+		return reader_flag(flags, "WRONLY") || reader_flag(flags, "RDWR");
+	if (s->kind == REPORT_CLOSE)
+		return c->lat_ns >= NSEC_PER_MSEC;
+	return s->kind == REPORT_SYNC || (s->kind == REPORT_CREATE_DEL && scan_field(s, COL_FUNC).len >= strlen("rename") &&
+					  memcmp(scan_field(s, COL_FUNC).p, "rename", strlen("rename")) == 0);
+}
+
+void report_timeline_saved(const struct scan *s, const struct report_call_facts *c)
+{
+	enum phase_save_mark what = PHASE_OPENED;
+
+	if (!(c->write || is_mark(s, c, &what)) || !saves(s->report, c->proc))
 		return;
 	if (c->write)
-		timeline_saved(t, s->time_ns, c->bytes);
-	if (!c->write || c->bytes >= LARGE)
-		timeline_wrote(t, !c->write, s->time_ns, c->lat_ns);
+		phase_saves_write(s->report->saves, c->fid, s->time_ns, c->lat_ns, c->bytes);
+	else
+		phase_saves_mark(s->report->saves, c->fid, what, s->time_ns, c->lat_ns);
 }
 
 void report_timeline_request(const struct scan *s, struct reader_field name, uint64_t bytes, uint64_t queue_ns,

@@ -36,8 +36,8 @@ static inline bool report_timeline_has(const struct timeline *t, uint64_t at_ns)
 
 /* A row of a probe without bytes. */
 void report_timeline_count(struct timeline *t, const struct scan *s);
-/* A write of a file, or a sync: it may be of a checkpoint. */
-void report_timeline_saved(struct timeline *t, const struct scan *s, const struct report_call_facts *c);
+/* A call on a file that is no read: it may be of a checkpoint. */
+void report_timeline_saved(const struct scan *s, const struct report_call_facts *c);
 
 /* Programs map their libraries and read their sources before they come to what they are for. */
 static inline void report_timeline_data(struct timeline *t, uint32_t bin, uint64_t at_ns, uint64_t bytes)
@@ -75,10 +75,10 @@ static inline void report_timeline_call(const struct scan *s, const struct repor
 	if (!c->on_file)
 		return;
 	bin = timeline_bin(t, s->time_ns);
-	if (c->rw ? c->write : s->kind == REPORT_SYNC) {
+	if ((c->rw ? c->write : s->kind != REPORT_MMAP) && c->file && !c->failed && s->report->saves) {
 		const struct report_call_facts copy = *c;
 
-		report_timeline_saved(t, s, &copy);
+		report_timeline_saved(s, &copy);
 	}
 	if (c->file && c->file->data && !c->write && (c->rw || s->kind == REPORT_MMAP))
 		report_timeline_data(t, bin, s->time_ns, c->rw ? c->bytes : 0);

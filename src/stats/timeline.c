@@ -68,28 +68,8 @@ static void fold_heat(uint32_t heat[TIMELINE_BINS][TIMELINE_HEAT_ROWS])
 	memset(heat[TIMELINE_BINS / 2], 0, TIMELINE_BINS / 2 * sizeof(heat[0]));
 }
 
-static void widen(struct timeline_extent *e, const struct timeline_extent *by)
-{
-	if (!by->end_ns)
-		return;
-	e->begin_ns = e->end_ns ? MIN(e->begin_ns, by->begin_ns) : by->begin_ns;
-	e->end_ns = MAX(e->end_ns, by->end_ns);
-}
-
-static void fold_extents(struct timeline_extent e[TIMELINE_BINS])
-{
-	for (size_t i = 0; i < TIMELINE_BINS / 2; i++) {
-		e[i] = e[2 * i];
-		widen(&e[i], &e[2 * i + 1]);
-	}
-	memset(&e[TIMELINE_BINS / 2], 0, TIMELINE_BINS / 2 * sizeof(e[0]));
-}
-
 void timeline_fold(struct timeline *t)
 {
-	fold_extents(t->wrote);
-	fold_extents(t->synced);
-	FOLD(t->saved, TIMELINE_BINS);
 	FOLD(t->data, TIMELINE_BINS);
 	for (unsigned int i = 0; i < TIMELINE_SUMS; i++)
 		FOLD(t->sum[i], TIMELINE_BINS);
@@ -231,19 +211,6 @@ void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns,
 		t->sum[what][MIN(bin, TIMELINE_BINS - 1)] += now;
 		placed += now;
 	}
-}
-
-void timeline_saved(struct timeline *t, uint64_t at_ns, uint64_t bytes)
-{
-	t->saved[timeline_bin(t, at_ns)] += bytes;
-}
-
-void timeline_wrote(struct timeline *t, bool sync, uint64_t at_ns, uint64_t lat_ns)
-{
-	const uint32_t bin = timeline_bin(t, at_ns);
-
-	widen(sync ? &t->synced[bin] : &t->wrote[bin],
-	      &(struct timeline_extent){ .begin_ns = timeline_from(t, at_ns, lat_ns), .end_ns = at_ns });
 }
 
 struct timeline_lane *timeline_lane(struct timeline *t, uint64_t pid)

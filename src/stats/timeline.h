@@ -85,11 +85,6 @@ struct timeline {
 	uint64_t sum[TIMELINE_SUMS][TIMELINE_BINS];
 	uint32_t heat[TIMELINE_HEATS][TIMELINE_BINS][TIMELINE_HEAT_ROWS];
 	bool has_heat[TIMELINE_HEATS], has_sched;
-	/* Large writes of files by those who train, and syncs, that ended in the bin: from the first's begin to the last's end; 0: none. */
-	struct timeline_extent {
-		uint64_t begin_ns, end_ns;
-	} wrote[TIMELINE_BINS], synced[TIMELINE_BINS];
-	uint64_t saved[TIMELINE_BINS]; /* bytes that those who train wrote to files */
 	uint64_t data[TIMELINE_BINS];  /* bytes of data that somebody read */
 	uint64_t data_ns;	       /* somebody read or mapped data for the first time; 0: never */
 	struct table disks;  /* struct timeline_disk *, by table_key(name) */
@@ -129,10 +124,6 @@ void timeline_fold(struct timeline *t);
 void timeline_add(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t value);
 /* The same, spread evenly over the SPAN_NS before AT_NS. */
 void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns, uint64_t value);
-/* BYTES were written to a file by who trains. */
-void timeline_saved(struct timeline *t, uint64_t at_ns, uint64_t bytes);
-/* A write of a file by it, or a sync, that took LAT_NS ended; small ones (of logs) tell nothing. */
-void timeline_wrote(struct timeline *t, bool sync, uint64_t at_ns, uint64_t lat_ns);
 /* Made when new; NULL: no room or no memory. */
 struct timeline_lane *timeline_lane(struct timeline *t, uint64_t pid);
 struct timeline_disk *timeline_disk(struct timeline *t, const char *name, size_t len);

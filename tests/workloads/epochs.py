@@ -222,6 +222,8 @@ class Loader:
         self.paths = self.paths[n:]
 
     def close(self):
+        if self.pids:  # what nobody has taken
+            os.write(self.pipes[1], b"." * len(self.paths))
         for pid in self.pids:
             os.waitpid(pid, 0)
         for fd in self.pipes:

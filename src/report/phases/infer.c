@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Phases where nobody tells of any. Start-up lasts until reading has become as strong as it is for most of the time;
- * checkpoints are bursts of writing by those who train, and not before they do. What does not stand out is not told.
+ * checkpoints are files that those who train write in one go (saves.h), and not before they do. What does not stand out
+ * is not told.
  */
 #include <stdlib.h>
 
 #include "base/util.h"
 #include "report/phases/phases.h"
+#include "report/phases/saves.h"
 #include "stats/timeline.h"
 
 #define WINDOWS 256	       /* that the trace is looked at in */
 #define LEAST_WINDOWS 32
 #define LEAST_READS 256	       /* in all of the trace */
 #define SUSTAINED 5	       /* windows, of which most are strong */
-#define BURST_BYTES (16U << 20) /* of a checkpoint, at least */
-#define BURST_TIMES 4	       /* the mean */
-#define BURSTS_MAX 4096
 
 /* Sums of the timeline per window of EACH bins. */
 struct windows {
@@ -110,100 +109,39 @@ static uint64_t infer_steady(struct phases *p, const struct timeline *t)
 
 /* --- checkpoints -------------------------------------------------------------------------------------------- */
 
-/* Whether a file was made from bin FROM to bin TO; where none was made at all that tells nothing. */
-static bool made_files(const struct timeline *t, uint32_t from, uint32_t to)
-{
-	for (uint32_t i = from; i <= to; i++)
-		if (t->sum[TIMELINE_CREATES][i])
-			return true;
-	return sum_of(t, t->sum[TIMELINE_CREATES]) == 0;
-}
-
-struct burst {
-	uint32_t from, to; /* bins */
-	uint64_t begin_ns, end_ns;
-	uint64_t bytes;
-};
-
-/* What is nearer is of the same. */
-static uint64_t apart_ns(const struct timeline *t)
-{
-	return MAX(2, timeline_bins(t) / 100) * t->bin_ns;
-}
-
-/* From when to when there was writing that ended in bin I: bins may be much longer than that, or much shorter. */
-static struct timeline_extent writing(const struct timeline *t, uint32_t i)
-{
-	return t->wrote[i].end_ns ? t->wrote[i]
-				  : (struct timeline_extent){ begin_of(t, i), begin_of(t, i + 1ULL) };
-}
-
-/* The syncs that begin in it, or right behind. */
-static void add_syncs(const struct timeline *t, struct burst *b)
-{
-	for (uint32_t i = b->from; i < timeline_bins(t); i++)
-		if (t->synced[i].end_ns > b->end_ns && t->synced[i].begin_ns < b->end_ns + apart_ns(t))
-			b->end_ns = t->synced[i].end_ns;
-}
-
 /* What is written before FROM_NS is what is needed to begin: the data set, unpacked or made. */
-static void put_burst(struct phases *p, const struct timeline *t, const struct burst *b, uint64_t from_ns)
+static void infer_checkpoints(struct phases *p, struct phase_saves *saves, const struct timeline *t, uint64_t from_ns)
 {
-	/* a file is made before the first write to it has ended */
-	uint32_t before = MIN(b->from, MAX(timeline_bins(t) / 20, 2));
+	uint32_t n = 0;
+	autofree struct phase_save *v = phase_saves_find(saves, t->begin_ns, t->end_ns, &n);
 
-	if (b->bytes >= BURST_BYTES && b->begin_ns >= from_ns && made_files(t, b->from - before, b->to))
-		phases_add(p, PHASE_INFERRED, "checkpoint", b->begin_ns, b->end_ns, true);
+	for (uint32_t i = 0; i < n; i++)
+		if (v[i].begin_ns >= from_ns)
+			phases_add(p, PHASE_INFERRED, "checkpoint", v[i].begin_ns, v[i].end_ns, true);
 }
 
-/* Bins with much more writing than the mean, and those between that are near each other. */
-static void infer_checkpoints(struct phases *p, const struct timeline *t, uint64_t from_ns)
+/* Whether somebody who knows tells of one of KIND; PHASE_KINDS: of any. */
+static bool is_told(const struct phases *p, enum phase_kind kind)
 {
-	const uint64_t *written = t->saved;
-	uint32_t bins = timeline_bins(t), bursts = 0;
-	uint64_t least = MAX(BURST_TIMES * (sum_of(t, written) / bins), 1);
-	struct burst b = { .bytes = 0 };
+	for (uint32_t i = 0; i < p->recorded.n; i++) {
+		const struct phase *phase = &p->recorded.v[i];
 
-	for (uint32_t i = 0; i < bins && bursts < BURSTS_MAX; i++) {
-		struct timeline_extent e = writing(t, i);
-
-		if (written[i] < least)
-			continue;
-		if (b.bytes && e.begin_ns >= b.end_ns + apart_ns(t)) {
-			put_burst(p, t, &b, from_ns);
-			bursts++;
-			b.bytes = 0;
-		}
-		if (!b.bytes)
-			b = (struct burst){ .from = i, .begin_ns = MAX(e.begin_ns, b.end_ns) };
-		b.bytes += written[i];
-		b.to = i;
-		b.begin_ns = MIN(b.begin_ns, e.begin_ns);
-		b.end_ns = MAX(b.end_ns, e.end_ns);
-		add_syncs(t, &b);
-	}
-	if (b.bytes)
-		put_burst(p, t, &b, from_ns);
-}
-
-/* By somebody who knows: epochs by workers say nothing of checkpoints. */
-static bool is_told(const struct phases *p)
-{
-	for (uint32_t i = 0; i < p->recorded.n; i++)
-		if (!p->recorded.v[i].inferred)
+		if (!phase->inferred && (kind == PHASE_KINDS || p->names[phase->name].kind == kind))
 			return true;
+	}
 	return false;
 }
 
-void phases_infer(struct phases *p, const struct timeline *t, uint64_t from_ns, bool sure)
+void phases_infer(struct phases *p, const struct timeline *t, struct phase_saves *saves, uint64_t from_ns, bool sure)
 {
 	uint64_t steady_ns = 0;
 
-	if (is_told(p) || !t->begin_ns || timeline_bins(t) < LEAST_WINDOWS)
+	if (!t->begin_ns || timeline_bins(t) < LEAST_WINDOWS)
 		return;
-	if (sum_of(t, t->sum[TIMELINE_READS]) >= LEAST_READS)
+	if (!is_told(p, PHASE_KINDS) && sum_of(t, t->sum[TIMELINE_READS]) >= LEAST_READS)
 		steady_ns = infer_steady(p, t);
-	infer_checkpoints(p, t, sure ? from_ns : MAX(from_ns, steady_ns));
+	if (!is_told(p, PHASE_CHECKPOINT))
+		infer_checkpoints(p, saves, t, sure ? from_ns : MAX(from_ns, steady_ns));
 	if (phases_close(p, t->begin_ns) == 0)
 		phases_end(p, t->begin_ns, t->end_ns);
 }

@@ -184,11 +184,12 @@ bool phases_put(struct phase_list *l, const struct phase *phase);
 
 /* --- inferring: infer.c -------------------------------------------------------------------- */
 
+struct phase_saves;
 /*
- * Where nothing was told: start-up, steady state and checkpoints by what was read and written when, in the
+ * Start-up and steady state where nothing was told, checkpoints where none was, by what was read and written when, in the
  * lists of P, marked as inferred. After phases_end(). No checkpoint begins before FROM_NS, nor, where it is not SURE
  * that this is when training began, before an inferred steady state does.
  */
-void phases_infer(struct phases *p, const struct timeline *t, uint64_t from_ns, bool sure);
+void phases_infer(struct phases *p, const struct timeline *t, struct phase_saves *saves, uint64_t from_ns, bool sure);
 
 #endif

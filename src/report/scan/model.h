@@ -227,6 +227,7 @@ struct report {
 		uint64_t rows, left_out; /* of calls; of these, on files elsewhere */
 	} only;
 	struct phases *phases;	   /* of the job, known before rows are read; NULL: not asked for */
+	struct phase_saves *saves; /* what was written of checkpoints, perhaps; NULL: not asked for */
 	struct gaps gaps;
 	struct report_cpu *cpu;	   /* NULL: not asked for, or no CPU scheduling in the trace */
 	struct table files, procs, disks;

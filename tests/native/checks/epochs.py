@@ -3,7 +3,8 @@
 """epochs.py ACCOUNT SOURCE SIDE [FIRST]: the epochs in the report on stdin are those of tests/workloads/epochs.py.
 
 As many as ACCOUNT has, numbered from FIRST on, by SOURCE, each more than half of its own; SIDE of which the lines
-are, `-' where no line is on one side alone. Output of a job comes late by as much as a busy machine makes it.
+are, `-' where no line is on one side alone. Output of a job comes late by as much as a busy machine makes it. Checkpoints
+that ACCOUNT has are inferred, each within its own time and most of it: calls come at once.
 """
 import json
 import sys
@@ -30,4 +31,12 @@ for i, (p, (begin, end)) in enumerate(zip(said, true)):
     assert 2 * overlap > max(end - begin, 0) and (i + 1 == len(said) or 2 * overlap > p["end_ns"] - p["begin_ns"]), text
 assert [e["side"] for e in timeline["epoch_lines"]] == ([] if side == "-" else [side]), text
 assert not any(e["assumed"] for e in timeline["epoch_lines"]), text
+if account["checkpoints"]:
+    saved = [p for p in timeline["phases"] if p["kind"] == "checkpoint"]
+    text = "said " + ", ".join(seconds(p["begin_ns"], p["end_ns"]) for p in saved)
+    text += "; true " + ", ".join(seconds(*t) for t in account["checkpoints"])
+    assert len(saved) == len(account["checkpoints"]), text
+    for p, (begin, end) in zip(saved, account["checkpoints"]):
+        assert p["inferred"] and begin <= p["begin_ns"] and p["end_ns"] <= end, text
+        assert 2 * (p["end_ns"] - p["begin_ns"]) > end - begin, text
 print(text)

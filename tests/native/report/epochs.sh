@@ -4,7 +4,7 @@
 # The epochs of a job that prints them as training loops, tqdm, Lightning, Keras, the trainer of Hugging Face and MLPerf
 # do, none of which the user has told dltraced of: `report' has as many as there were, where the job's own clock has
 # them, whether lines come before an epoch, behind it or while it goes on, with workers of each epoch, of all of them
-# and none. A job that prints nothing has those of its workers.
+# and none. A job that prints nothing has those of its workers. Checkpoints are what is written of them.
 . "${0%/*}/../lib.sh"
 need python3
 
@@ -32,7 +32,7 @@ print(*(p["number"] for p in json.load(sys.stdin)["timeline"]["phases"] if p["ki
 python3 "$job" none data account --epochs 1 --steps 1 --step-ms 1 || fail "no data"
 
 shape log ends 0 results
-shape log ends 7 results --first 7
+shape log ends 7 results --first 7 --save 20
 shape log ends 0 results --persistent
 shape log ends 0 results --workers 0
 shape log ends 0 train-and-val --validate
@@ -45,7 +45,7 @@ shape log both 0 every
 shape log both 0 keras
 shape log - 0 named
 shape mllog - 0 mllog
-shape workers - 0 none
+shape workers - 0 none --save 20
 shape workers - 0 none --validate
 
 # Bars show whole seconds, and when one that is drawn over itself came is known of the line alone: as many there are.

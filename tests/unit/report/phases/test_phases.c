@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/util.h"
+#include "report/phases/saves.h"
 #include "stats/timeline.h"
 
 #define S NSEC_PER_SEC
@@ -301,11 +302,30 @@ static struct timeline *job(bool checkpoints, bool steady)
 
 		timeline_add(t, TIMELINE_READS, at, 1);
 		timeline_add(t, TIMELINE_READ_BYTES, at, ms < 10000 || !steady ? 100 : ms < 90000 && !writes ? 1000000 : 0);
-		timeline_saved(t, at, writes ? 1 << 20 : 100);
-		if (writes && ms % 1000 == 0)
-			timeline_add(t, TIMELINE_CREATES, at, 1);
 	}
 	return t;
+}
+
+/* A second of writing of a new file. */
+static void save(struct phase_saves *s, uint64_t fid, uint64_t at_s)
+{
+	phase_saves_mark(s, fid, PHASE_OPENED, at_s * S, 10);
+	for (uint64_t ms = 10; ms < 1000; ms += 10)
+		phase_saves_write(s, fid, at_s * S + ms * NSEC_PER_MSEC, NSEC_PER_MSEC, 1 << 20);
+}
+
+/* Of that job, and a log that is written all the time. */
+static struct phase_saves *saved(bool checkpoints)
+{
+	struct phase_saves *s = phase_saves_new();
+
+	if (checkpoints) {
+		save(s, 1, 1040);
+		save(s, 2, 1070);
+	}
+	for (uint64_t ms = 0; ms < 100000; ms += 10)
+		phase_saves_write(s, 9, 1000 * S + ms * NSEC_PER_MSEC, 100, 100);
+	return s;
 }
 
 /* Within a second of AT. */
@@ -314,10 +334,11 @@ static struct timeline *job(bool checkpoints, bool steady)
 static void what_stands_out_is_inferred(void **state)
 {
 	struct timeline *t = job(true, true);
+	struct phase_saves *s = saved(true);
 	struct phases *p = phases_new();
 
 	assert_int_equal(phases_close(p, 1000 * S), 0);
-	phases_infer(p, t, 0, false);
+	phases_infer(p, t, s, 0, false);
 	assert_int_equal(p->all.n, 4);
 	for (uint32_t i = 0; i < p->all.n; i++)
 		assert_true(p->all.v[i].inferred);
@@ -329,66 +350,26 @@ static void what_stands_out_is_inferred(void **state)
 	ABOUT(phases_get(p, PHASE_CHECKPOINT, 0)->begin_ns, 1040);
 	ABOUT(phases_get(p, PHASE_CHECKPOINT, 1)->end_ns, 1071);
 	phases_free(p);
+	phase_saves_free(s);
 	timeline_free(t);
 }
 
 static void what_does_not_stand_out_is_not(void **state)
 {
 	struct timeline *t = job(false, false), *empty = timeline_new(5);
+	struct phase_saves *s = saved(false);
 	struct phases *p = phases_new();
 
 	assert_int_equal(phases_close(p, 0), 0);
-	phases_infer(p, empty, 0, false);
+	phases_infer(p, empty, s, 0, false);
 	assert_int_equal(p->all.n, 0);
-	phases_infer(p, t, 0, false); /* the same all the time: that is steady, and begins at once */
+	phases_infer(p, t, s, 0, false); /* the same all the time: that is steady, and begins at once */
 	assert_int_equal(p->all.n, 1);
 	assert_string_equal(p->names[p->all.v[0].name].name, "steady");
 	phases_free(p);
 	timeline_free(t);
 	timeline_free(empty);
-}
-
-/* A checkpoint of two writes that lie apart and end in one bin each, and the sync behind them; bins are 64 ms long. */
-static void a_checkpoint_lasts_from_its_first_write_to_its_last_sync(void **state)
-{
-	struct timeline *t = timeline_new(1000 * S);
-	struct phases *p = phases_new();
-
-	for (uint64_t ms = 0; ms < 100000; ms += 10)
-		timeline_saved(t, 1000 * S + ms * NSEC_PER_MSEC, 100);
-	timeline_saved(t, 1043 * S, 10 << 20);
-	timeline_wrote(t, false, 1043 * S, 3 * S - 1);
-	timeline_saved(t, 1050 * S, 10 << 20);
-	timeline_wrote(t, false, 1050 * S, 6 * S + 500 * NSEC_PER_MSEC);
-	timeline_wrote(t, true, 1052 * S + 5, 2 * S);
-	timeline_wrote(t, true, 1080 * S, S); /* another's */
-	assert_int_equal(phases_close(p, 1000 * S), 0);
-	phases_infer(p, t, 0, false);
-	assert_int_equal(phases_count(p, PHASE_CHECKPOINT), 1);
-	assert_int_equal(phases_get(p, PHASE_CHECKPOINT, 0)->begin_ns, 1040 * S + 1);
-	assert_int_equal(phases_get(p, PHASE_CHECKPOINT, 0)->end_ns, 1052 * S + 5);
-	phases_free(p);
-	timeline_free(t);
-}
-
-/* Half a day has long bins; what is written in one of them lasted no longer for that. */
-static void a_short_checkpoint_is_short_in_a_long_trace(void **state)
-{
-	struct timeline *t = timeline_new(1000 * S);
-	struct phases *p = phases_new();
-
-	for (uint64_t s = 0; s < 43200; s++)
-		timeline_saved(t, (1000 + s) * S, 100);
-	timeline_saved(t, 20001 * S, 1 << 30);
-	timeline_wrote(t, false, 20001 * S, S);
-	timeline_saved(t, 1000 * S + 100000 * S, 1); /* all bins twice as long */
-	assert_int_equal(phases_close(p, 1000 * S), 0);
-	phases_infer(p, t, 0, false);
-	assert_int_equal(phases_count(p, PHASE_CHECKPOINT), 1);
-	assert_int_equal(phases_get(p, PHASE_CHECKPOINT, 0)->begin_ns, 20000 * S);
-	assert_int_equal(phases_get(p, PHASE_CHECKPOINT, 0)->end_ns, 20001 * S);
-	phases_free(p);
-	timeline_free(t);
+	phase_saves_free(s);
 }
 
 /* The data set is made before it is read: a second of writing while it starts up, and a checkpoint as large. */
@@ -408,31 +389,43 @@ static void what_is_written_before_training_is_no_checkpoint(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct timeline *t = job(true, true);
+		struct phase_saves *s = saved(true);
 		struct phases *p = phases_new();
 
-		for (uint64_t ms = 2000; ms < 3000; ms += 10)
-			timeline_saved(t, 1000 * S + ms * NSEC_PER_MSEC, 1 << 20);
-		timeline_add(t, TIMELINE_CREATES, 1002 * S, 1);
+		save(s, 3, 1002);
 		assert_int_equal(phases_close(p, 1000 * S), 0);
-		phases_infer(p, t, cases[i].from_ns, cases[i].sure);
+		phases_infer(p, t, s, cases[i].from_ns, cases[i].sure);
 		assert_int_equal(phases_count(p, PHASE_CHECKPOINT), cases[i].checkpoints);
 		phases_free(p);
 		timeline_free(t);
+		phase_saves_free(s);
 	}
 }
 
-static void nothing_is_inferred_where_something_is_told(void **state)
+/* Checkpoints are, where others are told; no start-up and no steady state. */
+static void what_is_told_is_not_inferred(void **state)
 {
-	static const struct line lines[] = { { PHASE_LASTS, PHASE_MARKS, "x", -1, -1, 1050 } };
-	struct phases *p = told(lines, 1);
-	struct timeline *t = job(true, true);
+	static const struct line mark[] = { { PHASE_LASTS, PHASE_MARKS, "x", -1, -1, 1050 } },
+				 save[] = { { PHASE_BEGINS, PHASE_LOG, "checkpoint", -1, -1, 1030 },
+					    { PHASE_ENDS, PHASE_LOG, "checkpoint", -1, -1, 1031 } };
+	static const struct { const struct line *lines; size_t n; uint32_t checkpoints, all; } cases[] = {
+		{ mark, 1, 2, 3 }, { save, 2, 1, 1 },
+	};
 
-	assert_int_equal(phases_close(p, 1000 * S), 0);
-	phases_end(p, 1000 * S, 1100 * S);
-	phases_infer(p, t, 0, false);
-	expect(p, "x mark 1050-1100 x1 unfinished\n");
-	phases_free(p);
-	timeline_free(t);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct phases *p = told(cases[i].lines, cases[i].n);
+		struct timeline *t = job(true, true);
+		struct phase_saves *s = saved(true);
+
+		assert_int_equal(phases_close(p, 1000 * S), 0);
+		phases_end(p, 1000 * S, 1100 * S);
+		phases_infer(p, t, s, 0, false);
+		assert_int_equal(phases_count(p, PHASE_CHECKPOINT), cases[i].checkpoints);
+		assert_int_equal(p->all.n, cases[i].all);
+		phases_free(p);
+		timeline_free(t);
+		phase_saves_free(s);
+	}
 }
 
 /* The sum over N of how many each stands for. */
@@ -521,10 +514,8 @@ int main(void)
 		cmocka_unit_test(too_many_are_left_out),
 		cmocka_unit_test(what_stands_out_is_inferred),
 		cmocka_unit_test(what_does_not_stand_out_is_not),
-		cmocka_unit_test(a_checkpoint_lasts_from_its_first_write_to_its_last_sync),
-		cmocka_unit_test(a_short_checkpoint_is_short_in_a_long_trace),
 		cmocka_unit_test(what_is_written_before_training_is_no_checkpoint),
-		cmocka_unit_test(nothing_is_inferred_where_something_is_told),
+		cmocka_unit_test(what_is_told_is_not_inferred),
 		cmocka_unit_test(what_is_too_short_to_be_seen_is_merged),
 		cmocka_unit_test(names_beyond_number_are_one_of_their_kind),
 	};

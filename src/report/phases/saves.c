@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See saves.h. */
+#include "report/phases/saves.h"
+
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "stats/table.h"
+
+#define NEAR_NS (200 * NSEC_PER_MSEC) /* what comes so soon behind is of the same */
+#define GAP_NS (2 * NSEC_PER_SEC) /* without a sync and the like in between: tensors come from a GPU meanwhile */
+#define LINE_BYTES (64U << 10)	  /* that is no part of a checkpoint by itself */
+#define PART_BYTES (1U << 20)	  /* of a file that is one of a checkpoint, at least */
+#define SAVE_BYTES (16U << 20)	  /* of a checkpoint, at least */
+#define MARKS_LOOKED_AT 4096 /* of one file: hostile traces have more */
+#define TIMES 4 /* the mean of all writing that a file is written with of which it is not known when it was opened */
+
+/* A file, from when it is first written to its last write, or a pause. */
+struct run {
+	uint64_t fid, begin_ns, end_ns, bytes;
+	bool opened; /* right before */
+};
+
+struct mark {
+	uint64_t fid, begin_ns, end_ns;
+	enum phase_save_mark what;
+};
+
+struct phase_saves {
+	struct run *run;
+	struct mark *mark;
+	uint32_t n_runs, n_marks, runs_room, marks_room;
+	struct table last; /* by FID: 1 + index of its last run */
+	uint64_t bytes;	   /* of all */
+};
+
+struct phase_saves *phase_saves_new(void)
+{
+	struct phase_saves *s = calloc(1, sizeof(*s));
+
+	if (s)
+		table_init(&s->last, sizeof(uint32_t), PHASE_SAVES_MAX);
+	return s;
+}
+
+void phase_saves_free(struct phase_saves *s)
+{
+	if (!s)
+		return;
+	table_free(&s->last);
+	free(s->run);
+	free(s->mark);
+	free(s);
+}
+
+/* Room for one more of SIZE behind the N of V; false: there are too many. */
+static bool grow(void **v, uint32_t n, uint32_t *room, size_t size)
+{
+	uint32_t more = *room ? 2 * *room : 64;
+	void *grown;
+
+	if (n < *room)
+		return true;
+	grown = more <= PHASE_SAVES_MAX ? reallocarray(*v, more, size) : NULL;
+	if (!grown)
+		return false;
+	*v = grown;
+	*room = more;
+	return true;
+}
+
+/* --- rows -------------------------------------------------------------------------------------------------- */
+
+void phase_saves_write(struct phase_saves *s, uint64_t fid, uint64_t at_ns, uint64_t lat_ns, uint64_t bytes)
+{
+	const uint64_t begin_ns = at_ns - MIN(lat_ns, at_ns);
+	uint32_t *last = table_get(&s->last, fid);
+	struct run *r = last && *last ? &s->run[*last - 1] : NULL;
+
+	s->bytes += bytes;
+	if (r && begin_ns < r->end_ns + NEAR_NS) {
+		r->begin_ns = MIN(r->begin_ns, begin_ns);
+		r->end_ns = MAX(r->end_ns, at_ns);
+		r->bytes += bytes;
+		return;
+	}
+	if (r && r->bytes < LINE_BYTES && begin_ns >= r->end_ns + GAP_NS) { /* a log's line: its place is the next one's */
+		*r = (struct run){ .fid = fid, .begin_ns = begin_ns, .end_ns = at_ns, .bytes = bytes };
+		return;
+	}
+	if (!last || !grow((void **)&s->run, s->n_runs, &s->runs_room, sizeof(*s->run)))
+		return;
+	s->run[s->n_runs] = (struct run){ .fid = fid, .begin_ns = begin_ns, .end_ns = at_ns, .bytes = bytes };
+	*last = ++s->n_runs;
+}
+
+void phase_saves_mark(struct phase_saves *s, uint64_t fid, enum phase_save_mark what, uint64_t at_ns, uint64_t lat_ns)
+{
+	if (grow((void **)&s->mark, s->n_marks, &s->marks_room, sizeof(*s->mark)))
+		s->mark[s->n_marks++] = (struct mark){ fid, at_ns - MIN(lat_ns, at_ns), at_ns, what };
+}
+
+/* --- files -------------------------------------------------------------------------------------------------- */
+
+static int by_run(const void *a, const void *b)
+{
+	const struct run *x = a, *y = b;
+
+	if (x->fid != y->fid)
+		return x->fid < y->fid ? -1 : 1;
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+static int by_mark(const void *a, const void *b)
+{
+	const struct mark *x = a, *y = b;
+
+	if (x->fid != y->fid)
+		return x->fid < y->fid ? -1 : 1;
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+/* The marks of one file. */
+struct marks {
+	const struct mark *v;
+	uint32_t n;
+};
+
+/* Those of FID, from *AT on, which goes on. */
+static struct marks marks_of(const struct phase_saves *s, uint64_t fid, uint32_t *at)
+{
+	struct marks m;
+
+	while (*at < s->n_marks && s->mark[*at].fid < fid)
+		++*at;
+	m = (struct marks){ s->mark + *at, 0 };
+	while (*at + m.n < s->n_marks && m.n < MARKS_LOOKED_AT && s->mark[*at + m.n].fid == fid)
+		m.n++;
+	return m;
+}
+
+static bool is_marked(const struct marks *m, uint64_t begin_ns, uint64_t end_ns)
+{
+	for (uint32_t i = 0; i < m->n; i++)
+		if (m->v[i].end_ns > begin_ns && m->v[i].begin_ns < end_ns)
+			return true;
+	return false;
+}
+
+/* It was opened right before, and is synced and renamed right behind. */
+static void widen(struct run *r, const struct marks *m)
+{
+	const uint64_t first_ns = r->begin_ns;
+
+	for (uint32_t i = 0; i < m->n; i++) {
+		const struct mark *k = &m->v[i];
+
+		if (k->what == PHASE_OPENED && k->end_ns <= first_ns && k->end_ns + NEAR_NS > first_ns) {
+			r->begin_ns = MIN(r->begin_ns, k->begin_ns);
+			r->opened = true;
+		}
+		if (k->what == PHASE_FLUSHED && k->end_ns > r->end_ns && k->begin_ns < r->end_ns + NEAR_NS)
+			r->end_ns = k->end_ns;
+	}
+}
+
+/* Runs of one file that only a pause is between are one; each with what is done to it before and behind. */
+static void join_runs(struct phase_saves *s)
+{
+	uint32_t n = 0, at = 0;
+
+	if (s->n_runs)
+		qsort(s->run, s->n_runs, sizeof(*s->run), by_run);
+	if (s->n_marks)
+		qsort(s->mark, s->n_marks, sizeof(*s->mark), by_mark);
+	for (uint32_t i = 0; i < s->n_runs; i++) {
+		struct run *r = &s->run[i], *before = n ? &s->run[n - 1] : NULL;
+		const struct marks m = marks_of(s, r->fid, &at);
+
+		if (before && before->fid == r->fid && r->begin_ns < before->end_ns + GAP_NS &&
+		    !is_marked(&m, before->end_ns, r->begin_ns)) {
+			before->end_ns = MAX(before->end_ns, r->end_ns);
+			before->bytes += r->bytes;
+		} else {
+			s->run[n++] = *r;
+		}
+	}
+	s->n_runs = n;
+	at = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct marks m = marks_of(s, s->run[i].fid, &at);
+
+		widen(&s->run[i], &m);
+	}
+}
+
+/* --- checkpoints --------------------------------------------------------------------------------------------- */
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct run *x = a, *y = b;
+
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+/* A log is written all the time; what was open before is a checkpoint where it stands out. */
+static bool is_part(const struct phase_saves *s, const struct run *r, uint64_t trace_ns)
+{
+	const uint64_t ns = MAX(r->end_ns - r->begin_ns, 1);
+
+	if (r->bytes < PART_BYTES || 2 * ns > trace_ns)
+		return false;
+	return r->opened || (double)r->bytes / (double)ns >= TIMES * (double)s->bytes / (double)trace_ns;
+}
+
+struct phase_save *phase_saves_find(struct phase_saves *s, uint64_t begin_ns, uint64_t end_ns, uint32_t *n)
+{
+	struct phase_save *v, *last = NULL;
+	uint32_t count = 0;
+
+	*n = 0;
+	join_runs(s);
+	if (s->n_runs)
+		qsort(s->run, s->n_runs, sizeof(*s->run), by_begin);
+	v = calloc(s->n_runs + 1, sizeof(*v));
+	for (uint32_t i = 0; v && i < s->n_runs; i++) {
+		const struct run *r = &s->run[i];
+
+		if (!is_part(s, r, end_ns - begin_ns))
+			continue;
+		if (last && r->begin_ns < last->end_ns + NEAR_NS) {
+			last->end_ns = MAX(last->end_ns, r->end_ns);
+			last->bytes += r->bytes;
+			continue;
+		}
+		last = &v[count++];
+		*last = (struct phase_save){ r->begin_ns, r->end_ns, r->bytes };
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (v[i].bytes >= SAVE_BYTES)
+			v[(*n)++] = v[i];
+	return v;
+}
