@@ -8,11 +8,7 @@
 #include "base/util.h"
 #include "report/scan/datasets_impl.h"
 #include "report/scan/lookup.h"
-#include "report/scan/software.h"
 #include "stats/top.h"
-
-#define IS_SOFTWARE (1U << 31) /* of a folder: a file has that in struct report_file */
-#define NUMBER(where) ((where) & ~IS_SOFTWARE)
 
 const char *const report_dataset_kind_names[DATASET_KINDS + 1] = {
 	[DATASET_DATA] = "data", [DATASET_OUTPUT] = "output", [DATASET_SHM] = "shm", [DATASET_SOFTWARE] = "software",
@@ -88,7 +84,7 @@ void report_datasets_file(struct report *r, const struct report_file *f, struct 
 	if (!grow_where(r, d))
 		return;
 	if (f->type == REPORT_DIR)
-		d->where[place_of(r, f)] = folders_number(&d->tree, path) | (report_is_software(path) ? IS_SOFTWARE : 0);
+		d->where[place_of(r, f)] = folders_number(&d->tree, path);
 	else if (f->type == REPORT_REG || f->type == REPORT_SHM || f->type == REPORT_BLK)
 		d->where[place_of(r, f)] = folders_number_above(&d->tree, path);
 }
@@ -176,9 +172,9 @@ static bool kind_of(const struct report *r, uint32_t i, const struct report_file
 	*ret = DATASET_OTHERS;
 	if (!f->calls || f->type == REPORT_MEMFD || !report_is_file((enum report_type)f->type))
 		return false;
-	if (!NUMBER(where) || is_closed_only(f))
+	if (!where || is_closed_only(f))
 		return true;
-	if (f->type == REPORT_DIR ? where & IS_SOFTWARE : !f->data)
+	if (f->software)
 		*ret = DATASET_SOFTWARE;
 	else if (f->type == REPORT_SHM && !f->read_bytes)
 		*ret = DATASET_SHM;
@@ -244,7 +240,7 @@ static void gather_kind(struct adding *a, enum dataset_kind kind, struct gather_
 		const struct report_file *f = table_at(&a->r->files, i);
 
 		if (kind_of(a->r, i, f, &of) && of == kind)
-			put_in_folder(a, &folders[NUMBER(d->where[i])], i, f);
+			put_in_folder(a, &folders[d->where[i]], i, f);
 	}
 	gather(&g);
 }

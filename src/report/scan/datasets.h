@@ -53,7 +53,7 @@ struct dataset {
 
 struct report_datasets {
 	struct folders tree;
-	uint32_t *where; /* by place in the table of files: the number of its folder, and DATASETS_IS_SOFTWARE */
+	uint32_t *where; /* by place in the table of files: the number of its folder; 0: none */
 	struct dataset_times {
 		uint64_t before_ns, open_ns;
 	} *times; /* likewise */
