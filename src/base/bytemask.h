@@ -7,7 +7,6 @@
 #define BASE_BYTEMASK_H
 
 #include <endian.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #ifdef __SSE2__

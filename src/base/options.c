@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "base/util.h"
 
 #define LONG_ONLY 0x100 /* keys of options without a letter: above every char */
 #define BUFFER_MIN_BYTES 4096 /* a BPF ring is at least one page */

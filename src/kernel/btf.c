@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <bpf/btf.h>
-#include <bpf/libbpf.h>
 
 #include "base/log.h"
 #include "base/util.h"

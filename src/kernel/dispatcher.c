@@ -2,6 +2,7 @@
 #include "kernel/dispatcher.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -158,7 +159,7 @@ int dispatcher_add(struct dispatcher *d, unsigned int probe, dispatcher_share_fn
 
 	call = next_call(d, probe, &i);
 	if (!call)
-		return -ENOENT;
+		return 0;
 	d->load_for = &d->funcs[call->nr];
 	r = handlers_load(d, probe, &cfg, d->enrich, share, ctx);
 	if (r < 0 && cfg.hold) {
@@ -379,11 +380,13 @@ int dispatcher_attach(struct dispatcher *d, unsigned int probe)
 	return r;
 }
 
+#define ALL UINT_MAX
+
 static void detach(struct dispatcher *d, unsigned int probe)
 {
 	for (int enter = 1; enter >= 0; enter--)
 		for (unsigned int i = 0; i < d->n_hooks; i++)
-			if (d->hooks[i].probe == probe && d->hooks[i].enter == enter)
+			if ((probe == ALL || d->hooks[i].probe == probe) && d->hooks[i].enter == enter)
 				hook_detach(&d->hooks[i]);
 }
 
@@ -396,10 +399,7 @@ void dispatcher_remove(struct dispatcher *d, unsigned int probe)
 
 void dispatcher_detach_all(struct dispatcher *d)
 {
-	for (int enter = 1; enter >= 0; enter--)
-		for (unsigned int i = 0; i < d->n_hooks; i++)
-			if (d->hooks[i].enter == enter)
-				hook_detach(&d->hooks[i]);
+	detach(d, ALL);
 }
 
 void dispatcher_free(struct dispatcher *d)
@@ -421,14 +421,11 @@ void dispatcher_skipped(const struct dispatcher *d, uint64_t skipped[DLT_PROBES]
 
 	for (unsigned int i = 0; i < d->n_hooks; i++) {
 		const struct hook *h = &d->hooks[i];
-		struct bpf_prog_info info = {};
-		__u32 len = sizeof(info);
 
 		/* a skipped end shows by itself: its entry has none. Kprobes share one program. */
 		if (!h->enter || h->prog_fd == last)
 			continue;
 		last = h->prog_fd;
-		if (!bpf_obj_get_info_by_fd(h->prog_fd, &info, &len))
-			skipped[h->own_fd ? h->probe : 0] += info.recursion_misses;
+		skipped[h->own_fd ? h->probe : 0] += object_program_skipped(h->prog_fd);
 	}
 }

@@ -67,7 +67,7 @@ void dispatcher_init(struct dispatcher *d, unsigned int number, enum backend bac
 /* Does it serve CALL? By function: if the kernel has it, with this prototype. */
 bool dispatcher_takes(const struct dispatcher *d, const struct probe_call *call);
 
-/* Load PROBE's handlers: 0, or -errno, and then nothing of the probe is left. */
+/* Load PROBE's handlers, if it serves any of its calls: 0, or -errno, and then nothing of the probe is left. */
 int dispatcher_add(struct dispatcher *d, unsigned int probe, dispatcher_share_fn share, void *ctx);
 
 /* Load the hooks' programs for the calls of all probes added, and enter the handlers. */

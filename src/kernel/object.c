@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "base/util.h"
@@ -233,6 +232,27 @@ void object_detach(struct object_links *l)
 {
 	while (l->n)
 		bpf_link__destroy(l->v[--l->n]);
+}
+
+uint64_t object_program_skipped(int prog_fd)
+{
+	struct bpf_prog_info info = {};
+	__u32 len = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(prog_fd, &info, &len) ? 0 : info.recursion_misses;
+}
+
+uint64_t object_skipped(const struct bpf_object *obj, const char *but)
+{
+	struct bpf_program *prog;
+	uint64_t n = 0;
+
+	if (!obj)
+		return 0;
+	bpf_object__for_each_program(prog, obj)
+		if (bpf_program__fd(prog) >= 0 && !(but && strcmp(bpf_program__name(prog), but) == 0))
+			n += object_program_skipped(bpf_program__fd(prog));
+	return n;
 }
 
 int object_iterate(const struct bpf_program *prog, uint32_t pid, int map_fd)

@@ -42,6 +42,10 @@ int object_attach(struct object_links *l, const struct bpf_object *obj, const ch
 /* What was attached last goes first. */
 void object_detach(struct object_links *l);
 
+/* Runs of a program that the kernel skipped (recursion_misses, 5.12); of OBJ's but for BUT, both may be NULL. */
+uint64_t object_program_skipped(int prog_fd);
+uint64_t object_skipped(const struct bpf_object *obj, const char *but);
+
 /*
  * Run PROG, an iterator that prints nothing: over the tasks of process PID, all for 0, or over the
  * elements of map MAP_FD, which is -1 for tasks. 0 or -errno; -E2BIG: this kernel takes no process.

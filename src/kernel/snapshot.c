@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "base/util.h"

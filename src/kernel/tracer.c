@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "base/log.h"

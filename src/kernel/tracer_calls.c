@@ -41,14 +41,6 @@ static void dispatchers_remove(struct tracer *t, unsigned int first, unsigned in
 		dispatcher_remove(&t->dispatchers[i], probe);
 }
 
-static bool takes_some(const struct dispatcher *d, unsigned int probe)
-{
-	for (unsigned int c = 0; c < probes[probe]->n_calls; c++)
-		if (dispatcher_takes(d, &probes[probe]->calls[c]))
-			return true;
-	return false;
-}
-
 static int share(void *ctx, struct bpf_object *obj)
 {
 	return tracer_share_maps(ctx, obj, 0);
@@ -67,7 +59,7 @@ static void dispatcher_make(struct tracer *t, enum backend b, int proto, unsigne
 	} else {
 		dispatcher_init(d, ++t->n_dispatchers, b, proto, t->funcs, &t->cfg, &t->kernel, t->enrich);
 		for (unsigned int p = 1; p < DLT_PROBES; p++) {
-			int r = *mask >> p & 1 && takes_some(d, p) ? dispatcher_add(d, p, share, t) : 0;
+			int r = *mask >> p & 1 ? dispatcher_add(d, p, share, t) : 0;
 
 			if (!r)
 				continue;

@@ -91,9 +91,6 @@ void tracer_maps_free(struct tracer *t);
 /* Let OBJ, opened and not loaded, use the shared maps that it names, but not those of mask BUT. */
 int tracer_share_maps(const struct tracer *t, struct bpf_object *obj, uint32_t but);
 
-/* Runs of OBJ's programs, but for BUT, that the kernel skipped; both may be NULL. */
-uint64_t tracer_object_skipped(const struct bpf_object *obj, const char *but);
-
 /* Do without PROBE, because of WHY. */
 void tracer_leave_out(struct tracer *t, unsigned int probe, const char *why);
 

@@ -8,7 +8,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "base/util.h"
 #include "kernel/uring.h"
 
 static void byte_set(struct tracer *t, pid_t tgid, uint8_t state)
@@ -129,40 +128,20 @@ void tracer_requests(struct tracer *t, uint64_t now_ns, unsigned int max,
 		     void (*call)(void *ctx, const struct dlt_call *call),
 		     void (*rec)(void *ctx, const struct dlt_hdr *rec), void *ctx)
 {
-	uring_in_flight(t->uring, max, call, ctx);
+	uring_in_flight(t->uring, now_ns, max, call, rec, ctx);
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		struct probe_object *o = probes[i]->in_flight ? object_of(t, i) : NULL;
 
 		if (o)
 			probes[i]->in_flight(o, rec, ctx, now_ns, max);
 	}
-	uring_in_flight_recs(t->uring, now_ns, max, rec, ctx);
-}
-
-uint64_t tracer_object_skipped(const struct bpf_object *obj, const char *but)
-{
-	struct bpf_program *prog;
-	uint64_t n = 0;
-
-	if (!obj)
-		return 0;
-	bpf_object__for_each_program(prog, obj) {
-		struct bpf_prog_info info = {};
-		__u32 len = sizeof(info);
-
-		if (but && strcmp(bpf_program__name(prog), but) == 0)
-			continue;
-		if (bpf_program__fd(prog) >= 0 && !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
-			n += info.recursion_misses;
-	}
-	return n;
 }
 
 void tracer_skipped(const struct tracer *t, uint64_t skipped[DLT_PROBES])
 {
 	skipped[0] = uring_skipped(t->uring);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		skipped[i] = tracer_object_skipped(t->objects[i].obj, probes[i]->skips_show);
+		skipped[i] = object_skipped(t->objects[i].obj, probes[i]->skips_show);
 	for (unsigned int i = 0; i < t->n_dispatchers; i++)
 		dispatcher_skipped(&t->dispatchers[i], skipped);
 }

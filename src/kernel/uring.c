@@ -246,7 +246,7 @@ void uring_close(struct uring *u)
 
 uint64_t uring_skipped(const struct uring *u)
 {
-	return u ? tracer_object_skipped(u->skel->obj, NULL) : 0;
+	return u ? object_skipped(u->skel->obj, NULL) : 0;
 }
 
 /* --- the end -------------------------------------------------------------------------------------- */
@@ -261,60 +261,44 @@ static bool ended_unknown(const struct uring *u, const struct dlt_uring_req *req
 	       (bpf_map_lookup_elem(bpf_map__fd(u->skel->maps.by_user_data), &name, &named) < 0 || named.mixed);
 }
 
-/* Those that are in flight, one after the other: KEY and REQ. False at the end, or after *MAX steps. */
-static bool next_request(const struct uring *u, uint64_t *key, bool *first, unsigned int *max, struct dlt_uring_req *req)
+/* One that has paths: what is kept of its row, as of NOW_NS. */
+static void record_send(const struct uring *u, uint64_t key, const struct dlt_uring_req *req, uint64_t now_ns,
+			void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx)
 {
-	int fd = bpf_map__fd(u->skel->maps.requests);
-	uint64_t next;
+	const struct bpf_map *map = req->flags & DLT_URING_SHORT ? u->skel->maps.short_records : u->skel->maps.long_records;
+	union {
+		struct dlt_hdr hdr;
+		char bytes[DLT_URING_LONG_BYTES];
+	} rec;
 
-	while (*max && !bpf_map_get_next_key(fd, *first ? NULL : key, &next)) {
-		*first = false;
-		*key = next;
-		--*max;
-		if (!bpf_map_lookup_elem(fd, key, req) && !ended_unknown(u, req))
-			return true;
-	}
-	return false;
+	if (bpf_map_lookup_elem(bpf_map__fd(map), &key, &rec) < 0)
+		return;
+	rec.hdr.size = req->rec_used;
+	rec.hdr.ts_ns = now_ns;
+	rec.hdr.lat_ns = now_ns - req->call.start_ns;
+	memcpy(rec.hdr.comm, req->comm, DLT_COMM_LEN);
+	if (req->flags & DLT_URING_SKIP)
+		probe_silence(&rec.hdr);
+	fn(ctx, &rec.hdr);
 }
 
-void uring_in_flight(const struct uring *u, unsigned int max, void (*fn)(void *ctx, const struct dlt_call *call), void *ctx)
+void uring_in_flight(const struct uring *u, uint64_t now_ns, unsigned int max,
+		     void (*call)(void *ctx, const struct dlt_call *call),
+		     void (*rec)(void *ctx, const struct dlt_hdr *rec), void *ctx)
 {
+	int fd = u ? bpf_map__fd(u->skel->maps.requests) : -1;
+	uint64_t key, *prev = NULL;
 	struct dlt_uring_req req;
-	bool first = true;
-	uint64_t key = 0;
 
-	while (u && next_request(u, &key, &first, &max, &req))
-		if (!(req.flags & (DLT_URING_SHORT | DLT_URING_LONG))) {
-			if (req.flags & DLT_URING_SKIP)
-				req.call.flags |= DLT_CALL_SILENT;
-			fn(ctx, &req.call);
-		}
-}
-
-void uring_in_flight_recs(const struct uring *u, uint64_t now_ns, unsigned int max,
-			  void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx)
-{
-	struct dlt_uring_req req;
-	bool first = true;
-	uint64_t key = 0;
-
-	while (u && next_request(u, &key, &first, &max, &req)) {
-		const struct bpf_map *map = req.flags & DLT_URING_SHORT ? u->skel->maps.short_records :
-									   u->skel->maps.long_records;
-		union {
-			struct dlt_hdr hdr;
-			char bytes[DLT_URING_LONG_BYTES];
-		} rec;
-
-		if (!(req.flags & (DLT_URING_SHORT | DLT_URING_LONG)) ||
-		    bpf_map_lookup_elem(bpf_map__fd(map), &key, &rec) < 0)
+	for (; u && max-- && !bpf_map_get_next_key(fd, prev, &key); prev = &key) {
+		if (bpf_map_lookup_elem(fd, &key, &req) || ended_unknown(u, &req))
 			continue;
-		rec.hdr.size = req.rec_used;
-		rec.hdr.ts_ns = now_ns;
-		rec.hdr.lat_ns = now_ns - req.call.start_ns;
-		memcpy(rec.hdr.comm, req.comm, DLT_COMM_LEN);
+		if (req.flags & (DLT_URING_SHORT | DLT_URING_LONG)) {
+			record_send(u, key, &req, now_ns, rec, ctx);
+			continue;
+		}
 		if (req.flags & DLT_URING_SKIP)
-			probe_silence(&rec.hdr);
-		fn(ctx, &rec.hdr);
+			req.call.flags |= DLT_CALL_SILENT;
+		call(ctx, &req.call);
 	}
 }

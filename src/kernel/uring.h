@@ -25,12 +25,12 @@ int uring_attach(struct uring *u, struct tracer *t);
 void uring_detach(struct uring *u);
 
 /*
- * What is in flight, once detached: as calls, and as records of NOW_NS where paths are kept for them. Before
+ * What is in flight, once detached: as calls, or as records of NOW_NS where paths are kept for them. Before
  * that no more than MAX, some of them perhaps twice.
  */
-void uring_in_flight(const struct uring *u, unsigned int max, void (*fn)(void *ctx, const struct dlt_call *call), void *ctx);
-void uring_in_flight_recs(const struct uring *u, uint64_t now_ns, unsigned int max,
-			  void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx);
+void uring_in_flight(const struct uring *u, uint64_t now_ns, unsigned int max,
+		     void (*call)(void *ctx, const struct dlt_call *call),
+		     void (*rec)(void *ctx, const struct dlt_hdr *rec), void *ctx);
 
 /* Runs of its programs that the kernel skipped. */
 uint64_t uring_skipped(const struct uring *u);

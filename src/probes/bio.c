@@ -6,7 +6,6 @@
 #include "probes/bio.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <bpf/bpf.h>

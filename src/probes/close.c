@@ -4,7 +4,6 @@
 
 #include <sys/syscall.h>
 
-#include "base/util.h"
 #include "close.skel.h"
 #include "kernel/skel.h"
 #include "kernel/syscalls.h"

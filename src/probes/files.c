@@ -2,7 +2,6 @@
 /* files.out, the FID table: who a file is, told once by whichever probe meets it first. */
 #include "dlt/files.h"
 
-#include "base/util.h"
 #include "drain/decode.h"
 #include "trace/probe.h"
 

@@ -2,7 +2,6 @@
 /* marks.out: rows made by src/drain/mark.c; nothing in the kernel. */
 #include "dlt/marks.h"
 
-#include "base/util.h"
 #include "trace/probe.h"
 
 static const struct field fields[] = {

@@ -2,7 +2,6 @@
 /* rollup.out: rows made by src/drain/rollup.c; nothing in the kernel. */
 #include "dlt/rollup.h"
 
-#include "base/util.h"
 #include "trace/probe.h"
 
 #define AT(member) offsetof(struct dlt_rollup, member)

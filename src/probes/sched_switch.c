@@ -4,7 +4,6 @@
 
 #include <bpf/libbpf.h>
 
-#include "base/util.h"
 #include "kernel/skel.h"
 #include "probes/sched.h"
 #include "sched_switch.skel.h"

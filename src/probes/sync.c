@@ -2,9 +2,6 @@
 /* The sync probe. truncate names its file by path: the FID is that of the file last known by it. */
 #include "dlt/sync.h"
 
-#include <string.h>
-
-#include "base/util.h"
 #include "drain/decode.h"
 #include "kernel/skel.h"
 #include "kernel/syscalls.h"

@@ -9,7 +9,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "base/util.h"
 #include "kernel/object.h"
 #include "kernel/skel.h"
 #include "syscalls.skel.h"

@@ -2,7 +2,6 @@
 /* time_align.out: rows made by the drain (src/drain/drain.c) from src/trace/clock.c's readings; nothing in the kernel. */
 #include "dlt/time_align.h"
 
-#include "base/util.h"
 #include "trace/probe.h"
 
 static const struct field_name event_names[] = {

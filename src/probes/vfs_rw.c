@@ -8,7 +8,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "base/util.h"
 #include "drain/decode.h"
 #include "kernel/skel.h"
 #include "kernel/syscalls.h"

@@ -2,7 +2,6 @@
 /* workload.out: rows made by src/drain/logtail.c; nothing in the kernel. */
 #include "dlt/workload.h"
 
-#include "base/util.h"
 #include "trace/probe.h"
 
 static const struct field fields[] = {

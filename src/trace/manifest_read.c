@@ -3,7 +3,6 @@
 #include "trace/manifest_read.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

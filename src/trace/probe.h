@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/util.h" /* ARRAY_SIZE */
 #include "trace/field.h"
 
 struct bpf_object;

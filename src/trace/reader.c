@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/reader.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/fsuid.h>

@@ -2,7 +2,6 @@
 #include "host/rights/filecaps.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <string.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>

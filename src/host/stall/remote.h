@@ -7,7 +7,6 @@
 #ifndef HOST_STALL_REMOTE_H
 #define HOST_STALL_REMOTE_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
