@@ -10,10 +10,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	autofree char *text = fuzz_text(data, size);
 	char id[ID_LEN + 1];
 	struct process p;
+	unsigned long long tgid;
 	pid_t pid = 0;
 
-	stat_parse(&p, 1, text);
-	tgid_in(text);
+	if (stat_parse(&p, 1, text) == 0)
+		EXPECT(strnlen(p.comm, sizeof(p.comm)) < sizeof(p.comm));
+	process_numbers(text, "\nTgid:\t", 10, &tgid, 1);
 	if (parse_answer(text, &pid, id) == 0)
 		EXPECT(pid >= 0 && (!*id || strlen(id) == ID_LEN));
 	return 0;
