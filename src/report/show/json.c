@@ -34,7 +34,15 @@ void report_facts_json(const void *of, struct json *j)
 	else
 		json_null(j, "exit_code");
 	json_bool(j, "complete", r->missing.complete);
-	report_missing_json(r, j);
+	json_u64(j, "rows_missing", r->rows_missing);
+	json_f64(j, "missing_share", missing_share(&r->missing));
+}
+
+void report_more_facts_json(const void *of, struct json *j)
+{
+	const struct report *r = of;
+	const struct manifest_facts *m = &r->manifest;
+
 	json_u64(j, "trace_bytes", r->trace_bytes);
 	json_u64(j, "own_cpu_ns", (m->self_user_us + m->self_system_us) * 1000);
 	json_object(j, "clock");

@@ -9,6 +9,7 @@ struct json;
 
 /* Sections of report_sections[]: OF is a struct report. */
 void report_facts_json(const void *of, struct json *j);
+void report_more_facts_json(const void *of, struct json *j);
 void report_why_json(const void *of, struct json *j);
 void report_maps_json(const void *of, struct json *j);
 void report_rest_json(const void *of, struct json *j);

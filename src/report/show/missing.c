@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is missing of a trace, beside the answer: as lines of the first screen, and as JSON. */
+/* What is missing of a trace, beside the answer: as lines of the first screen, and as a table. */
 #include "base/fmt.h"
-#include "base/json.h"
 #include "base/util.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
+#include "report/show/tables.h"
 
 #define REASONS_SHOWN 5
 
@@ -23,26 +23,28 @@ void report_missing_text(const struct report *r, FILE *out)
 		fputs("missing      no call is known to be missing\n", out);
 }
 
-void report_missing_json(const struct report *r, struct json *j)
+VIEW_GET(is_damage, struct report, r, struct missing_reason, reason)
 {
-	const struct report_missing *m = &r->missing;
-
-	json_u64(j, "rows_missing", r->rows_missing);
-	json_f64(j, "missing_share", missing_share(m));
-	json_array(j, "missing_reasons");
-	for (unsigned int i = 0; i < m->n; i++) {
-		const struct missing_reason *reason = &m->reason[i];
-
-		json_object(j, NULL);
-		json_str(j, "code", missing_codes[reason->kind]);
-		json_str(j, "file", reason->file[0] ? reason->file : NULL);
-		json_u64(j, "count", reason->n);
-		json_str(j, "of", reason->of);
-		json_f64(j, "share", reason->share);
-		json_bool(j, "matters", reason->matters);
-		json_bool(j, "damage", missing_is_damage(reason));
-		json_str(j, "text", reason->text);
-		json_end(j);
-	}
-	json_end(j);
+	cell->n = missing_is_damage(reason);
 }
+
+static const struct view_column reason_columns[] = {
+	{ "code", NULL, VIEW_TEXT, 0, 0, VIEW_AT(struct missing_reason, kind), .names = missing_codes,
+	  .what = "[rules.md](rules.md#what-is-missing) has them" },
+	{ "file", NULL, VIEW_TEXT, 0, 0, VIEW_AT(struct missing_reason, file), .what = "that it is about; null: several" },
+	{ "count", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct missing_reason, n), .what = "of rows, calls or processes" },
+	{ "of", NULL, VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct missing_reason, of),
+	  .what = "rows of the file, bytes, calls, processes" },
+	{ "share", NULL, VIEW_SHARE, 0, 0, VIEW_AT(struct missing_reason, share), .what = "their part of that; null: not known" },
+	{ "matters", NULL, VIEW_FLAG, 0, 0, VIEW_AT(struct missing_reason, matters),
+	  .what = "the answer could be another one" },
+	{ "damage", NULL, VIEW_FLAG, .get = is_damage,
+	  .what = "a file is not as the manifest says, for which `report` returns 1" },
+	{ "text", NULL, VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct missing_reason, text), .what = "a sentence" },
+	{ 0 },
+};
+
+const struct view view_missing_reasons = {
+	.key = "missing_reasons", .what = "each reason why something is missing, the gravest first",
+	.columns = reason_columns, VIEW_ARRAY(struct report, missing.reason, missing.n),
+};

@@ -57,6 +57,5 @@ void why_findings(const struct report *r, FILE *out); /* all rules that fired */
 
 /* missing.c: what is missing of the trace, beside the answer: a line, or one for each reason */
 void report_missing_text(const struct report *r, FILE *out);
-void report_missing_json(const struct report *r, struct json *j);
 
 #endif

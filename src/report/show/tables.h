@@ -14,6 +14,8 @@ extern const struct view view_datasets;
 extern const struct view view_functions;
 /* A row of view_probes is of a file that was read, not of one that the manifest alone tells of. */
 bool report_probe_has_rows(const void *row);
+/* missing.c */
+extern const struct view view_missing_reasons;
 /* tables_files.c */
 extern const struct view view_files_by_bytes, view_files_by_time, view_files_by_written, view_files_by_opens,
 	view_files_shared, view_uses_by_bytes, view_uses_by_time, view_shm, view_classes, view_logs;

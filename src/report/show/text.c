@@ -177,6 +177,7 @@ static void no_text(const void *r, FILE *out)
 
 const struct view_section report_sections[] = {
 	{ .text = top_text, .json = report_facts_json, .sum = true },
+	{ &view_missing_reasons, .json = report_more_facts_json, .sum = true },
 	{ .json = report_why_json },
 	{ &view_epochs, .text = epochs_text, .has = has_why },
 	{ &view_epoch_sizes, .text = no_text },
