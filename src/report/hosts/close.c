@@ -55,32 +55,18 @@ static void name_hosts(struct report_job *job)
 	}
 }
 
-/* The largest two of what AT gives, added up: the error between two hosts. */
-static uint64_t sum_of_two(const struct report_job *job, uint64_t (*at)(const struct job_host *host))
+/* The error between two hosts: the largest two of reading a clock, and, WHOLE, of the clocks themselves, added up. */
+static uint64_t sum_of_two(const struct report_job *job, bool whole)
 {
 	uint64_t first = 0, second = 0;
 
 	for (unsigned int i = 0; i < job->n; i++) {
-		uint64_t ns = at(&job->host[i]);
+		uint64_t ns = job->host[i].report->clock_error_ns + (whole ? job->host[i].error_ns : 0);
 
-		if (ns > first) {
-			second = first;
-			first = ns;
-		} else {
-			second = MAX(second, ns);
-		}
+		second = MAX(second, MIN(ns, first));
+		first = MAX(first, ns);
 	}
 	return first + second;
-}
-
-static uint64_t read_error_ns(const struct job_host *host)
-{
-	return host->report->clock_error_ns;
-}
-
-static uint64_t whole_error_ns(const struct job_host *host)
-{
-	return host->error_ns + host->report->clock_error_ns;
 }
 
 /* Folders of one boot are on one clock, whatever that is worth. */
@@ -98,8 +84,8 @@ static void tell_error(struct report_job *job)
 {
 	bool one = is_one_machine(job);
 
-	job->read_error_ns = sum_of_two(job, read_error_ns);
-	job->between_ns = one ? job->read_error_ns : sum_of_two(job, whole_error_ns);
+	job->read_error_ns = sum_of_two(job, false);
+	job->between_ns = one ? job->read_error_ns : sum_of_two(job, true);
 	job->between_known = true;
 	for (unsigned int i = 0; !one && i < job->n; i++)
 		job->between_known &= job->host[i].synchronised;
