@@ -474,6 +474,7 @@ static int read_rows(struct scan *s, struct scan_taker *also)
 	/* without a manifest: time_align.out, which has been read, begins before all else */
 	if (r->timeline && s->kind >= REPORT_BIO)
 		timeline_begin(r->timeline, r->first_ns);
+	why_rows_begin(r);
 	if (r->why)
 		why_calls_begin(r->why->calls, s->kind);
 	while ((n = scan_rows(s)) > 0) {

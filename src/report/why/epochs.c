@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Sums by epoch: whose boundaries the job's phases tell; else there is one for all of the trace. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,9 @@
 #include "report/phases/phases.h"
 #include "report/scan/lookup.h"
 #include "report/why/impl.h"
+
+#define OUTLIER 6.0 /* of many that do the same the slowest is off by 3 of these or so, by chance */
+#define LEAST_SAMPLES 8
 
 /* Told ones: what is inferred is not held against the job. */
 static const struct phases *phases_of(const struct report *r)
@@ -200,9 +204,28 @@ static uint32_t paces_of(struct why *w, uint32_t epoch, struct pace *all)
 	return n;
 }
 
+static int by_ns(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* SLOW stands out of the N from ALL on, by OUTLIER times what these are off their median themselves. */
+static bool stands_out(const struct pace *all, uint32_t n, const struct pace *slow, const struct pace *median)
+{
+	autofree double *off = calloc(n, sizeof(*off));
+
+	for (uint32_t i = 0; off && i < n; i++)
+		off[i] = fabs(all[i].each_ns - median->each_ns);
+	if (off)
+		qsort(off, n, sizeof(*off), by_ns);
+	return off && slow->each_ns - median->each_ns > OUTLIER * off[(n - 1) / 2];
+}
+
 /*
  * The slowest, compared with the median of those that ran at a time with it: who came later may have found the files in
- * the page cache. Of several generations that with the largest difference.
+ * the page cache. Of several generations that with the largest difference, if one in it differs from all others.
  */
 static void find_slow_worker(struct why *w, uint32_t epoch)
 {
@@ -220,8 +243,9 @@ static void find_slow_worker(struct why *w, uint32_t epoch)
 			;
 		slow = &all[next - 1];
 		median = &all[first + (next - 1 - first) / 2];
-		if (e->slow_among && slow->each_ns <= worst * median->each_ns)
+		if (e->slow_among && (slow->each_ns <= worst * median->each_ns || !stands_out(&all[first], next - first, slow, median)))
 			continue;
+		e->slow_stands_out = stands_out(&all[first], next - first, slow, median) && slow->samples >= LEAST_SAMPLES;
 		worst = median->each_ns > 0 ? slow->each_ns / median->each_ns : 0;
 		e->slow_worker = slow->pid;
 		e->slow_samples = slow->samples;

@@ -49,7 +49,10 @@ static inline uint32_t flags_of(const struct scan *s, const struct report_call_f
 
 static inline bool is_call(const struct scan *s)
 {
-	return s->kind != REPORT_OPEN || !scan_is(s, COL_FUNC, "snapshot");
+	if (s->kind == REPORT_OPEN)
+		return !scan_is(s, COL_FUNC, "snapshot");
+	/* an open that made its file has a row there, too, of the same time */
+	return s->kind != REPORT_CREATE_DEL || !scan_is(s, COL_FUNC, "create");
 }
 
 /* --- sums ----------------------------------------------------------------------------------------- */
@@ -98,6 +101,15 @@ static void add_other(const struct scan *s, const struct report_call_facts *c, u
 			why_software_add(c);
 		else
 			sums->meta_ns += c->lat_ns;
+	}
+}
+
+void why_rows_begin(struct report *r)
+{
+	/* rows come by time within a file: what has been taken by those of another is before and behind them */
+	for (unsigned int k = 0; r->why && k < WHY_KINDS; k++) {
+		r->why->kind[k].cover.n = 0;
+		r->why->kind[k].cover.floor_ns = 0;
 	}
 }
 

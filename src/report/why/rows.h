@@ -9,6 +9,8 @@
 #include "report/scan/scan.h"
 #include "report/why/call.h"
 
+/* The rows of a file are about to be read. */
+void why_rows_begin(struct report *r);
 /* The present row of S, a call that C tells of; those of vfs_rw: rw.h. */
 void why_rows_take(const struct scan *s, const struct report_call_facts *c);
 

@@ -86,7 +86,7 @@ static const struct why_epoch *worst_epoch(const struct report *r, double *ratio
 	for (uint32_t i = 0; i < r->why->n_epochs; i++) {
 		const struct why_epoch *e = &r->why->epoch[i];
 
-		if (e->slow_among < 2 || e->median_worker_ns <= 0 ||
+		if (e->slow_among < 2 || !e->slow_stands_out || e->median_worker_ns <= 0 ||
 		    e->slow_worker_ns / e->median_worker_ns <= *ratio)
 			continue;
 		*ratio = e->slow_worker_ns / e->median_worker_ns;

@@ -54,7 +54,7 @@ enum why_kind {
 	WHY_KINDS,
 };
 
-/* All of a kind: their time, that in which any process was in one, and which of it is taken already. */
+/* All of a kind: their time, that in which any process was in one, each file's rows by themselves; and what is taken of it. */
 struct why_kind_sum {
 	uint64_t ns, busy_ns;
 	struct cover cover;
@@ -154,6 +154,7 @@ struct why_epoch {
 	uint64_t slow_worker;	     /* PID */
 	uint32_t slow_among;	     /* it and those that ran at a time with it, which the median is of */
 	uint64_t slow_samples;	     /* that it loaded */
+	bool slow_stands_out;	     /* it loaded some, and none of the others is nearly as slow */
 	double slow_worker_ns, median_worker_ns; /* in calls for a sample */
 };
 
