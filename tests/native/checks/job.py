@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """job NAME REPORT ACCOUNT CODE[,CODE...]: does `report --json' say of a job of tests/workloads/jobs what its account says?
 
-CODE is what it was made to wait for; behind it is what else is no error, where a trace cannot have the difference. A
+CODE is what it was made to wait for; behind it is what else is true of it, where a trace need not have the difference. A
 row of the table is printed: name, verdict, share in the report, shares in the account: of the time since the job's
 imports, and of all of its life; and how that is to be seen. The report's share must be close to one of the two. The
 status is 0 where it is right, 75 where the machine had no time for the job, 76 where the report does not know, and
@@ -23,19 +23,16 @@ def main():
         said = json.load(f).get("bottleneck") or {}
     with open(account, encoding="utf-8") as f:
         own = json.load(f)
-    true, share = own["shares"][code], said.get("share")
+    fault, share = own["shares"][code], said.get("share")
+    true = own["shares"][said["code"]] if said.get("code") in others else fault
     of_life = true * own["wall_s"] / (own["wall_s"] + own["imports_s"])
     apart = None if share is None else min(abs(share - true), abs(share - of_life))
     if code != "cpu-contention" and own["runq_share"] > BUSY:
         note, status = f"skip: the machine was busy, {own['runq_share']:.0%} of the time there was no CPU for it", AGAIN
-    elif true < LEAST:
-        note, status = f"skip: the job became another, {code} is {true:.0%} of its time", AGAIN
-    elif said.get("code") == code and apart is not None and apart <= APART:
-        note, status = "right", 0
-    elif said.get("code") == code:
-        note, status = "WRONG share", 1
-    elif said.get("code") in others:
-        note, status = f"right, as {code} would be", 0
+    elif fault < LEAST:
+        note, status = f"skip: the job became another, {code} is {fault:.0%} of its time", AGAIN
+    elif said.get("code") in (code, *others):
+        note, status = ("right", 0) if apart is not None and apart <= APART else ("WRONG share", 1)
     elif said.get("code") == "unknown":
         note, status = f"unknown, not {code}", UNKNOWN
     else:

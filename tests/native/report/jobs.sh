@@ -149,13 +149,13 @@ job tokens-workers  long   storage-read     disk/tokens "$jobs/tokens.py" disk/t
 job shards-workers  long   storage-read     disk/shards "$jobs/shards.py" disk/shards --steps 48
 # One of three workers has its shard there.
 job straggler       long   straggler-worker "shards disk/shard" "$jobs/shards.py" mixed --workers 3 --gpu-ms 5
-# They are in memory: making them takes a CPU, or nothing is wrong with them.
+# They are in memory: making them takes a CPU, or nothing is wrong with them. Who does all by itself computes in any case.
 job decode-workers  long   decode-cpu       images "$images" images --workers 2 --epochs 2 --decode-ms 10 --gpu-ms 20
-job decode-alone    long   decode-cpu       images "$images" images --workers 0 --decode-ms 10 --cpu-ms 40
+job decode-alone    long   decode-cpu,cpu-bound images "$images" images --workers 0 --decode-ms 10 --cpu-ms 40
 job contention      long   cpu-contention   images taskset -c "$two" "$images" images --workers 8 --decode-ms 20 --gpu-ms 20
 job train-workers   long   trainer-bound    images "$images" images --workers 2 --epochs 2 --cpu-ms 100
 job train-gpu       long   trainer-bound    images "$images" images --workers 2 --epochs 2 --gpu-ms 100
-job train-alone     long   trainer-bound    images "$images" images --workers 0 --cpu-ms 200
+job train-alone     long   trainer-bound,cpu-bound images "$images" images --workers 0 --cpu-ms 200
 # Something else than samples is slow.
 job tiny-files      long   open-metadata    near/tiny "$images" near/tiny --workers 2 --gpu-ms 10 --check
 job checkpoints     long   checkpoint-write disk/save "$jobs/finetune.py" disk/save

@@ -24,6 +24,7 @@ was no worker, start. Shares are parts of wall_s, the time between the job's imp
     cpu-contention      what the trainer waited for a CPU, and of its waits for busy workers the part of their spans in
                         which they did
     trainer-bound       all but read, open, decode, write and checkpoint
+    cpu-bound           what the trainer was on a CPU, for whatever
 
 runq_share says whether the machine was too busy for a job that is not about that: the part of their time for which the
 trainer, or the mean of the workers, had no CPU; the larger. Of a process only its main thread counts.
@@ -109,7 +110,7 @@ class Role:
 
 class Account:
     def __init__(self, workers=0):
-        self.begin, self.slot = now(), 0
+        self.begin, self.slot, self.before = now(), 0, schedstat()  # imports are no part of it
         size = 8 * (FIRST + 3 * SPANS)
         memory = memoryview(mmap.mmap(-1, size * (1 + workers))).cast("q")
         self.slots = [memory[size // 8 * n:size // 8 * (n + 1)] for n in range(1 + workers)]
@@ -136,13 +137,13 @@ class Account:
     def worker(self, number):
         """The worker_init_fn of a DataLoader."""
         self.slot = 1 + number
-        multiprocessing.util.Finalize(None, self.end_role, (now(),), exitpriority=100)
+        multiprocessing.util.Finalize(None, self.end_role, (now(), schedstat()), exitpriority=100)
 
-    def end_role(self, begin):
+    def end_role(self, begin, before):
         cpu, runq = schedstat()
         mine = self.slots[self.slot]
-        mine[CPU] += cpu
-        mine[RUNQ] += runq
+        mine[CPU] += cpu - before[0]
+        mine[RUNQ] += runq - before[1]
         self.note("life", begin, now())
 
     # --- at the end ---
@@ -151,7 +152,7 @@ class Account:
         """To be called once all workers have ended."""
         path = os.environ.get("ACCOUNT")
         if path:
-            self.end_role(self.begin)
+            self.end_role(self.begin, self.before)
             with open(path, "w", encoding="ascii") as f:
                 json.dump(self.sums(), f, indent=1)
 
@@ -171,6 +172,7 @@ class Account:
             "checkpoint-write": both["checkpoint"],
             "straggler-worker": self.lag(trainer, workers),
             "cpu-contention": trainer.runq + waited_runq,
+            "cpu-bound": trainer.cpu,
             "trainer-bound": wall - sum(both[kind] for kind in ("read", "open", "decode", "write", "checkpoint")),
         }
         life = life_s()
