@@ -210,7 +210,7 @@ enum check_state check_probes(struct check *c)
 	const struct tracer_options o = {
 		.probes = probe_mask_of(PROBE_SELECTABLE, 0),
 		.buffer_bytes = 4096,
-		.best_effort = true,
+		.may_lack = PROBE_ALL,
 	};
 	unsigned int before = open_files();
 	enum check_state state = CHECK_OK;

@@ -94,7 +94,7 @@ static struct tracer *ask_kernel(struct tracer *t)
 	const struct tracer_options o = {
 		.probes = probe_mask_of(PROBE_SELECTABLE, 0),
 		.buffer_bytes = 4096,
-		.best_effort = true,
+		.may_lack = PROBE_ALL,
 	};
 	char error[512];
 	int r = tracer_check(error, sizeof(error));

@@ -321,8 +321,8 @@ static int report_cpu_one(const struct report_asked *o, int i)
 	if (res == -ENODATA)
 		log_err("%s is not a trace folder", dir);
 	else if (res == -ENOMSG)
-		log_err("%s has neither sched.out nor sched_switch.out with rows to come: CPU scheduling is traced with "
-			"`dltraced start -P +sched' (or --sched sums, --sched timeline)",
+		log_err("%s has neither sched.out nor sched_switch.out with rows to come: CPU scheduling was not traced "
+			"(--sched sums, the default but with --all)",
 			dir);
 	else if (res == -EINVAL)
 		log_err("--merge, --pattern: at most %u prefixes of 15 bytes, %u patterns", CPU_RULES_MAX,

@@ -152,7 +152,7 @@ static int objects_loaded(struct tracer *t, const struct load *l)
 		snprintf(what, sizeof(what), "probe %s: the kernel refused its programs (run with -v for why)",
 			 probes[p]->name);
 		tracer_fail(t, l->results[p], what);
-		if (!t->best_effort || p == DLT_pids)
+		if (!(t->may_lack >> p & 1) || p == DLT_pids)
 			return l->results[p];
 		tracer_leave_out(t, p, t->error);
 	}
@@ -198,7 +198,7 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 	libbpf_set_print(libbpf_log);
 	setrlimit(RLIMIT_MEMLOCK, &unlimited); /* what BPF memory counts against before 5.11 */
 
-	t->best_effort = o->best_effort;
+	t->may_lack = o->may_lack;
 	t->probes = o->probes;
 	t->loaded = o->probes | PROBE_BIT(DLT_pids);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)

@@ -21,7 +21,7 @@ struct tracer_options {
 	bool owned; /* the trace is OWNER's, a user without rights: it tells of this user's processes alone */
 	uid_t owner;
 	uint32_t backends; /* mask of 1 << enum backend; 0: all */
-	bool best_effort; /* leave out probes that fail, with the reason in t->why */
+	probe_mask may_lack; /* those that are left out where they fail, with the reason in t->why */
 	uint32_t disks[DLT_MAX_DISKS]; /* dev_t of the kernel: major << 20 | minor */
 	unsigned int n_disks;
 };

@@ -143,7 +143,7 @@ int tracer_calls_load(struct tracer *t, probe_mask mask, unsigned int place)
 	for (unsigned int p = 1; p < DLT_PROBES; p++) {
 		if (!(mask >> p & 1))
 			continue;
-		if (!t->best_effort) {
+		if (!(t->may_lack >> p & 1)) {
 			snprintf(t->error, sizeof(t->error), "probe %s: %s", probes[p]->name,
 				 t->why[p] ? t->why[p] : "no backend");
 			return refusal();

@@ -60,7 +60,7 @@ struct tracer {
 	uint32_t tried;
 	char *cannot[BACKENDS]; /* why one that was tried cannot be used here; NULL: it can */
 	bool enrich; /* fentry can: see dispatcher.h */
-	bool best_effort;
+	probe_mask may_lack;
 	struct call_func *funcs;
 	struct dispatcher dispatchers[TRACER_DISPATCHERS_MAX];
 	unsigned int n_dispatchers;

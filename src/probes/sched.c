@@ -187,7 +187,7 @@ const struct probe sched_probe = {
 	.help = "CPU scheduling, summed up per interval: who had which CPU, who waited for one, for a disk, in which call",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_sched),
-	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND | PROBE_SCHED_SUMS | PROBE_SCHED_TIMELINE,
+	.flags = PROBE_SELECTABLE | PROBE_SCHED_SUMS | PROBE_SCHED_TIMELINE,
 	.open = sched_open,
 	.tell = sched_tell,
 };

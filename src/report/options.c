@@ -64,7 +64,7 @@ static const struct option_row options[] = {
 	{ "compare", 0, NULL,
 	  "The folders side by side, with ratios to the first; without it several are one job's hosts to --json and --html",
 	  option_true, TO(compare) },
-	{ "cpu", 0, NULL, "CPU time in place of files: who ran, who waited and for what (of traces made with --sched)", option_true,
+	{ "cpu", 0, NULL, "CPU time in place of files: who ran, who waited and for what", option_true,
 	  TO(cpu) },
 	{ "csv", 0, "DIR", "Every table also as a CSV file in this folder, which is made; of several traces in one folder each",
 	  option_text, TO(csv) },

@@ -105,21 +105,27 @@ static const char *set_sched(struct option_parse *p, void *member, char *arg)
 		const char *level;
 		unsigned int flag;
 	} levels[] = { { "sums", PROBE_SCHED_SUMS }, { "timeline", PROBE_SCHED_TIMELINE } };
+	struct config *cfg = p->into;
 
+	cfg->no_sched = !strcmp(arg, "off");
+	cfg->sched = 0;
+	if (cfg->no_sched)
+		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
 		if (strcmp(levels[i].level, arg))
 			continue;
-		*(probe_mask *)member = probe_mask_of(levels[i].flag, 0);
+		cfg->sched = probe_mask_of(levels[i].flag, 0);
 		return NULL;
 	}
-	return "not one of sums, timeline";
+	return "not one of off, sums, timeline";
 }
 
 static const char *set_probes(struct option_parse *p, void *member, char *arg)
 {
+	struct config *cfg = p->into;
 	char bad[64];
 
-	if (probe_parse_list(arg, member, bad) == 0)
+	if (probe_parse_list(arg, &cfg->probes, &cfg->probes_named, bad) == 0)
 		return NULL;
 	return option_because(p, "no such probe: '%s' (`dltraced probes' lists them)", bad);
 }
@@ -259,10 +265,10 @@ const struct option_row start_options[] = {
 	  set_interval, TO(interval_ns), START_IN_CONFIG | START_BY_SERVICE },
 	{ "no-args", 0, NULL, "Leave arguments out of pids.out, manifest.json",
 	  option_true, TO(no_args), START_IN_CONFIG | START_BY_SERVICE },
-	{ "probes", 'P', "LIST", "bio,open: these; -mmap: not it; +sched: too",
-	  set_probes, TO(probes), START_IN_CONFIG | START_BY_SERVICE },
-	{ "sched", 0, "LEVEL", "CPU scheduling: sums; timeline: each switch",
-	  set_sched, TO(sched) },
+	{ "probes", 'P', "LIST", "bio,open: these; -mmap: not it; +syscalls: too",
+	  set_probes, 0, START_IN_CONFIG | START_BY_SERVICE },
+	{ "sched", 0, "LEVEL", "CPU scheduling: sums (default); timeline; off",
+	  set_sched, 0, START_IN_CONFIG | START_BY_SERVICE },
 
 	OPTION_HEADING("The trace folder:"),
 	{ "archive", 0, NULL, "Pack it into DIR.tar.gz at the end",
@@ -363,13 +369,31 @@ static void imply_rotate(struct config *cfg)
 		cfg->rotate_bytes = MAX(MIN(cfg->rotate_bytes, cfg->keep_bytes / 16), CONFIG_ROTATE_MIN_BYTES);
 }
 
+/*
+ * Sums of CPU scheduling are there by default, since the report knows of waits by them: of a target, and where the kernel
+ * does not refuse them. Who asks for them has them, or no trace.
+ */
+static void imply_sched(struct config *cfg)
+{
+	const probe_mask timeline = probe_mask_of(PROBE_SCHED_TIMELINE, 0), named = cfg->probes_named | cfg->sched;
+	const probe_mask implied = probe_mask_of(PROBE_SCHED_SUMS, 0) & ~named;
+
+	cfg->probes |= cfg->sched;
+	if (cfg->no_sched)
+		cfg->probes &= ~timeline;
+	else if (cfg->all)
+		cfg->probes &= ~implied;
+	else
+		cfg->may_lack = implied;
+}
+
 const char *start_config_finish(struct config *cfg)
 {
 	const char *why = check(cfg);
 
 	if (why)
 		return why;
-	cfg->probes |= cfg->sched;
+	imply_sched(cfg);
 	imply_rotate(cfg);
 	if (!*cfg->experiment)
 		experiment_name(cfg, cfg->experiment, sizeof(cfg->experiment));

@@ -50,8 +50,11 @@ struct config {
 
 	const char *out; /* -o, before expansion; NULL: the default */
 	char experiment[CONFIG_EXPERIMENT_MAX]; /* -e, or named after the target; safe in a path */
-	probe_mask sched; /* what --sched adds to PROBES */
 	probe_mask probes; /* bit per probe of the registry */
+	probe_mask probes_named; /* of these, those that --probes names */
+	probe_mask sched; /* what --sched adds to PROBES */
+	bool no_sched;	  /* --sched off */
+	probe_mask may_lack; /* of PROBES, those that the trace does without where the kernel refuses them */
 	uint32_t backends; /* mask of 1 << enum backend; 0: auto */
 
 	uint64_t duration_ns, delay_ns, linger_ns; /* 0: not asked for */

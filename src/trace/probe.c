@@ -40,9 +40,9 @@ probe_mask probe_mask_of(unsigned int with, unsigned int without)
 	return mask;
 }
 
-int probe_parse_list(const char *list, probe_mask *mask_ret, char bad_ret[64])
+int probe_parse_list(const char *list, probe_mask *mask_ret, probe_mask *named_ret, char bad_ret[64])
 {
-	probe_mask mask = PROBES_DEFAULT;
+	probe_mask mask = PROBES_DEFAULT, named = 0;
 	bool first = true;
 
 	for (const char *s = list; *s || first; first = false) {
@@ -58,14 +58,17 @@ int probe_parse_list(const char *list, probe_mask *mask_ret, char bad_ret[64])
 		}
 		if (first && !sign)
 			mask = 0;
-		if (sign == '-')
+		if (sign == '-') {
 			mask &= ~PROBE_BIT(i);
-		else
+		} else {
 			mask |= PROBE_BIT(i);
+			named |= PROBE_BIT(i);
+		}
 		s += len;
 		s += *s == ',';
 	}
 	*mask_ret = mask;
+	*named_ret = named;
 	return 0;
 }
 

@@ -43,7 +43,7 @@ enum probe_flags {
 	PROBE_SELECTABLE = 1, /* by --probes; on by default, unless also */
 	PROBE_OF_TARGET = 2,  /* rows are calls of the target: --comm narrows them */
 	PROBE_ON_DEMAND = 4,  /* off by default */
-	PROBE_SCHED_SUMS = 8, /* on with --sched sums */
+	PROBE_SCHED_SUMS = 8, /* on with --sched sums; by default, too, where it loads and the target is not all of the machine */
 	PROBE_SCHED_TIMELINE = 16, /* on with --sched timeline */
 };
 
@@ -114,9 +114,10 @@ unsigned int probe_find(const char *name);
 
 /*
  * "bio,open", "-mmap", "+sync,-bio" to a mask of 1 << enum dlt_probe. A list whose first name has a
- * sign starts from all. On an unknown name -EINVAL and the name in *BAD_RET.
+ * sign starts from all. Those that it names, with + or without a sign, go into *NAMED_RET. On an unknown name -EINVAL
+ * and the name in *BAD_RET.
  */
-int probe_parse_list(const char *list, probe_mask *mask_ret, char bad_ret[64]);
+int probe_parse_list(const char *list, probe_mask *mask_ret, probe_mask *named_ret, char bad_ret[64]);
 /* Those that have all of WITH and none of WITHOUT among their flags. */
 probe_mask probe_mask_of(unsigned int with, unsigned int without);
 #define PROBES_DEFAULT probe_mask_of(PROBE_SELECTABLE, PROBE_ON_DEMAND)

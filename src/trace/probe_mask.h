@@ -11,5 +11,6 @@ typedef uint64_t probe_mask;
 _Static_assert(DLT_PROBES <= 8 * sizeof(probe_mask), "a bit for each probe");
 
 #define PROBE_BIT(probe) ((probe_mask)1 << (probe))
+#define PROBE_ALL (~(probe_mask)0)
 
 #endif

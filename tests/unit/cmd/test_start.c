@@ -66,7 +66,7 @@ static void has_defaults(void **state)
 	assert_null(cfg.user);
 	assert_null(cfg.collectors);
 	assert_string_equal(cfg.experiment, "all");
-	assert_int_equal(cfg.probes, PROBES_DEFAULT);
+	assert_int_equal(cfg.probes, PROBES_DEFAULT & ~PROBE_BIT(DLT_sched));
 	assert_int_equal(cfg.backends, 0);
 	assert_int_equal(cfg.interval_ns, NSEC_PER_SEC);
 	assert_int_equal(cfg.buffer_bytes, 0);
@@ -164,7 +164,41 @@ static void values_reach_the_config(void **state)
 	assert_true(cfg.report);
 	accept(ARGS("--all", "--no-report", "-P", "-open"));
 	assert_false(cfg.report);
-	assert_int_equal(cfg.probes, PROBES_DEFAULT & ~(1 << DLT_open));
+	assert_int_equal(cfg.probes, PROBES_DEFAULT & ~PROBE_BIT(DLT_open) & ~PROBE_BIT(DLT_sched));
+}
+
+static void scheduling_is_summed_up_for_a_target(void **state)
+{
+	const probe_mask sums = PROBE_BIT(DLT_sched), timeline = sums | PROBE_BIT(DLT_sched_switch);
+
+	accept(ARGS("--", "x"));
+	assert_int_equal(cfg.probes & timeline, sums);
+	assert_int_equal(cfg.may_lack, sums);
+	accept(ARGS("-P", "-mmap", "--", "x"));
+	assert_int_equal(cfg.probes & timeline, sums);
+	accept(ARGS("--sched", "off", "--", "x"));
+	assert_int_equal(cfg.probes & timeline, 0);
+	accept(ARGS("-P", "bio", "--", "x"));
+	assert_int_equal(cfg.probes & timeline, 0);
+	accept(ARGS("-P", "bio", "--sched", "timeline", "--", "x"));
+	assert_int_equal(cfg.probes & timeline, timeline);
+	accept(ARGS("--all"));
+	assert_int_equal(cfg.probes & timeline, 0);
+}
+
+/* What was asked for is there, or there is no trace. */
+static void scheduling_that_was_asked_for_is_not_optional(void **state)
+{
+	const probe_mask sums = PROBE_BIT(DLT_sched);
+
+	accept(ARGS("--sched", "sums", "--", "x"));
+	assert_int_equal(cfg.may_lack, 0);
+	accept(ARGS("-P", "+sched", "--", "x"));
+	assert_int_equal(cfg.may_lack, 0);
+	accept(ARGS("--all", "-P", "+sched"));
+	assert_int_equal(cfg.probes & sums, sums);
+	accept(ARGS("--all", "--sched", "sums"));
+	assert_int_equal(cfg.probes & sums, sums);
 }
 
 static void flags_reach_the_config(void **state)
@@ -456,6 +490,8 @@ int main(void)
 		cmocka_unit_test(names_of_threads_select_nothing),
 		cmocka_unit_test(targets_add_up),
 		cmocka_unit_test(values_reach_the_config),
+		cmocka_unit_test(scheduling_is_summed_up_for_a_target),
+		cmocka_unit_test(scheduling_that_was_asked_for_is_not_optional),
 		cmocka_unit_test(flags_reach_the_config),
 		cmocka_unit_test(background_logs_the_workload),
 		cmocka_unit_test(what_needs_a_workload_says_so),

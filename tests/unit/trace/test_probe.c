@@ -65,7 +65,7 @@ static const struct {
 		sizeof(struct dlt_rollup), 0 },
 	[DLT_sched] = { "sched",
 		"TIMESTAMP TIME PID TID COMM KIND CPU CALL SPAN_NS COUNT PREEMPTED RUN_NS RUNQ_NS DISK_NS "
-		"BLOCKED_NS SLEEP_NS MAX_NS", sizeof(struct dlt_sched), ON_DEMAND | PROBE_SCHED_SUMS | PROBE_SCHED_TIMELINE },
+		"BLOCKED_NS SLEEP_NS MAX_NS", sizeof(struct dlt_sched), PROBE_SELECTABLE | PROBE_SCHED_SUMS | PROBE_SCHED_TIMELINE },
 	[DLT_sched_switch] = { "sched_switch",
 		"TIMESTAMP TIME CPU PREV_PID PREV_TID PREV_COMM PREV_STATE NEXT_PID NEXT_TID NEXT_COMM "
 		"RUN_NS WAIT_NS", sizeof(struct dlt_sched_switch), ON_DEMAND | PROBE_SCHED_TIMELINE },
@@ -344,25 +344,25 @@ static void finds_probes_by_their_whole_name(void **state)
 
 #define BIT(name) (PROBE_BIT(DLT_##name))
 #define ALL (BIT(bio) | BIT(close) | BIT(create_del) | BIT(mmap) | BIT(open) | BIT(sync) | \
-	     BIT(time_align) | BIT(vfs_rw))
+	     BIT(sched) | BIT(time_align) | BIT(vfs_rw))
 
 static void expect_mask(const char *list, probe_mask want)
 {
 	char bad[64] = "untouched";
-	probe_mask mask = 0;
+	probe_mask mask = 0, named;
 
-	assert_int_equal(probe_parse_list(list, &mask, bad), 0);
+	assert_int_equal(probe_parse_list(list, &mask, &named, bad), 0);
 	assert_int_equal(mask, want);
 	assert_string_equal(bad, "untouched");
 }
 
 static void expect_bad(const char *list, const char *name)
 {
-	probe_mask mask = 12345;
+	probe_mask mask = 12345, named;
 	char bad[64];
 
 	memset(bad, 'x', sizeof(bad));
-	assert_int_equal(probe_parse_list(list, &mask, bad), -EINVAL);
+	assert_int_equal(probe_parse_list(list, &mask, &named, bad), -EINVAL);
 	assert_int_equal(mask, 12345);
 	assert_string_equal(bad, name);
 }
@@ -375,10 +375,10 @@ static void all_are_on_by_default_but_those_on_demand(void **state)
 		if (probes[i]->flags & PROBE_ON_DEMAND)
 			demanded |= PROBE_BIT(i);
 	assert_int_equal(demanded & ALL, 0);
-	assert_int_equal(demanded & (BIT(sched) | BIT(sched_switch)), BIT(sched) | BIT(sched_switch));
+	assert_int_equal(demanded & (BIT(sched) | BIT(sched_switch)), BIT(sched_switch));
 	assert_int_equal(PROBES_DEFAULT, ALL);
 	assert_int_equal(probe_mask_of(PROBE_SELECTABLE, 0), ALL | demanded);
-	expect_mask("+sched", ALL | BIT(sched));
+	expect_mask("+sched_switch", ALL | BIT(sched_switch));
 	expect_mask("sched", BIT(sched));
 }
 

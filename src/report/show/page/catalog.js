@@ -39,7 +39,7 @@ const Catalog = (() => {
 		['Files', 'reads and writes of files', 'the probes vfs_rw, open, close, mmap, create_del and sync'],
 		['Disks', 'disks', 'the probe bio, or the collector disk (iostat, of the package sysstat)'],
 		['Latency', 'latency heat maps', 'the probes bio, vfs_rw and open'],
-		['Threads', 'running and waiting of threads', 'the probe sched: dltraced start --probes +sched'],
+		['Threads', 'running and waiting of threads', 'the probe sched, which is on by default, with --all where --sched sums is given'],
 		['Processes', 'lanes of processes', 'any probe of files; CPU in them, the probe sched'],
 		['Phases', 'phases of the job', 'dltraced mark TEXT during the run, or MLPerf log lines with --log'],
 	];
