@@ -150,6 +150,12 @@ static inline bool is_elsewhere(struct scan *s)
 	return s->report->only.path && is_path_elsewhere(s);
 }
 
+/* Files of calls are read one after the other: the first row of one may be earlier than what is known. */
+static inline void uses_data(const struct scan *s, struct report_proc *p)
+{
+	p->data_ns = p->data_ns && p->data_ns < s->time_ns ? p->data_ns : s->time_ns;
+}
+
 static bool take_call(struct scan *s)
 {
 	struct report *r = s->report;
@@ -172,6 +178,8 @@ static bool take_call(struct scan *s)
 		c.proc->data_maps += c.file->data;
 		if (r->datasets)
 			report_datasets_map(r->datasets, c.fid, c.bytes);
+		if (c.file->data)
+			uses_data(s, c.proc);
 		hist_add(&func->op.size, c.bytes);
 	}
 	tell_call(s, &c);
@@ -226,8 +234,11 @@ static void add_transfer(struct scan *s, const struct report_call_facts *c, stru
 	*(write ? &c->proc->write_bytes : &c->proc->read_bytes) += bytes;
 	if (!write && bytes && (c->type == REPORT_FIFO || c->type == REPORT_SOCK) && c->proc->copies)
 		c->proc->received += s->time_ns > c->proc->copies_from_ns;
-	if (c->file && c->file->data)
+	if (c->file && c->file->data) {
 		*(write ? &c->proc->data_written : &c->proc->data_read) += bytes;
+		if (!write)
+			uses_data(s, c->proc);
+	}
 	if (c->file)
 		*(write ? &c->file->write_bytes : &c->file->read_bytes) += bytes;
 	if (!write)

@@ -57,5 +57,6 @@ void why_findings(const struct report *r, FILE *out); /* all rules that fired */
 
 /* missing.c: what is missing of the trace, beside the answer: a line, or one for each reason */
 void report_missing_text(const struct report *r, FILE *out);
+void account_text(const struct report *r, FILE *out); /* where the time went: a line a process */
 
 #endif

@@ -23,6 +23,8 @@ extern const struct view view_files_by_bytes, view_files_by_time, view_files_by_
 extern const struct view view_processes, view_medians, view_process_histograms, view_histograms, view_histogram_counts;
 /* view_histograms for a terminal: of latencies and of sizes a table each. */
 void report_octaves_text(const void *of, FILE *out);
+/* tables_account.c */
+extern const struct view view_account;
 /* tables_why.c */
 extern const struct view view_epochs, view_epochs_more, view_epoch_sizes, view_epoch_files, view_phase_sums;
 

@@ -159,6 +159,7 @@ static void top_text(const void *r, FILE *out)
 {
 	why_answer(r, out);
 	report_missing_text(r, out);
+	account_text(r, out);
 	facts(r, out);
 	why_findings(r, out);
 }
@@ -179,6 +180,7 @@ const struct view_section report_sections[] = {
 	{ .text = top_text, .json = report_facts_json, .sum = true },
 	{ &view_missing_reasons, .json = report_more_facts_json, .sum = true },
 	{ .json = report_why_json },
+	{ &view_account, .text = no_text, .has = has_why },
 	{ &view_epochs, .text = epochs_text, .has = has_why },
 	{ &view_epoch_sizes, .text = no_text },
 	{ &view_epoch_files, .text = no_text },

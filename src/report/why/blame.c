@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/util.h"
+#include "report/why/account.h"
 #include "report/why/impl.h"
 
 #define NO_CALLS 0.05		/* of the time: who waits less in calls may wait in others, which are not traced; */
@@ -44,6 +45,7 @@ static void resolve_gap(struct report *r, struct why_loader *l)
 		l->idle_ns[WHY_CPU] += take(&gap_ns, l->run_idle_ns - l->idle_ns[WHY_CACHE]);
 		l->idle_ns[WHY_RUNQ] += take(&gap_ns, l->runq_idle_ns);
 		l->idle_ns[WHY_DISK] += take(&gap_ns, l->fault_idle_ns);
+		l->idle_ns[WHY_META] += take(&gap_ns, l->stat_idle_ns);
 		l->idle_ns[WHY_QUEUE] += take(&gap_ns, l->sleep_idle_ns - l->idle_ns[WHY_QUEUE]);
 	} else if (!w->has_switches && p && p->user_ns) {
 		all_ns = (double)(l->end_ns - l->begin_ns) - sum_of(l->ns);
@@ -180,12 +182,35 @@ static void own_by_samples(struct why *w, const struct why_trainer *t, double ow
 	}
 }
 
+/*
+ * The account of T, where its waits are by sched.out: that is exact, where these are spread evenly over the intervals that
+ * they were in. NULL: they are by something else.
+ */
+static const struct account *account_of(const struct why *w, const struct why_trainer *t)
+{
+	return t->basis == WHY_BY_SUMS && w->accounts ? &w->accounts[t - w->trainer] : NULL;
+}
+
+static double own_by_account(const struct account *a, double own[WHY_STATES])
+{
+	for (unsigned int s = 0; s < WHY_STATES; s++)
+		own[s] = 0;
+	own[WHY_DISK] = a->ns[ACCOUNT_READ] + a->ns[ACCOUNT_FAULT];
+	own[WHY_CACHE] = a->ns[ACCOUNT_CACHE];
+	own[WHY_META] = a->ns[ACCOUNT_OPEN] + a->ns[ACCOUNT_METADATA];
+	own[WHY_WRITE] = a->ns[ACCOUNT_WRITE];
+	return sum_of(own) + a->ns[ACCOUNT_THREADS] + a->ns[ACCOUNT_OTHERS];
+}
+
 /* What T itself did on files in its waits into OWN; the waits, which these calls are part of. */
 static double own_and_all(struct why *w, struct why_trainer *t, double own[WHY_STATES])
 {
 	double window_ns = (double)(t->end_ns - t->begin_ns), all_ns = (double)why_waited(w, t, t->begin_ns, t->end_ns);
+	const struct account *a = account_of(w, t);
 	double sum, scale;
 
+	if (a)
+		return own_by_account(a, own);
 	for (unsigned int s = 0; s < WHY_STATES; s++) {
 		own[s] = (double)t->own_idle_ns[s];
 		if (t->basis == WHY_BY_GPU)
@@ -202,6 +227,30 @@ static double own_and_all(struct why *w, struct why_trainer *t, double own[WHY_S
 	for (unsigned int s = 0; s < WHY_STATES; s++)
 		own[s] *= scale;
 	return all_ns;
+}
+
+/* T waited for WAIT while those that S is of did this; what they computed was work of the job's. */
+static void blame_helpers(struct why *w, struct why_trainer *t, const struct sleeps *s, double wait_ns)
+{
+	double busy_ns = sleeps_busy_ns(s), part = busy_ns > 0 ? wait_ns / busy_ns : 0;
+
+	w->blame_ns[WHY_DISK] += part * (s->ns[SLEEP_READ] + s->ns[SLEEP_FAULT]);
+	w->blame_ns[WHY_META] += part * (s->ns[SLEEP_OPEN] + s->ns[SLEEP_NAMES] + s->ns[SLEEP_STAT]);
+	w->blame_ns[WHY_WRITE] += part * s->ns[SLEEP_WRITE];
+	w->blame_ns[WHY_RUNQ] += part * s->runq_ns;
+	w->computed_ns += part * s->run_ns;
+	w->slept_ns += part * s->ns[SLEEP_DEVICE];
+	t->waited_ns -= MIN((uint64_t)(part * (s->run_ns + s->ns[SLEEP_DEVICE])), t->waited_ns);
+}
+
+/* Without loaders it waits for its own threads, for other processes of the job, or for something else. */
+static void blame_others(struct why *w, struct why_trainer *t, const struct account *a)
+{
+	double others_ns = MIN(MAX(a->ns[ACCOUNT_OTHERS] - t->main.ns[SLEEP_SOCKET], 0.0), sleeps_busy_ns(&w->others));
+
+	blame_helpers(w, t, &t->threads, a->ns[ACCOUNT_THREADS]);
+	blame_helpers(w, t, &w->others, others_ns);
+	w->blame_ns[WHY_OTHER] += a->ns[ACCOUNT_OTHERS] - others_ns;
 }
 
 /* Without loaders it loads for itself: what it computes in its waits it decodes. */
@@ -244,6 +293,7 @@ static void blame_loaders(struct report *r, struct why_trainer *t, double rest_n
 static void blame_trainer(struct report *r, struct why_trainer *t)
 {
 	struct why *w = r->why;
+	const struct account *a = account_of(w, t);
 	double own[WHY_STATES], rest_ns;
 
 	if (!why_tells(t))
@@ -251,16 +301,20 @@ static void blame_trainer(struct report *r, struct why_trainer *t)
 	t->waited_ns = (uint64_t)own_and_all(w, t, own);
 	rest_ns = (double)t->waited_ns - sum_of(own);
 	w->window_ns += (double)(t->end_ns - t->begin_ns);
-	w->waited_ns += (double)t->waited_ns;
 	w->unseen_ns += t->unseen_ns;
 	for (unsigned int s = 0; s < WHY_STATES; s++)
 		w->blame_ns[s] += own[s];
-	if (rest_ns <= 0)
-		return;
-	if (t->loaders)
+	if (a) {
+		w->computed_ns += a->ns[ACCOUNT_CPU];
+		w->slept_ns += a->ns[ACCOUNT_SLEEP] + a->ns[ACCOUNT_DEVICE];
+	}
+	if (rest_ns > 0 && t->loaders)
 		blame_loaders(r, t, rest_ns);
-	else
+	else if (rest_ns > 0 && a)
+		blame_others(w, t, a);
+	else if (rest_ns > 0)
 		blame_itself(r, t, rest_ns);
+	w->waited_ns += (double)t->waited_ns;
 }
 
 /* Whose waits are not known has no part in what is told of all. */

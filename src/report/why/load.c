@@ -10,6 +10,7 @@
 
 #include "base/util.h"
 #include "report/scan/scan.h"
+#include "report/why/account.h"
 #include "report/why/calls.h"
 #include "report/why/files.h"
 #include "report/why/impl.h"
@@ -130,6 +131,7 @@ void why_end(struct report *r)
 		why_note(w, "why the job waited could not be looked at: %s", strerror(-res));
 	else
 		why_read_loader_sched(r);
+	w->accounts = account_all(r, &w->n_accounts);
 	why_blame(r);
 	why_epochs_end(r);
 	note_bounds(w);
@@ -162,6 +164,7 @@ void why_free(struct why *w)
 	if (!w)
 		return;
 	rules_free(w->rules);
+	free(w->accounts);
 	end_calls(w);
 	for (uint32_t i = 0; i < w->loaders.n; i++)
 		free(*(void **)table_at(&w->loaders, i));

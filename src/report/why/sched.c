@@ -130,21 +130,6 @@ static bool trainers_by_switches(struct report *r)
 
 /* --- sched.out -------------------------------------------------------------------------------------- */
 
-/* Calls in which a thread waits for other processes; in all others it sleeps for itself. */
-static bool is_wait_for_others(struct reader_field call)
-{
-	static const char *const calls[] = {
-		"accept", "accept4", "epoll_pwait", "epoll_wait", "futex", "poll", "ppoll", "pselect6", "read",
-		"readv", "recvfrom", "recvmsg", "select", "semop", "semtimedop", "sendmsg", "sendto", "wait4", "waitid",
-		"write", "writev",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
-		if (reader_is(call, calls[i]))
-			return true;
-	return false;
-}
-
 /*
  * When it was what the row tells of: not before its process began, nor when that had ended. A wait is told when it is
  * over, and may have begun long before the row's interval.
@@ -174,14 +159,19 @@ struct sums {
 	float *waits[WHY_TRAINERS_MAX]; /* BINS each */
 };
 
+/* What the row has of a wait, whatever its thread waited for. */
+static double asleep_ns(const struct scan *s)
+{
+	return (double)(scan_number(s, COL_DISK_NS) + scan_number(s, COL_BLOCKED_NS) + scan_number(s, COL_SLEEP_NS));
+}
+
 /* SHARE of the interval is looked at. */
 static void did(const struct scan *s, double share)
 {
 	struct why_did *d = &s->report->why->did;
 
 	if (!scan_is(s, COL_CALL, "-")) {
-		why_did(d, scan_field(s, COL_CALL),
-			share * (double)(scan_number(s, COL_DISK_NS) + scan_number(s, COL_BLOCKED_NS) + scan_number(s, COL_SLEEP_NS)));
+		why_did(d, scan_field(s, COL_CALL), share * asleep_ns(s));
 		return;
 	}
 	d->run_ns += share * (double)scan_number(s, COL_RUN_NS);
@@ -198,40 +188,74 @@ static void add_disk_wait(const struct scan *s)
 	why_did(&s->report->why->disk_waits, scan_field(s, COL_CALL), ns);
 }
 
-static void take_trainer_sum(struct scan *s, void *own)
+static void add_to_sleeps(const struct scan *s, const struct sleep_call *call, double share, struct sleeps *to)
 {
-	struct why_trainer *t = why_trainer(s->report->why, scan_number(s, COL_PID));
+	if (call) {
+		to->ns[call->kind] += share * asleep_ns(s);
+		return;
+	}
+	to->run_ns += share * (double)scan_number(s, COL_RUN_NS);
+	to->runq_ns += share * (double)scan_number(s, COL_RUNQ_NS);
+}
+
+/* Whose time the row is of; NULL: of nobody's of the job. T is the trainer whose window is looked at. */
+static struct sleeps *sleeps_of(const struct scan *s, struct why_trainer **t)
+{
+	const uint64_t pid = scan_number(s, COL_PID);
+	struct why *w = s->report->why;
+	struct why_loader *l;
+	bool main = scan_number(s, COL_TID) == pid;
+
+	if (!scan_is(s, COL_KIND, "target"))
+		return NULL;
+	*t = why_trainer(w, pid);
+	if (*t)
+		return main ? &(*t)->main : &(*t)->threads;
+	l = why_loader(w, pid);
+	*t = &w->trainer[l ? l->trainer : 0];
+	return !l ? &w->others : main ? &l->main : NULL;
+}
+
+/* Of the main thread of a trainer: it slept in a call for others. */
+static void add_to_waits(const struct scan *s, const struct sums *sums, uint32_t trainer, const struct span *span)
+{
 	const uint64_t first_ns = s->report->first_ns;
-	const struct sums *sums = own;
-	double sleep_ns, looked_at;
+	const double sleep_ns = (double)scan_number(s, COL_SLEEP_NS);
+	float *waits = sums->waits[trainer];
+
+	for (uint64_t at_ns = span->begin_ns; waits && at_ns < span->end_ns;) {
+		uint64_t bin = (at_ns - first_ns) / sums->bin_ns;
+		uint64_t end_ns = MIN(first_ns + (bin + 1) * sums->bin_ns, span->end_ns);
+
+		if (bin >= BINS || end_ns <= at_ns)
+			break;
+		waits[bin] += (float)(sleep_ns * (double)(end_ns - at_ns) / (double)(span->end_ns - span->begin_ns));
+		at_ns = end_ns;
+	}
+}
+
+static void take_sum(struct scan *s, void *own)
+{
+	const struct sleep_call *call = scan_is(s, COL_CALL, "-") ? NULL : sleep_call_of(scan_field(s, COL_CALL));
+	struct why *w = s->report->why;
+	struct why_trainer *t = NULL;
+	struct sleeps *sleeps = sleeps_of(s, &t);
 	struct span span;
-	float *waits;
+	double looked_at;
 
 	add_disk_wait(s);
-	if (!t || scan_number(s, COL_TID) != t->pid)
+	if (!sleeps)
 		return;
 	span = span_of(s);
 	if (span.begin_ns >= span.end_ns)
 		return;
 	looked_at = (double)why_looked_at(t, span.begin_ns, span.end_ns) / (double)(span.end_ns - span.begin_ns);
-	did(s, looked_at);
-	if (!s->report->why->has_switches && scan_is(s, COL_CALL, "-"))
-		t->runq_ns += looked_at * (double)scan_number(s, COL_RUNQ_NS);
-	if (!s->report->why->has_switches && scan_is(s, COL_CALL, "fault"))
-		t->own_ns[WHY_DISK] += (uint64_t)(looked_at * (double)scan_number(s, COL_DISK_NS));
-	if (!is_wait_for_others(scan_field(s, COL_CALL)))
+	add_to_sleeps(s, call, looked_at, sleeps);
+	if (sleeps != &t->main)
 		return;
-	waits = sums->waits[t - s->report->why->trainer];
-	sleep_ns = (double)scan_number(s, COL_SLEEP_NS);
-	for (uint64_t at_ns = span.begin_ns; waits && at_ns < span.end_ns;) {
-		uint64_t bin = (at_ns - first_ns) / sums->bin_ns;
-		uint64_t end_ns = MIN(first_ns + (bin + 1) * sums->bin_ns, span.end_ns);
-
-		if (bin >= BINS || end_ns <= at_ns)
-			break;
-		waits[bin] += (float)(sleep_ns * (double)(end_ns - at_ns) / (double)(span.end_ns - span.begin_ns));
-		at_ns = end_ns;
-	}
+	did(s, looked_at);
+	if (call && call->for_others)
+		add_to_waits(s, own, (uint32_t)(t - w->trainer), &span);
 }
 
 /* MOST: bins that a trainer has room for. */
@@ -251,7 +275,7 @@ static bool trainers_by_sums(struct report *r)
 
 	for (uint32_t i = 0; i < w->n_trainers; i++)
 		s.waits[i] = calloc(BINS, sizeof(float));
-	there = each(r, "sched", take_trainer_sum, &s);
+	there = w->n_trainers && each(r, "sched", take_sum, &s);
 	for (uint32_t i = 0; i < w->n_trainers; i++) {
 		struct why_trainer *t = &w->trainer[i];
 
@@ -263,6 +287,11 @@ static bool trainers_by_sums(struct report *r)
 				     MIN(waits, 1));
 		}
 		free(s.waits[i]);
+		if (w->has_switches)
+			continue;
+		t->runq_ns = t->main.runq_ns;
+		t->own_ns[WHY_DISK] += (uint64_t)t->main.ns[SLEEP_FAULT];
+		t->own_ns[WHY_META] += (uint64_t)t->main.ns[SLEEP_STAT];
 	}
 	return there;
 }
@@ -282,6 +311,7 @@ void why_read_trainer_sched(struct report *r)
 static void take_loader_sum(struct scan *s, void *own)
 {
 	struct why_loader *l = why_loader(s->report->why, scan_number(s, COL_PID));
+	const struct sleep_call *call;
 	struct span span;
 	double share;
 
@@ -300,9 +330,12 @@ static void take_loader_sum(struct scan *s, void *own)
 	}
 	if (scan_number(s, COL_TID) != l->pid)
 		return;
-	if (scan_is(s, COL_CALL, "fault"))
-		l->fault_idle_ns += share * (double)scan_number(s, COL_DISK_NS);
-	else if (is_wait_for_others(scan_field(s, COL_CALL)))
+	call = sleep_call_of(scan_field(s, COL_CALL));
+	if (call->kind == SLEEP_FAULT)
+		l->fault_idle_ns += share * asleep_ns(s);
+	else if (call->kind == SLEEP_STAT)
+		l->stat_idle_ns += share * asleep_ns(s);
+	else if (call->for_others)
 		l->sleep_idle_ns += share * (double)scan_number(s, COL_SLEEP_NS);
 }
 

@@ -11,7 +11,10 @@ const char *const why_basis_names[WHY_BASES] = {
 	[WHY_BY_SEVERAL] = "mixed",
 };
 
-/* The part of the trace in which it trains: by its phases, else while it has loaders, else all its life. */
+/*
+ * The part of the trace in which it trains: by its phases, else while it has loaders, else from when it first reads data,
+ * since before that it starts. Who reads none is looked at for all its life.
+ */
 static void find_window(struct report *r, struct why_trainer *t)
 {
 	const struct report_proc *p = table_find(&r->procs, t->pid);
@@ -27,7 +30,7 @@ static void find_window(struct report *r, struct why_trainer *t)
 			end_ns = MAX(end_ns, l->end_ns);
 		}
 	if (begin_ns >= end_ns) {
-		begin_ns = r->first_ns;
+		begin_ns = p && p->data_ns ? p->data_ns : r->first_ns;
 		end_ns = r->last_ns;
 	}
 	t->begin_ns = MAX(begin_ns, p && p->begin_ns ? p->begin_ns : r->first_ns);

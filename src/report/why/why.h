@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "report/phases/phases.h"
+#include "report/why/sleeps.h"
 #include "stats/cover.h"
 #include "stats/spans.h"
 #include "stats/table.h"
@@ -108,6 +109,7 @@ struct why_trainer {
 	uint64_t own_idle_ns[WHY_STATES];  /* those in its waits, its other threads' too */
 	uint64_t waited_ns;
 	double runq_ns; /* its main thread could run, and waited for a CPU */
+	struct sleeps main, threads; /* by sched.out, of what is looked at: its main thread; its others together */
 	double cpu_wait; /* WHY_BY_CPU_TIME: the part of its time */
 	double unseen_ns; /* WHY_BY_CALLS: of what is looked at, what it may have waited in calls that are not traced */
 	uint32_t loaders;
@@ -127,7 +129,8 @@ struct why_loader {
 	double ns[WHY_STATES], idle_ns[WHY_STATES]; /* in all; while its trainer waited */
 	double alive_idle_ns; /* its trainer's waits within its life */
 	/* sched.out */
-	double run_ns, run_idle_ns, runq_idle_ns, sleep_idle_ns, fault_idle_ns;
+	double run_ns, run_idle_ns, runq_idle_ns, sleep_idle_ns, fault_idle_ns, stat_idle_ns;
+	struct sleeps main;
 	struct cover cover;
 };
 
@@ -249,6 +252,7 @@ struct why {
 	struct why_did did;
 	struct why_did disk_waits; /* of all of the job, by sched.out: the calls in which it waited for disks */
 	double disk_wait_ns;	   /* in all of them */
+	struct sleeps others; /* all threads of the job's processes that neither train nor load */
 
 	/* what comes out, of all trainers together */
 	enum why_basis basis;	/* theirs, of those that have one; WHY_BY_SEVERAL where these differ */
@@ -256,12 +260,16 @@ struct why {
 	double waited_ns;
 	double unseen_ns; /* of what is looked at, besides: it is not known whether they waited */
 	double blame_ns[WHY_STATES]; /* sums up to waited_ns */
+	/* What the trainers did themselves, or waited for their own threads and helpers to do; by sched.out. */
+	double computed_ns, slept_ns;
 	double straggler_ns;	     /* of waited_ns: one loader was busy and the others were not */
 	const struct why_loader *straggler; /* of the generation with the most of it */
 	double straggler_busy, straggler_others, straggler_most_ns; /* parts of its generation's waits */
 	double loader_idle_ns;	     /* the loaders' time while they were waited for */
 	double cpu_idle_percent;     /* of the machine, by cpu.out; NAN: not known */
 	uint32_t n_cpus;
+	struct account *accounts; /* of each trainer, then of all loaders; n_accounts of them */
+	uint32_t n_accounts;
 	struct rules *rules;
 	char *notes[WHY_NOTES_MAX]; /* what could not be looked at, a sentence each */
 	unsigned int n_notes;
@@ -293,6 +301,7 @@ static inline bool why_any_by(const struct why *w, enum why_basis basis)
 	return false;
 }
 
+struct account;
 struct report;
 struct report_file;
 struct report_proc;

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where the time of those that train and of their loaders went, of a struct report. */
+#include <stdlib.h>
+
+#include "base/fmt.h"
+#include "base/util.h"
+#include "report/scan/model.h"
+#include "report/show/show.h"
+#include "report/show/tables.h"
+#include "report/why/account.h"
+#include "report/why/why.h"
+
+#define GET(name, type, row) VIEW_GET(name, struct report, r, type, row)
+#define ROWS(name, type, parent) VIEW_ROWS_OF(name, struct report, r, type, parent)
+
+#define LINES 8
+#define LEAST 0.005 /* of the time: less is not printed */
+
+ROWS(accounts, void, parent)
+{
+	for (uint32_t i = 0; r->why && i < r->why->n_accounts; i++)
+		view_add(rows, &r->why->accounts[i]);
+}
+
+GET(role, struct account, a)
+{
+	cell->text = a->pid ? "main" : "loaders";
+}
+
+GET(pid, struct account, a)
+{
+	cell->known = a->pid;
+	cell->n = a->pid;
+}
+
+GET(comm, struct account, a)
+{
+	const struct report_proc *p = a->pid ? table_find(&r->procs, a->pid) : NULL;
+
+	cell->text = p ? p->comm : NULL;
+}
+
+GET(who, struct account, a)
+{
+	cell->text = a->who[0] ? a->who : NULL;
+}
+
+#define ACCOUNT(member) VIEW_AT(struct account, member)
+/* VIEW_NS of a double. */
+GET(ns, struct account, a)
+{
+	cell->n = (uint64_t)*(const double *)((const char *)a + c->at);
+}
+#define TERM(key, head, term, text) { key, head, VIEW_NS, 9, 0, ACCOUNT(ns[term]), .get = ns, .what = text }
+
+static const struct view_column columns[] = {
+	{ "role", "ROLE", VIEW_TEXT, 8, .get = role, .what = "main: the main thread of a process that the answer is about; loaders: those "
+	  "of all its loaders, added up" },
+	{ "pid", "PID", VIEW_ID, 8, .get = pid },
+	{ "comm", "COMM", VIEW_TEXT, 16, .get = comm },
+	{ "processes", NULL, VIEW_COUNT, 0, 0, ACCOUNT(n) },
+	{ "wall_ns", "WALL", VIEW_NS, 9, 0, ACCOUNT(wall_ns), .get = ns, .what = "the time that is looked at; what follows adds up to it" },
+	TERM("cpu_ns", "CPU", ACCOUNT_CPU, "on a CPU, but for what it did in calls on files"),
+	TERM("runq_ns", "RUNQ", ACCOUNT_RUNQ, "could run, and waited for a CPU"),
+	TERM("read_ns", "READ", ACCOUNT_READ, "in reads of files that fetched from storage"),
+	TERM("cache_ns", "CACHE", ACCOUNT_CACHE, "in other reads of files"),
+	TERM("fault_ns", "FAULT", ACCOUNT_FAULT, "in page faults that waited for a mapped file, or for swap"),
+	TERM("open_ns", "OPEN", ACCOUNT_OPEN, "in opens, closes, and calls that make, remove and rename files"),
+	TERM("metadata_ns", "METADATA", ACCOUNT_METADATA, "asleep in stat(2), getdents(2) and the like"),
+	TERM("write_ns", "WRITE", ACCOUNT_WRITE, "in writes and syncs"),
+	TERM("threads_ns", "THREADS", ACCOUNT_THREADS, "waited for its other threads"),
+	TERM("others_ns", "OTHERS", ACCOUNT_OTHERS, "waited for another process, or the network"),
+	TERM("device_ns", "DEVICE", ACCOUNT_DEVICE, "in ioctl(2): a GPU's driver, mostly"),
+	TERM("sleep_ns", "SLEEP", ACCOUNT_SLEEP, "slept for a time, or until a signal"),
+	TERM("other_ns", "OTHER", ACCOUNT_OTHER, "not known"),
+	{ "others", "WHO", VIEW_TEXT, 0, .get = who, .what = "whom it waited for in OTHERS" },
+	{ 0 },
+};
+
+const struct view view_account = {
+	.key = "account",
+	.title = "Where the time went",
+	.what = "processes that the answer is about, and their loaders: each moment of the main thread in one column",
+	.columns = columns,
+	.rows = accounts,
+};
+
+/* --- for a terminal ------------------------------------------------------------------------------------- */
+
+static const char *const texts[ACCOUNT_TERMS] = {
+	[ACCOUNT_CPU] = "on a CPU",
+	[ACCOUNT_RUNQ] = "waiting for a CPU",
+	[ACCOUNT_READ] = "reading from storage",
+	[ACCOUNT_CACHE] = "reading from the page cache",
+	[ACCOUNT_FAULT] = "page faults on mapped files",
+	[ACCOUNT_OPEN] = "opening files",
+	[ACCOUNT_METADATA] = "stat and directories",
+	[ACCOUNT_WRITE] = "writing and syncing",
+	[ACCOUNT_THREADS] = "waiting for its own threads",
+	[ACCOUNT_OTHERS] = "waiting for other processes",
+	[ACCOUNT_DEVICE] = "waiting for a device",
+	[ACCOUNT_SLEEP] = "sleeping",
+	[ACCOUNT_OTHER] = "not known",
+};
+
+static int larger(const void *a, const void *b)
+{
+	const double x = **(const double *const *)a, y = **(const double *const *)b;
+
+	return (x < y) - (x > y);
+}
+
+static void put_terms(const struct account *a, FILE *out)
+{
+	const double *terms[ACCOUNT_TERMS];
+	const char *before = ":";
+
+	for (unsigned int i = 0; i < ACCOUNT_TERMS; i++)
+		terms[i] = &a->ns[i];
+	qsort(terms, ACCOUNT_TERMS, sizeof(terms[0]), larger);
+	for (unsigned int i = 0; i < ACCOUNT_TERMS && *terms[i] >= LEAST * a->wall_ns; i++) {
+		enum account_term term = (enum account_term)(terms[i] - a->ns);
+
+		fprintf(out, "%s %s ", before, term == ACCOUNT_OTHERS && a->who[0] ? "waiting for" : texts[term]);
+		if (term == ACCOUNT_OTHERS && a->who[0]) {
+			fmt_text(out, a->who, 0);
+			fputc(' ', out);
+		}
+		fprintf(out, "%.1f %%", 100 * *terms[i] / a->wall_ns);
+		before = ",";
+	}
+	fputc('\n', out);
+}
+
+void account_text(const struct report *r, FILE *out)
+{
+	const struct why *w = r->why;
+
+	if (!w || !w->n_accounts)
+		return;
+	fputs("Where the time went\n", out);
+	for (uint32_t i = 0; i < w->n_accounts && i < LINES; i++) {
+		const struct account *a = &w->accounts[i];
+		const struct report_proc *p = a->pid ? table_find(&r->procs, a->pid) : NULL;
+
+		if (a->wall_ns <= 0)
+			continue;
+		if (p) {
+			fprintf(out, "process %u (", (unsigned int)a->pid);
+			fmt_text(out, p->comm, 0);
+			fprintf(out, "), main thread, %s", FMT_NS((uint64_t)a->wall_ns));
+		} else {
+			fprintf(out, "%u loader%s, %s%s", a->n, a->n > 1 ? "s" : "", FMT_NS((uint64_t)a->wall_ns),
+				a->n > 1 ? " in all" : "");
+		}
+		put_terms(a, out);
+	}
+	if (w->n_accounts > LINES)
+		fprintf(out, "and %u more\n", w->n_accounts - LINES);
+	fputc('\n', out);
+}

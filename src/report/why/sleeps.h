@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What threads did by sched.out: on a CPU, waiting for one, and asleep in which kind of call. The kernel adds this up for
+ * each interval, so that it is complete: of a thread's time it leaves nothing out.
+ */
+#ifndef REPORT_WHY_SLEEPS_H
+#define REPORT_WHY_SLEEPS_H
+
+#include <stdbool.h>
+
+#include "trace/reader.h"
+
+/* Kinds of calls by what a thread waits for in them. */
+enum sleep_kind {
+	SLEEP_READ,   /* read and its like, on files and on pipes; results of io_uring and libaio */
+	SLEEP_WRITE,  /* write and its like, on files and on pipes; syncs */
+	SLEEP_OPEN,   /* open, close; execve, which opens a program */
+	SLEEP_NAMES,  /* making, removing and renaming files */
+	SLEEP_STAT,   /* stat, getdents and what else asks for names and attributes: calls that have no rows */
+	SLEEP_FAULT,  /* page faults, and calls that fill pages ahead */
+	SLEEP_DEVICE, /* ioctl: a GPU's driver, mostly */
+	SLEEP_THREAD, /* futex: for another thread, mostly of the same process */
+	SLEEP_CHILD,  /* for a process to end */
+	SLEEP_POLL,   /* for any of several descriptors */
+	SLEEP_SOCKET, /* accept, connect, and what sends and receives */
+	SLEEP_TIMER,  /* for a time, or a signal */
+	SLEEP_OTHER,
+	SLEEP_KINDS,
+};
+
+struct sleeps {
+	double run_ns, runq_ns;
+	double ns[SLEEP_KINDS];
+};
+
+/* In which they did something that others may wait for: all but waits for others, and sleep. */
+double sleeps_busy_ns(const struct sleeps *s);
+
+struct sleep_call {
+	const char *name;
+	enum sleep_kind kind;
+	bool for_others; /* asleep in it, a thread waits for another one, or another process; reads and writes on pipes are such */
+};
+
+/* CALL is one of sched.out's names, or is of SLEEP_OTHER. */
+const struct sleep_call *sleep_call_of(struct reader_field call);
+
+#endif
