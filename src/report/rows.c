@@ -151,9 +151,11 @@ static inline bool is_elsewhere(struct scan *s)
 }
 
 /* Files of calls are read one after the other: the first row of one may be earlier than what is known. */
-static inline void uses_data(const struct scan *s, struct report_proc *p)
+static inline void uses_data(const struct scan *s, const struct report_call_facts *c)
 {
-	p->data_ns = p->data_ns && p->data_ns < s->time_ns ? p->data_ns : s->time_ns;
+	const uint64_t begin_ns = s->time_ns - c->lat_ns;
+
+	c->proc->data_ns = c->proc->data_ns && c->proc->data_ns < begin_ns ? c->proc->data_ns : begin_ns;
 }
 
 static bool take_call(struct scan *s)
@@ -179,7 +181,7 @@ static bool take_call(struct scan *s)
 		if (r->datasets)
 			report_datasets_map(r->datasets, c.fid, c.bytes);
 		if (c.file->data)
-			uses_data(s, c.proc);
+			uses_data(s, &c);
 		hist_add(&func->op.size, c.bytes);
 	}
 	tell_call(s, &c);
@@ -237,7 +239,7 @@ static void add_transfer(struct scan *s, const struct report_call_facts *c, stru
 	if (c->file && c->file->data) {
 		*(write ? &c->proc->data_written : &c->proc->data_read) += bytes;
 		if (!write)
-			uses_data(s, c->proc);
+			uses_data(s, c);
 	}
 	if (c->file)
 		*(write ? &c->file->write_bytes : &c->file->read_bytes) += bytes;

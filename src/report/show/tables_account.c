@@ -136,7 +136,7 @@ void account_text(const struct report *r, FILE *out)
 {
 	const struct why *w = r->why;
 
-	if (!w || !w->n_accounts)
+	if (!w || !w->has_sums || !w->n_accounts)
 		return;
 	fputs("Where the time went\n", out);
 	for (uint32_t i = 0; i < w->n_accounts && i < LINES; i++) {

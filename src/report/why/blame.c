@@ -13,7 +13,7 @@
 #define NO_CALLS 0.05		/* of the time: who waits less in calls may wait in others, which are not traced; */
 #define FEW_CALLS 0.5		/* of what it must have waited: who waits less in calls does */
 #define STRAGGLER_BUSY 0.5	/* at least, and */
-#define STRAGGLER_OTHERS 0.6	/* of it at most */
+#define STRAGGLER_OTHERS 0.4	/* of it at most */
 
 static double sum_of(const double v[WHY_STATES])
 {

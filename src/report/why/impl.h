@@ -29,7 +29,9 @@ void why_drop_launchers(struct report *r);
 /* gpu.c: when GPUs of the target were idle; marks processes that use one. */
 void why_read_gpu(struct report *r);
 
-/* sched.c. For trainers: when they waited. */
+/* sched.c. Before the rows of calls: how busy each process was. */
+void why_read_busy(struct report *r);
+/* For trainers: when they waited. */
 void why_read_trainer_sched(struct report *r);
 /* What the loaders did in sched.out while they were waited for; after why_walk(). */
 void why_read_loader_sched(struct report *r);

@@ -2,9 +2,10 @@
 /*
  * Who trains and who loads data for it. Where gpu.out knows who computes, that is who trains; else it is
  * who has children called pt_data_worker; else who has children that run its own program, or, where it only waits for
- * these, they (launchers.c); else the process that has used the CPU most, with others of its name that have used half as much: that one need not train.
+ * these, they (launchers.c); else those of the name that was busiest, with at least half of what the busiest of them did: they need not train.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/util.h"
 #include "report/why/impl.h"
@@ -134,30 +135,67 @@ static void by_copies(struct report *r)
 	r->why->by_copies = r->why->n_trainers > 0;
 }
 
-/* The process number where no exit has told CPU times: who lived longest. */
+/* By CPU time where there is no better, and by the length of its life where no exit has told that. */
 static uint64_t effort(const struct report_proc *p)
 {
 	uint64_t cpu_ns = p->user_ns + p->sys_ns;
 
+	if (p->busy_ns)
+		return p->busy_ns;
 	return cpu_ns ? cpu_ns : p->end_ns ? (p->end_ns - p->begin_ns) / 1000 : 1000000;
+}
+
+/* A shell waits for what it started; of what it did itself only sched.out knows. */
+static bool may_be_it(const struct report_proc *p)
+{
+	return p->named && (p->busy_ns || !is_shell(p));
+}
+
+/* All processes of a name, which may be many that live for a moment each. */
+struct namesakes {
+	uint64_t effort, most;
+	const struct report_proc *busiest;
+};
+
+static const struct namesakes *busiest_name(const struct report *r, struct table *names)
+{
+	const struct namesakes *most = NULL;
+
+	for (uint32_t i = 0; i < r->procs.n; i++) {
+		const struct report_proc *p = proc_at(r, i);
+		struct namesakes *n = may_be_it(p) ? table_get(names, table_key(p->comm, strlen(p->comm))) : NULL;
+
+		if (!n)
+			continue;
+		n->effort += effort(p);
+		if (!n->busiest || effort(p) > n->most) {
+			n->most = effort(p);
+			n->busiest = p;
+		}
+	}
+	for (uint32_t i = 0; i < names->n; i++) {
+		const struct namesakes *n = table_at(names, i);
+
+		if (n->busiest && (!most || n->effort > most->effort))
+			most = n;
+	}
+	return most;
 }
 
 static void by_effort(struct report *r)
 {
-	const struct report_proc *most = NULL;
+	const struct namesakes *most;
+	struct table names;
 
-	for (uint32_t i = 0; i < r->procs.n; i++) {
-		const struct report_proc *p = proc_at(r, i);
-
-		if (p->named && !is_shell(p) && (!most || effort(p) > effort(most)))
-			most = p;
-	}
+	table_init(&names, sizeof(*most), REPORT_PROCS_MAX);
+	most = busiest_name(r, &names);
 	for (uint32_t i = 0; most && i < r->procs.n; i++) {
 		const struct report_proc *p = proc_at(r, i);
 
-		if (p->named && strcmp(p->comm, most->comm) == 0 && effort(p) >= effort(most) / 2)
+		if (may_be_it(p) && strcmp(p->comm, most->busiest->comm) == 0 && effort(p) >= most->most / 2)
 			why_add_trainer(r, p);
 	}
+	table_free(&names);
 }
 
 void why_find_trainers(struct report *r)

@@ -10,8 +10,7 @@
 #include "base/util.h"
 #include "report/why/rules_impl.h"
 
-#define LEAST_KNOWN 0.5 /* of what is not known: what is known of must be more */
-#define LEAST_WAIT 0.1 /* of the time: a job that waits less is bound by what it computes */
+#define LEAST_UNSEEN 0.1 /* of the time: who waited unseen for more may have waited for data */
 
 const struct rule *const rules_tables[] = { rules_of_waits, rules_of_access, rules_of_calls, rules_of_sharing,
 					   rules_of_workers, NULL };
@@ -60,10 +59,10 @@ static bool has_sync(const struct report *r)
 	return r->present[REPORT_SYNC];
 }
 
-/* Somebody whose waits are those of a job. */
-static bool has_somebody(const struct report *r)
+/* By sched.out it is known of whomever; else somebody whose waits are those of a job. */
+bool rules_know_job(const struct report *r)
 {
-	return r->why->seen >= WHY_SEEN_READING;
+	return r->why->has_sums ? r->why->n_trainers > 0 : r->why->seen >= WHY_SEEN_READING;
 }
 
 static bool has_trainers(const struct report *r)
@@ -71,14 +70,14 @@ static bool has_trainers(const struct report *r)
 	return r->why->seen >= WHY_SEEN_PHASES;
 }
 
-static bool has_waits(const struct report *r)
+bool rules_know_waits(const struct report *r)
 {
-	return r->why->n_trainers && r->why->basis != WHY_BY_NOTHING && r->why->window_ns > 0;
+	return rules_know_job(r) && r->why->n_trainers && r->why->basis != WHY_BY_NOTHING && r->why->window_ns > 0;
 }
 
 static bool has_no_more(const struct report *r)
 {
-	return r->why->unseen_ns < LEAST_WAIT * r->why->window_ns;
+	return r->why->unseen_ns < LEAST_UNSEEN * r->why->window_ns;
 }
 
 static bool has_sched(const struct report *r)
@@ -109,8 +108,8 @@ static const struct {
 	{ RULE_OPEN, has_open, "open.out (probe open)" },
 	{ RULE_SYNC, has_sync, "sync.out (probe sync)" },
 	{ RULE_TRAINS, has_trainers, TRAINS },
-	{ RULE_WAITS, has_somebody, TRAINS },
-	{ RULE_WAITS, has_waits,
+	{ RULE_WAITS, rules_know_job, TRAINS },
+	{ RULE_WAITS, rules_know_waits,
 	  "when the trainers waited: gpu.out, or sched.out (--sched sums), or pids.out and "
 	  "vfs_rw.out" },
 	{ RULE_NO_MORE, has_no_more,
@@ -123,8 +122,7 @@ static const struct {
 	  "how much a read fetched from disk (DISK_BYTES): this kernel does not account for it" },
 };
 
-/* What RULE lacks; NULL: nothing. */
-static const char *lack(const struct report *r, const struct rule *rule)
+const char *rules_lack(const struct report *r, const struct rule *rule)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(needs); i++)
 		if (rule->needs & needs[i].need && !needs[i].has(r))
@@ -134,7 +132,7 @@ static const char *lack(const struct report *r, const struct rule *rule)
 
 /* --- trying them ------------------------------------------------------------------------------ */
 
-static struct finding found(const struct report *r, const struct rule *rule, double measure)
+struct finding finding_of(const struct report *r, const struct rule *rule, double measure)
 {
 	double share = rule->share ? rule->share(r) : rule->is_share ? measure : (double)NAN;
 
@@ -146,7 +144,7 @@ static struct finding found(const struct report *r, const struct rule *rule, dou
 
 static void find(struct report *r, struct rules *rules, const struct rule *rule)
 {
-	const char *missing = lack(r, rule);
+	const char *missing = rules_lack(r, rule);
 	struct finding *f = &rules->found[rules->n];
 	double measure;
 
@@ -158,53 +156,14 @@ static void find(struct report *r, struct rules *rules, const struct rule *rule)
 	measure = rule->measure(r);
 	if (!(measure >= rule->threshold))
 		return;
-	*f = found(r, rule, measure);
+	*f = finding_of(r, rule, measure);
 	rules->n++;
 }
 
-static void take_out(struct rules *rules, struct finding *f)
+void rules_take_out(struct rules *rules, struct finding *f)
 {
 	memmove(f, f + 1, (size_t)(&rules->found[rules->n] - (f + 1)) * sizeof(*f));
 	rules->n--;
-}
-
-/* Nobody waited for much: the waits that there were need not say again that loaders waited, too. */
-static void training_is_it(struct report *r, struct rules *rules)
-{
-	for (unsigned int i = 0; i < rules->n; i++)
-		if (strcmp(rules->found[i].rule->code, rule_trainer_bound.code) == 0)
-			take_out(rules, &rules->found[i--]);
-	rules->bottleneck = found(r, &rule_trainer_bound, rule_trainer_bound.measure(r));
-}
-
-/* The one with the largest measure; taken out of the others. */
-static void choose(struct report *r, struct rules *rules)
-{
-	const struct why *w = r->why;
-	double waited = w->window_ns > 0 ? w->waited_ns / w->window_ns : 0;
-	struct finding *most = NULL, *b = &rules->bottleneck;
-	double other = w->window_ns > 0 ? (w->blame_ns[WHY_OTHER] + w->unseen_ns) / w->window_ns : 0;
-
-	for (unsigned int i = 0; i < rules->n; i++)
-		if (rules->found[i].rule->waits &&
-		    (!most || rules->found[i].measure > most->measure))
-			most = &rules->found[i];
-	if (!has_somebody(r) || !has_waits(r)) {
-		*b = found(r, has_somebody(r) ? &rule_unknown : &rule_no_training, NAN);
-	} else if (waited < LEAST_WAIT && (!most || most->measure < LEAST_WAIT)) {
-		if (!has_trainers(r))
-			*b = found(r, &rule_no_training, waited);
-		else if (lack(r, &rule_trainer_bound))
-			*b = found(r, &rule_unknown, waited);
-		else
-			training_is_it(r, rules);
-	} else if (most && most->measure > LEAST_KNOWN * other) {
-		*b = *most;
-		take_out(rules, most);
-	} else {
-		*b = found(r, &rule_unknown, waited);
-	}
-	b->is_bottleneck = true;
 }
 
 static bool is_fact(const struct rules *rules, const struct finding *f)
@@ -263,7 +222,7 @@ struct rules *rules_new(struct report *r)
 		return NULL;
 	for (const struct rule *rule = rules_of_waits; rule->code; rule++)
 		find(r, rules, rule);
-	choose(r, rules);
+	verdict_choose(r, rules);
 	find_others(r, rules);
 	sort(rules);
 	rules->bottleneck.rule->tell(r, &rules->bottleneck);

@@ -73,14 +73,26 @@ struct rules {
 extern const struct rule rules_of_waits[], rules_of_access[], rules_of_calls[], rules_of_sharing[], rules_of_workers[];
 /* All of them, that of waits first; ends with NULL. */
 extern const struct rule *const rules_tables[];
-/* When no rule of waits says what they were for; when nobody is seen to have any; when there is nothing to wait for. */
-extern const struct rule rule_unknown, rule_no_training, rule_trainer_bound;
+/* When no rule of waits says what they were for; when nobody is seen to have any; when there is nothing to wait for: what
+ * the job did instead. */
+extern const struct rule rule_unknown, rule_no_training, rule_trainer_bound, rule_cpu_bound, rule_idle;
 
 /* All rules tried; of R->why. NULL: no memory. */
 struct rules *rules_new(struct report *r);
 void rules_free(struct rules *rules);
 
-/* What it tells. */
+/* --- between them --------------------------------------------------------------------------------------- */
+
+/* verdict.c: of those that were found the answer, which is taken out of them; or another. */
+void verdict_choose(struct report *r, struct rules *rules);
+/* It is known whose waits are the job's; and when these waited. */
+bool rules_know_job(const struct report *r);
+bool rules_know_waits(const struct report *r);
+/* What RULE lacks; NULL: nothing. */
+const char *rules_lack(const struct report *r, const struct rule *rule);
+void rules_take_out(struct rules *rules, struct finding *f);
+struct finding finding_of(const struct report *r, const struct rule *rule, double measure);
+/* Frees what it says. */
 void finding_free(struct finding *f);
 /* One more line of evidence. */
 void finding_tell(struct finding *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

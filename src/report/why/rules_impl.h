@@ -42,8 +42,8 @@ struct finding_size rules_size_of_reads(const struct report *r);
 struct finding_size rules_size_of_writes(const struct report *r);
 /* NS of the time that the job took. */
 struct finding_size rules_size_of_life(const struct report *r, double ns);
-/* It is known when the job waited, and for what. */
-bool rules_know_waits(const struct report *r);
+/* It is known when the job waited, and that it did not wait unseen. */
+bool rules_know_all_waits(const struct report *r);
 
 /* Evidence, a line each: from when to when the trace is; the file with the most bytes of SIDE. */
 void rules_tell_when(struct report *r, struct finding *f);

@@ -14,12 +14,9 @@
 
 static const struct finding_size unknown = { (double)NAN, (double)NAN, (double)NAN };
 
-bool rules_know_waits(const struct report *r)
+bool rules_know_all_waits(const struct report *r)
 {
-	const struct why *w = r->why;
-
-	return w->seen >= WHY_SEEN_READING && w->n_trainers && w->basis != WHY_BY_NOTHING && w->window_ns > 0 &&
-	       w->unseen_ns < UNSEEN_MATTERS * w->window_ns;
+	return rules_know_waits(r) && r->why->unseen_ns < UNSEEN_MATTERS * r->why->window_ns;
 }
 
 /* From the first process's begin to the last one's end; where pids.out does not say, all of the trace. */
@@ -95,7 +92,7 @@ struct finding_size rules_size(const struct report *r, enum why_kind kind, uint6
 	const struct why_kind_sum *sum = &r->why->kind[kind];
 	double part = sum->ns ? MIN((double)part_ns / (double)sum->ns, 1) : 0;
 
-	if (rules_know_waits(r))
+	if (rules_know_all_waits(r))
 		return rules_size_of_share(r, part * waits_for(r->why, kind) / r->why->window_ns);
 	return rules_size_of_life(r, part * (double)sum->busy_ns);
 }
@@ -110,7 +107,7 @@ struct finding_size rules_size_of_all(const struct report *r, double part_ns)
 		waits_ns += waits_for(r->why, (enum why_kind)k);
 	}
 	part = all_ns > 0 ? MIN(part_ns / all_ns, 1) : 0;
-	if (rules_know_waits(r))
+	if (rules_know_all_waits(r))
 		return rules_size_of_share(r, part * waits_ns / r->why->window_ns);
 	return rules_size_of_life(r, part * busy_ns);
 }

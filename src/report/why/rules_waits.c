@@ -15,6 +15,7 @@
 #define SHARE 0.05 /* of the time that is looked at */
 #define OWN_RUNQ 0.3 /* likewise: that what trains had no CPU; less is any busy machine's */
 #define TEXT_MAX 256
+#define LEAST_STATES 0.02 /* likewise: that was waited, for what it was to be said */
 
 /* --- what they have in common ----------------------------------------------------------------- */
 
@@ -30,14 +31,10 @@ static double blame(const struct report *r, enum why_state s)
 
 static const char *const basis_texts[WHY_BASES] = {
 	[WHY_BY_GPU] = "by gpu.out: the part of the time in which their GPUs did nothing",
-	[WHY_BY_SWITCHES] = "by sched_switch.out: none of their threads could run, or the main "
-			    "thread was in a call on a file",
-	[WHY_BY_SUMS] = "by sched.out: their main thread slept in a call in which one waits for "
-			"others, or was in a call on a file",
-	[WHY_BY_CALLS] = "by the calls of their main threads on pipes, sockets and files; poll(2) "
-			 "and futex(2) are in sched.out alone",
-	[WHY_BY_CPU_TIME] = "at most, by their CPU time: calls such as poll(2), in which they "
-			    "wait, are in sched.out alone (--sched sums)",
+	[WHY_BY_SWITCHES] = "by sched_switch.out: no thread could run, or the main thread was in a call on a file",
+	[WHY_BY_SUMS] = "by sched.out and the rows of calls",
+	[WHY_BY_CALLS] = "by calls on pipes, sockets and files; poll(2) and futex(2) are in sched.out alone",
+	[WHY_BY_CPU_TIME] = "at most, by CPU time: poll(2) and the like, in which one waits, are in sched.out alone",
 	[WHY_BY_NOTHING] = "not known",
 	[WHY_BY_SEVERAL] = "which is not known of all in the same way",
 };
@@ -84,6 +81,13 @@ static struct alike alike(const struct why *w, enum why_basis basis)
 		a.window_ns += (double)(t->end_ns - t->begin_ns);
 	}
 	return a;
+}
+
+static const char *why_comm(const struct report *r, uint64_t pid)
+{
+	const struct report_proc *p = table_find(&r->procs, pid);
+
+	return p ? p->comm : "-";
 }
 
 static void put_basis(const struct why *w, enum why_basis basis, FILE *out)
@@ -134,16 +138,19 @@ static void tell_window(struct report *r, struct finding *f)
 		return;
 	put_basis(w, w->basis, out);
 	fclose(out);
-	finding_tell(f, "%u process%s that %s%s waited %.1f %% of the time from %.3f s to %.3f s, "
-			"%s", w->n_trainers,
-		     w->n_trainers > 1 ? "es" : "", w->seen < WHY_SEEN_PHASES ? "read" : "train",
-		     w->n_trainers > 1 ? "" : "s",
-		     rules_percent(w->waited_ns, w->window_ns), rules_seconds(r, why_begin_ns(w)),
-		     rules_seconds(r, why_end_ns(w)), basis);
+	if (w->n_trainers == 1)
+		finding_tell(f, "process %u (%s) waited %.1f %% of the time from %.3f s to %.3f s, %s", (unsigned int)w->trainer[0].pid,
+			     why_comm(r, w->trainer[0].pid), rules_percent(w->waited_ns, w->window_ns),
+			     rules_seconds(r, why_begin_ns(w)), rules_seconds(r, why_end_ns(w)), basis);
+	else
+		finding_tell(f, "%u processes (%s%s) waited %.1f %% of the time from %.3f s to %.3f s, %s", w->n_trainers,
+			     why_comm(r, w->trainer[0].pid), w->seen < WHY_SEEN_PHASES ? "" : ", which train",
+			     rules_percent(w->waited_ns, w->window_ns), rules_seconds(r, why_begin_ns(w)),
+			     rules_seconds(r, why_end_ns(w)), basis);
 	free(basis);
 	tell_bases(w, f);
 	if (rules_percent(w->unseen_ns, w->window_ns) >= 1)
-		finding_tell(f, "for %.1f %% of the time more it is not known whether they waited",
+		finding_tell(f, "whether they waited is not known of another %.1f %% of the time",
 			     rules_percent(w->unseen_ns, w->window_ns));
 }
 
@@ -154,10 +161,11 @@ static const char *const state_texts[WHY_STATES] = {
 	[WHY_WRITE] = "writing files",
 	[WHY_CPU] = "computing (decoding)",
 	[WHY_RUNQ] = "waiting for a CPU",
-	[WHY_QUEUE] = "waiting for work, or to hand over",
+	[WHY_QUEUE] = "loaders that were ready",
 	[WHY_OTHER] = "not known",
 };
 
+/* Where hardly anybody waited, what for is of no interest. */
 static void tell_states(struct report *r, struct finding *f)
 {
 	const struct why *w = r->why;
@@ -167,16 +175,18 @@ static void tell_states(struct report *r, struct finding *f)
 
 	for (unsigned int i = 0; i < WHY_STATES && len < sizeof(text); i++)
 		if (rules_percent(w->blame_ns[i], sum_ns) >= 1)
-			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %.0f %%",
-						len ? ", " : "", state_texts[i],
-						rules_percent(w->blame_ns[i], sum_ns));
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %.0f %%", len ? ", " : "", state_texts[i],
+						MIN(rules_percent(w->blame_ns[i], sum_ns), 100));
 	if (w->straggler_ns > 0 && len < sizeof(text))
-		snprintf(text + len, sizeof(text) - len, "%swaiting for one loader alone %.0f %%",
-			 len ? ", " : "", rules_percent(w->straggler_ns, sum_ns));
-	if (text[0])
-		finding_tell(f, "of these waits, by what %u loader%s and the trainers themselves "
-				"did then: %s",
-			     w->loaders.n, w->loaders.n == 1 ? "" : "s", text);
+		snprintf(text + len, sizeof(text) - len, "%sone loader alone %.0f %%", len ? ", " : "",
+			 rules_percent(w->straggler_ns, sum_ns));
+	if (!text[0] || share_of(r, sum_ns) < LEAST_STATES)
+		return;
+	if (w->loaders.n)
+		finding_tell(f, "these waits, by what %u loader%s and the main thread did meanwhile: %s", w->loaders.n,
+			     w->loaders.n == 1 ? "" : "s", text);
+	else
+		finding_tell(f, "these waits: %s", text);
 }
 
 static void tell_longest(struct report *r, struct finding *f, enum why_state s, const char *what)
@@ -401,13 +411,9 @@ static void tell_no_training(struct report *r, struct finding *f)
 {
 	const struct report_proc *p = table_find(&r->procs, r->why->trainer[0].pid);
 
-	finding_tell(f, "nobody is seen to train: no process is in gpu.out, none forks loaders "
-			"that read data, and no line of a log and no mark tells of epochs");
-	finding_tell(f, "process %u (%s)%s: %s of CPU time, %s of data read, %s written",
-		     (unsigned int)p->pid, p->comm,
-		     r->why->n_trainers > 1 ? ", one of several alike" : "",
-		     FMT_NS(p->user_ns + p->sys_ns), FMT_BYTES(p->data_read),
-		     FMT_BYTES(p->data_written));
+	finding_tell(f, "process %u (%s)%s: %s of CPU time, %s of data read, %s written", (unsigned int)p->pid, p->comm,
+		     r->why->n_trainers > 1 ? ", one of several alike" : "", FMT_NS(p->user_ns + p->sys_ns),
+		     FMT_BYTES(p->data_read), FMT_BYTES(p->data_written));
 }
 
 static void tell_unknown(struct report *r, struct finding *f)
@@ -415,28 +421,67 @@ static void tell_unknown(struct report *r, struct finding *f)
 	const struct why *w = r->why;
 
 	if (!w->n_trainers) {
-		finding_tell(
-			f,
-			"nobody is known to train: no process is in gpu.out, none has loaders, and "
-			"pids.out names none");
+		finding_tell(f, "no process of the job is known: pids.out names none");
 		return;
 	}
 	if (w->seen < WHY_SEEN_PHASES)
 		tell_no_training(r, f);
 	why_tell_did(r, f);
-	if (w->seen == WHY_SEEN_NOT)
+	if (!rules_know_job(r))
 		return;
 	if (w->basis == WHY_BY_NOTHING) {
-		finding_tell(f, "the trainers use a GPU, and gpu.out does not tell how much "
-				"(nvidia-smi pmon)");
+		finding_tell(f, "the job uses a GPU, and gpu.out does not say how much (nvidia-smi pmon)");
 		return;
 	}
 	tell_waits(r, f);
 	if (!w->has_sums && !w->has_switches)
-		finding_tell(
-			f,
-			"what is not known may be computing, page faults, or waiting in poll(2), "
-			"futex(2) and the like: --sched sums tells");
+		finding_tell(f, "what is not known may be computing, page faults, or waiting in poll(2), futex(2) and the like, which "
+			     "are in sched.out alone");
+}
+
+/* --- what it did instead of waiting ------------------------------------------------------------------ */
+
+static double computing(const struct report *r)
+{
+	return share_of(r, r->why->computed_ns);
+}
+
+static double sleeping(const struct report *r)
+{
+	return share_of(r, r->why->slept_ns);
+}
+
+/* What it read meanwhile, and that it did so itself. */
+static void tell_computing(struct report *r, struct finding *f)
+{
+	const struct why_sums *s = &r->why->sums;
+
+	tell_waits(r, f);
+	if (!isnan(r->why->cpu_idle_percent))
+		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)", r->why->cpu_idle_percent);
+	if (s->read_bytes)
+		finding_tell(f, "it read %s of files itself, in %s; what it computed for its samples is in its CPU time",
+			     FMT_BYTES(s->read_bytes), FMT_NS(s->read_files_ns));
+}
+
+static void tell_sleeping(struct report *r, struct finding *f)
+{
+	tell_waits(r, f);
+	why_tell_did(r, f);
+}
+
+/* --- something else ------------------------------------------------------------------------------------ */
+
+/* What of its waits nothing in the job explains. Loaders would be what it waited for. */
+static double outside(const struct report *r)
+{
+	return r->why->has_sums && !r->why->loaders.n ? blame(r, WHY_OTHER) : 0;
+}
+
+static void tell_outside(struct report *r, struct finding *f)
+{
+	tell_waits(r, f);
+	why_tell_did(r, f);
 }
 
 #define TRAINER_BOUND_NEEDS (RULE_RW | RULE_WAITS | RULE_TRAINS | RULE_NO_MORE)
@@ -458,16 +503,38 @@ const struct rule rule_unknown = {
 	.title = "What the job waited for cannot be told from this trace",
 	.is_share = true,
 	.tell = tell_unknown,
-	.advice = "Trace again with --sched sums, and with nvidia-smi where there is a GPU.",
+	.advice = "Look at `dltraced report --cpu' of this trace, which has each thread's waits by call and folder. What it lacks is "
+		  "above: trace again with it (CPU scheduling, nvidia-smi where there is a GPU).",
 };
 
 const struct rule rule_no_training = {
 	.code = "unknown",
-	.title = "Nothing in this trace is seen to train",
+	.title = "Nothing in this trace is seen to train, and it has no CPU scheduling",
 	.is_share = true,
 	.tell = tell_unknown,
-	.advice = "Trace what starts the training; who trains without GPU and loaders can tell of "
-		  "its epochs (dltraced mark, --phase).",
+	.advice = "Without CPU scheduling (--sched off, --all) the report knows waits of jobs with a GPU, with loaders, or with "
+		  "epochs in their log alone: trace again with it, or name the epochs of this trace by --app-log or --phase.",
+};
+
+const struct rule rule_cpu_bound = {
+	.code = "cpu-bound",
+	.title = "The job computed on the CPU, and hardly waited",
+	.needs = RULE_WAITS | RULE_SCHED,
+	.is_share = true,
+	.measure = computing,
+	.tell = tell_computing,
+	.advice = "It loads its data in the process that computes. Where that is training, let workers load (num_workers of a "
+		  "PyTorch DataLoader), so that both go on at a time; a profiler of the language shows what computes.",
+};
+
+const struct rule rule_idle = {
+	.code = "idle",
+	.title = "The job slept: it waited for a time to pass, or for a signal",
+	.needs = RULE_WAITS | RULE_SCHED,
+	.is_share = true,
+	.measure = sleeping,
+	.tell = tell_sleeping,
+	.advice = "Nothing of it waits for storage. See what the program sleeps for: polling, a back-off, a rate limit.",
 };
 
 const struct rule rules_of_waits[] = {
@@ -512,5 +579,10 @@ const struct rule rules_of_waits[] = {
 	  .tell = tell_trainer,
 	  .advice = "Look at what the training process does itself between two batches: its own "
 		    "Python, copies to the GPU, logging." },
+	{ .code = "outside-wait",
+	  .title = "The job waited for the network, or for processes that are not its own", .threshold = SHARE,
+	  .needs = RULE_WAITS | RULE_SCHED, .waits = true, .is_share = true, .measure = outside, .tell = tell_outside,
+	  .advice = "What serves it is not in this trace: a server, a container's or a cluster's daemon, a program that was "
+		    "running before. Trace that, too (--pid, --container, or on its host)." },
 	{ .code = NULL },
 };

@@ -159,7 +159,7 @@ static struct finding_size size_of_loader_cpu(const struct report *r)
 	const double busy = loader_cpu(r, &cpu_ns, &life_ns);
 	const struct why *w = r->why;
 
-	return rules_size_of_share(r, rules_know_waits(r) ? w->blame_ns[WHY_CPU] / w->window_ns : busy);
+	return rules_size_of_share(r, rules_know_all_waits(r) ? w->blame_ns[WHY_CPU] / w->window_ns : busy);
 }
 
 static void tell_loader_cpu_bound(struct report *r, struct finding *f)

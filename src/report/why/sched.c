@@ -198,6 +198,21 @@ static void add_to_sleeps(const struct scan *s, const struct sleep_call *call, d
 	to->runq_ns += share * (double)scan_number(s, COL_RUNQ_NS);
 }
 
+/* Who sleeps in wait4(2) or poll(2) is not busy, nor one that pauses. */
+static void take_busy(struct scan *s, void *own)
+{
+	struct report_proc *p = scan_is(s, COL_KIND, "target") ? table_find(&s->report->procs, scan_number(s, COL_PID)) : NULL;
+
+	if (p)
+		p->busy_ns += scan_number(s, COL_RUN_NS) + scan_number(s, COL_RUNQ_NS) + scan_number(s, COL_DISK_NS) +
+			      scan_number(s, COL_BLOCKED_NS);
+}
+
+void why_read_busy(struct report *r)
+{
+	each(r, "sched", take_busy, NULL);
+}
+
 /* Whose time the row is of; NULL: of nobody's of the job. T is the trainer whose window is looked at. */
 static struct sleeps *sleeps_of(const struct scan *s, struct why_trainer **t)
 {

@@ -99,10 +99,10 @@ void why_choose_bases(struct report *r)
 
 		spans_close(&t->calls);
 		find_gpus(w, t);
-		t->basis = why_samples(w, t) ? WHY_BY_GPU :
-			   !t->waits.n		   ? WHY_BY_CALLS :
-			   w->has_switches	   ? WHY_BY_SWITCHES :
-						     WHY_BY_SUMS;
+		t->basis = why_samples(w, t)		     ? WHY_BY_GPU :
+			   w->has_switches && t->waits.n ? WHY_BY_SWITCHES :
+			   w->has_sums && (t->waits.n || t->main.run_ns > 0) ? WHY_BY_SUMS :
+							       WHY_BY_CALLS;
 		t->then = t->basis;
 		if (t->basis != WHY_BY_GPU)
 			continue;

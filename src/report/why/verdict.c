@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which one finding is the answer: what the job waited for most, whatever kind of job it is. Where it hardly waited it is
+ * what it did instead.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "report/scan/model.h"
+#include "report/why/rules.h"
+#include "report/why/why.h"
+
+#define LEAST_KNOWN 0.5 /* of what is not known: what is known of must be more */
+#define LEAST_WAIT 0.1 /* of the time: a job that waits less is bound by what it computes */
+
+static double part(const struct why *w, double ns)
+{
+	return w->window_ns > 0 ? ns / w->window_ns : 0;
+}
+
+/*
+ * Who loads for itself computes both for its samples and for training, and one cannot be told from the other. Who has
+ * loaders or a GPU waits for these, or trains.
+ */
+static const struct rule *work_of(const struct report *r)
+{
+	const struct why *w = r->why;
+
+	if (!w->loaders.n && w->seen != WHY_SEEN_GPU && w->has_sums) {
+		if (w->computed_ns >= w->slept_ns)
+			return &rule_cpu_bound;
+		return w->seen >= WHY_SEEN_PHASES ? &rule_trainer_bound : &rule_idle;
+	}
+	if (w->seen < WHY_SEEN_PHASES)
+		return &rule_no_training;
+	return rules_lack(r, &rule_trainer_bound) ? &rule_unknown : &rule_trainer_bound;
+}
+
+/* Nobody waited for much: the waits that there were need not say again that loaders waited, too. */
+static void work_is_it(struct report *r, struct rules *rules)
+{
+	const struct rule *work = work_of(r);
+
+	for (unsigned int i = 0; work == &rule_trainer_bound && i < rules->n; i++)
+		if (strcmp(rules->found[i].rule->code, work->code) == 0)
+			rules_take_out(rules, &rules->found[i--]);
+	rules->bottleneck = finding_of(r, work, work->measure ? work->measure(r) : part(r->why, r->why->waited_ns));
+}
+
+void verdict_choose(struct report *r, struct rules *rules)
+{
+	const struct why *w = r->why;
+	struct finding *most = NULL, *b = &rules->bottleneck;
+	/* where there are loaders; else it is a wait for something outside of the job */
+	double unknown = part(w, (w->loaders.n || !w->has_sums ? w->blame_ns[WHY_OTHER] : 0) + w->unseen_ns);
+
+	for (unsigned int i = 0; i < rules->n; i++)
+		if (rules->found[i].rule->waits && (!most || rules->found[i].measure > most->measure))
+			most = &rules->found[i];
+	if (!rules_know_waits(r)) {
+		*b = finding_of(r, rules_know_job(r) ? &rule_unknown : &rule_no_training, NAN);
+	} else if (part(w, w->waited_ns) < LEAST_WAIT && (!most || most->measure < LEAST_WAIT)) {
+		work_is_it(r, rules);
+	} else if (most && most->measure > LEAST_KNOWN * unknown) {
+		*b = *most;
+		rules_take_out(rules, most);
+	} else {
+		*b = finding_of(r, w->seen < WHY_SEEN_READING && !w->has_sums ? &rule_no_training : &rule_unknown,
+				part(w, w->waited_ns));
+	}
+	b->is_bottleneck = true;
+}
