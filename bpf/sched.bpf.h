@@ -129,15 +129,4 @@ static __always_inline __u32 switch_state(const __u64 *ctx)
 	return state_is_given ? (__u32)ctx[3] : task_state((struct task_struct *)ctx[1]);
 }
 
-/* A switch that the kernel has not called us for: who leaves a CPU now is not who came to it last. */
-static __always_inline void count_unseen(__u32 probe)
-{
-	struct dlt_stats *st = stats_of(probe);
-
-	if (st) {
-		__sync_fetch_and_add(&st->seen, 1);
-		__sync_fetch_and_add(&st->lost, 1);
-	}
-}
-
 #endif

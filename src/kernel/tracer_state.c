@@ -93,6 +93,7 @@ void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES])
 			stats[i].lost += __atomic_load_n(&st->lost, __ATOMIC_RELAXED);
 			stats[i].rows_lost += __atomic_load_n(&st->rows_lost, __ATOMIC_RELAXED);
 			stats[i].foreign += __atomic_load_n(&st->foreign, __ATOMIC_RELAXED);
+			stats[i].unseen += __atomic_load_n(&st->unseen, __ATOMIC_RELAXED);
 		}
 }
 

@@ -300,6 +300,8 @@ static void put_probe(struct json *j, const struct session *s, unsigned int i)
 	json_u64(j, "summed", n->summed);
 	if (n->foreign)
 		json_u64(j, "foreign", n->foreign);
+	if (n->unseen)
+		json_u64(j, "unseen", n->unseen);
 	json_u64(j, "unsure", n->unsure);
 	json_end(j);
 }

@@ -63,6 +63,7 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		p->lost = stats[i].lost + stats[i].rows_lost + util_counted(&sink->lost) + skipped[i];
 		p->calls = stats[i].emitted;
 		p->foreign = stats[i].foreign;
+		p->unseen = stats[i].unseen;
 		p->summed = util_counted(&d->decode.counts[i].summed);
 		update_kept(p, d, sink);
 		if (!((t->probes | ALWAYS) >> i & 1))

@@ -25,7 +25,7 @@ def main():
         if row["CALL"] == "-":
             cpus[row["CPU"]] += row.n("RUN_NS")
     length = max(cpus.values())
-    slack = 20 * MS + 5 * MS * trace.counters["sched"]["lost"]
+    slack = 20 * MS + 5 * MS * trace.unseen()
     trace.require(length - min(cpus.values()) <= 1000, f"RUN_NS of each CPU: {cpus}")
     ran = sums(rows, hog, "RUN_NS", "RUNQ_NS")
     trace.require(length - slack <= ran <= length + 1000, f"the hog: {ran} of {length} ns")

@@ -41,7 +41,7 @@ def main():
         cpus[row["CPU"]] += row.n("RUN_NS")
         if row["PID"] in pids:
             sums.update({column: row.n(column) for column in ("COUNT", "RUN_NS")})
-    lost = trace.counters["sched"]["lost"]
+    lost = trace.unseen()
     trace.require(max(cpus.values()) - min(cpus.values()) <= 1000, f"RUN_NS of each CPU: {cpus}")
     trace.require(sums["COUNT"] + lost >= facts["voluntary"], f"COUNT: {sums}, {lost} lost: {facts}")
     trace.require(lost <= facts["voluntary"] // 20, f"{lost} lost of {facts['voluntary']}: rows of sums?")

@@ -6,7 +6,7 @@ kernel's own account of a thread leaves out interrupts and what a hypervisor too
 there is a sched_switch.out, it is compared with the same, and with sched.out.
 
 There are kernels that do not tell of each switch (docs/traces.md).
-That is counted as lost, and what is lost may be missing here.
+That is counted as unseen, or lost, and may be missing here.
 """
 import collections
 import os
@@ -40,7 +40,7 @@ def taken_ns(before, after):
 
 
 def missed(trace):
-    return sum(trace.counters[name]["lost"] for name in ("sched", "sched_switch") if name in trace.counters)
+    return sum(c["lost"] for name, c in trace.counters.items() if name in ("sched", "sched_switch")) + trace.unseen()
 
 
 class Threads:

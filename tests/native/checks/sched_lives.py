@@ -64,7 +64,7 @@ def main():
     folder, tables, tally, before, after = sys.argv[1:]
     trace = tracefolder.Trace(folder)
     lives, taken = read_tally(tally), taken_ns(before, after)
-    lost = trace.counters["sched"]["lost"]  # switches that the kernel has not told of
+    lost = trace.unseen()  # switches that the kernel has not told of
     # a tick, and until a thread that is reaped is off its CPU
     slack = TICK_NS + taken + 100 * TICK_NS * bool(lost)
     times = collections.Counter(life["pid"] for life in lives)

@@ -66,7 +66,7 @@ def of_text(label):
 lost, lost_ns = 0, 0
 if os.path.exists(f"{trace}/manifest.json"):
     with open(f"{trace}/manifest.json") as f:
-        lost = sum(p["lost"] for p in json.load(f)["probes"] if p["name"] in ("sched", "sched_switch"))
+        lost = sum(p["lost"] + p.get("unseen", 0) for p in json.load(f)["probes"] if p["name"] in ("sched", "sched_switch"))
     lost_ns = 10**9 * bool(lost)
 
 tasks, processes, threads, cpus = (table(n) for n in ("tasks", "processes", "threads", "cpus"))
