@@ -36,8 +36,9 @@ rows = {name: rows_of(name) for name in PROBES if os.path.exists(os.path.join(fo
 files = {row["FID"]: row for row in rows_of("files")}
 
 # every probe
-equal("probes", [p["name"] for p in report["probes"]], sorted(rows))
-for p in report["probes"]:
+of_calls = [p for p in report["probes"] if p["name"] != "sched"]
+equal("probes", [p["name"] for p in of_calls], sorted(rows))
+for p in of_calls:
     mine = rows[p["name"]]
     result = next((c for c in ("RETURNED", "RET", "STATUS") if mine and c in mine[0]), None)
     ended = [row for row in mine if row[result] != "?"]

@@ -181,7 +181,7 @@ rm "$t/pids.out" "$t/manifest.json" "$t/workload.out"
 grep -q 'pids.out is not there' text || fail "it does not say that pids.out is not there"
 rm "$t"/sched*.out
 "$DLT" report --cpu "$t" 2>err && fail "neither sched.out nor sched_switch.out: no error"
-grep -q -e '-P +sched' err || fail "it does not say what to do: $(cat err)"
+grep -q -e '--sched sums' err || fail "it does not say what to do: $(cat err)"
 "$DLT" report --cpu /proc 2>/dev/null && fail "a folder that is no trace: no error"
 
 # Still growing.

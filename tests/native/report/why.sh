@@ -5,12 +5,12 @@
 . "${0%/*}/../lib.sh"
 need python3
 
-trace -- "$W/loader" -d data -n 48 -s 65536 -w 2 -e 2 -c 0 -k 4 || fail "status $?"
+trace --sched off -- "$W/loader" -d data -n 48 -s 65536 -w 2 -e 2 -c 0 -k 4 || fail "status $?"
 "$DLT" report --json "$t" >json || fail "report --json: status $?"
 check why json
 
 # with the job's output its epochs are known
-trace --log -- "$W/loader" -d data -n 48 -s 65536 -w 2 -e 3 -c 0 -k 4 >log || fail "status $?"
+trace --sched off --log -- "$W/loader" -d data -n 48 -s 65536 -w 2 -e 3 -c 0 -k 4 >log || fail "status $?"
 "$DLT" report --json "$t" >json || fail "report --json: status $?"
 check why json
 equal "epochs" "$(grep -c '^      "name": "epoch [123]",$' json)" 3
