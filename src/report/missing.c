@@ -138,65 +138,6 @@ static void find_counted(struct report *r, enum missing_kind kind, uint64_t n, c
 	missing_add(&r->missing, reason, "%s %s: %.1f %% of the calls at most", FMT_COUNT(n), text, 100 * reason.share);
 }
 
-#define NS_MAX 1e18 /* a file may be forged */
-
-/* --- waits of which sched.out knows, in calls that have no rows ------------------------------------ */
-
-/* What waits in them is seen otherwise: page faults count as reads in the answer, requests have rows of their own. */
-static bool is_seen_otherwise(const struct report *r, const char *call)
-{
-	static const char *const calls[] = { "fault", "io_getevents", "io_pgetevents", "stopped", "worker" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
-		if (strcmp(call, calls[i]) == 0)
-			return true;
-	return strcmp(call, "io_uring_enter") == 0 && !r->manifest.uring_why[0];
-}
-
-/* Whether a row has it as its FUNC, or what is before the colon there. */
-static bool has_rows(const struct report *r, const char *call)
-{
-	const size_t len = strlen(call);
-
-	for (unsigned int i = 0; i < r->n_funcs; i++) {
-		const char *name = r->funcs[i]->name;
-
-		if (strncmp(name, call, len) == 0 && (!name[len] || name[len] == ':'))
-			return true;
-	}
-	return false;
-}
-
-/*
- * Of kinds of calls that nothing records (stat, getdents) or that were off, CPU scheduling still knows how long the job
- * waited for disks in them: a part of its waits that no row explains.
- */
-static void find_waits(struct report *r)
-{
-	struct missing_reason reason = { .kind = MISSING_WAITS, .of = "waits for disks" };
-	const struct why *w = r->why;
-	char names[160] = "";
-	double ns = 0;
-
-	for (unsigned int i = 0; w && i < w->disk_waits.n_calls; i++) {
-		const struct why_did_call *c = &w->disk_waits.call[i];
-		size_t len = strlen(names);
-
-		if (is_seen_otherwise(r, c->name) || has_rows(r, c->name))
-			continue;
-		ns += c->ns;
-		snprintf(names + len, sizeof(names) - len, "%s%s %s", len ? ", " : "", c->name, FMT_NS((uint64_t)MIN(c->ns, NS_MAX)));
-	}
-	if (!(ns > 0))
-		return;
-	reason.n = (uint64_t)MIN(ns, NS_MAX);
-	reason.share = ns / w->disk_wait_ns;
-	reason.matters = reason.share >= MISSING_MATTERS && ns >= MISSING_MATTERS * (double)report_duration_ns(r);
-	reason.brief = util_fmt("%.1f %% of the waits for disks are in calls that have no rows", 100 * reason.share);
-	missing_add(&r->missing, reason, "%.1f %% of the job's waits for disks were in calls that have no rows (%s)", 100 * reason.share,
-		    names);
-}
-
 /* Those of which no other note says so. */
 static void note_reasons(struct report *r)
 {
@@ -204,7 +145,7 @@ static void note_reasons(struct report *r)
 		const struct missing_reason *reason = &r->missing.reason[i];
 
 		if (reason->kind == MISSING_LEFT_RUNNING || reason->kind == MISSING_NOT_RECORDED ||
-		    reason->kind == MISSING_WAITS || reason->kind == MISSING_IO_URING || reason->kind == MISSING_SKIPPED)
+		    reason->kind == MISSING_IO_URING || reason->kind == MISSING_SKIPPED)
 			report_note(r, "%s", reason->text);
 	}
 }
@@ -221,7 +162,6 @@ void report_missing_end(struct report *r)
 		     "32-bit calls of the job were counted and have no rows");
 	find_counted(r, MISSING_SKIPPED, r->manifest.skipped_runs, "calls whose hooks the kernel left out",
 		     "times the kernel left out a hook, for a call of the job or of another process");
-	find_waits(r);
 	missing_end(&r->missing);
 	note_reasons(r);
 	if (rules && r->missing.caveat)

@@ -18,7 +18,6 @@ const char *const missing_codes[MISSING_KINDS] = {
 	[MISSING_ENDED_BEFORE] = "ended-before",
 	[MISSING_NOT_RECORDED] = "not-recorded", [MISSING_IO_URING] = "io-uring",
 	[MISSING_COMPAT] = "compat",	     [MISSING_SKIPPED] = "skipped",
-	[MISSING_WAITS] = "waits",
 };
 
 /* What was to be recorded is there all the same. */

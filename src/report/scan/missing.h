@@ -27,7 +27,6 @@ enum missing_kind {
 	MISSING_IO_URING,     /* its requests have no rows */
 	MISSING_COMPAT,	      /* 32-bit calls: counted, not decoded */
 	MISSING_SKIPPED,      /* runs of hooks that the kernel left out */
-	MISSING_WAITS,	      /* for disks, in kinds of calls that no probe records */
 	MISSING_KINDS,
 };
 

@@ -178,16 +178,6 @@ static void did(const struct scan *s, double share)
 	d->runq_ns += share * (double)scan_number(s, COL_RUNQ_NS);
 }
 
-static void add_disk_wait(const struct scan *s)
-{
-	const double ns = (double)scan_number(s, COL_DISK_NS);
-
-	if (scan_is(s, COL_CALL, "-") || !scan_is(s, COL_KIND, "target"))
-		return;
-	s->report->why->disk_wait_ns += ns;
-	why_did(&s->report->why->disk_waits, scan_field(s, COL_CALL), ns);
-}
-
 static void add_to_sleeps(const struct scan *s, const struct sleep_call *call, double share, struct sleeps *to)
 {
 	if (call) {
@@ -258,7 +248,6 @@ static void take_sum(struct scan *s, void *own)
 	struct span span;
 	double looked_at;
 
-	add_disk_wait(s);
 	if (!sleeps)
 		return;
 	span = span_of(s);

@@ -250,8 +250,6 @@ struct why {
 	uint64_t begin_ns, end_ns; /* of the trace */
 
 	struct why_did did;
-	struct why_did disk_waits; /* of all of the job, by sched.out: the calls in which it waited for disks */
-	double disk_wait_ns;	   /* in all of them */
 	struct sleeps others; /* all threads of the job's processes that neither train nor load */
 
 	/* what comes out, of all trainers together */

@@ -123,25 +123,6 @@ if mkdir full && mount -t tmpfs -o size=256k none full; then
 	says '^files *NOT complete'
 	head -1 text | grep -q '% of the calls are missing: this may be otherwise' || fail "not in the answer: $(head -1 text)"
 	share lost >/dev/null
-	umount full && mnt=''
-fi
-
-# --- waits for a disk in calls that nothing records, by CPU scheduling ----------------------------------
-
-disk_ext4
-for d in 1 2 3 4 5 6 7 8; do
-	mkdir "$mnt/$d"
-	(cd "$mnt/$d" && seq 200 | xargs touch)
-done
-umount "$mnt" && mount "$loop" disk || fail "to mount again"
-trace --sched sums -- find "$mnt" -type f -size +1 || fail "status $?"
-reported 0
-waited=$(col sched DISK_NS 'KIND == "target" && (CALL == "newfstatat" || CALL == "getdents64")' | awk '{ n += $1 } END { print n + 0 }')
-if [ "$waited" -gt 0 ]; then
-	says "^missing .* of the job's waits for disks were in calls that have no rows (.*\(newfstatat\|getdents64\)"
-	python3 -c 'import json
-r = json.load(open("json"))
-assert r["complete"] and [x for x in r["missing_reasons"] if x["code"] == "waits"][0]["share"] > 0' || fail "$(cat json)"
 fi
 
 # --- 32-bit calls, which are counted alone -------------------------------------------------------------

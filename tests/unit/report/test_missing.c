@@ -325,32 +325,6 @@ static void a_trace_that_was_ended_before_the_job_is_complete(void **state)
 	report_free(r);
 }
 
-/* read has rows, and so has what a page fault waits for; stat has none. */
-static void waits_in_calls_without_rows_are_a_part_of_all(void **state)
-{
-	static const char later[] = "1002100000000\t-\t101\t101\tpython\tR\tread\t20\t4096\t4096\t0\t0\t5\t-\t1\ta\n";
-	struct report *r;
-
-	tree_put("sched.out", "# dltraced sched 1\n"
-			      "TIMESTAMP\tTIME\tPID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tDISK_NS\tSLEEP_NS\n"
-			      "1002000000000\t-\t101\t101\tpython\ttarget\t0\t-\t900\t1\t7000000000\t0\n"
-			      "1002000000000\t-\t101\t101\tpython\ttarget\t-\tread\t900\t1\t300000000\t0\n"
-			      "1002000000000\t-\t101\t101\tpython\ttarget\t-\tfault\t900\t1\t100000000\t0\n"
-			      "1002000000000\t-\t102\t102\tpython\ttarget\t-\tnewfstatat\t900\t1\t600000000\t0\n"
-			      "1002000000000\t-\t9\t9\tkworker\tkernel\t-\tgetdents64\t900\t1\t700000000\t0\n");
-	put_manifest(WHOLE, OTHERS PROBE("open", "") "," PROBE("vfs_rw", ",\"rows\":2"));
-	put_rows("vfs_rw.out", RW, RW_ROW, 1, later);
-	r = loaded();
-	assert_int_equal(r->missing.n, 1);
-	assert_int_equal(r->missing.reason[0].kind, MISSING_WAITS);
-	assert_true(fabs(r->missing.reason[0].share - 0.6) < 1e-9);
-	assert_string_equal(r->missing.reason[0].text, "60.0 % of the job's waits for disks were in calls that have no rows (newfstatat 600 "
-						       "ms)");
-	assert_string_equal(r->missing.caveat, "60.0 % of the waits for disks are in calls that have no rows: this may be otherwise");
-	assert_true(r->missing.complete);
-	report_free(r);
-}
-
 /* The first line has the caveat, the facts begin with the reasons: on the first screen. */
 static void text_has_it_beside_the_answer(void **state)
 {
@@ -396,7 +370,6 @@ int main(void)
 		IN_TREE(rows_that_were_given_up_are_known),
 		IN_TREE(rows_too_many_are_an_error),
 		IN_TREE(text_has_it_beside_the_answer),
-		IN_TREE(waits_in_calls_without_rows_are_a_part_of_all),
 		IN_TREE(what_was_off_is_named),
 	};
 
