@@ -604,6 +604,10 @@ const tests = {
 
 			assert.deepEqual(await p.evaluate(() => Data.report), json);
 			assert.equal(await p.evaluate(() => window.evil), undefined);
+			/* what is missing stands with the answer, and each reason among the facts */
+			assert.equal((await p.locator('.verdict h2').first().textContent()).includes(json.bottleneck.caveat ?? '('), json.bottleneck.caveat != null, name);
+			for (const reason of json.missing_reasons)
+				assert((await p.locator('#facts').textContent()).includes(visible(reason.text)), reason.text);
 			for (const f of json.files_by_bytes)
 				assert((await p.locator('#tables').textContent()).includes(visible(f.path ?? '\u2013')), String(f.path));
 			await close(p);
