@@ -82,3 +82,10 @@ void fmt_text(FILE *out, const char *s, int width)
 	if (width > 0)
 		fprintf(out, "%*s", width, "");
 }
+
+void fmt_line(FILE *out, const char *before, const char *s)
+{
+	fputs(before, out);
+	fmt_text(out, s, 0);
+	fputc('\n', out);
+}

@@ -29,5 +29,7 @@ char *fmt_si(char buf[FMT_MAX], double v, const char *sep, const char *unit);
  * terminal (control characters, also those of Unicode, invalid UTF-8) is written \ooo. NULL is -.
  */
 void fmt_text(FILE *out, const char *s, int width);
+/* BEFORE, which is ours, such a text, and the end of the line. */
+void fmt_line(FILE *out, const char *before, const char *s);
 
 #endif

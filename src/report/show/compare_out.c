@@ -106,9 +106,8 @@ void compare_text(const struct compare *c, FILE *out)
 	fputs("\nWhat is missing\n", out);
 	for (unsigned int i = 0; i < c->n; i++)
 		for (unsigned int k = 0; k < c->trace[i]->n_notes; k++) {
-			fprintf(out, "(%u) ", i + 1);
-			fmt_text(out, c->trace[i]->notes[k], 0);
-			fputc('\n', out);
+			fprintf(out, "(%u)", i + 1);
+			fmt_line(out, " ", c->trace[i]->notes[k]);
 		}
 }
 

@@ -14,9 +14,7 @@ static void line(const struct report_cpu *r, uint32_t first, const char *name, c
 
 		fprintf(out, "%7.1f", ns ? 100.0 * (double)by_cpu[cpu] / (double)ns : 0);
 	}
-	fputs("  ", out);
-	fmt_text(out, name, 0);
-	fputc('\n', out);
+	fmt_line(out, "  ", name);
 }
 
 static void block(const struct report_cpu *r, uint32_t first, const struct view_rows *tasks, const struct group_row *others,

@@ -82,9 +82,8 @@ static void phase_tasks(const struct report_cpu *r, FILE *out, const struct tabl
 			rest_ns += ns;
 			continue;
 		}
-		fprintf(out, PHASE_LINE "  ", "", "", "", "", FMT_NS(ns), PERCENT(ns, busy_ns));
-		fmt_text(out, g->name, 0);
-		fputc('\n', out);
+		fprintf(out, PHASE_LINE, "", "", "", "", FMT_NS(ns), PERCENT(ns, busy_ns));
+		fmt_line(out, "  ", g->name);
 	}
 	view_rows_free(&rows);
 	if (rest_ns)

@@ -5,6 +5,7 @@
 #include "base/fmt.h"
 #include "report/hosts/hosts.h"
 #include "report/show/show.h"
+#include "report/show/text.h"
 #include "report/why/rules.h"
 #include "report/why/why.h"
 
@@ -34,8 +35,7 @@ static void host(const struct report_job *job, unsigned int i, FILE *out)
 	fprintf(out, HOST_LINE, FMT_NS(report_job_after_ns(job, i)), FMT_NS(report_duration_ns(h->report)), FMT_COUNT(rows),
 		FMT_COUNT(lost), h->error_ns ? FMT_NS(h->error_ns) : "-");
 	fmt_text(out, rules ? rules->bottleneck.rule->code : "-", CODE_WIDTH);
-	fmt_text(out, h->dir, 0);
-	fputc('\n', out);
+	fmt_line(out, "", h->dir);
 }
 
 static void head(const struct report_job *job, FILE *out)
@@ -62,10 +62,8 @@ static void head(const struct report_job *job, FILE *out)
 
 static void doubts(const struct report_job *job, FILE *out)
 {
-	for (unsigned int i = 0; i < job->n_doubts; i++) {
-		fmt_text(out, job->total->notes[i], 0);
-		fputc('\n', out);
-	}
+	for (unsigned int i = 0; i < job->n_doubts; i++)
+		fmt_line(out, "", job->total->notes[i]);
 }
 
 void report_job_text(const struct report_job *job, FILE *out)

@@ -12,11 +12,8 @@ void report_missing_text(const struct report *r, FILE *out)
 {
 	const struct report_missing *m = &r->missing;
 
-	for (unsigned int i = 0; i < MIN(m->n, REASONS_SHOWN); i++) {
-		fputs("missing      ", out);
-		fmt_text(out, m->reason[i].text, 0);
-		fputc('\n', out);
-	}
+	for (unsigned int i = 0; i < MIN(m->n, REASONS_SHOWN); i++)
+		fmt_line(out, "missing      ", m->reason[i].text);
 	if (m->n > REASONS_SHOWN)
 		fprintf(out, "missing      %u reasons more: see missing_reasons of --json\n", m->n - REASONS_SHOWN);
 	if (m->n == 0)

@@ -26,8 +26,7 @@ void text_fact(FILE *out, int width, const char *label, const char *value)
 	if (!value[0])
 		return;
 	fprintf(out, "%-*s ", width, label);
-	fmt_text(out, value, 0);
-	fputc('\n', out);
+	fmt_line(out, "", value);
 }
 
 void text_only(const struct report *r, const char *label, const char *rest, FILE *out)
@@ -43,11 +42,8 @@ void text_only(const struct report *r, const char *label, const char *rest, FILE
 void text_notes(FILE *out, char *const *notes, unsigned int n)
 {
 	text_title(out, "What is missing");
-	for (unsigned int i = 0; i < n; i++) {
-		fputs("- ", out);
-		fmt_text(out, notes[i], 0);
-		fputc('\n', out);
-	}
+	for (unsigned int i = 0; i < n; i++)
+		fmt_line(out, "- ", notes[i]);
 	if (n == 0)
 		fputs("nothing that dltraced knows of\n", out);
 }
@@ -86,9 +82,7 @@ static void facts(const struct report *r, FILE *out)
 	for (unsigned int i = 0; i < m->n_collectors; i++) {
 		fprintf(out, FACT_LABEL, i ? "" : "collectors");
 		fmt_text(out, m->collectors[i].name, 0);
-		fputs(": ", out);
-		fmt_text(out, m->collectors[i].state, 0);
-		fputc('\n', out);
+		fmt_line(out, ": ", m->collectors[i].state);
 	}
 }
 
@@ -142,9 +136,8 @@ static void phases_text(const void *of, FILE *out)
 
 	view_text(&view_phase_sums, r, out);
 	for (unsigned int i = 0; p && i < p->n_rules; i++) {
-		fprintf(out, "Lines that --phase matched: %s of ", FMT_COUNT(p->rules[i].lines));
-		fmt_text(out, p->rules[i].text, 0);
-		fputc('\n', out);
+		fprintf(out, "Lines that --phase matched: %s", FMT_COUNT(p->rules[i].lines));
+		fmt_line(out, " of ", p->rules[i].text);
 	}
 	if (p && p->has_score)
 		fprintf(out, "%s lines are about epochs and name no begin or end: by what they say, workers and reading they are at %s of one%s.\n",
@@ -229,7 +222,7 @@ static void short_files(FILE *out, const char *label, const struct report_top_fi
 {
 	for (unsigned int i = 0; i < MIN(n, 3); i++) {
 		fprintf(out, FACT_LABEL, i ? "" : label);
-		view_text_line(&view_files_by_bytes, NULL, &top[i], out);
+		view_fmt_line(&view_files_by_bytes, NULL, &top[i], out);
 	}
 }
 
@@ -254,7 +247,7 @@ static void short_probes(const struct report *r, FILE *out)
 	view_text_heads(&view_probes, out);
 	for (size_t i = 0; i < rows.n; i++)
 		if (!view_probes.part(rows.v[i].row) && report_probe_has_rows(rows.v[i].row))
-			view_text_line(&view_probes, r, rows.v[i].row, out);
+			view_fmt_line(&view_probes, r, rows.v[i].row, out);
 	view_rows_free(&rows);
 }
 
@@ -263,10 +256,8 @@ void report_short(const struct report *r, FILE *out)
 	const struct report_source_sum *src = &r->source[REPORT_BUFFERED];
 
 	fmt_text(out, report_command(r), 0);
-	fprintf(out, ": %s, trace of %s in ", FMT_NS(report_duration_ns(r)),
-		FMT_BYTES(r->trace_bytes));
-	fmt_text(out, r->dir, 0);
-	fputc('\n', out);
+	fprintf(out, ": %s, trace of %s", FMT_NS(report_duration_ns(r)), FMT_BYTES(r->trace_bytes));
+	fmt_line(out, " in ", r->dir);
 	short_probes(r, out);
 	short_sums(r, out);
 	if (src->bytes && src->calls > src->unaccounted)
@@ -280,7 +271,7 @@ void report_short(const struct report *r, FILE *out)
 	short_files(out, "most time", r->top_time, r->n_top_time);
 	if (r->slow.n) {
 		fprintf(out, FACT_LABEL, "slowest");
-		view_text_line(&view_slowest, r, &r->slow.call[0], out);
+		view_fmt_line(&view_slowest, r, &r->slow.call[0], out);
 	}
 	if (r->running.seen)
 		fprintf(out, "calls still running at the end: %s\n", FMT_COUNT(r->running.seen));

@@ -231,7 +231,7 @@ struct view_section {
 /* A title, heads and a line a row; nothing where there is no row. */
 void view_text(const struct view *v, const void *of, FILE *out);
 void view_text_heads(const struct view *v, FILE *out);
-void view_text_line(const struct view *v, const void *of, const void *row, FILE *out);
+void view_fmt_line(const struct view *v, const void *of, const void *row, FILE *out);
 /* The members that V makes; lists are halved THIN times. */
 void view_json(const struct view *v, const void *of, unsigned int thin, struct json *j);
 /* The file KEY.csv in the folder DIRFD. 0 or -errno. */

@@ -107,7 +107,7 @@ void view_text_heads(const struct view *v, FILE *out)
 	row(v, NULL, NULL, out);
 }
 
-void view_text_line(const struct view *v, const void *of, const void *r, FILE *out)
+void view_fmt_line(const struct view *v, const void *of, const void *r, FILE *out)
 {
 	row(v, of, &(struct view_row){ .row = r }, out);
 }
@@ -129,9 +129,7 @@ static void rest_line(const struct view *v, const void *of, const void *sum, uin
 		put(&l, c, c->flags & (VIEW_SUM | VIEW_FOOT) ? shown(c, &cell, buf) : "");
 	}
 	v->rest->name(of, n, name, sizeof(name));
-	fputs("  ", out);
-	fmt_text(out, name, 0);
-	fputc('\n', out);
+	fmt_line(out, "  ", name);
 }
 
 static void lines(const struct view *v, const void *of, const struct view_rows *rows, FILE *out)

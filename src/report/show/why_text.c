@@ -10,13 +10,6 @@
 #include "report/why/rules.h"
 #include "report/why/why.h"
 
-static void line(FILE *out, const char *before, const char *text)
-{
-	fputs(before, out);
-	fmt_text(out, text, 0);
-	fputc('\n', out);
-}
-
 static void measure(FILE *out, const struct finding *f)
 {
 	const bool has_number = !isnan(f->share) || !isnan(f->measure);
@@ -46,8 +39,8 @@ static void size(FILE *out, const struct finding *f)
 static void evidence(const struct finding *f, FILE *out)
 {
 	for (unsigned int i = 0; i < f->n; i++)
-		line(out, "  ", f->evidence[i]);
-	line(out, "  => ", f->rule->advice);
+		fmt_line(out, "  ", f->evidence[i]);
+	fmt_line(out, "  => ", f->rule->advice);
 }
 
 void why_finding_text(const struct finding *f, FILE *out)
@@ -100,8 +93,8 @@ void why_findings(const struct report *r, FILE *out)
 	if (!rules->n)
 		fputs("no rule of docs/rules.md besides\n", out);
 	for (unsigned int i = 0; i < rules->n_missing; i++)
-		line(out, "not looked at: ", rules->missing[i]);
+		fmt_line(out, "not looked at: ", rules->missing[i]);
 	for (unsigned int i = 0; i < r->why->n_notes; i++)
-		line(out, "- ", r->why->notes[i]);
+		fmt_line(out, "- ", r->why->notes[i]);
 	facts(rules, out);
 }
