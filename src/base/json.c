@@ -203,6 +203,22 @@ void json_null(struct json *j, const char *key)
 	put(j, "null", 4);
 }
 
+void json_strs(struct json *j, const char *key, char *const *s, size_t n)
+{
+	json_array(j, key);
+	for (size_t i = 0; i < n; i++)
+		json_str(j, NULL, s[i]);
+	json_end(j);
+}
+
+void json_u64_known(struct json *j, const char *key, bool known, uint64_t v)
+{
+	if (known)
+		json_u64(j, key, v);
+	else
+		json_null(j, key);
+}
+
 int json_finish(struct json *j)
 {
 	put(j, "\n", 1);

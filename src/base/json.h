@@ -40,11 +40,15 @@ void json_end(struct json *j);
 /* A string; NULL is null. */
 void json_str(struct json *j, const char *key, const char *s);
 void json_strn(struct json *j, const char *key, const char *s, size_t len);
+/* An array of N such. */
+void json_strs(struct json *j, const char *key, char *const *s, size_t n);
 void json_u64(struct json *j, const char *key, uint64_t v);
 void json_s64(struct json *j, const char *key, int64_t v);
 void json_f64(struct json *j, const char *key, double v); /* six digits; null where it is no number */
 void json_bool(struct json *j, const char *key, bool v);
 void json_null(struct json *j, const char *key);
+/* null where V is not KNOWN. */
+void json_u64_known(struct json *j, const char *key, bool known, uint64_t v);
 
 /* The last newline. 0: BUF holds LEN bytes; -ENOMEM, or -EINVAL when ends do not match. */
 int json_finish(struct json *j);

@@ -27,14 +27,8 @@ static void phase_json(const struct report *r, struct json *j, const struct phas
 	json_str(j, "source", phase_source_names[name->source]);
 	json_bool(j, "inferred", phase->inferred);
 	json_bool(j, "unfinished", phase->unfinished);
-	if (phase->number >= 0)
-		json_s64(j, "number", phase->number);
-	else
-		json_null(j, "number");
-	if (phase->rank >= 0)
-		json_s64(j, "rank", phase->rank);
-	else
-		json_null(j, "rank");
+	json_u64_known(j, "number", phase->number >= 0, (uint64_t)phase->number);
+	json_u64_known(j, "rank", phase->rank >= 0, (uint64_t)phase->rank);
 	json_u64(j, "ranks", phase->ranks);
 	if (seen->times > 1)
 		json_u64(j, "merged", seen->times);

@@ -322,14 +322,6 @@ static void put_collector(struct json *j, const struct session *s, const struct 
 	json_end(j);
 }
 
-static void put_timestamp(struct json *j, const char *key, uint64_t ns)
-{
-	if (ns)
-		json_u64(j, key, ns);
-	else
-		json_null(j, key);
-}
-
 /* A closed segment that is there. */
 static void put_segment(void *ctx, const struct archiver_segment *s)
 {
@@ -339,8 +331,8 @@ static void put_segment(void *ctx, const struct archiver_segment *s)
 	segment_format(file, s->seg.base, s->seg.nr, s->pack);
 	json_object(j, NULL);
 	json_str(j, "file", file);
-	put_timestamp(j, "first_timestamp", s->seg.first_ns);
-	put_timestamp(j, "last_timestamp", s->seg.last_ns);
+	json_u64_known(j, "first_timestamp", s->seg.first_ns, s->seg.first_ns);
+	json_u64_known(j, "last_timestamp", s->seg.last_ns, s->seg.last_ns);
 	json_u64(j, "rows", s->seg.rows);
 	json_u64(j, "bytes", s->seg.bytes);
 	json_u64(j, "stored_bytes", s->stored_bytes);

@@ -136,7 +136,7 @@ static void trace_json(struct json *j, const struct report *r)
 	json_bool(j, "complete", r->missing.complete);
 	report_only_json(r, j);
 	found_json(j, r);
-	report_notes_json(r->notes, r->n_notes, NULL, j);
+	json_strs(j, "missing", r->notes, r->n_notes);
 	json_end(j);
 }
 

@@ -113,7 +113,7 @@ void report_cpu_json_members(const struct report_cpu *r, struct json *j)
 		json_u64(j, report_cpu_kind_names[k], r->kind_ns[k]);
 	json_end(j);
 	view_sections_json(report_cpu_sections, r, r->thin, false, j);
-	report_notes_json(r->notes, r->n_notes, NULL, j);
+	json_strs(j, "missing", r->notes, r->n_notes);
 }
 
 void report_cpu_json(const struct report_cpu *r, struct json *j)

@@ -23,10 +23,7 @@ static void hosts(const struct report_job *job, struct json *j)
 		json_str(j, "name", h->name);
 		json_u64(j, "after_ns", report_job_after_ns(job, i));
 		json_bool(j, "synchronised", h->synchronised);
-		if (h->error_ns)
-			json_u64(j, "maxerror_ns", h->error_ns);
-		else
-			json_null(j, "maxerror_ns");
+		json_u64_known(j, "maxerror_ns", h->error_ns, h->error_ns);
 		view_sections_json(report_sections, h->report, h->report->thin, false, j);
 		json_end(j);
 	}
@@ -37,10 +34,7 @@ static void between(const struct report_job *job, struct json *j)
 {
 	json_object(j, "between_hosts");
 	json_u64(j, "read_error_ns", job->read_error_ns);
-	if (job->between_known)
-		json_u64(j, "error_ns", job->between_ns);
-	else
-		json_null(j, "error_ns");
+	json_u64_known(j, "error_ns", job->between_known, job->between_ns);
 	json_end(j);
 }
 
@@ -77,7 +71,7 @@ void report_job_json(const struct report_job *job, struct json *j)
 	between(job, j);
 	hosts(job, j);
 	report_timelines_json((const struct report *const *)reports, job->n, report_started(job->total), j);
-	report_notes_json(job->total->notes, job->total->n_notes, NULL, j);
+	json_strs(j, "missing", job->total->notes, job->total->n_notes);
 	json_end(j);
 }
 

@@ -28,11 +28,8 @@ void report_facts_json(const void *of, struct json *j)
 	report_known_json(j, "started", report_started(r));
 	json_u64(j, "duration_ns", report_duration_ns(r));
 	/* As the shell has it: 128+N when signal N ended the workload. */
-	if (m->has_status)
-		json_s64(j, "exit_code", WIFSIGNALED(m->status) ? 128 + WTERMSIG(m->status) :
-								  WEXITSTATUS(m->status));
-	else
-		json_null(j, "exit_code");
+	json_u64_known(j, "exit_code", m->has_status,
+		       (uint64_t)(WIFSIGNALED(m->status) ? 128 + WTERMSIG(m->status) : WEXITSTATUS(m->status)));
 	json_bool(j, "complete", r->missing.complete);
 	json_u64(j, "rows_missing", r->rows_missing);
 	json_f64(j, "missing_share", missing_share(&r->missing));
@@ -86,16 +83,6 @@ void report_only_json(const struct report *r, struct json *j)
 	json_end(j);
 }
 
-void report_notes_json(char *const *notes, unsigned int n, const char *more, struct json *j)
-{
-	json_array(j, "missing");
-	for (unsigned int i = 0; i < n; i++)
-		json_str(j, NULL, notes[i]);
-	if (more)
-		json_str(j, NULL, more);
-	json_end(j);
-}
-
 void report_rest_json(const void *of, struct json *j)
 {
 	const struct report *r = of;
@@ -106,8 +93,13 @@ void report_rest_json(const void *of, struct json *j)
 		report_cpu_json_members(r->cpu, j);
 		json_end(j);
 	}
-	report_notes_json(r->notes, r->n_notes, r->thin ? "lists are shorter here than they could be, since a page has 5 MiB at "
-			  "most: the text of dltraced report and the trace folder have more" : NULL, j);
+	json_array(j, "missing");
+	for (unsigned int i = 0; i < r->n_notes; i++)
+		json_str(j, NULL, r->notes[i]);
+	if (r->thin)
+		json_str(j, NULL, "lists are shorter here than they could be, since a page has 5 MiB at most: the text of dltraced "
+			 "report and the trace folder have more");
+	json_end(j);
 }
 
 void report_json(const struct report *r, struct json *j)

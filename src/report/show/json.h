@@ -20,8 +20,6 @@ void report_cpu_json_members(const struct report_cpu *r, struct json *j);
 void report_known_json(struct json *j, const char *key, const char *s);
 /* What calls R is about, where that is a part of them. */
 void report_only_json(const struct report *r, struct json *j);
-/* What is missing; MORE: one more, or NULL. */
-void report_notes_json(char *const *notes, unsigned int n, const char *more, struct json *j);
 
 /* --- pages: html.c --- */
 

@@ -22,10 +22,7 @@ void why_json_finding(struct json *j, const char *key, const struct finding *f)
 	json_str(j, "title", f->rule->title);
 	json_f64(j, "share", f->share);
 	json_str(j, "caveat", f->caveat);
-	json_array(j, "evidence");
-	for (unsigned int i = 0; i < f->n; i++)
-		json_str(j, NULL, f->evidence[i]);
-	json_end(j);
+	json_strs(j, "evidence", f->evidence, f->n);
 	json_str(j, "advice", f->rule->advice);
 	json_f64(j, "measure", f->measure);
 	json_f64(j, "threshold", f->rule->threshold);
@@ -46,10 +43,7 @@ static void findings(const struct rules *rules, struct json *j)
 	for (unsigned int i = 0; i < rules->n_facts; i++)
 		why_json_finding(j, NULL, &rules->found[rules->n + i]);
 	json_end(j);
-	json_array(j, "rules_missing");
-	for (unsigned int i = 0; i < rules->n_missing; i++)
-		json_str(j, NULL, rules->missing[i]);
-	json_end(j);
+	json_strs(j, "rules_missing", rules->missing, rules->n_missing);
 }
 
 static void trainers(const struct why *w, struct json *j)
@@ -63,10 +57,7 @@ static void trainers(const struct why *w, struct json *j)
 		json_u64(j, "begin_ns", t->begin_ns);
 		json_u64(j, "end_ns", t->end_ns);
 		json_str(j, "by", why_basis_names[t->basis]);
-		if (why_tells(t))
-			json_u64(j, "waited_ns", t->waited_ns);
-		else
-			json_null(j, "waited_ns");
+		json_u64_known(j, "waited_ns", why_tells(t), t->waited_ns);
 		json_u64(j, "loaders", t->loaders);
 		json_end(j);
 	}
@@ -79,10 +70,7 @@ static void waited(const struct why *w, struct json *j)
 	json_f64(j, "share", share(w->waited_ns, w->window_ns));
 	json_f64(j, "unseen_share", share(w->unseen_ns, w->window_ns));
 	json_str(j, "by", why_basis_names[w->basis]);
-	if (why_sight_names[w->seen])
-		json_str(j, "seen_by", why_sight_names[w->seen]);
-	else
-		json_null(j, "seen_by");
+	json_str(j, "seen_by", why_sight_names[w->seen]);
 	if (why_any_by(w, WHY_BY_GPU))
 		json_u64(j, "resolution_ns", w->gpu_sample_ns);
 	json_object(j, "for");
@@ -91,10 +79,7 @@ static void waited(const struct why *w, struct json *j)
 	json_f64(j, "straggler", share(w->straggler_ns, w->waited_ns));
 	json_end(j);
 	trainers(w, j);
-	json_array(j, "notes");
-	for (unsigned int i = 0; i < w->n_notes; i++)
-		json_str(j, NULL, w->notes[i]);
-	json_end(j);
+	json_strs(j, "notes", w->notes, w->n_notes);
 	json_end(j);
 }
 

@@ -147,6 +147,28 @@ static void ends_that_do_not_match_are_an_error(void **state)
 	json_free(&deep);
 }
 
+static void lists_of_strings_and_what_is_not_known(void **state)
+{
+	static char *const pets[] = { "cat", "d\"og" };
+	struct json j = { 0 };
+
+	json_object(&j, NULL);
+	json_strs(&j, "pets", pets, 2);
+	json_strs(&j, "none", NULL, 0);
+	json_u64_known(&j, "legs", true, 0);
+	json_u64_known(&j, "wings", false, 2);
+	json_end(&j);
+	expect(&j, "{\n"
+		   "  \"pets\": [\n"
+		   "    \"cat\",\n"
+		   "    \"d\\\"og\"\n"
+		   "  ],\n"
+		   "  \"none\": [],\n"
+		   "  \"legs\": 0,\n"
+		   "  \"wings\": null\n"
+		   "}\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +179,7 @@ int main(void)
 		cmocka_unit_test(names_are_escaped_too),
 		cmocka_unit_test(grows_for_long_strings),
 		cmocka_unit_test(ends_that_do_not_match_are_an_error),
+		cmocka_unit_test(lists_of_strings_and_what_is_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
