@@ -13,8 +13,6 @@ const Answer = (() => {
 		'unknown': 'What the job waited for cannot be told from this trace',
 	};
 
-	const evidence = list => list?.length > 0 && el('ul', null, list.map(text => el('li', null, text)));
-
 	const HOSTS_OPEN = 4;
 
 	/* R: the report, or that of one of several hosts. */
@@ -28,7 +26,7 @@ const Answer = (() => {
 				b.share != null && el('span', { class: 'share' }, Format.percent(b.share)),
 				b.caveat && el('span', { class: 'bad' }, ` (${b.caveat})`)),
 			el('p', { class: 'aside' }, el('code', null, b.code)),
-			evidence(b.evidence),
+			items(b.evidence),
 			b.advice && el('p', { class: 'advice' }, b.advice));
 	}
 
@@ -40,15 +38,8 @@ const Answer = (() => {
 	const measure = rule => rule.share != null ? ` (${Format.percent(rule.share)})` :
 		rule.measure != null && ` (${Format.value(rule.measure, '')})`;
 
-	function notes(r) {
-		return r.waited?.notes?.length > 0 && el('ul', { class: 'aside notes' }, r.waited.notes.map(text => el('li', null, text)));
-	}
-
-	function untried(r) {
-		return r.rules_missing?.length > 0 && el('details', null,
-			el('summary', null, `Rules that this trace has not enough for (${r.rules_missing.length})`),
-			el('ul', null, r.rules_missing.map(text => el('li', null, text))));
-	}
+	const notes = r => items(r.waited?.notes, { class: 'aside notes' });
+	const untried = r => fold('Rules that this trace has not enough for', r.rules_missing);
 
 	function rules(r) {
 		if (!r.rules?.length)
@@ -58,7 +49,7 @@ const Answer = (() => {
 				el('summary', null, el('code', null, rule.code), size(rule),
 					rule.title && el('span', null, ` ${rule.title}. `),
 					rule.advice && el('span', { class: 'advice' }, rule.advice)),
-				evidence(rule.evidence))));
+				items(rule.evidence))));
 	}
 
 	/* No evidence and no advice: nothing is to be done. */
@@ -102,12 +93,6 @@ const Answer = (() => {
 				el('dd', { class: ((name === 'Lost' && v !== 'nothing') || (name === 'Missing' && r.missing_reasons.length > 0)) && 'bad' }, v))));
 	}
 
-	function missing() {
-		return r.missing?.length > 0 && el('details', { open: r.missing.length <= 4 },
-			el('summary', null, `What is missing or odd (${r.missing.length})`),
-			el('ul', null, r.missing.map(note => el('li', null, note))));
-	}
-
 	function build() {
 		fill(document.getElementById('title'), r.command || r.dir || 'dltraced');
 		fill(document.getElementById('subtitle'), r.command ? r.dir : null);
@@ -118,7 +103,7 @@ const Answer = (() => {
 
 		fill(document.getElementById('answer'), bottleneck(r), rules(r), notes(r), described(r), untried(r), ...hosts);
 		fill(document.getElementById('facts'), facts());
-		fill(document.getElementById('missing'), missing());
+		fill(document.getElementById('missing'), fold('What is missing or odd', r.missing, r.missing?.length <= 4));
 		fill(document.getElementById('made'), `Made by dltraced ${r.version || ''} from ${r.dir}. The numbers are those of ` +
 			'dltraced report --json; the rows are in the trace folder.');
 	}

@@ -31,18 +31,13 @@ const Compare = (() => {
 				`${Format.count(row.only.rows)} rows left out` }], list).element;
 	}
 
-	function missing() {
-		const notes = c.traces.flatMap((t, i) => (t.missing || []).map(note => el('li', null, `(${i + 1}) ${note}`)));
-
-		return notes.length > 0 && el('details', { open: notes.length <= 8 },
-			el('summary', null, `What is missing or odd (${notes.length})`), el('ul', null, notes));
-	}
+	const missing = c?.traces.flatMap((t, i) => (t.missing || []).map(note => `(${i + 1}) ${note}`));
 
 	function build() {
 		fill(document.getElementById('title'), `${c.traces.length} traces compared`);
 		fill(document.getElementById('subtitle'), c.traces.map(t => t.dir).join(', '));
 		document.title = 'dltraced: compared';
-		fill(document.getElementById('missing'), missing());
+		fill(document.getElementById('missing'), fold('What is missing or odd', missing, missing.length <= 8));
 		document.getElementById('timeline').hidden = true;
 		fill(document.getElementById('tables'), traces(),
 			[...new Set(c.measures.map(m => m.section))].map(section));

@@ -46,6 +46,15 @@ const Dom = (() => {
 		return e;
 	}
 
-	return { safe, el, fill };
+	/* Of TEXTS, which need not be there, where there are any: an item each; and under a title that opens and closes it. */
+	function items(texts, attributes) {
+		return texts?.length > 0 && el('ul', attributes, texts.map(text => el('li', null, text)));
+	}
+
+	function fold(title, texts, open) {
+		return texts?.length > 0 && el('details', { open }, el('summary', null, `${title} (${texts.length})`), items(texts));
+	}
+
+	return { safe, el, fill, items, fold };
 })();
-const { el, fill } = Dom;
+const { el, fill, items, fold } = Dom;
