@@ -382,7 +382,7 @@ const tests = {
 			await p.mouse.move(where.x(0.51), where.y + 20);
 			assert.equal(await p.evaluate(() => window.evil), undefined);
 			assert.equal(await p.locator('body :is(img, svg, iframe, object, a, script:not(#report, #views, :last-of-type))').count(), 0);
-			assert.equal(await p.locator('script').count(), 3);
+			assert.equal(await p.locator('script').count(), 4);
 			assert.equal(await p.locator('b', { hasText: 'octal' }).count(), 0);
 			const text = await p.evaluate(() => document.body.textContent);
 

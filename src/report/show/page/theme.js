@@ -5,6 +5,7 @@ const Theme = (() => {
 	const system = matchMedia('(prefers-color-scheme: dark)');
 	const listeners = [];
 	let cache = {};
+	let chosen = null; /* null: as the system has it */
 
 	/* The value of --NAME. */
 	function color(name) {
@@ -16,9 +17,7 @@ const Theme = (() => {
 		return c + Math.round(Math.max(0, Math.min(1, alpha)) * 255).toString(16).padStart(2, '0');
 	}
 
-	function dark() {
-		return root.dataset.theme ? root.dataset.theme === 'dark' : system.matches;
-	}
+	const dark = () => root.dataset.theme === 'dark';
 
 	function changed() {
 		cache = {};
@@ -31,20 +30,17 @@ const Theme = (() => {
 		changed();
 	}
 
+	const follow = () => set(chosen ?? (system.matches ? 'dark' : 'light'));
+
 	function toggle() {
-		set(dark() ? 'light' : 'dark');
+		chosen = dark() ? 'light' : 'dark';
+		follow();
 	}
 
-	system.addEventListener('change', changed);
+	system.addEventListener('change', follow);
 	/* Paper is white. */
-	let before;
-	addEventListener('beforeprint', () => { before = root.dataset.theme; set('light'); });
-	addEventListener('afterprint', () => {
-		if (before)
-			return set(before);
-		delete root.dataset.theme;
-		changed();
-	});
+	addEventListener('beforeprint', () => set('light'));
+	addEventListener('afterprint', follow);
 
 	return { color, faint, dark, toggle, onchange: f => listeners.push(f) };
 })();
