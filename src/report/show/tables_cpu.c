@@ -88,8 +88,11 @@ const struct view view_cpus = {
 
 /* --- tasks, as rules have made them groups ------------------------------------------------------------------ */
 
-static bool is_pinned(const struct cpu_group *g)
+/* Of a group, with which its row begins. */
+static bool group_is_kept(const void *of, const void *row)
 {
+	const struct cpu_group *g = row;
+
 	return g->kind == CPU_IDLE || g->kind == CPU_SELF;
 }
 
@@ -123,7 +126,7 @@ ROWS(groups, void, parent)
 		if (!row)
 			continue;
 		*row = (struct group_row){ .group = *g, .rest = rest, .n_cpus = r->n_cpus };
-		if (rows->n <= TASKS_SHOWN || is_pinned(g) || (r->n_cpus <= MATRIX_CPUS_MAX && has_share(r, g)))
+		if (rows->n <= TASKS_SHOWN || group_is_kept(r, g) || (r->n_cpus <= MATRIX_CPUS_MAX && has_share(r, g)))
 			row->by_cpu = view_alloc(rows, (r->n_cpus + 1) * sizeof(*row->by_cpu));
 		if (row->by_cpu)
 			*array = row->by_cpu;
@@ -146,12 +149,6 @@ static uint64_t group_add(void *sum, const void *row)
 	for (uint32_t i = 0; g->by_cpu && i < g->n_cpus; i++)
 		g->rest[i] += g->by_cpu[i];
 	return g->group.tasks;
-}
-
-static bool group_is_kept(const void *of, const void *row)
-{
-	(void)of;
-	return is_pinned(&((const struct group_row *)row)->group);
 }
 
 /* Idle time and our own always have a line of their own. */
