@@ -41,27 +41,23 @@ void report_cpu_text_gaps(const void *of, FILE *out)
 
 /* --- phases --------------------------------------------------------------------------------------------- */
 
-struct part {
-	uint64_t ns;
-};
+/* Of a table of CPU times, which are uint64_t. */
+static const struct view parts_by_ns = { .of.table = 1, .of.most = { VIEW_AS_U64, 1 } };
 
-/* Of a table of them. */
-static const struct view parts_by_ns = { .of.table = 1, VIEW_MOST(struct part, ns) };
-
-/* CPU time of PHASE by group: TABLE is keyed by the group's number. */
+/* CPU time of PHASE by the number of the group. */
 static uint64_t phase_parts(const struct report_cpu *r, uint32_t phase, struct table *parts)
 {
 	uint64_t busy_ns = 0;
 
-	table_init(parts, sizeof(struct part), CPU_TASKS_MAX);
+	table_init(parts, sizeof(uint64_t), CPU_TASKS_MAX);
 	for (uint32_t i = 0; i < r->phase_tasks.n; i++) {
 		uint64_t key = r->phase_tasks.keys[i], ns = *(const uint64_t *)table_at(&r->phase_tasks, i);
 		const struct cpu_task *t = table_at(&r->tasks, (uint32_t)key);
-		struct part *p = key >> 32 == phase && t->kind != CPU_IDLE ? table_get(parts, t->group) : NULL;
+		uint64_t *p = key >> 32 == phase && t->kind != CPU_IDLE ? table_get(parts, t->group) : NULL;
 
 		if (!p)
 			continue;
-		p->ns += ns;
+		*p += ns;
 		busy_ns += ns;
 	}
 	return busy_ns;
@@ -74,8 +70,7 @@ static void phase_tasks(const struct report_cpu *r, FILE *out, const struct tabl
 
 	view_rows_fill(&rows, &parts_by_ns, parts, NULL);
 	for (size_t i = 0; i < rows.n; i++) {
-		const struct part *part = rows.v[i].row;
-		const uint64_t ns = part->ns;
+		const uint64_t *part = rows.v[i].row, ns = *part;
 		const struct cpu_group *g = table_at(&r->groups, (uint32_t)parts->keys[report_cpu_number(parts, part)]);
 
 		if (!report_cpu_is_shown(r, ns, busy_ns) && g->kind != CPU_SELF) {
