@@ -46,3 +46,22 @@ char **env_merge(char *const *base, char *const *over)
 	env[n] = NULL;
 	return env;
 }
+
+char **env_strings(const char *text, size_t len)
+{
+	size_t n = 2; /* NULL, and a last one without its NUL */
+	char **v, *copy;
+
+	for (size_t i = 0; i < len; i++)
+		n += !text[i];
+	v = malloc(n * sizeof(*v) + len + 1);
+	if (!v)
+		return NULL;
+	copy = memcpy(v + n, text, len);
+	copy[len] = '\0';
+	n = 0;
+	for (char *s = copy; s < copy + len; s += strlen(s) + 1)
+		v[n++] = s;
+	v[n] = NULL;
+	return v;
+}

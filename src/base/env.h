@@ -3,6 +3,8 @@
 #ifndef BASE_ENV_H
 #define BASE_ENV_H
 
+#include <stddef.h>
+
 /* The entry of ENV that sets what ENTRY ("NAME=VALUE") sets, or NULL. */
 const char *env_find(char *const *env, const char *entry);
 
@@ -11,5 +13,8 @@ const char *env_find(char *const *env, const char *entry);
  * NULL when memory is out.
  */
 char **env_merge(char *const *base, char *const *over);
+
+/* The strings in the LEN bytes of TEXT, between NULs, as such a vector: one block, or NULL when memory is out. */
+char **env_strings(const char *text, size_t len);
 
 #endif

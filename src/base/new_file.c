@@ -65,23 +65,23 @@ static int split(struct new_file *f, const char *path)
 
 int new_file_open(struct new_file *f, const char *path)
 {
-	int r, fd;
+	autoclose int fd = -1;
+	int r;
 
 	*f = (struct new_file)NEW_FILE_NONE;
 	r = split(f, path);
 	if (!r)
 		r = may_replace(f);
-	fd = r ? r : create_temporary(f);
-	if (fd >= 0) {
-		f->stream = fdopen(fd, "w");
-		if (f->stream)
-			return 0;
-		r = -errno;
-		close(fd);
-	} else {
-		r = fd;
+	if (!r) {
+		fd = create_temporary(f);
+		r = MIN(fd, 0);
 	}
-	new_file_drop(f);
+	if (!r && !(f->stream = fdopen(fd, "w")))
+		r = -errno;
+	if (!r)
+		(void)TAKE_FD(fd);
+	else
+		new_file_drop(f);
 	return r;
 }
 

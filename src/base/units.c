@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/units.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -31,23 +33,19 @@ static const struct unit size_units[] = {
 };
 
 /*
- * A number in decimal digits: no blank, sign or fraction (strtoull would take "-1"). *S moves
+ * A number in decimal digits: no blank, sign or fraction (strtoull() alone would take "-1"). *S moves
  * behind it.
  */
 static int parse_digits(const char **s, uint64_t *ret)
 {
-	const char *p = *s;
-	uint64_t v = 0;
+	char *end;
 
-	for (; *p >= '0' && *p <= '9'; p++)
-		if (__builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
-			return -EINVAL;
-	if (p == *s)
+	if (!isdigit((unsigned char)**s))
 		return -EINVAL;
-	*s = p;
-	*ret = v;
-	return 0;
+	errno = 0;
+	*ret = strtoull(*s, &end, 10);
+	*s = end;
+	return errno ? -EINVAL : 0;
 }
 
 /* The digits behind a point, as a part of FACTOR: what is less than a nanosecond is dropped. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "trace/reader_columns.h"
+#include "trace/reader.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>

@@ -35,14 +35,13 @@ static bool ends_with(const char *s, size_t len, const char *end)
 static size_t number_at_end(const char *s, size_t len, uint32_t *ret)
 {
 	size_t digits = 0;
-	uint64_t v = 0;
+	uint64_t v;
 
 	while (digits < len && s[len - 1 - digits] >= '0' && s[len - 1 - digits] <= '9')
 		digits++;
 	if (digits < DIGITS || digits > 10 || digits == len || s[len - 1 - digits] != '.')
 		return 0;
-	for (size_t i = len - digits; i < len; i++)
-		v = v * 10 + (uint64_t)(s[i] - '0');
+	v = strtoull(s + len - digits, NULL, 10);
 	if (v == 0 || v >= SEGMENT_LAST)
 		return 0;
 	*ret = (uint32_t)v;

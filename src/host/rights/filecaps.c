@@ -2,14 +2,12 @@
 #include "host/rights/filecaps.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/env.h"
 #include "base/log.h"
-#include "base/util.h"
 #include "host/rights/creds.h"
 
 /* To load and attach: CAP_SYS_RESOURCE where maps count as locked memory (Linux before 5.11). */
@@ -57,20 +55,13 @@ int filecaps_begin(char *const *argv, bool traces)
 
 char **filecaps_environ(void)
 {
-	autofree char **all = NULL;
-	char *none[] = { NULL };
+	char **env = env_begin && env_begin < env_end ? env_strings(env_begin, (size_t)(env_end - env_begin)) : NULL;
 	size_t n = 0;
 
-	if (!env_begin || env_begin >= env_end)
-		return NULL;
-	for (const char *e = env_begin; e < env_end; e += strlen(e) + 1)
-		n++;
-	all = calloc(n + 1, sizeof(*all));
-	if (!all)
-		return NULL;
-	n = 0;
-	for (const char *e = env_begin; e < env_end; e += strlen(e) + 1)
-		if (strchr(e, '='))
-			all[n++] = (char *)e;
-	return env_merge(all, none);
+	for (char **e = env; e && *e; e++)
+		if (strchr(*e, '='))
+			env[n++] = *e;
+	if (env)
+		env[n] = NULL;
+	return env;
 }

@@ -17,8 +17,8 @@ int filecaps_begin(char *const *argv, bool traces);
 
 /*
  * The environment that we were called with, where the C library has taken names out of ours because we
- * have capabilities (LD_LIBRARY_PATH, TMPDIR ...): for the workload, which has none. One block, as
- * env_merge(). NULL: ours is whole, or no memory.
+ * have capabilities (LD_LIBRARY_PATH, TMPDIR ...): for the workload, which has none. One block. NULL: ours is
+ * whole, or no memory.
  */
 char **filecaps_environ(void);
 

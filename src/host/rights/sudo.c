@@ -31,25 +31,17 @@ static pid_t parent_of(pid_t pid)
 	return proc_status(pid, "\nPPid:\t", 10, &ppid) ? (pid_t)ppid : 0;
 }
 
-/* The NUL-separated strings of /proc/PID/NAME, as a vector into *TEXT; the caller frees both. */
-static int proc_strings(pid_t pid, const char *name, char **text, char ***ret)
+/* The NUL-separated strings of /proc/PID/NAME, in one block. */
+static int proc_strings(pid_t pid, const char *name, char ***ret)
 {
-	size_t len, n = 0;
-	char **v;
-	int r = process_text(pid, name, PROC_TEXT_MAX, text, &len);
+	autofree char *text = NULL;
+	size_t len;
+	int r = process_text(pid, name, PROC_TEXT_MAX, &text, &len);
 
 	if (r < 0)
 		return r;
-	for (char *p = *text; p < *text + len; p += strlen(p) + 1)
-		n++;
-	v = calloc(n + 1, sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	n = 0;
-	for (char *p = *text; p < *text + len; p += strlen(p) + 1)
-		v[n++] = p;
-	*ret = v;
-	return 0;
+	*ret = env_strings(text, len);
+	return *ret ? 0 : -ENOMEM;
 }
 
 /* By name and by the one thing that makes a sudo: a program that root owns and lends. */
@@ -74,11 +66,10 @@ static bool same_strings(char *const *a, char *const *b)
 /* Whether PID is its parent's fork: sudo's monitor under use_pty, rather than a sudo of its own. */
 static bool is_monitor(pid_t pid, pid_t parent)
 {
-	autofree char *text = NULL, *parent_text = NULL;
 	autofree char **args = NULL, **parent_args = NULL;
 
-	return is_sudo(parent) && !proc_strings(pid, "cmdline", &text, &args) &&
-	       !proc_strings(parent, "cmdline", &parent_text, &parent_args) &&
+	return is_sudo(parent) && !proc_strings(pid, "cmdline", &args) &&
+	       !proc_strings(parent, "cmdline", &parent_args) &&
 	       same_strings(args, parent_args);
 }
 
@@ -95,13 +86,12 @@ pid_t sudo_find(void)
 
 int sudo_environ(pid_t sudo, char ***ret)
 {
-	autofree char *env_text = NULL, *args_text = NULL;
 	autofree char **env = NULL, **args = NULL;
 	size_t n = 0;
-	int r = proc_strings(sudo, "environ", &env_text, &env);
+	int r = proc_strings(sudo, "environ", &env);
 
 	if (!r)
-		r = proc_strings(sudo, "cmdline", &args_text, &args);
+		r = proc_strings(sudo, "cmdline", &args);
 	if (r < 0)
 		return r;
 	for (char **a = args; *a; a++) {

@@ -7,7 +7,7 @@
 #define REPORT_SCAN_SCAN_H
 
 #include "report/scan/model.h"
-#include "trace/reader_columns.h"
+#include "trace/reader.h"
 
 /*
  * Every column that the report looks at, in whichever file. First those that are

@@ -82,6 +82,18 @@ static void environments_merge_by_name(void **state)
 	assert_null(env[ARRAY_SIZE(want)]);
 }
 
+/* As in /proc/PID/environ, which its process may have written over: the last one without its end. */
+static void strings_are_told_apart_by_their_ends(void **state)
+{
+	autofree char **some = env_strings("A=1\0\0B=2", 8), **none = env_strings("", 0);
+
+	assert_string_equal(some[0], "A=1");
+	assert_string_equal(some[1], "");
+	assert_string_equal(some[2], "B=2");
+	assert_null(some[3]);
+	assert_null(none[0]);
+}
+
 /* --- sudo ------------------------------------------------------------------------------------ */
 
 /*
@@ -289,6 +301,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(takes_a_user_by_name_or_number),
 		cmocka_unit_test(refuses_unknown_users),
 		cmocka_unit_test(environments_merge_by_name),
+		cmocka_unit_test(strings_are_told_apart_by_their_ends),
 		TEST(gives_back_what_sudo_took),
 		cmocka_unit_test(says_what_it_cannot_give_back),
 		cmocka_unit_test(does_not_believe_a_forged_sudo_uid),
