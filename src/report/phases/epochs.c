@@ -11,6 +11,7 @@
 
 #define BACK 2 /* groups that a line may be of besides the last one: another rank's, which is behind */
 #define BACK_NS (10 * NSEC_PER_SEC)
+#define LATE_NS (250 * NSEC_PER_MSEC) /* from when a line is written to when it is read: tens of ms, more on a busy machine */
 #define SETTINGS 32 /* of what is read before the first line */
 
 const char *const epoch_side_names[] = { [EPOCH_ENDS] = "ends", [EPOCH_BEGINS] = "begins", [EPOCH_LASTS] = "both" };
@@ -298,6 +299,21 @@ static uint32_t generations_of(const struct epoch_groups *g, const struct phase_
 	return MAX((n + (g->n - 1) / 2) / (g->n - 1), 1);
 }
 
+/*
+ * What a line at NS says was before that by as much as it came late: workers that have begun meanwhile are of what comes
+ * next. Those of a shorter life are not told apart from it.
+ */
+static uint64_t was_at(const struct epoch_trace *t, uint64_t ns)
+{
+	for (uint32_t i = 0; t->workers && i < t->workers->n; i++) {
+		const struct phase_generation *v = &t->workers->v[i];
+
+		if (!v->minor && v->begin_ns < ns && v->begin_ns + LATE_NS >= ns && v->end_ns > v->begin_ns + 2 * LATE_NS)
+			return v->begin_ns;
+	}
+	return ns;
+}
+
 /* When group I began, which has lines from then on: a first line behind the begin says how far behind. */
 static uint64_t begin_of(const struct epoch_groups *g, uint32_t i)
 {
@@ -328,7 +344,7 @@ static struct epoch_bounds ended(const struct epoch_groups *g, uint32_t i, const
 	return b;
 }
 
-struct epoch_bounds epoch_bounds_of(const struct epoch_groups *g, uint32_t i, enum epoch_side side, const struct epoch_trace *t)
+static struct epoch_bounds by_lines(const struct epoch_groups *g, uint32_t i, enum epoch_side side, const struct epoch_trace *t)
 {
 	const bool is_last = i + 1 == g->n;
 	struct epoch_bounds b;
@@ -340,5 +356,14 @@ struct epoch_bounds epoch_bounds_of(const struct epoch_groups *g, uint32_t i, en
 	else
 		b = (struct epoch_bounds){ .begin_ns = begin_of(g, i), .end_ns = is_last ? g->v[i].last_ns : begin_of(g, i + 1) };
 	b.until_end = b.end_ns == PHASE_NO_END;
+	return b;
+}
+
+struct epoch_bounds epoch_bounds_of(const struct epoch_groups *g, uint32_t i, enum epoch_side side, const struct epoch_trace *t)
+{
+	struct epoch_bounds b = by_lines(g, i, side, t);
+
+	b.begin_ns = b.since_start ? b.begin_ns : was_at(t, b.begin_ns);
+	b.end_ns = b.until_end ? b.end_ns : was_at(t, b.end_ns);
 	return b;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See phases.h. A begin and its end meet by name and rank; then ranks become one, and kinds a lane each. */
+/* See phases.h. A begin and its end meet by name and rank; then they are lists (lists.c). */
 #include "report/phases/phases.h"
 
 #include <errno.h>
@@ -154,24 +154,6 @@ const char *phases_label(const struct phases *p, const struct phase *phase, char
 }
 
 /* --- lists ------------------------------------------------------------------------------------------- */
-
-bool phases_put(struct phase_list *l, const struct phase *phase)
-{
-	uint32_t room = l->room ? 2 * l->room : 16;
-	struct phase *v;
-
-	if (l->n == PHASES_MAX)
-		return false;
-	if (l->n == l->room) {
-		v = reallocarray(l->v, room, sizeof(*v));
-		if (!v)
-			return false;
-		l->v = v;
-		l->room = room;
-	}
-	l->v[l->n++] = *phase;
-	return true;
-}
 
 static struct phase whole(uint32_t name, const struct begun *b, int64_t rank, uint64_t end_ns)
 {
@@ -365,121 +347,6 @@ void phases_record(struct phases *p, const struct phase_entry *t)
 		lasts(p, name, t);
 }
 
-/* --- ranks become one --------------------------------------------------------------------------------- */
-
-static int by_begin(const void *a, const void *b)
-{
-	const struct phase *x = a, *y = b;
-
-	if (x->begin_ns != y->begin_ns)
-		return x->begin_ns < y->begin_ns ? -1 : 1;
-	if (x->end_ns != y->end_ns)
-		return x->end_ns > y->end_ns ? -1 : 1;
-	return (x->name > y->name) - (x->name < y->name);
-}
-
-static void sort(struct phase_list *l)
-{
-	if (l->n)
-		qsort(l->v, l->n, sizeof(*l->v), by_begin);
-}
-
-static uint64_t hash(uint64_t name, int64_t number, int64_t last)
-{
-	const uint64_t key[3] = { name, (uint64_t)number, (uint64_t)last };
-
-	return table_key((const char *)key, sizeof(key));
-}
-
-static void join(struct phase *into, const struct phase *phase)
-{
-	into->end_ns = MAX(into->end_ns, phase->end_ns);
-	into->unfinished |= phase->unfinished;
-	into->cut |= phase->cut;
-	into->ranks++;
-	into->rank = -1;
-}
-
-/*
- * The I-th phase of a name and number of one rank and those of others are one, where they overlap: what
- * each rank says of an epoch is of the same epoch.
- */
-static int join_ranks(struct phases *p)
-{
-	struct phase_list by_rank = p->all;
-	struct table times, firsts; /* of a rank; 1 + where that is in p->all */
-	int res = 0;
-
-	p->all = (struct phase_list){ 0 };
-	table_init(&times, sizeof(uint32_t), PHASES_MAX);
-	table_init(&firsts, sizeof(uint32_t), PHASES_MAX);
-	for (uint32_t i = 0; i < by_rank.n && res == 0; i++) {
-		const struct phase *phase = &by_rank.v[i];
-		uint32_t *time = table_get(&times, hash(phase->name, phase->number, phase->rank)), *first;
-
-		first = time ? table_get(&firsts, hash(((uint64_t)++*time << 32) | phase->name, phase->number, 0)) : NULL;
-		if (first && *first && phase->rank >= 0 && p->all.v[*first - 1].end_ns > phase->begin_ns) {
-			join(&p->all.v[*first - 1], phase);
-			continue;
-		}
-		if (!phases_put(&p->all, phase))
-			res = -ENOMEM;
-		else if (first && !*first)
-			*first = p->all.n;
-	}
-	table_free(&times);
-	table_free(&firsts);
-	free(by_rank.v);
-	sort(&p->all);
-	return res;
-}
-
-/* --- lanes --------------------------------------------------------------------------------------------- */
-
-static enum phase_source best_source(const struct phases *p, enum phase_kind kind)
-{
-	enum phase_source best = PHASE_SOURCES;
-
-	for (uint32_t i = 0; i < p->all.n; i++) {
-		const struct phase_name *name = &p->names[p->all.v[i].name];
-
-		if (name->kind == kind)
-			best = MIN(best, name->source);
-	}
-	return best;
-}
-
-/* In order of their begins: the next one begins where the one before has ended, and ends what has no end. */
-static int put_lane(struct phase_list *lane, struct phase phase)
-{
-	struct phase *before = lane->n ? &lane->v[lane->n - 1] : NULL;
-
-	if (before && before->end_ns == PHASE_NO_END && phase.begin_ns > before->begin_ns)
-		before->end_ns = phase.begin_ns;
-	if (before)
-		phase.begin_ns = MAX(phase.begin_ns, before->end_ns);
-	if (phase.begin_ns >= phase.end_ns)
-		return 0;
-	return phases_put(lane, &phase) ? 0 : -ENOMEM;
-}
-
-static int make_lanes(struct phases *p)
-{
-	enum phase_source best[PHASE_KINDS];
-
-	for (unsigned int k = 0; k < PHASE_KINDS; k++) {
-		best[k] = best_source(p, (enum phase_kind)k);
-		p->lanes[k].n = 0;
-	}
-	for (uint32_t i = 0; i < p->all.n; i++) {
-		const struct phase_name *name = &p->names[p->all.v[i].name];
-
-		if (name->source == best[name->kind] && put_lane(&p->lanes[name->kind], p->all.v[i]) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 /* --- all is told ---------------------------------------------------------------------------------------- */
 
 /* Where ends are told, what has none was cut off by the next, and of when it ended nothing is known. */
@@ -517,50 +384,12 @@ static void leave_open(struct phases *p)
 	}
 }
 
-/* The list within the trace; what is not there goes, and is counted in OUTSIDE. */
-static void cut_list(struct phase_list *l, uint64_t begin_ns, uint64_t end_ns, uint64_t *outside)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < l->n; i++) {
-		struct phase phase = l->v[i];
-
-		if ((phase.end_ns <= begin_ns && phase.begin_ns < begin_ns) || phase.begin_ns >= end_ns) {
-			if (outside)
-				++*outside;
-			continue;
-		}
-		phase.cut |= phase.begin_ns < begin_ns;
-		phase.begin_ns = MAX(phase.begin_ns, begin_ns);
-		phase.end_ns = MIN(phase.end_ns, end_ns);
-		l->v[n++] = phase;
-	}
-	l->n = n;
-}
-
 void phases_trace(struct phases *p, uint64_t begin_ns, uint64_t end_ns, bool begins, bool ends)
 {
 	p->trace.begin_ns = begin_ns;
 	p->trace.end_ns = end_ns;
 	p->trace.begins = begins;
 	p->trace.ends = ends;
-}
-
-/* The lists of those recorded. */
-static int make_lists(struct phases *p, uint64_t begin_ns, uint64_t *outside)
-{
-	int res;
-
-	cut_list(&p->recorded, begin_ns, PHASE_NO_END, outside);
-	p->all.n = 0;
-	for (uint32_t i = 0; i < p->recorded.n; i++)
-		if (!phases_put(&p->all, &p->recorded.v[i]))
-			return -ENOMEM;
-	if (p->has_other_end && !phases_put(&p->all, &p->other_end))
-		return -ENOMEM;
-	sort(&p->all);
-	res = join_ranks(p);
-	return res < 0 ? res : make_lanes(p);
 }
 
 int phases_close(struct phases *p, uint64_t begin_ns)
@@ -573,7 +402,7 @@ int phases_close(struct phases *p, uint64_t begin_ns)
 		p->unpaired += p->lone_ends;
 	}
 	p->closed = true;
-	return make_lists(p, begin_ns, &p->outside);
+	return phases_make_lists(p, begin_ns, &p->outside);
 }
 
 int phases_settle(struct phases *p, const struct timeline *t)
@@ -581,13 +410,5 @@ int phases_settle(struct phases *p, const struct timeline *t)
 	phases_trace(p, MAX(p->trace.begin_ns, t->begin_ns), MAX(p->trace.end_ns, t->end_ns), p->trace.begins,
 		     p->trace.ends);
 	phases_derive(p, t);
-	return make_lists(p, p->trace.begin_ns, NULL); /* what is outside has been counted */
-}
-
-void phases_end(struct phases *p, uint64_t begin_ns, uint64_t end_ns)
-{
-	cut_list(&p->recorded, begin_ns, end_ns, NULL);
-	cut_list(&p->all, begin_ns, end_ns, &p->outside);
-	for (unsigned int k = 0; k < PHASE_KINDS; k++)
-		cut_list(&p->lanes[k], begin_ns, end_ns, NULL);
+	return phases_make_lists(p, p->trace.begin_ns, NULL); /* what is outside has been counted */
 }

@@ -179,8 +179,16 @@ struct phase_seen *phases_visible(const struct phases *p, uint32_t most, uint32_
 void phases_derive(struct phases *p, const struct timeline *t);
 /* The index of NAME, made when it is new; PHASES_NONE: there are too many. */
 uint32_t phases_name(struct phases *p, enum phase_source source, const char *name, size_t len);
+
+/* --- lists.c --------------------------------------------------------------------------------- */
+
 /* False: there are too many. */
 bool phases_put(struct phase_list *l, const struct phase *phase);
+/*
+ * The lists of those recorded; what ended before BEGIN_NS goes, and is counted in *OUTSIDE, where that is not NULL. 0 or
+ * -ENOMEM. For phases.c.
+ */
+int phases_make_lists(struct phases *p, uint64_t begin_ns, uint64_t *outside);
 
 /* --- inferring: infer.c -------------------------------------------------------------------- */
 

@@ -133,7 +133,7 @@ static struct marks marks_of(const struct phase_saves *s, uint64_t fid, uint32_t
 
 	while (*at < s->n_marks && s->mark[*at].fid < fid)
 		++*at;
-	m = (struct marks){ s->mark + *at, 0 };
+	m = (struct marks){ s->n_marks ? s->mark + *at : NULL, 0 };
 	while (*at + m.n < s->n_marks && m.n < MARKS_LOOKED_AT && s->mark[*at + m.n].fid == fid)
 		m.n++;
 	return m;

@@ -3,6 +3,7 @@
 #include "fuzz.h"
 
 #include "report/phases/read.h"
+#include "stats/timeline.h"
 
 static void check_list(const struct phases *p, const struct phase_list *l, bool apart)
 {
@@ -47,22 +48,28 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *logs[] = { path };
 	const struct phases_options o = { .logs = logs, .n_logs = 1, .zone = *zone ? zone : NULL, .rules = &rules };
 	struct phase_clock clock = { .begin_ns = 0 };
+	struct timeline *t = timeline_new(m.start_ns);
 	struct phases *p;
 
+	EXPECT(t);
 	add_rule(&rules, rule);
 	fuzz_put("app", data, size);
 	fuzz_put("workload.out", data, size);
 	fuzz_put("marks.out", data, size);
+	fuzz_put("pids.out", data, size);
 	fuzz_put("collected/x/y.log", data, size);
 	for (unsigned int named = 0; named < 2; named++) {
 		EXPECT(phases_read(&p, dir, &m, named ? &o : NULL, &clock) == 0);
 		for (unsigned int i = 0; i < p->n_notes; i++)
 			EXPECT(*p->notes[i]);
 		check(p);
+		EXPECT(phases_settle(p, t) == 0);
+		check(p);
 		phases_end(p, m.start_ns, 2000 * NSEC_PER_SEC);
 		check(p);
 		phases_free(p);
 	}
+	timeline_free(t);
 	applog_free_rules(&rules);
 	return 0;
 }

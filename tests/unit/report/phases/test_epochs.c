@@ -141,6 +141,17 @@ static void results_behind_workers_end_epochs(void **state)
 	expect_side(&(struct job){ .said = said }, EPOCH_ENDS, false, "epoch 0 *1000-1012, epoch 1 1012-1022, epoch 2 1022-1032");
 }
 
+/* Output is read some time after it was written, when the next workers may be there. */
+static void lines_that_come_late_are_before_the_next_workers(void **state)
+{
+	static const struct said said[] = { { 1012, "epoch 0: loss 1.23" }, { 1022.2, "epoch 1: loss 0.9" }, { 1032.4, "epoch 2: loss 0.5" },
+					    { 0 } };
+	static const struct lived lived[] = { { 1002, 1011.8, 2 }, { 1011.9, 1022, 2 }, { 1022.1, 1032.2, 2 }, { 0 } };
+
+	expect_side(&(struct job){ .said = said, .lived = lived }, EPOCH_ENDS, false,
+		    "epoch 0 *1002-1011.9, epoch 1 1011.9-1022.1, epoch 2 1022.1-1032.4");
+}
+
 /* Even without a word of a result. */
 static void plain_lines_behind_workers_end_epochs(void **state)
 {
@@ -444,6 +455,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(results_behind_workers_end_epochs),
+		cmocka_unit_test(lines_that_come_late_are_before_the_next_workers),
 		cmocka_unit_test(plain_lines_behind_workers_end_epochs),
 		cmocka_unit_test(a_single_epoch_is_one),
 		cmocka_unit_test(a_job_goes_on_with_the_epoch_that_it_was_in),

@@ -10,6 +10,7 @@
 #endif
 
 #include "report/scan/clocks.h"
+#include "stats/timeline.h"
 #include "trace/unpack.h"
 #include "tree.h"
 
@@ -321,6 +322,89 @@ static void a_row_is_a_line_with_a_time(void **state)
 	phases_free(p);
 }
 
+/* What a bar shows came as long before its row as it says itself; terminals' escapes are passed over. */
+static void a_bar_is_drawn_over_and_over_in_one_row(void **state)
+{
+	struct phases *p;
+
+	tree_put("workload.out", "# dltraced workload 1\nTIMESTAMP\tTIME\tTEXT\n"
+				 "1010000000000\t-\t\\015Epoch\\0400:\\040\\0400%|\\040\\040|\\0400/4\\040[00:00<?]"
+				 "\\015Epoch\\0400:\\04050%|\\043\\040|\\0402/4\\040[00:04<00:04]\\033[A"
+				 "\\015Epoch\\0400:\\040100%|\\043\\043|\\0404/4\\040[00:08<00:00]\n"
+				 "1030000000000\t-\t\\015Epoch\\0401:\\040\\0400%|\\040\\040|\\0400/4\\040[00:00<?]"
+				 "\\015\\033[2KEpoch\\0401:\\040100%|\\043\\043|\\0404/4\\040[00:09<00:00]"
+				 "\\015Epoch\\0402:\\04050%|\\043\\040|\\0402/4\\040[00:04<00:04]"
+				 "\\015Epoch\\0402:\\040100%|\\043\\043|\\0404/4\\040[00:08<00:00]\n");
+	p = read_with(&berlin, NULL);
+	assert_int_equal(p->score.side, EPOCH_LASTS);
+	expect(p, "epoch 0 log 2-13\nepoch 1 log 13-22\nepoch 2 log 22-30\n");
+	phases_free(p);
+}
+
+#define WORKER(pid, from, to)                                                                                          \
+	from "000000000\t-\t" pid "\t" pid "\t50\tpython\tfork\t-\t" pid "\t0\t/\t-\t-\n" from                             \
+	     "000000001\t-\t" pid "\t" pid "\t50\tpt_data_worker\trename\t-\t" pid "\t0\t/\t-\tpython\n" to                 \
+	     "000000000\t-\t" pid "\t" pid "\t50\tpt_data_worker\texit\t0\t" pid "\t0\t/\t-\t-\n"
+#define PIDS                                                                                                           \
+	"# dltraced pids 1\nTIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS\n"           \
+	"1000000000000\t-\t50\t50\t1\tpython\texec\t-\t50\t0\t/\t-\tpython\\000train.py\n"                                 \
+	"1001000000000\t-\t51\t51\t50\tpython\tfork\t-\t51\t0\t/\t-\t-\n"                                             \
+	"1001000000001\t-\t51\t51\t50\tnvidia-smi\texec\t-\t51\t0\t/\t-\tnvidia-smi\n"                                \
+	WORKER("60", "1010", "1019") WORKER("61", "1020", "1029") WORKER("60", "1030", "1039") /* the PID of the first again */
+
+/* By pids.out: also what nobody prints of. */
+static void workers_have_generations(void **state)
+{
+	struct timeline *t;
+	struct phases *p;
+
+	tree_put("pids.out", PIDS);
+	p = read_with(&berlin, NULL);
+	expect(p, "epoch 0 workers 10-19 inferred\nepoch 1 workers 20-29 inferred\nepoch 2 workers 30-39 inferred\n");
+	phases_free(p);
+	tree_put("workload.out", "# dltraced workload 1\nTIMESTAMP\tTIME\tTEXT\n1019500000000\t-\tepoch\\0407:\\040loss\\0401.0\n"
+				 "1029500000000\t-\tepoch\\0408:\\040loss\\0400.9\n1039500000000\t-\tepoch\\0409:\\040loss\\0400.8\n");
+	p = read_with(&berlin, NULL);
+	t = timeline_new(1000 * S); /* rows have been read */
+	assert_int_equal(phases_settle(p, t), 0);
+	timeline_free(t);
+	expect(p, "epoch 7 log 10-19.5\nepoch 8 log 19.5-29.5\nepoch 9 log 29.5-39.5\n");
+	phases_free(p);
+}
+
+/* Of a run of the day before: nothing of it is said, and what others say counts. */
+static void lines_of_another_run_are_no_epochs(void **state)
+{
+	struct phases *p;
+
+	tree_put("pids.out", PIDS);
+	p = read_log("2026-11-21 09:00:10,000 INFO epoch 0: loss 1.2\n2026-11-21 09:10:10,000 INFO epoch 1: loss 1.1\n", NULL);
+	assert_false(p->has_score);
+	assert_int_equal(phases_count(p, PHASE_EPOCH), 3);
+	said("all of its lines about phases are outside of the trace");
+	phases_free(p);
+}
+
+static void rules_say_how_many_lines_they_matched(void **state)
+{
+	struct applog_rules rules = { .n = 0 };
+	const struct phases_options o = { .rules = &rules };
+	struct phases *p;
+	char error[128];
+
+	assert_int_equal(applog_add_rule(&rules, "model ([0-9]+) is done=epoch \\1 end", error, sizeof(error)), 0);
+	assert_int_equal(applog_add_rule(&rules, "modle=epoch", error, sizeof(error)), 0);
+	p = read_log("2026-11-22 09:00:10,000 model 1 is done\n2026-11-22 09:00:20,000 model 2 is done\n", &o);
+	expect(p, "epoch 1 log 0-10\nepoch 2 log 10-20\n");
+	assert_int_equal(p->n_rules, 2);
+	assert_int_equal(p->rules[0].lines, 2);
+	assert_int_equal(p->rules[1].lines, 0);
+	assert_int_equal(rules.rule[0].lines, 2);
+	assert_string_equal(notes, "--phase modle=epoch: no line of a log matched\n");
+	phases_free(p);
+	applog_free_rules(&rules);
+}
+
 static void logs_of_the_folder_are_read_where_the_output_says_nothing(void **state)
 {
 	autofree char *link = tree_path("collected/link.log"), *target = tree_path("secret");
@@ -446,6 +530,10 @@ int main(void)
 		IN_TREE(garbage_is_passed_over),
 		IN_TREE(what_is_no_file_is_said),
 		IN_TREE(a_row_is_a_line_with_a_time),
+		IN_TREE(a_bar_is_drawn_over_and_over_in_one_row),
+		IN_TREE(workers_have_generations),
+		IN_TREE(lines_of_another_run_are_no_epochs),
+		IN_TREE(rules_say_how_many_lines_they_matched),
 		IN_TREE(logs_of_the_folder_are_read_where_the_output_says_nothing),
 		IN_TREE(a_packed_log_is_read),
 		IN_TREE(packed_logs_of_the_folder_are_read),
