@@ -90,7 +90,7 @@ static const struct option_row options[] = {
 	  set_zone, TO(phases.zone) },
 	{ "phase", 0, "REGEX=NAME",
 	  "Lines of logs that match begin the phase NAME, until the next such or NAME_end; NAME_start begins and "
-	  "NAME_end ends one; \\1 is what the first ( ) matched; may be repeated", add_rule, TO(rules) },
+	  "NAME_end ends one, alone since the end before; \\1 is what the first ( ) matched; may be repeated", add_rule, TO(rules) },
 	{ 0 },
 };
 
