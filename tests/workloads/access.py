@@ -238,9 +238,17 @@ def prepare_read_ahead(folder):
     make(folder / "data", 144 * MIB)
 
 
+prepare_read_ahead_large = prepare_read_ahead
+
+
 def read_ahead(folder):
     """Nearly every other read makes the disk read 128 KiB."""
     sequential(opened(folder / "data"), 60 * KIB)
+
+
+def read_ahead_large(folder):
+    """Three of four do."""
+    sequential(opened(folder / "data"), 96 * KIB)
 
 
 def prepare_small_reads(folder):

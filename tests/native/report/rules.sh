@@ -35,8 +35,8 @@ failed-opens      problem missing-files         5  opens
 file-imbalance    problem one-reads-more        1  shared-evenly sampled
 loader-cpu-bound  problem computing-loader     10  sleeping-loader
 metadata-time     problem metadata             25  few-imports imports appends
-misaligned        problem misaligned            1  aligned appends
-no-readahead      problem no-read-ahead-at-all  1  read-ahead
+misaligned        problem misaligned            1  aligned appends+fact
+no-readahead      problem no-read-ahead-at-all  1  read-ahead-large
 open-storm        problem small-files           2  large-files few-imports
 random-reads      problem random-reads          1  whole-again two-descriptors header-skipped sampled
 random-writes     problem random-writes         1  appends small-writes
@@ -45,7 +45,7 @@ read-often        fact    reads-much            1  writes-much
 redundant-reads   problem read-again            1  read-each-epoch
 redundant-writes  problem written-again         1  written-each-epoch
 slow-imports      problem imports              25  few-imports metadata
-slow-worker       problem large-for-one        40  sampled cold-then-warm shared-evenly
+slow-worker       problem large-for-one        40  sampled+fact cold-then-warm+fact shared-evenly+fact
 small-reads       problem small-reads           1  whole-files read-ahead few-imports
 small-shared      problem shared-in-turn        1  each-epochs-workers handed-over sampled
 small-writes      problem small-writes          1  small-files-written
@@ -71,8 +71,9 @@ job() {
 }
 
 disk_ext4 400M
+echo 128 >"/sys/block/$disk/queue/read_ahead_kb" || fail "read_ahead_kb"
 mkdir reports
-for name in $(awk '{ print $3; for (i = 5; i <= NF; i++) if ($i !~ /-busy$/) print $i }' table | sort -u); do
+for name in $(awk '{ print $3; for (i = 5; i <= NF; i++) { sub(/\+.*/, "", $i); print $i } }' table | grep -v -e -busy | sort -u); do
 	job "$name"
 done
 echo 10 >helpers/idle
