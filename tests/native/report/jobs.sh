@@ -144,7 +144,7 @@ printf '%-22s %-17s %6s %6s %6s\n' JOB VERDICT SAID TRUE LIFE
 # Samples are read from a slow disk, and are in no memory.
 job images-workers  always storage-read     disk/images "$images" disk/images --workers 2 --gpu-ms 60
 job images-alone    always storage-read     disk/images "$images" disk/images --workers 0 --gpu-ms 60
-job tokens-alone    long   storage-read     disk/tokens "$jobs/tokens.py" disk/tokens
+job tokens-alone    always storage-read     disk/tokens "$jobs/tokens.py" disk/tokens
 job tokens-workers  long   storage-read     disk/tokens "$jobs/tokens.py" disk/tokens --workers 2
 job shards-workers  long   storage-read     disk/shards "$jobs/shards.py" disk/shards --steps 48
 # One of three workers has its shard there.
@@ -158,7 +158,7 @@ job train-gpu       long   trainer-bound    images "$images" images --workers 2 
 job train-alone     long   trainer-bound,cpu-bound images "$images" images --workers 0 --cpu-ms 200
 # Something else than samples is slow.
 job tiny-files      long   open-metadata    near/tiny "$images" near/tiny --workers 2 --gpu-ms 10 --check
-job checkpoints     long   checkpoint-write disk/save "$jobs/finetune.py" disk/save
+job checkpoints     always checkpoint-write disk/save "$jobs/finetune.py" disk/save
 job pretrained      long   storage-read     disk/model "$jobs/pretrained.py" disk/model
 # Nobody trains.
 job preprocess      always storage-read     disk/images "$jobs/preprocess.py" disk/images out
