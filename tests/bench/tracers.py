@@ -87,6 +87,8 @@ TRACERS = [
     Tracer("none", lambda run, load: load, "none", "", needs="/bin/sh"),
     Tracer("dltraced", dltraced, "dltraced", "all probes, default rings", part=1, needs=DLTRACED,
            files=tuple("trace/" + f for f in DLTRACED_FILES)),
+    Tracer("dltraced --sched off", lambda run, load: dltraced(run, load, "--sched", "off"), "dltraced",
+           "all probes but sched", part=2, needs=DLTRACED, files=("trace/*.out",)),
     Tracer("dltraced --buffer 1G", lambda run, load: dltraced(run, load, "--buffer", "1G"), "dltraced",
            "512 MiB a CPU on two", needs=DLTRACED, only=("stall, full speed",),
            files=tuple("trace/" + f for f in DLTRACED_FILES)),

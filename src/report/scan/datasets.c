@@ -291,6 +291,7 @@ static const struct {
 	[DATASET_BY_READS] = { DATASET_RW_NS, "reads" },
 	[DATASET_BY_OPENS] = { DATASET_OPEN_NS, "opens" },
 	[DATASET_BY_CALLS] = { DATASET_TIME_NS, "calls" },
+	[DATASET_BY_MAPS] = { DATASET_MAPPED, NULL }, /* page faults have no rows, and no time */
 };
 
 const struct dataset *report_dataset_most(const struct report *r, enum dataset_by by)
@@ -301,7 +302,8 @@ const struct dataset *report_dataset_most(const struct report *r, enum dataset_b
 	for (unsigned int i = 0; d && i < d->n; i++) {
 		const struct dataset *s = &d->row[i];
 
-		if (s->kind == DATASET_OTHERS || !s->sum[by_sums[by].sum] || (by == DATASET_BY_READS && !s->sum[DATASET_READ]))
+		if (s->kind == DATASET_OTHERS || !s->sum[by_sums[by].sum] || (by == DATASET_BY_READS && !s->sum[DATASET_READ]) ||
+		    (by == DATASET_BY_MAPS && s->kind != DATASET_DATA))
 			continue;
 		if (!most || s->sum[by_sums[by].sum] > most->sum[by_sums[by].sum])
 			most = s;
@@ -342,5 +344,6 @@ void report_dataset_print(const struct dataset *d, enum dataset_by by, FILE *out
 		fputs(", from a network file system", out);
 	if (d->sum[DATASET_MAPPED])
 		fprintf(out, ", %s mapped", FMT_BYTES(d->sum[DATASET_MAPPED]));
-	fprintf(out, ", %s in %s", FMT_NS(d->sum[by_sums[by].sum]), by_sums[by].calls);
+	if (by_sums[by].calls)
+		fprintf(out, ", %s in %s", FMT_NS(d->sum[by_sums[by].sum]), by_sums[by].calls);
 }

@@ -81,9 +81,12 @@ void report_datasets_end(struct report *r, report_fetched_fn *fetched);
 
 /* --- evidence ------------------------------------------------------------------------------------------------ */
 
-enum dataset_by { DATASET_BY_READS, DATASET_BY_OPENS, DATASET_BY_CALLS };
+enum dataset_by { DATASET_BY_READS, DATASET_BY_OPENS, DATASET_BY_CALLS, DATASET_BY_MAPS };
 
-/* The data set, software too, that most time went to in reads (of what is read), opens or all calls; NULL: none took any. */
+/*
+ * The data set, software too, that most time went to in reads (of what is read), opens or all calls; that of data of which most
+ * was mapped. NULL: none.
+ */
 const struct dataset *report_dataset_most(const struct report *r, enum dataset_by by);
 /* That as a line without an end: "/data/train: 12000 files, 1.40 GiB read, 98 % from disk, 34.2 s in reads". */
 void report_dataset_print(const struct dataset *d, enum dataset_by by, FILE *out);

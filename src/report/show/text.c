@@ -151,8 +151,8 @@ static void phases_text(const void *of, FILE *out)
 static void top_text(const void *r, FILE *out)
 {
 	why_answer(r, out);
-	report_missing_text(r, out);
 	account_text(r, out);
+	report_missing_text(r, out);
 	facts(r, out);
 	why_findings(r, out);
 }

@@ -7,14 +7,17 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/scan/datasets.h"
 #include "report/scan/lookup.h"
 #include "report/scan/model.h"
+#include "report/why/account.h"
 #include "report/why/rules.h"
 #include "report/why/why.h"
 
 #define SHARE 0.05 /* of the time that is looked at */
 #define OWN_RUNQ 0.3 /* likewise: that what trains had no CPU; less is any busy machine's */
 #define TEXT_MAX 256
+#define LEAST_FAULTS 10 /* reads and page faults: of what is less than a tenth of the other nothing is said */
 #define LEAST_STATES 0.02 /* likewise: that was waited, for what it was to be said */
 
 /* --- what they have in common ----------------------------------------------------------------- */
@@ -220,21 +223,54 @@ static void tell_waits(struct report *r, struct finding *f)
 
 /* --- each ------------------------------------------------------------------------------------- */
 
+/* The data set that took longest. */
+static void tell_dataset(const struct report *r, struct finding *f, const char *what, enum dataset_by by)
+{
+	const struct dataset *d = report_dataset_most(r, by);
+	char *text = NULL;
+	size_t len;
+	FILE *out = d ? open_memstream(&text, &len) : NULL;
+
+	if (!out)
+		return;
+	report_dataset_print(d, by, out);
+	fclose(out);
+	if (text)
+		finding_tell(f, "%s: %s", what, text);
+	free(text);
+}
+
 static double storage(const struct report *r)
 {
 	return blame(r, WHY_DISK);
 }
 
+/* Of all that has an account, how long it waited in TERM. */
+static double in_term(const struct why *w, enum account_term term)
+{
+	double ns = 0;
+
+	for (uint32_t i = 0; i < w->n_accounts; i++)
+		ns += w->accounts[i].ns[term];
+	return ns;
+}
+
 static void tell_storage(struct report *r, struct finding *f)
 {
+	const double fault_ns = in_term(r->why, ACCOUNT_FAULT), read_ns = in_term(r->why, ACCOUNT_READ);
 	const struct why_sums *s = &r->why->sums;
 
 	tell_waits(r, f);
-	finding_tell(f,
-		     "%s of %s read came from disk, in %s of %s reads; reads of files took %s in "
-		     "all",
-		     FMT_BYTES(s->disk_bytes), FMT_BYTES(s->read_bytes), FMT_COUNT(s->disk_reads),
-		     FMT_COUNT(s->reads), FMT_NS(s->read_files_ns));
+	if (fault_ns > read_ns / LEAST_FAULTS) {
+		finding_tell(f, "main threads waited %s in page faults on mapped files, which no read shows",
+			     FMT_NS((uint64_t)fault_ns));
+		tell_dataset(r, f, "most is mapped of", DATASET_BY_MAPS);
+	}
+	if (read_ns < fault_ns / LEAST_FAULTS)
+		return;
+	tell_dataset(r, f, "most time went to", DATASET_BY_READS);
+	finding_tell(f, "%s came from disk for %s read, in %s of %s reads; reads of files took %s in all", FMT_BYTES(s->disk_bytes),
+		     FMT_BYTES(s->read_bytes), FMT_COUNT(s->disk_reads), FMT_COUNT(s->reads), FMT_NS(s->read_files_ns));
 	tell_longest(r, f, WHY_DISK, "longest read from storage");
 }
 
@@ -254,6 +290,10 @@ static void tell_metadata(struct report *r, struct finding *f)
 		     FMT_COUNT(s->opens), FMT_NS(s->open_ns), FMT_NS(s->meta_ns),
 		     FMT_COUNT(s->opens_read),
 		     FMT_BYTES(s->opens_read ? s->read_bytes / s->opens_read : 0));
+	if (in_term(r->why, ACCOUNT_METADATA) > 0)
+		finding_tell(f, "main threads waited %s in stat(2), getdents(2) and the like, which have no rows",
+			     FMT_NS((uint64_t)in_term(r->why, ACCOUNT_METADATA)));
+	tell_dataset(r, f, "most time went to", DATASET_BY_OPENS);
 	tell_longest(r, f, WHY_META, "longest");
 }
 

@@ -73,7 +73,9 @@ SHARE = {
     "checkpoint-write": lambda: share(of(trainer, "checkpoint"), whole),
     "cpu-contention": lambda: part_of_wait(all_of("runq")),
     "decode-cpu": lambda: part_of_wait(all_of("cpu")),
-    "open-metadata": lambda: part_of_wait(all_of("meta")),  # stat(2) has no rows
+    # stat(2) has no rows, and is known by sched.out alone
+    "open-metadata": lambda: part_of_wait(all_of("stat", "meta")) if report["waited"]["by"] == "sched" else
+                             part_of_wait(all_of("meta")),
     "storage-read": share_of_reads,
     "straggler-worker": lambda: share(of(trainer, "wait"), whole) * (idle(others) - idle(first)),
     "trainer-bound": lambda: 1 - part_of_wait(busy),

@@ -260,7 +260,7 @@ static void reads_from_storage(void **state)
 	about(r->why->waited_ns / r->why->window_ns, 0.8);
 	/* of the waits 690 ms of 800 */
 	about(b->measure, 0.69);
-	assert_non_null(strstr(b->evidence[3], "/data/shard.tar"));
+	assert_non_null(strstr(b->evidence[4], "/data/shard.tar"));
 	report_free(r);
 }
 
