@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#ifdef __GLIBC__
 #define HUGE_PAGE (2UL << 20)
 #define HEAP (256 << 20)   /* of address space; what is beyond has small pages */
 #define LARGEST (32 << 20) /* asked for at once and still there: the most that mallopt(3) takes */
@@ -25,8 +24,3 @@ void huge_heap(void)
 		madvise(first, (size_t)(end - first), MADV_HUGEPAGE);
 	free(begin);
 }
-#else
-void huge_heap(void)
-{
-}
-#endif

@@ -94,22 +94,25 @@ char *text_put_long_s64(char *p, int64_t v)
 	return text_put_u64(p, -(uint64_t)v);
 }
 
+/* In digits of so many BITS. */
+static inline __attribute__((always_inline)) char *put_bits(char *p, uint64_t v, unsigned int bits)
+{
+	for (unsigned int n = (bits_of(v) + bits - 1) / bits; n--;)
+		*p++ = "0123456789abcdef"[v >> bits * n & ((1U << bits) - 1)];
+	return p;
+}
+
 char *text_put_hex(char *p, uint64_t v)
 {
 	*p++ = '0';
 	*p++ = 'x';
-	for (unsigned int n = (bits_of(v) + 3) / 4; n--;)
-		*p++ = "0123456789abcdef"[v >> 4 * n & 15];
-	return p;
+	return put_bits(p, v, 4);
 }
 
 char *text_put_octal(char *p, uint64_t v)
 {
 	*p++ = '0';
-	if (v)
-		for (unsigned int n = (bits_of(v) + 2) / 3; n--;)
-			*p++ = (char)('0' + (v >> 3 * n & 7));
-	return p;
+	return v ? put_bits(p, v, 3) : p;
 }
 
 /*

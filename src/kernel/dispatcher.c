@@ -27,16 +27,10 @@ static int fail(struct dispatcher *d, int r, const char *what)
 	return r;
 }
 
-void dispatcher_init(struct dispatcher *d, unsigned int number, enum backend backend, int proto,
-		     const struct call_func *funcs, const struct dlt_config *cfg, const struct kernel_btf *kernel,
-		     bool enrich)
+void dispatcher_init(struct dispatcher *d)
 {
-	*d = (struct dispatcher){
-		.number = number, .backend = backend, .proto = proto, .funcs = funcs, .cfg = *cfg,
-		.kernel = kernel, .enrich = enrich,
-	};
-	for (unsigned int nr = 0; proto && nr < DLT_SYSCALLS; nr++)
-		d->opaque |= funcs[nr].name[0] && funcs[nr].proto == proto && funcs[nr].opaque;
+	for (unsigned int nr = 0; d->proto && nr < DLT_SYSCALLS; nr++)
+		d->opaque |= d->funcs[nr].name[0] && d->funcs[nr].proto == d->proto && d->funcs[nr].opaque;
 	d->cfg.hold &= kind_of(d)->skips; /* the others run with preemption off */
 	d->cfg.tp = kind_of(d)->exit_type.type == BPF_PROG_TYPE_TRACEPOINT;
 }

@@ -43,12 +43,13 @@ struct dispatcher {
 	unsigned int number;
 	enum backend backend;
 	int proto; /* BTF id of the functions' prototype, 0 where they do not matter */
-	bool opaque; /* its functions are */
 	bool enrich; /* with the probes' fentry and fexit programs on functions inside the calls */
 	const struct call_func *funcs; /* DLT_SYSCALLS of them */
-	const struct call_func *load_for; /* the one that programs by function are loaded for */
 	struct dlt_config cfg;
 	const struct kernel_btf *kernel;
+	/* for the dispatcher itself */
+	bool opaque; /* its functions are */
+	const struct call_func *load_for; /* the one that programs by function are loaded for */
 	struct calls_bpf *skel;
 	probe_mask probes; /* whose calls it serves */
 	struct probe_object objects[DLT_PROBES];
@@ -60,9 +61,8 @@ struct dispatcher {
 /* How its objects get at the trace's maps: 0 or -errno. */
 typedef int (*dispatcher_share_fn)(void *ctx, struct bpf_object *obj);
 
-void dispatcher_init(struct dispatcher *d, unsigned int number, enum backend backend, int proto,
-		     const struct call_func *funcs, const struct dlt_config *cfg, const struct kernel_btf *kernel,
-		     bool enrich);
+/* D has what the caller says, and zeros else. */
+void dispatcher_init(struct dispatcher *d);
 
 /* Does it serve CALL? By function: if the kernel has it, with this prototype. */
 bool dispatcher_takes(const struct dispatcher *d, const struct probe_call *call);

@@ -57,7 +57,11 @@ static void dispatcher_make(struct tracer *t, enum backend b, int proto, unsigne
 		note_why_all(t, *mask, b, "too many ways at once");
 		failed = *mask;
 	} else {
-		dispatcher_init(d, ++t->n_dispatchers, b, proto, t->funcs, &t->cfg, &t->kernel, t->enrich);
+		*d = (struct dispatcher){
+			.number = ++t->n_dispatchers, .backend = b, .proto = proto, .enrich = t->enrich, .funcs = t->funcs,
+			.cfg = t->cfg, .kernel = &t->kernel,
+		};
+		dispatcher_init(d);
 		for (unsigned int p = 1; p < DLT_PROBES; p++) {
 			int r = *mask >> p & 1 ? dispatcher_add(d, p, share, t) : 0;
 

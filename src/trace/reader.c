@@ -272,25 +272,20 @@ static int open_all(struct reader *r, int dirfd, const char *file)
 	return reader_rewind(r);
 }
 
-/* With room at both ends, so that the first and last bytes can be looked at as any others. */
-static char *new_buffer(void)
+/* The buffer has room at both ends, so that the first and last bytes can be looked at as any others. */
+static void init(struct reader *r)
 {
 	char *room = malloc(LINES_BYTES + READER_BUFFER_BYTES + LINES_BYTES);
 
-	return room ? room + LINES_BYTES : NULL;
-}
-
-static void free_buffer(char *buf)
-{
-	if (buf)
-		free(buf - LINES_BYTES);
+	*r = (struct reader){ .dirfd = -1, .growing_fd = -1, .lines = calloc(1, sizeof(*r->lines)) };
+	r->buf = room ? room + LINES_BYTES : NULL;
 }
 
 int reader_open(struct reader *r, int dirfd, const char *file)
 {
 	int res;
 
-	*r = (struct reader){ .dirfd = -1, .growing_fd = -1, .buf = new_buffer(), .lines = calloc(1, sizeof(*r->lines)) };
+	init(r);
 	res = open_all(r, dirfd, file);
 	if (res < 0)
 		reader_close(r);
@@ -301,10 +296,11 @@ int reader_open_fd(struct reader *r, int fd, enum pack pack, uint64_t bytes)
 {
 	int res;
 
-	*r = (struct reader){
-		.dirfd = -1, .growing_fd = fd, .growing_pack = pack, .growing_bytes = bytes,
-		.buf = new_buffer(), .lines = calloc(1, sizeof(*r->lines)), .segments = calloc(1, sizeof(*r->segments)),
-	};
+	init(r);
+	r->growing_fd = fd;
+	r->growing_pack = pack;
+	r->growing_bytes = bytes;
+	r->segments = calloc(1, sizeof(*r->segments));
 	res = r->buf && r->lines && r->segments ? 0 : -ENOMEM;
 	if (res == 0) {
 		r->segments[0].file = (struct segment_file){ SEGMENT_LAST, pack };
@@ -324,12 +320,12 @@ void reader_close(struct reader *r)
 	if (r->buf) { /* descriptor 0 of one that is all zero is not ours */
 		util_close(&r->dirfd);
 		util_close(&r->growing_fd);
+		free(r->buf - LINES_BYTES);
 	}
 	unpack_close(&r->text);
 	for (size_t i = 0; i < r->n_segments; i++)
 		unpack_marks_free(&r->segments[i].marks);
 	free(r->segments);
-	free_buffer(r->buf);
 	free(r->lines);
 	free(r->header);
 	free(r->header_line);
