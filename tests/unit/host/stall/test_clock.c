@@ -34,13 +34,16 @@ static char state_of(pid_t pid)
 /* A child that sleeps, or stands where no signal but KILL reaches it, as who waits for a server: in vfork(2). */
 static pid_t child(bool held)
 {
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid = fork();
 
 	if (!pid) {
+		if (held)
+			parent = getpid();
 		if (!held || vfork() == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			for (;;)
+			while (getppid() == parent) /* else it was killed before that */
 				pause();
+			_exit(1);
 		}
 		_exit(1);
 	}
