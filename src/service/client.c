@@ -50,9 +50,7 @@ struct client {
 	int log_fd, socket_fd, signal_fd;
 	bool whole;	 /* the service has said that the files are */
 	bool went;	 /* it has let the workload go */
-	bool leave;	 /* a second signal: not waiting for the workload */
-	unsigned int interrupts;
-	int interrupt;
+	struct command_interrupts ended; /* by a second signal: not waiting for the workload */
 };
 
 bool client_needed(void)
@@ -248,7 +246,7 @@ static void advance(struct client *c)
 {
 	bool runs = c->workload.pid && !c->workload.ended;
 
-	if (c->socket_fd < 0 && (!runs || c->leave))
+	if (c->socket_fd < 0 && (!runs || c->ended.signal))
 		loop_quit(&c->loop);
 }
 
@@ -283,23 +281,9 @@ static int on_workload(void *ctx, int fd, uint32_t events)
 static int on_signal(void *ctx, int fd, uint32_t events)
 {
 	struct client *c = ctx;
-	struct signalfd_siginfo si;
-	int sig;
 
-	if (read(fd, &si, sizeof(si)) != sizeof(si))
+	if (!command_signalled(&c->workload, fd, false, &c->ended))
 		return 0;
-	sig = (int)si.ssi_signo;
-	c->interrupts += sig == SIGINT || sig == SIGTERM;
-	if (c->workload.pid && !c->workload.ended && c->interrupts < 2) {
-		command_pass_on(&c->workload, &si);
-		return 0;
-	}
-	if (sig == SIGUSR1 || sig == SIGUSR2)
-		return 0;
-	if (c->workload.pid && !c->workload.ended && !c->leave)
-		log_info("not waiting for the end: the workload goes on as process %d", c->workload.pid);
-	c->leave = true;
-	c->interrupt = sig;
 	if (c->socket_fd >= 0)
 		service_send(c->socket_fd, "stop", 4, NULL, 0);
 	advance(c);
@@ -323,7 +307,7 @@ static int exit_code(const struct client *c)
 {
 	if (!c->workload.pid)
 		return c->whole ? 0 : EXIT_DLTRACED;
-	return c->workload.ended ? workload_exit_code(c->workload.status) : 128 + c->interrupt;
+	return c->workload.ended ? workload_exit_code(c->workload.status) : 128 + c->ended.signal;
 }
 
 static int (*const steps[])(struct client *c) = {

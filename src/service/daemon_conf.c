@@ -283,19 +283,17 @@ static const char *try_option(struct option_parse *p, const struct option_row *o
 	return option_set(p, o, value);
 }
 
-static void drop_words(struct daemon_trace *t, const char *name)
+static void drop_words(struct daemon_trace *t, const struct option_row *o)
 {
-	autofree char *prefix = util_fmt("--%s", name);
 	unsigned int kept = 0;
 
 	for (unsigned int i = 0; i < t->n_words; i++) {
-		char *w = t->words[i];
-		size_t len = prefix ? strlen(prefix) : 0;
-
-		if (prefix && !strncmp(w, prefix, len) && (!w[len] || w[len] == '='))
-			free(w);
-		else
-			t->words[kept++] = w;
+		if (t->options[i] == o) {
+			free(t->words[i]);
+			continue;
+		}
+		t->options[kept] = t->options[i];
+		t->words[kept++] = t->words[i];
 	}
 	t->n_words = kept;
 }
@@ -323,9 +321,10 @@ static int set_trace(struct reading *rd, const char *name, const char *value)
 	if (why)
 		return complain(rd, "%s = %s: %s", name, value, why);
 	if (!(o->flags & START_LIST))
-		drop_words(t, name);
+		drop_words(t, o);
 	if (t->n_words == DAEMON_WORDS_MAX)
 		return complain(rd, "more than %d keys in a trace", DAEMON_WORDS_MAX);
+	t->options[t->n_words] = o;
 	if (yes)
 		t->words[t->n_words++] = o->arg ? util_fmt("--%s=%s", name, value) : util_fmt("--%s", name);
 	return 1;
@@ -403,11 +402,8 @@ static int check_traces(const struct daemon_conf *c, const char *file)
 		const struct daemon_trace *t = &c->traces[i];
 		bool target = !t->enabled;
 
-		for (unsigned int k = 0; k < t->n_words; k++) {
-			autofree char *key = strndup(t->words[k] + 2, strcspn(t->words[k] + 2, "="));
-
-			target |= key && trace_key(key) && trace_key(key)->flags & START_TARGET;
-		}
+		for (unsigned int k = 0; k < t->n_words; k++)
+			target |= t->options[k]->flags & START_TARGET;
 		if (target)
 			continue;
 		log_err("%s: [trace %s] says nothing to trace: all = yes, cgroup = PATH or container = NAME", file,

@@ -18,11 +18,14 @@
 #define DAEMON_WORDS_MAX 64 /* options of a trace */
 #define DAEMON_USERS_MAX 32 /* traces of users at a time, at most */
 
+struct option_row;
+
 /* [trace NAME]: options of `dltraced start', --NAME or --NAME=VALUE. */
 struct daemon_trace {
 	char name[DAEMON_NAME_MAX];
 	bool enabled;
 	char *words[DAEMON_WORDS_MAX]; /* owned */
+	const struct option_row *options[DAEMON_WORDS_MAX]; /* which those are */
 	unsigned int n_words;
 	unsigned int line; /* where it begins */
 };

@@ -148,14 +148,11 @@ int service_request_parse(struct service_request *rq, const char *text, size_t l
 
 void service_request_free(struct service_request *rq)
 {
-	if (rq->text) {
-		util_close(&rq->dir_fd);
-		for (unsigned int i = 0; i < rq->n_pidfds; i++)
-			util_close(&rq->pidfds[i]);
-	}
+	while (rq->n_fds)
+		util_close(&rq->fds[--rq->n_fds]);
 	free(rq->text);
 	free(rq->words);
-	*rq = (struct service_request){ .dir_fd = -1 };
+	*rq = (struct service_request){};
 }
 
 /* --- packets --------------------------------------------------------------------------------------- */

@@ -31,9 +31,8 @@ struct service_request {
 	struct config_given options[CONFIG_GIVEN_MAX];
 	unsigned int n_options;
 	bool log; /* the workload's output is in the folder, as OUTDIR_LOG_NEW */
-	int dir_fd; /* the trace folder */
-	int pidfds[SERVICE_PIDS_MAX]; /* with ARGV, the workload's first */
-	unsigned int n_pidfds;
+	int fds[1 + SERVICE_PIDS_MAX]; /* the trace folder; pidfds, with ARGV the workload's first. -1: taken */
+	unsigned int n_fds;
 };
 
 /* May an option of this name be asked for in a request? */

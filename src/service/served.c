@@ -63,38 +63,20 @@ static int become_peer(struct served *sv)
 	return creds_work_for(peer.uid, peer.gid, sv->groups, sv->n_groups);
 }
 
-/* The descriptors are what they should be. 0 or -EPROTO. */
-static int take_fds(struct service_request *rq, const int *fds, unsigned int n)
-{
-	rq->dir_fd = -1;
-	for (unsigned int i = 0; i < n; i++) {
-		if (i)
-			rq->pidfds[rq->n_pidfds++] = fds[i];
-		else
-			rq->dir_fd = fds[i];
-	}
-	return rq->n_pidfds ? 0 : -EPROTO;
-}
-
 static int receive(struct served *sv)
 {
 	struct timeval wait = { .tv_sec = SERVICE_ANSWER_S };
 	autofree char *text = malloc(SERVICE_REQUEST_MAX);
-	int fds[SERVICE_PIDS_MAX + 1], r;
-	unsigned int n = 0;
+	struct service_request *rq = &sv->rq;
 	ssize_t len;
+	int r;
 
 	if (!text)
 		return -ENOMEM;
 	setsockopt(sv->fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-	len = service_recv(sv->fd, text, SERVICE_REQUEST_MAX, fds, ARRAY_SIZE(fds), &n);
-	r = len < 0 ? (int)len : service_request_parse(&sv->rq, text, (size_t)len);
-	if (r < 0) {
-		while (n)
-			close(fds[--n]);
-		return r;
-	}
-	return take_fds(&sv->rq, fds, n);
+	len = service_recv(sv->fd, text, SERVICE_REQUEST_MAX, rq->fds, ARRAY_SIZE(rq->fds), &rq->n_fds);
+	r = len < 0 ? (int)len : service_request_parse(rq, text, (size_t)len);
+	return r < 0 ? r : rq->n_fds < 2 || rq->n_fds > 1 + (rq->argv != NULL) + CONFIG_LIST_MAX ? -EPROTO : 0;
 }
 
 /* What was asked for, as a config. NULL, or what is wrong with it. */
@@ -120,8 +102,7 @@ static const char *configure(struct config *cfg, struct served *sv, char *why, s
 	}
 	cfg->argv = sv->rq.argv;
 	cfg->log = sv->rq.log && cfg->argv;
-	for (unsigned int i = cfg->argv != NULL; i < sv->rq.n_pidfds; i++)
-		cfg->n_pids++; /* which, is found out by their descriptors */
+	cfg->n_pids = sv->rq.n_fds - 1 - (cfg->argv != NULL); /* which, is found out by their descriptors */
 	return start_config_finish(cfg);
 }
 
@@ -182,16 +163,16 @@ static int served_targets(struct session *s)
 		.owner = { s->user.uid, s->user.gid, s->user.groups, (size_t)s->user.n_groups },
 	};
 	cfg->n_pids = 0;
-	for (unsigned int i = rq->argv != NULL; i < rq->n_pidfds; i++) {
-		if (targets_add(&s->targets, rq->pidfds[i], error, sizeof(error)) < 0) {
+	for (unsigned int i = 1 + (rq->argv != NULL); i < rq->n_fds; i++, cfg->n_pids++) {
+		if (targets_add(&s->targets, rq->fds[i], error, sizeof(error)) < 0) {
 			log_err("%s", error);
 			return EXIT_DLTRACED;
 		}
-		cfg->pids[cfg->n_pids++] = s->targets.roots[i - (rq->argv != NULL)].pid;
+		cfg->pids[cfg->n_pids] = s->targets.roots[cfg->n_pids].pid;
 	}
 	if (!rq->argv)
 		return look_at_all(&s->targets);
-	pid = owner_pidfd_pid(rq->pidfds[0]);
+	pid = owner_pidfd_pid(rq->fds[1]);
 	if (pid < 0 || pid == getpid()) {
 		log_err_r(MIN(pid, 0), "the workload's process");
 		return EXIT_DLTRACED;
@@ -203,9 +184,9 @@ static int served_targets(struct session *s)
 static int served_folder(struct session *s)
 {
 	struct served *sv = s->of;
-	int r = outdir_take(&s->dir, sv->rq.dir_fd, sv->uid);
+	int r = outdir_take(&s->dir, sv->rq.fds[0], sv->uid);
 
-	sv->rq.dir_fd = -1; /* the session's to close, either way */
+	sv->rq.fds[0] = -1; /* the session's to close, either way */
 	if (r < 0)
 		log_err("the trace folder: %s", outdir_strerror(r));
 	return r < 0 ? EXIT_DLTRACED : 0;
@@ -226,8 +207,8 @@ static int served_adopt(struct session *s)
 	}
 	if (!rq->argv)
 		return 0;
-	workload_adopt(&s->workload, s->targets.workload, rq->pidfds[0]);
-	rq->pidfds[0] = -1;
+	workload_adopt(&s->workload, s->targets.workload, rq->fds[1]);
+	rq->fds[1] = -1;
 	return 0;
 }
 
@@ -379,7 +360,7 @@ static int serve(struct served *sv, uint64_t max_buffer_bytes)
 int served_run(uint64_t max_buffer_bytes)
 {
 	autofree struct config *cfg = calloc(1, sizeof(*cfg));
-	struct served sv = { .cfg = cfg, .fd = -1, .rq.dir_fd = -1 };
+	struct served sv = { .cfg = cfg, .fd = -1 };
 	int r = cfg ? take_connection(&sv) : -ENOMEM, code;
 
 	if (!r)

@@ -109,11 +109,28 @@ int command_go(struct workload *w, const struct config *cfg)
 	return command_exit_code(r);
 }
 
-void command_pass_on(struct workload *w, const struct signalfd_siginfo *si)
+bool command_signalled(struct workload *w, int fd, bool remote, struct command_interrupts *i)
 {
-	/* ^C and ^\ have reached it through the terminal; a signal that was sent has not */
-	if ((si->ssi_signo != SIGINT && si->ssi_signo != SIGQUIT) || si->ssi_code == SI_USER)
-		workload_signal(w, (int)si->ssi_signo);
+	const bool runs = w->pid && !w->ended;
+	struct signalfd_siginfo si;
+	int sig;
+
+	if (read(fd, &si, sizeof(si)) != sizeof(si))
+		return false;
+	sig = (int)si.ssi_signo;
+	i->n += sig == SIGINT || sig == SIGTERM;
+	if (runs && !remote && i->n < 2) {
+		/* ^C and ^\ have reached it through the terminal; a signal that was sent has not */
+		if ((sig != SIGINT && sig != SIGQUIT) || si.ssi_code == SI_USER)
+			workload_signal(w, sig);
+		return false;
+	}
+	if (sig == SIGUSR1 || sig == SIGUSR2)
+		return false;
+	if (runs && !i->signal)
+		log_info("not waiting for the end: the workload goes on as process %d", w->pid);
+	i->signal = sig;
+	return true;
 }
 
 void command_finish(const struct config *cfg, const struct workload_user *u, const struct outdir *dir, int code, bool whole)

@@ -10,7 +10,6 @@
 
 struct config;
 struct outdir;
-struct signalfd_siginfo;
 struct workload;
 struct workload_user;
 
@@ -30,8 +29,16 @@ int command_go(struct workload *w, const struct config *cfg);
 /* The exit status of R, with which a command could not be found or executed; 0 where it could. */
 int command_exit_code(int r);
 
-/* Passes a signal on to W, unless it has reached W through the terminal. */
-void command_pass_on(struct workload *w, const struct signalfd_siginfo *si);
+struct command_interrupts {
+	unsigned int n; /* ^C and TERM */
+	int signal;	/* that ended it before the workload did */
+};
+
+/*
+ * A signal, from FD: passed on to W, unless it has reached W through the terminal. Where W does not run, or is REMOTE, or on
+ * the second ^C or TERM it is noted in I, as what ends the trace. Whether it is that.
+ */
+bool command_signalled(struct workload *w, int fd, bool remote, struct command_interrupts *i);
 
 /* --collect, --archive and, of a trace that is WHOLE, the report. CODE is what we exit with should the disk not answer. */
 void command_finish(const struct config *cfg, const struct workload_user *u, const struct outdir *dir, int code, bool whole);

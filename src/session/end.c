@@ -69,7 +69,7 @@ static bool told_to_end(struct session *s)
 /* Until FD is readable. False: there is no end of it in sight, and somebody wants one. */
 static bool await(struct session *s, int fd, bool hurried_by_signals)
 {
-	bool waits = s->end.awaited || s->end.signal || s->kind->remote, warned = false;
+	bool waits = s->end.awaited || s->end.by.signal || s->kind->remote, warned = false;
 	uint64_t first = clock_now_ns(CLOCK_MONOTONIC);
 	struct stall_clock still;
 

@@ -280,7 +280,7 @@ int session_exit_code(const struct session *s)
 {
 	if (!s->workload.pid)
 		return 0;
-	return s->workload.ended ? workload_exit_code(s->workload.status) : 128 + s->end.signal;
+	return s->workload.ended ? workload_exit_code(s->workload.status) : 128 + s->end.by.signal;
 }
 
 static int finish(struct session *s)

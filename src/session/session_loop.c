@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/signalfd.h>
 
 #include "base/log.h"
 #include "base/util.h"
@@ -169,7 +168,7 @@ static void tell_segments(struct session *s)
 /* Who presses ^C and sees nothing happen would like to know why. */
 static void tell_interrupt(struct session *s)
 {
-	if (s->end.interrupts == 1 && s->workload.pid && !s->workload.ended && ++s->end.ticks == INTERRUPT_SAID_AFTER)
+	if (s->end.by.n == 1 && s->workload.pid && !s->workload.ended && ++s->end.ticks == INTERRUPT_SAID_AFTER)
 		log_info("the workload has the signal and goes on, and so does its trace: a second ^C (or TERM) ends the trace");
 }
 
@@ -222,24 +221,10 @@ static int on_workload(void *ctx, int fd, uint32_t events)
 static int on_signal(void *ctx, int fd, uint32_t events)
 {
 	struct session *s = ctx;
-	struct signalfd_siginfo si;
-	int sig;
 
-	if (read(fd, &si, sizeof(si)) != sizeof(si))
-		return 0;
-	sig = (int)si.ssi_signo;
-	s->end.interrupts += sig == SIGINT || sig == SIGTERM;
-	if (!s->workload.pid || s->workload.ended || s->kind->remote || s->end.interrupts > 1) {
-		if (sig != SIGUSR1 && sig != SIGUSR2) {
-			s->end.signal = sig;
-			s->phase = PHASE_OVER;
-			if (s->workload.pid && !s->workload.ended)
-				log_info("not waiting for the end: the workload goes on as process %d", s->workload.pid);
-		}
-		watch_advance(s);
-		return 0;
-	}
-	command_pass_on(&s->workload, &si);
+	if (command_signalled(&s->workload, fd, s->kind->remote, &s->end.by))
+		s->phase = PHASE_OVER;
+	watch_advance(s);
 	return 0;
 }
 

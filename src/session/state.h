@@ -16,6 +16,7 @@
 #include "host/stall/folder_watch.h"
 #include "job/workload.h"
 #include "kernel/tracer.h"
+#include "session/command.h"
 #include "session/left_running.h"
 #include "session/manifest.h"
 #include "session/status.h"
@@ -106,8 +107,8 @@ struct session {
 	} folder;
 	struct {
 		bool awaited; /* for by somebody who waits: by a signal, stop, --duration */
-		unsigned int interrupts, ticks; /* ^C and TERM; seconds since */
-		int signal; /* that ended it before the workload did */
+		struct command_interrupts by;
+		unsigned int ticks; /* seconds since the first ^C or TERM */
 	} end;
 };
 

@@ -9,16 +9,15 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	autofree char *exact = malloc(size + !size);
-	struct served sv = { .fd = -1, .rq.dir_fd = -1 };
+	struct served sv = { .fd = -1 };
 	struct config cfg;
 	char why[256] = "";
 
 	if (size)
 		memcpy(exact, data, size);
 	if (service_request_parse(&sv.rq, exact, size) == 0) {
-		sv.rq.n_pidfds = sv.rq.argv != NULL;
-		if (sv.rq.argv)
-			sv.rq.pidfds[0] = -1;
+		sv.rq.n_fds = 1 + (sv.rq.argv != NULL);
+		sv.rq.fds[0] = sv.rq.fds[1] = -1;
 		if (!configure(&cfg, &sv, why, sizeof(why))) {
 			EXPECT(cfg.argv || cfg.n_pids);
 			EXPECT(!cfg.all && !cfg.cgroups.n && !cfg.containers.n);

@@ -24,7 +24,7 @@ static void a_request_comes_back_as_it_was(void **state)
 		.given = { { "probes", "open" }, { "all", NULL }, { "no-args", NULL }, { "experiment", "x" } },
 		.n_given = 4,
 	};
-	struct service_request rq = { .dir_fd = -1 };
+	struct service_request rq = {};
 	autofree char *text = NULL;
 	size_t len;
 
@@ -52,7 +52,7 @@ static void a_long_command_line_loses_its_end(void **state)
 {
 	static char big[40000], *words[] = { "a", big, big, NULL };
 	static struct config cfg = { .argv = words, .experiment = "a" };
-	struct service_request rq = { .dir_fd = -1 };
+	struct service_request rq = {};
 	autofree char *text = NULL;
 	size_t len;
 
@@ -67,7 +67,7 @@ static void a_long_command_line_loses_its_end(void **state)
 
 static int parse(const char *text, size_t len)
 {
-	struct service_request rq = { .dir_fd = -1 };
+	struct service_request rq = {};
 	int r = service_request_parse(&rq, text, len);
 
 	service_request_free(&rq);
