@@ -19,28 +19,6 @@
 #include "trace/probe.h"
 #include "trace/record.h"
 
-/* Four buckets to a power of two up to 2^42 ns, over an hour: hist.h would take 30 KB a process. */
-#define SUB_BITS 2
-#define BUCKETS ((42 - SUB_BITS + 1) << SUB_BITS)
-
-struct process {
-	struct live_sum sum;
-	uint32_t hist[BUCKETS];
-};
-
-struct live {
-	_Atomic int state;
-	_Atomic bool leave;
-	uint64_t interval_ns;
-	uint32_t max;
-	/* the drain's */
-	uint64_t from_ns, due_ns; /* 0: not yet taken up */
-	struct table processes;	  /* struct process by pid */
-	struct process all;
-	/* whose STATE says */
-	struct live_view view;
-};
-
 /* --- control plane --------------------------------------------------------------------------------- */
 
 struct live *live_new(uint64_t interval_ms, uint32_t max)
@@ -51,7 +29,7 @@ struct live *live_new(uint64_t interval_ms, uint32_t max)
 		return NULL;
 	l->interval_ns = interval_ms * NSEC_PER_MSEC;
 	l->max = max;
-	table_init(&l->processes, sizeof(struct process), LIVE_PROCESSES_MAX);
+	table_init(&l->processes, sizeof(struct live_process), LIVE_PROCESSES_MAX);
 	return l;
 }
 
@@ -85,55 +63,35 @@ int lives_add(struct lives *ls, struct live *l)
 	return -EBUSY;
 }
 
-void live_leave(struct live *l)
-{
-	atomic_store(&l->leave, true);
-}
-
-enum live_state live_state(const struct live *l)
-{
-	return (enum live_state)atomic_load(&l->state);
-}
-
-const struct live_view *live_view(const struct live *l)
-{
-	return &l->view;
-}
-
-void live_taken(struct live *l)
-{
-	atomic_store(&l->state, LIVE_EMPTY);
-}
-
 /* --- drain: rows ----------------------------------------------------------------------------------- */
 
 static unsigned int bucket_of(uint64_t v)
 {
 	unsigned int shift;
 
-	if (v >> SUB_BITS == 0)
+	if (v >> LIVE_SUB_BITS == 0)
 		return (unsigned int)v;
-	shift = 63 - SUB_BITS - (unsigned int)__builtin_clzll(v);
-	return MIN((shift << SUB_BITS) + (unsigned int)(v >> shift), BUCKETS - 1U);
+	shift = 63 - LIVE_SUB_BITS - (unsigned int)__builtin_clzll(v);
+	return MIN((shift << LIVE_SUB_BITS) + (unsigned int)(v >> shift), LIVE_BUCKETS - 1U);
 }
 
 static uint64_t bucket_middle(unsigned int i)
 {
-	unsigned int shift = i >> SUB_BITS;
+	unsigned int shift = i >> LIVE_SUB_BITS;
 	uint64_t low;
 
 	if (!shift)
 		return i;
 	shift--;
-	low = ((uint64_t)(i & ((1U << SUB_BITS) - 1)) | 1U << SUB_BITS) << shift;
+	low = ((uint64_t)(i & ((1U << LIVE_SUB_BITS) - 1)) | 1U << LIVE_SUB_BITS) << shift;
 	return low + ((1ULL << shift) >> 1);
 }
 
-static uint64_t p99_of(const struct process *p)
+static uint64_t p99_of(const struct live_process *p)
 {
 	uint64_t rank = (p->sum.calls * 99 + 99) / 100, seen = 0;
 
-	for (unsigned int i = 0; i < BUCKETS; i++) {
+	for (unsigned int i = 0; i < LIVE_BUCKETS; i++) {
 		seen += p->hist[i];
 		if (seen >= rank)
 			return MIN(bucket_middle(i), p->sum.max_lat_ns);
@@ -165,7 +123,7 @@ static void rw_item(struct item *it, const struct dlt_vfs_rw *rec, struct files 
 	it->disk_read = it->read && it->fetched_bytes;
 }
 
-static void add(struct process *p, const struct item *it)
+static void add(struct live_process *p, const struct item *it)
 {
 	struct live_sum *s = &p->sum;
 
@@ -192,7 +150,7 @@ void lives_row(struct lives *ls, unsigned int probe, const struct dlt_hdr *rec, 
 		rw_item(&it, (const void *)rec, files);
 	for (unsigned int i = 0; i < ls->n; i++) {
 		struct live *l = ls->on[i];
-		struct process *p = table_get(&l->processes, rec->tgid);
+		struct live_process *p = table_get(&l->processes, rec->tgid);
 
 		add(&l->all, &it);
 		if (!p)
@@ -394,7 +352,7 @@ static void fill_sums(struct live_view *v, struct live *l)
 	if (!make_room(v, l->processes.n))
 		return;
 	for (uint32_t i = 0; i < l->processes.n; i++) {
-		const struct process *p = table_at(&l->processes, i);
+		const struct live_process *p = table_at(&l->processes, i);
 
 		v->sums[i] = p->sum;
 		v->sums[i].p99_ns = p99_of(p);
@@ -447,7 +405,7 @@ static void take_up(struct lives *ls, uint64_t now_ns)
 
 static bool is_due(const struct live *l, uint64_t now_ns, bool end)
 {
-	return (end ? l->all.sum.calls > 0 : now_ns >= l->due_ns) && live_state(l) == LIVE_EMPTY;
+	return (end ? l->all.sum.calls > 0 : now_ns >= l->due_ns) && atomic_load(&l->state) == LIVE_EMPTY;
 }
 
 void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files, struct tracer *t)

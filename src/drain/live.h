@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "dlt/dlt.h"
+#include "stats/table.h"
 
 struct files;
 struct tracer;
@@ -59,11 +60,31 @@ struct live_view {
 	unsigned int n_calls;
 };
 
-struct live;
 enum live_state {
 	LIVE_EMPTY, /* the drain's: it sums */
-	LIVE_FULL,  /* the view is the control plane's, until live_taken() */
+	LIVE_FULL,  /* the view is the control plane's, until that makes it LIVE_EMPTY */
 	LIVE_GONE,  /* the drain has let go: live_free() */
+};
+
+/* Four buckets to a power of two up to 2^42 ns, over an hour: hist.h would take 30 KB a process. */
+#define LIVE_SUB_BITS 2
+#define LIVE_BUCKETS ((42 - LIVE_SUB_BITS + 1) << LIVE_SUB_BITS)
+
+struct live_process {
+	struct live_sum sum;
+	uint32_t hist[LIVE_BUCKETS];
+};
+
+struct live {
+	_Atomic int state;   /* enum live_state */
+	_Atomic bool leave;  /* by the control plane: it is to be let go, and free to be freed when it is LIVE_GONE */
+	uint64_t interval_ns;
+	uint32_t max;
+	/* the drain's */
+	uint64_t from_ns, due_ns; /* 0: not yet taken up */
+	struct table processes;	  /* struct live_process by pid */
+	struct live_process all;
+	struct live_view view; /* whose STATE says */
 };
 
 /* Those who watch a drain. All zero but FD: nobody. */
@@ -84,11 +105,6 @@ void live_free(struct live *l);
 
 /* 0, or -EBUSY: all places are taken. */
 int lives_add(struct lives *ls, struct live *l);
-/* L is to be let go; it is free to be freed when it is LIVE_GONE. */
-void live_leave(struct live *l);
-enum live_state live_state(const struct live *l);
-const struct live_view *live_view(const struct live *l); /* LIVE_FULL */
-void live_taken(struct live *l);
 
 /* --- drain ----------------------------------------------------------------------------------------- */
 

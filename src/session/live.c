@@ -76,7 +76,7 @@ static int send_view(struct session *s, struct session_watcher *w)
 
 	if (!out)
 		return -ENOMEM;
-	put_view(s, out, live_view(w->live));
+	put_view(s, out, &w->live->view);
 	return fclose(out) ? -ENOMEM : control_push(&s->control, w->client, text, len);
 }
 
@@ -89,9 +89,9 @@ static void look(struct session *s)
 		if (!w->live)
 			continue;
 		/* one who leaves meanwhile has had it taken */
-		if (w->here && live_state(w->live) == LIVE_FULL && send_view(s, w) != -EAGAIN && w->here)
-			live_taken(w->live);
-		if (live_state(w->live) == LIVE_GONE)
+		if (w->here && atomic_load(&w->live->state) == LIVE_FULL && send_view(s, w) != -EAGAIN && w->here)
+			atomic_store(&w->live->state, LIVE_EMPTY);
+		if (atomic_load(&w->live->state) == LIVE_GONE)
 			live_free(TAKE_PTR(w->live));
 	}
 }
@@ -122,9 +122,9 @@ void session_live_gone(void *ctx, unsigned int client)
 		if (!w->live || !w->here || w->client != client)
 			continue;
 		w->here = false;
-		if (live_state(w->live) == LIVE_FULL)
-			live_taken(w->live);
-		live_leave(w->live);
+		if (atomic_load(&w->live->state) == LIVE_FULL)
+			atomic_store(&w->live->state, LIVE_EMPTY);
+		atomic_store(&w->live->leave, true);
 	}
 }
 

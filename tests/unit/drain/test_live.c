@@ -56,9 +56,9 @@ static struct live *come(uint32_t max)
 	assert_non_null(l);
 	assert_int_equal(lives_add(&lives, l), 0);
 	lives_turn(&lives, SECOND, false, files, NULL);
-	assert_int_equal(live_state(l), LIVE_FULL);
-	assert_int_equal(live_view(l)->all.calls, 0);
-	live_taken(l);
+	assert_int_equal(atomic_load(&l->state), LIVE_FULL);
+	assert_int_equal(l->view.all.calls, 0);
+	atomic_store(&l->state, LIVE_EMPTY);
 	return l;
 }
 
@@ -75,7 +75,7 @@ static void row(uint32_t pid, uint64_t lat_ns, struct dlt_file_id id, uint32_t d
 static void sums_are_those_of_the_rows(void **state)
 {
 	struct live *l = come(10);
-	const struct live_view *v = live_view(l);
+	const struct live_view *v = &l->view;
 	const struct dlt_bio bio = { .hdr = { .tgid = 7, .probe = DLT_bio }, .bytes = 512 };
 	const struct dlt_open there = { .hdr = { .tgid = 7, .probe = DLT_open, .func = DLT_OPEN_SNAPSHOT } };
 
@@ -90,9 +90,9 @@ static void sums_are_those_of_the_rows(void **state)
 	lives_row(&lives, DLT_open, &there.hdr, files); /* neither */
 
 	lives_turn(&lives, SECOND + SECOND / 2, false, files, NULL);
-	assert_int_equal(live_state(l), LIVE_EMPTY); /* not yet */
+	assert_int_equal(atomic_load(&l->state), LIVE_EMPTY); /* not yet */
 	lives_turn(&lives, 2 * SECOND, false, files, NULL);
-	assert_int_equal(live_state(l), LIVE_FULL);
+	assert_int_equal(atomic_load(&l->state), LIVE_FULL);
 	assert_int_equal(v->from_ns, SECOND);
 	assert_int_equal(v->to_ns, 2 * SECOND);
 	assert_int_equal(v->processes, 2);
@@ -124,19 +124,19 @@ static void what_is_not_taken_is_not_lost(void **state)
 	lives_turn(&lives, 2 * SECOND, false, files, NULL);
 	row(7, 1, regular, DLT_RW_R, 1, 0);
 	lives_turn(&lives, 3 * SECOND, false, files, NULL);
-	assert_int_equal(live_view(l)->all.calls, 1); /* as it was when it was full */
+	assert_int_equal(l->view.all.calls, 1); /* as it was when it was full */
 	row(7, 1, regular, DLT_RW_R, 1, 0);
-	live_taken(l);
+	atomic_store(&l->state, LIVE_EMPTY);
 	lives_turn(&lives, 3 * SECOND + 1, false, files, NULL);
-	assert_int_equal(live_state(l), LIVE_FULL);
-	assert_int_equal(live_view(l)->all.calls, 2);
-	assert_int_equal(live_view(l)->from_ns, 2 * SECOND);
+	assert_int_equal(atomic_load(&l->state), LIVE_FULL);
+	assert_int_equal(l->view.all.calls, 2);
+	assert_int_equal(l->view.from_ns, 2 * SECOND);
 
-	live_taken(l);
+	atomic_store(&l->state, LIVE_EMPTY);
 	row(7, 1, regular, DLT_RW_R, 1, 0);
 	lives_turn(&lives, 3 * SECOND + 2, true, files, NULL); /* at the end, due or not */
-	assert_int_equal(live_state(l), LIVE_FULL);
-	assert_int_equal(live_view(l)->all.calls, 1);
+	assert_int_equal(atomic_load(&l->state), LIVE_FULL);
+	assert_int_equal(l->view.all.calls, 1);
 }
 
 static int by_value(const void *a, const void *b)
@@ -160,9 +160,9 @@ static void a_percentile_is_within_an_eighth(void **state)
 	qsort(values, ARRAY_SIZE(values), sizeof(values[0]), by_value);
 	exact = values[ARRAY_SIZE(values) * 99 / 100 - 1];
 	lives_turn(&lives, 2 * SECOND, false, files, NULL);
-	assert_in_range(live_view(l)->sums[0].p99_ns, exact - exact / 8, exact + exact / 8);
-	assert_int_equal(live_view(l)->all.p99_ns, live_view(l)->sums[0].p99_ns);
-	assert_int_equal(live_view(l)->sums[0].max_lat_ns, values[ARRAY_SIZE(values) - 1]);
+	assert_in_range(l->view.sums[0].p99_ns, exact - exact / 8, exact + exact / 8);
+	assert_int_equal(l->view.all.p99_ns, l->view.sums[0].p99_ns);
+	assert_int_equal(l->view.sums[0].max_lat_ns, values[ARRAY_SIZE(values) - 1]);
 }
 
 static void thousands_of_processes_are_bounded(void **state)
@@ -173,15 +173,15 @@ static void thousands_of_processes_are_bounded(void **state)
 		for (uint32_t pid = 1; pid <= LIVE_PROCESSES_MAX + 1000; pid++)
 			row(pid, 1000, regular, DLT_RW_R, pid, 0);
 		lives_turn(&lives, (2ULL + (unsigned int)round) * SECOND, false, files, NULL);
-		assert_int_equal(live_view(few)->n, 500);
-		assert_int_equal(live_view(few)->processes, LIVE_PROCESSES_MAX);
-		assert_int_equal(live_view(few)->sums[0].pid, LIVE_PROCESSES_MAX);
-		assert_int_equal(live_view(few)->sums[499].pid, LIVE_PROCESSES_MAX - 499);
-		assert_int_equal(live_view(many)->n, LIVE_PROCESSES_MAX);
-		assert_int_equal(live_view(many)->sums[LIVE_PROCESSES_MAX - 1].pid, 1);
-		assert_int_equal(live_view(many)->all.calls, LIVE_PROCESSES_MAX + 1000);
-		live_taken(few);
-		live_taken(many);
+		assert_int_equal(few->view.n, 500);
+		assert_int_equal(few->view.processes, LIVE_PROCESSES_MAX);
+		assert_int_equal(few->view.sums[0].pid, LIVE_PROCESSES_MAX);
+		assert_int_equal(few->view.sums[499].pid, LIVE_PROCESSES_MAX - 499);
+		assert_int_equal(many->view.n, LIVE_PROCESSES_MAX);
+		assert_int_equal(many->view.sums[LIVE_PROCESSES_MAX - 1].pid, 1);
+		assert_int_equal(many->view.all.calls, LIVE_PROCESSES_MAX + 1000);
+		atomic_store(&few->state, LIVE_EMPTY);
+		atomic_store(&many->state, LIVE_EMPTY);
 	}
 }
 
@@ -193,20 +193,20 @@ static void those_who_leave_cost_nothing_more(void **state)
 		l[i] = come(1);
 	assert_int_equal(lives_add(&lives, late), -EBUSY);
 	assert_int_equal(lives.n, LIVE_PLACES);
-	live_leave(l[1]);
+	atomic_store(&l[1]->leave, true);
 	lives_turn(&lives, SECOND + 1, false, files, NULL);
-	assert_int_equal(live_state(l[1]), LIVE_GONE);
+	assert_int_equal(atomic_load(&l[1]->state), LIVE_GONE);
 	live_free(l[1]);
 	assert_int_equal(lives.n, LIVE_PLACES - 1);
 	assert_int_equal(lives_add(&lives, late), 0);
 	l[1] = late;
 	for (unsigned int i = 0; i < LIVE_PLACES; i++)
-		live_leave(l[i]);
+		atomic_store(&l[i]->leave, true);
 	lives_turn(&lives, SECOND + 2, false, files, NULL);
 	assert_int_equal(lives.n, 0);
 	assert_false(atomic_load(&lives.any));
 	for (unsigned int i = 0; i < LIVE_PLACES; i++) {
-		assert_int_equal(live_state(l[i]), LIVE_GONE);
+		assert_int_equal(atomic_load(&l[i]->state), LIVE_GONE);
 		live_free(l[i]);
 	}
 }
