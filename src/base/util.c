@@ -159,6 +159,16 @@ void util_raise_open_files(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+void util_signals_default(void)
+{
+	sigset_t none;
+
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 int util_pidfd_open(pid_t pid)
 {
 	long fd = syscall(SYS_pidfd_open, pid, 0);

@@ -115,6 +115,9 @@ int util_room(void *v, size_t n, size_t size);
 /* Our limit of open files: as far as the hard one allows. */
 void util_raise_open_files(void);
 
+/* Between fork and exec, async-signal-safe: no signal is handled, ignored or blocked. */
+void util_signals_default(void);
+
 /* A pidfd (close-on-exec) for PID, or -errno. */
 int util_pidfd_open(pid_t pid);
 

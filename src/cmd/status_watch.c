@@ -148,13 +148,16 @@ static void put_word(struct json *j, const char *key, const char *escaped)
 	json_strn(j, key, text, text_unescape(text, escaped, MIN(strlen(escaped), sizeof(text))));
 }
 
-static void put_sum(struct json *j, const struct line *l, unsigned int at)
-{
-	static const char *const keys[] = { "calls", "failed", "read_bytes", "written_bytes", "fetched_bytes", "file_reads",
-					    "disk_reads", "latency_sum_ns", "latency_max_ns", "latency_p99_ns" };
+static const char *const of_begin[] = { "elapsed_ms", "rows", "lost", "interval_ms", "processes_alive", "processes_with_calls",
+					NULL };
+static const char *const of_sum[] = { "calls", "failed", "read_bytes", "written_bytes", "fetched_bytes", "file_reads",
+				      "disk_reads", "latency_sum_ns", "latency_max_ns", "latency_p99_ns", NULL };
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(keys); i++)
-		json_u64(j, keys[i], number(l, at + i));
+/* The numbers of L from the word AT on. */
+static void put_numbers(struct json *j, const struct line *l, unsigned int at, const char *const *keys)
+{
+	for (; *keys; keys++)
+		json_u64(j, *keys, number(l, at++));
 }
 
 static void put_call(struct json *j, const struct line *l)
@@ -182,22 +185,17 @@ static void put_line(struct json *j, const struct line *l, const char **array)
 {
 	if (is(l, "begin")) {
 		json_str(j, "phase", word(l, 1));
-		json_u64(j, "elapsed_ms", number(l, 2));
-		json_u64(j, "rows", number(l, 3));
-		json_u64(j, "lost", number(l, 4));
-		json_u64(j, "interval_ms", number(l, 5));
-		json_u64(j, "processes_alive", number(l, 6));
-		json_u64(j, "processes_with_calls", number(l, 7));
+		put_numbers(j, l, 2, of_begin);
 	} else if (is(l, "all")) {
 		json_object(j, "all");
-		put_sum(j, l, 1);
+		put_numbers(j, l, 1, of_sum);
 		json_end(j);
 		json_array(j, *array = "processes");
 	} else if (is(l, "process")) {
 		json_object(j, NULL);
 		json_u64(j, "pid", number(l, 1));
 		put_word(j, "comm", word(l, 2));
-		put_sum(j, l, 3);
+		put_numbers(j, l, 3, of_sum);
 		json_end(j);
 	} else if (is(l, "call")) {
 		if (!strcmp(*array, "processes")) {

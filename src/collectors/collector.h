@@ -50,4 +50,14 @@ struct collector {
 	bool line_skip; /* the rest of an overlong line */
 };
 
+/* --- process.c, for collectors.c: its process; control plane, on the main thread --------------------------- */
+
+/* Start the tool into C's pipe and wait for its exec. 0, or -errno with nothing left behind. */
+int collector_spawn(struct collector *c);
+bool collector_is_running(const struct collector *c);
+/* True once the process has ended; it is reaped without waiting. */
+bool collector_reap(struct collector *c);
+/* Put into C's state how the process ended, then AFTER (", restarted"), then its first error. */
+void collector_describe_end(struct collector *c, const char *after);
+
 #endif

@@ -18,7 +18,6 @@
 #include "base/loop.h"
 #include "base/util.h"
 #include "collectors/kinds.h"
-#include "collectors/process.h"
 
 #define STOP_DEADLINE_NS (2 * NSEC_PER_SEC)
 #define KILL_DEADLINE_NS NSEC_PER_SEC

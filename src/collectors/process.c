@@ -3,8 +3,6 @@
  * One collector's process: fork and exec with a clean slate, reaping, the tool's last words.
  * Control plane, on the main thread. Knows nothing of what the tool prints or when it is started.
  */
-#include "collectors/process.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -63,7 +61,6 @@ static void __attribute__((noreturn))
 run_tool(const struct collector *c, const char *path, char *const argv[], char *const env[], int null_fd, int exec_fd,
 	 pid_t parent)
 {
-	sigset_t none;
 	int err = -give_up_privileges(c->user);
 
 	/*
@@ -75,10 +72,7 @@ run_tool(const struct collector *c, const char *path, char *const argv[], char *
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(EXIT_NOT_FOUND);
-	for (int sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	util_signals_default();
 	if (!err && dup2(null_fd, STDIN_FILENO) >= 0 && dup2(c->write_fd, STDOUT_FILENO) >= 0 &&
 	    dup2(c->stderr_fd < 0 ? null_fd : c->stderr_fd, STDERR_FILENO) >= 0 &&
 	    (exec_fd == LAST_FD || dup3(exec_fd, LAST_FD, O_CLOEXEC) >= 0)) {

@@ -122,17 +122,13 @@ int trace_ask(const struct trace *t, const char *verb, const char *text, char **
 static bool words_take(struct trace *t)
 {
 	const char **const words[] = { &t->name, &t->pid, &t->phase, &t->elapsed_s, &t->rows, &t->lost, &t->bytes,
-				       &t->free_bytes, &t->dir, &t->experiment };
+				       &t->free_bytes, &t->dir, &t->experiment, &t->rows_s, &t->bytes_s, &t->target,
+				       &t->collectors };
 	char *rest, *line = strtok_r(t->words, "\n", &rest);
 
-	const char **const newer[] = { &t->rows_s, &t->bytes_s, &t->target, &t->collectors };
-
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (!(*words[i] = strtok_r(i ? NULL : line, "\t", &rest)))
-			return false;
-	for (size_t i = 0; i < ARRAY_SIZE(newer); i++)
-		*newer[i] = strtok_r(NULL, "\t", &rest) ?: "?";
-	return true;
+		*words[i] = strtok_r(i ? NULL : line, "\t", &rest) ?: "?";
+	return t->experiment[0] != '?' || t->silent; /* those behind it are newer */
 }
 
 /* It does not answer: what is known is its number, of its socket's name. */

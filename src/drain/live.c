@@ -12,7 +12,6 @@
 #include "dlt/mmap.h"
 #include "dlt/open.h"
 #include "dlt/vfs_rw.h"
-#include "drain/call_file.h"
 #include "kernel/tracer.h"
 #include "stats/table.h"
 #include "trace/files.h"

@@ -117,4 +117,10 @@ void lives_row(struct lives *ls, unsigned int probe, const struct dlt_hdr *rec, 
  */
 void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files, struct tracer *t);
 
+/*
+ * in_flight.c: what file CALL is about: the address of the path that it was given in its process's memory, else 0; its
+ * descriptor, with a path that of the folder which this is relative to (AT_FDCWD), else DLT_NONE.
+ */
+void call_file(const struct dlt_call *call, int64_t *fd_ret, uint64_t *addr_ret);
+
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See backlog.h. The space that is to stay free is looked at by the thread too: that is a question to a server. */
-#include "job/backlog.h"
-
+/* See relay_log.h. The space that is to stay free is looked at by the thread too: that is a question to a server. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>

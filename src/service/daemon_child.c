@@ -63,20 +63,10 @@ static int watch(struct daemon *d, struct child *c, pid_t pid, loop_fn fn)
 	return r;
 }
 
-static void signals_default(void)
-{
-	sigset_t none;
-
-	for (int sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* Up to its exec: async-signal-safe. It ends with us, its files whole: TERM ends a trace. */
 static void __attribute__((noreturn)) run_child(char *const argv[], int connection, int null_fd)
 {
-	signals_default();
+	util_signals_default();
 	if (dup2(connection >= 0 ? connection : null_fd, STDIN_FILENO) >= 0 && dup2(null_fd, STDOUT_FILENO) >= 0)
 		execv("/proc/self/exe", argv);
 	_exit(EXIT_DLTRACED);
@@ -99,7 +89,7 @@ int daemon_leave(struct daemon *d, struct child *c, int *fd, void (*last)(int fd
 	pid_t pid = fork_over(fd);
 
 	if (!pid) {
-		signals_default();
+		util_signals_default();
 		setitimer(ITIMER_REAL, &at_most, NULL);
 		last(*fd, text);
 		_exit(0); /* closing does not wait in a process that exits */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "drain/call_file.h"
 #include "drain/live.h"
 
 #include <errno.h>
