@@ -15,6 +15,8 @@ static int may_replace(const struct new_file *f)
 {
 	struct stat st;
 
+	if (f->may_replace)
+		return f->may_replace(f);
 	if (fstatat(f->dirfd, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -errno;
 	if (S_ISREG(st.st_mode))
@@ -49,11 +51,12 @@ char *new_file_folder(const char *path, const char **name)
 	return slash ? util_fmt("%.*s/", (int)(slash - path), path) : util_fmt("./");
 }
 
-static int split(struct new_file *f, const char *path)
+int new_file_name(struct new_file *f, const char *path)
 {
 	const char *name;
 	autofree char *folder = new_file_folder(path, &name);
 
+	*f = (struct new_file)NEW_FILE_NONE;
 	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
 		return -EISDIR;
 	f->name = strdup(name);
@@ -63,29 +66,22 @@ static int split(struct new_file *f, const char *path)
 	return f->dirfd < 0 ? -errno : 0;
 }
 
-int new_file_open(struct new_file *f, const char *path)
+int new_file_begin(struct new_file *f)
 {
-	autoclose int fd = -1;
-	int r;
+	int r = may_replace(f), fd = r ? r : create_temporary(f);
 
-	*f = (struct new_file)NEW_FILE_NONE;
-	r = split(f, path);
-	if (!r)
-		r = may_replace(f);
-	if (!r) {
-		fd = create_temporary(f);
-		r = MIN(fd, 0);
-	}
-	if (!r && !(f->stream = fdopen(fd, "w")))
-		r = -errno;
-	if (!r)
-		(void)TAKE_FD(fd);
-	else
-		new_file_drop(f);
+	if (fd < 0)
+		return fd;
+	f->stream = fdopen(fd, "w");
+	if (f->stream)
+		return 0;
+	r = -errno;
+	close(fd);
+	new_file_cancel(f);
 	return r;
 }
 
-int new_file_commit(struct new_file *f)
+int new_file_end(struct new_file *f)
 {
 	FILE *stream = TAKE_PTR(f->stream);
 	int r = 0;
@@ -102,17 +98,41 @@ int new_file_commit(struct new_file *f)
 		r = -errno;
 	if (!r)
 		free(TAKE_PTR(f->temporary)); /* it is no longer there */
+	new_file_cancel(f);
+	return r;
+}
+
+void new_file_cancel(struct new_file *f)
+{
+	if (f->stream)
+		fclose(TAKE_PTR(f->stream));
+	if (f->temporary)
+		unlinkat(f->dirfd, f->temporary, 0);
+	free(TAKE_PTR(f->temporary));
+}
+
+int new_file_open(struct new_file *f, const char *path)
+{
+	int r = new_file_name(f, path);
+
+	if (!r)
+		r = new_file_begin(f);
+	if (r < 0)
+		new_file_drop(f);
+	return r;
+}
+
+int new_file_commit(struct new_file *f)
+{
+	int r = new_file_end(f);
+
 	new_file_drop(f);
 	return r;
 }
 
 void new_file_drop(struct new_file *f)
 {
-	if (f->stream)
-		fclose(TAKE_PTR(f->stream));
-	if (f->temporary)
-		unlinkat(f->dirfd, f->temporary, 0);
+	new_file_cancel(f);
 	util_close(&f->dirfd);
 	free(TAKE_PTR(f->name));
-	free(TAKE_PTR(f->temporary));
 }

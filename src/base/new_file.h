@@ -12,6 +12,8 @@ struct new_file {
 	FILE *stream; /* what is to be in it; NULL: not open */
 	int dirfd;
 	char *name, *temporary;
+	/* the user's: 0, or -errno, what is there is not to be replaced; NULL: regular files are */
+	int (*may_replace)(const struct new_file *f);
 };
 
 #define NEW_FILE_NONE { .dirfd = -1 }
@@ -31,5 +33,14 @@ int new_file_commit(struct new_file *f);
 
 /* It will not be; nothing of it stays. Fine when F is not open. */
 void new_file_drop(struct new_file *f);
+
+/*
+ * A file that is written again and again: its name and folder; begin it, as above; then it is whole, or will not be, and F can
+ * be begun again, until new_file_drop().
+ */
+int new_file_name(struct new_file *f, const char *path);
+int new_file_begin(struct new_file *f);
+int new_file_end(struct new_file *f);
+void new_file_cancel(struct new_file *f);
 
 #endif

@@ -7,15 +7,55 @@
 #ifndef COLLECTORS_COLLECTORS_H
 #define COLLECTORS_COLLECTORS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-#include "collectors/collector.h"
+#include "base/text.h"
+#include "trace/sink.h"
 
 struct clock_map;
-struct loop;
 struct sink_split;
+struct collector_kind;
+struct loop;
 struct workload_user;
+
+#define COLLECTOR_LINE_MAX 4096
+#define COLLECTOR_NOISE_MAX (1U << 20) /* bytes without a row, from when on nobody listens any more */
+
+/* One collector: the control plane has its process, the drain thread its lines. */
+struct collector {
+	const struct collector_kind *kind;
+	const struct workload_user *user; /* NULL: it runs as we do */
+	uint64_t interval_s;
+	/* control plane */
+	struct loop *loop;
+	pid_t pid; /* also the process group; of the last one once it has ended */
+	int pidfd; /* -1: not running */
+	int write_fd; /* the pipe's write end, kept for a restart; -1 closed */
+	int stderr_fd; /* a memfd */
+	int error; /* why it could not be started, -errno; 0: it was */
+	int restarts;
+	int status;	 /* raw wait status of the last end */
+	char state[160]; /* for the manifest: "running", "not found", "exited 1, restarted" ... */
+	atomic_bool done; /* nobody writes to the pipe any more */
+	atomic_bool noisy; /* by the drain: it said COLLECTOR_NOISE_MAX bytes without a row, and is not read any more */
+	/* drain thread */
+	int read_fd; /* non-blocking; -1 closed */
+	struct sink sink;
+	struct text_utc_cache utc;
+	char columns[2048]; /* line 2 of the file; empty: no header seen yet */
+	unsigned int n_columns; /* of the tool's header in force; 0: not that of line 2 */
+	bool header_repeated; /* the line before was line 2 once more */
+	uint64_t samples;
+	uint32_t noise_bytes; /* since the last row */
+	char held[2048]; /* comments that came before the header */
+	uint32_t held_len;
+	char line[COLLECTOR_LINE_MAX];
+	uint32_t line_len;
+	bool line_skip; /* the rest of an overlong line */
+};
 
 #define COLLECTORS_MAX 8
 
@@ -51,5 +91,15 @@ bool collector_read(struct collector *c, const struct clock_map *clock);
  */
 void collectors_stop(struct collectors *cs, struct loop *loop);
 void collectors_free(struct collectors *cs);
+
+/* --- process.c, for collectors.c: its process; control plane, on the main thread --------------------------- */
+
+/* Start the tool into C's pipe and wait for its exec. 0, or -errno with nothing left behind. */
+int collector_spawn(struct collector *c);
+bool collector_is_running(const struct collector *c);
+/* True once the process has ended; it is reaped without waiting. */
+bool collector_reap(struct collector *c);
+/* Put into C's state how the process ended, then AFTER (", restarted"), then its first error. */
+void collector_describe_end(struct collector *c, const char *after);
 
 #endif

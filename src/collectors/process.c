@@ -16,7 +16,7 @@
 
 #include "base/exit_codes.h"
 #include "base/util.h"
-#include "collectors/collector.h"
+#include "collectors/collectors.h"
 #include "collectors/kinds.h"
 #include "host/helper.h"
 #include "host/rights/creds.h"

@@ -282,16 +282,11 @@ void archiver_hurry(struct archiver *k)
 	__atomic_store_n(&k->stop, true, __ATOMIC_RELEASE);
 }
 
-uint64_t archiver_finish(struct archiver *k, int fd)
+uint64_t archiver_finish(struct archiver *k)
 {
-	struct pollfd fds[] = { { k->done_fd, POLLIN, 0 }, { fd, POLLIN, 0 } };
-
 	if (!k->running)
 		return 0;
 	archiver_end(k);
-	poll(fds, fd < 0 ? 1 : 2, -1);
-	if (!fds[0].revents)
-		archiver_hurry(k);
 	pthread_join(k->thread, NULL);
 	k->running = false;
 	sink_close(&k->rollup);
@@ -337,7 +332,7 @@ void archiver_free(struct archiver *k)
 	if (k->wake_fd <= 0 && k->done_fd <= 0) /* never made: descriptors are 0, not -1 */
 		return;
 	__atomic_store_n(&k->stop, true, __ATOMIC_RELEASE);
-	archiver_finish(k, -1);
+	archiver_finish(k);
 	for (s = k->handed; s; s = next) {
 		next = s->next;
 		free(s);

@@ -103,11 +103,8 @@ bool archiver_wants_split(struct archiver *k);
 void archiver_end(struct archiver *k);
 /* Leave the rest plain. */
 void archiver_hurry(struct archiver *k);
-/*
- * All is handed over: wait until it is packed, or until FD (-1: none) becomes readable; the rest stays
- * plain then. How many do.
- */
-uint64_t archiver_finish(struct archiver *k, int fd);
+/* All is handed over: wait until it is packed. How many segments stay plain all the same. */
+uint64_t archiver_finish(struct archiver *k);
 /* Control plane, each second: what is new and bad. */
 void archiver_say(struct archiver *k, const char *dir);
 

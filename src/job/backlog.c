@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See relay_log.h. The space that is to stay free is looked at by the thread too: that is a question to a server. */
+/* See relay.h. The space that is to stay free is looked at by the thread too: that is a question to a server. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 #include "base/util.h"
 #include "host/space.h"
-#include "job/relay_log.h"
+#include "job/relay.h"
 
 #define ROOM (1U << 20)
 #define PIECE (64U << 10)

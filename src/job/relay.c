@@ -27,7 +27,6 @@
 #include "base/exit_codes.h"
 #include "base/util.h"
 #include "host/rights/workload_user.h"
-#include "job/relay_log.h"
 
 /* Nobody outside the terminal's foreground group is told of a new size, so the relay looks. */
 #define SIZE_CHECK_MS 250

@@ -28,7 +28,7 @@
 #include "host/rights/workload_user.h"
 #include "host/stall/guard.h"
 #include "host/stall/proxy.h"
-#include "job/relay_log.h"
+#include "job/relay.h"
 #include "job/workload.h"
 #include "kernel/tracer.h"
 #include "service/protocol.h"

@@ -125,7 +125,7 @@ static bool finish_segments(struct session *s)
 	/* by way of the service, a signal has asked for the end already */
 	if (!await(s, s->archiver.done_fd, !s->kind->remote))
 		return false;
-	left = archiver_finish(&s->archiver, -1);
+	left = archiver_finish(&s->archiver);
 	archiver_say(&s->archiver, s->dir.path);
 	if (left)
 		log_warn("%llu parts of the trace in %s are not compressed", (unsigned long long)left, s->dir.path);

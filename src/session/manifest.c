@@ -22,7 +22,7 @@
 #include "host/machine.h"
 #include "host/rights/privileges.h"
 #include "host/stall/guard.h"
-#include "job/relay_log.h"
+#include "job/relay.h"
 #include "kernel/ring.h"
 #include "session/state.h"
 #include "trace/config.h"

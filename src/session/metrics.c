@@ -26,7 +26,7 @@
 /* --- the file -------------------------------------------------------------------------------------------- */
 
 /* Ours from before, empty, or not there: 0, else -errno. No link is followed, nor anything waited for. */
-static int may_replace(const struct metrics_file *f)
+static int is_ours(const struct new_file *f)
 {
 	autoclose int fd = openat(f->dirfd, f->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	char first[sizeof(FIRST)] = "";
@@ -43,64 +43,31 @@ static int may_replace(const struct metrics_file *f)
 	return n < 0 ? -errno : !n || !strcmp(first, FIRST) ? 0 : -EEXIST;
 }
 
-/* Nobody reads it before it is whole: it is not ended by .prom, and hidden. */
-static int create_temporary(const struct metrics_file *f)
+int metrics_file_open(struct new_file *f, const char *path)
 {
-	int fd;
+	int r = new_file_name(f, path);
 
-	unlinkat(f->dirfd, f->temporary, 0); /* of a process that had our number */
-	fd = openat(f->dirfd, f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return fd < 0 ? -errno : fd;
-}
-
-void metrics_file_close(struct metrics_file *f)
-{
-	util_close(&f->dirfd);
-	free(TAKE_PTR(f->name));
-	free(TAKE_PTR(f->temporary));
-}
-
-int metrics_file_open(struct metrics_file *f, const char *path)
-{
-	const char *name;
-	autofree char *folder = new_file_folder(path, &name);
-	int r, fd;
-
-	*f = (struct metrics_file){ .dirfd = -1 };
-	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
-		return -EISDIR;
-	f->name = strdup(name);
-	f->temporary = util_fmt(".%.200s.%d.tmp", name, getpid());
-	f->dirfd = folder && f->name && f->temporary ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (f->dirfd < 0) {
-		r = folder && f->name && f->temporary ? -errno : -ENOMEM;
-		metrics_file_close(f);
-		return r;
-	}
-	r = may_replace(f);
-	fd = r < 0 ? r : create_temporary(f);
-	if (fd >= 0) {
-		close(fd);
-		unlinkat(f->dirfd, f->temporary, 0);
-		return 0;
-	}
-	metrics_file_close(f);
-	return fd;
-}
-
-int metrics_file_write(const struct metrics_file *f, const char *text, size_t len)
-{
-	autoclose int fd = create_temporary(f);
-	int r = fd < 0 ? fd : util_write_all(fd, text, len);
-
-	if (!r && fchmod(fd, 0644) < 0)
-		r = -errno;
+	f->may_replace = is_ours;
 	if (!r)
-		r = may_replace(f); /* somebody may have put something else there */
-	if (!r && renameat(f->dirfd, f->temporary, f->dirfd, f->name) < 0)
-		r = -errno;
-	if (r < 0 && fd >= 0)
-		unlinkat(f->dirfd, f->temporary, 0);
+		r = new_file_begin(f);
+	if (r < 0)
+		new_file_drop(f);
+	else
+		new_file_cancel(f);
+	return r;
+}
+
+int metrics_file_write(struct new_file *f, const char *text, size_t len)
+{
+	int r = new_file_begin(f);
+
+	if (r < 0)
+		return r;
+	fwrite(text, 1, len, f->stream);
+	if (fchmod(fileno(f->stream), 0644) == 0)
+		return new_file_end(f);
+	r = -errno;
+	new_file_cancel(f);
 	return r;
 }
 
@@ -226,6 +193,6 @@ void session_metrics_free(struct session *s)
 {
 	async_call_free(&s->metrics_writing.call);
 	free(TAKE_PTR(s->metrics_writing.text));
-	metrics_file_close(&s->metrics_file);
+	new_file_drop(&s->metrics_file);
 	free(TAKE_PTR(s->metrics));
 }

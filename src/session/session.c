@@ -372,7 +372,7 @@ int session_run_as(const struct session_kind *kind, void *of, const struct confi
 		.tell_fd = -1,
 		.phase_fd = -1,
 		.workload_log_fd = -1,
-		.metrics_file.dirfd = -1,
+		.metrics_file = NEW_FILE_NONE,
 		.metrics_writing.call = ASYNC_CALL_NONE,
 		.folder_watch = FOLDER_WATCH_NONE,
 		.writing.call = ASYNC_CALL_NONE,

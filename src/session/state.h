@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/loop.h"
+#include "base/new_file.h"
 #include "collectors/collectors.h"
 #include "control/control.h"
 #include "drain/archiver.h"
@@ -76,10 +77,7 @@ struct session {
 	} writing;
 
 	struct metrics *metrics; /* --metrics-file, else NULL */
-	struct metrics_file {
-		int dirfd; /* -1: none */
-		char *name, *temporary; /* in that folder */
-	} metrics_file;
+	struct new_file metrics_file;
 	struct session_writing metrics_writing; /* it may lie on a server of its own */
 	uint64_t metrics_ns; /* CLOCK_MONOTONIC when it was written last */
 	int metrics_said;    /* what came of that, as it was said */
@@ -199,9 +197,8 @@ void session_live_end(struct session *s);
  * -EISDIR; what a file beside it met. Replace it by LEN bytes, readable by everybody: 0, or -errno and the old one is
  * still there.
  */
-int metrics_file_open(struct metrics_file *f, const char *path);
-int metrics_file_write(const struct metrics_file *f, const char *text, size_t len);
-void metrics_file_close(struct metrics_file *f);
+int metrics_file_open(struct new_file *f, const char *path);
+int metrics_file_write(struct new_file *f, const char *text, size_t len);
 
 /* --metrics-file: can it be written? 0 or an exit status. */
 int session_metrics_begin(struct session *s);

@@ -12,7 +12,7 @@
 #include "base/util.h"
 #include "drain/archiver.h"
 #include "drain/drain.h"
-#include "job/relay_log.h"
+#include "job/relay.h"
 #include "kernel/tracer.h"
 #include "trace/probe.h"
 #include "trace/probe_mask.h"

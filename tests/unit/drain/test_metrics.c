@@ -158,7 +158,7 @@ static void write_text(const char *name, const char *what)
 static void a_file_is_replaced_whole(void **state)
 {
 	static const char one[] = "# HELP dltraced_one\n", two[] = "# HELP dltraced_two\n";
-	struct metrics_file f;
+	struct new_file f;
 	struct stat before, after;
 
 	assert_int_equal(metrics_file_open(&f, "m.prom"), 0);
@@ -170,7 +170,7 @@ static void a_file_is_replaced_whole(void **state)
 	assert_int_equal(stat("m.prom", &after), 0);
 	assert_true(before.st_ino != after.st_ino);
 	holds("m.prom", two);
-	metrics_file_close(&f);
+	new_file_drop(&f);
 
 	/* of a trace before */
 	assert_int_equal(metrics_file_open(&f, "./m.prom"), 0);
@@ -178,13 +178,13 @@ static void a_file_is_replaced_whole(void **state)
 	write_text("m.prom", "mine\n");
 	assert_int_equal(metrics_file_write(&f, one, strlen(one)), -EEXIST);
 	holds("m.prom", "mine\n");
-	metrics_file_close(&f);
+	new_file_drop(&f);
 	assert_int_equal(unlink("m.prom"), 0);
 }
 
 static void nothing_else_is_replaced(void **state)
 {
-	struct metrics_file f;
+	struct new_file f;
 
 	write_text("foreign", "precious\n");
 	assert_int_equal(metrics_file_open(&f, "foreign"), -EEXIST);

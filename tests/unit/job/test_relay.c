@@ -8,7 +8,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
-#include "job/relay_log.h"
 #include "workload_fixture.h"
 
 static int new_log(void)
