@@ -339,6 +339,10 @@ static int report_cpu_one(const struct report_asked *o, int i)
 	}
 	if (res == 0)
 		res = write_csv(o, i, NULL, r);
+	if (res == 0 && r->damaged) {
+		log_err("%s: files are shorter than its manifest says; what is missing is in the report", dir);
+		res = 1;
+	}
 	report_cpu_free(r);
 	return res;
 }

@@ -13,6 +13,7 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/scan/counted.h"
 #include "report/scan/model.h"
 #include "report/scan/scan.h"
 
@@ -207,51 +208,19 @@ static void find_others(struct report *r, enum report_kind kind, const struct ta
 
 /* --- bytes --------------------------------------------------------------------------------------- */
 
-/* What the manifest counts of a probe or a collector. */
-struct counted {
-	uint64_t rows, lost, dropped, bytes, dropped_bytes;
-};
-
-static struct counted counted_of(const struct manifest_facts *m, const char *name)
-{
-	const struct manifest_probe *p = manifest_probe(m, name);
-
-	if (p)
-		return (struct counted){ p->rows, p->lost, p->dropped, p->bytes, p->dropped_bytes };
-	for (unsigned int i = 0; i < m->n_collectors; i++) {
-		const struct manifest_collector *c = &m->collectors[i];
-
-		if (strcmp(c->name, name) == 0)
-			return (struct counted){ c->rows, c->lost, c->dropped, c->bytes, c->dropped_bytes };
-	}
-	return (struct counted){ 0 };
-}
-
-/* Where NAME.out is one plain file: what segments and packed ones have is known when they are read. */
-static void find_short(struct report *r, const char *name, const struct counted *c)
-{
-	const struct scan_file *f = scan_file(r->folder, name);
-	const uint64_t counted = c->bytes - MIN(c->bytes, c->dropped_bytes);
-	const uint64_t there = f->error == 0 ? f->reader.growing_bytes : 0;
-
-	if (there >= counted || (f->error == 0 && (f->reader.n_segments > 1 || f->reader.growing_pack != PACK_NONE)))
-		return;
-	missing_add(&r->missing, reason_of(MISSING_CUT, name, counted - there, counted, "bytes"),
-		    "%s.out: %s of %s are not in the file: %s", name, FMT_BYTES(counted - there), FMT_BYTES(counted),
-		    f->error == -ENOENT ? "it is not there" : f->error < 0 ? "it cannot be read" : "it was cut off");
-}
-
 static void find_by_bytes(struct report *r, const char *name)
 {
 	const struct counted c = counted_of(&r->manifest, name);
 	const uint64_t lost = MIN(c.lost, MISSING_COUNT_MAX), all = MIN(c.rows, MISSING_COUNT_MAX) + lost;
+	uint64_t counted, n = counted_bytes_short(&r->manifest, r->folder, name, &counted);
 
 	if (lost)
-		missing_add(&r->missing, reason_of(MISSING_LOST, name, lost, all, "rows"), "%s.out: %s of %s rows were lost "
-											   "while tracing",
-			    name, FMT_COUNT(lost), FMT_COUNT(all));
-	if (r->manifest.complete && c.rows > c.dropped)
-		find_short(r, name, &c);
+		missing_add(&r->missing, reason_of(MISSING_LOST, name, lost, all, "rows"),
+			    "%s.out: %s of %s rows were lost while tracing", name, FMT_COUNT(lost), FMT_COUNT(all));
+	if (n)
+		missing_add(&r->missing, reason_of(MISSING_CUT, name, n, counted, "bytes"),
+			    "%s.out: %s of %s are not in the file: %s", name, FMT_BYTES(n), FMT_BYTES(counted),
+			    scan_file(r->folder, name)->error == -ENOENT ? "it is not there" : "it was cut off");
 }
 
 void report_missing_files(struct report *r)

@@ -186,6 +186,7 @@ struct report_cpu {
 	uint32_t n_rules;
 
 	unsigned int thin; /* lists of JSON are halved so often: report_fit() */
+	bool damaged; /* a file is shorter than the manifest says, which a note says */
 	char *notes[CPU_NOTES_MAX];
 	uint32_t n_notes;
 	struct cpu_calls *call_files; /* of folders.c; NULL: it needs no rows of calls */

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fmt.h"
 #include "base/util.h"
 #include "report/cpu/scan.h"
 #include "report/phases/read.h"
+#include "report/scan/counted.h"
 
 /* --- tables ----------------------------------------------------------------------------------------------- */
 
@@ -119,6 +121,21 @@ static void note_late(struct report_cpu *r)
 
 	if (p && p->late)
 		report_cpu_note(r, "sched_switch: %" PRIu64 " rows are out of time order and were left out", p->late);
+}
+
+static void note_short(struct report_cpu *r, struct scan_folder *folder)
+{
+	static const char *const files[] = { "pids", "sched", "sched_switch" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		uint64_t counted, n = counted_bytes_short(&r->manifest, folder, files[i], &counted);
+
+		if (!n)
+			continue;
+		r->damaged = true;
+		report_cpu_note(r, "%s.out: %s of %s are not in the file: it was cut off, or is not there", files[i], FMT_BYTES(n),
+				FMT_BYTES(counted));
+	}
 }
 
 /* Both sums, each on its own way, and how long the trace was: that of most time among the CPUs. */
@@ -239,6 +256,7 @@ void report_cpu_end(struct report_cpu *r, struct scan_folder *folder, const stru
 	report_cpu_group(r);
 	check_sums(r);
 	note_late(r);
+	note_short(r, folder);
 	note_full(r);
 }
 

@@ -50,7 +50,7 @@ trace -- python3 job || fail "status $?"
 cp -r "$t" whole
 reported 0
 says '^missing *no call is known to be missing$'
-says '^files *complete'
+grep -q '^files *complete' text || fail "not complete"
 ! grep -q 'may be otherwise' text || fail "a caveat of a whole trace: $(head -1 text)"
 ! grep -q . err || fail "a whole trace: $(cat err)"
 all=0
@@ -66,7 +66,7 @@ left=$(($(wc -l <"$t/vfs_rw.out") - 2))
 gone=$((rw - left))
 reported 1
 says "^missing *vfs_rw.out: $gone of $rw rows are not in the file: it was cut off$"
-says '^files *NOT complete'
+grep -q '^files *NOT complete' text || fail "complete"
 head -1 text | grep -q '% of the calls are missing: this may be otherwise)$' || fail "not in the answer: $(head -1 text)"
 grep -q "error: $t/vfs_rw.out: $gone of $rw rows are not in the file: it was cut off$" err || fail "$(cat err)"
 about "$(share cut)" "$(awk -v a=$gone -v b="$all" 'BEGIN { print a / b }')"
@@ -106,7 +106,7 @@ dropped=$(manifest '[p["dropped"] for p in m["probes"] if p["name"] == "vfs_rw"]
 [ "$dropped" -gt 0 ] || fail "--keep has dropped nothing"
 reported 0
 says "^missing *[0-9]* of [0-9]* calls (.*$dropped vfs_rw) were dropped by --keep"
-says '^files *NOT complete'
+grep -q '^files *NOT complete' text || fail "complete"
 rm "$(find "$t" -name 'vfs_rw.0*.out' | sort | tail -1)"
 reported 1
 says '^missing *vfs_rw.out: [0-9]* of [0-9]* rows are not in the file: '
@@ -120,10 +120,22 @@ if mkdir full && mount -t tmpfs -o size=256k none full; then
 	cp -r full/t "$t"
 	reported 0
 	says '^missing *[0-9]* of [0-9]* calls (.* vfs_rw.*) were lost while tracing'
-	says '^files *NOT complete'
+	grep -q '^files *NOT complete' text || fail "complete"
 	head -1 text | grep -q '% of the calls are missing: this may be otherwise' || fail "not in the answer: $(head -1 text)"
 	share lost >/dev/null
 fi
+
+# --- CPU scheduling, cut --------------------------------------------------------------------------------
+
+again
+size=$(stat -c %s "$t/sched.out")
+truncate -s $((size - 30)) "$t/sched.out"
+reported 1
+says '^missing *sched.out: 30 B of .* are not in the file: it was cut off$'
+rc=0
+"$DLT" report --cpu "$t" >text 2>err || rc=$?
+equal "report --cpu: status" $rc 1
+grep -q '^- sched.out: 30 B of .* are not in the file' text || fail "report --cpu: $(cat text)"
 
 # --- 32-bit calls, which are counted alone -------------------------------------------------------------
 
@@ -157,7 +169,7 @@ equal "left running" "$(manifest 'm["job"]["left_running"], m["job"]["processes"
 reported 0
 kill "$(cat child)"
 says "^missing *1 of the job's 3 processes was still running when the trace ended (sleep; .*); --wait-all traces them\$"
-says '^files *NOT complete'
+grep -q '^files *NOT complete' text || fail "complete"
 head -1 text | grep -q "1 of the job's 3 processes went on: this may be otherwise)" || fail "not in the answer: $(head -1 text)"
 share left-running >/dev/null
 trace --wait-all -- sh -c 'sleep 0.2 & cat data >/dev/null' || fail "--wait-all: status $?"
@@ -176,5 +188,5 @@ join
 echo >&9
 reported 0
 says '^missing *the trace has no end: it still runs, or dltraced was killed'
-says '^files *NOT complete'
+grep -q '^files *NOT complete' text || fail "complete"
 share no-end >/dev/null

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/scan/counted.h"
+
+#include <string.h>
+
+#include "base/util.h"
+#include "report/scan/scan.h"
+#include "trace/manifest_read.h"
+
+struct counted counted_of(const struct manifest_facts *m, const char *name)
+{
+	const struct manifest_probe *p = manifest_probe(m, name);
+
+	if (p)
+		return (struct counted){ p->rows, p->lost, p->dropped, p->bytes, p->dropped_bytes };
+	for (unsigned int i = 0; i < m->n_collectors; i++) {
+		const struct manifest_collector *c = &m->collectors[i];
+
+		if (strcmp(c->name, name) == 0)
+			return (struct counted){ c->rows, c->lost, c->dropped, c->bytes, c->dropped_bytes };
+	}
+	return (struct counted){ 0 };
+}
+
+uint64_t counted_bytes_short(const struct manifest_facts *m, struct scan_folder *folder, const char *name, uint64_t *counted)
+{
+	const struct counted c = counted_of(m, name);
+	const struct scan_file *f = m->complete && c.rows > c.dropped ? scan_file(folder, name) : NULL;
+	uint64_t there;
+
+	*counted = c.bytes - MIN(c.bytes, c.dropped_bytes);
+	if (!f || (f->error == 0 && (f->reader.n_segments > 1 || f->reader.growing_pack != PACK_NONE)))
+		return 0;
+	there = f->error == 0 ? f->reader.growing_bytes : 0;
+	return *counted - MIN(*counted, there);
+}
