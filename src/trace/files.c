@@ -232,21 +232,16 @@ static struct slot *path_find(const struct files *f, const char *path, size_t le
 	}
 }
 
-static struct slot *path_slot(const struct files *f, const char *path, size_t len, uint32_t hash)
-{
-	return path_find(f, path, len, hash, NULL);
-}
-
 struct file_entry *files_by_path(struct files *f, const char *path, size_t len)
 {
-	uint32_t fid = len ? path_slot(f, path, len, hash_path(path, len))->fid : 0;
+	uint32_t fid = len ? path_find(f, path, len, hash_path(path, len), NULL)->fid : 0;
 
 	return fid ? entry_at(f, fid - 1) : NULL;
 }
 
 void files_forget_path(struct files *f, const char *path, size_t len)
 {
-	struct slot *s = path_slot(f, path, len, hash_path(path, len));
+	struct slot *s = path_find(f, path, len, hash_path(path, len), NULL);
 
 	if (len && s->fid)
 		s->fid = GONE;

@@ -97,6 +97,11 @@ static bool is_other(const struct workload_user *u)
 	return geteuid() == 0 && u->uid != 0;
 }
 
+static int set_user(const struct workload_user *u)
+{
+	return set_groups((size_t)u->n_groups, u->groups) ?: creds_files_of(u->uid, u->gid);
+}
+
 int privileges_as_user(const struct workload_user *u)
 {
 	int r;
@@ -106,9 +111,7 @@ int privileges_as_user(const struct workload_user *u)
 	n_groups_before = getgroups(ARRAY_SIZE(groups_before), groups_before);
 	if (n_groups_before < 0)
 		return -errno;
-	r = set_groups((size_t)u->n_groups, u->groups);
-	if (r == 0)
-		r = creds_files_of(u->uid, u->gid);
+	r = set_user(u);
 	if (r < 0)
 		privileges_as_root();
 	return r;
@@ -155,11 +158,7 @@ int privileges_give_up(const struct privileges *p, bool reads_processes)
 		return 0;
 	kept = reads_processes ? p->kept : p->kept & ~(1U << DAC_READ_SEARCH);
 	if (is_other(p->user))
-		r = creds_raise();
-	if (r == 0 && is_other(p->user))
-		r = set_groups((size_t)p->user->n_groups, p->user->groups);
-	if (r == 0 && is_other(p->user))
-		r = creds_files_of(p->user->uid, p->user->gid);
+		r = creds_raise() ?: set_user(p->user);
 	if (r == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		r = -errno;
 	/* permitted, and in force only where files are root's: setfsuid(2) sees to that, see work_main() */

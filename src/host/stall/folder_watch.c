@@ -34,7 +34,6 @@ bool folder_watch_ask(struct folder_watch *l, int fd, uint64_t min_free, int wai
 		l->space = l->answer.space;
 	l->gone = l->answer.gone;
 	l->refused = l->answer.refused;
-	l->answered = true;
 	return true;
 }
 

@@ -29,7 +29,6 @@ struct folder_watch {
 	 * not tell, and the latter may be over in a minute.
 	 */
 	int refused;
-	bool answered; /* once at least */
 };
 #define FOLDER_WATCH_NONE                                                                                              \
 	{                                                                                                              \

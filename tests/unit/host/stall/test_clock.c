@@ -31,22 +31,33 @@ static char state_of(pid_t pid)
 	return strrchr(line, ')')[2];
 }
 
+/* For ever, or until PARENT ends: it may have ended before prctl(2). */
+static __attribute__((noreturn)) void sleep_below(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (getppid() == parent)
+		pause();
+	_exit(1);
+}
+
+static __attribute__((noreturn)) void stand(void)
+{
+	const pid_t self = getpid();
+
+	if (vfork() == 0)
+		sleep_below(self);
+	_exit(1);
+}
+
 /* A child that sleeps, or stands where no signal but KILL reaches it, as who waits for a server: in vfork(2). */
 static pid_t child(bool held)
 {
 	pid_t parent = getpid(), pid = fork();
 
-	if (!pid) {
-		if (held)
-			parent = getpid();
-		if (!held || vfork() == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			while (getppid() == parent) /* else it was killed before that */
-				pause();
-			_exit(1);
-		}
-		_exit(1);
-	}
+	if (!pid && held)
+		stand();
+	if (!pid)
+		sleep_below(parent);
 	while (state_of(pid) != (held ? 'D' : 'S'))
 		usleep(1000);
 	return pid;
