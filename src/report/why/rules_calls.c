@@ -6,10 +6,12 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
-#include "report/scan/datasets.h"
+#include "report/scan/lookup.h"
+#include "report/scan/uses.h"
 #include "report/why/names.h"
 
 #define SMALL_SAMPLE (64U << 10)
+#define FOLDERS_MAX (1U << 14)
 #define LEAST_NS (NSEC_PER_SEC / 10) /* in calls: of less it does not matter what they are for */
 
 static double open_storm(const struct report *r)
@@ -151,20 +153,71 @@ static struct finding_size size_of_imports(const struct report *r)
 	return rules_size_of_life(r, p ? (double)p->software_ns : 0);
 }
 
-/* Of all processes: the folder of packages or programs that most time went to. */
-static void tell_slowest_folder(const struct report *r, struct finding *f)
+/* Files of one folder, as a process used them. */
+struct folder_use {
+	uint64_t ns, calls, files;
+	uint64_t fid; /* of one of them */
+	size_t len;   /* of the folder's path, in that one's */
+};
+
+/* How much of PATH is its folder: that of a package, where it is in one. */
+static size_t folder_len(const char *path)
 {
-	const struct dataset *most = NULL;
+	static const char *const packages[] = { "/site-packages/", "/dist-packages/" };
+	const char *slash = strrchr(path, '/');
 
-	for (unsigned int i = 0; r->datasets && i < r->datasets->n; i++) {
-		const struct dataset *d = &r->datasets->row[i];
+	for (size_t i = 0; i < ARRAY_SIZE(packages); i++) {
+		const char *package = strstr(path, packages[i]), *end;
 
-		if (d->kind == DATASET_SOFTWARE && d->path && (!most || d->sum[DATASET_TIME_NS] > most->sum[DATASET_TIME_NS]))
-			most = d;
+		if (!package)
+			continue;
+		end = strchr(package + strlen(packages[i]), '/');
+		return (size_t)((end ? end : package + strlen(packages[i]) - 1) - path);
 	}
-	if (most)
-		finding_tell(f, "the slowest folder: %s, %s in %s calls on %s files", most->path, FMT_NS(most->sum[DATASET_TIME_NS]),
-			     FMT_COUNT(most->sum[DATASET_CALLS]), FMT_COUNT(most->sum[DATASET_FILES]));
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+static void add_folder_use(struct report *r, struct table *folders, uint64_t fid, const struct report_use *use)
+{
+	autofree char *path = report_path_of(r, fid, NULL, 0);
+	const size_t len = path ? folder_len(path) : 0;
+	struct folder_use *f = len ? table_get(folders, table_key(path, len)) : NULL;
+
+	if (!f)
+		return;
+	f->ns += use->time_ns;
+	f->calls += use->calls;
+	f->files++;
+	f->fid = fid;
+	f->len = len;
+}
+
+/* The folder of packages or programs that most of P's time went to; the short report does not know who used which file. */
+static void tell_slowest_folder(struct report *r, const struct report_proc *p, struct finding *f)
+{
+	const struct table *uses = r->uses ? &r->uses->uses : NULL;
+	const struct folder_use *most = NULL;
+	autofree char *path = NULL;
+	struct table folders;
+
+	table_init(&folders, sizeof(struct folder_use), FOLDERS_MAX);
+	for (uint32_t i = 0; uses && i < uses->n; i++) {
+		const uint64_t fid = report_pair_fid(uses->keys[i]);
+		const struct report_file *file = report_pair_pid(uses->keys[i]) == p->pid ? table_find(&r->files, fid) : NULL;
+
+		if (file && file->software)
+			add_folder_use(r, &folders, fid, table_at(uses, i));
+	}
+	for (uint32_t i = 0; i < folders.n; i++) {
+		const struct folder_use *u = table_at(&folders, i);
+
+		most = !most || u->ns > most->ns ? u : most;
+	}
+	path = most ? report_path_of(r, most->fid, NULL, 0) : NULL;
+	if (path)
+		finding_tell(f, "the slowest folder: %.*s, %s in %s calls on %s files", (int)most->len, path, FMT_NS(most->ns),
+			     FMT_COUNT(most->calls), FMT_COUNT(most->files));
+	table_free(&folders);
 }
 
 static void tell_slow_imports(struct report *r, struct finding *f)
@@ -177,7 +230,7 @@ static void tell_slow_imports(struct report *r, struct finding *f)
 		return;
 	finding_tell(f, "process %u was for %s of its %s in %s opens, reads and closes of programs and packages; stat(2) is not "
 		     "among these", (unsigned int)p->pid, FMT_NS(p->software_ns), FMT_NS(life_ns), FMT_COUNT(p->software_calls));
-	tell_slowest_folder(r, f);
+	tell_slowest_folder(r, p, f);
 	rules_tell_when(r, f);
 }
 

@@ -1699,7 +1699,7 @@ static void software_is_no_data(void **state)
 		assert_int_equal(found(r, "slow-imports") != NULL, slow);
 		if (slow) {
 			about(found(r, "slow-imports")->measure, 0.4);
-			assert_true(is_told(found(r, "slow-imports"), "the slowest folder: /env/lib/python3.12, 8.00 s in 6000 calls on 1 files"));
+			assert_true(is_told(found(r, "slow-imports"), "the slowest folder: /env/lib/python3.12/site-packages/torch, 8.00 s in"));
 		}
 		report_free(r);
 	}
