@@ -2,17 +2,6 @@
 /* What the page begins with: what the job waited for, what else was found, and the facts of the trace. */
 const Answer = (() => {
 	const r = Data.report;
-	const CODES = {
-		'storage-read': 'The job waited for reads from storage',
-		'open-metadata': 'The job waited for opening files and for metadata',
-		'decode-cpu': 'The data loaders were busy decoding on the CPU',
-		'cpu-contention': 'Threads that could run waited for a CPU',
-		'checkpoint-write': 'The job waited for checkpoints to be written',
-		'straggler-worker': 'One worker was slower than the others, which waited for it',
-		'trainer-bound': 'The job did not wait for data: training itself takes the time',
-		'unknown': 'What the job waited for cannot be told from this trace',
-	};
-
 	const HOSTS_OPEN = 4;
 
 	/* R: the report, or that of one of several hosts. */
@@ -22,7 +11,7 @@ const Answer = (() => {
 		if (!b)
 			return null;
 		return el('div', { class: 'verdict', 'data-code': b.code },
-			el('h2', null, b.title ?? Format.own(CODES, b.code) ?? b.code,
+			el('h2', null, b.title ?? b.code,
 				b.share != null && el('span', { class: 'share' }, Format.percent(b.share)),
 				b.caveat && el('span', { class: 'bad' }, ` (${b.caveat})`)),
 			el('p', { class: 'aside' }, el('code', null, b.code)),
@@ -99,9 +88,9 @@ const Answer = (() => {
 		document.title = `dltraced: ${Dom.safe(r.command || r.dir)}`;
 		const hosts = (r.hosts || []).map(h => el('details', { class: 'host', open: r.hosts.length <= HOSTS_OPEN },
 			el('summary', null, h.name, h.bottleneck && [': ', el('code', null, h.bottleneck.code)]),
-			bottleneck(h), rules(h), notes(h), described(h), untried(h)));
+			bottleneck(h), Account.build(h), rules(h), notes(h), described(h), untried(h)));
 
-		fill(document.getElementById('answer'), bottleneck(r), rules(r), notes(r), described(r), untried(r), ...hosts);
+		fill(document.getElementById('answer'), bottleneck(r), Account.build(r), rules(r), notes(r), described(r), untried(r), ...hosts);
 		fill(document.getElementById('facts'), facts());
 		fill(document.getElementById('missing'), fold('What is missing or odd', r.missing, r.missing?.length <= 4));
 		fill(document.getElementById('made'), `Made by dltraced ${r.version || ''} from ${r.dir}. The numbers are those of ` +
