@@ -154,7 +154,7 @@ static __always_inline long io_put(__u64 key, const struct dlt_bio_flight *io)
 	struct dlt_bio_flight *old = bpf_map_lookup_elem(&in_flight, &key);
 
 	if (old && old->given)
-		count_lost(DLT_bio);
+		count_lost_unseen(DLT_bio);
 	return bpf_map_update_elem(&in_flight, &key, io, BPF_ANY);
 }
 
@@ -298,7 +298,7 @@ int HELD_PROG(bio_complete)
 	if (!io || !io->given) {
 		/* ended by the block layer alone: empty flushes, second completions */
 		if (io && !io->issued_ns && nr_bytes && !status && io_seen())
-			count_lost(DLT_bio); /* no: the program at its issue did not run */
+			count_lost_unseen(DLT_bio); /* no: the program at its issue did not run */
 		bpf_map_delete_elem(&in_flight, &key);
 		queued_drop(rq);
 		return 0;

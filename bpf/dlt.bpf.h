@@ -101,6 +101,17 @@ static __always_inline void count_lost(__u32 probe)
 		st->lost++;
 }
 
+/* Lost, since the kernel did not call the program at its begin or at its end. */
+static __always_inline void count_lost_unseen(__u32 probe)
+{
+	struct dlt_stats *st = stats_of(probe);
+
+	if (st) {
+		st->lost++;
+		st->unseen++;
+	}
+}
+
 /* A row beyond a call's first: the call is counted elsewhere. */
 static __always_inline void count_row_lost(__u32 probe)
 {

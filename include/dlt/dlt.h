@@ -119,7 +119,7 @@ struct dlt_stats {
 	__u64 lost;
 	__u64 rows_lost; /* where a call stands for several rows: those beyond its first */
 	__u64 foreign; /* of processes that the trace may not tell of: see dlt_config.owned */
-	__u64 unseen;  /* what the kernel did not call the hooks for, and rows do without */
+	__u64 unseen;  /* what the kernel did not call a hook for: of LOST, but of sched, whose rows do without */
 };
 
 /* One for all, written by both sides. */

@@ -18,7 +18,7 @@ struct probe_counts {
 	uint64_t unmatched; /* seen, but neither written, lost nor in flight */
 	uint64_t filtered;
 	uint64_t foreign; /* not told: of others than the trace's owner */
-	uint64_t unseen;  /* context switches that the kernel did not report, in sums of them */
+	uint64_t unseen;  /* that the kernel did not report to a hook: of LOST; of sched switches within its sums */
 	uint64_t dropped, dropped_bytes; /* of the rows and bytes, by --keep */
 	uint64_t summed;		 /* never written as rows: --rollup-only */
 };

@@ -22,7 +22,7 @@ static const char *const by_bytes[] = { "cpu", "gpu", "sched", "sched_switch" };
 
 /* Rows of one file: there and whole, and those that are not. */
 struct tally {
-	uint64_t there, cut, surplus, lost, dropped, summed;
+	uint64_t there, cut, surplus, lost, unseen, dropped, summed;
 };
 
 /* Who trains and waits, and for which files, is known by them. */
@@ -55,6 +55,8 @@ static struct tally tally_of(const struct report *r, enum report_kind kind)
 		uint64_t written = MIN(m->rows, MISSING_COUNT_MAX), counted = written - MIN(written, m->dropped);
 
 		t.lost = MIN(m->lost, MISSING_COUNT_MAX);
+		t.unseen = MIN(m->unseen, t.lost);
+		t.lost -= t.unseen;
 		t.dropped = written - counted;
 		t.summed = MIN(m->summed, MISSING_COUNT_MAX);
 		t.surplus = r->manifest.complete && rows > counted ? rows - counted : 0;
@@ -147,6 +149,7 @@ static const struct way {
 } ways[] = {
 	{ MISSING_LOST, offsetof(struct tally, lost), "were lost while tracing: there was no room for them in memory or on "
 						      "the disk" },
+	{ MISSING_UNSEEN, offsetof(struct tally, unseen), "have no row: the kernel did not report their begin or their end" },
 	{ MISSING_DROPPED, offsetof(struct tally, dropped), "were dropped by --keep: rollup.out has their sums" },
 	{ MISSING_SUMMED, offsetof(struct tally, summed), "were only summed up (--rollup-only): rollup.out has their sums" },
 };
@@ -158,7 +161,7 @@ static uint64_t by_way(const struct tally *t, const struct way *way)
 
 static uint64_t all_of(const struct tally *t)
 {
-	return t->there + t->cut + t->lost + t->dropped + t->summed;
+	return t->there + t->cut + t->lost + t->unseen + t->dropped + t->summed;
 }
 
 /* Of all calls: one reason with each of their files. */

@@ -15,7 +15,7 @@
 struct manifest_probe {
 	char name[32], backend[32];
 	char why[512]; /* not traced, where BACKEND is "none" */
-	uint64_t calls, rows, lost, late, unmatched, filtered, bytes, dropped, dropped_bytes, summed, unsure;
+	uint64_t calls, rows, lost, late, unmatched, unseen, filtered, bytes, dropped, dropped_bytes, summed, unsure;
 };
 
 struct manifest_collector {

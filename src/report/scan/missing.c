@@ -12,7 +12,8 @@
 
 const char *const missing_codes[MISSING_KINDS] = {
 	[MISSING_CUT] = "cut",		     [MISSING_SURPLUS] = "surplus",
-	[MISSING_LOST] = "lost",	     [MISSING_NO_END] = "no-end",
+	[MISSING_LOST] = "lost",	     [MISSING_UNSEEN] = "unseen",
+	[MISSING_NO_END] = "no-end",
 	[MISSING_LEFT_RUNNING] = "left-running", [MISSING_DROPPED] = "dropped",
 	[MISSING_SUMMED] = "summed",	     [MISSING_UNTRACED] = "untraced",
 	[MISSING_ENDED_BEFORE] = "ended-before",

@@ -17,6 +17,7 @@ enum missing_kind {
 	MISSING_CUT,	      /* rows that the manifest counts are not in the file */
 	MISSING_SURPLUS,      /* the file has more rows than the manifest counts */
 	MISSING_LOST,	      /* while tracing: no room in a ring or on the disk */
+	MISSING_UNSEEN,	      /* the kernel did not call a hook for it */
 	MISSING_NO_END,	      /* the trace still runs, or dltraced was killed */
 	MISSING_LEFT_RUNNING, /* processes of the job outlived the trace */
 	MISSING_DROPPED,      /* by --keep */
