@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the trainers' waits were for. What a trainer itself did on files while it waited is its own; the rest was
- * waited for its loaders, and goes to what these did in just that time, each of them for an equal part. Where one
- * of them was busy and the others had nothing to do, it is that one's.
+ * waited for its loaders: as long as the busiest of them had something to do for what those did that were busy, each of them
+ * for an equal part. Where one of them was busy and the others had nothing to do, it is that one's.
  */
 #include <stdlib.h>
 
@@ -92,11 +92,18 @@ static double straggled(const struct generation *g, double *others)
 	return g->idle_ns * (g->busy - *others);
 }
 
-/* Of trainer T, in ns of its waits. */
-static double find_straggler(struct why *w, uint32_t t)
+/* Of one trainer's waits, ns. */
+struct blame_of_loaders {
+	double idle_ns;	     /* those in the lives of generations, */
+	double ready_ns;     /* in which even the one that was busiest had nothing to do: who is ahead is not waited for */
+	double straggler_ns; /* in which one was busy and the others were not */
+};
+
+static struct blame_of_loaders look_at_generations(struct why *w, uint32_t t)
 {
 	struct generation *all = calloc(w->loaders.n + 1, sizeof(*all));
-	double sum_ns = 0, most_ns = 0;
+	struct blame_of_loaders ret = { 0 };
+	double most_ns = 0;
 
 	for (uint32_t i = 0; all && i < w->loaders.n; i++) {
 		const struct why_loader *l = *(struct why_loader **)table_at(&w->loaders, i);
@@ -115,7 +122,9 @@ static double find_straggler(struct why *w, uint32_t t)
 	for (uint32_t i = 0; all && i <= w->loaders.n; i++) {
 		double others, ns = straggled(&all[i], &others);
 
-		sum_ns += ns;
+		ret.straggler_ns += ns;
+		ret.idle_ns += all[i].idle_ns;
+		ret.ready_ns += all[i].idle_ns * (1 - all[i].busy);
 		if (ns <= most_ns)
 			continue;
 		most_ns = ns;
@@ -127,7 +136,7 @@ static double find_straggler(struct why *w, uint32_t t)
 		w->straggler_most_ns = ns;
 	}
 	free(all);
-	return sum_ns;
+	return ret;
 }
 
 /* --- trainers ----------------------------------------------------------------------------------------- */
@@ -266,10 +275,11 @@ static void blame_itself(struct report *r, struct why_trainer *t, double rest_ns
 
 static void blame_loaders(struct report *r, struct why_trainer *t, double rest_ns)
 {
-	double base_ns = (double)why_waited_then(r->why, t, t->begin_ns, t->end_ns), did[WHY_STATES] = { 0 }, all_ns,
-	       slow_ns;
+	double base_ns = (double)why_waited_then(r->why, t, t->begin_ns, t->end_ns), did[WHY_STATES] = { 0 }, all_ns, busy_ns;
 	struct why *w = r->why;
 	uint32_t nr = (uint32_t)(t - w->trainer);
+	struct blame_of_loaders b;
+	double slow_ns, ready_ns;
 
 	for (uint32_t i = 0; i < w->loaders.n; i++) {
 		const struct why_loader *l = *(struct why_loader **)table_at(&w->loaders, i);
@@ -283,11 +293,17 @@ static void blame_loaders(struct report *r, struct why_trainer *t, double rest_n
 		return;
 	}
 	w->loader_idle_ns += all_ns;
-	slow_ns = base_ns > 0 ? find_straggler(w, nr) / base_ns : 0;
-	slow_ns = MIN(slow_ns, 1) * rest_ns;
+	b = look_at_generations(w, nr);
+	slow_ns = base_ns > 0 ? MIN(b.straggler_ns / base_ns, 1) * rest_ns : 0;
 	w->straggler_ns += slow_ns;
-	for (unsigned int s = 0; s < WHY_STATES; s++)
-		w->blame_ns[s] += (rest_ns - slow_ns) * did[s] / all_ns;
+	rest_ns -= slow_ns;
+	busy_ns = all_ns - did[WHY_QUEUE];
+	ready_ns = busy_ns > 0 && b.idle_ns > 0 ? MIN(b.ready_ns / b.idle_ns * (rest_ns + slow_ns), rest_ns) :
+						  rest_ns * did[WHY_QUEUE] / all_ns;
+	w->blame_ns[WHY_QUEUE] += ready_ns;
+	for (unsigned int s = 0; busy_ns > 0 && s < WHY_STATES; s++)
+		if (s != WHY_QUEUE)
+			w->blame_ns[s] += (rest_ns - ready_ns) * did[s] / busy_ns;
 }
 
 static void blame_trainer(struct report *r, struct why_trainer *t)
