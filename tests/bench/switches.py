@@ -29,6 +29,11 @@ def dltraced(*options):
                               "-o", run.path("trace"), "--", *load]
 
 
+def whole(*options):
+    """All probes, but those of disks, which see the whole machine's."""
+    return lambda run, load: tracers.dltraced(run, load, *options)
+
+
 def rows_of(run, name, *columns):
     """Those columns of each row of a file, with their names' places by the header."""
     with open(run.path("trace/" + name), encoding="utf-8") as f:
@@ -78,6 +83,9 @@ TRACERS = [
             files=("trace/sched.out",)), sums),
     (tracer("dltraced -P sched_switch", dltraced("-P", "sched_switch"), "a row for each", needs=tracers.DLTRACED,
             files=("trace/sched_switch.out",)), timeline),
+    (tracer("dltraced", whole(), "all probes, with sums", needs=tracers.DLTRACED, files=("trace/sched.out",)), sums),
+    (tracer("dltraced --sched off", whole("--sched", "off"), "all other probes", needs=tracers.DLTRACED,
+            files=("trace/vfs_rw.out",)), None),
     (tracer("bpftrace", bpftrace, "a line for each, default buffers"), lines),
     (tracer("bpftrace newest", lambda run, load: [*tracers.newest(), *bpftrace(run, load)[1:]],
             "the newest of Debian, likewise", needs=tracers.NEWEST or "/the newest bpftrace"), lines),

@@ -25,7 +25,7 @@ class Tracer(NamedTuple):
     count: str                   # which script of count/
     settings: str                # said in the table
     files: tuple = ("out",)      # where the rows are, in the run's folder
-    part: int = 1                # of a workload that can be split, 1/part is enough
+    part: int = 1                # of a workload that can be split, 1/part is enough: it takes the time of the whole without
     env: Callable = lambda run: {}
     to_text: Optional[Callable] = None   # (run) -> argv that prints the rows, where they are binary
     attaches: bool = False       # is started with the PID of a workload that waits
@@ -85,7 +85,10 @@ COMMON = ("reads", "reads, 2 threads", "small files", "writes", "mixed", "start"
 
 TRACERS = [
     Tracer("none", lambda run, load: load, "none", "", needs="/bin/sh"),
-    Tracer("dltraced", dltraced, "dltraced", "all probes, default rings", part=1, needs=DLTRACED,
+    Tracer("dltraced", dltraced, "dltraced", "all probes, default rings", needs=DLTRACED,
+           files=tuple("trace/" + f for f in DLTRACED_FILES)),
+    Tracer("dltraced --sched off", lambda run, load: dltraced(run, load, "--sched", "off"), "dltraced",
+           "the same without sums of CPU scheduling", needs=DLTRACED, only=COMMON + ("idle",),
            files=tuple("trace/" + f for f in DLTRACED_FILES)),
     Tracer("dltraced --sched off", lambda run, load: dltraced(run, load, "--sched", "off"), "dltraced",
            "all probes but sched", part=2, needs=DLTRACED, files=("trace/*.out",)),

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The run time of a process's BPF programs, as the kernel counts it while somebody asks for it (BPF_ENABLE_STATS)."""
+import contextlib
+import ctypes
+import json
+import os
+import platform
+import subprocess
+
+SYS_BPF = {"x86_64": 321, "aarch64": 280}
+BPF_ENABLE_STATS, BPF_STATS_RUN_TIME = 32, 0
+
+
+@contextlib.contextmanager
+def counted():
+    """Meanwhile the kernel counts, for all programs of the machine: as long as the descriptor is open."""
+    attr = (ctypes.c_uint32 * 32)(BPF_STATS_RUN_TIME)
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = libc.syscall(SYS_BPF[platform.machine()], BPF_ENABLE_STATS, attr, ctypes.sizeof(attr))
+    if fd < 0:
+        raise OSError(ctypes.get_errno(), "the kernel does not count the run time of BPF programs")
+    try:
+        yield
+    finally:
+        os.close(fd)
+
+
+def own_ids(pid):
+    """The programs of which the process has a descriptor."""
+    for name in os.listdir(f"/proc/{pid}/fdinfo"):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/fdinfo/{name}", encoding="ascii") as f:
+            lines = dict(line.rstrip("\n").split("\t")[:2] for line in f if "\t" in line)
+            if "prog_tag:" in lines:  # of a program, not of a link to one
+                yield int(lines["prog_id:"])
+
+
+def runs(pid):
+    """{id: (name, ns, runs)} of its programs so far."""
+    ids = set(own_ids(pid))
+    path = os.environ["PATH"] + ":/usr/sbin:/sbin"
+    got = subprocess.run(["bpftool", "-j", "prog", "show"], capture_output=True, text=True, check=True,
+                         env=dict(os.environ, PATH=path))
+    return {p["id"]: (p.get("name", ""), p.get("run_time_ns", 0), p.get("run_cnt", 0))
+            for p in json.loads(got.stdout) if p["id"] in ids}
+
+
+def between(before, after):
+    """{name: (ns, runs)} of what ran meanwhile; programs of one name are one."""
+    total = {}
+    for prog, (name, ns, count) in after.items():
+        _, ns_before, count_before = before.get(prog, (name, 0, 0))
+        ns_sum, count_sum = total.get(name, (0, 0))
+        total[name] = ns_sum + ns - ns_before, count_sum + count - count_before
+    return {name: runs for name, runs in total.items() if runs[1]}

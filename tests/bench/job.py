@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""job: what sums of CPU scheduling cost a PyTorch job, in interleaved rounds, as a part of docs/performance.md.
+
+job [-r ROUNDS] [-e EPOCHS] [-p PAGE]
+
+The job is tests/workloads/train.py, with two loaders. Prints a table, and writes it into PAGE between its marks. The
+status is 1 where dltraced lost rows. Without torch it says so, and the status is 0.
+"""
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from contextlib import nullcontext
+from statistics import median
+
+import bench
+import bpfstats
+import machine
+import measure
+import page
+import tracers
+from switches import rows_of
+
+BEGIN, END = "<!-- BENCH=job tests/bench/run -->", "<!-- end of job -->"
+PYTHON = "/usr/bin/python3"  # the distribution's, as its python3-torch is
+TRAIN = os.path.realpath(os.path.join(tracers.HERE, "../workloads/train.py"))
+TIMED = os.path.join(tracers.HERE, "timed.py")
+FILES, BYTES, WORKERS = 512, 16384, 2
+GOAL = 1  # per cent of the job's CPU time
+OF_SCHED = ("sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_tell", "sched_tasks")  # of bpf/sched.bpf.c
+
+UNTRACED, OFF, DEFAULT, COUNTED = "untraced", "dltraced --sched off", "dltraced", "dltraced, BPF programs timed"
+WAYS = {UNTRACED: None, OFF: ("--sched", "off"), DEFAULT: (), COUNTED: ()}
+
+
+class JobRun:
+    """One run of the job in a folder of its own; measure.spawn() starts what it consists of."""
+
+    def __init__(self, b, argv):
+        self.folder = os.path.join(b.folder, "run")
+        self.disk, self.processes = b.disk, []
+        subprocess.run(["rm", "-rf", self.folder], check=True)
+        os.mkdir(self.folder)
+        self.job = [PYTHON, "-B", TIMED, self.path("gate"), *argv]
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as f:
+            return json.load(f)
+
+    def end(self):
+        measure.Run.end(self)
+
+
+def train(b, epochs):
+    return [PYTHON, "-B", TRAIN, os.path.join(b.folder, "samples"), "--files", str(FILES), "--bytes", str(BYTES),
+            "--workers", str(WORKERS), "--epochs", str(epochs)]
+
+
+def programs(process, counts):
+    return bpfstats.runs(process.pid) if counts else {}
+
+
+def timed(run, argv, counts):
+    """Starts ARGV, which runs the job between its gates: -> what it took, and what dltraced took meanwhile."""
+    gate = measure.Gate(run.path("gate"))
+    try:
+        with open(run.path("log"), "w", encoding="utf-8") as log:
+            process = measure.spawn(argv, run, stdout=log, stderr=log)
+        gate.wait("ready", process)
+        before, cpu_ns = programs(process, counts), measure.cpu_ns(process.pid)
+        gate.go()
+        gate.wait("done", process)
+        after, cpu_ns = programs(process, counts), measure.cpu_ns(process.pid) - cpu_ns
+        gate.go()
+        status = process.wait(measure.LIMIT_S)
+    finally:
+        run.end()
+        gate.close()
+    if status != 0:
+        with open(run.path("log"), encoding="utf-8", errors="replace") as f:
+            raise measure.Failed(f"status {status}: {f.read()[-500:]}")
+    return {**run.read("gate.result"), "tracer_cpu_ns": cpu_ns, "programs": bpfstats.between(before, after)}
+
+
+def of_trace(run):
+    manifest = run.read("trace/manifest.json")
+    own = manifest["self"]
+    pids = {pid for (pid,) in rows_of(run, "pids.out", "PID")}
+    sums = list(rows_of(run, "sched.out", "PID", "CALL", "COUNT")) if os.path.exists(run.path("trace/sched.out")) else []
+    return {"own_cpu_ns": 1000 * (own["cpu_user_us"] + own["cpu_system_us"]), "rows": len(sums),
+            "lost": sum(p["lost"] for p in manifest["probes"]),
+            "sums": sum(int(n) for pid, call, n in sums if call == "-" and pid in pids)}
+
+
+def one(b, way, argv):
+    run, options, counts = JobRun(b, argv), WAYS[way], way == COUNTED
+    argv = run.job if options is None else tracers.dltraced(run, run.job, *options)
+    with bpfstats.counted() if counts else nullcontext():
+        got = timed(run, argv, counts)
+    return got if options is None else {**got, **of_trace(run)}
+
+
+def share(m, ours):
+    """Of the job's CPU time, per cent: the run time of the BPF programs of sched, or of all others."""
+    return 100 * sum(ns for name, (ns, _) in m["programs"].items() if (name in OF_SCHED) == ours) / m["cpu_ns"]
+
+
+def say(nr, way, m):
+    more = f", own {m['own_cpu_ns'] / 1e9:.3f} s, {m['rows']} rows, lost {m['lost']}" if "rows" in m else ""
+    more += f", sched's programs {share(m, True):.3f} %" if m["programs"] else ""
+    bench.say(f"{nr} {way:28} cpu {m['cpu_ns'] / 1e9:.2f} wall {m['wall_ns'] / 1e9:.2f} s,"
+              f" {m['switches']} switches{more}")
+
+
+def run_rounds(args):
+    got, loads, b = {way: [] for way in WAYS}, [], bench.Bench(1000)  # few files: they are of other workloads
+    argv = train(b, args.epochs)
+    try:
+        b.take_disk()
+        subprocess.run([*argv, "--prepare"], check=True)
+        one(b, UNTRACED, argv)  # what it reads is in memory then
+        for nr in range(1, args.rounds + 1):
+            for way in random.sample(list(WAYS), len(WAYS)):
+                loads.append(os.getloadavg()[0])
+                try:
+                    got[way].append({**one(b, way, argv), "round": nr})
+                except measure.Failed as e:
+                    bench.say(f"{nr} {way}: {e}")
+                    continue
+                say(nr, way, got[way][-1])
+    finally:
+        b.close()
+    return got, loads
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+def values(runs, key, scale=1.0):
+    return [m[key] / scale for m in runs if key in m]
+
+
+def added(got, way, key, to=UNTRACED):
+    """Per cent, a value a round."""
+    base = {m["round"]: m[key] for m in got[to]}
+    return [100 * (m[key] / base[m["round"]] - 1) for m in got[way] if m["round"] in base]
+
+
+def table(got):
+    for way, runs in got.items():
+        if not runs:
+            continue
+        row = [way, page.spread(values(runs, "cpu_ns", 1e9)), page.spread(values(runs, "wall_ns", 1e9))]
+        if way == UNTRACED:
+            yield row + [""] * 6
+            continue
+        yield row + [page.spread(added(got, way, "cpu_ns")), page.spread(added(got, way, "wall_ns")),
+                     page.number(median(values(runs, "own_cpu_ns", 1e9))),
+                     page.number(median([100 * m["tracer_cpu_ns"] / m["cpu_ns"] for m in runs])),
+                     page.number(median(values(runs, "rows"))), str(sum(m["lost"] for m in runs))]
+
+
+def program_table(runs):
+    for name in OF_SCHED:
+        ran = [(*m["programs"][name], m["cpu_ns"]) for m in runs if name in m["programs"]]
+        if ran:
+            yield [name, page.number(median(count for _, count, _ in ran)),
+                   page.number(median(ns / count for ns, count, _ in ran)),
+                   page.spread([100 * ns / cpu for ns, _, cpu in ran])]
+    for what, ours in (("all of sched", True), ("those of all other probes", False)):
+        yield [what, "", "", page.spread([share(m, ours) for m in runs])]
+
+
+def text_of(args, got, loads, before):
+    m, counted = machine.describe(), got[COUNTED]
+    ours = [share(run, True) for run in counted]
+    sides = {value <= GOAL for value in ours}
+    verdict = "not measured" if not ours else "on the line" if len(sides) == 2 else "met" if True in sides else "NOT MET"
+    return "\n".join([
+        f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {m['cpu']}, {m['cpus']} CPUs, {m['memory_gib']} GiB, Linux"
+        f" {m['kernel']}, {m['system']}. {args.rounds} rounds of {args.epochs} epochs of {FILES} files of {BYTES} bytes,"
+        f" {WORKERS} loaders. Load before: {before:.1f}; meanwhile {median(loads):.1f}, at most {max(loads):.1f}.", "",
+        *page.table(["tracer", "job's CPU time, s", "job's wall time, s", "CPU time added, %", "wall time added, %",
+                     "own CPU time, start to end, s", "own while the job runs, % of the job's", "rows of sched.out",
+                     "lost"], table(got)),
+        f"The job's context switches: {page.number(median(values(got[UNTRACED], 'switches')))} untraced; sched.out sums up"
+        f" {page.number(median(values(got[DEFAULT], 'sums')))} (with dltraced's and the measuring parent's).", "",
+        *page.table(["BPF program", "runs, on the whole machine", "ns a run", "run time, % of the job's CPU time"],
+                    program_table(counted)),
+        f"Goal: the programs of sched take at most {GOAL} % of the job's CPU time: {verdict}.", ""])
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("-r", "--rounds", type=int, default=5)
+    p.add_argument("-e", "--epochs", type=int, default=6)
+    p.add_argument("-p", "--page")
+    args = p.parse_args()
+    if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True, check=False).returncode != 0:
+        bench.say(f"job: skipped: {PYTHON} has no torch (install python3-torch)")
+        return
+    before = os.getloadavg()[0]
+    with bench.in_front():
+        got, loads = run_rounds(args)
+    text = text_of(args, got, loads, before)
+    print(text)
+    if args.page:
+        page.replace(args.page, text, BEGIN, END)
+    sys.exit(any(m.get("lost") for runs in got.values() for m in runs))
+
+
+if __name__ == "__main__":
+    main()
