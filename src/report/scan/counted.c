@@ -7,6 +7,8 @@
 #include "report/scan/scan.h"
 #include "trace/manifest_read.h"
 
+#define HEADER_DIFFERS 20 /* bytes: segments that were put together have no " segment=N" in their first line; no row is as short */
+
 struct counted counted_of(const struct manifest_facts *m, const char *name)
 {
 	const struct manifest_probe *p = manifest_probe(m, name);
@@ -22,6 +24,13 @@ struct counted counted_of(const struct manifest_facts *m, const char *name)
 	return (struct counted){ 0 };
 }
 
+/* One file as it was written: of others it is not known how many bytes of text they hold before they are unpacked. */
+static bool is_plain(const struct reader *rd)
+{
+	return rd->n_segments <= 1 && rd->growing_pack == PACK_NONE &&
+	       (!rd->n_segments || rd->segments[0].file.pack == PACK_NONE);
+}
+
 uint64_t counted_bytes_short(const struct manifest_facts *m, struct scan_folder *folder, const char *name, uint64_t *counted)
 {
 	const struct counted c = counted_of(m, name);
@@ -29,8 +38,8 @@ uint64_t counted_bytes_short(const struct manifest_facts *m, struct scan_folder 
 	uint64_t there;
 
 	*counted = c.bytes - MIN(c.bytes, c.dropped_bytes);
-	if (!f || (f->error == 0 && (f->reader.n_segments > 1 || f->reader.growing_pack != PACK_NONE)))
+	if (!f || (f->error == 0 && !is_plain(&f->reader)))
 		return 0;
 	there = f->error == 0 ? f->reader.growing_bytes : 0;
-	return *counted - MIN(*counted, there);
+	return *counted - MIN(*counted, there) > HEADER_DIFFERS ? *counted - there : 0;
 }
