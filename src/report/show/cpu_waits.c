@@ -334,7 +334,8 @@ static const struct view_column columns[] = {
 	CPU_SUMS_REST(struct one),
 	CPU_SUM(struct one, "switches", NULL, VIEW_COUNT, 0, switches),
 	CPU_SUM(struct one, "preempted", NULL, VIEW_COUNT, 0, preempted),
-	{ "calls", NULL, VIEW_ROWS, .list = &wait_calls },
+	{ "calls", NULL, VIEW_ROWS, .list = &wait_calls,
+	  .what = "of `call`, `waits`, `disk_ns`, `blocked_ns`, `sleep_ns`, `max_ns`: the 8 that waited longest" },
 	{ 0 },
 };
 
