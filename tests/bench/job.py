@@ -177,14 +177,14 @@ def program_table(runs):
 
 
 def text_of(args, got, loads, before):
-    m, counted = machine.describe(), got[COUNTED]
+    counted = got[COUNTED]
     ours = [share(run, True) for run in counted]
     sides = {value <= GOAL for value in ours}
     verdict = "not measured" if not ours else "on the line" if len(sides) == 2 else "met" if True in sides else "NOT MET"
     return "\n".join([
-        f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {m['cpu']}, {m['cpus']} CPUs, {m['memory_gib']} GiB, Linux"
-        f" {m['kernel']}, {m['system']}. {args.rounds} rounds of {args.epochs} epochs of {FILES} files of {BYTES} bytes,"
-        f" {WORKERS} loaders. Load before: {before:.1f}; meanwhile {median(loads):.1f}, at most {max(loads):.1f}.", "",
+        f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {machine.line(machine.describe())}. {args.rounds}"
+        f" rounds of {args.epochs} epochs of {FILES} files of {BYTES} bytes, {WORKERS} loaders. Load before:"
+        f" {before:.1f}; meanwhile {median(loads):.1f}, at most {max(loads):.1f}.", "",
         *page.table(["tracer", "job's CPU time, s", "job's wall time, s", "CPU time added, %", "wall time added, %",
                      "own CPU time, start to end, s", "own while the job runs, % of the job's", "rows of sched.out",
                      "lost"], table(got)),

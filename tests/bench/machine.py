@@ -46,6 +46,11 @@ def tracing_programs():
         return 0
 
 
+def line(m):
+    """What describe() came to, for a page."""
+    return f"{m['cpu']}, {m['cpus']} CPUs, {m['memory_gib']} GiB, Linux {m['kernel']}, {m['system']}"
+
+
 def describe():
     versions = {name: version(argv) for name, argv in VERSIONS.items()}
     if tracers.NEWEST:

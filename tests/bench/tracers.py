@@ -90,8 +90,6 @@ TRACERS = [
     Tracer("dltraced --sched off", lambda run, load: dltraced(run, load, "--sched", "off"), "dltraced",
            "the same without sums of CPU scheduling", needs=DLTRACED, only=COMMON + ("idle",),
            files=tuple("trace/" + f for f in DLTRACED_FILES)),
-    Tracer("dltraced --sched off", lambda run, load: dltraced(run, load, "--sched", "off"), "dltraced",
-           "all probes but sched", part=2, needs=DLTRACED, files=("trace/*.out",)),
     Tracer("dltraced --buffer 1G", lambda run, load: dltraced(run, load, "--buffer", "1G"), "dltraced",
            "512 MiB a CPU on two", needs=DLTRACED, only=("stall, full speed",),
            files=tuple("trace/" + f for f in DLTRACED_FILES)),
