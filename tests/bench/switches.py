@@ -163,7 +163,8 @@ def main():
     loads = [m["load"] for runs in got.values() for m in runs]
     text = "\n".join([
         f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {machine.line(machine.describe())}. {args.rounds}"
-        f" rounds of {2 * args.times} switches. Load before: {before:.1f}; meanwhile {median(loads):.1f}, at most {max(loads):.1f}.", "",
+        f" rounds of {2 * args.times} switches. Load before: {before:.1f}; meanwhile {median(loads):.1f}, at most"
+        f" {max(loads):.1f}.", "",
         *page.table(["tracer", "added CPU, ns per switch", "added wall", "CPU, bpftrace = 1", "with its own CPU, ns",
                      "bpftrace = 1", "switches told", "lost",
                      "own CPU, % of the job's"], table(got))])
