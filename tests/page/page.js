@@ -420,11 +420,26 @@ const tests = {
 		await close(p);
 	},
 
+	/* Each term of half a percent and more is a part of the bar as wide as its share, and in words; who is not known has none. */
+	async where_the_time_went_is_a_bar_for_each_main_thread_and_for_the_loaders() {
+		const p = await opened(written('account', REPORTS.training()));
+		const all = await p.locator('.account').all();
+		const widths = async row => Promise.all((await row.locator('.bar span').all()).map(s => s.evaluate(e => e.getBoundingClientRect().width)));
+
+		assert.equal(all.length, 2);
+		assert.match(await all[0].innerText(), /^process 4999 \(.*\), 100 s\s+waiting for its 8 loaders 75\.0 %, on a CPU 25\.0 %$/s);
+		assert.match(await all[1].innerText(), /^8 loaders, 800 s\s+page faults on mapped files 75\.0 %, reading from storage 24\.9 %$/s);
+		const [cpu, others] = await widths(all[0]);
+
+		assert.ok(Math.abs(others / cpu - 3) < 0.05, `${others} and ${cpu}`);
+		await close(p);
+	},
+
 	async what_is_missing_is_said_with_what_would_bring_it() {
 		const p = await opened(written('empty', REPORTS.empty()));
 
 		assert.match(await p.locator('#missing').innerText(), /CPU use: comes from the collector cpu/);
-		assert.match(await p.locator('#missing').innerText(), /--probes \+sched/);
+		assert.match(await p.locator('#missing').innerText(), /--sched sums/);
 		await close(p);
 		const still = REPORTS.empty();
 

@@ -147,7 +147,12 @@ function training({ secs = 120, bins = 600, gpus = 2, cpus = 8, disks = ['nvme0n
 			gaps: [{ begin_ns: BEGIN + 0.62 * secs * SEC, end_ns: BEGIN + 0.635 * secs * SEC, what: 'lost' }],
 		},
 		cpu: scheduling(secs, cpus, workers),
-		bottleneck: { code: 'storage-read', share: 0.61, evidence: ['trainers waited 61 % of training for batches, in poll() on pipes of 8 data loaders',
+		account: [
+			{ role: 'main', pid: 4999, comm: 'python', processes: 1, wall_ns: 100 * SEC, cpu_ns: 25 * SEC, others_ns: 75 * SEC, other_ns: 0, others: 'its 8 loaders' },
+			{ role: 'loaders', pid: null, comm: null, processes: 8, wall_ns: 800 * SEC, fault_ns: 600 * SEC, read_ns: 199 * SEC, runq_ns: SEC, other_ns: 0, others: null },
+			{ role: 'main', pid: 5, comm: 'untold', processes: 1, wall_ns: SEC, cpu_ns: 0, other_ns: SEC, others: null },
+		],
+		bottleneck: { code: 'storage-read', title: 'The job waited for reads from storage', share: 0.61, evidence: ['trainers waited 61 % of training for batches, in poll() on pipes of 8 data loaders',
 			'meanwhile the loaders stood in read() of /data/train for 92 % of the time', 'nvme0n1 was 94 % busy, 1.02 GiB/s of reads'],
 			advice: 'Read more at a time' },
 		rules_missing: ['cpu-contention: needs CPU scheduling'],
