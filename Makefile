@@ -264,7 +264,9 @@ $(B)/bench/hooks: tests/bench/hooks.c $(B)/bench/hooks.skel.h
 
 bench: deps
 	$(Q)$(MAKE) --no-print-directory all workloads
-	$(Q)tests/bench/run $(if $(ROUNDS),-r $(ROUNDS),-p "$(CURDIR)/docs/performance.md")
+	$(Q)for part in bench switches job; do \
+		BENCH=$$part tests/bench/run $(if $(ROUNDS),-r $(ROUNDS),-p "$(CURDIR)/docs/performance.md") || exit; \
+	done
 
 demo:
 	$(Q)scripts/install-deps --build
