@@ -22,7 +22,7 @@ int decode_init(struct decode *d, const struct config *cfg)
 		d->sinks[i].fd = -1;
 	d->cfg = cfg;
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		d->observed |= (uint32_t)rollup_takes(probes[i]) << i;
+		d->observed |= rollup_takes(probes[i]) ? PROBE_BIT(i) : 0;
 	if (cfg->rollup_only) {
 		d->rollup = malloc(sizeof(*d->rollup));
 		if (!d->rollup)
