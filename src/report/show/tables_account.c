@@ -72,7 +72,7 @@ static const struct view_column columns[] = {
 	TERM("others_ns", "OTHERS", ACCOUNT_OTHERS, "waited for another process, or the network"),
 	TERM("device_ns", "DEVICE", ACCOUNT_DEVICE, "in ioctl(2): a GPU's driver, mostly"),
 	TERM("sleep_ns", "SLEEP", ACCOUNT_SLEEP, "slept for a time, or until a signal"),
-	TERM("other_ns", "OTHER", ACCOUNT_OTHER, "not known"),
+	TERM("other_ns", "OTHER", ACCOUNT_OTHER, "asleep in any other call; without sched.out all that is in no row"),
 	{ "others", "WHO", VIEW_TEXT, 0, .get = who, .what = "whom it waited for in OTHERS" },
 	{ 0 },
 };
@@ -100,7 +100,7 @@ static const char *const texts[ACCOUNT_TERMS] = {
 	[ACCOUNT_OTHERS] = "waiting for other processes",
 	[ACCOUNT_DEVICE] = "waiting for a device",
 	[ACCOUNT_SLEEP] = "sleeping",
-	[ACCOUNT_OTHER] = "not known",
+	[ACCOUNT_OTHER] = "in other calls, or not known",
 };
 
 static int larger(const void *a, const void *b)

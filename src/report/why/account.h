@@ -23,7 +23,7 @@ enum account_term {
 	ACCOUNT_OTHERS,	  /* waited for another process, or the network */
 	ACCOUNT_DEVICE,	  /* in ioctl(2): a GPU's driver, mostly */
 	ACCOUNT_SLEEP,	  /* for a time, or a signal */
-	ACCOUNT_OTHER,	  /* nothing tells */
+	ACCOUNT_OTHER,	  /* asleep in any other call; without sched.out all that is in no row */
 	ACCOUNT_TERMS,
 };
 

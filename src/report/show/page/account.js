@@ -9,7 +9,7 @@ const Account = (() => {
 		['cache', 'reading from the page cache', 'cache'], ['open', 'opening files', 'names'],
 		['metadata', 'stat and directories', 'names'], ['write', 'writing and syncing', 'write'],
 		['runq', 'waiting for a CPU', 'runq'], ['others', 'waiting for other processes', 'others'],
-		['other', 'not known', 'unknown'],
+		['other', 'in other calls, or not known', 'unknown'],
 	];
 	const LEAST = 0.005; /* of the time: less is neither painted nor said */
 	const SHOWN = 8;
