@@ -193,11 +193,14 @@ static void own_by_samples(struct why *w, const struct why_trainer *t, double ow
 
 /*
  * The account of T, where its waits are by sched.out: that is exact, where these are spread evenly over the intervals that
- * they were in. NULL: they are by something else.
+ * they were in. By sched_switch.out they are exact, too, and when they were; which is of use where it has loaders alone. NULL:
+ * they are by something else.
  */
 static const struct account *account_of(const struct why *w, const struct why_trainer *t)
 {
-	return t->basis == WHY_BY_SUMS && w->accounts ? &w->accounts[t - w->trainer] : NULL;
+	const bool sums = t->basis == WHY_BY_SUMS || (t->basis == WHY_BY_SWITCHES && w->has_sums && !t->loaders);
+
+	return sums && w->accounts ? &w->accounts[t - w->trainer] : NULL;
 }
 
 static double own_by_account(const struct account *a, double own[WHY_STATES])

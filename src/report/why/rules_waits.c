@@ -116,7 +116,7 @@ static void tell_bases(const struct why *w, struct finding *f)
 		fprintf(out, "%s%u of them (process %u%s) ", before, a.n, (unsigned int)a.pid,
 			a.n > 1 ? " and others" : "");
 		if (b == WHY_BY_NOTHING) {
-			fputs("left out: not told, the GPU in use is without numbers", out);
+			fputs("left out: the GPU in use has no numbers", out);
 		} else {
 			fprintf(out, "%.1f %%, ", rules_percent(a.waited_ns, a.window_ns));
 			put_basis(w, b, out);

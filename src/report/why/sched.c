@@ -155,6 +155,7 @@ static struct span span_of(const struct scan *s)
 }
 
 struct sums {
+	bool any; /* row of a main thread of theirs */
 	uint64_t bin_ns;
 	float *waits[WHY_TRAINERS_MAX]; /* BINS each */
 };
@@ -245,6 +246,7 @@ static void take_sum(struct scan *s, void *own)
 	struct why *w = s->report->why;
 	struct why_trainer *t = NULL;
 	struct sleeps *sleeps = sleeps_of(s, &t);
+	struct sums *sums = own;
 	struct span span;
 	double looked_at;
 
@@ -257,9 +259,10 @@ static void take_sum(struct scan *s, void *own)
 	add_to_sleeps(s, call, looked_at, sleeps);
 	if (sleeps != &t->main)
 		return;
+	sums->any = true;
 	did(s, looked_at);
 	if (call && call->for_others)
-		add_to_waits(s, own, (uint32_t)(t - w->trainer), &span);
+		add_to_waits(s, sums, (uint32_t)(t - w->trainer), &span);
 }
 
 /* MOST: bins that a trainer has room for. */
@@ -270,6 +273,7 @@ static uint64_t bin_length(uint64_t all_ns, uint64_t most)
 	return MAX(all_ns / (MIN(most, BINS) - 1) + 1, MIN(fine_ns, NSEC_PER_SEC));
 }
 
+/* false: sched.out is not there, or knows nothing of them, as one that was cut off. */
 static bool trainers_by_sums(struct report *r)
 {
 	struct why *w = r->why;
@@ -279,7 +283,7 @@ static bool trainers_by_sums(struct report *r)
 
 	for (uint32_t i = 0; i < w->n_trainers; i++)
 		s.waits[i] = calloc(BINS, sizeof(float));
-	there = w->n_trainers && each(r, "sched", take_sum, &s);
+	there = w->n_trainers && each(r, "sched", take_sum, &s) && s.any;
 	for (uint32_t i = 0; i < w->n_trainers; i++) {
 		struct why_trainer *t = &w->trainer[i];
 
@@ -294,8 +298,9 @@ static bool trainers_by_sums(struct report *r)
 		if (w->has_switches)
 			continue;
 		t->runq_ns = t->main.runq_ns;
-		t->own_ns[WHY_DISK] += (uint64_t)t->main.ns[SLEEP_FAULT];
-		t->own_ns[WHY_META] += (uint64_t)t->main.ns[SLEEP_STAT];
+		/* at most all of it: a damaged trace may have any number */
+		t->own_ns[WHY_DISK] += (uint64_t)MIN(t->main.ns[SLEEP_FAULT], (double)(t->end_ns - t->begin_ns));
+		t->own_ns[WHY_META] += (uint64_t)MIN(t->main.ns[SLEEP_STAT], (double)(t->end_ns - t->begin_ns));
 	}
 	return there;
 }

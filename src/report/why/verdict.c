@@ -27,6 +27,8 @@ static const struct rule *work_of(const struct report *r)
 	const struct why *w = r->why;
 
 	if (!w->loaders.n && w->seen != WHY_SEEN_GPU && w->has_sums) {
+		if (part(w, w->computed_ns + w->slept_ns) < LEAST_KNOWN)
+			return &rule_unknown;
 		if (w->computed_ns >= w->slept_ns)
 			return &rule_cpu_bound;
 		return w->seen >= WHY_SEEN_PHASES ? &rule_trainer_bound : &rule_idle;

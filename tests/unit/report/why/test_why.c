@@ -927,6 +927,46 @@ static void who_computes_is_bound_by_the_cpu(void **state)
 	report_free(r);
 }
 
+/* With a row for each switch besides, it is the same. */
+static void who_computes_is_bound_by_the_cpu_by_switches_too(void **state)
+{
+	struct report *r;
+
+	put_alone("python", 18 * S);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_run(100, step(i) + 10 * MS, step(i) + 950 * MS, 0);
+		put_ran(100, i, 940 * MS, 0);
+		put_slept(100, 100, i, "clock_nanosleep", 0, 60 * MS);
+		put_rw(100, step(i) + 10 * MS, 1000, 'R', MiB, i * MiB, 0, 2);
+	}
+	r = loaded();
+	assert_int_equal(r->why->basis, WHY_BY_SWITCHES);
+	assert_in_range((unsigned int)(1000 * is_bottleneck(r, "cpu-bound")->share), 930, 950);
+	report_free(r);
+}
+
+/* What sched.out lost is not what did not happen. */
+static void of_whom_sched_out_knows_nothing_it_is_not_said_that_it_computes(void **state)
+{
+	struct report *r;
+
+	put_alone("python", 2 * S);
+	put_rw(100, step(0) + 1000, 500, 'R', MiB, 0, 0, 2);
+	put_slept(77, 77, 0, "poll", 0, S);
+	r = loaded();
+	assert_false(r->why->has_sums);
+	is_bottleneck(r, "unknown");
+	report_free(r);
+	/* the first of twenty seconds alone */
+	put_alone("python", 2 * S);
+	put_rw(100, step(0) + 1000, 500, 'R', MiB, 0, 0, 2);
+	put_ran(100, 0, S, 0);
+	r = loaded();
+	assert_true(r->why->has_sums);
+	is_bottleneck(r, "unknown");
+	report_free(r);
+}
+
 static void who_sleeps_is_idle(void **state)
 {
 	struct report *r;
@@ -2017,6 +2057,8 @@ int main(void)
 		TEST(what_does_not_train_is_bound_by_nothing),
 		TEST(who_only_reads_is_not_bound_by_training),
 		TEST(who_computes_is_bound_by_the_cpu),
+		TEST(who_computes_is_bound_by_the_cpu_by_switches_too),
+		TEST(of_whom_sched_out_knows_nothing_it_is_not_said_that_it_computes),
 		TEST(who_sleeps_is_idle),
 		TEST(who_faults_in_mapped_files_waits_for_storage),
 		TEST(who_waits_for_a_server_waits_for_what_is_outside),
