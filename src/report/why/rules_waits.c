@@ -7,242 +7,20 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
-#include "report/scan/datasets.h"
-#include "report/scan/lookup.h"
 #include "report/scan/model.h"
 #include "report/why/account.h"
 #include "report/why/rules.h"
-#include "report/why/why.h"
+#include "report/why/waits_evidence.h"
 
 #define SHARE 0.05 /* of the time that is looked at */
 #define OWN_RUNQ 0.3 /* likewise: that what trains had no CPU; less is any busy machine's */
-#define TEXT_MAX 256
 #define LEAST_FAULTS 10 /* reads and page faults: of what is less than a tenth of the other nothing is said */
-#define LEAST_STATES 0.02 /* likewise: that was waited, for what it was to be said */
-
-/* --- what they have in common ----------------------------------------------------------------- */
-
-static double share_of(const struct report *r, double ns)
-{
-	return r->why->window_ns > 0 ? ns / r->why->window_ns : 0;
-}
-
-static double blame(const struct report *r, enum why_state s)
-{
-	return share_of(r, r->why->blame_ns[s]);
-}
-
-static const char *const basis_texts[WHY_BASES] = {
-	[WHY_BY_GPU] = "by gpu.out: the part of the time in which their GPUs did nothing",
-	[WHY_BY_SWITCHES] = "by sched_switch.out: no thread could run, or the main thread was in a call on a file",
-	[WHY_BY_SUMS] = "by sched.out and the rows of calls",
-	[WHY_BY_CALLS] = "by calls on pipes, sockets and files; poll(2) and futex(2) are in sched.out alone",
-	[WHY_BY_CPU_TIME] = "at most, by CPU time: poll(2) and the like, in which one waits, are in sched.out alone",
-	[WHY_BY_NOTHING] = "not known",
-	[WHY_BY_SEVERAL] = "which is not known of all in the same way",
-};
-
-/* What is looked at, of all trainers. */
-static uint64_t why_begin_ns(const struct why *w)
-{
-	uint64_t ns = UINT64_MAX;
-
-	for (uint32_t i = 0; i < w->n_trainers; i++)
-		if (why_tells(&w->trainer[i]))
-			ns = MIN(ns, w->trainer[i].begin_ns);
-	return ns;
-}
-
-static uint64_t why_end_ns(const struct why *w)
-{
-	uint64_t ns = 0;
-
-	for (uint32_t i = 0; i < w->n_trainers; i++)
-		if (why_tells(&w->trainer[i]))
-			ns = MAX(ns, w->trainer[i].end_ns);
-	return ns;
-}
-
-/* Trainers whose waits are known by the same, or by nothing. */
-struct alike {
-	uint32_t n;
-	uint64_t pid; /* of the first */
-	double waited_ns, window_ns;
-};
-
-static struct alike alike(const struct why *w, enum why_basis basis)
-{
-	struct alike a = { 0 };
-
-	for (uint32_t i = 0; i < w->n_trainers; i++) {
-		const struct why_trainer *t = &w->trainer[i];
-
-		if (t->basis != basis)
-			continue;
-		a.pid = a.n++ ? a.pid : t->pid;
-		a.waited_ns += (double)t->waited_ns;
-		a.window_ns += (double)(t->end_ns - t->begin_ns);
-	}
-	return a;
-}
-
-static const char *why_comm(const struct report *r, uint64_t pid)
-{
-	const struct report_proc *p = table_find(&r->procs, pid);
-
-	return p ? p->comm : "-";
-}
-
-static void put_basis(const struct why *w, enum why_basis basis, FILE *out)
-{
-	fputs(basis_texts[basis], out);
-	if (basis == WHY_BY_GPU)
-		fprintf(out, ", sampled every %.2f s", (double)w->gpu_sample_ns / NSEC_PER_SEC);
-}
-
-/* Where it is not known of all trainers by the same: of which of them by what. */
-static void tell_bases(const struct why *w, struct finding *f)
-{
-	const char *before = "";
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	for (enum why_basis b = 0; out && b <= WHY_BY_NOTHING; b++) {
-		struct alike a = alike(w, b);
-
-		if (!a.n || (w->basis != WHY_BY_SEVERAL && b != WHY_BY_NOTHING))
-			continue;
-		fprintf(out, "%s%u of them (process %u%s) ", before, a.n, (unsigned int)a.pid,
-			a.n > 1 ? " and others" : "");
-		if (b == WHY_BY_NOTHING) {
-			fputs("left out: the GPU in use has no numbers", out);
-		} else {
-			fprintf(out, "%.1f %%, ", rules_percent(a.waited_ns, a.window_ns));
-			put_basis(w, b, out);
-		}
-		before = "; ";
-	}
-	if (out)
-		fclose(out);
-	if (text && text[0])
-		finding_tell(f, "%s", text);
-	free(text);
-}
-
-static void tell_window(struct report *r, struct finding *f)
-{
-	const struct why *w = r->why;
-	char *basis = NULL;
-	size_t len;
-	FILE *out = open_memstream(&basis, &len);
-
-	if (!out)
-		return;
-	put_basis(w, w->basis, out);
-	fclose(out);
-	if (w->n_trainers == 1)
-		finding_tell(f, "process %u (%s) waited %.1f %% of the time from %.3f s to %.3f s, %s", (unsigned int)w->trainer[0].pid,
-			     why_comm(r, w->trainer[0].pid), rules_percent(w->waited_ns, w->window_ns),
-			     rules_seconds(r, why_begin_ns(w)), rules_seconds(r, why_end_ns(w)), basis);
-	else
-		finding_tell(f, "%u processes (%s%s) waited %.1f %% of the time from %.3f s to %.3f s, %s", w->n_trainers,
-			     why_comm(r, w->trainer[0].pid), w->seen < WHY_SEEN_PHASES ? "" : ", which train",
-			     rules_percent(w->waited_ns, w->window_ns), rules_seconds(r, why_begin_ns(w)),
-			     rules_seconds(r, why_end_ns(w)), basis);
-	free(basis);
-	tell_bases(w, f);
-	if (rules_percent(w->unseen_ns, w->window_ns) >= 1)
-		finding_tell(f, "whether they waited is not known of another %.1f %% of the time",
-			     rules_percent(w->unseen_ns, w->window_ns));
-}
-
-static const char *const state_texts[WHY_STATES] = {
-	[WHY_DISK] = "reading from storage",
-	[WHY_CACHE] = "reading from the page cache",
-	[WHY_META] = "opening files and metadata",
-	[WHY_WRITE] = "writing files",
-	[WHY_CPU] = "computing (decoding)",
-	[WHY_RUNQ] = "waiting for a CPU",
-	[WHY_QUEUE] = "loaders that were ready",
-	[WHY_OTHER] = "not known",
-};
-
-/* Where hardly anybody waited, what for is of no interest. */
-static void tell_states(struct report *r, struct finding *f)
-{
-	const struct why *w = r->why;
-	double sum_ns = w->waited_ns;
-	char text[TEXT_MAX * 2] = "";
-	size_t len = 0;
-
-	for (unsigned int i = 0; i < WHY_STATES && len < sizeof(text); i++)
-		if (rules_percent(w->blame_ns[i], sum_ns) >= 1)
-			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %.0f %%", len ? ", " : "", state_texts[i],
-						MIN(rules_percent(w->blame_ns[i], sum_ns), 100));
-	if (w->straggler_ns > 0 && len < sizeof(text))
-		snprintf(text + len, sizeof(text) - len, "%sone loader alone %.0f %%", len ? ", " : "",
-			 rules_percent(w->straggler_ns, sum_ns));
-	if (!text[0] || share_of(r, sum_ns) < LEAST_STATES)
-		return;
-	if (w->loaders.n)
-		finding_tell(f, "these waits, by what %u loader%s and the main thread did meanwhile: %s", w->loaders.n,
-			     w->loaders.n == 1 ? "" : "s", text);
-	else
-		finding_tell(f, "these waits: %s", text);
-}
-
-static void tell_longest(struct report *r, struct finding *f, enum why_state s, const char *what)
-{
-	const struct why_longest *top = &r->why->longest[s];
-
-	for (unsigned int i = 0; i < MIN(top->n, 2U); i++) {
-		const struct why_call *c = &top->call[i];
-		autofree char *path = c->fid ? report_path_of(r, c->fid, NULL, 0) : NULL;
-
-		finding_tell(f, "%s: %s from %.3f s on, process %u, %s", i ? "then" : what,
-			     FMT_NS(c->lat_ns), rules_seconds(r, c->end_ns - c->lat_ns), c->pid,
-			     path ? path : "no file");
-	}
-}
-
-/* Whole for what is the bottleneck; the others need not say it again. */
-static void tell_waits(struct report *r, struct finding *f)
-{
-	const struct why *w = r->why;
-
-	if (f->is_bottleneck) {
-		tell_window(r, f);
-		tell_states(r, f);
-		return;
-	}
-	finding_tell(f, "%.1f %% of the waits, from %.3f s to %.3f s",
-		     rules_percent(f->measure * w->window_ns, w->waited_ns),
-		     rules_seconds(r, why_begin_ns(w)), rules_seconds(r, why_end_ns(w)));
-}
 
 /* --- each ------------------------------------------------------------------------------------- */
 
-/* The data set that took longest. */
-static void tell_dataset(const struct report *r, struct finding *f, const char *what, enum dataset_by by)
-{
-	const struct dataset *d = report_dataset_most(r, by);
-	char *text = NULL;
-	size_t len;
-	FILE *out = d ? open_memstream(&text, &len) : NULL;
-
-	if (!out)
-		return;
-	report_dataset_print(d, by, out);
-	fclose(out);
-	if (text)
-		finding_tell(f, "%s: %s", what, text);
-	free(text);
-}
-
 static double storage(const struct report *r)
 {
-	return blame(r, WHY_DISK);
+	return waits_part(r, WHY_DISK);
 }
 
 /* Of all that has an account, how long it waited in TERM. */
@@ -260,30 +38,30 @@ static void tell_storage(struct report *r, struct finding *f)
 	const double fault_ns = in_term(r->why, ACCOUNT_FAULT), read_ns = in_term(r->why, ACCOUNT_READ);
 	const struct why_sums *s = &r->why->sums;
 
-	tell_waits(r, f);
+	waits_tell(r, f);
 	if (fault_ns > read_ns / LEAST_FAULTS) {
 		finding_tell(f, "main threads waited %s in page faults on mapped files, which no read shows",
 			     FMT_NS((uint64_t)fault_ns));
-		tell_dataset(r, f, "most is mapped of", DATASET_BY_MAPS);
+		waits_tell_dataset(r, f, "most is mapped of", DATASET_BY_MAPS);
 	}
 	if (read_ns < fault_ns / LEAST_FAULTS)
 		return;
-	tell_dataset(r, f, "most time went to", DATASET_BY_READS);
+	waits_tell_dataset(r, f, "most time went to", DATASET_BY_READS);
 	finding_tell(f, "%s came from disk for %s read, in %s of %s reads; reads of files took %s in all", FMT_BYTES(s->disk_bytes),
 		     FMT_BYTES(s->read_bytes), FMT_COUNT(s->disk_reads), FMT_COUNT(s->reads), FMT_NS(s->read_files_ns));
-	tell_longest(r, f, WHY_DISK, "longest read from storage");
+	waits_tell_longest(r, f, WHY_DISK, "longest read from storage");
 }
 
 static double metadata(const struct report *r)
 {
-	return blame(r, WHY_META);
+	return waits_part(r, WHY_META);
 }
 
 static void tell_metadata(struct report *r, struct finding *f)
 {
 	const struct why_sums *s = &r->why->sums;
 
-	tell_waits(r, f);
+	waits_tell(r, f);
 	finding_tell(f,
 		     "%s opens took %s, closing, making and removing files %s; %s opened to be "
 		     "read, with %s each",
@@ -293,13 +71,13 @@ static void tell_metadata(struct report *r, struct finding *f)
 	if (in_term(r->why, ACCOUNT_METADATA) > 0)
 		finding_tell(f, "main threads waited %s in stat(2), getdents(2) and the like, which have no rows",
 			     FMT_NS((uint64_t)in_term(r->why, ACCOUNT_METADATA)));
-	tell_dataset(r, f, "most time went to", DATASET_BY_OPENS);
-	tell_longest(r, f, WHY_META, "longest");
+	waits_tell_dataset(r, f, "most time went to", DATASET_BY_OPENS);
+	waits_tell_longest(r, f, WHY_META, "longest");
 }
 
 static double decode(const struct report *r)
 {
-	return blame(r, WHY_CPU) + blame(r, WHY_CACHE);
+	return waits_part(r, WHY_CPU) + waits_part(r, WHY_CACHE);
 }
 
 static void tell_decode(struct report *r, struct finding *f)
@@ -307,7 +85,7 @@ static void tell_decode(struct report *r, struct finding *f)
 	const struct why *w = r->why;
 	uint64_t user_ns = 0, life_ns = 0;
 
-	tell_waits(r, f);
+	waits_tell(r, f);
 	for (uint32_t i = 0; i < w->loaders.n; i++) {
 		const struct why_loader *l = *(struct why_loader **)table_at(&w->loaders, i);
 		const struct report_proc *p = l ? table_find(&r->procs, l->pid) : NULL;
@@ -342,7 +120,7 @@ static double runq_of(const struct report *r, bool by_gpu)
 
 		ns += why_tells(t) && (t->basis == WHY_BY_GPU) == by_gpu ? t->runq_ns : 0;
 	}
-	return share_of(r, ns);
+	return waits_share(r, ns);
 }
 
 static double trainers_runq(const struct report *r)
@@ -357,21 +135,21 @@ static double trainers_runq(const struct report *r)
  */
 static double contention(const struct report *r)
 {
-	double own = runq_of(r, false) + MIN(runq_of(r, true), blame(r, WHY_QUEUE));
+	double own = runq_of(r, false) + MIN(runq_of(r, true), waits_part(r, WHY_QUEUE));
 
 	if (trainers_runq(r) < OWN_RUNQ)
 		own = 0;
-	return blame(r, WHY_RUNQ) + own;
+	return waits_part(r, WHY_RUNQ) + own;
 }
 
 static void tell_contention(struct report *r, struct finding *f)
 {
-	tell_waits(r, f);
+	waits_tell(r, f);
 	finding_tell(
 		f,
 		"for %.1f %% of the time main threads that train could have run and had no CPU, "
 		"for %.1f %% loaders that they waited for",
-		100 * trainers_runq(r), 100 * blame(r, WHY_RUNQ));
+		100 * trainers_runq(r), 100 * waits_part(r, WHY_RUNQ));
 	if (!isnan(r->why->cpu_idle_percent))
 		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
 			     r->why->cpu_idle_percent);
@@ -379,23 +157,23 @@ static void tell_contention(struct report *r, struct finding *f)
 
 static double checkpoint(const struct report *r)
 {
-	return blame(r, WHY_WRITE);
+	return waits_part(r, WHY_WRITE);
 }
 
 static void tell_checkpoint(struct report *r, struct finding *f)
 {
 	const struct why_sums *s = &r->why->sums;
 
-	tell_waits(r, f);
+	waits_tell(r, f);
 	finding_tell(f, "%s written to files in %s writes, which took %s; %s syncs took %s",
 		     FMT_BYTES(s->write_bytes), FMT_COUNT(s->writes), FMT_NS(s->write_files_ns),
 		     FMT_COUNT(s->syncs), FMT_NS(s->sync_ns));
-	tell_longest(r, f, WHY_WRITE, "longest");
+	waits_tell_longest(r, f, WHY_WRITE, "longest");
 }
 
 static double straggler(const struct report *r)
 {
-	return share_of(r, r->why->straggler_ns);
+	return waits_share(r, r->why->straggler_ns);
 }
 
 static void tell_straggler(struct report *r, struct finding *f)
@@ -404,7 +182,7 @@ static void tell_straggler(struct report *r, struct finding *f)
 	const struct why_loader *l = w->straggler;
 	unsigned int most = 0;
 
-	tell_waits(r, f);
+	waits_tell(r, f);
 	if (!l)
 		return;
 	finding_tell(
@@ -419,27 +197,27 @@ static void tell_straggler(struct report *r, struct finding *f)
 			most = s;
 	if (l->alive_idle_ns > 0)
 		finding_tell(f, "it was mostly %s then (%.0f %%)",
-			     most == WHY_OTHER ? "in no call that is traced" : state_texts[most],
+			     most == WHY_OTHER ? "in no call that is traced" : waits_state_texts[most],
 			     rules_percent(l->idle_ns[most], l->alive_idle_ns));
 	if (most == WHY_DISK || most == WHY_META)
-		tell_longest(r, f, most, "longest");
+		waits_tell_longest(r, f, most, "longest");
 }
 
 /* The loaders had all that was asked for, and the GPUs or trainers did nothing all the same. */
 static double trainer(const struct report *r)
 {
-	return blame(r, WHY_QUEUE);
+	return waits_part(r, WHY_QUEUE);
 }
 
 /* All of the time that went to training itself: nobody waited, or the loaders did as well. */
 static double training(const struct report *r)
 {
-	return 1 - MIN(share_of(r, r->why->waited_ns - r->why->blame_ns[WHY_QUEUE]), 1);
+	return 1 - MIN(waits_share(r, r->why->waited_ns - r->why->blame_ns[WHY_QUEUE]), 1);
 }
 
 static void tell_trainer(struct report *r, struct finding *f)
 {
-	tell_waits(r, f);
+	waits_tell(r, f);
 	if (r->why->loaders.n && r->why->waited_ns > 0)
 		finding_tell(f,
 			     "meanwhile loaders waited to be asked for more, or for what they had "
@@ -473,7 +251,7 @@ static void tell_unknown(struct report *r, struct finding *f)
 		finding_tell(f, "the job uses a GPU, and gpu.out does not say how much (nvidia-smi pmon)");
 		return;
 	}
-	tell_waits(r, f);
+	waits_tell(r, f);
 	if (!w->has_sums && !w->has_switches)
 		finding_tell(f, "what is not known may be computing, page faults, or waiting in poll(2), futex(2) and the like, which "
 			     "are in sched.out alone");
@@ -483,12 +261,12 @@ static void tell_unknown(struct report *r, struct finding *f)
 
 static double computing(const struct report *r)
 {
-	return share_of(r, r->why->computed_ns);
+	return waits_share(r, r->why->computed_ns);
 }
 
 static double sleeping(const struct report *r)
 {
-	return share_of(r, r->why->slept_ns);
+	return waits_share(r, r->why->slept_ns);
 }
 
 /* What it read meanwhile, and that it did so itself. */
@@ -496,7 +274,7 @@ static void tell_computing(struct report *r, struct finding *f)
 {
 	const struct why_sums *s = &r->why->sums;
 
-	tell_waits(r, f);
+	waits_tell(r, f);
 	if (!isnan(r->why->cpu_idle_percent))
 		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)", r->why->cpu_idle_percent);
 	if (s->read_bytes)
@@ -506,7 +284,7 @@ static void tell_computing(struct report *r, struct finding *f)
 
 static void tell_sleeping(struct report *r, struct finding *f)
 {
-	tell_waits(r, f);
+	waits_tell(r, f);
 	why_tell_did(r, f);
 }
 
@@ -515,12 +293,12 @@ static void tell_sleeping(struct report *r, struct finding *f)
 /* What of its waits nothing in the job explains. Loaders would be what it waited for. */
 static double outside(const struct report *r)
 {
-	return r->why->has_sums && !r->why->loaders.n ? blame(r, WHY_OTHER) : 0;
+	return r->why->has_sums && !r->why->loaders.n ? waits_part(r, WHY_OTHER) : 0;
 }
 
 static void tell_outside(struct report *r, struct finding *f)
 {
-	tell_waits(r, f);
+	waits_tell(r, f);
 	why_tell_did(r, f);
 }
 

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/why/waits_evidence.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fmt.h"
+#include "base/util.h"
+#include "report/scan/lookup.h"
+#include "report/scan/model.h"
+
+#define TEXT_MAX 256
+#define LEAST_STATES 0.02 /* of the time that is looked at: that was waited, for what it was to be said */
+
+double waits_share(const struct report *r, double ns)
+{
+	return r->why->window_ns > 0 ? ns / r->why->window_ns : 0;
+}
+
+double waits_part(const struct report *r, enum why_state s)
+{
+	return waits_share(r, r->why->blame_ns[s]);
+}
+
+static const char *const basis_texts[WHY_BASES] = {
+	[WHY_BY_GPU] = "by gpu.out: the part of the time in which their GPUs did nothing",
+	[WHY_BY_SWITCHES] = "by sched_switch.out: no thread could run, or the main thread was in a call on a file",
+	[WHY_BY_SUMS] = "by sched.out and the rows of calls",
+	[WHY_BY_CALLS] = "by calls on pipes, sockets and files; poll(2) and futex(2) are in sched.out alone",
+	[WHY_BY_CPU_TIME] = "at most, by CPU time: poll(2) and the like, in which one waits, are in sched.out alone",
+	[WHY_BY_NOTHING] = "not known",
+	[WHY_BY_SEVERAL] = "which is not known of all in the same way",
+};
+
+/* What is looked at, of all trainers. */
+static uint64_t why_begin_ns(const struct why *w)
+{
+	uint64_t ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < w->n_trainers; i++)
+		if (why_tells(&w->trainer[i]))
+			ns = MIN(ns, w->trainer[i].begin_ns);
+	return ns;
+}
+
+static uint64_t why_end_ns(const struct why *w)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < w->n_trainers; i++)
+		if (why_tells(&w->trainer[i]))
+			ns = MAX(ns, w->trainer[i].end_ns);
+	return ns;
+}
+
+/* Trainers whose waits are known by the same, or by nothing. */
+struct alike {
+	uint32_t n;
+	uint64_t pid; /* of the first */
+	double waited_ns, window_ns;
+};
+
+static struct alike alike(const struct why *w, enum why_basis basis)
+{
+	struct alike a = { 0 };
+
+	for (uint32_t i = 0; i < w->n_trainers; i++) {
+		const struct why_trainer *t = &w->trainer[i];
+
+		if (t->basis != basis)
+			continue;
+		a.pid = a.n++ ? a.pid : t->pid;
+		a.waited_ns += (double)t->waited_ns;
+		a.window_ns += (double)(t->end_ns - t->begin_ns);
+	}
+	return a;
+}
+
+static const char *why_comm(const struct report *r, uint64_t pid)
+{
+	const struct report_proc *p = table_find(&r->procs, pid);
+
+	return p ? p->comm : "-";
+}
+
+static void put_basis(const struct why *w, enum why_basis basis, FILE *out)
+{
+	fputs(basis_texts[basis], out);
+	if (basis == WHY_BY_GPU)
+		fprintf(out, ", sampled every %.2f s", (double)w->gpu_sample_ns / NSEC_PER_SEC);
+}
+
+/* Where it is not known of all trainers by the same: of which of them by what. */
+static void tell_bases(const struct why *w, struct finding *f)
+{
+	const char *before = "";
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	for (enum why_basis b = 0; out && b <= WHY_BY_NOTHING; b++) {
+		struct alike a = alike(w, b);
+
+		if (!a.n || (w->basis != WHY_BY_SEVERAL && b != WHY_BY_NOTHING))
+			continue;
+		fprintf(out, "%s%u of them (process %u%s) ", before, a.n, (unsigned int)a.pid,
+			a.n > 1 ? " and others" : "");
+		if (b == WHY_BY_NOTHING) {
+			fputs("left out: the GPU in use has no numbers", out);
+		} else {
+			fprintf(out, "%.1f %%, ", rules_percent(a.waited_ns, a.window_ns));
+			put_basis(w, b, out);
+		}
+		before = "; ";
+	}
+	if (out)
+		fclose(out);
+	if (text && text[0])
+		finding_tell(f, "%s", text);
+	free(text);
+}
+
+static void tell_window(struct report *r, struct finding *f)
+{
+	const struct why *w = r->why;
+	char *basis = NULL;
+	size_t len;
+	FILE *out = open_memstream(&basis, &len);
+
+	if (!out)
+		return;
+	put_basis(w, w->basis, out);
+	fclose(out);
+	if (w->n_trainers == 1)
+		finding_tell(f, "process %u (%s) waited %.1f %% of the time from %.3f s to %.3f s, %s", (unsigned int)w->trainer[0].pid,
+			     why_comm(r, w->trainer[0].pid), rules_percent(w->waited_ns, w->window_ns),
+			     rules_seconds(r, why_begin_ns(w)), rules_seconds(r, why_end_ns(w)), basis);
+	else
+		finding_tell(f, "%u processes (%s%s) waited %.1f %% of the time from %.3f s to %.3f s, %s", w->n_trainers,
+			     why_comm(r, w->trainer[0].pid), w->seen < WHY_SEEN_PHASES ? "" : ", which train",
+			     rules_percent(w->waited_ns, w->window_ns), rules_seconds(r, why_begin_ns(w)),
+			     rules_seconds(r, why_end_ns(w)), basis);
+	free(basis);
+	tell_bases(w, f);
+	if (rules_percent(w->unseen_ns, w->window_ns) >= 1)
+		finding_tell(f, "whether they waited is not known of another %.1f %% of the time",
+			     rules_percent(w->unseen_ns, w->window_ns));
+}
+
+const char *const waits_state_texts[WHY_STATES] = {
+	[WHY_DISK] = "reading from storage",
+	[WHY_CACHE] = "reading from the page cache",
+	[WHY_META] = "opening files and metadata",
+	[WHY_WRITE] = "writing files",
+	[WHY_CPU] = "computing (decoding)",
+	[WHY_RUNQ] = "waiting for a CPU",
+	[WHY_QUEUE] = "loaders that were ready",
+	[WHY_OTHER] = "not known",
+};
+
+/* Where hardly anybody waited, what for is of no interest. */
+static void tell_states(struct report *r, struct finding *f)
+{
+	const struct why *w = r->why;
+	double sum_ns = w->waited_ns;
+	char text[TEXT_MAX * 2] = "";
+	size_t len = 0;
+
+	for (unsigned int i = 0; i < WHY_STATES && len < sizeof(text); i++)
+		if (rules_percent(w->blame_ns[i], sum_ns) >= 1)
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %.0f %%", len ? ", " : "", waits_state_texts[i],
+						MIN(rules_percent(w->blame_ns[i], sum_ns), 100));
+	if (w->straggler_ns > 0 && len < sizeof(text))
+		snprintf(text + len, sizeof(text) - len, "%sone loader alone %.0f %%", len ? ", " : "",
+			 rules_percent(w->straggler_ns, sum_ns));
+	if (!text[0] || waits_share(r, sum_ns) < LEAST_STATES)
+		return;
+	if (w->loaders.n)
+		finding_tell(f, "these waits, by what %u loader%s and the main thread did meanwhile: %s", w->loaders.n,
+			     w->loaders.n == 1 ? "" : "s", text);
+	else
+		finding_tell(f, "these waits: %s", text);
+}
+
+void waits_tell_longest(struct report *r, struct finding *f, enum why_state s, const char *what)
+{
+	const struct why_longest *top = &r->why->longest[s];
+
+	for (unsigned int i = 0; i < MIN(top->n, 2U); i++) {
+		const struct why_call *c = &top->call[i];
+		autofree char *path = c->fid ? report_path_of(r, c->fid, NULL, 0) : NULL;
+
+		finding_tell(f, "%s: %s from %.3f s on, process %u, %s", i ? "then" : what,
+			     FMT_NS(c->lat_ns), rules_seconds(r, c->end_ns - c->lat_ns), c->pid,
+			     path ? path : "no file");
+	}
+}
+
+void waits_tell(struct report *r, struct finding *f)
+{
+	const struct why *w = r->why;
+
+	if (f->is_bottleneck) {
+		tell_window(r, f);
+		tell_states(r, f);
+		return;
+	}
+	finding_tell(f, "%.1f %% of the waits, from %.3f s to %.3f s",
+		     rules_percent(f->measure * w->window_ns, w->waited_ns),
+		     rules_seconds(r, why_begin_ns(w)), rules_seconds(r, why_end_ns(w)));
+}
+
+void waits_tell_dataset(const struct report *r, struct finding *f, const char *what, enum dataset_by by)
+{
+	const struct dataset *d = report_dataset_most(r, by);
+	char *text = NULL;
+	size_t len;
+	FILE *out = d ? open_memstream(&text, &len) : NULL;
+
+	if (!out)
+		return;
+	report_dataset_print(d, by, out);
+	fclose(out);
+	if (text)
+		finding_tell(f, "%s: %s", what, text);
+	free(text);
+}
