@@ -43,10 +43,21 @@ static void put(FILE *out, double ns, double all_ns, const char *what)
 		fprintf(out, ", %.1f %% %s", rules_percent(ns, all_ns), what);
 }
 
+/* Rows count evenly for all of their interval, so that at the edges of what is looked at their sum may be a little more than that. */
+static double sum_of(const struct why_did *d)
+{
+	double ns = d->run_ns + d->runq_ns;
+
+	for (unsigned int i = 0; i < d->n_calls; i++)
+		ns += d->call[i].ns;
+	return ns;
+}
+
 static void put_sums(const struct why *w, double all_ns, FILE *out)
 {
 	struct why_did d = w->did;
 
+	all_ns = MAX(all_ns, sum_of(&d));
 	fprintf(out, "%.1f %% on a CPU", rules_percent(d.run_ns, all_ns));
 	put(out, d.runq_ns, all_ns, "waiting for one");
 	qsort(d.call, d.n_calls, sizeof(d.call[0]), by_time);

@@ -967,6 +967,25 @@ static void of_whom_sched_out_knows_nothing_it_is_not_said_that_it_computes(void
 	report_free(r);
 }
 
+/* What the workload's process waited for before it was the workload. */
+static void what_waits_before_exec_is_not_the_job(void **state)
+{
+	const struct account *a;
+	struct report *r;
+
+	put_alone("python", 19 * S);
+	for (unsigned int i = 0; i < STEPS; i++)
+		put_ran(100, i, S, 0);
+	put(SCHED, step(0) + S, "100\t100\tdltraced\ttarget\t-\tpoll\t%llu\t1\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(500 * MS), N(500 * MS));
+	put_rw(100, step(0) + 1000, 500, 'R', MiB, 0, 0, 2);
+	r = loaded();
+	a = account_of(r, 100);
+	adds_up(a);
+	assert_true(term(a, ACCOUNT_OTHERS) == 0);
+	about(is_bottleneck(r, "cpu-bound")->share, 1);
+	report_free(r);
+}
+
 static void who_sleeps_is_idle(void **state)
 {
 	struct report *r;
@@ -2059,6 +2078,7 @@ int main(void)
 		TEST(who_computes_is_bound_by_the_cpu),
 		TEST(who_computes_is_bound_by_the_cpu_by_switches_too),
 		TEST(of_whom_sched_out_knows_nothing_it_is_not_said_that_it_computes),
+		TEST(what_waits_before_exec_is_not_the_job),
 		TEST(who_sleeps_is_idle),
 		TEST(who_faults_in_mapped_files_waits_for_storage),
 		TEST(who_waits_for_a_server_waits_for_what_is_outside),
