@@ -112,45 +112,59 @@ static bool imports(const struct report_proc *p)
 	return p->interpreter || why_is_interpreter((struct reader_field){ p->comm, strlen(p->comm) });
 }
 
-/* Who trains, or else is most like it, that runs an interpreter: of several the one with the largest part of its life. */
-static double slowest_imports(const struct report *r, const struct report_proc **ret, uint64_t *life_ns)
+/* What a process's start took, as far as it is seen. */
+struct imports {
+	const struct report_proc *p; /* NULL: nobody's */
+	double software_ns;	     /* opens, reads and closes of software */
+	double fault_ns, stat_ns;    /* by sched.out: asleep in page faults and in stat(2) before its data */
+	double life_ns;
+};
+
+static double sum_of(const struct imports *i)
 {
-	double most = 0;
+	return i->software_ns + i->fault_ns + i->stat_ns;
+}
+
+static double share_of(const struct imports *i)
+{
+	return i->p && i->life_ns > 0 ? MIN(sum_of(i) / i->life_ns, 1) : 0;
+}
+
+/* Who trains, or else is most like it, that runs an interpreter: of several the one with the largest part of its life. */
+static struct imports slowest_imports(const struct report *r)
+{
+	struct imports slowest = { NULL };
 
 	for (uint32_t i = 0; i < r->why->n_trainers; i++) {
-		const struct report_proc *p = table_find(&r->procs, r->why->trainer[i].pid);
+		const struct why_trainer *t = &r->why->trainer[i];
+		const struct report_proc *p = table_find(&r->procs, t->pid);
 		uint64_t begin_ns, end_ns;
-		double share;
+		struct imports one;
 
-		if (!p || !imports(p) || p->software_ns < LEAST_NS)
+		if (!p || !imports(p))
 			continue;
 		begin_ns = p->begin_ns ? p->begin_ns : r->first_ns;
 		end_ns = p->end_ns > begin_ns ? p->end_ns : r->last_ns;
-		share = end_ns > begin_ns ? MIN((double)p->software_ns / (double)(end_ns - begin_ns), 1) : 0;
-		if (share <= most)
-			continue;
-		most = share;
-		*ret = p;
-		*life_ns = end_ns - begin_ns;
+		one = (struct imports){ .p = p, .software_ns = (double)p->software_ns, .life_ns = (double)(end_ns - MIN(begin_ns, end_ns)),
+					.fault_ns = t->before.ns[SLEEP_FAULT], .stat_ns = t->before.ns[SLEEP_STAT] };
+		if (sum_of(&one) >= LEAST_NS && share_of(&one) > share_of(&slowest))
+			slowest = one;
 	}
-	return most;
+	return slowest;
 }
 
 static double slow_imports(const struct report *r)
 {
-	const struct report_proc *p;
-	uint64_t life_ns;
+	struct imports slowest = slowest_imports(r);
 
-	return slowest_imports(r, &p, &life_ns);
+	return share_of(&slowest);
 }
 
 static struct finding_size size_of_imports(const struct report *r)
 {
-	const struct report_proc *p = NULL;
-	uint64_t life_ns;
+	struct imports slowest = slowest_imports(r);
 
-	slowest_imports(r, &p, &life_ns);
-	return rules_size_of_life(r, p ? (double)p->software_ns : 0);
+	return rules_size_of_life(r, slowest.p ? sum_of(&slowest) : 0);
 }
 
 /* Files of one folder, as a process used them. */
@@ -222,15 +236,19 @@ static void tell_slowest_folder(struct report *r, const struct report_proc *p, s
 
 static void tell_slow_imports(struct report *r, struct finding *f)
 {
-	const struct report_proc *p = NULL;
-	uint64_t life_ns;
+	const struct imports slowest = slowest_imports(r);
 
-	slowest_imports(r, &p, &life_ns);
-	if (!p)
+	if (!slowest.p)
 		return;
-	finding_tell(f, "process %u was for %s of its %s in %s opens, reads and closes of programs and packages; stat(2) is not "
-		     "among these", (unsigned int)p->pid, FMT_NS(p->software_ns), FMT_NS(life_ns), FMT_COUNT(p->software_calls));
-	tell_slowest_folder(r, p, f);
+	finding_tell(f, "process %u was for %s of its %s in %s opens, reads and closes of programs and packages",
+		     (unsigned int)slowest.p->pid, FMT_NS((uint64_t)slowest.software_ns), FMT_NS((uint64_t)slowest.life_ns),
+		     FMT_COUNT(slowest.p->software_calls));
+	if (r->why->has_sums)
+		finding_tell(f, "before it came to its data, it waited for %s in page faults and for %s in stat(2) and the like, by sched.out",
+			     FMT_NS((uint64_t)slowest.fault_ns), FMT_NS((uint64_t)slowest.stat_ns));
+	else
+		finding_tell(f, "stat(2) and page faults are not among these: sched.out is not there");
+	tell_slowest_folder(r, slowest.p, f);
 	rules_tell_when(r, f);
 }
 

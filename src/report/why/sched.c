@@ -256,17 +256,20 @@ static void take_sum(struct scan *s, void *own)
 	struct sleeps *sleeps = sleeps_of(s, &t);
 	struct sums *sums = own;
 	struct span span;
-	double looked_at;
+	double all_ns, looked_at;
 
 	if (!sleeps)
 		return;
 	span = span_of(s);
 	if (span.begin_ns >= span.end_ns)
 		return;
-	looked_at = (double)why_looked_at(t, span.begin_ns, span.end_ns) / (double)(span.end_ns - span.begin_ns);
+	all_ns = (double)(span.end_ns - span.begin_ns);
+	looked_at = (double)why_looked_at(t, span.begin_ns, span.end_ns) / all_ns;
 	add_to_sleeps(s, call, looked_at, sleeps);
 	if (sleeps != &t->main)
 		return;
+	if (span.begin_ns < t->begin_ns)
+		add_to_sleeps(s, call, (double)(MIN(span.end_ns, t->begin_ns) - span.begin_ns) / all_ns, &t->before);
 	sums->any = true;
 	did(s, looked_at);
 	if (call && call->for_others)

@@ -110,6 +110,7 @@ struct why_trainer {
 	uint64_t waited_ns;
 	double runq_ns; /* its main thread could run, and waited for a CPU */
 	struct sleeps main, threads; /* by sched.out, of what is looked at: its main thread; its others together */
+	struct sleeps before;	     /* of its main thread, before what is looked at, which begins with its data */
 	double cpu_wait; /* WHY_BY_CPU_TIME: the part of its time */
 	double unseen_ns; /* WHY_BY_CALLS: of what is looked at, what it may have waited in calls that are not traced */
 	uint32_t loaders;

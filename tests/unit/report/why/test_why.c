@@ -1771,6 +1771,28 @@ static void software_is_no_data(void **state)
 	report_free(r);
 }
 
+/* Libraries are mapped: what they cost is in page faults, and in stat(2) of where they may be, before there is data. */
+static void imports_wait_in_faults_and_stat_before_the_data(void **state)
+{
+	const struct finding *f;
+	struct report *r;
+
+	put_alone("python3.12", S);
+	put_open(100, BEGIN + 5 * MS, MS, 6);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_slept(100, 100, i, "fault", 500 * MS, 0);
+		put_slept(100, 100, i, "newfstatat", 0, 100 * MS);
+		if (i >= STEPS / 2)
+			put_rw(100, step(i) + 10 * MS, 1000, 'R', MiB, i * MiB, 0, 2);
+	}
+	r = loaded();
+	f = found(r, "slow-imports");
+	assert_non_null(f);
+	assert_in_range((unsigned int)(1000 * f->measure), 290, 310); /* 0.6 of half of its life */
+	assert_true(is_told(f, "page faults and for"));
+	report_free(r);
+}
+
 static void writes_that_jump(void **state)
 {
 	struct report *r;
@@ -2114,6 +2136,7 @@ int main(void)
 		TEST(what_several_share),
 		TEST(who_comes_in_the_next_epoch_shares_nothing),
 		TEST(software_is_no_data),
+		TEST(imports_wait_in_faults_and_stat_before_the_data),
 		TEST(writes_that_jump),
 		TEST(appending_is_no_jump),
 		TEST(a_storm_of_opens),
