@@ -191,7 +191,7 @@ void applog_words(struct phase_words *w, struct applog_piece rest)
 
 /* --- lines without the word ----------------------------------------------------------------------------- */
 
-/* What stands behind KEY in quotes and a colon, in S; NULL: no such member. */
+/* What stands behind KEY in quotes and a colon, in S, within quotes or not; NULL: no such member. */
 static const char *member(struct applog_piece s, const char *key)
 {
 	size_t len = strlen(key);
@@ -203,7 +203,7 @@ static const char *member(struct applog_piece s, const char *key)
 			continue;
 		for (p += 2; p < s.end && *p == ' '; p++)
 			;
-		return p;
+		return p + (p < s.end && (*p == '\'' || *p == '"'));
 	}
 	return NULL;
 }
@@ -226,8 +226,8 @@ static bool decimal_at(const char *p, const char *end, double *ret, bool *whole)
 }
 
 /*
- * {'loss': 0.5, 'epoch': 1.25}: of the trainer of Hugging Face, whose epoch is how many are done; its last line has
- * how long all of them took. A whole number is the epoch's own, as in logs of one JSON object a line.
+ * {'loss': 0.5, 'epoch': 1.25}: of the trainer of Hugging Face, whose epoch is how many are done, and which has quotes
+ * around numbers from version 5 on; its last line has how long all of them took. A whole number is the epoch's own, as in logs of one JSON object a line.
  */
 bool applog_parse_dict(struct applog_line *l, struct applog_piece s)
 {

@@ -172,6 +172,20 @@ static void by_workers(struct phases *p)
 	}
 }
 
+/*
+ * A bar that is drawn once, when all is done, has the last epoch's number: Lightning's, where it does not draw on a
+ * terminal. Generations up to that number are the epochs then. Of number 1 it may be an epoch and its validation.
+ */
+static bool is_last_of_many(const struct phases *p)
+{
+	const struct epoch_group *only = p->near.v;
+	const struct phase_workers *w = &p->workers;
+	const int64_t generations = (int64_t)w->n - w->minors;
+
+	return p->near.n == 1 && only->number > 1 && (only->number == generations || only->number == generations - 1) &&
+	       are_epochs(w) && w->v[w->n - 1].begin_ns < only->first_ns;
+}
+
 /* --- all of it ------------------------------------------------------------------------------------------------ */
 
 static void drop_derived(struct phases *p)
@@ -192,7 +206,7 @@ void phases_derive(struct phases *p, const struct timeline *timeline)
 	p->has_other_end = false;
 	p->says_epochs = says_epochs(p);
 	by_ends(p, &t);
-	if (!p->says_epochs && p->near.n && p->near_lines)
+	if (!p->says_epochs && p->near.n && p->near_lines && !is_last_of_many(p))
 		by_lines(p, &t);
 	else if (!p->says_epochs && are_epochs(&p->workers))
 		by_workers(p);

@@ -359,6 +359,31 @@ static void a_trainer_counts_epochs_that_are_done(void **state)
 	expect_side(&(struct job){ .said = odd }, EPOCH_LASTS, false, "epoch 1 1002-1012, epoch 2 1012-1022");
 }
 
+/* Numbers have quotes around them from version 5 on. */
+static void a_trainer_that_quotes_its_numbers_is_understood(void **state)
+{
+	static const struct said said[] = {
+		{ 1012, "{'loss': '0.6948', 'grad_norm': '0.7523', 'learning_rate': '3.389e-05', 'epoch': '1'}" },
+		{ 1022, "{'loss': '0.6923', 'grad_norm': '1.005', 'learning_rate': '1.722e-05', 'epoch': '2'}" },
+		{ 1032, "{'loss': '0.6917', 'grad_norm': '1.277', 'learning_rate': '5.556e-07', 'epoch': '3'}" },
+		{ 1032, "{'train_runtime': '30', 'train_samples_per_second': '812.6', 'train_loss': '0.6929', 'epoch': '3'}" }, { 0 },
+	};
+
+	expect_side(&(struct job){ .said = said }, EPOCH_ENDS, false, "epoch 1 1002-1012, epoch 2 1012-1022, epoch 3 1022-1032");
+}
+
+/* Lightning without a terminal: the last epoch's bar, when all is done. */
+static void a_bar_that_is_drawn_once_is_the_last_of_the_workers_epochs(void **state)
+{
+	static const struct said last[] = { { 1032, "Epoch 2/2  ━━━━━━━ 30/30 0:00:00 • 0:00:00 57.06it/s train_loss: 0.700" }, { 0 } },
+				 only[] = { { 1032, "Epoch 0/0  ━━━━━━━ 30/30 0:00:00 • 0:00:00 57.06it/s train_loss: 0.700" }, { 0 } };
+
+	phases_free(expect(&(struct job){ .said = last, .lived = three },
+			   "epoch 0 1002-1011.5, epoch 1 1012.5-1021.5, epoch 2 1022.5-1031.5"));
+	/* of one epoch it is that */
+	expect_side(&(struct job){ .said = only, .lived = three }, EPOCH_ENDS, false, "epoch 0 *1022.5-1032");
+}
+
 /* --- no lines ------------------------------------------------------------------------------------------------- */
 
 static void generations_of_workers_are_epochs(void **state)
@@ -472,6 +497,8 @@ int main(void)
 		cmocka_unit_test(lines_within_an_epoch_are_of_it),
 		cmocka_unit_test(bars_below_a_heading_are_of_its_epoch),
 		cmocka_unit_test(a_trainer_counts_epochs_that_are_done),
+		cmocka_unit_test(a_trainer_that_quotes_its_numbers_is_understood),
+		cmocka_unit_test(a_bar_that_is_drawn_once_is_the_last_of_the_workers_epochs),
 		cmocka_unit_test(generations_of_workers_are_epochs),
 		cmocka_unit_test(what_a_line_says_is_no_epoch_of_workers),
 		cmocka_unit_test(helpers_that_live_for_a_moment_are_none),
