@@ -257,10 +257,10 @@ int archiver_init(struct archiver *k, const struct archiver_options *o, int dirf
 	return o->keep_bytes ? archiver_begin_to_drop(k) : 0;
 }
 
-void archiver_add(struct archiver *k, const struct sink *s, bool stays)
+void archiver_add(struct archiver *k, const struct sink *s, bool reference)
 {
 	if (k->n_files < ARCHIVER_FILES_MAX)
-		k->files[k->n_files++] = (struct archiver_file){ .sink = s, .stays = stays };
+		k->files[k->n_files++] = (struct archiver_file){ .sink = s, .reference = reference };
 }
 
 int archiver_start(struct archiver *k)
@@ -303,7 +303,7 @@ void archiver_say(struct archiver *k, const char *dir)
 	k->error_said = error;
 	k->over_for = __atomic_load_n(&k->over, __ATOMIC_RELAXED) ? k->over_for + 1 : 0;
 	if (k->over_for == OVER_SAID_AFTER && !k->over_said) {
-		log_warn("%s takes more than --keep: what may be dropped is dropped at once, the names of files stay",
+		log_warn("%s takes more than --keep: rows are dropped as soon as they can be; marks, processes and the names of files stay as long as they fit",
 			 dir);
 		k->over_said = true;
 	}

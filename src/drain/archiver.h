@@ -21,7 +21,7 @@
 /* One file of the trace, with all its segments. */
 struct archiver_file {
 	const struct sink *sink;
-	bool stays; /* other files cannot be read without it: --keep never drops it */
+	bool reference; /* other files are read with it: --keep drops it last */
 	/* read by the control plane, relaxed */
 	uint64_t dropped_rows, dropped_bytes; /* by --keep; bytes of text */
 	uint64_t unsure_rows; /* of closed segments that the disk has refused some of, see sink.h */
@@ -91,7 +91,7 @@ struct archiver {
  */
 int archiver_init(struct archiver *k, const struct archiver_options *o, int dirfd);
 /* One more file; before the start. */
-void archiver_add(struct archiver *k, const struct sink *s, bool stays);
+void archiver_add(struct archiver *k, const struct sink *s, bool reference);
 int archiver_start(struct archiver *k);
 
 /* For sinks: struct sink_split, CTX is the archiver. Never waits. */

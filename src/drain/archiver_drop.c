@@ -26,30 +26,67 @@ int archiver_begin_to_drop(struct archiver *k)
 	return r;
 }
 
-static uint64_t trace_bytes(const struct archiver *k)
+/* What each file takes, growing and closed, into BYTES[k->n_files]; the trace, rollup.out too. */
+static uint64_t count_bytes(const struct archiver *k, uint64_t bytes[static ARCHIVER_FILES_MAX])
 {
-	uint64_t bytes = util_counted(&k->rollup.file_bytes);
+	uint64_t sum = util_counted(&k->rollup.file_bytes);
 
-	for (unsigned int i = 0; i < k->n_files; i++)
-		bytes += __atomic_load_n(&k->files[i].sink->ended, __ATOMIC_RELAXED) ? 0 : util_counted(&k->files[i].sink->file_bytes);
-	for (size_t i = 0; i < k->n; i++)
-		bytes += k->segments[i]->stored_bytes;
-	return bytes;
+	for (unsigned int i = 0; i < k->n_files; i++) {
+		const struct sink *s = k->files[i].sink;
+
+		bytes[i] = __atomic_load_n(&s->ended, __ATOMIC_RELAXED) ? 0 : util_counted(&s->file_bytes);
+		sum += bytes[i];
+	}
+	for (size_t i = 0; i < k->n; i++) {
+		if (k->segments[i]->file < k->n_files)
+			bytes[k->segments[i]->file] += k->segments[i]->stored_bytes;
+		sum += k->segments[i]->stored_bytes;
+	}
+	return sum;
 }
 
-/* The oldest one by its last row that may go, or k->n. */
-static size_t oldest(const struct archiver *k)
+/* The oldest segment by its last row, of any file with rows, or of the reference file OF; k->n: there is none. */
+static size_t oldest(const struct archiver *k, const struct archiver_file *of)
 {
 	size_t best = k->n;
 
 	for (size_t i = 0; i < k->n; i++) {
 		const struct archiver_segment *s = k->segments[i];
+		const struct archiver_file *f = &k->files[s->file];
 
-		if (s->file < k->n_files && !k->files[s->file].stays && s->seg.nr != SEGMENT_LAST &&
+		if (s->file < k->n_files && s->seg.nr != SEGMENT_LAST && (of ? f == of : !f->reference) &&
 		    (best == k->n || s->seg.last_ns < k->segments[best]->seg.last_ns))
 			best = i;
 	}
 	return best;
+}
+
+/* The reference file that takes most, where they alone are more than may be kept: a day of clocks is no reason to drop marks. */
+static const struct archiver_file *largest_reference(const struct archiver *k, const uint64_t bytes[static ARCHIVER_FILES_MAX])
+{
+	unsigned int best = k->n_files;
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < k->n_files; i++) {
+		if (!k->files[i].reference)
+			continue;
+		sum += bytes[i];
+		if (best == k->n_files || bytes[i] > bytes[best])
+			best = i;
+	}
+	return sum > k->o.keep_bytes ? &k->files[best] : NULL;
+}
+
+/* The one that goes next: rows, and what they are read with only when no row is left to go. k->n: none may. */
+static size_t next_to_drop(const struct archiver *k, const uint64_t bytes[static ARCHIVER_FILES_MAX])
+{
+	const struct archiver_file *reference;
+	size_t i = oldest(k, NULL);
+
+	if (i < k->n)
+		return i;
+	reference = largest_reference(k, bytes);
+	return reference ? oldest(k, reference) : k->n;
 }
 
 /* Its roll-up into rollup.out, on the disk. How many rows. */
@@ -99,10 +136,11 @@ static void drop(struct archiver *k, size_t i)
 /* Back to what may be kept. What grows is no segment yet: it has to be closed first. */
 void archiver_hold_to_keep(struct archiver *k)
 {
+	uint64_t bytes[ARCHIVER_FILES_MAX];
 	bool over = false;
 
-	while (k->o.keep_bytes && !over && trace_bytes(k) > k->o.keep_bytes) {
-		size_t i = oldest(k);
+	while (k->o.keep_bytes && !over && count_bytes(k, bytes) > k->o.keep_bytes) {
+		size_t i = next_to_drop(k, bytes);
 
 		over = i == k->n;
 		if (!over)

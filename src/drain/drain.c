@@ -347,7 +347,7 @@ static int sinks_open(struct drain *d, probe_mask mask, int dirfd)
 			return r;
 		if (d->archiver) {
 			sink_split_by(s, &d->split);
-			archiver_add(d->archiver, s, i == DLT_files);
+			archiver_add(d->archiver, s, probes[i]->flags & PROBE_REFERENCE);
 		}
 		sink_header(s, header, (size_t)(record_put_header(header, probes[i]) - header));
 		r = sink_flush(s);

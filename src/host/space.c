@@ -6,13 +6,22 @@
 
 #include "base/util.h"
 
-/* So that root's reserve and other people's work are safe. */
+/* So that root's reserve and other people's work are safe, and a trace on a small disk has room all the same. */
 #define DEFAULT_BYTES (2ULL << 30)
-#define DEFAULT_PERCENT 2
+#define DEFAULT_PERCENT 5
+#define DEFAULT_OF_FREE 2 /* a half */
 
 static uint64_t enough_again(uint64_t least)
 {
 	return least + MIN(least / 16, UINT64_MAX - least);
+}
+
+static uint64_t default_bytes(const struct statvfs *fs)
+{
+	uint64_t percent = (uint64_t)fs->f_blocks * fs->f_frsize / 100 * DEFAULT_PERCENT;
+	uint64_t of_free = (uint64_t)fs->f_bavail * fs->f_frsize / DEFAULT_OF_FREE;
+
+	return MIN(MIN(percent, of_free), DEFAULT_BYTES);
 }
 
 int space_look(struct space *s, int fd, uint64_t min_free)
@@ -22,7 +31,8 @@ int space_look(struct space *s, int fd, uint64_t min_free)
 	if (fstatvfs(fd, &fs) < 0)
 		return -errno;
 	if (min_free == SPACE_DEFAULT)
-		min_free = MAX((uint64_t)fs.f_blocks * fs.f_frsize * DEFAULT_PERCENT / 100, DEFAULT_BYTES);
+		min_free = s->looked ? s->least_bytes : default_bytes(&fs);
+	s->looked = true;
 	s->free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
 	s->least_bytes = min_free;
 	/* a file system without a size, as tmpfs can be, tells nothing */

@@ -31,5 +31,6 @@ const struct probe files_probe = {
 	.help = "the FID table: every file that another row names",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_files),
+	.flags = PROBE_REFERENCE,
 	.decode = decode,
 };

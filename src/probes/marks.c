@@ -15,4 +15,5 @@ const struct probe marks_probe = {
 	.help = "what `dltraced mark' was told while the job ran",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_marks),
+	.flags = PROBE_REFERENCE,
 };

@@ -208,6 +208,7 @@ const struct probe pids_probe = {
 	.help = "process life: fork, exec, rename, exit, and who was there before",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_pids),
+	.flags = PROBE_REFERENCE,
 	.seg_at = offsetof(struct row, seg),
 	.open = pids_open,
 	.decode = decode,

@@ -15,6 +15,7 @@
 #include "host/path_search.h"
 #include "host/rights/privileges.h"
 #include "host/rights/workload_user.h"
+#include "host/space.h"
 #include "host/stall/guard.h"
 #include "job/collect.h"
 #include "job/workload.h"
@@ -68,6 +69,7 @@ int command_look(const struct config *cfg, const struct workload_user *u)
 int command_fork(struct workload *w, const struct config *cfg, const struct workload_user *u, const struct outdir *dir,
 		 int *log_fd)
 {
+	struct space space = {};
 	int r;
 
 	if (cfg->log) {
@@ -76,6 +78,8 @@ int command_fork(struct workload *w, const struct config *cfg, const struct work
 		if (r < 0)
 			log_debug("files are made as root: %s", strerror(-r));
 		*log_fd = util_create_at(dir->fd, OUTDIR_LOG_NEW, O_APPEND);
+		if (*log_fd >= 0 && space_look(&space, *log_fd, cfg->min_free_bytes) < 0)
+			space.least_bytes = cfg->min_free_bytes;
 		privileges_as_root();
 		stall_guard_end();
 		if (*log_fd < 0) {
@@ -91,7 +95,7 @@ int command_fork(struct workload *w, const struct config *cfg, const struct work
 		return EXIT_DLTRACED;
 	}
 	if (cfg->log)
-		relay_keep_free(&w->relay, cfg->min_free_bytes);
+		relay_keep_free(&w->relay, space.least_bytes);
 	return 0;
 }
 

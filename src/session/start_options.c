@@ -287,7 +287,7 @@ const struct option_row start_options[] = {
 	  set_keep, TO(keep_bytes), START_IN_CONFIG | START_BY_SERVICE },
 	{ "log", 0, NULL, "The command's output into it too",
 	  option_true, TO(log), START_BY_USER },
-	{ "min-free", 0, "SIZE", "Space to leave (default: 2 %, at least 2G)",
+	{ "min-free", 0, "SIZE", "Space to leave (default: 5 %, at most 2G)",
 	  option_size, TO(min_free_bytes), START_IN_CONFIG | START_BY_SERVICE },
 	{ "metrics-file", 0, "FILE", "Its counters for Prometheus, every --interval",
 	  option_text, TO(metrics_file), START_IN_CONFIG },

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "base/exit_codes.h"
+#include "base/fmt.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "collectors/collectors.h"
@@ -216,6 +217,25 @@ int session_go_untraced(struct session *s)
 	return 0;
 }
 
+/*
+ * A --min-free that is not met now would lose every row: it was given for another disk. By default there is always
+ * some room. With --best-effort watch_space() says it when tracing begins. 0 or an exit status.
+ */
+static int look_at_space(struct session *s)
+{
+	struct space *space = &s->folder_watch.space;
+	int r;
+
+	session_files_of_user(s);
+	r = space_look(space, s->dir.fd, s->cfg->min_free_bytes);
+	session_files_done();
+	if (r < 0 || !space->low || s->cfg->best_effort)
+		return 0;
+	log_err("only %s free in %s, and --min-free is %s: free some space, put the trace on another disk (-o DIR) or leave less (--min-free SIZE)",
+		FMT_BYTES(space->free_bytes), s->dir.path, FMT_BYTES(space->least_bytes));
+	return EXIT_DLTRACED;
+}
+
 int session_load(struct session *s)
 {
 	int r, loaded;
@@ -239,6 +259,9 @@ int session_load(struct session *s)
 	}
 	if (loaded < 0)
 		return 0;
+	r = look_at_space(s);
+	if (r)
+		return r;
 	s->traced = true;
 	return prepare(s) < 0 ? session_go_untraced(s) : 0;
 }

@@ -45,6 +45,7 @@ enum probe_flags {
 	PROBE_ON_DEMAND = 4,  /* off by default */
 	PROBE_SCHED_SUMS = 8, /* on with --sched sums; by default, too, where it loads and the target is not all of the machine */
 	PROBE_SCHED_TIMELINE = 16, /* on with --sched timeline */
+	PROBE_REFERENCE = 32, /* the rows of other files are read with it: --keep drops it last */
 };
 
 /* When a probe that adds up in the kernel is asked for its rows. */

@@ -131,10 +131,37 @@ rm small/fill
 
 # --- less than --min-free from the start ----------------------------------------------------------
 
-trace --min-free 1G -- "$W/storm" -n 100000 "$TMPDIR/data" >out 2>err || fail "status $?"
+rc=0
+trace --min-free 1G -- touch ran 2>err || rc=$?
+equal "status below --min-free" $rc 125
+[ ! -e ran ] && [ ! -e "$t" ] || fail "below --min-free something has run, or is left"
+grep -q 'only [0-9.]* MiB free in .*/small/t, and --min-free is 1.00 GiB: .*-o DIR.*--min-free' err ||
+	fail "below --min-free: $(cat err)"
+trace --best-effort --min-free 1G -- "$W/storm" -n 100000 "$TMPDIR/data" >out 2>err || fail "status $?"
 accounted "$calls"
 equal "rows below --min-free" "$(count rows)" 0
 said 'only 1 MiB free in .*/small/t (--min-free is 1024 MiB)'
+
+# --- a small disk, by default ---------------------------------------------------------------------
+
+# small_disk SIZE: half of what is free, or 5 %, is left, and nothing is lost before.
+small_disk() {
+	mkdir other
+	mount -t tmpfs -o "size=$1" none other || skip "to mount tmpfs"
+	"$DLT" start -q --collectors none --probes -bio -o other/t -- "$W/storm" -n 1000 -w 0 "$TMPDIR/data" >out 2>err ||
+		fail "on $1: status $?: $(cat err)"
+	cp -r other/t on-small
+	umount other && rmdir other
+	t=$TMPDIR/on-small
+	[ ! -s err ] || fail "on $1: $(cat err)"
+	equal "lost on $1" "$(manifest 'sum(p["lost"] for p in m["probes"])')" 0
+	equal "reads on $1" "$(rows vfs_rw 'FUNC == "pread64" && FILE == "data"' | wc -l)" 1256
+	t=$mnt/t
+	rm -r on-small
+}
+
+small_disk 954m
+small_disk 16m
 
 # --- the workload's log ---------------------------------------------------------------------------
 

@@ -46,6 +46,25 @@ equal "sums without what is there" "$(python3 -c '
 import json
 print(next(s["rows"] for s in json.load(open("json"))["rollup"] if s["name"] == "vfs_rw"))')" $((dropped - one))
 
+# --- marks stay -------------------------------------------------------------------------------------
+
+# Parts by time, so that each file has some to drop.
+cat >job <<'END'
+for i in $(seq 40); do
+	"$DLT" mark -t "$t" "mark $i" || exit 1
+	"$W/storm" -n 4000 -w 0 data
+	sleep 0.1
+done
+END
+export DLT W t
+trace --rotate 1s --keep 1M -- sh job >out 2>err || fail "status $?: $(cat err)"
+[ "$(probe vfs_rw dropped)" -gt 40000 ] || fail "$(probe vfs_rw dropped) rows of vfs_rw dropped"
+for name in marks pids files time_align; do
+	equal "$name dropped" "$(probe $name dropped)" 0
+	equal "$name" "$(cat "$t/$name".*out | grep -c '^[0-9]')" "$(probe $name rows)"
+done
+equal "marks" "$(probe marks rows)" 40
+
 # --- sums and no rows -----------------------------------------------------------------------------
 
 trace --rollup-only -- "$W/storm" -n 100000 -w 0 "$TMPDIR/data" >out 2>err || fail "status $?"

@@ -19,12 +19,12 @@
 #define MINUTE "2026-11-21T01:02"
 
 static struct archiver k;
-static struct sink x, files;
+static struct sink x, files, marks;
 static struct sink_split split = { .closed = archiver_closed, .ctx = &k };
 static int dir;
 static uint64_t time_ns;
 
-static void open_one(struct sink *s, const char *name, bool stays)
+static void open_one(struct sink *s, const char *name, bool reference)
 {
 	static const char title[] = "# dltraced x 1\n", columns[] = "TIMESTAMP\tTIME\tPID\tCOMM\tLAT_NS\tRET\n";
 
@@ -32,7 +32,7 @@ static void open_one(struct sink *s, const char *name, bool stays)
 	sink_split_by(s, &split);
 	sink_header(s, title, sizeof(title) - 1);
 	sink_header(s, columns, sizeof(columns) - 1);
-	archiver_add(&k, s, stays);
+	archiver_add(&k, s, reference);
 }
 
 static void begin(enum pack pack, uint64_t keep_bytes)
@@ -45,6 +45,7 @@ static void begin(enum pack pack, uint64_t keep_bytes)
 	assert_int_equal(archiver_init(&k, &o, dir), 0);
 	open_one(&x, "x.out", false);
 	open_one(&files, "files.out", true);
+	open_one(&marks, "marks.out", true);
 }
 
 /* N rows into a segment of its own. */
@@ -164,13 +165,36 @@ static void drops_the_oldest_and_sums_them_up(void **state)
 	assert_true(archiver_file(&k, &x)->dropped_rows > 0);
 	assert_int_equal(rows_in("x.out") + archiver_file(&k, &x)->dropped_rows, 5000);
 	assert_int_equal(rows_summed(), archiver_file(&k, &x)->dropped_rows);
-	/* what names the files in other rows stays */
+	/* what other rows are read with stays, though it is older */
 	assert_int_equal(archiver_file(&k, &files)->dropped_rows, 0);
 	assert_int_equal(rows_in("files.out"), 20);
 	assert_int_equal(k.not_summed, 0);
 	archiver_each(&k, count, sums);
 	assert_true(sums[3] <= 100000);
 	assert_int_equal(sums[2] + archiver_file(&k, &x)->dropped_bytes, x.bytes + files.bytes);
+}
+
+/* The largest of them gives its oldest part; the last of the rows have gone before. */
+static void drops_reference_files_only_where_they_alone_are_too_large(void **state)
+{
+	uint64_t sums[4] = { 0 };
+
+	begin(PACK_NONE, 100000);
+	put_segment(&marks, 5);
+	for (int i = 0; i < 10; i++) {
+		put_segment(&files, 500);
+		put_segment(&x, 500);
+	}
+	assert_int_equal(archiver_start(&k), 0);
+	assert_int_equal(end(), 0);
+	assert_int_equal(archiver_file(&k, &x)->dropped_rows, 5000);
+	assert_int_equal(archiver_file(&k, &marks)->dropped_rows, 0);
+	assert_int_equal(rows_in("marks.out"), 5);
+	assert_false(is_there("files.000001.out"));
+	assert_true(is_there("files.000010.out"));
+	assert_int_equal(rows_in("files.out") + archiver_file(&k, &files)->dropped_rows, 5000);
+	archiver_each(&k, count, sums);
+	assert_true(sums[2] <= 100000 && sums[2] > 60000);
 }
 
 static void asks_for_a_split_where_nothing_can_be_dropped(void **state)
@@ -268,6 +292,7 @@ static void told_to_stop_it_leaves_the_rest_plain(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		KEEPER(drops_reference_files_only_where_they_alone_are_too_large),
 		KEEPER(asks_for_a_split_where_nothing_can_be_dropped),
 		KEEPER(does_not_follow_what_was_put_in_place_of_a_segment),
 		KEEPER(drops_the_oldest_and_sums_them_up),

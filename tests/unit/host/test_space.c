@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <sys/statvfs.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -55,13 +56,29 @@ static void a_file_system_without_a_size_is_never_low(void **state)
 	assert_false(s.low);
 }
 
-static void by_default_two_percent_or_two_gib_stay_free(void **state)
+static void by_default_a_disk_of_any_size_has_room(void **state)
 {
 	autoclose int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct space s = {};
+	struct statvfs fs;
+
+	assert_int_equal(fstatvfs(fd, &fs), 0);
+	assert_int_equal(space_look(&s, fd, SPACE_DEFAULT), 0);
+	assert_false(s.low);
+	assert_true(s.least_bytes <= 2ULL << 30);
+	assert_true(s.least_bytes <= (uint64_t)fs.f_blocks * fs.f_frsize / 20);
+	assert_true(s.least_bytes <= s.free_bytes / 2);
+}
+
+/* As the trace takes its half, the half of the rest is not what has to stay. */
+static void the_default_is_that_of_the_first_look(void **state)
+{
+	autoclose int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct space s = { .looked = true, .least_bytes = 1ULL << 60 };
 
 	assert_int_equal(space_look(&s, fd, SPACE_DEFAULT), 0);
-	assert_true(s.least_bytes >= 2ULL << 30);
+	assert_true(s.least_bytes == 1ULL << 60);
+	assert_true(s.low);
 }
 
 static void what_cannot_be_looked_at_changes_nothing(void **state)
@@ -78,7 +95,8 @@ int main(void)
 		cmocka_unit_test(is_low_below_the_least_and_until_there_is_more),
 		cmocka_unit_test(no_least_is_too_large),
 		cmocka_unit_test(a_file_system_without_a_size_is_never_low),
-		cmocka_unit_test(by_default_two_percent_or_two_gib_stay_free),
+		cmocka_unit_test(by_default_a_disk_of_any_size_has_room),
+		cmocka_unit_test(the_default_is_that_of_the_first_look),
 		cmocka_unit_test(what_cannot_be_looked_at_changes_nothing),
 	};
 

@@ -49,8 +49,8 @@ static const struct {
 		"TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET MODE FLAGS FID PATH PATH2",
 		sizeof(struct dlt_create_del), OF_TARGET },
 	[DLT_files] = { "files", "TIMESTAMP TIME FID DEV INO TYPE FSTYPE SIZE STATE REALPATH",
-		sizeof(struct dlt_files), 0 },
-	[DLT_marks] = { "marks", "TIMESTAMP TIME PID TEXT", sizeof(struct dlt_marks), 0 },
+		sizeof(struct dlt_files), PROBE_REFERENCE },
+	[DLT_marks] = { "marks", "TIMESTAMP TIME PID TEXT", sizeof(struct dlt_marks), PROBE_REFERENCE },
 	[DLT_mmap] = { "mmap",
 		"TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET ADDR LEN PROT FLAGS FD OFFSET "
 		"OLD_ADDR OLD_LEN FID FILE", sizeof(struct dlt_mmap), OF_TARGET },
@@ -59,7 +59,7 @@ static const struct {
 		"REALPATH", sizeof(struct dlt_open), OF_TARGET },
 	[DLT_pids] = { "pids",
 		"TIMESTAMP TIME PID TID PPID COMM EVENT STATUS NSPID UID CGROUP RANK ARGS",
-		sizeof(struct dlt_pids), 0 },
+		sizeof(struct dlt_pids), PROBE_REFERENCE },
 	[DLT_rollup] = { "rollup",
 		"TIMESTAMP TIME MINUTE PROBE PID COMM RW ROWS FAILED BYTES LAT_NS MAX_LAT_NS SEGMENT",
 		sizeof(struct dlt_rollup), 0 },
@@ -72,7 +72,7 @@ static const struct {
 	[DLT_sync] = { "sync", "TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET FD OFFSET LEN FID FILE",
 		sizeof(struct dlt_sync), OF_TARGET },
 	[DLT_time_align] = { "time_align", "TIMESTAMP TIME REALTIME_NS BOOTTIME_NS ERROR_NS EVENT",
-		sizeof(struct dlt_time_align), PROBE_SELECTABLE },
+		sizeof(struct dlt_time_align), PROBE_SELECTABLE | PROBE_REFERENCE },
 	[DLT_vfs_rw] = { "vfs_rw",
 		"TIMESTAMP TIME PID TID COMM RW FUNC LAT_NS REQUESTED RETURNED OFFSET DISK_BYTES "
 		"FD FLAGS FID FILE", sizeof(struct dlt_vfs_rw), OF_TARGET },
