@@ -172,7 +172,7 @@ $(B)/tests/%: tests/unit/%.c $(B)/lib.a
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -Werror=unused-function $(ALL_LDFLAGS) -o $@ $< $(B)/lib.a -lcmocka $(LDLIBS)
 
 # Only this one is linked with all of report/ and, as far as that names it, with what src/README.md calls common: no libbpf.
-COMMON_OBJ  := $(filter $(addprefix $(B)/obj/,base/% stats/% trace/%),$(LIB_OBJ))
+COMMON_OBJ  := $(filter $(addprefix $(B)/obj/,applog/% base/% stats/% trace/%),$(LIB_OBJ))
 OFFLINE_OBJ := $(filter $(B)/obj/report/% $(B)/obj/page_html.o,$(LIB_OBJ))
 $(B)/common.a: $(COMMON_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^

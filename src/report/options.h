@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
+#include "applog/applog.h"
 #include "report/cpu/cpu.h"
-#include "report/phases/applog.h"
 #include "report/phases/read.h"
 
 #define REPORT_LOGS_MAX 64U

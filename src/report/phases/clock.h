@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "report/phases/applog.h"
+#include "applog/applog.h"
 #include "report/phases/wallclock.h"
 #include "report/phases/zone.h"
 #include "trace/manifest_read.h"

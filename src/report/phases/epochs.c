@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
+#include "applog/entry.h"
 #include "base/util.h"
-#include "report/phases/entry.h"
 #include "report/phases/workers.h"
 #include "stats/timeline.h"
 

@@ -2,7 +2,6 @@
 /* See log.h. */
 #include "report/phases/log.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -139,9 +138,7 @@ static size_t split(char *line, size_t len, struct piece pieces[PIECES_MAX])
 			if (p == end)
 				return n;
 		} else if (*p == '\033' && p + 1 < end && p[1] == '[') {
-			for (p += 2; p < end && !isalpha((unsigned char)*p); p++)
-				;
-			p -= p == end;
+			p = applog_escape_end(p, end) - 1;
 		} else {
 			*out++ = *p;
 		}

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/phases/applog.h"
+#include "applog/applog.h"
 
 struct phase_reader;
 

@@ -14,14 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/phases/entry.h"
+#include "applog/entry.h"
 #include "report/phases/epochs.h"
 #include "report/phases/workers.h"
 #include "stats/table.h"
 
 #define PHASES_NAMES_MAX 1024
 #define PHASES_MAX (1U << 16) /* as they are told, of every rank */
-#define PHASE_NAME_MAX 128
 #define PHASE_LABEL_MAX (PHASE_NAME_MAX + 24)
 #define PHASES_NONE UINT32_MAX
 #define PHASES_NOTES_MAX 64

@@ -6,8 +6,8 @@
 #ifndef REPORT_PHASES_READ_H
 #define REPORT_PHASES_READ_H
 
-#include "report/phases/applog.h"
 #include "report/phases/clock.h"
+#include "report/phases/options.h"
 #include "report/phases/phases.h"
 #include "trace/manifest_read.h"
 

@@ -5,6 +5,8 @@
 
 #include "base/util.h"
 #include "report/phases/clock.h"
+#include "report/phases/options.h"
+#include "report/phases/phases.h"
 
 struct phase_reader {
 	struct phases *phases;

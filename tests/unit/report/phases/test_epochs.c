@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
+#include "applog/applog.h"
 #include "base/util.h"
-#include "report/phases/applog.h"
 #include "report/phases/phases.h"
 #include "stats/timeline.h"
 

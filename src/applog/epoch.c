@@ -7,8 +7,8 @@
 #include <ctype.h>
 #include <strings.h>
 
+#include "applog/impl.h"
 #include "base/util.h"
-#include "report/phases/applog_impl.h"
 
 /* Words that stand for something measured, where a number follows. All of them in lower case. */
 static const char *const results[] = {

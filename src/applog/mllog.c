@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "report/phases/mllog.h"
+#include "applog/mllog.h"
 
 #include <stdio.h>
 #include <stdlib.h>

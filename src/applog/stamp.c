@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* When a line was written: the time near its begin. */
+#include "applog/impl.h"
 #include "base/util.h"
-#include "report/phases/applog_impl.h"
 
 #define STAMP_WITHIN 256 /* bytes: the time is near the begin of a line */
 

@@ -3,15 +3,15 @@
  * What a line of a job's log says about its phases, and when it says so: MLPerf's lines, those of the DLIO
  * benchmark and others that begin with the time, and what the user has given rules for. Pure; trusts nothing.
  */
-#ifndef REPORT_PHASES_APPLOG_H
-#define REPORT_PHASES_APPLOG_H
+#ifndef APPLOG_APPLOG_H
+#define APPLOG_APPLOG_H
 
 #include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/phases/phases.h"
+#include "applog/entry.h"
 
 #define APPLOG_RULES_MAX 32U
 #define APPLOG_LINE_MAX 65536 /* of a line that is longer this much is looked at */
@@ -72,12 +72,7 @@ size_t applog_event(const char *name, size_t len, enum phase_event *event);
  */
 const char *applog_stamp(struct applog_time *ret, const char *line, size_t len, const char **begin);
 
-/* How to find the phases of a trace folder's job. */
-struct phases_options {
-	const char *const *logs; /* of --app-log, in place of what the folder has */
-	unsigned int n_logs;
-	const char *zone; /* of --app-log-tz, in place of the host's; NULL */
-	struct applog_rules *rules; /* NULL: none */
-};
+/* Behind the terminal's escape sequence (colours, moves of the cursor) that begins at P; P: there is none. */
+const char *applog_escape_end(const char *p, const char *end);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Between the parts that take a line of a log apart: each looks at the rest of it. */
-#ifndef REPORT_PHASES_APPLOG_IMPL_H
-#define REPORT_PHASES_APPLOG_IMPL_H
+#ifndef APPLOG_IMPL_H
+#define APPLOG_IMPL_H
 
 #include <string.h>
 
-#include "report/phases/applog.h"
+#include "applog/applog.h"
 
 #define APPLOG_RANK_BYTES 63 /* that launchers put before a line */
 
@@ -34,11 +34,11 @@ void applog_set_name(struct applog_line *l, const char *name, size_t len);
 /* Digits at S: their value, -1 where there are none or too many. */
 int64_t applog_number_at(struct applog_piece s);
 
-/* applog_phrase.c: BEFORE: where the time begins; AFTER: where it ends; both NULL without one. */
+/* phrase.c: BEFORE: where the time begins; AFTER: where it ends; both NULL without one. */
 enum applog_found applog_parse_phrase(struct applog_line *l, const char *line, size_t len, const char *before,
 				      const char *after);
 
-/* applog_epoch.c */
+/* epoch.c */
 bool applog_has_results(struct applog_piece s);
 /* What REST, behind the number of an epoch, says of it. */
 void applog_words(struct phase_words *w, struct applog_piece rest);
@@ -46,7 +46,7 @@ void applog_words(struct phase_words *w, struct applog_piece rest);
 bool applog_parse_dict(struct applog_line *l, struct applog_piece s);
 bool applog_parse_bar(struct applog_line *l, struct applog_piece s);
 
-/* applog_rules.c: by the first rule that matches. */
+/* rules.c: by the first rule that matches. */
 enum applog_found applog_parse_rules(struct applog_line *l, const struct applog_rules *rules, const char *line, size_t len);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
+
+#include "applog/impl.h"
+#include "applog/mllog.h"
 #include "base/util.h"
-#include "report/phases/applog_impl.h"
-#include "report/phases/mllog.h"
 
 size_t applog_event(const char *name, size_t len, enum phase_event *event)
 {
@@ -20,6 +22,15 @@ size_t applog_event(const char *name, size_t len, enum phase_event *event)
 		return len - n - 1;
 	}
 	return len;
+}
+
+const char *applog_escape_end(const char *p, const char *end)
+{
+	if (end - p < 2 || *p != '\033' || p[1] != '[')
+		return p;
+	for (p += 2; p < end && !isalpha((unsigned char)*p); p++)
+		;
+	return p < end ? p + 1 : end;
 }
 
 void applog_set_name(struct applog_line *l, const char *name, size_t len)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "report/phases/applog.h"
+#include "applog/applog.h"
 
 #include <errno.h>
 #include <setjmp.h>

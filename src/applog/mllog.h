@@ -3,8 +3,8 @@
  * Reads the lines by which an MLPerf job says where it is (":::MLLOG {...}", github.com/mlcommons/logging),
  * as they come out of logs: with the rank of a process before them or without. Pure; trusts nothing.
  */
-#ifndef REPORT_PHASES_MLLOG_H
-#define REPORT_PHASES_MLLOG_H
+#ifndef APPLOG_MLLOG_H
+#define APPLOG_MLLOG_H
 
 #include <stdbool.h>
 #include <stddef.h>

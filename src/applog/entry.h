@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a line of a log, or a mark, says of a phase. */
-#ifndef REPORT_PHASES_ENTRY_H
-#define REPORT_PHASES_ENTRY_H
+#ifndef APPLOG_ENTRY_H
+#define APPLOG_ENTRY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#define PHASE_NAME_MAX 128
 #define PHASE_NO_END UINT64_MAX /* of what has none yet */
 
 /* Whence a phase is known; where several tell of a kind the first counts. */

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "applog/impl.h"
+#include "applog/mllog.h"
 #include "base/util.h"
-#include "report/phases/applog_impl.h"
-#include "report/phases/mllog.h"
 
 #define RULE_BYTES 4096 /* of a line that a rule is tried on */
 #define PARTS 10	/* \0 to \9 */

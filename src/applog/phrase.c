@@ -3,9 +3,9 @@
 #include <ctype.h>
 #include <strings.h>
 
+#include "applog/impl.h"
+#include "applog/mllog.h"
 #include "base/util.h"
-#include "report/phases/applog_impl.h"
-#include "report/phases/mllog.h"
 
 static bool is_of_word(char c)
 {
