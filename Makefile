@@ -8,6 +8,7 @@
 #   make DEBUG=1  ASan and UBSan            make install  PREFIX, DESTDIR, see below; make uninstall
 #   make TSAN=1   ThreadSanitizer           make lint     static analysis
 #   make page     the page of report --html, in a browser       make screenshot   docs/report.png, by it
+#   make docs     the blocks of docs/ that commands print
 #   make fuzz     hostile input, for a bounded number of runs (SECS=600: each for so long)
 #   make deb      Debian package, in build/deb        make check-package   they work in a clean root
 #
@@ -71,7 +72,7 @@ BENCH     := $(addprefix $(B)/bench/,load hooks shim.so)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all workloads unit unit-asan native page screenshot fuzz fuzzers lint check check-vm check-systemd check-package bench soak demo \
+.PHONY: all workloads unit unit-asan native page screenshot docs fuzz fuzzers lint check check-vm check-systemd check-package bench soak demo \
 	deps install uninstall deb rpm clean
 
 all: $(B)/dltraced $(B)/dltraced-traces.5
@@ -209,6 +210,9 @@ page: all $(B)/tests/page $(B)/tests/gen_trace
 # docs/report.png, of a trace of the PyTorch job on this machine.
 screenshot: all
 	$(Q)scripts/screenshot docs/report.png
+
+docs: all
+	$(Q)scripts/docs-blocks
 
 fuzzers: $(FUZZERS)
 
