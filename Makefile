@@ -1,6 +1,6 @@
 # dltraced: one Makefile, everything built in build/.
 #
-#   make          build/dltraced            make demo     trace the bundled workload, print the report
+#   make          build/dltraced            make demo     trace the bundled workload, make its page
 #   make check    all tests                 make unit     unit tests only (no root needed)
 #   make check-vm the tests for other kernels, in QEMU
 #   make bench    what tracing costs, beside other tracers (20 min; ROUNDS=1: 5 min)

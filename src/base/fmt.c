@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/fmt.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "base/text.h"
 #include "base/util.h"
@@ -52,6 +54,28 @@ char *fmt_ns(char buf[FMT_MAX], uint64_t ns)
 	static const char *const units[] = { "ns", "us", "ms", "s" };
 
 	return scaled(buf, ns, 1000, units, ARRAY_SIZE(units));
+}
+
+/* Those that end a process; glibc has a function for this from 2.32 on. */
+#define NAME(signal) [signal] = #signal
+static const char *const signal_names[] = {
+	NAME(SIGABRT), NAME(SIGALRM), NAME(SIGBUS),  NAME(SIGFPE),  NAME(SIGHUP),    NAME(SIGILL),  NAME(SIGINT),
+	NAME(SIGKILL), NAME(SIGPIPE), NAME(SIGPROF), NAME(SIGPWR),  NAME(SIGQUIT),   NAME(SIGSEGV), NAME(SIGSYS),
+	NAME(SIGTERM), NAME(SIGTRAP), NAME(SIGUSR1), NAME(SIGUSR2), NAME(SIGVTALRM), NAME(SIGXCPU), NAME(SIGXFSZ),
+};
+#undef NAME
+
+char *fmt_ended(char buf[FMT_MAX], int status)
+{
+	unsigned int sig = WIFSIGNALED(status) ? (unsigned int)WTERMSIG(status) : 0;
+
+	if (!sig)
+		snprintf(buf, FMT_MAX, "ended with status %d", WEXITSTATUS(status));
+	else if (sig < ARRAY_SIZE(signal_names) && signal_names[sig])
+		snprintf(buf, FMT_MAX, "ended by %s", signal_names[sig]);
+	else
+		snprintf(buf, FMT_MAX, "ended by signal %u", sig);
+	return buf;
 }
 
 /* The controls of Unicode that turn the writing direction. */

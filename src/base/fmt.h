@@ -18,10 +18,14 @@ char *fmt_ns(char buf[FMT_MAX], uint64_t ns);
 /* 1234567 as "1.2", SEP, "M" and UNIT: powers of 1000; below, digits with SEP before UNIT where there is one */
 char *fmt_si(char buf[FMT_MAX], double v, const char *sep, const char *unit);
 
+/* A process's end by waitpid(2)'s STATUS, behind a noun: "ended with status 3", "ended by SIGKILL". */
+char *fmt_ended(char buf[FMT_MAX], int status);
+
 /* As arguments of a printf: the buffer lives as long as the block around it. */
 #define FMT_COUNT(v) fmt_count((char[FMT_MAX]){ 0 }, v)
 #define FMT_BYTES(v) fmt_bytes((char[FMT_MAX]){ 0 }, v)
 #define FMT_SI(v, unit) fmt_si((char[FMT_MAX]){ 0 }, (double)(v), " ", unit)
+#define FMT_ENDED(v) fmt_ended((char[FMT_MAX]){ 0 }, v)
 #define FMT_NS(v) fmt_ns((char[FMT_MAX]){ 0 }, v)
 
 /*

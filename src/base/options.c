@@ -12,6 +12,7 @@
 #include "base/units.h"
 
 #define LONG_ONLY 0x100 /* keys of options without a letter: above every char */
+#define HELP_LETTER 'h'
 #define BUFFER_MIN_BYTES 4096 /* a BPF ring is at least one page */
 
 /* --- the table ---------------------------------------------------------------------------------------------- */
@@ -75,6 +76,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		p->args = state->argv + state->next;
 		p->n_args = state->argc - state->next;
 		return 0;
+	case HELP_LETTER:
+		argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
+		return 0;
 	case ARGP_KEY_END:
 		return line->finish ? refuse(p, line->finish(p)) : 0;
 	default:
@@ -89,14 +93,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 int options_parse(const struct option_line *line, int argc, char **argv, unsigned int flags, struct option_parse *p,
 		  void *into)
 {
-	struct argp_option options[OPTIONS_MAX] = { 0 };
+	struct argp_option options[OPTIONS_MAX + 1] = { 0 };
 	const struct argp argp = { .options = options, .parser = parse, .args_doc = line->args_doc, .doc = line->doc };
 
-	for (size_t i = 0; line->options && i + 1 < OPTIONS_MAX && (line->options[i].name || line->options[i].help); i++)
+	size_t i = 0;
+
+	for (; line->options && i + 1 < OPTIONS_MAX && (line->options[i].name || line->options[i].help); i++)
 		options[i] = (struct argp_option){
 			.name = line->options[i].name, .key = key_of(line, &line->options[i]), .arg = line->options[i].arg,
 			.doc = line->options[i].help,
 		};
+	options[i] = (struct argp_option){ .key = HELP_LETTER, .flags = OPTION_HIDDEN }; /* argp's own are --help and -? */
 	*p = (struct option_parse){ .into = into, .line = line };
 	return argp_parse(&argp, argc, argv, flags, NULL, p);
 }

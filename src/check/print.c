@@ -5,13 +5,12 @@
  */
 #include "check/check.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fmt.h"
 #include "base/json.h"
-#include "base/text.h"
 #include "base/util.h"
+#include "base/wrap.h"
 
 #define STATE_WIDTH 8 /* "missing" and a blank */
 #define ARROW "-> "
@@ -25,77 +24,19 @@ static const struct {
 	[CHECK_FAIL] = { "fail", "\033[1;31m" },
 };
 
-/* TEXT with what could steer a terminal escaped; the caller's to free, NULL when memory is out. */
-static char *printable(const char *text)
-{
-	char *buf = NULL;
-	size_t len;
-	FILE *f = open_memstream(&buf, &len);
-
-	if (!f)
-		return NULL;
-	fmt_text(f, text, 0);
-	return fclose(f) == 0 ? buf : NULL;
-}
-
-/* Bytes of the first COLUMNS characters of S, and in *USED how many characters these are. */
-static size_t clip(const char *s, size_t bytes, unsigned int columns, unsigned int *used)
-{
-	size_t at = 0;
-
-	for (*used = 0; at < bytes && *used < columns; ++*used)
-		at += MAX(text_utf8_len(s + at, bytes - at), 1U);
-	return at;
-}
-
-/*
- * TEXT from column INDENT on, broken at blanks, and within a word that fits no line, so that no
- * line is longer than WIDTH. The cursor is at INDENT already.
- */
-static void put_wrapped(FILE *out, const char *text, unsigned int indent, unsigned int width)
-{
-	unsigned int column = indent;
-	bool blank = false;
-
-	while (*text) {
-		size_t word = strcspn(text, " "), part;
-		unsigned int used;
-
-		clip(text, word, UINT32_MAX, &used);
-		if (column > indent && column + blank + used > width) {
-			fprintf(out, "\n%*s", (int)indent, "");
-			column = indent;
-			blank = false;
-		}
-		if (blank) {
-			putc(' ', out);
-			column++;
-		}
-		part = clip(text, word, width - column, &used);
-		fwrite(text, 1, part, out);
-		column += used;
-		text += part;
-		/* in the middle of a word the line is full, and the next round breaks it */
-		blank = *text == ' ';
-		text += strspn(text, " ");
-	}
-	putc('\n', out);
-}
-
 static void put_row(FILE *out, const struct check_row *row, unsigned int need_width,
 		    unsigned int width, bool colour)
 {
-	autofree char *found = printable(row->found), *remedy = printable(row->remedy);
 	unsigned int indent = need_width + STATE_WIDTH;
 
 	fmt_text(out, row->need, (int)need_width);
 	fprintf(out, "%s%-*s%s", colour ? states[row->state].colour : "", STATE_WIDTH,
 		states[row->state].name, colour ? "\033[0m" : "");
-	put_wrapped(out, found ? found : "", indent, width);
-	if (!remedy || !*remedy)
+	wrap_text(out, row->found, indent, width);
+	if (!*row->remedy)
 		return;
 	fprintf(out, "%*s" ARROW, (int)indent, "");
-	put_wrapped(out, remedy, indent + (unsigned int)strlen(ARROW), width);
+	wrap_text(out, row->remedy, indent + (unsigned int)strlen(ARROW), width);
 }
 
 void check_print(const struct check *c, FILE *out, unsigned int width, bool colour)

@@ -29,6 +29,15 @@ int cmd_stop(int argc, char **argv);
  */
 int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct config *cfg);
 
+/* The columns to print on FD's terminal; 80 where there is none. */
+unsigned int terminal_width(int fd);
+
+/* DIR as whoever called us would write it: from the working directory where it lies below that. A part of DIR. */
+const char *path_from_here(const char *dir);
+
+/* The last messages of a trace in the folder DIRFD, which is DIR, with what its job waited for where it is to be READ. */
+void cmd_end(const char *dir, int dirfd, bool read);
+
 /*
  * `dltraced status --watch': a running trace as it goes, on a terminal, as blocks of text or as JSON, until the trace WHICH
  * (NULL: the only one) ends, or we are interrupted: a look every INTERVAL_MS. 0, or 1 with a message when there is none.

@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 		argv[2] = help;
 		return run(2, argv + 1);
 	}
-	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], help) == 0) {
+	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], help) == 0 || strcmp(argv[1], "-h") == 0) {
 		print_usage(stdout);
 		return finish_stdout();
 	}

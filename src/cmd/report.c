@@ -3,6 +3,7 @@
  * time, as CSV. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,10 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/new_file.h"
+#include "base/shell.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
+#include "cmd/traces.h"
 #include "host/stall/guard.h"
 #include "host/stall/proxy.h"
 #include "report/compare.h"
@@ -136,10 +139,34 @@ static int write_csv(const struct report_asked *o, int i, const struct report *r
 
 /* --- what cannot be read ---------------------------------------------------------------------------------- */
 
+/* As --archive packs a trace. */
+static bool is_packed(const char *name)
+{
+	static const char *const ends[] = { ".tar.gz", ".tgz", ".tar", ".tar.zst" };
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (len > strlen(ends[i]) && !strcmp(name + len - strlen(ends[i]), ends[i]))
+			return true;
+	return false;
+}
+
+static void log_packed(const char *dir)
+{
+	const char *gz = strstr(dir, "gz");
+	char command[PATH_MAX] = "tar";
+
+	shell_append(command, sizeof(command), gz ? "-xzf" : "-xf");
+	shell_append(command, sizeof(command), dir);
+	log_err("%s is packed: unpack it first (%s), and name the folder", dir, command);
+}
+
 static int log_not_read(int res, const char *dir)
 {
 	if (res == -ENOENT)
 		log_err("%s is not there: name a trace folder (dltraced start says which one it made when it ends)", dir);
+	else if (res == -ENOTDIR && is_packed(dir))
+		log_packed(dir);
 	else if (res == -ENOTDIR)
 		log_err("%s is not a trace folder but a file: name the folder that it is in", dir);
 	else if (res == -EACCES)
@@ -163,7 +190,9 @@ static int load(struct report **ret, const char *dir, const struct report_asked 
 	stall_guard_begin(dir, STALL_GUARD_SAYS);
 	res = report_load(ret, dir, &how);
 	stall_guard_end();
-	if (res == -ENODATA)
+	if (res == -ENODATA && traces_are_below(dir))
+		log_err("%s is not a trace folder, but holds traces: name one of them (`dltraced report %s' lists them)", dir, dir);
+	else if (res == -ENODATA)
 		log_err("%s is not a trace folder: it holds neither a manifest.json of dltraced "
 			"nor a .out file with its header", dir);
 	else if (res < 0)
@@ -194,8 +223,10 @@ static int report_one(const struct report_asked *o, int i)
 		report_fit(r);
 		report_json(r, &j);
 		res = put(&j, dir, o);
-	} else {
+	} else if (o->full || o->path) {
 		report_text(r, stdout);
+	} else {
+		report_screen(r, terminal_width(STDOUT_FILENO), stdout);
 	}
 	if (res == 0)
 		res = write_csv(o, i, r, NULL);
@@ -270,7 +301,7 @@ static int print_job(struct report_job *job, const struct report_asked *o)
 		report_job_json(job, &j);
 		res = put(&j, "the job", o);
 	} else {
-		report_job_text(job, stdout);
+		report_job_text(job, o->full ? 0 : terminal_width(STDOUT_FILENO), stdout);
 	}
 	for (unsigned int i = 0; i < job->n && res == 0; i++)
 		res = write_csv(o, (int)i, job->host[i].report, NULL);
@@ -373,6 +404,40 @@ static void warn_of_rules(const struct report_asked *o)
 				 "--collect and --app-log name", o->rules.rule[i].text);
 }
 
+/* Nobody has named a trace: the newest below the folder where start puts them. */
+static bool take_newest(struct report_asked *o)
+{
+	static char path[PATH_MAX];
+	static char *dirs[] = { path, NULL };
+
+	stall_guard_begin(TRACES_FOLDER, STALL_GUARD_SAYS);
+	if (!traces_newest(TRACES_FOLDER, path))
+		log_err("which trace folder? There is none below ./" TRACES_FOLDER " (dltraced start names it when it ends)");
+	stall_guard_end();
+	if (!*path)
+		return false;
+	log_info("%s, the newest trace below ./" TRACES_FOLDER, path);
+	o->dirs = dirs;
+	o->n_dirs = 1;
+	return true;
+}
+
+/* A folder that is no trace and holds some: a line for each. */
+static bool is_listed(const struct report_asked *o)
+{
+	bool is = false;
+
+	if (o->n_dirs != 1)
+		return false;
+	stall_guard_begin(o->dirs[0], STALL_GUARD_SAYS);
+	if (o->json || o->html || o->cpu || o->csv || o->path)
+		is = false;
+	else
+		is = traces_list(o->dirs[0], stdout);
+	stall_guard_end();
+	return is;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_asked o;
@@ -383,8 +448,16 @@ int cmd_report(int argc, char **argv)
 		report_columns_markdown(stdout);
 		o.n_dirs = 0;
 	}
+	else if (!o.n_dirs && !take_newest(&o)) {
+		report_asked_free(&o);
+		return EXIT_DLTRACED;
+	}
 	if (proxy_wait(o.dirs, o.n_dirs, &status))
 		return status;
+	if (is_listed(&o)) {
+		report_asked_free(&o);
+		return 0;
+	}
 	if ((o.html && is_of_trace(&o)) || is_twice(&o)) {
 		report_asked_free(&o);
 		return EXIT_DLTRACED;

@@ -7,10 +7,12 @@
 #include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/exit_codes.h"
 #include "cmd/cmd.h"
+#include "report/report.h"
 #include "report/show/show.h"
 #include "service/service.h"
 #include "session/session.h"
@@ -73,9 +75,17 @@ static const char *finish(struct option_parse *p)
 	return why;
 }
 
-static void print_report(const char *dir, int dirfd)
+/* What is asked for goes to standard output; the last lines are messages. */
+static void at_end(const struct config *cfg, const char *dir, int dirfd)
 {
-	report_summary(dir, dirfd, stdout);
+	struct report *r;
+
+	if (cfg->report == REPORT_SCREEN && report_load_at(&r, path_from_here(dir), dirfd, &(struct report_options){ .timed = true }) == 0) {
+		report_screen(r, terminal_width(STDOUT_FILENO), stdout);
+		report_free(r);
+		fflush(stdout);
+	}
+	cmd_end(dir, dirfd, cfg->report != REPORT_NONE);
 }
 
 int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct config *cfg)
@@ -89,8 +99,7 @@ int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct confi
 	struct option_parse p;
 
 	start_config_defaults(cfg);
-	cfg->report = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
-	cfg->at_end = print_report;
+	cfg->at_end = at_end;
 	return options_parse(&line, argc, argv, ARGP_IN_ORDER | argp_flags, &p, cfg);
 }
 

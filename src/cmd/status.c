@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
+#include "cmd/verdict.h"
 #include "control/client.h"
 #include "drain/live.h"
 
@@ -108,6 +109,29 @@ static void put_json(const struct trace *t, bool *any)
 	*any = true;
 }
 
+/*
+ * What the job of T has waited for so far: by what is on the disk. The counts of a running trace have calls and latencies, but
+ * not who trains and who waited for whom, and the answer is to be the report's. It costs what verdict_read() allows, and only
+ * who asks for one trace has it.
+ */
+static void print_verdict(const struct trace *t)
+{
+	char path[PATH_MAX];
+	autoclose int fd = trace_open_folder(t, path);
+	struct verdict v;
+
+	if (fd < 0 || !strcmp(t->phase, "delay"))
+		return;
+	verdict_read(&v, path, fd);
+	if (v.brief && !strncmp(v.brief, "unknown", strlen("unknown")))
+		puts("so far: it is not known yet what the job waits for");
+	else if (v.text)
+		fmt_line(stdout, "so far: ", v.text);
+	else
+		printf("so far: it takes longer to find out than a moment: dltraced report does\n");
+	verdict_free(&v);
+}
+
 /* Those of TS, or ONE of them alone. */
 static void print(const struct traces *ts, const struct trace *one, bool json)
 {
@@ -128,6 +152,8 @@ static void print(const struct traces *ts, const struct trace *one, bool json)
 	}
 	if (json)
 		puts(any ? "\n]" : "]");
+	else if (n == 1)
+		print_verdict(one ? one : &ts->t[0]);
 }
 
 int cmd_status(int argc, char **argv)

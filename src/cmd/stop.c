@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `dltraced stop', `dltraced mark': one request to one running trace. */
 #include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -10,8 +12,18 @@
 #include "control/client.h"
 #include "control/control.h"
 
-/* Ask the trace WHICH (NULL: the only one) and say what it says. The exit status. */
-static int ask(const char *which, const char *verb, const char *text)
+/* What start would print last: T has ended. */
+static void print_end(const struct trace *t)
+{
+	char path[PATH_MAX];
+	autoclose int fd = trace_open_folder(t, path);
+
+	if (fd >= 0)
+		cmd_end(path, fd, true);
+}
+
+/* Ask the trace WHICH (NULL: the only one) and say what it says; where that ENDS it, what the trace does, too. The exit status. */
+static int ask(const char *which, const char *verb, const char *text, bool ends)
 {
 	autofree char *answer = NULL;
 	const struct trace *t;
@@ -31,6 +43,8 @@ static int ask(const char *which, const char *verb, const char *text)
 			log_err_r(r, "%s", t->dir);
 		for (line = answer ? strtok_r(answer, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
 			log_msg(r < 0 ? LOG_LEVEL_ERR : LOG_LEVEL_INFO, "%s", line);
+		if (r == 0 && ends)
+			print_end(t);
 	}
 	traces_free(&ts);
 	return r < 0 ? 1 : 0;
@@ -54,7 +68,7 @@ int cmd_stop(int argc, char **argv)
 	struct option_parse p;
 
 	options_parse(&line, argc, argv, 0, &p, NULL);
-	return ask(p.n_args ? p.args[0] : NULL, "stop", NULL);
+	return ask(p.n_args ? p.args[0] : NULL, "stop", NULL, true);
 }
 
 /* --- mark ------------------------------------------------------------------------------------------ */
@@ -86,5 +100,5 @@ int cmd_mark(int argc, char **argv)
 	struct option_parse p;
 
 	options_parse(&line, argc, argv, 0, &p, &which);
-	return ask(which, "mark", p.args[0]);
+	return ask(which, "mark", p.args[0], false);
 }

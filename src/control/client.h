@@ -3,6 +3,7 @@
 #ifndef CONTROL_CLIENT_H
 #define CONTROL_CLIENT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -33,6 +34,9 @@ void traces_free(struct traces *ts);
  * ended. NULL: none, or several; which is said. One that was not found without its folder is added to TS.
  */
 const struct trace *traces_pick(struct traces *ts, const char *which);
+
+/* T's folder, open; -errno where it may not be read, or is not known. PATH: what it is called. */
+int trace_open_folder(const struct trace *t, char path[PATH_MAX]);
 
 /* The socket of a question to T, for answers that go on: a descriptor, or -errno. */
 int trace_connect(const struct trace *t, const char *verb, const char *text);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/options.h"
 #include "base/util.h"
@@ -68,6 +69,7 @@ static const struct option_row options[] = {
 	  TO(cpu) },
 	{ "csv", 0, "DIR", "Every table also as a CSV file in this folder, which is made; of several traces in one folder each",
 	  option_text, TO(csv) },
+	{ "full", 0, NULL, "All tables, in place of the first screen", option_true, TO(full) },
 	{ "html", 0, "FILE", "One page for a browser, with a timeline and all that it needs inside; - is standard output", option_text,
 	  TO(html) },
 	{ "json", 'j', NULL, "One JSON object: ns, bytes, names as in the .out files", option_true, TO(json) },
@@ -100,6 +102,13 @@ static const char *note_given(struct option_parse *p, const struct option_row *o
 	return NULL;
 }
 
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 /* What they lack or contradict together. */
 static const char *finish(struct option_parse *p)
 {
@@ -107,10 +116,8 @@ static const char *finish(struct option_parse *p)
 
 	o->dirs = p->args;
 	o->n_dirs = p->n_args;
-	if (!o->n_dirs && o->html)
+	if (!o->n_dirs && is_folder(o->html))
 		return option_because(p, "which trace folder? %s is taken for the file of --html FILE", o->html);
-	if (!o->n_dirs && !o->columns)
-		return "which trace folder? (dltraced start names it when it ends)";
 	if (o->of_cpu && !o->cpu)
 		return "--gap, --merge, --pattern and --threshold are for --cpu";
 	if (o->html && (o->cpu || o->json))
@@ -126,9 +133,10 @@ static const char *finish(struct option_parse *p)
 
 static const struct option_line line = {
 	.options = options,
-	.args_doc = "DIR...",
-	.doc = "Sum up trace folders: calls, latencies, files, processes, disks, and what is "
-	       "missing. Works on folders that are cut off or still growing, and needs no root."
+	.args_doc = "[DIR...]",
+	.doc = "What the job of a trace waited for, and what else is wrong with how it reads and writes: a screen of it, or "
+	       "with --full all tables. Without DIR it is the newest trace below ./traces; of a folder that holds traces it "
+	       "is a line for each. Works on folders that are cut off or still growing, and needs no root."
 	       "\vWith --cpu: time by task, process, thread and CPU, phases, gaps, and what threads waited for. "
 	       "sched.out does not know the files of a call: which folders a wait for disk goes to is by the "
 	       "latencies of the calls that went there.",

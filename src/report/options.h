@@ -13,6 +13,7 @@
 
 struct report_asked {
 	bool json, cpu, compare;
+	bool full; /* as text, all tables */
 	bool of_cpu; /* an option that is for --cpu alone */
 	bool columns; /* what tables hold, and nothing else */
 	const char *csv; /* the folder, or NULL */
@@ -22,7 +23,7 @@ struct report_asked {
 	const char *logs[REPORT_LOGS_MAX];
 	struct applog_rules rules;
 	struct phases_options phases;
-	char **dirs; /* the trace folders */
+	char **dirs; /* the trace folders; none: the newest that is found */
 	int n_dirs;
 };
 

@@ -269,13 +269,11 @@ static int prepare(struct report *r, const struct report_options *o)
 
 	if (res < 0)
 		return res;
-	if (!o->brief) {
-		r->uses = report_uses_new();
-		r->streams = report_streams_new();
-		r->datasets = report_datasets_new();
-		if (!r->uses || !r->streams || !r->datasets)
-			return -ENOMEM;
-	}
+	r->uses = report_uses_new();
+	r->streams = report_streams_new();
+	r->datasets = report_datasets_new();
+	if (!r->uses || !r->streams || !r->datasets)
+		return -ENOMEM;
 	if (o->timed) {
 		r->timeline = timeline_new(o->begin_ns ? o->begin_ns : r->manifest.start_ns);
 		r->saves = phase_saves_new();
@@ -331,7 +329,7 @@ static int read_files(struct report *r, int dirfd, struct scan_clocks *clocks, c
 	res = read_names(r, dirfd, clocks, o);
 	if (res < 0)
 		return res;
-	if (!o->brief && !o->path)
+	if (!o->path)
 		why_begin(r);
 	for (enum report_kind kind = REPORT_ROLLUP; kind < REPORT_KINDS; kind++)
 		report_read(r, kind, NULL);

@@ -13,14 +13,13 @@ struct report_cpu_options;
 struct report_options {
 	bool timed; /* with phases and a timeline, */
 	uint64_t begin_ns; /* from here on, CLOCK_MONOTONIC; 0: the trace's begin */
-	bool brief; /* only what the short form says */
 	const char *path; /* absolute; of calls only those on files that it is, or that are below it. NULL: all */
 	const struct report_cpu_options *cpu; /* with CPU time, where the trace has any. NULL: without */
 	const struct phases_options *phases; /* how to find them; NULL: as the folder has them */
 };
 
 /*
- * Sum up the folder DIR and, but in the short form and with a path, say why the job waited. 0; -ENOTDIR or -errno;
+ * Sum up the folder DIR and, but with a path, say why the job waited. 0; -ENOTDIR or -errno;
  * -ENODATA when it is no trace; -EINVAL: that is no path.
  */
 int report_load(struct report **ret, const char *dir, const struct report_options *o);

@@ -47,7 +47,7 @@ struct client {
 	struct outdir dir;
 	struct workload workload;
 	struct loop loop;
-	int log_fd, socket_fd, signal_fd;
+	int log_fd, socket_fd, signal_fd, timer_fd;
 	bool whole;	 /* the service has said that the files are */
 	bool went;	 /* it has let the workload go */
 	struct command_interrupts ended; /* by a second signal: not waiting for the workload */
@@ -282,17 +282,35 @@ static int on_signal(void *ctx, int fd, uint32_t events)
 {
 	struct client *c = ctx;
 
-	if (!command_signalled(&c->workload, fd, false, &c->ended))
+	if (!command_signalled(&c->workload, fd, false, &c->ended)) {
+		if (c->ended.n == 1)
+			loop_timer_set(c->timer_fd, COMMAND_GOES_ON_S * NSEC_PER_SEC, 0);
 		return 0;
+	}
 	if (c->socket_fd >= 0)
 		service_send(c->socket_fd, "stop", 4, NULL, 0);
 	advance(c);
 	return 0;
 }
 
+/* So long after the first ^C. */
+static int on_timer(void *ctx, int fd, uint32_t events)
+{
+	struct client *c = ctx;
+	uint64_t n;
+
+	if (read(fd, &n, sizeof(n)) == sizeof(n) && c->ended.n == 1 && c->workload.pid && !c->workload.ended)
+		command_say_it_goes_on();
+	return 0;
+}
+
 static int watch(struct client *c)
 {
 	int r = loop_add(&c->loop, c->socket_fd, EPOLLIN, on_service, c);
+
+	c->timer_fd = loop_timerfd(0);
+	if (!r)
+		r = c->timer_fd < 0 ? c->timer_fd : loop_add(&c->loop, c->timer_fd, EPOLLIN, on_timer, c);
 
 	if (!r)
 		r = loop_add(&c->loop, c->signal_fd, EPOLLIN, on_signal, c);
@@ -340,7 +358,7 @@ int client_run(const struct config *cfg, char **argv)
 {
 	struct client c = {
 		.cfg = cfg, .argv = argv, .dir.fd = -1, .dir.parent_fd = -1, .workload = WORKLOAD_NONE, .loop.epoll_fd = -1,
-		.log_fd = -1, .signal_fd = -1,
+		.log_fd = -1, .signal_fd = -1, .timer_fd = -1,
 	};
 	int code;
 
@@ -355,6 +373,7 @@ int client_run(const struct config *cfg, char **argv)
 	outdir_close(&c.dir);
 	util_close(&c.socket_fd);
 	util_close(&c.signal_fd);
+	util_close(&c.timer_fd);
 	util_close(&c.log_fd);
 	workload_user_free(&c.user);
 	return code;

@@ -113,6 +113,11 @@ int command_go(struct workload *w, const struct config *cfg)
 	return command_exit_code(r);
 }
 
+void command_say_it_goes_on(void)
+{
+	log_info("the workload has the signal and goes on, and so does its trace: a second ^C (or TERM) ends the trace");
+}
+
 bool command_signalled(struct workload *w, int fd, bool remote, struct command_interrupts *i)
 {
 	const bool runs = w->pid && !w->ended;
@@ -145,9 +150,9 @@ void command_finish(const struct config *cfg, const struct workload_user *u, con
 		log_warn("%s", error);
 	if (cfg->archive && collect_archive(u, dir->path, error, sizeof(error)) < 0)
 		log_warn("%s", error);
-	if (cfg->report && whole) {
+	if (cfg->at_end && whole) {
 		stall_guard_begin(dir->path, code);
-		cfg->at_end(dir->path, dir->fd);
+		cfg->at_end(cfg, dir->path, dir->fd);
 		stall_guard_end();
 	}
 }

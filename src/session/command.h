@@ -29,6 +29,10 @@ int command_go(struct workload *w, const struct config *cfg);
 /* The exit status of R, with which a command could not be found or executed; 0 where it could. */
 int command_exit_code(int r);
 
+/* Nobody has seen an end so long after ^C or TERM, which most have by then. */
+#define COMMAND_GOES_ON_S 3
+void command_say_it_goes_on(void);
+
 struct command_interrupts {
 	unsigned int n; /* ^C and TERM */
 	int signal;	/* that ended it before the workload did */
@@ -40,7 +44,7 @@ struct command_interrupts {
  */
 bool command_signalled(struct workload *w, int fd, bool remote, struct command_interrupts *i);
 
-/* --collect, --archive and, of a trace that is WHOLE, the report. CODE is what we exit with should the disk not answer. */
+/* --collect, --archive and, of a trace that is WHOLE, what it says. CODE is what we exit with should the disk not answer. */
 void command_finish(const struct config *cfg, const struct workload_user *u, const struct outdir *dir, int code, bool whole);
 
 #endif

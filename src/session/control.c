@@ -221,7 +221,7 @@ static int say_stop(struct session *s, const struct control_request *rq, FILE *o
 	if (session_is_stuck(s))
 		fprintf(out, "%s does not answer: the trace ends without what is not written yet, unless it answers before the workload ends\n",
 			s->dir.path);
-	status_put_summary(&s->status, s->tracer.probes, s->dir.path, out);
+	status_put_summary(&s->status, s->dir.path, out);
 	return 0;
 }
 

@@ -249,6 +249,4 @@ void session_end_tracing(struct session *s)
 		end_files(s);
 	}
 	session_metrics_write(s);
-	if (s->traced && !s->folder.gone)
-		status_summary(&s->status, s->tracer.probes, s->dir.path);
 }

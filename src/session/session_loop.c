@@ -19,7 +19,6 @@
 
 #define ANSWER_MS 200 /* a file system that takes longer tells of a second before */
 #define MANIFEST_EVERY_NS (60 * NSEC_PER_SEC)
-#define INTERRUPT_SAID_AFTER 3 /* ticks: most have ended by then */
 
 /* --- space ----------------------------------------------------------------------------------------- */
 
@@ -121,7 +120,7 @@ void watch_stop(struct session *s, const char *why)
 	s->phase = s->workload.pid && !s->workload.ended ? PHASE_UNTRACED : PHASE_OVER;
 	session_end_tracing(s);
 	if (s->phase == PHASE_UNTRACED)
-		log_info("%s: the trace has ended, the workload goes on", why);
+		log_info("%s: the trace has ended, the workload goes on; dltraced report %s", why, s->dir.path);
 	watch_advance(s);
 }
 
@@ -168,8 +167,8 @@ static void tell_segments(struct session *s)
 /* Who presses ^C and sees nothing happen would like to know why. */
 static void tell_interrupt(struct session *s)
 {
-	if (s->end.by.n == 1 && s->workload.pid && !s->workload.ended && ++s->end.ticks == INTERRUPT_SAID_AFTER)
-		log_info("the workload has the signal and goes on, and so does its trace: a second ^C (or TERM) ends the trace");
+	if (s->end.by.n == 1 && s->workload.pid && !s->workload.ended && ++s->end.ticks == COMMAND_GOES_ON_S)
+		command_say_it_goes_on();
 }
 
 static int on_tick(void *ctx, int fd, uint32_t events)

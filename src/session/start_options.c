@@ -195,6 +195,18 @@ static const char *set_user(struct option_parse *p, void *member, char *arg)
 	return option_text(p, member, arg);
 }
 
+static const char *set_report(struct option_parse *p, void *member, char *arg)
+{
+	*(enum config_report *)member = REPORT_SCREEN;
+	return NULL;
+}
+
+static const char *set_no_report(struct option_parse *p, void *member, char *arg)
+{
+	*(enum config_report *)member = REPORT_NONE;
+	return NULL;
+}
+
 static const char *set_output(struct option_parse *p, void *member, char *arg)
 {
 	static const struct outdir_names names = { .experiment = "" };
@@ -312,12 +324,12 @@ const struct option_row start_options[] = {
 	  option_time, TO(linger_ns), START_BY_SERVICE },
 
 	OPTION_HEADING("Messages:"),
-	{ "no-report", 0, NULL, "No summary at the end",
-	  option_false, TO(report), START_BY_USER },
+	{ "no-report", 0, NULL, "No verdict at the end: the trace is not read",
+	  set_no_report, TO(report), START_BY_USER },
 	{ "quiet", 'q', NULL, "Only warnings and errors",
 	  set_quiet, TO(log_level), START_BY_SERVICE },
-	{ "report", 0, NULL, "A summary at the end (default: on a terminal)",
-	  option_true, TO(report), START_BY_USER },
+	{ "report", 0, NULL, "The report's first screen at the end, too",
+	  set_report, TO(report), START_BY_USER },
 	{ "verbose", 'v', NULL, "Say what is done and why",
 	  set_verbose, TO(log_level), START_BY_USER },
 	{ 0 },

@@ -268,21 +268,11 @@ void status_line(struct status *s)
 	log_status(line);
 }
 
-void status_put_summary(const struct status *s, probe_mask mask, const char *dir, FILE *out)
+void status_put_summary(const struct status *s, const char *dir, FILE *out)
 {
-	fprintf(out, "%s rows, %s, %llu lost, in %s\n", FMT_SI(s->rows, ""), FMT_SI(s->bytes, "B"),
-		(unsigned long long)s->lost, dir);
-	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		const struct probe_counts *p = &s->counts.probes[i];
-
-		if (p->summed)
-			fprintf(out, "  %-12s %10llu rows summed up in rollup.out, %llu lost\n", probes[i]->name,
-				(unsigned long long)p->summed, (unsigned long long)p->lost);
-		else if ((mask | ALWAYS) >> i & 1 && (p->rows || p->lost))
-			fprintf(out, "  %-12s %10llu rows %10s %8llu lost%s\n", probes[i]->name,
-				(unsigned long long)p->rows, FMT_SI(p->bytes, "B"),
-				(unsigned long long)p->lost, p->late ? " (some rows late)" : "");
-	}
+	fprintf(out, "%s rows, %s, %llu lost, in %s\n", FMT_COUNT(s->rows), FMT_BYTES(s->bytes), (unsigned long long)s->lost, dir);
+	if (s->summed)
+		fprintf(out, "  %llu rows were only summed up, in rollup.out\n", (unsigned long long)s->summed);
 	if (s->dropped)
 		fprintf(out, "  %llu rows of these were dropped by --keep; rollup.out has their sums\n",
 			(unsigned long long)s->dropped);
@@ -294,20 +284,4 @@ void status_put_summary(const struct status *s, probe_mask mask, const char *dir
 			(unsigned long long)s->log_unsure);
 	if (s->counts.log_lost)
 		fprintf(out, "  workload.log lacks %llu bytes of the output\n", (unsigned long long)s->counts.log_lost);
-}
-
-void status_summary(const struct status *s, probe_mask mask, const char *dir)
-{
-	autofree char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
-	char *line, *rest;
-
-	if (!out)
-		return;
-	status_put_summary(s, mask, dir, out);
-	if (fclose(out))
-		return;
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		log_info("%s", line);
 }

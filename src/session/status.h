@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How a running trace is doing: the counts of both planes put together, the status line, warnings
- * as soon as something is lost, and the summary at the end. Control plane.
+ * as soon as something is lost, and what stop answers. Control plane.
  */
 #ifndef SESSION_STATUS_H
 #define SESSION_STATUS_H
@@ -55,8 +55,7 @@ void status_log(struct status *s, const struct relay_log *log, const char *dir);
 void status_rates_tick(struct status *s);
 /* Redraw the status line (elapsed, rows, bytes, lost, rates per probe). */
 void status_line(struct status *s);
-/* The summary at the end, to OUT or as messages: rows, bytes, losses per probe, and where the files are. */
-void status_put_summary(const struct status *s, probe_mask probes, const char *dir, FILE *out);
-void status_summary(const struct status *s, probe_mask probes, const char *dir);
+/* The summary at the end: rows, bytes and losses, and where the files are. */
+void status_put_summary(const struct status *s, const char *dir, FILE *out);
 
 #endif

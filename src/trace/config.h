@@ -73,9 +73,14 @@ struct config {
 	const char *metrics_file; /* NULL: none */
 	enum log_level log_level; /* -q, -v */
 
-	bool wait_all, drop_caches, log, archive, background, best_effort, report, force, no_args;
-	void (*at_end)(const char *dir,
-		       int dirfd); /* with REPORT, once the files are whole: prints what the trace says */
+	bool wait_all, drop_caches, log, archive, background, best_effort, force, no_args;
+	enum config_report {
+		REPORT_VERDICT, /* a sentence of it at the end */
+		REPORT_SCREEN,	/* its first screen on standard output, too */
+		REPORT_NONE,	/* the trace is not read */
+	} report;
+	/* Once the files are whole; NULL: nothing. Prints what the trace says. */
+	void (*at_end)(const struct config *cfg, const char *dir, int dirfd);
 };
 
 #define CONFIG_ROTATE_BYTES (64ULL << 20) /* where --compress or --keep implies --rotate */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/json_read.h"
+#include "base/shell.h"
 #include "base/util.h"
 
 #define MANIFEST_MAX_BYTES (16U << 20)
@@ -85,36 +86,6 @@ static const struct fact facts[] = {
 	{ "workload.user", TOP, STR, MEMBER(manifest_facts, user) },
 };
 
-static void append(char *dst, size_t size, const char *s, size_t len)
-{
-	size_t have = strlen(dst);
-
-	len = MIN(len, size - have - 1);
-	memcpy(dst + have, s, len);
-	dst[have + len] = '\0';
-}
-
-/* One more word of a command line, quoted when a shell would need it. */
-static void append_word(char *dst, size_t size, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789%+,-./:=@_";
-	bool quote = !*word || word[strspn(word, plain)];
-
-	append(dst, size, " ", dst[0] ? 1 : 0);
-	append(dst, size, "'", quote);
-	for (;;) {
-		size_t len = strcspn(word, "'");
-
-		append(dst, size, word, len);
-		if (!word[len])
-			break;
-		append(dst, size, "'\\''", 4);
-		word += len + 1;
-	}
-	append(dst, size, "'", quote);
-}
-
 /* The entry that FACT belongs to; NULL past the last that fits, and outside of any. */
 static void *owner_of(struct manifest_facts *m, const struct fact *fact)
 {
@@ -132,7 +103,7 @@ static void store(struct manifest_facts *m, const struct fact *f, char *at, cons
 	if (f->kind == STR || f->kind == NUMBER)
 		snprintf(at, f->size, "%s", value);
 	else if (f->kind == WORD)
-		append_word(at, f->size, value);
+		shell_append(at, f->size, value);
 	else if (f->kind == BOOL)
 		*(bool *)at = strcmp(value, "true") == 0;
 	else if (f->kind == UINT && isdigit((unsigned char)*value))

@@ -675,7 +675,7 @@ const tests = {
 			const trace = golden(name), file = path.join(folder, `${name}-agree.html`), report = (...args) => execFileSync(dltraced, ['report', ...args, trace], big).toString();
 
 			execFileSync(dltraced, ['report', '--html', file, trace], big);
-			const json = JSON.parse(report('--json')), text = sections(report()), p = await opened(file);
+			const json = JSON.parse(report('--json')), text = sections(report('--full')), p = await opened(file);
 			const num = v => v == null ? '\u2013' : String(v);
 			const table = title => p.locator(`#tables .table[aria-label="${title}"] tbody tr`).evaluateAll(rows => rows.map(r =>
 				[...r.querySelectorAll('td')].map(c => c.textContent.replace(/\u202f/g, ''))));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What one trace folder says, summed up: report.h fills a struct report, and the renderers (text, JSON, the short form)
+ * What one trace folder says, summed up: report.h fills a struct report, and the renderers (text, JSON, the page)
  * only read it. Memory is bounded by the caps below.
  */
 #ifndef REPORT_SCAN_MODEL_H
@@ -216,7 +216,7 @@ struct report {
 
 	struct timeline *timeline; /* NULL: not asked for */
 	struct why *why;	   /* NULL: not asked for */
-	/* Who used which file, what is no file; NULL in the short form, which has no spreads either. */
+	/* Who used which file, what is no file. */
 	struct report_uses *uses;
 	struct report_streams *streams;
 	struct report_datasets *datasets; /* likewise */

@@ -66,7 +66,7 @@ static void doubts(const struct report_job *job, FILE *out)
 		fmt_line(out, "", job->total->notes[i]);
 }
 
-void report_job_text(const struct report_job *job, FILE *out)
+void report_job_text(const struct report_job *job, unsigned int width, FILE *out)
 {
 	bool hosts = report_job_at_a_time(job);
 
@@ -78,6 +78,9 @@ void report_job_text(const struct report_job *job, FILE *out)
 	for (unsigned int i = 0; i < job->n; i++) {
 		if (i)
 			fputc('\n', out);
-		report_text(job->host[i].report, out);
+		if (width)
+			report_screen(job->host[i].report, width, out);
+		else
+			report_text(job->host[i].report, out);
 	}
 }

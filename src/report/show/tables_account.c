@@ -4,6 +4,7 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "base/wrap.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
 #include "report/show/tables.h"
@@ -14,6 +15,9 @@
 #define ROWS(name, type, parent) VIEW_ROWS_OF(name, struct report, r, type, parent)
 
 #define LINES 8
+#define BRIEF_LINES 1U /* and the loaders */
+#define BRIEF_TERMS 4U
+#define BRIEF_INDENT 2U
 #define LEAST 0.005 /* of the time: less is not printed */
 
 ROWS(accounts, void, parent)
@@ -110,7 +114,8 @@ static int larger(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-static void put_terms(const struct account *a, FILE *out)
+/* The largest terms, MOST of them. */
+static void put_terms(const struct account *a, unsigned int most, FILE *out)
 {
 	const double *terms[ACCOUNT_TERMS];
 	const char *before = ":";
@@ -118,7 +123,7 @@ static void put_terms(const struct account *a, FILE *out)
 	for (unsigned int i = 0; i < ACCOUNT_TERMS; i++)
 		terms[i] = &a->ns[i];
 	qsort(terms, ACCOUNT_TERMS, sizeof(terms[0]), larger);
-	for (unsigned int i = 0; i < ACCOUNT_TERMS && *terms[i] >= LEAST * a->wall_ns; i++) {
+	for (unsigned int i = 0; i < most && *terms[i] >= LEAST * a->wall_ns; i++) {
 		enum account_term term = (enum account_term)(terms[i] - a->ns);
 
 		fprintf(out, "%s %s ", before, term == ACCOUNT_OTHERS && a->who[0] ? "waiting for" : texts[term]);
@@ -129,33 +134,72 @@ static void put_terms(const struct account *a, FILE *out)
 		fprintf(out, "%.1f %%", 100 * *terms[i] / a->wall_ns);
 		before = ",";
 	}
-	fputc('\n', out);
+}
+
+static void put_account(const struct report *r, const struct account *a, unsigned int most, FILE *out)
+{
+	const struct report_proc *p = a->pid ? table_find(&r->procs, a->pid) : NULL;
+
+	if (p) {
+		fprintf(out, "process %u (", (unsigned int)a->pid);
+		fmt_text(out, p->comm, 0);
+		fprintf(out, "), main thread, %s", FMT_NS((uint64_t)a->wall_ns));
+	} else {
+		fprintf(out, "%u loader%s, %s%s", a->n, a->n > 1 ? "s" : "", FMT_NS((uint64_t)a->wall_ns),
+			a->n > 1 ? " in all" : "");
+	}
+	put_terms(a, most, out);
+}
+
+/* In lines that are no longer than WIDTH. */
+static void wrap_account(const struct report *r, const struct account *a, unsigned int width, FILE *out)
+{
+	autofree char *text = NULL;
+	size_t len = 0;
+	FILE *line = open_memstream(&text, &len);
+
+	if (!line)
+		return;
+	put_account(r, a, BRIEF_TERMS, line);
+	if (fclose(line) == 0)
+		wrap_from(out, BRIEF_INDENT, text, width);
+}
+
+static bool has_account(const struct report *r)
+{
+	return r->why && r->why->has_sums && r->why->n_accounts;
 }
 
 void account_text(const struct report *r, FILE *out)
 {
 	const struct why *w = r->why;
 
-	if (!w || !w->has_sums || !w->n_accounts)
+	if (!has_account(r))
 		return;
 	fputs("Where the time went\n", out);
 	for (uint32_t i = 0; i < w->n_accounts && i < LINES; i++) {
-		const struct account *a = &w->accounts[i];
-		const struct report_proc *p = a->pid ? table_find(&r->procs, a->pid) : NULL;
-
-		if (a->wall_ns <= 0)
+		if (w->accounts[i].wall_ns <= 0)
 			continue;
-		if (p) {
-			fprintf(out, "process %u (", (unsigned int)a->pid);
-			fmt_text(out, p->comm, 0);
-			fprintf(out, "), main thread, %s", FMT_NS((uint64_t)a->wall_ns));
-		} else {
-			fprintf(out, "%u loader%s, %s%s", a->n, a->n > 1 ? "s" : "", FMT_NS((uint64_t)a->wall_ns),
-				a->n > 1 ? " in all" : "");
-		}
-		put_terms(a, out);
+		put_account(r, &w->accounts[i], ACCOUNT_TERMS, out);
+		fputc('\n', out);
 	}
 	if (w->n_accounts > LINES)
 		fprintf(out, "and %u more\n", w->n_accounts - LINES);
 	fputc('\n', out);
+}
+
+void account_brief(const struct report *r, unsigned int width, FILE *out)
+{
+	const struct why *w = r->why;
+	uint32_t n = has_account(r) ? w->n_accounts : 0;
+
+	if (!n)
+		return;
+	fputs("\nWhere the time went\n", out);
+	/* the loaders' sum is the last */
+	for (uint32_t i = 0; i < n; i++)
+		if (w->accounts[i].wall_ns > 0 && (i < BRIEF_LINES || !w->accounts[i].pid))
+			wrap_account(r, &w->accounts[i], width, out);
+	if (n > BRIEF_LINES + !w->accounts[n - 1].pid)
+		fprintf(out, "and %u processes more\n", n - BRIEF_LINES - !w->accounts[n - 1].pid);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A struct report as text for a terminal: its facts, the order of its sections, and its short form. */
+/* A struct report as text for a terminal: its facts, and the order of its sections. */
 #include <stdio.h>
 #include <sys/wait.h>
 
@@ -213,84 +213,4 @@ const struct view_section report_sections[] = {
 void report_text(const struct report *r, FILE *out)
 {
 	view_sections_text(report_sections, r, out);
-}
-
-/* --- the short form: 20 lines at most -------------------------------------------------------- */
-
-static void short_files(FILE *out, const char *label, const struct report_top_file *top,
-			unsigned int n)
-{
-	for (unsigned int i = 0; i < MIN(n, 3); i++) {
-		fprintf(out, FACT_LABEL, i ? "" : label);
-		view_fmt_line(&view_files_by_bytes, NULL, &top[i], out);
-	}
-}
-
-static void short_sums(const struct report *r, FILE *out)
-{
-	uint64_t rows = 0, bytes = 0;
-
-	for (unsigned int i = 0; i < r->n_sums; i++) {
-		rows += r->sums[i].rows;
-		bytes += r->sums[i].bytes;
-	}
-	if (rows)
-		fprintf(out, "in rollup.out alone: %s rows, %s\n", FMT_COUNT(rows), FMT_BYTES(bytes));
-}
-
-/* Probes with rows, without their sides. */
-static void short_probes(const struct report *r, FILE *out)
-{
-	struct view_rows rows = { 0 };
-
-	view_rows_fill(&rows, &view_probes, r, NULL);
-	view_text_heads(&view_probes, out);
-	for (size_t i = 0; i < rows.n; i++)
-		if (!view_probes.part(rows.v[i].row) && report_probe_has_rows(rows.v[i].row))
-			view_fmt_line(&view_probes, r, rows.v[i].row, out);
-	view_rows_free(&rows);
-}
-
-void report_short(const struct report *r, FILE *out)
-{
-	const struct report_source_sum *src = &r->source[REPORT_BUFFERED];
-
-	fmt_text(out, report_command(r), 0);
-	fprintf(out, ": %s, trace of %s", FMT_NS(report_duration_ns(r)), FMT_BYTES(r->trace_bytes));
-	fmt_line(out, " in ", r->dir);
-	short_probes(r, out);
-	short_sums(r, out);
-	if (src->bytes && src->calls > src->unaccounted)
-		fprintf(out, "buffered reads of regular files: %s, of that from disk: %.1f %%\n",
-			FMT_BYTES(src->bytes), 100.0 * (double)src->disk_bytes / (double)src->bytes);
-	if (r->n_top_time) {
-		fprintf(out, FACT_LABEL, "");
-		view_text_heads(&view_files_by_bytes, out);
-	}
-	short_files(out, "most bytes", r->top_bytes, r->n_top_bytes);
-	short_files(out, "most time", r->top_time, r->n_top_time);
-	if (r->slow.n) {
-		fprintf(out, FACT_LABEL, "slowest");
-		view_fmt_line(&view_slowest, r, &r->slow.call[0], out);
-	}
-	if (r->running.seen)
-		fprintf(out, "calls still running at the end: %s\n", FMT_COUNT(r->running.seen));
-	if (r->n_notes) {
-		fmt_text(out, r->notes[0], 0);
-		fprintf(out, r->n_notes > 1 ? " (%u more: see dltraced report)\n" : "\n",
-			r->n_notes - 1);
-	}
-}
-
-int report_summary(const char *dir, int dirfd, FILE *out)
-{
-	const struct report_options o = { .brief = true };
-	struct report *r;
-	int res = report_load_at(&r, dir, dirfd, &o);
-
-	if (res < 0)
-		return res;
-	report_short(r, out);
-	report_free(r);
-	return 0;
 }

@@ -36,11 +36,43 @@ static void size(FILE *out, const struct finding *f)
 	fprintf(out, "%.1f %% of the job's time)", 100 * f->size.share);
 }
 
+void why_sentence(const struct report *r, FILE *out)
+{
+	const struct finding *f = r->why && r->why->rules ? &r->why->rules->bottleneck : NULL;
+
+	if (!f)
+		return;
+	fputs(f->rule->title, out);
+	if (!isnan(f->share))
+		fprintf(out, " (%.1f %% of the time)", 100 * f->share);
+}
+
+void why_words(const struct report *r, FILE *out)
+{
+	const struct finding *f = r->why && r->why->rules ? &r->why->rules->bottleneck : NULL;
+
+	if (!f)
+		return;
+	fputs(f->rule->code, out);
+	if (!isnan(f->share))
+		fprintf(out, " %.1f %%", 100 * f->share);
+}
+
 static void evidence(const struct finding *f, FILE *out)
 {
 	for (unsigned int i = 0; i < f->n; i++)
 		fmt_line(out, "  ", f->evidence[i]);
 	fmt_line(out, "  => ", f->rule->advice);
+}
+
+void why_headline(const struct finding *f, FILE *out)
+{
+	fprintf(out, "%s: %s", f->rule->code, f->rule->title);
+	if (f->is_bottleneck)
+		measure(out, f);
+	else
+		size(out, f);
+	fputc('\n', out);
 }
 
 void why_finding_text(const struct finding *f, FILE *out)
@@ -53,9 +85,7 @@ void why_finding_text(const struct finding *f, FILE *out)
 
 static void one_of_several(const struct finding *f, FILE *out)
 {
-	fprintf(out, "%s: %s", f->rule->code, f->rule->title);
-	size(out, f);
-	fputc('\n', out);
+	why_headline(f, out);
 	evidence(f, out);
 }
 

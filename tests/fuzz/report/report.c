@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (report_load(&r, fuzz_folder(), &(struct report_options){ .timed = true }) < 0)
 		return 0;
 	report_text(r, fuzz_nowhere());
-	report_short(r, fuzz_nowhere());
+	report_screen(r, 80, fuzz_nowhere());
 	report_json(r, &j);
 	EXPECT(json_write(&j, fuzz_nowhere()) == 0);
 	report_free(r);

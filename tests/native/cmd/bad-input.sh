@@ -150,7 +150,7 @@ grep -q 'warning: not traced: not allowed to trace: run with sudo' err || fail "
 equal "exit code" "$(manifest 'm["workload"]["exit_code"]')" 7
 equal "probes" "$(manifest '{p["backend"] for p in m["probes"]}')" "{'none'}"
 manifest '{p["why"] for p in m["probes"]}' | grep -q 'not allowed' || fail "no reason in the manifest"
-"$DLT" report "$t" >out || fail "no report of it"
+"$DLT" report --full "$t" >out || fail "no report of it"
 grep -q '^- .*open.*: not traced: not allowed to trace' out || fail "no reason in the report: $(cat out)"
 ! grep 'not there' out || fail "files that cannot be there are missed"
 

@@ -67,6 +67,6 @@ for FAULT in dies garbage no-lines no-end; do
 	python3 -c 'import re, sys
 sys.exit(bool(re.search("[\0-\10\13-\37\177]", open(sys.argv[1], encoding="utf-8").read())))' "$t/cpu.out" ||
 		fail "$FAULT: raw bytes in cpu.out"
-	"$DLT" report "$t" >report || fail "$FAULT: report: status $?"
+	"$DLT" report --full "$t" >report || fail "$FAULT: report: status $?"
 	! grep -q '	all	' "$t/cpu.out" || check lines
 done

@@ -18,7 +18,7 @@ count() { manifest "next(p for p in m['probes'] if p['name'] == 'vfs_rw')['$1']"
 reported() {
 	status=$1
 	shift
-	"$DLT" report "$t" >report 2>&1
+	"$DLT" report --full "$t" >report 2>&1
 	rc=$?
 	[ $rc = "$status" ] || fail "report: status $rc, not $status: $(cat report)"
 	for text; do

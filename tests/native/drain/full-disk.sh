@@ -58,7 +58,7 @@ trace -- "$W/storm" -n 100000 "$TMPDIR/data" >out 2>err || fail "status $?"
 accounted "$calls"
 [ "$(count rows)" -gt 0 ] && [ "$(count lost)" -gt 0 ] || fail "2 MiB held all or nothing"
 said 'cannot write to .*/small/t: No space left'
-"$DLT" report "$t" >report || fail "report: status $?"
+"$DLT" report --full "$t" >report || fail "report: status $?"
 grep -q "^- vfs_rw: $(count lost) lost" report || fail "no loss in the report: $(cat report)"
 
 # --- by the job -----------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ first=$(cd "$t" && ls -- vfs_rw.0* | head -n 1 | cut -d. -f2 | sed 's/^0*//')
 last=$(cd "$t" && ls -- vfs_rw.0* | tail -n 1 | cut -d. -f2 | sed 's/^0*//')
 equal "segments" "$(find "$t" -name 'vfs_rw.0*' | wc -l)" $((last - first + 1))
 equal "files dropped" "$(probe files dropped)" 0
-"$DLT" report "$t" >report || fail "report: status $?"
+"$DLT" report --full "$t" >report || fail "report: status $?"
 grep -q "^- vfs_rw: $dropped rows were dropped by --keep; rollup.out has their sums$" report || fail "$(cat report)"
 grep -q "^vfs_rw  *$dropped  " report || fail "no sums in the report: $(cat report)"
 grep -q 'in the manifest counts' report && fail "$(cat report)"
@@ -79,7 +79,7 @@ for name in close mmap open vfs_rw; do
 	equal "sums of $name" "$(summed "PROBE == \"$name\"" ROWS)" "$(probe $name summed)"
 done
 check lines
-"$DLT" report "$t" >report || fail "report: status $?"
+"$DLT" report --full "$t" >report || fail "report: status $?"
 grep -q 'not there:' report && fail "the report misses what was not to be written: $(cat report)"
 grep -q "^vfs_rw  *$(probe vfs_rw summed) " report || fail "no sums in the report: $(cat report)"
 for name in pids time_align; do

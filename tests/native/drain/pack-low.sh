@@ -29,7 +29,7 @@ accounted() {
 	(cd "$t" && ls -- *.out*) | sort >there
 	cmp listed there || fail "listed and there: $(diff listed there)"
 	[ "$(vfs lost)" -gt 0 ] || fail "nothing was lost: $(cat err)"
-	"$DLT" report "$t" >report || fail "report: status $?"
+	"$DLT" report --full "$t" >report || fail "report: status $?"
 	grep -q "^- vfs_rw: $(vfs lost) lost" report || fail "no loss in the report: $(cat report)"
 }
 

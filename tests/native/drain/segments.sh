@@ -86,7 +86,7 @@ for how in '' $formats; do
 	done
 	cp "$t/manifest.json" one
 	same one
-	"$DLT" report "$t" | grep -q '^nothing that dltraced knows of' || fail "$("$DLT" report "$t" | tail -n 5)"
+	"$DLT" report --full "$t" | grep -q '^nothing that dltraced knows of' || fail "$("$DLT" report "$t" | tail -n 5)"
 done
 
 # --- by time, with collectors ---------------------------------------------------------------------

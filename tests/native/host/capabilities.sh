@@ -105,7 +105,7 @@ if [ ! -d "/run/user/$uid" ]; then
 	equal "marked" "$(tail -n 1 "$t/marks.out" | cut -f 4)" there
 	echo >&9 # it goes with the command
 	await [ ! -e "$t/control.sock" ]
-	"$DLT" report "$t" >report 2>&1 || fail "report: status $?: $(cat report)"
+	"$DLT" report --full "$t" >report 2>&1 || fail "report: status $?: $(cat report)"
 
 	without_place ./plain start -q --collectors none --probes -bio -o "$TMPDIR/any/none" -- ./nothing-there 2>err
 	equal "no command: status ($(cat err))" $? 127

@@ -43,7 +43,7 @@ while read -r killed user state; do
 	goes_on "$what"
 	[ "$state" = answers ] || answer
 	await gone "$behind" # FUSE holds it until then
-	"$DLT" report "$t" >report || fail "$what: report: $?"
+	"$DLT" report --full "$t" >report || fail "$what: report: $?"
 	grep -q '^files *NOT complete' report || fail "$what: report: $(cat report)"
 done <<'END'
 front root answers

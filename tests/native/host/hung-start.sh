@@ -92,7 +92,7 @@ trace -- cat /etc/hostname >out || fail "status $?"
 hang
 for end in killed answered; do
 	: >err
-	env --default-signal=INT "$DLT" report "$t" >report 2>err &
+	env --default-signal=INT "$DLT" report --full "$t" >report 2>err &
 	dlt=$!
 	waits far/t
 	if [ $end = killed ]; then

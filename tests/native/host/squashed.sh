@@ -33,4 +33,4 @@ done
 kill -HUP $server
 equal "owners" "$(stat -c %U "$t" "$t"/* | sort -u)" daemon
 equal "complete" "$(manifest 'm["complete"]')" True
-"$DLT" report "$t" >/dev/null || fail "report: $?"
+"$DLT" report --full "$t" >/dev/null || fail "report: $?"

@@ -82,7 +82,7 @@ trace -- python3 -B job.py "$mnt" "$TMPDIR/account" >out || fail "the workload: 
 check whole
 "$DLT" report --json "$t" >json || fail "report --json: status $?"
 check datasets json account
-"$DLT" report "$t" >text || fail "report: status $?"
+"$DLT" report --full "$t" >text || fail "report: status $?"
 grep -q " data  *disk  *$mnt/set/train\$" text || fail "no such data set: $(sed -n '/^Data sets/,/^$/p' text)"
 "$DLT" report --csv csv "$t" >/dev/null || fail "report --csv: status $?"
 python3 - <<'END' || fail "datasets.csv: $(cat csv/datasets.csv)"

@@ -18,7 +18,7 @@ END
 # reported STATUS: the report on $t is in text, json, and its messages in err.
 reported() {
 	rc=0
-	"$DLT" report "$t" >text 2>err || rc=$?
+	"$DLT" report --full "$t" >text 2>err || rc=$?
 	equal "status" $rc "$1"
 	"$DLT" report --json "$t" >json 2>>err
 }

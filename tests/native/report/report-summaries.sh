@@ -58,7 +58,7 @@ check whole
 "$DLT" report --json "$t" >json || fail "report --json: status $?"
 check report json
 check summaries json counts "$TMPDIR"
-"$DLT" report "$t" >text || fail "report: status $?"
+"$DLT" report --full "$t" >text || fail "report: status $?"
 for line in '^Files that several processes used' '^Output and logs' '^eventfd ' '^Shared memory in /dev/shm' \
 	'^Latencies: how many' '^Sizes: how many' '^Processes: medians'; do
 	grep -q "$line" text || fail "the report does not say '$line': $(cat text)"

@@ -27,7 +27,7 @@ reported() {
 	"$DLT" report --json "$t" >json 2>err || rc=$?
 	equal "report --json: status" $rc "${1:-0}"
 	rc=0
-	"$DLT" report "$t" >text 2>err || rc=$?
+	"$DLT" report --full "$t" >text 2>err || rc=$?
 	equal "report: status" $rc "${1:-0}"
 	check report json
 }
@@ -62,10 +62,10 @@ told "^ *0 B *6.25 MiB .* $TMPDIR/copy\$"
 told "^ *12.6 MiB *0 B .* $TMPDIR/data\$"
 install -m 755 "$DLT" dltraced
 chmod -R go+rX "$t"
-setpriv --reuid 65534 --regid 65534 --clear-groups ./dltraced report "$t" >other || fail "not as root"
+setpriv --reuid 65534 --regid 65534 --clear-groups ./dltraced report --full "$t" >other || fail "not as root"
 cmp text other || fail "another report for another user"
 cp -r "$t" copied
-"$DLT" report "$t" copied >two || fail "two folders: status $?"
+"$DLT" report --full "$t" copied >two || fail "two folders: status $?"
 equal "two folders" "$(grep -c '^trace  ' two)" 2
 
 # --- the page -------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ rm "$t/manifest.json"
 reported
 told 'manifest.json'
 : >"$t/vfs_rw.out"
-"$DLT" report "$t" >text || fail "an empty file: status $?"
+"$DLT" report --full "$t" >text || fail "an empty file: status $?"
 told 'vfs_rw.out'
 
 # --- what had not ended ---------------------------------------------------------------------------

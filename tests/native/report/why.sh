@@ -14,5 +14,5 @@ trace --sched off --log -- "$W/loader" -d data -n 48 -s 65536 -w 2 -e 3 -c 0 -k 
 "$DLT" report --json "$t" >json || fail "report --json: status $?"
 check why json
 equal "epochs" "$(grep -c '^      "name": "epoch [123]",$' json)" 3
-"$DLT" report "$t" >text || fail "report: status $?"
+"$DLT" report --full "$t" >text || fail "report: status $?"
 grep -q "^$(sed -n 's/^    "code": "\(.*\)",$/\1/p' json | head -1): " text || fail "the text begins with another verdict: $(head -5 text)"

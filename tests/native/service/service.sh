@@ -30,6 +30,19 @@ equal "exit" "$(manifest '[m["workload"][k] for k in ("user", "exit_code", "stat
 	"['nobody', 7, 1792, 'sh', 'job']"
 check whole
 
+# A job that ignores the first signal goes on, which is said; the last lines are those of a trace of root's.
+as_spawn -v -- sh -c 'trap "" TERM; echo ready >&2; until [ -e go ]; do sleep 0.1; done; exit 5'
+await grep -qx ready err
+kill -TERM "$dlt"
+await grep -q 'a second ^C (or TERM) ends the trace' err
+touch go
+join
+rm go
+equal "status of who ignores TERM" $rc 5
+sed -n '/^dltraced: [A-Z]/,$p' err >said
+grep -q '^dltraced:   job      ended with status 5, traced for ' said && grep -q '^dltraced:   next     dltraced report home/t$' said ||
+	fail "it ends with: $(cat err)"
+
 as_start --log -- sh -c 'echo to the log; cat nothing' >out 2>&1 && fail "status of cat"
 equal "log" "$(head -n 1 "$t/workload.log") $(col workload TEXT | head -n 1)" "to the log to\\040the\\040log"
 as_start -- "$TMPDIR/none" 2>err && fail "no such command is status 0"

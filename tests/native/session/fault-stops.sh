@@ -31,7 +31,7 @@ accounted() {
 	equal "$1: rows in the file" "$(rows vfs_rw | wc -l)" "$(count rows)"
 	check lines
 	check fids
-	"$DLT" report "$t" >report || fail "$1: report: status $?"
+	"$DLT" report --full "$t" >report || fail "$1: report: status $?"
 }
 
 # reads FILE: rows of reads of it.

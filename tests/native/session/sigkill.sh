@@ -69,7 +69,7 @@ equal "complete" "$(manifest 'm["complete"]')" False
 check lines
 equal "rows of the first file" "$(col vfs_rw FILE 'COMM == "cat" && FILE == "first" && RETURNED > 0')" first
 equal "rows of the second file" "$(rows vfs_rw 'FILE == "second"')" ""
-"$DLT" report "$t" >report || fail "report: status $?"
+"$DLT" report --full "$t" >report || fail "report: status $?"
 grep -q '^files *NOT complete' report || fail "report does not say so: $(cat report)"
 
 # --- in the middle of writing ---------------------------------------------------------------------
@@ -84,5 +84,5 @@ join 2>/dev/null
 check lines
 await grep -q '^round 1 ' out
 echo >&9
-"$DLT" report "$t" >report || fail "report: status $?"
+"$DLT" report --full "$t" >report || fail "report: status $?"
 grep -q '^files *NOT complete' report || fail "report does not say so: $(cat report)"

@@ -161,9 +161,9 @@ static void values_reach_the_config(void **state)
 	assert_int_equal(cfg.probes, 1 << DLT_open | 1 << DLT_sync);
 	assert_int_equal(cfg.log_level, LOG_LEVEL_DEBUG);
 	assert_string_equal(cfg.collect.items[0], "*.log");
-	assert_true(cfg.report);
+	assert_int_equal(cfg.report, REPORT_SCREEN);
 	accept(ARGS("--all", "--no-report", "-P", "-open"));
-	assert_false(cfg.report);
+	assert_int_equal(cfg.report, REPORT_NONE);
 	assert_int_equal(cfg.probes, PROBES_DEFAULT & ~PROBE_BIT(DLT_open) & ~PROBE_BIT(DLT_sched));
 }
 

@@ -194,17 +194,37 @@ static void text_is_that_of_the_golden_file(void **state)
 	assert_string_equal(text, want);
 }
 
-static void short_form_has_20_lines_at_most(void **state)
+static void screen(const struct report *r, FILE *out)
 {
-	autofree char *text = rendered(GOLDEN "trace-small", report_short);
-	unsigned int lines = 0;
+	report_screen(r, 80, out);
+}
 
-	for (const char *p = text; *p; p++)
-		lines += *p == '\n';
-	assert_in_range(lines, 15, 20);
+/* But for commands, which are to be typed, no line is wider than it was to be. */
+static void screen_fits_a_terminal(void **state)
+{
+	static const char *const dirs[] = { GOLDEN "trace-small", GOLDEN "trace-panels", GOLDEN "trace-other",
+					    GOLDEN "trace-hostile", GOLDEN "trace-cut", GOLDEN "trace-untraced" };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(dirs); i++) {
+		autofree char *text = rendered(dirs[i], screen);
+		unsigned int lines = 0;
+
+		for (char *rest, *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest), lines++)
+			assert_true(strlen(line) <= 80 || strstr(line, "  dltraced report "));
+		assert_in_range(lines, 4, 24);
+	}
+}
+
+static void screen_has_the_answer_and_where_to_go_on(void **state)
+{
+	autofree char *text = rendered(GOLDEN "trace-small", screen), *sentence = rendered(GOLDEN "trace-small", why_sentence);
+
+	assert_string_equal(sentence, "The job waited for reads from storage (98.7 % of the time)");
+	assert_ptr_equal(strstr(text, "storage-read: The job waited for reads from storage (98.7 %;"), text);
+	assert_non_null(strstr(text, "missing  2 of 30 calls (2 vfs_rw) were lost"));
 	assert_non_null(strstr(text, "python train.py"));
-	assert_non_null(strstr(text, "64.0 %"));
-	assert_non_null(strstr(text, "vfs_rw: 2 lost"));
+	assert_non_null(strstr(text, "ended with status 3"));
+	assert_non_null(strstr(text, "dltraced report --full tests/golden/trace-small\n"));
 }
 
 /* manifest_read.c did not write it, and reads JSON strictly enough. */
@@ -374,7 +394,7 @@ static void folder_that_is_no_trace(void **state)
 	assert_int_equal(report_load(&r, "tests/golden", &(struct report_options){ .timed = false }), -ENODATA);
 	assert_int_equal(report_load(&r, "tests/golden/none-of-that-name", &(struct report_options){ .timed = false }), -ENOENT);
 	assert_int_equal(report_load(&r, GOLDEN "trace-small/vfs_rw.out", &(struct report_options){ .timed = false }), -ENOTDIR);
-	assert_int_equal(report_summary("tests/golden", fd, stdout), -ENODATA);
+	assert_int_equal(report_load_at(&r, "tests/golden", fd, &(struct report_options){ .timed = true }), -ENODATA);
 }
 
 /* trace-hostile: names escaped as they should be, and others that nobody escaped. */
@@ -456,7 +476,8 @@ int main(void)
 		cmocka_unit_test(reads_are_told_apart_by_where_they_came_from),
 		IN_TREE(says_for_how_long_the_machine_slept),
 		cmocka_unit_test(says_what_is_missing),
-		cmocka_unit_test(short_form_has_20_lines_at_most),
+		cmocka_unit_test(screen_fits_a_terminal),
+		cmocka_unit_test(screen_has_the_answer_and_where_to_go_on),
 		cmocka_unit_test(text_is_that_of_the_golden_file),
 		cmocka_unit_test(waits_do_not_hide_slow_files),
 	};

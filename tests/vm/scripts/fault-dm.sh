@@ -107,7 +107,7 @@ count() { manifest "next(p for p in m['probes'] if p['name'] == 'vfs_rw')['$1']"
 equal "dm-flakey: complete" "$(manifest 'm["complete"]')" True
 equal "dm-flakey: rows and lost" $(($(count rows) + $(count lost))) "$(count calls)"
 [ "$(count calls)" -ge $reads ] && [ "$(count unsure)" -gt 0 ] || fail "dm-flakey: $(count calls) calls, $(count unsure) unsure"
-"$DLT" report "$t" >report || fail "report: status $?"
+"$DLT" report --full "$t" >report || fail "report: status $?"
 grep -q '^- vfs_rw: [0-9]* rows were written and may be missing' report || fail "not reported: $(cat report)"
 [ "$(rows vfs_rw 'COMM == "cat" && FILE == "data" && RETURNED > 0' | wc -l)" -gt 0 ] || fail "dm-flakey: no row when it was back"
 no_disk

@@ -100,5 +100,5 @@ done
 dmesg -C # its report is a trace of calls, which is taken for a complaint of the kernel's
 dmesg -n 5
 check lines
-"$DLT" report "$t" >report || fail "OOM: report: status $?"
+"$DLT" report --full "$t" >report || fail "OOM: report: status $?"
 grep -q '^files *NOT complete' report || fail "report does not say so: $(cat report)"

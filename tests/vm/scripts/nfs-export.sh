@@ -51,7 +51,7 @@ for option in '' '--rotate 256K'; do
 	[ "$(count calls)" -ge $((made + more)) ] || fail "$what: $(count calls) calls"
 	echo "$what: $(count rows) rows, $(count lost) lost, $(count unsure) unsure, $(in_files) in files"
 	[ $(($(in_files) + $(count unsure))) -ge "$(count rows)" ] || fail "$what: rows are missing that are sure"
-	setpriv --reuid nobody --regid "$gid" --clear-groups "$DLT" report "$far/home/t" >report || fail "$what: report: status $?"
+	setpriv --reuid nobody --regid "$gid" --clear-groups "$DLT" report --full "$far/home/t" >report || fail "$what: report: status $?"
 	echo "ok withdrawn, and $what"
 done
 
@@ -65,6 +65,6 @@ said=$(awk '$2 == "vfs_rw" { print $3 + $(NF - 1) }' err)
 [ "${said:-0}" -ge $((made + more)) ] || fail "not back: told of ${said:-nothing} of $made calls"
 grep -q 'error: .*manifest.json: Stale file handle' err || fail "not back: nothing of the manifest"
 export_it
-setpriv --reuid nobody --regid "$gid" --clear-groups "$DLT" report "$far/home/t" >report || fail "not back: report: status $?"
+setpriv --reuid nobody --regid "$gid" --clear-groups "$DLT" report --full "$far/home/t" >report || fail "not back: report: status $?"
 grep -q 'NOT complete' report || fail "not back: the report says it is complete: $(cat report)"
 echo "ok withdrawn, and not back"

@@ -18,7 +18,7 @@ equal "by the service: status ($(cat err))" $rc 7
 equal "by the service: owners" "$(stat -c %U "$t" "$t"/* | sort -u)" nobody
 equal "by the service: read from" "$(col files FSTYPE 'REALPATH ~ /home.data$/')" nfs4
 check whole
-as "$DLT" report "$far/home/t" >report || fail "report: $?"
+as "$DLT" report --full "$far/home/t" >report || fail "report: $?"
 grep -q 'network fs ' report || fail "no reads from a network: $(cat report)"
 as "$DLT" report -j "$far/home/t" | python3 -c '
 import json, sys
@@ -111,7 +111,7 @@ start_server
 start -- true || fail "afterwards: status $?"
 stop_server
 : >err
-setpriv --reuid nobody --regid "$gid" --clear-groups env --default-signal=INT "$DLT" report "$far/home/t" >report 2>err 9>&- &
+setpriv --reuid nobody --regid "$gid" --clear-groups env --default-signal=INT "$DLT" report --full "$far/home/t" >report 2>err 9>&- &
 dlt=$!
 interrupted "report"
 start_server

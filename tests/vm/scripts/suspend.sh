@@ -46,7 +46,7 @@ equal "lost" "$(count lost)" 0
 check clocks 5
 "$DLT" report -j "$t" >report.json || fail "report -j: $?"
 check slept was is report.json
-"$DLT" report "$t" >report || fail "report: $?"
+"$DLT" report --full "$t" >report || fail "report: $?"
 grep '^clock .* the machine slept for' report || fail "report: $(cat report)"
 "$DLT" report --cpu "$t" >report || fail "report --cpu: $?"
 grep '^suspend' report || fail "report --cpu: $(cat report)"

@@ -115,7 +115,7 @@ static void text_begins_with_all_hosts_that_were_traced_at_a_time(void **state)
 	FILE *out = open_memstream(&text, &len);
 
 	open_job(&job, dirs, 2);
-	report_job_text(&job, out);
+	report_job_text(&job, 0, out);
 	fclose(out);
 	assert_ptr_equal(strstr(text, "storage-read: "), text);
 	assert_non_null(strstr(text, "\n2 hosts of one job, from 2026-11-21T01:02:02.900000000Z on"));
@@ -124,7 +124,7 @@ static void text_begins_with_all_hosts_that_were_traced_at_a_time(void **state)
 	/* runs one after the other are no hosts of one job */
 	job.host[1].begin_ns += 3600 * 1000000000ULL;
 	out = open_memstream(&apart, &len);
-	report_job_text(&job, out);
+	report_job_text(&job, 0, out);
 	fclose(out);
 	assert_null(strstr(apart, "2 hosts of one job"));
 	assert_non_null(strstr(apart, "\ntrace        tests/golden/trace-other"));
@@ -153,7 +153,7 @@ static void doubts(struct report_job *job, const char *wanted)
 	report_free(job->total);
 	assert_int_equal(report_job_close(job), 0);
 	assert_int_equal(job->n_doubts, wanted ? 1 : 0);
-	report_job_text(job, out);
+	report_job_text(job, 0, out);
 	fclose(out);
 	if (!wanted)
 		return;

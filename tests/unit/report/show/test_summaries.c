@@ -327,22 +327,6 @@ static void hostile_names_are_escaped(void **state)
 	report_free(r);
 }
 
-static void short_form_does_without(void **state)
-{
-	struct json j = { 0 };
-	const struct report_options brief = { .brief = true };
-	struct report *r;
-	FILE *out = fopen("/dev/null", "we");
-
-	assert_int_equal(report_load(&r, GOLDEN "trace-other", &brief), 0);
-	assert_null(r->uses);
-	report_text(r, out);
-	report_json(r, &j);
-	assert_int_equal(json_write(&j, out), 0);
-	fclose(out);
-	report_free(r);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,7 +341,6 @@ int main(void)
 		cmocka_unit_test(path_restricts_calls_on_files),
 		cmocka_unit_test(processes_have_medians_of_their_own),
 		cmocka_unit_test(shared_memory_has_its_size_and_mappings),
-		cmocka_unit_test(short_form_does_without),
 		IN_TREE(the_first_processes_have_medians),
 		cmocka_unit_test(what_is_no_file_has_a_class),
 	};

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/wrap.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/fmt.h"
+#include "base/text.h"
+#include "base/util.h"
+
+/* TEXT with what could steer a terminal escaped; the caller's to free, NULL when memory is out. */
+static char *printable(const char *text)
+{
+	char *buf = NULL;
+	size_t len;
+	FILE *f = open_memstream(&buf, &len);
+
+	if (!f)
+		return NULL;
+	fmt_text(f, text, 0);
+	return fclose(f) == 0 ? buf : NULL;
+}
+
+/* Bytes of the first COLUMNS characters of S, and in *USED how many characters these are. */
+static size_t clip(const char *s, size_t bytes, unsigned int columns, unsigned int *used)
+{
+	size_t at = 0;
+
+	for (*used = 0; at < bytes && *used < columns; ++*used)
+		at += MAX(text_utf8_len(s + at, bytes - at), 1U);
+	return at;
+}
+
+static void put_words(FILE *out, const char *text, unsigned int indent, unsigned int width)
+{
+	unsigned int column = indent;
+	bool blank = false;
+
+	while (*text) {
+		size_t word = strcspn(text, " "), part;
+		unsigned int used;
+
+		clip(text, word, UINT32_MAX, &used);
+		if (column > indent && column + blank + used > width) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			column = indent;
+			blank = false;
+		}
+		if (blank) {
+			putc(' ', out);
+			column++;
+		}
+		part = clip(text, word, width - column, &used);
+		fwrite(text, 1, part, out);
+		column += used;
+		text += part;
+		/* in the middle of a word the line is full, and the next round breaks it */
+		blank = *text == ' ';
+		text += strspn(text, " ");
+	}
+}
+
+void wrap_text(FILE *out, const char *text, unsigned int indent, unsigned int width)
+{
+	autofree char *shown = printable(text);
+
+	put_words(out, shown ? shown : "", indent, width);
+	putc('\n', out);
+}
+
+void wrap_from(FILE *out, unsigned int indent, const char *text, unsigned int width)
+{
+	fprintf(out, "%*s", (int)indent, "");
+	wrap_text(out, text, indent, width);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What `start' prints last: what the job waited for, how it ended, what is missing, where the trace is, and where to go on.
+ * A few lines of 80 columns with the program's name before each; a command stays in one line, to be typed as it is.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fmt.h"
+#include "base/log.h"
+#include "base/shell.h"
+#include "base/util.h"
+#include "base/wrap.h"
+#include "cmd/cmd.h"
+#include "cmd/verdict.h"
+#include "trace/manifest_read.h"
+
+#define WIDTH 70U /* 80, less `dltraced: ' */
+#define LABEL 9   /* columns of what a fact is called */
+#define LINES_MAX 2U /* of a sentence */
+
+/* TEXT in lines of WIDTH from column INDENT on, LINES_MAX of them. */
+static void put_text(FILE *out, unsigned int indent, const char *text)
+{
+	autofree char *wrapped = NULL;
+	size_t len = 0, n = 0;
+	FILE *f = open_memstream(&wrapped, &len);
+	unsigned int lines = 0;
+
+	if (!f)
+		return;
+	wrap_text(f, text, indent, WIDTH);
+	if (fclose(f) != 0)
+		return;
+	while (n < len && lines < LINES_MAX)
+		lines += wrapped[n++] == '\n';
+	fwrite(wrapped, 1, n - (n < len), out);
+	fputs(n < len ? " ...\n" : "", out);
+}
+
+static void put_fact(FILE *out, const char *label, const char *text)
+{
+	fprintf(out, "  %-*s", LABEL, label);
+	put_text(out, 2 + LABEL, text);
+}
+
+const char *path_from_here(const char *dir)
+{
+	autofree char *cwd = getcwd(NULL, 0);
+	size_t len = cwd ? strlen(cwd) : 0;
+
+	return len && strncmp(dir, cwd, len) == 0 && dir[len] == '/' && dir[len + 1] ? dir + len + 1 : dir;
+}
+
+static void put_job(const struct manifest_facts *m, FILE *out)
+{
+	autofree char *lasted = m->end_ns > m->start_ns ? util_fmt(", traced for %s", FMT_NS(m->end_ns - m->start_ns)) : NULL;
+	autofree char *text = NULL;
+
+	if (m->has_status)
+		text = util_fmt("%s%s", FMT_ENDED(m->status), lasted ? lasted : "");
+	else if (m->workload_pid)
+		text = util_fmt("goes on as process %llu%s", (unsigned long long)m->workload_pid, lasted ? lasted : "");
+	else if (lasted)
+		text = strdup(lasted + strlen(", "));
+	if (text)
+		put_fact(out, "job", text);
+}
+
+/* Processes of the job behind its end; of a trace that was ended before the job all of that runs. */
+static void put_left(const struct manifest_facts *m, FILE *out)
+{
+	const bool behind_job = m->workload_end_ns && m->workload_end_ns <= m->end_ns;
+	autofree char *text = NULL;
+
+	if (!m->left_running || !behind_job)
+		return;
+	text = util_fmt("%llu process%s of the job still run%s; --wait-all traces %s", (unsigned long long)m->left_running,
+			m->left_running == 1 ? "" : "es", m->left_running == 1 ? "s" : "", m->left_running == 1 ? "it" : "them");
+	if (text)
+		put_fact(out, "running", text);
+}
+
+static uint64_t lost_rows(const struct manifest_facts *m)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < m->n_probes; i++)
+		n += m->probes[i].lost;
+	return n;
+}
+
+static void put_missing(const struct manifest_facts *m, const struct verdict *v, FILE *out)
+{
+	autofree char *lost = lost_rows(m) ? util_fmt("%llu rows were lost", (unsigned long long)lost_rows(m)) : NULL;
+
+	if (v->missing || (!v->text && lost))
+		put_fact(out, "missing", v->missing ? v->missing : lost);
+}
+
+static void put_next(const char *dir, FILE *out)
+{
+	char text[PATH_MAX * 4] = "dltraced report", html[PATH_MAX * 4] = "dltraced report --html report.html";
+
+	shell_append(text, sizeof(text), dir);
+	shell_append(html, sizeof(html), dir);
+	fprintf(out, "  %-*s%s\n  %-*s%s\n", LABEL, "next", text, LABEL, "", html);
+}
+
+static void put_screen(const char *dir, int dirfd, bool read, FILE *out)
+{
+	const char *here = path_from_here(dir);
+	struct manifest_facts m;
+	struct verdict v = { 0 };
+
+	manifest_read_at(&m, dirfd);
+	if (read)
+		verdict_read(&v, dir, dirfd);
+	if (v.text)
+		put_text(out, 0, v.text);
+	else if (read)
+		put_text(out, 0, "What the job waited for takes longer to find out than a moment: `dltraced report' does");
+	put_job(&m, out);
+	put_missing(&m, &v, out);
+	put_left(&m, out);
+	fprintf(out, "  %-*s%s (%s)\n", LABEL, "trace", here, FMT_BYTES(verdict_trace_bytes(dirfd)));
+	put_next(here, out);
+	verdict_free(&v);
+}
+
+void cmd_end(const char *dir, int dirfd, bool read)
+{
+	autofree char *text = NULL;
+	size_t len = 0;
+	FILE *out = log_get_level() >= LOG_LEVEL_INFO ? open_memstream(&text, &len) : NULL;
+	char *rest, *line;
+
+	if (!out)
+		return;
+	put_screen(dir, dirfd, read, out);
+	if (fclose(out) != 0)
+		return;
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		log_info("%s", line);
+}

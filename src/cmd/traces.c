@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/traces.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/fmt.h"
+#include "base/util.h"
+#include "cmd/verdict.h"
+#include "trace/manifest_read.h"
+#include "trace/outdir.h"
+
+#define DEPTH 2U
+#define LINE "%-20s  %9s  %-18s  "
+#define NAME_WIDTH 32
+
+struct entry {
+	char *path; /* FOLDER/... */
+	char start_utc[40];
+};
+
+struct entries {
+	struct entry *v;
+	size_t n;
+	struct manifest_facts facts; /* of the one that is looked at: too large for the stack of each folder */
+};
+
+static void entries_free(struct entries *es)
+{
+	for (size_t i = 0; i < es->n; i++)
+		free(es->v[i].path);
+	free(es->v);
+	free(es);
+}
+
+/* The folder FD, which is PATH, is a trace. */
+static void add(struct entries *es, int fd, const char *path)
+{
+	struct entry e = { .path = strdup(path) };
+
+	if (!e.path || util_room(&es->v, es->n, sizeof(e)) < 0) {
+		free(e.path);
+		return;
+	}
+	manifest_read_at(&es->facts, fd);
+	snprintf(e.start_utc, sizeof(e.start_utc), "%s", es->facts.start_utc);
+	es->v[es->n++] = e;
+}
+
+/* The folder FD, which is closed, and those below it, no links. */
+static void look(struct entries *es, int fd, const char *path, unsigned int depth)
+{
+	DIR *dir;
+	struct dirent *d;
+
+	if (outdir_holds_trace(fd)) {
+		add(es, fd, path);
+		close(fd);
+		return;
+	}
+	dir = depth ? fdopendir(fd) : NULL;
+	if (!dir) {
+		close(fd);
+		return;
+	}
+	while ((d = readdir(dir))) {
+		int below = *d->d_name == '.' ? -1 : openat(fd, d->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		autofree char *name = below < 0 ? NULL : util_fmt("%s/%s", path, d->d_name);
+
+		if (name)
+			look(es, below, name, depth - 1);
+		else
+			util_close(&below);
+	}
+	closedir(dir);
+}
+
+static int earlier(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	int order = strcmp(x->start_utc, y->start_utc);
+
+	return order ? order : strcmp(x->path, y->path);
+}
+
+/* By when they began; NULL: there is none, or the folder is one itself. */
+static struct entries *find(const char *folder)
+{
+	autofree char *path = strdup(folder);
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct entries *es;
+
+	if (fd < 0 || outdir_holds_trace(fd) || !path) {
+		util_close(&fd);
+		return NULL;
+	}
+	es = calloc(1, sizeof(*es));
+	if (!es) {
+		close(fd);
+		return NULL;
+	}
+	for (size_t len = strlen(path); len > 1 && path[len - 1] == '/'; len--)
+		path[len - 1] = '\0';
+	look(es, fd, path, DEPTH);
+	qsort(es->v, es->n, sizeof(*es->v), earlier);
+	if (es->n)
+		return es;
+	entries_free(es);
+	return NULL;
+}
+
+bool traces_are_below(const char *folder)
+{
+	struct entries *es = find(folder);
+
+	if (es)
+		entries_free(es);
+	return es;
+}
+
+bool traces_newest(const char *folder, char path[PATH_MAX])
+{
+	struct entries *es = find(folder);
+	bool fits;
+
+	*path = '\0';
+	if (!es)
+		return false;
+	fits = snprintf(path, PATH_MAX, "%s", es->v[es->n - 1].path) < PATH_MAX;
+	entries_free(es);
+	if (!fits)
+		*path = '\0';
+	return fits;
+}
+
+static void put_line(const struct manifest_facts *m, const struct entry *e, const struct verdict *v, const char *folder, FILE *out)
+{
+	/* 2026-11-25T02:33:09.000752701Z, without what is less than a second */
+	fprintf(out, "%-.*s%-*s  ", (int)strlen("2026-11-25T02:33:09"), *m->start_utc ? m->start_utc : "-", *m->start_utc ? 1 : 19,
+		*m->start_utc ? "Z" : "");
+	fprintf(out, "%9s  %-18s  ", m->end_ns > m->start_ns ? FMT_NS(m->end_ns - m->start_ns) : "-",
+		!m->complete	? "no end" :
+		m->has_status ? FMT_ENDED(m->status) + strlen("ended ") :
+				"-");
+	fmt_text(out, e->path + strlen(folder) + (e->path[strlen(folder)] == '/'), NAME_WIDTH);
+	fmt_line(out, "  ", v->brief ? v->brief : "not read: too large, or damaged");
+}
+
+bool traces_list(const char *folder, FILE *out)
+{
+	struct entries *es = find(folder);
+	size_t len = strlen(folder);
+	autofree char *base = strndup(folder, len > 1 && folder[len - 1] == '/' ? len - 1 : len);
+
+	if (!es || !base) {
+		if (es)
+			entries_free(es);
+		return false;
+	}
+	fprintf(out, LINE "%-*s  %s\n", "STARTED", "LASTED", "ENDED", NAME_WIDTH, "FOLDER", "WAITED FOR");
+	for (size_t i = 0; i < es->n; i++) {
+		struct entry *e = &es->v[i];
+		autoclose int fd = open(e->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		struct verdict v = { 0 };
+
+		if (fd < 0)
+			continue;
+		manifest_read_at(&es->facts, fd);
+		verdict_read(&v, e->path, fd);
+		put_line(&es->facts, e, &v, base, out);
+		fflush(out);
+		verdict_free(&v);
+	}
+	entries_free(es);
+	return true;
+}

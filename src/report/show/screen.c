@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The first screen of a struct report: the answer with its evidence, where the time went, what else was found, what is
+ * missing, and where to go on. About 24 lines of 80 columns; report_text() has the rest.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fmt.h"
+#include "base/shell.h"
+#include "base/util.h"
+#include "base/wrap.h"
+#include "report/scan/model.h"
+#include "report/show/show.h"
+#include "report/why/rules.h"
+#include "report/why/why.h"
+
+#define EVIDENCE_SHOWN 2U
+#define FOUND_SHOWN 3U
+#define COMMAND_MAX 4096
+#define LABEL 9 /* columns of what a fact is called, with a blank */
+
+/* A line that PUT writes of F, broken at WIDTH. */
+static void wrap_finding(const struct finding *f, void (*put)(const struct finding *f, FILE *out), unsigned int width, FILE *out)
+{
+	autofree char *text = NULL;
+	size_t len = 0;
+	FILE *line = open_memstream(&text, &len);
+
+	if (!line)
+		return;
+	put(f, line);
+	if (fclose(line) != 0)
+		return;
+	text[strcspn(text, "\n")] = '\0';
+	wrap_text(out, text, 0, width);
+}
+
+static void put_answer(const struct finding *f, unsigned int width, FILE *out)
+{
+	wrap_finding(f, why_headline, width, out);
+	for (unsigned int i = 0; i < MIN(f->n, EVIDENCE_SHOWN); i++)
+		wrap_from(out, 2, f->evidence[i], width);
+	fputs("  => ", out);
+	wrap_text(out, f->rule->advice, strlen("  => "), width);
+}
+
+static void put_found(const struct rules *rules, unsigned int width, FILE *out)
+{
+	if (!rules->n)
+		return;
+	fputs("\nAlso found\n", out);
+	for (unsigned int i = 0; i < MIN(rules->n, FOUND_SHOWN); i++)
+		wrap_finding(&rules->found[i], why_headline, width, out);
+	if (rules->n > FOUND_SHOWN)
+		fprintf(out, "and %u more\n", rules->n - FOUND_SHOWN);
+}
+
+static void fact(FILE *out, const char *label, const char *text, unsigned int width)
+{
+	fprintf(out, "%-*s", LABEL, label);
+	wrap_text(out, text, LABEL, width);
+}
+
+/* Notes are also of what is odd, and of what is missing of no call. */
+static void put_missing(const struct report *r, unsigned int width, FILE *out)
+{
+	const struct report_missing *m = &r->missing;
+	const char *first = m->n ? m->reason[0].text : r->n_notes ? r->notes[0] : "no call is known to be missing";
+	unsigned int more = m->n ? m->n - 1 : r->n_notes ? r->n_notes - 1 : 0;
+	autofree char *text = more ? util_fmt("%s (and %u more)", first, more) : NULL;
+
+	fact(out, "missing", text ? text : first, width);
+}
+
+static void put_job(const struct report *r, unsigned int width, FILE *out)
+{
+	const struct manifest_facts *m = &r->manifest;
+	autofree char *text = util_fmt("%s: %s%s%s", report_command(r), FMT_NS(report_duration_ns(r)), m->has_status ? ", " : "",
+				       m->has_status ? FMT_ENDED(m->status) : "");
+
+	fact(out, "job", text ? text : "", width);
+}
+
+/* What can be typed as it is, in a line however long. */
+static void put_next(const struct report *r, FILE *out)
+{
+	char full[COMMAND_MAX] = "dltraced report --full", html[COMMAND_MAX] = "dltraced report --html report.html";
+
+	shell_append(full, sizeof(full), r->dir);
+	shell_append(html, sizeof(html), r->dir);
+	fprintf(out, "%-*s", LABEL, "next");
+	fmt_line(out, "", full);
+	fprintf(out, "%-*s", LABEL, "");
+	fmt_line(out, "", html);
+}
+
+void report_screen(const struct report *r, unsigned int width, FILE *out)
+{
+	const struct rules *rules = r->why ? r->why->rules : NULL;
+
+	if (rules)
+		put_answer(&rules->bottleneck, width, out);
+	account_brief(r, width, out);
+	if (rules)
+		put_found(rules, width, out);
+	fputc('\n', out);
+	put_missing(r, width, out);
+	put_job(r, width, out);
+	put_next(r, out);
+}
