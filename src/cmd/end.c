@@ -120,7 +120,8 @@ static void put_screen(const char *dir, int dirfd, bool read, FILE *out)
 	if (v.text)
 		put_text(out, 0, v.text);
 	else if (read)
-		put_text(out, 0, "What the job waited for takes longer to find out than a moment: `dltraced report' does");
+		put_text(out, 0, v.late ? "What the job waited for takes longer than a moment to find out: `dltraced report' does" :
+					  "What the job waited for is not known: `dltraced report' says why");
 	put_job(&m, out);
 	put_missing(&m, &v, out);
 	put_left(&m, out);

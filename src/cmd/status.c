@@ -127,8 +127,8 @@ static void print_verdict(const struct trace *t)
 		puts("so far: it is not known yet what the job waits for");
 	else if (v.text)
 		fmt_line(stdout, "so far: ", v.text);
-	else
-		printf("so far: it takes longer to find out than a moment: dltraced report does\n");
+	else if (v.late)
+		puts("so far: what the job waits for takes longer than a moment to find out; dltraced report does");
 	verdict_free(&v);
 }
 

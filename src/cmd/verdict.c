@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -19,12 +20,12 @@
 #include "report/show/show.h"
 
 /*
- * A trace that is larger is not begun: 0.4 s of CPU time for 277 MiB (gen_trace -r 2000000) are more than VERDICT_MS for
+ * A trace that is larger is not begun: 0.4 s of CPU time for 277 MiB (gen_trace -r 2000000) are more than VERDICT_CPU_S for
  * 1.4 GiB, and what it takes to find that out in vain is spent on a machine with work to do.
  */
 #define TOO_LARGE (2ULL << 30)
 #define ANSWER_MAX 4096
-#define KILLED_MS 200 /* for its end; one that is held by its disk is left to end when that answers */
+#define ENDS_MS 200 /* for its end; one that is held by its disk is left to end when that answers */
 
 /* --- the reader's side ------------------------------------------------------------------------------------ */
 
@@ -73,7 +74,9 @@ static __attribute__((noreturn)) void read_trace(const char *dir, int dirfd, int
 {
 	FILE *out;
 
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+	const struct rlimit cpu = { .rlim_cur = VERDICT_CPU_S, .rlim_max = VERDICT_CPU_S };
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent || setrlimit(RLIMIT_CPU, &cpu) < 0)
 		_exit(EXIT_FAILURE);
 	out = fdopen(fd, "w");
 	if (out)
@@ -102,8 +105,8 @@ uint64_t verdict_trace_bytes(int dirfd)
 	return bytes;
 }
 
-/* What comes of FD until its other end is closed, or the time is over: how many bytes. */
-static size_t take(int fd, char buf[ANSWER_MAX])
+/* What comes of FD until its other end is closed: how many bytes; -errno, -ETIME: the time is over. */
+static ssize_t take(int fd, char buf[ANSWER_MAX])
 {
 	const uint64_t end_ns = clock_now_ns(CLOCK_MONOTONIC) + VERDICT_MS * NSEC_PER_MSEC;
 	size_t len = 0;
@@ -114,24 +117,27 @@ static size_t take(int fd, char buf[ANSWER_MAX])
 		ssize_t n;
 
 		if (now_ns >= end_ns || poll(&p, 1, (int)((end_ns - now_ns) / NSEC_PER_MSEC) + 1) == 0)
-			return 0;
+			return -ETIME;
 		n = read(fd, buf + len, ANSWER_MAX - len);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return n < 0 ? 0 : len;
+			return n < 0 ? -errno : (ssize_t)len;
 		len += (size_t)n;
 	}
 }
 
-static void end_reader(pid_t pid)
+/* It has said all, or its time is over. Whether it ended by itself. */
+static bool end_reader(pid_t pid, bool over)
 {
 	autoclose int pidfd = util_pidfd_open(pid);
 	struct pollfd p = { pidfd, POLLIN, 0 };
+	int status;
 
-	kill(pid, SIGKILL);
-	poll(&p, 1, KILLED_MS);
-	waitpid(pid, NULL, WNOHANG);
+	if (over)
+		kill(pid, SIGKILL);
+	poll(&p, 1, ENDS_MS);
+	return waitpid(pid, &status, WNOHANG) == pid && WIFEXITED(status);
 }
 
 /* Of the strings in BUF, LEN bytes, the one at *AT; NULL: it is empty, or not whole. */
@@ -150,23 +156,26 @@ void verdict_read(struct verdict *v, const char *dir, int dirfd)
 {
 	char buf[ANSWER_MAX];
 	pid_t parent = getpid(), pid;
-	size_t len, at = 0;
+	size_t at = 0;
+	ssize_t len;
 	int fds[2];
 
 	*v = (struct verdict){ 0 };
-	if (verdict_trace_bytes(dirfd) > TOO_LARGE || pipe2(fds, O_CLOEXEC) < 0)
+	v->late = verdict_trace_bytes(dirfd) > TOO_LARGE;
+	if (v->late || pipe2(fds, O_CLOEXEC) < 0)
 		return;
 	pid = fork();
 	if (pid == 0)
 		read_trace(dir, dirfd, fds[1], parent);
 	close(fds[1]);
-	len = pid < 0 ? 0 : take(fds[0], buf);
-	if (pid > 0)
-		end_reader(pid);
+	len = pid < 0 ? -errno : take(fds[0], buf);
+	v->late = pid > 0 && !end_reader(pid, len < 0) && len <= 0;
 	close(fds[0]);
-	v->text = next_string(buf, len, &at);
-	v->brief = next_string(buf, len, &at);
-	v->missing = next_string(buf, len, &at);
+	if (len <= 0)
+		return;
+	v->text = next_string(buf, (size_t)len, &at);
+	v->brief = next_string(buf, (size_t)len, &at);
+	v->missing = next_string(buf, (size_t)len, &at);
 }
 
 void verdict_free(struct verdict *v)

@@ -249,4 +249,6 @@ void session_end_tracing(struct session *s)
 		end_files(s);
 	}
 	session_metrics_write(s);
+	if (s->traced && (session_is_stuck(s) || s->writing.r < 0))
+		status_say_lost(&s->status);
 }

@@ -268,6 +268,17 @@ void status_line(struct status *s)
 	log_status(line);
 }
 
+void status_say_lost(const struct status *s)
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		const struct probe_counts *p = &s->counts.probes[i];
+
+		if (p->lost)
+			log_warn("%s: %llu rows were written and %llu lost", probes[i]->name, (unsigned long long)p->rows,
+				 (unsigned long long)p->lost);
+	}
+}
+
 void status_put_summary(const struct status *s, const char *dir, FILE *out)
 {
 	fprintf(out, "%s rows, %s, %llu lost, in %s\n", FMT_COUNT(s->rows), FMT_BYTES(s->bytes), (unsigned long long)s->lost, dir);

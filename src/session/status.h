@@ -55,6 +55,8 @@ void status_log(struct status *s, const struct relay_log *log, const char *dir);
 void status_rates_tick(struct status *s);
 /* Redraw the status line (elapsed, rows, bytes, lost, rates per probe). */
 void status_line(struct status *s);
+/* Say of each probe with losses what it lost: nothing else has it, where the manifest could not be written. */
+void status_say_lost(const struct status *s);
 /* The summary at the end: rows, bytes and losses, and where the files are. */
 void status_put_summary(const struct status *s, const char *dir, FILE *out);
 

@@ -61,7 +61,7 @@ equal "failed disk: status" $rc 7
 equal "failed disk: the workload" "$(cat state)" over
 grep -q 'warning: cannot write to .*/t: Input/output error' err || fail "failed disk: said: $(cat err)"
 grep -q 'error: .*manifest.json: Input/output error' err || fail "failed disk: said nothing of the manifest: $(cat err)"
-lost=$(awk '$2 == "vfs_rw" { print $3 + $(NF - 1) }' err) # what the summary says of rows and lost ones
+lost=$(awk '/: vfs_rw: .* rows were written and .* lost$/ { print $4 + $9 }' err)
 [ "${lost:-0}" -ge $made ] || fail "failed disk: ${lost:-nothing} of $made: $(cat err)"
 umount "$mnt" && losetup -d "$loop" && rm disk.img && rmdir disk || fail "cannot give the disk back"
 mnt='' loop=''
