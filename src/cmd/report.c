@@ -425,17 +425,7 @@ static bool take_newest(struct report_asked *o)
 /* A folder that is no trace and holds some: a line for each. */
 static bool is_listed(const struct report_asked *o)
 {
-	bool is = false;
-
-	if (o->n_dirs != 1)
-		return false;
-	stall_guard_begin(o->dirs[0], STALL_GUARD_SAYS);
-	if (o->json || o->html || o->cpu || o->csv || o->path)
-		is = false;
-	else
-		is = traces_list(o->dirs[0], stdout);
-	stall_guard_end();
-	return is;
+	return o->n_dirs == 1 && !o->json && !o->html && !o->cpu && !o->csv && !o->path && traces_list(o->dirs[0], stdout);
 }
 
 int cmd_report(int argc, char **argv)
