@@ -435,7 +435,7 @@ int HELD_PROG(bio_issue)
 		if (!io || !kernel.has_io_start || io->given)
 			io = io_adopt(rq);
 		if (!io) {
-			count_lost(DLT_bio);
+			count_lost_room(DLT_bio);
 			return 0;
 		}
 		io->given = 1;
@@ -492,7 +492,7 @@ int HELD_PROG(bio_queue)
 	io.rec.flags |= DLT_BIO_BIO;
 	io.given = 1;
 	if (io_put((__u64)bio, &io))
-		count_lost(DLT_bio);
+		count_lost_room(DLT_bio);
 	else
 		__sync_fetch_and_add(&bios_in_flight, 1);
 	return 0;

@@ -40,7 +40,7 @@ static __noinline struct dlt_call *call_overflow(__u32 tid)
 	struct dlt_shared *sh = shared();
 
 	if (call) {
-		call_count_lost(call); /* its end was skipped by the kernel */
+		call_count_unseen(call);
 		return call;
 	}
 	if (!sh || bpf_map_update_elem(&dlt_overflow, &tid, &empty, BPF_NOEXIST))
@@ -88,11 +88,12 @@ static __always_inline int call_begin(void *ctx, long nr, const void *args, enum
 	if (!call)
 		return 0;
 	if (call->tid == tid) {
-		call_count_lost(call); /* its end was skipped by the kernel */
+		call_count_unseen(call);
 	} else if (call->tid) {
 		call = call_overflow(tid);
 		if (!call) {
 			stats->lost++;
+			stats->lost_room++;
 			return 0;
 		}
 	}
@@ -134,7 +135,7 @@ static __always_inline int call_finish(void *ctx)
 		return 0;
 	bpf_tail_call(ctx, &exit_handlers, call->nr);
 	/* no handler: the daemon armed a number without one, or the tail-call limit */
-	call_count_lost(call);
+	call_count_unseen(call);
 	call_end(call, tid);
 	return 0;
 }

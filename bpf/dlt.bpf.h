@@ -93,6 +93,7 @@ static __always_inline struct dlt_stats *stats_of(__u32 probe)
 	return bpf_map_lookup_elem(&dlt_stats, &at);
 }
 
+/* A ring had no room. */
 static __always_inline void count_lost(__u32 probe)
 {
 	struct dlt_stats *st = stats_of(probe);
@@ -108,7 +109,18 @@ static __always_inline void count_lost_unseen(__u32 probe)
 
 	if (st) {
 		st->lost++;
-		st->unseen++;
+		st->lost_unseen++;
+	}
+}
+
+/* Lost, since there was no place for it among what is in flight. */
+static __always_inline void count_lost_room(__u32 probe)
+{
+	struct dlt_stats *st = stats_of(probe);
+
+	if (st) {
+		st->lost++;
+		st->lost_room++;
 	}
 }
 
@@ -182,11 +194,11 @@ static __always_inline struct dlt_call *call_find(__u32 tid)
 	return bpf_map_lookup_elem(&dlt_overflow, &tid);
 }
 
-/* A call that is no row of its own was not counted as seen. */
-static __always_inline void call_count_lost(const struct dlt_call *call)
+/* Its end was skipped by the kernel. A call that is no row of its own was not counted as seen. */
+static __always_inline void call_count_unseen(const struct dlt_call *call)
 {
 	if (!(call->flags & DLT_CALL_NO_ROW))
-		count_lost(call->probe);
+		count_lost_unseen(call->probe);
 }
 
 static __always_inline void call_end(struct dlt_call *call, __u32 tid)

@@ -125,7 +125,7 @@ static __always_inline void request_replaced(__u64 key)
 	if (req->flags & DLT_URING_SKIP)
 		request_row(key, DLT_NONE, false);
 	else
-		count_lost(req->call.probe); /* it ended by a name that others had too, or was skipped */
+		count_lost_unseen(req->call.probe); /* it ended by a name that others had too, or was skipped */
 	if (req->flags & DLT_URING_SHORT)
 		bpf_map_delete_elem(&short_records, &key);
 	if (req->flags & DLT_URING_LONG)

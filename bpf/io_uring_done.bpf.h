@@ -186,7 +186,7 @@ static __noinline int open_done(struct dlt_uring_req *req, struct io_kiocb___dlt
 	struct dlt_open *rec;
 
 	if (!s) {
-		count_lost(DLT_open);
+		count_lost_room(DLT_open);
 		return 0;
 	}
 	rec = (struct dlt_open *)s->rec;
@@ -227,7 +227,7 @@ static __noinline int create_del_done(struct dlt_uring_req *req, struct io_kiocb
 	__u32 at = sizeof(*rec);
 
 	if (!s) {
-		count_lost(DLT_create_del);
+		count_lost_room(DLT_create_del);
 		return 0;
 	}
 	rec = (struct dlt_create_del *)s->rec;

@@ -222,7 +222,7 @@ static __noinline struct dlt_uring_req *request_begin(__u64 key, __u64 ctx, cons
 		return req;
 	bpf_map_delete_elem(&requests, &key);
 lost:
-	count_lost(op.probe);
+	count_lost_room(op.probe);
 	return NULL;
 }
 

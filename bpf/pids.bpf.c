@@ -200,7 +200,7 @@ static __always_inline void call_drop(__u32 tid)
 
 	if (!call)
 		return;
-	call_count_lost(call);
+	call_count_unseen(call);
 	call_end(call, tid);
 }
 

@@ -119,7 +119,10 @@ struct dlt_stats {
 	__u64 lost;
 	__u64 rows_lost; /* where a call stands for several rows: those beyond its first */
 	__u64 foreign; /* of processes that the trace may not tell of: see dlt_config.owned */
-	__u64 unseen;  /* what the kernel did not call a hook for: of LOST, but of sched, whose rows do without */
+	__u64 unseen;  /* what the kernel did not call a hook for, and whose rows do without: sched's */
+	/* of LOST; for what is left of it and for ROWS_LOST a ring had no room */
+	__u64 lost_room;   /* no place among what is in flight */
+	__u64 lost_unseen; /* the kernel did not call the program at its begin or at its end */
 };
 
 /* One for all, written by both sides. */

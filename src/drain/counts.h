@@ -6,13 +6,15 @@
 #include <stdint.h>
 
 #include "dlt/dlt.h"
+#include "trace/loss.h"
 
 struct probe_counts {
 	uint64_t seen;	   /* entries that the kernel side saw */
 	uint64_t calls;	   /* of those, written */
 	uint64_t rows;	   /* in the file */
 	uint64_t bytes;
-	uint64_t lost;	   /* no room in the ring, or not written */
+	uint64_t lost;	   /* have no row in a file; the sum of: */
+	uint64_t lost_by[LOSSES];
 	uint64_t unsure;   /* of the rows: the disk may not have them */
 	uint64_t late;	   /* rows behind a later one */
 	uint64_t unmatched; /* seen, but neither written, lost nor in flight */

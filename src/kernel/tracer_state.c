@@ -94,6 +94,8 @@ void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES])
 			stats[i].rows_lost += __atomic_load_n(&st->rows_lost, __ATOMIC_RELAXED);
 			stats[i].foreign += __atomic_load_n(&st->foreign, __ATOMIC_RELAXED);
 			stats[i].unseen += __atomic_load_n(&st->unseen, __ATOMIC_RELAXED);
+			stats[i].lost_room += __atomic_load_n(&st->lost_room, __ATOMIC_RELAXED);
+			stats[i].lost_unseen += __atomic_load_n(&st->lost_unseen, __ATOMIC_RELAXED);
 		}
 }
 

@@ -22,7 +22,9 @@ static const char *const by_bytes[] = { "cpu", "gpu", "sched", "sched_switch" };
 
 /* Rows of one file: there and whole, and those that are not. */
 struct tally {
-	uint64_t there, cut, surplus, lost, unseen, dropped, summed;
+	uint64_t there, cut, surplus, dropped, summed;
+	uint64_t lost; /* of which the trace does not say why */
+	uint64_t lost_by[LOSSES];
 };
 
 /* Who trains and waits, and for which files, is known by them. */
@@ -44,6 +46,18 @@ static struct missing_reason reason_of(enum missing_kind kind, const char *name,
 
 /* --- rows ---------------------------------------------------------------------------------------- */
 
+/* Traces of before have reasons for none but UNSEEN. No more than there are, whatever a damaged manifest says. */
+static void take_lost(struct tally *t, const struct manifest_probe *m)
+{
+	t->lost = MIN(m->lost, MISSING_COUNT_MAX);
+	for (enum loss why = 0; why < LOSSES; why++) {
+		uint64_t n = why == LOSS_UNSEEN ? MAX(m->lost_by[why], m->unseen) : m->lost_by[why];
+
+		t->lost_by[why] = MIN(n, t->lost);
+		t->lost -= t->lost_by[why];
+	}
+}
+
 static struct tally tally_of(const struct report *r, enum report_kind kind)
 {
 	const struct manifest_probe *m = manifest_probe(&r->manifest, report_kind_names[kind]);
@@ -54,9 +68,7 @@ static struct tally tally_of(const struct report *r, enum report_kind kind)
 	if (m) {
 		uint64_t written = MIN(m->rows, MISSING_COUNT_MAX), counted = written - MIN(written, m->dropped);
 
-		t.lost = MIN(m->lost, MISSING_COUNT_MAX);
-		t.unseen = MIN(m->unseen, t.lost);
-		t.lost -= t.unseen;
+		take_lost(&t, m);
 		t.dropped = written - counted;
 		t.summed = MIN(m->summed, MISSING_COUNT_MAX);
 		t.surplus = r->manifest.complete && rows > counted ? rows - counted : 0;
@@ -142,14 +154,18 @@ static void find_surplus(struct report *r, enum report_kind kind, const struct t
 }
 
 /* Ways in which rows that the manifest counts never were in a file, or are no more. */
+#define OF_LOSS(why) offsetof(struct tally, lost_by[why])
 static const struct way {
 	enum missing_kind kind;
 	size_t offset; /* in struct tally */
-	const char *how;
+	const char *how; /* NULL: as loss_kinds says */
 } ways[] = {
 	{ MISSING_LOST, offsetof(struct tally, lost), "were lost while tracing: there was no room for them in memory or on "
 						      "the disk" },
-	{ MISSING_UNSEEN, offsetof(struct tally, unseen), "have no row: the kernel did not report their begin or their end" },
+	{ MISSING_LOST, OF_LOSS(LOSS_BUFFER) }, { MISSING_LOST, OF_LOSS(LOSS_IN_FLIGHT) },
+	{ MISSING_LOST, OF_LOSS(LOSS_SKIPPED) }, { MISSING_LOST, OF_LOSS(LOSS_DISK) },
+	{ MISSING_LOST, OF_LOSS(LOSS_STALLED) }, { MISSING_LOST, OF_LOSS(LOSS_UNMATCHED) },
+	{ MISSING_UNSEEN, OF_LOSS(LOSS_UNSEEN) },
 	{ MISSING_DROPPED, offsetof(struct tally, dropped), "were dropped by --keep: rollup.out has their sums" },
 	{ MISSING_SUMMED, offsetof(struct tally, summed), "were only summed up (--rollup-only): rollup.out has their sums" },
 };
@@ -159,16 +175,33 @@ static uint64_t by_way(const struct tally *t, const struct way *way)
 	return *(const uint64_t *)((const char *)t + way->offset);
 }
 
+static uint64_t lost_of(const struct tally *t)
+{
+	uint64_t n = t->lost;
+
+	for (enum loss why = 0; why < LOSSES; why++)
+		n += t->lost_by[why];
+	return n;
+}
+
 static uint64_t all_of(const struct tally *t)
 {
-	return t->there + t->cut + t->lost + t->unseen + t->dropped + t->summed;
+	return t->there + t->cut + lost_of(t) + t->dropped + t->summed;
+}
+
+/* Behind "7 of 12 calls". */
+static char *how_of(const struct way *way)
+{
+	enum loss why = way->how ? LOSSES : (way->offset - OF_LOSS(0)) / sizeof(uint64_t);
+
+	return way->how ? util_fmt("%s", way->how) : util_fmt("were lost while tracing: %s", loss_kinds[why].why);
 }
 
 /* Of all calls: one reason with each of their files. */
 static void find_calls(struct report *r, const struct tally tallies[REPORT_KINDS], const struct way *way, uint64_t all)
 {
 	struct missing_reason reason = { .kind = way->kind, .of = "calls", .of_calls = true };
-	autofree char *files = NULL;
+	autofree char *files = NULL, *how = NULL;
 	size_t len;
 	FILE *out = open_memstream(&files, &len);
 	enum report_kind worst = REPORT_VFS_RW;
@@ -189,24 +222,26 @@ static void find_calls(struct report *r, const struct tally tallies[REPORT_KINDS
 	fclose(out);
 	if (!reason.n)
 		return;
+	how = how_of(way);
 	share = missing_part(by_way(&tallies[worst], way), all_of(&tallies[worst]));
 	reason.share = missing_part(reason.n, all);
 	reason.matters = share >= MISSING_MATTERS;
 	reason.brief = util_fmt("%.1f %% of the calls of %s are missing", 100 * share, report_kind_names[worst]);
-	missing_add(&r->missing, reason, "%s of %s calls (%s) %s", FMT_COUNT(reason.n), FMT_COUNT(all), files, way->how);
+	missing_add(&r->missing, reason, "%s of %s calls (%s) %s", FMT_COUNT(reason.n), FMT_COUNT(all), files, how ? how : "");
 }
 
 static void find_others(struct report *r, enum report_kind kind, const struct tally *t, const struct way *way)
 {
 	const char *name = report_kind_names[kind];
 	struct missing_reason reason;
+	autofree char *how = NULL;
 
 	if (!by_way(t, way))
 		return;
+	how = how_of(way);
 	reason = reason_of(way->kind, name, by_way(t, way), all_of(t), "rows");
 	reason.matters &= is_for_answer(kind);
-	missing_add(&r->missing, reason, "%s.out: %s of %s rows "
-					 "%s", name, FMT_COUNT(reason.n), FMT_COUNT(all_of(t)), way->how);
+	missing_add(&r->missing, reason, "%s.out: %s of %s rows %s", name, FMT_COUNT(reason.n), FMT_COUNT(all_of(t)), how ? how : "");
 }
 
 /* --- bytes --------------------------------------------------------------------------------------- */
@@ -239,7 +274,7 @@ void report_missing_files(struct report *r)
 		find_surplus(r, kind, t);
 		for (size_t i = 0; i < ARRAY_SIZE(ways) && !missing_is_call(kind); i++)
 			find_others(r, kind, t, &ways[i]);
-		r->rows_missing += kind >= REPORT_BIO ? t->cut + t->lost : 0;
+		r->rows_missing += kind >= REPORT_BIO ? t->cut + lost_of(t) - t->lost_by[LOSS_UNSEEN] : 0;
 		if (missing_is_call(kind)) {
 			all += all_of(t);
 			missing += all_of(t) - t->there;

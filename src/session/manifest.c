@@ -273,6 +273,22 @@ static bool has_file(const struct session *s, unsigned int i)
 	return s->cfg->probes >> i & 1 || i == DLT_pids || i == DLT_marks || (i == DLT_workload && s->workload_log_fd >= 0);
 }
 
+/* Those that are none are left out, which most are. */
+static void put_lost_by(struct json *j, const uint64_t by[LOSSES])
+{
+	bool any = false;
+
+	for (enum loss why = 0; why < LOSSES; why++)
+		any |= by[why] != 0;
+	if (!any)
+		return;
+	json_object(j, "lost_by");
+	for (enum loss why = 0; why < LOSSES; why++)
+		if (by[why])
+			json_u64(j, loss_kinds[why].key, by[why]);
+	json_end(j);
+}
+
 /* Calls made: where each is one row, rows + summed + filtered + lost. */
 static void put_probe(struct json *j, const struct session *s, unsigned int i)
 {
@@ -291,6 +307,7 @@ static void put_probe(struct json *j, const struct session *s, unsigned int i)
 	json_u64(j, "calls", n->calls);
 	json_u64(j, "rows", n->rows);
 	json_u64(j, "lost", n->lost);
+	put_lost_by(j, n->lost_by);
 	json_u64(j, "late", n->late);
 	json_u64(j, "unmatched", n->unmatched);
 	json_u64(j, "filtered", n->filtered);

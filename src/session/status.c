@@ -41,6 +41,20 @@ static void update_kept(struct probe_counts *p, const struct drain *d, const str
 	p->unsure += f ? util_counted(&f->unsure_rows) : 0;
 }
 
+/* The reasons that the kernel side and the sink of PROBE have. */
+static void update_lost(struct probe_counts *p, const struct dlt_stats *st, const struct sink *sink, uint64_t skipped)
+{
+	memset(p->lost_by, 0, sizeof(p->lost_by));
+	p->lost_by[LOSS_IN_FLIGHT] = st->lost_room;
+	p->lost_by[LOSS_UNSEEN] = st->lost_unseen;
+	p->lost_by[LOSS_BUFFER] = st->lost - st->lost_room - st->lost_unseen + st->rows_lost;
+	p->lost_by[LOSS_DISK] = util_counted(&sink->lost);
+	p->lost_by[LOSS_SKIPPED] = skipped;
+	p->lost = 0;
+	for (enum loss why = 0; why < LOSSES; why++)
+		p->lost += p->lost_by[why];
+}
+
 void status_update(struct status *s, const struct tracer *t, const struct drain *d)
 {
 	struct dlt_stats stats[DLT_PROBES];
@@ -50,6 +64,7 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 	tracer_skipped(t, skipped);
 	s->counts.skipped = skipped[0];
 	s->rows = s->bytes = s->lost = s->dropped = s->summed = s->unsure = 0;
+	memset(s->lost_by, 0, sizeof(s->lost_by));
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		const struct sink *sink = sink_of(d, i);
 		struct probe_counts *p = &s->counts.probes[i];
@@ -60,10 +75,10 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		p->late = util_counted(&sink->late);
 		p->unsure = util_counted(&sink->unsure);
 		p->filtered = util_counted(&d->decode.counts[i].filtered);
-		p->lost = stats[i].lost + stats[i].rows_lost + util_counted(&sink->lost) + skipped[i];
+		update_lost(p, &stats[i], sink, skipped[i]);
 		p->calls = stats[i].emitted;
 		p->foreign = stats[i].foreign;
-		p->unseen = stats[i].unseen;
+		p->unseen = stats[i].unseen + stats[i].lost_unseen;
 		p->summed = util_counted(&d->decode.counts[i].summed);
 		update_kept(p, d, sink);
 		if (!((t->probes | ALWAYS) >> i & 1))
@@ -71,12 +86,25 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		s->rows += p->rows;
 		s->bytes += p->bytes;
 		s->lost += p->lost;
+		for (enum loss why = 0; why < LOSSES; why++)
+			s->lost_by[why] += p->lost_by[why];
 		s->dropped += p->dropped;
 		s->summed += p->summed;
 		s->unsure += p->unsure;
 	}
 	s->log_unsure = util_counted(&d->log.unsure_bytes);
 	s->lost += s->counts.skipped; /* anybody's, so perhaps ours: never too few */
+	s->lost_by[LOSS_SKIPPED] += s->counts.skipped;
+}
+
+static void add_lost(struct status *s, unsigned int probe, enum loss why, uint64_t n)
+{
+	struct probe_counts *p = &s->counts.probes[probe];
+
+	p->lost += n;
+	p->lost_by[why] += n;
+	s->lost += n;
+	s->lost_by[why] += n;
 }
 
 struct in_flight {
@@ -119,20 +147,17 @@ void status_account(struct status *s, struct tracer *t)
 
 		s->counts.probes[i].unmatched = stats[i].seen > known ? stats[i].seen - known : 0;
 		s->counts.probes[i].calls = known - stats[i].foreign + s->counts.probes[i].unmatched + skipped[i];
-		s->counts.probes[i].lost += s->counts.probes[i].unmatched;
-		s->lost += s->counts.probes[i].unmatched;
+		add_lost(s, i, LOSS_UNMATCHED, s->counts.probes[i].unmatched);
 	}
 }
 
 void status_give_up(struct status *s)
 {
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		struct probe_counts *p = &s->counts.probes[i];
+		const struct probe_counts *p = &s->counts.probes[i];
 		uint64_t known = p->rows + p->filtered + p->summed + p->lost;
-		uint64_t missing = p->calls > known ? p->calls - known : 0;
 
-		p->lost += missing;
-		s->lost += missing;
+		add_lost(s, i, LOSS_STALLED, p->calls > known ? p->calls - known : 0);
 	}
 }
 
@@ -199,8 +224,11 @@ void status_warn(struct status *s, const struct drain *d, const char *dir, bool 
 			 (unsigned long long)s->counts.skipped);
 		s->skipped_said = true;
 	}
-	if (is_news(&s->lost_said, s->lost))
-		log_warn("%llu row%s lost so far (the manifest counts them per probe)", (unsigned long long)s->lost, s->lost == 1 ? "" : "s");
+	if (is_news(&s->lost_said, s->lost)) {
+		autofree char *why = loss_text(s->lost_by);
+
+		log_warn("%llu row%s lost so far: %s", (unsigned long long)s->lost, s->lost == 1 ? "" : "s", why ? why : "");
+	}
 }
 
 void status_log(struct status *s, const struct relay_log *log, const char *dir)

@@ -28,6 +28,7 @@ struct status {
 	struct counts counts;
 	struct status_rates rates;
 	uint64_t rows, bytes, lost, dropped, summed;
+	uint64_t lost_by[LOSSES];
 	uint64_t log_unsure; /* bytes of workload.log: the disk may not have them */
 	uint64_t unsure;
 	uint64_t start_ns;

@@ -9,12 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "trace/loss.h"
+
 #define MANIFEST_PROBES_MAX 64
 #define MANIFEST_COLLECTORS_MAX 16
 
 struct manifest_probe {
 	char name[32], backend[32];
 	char why[512]; /* not traced, where BACKEND is "none" */
+	uint64_t lost_by[LOSSES]; /* of LOST, where the trace counts its reasons */
 	uint64_t calls, rows, lost, late, unmatched, unseen, filtered, bytes, dropped, dropped_bytes, summed, unsure;
 };
 

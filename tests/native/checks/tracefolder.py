@@ -203,6 +203,7 @@ class Trace:
             size = os.path.getsize(os.path.join(self.folder, name + ".out"))
             self.require(c.get("rows") == len(rows), f"manifest: {name} {c}: {len(rows)} rows")
             self.require(c.get("bytes") == size, f"manifest: {name} {c}: {size} bytes")
+            self.require(c.get("lost") == sum(c.get("lost_by", {}).values()), f"manifest: {name} {c}: not a reason for each that is lost")
             for what in ("lost", "late"):
                 self.require(c.get(what) == 0 or what == "lost" and name in (*self.may_lose, *MAY_MISS),
                              f"manifest: {name} {what} {c}")

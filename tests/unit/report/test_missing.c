@@ -165,6 +165,28 @@ static void a_trace_without_a_manifest_is_not_complete(void **state)
 	report_free(r);
 }
 
+/* A row that was lost has a reason, and what the manifest gives none for is said to be lost. */
+static void each_loss_has_its_reason(void **state)
+{
+	struct report *r;
+
+	put_manifest(WHOLE, OTHERS PROBE("open", ",\"rows\":0") ","
+				   PROBE("vfs_rw", ",\"rows\":2,\"lost\":8,\"lost_by\":{\"buffer\":3,\"unseen\":1,\"disk\":2}"));
+	put_rows("vfs_rw.out", RW, RW_ROW, 2, "");
+	put_rows("open.out", OPEN, OPEN_ROW, 0, "");
+	r = loaded();
+	assert_int_equal(r->missing.n, 4);
+	assert_string_equal(r->missing.reason[0].text, "2 of 10 calls (2 vfs_rw) were lost while tracing: there was no room for them in "
+						       "memory or on the disk");
+	assert_string_equal(r->missing.reason[1].text, "3 of 10 calls (3 vfs_rw) were lost while tracing: no room in the ring buffers "
+						       "(a larger --buffer helps)");
+	assert_string_equal(r->missing.reason[2].text, "2 of 10 calls (2 vfs_rw) were lost while tracing: the disk was full, refused "
+						       "them, or had less than --min-free left");
+	assert_string_equal(r->missing.reason[3].text, "1 of 10 calls (1 vfs_rw) were lost while tracing: the kernel did not report "
+						       "their begin or their end");
+	report_free(r);
+}
+
 /* What --keep dropped, what was lost, and what --rollup-only summed up is known, and no error. */
 static void rows_that_were_given_up_are_known(void **state)
 {
@@ -367,6 +389,7 @@ int main(void)
 		IN_TREE(other_files_are_held_against_their_bytes),
 		IN_TREE(processes_that_outlive_the_job_are_a_part_of_it),
 		IN_TREE(rows_that_the_manifest_counts_and_the_file_lacks_are_an_error),
+		IN_TREE(each_loss_has_its_reason),
 		IN_TREE(rows_that_were_given_up_are_known),
 		IN_TREE(rows_too_many_are_an_error),
 		IN_TREE(text_has_it_beside_the_answer),

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/loss.h"
+
+#include <stdio.h>
+
+#include "base/fmt.h"
+
+const struct loss_kind loss_kinds[LOSSES] = {
+	[LOSS_BUFFER] = { "buffer", "no room in the ring buffers (a larger --buffer helps)" },
+	[LOSS_IN_FLIGHT] = { "in_flight", "more calls and requests in flight at a time than there is room for" },
+	[LOSS_UNSEEN] = { "unseen", "the kernel did not report their begin or their end" },
+	[LOSS_SKIPPED] = { "skipped", "the kernel skipped runs of the hooks" },
+	[LOSS_DISK] = { "disk", "the disk was full, refused them, or had less than --min-free left" },
+	[LOSS_STALLED] = { "stalled", "the disk stood still when the trace ended" },
+	[LOSS_UNMATCHED] = { "unmatched", "they were seen, and not written, for reasons unknown" },
+};
+
+char *loss_text(const uint64_t by[LOSSES])
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	const char *between = "";
+
+	if (!out)
+		return NULL;
+	for (enum loss i = 0; i < LOSSES; i++) {
+		if (!by[i])
+			continue;
+		fprintf(out, "%s%s %s", between, FMT_COUNT(by[i]), loss_kinds[i].why);
+		between = "; ";
+	}
+	fclose(out);
+	return text;
+}

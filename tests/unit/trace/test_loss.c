@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/loss.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/util.h"
+#include "trace/manifest_read.h"
+
+static void reasons_are_listed_with_their_counts(void **state)
+{
+	const uint64_t by[LOSSES] = { [LOSS_BUFFER] = 7, [LOSS_DISK] = 1234 };
+	autofree char *text = loss_text(by), *none = loss_text((const uint64_t[LOSSES]){ 0 });
+
+	assert_string_equal(text, "7 no room in the ring buffers (a larger --buffer helps); "
+				  "1234 the disk was full, refused them, or had less than --min-free left");
+	assert_string_equal(none, "");
+}
+
+/* Each that the manifest may have is read back. */
+static void each_reason_is_read_from_a_manifest(void **state)
+{
+	for (enum loss why = 0; why < LOSSES; why++) {
+		autofree char *text = util_fmt("{\"probes\":[{\"name\":\"bio\",\"lost\":9,\"lost_by\":{\"%s\":9}}]}", loss_kinds[why].key);
+		struct manifest_facts *m = calloc(1, sizeof(*m));
+
+		assert_int_equal(manifest_parse(m, text), 0);
+		for (enum loss other = 0; other < LOSSES; other++)
+			assert_int_equal(m->probes[0].lost_by[other], other == why ? 9 : 0);
+		free(m);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reasons_are_listed_with_their_counts),
+		cmocka_unit_test(each_reason_is_read_from_a_manifest),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
