@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "stats/top.h"
 
 struct timeline *timeline_new(uint64_t begin_ns)
 {
@@ -222,42 +223,14 @@ struct timeline_lane *timeline_lane(struct timeline *t, uint64_t pid)
 	return l;
 }
 
-static void swap(struct timeline_span *a, struct timeline_span *b)
-{
-	struct timeline_span c = *a;
-
-	*a = *b;
-	*b = c;
-}
-
-/* Puts what is at I of the heap of N, and may be longer than what is below, where it belongs. */
-static void sink_down(struct timeline_span *heap, uint32_t n, uint32_t i)
-{
-	for (;;) {
-		uint32_t least = i;
-
-		for (uint32_t k = 2 * i + 1; k <= 2 * i + 2 && k < n; k++)
-			if (heap[k].ns < heap[least].ns)
-				least = k;
-		if (least == i)
-			return;
-		swap(&heap[i], &heap[least]);
-		i = least;
-	}
-}
-
 void timeline_keep_longest(struct timeline_lane *l, const struct timeline_span *span)
 {
-	struct timeline_span *heap = l->longest;
+	struct timeline_span *at = TOP_PLACE(l->longest, l->n_longest, TIMELINE_LONGEST, e, e->ns, span->ns);
 
-	if (l->n_longest == TIMELINE_LONGEST) {
-		heap[0] = *span;
-		sink_down(heap, TIMELINE_LONGEST, 0);
-		return;
-	}
-	heap[l->n_longest] = *span;
-	for (uint32_t i = l->n_longest++; i > 0 && heap[(i - 1) / 2].ns > heap[i].ns; i = (i - 1) / 2)
-		swap(&heap[i], &heap[(i - 1) / 2]);
+	if (at)
+		*at = *span;
+	if (l->n_longest == TIMELINE_LONGEST)
+		l->shortest_ns = l->longest[TIMELINE_LONGEST - 1].ns;
 }
 
 void timeline_spread_busy(struct timeline *t, struct timeline_lane *l, enum timeline_busy what, uint64_t from_ns,
@@ -284,8 +257,8 @@ struct timeline_disk *timeline_disk(struct timeline *t, const char *name, size_t
 
 struct timeline_points *timeline_points(struct timeline *t, const char *panel, const char *name, const char *unit)
 {
-	autofree char *key = util_fmt("%s/%s", panel, name);
-	struct timeline_points *p = key ? value_of(&t->points, table_key(key, strlen(key)), sizeof(*p)) : NULL;
+	const uint64_t key = table_key_more(table_key_more(table_key(panel, strlen(panel)), "/", 1), name, strlen(name));
+	struct timeline_points *p = value_of(&t->points, key, sizeof(*p));
 
 	if (!p || p->unit)
 		return p;

@@ -58,9 +58,9 @@ struct timeline_lane {
 	uint64_t pid;
 	uint64_t begin_ns, end_ns; /* of its rows, or of its life where that is told */
 	uint64_t total_ns;
-	/* beside what each call looks at, and before the bins: the shortest is looked at, too */
+	uint64_t shortest_ns; /* of the longest, once there are as many as are kept; beside what each call looks at */
 	uint32_t n_longest;
-	struct timeline_span longest[TIMELINE_LONGEST]; /* a heap: the shortest of them is first */
+	struct timeline_span longest[TIMELINE_LONGEST]; /* of those that took as long the first ones, in the order of their ends */
 	float busy_ns[TIMELINE_BUSY][TIMELINE_LANE_BINS];
 };
 
@@ -156,7 +156,7 @@ static inline uint64_t timeline_from(const struct timeline *t, uint64_t at_ns, u
 	return from_ns > t->begin_ns ? from_ns : t->begin_ns;
 }
 
-/* It is longer than one of those that are kept. */
+/* It is longer than one of those that are kept, or there is room for more. */
 void timeline_keep_longest(struct timeline_lane *l, const struct timeline_span *span);
 /* NS of what is from FROM to AT_NS, and may be in several bins. */
 void timeline_spread_busy(struct timeline *t, struct timeline_lane *l, enum timeline_busy what, uint64_t from_ns,
@@ -175,8 +175,7 @@ static inline void timeline_lane_busy(struct timeline *t, struct timeline_lane *
 	l->begin_ns = l->begin_ns && l->begin_ns < from_ns ? l->begin_ns : from_ns;
 	l->end_ns = l->end_ns > at_ns ? l->end_ns : at_ns;
 	l->total_ns += ns;
-	/* of two that took as long the first is kept */
-	if (what != TIMELINE_B_CPU && all && (l->n_longest < TIMELINE_LONGEST || all > l->longest[0].ns))
+	if (what != TIMELINE_B_CPU && all > l->shortest_ns)
 		timeline_keep_longest(l, &(struct timeline_span){ from_ns - t->begin_ns, all, what });
 	if (!all || from_ns >= t->at.begin_ns) /* nearly all are in one bin */
 		l->busy_ns[what][bin / TIMELINE_LANE_FOLD] += (float)(int64_t)ns;

@@ -258,21 +258,13 @@ static int earlier(const void *a, const void *b)
 					  (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-static int longer(const void *a, const void *b)
-{
-	const struct timeline_span *x = a, *y = b;
-
-	return x->ns != y->ns ? (x->ns < y->ns) - (x->ns > y->ns) : earlier(a, b);
-}
-
 /* The longest calls one by one, as long as they took. */
 static void longest(struct json *j, const struct timeline_lane *l, const char *const names[TIMELINE_BUSY], uint32_t most)
 {
 	struct timeline_span spans[TIMELINE_LONGEST];
 	uint32_t n = MIN(l->n_longest, most);
 
-	memcpy(spans, l->longest, l->n_longest * sizeof(spans[0]));
-	qsort(spans, l->n_longest, sizeof(spans[0]), longer);
+	memcpy(spans, l->longest, n * sizeof(spans[0]));
 	qsort(spans, n, sizeof(spans[0]), earlier);
 	json_object(j, "longest");
 	for (enum timeline_busy b = 0; b < TIMELINE_B_CPU; b++) {
