@@ -50,24 +50,32 @@ static WITH_AVX2 inline __m256i fours_of(__m256i digits)
 	return _mm256_madd_epi16(_mm256_maddubs_epi16(digits, tens), hundreds);
 }
 
-/* Of two rows, up to sixteen digits; longer numbers are few. */
-static WITH_AVX2 inline uint32_t two_u64(const struct reader_row *rows, unsigned int column, uint64_t *ret)
+/* Whether each byte of V is a digit: a bit each. */
+static WITH_AVX2 inline uint32_t digits_in(__m256i v)
+{
+	return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(v, _mm256_set1_epi8(9)), v));
+}
+
+/* Of four rows, up to sixteen digits; longer numbers are few. */
+static WITH_AVX2 inline uint32_t four_u64(const struct reader_row *rows, unsigned int column, uint64_t *ret)
 {
 	const struct reader_field a = field_of(&rows[0], column), b = field_of(&rows[1], column);
+	const struct reader_field c = field_of(&rows[2], column), d = field_of(&rows[3], column);
 	const __m256i fours = _mm256_set1_epi32(1 << 16 | 10000), eights = _mm256_set1_epi64x(100000000);
-	uint32_t digits;
-	__m256i v;
+	uint32_t are_ab, are_cd;
+	__m256i ab, cd, v;
 
-	if (a.len - 1 >= LAST || b.len - 1 >= LAST)
-		return reader_column_u64_anywhere(rows, 2, column, ret);
-	v = digits_of(a, b);
-	digits = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(v, _mm256_set1_epi8(9)), v));
-	v = fours_of(v);
-	v = _mm256_madd_epi16(_mm256_packus_epi32(v, v), fours);
+	if (a.len - 1 >= LAST || b.len - 1 >= LAST || c.len - 1 >= LAST || d.len - 1 >= LAST)
+		return reader_column_u64_anywhere(rows, 4, column, ret);
+	ab = digits_of(a, b);
+	cd = digits_of(c, d);
+	are_ab = digits_in(ab);
+	are_cd = digits_in(cd);
+	v = _mm256_madd_epi16(_mm256_packus_epi32(fours_of(ab), fours_of(cd)), fours);
 	v = _mm256_add_epi64(_mm256_mul_epu32(v, eights), _mm256_srli_epi64(v, 32));
-	ret[0] = (uint64_t)_mm256_extract_epi64(v, 0);
-	ret[1] = (uint64_t)_mm256_extract_epi64(v, 2);
-	return (uint32_t)((uint16_t)digits == 0xffff) | (uint32_t)(digits >= 0xffff0000) << 1;
+	_mm256_storeu_si256((__m256i *)(void *)ret, _mm256_permute4x64_epi64(v, _MM_SHUFFLE(3, 1, 2, 0)));
+	return (uint32_t)((uint16_t)are_ab == 0xffff) | (uint32_t)(are_ab >= 0xffff0000) << 1 |
+	       (uint32_t)((uint16_t)are_cd == 0xffff) << 2 | (uint32_t)(are_cd >= 0xffff0000) << 3;
 }
 
 /* The eight bytes before the end of the field. */
@@ -114,10 +122,10 @@ static WITH_AVX2 uint32_t by_avx2(const struct reader_row *rows, unsigned int n,
 	for (; column > 1 && i + 4 <= n && four_short_u64(&rows[i], column, &ret[i]); i += 4)
 		;
 	are = (uint32_t)((1ULL << i) - 1);
-	for (; i + 2 <= n; i += 2)
-		are |= two_u64(&rows[i], column, &ret[i]) << i;
+	for (; i + 4 <= n; i += 4)
+		are |= four_u64(&rows[i], column, &ret[i]) << i;
 	if (i < n)
-		are |= reader_column_u64_anywhere(&rows[i], 1, column, &ret[i]) << i;
+		are |= reader_column_u64_anywhere(&rows[i], n - i, column, &ret[i]) << i;
 	return are;
 }
 #endif
