@@ -29,7 +29,7 @@ void why_drop_launchers(struct report *r);
 /* gpu.c: when GPUs of the target were idle; marks processes that use one. */
 void why_read_gpu(struct report *r);
 
-/* sched.c. Before the rows of calls: how busy each process was. */
+/* sched.c. How busy each process was: asked only where nothing else shows who trains, since it reads all of sched.out. */
 void why_read_busy(struct report *r);
 /* For trainers: when they waited. */
 void why_read_trainer_sched(struct report *r);

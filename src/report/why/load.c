@@ -52,7 +52,6 @@ void why_begin(struct report *r)
 	table_init(&w->work, sizeof(struct why_work), WHY_WORK_MAX);
 	table_init(&w->output, sizeof(struct why_output), WHY_OUTPUTS_MAX);
 	why_read_gpu(r);
-	why_read_busy(r);
 	why_find_trainers(r);
 }
 

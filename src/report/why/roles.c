@@ -187,6 +187,7 @@ static void by_effort(struct report *r)
 	const struct namesakes *most;
 	struct table names;
 
+	why_read_busy(r);
 	table_init(&names, sizeof(*most), REPORT_PROCS_MAX);
 	most = busiest_name(r, &names);
 	for (uint32_t i = 0; most && i < r->procs.n; i++) {

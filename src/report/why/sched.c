@@ -250,10 +250,10 @@ static void add_to_waits(const struct scan *s, const struct sums *sums, uint32_t
 
 static void take_sum(struct scan *s, void *own)
 {
-	const struct sleep_call *call = scan_is(s, COL_CALL, "-") ? NULL : sleep_call_of(scan_field(s, COL_CALL));
 	struct why *w = s->report->why;
 	struct why_trainer *t = NULL;
 	struct sleeps *sleeps = sleeps_of(s, &t);
+	const struct sleep_call *call;
 	struct sums *sums = own;
 	struct span span;
 	double all_ns, looked_at;
@@ -265,6 +265,7 @@ static void take_sum(struct scan *s, void *own)
 		return;
 	all_ns = (double)(span.end_ns - span.begin_ns);
 	looked_at = (double)why_looked_at(t, span.begin_ns, span.end_ns) / all_ns;
+	call = scan_is(s, COL_CALL, "-") ? NULL : sleep_call_of(scan_field(s, COL_CALL));
 	add_to_sleeps(s, call, looked_at, sleeps);
 	if (sleeps != &t->main)
 		return;
