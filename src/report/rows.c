@@ -447,29 +447,29 @@ static void expect_proc(const struct report *r, uint64_t pid)
 
 /*
  * Who did what with which file: what is known of these is spread over more memory than a processor has near it. What a
- * process had last is near.
+ * process had last is near. Entries of a table can be fetched when its slots have been, which takes a while.
  */
 static void look_ahead(const struct scan *s, unsigned int n)
 {
-	const uint64_t *pid = s->number[COL_PID], *fid = s->number[COL_FID];
+	const uint64_t *pid = s->number[COL_PID], *fid = s->number[COL_FID], *fd = s->number[COL_FD];
 	const uint32_t pairs = s->is_number[COL_FID] & s->is_number[COL_PID];
 	const struct report *r = s->report;
 	uint32_t far = 0;
 
-	for (unsigned int i = 0; i < n; i++) {
-		expect_proc(r, pid[i]);
+	for (unsigned int i = 0; i < n; i++)
 		far |= (uint32_t)(!r->uses || !report_uses_near(r->uses, pid[i], fid[i])) << i;
-	}
 	far &= pairs;
 	for (uint32_t left = far; left; left &= left - 1) {
 		const unsigned int i = (unsigned int)__builtin_ctz(left);
 
-		table_expect(&r->files, fid[i]);
-		if (r->why)
-			why_files_expect(r->why, pid[i], fid[i]);
 		if (r->uses)
 			report_uses_expect(r->uses, pid[i], fid[i]);
+		table_expect(&r->files, fid[i]);
+		if (r->why)
+			why_files_expect(r->why, pid[i], fid[i], fd[i]);
 	}
+	for (unsigned int i = 0; i < n; i++)
+		expect_proc(r, pid[i]);
 	for (; r->uses && far; far &= far - 1) {
 		const unsigned int i = (unsigned int)__builtin_ctz(far);
 

@@ -85,17 +85,20 @@ void why_files_rank(struct why_epoch *e, const struct why_file *f, uint64_t fid)
 
 void why_files_end_epoch(struct why *w, struct why_file *f)
 {
-	struct why_file_rest *rest = why_file_rest_of(w, f);
 	struct why_epoch *e;
 
 	if (!f->epoch)
 		return;
 	e = &w->epoch[f->epoch - 1];
 	e->again_bytes += excess(f->epoch_bytes, f->epoch_end);
-	e->rewritten_bytes += excess(rest->epoch_written, rest->epoch_write_end);
-	f->epoch = f->reads = 0;
+	if (f->written) {
+		struct why_file_rest *rest = why_file_rest_of(w, f);
+
+		e->rewritten_bytes += excess(rest->epoch_written, rest->epoch_write_end);
+		rest->epoch_written = rest->epoch_write_end = 0;
+	}
+	f->epoch = f->written = f->reads = 0;
 	f->epoch_bytes = f->epoch_end = f->epoch_ns = 0;
-	rest->epoch_written = rest->epoch_write_end = 0;
 }
 
 /*
@@ -133,6 +136,7 @@ void why_files_write(struct why *w, struct why_epoch *e, const struct why_transf
 	}
 	why_file_begin_epoch(w, e, f);
 	why_file_used(f, x);
+	f->written = true;
 	rest->epoch_write_end = why_end_of(x, rest->epoch_write_end);
 	rest->epoch_written += bytes;
 	if (x->has_offset && bytes)

@@ -17,7 +17,8 @@
 
 /* Of one file: what each read of it looks at, and what only writes and those that fetch do. */
 struct why_file {
-	uint32_t epoch; /* that the next four, and what was written, are of, plus one */
+	uint32_t epoch : 31; /* that the next five, and what was written, are of, plus one */
+	uint32_t written : 1; /* something was, and is in the rest */
 	uint32_t reads;
 	uint64_t epoch_bytes, epoch_end, epoch_ns; /* read; the highest byte that was; time in calls */
 	uint64_t end, disk_bytes; /* in all of the trace */
@@ -121,14 +122,17 @@ static inline struct why_place *why_place_of(const struct why *w, uint64_t pid, 
 	return &w->places[(pair * 0x9e3779b97f4a7c15ULL) >> (64 - WHY_PLACES_BITS) ^ (fd & 3)];
 }
 
-/* A read of FID by PID will be in a row soon: what is known of these may be fetched, where the file is one of most. */
-static inline void why_files_expect(const struct why *w, uint64_t pid, uint64_t fid)
+/*
+ * A read of FD, which is FID, by PID will be in a row soon: what is known of these may be fetched, where the file is one of
+ * most. It must be inlined: gcc takes a function that only fetches for one without effect, and leaves out calls of it.
+ */
+static inline __attribute__((always_inline)) void why_files_expect(const struct why *w, uint64_t pid, uint64_t fid, uint64_t fd)
 {
 	uint64_t key;
 
 	if (fid - 1 < w->n_files)
 		__builtin_prefetch(&w->files[fid - 1]);
-	__builtin_prefetch(why_place_of(w, pid, fid, 0, &key));
+	__builtin_prefetch(why_place_of(w, pid, fid, fd, &key));
 }
 
 /* X is where P's first was, or the file begins: who reads from there reads it once more, and does not jump. */
