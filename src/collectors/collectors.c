@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/loop.h"
@@ -21,6 +22,9 @@
 
 #define STOP_DEADLINE_NS (2 * NSEC_PER_SEC)
 #define KILL_DEADLINE_NS NSEC_PER_SEC
+
+#define SINGLES_ALWAYS_CPUS 128 /* up to so many have a row in each sample */
+#define SINGLES_S 10		/* beyond */
 
 static const char after_restart[] = " after a restart";
 
@@ -38,15 +42,37 @@ static void put_first_line(struct collector *c)
 	/* The words are the table's: they need no escapes. */
 	for (size_t i = 0; i < ARRAY_SIZE(k->argv) && k->argv[i]; i++)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, "%s ", k->argv[i]);
-	n += snprintf(line + n, sizeof(line) - (size_t)n, "%llu\"\n",
+	n += snprintf(line + n, sizeof(line) - (size_t)n, "%llu\"",
 		      (unsigned long long)c->interval_s);
+	if (c->singles_every > 1)
+		n += snprintf(line + n, sizeof(line) - (size_t)n, " each_s=%llu",
+			      (unsigned long long)(c->singles_every * c->interval_s));
+	line[n++] = '\n';
 	sink_header(&c->sink, line, (size_t)n);
+}
+
+static uint64_t seconds_up(uint64_t ns)
+{
+	return ns / NSEC_PER_SEC + !!(ns % NSEC_PER_SEC);
+}
+
+uint64_t collectors_each_s(uint64_t each_ns, long n_cpus)
+{
+	if (each_ns)
+		return seconds_up(each_ns);
+	return n_cpus > SINGLES_ALWAYS_CPUS ? SINGLES_S : 0;
+}
+
+/* Samples, and not time, are counted: of those of INTERVAL_S one each EACH_S at least. */
+static uint64_t singles_every(const struct collector_kind *k, uint64_t each_s, uint64_t interval_s)
+{
+	return k->whole_machine ? (each_s + interval_s - 1) / interval_s : 0;
 }
 
 /* Tools take whole seconds and at least one. */
 static uint64_t whole_seconds(const struct collector_kind *k, uint64_t interval_ns)
 {
-	uint64_t s = MAX(interval_ns / NSEC_PER_SEC + !!(interval_ns % NSEC_PER_SEC), 1);
+	uint64_t s = MAX(seconds_up(interval_ns), 1);
 
 	return k->max_interval_s ? MIN(s, k->max_interval_s) : s;
 }
@@ -115,6 +141,7 @@ static void log_missing(const struct collectors *cs)
 
 int collectors_start(struct collectors *cs, const char *list, uint64_t interval_ns, int dirfd)
 {
+	const uint64_t each_s = collectors_each_s(cs->each_ns, sysconf(_SC_NPROCESSORS_ONLN));
 	const char *bad;
 	int kinds = collectors_parse(list, &bad);
 
@@ -131,6 +158,7 @@ int collectors_start(struct collectors *cs, const char *list, uint64_t interval_
 		*c = (struct collector){ .kind = k, .user = cs->user, .interval_s = whole_seconds(k, interval_ns),
 					 .pidfd = -1, .write_fd = -1, .stderr_fd = -1,
 					 .read_fd = -1, .sink.fd = -1 };
+		c->singles_every = singles_every(k, each_s, c->interval_s);
 		cs->n++;
 		r = start_one(c, dirfd, cs->split);
 		if (r < 0) {

@@ -29,6 +29,7 @@ struct collector {
 	const struct collector_kind *kind;
 	const struct workload_user *user; /* NULL: it runs as we do */
 	uint64_t interval_s;
+	uint64_t singles_every; /* samples of which one has rows of single CPUs; 0, 1: each has */
 	/* control plane */
 	struct loop *loop;
 	pid_t pid; /* also the process group; of the last one once it has ended */
@@ -65,7 +66,14 @@ struct collectors {
 	/* set before the start */
 	const struct sink_split *split; /* NULL: their files are not split */
 	const struct workload_user *user; /* who the tools run as; NULL: as we do */
+	uint64_t each_ns; /* between rows of single CPUs; 0: see collectors_each_s() */
 };
+
+/*
+ * Seconds between rows of single CPUs where EACH_NS was asked for; 0: every sample has them. By default so it is up to
+ * 128 CPUs, which are 14 kB in an interval of a second; beyond it is 10 s.
+ */
+uint64_t collectors_each_s(uint64_t each_ns, long n_cpus);
 
 /*
  * Start those that LIST names ("cpu,gpu", "none", NULL: all), each with its file in DIRFD. A

@@ -16,7 +16,7 @@ const struct collector_kind collector_kinds[COLLECTOR_KINDS] = {
 	{
 		.name = "cpu",
 		.file = "cpu.out",
-		.help = "CPU use, whole machine every interval and each CPU every 10 s (mpstat)",
+		.help = "CPU use of the whole machine and of each CPU (mpstat)",
 		.argv = { "mpstat", "-P", "ALL" },
 		.stop_signal = SIGINT,
 		.loss = "CPU trace",

@@ -26,7 +26,7 @@ struct collector_kind {
 	bool header_hash;	   /* its header lines begin with '#' */
 	const char *first_column;  /* name for a clock without a heading, else NULL */
 	bool rows_are_dated;	   /* they begin with a date or a time */
-	const char *whole_machine; /* second word of a sample's first row; the others: every 10 s */
+	const char *whole_machine; /* second word of a sample's first row; the others may be thinned */
 	bool last_is_text;	   /* the last column may hold blanks */
 };
 

@@ -16,8 +16,6 @@
 #include "collectors/kinds.h"
 #include "trace/clock.h"
 
-#define SINGLES_EVERY_S 10
-
 /* A piece of a line: [p, end). */
 struct span {
 	const char *p, *end;
@@ -163,15 +161,14 @@ static bool is_row(const struct collector *c, bool hash, struct span line)
 }
 
 /*
- * One of the many rows of a sample that are kept only every 10 s. Samples are counted, by the row
+ * One of the many rows of a sample that not each of them has. Samples are counted, by the row
  * that begins them, since a late one must not shift those that come after it.
  */
 static bool is_thinned_out(struct collector *c, struct span line)
 {
-	uint64_t every = (SINGLES_EVERY_S + c->interval_s - 1) / c->interval_s;
 	struct span word;
 
-	if (!c->kind->whole_machine)
+	if (c->singles_every <= 1)
 		return false;
 	next_word(&line, &word);
 	next_word(&line, &word);
@@ -179,7 +176,7 @@ static bool is_thinned_out(struct collector *c, struct span line)
 		c->samples++;
 		return false;
 	}
-	return !c->samples || (c->samples - 1) % every;
+	return !c->samples || (c->samples - 1) % c->singles_every;
 }
 
 static void row_line(struct collector *c, struct span line, const struct clock_map *clock,

@@ -138,12 +138,12 @@ void report_clock_gaps(struct report *r, const struct scan_clocks *c)
 
 		r->asleep_ns += g->kind == GAP_SUSPEND ? (uint64_t)g->ns : 0;
 		if (g->kind == GAP_SUSPEND)
-			gaps_add(&r->gaps, g->kind, g->begin_ns, g->end_ns, "the machine slept for %.3f s", s);
+			gaps_add(&r->gaps, g->kind, NULL, g->begin_ns, g->end_ns, "the machine slept for %.3f s", s);
 		else if (g->kind == GAP_STALLED)
-			gaps_add(&r->gaps, g->kind, g->begin_ns, g->end_ns,
+			gaps_add(&r->gaps, g->kind, NULL, g->begin_ns, g->end_ns,
 				 "dltraced did not run: what happened is in later rows");
 		else
-			gaps_add(&r->gaps, g->kind, g->begin_ns, g->end_ns, "the clock of TIME was set by %+.6f s", s);
+			gaps_add(&r->gaps, g->kind, NULL, g->begin_ns, g->end_ns, "the clock of TIME was set by %+.6f s", s);
 	}
 	r->gaps.more += c->gaps.more;
 }

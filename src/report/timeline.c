@@ -229,6 +229,15 @@ static const struct taker {
 	{ "cpu", take_cpu }, { "gpu", take_gpu }, { "gpu_dev", take_gpu_dev }, { "disk", take_disk }, { "sched", take_sched },
 };
 
+/* --keep has dropped what was before the first row, at FIRST_NS. */
+static void find_dropped(struct report *r, const char *file, uint64_t first_ns)
+{
+	const struct manifest_probe *p = manifest_probe(&r->manifest, file);
+
+	if (p && p->dropped && r->manifest.start_ns && first_ns > r->manifest.start_ns)
+		gaps_add(&r->gaps, GAP_LOST, file, r->manifest.start_ns, first_ns, "%s: rows were dropped by --keep", file);
+}
+
 /*
  * Behind the rows of calls, also where who looks for trainers or for CPU time has walked the file before: bins get as long
  * as calls need them, and what is spread over bins is rounded once.
@@ -236,12 +245,18 @@ static const struct taker {
 static void read_file(struct report *r, const struct taker *taker)
 {
 	struct scan s = { .report = r };
+	bool first = true;
 
 	if (scan_begin(&s, r->folder, taker->file) < 0)
 		return;
-	while (scan_next(&s) > 0)
-		if (scan_has_number(&s, COL_TIMESTAMP) && report_timeline_has(r->timeline, s.time_ns))
-			taker->take(&s);
+	while (scan_next(&s) > 0) {
+		if (!scan_has_number(&s, COL_TIMESTAMP) || !report_timeline_has(r->timeline, s.time_ns))
+			continue;
+		if (first)
+			find_dropped(r, taker->file, s.time_ns);
+		first = false;
+		taker->take(&s);
+	}
 }
 
 void report_timeline_files(struct report *r)

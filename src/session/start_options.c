@@ -269,6 +269,8 @@ const struct option_row start_options[] = {
 	  set_collectors, TO(collectors), START_IN_CONFIG | START_BY_SERVICE },
 	{ "comm", 0, "GLOB", "Only threads whose name matches",
 	  add_text, TO(comm), START_IN_CONFIG | START_LIST | START_BY_SERVICE },
+	{ "cpu-each", 0, "T", "Between rows of single CPUs (default: --interval)",
+	  set_interval, TO(cpu_each_ns), START_IN_CONFIG | START_BY_SERVICE },
 	{ "disk", 0, "NAME", "Of disk requests only those of, say, nvme0n1",
 	  add_disk, TO(disks), START_IN_CONFIG | START_LIST | START_BY_SERVICE },
 	{ "exclude-comm", 0, "GLOB", "No threads whose name matches",

@@ -153,6 +153,7 @@ static int record(struct session *s)
 	note_start(s); /* what came before has taken its time */
 	s->drain.privileges = s->archiver.privileges = &s->privileges;
 	s->collectors.user = s->user.uid == 0 ? &s->nobody : &s->user;
+	s->collectors.each_ns = s->cfg->cpu_each_ns;
 	s->collectors.split = s->split ? &s->drain.split : NULL;
 	session_files_of_user(s);
 	r = collectors_start(&s->collectors, s->cfg->collectors, s->cfg->interval_ns, s->dir.fd);

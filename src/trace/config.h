@@ -59,6 +59,7 @@ struct config {
 
 	uint64_t duration_ns, delay_ns, linger_ns; /* 0: not asked for */
 	uint64_t interval_ns;			   /* of the collectors; whole seconds */
+	uint64_t cpu_each_ns;			   /* between rows of single CPUs; 0: default */
 	uint64_t buffer_bytes;			   /* all rings; 0: default */
 	uint64_t min_free_bytes;		   /* SPACE_DEFAULT: see space.h */
 

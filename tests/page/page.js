@@ -205,7 +205,8 @@ const tests = {
 
 			assert.equal(await p.evaluate(() => UplotPlot.available), uplot);
 			for (const group of ['Phases', 'CPU, all', 'CPU, each: busy', 'GPU, mean of all', 'GPU, each: sm', 'GPU, each: frame buffer',
-				'Files: bytes read and written', 'Files: reads and writes', 'Files: other calls', 'Disk sda: bytes', 'Disk sda: requests',
+				'Files: bytes read and written', 'Files: reads and writes (reads)', 'Files: reads and writes (writes)',
+				'Files: other calls (open, close, mmap)', 'Files: other calls (create, delete, sync)', 'Disk sda: bytes', 'Disk sda: requests',
 				'Disk sda: mean latency', 'Latency: bio read', 'Latency: open', 'Threads: running and waiting', 'Processes', 'Time'])
 				assert(all.some(x => x.title === group), `no panel ${group}`);
 			assert.deepEqual(all.filter(x => x.colours < 3 && x.title !== 'Time').map(x => x.title), []);
@@ -230,6 +231,72 @@ const tests = {
 		assert.deepEqual(await p.evaluate(() => Phases.at(0.63 * Data.span, 0).slice(-1)), ['gap: lost']);
 		await close(p);
 		await close(q);
+	},
+
+	/* Neither what the report does not know (null) nor where a collector stood still: no pixel of the line is there. */
+	async what_is_not_known_is_a_gap_and_not_zero() {
+		const report = REPORTS.training(), { series, sampled, bin_ns: bin, bins, begin_ns: begin } = report.timeline;
+		const from = Math.floor(bins * 0.4), to = Math.floor(bins * 0.5);
+		const inside = t => t > begin + from * bin && t < begin + to * bin;
+
+		series.push({ panel: 'plain', name: 'unknown', unit: '1/s', values: series[0].values.map((v, i) => i >= from && i < to ? null : 5 + i % 3) });
+		series.push({ panel: 'none', name: 'nothing', unit: '1/s', values: series[0].values.map((v, i) => i >= from && i < to ? 0 : 5 + i % 3) });
+		for (const s of sampled.filter(x => x.panel === 'gpu')) {
+			s.values = s.values.filter((v, i) => !inside(s.t[i]));
+			s.t = s.t.filter(t => !inside(t));
+		}
+		for (const uplot of [true, false]) {
+			const p = await opened(written('gaps', report, { uplot }));
+			/* how many pixels have the colour of TITLE's first line, in the middle of the gap and in as much before it */
+			const drawn = title => p.evaluate(([title, share]) => {
+				const panel = Panel.all.find(x => x.title === title), canvas = panel.host.querySelector('canvas'), ratio = devicePixelRatio;
+				const probe = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+				const all = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+				const a = panel.area, width = Math.floor(a.w * 0.08 * ratio);
+
+				probe.fillStyle = panel.body.legend[0].color();
+				probe.fillRect(0, 0, 1, 1);
+				const wanted = probe.getImageData(0, 0, 1, 1).data;
+
+				all.drawImage(canvas, 0, 0);
+				return share.map(x => {
+					const { data } = all.getImageData(Math.ceil((a.x + a.w * x) * ratio), 0, width, canvas.height);
+					let n = 0;
+
+					for (let i = 0; i < data.length; i += 4)
+						n += [0, 1, 2].every(k => Math.abs(data[i + k] - wanted[k]) < 12) && data[i + 3] > 40;
+					return n;
+				});
+			}, [title, [0.41, 0.3]]);
+
+			for (const title of ['plain', 'GPU, mean of all']) {
+				const [within, before] = await drawn(title);
+
+				assert(within === 0 && before > 50, `${title}, uPlot ${uplot}: ${within} in the gap, ${before} before it`);
+			}
+			assert((await drawn('none'))[0] > 50, 'zero is drawn');
+			assert.equal(await p.evaluate(t => Panel.all.find(x => x.title === 'plain').body.legend[0].value(t), (from + to) / 2 * bin),
+				await p.evaluate(() => Format.value(NaN, '1/s')));
+			await close(p);
+		}
+	},
+
+	/* Reads of some MiB/s beside a checkpoint of some GiB/s; what is of like size stays together. */
+	async series_of_very_different_size_have_scales_of_their_own() {
+		const report = REPORTS.training(), { series } = report.timeline;
+		const scale = title => p.evaluate(t => Panel.all.find(x => x.title === t).body.max(), title);
+		const [read, write] = series;
+
+		read.values = read.values.map((v, i) => 1e7 + i);
+		write.values = write.values.map((v, i) => i > 500 && i < 520 ? 4e9 : 0);
+		const p = await opened(written('scales', report)), titles = await p.evaluate(() => Panel.all.map(x => x.title));
+
+		assert(!titles.includes('Files: bytes read and written'), titles.join());
+		assert.equal(await scale('Files: bytes read and written (read)'), Math.max(...read.values));
+		assert.equal(await scale('Files: bytes read and written (write)'), 4e9);
+		assert(titles.indexOf('Files: bytes read and written (read)') + 1 === titles.indexOf('Files: bytes read and written (write)'));
+		assert(titles.includes('Disk nvme0n1: bytes'), 'those of like size stay together');
+		await close(p);
 	},
 
 	async a_drag_zooms_all_panels_and_a_double_click_shows_all() {
@@ -303,9 +370,9 @@ const tests = {
 			await drawn(p);
 			assert.deepEqual(changed(before, await pictures(p)).sort(), ['CPU, all', 'Files: bytes read and written', 'Processes']);
 			await p.locator('.menu summary', { hasText: 'Panels' }).click();
-			await p.getByRole('checkbox', { name: 'Files: other calls' }).uncheck();
-			assert(await p.panel('Files: other calls').isHidden());
-			assert(!(await pictures(p)).some(x => x.title === 'Files: other calls'));
+			await p.getByRole('checkbox', { name: 'Files: other calls (open' }).uncheck();
+			assert(await p.panel('Files: other calls (open, close, mmap)').isHidden());
+			assert(!(await pictures(p)).some(x => x.title === 'Files: other calls (open, close, mmap)'));
 			await p.locator('#title').click();
 			assert.equal(await p.locator('.menu[open]').count(), 0);
 			await close(p);
@@ -547,7 +614,8 @@ const tests = {
 	async every_panel_of_the_golden_trace_is_drawn() {
 		const json = JSON.parse(execFileSync(dltraced, ['report', '--json', golden('trace-panels')], big));
 		const wanted = ['CPU, all', 'CPU, each: busy', 'GPU, mean of all', 'GPU, mean of all: frame buffer', 'GPU, each: sm', 'GPU, each: mem', 'GPU, each: frame buffer',
-			'Files: bytes read and written', 'Files: reads and writes', 'Files: other calls', 'Disk nvme0n1: bytes', 'Disk nvme0n1: requests',
+			'Files: bytes read and written (read)', 'Files: bytes read and written (write)', 'Files: reads and writes', 'Files: other calls',
+			'Disk nvme0n1: bytes (read)', 'Disk nvme0n1: bytes (write)', 'Disk nvme0n1: requests',
 			'Disk nvme0n1: mean latency', 'Disk nvme0n1: busy (iostat)', 'Latency: bio read', 'Latency: read', 'Latency: write', 'Latency: open',
 			'Threads: running and waiting', 'Processes'];
 

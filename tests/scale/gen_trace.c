@@ -529,7 +529,7 @@ static void second(uint64_t ns, uint64_t n)
 	end_row(f);
 	sched(ns, stage);
 	cpu_row(ns, "all", stage == READING ? 50 + dice() % 20 : 10 + dice() % 10);
-	for (uint64_t c = 0; c < o.cpus && (n % 10 == 0 || o.seconds < 30); c++) {
+	for (uint64_t c = 0; c < o.cpus && (n % 10 == 0 || o.seconds < 30 || o.cpus <= 128); c++) {
 		snprintf(name, sizeof(name), "%" PRIu64, c);
 		cpu_row(ns, name, stage == READING ? 20 + (c * 7 + dice() % 20) % 80 : dice() % 20);
 	}

@@ -33,9 +33,9 @@ void gaps_put(struct gaps *g, const struct gap *gap)
 		g->v[g->n++] = *gap;
 }
 
-void gaps_add(struct gaps *g, enum gap_kind kind, uint64_t begin_ns, uint64_t end_ns, const char *fmt, ...)
+void gaps_add(struct gaps *g, enum gap_kind kind, const char *file, uint64_t begin_ns, uint64_t end_ns, const char *fmt, ...)
 {
-	struct gap gap = { .kind = kind, .cpu = GAP_ALL_CPUS, .begin_ns = begin_ns, .end_ns = MAX(begin_ns, end_ns) };
+	struct gap gap = { .kind = kind, .file = file, .cpu = GAP_ALL_CPUS, .begin_ns = begin_ns, .end_ns = MAX(begin_ns, end_ns) };
 	va_list ap;
 
 	va_start(ap, fmt);

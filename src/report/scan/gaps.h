@@ -32,6 +32,7 @@ struct gap {
 	uint64_t begin_ns, end_ns; /* 0: not known */
 	int64_t ns;		   /* its length; of a step how far */
 	uint64_t count;		   /* of lost records; 0: not known */
+	const char *file;	   /* whose rows are missing, as in report_kind_names; NULL: of all, or not known */
 	char what[GAP_WHAT_MAX];   /* a sentence, where there is one */
 };
 
@@ -42,8 +43,9 @@ struct gaps {
 };
 
 void gaps_put(struct gaps *g, const struct gap *gap);
-void gaps_add(struct gaps *g, enum gap_kind kind, uint64_t begin_ns, uint64_t end_ns, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+/* FILE lives as long. */
+void gaps_add(struct gaps *g, enum gap_kind kind, const char *file, uint64_t begin_ns, uint64_t end_ns, const char *fmt, ...)
+	__attribute__((format(printf, 6, 7)));
 /* In order of their begins. */
 void gaps_sort(struct gaps *g);
 void gaps_free(struct gaps *g);

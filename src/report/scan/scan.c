@@ -182,8 +182,8 @@ static void find_gap(const struct scan *s, struct scan_place *before)
 	};
 
 	if (before->ns && (now.left_out != before->left_out || (now.nr != SEGMENT_LAST && now.nr > before->nr + 1)))
-		gaps_add(&s->report->gaps, GAP_LOST, before->ns, s->taken.first_ns, "%s: rows are missing",
-			 report_kind_names[s->kind]);
+		gaps_add(&s->report->gaps, GAP_LOST, report_kind_names[s->kind], before->ns, s->taken.first_ns,
+			 "%s: rows are missing", report_kind_names[s->kind]);
 	*before = now;
 }
 
@@ -195,7 +195,7 @@ static void find_dropped(const struct scan *s)
 	const struct manifest_probe *p = manifest_probe(&r->manifest, name);
 
 	if (p && p->dropped && r->manifest.start_ns && s->taken.first_ns > r->manifest.start_ns)
-		gaps_add(&s->report->gaps, GAP_LOST, r->manifest.start_ns, s->taken.first_ns,
+		gaps_add(&s->report->gaps, GAP_LOST, name, r->manifest.start_ns, s->taken.first_ns,
 			 "%s: rows were dropped by --keep", name);
 }
 

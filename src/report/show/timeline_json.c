@@ -66,12 +66,54 @@ static void series_end(struct json *j)
 	json_end(j);
 }
 
+/* Bins in which rows of FILE are missing: without a row they are not zero, but unknown. */
+struct unknown {
+	const char *file;
+	bool bin[TIMELINE_BINS];
+};
+
+static uint32_t bin_of(const struct timeline *t, uint64_t ns)
+{
+	return ns > t->begin_ns ? (uint32_t)MIN((ns - t->begin_ns) / t->bin_ns, TIMELINE_BINS - 1) : 0;
+}
+
+/* Nobody has done anything in BIN: where dltraced did not run, the machine may have stood still, too. */
+static bool is_empty(const struct timeline *t, uint32_t bin)
+{
+	for (enum timeline_sum i = 0; i < TIMELINE_SUMS; i++)
+		if (t->sum[i][bin])
+			return false;
+	return true;
+}
+
+static void find_unknown(struct unknown *u, const struct report *r, const char *file)
+{
+	const struct timeline *t = r->timeline;
+	uint32_t next[2] = { 0 }; /* of stalls, of losses: gaps are in order of their begins, bins below are done */
+
+	if (u->file && !strcmp(u->file, file))
+		return;
+	*u = (struct unknown){ .file = file };
+	for (uint32_t i = 0; i < r->gaps.n; i++) {
+		const struct gap *g = &r->gaps.v[i];
+		bool lost = g->kind == GAP_LOST && (!g->file || !strcmp(g->file, file));
+
+		if (!g->begin_ns || g->end_ns <= MAX(g->begin_ns, t->begin_ns) || !(lost || g->kind == GAP_STALLED))
+			continue;
+		for (next[lost] = MAX(next[lost], bin_of(t, g->begin_ns)); next[lost] <= bin_of(t, g->end_ns); next[lost]++)
+			u->bin[next[lost]] |= lost || is_empty(t, next[lost]);
+	}
+}
+
 static void rates(struct json *j, const struct timeline *t, const char *panel, const char *name, const char *unit,
-		  const uint64_t *values, double scale)
+		  const uint64_t *values, double scale, const struct unknown *u)
 {
 	series_begin(j, t, panel, name, unit);
-	for (uint32_t i = 0; i < timeline_bins(t); i++)
-		json_f64(j, NULL, timeline_rate(t, values, i) * scale);
+	for (uint32_t i = 0; i < timeline_bins(t); i++) {
+		double rate = timeline_rate(t, values, i);
+
+		json_f64(j, NULL, u->bin[i] && rate == 0 ? (double)NAN : rate * scale);
+	}
 	series_end(j);
 }
 
@@ -85,16 +127,16 @@ static void means(struct json *j, const struct timeline *t, const char *panel, c
 	series_end(j);
 }
 
-static void disk_series(struct json *j, const struct timeline *t, const struct timeline_disk *d)
+static void disk_series(struct json *j, const struct timeline *t, const struct timeline_disk *d, const struct unknown *u)
 {
 	char panel[96];
 
 	snprintf(panel, sizeof(panel), "disk:%s", d->name);
-	rates(j, t, panel, "read", "B/s", d->sum[TIMELINE_D_READ_BYTES], 1);
-	rates(j, t, panel, "write", "B/s", d->sum[TIMELINE_D_WRITE_BYTES], 1);
+	rates(j, t, panel, "read", "B/s", d->sum[TIMELINE_D_READ_BYTES], 1, u);
+	rates(j, t, panel, "write", "B/s", d->sum[TIMELINE_D_WRITE_BYTES], 1, u);
 	snprintf(panel, sizeof(panel), "disk_ops:%s", d->name);
-	rates(j, t, panel, "reads", "1/s", d->sum[TIMELINE_D_READS], 1);
-	rates(j, t, panel, "writes", "1/s", d->sum[TIMELINE_D_WRITES], 1);
+	rates(j, t, panel, "reads", "1/s", d->sum[TIMELINE_D_READS], 1, u);
+	rates(j, t, panel, "writes", "1/s", d->sum[TIMELINE_D_WRITES], 1, u);
 	snprintf(panel, sizeof(panel), "disk_lat:%s", d->name);
 	means(j, t, panel, "queue", d->sum[TIMELINE_D_QUEUE_NS], d->sum[TIMELINE_D_REQUESTS]);
 	means(j, t, panel, "device", d->sum[TIMELINE_D_DEVICE_NS], d->sum[TIMELINE_D_REQUESTS]);
@@ -109,16 +151,21 @@ static bool is_there(const struct report *r, enum timeline_sum sum)
 static void series(const struct report *r, struct json *j)
 {
 	const struct timeline *t = r->timeline;
+	struct unknown u = { 0 };
 
-	for (enum timeline_sum i = 0; i < TIMELINE_SUMS; i++)
-		if (is_there(r, i))
-			rates(j, t, sums[i].panel, sums[i].name, sums[i].unit, t->sum[i],
-			      i >= TIMELINE_RUN ? 1.0 / NSEC_PER_SEC : 1);
+	for (enum timeline_sum i = 0; i < TIMELINE_SUMS; i++) {
+		if (!is_there(r, i))
+			continue;
+		find_unknown(&u, r, i < TIMELINE_RUN ? report_kind_names[sums[i].file] : "sched");
+		rates(j, t, sums[i].panel, sums[i].name, sums[i].unit, t->sum[i],
+		      i >= TIMELINE_RUN ? 1.0 / NSEC_PER_SEC : 1, &u);
+	}
+	find_unknown(&u, r, report_kind_names[REPORT_BIO]);
 	for (uint32_t i = 0; i < t->disks.n; i++) {
 		const struct timeline_disk *d = *(void **)table_at(&t->disks, i);
 
 		if (d && i < report_told(r, TIMELINE_DISKS_MAX, 2))
-			disk_series(j, t, d);
+			disk_series(j, t, d, &u);
 	}
 }
 

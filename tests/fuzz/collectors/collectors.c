@@ -63,7 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	EXPECT(c && pipe2(fds, O_CLOEXEC | O_NONBLOCK) == 0);
 	c->kind = &collector_kinds[data[0] % COLLECTOR_KINDS];
-	c->interval_s = 1 + (data[0] >> 4);
+	c->interval_s = 1;
+	c->singles_every = data[0] >> 4;
 	c->read_fd = fds[0];
 	unlink(path);
 	EXPECT(sink_open(&c->sink, dir, "out") == 0);

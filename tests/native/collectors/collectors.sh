@@ -48,17 +48,21 @@ done
 check whole
 check lines
 check collectors cpu=CPU,%usr,%idle disk=Device,r/s,%util gpu=gpu,pid,command gpu_dev=gpu,pwr,rxpci
-equal "first CPUs, the whole machine" "$(col cpu CPU | sort | uniq -c | sort -n | tail -n 1 | sed 's/.* //')" all
+cpus() { col cpu CPU "CPU $1 \"all\"" | wc -l; }
+equal "rows of single CPUs" "$(cpus '!=')" $(($(cpus '==') * $(getconf _NPROCESSORS_ONLN)))
 equal "GPUs" "$(col gpu gpu | sort -u | tr '\n' ' ')" "0 1 "
 equal "a name with blanks" "$(col gpu command 'pid != "-"' | sort -u)" 'pt\040main\040thread'
 
 # --- a slower pace --------------------------------------------------------------------------------
 
-spawn --collectors cpu,gpu --interval 2 -- sh -c 'read _ <gate'
-await enough 1 cpu gpu
+spawn --collectors cpu,gpu --interval 2 --cpu-each 1m -- sh -c 'read _ <gate'
+await enough 2 cpu gpu
 equal "tools" "$(tools)" "$(printf 'mpstat -P ALL 2\nnvidia-smi pmon -s um -o DT -d 2')"
 echo >&9
 join
+equal "rows of single CPUs, each minute" "$(cpus '!=')" "$(getconf _NPROCESSORS_ONLN)"
+[ "$(cpus '==')" -ge 2 ] || fail "of the whole machine $(cpus '==') rows"
+grep -q '^# dltraced cpu 1 .* each_s=60$' "$t/cpu.out" || fail "$(head -n 1 "$t/cpu.out")"
 [ ! -e "$t/disk.out" ] && [ ! -e "$t/gpu_dev.out" ] || fail "collectors that were not asked for"
 
 # --- one that is not there ------------------------------------------------------------------------

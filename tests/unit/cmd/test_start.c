@@ -69,6 +69,7 @@ static void has_defaults(void **state)
 	assert_int_equal(cfg.probes, PROBES_DEFAULT & ~PROBE_BIT(DLT_sched));
 	assert_int_equal(cfg.backends, 0);
 	assert_int_equal(cfg.interval_ns, NSEC_PER_SEC);
+	assert_int_equal(cfg.cpu_each_ns, 0);
 	assert_int_equal(cfg.buffer_bytes, 0);
 	assert_true(cfg.min_free_bytes == UINT64_MAX);
 	assert_int_equal(cfg.log_level, LOG_LEVEL_INFO);
@@ -146,13 +147,14 @@ static void targets_add_up(void **state)
 static void values_reach_the_config(void **state)
 {
 	accept(ARGS("--all", "--duration", "1h30m", "--delay", "500ms", "--linger", "30",
-		    "--interval", "2m", "--buffer", "64M", "--min-free", "1G", "-o", "%h/%%",
+		    "--interval", "2m", "--cpu-each", "30", "--buffer", "64M", "--min-free", "1G", "-o", "%h/%%",
 		    "--collectors", "cpu,gpu", "--backend", "tracepoint", "-P", "open,sync", "-v",
 		    "--collect", "*.log", "--report"));
 	assert_int_equal(cfg.duration_ns, 5400 * NSEC_PER_SEC);
 	assert_int_equal(cfg.delay_ns, 500 * NSEC_PER_MSEC);
 	assert_int_equal(cfg.linger_ns, 30 * NSEC_PER_SEC);
 	assert_int_equal(cfg.interval_ns, 120 * NSEC_PER_SEC);
+	assert_int_equal(cfg.cpu_each_ns, 30 * NSEC_PER_SEC);
 	assert_int_equal(cfg.buffer_bytes, 64 << 20);
 	assert_int_equal(cfg.min_free_bytes, 1 << 30);
 	assert_string_equal(cfg.out, "%h/%%");
@@ -247,6 +249,7 @@ static void bad_values_are_named(void **state)
 		{ "--experiment", "a/b", "a name has letters" },
 		{ "--experiment", "..", "a name has letters" },
 		{ "--interval", "0", "whole seconds" },
+		{ "--cpu-each", "0", "whole seconds" },
 		{ "--interval", "1500ms", "whole seconds" },
 		{ "--interval", "x", "not a time" },
 		{ "--keep", "1048575", "less than 1M" },

@@ -240,6 +240,7 @@ static const char mpstat_file[] =
 	CPU_ROW
 	"T\tU\t03:04:45\t0\t1.00\t99.00\n"
 	CPU_ROW
+	"T\tU\t03:04:45\t0\t1.00\t99.00\n"
 	"# Average: CPU %usr %idle\n"
 	"# Average: all 0.50 99.50\n";
 
@@ -274,27 +275,55 @@ static void rows_carry_the_time_of_arrival(void **state)
 	assert_string_equal(utc, expect);
 }
 
-static unsigned int single_cpu_rows(uint64_t interval_s, unsigned int samples)
+static unsigned int single_cpu_rows(uint64_t every, unsigned int samples)
 {
-	autofree char *text = calloc(samples + 1, sizeof(CPU_HEADER CPU_ALL CPU_ALL));
-	autofree char *file = NULL;
+	autofree char *text = calloc(samples + 1, sizeof(CPU_HEADER CPU_ALL CPU_ALL)), *file = NULL;
+	struct collector *c;
+	int fd;
 
 	for (unsigned int i = 0; i < samples; i++)
 		strcat(text, CPU_HEADER CPU_ALL "03:04:45       7    0.50   99.50\n");
-	file = read_text_n(CPU, interval_s, text, strlen(text), 4096);
+	c = reader(CPU, 1, &fd);
+	c->singles_every = every;
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	finish(c, fd);
+	file = file_without_times("cpu.out");
 	assert_int_equal(count(file, "\tall\t"), samples);
 	unlinkat(dirfd_, "cpu.out", 0);
 	return count(file, "\t7\t");
 }
 
-static void single_cpus_are_kept_every_ten_seconds(void **state)
+static void single_cpus_are_in_as_many_samples_as_asked_for(void **state)
 {
-	assert_int_equal(single_cpu_rows(1, 10), 1);
-	assert_int_equal(single_cpu_rows(1, 21), 3);
-	assert_int_equal(single_cpu_rows(3, 9), 3);
-	assert_int_equal(single_cpu_rows(5, 4), 2);
-	assert_int_equal(single_cpu_rows(10, 3), 3);
-	assert_int_equal(single_cpu_rows(60, 3), 3);
+	assert_int_equal(single_cpu_rows(0, 10), 10);
+	assert_int_equal(single_cpu_rows(1, 10), 10);
+	assert_int_equal(single_cpu_rows(10, 10), 1);
+	assert_int_equal(single_cpu_rows(10, 21), 3);
+	assert_int_equal(single_cpu_rows(4, 9), 3);
+}
+
+static void single_cpus_are_in_every_sample_up_to_128_of_them(void **state)
+{
+	assert_int_equal(collectors_each_s(0, 2), 0);
+	assert_int_equal(collectors_each_s(0, 128), 0);
+	assert_int_equal(collectors_each_s(0, 129), 10);
+	assert_int_equal(collectors_each_s(0, -1), 0); /* it is not known */
+	assert_int_equal(collectors_each_s(30 * NSEC_PER_SEC, 2), 30);
+	assert_int_equal(collectors_each_s(NSEC_PER_SEC, 256), 1);
+}
+
+/* Asked for each 5 s with samples of 2 s: each 6 s, and the file says so. */
+static void thinned_cpus_are_announced(void **state)
+{
+	struct collectors cs = { .each_ns = 5 * NSEC_PER_SEC };
+	autofree char *text = NULL;
+
+	fake_tool("mpstat", "echo nothing\n");
+	assert_int_equal(collectors_start(&cs, "cpu", 2 * NSEC_PER_SEC, dirfd_), 0);
+	assert_int_equal(cs.c[0].singles_every, 3);
+	stop_and_free(&cs);
+	text = file_text("cpu.out");
+	assert_non_null(strstr(text, "# dltraced cpu 1 command=\"mpstat -P ALL 2\" each_s=6\n"));
 }
 
 static void every_disk_of_every_table_is_a_row(void **state)
@@ -531,8 +560,8 @@ static void real_sysstat_gives_rows_and_averages(void **state)
 	}
 	assert_int_equal(collectors_start(&cs, "cpu,disk", 1, dirfd_), 0);
 	assert_string_equal(cs.c[0].state, "running");
-	/* the first of mpstat's samples has "all" and every CPU, the next only "all" */
-	read_rows(&cs.c[0], (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) + 2);
+	/* each of mpstat's samples has "all" and every CPU */
+	read_rows(&cs.c[0], 2 * ((uint64_t)sysconf(_SC_NPROCESSORS_ONLN) + 1));
 	read_rows(&cs.c[1], 1);
 	stop_and_free(&cs);
 	for (unsigned int i = 0; i < cs.n; i++) {
@@ -547,7 +576,7 @@ static void real_sysstat_gives_rows_and_averages(void **state)
 	assert_int_equal(count(cpu, "\n# Average: all "), 1);
 	assert_int_equal(count(cpu, "\tCLOCK\t"), 1);
 	assert_true(count(cpu, "\tall\t") >= 2);
-	assert_int_equal(count(cpu, "\t0\t"), 1);
+	assert_int_equal(count(cpu, "\t0\t"), count(cpu, "\tall\t"));
 	assert_non_null(strstr(disk, "# dltraced disk 1 command=\"iostat -dxmy 1\"\n"
 				     "TIMESTAMP\tTIME\tDevice\tr/s\t"));
 }
@@ -730,7 +759,9 @@ int main(void)
 		TEST(header_goes_first_and_averages_are_comments),
 		TEST(arrival_in_pieces_changes_nothing),
 		TEST(rows_carry_the_time_of_arrival),
-		TEST(single_cpus_are_kept_every_ten_seconds),
+		TEST(single_cpus_are_in_as_many_samples_as_asked_for),
+		TEST(single_cpus_are_in_every_sample_up_to_128_of_them),
+		TEST(thinned_cpus_are_announced),
 		TEST(every_disk_of_every_table_is_a_row),
 		TEST(units_are_said_once_and_the_command_may_hold_blanks),
 		TEST(rows_under_another_header_are_comments),

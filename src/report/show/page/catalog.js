@@ -30,6 +30,7 @@ const Catalog = (() => {
 		usr: 1, sys: 2, iowait: 5, idle: 0, sm: 3, mem: 4, fb: 6, queue: 7, device: 1,
 		runq: 7, disk: 5, blocked: 4, sleep: 0,
 	};
+	const APART = 8; /* times as high as: of less than an eighth of the height nothing can be read */
 	const DISKS_SHOWN = 3, HOSTS_SHOWN = 4; /* of more, the others are there to be switched on */
 
 	/* What is not there, why that may be, and what would bring it. */
@@ -82,7 +83,43 @@ const Catalog = (() => {
 			byKey.get(key).series.push(s);
 			s.label = kind.each ? `${kind.each} ${which || s.name}` : s.name;
 		}
-		return inOrder([...byKey.values()]);
+		return inOrder([...byKey.values()]).flatMap(bySize);
+	}
+
+	const nameOf = s => `${s.panel}\0${s.name}`;
+	let found = null;
+
+	/* The largest value of each series, on whichever host. */
+	function peaks() {
+		if (found)
+			return found;
+		found = new Map();
+		for (const s of Data.series)
+			found.set(nameOf(s), s.values.reduce((m, v) => v > m ? v : m, found.get(nameOf(s)) || 0));
+		return found;
+	}
+
+	/*
+	 * Series of very different size have panels of their own: a checkpoint's writes would flatten the reads. Those that
+	 * are nothing stay with the largest. All hosts have the same panels.
+	 */
+	function bySize(p) {
+		if (p.kind.stacked || p.kind.max || p.kind.each)
+			return [p];
+		const peak = new Map(p.series.map(s => [s, peaks().get(nameOf(s)) || 0]));
+		const groups = [];
+
+		for (const s of p.series.slice().sort((a, b) => peak.get(b) - peak.get(a)))
+			if (groups.length && (!peak.get(s) || peak.get(groups.at(-1)[0]) < APART * peak.get(s)))
+				(peak.get(s) ? groups.at(-1) : groups[0]).push(s);
+			else
+				groups.push([s]);
+		if (groups.length < 2)
+			return [p];
+		const place = s => p.series.indexOf(s);
+
+		return groups.map(all => all.sort((a, b) => place(a) - place(b))).sort((a, b) => place(a[0]) - place(b[0]))
+			.map(series => ({ ...p, series, title: `${p.title} (${series.map(s => s.label).join(', ')})` }));
 	}
 
 	/* By group; of the disks those with most to do first, and all panels of a disk together. */

@@ -38,7 +38,7 @@ static void they_are_in_order_and_bounded(void **state)
 	struct gaps g = { 0 };
 
 	for (uint64_t i = 0; i < GAPS_MAX + 7; i++)
-		gaps_add(&g, GAP_LOST, 100000 - i, 100000 + i, "%0200d", 1);
+		gaps_add(&g, GAP_LOST, NULL, 100000 - i, 100000 + i, "%0200d", 1);
 	assert_int_equal(g.n, GAPS_MAX);
 	assert_int_equal(g.more, 7);
 	gaps_sort(&g);

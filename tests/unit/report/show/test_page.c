@@ -184,7 +184,7 @@ static void the_page_of_any_trace_has_5_mib_at_most(void **state)
 	}
 	assert_int_equal(phases_close(r->phases, 1), 0);
 	for (unsigned int i = 0; i < GAPS_MAX + 5; i++)
-		gaps_add(&r->gaps, GAP_LOST, 1 + i * 1999999ULL, 1 + i * 1999999ULL + 5, EVIL EVIL EVIL);
+		gaps_add(&r->gaps, GAP_LOST, NULL, 1 + i * 1999999ULL, 1 + i * 1999999ULL + 5, EVIL EVIL EVIL);
 	for (unsigned int i = 0; i < REPORT_TOP; i++) {
 		r->top_bytes[r->n_top_bytes++].path = strdup(path);
 		r->top_time[r->n_top_time++].path = strdup(path);

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* report/show/timeline_json.c: what a report's timeline says of times of which rows are missing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "base/util.h"
+#include "report/report.h"
+#include "report/scan/model.h"
+#include "report/timeline.h"
+
+#define BIN TIMELINE_FIRST_BIN_NS
+#define BEGIN 1000000000ULL
+
+static struct report r;
+
+static int set_up(void **state)
+{
+	r = (struct report){ .dir = "t", .timeline = timeline_new(BEGIN) };
+	r.present[REPORT_VFS_RW] = r.present[REPORT_OPEN] = true;
+	/* eight bins: reads in the first two and the last two, an open in the last */
+	for (unsigned int bin = 0; bin < 8; bin++)
+		if (bin < 2 || bin > 5)
+			timeline_add(r.timeline, TIMELINE_READ_BYTES, BEGIN + bin * BIN, 7);
+	timeline_add(r.timeline, TIMELINE_OPENS, BEGIN + 8 * BIN - 1, 1);
+	return r.timeline ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	timeline_free(r.timeline);
+	gaps_free(&r.gaps);
+	return 0;
+}
+
+/* The values of PANEL's series NAME, a letter each: 0, null (n) or more (x). */
+static void expect(const char *panel, const char *name, const char *wanted)
+{
+	autofree char *of_panel = util_fmt("\"panel\": \"%s\"", panel), *of_name = util_fmt("\"name\": \"%s\"", name);
+	struct json j = { 0 };
+	char got[64] = "";
+	const char *p;
+	size_t n = 0;
+
+	json_object(&j, NULL);
+	report_timeline_json(&r, &j);
+	json_end(&j);
+	assert_int_equal(j.error, 0);
+	p = strstr(j.buf, of_panel);
+	assert_non_null(p);
+	p = strstr(p, of_name);
+	assert_non_null(p);
+	p = strchr(p, '[');
+	while (p && *p != ']' && n < sizeof(got) - 1) {
+		p += strspn(p, "[, \n\t");
+		got[n++] = *p == 'n' ? 'n' : strtod(p, NULL) > 0 ? 'x' : '0';
+		p += strcspn(p, ",]");
+	}
+	json_free(&j);
+	assert_string_equal(got, wanted);
+}
+
+static void without_a_gap_no_row_is_zero(void **state)
+{
+	expect("vfs", "read", "xx0000xx");
+	expect("vfs", "write", "00000000");
+	expect("calls", "open", "0000000x");
+}
+
+static void what_was_dropped_is_unknown_and_not_zero(void **state)
+{
+	gaps_add(&r.gaps, GAP_LOST, "vfs_rw", BEGIN + BIN + 5, BEGIN + 6 * BIN + 5, "vfs_rw: rows are missing");
+	expect("vfs", "read", "xxnnnnxx");
+	expect("vfs", "write", "0nnnnnn0");
+	expect("calls", "open", "0000000x");
+}
+
+/* Of which file is not known. */
+static void lost_rows_may_be_of_any_file(void **state)
+{
+	gaps_add(&r.gaps, GAP_LOST, NULL, BEGIN + 3 * BIN, BEGIN + 3 * BIN + 5, "rows are missing");
+	gaps_add(&r.gaps, GAP_LOST, NULL, 0, 0, "nobody knows when");
+	expect("vfs", "read", "xx0n00xx");
+	expect("calls", "open", "000n000x");
+}
+
+/* A machine that stood still did not read nothing; where some rows are, all are. */
+static void while_dltraced_did_not_run_what_is_empty_is_unknown(void **state)
+{
+	gaps_add(&r.gaps, GAP_STALLED, NULL, BEGIN + 5, BEGIN + 4 * BIN, "dltraced did not run");
+	gaps_add(&r.gaps, GAP_STALLED, NULL, BEGIN + 10, BEGIN + 20 * BIN, "dltraced did not run");
+	gaps_add(&r.gaps, GAP_STEP, NULL, BEGIN, BEGIN + 8 * BIN, "the clock of TIME was set");
+	expect("vfs", "read", "xxnnnnxx");
+	expect("vfs", "write", "00nnnn00");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(without_a_gap_no_row_is_zero),
+		TEST(what_was_dropped_is_unknown_and_not_zero),
+		TEST(lost_rows_may_be_of_any_file),
+		TEST(while_dltraced_did_not_run_what_is_empty_is_unknown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
