@@ -90,10 +90,10 @@ static void put_calls(const struct report *r, double all_ns, FILE *out)
 	if (life_ns > 0)
 		fprintf(out, "%.1f %% on CPUs, all threads together", rules_percent(cpu_ns, life_ns));
 	else
-		fputs("CPU time not told", out);
+		fputs("CPU time not known", out);
 	put(out, file_ns, all_ns, "in calls on files");
 	put(out, pipe_ns, all_ns, "in calls on pipes and sockets");
-	fputs("; what else they waited in is in sched.out alone", out);
+	fputs("; their other waits are in sched.out alone", out);
 }
 
 void why_tell_did(const struct report *r, struct finding *f)

@@ -272,7 +272,7 @@ const struct rule rules_of_access[] = {
 	  .size = rules_size_of_reads,
 	  .is_fact = true,
 	  .tell = tell_balance,
-	  .advice = "As training goes. What helps is what reads profit from: page cache, "
+	  .advice = "Most training does so. What helps is what reads profit from: page cache, "
 		    "read-ahead, local copies." },
 	{ .code = "redundant-reads",
 	  .title = "The same bytes are read more than once in an epoch",

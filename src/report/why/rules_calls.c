@@ -240,7 +240,7 @@ static void tell_slow_imports(struct report *r, struct finding *f)
 
 	if (!slowest.p)
 		return;
-	finding_tell(f, "process %u was for %s of its %s in %s opens, reads and closes of programs and packages",
+	finding_tell(f, "process %u spent %s of its %s in %s opens, reads and closes of programs and packages",
 		     (unsigned int)slowest.p->pid, FMT_NS((uint64_t)slowest.software_ns), FMT_NS((uint64_t)slowest.life_ns),
 		     FMT_COUNT(slowest.p->software_calls));
 	if (r->why->has_sums)

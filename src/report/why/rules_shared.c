@@ -211,7 +211,7 @@ static void tell_calls(struct report *r, struct finding *f)
 
 const struct rule rules_of_sharing[] = {
 	{ .code = "file-imbalance",
-	  .title = "Of a file that several processes share one moved much more than another",
+	  .title = "One process moved much more of a shared file than another",
 	  .threshold = 0.3,
 	  .needs = RULE_RW | RULE_TRAINS,
 	  .is_share = false,
@@ -227,7 +227,7 @@ const struct rule rules_of_sharing[] = {
 	  .measure = random_writes,
 	  .size = size_of_write_jumps,
 	  .tell = tell_random_writes,
-	  .advice = "Write a file from its begin to its end, or gather what belongs together in memory first." },
+	  .advice = "Write a file from beginning to end, or gather what belongs together in memory first." },
 	{ .code = "read-often",
 	  .title = "Nearly all calls that move bytes are reads",
 	  .threshold = 0.9,
@@ -237,7 +237,7 @@ const struct rule rules_of_sharing[] = {
 	  .size = rules_size_of_reads,
 	  .is_fact = true,
 	  .tell = tell_calls,
-	  .advice = "As training goes. Fewer and larger reads cost less: read samples whole, or map files." },
+	  .advice = "Most training does so. Fewer and larger reads cost less: read samples whole, or map files." },
 	{ .code = "redundant-writes",
 	  .title = "The same bytes are written more than once in an epoch",
 	  .threshold = 0.1,

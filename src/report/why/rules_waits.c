@@ -103,8 +103,8 @@ static void tell_decode(struct report *r, struct finding *f)
 			     rules_percent((double)user_ns, (double)life_ns));
 	if (!w->has_switches && !w->has_sums)
 		finding_tell(f,
-			     "when they computed is by their CPU time at exit, evenly over what "
-			     "they did in no call: --sched sums or timeline tells it");
+			     "when they computed is estimated: their CPU time at exit, evenly over the time "
+			     "between their calls; --sched sums or timeline records it");
 	if (!isnan(w->cpu_idle_percent))
 		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
 			     w->cpu_idle_percent);
@@ -147,8 +147,8 @@ static void tell_contention(struct report *r, struct finding *f)
 	waits_tell(r, f);
 	finding_tell(
 		f,
-		"for %.1f %% of the time main threads that train could have run and had no CPU, "
-		"for %.1f %% loaders that they waited for",
+		"main threads that train were ready to run and had no CPU for %.1f %% of the time, "
+		"loaders that they waited for were so for %.1f %%",
 		100 * trainers_runq(r), 100 * waits_part(r, WHY_RUNQ));
 	if (!isnan(r->why->cpu_idle_percent))
 		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
@@ -196,7 +196,7 @@ static void tell_straggler(struct report *r, struct finding *f)
 		if (s != WHY_QUEUE && l->idle_ns[s] > l->idle_ns[most])
 			most = s;
 	if (l->alive_idle_ns > 0)
-		finding_tell(f, "it was mostly %s then (%.0f %%)",
+		finding_tell(f, "it was mostly %s (%.0f %%)",
 			     most == WHY_OTHER ? "in no call that is traced" : waits_state_texts[most],
 			     rules_percent(l->idle_ns[most], l->alive_idle_ns));
 	if (most == WHY_DISK || most == WHY_META)
@@ -278,7 +278,7 @@ static void tell_computing(struct report *r, struct finding *f)
 	if (!isnan(r->why->cpu_idle_percent))
 		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)", r->why->cpu_idle_percent);
 	if (s->read_bytes)
-		finding_tell(f, "it read %s of files itself, in %s; what it computed for its samples is in its CPU time",
+		finding_tell(f, "it read %s of files itself, in %s; decoding its samples is part of its CPU time",
 			     FMT_BYTES(s->read_bytes), FMT_NS(s->read_files_ns));
 }
 
@@ -318,20 +318,20 @@ const struct rule rule_trainer_bound = {
 
 const struct rule rule_unknown = {
 	.code = "unknown",
-	.title = "What the job waited for cannot be told from this trace",
+	.title = "This trace does not show what the job waited for",
 	.is_share = true,
 	.tell = tell_unknown,
-	.advice = "Look at `dltraced report --cpu' of this trace, which has each thread's waits by call and folder. What it lacks is "
-		  "above: trace again with it (CPU scheduling, nvidia-smi where there is a GPU).",
+	.advice = "Look at `dltraced report --cpu' of this trace, which has each thread's waits by call and folder. The lines above "
+		  "say what the trace lacks: trace again with that (CPU scheduling, nvidia-smi where there is a GPU).",
 };
 
 const struct rule rule_no_training = {
 	.code = "unknown",
-	.title = "Nothing in this trace is seen to train, and it has no CPU scheduling",
+	.title = "No training is seen in this trace, and it has no CPU scheduling",
 	.is_share = true,
 	.tell = tell_unknown,
 	.advice = "Without CPU scheduling (--sched off, --all) the report knows waits of jobs with a GPU, with loaders, or with "
-		  "epochs in their log alone: trace again with it, or name the epochs of this trace by --app-log or --phase.",
+		  "epochs in their log alone: trace again with it (it is the default), or name the epochs of this trace by --app-log or --phase.",
 };
 
 const struct rule rule_cpu_bound = {
@@ -342,7 +342,7 @@ const struct rule rule_cpu_bound = {
 	.measure = computing,
 	.tell = tell_computing,
 	.advice = "It loads its data in the process that computes. Where that is training, let workers load (num_workers of a "
-		  "PyTorch DataLoader), so that both go on at a time; a profiler of the language shows what computes.",
+		  "PyTorch DataLoader), so that both go on at a time; a profiler (py-spy, perf) shows what takes the CPU.",
 };
 
 const struct rule rule_idle = {
@@ -352,7 +352,7 @@ const struct rule rule_idle = {
 	.is_share = true,
 	.measure = sleeping,
 	.tell = tell_sleeping,
-	.advice = "Nothing of it waits for storage. See what the program sleeps for: polling, a back-off, a rate limit.",
+	.advice = "It does not wait for storage. See what the program sleeps for: polling, a back-off, a rate limit.",
 };
 
 const struct rule rules_of_waits[] = {

@@ -119,8 +119,8 @@ static void tell_slow_worker(struct report *r, struct finding *f)
 
 	finding_tell(
 		f,
-		"process %u was %s in calls on files for each file that it opened to read, the "
-		"median of the %u that ran at a time is %s, from %.3f s to %.3f s",
+		"process %u spent %s in calls on files for each file that it opened to read; the "
+		"median of the %u that ran at the same time is %s, from %.3f s to %.3f s",
 		(unsigned int)e->slow_worker, FMT_NS((uint64_t)e->slow_worker_ns), e->slow_among,
 		FMT_NS((uint64_t)e->median_worker_ns), rules_seconds(r, e->begin_ns),
 		rules_seconds(r, e->end_ns));

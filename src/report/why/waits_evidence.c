@@ -27,9 +27,9 @@ static const char *const basis_texts[WHY_BASES] = {
 	[WHY_BY_SWITCHES] = "by sched_switch.out: no thread could run, or the main thread was in a call on a file",
 	[WHY_BY_SUMS] = "by sched.out and the rows of calls",
 	[WHY_BY_CALLS] = "by calls on pipes, sockets and files; poll(2) and futex(2) are in sched.out alone",
-	[WHY_BY_CPU_TIME] = "at most, by CPU time: poll(2) and the like, in which one waits, are in sched.out alone",
+	[WHY_BY_CPU_TIME] = "at most, by CPU time: waits in poll(2) and the like are in sched.out alone",
 	[WHY_BY_NOTHING] = "not known",
-	[WHY_BY_SEVERAL] = "which is not known of all in the same way",
+	[WHY_BY_SEVERAL] = "measured in different ways",
 };
 
 /* What is looked at, of all trainers. */
@@ -106,7 +106,7 @@ static void tell_bases(const struct why *w, struct finding *f)
 		fprintf(out, "%s%u of them (process %u%s) ", before, a.n, (unsigned int)a.pid,
 			a.n > 1 ? " and others" : "");
 		if (b == WHY_BY_NOTHING) {
-			fputs("left out: the GPU in use has no numbers", out);
+			fputs("left out: its GPU has no numbers", out);
 		} else {
 			fprintf(out, "%.1f %%, ", rules_percent(a.waited_ns, a.window_ns));
 			put_basis(w, b, out);
@@ -143,7 +143,7 @@ static void tell_window(struct report *r, struct finding *f)
 	free(basis);
 	tell_bases(w, f);
 	if (rules_percent(w->unseen_ns, w->window_ns) >= 1)
-		finding_tell(f, "whether they waited is not known of another %.1f %% of the time",
+		finding_tell(f, "for another %.1f %% of the time it is not known whether they waited",
 			     rules_percent(w->unseen_ns, w->window_ns));
 }
 
@@ -176,7 +176,7 @@ static void tell_states(struct report *r, struct finding *f)
 	if (!text[0] || waits_share(r, sum_ns) < LEAST_STATES)
 		return;
 	if (w->loaders.n)
-		finding_tell(f, "these waits, by what %u loader%s and the main thread did meanwhile: %s", w->loaders.n,
+		finding_tell(f, "what %u loader%s and the main thread did during these waits: %s", w->loaders.n,
 			     w->loaders.n == 1 ? "" : "s", text);
 	else
 		finding_tell(f, "these waits: %s", text);

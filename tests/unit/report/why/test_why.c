@@ -396,7 +396,7 @@ static void who_has_not_ended_may_wait_in_calls_without_rows(void **state)
 	about(b->share, 0.073);
 	about(r->why->unseen_ns / r->why->window_ns, 1 - 0.073);
 	assert_true(lacks(r, "trainer-bound: needs all waits of the trainers"));
-	assert_non_null(strstr(b->evidence[2], "whether they waited is not known of another 92.7 % of the time"));
+	assert_non_null(strstr(b->evidence[2], "for another 92.7 % of the time it is not known whether they waited"));
 	report_free(r);
 	/* more than half of the time is waited for something that is known */
 	r = polling(0, 800 * MS);
