@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads and writes, one record per call and side (a call between two files has an R and a W). */
+#include "printed.bpf.h"
 #include "rw.bpf.h"
 
 /* What the call made the kernel fetch from disk: charged to the task when a bio is submitted. */
@@ -45,6 +46,7 @@ CALL_END(rw_exit)
 		return 0;
 	if (call->shape & DLT_RW_POS)
 		offset = call->args[3];
+	printed_note(call, ret);
 	rw_send(task, call, tid, call->args[2], offset, 0, ret);
 	return 0;
 }
@@ -67,6 +69,7 @@ CALL_END(rw_vec_exit)
 		if (offset == -1)
 			offset = DLT_NONE;
 	}
+	printed_note_vec(call, ret);
 	rw_send(task, call, tid, iov_bytes(call->args[1], call->args[2]), offset, flags, ret);
 	return 0;
 }

@@ -123,6 +123,7 @@ struct dlt_stats {
 	/* of LOST; for what is left of it and for ROWS_LOST a ring had no room */
 	__u64 lost_room;   /* no place among what is in flight */
 	__u64 lost_unseen; /* the kernel did not call the program at its begin or at its end */
+	__u64 unread;  /* printed: writes that were passed over, as there were too many */
 };
 
 /* One for all, written by both sides. */
@@ -191,6 +192,8 @@ struct dlt_config {
 	__u8 hold;	    /* programs turn preemption off while they run */
 	__u8 perf;	    /* DLT_PERF_*: what to take where this kernel skips runs of typed programs */
 	__u8 owned;	    /* OWNER, who is not root, reads the trace: it tells of nobody else's */
+	__u8 printed;	    /* what is written to descriptors 1 and 2 is copied */
+	__u8 pad[3];
 };
 
 #define DLT_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
@@ -200,6 +203,6 @@ DLT_ASSERT_SIZE(dlt_file_id, 16);
 DLT_ASSERT_SIZE(dlt_file, 56);
 DLT_ASSERT_SIZE(dlt_call, 96);
 DLT_ASSERT_SIZE(dlt_callinfo, 4);
-DLT_ASSERT_SIZE(dlt_config, 32 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + 8);
+DLT_ASSERT_SIZE(dlt_config, 32 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + 12);
 
 #endif

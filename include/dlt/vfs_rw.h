@@ -10,6 +10,7 @@
 #define DLT_RW_POS 2   /* the position is an argument */
 #define DLT_RW_VEC 4   /* iovec, count */
 #define DLT_RW_RWF 8   /* preadv2, pwritev2: flags; position -1 is the file's own */
+#define DLT_RW_PRINTS 16 /* what programs print with: bpf/printed.bpf.h */
 /* of the calls between two */
 #define DLT_RW_SENDFILE 0
 #define DLT_RW_SPLICE 1

@@ -21,6 +21,7 @@ struct probe_counts {
 	uint64_t filtered;
 	uint64_t foreign; /* not told: of others than the trace's owner */
 	uint64_t unseen;  /* that the kernel did not report to a hook: of LOST; of sched switches within its sums */
+	uint64_t unread;  /* writes to the job's output, or their ends, that were not looked at for lines about phases */
 	uint64_t dropped, dropped_bytes; /* of the rows and bytes, by --keep */
 	uint64_t summed;		 /* never written as rows: --rollup-only */
 };

@@ -23,11 +23,13 @@
 struct dlt_call;
 struct lives;
 struct metrics;
+struct printed;
 
 struct decode_counts {
 	uint64_t records;
-	uint64_t filtered; /* by --comm, --exclude-comm */
+	uint64_t filtered; /* by --comm, --exclude-comm; of lines that were printed, those that say nothing new */
 	uint64_t summed;   /* instead of a row: --rollup-only */
+	uint64_t unread;   /* writes to the job's output, or their ends, that were not looked at */
 	uint64_t bad;	   /* no record of ours: a defect */
 };
 
@@ -45,6 +47,8 @@ struct decode {
 	probe_mask observed; /* of those whose rows are operations */
 	struct metrics *metrics; /* --metrics-file, else NULL: the control plane's */
 	struct lives *lives;	 /* somebody watches, else NULL: the drain's */
+	struct printed *printed; /* lines of the job's output, where they are asked for, else NULL: the drain's */
+	uint64_t reached_ns;	 /* TIMESTAMP of the last record out of a ring */
 	struct escape escape;
 	uint32_t own_dev;      /* of the trace folder, as the kernel writes it */
 	_Atomic bool same_dev; /* the target uses files there; read by the control plane */

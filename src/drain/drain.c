@@ -19,6 +19,7 @@
 #include "dlt/marks.h"
 #include "dlt/time_align.h"
 #include "drain/archiver.h"
+#include "drain/printed.h"
 #include "host/rights/privileges.h"
 #include "kernel/tracer.h"
 #include "trace/probe.h"
@@ -39,19 +40,24 @@
 
 static void on_record(void *ctx, const void *rec, uint32_t len)
 {
-	decode_record(ctx, rec, len);
+	struct decode *d = ctx;
+
+	d->reached_ns = ((const struct dlt_hdr *)rec)->ts_ns;
+	decode_record(d, rec, len);
 }
 
 /* Not for longer than a period: clock, log and collectors wait. Whether there was anything. */
 static bool round_once(struct drain *d)
 {
-	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), due = now + PERIOD_NS, n;
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), due = now + PERIOD_NS, n, begin_ns = now;
 
 	do {
 		n = rings_consume(&d->rings, now, on_record, &d->decode);
 		now = clock_now_ns(CLOCK_MONOTONIC);
 		__atomic_store_n(&d->heartbeat_ns, now, __ATOMIC_RELAXED);
 	} while (now < due && rings_waiting(&d->rings) > d->ring_bytes / 4);
+	if (d->decode.printed)
+		printed_turn(d->decode.printed, &d->decode, n ? d->decode.reached_ns : begin_ns);
 	return n;
 }
 
@@ -78,6 +84,8 @@ static void clock_tick(struct drain *d, bool step)
 
 	/* rows until now keep the map that was in force when they happened */
 	round_once(d);
+	if (step && d->decode.printed)
+		printed_flush(d->decode.printed, &d->decode);
 	clock_read(&r, CLOCK_TRIES);
 	clock_row(d, &r, events[clock_map_update(&d->decode.clock, &r, step)]);
 }
@@ -277,6 +285,8 @@ static void finish(struct drain *d)
 			poll(NULL, 0, 1);
 	}
 	logtail_read(&d->log, &d->decode, true);
+	if (d->decode.printed)
+		printed_flush(d->decode.printed, &d->decode);
 	mark_rows(d);
 	clock_read(&r, CLOCK_TRIES);
 	__atomic_store_n(&d->end_ns, r.mono_ns, __ATOMIC_RELAXED);
@@ -414,6 +424,10 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, prob
 	d->split = (struct sink_split){ .bytes = cfg->rotate_bytes, .closed = archiver_closed, .ctx = archiver };
 	d->split_ns = cfg->rotate_ns;
 	r = decode_init(&d->decode, cfg);
+	if (!r && mask >> DLT_printed & 1) {
+		d->decode.printed = printed_new();
+		r = d->decode.printed ? 0 : -ENOMEM;
+	}
 	if (!r && !fstat(dirfd, &st))
 		d->decode.own_dev = major(st.st_dev) << 20 | minor(st.st_dev);
 	if (!r && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, d->marks) < 0)
@@ -481,6 +495,7 @@ void drain_free(struct drain *d)
 		return;
 	drain_stop(d);
 	decode_free(&d->decode);
+	printed_free(TAKE_PTR(d->decode.printed));
 	rings_free(&d->rings);
 	logtail_close(&d->log);
 	util_close(&d->marks[0]);

@@ -107,6 +107,9 @@ void tracer_leave_out(struct tracer *t, unsigned int probe, const char *why)
 	t->probes &= ~PROBE_BIT(probe);
 	t->why[probe] = strdup(why); /* which may be what was there before */
 	free(before);
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (probes[i]->needs == probe && !probes[i]->open && t->probes >> i & 1)
+			tracer_leave_out(t, i, why);
 }
 
 struct load {
@@ -215,6 +218,7 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 		.cgroups = o->cgroups || o->new_containers,
 		.new_containers = o->new_containers,
 		.owned = o->owned,
+		.printed = o->probes >> DLT_printed & 1,
 		.owner = o->owner,
 		.n_disks = o->n_disks,
 	};

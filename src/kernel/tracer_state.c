@@ -96,6 +96,7 @@ void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES])
 			stats[i].unseen += __atomic_load_n(&st->unseen, __ATOMIC_RELAXED);
 			stats[i].lost_room += __atomic_load_n(&st->lost_room, __ATOMIC_RELAXED);
 			stats[i].lost_unseen += __atomic_load_n(&st->lost_unseen, __ATOMIC_RELAXED);
+			stats[i].unread += __atomic_load_n(&st->unread, __ATOMIC_RELAXED);
 		}
 }
 

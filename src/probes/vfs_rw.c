@@ -67,8 +67,8 @@ static const struct probe_call calls[] = {
 	{ "readv", SYS_readv, DLT_RW_VEC, "rw_vec_exit" },
 	{ "sendfile", SYS_sendfile, DLT_RW_SENDFILE, "rw_copy_exit", .func = "sendfile64" },
 	{ "splice", SYS_splice, DLT_RW_SPLICE, "rw_copy_exit" },
-	{ "write", SYS_write, DLT_RW_WRITE, "rw_exit" },
-	{ "writev", SYS_writev, DLT_RW_VEC | DLT_RW_WRITE, "rw_vec_exit" },
+	{ "write", SYS_write, DLT_RW_WRITE | DLT_RW_PRINTS, "rw_exit" },
+	{ "writev", SYS_writev, DLT_RW_VEC | DLT_RW_WRITE | DLT_RW_PRINTS, "rw_vec_exit" },
 	{ "io_getevents", SYS_io_getevents, 0, "aio_reap_exit", .no_row = true },
 	{ "io_pgetevents", SYS_io_pgetevents, 0, "aio_reap_exit", .no_row = true },
 	/* requests, not calls: src/kernel/uring.c */

@@ -293,7 +293,8 @@ static void put_lost_by(struct json *j, const uint64_t by[LOSSES])
 static void put_probe(struct json *j, const struct session *s, unsigned int i)
 {
 	const bool traced = s->traced && (s->tracer.probes >> i & 1 || !(s->cfg->probes >> i & 1));
-	const struct backend_kind *backend = s->tracer.backends[i];
+	const unsigned int by = probes[i]->open ? i : probes[i]->needs; /* whose programs see it; 0: none's */
+	const struct backend_kind *backend = s->tracer.backends[by];
 	const char *why = s->traced ? s->tracer.why[i] : s->why_not;
 	const struct probe_counts *n = &s->status.counts.probes[i];
 
@@ -319,6 +320,8 @@ static void put_probe(struct json *j, const struct session *s, unsigned int i)
 		json_u64(j, "foreign", n->foreign);
 	if (n->unseen)
 		json_u64(j, "unseen", n->unseen);
+	if (n->unread)
+		json_u64(j, "unread", n->unread);
 	json_u64(j, "unsure", n->unsure);
 	json_end(j);
 }

@@ -401,6 +401,19 @@ static void imply_sched(struct config *cfg)
 		cfg->may_lack = implied;
 }
 
+/*
+ * Lines that the job prints are there by default where its writes are traced, of a target: all of a machine's are nobody's
+ * job. --log has them, and others, from the relay.
+ */
+static void imply_printed(struct config *cfg)
+{
+	const probe_mask printed = PROBE_BIT(DLT_printed);
+	const bool named = cfg->probes_named & printed, writes = cfg->probes >> DLT_vfs_rw & 1;
+
+	if (cfg->log || (cfg->background && cfg->argv) || (!named && (cfg->all || !writes)))
+		cfg->probes &= ~printed;
+}
+
 const char *start_config_finish(struct config *cfg)
 {
 	const char *why = check(cfg);
@@ -408,6 +421,7 @@ const char *start_config_finish(struct config *cfg)
 	if (why)
 		return why;
 	imply_sched(cfg);
+	imply_printed(cfg);
 	imply_rotate(cfg);
 	if (!*cfg->experiment)
 		experiment_name(cfg, cfg->experiment, sizeof(cfg->experiment));

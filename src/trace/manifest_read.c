@@ -72,6 +72,7 @@ static const struct fact facts[] = {
 	{ "probes[].rows", PROBE, UINT, MEMBER(manifest_probe, rows) },
 	{ "probes[].summed", PROBE, UINT, MEMBER(manifest_probe, summed) },
 	{ "probes[].unmatched", PROBE, UINT, MEMBER(manifest_probe, unmatched) },
+	{ "probes[].unread", PROBE, UINT, MEMBER(manifest_probe, unread) },
 	{ "probes[].unseen", PROBE, UINT, MEMBER(manifest_probe, unseen) },
 	{ "probes[].unsure", PROBE, UINT, MEMBER(manifest_probe, unsure) },
 	{ "probes[].why", PROBE, STR, MEMBER(manifest_probe, why) },

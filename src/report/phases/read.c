@@ -153,12 +153,28 @@ static void read_workload_log(struct phase_reader *r, int dirfd)
 	phase_log_read(r, fd, name, false);
 }
 
-static void read_folder(struct phase_reader *r, int dirfd)
+/* Of a job that prints lines about phases: some may be among these. Others print what they like, or data. */
+static void note_unread(struct phase_reader *r, const struct manifest_facts *m)
+{
+	const struct manifest_probe *printed = manifest_probe(m, "printed");
+
+	if (printed && printed->unread)
+		phase_note(r, "printed.out: %" PRIu64 " writes to the job's output were too many or too long to be looked at for "
+			   "lines about phases; --log keeps all of it", printed->unread);
+}
+
+static void read_folder(struct phase_reader *r, int dirfd, const struct manifest_facts *m)
 {
 	struct phase_log log = { .name = "workload.out", .tells = true };
 	autoclose int fd = -1;
 	int res = read_rows(r, dirfd, "workload.out", "TEXT", output_row, &log);
 
+	if (res == -ENOENT) {
+		log.name = "printed.out";
+		res = read_rows(r, dirfd, "printed.out", "TEXT", output_row, &log);
+		if (log.entries)
+			note_unread(r, m);
+	}
 	phase_log_note(r, &log, false);
 	if (res == -ENOENT)
 		read_workload_log(r, dirfd);
@@ -242,7 +258,7 @@ int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *m, 
 	for (unsigned int i = 0; i < r->options->n_logs; i++)
 		read_named(r, r->options->logs[i]);
 	if (!r->options->n_logs)
-		read_folder(r, dirfd);
+		read_folder(r, dirfd, m);
 	read_rows(r, dirfd, "marks.out", "TEXT", mark_row, NULL);
 	res = phases_close(p, r->clock.begin_ns);
 	note_pairs(r);

@@ -7,6 +7,7 @@
 #include "fuzz.h"
 
 #include "drain/decode.h"
+#include "drain/printed.h"
 #include "trace/probe.h"
 
 #define RECORDS_MAX 16
@@ -17,7 +18,7 @@ static void decoder_open(struct decode *d)
 {
 	const struct clock_reading start = { .mono_ns = 1000 * NSEC_PER_SEC, .real_ns = 1795222923 * NSEC_PER_SEC };
 
-	EXPECT(decode_init(d, &cfg) == 0);
+	EXPECT(decode_init(d, &cfg) == 0 && (d->printed = printed_new()));
 	clock_map_init(&d->clock, &start);
 }
 
@@ -87,6 +88,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size -= len;
 	}
 	decode_files_again(&d, 2000 * NSEC_PER_SEC);
+	printed_flush(d.printed, &d);
+	printed_free(d.printed);
 	decode_free(&d);
 	return 0;
 }

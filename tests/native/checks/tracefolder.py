@@ -16,7 +16,7 @@ import time
 
 PROBES = ("close", "create_del", "mmap", "open", "sync", "vfs_rw")  # one row is one call
 BETWEEN_TWO = ("copy_file_range", "sendfile", "splice")
-OWN = PROBES + ("bio", "files", "marks", "pids", "sched", "sched_switch", "time_align")
+OWN = PROBES + ("bio", "files", "marks", "pids", "printed", "sched", "sched_switch", "time_align")
 SPECIAL = b'"#\\\x7f' + bytes(range(0x21))
 PLAIN_LINE = re.compile(r"[\t!$-[\]-~]*").fullmatch  # nothing to escape, and nothing escaped
 # Kernels may keep a switch or a request's end to themselves (docs/traces.md); those of the guests do not.

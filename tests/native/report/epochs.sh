@@ -4,7 +4,8 @@
 # The epochs of a job that prints them as training loops, tqdm, Lightning, Keras, the trainer of Hugging Face and MLPerf
 # do, none of which the user has told dltraced of: `report' has as many as there were, where the job's own clock has
 # them, whether lines come before an epoch, behind it or while it goes on, with workers of each epoch, of all of them
-# and none. A job that prints nothing has those of its workers. Checkpoints are what is written of them.
+# and none. A job that prints nothing has those of its workers. Checkpoints are what is written of them. By default lines
+# are seen as they are written, each with its own time; --log has the job's output pass through dltraced.
 . "${0%/*}/../lib.sh"
 need python3
 
@@ -13,7 +14,8 @@ job=$here/../workloads/epochs.py
 run() {
 	name=$1
 	shift
-	trace --log -- python3 "$job" "$name" data account --epochs 3 --steps 12 --step-ms 60 "$@" >/dev/null 2>err || fail "$name $*: $? $(cat err)"
+	# shellcheck disable=SC2086 # none or one
+	trace $log -- python3 "$job" "$name" data account --epochs 3 --steps 12 --step-ms 60 "$@" >/dev/null 2>err || fail "$name $*: $? $(cat err)"
 	"$DLT" report --json "$t" >json || fail "report of $name $*"
 }
 # shape SOURCE SIDE FIRST SHAPE OPTION...: see checks/epochs.py
@@ -31,6 +33,7 @@ print(*(p["number"] for p in json.load(sys.stdin)["timeline"]["phases"] if p["ki
 }
 python3 "$job" none data account --epochs 1 --steps 1 --step-ms 1 || fail "no data"
 
+log=
 shape log ends 0 results
 shape log ends 7 results --first 7 --save 20
 shape log ends 0 results --persistent
@@ -43,17 +46,26 @@ shape log begins 0 best-so-far --workers 0
 shape log both 0 heading-and-result
 shape log both 0 every
 shape log both 0 keras
+shape log both 0 bar
+shape log both 0 lightning
 shape log - 0 named
 shape mllog - 0 mllog
 shape workers - 0 none --save 20
 shape workers - 0 none --validate
+
+# One generation is of all epochs, or of one: nothing is said.
+run none --persistent
+numbers "" "workers of all epochs"
+
+log=--log
+shape log ends 0 results
+shape log both 0 heading-and-result
+shape log both 0 keras
+shape log - 0 named
+shape mllog - 0 mllog
 
 # Bars show whole seconds, and when one that is drawn over itself came is known of the line alone: as many there are.
 run bar --step-ms 150
 numbers "0 1 2" "a bar for each"
 run lightning --step-ms 150
 numbers "0 1 2" "one line of bars"
-
-# One generation is of all epochs, or of one: nothing is said.
-run none --persistent
-numbers "" "workers of all epochs"

@@ -66,7 +66,7 @@ static void has_defaults(void **state)
 	assert_null(cfg.user);
 	assert_null(cfg.collectors);
 	assert_string_equal(cfg.experiment, "all");
-	assert_int_equal(cfg.probes, PROBES_DEFAULT & ~PROBE_BIT(DLT_sched));
+	assert_int_equal(cfg.probes, PROBES_DEFAULT & ~(PROBE_BIT(DLT_sched) | PROBE_BIT(DLT_printed)));
 	assert_int_equal(cfg.backends, 0);
 	assert_int_equal(cfg.interval_ns, NSEC_PER_SEC);
 	assert_int_equal(cfg.cpu_each_ns, 0);
@@ -166,7 +166,7 @@ static void values_reach_the_config(void **state)
 	assert_int_equal(cfg.report, REPORT_SCREEN);
 	accept(ARGS("--all", "--no-report", "-P", "-open"));
 	assert_int_equal(cfg.report, REPORT_NONE);
-	assert_int_equal(cfg.probes, PROBES_DEFAULT & ~PROBE_BIT(DLT_open) & ~PROBE_BIT(DLT_sched));
+	assert_int_equal(cfg.probes, PROBES_DEFAULT & ~PROBE_BIT(DLT_open) & ~PROBE_BIT(DLT_sched) & ~PROBE_BIT(DLT_printed));
 }
 
 static void scheduling_is_summed_up_for_a_target(void **state)
@@ -201,6 +201,28 @@ static void scheduling_that_was_asked_for_is_not_optional(void **state)
 	assert_int_equal(cfg.probes & sums, sums);
 	accept(ARGS("--all", "--sched", "sums"));
 	assert_int_equal(cfg.probes & sums, sums);
+}
+
+static void lines_are_kept_of_a_target_whose_writes_are_traced(void **state)
+{
+	const probe_mask printed = PROBE_BIT(DLT_printed);
+
+	accept(ARGS("--", "x"));
+	assert_true(cfg.probes & printed);
+	accept(ARGS("-P", "-printed", "--", "x"));
+	assert_false(cfg.probes & printed);
+	accept(ARGS("-P", "-vfs_rw", "--", "x"));
+	assert_false(cfg.probes & printed);
+	accept(ARGS("-P", "bio,printed", "--", "x"));
+	assert_true(cfg.probes & printed);
+	accept(ARGS("--all"));
+	assert_false(cfg.probes & printed);
+	accept(ARGS("--all", "-P", "+printed"));
+	assert_true(cfg.probes & printed);
+	accept(ARGS("--log", "-P", "+printed", "--", "x"));
+	assert_false(cfg.probes & printed);
+	accept(ARGS("--background", "--", "x"));
+	assert_false(cfg.probes & printed);
 }
 
 static void flags_reach_the_config(void **state)
@@ -495,6 +517,7 @@ int main(void)
 		cmocka_unit_test(values_reach_the_config),
 		cmocka_unit_test(scheduling_is_summed_up_for_a_target),
 		cmocka_unit_test(scheduling_that_was_asked_for_is_not_optional),
+		cmocka_unit_test(lines_are_kept_of_a_target_whose_writes_are_traced),
 		cmocka_unit_test(flags_reach_the_config),
 		cmocka_unit_test(background_logs_the_workload),
 		cmocka_unit_test(what_needs_a_workload_says_so),

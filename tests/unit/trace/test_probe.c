@@ -20,6 +20,7 @@
 #include "dlt/mmap.h"
 #include "dlt/open.h"
 #include "dlt/pids.h"
+#include "dlt/printed.h"
 #include "dlt/rollup.h"
 #include "dlt/sched.h"
 #include "dlt/sched_switch.h"
@@ -60,6 +61,8 @@ static const struct {
 	[DLT_pids] = { "pids",
 		"TIMESTAMP TIME PID TID PPID COMM EVENT STATUS NSPID UID CGROUP RANK ARGS",
 		sizeof(struct dlt_pids), PROBE_REFERENCE },
+	[DLT_printed] = { "printed", "TIMESTAMP TIME PID TID COMM FD TEXT", sizeof(struct dlt_printed),
+		PROBE_SELECTABLE | PROBE_REFERENCE },
 	[DLT_rollup] = { "rollup",
 		"TIMESTAMP TIME MINUTE PROBE PID COMM RW ROWS FAILED BYTES LAT_NS MAX_LAT_NS SEGMENT",
 		sizeof(struct dlt_rollup), 0 },
@@ -343,7 +346,7 @@ static void finds_probes_by_their_whole_name(void **state)
 /* --- lists of the user's ---------------------------------------------------------------------- */
 
 #define BIT(name) (PROBE_BIT(DLT_##name))
-#define ALL (BIT(bio) | BIT(close) | BIT(create_del) | BIT(mmap) | BIT(open) | BIT(sync) | \
+#define ALL (BIT(bio) | BIT(close) | BIT(create_del) | BIT(mmap) | BIT(open) | BIT(printed) | BIT(sync) | \
 	     BIT(sched) | BIT(time_align) | BIT(vfs_rw))
 
 static void expect_mask(const char *list, probe_mask want)

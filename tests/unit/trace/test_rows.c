@@ -16,6 +16,7 @@
 #include "dlt/mmap.h"
 #include "dlt/open.h"
 #include "dlt/pids.h"
+#include "dlt/printed.h"
 #include "dlt/rollup.h"
 #include "dlt/sched.h"
 #include "dlt/sched_switch.h"
@@ -24,6 +25,7 @@
 #include "dlt/vfs_rw.h"
 #include "dlt/workload.h"
 #include "drain/decode.h"
+#include "drain/printed.h"
 #include "kernel/syscalls.h"
 #include "records.h"
 
@@ -776,6 +778,30 @@ static void rows_of_workload(void **state)
 	expect_golden(DLT_workload);
 }
 
+/* --- printed ---------------------------------------------------------------------------------- */
+
+static void rows_of_printed(void **state)
+{
+	static const char *const texts[] = {
+		"epoch 1: loss 0.5\n", "of no phase\n", "\033[1mEpoch 2/3\033[0m\n", "epoch 3: \t\x01\x7f\"#\\\xff\xc3\xa4\xe5\x97\xa8\n",
+	};
+
+	decode.printed = printed_new();
+	assert_non_null(decode.printed);
+	for (uint32_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		struct dlt_printed *rec = rec_begin(DLT_printed);
+
+		rec->fd = 1 + i % 2;
+		rec->bytes = (uint32_t)strlen(texts[i]);
+		memcpy(rec + 1, texts[i], rec->bytes);
+		record.hdr.size += rec->bytes;
+		rec_emit();
+	}
+	printed_flush(decode.printed, &decode);
+	printed_free(decode.printed);
+	expect_golden(DLT_printed);
+}
+
 /* --- marks ------------------------------------------------------------------------------------ */
 
 static void rows_of_marks(void **state)
@@ -883,8 +909,8 @@ static void the_sample_trace_could_be_ours(void **state)
 		autofree char *text = NULL;
 		char header[4096];
 
-		/* it has neither --log nor a mark, all its rows, no scheduling, and none on demand */
-		if (i == DLT_workload || i == DLT_marks || i == DLT_rollup || probes[i]->flags & (PROBE_ON_DEMAND | PROBE_SCHED_SUMS))
+		/* it has neither --log nor a mark, all its rows, no scheduling, no lines, and none on demand */
+		if (i == DLT_workload || i == DLT_marks || i == DLT_printed || i == DLT_rollup || probes[i]->flags & (PROBE_ON_DEMAND | PROBE_SCHED_SUMS))
 			continue;
 		assert_int_equal(util_read_file(path, 1 << 20, &text, NULL), 0);
 		*record_put_header(header, probes[i]) = '\0';
@@ -904,6 +930,7 @@ int main(void)
 		WITH_DECODER(rows_of_mmap),
 		WITH_DECODER(rows_of_open),
 		WITH_DECODER(rows_of_pids),
+		WITH_DECODER(rows_of_printed),
 		WITH_DECODER(rows_of_rollup),
 		WITH_DECODER(rows_of_sched),
 		WITH_DECODER(rows_of_sched_switch),

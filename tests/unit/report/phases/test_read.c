@@ -322,6 +322,29 @@ static void a_row_is_a_line_with_a_time(void **state)
 	phases_free(p);
 }
 
+/* What --log kept is all of the output. */
+static void what_was_printed_counts_where_there_is_no_log(void **state)
+{
+	struct manifest_facts m = berlin;
+	struct phases *p;
+
+	m.probes[0] = (struct manifest_probe){ .name = "printed", .unread = 1234 };
+	m.n_probes = 1;
+	tree_put("printed.out", "# dltraced printed 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFD\tTEXT\n"
+				"1010000000000\t-\t7\t7\tpython\t1\tStarting\\040epoch\\0401\n"
+				"1020000000000\t-\t7\t7\tpython\t2\tEnding\\040epoch\\0401\n");
+	p = read_with(&m, NULL);
+	expect(p, "epoch 1 log 10-20\n");
+	said("printed.out: 1234 writes to the job's output were too many or too long to be looked at");
+	phases_free(p);
+	tree_put("workload.out", "# dltraced workload 1\nTIMESTAMP\tTIME\tTEXT\n"
+				 "1011000000000\t-\tStarting\\040epoch\\0401\n"
+				 "1021000000000\t-\tEnding\\040epoch\\0401\n");
+	p = read_with(&berlin, NULL);
+	expect(p, "epoch 1 log 11-21\n");
+	phases_free(p);
+}
+
 /* What a bar shows came as long before its row as it says itself; terminals' escapes are passed over. */
 static void a_bar_is_drawn_over_and_over_in_one_row(void **state)
 {
@@ -530,6 +553,7 @@ int main(void)
 		IN_TREE(garbage_is_passed_over),
 		IN_TREE(what_is_no_file_is_said),
 		IN_TREE(a_row_is_a_line_with_a_time),
+		IN_TREE(what_was_printed_counts_where_there_is_no_log),
 		IN_TREE(a_bar_is_drawn_over_and_over_in_one_row),
 		IN_TREE(workers_have_generations),
 		IN_TREE(lines_of_another_run_are_no_epochs),

@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# printed.out: lines about epochs, as the job itself has them, each at the time at which the job wrote it, while its output
+# is what it would be without a trace: a pipe, a file, a terminal, the same bytes. In pieces, of two processes, of one that
+# is killed, among many others and among junk. What tee passes on is no second line. --log and -P -printed leave it out.
+. "${0%/*}/../lib.sh"
+need python3
+job=$here/../workloads/prints.py
+
+# prints WAY [OPTION...]: the job by that, its output into out and err; its lines are rows.
+prints() {
+	way=$1
+	shift
+	trace "$@" -- python3 "$job" "$way" account >out 2>err9
+	equal "status of $way" $? "${status:-0}"
+	check printed account
+}
+
+ways='lines pieces two many junk'
+[ -z "$slow" ] || ways='lines junk'
+for way in $ways; do
+	python3 "$job" $way account >out-plain 2>err-plain || fail "$way"
+	prints $way
+	for file in out err; do
+		[ $file = err ] && got=err9 || got=out
+		[ $way = two ] && continue # who comes first is chance
+		cmp $got $file-plain || fail "$way: std$file is another than without a trace"
+	done
+done
+status=137 prints killed
+
+# Descriptors are the caller's own.
+[ -n "$slow" ] && exit
+stat -L -c '%d %i' out >inode
+trace -- sh -c 'stat -L -c "%d %i" /dev/stdout /dev/stderr' >out 2>&1
+equal "stdout and stderr" "$(sort -u out)" "$(cat inode)"
+trace -- python3 "$job" lines account 2>/dev/null | cat >out
+equal "lines in a pipe" "$(grep -c finished out)" 4
+check printed account
+cat >terminal.py <<'EOF'
+import os, pty, sys
+pid, fd = pty.fork()
+if not pid:
+    os.execvp(sys.argv[1], sys.argv[1:])
+out = b""
+while True:
+    try:
+        out += os.read(fd, 65536)
+    except OSError:
+        break
+sys.stdout.buffer.write(out)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+EOF
+rm -rf "$t"
+python3 terminal.py "$DLT" start -q --no-report --collectors none -P -bio --min-free 0 -o "$t" --workload \
+	"test -t 1 && test -t 2 && exec python3 '$job' lines account" >out || fail "on a terminal: $? $(cat out)"
+check printed account
+equal "lines on a terminal" "$(grep -c finished out)" 5
+
+trace --workload "python3 '$job' lines account 2>&1 | tee of-tee" >out 2>err || fail "tee: $?"
+cmp out of-tee || fail "tee"
+check printed account
+equal "lines of tee that were left out" "$(manifest 'next(p["filtered"] for p in m["probes"] if p["name"] == "printed")')" 5
+
+# A bar is drawn 500 times a second: what is left out is counted, and the calls are all there.
+trace -- python3 -c '
+import os, time
+for i in range(1001):
+    os.write(2, b"\rEpoch 1: %3d%%|###| %d/1000 [00:01<00:01]" % (i // 10, i))
+    time.sleep(0.002)' 2>/dev/null || fail "bar: $?"
+check whole
+kept=$(rows printed | wc -l)
+equal "lines of a bar, and those left out" \
+	"$((kept + $(manifest 'next(p["filtered"] for p in m["probes"] if p["name"] == "printed")')))" 1001
+[ "$kept" -gt 2 ] && [ "$kept" -le 40 ] || fail "$kept lines of a bar"
+equal "its last state" "$(col printed TEXT | tail -n 1 | grep -c 1000/1000)" 1
+equal "its writes" "$(rows vfs_rw 'FD == 2 && RW == "W" && COMM ~ /^python/' | wc -l)" 1001
+
+# A flood costs no row of a call, and all of it is counted.
+trace -- python3 -c '
+import os
+os.write(1, b"Epoch 0 finished\n")
+for i in range(199999):
+    os.write(1, b"of no phase, again and again\n")' >/dev/null || fail "flood: $?"
+check whole
+equal "writes of a flood" "$(rows vfs_rw 'FD == 1 && RW == "W" && COMM ~ /^python/' | wc -l)" 200000
+"$DLT" report --json "$t" >json || fail "report"
+if [ "$(manifest 'next(p.get("unread", 0) for p in m["probes"] if p["name"] == "printed")')" -gt 0 ]; then
+	grep -q 'writes to the job.s output were too many' json || fail "the report does not say what was not looked at"
+fi
+
+for off in '-P -printed' --log '-P -vfs_rw'; do
+	# shellcheck disable=SC2086 # words
+	trace $off -- python3 "$job" lines account >out 2>err || fail "$off: $?"
+	[ ! -e "$t/printed.out" ] || fail "$off: printed.out is there"
+done

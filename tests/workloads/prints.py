@@ -1,0 +1,105 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""prints: prints lines about epochs in one of many ways, and knows when each was written.
+
+    prints.py WAY ACCOUNT
+
+WAY is a function below. ACCOUNT is JSON: for each line [fd, text, begin, end], ns of CLOCK_MONOTONIC around the write that
+has the last byte of it.
+"""
+import json
+import os
+import signal
+import sys
+import time
+
+now = time.monotonic_ns
+account = []
+
+
+def say(fd, text, *pieces):
+    """One line; where PIECES are given these make it up, a write each, and the newline is the last."""
+    for piece in pieces[:-2]:
+        os.write(fd, piece.encode())
+    begin = now()
+    os.write(fd, pieces[-2].encode() if pieces else f"{text}\n".encode())
+    account.append([fd, text, begin, now()])
+    if pieces:
+        os.write(fd, pieces[-1].encode())
+
+
+def lines():
+    """On stdout and stderr, among others; one by print(), one by writev(2), which does not end."""
+    for epoch in range(3):
+        os.write(1, b"loading\n")
+        say(1 + epoch % 2, f"Epoch {epoch} finished")
+        os.write(3 - 1 - epoch % 2, b"of no phase\n")
+    begin = now()
+    print("Epoch 3 finished", flush=True)
+    account.append([1, "Epoch 3 finished", begin, now()])
+    begin = now()
+    os.writev(1, [b"Epoch ", b"4 fini", b"shed"])
+    account.append([1, "Epoch 4 finished", begin, now()])
+
+
+def pieces():
+    """A line in five writes; between them there is time."""
+    for epoch in range(3):
+        say(2, f"Epoch {epoch} finished", "Ep", "och", f" {epoch} fin", "ished", "\n")
+        time.sleep(0.1)
+
+
+def two():
+    """Two processes, half a line each in turn, then the other half; and each knows its own."""
+    here, there = os.pipe(), os.pipe()
+    child = os.fork()
+    mine, yours = (here, there) if child else (there, here)
+    os.write(1, b"Epoch ")
+    os.write(yours[1], b".")
+    os.read(mine[0], 1)
+    say(1, f"Epoch {7 if child else 8} finished", f"{7 if child else 8} finished", "\n")
+    if child:
+        os.waitpid(child, 0)
+        with open("of-child", encoding="ascii") as f:
+            account.extend(json.load(f))
+        account.sort(key=lambda line: line[3])
+    else:
+        write("of-child")
+        os._exit(0)
+
+
+def many():
+    """100 000 lines, in writes of 8 KiB as far as Python has it so, and a few about epochs, with some rest before each."""
+    for i in range(100_000):
+        if i % 20_000 == 19_999:
+            sys.stdout.flush()
+            time.sleep(0.6)
+            say(1, f"Epoch {i // 20_000} finished")
+        print("step", i, "of no phase")
+
+
+def junk():
+    """Every byte, much of it without a newline."""
+    os.write(1, bytes(range(256)) * 300)
+    os.write(2, bytes(b for b in range(256) if b not in b"\n\r\b") * 40_000)
+    time.sleep(0.3)
+    os.write(2, b"\n")
+    say(2, "Epoch 0 finished")
+
+
+def killed():
+    """By SIGKILL, and then nobody writes an account."""
+    say(1, "Epoch 0 finished")
+    say(1, "Epoch 1 finished", "Epoch 1 ", "finished", "")
+    write(sys.argv[2])
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def write(path):
+    with open(path, "w", encoding="ascii") as f:
+        json.dump(account, f)
+
+
+if __name__ == "__main__":
+    {way.__name__: way for way in (lines, pieces, two, many, junk, killed)}[sys.argv[1]]()
+    write(sys.argv[2])
