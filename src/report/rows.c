@@ -150,14 +150,6 @@ static inline bool is_elsewhere(struct scan *s)
 	return s->report->only.path && is_path_elsewhere(s);
 }
 
-/* Files of calls are read one after the other: the first row of one may be earlier than what is known. */
-static inline void uses_data(const struct scan *s, const struct report_call_facts *c)
-{
-	const uint64_t begin_ns = s->time_ns - c->lat_ns;
-
-	c->proc->data_ns = c->proc->data_ns && c->proc->data_ns < begin_ns ? c->proc->data_ns : begin_ns;
-}
-
 static bool take_call(struct scan *s)
 {
 	struct report *r = s->report;
@@ -181,7 +173,7 @@ static bool take_call(struct scan *s)
 		if (r->datasets)
 			report_datasets_map(r->datasets, c.fid, c.bytes);
 		if (c.file->data)
-			uses_data(s, &c);
+			first_data_map(&c.proc->first_data, s->time_ns - c.lat_ns);
 		hist_add(&func->op.size, c.bytes);
 	}
 	tell_call(s, &c);
@@ -239,7 +231,7 @@ static void add_transfer(struct scan *s, const struct report_call_facts *c, stru
 	if (c->file && c->file->data) {
 		*(write ? &c->proc->data_written : &c->proc->data_read) += bytes;
 		if (!write)
-			uses_data(s, c);
+			first_data_read(&c->proc->first_data, s->time_ns - c->lat_ns, bytes);
 	}
 	if (c->file)
 		*(write ? &c->file->write_bytes : &c->file->read_bytes) += bytes;

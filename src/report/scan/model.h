@@ -12,6 +12,7 @@
 
 #include "base/notes.h"
 #include "report/phases/phases.h"
+#include "report/scan/first_data.h"
 #include "report/scan/gaps.h"
 #include "report/scan/missing.h"
 #include "stats/hist.h"
@@ -131,7 +132,7 @@ struct report_proc {
 	uint64_t file_ns, wait_ns; /* in calls on files; on pipes, sockets, terminals, devices */
 	struct timeline_lane *lane; /* in the timeline, once it has been looked up */
 	uint64_t data_read, data_written, data_maps; /* bytes of files that are data; maps of such */
-	uint64_t data_ns; /* when it first read such a file, or mapped it; 0: never */
+	struct first_data first_data; /* when it came to them */
 	uint64_t stored_read; /* bytes read of data on disks and networks; 0 where nobody asks why */
 	uint64_t software_ns, software_calls; /* in opens, reads and closes of programs and packages; likewise */
 	struct spread *spread[REPORT_SPREADS]; /* NULL: no such call */

@@ -30,7 +30,8 @@ static void find_window(struct report *r, struct why_trainer *t)
 			end_ns = MAX(end_ns, l->end_ns);
 		}
 	if (begin_ns >= end_ns) {
-		begin_ns = p && p->data_ns ? p->data_ns : r->first_ns;
+		begin_ns = p ? first_data_ns(&p->first_data) : 0;
+		begin_ns = begin_ns ? begin_ns : r->first_ns;
 		end_ns = r->last_ns;
 	}
 	t->begin_ns = MAX(begin_ns, p && p->begin_ns ? p->begin_ns : r->first_ns);

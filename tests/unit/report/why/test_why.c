@@ -1771,6 +1771,33 @@ static void software_is_no_data(void **state)
 	report_free(r);
 }
 
+/* A file of settings is read, and then packages are imported for seconds: what is looked at begins behind that. */
+static void settings_are_not_where_the_data_begins(void **state)
+{
+	struct report *r;
+
+	put_alone("python3.12", 15 * S);
+	put_file(6, "reg", "ext4", 4000, "/job/config.json");
+	put_rw(100, step(0) + 10 * MS, 1000, 'R', 4000, 0, 0, 6);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_ran(100, i, 800 * MS, 0);
+		if (i >= 5)
+			put_rw(100, step(i) + 10 * MS, 1000, 'R', MiB, i * MiB, 0, 2);
+	}
+	r = loaded();
+	assert_int_equal(why_trainer_of(r, 100)->begin_ns, step(5) + 10 * MS - 1000);
+	report_free(r);
+	/* a little now and then is all that it reads */
+	put_alone("python3.12", 15 * S);
+	for (unsigned int i = 0; i < STEPS; i += 2)
+		put_rw(100, step(i) + 10 * MS, 1000, 'R', 4000, i * 4000, 0, 2);
+	for (unsigned int i = 0; i < STEPS; i++)
+		put_ran(100, i, 800 * MS, 0);
+	r = loaded();
+	assert_int_equal(why_trainer_of(r, 100)->begin_ns, step(0) + 10 * MS - 1000);
+	report_free(r);
+}
+
 /* Libraries are mapped: what they cost is in page faults, and in stat(2) of where they may be, before there is data. */
 static void imports_wait_in_faults_and_stat_before_the_data(void **state)
 {
@@ -2136,6 +2163,7 @@ int main(void)
 		TEST(what_several_share),
 		TEST(who_comes_in_the_next_epoch_shares_nothing),
 		TEST(software_is_no_data),
+		TEST(settings_are_not_where_the_data_begins),
 		TEST(imports_wait_in_faults_and_stat_before_the_data),
 		TEST(writes_that_jump),
 		TEST(appending_is_no_jump),
