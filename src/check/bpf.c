@@ -225,7 +225,7 @@ enum check_state check_probes(struct check *c)
 	if (r < 0)
 		state = check_lacks(c, need, CHECK_FAIL,
 				    r == -EMFILE ? "ulimit -n 1024, or LimitNOFILE= in a unit" :
-						   "dltraced start -v tells what the kernel says", "%s", t.error);
+						   "dltraced start -v prints what the kernel says", "%s", t.error);
 	for (unsigned int i = 1; r == 0 && i < DLT_PROBES; i++)
 		if (probes[i]->flags & PROBE_SELECTABLE && probes[i]->open)
 			state = probe_row(c, &t, i);

@@ -151,7 +151,7 @@ static enum check_state sysstat_row(struct check *c, const char *name, const cha
 	version_of(path, version, sizeof(version));
 	if (version[0])
 		return check_put(c, name, CHECK_OK, "%s, %s", path, version);
-	check_put(c, name, CHECK_NOTE, "%s, which does not tell its version", path);
+	check_put(c, name, CHECK_NOTE, "%s, which does not print its version", path);
 	return check_remedy(c, "%s -V should print one: is it sysstat's?", name);
 }
 

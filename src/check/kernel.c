@@ -186,7 +186,7 @@ enum check_state check_preemption(struct check *c)
 	bool never = !strncmp(model, "none", 4) || !strcmp(model, "voluntary");
 
 	if (!strcmp(model, "dynamic"))
-		model = "chosen at boot; only debugfs tells which";
+		model = "chosen at boot; only debugfs shows which";
 	if (never)
 		return check_put(c, need, CHECK_OK, "%s", model);
 	if (c->may_bpf && !skips_runs())
@@ -217,7 +217,7 @@ enum check_state check_clock_source(struct check *c)
 	check_read(c, CLOCKSOURCE "available_clocksource", available, sizeof(available));
 	return check_lacks(c, need, CHECK_NOTE,
 			   check_has_word(available, "tsc") ? "echo tsc > " CLOCKSOURCE "current_clocksource" :
-			   "dmesg | grep -i -e tsc -e clocksource tells why the kernel does not use a faster one",
+			   "dmesg | grep -i -e tsc -e clocksource shows why the kernel does not use a faster one",
 			   "%s: slow to read, and each event reads the clock", name);
 }
 

@@ -40,7 +40,7 @@ static void print_usage(FILE *out)
 		if (commands[i].help)
 			fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
 	fputs("\n"
-	      "`dltraced help COMMAND' tells its options. To trace a script from its first\n"
+	      "`dltraced help COMMAND' lists its options. To trace a script from its first\n"
 	      "instruction to its end, into a folder of text files:\n"
 	      "\n"
 	      "  sudo dltraced start --workload \"python train.py\"\n", out);

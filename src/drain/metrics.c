@@ -213,7 +213,7 @@ static void put_probes(struct put *p)
 static void put_latencies(struct put *p)
 {
 	put_head(p, "dltraced_operation_latency_seconds", "histogram",
-		 "How long the operations took that rows tell of (LAT_NS).");
+		 "How long the operations of rows took (LAT_NS).");
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (p->now->probes >> i & 1 && rollup_takes(probes[i]))
 			put_hist(p, &p->now->rows->calls[i], "probe", probes[i]->name, "");

@@ -45,7 +45,7 @@ static void tell(pid_t pid, enum background_reach reach, const char *folder)
 		log_info("`dltraced stop' and `dltraced status' do not reach it (no place for a socket, see -v): "
 			 "`kill %d' goes to the command, a second one ends the trace", pid);
 	else
-		log_info("`dltraced stop %s' ends the trace, `dltraced status'%s tells of it", by,
+		log_info("`dltraced stop %s' ends the trace, `dltraced status'%s shows it", by,
 			 reach == BACKGROUND_BY_FOLDER ? " with the same" : "");
 }
 

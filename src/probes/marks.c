@@ -12,7 +12,7 @@ static const struct field fields[] = {
 
 const struct probe marks_probe = {
 	.name = "marks",
-	.help = "what `dltraced mark' was told while the job ran",
+	.help = "the texts given to `dltraced mark' while the job ran",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_marks),
 	.flags = PROBE_REFERENCE,

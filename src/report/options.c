@@ -81,7 +81,7 @@ static const struct option_row options[] = {
 	{ "merge", 0, "PREFIX[,PREFIX]",
 	  "Tasks that are one by how their names begin (default: the kernel's workers; +PREFIX: beside these; none)", option_text,
 	  TO(cpu_options.merge), OF_CPU },
-	{ "pattern", 0, "GLOB[,GLOB]", "Threads to tell the lifespans of (default: " CPU_PATTERN ")", option_text,
+	{ "pattern", 0, "GLOB[,GLOB]", "Threads whose lifespans are listed (default: " CPU_PATTERN ")", option_text,
 	  TO(cpu_options.pattern), OF_CPU },
 	{ "threshold", 0, "PERCENT", "What is below is summed up as `other' (default: 3)", set_permille,
 	  TO(cpu_options.threshold_permille), OF_CPU },

@@ -146,7 +146,7 @@ static void note_limits(struct report *r)
 	note_count(r, "too many processes", r->other_proc.calls, "calls are in no process's sum");
 	note_count(r, "too many functions", r->func_left_out, "rows are in no function's sum");
 	if (r->no_result)
-		report_note(r, "vfs_rw: %" PRIu64 " rows tell no result; the %" PRIu64
+		report_note(r, "vfs_rw: %" PRIu64 " rows have no result; the %" PRIu64
 			    " bytes they asked for are in no sum", r->no_result,
 			    r->no_result_bytes);
 	report_only_note(r);

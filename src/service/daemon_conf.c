@@ -102,7 +102,7 @@ static const struct option_row service_keys[] = {
 	  option_size, TO(keep_bytes), 0, "0" },
 	{ "keep-time", 0, "TIME", "How long a trace stays there after its end. 0: no limit.", option_time, TO(keep_ns), 0,
 	  "0" },
-	{ "log", 0, "LEVEL", "What is told: error, warning, info or debug.", set_level, TO(log_level), 0, "info" },
+	{ "log", 0, "LEVEL", "What is logged: error, warning, info or debug.", set_level, TO(log_level), 0, "info" },
 	{ "max-buffer", 0, "SIZE", "Memory of the rings that a user's trace may have.", set_buffer, TO(max_buffer_bytes), 0,
 	  "256M" },
 	{ "max-traces", 0, "N", "Traces of all users at a time, up to 32.", set_number, TO(max_traces), 0, "16" },

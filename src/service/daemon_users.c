@@ -130,7 +130,7 @@ static void serve(struct daemon *d, int *fd)
 	struct child *c = unused(d->users, ARRAY_SIZE(d->users));
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
-	const char *why = "the service cannot tell who asks";
+	const char *why = "the service does not know which user asks";
 	int r;
 
 	if (!getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))

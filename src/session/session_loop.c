@@ -265,7 +265,7 @@ static int on_tell(void *ctx, int fd, uint32_t events)
 	if (read(fd, &n, sizeof(n)) < 0 || !s->traced || session_has_ended(s))
 		return 0;
 	if (tracer_tell(&s->tracer, PROBE_TELL) < 0) {
-		log_warn("%s; what it adds up is told at the end", s->tracer.error);
+		log_warn("%s; its sums are written at the end", s->tracer.error);
 		loop_del(&s->loop, fd);
 	}
 	return 0;

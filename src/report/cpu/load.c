@@ -112,7 +112,7 @@ static void note_full(struct report_cpu *r)
 		if (tables[i].of && table_of(r, i)->n == tables[i].max)
 			report_cpu_note(r, "too many %s: of those after %u only the sums are there", tables[i].of, tables[i].max);
 	if (r->gaps.more)
-		report_cpu_note(r, "too many gaps: %" PRIu64 " more are not told", r->gaps.more);
+		report_cpu_note(r, "too many gaps: %" PRIu64 " more are not listed", r->gaps.more);
 }
 
 static void note_late(struct report_cpu *r)
@@ -236,7 +236,7 @@ static void known_gaps(struct report_cpu *r, const struct scan_clocks *clocks)
 			continue;
 		gaps_put(&r->gaps, &(struct gap){ .kind = GAP_LOST, .cpu = GAP_ALL_CPUS, .count = p->lost });
 		report_cpu_note(r,
-				"%s: %llu rows, or switches that the kernel did not tell of, are lost: they are in no sum, or "
+				"%s: %llu rows, or switches that the kernel did not report, are lost: they are in no sum, or "
 				"their time is that of who ran beside them",
 				probes[i], (unsigned long long)p->lost);
 	}

@@ -98,6 +98,6 @@ void report_job_doubts(const struct report_job *job, struct report *total)
 	n = count(job, is_beside, &first, &again);
 	if (n)
 		report_note(total, "traced on the machine of another of these at a time: %u (%s and %s); requests to disks, "
-			    "CPUs and GPUs are the machine's, and count again in totals: --compare tells each alone", n, first,
+			    "CPUs and GPUs are the machine's, and count again in totals: --compare reports each alone", n, first,
 			    again);
 }

@@ -185,7 +185,7 @@ void phase_log_note(struct phase_reader *r, const struct phase_log *log, bool na
 			   log->untimed, r->clock.has_zone ? "" :
 			   ", or one of a zone that is not known (give it with --app-log-tz),");
 	if (named && !log->entries && !log->broken && !log->untimed)
-		phase_note(r, "%s: no line tells of a phase; --phase REGEX=NAME says which do", log->name);
+		phase_note(r, "%s: no line marks a phase; name those that do with --phase REGEX=NAME", log->name);
 	if (log->entries && !is_of_trace(log))
 		phase_note(r, "%s: all of its lines about phases are outside of the trace, the first by %" PRIu64
 			   " s %s, and were left out; if the log was written in another time zone, give it with "

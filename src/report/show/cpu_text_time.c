@@ -34,7 +34,7 @@ void report_cpu_text_gaps(const void *of, FILE *out)
 	if (!r->gaps.n)
 		fprintf(out, "none that is known\n");
 	if (!r->has_switches)
-		fputs("That nothing ran for a while is told by the timeline alone (dltraced start --sched timeline).\n",
+		fputs("That nothing ran for a while is known by the timeline alone (dltraced start --sched timeline).\n",
 		      out);
 	view_text(&view_cpu_gaps, r, out);
 }

@@ -369,6 +369,6 @@ void report_cpu_text_waits(const void *of, FILE *out)
 		      "are any), of page faults by the sizes of what is mapped.\n",
 		      out);
 	if (!r->has_sums)
-		fputs("The timeline alone tells no calls, and not whether a disk was waited for: BLOCKED has both.\n",
+		fputs("The timeline alone knows no calls, nor whether a disk was waited for: BLOCKED has both.\n",
 		      out);
 }

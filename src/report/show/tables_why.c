@@ -156,7 +156,7 @@ const struct view view_epochs = {
 	.key = "epochs",
 	.title = "Reads of regular files, by epoch",
 	.note = "AGAIN: bytes read a second time in it",
-	.what = "of regular files but software, by epoch; one for all of the trace where no phases tell of epochs",
+	.what = "of regular files but software, by epoch; one for all of the trace where no phase is an epoch",
 	.columns = epoch_columns,
 	EPOCHS,
 	.left_out = "epochs_left_out",

@@ -143,9 +143,9 @@ static void phases_text(const void *of, FILE *out)
 		fprintf(out, "%s lines are about epochs and name no begin or end: by what they say, workers and reading they are at %s of one%s.\n",
 			FMT_COUNT(p->score.lines), sides[p->score.side], p->score.assumed ? ", which is assumed" : "");
 	if (p && has_source(p, PHASE_WORKERS))
-		fputs("No log and no mark tells of epochs: each is a generation of worker processes.\n", out);
+		fputs("No log and no mark names epochs: each is a generation of worker processes.\n", out);
 	if (p && has_source(p, PHASE_INFERRED))
-		fputs("No log and no mark tells of phases: these are inferred from what was read and written when.\n", out);
+		fputs("No log and no mark names phases: these are inferred from what was read and written when.\n", out);
 }
 
 static void top_text(const void *r, FILE *out)

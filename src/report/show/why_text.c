@@ -121,7 +121,7 @@ void why_findings(const struct report *r, FILE *out)
 	for (unsigned int i = 0; i < rules->n; i++)
 		one_of_several(&rules->found[i], out);
 	if (!rules->n)
-		fputs("no rule of docs/rules.md besides\n", out);
+		fputs("no other rule of docs/rules.md\n", out);
 	for (unsigned int i = 0; i < rules->n_missing; i++)
 		fmt_line(out, "not looked at: ", rules->missing[i]);
 	for (unsigned int i = 0; i < r->why->n_notes; i++)

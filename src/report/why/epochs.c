@@ -131,7 +131,7 @@ void why_epochs_settle(struct report *r)
 	else
 		settle_none(r);
 	if (n > WHY_EPOCHS_MAX)
-		why_note(w, "the first %d of %u epochs are told one by one", WHY_EPOCHS_MAX, n);
+		why_note(w, "the first %d of %u epochs are listed one by one", WHY_EPOCHS_MAX, n);
 	w->at_epoch = 0;
 	for (uint32_t i = 0; i < w->n_epochs; i++)
 		w->sums.rewritten_bytes += w->epoch[i].rewritten_bytes;

@@ -111,7 +111,7 @@ static void sum_up(struct why *w, uint64_t *ns, uint64_t *samples)
 			why_note(w, "GPU %u: gpu.out and gpu_dev.out have no numbers of how much it was used", g->nr);
 		else if (g->by_device)
 			why_note(w,
-				 "GPU %u: how much it was used is by gpu_dev.out, by whomever: gpu.out does not tell",
+				 "GPU %u: how much it was used is by gpu_dev.out, by whatever process: gpu.out does not say",
 				 g->nr);
 	}
 }

@@ -92,10 +92,10 @@ static void note_bounds(struct why *w)
 		unsure_ns += l ? l->cover.unsure_ns : 0;
 	}
 	if (glued_ns)
-		why_note(w, "there were too many waits to keep each: they may be told too long by %.3f s in all",
+		why_note(w, "there were too many waits to keep each: they may be reported too long by %.3f s in all",
 			 (double)glued_ns / NSEC_PER_SEC);
 	if (unsure_ns)
-		why_note(w, "%.3f s of loaders' calls lay behind too many others and are not told apart from them",
+		why_note(w, "%.3f s of loaders' calls lay behind too many others and are counted with them",
 			 (double)unsure_ns / NSEC_PER_SEC);
 }
 

@@ -22,7 +22,7 @@ running() { expr "$said" : '.*background: process \([0-9]*\),'; }
 start -- sh -c 'echo to stdout; echo to stderr >&2; cat; read _ <gate; exit 7' || fail "status $?"
 pid=$(running)
 equal "messages" "$said" "dltraced: tracing in the background: process $pid, folder $t
-dltraced: \`dltraced stop $pid' ends the trace, \`dltraced status' tells of it"
+dltraced: \`dltraced stop $pid' ends the trace, \`dltraced status' shows it"
 gone "$pid" && fail "process $pid does not run: $(cat "$t/dltraced.log")"
 session() { sed 's/.*) . [0-9]* [0-9]* \([0-9]*\).*/\1/' "/proc/$1/stat"; }
 [ "$(session "$pid")" != "$(session $$)" ] || fail "it is still in our session"

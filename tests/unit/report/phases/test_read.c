@@ -255,7 +255,7 @@ static void lines_that_tell_too_little_are_counted(void **state)
 	said("its last line is about a phase, has no end and was left out");
 	phases_free(p);
 	p = read_log("loss 0.1\n", NULL);
-	said("no line tells of a phase; --phase REGEX=NAME says which do");
+	said("no line marks a phase; name those that do with --phase REGEX=NAME");
 	phases_free(p);
 }
 
