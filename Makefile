@@ -1,7 +1,9 @@
 # dltraced: one Makefile, everything built in build/.
 #
 #   make          build/dltraced            make demo     trace the bundled workload, make its page
-#   make check    all tests                 make unit     unit tests only (no root needed)
+#   make quick    what fits into minutes    make check    what every change must pass
+#   make check-full   all tests             make check-peers   beside other people's tools
+#   make unit     unit tests only (no root needed)
 #   make check-vm the tests for other kernels, in QEMU
 #   make bench    what tracing costs, beside other tracers (20 min; ROUNDS=1: 5 min)
 #   make soak     a mixed load for an hour (DURATION=24h), and whether anything grows or is lost
@@ -72,7 +74,8 @@ BENCH     := $(addprefix $(B)/bench/,load hooks shim.so)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all workloads unit unit-asan native page screenshot docs fuzz fuzzers lint check check-vm check-systemd check-package bench soak demo \
+.PHONY: all workloads syntax unit unit-asan native page screenshot docs fuzz fuzzers lint quick check check-full check-peers check-vm check-systemd \
+	check-package bench soak demo \
 	deps install uninstall deb rpm clean
 
 all: $(B)/dltraced $(B)/dltraced-traces.5
@@ -183,6 +186,12 @@ $(B)/tests/report/test_offline: tests/unit/report/test_offline.c $(OFFLINE_OBJ) 
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Werror=unused-function $(ALL_LDFLAGS) -o $@ $^ -lcmocka $(filter-out $(LIBBPF_LIBS),$(LDLIBS))
 
+# clang's warnings, which need no code.
+SYNTAX_SRC := $(SRC) $(UNIT_SRC) $(WORK_SRC) $(FUZZ_SRC) $(wildcard tests/bench/*.c tests/bench/peers/*.c tests/soak/*.c tests/scale/*.c tests/page/*.c)
+syntax: $(SKELS) $(G)/core_types.h $(G)/syscall_names.inc $(B)/bench/hooks.skel.h
+	$(Q)printf '%s\0' $(filter-out %.bpf.c,$(SYNTAX_SRC)) | xargs -0 -n 16 -P "$$(nproc)" $(CLANG) -fsyntax-only \
+		$(filter-out -MMD -MP,$(ALL_CFLAGS)) -Itests/unit -Itests/fuzz -I$(B)/bench -Werror
+
 unit: $(UNITS)
 	$(Q)tests/run-unit $(UNITS)
 
@@ -228,8 +237,8 @@ check-vm: all workloads
 check-systemd: all
 	$(Q)tests/vm/systemd
 
-check: deps
-	$(Q)tests/check
+quick check check-full check-peers: deps
+	$(Q)tests/check $(patsubst check-%,%,$(@:check=gate))
 
 # --- soak ----------------------------------------------------------------------------------------
 $(B)/soak/load: tests/soak/load.c

@@ -19,6 +19,21 @@ fail() { echo "$*" >&2; exit 1; }
 # need COMMAND...: skip where one of them is not installed.
 need() { for c; do command -v "$c" >/dev/null || skip "$c"; done; }
 
+# python [MODULE...]: `python3' is one that has these modules from here on, the distribution's if that does: what comes
+# first on PATH may be a wrapper, or a bare one. Without modules nothing is started to find out.
+# shellcheck disable=SC2120 # scripts may
+python() {
+	for interpreter in /usr/bin/python3 "$(command -v python3)"; do
+		[ -x "$interpreter" ] && { [ $# = 0 ] || "$interpreter" -c 'import importlib.util as u, sys
+sys.exit(not all(map(u.find_spec, sys.argv[1:])))' "$@"; } || continue
+		mkdir -p bin
+		ln -sfn "$interpreter" bin/python3
+		case $PATH in "$TMPDIR/bin:"*) ;; *) export PATH="$TMPDIR/bin:$PATH" ;; esac
+		return
+	done
+	skip "python3${*:+ with the modules $*}"
+}
+
 # equal WHAT GOT WANTED
 equal() { [ "$2" = "$3" ] || fail "$1: $2, not $3"; }
 
@@ -72,13 +87,13 @@ await() {
 }
 
 # messages: what err says, but for what a machine with much to do makes dltraced say at any time.
-messages() { grep -v 'warning: writing to .* has stalled' err; }
+messages() { grep -vE 'warning: (writing to .* has stalled|[0-9]+ rows? lost so far)' err; }
 
 # gone PID: it has ended, reaped or not.
 gone() { ! grep -qs '^State:[[:blank:]][^ZX]' "/proc/$1/status"; }
 
 # at_gate PID: it stands there, in a read of its stdin.
-at_gate() { [ "/proc/$1/fd/0" -ef gate ] && grep -q '^State:[[:blank:]]S' "/proc/$1/status"; }
+at_gate() { [ "$(stat -Lc %d:%i "/proc/$1/fd/0" 2>&1)" = "$(stat -Lc %d:%i gate)" ] && grep -q '^State:[[:blank:]]S' "/proc/$1/status"; }
 
 # gate: a workload that does `read _ <gate` stands still until `echo >&9`, or until we are gone.
 gate() {
@@ -155,5 +170,6 @@ disk_ext4() {
 	mnt=$TMPDIR/disk disk=${loop#/dev/}
 }
 
+[ ! -x /usr/bin/python3 ] || python
 [ "$(id -u)" = 0 ] || skip "root"
 [ -r /sys/kernel/btf/vmlinux ] || skip "a kernel with BTF (CONFIG_DEBUG_INFO_BTF)"

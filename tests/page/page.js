@@ -867,7 +867,7 @@ async function main(pattern) {
 			console.log(`ok   ${name}`);
 		} catch (e) {
 			failed++;
-			console.log(`${e.stack}\nFAIL ${name}`);
+			console.log(`FAIL ${name}\n${String(e.stack).replace(/^/gm, '     ')}`);
 		}
 	}
 	await browser.close();

@@ -20,6 +20,9 @@ OF_CALL = ("DISK_NS", "BLOCKED_NS", "SLEEP_NS")
 SAME_CALL = {"nanosleep": ("nanosleep", "clock_nanosleep"), "poll": ("poll", "ppoll")}
 TICK_NS = 10_000_000
 APART_NS = 200_000_000 if os.environ.get("VM") else 0  # a virtual CPU that is stopped between two hooks
+# Of a thread's time: a virtual CPU that is stopped, as its host is busy, between where the kernel takes its time and where
+# the hook takes ours, and that some twenty times a second. On machines of their own the two are within a hundredth.
+PART = 2 if os.environ.get("VM") else 100
 US = 1000 * (30 if os.environ.get("VM") else 1)  # what the hooks take, as guests are emulated
 
 
@@ -136,11 +139,11 @@ def check_kernel(trace, threads, kernel, taken):
         cpu, waits = threads.cpu[tid], threads.waits(tid)
         whole = tid in kernel.whole
         late = 0 if whole else TICK_NS
-        slack = k["run"] // 100 + 1000 * US + taken + late_ns
+        slack = k["run"] // PART + 1000 * US + taken + late_ns + APART_NS
         of = f"thread {tid}: {dict(cpu)} waits {dict(waits)}, the kernel: {dict(k)}"
         trace.require(k["run"] - slack <= cpu["RUN_NS"] <= k["run"] + slack + late, f"RUN_NS: {of}")
         # the time at which it was woken may be told by a clock that stood still, up to a tick
-        slack = k["runq"] // 100 + 1000 * US + 20 * US * k["slices"] + taken + late_ns
+        slack = k["runq"] // PART + 1000 * US + 20 * US * k["slices"] + taken + late_ns + APART_NS
         trace.require(k["runq"] - slack <= cpu["RUNQ_NS"] <= k["runq"] + slack + late or not whole, f"RUNQ_NS: {of}")
         # it may have been taken off its CPU once more while it was looked at, and its last switch be to come
         more = (2 * k["n"] if whole else 200) + lost
@@ -244,9 +247,9 @@ def check_switches(trace, threads, stolen):
         states[prev][row["PREV_STATE"]] += 1
     for tid, cpu in threads.cpu.items():
         of = f"thread {tid}: {dict(cpu)}, switches: run {run[tid]} runq {runq[tid]} {comes[tid]} {dict(states[tid])}"
-        slack = cpu["RUN_NS"] // 100 + 500 * US + 20 * US * cpu["COUNT"] + APART_NS + stolen
+        slack = cpu["RUN_NS"] // PART + 500 * US + 20 * US * cpu["COUNT"] + APART_NS + stolen
         trace.require(missed(trace) or abs(run[tid] - cpu["RUN_NS"]) <= slack, f"RUN_NS: {of}")
-        trace.require(missed(trace) or abs(runq[tid] - cpu["RUNQ_NS"]) <= slack + cpu["RUNQ_NS"] // 100,
+        trace.require(missed(trace) or abs(runq[tid] - cpu["RUNQ_NS"]) <= slack + cpu["RUNQ_NS"] // PART,
                       f"RUNQ_NS: {of}")
         trace.require(0 <= cpu["COUNT"] - comes[tid] <= missed(trace), f"COUNT: {of}")
         trace.require(states[tid]["R"] + states[tid]["R+"] == cpu["PREEMPTED"], f"PREEMPTED: {of}")

@@ -6,6 +6,8 @@
 # has written, and only that. Without the right to trace, --best-effort runs the workload and says
 # in the manifest what was not traced. A report is of a trace, or says that it is none.
 # (exit-status.sh has the rest.)
+#
+# smoke
 . "${0%/*}/../lib.sh"
 need python3 setpriv unshare
 

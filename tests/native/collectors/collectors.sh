@@ -5,6 +5,8 @@
 # gpu_dev.out have the tools' own columns with TIMESTAMP and TIME in front, and are whole at the
 # end; no tool is left running. A tool that is not installed is one line; one that dies is started
 # once more, and how it ended is in the manifest.
+#
+# smoke
 . "${0%/*}/../lib.sh"
 need python3 mpstat iostat
 with_helpers

@@ -3,6 +3,8 @@
 #
 # status --watch tells of requests that hang as of calls: of libaio and what the disk has got of it, on a disk
 # that stands still; of io_uring, a read and an open. Each once, and those that are done no more.
+#
+# smoke
 . "${0%/*}/../lib.sh"
 need python3 mkfs.ext4 fsfreeze
 gate

@@ -4,6 +4,8 @@
 # --metrics-file: at the end its counters and histograms are those of the rows, counted from the text,
 # disks too; meanwhile it is whole whenever somebody reads it, and counters never fall. Hostile names are
 # labels like others. It takes the place of nothing but metrics.
+#
+# smoke
 . "${0%/*}/../lib.sh"
 need python3 mkfs.ext4
 gate

@@ -3,6 +3,8 @@
 #
 # A trace folder that is removed while it is written is said at once, and once. The workload goes on,
 # and its status is ours; what only attaches has nothing left to do, and has failed.
+#
+# smoke
 . "${0%/*}/../lib.sh"
 gate
 

@@ -4,6 +4,8 @@
 # --user, and sudo's SUDO_UID and SUDO_GID: the workload has that user's ids, groups and home, in
 # the same folder, with the same umask and limits; the trace folder is the user's alone. Without
 # them it has our own.
+#
+# smoke
 . "${0%/*}/../lib.sh"
 need python3
 getent passwd nobody >nobody || skip "a user nobody"

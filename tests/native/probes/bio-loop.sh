@@ -4,6 +4,8 @@
 # bio.out of a disk of our own, with ext4 on it, through direct and buffered reads and writes, fsync,
 # discards, zeroes and the unmount: requests and bytes of every kind are those that the disk counted
 # itself (/sys/block/DISK/stat). Direct reads are rows of the process that made them, byte by byte.
+#
+# smoke
 . "${0%/*}/../lib.sh"
 need python3 mkfs.ext4 fstrim blkdiscard
 disk_ext4 64M

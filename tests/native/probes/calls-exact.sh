@@ -5,6 +5,8 @@
 # every function the rows between its marks equal it: number, failures, bytes asked for and moved,
 # sum of the errnos, files created. Every read and write without a position of its own begins where
 # the one before it ended. Alone, in threads that share descriptors, in processes.
+#
+# smoke
 . "${0%/*}/../lib.sh"
 
 shape() {

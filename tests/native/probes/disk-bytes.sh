@@ -18,5 +18,10 @@ fetched() {
 }
 
 equal "first time" "$(fetched)" "1048576 -"
-equal "second time" "$(fetched)" "0 -"
+# What has little memory may have given up a page in between: then it is read once more.
+for _ in 1 2 3 4 5; do
+	again=$(fetched) || exit
+	[ "$again" != "0 -" ] || break
+done
+equal "second time" "$again" "0 -"
 equal "direct" "$(fetched iflag=direct)" "1048576 DIRECT"

@@ -4,6 +4,8 @@
 # Requests of io_uring: the workload "aio" makes every file operation, well and badly, and writes down
 # what the ring told of each. The rows are those, one for each and none besides: also where a worker
 # does the work.
+#
+# smoke
 . "${0%/*}/../lib.sh"
 need python3
 mkdir try

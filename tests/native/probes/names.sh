@@ -4,6 +4,8 @@
 # Files whose names and kinds are easily got wrong (see tests/workloads/names.c): every name comes
 # back byte by byte in every column, no name forges a row, each file has a FID of its own with the
 # right type, and of each the bytes read and written. A file that was deleted before it was met says so.
+#
+# smoke
 . "${0%/*}/../lib.sh"
 
 trace -- "$W/names" dir >expected || fail "status $?"

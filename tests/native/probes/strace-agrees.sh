@@ -4,6 +4,8 @@
 # The same run of the workload "calls" under dltraced and under strace, from the first instruction
 # of the dynamic loader to the end: the same calls as often, with the same results, errors, paths,
 # lengths and offsets.
+#
+# smoke
 . "${0%/*}/../lib.sh"
 command -v strace >/dev/null || skip "strace"
 

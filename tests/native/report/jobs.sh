@@ -9,12 +9,15 @@
 #     JOB VERDICT SHARE_SAID SHARE_TRUE SHARE_OF_LIFE
 #
 # A job that the machine had no time for (its account says so) is tried again, and then left out: the script is a skip.
-# Some run always, with LONG=1 all of them: some minutes. By hand, as root, those with a word in their names:
+# Some run always; the others while the machine is quiet and SECONDS_AT_MOST (180) are not over, or with LONG=1 in any case.
+# How many of them did is a note. By hand, as root, those with a word in their names:
 #
 #     tests/native/report/jobs.sh tokens
 #     KEEP=DIR tests/native/report/jobs.sh tokens         keeps DIR/JOB/trace, account, report.json, log
 #     START='--sched sums' tests/native/report/jobs.sh    traced with these options
 #     REPORT=DIR tests/native/report/jobs.sh              reports again on what KEEP has left there, and runs nothing
+#
+# alone: shares of the time in jobs of few seconds
 if [ -z "${DLT-}" ]; then
 	top=$(cd "${0%/*}/../../.." && pwd) && TMPDIR=$(mktemp -d) || exit 1
 	for folder in KEEP REPORT; do
@@ -34,6 +37,30 @@ jobs=$here/../workloads/jobs
 # The servers of the job's disks come before what else runs here, as does the job itself ($first), where we may say so.
 renice -n -20 -p $$ >/dev/null 2>&1
 right=0 wrong='' unknown='' busy=''
+
+# quiet: of a second, the CPUs are idle for most of it.
+quiet() {
+	python3 -c 'import time
+def idle():
+    with open("/proc/stat") as f:
+        n = [int(word) for word in f.readline().split()[1:9]]
+    return n[3] + n[4], sum(n)
+before = idle()
+time.sleep(1)
+after = idle()
+raise SystemExit(after[0] - before[0] < 0.7 * (after[1] - before[1]))'
+}
+
+# may_run: a job that need not.
+jobs_there=0 jobs_run=0 why_not='' began=$(date +%s)
+may_run() {
+	[ "${LONG-}${REPORT-}" ] && return
+	if [ -z "$why_not" ]; then
+		[ $(($(date +%s) - began)) -lt "${SECONDS_AT_MOST:-180}" ] || why_not='there was no time for the others'
+		quiet || why_not='the machine was too busy for the others'
+	fi
+	[ -z "$why_not" ]
+}
 
 # data PATH: what lies there, made where it is not yet.
 data() {
@@ -112,7 +139,9 @@ attempt() {
 export ACCOUNT="$TMPDIR/account" PYTHONDONTWRITEBYTECODE=1
 job() {
 	case $1 in *"${JOB-}"*) ;; *) return ;; esac
-	[ "$2" = always ] || [ "${LONG-}" ] || return
+	jobs_there=$((jobs_there + 1))
+	[ "$2" = always ] || may_run || return
+	jobs_run=$((jobs_run + 1))
 	name=$1 codes=$3
 	shift 3
 	for try in 1 2 3; do
@@ -167,4 +196,5 @@ job archive         long   storage-read     disk/images tar -cf out disk/images
 
 echo "$right right; unknown:${unknown:- none}; wrong:${wrong:- none}; not judged:${busy:- none}"
 [ -z "$wrong$unknown" ] || exit 1
+[ -z "$why_not" ] || echo "note: $jobs_run of $jobs_there jobs: $why_not"
 [ -z "$busy" ] || skip "a machine that is not so busy (of $busy)"

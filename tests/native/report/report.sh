@@ -4,6 +4,8 @@
 # `dltraced report` on a trace as it is, on one that was cut off in the middle of a row, and on one
 # that is still growing: its sums are those of the whole rows, and it says what is missing. It needs
 # no root.
+#
+# smoke
 . "${0%/*}/../lib.sh"
 need python3 setpriv
 gate

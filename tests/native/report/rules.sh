@@ -3,6 +3,8 @@
 #
 # Each rule about access fires where it must, with the number that the job itself counted (access.py), and not where
 # something only looks like it. What describes a job, or costs next to nothing, is a fact. On a disk of our own.
+#
+# alone: shares of the time in small jobs
 . "${0%/*}/../lib.sh"
 with_helpers
 need python3 tar gzip

@@ -3,6 +3,8 @@
 #
 # `report --json' says what a PyTorch job waits for: for its samples on a slow disk, and, when they are in memory, for
 # nothing but itself, as it computes for longer than the loaders load.
+#
+# alone: shares of the time in a job of some seconds
 [ "${LONG-}" ] || { echo "needs LONG=1 (a minute, of a machine with little else to do)"; exit 77; }
 /usr/bin/python3 -c 'import torch' 2>/dev/null || { echo "needs torch for /usr/bin/python3 (python3-torch)"; exit 77; }
 . "${0%/*}/../verdicts.inc"

@@ -4,6 +4,8 @@
 # `report --json' says what a training job waits for: of jobs that are made to wait for one thing (staged.py), on a
 # slow disk, on a file system with slow metadata, with a GPU that tells what the trainer does. Where the trace lacks
 # sched.out it may say that it does not know, and nothing that is wrong.
+#
+# alone: shares of the time in jobs of few seconds
 . "${0%/*}/../verdicts.inc"
 with_helpers
 install -m 755 "$here/../stubs/nvidia-smi.py" helpers/nvidia-smi || fail "no stand-in for nvidia-smi"

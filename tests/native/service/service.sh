@@ -4,6 +4,8 @@
 # The service: a member of its group traces own processes without sudo, and nothing else. The workload
 # is the client's child, with its groups, limits and environment; files are written as the user. When the
 # client or the service is killed, the workload goes on and the files are whole.
+#
+# smoke
 . "${0%/*}/../service.inc"
 install -d -o nobody -m 700 home
 t=$TMPDIR/home/t

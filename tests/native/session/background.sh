@@ -4,6 +4,8 @@
 # --background: the terminal is given back at once, with the folder and the process to wait for;
 # trace and workload go on without us and end by themselves, what they say is in the folder. What
 # is wrong with the command is still said here, with its status.
+#
+# smoke
 . "${0%/*}/../lib.sh"
 need python3
 gate

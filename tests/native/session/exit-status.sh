@@ -4,6 +4,8 @@
 # The exit status is the workload's own, 128+N when signal N ended it, 126 when it could not be
 # executed, 127 when it was not found, 125 when dltraced itself failed. What is known to be wrong
 # beforehand is said in a line, starts nothing and leaves nothing behind.
+#
+# smoke
 . "${0%/*}/../lib.sh"
 
 # expect STATUS ARG...: of `trace ARG...`, whose messages are in err.

@@ -3,6 +3,8 @@
 #
 # Two traces at the same time: each has its own workload and nothing of the other. A trace of a
 # trace: the inner one is as it would be alone, the outer one has all that both do.
+#
+# smoke
 . "${0%/*}/../lib.sh"
 need python3
 gate

@@ -3,6 +3,8 @@
 #
 # The lines of docs/traces.md for cut, awk, a shell and Python, run as they stand on a trace with
 # the hardest names in it: they count and show what is there.
+#
+# smoke
 . "${0%/*}/../lib.sh"
 
 trace -- "$W/names" dir >expected || fail "status $?"

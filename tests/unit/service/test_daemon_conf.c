@@ -67,7 +67,7 @@ static void a_trace_has_the_options_of_start(void **state)
 
 static void the_last_word_counts(void **state)
 {
-	autofree char *folder = tree_path("conf.d/x"), *a = tree_path("conf.d/10.conf"), *b = tree_path("conf.d/20.conf");
+	autofree char *a = tree_path("conf.d/10.conf"), *b = tree_path("conf.d/20.conf");
 	autofree char *no = tree_path("conf.d/30.bak");
 	struct daemon_conf c;
 	FILE *f;

@@ -242,7 +242,7 @@ static void a_report_s_page_is_around_its_json(void **state)
 {
 	struct json j = { 0 };
 	struct report *r;
-	autofree char *html = NULL, *json = NULL;
+	autofree char *html = NULL;
 	size_t len = 0;
 	FILE *f;
 
