@@ -187,6 +187,10 @@ void json_f64(struct json *j, const char *key, double v)
 		json_null(j, key);
 		return;
 	}
+	if (fabs(v) < 1000000 && v == (int)v && !signbit(v)) { /* many are, and printf(3) takes its time for any */
+		json_u64(j, key, (uint64_t)v);
+		return;
+	}
 	put_lead(j, key);
 	put(j, text, (size_t)snprintf(text, sizeof(text), "%.6g", v));
 }

@@ -220,8 +220,7 @@ static int report_one(const struct report_asked *o, int i)
 	if (res < 0)
 		return res;
 	if (o->html || o->json) {
-		report_fit(r);
-		report_json(r, &j);
+		report_fit(r, &j);
 		res = put(&j, dir, o);
 	} else if (o->full || o->path) {
 		report_text(r, stdout);
@@ -297,8 +296,7 @@ static int print_job(struct report_job *job, const struct report_asked *o)
 	int res = 0;
 
 	if (o->html || o->json) {
-		report_job_fit(job);
-		report_job_json(job, &j);
+		report_job_fit(job, &j);
 		res = put(&j, "the job", o);
 	} else {
 		report_job_text(job, o->full ? 0 : terminal_width(STDOUT_FILENO), stdout);

@@ -53,18 +53,22 @@ static bool saves(const struct report *r, const struct report_proc *p)
 	return parent && parent->waits;
 }
 
+static bool begins(struct reader_field f, const char *with)
+{
+	return f.len >= strlen(with) && memcmp(f.p, with, strlen(with)) == 0;
+}
+
 /* A close that took no time had nothing to write back. */
 static bool is_mark(const struct scan *s, const struct report_call_facts *c, enum phase_save_mark *what)
 {
-	struct reader_field flags = scan_field(s, COL_FLAGS);
+	struct reader_field flags = scan_field(s, COL_FLAGS); /* how it is opened is the first of them */
 
 	*what = s->kind == REPORT_OPEN ? PHASE_OPENED : PHASE_FLUSHED;
 	if (s->kind == REPORT_OPEN)
-		return reader_flag(flags, "WRONLY") || reader_flag(flags, "RDWR");
+		return begins(flags, "WRONLY") || begins(flags, "RDWR");
 	if (s->kind == REPORT_CLOSE)
 		return c->lat_ns >= NSEC_PER_MSEC;
-	return s->kind == REPORT_SYNC || (s->kind == REPORT_CREATE_DEL && scan_field(s, COL_FUNC).len >= strlen("rename") &&
-					  memcmp(scan_field(s, COL_FUNC).p, "rename", strlen("rename")) == 0);
+	return s->kind == REPORT_SYNC || (s->kind == REPORT_CREATE_DEL && begins(scan_field(s, COL_FUNC), "rename"));
 }
 
 void report_timeline_saved(const struct scan *s, const struct report_call_facts *c)

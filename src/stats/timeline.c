@@ -197,7 +197,7 @@ void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns,
 	uint64_t from_ns = timeline_from(t, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0, part,
 		 placed = 0;
 
-	if (!all) {
+	if (!all || !value) {
 		t->sum[what][bin] += value;
 		return;
 	}

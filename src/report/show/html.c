@@ -12,39 +12,30 @@
 
 #define BINS_LEAST 64 /* what is too large then is so by something else */
 
-/* OUT NULL: only counted, in *BYTES. 0 or -errno. */
-static int put_page(struct json *j, FILE *out, size_t *bytes)
+int report_page(struct json *j, FILE *out)
 {
 	autofree char *views = report_views();
 	int res = json_finish(j);
+	size_t bytes = 0;
 
 	if (res == 0 && !views)
 		res = -ENOMEM;
 	if (res == 0)
-		*bytes = page_write(views, j->buf, j->len, out);
+		bytes = page_write(views, j->buf, j->len, out);
 	json_free(j);
-	return res;
-}
-
-int report_page(struct json *j, FILE *out)
-{
-	size_t bytes = 0;
-	int res = put_page(j, out, &bytes);
-
 	return res < 0 ? res : bytes > PAGE_BYTES_MAX;
 }
 
 /* --- what is too large ------------------------------------------------------------------------------------ */
 
-/* How large it would be; 0 where there is no memory for it. */
-static size_t page_bytes(const struct page_fit *f)
+/* Make J its object; how large the page would be, 0 where there is no memory for it. */
+static size_t page_bytes(const struct page_fit *f, struct json *j)
 {
-	struct json j = { 0 };
-	size_t bytes = 0;
+	autofree char *views = report_views();
 
-	f->build(f->what, &j);
-	put_page(&j, NULL, &bytes);
-	return bytes;
+	json_free(j);
+	f->build(f->what, j);
+	return views && !j->error ? page_write(views, j->buf, j->len, NULL) : 0;
 }
 
 static bool thin_one(struct report *r)
@@ -70,19 +61,19 @@ static bool thin(const struct page_fit *f)
  * What goes with the bins is twice what a fold takes away: where the rest is too large by itself, fewer bins do not help,
  * and lists get shorter before more of them are folded.
  */
-void report_page_fit(const struct page_fit *f)
+void report_page_fit(const struct page_fit *f, struct json *j)
 {
-	size_t is = page_bytes(f), rest = 0, before;
+	size_t is = page_bytes(f, j), rest = 0, before;
 
 	while (is > PAGE_BYTES_MAX) {
 		before = is;
 		if (rest <= PAGE_BYTES_MAX && timeline_bins(f->reports[0]->timeline) > BINS_LEAST) {
 			for (unsigned int i = 0; i < f->n; i++)
 				timeline_fold(f->reports[i]->timeline);
-			is = page_bytes(f);
+			is = page_bytes(f, j);
 			rest = is - MIN(is, before - MIN(is, before));
 		} else if (thin(f)) {
-			is = page_bytes(f);
+			is = page_bytes(f, j);
 			rest -= MIN(rest, before - MIN(is, before));
 		} else {
 			return;
@@ -97,10 +88,12 @@ static void build(const void *r, struct json *j)
 	report_json(r, j);
 }
 
-void report_fit(struct report *r)
+void report_fit(struct report *r, struct json *j)
 {
 	const struct page_fit f = { .build = build, .what = r, .reports = &r, .n = 1 };
 
 	if (r->timeline)
-		report_page_fit(&f);
+		report_page_fit(&f, j);
+	else
+		report_json(r, j);
 }

@@ -80,11 +80,13 @@ static void build(const void *job, struct json *j)
 	report_job_json(job, j);
 }
 
-void report_job_fit(struct report_job *job)
+void report_job_fit(struct report_job *job, struct json *j)
 {
 	autofree struct report **reports = reports_of(job);
 	const struct page_fit f = { .build = build, .what = job, .reports = reports, .n = job->n };
 
 	if (reports)
-		report_page_fit(&f);
+		report_page_fit(&f, j);
+	else
+		j->error = -ENOMEM;
 }

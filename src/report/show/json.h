@@ -31,7 +31,10 @@ struct page_fit {
 	unsigned int n;
 };
 
-/* Longer bins and shorter lists, until the page has PAGE_BYTES_MAX at most, or nothing is left to make smaller. */
-void report_page_fit(const struct page_fit *f);
+/*
+ * Longer bins and shorter lists, until the page has PAGE_BYTES_MAX at most, or nothing is left to make smaller; J, which is
+ * empty, becomes its object.
+ */
+void report_page_fit(const struct page_fit *f, struct json *j);
 
 #endif

@@ -26,17 +26,17 @@ void report_json(const struct report *r, struct json *j);
  */
 int report_page(struct json *j, FILE *out);
 /*
- * Makes the timeline's bins longer, and lists shorter where these are what is large, until the page has PAGE_BYTES_MAX at
- * most: so JSON and page stay the same.
+ * report_json() where the page is to have PAGE_BYTES_MAX at most: until it has, the timeline's bins get longer, and lists
+ * shorter where these are what is large. So JSON and page stay the same.
  */
-void report_fit(struct report *r);
+void report_fit(struct report *r, struct json *j);
 
 /* --- several hosts: what there is to say of all, where they were traced at a time; then each ------------- */
 
 /* Each host's report is whole, or with WIDTH a screen. */
 void report_job_text(const struct report_job *job, unsigned int width, FILE *out);
 void report_job_json(const struct report_job *job, struct json *j);
-void report_job_fit(struct report_job *job);
+void report_job_fit(struct report_job *job, struct json *j);
 
 /* --- CPU time ---------------------------------------------------------------------------------------------- */
 

@@ -44,8 +44,10 @@ static int by_name(const void *key, const void *at)
 {
 	const struct reader_field *call = key;
 	const char *name = ((const struct sleep_call *)at)->name;
-	int order = strncmp(call->p, name, call->len);
+	int order = call->p[0] - name[0]; /* mostly that is enough */
 
+	if (!order)
+		order = strncmp(call->p, name, call->len);
 	return order ? order : name[call->len] ? -1 : 0;
 }
 

@@ -93,10 +93,9 @@ static void a_timeline_that_is_too_large_gets_longer_bins(void **state)
 		reads += ms;
 	}
 	bin_ns = t->bin_ns;
-	report_fit(&r);
+	report_fit(&r, &j);
 	assert_true(t->bin_ns > bin_ns);
 	out = open_memstream(&html, &len);
-	report_json(&r, &j);
 	assert_int_equal(report_page(&j, out), 0);
 	fclose(out);
 	assert_in_range(len, PAGE_BYTES_MAX / 4, PAGE_BYTES_MAX);
@@ -110,6 +109,7 @@ static void a_timeline_that_is_too_large_gets_longer_bins(void **state)
 static void what_is_too_large_by_itself_keeps_its_timeline(void **state)
 {
 	struct report r = { .dir = "t", .timeline = timeline_new(1) };
+	struct json j = { 0 };
 	char *note = calloc(1, 200000);
 	uint64_t bin_ns;
 
@@ -120,8 +120,9 @@ static void what_is_too_large_by_itself_keeps_its_timeline(void **state)
 	for (uint64_t ms = 1; ms <= 2000; ms++)
 		timeline_add(r.timeline, TIMELINE_READS, 1 + ms * TIMELINE_FIRST_BIN_NS, ms);
 	bin_ns = r.timeline->bin_ns;
-	report_fit(&r);
+	report_fit(&r, &j);
 	assert_in_range(r.timeline->bin_ns, bin_ns, 2 * bin_ns);
+	json_free(&j);
 	timeline_free(r.timeline);
 	free(note);
 }
@@ -198,9 +199,8 @@ static void the_page_of_any_trace_has_5_mib_at_most(void **state)
 	table_init(&r->disks, sizeof(struct report_disk), REPORT_DISKS_MAX);
 	for (uint64_t i = 0; i < REPORT_DISKS_MAX; i++)
 		memset(((struct report_disk *)table_get(&r->disks, i))->name, '<', 63);
-	report_fit(r);
+	report_fit(r, &j);
 	out = open_memstream(&html, &len);
-	report_json(r, &j);
 	assert_int_equal(report_page(&j, out), 0);
 	fclose(out);
 	assert_in_range(len, PAGE_BYTES_MAX / 8, PAGE_BYTES_MAX);
