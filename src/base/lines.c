@@ -69,7 +69,7 @@ static inline void offsets_anywhere(uint32_t *to, uint32_t at, uint64_t stops, u
 		*to++ = at + (uint32_t)__builtin_ctzll(stops);
 }
 
-unsigned int lines_find_anywhere(struct lines *l, const char *text, uint32_t begin, uint32_t end)
+static unsigned int find_anywhere(struct lines *l, const char *text, uint32_t begin, uint32_t end)
 {
 	return find(l, text, begin, end, piece_anywhere, offsets_anywhere);
 }
@@ -111,15 +111,55 @@ static bool has_avx2(void)
 {
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
 }
+
+/* --- x86-64 with AVX-512: where bits are is known without going from one to the next -------------- */
+
+#define WITH_AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi2,bmi,popcnt")))
+#define NUMBERS 16 /* 32 bits each */
+
+static WITH_AVX512 inline struct piece piece_avx512(const char *p)
+{
+	const __m512i text = _mm512_loadu_si512(p);
+
+	return (struct piece){ _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8('\t')),
+			       _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8('\n')) };
+}
+
+static WITH_AVX512 inline void offsets_avx512(uint32_t *to, uint32_t at, uint64_t stops, unsigned int n)
+{
+	const __m512i bytes = _mm512_set_epi64(0x3f3e3d3c3b3a3938, 0x3736353433323130, 0x2f2e2d2c2b2a2928, 0x2726252423222120,
+					       0x1f1e1d1c1b1a1918, 0x1716151413121110, 0x0f0e0d0c0b0a0908, 0x0706050403020100);
+	const __m512i from = _mm512_set1_epi32((int)at);
+	__m512i are = _mm512_maskz_compress_epi8(stops, bytes);
+
+	for (const uint32_t *end = to + n; to < end; to += NUMBERS) {
+		_mm512_storeu_si512(to, _mm512_add_epi32(_mm512_cvtepu8_epi32(_mm512_castsi512_si128(are)), from));
+		are = _mm512_alignr_epi32(are, are, NUMBERS / 4);
+	}
+}
+
+static WITH_AVX512 unsigned int find_avx512(struct lines *l, const char *text, uint32_t begin, uint32_t end)
+{
+	return find(l, text, begin, end, piece_avx512, offsets_avx512);
+}
+
+static bool has_avx512(void)
+{
+	return __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bw") && has_avx2();
+}
 #endif
 
-unsigned int lines_find(struct lines *l, const char *text, uint32_t begin, uint32_t end)
+/* --- which ---------------------------------------------------------------------------------------- */
+
+lines_find_fn lines_way(unsigned int i)
 {
 #ifdef __x86_64__
-	if (has_avx2())
-		return find_avx2(l, text, begin, end);
+	if (has_avx512() && i-- == 0)
+		return find_avx512;
+	if (has_avx2() && i-- == 0)
+		return find_avx2;
 #endif
-	return lines_find_anywhere(l, text, begin, end);
+	return i == 0 ? find_anywhere : NULL;
 }
 
 /* --- one ------------------------------------------------------------------------------------------ */

@@ -23,9 +23,13 @@ struct lines {
  * The whole lines of TEXT from BEGIN and before END, LINES_MAX of them or some more; returns how many. None, too, where one
  * has more than LINES_STOPS fields.
  */
-unsigned int lines_find(struct lines *l, const char *text, uint32_t begin, uint32_t end);
-/* The same by any machine's instructions; to be tested against. */
-unsigned int lines_find_anywhere(struct lines *l, const char *text, uint32_t begin, uint32_t end);
+typedef unsigned int (*lines_find_fn)(struct lines *l, const char *text, uint32_t begin, uint32_t end);
+/* The ways to find them that this machine has, the fastest first; they give the same. NULL: there are not so many. */
+lines_find_fn lines_way(unsigned int i);
+static inline unsigned int lines_find(struct lines *l, const char *text, uint32_t begin, uint32_t end)
+{
+	return lines_way(0)(l, text, begin, end);
+}
 /* The line of LEN bytes at BEGIN, which has its newline; of its fields the first LINES_STOPS. */
 void lines_one(struct lines *l, const char *text, uint32_t begin, uint32_t len);
 
