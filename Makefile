@@ -78,7 +78,7 @@ BENCH     := $(addprefix $(B)/bench/,load hooks shim.so)
 	check-package bench soak demo \
 	deps install uninstall deb rpm clean
 
-all: $(B)/dltraced $(B)/dltraced-traces.5
+all: $(B)/dltraced $(B)/dltraced-traces.5 $(B)/duckdb.sql
 
 # --- the program ---------------------------------------------------------------------------------
 $(B)/dltraced: $(OBJ)
@@ -306,6 +306,10 @@ $(B)/dltraced-traces.5: docs/dltraced-traces.5.in scripts/man-columns $(B)/dltra
 	$(call say,MAN,$@)
 	$(Q)scripts/man-columns $(B)/dltraced $< >$@
 
+$(B)/duckdb.sql: $(B)/dltraced
+	$(call say,SQL,$@)
+	$(Q)$(B)/dltraced probes --duckdb >$@
+
 # MODE:FILE:FOLDER or, with a new name, MODE:FILE:FOLDER:NAME. No blanks in FILE.
 INSTALL_LIST = \
 	755:$(B)/dltraced:$(bindir) \
@@ -313,6 +317,7 @@ INSTALL_LIST = \
 	$(patsubst %,644:%:$(mandir)/man5,$(sort $(wildcard docs/*.5))) \
 	$(patsubst %,644:%:$(mandir)/man8,$(sort $(wildcard docs/*.8))) \
 	644:scripts/dltraced.bash-completion:$(completionsdir):dltraced \
+	644:$(B)/duckdb.sql:$(datadir) \
 	$(call scripts_of,slurm) $(call scripts_of,recipes) \
 	$(patsubst %,644:%:$(unitdir),$(sort $(wildcard scripts/*.service scripts/*.socket))) \
 	$(patsubst %,644:%:$(sysusersdir):dltraced.conf,$(wildcard scripts/dltraced.sysusers)) \

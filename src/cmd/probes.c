@@ -2,21 +2,29 @@
 /*
  * `dltraced probes`: every file of a trace with its columns, out of the tables that also write
  * them, and the backend that each probe would use here: asked by loading all programs, where we may.
- * With --markdown the tables of docs/traces.md, the same on every machine.
+ * With --markdown the tables of docs/traces.md, with --duckdb the views by which DuckDB reads them: the same on every
+ * machine.
  */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/options.h"
 #include "cmd/cmd.h"
+#include "cmd/duckdb.h"
 #include "collectors/kinds.h"
 #include "kernel/tracer.h"
 #include "trace/probe.h"
 
+struct options {
+	bool duckdb, markdown;
+};
+
 static const struct option_row options[] = {
-	{ "markdown", 'm', NULL, "As the tables of docs/traces.md", option_true, 0 },
+	{ "duckdb", 0, NULL, "As views for DuckDB, with typed columns: SQL", option_true, offsetof(struct options, duckdb) },
+	{ "markdown", 'm', NULL, "As the tables of docs/traces.md", option_true, offsetof(struct options, markdown) },
 	{ 0 },
 };
 
@@ -113,13 +121,17 @@ int cmd_probes(int argc, char **argv)
 {
 	struct tracer tracer = {}, *t;
 	struct option_parse p;
-	bool markdown = false;
+	struct options o = {};
 
-	options_parse(&line, argc, argv, 0, &p, &markdown);
-	t = markdown ? NULL : ask_kernel(&tracer);
+	options_parse(&line, argc, argv, 0, &p, &o);
+	if (o.duckdb) {
+		duckdb_print_views();
+		return 0;
+	}
+	t = o.markdown ? NULL : ask_kernel(&tracer);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		print_probe(probes[i], t, i, markdown);
+		print_probe(probes[i], t, i, o.markdown);
 	tracer_free(&tracer);
-	print_collectors(markdown);
+	print_collectors(o.markdown);
 	return 0;
 }

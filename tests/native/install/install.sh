@@ -19,6 +19,9 @@ for page in man8/dltraced.8 man5/dltraced-traces.5; do
 done
 [ -s "$root/usr/share/bash-completion/completions/dltraced" ] || fail "the completion is not installed"
 
+# So are the views for DuckDB, as the program prints them.
+"$DLT" probes --duckdb | cmp - "$root/usr/share/dltraced/duckdb.sql" || fail "the views for DuckDB are not installed"
+
 # The page of files has all of them, with their columns in order.
 "$DLT" probes --markdown | sed -n 's/^### \(.*\.out\)$/.Ss \1/p; s/^| \([A-Z][A-Z0-9_]*\) | .*/.It \1/p' >wanted
 grep -xE '\.Ss .*\.out|\.It [A-Z][A-Z0-9_]*' "$man/man5/dltraced-traces.5" >got
