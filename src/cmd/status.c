@@ -132,28 +132,57 @@ static void print_verdict(const struct trace *t)
 	verdict_free(&v);
 }
 
-/* Those of TS, or ONE of them alone. */
-static void print(const struct traces *ts, const struct trace *one, bool json)
+/* What others have started: no more than their names, by which they can be asked. */
+static void print_others(const struct traces *ts)
 {
-	unsigned int n = one ? 1 : ts->n;
+	const char *before = "not yours: ";
+
+	for (unsigned int i = 0; i < ts->n; i++) {
+		const struct trace *t = &ts->t[i];
+		const bool service = !strcmp(t->owner, "service");
+
+		if (trace_is_own(ts, t))
+			continue;
+		fputs(before, stdout);
+		fmt_text(stdout, service ? t->experiment : t->name, 0);
+		if (service)
+			fputs(" (of the service)", stdout);
+		else
+			printf(" (of user %.*s)", (int)strcspn(t->owner, ","), t->owner);
+		before = ", ";
+	}
+	if (*before == ',')
+		puts("; dltraced status NAME, stop NAME");
+}
+
+static void print_json(const struct traces *ts, const struct trace *one)
+{
 	bool any = false;
 
-	if (json)
-		putchar('[');
-	else if (n)
-		print_trace(&heading);
-	for (unsigned int i = 0; i < n; i++) {
-		const struct trace *t = one ? one : &ts->t[i];
+	putchar('[');
+	for (unsigned int i = 0; i < (one ? 1 : ts->n); i++)
+		put_json(one ? one : &ts->t[i], &any);
+	puts(any ? "\n]" : "]");
+}
 
-		if (json)
-			put_json(t, &any);
-		else
-			print_trace(t);
+/* The user's own of TS, or ONE of them alone. */
+static void print(const struct traces *ts, const struct trace *one)
+{
+	const struct trace *last = one;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < ts->n; i++) {
+		if (one ? one != &ts->t[i] : !trace_is_own(ts, &ts->t[i]))
+			continue;
+		if (!n++)
+			print_trace(&heading);
+		last = &ts->t[i];
+		print_trace(last);
 	}
-	if (json)
-		puts(any ? "\n]" : "]");
-	else if (n == 1)
-		print_verdict(one ? one : &ts->t[0]);
+	if (n == 1)
+		print_verdict(last);
+	if (!one)
+		print_others(ts);
 }
 
 int cmd_status(int argc, char **argv)
@@ -161,8 +190,8 @@ int cmd_status(int argc, char **argv)
 	static const struct option_line line = {
 		.options = options,
 		.args_doc = "[NAME|DIR|PID]",
-		.doc = "List the running traces that you may ask: your own, and with root all; or one of them, or watch "
-		       "that.",
+		.doc = "List the running traces that you have started, and name those of others that you may ask; or one of "
+		       "them, or watch that. With --json all that you may ask.",
 		.finish = finish,
 	};
 	const struct trace *one = NULL;
@@ -177,8 +206,10 @@ int cmd_status(int argc, char **argv)
 	traces_find(&ts);
 	if (o.which && !(one = traces_pick(&ts, o.which)))
 		r = 1;
-	else if (ts.n || o.json)
-		print(&ts, one, o.json);
+	else if (o.json)
+		print_json(&ts, one);
+	else if (ts.n)
+		print(&ts, one);
 	else
 		log_info("no trace%s is running%s%s", ts.hidden ? " of yours" : "",
 			 ts.hidden ? "; those of others are root's to ask" : "",

@@ -62,7 +62,8 @@ int cmd_stop(int argc, char **argv)
 	static const struct option_line line = {
 		.args_doc = "[NAME|DIR|PID]",
 		.doc = "End a running trace, by its name, its folder or its process: its files are whole when "
-		       "this returns. The workload goes on. Without an argument, the only one there is.",
+		       "this returns. The workload goes on. Without an argument it is the one that you have started in "
+		       "this terminal, or else the only one that you have started.",
 		.finish = one_trace,
 	};
 	struct option_parse p;
@@ -74,7 +75,7 @@ int cmd_stop(int argc, char **argv)
 /* --- mark ------------------------------------------------------------------------------------------ */
 
 static const struct option_row mark_options[] = {
-	{ "trace", 't', "NAME|DIR|PID", "Which trace, where several are running", option_text, 0 },
+	{ "trace", 't', "NAME|DIR|PID", "Which trace, where you have started several, or none", option_text, 0 },
 	{ 0 },
 };
 

@@ -137,7 +137,7 @@ static bool words_take(struct trace *t)
 {
 	const char **const words[] = { &t->name, &t->pid, &t->phase, &t->elapsed_s, &t->rows, &t->lost, &t->bytes,
 				       &t->free_bytes, &t->dir, &t->experiment, &t->rows_s, &t->bytes_s, &t->target,
-				       &t->collectors };
+				       &t->collectors, &t->owner, &t->session };
 	char *rest, *line = strtok_r(t->words, "\n", &rest);
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
@@ -205,6 +205,7 @@ void traces_find(struct traces *ts)
 	char folder[sizeof(((struct sockaddr_un *)0)->sun_path)];
 
 	*ts = (struct traces){};
+	caller_find(&ts->caller);
 	folder_look(ts, 0);
 	if (geteuid())
 		folder_look(ts, geteuid());
@@ -240,15 +241,83 @@ static unsigned int those_tracing(const struct trace **found, unsigned int n)
 	return left ? left : n;
 }
 
+static void list(const struct trace *const *found, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		log_err("  %s of experiment %s, process %s, folder %s", found[i]->name, found[i]->experiment, found[i]->pid,
+			found[i]->dir);
+}
+
 static void say_several(const struct trace *const *found, unsigned int n, const char *which)
 {
 	if (which)
 		log_err("%u traces are called '%s': say which, by its process or its folder", n, which);
 	else
 		log_err("%u traces are running: say which, by its name, its process or its folder", n);
+	list(found, n);
+}
+
+bool trace_is_own(const struct traces *ts, const struct trace *t)
+{
+	const char *user = strchr(t->owner, ',');
+	char uid[16];
+	size_t len = (size_t)snprintf(uid, sizeof(uid), "%u", ts->caller.uid);
+
+	return *t->owner == '?' || (strcspn(t->owner, ",") == len && !strncmp(t->owner, uid, len)) || (user && !strcmp(user + 1, uid));
+}
+
+/* Where they were started, and from where we were called. */
+static bool is_of_session(const struct traces *ts, const struct trace *t)
+{
+	return ts->caller.session && (pid_t)strtol(t->session, NULL, 10) == ts->caller.session;
+}
+
+/* Of N those of this session, if there are any: how many are left. */
+static unsigned int those_here(const struct traces *ts, const struct trace **found, unsigned int n)
+{
+	unsigned int left = 0;
+
 	for (unsigned int i = 0; i < n; i++)
-		log_err("  %s of experiment %s, process %s, folder %s", found[i]->name, found[i]->experiment, found[i]->pid,
-			found[i]->dir);
+		if (is_of_session(ts, found[i]))
+			found[left++] = found[i];
+	return left ? left : n;
+}
+
+static bool is_over(const struct trace *t)
+{
+	return !strcmp(t->phase, "untraced");
+}
+
+/* Nobody has named one: of a user's own those that have not ended. */
+static unsigned int find_own(const struct traces *ts, const struct trace **found)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < ts->n; i++)
+		if (trace_is_own(ts, &ts->t[i]) && !is_over(&ts->t[i]))
+			found[n++] = &ts->t[i];
+	return those_here(ts, found, n);
+}
+
+static void say_none(const struct traces *ts)
+{
+	const struct trace *others[TRACES_MAX];
+	unsigned int n = 0, own = 0;
+
+	for (unsigned int i = 0; i < ts->n; i++) {
+		own += trace_is_own(ts, &ts->t[i]);
+		if (!trace_is_own(ts, &ts->t[i]) && !is_over(&ts->t[i]))
+			others[n++] = &ts->t[i];
+	}
+	if (n) {
+		log_err("no trace of yours is running; one of another user, or of the service, takes its name:");
+		list(others, n);
+	} else if (own) {
+		log_err("no trace is running: those there are have ended, and their workloads go on");
+	} else {
+		log_err("no trace of yours is running%s%s", ts->hidden ? "; those of others are root's to ask" : "",
+			ts->deaf ? "; without XDG_RUNTIME_DIR those that you started without root are found by their folders alone" : "");
+	}
 }
 
 /* FOLDER's own, of who has no other place for a socket. That of another user is not asked: it may be anybody's. */
@@ -262,37 +331,50 @@ static const struct trace *look_in_folder(struct traces *ts, const char *folder)
 	return in_folder(ts, folder);
 }
 
+static unsigned int find_called(const struct traces *ts, const char *which, const struct trace **found)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < ts->n; i++)
+		if (!strcmp(which, ts->t[i].name) || !strcmp(which, ts->t[i].experiment))
+			found[n++] = &ts->t[i];
+	return n > 1 ? those_tracing(found, n) : n;
+}
+
+static const struct trace *pick_own(const struct traces *ts)
+{
+	const struct trace *found[TRACES_MAX];
+	unsigned int n = find_own(ts, found);
+
+	if (n > 1)
+		say_several(found, n, NULL);
+	else if (!n)
+		say_none(ts);
+	return n == 1 ? found[0] : NULL;
+}
+
 const struct trace *traces_pick(struct traces *ts, const char *which)
 {
 	const struct trace *found[TRACES_MAX], *there = which ? in_folder(ts, which) : NULL;
 	char path[PATH_MAX];
-	unsigned int n = 0;
+	unsigned int n;
 
+	if (!which)
+		return pick_own(ts);
+	for (unsigned int i = 0; !there && i < ts->n; i++)
+		if (!strcmp(which, ts->t[i].pid))
+			there = &ts->t[i]; /* no other has it */
 	if (there)
 		return there;
-	for (unsigned int i = 0; i < ts->n; i++) {
-		const struct trace *t = &ts->t[i];
-
-		if (which && !strcmp(which, t->pid))
-			return t; /* no other has it */
-		if (which ? !strcmp(which, t->name) || !strcmp(which, t->experiment) : strcmp(t->phase, "untraced") != 0)
-			found[n++] = t;
-	}
-	if (n > 1)
-		n = those_tracing(found, n);
+	n = find_called(ts, which, found);
 	if (n == 1)
 		return found[0];
 	/* only now: it may lie where nobody answers */
-	if (which && realpath(which, path) && ((there = in_folder(ts, path)) || (there = look_in_folder(ts, path))))
+	if (realpath(which, path) && ((there = in_folder(ts, path)) || (there = look_in_folder(ts, path))))
 		return there;
 	if (n)
 		say_several(found, n, which);
-	else if (which)
-		log_err("no trace '%s' is running (`dltraced status' lists those that are)", which);
-	else if (ts->n)
-		log_err("no trace is running: those there are have ended, and their workloads go on");
 	else
-		log_err("no trace of yours is running%s%s", ts->hidden ? "; those of others are root's to ask" : "",
-			ts->deaf ? "; without XDG_RUNTIME_DIR those that you started without root are found by their folders alone" : "");
+		log_err("no trace '%s' is running (`dltraced status' lists those that are)", which);
 	return NULL;
 }

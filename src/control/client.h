@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "host/rights/caller.h"
+
 #define TRACES_MAX 64
 
 /* A running trace, as it tells itself. */
@@ -15,12 +17,15 @@ struct trace {
 	char socket[108];
 	char *words; /* owned, what the others point into */
 	const char *name, *pid, *phase, *elapsed_s, *rows, *lost, *bytes, *free_bytes, *dir, *experiment;
-	const char *rows_s, *bytes_s, *target, *collectors; /* "?": its dltraced is older */
+	/* "?": its dltraced is older */
+	const char *rows_s, *bytes_s, *target, *collectors;
+	const char *owner, *session; /* who has started it, as session/control.c has it; in which session */
 	bool silent; /* it does not answer: but for its number all words are "?" */
 };
 
 struct traces {
 	struct trace t[TRACES_MAX];
+	struct caller caller; /* who looks for them */
 	unsigned int n, hidden; /* hidden: those of others */
 	bool deaf; /* this user has no place for sockets: what they trace without root is found by its folder alone */
 };
@@ -29,9 +34,13 @@ struct traces {
 void traces_find(struct traces *ts);
 void traces_free(struct traces *ts);
 
+/* T was started by who looks: not by another user, nor by the service. */
+bool trace_is_own(const struct traces *ts, const struct trace *t);
+
 /*
- * The one of this name, experiment, folder or process number, or for NULL the only one that has not
- * ended. NULL: none, or several; which is said. One that was not found without its folder is added to TS.
+ * The one of this name, experiment, folder or process number. For NULL, of those that have not ended and were started by
+ * who looks, the only one of this session, else the only one. NULL: none, or several; which is said. One that was not found
+ * without its folder is added to TS.
  */
 const struct trace *traces_pick(struct traces *ts, const char *which);
 

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "base/util.h"
+#include "host/rights/caller.h"
 #include "service/daemon_impl.h"
 
 #define PRUNE_EVERY_NS (60 * NSEC_PER_SEC)
@@ -188,14 +189,12 @@ int daemon_check(const char *file, bool may_lack)
 {
 	struct daemon_conf conf;
 	gid_t gid;
-	int r = daemon_conf_read(&conf, file, may_lack);
+	int mistakes = daemon_conf_load(&conf, file, may_lack);
 
-	if (r < 0)
-		return EXIT_DLTRACED;
-	if (conf.users)
-		r = daemon_group(&conf, &gid);
+	if (mistakes >= 0 && conf.users)
+		mistakes += daemon_group(&conf, &gid) < 0;
 	daemon_conf_free(&conf);
-	return r < 0 ? EXIT_DLTRACED : 0;
+	return mistakes ? EXIT_DLTRACED : 0;
 }
 
 int daemon_run(const char *file, bool may_lack)
@@ -209,6 +208,7 @@ int daemon_run(const char *file, bool may_lack)
 	if (r < 0)
 		return EXIT_DLTRACED;
 	log_set_level(d.conf.log_level);
+	setenv(CALLER_SERVICE, "1", 1);
 	r = setup(&d);
 	if (r < 0)
 		log_err_r(r, "signals and timers");

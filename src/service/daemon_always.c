@@ -24,13 +24,14 @@ static void always_try_later(struct always *a)
 static void always_start(struct daemon *d, struct always *a)
 {
 	autofree char *out = util_fmt("--output=%s/%s/%%t_%%p", d->conf.state, a->name);
-	char *argv[DAEMON_WORDS_MAX + 8] = { "dltraced", "start", "--no-report", out };
-	unsigned int n = 4;
+	autofree char *name = util_fmt("--experiment=%s", a->name); /* it is called so by status */
+	char *argv[DAEMON_WORDS_MAX + 8] = { "dltraced", "start", "--no-report", out, name };
+	unsigned int n = 5;
 	int r, none = -1;
 
 	for (unsigned int i = 0; i < a->trace->n_words; i++)
 		argv[n++] = a->trace->words[i];
-	r = out ? daemon_spawn(d, &a->child, argv, &none, on_always) : -ENOMEM;
+	r = out && name ? daemon_spawn(d, &a->child, argv, &none, on_always) : -ENOMEM;
 	if (r < 0) {
 		log_err_r(r, "[trace %s] cannot be started", a->name);
 		always_try_later(a);

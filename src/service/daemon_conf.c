@@ -175,6 +175,8 @@ struct reading {
 		autofree char *what_ = util_fmt(__VA_ARGS__);                                      \
 		log_err("%s:%u: %s", (rd)->file, (rd)->line, what_ ? what_ : "");                  \
 		(rd)->mistakes++;                                                                  \
+		if ((rd)->trace)                                                                   \
+			(rd)->trace->flawed = true;                                                \
 		1;                                                                                 \
 	})
 
@@ -214,15 +216,20 @@ static int enter(struct reading *rd, const char *section)
 	return 1;
 }
 
+/* The text of a line, behind the mark that the first may begin with. */
+static const char *text_of(const struct reading *rd, const char *line)
+{
+	static const char bom[] = "\xef\xbb\xbf";
+
+	return rd->line == 1 && !strncmp(line, bom, strlen(bom)) ? line + strlen(bom) : line;
+}
+
 /* A line of it, as inih has it: [NAME] at the beginning, and all of NAME is kept. */
 static void look_for_section(struct reading *rd, const char *line)
 {
-	static const char bom[] = "\xef\xbb\xbf";
 	char name[sizeof(rd->section)];
 	size_t len;
 
-	if (rd->line == 1 && !strncmp(line, bom, strlen(bom)))
-		line += strlen(bom);
 	if (*line != '[')
 		return;
 	len = strcspn(++line, "]\n");
@@ -238,7 +245,17 @@ static void look_for_section(struct reading *rd, const char *line)
 	strcpy(rd->section, name);
 }
 
-/* As fgets(3). A line that inih would take for two is a mistake and no line. */
+/* A line of which inih would say that it is one of an error, but of the first only: neither a section nor a key. */
+static bool is_nothing(const char *line)
+{
+	const char *text = line + strspn(line, " \t\r\n");
+
+	if (!*text || *text == ';' || *text == '#' || (text > line && *line != '\n')) /* indented: the line before goes on */
+		return false;
+	return *text == '[' ? !strchr(text, ']') : !strpbrk(text, "=:");
+}
+
+/* As fgets(3). A line that inih would take for two, or for an error, is a mistake and no line. */
 static char *read_line(char *buf, int size, void *ctx)
 {
 	struct reading *rd = ctx;
@@ -250,7 +267,11 @@ static char *read_line(char *buf, int size, void *ctx)
 	rd->line++;
 	len = strlen(buf);
 	if (!len || buf[len - 1] == '\n' || feof(rd->in)) {
-		look_for_section(rd, buf);
+		look_for_section(rd, text_of(rd, buf));
+		if (is_nothing(text_of(rd, buf))) {
+			complain(rd, "neither [section] nor key = value");
+			strcpy(buf, "\n");
+		}
 		return buf;
 	}
 	while ((c = fgetc(rd->in)) != EOF && c != '\n')
@@ -394,20 +415,40 @@ static int read_folder(struct daemon_conf *c, const char *file)
 	return mistakes;
 }
 
+static bool has_target(const struct daemon_trace *t)
+{
+	for (unsigned int k = 0; k < t->n_words; k++)
+		if (t->options[k]->flags & START_TARGET)
+			return true;
+	return false;
+}
+
+/* What the keys of T contradict together, as start would say; NULL: nothing. Each by itself is known to be right. */
+static const char *contradiction(const struct daemon_trace *t)
+{
+	static struct config cfg;
+	struct option_parse p = { .into = &cfg };
+
+	start_config_defaults(&cfg);
+	snprintf(cfg.experiment, sizeof(cfg.experiment), "%s", t->name);
+	for (unsigned int k = 0; k < t->n_words; k++)
+		option_set(&p, t->options[k], t->options[k]->arg ? strchr(t->words[k], '=') + 1 : NULL);
+	return start_config_finish(&cfg);
+}
+
 static int check_traces(const struct daemon_conf *c, const char *file)
 {
 	int mistakes = 0;
 
 	for (unsigned int i = 0; i < c->n_traces; i++) {
 		const struct daemon_trace *t = &c->traces[i];
-		bool target = !t->enabled;
+		const char *why = !t->enabled || t->flawed ? NULL :
+				  !has_target(t)	      ? "says nothing to trace: all = yes, cgroup = PATH or container = NAME" :
+							contradiction(t);
 
-		for (unsigned int k = 0; k < t->n_words; k++)
-			target |= t->options[k]->flags & START_TARGET;
-		if (target)
+		if (!why)
 			continue;
-		log_err("%s: [trace %s] says nothing to trace: all = yes, cgroup = PATH or container = NAME", file,
-			t->name);
+		log_err("%s:%u: [trace %s] %s", file, t->line, t->name, why);
 		mistakes++;
 	}
 	return mistakes;
@@ -426,7 +467,7 @@ static int defaults(struct daemon_conf *c)
 	return 0;
 }
 
-int daemon_conf_read(struct daemon_conf *c, const char *file, bool may_lack)
+int daemon_conf_load(struct daemon_conf *c, const char *file, bool may_lack)
 {
 	int r, mistakes;
 
@@ -436,11 +477,15 @@ int daemon_conf_read(struct daemon_conf *c, const char *file, bool may_lack)
 	if (mistakes == -ENOENT && may_lack)
 		mistakes = 0;
 	if (mistakes < 0)
-		r = log_err_r(mistakes, "%s", file);
-	else
-		mistakes += (r = read_folder(c, file)) < 0 ? 1 : r;
-	if (!mistakes)
-		mistakes = check_traces(c, file);
+		return log_err_r(mistakes, "%s", file);
+	r = read_folder(c, file);
+	return mistakes + (r < 0 ? 1 : r) + check_traces(c, file);
+}
+
+int daemon_conf_read(struct daemon_conf *c, const char *file, bool may_lack)
+{
+	int mistakes = daemon_conf_load(c, file, may_lack);
+
 	if (!mistakes)
 		return 0;
 	daemon_conf_free(c);

@@ -28,6 +28,7 @@ struct daemon_trace {
 	const struct option_row *options[DAEMON_WORDS_MAX]; /* which those are */
 	unsigned int n_words;
 	unsigned int line; /* where it begins */
+	bool flawed; /* a line of it is a mistake: what it lacks for that is none */
 };
 
 struct daemon_conf {
@@ -47,6 +48,8 @@ struct daemon_conf {
  * file, line and what is allowed; C is empty then.
  */
 int daemon_conf_read(struct daemon_conf *c, const char *file, bool may_lack);
+/* The same, and C is what could be read all the same. The mistakes, each of which has been said; or -errno. */
+int daemon_conf_load(struct daemon_conf *c, const char *file, bool may_lack);
 void daemon_conf_free(struct daemon_conf *c);
 
 /* The table of keys, as manual page source. */

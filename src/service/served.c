@@ -17,6 +17,7 @@
 #include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "host/rights/caller.h"
 #include "host/rights/creds.h"
 #include "host/rights/owner.h"
 #include "service/protocol.h"
@@ -124,6 +125,7 @@ static int served_user(struct session *s)
 	snprintf(u->name, sizeof(u->name), "%s", pw ? pw->pw_name : "");
 	if (!pw)
 		snprintf(u->name, sizeof(u->name), "%u", sv->uid);
+	caller_of(&s->caller, sv->uid, sv->client);
 	s->environ = sv->rq.environ;
 	s->cwd = strdup(sv->rq.cwd ? sv->rq.cwd : "/");
 	return 0;

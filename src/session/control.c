@@ -106,6 +106,16 @@ static void put_collectors(const struct session *s, FILE *out)
 			fprintf(out, "%s%s", ftell(out) > 0 ? "," : "", s->collectors.c[i].kind->name);
 }
 
+static void put_owner(const struct session *s, FILE *out)
+{
+	if (s->caller.service)
+		fputs("service", out);
+	else
+		fprintf(out, "%u", s->caller.uid);
+	if (!s->caller.service && s->user.uid != s->caller.uid) /* --user: the job may set marks */
+		fprintf(out, ",%u", s->user.uid);
+}
+
 /* What PUT has to say as one word; `-': nothing. */
 static void put_words(const struct session *s, void (*put)(const struct session *s, FILE *out), FILE *out)
 {
@@ -124,7 +134,8 @@ static void put_words(const struct session *s, void (*put)(const struct session 
 
 /*
  * One line of words: name, PID, phase, seconds, rows, lost, bytes written, bytes free, folder, experiment, rows/s, bytes/s,
- * target, collectors. Those who ask may be older or newer: new ones come last.
+ * target, collectors, who has started it (a user's number, behind a comma that of --user; `service'), the session in which. Those who ask may be older or
+ * newer: new ones come last.
  */
 static int say_status(struct session *s, const struct control_request *rq, FILE *out)
 {
@@ -144,7 +155,9 @@ static int say_status(struct session *s, const struct control_request *rq, FILE 
 	put_words(s, put_target, out);
 	fputc('\t', out);
 	put_words(s, put_collectors, out);
-	fputc('\n', out);
+	fputc('\t', out);
+	put_words(s, put_owner, out);
+	fprintf(out, "\t%d\n", s->caller.session);
 	return 0;
 }
 
@@ -194,6 +207,8 @@ static int say_json(struct session *s, const struct control_request *rq, FILE *o
 	json_u64(&j, "pid", (uint64_t)getpid());
 	json_str(&j, "experiment", s->cfg->experiment);
 	json_str(&j, "dir", folder);
+	json_bool(&j, "by_service", s->caller.service);
+	json_u64(&j, "uid", s->caller.uid);
 	json_str(&j, "phase", session_phase(s));
 	json_u64(&j, "elapsed_ms", (uint64_t)(elapsed_s(s) * 1000));
 	json_u64(&j, "workload_pid", (uint64_t)s->workload.pid);

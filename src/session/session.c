@@ -377,8 +377,10 @@ int session_run_as(const struct session_kind *kind, void *of, const struct confi
 		.folder_watch = FOLDER_WATCH_NONE,
 		.writing.call = ASYNC_CALL_NONE,
 	};
-	int code = cfg->background ? background_start() : 0;
+	int code;
 
+	caller_find(&s.caller); /* in the background it is another session */
+	code = cfg->background ? background_start() : 0;
 	if (code) /* the parent: the trace has started (-1), or an exit status */
 		return code < 0 ? 0 : code;
 	if (!kind->remote && !cfg->background && proxy_stand(cfg->out, &code))

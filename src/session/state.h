@@ -12,6 +12,7 @@
 #include "control/control.h"
 #include "drain/archiver.h"
 #include "drain/drain.h"
+#include "host/rights/caller.h"
 #include "host/rights/privileges.h"
 #include "host/rights/workload_user.h"
 #include "host/stall/folder_watch.h"
@@ -52,6 +53,7 @@ struct session {
 	char *const *environ; /* the workload's; chosen variables of it, where it is another process's */
 	char *cwd;
 	struct workload_user user;
+	struct caller caller;
 	struct workload_user nobody; /* who the collectors run as, where the user is root */
 	struct privileges privileges;
 	bool gave_up; /* the main thread, what privileges says */

@@ -76,8 +76,12 @@ kill -HUP "$daemon"
 await told 'trace own\] has ended'
 await runs 3
 await count 3
-listed() { "$DLT" status | grep -q "$TMPDIR/state/own"; }
+# By its name, and by nothing less: neither root's own traces nor a stop without a name are about it.
+listed() { "$DLT" status own | grep -q "$TMPDIR/state/own"; }
 await listed
+"$DLT" status | grep -q '^not yours: .*own (of the service)' || fail "status: $("$DLT" status)"
+"$DLT" stop 2>err && fail "the service's own trace was stopped by nobody's name"
+grep -q ' of experiment own, process ' err || fail "said: $(cat err)"
 equal "mode" "$(find state/own -mindepth 1 -maxdepth 1 ! -name 'old*' ! -perm 700)" ""
 
 kill "$daemon"
@@ -92,6 +96,9 @@ for folder in state/own/2*; do
 done
 [ ! -e "$DLTRACED_SOCKET" ] || fail "its socket is still there"
 
+printf '[service]\ngroup = nosuchgroup\nnonsense = 1\nnothing\n[trace a]\nall = yes\nrollup-only = yes\nkeep = 1G\n' >bad.conf
+"$DLT" daemon --check --config bad.conf 2>err && fail "--check of four mistakes"
+equal "mistakes that --check has found" "$(wc -l <err)" 4
 "$DLT" daemon --check --config good.conf || fail "--check of a good one"
 printf '[service]\nnonsense = 1\n' >bad.conf
 "$DLT" daemon --config bad.conf 2>err && fail "a bad config is taken"

@@ -85,6 +85,29 @@ static void the_last_word_counts(void **state)
 	unlink(no);
 }
 
+static void all_mistakes_are_said_at_once(void **state)
+{
+	static const char *const wanted[] = {
+		"c.conf:2: neither [section] nor key = value", "c.conf:3: users = maybe", "c.conf:4: neither", "c.conf:5: [sevrice]",
+		"c.conf:7: probes = opne", "c.conf:10: [trace b] says nothing to trace",
+		"c.conf:12: [trace c] --rollup-only writes no rows", "c.conf:16: [trace d] --keep is less than --rotate",
+		"c.conf:20: [trace e] says nothing to trace",
+	};
+	struct daemon_conf c;
+	unsigned int lines = 0;
+
+	assert_int_equal(read_text(&c, "[service]\nnothing\nusers = maybe\n[unfinished\n[sevrice]\n[trace a]\nprobes = opne\n"
+				       "enabled = yes\n\n[trace b]\nprobes = open\n[trace c]\nall = yes\nrollup-only = yes\nkeep = 1G\n"
+				       "[trace d]\nall = yes\nkeep = 1M\nrotate = 2M\n[trace e]\ncomm = x\n[trace f]\ncomm = x\nall = yes\n"),
+			 -EINVAL);
+	for (const char *p = said; *p; p++)
+		lines += *p == '\n';
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+		if (!strstr(said, wanted[i]))
+			fail_msg("not said: %s\nbut: %s", wanted[i], said);
+	assert_int_equal(lines, ARRAY_SIZE(wanted));
+}
+
 static void each_mistake_has_its_line(void **state)
 {
 	static const struct {
@@ -197,6 +220,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_said_has_a_default),
 		cmocka_unit_test(a_trace_has_the_options_of_start),
 		cmocka_unit_test(the_last_word_counts),
+		cmocka_unit_test(all_mistakes_are_said_at_once),
 		cmocka_unit_test(each_mistake_has_its_line),
 		cmocka_unit_test(the_oldest_traces_go_first),
 		cmocka_unit_test(one_that_runs_stays),
