@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct config;
+struct verdict;
 
 int cmd_check(int argc, char **argv);
 int cmd_daemon(int argc, char **argv);
@@ -35,8 +36,8 @@ unsigned int terminal_width(int fd);
 /* DIR as whoever called us would write it: from the working directory where it lies below that. A part of DIR. */
 const char *path_from_here(const char *dir);
 
-/* The last messages of a trace in the folder DIRFD, which is DIR, with what its job waited for where it is to be READ. */
-void cmd_end(const char *dir, int dirfd, bool read);
+/* The last messages of a trace in the folder DIRFD, which is DIR, with what its job waited for; NULL: that was not asked. */
+void cmd_end(const char *dir, int dirfd, const struct verdict *v);
 
 /*
  * `dltraced status --watch': a running trace as it goes, on a terminal, as blocks of text or as JSON, until the trace WHICH

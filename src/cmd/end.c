@@ -93,10 +93,13 @@ static uint64_t lost_rows(const struct manifest_facts *m)
 
 static void put_missing(const struct manifest_facts *m, const struct verdict *v, FILE *out)
 {
-	autofree char *lost = lost_rows(m) ? util_fmt("%llu rows were lost", (unsigned long long)lost_rows(m)) : NULL;
+	autofree char *counted = lost_rows(m) ? util_fmt("%llu rows were lost", (unsigned long long)lost_rows(m)) : NULL;
+	const char *lost = counted;
 
-	if (v->missing || (!v->text && lost))
-		put_fact(out, "missing", v->missing ? v->missing : lost);
+	if (v && v->text)
+		lost = v->missing;
+	if (lost)
+		put_fact(out, "missing", lost);
 }
 
 static void put_next(const char *dir, FILE *out)
@@ -108,29 +111,25 @@ static void put_next(const char *dir, FILE *out)
 	fprintf(out, "  %-*s%s\n  %-*s%s\n", LABEL, "next", text, LABEL, "", html);
 }
 
-static void put_screen(const char *dir, int dirfd, bool read, FILE *out)
+static void put_screen(const char *dir, int dirfd, const struct verdict *v, FILE *out)
 {
 	const char *here = path_from_here(dir);
 	struct manifest_facts m;
-	struct verdict v = { 0 };
 
 	manifest_read_at(&m, dirfd);
-	if (read)
-		verdict_read(&v, dir, dirfd);
-	if (v.text)
-		put_text(out, 0, v.text);
-	else if (read)
-		put_text(out, 0, v.late ? "What the job waited for takes longer than a moment to find out: `dltraced report' does" :
+	if (v && v->text)
+		put_text(out, 0, v->text);
+	else if (v)
+		put_text(out, 0, v->late || v->large ? "What the job waited for takes longer than a moment to find out: `dltraced report' does" :
 					  "What the job waited for is not known: `dltraced report' says why");
 	put_job(&m, out);
-	put_missing(&m, &v, out);
+	put_missing(&m, v, out);
 	put_left(&m, out);
 	fprintf(out, "  %-*s%s (%s)\n", LABEL, "trace", here, FMT_BYTES(verdict_trace_bytes(dirfd)));
 	put_next(here, out);
-	verdict_free(&v);
 }
 
-void cmd_end(const char *dir, int dirfd, bool read)
+void cmd_end(const char *dir, int dirfd, const struct verdict *v)
 {
 	autofree char *text = NULL;
 	size_t len = 0;
@@ -139,7 +138,7 @@ void cmd_end(const char *dir, int dirfd, bool read)
 
 	if (!out)
 		return;
-	put_screen(dir, dirfd, read, out);
+	put_screen(dir, dirfd, v, out);
 	if (fclose(out) != 0)
 		return;
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))

@@ -12,6 +12,7 @@
 
 #include "base/exit_codes.h"
 #include "cmd/cmd.h"
+#include "cmd/verdict.h"
 #include "report/report.h"
 #include "report/show/show.h"
 #include "service/service.h"
@@ -78,6 +79,7 @@ static const char *finish(struct option_parse *p)
 /* What is asked for goes to standard output; the last lines are messages. */
 static void at_end(const struct config *cfg, const char *dir, int dirfd)
 {
+	struct verdict v = { 0 };
 	struct report *r;
 
 	if (cfg->report == REPORT_SCREEN && report_load_at(&r, path_from_here(dir), dirfd, &(struct report_options){ .timed = true }) == 0) {
@@ -85,7 +87,12 @@ static void at_end(const struct config *cfg, const char *dir, int dirfd)
 		report_free(r);
 		fflush(stdout);
 	}
-	cmd_end(dir, dirfd, cfg->report != REPORT_NONE);
+	if (cfg->log_level < LOG_LEVEL_INFO)
+		return;
+	if (cfg->report != REPORT_NONE)
+		verdict_read(&v, dir, dirfd);
+	cmd_end(dir, dirfd, cfg->report != REPORT_NONE ? &v : NULL);
+	verdict_free(&v);
 }
 
 int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct config *cfg)

@@ -117,17 +117,16 @@ static void put_json(const struct trace *t, bool *any)
 static void print_verdict(const struct trace *t)
 {
 	char path[PATH_MAX];
-	autoclose int fd = trace_open_folder(t, path);
 	struct verdict v;
 
-	if (fd < 0 || !strcmp(t->phase, "delay"))
+	if (trace_folder(t, path) < 0 || !strcmp(t->phase, "delay") || !strcmp(t->phase, "stalled"))
 		return;
-	verdict_read(&v, path, fd);
+	verdict_read(&v, path, -1);
 	if (v.brief && !strncmp(v.brief, "unknown", strlen("unknown")))
 		puts("so far: it is not known yet what the job waits for");
 	else if (v.text)
 		fmt_line(stdout, "so far: ", v.text);
-	else if (v.late)
+	else if (v.late || v.large)
 		puts("so far: what the job waits for takes longer than a moment to find out; dltraced report does");
 	verdict_free(&v);
 }

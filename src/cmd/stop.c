@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `dltraced stop', `dltraced mark': one request to one running trace. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/options.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
+#include "cmd/verdict.h"
 #include "control/client.h"
 #include "control/control.h"
 
@@ -16,10 +18,16 @@
 static void print_end(const struct trace *t)
 {
 	char path[PATH_MAX];
-	autoclose int fd = trace_open_folder(t, path);
+	autoclose int fd = -1;
+	struct verdict v;
 
+	if (trace_folder(t, path) < 0)
+		return;
+	verdict_read(&v, path, -1);
+	fd = v.late ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* late: it may not answer */
 	if (fd >= 0)
-		cmd_end(path, fd, true);
+		cmd_end(path, fd, &v);
+	verdict_free(&v);
 }
 
 /* Ask the trace WHICH (NULL: the only one) and say what it says; where that ENDS it, what the trace does, too. The exit status. */

@@ -146,7 +146,7 @@ static void put_line(const struct manifest_facts *m, const struct entry *e, cons
 		m->has_status ? FMT_ENDED(m->status) + strlen("ended ") :
 				"-");
 	fmt_text(out, e->path + strlen(folder) + (e->path[strlen(folder)] == '/'), NAME_WIDTH);
-	fmt_line(out, "  ", v->brief ? v->brief : v->late ? "too large for a list" : "not known");
+	fmt_line(out, "  ", v->brief ? v->brief : v->large || v->late ? "too large for a list" : "not known");
 }
 
 bool traces_list(const char *folder, FILE *out)

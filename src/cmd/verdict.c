@@ -27,6 +27,25 @@
 #define ANSWER_MAX 4096
 #define ENDS_MS 200 /* for its end; one that is held by its disk is left to end when that answers */
 
+uint64_t verdict_trace_bytes(int dirfd)
+{
+	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	uint64_t bytes = 0;
+	struct dirent *e;
+	struct stat st;
+
+	if (!dir) {
+		util_close(&fd);
+		return 0;
+	}
+	while ((e = readdir(dir)))
+		if (fstatat(dirfd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+			bytes += (uint64_t)st.st_size;
+	closedir(dir);
+	return bytes;
+}
+
 /* --- the reader's side ------------------------------------------------------------------------------------ */
 
 /* Those of which start says so by itself: processes that still run. */
@@ -70,40 +89,49 @@ static void answer(const char *dir, int dirfd, FILE *out)
 	fflush(out);
 }
 
+#define EXIT_LARGE 2
+
+/*
+ * No descriptor of our parent's but *FD and *DIRFD, which may be -1: while we are held in the kernel nobody waits for the end of
+ * what we hold, a pipe's reader for one.
+ */
+static bool leave_descriptors(int *fd, int *dirfd)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	/* above those that they are to have */
+	*fd = fcntl(*fd, F_DUPFD, STDERR_FILENO + 4);
+	*dirfd = *dirfd < 0 ? -1 : fcntl(*dirfd, F_DUPFD, STDERR_FILENO + 4);
+	if (*fd < 0 || null < 0)
+		return false;
+	for (int i = 0; i <= STDERR_FILENO; i++)
+		dup2(null, i);
+	*fd = dup2(*fd, STDERR_FILENO + 1);
+	*dirfd = *dirfd < 0 ? -1 : dup2(*dirfd, STDERR_FILENO + 2);
+	close_range(STDERR_FILENO + (*dirfd < 0 ? 2 : 3), ~0U, 0); /* from Linux 5.9 on */
+	return *fd >= 0;
+}
+
 static __attribute__((noreturn)) void read_trace(const char *dir, int dirfd, int fd, pid_t parent)
 {
 	FILE *out;
 
 	const struct rlimit cpu = { .rlim_cur = VERDICT_CPU_S, .rlim_max = VERDICT_CPU_S };
 
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent || setrlimit(RLIMIT_CPU, &cpu) < 0)
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent || setrlimit(RLIMIT_CPU, &cpu) < 0 ||
+	    !leave_descriptors(&fd, &dirfd))
 		_exit(EXIT_FAILURE);
-	out = fdopen(fd, "w");
+	if (dirfd < 0)
+		dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (verdict_trace_bytes(dirfd) > TOO_LARGE)
+		_exit(EXIT_LARGE);
+	out = dirfd < 0 ? NULL : fdopen(fd, "w");
 	if (out)
 		answer(dir, dirfd, out);
 	_exit(EXIT_SUCCESS); /* all else is our parent's */
 }
 
 /* --- who waits -------------------------------------------------------------------------------------------- */
-
-uint64_t verdict_trace_bytes(int dirfd)
-{
-	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	uint64_t bytes = 0;
-	struct dirent *e;
-	struct stat st;
-
-	if (!dir) {
-		util_close(&fd);
-		return 0;
-	}
-	while ((e = readdir(dir)))
-		if (fstatat(dirfd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
-			bytes += (uint64_t)st.st_size;
-	closedir(dir);
-	return bytes;
-}
 
 /* What comes of FD until its other end is closed: how many bytes; -errno, -ETIME: the time is over. */
 static ssize_t take(int fd, char buf[ANSWER_MAX])
@@ -127,8 +155,8 @@ static ssize_t take(int fd, char buf[ANSWER_MAX])
 	}
 }
 
-/* It has said all, or its time is over. Whether it ended by itself. */
-static bool end_reader(pid_t pid, bool over)
+/* It has said all, or its time is over: its exit status, -1 where it did not end by itself. */
+static int end_reader(pid_t pid, bool over)
 {
 	autoclose int pidfd = util_pidfd_open(pid);
 	struct pollfd p = { pidfd, POLLIN, 0 };
@@ -137,7 +165,7 @@ static bool end_reader(pid_t pid, bool over)
 	if (over)
 		kill(pid, SIGKILL);
 	poll(&p, 1, ENDS_MS);
-	return waitpid(pid, &status, WNOHANG) == pid && WIFEXITED(status);
+	return waitpid(pid, &status, WNOHANG) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* Of the strings in BUF, LEN bytes, the one at *AT; NULL: it is empty, or not whole. */
@@ -158,19 +186,20 @@ void verdict_read(struct verdict *v, const char *dir, int dirfd)
 	pid_t parent = getpid(), pid;
 	size_t at = 0;
 	ssize_t len;
-	int fds[2];
+	int fds[2], code;
 
 	*v = (struct verdict){ 0 };
-	v->late = verdict_trace_bytes(dirfd) > TOO_LARGE;
-	if (v->late || pipe2(fds, O_CLOEXEC) < 0)
+	if (pipe2(fds, O_CLOEXEC) < 0)
 		return;
 	pid = fork();
 	if (pid == 0)
 		read_trace(dir, dirfd, fds[1], parent);
 	close(fds[1]);
 	len = pid < 0 ? -errno : take(fds[0], buf);
-	v->late = pid > 0 && !end_reader(pid, len < 0) && len <= 0;
+	code = pid > 0 ? end_reader(pid, len < 0) : 0;
 	close(fds[0]);
+	v->large = code == EXIT_LARGE;
+	v->late = code < 0 && len <= 0;
 	if (len <= 0)
 		return;
 	v->text = next_string(buf, (size_t)len, &at);

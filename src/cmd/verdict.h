@@ -14,13 +14,14 @@
 #define VERDICT_MS 5000
 
 struct verdict {
-	bool late;     /* the time was over, or the trace is so large that it would be */
+	bool large;    /* so much that it would take too long */
+	bool late;     /* the time was over: so it is, or its file system does not answer */
 	char *text;    /* with its share; NULL: it could not be had */
 	char *brief;   /* the same in some words */
 	char *missing; /* the gravest of what is missing, some words or a sentence; NULL: nothing is */
 };
 
-/* Of the folder DIRFD, called DIR in what it says. */
+/* Of the folder DIRFD, called DIR in what it says; -1: of DIR, which is opened by who may be ended. */
 void verdict_read(struct verdict *v, const char *dir, int dirfd);
 /* Bytes of the files of the folder DIRFD; 0: not known. */
 uint64_t verdict_trace_bytes(int dirfd);

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,17 +50,15 @@ int trace_connect(const struct trace *t, const char *verb, const char *text)
 	return TAKE_FD(fd);
 }
 
-int trace_open_folder(const struct trace *t, char path[PATH_MAX])
+int trace_folder(const struct trace *t, char path[PATH_MAX])
 {
 	size_t len = strlen(t->dir);
-	int fd;
 
 	if (t->dir[0] != '/' || len >= TEXT_ESCAPED_MAX(PATH_MAX))
 		return -ENOENT;
 	len = text_unescape(path, t->dir, MIN(len, (size_t)PATH_MAX - 1));
 	path[len] = '\0';
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return 0;
 }
 
 ssize_t answer_more(struct answer *a, int fd)

@@ -44,8 +44,8 @@ bool trace_is_own(const struct traces *ts, const struct trace *t);
  */
 const struct trace *traces_pick(struct traces *ts, const char *which);
 
-/* T's folder, open; -errno where it may not be read, or is not known. PATH: what it is called. */
-int trace_open_folder(const struct trace *t, char path[PATH_MAX]);
+/* What T's folder is called. 0, or -ENOENT: that is not known. */
+int trace_folder(const struct trace *t, char path[PATH_MAX]);
 
 /* The socket of a question to T, for answers that go on: a descriptor, or -errno. */
 int trace_connect(const struct trace *t, const char *verb, const char *text);

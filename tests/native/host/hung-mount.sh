@@ -68,7 +68,7 @@ end_server
 
 # lost: what is said of rows that are written and lost is what was called.
 lost() {
-	said=$(awk '$2 == "vfs_rw" { print $3 + $(NF - 1) }' err)
+	said=$(awk '$3 == "vfs_rw:" { print $4 + $(NF - 1) }' err)
 	[ "${said:-0}" -ge 110256 ] || fail "$1: ${said:-nothing} of 110256: $(cat err)"
 	grep -q 'error: .*/t does not answer: the trace ends without' err || fail "$1: $(cat err)"
 }

@@ -64,5 +64,5 @@ withdrawn
 join
 equal "not back: status ($(cat err))" $rc 7
 grep -q 'error: .*manifest.json: Stale file handle' err || fail "not back: nothing of the manifest: $(cat err)"
-lost=$(awk '$2 == "vfs_rw" { print $3 + $(NF - 1) }' err) # what the summary says of rows and lost ones
+lost=$(awk '$3 == "vfs_rw:" { print $4 + $(NF - 1) }' err) # what the summary says of rows and lost ones
 [ "${lost:-0}" -ge $made ] || fail "not back: ${lost:-nothing} of $made: $(cat err)"

@@ -106,7 +106,8 @@ for thread in "/proc/$served/task/"*; do
 	equal "file system uid of a thread" "$(sed -n 's/^Uid:.*\t//p' "$thread/status")" "$uid"
 	equal "quotas hold" "$(($(printf '0x%s' "$(sed -n 's/^CapEff:\t//p' "$thread/status")") >> 24 & 1))" 0
 done
-"$DLT" status >out
+"$DLT" status | grep -q "^not yours: .*t (of user $uid)" || fail "not named: $("$DLT" status)"
+"$DLT" status "$served" >out
 grep -q "$served" out || fail "not in status: $(cat out)"
 as "$DLT" status | grep -q "$served" || fail "not in the user's status"
 echo read >&9

@@ -53,7 +53,7 @@ no_disk() {
 	dmsetup remove "$name" && losetup -d "$loop" && rm disk.img || fail "cannot give the disk back"
 	made='' loop=''
 }
-summary() { awk '$2 == "vfs_rw" { print $3 + $(NF - 1) }' err; }
+summary() { awk '$3 == "vfs_rw:" { print $4 + $(NF - 1) }' err; }
 
 cat >job <<'END'
 read -r _ <gate

@@ -61,7 +61,7 @@ withdrawn
 join
 sed "s,^,| ," err
 equal "not back: status ($(cat err))" $rc 7
-said=$(awk '$2 == "vfs_rw" { print $3 + $(NF - 1) }' err)
+said=$(awk '$3 == "vfs_rw:" { print $4 + $(NF - 1) }' err)
 [ "${said:-0}" -ge $((made + more)) ] || fail "not back: told of ${said:-nothing} of $made calls"
 grep -q 'error: .*manifest.json: Stale file handle' err || fail "not back: nothing of the manifest"
 export_it

@@ -78,7 +78,7 @@ kill -TERM "$dlt"
 join
 equal "TERM twice: status" $rc 143
 grep -q 'error: .*/t does not answer: the trace ends without' err || fail "TERM twice: $(cat err)"
-said=$(awk '$2 == "vfs_rw" { print $3 + $(NF - 1) }' err)
+said=$(awk '$3 == "vfs_rw:" { print $4 + $(NF - 1) }' err)
 [ "${said:-0}" -ge $made ] || fail "TERM twice: told of ${said:-nothing} of $made calls: $(cat err)"
 : >home/go
 gone "$behind" && echo "it has ended without an answer" || echo "what waits in the kernel is left"
