@@ -58,7 +58,9 @@ equal "a name with blanks" "$(col gpu command 'pid != "-"' | sort -u)" 'pt\040ma
 # --- a slower pace --------------------------------------------------------------------------------
 
 spawn --collectors cpu,gpu --interval 2 --cpu-each 1m -- sh -c 'read _ <gate'
-await enough 2 cpu gpu
+twice() { [ "$(cpus '==' 2>err.cpus)" -ge 2 ]; }
+await enough 1 gpu
+await twice
 equal "tools" "$(tools)" "$(printf 'mpstat -P ALL 2\nnvidia-smi pmon -s um -o DT -d 2')"
 echo >&9
 join
