@@ -399,7 +399,7 @@ static void warn_of_rules(const struct report_asked *o)
 	for (unsigned int i = 0; i < o->rules.n; i++)
 		if (!o->rules.rule[i].lines)
 			log_warn("--phase '%s': no line of a log matched; the expression is POSIX extended, and logs are what --log, "
-				 "--collect and --app-log name; of what a job prints without --log only lines of known forms are kept", o->rules.rule[i].text);
+				 "--collect and --app-log name; of what a job prints without --log only lines of known forms are kept, and those that --phase of start names", o->rules.rule[i].text);
 }
 
 /* Nobody has named a trace: the newest below the folder where start puts them. */

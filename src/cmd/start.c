@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "applog/applog.h"
 #include "base/exit_codes.h"
 #include "cmd/cmd.h"
 #include "cmd/verdict.h"
+#include "report/phases/options.h"
 #include "report/report.h"
 #include "report/show/show.h"
 #include "service/service.h"
@@ -76,17 +78,31 @@ static const char *finish(struct option_parse *p)
 	return why;
 }
 
-/* What is asked for goes to standard output; the last lines are messages. */
-static void at_end(const struct config *cfg, const char *dir, int dirfd)
+/* With the rules that the job's lines were kept by, which were found to be good at the start. */
+static void put_screen(const struct config *cfg, const char *dir, int dirfd)
 {
-	struct verdict v = { 0 };
+	struct applog_rules rules = { .n = 0 };
+	const struct phases_options phases = { .rules = &rules };
 	struct report *r;
+	char error[256];
 
-	if (cfg->report == REPORT_SCREEN && report_load_at(&r, path_from_here(dir), dirfd, &(struct report_options){ .timed = true }) == 0) {
+	for (unsigned int i = 0; i < cfg->phases.n; i++)
+		applog_add_rule(&rules, cfg->phases.items[i], error, sizeof(error));
+	if (report_load_at(&r, path_from_here(dir), dirfd, &(struct report_options){ .timed = true, .phases = &phases }) == 0) {
 		report_screen(r, terminal_width(STDOUT_FILENO), stdout);
 		report_free(r);
 		fflush(stdout);
 	}
+	applog_free_rules(&rules);
+}
+
+/* What is asked for goes to standard output; the last lines are messages. */
+static void at_end(const struct config *cfg, const char *dir, int dirfd)
+{
+	struct verdict v = { 0 };
+
+	if (cfg->report == REPORT_SCREEN)
+		put_screen(cfg, dir, dirfd);
 	if (cfg->log_level < LOG_LEVEL_INFO)
 		return;
 	if (cfg->report != REPORT_NONE)

@@ -425,7 +425,7 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, prob
 	d->split_ns = cfg->rotate_ns;
 	r = decode_init(&d->decode, cfg);
 	if (!r && mask >> DLT_printed & 1) {
-		d->decode.printed = printed_new();
+		d->decode.printed = printed_new(&cfg->phases);
 		r = d->decode.printed ? 0 : -ENOMEM;
 	}
 	if (!r && !fstat(dirfd, &st))

@@ -10,6 +10,7 @@
 #include "applog/applog.h"
 #include "base/util.h"
 #include "drain/decode.h"
+#include "trace/config.h"
 #include "trace/field.h"
 
 #define PRINTED_LINE_MAX 2048 /* of a longer line the begin is looked at */
@@ -78,13 +79,20 @@ struct printed {
 	uint64_t second_ns; /* begin of the second, of which these are: */
 	uint32_t bytes, second_rows;
 	bool has_stamped; /* the first line with a time has been kept: a DLIO job's start */
+	struct applog_rules rules;
 	char lines[STREAMS][PRINTED_LINE_MAX];
 };
 
-struct printed *printed_new(void)
+struct printed *printed_new(const struct config_list *phases)
 {
 	struct printed *p = calloc(1, sizeof(*p));
+	char error[256];
 
+	for (unsigned int i = 0; p && i < phases->n; i++)
+		if (applog_add_rule(&p->rules, phases->items[i], error, sizeof(error)) < 0) {
+			printed_free(p);
+			return NULL;
+		}
 	for (uint16_t i = 0; p && i < HELD_MAX; i++)
 		p->free[p->n_free++] = i;
 	return p;
@@ -92,6 +100,8 @@ struct printed *printed_new(void)
 
 void printed_free(struct printed *p)
 {
+	if (p)
+		applog_free_rules(&p->rules);
 	free(p);
 }
 
@@ -236,7 +246,7 @@ static void look(struct printed *p, struct decode *d, struct stream *s)
 	char text[PRINTED_LINE_MAX];
 	size_t len = strip(text, p->lines[s - p->streams], s->len);
 	struct applog_line l;
-	enum applog_found found = len ? applog_parse(&l, NULL, text, len) : APPLOG_NOTHING;
+	enum applog_found found = len ? applog_parse(&l, &p->rules, text, len) : APPLOG_NOTHING;
 
 	if (found == APPLOG_NOTHING && !(len && l.stamped && !p->has_stamped))
 		return;

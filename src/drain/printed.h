@@ -14,11 +14,12 @@
 
 #include "dlt/printed.h"
 
+struct config_list;
 struct decode;
 struct printed;
 
-/* NULL: no memory. */
-struct printed *printed_new(void);
+/* PHASES: rules for more lines, REGEX=NAME each, which were found to be good. NULL: no memory. */
+struct printed *printed_new(const struct config_list *phases);
 void printed_free(struct printed *p);
 
 /* REC, whose text is LEN bytes behind it, has come out of a ring; D takes the rows. */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "applog/applog.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "base/util.h"
@@ -46,6 +47,17 @@ static const char *add_text(struct option_parse *p, void *member, char *arg)
 		return option_because(p, "given more than %d times", CONFIG_LIST_MAX);
 	list->items[list->n++] = arg;
 	return NULL;
+}
+
+static const char *add_phase(struct option_parse *p, void *member, char *arg)
+{
+	struct applog_rules rules = { .n = 0 };
+	char error[256];
+
+	if (applog_add_rule(&rules, arg, error, sizeof(error)) < 0)
+		return option_because(p, "%s", error);
+	applog_free_rules(&rules);
+	return add_text(p, member, arg);
 }
 
 /* The tools that sample take whole seconds. */
@@ -279,6 +291,8 @@ const struct option_row start_options[] = {
 	  set_interval, TO(interval_ns), START_IN_CONFIG | START_BY_SERVICE },
 	{ "no-args", 0, NULL, "Leave arguments out of pids.out, manifest.json",
 	  option_true, TO(no_args), START_IN_CONFIG | START_BY_SERVICE },
+	{ "phase", 0, "REGEX=NAME", "Keep printed lines that match, for report --phase",
+	  add_phase, TO(phases) },
 	{ "probes", 'P', "LIST", "bio,open: these; -mmap: not it; +syscalls: too",
 	  set_probes, 0, START_IN_CONFIG | START_BY_SERVICE },
 	{ "sched", 0, "LEVEL", "CPU scheduling: sums (default); timeline; off",

@@ -47,6 +47,7 @@ struct config {
 	bool all;
 	struct config_list comm, exclude_comm; /* globs (fnmatch) */
 	struct config_list disks;	       /* kernel names, as in /sys/class/block */
+	struct config_list phases; /* REGEX=NAME: lines of the job's output that are kept, too */
 
 	const char *out; /* -o, before expansion; NULL: the default */
 	char experiment[CONFIG_EXPERIMENT_MAX]; /* -e, or named after the target; safe in a path */

@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct decode d;
 
 	unlinkat(dir, "printed", 0);
-	EXPECT(decode_init(&d, &cfg) == 0 && (d.printed = printed_new()));
+	EXPECT(decode_init(&d, &cfg) == 0 && (d.printed = printed_new(&cfg.phases)));
 	clock_map_init(&d.clock, &start);
 	sink = &d.sinks[DLT_printed];
 	EXPECT(sink_open(sink, dir, "printed") == 0);

@@ -18,7 +18,7 @@ static void decoder_open(struct decode *d)
 {
 	const struct clock_reading start = { .mono_ns = 1000 * NSEC_PER_SEC, .real_ns = 1795222923 * NSEC_PER_SEC };
 
-	EXPECT(decode_init(d, &cfg) == 0 && (d->printed = printed_new()));
+	EXPECT(decode_init(d, &cfg) == 0 && (d->printed = printed_new(&cfg.phases)));
 	clock_map_init(&d->clock, &start);
 }
 

@@ -90,6 +90,12 @@ if [ "$(manifest 'next(p.get("unread", 0) for p in m["probes"] if p["name"] == "
 	grep -q 'writes to the job.s output were too many' json || fail "the report does not say what was not looked at"
 fi
 
+# The user's own lines, which no rule knows, and no others.
+trace --phase 'iteration ([0-9]+)=block \1' -- sh -c 'echo "iteration 1 of two"; echo other; echo "iteration 2 of two"' >out || fail "phase: $?"
+check whole
+equal "lines of one's own" "$(col printed TEXT | tr '\n' ' ')" 'iteration\0401\040of\040two iteration\0402\040of\040two '
+"$DLT" report --json --phase 'iteration ([0-9]+)=block \1' "$t" | grep -q '"block 1"' || fail "the report does not have them"
+
 for off in '-P -printed' --log '-P -vfs_rw'; do
 	# shellcheck disable=SC2086 # words
 	trace $off -- python3 "$job" lines account >out 2>err || fail "$off: $?"

@@ -223,6 +223,10 @@ static void lines_are_kept_of_a_target_whose_writes_are_traced(void **state)
 	assert_false(cfg.probes & printed);
 	accept(ARGS("--background", "--", "x"));
 	assert_false(cfg.probes & printed);
+	accept(ARGS("--phase", "step ([0-9]+)=step \\1", "--phase", "x=y", "--", "x"));
+	assert_int_equal(cfg.phases.n, 2);
+	refuse(ARGS("--phase", "step", "--", "x"), "not REGEX=NAME");
+	refuse(ARGS("--phase", "(=x", "--", "x"), "'(=x'");
 }
 
 static void flags_reach_the_config(void **state)

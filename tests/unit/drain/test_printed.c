@@ -70,7 +70,16 @@ static int make(void **state)
 {
 	int r = decoder_make(state);
 
-	decode.printed = printed_new();
+	decode.printed = printed_new(&config.phases);
+	return r || !decode.printed;
+}
+
+static int make_with_a_rule(void **state)
+{
+	int r = decoder_make(state);
+
+	config.phases = (struct config_list){ .items = { "iteration ([0-9]+)=step \\1" }, .n = 1 };
+	decode.printed = printed_new(&config.phases);
 	return r || !decode.printed;
 }
 
@@ -242,6 +251,12 @@ static void what_another_process_passes_on_is_no_line_of_its_own(void **state)
 	assert_int_equal(filtered(), 1);
 }
 
+static void lines_that_the_users_rule_matches_are_rows(void **state)
+{
+	writes(7, 1, 1, "iteration 5 of no phase otherwise\niteration none\nepoch 1: loss\n");
+	expect_printed("1 7 1 iteration\\0405\\040of\\040no\\040phase\\040otherwise\n1 7 1 epoch\\0401:\\040loss\n");
+}
+
 static void each_of_many_processes_has_its_line(void **state)
 {
 	const uint32_t n = 2000;
@@ -300,6 +315,7 @@ int main(void)
 		TEST(a_long_line_is_known_by_its_begin),
 		TEST(what_another_process_passes_on_is_no_line_of_its_own),
 		TEST(each_of_many_processes_has_its_line),
+		cmocka_unit_test_setup_teardown(lines_that_the_users_rule_matches_are_rows, make_with_a_rule, unmake),
 		TEST(more_than_can_be_looked_at_is_counted),
 		TEST(rows_are_no_more_than_can_be_read),
 	};

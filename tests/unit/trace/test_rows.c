@@ -786,7 +786,7 @@ static void rows_of_printed(void **state)
 		"epoch 1: loss 0.5\n", "of no phase\n", "\033[1mEpoch 2/3\033[0m\n", "epoch 3: \t\x01\x7f\"#\\\xff\xc3\xa4\xe5\x97\xa8\n",
 	};
 
-	decode.printed = printed_new();
+	decode.printed = printed_new(&config.phases);
 	assert_non_null(decode.printed);
 	for (uint32_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		struct dlt_printed *rec = rec_begin(DLT_printed);
