@@ -3,6 +3,8 @@
 #
 # What a row, a wake-up and a traced call cost stays within tests/budgets: instructions, allocations and
 # system calls, none of which depends on how busy the machine is. RECORD=1 writes them there instead.
+#
+# slow: half a minute and more
 . "${0%/*}/../lib.sh"
 need python3 valgrind strace bpftool
 budgets=$here/../budgets

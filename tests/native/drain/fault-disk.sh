@@ -5,6 +5,8 @@
 # thin storage that refuses what the page cache had taken; I/O errors at every write; a disk that
 # stands still when the trace ends. The workload and its status are unharmed, calls are rows or lost,
 # rows that the disk may not have are counted as unsure, all of it is said, and what can be read is.
+#
+# slow: half a minute and more
 . "${0%/*}/../lib.sh"
 need python3 fsfreeze
 gate

@@ -5,6 +5,8 @@
 # --min-free: the workload goes on, every row is written or counted as lost, it is said at once,
 # files end on a whole row, and the manifest is complete. Space that comes back is used. The same
 # holds for the bytes of the workload's log.
+#
+# slow: half a minute and more
 . "${0%/*}/../lib.sh"
 need python3
 gate

@@ -7,6 +7,8 @@
 # may be there with processes in them, be there and empty, or come later, their parents too; so may
 # containers, whose names stand-ins for docker know. Such targets add to a workload, here one that
 # only waits.
+#
+# slow: half a minute and more
 . "${0%/*}/../lib.sh"
 need python3
 with_helpers

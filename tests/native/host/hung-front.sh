@@ -5,6 +5,8 @@
 # is killed, while the server answers or hangs, in a trace of root's and in one of a user's: the other
 # goes too, with that status, and the workload goes on. In the background nobody stands in front: status
 # and stop do what they do, and the process is gone with its workload, whether the server answers or not.
+#
+# slow: waits for half a minute
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../hungfs.inc"
 chmod 755 .

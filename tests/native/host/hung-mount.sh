@@ -5,6 +5,8 @@
 # answer; the workload goes on. Comes it back, so does the trace, and rows and lost ones are the calls. Is it
 # to end meanwhile, by TERM twice or by stop, it ends at once, with what is lost, and who has called
 # dltraced goes on.
+#
+# slow: waits for half a minute
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../hungfs.inc"
 gate

@@ -4,6 +4,8 @@
 # The server hangs (hungfs.py) when a trace is to begin there, and when it is over: at the start, by --background
 # too, in report, --collect and --archive. That is said, and waited for; one ^C ends it, nothing has run of
 # what was to begin, and a workload's status is its own.
+#
+# slow: waits for half a minute
 . "${0%/*}/../lib.sh"
 with_helpers
 . "${0%/*}/../hungfs.inc"

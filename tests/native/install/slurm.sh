@@ -5,6 +5,8 @@
 # host names. A job that asks for it is traced on each node by prolog and epilog, whatever its name and
 # comment are, and one that does not is not; what fails there fails no job and drains no node, nor takes
 # long. `srun dltraced start' writes a folder for each node, on a file system that they share.
+#
+# slow: half a minute and more
 . "${0%/*}/../lib.sh"
 need slurmctld slurmd srun scontrol munged unshare setpriv python3
 [ -w /sys/fs/cgroup/freezer ] || skip "a freezer hierarchy (with v2 alone Slurm takes systemd too)"

@@ -4,6 +4,8 @@
 # Processes come and go by the hundred when a trace of theirs begins, by --pid and by --cgroup. Of
 # those that begin after the search is over each has all its rows; none that passed its end in the
 # middle of the search stays in the target, or the trace would not end with the last.
+#
+# slow: half a minute and more
 . "${0%/*}/../lib.sh"
 need python3
 gate

@@ -3,6 +3,8 @@
 #
 # A mix of a million calls as fast as two threads can make them: exactly the rows that the workload
 # counted, none lost, none late.
+#
+# slow: half a minute and more
 . "${0%/*}/../lib.sh"
 
 trace -- "$W/calls" -t 2 -m 1000000 -T tally dir >pids || fail "status $?"

@@ -6,6 +6,8 @@
 # them, whether lines come before an epoch, behind it or while it goes on, with workers of each epoch, of all of them
 # and none. A job that prints nothing has those of its workers. Checkpoints are what is written of them. By default lines
 # are seen as they are written, each with its own time; --log has the job's output pass through dltraced.
+#
+# slow: half a minute and more
 . "${0%/*}/../lib.sh"
 need python3
 

@@ -3,6 +3,8 @@
 #
 # The CPU time of a PyTorch job, as a user asks for it: `start -P sched --workload', then `report --cpu'. It
 # adds up, the data loader's workers and the job's phases are in it, and dltraced has its own line.
+#
+# slow: half a minute and more
 . "${0%/*}/../lib.sh"
 /usr/bin/python3 -c 'import torch' 2>/dev/null || skip "torch for /usr/bin/python3 (python3-torch)"
 

@@ -3,6 +3,8 @@
 #
 # The service, and a user's folder on a server that hangs (hungfs.py): only that trace waits for it. It is
 # said, others are served, the user can end the trace and so can the stop of the service, and the workload goes on.
+#
+# slow: waits for half a minute
 . "${0%/*}/../service.inc"
 . "${0%/*}/../hungfs.inc"
 job=''

@@ -6,6 +6,8 @@
 # --duration ends the trace and not the workload, whose status is waited for; --linger records on
 # after the workload; --wait-all until the last of its descendants; without it the trace
 # ends with the workload's first process, and what goes on is neither waited for nor touched.
+#
+# slow: half a minute and more
 . "${0%/*}/../lib.sh"
 need python3
 gate
