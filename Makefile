@@ -356,6 +356,7 @@ uninstall:
 # Made from the files that git knows, as they are now, elsewhere: nothing that was built here gets in.
 # NOTEST=1 leaves out the unit tests.
 deb:
+	$(Q)scripts/install-deps --deb
 	$(Q)scripts/package deb
 
 rpm:

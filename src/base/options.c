@@ -8,7 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/fmt.h"
 #include "base/units.h"
 
 #define LONG_ONLY 0x100 /* keys of options without a letter: above every char */
@@ -157,7 +159,12 @@ const char *option_size(struct option_parse *p, void *member, char *arg)
 
 const char *option_buffer(struct option_parse *p, void *member, char *arg)
 {
+	const uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 	const char *why = option_size(p, member, arg);
 
-	return why || *(uint64_t *)member >= BUFFER_MIN_BYTES ? why : "less than a page (4K)";
+	if (why)
+		return why;
+	if (*(uint64_t *)member > memory)
+		return option_because(p, "more than this machine's memory (%s)", FMT_BYTES(memory));
+	return *(uint64_t *)member >= BUFFER_MIN_BYTES ? NULL : "less than a page (4K)";
 }

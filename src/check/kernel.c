@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/fmt.h"
 #include "base/util.h"
 #include "kernel/btf.h"
 #include "kernel/preempt.h"
@@ -106,7 +107,7 @@ enum check_state check_btf(struct check *c)
 
 	snprintf(path, sizeof(path), "%s" BTF, c->root);
 	if (stat(path, &st) == 0 && access(path, R_OK) == 0)
-		return check_put(c, "BTF", CHECK_OK, BTF ", %.1f MB", (double)st.st_size / 1e6);
+		return check_put(c, "BTF", CHECK_OK, BTF ", %s", FMT_BYTES((uint64_t)st.st_size));
 	return check_lacks(c, "BTF", CHECK_FAIL,
 			   errno == EACCES ? "sudo dltraced check" :
 			   "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of Debian 11, Ubuntu 20.10, RHEL 8.2 and "

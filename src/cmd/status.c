@@ -54,12 +54,26 @@ static const struct option_row options[] = {
 };
 
 /* 1234567 as 1.2M: a word. TEXT that is no number stays. */
-static const char *human(char buf[FMT_MAX], const char *text, const char *unit)
+static const char *count(char buf[FMT_MAX], const char *text)
 {
 	char *end;
 	double x = strtod(text, &end);
 
-	return end == text ? text : fmt_si(buf, x, "", unit);
+	return end == text ? text : fmt_si(buf, x, "", "");
+}
+
+/* The same of bytes, in powers of 1024 as everywhere: 1.18MiB. */
+static const char *bytes(char buf[FMT_MAX], const char *text)
+{
+	char *end, *blank;
+	double x = strtod(text, &end);
+
+	if (end == text)
+		return text;
+	blank = strchr(fmt_bytes(buf, (uint64_t)x), ' ');
+	if (blank)
+		memmove(blank, blank + 1, strlen(blank));
+	return buf;
 }
 
 static const char *hours(char buf[32], const char *seconds)
@@ -75,11 +89,11 @@ static const char *hours(char buf[32], const char *seconds)
 
 static void print_trace(const struct trace *t)
 {
-	char elapsed[32], rows[FMT_MAX], rows_s[FMT_MAX], bytes[FMT_MAX], bytes_s[FMT_MAX], left[FMT_MAX];
+	char elapsed[32], rows[FMT_MAX], rows_s[FMT_MAX], size[FMT_MAX], size_s[FMT_MAX], left[FMT_MAX];
 	autofree char *line = util_fmt(
 		"%-32s %7s %-8s %9s %8s %8s %6s %8s %8s %8s  %-16s %-16s %s", t->name, t->pid, t->phase,
-		hours(elapsed, t->elapsed_s), human(rows, t->rows, ""), human(rows_s, t->rows_s, ""), t->lost,
-		human(bytes, t->bytes, "B"), human(bytes_s, t->bytes_s, "B"), human(left, t->free_bytes, "B"), t->target,
+		hours(elapsed, t->elapsed_s), count(rows, t->rows), count(rows_s, t->rows_s), t->lost,
+		bytes(size, t->bytes), bytes(size_s, t->bytes_s), bytes(left, t->free_bytes), t->target,
 		t->collectors, t->dir);
 
 	fmt_text(stdout, line, 0); /* the words are those of .out files, in which a terminal may yet find orders */

@@ -114,8 +114,11 @@ static int start_one(struct collector *c, int dirfd, const struct sink_split *sp
 	return 0;
 }
 
-/* One line for each tool that could not be started, with all the files that it costs. */
-static void log_missing(const struct collectors *cs)
+/*
+ * One line for each tool that could not be started, with all the files that it costs. Whoever has not NAMED it on a machine without
+ * what it is about misses nothing: the manifest has it, and `check'.
+ */
+static void log_missing(const struct collectors *cs, bool named)
 {
 	for (unsigned int i = 0; i < cs->n; i++) {
 		const struct collector_kind *k = cs->c[i].kind;
@@ -134,7 +137,7 @@ static void log_missing(const struct collectors *cs)
 				 c->kind->file);
 		}
 		if (files[0])
-			log_warn("%s %s; %s off (%s %s not written; %s)", k->argv[0],
+			log_msg(named || !k->vendor || collectors_vendor_there("", k->vendor) ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG, "%s %s; %s off (%s %s not written; %s)", k->argv[0],
 				 cs->c[i].state, k->loss, files, n > 1 ? "are" : "is", k->remedy);
 	}
 }
@@ -167,7 +170,7 @@ int collectors_start(struct collectors *cs, const char *list, uint64_t interval_
 			return r;
 		}
 	}
-	log_missing(cs);
+	log_missing(cs, list);
 	return 0;
 }
 

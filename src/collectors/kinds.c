@@ -3,9 +3,15 @@
 #include "collectors/kinds.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+#define NVIDIA "0x10de"
 
 /*
  * mpstat and iostat write unbuffered (setbuf(stdout, NULL), sysstat 9.1.5 and later) and on SIGINT
@@ -45,6 +51,7 @@ const struct collector_kind collector_kinds[COLLECTOR_KINDS] = {
 		.stop_signal = SIGINT,
 		.loss = "GPU trace",
 		.remedy = "it comes with NVIDIA's driver",
+		.vendor = NVIDIA,
 		.header_word = "gpu",
 		.header_hash = true,
 		.rows_are_dated = true,
@@ -58,11 +65,27 @@ const struct collector_kind collector_kinds[COLLECTOR_KINDS] = {
 		.stop_signal = SIGINT,
 		.loss = "GPU trace",
 		.remedy = "it comes with NVIDIA's driver",
+		.vendor = NVIDIA,
 		.header_word = "gpu",
 		.header_hash = true,
 		.rows_are_dated = true,
 	},
 };
+
+bool collectors_vendor_there(const char *root, const char *vendor)
+{
+	autofree char *pattern = util_fmt("%s/sys/bus/pci/devices/*/vendor", root), *node = util_fmt("%s/dev/nvidiactl", root);
+	bool there = node && access(node, F_OK) == 0; /* where PCI devices are not to be seen, as in a container */
+	char line[16];
+	glob_t found;
+
+	if (!pattern || glob(pattern, GLOB_NOSORT, NULL, &found))
+		return there;
+	for (size_t i = 0; i < found.gl_pathc && !there; i++)
+		there = util_read_line(found.gl_pathv[i], line, sizeof(line)) == 0 && !strcmp(line, vendor);
+	globfree(&found);
+	return there;
+}
 
 const char *collectors_file(unsigned int i)
 {

@@ -20,6 +20,7 @@ struct collector_kind {
 	int stop_signal;
 	const char *loss;   /* what the trace lacks without the tool */
 	const char *remedy; /* how to get the tool */
+	const char *vendor; /* of the PCI devices that it is about; NULL: of no device */
 
 	/* the tool's text */
 	const char *header_word;   /* found in its header lines alone */
@@ -35,6 +36,8 @@ extern const struct collector_kind collector_kinds[COLLECTOR_KINDS];
 
 /* The file of kind I, NULL past the end: outdir_file_fn. */
 const char *collectors_file(unsigned int i);
+/* Whether the machine below ROOT ("": this one) has a PCI device of VENDOR ("0x10de"), or a node of its driver. */
+bool collectors_vendor_there(const char *root, const char *vendor);
 /* The kinds that LIST names ("cpu,gpu", "none", NULL: all), a bit each; or -EINVAL, and *BAD is the rest of it from what is no name. */
 int collectors_parse(const char *list, const char **bad);
 

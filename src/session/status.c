@@ -286,7 +286,7 @@ void status_line(struct status *s)
 	n = (size_t)snprintf(line, sizeof(line), "%02llu:%02llu:%02llu  %s rows  %s  %llu lost ",
 			     (unsigned long long)elapsed / 3600, (unsigned long long)elapsed / 60 % 60,
 			     (unsigned long long)elapsed % 60, FMT_SI(s->rows + s->summed, ""),
-			     FMT_SI(s->bytes, "B"), (unsigned long long)s->lost);
+			     FMT_BYTES(s->bytes), (unsigned long long)s->lost);
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		uint64_t per_s = (uint64_t)(s->rates.probe_rows_s[i] + 0.5);
 

@@ -66,7 +66,7 @@ static int resolve_cgroup(struct targets *ts, const struct cgroup_mounts *m, con
 	for (unsigned int i = before; i < ts->cgroups.n; i++)
 		if (!cgroup_key(&ts->cgroups.items[i], &key))
 			return 0;
-	log_info("--cgroup %s is not there yet: traced from when it is made", path);
+	log_warn("--cgroup %s is not there yet: traced from when it is made", path);
 	return 0;
 }
 
@@ -104,7 +104,7 @@ static int resolve_containers(struct targets *ts, const struct cgroup_mounts *m,
 				 watched == -EMFILE ? " (fs.inotify.max_user_instances)" : "");
 			return watched;
 		}
-		log_info("%s: traced from when it starts", error);
+		log_warn("%s: traced from when it starts", error);
 		container_wait_for(ts->wait, names->items[i]);
 	}
 	if (ts->wait && !container_wait_count(ts->wait))

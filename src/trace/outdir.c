@@ -293,6 +293,42 @@ static int adopt(struct outdir *d, uid_t uid, gid_t gid, bool force)
 	return fchmod(d->fd, 0700) < 0 ? -errno : 0;
 }
 
+/* A part of a path ends at END; the next is "..". */
+static bool goes_up(const char *end)
+{
+	const char *next = end + strspn(end, "/");
+
+	return next > end && !strncmp(next, "..", 2) && (!next[2] || next[2] == '/');
+}
+
+/*
+ * Takes NAME/.. out of PATH where NAME is not there: it would be made for nothing. Where it is there it may be a link, and what is
+ * above that somewhere else.
+ */
+static void fold_missing(char *path)
+{
+	struct stat st;
+
+	for (char *part = path + strspn(path, "/"), *end; *part; part = end + strspn(end, "/")) {
+		char after;
+		bool missing;
+
+		end = part + strcspn(part, "/");
+		if (!goes_up(end) || (end - part == 2 && !strncmp(part, "..", 2)))
+			continue;
+		after = *end;
+		*end = '\0';
+		missing = lstat(path, &st) < 0 && errno == ENOENT;
+		*end = after;
+		if (!missing)
+			continue;
+		end += strspn(end, "/") + 2;
+		end += strspn(end, "/");
+		memmove(part, end, strlen(end) + 1);
+		end = path; /* what was before it may be such a one, too */
+	}
+}
+
 int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool force)
 {
 	autoclose int at = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -306,6 +342,8 @@ int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool f
 		return -errno;
 	if (!parts)
 		return -ENOMEM;
+	fold_missing(parts);
+	snprintf(d->path, sizeof(d->path), "%s", parts);
 	part = strtok_r(rest, "/", &rest);
 	while (part && (next = strtok_r(NULL, "/", &rest))) {
 		r = enter_parent(at, part, uid, gid);

@@ -68,7 +68,10 @@ function findings(text) {
 			if (head)
 				facts.push({ code: head[1], title: head[2] });
 		} else if (row.startsWith('not looked at: '))
-			missing.push(row.slice('not looked at: '.length));
+			for (const group of row.slice('not looked at: '.length).split('; ')) {
+				const [, codes, needs] = /^(.*?) \(needs (.*)\)$/.exec(group);
+				missing.push(...codes.split(', ').map(code => `${code}: needs ${needs}`));
+			}
 		else if (row.startsWith('  => '))
 			all.at(-1).advice = row.slice('  => '.length);
 		else if (row.startsWith('  ') && all.length && !all.at(-1).advice)

@@ -2,6 +2,7 @@
 /* Why the job waited, for a terminal: the answer first, then what else was found. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/fmt.h"
 #include "base/util.h"
@@ -111,6 +112,30 @@ void why_answer(const struct report *r, FILE *out)
 	fputc('\n', out);
 }
 
+/* Rules by their codes, those that need the same together: in one line. */
+static void not_looked_at(const struct rules *rules, FILE *out)
+{
+	static const char needs[] = ": needs ";
+	const char *before = "not looked at: ";
+
+	for (unsigned int i = 0; i < rules->n_missing; i++) {
+		const char *this = strstr(rules->missing[i], needs), *next = i + 1 < rules->n_missing ? strstr(rules->missing[i + 1], needs) : NULL;
+		autofree char *code = this ? strndup(rules->missing[i], (size_t)(this - rules->missing[i])) : NULL;
+
+		fputs(before, out);
+		fmt_text(out, code ? code : rules->missing[i], 0);
+		before = ", ";
+		if (!this || (next && !strcmp(this, next)))
+			continue;
+		fputs(" (needs ", out);
+		fmt_text(out, this + strlen(needs), 0);
+		fputs(")", out);
+		before = "; ";
+	}
+	if (rules->n_missing)
+		fputc('\n', out);
+}
+
 void why_findings(const struct report *r, FILE *out)
 {
 	const struct rules *rules = r->why ? r->why->rules : NULL;
@@ -122,8 +147,7 @@ void why_findings(const struct report *r, FILE *out)
 		one_of_several(&rules->found[i], out);
 	if (!rules->n)
 		fputs("no other rule of docs/rules.md\n", out);
-	for (unsigned int i = 0; i < rules->n_missing; i++)
-		fmt_line(out, "not looked at: ", rules->missing[i]);
+	not_looked_at(rules, out);
 	for (unsigned int i = 0; i < r->why->n_notes; i++)
 		fmt_line(out, "- ", r->why->notes[i]);
 	facts(rules, out);

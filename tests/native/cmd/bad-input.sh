@@ -33,6 +33,7 @@ done <<END
 not a size|buffer|1x
 not a size|buffer|-4096
 less than a page|buffer|10
+more than this machine's memory (.*iB)|buffer|1000T
 not a size|min-free|1e3
 no such disk|disk|nodisk
 no such disk|disk|../sda
@@ -89,6 +90,9 @@ untouched full 'full: is not empty and holds no trace' -o full
 untouched full 'full: is not empty and holds no trace' -o full --force
 untouched full 'full/mine: is no folder' -o full/mine
 untouched full 'full/mine: is no folder' -o full/mine/t/u
+mkdir dots
+"$DLT" start -q --collectors none --probes close -o "$TMPDIR/dots/a/b/../../c/t" -- true || fail "a folder by way of others: status $?"
+equal "what a folder by way of others has made" "$(ls dots)" c
 ln -s full link
 mkdir -m 1777 shared
 untouched shared 'shared: cannot become' -o shared
@@ -98,6 +102,11 @@ untouched theirs 'theirs: cannot become' --user 1 -o theirs
 mount -t tmpfs -o ro none readonly || skip "to mount tmpfs"
 mnt=$TMPDIR/readonly
 refuse 'readonly/t: Read-only' -o readonly/t
+
+# A target that is not there may be a wrong name: it is said once, and with -q, too.
+"$DLT" start -q --collectors none --probes close --cgroup "none-$$" --duration 100ms -o later 2>err || fail "a cgroup to come: $(cat err)"
+equal "what is said of a cgroup to come" "$(cat err)" "dltraced: warning: --cgroup none-$$ is not there yet: traced from when it is made"
+rm -r later
 
 # --- a trace that is there already ----------------------------------------------------------------
 

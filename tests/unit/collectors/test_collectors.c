@@ -499,13 +499,44 @@ static void table_has_names_for_help_and_docs(void **state)
 	assert_int_equal(i, COLLECTOR_KINDS);
 }
 
-static void missing_tool_is_one_line_and_no_file(void **state)
+static void no_gpu_is_no_line(void **state)
 {
 	struct collectors cs = { 0 };
 	char log[1024];
 
 	setenv("PATH", folder, 1);
 	assert_int_equal(start_logged(&cs, NULL, log, sizeof(log)), 0);
+	assert_int_equal(count(log, "nvidia-smi not found"), collectors_vendor_there("", "0x10de"));
+	assert_int_equal(count(log, "mpstat not found"), 1);
+	for (unsigned int i = 0; i < cs.n; i++)
+		assert_string_equal(cs.c[i].state, "not found");
+	stop_and_free(&cs);
+}
+
+static void devices_are_found_by_their_vendor(void **state)
+{
+	autofree char *root = util_fmt("%s/machine", folder), *cmd = util_fmt("mkdir -p %s/sys/bus/pci/devices/a %s/sys/bus/pci/devices/b %s/dev && "
+		"echo 0x1af4 >%s/sys/bus/pci/devices/a/vendor", root, root, root, root);
+	autofree char *gpu = util_fmt("echo 0x10de >%s/sys/bus/pci/devices/b/vendor", root);
+	autofree char *node = util_fmt("rm %s/sys/bus/pci/devices/b/vendor && : >%s/dev/nvidiactl", root, root);
+
+	setenv("PATH", "/usr/bin:/bin", 1);
+	assert_int_equal(system(cmd), 0);
+	assert_false(collectors_vendor_there(root, "0x10de"));
+	assert_int_equal(system(gpu), 0);
+	assert_true(collectors_vendor_there(root, "0x10de"));
+	assert_int_equal(system(node), 0);
+	assert_true(collectors_vendor_there(root, "0x10de"));
+	setenv("PATH", folder, 1);
+}
+
+static void missing_tool_is_one_line_and_no_file(void **state)
+{
+	struct collectors cs = { 0 };
+	char log[1024];
+
+	setenv("PATH", folder, 1);
+	assert_int_equal(start_logged(&cs, "cpu,disk,gpu,gpu_dev", log, sizeof(log)), 0);
 	assert_int_equal(cs.n, COLLECTOR_KINDS);
 	assert_int_equal(count(log, "\n"), 3);
 	assert_int_equal(count(log, "mpstat not found; CPU trace off (cpu.out is not written"), 1);
@@ -774,6 +805,8 @@ int main(void)
 		TEST(unknown_name_starts_nothing),
 		TEST(table_has_names_for_help_and_docs),
 		TEST(missing_tool_is_one_line_and_no_file),
+		TEST(no_gpu_is_no_line),
+		TEST(devices_are_found_by_their_vendor),
 		TEST(tool_that_may_not_be_run_says_why),
 		TEST(existing_file_is_not_overwritten),
 		TEST(real_sysstat_gives_rows_and_averages),
