@@ -14,8 +14,8 @@
 #include "trace/field.h"
 
 #define PRINTED_LINE_MAX 2048 /* of a longer line the begin is looked at */
-#define SETS 64
-#define WAYS 8 /* streams that meet in a set: then the one that was quiet longest is forgotten */
+#define SETS 64UL
+#define WAYS 8UL /* streams that meet in a set: then the one that was quiet longest is forgotten */
 #define STREAMS (SETS * WAYS)
 #define HELD_MAX 256
 #define COPIES 64 /* lines in which a copy is looked for */
@@ -25,7 +25,7 @@
 #define NEAR_NS (NSEC_PER_SEC / 4)
 #define COPY_NS (10 * NSEC_PER_SEC) /* tee passes a line on at once, grep when its buffer is full */
 #define TURN_NS (NSEC_PER_SEC / 10)
-#define BYTES_PER_S (4U << 20) /* looked at: lines of 90 to 20 bytes are measured 7 to 20 ns a byte, so a tenth of a CPU at most */
+#define BYTES_PER_S (4U << 20) /* looked at: a tenth of a CPU, as short lines are measured to take 20 ns a byte */
 #define ROWS_PER_S 1000U
 
 _Static_assert(PRINTED_LINE_MAX < RECORD_SEG_MAX && HELD_MAX < UINT16_MAX, "sizes");
@@ -189,7 +189,8 @@ static struct bar *bar_of(struct stream *s, const struct phase_entry *e)
 	return b;
 }
 
-static void bar_put(struct printed *p, struct decode *d, struct stream *s, const struct phase_entry *e, const char *text, size_t len)
+static void bar_put(struct printed *p, struct decode *d, struct stream *s, const struct phase_entry *e,
+		    const char *text, size_t len)
 {
 	struct bar *b = bar_of(s, e);
 	bool first = !b->any;
@@ -311,7 +312,8 @@ static void stream_cut(struct printed *p, struct stream *s)
 
 static struct stream *stream_of(struct printed *p, struct decode *d, const struct dlt_printed *rec)
 {
-	struct stream *set = &p->streams[(rec->hdr.tgid * 31 + rec->fd) * 0x9e3779b1U % SETS * WAYS], *s = set;
+	const uint64_t key = (uint64_t)rec->hdr.tgid << 32 | rec->fd;
+	struct stream *set = &p->streams[(key * 0x9e3779b97f4a7c15ULL >> 32) % SETS * WAYS], *s = set;
 
 	for (unsigned int i = 0; i < WAYS; i++) {
 		if (set[i].used_ns && set[i].tgid == rec->hdr.tgid && set[i].fd == rec->fd)

@@ -91,7 +91,8 @@ if [ "$(manifest 'next(p.get("unread", 0) for p in m["probes"] if p["name"] == "
 fi
 
 # The user's own lines, which no rule knows, and no others.
-trace --phase 'iteration ([0-9]+)=block \1' -- sh -c 'echo "iteration 1 of two"; echo other; echo "iteration 2 of two"' >out || fail "phase: $?"
+trace --phase 'iteration ([0-9]+)=block \1' -- sh -c 'echo "iteration 1 of two"; echo other; echo "iteration 2 of two"' >out ||
+	fail "phase: $?"
 check whole
 equal "lines of one's own" "$(col printed TEXT | tr '\n' ' ')" 'iteration\0401\040of\040two iteration\0402\040of\040two '
 "$DLT" report --json --phase 'iteration ([0-9]+)=block \1' "$t" | grep -q '"block 1"' || fail "the report does not have them"

@@ -182,7 +182,7 @@ static void rows_are_in_order_of_time(void **state)
 
 		snprintf(text, sizeof(text), "Epoch %u finished\n", i);
 		writes(8, 1, 1 + 100 * i, text);
-		printed_turn(decode.printed, &decode, START_NS + (1 + 100 * i) * MS);
+		printed_turn(decode.printed, &decode, START_NS + (1 + 100ULL * i) * MS);
 	}
 	printed_flush(decode.printed, &decode);
 	assert_int_equal(decode.sinks[DLT_printed].rows + decode.sinks[DLT_printed].rows_buffered, 41);
@@ -231,7 +231,7 @@ static void a_long_line_is_known_by_its_begin(void **state)
 	char line[5000];
 
 	memset(line, '.', sizeof(line));
-	memcpy(line, "Epoch 1 finished", 16);
+	line[snprintf(line, sizeof(line), "Epoch 1 finished")] = '.';
 	writes_part(7, 1, TERMINAL, 1, line, sizeof(line), sizeof(line));
 	writes(7, 1, 2, "\n");
 	printed_flush(decode.printed, &decode);
@@ -266,7 +266,7 @@ static void each_of_many_processes_has_its_line(void **state)
 
 		snprintf(text, sizeof(text), "Epoch %u finished", i);
 		writes(1000 + i, 1, 3 * i, text);
-		printed_turn(decode.printed, &decode, START_NS + 3 * i * MS);
+		printed_turn(decode.printed, &decode, START_NS + 3ULL * i * MS);
 	}
 	printed_flush(decode.printed, &decode);
 	assert_int_equal(decode.sinks[DLT_printed].rows + decode.sinks[DLT_printed].rows_buffered, n);
