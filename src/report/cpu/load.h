@@ -30,7 +30,7 @@ bool report_cpu_pids_row(struct scan *s, void *cpu);
 int report_cpu_sched(struct report_cpu *r, struct scan_folder *folder, const struct scan_taker *pids, const struct phases *p);
 /* Rows of files.out; FILES has taken them. */
 bool report_cpu_files_row(struct scan *s, void *cpu);
-void report_cpu_files_end(struct report_cpu *r, const struct scan_file *f, const struct scan_taker *files);
+void report_cpu_files_end(struct report_cpu *r, const struct scan_file *files, const struct scan_taker *t);
 /* The file of calls that S begins. NULL: R, which may be NULL, does not ask for its rows. */
 struct cpu_calls *report_cpu_calls_begin(struct report_cpu *r, const struct scan *s);
 /* Those in ahead[]; rows without a time do not count. */

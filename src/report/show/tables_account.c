@@ -53,7 +53,7 @@ GET(who, struct account, a)
 /* VIEW_NS of a double. */
 GET(ns, struct account, a)
 {
-	cell->n = (uint64_t)*(const double *)((const char *)a + c->at);
+	cell->n = (uint64_t)*(const double *)view_at(a, c);
 }
 #define TERM(key, head, term, text) { key, head, VIEW_NS, 9, 0, ACCOUNT(ns[term]), .get = ns, .what = text }
 
@@ -198,7 +198,7 @@ void account_brief(const struct report *r, unsigned int width, FILE *out)
 	fputs("\nWhere the time went\n", out);
 	/* the loaders' sum is the last */
 	for (uint32_t i = 0; i < n; i++)
-		if (w->accounts[i].wall_ns > 0 && (i < BRIEF_LINES || !w->accounts[i].pid))
+		if ((i < BRIEF_LINES || !w->accounts[i].pid) && w->accounts[i].wall_ns > 0)
 			wrap_account(r, &w->accounts[i], width, out);
 	if (n > BRIEF_LINES + !w->accounts[n - 1].pid)
 		fprintf(out, "and %u processes more\n", n - BRIEF_LINES - !w->accounts[n - 1].pid);

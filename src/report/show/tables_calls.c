@@ -17,7 +17,7 @@
 static const struct hist *hist_at(const struct view_column *c, const void *row, struct view_cell *cell)
 {
 	static const struct hist none;
-	const struct hist *h = *(const struct hist *const *)((const char *)row + c->at);
+	const struct hist *h = *(const struct hist *const *)view_at(row, c);
 
 	cell->known = h;
 	if (!h || !h->n)

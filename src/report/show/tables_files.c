@@ -12,7 +12,7 @@
 void view_comm(const struct view_column *c, const void *of, const void *row, struct view_cell *cell)
 {
 	const struct report_proc *p =
-		table_find(&((const struct report *)of)->procs, *(const uint64_t *)((const char *)row + c->at));
+		table_find(&((const struct report *)of)->procs, *(const uint64_t *)view_at(row, c));
 
 	cell->text = p ? p->comm : "";
 }
@@ -20,7 +20,7 @@ void view_comm(const struct view_column *c, const void *of, const void *row, str
 void view_rank(const struct view_column *c, const void *of, const void *row, struct view_cell *cell)
 {
 	const struct report_proc *p =
-		table_find(&((const struct report *)of)->procs, *(const uint64_t *)((const char *)row + c->at));
+		table_find(&((const struct report *)of)->procs, *(const uint64_t *)view_at(row, c));
 
 	cell->text = p ? p->rank : NULL;
 }

@@ -29,7 +29,7 @@ ROWS(epochs, void, parent)
 static void epoch_number(const struct view_column *c, const void *row, struct view_cell *cell, bool known)
 {
 	cell->known = known;
-	cell->n = *(const uint64_t *)((const char *)row + c->at);
+	cell->n = *(const uint64_t *)view_at(row, c);
 }
 
 GET(of_reads, void, row)
@@ -94,7 +94,7 @@ GET(slow_worker, struct why_epoch, e)
 GET(of_worker, struct why_epoch, e)
 {
 	cell->known = e->workers;
-	cell->n = e->workers ? (uint64_t)*(const double *)((const char *)e + c->at) : 0;
+	cell->n = e->workers ? (uint64_t)*(const double *)view_at(e, c) : 0;
 }
 
 static void workers_json(const void *of, const void *row, struct json *j)

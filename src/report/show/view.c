@@ -201,12 +201,12 @@ static const void *led_to(const struct view_via *via, const void *of, const void
 
 uint64_t view_number(const struct view_column *c, const void *row)
 {
-	return number_at((const char *)row + c->at, c->as);
+	return number_at(view_at(row, c), c->as);
 }
 
 static void load(const struct view_column *c, const void *row, struct view_cell *cell)
 {
-	const char *at = (const char *)row + c->at;
+	const void *at = view_at(row, c);
 
 	switch (c->as) {
 	case VIEW_AS_S64: cell->s = *(const int64_t *)at; break;

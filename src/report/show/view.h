@@ -100,6 +100,12 @@ struct view_column {
 	const char *what; /* for the docs, and when the page's pointer rests on it; NULL: its name says it */
 };
 
+/* Where the value of column C lies in ROW. */
+static inline const void *view_at(const void *row, const struct view_column *c)
+{
+	return (const char *)row + c->at;
+}
+
 #define VIEW_AS(type, member)                                                                                             \
 	_Generic(&((type *)0)->member, uint64_t *: VIEW_AS_U64, int64_t *: VIEW_AS_S64, uint32_t *: VIEW_AS_U32,          \
 		uint8_t *: VIEW_AS_U8, bool *: VIEW_AS_BOOL, double *: VIEW_AS_F64, char **: VIEW_AS_POINTER,              \
