@@ -191,6 +191,25 @@ static void warn_refused(struct status *s, const struct drain *d, const char *di
 			 dir, strerror(-refused), (unsigned long long)s->unsure);
 }
 
+/* What the kernel keeps from its hooks was never ours to lose: it is said as that, and is nothing to mend. */
+static void warn_lost(struct status *s)
+{
+	const uint64_t unseen = s->lost_by[LOSS_UNSEEN], lost = s->lost - MIN(unseen, s->lost);
+
+	if (is_news(&s->unseen_said, unseen))
+		log_info("unseen so far: %llu, calls or requests without a row, of which the kernel did not report the begin or the end",
+			 (unsigned long long)unseen);
+	if (is_news(&s->lost_said, lost)) {
+		uint64_t by[LOSSES];
+		autofree char *why = NULL;
+
+		memcpy(by, s->lost_by, sizeof(by));
+		by[LOSS_UNSEEN] = 0;
+		why = loss_text(by);
+		log_warn("%llu row%s lost so far: %s", (unsigned long long)lost, lost == 1 ? "" : "s", why ? why : "");
+	}
+}
+
 void status_warn(struct status *s, const struct drain *d, const char *dir, bool hangs)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), beat = util_counted(&d->heartbeat_ns);
@@ -225,11 +244,7 @@ void status_warn(struct status *s, const struct drain *d, const char *dir, bool 
 			 (unsigned long long)s->counts.skipped);
 		s->skipped_said = true;
 	}
-	if (is_news(&s->lost_said, s->lost)) {
-		autofree char *why = loss_text(s->lost_by);
-
-		log_warn("%llu row%s lost so far: %s", (unsigned long long)s->lost, s->lost == 1 ? "" : "s", why ? why : "");
-	}
+	warn_lost(s);
 }
 
 void status_log(struct status *s, const struct relay_log *log, const char *dir)
@@ -286,7 +301,7 @@ void status_line(struct status *s)
 	n = (size_t)snprintf(line, sizeof(line), "%02llu:%02llu:%02llu  %s rows  %s  %llu lost ",
 			     (unsigned long long)elapsed / 3600, (unsigned long long)elapsed / 60 % 60,
 			     (unsigned long long)elapsed % 60, FMT_SI(s->rows + s->summed, ""),
-			     FMT_BYTES(s->bytes), (unsigned long long)s->lost);
+			     FMT_BYTES(s->bytes), (unsigned long long)(s->lost - MIN(s->lost_by[LOSS_UNSEEN], s->lost)));
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		uint64_t per_s = (uint64_t)(s->rates.probe_rows_s[i] + 0.5);
 

@@ -35,7 +35,7 @@ struct status {
 	/* what has been said already */
 	struct status_said {
 		uint64_t n, at_ns;
-	} lost_said, failures_said, unsure_said, log_said;
+	} lost_said, unseen_said, failures_said, unsure_said, log_said;
 	bool stalled_said, same_dev_said, skipped_said, log_unsure_said;
 };
 

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is said of a trace while it runs. */
+#include "session/status.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "drain/drain.h"
+
+/* What status_warn() says of S, into SAID. */
+static void warned(struct status *s, char *said, size_t size)
+{
+	struct drain *d = calloc(1, sizeof(*d));
+	FILE *out = tmpfile();
+
+	log_to(fileno(out));
+	status_warn(s, d, "/t", false);
+	log_to(STDERR_FILENO);
+	rewind(out);
+	said[fread(said, 1, size - 1, out)] = '\0';
+	fclose(out);
+	free(d);
+}
+
+static void lose(struct status *s, enum loss why, uint64_t n)
+{
+	s->lost += n;
+	s->lost_by[why] += n;
+}
+
+static void what_the_kernel_hides_is_not_lost(void **state)
+{
+	struct status s = { .same_dev_said = true };
+	char said[1024];
+
+	lose(&s, LOSS_UNSEEN, 7);
+	warned(&s, said, sizeof(said));
+	assert_non_null(strstr(said, "unseen so far: 7, "));
+	assert_null(strstr(said, "lost"));
+	warned(&s, said, sizeof(said));
+	assert_string_equal(said, "");
+}
+
+static void losses_have_their_reasons(void **state)
+{
+	struct status s = { .same_dev_said = true };
+	char said[1024];
+
+	lose(&s, LOSS_UNSEEN, 7);
+	lose(&s, LOSS_BUFFER, 2);
+	warned(&s, said, sizeof(said));
+	assert_non_null(strstr(said, "unseen so far: 7, "));
+	assert_non_null(strstr(said, "warning: 2 rows lost so far: 2 no room in the ring buffers"));
+	assert_null(strstr(strstr(said, "2 rows lost"), "7"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(losses_have_their_reasons),
+		cmocka_unit_test(what_the_kernel_hides_is_not_lost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
