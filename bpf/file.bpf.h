@@ -7,35 +7,15 @@
 #ifndef FILE_BPF_H
 #define FILE_BPF_H
 
-#include "dlt.bpf.h"
+#include "file_id.bpf.h"
+
 #include "dlt/files.h"
 
-#define ANON_INODE_FS_MAGIC 0x09041934
 #define AT_FDCWD (-100)
 #define FMODE_LSEEK 4
 #define FMODE_CREATED 0x100000 /* include/linux/fs.h, the same value since 4.19 */
 
-#define REC_MAX 24576 /* four full paths, the fixed part, and a component to overrun by */
 #define WALK_STEPS 1024
-
-/* Where a record with strings is put together, and where a path walk keeps its place. */
-struct scratch {
-	char rec[REC_MAX]; /* the fixed part, then the strings */
-	__u32 used;	   /* bytes of rec */
-	__u32 walk_flags;  /* DLT_PATH_* */
-	__u64 dentry, mnt; /* struct vfsmount * */
-	__u64 root_dentry, root_mnt;
-	__u32 walk_end;
-	__u32 pad;
-	__u64 start_ns; /* of the call; 0: no latency */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct scratch);
-} dlt_scratch SEC(".maps");
 
 /* Which files the daemon has been told the name of: the last identity per hash. */
 #define SEEN_SLOTS 65536
@@ -45,13 +25,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct dlt_file_id);
 } dlt_seen SEC(".maps");
-
-static __always_inline struct scratch *scratch_get(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&dlt_scratch, &zero);
-}
 
 /* --- identity --------------------------------------------------------------------------------- */
 
@@ -74,50 +47,38 @@ static __always_inline struct file *file_of_fd(struct task_struct *task, __u64 f
 	return file ? KCAST(file, file) : NULL;
 }
 
-/* A stand-in for the generation where one inode serves many: a hash of the name's first bytes. */
-static __noinline __u32 anon_gen(__u64 name_addr)
+/*
+ * The daemon is to know of each identity, and of a stacked file also where its data is: what is
+ * remembered is one for both.
+ */
+static __always_inline struct dlt_file_id *seen_slot(const struct dlt_file_id *id)
 {
-	__u64 name[2] = {};
+	__u32 i = (__u32)((id->ino * 0x9e3779b97f4a7c15ULL >> 32) + id->dev * 31 + id->gen) & (SEEN_SLOTS - 1);
 
-	bpf_probe_read_kernel_str(name, sizeof(name), (void *)name_addr);
-	return (__u32)((name[0] ^ name[1] >> 3) * 0x9e3779b97f4a7c15ULL >> 32);
+	return bpf_map_lookup_elem(&dlt_seen, &i);
 }
 
-static __always_inline void file_id(struct file *file, struct dlt_file_id *id)
+static __always_inline __u32 seen_gen(const struct dlt_file_id *id, const struct dlt_file_at *at)
 {
-	struct inode *inode = KLOAD(file, f_inode);
-	struct super_block *sb = KLOAD(inode, i_sb);
+	return at->real_ino ? id->gen ^ hash32(at->real_ino, at->real_dev) : id->gen;
+}
 
-	id->ino = inode_ino(inode);
-	id->gen = KLOAD(inode, i_generation);
-	id->dev = KLOAD(sb, s_dev);
-	if (KLOAD(sb, s_magic) == ANON_INODE_FS_MAGIC) {
-		struct dentry *d = KLOAD(file, f_path.dentry);
+static __always_inline bool file_seen(const struct dlt_file_id *id, const struct dlt_file_at *at)
+{
+	struct dlt_file_id *seen = seen_slot(id);
 
-		id->gen = anon_gen((__u64)KLOAD(d, d_name.name));
+	return seen && seen->ino == id->ino && seen->dev == id->dev && seen->gen == seen_gen(id, at);
+}
+
+static __always_inline void file_mark_seen(const struct dlt_file *file)
+{
+	struct dlt_file_id *seen = seen_slot(&file->id);
+
+	if (seen) {
+		seen->ino = file->id.ino;
+		seen->dev = file->id.dev;
+		seen->gen = seen_gen(&file->id, &file->at);
 	}
-}
-
-static __always_inline __u32 seen_index(const struct dlt_file_id *id)
-{
-	return (__u32)((id->ino * 0x9e3779b97f4a7c15ULL >> 32) + id->dev * 31 + id->gen) & (SEEN_SLOTS - 1);
-}
-
-static __always_inline bool file_seen(const struct dlt_file_id *id)
-{
-	__u32 i = seen_index(id);
-	struct dlt_file_id *seen = bpf_map_lookup_elem(&dlt_seen, &i);
-
-	return seen && seen->ino == id->ino && seen->dev == id->dev && seen->gen == id->gen;
-}
-
-static __always_inline void file_mark_seen(const struct dlt_file_id *id)
-{
-	__u32 i = seen_index(id);
-	struct dlt_file_id *seen = bpf_map_lookup_elem(&dlt_seen, &i);
-
-	if (seen)
-		*seen = *id;
 }
 
 /* --- paths ------------------------------------------------------------------------------------ */
@@ -220,7 +181,7 @@ static __always_inline __u32 file_describe(struct scratch *s, struct task_struct
 	struct file_system_type *type = KLOAD(sb, s_type);
 	__u32 len;
 
-	file_id(file, &out->id);
+	file_id(file, &out->id, &out->at);
 	out->size = KLOAD(inode, i_size);
 	out->mode = KLOAD(inode, i_mode);
 	out->magic = KLOAD(sb, s_magic);
@@ -368,7 +329,7 @@ static __noinline void file_tell(struct task_struct *task, struct file *file,
 	rec->segs.len[0] = file_describe(s, task, file, &rec->file);
 	rec->segs.len[1] = rec->segs.len[2] = rec->segs.len[3] = 0;
 	if (vrec_send())
-		file_mark_seen(&rec->file.id);
+		file_mark_seen(&rec->file);
 	else
 		count_lost(DLT_files);
 }
@@ -376,8 +337,10 @@ static __noinline void file_tell(struct task_struct *task, struct file *file,
 static __always_inline void file_note(struct task_struct *task, struct file *file,
 				      const struct dlt_call *call, __u32 tid, struct dlt_file_id *id)
 {
-	file_id(file, id);
-	if (!file_seen(id))
+	struct dlt_file_at at;
+
+	file_id(file, id, &at);
+	if (!file_seen(id, &at))
 		file_tell(task, file, call, tid);
 }
 

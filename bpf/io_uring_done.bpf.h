@@ -206,7 +206,7 @@ static __noinline int open_done(struct dlt_uring_req *req, struct io_kiocb___dlt
 	}
 	if (record_send(s, req, DLT_open)) {
 		if (file)
-			file_mark_seen(&rec->file.id);
+			file_mark_seen(&rec->file);
 	} else if (rec->created) {
 		count_row_lost(DLT_create_del);
 	}

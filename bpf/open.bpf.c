@@ -68,7 +68,7 @@ CALL_END(open_exit)
 		if (st)
 			st->emitted++;
 		if (file)
-			file_mark_seen(&rec->file.id);
+			file_mark_seen(&rec->file);
 	} else {
 		count_lost(DLT_open);
 		if (rec->created)

@@ -59,8 +59,9 @@ static __always_inline void printed_fill(struct dlt_printed *rec, const struct d
 	rec->mode = 0;
 	if (file) {
 		struct inode *inode = KLOAD(file, f_inode);
+		struct dlt_file_at at;
 
-		file_id(file, &rec->id);
+		file_id(file, &rec->id, &at);
 		rec->mode = KLOAD(inode, i_mode);
 	}
 	rec->fd = call->args[0];

@@ -144,7 +144,7 @@ int snapshot_file(struct bpf_iter__task_file *ctx)
 	rec->segs.len[0] = rec->segs.len[2] = rec->segs.len[3] = 0;
 	rec->segs.len[1] = file_describe(s, task, file, &rec->file);
 	if (row_send(DLT_open))
-		file_mark_seen(&rec->file.id);
+		file_mark_seen(&rec->file);
 	return 0;
 }
 

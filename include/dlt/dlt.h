@@ -46,8 +46,15 @@ struct dlt_hdr {
 /* One file's life: what a FID stands for. DEV is the kernel's dev_t (major << 20 | minor). */
 struct dlt_file_id {
 	__u64 ino; /* 0: no file */
-	__u32 dev;
-	__u32 gen; /* i_generation; for anonymous inodes, which share one, a hash of the name */
+	__u32 dev; /* of the superblock */
+	__u32 gen; /* differs from that of the number's other lives: see bpf/file_id.bpf.h */
+};
+
+/* What is no part of the identity: it changes. */
+struct dlt_file_at {
+	__u64 real_ino; /* of the file below overlayfs that has the data, 0: it is no file of an overlay */
+	__u32 real_dev;
+	__u32 dev; /* what stat(2) has, 0: the same as in the identity */
 };
 
 /* dlt_file.flags and the flags of a walked path */
@@ -63,6 +70,7 @@ struct dlt_file {
 	__u32 flags;
 	__u64 magic; /* s_magic */
 	char fstype[16];
+	struct dlt_file_at at;
 };
 
 /*
@@ -147,7 +155,7 @@ struct dlt_shared {
 
 /* The kernel's structs that programs cast numbers to. */
 #define DLT_CAST_TYPES(X)                                                                           \
-	X(bio) X(dentry) X(file) X(io_kiocb) X(io_ring_ctx) X(mount) X(pt_regs) X(request)           \
+	X(bio) X(dentry) X(file) X(inode) X(io_kiocb) X(io_ring_ctx) X(mount) X(pt_regs) X(request)  \
 	X(task_struct) X(vfsmount)
 
 /* Their ids in its BTF. */
@@ -200,7 +208,8 @@ struct dlt_config {
 
 DLT_ASSERT_SIZE(dlt_hdr, 48);
 DLT_ASSERT_SIZE(dlt_file_id, 16);
-DLT_ASSERT_SIZE(dlt_file, 56);
+DLT_ASSERT_SIZE(dlt_file_at, 16);
+DLT_ASSERT_SIZE(dlt_file, 72);
 DLT_ASSERT_SIZE(dlt_call, 96);
 DLT_ASSERT_SIZE(dlt_callinfo, 4);
 DLT_ASSERT_SIZE(dlt_config, 32 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + 12);

@@ -11,6 +11,6 @@ struct dlt_files {
 	struct dlt_segs segs; /* 0: the path walked from the dentry */
 };
 
-DLT_ASSERT_SIZE(dlt_files, 112);
+DLT_ASSERT_SIZE(dlt_files, 128);
 
 #endif

@@ -25,6 +25,6 @@ struct dlt_open {
 	__u32 pad;
 };
 
-DLT_ASSERT_SIZE(dlt_open, 152);
+DLT_ASSERT_SIZE(dlt_open, 168);
 
 #endif

@@ -229,24 +229,31 @@ static bool of_the_system(const char *path, size_t len)
 	return false;
 }
 
+static bool is_on(const struct dlt_file *file, uint32_t dev)
+{
+	return (file->at.real_ino ? file->at.real_dev : file->at.dev ?: file->id.dev) == dev;
+}
+
 void decode_file(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file *file,
 		 const char *seg, size_t len)
 {
 	struct file_entry *e = files_get(d->ctx.files, &file->id);
 	char path[RECORD_PATH_MAX];
 	size_t path_len;
+	bool copied_up;
 
 	if (!e)
 		return;
+	copied_up = e->path_len && (e->file.at.real_ino != file->at.real_ino || e->file.at.real_dev != file->at.real_dev);
 	e->file = *file;
 	path_len = record_realpath(path, file, seg, len);
-	if (!files_name(d->ctx.files, e, path, path_len)) {
+	if (!files_name(d->ctx.files, e, path, path_len) && !copied_up) {
 		decode_file_used(d, hdr, &file->id);
 		return;
 	}
 	files_row(d, hdr, e, seg, len);
 	/* opened by the job: not what it was started with, such as its log */
-	if (hdr->probe == DLT_open && file->id.dev == d->own_dev && S_ISREG(file->mode) && !of_the_system(path, path_len))
+	if (hdr->probe == DLT_open && is_on(file, d->own_dev) && S_ISREG(file->mode) && !of_the_system(path, path_len))
 		atomic_store_explicit(&d->same_dev, true, memory_order_relaxed);
 }
 
@@ -277,7 +284,7 @@ void decode_files_again(struct decode *d, uint64_t now_ns)
 	struct dlt_hdr hdr = { .ts_ns = now_ns, .probe = DLT_files };
 
 	for (uint32_t fid = 1; fid <= files_count(d->ctx.files); fid++)
-		decode_file_used(d, &hdr, &files_at(d->ctx.files, fid)->id);
+		decode_file_used(d, &hdr, &files_at(d->ctx.files, fid)->file.id);
 }
 
 static void entry_moved(struct decode *d, const struct dlt_hdr *hdr, struct file_entry *e, const char *path,
@@ -299,11 +306,13 @@ struct dlt_file_id decode_path_moved(struct decode *d, const struct dlt_hdr *hdr
 		files_forget_path(d->ctx.files, path, len);
 	else if (e)
 		entry_moved(d, hdr, e, new_path, new_len);
+	else if (new_path && !swapped)
+		files_forget_path(d->ctx.files, new_path, new_len); /* a file that is known by another link, or not at all */
 	if (other)
 		entry_moved(d, hdr, other, path, len);
 	/* a folder need not have been opened to be renamed, so what is not known may be one */
 	if (new_path && (new_len != len || memcmp(path, new_path, len)) &&
 	    (!e || S_ISDIR(e->file.mode) || (swapped && (!other || S_ISDIR(other->file.mode)))))
 		files_move_below(d->ctx.files, path, len, new_path, new_len, swapped);
-	return e ? e->id : (struct dlt_file_id){};
+	return e ? e->file.id : (struct dlt_file_id){};
 }

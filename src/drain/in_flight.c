@@ -90,7 +90,7 @@ static struct dlt_file_id file_behind(struct decode *d, const struct dlt_call *c
 	len = link ? readlink(link, path, sizeof(path)) : -1;
 	if (len > 0)
 		e = files_by_path(d->ctx.files, path, (size_t)len);
-	return e ? e->id : (struct dlt_file_id){};
+	return e ? e->file.id : (struct dlt_file_id){};
 }
 
 union running {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <bpf/btf.h>
 
@@ -97,22 +98,48 @@ static const char *name_of(const struct btf *btf, const struct btf_type *t)
 	return btf_is_composite(t) || btf_is_any_enum(t) ? btf__name_by_offset(btf, t->name_off) : "";
 }
 
-struct btf *kernel_btf_excerpt(const struct btf *from, const char *const *names, size_t n)
+/* Take of E->from, from the type with number FIRST on, those in NAMES that begin with PREFIX. */
+static int names_take(struct excerpt *e, uint32_t first, const char *const *names, size_t n, const char *prefix)
 {
-	struct excerpt e = { .from = from, .to = btf__new_empty() };
-	unsigned int types = btf__type_cnt(from);
+	unsigned int types = btf__type_cnt(e->from);
 	int r = 0;
 
-	e.ids = calloc(types, sizeof(*e.ids));
-	e.pointer = e.to && e.ids ? btf__add_ptr(e.to, 0) : -ENOMEM;
-	if (e.pointer < 0)
-		r = e.pointer;
-	for (uint32_t id = 1; !r && id < types; id++) {
-		const char *name = name_of(from, btf__type_by_id(from, id));
+	for (uint32_t id = first; !r && id < types; id++) {
+		const char *name = name_of(e->from, btf__type_by_id(e->from, id));
 
-		if (name[0] && bsearch(name, names, n, sizeof(*names), by_name))
-			r = type_take(&e, id, 0);
+		if (name[0] && !strncmp(name, prefix, strlen(prefix)) && bsearch(name, names, n, sizeof(*names), by_name))
+			r = type_take(e, id, 0);
 	}
+	return r;
+}
+
+/* Take of a module, on top of E->from, what has its prefix. */
+static int module_take(struct excerpt *e, const struct kernel_btf_module *m, const char *const *names, size_t n)
+{
+	unsigned int first = btf__type_cnt(e->from), types = btf__type_cnt(m->btf);
+	struct excerpt of_module = *e;
+
+	of_module.from = m->btf;
+	of_module.ids = realloc(e->ids, types * sizeof(*e->ids));
+	if (!of_module.ids)
+		return -ENOMEM;
+	e->ids = of_module.ids;
+	memset(e->ids + first, 0, (types - first) * sizeof(*e->ids));
+	return names_take(&of_module, first, names, n, m->prefix);
+}
+
+struct btf *kernel_btf_excerpt(const struct btf *from, const struct kernel_btf_module *modules, size_t n_modules,
+			       const char *const *names, size_t n)
+{
+	struct excerpt e = { .from = from, .to = btf__new_empty() };
+	int r;
+
+	e.ids = calloc(btf__type_cnt(from), sizeof(*e.ids));
+	e.pointer = e.to && e.ids ? btf__add_ptr(e.to, 0) : -ENOMEM;
+	r = e.pointer < 0 ? e.pointer : names_take(&e, 1, names, n, "");
+	for (size_t i = 0; !r && i < n_modules; i++)
+		if (modules[i].btf)
+			r = module_take(&e, &modules[i], names, n);
 	free(e.ids);
 	if (!r)
 		return e.to;
@@ -241,10 +268,31 @@ const struct btf_type *btf_tp_arg(const struct kernel_btf *kernel, const char *n
 
 /* --- both ----------------------------------------------------------------------------------------- */
 
+/*
+ * With the file systems whose own types the programs read (bpf/file_id.bpf.h). As modules they have BTF of
+ * their own, from 5.11 on and while they are loaded: one that is not there is no error.
+ */
+static struct btf *excerpt_make(const struct kernel_btf *k)
+{
+	struct kernel_btf_module modules[] = { { "btrfs", "btrfs_" }, { "overlay", "ovl_" } };
+	struct btf *excerpt;
+
+	for (size_t i = 0; i < ARRAY_SIZE(modules); i++) {
+		autofree char *path = util_fmt("/sys/kernel/btf/%s", modules[i].name);
+
+		if (path && access(path, R_OK) == 0)
+			modules[i].btf = btf__parse_split(path, k->btf);
+	}
+	excerpt = kernel_btf_excerpt(k->btf, modules, ARRAY_SIZE(modules), core_types, ARRAY_SIZE(core_types));
+	for (size_t i = 0; i < ARRAY_SIZE(modules); i++)
+		btf__free(modules[i].btf);
+	return excerpt;
+}
+
 /* In memory, by a path that libbpf can open. */
 static int excerpt_put(struct kernel_btf *k)
 {
-	struct btf *btf = kernel_btf_excerpt(k->btf, core_types, ARRAY_SIZE(core_types));
+	struct btf *btf = excerpt_make(k);
 	const void *data;
 	uint32_t size = 0;
 	int r = -errno;

@@ -53,11 +53,18 @@ const struct btf_type *btf_tp_proto(const struct kernel_btf *kernel, const char 
 /* The type of its argument I; NULL: it has none. */
 const struct btf_type *btf_tp_arg(const struct kernel_btf *kernel, const char *name, unsigned int i);
 
+/* A module's types, on top of the kernel's. PREFIX: those meant, as others may be namesakes of the kernel's. */
+struct kernel_btf_module {
+	const char *name, *prefix;
+	struct btf *btf; /* NULL: not there */
+};
+
 /*
- * Of FROM, the structs, unions and enums named in NAMES (N of them, in the order of strcmp) and what
- * they are made of, down to pointers, which point to nothing: what relocations can ask for. NULL with
+ * Of FROM and of MODULES, the structs, unions and enums named in NAMES (N of them, in the order of strcmp) and
+ * what they are made of, down to pointers, which point to nothing: what relocations can ask for. NULL with
  * errno.
  */
-struct btf *kernel_btf_excerpt(const struct btf *from, const char *const *names, size_t n);
+struct btf *kernel_btf_excerpt(const struct btf *from, const struct kernel_btf_module *modules, size_t n_modules,
+			       const char *const *names, size_t n);
 
 #endif

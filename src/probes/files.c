@@ -8,13 +8,15 @@
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC when the file was met, ns", offsetof(struct dlt_files, hdr.ts_ns)),
 	{ "FID", "number of this file's life, from 1", FIELD_FID, offsetof(struct dlt_files, file) },
-	{ "DEV", "major:minor of its file system", FIELD_FILEDEV, offsetof(struct dlt_files, file) },
+	{ "DEV", "major:minor of its file system, of btrfs: of its subvolume", FIELD_FILEDEV, offsetof(struct dlt_files, file) },
 	{ "INO", "inode number", FIELD_U64, offsetof(struct dlt_files, file.id.ino) },
 	{ "TYPE", "reg dir chr blk fifo sock lnk anon shm memfd", FIELD_FILETYPE, offsetof(struct dlt_files, file) },
 	{ "FSTYPE", "file system", FIELD_STR, offsetof(struct dlt_files, file.fstype), sizeof(((struct dlt_file *)0)->fstype) },
 	{ "SIZE", "bytes when it was met", FIELD_U64, offsetof(struct dlt_files, file.size) },
 	{ "STATE", "ok deleted unreachable truncated", FIELD_FILESTATE, offsetof(struct dlt_files, file) },
-	{ "REALPATH", "full path; a later row with the same FID is a rename", FIELD_REALPATH, offsetof(struct dlt_files, file) },
+	{ "REALPATH", "full path; a later row with the same FID is a rename, or a copy-up", FIELD_REALPATH, offsetof(struct dlt_files, file) },
+	{ "REALDEV", "below overlayfs: DEV of the file that has the data", FIELD_REALDEV, offsetof(struct dlt_files, file.at) },
+	{ "REALINO", "INO of that file", FIELD_REALINO, offsetof(struct dlt_files, file.at) },
 };
 
 static void decode(struct decode *d, const struct dlt_hdr *hdr)

@@ -31,6 +31,7 @@ enum field_kind {
 	FIELD_ABS,   /* segment ARG: the same made absolute by the walked path in segment ARG2 */
 	FIELD_REALPATH, /* struct dlt_file, then struct dlt_segs whose segment ARG is its path */
 	FIELD_FILEDEV, FIELD_FILETYPE, FIELD_FILESTATE, /* struct dlt_file */
+	FIELD_REALDEV, FIELD_REALINO, /* struct dlt_file_at: "-" where there is none */
 };
 
 /* A value or bit and its name; ends with name NULL. MASK 0: VALUE is its own mask. */

@@ -157,7 +157,7 @@ static struct file_entry *entry_new(struct files *f, const struct dlt_file_id *i
 			return NULL;
 	}
 	e = entry_at(f, f->n++);
-	*e = (struct file_entry){ .id = *id, .fid = f->n, .file.id = *id, .lost_then = FILES_NEVER };
+	*e = (struct file_entry){ .fid = f->n, .file.id = *id, .lost_then = FILES_NEVER };
 	return e;
 }
 
@@ -169,7 +169,7 @@ static struct slot *id_slot(const struct files *f, const struct dlt_file_id *id,
 	for (uint32_t at = hash & mask;; at = (at + 1) & mask) {
 		struct slot *s = &f->by_id.slots[at];
 
-		if (!s->fid || (s->hash == hash && id_equal(&entry_at(f, s->fid - 1)->id, id)))
+		if (!s->fid || (s->hash == hash && id_equal(&entry_at(f, s->fid - 1)->file.id, id)))
 			return s;
 	}
 }
@@ -193,7 +193,7 @@ struct file_entry *files_get(struct files *f, const struct dlt_file_id *id)
 {
 	uint32_t hash, fid;
 
-	if (f->last && id_equal(&f->last->id, id))
+	if (f->last && id_equal(&f->last->file.id, id))
 		return f->last;
 	hash = hash_id(id);
 	fid = id_slot(f, id, hash)->fid;
@@ -204,7 +204,7 @@ const struct file_entry *files_find(const struct files *f, const struct dlt_file
 {
 	uint32_t fid;
 
-	if (f->last && id_equal(&f->last->id, id))
+	if (f->last && id_equal(&f->last->file.id, id))
 		return f->last;
 	fid = id->ino && f->n ? id_slot(f, id, hash_id(id))->fid : 0;
 	return fid ? entry_at(f, fid - 1) : NULL;
@@ -299,34 +299,43 @@ static bool name_copy(struct file_entry *e, const char *path, size_t len, size_t
 	return true;
 }
 
-bool files_name(struct files *f, struct file_entry *e, const char *path, size_t len)
+/* By its path, E is who is meant from here on; without memory nobody is. */
+static void path_enter(struct files *f, const struct file_entry *e)
 {
-	const char *slash;
+	uint32_t hash = hash_path(e->path, e->path_len);
 	struct slot *at, *place = NULL;
-	uint32_t hash;
 
-	if (!len || (e->path_len == len && !memcmp(e->path, path, len)))
-		return false;
-	unname(f, e);
-	slash = memrchr(path, '/', len);
-	if (!name_copy(e, path, len, slash && slash + 1 < path + len ? (size_t)(slash + 1 - path) : 0))
-		return false;
-	/* nobody can mean a file by the path that it had, or that is not the whole of it */
-	if (e->file.flags)
-		return true;
-	note_folders(f, path, slash ? (size_t)(slash + 1 - path) : 0);
 	table_grow(&f->by_path);
 	if (f->by_path.used + 1 >= f->by_path.size)
-		return true;
-	hash = hash_path(path, len);
+		return;
 	/* a name that comes and goes, as locks do, takes the place that it left: its chain does not grow */
-	at = path_find(f, path, len, hash, &place);
+	at = path_find(f, e->path, e->path_len, hash, &place);
 	if (!at->fid)
 		at = place;
 	if (!at->fid)
 		f->by_path.used++;
 	*at = (struct slot){ hash, e->fid };
-	return true;
+}
+
+bool files_name(struct files *f, struct file_entry *e, const char *path, size_t len)
+{
+	bool same = e->path_len == len && !memcmp(e->path, path, len);
+	const char *slash = len ? memrchr(path, '/', len) : NULL;
+	size_t base = slash ? (size_t)(slash + 1 - path) : 0;
+
+	if (!len)
+		return false;
+	if (!same) {
+		unname(f, e);
+		if (!name_copy(e, path, len, base < len ? base : 0))
+			return false;
+	}
+	/* nobody can mean a file by the path that it had, or that is not the whole of it */
+	if (!e->file.flags) {
+		note_folders(f, path, base);
+		path_enter(f, e); /* also the same one: it may have been another file's meanwhile */
+	}
+	return !same;
 }
 
 /* A deleted file keeps its last path, and one whose path becomes too long. */

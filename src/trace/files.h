@@ -13,8 +13,7 @@
 #include "dlt/dlt.h"
 
 struct file_entry {
-	struct dlt_file_id id;
-	struct dlt_file file; /* as last described */
+	struct dlt_file file; /* as last described; its id stays */
 	uint64_t lost_then; /* rows of files.out lost when it was last written there; see decode.c */
 	uint32_t fid;	   /* from 1 */
 	uint32_t path_len; /* 0: no name yet */

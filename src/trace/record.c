@@ -253,7 +253,7 @@ struct file_entry *record_file(struct record_ctx *ctx, const struct dlt_file_id 
 {
 	struct file_entry *e = ctx->file;
 
-	if (!e || e->id.ino != id->ino || e->id.dev != id->dev || e->id.gen != id->gen)
+	if (!e || e->file.id.ino != id->ino || e->file.id.dev != id->dev || e->file.id.gen != id->gen)
 		ctx->file = e = id->ino ? files_get(ctx->files, id) : NULL;
 	return e;
 }
@@ -306,6 +306,21 @@ static __attribute__((noinline)) char *put_seg(char *out, const struct probe *p,
 	return text_put_str(out, s, len);
 }
 
+static char *put_dev(char *out, uint32_t dev)
+{
+	out = text_put_u64(out, dev >> 20);
+	*out++ = ':';
+	return text_put_u64(out, dev & 0xfffff);
+}
+
+static char *put_real(char *out, enum field_kind kind, const struct dlt_file_at *file)
+{
+	if (file->real_ino)
+		return kind == FIELD_REALDEV ? put_dev(out, file->real_dev) : text_put_u64(out, file->real_ino);
+	*out++ = '-';
+	return out;
+}
+
 static char *put_field(char *out, const struct probe *p, const struct field *f, const void *rec,
 		       struct record_ctx *ctx)
 {
@@ -356,9 +371,10 @@ static char *put_field(char *out, const struct probe *p, const struct field *f, 
 	case FIELD_REALPATH:
 		return put_seg(out, p, f, rec, ctx);
 	case FIELD_FILEDEV:
-		out = text_put_u64(out, file->id.dev >> 20);
-		*out++ = ':';
-		return text_put_u64(out, file->id.dev & 0xfffff);
+		return put_dev(out, file->at.dev ?: file->id.dev);
+	case FIELD_REALDEV:
+	case FIELD_REALINO:
+		return put_real(out, f->kind, (const void *)at);
 	case FIELD_FILETYPE:
 		s = record_seg(p, rec, f->offset + sizeof(*file), 0, &len);
 		return put_name(out, file_type(file, s, len), ctx);

@@ -78,7 +78,7 @@ static void what_is_asked_for_is_there_as_it_was(void **state)
 
 	if (!all)
 		skip(); /* no BTF here */
-	excerpt = kernel_btf_excerpt(all, names, sizeof(names) / sizeof(names[0]));
+	excerpt = kernel_btf_excerpt(all, NULL, 0, names, sizeof(names) / sizeof(names[0]));
 	assert_non_null(excerpt);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		unsigned int n = count(all, names[i], &a);
@@ -105,11 +105,43 @@ static void namesakes_are_all_taken(void **state)
 		for (int f = 0; f < i; f++)
 			assert_int_equal(btf__add_field(all, f ? "b" : "a", num, 32 * f, 0), 0);
 	}
-	excerpt = kernel_btf_excerpt(all, one, 1);
+	excerpt = kernel_btf_excerpt(all, NULL, 0, one, 1);
 	assert_non_null(excerpt);
 	assert_int_equal(count(excerpt, "mount", &id), 2);
 	btf__free(excerpt);
 	btf__free(all);
+}
+
+/* A module's types build on the kernel's; those of other names are not asked for. */
+static void types_of_modules_are_taken(void **state)
+{
+	static const char *const wanted[] = { "file", "fs_inode", "inode" };
+	struct btf *kernel = btf__new_empty(), *excerpt;
+	struct kernel_btf_module modules[] = { { "absent", "fs_", NULL }, { "fs", "fs_", NULL } };
+	int num = btf__add_int(kernel, "int", 4, BTF_INT_SIGNED), inode = btf__add_struct(kernel, "inode", 4);
+	const struct btf_type *t;
+	uint32_t id;
+
+	assert_int_equal(btf__add_field(kernel, "i_ino", num, 0, 0), 0);
+	modules[1].btf = btf__new_empty_split(kernel);
+	assert_true(btf__add_struct(modules[1].btf, "file", 4) > 0); /* a namesake */
+	assert_true(btf__add_struct(modules[1].btf, "fs_inode", 8) > 0);
+	assert_int_equal(btf__add_field(modules[1].btf, "id", num, 0, 0), 0);
+	assert_int_equal(btf__add_field(modules[1].btf, "vfs_inode", inode, 32, 0), 0);
+	excerpt = kernel_btf_excerpt(kernel, modules, 2, wanted, 3);
+	assert_non_null(excerpt);
+	assert_int_equal(count(excerpt, "file", &id), 0);
+	assert_int_equal(count(excerpt, "inode", &id), 1);
+	assert_int_equal(count(excerpt, "fs_inode", &id), 1);
+	t = btf__type_by_id(excerpt, id);
+	assert_int_equal(btf_vlen(t), 2);
+	assert_int_equal(btf_members(t)[1].offset, 32);
+	t = btf__type_by_id(excerpt, btf_members(t)[1].type);
+	assert_string_equal(name_of(excerpt, t), "inode");
+	assert_string_equal(btf__name_by_offset(excerpt, btf_members(t)[0].name_off), "i_ino");
+	btf__free(excerpt);
+	btf__free(modules[1].btf);
+	btf__free(kernel);
 }
 
 static void ids_are_those_of_the_kernel(void **state)
@@ -155,6 +187,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_asked_for_is_there_as_it_was),
 		cmocka_unit_test(namesakes_are_all_taken),
+		cmocka_unit_test(types_of_modules_are_taken),
 		cmocka_unit_test(ids_are_those_of_the_kernel),
 		cmocka_unit_test(hooks_and_functions_are_found_as_libbpf_finds_them),
 	};

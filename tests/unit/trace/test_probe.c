@@ -49,7 +49,7 @@ static const struct {
 	[DLT_create_del] = { "create_del",
 		"TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET MODE FLAGS FID PATH PATH2",
 		sizeof(struct dlt_create_del), OF_TARGET },
-	[DLT_files] = { "files", "TIMESTAMP TIME FID DEV INO TYPE FSTYPE SIZE STATE REALPATH",
+	[DLT_files] = { "files", "TIMESTAMP TIME FID DEV INO TYPE FSTYPE SIZE STATE REALPATH REALDEV REALINO",
 		sizeof(struct dlt_files), PROBE_REFERENCE },
 	[DLT_marks] = { "marks", "TIMESTAMP TIME PID TEXT", sizeof(struct dlt_marks), PROBE_REFERENCE },
 	[DLT_mmap] = { "mmap",
@@ -164,6 +164,9 @@ static size_t width_of(const struct field *f)
 	case FIELD_FILEDEV:
 	case FIELD_FILESTATE:
 		return sizeof(struct dlt_file);
+	case FIELD_REALDEV:
+	case FIELD_REALINO:
+		return sizeof(struct dlt_file_at);
 	case FIELD_FILETYPE: /* looks at the path too */
 	case FIELD_REALPATH:
 		return sizeof(struct dlt_file) + sizeof(struct dlt_segs);

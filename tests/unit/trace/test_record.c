@@ -259,6 +259,13 @@ static void devices_as_major_and_minor(void **state)
 	expect(FIELD(FIELD_FILEDEV, file), &rec, "259:2");
 	rec.file.id.dev = UINT32_MAX;
 	expect(FIELD(FIELD_FILEDEV, file), &rec, "4095:1048575");
+	rec.file.at.dev = 43;
+	expect(FIELD(FIELD_FILEDEV, file), &rec, "0:43");
+	expect(FIELD(FIELD_REALDEV, file.at), &rec, "-");
+	expect(FIELD(FIELD_REALINO, file.at), &rec, "-");
+	rec.file.at = (struct dlt_file_at){ .real_ino = UINT64_MAX, .real_dev = 8 << 20 | 1 };
+	expect(FIELD(FIELD_REALDEV, file.at), &rec, "8:1");
+	expect(FIELD(FIELD_REALINO, file.at), &rec, "18446744073709551615");
 }
 
 static void expect_type(uint32_t mode, uint64_t magic, uint32_t flags, const char *fstype,

@@ -284,7 +284,7 @@ static void learn_as(uint64_t ino, uint32_t mode, uint64_t magic, const char *fs
 static void rows_of_files(void **state)
 {
 	const uint32_t floating = DLT_PATH_FLOATING | DLT_PATH_UNREACHABLE | DLT_PATH_DELETED;
-	struct dlt_file most = file_of(UINT64_MAX);
+	struct dlt_file most = file_of(UINT64_MAX), stacked = file_of(24);
 	struct dlt_close *rec;
 	struct dlt_create_del *moved;
 
@@ -312,6 +312,12 @@ static void rows_of_files(void **state)
 	moved->flags = DLT_NONE;
 	rec_emit();
 	learn(file_of(11), "/data/img/1.jpg"); /* known */
+
+	stacked.at = (struct dlt_file_at){ .real_ino = 31, .real_dev = 259 << 20 | 2, .dev = 43 };
+	learn(stacked, "/merged/x");
+	stacked.at.real_ino = UINT64_MAX; /* copied up */
+	stacked.at.real_dev = UINT32_MAX;
+	learn(stacked, "/merged/x");
 	expect_golden(DLT_files);
 }
 

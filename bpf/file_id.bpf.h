@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which file an inode is: its device, its number, and a generation that another life of the number does
+ * not have. On most file systems the inode says all of it. Where it does not is here:
+ *
+ *   anonymous inodes   one inode serves many: the generation is a hash of the name
+ *   btrfs              a subvolume numbers its own inodes, and a snapshot's have the generations, too: its
+ *                      number is mixed in. Its device, which stat(2) has, is another's when it is deleted
+ *   overlayfs          its inodes have the numbers of those below and no generation: it is a hash of the
+ *                      inode below that stays the same when the file is copied up
+ *
+ * btrfs and overlayfs may be modules, and loaded after us: then nobody has their types, and what the
+ * inode says must do.
+ */
+#ifndef FILE_ID_BPF_H
+#define FILE_ID_BPF_H
+
+#include "scratch.bpf.h"
+
+/* linux/magic.h */
+#define ANON_INODE_FS_MAGIC 0x09041934
+#define BTRFS_SUPER_MAGIC 0x9123683e
+#define OVERLAYFS_SUPER_MAGIC 0x794c7630
+
+#define MODE_FMT 0170000
+#define MODE_REG 0100000
+
+/* fs/btrfs/btrfs_inode.h, ctree.h */
+struct btrfs_key___dlt {
+	__u64 objectid;
+} __attribute__((preserve_access_index));
+struct btrfs_root___dlt {
+	struct btrfs_key___dlt root_key;
+	__u32 anon_dev;
+} __attribute__((preserve_access_index));
+struct btrfs_inode___dlt {
+	struct btrfs_root___dlt *root;
+	struct inode vfs_inode;
+} __attribute__((preserve_access_index));
+
+/*
+ * fs/overlayfs/ovl_entry.h, overlayfs.h. What lies below: an inode until 5.19, its path from 6.0 on (commit
+ * ffa5723c6d25), the stack of all layers from 6.5 on (commit 0af950f57fef).
+ */
+struct ovl_path___dlt {
+	struct dentry *dentry;
+} __attribute__((preserve_access_index));
+struct ovl_entry___dlt {
+	unsigned int __numlower;
+	struct ovl_path___dlt __lowerstack[0];
+} __attribute__((preserve_access_index));
+struct ovl_inode___dlt {
+	unsigned long flags;
+	struct inode vfs_inode;
+	struct dentry *__upperdentry;
+	struct ovl_entry___dlt *oe;
+} __attribute__((preserve_access_index));
+struct ovl_inode___v6_0 {
+	struct ovl_path___dlt lowerpath;
+} __attribute__((preserve_access_index));
+struct ovl_inode___v5_19 {
+	struct inode *lower;
+} __attribute__((preserve_access_index));
+enum ovl_inode_flag___dlt {
+	OVL_UPPERDATA___dlt = 3,
+	OVL_CONST_INO___dlt = 4,
+};
+
+static __always_inline __u32 hash32(__u64 a, __u64 b)
+{
+	a = a * 0x9e3779b97f4a7c15ULL ^ b;
+	return (a ^ a >> 29) * 0xbf58476d1ce4e5b9ULL >> 32;
+}
+
+/* A stand-in for the generation where one inode serves many: a hash of the name's first bytes. */
+static __always_inline __u32 anon_gen(struct file *file)
+{
+	struct dentry *d = KLOAD(file, f_path.dentry);
+	__u64 name[2] = {};
+
+	bpf_probe_read_kernel_str(name, sizeof(name), (void *)KLOAD(d, d_name.name));
+	return (__u32)((name[0] ^ name[1] >> 3) * 0x9e3779b97f4a7c15ULL >> 32);
+}
+
+/* The object of a file system's own around INODE. */
+#define INODE_OF(type, inode) ((struct type *)((char *)(inode) - bpf_core_field_offset(struct type, vfs_inode)))
+
+/* A subvolume's number is never given to another. Returns what btrfs_getattr() has as st_dev, 0: not known. */
+static __always_inline __u32 btrfs_look(struct inode *inode, struct dlt_file_id *id)
+{
+	struct btrfs_root___dlt *root;
+	struct btrfs_inode___dlt *bi;
+
+	if (!bpf_core_field_exists(struct btrfs_inode___dlt, root) ||
+	    !bpf_core_field_exists(struct btrfs_root___dlt, anon_dev))
+		return 0;
+	bi = INODE_OF(btrfs_inode___dlt, inode);
+	root = BPF_CORE_READ(bi, root);
+	id->gen ^= (__u32)BPF_CORE_READ(root, root_key.objectid) * 0x9e3779b1;
+	return BPF_CORE_READ(root, anon_dev);
+}
+
+/* --- overlayfs ---------------------------------------------------------------------------------- */
+
+static __always_inline bool ovl_is_known(void)
+{
+	return bpf_core_field_exists(struct ovl_inode___dlt, vfs_inode) &&
+	       bpf_core_field_exists(struct ovl_inode___dlt, __upperdentry);
+}
+
+/* By numbers: what is read out of a module's types has no type to the verifier. */
+static __always_inline __u64 dentry_inode(__u64 addr)
+{
+	struct dentry *d = KCAST(dentry, addr);
+
+	return addr ? (__u64)KLOAD(d, d_inode) : 0;
+}
+
+static __always_inline __u64 ovl_lower(struct ovl_inode___dlt *oi)
+{
+	struct ovl_inode___v6_0 *v6_0 = (void *)oi;
+	struct ovl_inode___v5_19 *v5_19 = (void *)oi;
+	struct ovl_entry___dlt *oe;
+
+	if (bpf_core_field_exists(oi->oe)) {
+		oe = BPF_CORE_READ(oi, oe);
+		return BPF_CORE_READ(oe, __numlower) ? dentry_inode((__u64)BPF_CORE_READ(oe, __lowerstack[0].dentry)) : 0;
+	}
+	if (bpf_core_field_exists(v6_0->lowerpath))
+		return dentry_inode((__u64)BPF_CORE_READ(v6_0, lowerpath.dentry));
+	if (bpf_core_field_exists(v5_19->lower))
+		return (__u64)BPF_CORE_READ(v5_19, lower);
+	return 0;
+}
+
+/* Is FLAG set, or not known to this kernel? */
+#define OVL_HAS(flags, flag)                                                                        \
+	(!bpf_core_enum_value_exists(enum ovl_inode_flag___dlt, flag) ||                            \
+	 (flags) >> (bpf_core_enum_value(enum ovl_inode_flag___dlt, flag) & 63) & 1)
+
+/* Inodes below: who the file is, copied up or not, and where its data is now. */
+struct ovl_below {
+	__u64 origin, data;
+};
+
+static __noinline int ovl_below(struct ovl_below *b, __u64 addr)
+{
+	struct inode *inode = KCAST(inode, addr);
+	struct ovl_inode___dlt *oi = INODE_OF(ovl_inode___dlt, addr);
+	__u64 lower = ovl_lower(oi), upper = dentry_inode((__u64)BPF_CORE_READ(oi, __upperdentry));
+	__u64 flags = BPF_CORE_READ(oi, flags);
+
+	b->origin = b->data = upper ?: lower;
+	if (!lower || !upper)
+		return 0;
+	/* else copying it up made another file of it: a hard link without index=on (ovl_hash_bylower()) */
+	if (OVL_HAS(flags, OVL_CONST_INO___dlt))
+		b->origin = lower;
+	/* with metacopy=on only its attributes are copied up until its data is needed there */
+	if (!OVL_HAS(flags, OVL_UPPERDATA___dlt) && (KLOAD(inode, i_mode) & MODE_FMT) == MODE_REG)
+		b->data = lower;
+	return 0;
+}
+
+/* The identity of the inode at ADDR, with the device that stat(2) has. Returns s_magic. */
+static __noinline __u32 id_below(struct dlt_file_id *id, __u64 addr)
+{
+	struct inode *inode = KCAST(inode, addr);
+	struct super_block *sb = KLOAD(inode, i_sb);
+	__u32 magic = KLOAD(sb, s_magic);
+
+	id->ino = inode_ino(inode);
+	id->gen = KLOAD(inode, i_generation);
+	id->dev = KLOAD(sb, s_dev);
+	if (magic == BTRFS_SUPER_MAGIC)
+		id->dev = btrfs_look(inode, id) ?: id->dev;
+	return magic;
+}
+
+/* An overlay may lie on another one, and that is the deepest stack (FILESYSTEM_MAX_STACK_DEPTH, linux/fs.h). */
+static __always_inline void ovl_look(struct inode *inode, struct dlt_file_id *id, struct dlt_file_at *at)
+{
+	struct ovl_below first, second;
+	struct dlt_file_id below;
+	__u32 magic;
+
+	ovl_below(&first, (__u64)inode);
+	magic = id_below(&below, first.origin);
+	if (magic == OVERLAYFS_SUPER_MAGIC) {
+		ovl_below(&second, first.origin);
+		id_below(&below, second.origin);
+	}
+	id->gen = hash32(below.ino, (__u64)below.dev << 32 | below.gen);
+	if ((first.data != first.origin || magic == OVERLAYFS_SUPER_MAGIC) &&
+	    id_below(&below, first.data) == OVERLAYFS_SUPER_MAGIC) {
+		ovl_below(&second, first.data);
+		id_below(&below, second.data);
+	}
+	at->real_dev = below.dev;
+	at->real_ino = below.ino;
+}
+
+/* --- all ---------------------------------------------------------------------------------------- */
+
+/*
+ * In scratch a file's identity is what its inode says: put right what the file system MAGIC has elsewhere. A
+ * global function: it is verified once for each object and not at each use.
+ */
+__noinline int file_id_special(__u32 magic)
+{
+	struct scratch *s = scratch_get();
+	struct inode *inode;
+	struct file *file;
+
+	if (!s)
+		return 0;
+	file = KCAST(file, s->file);
+	inode = KLOAD(file, f_inode);
+	if (magic == ANON_INODE_FS_MAGIC)
+		s->id.gen = anon_gen(file);
+	else if (magic == BTRFS_SUPER_MAGIC)
+		s->at.dev = btrfs_look(inode, &s->id);
+	else if (ovl_is_known())
+		ovl_look(inode, &s->id, &s->at);
+	return 0;
+}
+
+/* The file's identity, and where it is. */
+static __always_inline void file_id(struct file *file, struct dlt_file_id *id, struct dlt_file_at *at)
+{
+	struct inode *inode = KLOAD(file, f_inode);
+	struct super_block *sb = KLOAD(inode, i_sb);
+	__u32 magic = KLOAD(sb, s_magic);
+	struct scratch *s;
+
+	id->ino = inode_ino(inode);
+	id->gen = KLOAD(inode, i_generation);
+	id->dev = KLOAD(sb, s_dev);
+	*at = (struct dlt_file_at){};
+	if (magic != ANON_INODE_FS_MAGIC && magic != BTRFS_SUPER_MAGIC && magic != OVERLAYFS_SUPER_MAGIC)
+		return;
+	s = scratch_get();
+	if (!s)
+		return;
+	s->file = (__u64)file;
+	s->id = *id;
+	s->at = *at;
+	file_id_special(magic);
+	*id = s->id;
+	*at = s->at;
+}
+
+#endif

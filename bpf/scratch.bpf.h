@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Room beyond the stack: a buffer for each CPU. */
+#ifndef SCRATCH_BPF_H
+#define SCRATCH_BPF_H
+
+#include "dlt.bpf.h"
+
+#define REC_MAX 24576 /* four full paths, the fixed part, and a component to overrun by */
+
+/* Where a record with strings is put together, and where a path walk keeps its place. */
+struct scratch {
+	char rec[REC_MAX]; /* the fixed part, then the strings */
+	__u32 used;	   /* bytes of rec */
+	__u32 walk_flags;  /* DLT_PATH_* */
+	__u64 dentry, mnt; /* struct vfsmount * */
+	__u64 root_dentry, root_mnt;
+	__u32 walk_end;
+	__u32 pad;
+	__u64 start_ns; /* of the call; 0: no latency */
+	__u64 file; /* struct file *: what file_id_special() looks at, and what it finds */
+	struct dlt_file_id id;
+	struct dlt_file_at at;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} dlt_scratch SEC(".maps");
+
+static __always_inline struct scratch *scratch_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&dlt_scratch, &zero);
+}
+
+#endif
