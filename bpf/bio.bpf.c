@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests to disks, of the whole machine: noted when queued, counted when the driver gets them,
- * written when their last byte is done. Disks without requests are seen through their bios.
+ * Disk requests of the whole machine: noted when they are queued, counted when the driver gets them,
+ * written when their last byte is done. Disks that take no requests are traced by their bios.
  *
- * A request may be merged with others after it was queued, given back by the driver, done in parts
- * or done twice: see the handlers. Its address is its identity until it is done.
+ *
+ * A queued request may still be merged with others, returned by the driver, completed in parts or completed
+ * twice: see the handlers. Until it is done, its address identifies it.
  */
 #include "dlt.bpf.h"
 
@@ -30,11 +31,14 @@ struct {
 
 __u64 bios_in_flight;
 
-#define MERGED_BIOS 1024 /* looked at in one request: 4 MiB in pages */
+#define MERGED_BIOS 1024 /* of one request: 4 MiB in pages */
 #define BIOS_AT_ONCE 32
 #define FRONT_MERGES 16
 
-/* The asm keeps clang from making one load with a computed offset, which is no context access. */
+/*
+ * The asm keeps clang from making one load with a computed offset, which the verifier does not accept as
+ * context access.
+ */
 #define SECOND_IF(cond, ctx)                                                                       \
 	({                                                                                         \
 		__u64 v_;                                                                          \
@@ -67,8 +71,8 @@ static __always_inline bool disk_wanted(struct gendisk *disk)
 }
 
 /*
- * REQ_OP_* 0 to 9 (include/linux/blk_types.h) stand for the same letters since 4.12; 7, WRITE_SAME
- * until 5.17 and ZONE_APPEND since 6.0, writes either way.
+ * REQ_OP_* 0 to 9 (include/linux/blk_types.h) have stood for the same operations since 4.12. Only 7 has
+ * changed: WRITE_SAME until 5.17, ZONE_APPEND since 6.0, both of them writes.
  */
 const volatile __u8 op_types[16] = {
 	DLT_BIO_READ,  DLT_BIO_WRITE,	DLT_BIO_FLUSH, DLT_BIO_DISCARD,
@@ -82,14 +86,14 @@ static __always_inline __u32 type_of(__u32 opf, __u32 bytes)
 	__u32 op = opf & 0xff, type;
 
 	type = op < sizeof(op_types) ? op_types[op] : DLT_BIO_OTHER;
-	/* a bio asks for a flush as an empty write */
+	/* a bio requests a flush by an empty write */
 	return type == DLT_BIO_WRITE && !bytes ? DLT_BIO_FLUSH : type;
 }
 
 #define FLAG(opf, name)                                                                            \
 	((opf) >> bpf_core_enum_value(enum req_flag_bits, __REQ_##name) & 1 ? DLT_BIO_##name : 0)
 
-/* IO begins as all zero. */
+/* IO is all zero on entry. */
 static __always_inline void io_note(struct dlt_bio_flight *io, __u32 opf, __u32 bytes)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
@@ -105,11 +109,11 @@ static __always_inline void io_note(struct dlt_bio_flight *io, __u32 opf, __u32 
 		     FLAG(opf, RAHEAD) | (rec->hdr.tgid == dlt_cfg.self_tgid ? DLT_BIO_SELF : 0);
 	rec->bytes = bytes;
 	io->queued_ns = bpf_ktime_get_ns();
-	if (dlt_cfg.owned && !target_has(rec->hdr.tgid)) /* nobody's: see foreign() */
+	if (dlt_cfg.owned && !target_has(rec->hdr.tgid)) /* no task's: see foreign() */
 		rec->hdr.tgid = rec->hdr.tid = 0;
 }
 
-/* Requests are the machine's: of those of others an owner is told no more than how many. */
+/* Requests are the machine's. A trace with an owner only counts those of other users. */
 static __always_inline bool foreign(const struct dlt_bio_flight *io)
 {
 	struct dlt_stats *st = stats_of(DLT_bio);
@@ -137,7 +141,7 @@ static __always_inline bool stopping(void)
 	return !sh || sh->stopping;
 }
 
-/* Count an entry that is to become a row, unless the trace is ending. */
+/* Count an entry that is to become a row, unless the trace is stopping. */
 static __always_inline bool io_seen(void)
 {
 	struct dlt_stats *stats = stats_of(DLT_bio);
@@ -148,7 +152,7 @@ static __always_inline bool io_seen(void)
 	return true;
 }
 
-/* An old entry that was to become a row: the program at its end did not run (recursion, policy). */
+/* A stale entry that was to become a row: the kernel skipped the program at its end (recursion, policy). */
 static __always_inline long io_put(__u64 key, const struct dlt_bio_flight *io)
 {
 	struct dlt_bio_flight *old = bpf_map_lookup_elem(&in_flight, &key);
@@ -179,7 +183,7 @@ static __noinline int io_emit(struct dlt_bio_flight *io)
 	rec->hdr.lat_ns = rec->hdr.ts_ns - io->queued_ns;
 	if (rec->flags & DLT_BIO_BIO)
 		rec->qlat_ns = DLT_NONE;
-	else /* given back and ended without another try: all of it was waiting */
+	else /* returned by the driver and ended without another try: all of it was waiting */
 		rec->qlat_ns = io->issued_ns ? io->issued_ns - io->queued_ns : rec->hdr.lat_ns;
 	rec_submit(rec, DLT_bio);
 	return 0;
@@ -192,7 +196,7 @@ static __always_inline __s64 errno_of(__u8 status)
 
 /* --- without block_io_start ------------------------------------------------------------------- */
 
-/* The entry of RQ and the bio that it is found by; front merges put others before that. */
+/* The entry of RQ and the bio by which it is found; a front merge puts other bios before that one. */
 static __always_inline struct dlt_bio_flight *queued_find(struct request *rq, __u64 *key)
 {
 	struct bio *bio = rq->bio;
@@ -208,7 +212,7 @@ static __always_inline struct dlt_bio_flight *queued_find(struct request *rq, __
 	return NULL;
 }
 
-/* RQ is no more: its bio's address may soon be another's. */
+/* RQ is gone: the address of its bio may soon belong to another. */
 static __always_inline void queued_drop(struct request *rq)
 {
 	__u64 key;
@@ -217,7 +221,7 @@ static __always_inline void queued_drop(struct request *rq)
 		bpf_map_delete_elem(&queued, &key);
 }
 
-/* --- the ends: attached first, so that no entry is made whose end is not seen ----------------- */
+/* --- the ends: attached first, so that no entry is made whose end would be missed --------------- */
 
 static __always_inline void bio_finish(__u64 key, __s64 status)
 {
@@ -231,14 +235,14 @@ static __always_inline void bio_finish(__u64 key, __s64 status)
 	__sync_fetch_and_add(&bios_in_flight, -1);
 }
 
-/* Global functions, here and below: verified once, not at each step of the walks. */
+/* Global functions, here and below: the verifier checks each once, not at every step of the walks. */
 __noinline int carried_bio(__u64 key, __s64 status)
 {
 	bio_finish(key, status);
 	return 0;
 }
 
-/* The bytes of the BIOS_AT_ONCE bios from BIO on. */
+/* Returns the bytes of the BIOS_AT_ONCE bios from BIO on. */
 __noinline __u64 bios_bytes(__u64 bio)
 {
 	__u64 bytes = 0;
@@ -250,7 +254,7 @@ __noinline __u64 bios_bytes(__u64 bio)
 	return bytes;
 }
 
-/* As many are done, up to BYTES. The one behind them, 0: that was all. */
+/* Complete as many, up to BYTES. Returns the bio after them, 0 after the last. */
 __noinline __u64 carried_some(__u64 bio, __s64 status, __u32 bytes)
 {
 	for (int i = 0; i < BIOS_AT_ONCE && bio; i++) {
@@ -266,9 +270,9 @@ __noinline __u64 carried_some(__u64 bio, __s64 status, __u32 bytes)
 }
 
 /*
- * nvme multipath and md's simple levels hand the very bio on to a disk below; block_bio_complete is
- * not told of it then, the request that carries it is (blk_update_request, BIO_TRACE_COMPLETION).
- * BIO is the request's first, BYTES what is done of it now.
+ * nvme multipath and md's simple levels pass the very same bio on to a disk below. block_bio_complete does
+ * not fire for it then; the request that carries the bio does (blk_update_request, BIO_TRACE_COMPLETION).
+ * BIO is the request's first, BYTES the number of bytes completed now.
  */
 __noinline int carried_bios(__u64 bio, __s64 status, __u32 bytes)
 {
@@ -281,7 +285,7 @@ __noinline int carried_bios(__u64 bio, __s64 status, __u32 bytes)
 	return 0;
 }
 
-/* Told before the request is touched: __data_len is what is missing, NR_BYTES what is done now. */
+/* Called before the request changes: __data_len is what is still missing, NR_BYTES what completes now. */
 SEC("tp_btf/block_rq_complete")
 int HELD_PROG(bio_complete)
 {
@@ -298,7 +302,7 @@ int HELD_PROG(bio_complete)
 	if (!io || !io->given) {
 		/* ended by the block layer alone: empty flushes, second completions */
 		if (io && !io->issued_ns && nr_bytes && !status && io_seen())
-			count_lost_unseen(DLT_bio); /* no: the program at its issue did not run */
+			count_lost_unseen(DLT_bio); /* 0: the program at its issue did not run */
 		bpf_map_delete_elem(&in_flight, &key);
 		queued_drop(rq);
 		return 0;
@@ -311,7 +315,7 @@ int HELD_PROG(bio_complete)
 	io_emit(io);
 	if (rq->end_io && io->rec.type == DLT_BIO_WRITE &&
 	    io->rec.flags & (DLT_BIO_FUA | DLT_BIO_PREFLUSH))
-		io->given = 0; /* a flush after it may ask who it was: see flush_origin */
+		io->given = 0; /* a flush after it may look up its submitter: see flush_origin */
 	else
 		bpf_map_delete_elem(&in_flight, &key);
 	return 0;
@@ -325,7 +329,7 @@ int HELD_PROG(bio_end, struct request_queue *q, struct bio *bio)
 	return 0;
 }
 
-/* Absorbed by a neighbour, whose row will have its bytes. */
+/* Merged into a neighbour, whose row will include its bytes. */
 SEC("tp_btf/block_rq_merge")
 int HELD_PROG(bio_merge)
 {
@@ -342,7 +346,7 @@ int HELD_PROG(bio_merge)
 	return 0;
 }
 
-/* Given back by the driver: it will be issued again, or merged, or fail. */
+/* Returned by the driver: it will be issued again, merged, or failed. */
 SEC("tp_btf/block_rq_requeue")
 int HELD_PROG(bio_requeue)
 {
@@ -354,11 +358,11 @@ int HELD_PROG(bio_requeue)
 	return 0;
 }
 
-/* --- the beginnings, likewise from the last to the first -------------------------------------- */
+/* --- the beginnings, also from the last to the first -------------------------------------------- */
 
 /*
- * Flushes are sent by block/blk-flush.c for the requests that wait for one, from any context. The
- * flush has the tag of the first of them (blk_kick_flush): that tells who asked.
+ * block/blk-flush.c sends flushes for the requests that wait for one, from any context. A flush carries the
+ * tag of the first of them (blk_kick_flush), which identifies the submitter.
  */
 static __always_inline struct dlt_bio_flight *flush_origin(struct request *rq)
 {
@@ -386,8 +390,8 @@ static __always_inline struct dlt_bio_flight *flush_origin(struct request *rq)
 }
 
 /*
- * An entry for a request that none was made for when it was queued: a flush, any request where
- * block_io_start is missing, one from before the trace.
+ * An entry for a request that got none when it was queued: a flush, any request where block_io_start is
+ * missing, or one from before the trace.
  */
 static __noinline struct dlt_bio_flight *io_adopt(struct request *rq)
 {
@@ -428,7 +432,7 @@ int HELD_PROG(bio_issue)
 	if (!disk_wanted(disk))
 		return 0;
 	io = bpf_map_lookup_elem(&in_flight, &key);
-	/* issued already, and not given back: an earlier one at this address, whose end was not seen */
+	/* issued already and not returned: an earlier request at this address, whose end was missed */
 	if (!io || !io->given || io->issued_ns) {
 		if (!io_seen())
 			return 0;
@@ -440,7 +444,7 @@ int HELD_PROG(bio_issue)
 		}
 		io->given = 1;
 	}
-	if (!io->done_bytes) /* else the rest of one that was done in part */
+	if (!io->done_bytes) /* else the rest of one that completed in part */
 		io_place(io, disk, rq->__sector);
 	io->rec.bytes = io->done_bytes + rq->__data_len;
 	io->issued_ns = bpf_ktime_get_ns();
@@ -453,15 +457,15 @@ int HELD_PROG(bio_start)
 	struct request *rq = REQUEST(ctx[0]);
 	struct dlt_bio_flight io = {};
 
-	/* when the ends are detached, what is in flight must stay as it is */
+	/* once the ends are detached, requests in flight must stay as they are */
 	if (!disk_wanted(rq_disk(rq)) || stopping())
 		return 0;
 	io_note(&io, rq->cmd_flags, rq->__data_len);
-	io_put((__u64)rq, &io); /* full: tried again at issue */
+	io_put((__u64)rq, &io); /* no room: tried again at issue */
 	return 0;
 }
 
-/* The same before 6.5 (commit 5a80bd075f3b): this bio is about to become a request. */
+/* block_io_start's job before 6.5 (commit 5a80bd075f3b): this bio is about to become a request. */
 SEC("tp_btf/block_getrq")
 int HELD_PROG(bio_getrq)
 {

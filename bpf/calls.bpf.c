@@ -15,7 +15,7 @@
 /* By system call number; filled by the daemon from the probes' tables before the load. */
 const volatile struct dlt_callinfo call_table[DLT_SYSCALLS] = {};
 
-/* Where backends share a trace, each ends the calls that it saw begin. */
+/* Where backends share a trace, each ends the calls whose start it saw. */
 const volatile __u8 dispatcher = 0;
 
 struct {
@@ -32,7 +32,7 @@ enum call_args_in {
 	ARGS_IN_TP,	/* the context of tp/raw_syscalls/sys_enter: header, id, args; a word each */
 };
 
-/* The place of TID's call beside its slot, which is another's, or NULL. */
+/* Returns the entry of TID's call in the overflow hash, for a slot that another thread holds, or NULL. */
 static __noinline struct dlt_call *call_overflow(__u32 tid)
 {
 	static const struct dlt_call empty;
@@ -105,7 +105,7 @@ static __always_inline int call_begin(void *ctx, long nr, const void *args, enum
 	else if (in == ARGS_UNTYPED)
 		call_args_of(call->args, KCAST(pt_regs, args));
 	else
-		for (i = 0; i < 6; i++) /* volatile: the verifier wants each as context plus constant */
+		for (i = 0; i < 6; i++) /* volatile: the verifier wants each access as context plus constant */
 			call->args[i] = ((const volatile __u64 *)args)[2 + i];
 	if (bpf_core_field_exists(task->ioac.read_bytes))
 		call->disk_bytes = KLOAD(task, ioac.read_bytes);
@@ -118,8 +118,9 @@ static __always_inline int call_begin(void *ctx, long nr, const void *args, enum
 }
 
 /*
- * At the end of every call of the machine: one that nobody traces is left without a look at the thread's
- * slot. The number is the one that the call began with, but for rt_sigreturn, whose registers are others.
+ * At the end of every call of the machine: an untraced call leaves without a look at the thread's slot. The
+ * number is the one that the call began with, except for rt_sigreturn, whose registers are those of the
+ * interrupted code.
  */
 static __always_inline bool call_is_traced(long nr)
 {
@@ -160,14 +161,14 @@ int tp_enter(__u64 *ctx)
 	return call_begin(ctx, ctx[1], ctx, ARGS_IN_TP);
 }
 
-/* The end for kprobe too. */
+/* The end for kprobe as well. */
 SEC("tp/raw_syscalls/sys_exit")
 int tp_exit(__u64 *ctx)
 {
 	return call_is_traced(ctx[1]) ? call_finish(ctx) : 0;
 }
 
-/* --- by function: the daemon names it, and attaches the program to as many as there are -------- */
+/* --- by function: the daemon sets the function's name and attaches the program to each ---------- */
 
 SEC("fentry")
 int BPF_PROG(fentry_enter, struct pt_regs *regs)
@@ -179,8 +180,8 @@ int BPF_PROG(fentry_enter, struct pt_regs *regs)
 #define THREAD_SIZE (4 * 4096) /* arch/x86/include/asm/page_64_types.h */
 
 /*
- * For functions whose BTF does not say what pt_regs is (seen on 5.10): the context may not be read.
- * The caller's registers are at the top of the stack (task_pt_regs; bpf_task_pt_regs needs 5.15).
+ * For functions whose BTF does not give pt_regs a type (seen on 5.10): the program may not read through the
+ * context. The caller's registers are at the top of the stack (task_pt_regs; bpf_task_pt_regs needs 5.15).
  */
 SEC("fentry")
 int fentry_enter_opaque(void *ctx)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every kernel drift that the BPF side knows of, one small function each, with the commit that
- * made it. Chosen by BTF at load time, never by version numbers.
+ * Every kernel drift that the BPF side handles, one small function each, with the commit that made it.
+ * Chosen by BTF at load time, never by version numbers.
  */
 #ifndef COMPAT_BPF_H
 #define COMPAT_BPF_H
@@ -17,25 +17,25 @@
 extern const volatile struct dlt_config dlt_cfg;
 
 /*
- * Each object is compiled twice: with DLT_DIRECT reading the kernel by plain loads through
- * bpf_rdonly_cast, without it by probe reads. One object with both and a constant to choose by costs
- * a load of that constant at each read, and the verifier the removal of the other half.
+ * Each object is compiled twice: with DLT_DIRECT it reads the kernel by plain loads through
+ * bpf_rdonly_cast, without it by probe reads. A single object with a constant to choose between both would
+ * pay a load of that constant at each read, and the verifier would have to remove the other half.
  */
 #ifndef DLT_DIRECT
 #error "DLT_DIRECT is given by the Makefile: 1 or 0"
 #endif
 
-/* A function of the kernel's; not as an extern of type __ksym, see src/kernel/object.h. */
+/* A kernel function; not an extern of type __ksym, see src/kernel/object.h. */
 #define KFUNC(name) ((void *)(long)(DLT_KFUNC_BASE + DLT_KFUNC_##name))
 
-/* 6.2 (commit a35b9af4ec2c): look at any kernel address as a BTF type, without probe reads. */
+/* 6.2 (commit a35b9af4ec2c): view any kernel address as a BTF type, without probe reads. */
 static void *(*const kfunc_rdonly_cast)(const void *obj, __u32 btf_id) = KFUNC(bpf_rdonly_cast);
 
 /*
- * 6.10 (commit fc7566ad0a82): preemption off, so that a program does not share its CPU's scratch
- * buffer with whoever preempts it. That another thread's run is skipped meanwhile it does not
- * prevent: the kernel then switches as soon as this ends, still inside the program. Not where the
- * verifier takes no global functions under it (until 6.15): the daemon then loads without.
+ * 6.10 (commit fc7566ad0a82): preemption off, so that a program does not share its CPU's scratch buffer
+ * with one that preempts it. This does not keep the kernel from skipping another thread's run meanwhile: it
+ * switches as soon as this ends, still inside the program. Until 6.15 the verifier takes no global
+ * functions under it: the daemon then loads without it.
  */
 static void (*const kfunc_preempt_disable)(void) = KFUNC(bpf_preempt_disable);
 static void (*const kfunc_preempt_enable)(void) = KFUNC(bpf_preempt_enable);
@@ -52,7 +52,7 @@ static __always_inline void cpu_release(void)
 		kfunc_preempt_enable();
 }
 
-/* BPF_PROG (bpf/bpf_tracing.h) that holds its CPU. */
+/* BPF_PROG (bpf/bpf_tracing.h) that keeps its CPU. */
 #define HELD_PROG(name, args...)                                                                    \
 	name(unsigned long long *ctx);                                                              \
 	static __always_inline int held_##name(unsigned long long *ctx, ##args);                    \
@@ -68,8 +68,8 @@ static __always_inline void cpu_release(void)
 	static __always_inline int held_##name(unsigned long long *ctx, ##args)
 
 /*
- * KLOAD(p, field): a field of a kernel object. Where the verifier lets us (DLT_DIRECT) it is
- * one load, else a probe read; measured a third of the cost over a chain of three.
+ * KLOAD(p, field): a field of a kernel object. Where the verifier allows it (DLT_DIRECT) this is one load,
+ * else a probe read; measured at a third of the cost over a chain of three.
  */
 #define KLOAD(p, f)                                                                                 \
 	({                                                                                          \
@@ -82,8 +82,8 @@ static __always_inline void cpu_release(void)
 	})
 
 /*
- * A pointer that came out of a probe read or a map, to be read by KLOAD: a struct NAME of the
- * DLT_CAST_TYPES. KCAST_AS: our own view of it.
+ * Makes a pointer that came out of a probe read or a map readable by KLOAD, as a struct NAME of the
+ * DLT_CAST_TYPES. KCAST_AS: as a view of our own.
  */
 #define KCAST_AS(name, view, addr)                                                                  \
 	({                                                                                          \
@@ -104,22 +104,22 @@ static __always_inline struct task_struct *task_current(void)
 	return (struct task_struct *)bpf_get_current_task();
 }
 
-/* The context of iter/task_vma, which came in 5.12 (commit 3a7b35b899de): plain words, not relocated. */
+/* The context of iter/task_vma, added in 5.12 (commit 3a7b35b899de): plain words, not relocated. */
 struct task_vma_ctx {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
 	struct vm_area_struct *vma;
 };
 
-/* i_ino is u64 in 7.2, unsigned long before: the same width where we run. */
+/* i_ino is u64 in 7.2, unsigned long before: equally wide on the architectures that we support. */
 static __always_inline __u64 inode_ino(struct inode *inode)
 {
 	return (__u64)KLOAD(inode, i_ino);
 }
 
 /*
- * A system call's number and arguments, from the registers that its function is called with. KLOAD
- * and not libbpf's PT_REGS_*_CORE_SYSCALL, which are a probe read each.
+ * A system call's number and arguments, from the registers that its function is called with. By KLOAD,
+ * since libbpf's PT_REGS_*_CORE_SYSCALL cost a probe read each.
  */
 #if defined(__TARGET_ARCH_x86)
 #define CALL_ARGS(REG) REG(0, di) REG(1, si) REG(2, dx) REG(3, r10) REG(4, r8) REG(5, r9)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls that make, remove or rename names. Both paths as passed and what they are relative to;
- * files that an open made are rows of the open probe's records.
+ * Calls that make, remove or rename names. A record has both paths as passed and what they are relative to.
+ * A file that an open made has a row from the open probe's record.
  */
 #include "file.bpf.h"
 
@@ -34,11 +34,11 @@ static __always_inline __u64 arg(const struct dlt_call *call, __u32 i)
 
 static __always_inline bool seg_is_relative(const char *rec, __u32 at, __u32 len)
 {
-	/* two segments at most lie before it */
+	/* at most two segments lie before it */
 	return len && rec[at & (2 * DLT_PATH_MAX - 1)] != '/';
 }
 
-/* renameat has no flags, renameat2 and linkat do: the FUNC's table says so. */
+/* renameat has no flags, renameat2 and linkat do: see the table of FUNC. */
 CALL_END(create_del_exit)
 {
 	long ret = call_result(ctx);
@@ -71,7 +71,7 @@ CALL_END(create_del_exit)
 		dir_append(s, task, sh.dirfd == NO_ARG ? AT_FDCWD : (__s32)arg(call, sh.dirfd)) : 0;
 	rec->segs.len[3] = 0;
 	if (i == DLT_CD_SYMLINK || i == DLT_CD_SYMLINKAT)
-		rec->segs.len[3] = DLT_SEG_VERBATIM; /* a symlink's text is nobody's path */
+		rec->segs.len[3] = DLT_SEG_VERBATIM; /* a symlink's text is no path to resolve */
 	else if (seg_is_relative(s->rec, at2, rec->segs.len[1]))
 		rec->segs.len[3] = dir_append(s, task, sh.dirfd2 == NO_ARG ? AT_FDCWD :
 							       (__s32)arg(call, sh.dirfd2));

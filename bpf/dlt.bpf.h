@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What every BPF object uses: rings, counters, the target filter, calls in flight, the record
- * header. The maps are created once by the daemon and shared (bpf_map__reuse_fd); the configuration
- * is a constant of each object, so what is switched off is not even verified.
+ * What every BPF object uses: rings, counters, the target filter, calls in flight, the record header. The
+ * daemon creates the maps once and shares them (bpf_map__reuse_fd). The configuration is constant in each
+ * object, so that the verifier skips whatever is switched off.
  */
 #ifndef DLT_BPF_H
 #define DLT_BPF_H
@@ -20,7 +20,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct dlt_config dlt_cfg SEC(".rodata") = {};
 
-/* Ring of CPU c: element c mod n_rings. */
+/* The ring of CPU c is element c mod n_rings. */
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
@@ -49,9 +49,9 @@ struct {
 } dlt_shared SEC(".maps");
 
 /*
- * One byte per tgid, eight to an element. Set before a process runs, cleared when its last thread
- * exits, from several CPUs and the daemon at once: stores of bytes cannot undo a neighbour's. With
- * dlt_cfg.all the other way round: the bytes are ourselves and our helpers.
+ * One byte per tgid, eight to an element. Set before a process runs, cleared when its last thread exits, by
+ * several CPUs and the daemon at once: a store of a byte cannot undo a neighbour's. With dlt_cfg.all the
+ * meaning is inverted: the bytes mark ourselves and our helpers.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -62,8 +62,8 @@ struct {
 } dlt_targets SEC(".maps");
 
 /*
- * Calls in flight by tid & slot_mask: no hash on the hot path. Two threads whose tids meet in one
- * slot: the later one goes to the overflow hash, so that nothing is mispaired or lost.
+ * Calls in flight by tid & slot_mask: no hash on the hot path. Where two threads' tids meet in one slot,
+ * the later one goes to the overflow hash, so that no call is mispaired or lost.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -93,7 +93,7 @@ static __always_inline struct dlt_stats *stats_of(__u32 probe)
 	return bpf_map_lookup_elem(&dlt_stats, &at);
 }
 
-/* A ring had no room. */
+/* A ring was full. */
 static __always_inline void count_lost(__u32 probe)
 {
 	struct dlt_stats *st = stats_of(probe);
@@ -102,7 +102,7 @@ static __always_inline void count_lost(__u32 probe)
 		st->lost++;
 }
 
-/* Lost, since the kernel did not call the program at its begin or at its end. */
+/* Lost, since the kernel did not call the program at its start or at its end. */
 static __always_inline void count_lost_unseen(__u32 probe)
 {
 	struct dlt_stats *st = stats_of(probe);
@@ -113,7 +113,7 @@ static __always_inline void count_lost_unseen(__u32 probe)
 	}
 }
 
-/* Lost, since there was no place for it among what is in flight. */
+/* Lost, since the table of what is in flight was full. */
 static __always_inline void count_lost_room(__u32 probe)
 {
 	struct dlt_stats *st = stats_of(probe);
@@ -166,7 +166,7 @@ static __always_inline bool target_has(__u32 tgid)
 	return dlt_cfg.all ? !set && tgid != 0 : set;
 }
 
-/* x86: the call came in by the 32-bit entry, whose numbers mean other calls. */
+/* x86: the call came in by the 32-bit entry, where numbers mean other calls. */
 static __always_inline bool call_is_compat(struct task_struct *task)
 {
 #ifdef __TARGET_ARCH_x86
@@ -194,7 +194,7 @@ static __always_inline struct dlt_call *call_find(__u32 tid)
 	return bpf_map_lookup_elem(&dlt_overflow, &tid);
 }
 
-/* Its end was skipped by the kernel. A call that is no row of its own was not counted as seen. */
+/* The kernel skipped its end. A call without a row of its own was not counted as seen. */
 static __always_inline void call_count_unseen(const struct dlt_call *call)
 {
 	if (!(call->flags & DLT_CALL_NO_ROW))
@@ -217,9 +217,9 @@ static __always_inline void call_end(struct dlt_call *call, __u32 tid)
 }
 
 /*
- * Handlers of system calls, tail-called by the dispatcher (calls.bpf.c): at the start, and at the
- * end with the call's result. The sections are no types of libbpf's: the daemon gives them the type
- * of the backend's hooks (dispatcher.c). Only where the result is in the context differs.
+ * Handlers of system calls, tail-called by the dispatcher (calls.bpf.c): at the start, and at the end with
+ * the call's result. libbpf knows no type for these sections: the daemon gives them the type of the
+ * backend's hooks (dispatcher.c). The types differ only in where the context has the result.
  */
 #define CALL_BEGIN(name) SEC("call_begin") int HELD_PROG(name)
 #define CALL_END(name) SEC("call_end") int HELD_PROG(name)
@@ -229,8 +229,9 @@ static __always_inline long call_result(const unsigned long long *ctx)
 	long ret;
 
 	/*
-	 * trace_event_raw_sys_exit: header, id, ret; fexit of f(regs) and tp_btf: regs, ret. The asm
-	 * keeps clang from one load with a computed offset, which is no context access.
+	 * trace_event_raw_sys_exit: header, id, ret; fexit of f(regs) and tp_btf: regs, ret. The asm keeps
+	 * clang from making one load with a computed offset, which the verifier does not accept as context
+	 * access.
 	 */
 	if (dlt_cfg.tp) {
 		ret = ctx[2];
@@ -246,7 +247,7 @@ static __always_inline long call_result(const unsigned long long *ctx)
 static __always_inline void comm_read(char comm[DLT_COMM_LEN], struct task_struct *task)
 {
 	if (DLT_DIRECT) {
-		/* two loads; the helper is measured 54 ns dearer */
+		/* two loads; the helper measured 54 ns slower */
 		*(__u64 *)comm = *(__u64 *)task->comm;
 		*(__u64 *)(comm + 8) = *(__u64 *)(task->comm + 8);
 	} else {
@@ -254,7 +255,7 @@ static __always_inline void comm_read(char comm[DLT_COMM_LEN], struct task_struc
 	}
 }
 
-/* For the end of a call: after the reserve, so that no record turns up behind the drain's clock. */
+/* For the end of a call: read after the reserve, so that no record appears behind the drain's clock. */
 static __always_inline void hdr_fill(struct dlt_hdr *h, const struct dlt_call *call,
 				     struct task_struct *task, __u32 tid, __u32 size)
 {
@@ -269,8 +270,8 @@ static __always_inline void hdr_fill(struct dlt_hdr *h, const struct dlt_call *c
 }
 
 /*
- * Room for a record of the call's probe, or NULL after counting it as lost. RARE records may use
- * the whole ring.
+ * Returns room for a record of the call's probe, or NULL after counting the record as lost. RARE records
+ * may use the whole ring.
  */
 static __always_inline void *rec_reserve(__u32 probe, __u64 size, bool rare)
 {
@@ -288,7 +289,7 @@ static __always_inline void *rec_reserve(__u32 probe, __u64 size, bool rare)
 	return rec;
 }
 
-/* Never the default wake-up: an interrupt per record is the whole cost. The drain has a timer. */
+/* Never the default wake-up: an interrupt per record would be the whole cost. The drain has a timer. */
 static __always_inline void rec_submit(void *rec, __u32 probe)
 {
 	struct dlt_stats *st = stats_of(probe);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests of io_uring that are file operations, as rows of the probes that have the system calls
- * which do the same. A request is noted when the kernel takes it (or refuses it) and becomes a row
- * when its completion is posted. Its address is its identity until then.
+ * io_uring requests that are file operations, as rows of the probes that trace the equivalent system calls.
+ * A request is noted when the kernel accepts or refuses it, and becomes a row when its completion is
+ * posted. Its address identifies it until then.
  *
- * What was asked for is read from the ring's submission entry: that is ABI, the kernel's own structs
- * differ. The entry is the last one fetched while its tracepoint runs.
+ *
+ * What it requests is read from the ring's submission entry: that is ABI, while the kernel's own structs
+ * differ. The entry is the last one fetched while the tracepoint runs.
  */
 #include "rw.bpf.h"
 
@@ -15,7 +16,7 @@
 
 const volatile struct dlt_uring_kernel kernel = {};
 
-/* Those whose completion does not tell the address. */
+/* Requests whose completion does not give the address. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 32768);
@@ -23,7 +24,7 @@ struct {
 	__type(value, struct dlt_uring_named);
 } by_user_data SEC(".maps");
 
-/* Without io_uring_req_failed: how many entries of a ring had been fetched at the last noted one. */
+/* Without io_uring_req_failed: how many entries of a ring had been fetched when the last one was noted. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -47,7 +48,7 @@ static __always_inline void user_data_add(__u64 key, __u64 ctx, __u64 user_data)
 	__sync_fetch_and_add(&named->sum, key);
 }
 
-/* One of them is done: its address if that is known, else 0. MORE: it goes on. */
+/* One of them is done: returns its address if that is known, else 0. MORE: it goes on. */
 static __always_inline __u64 user_data_done(__u64 ctx, __u64 user_data, bool more)
 {
 	struct dlt_uring_name name = { ctx, user_data };
@@ -68,7 +69,7 @@ static __always_inline __u64 user_data_done(__u64 ctx, __u64 user_data, bool mor
 	return 0;
 }
 
-/* KEY is done, as is known otherwise. */
+/* KEY is done, as another hook has shown. */
 static __always_inline void user_data_remove(__u64 key, __u64 ctx, __u64 user_data)
 {
 	struct dlt_uring_name name = { ctx, user_data };
@@ -113,8 +114,8 @@ static __always_inline int request_done(__u64 key, __s64 res, bool more)
 }
 
 /*
- * An entry at KEY whose end was not seen: it is over, since its memory is another's by now. One that
- * was to be told of only if it failed has not.
+ * An entry at KEY whose end was missed: it is over, since its memory now belongs to another request. If
+ * only its failure was to be reported, it has not failed.
  */
 static __always_inline void request_replaced(__u64 key)
 {
@@ -125,7 +126,7 @@ static __always_inline void request_replaced(__u64 key)
 	if (req->flags & DLT_URING_SKIP)
 		request_row(key, DLT_NONE, false);
 	else
-		count_lost_unseen(req->call.probe); /* it ended by a name that others had too, or was skipped */
+		count_lost_unseen(req->call.probe); /* its user_data was not unique, or its end was skipped */
 	if (req->flags & DLT_URING_SHORT)
 		bpf_map_delete_elem(&short_records, &key);
 	if (req->flags & DLT_URING_LONG)
@@ -134,14 +135,14 @@ static __always_inline void request_replaced(__u64 key)
 }
 
 /*
- * Before io_uring_req_failed: an entry that is refused outright completes while it is the last one
- * fetched, without having been noted.
+ * Before io_uring_req_failed: an entry that is refused outright completes while it is the last one fetched,
+ * without having been noted.
  */
 static __noinline int refused(__u64 ctx, __u64 user_data, __s64 res)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32, head, *last;
 	struct uring_sqe sqe;
-	__u64 key = ctx + 1; /* no request's address */
+	__u64 key = ctx + 1; /* not the address of a request */
 
 	if (res >= 0 || !target_has(tgid) || stopping() ||
 	    !sqe_fetched(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, ctx), &sqe, &head) || sqe.user_data != user_data)
@@ -178,7 +179,7 @@ static __always_inline int completed(__u64 ctx, __u64 key, __u64 user_data, __s3
 	return 0;
 }
 
-/* The kernel has taken or refused the entry of KEY. */
+/* The kernel has accepted or refused the entry of KEY. */
 static __always_inline int request_start(__u64 key)
 {
 	struct io_kiocb___dlt *kiocb = KCAST_AS(io_kiocb, io_kiocb___dlt, key);
@@ -190,7 +191,7 @@ static __always_inline int request_start(__u64 key)
 	if (!target_has(tgid) || stopping())
 		return 0;
 	if (!sqe_fetched(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, ctx), &sqe, &head) || sqe.user_data != user_data)
-		return 0; /* its file operations, if it is one, are not known: see docs/design.md */
+		return 0; /* its file operations, if any, are not traced: see docs/design.md */
 	request_replaced(key);
 	req = request_begin(key, ctx, &sqe);
 	if (!kernel.done_req)
@@ -203,7 +204,7 @@ static __always_inline int request_start(__u64 key)
 	return 0;
 }
 
-/* Is it request KEY whose completion has USER_DATA and RES? Then it is done. */
+/* Is KEY the request whose completion has USER_DATA and RES? If so it is done. */
 static __noinline bool overflowed_is(__u64 key, __u64 user_data, __s32 res)
 {
 	struct dlt_uring_req *req = bpf_map_lookup_elem(&requests, &key);
@@ -218,8 +219,8 @@ static __noinline bool overflowed_is(__u64 key, __u64 user_data, __s32 res)
 }
 
 /*
- * Look at some requests of the list from NODE on. The next one to look at, 0: found, or no more. A
- * global function: verified once, not at each step.
+ * Look at some requests of the list from NODE on. Returns the next one to look at, 0 when found or at the
+ * end. A global function: verified once, not at each step.
  */
 __noinline __u64 overflowed_among(__u64 node, __u64 user_data, __s32 res)
 {
@@ -232,8 +233,8 @@ __noinline __u64 overflowed_among(__u64 node, __u64 user_data, __s32 res)
 }
 
 /*
- * No room in the ring: newer kernels post nothing yet, and do not say for which request. It is what
- * the worker is at, or one of the ring's list of those that are done and not posted, in their order.
+ * No room in the ring: newer kernels post nothing yet, and do not say for which request. It is either the
+ * worker's current request, or one of the ring's list of those done but not posted, in their order.
  */
 static __always_inline int overflowed(__u64 ctx, __u64 user_data, __s32 res)
 {
@@ -250,11 +251,11 @@ static __always_inline int overflowed(__u64 ctx, __u64 user_data, __s32 res)
 }
 
 /*
- * --- hooks: typed ones, and those of perf, which run with preemption off and are never skipped. The
- * ends first, so that no entry is made whose end is not seen.
+ * --- hooks: typed ones, and those of perf, which run with preemption off and are never skipped. The ends
+ * first, so that no entry is made whose end would be missed.
  */
 
-/* Argument I as a number, which is what global functions take: a typed one is a pointer. */
+/* Argument I as a number, which global functions need: a typed one is a pointer. */
 static __always_inline __u64 arg(const __u64 *ctx, __u32 i)
 {
 	__u64 v = 0;
@@ -321,7 +322,7 @@ int tp_submit_req(struct trace_event_raw_io_uring_submit_req___dlt *ctx)
 	return request_start((__u64)ctx->req);
 }
 
-/* The same until 6.3 (commit 2ad57931db64). */
+/* io_uring_submit_req until 6.3 (commit 2ad57931db64). */
 SEC("tp_btf/io_uring_submit_sqe")
 int HELD_PROG(btf_submit_sqe)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_uring as the kernel has it: what differs between kernels, and the ABI of submission entries.
- * Types of our own, so that a kernel without io_uring can build it.
+ * io_uring as the kernel has it: the differences between kernels, and the ABI of submission entries. The
+ * types are our own, so that this builds against a kernel without io_uring.
  */
 #ifndef IO_URING_BPF_H
 #define IO_URING_BPF_H
@@ -115,7 +115,7 @@ static __always_inline __s32 kiocb_res(__u64 kiocb)
 	return bpf_core_field_exists(with_cqe->cqe) ? KLOAD(with_cqe, cqe.res) : 0;
 }
 
-/* Who submitted it: by way of its io_uring state since 6.13 (commit b6f58a3f4aa8). */
+/* The task that submitted it: through its io_uring state since 6.13 (commit b6f58a3f4aa8). */
 struct io_kiocb___v6_12 {
 	struct task_struct *task;
 } KERNEL_TYPE;
@@ -144,7 +144,7 @@ static __always_inline struct task_struct *kiocb_task(struct io_kiocb___dlt *kio
 	return task ? KCAST(task_struct, task) : NULL;
 }
 
-/* The requests that are done and not posted yet are a list since 5.16 (commit f5ed3bcd5b11). */
+/* The list of requests that are done but not posted, since 5.16 (commit f5ed3bcd5b11). */
 struct io_kiocb___v5_16 {
 	struct io_wq_work_node___dlt comp_list;
 } KERNEL_TYPE;
@@ -160,15 +160,15 @@ static __always_inline bool compl_reqs_known(void)
 
 static __always_inline __u64 compl_reqs_first(struct io_ring_ctx___dlt *ring)
 {
-	__u64 first = 0; /* a number: it is counted with */
+	__u64 first = 0; /* a number: it is computed with */
 
 	bpf_core_read(&first, sizeof(first), &ring->submit_state.compl_reqs.first);
 	return first;
 }
 
 /*
- * A worker posts on its own what it has done, on 6.1 to 6.12 and thereabouts also where there is no
- * room: the request is the work that it is at.
+ * A worker posts the completions of its own work, on 6.1 to 6.12 or so also when the ring has no room: the
+ * request is the work that it is doing.
  */
 #define PF_IO_WORKER 0x10
 struct io_worker___dlt {
@@ -181,7 +181,7 @@ struct task_struct___v5_17 {
 	void *worker_private;
 } KERNEL_TYPE;
 
-/* The request that the current task works on as a worker, 0: it is none. */
+/* Returns the request that the current task, an io_uring worker, is working on, or 0. */
 static __always_inline __u64 worker_request(struct task_struct *task)
 {
 	struct task_struct___v5_17 *with_worker = KCAST_AS(task_struct, task_struct___v5_17, task);
@@ -198,7 +198,7 @@ static __always_inline __u64 worker_request(struct task_struct *task)
 }
 
 /*
- * A ring's own files: an array of pointers with flags in their low bits; of nodes since 6.13
+ * A ring's own files: an array of pointers with flags in their low bits; an array of nodes since 6.13
  * (commit 3597f2786b68).
  */
 #define FILE_PTR_FLAGS 7UL
@@ -253,8 +253,8 @@ static __noinline struct file *ring_file(struct io_ring_ctx___dlt *ring, __u32 s
 }
 
 /*
- * The last entry that the kernel fetched from the ring: the one that it is about to submit, while it
- * does. HEAD: how many it has fetched. False where it cannot be read.
+ * Finds the last entry that the kernel fetched from the ring: during a submission, the one being submitted.
+ * HEAD: how many have been fetched. False where it cannot be read.
  */
 static __always_inline bool sqe_fetched(struct io_ring_ctx___dlt *ring, struct uring_sqe *sqe, __u32 *head)
 {

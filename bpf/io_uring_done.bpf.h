@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A request of io_uring has its result: the row that it becomes, as of the system call that does the same. */
+/* An io_uring request has its result: the row that it becomes, as of the equivalent system call. */
 #ifndef IO_URING_DONE_BPF_H
 #define IO_URING_DONE_BPF_H
 
 #include "dlt/close.h"
 #include "dlt/sync.h"
 
-/* Whose open files and root a request's are; alive as long as the request. */
+/* The task whose open files and root a request uses; alive as long as the request. */
 static __always_inline struct task_struct *submitter(struct io_kiocb___dlt *kiocb)
 {
 	struct task_struct *task = kiocb ? kiocb_task(kiocb) : NULL;
@@ -14,7 +14,7 @@ static __always_inline struct task_struct *submitter(struct io_kiocb___dlt *kioc
 	return task && KLOAD(task, fs) ? task : task_current();
 }
 
-/* What it was issued on; where it was not (cancelled, refused), what its descriptor stands for. */
+/* The file that it was issued on; if it was not issued (cancelled, refused), the file behind its descriptor. */
 static __always_inline struct file *request_file(struct dlt_uring_req *req, struct io_kiocb___dlt *kiocb,
 						 struct task_struct *task)
 {
@@ -152,7 +152,7 @@ static __noinline int sync_done(struct dlt_uring_req *req, struct io_kiocb___dlt
 	return 0;
 }
 
-/* The record kept for KEY, in scratch; NULL: there is none. */
+/* The record kept for KEY, in scratch, or NULL. */
 static __always_inline struct scratch *record_take(struct dlt_uring_req *req, __u64 key)
 {
 	struct scratch *s = scratch_get();
@@ -242,7 +242,7 @@ static __noinline int create_del_done(struct dlt_uring_req *req, struct io_kiocb
 }
 
 /*
- * The row of request KEY, which has the result RES. ALIVE: it is still the kernel's request, else
+ * The row of request KEY, which has the result RES. ALIVE: the kernel still has the request; otherwise
  * another may be at its address. A global function: verified once, not at each caller.
  */
 __noinline int request_row(__u64 key, __u64 res, __u32 alive)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A request of io_uring: what it asks for is noted when the kernel takes it. */
+/* An io_uring request: its parameters are noted when the kernel accepts it. */
 #ifndef IO_URING_START_BPF_H
 #define IO_URING_START_BPF_H
 
@@ -32,7 +32,7 @@ struct {
 	__type(value, char[DLT_URING_LONG_BYTES]);
 } long_records SEC(".maps");
 
-/* Keep the record in scratch for request KEY; false: no room, it counts as lost. */
+/* Keep the record in scratch for request KEY. False when there is no room, and the request counts as lost. */
 static __noinline bool record_keep(struct scratch *s, struct dlt_uring_req *req, __u64 key)
 {
 	req->rec_used = s->used;
@@ -49,7 +49,7 @@ static __noinline bool record_keep(struct scratch *s, struct dlt_uring_req *req,
 	return false;
 }
 
-/* What an open asks for; its results come with the completion. */
+/* The parameters of an open; its results come with the completion. */
 static __noinline bool open_keep(struct dlt_uring_req *req, const struct uring_sqe *sqe, __u64 key)
 {
 	struct scratch *s = scratch_get();
@@ -79,7 +79,7 @@ static __noinline bool open_keep(struct dlt_uring_req *req, const struct uring_s
 	return record_keep(s, req, key);
 }
 
-/* The same for the operations of create_del. */
+/* The parameters of create_del's operations. */
 static __noinline bool create_del_keep(struct dlt_uring_req *req, const struct uring_sqe *sqe, __u64 key)
 {
 	bool two = sqe->opcode != OP_MKDIRAT && sqe->opcode != OP_UNLINKAT;
@@ -108,7 +108,7 @@ static __noinline bool create_del_keep(struct dlt_uring_req *req, const struct u
 	return record_keep(s, req, key);
 }
 
-/* The arguments as the system call has them: see the probes' shapes. */
+/* The arguments in the order of the system call: see the probes' shapes. */
 static __always_inline void args_take(struct dlt_uring_req *req, const struct uring_sqe *sqe)
 {
 	__u64 *args = req->call.args;
@@ -148,7 +148,7 @@ static __always_inline void args_take(struct dlt_uring_req *req, const struct ur
 	}
 }
 
-/* A close loses its file: it is looked up now. */
+/* A close loses its file, so look it up now. */
 static __always_inline void close_look(struct dlt_uring_req *req)
 {
 	struct task_struct *task = task_current();
@@ -162,7 +162,7 @@ static __always_inline void close_look(struct dlt_uring_req *req)
 		file_note(task, file, &req->call, req->call.tid, &req->call.id);
 }
 
-/* Note request KEY of ring CTX, from its entry SQE. NULL: not ours, or lost. */
+/* Note request KEY of ring CTX, from its entry SQE. Returns NULL when it is not ours, or lost. */
 static __noinline struct dlt_uring_req *request_begin(__u64 key, __u64 ctx, const struct uring_sqe *sqe)
 {
 	static const struct dlt_uring_req empty;

@@ -4,10 +4,10 @@
 
 #include "dlt/open.h"
 
-#define O_CREAT 0100 /* asm-generic/fcntl.h: the same where we run */
+#define O_CREAT 0100 /* asm-generic/fcntl.h: identical on the architectures that we support */
 #define O_TMPFILE_BIT 020000000
-#define O_PATH 010000000 /* open(2) ignores most others beside it */
-#define O_CREAT_TRUNC_WRONLY 01101 /* what creat(2) means */
+#define O_PATH 010000000 /* open(2) ignores most other flags beside it */
+#define O_CREAT_TRUNC_WRONLY 01101 /* the flags that creat(2) implies */
 
 CALL_END(open_exit)
 {
@@ -48,7 +48,7 @@ CALL_END(open_exit)
 		rec->mode = (__u16)(shape == DLT_OPEN_AT ? call->args[3] : call->args[2]);
 	}
 	if (!(rec->flags & (O_CREAT | O_TMPFILE_BIT)))
-		rec->mode = DLT_NONE; /* whatever the register held */
+		rec->mode = DLT_NONE; /* the register is garbage */
 	rec->segs.len[0] = user_append(s, path);
 	if (ret >= 0)
 		file = file_of_fd(task, ret);
@@ -79,8 +79,8 @@ CALL_END(open_exit)
 }
 
 /*
- * What the file system takes of an open, where fentry is to be had. An overlay's vfs_open() calls
- * that of the layer below: the outer one's end comes last.
+ * The file system's part of an open, where fentry is available. An overlay's vfs_open() calls the one of
+ * the layer below: the outer one ends last.
  */
 SEC("fentry/vfs_open")
 int vfs_open_begin(void *ctx)

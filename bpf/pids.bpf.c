@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Process life: fork, exec, rename and exit of the target, and the target itself. A child is added
- * before it runs; a process leaves when its last thread exits; a task that moves into a traced
- * cgroup is added at the move.
+ * Process life: fork, exec, rename and exit of the target's processes, and the target itself. A child is
+ * added before it runs; a process leaves when its last thread exits; a task that moves into a traced cgroup
+ * is added at the move.
  */
 #include "pids.bpf.h"
 
@@ -13,7 +13,7 @@ struct {
 	__type(value, __u8);
 } dlt_cgroups SEC(".maps");
 
-/* What will be a traced cgroup when somebody makes it. */
+/* Cgroups that will be traced as soon as they are made. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
@@ -61,7 +61,7 @@ static __always_inline void target_remove(__u32 tgid)
 		*in = 0;
 }
 
-/* Is CGRP or one above it traced? */
+/* Is CGRP or one of its ancestors traced? */
 static __noinline bool cgroup_traced(struct cgroup *cgrp)
 {
 	struct dlt_cgroup_key key = {};
@@ -93,7 +93,7 @@ static __always_inline int forked(struct task_struct *parent, struct task_struct
 	}
 	if (dlt_cfg.all) {
 		if (target_has(ptgid)) {
-			target_remove(tgid); /* the number may have been a helper's before */
+			target_remove(tgid); /* the number may have belonged to a helper before */
 			pids_emit(child, DLT_PIDS_FORK);
 		} else {
 			target_add(tgid);
@@ -105,13 +105,13 @@ static __always_inline int forked(struct task_struct *parent, struct task_struct
 		pids_emit(child, DLT_PIDS_FORK);
 		return 0;
 	}
-	/* the number may have been a traced process's before */
+	/* the number may have belonged to a traced process before */
 	target_remove(tgid);
 	if (!dlt_cfg.cgroups)
 		return 0;
 	/*
-	 * CLONE_INTO_CGROUP moves nobody: no cgroup_attach_task. Other children are where their
-	 * parent is, and what is in a traced cgroup and not in the target is ours.
+	 * CLONE_INTO_CGROUP moves no task: there is no cgroup_attach_task. Other children are in their
+	 * parent's cgroup. A process in a traced cgroup that is not in the target is one of ours.
 	 */
 	cgrp = BPF_CORE_READ(child, cgroups, dfl_cgrp);
 	if (cgrp != BPF_CORE_READ(parent, cgroups, dfl_cgrp) && cgroup_traced(cgrp)) {
@@ -122,9 +122,9 @@ static __always_inline int forked(struct task_struct *parent, struct task_struct
 }
 
 /*
- * dlt_cfg.owned: does TASK now run with rights that the owner has not: of another user or group, or
- * with capabilities? The new credentials are in force before the tracepoint. In a user namespace that
- * the owner has made all of it is his.
+ * dlt_cfg.owned: does TASK now run with rights that the owner does not have: as another user or group, or
+ * with capabilities? The new credentials are in force before the tracepoint. In a user namespace that the
+ * owner has made, everything is the owner's.
  */
 static __always_inline bool is_others(struct task_struct *task)
 {
@@ -180,7 +180,7 @@ int HELD_PROG(pids_rename, struct task_struct *task, const char *comm)
 
 	if (!s || !target_has(BPF_CORE_READ(task, tgid)))
 		return 0;
-	/* an exec renames too, and has a row of its own */
+	/* an exec renames as well, and has a row of its own */
 	if (BPF_CORE_READ_BITFIELD_PROBED(task, in_execve))
 		return 0;
 	rec = pids_begin(s, task, DLT_PIDS_RENAME);
@@ -193,7 +193,7 @@ int HELD_PROG(pids_rename, struct task_struct *task, const char *comm)
 	return 0;
 }
 
-/* No thread ends within a call that has a row: the kernel has skipped our run at the call's end. */
+/* No thread ends within a call that has a row: the kernel skipped our program at the call's end. */
 static __always_inline void call_drop(__u32 tid)
 {
 	struct dlt_call *call = call_find(tid);
@@ -224,13 +224,13 @@ static __always_inline int exited(struct task_struct *task)
 	rec = pids_begin(s, task, DLT_PIDS_EXIT);
 	usage_add(rec, task);
 	rec->maxrss_bytes = BPF_CORE_READ(signal, maxrss) * page_bytes;
-	/* live was counted down before the tracepoint: 0 is the last thread, or one that it overtook */
+	/* live was decremented before the tracepoint: 0 is the last thread, or one that it overtook */
 	if (!ended && BPF_CORE_READ(signal, live.counter) == 0) {
 		rec->hdr.tid = tgid;
 		rec->status = (__u32)BPF_CORE_READ(task, exit_code);
 		if (BPF_CORE_READ(signal, flags) & 4 /* SIGNAL_GROUP_EXIT */)
 			rec->status = (__u32)BPF_CORE_READ(signal, group_exit_code);
-		/* a leader that ended first is a zombie until now: not yet in the signal's sums */
+		/* a leader that ended first has been a zombie: it is not yet in the signal's sums */
 		if (leader != task)
 			usage_add(rec, leader);
 		rec->utime_ns += BPF_CORE_READ(signal, utime);
@@ -240,7 +240,7 @@ static __always_inline int exited(struct task_struct *task)
 			rec->disk_read += BPF_CORE_READ(signal, ioac.read_bytes);
 			rec->disk_write += BPF_CORE_READ(signal, ioac.write_bytes);
 		}
-		/* it counts as alive until its row is there */
+		/* it counts as alive until its row is sent */
 		if (!dlt_cfg.all)
 			*in |= DLT_TARGET_ENDED;
 		pids_send();
@@ -273,9 +273,9 @@ int HELD_PROG(pids_exit, struct task_struct *task)
 }
 
 /*
- * The same where the kernel would skip runs of those (dlt_cfg.perf): kprobes and perf's tracepoints
- * run with preemption off. A fork by the function that comes after its tracepoint and before the
- * child, as perf's gives no pointer; the others happen to the current task.
+ * The same hooks where the kernel would skip runs of the typed ones (dlt_cfg.perf): kprobes and perf's
+ * tracepoints run with preemption off. A fork is hooked by the function between its tracepoint and the
+ * child's first run, as perf's tracepoint gives no pointer; the other events happen to the current task.
  */
 SEC("kprobe/wake_up_new_task")
 int pids_fork_perf(struct pt_regs *ctx)
@@ -316,7 +316,7 @@ int HELD_PROG(pids_attach, struct cgroup *dst, const char *path, struct task_str
 #define CONTAINER_ID 64 /* hex digits */
 
 /*
- * Runtimes name a container's cgroup by its id: <id> (cgroupfs driver), docker-<id>.scope,
+ * Runtimes name a container's cgroup by the container's id: <id> (cgroupfs driver), docker-<id>.scope,
  * libpod-<id>.scope, cri-containerd-<id>.scope (systemd driver).
  */
 static __always_inline bool name_is_container(struct scratch *s, const char *name)
@@ -339,7 +339,7 @@ static __always_inline bool name_is_container(struct scratch *s, const char *nam
 	return true;
 }
 
-/* Was a cgroup at PATH, from the root of its HIERARCHY, asked for? */
+/* Is a cgroup at PATH, from the root of its HIERARCHY, to be traced? */
 static __always_inline bool path_awaited(struct scratch *s, __u32 hierarchy, const char *path)
 {
 	/* too large for the stack */
@@ -352,8 +352,8 @@ static __always_inline bool path_awaited(struct scratch *s, __u32 hierarchy, con
 }
 
 /*
- * --cgroup of what was not there yet, and --container new: every container's cgroup that is made
- * while tracing. Nobody can be in it yet.
+ * --cgroup of a path that did not exist yet, and --container new: every container's cgroup that is made
+ * while tracing. It cannot have members yet.
  */
 SEC("tp_btf/cgroup_mkdir")
 int HELD_PROG(pids_cgroup_mkdir, struct cgroup *cgrp, const char *path)
@@ -372,7 +372,7 @@ int HELD_PROG(pids_cgroup_mkdir, struct cgroup *cgrp, const char *path)
 	return 0;
 }
 
-/* Days of containers come and go. */
+/* Containers come and go for days. */
 SEC("tp_btf/cgroup_rmdir")
 int HELD_PROG(pids_cgroup_rmdir, struct cgroup *cgrp, const char *path)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The record of process life: sent by pids.bpf.c when something happens to a process, by
- * snapshot.bpf.c for one that was there before. Counted by atomic adds: a snapshot's program may be
- * preempted by one of the others.
+ * The record of process life: pids.bpf.c sends it when something happens to a process, snapshot.bpf.c for a
+ * process that joins the target. Counted by atomic adds: a snapshot's program may be preempted by one of
+ * the others.
  */
 #ifndef PIDS_BPF_H
 #define PIDS_BPF_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the target prints: a copy of what it writes to its descriptors 1 and 2. Any process's, whatever file is behind
- * them: a launcher's, a worker's, and what a script has redirected count as well. At the end of the call, when the kernel
- * has faulted the text in, and when it is known how much of it was taken. Rows of calls come first: a CPU copies no more
- * than a budget, and nothing while its ring is half full; what is passed over is counted.
+ * What the target prints: a copy of what it writes to its descriptors 1 and 2. This holds for every process
+ * and any file behind the descriptors: a launcher's, a worker's, and what a script has redirected count as
+ * well. The copy is made at the end of the call, when the kernel has faulted the text in and has reported
+ * how much of it was written. Rows of calls come first: a CPU copies no more than a budget, and nothing
+ * while its ring is half full; skipped writes are counted.
  */
 #ifndef PRINTED_BPF_H
 #define PRINTED_BPF_H
@@ -12,7 +13,7 @@
 #include "dlt/printed.h"
 #include "dlt/vfs_rw.h"
 
-/* Of a CPU: 2 MiB a second, which the smallest default ring, 64 MiB, holds for half a minute. */
+/* Per CPU: 2 MiB a second, which the smallest default ring, 64 MiB, holds for half a minute. */
 #define PRINTED_WINDOW_NS 250000000ULL
 #define PRINTED_WINDOW_BYTES (512U << 10)
 #define PRINTED_WINDOW_WRITES 1024
@@ -20,7 +21,7 @@
 struct printed_budget {
 	__u64 until_ns; /* end of the window */
 	__u32 bytes, writes;
-	__u32 spent; /* something was passed over in it */
+	__u32 spent; /* a write was skipped in it */
 	__u32 pad;
 };
 struct {
@@ -30,7 +31,7 @@ struct {
 	__type(value, struct printed_budget);
 } printed_budget SEC(".maps");
 
-/* Of all CPUs, and so bumped once for a window of each. */
+/* Shared by all CPUs, so each increments it once per window at most. */
 static __u32 printed_gaps;
 
 static __always_inline bool is_output(__u64 fd)
@@ -72,7 +73,7 @@ static __always_inline void printed_fill(struct dlt_printed *rec, const struct d
 	rec->hdr.func = 0;
 }
 
-/* Room for N bytes of text, and the text: a ring reserves constant sizes only. */
+/* A record with N bytes of text: a ring reserves constant sizes only. */
 #define PRINTED_RESERVE(room)                                                                       \
 	rec = bpf_ringbuf_reserve(ring, sizeof(*rec) + (room), 0);                                  \
 	if (rec)                                                                                    \
@@ -105,7 +106,7 @@ __noinline int printed_send(__u64 addr, __u64 len)
 		n = DLT_PRINTED_MAX;
 	b->writes++;
 	b->bytes += n;
-	asm volatile("" : "+r"(n)); /* clang forgets, and the verifier does not know, what N was made of */
+	asm volatile("" : "+r"(n)); /* clang forgets, and the verifier does not know, where N came from */
 	if (n <= 168) {
 		PRINTED_RESERVE(168);
 	} else if (n <= 936) {
@@ -127,7 +128,7 @@ __noinline int printed_send(__u64 addr, __u64 len)
 	return 0;
 }
 
-/* A write's text, of which RET bytes were taken. */
+/* The text of a write that wrote RET bytes. */
 static __always_inline void printed_note(const struct dlt_call *call, long ret)
 {
 	if (dlt_cfg.printed && call->shape & DLT_RW_PRINTS && is_output(call->args[0]) && ret > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rows of vfs_rw: a descriptor's side of a read or write, however it was asked for. */
+/* Rows of vfs_rw: a descriptor's side of a read or write, by system call or io_uring. */
 #ifndef RW_BPF_H
 #define RW_BPF_H
 
@@ -18,8 +18,8 @@ struct side {
 };
 
 /*
- * Look at FILE, which may be NULL, at the end of a call that moved RET bytes. OFFSET: where it began
- * if the call said so; DLT_NONE: the file's own position, less RET.
+ * Look at FILE, which may be NULL, at the end of a call that moved RET bytes. OFFSET: where it began if the
+ * call passed that; DLT_NONE: the file's own position, less RET.
  */
 static __always_inline void side_look(struct side *side, struct task_struct *task, struct file *file,
 				      const struct dlt_call *call, __u32 tid, __s32 fd, __s64 offset,
@@ -57,7 +57,7 @@ static __always_inline void rw_fill(struct dlt_vfs_rw *rec, const struct side *s
 	rec->pad = 0;
 }
 
-/* RWF_* (linux/fs.h) as the open flags that mean the same. */
+/* RWF_* (linux/fs.h) as the equivalent open flags. */
 static __always_inline __u32 rwf_flags(__u64 rwf)
 {
 	return (rwf & 2 ? 010000 /* RWF_DSYNC: O_DSYNC */ : 0) |
@@ -66,8 +66,8 @@ static __always_inline __u32 rwf_flags(__u64 rwf)
 }
 
 /*
- * Where a write of RET bytes with a position began that went to the file's end all the same
- * (pwrite(2), BUGS): no position tells, the size does.
+ * Returns where a write of RET bytes began that had a position but went to the end of the file all the same
+ * (pwrite(2), BUGS): the position is wrong there, the file's size is right.
  */
 static __always_inline __s64 appended_at(struct file *file, long ret)
 {
@@ -80,10 +80,10 @@ static __always_inline __s64 appended_at(struct file *file, long ret)
 }
 
 /*
- * The sum of the lengths of an iovec: the kernel copied it in, so at the call's end it is there. Two
- * global functions, verified once each: as one loop it took the verifier 85 ms at each caller.
+ * The sum of the lengths of an iovec: the kernel has copied it in, so that it is resident at the call's
+ * end. Two global functions, verified once each: as one loop it took the verifier 85 ms at each caller.
  */
-#define IOV_BATCH 8 /* more would be too much stack, with the callers' */
+#define IOV_BATCH 8 /* a larger one would exceed the stack, with those of the callers */
 __noinline __u64 iov_batch_bytes(__u64 addr, __u64 n)
 {
 	struct iovec iov[IOV_BATCH] = {};

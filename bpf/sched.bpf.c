@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPU scheduling, added up: who had which CPU for how long, who waited for one, and what for else. Here are
- * the hooks of the scheduler; sums are in cells (sched_cells.bpf.h), what each thread is doing is in slots
- * (sched_life.bpf.h), rows are sent by iterators (sched_tell.bpf.h).
+ * CPU scheduling, added up: which thread had which CPU for how long, which waited for one, and what else
+ * threads waited for. This file has the scheduler's hooks; cells hold sums (sched_cells.bpf.h), slots hold
+ * what each thread is doing (sched_life.bpf.h), iterators send rows (sched_send.bpf.h).
  */
 #include "sched.bpf.h"
 #include "sched_cells.bpf.h"
 #include "sched_life.bpf.h"
-#include "sched_tell.bpf.h"
+#include "sched_send.bpf.h"
 
-/* What has been told of a run stays where it was told: of who leaves is only what comes after. */
+/*
+ * What has been sent of a run stays in the cell that sent it: the thread that leaves is charged only what
+ * comes after.
+ */
 static __always_inline void settle(struct dlt_sched_cpu *here)
 {
 	struct dlt_sched_cell *c = cell_at(here->cell);
@@ -23,8 +26,8 @@ static __always_inline void settle(struct dlt_sched_cpu *here)
 }
 
 /*
- * The cell of W, who has been running: the one that it came with, unless it has another name by now, is
- * another's as its program is, or its cell was another's before the target was.
+ * Returns the cell of W, which has been running: the cell that it came with, unless W has a new name since,
+ * the cell is another's because W's program is, or the cell was another's before W joined the target.
  */
 static __always_inline struct dlt_sched_cell *cell_leaving(struct dlt_sched_cpu *here, const struct task_id *w, __u32 cpu,
 							   __u64 now)
@@ -38,7 +41,7 @@ static __always_inline struct dlt_sched_cell *cell_leaving(struct dlt_sched_cpu 
 	return cell_at(cell_find(here, w, cpu, now));
 }
 
-/* What PREV, who leaves, waits for from NOW on. */
+/* Note what PREV, which leaves, waits for from NOW on. */
 static __always_inline void slot_leaves(const struct task_id *w, struct task_struct *prev, __u32 state, __u64 now)
 {
 	struct dlt_sched_slot *slot;
@@ -81,7 +84,10 @@ static __always_inline void leaves(struct dlt_sched_cpu *here, __u32 cpu, const 
 	row_single(w, cpu, sums);
 }
 
-/* W, who comes, could do so since WAKE. One that was not seen to come did so later than NOW, see came(). */
+/*
+ * W, which comes, has been able to run since WAKE. For one that was not seen to come, WAKE may be later
+ * than NOW, see came().
+ */
 static __always_inline void comes_to(struct dlt_sched_cpu *here, struct dlt_sched_cell *c, __u64 wake, __u64 now)
 {
 	__u64 runq = now > wake ? now - wake : 0;
@@ -128,8 +134,9 @@ static __noinline int comes(struct dlt_sched_cpu *here, __u32 cpu, struct task_i
 }
 
 /*
- * A switch that the kernel has not called us for: who leaves a CPU now is not who came to it last. No row is lost by it, the
- * time until now is in the sums; but whose it was up to when is not known.
+ * A switch that the kernel did not call us for: the thread that leaves a CPU now is not the one that came
+ * to it last. No row is lost by it, as the sums have the time until now; but how the threads shared this
+ * time is not known.
  */
 static __always_inline void count_unseen(void)
 {
@@ -139,7 +146,7 @@ static __always_inline void count_unseen(void)
 		__sync_fetch_and_add(&st->unseen, 1);
 }
 
-/* W was not seen to come. As early as it can be, it came after who was. */
+/* W was not seen to come. It is taken to have come right after the last thread that was. */
 static __always_inline void came(struct dlt_sched_cpu *here, __u32 cpu, const struct task_id *w)
 {
 	struct dlt_sched_cell *c = cell_at(here->cell);
@@ -151,9 +158,9 @@ static __always_inline void came(struct dlt_sched_cpu *here, __u32 cpu, const st
 	comes(here, cpu, &own, here->since_ns);
 }
 
-/* --- those who are not known, or not any more ---------------------------------------------------------- */
+/* --- threads that are not known, or not any more ------------------------------------------------------- */
 
-/* The verifier would go through all that follows for each value again. */
+/* Keeps the verifier from going through all that follows for each value again. */
 static __always_inline __u32 forget(volatile struct dlt_sched_cpu *here, __u32 value)
 {
 	here->found = value;
@@ -182,7 +189,7 @@ static __noinline int any_comes(struct dlt_sched_cpu *here, __u32 cpu, struct ta
 	return comes(here, cpu, &w, now);
 }
 
-/* The trace has not begun: only what is known of threads when it does. */
+/* The trace has not begun: note only what threads are doing. */
 static __noinline int before_begin(struct task_struct *prev, __u32 state, struct task_struct *next, __u64 now)
 {
 	struct dlt_sched_slot *slot;
@@ -196,11 +203,11 @@ static __noinline int before_begin(struct task_struct *prev, __u32 state, struct
 	return 0;
 }
 
-/* --- those who are --------------------------------------------------------------------------------------- */
+/* --- threads that are known ------------------------------------------------------------------------------ */
 
 /*
- * Most switches are of threads that are as they were when they came here the last time: nothing has to be
- * looked for. Both return false, having counted nothing, where that is not so.
+ * Most switches are of threads that have not changed since they last came here: nothing has to be searched
+ * for. Both functions return false, having counted nothing, where that is not so.
  */
 static __always_inline bool known_leaves(struct dlt_sched_cpu *here, struct task_struct *prev, __u32 state, __u64 now)
 {
@@ -285,7 +292,7 @@ static __always_inline void switched(struct dlt_sched_cpu *here, __u32 cpu, cons
 	here->since_ns = now;
 }
 
-/* The clock is read after the first count: who sees it unchanged has read an earlier time. */
+/* The clock is read after the first count: a reader that finds the count unchanged has read an earlier time. */
 SEC("tp_btf/sched_switch")
 int sched_switch(__u64 *ctx)
 {
@@ -301,7 +308,7 @@ int sched_switch(__u64 *ctx)
 	return 0;
 }
 
-/* The clock is read last: most who are woken on a machine are of nobody's concern. */
+/* The clock is read last: most threads that are woken on a machine are not of the target. */
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(sched_wakeup, struct task_struct *task)
 {

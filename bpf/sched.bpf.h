@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What both probes of the scheduler use: a slot for each thread that is known, and what a thread that has
- * left its CPU waits for. Each object has slots of its own.
+ * What both probes of the scheduler use: a slot for each known thread, and what a thread that has left its
+ * CPU waits for. Each object has slots of its own.
  */
 #ifndef SCHED_BPF_H
 #define SCHED_BPF_H
@@ -17,12 +17,12 @@
 #define TASK_NOLOAD 0x400
 #define PF_KTHREAD 0x00200000
 #define PF_IO_WORKER 0x10
-#define PF_USER_WORKER 0x4000 /* 6.4; before, there were io_uring's alone */
+#define PF_USER_WORKER 0x4000 /* 6.4; older kernels had only io_uring's */
 
 /* The context of sched_switch has the state: see src/probes/sched.h. */
 const volatile __u8 state_is_given = 0;
 
-/* By tid & slot_mask, and those that meet another there, as calls in flight are. */
+/* By tid & slot_mask; threads that meet another there go to the overflow hash, as calls in flight do. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -35,11 +35,12 @@ struct {
 	__type(key, __u32);
 	__type(value, struct dlt_sched_slot);
 } slots_overflow SEC(".maps");
-static volatile __u32 overflowed; /* there has been any */
+static volatile __u32 overflowed; /* the overflow hash has been used */
 
 /*
- * Of the target, also when its last thread has ended: that is told before it has left its CPU for good
- * (pids.bpf.c). Its number is not another's before that one is forked, which clears the byte.
+ * Is the process of the target, or was it until its last thread ended? That end is reported before the
+ * thread has left its CPU for good (pids.bpf.c). The number has no new owner before a fork, which clears
+ * the byte.
  */
 static __always_inline bool target_had(__u32 tgid)
 {
@@ -119,8 +120,9 @@ static __always_inline __u32 task_state(struct task_struct *task)
 }
 
 /*
- * tp_btf/sched_switch: the state that prev leaves in, 0 where it could run on. It may have been changed
- * since by who wakes it, so it is given from 5.18 on (commit fa2c3254d7cf; its place: 9c2136be0878).
+ * tp_btf/sched_switch: the state that prev leaves in, 0 where it could run on. A waker may have changed
+ * task->state since, so the tracepoint has passed it from 5.18 on (commit fa2c3254d7cf; its place:
+ * 9c2136be0878).
  */
 static __always_inline __u32 switch_state(const __u64 *ctx)
 {

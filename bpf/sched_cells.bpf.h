@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sums of CPU time, and rows of them. They are in cells, of which each CPU has some of its own, found by
- * the thread's number. Hooks of the scheduler run with interrupts off, so a cell has one writer and needs
- * neither a lock nor an atomic operation. Cells that are told (sched_tell.bpf.h) may be taken by others. A
- * thread that finds no cell has a row of its own for each time that it runs or waits: nothing is dropped.
+ * Sums of CPU time, and rows of them. Sums are in cells: each CPU has a set of its own, found by the
+ * thread's number. The scheduler's hooks run with interrupts off, so a cell has one writer and needs
+ * neither a lock nor an atomic operation. Once a cell's sums have all been sent (sched_send.bpf.h), another
+ * thread may take it. A thread that finds no cell gets a row of its own for each time that it runs or
+ * waits: nothing is dropped.
  */
 #ifndef SCHED_CELLS_BPF_H
 #define SCHED_CELLS_BPF_H
 
-#define PLACES 4 /* that a cell may have */
+#define PLACES 4 /* where a cell may be */
 #define NO_CELL 0xffffffffu
 
 /* Written by the daemon. */
@@ -28,7 +29,7 @@ struct {
 	__type(value, struct dlt_sched_cpu);
 } cpus SEC(".maps");
 
-/* Whom a row is about. */
+/* The thread that a row is about. */
 struct task_id {
 	__u64 start_ns;
 	__u32 tid;
@@ -79,7 +80,7 @@ static __always_inline void row_fill(struct dlt_sched *rec, const struct task_id
 	rec->hdr.size = sizeof(*rec);
 	rec->hdr.ts_ns = bpf_ktime_get_ns(); /* after the reserve, as everywhere */
 	rec->hdr.lat_ns = span;
-	if (end && rec->hdr.ts_ns > end) /* it goes back to where it began, however long it takes to tell of it */
+	if (end && rec->hdr.ts_ns > end) /* the row keeps the time at which its interval ended, however late it is sent */
 		rec->hdr.lat_ns += rec->hdr.ts_ns - end;
 	rec->call = w->call;
 	rec->kind = w->kind;
@@ -93,7 +94,7 @@ static __always_inline void row_fill(struct dlt_sched *rec, const struct task_id
 	}
 }
 
-/* Both hooks and iterators come here, and an iterator may be interrupted by a hook. */
+/* Hooks and iterators both come here, and a hook may interrupt an iterator. */
 static __always_inline void count(bool sent)
 {
 	struct dlt_stats *st = stats_of(DLT_sched);
@@ -104,14 +105,14 @@ static __always_inline void count(bool sent)
 	__sync_fetch_and_add(sent ? &st->emitted : &st->lost, 1);
 }
 
-/* A row of what W did once. No cell has had room, or the trace ends. */
+/* A row of a single run or wait of W: no cell had room, or the trace is ending. */
 static __noinline int row_single(const struct task_id *w, __u32 cpu, const __u64 sums[DLT_SCHED_SUMS])
 {
 	void *ring = ring_here();
 	struct dlt_sched *rec = ring ? bpf_ringbuf_reserve(ring, sizeof(*rec), 0) : NULL;
 	__u64 span = 0;
 
-	if (!rec) { /* looked at once: 5.10 forgets that a record is none */
+	if (!rec) { /* checked at once: 5.10 forgets that the record may be NULL */
 		count(false);
 		return 0;
 	}
@@ -156,7 +157,7 @@ static __always_inline bool cell_is_of(const struct dlt_sched_cell *c, const str
 	       c->kind == w->kind;
 }
 
-/* The same, of TASK as it is now, who is of KIND. */
+/* cell_is_of() for TASK as it is now, whose kind is KIND. */
 static __always_inline bool cell_fits(const struct dlt_sched_cell *c, struct task_struct *task, __u32 kind, __u32 call)
 {
 	return c->tid == (__u32)task->pid && c->call == call && c->kind == kind && c->start_ns == task->start_time &&
@@ -170,7 +171,7 @@ static __always_inline bool cell_is_sent(const struct dlt_sched_cell *c)
 
 static __always_inline void cell_take(volatile struct dlt_sched_cell *c, const struct task_id *w, __u64 now)
 {
-	c->kind = DLT_SCHED_FREE; /* while it is neither one's nor the other's */
+	c->kind = DLT_SCHED_FREE; /* while it belongs to neither thread */
 	c->start_ns = w->start_ns;
 	c->tid = w->tid;
 	c->tgid = w->tgid;
@@ -184,7 +185,7 @@ static __always_inline void cell_take(volatile struct dlt_sched_cell *c, const s
 	c->kind = w->kind;
 }
 
-/* Those who rename themselves a lot do not crowd their neighbours. */
+/* Threads that rename themselves often do not crowd their neighbours. */
 static __always_inline __u32 cell_hash(const struct task_id *w)
 {
 	__u64 comm = *(__u64 *)w->comm ^ *(__u64 *)(w->comm + 8) << 1;
@@ -192,7 +193,10 @@ static __always_inline __u32 cell_hash(const struct task_id *w)
 	return (w->tid ^ w->call << 20 ^ (__u32)comm ^ (__u32)(comm >> 32)) * 0x9e3779b1u >> 16;
 }
 
-/* W's cell on this CPU, a new one if need be: its number among all, NO_CELL when its places are taken. */
+/*
+ * Returns the number of W's cell on this CPU among all cells, taking a new one if need be; NO_CELL when its
+ * places are taken.
+ */
 static __noinline __u32 cell_find(volatile struct dlt_sched_cpu *here, const struct task_id *w, __u32 cpu, __u64 now)
 {
 	__u32 first = cpu * DLT_SCHED_CELLS, hash = cell_hash(w);
@@ -224,7 +228,7 @@ static __noinline __u32 cell_find(volatile struct dlt_sched_cpu *here, const str
 	return here->found;
 }
 
-/* What C's thread did in its call, in state SUM. */
+/* What C's thread waited in its call, in state SUM. */
 static __always_inline void cell_add_wait(struct dlt_sched_cell *c, __u32 sum, __u64 ns)
 {
 	if (ns > c->max_ns || cell_is_sent(c))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a thread has been doing since when: on a CPU, waiting for one, or in a call for what else. That is
- * in a slot by its number, whose writers are the CPUs that it leaves and comes to, and who wakes it, which
- * the scheduler does one after the other.
+ * What a thread has been doing and since when: on a CPU, waiting for one, or waiting in a call. A slot,
+ * found by the thread's number, holds this. It is written by the CPUs that the thread leaves and comes to
+ * and by its waker; the scheduler serialises these.
  */
 #ifndef SCHED_LIFE_BPF_H
 #define SCHED_LIFE_BPF_H
@@ -11,7 +11,7 @@ const volatile __u32 stack_bytes = 0; /* of a kernel stack; 0: bpf_task_pt_regs 
 
 /* --- slots --------------------------------------------------------------------------------------- */
 
-/* The trace knows of nothing before its begin. */
+/* Nothing before the trace's begin counts. */
 static __always_inline __u64 slot_since(const struct dlt_sched_slot *s)
 {
 	__u64 begin = sched_clock.begin_ns;
@@ -20,8 +20,8 @@ static __always_inline __u64 slot_since(const struct dlt_sched_slot *s)
 }
 
 /*
- * Since when it can run, NOW at the latest. Where it was not seen to be woken nothing is said to have been
- * the queue.
+ * Returns since when the thread has been able to run, at the latest NOW. Where its wake-up was not seen,
+ * none of the time counts as waiting for a CPU.
  */
 static __always_inline __u64 slot_wake(const struct dlt_sched_slot *s, __u64 now)
 {
@@ -30,7 +30,7 @@ static __always_inline __u64 slot_wake(const struct dlt_sched_slot *s, __u64 now
 	return s->state == DLT_SCHED_RUNQ || wake < since ? since : wake;
 }
 
-/* Of one that comes NOW: since when it could. */
+/* For a thread that comes NOW: returns since when it has been able to run. */
 static __always_inline __u64 slot_wake_at(const struct dlt_sched_slot *s, __u64 now)
 {
 	return s->state == DLT_SCHED_RUN ? now : slot_wake(s, now);
@@ -66,7 +66,7 @@ static __always_inline __u32 task_cpu(struct task_struct *task)
 	return BPF_CORE_READ(task, thread_info.cpu);
 }
 
-/* TASK is not running any more, in STATE. */
+/* Returns the sum to add to for TASK, which is not running any more, in STATE. */
 static __always_inline __u32 sum_of(struct task_struct *task, __u32 state)
 {
 	if (!state)
@@ -77,8 +77,8 @@ static __always_inline __u32 sum_of(struct task_struct *task, __u32 state)
 }
 
 /*
- * The call that TASK, which has stopped in the kernel, came in by: where its registers are saved, at
- * the end of its stack. Exceptions leave -1 there (arch/x86/entry/entry_64.S).
+ * Returns the call by which TASK, which has stopped in the kernel, came in: its registers are saved at the
+ * end of its stack. Exceptions leave -1 there (arch/x86/entry/entry_64.S).
  */
 static __always_inline __u32 call_of(struct task_struct *task, __u32 state)
 {

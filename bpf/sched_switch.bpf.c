@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Context switches, a row each: of the target, where one of it leaves or comes. Hooks of the scheduler
- * run with interrupts off.
+ * Context switches, a row each, where a thread of the target leaves or comes. The scheduler's hooks run
+ * with interrupts off.
  */
 #include "sched.bpf.h"
 #include "dlt/sched_switch.h"
@@ -28,8 +28,11 @@ static __always_inline __u32 state_of(__u32 state, bool preempted)
 	       state & TASK_PARKED ? DLT_STATE_P : DLT_STATE_S;
 }
 
-/* May its name be told? Of those of other users not to one who has no rights. */
-static __always_inline bool is_told(__u32 tgid)
+/*
+ * May rows have the process's name? An owner without rights does not see the names of other users'
+ * processes.
+ */
+static __always_inline bool may_name(__u32 tgid)
 {
 	return !dlt_cfg.owned || target_had(tgid);
 }
@@ -48,12 +51,12 @@ static __always_inline void send(const __u64 *ctx, __u32 cpu, __u32 state, __s64
 	__builtin_memset(rec, 0, sizeof(*rec));
 	rec->hdr.probe = DLT_sched_switch;
 	rec->hdr.size = sizeof(*rec);
-	if (is_told(prev->tgid)) {
+	if (may_name(prev->tgid)) {
 		rec->hdr.tgid = prev->tgid;
 		rec->hdr.tid = prev->pid;
 		task_comm(rec->hdr.comm, prev);
 	}
-	if (is_told(next->tgid)) {
+	if (may_name(next->tgid)) {
 		rec->next_tgid = next->tgid;
 		rec->next_tid = next->pid;
 		task_comm(rec->next_comm, next);
@@ -66,7 +69,7 @@ static __always_inline void send(const __u64 *ctx, __u32 cpu, __u32 state, __s64
 	rec_submit(rec, DLT_sched_switch);
 }
 
-/* PREV, in STATE, can run on or has ended: since when it waits. */
+/* PREV, in STATE, can run on or has ended: note since when it waits. */
 static __always_inline void leaves(struct task_struct *prev, __u32 state, __u64 now)
 {
 	struct dlt_sched_slot *slot;
@@ -80,7 +83,10 @@ static __always_inline void leaves(struct task_struct *prev, __u32 state, __u64 
 	}
 }
 
-/* A switch that the kernel has not called us for: who leaves a CPU now is not who came to it last. Its row is missing. */
+/*
+ * A switch that the kernel did not call us for: the thread that leaves a CPU now is not the one that came
+ * to it last. Its row is missing.
+ */
 static __always_inline void count_unseen(void)
 {
 	struct dlt_stats *st = stats_of(DLT_sched_switch);
@@ -92,7 +98,7 @@ static __always_inline void count_unseen(void)
 	}
 }
 
-/* Whether of the target or not: of those in it both neighbours are told. */
+/* The row has both neighbours, in the target or not. */
 SEC("tp_btf/sched_switch")
 int row_switch(__u64 *ctx)
 {
@@ -125,7 +131,7 @@ int row_switch(__u64 *ctx)
 		count_unseen();
 	if (!ours && !comes)
 		return 0;
-	if (before.since_ns) /* at most, where that is unseen */
+	if (before.since_ns) /* at most, where a switch was missed */
 		run_ns = now - before.since_ns;
 	if (ours)
 		leaves(prev, state, now);
@@ -138,7 +144,7 @@ int row_switch(__u64 *ctx)
 	return 0;
 }
 
-/* Of a thread that has not left its CPU yet nobody asks since when it waits: it is set anew when it does. */
+/* While a thread has not left its CPU, its wake-up time is not used: it is set anew when the thread leaves. */
 static __always_inline int woken(struct task_struct *task)
 {
 	struct dlt_sched_slot *slot;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a process had when it joined the target: its threads, open files and mappings, as rows of
- * pids, open and mmap. Iterators, read by src/kernel/snapshot.c once for each set of newcomers.
+ * What a process had when it joined the target: its threads, open files and mappings, as rows of pids, open
+ * and mmap. src/kernel/snapshot.c reads these iterators once for each set of newcomers.
  *
- * Iterators may be preempted, also by the probes' programs (bpf_iter_run_prog: migration is off,
- * preemption is not). So this object has a scratch buffer of its own, which needs no guard as one
- * thread reads one iterator at a time, and adds to the shared counters atomically.
+ *
+ * Iterators may be preempted, also by the probes' programs (bpf_iter_run_prog: migration is off, preemption
+ * is not). So this object has a scratch buffer of its own, which needs no guard as one thread reads one
+ * iterator at a time, and it adds to the shared counters atomically.
  */
 #include "pids.bpf.h"
 
@@ -35,7 +36,7 @@
 
 const volatile __u32 page_shift = 12;
 
-/* By tgid; with --all, 0 stands for everybody. */
+/* By tgid; with --all, 0 stands for every process. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, DLT_NEWCOMERS);
@@ -43,14 +44,14 @@ struct {
 	__type(value, struct dlt_newcomer);
 } dlt_newcomers SEC(".maps");
 
-/* Whose files or memory were walked last: threads mostly share them, and one walk is enough. */
+/* The files or memory that were walked last: threads mostly share them, and one walk is enough. */
 struct walked {
 	__u64 table; /* struct files_struct * or mm_struct * */
 	__u32 tgid, tid;
 };
 /*
- * Volatile: else clang makes a variable of each field, with BTF that the kernel refuses; libbpf goes
- * on without any, and global functions are verified anew at every call (for minutes, on 6.1).
+ * Volatile: else clang makes a variable of each field, with BTF that the kernel refuses; libbpf goes on
+ * without any BTF, and then global functions are verified anew at every call (for minutes, on 6.1).
  */
 static volatile struct walked walked_files, walked_memory;
 
@@ -61,7 +62,7 @@ static __always_inline struct dlt_newcomer *newcomer(struct task_struct *task)
 	return target_has(tgid) ? bpf_map_lookup_elem(&dlt_newcomers, &key) : NULL;
 }
 
-/* Is TABLE of TASK that of another thread, walked before? */
+/* Is TABLE of TASK the one of another thread that has been walked? */
 static __always_inline bool walked_before(volatile struct walked *w, struct task_struct *task,
 					  __u64 table)
 {
@@ -112,11 +113,11 @@ int snapshot_task(struct bpf_iter__task *ctx)
 	if (!task)
 		return 0;
 	new = newcomer(task);
-	/* the last thread is past the hook that would take the process out of the target */
+	/* the last thread is past the hook that would remove the process from the target */
 	if (!new || BPF_CORE_READ(task, signal, live.counter) == 0)
 		return 0;
 	new->alive = 1;
-	/* a thread from after the join has a row of its own */
+	/* a thread that started after the join has a row of its own */
 	if (BPF_CORE_READ(task, start_time) < new->since_ns &&
 	    !(BPF_CORE_READ(task, flags) & PF_EXITING))
 		pids_emit(task, DLT_PIDS_SNAPSHOT);
@@ -137,7 +138,7 @@ int snapshot_file(struct bpf_iter__task_file *ctx)
 	rec = (struct dlt_open *)s->rec;
 	row_begin(s, task, DLT_open, DLT_OPEN_SNAPSHOT, sizeof(*rec));
 	rec->ret = ctx->fd;
-	/* not what belongs to the descriptor or was added by the kernel */
+	/* leaving out the descriptor's own flag and those that the kernel adds */
 	rec->flags = BPF_CORE_READ(file, f_flags) & ~(O_CLOEXEC | O_LARGEFILE);
 	rec->mode = rec->vfs_lat_ns = DLT_NONE;
 	rec->created = rec->pad = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fsync and its kin, and the calls that change a file's size. Rare: always by way of scratch. */
+/*
+ * fsync and its kin, and the calls that change a file's size. They are rare, so they always go through
+ * scratch.
+ */
 #include "file.bpf.h"
 
 #include "dlt/sync.h"

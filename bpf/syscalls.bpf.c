@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * System calls of the target, counted and timed by process and call in the kernel: two hooks on all calls of the machine
- * and, each interval, an iterator that sends what has been added. Rows are some hundreds a second, however many calls
- * there are.
+ * System calls of the target, counted and timed by process and call in the kernel: two hooks on all calls
+ * of the machine and an iterator that sends, each interval, what has been added. There are some hundred
+ * rows a second, however many calls there are.
  */
 #include "dlt.bpf.h"
 #include "dlt/syscalls.h"
 
 /* rt_sigreturn returns whatever the interrupted code had in that register. */
 const volatile __u32 sigreturn_nr = 0;
-/* These do not return: noted, they would keep their thread's slot for good. */
+/* These do not return: once noted, they would keep their thread's slot for good. */
 const volatile __u32 exit_nr = 0, exit_group_nr = 0;
 
-/* Set when the trace ends: what finds no room in a ring now is lost, as nobody comes to send it again. */
+/* Set when the trace ends: sums that find no room in a ring now are lost, as no later round sends them. */
 volatile __u32 ended;
 
 struct {
@@ -22,14 +22,14 @@ struct {
 	__type(value, struct dlt_syscalls_start);
 } starts SEC(".maps");
 
-/* Calls whose slot is another thread's. */
+/* Calls whose slot another thread holds. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
 	__type(key, __u32);
 	__type(value, struct dlt_syscalls_start);
 } starts_overflow SEC(".maps");
-static volatile __u32 overflowed; /* there has been any */
+static volatile __u32 overflowed; /* the overflow hash has been used */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -38,7 +38,7 @@ struct {
 	__type(value, struct dlt_syscalls_cell);
 } cells SEC(".maps");
 
-/* What the probe saw: a record, or a call that no sum has. */
+/* Count what the probe saw: a record, or a call that no sum has. */
 static __always_inline void count(bool sent)
 {
 	struct dlt_stats *st = stats_of(DLT_syscalls);
@@ -85,14 +85,14 @@ int syscalls_enter(__u64 *ctx)
 	return call_enters((__u32)ctx[1]);
 }
 
-/* The same where the kernel would skip runs of those (dlt_cfg.perf). */
+/* The same hooks where the kernel would skip runs of the typed ones (dlt_cfg.perf). */
 SEC("tp/raw_syscalls/sys_enter")
 int syscalls_enter_perf(struct trace_event_raw_sys_enter *ctx)
 {
 	return call_enters((__u32)ctx->id);
 }
 
-/* Takes TID's call out of flight. False: it began before the trace. */
+/* Takes TID's call out of flight. Returns false when it began before the trace. */
 static __always_inline bool start_take(__u32 tid, struct dlt_syscalls_start *ret)
 {
 	__u32 i = tid & dlt_cfg.slot_mask;
@@ -143,11 +143,11 @@ static __always_inline int call_returns(long ret)
 		return 0;
 	}
 	ns = now - start.ns;
-	/* Threads of a process meet here on several CPUs. */
+	/* Threads of one process meet here from several CPUs. */
 	__sync_fetch_and_add(&cell->ns, ns);
 	if (ret < 0 && ret >= -4095 && start.nr != sigreturn_nr)
 		__sync_fetch_and_add(&cell->failed, 1);
-	for (int i = 0; i < 4 && cell->max_ns < ns; i++) /* v2 of the instructions has no compare and swap */
+	for (int i = 0; i < 4 && cell->max_ns < ns; i++) /* version 2 of the instructions has no compare and swap */
 		cell->max_ns = ns;
 	__sync_fetch_and_add(&cell->count, 1);
 	return 0;

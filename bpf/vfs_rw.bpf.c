@@ -3,7 +3,7 @@
 #include "printed.bpf.h"
 #include "rw.bpf.h"
 
-/* What the call made the kernel fetch from disk: charged to the task when a bio is submitted. */
+/* The bytes that the call made the kernel fetch from disk: charged to the task when a bio is submitted. */
 static __always_inline __s64 disk_bytes_of(struct task_struct *task, const struct dlt_call *call)
 {
 	if (!bpf_core_field_exists(task->ioac.read_bytes))
@@ -74,7 +74,7 @@ CALL_END(rw_vec_exit)
 	return 0;
 }
 
-/* Where a call between two files began: its position argument less what was moved, or the file's. */
+/* Returns where a call between two files began: its position argument less the bytes moved, or the file's. */
 static __always_inline __s64 begin_at(__u64 pos_addr, long ret)
 {
 	__s64 pos;
@@ -129,8 +129,8 @@ CALL_END(rw_copy_exit)
 /* --- libaio: a row for each iocb, when a call reaps its event ------------------------------------ */
 
 /*
- * In flight, and reaped before their io_submit has returned to us. Shared: submitting and reaping may
- * be seen by different objects of ours (dispatcher.h).
+ * In flight, and events reaped before their io_submit has returned to us. Shared: different objects of ours
+ * may see the submission and the reaping (dispatcher.h).
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -154,8 +154,8 @@ static __noinline int aio_send(const struct dlt_aio *aio, __s64 res)
 }
 
 /*
- * AIO, which CALL has submitted, waits for its event. Or does not: another thread may have reaped it
- * before the submitting call ended, or may reap it right now.
+ * AIO, which CALL has submitted, waits for its event; unless another thread has reaped it before the
+ * submitting call ended, or is reaping it right now.
  */
 static __always_inline void aio_begin(struct dlt_aio *aio, const struct dlt_aio_key *key,
 				      const struct dlt_call *call)
@@ -176,12 +176,12 @@ static __always_inline void aio_begin(struct dlt_aio *aio, const struct dlt_aio_
 		aio_send(aio, res);
 		return;
 	}
-	if (!old->early_ns) /* reaped from the ring in memory: its iocb would not be used again else */
+	if (!old->early_ns) /* reaped from the ring in memory: otherwise its iocb would not be in use again */
 		aio_send(old, DLT_NONE);
 	bpf_map_update_elem(&dlt_aios, key, aio, BPF_ANY);
 }
 
-/* Element I of the list at IOCBPP is in flight: 0, or 1 when it cannot be read. */
+/* Element I of the list at IOCBPP is in flight: returns 0, or 1 when it cannot be read. */
 __noinline int iocb_begin(__u64 iocbpp, __u32 i)
 {
 	struct task_struct *task = task_current();
@@ -202,7 +202,7 @@ __noinline int iocb_begin(__u64 iocbpp, __u32 i)
 	      op == IOCB_CMD_PWRITE || op == IOCB_CMD_PWRITEV ? DLT_RW_W : DLT_RW_NEITHER;
 	side_look(&side, task, file_of_fd(task, iocb.aio_fildes), call, tid, iocb.aio_fildes,
 		  iocb.aio_offset, 0);
-	/* put together in scratch, which names of files have left: it is too much for the stack */
+	/* put together in scratch, as the names of files are already sent: it is too large for the stack */
 	aio = (struct dlt_aio *)s->rec;
 	rw_fill(&aio->rec, &side, dir,
 		op >= IOCB_CMD_PREADV ? iov_bytes(iocb.aio_buf, iocb.aio_nbytes) : iocb.aio_nbytes,
@@ -218,10 +218,10 @@ __noinline int iocb_begin(__u64 iocbpp, __u32 i)
 	return 0;
 }
 
-/* Loops of global functions, here and below: one of a thousand turns takes the verifier long. */
+/* Loops as global functions, here and below: a loop of a thousand turns takes the verifier long. */
 #define AIO_BATCH 32
 
-/* Elements from FROM to TO, at most a batch: how many of them were lost. */
+/* Elements from FROM to TO, at most a batch: returns how many of them were lost. */
 __noinline int iocbs_begin(__u64 iocbpp, __u32 from, __u32 to)
 {
 	int lost = 0;
@@ -231,7 +231,7 @@ __noinline int iocbs_begin(__u64 iocbpp, __u32 from, __u32 to)
 	return lost;
 }
 
-/* Each iocb that the kernel took counts for itself; the call has a row of its own if there is none. */
+/* Each iocb that the kernel accepted counts as an operation; the call has a row of its own if there is none. */
 CALL_END(io_submit_exit)
 {
 	long ret = call_result(ctx);
@@ -285,7 +285,7 @@ __noinline int event_reaped(__u64 addr)
 	aio->early_ns = bpf_ktime_get_ns();
 	aio->res = event[2];
 	if (!bpf_map_update_elem(&dlt_aios, &key, aio, BPF_NOEXIST))
-		return 0; /* its io_submit has yet to come to its end; or is from before the trace */
+		return 0; /* its io_submit has not returned yet, or it is from before the trace */
 	aio = bpf_map_lookup_elem(&dlt_aios, &key);
 	if (aio && !aio->early_ns) {
 		aio_send(aio, event[2]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Disk requests: the record of bpf/bio.bpf.c, and what the kernel keeps until it is complete. */
+/* Disk requests: the record of bpf/bio.bpf.c, and what the kernel side keeps until a request is complete. */
 #ifndef DLT_BIO_H
 #define DLT_BIO_H
 
@@ -22,7 +22,7 @@ enum {
 #define DLT_BIO_PREFLUSH 8
 #define DLT_BIO_RAHEAD 16
 #define DLT_BIO_SELF 32 /* queued by dltraced */
-#define DLT_BIO_BIO 64	/* of a disk that takes bios, not requests */
+#define DLT_BIO_BIO 64	/* the disk takes bios, not requests */
 
 #define DLT_DISK_LEN 32 /* the kernel's DISK_NAME_LEN */
 
@@ -39,20 +39,20 @@ struct dlt_bio {
 	char disk[DLT_DISK_LEN];
 };
 
-/* The record of a request that is not done yet, and what it takes to finish it. */
+/* The record of a request that is in flight, and what its completion needs. */
 struct dlt_bio_flight {
 	struct dlt_bio rec;
 	__u64 queued_ns;
 	__u64 issued_ns; /* 0: the driver does not have it (yet, or any more) */
 	__u32 done_bytes;
-	__u32 given; /* the driver had it once: it will be a row */
+	__u32 given; /* the driver has had it: it will be a row */
 };
 
 #define DLT_BIO_STATUSES 32
 
-/* What the daemon learnt of this kernel's tracepoints; constants of the object. */
+/* What the daemon found out about this kernel's tracepoints; constants of the object. */
 struct dlt_bio_kernel {
-	__u8 has_io_start;     /* else block_getrq is the moment of queueing */
+	__u8 has_io_start;     /* else a request is queued at block_getrq */
 	__u8 queue_before_rq;  /* block_rq_*(q, rq) */
 	__u8 queue_before_bio; /* block_bio_queue(q, bio), block_getrq(q, bio, ...) */
 	__u8 status_is_errno;  /* in block_rq_complete */

@@ -5,7 +5,7 @@
 
 #include "dlt/dlt.h"
 
-/* dlt_callinfo.shape: which arguments are what; the BPF side has the table. */
+/* dlt_callinfo.shape: the order of the arguments; the BPF side has the table. */
 enum dlt_cd_shape {
 	DLT_CD_MKDIR,	  /* path, mode */
 	DLT_CD_MKDIRAT,	  /* dirfd, path, mode */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the kernel side and the daemon share: the record header, file identities, the slots of
- * calls in flight, counters and configuration. Compiled by clang -target bpf and by the host
- * compiler; sizes are asserted by both. The BPF side includes vmlinux.h before, the host side
- * <linux/types.h>.
+ * What the kernel side and the daemon share: the record header, file identities, the slots of calls in
+ * flight, counters and configuration. Compiled by clang -target bpf and by the host compiler; both assert
+ * sizes. The BPF side includes vmlinux.h first, the host side <linux/types.h>.
  */
 #ifndef DLT_H
 #define DLT_H
@@ -26,7 +25,7 @@ enum dlt_probe {
 #define DLT_PATH_MAX 4096 /* with its NUL, as the kernel's PATH_MAX */
 #define DLT_SYSCALLS 512  /* above every number of the native 64-bit tables */
 
-/* Values of nullable signed fields. No call returns or takes them in earnest. */
+/* Values of nullable signed fields. No call really returns or takes them. */
 #define DLT_NONE (-0x7fffffffffffffffLL - 1) /* "-": does not apply */
 #define DLT_NONE32 (-0x7fffffff - 1)	     /* the same in 32 bits */
 #define DLT_UNKNOWN (DLT_NONE + 1)	     /* "?": the call was still running */
@@ -43,7 +42,11 @@ struct dlt_hdr {
 	__u32 size;  /* bytes used, this header included */
 };
 
-/* One file's life: what a FID stands for. DEV is the kernel's dev_t (major << 20 | minor). */
+/*
+ * The life of one file, which a FID stands for. DEV is the kernel's dev_t (major << 20
+ *
+ * minor).
+ */
 struct dlt_file_id {
 	__u64 ino; /* 0: no file */
 	__u32 dev; /* of the superblock */
@@ -80,7 +83,7 @@ struct dlt_file {
 struct dlt_segs {
 	__u16 len[4];
 };
-#define DLT_SEG_VERBATIM 0xffff /* in place of a folder's length: what would lie in it stays as passed */
+#define DLT_SEG_VERBATIM 0xffff /* in place of a folder's length: the name in it stays as passed */
 
 /* A call in flight, from sys_enter to sys_exit. */
 struct dlt_call {
@@ -102,7 +105,7 @@ struct dlt_call {
 	};
 };
 
-/* What the dispatcher knows of a system call number. */
+/* What the dispatcher knows about a system call number. */
 struct dlt_callinfo {
 	__u8 probe; /* 0: not traced */
 	__u8 func;
@@ -110,15 +113,15 @@ struct dlt_callinfo {
 	__u8 flags; /* DLT_CALL_* */
 };
 #define DLT_CALL_ENTRY 1 /* has a handler for the entry too */
-#define DLT_CALL_SILENT 2 /* in flight for all that is known: its success is not told (io_uring) */
-#define DLT_CALL_NO_ROW 4 /* traced for what it tells of other rows: counts for nothing */
+#define DLT_CALL_SILENT 2 /* may stay in flight: its success has no row (io_uring) */
+#define DLT_CALL_NO_ROW 4 /* traced only for the rows of other calls: not counted */
 #define DLT_CALL_OWNER 8 /* in the bits from here: the number of the dispatcher that saw it begin */
 
 /*
  * Counters per probe and CPU, of CPU C and probe P at C * DLT_STATS_STRIDE + P: CPUs share no cache line.
- * Mapped, not asked for: bpf(2) on a map keeps kprobes and perf's tracepoints of that CPU from running programs
- * (bpf_disable_instrumentation(), kernel 5.10 on; a task that is preempted there does so until it goes on),
- * and what they do not see is lost. Entries seen = emitted + lost + in flight.
+ * The daemon maps them: bpf(2) on a map keeps kprobes and perf's tracepoints of that CPU from running
+ * programs (bpf_disable_instrumentation(), kernel 5.10 on; if the task is preempted there, until it goes
+ * on), and events that they miss are lost. Entries seen = emitted + lost + in flight.
  */
 #define DLT_STATS_STRIDE ((DLT_PROBES + 7) / 8 * 8)
 struct dlt_stats {
@@ -126,30 +129,30 @@ struct dlt_stats {
 	__u64 emitted;
 	__u64 lost;
 	__u64 rows_lost; /* where a call stands for several rows: those beyond its first */
-	__u64 foreign; /* of processes that the trace may not tell of: see dlt_config.owned */
-	__u64 unseen;  /* what the kernel did not call a hook for, and whose rows do without: sched's */
-	/* of LOST; for what is left of it and for ROWS_LOST a ring had no room */
-	__u64 lost_room;   /* no place among what is in flight */
-	__u64 lost_unseen; /* the kernel did not call the program at its begin or at its end */
-	__u64 unread;  /* printed: writes that were passed over, as there were too many */
+	__u64 foreign; /* of processes that the trace's owner may not see: see dlt_config.owned */
+	__u64 unseen;  /* hooks that the kernel did not call, where rows do without them: sched's */
+	/* the causes of LOST; in the rest of it, and in ROWS_LOST, a ring was full */
+	__u64 lost_room;   /* the table of what is in flight was full */
+	__u64 lost_unseen; /* the kernel did not call the program at its start or at its end */
+	__u64 unread;  /* printed: writes that were skipped, as there were too many */
 };
 
-/* One for all, written by both sides. */
+/* One for the whole trace, written by both sides. */
 struct dlt_shared {
 	__u64 overflow; /* calls in the overflow hash */
 	__u64 compat;	/* 32-bit calls of target processes: counted, not decoded */
 	__u64 forks;	/* processes ever added by fork */
 	__u32 stopping; /* no new calls */
-	__u32 quiet;	/* before --delay has passed: the target is kept, no row tells of it */
+	__u32 quiet;	/* before --delay has passed: the target is followed, no rows are sent */
 };
 
 #define DLT_MAX_DISKS 32
 
-/* A process's byte in the target map, bits; under --all IN alone, for what is left out. */
+/* Bits of a process's byte in the target map; under --all only IN, for processes left out. */
 #define DLT_TARGET_IN 1
 #define DLT_TARGET_ENDED 2 /* but other threads of it may still be on their way to the exit hook */
 
-/* dlt_config.perf: what runs with preemption off and can be used here */
+/* dlt_config.perf: hooks that run with preemption off and can be used here */
 #define DLT_PERF_TP 1
 #define DLT_PERF_KPROBE 2
 
@@ -169,7 +172,7 @@ struct dlt_type_ids {
 #define DLT_KFUNCS(X) X(bpf_rdonly_cast) X(bpf_preempt_disable) X(bpf_preempt_enable)
 
 /*
- * By what numbers: of helpers that no kernel has, until the daemon puts in the ids of this one's BTF
+ * Their numbers: of helpers that no kernel has, until the daemon replaces them with this kernel's BTF ids
  * (src/kernel/object.c).
  */
 #define DLT_KFUNC_BASE 0x646c7400
@@ -188,8 +191,8 @@ struct dlt_config {
 	__u32 slot_mask;
 	__u32 self_tgid;
 	__u32 max_tgid; /* the target map has room for those below */
-	__u32 n_disks;	/* 0: all */
-	__u32 owner;	/* whose the target is, where OWNED */
+	__u32 n_disks;	/* 0: all disks */
+	__u32 owner;	/* the target's user, where OWNED */
 	__u32 disks[DLT_MAX_DISKS]; /* dev_t of whole disks, major << 20 | minor */
 	struct dlt_type_ids ids;
 	__u8 all;	    /* every process but ourselves */
@@ -198,9 +201,9 @@ struct dlt_config {
 	__u8 new_containers;
 	__u8 tp;	    /* hooked on tp/raw_syscalls, not on typed programs */
 	__u8 hold;	    /* programs turn preemption off while they run */
-	__u8 perf;	    /* DLT_PERF_*: what to take where this kernel skips runs of typed programs */
-	__u8 owned;	    /* OWNER, who is not root, reads the trace: it tells of nobody else's */
-	__u8 printed;	    /* what is written to descriptors 1 and 2 is copied */
+	__u8 perf;	    /* DLT_PERF_*: the hooks to use where this kernel skips runs of typed programs */
+	__u8 owned;	    /* OWNER, who is not root, reads the trace: it has rows of OWNER's processes alone */
+	__u8 printed;	    /* copy what is written to descriptors 1 and 2 */
 	__u8 pad[3];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What somebody says about the job while it runs (dltraced mark): a record that the daemon itself makes. */
+/* A user's note about the job while it runs (dltraced mark): a record that the daemon itself makes. */
 #ifndef DLT_MARKS_H
 #define DLT_MARKS_H
 
@@ -8,7 +8,7 @@
 #define DLT_MARK_TEXT_MAX 4096 /* bytes, without the NUL */
 
 struct dlt_marks {
-	struct dlt_hdr hdr;   /* tgid: who said it */
+	struct dlt_hdr hdr;   /* tgid: the process that sent it */
 	struct dlt_segs segs; /* 0: the text */
 };
 

@@ -12,9 +12,9 @@ enum dlt_mmap_shape {
 	DLT_MREMAP,  /* old addr, old len, len, flags, addr */
 };
 
-#define DLT_MMAP_SNAPSHOT 3 /* FUNC of what was mapped when the trace came */
+#define DLT_MMAP_SNAPSHOT 3 /* FUNC of a mapping from before the join */
 
-/* mremap's flags share the FLAGS column with mmap's: shifted out of their way. */
+/* The FLAGS column has mremap's flags as well as mmap's: shifted so that they do not collide. */
 #define DLT_MREMAP_SHIFT 40
 #define DLT_MREMAP_MAYMOVE (1ULL << 40)
 #define DLT_MREMAP_FIXED (2ULL << 40)

@@ -11,7 +11,7 @@
 #define DLT_OPEN_CREAT 2 /* path, mode */
 #define DLT_OPEN_HOW 3	 /* dirfd, path, struct open_how, size */
 
-#define DLT_OPEN_SNAPSHOT 4 /* FUNC of what was open when the trace came */
+#define DLT_OPEN_SNAPSHOT 4 /* FUNC of a file that was open at the join */
 
 struct dlt_open {
 	struct dlt_hdr hdr;

@@ -6,18 +6,18 @@
 #include "dlt/dlt.h"
 
 enum dlt_pids_event {
-	DLT_PIDS_SNAPSHOT, /* there when the trace came, or moved into a traced cgroup */
+	DLT_PIDS_SNAPSHOT, /* a process from before the trace, or one moved into a traced cgroup */
 	DLT_PIDS_FORK,
 	DLT_PIDS_THREAD,
 	DLT_PIDS_EXEC,
 	DLT_PIDS_RENAME,
 	DLT_PIDS_EXIT,
-	DLT_PIDS_LEFT, /* it has executed a program that runs as somebody else: nothing more is told of it */
+	DLT_PIDS_LEFT, /* it has executed a program that runs as another user: it has no more rows */
 };
 
 #define DLT_ARGS_MAX 4096
 
-/* hdr.tgid, tid and comm are the task's that the event is about, not the actor's. */
+/* hdr.tgid, tid and comm are those of the task in question, not of the actor. */
 struct dlt_pids {
 	struct dlt_hdr hdr;
 	struct dlt_segs segs; /* 0: exec: argv with its NULs; rename: the old name */
@@ -35,7 +35,7 @@ struct dlt_pids {
 
 DLT_ASSERT_SIZE(dlt_pids, 128);
 
-/* Key of the map of traced cgroups: kernfs ids are unique within one hierarchy only. */
+/* Key of the map of traced cgroups: kernfs ids are unique only within one hierarchy. */
 struct dlt_cgroup_key {
 	__u64 id;	 /* = the directory's inode number */
 	__u32 hierarchy; /* 0: v2 */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is kept of rows that are not: a record that the daemon itself makes. */
+/* A summary of rows that are not kept: a record that the daemon itself makes. */
 #ifndef DLT_ROLLUP_H
 #define DLT_ROLLUP_H
 
 #include "dlt/dlt.h"
 
 struct dlt_rollup {
-	struct dlt_hdr hdr; /* ts_ns: the last row that was summed up */
+	struct dlt_hdr hdr; /* ts_ns: the last row in it */
 	char minute[24];
 	char file[DLT_COMM_LEN];
 	char rw[8];

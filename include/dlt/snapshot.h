@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What bpf/snapshot.bpf.c is told of processes that have just joined the target, and tells back. */
+/*
+ * What the daemon passes to bpf/snapshot.bpf.c about processes that have just joined the target, and what
+ * comes back.
+ */
 #ifndef DLT_SNAPSHOT_H
 #define DLT_SNAPSHOT_H
 
@@ -9,7 +12,7 @@
 
 struct dlt_newcomer {
 	__u64 since_ns; /* CLOCK_MONOTONIC: threads from then on were seen by the fork hook */
-	__u32 alive;	/* set when a thread was met that has yet to exit */
+	__u32 alive;	/* set when a thread has been found that has yet to exit */
 	__u32 pad;
 };
 

@@ -5,10 +5,13 @@
 
 #include "dlt/dlt.h"
 
-#define DLT_SYSCALLS_COMPAT 0xffffffffU /* the number of all 32-bit calls, whose numbers mean others */
-#define DLT_SYSCALLS_CELLS 65536 /* pairs of a process and a call; a Python process has some 40 */
+#define DLT_SYSCALLS_COMPAT 0xffffffffU /* the number for all 32-bit calls, whose numbers mean other calls */
+#define DLT_SYSCALLS_CELLS 65536 /* pairs of a process and a call; a Python process has about 40 */
 
-/* What of a process's calls of one name has been added since its last record; the header's lat_ns is that long. */
+/*
+ * What has been added for a process's calls of one name since its last record; lat_ns in the header is that
+ * interval.
+ */
 struct dlt_syscalls {
 	struct dlt_hdr hdr;
 	__u32 nr;
@@ -24,7 +27,7 @@ struct dlt_syscalls_key {
 	__u32 nr;
 };
 
-/* Sums since the trace began, and what of them has been sent, which is the iterator's alone. */
+/* Sums since the trace began, and what of them has been sent, which only the iterator writes. */
 struct dlt_syscalls_cell {
 	__u64 count;
 	__u64 failed;

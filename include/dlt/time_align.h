@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The clocks read together: a record that the daemon itself makes. */
+/* Several clocks read at one moment: a record that the daemon itself makes. */
 #ifndef DLT_TIME_ALIGN_H
 #define DLT_TIME_ALIGN_H
 

@@ -10,14 +10,14 @@
 #define DLT_RW_POS 2   /* the position is an argument */
 #define DLT_RW_VEC 4   /* iovec, count */
 #define DLT_RW_RWF 8   /* preadv2, pwritev2: flags; position -1 is the file's own */
-#define DLT_RW_PRINTS 16 /* what programs print with: bpf/printed.bpf.h */
+#define DLT_RW_PRINTS 16 /* a call that programs print with: bpf/printed.bpf.h */
 /* of the calls between two */
 #define DLT_RW_SENDFILE 0
 #define DLT_RW_SPLICE 1
 #define DLT_RW_COPY_RANGE 2
 
 #define DLT_IOVS_MAX 1024 /* UIO_MAXIOV, linux/uio.h */
-#define DLT_IOCBS_MAX 1024 /* of one io_submit; more are counted as lost. Events of one io_getevents */
+#define DLT_IOCBS_MAX 1024 /* iocbs of one io_submit, events of one io_getevents; more are counted as lost */
 #define DLT_IOCB_OPS 9	   /* IOCB_CMD_* (linux/aio_abi.h): FUNC is io_submit's own + 1 + the number */
 
 struct dlt_vfs_rw {
@@ -48,9 +48,9 @@ struct dlt_aio_key {
 	__u32 pad;
 };
 struct dlt_aio {
-	struct dlt_vfs_rw rec; /* but for its result and times */
+	struct dlt_vfs_rw rec; /* except for its result and times */
 	__u64 start_ns;
-	__u64 early_ns; /* when its event was reaped before it was noted: then RES is all there is; else 0 */
+	__u64 early_ns; /* set when its event was reaped before the iocb was noted: then only RES is valid; else 0 */
 	__s64 res;
 };
 

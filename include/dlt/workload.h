@@ -5,7 +5,7 @@
 
 #include "dlt/dlt.h"
 
-#define DLT_TEXT_MAX 4096 /* a longer line goes on in further rows */
+#define DLT_TEXT_MAX 4096 /* a longer line continues in further rows */
 
 struct dlt_workload {
 	struct dlt_hdr hdr;

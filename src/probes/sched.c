@@ -78,7 +78,7 @@ static int sched_open(struct probe_object *o, const struct dlt_config *cfg, cons
 	/* 5.15, commit dd6e10fbd9fb */
 	skel->rodata->stack_bytes = btf_has_member(kernel->btf, BTF_KIND_ENUM, "bpf_func_id", "BPF_FUNC_task_pt_regs") ?
 		0 : STACK_BYTES;
-	bpf_program__set_autoattach(skel->progs.sched_tell, false);
+	bpf_program__set_autoattach(skel->progs.sched_send, false);
 	bpf_program__set_autoattach(skel->progs.sched_tasks, false);
 	r = bpf_map__set_max_entries(skel->maps.cells, n_cpus * DLT_SCHED_CELLS);
 	if (!r)
@@ -179,7 +179,7 @@ static int sched_tell(struct probe_object *o, enum probe_tell when)
 	case PROBE_TELL:
 		break;
 	}
-	return r ? r : object_iterate(skel->progs.sched_tell, 0, bpf_map__fd(skel->maps.cells));
+	return r ? r : object_iterate(skel->progs.sched_send, 0, bpf_map__fd(skel->maps.cells));
 }
 
 const struct probe sched_probe = {

@@ -30,7 +30,7 @@ TRAIN = os.path.realpath(os.path.join(tracers.HERE, "../workloads/train.py"))
 TIMED = os.path.join(tracers.HERE, "timed.py")
 FILES, BYTES, WORKERS = 512, 16384, 2
 GOAL = 1  # per cent of the job's CPU time
-OF_SCHED = ("sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_tell", "sched_tasks")  # of bpf/sched.bpf.c
+OF_SCHED = ("sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_send", "sched_tasks")  # of bpf/sched.bpf.c
 
 UNTRACED, OFF, DEFAULT, COUNTED = "untraced", "dltraced --sched off", "dltraced", "dltraced, BPF programs timed"
 WAYS = {UNTRACED: None, OFF: ("--sched", "off"), DEFAULT: (), COUNTED: ()}

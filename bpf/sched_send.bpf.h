@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Telling: the iterators that send rows of what is in the cells. One looks at all cells each interval,
- * sends what has been added since the last time and notes what it has told; at the begin and the end of the
- * trace another asks each thread what no switch has told.
+ * The iterators that send rows of the cells. One looks at all cells each interval, sends what has been
+ * added since the last time and notes what it has sent; at the begin and at the end of the trace another
+ * visits each thread for what no switch has shown.
  */
-#ifndef SCHED_TELL_BPF_H
-#define SCHED_TELL_BPF_H
+#ifndef SCHED_SEND_BPF_H
+#define SCHED_SEND_BPF_H
 
 /*
- * RUN, and what whoever runs now has run since it came, where that is the cell's. A CPU on which no switch
- * has been seen to the end, and nobody was running, was idle.
+ * RUN, plus the time that the running thread has run since it came, where this is its cell. A CPU is taken
+ * to have been idle if no switch has been seen on it to the end and no thread was running.
  */
 static __always_inline __u64 run_so_far(volatile struct dlt_sched_cell *c, __u32 i, __u64 now)
 {
@@ -40,11 +40,11 @@ static __always_inline void task_id_of_cell(struct task_id *w, volatile struct d
 }
 
 /*
- * Send what C has beyond what has been told, as of NOW. Where there is no room it is told the next time.
- * Once all of it counts as told (cell_is_sent) the cell may be another's: RUN and COUNT come last, and only
- * where they are new.
+ * Send what C has beyond what has been sent, as of NOW. Where there is no room it is sent the next time.
+ * Once all of it counts as sent (cell_is_sent) another thread may take the cell: RUN and COUNT come last,
+ * and only where they are new.
  */
-static __always_inline void cell_tell(volatile struct dlt_sched_cell *c, __u32 i, __u64 now)
+static __always_inline void cell_send(volatile struct dlt_sched_cell *c, __u32 i, __u64 now)
 {
 	__u64 new[DLT_SCHED_SUMS];
 	struct dlt_sched *rec;
@@ -84,23 +84,23 @@ static __always_inline void cell_tell(volatile struct dlt_sched_cell *c, __u32 i
 }
 
 SEC("iter/bpf_map_elem")
-int sched_tell(struct bpf_iter__bpf_map_elem *ctx)
+int sched_send(struct bpf_iter__bpf_map_elem *ctx)
 {
 	volatile struct dlt_sched_cell *c = ctx->value;
 	const __u32 *key = ctx->key;
 
 	if (c && key && c->kind)
-		cell_tell(c, *key, sched_clock.end_ns ?: bpf_ktime_get_ns());
+		cell_send(c, *key, sched_clock.end_ns ?: bpf_ktime_get_ns());
 	return 0;
 }
 
-/* An int in 6.18, narrower in 7.2, with others behind it: read as wide as it is. */
+/* An int in 6.18, narrower in 7.2, with other fields behind it: read at the width that it has. */
 static __always_inline bool task_on_cpu(struct task_struct *task)
 {
 	return BPF_CORE_READ_BITFIELD_PROBED(task, on_cpu);
 }
 
-/* Before the begin: what is TASK doing, which has not run since there are hooks? */
+/* Before the begin: note what TASK is doing, which has not run since the hooks were attached. */
 static __always_inline void task_begin(struct task_struct *task, const struct task_id *w)
 {
 	struct dlt_sched_slot *slot;
@@ -115,7 +115,7 @@ static __always_inline void task_begin(struct task_struct *task, const struct ta
 			 bpf_ktime_get_ns());
 }
 
-/* On a CPU all the time, without a switch, or since it came, without a cell. */
+/* A thread that was on its CPU all the time without a switch, or has run without a cell since it came. */
 static __always_inline void task_runs(struct task_struct *task, const struct task_id *w, __u32 cpu)
 {
 	struct dlt_sched_cpu *s = bpf_map_lookup_elem(&cpus, &cpu);
@@ -132,12 +132,12 @@ static __always_inline void task_runs(struct task_struct *task, const struct tas
 	} else {
 		return;
 	}
-	s->since_ns = end; /* it is told */
+	s->since_ns = end; /* it is sent */
 	s->cell = NO_CELL;
 	row_single(w, cpu, sums);
 }
 
-/* After the end: what has it been doing to there, that no switch has told? */
+/* After the end: send what the thread has been doing until then and no switch has shown. */
 static __always_inline void task_end(struct task_struct *task, struct task_id *w)
 {
 	struct dlt_sched_slot *slot = has_slot(w) ? slot_find(w->tid) : NULL;
