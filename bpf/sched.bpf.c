@@ -158,7 +158,7 @@ static __always_inline void came(struct dlt_sched_cpu *here, __u32 cpu, const st
 	comes(here, cpu, &own, here->since_ns);
 }
 
-/* --- threads that are not known, or not any more ------------------------------------------------------- */
+/* --- threads that are not known, or not any more ------------------------------------------------------ */
 
 /* Keeps the verifier from going through all that follows for each value again. */
 static __always_inline __u32 forget(volatile struct dlt_sched_cpu *here, __u32 value)
@@ -203,7 +203,7 @@ static __noinline int before_begin(struct task_struct *prev, __u32 state, struct
 	return 0;
 }
 
-/* --- threads that are known ------------------------------------------------------------------------------ */
+/* --- threads that are known --------------------------------------------------------------------------- */
 
 /*
  * Most switches are of threads that have not changed since they last came here: nothing has to be searched
@@ -264,7 +264,7 @@ static __always_inline bool known_comes(struct dlt_sched_cpu *here, __u32 cpu, s
 	return true;
 }
 
-/* --- hooks --------------------------------------------------------------------------------------------- */
+/* --- hooks -------------------------------------------------------------------------------------------- */
 
 static __always_inline bool ended(__u64 now)
 {

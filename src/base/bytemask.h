@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where in 64 bytes a byte is, a separator of rows for one: a bit for each byte, the lowest for the first. With SSE2, which
- * every x86-64 has; elsewhere by words of eight bytes. Pure.
+ * Finds a byte, such as a separator of rows, in 64 bytes: one bit for each byte, the lowest for the first.
+ * Uses SSE2, which every x86-64 has; elsewhere words of eight bytes. Pure.
  */
 #ifndef BASE_BYTEMASK_H
 #define BASE_BYTEMASK_H
@@ -15,7 +15,7 @@
 
 #define BYTEMASK_BYTES 64
 
-/* The bits of the bytes of WORD, the first of them lowest, that are C. */
+/* Returns the bits of the bytes of WORD that are C, the first byte's lowest. */
 static inline uint64_t bytemask_word(uint64_t word, char c)
 {
 	const uint64_t ones = 0x0101010101010101ULL, low = 0x7f * ones;
@@ -25,7 +25,7 @@ static inline uint64_t bytemask_word(uint64_t word, char c)
 	return word * 0x0102040810204080ULL >> 56;
 }
 
-/* Of any 64 bytes at P, on any machine. */
+/* For any 64 bytes at P, on any machine. */
 static inline uint64_t bytemask_of_words(const char *p, char c)
 {
 	uint64_t mask = 0;
@@ -39,7 +39,7 @@ static inline uint64_t bytemask_of_words(const char *p, char c)
 	return mask;
 }
 
-/* The bytes of the 64 at P that are C. */
+/* Returns the bytes that are C of the 64 at P. */
 static inline uint64_t bytemask_of(const char *p, char c)
 {
 #ifdef __SSE2__

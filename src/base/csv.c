@@ -99,7 +99,7 @@ void csv_text(struct csv *c, const char *escaped)
 	if (text)
 		put_text(c->out, text, text_unescape(text, escaped, len));
 	else
-		fputs(escaped, c->out); /* harmless as it is: it has neither quotes nor blanks */
+		fputs(escaped, c->out); /* harmless: it has neither quotes nor blanks */
 }
 
 void csv_number(struct csv *c, const char *fmt, ...)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers of up to eight digits at once: what each digit stands for is a byte of a word, the first of them lowest, with
- * zeros before them where they are fewer. Pure.
+ * Parses up to eight digits at once: each digit is a byte of a word, the first of them lowest, with zeros
+ * before them where there are fewer. Pure.
  */
 #ifndef BASE_DIGITS_H
 #define BASE_DIGITS_H
@@ -10,13 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the LEN last bytes of TEXT, 1 to 8. */
+/* Loads the last LEN bytes of TEXT, 1 to 8. */
 static inline uint64_t digits_last(uint64_t text, size_t len)
 {
 	return (text ^ 0x3030303030303030ULL) & UINT64_MAX << (64 - 8 * len);
 }
 
-/* Whether each is one of 0 to 9. */
+/* Is each of them one of 0 to 9? */
 static inline bool digits_are(uint64_t word)
 {
 	return !(((word + 0x7676767676767676ULL) | word) & 0x8080808080808080ULL);

@@ -20,8 +20,8 @@ static int ask(int fd, uint64_t from, uint64_t bytes, unsigned int flags)
 }
 
 /*
- * sync_file_range(2) waits for pages under write-back in a range, of which there are none behind the
- * largest file, and then tells of an error of the file's that has not been told yet.
+ * sync_file_range(2) waits for pages under write-back in a range, which is empty beyond the largest file,
+ * and then returns an error of the file that has not been reported yet.
  */
 int disk_refused(int fd)
 {
@@ -29,9 +29,9 @@ int disk_refused(int fd)
 }
 
 /*
- * Piece by piece, so that a slow disk is noticed; what it has already costs next to nothing. What the file
- * system keeps of the file and the disk in its own cache come last: sync_file_range(2) sees to neither, and
- * without them what was written is gone with the power.
+ * Piece by piece, so that a slow disk is noticed; pieces that are already on the disk cost next to nothing.
+ * fdatasync(2) comes last: sync_file_range(2) covers neither the file's metadata nor the disk's own cache,
+ * and without them the data is lost when the power fails.
  */
 uint64_t disk_write_out(int fd, uint64_t bytes, uint64_t until_ns, int *refused_ret)
 {

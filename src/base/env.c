@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Environments, see env.h. Any thread; knows neither ours nor whose it handles. */
+/* Environments, see env.h. Any thread; does not know whose environment it handles. */
 #include "base/env.h"
 
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Exit statuses that are dltraced's own, as with env(1) and timeout(1): lower ones may be the workload's. */
+/* dltraced's own exit statuses, as with env(1) and timeout(1): lower ones may be the workload's. */
 #ifndef BASE_EXIT_CODES_H
 #define BASE_EXIT_CODES_H
 
 #define EXIT_DLTRACED 125 /* dltraced itself failed */
-#define EXIT_DAMAGED 1 /* report: of a trace whose files are not as its manifest says; the rest was read */
+#define EXIT_DAMAGED 1 /* report: the trace's files do not match its manifest; the rest was read */
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
 

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/util.h"
 
-/* N in the largest of UNITS that it is one of, each STEP times the one before; three digits. */
+/* N in the largest of UNITS that it reaches, each STEP times the one before; three digits. */
 static char *scaled(char buf[FMT_MAX], uint64_t n, unsigned int step, const char *const *units, size_t n_units)
 {
 	double v = (double)n / step;
@@ -56,7 +56,7 @@ char *fmt_ns(char buf[FMT_MAX], uint64_t ns)
 	return scaled(buf, ns, 1000, units, ARRAY_SIZE(units));
 }
 
-/* Those that end a process; glibc has a function for this from 2.32 on. */
+/* Signals that end a process; glibc has a function for this from 2.32 on. */
 #define NAME(signal) [signal] = #signal
 static const char *const signal_names[] = {
 	NAME(SIGABRT), NAME(SIGALRM), NAME(SIGBUS),  NAME(SIGFPE),  NAME(SIGHUP),    NAME(SIGILL),  NAME(SIGINT),
@@ -78,7 +78,7 @@ char *fmt_ended(char buf[FMT_MAX], int status)
 	return buf;
 }
 
-/* The controls of Unicode that turn the writing direction. */
+/* Unicode's control characters that change the writing direction. */
 static bool turns_writing(const char *s)
 {
 	/* NOLINTBEGIN(misc-misleading-bidirectional): what is looked for */

@@ -18,10 +18,13 @@ char *fmt_ns(char buf[FMT_MAX], uint64_t ns);
 /* 1234567 as "1.2", SEP, "M" and UNIT: powers of 1000; below, digits with SEP before UNIT where there is one */
 char *fmt_si(char buf[FMT_MAX], double v, const char *sep, const char *unit);
 
-/* A process's end by waitpid(2)'s STATUS, behind a noun: "ended with status 3", "ended by SIGKILL". */
+/*
+ * How a process ended, from waitpid(2)'s STATUS, to follow a noun: "ended with status 3", "ended by
+ * SIGKILL".
+ */
 char *fmt_ended(char buf[FMT_MAX], int status);
 
-/* As arguments of a printf: the buffer lives as long as the block around it. */
+/* For the arguments of a printf: the buffer lives as long as the enclosing block. */
 #define FMT_COUNT(v) fmt_count((char[FMT_MAX]){ 0 }, v)
 #define FMT_BYTES(v) fmt_bytes((char[FMT_MAX]){ 0 }, v)
 #define FMT_SI(v, unit) fmt_si((char[FMT_MAX]){ 0 }, (double)(v), " ", unit)
@@ -29,11 +32,12 @@ char *fmt_ended(char buf[FMT_MAX], int status);
 #define FMT_NS(v) fmt_ns((char[FMT_MAX]){ 0 }, v)
 
 /*
- * Text from outside, padded with blanks to WIDTH columns: whatever could steer or mislead a
- * terminal (control characters, also those of Unicode, invalid UTF-8) is written \ooo. NULL is -.
+ * Text from outside, padded with blanks to WIDTH columns: characters that could control a terminal or
+ * mislead its reader (control characters, also those of Unicode, invalid UTF-8) are written \ooo. NULL is
+ * -.
  */
 void fmt_text(FILE *out, const char *s, int width);
-/* BEFORE, which is ours, such a text, and the end of the line. */
+/* BEFORE, which is our own text, then such a text, and the end of the line. */
 void fmt_line(FILE *out, const char *before, const char *s);
 
 #endif

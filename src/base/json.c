@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/util.h"
 
-/* Room for N more bytes, or NULL once anything has failed. */
+/* Returns room for N more bytes, or NULL once anything has failed. */
 static char *room(struct json *j, size_t n)
 {
 	size_t size = j->size ? j->size : 4096;
@@ -51,7 +51,7 @@ static void put_newline(struct json *j)
 		put(j, "  ", 2);
 }
 
-/* One character of a string, or a byte that is none, at P. */
+/* One character of a string, or an invalid byte, at P. */
 static char *put_char(char *p, const char *s, unsigned int utf8_len)
 {
 	uint8_t c = (uint8_t)*s;
@@ -90,7 +90,7 @@ static void put_string(struct json *j, const char *s, size_t len)
 	j->len = (size_t)(p - j->buf);
 }
 
-/* What stands before every value: comma, line break, name. */
+/* The separator before every value: comma, line break, name. */
 static void put_lead(struct json *j, const char *key)
 {
 	if (j->depth) {
@@ -187,7 +187,7 @@ void json_f64(struct json *j, const char *key, double v)
 		json_null(j, key);
 		return;
 	}
-	if (fabs(v) < 1000000 && v == (int)v && !signbit(v)) { /* many are, and printf(3) takes its time for any */
+	if (fabs(v) < 1000000 && v == (int)v && !signbit(v)) { /* many are, and printf(3) is slow for any */
 		json_u64(j, key, (uint64_t)v);
 		return;
 	}

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes JSON (RFC 8259) for machines that humans also read: two blanks a level, one value a
- * line. Append only, into a buffer that grows; the first error sticks and json_finish() tells it,
- * so calls in between need no checks. Knows nothing of files.
+ * Writes JSON (RFC 8259) for machines that humans also read: two blanks a level, one value a line. Append
+ * only, into a buffer that grows; the first error sticks and json_finish() returns it, so calls in between
+ * need no checks. Knows nothing of files.
  *
- * KEY is the member's name inside an object and NULL elsewhere. A string byte that is not valid
- * UTF-8 becomes the text \ooo (octal), as in the .out files: JSON cannot hold such a byte, U+FFFD
- * would forget which it was, and \u00ff would read as another, valid character.
+ *
+ * KEY is the member's name inside an object and NULL elsewhere. A string byte that is not valid UTF-8
+ * becomes the text \ooo (octal), as in the .out files: JSON cannot hold such a byte, U+FFFD would lose its
+ * value, and \u00ff would read as another, valid character.
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
@@ -22,17 +23,17 @@ struct json {
 	char *buf;
 	size_t len, size;
 	unsigned int depth;
-	unsigned int row; /* the depth of the row that is open; 0: none */
-	bool flat; /* the caller's, at first: all of it is one line */
+	unsigned int row; /* the depth of the open row; 0: none */
+	bool flat; /* set by the caller at first: all of it is one line */
 	char closer[JSON_DEPTH_MAX];
-	bool empty; /* nothing yet in the innermost object or array */
+	bool empty; /* the innermost object or array is still empty */
 	int error;
 };
 
 /* A zeroed struct json is ready for use. */
 void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
-/* An array whose values, of whatever kind, stay on its line. */
+/* An array whose values, of any kind, stay on its line. */
 void json_row(struct json *j, const char *key);
 /* End the innermost object or array. */
 void json_end(struct json *j);
@@ -40,20 +41,23 @@ void json_end(struct json *j);
 /* A string; NULL is null. */
 void json_str(struct json *j, const char *key, const char *s);
 void json_strn(struct json *j, const char *key, const char *s, size_t len);
-/* An array of N such. */
+/* An array of N such strings. */
 void json_strs(struct json *j, const char *key, char *const *s, size_t n);
 void json_u64(struct json *j, const char *key, uint64_t v);
 void json_s64(struct json *j, const char *key, int64_t v);
-void json_f64(struct json *j, const char *key, double v); /* six digits; null where it is no number */
+void json_f64(struct json *j, const char *key, double v); /* six digits; null where V is not a number */
 void json_bool(struct json *j, const char *key, bool v);
 void json_null(struct json *j, const char *key);
-/* null where V is not KNOWN. */
+/* null unless KNOWN. */
 void json_u64_known(struct json *j, const char *key, bool known, uint64_t v);
 
-/* The last newline. 0: BUF holds LEN bytes; -ENOMEM, or -EINVAL when ends do not match. */
+/* Adds the last newline. 0: BUF holds LEN bytes; -ENOMEM, or -EINVAL when the ends do not match. */
 int json_finish(struct json *j);
 void json_free(struct json *j);
-/* json_finish(), all of it to OUT, whose errors are left in it, and json_free(). 0 or as json_finish(). */
+/*
+ * json_finish(), write all of it to OUT, which keeps its own errors, and json_free(). Returns what
+ * json_finish() returned.
+ */
 int json_write(struct json *j, FILE *out);
 
 #endif

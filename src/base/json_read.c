@@ -19,7 +19,7 @@ struct parser {
 	json_read_fn *fn;
 	void *ctx;
 	char path[128];
-	size_t path_len; /* may exceed the buffer: such a path is no path */
+	size_t path_len; /* may exceed the buffer: such a path is given as "" */
 	unsigned int depth;
 };
 
@@ -60,7 +60,7 @@ static void path_pop(struct parser *ps, size_t len)
 		ps->path[len] = '\0';
 }
 
-/* The value of N hexadecimal digits at P; -1: they are not. */
+/* Returns the value of N hexadecimal digits at P, or -1 when they are not digits. */
 static int64_t hex(const char *p, const char *end, int n)
 {
 	int64_t value = 0;
@@ -77,7 +77,7 @@ static int64_t hex(const char *p, const char *end, int n)
 	return value;
 }
 
-/* The opening quote is taken. */
+/* The opening quote has been read. */
 static int parse_string(struct parser *ps, const char **ret, size_t *ret_len)
 {
 	*ret = ps->p;
@@ -95,7 +95,7 @@ static int parse_string(struct parser *ps, const char **ret, size_t *ret_len)
 	return 0;
 }
 
-/* The opening brace or bracket is taken. */
+/* The opening brace or bracket has been read. */
 static int parse_members(struct parser *ps, char close)
 {
 	size_t path_len = ps->path_len;
@@ -173,7 +173,7 @@ static size_t utf8(char *dst, uint32_t c)
 	return more + 1;
 }
 
-/* Behind "\u": four digits, or a surrogate pair. */
+/* After "\u": four digits, or a surrogate pair. */
 static uint32_t code_point(const char **p, const char *end)
 {
 	int64_t c = hex(*p, end, 4), low = -1;

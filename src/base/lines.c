@@ -18,7 +18,7 @@ struct piece {
 };
 
 typedef struct piece (*piece_fn)(const char *p);
-/* The offsets of the N bits of STOPS, from AT on, to TO; some more may be written over behind them. */
+/* Writes the offsets of the N bits of STOPS, from AT on, to TO; some more may be overwritten after them. */
 typedef void (*offsets_fn)(uint32_t *to, uint32_t at, uint64_t stops, unsigned int n);
 
 static always_inline unsigned int find(struct lines *l, const char *text, uint32_t begin, uint32_t end,
@@ -26,14 +26,14 @@ static always_inline unsigned int find(struct lines *l, const char *text, uint32
 {
 	unsigned int n = 0, n_stops = 1;
 
-	l->stop[0] = begin - 1; /* of 0, too: offsets are counted around */
+	l->stop[0] = begin - 1; /* also of 0: offsets wrap around */
 	l->end[0] = 0;
 	for (uint32_t at = begin; at < end && n < LINES_MAX && n_stops < LINES_STOPS; at += LINES_BYTES) {
 		struct piece piece = piece_of(text + at);
 		uint64_t newlines = piece.newlines, stops = piece.tabs | newlines;
 		unsigned int n_here;
 
-		if (end - at < LINES_BYTES) { /* the last piece: what is behind the text in it is no text */
+		if (end - at < LINES_BYTES) { /* the last piece: bytes after the text do not count */
 			const uint64_t inside = (1ULL << (end - at)) - 1;
 
 			newlines &= inside;
@@ -41,7 +41,7 @@ static always_inline unsigned int find(struct lines *l, const char *text, uint32
 		}
 		n_here = (unsigned int)__builtin_popcountll(stops);
 		offsets(l->stop + n_stops, at, stops, n_here);
-		/* mostly one or none, which is hard to foretell: the first is written in any case */
+		/* mostly one or none, which is hard to predict: the first is written in any case */
 		do {
 			uint64_t line = stops & (newlines ^ (newlines - 1));
 
@@ -78,7 +78,7 @@ static unsigned int find_anywhere(struct lines *l, const char *text, uint32_t be
 
 #ifdef __x86_64__
 #define WITH_AVX2 __attribute__((target("avx2,bmi,popcnt")))
-#define AT_ONCE 12 /* more stops are in few pieces of a trace */
+#define AT_ONCE 12 /* few pieces of a trace have more stops */
 
 static WITH_AVX2 inline struct piece piece_avx2(const char *p)
 {
@@ -91,7 +91,7 @@ static WITH_AVX2 inline struct piece piece_avx2(const char *p)
 #undef MASK
 }
 
-/* So many at once that no branch is taken another way from piece to piece. */
+/* A fixed number at once, so that branches go the same way from piece to piece. */
 static WITH_AVX2 inline void offsets_avx2(uint32_t *to, uint32_t at, uint64_t stops, unsigned int n)
 {
 #define STOP(i) to[i] = at + (uint32_t)_tzcnt_u64(stops), stops = _blsr_u64(stops)
@@ -112,7 +112,7 @@ static bool has_avx2(void)
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
 }
 
-/* --- x86-64 with AVX-512: where bits are is known without going from one to the next -------------- */
+/* --- x86-64 with AVX-512: finds the bits' positions without going from one to the next ----------- */
 
 #define WITH_AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi2,bmi,popcnt")))
 #define NUMBERS 16 /* 32 bits each */

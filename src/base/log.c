@@ -15,7 +15,7 @@
 
 static enum log_level max_level = LOG_LEVEL_INFO;
 static int log_fd = STDERR_FILENO;
-static unsigned int status_rows; /* of the terminal while it has a status line, else 0 */
+static unsigned int status_rows; /* rows of the terminal while it has a status line, else 0 */
 
 #define STATUS_ROWS_MIN 4
 
@@ -69,7 +69,7 @@ void log_status(const char *line)
 		dprintf(log_fd, "\0337\033[%u;1H\033[K%.*s\0338", status_rows, size.ws_col, line);
 }
 
-/* Names of files and commands are in it: neither terminal nor journal may take them for orders. */
+/* It contains names of files and commands: neither terminal nor journal may take them for control sequences. */
 static void make_plain(char *s)
 {
 	while (*s) {
@@ -81,7 +81,7 @@ static void make_plain(char *s)
 	}
 }
 
-/* The longest part of TEXT that ends with a whole character and has at most MAX bytes. */
+/* Returns the length of the longest part of TEXT that ends with a whole character and has at most MAX bytes. */
 static size_t part_len(const char *text, size_t len, size_t max)
 {
 	size_t n = len < max ? len : max;
@@ -108,7 +108,7 @@ static ssize_t stream_write(void *cookie, const char *data, size_t len)
 				*end = '\n';
 		}
 		if (util_write_all(log_fd, text, n) < 0)
-			return 0; /* as fopencookie(3) has it */
+			return 0; /* the signature that fopencookie(3) wants */
 	}
 	return (ssize_t)len;
 }
@@ -122,7 +122,10 @@ FILE *log_stream(void)
 	return stream;
 }
 
-/* The journal itself, DEVICE:INODE: what a service starts inherits the variable, wherever its messages go. */
+/*
+ * Does stderr go to the journal, DEVICE:INODE? A service's children inherit the variable, wherever their
+ * messages go.
+ */
 static bool is_journal(int fd)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -135,7 +138,7 @@ static bool is_journal(int fd)
 	return strcmp(stream, number) == 0;
 }
 
-/* With the text of R (-errno) behind it, unless that is 0. */
+/* With the text of R (-errno) after it, unless that is 0. */
 static __attribute__((format(printf, 3, 0))) void emit(enum log_level level, int r, const char *fmt, va_list ap)
 {
 	const char *kind = level == LOG_LEVEL_ERR ? "error: " : level == LOG_LEVEL_WARN ? "warning: " : "";

@@ -15,18 +15,19 @@ enum log_level { LOG_LEVEL_ERR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG 
 void log_set_level(enum log_level level);
 enum log_level log_get_level(void);
 
-/* Messages go to FD, which stays the caller's, in place of stderr. */
+/* Messages go to FD, which stays the caller's, instead of stderr. */
 void log_to(int fd);
 int log_where(void);
 
 /*
- * A stream to where messages go, for those of libraries, argp's above all, which repeat what they were
- * given: plain text and newlines come through. NULL: no memory.
+ * Returns a stream to the place of messages, for those of libraries, above all argp's, which repeat their
+ * input: plain text and newlines come through. NULL when memory is out.
  */
 FILE *log_stream(void);
 
 /*
- * The status line: the last row of a terminal, redrawn in place, below what everybody writes. NULL removes it. Does nothing below LOG_LEVEL_INFO or when stderr is not a terminal.
+ * The status line: the last row of a terminal, redrawn in place, below all other output. NULL removes it.
+ * Does nothing below LOG_LEVEL_INFO or when stderr is not a terminal.
  */
 void log_status(const char *line);
 
@@ -37,10 +38,10 @@ void log_msg(enum log_level level, const char *fmt, ...) __attribute__((format(p
 #define log_info(...) log_msg(LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_debug(...) log_msg(LOG_LEVEL_DEBUG, __VA_ARGS__)
 
-/* A line that another dltraced has made ready, as it is but for what a terminal may not be sent. */
+/* A line that another dltraced has formatted, unchanged but for characters that a terminal must not receive. */
 void log_pass(char *line);
 
-/* Log an error with the text of R (-errno) behind it, and return R. */
+/* Log an error with the text of R (-errno) after it, and return R. */
 int log_err_r(int r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

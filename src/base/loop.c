@@ -61,7 +61,7 @@ int loop_once(struct loop *l, int timeout_ms)
 	if (n < 0)
 		return errno == EINTR ? 0 : -errno;
 	for (int i = 0; i < n; i++) {
-		/* A callback before this one may have taken the source out, and put another in. */
+		/* An earlier callback may have removed the source, and added another in its place. */
 		struct loop_source *s = &l->sources[(uint32_t)ev[i].data.u64];
 		bool gone = s->fd < 0 || s->turn != ev[i].data.u64 >> 32;
 		int r = gone ? 0 : s->fn(s->ctx, s->fd, ev[i].events);

@@ -19,7 +19,7 @@ struct loop {
 	bool quit;
 	struct loop_source {
 		int fd; /* -1: free */
-		uint32_t turn; /* how often this place was taken: events of earlier owners are void */
+		uint32_t turn; /* how often this place has been used: events of earlier owners are void */
 		loop_fn fn;
 		void *ctx;
 	} sources[LOOP_MAX_FDS];
@@ -30,14 +30,14 @@ void loop_free(struct loop *l);
 /* The loop does not own FD. 0, -ENOSPC, -errno. */
 int loop_add(struct loop *l, int fd, uint32_t events, loop_fn fn, void *ctx);
 void loop_del(struct loop *l, int fd);
-/* Wait at most TIMEOUT_MS (-1: for ever), run the callbacks; 0 or their first negative return. */
+/* Wait at most TIMEOUT_MS (-1: for ever) and run the callbacks; returns 0 or their first negative value. */
 int loop_once(struct loop *l, int timeout_ms);
-/* Until loop_quit() or a negative return. */
+/* Runs until loop_quit() or a negative return. */
 int loop_run(struct loop *l);
 void loop_quit(struct loop *l);
-/* A CLOCK_MONOTONIC timerfd that is ready every INTERVAL_NS, 0: never; or -errno. */
+/* Returns a CLOCK_MONOTONIC timerfd that fires every INTERVAL_NS, 0: never; or -errno. */
 int loop_timerfd(uint64_t interval_ns);
-/* From now on it is after FIRST_NS, then every INTERVAL_NS (0: once); 0 or -errno. */
+/* Set it to fire after FIRST_NS, then every INTERVAL_NS (0: once); 0 or -errno. */
 int loop_timer_set(int fd, uint64_t first_ns, uint64_t interval_ns);
 
 #endif

@@ -24,7 +24,7 @@ static int may_replace(const struct new_file *f)
 	return S_ISDIR(st.st_mode) ? -EISDIR : S_ISLNK(st.st_mode) ? -ELOOP : -EEXIST;
 }
 
-/* A name that nobody can have guessed and taken. A descriptor or -errno. */
+/* Uses a name that nobody can have guessed and taken. Returns a descriptor or -errno. */
 static int create_temporary(struct new_file *f)
 {
 	uint64_t number;
@@ -88,12 +88,12 @@ int new_file_end(struct new_file *f)
 
 	if (fflush(stream) != 0)
 		r = -errno;
-	else if (ferror(stream)) /* an earlier write, and stdio has not kept why: the next one has the same reason */
+	else if (ferror(stream)) /* an earlier write failed; the next one gets the error that stdio has not kept */
 		r = write(fileno(stream), "", 1) < 0 ? -errno : -EIO;
 	if (fclose(stream) != 0 && !r)
 		r = -errno;
 	if (!r)
-		r = may_replace(f); /* somebody may have put something else there */
+		r = may_replace(f); /* another program may have put something else there */
 	if (!r && renameat(f->dirfd, f->temporary, f->dirfd, f->name) < 0)
 		r = -errno;
 	if (!r)

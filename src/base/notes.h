@@ -5,7 +5,7 @@
 
 #include <stdarg.h>
 
-/* Where they are: V has room for MAX, *N are there. */
+/* The caller's vector: V has room for MAX, *N are used. */
 struct notes {
 	char **v;
 	unsigned int *n, max;

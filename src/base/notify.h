@@ -5,10 +5,10 @@
 
 #include <stdint.h>
 
-/* Send STATE, lines of NAME=VALUE. 0, also where nobody asked for it; or -errno. */
+/* Send STATE, lines of NAME=VALUE. 0, also where no socket is set; or -errno. */
 int notify_send(const char *state);
 
-/* Half of what systemd gives us for a sign of life (WATCHDOG_USEC, WATCHDOG_PID), in ns; 0: none. */
+/* Returns half of systemd's watchdog interval (WATCHDOG_USEC, WATCHDOG_PID), in ns; 0: none. */
 uint64_t notify_watchdog_ns(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A command's options as data: what they are called, their help, and where they go. One table serves the command line, by
- * argp(3), configuration files and requests of others.
+ * A command's options as data: their names, their help, and where their values go. One table serves the
+ * command line, by argp(3), configuration files and requests of other programs.
  */
 #ifndef BASE_OPTIONS_H
 #define BASE_OPTIONS_H
@@ -12,60 +12,63 @@ struct argp_state;
 struct option_line;
 
 struct option_parse {
-	void *into;    /* what members are in */
+	void *into;    /* the struct that has the members */
 	char why[256]; /* room for a setter's text: option_because() */
-	char **args;   /* what is no option; behind the last option */
+	char **args;   /* the argument that is not an option; after the last option */
 	int n_args;
 	const struct option_line *line;
 	struct argp_state *state; /* while a command line is parsed */
 };
 
 struct option_row {
-	const char *name; /* NULL: HELP is the heading of those that follow */
+	const char *name; /* NULL: HELP is the heading of the options after it */
 	char letter;	  /* 0: none */
-	const char *arg;  /* what --help calls its value; NULL: it takes none */
+	const char *arg;  /* what --help calls its value; NULL: it has none */
 	const char *help;
-	/* Put ARG into MEMBER, at offset .member: NULL, or what is wrong. */
+	/* Put ARG into MEMBER, at offset .member. Returns NULL, or what is wrong. */
 	const char *(*set)(struct option_parse *p, void *member, char *arg);
 	size_t member;
 	unsigned int flags; /* the command's own */
 	const char *def;    /* for configuration files: the value without it */
 };
 
-/* A command line. All functions: NULL, or what is wrong. */
+/* A command line. All functions return NULL, or what is wrong. */
 struct option_line {
-	const struct option_row *options; /* ends with neither name nor help */
-	const char *args_doc, *doc;   /* as argp has them; ARGS_DOC NULL: it takes nothing but options */
-	const char *(*argument)(struct option_parse *p, char *arg); /* each as it comes, options behind it are not ours; NULL: ARGS */
+	const struct option_row *options; /* ends with an entry that has neither name nor help */
+	const char *args_doc, *doc;   /* for argp; ARGS_DOC NULL: it takes only options */
+	const char *(*argument)(struct option_parse *p, char *arg); /* for each; options after it are not ours; NULL: ARGS */
 	const char *(*given)(struct option_parse *p, const struct option_row *o, char *arg); /* an option that has been set */
-	const char *(*finish)(struct option_parse *p); /* behind the last */
+	const char *(*finish)(struct option_parse *p); /* after the last */
 };
 
 #define OPTIONS_MAX 56 /* of one command, with headings */
 #define OPTION_HEADING(text) { .help = (text) }
 
 /*
- * Parse ARGV into INTO and fill in P. 0, or EINVAL after a message on stderr that names what is wrong; without ARGP_NO_EXIT
- * among FLAGS the process ends instead, also after --help.
+ * Parse ARGV into INTO and fill in P. Returns 0, or EINVAL after a message on stderr that names what is
+ * wrong; without ARGP_NO_EXIT in FLAGS the process ends instead, also after --help.
  */
 int options_parse(const struct option_line *line, int argc, char **argv, unsigned int flags, struct option_parse *p, void *into);
 
-/* The option NAME of those, or NULL. */
+/* Returns the option NAME of OPTIONS, or NULL. */
 const struct option_row *option_find(const struct option_row *options, const char *name);
-/* Set it by its long name, as a config file or a request does; VALUE NULL: none given. NULL, or what is wrong with the value. */
+/*
+ * Set it by its long name, as a config file or a request does; VALUE NULL: none given. Returns NULL, or
+ * what is wrong.
+ */
 const char *option_set(struct option_parse *p, const struct option_row *o, char *value);
 
-/* --- setters: what they make of it is MEMBER's type --------------------------------------------------------- */
+/* --- setters: each gives the type of its MEMBER ------------------------------------------------------- */
 
-/* A text with what is wrong, in P. */
+/* Formats a text about what is wrong, in P. */
 const char *option_because(struct option_parse *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 const char *option_true(struct option_parse *p, void *member, char *arg);     /* bool */
 const char *option_false(struct option_parse *p, void *member, char *arg);    /* bool */
 const char *option_text(struct option_parse *p, void *member, char *arg);     /* const char *, into the command line */
 const char *option_time(struct option_parse *p, void *member, char *arg);     /* uint64_t ns */
-const char *option_duration(struct option_parse *p, void *member, char *arg); /* the same, not 0 */
+const char *option_duration(struct option_parse *p, void *member, char *arg); /* uint64_t ns, not 0 */
 const char *option_size(struct option_parse *p, void *member, char *arg);     /* uint64_t bytes */
-const char *option_buffer(struct option_parse *p, void *member, char *arg);   /* the same, of a ring: a page at least */
+const char *option_buffer(struct option_parse *p, void *member, char *arg);   /* uint64_t bytes of a ring, a page at least */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Words of a command line, as a shell takes them. Pure. */
+/* Words of a command line, quoted for a shell. Pure. */
 #ifndef BASE_SHELL_H
 #define BASE_SHELL_H
 

@@ -18,8 +18,9 @@ static inline unsigned int bits_of(uint64_t v)
 }
 
 /*
- * Numbers of four digits, in 32 bits each, as digits, a byte each, the first in the lowest: by halves of
- * two, then of one, all of them at once. 10486 / 2^20 and 103 / 2^10 are 1/100 and 1/10 closely enough.
+ * Splits numbers of four digits, each in 32 bits, into digits, a byte each, the first in the lowest: into
+ * halves of two digits, then of one, all of them at once. 10486 / 2^20 and 103 / 2^10 are close enough to
+ * 1/100 and 1/10.
  */
 static inline uint64_t digits_of(uint64_t fours)
 {
@@ -47,7 +48,7 @@ static inline char *put_eight(char *p, uint32_t v)
 	return p + sizeof(text);
 }
 
-/* Without leading zeros, of which the last stays; as many bytes are written all the same. */
+/* Without leading zeros, except the last; the number of bytes written does not depend on them. */
 static inline char *put_up_to_eight(char *p, uint32_t v)
 {
 	uint64_t digits = eight_digits(v), text;
@@ -94,7 +95,7 @@ char *text_put_long_s64(char *p, int64_t v)
 	return text_put_u64(p, -(uint64_t)v);
 }
 
-/* In digits of so many BITS. */
+/* In digits of BITS bits each. */
 static inline __attribute__((always_inline)) char *put_bits(char *p, uint64_t v, unsigned int bits)
 {
 	for (unsigned int n = (bits_of(v) + bits - 1) / bits; n--;)
@@ -116,8 +117,8 @@ char *text_put_octal(char *p, uint64_t v)
 }
 
 /*
- * What a byte is at the start of a character: PLAIN is copied, a LEAD byte announces that many
- * bytes, and the rest (controls, the quoting characters, bytes that start nothing) is escaped.
+ * The class of a byte at the start of a character: PLAIN is copied, a LEAD byte announces that many bytes,
+ * and the rest (controls, the quoting characters, bytes that start nothing) is escaped.
  */
 enum { PLAIN = 0, ESCAPE = 1, LEAD2 = 2, LEAD3 = 3, LEAD4 = 4 };
 
@@ -134,8 +135,8 @@ static const uint8_t class_of[256] = {
 };
 
 /*
- * RFC 3629 section 4: the second byte's range depends on the first; that is what keeps out
- * overlong forms (E0, F0), surrogates (ED) and what lies above U+10FFFF (F4).
+ * RFC 3629 section 4: the second byte's range depends on the first; that excludes overlong forms (E0, F0),
+ * surrogates (ED) and everything above U+10FFFF (F4).
  */
 static inline bool second_ok(uint8_t lead, uint8_t second)
 {
@@ -187,9 +188,9 @@ static inline char *put_escape(char *p, uint8_t c)
 }
 
 /*
- * Eight plain bytes at once. Each term sets a byte's top bit for one kind that is not: above
- * 0x7f, 0x7f, below 0x21, '"' or '#', '\\'. A borrow can make the byte above look like one of
- * them too; such a word goes the slow way and comes out the same.
+ * Eight plain bytes at once. Each term sets a byte's top bit for one kind that is not plain: above 0x7f,
+ * 0x7f, below 0x21, '"' or '#', '\\'. A borrow can make the byte above look like one of them too; such a
+ * word takes the slow way, with an equal result.
  */
 static inline bool all_plain(uint64_t v)
 {
@@ -199,7 +200,7 @@ static inline bool all_plain(uint64_t v)
 		  ((v ^ '\\' * ones) - ones)) & 0x80 * ones);
 }
 
-/* One character at *S, or a byte that is none; *S is behind it then. */
+/* One character at *S, or an invalid byte; advances *S past it. */
 static inline char *put_char(char *p, const char **s, const char *end)
 {
 	unsigned int class = class_of[(uint8_t)**s], n = 1;
@@ -213,14 +214,14 @@ static inline char *put_char(char *p, const char **s, const char *end)
 	return p;
 }
 
-/* The REST of a string's END, shorter than a word, where the last word of it is plain; else NULL. */
+/* The REST of a string's END, shorter than a word, where its last word is plain; else NULL. */
 static inline char *put_plain_end(char *p, const char *end, size_t rest, size_t len)
 {
 	uint64_t word;
 	uint32_t half[2];
 
 	if (len >= sizeof(word)) {
-		/* what of it has been put already was plain, too */
+		/* the part of it that has been written was plain, too */
 		memcpy(&word, end - sizeof(word), sizeof(word));
 		if (!all_plain(word))
 			return NULL;
@@ -335,7 +336,7 @@ size_t text_unescape(char *dst, const char *field, size_t len)
 	return (size_t)(p - dst);
 }
 
-/* Apart, so that what it needs is not made ready for each time. */
+/* Not inlined, so that its set-up is not paid for each time. */
 static __attribute__((noinline)) void fill_cache(struct text_utc_cache *c, uint64_t second)
 {
 	const time_t at = (time_t)second;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The text rules of the .out files: numbers, escaped strings, times. Pure; no allocation.
- * The put functions write at P and return the new end; the caller has made room.
+ * The text rules of the .out files: numbers, escaped strings, times. Pure; no allocation. The put functions
+ * write at P and return the new end; the caller has made sure of the room.
  */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
@@ -14,11 +14,11 @@
 #define TEXT_UTC_LEN 30		      /* 2026-11-21T01:02:03.123456789Z */
 #define TEXT_ESCAPED_MAX(len) (4 * (len) + 1)
 
-/* Numbers. They may write up to TEXT_U64_MAX bytes, however few there are up to the end that they return. */
+/* Numbers. They may write up to TEXT_U64_MAX bytes, even if the end that they return is before that. */
 char *text_put_long_u64(char *p, uint64_t v);
 char *text_put_long_s64(char *p, int64_t v);
 
-/* Most are one digit, and then it is not worth a call. */
+/* Most numbers are one digit, which is not worth a call. */
 static inline char *text_put_u64(char *p, uint64_t v)
 {
 	if (v >= 10)
@@ -43,24 +43,24 @@ char *text_put_octal(char *p, uint64_t v); /* 0644: a leading 0; of 64 bits up t
  */
 char *text_put_str(char *p, const char *s, size_t len);
 
-/* Would it be the same as a piece? No: perhaps. */
+/* Would it be unchanged as a piece? False: perhaps. */
 bool text_is_plain(const char *s, size_t len);
 
 /*
- * A piece of a longer string field (paths are put together from components): the same escapes
- * without the rules for whole fields.
+ * A piece of a longer string field (paths are put together from components): equal escapes, without the
+ * rules for whole fields.
  */
 char *text_put_piece(char *p, const char *s, size_t len);
 
 /*
- * The inverse of text_put_str into DST (at least LEN bytes): bytes written. "-" gives 0; what is
- * no whole escape is taken as it stands. A bare "?" (not known) is the caller's to look for.
+ * The inverse of text_put_str into DST (at least LEN bytes): returns the bytes written. "-" gives 0; an
+ * incomplete escape is copied unchanged. The caller checks for a bare "?" (not known).
  */
 size_t text_unescape(char *dst, const char *field, size_t len);
 
-/* Bytes (1 to 4) of the UTF-8 character at S, 0 where there is none (RFC 3629). */
+/* Returns the bytes (1 to 4) of the UTF-8 character at S, 0 where there is none (RFC 3629). */
 unsigned int text_utf8_len(const char *s, size_t len);
-/* The same; 0, too, where it is a control character, which terminals obey. */
+/* text_utf8_len(), but also 0 for a control character, which terminals obey. */
 unsigned int text_shown_len(const char *s, size_t len);
 
 /* UTC of ns since the epoch; the date and second are cached in *CACHE between calls. */
@@ -71,9 +71,12 @@ struct text_utc_cache {
 };
 char *text_put_utc(char *p, uint64_t realtime_ns, struct text_utc_cache *cache);
 
-/* The same number as by text_put_u64, of a clock: but for its last eight digits it stays for a while. */
+/*
+ * Writes what text_put_u64 writes, for the time of a clock: all but its last eight digits are cached for a
+ * while.
+ */
 struct text_ns_cache {
-	uint64_t begin_ns; /* of what it is good for; 0: nothing yet */
+	uint64_t begin_ns; /* of the cached digits; 0: nothing yet */
 	uint8_t len;
 	char prefix[15];
 };

@@ -33,8 +33,8 @@ static const struct unit size_units[] = {
 };
 
 /*
- * A number in decimal digits: no blank, sign or fraction (strtoull() alone would take "-1"). *S moves
- * behind it.
+ * A number in decimal digits: no blank, sign or fraction (strtoull() alone would accept "-1"). Advances *S
+ * past it.
  */
 static int parse_digits(const char **s, uint64_t *ret)
 {
@@ -48,7 +48,7 @@ static int parse_digits(const char **s, uint64_t *ret)
 	return errno ? -EINVAL : 0;
 }
 
-/* The digits behind a point, as a part of FACTOR: what is less than a nanosecond is dropped. */
+/* The digits after a point, as a part of FACTOR: fractions of a nanosecond are dropped. */
 static uint64_t fraction_of(const char *digits, size_t n, uint64_t factor)
 {
 	uint64_t v = 0;
@@ -64,7 +64,7 @@ int units_parse_time(const char *s, uint64_t *ns_ret)
 {
 	static const char digits[] = "0123456789";
 	const struct unit *u = time_units, *end = time_units + ARRAY_SIZE(time_units);
-	const bool bare = !s[strspn(s, "0123456789.")]; /* a number alone: seconds */
+	const bool bare = !s[strspn(s, "0123456789.")]; /* a plain number: seconds */
 	uint64_t sum = 0, v;
 	int r;
 
@@ -113,7 +113,7 @@ int units_parse_size(const char *s, uint64_t *bytes_ret)
 
 int units_parse_size_or_time(const char *s, uint64_t *bytes_ret, uint64_t *ns_ret)
 {
-	if (!s[strspn(s, "0123456789.")]) /* 100 of what? */
+	if (!s[strspn(s, "0123456789.")]) /* "100" has no unit */
 		return -EINVAL;
 	return units_parse_size(s, bytes_ret) == 0 ? 0 : units_parse_time(s, ns_ret);
 }

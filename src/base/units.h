@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Times and sizes as they are written on command lines and in configurations. Pure. All: 0 or -EINVAL, also for what 64 bits cannot hold. */
+/*
+ * Times and sizes as written on command lines and in configurations. Pure. All return 0 or -EINVAL, also
+ * for values beyond 64 bits.
+ */
 #ifndef BASE_UNITS_H
 #define BASE_UNITS_H
 
@@ -10,8 +13,8 @@ int units_parse_time(const char *s, uint64_t *ns_ret);
 /* "123", "4K", "64M", "1G", "2T" to bytes. */
 int units_parse_size(const char *s, uint64_t *bytes_ret);
 /*
- * A size with its unit (64M) or a time with its (10m), told apart by it: one of the two is set, the
- * other stays.
+ * A size with its unit (64M) or a time with its (10m), which the unit distinguishes: sets one of the two,
+ * and leaves the other.
  */
 int units_parse_size_or_time(const char *s, uint64_t *bytes_ret, uint64_t *ns_ret);
 

@@ -32,7 +32,7 @@ static inline void util_closep(int *fd)
 #define autofree __attribute__((cleanup(util_freep)))
 #define autoclose __attribute__((cleanup(util_closep)))
 
-/* Hand an owned local over to somebody else: the local forgets it. */
+/* Hand an owned local over: the local forgets it. */
 #define TAKE_PTR(p) ({ __typeof__(p) t_ = (p); (p) = NULL; t_; })
 #define TAKE_FD(fd) ({ int t_ = (fd); (fd) = -1; t_; })
 
@@ -41,7 +41,7 @@ static inline uint64_t timespec_ns(const struct timespec *ts)
 	return (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
 }
 
-/* The largest power of two that is no more than V; 0 of 0. */
+/* Returns the largest power of two that is at most V; 0 for 0. */
 static inline uint64_t util_pow2_below(uint64_t v)
 {
 	while (v & (v - 1))
@@ -58,19 +58,19 @@ static inline uint64_t clock_now_ns(clockid_t clk)
 	return timespec_ns(&ts);
 }
 
-/* N more in a counter that this thread alone writes, and others read (relaxed). */
+/* Add N to a counter that only this thread writes, and others read (relaxed). */
 static inline void util_count(uint64_t *counter, uint64_t n)
 {
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
 
-/* Such a counter, or another number that one thread alone writes. */
+/* Read such a counter, or another number that only one thread writes. */
 static inline uint64_t util_counted(const uint64_t *counter)
 {
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-/* Close *FD when it is open and mark it closed. */
+/* Close *FD if it is open and mark it closed. */
 void util_close(int *fd);
 
 /* Write all of BUF; 0 or -errno. */
@@ -83,23 +83,23 @@ int util_write_all(int fd, const void *buf, size_t len);
 int util_read_file(const char *path, size_t max, char **ret, size_t *len_ret);
 
 /*
- * Open the regular file NAME of the folder DIRFD for reading, FLAGS may be O_NOFOLLOW. Of what is
- * anything else (a FIFO, a device, whose opening alone may do harm) nothing but its kind is looked at:
- * -EBADMSG. A descriptor or -errno.
+ * Open the regular file NAME of the folder DIRFD for reading; FLAGS may be O_NOFOLLOW. Of anything else (a
+ * FIFO, a device, whose opening alone may do harm) only the type is looked at: -EBADMSG. Returns a
+ * descriptor or -errno.
  */
 int util_open_regular(int dirfd, const char *name, int flags);
-/* The rest of the open file FD, as util_read_file(). */
+/* Read the rest of the open file FD, as util_read_file() does. */
 int util_read_fd(int fd, size_t max, char **ret, size_t *len_ret);
 
-/* The same into BUF with blanks and newlines at the end cut off; 0 or -errno. */
+/* Read it into BUF with blanks and newlines at the end cut off; 0 or -errno. */
 int util_read_line(const char *path, char *buf, size_t size);
 
-/* What the open file or folder FD is called now, whatever it was opened as. 0 or -errno. */
+/* The current path of the open file or folder FD, whatever path it was opened by. 0 or -errno. */
 int util_fd_path(int fd, char path[PATH_MAX]);
 
 /*
- * Create NAME in the folder DIRFD for writing (O_APPEND or 0 in FLAGS): it must not be there, mode
- * 0600, and it belongs to whom the folder belongs. A descriptor or -errno.
+ * Create NAME in the folder DIRFD for writing (O_APPEND or 0 in FLAGS): it must not exist, has mode 0600,
+ * and gets the folder's owner. Returns a descriptor or -errno.
  */
 int util_create_at(int dirfd, const char *name, int flags);
 
@@ -107,18 +107,18 @@ int util_create_at(int dirfd, const char *name, int flags);
 char *util_fmt(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Room in the vector *V for one more element of SIZE bytes behind the N that are there: it has as many places as the
- * next power of two. 0 or -ENOMEM.
+ * Make room in the vector *V for one more element of SIZE bytes after its N: its capacity is the next power
+ * of two. 0 or -ENOMEM.
  */
 int util_room(void *v, size_t n, size_t size);
 
-/* Our limit of open files: as far as the hard one allows. */
+/* Raise our limit of open files as far as the hard limit allows. */
 void util_raise_open_files(void);
 
-/* Between fork and exec, async-signal-safe: no signal is handled, ignored or blocked. */
+/* Between fork and exec, async-signal-safe: reset signals, so that none is handled, ignored or blocked. */
 void util_signals_default(void);
 
-/* A pidfd (close-on-exec) for PID, or -errno. */
+/* Returns a pidfd (close-on-exec) for PID, or -errno. */
 int util_pidfd_open(pid_t pid);
 
 /* Deliver SIG through PIDFD; 0 or -errno. */

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/util.h"
 
-/* TEXT with what could steer a terminal escaped; the caller's to free, NULL when memory is out. */
+/* Returns TEXT with everything that could control a terminal escaped; free() it, NULL when memory is out. */
 static char *printable(const char *text)
 {
 	char *buf = NULL;
@@ -22,7 +22,7 @@ static char *printable(const char *text)
 	return fclose(f) == 0 ? buf : NULL;
 }
 
-/* Bytes of the first COLUMNS characters of S, and in *USED how many characters these are. */
+/* Returns the bytes of the first COLUMNS characters of S, and in *USED how many characters these are. */
 static size_t clip(const char *s, size_t bytes, unsigned int columns, unsigned int *used)
 {
 	size_t at = 0;

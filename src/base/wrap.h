@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Text from outside in lines that a terminal has room for. Pure. */
+/* Text from outside, wrapped to the width of a terminal. Pure. */
 #ifndef BASE_WRAP_H
 #define BASE_WRAP_H
 
 #include <stdio.h>
 
 /*
- * TEXT as fmt_text() has it, broken at blanks, and within a word that fits no line, so that no line is longer than WIDTH.
- * The cursor is at column INDENT, where the next lines begin, too; behind the last is a newline. Nothing, but the newline,
- * without memory.
+ * Prints TEXT as fmt_text() has it, broken at blanks, or within a word that fits on no line, so that no
+ * line is longer than WIDTH. The cursor is at column INDENT, where the next lines begin as well; a newline
+ * follows the last. Without memory it prints only the newline.
  */
 void wrap_text(FILE *out, const char *text, unsigned int indent, unsigned int width);
-/* The same from the begin of a line on. */
+/* wrap_text() from the beginning of a line. */
 void wrap_from(FILE *out, unsigned int indent, const char *text, unsigned int width);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/util.h"
 
-/* For one more: the older half is forgotten. */
+/* Make room for one more: the older half is forgotten. */
 static void make_room(struct cover *c)
 {
 	const uint32_t half = COVER_MAX / 2;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What of a process's time is accounted for already, so that calls of several threads count once: each
- * stretch that is added gives back the parts that were free. Remembers the newest COVER_MAX stretches;
- * what a call took before these counts as taken, and is told. Pure. All times ns.
+ * The part of a process's time that is already accounted for, so that calls of several threads count once:
+ * adding a stretch returns the parts of it that were free. Remembers the newest COVER_MAX stretches; time
+ * before these counts as taken, and is counted as such. Pure. All times ns.
  */
 #ifndef STATS_COVER_H
 #define STATS_COVER_H
@@ -14,25 +14,25 @@
 struct cover {
 	uint32_t n;
 	uint64_t floor_ns;  /* nothing is free before */
-	uint64_t unsure_ns; /* that was to be added before it */
+	uint64_t unsure_ns; /* the time that was to be added before it */
 	struct {
 		uint64_t begin_ns, end_ns;
-	} v[COVER_MAX]; /* in order, none touches another */
+	} v[COVER_MAX]; /* in order; none touches another */
 };
 
 typedef void (*cover_fn)(void *ctx, uint64_t begin_ns, uint64_t end_ns);
 
-/* The same, wherever it lies. */
+/* cover_add() for a stretch anywhere. */
 void cover_add_any(struct cover *c, uint64_t begin_ns, uint64_t end_ns, cover_fn free, void *ctx);
 
-/* FREE is called for each part of [BEGIN, END) that was free, last first. */
+/* Calls FREE for each part of [BEGIN, END) that was free, the last first. */
 static inline void cover_add(struct cover *c, uint64_t begin_ns, uint64_t end_ns, cover_fn free, void *ctx)
 {
-	/* nearly always it is behind all others: this is compiled into where it comes from, FREE and all */
+	/* nearly always it is after all others: this is inlined into the caller, FREE and all */
 	if (begin_ns < end_ns && c->n && c->n < COVER_MAX && begin_ns > c->v[c->n - 1].end_ns) {
 		c->v[c->n].begin_ns = begin_ns;
 		c->v[c->n++].end_ns = end_ns;
-		/* the cache line that comes next: of many processes it is not near by then */
+		/* prefetch the next cache line: with many processes it will not be cached by then */
 		__builtin_prefetch(&c->v[c->n + 4 < COVER_MAX ? c->n + 4 : COVER_MAX - 1], 1);
 		free(ctx, begin_ns, end_ns);
 		return;

@@ -31,7 +31,7 @@ void hist_subtract(struct hist *h, const struct hist *part)
 		h->counts[i] -= part->counts[i];
 }
 
-/* The bucket that holds it; HIST_BUCKETS: it is the largest value itself. */
+/* Returns the bucket of that rank; HIST_BUCKETS: it is the largest value itself. */
 static unsigned int quantile_bucket(const struct hist *h, unsigned int per_mille)
 {
 	/* ceil(n * q) without overflow: n fits in 54 bits for longer than any trace lasts. */

@@ -15,11 +15,14 @@
 /* All zero is the empty one. */
 struct hist {
 	uint64_t n, sum, max;
-	uint64_t not_min; /* the complement of the smallest: it begins with 0 as all else does, so that adding asks no N */
+	uint64_t not_min; /* the complement of the smallest: 0 at first, so that adding need not check N */
 	uint64_t counts[HIST_BUCKETS];
 };
 
-/* Of 2^SUB_BITS a power of two: low values have one each; above, the leading bit is the row and the next bits the column. */
+/*
+ * 2^SUB_BITS is a power of two: low values have a bucket each; above, the leading bit is the row and the
+ * next bits the column.
+ */
 static inline unsigned int hist_bucket(uint64_t v, unsigned int sub_bits)
 {
 	const unsigned int shift = 63 - sub_bits - (unsigned int)__builtin_clzll(v | 1ULL << sub_bits);
@@ -27,7 +30,7 @@ static inline unsigned int hist_bucket(uint64_t v, unsigned int sub_bits)
 	return (shift << sub_bits) + (unsigned int)(v >> shift);
 }
 
-/* The smallest value of bucket I; how many more it takes. */
+/* The smallest value of bucket I, and how many more values it covers. */
 uint64_t hist_bucket_floor(unsigned int i, unsigned int sub_bits, uint64_t *more);
 
 static inline void hist_add(struct hist *h, uint64_t v)
@@ -41,22 +44,22 @@ static inline void hist_add(struct hist *h, uint64_t v)
 	h->counts[hist_bucket(v, HIST_SUB_BITS)]++;
 }
 
-/* The smallest; UINT64_MAX where there is none. */
+/* The smallest; UINT64_MAX when empty. */
 static inline uint64_t hist_min(const struct hist *h)
 {
 	return ~h->not_min;
 }
 
 void hist_merge(struct hist *h, const struct hist *other);
-/* Values that were added are no more; the smallest and the largest stay as they were. */
+/* Subtract values that were added; the smallest and the largest stay as they were. */
 void hist_subtract(struct hist *h, const struct hist *part);
 
 /*
- * The nearest-rank percentile, PER_MILLE in 1..1000 (990: p99): the middle of the bucket that
- * holds it, never outside of what was seen. 0 when empty.
+ * Returns the nearest-rank percentile, PER_MILLE in 1..1000 (990: p99): the middle of the bucket that holds
+ * it, within the range of the values. 0 when empty.
  */
 uint64_t hist_quantile(const struct hist *h, unsigned int per_mille);
-/* Its bucket's smallest value in place of the middle: sizes are round numbers, which begin a bucket. */
+/* Its bucket's smallest value instead of the middle: sizes are round numbers, which begin a bucket. */
 uint64_t hist_quantile_floor(const struct hist *h, unsigned int per_mille);
 
 #endif

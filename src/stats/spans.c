@@ -15,7 +15,7 @@ void spans_free(struct spans *s)
 	*s = (struct spans){ .max = s->max };
 }
 
-/* Gaps shorter than glue_ns go. */
+/* Close gaps shorter than glue_ns. */
 static void glue(struct spans *s)
 {
 	size_t n = 0;
@@ -33,7 +33,7 @@ static void glue(struct spans *s)
 	s->n = n;
 }
 
-/* For one more. */
+/* Make room for one more. */
 static int make_room(struct spans *s)
 {
 	size_t max = s->max ? s->max : SPANS_MAX, room = s->room ? 2 * s->room : ROOM_FIRST;
@@ -67,7 +67,7 @@ int spans_add(struct spans *s, uint64_t begin_ns, uint64_t end_ns)
 	res = make_room(s);
 	if (res < 0)
 		return res;
-	/* those that it touches are from FROM up to TO */
+	/* those that it touches go from FROM up to TO */
 	for (to = s->n; to > 0 && s->v[to - 1].begin_ns > end_ns; to--)
 		;
 	for (from = to; from > 0 && s->v[from - 1].end_ns >= begin_ns; from--)
@@ -112,12 +112,12 @@ void spans_close(struct spans *s)
 	}
 }
 
-/* The number of the last one that begins at or before NS, plus one. */
+/* Returns the number of the last one that begins at or before NS, plus one. */
 static size_t find(struct spans *s, uint64_t ns)
 {
 	size_t lo = 0, hi = s->n;
 
-	/* questions come in order of time, mostly: it is the same as before, or one of the next */
+	/* queries mostly come in order of time: it is the one before, or one of the next */
 	for (size_t i = s->hint; i <= s->hint + 1 && i <= s->n; i++)
 		if ((i == 0 || s->v[i - 1].begin_ns <= ns) && (i == s->n || s->v[i].begin_ns > ns))
 			return s->hint = i;
@@ -132,7 +132,7 @@ static size_t find(struct spans *s, uint64_t ns)
 	return s->hint = lo;
 }
 
-/* What is in the set before NS. */
+/* Returns how much of the set lies before NS. */
 static uint64_t before(struct spans *s, uint64_t ns)
 {
 	size_t i = find(s, ns);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A set of stretches of time, none of which touches another, and how much of it lies between two
- * instants. Exact as long as the set has room; one that has not is glued together where its gaps are
- * shortest, and tells how much it may be too long. Pure. All times ns.
+ * A set of stretches of time, none of which touches another, and how much of it lies between two instants.
+ * Exact as long as the set has room; a full set closes its shortest gaps, and counts by how much it may be
+ * too long. Pure. All times ns.
  */
 #ifndef STATS_SPANS_H
 #define STATS_SPANS_H
@@ -12,7 +12,7 @@
 
 struct span {
 	uint64_t begin_ns, end_ns;
-	uint64_t before_ns; /* what is in the set before it; after spans_close() */
+	uint64_t before_ns; /* the part of the set before it; after spans_close() */
 	float weight;	    /* the part of it that counts */
 };
 
@@ -20,10 +20,10 @@ struct spans {
 	struct span *v;
 	size_t n, room;
 	size_t max;	    /* 0: SPANS_MAX */
-	uint64_t glue_ns;   /* gaps below this are not seen any more */
-	uint64_t glued_ns;  /* what the set has and was never added: gaps */
+	uint64_t glue_ns;   /* gaps below this are closed */
+	uint64_t glued_ns;  /* time that is in the set but was never added: gaps */
 	uint64_t total_ns;  /* after spans_close() */
-	size_t hint;	    /* where the last question was answered */
+	size_t hint;	    /* where the last query was answered */
 };
 
 #define SPANS_MAX (1U << 20) /* 32 MiB */
@@ -32,32 +32,35 @@ struct spans {
 void spans_free(struct spans *s);
 
 /*
- * [BEGIN, END) belongs to the set. In constant time, amortized, where ends come in order; begins may be
- * as they like. 0 or -ENOMEM, then it is as before.
+ * Add [BEGIN, END) to the set. In constant time, amortized, where ends come in order; begins may come in
+ * any. 0 or -ENOMEM, and then the set is unchanged.
  */
 int spans_add(struct spans *s, uint64_t begin_ns, uint64_t end_ns);
-/* The same, only WEIGHT of it, from 0 to 1; not before what is there already. */
+/* Add it with WEIGHT, from 0 to 1; it must not lie before what the set has. */
 int spans_append(struct spans *s, uint64_t begin_ns, uint64_t end_ns, double weight);
 
-/* All is added. */
+/* No more is added. */
 void spans_close(struct spans *s);
-/* How much of NS in S counts. Signed numbers become others in one instruction; no stretch of time is beyond them. */
+/*
+ * Returns how much of NS in S counts. Signed numbers convert in one instruction; no stretch of time exceeds
+ * them.
+ */
 static inline uint64_t spans_weighed(const struct span *s, uint64_t ns)
 {
 	return s->weight == 1 ? ns : (uint64_t)(int64_t)((double)(int64_t)ns * (double)s->weight);
 }
 
-/* The same as spans_within(), wherever it lies. */
+/* spans_within() for any stretch. */
 uint64_t spans_within_any(struct spans *s, uint64_t begin_ns, uint64_t end_ns);
 
-/* How much of it is in [BEGIN, END). After spans_close(). */
+/* Returns how much of the set is in [BEGIN, END). After spans_close(). */
 static inline uint64_t spans_within(struct spans *s, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct span *at;
 
 	if (begin_ns >= end_ns || !s->n)
 		return 0;
-	/* mostly both are behind the begin of the stretch that answered last, and before that of the next */
+	/* mostly both are after the begin of the stretch that answered last, and before that of the next */
 	if (!s->hint || s->v[s->hint - 1].begin_ns > begin_ns || (s->hint < s->n && s->v[s->hint].begin_ns <= end_ns))
 		return spans_within_any(s, begin_ns, end_ns);
 	at = &s->v[s->hint - 1];

@@ -10,7 +10,7 @@ static unsigned int octave_of(uint64_t v)
 	return v ? 64 - (unsigned int)__builtin_clzll(v) : 0;
 }
 
-/* Where the percentile's bucket begins, and how many more values than that it holds. */
+/* Where the percentile's bucket begins, and how many more values it covers. */
 static uint64_t quantile(const struct spread *s, unsigned int per_mille, uint64_t *more)
 {
 	uint64_t rank = MAX((s->n * per_mille + 999) / 1000, 1), seen = 0;
@@ -21,7 +21,7 @@ static uint64_t quantile(const struct spread *s, unsigned int per_mille, uint64_
 			return hist_bucket_floor(i, SPREAD_SUB_BITS, more);
 	}
 	*more = 0;
-	return s->max; /* 0 of none; the last one; where counts are full */
+	return s->max; /* 0 when empty; the last one where counts are full */
 }
 
 uint64_t spread_quantile(const struct spread *s, unsigned int per_mille)

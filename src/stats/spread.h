@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How u64 values are spread, in 2 KiB, so that each process can have some: hist.h with an eighth of its
- * columns, so that a percentile is off by at most a sixteenth. Pure.
+ * The distribution of u64 values, in 2 KiB, so that each process can have some: hist.h with an eighth of
+ * its columns, so that a percentile is off by at most a sixteenth. Pure.
  */
 #ifndef STATS_SPREAD_H
 #define STATS_SPREAD_H
@@ -14,10 +14,10 @@
 #define SPREAD_BUCKETS ((64 - SPREAD_SUB_BITS + 1) << SPREAD_SUB_BITS)
 #define SPREAD_OCTAVES 65 /* [0]: zeros; [i]: 2^(i-1) to 2^i - 1 */
 
-/* All zero is the empty one. A count that is full stays so. */
+/* All zero is the empty one. A full count stays full. */
 struct spread {
 	uint64_t n, max;
-	uint64_t not_min; /* the complement of the smallest: it begins with 0 as all else does, so that adding asks no N */
+	uint64_t not_min; /* the complement of the smallest: 0 at first, so that adding need not check N */
 	uint32_t counts[SPREAD_BUCKETS];
 };
 
@@ -40,9 +40,12 @@ static inline uint64_t spread_min(const struct spread *s)
 	return ~s->not_min;
 }
 
-/* The nearest-rank percentile, PER_MILLE in 1..1000, as hist_quantile(). */
+/* Returns the nearest-rank percentile, PER_MILLE in 1..1000, as hist_quantile(). */
 uint64_t spread_quantile(const struct spread *s, unsigned int per_mille);
-/* The same, off by up to an eighth, and never above: sizes are round numbers mostly, which stay as they are. */
+/*
+ * The start of its bucket, too low by up to an eighth, never too high: sizes are mostly round numbers,
+ * which stay exact.
+ */
 uint64_t spread_quantile_floor(const struct spread *s, unsigned int per_mille);
 
 /* How many values lie in each power of two. */

@@ -8,14 +8,14 @@
 #include <sys/mman.h>
 
 #define ROOM_FIRST 64U
-#define LINE_BYTES 64 /* of caches; a value of this size is in one line then */
+#define LINE_BYTES 64 /* of cache lines; a value of this size lies in one line then */
 
 void table_init(struct table *t, size_t value_size, uint32_t max)
 {
 	*t = (struct table){ .value_size = value_size, .max = max };
 }
 
-/* malloc() might give memory that was used before, all of which would have to be cleared. */
+/* malloc() might return memory that was used before, all of which would have to be cleared. */
 void table_init_pids(struct table *t, size_t value_size, uint32_t max)
 {
 	void *pids = mmap(NULL, TABLE_PIDS * sizeof(*t->pids), PROT_READ | PROT_WRITE,
@@ -35,13 +35,16 @@ void table_free(struct table *t)
 	table_init(t, t->value_size, t->max);
 }
 
-/* Where KEY's slot would be. Fibonacci hashing (Knuth, TAOCP 3, 6.4): the high half of the product is well mixed. */
+/*
+ * Returns KEY's first slot. Fibonacci hashing (Knuth, TAOCP 3, 6.4): the high half of the product is well
+ * mixed.
+ */
 static uint32_t home(const struct table *t, uint64_t key)
 {
 	return (uint32_t)((key * 0x9e3779b97f4a7c15ULL) >> 32) & (2 * t->room - 1);
 }
 
-/* The slot where KEY is or would be. There is always a free one: half of them stay empty. */
+/* Returns the slot where KEY is or would be. There is always a free one: half of them stay empty. */
 static uint32_t *probe(const struct table *t, uint64_t key)
 {
 	uint32_t mask = 2 * t->room - 1, i = home(t, key);
@@ -65,7 +68,7 @@ static void *grown_values(const struct table *t, uint32_t room)
 	return values;
 }
 
-/* Each array is in place before the next is asked for: a failure half-way leaves a whole table. */
+/* Each array is in place before the next is allocated: a failure half-way leaves a whole table. */
 static int grow(struct table *t)
 {
 	uint32_t room = t->room ? 2 * t->room : ROOM_FIRST;
@@ -135,7 +138,7 @@ void table_expect_hashed(const struct table *t, uint64_t key)
 		__builtin_prefetch(&t->slots[home(t, key)]);
 }
 
-/* Nearly all are at the first slot that is looked at. */
+/* Nearly all are at the first slot. */
 void table_expect_entry(const struct table *t, uint64_t key)
 {
 	uint32_t at = key - 1 < t->counted ? 0 :

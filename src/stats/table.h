@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A hash table from u64 keys to fixed-size values that grows up to a cap: what the report sums up
- * per file, process and disk. Values lie in one array in the order of their first use, all zero at
- * first. No deletion.
+ * A hash table from u64 keys to fixed-size values that grows up to a cap, for the report's sums per file,
+ * process and disk. Values lie in one array in the order of their first use, all zero at first. No
+ * deletion.
  *
- * Keys that are PIDs are not hashed: there is an index with a place for each that can be, of which only the
- * pages in use take memory.
+ *
+ * Keys that are PIDs are not hashed: an index has a place for each possible PID, and only its used pages
+ * take memory.
  */
 #ifndef STATS_TABLE_H
 #define STATS_TABLE_H
@@ -16,19 +17,19 @@
 struct table {
 	size_t value_size;
 	uint32_t max;	  /* entries at most */
-	uint32_t n, room; /* entries there are, and that fit before it grows */
-	uint32_t counted; /* the first ones, whose keys count from 1, as FIDs mostly do: these are not looked up */
+	uint32_t n, room; /* entries used, and entries that fit before it grows */
+	uint32_t counted; /* the first ones, whose keys count from 1, as FIDs mostly do: these need no lookup */
 	uint64_t *keys;
 	void *values;	 /* where a cache line begins */
 	uint32_t *slots; /* 2 * room, open addressing: index + 1, 0 is free */
-	uint32_t *pids;	 /* TABLE_PIDS, by key: the same; NULL: all keys are hashed */
+	uint32_t *pids;	 /* TABLE_PIDS, by key: index + 1; NULL: all keys are hashed */
 };
 
 /* PID_MAX_LIMIT of 64-bit kernels, include/linux/threads.h. */
 #define TABLE_PIDS (1U << 22)
 
 void table_init(struct table *t, size_t value_size, uint32_t max);
-/* For keys that are PIDs or TIDs. Others are fine, and where there is no memory for the index all are hashed. */
+/* For keys that are PIDs or TIDs. Other keys work too, and without memory for the index all are hashed. */
 void table_init_pids(struct table *t, size_t value_size, uint32_t max);
 void table_free(struct table *t);
 
@@ -56,7 +57,7 @@ static inline void *table_find(const struct table *t, uint64_t key)
 
 void *table_get_or_new(struct table *t, uint64_t key);
 
-/* The same, made when it is not there. NULL when the table holds MAX or memory is out. */
+/* table_find(), but makes a missing entry. NULL when the table holds MAX or memory is out. */
 static inline void *table_get(struct table *t, uint64_t key)
 {
 	if (t->pids) {
@@ -69,8 +70,8 @@ static inline void *table_get(struct table *t, uint64_t key)
 }
 
 /*
- * KEY will be asked for soon: the processor may fetch where it is looked up, and when some time has gone by since that
- * its entry. Nothing else changes.
+ * KEY will be looked up soon: prefetch its slot, and when some time has passed since that, its entry.
+ * Nothing else changes.
  */
 void table_expect_hashed(const struct table *t, uint64_t key);
 void table_expect_entry(const struct table *t, uint64_t key);
@@ -93,11 +94,11 @@ static inline void table_expect(const struct table *t, uint64_t key)
 }
 
 /*
- * A key for a short string: its 64-bit FNV-1a hash. Names that collide would be summed up together;
+ * Returns a key for a short string: its 64-bit FNV-1a hash. Names that collide would be added up together;
  * among a million names the chance of that is below 1 in 10 million.
  */
 uint64_t table_key(const char *s, size_t len);
-/* That of a longer string, whose beginning has KEY and which S goes on with. */
+/* Returns the key of a longer string, whose beginning has KEY and is continued by S. */
 uint64_t table_key_more(uint64_t key, const char *s, size_t len);
 
 #endif

@@ -39,7 +39,7 @@ void timeline_free(struct timeline *t)
 	free(t);
 }
 
-/* The value of KEY in TABLE, of SIZE bytes, made when new. NULL: no room or no memory. */
+/* Returns the value of KEY in TABLE, of SIZE bytes, made when new. NULL: no room or no memory. */
 static void *value_of(struct table *table, uint64_t key, size_t size)
 {
 	void **at = table_get(table, key);
@@ -51,7 +51,7 @@ static void *value_of(struct table *table, uint64_t key, size_t size)
 
 /* --- bins ---------------------------------------------------------------------------------------- */
 
-/* The N of A in pairs, into the first half of it. */
+/* Adds up the N of A in pairs, into its first half. */
 #define FOLD(a, n)                                                                                         \
 	do {                                                                                               \
 		const size_t half_ = (size_t)(n) / 2;                                                      \
@@ -131,8 +131,8 @@ uint32_t timeline_find_bin(struct timeline *t, uint64_t ns)
 }
 
 /*
- * The part of the SPAN_NS before AT_NS that is in the next bin, of BIN_NS each: the bin into *BIN, 0 when
- * there is none left. *FROM_NS, where the rest begins, goes on.
+ * Returns the part of the SPAN_NS before AT_NS that is in the next bin, of BIN_NS each: the bin into *BIN,
+ * 0 when none is left. Advances *FROM_NS, where the rest begins.
  */
 static uint64_t next_part(const struct timeline *t, uint64_t bin_ns, uint64_t *from_ns, uint64_t at_ns, uint32_t *bin)
 {
@@ -149,7 +149,7 @@ static uint64_t next_part(const struct timeline *t, uint64_t bin_ns, uint64_t *f
 
 /* --- rates --------------------------------------------------------------------------------------- */
 
-/* What the trace, or that of the host, covers of BIN. */
+/* Returns how much of BIN the trace, or the host's trace, covers. */
 static uint64_t covered_ns(const struct timeline *t, uint32_t bin)
 {
 	uint64_t begin_ns = t->begin_ns + bin * t->bin_ns, end_ns = begin_ns + t->bin_ns;
@@ -201,7 +201,7 @@ void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns,
 		t->sum[what][bin] += value;
 		return;
 	}
-	/* by what is left, so that the parts are the whole */
+	/* from what is left, so that the parts add up to the whole */
 	while ((part = next_part(t, t->bin_ns, &from_ns, at_ns, &bin))) {
 		uint64_t left = at_ns - from_ns;
 		uint64_t now = value - placed - (uint64_t)((double)value * (double)left / (double)all);

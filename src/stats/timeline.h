@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What happened when: sums per bin of time over the length of a trace, whatever that turns out to be.
- * Bins double when they do not suffice, so memory is bounded and rows are read once. Pure: knows neither
- * files nor columns.
+ * Sums per bin of time over the length of a trace, which is not known ahead. Bins double when they do not
+ * suffice, so memory is bounded and rows are read once. Pure: knows neither files nor columns.
  */
 #ifndef STATS_TIMELINE_H
 #define STATS_TIMELINE_H
@@ -13,7 +12,7 @@
 #include "stats/table.h"
 
 #define TIMELINE_BINS 2048	/* at most */
-#define TIMELINE_LANE_FOLD 4	/* bins that are one of a process */
+#define TIMELINE_LANE_FOLD 4	/* timeline bins per bin of a process */
 #define TIMELINE_LANE_BINS (TIMELINE_BINS / TIMELINE_LANE_FOLD)
 #define TIMELINE_FIRST_BIN_NS 1000000
 #define TIMELINE_HEAT_ROWS 64	/* row I: 2^I to 2^(I+1) - 1 ns; the first has 0 too */
@@ -41,7 +40,7 @@ enum timeline_disk_sum {
 /* Latencies. */
 enum timeline_heat { TIMELINE_H_BIO_READ, TIMELINE_H_BIO_WRITE, TIMELINE_H_READ, TIMELINE_H_WRITE, TIMELINE_H_OPEN, TIMELINE_HEATS };
 
-/* What a process spends a bin in: calls on files; CPU time, where it is known. */
+/* What a process spends a bin on: calls on files; CPU time, where it is known. */
 enum timeline_busy { TIMELINE_B_READ, TIMELINE_B_WRITE, TIMELINE_B_OPEN, TIMELINE_B_OTHER, TIMELINE_B_CPU, TIMELINE_BUSY };
 
 struct timeline_disk {
@@ -56,15 +55,15 @@ struct timeline_span {
 
 struct timeline_lane {
 	uint64_t pid;
-	uint64_t begin_ns, end_ns; /* of its rows, or of its life where that is told */
+	uint64_t begin_ns, end_ns; /* of its rows, or of its life where that is known */
 	uint64_t total_ns;
-	uint64_t shortest_ns; /* of the longest, once there are as many as are kept; beside what each call looks at */
+	uint64_t shortest_ns; /* of the shortest that is kept, once the array is full; next to what each call looks at */
 	uint32_t n_longest;
-	struct timeline_span longest[TIMELINE_LONGEST]; /* of those that took as long the first ones, in the order of their ends */
+	struct timeline_span longest[TIMELINE_LONGEST]; /* of equal ones the first, in the order of their ends */
 	float busy_ns[TIMELINE_BUSY][TIMELINE_LANE_BINS];
 };
 
-/* Values that are measured now and then, as means per bin. */
+/* Values that are sampled, as means per bin. */
 struct timeline_points {
 	char panel[40], name[24];
 	const char *unit;
@@ -73,36 +72,36 @@ struct timeline_points {
 };
 
 struct timeline {
-	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; nothing is before the begin */
-	uint64_t bin_ns;	   /* the first, times a power of two */
+	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; nothing lies before it */
+	uint64_t bin_ns;	   /* the first length, times a power of two */
 	struct {
 		uint64_t begin_ns, end_ns;
 		uint32_t bin;
-	} at; /* the bin of the last question, mostly of the next one too; end_ns 0: none */
-	/* Of several hosts on one axis: whose this is, NULL else; from when to when there is a trace of it. */
+	} at; /* the bin of the last query, mostly of the next one too; end_ns 0: none */
+	/* Of several hosts on one axis: the host, else NULL; from when to when its trace is. */
 	const char *host;
 	uint64_t host_begin_ns, host_end_ns;
 	uint64_t sum[TIMELINE_SUMS][TIMELINE_BINS];
 	uint32_t heat[TIMELINE_HEATS][TIMELINE_BINS][TIMELINE_HEAT_ROWS];
 	bool has_heat[TIMELINE_HEATS], has_sched;
-	uint64_t data[TIMELINE_BINS];  /* bytes of data that somebody read */
-	uint64_t data_ns;	       /* somebody read or mapped data for the first time; 0: never */
+	uint64_t data[TIMELINE_BINS];  /* bytes of data read */
+	uint64_t data_ns;	       /* data was read or mapped for the first time; 0: never */
 	struct table disks;  /* struct timeline_disk *, by table_key(name) */
 	struct table lanes;  /* struct timeline_lane *, by PID */
 	struct table points; /* struct timeline_points *, by table_key("panel/name") */
-	uint64_t lanes_left_out; /* calls of processes that found no room */
-	uint64_t points_left_out; /* values of series that found none */
+	uint64_t lanes_left_out; /* calls of processes that had no room */
+	uint64_t points_left_out; /* values of series that had none */
 };
 
-/* One that begins at BEGIN_NS; 0: with what is added first. NULL: no memory. */
+/* Returns a timeline that begins at BEGIN_NS; 0: with what is added first. NULL: no memory. */
 struct timeline *timeline_new(uint64_t begin_ns);
 void timeline_free(struct timeline *t);
 
-/* Where its begin is not known: it is AT_NS. */
+/* Sets its begin to AT_NS where it is not known. */
 void timeline_begin(struct timeline *t, uint64_t at_ns);
 
-uint32_t timeline_bins(const struct timeline *t); /* those in use */
-/* The bin of NS, for arrays of TIMELINE_BINS; all is folded first if need be. */
+uint32_t timeline_bins(const struct timeline *t); /* the number of bins in use */
+/* Returns the bin of NS, for arrays of TIMELINE_BINS; folds all of them first if need be. */
 uint32_t timeline_find_bin(struct timeline *t, uint64_t ns);
 static inline uint32_t timeline_bin(struct timeline *t, uint64_t ns)
 {
@@ -113,16 +112,17 @@ static inline uint32_t timeline_bin(struct timeline *t, uint64_t ns)
 }
 
 /*
- * VALUES[BIN], of that many bins, per second of what the trace covers of it. Where that is less than half of a bin, at
- * either end, the bin and its neighbour are taken together: few calls in a moment are no rate. NAN: it covers nothing.
+ * Returns VALUES[BIN], an array of that many bins, per second of the trace's coverage. Where that is less
+ * than half of a bin, at either end, the bin and its neighbour are taken together: few calls in a moment
+ * give no rate. NAN without coverage.
  */
 double timeline_rate(const struct timeline *t, const uint64_t *values, uint32_t bin);
 
-/* Bins of twice the length, half as many; nothing else changes. */
+/* Folds into bins of twice the length, half as many; nothing else changes. */
 void timeline_fold(struct timeline *t);
 
 void timeline_add(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t value);
-/* The same, spread evenly over the SPAN_NS before AT_NS. */
+/* Adds VALUE evenly over the SPAN_NS before AT_NS. */
 void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns, uint64_t value);
 /* Made when new; NULL: no room or no memory. */
 struct timeline_lane *timeline_lane(struct timeline *t, uint64_t pid);
@@ -131,16 +131,16 @@ struct timeline_points *timeline_points(struct timeline *t, const char *panel, c
 
 void timeline_point(struct timeline *t, struct timeline_points *p, uint64_t at_ns, double value);
 
-/* --- what is done for most rows of a trace: here, to be compiled into where they are taken ------------- */
+/* --- called for most rows of a trace: in the header, to be inlined ------------------------------------ */
 
-/* BIN is timeline_bin() of when it ended. */
+/* BIN is timeline_bin() of its end. */
 static inline void timeline_latency(struct timeline *t, enum timeline_heat what, uint32_t bin, uint64_t lat_ns)
 {
 	t->heat[what][bin][63 - (unsigned int)__builtin_clzll(lat_ns | 1)]++;
 	t->has_heat[what] = true;
 }
 
-/* A read or write of BYTES that took LAT_NS ended: all that the sums and heat maps have of it. */
+/* A read or write of BYTES that took LAT_NS ended: its sums and heat maps. */
 static inline void timeline_transfer(struct timeline *t, bool write, uint32_t bin, uint64_t bytes, uint64_t lat_ns)
 {
 	t->sum[write ? TIMELINE_WRITE_BYTES : TIMELINE_READ_BYTES][bin] += bytes;
@@ -148,7 +148,7 @@ static inline void timeline_transfer(struct timeline *t, bool write, uint32_t bi
 	timeline_latency(t, write ? TIMELINE_H_WRITE : TIMELINE_H_READ, bin, lat_ns);
 }
 
-/* Where the SPAN_NS before AT_NS begin, which may have been before the timeline does. */
+/* Returns the begin of the SPAN_NS before AT_NS, which may lie before the timeline's. */
 static inline uint64_t timeline_from(const struct timeline *t, uint64_t at_ns, uint64_t span_ns)
 {
 	const uint64_t from_ns = at_ns > span_ns ? at_ns - span_ns : 0;
@@ -156,13 +156,13 @@ static inline uint64_t timeline_from(const struct timeline *t, uint64_t at_ns, u
 	return from_ns > t->begin_ns ? from_ns : t->begin_ns;
 }
 
-/* It is longer than one of those that are kept, or there is room for more. */
+/* SPAN is longer than the shortest that is kept, or there is room for more. */
 void timeline_keep_longest(struct timeline_lane *l, const struct timeline_span *span);
-/* NS of what is from FROM to AT_NS, and may be in several bins. */
+/* Spreads NS over the time from FROM to AT_NS, which may span several bins. */
 void timeline_spread_busy(struct timeline *t, struct timeline_lane *l, enum timeline_busy what, uint64_t from_ns,
 			  uint64_t at_ns, uint64_t ns);
 
-/* NS of the SPAN_NS before AT_NS, in BIN, were spent in WHAT, by who has the lane L; NULL: it has found no room. */
+/* Adds NS of the SPAN_NS before AT_NS, in BIN, to WHAT of the process with the lane L; NULL: it had no room. */
 static inline void timeline_lane_busy(struct timeline *t, struct timeline_lane *l, enum timeline_busy what, uint32_t bin,
 				      uint64_t at_ns, uint64_t span_ns, uint64_t ns)
 {
@@ -183,7 +183,7 @@ static inline void timeline_lane_busy(struct timeline *t, struct timeline_lane *
 		timeline_spread_busy(t, l, what, from_ns, at_ns, ns);
 }
 
-/* The same of PID. */
+/* timeline_lane_busy() for PID. */
 static inline void timeline_busy(struct timeline *t, uint64_t pid, enum timeline_busy what, uint64_t at_ns, uint64_t span_ns,
 				 uint64_t ns)
 {

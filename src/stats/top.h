@@ -4,8 +4,9 @@
 #define STATS_TOP_H
 
 /*
- * A place for what has KEY in the array TOP, of which N are in use and MAX there is room for, the largest first; those
- * behind it move. KEY_OF is the key of the entry that E, a name of the caller's, points to. NULL: it is none of the largest.
+ * Returns a place for KEY in the array TOP, of which N of MAX are in use, the largest first; those after it
+ * move. KEY_OF is the key of the entry that E, a name of the caller's, points to. NULL: it is none of the
+ * largest.
  */
 #define TOP_PLACE(top, n, max, e, key_of, key)                                                                            \
 	({                                                                                                                \
