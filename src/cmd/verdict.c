@@ -49,7 +49,7 @@ uint64_t verdict_trace_bytes(int dirfd)
 /* --- the reader's side ------------------------------------------------------------------------------------ */
 
 /* Those of which start says so by itself: processes that still run. */
-static bool is_said(const struct missing_reason *r)
+static bool is_listed(const struct missing_reason *r)
 {
 	return r->kind == MISSING_LEFT_RUNNING || r->kind == MISSING_ENDED_BEFORE;
 }
@@ -60,7 +60,7 @@ static void put_missing(const struct report_missing *m, FILE *out)
 	unsigned int more = 0;
 
 	for (unsigned int i = 0; i < m->n; i++) {
-		if (is_said(&m->reason[i]))
+		if (is_listed(&m->reason[i]))
 			continue;
 		if (first)
 			more++;

@@ -137,7 +137,7 @@ void report_phases_json(const struct report *const *r, unsigned int n, struct js
 
 	json_array(j, "phases");
 	for (unsigned int host = 0; host < n; host++)
-		merged += phases_json(r[host], j, report_told(r[host], PHASES_SHOWN, 1) / n);
+		merged += phases_json(r[host], j, report_at_most(r[host], PHASES_SHOWN, 1) / n);
 	json_end(j);
 	json_u64(j, "phases_merged", merged);
 	json_u64(j, "phases_left_out", 0); /* as it was called when the first ones were all that was told */
@@ -145,7 +145,7 @@ void report_phases_json(const struct report *const *r, unsigned int n, struct js
 	merged = 0;
 	json_array(j, "gaps");
 	for (unsigned int host = 0; host < n; host++)
-		merged += gaps_json(r[host], j, MAX(report_told(r[host], GAPS_SHOWN, 4) / n, 1));
+		merged += gaps_json(r[host], j, MAX(report_at_most(r[host], GAPS_SHOWN, 4) / n, 1));
 	json_end(j);
 	json_u64(j, "gaps_merged", merged);
 }

@@ -121,7 +121,7 @@ static void time_call(struct scan *s, const struct report_call_facts *c)
 }
 
 /* The same in who used which file, what is no file, how values are spread. */
-static void tell_call(struct scan *s, const struct report_call_facts *c)
+static void pass_call(struct scan *s, const struct report_call_facts *c)
 {
 	if (!s->report->uses)
 		return;
@@ -176,7 +176,7 @@ static bool take_call(struct scan *s)
 			first_data_map(&c.proc->first_data, s->time_ns - c.lat_ns);
 		hist_add(&func->op.size, c.bytes);
 	}
-	tell_call(s, &c);
+	pass_call(s, &c);
 	if (r->why && s->kind != REPORT_MMAP)
 		why_rows_take(s, &c);
 	return true;
@@ -275,7 +275,7 @@ static inline __attribute__((always_inline)) bool take_rw(struct scan *s, bool w
 	r->by_type[c.type][write].time_ns += c.again_side ? 0 : c.lat_ns;
 	if (c.done)
 		add_transfer(s, &c, op, write, c.bytes);
-	tell_call(s, &c);
+	pass_call(s, &c);
 	if (r->why)
 		why_rw_take(s, &c);
 	if (no_result) {

@@ -232,7 +232,7 @@ static int step_go(struct client *c)
 
 /* --- meanwhile ------------------------------------------------------------------------------------------- */
 
-static void tell_end(struct client *c)
+static void report_end(struct client *c)
 {
 	const struct relay_log *log = c->workload.relay.log;
 	unsigned long long lost = log ? __atomic_load_n(&log->lost_bytes, __ATOMIC_RELAXED) : 0;
@@ -272,7 +272,7 @@ static int on_workload(void *ctx, int fd, uint32_t events)
 	if (workload_reap(&c->workload)) {
 		loop_del(&c->loop, fd);
 		workload_await_output(&c->workload);
-		tell_end(c);
+		report_end(c);
 	}
 	advance(c);
 	return 0;

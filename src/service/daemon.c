@@ -19,7 +19,7 @@
 #define PRUNE_EVERY_NS (60 * NSEC_PER_SEC)
 #define KILL_AFTER_NS (75 * NSEC_PER_SEC) /* the unit's TimeoutStopSec is 90 s */
 
-void daemon_tell(struct daemon *d, const char *first)
+void daemon_notify(struct daemon *d, const char *first)
 {
 	autofree char *text = util_fmt("%s\nSTATUS=%u traces of users, %u always-on", first,
 				       daemon_children(d, DAEMON_USERS, 0), daemon_children(d, DAEMON_ALWAYS, 0));
@@ -31,7 +31,7 @@ void daemon_tell(struct daemon *d, const char *first)
 
 /* --- the state folder ------------------------------------------------------------------------------------ */
 
-static void say_gone(const char *path, uint64_t bytes, int error)
+static void log_removed(const char *path, uint64_t bytes, int error)
 {
 	if (error)
 		log_warn("%s cannot be removed: %s", path, strerror(-error));
@@ -48,7 +48,7 @@ static void prune_tick(struct daemon *d)
 	if ((!c->keep_bytes && !c->keep_ns) || (d->retain_ns && daemon_now() - d->retain_ns < PRUNE_EVERY_NS))
 		return;
 	d->retain_ns = daemon_now();
-	r = prune_traces(c->state, c->keep_bytes, c->keep_ns, clock_now_ns(CLOCK_REALTIME), say_gone);
+	r = prune_traces(c->state, c->keep_bytes, c->keep_ns, clock_now_ns(CLOCK_REALTIME), log_removed);
 	if (r < 0 && r != -ENOENT)
 		log_err_r(r, "%s", c->state);
 }
@@ -82,7 +82,7 @@ static void stop(struct daemon *d)
 		return;
 	d->stop_ns = daemon_now();
 	log_info("stopping: %u traces end", daemon_children(d, DAEMON_USERS | DAEMON_ALWAYS, 0));
-	daemon_tell(d, "STOPPING=1");
+	daemon_notify(d, "STOPPING=1");
 	daemon_listen_end(d);
 	daemon_children(d, DAEMON_USERS, SIGTERM);
 	stop_tick(d);
@@ -113,7 +113,7 @@ static void reload(struct daemon *d)
 	struct daemon_conf fresh, old;
 	int r;
 
-	daemon_tell(d, first ? first : "RELOADING=1");
+	daemon_notify(d, first ? first : "RELOADING=1");
 	r = daemon_conf_read(&fresh, d->file, d->may_lack);
 	if (r == 0 && (r = take(d, &fresh, &old)) < 0)
 		daemon_conf_free(&fresh);
@@ -125,7 +125,7 @@ static void reload(struct daemon *d)
 		daemon_conf_free(&old);
 		log_info("%s read again", d->file);
 	}
-	daemon_tell(d, "READY=1");
+	daemon_notify(d, "READY=1");
 }
 
 static int on_signal(void *ctx, int fd, uint32_t events)
@@ -219,7 +219,7 @@ int daemon_run(const char *file, bool may_lack)
 			 d.conf.users ? d.conf.socket : "", d.conf.n_traces);
 		daemon_always_apply(&d, NULL);
 		daemon_always_tick(&d);
-		daemon_tell(&d, "READY=1");
+		daemon_notify(&d, "READY=1");
 		r = loop_run(&d.loop);
 		log_info("stopped");
 	}

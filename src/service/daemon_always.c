@@ -37,7 +37,7 @@ static void always_start(struct daemon *d, struct always *a)
 		always_try_later(a);
 		return;
 	}
-	a->anew = false;
+	a->restart = false;
 	log_info("[trace %s] started as process %d, in %s/%s", a->name, a->child.pid, d->conf.state, a->name);
 }
 
@@ -53,7 +53,7 @@ static int on_always(void *ctx, int fd, uint32_t events)
 
 		if (!daemon_reap(d, &a->child, &status))
 			continue;
-		if (!a->trace || d->stop_ns || a->anew) {
+		if (!a->trace || d->stop_ns || a->restart) {
 			log_info("[trace %s] has ended", a->name);
 			if (!a->trace)
 				*a = (struct always){};
@@ -66,7 +66,7 @@ static int on_always(void *ctx, int fd, uint32_t events)
 		log_warn("[trace %s] %s: started again in %llu s", a->name, daemon_end_of(status, how),
 			 (unsigned long long)(a->backoff_ns / NSEC_PER_SEC));
 	}
-	daemon_tell(d, "");
+	daemon_notify(d, "");
 	return 0;
 }
 
@@ -102,7 +102,7 @@ void daemon_always_apply(struct daemon *d, const struct daemon_conf *old)
 		a->trace = t;
 		a->again_ns = a->backoff_ns = 0;
 		if (a->child.pid && (!before || !daemon_trace_same(before, t) || strcmp(old->state, c->state))) {
-			a->anew = true;
+			a->restart = true;
 			daemon_signal(&a->child, SIGTERM);
 		}
 	}

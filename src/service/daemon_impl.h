@@ -29,7 +29,7 @@ struct always {
 	char name[DAEMON_NAME_MAX];
 	struct child child;
 	uint64_t again_ns, backoff_ns; /* when it is tried again; how long that was */
-	bool anew;		       /* it ends, to begin with what the config says now */
+	bool restart;		       /* it ends, to begin with what the config says now */
 };
 
 struct daemon {
@@ -53,7 +53,7 @@ static inline uint64_t daemon_now(void)
 }
 
 /* daemon.c: a line for systemd, if it has started us: FIRST and how many traces there are. */
-void daemon_tell(struct daemon *d, const char *first);
+void daemon_notify(struct daemon *d, const char *first);
 
 /*
  * prune.c: keep at most KEEP_BYTES of whole traces in the folder STATE (0: any number), and none that ended more than

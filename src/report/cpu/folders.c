@@ -90,7 +90,7 @@ _Static_assert(sizeof(struct cpu_caller) == 64, "it is to be one cache line");
 #define CALLERS 1024U
 
 /* The row's COMM, FUNC and what is between them; nothing where the file has them otherwise. */
-static inline struct reader_field who_and_what(const struct scan *s)
+static inline struct reader_field pid_and_fid(const struct scan *s)
 {
 	const struct reader_field comm = scan_field(s, COL_COMM), func = scan_field(s, COL_FUNC);
 	const bool in_order = s->at[COL_COMM] && s->at[COL_COMM] < s->at[COL_FUNC];
@@ -117,7 +117,7 @@ static struct cpu_call *find_call(const struct cpu_calls *of, const struct scan 
 /* The row's process and name under its FUNC, or what else its file's rows waited in, where it has waited so; NULL. */
 static inline struct cpu_call *call_that_waited(const struct cpu_calls *of, const struct scan *s, const struct call_row *c)
 {
-	const struct reader_field text = who_and_what(s);
+	const struct reader_field text = pid_and_fid(s);
 	struct cpu_caller *known = &of->r->callers[c->pid % CALLERS];
 
 	if (!c->pid || c->pid > UINT32_MAX)

@@ -80,7 +80,7 @@ static bool is_one_machine(const struct report_job *job)
 	return boot[0];
 }
 
-static void tell_error(struct report_job *job)
+static void note_error(struct report_job *job)
 {
 	bool one = is_one_machine(job);
 
@@ -95,7 +95,7 @@ int report_job_close(struct report_job *job)
 {
 	name_hosts(job);
 	align(job);
-	tell_error(job);
+	note_error(job);
 	job->total = report_job_total(job, &job->n_doubts);
 	return job->total ? 0 : -ENOMEM;
 }

@@ -74,7 +74,7 @@ static const struct rule *choose(const struct report_job *job)
 }
 
 /* Those of which CODE was found to be it, or the others, with what was found there. */
-static void tell_hosts(const struct report_job *job, const char *code, bool others, struct finding *f)
+static void show_hosts(const struct report_job *job, const char *code, bool others, struct finding *f)
 {
 	unsigned int n = 0;
 	char *text = NULL;
@@ -99,7 +99,7 @@ static void tell_hosts(const struct report_job *job, const char *code, bool othe
 		fprintf(out, ", and %u more", n - HOSTS_SHOWN);
 	fclose(out);
 	if (n)
-		finding_tell(f, others ? "on %u of %u hosts something else: %s" : "found on %u of %u hosts: %s", n,
+		finding_add(f, others ? "on %u of %u hosts something else: %s" : "found on %u of %u hosts: %s", n,
 			     job->n, text);
 	free(text);
 }
@@ -114,7 +114,7 @@ bool report_job_why(const struct report_job *job, struct finding *ret)
 	ret->share = ret->measure = mean_share(job, rule->code);
 	if (job->total && job->total->missing.caveat)
 		ret->caveat = strdup(job->total->missing.caveat);
-	tell_hosts(job, rule->code, false, ret);
-	tell_hosts(job, rule->code, true, ret);
+	show_hosts(job, rule->code, false, ret);
+	show_hosts(job, rule->code, true, ret);
 	return true;
 }

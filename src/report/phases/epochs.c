@@ -303,7 +303,7 @@ static uint32_t generations_of(const struct epoch_groups *g, const struct phase_
  * What a line at NS says was before that by as much as it came late: workers that have begun meanwhile are of what comes
  * next. Those of a shorter life are not told apart from it.
  */
-static uint64_t was_at(const struct epoch_trace *t, uint64_t ns)
+static uint64_t adjusted_ns(const struct epoch_trace *t, uint64_t ns)
 {
 	for (uint32_t i = 0; t->workers && i < t->workers->n; i++) {
 		const struct phase_generation *v = &t->workers->v[i];
@@ -363,7 +363,7 @@ struct epoch_bounds epoch_bounds_of(const struct epoch_groups *g, uint32_t i, en
 {
 	struct epoch_bounds b = by_lines(g, i, side, t);
 
-	b.begin_ns = b.since_start ? b.begin_ns : was_at(t, b.begin_ns);
-	b.end_ns = b.until_end ? b.end_ns : was_at(t, b.end_ns);
+	b.begin_ns = b.since_start ? b.begin_ns : adjusted_ns(t, b.begin_ns);
+	b.end_ns = b.until_end ? b.end_ns : adjusted_ns(t, b.end_ns);
 	return b;
 }

@@ -121,7 +121,7 @@ static void infer_checkpoints(struct phases *p, struct phase_saves *saves, const
 }
 
 /* Whether somebody who knows tells of one of KIND; PHASE_KINDS: of any. */
-static bool is_told(const struct phases *p, enum phase_kind kind)
+static bool has_source(const struct phases *p, enum phase_kind kind)
 {
 	for (uint32_t i = 0; i < p->recorded.n; i++) {
 		const struct phase *phase = &p->recorded.v[i];
@@ -138,9 +138,9 @@ void phases_infer(struct phases *p, const struct timeline *t, struct phase_saves
 
 	if (!t->begin_ns || timeline_bins(t) < LEAST_WINDOWS)
 		return;
-	if (!is_told(p, PHASE_KINDS) && sum_of(t, t->sum[TIMELINE_READS]) >= LEAST_READS)
+	if (!has_source(p, PHASE_KINDS) && sum_of(t, t->sum[TIMELINE_READS]) >= LEAST_READS)
 		steady_ns = infer_steady(p, t);
-	if (!is_told(p, PHASE_CHECKPOINT))
+	if (!has_source(p, PHASE_CHECKPOINT))
 		infer_checkpoints(p, saves, t, sure ? from_ns : MAX(from_ns, steady_ns));
 	if (phases_close(p, t->begin_ns) == 0)
 		phases_end(p, t->begin_ns, t->end_ns);

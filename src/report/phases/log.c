@@ -78,7 +78,7 @@ static void take_line(struct phase_reader *r, struct phase_log *log, const char 
 	log->entries++;
 	log->last_ns = at_ns;
 	take_side(r, log, at_ns, row_ns > 0);
-	if (!log->tells)
+	if (!log->passes)
 		return;
 	dlio_init(r, log, &l, at_ns);
 	l.entry.at_ns = at_ns;
@@ -176,7 +176,7 @@ static void note_rules(struct phase_reader *r, const struct phase_log *log)
 void phase_log_note(struct phase_reader *r, const struct phase_log *log, bool named)
 {
 	note_rules(r, log);
-	r->entries += log->tells ? log->entries : 0;
+	r->entries += log->passes ? log->entries : 0;
 	if (log->broken)
 		phase_note(r, "%s: %" PRIu64 " lines about phases are not whole and were left out", log->name,
 			   log->broken);
@@ -251,7 +251,7 @@ static ssize_t read_text(struct phase_reader *r, struct phase_log *log, struct u
 	bool skip = false;
 	ssize_t got = 1;
 
-	while ((log->tells || !is_of_trace(log)) &&
+	while ((log->passes || !is_of_trace(log)) &&
 	       (got = unpack_read(u, r->text + have, sizeof(r->text) - have)) > 0 && !is_bomb(u))
 		have = take_lines(r, log, have + (size_t)got, &skip);
 	if (!skip && got <= 0)
@@ -266,7 +266,7 @@ static int read_twice(struct phase_reader *r, struct phase_log *log, struct unpa
 
 	if (res < 0 || !is_of_trace(log))
 		return res;
-	*log = (struct phase_log){ .name = log->name, .tells = true };
+	*log = (struct phase_log){ .name = log->name, .passes = true };
 	res = unpack_seek(u, 0);
 	return res < 0 ? res : (int)read_text(r, log, u);
 }

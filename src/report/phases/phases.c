@@ -163,7 +163,7 @@ static struct phase whole(uint32_t name, const struct begun *b, int64_t rank, ui
 	};
 }
 
-static void tell_whole(struct phases *p, uint32_t name, const struct begun *b, int64_t rank, uint64_t end_ns)
+static void add_whole(struct phases *p, uint32_t name, const struct begun *b, int64_t rank, uint64_t end_ns)
 {
 	const struct phase phase = whole(name, b, rank, end_ns);
 
@@ -256,7 +256,7 @@ static bool lasting_ends(struct phases *p, uint32_t name, const struct phase_ent
 
 	if (!b || !b->name || (name != PHASES_NONE && b->name != name + 1))
 		return false;
-	tell_whole(p, b->name - 1, b, t->rank, t->at_ns);
+	add_whole(p, b->name - 1, b, t->rank, t->at_ns);
 	b->name = 0;
 	return true;
 }
@@ -279,7 +279,7 @@ static void ends(struct phases *p, uint32_t name, const struct phase_entry *t)
 	if (b && b->is_open && b->heading && lasting_ends(p, name, t))
 		return;
 	if (b && b->is_open) {
-		tell_whole(p, name, b, t->rank, t->at_ns);
+		add_whole(p, name, b, t->rank, t->at_ns);
 		b->is_open = false;
 	} else if (!lasting_ends(p, name, t)) {
 		lone_end(p, name, t);
@@ -372,14 +372,14 @@ static void leave_open(struct phases *p)
 		uint32_t name = (uint32_t)(p->open.keys[i] >> 32);
 
 		if (b->is_open && !(b->heading && !p->names[name].has_ends))
-			tell_whole(p, name, b, rank_of(p->open.keys[i]), p->names[name].has_ends ? PHASE_NO_END : b->until_ns);
+			add_whole(p, name, b, rank_of(p->open.keys[i]), p->names[name].has_ends ? PHASE_NO_END : b->until_ns);
 		b->is_open = false;
 	}
 	for (uint32_t i = 0; i < p->lasting.n; i++) {
 		struct begun *b = table_at(&p->lasting, i);
 
 		if (b->name)
-			tell_whole(p, b->name - 1, b, rank_of(p->lasting.keys[i]), PHASE_NO_END);
+			add_whole(p, b->name - 1, b, rank_of(p->lasting.keys[i]), PHASE_NO_END);
 		b->name = 0;
 	}
 }

@@ -165,7 +165,7 @@ static void note_unread(struct phase_reader *r, const struct manifest_facts *m)
 
 static void read_folder(struct phase_reader *r, int dirfd, const struct manifest_facts *m)
 {
-	struct phase_log log = { .name = "workload.out", .tells = true };
+	struct phase_log log = { .name = "workload.out", .passes = true };
 	autoclose int fd = -1;
 	int res = read_rows(r, dirfd, "workload.out", "TEXT", output_row, &log);
 

@@ -157,13 +157,13 @@ struct lives {
 	bool attached;
 };
 
-static struct life *life_of(struct lives *all, uint64_t pid, bool anew)
+static struct life *life_of(struct lives *all, uint64_t pid, bool is_new)
 {
 	uint32_t *at = table_get(&all->by_pid, pid);
 
 	if (!at)
 		return NULL;
-	if (*at && !anew)
+	if (*at && !is_new)
 		return &all->v[*at - 1];
 	if (all->n == all->room) {
 		uint32_t room = all->room ? 2 * all->room : 256;

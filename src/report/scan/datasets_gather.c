@@ -65,17 +65,17 @@ static void find_many(struct gather *g)
 static uint64_t name_but_digits(struct reader_field name)
 {
 	uint64_t key = table_key("", 0);
-	bool any = false, was_digit = false;
+	bool any = false, in_digits = false;
 
 	for (size_t i = 0; i < name.len; i++) {
 		const bool digit = name.p[i] >= '0' && name.p[i] <= '9';
 
 		if (!digit)
 			key = table_key_more(key, &name.p[i], 1);
-		else if (!was_digit)
+		else if (!in_digits)
 			key = table_key_more(key, "", 1);
 		any |= digit;
-		was_digit = digit;
+		in_digits = digit;
 	}
 	return any ? key : 0;
 }

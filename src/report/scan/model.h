@@ -269,7 +269,7 @@ struct report {
 #define REPORT_THIN_MAX 8
 
 /* Of MOST that are told at most, but LEAST always. */
-static inline uint32_t report_told(const struct report *r, uint32_t most, uint32_t least)
+static inline uint32_t report_at_most(const struct report *r, uint32_t most, uint32_t least)
 {
 	return most >> r->thin > least ? most >> r->thin : least;
 }

@@ -44,9 +44,9 @@ GET(comm, struct account, a)
 	cell->text = p ? p->comm : NULL;
 }
 
-GET(who, struct account, a)
+GET(awaited, struct account, a)
 {
-	cell->text = a->who[0] ? a->who : NULL;
+	cell->text = a->awaited[0] ? a->awaited : NULL;
 }
 
 #define ACCOUNT(member) VIEW_AT(struct account, member)
@@ -77,7 +77,7 @@ static const struct view_column columns[] = {
 	TERM("device_ns", "DEVICE", ACCOUNT_DEVICE, "in ioctl(2): a GPU's driver, mostly"),
 	TERM("sleep_ns", "SLEEP", ACCOUNT_SLEEP, "slept for a time, or until a signal"),
 	TERM("other_ns", "OTHER", ACCOUNT_OTHER, "asleep in any other call; without sched.out all that is in no row"),
-	{ "others", "WHO", VIEW_TEXT, 0, .get = who, .what = "whom it waited for in OTHERS" },
+	{ "others", "WHO", VIEW_TEXT, 0, .get = awaited, .what = "whom it waited for in OTHERS" },
 	{ 0 },
 };
 
@@ -126,9 +126,9 @@ static void put_terms(const struct account *a, unsigned int most, FILE *out)
 	for (unsigned int i = 0; i < most && *terms[i] >= LEAST * a->wall_ns; i++) {
 		enum account_term term = (enum account_term)(terms[i] - a->ns);
 
-		fprintf(out, "%s %s ", before, term == ACCOUNT_OTHERS && a->who[0] ? "waiting for" : texts[term]);
-		if (term == ACCOUNT_OTHERS && a->who[0]) {
-			fmt_text(out, a->who, 0);
+		fprintf(out, "%s %s ", before, term == ACCOUNT_OTHERS && a->awaited[0] ? "waiting for" : texts[term]);
+		if (term == ACCOUNT_OTHERS && a->awaited[0]) {
+			fmt_text(out, a->awaited, 0);
 			fputc(' ', out);
 		}
 		fprintf(out, "%.1f %%", 100 * *terms[i] / a->wall_ns);

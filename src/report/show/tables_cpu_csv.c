@@ -27,7 +27,7 @@ GET(comm, struct cpu_task, t)
 
 /* --- tasks, processes and threads ---------------------------------------------------------------------------- */
 
-static bool has_been(const void *of, const void *row)
+static bool task_has_run(const void *of, const void *row)
 {
 	return ((const struct cpu_task *)row)->threads || ((const struct cpu_task *)row)->sums.run_ns;
 }
@@ -60,10 +60,10 @@ static const struct view_column task_columns[] = {
 
 static const struct view tasks_csv = {
 	.csv = "tasks", .what = "all threads of a name and kind", .columns = task_columns,
-	VIEW_TABLE(struct report_cpu, tasks), VIEW_MOST(struct cpu_task, sums.run_ns), .has = has_been,
+	VIEW_TABLE(struct report_cpu, tasks), VIEW_MOST(struct cpu_task, sums.run_ns), .has = task_has_run,
 };
 
-static bool role_has_been(const void *of, const void *row)
+static bool role_has_run(const void *of, const void *row)
 {
 	return ((const struct cpu_role *)row)->threads || ((const struct cpu_role *)row)->sums.run_ns;
 }
@@ -87,11 +87,11 @@ static const struct view_column process_columns[] = {
 
 static const struct view processes_csv = {
 	.csv = "processes", .what = "a process under one of its names", .columns = process_columns,
-	VIEW_TABLE(struct report_cpu, roles), VIEW_MOST(struct cpu_role, sums.run_ns), .has = role_has_been,
+	VIEW_TABLE(struct report_cpu, roles), VIEW_MOST(struct cpu_role, sums.run_ns), .has = role_has_run,
 };
 
 /* The first is all that are beyond the table's end. */
-static bool thread_has_been(const void *of, const void *row)
+static bool thread_has_run(const void *of, const void *row)
 {
 	return row != table_at(&((const struct report_cpu *)of)->threads, 0) || ((const struct cpu_thread *)row)->sums.run_ns;
 }
@@ -135,7 +135,7 @@ static const struct view_column thread_columns[] = {
 
 static const struct view threads_csv = {
 	.csv = "threads", .what = "the life of a thread, under its last name", .columns = thread_columns,
-	VIEW_TABLE(struct report_cpu, threads), .has = thread_has_been,
+	VIEW_TABLE(struct report_cpu, threads), .has = thread_has_run,
 };
 
 /* --- tables with two keys: the numbers that their key is made of, and the value ---------------------------------- */

@@ -164,7 +164,7 @@ static void series(const struct report *r, struct json *j)
 	for (uint32_t i = 0; i < t->disks.n; i++) {
 		const struct timeline_disk *d = *(void **)table_at(&t->disks, i);
 
-		if (d && i < report_told(r, TIMELINE_DISKS_MAX, 2))
+		if (d && i < report_at_most(r, TIMELINE_DISKS_MAX, 2))
 			disk_series(j, t, d, &u);
 	}
 }
@@ -208,7 +208,7 @@ static void sampled(const struct report *r, struct json *j)
 	for (uint32_t i = 0; i < t->points.n; i++) {
 		const struct timeline_points *p = *(void **)table_at(&t->points, i);
 
-		if (p && !is_dull(p) && i < report_told(r, TIMELINE_POINTS_MAX, 16))
+		if (p && !is_dull(p) && i < report_at_most(r, TIMELINE_POINTS_MAX, 16))
 			points(j, t, p);
 	}
 }
@@ -365,7 +365,7 @@ static void lane(const struct report *r, struct json *j, const struct timeline_l
 		json_end(j);
 	}
 	json_end(j);
-	longest(j, l, names, report_told(r, TIMELINE_LONGEST, 1));
+	longest(j, l, names, report_at_most(r, TIMELINE_LONGEST, 1));
 	json_end(j);
 }
 
@@ -396,11 +396,11 @@ static uint64_t lanes(const struct report *r, struct json *j, uint32_t most)
 
 /* An array of what each of the N reports has of it. */
 static void of_each(struct json *j, const char *key, const struct report *const *r, unsigned int n,
-		    void (*tell)(const struct report *r, struct json *j))
+		    void (*members)(const struct report *r, struct json *j))
 {
 	json_array(j, key);
 	for (unsigned int i = 0; i < n; i++)
-		tell(r[i], j);
+		members(r[i], j);
 	json_end(j);
 }
 
@@ -411,7 +411,7 @@ static uint64_t series_left_out(const struct report *const *r, unsigned int n)
 
 	for (unsigned int i = 0; i < n; i++) {
 		const struct timeline *t = r[i]->timeline;
-		uint32_t disks = report_told(r[i], TIMELINE_DISKS_MAX, 2), points = report_told(r[i], TIMELINE_POINTS_MAX, 16);
+		uint32_t disks = report_at_most(r[i], TIMELINE_DISKS_MAX, 2), points = report_at_most(r[i], TIMELINE_POINTS_MAX, 16);
 
 		all += t->disks.n - MIN(t->disks.n, disks) + t->points.n - MIN(t->points.n, points);
 	}
@@ -451,7 +451,7 @@ void report_timelines_json(const struct report *const *r, unsigned int n, const 
 	json_u64(j, "lane_bin_ns", t->bin_ns * TIMELINE_LANE_FOLD);
 	json_array(j, "lanes");
 	for (unsigned int i = 0; i < n; i++)
-		left_out += lanes(r[i], j, MAX(report_told(r[i], LANES_SHOWN, LANES_LEAST) / n, LANES_LEAST));
+		left_out += lanes(r[i], j, MAX(report_at_most(r[i], LANES_SHOWN, LANES_LEAST) / n, LANES_LEAST));
 	json_end(j);
 	json_u64(j, "lanes_left_out", left_out);
 	json_u64(j, "series_left_out", series_left_out(r, n));

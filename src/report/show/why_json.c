@@ -57,7 +57,7 @@ static void trainers(const struct why *w, struct json *j)
 		json_u64(j, "begin_ns", t->begin_ns);
 		json_u64(j, "end_ns", t->end_ns);
 		json_str(j, "by", why_basis_names[t->basis]);
-		json_u64_known(j, "waited_ns", why_tells(t), t->waited_ns);
+		json_u64_known(j, "waited_ns", why_knows_waits(t), t->waited_ns);
 		json_u64(j, "loaders", t->loaders);
 		json_end(j);
 	}

@@ -109,13 +109,13 @@ static void name_others(const struct report *r, const struct why_trainer *t, dou
 	double outside_ns = t->main.ns[SLEEP_SOCKET] + t->main.ns[SLEEP_POLL];
 
 	if (t->loaders)
-		snprintf(a->who, sizeof(a->who), "its %u loader%s", t->loaders, t->loaders > 1 ? "s" : "");
+		snprintf(a->awaited, sizeof(a->awaited), "its %u loader%s", t->loaders, t->loaders > 1 ? "s" : "");
 	else if (p && sleeps_busy_ns(&r->why->others) > a->ns[ACCOUNT_OTHERS] / 2)
-		snprintf(a->who, sizeof(a->who), "process %u (%s)", (unsigned int)p->pid, p->comm);
+		snprintf(a->awaited, sizeof(a->awaited), "process %u (%s)", (unsigned int)p->pid, p->comm);
 	else if (outside_ns > pipes_ns + t->main.ns[SLEEP_CHILD])
-		snprintf(a->who, sizeof(a->who), "the network, or a process that is not of the job");
+		snprintf(a->awaited, sizeof(a->awaited), "the network, or a process that is not of the job");
 	else if (p)
-		snprintf(a->who, sizeof(a->who), "other processes of the job");
+		snprintf(a->awaited, sizeof(a->awaited), "other processes of the job");
 }
 
 /* --- accounts ----------------------------------------------------------------------------------------- */

@@ -31,7 +31,7 @@ struct account {
 	uint64_t pid; /* 0: of N loaders, added up */
 	uint32_t n;   /* processes that this is the sum of */
 	double wall_ns, ns[ACCOUNT_TERMS];
-	char who[80]; /* whom it waited for in ACCOUNT_OTHERS; "": not known */
+	char awaited[80]; /* whom it waited for in ACCOUNT_OTHERS; "": not known */
 };
 
 struct report;

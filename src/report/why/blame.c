@@ -315,7 +315,7 @@ static void blame_trainer(struct report *r, struct why_trainer *t)
 	const struct account *a = account_of(w, t);
 	double own[WHY_STATES], rest_ns;
 
-	if (!why_tells(t))
+	if (!why_knows_waits(t))
 		return;
 	t->waited_ns = (uint64_t)own_and_all(w, t, own);
 	rest_ns = (double)t->waited_ns - sum_of(own);
@@ -342,7 +342,7 @@ static enum why_basis basis_of_all(const struct why *w)
 	enum why_basis basis = WHY_BY_NOTHING;
 
 	for (uint32_t i = 0; i < w->n_trainers; i++) {
-		if (!why_tells(&w->trainer[i]))
+		if (!why_knows_waits(&w->trainer[i]))
 			continue;
 		if (basis != WHY_BY_NOTHING && basis != w->trainer[i].basis)
 			return WHY_BY_SEVERAL;

@@ -96,7 +96,7 @@ static void put_calls(const struct report *r, double all_ns, FILE *out)
 	fputs("; their other waits are in sched.out alone", out);
 }
 
-void why_tell_did(const struct report *r, struct finding *f)
+void why_show_did(const struct report *r, struct finding *f)
 {
 	const struct why *w = r->why;
 	double all_ns = 0;
@@ -113,7 +113,7 @@ void why_tell_did(const struct report *r, struct finding *f)
 	else
 		put_calls(r, all_ns, out);
 	fclose(out);
-	finding_tell(f, "%s did, of %s: %s", w->n_trainers > 1 ? "what their main threads" : "what its main thread",
+	finding_add(f, "%s did, of %s: %s", w->n_trainers > 1 ? "what their main threads" : "what its main thread",
 		     FMT_NS((uint64_t)all_ns), text);
 	free(text);
 }

@@ -88,7 +88,7 @@ int why_epochs_begin(struct report *r)
 }
 
 /* Of those there are the ones from FROM on, N of them, are the phases' now. */
-static void settle_told(struct why *w, const struct phases *p, uint32_t from, uint32_t n)
+static void settle_named(struct why *w, const struct phases *p, uint32_t from, uint32_t n)
 {
 	w->by_epoch = true;
 	w->n_epochs = n;
@@ -127,7 +127,7 @@ void why_epochs_settle(struct report *r)
 	while (n && from < w->n_epochs && w->epoch[from].end_ns <= phases_get(p, PHASE_EPOCH, 0)->begin_ns)
 		from++;
 	if (from < w->n_epochs && n)
-		settle_told(w, p, from, MIN(n, w->n_epochs - from));
+		settle_named(w, p, from, MIN(n, w->n_epochs - from));
 	else
 		settle_none(r);
 	if (n > WHY_EPOCHS_MAX)
@@ -266,7 +266,7 @@ void why_epochs_end(struct report *r)
 		for (unsigned int k = 0; k < e->n_slow; k++)
 			e->slow[k].path = report_path_of(r, e->slow[k].fid, NULL, 0);
 		for (uint32_t k = 0; k < w->n_trainers; k++) {
-			if (!why_tells_when(&w->trainer[k]))
+			if (!why_knows_when(&w->trainer[k]))
 				continue;
 			e->waited_ns += e->own_ns[k];
 			e->waitable_ns += why_looked_at(&w->trainer[k], e->begin_ns, e->end_ns);

@@ -17,7 +17,7 @@ static void give(struct why_faults *f, unsigned int n, cover_fn take, void *ctx)
 	memmove(f->v, f->v + n, f->n * sizeof(*f->v));
 }
 
-void why_faults_came(struct why_faults *f, uint64_t end_ns, cover_fn take, void *ctx)
+void why_faults_woke(struct why_faults *f, uint64_t end_ns, cover_fn take, void *ctx)
 {
 	if (!f->left_ns || end_ns <= f->left_ns)
 		return;

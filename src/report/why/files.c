@@ -111,7 +111,7 @@ static void place_write(struct why *w, const struct why_transfer *x, struct why_
 	uint64_t key;
 	struct why_place *p = why_place_of(w, x->pid | 1ULL << 31, x->fid, x->fd, &key);
 
-	if ((append && p->key == key) || !why_is_anew(p, key, x)) {
+	if ((append && p->key == key) || !why_is_restart(p, key, x)) {
 		const bool next = append || p->next == x->offset;
 
 		w->sums.placed_writes++;

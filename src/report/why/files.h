@@ -136,7 +136,7 @@ static inline __attribute__((always_inline)) void why_files_expect(const struct 
 }
 
 /* X is where P's first was, or the file begins: who reads from there reads it once more, and does not jump. */
-static inline bool why_is_anew(const struct why_place *p, uint64_t key, const struct why_transfer *x)
+static inline bool why_is_restart(const struct why_place *p, uint64_t key, const struct why_transfer *x)
 {
 	return p->key != key || !x->offset || x->offset == p->first;
 }
@@ -161,7 +161,7 @@ static inline void why_place_read(struct why *w, struct why_epoch *e, const stru
 	struct why_place *p = why_place_of(w, x->pid, x->fid, x->fd, &key);
 	const bool small = x->requested < WHY_WINDOW, next = p->next == x->offset;
 
-	if (!why_is_anew(p, key, x)) {
+	if (!why_is_restart(p, key, x)) {
 		const bool in_vain = next && small && why_fetched_no_more(x);
 
 		w->sums.sequential_small += next && small && x->accounted;

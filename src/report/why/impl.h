@@ -169,7 +169,7 @@ struct why_faults {
 	} v[64];
 };
 /* It could run again at END. TAKE is called for what was in no call. */
-void why_faults_came(struct why_faults *f, uint64_t end_ns, cover_fn take, void *ctx);
+void why_faults_woke(struct why_faults *f, uint64_t end_ns, cover_fn take, void *ctx);
 /* A call of it that began at BEGIN has ended. */
 void why_faults_call(struct why_faults *f, uint64_t begin_ns, cover_fn take, void *ctx);
 /* There is no more. */

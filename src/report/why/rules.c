@@ -15,7 +15,7 @@
 const struct rule *const rules_tables[] = { rules_of_waits, rules_of_access, rules_of_calls, rules_of_sharing,
 					   rules_of_workers, NULL };
 
-void finding_tell(struct finding *f, const char *fmt, ...)
+void finding_add(struct finding *f, const char *fmt, ...)
 {
 	va_list ap;
 	char *line;
@@ -225,9 +225,9 @@ struct rules *rules_new(struct report *r)
 	verdict_choose(r, rules);
 	find_others(r, rules);
 	sort(rules);
-	rules->bottleneck.rule->tell(r, &rules->bottleneck);
+	rules->bottleneck.rule->evidence(r, &rules->bottleneck);
 	for (unsigned int i = 0; i < rules->n + rules->n_facts; i++)
-		rules->found[i].rule->tell(r, &rules->found[i]);
+		rules->found[i].rule->evidence(r, &rules->found[i]);
 	return rules;
 }
 

@@ -57,7 +57,7 @@ struct rule {
 	struct finding_size (*size)(const struct report *r); /* NULL: the share is one of the time */
 	bool is_fact;       /* describes the job, and is nothing to mend */
 	const char *within; /* likewise, where the rule of this code fires: that says it, too */
-	void (*tell)(struct report *r, struct finding *f);
+	void (*evidence)(struct report *r, struct finding *f);
 	const char *advice;
 };
 
@@ -95,7 +95,7 @@ struct finding finding_of(const struct report *r, const struct rule *rule, doubl
 /* Frees what it says. */
 void finding_free(struct finding *f);
 /* One more line of evidence. */
-void finding_tell(struct finding *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void finding_add(struct finding *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Seconds since the trace began. */
 double rules_seconds(const struct report *r, uint64_t at_ns);
 double rules_percent(double part, double whole);

@@ -16,9 +16,9 @@ static struct finding_size size_of_small_reads(const struct report *r)
 	return rules_size(r, WHY_READS, sums(r)->small_disk_reads_ns);
 }
 
-static void tell_small_reads(struct report *r, struct finding *f)
+static void show_small_reads(struct report *r, struct finding *f)
 {
-	rules_tell_counts(r, f, SIDE_READ, "asked for less than 64 KiB", sums(r)->small_disk_reads,
+	rules_show_counts(r, f, SIDE_READ, "asked for less than 64 KiB", sums(r)->small_disk_reads,
 			  "reads that went to a disk", sums(r)->disk_reads);
 }
 
@@ -32,9 +32,9 @@ static struct finding_size size_of_tiny_reads(const struct report *r)
 	return rules_size(r, WHY_READS, sums(r)->tiny_reads_ns);
 }
 
-static void tell_tiny_reads(struct report *r, struct finding *f)
+static void show_tiny_reads(struct report *r, struct finding *f)
 {
-	rules_tell_counts(r, f, SIDE_READ, "asked for less than 4 KiB", sums(r)->tiny_reads,
+	rules_show_counts(r, f, SIDE_READ, "asked for less than 4 KiB", sums(r)->tiny_reads,
 			  "reads of files", sums(r)->reads);
 }
 
@@ -52,9 +52,9 @@ static struct finding_size size_of_small_writes(const struct report *r)
 	return rules_size(r, WHY_WRITES, (uint64_t)(counted * (double)s->small_writes_ns));
 }
 
-static void tell_small_writes(struct report *r, struct finding *f)
+static void show_small_writes(struct report *r, struct finding *f)
 {
-	rules_tell_counts(r, f, SIDE_WRITTEN, "wrote less than 64 KiB", sums(r)->small_writes,
+	rules_show_counts(r, f, SIDE_WRITTEN, "wrote less than 64 KiB", sums(r)->small_writes,
 			  "writes of files", sums(r)->writes);
 }
 
@@ -68,12 +68,12 @@ static struct finding_size size_of_misaligned(const struct report *r)
 	return rules_size(r, WHY_READS, sums(r)->misaligned_ns);
 }
 
-static void tell_misaligned(struct report *r, struct finding *f)
+static void show_misaligned(struct report *r, struct finding *f)
 {
-	rules_tell_counts(r, f, SIDE_READ, "not at a multiple of 4096 bytes", sums(r)->misaligned,
+	rules_show_counts(r, f, SIDE_READ, "not at a multiple of 4096 bytes", sums(r)->misaligned,
 			  "reads and writes", sums(r)->with_offset);
 	if (sums(r)->direct)
-		finding_tell(f, "with O_DIRECT: %s of %s", FMT_COUNT(sums(r)->direct_misaligned),
+		finding_add(f, "with O_DIRECT: %s of %s", FMT_COUNT(sums(r)->direct_misaligned),
 			     FMT_COUNT(sums(r)->direct));
 }
 
@@ -89,9 +89,9 @@ static struct finding_size size_of_jumps(const struct report *r)
 	return rules_size(r, WHY_READS, sums(r)->jumps_ns);
 }
 
-static void tell_random_reads(struct report *r, struct finding *f)
+static void show_random_reads(struct report *r, struct finding *f)
 {
-	rules_tell_counts(r, f, SIDE_READ, "not where the process's last read of the file ended",
+	rules_show_counts(r, f, SIDE_READ, "not where the process's last read of the file ended",
 			  sums(r)->placed - sums(r)->sequential, "reads that could have been",
 			  sums(r)->placed);
 }
@@ -106,9 +106,9 @@ static struct finding_size size_of_no_readahead(const struct report *r)
 	return rules_size(r, WHY_READS, sums(r)->sequential_disk_ns);
 }
 
-static void tell_no_readahead(struct report *r, struct finding *f)
+static void show_no_readahead(struct report *r, struct finding *f)
 {
-	rules_tell_counts(r, f, SIDE_READ, "went to the disk all the same",
+	rules_show_counts(r, f, SIDE_READ, "went to the disk all the same",
 			  sums(r)->sequential_disk,
 			  "sequential reads of less than 128 KiB", sums(r)->sequential_small);
 }
@@ -142,14 +142,14 @@ static struct finding_size size_of_redundant_reads(const struct report *r)
 	return rules_size_of_bytes(r, WHY_READS, again_in_epochs(r, &all));
 }
 
-static void tell_redundant_reads(struct report *r, struct finding *f)
+static void show_redundant_reads(struct report *r, struct finding *f)
 {
 	uint64_t all, again = again_in_epochs(r, &all);
 
-	finding_tell(f, "%s of %s were read a second time within an epoch, of %u epochs",
+	finding_add(f, "%s of %s were read a second time within an epoch, of %u epochs",
 		     FMT_BYTES(again), FMT_BYTES(all), r->why->n_epochs);
-	rules_tell_files(r, f, SIDE_READ);
-	rules_tell_when(r, f);
+	rules_show_files(r, f, SIDE_READ);
+	rules_show_when(r, f);
 }
 
 static double cache_too_small(const struct report *r)
@@ -167,13 +167,13 @@ static struct finding_size size_of_disk_again(const struct report *r)
 	return size;
 }
 
-static void tell_cache_too_small(struct report *r, struct finding *f)
+static void show_cache_too_small(struct report *r, struct finding *f)
 {
-	finding_tell(f, "%s of the %s that came from disk had come before, and were no longer in "
+	finding_add(f, "%s of the %s that came from disk had come before, and were no longer in "
 			"the page cache",
 		     FMT_BYTES(sums(r)->again_disk_bytes), FMT_BYTES(sums(r)->disk_bytes));
-	rules_tell_files(r, f, SIDE_READ);
-	rules_tell_when(r, f);
+	rules_show_files(r, f, SIDE_READ);
+	rules_show_when(r, f);
 }
 
 static double read_intensive(const struct report *r)
@@ -186,14 +186,14 @@ static double write_intensive(const struct report *r)
 	return part(sums(r)->write_bytes, sums(r)->read_bytes + sums(r)->write_bytes, 100 * MiB);
 }
 
-static void tell_balance(struct report *r, struct finding *f)
+static void show_balance(struct report *r, struct finding *f)
 {
-	finding_tell(f, "%s read in %s reads, %s written in %s writes, of files",
+	finding_add(f, "%s read in %s reads, %s written in %s writes, of files",
 		     FMT_BYTES(sums(r)->read_bytes), FMT_COUNT(sums(r)->reads),
 		     FMT_BYTES(sums(r)->write_bytes), FMT_COUNT(sums(r)->writes));
-	rules_tell_files(r, f,
+	rules_show_files(r, f,
 			 sums(r)->read_bytes >= sums(r)->write_bytes ? SIDE_READ : SIDE_WRITTEN);
-	rules_tell_when(r, f);
+	rules_show_when(r, f);
 }
 
 /* --- standard output -------------------------------------------------------------------------- */
@@ -213,13 +213,13 @@ static struct finding_size size_of_stdout(const struct report *r)
 	return size;
 }
 
-static void tell_stdout_heavy(struct report *r, struct finding *f)
+static void show_stdout_heavy(struct report *r, struct finding *f)
 {
-	finding_tell(f, "%s of %s written went to standard output and error for people to read, in %s writes that "
+	finding_add(f, "%s of %s written went to standard output and error for people to read, in %s writes that "
 			"took %s",
 		     FMT_BYTES(sums(r)->stdout_bytes), FMT_BYTES(sums(r)->written_bytes),
 		     FMT_COUNT(sums(r)->stdout_writes), FMT_NS(sums(r)->stdout_ns));
-	rules_tell_when(r, f);
+	rules_show_when(r, f);
 }
 
 const struct rule rules_of_access[] = {
@@ -230,7 +230,7 @@ const struct rule rules_of_access[] = {
 	  .is_share = true,
 	  .measure = cache_too_small,
 	  .size = size_of_disk_again,
-	  .tell = tell_cache_too_small,
+	  .evidence = show_cache_too_small,
 	  .advice = "The data set is larger than the page cache: shard it over nodes, shrink it, "
 		    "or keep a copy on a local disk." },
 	{ .code = "misaligned",
@@ -240,7 +240,7 @@ const struct rule rules_of_access[] = {
 	  .is_share = true,
 	  .measure = misaligned,
 	  .size = size_of_misaligned,
-	  .tell = tell_misaligned,
+	  .evidence = show_misaligned,
 	  .advice = "Pad records to 4096 bytes where reads are random, direct, or of a parallel "
 		    "file system." },
 	{ .code = "no-readahead",
@@ -250,7 +250,7 @@ const struct rule rules_of_access[] = {
 	  .is_share = true,
 	  .measure = no_readahead,
 	  .size = size_of_no_readahead,
-	  .tell = tell_no_readahead,
+	  .evidence = show_no_readahead,
 	  .advice = "Look at read_ahead_kb of the disk, and for POSIX_FADV_RANDOM or O_DIRECT in "
 		    "the loader; read more at a time." },
 	{ .code = "random-reads",
@@ -260,7 +260,7 @@ const struct rule rules_of_access[] = {
 	  .is_share = true,
 	  .measure = random_reads,
 	  .size = size_of_jumps,
-	  .tell = tell_random_reads,
+	  .evidence = show_random_reads,
 	  .advice = "Shuffle shards and within a buffer rather than single records; or read "
 		    "records whole and large." },
 	{ .code = "read-intensive",
@@ -271,7 +271,7 @@ const struct rule rules_of_access[] = {
 	  .measure = read_intensive,
 	  .size = rules_size_of_reads,
 	  .is_fact = true,
-	  .tell = tell_balance,
+	  .evidence = show_balance,
 	  .advice = "Most training does so. What helps is what reads profit from: page cache, "
 		    "read-ahead, local copies." },
 	{ .code = "redundant-reads",
@@ -281,7 +281,7 @@ const struct rule rules_of_access[] = {
 	  .is_share = true,
 	  .measure = redundant_reads,
 	  .size = size_of_redundant_reads,
-	  .tell = tell_redundant_reads,
+	  .evidence = show_redundant_reads,
 	  .advice = "Keep what is read in memory, share it between workers, and look for headers "
 		    "and indexes that are read for each sample." },
 	{ .code = "small-reads",
@@ -291,7 +291,7 @@ const struct rule rules_of_access[] = {
 	  .is_share = true,
 	  .measure = small_reads,
 	  .size = size_of_small_reads,
-	  .tell = tell_small_reads,
+	  .evidence = show_small_reads,
 	  .advice = "Read samples whole, or records of many samples; buffers of 1 MiB are not too "
 		    "large." },
 	{ .code = "small-writes",
@@ -301,7 +301,7 @@ const struct rule rules_of_access[] = {
 	  .is_share = true,
 	  .measure = small_writes,
 	  .size = size_of_small_writes,
-	  .tell = tell_small_writes,
+	  .evidence = show_small_writes,
 	  .advice = "Write through a larger buffer." },
 	{ .code = "stdout-heavy",
 	  .title = "Much is written to standard output",
@@ -310,7 +310,7 @@ const struct rule rules_of_access[] = {
 	  .is_share = true,
 	  .measure = stdout_heavy,
 	  .size = size_of_stdout,
-	  .tell = tell_stdout_heavy,
+	  .evidence = show_stdout_heavy,
 	  .advice = "Log less often, or to a buffered file." },
 	{ .code = "tiny-reads",
 	  .title = "Reads are tiny",
@@ -320,7 +320,7 @@ const struct rule rules_of_access[] = {
 	  .measure = tiny_reads,
 	  .size = size_of_tiny_reads,
 	  .within = "small-reads",
-	  .tell = tell_tiny_reads,
+	  .evidence = show_tiny_reads,
 	  .advice = "Open files with a buffer, or map them." },
 	{ .code = "write-intensive",
 	  .title = "More is written than read",
@@ -330,7 +330,7 @@ const struct rule rules_of_access[] = {
 	  .measure = write_intensive,
 	  .size = rules_size_of_writes,
 	  .is_fact = true,
-	  .tell = tell_balance,
+	  .evidence = show_balance,
 	  .advice = "Write checkpoints and logs less often, or smaller." },
 	{ .code = NULL },
 };

@@ -28,18 +28,18 @@ static struct finding_size size_of_opens(const struct report *r)
 	return rules_size(r, WHY_OPENS, sums(r)->open_ns);
 }
 
-static void tell_open_storm(struct report *r, struct finding *f)
+static void show_open_storm(struct report *r, struct finding *f)
 {
 	const struct why_sums *s = sums(r);
 
-	finding_tell(f,
+	finding_add(f,
 		     "%s opens in the second from %.3f s on; %s in all, %s of them to read, %s for "
 		     "each of these",
 		     FMT_COUNT(s->opens_peak), rules_seconds(r, s->opens_peak_ns),
 		     FMT_COUNT(s->opens), FMT_COUNT(s->opens_read),
 		     FMT_BYTES(s->read_bytes / s->opens_read));
-	rules_tell_files(r, f, SIDE_READ);
-	rules_tell_when(r, f);
+	rules_show_files(r, f, SIDE_READ);
+	rules_show_when(r, f);
 }
 
 static double failed_opens(const struct report *r)
@@ -52,9 +52,9 @@ static struct finding_size size_of_failed_opens(const struct report *r)
 	return rules_size(r, WHY_OPENS, sums(r)->opens_failed_ns);
 }
 
-static void tell_failed_opens(struct report *r, struct finding *f)
+static void show_failed_opens(struct report *r, struct finding *f)
 {
-	rules_tell_counts(r, f, SIDE_READ, "failed", sums(r)->opens_failed,
+	rules_show_counts(r, f, SIDE_READ, "failed", sums(r)->opens_failed,
 			  "opens", sums(r)->opens);
 }
 
@@ -72,16 +72,16 @@ static struct finding_size size_of_metadata(const struct report *r)
 	return rules_size(r, WHY_OPENS, sums(r)->open_ns + sums(r)->meta_ns);
 }
 
-static void tell_metadata_time(struct report *r, struct finding *f)
+static void show_metadata_time(struct report *r, struct finding *f)
 {
 	const struct why_sums *s = sums(r);
 
-	finding_tell(f,
+	finding_add(f,
 		     "opens took %s, closing, making and removing files %s; reads %s, writes %s, "
 		     "syncs %s",
 		     FMT_NS(s->open_ns), FMT_NS(s->meta_ns), FMT_NS(s->read_files_ns),
 		     FMT_NS(s->write_files_ns), FMT_NS(s->sync_ns));
-	rules_tell_when(r, f);
+	rules_show_when(r, f);
 }
 
 static double sync_often(const struct report *r)
@@ -98,11 +98,11 @@ static struct finding_size size_of_syncs(const struct report *r)
 	return rules_size(r, WHY_WRITES, sums(r)->sync_ns);
 }
 
-static void tell_sync_often(struct report *r, struct finding *f)
+static void show_sync_often(struct report *r, struct finding *f)
 {
-	finding_tell(f, "%s syncs took %s; writes %s", FMT_COUNT(sums(r)->syncs),
+	finding_add(f, "%s syncs took %s; writes %s", FMT_COUNT(sums(r)->syncs),
 		     FMT_NS(sums(r)->sync_ns), FMT_NS(sums(r)->write_files_ns));
-	rules_tell_when(r, f);
+	rules_show_when(r, f);
 }
 
 /* --- software --------------------------------------------------------------------------------- */
@@ -207,7 +207,7 @@ static void add_folder_use(struct report *r, struct table *folders, uint64_t fid
 }
 
 /* The folder of packages or programs that most of P's time went to; the short report does not know who used which file. */
-static void tell_slowest_folder(struct report *r, const struct report_proc *p, struct finding *f)
+static void show_slowest_folder(struct report *r, const struct report_proc *p, struct finding *f)
 {
 	const struct table *uses = r->uses ? &r->uses->uses : NULL;
 	const struct folder_use *most = NULL;
@@ -229,27 +229,27 @@ static void tell_slowest_folder(struct report *r, const struct report_proc *p, s
 	}
 	path = most ? report_path_of(r, most->fid, NULL, 0) : NULL;
 	if (path)
-		finding_tell(f, "the slowest folder: %.*s, %s in %s calls on %s files", (int)most->len, path, FMT_NS(most->ns),
+		finding_add(f, "the slowest folder: %.*s, %s in %s calls on %s files", (int)most->len, path, FMT_NS(most->ns),
 			     FMT_COUNT(most->calls), FMT_COUNT(most->files));
 	table_free(&folders);
 }
 
-static void tell_slow_imports(struct report *r, struct finding *f)
+static void show_slow_imports(struct report *r, struct finding *f)
 {
 	const struct imports slowest = slowest_imports(r);
 
 	if (!slowest.p)
 		return;
-	finding_tell(f, "process %u spent %s of its %s in %s opens, reads and closes of programs and packages",
+	finding_add(f, "process %u spent %s of its %s in %s opens, reads and closes of programs and packages",
 		     (unsigned int)slowest.p->pid, FMT_NS((uint64_t)slowest.software_ns), FMT_NS((uint64_t)slowest.life_ns),
 		     FMT_COUNT(slowest.p->software_calls));
 	if (r->why->has_sums)
-		finding_tell(f, "before it came to its data, it waited for %s in page faults and for %s in stat(2) and the like, by sched.out",
+		finding_add(f, "before it came to its data, it waited for %s in page faults and for %s in stat(2) and the like, by sched.out",
 			     FMT_NS((uint64_t)slowest.fault_ns), FMT_NS((uint64_t)slowest.stat_ns));
 	else
-		finding_tell(f, "stat(2) and page faults are not among these: sched.out is not there");
-	tell_slowest_folder(r, slowest.p, f);
-	rules_tell_when(r, f);
+		finding_add(f, "stat(2) and page faults are not among these: sched.out is not there");
+	show_slowest_folder(r, slowest.p, f);
+	rules_show_when(r, f);
 }
 
 const struct rule rules_of_calls[] = {
@@ -260,7 +260,7 @@ const struct rule rules_of_calls[] = {
 	  .is_share = true,
 	  .measure = failed_opens,
 	  .size = size_of_failed_opens,
-	  .tell = tell_failed_opens,
+	  .evidence = show_failed_opens,
 	  .advice = "Shorten search paths (PYTHONPATH, LD_LIBRARY_PATH), above all on network file "
 		    "systems." },
 	{ .code = "metadata-time",
@@ -270,7 +270,7 @@ const struct rule rules_of_calls[] = {
 	  .is_share = true,
 	  .measure = metadata_time,
 	  .size = size_of_metadata,
-	  .tell = tell_metadata_time,
+	  .evidence = show_metadata_time,
 	  .advice =
 		  "Pack small files into large ones, keep files open, cache listings of folders." },
 	{ .code = "open-storm",
@@ -279,7 +279,7 @@ const struct rule rules_of_calls[] = {
 	  .needs = RULE_OPEN | RULE_RW,
 	  .measure = open_storm,
 	  .size = size_of_opens,
-	  .tell = tell_open_storm,
+	  .evidence = show_open_storm,
 	  .advice = "Pack samples into shards of 100 MiB and more." },
 	{ .code = "slow-imports",
 	  .title = "Much of the time goes to opening and reading programs and packages",
@@ -288,7 +288,7 @@ const struct rule rules_of_calls[] = {
 	  .is_share = true,
 	  .measure = slow_imports,
 	  .size = size_of_imports,
-	  .tell = tell_slow_imports,
+	  .evidence = show_slow_imports,
 	  .advice = "Keep the environment on a local disk, in memory, or in one image; import less, and start fewer processes." },
 	{ .code = "sync-often",
 	  .title = "Much of the time on files goes to syncs",
@@ -297,7 +297,7 @@ const struct rule rules_of_calls[] = {
 	  .is_share = true,
 	  .measure = sync_often,
 	  .size = size_of_syncs,
-	  .tell = tell_sync_often,
+	  .evidence = show_sync_often,
 	  .advice = "Sync once behind the last write of a file, not behind each." },
 	{ .code = NULL },
 };

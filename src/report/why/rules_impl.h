@@ -46,10 +46,10 @@ struct finding_size rules_size_of_life(const struct report *r, double ns);
 bool rules_know_all_waits(const struct report *r);
 
 /* Evidence, a line each: from when to when the trace is; the file with the most bytes of SIDE. */
-void rules_tell_when(struct report *r, struct finding *f);
-void rules_tell_files(const struct report *r, struct finding *f, enum rules_side side);
+void rules_show_when(struct report *r, struct finding *f);
+void rules_show_files(const struct report *r, struct finding *f, enum rules_side side);
 /* "WHAT: PART of WHOLE OF", and the two above. */
-void rules_tell_counts(struct report *r, struct finding *f, enum rules_side side, const char *what,
+void rules_show_counts(struct report *r, struct finding *f, enum rules_side side, const char *what,
 		       uint64_t part, const char *of, uint64_t whole);
 
 #endif

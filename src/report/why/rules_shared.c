@@ -22,21 +22,21 @@ static struct finding_size size_of_small_shared(const struct report *r)
 	return rules_size_of_all(r, (double)sums(r)->small_shared_ns);
 }
 
-static void tell_small_shared(struct report *r, struct finding *f)
+static void show_small_shared(struct report *r, struct finding *f)
 {
 	const struct report_uses *u = r->uses;
 
-	finding_tell(f, "of less than 64 KiB: %s of %s reads and writes of files that several processes use in one epoch (%.1f %%)",
+	finding_add(f, "of less than 64 KiB: %s of %s reads and writes of files that several processes use in one epoch (%.1f %%)",
 		     FMT_COUNT(sums(r)->small_shared), FMT_COUNT(sums(r)->shared),
 		     rules_percent((double)sums(r)->small_shared, (double)sums(r)->shared));
 	for (unsigned int i = 0; u && i < r->n_top_bytes; i++)
 		if (r->top_bytes[i].sum.users > 1 && r->top_bytes[i].sum.data && r->top_bytes[i].path) {
-			finding_tell(f, "such a file: %s, %u processes, %s read, %s written", r->top_bytes[i].path,
+			finding_add(f, "such a file: %s, %u processes, %s read, %s written", r->top_bytes[i].path,
 				     r->top_bytes[i].sum.users, FMT_BYTES(r->top_bytes[i].sum.read_bytes),
 				     FMT_BYTES(r->top_bytes[i].sum.write_bytes));
 			break;
 		}
-	rules_tell_when(r, f);
+	rules_show_when(r, f);
 }
 
 /* What those who do the same moved of a file: loaders of a generation, or trainers. */
@@ -133,7 +133,7 @@ static struct finding_size size_of_imbalance(const struct report *r)
 	return size;
 }
 
-static void tell_file_imbalance(struct report *r, struct finding *f)
+static void show_file_imbalance(struct report *r, struct finding *f)
 {
 	struct portion p;
 	autofree char *path = NULL;
@@ -141,10 +141,10 @@ static void tell_file_imbalance(struct report *r, struct finding *f)
 	if (most_uneven(r, &p) <= 0)
 		return;
 	path = report_path_of(r, p.fid, NULL, 0);
-	finding_tell(f, "%s: process %u read and wrote %s of it, process %u only %s, of %u that do the same",
+	finding_add(f, "%s: process %u read and wrote %s of it, process %u only %s, of %u that do the same",
 		     path ? path : "a file", (unsigned int)p.most_pid, FMT_BYTES(p.most), (unsigned int)p.least_pid,
 		     FMT_BYTES(p.least), p.n);
-	rules_tell_when(r, f);
+	rules_show_when(r, f);
 }
 
 /* --- writes ----------------------------------------------------------------------------------- */
@@ -159,9 +159,9 @@ static struct finding_size size_of_write_jumps(const struct report *r)
 	return rules_size(r, WHY_WRITES, sums(r)->write_jumps_ns);
 }
 
-static void tell_random_writes(struct report *r, struct finding *f)
+static void show_random_writes(struct report *r, struct finding *f)
 {
-	rules_tell_counts(r, f, SIDE_WRITTEN, "not where the process's last write of the file ended",
+	rules_show_counts(r, f, SIDE_WRITTEN, "not where the process's last write of the file ended",
 			  sums(r)->placed_writes - sums(r)->sequential_writes, "writes that could have been",
 			  sums(r)->placed_writes);
 }
@@ -181,12 +181,12 @@ static struct finding_size size_of_rewritten(const struct report *r)
 	return rules_size_of_bytes(r, WHY_WRITES, sums(r)->rewritten_bytes);
 }
 
-static void tell_redundant_writes(struct report *r, struct finding *f)
+static void show_redundant_writes(struct report *r, struct finding *f)
 {
-	finding_tell(f, "%s were written a second time within an epoch, of %u epochs", FMT_BYTES(sums(r)->rewritten_bytes),
+	finding_add(f, "%s were written a second time within an epoch, of %u epochs", FMT_BYTES(sums(r)->rewritten_bytes),
 		     r->why->n_epochs);
-	rules_tell_files(r, f, SIDE_WRITTEN);
-	rules_tell_when(r, f);
+	rules_show_files(r, f, SIDE_WRITTEN);
+	rules_show_when(r, f);
 }
 
 /* --- how many calls --------------------------------------------------------------------------- */
@@ -201,12 +201,12 @@ static double write_often(const struct report *r)
 	return part(sums(r)->writes, sums(r)->reads + sums(r)->writes, MANY);
 }
 
-static void tell_calls(struct report *r, struct finding *f)
+static void show_calls(struct report *r, struct finding *f)
 {
-	finding_tell(f, "%s reads of %s on average, %s writes of %s, of files", FMT_COUNT(sums(r)->reads),
+	finding_add(f, "%s reads of %s on average, %s writes of %s, of files", FMT_COUNT(sums(r)->reads),
 		     FMT_BYTES(sums(r)->reads ? sums(r)->read_bytes / sums(r)->reads : 0), FMT_COUNT(sums(r)->writes),
 		     FMT_BYTES(sums(r)->writes ? sums(r)->write_bytes / sums(r)->writes : 0));
-	rules_tell_when(r, f);
+	rules_show_when(r, f);
 }
 
 const struct rule rules_of_sharing[] = {
@@ -217,7 +217,7 @@ const struct rule rules_of_sharing[] = {
 	  .is_share = false,
 	  .measure = file_imbalance,
 	  .size = size_of_imbalance,
-	  .tell = tell_file_imbalance,
+	  .evidence = show_file_imbalance,
 	  .advice = "Deal the parts of shared files out evenly, or give each process files of its own." },
 	{ .code = "random-writes",
 	  .title = "Writes jump within files",
@@ -226,7 +226,7 @@ const struct rule rules_of_sharing[] = {
 	  .is_share = true,
 	  .measure = random_writes,
 	  .size = size_of_write_jumps,
-	  .tell = tell_random_writes,
+	  .evidence = show_random_writes,
 	  .advice = "Write a file from beginning to end, or gather what belongs together in memory first." },
 	{ .code = "read-often",
 	  .title = "Nearly all calls that move bytes are reads",
@@ -236,7 +236,7 @@ const struct rule rules_of_sharing[] = {
 	  .measure = read_often,
 	  .size = rules_size_of_reads,
 	  .is_fact = true,
-	  .tell = tell_calls,
+	  .evidence = show_calls,
 	  .advice = "Most training does so. Fewer and larger reads cost less: read samples whole, or map files." },
 	{ .code = "redundant-writes",
 	  .title = "The same bytes are written more than once in an epoch",
@@ -245,7 +245,7 @@ const struct rule rules_of_sharing[] = {
 	  .is_share = true,
 	  .measure = redundant_writes,
 	  .size = size_of_rewritten,
-	  .tell = tell_redundant_writes,
+	  .evidence = show_redundant_writes,
 	  .advice = "Write what changed once it is complete; look for headers and indexes that are written again for each part." },
 	{ .code = "small-shared",
 	  .title = "Files that several processes share are read and written in small pieces",
@@ -254,7 +254,7 @@ const struct rule rules_of_sharing[] = {
 	  .is_share = true,
 	  .measure = small_shared,
 	  .size = size_of_small_shared,
-	  .tell = tell_small_shared,
+	  .evidence = show_small_shared,
 	  .advice = "Read and write shared files in pieces of 1 MiB and more, or let one process do it for the others." },
 	{ .code = "write-often",
 	  .title = "There are more writes than reads",
@@ -264,7 +264,7 @@ const struct rule rules_of_sharing[] = {
 	  .measure = write_often,
 	  .size = rules_size_of_writes,
 	  .is_fact = true,
-	  .tell = tell_calls,
+	  .evidence = show_calls,
 	  .advice = "Write through a larger buffer, and less often." },
 	{ .code = NULL },
 };

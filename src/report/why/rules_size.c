@@ -44,7 +44,7 @@ static double mean_window(const struct why *w)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < w->n_trainers; i++)
-		n += why_tells(&w->trainer[i]);
+		n += why_knows_waits(&w->trainer[i]);
 	return n ? w->window_ns / n : 0;
 }
 

@@ -33,23 +33,23 @@ static double in_term(const struct why *w, enum account_term term)
 	return ns;
 }
 
-static void tell_storage(struct report *r, struct finding *f)
+static void show_storage(struct report *r, struct finding *f)
 {
 	const double fault_ns = in_term(r->why, ACCOUNT_FAULT), read_ns = in_term(r->why, ACCOUNT_READ);
 	const struct why_sums *s = &r->why->sums;
 
-	waits_tell(r, f);
+	waits_show(r, f);
 	if (fault_ns > read_ns / LEAST_FAULTS) {
-		finding_tell(f, "main threads waited %s in page faults on mapped files, which no read shows",
+		finding_add(f, "main threads waited %s in page faults on mapped files, which no read shows",
 			     FMT_NS((uint64_t)fault_ns));
-		waits_tell_dataset(r, f, "most is mapped of", DATASET_BY_MAPS);
+		waits_show_dataset(r, f, "most is mapped of", DATASET_BY_MAPS);
 	}
 	if (read_ns < fault_ns / LEAST_FAULTS)
 		return;
-	waits_tell_dataset(r, f, "most time went to", DATASET_BY_READS);
-	finding_tell(f, "%s came from disk for %s read, in %s of %s reads; reads of files took %s in all", FMT_BYTES(s->disk_bytes),
+	waits_show_dataset(r, f, "most time went to", DATASET_BY_READS);
+	finding_add(f, "%s came from disk for %s read, in %s of %s reads; reads of files took %s in all", FMT_BYTES(s->disk_bytes),
 		     FMT_BYTES(s->read_bytes), FMT_COUNT(s->disk_reads), FMT_COUNT(s->reads), FMT_NS(s->read_files_ns));
-	waits_tell_longest(r, f, WHY_DISK, "longest read from storage");
+	waits_show_longest(r, f, WHY_DISK, "longest read from storage");
 }
 
 static double metadata(const struct report *r)
@@ -57,22 +57,22 @@ static double metadata(const struct report *r)
 	return waits_part(r, WHY_META);
 }
 
-static void tell_metadata(struct report *r, struct finding *f)
+static void show_metadata(struct report *r, struct finding *f)
 {
 	const struct why_sums *s = &r->why->sums;
 
-	waits_tell(r, f);
-	finding_tell(f,
+	waits_show(r, f);
+	finding_add(f,
 		     "%s opens took %s, closing, making and removing files %s; %s opened to be "
 		     "read, with %s each",
 		     FMT_COUNT(s->opens), FMT_NS(s->open_ns), FMT_NS(s->meta_ns),
 		     FMT_COUNT(s->opens_read),
 		     FMT_BYTES(s->opens_read ? s->read_bytes / s->opens_read : 0));
 	if (in_term(r->why, ACCOUNT_METADATA) > 0)
-		finding_tell(f, "main threads waited %s in stat(2), getdents(2) and the like, which have no rows",
+		finding_add(f, "main threads waited %s in stat(2), getdents(2) and the like, which have no rows",
 			     FMT_NS((uint64_t)in_term(r->why, ACCOUNT_METADATA)));
-	waits_tell_dataset(r, f, "most time went to", DATASET_BY_OPENS);
-	waits_tell_longest(r, f, WHY_META, "longest");
+	waits_show_dataset(r, f, "most time went to", DATASET_BY_OPENS);
+	waits_show_longest(r, f, WHY_META, "longest");
 }
 
 static double decode(const struct report *r)
@@ -80,12 +80,12 @@ static double decode(const struct report *r)
 	return waits_part(r, WHY_CPU) + waits_part(r, WHY_CACHE);
 }
 
-static void tell_decode(struct report *r, struct finding *f)
+static void show_decode(struct report *r, struct finding *f)
 {
 	const struct why *w = r->why;
 	uint64_t user_ns = 0, life_ns = 0;
 
-	waits_tell(r, f);
+	waits_show(r, f);
 	for (uint32_t i = 0; i < w->loaders.n; i++) {
 		const struct why_loader *l = *(struct why_loader **)table_at(&w->loaders, i);
 		const struct report_proc *p = l ? table_find(&r->procs, l->pid) : NULL;
@@ -96,17 +96,17 @@ static void tell_decode(struct report *r, struct finding *f)
 		life_ns += l->end_ns - l->begin_ns;
 	}
 	if (life_ns)
-		finding_tell(f,
+		finding_add(f,
 			     "loaders used %s of CPU time for themselves in %s of their lives "
 			     "(%.0f %%)",
 			     FMT_NS(user_ns), FMT_NS(life_ns),
 			     rules_percent((double)user_ns, (double)life_ns));
 	if (!w->has_switches && !w->has_sums)
-		finding_tell(f,
+		finding_add(f,
 			     "when they computed is estimated: their CPU time at exit, evenly over the time "
 			     "between their calls; --sched sums or timeline records it");
 	if (!isnan(w->cpu_idle_percent))
-		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
+		finding_add(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
 			     w->cpu_idle_percent);
 }
 
@@ -118,7 +118,7 @@ static double runq_of(const struct report *r, bool by_gpu)
 	for (uint32_t i = 0; i < r->why->n_trainers; i++) {
 		const struct why_trainer *t = &r->why->trainer[i];
 
-		ns += why_tells(t) && (t->basis == WHY_BY_GPU) == by_gpu ? t->runq_ns : 0;
+		ns += why_knows_waits(t) && (t->basis == WHY_BY_GPU) == by_gpu ? t->runq_ns : 0;
 	}
 	return waits_share(r, ns);
 }
@@ -142,16 +142,16 @@ static double contention(const struct report *r)
 	return waits_part(r, WHY_RUNQ) + own;
 }
 
-static void tell_contention(struct report *r, struct finding *f)
+static void show_contention(struct report *r, struct finding *f)
 {
-	waits_tell(r, f);
-	finding_tell(
+	waits_show(r, f);
+	finding_add(
 		f,
 		"main threads that train were ready to run and had no CPU for %.1f %% of the time, "
 		"loaders that they waited for were so for %.1f %%",
 		100 * trainers_runq(r), 100 * waits_part(r, WHY_RUNQ));
 	if (!isnan(r->why->cpu_idle_percent))
-		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
+		finding_add(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
 			     r->why->cpu_idle_percent);
 }
 
@@ -160,15 +160,15 @@ static double checkpoint(const struct report *r)
 	return waits_part(r, WHY_WRITE);
 }
 
-static void tell_checkpoint(struct report *r, struct finding *f)
+static void show_checkpoint(struct report *r, struct finding *f)
 {
 	const struct why_sums *s = &r->why->sums;
 
-	waits_tell(r, f);
-	finding_tell(f, "%s written to files in %s writes, which took %s; %s syncs took %s",
+	waits_show(r, f);
+	finding_add(f, "%s written to files in %s writes, which took %s; %s syncs took %s",
 		     FMT_BYTES(s->write_bytes), FMT_COUNT(s->writes), FMT_NS(s->write_files_ns),
 		     FMT_COUNT(s->syncs), FMT_NS(s->sync_ns));
-	waits_tell_longest(r, f, WHY_WRITE, "longest");
+	waits_show_longest(r, f, WHY_WRITE, "longest");
 }
 
 static double straggler(const struct report *r)
@@ -176,16 +176,16 @@ static double straggler(const struct report *r)
 	return waits_share(r, r->why->straggler_ns);
 }
 
-static void tell_straggler(struct report *r, struct finding *f)
+static void show_straggler(struct report *r, struct finding *f)
 {
 	const struct why *w = r->why;
 	const struct why_loader *l = w->straggler;
 	unsigned int most = 0;
 
-	waits_tell(r, f);
+	waits_show(r, f);
 	if (!l)
 		return;
-	finding_tell(
+	finding_add(
 		f,
 		"process %u, loader %u of its generation, was busy in %.0f %% of the waits from "
 		"%.3f s to %.3f s, the others in %.0f %%",
@@ -196,11 +196,11 @@ static void tell_straggler(struct report *r, struct finding *f)
 		if (s != WHY_QUEUE && l->idle_ns[s] > l->idle_ns[most])
 			most = s;
 	if (l->alive_idle_ns > 0)
-		finding_tell(f, "it was mostly %s (%.0f %%)",
+		finding_add(f, "it was mostly %s (%.0f %%)",
 			     most == WHY_OTHER ? "in no call that is traced" : waits_state_texts[most],
 			     rules_percent(l->idle_ns[most], l->alive_idle_ns));
 	if (most == WHY_DISK || most == WHY_META)
-		waits_tell_longest(r, f, most, "longest");
+		waits_show_longest(r, f, most, "longest");
 }
 
 /* The loaders had all that was asked for, and the GPUs or trainers did nothing all the same. */
@@ -215,45 +215,45 @@ static double training(const struct report *r)
 	return 1 - MIN(waits_share(r, r->why->waited_ns - r->why->blame_ns[WHY_QUEUE]), 1);
 }
 
-static void tell_trainer(struct report *r, struct finding *f)
+static void show_trainer(struct report *r, struct finding *f)
 {
-	waits_tell(r, f);
+	waits_show(r, f);
 	if (r->why->loaders.n && r->why->waited_ns > 0)
-		finding_tell(f,
+		finding_add(f,
 			     "meanwhile loaders waited to be asked for more, or for what they had "
 			     "loaded to be taken");
 }
 
 /* Who was taken for a trainer, for want of a better, and what it did. */
-static void tell_no_training(struct report *r, struct finding *f)
+static void show_no_training(struct report *r, struct finding *f)
 {
 	const struct report_proc *p = table_find(&r->procs, r->why->trainer[0].pid);
 
-	finding_tell(f, "process %u (%s)%s: %s of CPU time, %s of data read, %s written", (unsigned int)p->pid, p->comm,
+	finding_add(f, "process %u (%s)%s: %s of CPU time, %s of data read, %s written", (unsigned int)p->pid, p->comm,
 		     r->why->n_trainers > 1 ? ", one of several alike" : "", FMT_NS(p->user_ns + p->sys_ns),
 		     FMT_BYTES(p->data_read), FMT_BYTES(p->data_written));
 }
 
-static void tell_unknown(struct report *r, struct finding *f)
+static void show_unknown(struct report *r, struct finding *f)
 {
 	const struct why *w = r->why;
 
 	if (!w->n_trainers) {
-		finding_tell(f, "no process of the job is known: pids.out names none");
+		finding_add(f, "no process of the job is known: pids.out names none");
 		return;
 	}
 	if (w->seen < WHY_SEEN_PHASES)
-		tell_no_training(r, f);
-	why_tell_did(r, f);
+		show_no_training(r, f);
+	why_show_did(r, f);
 	if (!rules_know_job(r))
 		return;
 	if (w->basis == WHY_BY_NOTHING) {
-		finding_tell(f, "the job uses a GPU, and gpu.out does not say how much (nvidia-smi pmon)");
+		finding_add(f, "the job uses a GPU, and gpu.out does not say how much (nvidia-smi pmon)");
 		return;
 	}
-	waits_tell(r, f);
+	waits_show(r, f);
 	if (!w->has_sums && !w->has_switches)
-		finding_tell(f, "what is not known may be computing, page faults, or waiting in poll(2), futex(2) and the like, which "
+		finding_add(f, "what is not known may be computing, page faults, or waiting in poll(2), futex(2) and the like, which "
 			     "are in sched.out alone");
 }
 
@@ -270,22 +270,22 @@ static double sleeping(const struct report *r)
 }
 
 /* What it read meanwhile, and that it did so itself. */
-static void tell_computing(struct report *r, struct finding *f)
+static void show_computing(struct report *r, struct finding *f)
 {
 	const struct why_sums *s = &r->why->sums;
 
-	waits_tell(r, f);
+	waits_show(r, f);
 	if (!isnan(r->why->cpu_idle_percent))
-		finding_tell(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)", r->why->cpu_idle_percent);
+		finding_add(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)", r->why->cpu_idle_percent);
 	if (s->read_bytes)
-		finding_tell(f, "it read %s of files itself, in %s; decoding its samples is part of its CPU time",
+		finding_add(f, "it read %s of files itself, in %s; decoding its samples is part of its CPU time",
 			     FMT_BYTES(s->read_bytes), FMT_NS(s->read_files_ns));
 }
 
-static void tell_sleeping(struct report *r, struct finding *f)
+static void show_sleeping(struct report *r, struct finding *f)
 {
-	waits_tell(r, f);
-	why_tell_did(r, f);
+	waits_show(r, f);
+	why_show_did(r, f);
 }
 
 /* --- something else ------------------------------------------------------------------------------------ */
@@ -296,10 +296,10 @@ static double outside(const struct report *r)
 	return r->why->has_sums && !r->why->loaders.n ? waits_part(r, WHY_OTHER) : 0;
 }
 
-static void tell_outside(struct report *r, struct finding *f)
+static void show_outside(struct report *r, struct finding *f)
 {
-	waits_tell(r, f);
-	why_tell_did(r, f);
+	waits_show(r, f);
+	why_show_did(r, f);
 }
 
 #define TRAINER_BOUND_NEEDS (RULE_RW | RULE_WAITS | RULE_TRAINS | RULE_NO_MORE)
@@ -311,7 +311,7 @@ const struct rule rule_trainer_bound = {
 	.is_share = true,
 	.measure = trainer,
 	.share = training,
-	.tell = tell_trainer,
+	.evidence = show_trainer,
 	.advice = "Data comes in time: what makes training faster is the model, the batch size, "
 		  "the GPU.",
 };
@@ -320,7 +320,7 @@ const struct rule rule_unknown = {
 	.code = "unknown",
 	.title = "This trace does not show what the job waited for",
 	.is_share = true,
-	.tell = tell_unknown,
+	.evidence = show_unknown,
 	.advice = "Look at `dltraced report --cpu' of this trace, which has each thread's waits by call and folder. The lines above "
 		  "say what the trace lacks: trace again with that (CPU scheduling, nvidia-smi where there is a GPU).",
 };
@@ -329,7 +329,7 @@ const struct rule rule_no_training = {
 	.code = "unknown",
 	.title = "No training is seen in this trace, and it has no CPU scheduling",
 	.is_share = true,
-	.tell = tell_unknown,
+	.evidence = show_unknown,
 	.advice = "Without CPU scheduling (--sched off, --all) the report knows waits of jobs with a GPU, with loaders, or with "
 		  "epochs in their log alone: trace again with it (it is the default), or name the epochs of this trace by --app-log or --phase.",
 };
@@ -340,7 +340,7 @@ const struct rule rule_cpu_bound = {
 	.needs = RULE_WAITS | RULE_SCHED,
 	.is_share = true,
 	.measure = computing,
-	.tell = tell_computing,
+	.evidence = show_computing,
 	.advice = "It loads its data in the process that computes. Where that is training, let workers load (num_workers of a "
 		  "PyTorch DataLoader), so that both go on at a time; a profiler (py-spy, perf) shows what takes the CPU.",
 };
@@ -351,7 +351,7 @@ const struct rule rule_idle = {
 	.needs = RULE_WAITS | RULE_SCHED,
 	.is_share = true,
 	.measure = sleeping,
-	.tell = tell_sleeping,
+	.evidence = show_sleeping,
 	.advice = "It does not wait for storage. See what the program sleeps for: polling, a back-off, a rate limit.",
 };
 
@@ -359,47 +359,47 @@ const struct rule rules_of_waits[] = {
 	{ .code = "storage-read", .title = "The job waited for reads from storage",
 	  .threshold = SHARE,
 	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = storage,
-	  .tell = tell_storage,
+	  .evidence = show_storage,
 	  .advice = "Read more at a time and from more workers, keep the data on a faster or local "
 		    "disk, or where it fits in memory, keep it there." },
 	{ .code = "open-metadata", .title = "The job waited for opening files and for metadata",
 	  .threshold = SHARE,
 	  .needs = RULE_OPEN | RULE_WAITS, .waits = true, .is_share = true, .measure = metadata,
-	  .tell = tell_metadata,
+	  .evidence = show_metadata,
 	  .advice = "Pack small samples into few large files (tar shards, record files, a "
 		    "database), and keep files open." },
 	{ .code = "decode-cpu", .title = "The data loaders were busy decoding on the CPU",
 	  .threshold = SHARE,
 	  .needs = RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true, .measure = decode,
-	  .tell = tell_decode,
+	  .evidence = show_decode,
 	  .advice = "Use more workers while CPUs are idle; else decode ahead of time, on the GPU, "
 		    "or with a faster library." },
 	{ .code = "cpu-contention", .title = "Threads that could run waited for a CPU",
 	  .threshold = SHARE,
 	  .needs = RULE_WAITS | RULE_SCHED, .waits = true, .is_share = true, .measure = contention,
-	  .tell = tell_contention,
+	  .evidence = show_contention,
 	  .advice = "Use fewer threads (OMP_NUM_THREADS, workers), give the job more CPUs, or keep "
 		    "others off them." },
 	{ .code = "checkpoint-write", .title = "The job waited for checkpoints to be written",
 	  .threshold = SHARE,
 	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = checkpoint,
-	  .tell = tell_checkpoint,
+	  .evidence = show_checkpoint,
 	  .advice = "Write checkpoints less often, in the background, or to a faster disk first." },
 	{ .code = "straggler-worker",
 	  .title = "One worker was slower than the others, which waited for it", .threshold = SHARE,
 	  .needs = RULE_RW | RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true,
-	  .measure = straggler, .tell = tell_straggler,
+	  .measure = straggler, .evidence = show_straggler,
 	  .advice = "Even out the samples between workers, prefetch more, or take batches in the "
 		    "order in which they are ready." },
 	{ .code = "trainer-bound",
 	  .title = "The loaders waited for the job, and not the job for them", .threshold = SHARE,
 	  .needs = TRAINER_BOUND_NEEDS, .waits = true, .is_share = true, .measure = trainer, .share = training,
-	  .tell = tell_trainer,
+	  .evidence = show_trainer,
 	  .advice = "Look at what the training process does itself between two batches: its own "
 		    "Python, copies to the GPU, logging." },
 	{ .code = "outside-wait",
 	  .title = "The job waited for the network, or for processes that are not its own", .threshold = SHARE,
-	  .needs = RULE_WAITS | RULE_SCHED, .waits = true, .is_share = true, .measure = outside, .tell = tell_outside,
+	  .needs = RULE_WAITS | RULE_SCHED, .waits = true, .is_share = true, .measure = outside, .evidence = show_outside,
 	  .advice = "What serves it is not in this trace: a server, a container's or a cluster's daemon, a program that was "
 		    "running before. Trace that, too (--pid, --container, or on its host)." },
 	{ .code = NULL },

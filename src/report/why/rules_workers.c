@@ -64,13 +64,13 @@ static struct finding_size size_of_more_data(const struct report *r)
 	return rules_size_of_bytes(r, WHY_READS, (uint64_t)more);
 }
 
-static void tell_straggler_data(struct report *r, struct finding *f)
+static void show_straggler_data(struct report *r, struct finding *f)
 {
 	const struct why_loader *l = NULL;
 	double more, times = unequal_data(r, &l, &more);
 
 	if (l)
-		finding_tell(
+		finding_add(
 			f,
 			"loader %u of its generation, process %u, read %s from %.3f s to %.3f s: "
 			"%.1f times as much as the others on average",
@@ -112,12 +112,12 @@ static struct finding_size size_of_slow_worker(const struct report *r)
 	return rules_size_of_all(r, e ? (e->slow_worker_ns - e->median_worker_ns) * (double)e->slow_samples : 0);
 }
 
-static void tell_slow_worker(struct report *r, struct finding *f)
+static void show_slow_worker(struct report *r, struct finding *f)
 {
 	double ratio;
 	const struct why_epoch *e = worst_epoch(r, &ratio);
 
-	finding_tell(
+	finding_add(
 		f,
 		"process %u spent %s in calls on files for each file that it opened to read; the "
 		"median of the %u that ran at the same time is %s, from %.3f s to %.3f s",
@@ -162,14 +162,14 @@ static struct finding_size size_of_loader_cpu(const struct report *r)
 	return rules_size_of_share(r, rules_know_all_waits(r) ? w->blame_ns[WHY_CPU] / w->window_ns : busy);
 }
 
-static void tell_loader_cpu_bound(struct report *r, struct finding *f)
+static void show_loader_cpu_bound(struct report *r, struct finding *f)
 {
 	uint64_t cpu_ns, life_ns;
 
 	loader_cpu(r, &cpu_ns, &life_ns);
-	finding_tell(f, "loaders used %s of CPU time in %s of their lives", FMT_NS(cpu_ns),
+	finding_add(f, "loaders used %s of CPU time in %s of their lives", FMT_NS(cpu_ns),
 		     FMT_NS(life_ns));
-	rules_tell_when(r, f);
+	rules_show_when(r, f);
 }
 
 /* Waits, of which loaders computed in most, and CPUs that nobody used. */
@@ -192,16 +192,16 @@ static struct finding_size size_of_busy_loaders(const struct report *r)
 	return rules_size_of_share(r, busy_waits(r->why) / r->why->window_ns);
 }
 
-static void tell_too_few_workers(struct report *r, struct finding *f)
+static void show_too_few_workers(struct report *r, struct finding *f)
 {
 	const struct why *w = r->why;
 
-	finding_tell(
+	finding_add(
 		f,
 		"%.0f %% of the machine's CPU time was not used, while trainers waited %.1f %% of "
 		"theirs and loaders were busy",
 		w->cpu_idle_percent, rules_percent(w->waited_ns, w->window_ns));
-	rules_tell_when(r, f);
+	rules_show_when(r, f);
 }
 
 /* --- the trainer ------------------------------------------------------------------------------ */
@@ -217,17 +217,17 @@ static double checkpoint_blocks(const struct report *r)
 	return w->window_ns > 0 ? MIN(own_ns / w->window_ns, 1.0) : 0;
 }
 
-static void tell_checkpoint_blocks(struct report *r, struct finding *f)
+static void show_checkpoint_blocks(struct report *r, struct finding *f)
 {
 	const struct why_longest *top = &r->why->longest[WHY_WRITE];
 
-	finding_tell(f, "main threads that train wrote and synced files in %.1f %% of the time "
+	finding_add(f, "main threads that train wrote and synced files in %.1f %% of the time "
 			"that is looked at",
 		     100 * checkpoint_blocks(r));
 	for (unsigned int i = 0; i < top->n; i++) {
 		autofree char *path = top->call[i].fid ? report_path_of(r, top->call[i].fid, NULL, 0) : NULL;
 
-		finding_tell(f, "%s from %.3f s on, process %u, %s", FMT_NS(top->call[i].lat_ns),
+		finding_add(f, "%s from %.3f s on, process %u, %s", FMT_NS(top->call[i].lat_ns),
 			     rules_seconds(r, top->call[i].end_ns - top->call[i].lat_ns),
 			     top->call[i].pid, path ? path : "no file");
 	}
@@ -240,7 +240,7 @@ const struct rule rules_of_workers[] = {
 	  .needs = RULE_RW | RULE_WAITS | RULE_TRAINS,
 	  .is_share = true,
 	  .measure = checkpoint_blocks,
-	  .tell = tell_checkpoint_blocks,
+	  .evidence = show_checkpoint_blocks,
 	  .advice = "Write checkpoints from another thread or process, to memory or a local disk "
 		    "first." },
 	{ .code = "loader-cpu-bound",
@@ -250,7 +250,7 @@ const struct rule rules_of_workers[] = {
 	  .is_share = true,
 	  .measure = loader_cpu_bound,
 	  .size = size_of_loader_cpu,
-	  .tell = tell_loader_cpu_bound,
+	  .evidence = show_loader_cpu_bound,
 	  .advice = "More workers where CPUs are idle; a faster decoder, smaller samples, or "
 		    "decoding on the GPU where they are not." },
 	{ .code = "slow-worker",
@@ -259,7 +259,7 @@ const struct rule rules_of_workers[] = {
 	  .needs = RULE_RW | RULE_OPEN,
 	  .measure = slow_worker,
 	  .size = size_of_slow_worker,
-	  .tell = tell_slow_worker,
+	  .evidence = show_slow_worker,
 	  .advice = "See what its files have in common: size, folder, disk." },
 	{ .code = "straggler-data",
 	  .title = "One worker reads more than the others",
@@ -267,7 +267,7 @@ const struct rule rules_of_workers[] = {
 	  .needs = RULE_RW,
 	  .measure = straggler_data,
 	  .size = size_of_more_data,
-	  .tell = tell_straggler_data,
+	  .evidence = show_straggler_data,
 	  .advice = "Deal samples out by their size." },
 	{ .code = "too-few-workers",
 	  .title = "CPUs are idle while training waits for loaders",
@@ -276,7 +276,7 @@ const struct rule rules_of_workers[] = {
 	  .is_share = true,
 	  .measure = too_few_workers,
 	  .size = size_of_busy_loaders,
-	  .tell = tell_too_few_workers,
+	  .evidence = show_too_few_workers,
 	  .advice = "Use more loaders (num_workers), and let them prefetch more." },
 	{ .code = NULL },
 };

@@ -21,9 +21,9 @@ static void faulted(void *ctx, uint64_t begin_ns, uint64_t end_ns)
 	struct why_stretch *x = ctx;
 
 	if (x->role->loader)
-		cover_add(&x->role->loader->cover, begin_ns, end_ns, why_loader_was, x);
+		cover_add(&x->role->loader->cover, begin_ns, end_ns, why_loader_stretch, x);
 	else if (x->role->trainer)
-		cover_add(x->main ? x->role->main : x->role->others, begin_ns, end_ns, why_trainer_was, x);
+		cover_add(x->main ? x->role->main : x->role->others, begin_ns, end_ns, why_trainer_stretch, x);
 }
 
 static struct why_stretch faults_of(struct why_walk *w, const struct thread_faults *f)
@@ -71,7 +71,7 @@ static void thread_came(struct why_walk *w, const struct why_switches *s, uint64
 		return;
 	scan_u64(&s->scan, COL_WAIT_NS, &wait_ns);
 	x = faults_of(w, f);
-	why_faults_came(&f->faults, s->scan.time_ns - MIN(wait_ns, s->scan.time_ns), faulted, &x);
+	why_faults_woke(&f->faults, s->scan.time_ns - MIN(wait_ns, s->scan.time_ns), faulted, &x);
 }
 
 void why_switches_call(struct why_walk *w, const struct why_call_row *row)
@@ -92,7 +92,7 @@ static void loader_ran(struct why_walk *w, const struct why_role *role, enum why
 {
 	struct why_stretch x = { .r = w->r, .why = w->why, .role = role, .state = state };
 
-	cover_add(&role->loader->cover, begin_ns, end_ns, why_loader_was, &x);
+	cover_add(&role->loader->cover, begin_ns, end_ns, why_loader_stretch, &x);
 }
 
 static void thread_switched(struct why_walk *w, const struct why_switches *s)

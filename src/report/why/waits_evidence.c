@@ -38,7 +38,7 @@ static uint64_t why_begin_ns(const struct why *w)
 	uint64_t ns = UINT64_MAX;
 
 	for (uint32_t i = 0; i < w->n_trainers; i++)
-		if (why_tells(&w->trainer[i]))
+		if (why_knows_waits(&w->trainer[i]))
 			ns = MIN(ns, w->trainer[i].begin_ns);
 	return ns;
 }
@@ -48,7 +48,7 @@ static uint64_t why_end_ns(const struct why *w)
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < w->n_trainers; i++)
-		if (why_tells(&w->trainer[i]))
+		if (why_knows_waits(&w->trainer[i]))
 			ns = MAX(ns, w->trainer[i].end_ns);
 	return ns;
 }
@@ -91,7 +91,7 @@ static void put_basis(const struct why *w, enum why_basis basis, FILE *out)
 }
 
 /* Where it is not known of all trainers by the same: of which of them by what. */
-static void tell_bases(const struct why *w, struct finding *f)
+static void show_bases(const struct why *w, struct finding *f)
 {
 	const char *before = "";
 	char *text = NULL;
@@ -116,11 +116,11 @@ static void tell_bases(const struct why *w, struct finding *f)
 	if (out)
 		fclose(out);
 	if (text && text[0])
-		finding_tell(f, "%s", text);
+		finding_add(f, "%s", text);
 	free(text);
 }
 
-static void tell_window(struct report *r, struct finding *f)
+static void show_window(struct report *r, struct finding *f)
 {
 	const struct why *w = r->why;
 	char *basis = NULL;
@@ -132,18 +132,18 @@ static void tell_window(struct report *r, struct finding *f)
 	put_basis(w, w->basis, out);
 	fclose(out);
 	if (w->n_trainers == 1)
-		finding_tell(f, "process %u (%s) waited %.1f %% of the time from %.3f s to %.3f s, %s", (unsigned int)w->trainer[0].pid,
+		finding_add(f, "process %u (%s) waited %.1f %% of the time from %.3f s to %.3f s, %s", (unsigned int)w->trainer[0].pid,
 			     why_comm(r, w->trainer[0].pid), rules_percent(w->waited_ns, w->window_ns),
 			     rules_seconds(r, why_begin_ns(w)), rules_seconds(r, why_end_ns(w)), basis);
 	else
-		finding_tell(f, "%u processes (%s%s) waited %.1f %% of the time from %.3f s to %.3f s, %s", w->n_trainers,
+		finding_add(f, "%u processes (%s%s) waited %.1f %% of the time from %.3f s to %.3f s, %s", w->n_trainers,
 			     why_comm(r, w->trainer[0].pid), w->seen < WHY_SEEN_PHASES ? "" : ", which train",
 			     rules_percent(w->waited_ns, w->window_ns), rules_seconds(r, why_begin_ns(w)),
 			     rules_seconds(r, why_end_ns(w)), basis);
 	free(basis);
-	tell_bases(w, f);
+	show_bases(w, f);
 	if (rules_percent(w->unseen_ns, w->window_ns) >= 1)
-		finding_tell(f, "for another %.1f %% of the time it is not known whether they waited",
+		finding_add(f, "for another %.1f %% of the time it is not known whether they waited",
 			     rules_percent(w->unseen_ns, w->window_ns));
 }
 
@@ -159,7 +159,7 @@ const char *const waits_state_texts[WHY_STATES] = {
 };
 
 /* Where hardly anybody waited, what for is of no interest. */
-static void tell_states(struct report *r, struct finding *f)
+static void show_states(struct report *r, struct finding *f)
 {
 	const struct why *w = r->why;
 	double sum_ns = w->waited_ns;
@@ -176,13 +176,13 @@ static void tell_states(struct report *r, struct finding *f)
 	if (!text[0] || waits_share(r, sum_ns) < LEAST_STATES)
 		return;
 	if (w->loaders.n)
-		finding_tell(f, "what %u loader%s and the main thread did during these waits: %s", w->loaders.n,
+		finding_add(f, "what %u loader%s and the main thread did during these waits: %s", w->loaders.n,
 			     w->loaders.n == 1 ? "" : "s", text);
 	else
-		finding_tell(f, "these waits: %s", text);
+		finding_add(f, "these waits: %s", text);
 }
 
-void waits_tell_longest(struct report *r, struct finding *f, enum why_state s, const char *what)
+void waits_show_longest(struct report *r, struct finding *f, enum why_state s, const char *what)
 {
 	const struct why_longest *top = &r->why->longest[s];
 
@@ -190,27 +190,27 @@ void waits_tell_longest(struct report *r, struct finding *f, enum why_state s, c
 		const struct why_call *c = &top->call[i];
 		autofree char *path = c->fid ? report_path_of(r, c->fid, NULL, 0) : NULL;
 
-		finding_tell(f, "%s: %s from %.3f s on, process %u, %s", i ? "then" : what,
+		finding_add(f, "%s: %s from %.3f s on, process %u, %s", i ? "then" : what,
 			     FMT_NS(c->lat_ns), rules_seconds(r, c->end_ns - c->lat_ns), c->pid,
 			     path ? path : "no file");
 	}
 }
 
-void waits_tell(struct report *r, struct finding *f)
+void waits_show(struct report *r, struct finding *f)
 {
 	const struct why *w = r->why;
 
 	if (f->is_bottleneck) {
-		tell_window(r, f);
-		tell_states(r, f);
+		show_window(r, f);
+		show_states(r, f);
 		return;
 	}
-	finding_tell(f, "%.1f %% of the waits, from %.3f s to %.3f s",
+	finding_add(f, "%.1f %% of the waits, from %.3f s to %.3f s",
 		     rules_percent(f->measure * w->window_ns, w->waited_ns),
 		     rules_seconds(r, why_begin_ns(w)), rules_seconds(r, why_end_ns(w)));
 }
 
-void waits_tell_dataset(const struct report *r, struct finding *f, const char *what, enum dataset_by by)
+void waits_show_dataset(const struct report *r, struct finding *f, const char *what, enum dataset_by by)
 {
 	const struct dataset *d = report_dataset_most(r, by);
 	char *text = NULL;
@@ -222,6 +222,6 @@ void waits_tell_dataset(const struct report *r, struct finding *f, const char *w
 	report_dataset_print(d, by, out);
 	fclose(out);
 	if (text)
-		finding_tell(f, "%s: %s", what, text);
+		finding_add(f, "%s: %s", what, text);
 	free(text);
 }

@@ -14,10 +14,10 @@ double waits_share(const struct report *r, double ns);
 double waits_part(const struct report *r, enum why_state s);
 
 /* How much was waited, when, by what that is known, and for what; of a finding that is not the bottleneck its part alone. */
-void waits_tell(struct report *r, struct finding *f);
+void waits_show(struct report *r, struct finding *f);
 /* The two longest calls of a state, the first behind WHAT. */
-void waits_tell_longest(struct report *r, struct finding *f, enum why_state s, const char *what);
+void waits_show_longest(struct report *r, struct finding *f, enum why_state s, const char *what);
 /* WHAT and the data set with the most BY; nothing where there is none. */
-void waits_tell_dataset(const struct report *r, struct finding *f, const char *what, enum dataset_by by);
+void waits_show_dataset(const struct report *r, struct finding *f, const char *what, enum dataset_by by);
 
 #endif

@@ -63,7 +63,7 @@ struct why_role *why_role_of(struct why_walk *w, uint64_t pid)
 
 /* --- stretches of time -------------------------------------------------------------------------------- */
 
-void why_loader_was(void *stretch, uint64_t begin_ns, uint64_t end_ns)
+void why_loader_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct why_stretch *x = stretch;
 	struct why_loader *l = x->role->loader;
@@ -97,7 +97,7 @@ static void add_to_samples(struct why *w, struct why_trainer *t, enum why_state 
 	}
 }
 
-void why_trainer_was(void *stretch, uint64_t begin_ns, uint64_t end_ns)
+void why_trainer_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct why_stretch *x = stretch;
 	struct why_trainer *t = x->role->trainer;
@@ -142,9 +142,9 @@ static void loader_call(struct why_stretch *x, const struct why_call_row *row)
 		struct why_stretch between = *x;
 
 		between.state = WHY_QUEUE;
-		cover_add(&l->cover, l->last_ns, begin_ns, why_loader_was, &between);
+		cover_add(&l->cover, l->last_ns, begin_ns, why_loader_stretch, &between);
 	}
-	cover_add(&l->cover, begin_ns, end_ns, why_loader_was, x);
+	cover_add(&l->cover, begin_ns, end_ns, why_loader_stretch, x);
 	l->last_ns = MAX(l->last_ns, end_ns);
 	l->last_sent = why_call_is(row, WHY_CALL_SENDS);
 }
@@ -173,7 +173,7 @@ static void take_call(struct why_walk *w, struct why_role *role, const struct wh
 	if (role->loader)
 		loader_call(&x, row);
 	else if (on_file)
-		cover_add(x.main ? role->main : role->others, begin_ns, end_ns, why_trainer_was, &x);
+		cover_add(x.main ? role->main : role->others, begin_ns, end_ns, why_trainer_stretch, &x);
 	if (!on_file || why_call_is(row, WHY_CALL_SOFTWARE) || !works(role))
 		return;
 	e = why_epoch_at(w->why, end_ns);

@@ -45,8 +45,8 @@ struct why_stretch {
 
 struct why_role *why_role_of(struct why_walk *w, uint64_t pid);
 /* For cover_add(): a part of struct why_stretch that is nobody else's. */
-void why_loader_was(void *stretch, uint64_t begin_ns, uint64_t end_ns);
-void why_trainer_was(void *stretch, uint64_t begin_ns, uint64_t end_ns);
+void why_loader_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns);
+void why_trainer_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns);
 
 /* Where there are no switches there is no more of them. */
 void why_switches_open(struct why_switches *s, struct report *r);

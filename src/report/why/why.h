@@ -281,12 +281,12 @@ static inline bool why_knows_disk(const struct why_epoch *e)
 }
 
 /* It is known of T how much it waited; and when, too. What is told of all is of those alone. */
-static inline bool why_tells(const struct why_trainer *t)
+static inline bool why_knows_waits(const struct why_trainer *t)
 {
 	return t->basis < WHY_BY_NOTHING;
 }
 
-static inline bool why_tells_when(const struct why_trainer *t)
+static inline bool why_knows_when(const struct why_trainer *t)
 {
 	return t->basis < WHY_BY_CPU_TIME;
 }
@@ -310,6 +310,6 @@ struct reader_field;
 
 struct finding;
 /* A line of what those did that may train. */
-void why_tell_did(const struct report *r, struct finding *f);
+void why_show_did(const struct report *r, struct finding *f);
 
 #endif

@@ -69,10 +69,10 @@ const Catalog = (() => {
 
 	/* [{ kind, group, title, series }]: a panel each. */
 	function panels() {
-		const byKey = new Map(), told = new Set(Data.series.filter(s => s.values.length > 0).map(s => keyOf(s)));
+		const byKey = new Map(), shown = new Set(Data.series.filter(s => s.values.length > 0).map(s => keyOf(s)));
 
 		/* what has no value is there beside what has: a GPU that does not tell, among those that do */
-		for (const s of Data.series.filter(x => told.has(keyOf(x)))) {
+		for (const s of Data.series.filter(x => shown.has(keyOf(x)))) {
 			const { kind, which, rank } = kindOf(s), key = keyOf(s);
 
 			if (!byKey.has(key))

@@ -43,7 +43,7 @@ class Heat extends CanvasBody {
 	}
 
 	/* What the first and the last colour stand for. */
-	tell(least, most) {
+	ends(least, most) {
 		fill(this.least, least);
 		fill(this.most, most);
 		this.ramp.style.background = `linear-gradient(to right, ${Heat.RAMPS[Theme.dark() ? 'dark' : 'light'].join(', ')})`;
@@ -107,7 +107,7 @@ class LatencyHeat extends Heat {
 	draw(panel) {
 		const ctx = this.begin(panel), a = panel.area, { cells, max } = this.cells(panel);
 
-		this.tell('1', Format.count(max));
+		this.ends('1', Format.count(max));
 		for (const c of cells) {
 			const [y, h] = this.row(a, c.exp - this.low);
 
@@ -153,7 +153,7 @@ class RowHeat extends Heat {
 	draw(panel) {
 		const ctx = this.begin(panel), a = panel.area, v = View.state;
 
-		this.tell('0', Format.value(this.max, this.unit));
+		this.ends('0', Format.value(this.max, this.unit));
 		this.series.forEach((s, r) => {
 			const [y, h] = this.row(a, r);
 

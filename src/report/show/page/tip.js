@@ -83,14 +83,14 @@ const Tip = (() => {
 	}
 
 	function up() {
-		const was = start, range = Panel.dragged;
+		const drag = start, range = Panel.dragged;
 
 		start = Panel.dragged = null;
-		if (!was)
+		if (!drag)
 			return;
 		if (!range)
-			was.panel.body.press?.(was.panel, was.t, was.y);
-		else if (was.select)
+			drag.panel.body.press?.(drag.panel, drag.t, drag.y);
+		else if (drag.select)
 			View.select(range);
 		else
 			View.set(Math.min(...range), Math.max(...range));

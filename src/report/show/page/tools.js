@@ -69,7 +69,7 @@ const Tools = (() => {
 		return el('details', { class: 'menu', ontoggle: e => e.target.open && fillMenu() }, el('summary', null, 'Lanes'), menu);
 	}
 
-	function tell() {
+	function update() {
 		const { t0, t1 } = View.state;
 
 		fill(shown, View.whole() ? `all: ${Format.value(t1 - t0, 'ns')}` :
@@ -92,8 +92,8 @@ const Tools = (() => {
 			for (const menu of document.querySelectorAll('.menu[open]'))
 				menu.open = menu.contains(e.target);
 		});
-		View.on('change', tell);
-		tell();
+		View.on('change', update);
+		update();
 	}
 
 	return { build };

@@ -17,7 +17,7 @@ const View = (() => {
 		return isNaN(ms) ? null : BigInt(ms) * 1000000n + BigInt((m[2] || '').padEnd(9, '0'));
 	}
 
-	function tell(what) {
+	function notify(what) {
 		for (const f of listeners[what])
 			f();
 	}
@@ -31,7 +31,7 @@ const View = (() => {
 			return;
 		state.t0 = t0;
 		state.t1 = t0 + width;
-		tell('change');
+		notify('change');
 	}
 
 	const reset = () => set(0, Data.span);
@@ -50,18 +50,18 @@ const View = (() => {
 
 	function setCursor(t) {
 		state.cursor = t == null ? null : Math.max(0, Math.min(Data.span, t));
-		tell('cursor');
+		notify('cursor');
 	}
 
 	/* [T0, T1] or null. */
 	function select(range) {
 		state.range = range && [Math.max(0, Math.min(...range)), Math.min(Data.span, Math.max(...range))];
-		tell('range');
+		notify('range');
 	}
 
 	function setUtc(on) {
 		state.utc = on && utc0 !== null;
-		tell('change');
+		notify('change');
 	}
 
 	/* --- instants as text --------------------------------------------------------------------- */

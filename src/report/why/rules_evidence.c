@@ -4,14 +4,14 @@
 
 #include "base/fmt.h"
 
-void rules_tell_when(struct report *r, struct finding *f)
+void rules_show_when(struct report *r, struct finding *f)
 {
-	finding_tell(f, "in all of the trace, %.3f s to %.3f s", rules_seconds(r, r->first_ns),
+	finding_add(f, "in all of the trace, %.3f s to %.3f s", rules_seconds(r, r->first_ns),
 		     rules_seconds(r, r->last_ns));
 }
 
 /* Of the files with the most bytes the one that is read, or written, most. */
-void rules_tell_files(const struct report *r, struct finding *f, enum rules_side side)
+void rules_show_files(const struct report *r, struct finding *f, enum rules_side side)
 {
 	const struct report_top_file *t = NULL;
 	uint64_t most = 0;
@@ -26,16 +26,16 @@ void rules_tell_files(const struct report *r, struct finding *f, enum rules_side
 		t = &r->top_bytes[i];
 	}
 	if (t)
-		finding_tell(f, "most bytes: %s, %s read, %s written in %s calls", t->path,
+		finding_add(f, "most bytes: %s, %s read, %s written in %s calls", t->path,
 			     FMT_BYTES(t->sum.read_bytes), FMT_BYTES(t->sum.write_bytes),
 			     FMT_COUNT(t->sum.calls));
 }
 
-void rules_tell_counts(struct report *r, struct finding *f, enum rules_side side, const char *what,
+void rules_show_counts(struct report *r, struct finding *f, enum rules_side side, const char *what,
 		       uint64_t part, const char *of, uint64_t whole)
 {
-	finding_tell(f, "%s: %s of %s %s (%.1f %%)", what, FMT_COUNT(part), FMT_COUNT(whole), of,
+	finding_add(f, "%s: %s of %s %s (%.1f %%)", what, FMT_COUNT(part), FMT_COUNT(whole), of,
 		     rules_percent((double)part, (double)whole));
-	rules_tell_files(r, f, side);
-	rules_tell_when(r, f);
+	rules_show_files(r, f, side);
+	rules_show_when(r, f);
 }
