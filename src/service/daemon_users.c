@@ -46,7 +46,7 @@ static int on_user_end(void *ctx, int fd, uint32_t events)
  * end's recv(2) fail with ECONNRESET before it gives out what was said: nothing more can come, and what
  * has come is thrown away.
  */
-static void refuse(int fd, const char *why)
+static void send_refusal(int fd, const char *why)
 {
 	autofree char *line = util_fmt("dltraced: error: %s", why);
 	char byte;
@@ -98,7 +98,7 @@ static int on_leaver_end(void *ctx, int fd, uint32_t events)
 static void refuse(struct daemon *d, int *fd, const char *why)
 {
 	struct child *c = unused(d->leavers, DAEMON_LEAVERS_MAX);
-	int r = *fd < 0 ? 0 : c ? daemon_leave(d, c, fd, refuse, why, on_leaver_end) : -EAGAIN;
+	int r = *fd < 0 ? 0 : c ? daemon_leave(d, c, fd, send_refusal, why, on_leaver_end) : -EAGAIN;
 
 	if (r < 0)
 		log_err_r(r, "a connection cannot be refused");

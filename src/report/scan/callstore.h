@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rows of calls for later: what is needed of each a second time, in 20 bytes mostly instead of its line's 100. The first
- * CALLSTORE_MEMORY of it are in memory, more are in a file without a name in $TMPDIR, else /var/tmp. Knows no
- * columns. It may give up, and then has nothing: where there is no memory, and where such a file cannot be made or
- * written, is itself in memory (tmpfs), or would leave its disk less than CALLSTORE_SPARE. Then the lines must be read again.
+ * Rows of calls kept for a second look: the fields needed then, mostly in 20 bytes where the line has 100. The first
+ * CALLSTORE_MEMORY bytes stay in memory, the rest go to an unnamed file in $TMPDIR, else /var/tmp. Knows no columns. The
+ * store may give up, and is empty then: when memory is out, or the file cannot be made or written, is itself in memory
+ * (tmpfs), or would leave its disk less than CALLSTORE_SPARE. The lines must be read again then.
  */
 #ifndef REPORT_SCAN_CALLSTORE_H
 #define REPORT_SCAN_CALLSTORE_H
@@ -20,19 +20,19 @@
 
 struct callstore_row {
 	uint64_t end_ns, pid, tid, lat_ns, file;
-	uint32_t flags; /* CALLSTORE_FLAGS_BITS that are the user's */
+	uint32_t flags; /* CALLSTORE_FLAGS_BITS bits, whose meaning is the caller's */
 };
 
 struct callstore {
-	char *buf;	 /* of CALLSTORE_MEMORY: what is not in the file */
-	size_t len;	 /* of it */
+	char *buf;	 /* of CALLSTORE_MEMORY bytes: the rows that are not in the file yet */
+	size_t len;	 /* bytes used of BUF */
 	int fd;		 /* -1: no file */
 	uint64_t stored; /* bytes in the file */
 	uint64_t last_ns;
-	bool failed; /* it has given up */
+	bool failed; /* the store has given up */
 };
 
-/* Rows that were added one after the other. */
+/* A run of rows that were added one after the other. */
 struct callstore_part {
 	uint64_t begin, end;
 };
@@ -40,12 +40,12 @@ struct callstore_part {
 void callstore_init(struct callstore *s);
 void callstore_free(struct callstore *s);
 
-/* What is added from here on begins a part: at the place returned, and ends where the next one begins. */
+/* Returns the place at which a new part begins; the part ends where the next one begins. */
 uint64_t callstore_part(struct callstore *s);
-/* Rows are smallest in order of their END_NS, and with numbers that are. */
+/* Rows take the least room when they come in order of END_NS and their numbers are small. */
 static inline void callstore_add(struct callstore *s, const struct callstore_row *row);
 
-/* A part, row by row, in the order in which they were added; nothing is added meanwhile. */
+/* Reads a part row by row, in the order of adding. No row may be added meanwhile. */
 struct callstore_cursor {
 	const struct callstore *store;
 	uint64_t at, end; /* of the part, not in buf yet */
@@ -64,9 +64,9 @@ void callstore_close(struct callstore_cursor *c);
 /* --- the format ------------------------------------------------------------------------------------ */
 
 /*
- * A row is flags and the time since the row before; who and which file; how long it took: two words and a half, and half of one
- * for the thread where it is not the process's first. Where one of these has no room all are words. What is written
- * for each row of a trace is here, to be compiled into where it comes from.
+ * A row is two and a half words: flags and the time since the row before; the process and the file; the latency. The thread
+ * takes another half word where it is not the process's first. Where a value does not fit its bits, every field is a word.
+ * These functions run for each row of a trace and are inline for that reason.
  */
 #define CALLSTORE_WIDE (1U << CALLSTORE_FLAGS_BITS)
 #define CALLSTORE_THREAD (2U << CALLSTORE_FLAGS_BITS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the readings of clocks in time_align.out tell: read once, for the phases of the job and for all who look for gaps. */
+/* The readings of clocks in time_align.out, read once for the job's phases and for the search for gaps. */
 #ifndef REPORT_SCAN_CLOCKS_H
 #define REPORT_SCAN_CLOCKS_H
 
@@ -14,7 +14,7 @@ struct scan_clocks {
 };
 
 void scan_clocks_free(struct scan_clocks *c);
-/* For a struct scan_taker: the present row of time_align.out. */
+/* Takes the current row of time_align.out; for a struct scan_taker. */
 bool scan_clocks_take(struct scan *s, void *clocks);
 
 #endif

@@ -24,7 +24,7 @@ struct counted counted_of(const struct manifest_facts *m, const char *name)
 	return (struct counted){ 0 };
 }
 
-/* One file as it was written: of others it is not known how many bytes of text they hold before they are unpacked. */
+/* Whether the file is as it was written. A packed one shows how much text it holds only when it is unpacked. */
 static bool is_plain(const struct reader *rd)
 {
 	return rd->n_segments <= 1 && rd->growing_pack == PACK_NONE &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the manifest counts of a file, against the bytes that are there. */
+/* The manifest's counts of a file, compared with the bytes that the file has. */
 #ifndef REPORT_SCAN_COUNTED_H
 #define REPORT_SCAN_COUNTED_H
 
@@ -8,14 +8,14 @@
 struct manifest_facts;
 struct scan_folder;
 
-/* What the manifest counts of a probe or a collector; zeroes: it names none so. */
+/* The manifest's counts of a probe or a collector; all zero when it has none of that name. */
 struct counted {
 	uint64_t rows, lost, dropped, bytes, dropped_bytes;
 };
 struct counted counted_of(const struct manifest_facts *m, const char *name);
 /*
- * How many bytes NAME.out lacks of those that the manifest of a trace with an end counts, which are *COUNTED. 0: none, or
- * it is split or packed, where reading shows what it has.
+ * Returns how many bytes NAME.out lacks of those that the manifest counts (*COUNTED), in a trace that has ended. 0 when it
+ * lacks none, and for a split or packed file, whose contents only reading shows.
  */
 uint64_t counted_bytes_short(const struct manifest_facts *m, struct scan_folder *folder, const char *name, uint64_t *counted);
 

@@ -158,13 +158,13 @@ static void add_file(const struct adding *a, uint32_t i, const struct report_fil
 	sum[DATASET_DISK] += a->fetched ? a->fetched(a->r, i) : 0;
 }
 
-/* All that was done with it was a close: it came with a descriptor that a process was born with. */
+/* Whether the only call on F was a close: its descriptor was inherited. */
 static bool is_closed_only(const struct report_file *f)
 {
 	return f->type != REPORT_DIR && !f->users && !f->opens && !f->read_bytes && !f->write_bytes;
 }
 
-/* False: it is in no data set and not among the others. */
+/* False when the file counts in no row at all. */
 static bool kind_of(const struct report *r, uint32_t i, const struct report_file *f, enum dataset_kind *ret)
 {
 	const uint32_t where = i < r->datasets->n_where ? r->datasets->where[i] : 0;
@@ -245,7 +245,7 @@ static void gather_kind(struct adding *a, enum dataset_kind kind, struct gather_
 	gather(&g);
 }
 
-/* What is in none, as the last one. */
+/* The files that are in no data set become the last row. */
 static void add_others(struct adding *a)
 {
 	struct report_datasets *d = a->r->datasets;

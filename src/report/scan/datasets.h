@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Data sets: the files of a trace, gathered to the few prefixes of their paths below which many or large ones lie. Software
- * and output are gathered apart from what the job reads. datasets_gather.c chooses the prefixes.
+ * Data sets: the files of a trace, grouped under the few path prefixes that have many or large files below them. Software
+ * and output form groups apart from the data that the job reads. datasets_gather.c chooses the prefixes.
  *
- * The report's sums of files are added up once all rows are in, so a row of a call costs nothing. A file's time in opens is
- * its time behind open.out less that before it; likewise its time in reads and writes.
+ * They are made of the report's sums of files once all rows are in, so a row of a call costs nothing. A file's time in opens
+ * is its time after open.out less its time before; its time in reads and writes likewise.
  */
 #ifndef REPORT_SCAN_DATASETS_H
 #define REPORT_SCAN_DATASETS_H
@@ -14,30 +14,30 @@
 #include "report/scan/folders.h"
 #include "report/scan/model.h"
 
-#define DATASETS_MAX 20 /* the others, as one, among them */
+#define DATASETS_MAX 20 /* including the row that sums up all others */
 
 enum dataset_kind {
 	DATASET_DATA,	  /* read, or at least looked at */
 	DATASET_OUTPUT,	  /* only written: checkpoints, logs */
 	DATASET_SHM,	  /* files in /dev/shm that no call has read: they are mapped */
-	DATASET_SOFTWARE, /* by their names: see software.h */
+	DATASET_SOFTWARE, /* by name, see software.h */
 	DATASET_OTHERS,
 };
-#define DATASET_KINDS DATASET_OTHERS /* that are gathered */
+#define DATASET_KINDS DATASET_OTHERS /* the kinds that are grouped */
 
 enum dataset_sum {
-	DATASET_FILES, /* that calls were on; folders are none */
-	DATASET_OPENS, /* that succeeded, of folders too */
+	DATASET_FILES, /* files with calls; folders do not count */
+	DATASET_OPENS, /* successful ones, of folders too */
 	DATASET_CALLS,
 	DATASET_READ,	 /* bytes; so are the next ones */
 	DATASET_WRITTEN,
 	DATASET_MAPPED,
-	DATASET_LOCAL,	 /* read of regular files that no network is behind */
-	DATASET_DISK,	 /* fetched for these from disks */
-	DATASET_TIME_NS, /* in all calls; */
-	DATASET_RW_NS,	 /* in reads and writes, */
-	DATASET_OPEN_NS, /* and in opens, of it */
-	DATASET_SIZE,	 /* of a file what is larger: its size, or what was read, written and mapped of it */
+	DATASET_LOCAL,	 /* read from regular files on local file systems */
+	DATASET_DISK,	 /* of DATASET_LOCAL, fetched from disks */
+	DATASET_TIME_NS, /* in all calls */
+	DATASET_RW_NS,	 /* of DATASET_TIME_NS, in reads and writes */
+	DATASET_OPEN_NS, /* of DATASET_TIME_NS, in opens */
+	DATASET_SIZE,	 /* of each file the larger one of its size and the bytes read, written and mapped */
 	DATASET_NETWORK_FILES,
 	DATASET_MEMORY_FILES,
 	DATASET_SUMS,
@@ -45,38 +45,38 @@ enum dataset_sum {
 
 struct dataset {
 	uint64_t sum[DATASET_SUMS];
-	char *path; /* of the folder, or of the only file; escaped as in files.out. NULL: of the others */
+	char *path; /* of the folder or the single file, escaped as in files.out; NULL: the row of all others */
 	enum dataset_kind kind;
-	bool knows_disk; /* what was fetched is counted */
-	uint32_t folder, file; /* its number; 1 + its place in the table of files, 0: it is no single file */
+	bool knows_disk; /* the kernel has counted the bytes fetched from disks */
+	uint32_t folder, file; /* the folder's number; 1 + the file's place in the table of files, 0: no single file */
 };
 
 struct report_datasets {
 	struct folders tree;
-	uint32_t *where; /* by place in the table of files: the number of its folder; 0: none */
+	uint32_t *where; /* folder number of each file, by place in the table of files; 0: none */
 	struct dataset_times {
 		uint64_t before_ns, open_ns;
 	} *times; /* likewise */
 	uint32_t n_where, n_times;
 	struct table maps; /* FID to bytes */
-	struct dataset row[DATASETS_MAX]; /* those that took the longest first, the others last */
+	struct dataset row[DATASETS_MAX]; /* by time, longest first; the row of all others last */
 	unsigned int n;
 };
 
 struct report_datasets *report_datasets_new(void); /* NULL: no memory */
 void report_datasets_free(struct report_datasets *d);
 
-/* F, of R, has PATH by a row of files.out. */
+/* A row of files.out gives F, a file of R, the path PATH. */
 void report_datasets_file(struct report *r, const struct report_file *f, struct reader_field path);
-/* Rows of KIND come next; they have come. */
+/* Called before and after the rows of KIND. */
 void report_datasets_before(struct report *r, enum report_kind kind);
 void report_datasets_after(struct report *r, enum report_kind kind);
 /* BYTES of FID were mapped. */
 void report_datasets_map(struct report_datasets *d, uint64_t fid, uint64_t bytes);
 
-/* What disks were made to read for the file at place I of R's table of them. */
+/* Returns the bytes that disks read for the file at place I of R's table of files. */
 typedef uint64_t report_fetched_fn(const struct report *r, uint32_t i);
-/* All rows are in. FETCHED may be NULL: nobody knows. */
+/* Makes the data sets, after the last row. FETCHED is NULL when the bytes read from disks are not known. */
 void report_datasets_end(struct report *r, report_fetched_fn *fetched);
 
 /* --- evidence ------------------------------------------------------------------------------------------------ */
@@ -84,13 +84,13 @@ void report_datasets_end(struct report *r, report_fetched_fn *fetched);
 enum dataset_by { DATASET_BY_READS, DATASET_BY_OPENS, DATASET_BY_CALLS, DATASET_BY_MAPS };
 
 /*
- * The data set, software too, that most time went to in reads (of what is read), opens or all calls; that of data of which most
- * was mapped. NULL: none.
+ * Returns the data set (or software) that took the most time in reads, opens or all calls; DATASET_BY_MAPS: the one of data
+ * with the most mapped bytes. NULL: there is none.
  */
 const struct dataset *report_dataset_most(const struct report *r, enum dataset_by by);
-/* That as a line without an end: "/data/train: 12000 files, 1.40 GiB read, 98 % from disk, 34.2 s in reads". */
+/* Prints D without a newline: "/data/train: 12000 files, 1.40 GiB read, 98 % from disk, 34.2 s in reads". */
 void report_dataset_print(const struct dataset *d, enum dataset_by by, FILE *out);
-/* The part of what was read of local files that came from disks, 1 at most; -1: not known. */
+/* Returns the share of bytes read from local files that came from disks, at most 1; -1 when it is not known. */
 double report_dataset_disk_share(const struct dataset *d);
 /* disk, network, memory, or several. */
 const char *report_dataset_medium(const struct dataset *d);

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which folders are data sets: of the tree of folders, with the files of one kind, a few that stand for what is below them.
+ * Chooses which folders are data sets: in the tree of folders with files of one kind, the few that stand for all below them.
  *
  * A folder has parts: the folders right in it, and its own files, which are one part; but a file that is large while those
  * beside it are not stands apart. A part is large when it has many files or many bytes (MANY_FILES, MANY_BYTES; in a small
- * trace a sixteenth of what there is, but no less than LEAST_FILES and LEAST_BYTES).
+ * trace a sixteenth of all, but no less than LEAST_FILES and LEAST_BYTES).
  *
  * From the root downwards, a folder is one data set with all that is below it
  * - when its only part is its own files: shards in a folder;
  * - when no part of several is large, or more than FEW are: the classes of a data set of images;
  * - when its large parts are ALIKE folders and more, whose names differ in digits only: class-00 to class-03, part-0 to part-2;
  * - when FEW parts and more are small and have a quarter of it: classes, of which a few are large.
- * Else it is taken apart: its large parts are looked at for themselves, and the small ones too where there are FEW parts at
- * most; what is left is a data set when it is large, else among the others. So a folder with one part leads to this, a
+ * Else it is split: each large part is judged by itself, and with at most FEW parts the small ones too; the rest is a data
+ * set when it is large, else it counts among the others. So a folder with a single part hands over to that part, a
  * file that is alone or apart is a data set by its own name, and two data sets below one folder stay two. The root is
- * always taken apart: that it is all there is would say nothing.
+ * always split, since "all files" would be no answer.
  *
- * Software is many small things that nobody asks for one by one: no file stands apart there, small parts are not looked at
- * beside others, and packages of a language are one, however large their parts.
+ * Software is many small files that are of no interest one by one: no file stands apart there, small parts are not judged
+ * by themselves, and the packages of a language are one data set, however large their parts.
  *
- * Only counts and sizes decide, which are the same each time that a job runs; how long calls took decides which of the
- * data sets are shown (datasets.c). Two loops over the folders: upwards for the parts, downwards for the choice.
+ * Only counts and sizes decide, since they are equal in every run of a job; the time in calls decides which data sets are
+ * shown (datasets.c). There are two loops over the folders: upwards for the parts, downwards for the choice.
  */
 #include <string.h>
 
@@ -35,7 +35,7 @@
 #define MANY_BYTES (16U << 20)
 #define LEAST_FILES 8
 #define LEAST_BYTES (1U << 20)
-#define SMALL_TRACE 16 /* the part of it that is many then */
+#define SMALL_TRACE 16 /* in a small trace, one in so many of its files and bytes is many */
 
 static bool is_software(const struct gather *g)
 {
@@ -61,7 +61,7 @@ static void find_many(struct gather *g)
 
 /* --- upwards --------------------------------------------------------------------------------------------- */
 
-/* Equal for names that differ in digits only; 0 for one without. */
+/* Returns a hash that is equal for names that differ in digits only; 0 for a name without digits. */
 static uint64_t name_but_digits(struct reader_field name)
 {
 	uint64_t key = table_key("", 0);
@@ -80,7 +80,7 @@ static uint64_t name_but_digits(struct reader_field name)
 	return any ? key : 0;
 }
 
-/* NAME, as above, is that of a folder; 0: of a part that is none. */
+/* NAME is the hash of a folder's name; 0 for a part that is no folder. */
 static void add_part(const struct gather *g, struct gather_folder *f, uint64_t files, uint64_t bytes, uint64_t name)
 {
 	if (!files)
@@ -148,7 +148,7 @@ static void go_upwards(struct gather *g)
 
 /* --- downwards ------------------------------------------------------------------------------------------- */
 
-/* Whether a part of folder I, which is taken apart, is looked at for itself. */
+/* Whether a part of folder I, which is split, is judged by itself. */
 static bool is_looked_at(const struct gather *g, uint32_t i, uint64_t files, uint64_t bytes)
 {
 	const bool all = is_software(g) ? g->folder[i].parts == 1 : i == ROOT || g->folder[i].parts <= FEW;
@@ -172,7 +172,7 @@ static void open_folder(struct gather *g, uint32_t i)
 		g->take(g->own, g->kind, i, 0, f->below);
 }
 
-/* What is left of folder I, which was taken apart. */
+/* The rest of folder I after it was split. */
 static void take_rest(struct gather *g, uint32_t i)
 {
 	struct gather_folder *f = &g->folder[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When a process came to its data. Scripts read a file of settings, and then import for seconds: a little that was read long
- * before the rest is not where the data begins.
+ * When a process began to read its data. A script reads a settings file and then imports modules for seconds, so a few bytes
+ * long before the rest are not where the data begins.
  */
 #ifndef REPORT_SCAN_FIRST_DATA_H
 #define REPORT_SCAN_FIRST_DATA_H
@@ -11,12 +11,12 @@
 
 #include "base/util.h"
 
-#define FIRST_DATA_BYTES (256U << 10) /* read without a break, this is no file of settings */
-#define FIRST_DATA_READS 16	      /* nor are so many reads */
+#define FIRST_DATA_BYTES (256U << 10) /* so much read without a break is no settings file */
+#define FIRST_DATA_READS 16	      /* nor are so many reads without a break */
 #define FIRST_DATA_BREAK_NS NSEC_PER_SEC
 
 struct first_data {
-	bool settled; /* what was read since BEGIN_NS is data */
+	bool settled; /* the reads since BEGIN_NS are of data */
 	uint32_t reads;
 	uint64_t bytes;
 	uint64_t first_ns;	    /* the first read of any file that may be data; 0: none */
@@ -29,7 +29,7 @@ static inline uint64_t first_data_earlier(uint64_t a_ns, uint64_t b_ns)
 	return !a_ns || (b_ns && b_ns < a_ns) ? b_ns : a_ns;
 }
 
-/* A read that began at AT_NS; in the order of time. */
+/* Adds a read that began at AT_NS; reads come in order of time. */
 static inline void first_data_read(struct first_data *d, uint64_t at_ns, uint64_t bytes)
 {
 	if (d->settled)
@@ -49,7 +49,7 @@ static inline void first_data_map(struct first_data *d, uint64_t at_ns)
 	d->map_ns = first_data_earlier(d->map_ns, at_ns);
 }
 
-/* 0: never. Where it never read much without a break, all that it read is its data. */
+/* Returns when the data begins, 0 for never. A process that never read much without a break has data from its first read. */
 static inline uint64_t first_data_ns(const struct first_data *d)
 {
 	return first_data_earlier(d->settled ? d->begin_ns : d->first_ns, d->map_ns);

@@ -25,7 +25,7 @@ static uint32_t number_of(const struct folders *f, const struct folder *folder)
 	return (uint32_t)(folder - (const struct folder *)f->ids.values) + 1;
 }
 
-/* The first LEN bytes of PATH, which have KEY and are below PARENT; its number, or PARENT where there is no room. */
+/* Returns the number of the folder below PARENT that is PATH's first LEN bytes, hash KEY; PARENT when there is no room. */
 static uint32_t get(struct folders *f, uint64_t key, const char *path, size_t len, uint32_t parent)
 {
 	struct folder *folder = table_find(&f->ids, key);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folders that a trace's files lie in, as a tree. Each has a number, from 1 on, the root; it is higher than those of the
- * folders above it, so that a loop over numbers meets a folder before, or backwards behind, all that is below.
+ * The folders of a trace's files, as a tree. Folders have numbers from 1, the root, on. A folder's number is higher than those
+ * of the folders above it, so a loop over numbers meets a folder before all below it, and a backward loop after them.
  *
- * Memory is bounded: of a folder that finds no room the deepest one above it that is known stands for it.
+ * Memory is bounded: where there is no room for a folder, the deepest known one above stands for it.
  */
 #ifndef REPORT_SCAN_FOLDERS_H
 #define REPORT_SCAN_FOLDERS_H
@@ -28,12 +28,12 @@ struct folders {
 
 void folders_init(struct folders *f);
 void folders_free(struct folders *f);
-/* The number of the folder PATH, made when it is new; 0 where PATH is not absolute, or there is no memory at all. */
+/* Returns the number of the folder PATH, which is added when new; 0 when PATH is not absolute, or memory is out. */
 uint32_t folders_number(struct folders *f, struct reader_field path);
-/* That of the folder in which what has PATH lies. */
+/* Returns the number of the folder that PATH lies in. */
 uint32_t folders_number_above(struct folders *f, struct reader_field path);
 
-/* How many numbers there are, 0 among them. */
+/* Returns how many numbers there are, including 0. */
 static inline uint32_t folders_count(const struct folders *f)
 {
 	return f->ids.n + 1;

@@ -49,7 +49,7 @@ struct report_func *report_funcs_find(struct scan *s, struct reader_field name, 
 	f = find(s->report, s->kind, name, write);
 	if (!f)
 		f = add(s->report, s->kind, name, write);
-	/* for want of room or memory: it is in its probe's sums alone */
+	/* no room or memory: the row counts in its probe's sums alone */
 	return s->func[write] = f ? f : &s->report->other_func[write];
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rows of calls by function: each has sums and spreads of its own, of which those of its probe are made once all rows of
- * that have been taken. Bounded: what finds no room is in those alone.
+ * Rows of calls by function: each function has sums and spreads of its own, and those of its probe are added up from them
+ * after the probe's last row. Bounded: a function without room counts in its probe's sums alone.
  */
 #ifndef REPORT_SCAN_FUNCS_H
 #define REPORT_SCAN_FUNCS_H
@@ -14,9 +14,9 @@
 #define REPORT_FUNCS_MAX 128
 
 void report_funcs_free(struct report *r);
-/* Of the present row: that of WRITE's side, of vfs_rw. */
+/* Returns the function of the current row; for vfs_rw that of WRITE's side. */
 struct report_func *report_funcs_find(struct scan *s, struct reader_field name, bool write);
-/* All rows of KIND have been taken: its sum, and those of its sides. */
+/* Adds up KIND and its sides, after the last of its rows. */
 void report_funcs_sum(struct report *r, enum report_kind kind);
 
 /* --- what is done for most rows of a trace: here, to be compiled into where they are taken ------------- */
@@ -29,7 +29,7 @@ static inline uint64_t report_func_load(const char *p, size_t n)
 	return v;
 }
 
-/* Of most names two words that may overlap are all. */
+/* Two words, which may overlap, cover most names. */
 static inline bool report_func_is(const struct report_func *f, struct reader_field name)
 {
 	if (!f || name.len != f->len)

@@ -9,7 +9,7 @@
 
 /* Clocks are read each second. */
 #define STALLED_NS (3 * NSEC_PER_SEC)
-/* Of what two clocks differ by the reading of them. */
+/* Two clocks may differ by as much because they are read one after the other. */
 #define SUSPEND_NS (10 * NSEC_PER_MSEC)
 
 const char *const gap_kind_names[GAP_KINDS] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stretches of a trace of which it tells less than of the rest, or nothing, each with its reason: what the readings of its
- * clocks know of them, and whoever finds rows missing, or nobody running. Pure; CLOCK_MONOTONIC, ns.
+ * Stretches of a trace that are known less well than the rest, or not at all, each with its reason. They come from the
+ * readings of clocks, from missing rows, and from times in which no thread ran. Pure; CLOCK_MONOTONIC, ns.
  */
 #ifndef REPORT_SCAN_GAPS_H
 #define REPORT_SCAN_GAPS_H
@@ -16,7 +16,7 @@
 enum gap_kind {
 	GAP_NONE,
 	GAP_IDLE,    /* nothing ran on any CPU */
-	GAP_OFF,     /* nothing of the job did */
+	GAP_OFF,     /* no thread of the job ran on any CPU */
 	GAP_LOST,    /* rows are missing */
 	GAP_STALLED, /* dltraced itself did not run */
 	GAP_STEP,    /* the clock of TIME was set */
@@ -30,20 +30,20 @@ struct gap {
 	enum gap_kind kind;
 	uint32_t cpu;		   /* or GAP_ALL_CPUS */
 	uint64_t begin_ns, end_ns; /* 0: not known */
-	int64_t ns;		   /* its length; of a step how far */
+	int64_t ns;		   /* its length; for a step, how far the clock moved */
 	uint64_t count;		   /* of lost records; 0: not known */
-	const char *file;	   /* whose rows are missing, as in report_kind_names; NULL: of all, or not known */
+	const char *file;	   /* the file that lacks rows, as in report_kind_names; NULL: all of them, or not known */
 	char what[GAP_WHAT_MAX];   /* a sentence, where there is one */
 };
 
 struct gaps {
 	struct gap *v; /* NULL: none */
 	uint32_t n;
-	uint64_t more; /* that found no room */
+	uint64_t more; /* gaps that found no room */
 };
 
 void gaps_put(struct gaps *g, const struct gap *gap);
-/* FILE lives as long. */
+/* FILE must live as long as G. */
 void gaps_add(struct gaps *g, enum gap_kind kind, const char *file, uint64_t begin_ns, uint64_t end_ns, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));
 /* In order of their begins. */
@@ -56,7 +56,7 @@ struct gap_clocks {
 	uint64_t ns, realtime_ns, boottime_ns;
 };
 
-/* What lies between two readings, of which BEFORE may be none yet (zeros). */
+/* The difference of two readings; BEFORE is all zero for the first one. */
 struct gap_between {
 	enum gap_kind kind; /* GAP_STALLED, GAP_SUSPEND or none */
 	int64_t ns;	 /* how long */

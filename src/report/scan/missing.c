@@ -21,7 +21,7 @@ const char *const missing_codes[MISSING_KINDS] = {
 	[MISSING_COMPAT] = "compat",	     [MISSING_SKIPPED] = "skipped",
 };
 
-/* What was to be recorded is there all the same. */
+/* Whether the trace has all that was to be recorded in spite of R. */
 static bool is_by_choice(const struct missing_reason *r)
 {
 	return r->kind >= MISSING_ENDED_BEFORE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How sure a report can be: each reason why it is of less than the job did, how large a part that is, and whether the
- * answer could be another one with it. report/missing.c finds them; why, text, JSON and page only print them.
+ * How sure a report can be: each reason why it covers less than the whole job, how large the missing part is, and whether
+ * it could change the answer. report/missing.c finds the reasons; why, text, JSON and page only print them.
  */
 #ifndef REPORT_SCAN_MISSING_H
 #define REPORT_SCAN_MISSING_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define MISSING_MAX 32
-#define MISSING_MATTERS 0.01 /* of what is looked at: less does not change the answer */
+#define MISSING_MATTERS 0.01 /* of all rows: a smaller share does not change the answer */
 
 /* In the order in which they are printed. */
 enum missing_kind {
@@ -33,12 +33,12 @@ enum missing_kind {
 
 struct missing_reason {
 	enum missing_kind kind;
-	char file[16]; /* that it is about; "": all of them */
+	char file[16]; /* the file that lacks rows; "": all of them */
 	uint64_t n;    /* rows, calls, processes */
 	double share;  /* of OF; NAN: not known */
 	const char *of;
-	bool matters;  /* the answer could be another one */
-	bool of_calls; /* N is part of the share of the calls */
+	bool matters;  /* it could change the answer */
+	bool of_calls; /* N counts in the share of missing calls */
 	char *brief;   /* some words for the line of the answer; NULL: none */
 	char *text;    /* a sentence */
 };
@@ -46,29 +46,29 @@ struct missing_reason {
 struct report_missing {
 	struct missing_reason reason[MISSING_MAX];
 	unsigned int n;
-	uint64_t calls, calls_missing; /* rows that are there, and those that are not */
+	uint64_t calls, calls_missing; /* rows that the trace has, and rows that it lacks */
 	char *caveat;	/* of the answer; NULL: none */
-	bool complete; /* all rows of all of the job are there, of what was to be recorded */
+	bool complete; /* no row of the job that was to be recorded is missing */
 	bool damaged;  /* a file is not as the manifest says */
 };
 
-/* What JSON calls it. */
+/* The names in JSON. */
 extern const char *const missing_codes[MISSING_KINDS];
 
-/* Add a reason, whose BRIEF is ours then, with its sentence. */
+/* Adds a reason with its sentence; takes ownership of R.BRIEF. */
 void missing_add(struct report_missing *m, struct missing_reason r, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* All reasons are there: sort them, and put the caveat together. */
+/* Sorts the reasons and writes the caveat, after the last of them. */
 void missing_end(struct report_missing *m);
 void missing_free(struct report_missing *m);
 
-/* The part of the calls that is not there. */
+/* Returns the share of the calls that is missing. */
 static inline double missing_share(const struct report_missing *m)
 {
 	return m->calls_missing ? (double)m->calls_missing / (double)(m->calls + m->calls_missing) : 0;
 }
 
-/* Whether the sentence of R is that a file of the trace is damaged. */
+/* Whether R says that a file of the trace is damaged. */
 static inline bool missing_is_damage(const struct missing_reason *r)
 {
 	return r->kind == MISSING_CUT || r->kind == MISSING_SURPLUS;

@@ -38,7 +38,7 @@ void report_note(struct report *r, const char *fmt, ...)
 
 bool report_is_by_manifest(const struct manifest_probe *m)
 {
-	static const char *const own[] = { "marks", "printed", "workload" }; /* text, of no operations */
+	static const char *const own[] = { "marks", "printed", "workload" }; /* text, without rows of operations */
 
 	for (unsigned int kind = 0; kind < REPORT_KINDS; kind++)
 		if (strcmp(m->name, report_kind_names[kind]) == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What one trace folder says, summed up: report.h fills a struct report, and the renderers (text, JSON, the page)
- * only read it. Memory is bounded by the caps below.
+ * The sums of one trace folder: report.h fills a struct report, and the renderers (text, JSON, the page) only read it.
+ * Memory is bounded by the caps below.
  */
 #ifndef REPORT_SCAN_MODEL_H
 #define REPORT_SCAN_MODEL_H
@@ -60,7 +60,7 @@ enum report_type {
 	REPORT_TYPES,
 };
 
-/* Data lies in these; in the others programs wait for each other. */
+/* Files of these types hold data; on the other types programs wait for each other. */
 static inline bool report_is_file(enum report_type type)
 {
 	return type != REPORT_ANON && type != REPORT_CHR && type != REPORT_FIFO &&
@@ -100,7 +100,7 @@ struct report_func {
 	struct report_op op;
 };
 
-/* Of one file, by rollup.out: rows that are no longer there, or never were. */
+/* The sums of one .out file in rollup.out: of rows that were dropped or never written. */
 struct report_sum {
 	char name[32];
 	uint64_t rows, failed, bytes, lat_ns, max_lat_ns;
@@ -110,45 +110,45 @@ struct report_file {
 	uint64_t row;	     /* 1 + offset of its last row in files.out; 0: none */
 	uint64_t read_bytes, write_bytes;
 	uint64_t calls, time_ns;
-	uint64_t size;	     /* the largest that files.out tells */
+	uint64_t size;	     /* the largest in files.out */
 	uint32_t opens, users; /* users: processes that did more with it than a close */
 	uint8_t type, medium;
-	uint8_t stream; /* 1 + its class in streams, 0: a file in which data lies */
-	bool log, inside; /* by its name; below --path */
-	bool data;	  /* by its name no program, no source of one, nothing of the system's */
-	bool software;	  /* by its name just that; folders, too */
+	uint8_t stream; /* 1 + its class in streams, 0: a file with data */
+	bool log, inside; /* a log, by its name; inside --path */
+	bool data;	  /* by its name neither a program, nor source code, nor a file of the system */
+	bool software;	  /* by its name one of these; folders, too */
 };
 
-/* What of a process's calls on files is told as a spread. */
+/* The spreads that a process has of its calls on files. */
 enum report_spread {
 	REPORT_READ_NS, REPORT_READ_BYTES, REPORT_WRITE_NS, REPORT_WRITE_BYTES, REPORT_OPEN_NS, REPORT_OTHER_NS,
 	REPORT_SPREADS,
 };
 
 struct report_proc {
-	/* First what each of its calls adds to. */
+	/* The fields that each call updates come first. */
 	uint64_t pid, calls;
 	uint64_t reads, writes, read_bytes, write_bytes;
 	uint64_t file_ns, wait_ns; /* in calls on files; on pipes, sockets, terminals, devices */
-	struct timeline_lane *lane; /* in the timeline, once it has been looked up */
+	struct timeline_lane *lane; /* in the timeline; NULL until it is looked up */
 	uint64_t data_read, data_written, data_maps; /* bytes of files that are data; maps of such */
-	struct first_data first_data; /* when it came to them */
-	uint64_t stored_read; /* bytes read of data on disks and networks; 0 where nobody asks why */
+	struct first_data first_data; /* when it began to read data */
+	uint64_t stored_read; /* bytes of data read from disks and networks; 0 without WHY */
 	uint64_t software_ns, software_calls; /* in opens, reads and closes of programs and packages; likewise */
 	struct spread *spread[REPORT_SPREADS]; /* NULL: no such call */
 	bool has_spreads;	   /* as one of REPORT_SPREADS_MAX */
 	bool named;		   /* COMM is from pids.out */
 	bool on_gpu;		   /* gpu.out has it */
 	bool forked, execs;	   /* it began by a fork; it executed a program */
-	bool shell, spawned;	   /* by its arguments: it runs a shell; it is a worker that runs the program anew */
-	bool interpreter;	   /* likewise: of a language, which reads the packages that a program imports */
+	bool shell, spawned;	   /* by its arguments: it runs a shell; it is a worker spawned with an exec of the program */
+	bool interpreter;	   /* likewise: it runs an interpreter, which reads the packages that a program imports */
 	uint32_t lives;		   /* by pids.out; more than one: the PID was reused */
-	uint64_t received; /* reads of pipes and sockets that brought something, since copies_from_ns */
-	/* Children that run its program, with the most CPU time of one; these and theirs, the most CPU time and data_read of one. */
+	uint64_t received; /* reads of pipes and sockets that returned data, since copies_from_ns */
+	/* copies: children that run its program; below: these and their copies. _cpu_ns, _data: the largest of one of them. */
 	uint64_t copies, copies_from_ns, copies_cpu_ns, below, below_cpu_ns, below_data;
-	struct spans *waits; /* its main thread's calls on pipes and the like go there; NULL: nobody asks */
+	struct spans *waits; /* takes its main thread's calls on pipes and the like; NULL: not wanted */
 	uint64_t ppid;
-	uint64_t begin_ns, end_ns; /* of its life, where pids.out tells it */
+	uint64_t begin_ns, end_ns; /* of its life, where pids.out has it */
 	uint64_t args;		   /* a hash of them; 0: not known */
 	uint64_t user_ns, sys_ns;  /* of CPU time, when it ended */
 	uint64_t busy_ns;	   /* by sched.out: its threads ran, could have run, or waited for I/O; 0: not known */
@@ -157,7 +157,7 @@ struct report_proc {
 
 struct report_disk {
 	char name[64];
-	bool stacked; /* its rows are bios: they go on to the disks below */
+	bool stacked; /* its rows are bios, which go on to the disks below */
 	bool memory;  /* by its name */
 	uint64_t failed, self_requests, self_bytes;
 	struct report_disk_op {
@@ -166,7 +166,7 @@ struct report_disk {
 	} op[REPORT_TS];
 };
 
-/* One call (or request) that is worth a line; the texts are escaped as in the file. */
+/* A call (or request) that gets a line of its own; texts are escaped as in the file. */
 struct report_call {
 	uint64_t lat_ns, offset;
 	enum report_kind kind;
@@ -178,7 +178,7 @@ struct report_call {
 struct report_calls {
 	struct report_call call[REPORT_TOP]; /* longest first */
 	unsigned int n;
-	uint64_t seen; /* of which these are the longest */
+	uint64_t seen; /* how many calls these are the longest of */
 };
 
 struct report_top_file {
@@ -197,7 +197,7 @@ struct report {
 	bool present[REPORT_KINDS];
 	struct scan_folder *folder; /* its files, while it is loaded; else NULL */
 	uint64_t trace_bytes;
-	uint64_t rows_missing; /* of calls and requests: lost, or counted by the manifest and in no file */
+	uint64_t rows_missing; /* rows of calls and requests that were lost, or that the manifest counts and no file has */
 	struct report_missing missing;
 	bool uses_uring; /* files.out has an io_uring */
 	uint64_t first_ns, last_ns; /* TIMESTAMP; 0: no row */
@@ -205,32 +205,32 @@ struct report {
 
 	struct report_sum sums[REPORT_SUMS_MAX];
 	unsigned int n_sums;
-	struct report_op op[REPORT_KINDS], rw[2]; /* R and W of vfs_rw; of calls the sums of functions, once all are read */
+	struct report_op op[REPORT_KINDS], rw[2]; /* R and W of vfs_rw; calls are added up from FUNCS at the end */
 	struct report_func **funcs, other_func[2];
 	unsigned int n_funcs;
-	uint64_t func_left_out; /* rows that are in none of them */
-	struct hist side_lat; /* of calls that read and wrote (sendfile): the second side's, which are the same time */
-	struct report_op bio[2]; /* R and W of the lowest disks, once they are done */
+	uint64_t func_left_out; /* rows without a place in FUNCS */
+	struct hist side_lat; /* of calls that read and write (sendfile): the second side's, of the same time */
+	struct report_op bio[2]; /* completed R and W of the lowest disks */
 	uint64_t no_result, no_result_bytes;	  /* io_submit: outcome not known; REQUESTED */
 	uint64_t map_calls, map_bytes;		  /* mmap of files */
 	uint64_t clock_error_ns, clock_steps, asleep_ns;
 
 	struct timeline *timeline; /* NULL: not asked for */
 	struct why *why;	   /* NULL: not asked for */
-	/* Who used which file, what is no file. */
+	/* Uses of files by processes; pipes, sockets and the like. */
 	struct report_uses *uses;
 	struct report_streams *streams;
 	struct report_datasets *datasets; /* likewise */
 	struct {
-		uint32_t n;	   /* processes that have some */
+		uint32_t n;	   /* processes that have spreads */
 		uint64_t left_out; /* calls of processes that found no room */
 	} spreads;
 	struct report_only {
 		char *path; /* escaped as in files.out, no slash at its end; NULL: all files */
-		uint64_t rows, left_out; /* of calls; of these, on files elsewhere */
+		uint64_t rows, left_out; /* calls; those on files outside of PATH */
 	} only;
 	struct phases *phases;	   /* of the job, known before rows are read; NULL: not asked for */
-	struct phase_saves *saves; /* what was written of checkpoints, perhaps; NULL: not asked for */
+	struct phase_saves *saves; /* writes that may be of checkpoints; NULL: not asked for */
 	struct gaps gaps;
 	struct report_cpu *cpu;	   /* NULL: not asked for, or no CPU scheduling in the trace */
 	struct table files, procs, disks;
@@ -243,7 +243,7 @@ struct report {
 	} by_type[REPORT_TYPES][2]; /* of vfs_rw, R and W */
 	struct report_source_sum {
 		uint64_t calls, bytes, disk_bytes;
-		uint64_t disk_calls;  /* that made the kernel fetch */
+		uint64_t disk_calls;  /* calls that made the kernel read from the disk */
 		uint64_t unaccounted; /* DISK_BYTES is `-` */
 	} source[REPORT_SOURCES];
 	/* Reads from files by size: [0] end of file, [i] 2^(i-1) to 2^i - 1 bytes. */
@@ -254,21 +254,21 @@ struct report {
 	struct report_top_file top_bytes[REPORT_TOP], top_time[REPORT_TOP];
 	unsigned int n_top_bytes, n_top_time;
 	struct report_proc top_procs[REPORT_TOP_PROCS]; /* by time in calls on files */
-	unsigned int n_top_procs, n_procs; /* those with calls */
+	unsigned int n_top_procs, n_procs; /* processes with calls */
 
 	char *notes[REPORT_NOTES_MAX]; /* what is missing or odd, a sentence each */
 	unsigned int n_notes;
 
 	/*
-	 * How often what JSON and page list was halved so that the page is not too large: report_fit(). What is told one
-	 * by one is the first of it, and how many more there are is said.
+	 * How often report_fit() has halved the lists of JSON and page so that the page is not too large. A list then has its
+	 * first entries, and the number of those left out.
 	 */
 	unsigned int thin;
 };
 
 #define REPORT_THIN_MAX 8
 
-/* Of MOST that are told at most, but LEAST always. */
+/* Returns how many entries a list may have: MOST, halved as often as the page needs, but at least LEAST. */
 static inline uint32_t report_at_most(const struct report *r, uint32_t most, uint32_t least)
 {
 	return most >> r->thin > least ? most >> r->thin : least;
@@ -279,13 +279,13 @@ extern const char *const report_type_names[REPORT_TYPES];
 extern const char *const report_source_names[REPORT_SOURCES];
 extern const char report_t_names[REPORT_TS];
 
-/* Of a probe whose rows this report does not read (of sched see report/cpu/cpu.h): rows and losses are the manifest's. */
+/* Whether M is a probe whose rows this report does not read: its counts are the manifest's. For sched see report/cpu/cpu.h. */
 bool report_is_by_manifest(const struct manifest_probe *m);
-/* The workload's command line, else dltraced's; "" when not known. */
+/* Returns the workload's command line, else dltraced's; "" when it is not known. */
 const char *report_command(const struct report *r);
-/* UTC of the start, else of the first row. */
+/* Returns the UTC time of the start, else of the first row. */
 const char *report_started(const struct report *r);
-/* From start to end, else from the first row to the last. */
+/* Returns the time from start to end, else from the first row to the last. */
 uint64_t report_duration_ns(const struct report *r);
 
 static inline struct notes report_notes(struct report *r)

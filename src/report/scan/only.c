@@ -9,7 +9,7 @@
 #include "base/util.h"
 #include "report/scan/scan.h"
 
-/* Without `//', `.' and `..': so are the kernel's paths. What a link before `..' leads to is not looked at. */
+/* Removes `//', `.' and `..', which no path of the kernel has. A link before `..' is not followed. */
 static char *tidy(const char *path)
 {
 	char *tidied = malloc(strlen(path) + 1), *p = tidied;
@@ -31,7 +31,7 @@ static char *tidy(const char *path)
 	return tidied;
 }
 
-/* A path as a whole is never escaped otherwise than its pieces: it begins with a slash. */
+/* Escaping a whole path gives the same text as escaping its parts, since it begins with a slash. */
 static char *escape(const char *path, size_t len)
 {
 	char *escaped = malloc(TEXT_ESCAPED_MAX(len));
@@ -42,8 +42,8 @@ static char *escape(const char *path, size_t len)
 }
 
 /*
- * What a report prints is taken as that: it is how the name comes out that it stands for. A name that has a backslash and
- * three digits in it has to be given so, too.
+ * A path with an escape is taken as a report prints it, so that it can be copied from there. A name that itself has a
+ * backslash and three digits must be given escaped, too.
  */
 static bool is_escaped(const char *path)
 {

@@ -86,7 +86,7 @@ struct scan_file *scan_file(struct scan_folder *f, const char *name)
 
 /* --- rows -------------------------------------------------------------------------------------------- */
 
-/* S is of NAME.out, and has no row yet. 0 or why it could not be opened. */
+/* Sets S to NAME.out, before its first row. Returns 0 or the error of opening it. */
 static int open_file(struct scan *s, struct scan_folder *f, const char *name)
 {
 	s->file = scan_file(f, name);
@@ -172,7 +172,7 @@ struct scan_file *scan_walk(struct scan_folder *f, const char *name, struct scan
 
 /* --- gaps -------------------------------------------------------------------------------------------- */
 
-/* Rows are missing between the row before and those that were taken when a segment between them is. */
+/* Rows are missing when a segment between the row before and the rows just taken is missing. */
 static void find_gap(const struct scan *s, struct scan_place *before)
 {
 	const struct reader *rd = &s->file->reader;
@@ -187,7 +187,7 @@ static void find_gap(const struct scan *s, struct scan_place *before)
 	*before = now;
 }
 
-/* --keep drops a file's first segments. */
+/* --keep removes a file's first segments. */
 static void find_dropped(const struct scan *s)
 {
 	const struct report *r = s->report;

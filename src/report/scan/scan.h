@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The one engine that reads a trace's files: each is opened once, whoever looks at its rows and however often. Rows come
- * some at a time, with their numbers. What is missing or odd about a file is noted here; what a row means is not known.
+ * The one engine that reads a trace's files. Each file is opened once, however many readers walk its rows. Rows come in
+ * batches with their numbers parsed. Missing or damaged parts of a file are noted here. Does not know what a row means.
  */
 #ifndef REPORT_SCAN_SCAN_H
 #define REPORT_SCAN_SCAN_H
@@ -10,8 +10,8 @@
 #include "trace/reader.h"
 
 /*
- * Every column that the report looks at, in whichever file. First those that are
- * numbers in each row of a call or request, or in half of the rows of sched.out.
+ * Every column that the report reads, of all files. Those that are numbers in each row of a call or request, or in half
+ * of the rows of sched.out, come first.
  */
 enum column {
 	COL_BLOCKED_NS,
@@ -46,12 +46,12 @@ enum column {
 	COLUMNS,
 };
 
-/* Rows that are taken from the reader at once, so that what they will ask memory for is on its way meanwhile. */
+/* Rows of a batch: the memory that they will need is prefetched for all of them. */
 #define SCAN_AHEAD 32
 
 _Static_assert(SCAN_AHEAD <= READER_ROWS_MAX, "the numbers of a column are read at once");
 
-/* The files of a trace folder: open from when they were first asked for to the end. */
+/* The files of a trace folder; a file stays open from its first use to the end. */
 #define SCAN_FILES_MAX 24
 struct scan_folder {
 	int dirfd; /* the caller's */
@@ -59,46 +59,46 @@ struct scan_folder {
 	struct scan_file {
 		char name[16];
 		struct reader reader;
-		int error; /* why it could not be opened, or not be read to its end: -errno; 0: it could */
-		uint64_t bad_rows; /* of those that the report itself has taken */
+		int error; /* -errno when it could not be opened or read to its end, else 0 */
+		uint64_t bad_rows; /* among the rows that the report itself has taken */
 		bool begun;
 	} file[SCAN_FILES_MAX];
 };
 
 struct scan_folder *scan_folder_new(int dirfd); /* NULL: no memory */
 void scan_folder_free(struct scan_folder *f);
-/* NAME.out, opened if it has not been: ERROR says whether it could. Made for no more than SCAN_FILES_MAX names. */
+/* Returns NAME.out, which it opens at first; ERROR is set when that fails. For SCAN_FILES_MAX names at most. */
 struct scan_file *scan_file(struct scan_folder *f, const char *name);
 
 /* A walk through one file. */
 struct scan {
-	struct report *report; /* that the rows are added to; NULL: to none */
+	struct report *report; /* takes the rows; NULL: none does */
 	struct scan_file *file;
-	enum report_kind kind; /* where there is a report */
+	enum report_kind kind; /* set when there is a report */
 	struct report_op *op; /* of this kind */
-	struct report_func *func[2]; /* of the row before; of vfs_rw: of the last one of this side */
+	struct report_func *func[2]; /* of the row before; for vfs_rw, of the last row of this side */
 	struct reader_row ahead[SCAN_AHEAD];
-	unsigned int n, row; /* how many there are in ahead[]; the present one of these */
-	uint32_t is_number[SCAN_NUMBERS]; /* a bit for each of them */
+	unsigned int n, row; /* rows in ahead[]; index of the current one */
+	uint32_t is_number[SCAN_NUMBERS]; /* a bit for each row of ahead[] */
 	uint64_t number[SCAN_NUMBERS][SCAN_AHEAD]; /* 0 where there is none */
 	uint32_t timed; /* bit I: PID, TID and LAT_NS of ahead[I] are numbers, as in nearly all rows of calls */
-	uint32_t plain; /* and so is all else that may be none in a row of vfs_rw */
+	uint32_t plain; /* likewise, and all other fields of vfs_rw that may lack a number have one */
 	uint8_t at[COLUMNS]; /* index of its field; 0: the file has no such column */
 	uint64_t time_ns;    /* TIMESTAMP of this row */
 	/* TIMESTAMP and TID of the row before: rows of one call share them */
 	uint64_t last_ns, last_tid;
 	bool last_write;
-	uint64_t bad_rows; /* whose numbers are none */
-	/* Of the rows of ahead[], those that were taken: when the first and the last were, and which is the earliest. */
+	uint64_t bad_rows; /* rows with a damaged number */
+	/* The rows of ahead[] that were taken: times of the first and last, and which is the earliest. */
 	struct scan_taken {
 		bool any;
 		uint64_t first_ns, last_ns, earliest_ns, latest_ns;
 		unsigned int earliest;
 	} taken;
-	/* files.out: FSTYPE of the row before, and what that is */
+	/* files.out: FSTYPE of the row before, and its medium */
 	char fstype[32];
 	enum report_medium medium;
-	/* rollup.out: whether the segment that the row before was made of is there all the same */
+	/* rollup.out: whether the segment that the row before sums up still exists */
 	char segment_of[SEGMENT_BASE_MAX];
 	uint64_t segment;
 	bool segment_there;
@@ -109,13 +109,13 @@ static inline struct reader_field scan_field(const struct scan *s, enum column c
 	return reader_field(&s->ahead[s->row], s->at[c]);
 }
 
-/* Whether the present row has a number in column C, one of SCAN_NUMBERS. */
+/* Whether the current row has a number in column C, which is below SCAN_NUMBERS. */
 static inline bool scan_has_number(const struct scan *s, enum column c)
 {
 	return s->is_number[c] >> s->row & 1;
 }
 
-/* The number in column C, where it is one; else false and *RET untouched. */
+/* Returns the number in column C in *RET; false, with *RET untouched, when there is none. */
 static inline bool scan_u64(const struct scan *s, enum column c, uint64_t *ret)
 {
 	if (c >= SCAN_NUMBERS)
@@ -126,7 +126,7 @@ static inline bool scan_u64(const struct scan *s, enum column c, uint64_t *ret)
 	return true;
 }
 
-/* The number in column C, 0 where there is none. */
+/* Returns the number in column C, 0 when there is none. */
 static inline uint64_t scan_number(const struct scan *s, enum column c)
 {
 	uint64_t v;
@@ -136,7 +136,7 @@ static inline uint64_t scan_number(const struct scan *s, enum column c)
 	return reader_u64(scan_field(s, c), &v) ? v : 0;
 }
 
-/* The number in column C, which may have a fraction; false for `-' and all else. */
+/* Returns the number in column C, which may have a fraction, in *RET; false for `-' and other text. */
 bool scan_double(const struct scan *s, enum column c, double *ret);
 
 static inline bool scan_is(const struct scan *s, enum column c, const char *value)
@@ -145,26 +145,26 @@ static inline bool scan_is(const struct scan *s, enum column c, const char *valu
 }
 
 /*
- * What report/rows.c has found out about the present row, which is of a call. Who calls a function that is not compiled
- * into it gives a copy: what nobody else can change need not be read again after each sum that is written.
+ * The facts that report/rows.c has parsed from the current row, which is of a call. A function that is not inlined gets a
+ * copy: so the compiler knows that writing a sum changes no fact, and need not load them again.
  */
 struct report_call_facts {
 	uint64_t pid, tid, fid, lat_ns;
-	uint64_t bytes; /* moved, or mapped of a file */
+	uint64_t bytes; /* moved, or mapped from a file */
 	uint64_t disk_bytes;
 	struct report_proc *proc;
 	struct report_file *file; /* NULL: the row has no FID */
 	enum report_type type;
 	bool on_file; /* by its type */
 	bool running, failed;
-	bool rw; /* of vfs_rw: not asked of scan.kind, so that it is a constant where the row is taken; and of these: */
-	bool plain; /* as scan.plain has it, and a constant likewise */
-	bool write, done, accounted; /* it has returned a number of bytes; it is known what it fetched from disks */
-	/* A further row of the call before (sendfile, io_submit): its time is counted already, */
-	bool again, again_side; /* and for this side (R or W) too */
+	bool rw; /* of vfs_rw: a field, and not a look at scan.kind, so that inlined code sees a constant. For vfs_rw alone: */
+	bool plain; /* the row's bit of scan.plain, a constant likewise */
+	bool write, done, accounted; /* done: it returned a number of bytes; accounted: the bytes from disks are known */
+	/* A further row of the call before (sendfile, io_submit), whose time is counted already; again_side: */
+	bool again, again_side; /* for this side (R or W), too */
 };
 
-/* A key for tables of what one process does with one file; 0 where the numbers are none that can be. */
+/* Returns the key of a process and a file for tables of pairs; 0 when the numbers are out of range. */
 static inline uint64_t report_pair_key(uint64_t pid, uint64_t fid)
 {
 	return pid >> 24 | fid >> 40 ? 0 : pid << 40 | fid;
@@ -180,12 +180,12 @@ static inline uint64_t report_pair_fid(uint64_t key)
 	return key & ((1ULL << 40) - 1);
 }
 
-/* Add the present row; false when a number that it must have is none. */
+/* Adds the current row; false when it lacks a number that it must have. */
 typedef bool (*report_row_fn)(struct scan *s);
-/* Add the first N rows of ahead[]; what became of them is in TAKEN, BAD_ROWS and TIMELESS of S. */
+/* Adds the first N rows of ahead[] and updates TAKEN and BAD_ROWS of S. */
 typedef void (*report_rows_fn)(struct scan *s, unsigned int n);
 
-/* TAKE each of them, into which this is to be compiled where they are many. */
+/* Calls TAKE for each row; inlined with TAKE for files with many rows. */
 static inline __attribute__((always_inline)) void report_each_row(struct scan *s, unsigned int n, report_row_fn take)
 {
 	struct scan_taken taken = { .any = false };
@@ -212,11 +212,11 @@ static inline __attribute__((always_inline)) void report_each_row(struct scan *s
 
 /* --- walking -------------------------------------------------------------------------------------------- */
 
-/* S is at the first row of NAME.out, also where it has been walked before. 0; else as reader_open(), or -errno. */
+/* Sets S to the first row of NAME.out, also after an earlier walk. Returns 0, an error of reader_open(), or -errno. */
 int scan_begin(struct scan *s, struct scan_folder *f, const char *name);
-/* The next rows, at least one, and their numbers, into ahead[]: how many; 0 at the end, -errno. */
+/* Reads the next rows and their numbers into ahead[]. Returns how many, 0 at the end, or -errno. */
 int scan_rows(struct scan *s);
-/* The row after the present one is the present one: 1, 0 at the end, -errno. One walk begins with scan_begin(). */
+/* Goes on to the next row. Returns 1, 0 at the end, or -errno. A walk begins with scan_begin(). */
 static inline int scan_next(struct scan *s)
 {
 	int n = 1;
@@ -229,35 +229,35 @@ static inline int scan_next(struct scan *s)
 		s->time_ns = s->number[COL_TIMESTAMP][s->row];
 	return n > 0 ? 1 : n;
 }
-/* The row at OFFSET of NAME.out, where one was read before, is the present one. 0 or -errno. */
+/* Makes the row at OFFSET of NAME.out, a row that was read before, the current one. Returns 0 or -errno. */
 int scan_seek(struct scan *s, struct scan_folder *f, const char *name, uint64_t offset);
 
-/* Who takes rows one by one that the report does not add to its sums, or others do besides. */
+/* A further reader of a file's rows, one by one, beside the report's sums or in place of them. */
 struct scan_taker {
-	/* The present row, which has a TIMESTAMP; false: a number that it must have is none. */
+	/* Takes the current row, which has a TIMESTAMP; false when it lacks a number that it must have. */
 	bool (*take)(struct scan *s, void *own);
 	void *own;
 	uint64_t bad_rows;
 };
 
-/* The rows in ahead[]. T may be NULL. */
+/* Gives the rows of ahead[] to T, which may be NULL. */
 void scan_give(struct scan *s, struct scan_taker *t);
-/* All rows of NAME.out, where it could be opened; its ERROR says whether it could be read to its end. */
+/* Gives all rows of NAME.out to T. Returns the file; its ERROR is set when it could not be opened or read to its end. */
 struct scan_file *scan_walk(struct scan_folder *f, const char *name, struct scan_taker *t);
 
 /* --- what is odd ------------------------------------------------------------------------------------------- */
 
-/* Where reading stands among the segments: rows that are read at once are of one. */
+/* The position of reading among the segments of a file: a batch of rows is of one segment. */
 struct scan_place {
 	uint64_t ns;	  /* of the row before */
 	uint32_t nr;	  /* of its segment */
 	size_t left_out; /* segments that could not be read, or not to their ends */
 };
-/* When the rows that were taken were, and whether some are missing between them and PLACE, where those before were. */
+/* Updates PLACE with the rows just taken, and adds a gap when a segment is missing before them. */
 void report_scan_place(const struct scan *s, struct scan_place *place);
-/* What F's header and its rows say of it, a sentence each; BAD_ROWS that were read could not be taken. */
+/* Adds a note for each defect of F's header and rows; BAD_ROWS of them could not be taken. */
 void scan_note_header(const struct scan_file *f, uint64_t bad_rows, const struct notes *to);
-/* Why F could not be read, where it should have been and is one of a trace. */
+/* Adds a note on why F, which the trace should have, could not be read. */
 void scan_note_error(const struct scan_file *f, const struct notes *to);
 
 /* Copy a field, cut to fit, into a string. */

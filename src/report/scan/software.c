@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a path says its file is for: data of the job, or software, which is programs, what they import and link, and what
- * the system keeps of itself. Pure; texts are escaped as in the files.
+ * The purpose of a file, by its path: data of the job, or software, which is programs, the files that they import and link,
+ * and files of the system. Pure; texts are escaped as in the .out files.
  */
 #include "report/scan/software.h"
 
@@ -9,7 +9,7 @@
 
 #include "base/util.h"
 
-/* A million files are asked for: lengths are compared first, and most names differ in these. */
+/* Called for a million files: lengths are compared first, since most names differ in them. */
 #define NAME(s)                                                                                    \
 	{                                                                                          \
 		s, sizeof(s) - 1                                                                   \
@@ -28,7 +28,7 @@ static bool is_one_of(struct reader_field f, const struct name *names, size_t n)
 	return false;
 }
 
-/* Where systems keep programs, settings, and what is no file at all. */
+/* Folders in which systems keep programs, settings and files without storage. */
 static bool is_of_system(struct reader_field path)
 {
 	static const struct name folders[] = {
@@ -70,7 +70,7 @@ static bool is_python(struct reader_field name)
 	return true;
 }
 
-/* Programs, their sources, and what is made of these. */
+/* Programs, sources and compiled sources. */
 static bool is_program(struct reader_field name)
 {
 	static const struct name ends[] = {

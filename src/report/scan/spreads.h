@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How long the calls of each process on files took, and how much they moved. Bounded, see below. */
+/* Spreads of the latencies and sizes of each process's calls on files. Bounded, see below. */
 #ifndef REPORT_SCAN_SPREADS_H
 #define REPORT_SCAN_SPREADS_H
 
 #include "report/scan/scan.h"
 #include "stats/spread.h"
 
-#define REPORT_SPREADS_MAX 4096 /* processes: the first that come; 48 MiB where each has all six */
+#define REPORT_SPREADS_MAX 4096 /* the first processes; 48 MiB when each has all six spreads */
 
-/* Those of R's processes, which are still there. */
+/* Frees the spreads of R's processes, which must still exist. */
 void report_spreads_free(struct report *r);
 
 /* "read", "write", "open", "other". */
 extern const char *const report_spread_names[REPORT_SPREADS];
 
-/* The columns of sizes and latencies of all calls: what they are of, NULL where the trace has none. */
+/* A pair of columns, latencies and sizes of all calls of a probe; NULL where the trace has none. */
 struct report_column {
-	const char *probe, *of; /* OF: a side of the probe, or NULL */
+	const char *probe, *of; /* OF: R or W, a side of the probe, or NULL */
 	const struct hist *lat, *size;
 };
 #define REPORT_COLUMNS_MAX 16
-/* Returns how many; the first N of COLUMNS. */
+/* Fills COLUMNS; returns how many there are. */
 unsigned int report_columns(const struct report *r, struct report_column columns[REPORT_COLUMNS_MAX]);
 
 /* --- what is done for most rows of a trace: here, to be compiled into where they are taken ------------- */
 
 /* NULL: no memory. */
 struct spread *report_spreads_make(struct spread **s);
-/* Whether P, which has none, may have spreads; a call that finds no room is counted as left out. */
+/* Whether P, which has no spreads yet, may have them; else the call is counted as left out. */
 bool report_spreads_admit(struct report *r, struct report_proc *p);
 
 static inline void report_spreads_add(struct report_proc *p, enum report_spread what, uint64_t value)

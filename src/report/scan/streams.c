@@ -37,7 +37,7 @@ static bool begins(struct reader_field f, const char *s)
 	return f.len >= strlen(s) && memcmp(f.p, s, strlen(s)) == 0;
 }
 
-/* eventpoll of anon_inode:[eventpoll], bpf-map of anon_inode:bpf-map; what is behind a colon is one file's. */
+/* eventpoll of anon_inode:[eventpoll], bpf-map of anon_inode:bpf-map; text after a further colon is of one file. */
 static struct reader_field anon_name(struct reader_field f)
 {
 	static const char prefix[] = "anon_inode:";

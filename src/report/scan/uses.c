@@ -59,7 +59,7 @@ struct report_use *report_uses_find(struct report_uses *u, uint64_t pid, uint64_
 	return use;
 }
 
-/* What a program makes of shared memory: a truncation is its size, mappings are how it is used. */
+/* Programs set the size of shared memory by truncation and use it by mappings. */
 void report_uses_shm_call(const struct scan *s, const struct report_call_facts *c)
 {
 	struct report_uses *u = s->report->uses;
@@ -138,7 +138,7 @@ static uint64_t opens(const struct report_file *f)
 	return f->opens;
 }
 
-/* By bytes, else libraries were in front; of those that are only mapped by users. A file of one is not shared. */
+/* By bytes, since else libraries would come first; files that are only mapped, by users. A file of one user is not shared. */
 static uint64_t sharers(const struct report_file *f)
 {
 	uint64_t bytes = f->read_bytes + f->write_bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which process used which file, which files several share, and what of shared memory (/dev/shm) there is.
- * Bounded: what finds no room is counted as left out.
+ * Uses of files by processes, files that several processes share, and files in shared memory (/dev/shm).
+ * Bounded: calls without room are counted as left out.
  */
 #ifndef REPORT_SCAN_USES_H
 #define REPORT_SCAN_USES_H
@@ -16,7 +16,7 @@
 /* One process and one file. */
 struct report_use {
 	uint64_t read_bytes, write_bytes, time_ns;
-	uint64_t calls : 63, used : 1; /* used: by more than a close */
+	uint64_t calls : 63, used : 1; /* used: there was a call other than close */
 };
 
 struct report_top_use {
@@ -28,60 +28,60 @@ struct report_top_use {
 struct report_shm {
 	uint64_t fid, calls, time_ns;
 	uint64_t maps, map_bytes;
-	uint64_t size; /* the largest that files.out or a truncation tells */
-	char *path;    /* of those in top_shm */
+	uint64_t size; /* the largest by files.out or a truncation */
+	char *path;    /* set in TOP_SHM alone */
 };
 
 struct report_uses {
 	struct table uses; /* struct report_use, by report_pair_key() */
 	struct table shm;  /* struct report_shm, by FID */
-	uint64_t left_out; /* calls that are in no pair's sum */
-	/* what each process had last, mostly it has that again; by PID, as far as they do not meet */
+	uint64_t left_out; /* calls of pairs that had no room */
+	/* Cache of the last file of each process, mostly its next one too; by PID, and PIDs may collide. */
 	struct report_use_recent {
 		uint64_t key;
-		uint32_t at; /* in the table; REPORT_USES_MAX: there was no room for it */
+		uint32_t at; /* place in the table; REPORT_USES_MAX: there was no room */
 	} recent[REPORT_USES_RECENT];
 
-	/* picked in the end, the largest first */
+	/* filled by report_uses_pick(), the largest first */
 	struct report_top_file written[REPORT_TOP], opened[REPORT_TOP], shared[REPORT_TOP];
 	unsigned int n_written, n_opened, n_shared;
 	struct report_top_use by_bytes[REPORT_TOP], by_time[REPORT_TOP];
 	unsigned int n_by_bytes, n_by_time;
-	struct report_shm top_shm[REPORT_TOP_SHM]; /* by what was mapped, then by size */
+	struct report_shm top_shm[REPORT_TOP_SHM]; /* by mapped bytes, then by size */
 	unsigned int n_top_shm;
 };
 
 struct report_uses *report_uses_new(void);
 void report_uses_free(struct report_uses *u);
 
-/* PID has had FID last. */
+/* Whether FID is the last file of PID. */
 static inline bool report_uses_near(const struct report_uses *u, uint64_t pid, uint64_t fid)
 {
 	return u->recent[pid % REPORT_USES_RECENT].key == report_pair_key(pid, fid);
 }
 
-/* A row of PID on FID is one of the next: first of each of some rows. */
+/* Prefetches the slot of a row that comes soon; for each row of a batch. */
 static inline void report_uses_expect(const struct report_uses *u, uint64_t pid, uint64_t fid)
 {
 	table_expect(&u->uses, report_pair_key(pid, fid));
 }
 
-/* Then of each once more. */
+/* Prefetches the entry; for each row of the batch, after the slots of all. */
 static inline void report_uses_expect_entry(const struct report_uses *u, uint64_t pid, uint64_t fid)
 {
 	table_expect_entry(&u->uses, report_pair_key(pid, fid));
 }
 
-/* A row of files.out about shared memory. */
+/* Adds a row of files.out that is a file in shared memory. */
 void report_uses_shm(struct scan *s, uint64_t fid);
-/* After the last row: what stands out. */
+/* Picks the largest entries, after the last row. */
 void report_uses_pick(struct report *r);
 
 /* --- what is done for most rows of a trace: here, to be compiled into where they are taken ------------- */
 
-/* That of KEY, which is not what PID had last; NULL: there is no room. */
+/* Returns the entry of KEY, which is not in PID's cache; NULL when there is no room. */
 struct report_use *report_uses_find(struct report_uses *u, uint64_t pid, uint64_t key);
-/* Of shared memory. */
+/* Adds a call on a file in shared memory. */
 void report_uses_shm_call(const struct scan *s, const struct report_call_facts *c);
 
 static inline struct report_use *report_uses_of(struct report_uses *u, uint64_t pid, uint64_t fid)
@@ -96,7 +96,7 @@ static inline struct report_use *report_uses_of(struct report_uses *u, uint64_t 
 	return recent->at < u->uses.n ? table_at(&u->uses, recent->at) : NULL;
 }
 
-/* A row of a call. */
+/* Adds a row of a call. */
 static inline void report_uses_call(const struct scan *s, const struct report_call_facts *c)
 {
 	struct report_uses *u = s->report->uses;
