@@ -27,7 +27,7 @@ struct gather {
 	struct gather_folder *folder; /* by number */
 	enum dataset_kind kind;
 	uint64_t many_files, many_bytes;
-	/* Returns the sums of the file at place I; takes a data set, of FOLDER or of the file at place FILE - 1. Both get OWN. */
+	/* Gets the sums of the file at place I; takes a data set, of FOLDER or of the file at FILE - 1. OWN is passed to both. */
 	void (*file_sums)(void *own, uint32_t i, uint64_t sum[DATASET_SUMS]);
 	void (*take)(void *own, enum dataset_kind kind, uint32_t folder, uint32_t file, const uint64_t sum[DATASET_SUMS]);
 	void *own;

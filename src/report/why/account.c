@@ -34,8 +34,8 @@ static void take(double *from, double *much)
 }
 
 /*
- * What is left of the wall clock is not known. Where it is less than the terms, a call was also waiting for a CPU, which
- * counts as its own; else calls overlapped, as those of io_uring do.
+ * The rest of the wall clock is ACCOUNT_OTHER. Where the terms exceed the wall clock, a call also waited for a CPU, which then
+ * counts in the call alone; else calls overlapped, as those of io_uring do.
  */
 static void settle(struct account *a)
 {
@@ -52,7 +52,7 @@ static void settle(struct account *a)
 		a->ns[i] *= scale;
 }
 
-/* The terms of calls on files are in A; of those asleep in reads and writes PIPES is for others. THREADS may be NULL. */
+/* A has the terms of calls on files already. PIPES: the sleep in reads and writes that waits for others. THREADS may be NULL. */
 static void add_sleeps(struct account *a, const struct sleeps *s, double pipes_ns, const struct sleeps *threads)
 {
 	double calls_ns = a->ns[ACCOUNT_READ] + a->ns[ACCOUNT_CACHE] + a->ns[ACCOUNT_OPEN] + a->ns[ACCOUNT_WRITE];
@@ -65,7 +65,7 @@ static void add_sleeps(struct account *a, const struct sleeps *s, double pipes_n
 				s->ns[SLEEP_SOCKET] + pipes_ns;
 	a->ns[ACCOUNT_DEVICE] = s->ns[SLEEP_DEVICE];
 	a->ns[ACCOUNT_SLEEP] = s->ns[SLEEP_TIMER];
-	/* a call that has no row: it is still running, or its probe is off */
+	/* a call without a row: it is in flight, or its probe is off */
 	a->ns[ACCOUNT_OTHER] = s->ns[SLEEP_OTHER] + MAX(asleep_ns - calls_ns, 0.0);
 }
 
@@ -77,7 +77,7 @@ static void add_calls(struct account *a, const double state_ns[WHY_STATES])
 	a->ns[ACCOUNT_WRITE] += state_ns[WHY_WRITE];
 }
 
-/* What is in the states of calls besides is a term of its own. */
+/* The other states of calls have terms of their own. */
 static void take_out(struct account *a, enum account_term of, enum account_term term, double ns, bool is_in)
 {
 	a->ns[term] = ns;
@@ -85,9 +85,9 @@ static void take_out(struct account *a, enum account_term of, enum account_term 
 		a->ns[of] = MAX(a->ns[of] - ns, 0.0);
 }
 
-/* --- whom it waited for ------------------------------------------------------------------------------- */
+/* --- the other side of a wait ------------------------------------------------------------------------------- */
 
-/* Of the job's other processes the one that used the CPU most; NULL: none did. */
+/* Returns the process with the most CPU time that does not train; NULL: there is none. */
 static const struct report_proc *busiest_other(const struct report *r)
 {
 	const struct report_proc *most = NULL;

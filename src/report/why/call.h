@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A call as why keeps it, and looks at it again (calls.h). */
+/* A call as it is kept for the second pass (calls.h). */
 #ifndef REPORT_WHY_CALL_H
 #define REPORT_WHY_CALL_H
 
@@ -9,15 +9,15 @@
 
 enum why_call_flag {
 	WHY_CALL_STATE = 7,   /* these bits are an enum why_state */
-	WHY_CALL_FILE = 8,    /* FILE is an index for the report's table of files; else a FID that is not there, or 0 */
+	WHY_CALL_FILE = 8,    /* FILE is an index into the report's table of files; else a FID that the table lacks, or 0 */
 	WHY_CALL_ON_FILE = 16,
-	WHY_CALL_RECEIVES = 32, /* on a pipe or the like, or sends */
+	WHY_CALL_RECEIVES = 32, /* reads from a pipe or the like */
 	WHY_CALL_SENDS = 64,
-	WHY_CALL_FETCHED = 128, /* a read: from a disk */
-	WHY_CALL_SLOW = 256,	/* a read: as far as is known from the page cache, and yet as long as from elsewhere */
-	WHY_CALL_SAMPLE = 512,	/* an open of a file on a disk or network to be read */
-	WHY_CALL_NVIDIA = 1024, /* an open of a file of that name */
-	WHY_CALL_SOFTWARE = 2048, /* on a program, a package or what is the system's */
+	WHY_CALL_FETCHED = 128, /* a read that fetched from a disk */
+	WHY_CALL_SLOW = 256,	/* a read that seems to come from the page cache, and yet took as long as one from storage */
+	WHY_CALL_SAMPLE = 512,	/* an open for reading of a file on a disk or network */
+	WHY_CALL_NVIDIA = 1024, /* an open of a device of NVIDIA's driver */
+	WHY_CALL_SOFTWARE = 2048, /* on a program, a package or a file of the system */
 };
 
 _Static_assert(WHY_STATES <= WHY_CALL_STATE + 1 && WHY_CALL_SOFTWARE >> CALLSTORE_FLAGS_BITS == 0, "flags have room for all");
@@ -42,7 +42,7 @@ static inline enum why_state why_call_state(const struct why_call_row *row)
 	return (enum why_state)(row->kept.flags & WHY_CALL_STATE);
 }
 
-/* 0: it has none. */
+/* Returns the FID of ROW's file, 0 for none. */
 static inline uint64_t why_call_fid(const struct report *r, const struct why_call_row *row)
 {
 	return why_call_is(row, WHY_CALL_FILE) ? table_key_at(&r->files, (uint32_t)row->kept.file) : row->kept.file;

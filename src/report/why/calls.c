@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From the report's rows of calls to those of why, right away or by way of callstore.h. */
+/* Turns the report's rows of calls into those of why: kept in callstore.h, or read again. */
 #include "report/why/calls.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static int open_text(struct why_calls_stream *s, enum report_kind kind)
 	return scan_begin(s->text, s->report->folder, report_kind_names[kind]);
 }
 
-/* As report/rows.c takes them, and leaves out what is damaged. */
+/* Takes and drops rows as report/rows.c does. */
 static bool parse(struct scan *s, struct callstore_row *row)
 {
 	const bool rw = s->kind == REPORT_VFS_RW;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the main threads of those did that may train, where nothing tells what they waited for: how long they were on a
- * CPU, and which calls they slept in, by sched.out; without it by their CPU time and the calls that have rows.
+ * What the main threads of possible trainers did, as evidence where their waits have no known cause: time on a CPU and the
+ * calls that they slept in, by sched.out; without it, their CPU time and the calls that have rows.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "report/why/rules.h"
 
 #define CALLS_SHOWN 3
-#define LEAST 0.5 /* % of the time: less is not told */
+#define LEAST 0.5 /* % of the time: smaller parts are not listed */
 
 void why_did(struct why_did *d, struct reader_field call, double ns)
 {
@@ -43,7 +43,7 @@ static void put(FILE *out, double ns, double all_ns, const char *what)
 		fprintf(out, ", %.1f %% %s", rules_percent(ns, all_ns), what);
 }
 
-/* Rows count evenly for all of their interval, so that at the edges of what is looked at their sum may be a little more than that. */
+/* A row counts evenly over its interval, so at the edges of the window the sum may be a little more than the window. */
 static double sum_of(const struct why_did *d)
 {
 	double ns = d->run_ns + d->runq_ns;
@@ -70,7 +70,7 @@ static void put_sums(const struct why *w, double all_ns, FILE *out)
 	fputs(" (by sched.out)", out);
 }
 
-/* Of all threads, since only that is known; the calls are the main threads'. */
+/* CPU time is of all threads, since no other is known; the calls are the main threads'. */
 static void put_calls(const struct report *r, double all_ns, FILE *out)
 {
 	double cpu_ns = 0, file_ns = 0, pipe_ns = 0, life_ns = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads of which it is not known yet what they waited for. Where two processes read the same pages at a time, one of
- * them fetches, by the kernel's account, and the other waits for the same pages without a byte to its name; and
- * it may be done first. What it did goes from the cache to the disk when the row of the other comes.
+ * Slow reads whose cause is not known yet. When two processes read the same pages at a time, the kernel accounts the bytes
+ * to one of them; the other waits for these pages with zero bytes of its own, and may end first. Its time moves from the
+ * page cache to the disk when the row of the first read comes.
  */
 #include "base/util.h"
 #include "report/why/impl.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sums by epoch: whose boundaries the job's phases tell; else there is one for all of the trace. */
+/* Sums by epoch, with the boundaries of the job's phases; without such phases, one epoch is all of the trace. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 #include "report/scan/lookup.h"
 #include "report/why/impl.h"
 
-#define OUTLIER 6.0 /* of many that do the same the slowest is off by 3 of these or so, by chance */
+#define OUTLIER 6.0 /* of many equal workers, the slowest is off by about 3 deviations by chance */
 #define LEAST_SAMPLES 8
 
-/* Told ones: what is inferred is not held against the job. */
+/* Only epochs from a log or marks: an inferred one is no evidence against the job. */
 static const struct phases *phases_of(const struct report *r)
 {
 	return r->phases;
@@ -41,7 +41,7 @@ static bool widen(const struct phases *p, enum phase_kind kind, uint64_t *begin_
 bool why_training(const struct report *r, uint64_t *begin_ns, uint64_t *end_ns)
 {
 	const struct phases *p = phases_of(r);
-	uint64_t checkpoint_ns = UINT64_MAX; /* the first may be of before */
+	uint64_t checkpoint_ns = UINT64_MAX; /* the first may be of earlier training */
 	bool any;
 
 	if (!p)
@@ -55,7 +55,7 @@ bool why_training(const struct report *r, uint64_t *begin_ns, uint64_t *end_ns)
 
 /* --- epochs ----------------------------------------------------------------------------------------- */
 
-/* Those that nobody has numbered are numbered here. */
+/* Numbers the epochs that have no number. */
 static void name_epoch(const struct phases *p, uint32_t i, char name[PHASE_LABEL_MAX])
 {
 	const struct phase *phase = phases_get(p, PHASE_EPOCH, i);
@@ -87,7 +87,7 @@ int why_epochs_begin(struct report *r)
 	return 0;
 }
 
-/* Of those there are the ones from FROM on, N of them, are the phases' now. */
+/* The N epochs from FROM on get the boundaries that the phases have now. */
 static void settle_named(struct why *w, const struct phases *p, uint32_t from, uint32_t n)
 {
 	w->by_epoch = true;
@@ -123,7 +123,7 @@ void why_epochs_settle(struct report *r)
 	uint32_t n = p ? phases_count(p, PHASE_EPOCH) : 0, from = 0;
 	struct why *w = r->why;
 
-	/* those that ended before the trace began are the phases' no more */
+	/* the phases have dropped those that ended before the trace began */
 	while (n && from < w->n_epochs && w->epoch[from].end_ns <= phases_get(p, PHASE_EPOCH, 0)->begin_ns)
 		from++;
 	if (from < w->n_epochs && n)
@@ -174,7 +174,7 @@ struct why_work *why_work_of(struct why *w, const struct why_epoch *e, uint64_t 
 	return work;
 }
 
-/* What a worker took for a sample; GENERATION: of loaders, else 0. */
+/* A worker's time per sample; GENERATION: of loaders, else 0. */
 struct pace {
 	uint64_t pid, generation, samples;
 	double each_ns;
@@ -211,7 +211,7 @@ static int by_ns(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* SLOW stands out of the N from ALL on, by OUTLIER times what these are off their median themselves. */
+/* Whether SLOW is an outlier: it exceeds the median of the N values ALL by OUTLIER times their own median deviation. */
 static bool stands_out(const struct pace *all, uint32_t n, const struct pace *slow, const struct pace *median)
 {
 	autofree double *off = calloc(n, sizeof(*off));
@@ -224,8 +224,8 @@ static bool stands_out(const struct pace *all, uint32_t n, const struct pace *sl
 }
 
 /*
- * The slowest, compared with the median of those that ran at a time with it: who came later may have found the files in
- * the page cache. Of several generations that with the largest difference, if one in it differs from all others.
+ * The slowest worker, compared with the median of those that ran at the same time: a later one may have found the files in
+ * the page cache. Of several generations, the one with the largest difference counts, if it has an outlier.
  */
 static void find_slow_worker(struct why *w, uint32_t epoch)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When a thread waited uninterruptibly and was in no call. Switches do not tell what a thread waits in; its calls do, when
- * they end. So its waits are kept until its next call: those in it are that call's, those before it were page
- * faults, and what they were for lies on a disk. Pure. All times ns.
+ * A thread's uninterruptible waits outside of calls. Switches do not show what a thread waits in; the rows of its calls do,
+ * when they end. So waits are kept until the thread's next call ends: waits within it are that call's, and those before it
+ * were page faults, for pages that lie on a disk. Pure. All times ns.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@ void why_faults_woke(struct why_faults *f, uint64_t end_ns, cover_fn take, void 
 {
 	if (!f->left_ns || end_ns <= f->left_ns)
 		return;
-	if (f->n == ARRAY_SIZE(f->v)) /* so many are in no call but a long one */
+	if (f->n == ARRAY_SIZE(f->v)) /* so many waits are in a long call */
 		give(f, f->n / 2, take, ctx);
 	f->v[f->n].begin_ns = f->left_ns;
 	f->v[f->n++].end_ns = end_ns;

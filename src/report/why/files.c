@@ -7,7 +7,7 @@
 
 #include "base/util.h"
 
-/* What goes beyond the highest byte that was read has been read before. */
+/* Bytes beyond the highest read are a repeated read. */
 static uint64_t excess(uint64_t bytes, uint64_t end)
 {
 	return MAX(bytes, end) - end;
@@ -53,7 +53,7 @@ void why_forget_fetched(struct why *w)
 
 /* --- sums ----------------------------------------------------------------------------------------- */
 
-/* What of F there was to fetch, where its highest byte is END: read-ahead may take all of it. */
+/* Returns how many bytes of F there were to fetch; END is the end of its highest read. Read-ahead may fetch all of F. */
 static uint64_t whole_of(const struct report_file *f, uint64_t end)
 {
 	return (MAX(end, f->size) + WHY_PAGE - 1) / WHY_PAGE * WHY_PAGE;
@@ -102,8 +102,8 @@ void why_files_end_epoch(struct why *w, struct why_file *f)
 }
 
 /*
- * The same of a write: it is remembered beside the reads. Where the file ended so far is where an append goes, whoever
- * wrote what is before it.
+ * Compares the place of a write with the last one, kept beside those of reads. An append goes to the end of the file so
+ * far, whichever process wrote it.
  */
 static void place_write(struct why *w, const struct why_transfer *x, struct why_file_rest *rest)
 {
@@ -152,11 +152,11 @@ static void add_file(struct why *w, const struct report_file *f, struct why_file
 	const struct why_file_rest *rest = why_file_rest_of(w, sums);
 
 	why_files_end_epoch(w, sums);
-	/* what lies in files that were written in one call each is as large as it can be */
+	/* files that were written in one call each had the largest possible writes */
 	s->small_writes += rest->small_next ? rest->small_first + (uint64_t)rest->small_next : 0;
 	s->again_bytes += excess(f->read_bytes, sums->end);
 	s->again_disk_bytes += excess(sums->disk_bytes - rest->direct_bytes, whole_of(f, sums->end));
-	if (sums->turns && sums->turns >= MAX(f->users, 2)) { /* one of them came back */
+	if (sums->turns && sums->turns >= MAX(f->users, 2)) { /* one of the processes came back to it */
 		s->shared += sums->moved;
 		s->small_shared += sums->small;
 		s->small_shared_ns += f->calls ? (uint64_t)((double)f->time_ns * sums->small / (double)f->calls) : 0;
@@ -173,7 +173,7 @@ static void add_epoch(struct why_sums *s, const struct why_epoch *e)
 	s->sequential += e->sequential;
 }
 
-/* Lines that another process of the job reads are none for people. */
+/* Lines that another process of the job reads are not for people. */
 static void add_output(struct report *r, const struct why_output *o)
 {
 	const struct report_file *f = table_find(&r->files, o->fid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How regular files are read: what again, in which order, in what pieces; of each file, of each epoch, and of all.
- * What goes on where the last read by the same descriptor ended is sequential; the last places of 1 << WHY_PLACES_BITS
- * descriptors are remembered. What is done for each row of a trace is here, to be compiled into where they are taken.
+ * How regular files are read: repeats, order and sizes of reads; per file, per epoch, and in all. A read is sequential when
+ * it begins where the last read by the same descriptor ended; the places of 1 << WHY_PLACES_BITS descriptors are kept.
+ * The functions here run for each row of a trace and are inline for that reason.
  */
 #ifndef REPORT_WHY_FILES_H
 #define REPORT_WHY_FILES_H
@@ -12,45 +12,45 @@
 
 #define WHY_TINY 4096
 #define WHY_SMALL (64U << 10)
-#define WHY_WINDOW (128U << 10) /* of read-ahead, by default: a read of as much has to fetch */
+#define WHY_WINDOW (128U << 10) /* read-ahead's default: a larger read exceeds it and must fetch */
 #define WHY_PAGE 4096
 
-/* Of one file: what each read of it looks at, and what only writes and those that fetch do. */
+/* One file: the fields that each read uses; why_file_rest has those of writes and of reads that fetch. */
 struct why_file {
-	uint32_t epoch : 31; /* that the next five, and what was written, are of, plus one */
-	uint32_t written : 1; /* something was, and is in the rest */
+	uint32_t epoch : 31; /* 1 + the epoch of the fields named epoch_*, of PID, and of what REST has of it */
+	uint32_t written : 1; /* it was written to: see why_file_rest */
 	uint32_t reads;
-	uint64_t epoch_bytes, epoch_end, epoch_ns; /* read; the highest byte that was; time in calls */
+	uint64_t epoch_bytes, epoch_end, epoch_ns; /* bytes read; the end of the highest read; time in calls */
 	uint64_t end, disk_bytes; /* in all of the trace */
-	uint32_t pid; /* who read or wrote it last, in the epoch; 0: nobody yet */
-	uint32_t turns; /* how often another went on within it, in one epoch */
-	uint32_t moved, small; /* reads and writes that moved something; of these, of less than 64 KiB and not all of it */
+	uint32_t pid; /* the process that read or wrote it last in the epoch; 0: none yet */
+	uint32_t turns; /* how often another process went on in the middle of it, within one epoch */
+	uint32_t moved, small; /* reads and writes that moved bytes; those of less than 64 KiB and less than the whole file */
 };
 _Static_assert(sizeof(struct why_file) == 64, "it is to be one cache line");
 struct why_file_rest {
-	uint64_t fetched_ns; /* when a read of it last fetched from disk */
-	uint64_t epoch_written, epoch_write_end; /* as of what was read */
-	uint64_t write_end; /* the highest byte that was written */
-	uint64_t direct_bytes; /* of those from disk, which nobody keeps in memory */
-	uint32_t small_first, small_next; /* writes of less than 64 KiB: at its beginning, and behind that */
+	uint64_t fetched_ns; /* when a read of it last fetched from a disk */
+	uint64_t epoch_written, epoch_write_end; /* of writes, as epoch_bytes and epoch_end are of reads */
+	uint64_t write_end; /* the end of the highest write */
+	uint64_t direct_bytes; /* of disk_bytes, by O_DIRECT, which the page cache does not keep */
+	uint32_t small_first, small_next; /* writes of less than 64 KiB: at its beginning; elsewhere */
 };
 
-/* A read or write of FILE, on a disk or network. Values, and no pointer to where they are from, so that these may be constants. */
+/* A read or write of FILE, on a disk or network. Has values in place of a pointer to the row, so that they can be constants. */
 struct why_transfer {
 	const struct report_file *file;
 	uint64_t pid, fid, fd, bytes, disk_bytes, end_ns, lat_ns, requested, offset;
 	bool write, accounted, has_offset, direct, append;
 };
 
-/* There is memory for sums of each file that the report knows. */
+/* Makes room for sums of each file that the report knows; false when memory is out. */
 bool why_files_room(const struct report *r);
-/* What F has is no more of the epoch that it was of. */
+/* Closes F's epoch: adds its fields to the sums and clears them. */
 void why_files_end_epoch(struct why *w, struct why_file *f);
-/* F may be one of those in E of which reads took longest. */
+/* Enters F among the files of E with the longest time in reads, if it is one. */
 void why_files_rank(struct why_epoch *e, const struct why_file *f, uint64_t fid);
-/* X is a write of F in E. */
+/* Adds X, a write of F in E. */
 void why_files_write(struct why *w, struct why_epoch *e, const struct why_transfer *x, struct why_file *f);
-/* As if no read had ever fetched from disk. */
+/* Forgets all reads that fetched from disks. */
 void why_forget_fetched(struct why *w);
 
 /* --- of a file ------------------------------------------------------------------------------------ */
@@ -60,7 +60,7 @@ static inline size_t why_file_index(const struct report *r, const struct report_
 	return (size_t)(f - (const struct report_file *)r->files.values);
 }
 
-/* NULL: there is no memory. */
+/* Returns the sums of F; NULL when memory is out. */
 static inline struct why_file *why_file_of(const struct report *r, const struct report_file *f)
 {
 	const size_t i = why_file_index(r, f);
@@ -73,7 +73,7 @@ static inline struct why_file_rest *why_file_rest_of(const struct why *w, const 
 	return &w->files_rest[f - w->files];
 }
 
-/* A read of F has fetched from disk, at NS. */
+/* Notes that a read of F fetched from a disk at NS. */
 static inline void why_fetched(struct report *r, const struct report_file *f, uint64_t ns)
 {
 	struct why_file *file = why_file_of(r, f);
@@ -82,7 +82,7 @@ static inline void why_fetched(struct report *r, const struct report_file *f, ui
 		why_file_rest_of(r->why, file)->fetched_ns = ns;
 }
 
-/* Whether anybody's did in the second before NS: read-ahead may still be on its way. */
+/* Whether any process's read of F fetched in the second before NS: its read-ahead may be in flight. */
 static inline bool why_fetched_lately(const struct report *r, const struct report_file *f, uint64_t ns)
 {
 	const size_t i = why_file_index(r, f);
@@ -91,7 +91,7 @@ static inline bool why_fetched_lately(const struct report *r, const struct repor
 	return fetched_ns && ns - fetched_ns < 1000000000;
 }
 
-/* What F has is of E from now on. */
+/* Makes E the epoch of F's fields. */
 static inline void why_file_begin_epoch(struct why *w, const struct why_epoch *e, struct why_file *f)
 {
 	const uint32_t nr = (uint32_t)(e - w->epoch) + 1;
@@ -105,7 +105,7 @@ static inline void why_file_begin_epoch(struct why *w, const struct why_epoch *e
 
 /* --- of a transfer -------------------------------------------------------------------------------- */
 
-/* Where X ended in its file, if that is behind LAST_END; of what has no offset it is behind what there was. */
+/* Returns the end of X in its file, or LAST_END if that is higher; a transfer without an offset begins at LAST_END. */
 static inline uint64_t why_end_of(const struct why_transfer *x, uint64_t last_end)
 {
 	const uint64_t end = (x->has_offset ? x->offset : last_end) + x->bytes;
@@ -113,7 +113,7 @@ static inline uint64_t why_end_of(const struct why_transfer *x, uint64_t last_en
 	return end > last_end ? end : last_end;
 }
 
-/* Descriptors of one process and file are near each other: whose turn it is need not be known for these to be fetched. */
+/* The descriptors of one process and file are in one cache line, so it can be prefetched before the descriptor is known. */
 static inline struct why_place *why_place_of(const struct why *w, uint64_t pid, uint64_t fid, uint64_t fd, uint64_t *key)
 {
 	const uint64_t pair = (pid << 32 ^ fid) + 1; /* 0: nobody's */
@@ -123,8 +123,8 @@ static inline struct why_place *why_place_of(const struct why *w, uint64_t pid, 
 }
 
 /*
- * A read of FD, which is FID, by PID will be in a row soon: what is known of these may be fetched, where the file is one of
- * most. It must be inlined: gcc takes a function that only fetches for one without effect, and leaves out calls of it.
+ * Prefetches for a row that comes soon, of PID reading FD, which is FID; helps where FIDs are small numbers, as most are. Must
+ * be inlined: gcc takes a function that only prefetches for one without effect and drops its calls.
  */
 static inline __attribute__((always_inline)) void why_files_expect(const struct why *w, uint64_t pid, uint64_t fid, uint64_t fd)
 {
@@ -135,7 +135,7 @@ static inline __attribute__((always_inline)) void why_files_expect(const struct 
 	__builtin_prefetch(why_place_of(w, pid, fid, fd, &key));
 }
 
-/* X is where P's first was, or the file begins: who reads from there reads it once more, and does not jump. */
+/* Whether X begins where P's first read did, or the file does: the file is read again, which is no jump. */
 static inline bool why_is_restart(const struct why_place *p, uint64_t key, const struct why_transfer *x)
 {
 	return p->key != key || !x->offset || x->offset == p->first;
@@ -146,7 +146,7 @@ static inline void why_place_at(struct why_place *p, uint64_t key, const struct 
 	*p = (struct why_place){ .key = key, .next = x->offset + x->bytes, .first = p->key == key ? p->first : x->offset };
 }
 
-/* X made the disk read the pages that it asked for, and none ahead. */
+/* Whether X made the disk read the pages that it asked for, without read-ahead. */
 static inline bool why_fetched_no_more(const struct why_transfer *x)
 {
 	const uint64_t end = (x->offset + x->requested + WHY_PAGE - 1) / WHY_PAGE, begin = x->offset / WHY_PAGE;
@@ -154,7 +154,7 @@ static inline bool why_fetched_no_more(const struct why_transfer *x)
 	return x->disk_bytes && x->disk_bytes <= (end - begin) * WHY_PAGE;
 }
 
-/* Where in the file, compared with the last read of it. */
+/* Compares the place of X with the last read by its descriptor. */
 static inline void why_place_read(struct why *w, struct why_epoch *e, const struct why_transfer *x)
 {
 	uint64_t key;
@@ -180,7 +180,7 @@ static inline void why_count_place(struct why_sums *s, const struct why_transfer
 
 	s->with_offset++;
 	s->misaligned += misaligned;
-	/* in the page cache it makes no difference */
+	/* alignment makes no difference in the page cache */
 	s->misaligned_ns += misaligned && (x->direct || x->disk_bytes || x->file->medium == REPORT_NETWORK) ? x->lat_ns : 0;
 	if (x->direct) {
 		s->direct++;
@@ -188,14 +188,14 @@ static inline void why_count_place(struct why_sums *s, const struct why_transfer
 	}
 }
 
-/* X is of F, in the epoch that it is of. Who begins at the beginning takes a file over, and does not share it. */
+/* Notes the process of X as F's user in its epoch. One that begins at offset 0 takes the file over and does not share it. */
 static inline void why_file_used(struct why_file *f, const struct why_transfer *x)
 {
 	f->turns += f->pid && f->pid != (uint32_t)x->pid && x->offset;
 	f->pid = (uint32_t)x->pid;
 }
 
-/* X read a file from begin to end in one call: there is no larger one. */
+/* Whether X read a whole file in one call, so that no larger call is possible. */
 static inline bool why_is_whole(const struct why_transfer *x)
 {
 	return x->has_offset & !x->offset & ((x->bytes < x->requested) | (x->file->size && x->bytes >= x->file->size));
@@ -204,12 +204,12 @@ static inline bool why_is_whole(const struct why_transfer *x)
 static inline void why_add_read(struct why *w, struct why_epoch *e, const struct why_transfer *x, struct why_file *f)
 {
 	struct why_sums *s = &w->sums;
-	const bool fetched = x->disk_bytes != 0; /* which nobody can foretell: nothing here branches on it */
+	const bool fetched = x->disk_bytes != 0; /* not predictable, so nothing here branches on it */
 	const bool part = !why_is_whole(x), tiny = part & (x->requested < WHY_TINY);
-	/* a little that came with read-ahead, or with all of the file, is not what the disk was asked for */
+	/* a small read served by read-ahead, or of a small whole file, is no small request to the disk */
 	const bool small = fetched & part & (x->requested < WHY_SMALL) & (x->disk_bytes < WHY_SMALL) &
 			   (!x->file->size | (x->disk_bytes < x->file->size));
-	uint64_t nowhere; /* is where the time of one that fetched nothing goes */
+	uint64_t nowhere; /* takes the time of a read that fetched nothing */
 
 	e->size[x->bytes ? 64 - (unsigned int)__builtin_clzll(x->bytes) : 0]++;
 	e->unaccounted += !x->accounted;
@@ -237,14 +237,14 @@ static inline void why_add_read(struct why *w, struct why_epoch *e, const struct
 	f->epoch_bytes += x->bytes;
 	f->epoch_ns += x->lat_ns;
 	f->reads++;
-	/* else it would be among them with less */
+	/* also when it is among the slow files already, to keep its time there current */
 	if (e->n_slow < WHY_SLOW_FILES || f->epoch_ns >= e->slow[WHY_SLOW_FILES - 1].time_ns)
 		why_files_rank(e, f, x->fid);
 	if (x->has_offset)
 		why_place_read(w, e, x);
 }
 
-/* What X adds to sums of its file, its epoch and all. */
+/* Adds X to the sums of its file, its epoch and the trace. */
 static inline void why_add_transfer(struct report *r, const struct why_transfer *x)
 {
 	const uint64_t bytes = x->bytes;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * gpu.out, `nvidia-smi pmon`: when the GPUs of the target had nothing to do. A line for each process of each
- * GPU, the same moment for all: what it says is the mean since the line before, so a GPU that is 60 % busy was
- * idle for 40 % of that time, nobody knows when.
+ * gpu.out, `nvidia-smi pmon`: when the GPUs of the target were idle. It has a line for each process of each GPU, all of
+ * one moment, with the mean since the lines before: a GPU that is 60 % busy was idle for 40 % of that time, at an unknown
+ * part of it.
  */
 #include "report/why/impl.h"
 
@@ -12,8 +12,8 @@
 #include "report/scan/scan.h"
 
 #define SAME_SAMPLE_NS (300 * 1000000ULL)
-#define FIRST_SAMPLE_NS NSEC_PER_SEC /* what the first is about, where nothing else tells */
-#define MISSED 3		     /* distances after which a sample is not about all the time before */
+#define FIRST_SAMPLE_NS NSEC_PER_SEC /* length of the first sample, where nothing else is known */
+#define MISSED 3		     /* distances of samples; after a longer one, samples are missing in between */
 
 static struct why_gpu *gpu_of(struct why *w, uint64_t nr)
 {
@@ -36,7 +36,7 @@ static void sample_ends(struct why_gpu *g)
 			length_ns = usual_ns ? usual_ns : FIRST_SAMPLE_NS;
 		length_ns = MIN(length_ns, g->sample_ns);
 		spans_append(&g->idle, g->sample_ns - length_ns, g->sample_ns, 1 - MIN(g->busy, 100) / 100);
-		g->idle.total_ns += length_ns; /* until spans_close(): of all samples */
+		g->idle.total_ns += length_ns; /* the length of all samples, until spans_close() */
 		g->samples++;
 	}
 	g->since_ns = g->sample_ns;
@@ -71,8 +71,8 @@ static void take(struct report *r, const struct scan *s)
 }
 
 /*
- * Some GPUs (parts of one, by MIG) and drivers do not tell pmon how much a process uses them, but tell dmon how much
- * they are used at all: that is taken for the job's, from the first time that it was seen there to the last.
+ * For some GPUs (parts of one, by MIG) and drivers pmon has no use by process, but dmon has the use of the whole GPU: that
+ * counts as the job's, from the first sample with the job on that GPU to the last.
  */
 static void read_devices(struct report *r)
 {
@@ -96,7 +96,7 @@ static void read_devices(struct report *r)
 		}
 }
 
-/* Of all samples: what they are about, and how many there are. */
+/* Sums of all samples: their lengths and their number. */
 static void sum_up(struct why *w, uint64_t *ns, uint64_t *samples)
 {
 	for (uint32_t i = 0; i < w->n_gpus; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Between the parts of why: who, when, what, and what it means. */
+/* Shared by the parts of why: roles, waits, sums, and their causes. */
 #ifndef REPORT_WHY_IMPL_H
 #define REPORT_WHY_IMPL_H
 
@@ -8,40 +8,40 @@
 
 void why_note(struct why *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* roles.c: who trains, before the rows; who loads for whom, behind them. */
+/* roles.c: finds the trainers, before the rows, and the loaders of each, after them. */
 void why_find_trainers(struct report *r);
 void why_find_loaders(struct report *r);
 struct why_loader *why_loader(const struct why *w, uint64_t pid);
-/* Behind these: how it is known that it is training at all. */
+/* Then finds the surest sign that the job is training at all. */
 void why_find_sight(struct report *r);
-/* NULL: it does not train. */
+/* Returns the trainer PID; NULL: it is none. */
 struct why_trainer *why_trainer(struct why *w, uint64_t pid);
 
-/* Unless it is one, or there are WHY_TRAINERS_MAX. */
+/* Adds P, unless it is a trainer already, or there are WHY_TRAINERS_MAX. */
 void why_add_trainer(struct report *r, const struct report_proc *p);
-/* Of which P is a copy; NULL: of nobody. */
+/* Returns the process that P is a copy of; NULL: none. */
 struct report_proc *why_copied_from(const struct report *r, const struct report_proc *p);
 
-/* launchers.c: trainers that may be found to train before the rows; and those that do not train, behind them. */
+/* launchers.c: adds possible trainers, before the rows; drops those that turn out not to train, after them. */
 void why_add_ranks(struct report *r);
 void why_drop_launchers(struct report *r);
 
 /* gpu.c: when GPUs of the target were idle; marks processes that use one. */
 void why_read_gpu(struct report *r);
 
-/* sched.c. How busy each process was: asked only where nothing else shows who trains, since it reads all of sched.out. */
+/* sched.c: how busy each process was. Called only where no other sign of a trainer exists, since it reads all of sched.out. */
 void why_read_busy(struct report *r);
-/* For trainers: when they waited. */
+/* When the trainers waited. */
 void why_read_trainer_sched(struct report *r);
 /* What the loaders did in sched.out while they were waited for; after why_walk(). */
 void why_read_loader_sched(struct report *r);
 
 /* waits.c */
-void why_find_windows(struct report *r); /* what is looked at */
+void why_find_windows(struct report *r); /* the window of each trainer */
 void why_choose_bases(struct report *r);
-/* How long T's GPUs, which are several, were idle on average. */
+/* Returns how long the GPUs of T, which has several, were idle on average. */
 uint64_t why_gpus_idle(struct why *w, const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
-/* The trainer's waits in [BEGIN, END). */
+/* Returns the trainer's waits in [BEGIN, END) by BASIS. */
 static inline uint64_t why_waited_by(enum why_basis basis, struct why *w, struct why_trainer *t, uint64_t begin_ns,
 				     uint64_t end_ns)
 {
@@ -63,21 +63,21 @@ static inline uint64_t why_waited_by(enum why_basis basis, struct why *w, struct
 	}
 }
 
-/* By what is known best. */
+/* Returns them by the best basis. */
 static inline uint64_t why_waited(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
 {
 	return why_waited_by(t->basis, w, t, begin_ns, end_ns);
 }
 
-/* The same, for what loaders did meanwhile. */
+/* Returns them by the basis for what loaders did meanwhile. */
 static inline uint64_t why_waited_then(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
 {
 	return why_waited_by(t->then, w, t, begin_ns, end_ns);
 }
 
-/* The samples of T's first GPU; NULL: none. */
+/* Returns the samples of T's first GPU; NULL: none. */
 const struct spans *why_samples(const struct why *w, const struct why_trainer *t);
-/* The part of [BEGIN, END) that is looked at. */
+/* Returns the part of [BEGIN, END) that lies in T's window. */
 static inline uint64_t why_looked_at(const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
 {
 	begin_ns = begin_ns > t->begin_ns ? begin_ns : t->begin_ns;
@@ -86,25 +86,25 @@ static inline uint64_t why_looked_at(const struct why_trainer *t, uint64_t begin
 }
 
 /*
- * epochs.c: the epochs as they are known before the rows, all but the ends of those that have none; 0 or -ENOMEM. What
- * is in none of them counts in W->outside.
+ * epochs.c: sets up the epochs that are known before the rows, some still without an end. Returns 0 or -ENOMEM. Rows in
+ * none of them count in W->outside.
  */
 int why_epochs_begin(struct report *r);
-/* All rows are in: those that are within the trace. Where none is, outside is all of it, and the only one. */
+/* Keeps the epochs within the trace, after the rows. Without any, the only epoch is W->outside, which is all of it. */
 void why_epochs_settle(struct report *r);
 struct why_epoch *why_epoch_find(struct why *w, uint64_t at_ns);
-/* That of AT_NS, mostly the same as before; NULL: between two, or behind the last. */
+/* Returns the epoch at AT_NS, mostly that of the call before; NULL: between two, or after the last. */
 static inline struct why_epoch *why_epoch_at(struct why *w, uint64_t at_ns)
 {
 	struct why_epoch *e = &w->epoch[w->at_epoch];
 
 	return at_ns >= e->begin_ns && at_ns < e->end_ns ? e : why_epoch_find(w, at_ns);
 }
-/* The trainer's window by the job's phases; false when these do not tell it. */
+/* Returns the trainer's window by the job's phases; false when they do not show it. */
 bool why_training(const struct report *r, uint64_t *begin_ns, uint64_t *end_ns);
-/* What PID does in E; NULL: there is no room. */
+/* Returns the work of PID in E; NULL when there is no room. */
 struct why_work *why_work_of(struct why *w, const struct why_epoch *e, uint64_t pid);
-/* A loader was NS in calls on files, and opened SAMPLES. AT, 0 at first and one for each PID, is where it was last. */
+/* Adds NS in calls on files and SAMPLES opened by loader PID. AT, 0 at first, caches its place in the table, for each PID. */
 static inline void why_add_work(struct why *w, const struct why_epoch *e, uint64_t pid, uint32_t *at, uint64_t ns,
 				uint64_t samples)
 {
@@ -126,7 +126,7 @@ static inline void why_kind_took(void *busy_ns, uint64_t begin_ns, uint64_t end_
 	*(uint64_t *)busy_ns += end_ns - begin_ns;
 }
 
-/* A call of KIND has ended. */
+/* Adds a call of KIND that has ended. */
 static inline void why_kind_add(struct why *w, enum why_kind kind, uint64_t end_ns, uint64_t lat_ns)
 {
 	struct why_kind_sum *sum = &w->kind[kind];
@@ -135,53 +135,53 @@ static inline void why_kind_add(struct why *w, enum why_kind kind, uint64_t end_
 	cover_add(&sum->cover, end_ns - lat_ns, end_ns, why_kind_took, &sum->busy_ns);
 }
 
-/* files.c, see files.h: 0 or -ENOMEM. */
+/* files.c, see files.h. Returns 0 or -ENOMEM. */
 int why_files_begin(struct why *w);
-/* All rows are in. */
+/* To be called after the last row. */
 void why_files_end(struct report *r);
 
-/* doubts.c: reads that took long and fetched nothing, as long as it may turn out that another did just then. */
+/* doubts.c: slow reads that fetched nothing, until it is known whether another read fetched at that time. */
 struct why_doubts {
 	struct why_doubt {
 		uint64_t fid, begin_ns, end_ns;
-		struct why_loader *loader; /* whose they are; one of both */
+		struct why_loader *loader; /* the reader: one of these two */
 		struct why_trainer *trainer;
-		double ns, idle_ns; /* what has been added to its WHY_CACHE */
+		double ns, idle_ns; /* the time added to its WHY_CACHE */
 	} v[256];
-	unsigned int n; /* in all; those before the last 256 are forgotten */
-	uint64_t latest_ns; /* what began later is not about any of them */
+	unsigned int n; /* all that were added; only the last 256 are kept */
+	uint64_t latest_ns; /* a read that began later settles none of them */
 };
 void why_doubt(struct why_doubts *d, const struct why_doubt *doubt);
-/* Whether a read that began at BEGIN can end any: few can. */
+/* Whether a read that began at BEGIN can settle any doubt: few can. */
 static inline bool why_doubts_any(const struct why_doubts *d, uint64_t begin_ns)
 {
 	return begin_ns < d->latest_ns;
 }
-/* A read of FID that began at BEGIN fetches from disk: those that were on then waited for it, and not for the cache. */
+/* A read of FID that began at BEGIN fetched from a disk: reads in flight then waited for it, and not for the page cache. */
 void why_doubts_end(const struct why *w, struct why_doubts *d, uint64_t fid, uint64_t begin_ns);
 
-/* faults.c: a thread's uninterruptible waits since its last call, until it is known whether they were in one. */
+/* faults.c: a thread's uninterruptible waits since its last call, kept until it is known whether they were in a call. */
 struct why_faults {
-	uint64_t left_ns; /* it waits like that since then; 0: it does not */
+	uint64_t left_ns; /* since when it waits so; 0: it does not */
 	unsigned int n;
 	struct {
 		uint64_t begin_ns, end_ns;
 	} v[64];
 };
-/* It could run again at END. TAKE is called for what was in no call. */
+/* The thread could run again at END. Calls TAKE for waits that were in no call. */
 void why_faults_woke(struct why_faults *f, uint64_t end_ns, cover_fn take, void *ctx);
-/* A call of it that began at BEGIN has ended. */
+/* A call of the thread that began at BEGIN has ended. */
 void why_faults_call(struct why_faults *f, uint64_t begin_ns, cover_fn take, void *ctx);
-/* There is no more. */
+/* The trace has ended. */
 void why_faults_end(struct why_faults *f, cover_fn take, void *ctx);
 
-/* did.c: a main thread that may train waited for NS in CALL. */
+/* did.c: adds a wait of NS in CALL, of the main thread of a possible trainer. */
 void why_did(struct why_did *d, struct reader_field call, double ns);
 
-/* walk.c: all calls once more, by time. 0 or -errno. */
+/* walk.c: walks all calls again, by time. Returns 0 or -errno. */
 int why_walk(struct report *r);
 
-/* blame.c: what the waits were for. */
+/* blame.c: finds the causes of the waits. */
 void why_blame(struct report *r);
 
 #endif

@@ -1033,7 +1033,7 @@ static void who_waits_for_a_server_waits_for_what_is_outside(void **state)
 	b = is_bottleneck(r, "outside-wait");
 	about(b->share, 0.9);
 	assert_true(is_told(b, "waiting in recvfrom"));
-	assert_string_equal(account_of(r, 100)->who, "the network, or a process that is not of the job");
+	assert_string_equal(account_of(r, 100)->awaited, "the network, or a process that is not of the job");
 	report_free(r);
 }
 
@@ -1056,7 +1056,7 @@ static void who_waits_for_its_children_waits_for_what_they_do(void **state)
 	r = loaded();
 	about(is_bottleneck(r, "storage-read")->share, 0.3);
 	about(r->why->computed_ns / r->why->window_ns, 0.45 + 0.1);
-	assert_string_equal(account_of(r, 100)->who, "process 300 (cat)");
+	assert_string_equal(account_of(r, 100)->awaited, "process 300 (cat)");
 	report_free(r);
 }
 
