@@ -32,7 +32,7 @@ hung() {
 	await listening_behind
 	job=$(cat home/pid)
 	hang
-	await sh -c '"$1" status | grep -q "^t  *$2  *stalled "' - "$DLT" "$served"
+	await sh -c '"$1" status "$2" | grep -q "^t  *$2  *stalled "' - "$DLT" "$served"
 	await grep -q 'warning: writing to .* has stalled' err
 }
 goes_on() {

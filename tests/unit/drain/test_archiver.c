@@ -76,6 +76,7 @@ static int close_all(void **state)
 	archiver_free(&k);
 	sink_close(&x);
 	sink_close(&files);
+	sink_close(&marks);
 	close(dir);
 	return tree_remove(state);
 }
