@@ -3,7 +3,6 @@
  * Disk requests of the whole machine: noted when they are queued, counted when the driver gets them,
  * written when their last byte is done. Disks that take no requests are traced by their bios.
  *
- *
  * A queued request may still be merged with others, returned by the driver, completed in parts or completed
  * twice: see the handlers. Until it is done, its address identifies it.
  */

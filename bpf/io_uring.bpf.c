@@ -4,7 +4,6 @@
  * A request is noted when the kernel accepts or refuses it, and becomes a row when its completion is
  * posted. Its address identifies it until then.
  *
- *
  * What it requests is read from the ring's submission entry: that is ABI, while the kernel's own structs
  * differ. The entry is the last one fetched while the tracepoint runs.
  */

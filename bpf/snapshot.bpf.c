@@ -3,7 +3,6 @@
  * What a process had when it joined the target: its threads, open files and mappings, as rows of pids, open
  * and mmap. src/kernel/snapshot.c reads these iterators once for each set of newcomers.
  *
- *
  * Iterators may be preempted, also by the probes' programs (bpf_iter_run_prog: migration is off, preemption
  * is not). So this object has a scratch buffer of its own, which needs no guard as one thread reads one
  * iterator at a time, and it adds to the shared counters atomically.

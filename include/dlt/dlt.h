@@ -42,11 +42,7 @@ struct dlt_hdr {
 	__u32 size;  /* bytes used, this header included */
 };
 
-/*
- * The life of one file, which a FID stands for. DEV is the kernel's dev_t (major << 20
- *
- * minor).
- */
+/* The life of one file, which a FID stands for. DEV is the kernel's dev_t (major << 20 | minor). */
 struct dlt_file_id {
 	__u64 ino; /* 0: no file */
 	__u32 dev; /* of the superblock */

@@ -3,7 +3,6 @@
  * Writes one CSV file (RFC 4180, but lines end with LF, which awk and cut expect) that programs and
  * spreadsheets can read safely. Knows nothing about the columns.
  *
- *
  * A text field is unescaped from the form of the .out files first. Bytes that are not valid UTF-8, and
  * control characters except TAB, LF and CR, stay \ooo: a single one would make readers refuse the file, or
  * control the terminal that shows it. A text that a spreadsheet would take for a formula (= + - @, also in

@@ -4,7 +4,6 @@
  * only, into a buffer that grows; the first error sticks and json_finish() returns it, so calls in between
  * need no checks. Knows nothing of files.
  *
- *
  * KEY is the member's name inside an object and NULL elsewhere. A string byte that is not valid UTF-8
  * becomes the text \ooo (octal), as in the .out files: JSON cannot hold such a byte, U+FFFD would lose its
  * value, and \u00ff would read as another, valid character.

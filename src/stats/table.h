@@ -4,7 +4,6 @@
  * process and disk. Values lie in one array in the order of their first use, all zero at first. No
  * deletion.
  *
- *
  * Keys that are PIDs are not hashed: an index has a place for each possible PID, and only its used pages
  * take memory.
  */
