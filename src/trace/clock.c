@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns the relation of CLOCK_MONOTONIC to UTC. Called by the drain thread; the step timer may be
- * watched by any loop. Knows neither rows nor who prints them.
+ * Owns the relation of CLOCK_MONOTONIC to UTC. Called by the drain thread; any loop may watch the step
+ * timer. Knows neither rows nor their writers.
  *
- * adjtime(), NTP and PTP slews change the rate of both clocks alike (clock_gettime(2)), so on Linux
- * the offset moves only when the clock is set, by however little, and at a resume from suspend:
- * the kernel tells of both, but a reading may see the change before that message is read.
+ * adjtime(), NTP and PTP slews change the rate of both clocks alike (clock_gettime(2)), so on Linux the
+ * offset moves only when the clock is set, by however little, and at a resume from suspend: the kernel
+ * announces both, but a reading may see the change before that message is read.
  */
 #include "trace/clock.h"
 
@@ -15,7 +15,7 @@
 
 #include "base/util.h"
 
-/* A change that nobody announced is a step all the same when no slew could have made it. */
+/* An unannounced change is still a step when no slew could have made it. */
 #define STEP_NS ((int64_t)NSEC_PER_SEC)
 
 void clock_read(struct clock_reading *r, unsigned int tries)
@@ -58,19 +58,19 @@ enum clock_change clock_map_update(struct clock_map *m, const struct clock_readi
 {
 	struct clock_segment next = segment_of(r);
 	int64_t moved = next.offset_ns - m->now.offset_ns;
-	/* Bands that overlap can be the same offset; bands that do not cannot. */
+	/* Bands that overlap may have one offset; bands that do not cannot. */
 	bool same = llabs(moved) <= (int64_t)(m->now.error_ns + next.error_ns);
 
 	step |= !same && llabs(moved) > STEP_NS;
 	if (step)
 		m->steps++;
 	if (same) {
-		/* Known already from an earlier reading, but now UTC may go back. */
+		/* Already known from an earlier reading, but now UTC may go back. */
 		if (step)
 			m->now.floor_ns = 0;
 		return step ? CLOCK_STEPPED : CLOCK_SAME;
 	}
-	/* Set back a little and not announced: UTC stands still until it has caught up. */
+	/* Set back a little, unannounced: UTC stands still until it has caught up. */
 	if (!step)
 		next.floor_ns = clock_utc_ns(m, r->mono_ns);
 	m->before = m->now;
@@ -81,16 +81,16 @@ enum clock_change clock_map_update(struct clock_map *m, const struct clock_readi
 uint64_t clock_utc_ns(const struct clock_map *m, uint64_t mono_ns)
 {
 	const struct clock_segment *s = mono_ns >= m->now.mono_ns ? &m->now : &m->before;
-	/* unsigned: a time that no clock can have shown must be nonsense, not undefined */
+	/* unsigned: a time that no clock can have shown gives a wrong result, not undefined behaviour */
 	int64_t utc = (int64_t)(mono_ns + (uint64_t)s->offset_ns);
 
 	return (uint64_t)MAX(utc, (int64_t)s->floor_ns);
 }
 
 /*
- * The time is never reached: it is past what the kernel's clocks can hold, and is cut to that.
- * ECANCELED: the clock was set since the last arming (fs/timerfd.c, timerfd_setup()); the timer is
- * armed all the same, and no read is needed to make the fd quiet.
+ * The time is never reached: it exceeds the range of the kernel's clocks, and is cut to that. ECANCELED:
+ * the clock was set since the last arming (fs/timerfd.c, timerfd_setup()); the timer is armed all the same,
+ * and no read is needed to make the fd quiet.
  */
 int clock_step_rearm(int fd)
 {

@@ -12,7 +12,7 @@
 
 struct clock_reading {
 	uint64_t mono_ns, real_ns, boot_ns;
-	uint64_t error_ns; /* half the time that the reading took: the offset's uncertainty */
+	uint64_t error_ns; /* half the duration of the reading: the offset's uncertainty */
 };
 
 /* From MONO_NS on, UTC = mono + offset, but at least FLOOR_NS. */
@@ -33,13 +33,13 @@ enum clock_change { CLOCK_SAME, CLOCK_ADJUSTED, CLOCK_STEPPED };
 /* Read all three clocks between two monotonic readings, keeping the tightest of TRIES. */
 void clock_read(struct clock_reading *r, unsigned int tries);
 void clock_map_init(struct clock_map *m, const struct clock_reading *r);
-/* STEP: the kernel said so (clock_step_fd). ADJUSTED: a small move it has not told of (yet). */
+/* STEP: the kernel announced it (clock_step_fd). ADJUSTED: a small move that it has not announced (yet). */
 enum clock_change clock_map_update(struct clock_map *m, const struct clock_reading *r, bool step);
-/* UTC of a CLOCK_MONOTONIC time in ns since the epoch. */
+/* Returns UTC in ns since the epoch for a CLOCK_MONOTONIC time. */
 uint64_t clock_utc_ns(const struct clock_map *m, uint64_t mono_ns);
-/* A timerfd that becomes readable (ECANCELED) when the real-time clock is set; -errno. */
+/* Returns a timerfd that becomes readable (ECANCELED) when the real-time clock is set; -errno. */
 int clock_step_fd(void);
-/* Quiet it until the next time. Before the clocks are read, or a step in between goes unseen. */
+/* Make it quiet until the next time. Call before reading the clocks, or a step in between goes unseen. */
 int clock_step_rearm(int fd);
 
 #endif

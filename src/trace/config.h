@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What one trace was asked to do. Filled by cmd_start, const to everybody else. Strings point into
- * the command line; nothing is allocated, so nothing is freed.
+ * The options of one trace. Filled by cmd_start, const for all others. Strings point into the command line;
+ * nothing is allocated, so nothing is freed.
  */
 #ifndef TRACE_CONFIG_H
 #define TRACE_CONFIG_H
@@ -23,7 +23,7 @@ struct config_list {
 	unsigned int n;
 };
 
-/* An option as it was given. */
+/* An option as given. */
 struct config_given {
 	const char *name, *value; /* long name; value NULL: it takes none */
 };
@@ -31,7 +31,7 @@ struct config_given {
 #define CONFIG_GIVEN_MAX 128
 
 struct config {
-	struct config_given given[CONFIG_GIVEN_MAX]; /* what the client of the service passes on */
+	struct config_given given[CONFIG_GIVEN_MAX]; /* what the service's client passes on */
 	unsigned int n_given;
 
 	/* the workload: ends in NULL; NULL: none. With --workload it is shell_argv. */
@@ -39,7 +39,7 @@ struct config {
 	char *shell_cmd; /* --workload's text, else NULL */
 	char *shell_argv[4];
 
-	/* targets and what narrows them */
+	/* the targets, and what narrows them */
 	pid_t pids[CONFIG_LIST_MAX];
 	unsigned int n_pids;
 	struct config_list cgroups;
@@ -47,24 +47,24 @@ struct config {
 	bool all;
 	struct config_list comm, exclude_comm; /* globs (fnmatch) */
 	struct config_list disks;	       /* kernel names, as in /sys/class/block */
-	struct config_list phases; /* REGEX=NAME: lines of the job's output that are kept, too */
+	struct config_list phases; /* REGEX=NAME: further lines of the job's output to keep */
 
 	const char *out; /* -o, before expansion; NULL: the default */
 	char experiment[CONFIG_EXPERIMENT_MAX]; /* -e, or named after the target; safe in a path */
 	probe_mask probes; /* bit per probe of the registry */
-	probe_mask probes_named; /* of these, those that --probes names */
+	probe_mask probes_named; /* of these, the ones that --probes names */
 	probe_mask sched; /* what --sched adds to PROBES */
 	bool no_sched;	  /* --sched off */
-	probe_mask may_lack; /* of PROBES, those that the trace does without where the kernel refuses them */
+	probe_mask may_lack; /* of PROBES, the ones that the trace does without where the kernel refuses them */
 	uint32_t backends; /* mask of 1 << enum backend; 0: auto */
 
-	uint64_t duration_ns, delay_ns, linger_ns; /* 0: not asked for */
+	uint64_t duration_ns, delay_ns, linger_ns; /* 0: off */
 	uint64_t interval_ns;			   /* of the collectors; whole seconds */
 	uint64_t cpu_each_ns;			   /* between rows of single CPUs; 0: default */
 	uint64_t buffer_bytes;			   /* all rings; 0: default */
 	uint64_t min_free_bytes;		   /* SPACE_DEFAULT: see space.h */
 
-	enum pack pack;			/* --compress; PACK_NONE: not asked for */
+	enum pack pack;			/* --compress; PACK_NONE: off */
 	uint64_t rotate_bytes, rotate_ns; /* 0: not by size, not by time */
 	uint64_t keep_bytes;		/* 0: all */
 	bool rollup_only;
@@ -79,9 +79,9 @@ struct config {
 	enum config_report {
 		REPORT_VERDICT, /* a sentence of it at the end */
 		REPORT_SCREEN,	/* its first screen on standard output, too */
-		REPORT_NONE,	/* the trace is not read */
+		REPORT_NONE,	/* no report */
 	} report;
-	/* Once the files are whole; NULL: nothing. Prints what the trace says. */
+	/* Called once the files are whole; NULL: nothing. Prints what the trace shows. */
 	void (*at_end)(const struct config *cfg, const char *dir, int dirfd);
 };
 

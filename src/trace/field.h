@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A column of a trace file: what of a record it shows, and how that is written. Const data. */
+/* A column of a trace file: the part of a record that it shows, and its form. Const data. */
 #ifndef TRACE_FIELD_H
 #define TRACE_FIELD_H
 
@@ -9,8 +9,8 @@
 #include "dlt/dlt.h"
 
 enum field_kind {
-	FIELD_TS,    /* u64, ns, as it is */
-	FIELD_UTC,   /* the same u64 as UTC by the clock map */
+	FIELD_TS,    /* u64, ns, unchanged */
+	FIELD_UTC,   /* u64 as UTC by the clock map */
 	FIELD_U16,
 	FIELD_U32,
 	FIELD_S32,   /* DLT_NONE32 "-" */
@@ -26,9 +26,9 @@ enum field_kind {
 	FIELD_FLAGS, /* s64: bits by NAMES joined by '|', the rest in hex, "0" when none */
 	FIELD_BITS,  /* u32: those bits that NAMES has, "-" when none */
 	FIELD_FID,   /* struct dlt_file_id */
-	FIELD_FILE,  /* the same: the last component of its path */
+	FIELD_FILE,  /* struct dlt_file_id: the last component of its path */
 	FIELD_USTR,  /* segment ARG (struct dlt_segs at offset): a string as the program passed it */
-	FIELD_ABS,   /* segment ARG: the same made absolute by the walked path in segment ARG2 */
+	FIELD_ABS,   /* segment ARG, made absolute by the walked path in segment ARG2 */
 	FIELD_REALPATH, /* struct dlt_file, then struct dlt_segs whose segment ARG is its path */
 	FIELD_FILEDEV, FIELD_FILETYPE, FIELD_FILESTATE, /* struct dlt_file */
 	FIELD_REALDEV, FIELD_REALINO, /* struct dlt_file_at: "-" where there is none */
@@ -51,11 +51,11 @@ struct field {
 	const struct field_name *names;
 };
 
-/* When it was, HELP says what: the first columns of all. */
+/* The time of the row, which HELP describes: the first columns of all. */
 #define FIELDS_TIME(help, at, ...)                                                                  \
 	{ "TIMESTAMP", help, FIELD_TS, at, ##__VA_ARGS__ },                                         \
 	{ "TIME", "the same instant in UTC", FIELD_UTC, at }
-/* The columns that the rows of calls begin with; ARG of the first says so. */
+/* The columns that rows of calls begin with; the first one's ARG marks them. */
 #define FIELDS_HEAD(type)                                                                           \
 	FIELDS_TIME("CLOCK_MONOTONIC at the end of the operation, ns", offsetof(type, hdr.ts_ns),   \
 		    FIELDS_HEAD_N),                                                                 \
@@ -72,7 +72,10 @@ struct field {
 #define FIELD_FILE_OF(type, member)                                                                 \
 	{ "FILE", "last component of the file's path", FIELD_FILE, offsetof(type, member) }
 
-/* Bytes of a segment, such as a line of the workload's output with its NUL; of a path that is made of two. */
+/*
+ * Size of a segment in bytes, such as a line of the workload's output with its NUL; of a path that is made
+ * of two.
+ */
 #define RECORD_SEG_MAX (DLT_PATH_MAX + 1)
 #define RECORD_PATH_MAX (2 * RECORD_SEG_MAX + 64)
 

@@ -7,23 +7,23 @@
 
 enum loss {
 	LOSS_BUFFER,	/* the ring had no room */
-	LOSS_IN_FLIGHT, /* no place among the calls or requests that had not ended */
-	LOSS_UNSEEN,	/* the kernel called no hook at its begin, or at its end */
-	LOSS_SKIPPED,	/* the kernel skipped a run of a hook: at most so many, some may have been of other processes */
-	LOSS_DISK,	/* refused by the disk, or not written for --min-free */
-	LOSS_STALLED,	/* the disk stood still when the trace ended */
-	LOSS_UNMATCHED, /* seen, and then neither written nor counted above */
+	LOSS_IN_FLIGHT, /* the table of calls or requests in flight was full */
+	LOSS_UNSEEN,	/* the kernel called no hook at its start, or at its end */
+	LOSS_SKIPPED,	/* the kernel skipped a run of a hook: an upper bound, as some may have been for other processes */
+	LOSS_DISK,	/* refused by the disk, or held back for --min-free */
+	LOSS_STALLED,	/* the disk stalled when the trace ended */
+	LOSS_UNMATCHED, /* seen, but neither written nor counted above */
 	LOSSES,
 };
 
 struct loss_kind {
 	const char *key; /* in the manifest: probes[].lost_by */
-	const char *why; /* behind "N rows were lost: " */
+	const char *why; /* after "N rows were lost: " */
 };
 
 extern const struct loss_kind loss_kinds[LOSSES];
 
-/* The reasons in BY as "7 WHY; 2 WHY", "" for none. To be freed; NULL: no memory. */
+/* Returns the reasons in BY as "7 WHY; 2 WHY", "" for none. To be freed; NULL: no memory. */
 char *loss_text(const uint64_t by[LOSSES]);
 
 #endif

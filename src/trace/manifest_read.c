@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which members of the manifest are facts, by their paths as base/json_read.h gives them. */
+/* The members of the manifest that are read as facts, by their paths as base/json_read.h gives them. */
 #include "trace/manifest_read.h"
 
 #include <ctype.h>
@@ -94,7 +94,7 @@ static const struct fact facts[] = {
 	{ "workload.user", TOP, STR, MEMBER(manifest_facts, user) },
 };
 
-/* The entry that FACT belongs to; NULL past the last that fits, and outside of any. */
+/* Returns the entry that FACT belongs to; NULL past the last that fits, and outside of any. */
 static void *owner_of(struct manifest_facts *m, const struct fact *fact)
 {
 	unsigned int probe = m->n_probes - 1, collector = m->n_collectors - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The few facts of a trace's manifest.json that the offline side needs. Tolerant: what it does not
- * know it passes over, what is missing stays empty, what does not fit is cut.
+ * The few facts of a trace's manifest.json that the offline side needs. Tolerant: unknown members are
+ * skipped, missing ones stay empty, long ones are cut.
  */
 #ifndef TRACE_MANIFEST_READ_H
 #define TRACE_MANIFEST_READ_H
@@ -26,17 +26,17 @@ struct manifest_collector {
 	uint64_t rows, lost, dropped, bytes, dropped_bytes;
 };
 
-/* Strings are as the JSON decodes to: they may hold anything but NUL. */
+/* Strings are decoded JSON: they may contain anything but NUL. */
 struct manifest_facts {
 	char tool[32], version[32], host[256], kernel[256];
-	char cmdline[4096], argv[4096]; /* dltraced's and the workload's, quoted for sh */
+	char cmdline[4096], argv[4096]; /* dltraced's and the workload's command lines, quoted for sh */
 	char user[256];
 	uint64_t schema;
 	bool complete;
 	bool has_status;
 	int status; /* of the workload: waitpid's raw number */
 	uint64_t workload_pid;
-	uint64_t workload_end_ns; /* CLOCK_MONOTONIC; 0: it runs, or there is none */
+	uint64_t workload_end_ns; /* CLOCK_MONOTONIC; 0: it still runs, or there is none */
 	uint64_t left_running, left_running_cpu_us; /* processes of the job that outlived the trace */
 	char left_comms[160]; /* of some of them, quoted for sh */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; 0: not known */
@@ -44,11 +44,11 @@ struct manifest_facts {
 	uint64_t unsummed_rows; /* dropped by --keep, and missing in rollup.out */
 	uint64_t compat_calls; /* 32-bit: seen, but no rows */
 	uint64_t skipped_runs; /* of hooks, by the kernel */
-	char uring_why[512];   /* why requests of io_uring have no rows; "": they have */
+	char uring_why[512];   /* why io_uring requests have no rows; "": they have */
 	uint64_t self_user_us, self_system_us; /* CPU time of dltraced itself */
 	uint64_t self_pid;
 	bool clock_synchronised, clock_synchronised_at_end; /* by NTP or the like */
-	uint64_t clock_maxerror_us, clock_maxerror_at_end_us; /* of UTC then, by the kernel */
+	uint64_t clock_maxerror_us, clock_maxerror_at_end_us; /* of UTC then, by the kernel's account */
 	char boot_id[40];
 	char start_utc[40], end_utc[40];
 	char tz[64], localtime[128], utc_offset_s[16]; /* of the host's clock: TZ, the link, a number */
@@ -58,7 +58,7 @@ struct manifest_facts {
 	unsigned int n_collectors;
 };
 
-/* Parse TEXT. 0, or -EBADMSG when it is not whole: *M has what came before. */
+/* Parse TEXT. Returns 0, or -EBADMSG when it is not whole: *M has what came before. */
 int manifest_parse(struct manifest_facts *m, const char *text);
 
 /* Read it from the trace folder DIRFD; 0, -ENOENT, -EBADMSG or -errno. */

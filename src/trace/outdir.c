@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See outdir.h. Folders are made and entered one component at a time by file descriptor, so that
- * root changes the owner of nothing but the folder that it has just made or looked at.
+ * See outdir.h. Folders are made and entered one component at a time by file descriptor, so that root
+ * changes the owner of no folder but one that it has just made or checked.
  */
 #include "trace/outdir.h"
 
@@ -49,7 +49,7 @@ bool outdir_part(char *dst, size_t size, const char *text)
 	return i && strcmp(dst, text) == 0;
 }
 
-/* What VARIABLE is set to in ENV; NULL when unset or empty. */
+/* Returns the value of VARIABLE in ENV; NULL when unset or empty. */
 static const char *env_value(char *const *env, const char *variable)
 {
 	const char *entry = env_find(env, variable), *equals = entry ? strchr(entry, '=') : NULL;
@@ -57,7 +57,7 @@ static const char *env_value(char *const *env, const char *variable)
 	return equals && equals[1] ? equals + 1 : NULL;
 }
 
-/* The first of VARIABLES that is set, or OTHERWISE. */
+/* Returns the first of VARIABLES that is set, or OTHERWISE. */
 static void name_from_env(char *dst, size_t size, char *const *env, const char *const *variables,
 			  const char *otherwise)
 {
@@ -85,7 +85,7 @@ void outdir_names_init(struct outdir_names *n, const char *experiment, char *con
 	n->slurm = env_value(env, job_variables[0]) != NULL;
 }
 
-/* What %C stands for, or NULL. */
+/* Returns the text for %C, or NULL. */
 static const char *expansion(const struct outdir_names *n, char c)
 {
 	const struct {
@@ -135,7 +135,7 @@ int outdir_expand(const char *pattern, const struct outdir_names *n, char *buf, 
 	return 0;
 }
 
-/* Whose rights to files these are (privileges_as_user()): root's, who is not to be led anywhere? */
+/* Do we have root's rights to files (privileges_as_user())? Then no link may lead us anywhere. */
 static bool with_roots_rights(void)
 {
 	return setfsuid((uid_t)-1) == 0;
@@ -149,8 +149,8 @@ static bool only_root_changes(int fd)
 }
 
 /*
- * Enter NAME below AT, made when it is missing: its descriptor or -errno. Where others can put a link,
- * root follows none: it would do for them, where they lead it, what they may not.
+ * Enter NAME below AT, making it when it is missing. Returns its descriptor or -errno. Root follows no link
+ * where others can put one: it would let them do by root's rights what they may not do themselves.
  */
 static int enter_parent(int at, const char *name, uid_t uid, gid_t gid)
 {
@@ -176,7 +176,7 @@ static int is_dots(void *ctx, const char *name)
 	return strcmp(name, ".") && strcmp(name, "..") ? -ENOTEMPTY : 0;
 }
 
-/* 1: nothing in it, 0, or -errno. */
+/* Returns 1 when it is empty, 0 when not, or -errno. */
 static int is_empty(int fd)
 {
 	int r = segment_each_entry(fd, is_dots, NULL);
@@ -184,7 +184,7 @@ static int is_empty(int fd)
 	return r == -ENOTEMPTY ? 0 : r < 0 ? r : 1;
 }
 
-/* A manifest that ends early is one too: its tool comes first. */
+/* A manifest that is cut off counts too: the member "tool" comes first. */
 bool outdir_holds_trace(int fd)
 {
 	struct manifest_facts m;
@@ -208,13 +208,13 @@ bool outdir_is_name(const char *name)
 	return segment_parse(name, &segment) || segment_is_leftover(name);
 }
 
-/* What is removed of a folder: what a trace writes by itself, and the files that OF_COLLECTORS names. */
+/* The files to remove of a folder: those that a trace always writes, and those that OF_COLLECTORS names. */
 struct removal {
 	int fd;
 	outdir_file_fn *of_collectors;
 };
 
-/* A segment, or what compressing one has left over, of a file that is ours by its name. */
+/* A segment, or a leftover of compressing one, whose name shows that it is ours. */
 static bool is_segment(const char *file, outdir_file_fn *of_collectors)
 {
 	char base[SEGMENT_BASE_MAX + 4];
@@ -241,7 +241,7 @@ static int remove_segment(void *ctx, const char *file)
 	return is_segment(file, removal->of_collectors) ? remove_file(removal->fd, file) : 0;
 }
 
-/* What a trace has written; with BUT_LOG not the log that waits to take its place. */
+/* The files that a trace has written; with BUT_LOG not the new log that waits to take the old one's place. */
 static int remove_trace(int fd, outdir_file_fn *of_collectors, bool but_log)
 {
 	struct removal removal = { fd, of_collectors };
@@ -263,8 +263,8 @@ static int remove_trace(int fd, outdir_file_fn *of_collectors, bool but_log)
 }
 
 /*
- * May the folder become the trace folder of UID? If so, hand it over. A sticky folder (/tmp) is
- * everybody's; one of a third user is a trap or a mistake.
+ * May the folder become the trace folder of UID? If so, hand it over. A sticky folder (/tmp) belongs to
+ * everyone; a folder of a third user is a trap or a mistake.
  */
 static int adopt(struct outdir *d, uid_t uid, gid_t gid, bool force)
 {
@@ -273,10 +273,10 @@ static int adopt(struct outdir *d, uid_t uid, gid_t gid, bool force)
 
 	if (fstat(d->fd, &st) < 0)
 		return -errno;
-	/* root's own becomes another user's only where root has come to it without that user's links */
+	/* a folder of root becomes another user's only where root has reached it without that user's links */
 	if ((st.st_uid != uid && (st.st_uid != geteuid() || !with_roots_rights())) || (st.st_mode & S_ISVTX))
 		return -EPERM;
-	/* Where it cannot be locked at all (NFS wants it open for writing), go on without. */
+	/* Where it cannot be locked at all (NFS requires a file open for writing), go on without. */
 	if (flock(d->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return -EBUSY;
 	d->before.uid = st.st_uid;
@@ -348,7 +348,7 @@ int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool f
 	while (part && (next = strtok_r(NULL, "/", &rest))) {
 		r = enter_parent(at, part, uid, gid);
 		if (r < 0) {
-			/* what is not to be had is this one, not what would lie in it */
+			/* this component is what failed, not those below it */
 			d->path[MIN((size_t)(part - parts) + strlen(part), sizeof(d->path) - 1)] = '\0';
 			return r;
 		}
@@ -402,7 +402,7 @@ int outdir_clear(struct outdir *d, outdir_file_fn *of_collectors)
 	return r;
 }
 
-/* Best effort: whatever fails here, what failed before has been said. */
+/* Best effort: the first failure has been reported already. */
 static void give_back(const struct outdir *d)
 {
 	if (fchown(d->fd, d->before.uid, d->before.gid) == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The trace folder: its name, and making it safely as root in places that belong to users.
- * Control plane; does not log, does not know what the files in the folder mean.
+ * The trace folder: its name, and making it safely as root in places that belong to users. Control plane;
+ * does not log, does not know what the files in the folder mean.
  */
 #ifndef TRACE_OUTDIR_H
 #define TRACE_OUTDIR_H
@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* What the % of a name stand for, safe as parts of a path. */
+/* The values of a name's % escapes, safe as parts of a path. */
 struct outdir_names {
 	const char *experiment;
 	char host[65];
@@ -24,8 +24,8 @@ struct outdir_names {
 };
 
 /*
- * TEXT as part of a folder's name: every byte but A-Z a-z 0-9 . _ - becomes '_', as does a '.' or
- * '-' in front; what SIZE cannot hold is cut off. False: it had to be changed, or is empty.
+ * Copies TEXT as part of a folder's name: every byte except A-Z a-z 0-9 . _ - becomes '_', as does a
+ * leading '.' or '-'; the end is cut off at SIZE. Returns false when TEXT had to be changed, or is empty.
  */
 bool outdir_part(char *dst, size_t size, const char *text);
 
@@ -42,20 +42,20 @@ int outdir_expand(const char *pattern, const struct outdir_names *n, char *buf, 
 /* The workload's output; until outdir_clear(), under the second name. */
 #define OUTDIR_LOG "workload.log"
 #define OUTDIR_LOG_NEW "workload.log.new"
-/* The socket of a running trace whose user may have none elsewhere. */
+/* The socket of a running trace whose user can have none elsewhere. */
 #define OUTDIR_SOCKET "control.sock"
 
-/* The name of the Ith file that collectors write; NULL behind the last. */
+/* Returns the name of the Ith file that collectors write; NULL past the last. */
 typedef const char *outdir_file_fn(unsigned int i);
 
 /* The folder, open and locked (flock) until it is closed. */
 struct outdir {
 	int fd;		     /* -1: none */
-	int parent_fd;	     /* of one that we have made, for outdir_discard(); -1: none */
+	int parent_fd;	     /* its parent, if we have made the folder, for outdir_discard(); -1: none */
 	char name[NAME_MAX + 1]; /* there */
-	char path[PATH_MAX]; /* absolute, no symbolic links; after a failure, what could not be had */
-	bool made;	     /* by us */
-	bool old_trace;	     /* holds one that is to be replaced */
+	char path[PATH_MAX]; /* absolute, no symbolic links; after a failure, the path that failed */
+	bool made;	     /* made by us */
+	bool old_trace;	     /* holds a trace that is to be replaced */
 	struct {
 		uid_t uid;
 		gid_t gid;
@@ -64,40 +64,40 @@ struct outdir {
 };
 
 /*
- * Make the folder PATH, and parents that are missing, owned by UID and GID, mode 0700. One that is
- * there already must be empty or, with FORCE, hold a dltraced manifest; that trace stays until
- * outdir_clear(). On failure -errno, for outdir_strerror(), and nothing in an existing folder has
- * been touched. With root's rights to files (not after privileges_as_user()) no symbolic link is
- * followed that others than root could have put there.
+ * Make the folder PATH, and parents that are missing, owned by UID and GID, mode 0700. An existing one must
+ * be empty or, with FORCE, hold a dltraced manifest; that trace stays until outdir_clear(). On failure
+ * -errno, for outdir_strerror(), and nothing in an existing folder has been touched. With root's rights to
+ * files (not after privileges_as_user()) no symbolic link is followed that any other user could have put
+ * there.
  */
 int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool force);
 void outdir_close(struct outdir *d);
 
 /*
- * The folder that FD is, which is D's from now on: opened, locked and cleared for a trace by its owner
- * UID, whose rights we have. 0 or -errno: it is no folder, or not this user's alone.
+ * Take over the open folder FD, which is D's from now on: opened, locked and cleared for a trace by its
+ * owner UID, whose rights we have. 0 or -errno: it is no folder, or not this user's alone.
  */
 int outdir_take(struct outdir *d, int fd, uid_t uid);
 
 /*
- * There will be a trace: the files that dltraced has made for the old one are removed, others stay,
- * and the new log takes its name. 0 or -errno.
+ * A trace is certain now: remove the files that dltraced has made for the old one, leaving others, and give
+ * the new log its final name. 0 or -errno.
  */
 int outdir_clear(struct outdir *d, outdir_file_fn *of_collectors);
 
-/* Whether files of traces are called NAME: segments, those of other versions, and names of the moment too. */
+/* Can a file of a trace be called NAME? Segments, files of other versions and temporary names count. */
 bool outdir_is_name(const char *name);
 
-/* Whether the folder FD holds a trace, by its manifest. */
+/* Does the folder FD hold a trace, by its manifest? */
 bool outdir_holds_trace(int fd);
 
 /*
- * Close it without a trace: our files are removed, and the folder, if we have made it and it is
- * empty. One that was there is as it was, an old trace in it too before outdir_clear().
+ * Close it without a trace: our files are removed, and the folder too if we have made it and it is empty.
+ * An existing folder is unchanged; before outdir_clear() an old trace in it too.
  */
 void outdir_discard(struct outdir *d, outdir_file_fn *of_collectors);
 
-/* What a failure of outdir_open() means and what to do. */
+/* The text for a failure of outdir_open(): its meaning and what to do. */
 const char *outdir_strerror(int r);
 
 #endif

@@ -30,7 +30,7 @@ static int gzip_init(struct packer *p)
 	return 0;
 }
 
-/* One member of the LEN bytes in p->in: its length in p->out, or -errno. */
+/* One member from the LEN bytes in p->in: returns its length in p->out, or -errno. */
 static ssize_t gzip_member(struct packer *p, size_t len, int level)
 {
 	z_stream *z = p->stream;
@@ -87,7 +87,7 @@ static void zstd_free(struct packer *p)
 /* --- what they have in common --------------------------------------------------------------------- */
 
 /*
- * Levels while behind, and when there is time. Rows are so regular that zstd's level 1 makes them
+ * The levels while behind, and when there is time. Rows are so regular that zstd's level 1 makes them
  * smaller than 2 to 12 do, at a fifth of the time of 9 (docs/design.md).
  */
 static const struct kind {
@@ -130,7 +130,7 @@ void packer_free(struct packer *p)
 	*p = (struct packer){ 0 };
 }
 
-/* All of LEN bytes at OFFSET: 0, -EBADMSG where the file ends before, or -errno. */
+/* Read all of LEN bytes at OFFSET: 0, -EBADMSG where the file ends before, or -errno. */
 static int read_all(int fd, char *buf, size_t len, uint64_t offset)
 {
 	while (len) {
@@ -145,7 +145,7 @@ static int read_all(int fd, char *buf, size_t len, uint64_t offset)
 	return 0;
 }
 
-/* How much of the LEN bytes are whole lines; all, where there is no newline. */
+/* Returns how many of the LEN bytes are whole lines; all of them where there is no newline. */
 static size_t whole_lines(const char *buf, size_t len)
 {
 	const char *end = memrchr(buf, '\n', len);

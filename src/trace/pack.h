@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packs one file of whole lines: gzip members or zstd frames of about 1 MiB of text each, every one
- * ending on a newline, so that a file that is cut off loses its end alone and programs can begin in
- * its middle. Knows neither names nor what a line means.
+ * Packs one file of whole lines: gzip members or zstd frames of about 1 MiB of text each, every one ending
+ * on a newline, so that a truncated file loses only its end and programs can begin in its middle. Knows
+ * neither names nor what a line means.
  */
 #ifndef TRACE_PACK_H
 #define TRACE_PACK_H
@@ -27,8 +27,8 @@ int packer_init(struct packer *p, enum pack pack);
 void packer_free(struct packer *p);
 
 /*
- * The first BYTES of FROM, packed to TO. BEHIND: quickly rather than well. Ends early, with -ECANCELED,
- * once *STOP. 0 and the bytes written, or -errno (-EBADMSG: FROM is shorter).
+ * Pack the first BYTES of FROM to TO. BEHIND: quickly rather than well. Ends early, with -ECANCELED, once
+ * *STOP. 0 and the bytes written, or -errno (-EBADMSG: FROM is shorter).
  */
 int packer_file(struct packer *p, int from, uint64_t bytes, int to, bool behind, const bool *stop,
 		uint64_t *packed_ret);

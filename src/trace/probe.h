@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The registry: each trace file as const data, and the typed hooks for what tables cannot say.
- * Loading, attaching, headers, text, `dltraced probes` and docs/traces.md derive from it.
+ * The registry: each trace file as const data, and typed hooks where tables do not suffice. Loading,
+ * attaching, headers, text, `dltraced probes` and docs/traces.md derive from it.
  */
 #ifndef TRACE_PROBE_H
 #define TRACE_PROBE_H
@@ -20,13 +20,13 @@ struct kernel_btf;
 
 /* One system call of a probe. */
 struct probe_call {
-	const char *name;  /* FUNC */
+	const char *name;  /* the row's FUNC */
 	int nr;		   /* -1: this architecture lacks it, or a FUNC that is no call */
 	uint8_t shape;	   /* for the BPF side: dlt_call.shape */
-	const char *exit;  /* program that ends it */
-	const char *entry; /* program at its start too, or NULL */
+	const char *exit;  /* program at its end */
+	const char *entry; /* program at its start as well, or NULL */
 	const char *func; /* the kernel's function, without __x64_sys_ or its like; NULL: NAME */
-	bool no_row;	   /* no FUNC: traced for what it tells of other rows */
+	bool no_row;	   /* no FUNC: traced only for the rows of other calls */
 };
 
 /* A probe's loaded BPF object; OBJ is NULL where it has none. */
@@ -40,20 +40,20 @@ struct probe_object {
 void probe_object_free(struct probe_object *o);
 
 enum probe_flags {
-	PROBE_SELECTABLE = 1, /* by --probes; on by default, unless also */
+	PROBE_SELECTABLE = 1, /* on by --probes; on by default, unless ALSO */
 	PROBE_OF_TARGET = 2,  /* rows are calls of the target: --comm narrows them */
 	PROBE_ON_DEMAND = 4,  /* off by default */
-	PROBE_SCHED_SUMS = 8, /* on with --sched sums; by default, too, where it loads and the target is not all of the machine */
+	PROBE_SCHED_SUMS = 8, /* on with --sched sums; by default, too, where it loads, unless the target is the machine */
 	PROBE_SCHED_TIMELINE = 16, /* on with --sched timeline */
-	PROBE_REFERENCE = 32, /* the rows of other files are read with it: --keep drops it last */
+	PROBE_REFERENCE = 32, /* the rows of other files need it: --keep drops it last */
 };
 
-/* When a probe that adds up in the kernel is asked for its rows. */
+/* When to send the sums of a probe that adds up in the kernel. */
 enum probe_tell {
-	PROBE_TELL_BEGIN, /* its programs are attached, targets in: what is now is where it counts from; no rows */
+	PROBE_TELL_BEGIN, /* programs are attached, targets are in: counting starts from the present state; no rows */
 	PROBE_TELL,	  /* an interval has passed */
-	PROBE_TELL_STOP,  /* they are about to be detached: what is now is where it counts to; no rows */
-	PROBE_TELL_END,	  /* they have been detached: all that has not been told */
+	PROBE_TELL_STOP,  /* about to be detached: counting ends at the present state; no rows */
+	PROBE_TELL_END,	  /* detached: send everything that has not been sent */
 };
 
 struct probe {
@@ -62,39 +62,39 @@ struct probe {
 	unsigned int n_fields;
 	const struct probe_call *calls;
 	unsigned int n_calls;
-	size_t rec_size; /* of the kernel's fixed part: shorter records are refused */
-	size_t seg_at;	 /* where strings begin in what the table describes; 0: at rec_size */
-	unsigned int needs; /* a probe whose object must be loaded too, 0: none */
+	size_t rec_size; /* size of the kernel's fixed part: shorter records are refused */
+	size_t seg_at;	 /* offset of the strings in what the table describes; 0: at rec_size */
+	unsigned int needs; /* a probe whose object must also be loaded, 0: none */
 	unsigned int flags;
 	/*
 	 * Open the skeleton with CFG in its constants and, where hooks differ between kernels (BTF),
 	 * choose programs (bpf_program__set_autoload). 0 or -errno. NULL: no BPF object.
 	 */
 	int (*open)(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel);
-	/* Turn one record into rows when that is not one row by the table. */
+	/* Turn one record into rows, where the table does not suffice for that. */
 	void (*decode)(struct decode *d, const struct dlt_hdr *rec);
 	/*
-	 * The record of a call that was still running at the end: fill what follows the header in
-	 * REC (zeroed, IN_FLIGHT_REC_MAX bytes); strings are appended by running_str().
+	 * Make the record of a call that was still running at the end: fill what follows the header in REC
+	 * (zeroed, IN_FLIGHT_REC_MAX bytes); running_str() appends strings.
 	 */
 	void (*running)(const struct dlt_call *call, struct dlt_hdr *rec);
 	/*
-	 * The same for a probe that keeps its operations in flight in maps of its own: a record of
-	 * each as of NOW_NS, once its programs are detached; before that no more than MAX, some of them
-	 * perhaps twice.
+	 * For a probe that keeps its operations in flight in maps of its own: a record of each as of
+	 * NOW_NS, once its programs are detached; before that at most MAX, some of them perhaps twice.
 	 */
 	void (*in_flight)(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec),
 			  void *ctx, uint64_t now_ns, unsigned int max);
 	/*
-	 * A program of which no run that the kernel skips goes untold: what it leaves behind is counted as
-	 * lost when the next comes upon it, or is a row without an end when the trace ends. NULL: none.
+	 * A program whose skipped runs (by the kernel) are all accounted for: what it leaves behind is
+	 * counted as lost when the next run comes upon it, or becomes a row without an end when the trace
+	 * ends. NULL: none.
 	 */
 	const char *skips_show;
-	/* Send records of what has been added up, through the rings. 0 or -errno. */
+	/* Send records of the sums through the rings. 0 or -errno. */
 	int (*tell)(struct probe_object *o, enum probe_tell when);
 };
 
-/* In a struct probe: all that are in the table. */
+/* In a struct probe: all calls of the table. */
 #define PROBE_FIELDS(table) .fields = (table), .n_fields = ARRAY_SIZE(table)
 #define PROBE_CALLS(table) .calls = (table), .n_calls = ARRAY_SIZE(table)
 
@@ -110,7 +110,7 @@ void running_str(struct dlt_hdr *rec, struct dlt_segs *segs, uint64_t addr, unsi
 /* Indexed by enum dlt_probe; [0] is NULL. */
 extern const struct probe *const probes[DLT_PROBES];
 
-/* enum dlt_probe of NAME, 0 when there is none. */
+/* Returns the enum dlt_probe of NAME, 0 when there is none. */
 unsigned int probe_find(const char *name);
 
 /*
@@ -119,11 +119,11 @@ unsigned int probe_find(const char *name);
  * and the name in *BAD_RET.
  */
 int probe_parse_list(const char *list, probe_mask *mask_ret, probe_mask *named_ret, char bad_ret[64]);
-/* Those that have all of WITH and none of WITHOUT among their flags. */
+/* Returns the probes that have all of WITH and none of WITHOUT among their flags. */
 probe_mask probe_mask_of(unsigned int with, unsigned int without);
 #define PROBES_DEFAULT probe_mask_of(PROBE_SELECTABLE, PROBE_ON_DEMAND)
 
-/* The call of REC may have ended, unseen: its "?" become "-". */
+/* The call of REC may have ended unseen: turn its "?" into "-". */
 void probe_silence(struct dlt_hdr *rec);
 
 #endif

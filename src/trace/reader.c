@@ -10,7 +10,7 @@
 
 #include "base/util.h"
 
-/* At once, of what the buffer has room for: to be taken while the processor has it near. */
+/* At once, of the buffer's capacity: to be used while it is in the cache. */
 #define READ_BYTES (64U << 10)
 
 static int refill(struct reader *r)
@@ -30,10 +30,10 @@ static int refill(struct reader *r)
 	return n > 0;
 }
 
-/* The next whole line of the segment without its newline: 1, 0 at its end, -errno. */
+/* Finds the next whole line of the segment without its newline: 1, 0 at its end, -errno. */
 static int next_line(struct reader *r, struct reader_field *line)
 {
-	size_t seen = 0; /* of the unread part, known to hold no newline */
+	size_t seen = 0; /* length of the unread part that is known to hold no newline */
 
 	for (;;) {
 		char *p = r->buf + r->pos;
@@ -75,12 +75,12 @@ static int parse_title(struct reader *r, struct reader_field line)
 	return sscanf(text, "# dltraced %31s %9u", r->name, &r->schema) == 2 ? 0 : -EBADMSG;
 }
 
-/* Line 2. Columns past READER_COLUMNS_MAX are for versions that know them. */
+/* Line 2. Columns past READER_COLUMNS_MAX are for later versions. */
 static int parse_columns(struct reader *r, struct reader_field line)
 {
 	char *p;
 
-	if (r->header_line) /* every segment repeats that of the first */
+	if (r->header_line) /* every segment repeats the first one's */
 		return reader_is(line, r->header_line) ? 0 : -EBADMSG;
 	r->header = strndup(line.p, line.len);
 	r->header_line = strndup(line.p, line.len);
@@ -107,7 +107,7 @@ static int read_header(struct reader *r)
 
 /* --- segments ------------------------------------------------------------------------------------- */
 
-/* FILE of the folder: its descriptor and size, or -errno. */
+/* Opens FILE of the folder: its descriptor and size, or -errno. */
 static int open_regular(const struct reader *r, const char *file, uint64_t *bytes_ret)
 {
 	autoclose int fd = util_open_regular(r->dirfd, file, 0);
@@ -119,7 +119,7 @@ static int open_regular(const struct reader *r, const char *file, uint64_t *byte
 	return TAKE_FD(fd);
 }
 
-/* One that has been packed since it was listed is there under another name. */
+/* A segment that has been packed since it was listed has another name now. */
 static int open_numbered(const struct reader *r, struct segment_file *f, uint64_t *bytes_ret)
 {
 	char name[NAME_MAX + 1];
@@ -136,7 +136,7 @@ static int open_numbered(const struct reader *r, struct segment_file *f, uint64_
 	return fd;
 }
 
-/* The text of segment I from its beginning. 0 or -errno. */
+/* Opens the text of segment I at its beginning. 0 or -errno. */
 static int open_text(struct reader *r, size_t i)
 {
 	struct reader_segment *s = &r->segments[i];
@@ -183,13 +183,13 @@ static int open_segment(struct reader *r, size_t i)
 	end_text(r);
 	r->segments[i].bad = true;
 	r->gone += res == -ENOENT;
-	/* one that has just begun has nothing to tell */
+	/* a segment that has just begun may be empty */
 	r->bad += res != -ENOENT && !(res == -ENODATA && i && r->segments[i].file.nr == SEGMENT_LAST);
 	r->error = res;
 	return res;
 }
 
-/* The first segment from I on that can be read. 0; -ENOENT: there is none. */
+/* Opens the first readable segment from I on. 0; -ENOENT: there is none. */
 static int open_next(struct reader *r, size_t i)
 {
 	for (; i < r->n_segments; i++)
@@ -199,8 +199,8 @@ static int open_next(struct reader *r, size_t i)
 }
 
 /*
- * What grows is opened first: what is listed after that and split off later is not read twice, since
- * the number of a file that will be split off stands in its header.
+ * The growing file is opened first: segments that are listed after that, having been split off since, are
+ * not read twice, because the header of a file that will be split off has its number.
  */
 static uint32_t open_growing(struct reader *r)
 {
@@ -272,7 +272,7 @@ static int open_all(struct reader *r, int dirfd, const char *file)
 	return reader_rewind(r);
 }
 
-/* The buffer has room at both ends, so that the first and last bytes can be looked at as any others. */
+/* The buffer has room at both ends, so that the first and last bytes can be read like any others. */
 static void init(struct reader *r)
 {
 	char *room = malloc(LINES_BYTES + READER_BUFFER_BYTES + LINES_BYTES);
@@ -317,7 +317,7 @@ int reader_open_fd(struct reader *r, int fd, enum pack pack, uint64_t bytes)
 
 void reader_close(struct reader *r)
 {
-	if (r->buf) { /* descriptor 0 of one that is all zero is not ours */
+	if (r->buf) { /* an all-zero reader has descriptor 0, which is not ours */
 		util_close(&r->dirfd);
 		util_close(&r->growing_fd);
 		free(r->buf - LINES_BYTES);
@@ -342,7 +342,7 @@ unsigned int reader_column(const struct reader *r, const char *name)
 	return 0;
 }
 
-/* The lines that are in the buffer, or the next one, however long it is: 1, 0 at the end of the segment, -errno. */
+/* Finds the lines in the buffer, or the next one, however long: 1, 0 at the end of the segment, -errno. */
 static int find_lines(struct reader *r)
 {
 	struct reader_field line;
@@ -408,7 +408,7 @@ int reader_next(struct reader *r, struct reader_row *row)
 	return reader_next_rows(r, row, 1);
 }
 
-/* The segment that byte OFFSET has been read from before, or n_segments. */
+/* Returns the segment that byte OFFSET has been read from before, or n_segments. */
 static size_t segment_of(const struct reader *r, uint64_t offset)
 {
 	for (size_t i = 0; i < r->n_segments; i++) {

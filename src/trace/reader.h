@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reads one .out file back, with all its segments, packed or not, as if they were one: the two header
- * lines, then row after row as fields of one buffer, with columns found by name. Offline side: one
- * thread, no root, knows no probe.
+ * lines, then row after row as fields of one buffer, with columns found by name. Offline side: one thread,
+ * no root, knows no probe.
  *
- * A trace may be cut off, still growing, written by a later version or forged: whatever is not a
- * whole row of at least the header's columns is counted and passed over, columns that nobody asked
- * for are no trouble, and reading ends where the file ended when it was opened. Segments that are
- * split off, packed or dropped meanwhile are read once or, when they are gone, counted.
+ * A trace may be cut off, still growing, written by a later version or forged. A line that is not a whole
+ * row of at least the header's columns is counted and skipped, unknown columns are ignored, and reading
+ * ends where the file ended when it was opened. Segments that are split off, packed or dropped meanwhile
+ * are read once or, when they are gone, counted.
  */
 #ifndef TRACE_READER_H
 #define TRACE_READER_H
@@ -21,7 +21,7 @@
 #include "trace/segment.h"
 #include "trace/unpack.h"
 
-#define READER_SCHEMA 1 /* the newest that this version knows */
+#define READER_SCHEMA 1 /* the newest that this version can read */
 #define READER_COLUMNS_MAX 64
 #define READER_BUFFER_BYTES (256U << 10) /* three of the longest rows */
 
@@ -29,25 +29,25 @@
 struct reader_row {
 	uint64_t offset; /* where it begins, in the plain text of all segments one after the other */
 	const char *text;
-	const uint32_t *stop; /* in text: of the separators before and behind each of its fields */
+	const uint32_t *stop; /* offsets in text of the separators before and after each of its fields */
 };
 
 struct reader_segment {
 	struct segment_file file;
 	uint64_t start; /* offset of its first byte; known once those before it have been read */
-	uint64_t end;	/* and of the byte behind it, once it has been read itself */
+	uint64_t end;	/* and of the byte after its last, once it has been read itself */
 	struct unpack_marks marks;
 	bool opened, read, bad; /* bad: left out */
 };
 
 struct reader {
 	int dirfd;	     /* ours */
-	int growing_fd;	     /* NAME.out as it was at first; -1: none */
+	int growing_fd;	     /* NAME.out when it was opened; -1: none */
 	enum pack growing_pack;
 	uint64_t growing_bytes;
 	char base[SEGMENT_BASE_MAX];
 	struct reader_segment *segments;
-	size_t n_segments, at; /* the one that is being read */
+	size_t n_segments, at; /* the one in use */
 	struct unpack text;    /* of it */
 
 	char name[32];	     /* from line 1 */
@@ -59,37 +59,37 @@ struct reader {
 
 	char *buf;
 	size_t pos, len;     /* the unread part of buf */
-	struct lines *lines; /* of it, as far as they have been found */
+	struct lines *lines; /* the lines of it that have been found so far */
 	uint64_t offset; /* of buf[0] */
 	bool skip;	 /* inside a line longer than the buffer */
 
 	uint64_t rows;	   /* delivered */
 	uint64_t bad_rows; /* too few fields, or too long */
-	bool cut;	   /* the last line has no end */
-	/* of the segments that were to be read: */
-	uint64_t stored_bytes; /* as they are on the disk */
-	size_t missing;	       /* not there, between others that are */
-	size_t gone;	       /* dropped before their turn came */
-	size_t bad;	       /* without a header, or with another's */
+	bool cut;	   /* the last line has no newline */
+	/* of the segments to read: */
+	uint64_t stored_bytes; /* bytes on the disk */
+	size_t missing;	       /* missing between others */
+	size_t gone;	       /* dropped before they were read */
+	size_t bad;	       /* without a header, or with another file's */
 	size_t damaged;	       /* cannot be unpacked to the end */
 	int error;	       /* why the last of the bad ones could not be read, -errno */
 };
 
 /*
- * Open FILE (NAME.out) in the folder DIRFD with its segments and read the header. 0; -ENOENT: there is
- * not one segment; -ENODATA: the header is not there yet; -EBADMSG: not a dltraced file; -ENOTSUP:
- * packed as this dltraced was built without; -errno. On failure nothing is left open.
+ * Open FILE (NAME.out) in the folder DIRFD with its segments and read the header. 0; -ENOENT: there is no
+ * segment; -ENODATA: the header is not written yet; -EBADMSG: not a dltraced file; -ENOTSUP: packed in a
+ * way that this dltraced was built without; -errno. On failure nothing is left open.
  */
 int reader_open(struct reader *r, int dirfd, const char *file);
-/* The same for one file of BYTES alone, packed as PACK says; FD is taken over. */
+/* Open just one file of BYTES bytes, packed as PACK says; takes FD over. */
 int reader_open_fd(struct reader *r, int fd, enum pack pack, uint64_t bytes);
-/* Fine on one whose reader_open() failed, or that is all zero. */
+/* Fine on a reader whose reader_open() failed, or that is all zero. */
 void reader_close(struct reader *r);
 
-/* The number of the column NAME for reader_field(); 0 when the file has none. */
+/* Returns the number of the column NAME for reader_field(); 0 when the file has none. */
 unsigned int reader_column(const struct reader *r, const char *name);
 
-/* Field I, from 1; 0 is `-', for a column that is not there. */
+/* Field I, from 1; 0 is `-', for a missing column. */
 static inline struct reader_field reader_field(const struct reader_row *row, unsigned int i)
 {
 	const char *begin;
@@ -100,14 +100,17 @@ static inline struct reader_field reader_field(const struct reader_row *row, uns
 	return (struct reader_field){ begin, (size_t)(row->text + row->stop[i] - begin) };
 }
 
-/* The next row: 1, 0 at the end, -errno. Lines that begin with # are no rows. */
+/* Read the next row: 1, 0 at the end, -errno. Lines that begin with # are not rows. */
 int reader_next(struct reader *r, struct reader_row *row);
-/* The next ones, up to MAX of them, all valid until the next such call: how many, else the same. */
+/*
+ * Read the next rows, up to MAX of them, all valid until the next such call: returns how many, 0 at the
+ * end, -errno.
+ */
 int reader_next_rows(struct reader *r, struct reader_row *rows, unsigned int max);
 
-/* Go on at the first row again. The counts go on too. 0 or -errno. */
+/* Start again at the first row. The counts continue. 0 or -errno. */
 int reader_rewind(struct reader *r);
-/* Go on at OFFSET, which was a row's. The counts go on too. 0 or -errno. */
+/* Continue at OFFSET, which was a row's. The counts continue too. 0 or -errno. */
 int reader_seek(struct reader *r, uint64_t offset);
 
 /* --- a column of several rows at once, as numbers: reader_columns.c --- */
@@ -115,11 +118,12 @@ int reader_seek(struct reader *r, uint64_t offset);
 #define READER_ROWS_MAX 32
 
 /*
- * Column COLUMN of N rows, READER_ROWS_MAX at most: bit I of what is returned says whether that of ROWS[I] is a decimal
- * number, whole and in range, which then is in RET[I]; the other RET are of any value. None is where COLUMN is 0.
+ * Parses column COLUMN of N rows, READER_ROWS_MAX at most: bit I of the result says whether that of ROWS[I]
+ * is a decimal number, whole and in range, which is then in RET[I]; the other RET are undefined. The result
+ * is 0 where COLUMN is 0.
  */
 uint32_t reader_column_u64(const struct reader_row *rows, unsigned int n, unsigned int column, uint64_t *ret);
-/* The same by any machine's instructions; to be tested against. */
+/* The portable implementation; to be tested against. */
 uint32_t reader_column_u64_anywhere(const struct reader_row *rows, unsigned int n, unsigned int column, uint64_t *ret);
 
 #endif

@@ -17,7 +17,7 @@ uint32_t reader_column_u64_anywhere(const struct reader_row *rows, unsigned int 
 #ifdef __x86_64__
 #define WITH_AVX2 __attribute__((target("avx2")))
 
-#define LAST sizeof(__m128i) /* so many bytes of a field are looked at */
+#define LAST sizeof(__m128i) /* the number of a field's bytes that are looked at */
 
 static inline struct reader_field field_of(const struct reader_row *row, unsigned int column)
 {
@@ -32,7 +32,10 @@ static WITH_AVX2 inline __m256i load(const void *low, const void *high)
 	return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(low)), _mm_loadu_si128(high), 1);
 }
 
-/* The digits of A and B as numbers, with zeros in place of what is before them; neither is longer than LAST. */
+/*
+ * The digits of A and B as numbers, with zeros in place of the bytes before them; neither is longer than
+ * LAST.
+ */
 static WITH_AVX2 inline __m256i digits_of(struct reader_field a, struct reader_field b)
 {
 	static const uint8_t ones[2 * LAST] = { [LAST] = 255, 255, 255, 255, 255, 255, 255, 255,
@@ -42,7 +45,7 @@ static WITH_AVX2 inline __m256i digits_of(struct reader_field a, struct reader_f
 	return _mm256_and_si256(_mm256_sub_epi8(text, _mm256_set1_epi8('0')), load(ones + a.len, ones + b.len));
 }
 
-/* Pairs of digits, of pairs, and of fours become one number each. */
+/* Pairs of digits, then of pairs, then of fours become one number each. */
 static WITH_AVX2 inline __m256i fours_of(__m256i digits)
 {
 	const __m256i tens = _mm256_set1_epi16(1 << 8 | 10), hundreds = _mm256_set1_epi32(1 << 16 | 100);
@@ -50,13 +53,13 @@ static WITH_AVX2 inline __m256i fours_of(__m256i digits)
 	return _mm256_madd_epi16(_mm256_maddubs_epi16(digits, tens), hundreds);
 }
 
-/* Whether each byte of V is a digit: a bit each. */
+/* Is each byte of V a digit? A bit for each. */
 static WITH_AVX2 inline uint32_t digits_in(__m256i v)
 {
 	return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(v, _mm256_set1_epi8(9)), v));
 }
 
-/* Of four rows, up to sixteen digits; longer numbers are few. */
+/* For four rows, up to sixteen digits; few numbers are longer. */
 static WITH_AVX2 inline uint32_t four_u64(const struct reader_row *rows, unsigned int column, uint64_t *ret)
 {
 	const struct reader_field a = field_of(&rows[0], column), b = field_of(&rows[1], column);
@@ -88,8 +91,8 @@ static inline long long last_eight(const struct reader_row *row, unsigned int co
 }
 
 /*
- * Of four rows, up to seven digits: the last byte of eight that is none must be the tab before the field. False where one
- * is longer, or no number; then *RET is of any value.
+ * For four rows, up to seven digits: the last of eight bytes that is not a digit must be the tab before the
+ * field. False where one is longer, or not a number; then *RET is undefined.
  */
 static WITH_AVX2 inline bool four_short_u64(const struct reader_row *rows, unsigned int column, uint64_t *ret)
 {
@@ -97,7 +100,7 @@ static WITH_AVX2 inline bool four_short_u64(const struct reader_row *rows, unsig
 					       last_eight(&rows[1], column), last_eight(&rows[0], column));
 	const __m256i all = _mm256_sub_epi8(text, _mm256_set1_epi8('0'));
 	const __m256i are = _mm256_cmpeq_epi8(_mm256_min_epu8(all, _mm256_set1_epi8(9)), all);
-	/* in each word all ones from its first byte to the last that is no digit, then the last of these alone */
+	/* each word has ones from its first byte to the last that is no digit, then only that last one */
 	__m256i before = _mm256_xor_si256(are, _mm256_set1_epi8(-1)), at, v;
 
 	before = _mm256_or_si256(before, _mm256_srli_epi64(before, 8));
@@ -118,7 +121,7 @@ static WITH_AVX2 uint32_t by_avx2(const struct reader_row *rows, unsigned int n,
 	unsigned int i = 0;
 	uint32_t are;
 
-	/* where one is long the next may be, too; before a row's first column there is no tab */
+	/* where one is long the next may be, too; a row's first column has no tab before it */
 	for (; column > 1 && i + 4 <= n && four_short_u64(&rows[i], column, &ret[i]); i += 4)
 		;
 	are = (uint32_t)((1ULL << i) - 1);

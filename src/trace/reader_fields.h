@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A field of a row as reader.h gives it: what it says as a number, or a flag. Pure. */
+/* A field of a row as reader.h gives it: its value as a number, or a flag. Pure. */
 #ifndef TRACE_READER_FIELDS_H
 #define TRACE_READER_FIELDS_H
 
@@ -11,16 +11,16 @@
 
 #include "base/digits.h"
 
-/* Not NUL-terminated; escaped as it stands in the file. */
+/* Not NUL-terminated; escaped as in the file. */
 struct reader_field {
 	const char *p;
 	size_t len;
 };
 
-/* What a column that is not there has. */
+/* The value of a missing column. */
 static inline struct reader_field reader_absent(void)
 {
-	static const char absent[] = "                -"; /* reader_u64() looks before it */
+	static const char absent[] = "                -"; /* reader_u64() reads before it */
 
 	return (struct reader_field){ absent + sizeof(absent) - 2, 1 };
 }
@@ -31,10 +31,11 @@ static inline bool reader_is(struct reader_field f, const char *s)
 }
 
 /*
- * A field of a row, as reader_next() gives it, as a decimal number, whole and in range; else false and *RET untouched.
- * There are bytes before it, so that its last eight and sixteen are loaded at once, however long it is.
+ * Parses a field of a row, as reader_next() gives it, as a decimal number, whole and in range; else false
+ * and *RET untouched. There are readable bytes before it, so that its last eight and sixteen are loaded at
+ * once, however short it is.
  */
-bool reader_long_u64(struct reader_field f, uint64_t *ret); /* its way for more than 16 digits */
+bool reader_long_u64(struct reader_field f, uint64_t *ret); /* its slow path for more than 16 digits */
 static inline bool reader_u64(struct reader_field f, uint64_t *ret)
 {
 	const char *end = f.p + f.len;
@@ -59,7 +60,7 @@ static inline bool reader_u64(struct reader_field f, uint64_t *ret)
 	return true;
 }
 
-/* Whether A|B|C holds FLAG; most rows have none, `-'. */
+/* Does A|B|C contain FLAG? Most rows have none, `-'. */
 bool reader_flag_of(struct reader_field f, const char *flag, size_t len);
 static inline bool reader_flag(struct reader_field f, const char *flag)
 {

@@ -15,11 +15,11 @@
 
 /* s_magic: linux/magic.h; not all of them are in every libc's copy */
 #define MAGIC_ANON_INODE 0x09041934
-#define MAGIC_PIDFS 0x50494446 /* from Linux 6.9 on; pidfds were anonymous inodes before */
+#define MAGIC_PIDFS 0x50494446 /* from Linux 6.9 on; before, pidfds were anonymous inodes */
 #define MAGIC_PIPEFS 0x50495045
 #define MAGIC_SOCKFS 0x534f434b
 
-/* --- strings behind the fixed part ------------------------------------------------------------- */
+/* --- strings after the fixed part ---------------------------------------------------------------- */
 
 const char *record_seg(const struct probe *p, const void *rec, size_t segs_offset, unsigned int i,
 		       size_t *len_ret)
@@ -45,7 +45,7 @@ size_t record_path(char *dst, const char *seg, size_t len)
 		dst[0] = '/';
 		return 1;
 	}
-	/* components lie from the last to the first */
+	/* components are stored from the last to the first */
 	for (size_t end = len; end;) {
 		size_t start = end - 1; /* its NUL */
 
@@ -181,12 +181,12 @@ static inline char *put_name(char *out, const char *name, struct record_ctx *ctx
 
 	if (slot->name != name)
 		return put_new_name(out, name, slot);
-	/* of fixed size: the rest is written over */
+	/* of fixed size: the rest is overwritten */
 	memcpy(out, slot->text, sizeof(slot->text));
 	return out + slot->len;
 }
 
-/* The names of the bits of *V joined by '|', which are taken from it; ZERO: those of no bit, too. */
+/* Appends the names of the bits of *V joined by '|', clearing those bits; ZERO: also the name of no bit. */
 static inline __attribute__((always_inline)) char *put_set(char *out, const struct field_name *names, uint64_t *v, bool zero, struct record_ctx *ctx)
 {
 	char *start = out;
@@ -276,7 +276,7 @@ static char *put_fid(char *out, const struct field *f, const struct dlt_file_id 
 	return out + e->text_len;
 }
 
-/* Apart, so that rows without a path need no room for one. */
+/* Not inlined, so that rows without a path need no stack for one. */
 static __attribute__((noinline)) char *put_seg(char *out, const struct probe *p, const struct field *f, const void *rec,
 						  struct record_ctx *ctx)
 {
@@ -300,7 +300,7 @@ static __attribute__((noinline)) char *put_seg(char *out, const struct probe *p,
 	if (f->kind == FIELD_ABS && all->len[f->arg2] != DLT_SEG_VERBATIM)
 		return text_put_str(out, path, record_abs_seg(path, p, rec, f->offset, f->arg, f->arg2));
 	s = record_seg(p, rec, f->offset, f->arg, &len);
-	/* argument vectors hold NULs of their own */
+	/* argument vectors contain NULs */
 	if (s && !s[len - 1])
 		len--;
 	return text_put_str(out, s, len);
@@ -384,7 +384,7 @@ static char *put_field(char *out, const struct probe *p, const struct field *f, 
 	return out;
 }
 
-/* Other threads' rows come in between, so by TID; its name may change, and numbers are used again. */
+/* Other threads' rows come in between, so by TID; a thread's name may change, and tids are reused. */
 static char *put_thread(char *out, const struct dlt_hdr *hdr, struct record_thread *slots)
 {
 	struct record_thread *w = &slots[hdr->tid % RECORD_WHO_SLOTS];
@@ -401,7 +401,7 @@ static char *put_thread(char *out, const struct dlt_hdr *hdr, struct record_thre
 		end = text_put_str(end, w->comm, strnlen(w->comm, DLT_COMM_LEN));
 		w->len = (uint8_t)(end - w->text);
 	}
-	/* in two moves of fixed size: the rest is written over */
+	/* in two moves of fixed size: the rest is overwritten */
 	memcpy(out, w->text, 32);
 	if (w->len > 32)
 		memcpy(out + 32, w->text + 32, sizeof(w->text) - 32);

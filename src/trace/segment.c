@@ -10,7 +10,7 @@
 
 #include "base/util.h"
 
-#define DIGITS 6 /* at least: more make names that ls sorts wrongly, and are read all the same */
+#define DIGITS 6 /* at least: with more, ls sorts names wrongly, but they are read all the same */
 #define LISTINGS 8
 
 const char *const pack_names[PACKS] = { "none", "gzip", "zstd" };
@@ -31,7 +31,7 @@ static bool ends_with(const char *s, size_t len, const char *end)
 	return len >= n && !memcmp(s + len - n, end, n);
 }
 
-/* The number that S of LEN bytes ends with, behind a dot: how many bytes these are, 0: none. */
+/* Parses the number at the end of S of LEN bytes, after a dot: returns how many bytes that is, 0: none. */
 static size_t number_at_end(const char *s, size_t len, uint32_t *ret)
 {
 	size_t digits = 0;
@@ -154,7 +154,7 @@ static void sort(struct segment_list *l, uint32_t before)
 			     l->v[0].nr - numbered;
 }
 
-/* A file that is renamed meanwhile may be seen under neither name: then it is looked for again. */
+/* A file that is being renamed may be seen under neither name: then the search is repeated. */
 int segment_list_read(struct segment_list *l, int dirfd, const char *base, uint32_t before)
 {
 	int r = 0;

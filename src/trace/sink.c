@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers whole rows and writes them in one piece. Runs on the thread that owns the sink (the
- * drain); others only read the counts, hence the relaxed stores. Knows neither what a row means
- * nor whom to tell about a loss.
+ * Buffers whole rows and writes them in one piece. Runs on the thread that owns the sink (the drain);
+ * others only read the counts, hence the relaxed stores. Knows neither what a row means nor where a loss is
+ * reported.
  */
 #include "trace/sink.h"
 
@@ -17,7 +17,7 @@
 #include "base/disk.h"
 #include "base/util.h"
 
-/* Where the rows of a sink that is not open go to die. */
+/* Rows of a closed sink are written here and discarded. */
 static _Thread_local char scratch[SINK_ROW_MAX];
 
 static inline void set_error(struct sink *s, int r)
@@ -33,7 +33,7 @@ static void take_file(struct sink *s, int fd)
 {
 	struct stat st = { 0 };
 
-	(void)!fstat(fd, &st); /* 0: it is not opened anew */
+	(void)!fstat(fd, &st); /* 0: it is not reopened */
 	s->fd = fd;
 	s->dev = st.st_dev;
 	s->ino = st.st_ino;
@@ -58,7 +58,7 @@ int sink_open(struct sink *s, int dirfd, const char *name)
 	return 0;
 }
 
-/* Twice as much as is promised, so that not every flush has to ask. */
+/* Twice the promise, so that not every flush has to call fallocate(2). */
 static void allocate_ahead(struct sink *s)
 {
 	uint64_t end = s->file_bytes + 2 * s->ahead;
@@ -101,7 +101,7 @@ void sink_commit(struct sink *s, char *end, uint64_t ts_ns)
 
 /* --- what the disk says ---------------------------------------------------------------------------- */
 
-/* Nobody tells which rows of the file that were. */
+/* There is no telling which rows of the file were refused. */
 static void note_refusal(struct sink *s, int r)
 {
 	uint64_t from = MAX(s->unsure_until, s->rows_before);
@@ -111,7 +111,7 @@ static void note_refusal(struct sink *s, int r)
 	s->unsure_until = s->rows;
 }
 
-/* NFS and quotas may say only now that the data did not arrive. */
+/* NFS and quotas may report only now that the data did not arrive. */
 static void close_file(struct sink *s)
 {
 	if (close(s->fd) == 0)
@@ -158,7 +158,7 @@ uint64_t sink_to_disk(struct sink *s, uint64_t until_ns)
 
 /* --- segments ------------------------------------------------------------------------------------- */
 
-/* What is left to write into the segment, at most what the buffer takes. */
+/* Returns the room left in the segment, at most what the buffer takes. */
 static void set_flush_at(struct sink *s)
 {
 	s->flush_at = SINK_BUFFER_BYTES - SINK_ROW_MAX;
@@ -174,7 +174,7 @@ void sink_split_by(struct sink *s, const struct sink_split *split)
 	set_flush_at(s);
 }
 
-/* The header as it stands in this segment. */
+/* The header as written in this segment. */
 static void put_header(struct sink *s)
 {
 	size_t line = (size_t)(strchr(s->header, '\n') - s->header);
@@ -204,7 +204,7 @@ void sink_header(struct sink *s, const char *text, size_t len)
 		put_header(s);
 }
 
-/* Not over a file that is there: a trace folder has no such file, but who knows. */
+/* Never over an existing file: a trace folder has none of that name, but a user may have made one. */
 static int rename_new(int dirfd, const char *from, const char *to)
 {
 	if (renameat2(dirfd, from, dirfd, to, RENAME_NOREPLACE) == 0)
@@ -217,8 +217,8 @@ static int rename_new(int dirfd, const char *from, const char *to)
 }
 
 /*
- * A new file in place of the growing one, which gets its number: the new one's descriptor, or -errno
- * with everything as it was.
+ * Start a new file in place of the growing one, which gets its number. Returns the new one's descriptor, or
+ * -errno with everything unchanged.
  */
 static int replace_file(struct sink *s)
 {
@@ -232,7 +232,7 @@ static int replace_file(struct sink *s)
 	fd = util_create_at(s->dirfd, fresh, 0);
 	if (fd < 0)
 		return fd;
-	/* what is kept ahead in the old one must be had in the new one before that is given back */
+	/* space kept ahead in the old one must be allocated in the new one before it is given back */
 	r = s->ahead && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)(2 * s->ahead)) < 0 && errno != EOPNOTSUPP ?
 		    -errno : 0;
 	if (r == 0)
@@ -276,7 +276,7 @@ static void begin_segment(struct sink *s)
 	sink_check_disk(s);
 	known = fstat(s->fd, &st) == 0;
 	close_file(s);
-	if (known) /* who takes it goes on asking the disk */
+	if (known) /* the archiver goes on checking the disk */
 		hand_over(s, s->nr, &st);
 	take_file(s, fd);
 	s->nr++;
@@ -325,7 +325,7 @@ void sink_text(struct sink *s, const char *text, size_t len)
 		s->text_len = s->len;
 }
 
-/* At its own offset, so that what a failed write left behind is written over, not behind. */
+/* At its own offset, so that what a failed write left behind is overwritten, not appended to. */
 static int write_at(int fd, const char *p, size_t len, uint64_t offset)
 {
 	while (len) {
@@ -340,7 +340,7 @@ static int write_at(int fd, const char *p, size_t len, uint64_t offset)
 	return 0;
 }
 
-/* The same file: somebody may have put another in its place. */
+/* Is it still this file? Another may have been put in its place. */
 static int open_anew(struct sink *s)
 {
 	char name[NAME_MAX + 1];

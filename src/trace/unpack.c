@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See unpack.h. One function per format gives what it can make of the bytes that are there. */
+/* See unpack.h. One function per format unpacks what it can from the input at hand. */
 #include "trace/unpack.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ void unpack_marks_free(struct unpack_marks *m)
 	*m = (struct unpack_marks){ 0 };
 }
 
-/* A member begins here. Without memory for it, going back takes longer. */
+/* A member begins here. Without memory for the mark, going back takes longer. */
 static void mark(struct unpack *u)
 {
 	struct unpack_marks *m = u->marks;
@@ -57,7 +57,7 @@ static void gzip_close(struct unpack *u)
 	free(u->stream);
 }
 
-/* Bytes given; *USED of the input. */
+/* Returns the bytes unpacked; *USED of the input. */
 static size_t gzip_step(struct unpack *u, char *buf, size_t len, size_t *used)
 {
 	z_stream *z = u->stream;
@@ -166,7 +166,7 @@ static ssize_t read_at(const struct unpack *u, void *buf, size_t len, uint64_t o
 	return n < 0 ? -errno : n;
 }
 
-/* 1: there is input, 0: the file ends, -errno. */
+/* Returns 1: there is input, 0: the file ends, -errno. */
 static int fill(struct unpack *u)
 {
 	ssize_t n;
@@ -221,7 +221,7 @@ ssize_t unpack_read(struct unpack *u, char *buf, size_t len)
 	return n;
 }
 
-/* To the member that holds byte PLAIN. */
+/* Go to the member that holds byte PLAIN. */
 static void seek_member(struct unpack *u, uint64_t plain)
 {
 	const struct unpack_marks *m = u->marks;
@@ -267,7 +267,7 @@ void unpack_close(struct unpack *u)
 {
 	if (u->stream)
 		kinds[u->pack].close(u);
-	if (u->fd > 0 || u->marks) /* descriptor 0 of one that is all zero is not ours */
+	if (u->fd > 0 || u->marks) /* an all-zero unpack has descriptor 0, which is not ours */
 		util_close(&u->fd);
 	free(u->in);
 	*u = (struct unpack){ .fd = -1 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The plain text of one file, be it plain, .gz or .zst, as a stream with bounded memory. Packed
- * files are members (frames) one after the other; where each begins is noted, so that going back
- * unpacks no more than one. Offline side and the packer's; trusts no byte.
+ * The plain text of one file, be it plain, .gz or .zst, as a stream with bounded memory. Packed files are
+ * members (frames) one after the other; the start of each is noted, so that going back unpacks no more than
+ * one. Offline side and the packer's; trusts no byte.
  */
 #ifndef TRACE_UNPACK_H
 #define TRACE_UNPACK_H
@@ -29,32 +29,32 @@ void unpack_marks_free(struct unpack_marks *m);
 struct unpack {
 	int fd;
 	enum pack pack;
-	uint64_t limit;	 /* bytes of the file: what it grows by afterwards is not read */
+	uint64_t limit;	 /* bytes of the file: growth beyond this is not read */
 	uint64_t at;	 /* in the file, of in[in_pos] or of the next pread() */
-	uint64_t plain;	 /* bytes given so far */
+	uint64_t plain;	 /* bytes unpacked so far */
 	bool between;	 /* members: the next byte begins one */
 	bool cut;	 /* it ends within a member */
-	bool damaged;	 /* what follows cannot be unpacked */
+	bool damaged;	 /* the rest cannot be unpacked */
 	unsigned char *in;
 	size_t in_pos, in_len;
 	void *stream; /* z_stream or ZSTD_DStream */
 	struct unpack_marks *marks;
 };
 
-/* Whether this dltraced was built with what PACK takes. */
+/* Was this dltraced built with the library for PACK? */
 bool unpack_knows(enum pack pack);
 
-/* How FD is packed, by its first bytes, whatever it is called; PACK_NONE too where it cannot be read. */
+/* Returns how FD is packed, by its first bytes, whatever its name; PACK_NONE also where it cannot be read. */
 enum pack unpack_sniff(int fd);
 
 /*
- * FD (taken over, also on failure) of LIMIT bytes; its MARKS live on behind unpack_close(). 0,
- * -ENOTSUP (built without the library) or -ENOMEM.
+ * Open FD (taken over, also on failure) of LIMIT bytes; its MARKS outlive unpack_close(). 0, -ENOTSUP
+ * (built without the library) or -ENOMEM.
  */
 int unpack_open(struct unpack *u, int fd, enum pack pack, uint64_t limit, struct unpack_marks *marks);
-/* Up to LEN bytes of plain text; 0 at the end, or -errno. */
+/* Read up to LEN bytes of plain text; 0 at the end, or -errno. */
 ssize_t unpack_read(struct unpack *u, char *buf, size_t len);
-/* Go on at PLAIN bytes of the text, which has been read up to there before. 0 or -errno. */
+/* Continue at PLAIN bytes of the text, which has been read up to there before. 0 or -errno. */
 int unpack_seek(struct unpack *u, uint64_t plain);
 /* Fine on one that is all zero, or whose opening failed. */
 void unpack_close(struct unpack *u);
