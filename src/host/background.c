@@ -12,11 +12,11 @@
 #include "base/util.h"
 
 static int ready_fd = -1;   /* the child's end of the pipe to the parent */
-static int caller_fd = -1; /* the caller's stderr, for what goes wrong before we stand */
+static int caller_fd = -1; /* the caller's stderr, for failures before the trace is set up */
 static int file_fd = -1;   /* dltraced.log */
 
 /*
- * Nothing that we start may hold the caller's terminal or pipe: it would wait for its end. The
+ * Nothing that we start may hold the caller's terminal or pipe: the caller would wait for its end. The
  * workload's output is in its log.
  */
 static void let_go(void)
@@ -75,7 +75,7 @@ int background_start(void)
 		tell(pid, (enum background_reach) * text, text + 1);
 		return -1;
 	}
-	/* it ended before it stood, and has said why */
+	/* it ended before it was set up, and has printed the reason */
 	if (waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) || !WEXITSTATUS(status))
 		return 125;
 	return WEXITSTATUS(status);

@@ -6,17 +6,20 @@
 #include <stdbool.h>
 
 /*
- * Fork. In the child: 0. In the parent, once the child has said that it stands or has failed: -1
- * for started (its folder has been printed), else the exit status to return.
+ * Fork. Returns 0 in the child. In the parent, once the child is set up or has failed: -1 when it has
+ * started (its folder has been printed), else the exit status to return.
  */
 int background_start(void);
 
 /*
- * In the child, each of these does nothing in a session that was not started by background_start(). The folder of
- * the trace is there: make the file dltraced.log in it, for messages.
+ * Each of these, called in the child, does nothing in a session that background_start() did not start. The
+ * trace's folder exists: make the file dltraced.log in it, for messages.
  */
 void background_log(int dirfd);
-/* How stop and status reach the trace: by this process's number, by its folder's name, by its folder, or not at all. */
+/*
+ * How stop and status find the trace: by this process's number, by its folder's name, by its folder, or not
+ * at all.
+ */
 enum background_reach {
 	BACKGROUND_BY_NUMBER = '+',
 	BACKGROUND_BY_NAME = '=',
@@ -25,11 +28,11 @@ enum background_reach {
 };
 
 /*
- * The trace stands in its folder PATH. Messages go to that file from here on, and the parent, which tells how to REACH
- * it, may leave.
+ * The trace is set up in its folder PATH. Messages go to that file from here on, and the parent, which
+ * prints how to REACH the trace, may exit.
  */
 void background_ready(const char *path, enum background_reach reach);
-/* The parent has ended before: who has called it wants nothing any more. */
+/* The parent has ended early: its caller no longer wants a trace. */
 bool background_caller_gone(void);
 
 #endif

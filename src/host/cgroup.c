@@ -35,7 +35,7 @@ static bool list_has(const char *list, const char *word, size_t len)
 }
 
 /*
- * The number of the v1 hierarchy whose mount has OPTIONS: that of the line ID:CONTROLLERS:PATH
+ * Returns the number of the v1 hierarchy whose mount has OPTIONS: that of the line ID:CONTROLLERS:PATH
  * whose first controller, or name=, is among them. -1: none.
  */
 static long hierarchy_of(const char *options, const char *proc_cgroup)
@@ -123,7 +123,7 @@ void cgroup_mounts_free(struct cgroup_mounts *m)
 
 /* --- paths ------------------------------------------------------------------------------------ */
 
-/* What of PATH is behind directory DIR: "" or "/...", NULL when it is not below. */
+/* Returns the part of PATH below directory DIR: "" or "/...", NULL when it is not below. */
 static const char *below(const char *path, const char *dir)
 {
 	size_t len = strcmp(dir, "/") ? strlen(dir) : 0;
@@ -131,7 +131,7 @@ static const char *below(const char *path, const char *dir)
 	return !strncmp(path, dir, len) && (!path[len] || path[len] == '/') ? path + len : NULL;
 }
 
-/* PATH with one slash in front of each component; -EINVAL for . and .. */
+/* Copies PATH with one slash in front of each component; -EINVAL for . and .. */
 static int path_clean(const char *path, char dst[PATH_MAX])
 {
 	size_t at = 0;
@@ -152,7 +152,7 @@ static int path_clean(const char *path, char dst[PATH_MAX])
 	return 0;
 }
 
-/* PATH without links, as far as it exists. */
+/* Resolves the links of PATH, as far as it exists. */
 static int path_resolve(const char *path, char dst[PATH_MAX])
 {
 	autofree char *front = strdup(path);
@@ -206,7 +206,7 @@ int cgroup_append_dir(struct cgroup_list *list, const struct cgroup_mount *m, co
 	return path ? cgroup_append(list, m, path) : -ENOMEM;
 }
 
-/* PATH, clean, from the root of every hierarchy; of two mounts of one, the first. */
+/* Appends PATH, clean, from the root of every hierarchy; of two mounts of one, the first. */
 static int find_in_each(struct cgroup_list *list, const struct cgroup_mounts *m, const char *path)
 {
 	for (unsigned int i = 0; i < m->n; i++) {
@@ -235,7 +235,7 @@ static bool beside_mounts(const struct cgroup_mounts *m, const char *path)
 	return false;
 }
 
-/* The hierarchy that PATH is in; NULL: in none. */
+/* Returns the hierarchy that contains PATH; NULL: none. */
 static const struct cgroup_mount *mount_of(const struct cgroup_mounts *m, const char *path)
 {
 	const struct cgroup_mount *best = NULL;
@@ -277,9 +277,9 @@ void cgroup_list_free(struct cgroup_list *list)
 	*list = (struct cgroup_list){};
 }
 
-/* --- what is there ---------------------------------------------------------------------------- */
+/* --- existing cgroups --------------------------------------------------------------------------- */
 
-/* kernfs gives an inode its node's id as number, on 64-bit machines whole (fs/kernfs/inode.c). */
+/* kernfs uses a node's id as its inode number, on 64-bit machines the whole id (fs/kernfs/inode.c). */
 int cgroup_key(const struct cgroup *c, struct dlt_cgroup_key *key)
 {
 	struct stat st;
@@ -305,7 +305,7 @@ static int queue_push(struct queue *q, char *dir)
 	return 0;
 }
 
-/* What is gone meanwhile has nothing below. */
+/* A directory that has been removed meanwhile has nothing below. */
 static int queue_children(struct queue *q, const char *dir)
 {
 	DIR *d = opendir(dir);
@@ -320,7 +320,7 @@ static int queue_children(struct queue *q, const char *dir)
 	return r;
 }
 
-/* Breadth first, one directory open at a time: how deep they nest is other users' choice. */
+/* Breadth first, one directory open at a time: other users choose how deep they nest. */
 int cgroup_walk(const char *dir, cgroup_dir_fn fn, void *ctx)
 {
 	struct queue q = {};

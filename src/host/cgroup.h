@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Cgroups by name: the mounted hierarchies (v1, v2 or both), where in them a path is, the key that
- * the kernel side knows a cgroup by, and who is in it. Pure but for reading /proc and cgroupfs.
+ * Cgroups by name: the mounted hierarchies (v1, v2 or both), a path's place in them, the kernel side's key
+ * for a cgroup, and the processes in it. Pure except for reading /proc and cgroupfs.
  */
 #ifndef HOST_CGROUP_H
 #define HOST_CGROUP_H
@@ -13,7 +13,7 @@
 
 struct cgroup_mount {
 	char *dir;	    /* where it is mounted */
-	char *root;	    /* what of the hierarchy is seen there: mostly "/" */
+	char *root;	    /* the part of the hierarchy that is mounted there: mostly "/" */
 	uint32_t hierarchy; /* 0: v2; else the number in /proc/PID/cgroup */
 };
 
@@ -22,7 +22,7 @@ struct cgroup_mounts {
 	unsigned int n;
 };
 
-/* A cgroup that is there or may come. */
+/* A cgroup that exists or may come. */
 struct cgroup {
 	char *dir;
 	struct dlt_cgroup_path path;
@@ -33,28 +33,28 @@ struct cgroup_list {
 	unsigned int n;
 };
 
-/* From the texts of /proc/PID/mountinfo and /proc/PID/cgroup, or from our own. 0 or -errno. */
+/* Parses the texts of /proc/PID/mountinfo and /proc/PID/cgroup, or reads our own. 0 or -errno. */
 int cgroup_mounts_parse(struct cgroup_mounts *m, const char *mountinfo, const char *proc_cgroup);
 int cgroup_mounts_read(struct cgroup_mounts *m);
 void cgroup_mounts_free(struct cgroup_mounts *m);
 
 /*
- * Append what PATH means: a directory of one hierarchy, or else a path from the root of each.
- * 0, -ENOENT when it is neither, -EINVAL when what is not there yet is named with . or ..,
+ * Append the cgroups that PATH means: a directory of one hierarchy, or else a path from the root of each.
+ * 0, -ENOENT when it is neither, -EINVAL when a path that does not exist yet contains . or ..,
  * -ENAMETOOLONG, -ENOMEM.
  */
 int cgroup_find(struct cgroup_list *list, const struct cgroup_mounts *m, const char *path);
 
-/* Append the cgroup at PATH, from the hierarchy's root, as M shows it; -ENOENT when it does not. */
+/* Append the cgroup at PATH, from the hierarchy's root, as mount M shows it; -ENOENT when it does not. */
 int cgroup_append(struct cgroup_list *list, const struct cgroup_mount *m, const char *path);
-/* The same by DIR, which is M's or below. */
+/* Append the cgroup of DIR, which is M's directory or below. */
 int cgroup_append_dir(struct cgroup_list *list, const struct cgroup_mount *m, const char *dir);
 void cgroup_list_free(struct cgroup_list *list);
 
-/* The key of C; -ENOENT when it is not there (yet). */
+/* Looks up the key of C; -ENOENT when C does not exist (yet). */
 int cgroup_key(const struct cgroup *c, struct dlt_cgroup_key *key);
 
-/* Call FN for DIR and all cgroups below, until it returns nonzero: that, 0, or -ENOMEM. */
+/* Call FN for DIR and all cgroups below, until it returns nonzero. Returns that, 0, or -ENOMEM. */
 typedef int (*cgroup_dir_fn)(void *ctx, const char *dir);
 int cgroup_walk(const char *dir, cgroup_dir_fn fn, void *ctx);
 

@@ -41,7 +41,7 @@ static bool is_id(const char *name)
 /* --- by id ------------------------------------------------------------------------------------ */
 
 struct search {
-	const char *id; /* or how it begins */
+	const char *id; /* or a prefix of it */
 	const struct cgroup_mount *mount;
 	struct cgroup_list *list;
 	char found[ID_LEN];
@@ -60,7 +60,7 @@ static int search_dir(void *ctx, const char *dir)
 	return cgroup_append_dir(s->list, s->mount, dir);
 }
 
-/* Needs no runtime, and finds what no runtime here knows of (Kubernetes, other users'). */
+/* Needs no runtime, and finds containers unknown to the runtimes here (Kubernetes, other users'). */
 static int find_by_id(struct cgroup_list *list, const struct cgroup_mounts *m, const char *id,
 		      char *error, size_t size)
 {
@@ -82,7 +82,7 @@ static int find_by_id(struct cgroup_list *list, const struct cgroup_mounts *m, c
 /* --- by name ---------------------------------------------------------------------------------- */
 
 /*
- * Of our environment only what says where a runtime of this machine is. No HOME, for the context
+ * Of our environment only the variables that locate a runtime of this machine. No HOME, since the context
  * configured there may be another machine's, whose pids mean nothing here.
  */
 static const char *const runtime_environ[] = {
@@ -111,7 +111,7 @@ static int parse_answer(const char *text, pid_t *pid, char id[ID_LEN + 1])
 	return *end == '\n' || !*end ? 0 : -EPROTO;
 }
 
-/* NAME as RUNTIME knows it: the ID, and the first process, 0 when it does not run. 0 or -errno. */
+/* NAME in RUNTIME's terms: the ID, and the first process, 0 when it does not run. 0 or -errno. */
 static int ask(const char *runtime, const char *name, int stop_fd, pid_t *pid_ret, char id[ID_LEN + 1])
 {
 	const char *const argv[] = { runtime, "inspect", "-f", "{{.State.Pid}} {{.Id}}",
@@ -126,7 +126,7 @@ static int ask(const char *runtime, const char *name, int stop_fd, pid_t *pid_re
 	return parse_answer(text, pid_ret, id);
 }
 
-/* The component of PATH that is a container's, and all before it: the length, or 0. */
+/* Returns the length of PATH up to and including the component that is a container's, or 0. */
 static size_t container_end(const char *path)
 {
 	size_t best = 0;
@@ -165,7 +165,7 @@ int container_cgroups(struct cgroup_list *list, const struct cgroup_mounts *m,
 			if (m->items[i].hierarchy != id)
 				continue;
 			r = cgroup_append(list, &m->items[i], path);
-			if (r != -ENOENT) /* else another mount may show it */
+			if (r != -ENOENT) /* another mount may show it */
 				break;
 			r = 0;
 		}
@@ -173,7 +173,7 @@ int container_cgroups(struct cgroup_list *list, const struct cgroup_mounts *m,
 	return r;
 }
 
-/* What a runtime that is installed said, in the words of a message. */
+/* The answer of an installed runtime, as part of a message. */
 static const char *answer(int r)
 {
 	return r == 0 ? "does not run" : r == -ESRCH ? "not known" : r == -ETIMEDOUT ? "no answer" :
@@ -211,12 +211,12 @@ static int find_by_name(struct cgroup_list *list, pid_t *pid_ret, const struct c
 			return r;
 		if (!r && pid)
 			return find_by_process(list, pid_ret, m, pid, name, error, size);
-		if (!r && *id) { /* on its way: no process yet, but maybe a cgroup */
+		if (!r && *id) { /* starting: no process yet, but maybe a cgroup */
 			r = find_by_id(list, m, id, error, size);
 			if (r < 0 || list->n > before)
 				return r;
 		}
-		if (r != -ENOENT) /* there is such a program */
+		if (r != -ENOENT) /* the program exists */
 			len += (size_t)snprintf(answers + len, sizeof(answers) - len, "%s%s: %s",
 						len ? "; " : "", runtimes[i], answer(r));
 		len = MIN(len, sizeof(answers) - 1);

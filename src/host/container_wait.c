@@ -16,7 +16,7 @@
 #include "host/container.h"
 #include "trace/config.h"
 
-/* A runtime that makes the cgroup before it knows the name is asked once more. */
+/* A runtime that makes the cgroup before it knows the name is queried once more. */
 #define ASK_AGAIN_MS 1000
 
 struct watch {
@@ -32,14 +32,14 @@ struct container_wait {
 	unsigned int n_watches;
 	bool fresh; /* a container's cgroup has been made */
 	int inotify_fd, stop_fd;
-	int found[2]; /* a pipe of pointers, for whoever takes */
+	int found[2]; /* a pipe of pointers, to be taken by the control plane */
 	pthread_t thread;
 	bool running;
 };
 
 /* --- watching ----------------------------------------------------------------------------------- */
 
-/* What is gone meanwhile has nothing below. */
+/* A directory that has been removed meanwhile has nothing below. */
 static int watch_dir(void *ctx, const char *dir)
 {
 	struct container_wait *w = ctx;
@@ -74,7 +74,7 @@ static struct watch *watch_of(struct container_wait *w, int wd)
 	return NULL;
 }
 
-/* A folder without a watch (for want of memory or watches) is one whose containers do not come. */
+/* A folder without a watch (for want of memory or watches) never reports its containers. */
 static void take_event(struct container_wait *w, const struct inotify_event *e)
 {
 	struct watch *at = watch_of(w, e->wd);
@@ -87,7 +87,7 @@ static void take_event(struct container_wait *w, const struct inotify_event *e)
 		free(at->dir);
 		*at = w->watches[--w->n_watches];
 	} else if (at && e->mask & IN_ISDIR && (dir = util_fmt("%s/%s", at->dir, e->name))) {
-		/* with what was made in it before it was watched */
+		/* including directories that were made in it before it was watched */
 		cgroup_walk(dir, watch_dir, w);
 	}
 }
@@ -107,9 +107,9 @@ static void take_events(struct container_wait *w)
 		}
 }
 
-/* --- asking ------------------------------------------------------------------------------------- */
+/* --- queries ------------------------------------------------------------------------------------ */
 
-/* 0 when NAME has come and has been handed over. */
+/* Returns 0 when NAME has come and has been handed over. */
 static int look_for(struct container_wait *w, const char *name)
 {
 	struct container_found *f = calloc(1, sizeof(*f));
@@ -142,7 +142,7 @@ static void *wait_main(void *ctx)
 	struct pollfd p[] = { { .fd = w->stop_fd, .events = POLLIN }, { .fd = w->inotify_fd, .events = POLLIN } };
 	int timeout_ms = 0;
 
-	/* the first time for what has come before; then as containers come */
+	/* at first for containers that came before; then as containers come */
 	while (w->n && poll(p, ARRAY_SIZE(p), timeout_ms) >= 0 && !p[0].revents) {
 		bool again = !p[1].revents;
 
@@ -178,7 +178,7 @@ int container_wait_open(struct container_wait **ret, struct cgroup_mounts *m)
 		container_wait_close(w);
 		return r;
 	}
-	w->fresh = false; /* these are for the first look */
+	w->fresh = false; /* these are for the first scan */
 	*ret = w;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See experiment.h. A guess for people's convenience: nothing but the name depends on it. */
+/* See experiment.h. A guess for convenience: only the name depends on it. */
 #include "host/experiment.h"
 
 #include <stdbool.h>
@@ -17,8 +17,8 @@ static const char *const script_suffixes[] = { ".bash", ".jl", ".lua", ".pl", ".
 					       ".R",	".rb", ".sh",  ".zsh" };
 
 /*
- * The next word of the shell text *S, cut at WORD_MAX: as the shell takes quotes and backslashes, near
- * enough, and with nothing expanded.
+ * Parses the next word of the shell text *S, cut at WORD_MAX: with the shell's quotes and backslashes, more
+ * or less, and without expansions.
  */
 static bool next_word(const char **s, char word[WORD_MAX])
 {
@@ -43,7 +43,7 @@ static bool next_word(const char **s, char word[WORD_MAX])
 	return true;
 }
 
-/* The last component of PATH, which it cuts slashes from. */
+/* The last component of PATH, whose trailing slashes it cuts off. */
 static const char *base_name(char *path)
 {
 	char *end = path + strlen(path);
@@ -55,7 +55,7 @@ static const char *base_name(char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Cut a script's suffix from NAME; false when it is none. */
+/* Cut a script's suffix from NAME; false when it has none. */
 static bool cut_suffix(char *name)
 {
 	size_t len = strlen(name);
@@ -78,10 +78,10 @@ static bool is_no_file(const char *word)
 }
 
 struct naming {
-	char *name; /* by the first word that looks like a script, else by the first that is a program */
+	char *name; /* after the first word that looks like a script, else after the first that is a program */
 	size_t size;
 	bool text_next; /* the last word was -c or the like */
-	int depth;	/* of shell text in shell text */
+	int depth;	/* depth of shell text in shell text */
 };
 
 static bool take_word(struct naming *n, char *word);
@@ -99,7 +99,7 @@ static bool take_text(struct naming *n, const char *text)
 	return found;
 }
 
-/* True: it is a script. What stands behind an option that ends in c (sh -lc) is shell text again. */
+/* Returns true when it is a script. The word after an option that ends in c (sh -lc) is shell text again. */
 static bool take_word(struct naming *n, char *word)
 {
 	bool text = (n->text_next || strpbrk(word, ";&|\n")) && n->depth < DEPTH_MAX, script;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Walks up to the .git and follows HEAD. Root may read here what a user has written: only regular
- * files are ever opened, all sizes are bounded, and nothing comes out but what has the form of a
- * commit or of a ref's name. Control plane, once per trace.
+ * Walks up to the .git and follows HEAD. Root may read a user's files here: only regular files are ever
+ * opened, all sizes are bounded, and only text in the form of a commit or of a ref's name is returned.
+ * Control plane, once per trace.
  */
 #include "host/git.h"
 
@@ -25,7 +25,7 @@ static int read_regular(const char *dir, const char *name, size_t max, char **re
 	return fd < 0 ? -ENOENT : util_read_fd(fd, max, ret, NULL);
 }
 
-/* The first line of a small file, behind PREFIX: NULL when it has another form. */
+/* Returns the first line of a small file after PREFIX, or NULL when it has another form. */
 static char *read_first_line(const char *dir, const char *name, const char *prefix)
 {
 	autofree char *text = NULL;
@@ -36,13 +36,13 @@ static char *read_first_line(const char *dir, const char *name, const char *pref
 	return util_fmt("%.*s", (int)strcspn(text + skip, "\r\n"), text + skip);
 }
 
-/* The folder that LINE names, as seen from BASE. */
+/* Opens the folder that LINE names, relative to BASE. */
 static char *resolve_dir(const char *base, const char *line)
 {
 	return *line == '/' ? util_fmt("%s", line) : util_fmt("%s/%s", base, line);
 }
 
-/* The repository of the work tree TOP; a .git file stands for one elsewhere (git-worktree(1)). */
+/* Opens the repository of the work tree TOP; a .git file refers to one elsewhere (git-worktree(1)). */
 static char *find_git_dir(const char *top)
 {
 	autofree char *link = read_first_line(top, ".git", "gitdir: ");
@@ -52,7 +52,7 @@ static char *find_git_dir(const char *top)
 	return head ? TAKE_PTR(dir) : NULL;
 }
 
-/* Digits of the SHA-1 or SHA-256 that S begins with, else 0. */
+/* Returns the number of digits of the SHA-1 or SHA-256 that S begins with, else 0. */
 static size_t commit_len(const char *s)
 {
 	size_t len = strspn(s, "0123456789abcdef");
@@ -83,7 +83,7 @@ static char *find_packed(const char *common, const char *ref)
 	return NULL;
 }
 
-/* What REF holds; a work tree has refs of its own besides those in common. */
+/* Reads REF; a work tree has refs of its own besides the common ones. */
 static char *read_ref(const char *dir, const char *common, const char *ref)
 {
 	char *value = read_first_line(dir, ref, "");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which git commit a folder is at, read from the files of gitrepository-layout(5): no git process,
- * which would run what the repository's owner has configured. Says nothing of local changes.
+ * The git commit that a folder is at, read from the files of gitrepository-layout(5): no git process, which
+ * would run programs that the repository's owner has configured. Local changes are not reported.
  */
 #ifndef HOST_GIT_H
 #define HOST_GIT_H
@@ -14,7 +14,7 @@ struct git_head {
 	char commit[65];    /* hex; empty: none yet, or not found (reftable) */
 };
 
-/* The repository that the absolute path FOLDER lies in: 0, or -ENOENT when in none. */
+/* Finds the repository that contains the absolute path FOLDER: 0, or -ENOENT when there is none. */
 int git_head_read(struct git_head *h, const char *folder);
 
 #endif

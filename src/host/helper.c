@@ -21,7 +21,7 @@
 
 static bool privileged;
 
-/* At the start: children that have become a user must not look elsewhere. */
+/* Set at the start: children that have become a user must not look elsewhere. */
 static __attribute__((constructor)) void note_privileges(void)
 {
 	privileged = geteuid() == 0 || getauxval(AT_SECURE);
@@ -81,7 +81,7 @@ int helper_spawn(pid_t *pid_ret, const char *const argv[], const char *const *ta
 	if (group)
 		sigfillset(&defaults);
 	else
-		sigemptyset(&defaults); /* of our group it takes what we take, nohup's SIGHUP too */
+		sigemptyset(&defaults); /* a helper in our process group takes our signals as we do, nohup's SIGHUP too */
 	sigaddset(&defaults, SIGPIPE); /* dltraced ignores it */
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
@@ -108,7 +108,7 @@ struct limit {
 	int stop_fd;
 };
 
-/* Wait until FD has something or has ended; 0, -ETIMEDOUT, -ECANCELED or -errno. */
+/* Wait until FD is readable or has ended; 0, -ETIMEDOUT, -ECANCELED or -errno. */
 static int wait_until(int fd, const struct limit *limit)
 {
 	struct pollfd p[] = { { .fd = fd, .events = POLLIN }, { .fd = limit->stop_fd, .events = POLLIN } };
@@ -124,7 +124,7 @@ static int wait_until(int fd, const struct limit *limit)
 	return r < 0 ? -errno : p[1].revents ? -ECANCELED : 0;
 }
 
-/* All that FD gives until its end, at most SIZE - 1 bytes, as a string; 0 or -errno. */
+/* Read FD to its end, at most SIZE - 1 bytes, as a string; 0 or -errno. */
 static int read_until(int fd, const struct limit *limit, char *buf, size_t size)
 {
 	size_t len = 0;
@@ -165,7 +165,7 @@ int helper_output(const char *const argv[], const char *const *taken, unsigned i
 	pidfd = util_pidfd_open(pid);
 	if (!r)
 		r = pidfd < 0 ? pidfd : wait_until(pidfd, &limit);
-	if (r < 0) /* it, and what it has started: they have a process group of their own */
+	if (r < 0) /* the helper and its children: they have a process group of their own */
 		kill(-pid, SIGKILL);
 	(void)TEMP_FAILURE_RETRY(waitpid(pid, status, 0));
 	return r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Turns small files of the kernel into JSON, mostly by tables. Control plane, when a trace starts
- * and ends. Asks the clock, never sets it. Strings are passed on as they are: the JSON writer escapes them.
+ * Turns small files of the kernel into JSON, mostly by tables. Control plane, when a trace starts and ends.
+ * Reads the clock, never sets it. Strings are passed on unchanged: the JSON writer escapes them.
  */
 #include "host/machine.h"
 
@@ -23,7 +23,7 @@
 
 #define MOUNTS_MAX 512U	    /* a node full of containers has thousands */
 #define TEXT_MAX (4U << 20)
-#define CPUINFO_MAX 4096    /* the first CPU's part */
+#define CPUINFO_MAX 4096    /* the first CPU's section */
 #define SECTOR_BYTES 512    /* the unit of /sys/block/DISK/size on every disk */
 
 enum kind { TEXT, NUMBER, BOOL, SECTORS, CHOICE };
@@ -85,7 +85,7 @@ static const struct {
 	{ "video_bios", "Video BIOS" },
 };
 
-/* Who made the container that we are in leaves a mark; as systemd's detect_container() looks. */
+/* The runtime of the container that we are in leaves a mark; checked as in systemd's detect_container(). */
 static const struct {
 	const char *name, *path;
 } container_marks[] = {
@@ -95,7 +95,7 @@ static const struct {
 	{ "kubernetes", "var/run/secrets/kubernetes.io" },
 };
 
-/* File systems that hold no files of users: the rest, also those not known here, are listed. */
+/* File systems that have no files of users: all others, also unknown ones, are listed. */
 static const char *const pseudo_fstypes[] = {
 	"autofs",     "binfmt_misc", "bpf",	     "cgroup",	     "cgroup2",	   "configfs",
 	"debugfs",    "devpts",	     "devtmpfs",     "efivarfs",     "fuse.lxcfs", "fusectl",
@@ -142,7 +142,7 @@ static char *read_text(const char *root, const char *path, size_t max)
 	return whole && util_read_file(whole, max, &text, NULL) == 0 ? text : NULL;
 }
 
-/* What "LABEL: value" or "LABEL=value" says at the start of a line of TEXT. */
+/* Returns the value of a line of TEXT that starts with "LABEL: " or "LABEL=". */
 static bool find_value(const char *text, const char *label, char *buf, size_t size)
 {
 	size_t len = strlen(label);
@@ -174,7 +174,7 @@ static bool find_kilobytes(const char *text, const char *label, uint64_t *ret)
 	return true;
 }
 
-/* PUT for each entry of the folder DIR, in the order of their names' numbers. */
+/* Calls PUT for each entry of the folder DIR, in the order of the numbers in their names. */
 static void put_entries(struct json *j, const char *key, const char *dir,
 			void (*put)(struct json *j, const char *dir, const char *name))
 {
@@ -245,7 +245,7 @@ static bool is_pseudo(const char *fstype)
 	return false;
 }
 
-/* Fields of /proc/mounts are separated by one blank, and what they hold is escaped as ours is. */
+/* Fields of /proc/mounts are separated by one blank, and escaped as ours are. */
 static bool put_mount(struct json *j, char *line, bool room)
 {
 	static const char *const keys[] = { "source", "target", "fstype", "options" };
@@ -306,7 +306,7 @@ static void put_container(struct json *j, const char *root)
 	json_end(j);
 }
 
-/* One line on v2, one a hierarchy on v1. */
+/* One line on v2, one per hierarchy on v1. */
 static void put_cgroups(struct json *j, const char *root)
 {
 	autofree char *text = read_text(root, "proc/self/cgroup", TEXT_MAX);
@@ -321,7 +321,7 @@ static void put_cgroups(struct json *j, const char *root)
 	json_end(j);
 }
 
-/* The page cache's bytes are of the whole machine, whatever our memory cgroup may use. */
+/* The page cache's bytes are of the whole machine, whatever the limit of our memory cgroup. */
 static void put_memory(struct json *j, const char *root)
 {
 	autofree char *text = read_text(root, "proc/meminfo", TEXT_MAX);
@@ -340,7 +340,7 @@ static void put_cpus(struct json *j, const char *root)
 	char model[256];
 
 	json_u64(j, "cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
-	/* x86; others name what the CPU is in other words or not at all */
+	/* x86; other architectures have other words for the CPU's model, or none */
 	if (text && (find_value(text, "model name", model, sizeof(model)) ||
 		     find_value(text, "cpu", model, sizeof(model))))
 		json_str(j, "cpu_model", model);
@@ -403,7 +403,7 @@ void machine_put_clock(struct json *j, const char *root)
 	struct timex tx = { .modes = 0 };
 
 	put_facts(j, root, clock_facts, ARRAY_SIZE(clock_facts));
-	/* Its result says TIME_ERROR for more than a lack of synchronisation: adjtimex(2). */
+	/* Its result is TIME_ERROR for other reasons than a lack of synchronisation as well: adjtimex(2). */
 	if (adjtimex(&tx) >= 0) {
 		json_bool(j, "synchronised", !(tx.status & STA_UNSYNC));
 		json_u64(j, "maxerror_us", (uint64_t)tx.maxerror);

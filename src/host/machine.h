@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Facts about this machine for the manifest, read from /proc, /sys and a few files of /etc and
- * /run. Reads only, needs no root, and every fact is optional: what is not there is left out.
+ * Facts about this machine for the manifest, read from /proc, /sys and a few files of /etc and /run. Reads
+ * only, needs no root, and every fact is optional: missing ones are left out.
  *
- * ROOT stands before every path: "" in earnest, a folder of recorded files in tests.
+ * ROOT is put before every path: "" in production, a folder of recorded files in tests.
  */
 #ifndef HOST_MACHINE_H
 #define HOST_MACHINE_H
@@ -18,7 +18,7 @@ void machine_put(struct json *j, const char *root);
 /* The state of the clock and the time zone, now: members of the open object. */
 void machine_put_clock(struct json *j, const char *root);
 
-/* Bytes in the page cache that are still to be written or on their way; 0 or -errno. */
+/* Returns the bytes in the page cache that are dirty or under write-back; 0 or -errno. */
 int machine_dirty_bytes(const char *root, uint64_t *ret);
 
 #endif

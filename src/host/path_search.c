@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What execve(2) would say of PATH before it reads the file. */
+/* What execve(2) would return for PATH before it reads the file. */
 static int executable(const char *path)
 {
 	struct stat st;

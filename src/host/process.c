@@ -30,7 +30,7 @@ static int stat_parse(struct process *p, pid_t pid, const char *text)
 	int ppid, threads;
 	char state;
 
-	/* proc(5): fields 3, 4, 9, 14, 15, 20, 22. COMM before them can hold anything, also ") " */
+	/* proc(5): fields 3, 4, 9, 14, 15, 20, 22. COMM before them can contain anything, also ") " */
 	rest = strrchr(text, ')');
 	if (!rest || !comm || comm > rest ||
 	    sscanf(rest, ") %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %llu %llu %*s %*s %*s %*s %d %*s %llu", &state, &ppid,
@@ -59,7 +59,7 @@ bool process_was(pid_t pid, uint64_t mono_ns)
 	uint64_t mono_now_ns = clock_now_ns(CLOCK_MONOTONIC), boot_now_ns = clock_now_ns(CLOCK_BOOTTIME);
 	struct process p;
 
-	/* /proc counts the time asleep, too, and cuts the last tick off */
+	/* /proc includes the time asleep, and truncates the last tick */
 	return process_read(&p, pid) == 0 && p.start_ticks * tick_ns <= mono_ns + (boot_now_ns - mono_now_ns);
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/util.h"
 
-/* So that root's reserve and other people's work are safe, and a trace on a small disk has room all the same. */
+/* So that root's reserve and other users' work are safe, and a trace still has room on a small disk. */
 #define DEFAULT_BYTES (2ULL << 30)
 #define DEFAULT_PERCENT 5
 #define DEFAULT_OF_FREE 2 /* a half */
@@ -35,7 +35,7 @@ int space_look(struct space *s, int fd, uint64_t min_free)
 	s->looked = true;
 	s->free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
 	s->least_bytes = min_free;
-	/* a file system without a size, as tmpfs can be, tells nothing */
+	/* a file system without a size, as tmpfs may be, gives no information */
 	s->low = fs.f_blocks && s->free_bytes < (s->low ? enough_again(min_free) : min_free);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The space that a trace leaves to others, --min-free. Pure but for statvfs(3): any process's. */
+/* The space that a trace leaves to others, --min-free. Pure except for statvfs(3): any process. */
 #ifndef HOST_SPACE_H
 #define HOST_SPACE_H
 
@@ -10,14 +10,14 @@
 #define SPACE_DEFAULT UINT64_MAX
 
 struct space {
-	bool looked, low; /* as found last */
+	bool looked, low; /* as of the last look */
 	uint64_t free_bytes, least_bytes;
 };
 
 /*
- * Look at the file system that FD is on: LOW below MIN_FREE, and until there is a sixteenth more
- * than that; never where it has no size. What SPACE_DEFAULT was at S's first look stays, or it would shrink as the
- * trace grows. 0, or -errno and S as it was.
+ * Look at the file system of FD: LOW is set below MIN_FREE, until a sixteenth more than that is free; never
+ * where it has no size. SPACE_DEFAULT is resolved at S's first look and stays, or it would shrink as the
+ * trace grows. 0, or -errno and S unchanged.
  */
 int space_look(struct space *s, int fd, uint64_t min_free);
 

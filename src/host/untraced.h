@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Programs that hand the job over to a server: what that starts is no child of the workload, so the
- * process tree does not reach it. One line per program says so, and which option would.
+ * Programs that hand the job over to a server: processes started by the server are no children of the
+ * workload, so the process tree does not reach them. One line per program reports this, with the option
+ * that would.
  */
 #ifndef HOST_UNTRACED_H
 #define HOST_UNTRACED_H
@@ -12,15 +13,15 @@ struct config;
 
 #define ESCAPES_MAX 16
 
-/* Bits by the table in untraced.c: set by the drain, said by the control plane. */
+/* Bits by the table in untraced.c: set by the drain, reported by the control plane. */
 struct escape {
 	_Atomic unsigned int seen;
 	unsigned int reported;
 };
 
-/* Drain: the target executed a program that calls itself ARGV0. */
+/* Drain: the target has executed a program whose ARGV[0] is ARGV0. */
 void escape_note(struct escape *e, const char *argv0);
-/* Control plane: say what is new, unless CFG's targets cover it. */
+/* Control plane: report new ones, unless CFG's targets cover them. */
 void escape_say(struct escape *e, const struct config *cfg);
 
 #endif

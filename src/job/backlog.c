@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See relay.h. The space that is to stay free is looked at by the thread too: that is a question to a server. */
+/* See relay.h. The thread also checks the space that is to stay free: that may be a request to a server. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #define ROOM (1U << 20)
 #define PIECE (64U << 10)
 #define STALLED_NS NSEC_PER_SEC
-/* How often it looks at the space: that may be a message to a file server. */
+/* How often it checks the space: that may be a request to a file server. */
 #define SPACE_CHECK_NS (100 * NSEC_PER_MSEC)
 #define SPACE_CHECK_BYTES (256U << 10)
 
@@ -26,7 +26,7 @@ static struct {
 	uint64_t looked_ns, since_look;
 
 	pthread_mutex_t lock;
-	pthread_cond_t moved; /* on CLOCK_MONOTONIC: something has come, or gone */
+	pthread_cond_t moved; /* on CLOCK_MONOTONIC: data has come, or gone */
 	uint64_t put, taken;  /* bytes, from the start on */
 	bool stalled;
 	char text[ROOM];
@@ -50,7 +50,7 @@ static void count_lost(size_t len, int error)
 	__atomic_fetch_add(&b.log->lost_bytes, len, __ATOMIC_RELAXED);
 }
 
-/* What does not get into the log is counted, and does not stop the output: space may return. */
+/* Output that does not get into the log is counted, and does not stop the output: space may return. */
 static void write_piece(const char *text, size_t len)
 {
 	int error = 0;
@@ -106,7 +106,7 @@ int backlog_start(int fd, struct relay_log *log)
 	return -pthread_create(&thread, NULL, backlog_main, NULL);
 }
 
-/* With the lock: wait until something has moved, for NS. False: nothing has. */
+/* With the lock: wait until the queue has moved, for NS. Returns false when it has not. */
 static bool await_move(uint64_t ns)
 {
 	uint64_t until = clock_now_ns(CLOCK_MONOTONIC) + ns, taken = b.taken;
@@ -118,7 +118,7 @@ static bool await_move(uint64_t ns)
 	return true;
 }
 
-/* With the lock: how much has room, which is waited for while the log takes anything. */
+/* With the lock: returns how much has room, waiting for room while the log accepts anything. */
 static size_t room(void)
 {
 	while (b.put - b.taken == ROOM && !b.stalled)

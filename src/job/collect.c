@@ -70,7 +70,7 @@ static void describe(const struct tally *t, char *error, size_t size)
 						t->first[o]);
 }
 
-/* PATH without what would lead out of the folder that it is put into. */
+/* PATH without the parts that would lead out of its destination folder. */
 static char *inner_path(char *path)
 {
 	char *inner = path;
@@ -96,7 +96,7 @@ static int make_parents(int dirfd, char *path)
 	return 0;
 }
 
-/* Until the end and not for st_size bytes: files of /proc have none. */
+/* Until the end and not for st_size bytes: files of /proc have size 0. */
 static int copy_bytes(int in, int out)
 {
 	static char buf[COPY_BYTES];
@@ -111,7 +111,7 @@ static int copy_bytes(int in, int out)
 	return r;
 }
 
-/* O_NONBLOCK: if FROM has become a FIFO since it was looked at, do not wait for a writer. */
+/* O_NONBLOCK: if FROM has become a FIFO since it was checked, do not wait for a writer. */
 static int copy_file(const char *from, int dirfd, const char *to)
 {
 	autoclose int in = open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -126,7 +126,7 @@ static int copy_file(const char *from, int dirfd, const char *to)
 	r = copy_bytes(in, out);
 	if (!r && futimens(out, (struct timespec[]){ st.st_atim, st.st_mtim }) < 0)
 		r = -errno;
-	if (close(out) < 0 && !r) /* NFS and quotas speak up here */
+	if (close(out) < 0 && !r) /* NFS and quotas report errors here */
 		r = -errno;
 	if (r < 0)
 		unlinkat(dirfd, to, 0);
@@ -155,7 +155,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Each path once, however many globs name it. */
+/* Each path once, however many globs match it. */
 static int collect_all(struct tally *t, int traces_fd, const glob_t *found)
 {
 	autoclose int dirfd = -1;
@@ -217,7 +217,7 @@ int collect_files(const struct workload_user *u, const char *dir, int dirfd,
 
 /* --- the archive ------------------------------------------------------------------------------ */
 
-/* Fill FD with the packed folder. What tar does not like it says on stderr itself. */
+/* Fill FD with the packed folder. tar itself reports problems on stderr. */
 static int pack(const char *dir, int fd, char *error, size_t size)
 {
 	autofree char *parent = strdup(dir);
@@ -247,7 +247,7 @@ static int pack(const char *dir, int fd, char *error, size_t size)
 	return fsync(fd) < 0 ? -errno : 0;
 }
 
-/* rename(2) that never replaces. NFS and Lustre have none, but there link(2) does it. */
+/* rename(2) that never replaces. NFS and Lustre do not support it, but there link(2) works. */
 static int rename_new(const char *from, const char *to)
 {
 	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)

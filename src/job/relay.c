@@ -28,22 +28,22 @@
 #include "base/util.h"
 #include "host/rights/workload_user.h"
 
-/* Nobody outside the terminal's foreground group is told of a new size, so the relay looks. */
+/* Processes outside the terminal's foreground group get no signal about a new size, so the relay polls it. */
 #define SIZE_CHECK_MS 250
-#define ANSWER_MS 800 /* for what is not written yet: who asks waits for a second */
+#define ANSWER_MS 800 /* for unwritten output: the asking side waits for a second */
 #define TAKE_MAX (1U << 20) /* more than a pipe or pty holds, unless root has made it larger */
 
 struct channel {
 	int in;	 /* pty master or read end of the pipe; -1 once it has ended */
 	int out; /* where the bytes would go without the relay */
 	bool pty;
-	bool final;	     /* an OUT that has gone does not come back */
-	struct winsize size; /* of the terminal, as last seen */
+	bool final;	     /* an OUT that has gone does not return */
+	struct winsize size; /* the terminal's, as last seen */
 };
 
 struct copier {
 	struct channel ch[2]; /* stdout, stderr; only the first when they lead to one file */
-	int end[2];	      /* the workload's ends of them */
+	int end[2];	      /* the workload's ends of the channels */
 	int log_fd;
 	int ask_fd; /* -1 once dltraced has gone */
 	struct relay_log *log;
@@ -60,7 +60,7 @@ static void copier_close(struct copier *r)
 
 /* --- the workload's ends ------------------------------------------------------------------------ */
 
-/* The pty behind the terminal OUT: its settings and size, but what is written stays verbatim. */
+/* The pty behind the terminal OUT: with its settings and size, but output stays verbatim. */
 static int open_pty(struct channel *c, int *end)
 {
 	struct termios tio;
@@ -87,7 +87,7 @@ static int open_pipe(struct channel *c, int *end)
 	return 0;
 }
 
-/* A reader may open a FIFO again; of a pipe, socket or terminal the other side is gone for good. */
+/* A reader may open a FIFO again; the reader of a pipe, socket or terminal is gone for good. */
 static bool has_a_name(int fd)
 {
 	struct statfs fs;
@@ -107,11 +107,11 @@ static int open_channel(struct channel *c, int out, uid_t owner, int *end)
 	r = c->pty ? open_pty(c, end) : open_pipe(c, end);
 	if (r < 0)
 		return r;
-	/* Opening /dev/stdout asks the inode's owner, which is root when we are. */
+	/* Opening /dev/stdout checks the inode's owner, which is root when we are. */
 	return owner != geteuid() && fchown(*end, owner, (gid_t)-1) < 0 ? -errno : 0;
 }
 
-/* Whether two fds lead to one place, where what is written to both must keep its order. */
+/* Do two fds lead to one place, where output written to both must keep its order? */
 static bool same_file(int a, int b)
 {
 	struct stat sa, sb;
@@ -137,7 +137,7 @@ static void pass_size(struct channel *c, pid_t pgrp)
 
 /* --- copying ---------------------------------------------------------------------------------- */
 
-/* All of BUF, also when somebody has made FD's file non-blocking; 0 or -errno. */
+/* Write all of BUF, even when another process has made FD's file non-blocking; 0 or -errno. */
 static int write_out(int fd, const char *buf, size_t len)
 {
 	struct pollfd room = { .fd = fd, .events = POLLOUT };
@@ -155,14 +155,14 @@ static int write_out(int fd, const char *buf, size_t len)
 	return 0;
 }
 
-/* Pass one piece on; its size, 0 when the channel has ended. */
+/* Pass one piece on; returns its size, 0 when the channel has ended. */
 static size_t copy(struct copier *r, struct channel *c)
 {
 	static char buf[65536];
 	ssize_t n = read(c->in, buf, sizeof(buf));
 	int err;
 
-	/* A pty says EIO, not EOF, when its last holder has gone. */
+	/* A pty returns EIO, not EOF, when its last holder has gone. */
 	if (n <= 0) {
 		util_close(&c->in);
 		return 0;
@@ -174,17 +174,17 @@ static size_t copy(struct copier *r, struct channel *c)
 	return (size_t)n;
 }
 
-/* All that is there by now, of a workload that may go on writing. */
+/* Pass on all that is there by now, of a workload that may go on writing. */
 static void take(struct copier *r, struct channel *c)
 {
 	struct pollfd p = { .fd = c->in, .events = POLLIN };
 
-	/* poll(2) also makes a pty bring in what is on its way */
+	/* poll(2) also makes a pty deliver data on its way */
 	for (size_t n = 0; c->in >= 0 && n < TAKE_MAX && poll(&p, 1, 0) > 0;)
 		n += copy(r, c);
 }
 
-/* Nobody reads what goes to OUT any more: the next to write here is told so, as it would be there. */
+/* OUT has lost its reader: the next writer here gets the error that it would get there. */
 static void hang_up(struct copier *r, struct channel *c)
 {
 	util_close(&c->out);
@@ -192,7 +192,7 @@ static void hang_up(struct copier *r, struct channel *c)
 	util_close(&c->in);
 }
 
-/* Whoever has ended is seen first: then the answer is our own end. */
+/* A channel's end is handled first: then the answer is our own end. */
 static void answer(struct copier *r)
 {
 	uint8_t questions[64];
@@ -211,7 +211,7 @@ static void answer(struct copier *r)
 
 /* --- the process -------------------------------------------------------------------------------- */
 
-/* Move the fds to 0, 1, ... and close all others: what we inherit would hold the trace open. */
+/* Move the fds to 0, 1, ... and close all others: inherited ones would hold the trace open. */
 static void keep_only(int *const fds[], int n)
 {
 	for (int i = 0; i < n; i++)
@@ -296,7 +296,7 @@ static int start(struct relay *r, struct copier *c, const struct workload_user *
 		r->pid = 0;
 		return -errno;
 	}
-	/* without it nobody could wait for the relay, which ends as soon as ENDS are closed */
+	/* without it the relay could not be waited for; it ends as soon as ENDS are closed */
 	r->pidfd = util_pidfd_open(r->pid);
 	if (r->pidfd < 0)
 		return r->pidfd;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The life of the traced command: fork, gate, exec, signals, reaping. Called from the control
- * plane's thread only. Knows nothing of probes: whoever calls workload_go() has attached them.
+ * The life of the traced command: fork, gate, exec, signals, reaping. Called only from the control plane's
+ * thread. Knows nothing of probes: the caller of workload_go() has attached them.
  *
- * The gate is one poll(2) in the child: on an eventfd, which the parent counts up to say go, and on
- * the child's own end of the error pipe, which reports POLLERR once the parent has gone. So from
- * the gate to the program's first instruction there is no system call that a probe would record.
+ * The gate is one poll(2) in the child: on an eventfd, which the parent increments to open the gate, and on
+ * the child's own end of the error pipe, which reports POLLERR once the parent has gone. So from the gate
+ * to the program's first instruction there is no system call that a probe would record.
  */
 #include "job/workload.h"
 
@@ -22,12 +22,12 @@
 #include "host/rights/workload_user.h"
 
 #define GATE_DEADLINE_MS 2000
-#define OUTPUT_DEADLINE_MS 1000 /* a terminal that is stopped takes nothing at all */
+#define OUTPUT_DEADLINE_MS 1000 /* a stopped terminal takes nothing at all */
 #define GONE 1 /* the child closed its end of the error pipe: by exec or by dying */
 
 static const struct workload no_workload = WORKLOAD_NONE;
 
-/* How signals stood before main() took them over: a SIGHUP that nohup ignored stays ignored. */
+/* The signal dispositions before main() changed them: a SIGHUP that nohup ignored stays ignored. */
 static struct {
 	sigset_t mask, ignored;
 } inherited;
@@ -59,7 +59,7 @@ static int take_output(const int out[2])
 
 static void report(int fd, int r)
 {
-	/* Shorter than PIPE_BUF: whole or not at all, and with no parent left nobody misses it. */
+	/* Shorter than PIPE_BUF: whole or not at all, and without a parent it is not needed. */
 	if (write(fd, &r, sizeof(r)) < 0)
 		_exit(EXIT_DLTRACED);
 }
@@ -74,7 +74,7 @@ static __attribute__((noreturn)) void child_main(char *const argv[], const struc
 		r = workload_user_become(u);
 	umask(u->umask);
 	if (u->environ)
-		environ = u->environ; /* execvp looks for PATH here */
+		environ = u->environ; /* execvp reads PATH from it */
 	restore_signals();
 	report(err_fd, r);
 	while (poll(gate, ARRAY_SIZE(gate), -1) < 0 && errno == EINTR)
@@ -87,7 +87,7 @@ static __attribute__((noreturn)) void child_main(char *const argv[], const struc
 	_exit(r == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
 
-/* What the child reports: 0 or -errno, or GONE. */
+/* The child's report: 0 or -errno, or GONE. */
 static int await_report(int fd)
 {
 	ssize_t n;
@@ -169,7 +169,7 @@ void workload_adopted_end(struct workload *w, int status)
 
 static bool reap(struct workload *w, int flags)
 {
-	/* the pidfd stays open: who waits for it has its number, which must not become another's */
+	/* the pidfd stays open: its users have the number, which must not become another's */
 	if (w->pid && !w->ended && !w->adopted && waitpid(w->pid, &w->status, flags) == w->pid)
 		w->ended = true;
 	return w->ended;

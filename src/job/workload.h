@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The traced command: forked early, held at a gate until every probe is attached and the filter
- * knows it, then executed as the invoking user in that user's environment. Control plane.
+ * The traced command: forked early, held at a gate until every probe is attached and the filter has its
+ * number, then executed as the invoking user in that user's environment. Control plane.
  */
 #ifndef JOB_WORKLOAD_H
 #define JOB_WORKLOAD_H
@@ -16,35 +16,35 @@ struct workload_user;
 struct workload {
 	pid_t pid;  /* 0: none */
 	int pidfd;  /* -1: none; open until workload_free() */
-	int go_fd;  /* eventfd: a count in it lets the child go on; -1 once it went */
+	int go_fd;  /* eventfd: a count in it opens the gate; -1 once it has */
 	int err_fd; /* read end: errno of a failed exec, EOF when exec worked */
 	bool started, ended;
-	bool adopted; /* somebody else's child, who tells us its status */
+	bool adopted; /* another process's child, whose parent reports its status */
 	int status;	    /* waitpid's raw status, once ended */
-	struct relay relay; /* --log: who holds the pty or pipe */
+	struct relay relay; /* --log: the process that holds the pty or pipe */
 };
 
 #define WORKLOAD_NONE { .pidfd = -1, .go_fd = -1, .err_fd = -1, .relay = RELAY_NONE }
 
 /*
- * Fork the child; it becomes user U, with its environment, and waits: when this returns 0 it stands
- * at the gate and makes no system call but poll and execve until the program runs. LOG_FD >= 0: its
- * stdout and stderr go through a relay (a pty when they were a terminal) that also writes to
- * LOG_FD. 0 or -errno; on failure nothing is left behind.
+ * Fork the child; it becomes user U, with its environment, and waits: when this returns 0 it is at the gate
+ * and makes no system call but poll and execve until the program runs. LOG_FD >= 0: its stdout and stderr
+ * go through a relay (a pty when they were a terminal) that also writes to LOG_FD. 0 or -errno; on failure
+ * nothing is left behind.
  *
  * Call it before the rings are mapped: the relay may outlive us and would keep their memory.
  */
 int workload_prepare(struct workload *w, char *const argv[], const struct workload_user *u,
 		     int log_fd);
 
-/* One that is there: process PID, of which PIDFD, now W's, tells the end. */
+/* Adopt a running process: PID, whose PIDFD, now W's, reports its end. */
 void workload_adopt(struct workload *w, pid_t pid, int pidfd);
-/* Its parent has told its STATUS. */
+/* Its parent has reported its STATUS. */
 void workload_adopted_end(struct workload *w, int status);
 
 /*
- * Let it go; 0 once exec worked, -ENOENT / -EACCES / -errno when exec failed (the child is then
- * reaped and w->ended). A child that was killed at the gate is 0 too: reaping it tells.
+ * Open the gate; 0 once exec worked, -ENOENT / -EACCES / -errno when exec failed (the child is then reaped
+ * and w->ended). A child that was killed at the gate also gives 0: reaping it shows the status.
  */
 int workload_go(struct workload *w);
 
@@ -55,8 +55,8 @@ int workload_signal(struct workload *w, int sig);
 bool workload_reap(struct workload *w);
 
 /*
- * --log: wait a moment for what the workload has written so far to arrive in the log. No longer: who
- * holds its output open and how much more it writes makes no difference.
+ * --log: wait a moment for the workload's output so far to arrive in the log. No longer, however long other
+ * processes hold the output open and however much they write.
  */
 void workload_await_output(struct workload *w);
 
@@ -64,8 +64,8 @@ void workload_await_output(struct workload *w);
 int workload_exit_code(int status);
 
 /*
- * Undo what is still there: a child that never went is ended and reaped, one that runs is left
- * alone, and what one that has ended wrote gets a moment to arrive. Fine when all zero.
+ * Clean up: a child that never passed the gate is ended and reaped, one that runs is left alone, and the
+ * output of one that has ended gets a moment to arrive. Fine when all zero.
  */
 void workload_free(struct workload *w);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See creds.h. By file system uid and gid and by effective capabilities: the real and the effective
- * uid stay root's, so the user can neither ptrace(2) nor signal us. Knows nothing of what is opened.
+ * See creds.h. Uses the file system uid and gid and the effective capabilities: the real and the effective
+ * uid stay root's, so the user can neither ptrace(2) nor signal us. Does not know what is opened.
  */
 #include "host/rights/creds.h"
 
@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 /*
- * What stays while we are the user: reading BPF maps and counters, /proc of the traced processes,
- * ending our helpers. Not there: what opens files, and CAP_SYS_RESOURCE, with which quotas and the
- * blocks reserved for root would not hold for us.
+ * The capabilities kept while we are the user: reading BPF maps and counters and /proc of the traced
+ * processes, ending our helpers. Left out are those that open files, and CAP_SYS_RESOURCE, with which
+ * quotas and the blocks reserved for root would not hold for us.
  */
 #define KEPT (CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON) | CAP_BIT(CAP_SYS_ADMIN) | CAP_BIT(CAP_SYS_PTRACE) | CAP_BIT(CAP_KILL))
 
@@ -43,13 +43,13 @@ int creds_caps(uint64_t permitted, uint64_t effective, uint64_t inheritable)
 	return syscall(SYS_capset, &header, caps) < 0 ? -errno : 0;
 }
 
-/* All that it may have, of which MASK is in force. */
+/* All that it may have, with those of MASK in force. */
 static int caps_set(uint64_t mask)
 {
 	return creds_caps(UINT64_MAX, mask, UINT64_MAX);
 }
 
-/* These two tell no error, but what was before: asked again, what is. */
+/* These two return no error, but the old value: a second call returns the value in force. */
 int creds_files_of(uid_t uid, gid_t gid)
 {
 	setfsgid(gid);

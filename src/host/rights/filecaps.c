@@ -13,11 +13,13 @@
 /* To load and attach: CAP_SYS_RESOURCE where maps count as locked memory (Linux before 5.11). */
 #define IN_FORCE (CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON) | CAP_BIT(CAP_SYS_ADMIN) | CAP_BIT(CAP_SYS_PTRACE) | CAP_BIT(CAP_SYS_RESOURCE))
 
-/* Once rows are written, for the thread that looks into /proc of others (privileges.h); no path is
- * looked at with it before. */
+/*
+ * Once rows are written, for the thread that reads /proc of other users' processes (privileges.h); before
+ * that no path is accessed with it.
+ */
 #define LATER CAP_BIT(CAP_DAC_READ_SEARCH)
 
-static const char *env_begin, *env_end; /* the strings that execve(2) made, one behind the other; NULL: not ours */
+static const char *env_begin, *env_end; /* the strings that execve(2) laid out one after the other; NULL: not ours */
 
 static bool file_capabilities(void)
 {

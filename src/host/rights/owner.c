@@ -81,7 +81,7 @@ bool owner_is(pid_t pid, const struct owner *o, char *why, size_t size)
 			n++;
 		}
 	closedir(dir);
-	/* root's where the kernel lets no other process of the user's look into it: "dumpable", proc(5) */
+	/* root's where the kernel lets no other process of the user look into it: "dumpable", proc(5) */
 	if (ok && st.st_uid != o->uid) {
 		snprintf(why, size, "it has had rights that you have not, and may know what you may not");
 		return false;
@@ -103,7 +103,7 @@ pid_t owner_pidfd_pid(int pidfd)
 	creds_user();
 	if (r < 0)
 		return r;
-	if (!process_numbers(text, "\nPid:\t", 10, &pid, 1)) /* no pidfd at all */
+	if (!process_numbers(text, "\nPid:\t", 10, &pid, 1)) /* not a pidfd */
 		return -EINVAL;
 	return (long long)pid > 0 ? (pid_t)pid : -ESRCH; /* -1: ended; 0: of a pid namespace that is not below ours */
 }

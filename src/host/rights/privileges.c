@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See privileges.h. uid 0 stays, so that those who are traced can neither signal nor limit the tracer
- * and its socket in /run can be removed (docs/security.md); capabilities and the ids that files are
- * reached with (setfsuid(2)) are each thread's own, so each gives them up itself.
+ * See privileges.h. uid 0 stays, so that traced processes can neither signal nor limit the tracer and its
+ * socket in /run can be removed (docs/security.md); capabilities and the ids for file access (setfsuid(2))
+ * belong to each thread, so each gives them up itself.
  */
 #include "host/rights/privileges.h"
 
@@ -43,12 +43,12 @@ static const struct privilege table[KEPT_MAX] = {
 			 "paths of calls still running at the end are read from their processes' memory" },
 };
 
-/* Those of the table that this thread may have: not all of them in a container, or by setcap(8). */
+/* The capabilities of the table that this thread may have: fewer in a container, or by setcap(8). */
 static uint32_t permitted(void)
 {
 	uint32_t had = 0;
 
-	capng_setpid((int)syscall(SYS_gettid)); /* libcap-ng takes the process's, which is the main thread's */
+	capng_setpid((int)syscall(SYS_gettid)); /* libcap-ng reads the process's, which are the main thread's */
 	if (capng_get_caps_process() < 0)
 		return 0;
 	for (unsigned int k = 0; k < KEPT_MAX; k++)
@@ -57,7 +57,7 @@ static uint32_t permitted(void)
 	return had;
 }
 
-/* Who has come by capabilities, without being root, has none of the tasks that take being two users. */
+/* A caller with capabilities who is not root has none of the tasks that require being two users. */
 void privileges_plan(struct privileges *p, const struct workload_user *user, const struct privilege_needs *needs)
 {
 	bool root = geteuid() == 0;
@@ -81,12 +81,12 @@ const struct privilege *privileges_kept(const struct privileges *p, unsigned int
 	return NULL;
 }
 
-/* --- whose files ------------------------------------------------------------------------------------ */
+/* --- file access ------------------------------------------------------------------------------------ */
 
 static gid_t groups_before[65536]; /* NGROUPS_MAX of the kernel */
 static int n_groups_before = -1;
 
-/* This thread's alone: glibc's own would ask every thread. */
+/* For this thread alone: glibc's own would change every thread. */
 static int set_groups(size_t n, const gid_t *groups)
 {
 	return syscall(SYS_setgroups, n, groups) < 0 ? -errno : 0;
@@ -126,15 +126,15 @@ void privileges_as_root(void)
 	n_groups_before = -1;
 }
 
-/* --- the end of it ---------------------------------------------------------------------------------- */
+/* --- giving up -------------------------------------------------------------------------------------- */
 
-/* For good, as far as this thread can: only KEPT, of the table; those that EFFECTIVE has are in force. */
+/* For good, as far as this thread can: keep only KEPT of the table, with those of EFFECTIVE in force. */
 static int apply(uint32_t kept, uint32_t effective)
 {
 	uint32_t had = permitted();
 	capng_select_t set;
 
-	/* without CAP_SETPCAP the bounding set stays: no_new_privs keeps it from being of use */
+	/* without CAP_SETPCAP the bounding set stays: no_new_privs makes it useless */
 	set = capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP) ? CAPNG_SELECT_BOTH : CAPNG_SELECT_CAPS;
 	capng_clear(set);
 	for (unsigned int k = 0; k < KEPT_MAX; k++) {
@@ -161,7 +161,10 @@ int privileges_give_up(const struct privileges *p, bool reads_processes)
 		r = creds_raise() ?: set_user(p->user);
 	if (r == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		r = -errno;
-	/* permitted, and in force only where files are root's: setfsuid(2) sees to that, see work_main() */
+	/*
+	 * permitted, and in force only where files are root's: setfsuid(2) takes care of that, see
+	 * work_main()
+	 */
 	return r < 0 ? r : apply(kept, is_other(p->user) ? kept & ~(1U << DAC_OVERRIDE) : kept);
 }
 

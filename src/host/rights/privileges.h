@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is left of root's power once the hooks are on: a table of capabilities, each with its reason,
- * and the file system seen as the workload's user sees it. Knows no probe and no file.
+ * The part of root's power that stays once the hooks are on: a table of capabilities, each with its reason,
+ * and file access as the workload's user. Knows no probe and no file.
  */
 #ifndef HOST_RIGHTS_PRIVILEGES_H
 #define HOST_RIGHTS_PRIVILEGES_H
@@ -12,14 +12,14 @@
 struct workload_user;
 
 struct privilege {
-	const char *name; /* as capabilities(7) writes it */
+	const char *name; /* spelled as in capabilities(7) */
 	unsigned int cap;
 	const char *why;
 };
 
-/* What a trace does after its start that takes more than nothing. */
+/* Tasks of a trace after its start that need privileges. */
 struct privilege_needs {
-	bool children; /* the collectors, or what --collect and --archive need: they become a user */
+	bool children; /* the collectors, or --collect and --archive: these become a user */
 	bool user_work; /* --collect, --archive */
 	bool files_of_others; /* --metrics-file */
 };
@@ -27,38 +27,38 @@ struct privilege_needs {
 struct privileges {
 	const struct workload_user *user;
 	uint32_t kept; /* a bit for each row of the table */
-	bool given_up; /* by the main thread; the others do it as they start */
+	bool given_up; /* by the main thread; the others do it when they start */
 };
 
-/* What is to be kept; pure but for who we are. USER lives as long as P. */
+/* Decides what to keep; pure except for our own ids. USER must live as long as P. */
 void privileges_plan(struct privileges *p, const struct workload_user *user, const struct privilege_needs *needs);
-/* The Ith capability that is kept, NULL past the last. */
+/* Returns the Ith capability that is kept, NULL past the last. */
 const struct privilege *privileges_kept(const struct privileges *p, unsigned int i);
 
 /*
- * The calling thread, and what it starts from here on, has only what is kept, in its bounding set too;
- * its files are those of the user; no program that it executes gains anything (no_new_privs). Each
- * thread for itself: there is no such call for a process. READS_PROCESSES: it reads /proc of other
- * users' processes, and opens nothing else by a path. 0 or -errno. Fine with NULL, which does nothing.
+ * The calling thread, and its children from here on, keep only these, in the bounding set too; file access
+ * is the user's; no program that it executes gains anything (no_new_privs). Each thread calls it for
+ * itself: there is no such call for a process. READS_PROCESSES: it reads /proc of other users' processes,
+ * and opens nothing else by a path. 0 or -errno. Fine with NULL, which does nothing.
  */
 int privileges_give_up(const struct privileges *p, bool reads_processes);
 
 /*
  * From here on the calling thread's rights to files are those of U, groups included, until
- * privileges_as_root(). Does nothing where U is who we are, or we are not root. 0 or -errno. Before
+ * privileges_as_root(). Does nothing where U is ourselves, or we are not root. 0 or -errno. Call it before
  * there are other threads.
  */
 int privileges_as_user(const struct workload_user *u);
 void privileges_as_root(void);
 
 /*
- * Run FN where files are reached as who we are, not as the user, and wait for it: in a thread of its own,
- * for a thread that has given that up cannot take it back. What FN reaches is root's own, and that of
- * others only where that was among the needs.
+ * Run FN with our own file access, not the user's, and wait for it: in a thread of its own, because a
+ * thread that has given that up cannot take it back. FN reaches root's own files, and those of others only
+ * if that was among the needs.
  */
 void privileges_own_files(void (*fn)(void *ctx), void *ctx);
 
-/* For a child before its exec: no capabilities, and no program gives any back. 0 or -errno. */
+/* For a child before its exec: no capabilities, and no program restores any. 0 or -errno. */
 int privileges_none(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See run_as_user.h. dltraced waits for the worker, and the worker perhaps for a program that it runs:
- * both with SIGINT and SIGTERM blocked and passed on, so that who has to clean up lives to do it. Whom
- * that finds in the kernel, waiting for a server, it does not reach: such a one is killed. It is told by its
- * CPU time, which stands still (host/stall/clock.h); who waits in here wakes up each second.
+ * See run_as_user.h. dltraced waits for the worker, and the worker perhaps for a program that it runs: both
+ * with SIGINT and SIGTERM blocked and passed on, so that a process that has to clean up lives to do it. A
+ * process that hangs in the kernel, waiting for a server, is not reached by them: it is killed. Its CPU
+ * time, which stands still (host/stall/clock.h), shows it; the waiting process wakes up each second.
  */
 #include "host/rights/run_as_user.h"
 
@@ -44,7 +44,7 @@ bool run_as_user_interrupted(void)
 	return sigismember(&set, SIGINT) || sigismember(&set, SIGTERM);
 }
 
-/* The CPU time of PID, a child, ns; 0: not known. */
+/* Returns the CPU time of PID, a child, ns; 0: not known. */
 static uint64_t cpu_ns(pid_t pid)
 {
 	clockid_t clock;
@@ -55,14 +55,14 @@ static uint64_t cpu_ns(pid_t pid)
 	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
-/* The signals are blocked since before the fork, so none comes between a look and the next wait. */
+/* The signals have been blocked since before the fork, so none comes between a look and the next wait. */
 int run_as_user_wait(pid_t pid, const char *what)
 {
 	static const struct timespec second = { .tv_sec = 1 };
 	const sigset_t set = signals_of_interest();
 	struct stall_clock still;
 	bool term_sent = false, warned = false, killed = false;
-	int status = SIGKILL; /* should it be impossible to know */
+	int status = SIGKILL; /* for the case that it cannot be known */
 
 	stall_clock_begin(&still, pid, 0, clock_now_ns(CLOCK_MONOTONIC));
 	while (waitpid(pid, &status, WNOHANG) == 0) {
@@ -75,7 +75,7 @@ int run_as_user_wait(pid_t pid, const char *what)
 		}
 		if (stall_clock_ns(&still, cpu_ns(pid), now) < STALL_CLOCK_NS)
 			continue;
-		if (killed) /* beyond that too: it is left behind */
+		if (killed) /* SIGKILL does not reach it either: it is left behind */
 			break;
 		killed = term_sent;
 		if (term_sent) {
@@ -100,7 +100,7 @@ static int become(const struct workload_user *u)
 	return r < 0 || geteuid() == 0 ? r : privileges_none();
 }
 
-/* The result is the exit status, and the line one write, which a pipe takes whole at once. */
+/* The exit status is the result; the line is one write, which a pipe takes whole. */
 static __attribute__((noreturn)) void worker_main(const struct workload_user *u, run_as_user_fn fn, const void *ctx,
 						  int error_fd)
 {

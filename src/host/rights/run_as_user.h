@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A piece of work done by a child that has become the workload's user, so that whatever a hostile
- * folder makes it do, that user could have done. Control plane, once no other thread is left: a
- * child of many threads could not even allocate memory.
+ * A piece of work done by a child that has become the workload's user, so that a hostile folder can only
+ * make it do things that user could have done. Control plane, once no other thread is left: a child of many
+ * threads could not even allocate memory.
  */
 #ifndef HOST_RIGHTS_RUN_AS_USER_H
 #define HOST_RIGHTS_RUN_AS_USER_H
@@ -13,21 +13,25 @@
 
 struct workload_user;
 
-/* In the child: 0, or -errno with a line about it in ERROR, which is empty before. */
+/* Runs in the child: 0, or -errno with a line about it in ERROR, which is empty before. */
 typedef int (*run_as_user_fn)(const void *ctx, char *error, size_t size);
 
 /*
- * Run FN as user U and wait for it: its result, or -errno; on failure ERROR is a line that says
- * why. There is no deadline: SIGINT and SIGTERM, which are consumed, end it early (-EINTR). WHAT it
- * is about is named where a file system does not answer: that is waited for, but not beyond those two.
+ * Run FN as user U and wait for it: returns its result, or -errno; on failure ERROR is a line with the
+ * reason. There is no deadline: SIGINT and SIGTERM, which are consumed, end it early (-EINTR). WHAT, the
+ * object of the work, is named in a message where a file system does not answer: the wait goes on, but not
+ * beyond those two signals.
  */
 int run_as_user(const struct workload_user *u, const char *what, run_as_user_fn fn, const void *ctx, char *error,
 		size_t size);
 
-/* For FN: has it been asked to end? It has the two signals blocked, so that it can clean up. */
+/* For FN: has a signal requested its end? Both signals are blocked, so that it can clean up. */
 bool run_as_user_interrupted(void);
 
-/* For FN: wait for PID, a child of its own, ended when FN is to end: its raw status. WHAT as above. */
+/*
+ * For FN: wait for PID, a child of its own, which is ended when FN is to end. Returns its raw status. WHAT
+ * as above.
+ */
 int run_as_user_wait(pid_t pid, const char *what);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sudo that started us, see sudo.h: read from /proc, by the control plane, before the fork.
- * Does not know what becomes of what it finds.
+ * The sudo that started us, see sudo.h: read from /proc, by the control plane, before the fork. Does not
+ * know how its findings are used.
  */
 #include "host/rights/sudo.h"
 
@@ -44,7 +44,10 @@ static int proc_strings(pid_t pid, const char *name, char ***ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* By name and by the one thing that makes a sudo: a program that root owns and lends. */
+/*
+ * Recognised by its name and by the defining property of a sudo: a program that root owns and others may
+ * run as root.
+ */
 static bool is_sudo(pid_t pid)
 {
 	autofree char *comm_path = util_fmt("/proc/%d/comm", pid);
@@ -63,7 +66,7 @@ static bool same_strings(char *const *a, char *const *b)
 	return !*a && !*b;
 }
 
-/* Whether PID is its parent's fork: sudo's monitor under use_pty, rather than a sudo of its own. */
+/* Is PID its parent's fork: sudo's monitor under use_pty, rather than a sudo of its own? */
 static bool is_monitor(pid_t pid, pid_t parent)
 {
 	autofree char **args = NULL, **parent_args = NULL;
@@ -110,7 +113,7 @@ bool sudo_caller_umask(pid_t sudo, mode_t *ret)
 	pid_t caller = parent_of(sudo);
 	unsigned long long mask;
 
-	/* Process 1 is who inherits orphans: not who called, and its umask may be 0. */
+	/* Process 1 adopts orphans: it is not the caller, and its umask may be 0. */
 	if (caller <= 1 || !proc_status(caller, "\nUmask:\t", 8, &mask))
 		return false;
 	*ret = (mode_t)mask;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who the workload is: user, groups, environment, umask.
- * Called from the control plane, before the fork; only workload_user_become() runs in children.
- * Starts no process.
+ * The workload's identity: user, groups, environment, umask. Called from the control plane, before the
+ * fork; only workload_user_become() runs in children. Starts no process.
  */
 #include "host/rights/workload_user.h"
 
@@ -21,7 +20,7 @@
 #include "host/rights/filecaps.h"
 #include "host/rights/sudo.h"
 
-/* A uid or gid in decimal. (uid_t)-1 is none: setresuid(2) would take it for "leave as it is". */
+/* A uid or gid in decimal. (uid_t)-1 is invalid: setresuid(2) would take it for "leave unchanged". */
 static bool parse_id(const char *s, unsigned int *ret)
 {
 	unsigned long v;
@@ -37,7 +36,7 @@ static bool parse_id(const char *s, unsigned int *ret)
 	return true;
 }
 
-/* Our environment with the names that tell a program whose it is. */
+/* Our environment with the variables that name the user set to U. */
 static char **env_of_user(const struct workload_user *u, const char *shell)
 {
 	autofree char *home = util_fmt("HOME=%s", u->home), *user = util_fmt("USER=%s", u->name);
@@ -47,7 +46,7 @@ static char **env_of_user(const struct workload_user *u, const char *shell)
 	return home && user && logname && sh ? env_merge(environ, over) : NULL;
 }
 
-/* What sudo changed on the way to us, back into U; U->lacks says what could not be had. */
+/* Restores to U what sudo has changed on the way to us; U->lacks lists what could not be restored. */
 static int restore_from_sudo(struct workload_user *u)
 {
 	pid_t sudo = sudo_find();

@@ -6,18 +6,18 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Who the workload runs as and who owns the trace folder. */
+/* The user that the workload runs as and that owns the trace folder. */
 struct workload_user {
 	uid_t uid;
 	gid_t gid;
-	gid_t *groups; /* NULL when it is ourselves: they stay as they are */
+	gid_t *groups; /* NULL when it is ourselves: our groups stay */
 	int n_groups;
 	char name[256];
 	char home[4096];
 	bool sudo;	/* from SUDO_UID */
-	char **environ; /* what the workload gets; NULL: ours */
+	char **environ; /* the workload's environment; NULL: ours */
 	mode_t umask;
-	char *lacks; /* what sudo took and could not be restored, for one message; NULL: nothing */
+	char *lacks; /* parts that sudo removed and that could not be restored, for one message; NULL: nothing */
 };
 
 /*

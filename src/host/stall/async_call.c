@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See async_call.h. A thread for each time, which nobody joins: glibc keeps the stack of the last one, and what
- * hangs in the kernel could not be joined.
+ * See async_call.h. One detached thread for each call: glibc keeps the stack of the last one, and a thread
+ * that hangs in the kernel could not be joined.
  */
 #include "host/stall/async_call.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Work that may never come back, as a question to a file server that is gone, done by a thread of its own
- * for the control plane, which goes on meanwhile. One at a time; each runs with the credentials that the
- * caller has when it begins.
+ * A call that may never return, such as a request to a file server that is gone, made by a thread of its
+ * own for the control plane, which goes on meanwhile. One at a time; each runs with the credentials that
+ * the caller has when it begins.
  */
 #ifndef HOST_STALL_ASYNC_CALL_H
 #define HOST_STALL_ASYNC_CALL_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct async_call {
-	int done_fd; /* readable: the last one has ended; -1: there never was one */
+	int done_fd; /* readable: the last one has ended; -1: there has not been one */
 	bool busy;   /* as known here */
 	uint64_t begun_ns;
 	void (*fn)(void *ctx);
@@ -23,15 +23,15 @@ struct async_call {
 	}
 
 /*
- * Begin FN(CTX): 0 or -errno, -EBUSY while the last one goes on. CTX is the thread's until async_call_wait()
- * has said that it has ended.
+ * Begin FN(CTX): 0 or -errno, -EBUSY while the last one is in flight. CTX belongs to the thread until
+ * async_call_wait() has returned true.
  */
 int async_call_begin(struct async_call *c, void (*fn)(void *ctx), void *ctx);
-/* Wait up to TIMEOUT_MS, -1: for ever. Whether it has ended, or there is none. */
+/* Wait up to TIMEOUT_MS, -1: for ever. Returns true when it has ended, or there is none. */
 bool async_call_wait(struct async_call *c, int timeout_ms);
-/* For how long it has been busy by now, ns; 0: it is not. */
+/* Returns how long it has been in flight, ns; 0: it is not. */
 uint64_t async_call_busy_ns(const struct async_call *c);
-/* Not while it is busy: its thread has it yet. */
+/* Not while it is in flight: its thread still uses it. */
 void async_call_free(struct async_call *c);
 
 #endif

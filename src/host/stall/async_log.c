@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See async_log.h. One for the process, as log.c has one place where messages go. */
+/* See async_log.h. One for the process, as log.c has one destination of messages. */
 #include "host/stall/async_log.h"
 
 #include <fcntl.h>
@@ -52,10 +52,10 @@ bool async_log_end(void)
 {
 	if (writer.write_fd < 0)
 		return false;
-	log_to(-1); /* nobody else writes there: its end is the thread's */
+	log_to(-1); /* nobody else writes there: the thread keeps track of its end */
 	util_close(&writer.write_fd);
 	if (!async_call_wait(&writer.call, END_MS))
-		return false; /* it has the descriptor, and we end */
+		return false; /* it uses the descriptor, and we are ending */
 	log_to(writer.to);
 	util_close(&writer.read_fd);
 	async_call_free(&writer.call);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See clock.h. Knows neither what is waited for nor what becomes of it. */
+/* See clock.h. Knows neither what is waited for nor the consequences. */
 #include "host/stall/clock.h"
 
 #include <stdbool.h>
@@ -8,11 +8,11 @@
 #include "base/util.h"
 #include "host/process.h"
 
-/* 6 ms in 3 s: asking again costs some 50 us, and once in a second or less often. */
+/* 6 ms in 3 s: a retry costs some 50 us, and comes once a second or less often. */
 #define AGAIN_OF 500
 #define AGAIN_NS (3 * NSEC_PER_SEC / AGAIN_OF)
 
-/* Whether TID is in an uninterruptible wait. That cannot be known: no. */
+/* Is TID in an uninterruptible wait? False where that cannot be known. */
 static bool in_wait(pid_t tid)
 {
 	autofree char *text = NULL;
@@ -20,7 +20,7 @@ static bool in_wait(pid_t tid)
 
 	if (process_text(tid, "stat", PROCESS_TEXT_MAX, &text, NULL) < 0)
 		return false;
-	state = strrchr(text, ')'); /* of its name, which may have some itself; what follows has none */
+	state = strrchr(text, ')'); /* of its name, which may contain some itself; what follows has none */
 	return state && state[1] == ' ' && state[2] == 'D';
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether a thread or process stands still in the kernel, waiting for a server that does not answer.
+ * Does a thread or process stand still in the kernel, waiting for a server that does not answer?
  *
- * Its CPU time tells. It does not change where nothing wakes who waits (FUSE); who asks again and again from inside
- * of its system call (NFS, at each timeout) uses very little, in an uninterruptible wait (state D) whenever one looks.
- * What goes on by itself, and be it by a sleep of a second at a time, is found in other states.
+ * Its CPU time shows it. It does not change where nothing wakes the waiting thread (FUSE); a thread that
+ * retries again and again from inside its system call (NFS, at each timeout) uses very little, in an
+ * uninterruptible wait (state D) at every look. A thread that makes progress by itself, even by sleeps of a
+ * second at a time, is found in other states.
  */
 #ifndef HOST_STALL_CLOCK_H
 #define HOST_STALL_CLOCK_H
@@ -18,10 +19,10 @@ struct stall_clock {
 	uint64_t used_ns;  /* CPU time then */
 };
 
-/* TID, as of /proc, has used so much CPU time up to NOW_NS. */
+/* TID, as of /proc, has used this much CPU time up to NOW_NS. */
 void stall_clock_begin(struct stall_clock *s, pid_t tid, uint64_t used_ns, uint64_t now_ns);
 
-/* To be called again and again, each second at least: for how long it has stood still at NOW_NS, ns. */
+/* To be called again and again, each second at least: returns for how long it has stood still at NOW_NS, ns. */
 uint64_t stall_clock_ns(struct stall_clock *s, uint64_t used_ns, uint64_t now_ns);
 
 #endif

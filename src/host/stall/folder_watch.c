@@ -16,7 +16,7 @@ static void ask(void *ctx)
 	a->refused = fstat(a->fd, &st) < 0 ? -errno : 0;
 	a->gone = !a->refused && st.st_nlink == 0;
 	a->error = space_look(&a->space, a->fd, a->min_free);
-	if (a->error == -ESTALE) /* what it is, the client may still know by heart */
+	if (a->error == -ESTALE) /* the client may still have its attributes cached */
 		a->refused = a->error;
 }
 
@@ -27,7 +27,7 @@ bool folder_watch_ask(struct folder_watch *l, int fd, uint64_t min_free, int wai
 		if (async_call_begin(&l->call, ask, &l->answer) < 0)
 			return false;
 	}
-	/* who has not answered for so long is not waited for at every look */
+	/* a server that has not answered for so long is not waited for at every look */
 	if (!async_call_wait(&l->call, folder_watch_hangs(l) ? 0 : wait_ms))
 		return false;
 	if (!l->answer.error)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The look at the trace folder that is due each second: is it there, what space is left, does its file
- * system answer at all? Control plane; they are asked by an async_call, so that a server that is gone holds up
- * nobody.
+ * The look at the trace folder each second: does it exist, how much space is left, does its file system
+ * answer at all? Control plane; an async_call makes the requests, so that a server that is gone holds up
+ * nothing.
  */
 #ifndef HOST_STALL_FOLDER_WATCH_H
 #define HOST_STALL_FOLDER_WATCH_H
@@ -19,14 +19,14 @@ struct folder_watch {
 		int error; /* of the space: 0 or -errno */
 		int refused;
 		bool gone;
-	} answer; /* the thread's while it asks */
-	/* as answered last */
+	} answer; /* the thread's while its call is in flight */
+	/* as of the last answer */
 	struct space space;
-	/* removed by somebody: what is written now would reach nobody, and take space all the same */
+	/* removed by another process: what is written now would reach nobody, but still take space */
 	bool gone;
 	/*
-	 * Its server says so of it, -errno: removed there, or not exported for now. Which of them ESTALE does
-	 * not tell, and the latter may be over in a minute.
+	 * The server's answer about it, -errno: removed there, or not exported for now. ESTALE does not
+	 * distinguish these, and the latter may be over in a minute.
 	 */
 	int refused;
 };
@@ -36,12 +36,12 @@ struct folder_watch {
 	}
 
 /*
- * Ask about the folder FD, unless the last question has no answer yet, and take the answer when it comes
- * within WAIT_MS. Whether it has: space and gone are as of now.
+ * Query the folder FD, unless the last query has no answer yet, and take the answer when it comes within
+ * WAIT_MS. Returns whether it has: space and gone are up to date then.
  */
 bool folder_watch_ask(struct folder_watch *l, int fd, uint64_t min_free, int wait_ms);
 
-/* Nobody has answered for 3 s. */
+/* There has been no answer for 3 s. */
 bool folder_watch_hangs(const struct folder_watch *l);
 
 #endif

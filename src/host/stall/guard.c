@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See guard.h. A thread for each stretch, joined at its end: there is none when the workload is forked and when
- * privileges are given up.
+ * See guard.h. A thread for each stretch, joined at its end: there is none when the workload is forked and
+ * when privileges are given up.
  */
 #include "host/stall/guard.h"
 
@@ -26,9 +26,9 @@
 
 static struct {
 	pthread_t thread;
-	clockid_t clock; /* the CPU time of who is watched */
+	clockid_t clock; /* the CPU time of the guarded thread */
 	pid_t tid;
-	int end_fd;	 /* -1: nobody is */
+	int end_fd;	 /* -1: none */
 	int code;
 	char what[NAME_MAX_SHOWN];
 } watched = { .end_fd = -1 };
@@ -54,7 +54,7 @@ int stall_guard_lost(void)
 	return background_caller_gone() ? 128 + SIGINT : 0;
 }
 
-/* What stands in the kernel is left there: it has nothing that anybody waits for. */
+/* A process that hangs in the kernel is left there: nobody waits for anything that it has. */
 static __attribute__((noreturn)) void leave(int lost)
 {
 	int code = watched.code == STALL_GUARD_BY_SIGNAL ? lost : watched.code;
@@ -94,7 +94,7 @@ void stall_guard_begin(const char *what, int code)
 	if (pthread_getcpuclockid(pthread_self(), &watched.clock))
 		return;
 	watched.end_fd = eventfd(0, EFD_CLOEXEC);
-	/* signals are not this thread's, but seen there as long as nobody has taken them */
+	/* this thread does not take signals, but sees them pending until another thread does */
 	if (watched.end_fd >= 0 && thread_start(&watched.thread, watch_main, NULL) < 0)
 		util_close(&watched.end_fd);
 }

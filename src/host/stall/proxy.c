@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See proxy.h. Before anything else has been made; it asks for no file where the trace goes, but has a child ask. */
+/*
+ * See proxy.h. Runs before anything else has been made; it does not access the file system of the trace
+ * itself, but has a child do so.
+ */
 #include "host/stall/proxy.h"
 
 #include <errno.h>
@@ -21,9 +24,9 @@
 #include "host/stall/guard.h"
 
 #define DEFAULT_OUT "traces/"
-#define ENOUGH 3	       /* times that one has been asked to end ... */
+#define ENOUGH 3	       /* number of requests to end ... */
 #define ENOUGH_WAIT_S 10       /* ... and this after the last */
-#define HELD_S 3	       /* that it has been killed, and is there */
+#define HELD_S 3	       /* how long it may remain after SIGKILL */
 
 /* statfs(2)'s f_type; <linux/magic.h> of the oldest kernel that we build on names fewer than half of them. */
 static const struct {
@@ -37,7 +40,7 @@ static const struct {
 	{ 0x786f4256, "vboxsf" }, { 0x013111a8, "ibrix" }, { 0x20030528, "orangefs" },
 };
 
-static pid_t front;	   /* in the one that traces */
+static pid_t front;	   /* in the process that traces */
 static int proxy_fd = -1;
 
 bool proxy_is_remote(unsigned long fs_type)
@@ -48,7 +51,7 @@ bool proxy_is_remote(unsigned long fs_type)
 	return false;
 }
 
-/* Where OUT's folder will be made, as far as it is there yet and can be known already. */
+/* Finds where OUT's folder will be made, as far as it exists yet and can be known already. */
 static bool is_remote(const char *out)
 {
 	char path[4096];
@@ -58,7 +61,7 @@ static bool is_remote(const char *out)
 	snprintf(path, sizeof(path), "%s%s", *out == '/' ? "" : "./", out);
 	path[strcspn(path, "%")] = '\0';
 	while (statfs(path, &fs) < 0) {
-		/* a home that root may not look into: whoever refuses that is a server */
+		/* a home that root may not enter: only a server refuses that */
 		if (errno == EACCES && geteuid() == 0)
 			return true;
 		slash = strrchr(path, '/');
@@ -71,10 +74,10 @@ static bool is_remote(const char *out)
 	return proxy_is_remote((unsigned long)(uint32_t)fs.f_type);
 }
 
-/* A child asks, which may be held in the kernel; who waits for it here can be ended. */
+/* A child makes the request, which may hang in the kernel; the waiting parent can be ended. */
 static bool ask(const char *out)
 {
-	bool is = true; /* that there is no answer is one */
+	bool is = true; /* no answer is an answer */
 	int fds[2];
 	pid_t pid;
 
@@ -99,11 +102,11 @@ static bool ask(const char *out)
 	return is;
 }
 
-/* --- in front --------------------------------------------------------------------------------------- */
+/* --- the proxy --------------------------------------------------------------------------------------- */
 
 static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 
-/* A terminal's keys have reached the other one too. True: it was to end it. */
+/* A terminal's keys have reached the other process too. Returns true when the signal was to end it. */
 static bool pass_on(int fd, pid_t pid)
 {
 	struct signalfd_siginfo si;
@@ -117,7 +120,7 @@ static bool pass_on(int fd, pid_t pid)
 	return sig == SIGINT || sig == SIGTERM;
 }
 
-/* As the other one has ended. */
+/* End as the other process has ended. */
 static int status_of(pid_t pid)
 {
 	int status;
@@ -126,7 +129,7 @@ static int status_of(pid_t pid)
 		return EXIT_DLTRACED;
 	if (!WIFSIGNALED(status))
 		return WEXITSTATUS(status);
-	prctl(PR_SET_DUMPABLE, 0); /* one core of the two is enough */
+	prctl(PR_SET_DUMPABLE, 0); /* one core file is enough */
 	signal(WTERMSIG(status), SIG_DFL);
 	kill(getpid(), WTERMSIG(status));
 	return 128 + WTERMSIG(status);
@@ -168,7 +171,7 @@ static int in_front(pid_t pid, int said_fd, const sigset_t *mask)
 	return signal_fd < 0 ? status_of(pid) : stand(pid, said_fd, signal_fd);
 }
 
-/* --- behind ----------------------------------------------------------------------------------------- */
+/* --- the process behind it --------------------------------------------------------------------------- */
 
 pid_t proxy_pid(void)
 {
@@ -193,7 +196,7 @@ void proxy_leave(int code)
 		(void)!write(proxy_fd, &code, sizeof(code));
 }
 
-/* What is ignored stays so, as under nohup(1). */
+/* Ignored signals stay ignored, as under nohup(1). */
 static void fill_mask(sigset_t *mask)
 {
 	struct sigaction action;

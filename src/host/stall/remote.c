@@ -11,7 +11,7 @@
 #include "host/stall/async_call.h"
 
 #define PAGE 4096
-#define DEADLINE_MS 2000 /* what is there takes microseconds; a page from a busy disk, more */
+#define DEADLINE_MS 2000 /* resident memory takes microseconds; a page from a busy disk, more */
 
 struct reading {
 	struct async_call call;
@@ -21,7 +21,7 @@ struct reading {
 	char text[REMOTE_STRING_MAX];
 };
 
-static bool stuck; /* atomic: one thread that hangs is enough */
+static bool stuck; /* atomic: one hanging thread is enough */
 
 /* In two pieces: the string may end just before unmapped memory, which makes its piece fail. */
 static void read_text(void *ctx)
@@ -53,7 +53,7 @@ ssize_t remote_string(pid_t pid, uint64_t addr, char buf[REMOTE_STRING_MAX])
 	n = async_call_begin(&r->call, read_text, r);
 	if (!n && !async_call_wait(&r->call, DEADLINE_MS)) {
 		__atomic_store_n(&stuck, true, __ATOMIC_RELAXED);
-		return -ETIMEDOUT; /* and R is the thread's for good */
+		return -ETIMEDOUT; /* and R belongs to the thread for good */
 	}
 	if (!n)
 		n = r->n;
