@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The collectors: which to start, watching, the one restart, the stop. Control plane, on the main
- * thread. Knows nothing of what the tools print (kinds.c). Logs, once per tool, when one
- * cannot be had or is gone.
+ * The collectors: choosing, starting, watching, the one restart, the stop. Control plane, on the main
+ * thread. Knows nothing of what the tools print (kinds.c). Logs, once per tool, when one is missing or has
+ * ended.
  */
 #include "collectors/collectors.h"
 
@@ -63,7 +63,7 @@ uint64_t collectors_each_s(uint64_t each_ns, long n_cpus)
 	return n_cpus > SINGLES_ALWAYS_CPUS ? SINGLES_S : 0;
 }
 
-/* Samples, and not time, are counted: of those of INTERVAL_S one each EACH_S at least. */
+/* Samples, not time, are counted: of samples INTERVAL_S apart one each EACH_S at least. */
 static uint64_t singles_every(const struct collector_kind *k, uint64_t each_s, uint64_t interval_s)
 {
 	return k->whole_machine ? (each_s + interval_s - 1) / interval_s : 0;
@@ -85,7 +85,7 @@ static void describe_missing(struct collector *c)
 		snprintf(c->state, sizeof(c->state), "cannot be run: %s", strerror(-c->error));
 }
 
-/* What cannot be run is noted in C; only a failing file or pipe is an error. */
+/* A tool that cannot be run is noted in C; only a failing file or pipe is an error. */
 static int start_one(struct collector *c, int dirfd, const struct sink_split *split)
 {
 	int fds[2], r;
@@ -184,8 +184,8 @@ static int watch(struct collector *c)
 }
 
 /*
- * Say in the file that there is a gap. The newline ends what the dead tool had begun; only where
- * the pipe has room, since a stalled reader must not stall us.
+ * Mark the gap in the file. The newline ends the dead tool's last line; written only where the pipe has
+ * room, since a stalled reader must not stall us.
  */
 static void note_restart(struct collector *c)
 {
@@ -294,7 +294,7 @@ void collectors_stop(struct collectors *cs, struct loop *loop)
 		if (ends[i])
 			snprintf(c->state, sizeof(c->state), "%s%s", ends[i],
 				 c->restarts ? after_restart : "");
-		/* Not by EOF alone: what hangs in the kernel keeps its end of the pipe. */
+		/* Not by EOF alone: a process that hangs in the kernel keeps its end of the pipe open. */
 		atomic_store(&c->done, true);
 		util_close(&c->write_fd);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of collectors: one entry is one tool, the way it is called. Const data. */
+/* The table of collectors: one entry is one tool and its command line. Const data. */
 #include "collectors/kinds.h"
 
 #include <errno.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is known of each collector's tool: how to call and stop it, and how its text reads. Const
- * data for collectors.c and process.c (which run the tools) and rows.c (which
- * reads their lines).
+ * Each collector's tool: its command line, how to stop it, and the form of its text. Const data for
+ * collectors.c and process.c (which run the tools) and rows.c (which reads their lines).
  */
 #ifndef COLLECTORS_KINDS_H
 #define COLLECTORS_KINDS_H
@@ -15,10 +14,10 @@ struct collector_kind {
 	const char *name; /* as in --collectors */
 	const char *file;
 	const char *help;
-	const char *argv[8];	     /* the interval in whole seconds is put behind it */
-	unsigned int max_interval_s; /* the tool takes no longer one; 0: any */
+	const char *argv[8];	     /* the interval in whole seconds is appended */
+	unsigned int max_interval_s; /* the tool's longest interval; 0: any */
 	int stop_signal;
-	const char *loss;   /* what the trace lacks without the tool */
+	const char *loss;   /* the data that the trace lacks without the tool */
 	const char *remedy; /* how to get the tool */
 	const char *vendor; /* of the PCI devices that it is about; NULL: of no device */
 
@@ -38,7 +37,10 @@ extern const struct collector_kind collector_kinds[COLLECTOR_KINDS];
 const char *collectors_file(unsigned int i);
 /* Whether the machine below ROOT ("": this one) has a PCI device of VENDOR ("0x10de"), or a node of its driver. */
 bool collectors_vendor_there(const char *root, const char *vendor);
-/* The kinds that LIST names ("cpu,gpu", "none", NULL: all), a bit each; or -EINVAL, and *BAD is the rest of it from what is no name. */
+/*
+ * Returns the kinds in LIST ("cpu,gpu", "none", NULL: all), a bit each; or -EINVAL, with *BAD at the first
+ * unknown name.
+ */
 int collectors_parse(const char *list, const char **bad);
 
 #endif

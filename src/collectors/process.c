@@ -30,8 +30,8 @@
 static char *const tool_environ[] = { (char *)"TZ=UTC", (char *)"S_TIME_FORMAT=ISO", (char *)"S_COLORS=never", NULL };
 
 /*
- * A file for the tool's stderr that takes its first page and refuses the rest: the tool can never
- * block on it, and nobody has to read it along. -1: it has to do without.
+ * A file for the tool's stderr that takes its first page and refuses the rest: the tool can never block on
+ * it, and nobody has to read it meanwhile. -1: the tool runs without one.
  */
 static int stderr_file(void)
 {
@@ -43,8 +43,8 @@ static int stderr_file(void)
 }
 
 /*
- * As USER, or without one as ourselves, and in either case without capabilities: the tools need none,
- * what they print comes from all over the machine. 0 or -errno.
+ * Become USER, or without one stay ourselves, in either case without capabilities:
+ * the tools need none to show the whole machine. 0 or -errno.
  */
 static int give_up_privileges(const struct workload_user *user)
 {
@@ -54,8 +54,8 @@ static int give_up_privileges(const struct workload_user *user)
 }
 
 /*
- * The child, up to its exec: only async-signal-safe calls, other threads may hold locks. EXEC_FD
- * tells the parent why it failed.
+ * The child, up to its exec: only async-signal-safe calls, as other threads may hold locks. EXEC_FD returns
+ * the reason of a failure to the parent.
  */
 static void __attribute__((noreturn))
 run_tool(const struct collector *c, const char *path, char *const argv[], char *const env[], int null_fd, int exec_fd,
@@ -64,9 +64,9 @@ run_tool(const struct collector *c, const char *path, char *const argv[], char *
 	int err = -give_up_privileges(c->user);
 
 	/*
-	 * A session of its own, so that ^C at the terminal does not reach it. It must not outlive us
-	 * even when we are killed; prctl(2): the signal comes when the *thread* that forked ends, and
-	 * becoming another user forgets about it.
+	 * A session of its own, so that ^C at the terminal does not reach it. It must not outlive us even
+	 * when we are killed; prctl(2): the signal comes when the *thread* that forked ends, and becoming
+	 * another user clears the setting.
 	 */
 	setsid();
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -77,7 +77,7 @@ run_tool(const struct collector *c, const char *path, char *const argv[], char *
 	    dup2(c->stderr_fd < 0 ? null_fd : c->stderr_fd, STDERR_FILENO) >= 0 &&
 	    (exec_fd == LAST_FD || dup3(exec_fd, LAST_FD, O_CLOEXEC) >= 0)) {
 		exec_fd = LAST_FD;
-		/* Ours are close-on-exec; what we were started with may not be. From Linux 5.9 on. */
+		/* Ours are close-on-exec; inherited ones may not be. From Linux 5.9 on. */
 		close_range(LAST_FD + 1, ~0U, 0);
 		execve(path, argv, env);
 	}
@@ -150,7 +150,7 @@ bool collector_reap(struct collector *c)
 	return !collector_is_running(c);
 }
 
-/* The first line that the tool wrote to its stderr, fit to be shown on a terminal. */
+/* The first line of the tool's stderr, made safe for a terminal. */
 static void first_error(const struct collector *c, char *buf, size_t size)
 {
 	ssize_t n = pread(c->stderr_fd, buf, size - 1, 0);

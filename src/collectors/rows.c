@@ -2,9 +2,9 @@
 /*
  * From a tool's text to the rows of its file. Drain thread; knows nothing of processes.
  *
- * Columns are the tool's own: they come from the header line that it prints, so that another
- * version with other columns needs no change here. Only lines that fit the header in force become
- * rows; whatever else a tool says stays in the file as a comment.
+ * Columns are the tool's own: they come from the header line that it prints, so that another version with
+ * other columns needs no change here. Only lines that fit the header in force become rows; all other text
+ * stays in the file as a comment.
  */
 #include <errno.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static struct span trim(struct span s)
 	return s;
 }
 
-/* The first word of REST, which is then what comes behind it. False: there is none. */
+/* Cuts the first word off REST. Returns false when there is none. */
 static bool next_word(struct span *rest, struct span *word)
 {
 	*rest = trim(*rest);
@@ -63,7 +63,7 @@ static unsigned int count_words(struct span line)
 	return n;
 }
 
-/* So do clocks and dates, and no banner, average or message. */
+/* Clocks and dates do too, but no banner, average or message. */
 static bool begins_with_digit(struct span s)
 {
 	return s.p < s.end && *s.p >= '0' && *s.p <= '9';
@@ -84,7 +84,7 @@ static bool has_header(const struct collector *c)
 	return c->columns[0];
 }
 
-/* Line 2 is the header, so what a tool says before it has to wait. */
+/* Line 2 is the header, so text that a tool prints before it has to wait. */
 static void put_comment(struct collector *c, const char *text, size_t len)
 {
 	if (has_header(c)) {
@@ -139,7 +139,7 @@ static void header_line(struct collector *c, struct span line)
 		c->n_columns = n;
 		c->header_repeated = true;
 	} else if (c->n_columns || !has_header(c)) {
-		/* Other columns than line 2 says: what follows must not pass for rows. */
+		/* Other columns than in line 2: the lines after it must not pass for rows. */
 		c->n_columns = 0;
 		comment_line(c, line);
 	}
@@ -161,8 +161,8 @@ static bool is_row(const struct collector *c, bool hash, struct span line)
 }
 
 /*
- * One of the many rows of a sample that not each of them has. Samples are counted, by the row
- * that begins them, since a late one must not shift those that come after it.
+ * Is this one of the many rows that only some samples have? Samples are counted, by the row that begins
+ * them, since a late one must not shift those after it.
  */
 static bool is_thinned_out(struct collector *c, struct span line)
 {
@@ -273,7 +273,7 @@ static void finish(struct collector *c)
 bool collector_read(struct collector *c, const struct clock_map *clock)
 {
 	static const char noise[] = "# 1 MiB without a row: not read any further\n";
-	/* Asked before the read: what was written before the end is in the pipe by then. */
+	/* Read before the pipe: everything written before the end is in the pipe by then. */
 	bool done = atomic_load(&c->done);
 	char buf[1 << 16]; /* a pipe's usual capacity */
 	ssize_t n;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See archiver.h: the thread, and the list of what is there. Segments come in by an atomic list and an
- * eventfd, without a lock; the lock is between this thread and the control plane, which reads the list
- * for the manifest. What is done with segments is in archiver_drop.c and archiver_pack.c.
+ * See archiver.h: the thread, and the list of segments. Segments come in by an atomic list and an eventfd,
+ * without a lock; the lock is between this thread and the control plane, which reads the list for the
+ * manifest. The work on segments is in archiver_drop.c and archiver_pack.c.
  */
 #include "drain/archiver.h"
 
@@ -27,10 +27,10 @@
 #include "host/rights/privileges.h"
 #include "trace/pack.h"
 
-#define LOOK_MS 1000 /* at what grows, with --keep */
-#define OVER_SAID_AFTER 5 /* seconds */
+#define LOOK_MS 1000 /* interval of the look at growing files, with --keep */
+#define OVER_LOGGED_AFTER 5 /* seconds */
 #define LOWEST_NICE 19
-/* ioprio_set(2) has no header: best effort, the lowest of its levels. Idle may never get its turn. */
+/* ioprio_set(2) has no header: best effort, the lowest of its levels. The idle class may never get its turn. */
 #define IOPRIO_LOWEST (2 << 13 | 7)
 #define IOPRIO_THREAD 1
 /* The system writes what is 30 s old, and looks every 5 s (vm.dirty_expire_centisecs): twice that. */
@@ -57,7 +57,7 @@ void archiver_closed(void *ctx, const struct sink_segment *seg)
 	struct archiver_segment *s = malloc(sizeof(*s));
 	struct archiver *k = ctx;
 
-	if (!s) /* it stays as it is, plain, and in no list */
+	if (!s) /* it stays as it is, plain, and unlisted */
 		return;
 	*s = (struct archiver_segment){ .seg = *seg, .stored_bytes = seg->bytes, .fd = -1 };
 	while (s->file < k->n_files && k->files[s->file].sink->base != seg->base)
@@ -73,11 +73,11 @@ bool archiver_wants_split(struct archiver *k)
 	return __atomic_exchange_n(&k->want_split, false, __ATOMIC_RELAXED);
 }
 
-/* --- the list of what is there -------------------------------------------------------------------- */
+/* --- the list of segments ------------------------------------------------------------------------- */
 
 void archiver_forget(struct archiver *k, size_t i)
 {
-	util_close(&k->segments[i]->fd); /* not with the lock: a server may be asked */
+	util_close(&k->segments[i]->fd); /* not under the lock: it may be a request to a server */
 	pthread_mutex_lock(&k->lock);
 	free(k->segments[i]);
 	k->n--;
@@ -85,7 +85,7 @@ void archiver_forget(struct archiver *k, size_t i)
 	pthread_mutex_unlock(&k->lock);
 }
 
-/* The trace folder is its user's: the file behind a name is believed only when it is the inode that we have closed. */
+/* The trace folder is its user's: a file is only trusted when it is the inode that we have closed. */
 int archiver_open(const struct archiver *k, const struct archiver_segment *s)
 {
 	char name[NAME_MAX + 1];
@@ -101,9 +101,9 @@ int archiver_open(const struct archiver *k, const struct archiver_segment *s)
 	return TAKE_FD(fd);
 }
 
-/* --- what the disk may yet refuse of what the system has taken of them --------------------------------- */
+/* --- late refusals by the disk ---------------------------------------------------------------------- */
 
-/* An error that nobody has been told of yet is told to who opens the file now. */
+/* An error that has not been reported yet is returned to the next opener of the file. */
 static void watch(struct archiver *k, struct archiver_segment *s)
 {
 	unsigned int n = 0;
@@ -223,7 +223,7 @@ static void *archiver_main(void *ctx)
 	if (k->o.pack != PACK_NONE && packer_init(&p, k->o.pack) < 0)
 		k->o.pack = PACK_NONE;
 	while (!ending) {
-		/* asked before what was handed over is taken */
+		/* read before the list of handed-over segments is taken */
 		ending = is_set(&k->ending);
 		do {
 			take_handed(k);
@@ -297,15 +297,15 @@ void archiver_say(struct archiver *k, const char *dir)
 {
 	int error = __atomic_load_n(&k->error, __ATOMIC_RELAXED);
 
-	if (error && !k->error_said)
+	if (error && !k->error_logged)
 		log_warn("cannot compress a part of the trace in %s: %s; it stays as it is, and is tried again",
 			 dir, strerror(-error));
-	k->error_said = error;
+	k->error_logged = error;
 	k->over_for = __atomic_load_n(&k->over, __ATOMIC_RELAXED) ? k->over_for + 1 : 0;
-	if (k->over_for == OVER_SAID_AFTER && !k->over_said) {
+	if (k->over_for == OVER_LOGGED_AFTER && !k->over_logged) {
 		log_warn("%s takes more than --keep: rows are dropped as soon as they can be; marks, processes and the names of files stay as long as they fit",
 			 dir);
-		k->over_said = true;
+		k->over_logged = true;
 	}
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See archiver.h: the oldest segments go when the trace has grown beyond --keep, their sums into rollup.out before. */
+/*
+ * See archiver.h: the oldest segments are dropped when the trace has grown beyond --keep, after their sums
+ * went into rollup.out.
+ */
 #include <limits.h>
 #include <unistd.h>
 
@@ -9,7 +12,7 @@
 #include "trace/reader.h"
 #include "trace/record.h"
 
-#define ROLLUP_AHEAD_BYTES (256U << 10) /* what is dropped on a full disk is summed up all the same */
+#define ROLLUP_AHEAD_BYTES (256U << 10) /* segments dropped on a full disk are summed up all the same */
 
 int archiver_begin_to_drop(struct archiver *k)
 {
@@ -26,7 +29,10 @@ int archiver_begin_to_drop(struct archiver *k)
 	return r;
 }
 
-/* What each file takes, growing and closed, into BYTES[k->n_files]; the trace, rollup.out too. */
+/*
+ * Fills BYTES[k->n_files] with each file's size, growing and closed; returns the trace's, rollup.out
+ * included.
+ */
 static uint64_t count_bytes(const struct archiver *k, uint64_t bytes[static ARCHIVER_FILES_MAX])
 {
 	uint64_t sum = util_counted(&k->rollup.file_bytes);
@@ -45,7 +51,10 @@ static uint64_t count_bytes(const struct archiver *k, uint64_t bytes[static ARCH
 	return sum;
 }
 
-/* The oldest segment by its last row, of any file with rows, or of the reference file OF; k->n: there is none. */
+/*
+ * Returns the oldest segment by its last row, of any file with rows, or of the reference file OF; k->n:
+ * there is none.
+ */
 static size_t oldest(const struct archiver *k, const struct archiver_file *of)
 {
 	size_t best = k->n;
@@ -61,7 +70,10 @@ static size_t oldest(const struct archiver *k, const struct archiver_file *of)
 	return best;
 }
 
-/* The reference file that takes most, where they alone are more than may be kept: a day of clocks is no reason to drop marks. */
+/*
+ * Returns the largest reference file, where these alone exceed --keep: a day of clocks is no reason to drop
+ * marks.
+ */
 static const struct archiver_file *largest_reference(const struct archiver *k, const uint64_t bytes[static ARCHIVER_FILES_MAX])
 {
 	unsigned int best = k->n_files;
@@ -77,7 +89,7 @@ static const struct archiver_file *largest_reference(const struct archiver *k, c
 	return sum > k->o.keep_bytes ? &k->files[best] : NULL;
 }
 
-/* The one that goes next: rows, and what they are read with only when no row is left to go. k->n: none may. */
+/* Returns the next one to drop: rows, and reference files only when no more rows can go. k->n: none. */
 static size_t next_to_drop(const struct archiver *k, const uint64_t bytes[static ARCHIVER_FILES_MAX])
 {
 	const struct archiver_file *reference;
@@ -89,7 +101,7 @@ static size_t next_to_drop(const struct archiver *k, const uint64_t bytes[static
 	return reference ? oldest(k, reference) : k->n;
 }
 
-/* Its roll-up into rollup.out, on the disk. How many rows. */
+/* Writes its roll-up into rollup.out, on the disk. Returns the number of rows. */
 static int64_t sum_up(struct archiver *k, const struct archiver_segment *s)
 {
 	int fd = archiver_open(k, s);
@@ -121,7 +133,7 @@ static void drop(struct archiver *k, size_t i)
 
 	if (rows < (int64_t)s->seg.rows)
 		util_count(&k->not_summed, s->seg.rows - (uint64_t)MAX(rows, 0));
-	/* under both names, should the plain one have been left over */
+	/* under both names, in case the plain one was left over */
 	for (enum pack pack = PACK_NONE; pack <= s->pack; pack++) {
 		segment_format(name, s->seg.base, s->seg.nr, pack);
 		if (pack == PACK_NONE || pack == s->pack)
@@ -133,7 +145,7 @@ static void drop(struct archiver *k, size_t i)
 	archiver_forget(k, i);
 }
 
-/* Back to what may be kept. What grows is no segment yet: it has to be closed first. */
+/* Drop until the trace is within --keep. A growing file is not a segment yet: it has to be closed first. */
 void archiver_hold_to_keep(struct archiver *k)
 {
 	uint64_t bytes[ARCHIVER_FILES_MAX];

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Between archiver.c (the thread, and what there is), archiver_drop.c and archiver_pack.c; all on its thread. */
+/* Shared by archiver.c (the thread and the list), archiver_drop.c and archiver_pack.c; all on its thread. */
 #ifndef DRAIN_ARCHIVER_IMPL_H
 #define DRAIN_ARCHIVER_IMPL_H
 
 #include "drain/archiver.h"
 #include "trace/pack.h"
 
-/* The file of S as it is there: a descriptor, or -errno; -ESTALE: it is another one by now. */
+/* Opens the file of S: a descriptor, or -errno; -ESTALE: it is another one by now. */
 int archiver_open(const struct archiver *k, const struct archiver_segment *s);
-/* The I-th segment is there no more. */
+/* The I-th segment no longer exists. */
 void archiver_forget(struct archiver *k, size_t i);
 
-/* archiver_drop.c: what --keep takes before the start, rollup.out. 0 or -errno. */
+/* archiver_drop.c: prepare --keep before the start: rollup.out. 0 or -errno. */
 int archiver_begin_to_drop(struct archiver *k);
-/* Drop what is more than may be kept. */
+/* Drop what exceeds --keep. */
 void archiver_hold_to_keep(struct archiver *k);
 
-/* archiver_pack.c: how many there are to pack. */
+/* archiver_pack.c: returns how many segments are to be packed. */
 uint64_t archiver_to_pack(const struct archiver *k);
-/* Pack one. False: there is none to pack, or it cannot be done now. */
+/* Pack one. Returns false when there is none to pack, or it cannot be done now. */
 bool archiver_pack_one(struct archiver *k, struct packer *p);
 
 #endif

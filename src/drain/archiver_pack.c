@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See archiver.h: closed segments packed. A packed file is written under a name of the moment, synced,
+ * See archiver.h: closed segments packed. A packed file is written under a temporary name, synced and
  * renamed, and only then the plain one is removed: killed at any point, one of them is whole, and readers
- * take the plain one where both are.
+ * take the plain one where both exist.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ uint64_t archiver_to_pack(const struct archiver *k)
 	return n;
 }
 
-/* FROM, which is S, packed into a file of the name TMP, which is *ST then and has *PACKED bytes. 0 or -errno. */
+/* Packs FROM, which is S, into a file of the name TMP, returning its *ST and *PACKED bytes. 0 or -errno. */
 static int write_packed(struct archiver *k, struct packer *p, const struct archiver_segment *s, int from,
 			const char *tmp, struct stat *st, uint64_t *packed)
 {
@@ -69,7 +69,7 @@ static int pack_segment(struct archiver *k, struct packer *p, struct archiver_se
 		return r;
 	}
 	unlinkat(k->dirfd, plain, 0);
-	util_close(&s->fd); /* what is packed is on the disk */
+	util_close(&s->fd); /* the packed data is on the disk */
 	pthread_mutex_lock(&k->lock);
 	s->pack = k->o.pack;
 	s->seg.dev = st.st_dev;
@@ -81,7 +81,7 @@ static int pack_segment(struct archiver *k, struct packer *p, struct archiver_se
 	return 0;
 }
 
-/* The next one that is to be packed, and not just failed. */
+/* Returns the next one to pack that has not just failed. */
 static struct archiver_segment *next_to_pack(const struct archiver *k)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
@@ -95,7 +95,7 @@ static struct archiver_segment *next_to_pack(const struct archiver *k)
 	return NULL;
 }
 
-/* Some have failed, and are as they were: another that is packed does not make good for them. */
+/* Failed segments are unchanged: packing another does not clear their failure. */
 static bool any_failed(const struct archiver *k)
 {
 	for (size_t i = 0; i < k->n; i++)

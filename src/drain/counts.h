@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What became of all that was seen, as far as it is known by now. The control plane adds it up; metrics print it. */
+/*
+ * The fate of everything that was seen, as far as it is known by now. The control plane adds it up; metrics
+ * print it.
+ */
 #ifndef DRAIN_COUNTS_H
 #define DRAIN_COUNTS_H
 
@@ -13,15 +16,15 @@ struct probe_counts {
 	uint64_t calls;	   /* of those, written */
 	uint64_t rows;	   /* in the file */
 	uint64_t bytes;
-	uint64_t lost;	   /* have no row in a file; the sum of: */
+	uint64_t lost;	   /* without a row in a file; the sum of: */
 	uint64_t lost_by[LOSSES];
 	uint64_t unsure;   /* of the rows: the disk may not have them */
-	uint64_t late;	   /* rows behind a later one */
+	uint64_t late;	   /* rows after a later one */
 	uint64_t unmatched; /* seen, but neither written, lost nor in flight */
 	uint64_t filtered;
-	uint64_t foreign; /* not told: of others than the trace's owner */
+	uint64_t foreign; /* left out: of other users than the trace's owner */
 	uint64_t unseen;  /* that the kernel did not report to a hook: of LOST; of sched switches within its sums */
-	uint64_t unread;  /* writes to the job's output, or their ends, that were not looked at for lines about phases */
+	uint64_t unread;  /* writes to the job's output, or their ends, that were not searched for lines about phases */
 	uint64_t dropped, dropped_bytes; /* of the rows and bytes, by --keep */
 	uint64_t summed;		 /* never written as rows: --rollup-only */
 };
@@ -29,7 +32,7 @@ struct probe_counts {
 struct counts {
 	struct probe_counts probes[DLT_PROBES];
 	uint64_t log_lost; /* bytes of the workload's output */
-	uint64_t skipped;  /* runs of the dispatcher, for calls of whomever: some may have been ours */
+	uint64_t skipped;  /* skipped runs of the dispatcher, for calls of any process: some may have been ours */
 };
 
 #endif

@@ -63,7 +63,7 @@ static bool list_matches(const struct config_list *list, const char *name)
 	return false;
 }
 
-/* Globs are slow and names are few: the verdict is kept per name. */
+/* Globs are slow and names are few: the verdict is cached per name. */
 static bool comm_matches(struct decode *d, const char comm[DLT_COMM_LEN])
 {
 	char name[DLT_COMM_LEN + 1] = {};
@@ -102,7 +102,7 @@ static void sum_up(struct decode *d, unsigned int probe, const struct dlt_hdr *r
 	util_count(&d->counts[probe].summed, 1);
 }
 
-/* For those who look on: rows of operations, whether they are written, summed up or lost. */
+/* For live views: rows of operations, whether they are written, summed up or lost. */
 static __attribute__((noinline)) void observe(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
 {
 	if (!(d->cfg->probes & d->observed & PROBE_BIT(probe)))
@@ -117,7 +117,7 @@ void decode_row(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
 {
 	struct sink *sink = &d->sinks[probe];
 
-	/* here and not before: what left out threads open, make or rename is what others go on to use */
+	/* here and not earlier: files that excluded threads open, make or rename are used by others later */
 	if (probes[probe]->flags & PROBE_OF_TARGET && !comm_kept(d, rec->comm)) {
 		util_count(&d->counts[probe].filtered, 1);
 		return;
@@ -130,7 +130,7 @@ void decode_row(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
 		sink_commit(sink, record_put_row(sink_begin(sink), probes[probe], rec, &d->ctx), rec->ts_ns);
 }
 
-/* Every file that a row names is known: rows of files.out come before those that use their FID. */
+/* Makes sure that every file of a row is known: rows of files.out come before those that use their FID. */
 static void files_before(struct decode *d, const struct probe *p, const struct dlt_hdr *rec)
 {
 	for (unsigned int i = 0; i < p->n_fields; i++)
@@ -167,10 +167,10 @@ static void files_row(struct decode *d, const struct dlt_hdr *hdr, struct file_e
 	struct {
 		struct dlt_files rec;
 		char path[DLT_PATH_MAX];
-	} row; /* not all of it is cleared for each file */
+	} row; /* only in part cleared for each file */
 
 	row.rec = (struct dlt_files){ .hdr = *hdr, .file = e->file };
-	e->lost_then = d->sinks[DLT_files].lost; /* from before: this row may be the next that is lost */
+	e->lost_then = d->sinks[DLT_files].lost; /* read before: this row may be the next that is lost */
 	if (len > sizeof(row.path)) {
 		/* it ends as the kernel's walk would: with the last component that fits */
 		for (len = sizeof(row.path); len && seg[len - 1]; len--)
@@ -184,7 +184,7 @@ static void files_row(struct decode *d, const struct dlt_hdr *hdr, struct file_e
 	decode_row(d, DLT_files, &row.rec.hdr);
 }
 
-/* A path as components from the last to the first, as the kernel walks one. */
+/* Writes a path as components from the last to the first, as the kernel walks one. */
 static size_t path_to_seg(char *dst, const char *path, size_t len)
 {
 	size_t at = 0;
@@ -202,7 +202,7 @@ static size_t path_to_seg(char *dst, const char *path, size_t len)
 	return at;
 }
 
-/* The segment that record_realpath() made E's path from. */
+/* Returns the segment that record_realpath() made E's path from. */
 static size_t entry_seg(const struct file_entry *e, char *seg)
 {
 	size_t skip = 0;
@@ -252,16 +252,16 @@ void decode_file(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_f
 		return;
 	}
 	files_row(d, hdr, e, seg, len);
-	/* opened by the job: not what it was started with, such as its log */
+	/* opened by the job: inherited files, such as its log, do not count */
 	if (hdr->probe == DLT_open && is_on(file, d->own_dev) && S_ISREG(file->mode) && !of_the_system(path, path_len))
 		atomic_store_explicit(&d->same_dev, true, memory_order_relaxed);
 }
 
 /*
- * A row for a file whose name never arrived, and again for one whose row may be among those that
- * files.out has lost since it was written. Apart, so that rows without it need no room for a path.
+ * Writes a row for a file whose name never arrived, and again for one whose row may be among those that
+ * files.out has lost since it was written. Not inlined, so that rows without it need no stack for a path.
  */
-static __attribute__((noinline)) void entry_tell(struct decode *d, const struct dlt_hdr *hdr,
+static __attribute__((noinline)) void entry_announce(struct decode *d, const struct dlt_hdr *hdr,
 						 struct file_entry *e)
 {
 	char seg[RECORD_PATH_MAX];
@@ -276,7 +276,7 @@ void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct 
 	struct file_entry *e = record_file(&d->ctx, id);
 
 	if (e && e->lost_then != d->sinks[DLT_files].lost)
-		entry_tell(d, hdr, e);
+		entry_announce(d, hdr, e);
 }
 
 void decode_files_again(struct decode *d, uint64_t now_ns)
@@ -310,7 +310,7 @@ struct dlt_file_id decode_path_moved(struct decode *d, const struct dlt_hdr *hdr
 		files_forget_path(d->ctx.files, new_path, new_len); /* a file that is known by another link, or not at all */
 	if (other)
 		entry_moved(d, hdr, other, path, len);
-	/* a folder need not have been opened to be renamed, so what is not known may be one */
+	/* a folder can be renamed without being opened, so an unknown file may be one */
 	if (new_path && (new_len != len || memcmp(path, new_path, len)) &&
 	    (!e || S_ISDIR(e->file.mode) || (swapped && (!other || S_ISDIR(other->file.mode)))))
 		files_move_below(d->ctx.files, path, len, new_path, new_len, swapped);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records to rows: checks what came out of a ring, narrows by thread name, keeps the FID table in
- * step, and gives each row to its probe's sink. Drain thread; does not know where records come from.
+ * Records to rows: checks the records that came out of a ring, filters by thread name, keeps the FID table
+ * up to date, and gives each row to its probe's sink. Drain thread; does not know where records come from.
  */
 #ifndef DRAIN_DECODE_H
 #define DRAIN_DECODE_H
@@ -27,10 +27,10 @@ struct printed;
 
 struct decode_counts {
 	uint64_t records;
-	uint64_t filtered; /* by --comm, --exclude-comm; of lines that were printed, those that say nothing new */
+	uint64_t filtered; /* by --comm, --exclude-comm; of printed lines, those without news */
 	uint64_t summed;   /* instead of a row: --rollup-only */
-	uint64_t unread;   /* writes to the job's output, or their ends, that were not looked at */
-	uint64_t bad;	   /* no record of ours: a defect */
+	uint64_t unread;   /* writes to the job's output, or their ends, that were not searched */
+	uint64_t bad;	   /* not a valid record: a defect */
 };
 
 #define COMM_CACHE 256
@@ -44,9 +44,9 @@ struct decode {
 	const struct config *cfg;
 	struct rollup *rollup; /* --rollup-only, else NULL */
 	probe_mask summed; /* mask of the probes whose rows it takes */
-	probe_mask observed; /* of those whose rows are operations */
+	probe_mask observed; /* of the probes whose rows are operations */
 	struct metrics *metrics; /* --metrics-file, else NULL: the control plane's */
-	struct lives *lives;	 /* somebody watches, else NULL: the drain's */
+	struct lives *lives;	 /* a client watches, else NULL: the drain's */
 	struct printed *printed; /* lines of the job's output, where they are asked for, else NULL: the drain's */
 	uint64_t reached_ns;	 /* TIMESTAMP of the last record out of a ring */
 	struct escape escape;
@@ -65,28 +65,29 @@ void decode_free(struct decode *d);
 /* One record of LEN bytes from a ring. */
 void decode_record(struct decode *d, const void *rec, uint32_t len);
 
-/* For probes' decode hooks: write REC as a row of PROBE, if that file is asked for. */
+/* For probes' decode hooks: write REC as a row of PROBE, if that file is written. */
 void decode_row(struct decode *d, unsigned int probe, const struct dlt_hdr *rec);
 
 /*
- * FILE has the path in segment SEG (LEN bytes): learn it; a row of files.out when it is new or has
- * moved. HDR gives the time.
+ * FILE has the path in segment SEG (LEN bytes): learn it, and write a row of files.out when it is new or
+ * has moved. HDR gives the time.
  */
 void decode_file(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file *file,
 		 const char *seg, size_t len);
 
-/* ID is used by a row: it must be in files.out, even when its name was lost. */
+/* A row uses ID: it must be in files.out, even when its name was lost. */
 void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file_id *id);
 
-/* At the end: rows again for all files whose rows may be among those that files.out has lost. */
+/* At the end: write again the rows of all files that files.out may have lost. */
 void decode_files_again(struct decode *d, uint64_t now_ns);
 
-/* in_flight.c: at the end, the row of CALL, which is still running at NOW_NS: with its LAT_NS so far and "?". */
+/* in_flight.c: at the end, write the row of CALL, still running at NOW_NS: with its LAT_NS so far and "?". */
 void in_flight_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns);
 
 /*
- * A file known by PATH is now NEW_PATH (NULL: gone): its identity, or ino 0. SWAPPED: what had that
- * name has PATH now. Files below a folder have rows of their new path at their next use, or at the end.
+ * The file known by PATH is now NEW_PATH (NULL: removed): returns its identity, or ino 0. SWAPPED: the file
+ * that had that name has PATH now. Files below a folder get rows with their new path at their next use, or
+ * at the end.
  */
 struct dlt_file_id decode_path_moved(struct decode *d, const struct dlt_hdr *hdr, const char *path,
 				     size_t len, const char *new_path, size_t new_len, bool swapped);

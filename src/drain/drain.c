@@ -26,17 +26,17 @@
 #include "trace/probe_mask.h"
 
 /*
- * No wake-ups by the kernel: a 64 MiB ring filled at 66 MB/s (the fastest storm of one CPU measured)
- * has 3 MB waiting after 50 ms. Smaller rings are looked at more often. All of them less often when for
- * a second there was nothing: a wake-up costs some 40 us however little there is.
+ * No wake-ups by the kernel: a 64 MiB ring filled at 66 MB/s (the fastest storm of one CPU measured) has 3
+ * MB waiting after 50 ms. Smaller rings are read more often, and all of them less often after a second
+ * without records: a wake-up costs some 40 us even without records.
  */
 #define PERIOD_NS (50 * NSEC_PER_MSEC)
 #define PERIOD_RING_BYTES (64ULL << 20)
 #define PERIOD_MIN_NS NSEC_PER_MSEC
 #define IDLE_ROUNDS 20
-#define IDLE_PERIODS 4 /* a period, then */
+#define IDLE_PERIODS 4 /* the period after that */
 #define CLOCK_TRIES 16
-#define FINAL_ROUNDS 1000 /* of a ms: hooks do not wait for who is in them, and a CPU may be stolen there */
+#define FINAL_ROUNDS 1000 /* of 1 ms: programs may still be in a hook, and a virtual CPU may be stolen there */
 
 static void on_record(void *ctx, const void *rec, uint32_t len)
 {
@@ -46,7 +46,7 @@ static void on_record(void *ctx, const void *rec, uint32_t len)
 	decode_record(d, rec, len);
 }
 
-/* Not for longer than a period: clock, log and collectors wait. Whether there was anything. */
+/* Not for longer than a period: clock, log and collectors wait. Returns whether there were records. */
 static bool round_once(struct drain *d)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), due = now + PERIOD_NS, n, begin_ns = now;
@@ -82,7 +82,7 @@ static void clock_tick(struct drain *d, bool step)
 	};
 	struct clock_reading r;
 
-	/* rows until now keep the map that was in force when they happened */
+	/* earlier rows keep the map that was in force when they happened */
 	round_once(d);
 	if (step && d->decode.printed)
 		printed_flush(d->decode.printed, &d->decode);
@@ -92,7 +92,7 @@ static void clock_tick(struct drain *d, bool step)
 
 static void drain_flush(struct drain *d)
 {
-	sink_flush(&d->decode.sinks[DLT_files]); /* names before those who use them */
+	sink_flush(&d->decode.sinks[DLT_files]); /* names before the rows that use them */
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (d->decode.sinks[i].fd >= 0)
 			sink_flush(&d->decode.sinks[i]);
@@ -112,7 +112,7 @@ static void each_sink(struct drain *d, void (*fn)(struct sink *s))
 			fn(&d->collectors->c[i].sink);
 }
 
-/* --rotate by time, all files at once; and when --keep cannot be held to otherwise. */
+/* --rotate by time, all files at once; and when --keep cannot be met otherwise. */
 static void split_by_time(struct drain *d)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
@@ -125,7 +125,7 @@ static void split_by_time(struct drain *d)
 		d->next_split_ns += d->split_ns;
 }
 
-/* --rollup-only: the sums of minutes that are over; what comes late is a row of its own. */
+/* --rollup-only: write the sums of minutes that are over; a late record makes a row of its own. */
 static void write_rollup(struct drain *d, bool end)
 {
 	const uint64_t grace_ns = 2 * NSEC_PER_SEC, minute_ns = 60 * NSEC_PER_SEC;
@@ -145,7 +145,7 @@ static void timer_ack(int fd)
 	uint64_t n;
 
 	if (read(fd, &n, sizeof(n)) < 0)
-		return; /* nothing to take: woken for another reason */
+		return; /* nothing to read: woken for another reason */
 }
 
 /* Look less often from the IDLE_ROUNDS-th round without a record on, until there is one again. */
@@ -157,12 +157,12 @@ static void pace(struct drain *d, bool any)
 	d->idle_rounds = any ? 0 : MIN(d->idle_rounds + 1, IDLE_ROUNDS);
 	idle = d->idle_rounds >= IDLE_ROUNDS;
 	ns = (idle ? IDLE_PERIODS : 1) * d->period_ns;
-	/* a line of the log has the time at which it is found */
+	/* a line of the log gets the time at which it is found */
 	if (idle != was_idle && d->log.fd < 0)
 		loop_timer_set(d->timer_fd, ns, ns);
 }
 
-/* For those who watch, if there are any. */
+/* For the clients that watch, if there are any. */
 static void look_on(struct drain *d, bool end)
 {
 	lives_turn(&d->lives, clock_now_ns(CLOCK_MONOTONIC), end, d->decode.ctx.files, end ? NULL : d->tracer);
@@ -196,7 +196,7 @@ static int on_clock_set(void *ctx, int fd, uint32_t events)
 {
 	struct drain *d = ctx;
 
-	clock_step_rearm(fd); /* before the reading: a step after it is told again */
+	clock_step_rearm(fd); /* before the reading: a step after it makes it readable again */
 	clock_tick(d, true);
 	return 0;
 }
@@ -237,7 +237,7 @@ static void in_flight_rec(void *ctx, const struct dlt_hdr *rec)
 		decode_record(&d->decode, rec, rec->size);
 }
 
-/* A mark as it waits, and the record of its row. */
+/* A mark in the socket, and the record of its row. */
 struct mark {
 	struct dlt_marks rec;
 	char text[DLT_MARK_TEXT_MAX + 1];
@@ -253,8 +253,8 @@ static void mark_rows(struct drain *d)
 }
 
 /*
- * A trace that says it is complete is on its disk, unless that takes so long that whoever waits for
- * the end would rather not: a server or a USB stick behind gigabytes of page cache.
+ * A trace that reports itself complete is on its disk, unless that takes longer than the user would want to
+ * wait for the end: a server or a USB stick behind gigabytes of page cache.
  */
 static void alive(struct drain *d)
 {
@@ -320,7 +320,7 @@ static void *drain_main(void *ctx)
 	struct clock_reading r;
 
 	__atomic_store_n(&d->tid, gettid(), __ATOMIC_RELAXED);
-	/* where it cannot, neither can the main thread, which says so */
+	/* if it fails here it fails in the main thread too, which reports it */
 	(void)!privileges_give_up(d->privileges, true);
 	clock_read(&r, CLOCK_TRIES);
 	clock_map_init(&d->decode.clock, &r);
@@ -333,7 +333,7 @@ static void *drain_main(void *ctx)
 
 /* --- control plane -------------------------------------------------------------------------------- */
 
-/* What a trace is written to; with --rollup-only no rows of operations, nor the names in them. */
+/* The files of a trace; with --rollup-only those without rows of operations and without names in them. */
 static probe_mask files_of(const struct drain *d, probe_mask mask, bool log)
 {
 	mask |= PROBE_BIT(DLT_files) | PROBE_BIT(DLT_marks) | PROBE_BIT(DLT_pids) | (log ? PROBE_BIT(DLT_workload) : 0);
@@ -368,8 +368,8 @@ static int sinks_open(struct drain *d, probe_mask mask, int dirfd)
 }
 
 /*
- * Every FID of the other files must be found in files.out, on a full disk too; and sums are all that
- * there is of many rows. Both are small.
+ * Every FID of the other files must be found in files.out, on a full disk too; and sums are all that is
+ * left of many rows. Both files are small.
  */
 #define FILES_AHEAD_BYTES (256U << 10)
 
@@ -455,7 +455,7 @@ int drain_start(struct drain *d, struct collectors *cs)
 	r = loop_setup(d);
 	if (r < 0)
 		return r;
-	/* what has been printed before was at times that nobody knows */
+	/* the times of earlier lines are unknown */
 	if (d->log.fd >= 0)
 		lseek(d->log.fd, 0, SEEK_END);
 	r = thread_start(&d->thread, drain_main, d);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The data plane: one thread that owns everything which writes rows. It takes records from the
- * rings in the order of their TIMESTAMP, measures the clocks, reads the collectors' pipes and
- * flushes the files. The control plane starts it, reads its counters, pauses its sinks and stops it.
+ * The data plane: one thread that owns everything which writes rows. It takes records from the rings in the
+ * order of their TIMESTAMP, measures the clocks, reads the collectors' pipes and flushes the files. The
+ * control plane starts it, reads its counters, pauses its sinks and stops it.
  */
 #ifndef DRAIN_DRAIN_H
 #define DRAIN_DRAIN_H
@@ -29,17 +29,17 @@ struct drain {
 	struct loop loop;
 	int timer_fd, clock_fd, tick_fd, stop_fd;
 	int ended_fd; /* readable: all is written */
-	uint64_t period_ns; /* of the timer, while there is something */
+	uint64_t period_ns; /* of the timer, while records come */
 	unsigned int idle_rounds; /* in a row */
 	struct collectors *collectors;
 	struct logtail log;
-	int marks[2]; /* SOCK_SEQPACKET: the drain's end, and that of the control plane, which is asked for them */
+	int marks[2]; /* SOCK_SEQPACKET: the drain's end, and the end of the control plane, which receives marks */
 	struct lives lives;
 	struct tracer *tracer;
 	struct archiver *archiver; /* NULL: files are not split */
 	struct sink_split split;
 	uint64_t split_ns, next_split_ns; /* --rotate by time: how often, and when next; 0: not */
-	uint64_t rollup_minute;		  /* --rollup-only: of which sums have been written last */
+	uint64_t rollup_minute;		  /* --rollup-only: the minute up to which sums have been written */
 	const struct privileges *privileges; /* set before the start; NULL: the thread keeps all */
 	pthread_t thread;
 	pid_t tid; /* relaxed */
@@ -52,29 +52,31 @@ struct drain {
 };
 
 /*
- * Open the files of PROBES in DIRFD, map the rings. WORKLOAD_LOG: the name of the log in DIRFD to
- * follow, or NULL. KEEPER: who gets closed segments, and is told of the files; NULL: they are not
- * split. 0 or -errno.
+ * Open the files of PROBES in DIRFD, map the rings. WORKLOAD_LOG: the name of the log in DIRFD to follow,
+ * or NULL. KEEPER: takes the files and their closed segments; NULL: files are not split. 0 or -errno.
  */
 int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, probe_mask probes, int dirfd,
 	       const char *workload_log, struct archiver *archiver);
 
-/* Start the thread: clock, log and the collectors CS are read from now on. 0 or -errno. */
+/* Start the thread: from now on it reads the clock, the log and the collectors CS. 0 or -errno. */
 int drain_start(struct drain *d, struct collectors *cs);
 
-/* CPU time of the thread, which is not joined yet, ns; 0: it has ended. */
+/* Returns the CPU time of the thread, which is not joined yet, ns; 0: it has ended. */
 uint64_t drain_cpu_ns(const struct drain *d);
 
 /*
- * After tracer_detach(): take what is left, write the calls in flight, the last clock row, flush and
- * end; ended_fd tells when. Waits for nothing.
+ * After tracer_detach(): take the remaining records, write the calls in flight, the last clock row, flush
+ * and end; then ended_fd is readable. Waits for nothing.
  */
 void drain_end(struct drain *d);
-/* The same, and wait for it. The files stay open for their counts until drain_free(). */
+/* drain_end() and wait for it. The files stay open for their counts until drain_free(). */
 void drain_stop(struct drain *d);
 void drain_free(struct drain *d);
 
-/* Control plane: a row of marks.out, of process PID, now. 0 or -errno: it is not taken; -EAGAIN: too many are waiting. */
+/*
+ * Control plane: write a row of marks.out, of process PID, now. 0 or -errno: it is refused; -EAGAIN: too
+ * many are waiting.
+ */
 int drain_mark(struct drain *d, uint32_t pid, const char *text, size_t len);
 
 /* Control plane: below --min-free, rows are counted as lost until space returns. */

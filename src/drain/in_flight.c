@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls in flight: which file one is about, by its arguments; and those that were still running when the trace ended: a
- * row each, with LAT_NS so far and "?".
+ * Calls in flight: the file of one, by its arguments; and a row for each call that is still running when
+ * the trace ends, with LAT_NS so far and "?".
  */
 #include <limits.h>
 #include <string.h>
@@ -77,8 +77,8 @@ void running_str(struct dlt_hdr *rec, struct dlt_segs *segs, uint64_t addr, unsi
 _Static_assert(REMOTE_STRING_MAX == DLT_PATH_MAX, "a path");
 
 /*
- * The file behind a descriptor, by the kernel's name for it. The link is read and not followed: the
- * file may be what hangs. Nothing, where the process has another root than we.
+ * Finds the file behind a descriptor, by the kernel's name for it. The link is read and not followed: the
+ * file may be what hangs. Nothing where the process's root differs from ours.
  */
 static struct dlt_file_id file_behind(struct decode *d, const struct dlt_call *call, int fd)
 {
@@ -98,7 +98,7 @@ union running {
 	char bytes[IN_FLIGHT_REC_MAX];
 };
 
-/* REC of CALL as of NOW_NS. LOOK: with what its process can be asked for. */
+/* Makes REC of CALL as of NOW_NS. LOOK: with facts from its process. */
 static void fill(struct decode *d, union running *rec, const struct dlt_call *call, uint64_t now_ns, bool look)
 {
 	autofree char *comm = look ? util_fmt("/proc/%u/task/%u/comm", call->tgid, call->tid) : NULL;
@@ -110,7 +110,7 @@ static void fill(struct decode *d, union running *rec, const struct dlt_call *ca
 	rec->hdr = (struct dlt_hdr){
 		.ts_ns = now_ns,
 		.lat_ns = now_ns - call->start_ns,
-		.tgid = look ? call->tgid : 0, /* nobody's memory */
+		.tgid = look ? call->tgid : 0, /* no process's memory */
 		.tid = call->tid,
 		.probe = call->probe,
 		.func = call->func,
@@ -136,8 +136,8 @@ void in_flight_row(struct decode *d, const struct dlt_call *call, uint64_t now_n
 		return;
 	fill(d, &rec, call, now_ns, true);
 	/*
-	 * Looked at afterwards: the process may have ended meanwhile, and its number be that of another, whose memory is
-	 * nobody's business here: of another user, where the trace is a user's.
+	 * Checked afterwards: the process may have ended meanwhile, and its number belong to another, whose
+	 * memory must not be shown: another user's, where the trace is a user's.
 	 */
 	if (!process_was((pid_t)call->tgid, call->start_ns))
 		fill(d, &rec, call, now_ns, false);

@@ -98,7 +98,7 @@ static uint64_t p99_of(const struct live_process *p)
 	return p->sum.max_lat_ns;
 }
 
-/* What a row adds, worked out once for all who watch. */
+/* The contribution of a row, computed once for all clients. */
 struct item {
 	const struct dlt_hdr *rec;
 	uint64_t read_bytes, written_bytes, fetched_bytes;
@@ -175,14 +175,14 @@ static bool same(const struct live_call *a, const struct live_call *b)
 	return a->start_ns == b->start_ns && a->tid == b->tid && a->name == b->name && a->addr == b->addr && a->fd == b->fd;
 }
 
-/* CALL is among the oldest, or is let go of. */
+/* Keeps CALL if it is among the oldest, else frees it. */
 static void place(struct oldest *o, struct live_call *call)
 {
 	unsigned int at;
 
 	for (at = o->n; at && o->call[at - 1].start_ns > call->start_ns; at--)
 		;
-	if (at == LIVE_CALLS_MAX || (at && same(&o->call[at - 1], call))) { /* it is there: requests come twice */
+	if (at == LIVE_CALLS_MAX || (at && same(&o->call[at - 1], call))) { /* already listed: requests come twice */
 		free(call->path);
 		return;
 	}
@@ -227,8 +227,8 @@ static void consider_call(void *ctx, const struct dlt_call *running)
 	struct dlt_call call = *running;
 
 	/*
-	 * It may have ended and another begun in its place meanwhile: one that is half the one and half the
-	 * other is left out where it is seen. Where not, it stands in one view, and in no file.
+	 * It may have ended and another begun in its place meanwhile: one that mixes both is left out where
+	 * that is noticed. Otherwise it stands in one view, and in no file.
 	 */
 	__asm__ volatile("" ::: "memory");
 	if (call.tid && call.start_ns == __atomic_load_n(&running->start_ns, __ATOMIC_RELAXED) &&
@@ -236,13 +236,13 @@ static void consider_call(void *ctx, const struct dlt_call *running)
 		consider(ctx, &call, call.probe == DLT_close);
 }
 
-/* Of io_uring: a copy, and it has had its file from the start. */
+/* An io_uring request: a copy, and it has had its file from the start. */
 static void consider_request(void *ctx, const struct dlt_call *call)
 {
 	consider(ctx, call, true);
 }
 
-/* The path that a record has as text: of opens, and of what makes and removes names. */
+/* Returns the path that a record has as text: for opens, and for calls that make and remove names. */
 static char *path_in(const struct dlt_hdr *rec)
 {
 	const struct probe *p = probes[rec->probe];
@@ -327,7 +327,7 @@ static int compare(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* Room for all of them, since they are sorted there. Without: the total alone. */
+/* Room for all of them, since they are sorted there. Without memory: the total alone. */
 static bool make_room(struct live_view *v, uint32_t n)
 {
 	struct live_sum *more;
@@ -396,7 +396,7 @@ static void take_up(struct lives *ls, uint64_t now_ns)
 		any = true;
 		ls->on[ls->n++] = l;
 		if (!l->due_ns)
-			l->from_ns = l->due_ns = now_ns; /* a view at once: what is running now */
+			l->from_ns = l->due_ns = now_ns; /* a view at once: of the calls in flight */
 	}
 	if (any)
 		atomic_store(&ls->any, true);
@@ -427,5 +427,5 @@ void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files
 	for (unsigned int i = 0; i < o.n; i++)
 		free(o.call[i].path);
 	if (handed && ls->fd >= 0 && write(ls->fd, &one, sizeof(one)) < 0)
-		return; /* it counts to 2^64-2: they know already */
+		return; /* the counter is at 2^64-2: a wake-up is pending */
 }

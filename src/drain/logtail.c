@@ -22,7 +22,7 @@ int logtail_open(struct logtail *t, int dirfd, const char *name)
 		return t->fd;
 	if (fstat(t->fd, &st) == 0 && fstat(dirfd, &dir) == 0 && st.st_uid == dir.st_uid)
 		return 0;
-	/* not the log that was made: a hard link to what the folder's owner may not read */
+	/* not the log that was made: a hard link to a file that the folder's owner may not read */
 	util_close(&t->fd);
 	return -ESTALE;
 }
@@ -39,7 +39,7 @@ static uint64_t size_bytes(const struct logtail *t)
 	return fstat(t->fd, &st) < 0 ? 0 : (uint64_t)st.st_size;
 }
 
-/* Nobody tells which bytes that were. */
+/* There is no telling which bytes those were. */
 static void note_refusal(struct logtail *t, int r)
 {
 	__atomic_store_n(&t->refused, r, __ATOMIC_RELAXED);

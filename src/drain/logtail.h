@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The workload's log, followed as it grows: its lines become rows of workload.out. Drain thread. The
- * log itself is written by a relay that may outlive us, so it is the file that is followed: a line's
- * TIMESTAMP is when the drain found it, at most one period late.
+ * The workload's log, followed as it grows: its lines become rows of workload.out. Drain thread. A relay
+ * that may outlive us writes the log, so the file is followed: a line's TIMESTAMP is when the drain found
+ * it, at most one period late.
  */
 #ifndef DRAIN_LOGTAIL_H
 #define DRAIN_LOGTAIL_H
@@ -24,11 +24,11 @@ struct logtail {
 
 /* Follow NAME in the folder DIRFD; 0 or -errno. */
 int logtail_open(struct logtail *t, int dirfd, const char *name);
-/* Rows for the lines that have come; with LAST also for one without its newline. */
+/* Write rows for new lines; with LAST also for one without its newline. */
 void logtail_read(struct logtail *t, struct decode *d, int last);
-/* Has the disk refused some of the log? Waits for nothing. */
+/* Check whether the disk has refused part of the log. Waits for nothing. */
 void logtail_check_disk(struct logtail *t);
-/* Have the disk take the log until UNTIL_NS (CLOCK_MONOTONIC); bytes that are left to the system to write. */
+/* Write the log to the disk until UNTIL_NS (CLOCK_MONOTONIC); returns the bytes left to the system to write. */
 uint64_t logtail_to_disk(struct logtail *t, uint64_t until_ns);
 void logtail_close(struct logtail *t);
 

@@ -90,7 +90,7 @@ void metrics_row(struct metrics *m, unsigned int probe, const struct dlt_hdr *re
 
 /* --- control plane --------------------------------------------------------------------------------- */
 
-/* What every series begins with: its name and the labels that say of which trace it is. */
+/* The beginning of every series: its name and the labels that identify the trace. */
 struct put {
 	FILE *out;
 	const struct metrics_now *now;
@@ -98,8 +98,8 @@ struct put {
 };
 
 /*
- * A label's value: the format escapes backslash, double quote and newline, and holds any other
- * character; control characters and what is not UTF-8 are written as in the .out files, in octal.
+ * A label's value: the format escapes backslash, double quote and newline, and may contain any other
+ * character; control characters and invalid UTF-8 are written as in the .out files, in octal.
  */
 static void put_value(FILE *out, const char *s)
 {
@@ -262,7 +262,7 @@ static void put_calls(struct put *p)
 	put_u64(p, NULL, NULL, util_counted(&m->fetched_bytes));
 }
 
-/* Numbers of the trace as a whole, as they are at the moment. */
+/* Numbers of the trace as a whole, at this moment. */
 static const struct gauge {
 	const char *name, *help;
 	size_t member;

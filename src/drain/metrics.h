@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --metrics-file: what is counted for it besides the rows. The drain adds, the control plane reads at any
- * time (relaxed, as a sink's counts) and writes it down in the text format of Prometheus.
+ * --metrics-file: counts that are kept besides the rows. The drain adds, the control plane reads at any
+ * time (relaxed, as a sink's counts) and prints them in the text format of Prometheus.
  */
 #ifndef DRAIN_METRICS_H
 #define DRAIN_METRICS_H
@@ -17,10 +17,10 @@
 struct counts;
 
 #define METRICS_BOUNDS 25   /* 1 us to 100 s, in steps of 2 to 2.5 */
-#define METRICS_DISKS_MAX 64 /* the last stands for all that come later */
+#define METRICS_DISKS_MAX 64 /* the last stands for all later ones */
 #define METRICS_OPS (DLT_BIO_OTHER + 1)
 
-/* How many took at most so long: not summed up here. hist.h would need 30 KB for each. */
+/* How many took at most so long: not cumulative here. hist.h would need 30 KB for each. */
 struct metrics_hist {
 	uint64_t n[METRICS_BOUNDS + 1];
 	uint64_t sum_ns;
@@ -41,12 +41,12 @@ struct metrics {
 	unsigned int n_disks; /* released: those below are named */
 };
 
-/* Drain: one row of PROBE. What was open or mapped when the trace came was no call. */
+/* Drain: one row of PROBE. Rows of files and mappings from before the trace are not calls. */
 void metrics_row(struct metrics *m, unsigned int probe, const struct dlt_hdr *rec);
 
-/* What is told of a trace at a moment. */
+/* The state of a trace at one moment. */
 struct metrics_now {
-	const char *trace, *experiment, *folder; /* names, as they are */
+	const char *trace, *experiment, *folder; /* names, unescaped */
 	const struct counts *counts;
 	probe_mask probes; /* mask: series are there from the start, of those with rows too */
 	const struct metrics *rows;
@@ -59,7 +59,7 @@ struct metrics_now {
 	uint64_t cpu_user_ns, cpu_system_ns, resident_bytes; /* our own */
 };
 
-/* All of it as Prometheus' text format, version 0.0.4, in the order of the table in docs/metrics.md. */
+/* Prints all of it in Prometheus' text format, version 0.0.4, in the order of the table in docs/metrics.md. */
 void metrics_put(FILE *out, const struct metrics_now *now);
 
 #endif

@@ -13,15 +13,15 @@
 #include "trace/config.h"
 #include "trace/field.h"
 
-#define PRINTED_LINE_MAX 2048 /* of a longer line the begin is looked at */
+#define PRINTED_LINE_MAX 2048 /* only the beginning of a longer line is searched */
 #define SETS 64UL
-#define WAYS 8UL /* streams that meet in a set: then the one that was quiet longest is forgotten */
+#define WAYS 8UL /* streams that meet in a set: a new one replaces the one that was quiet longest */
 #define STREAMS (SETS * WAYS)
 #define HELD_MAX 256
-#define COPIES 64 /* lines in which a copy is looked for */
+#define COPIES 64 /* lines in which a copy is searched for */
 
 #define HOLD_NS NSEC_PER_SEC
-#define OPEN_NS (HOLD_NS / 2) /* a line that has no end for so long is looked at: a bar's ends when it is drawn again */
+#define OPEN_NS (HOLD_NS / 2) /* a line without an end for so long is searched: a bar's line ends when it is drawn again */
 #define NEAR_NS (NSEC_PER_SEC / 4)
 #define COPY_NS (10 * NSEC_PER_SEC) /* tee passes a line on at once, grep when its buffer is full */
 #define TURN_NS (NSEC_PER_SEC / 10)
@@ -30,18 +30,18 @@
 
 _Static_assert(PRINTED_LINE_MAX < RECORD_SEG_MAX && HELD_MAX < UINT16_MAX, "sizes");
 
-/* Of a bar, or of other lines that go on about one epoch: NUMBER -1 where it has none. */
+/* Of a bar, or of other lines that report progress of one epoch: NUMBER -1 where it has none. */
 struct bar {
 	bool any;
 	int64_t number;
 	float part;
-	uint64_t kept_ns; /* the last of its lines that stays */
-	uint64_t last_ns; /* its last line; a row that stays only if no other one comes soon: */
+	uint64_t kept_ns; /* the last of its lines that is kept */
+	uint64_t last_ns; /* its last line; a row that is kept only if no other one comes soon: */
 	uint16_t slot;	  /* which waits there, */
 	uint64_t row;	  /* if this is the row that waits there */
 };
 
-/* What one process writes to one descriptor. */
+/* The output of one process to one descriptor. */
 struct stream {
 	uint64_t used_ns; /* its last write; 0: free */
 	uint32_t tgid, fd, gaps;
@@ -68,7 +68,7 @@ struct copy {
 
 struct printed {
 	struct stream streams[STREAMS];
-	unsigned int n_open; /* that have an open line which was not looked at */
+	unsigned int n_open; /* with an open line that has not been searched */
 	struct held held[HELD_MAX];
 	uint16_t order[HELD_MAX], n_held; /* slots of HELD, by time */
 	uint16_t free[HELD_MAX], n_free;
@@ -127,7 +127,7 @@ static void leave_until(struct printed *p, struct decode *d, uint64_t until_ns)
 		held_leave(p, d);
 }
 
-/* A row of TEXT, which S has written: its slot. */
+/* Makes a row of TEXT, which S has written; returns its slot. */
 static uint16_t held_put(struct printed *p, struct decode *d, const struct stream *s, const char *text, size_t len)
 {
 	struct held *h;
@@ -172,7 +172,7 @@ static void pass_over(struct decode *d)
 	util_count(&d->counts[DLT_printed].unread, 1);
 }
 
-/* The bar that L is about: that of its number, if it has not begun anew. */
+/* Returns the bar of L: that of its number, if it has not begun anew. */
 static struct bar *bar_of(struct stream *s, const struct phase_entry *e)
 {
 	struct bar *b;
@@ -210,7 +210,10 @@ static void bar_put(struct printed *p, struct decode *d, struct stream *s, const
 		b->kept_ns = s->text_ns;
 }
 
-/* Another process has printed the same a moment ago, to a pipe or the like: this one passes on what it has read there. */
+/*
+ * Another process has printed an equal line a moment ago, to a pipe or the like: this one passes on what it
+ * reads there.
+ */
 static bool is_copy(struct printed *p, const struct stream *s, const char *text, size_t len)
 {
 	uint64_t hash = 0xcbf29ce484222325ULL; /* FNV-1a */
@@ -228,7 +231,7 @@ static bool is_copy(struct printed *p, const struct stream *s, const char *text,
 	return false;
 }
 
-/* What a terminal would show of LINE. */
+/* Renders LINE as a terminal would show it. */
 static size_t strip(char *ret, const char *line, size_t len)
 {
 	char *out = ret;
@@ -241,7 +244,7 @@ static size_t strip(char *ret, const char *line, size_t len)
 	return (size_t)(out - ret);
 }
 
-/* The open line of S, as far as it goes: a row, where it is about a phase. */
+/* Searches the open line of S, as far as it goes: a row, where it is about a phase. */
 static void look(struct printed *p, struct decode *d, struct stream *s)
 {
 	char text[PRINTED_LINE_MAX];
@@ -302,7 +305,7 @@ static void line_add(struct printed *p, struct decode *d, struct stream *s, cons
 
 /* --- streams ---------------------------------------------------------------------------------------------- */
 
-/* What comes next is no part of the line that is open. */
+/* The next text is not part of the open line. */
 static void stream_cut(struct printed *p, struct stream *s)
 {
 	p->n_open -= s->len && !s->looked_at;
@@ -374,7 +377,10 @@ void printed_take(struct printed *p, struct decode *d, const struct dlt_printed 
 	}
 }
 
-/* Lines without an end that stand still since UNTIL_NS, in order of time: the original before what copies it. */
+/*
+ * Searches lines without an end that have not grown since UNTIL_NS, in order of time: the original before
+ * its copy.
+ */
 static void look_at_still(struct printed *p, struct decode *d, uint64_t until_ns)
 {
 	while (p->n_open) {

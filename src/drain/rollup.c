@@ -29,7 +29,7 @@ struct sum {
 	uint64_t rows, failed, bytes, lat_ns, max_lat_ns;
 };
 
-/* What a row adds to a sum, wherever it comes from. */
+/* The contribution of a row to a sum, from a record or a file. */
 struct item {
 	uint64_t minute, ts_ns, pid, lat_ns, bytes;
 	unsigned int file;
@@ -48,7 +48,7 @@ void rollup_free(struct rollup *r)
 	table_free(&r->sums);
 }
 
-/* The number of a file's name; names past the last that fits share one. */
+/* Returns the number of a file's name; names past the last that fits share one. */
 static unsigned int file_number(struct rollup *r, const char *name)
 {
 	unsigned int i;
@@ -121,7 +121,7 @@ static char letter_of(const struct field *f, const void *rec)
 	return '-';
 }
 
-/* Columns by name, looked for once per probe. */
+/* Columns by name, looked up once per probe. */
 struct plan {
 	bool made;
 	const struct field *result, *bytes, *rw;
@@ -170,7 +170,7 @@ bool rollup_record(struct rollup *r, const struct probe *p, const struct dlt_hdr
 
 /* --- from rows ------------------------------------------------------------------------------------ */
 
-/* "2026-11-21T01:02:03.123456789Z" as ns since the epoch; false: it is none. */
+/* Parses "2026-11-21T01:02:03.123456789Z" to ns since the epoch; false: it is not a time. */
 static bool parse_utc(struct reader_field f, uint64_t *ret)
 {
 	char text[TEXT_UTC_LEN + 1];
@@ -211,7 +211,7 @@ static unsigned int column(const struct reader *rd, const char *a, const char *b
 	return i || !c ? i : reader_column(rd, c);
 }
 
-/* Columns by name; which of another tool's are meant nobody knows, so only rows are counted there. */
+/* Columns by name; the meaning of another tool's columns is unknown, so only rows are counted there. */
 static void rows_init(struct rows *w, struct rollup *r, const struct reader *rd)
 {
 	*w = (struct rows){
@@ -242,7 +242,7 @@ static bool minute_of(struct rows *w, struct reader_field time, uint64_t *ret)
 	return true;
 }
 
-/* False: no row that can be summed up. *FULL: no room. */
+/* Returns false for a row that cannot be summed up. *FULL: no room. */
 static bool add_row(struct rows *w, const struct reader_row *row, bool *full)
 {
 	struct reader_field result = reader_field(row, w->at_result), comm = reader_field(row, w->at_comm);
@@ -275,7 +275,7 @@ static bool add_row(struct rows *w, const struct reader_row *row, bool *full)
 	return true;
 }
 
-/* What the rows from W are written with. */
+/* The context in which the rows from W are written. */
 static void write_rows(struct rows *w, struct sink *out, uint32_t segment)
 {
 	struct reader_field last = { w->last_time, sizeof(w->last_time) };

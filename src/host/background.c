@@ -30,7 +30,7 @@ static void let_go(void)
 		dup2(null, fd);
 }
 
-static void tell(pid_t pid, enum background_reach reach, const char *folder)
+static void report_start(pid_t pid, enum background_reach reach, const char *folder)
 {
 	const char *slash = strrchr(folder, '/'), *by = folder;
 	char number[16];
@@ -72,7 +72,7 @@ int background_start(void)
 	close(fds[0]);
 	if (n > 1) {
 		text[n] = '\0';
-		tell(pid, (enum background_reach) * text, text + 1);
+		report_start(pid, (enum background_reach) * text, text + 1);
 		return -1;
 	}
 	/* it ended before it was set up, and has printed the reason */
