@@ -5,7 +5,7 @@
 
 #define TRACING(attach) { BPF_PROG_TYPE_TRACING, attach }
 
-/* From the cheapest on. */
+/* The cheapest first. */
 const struct backend_kind backend_kinds[BACKENDS] = {
 	[BACKEND_FENTRY] = {
 		.name = "fentry",

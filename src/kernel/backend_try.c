@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Can a backend be used on this kernel? Attached is not enough: with ftrace or kprobes switched off
- * (sysctl kernel.ftrace_enabled, debugfs kprobes/enabled) some kernels attach programs that never
- * run. So the trial's program notes that it ran, and we make a call.
+ * Can a backend be used on this kernel? To be attached is not enough: with ftrace or kprobes switched off
+ * (sysctl kernel.ftrace_enabled, debugfs kprobes/enabled) some kernels attach programs that never run. So
+ * the trial's program notes that it has run, and we make a call.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -18,7 +18,7 @@
 #include "base/util.h"
 #include "kernel/backend.h"
 
-/* Of the call that is made: close(-1) harms nobody. */
+/* The call of the trial: close(-1) does no harm. */
 #define FUNC BACKEND_FUNC_PREFIX "close"
 
 struct trial {
@@ -28,7 +28,7 @@ struct trial {
 	size_t size;
 };
 
-/* A program that notes that it ran; 0 or -errno. */
+/* Loads a program that notes that it has run; 0 or -errno. */
 static int program_load(struct trial *t, const struct backend_type *type, int btf_id)
 {
 	const struct bpf_insn insns[] = {
@@ -70,7 +70,7 @@ static int number_in(const char *path, uint64_t *ret)
 	return r;
 }
 
-/* By perf's event ATTR, GROUP and NAME for people. */
+/* By perf's event ATTR; GROUP and NAME are for the message. */
 static int try_perf(struct trial *t, const struct backend_type *type, struct perf_event_attr *attr, const char *group,
 		    const char *name)
 {
@@ -159,7 +159,7 @@ static void *hook_close(void *fd)
 	return NULL;
 }
 
-/* Of perf's hooks the kernel lets go in 75 ms, when nobody can be in them any more: not our wait. */
+/* The kernel releases perf's hooks after 75 ms, when nothing can be running in them: nothing to wait for. */
 static void hook_drop(int *fd, const struct backend_type *type)
 {
 	if (*fd >= 0 && type->type != BPF_PROG_TYPE_TRACING &&
@@ -170,7 +170,7 @@ static void hook_drop(int *fd, const struct backend_type *type)
 
 int backend_try(enum backend b, const struct btf *btf, char *why, size_t size)
 {
-	/* the end's hook goes with the start's, unless it is of another kind */
+	/* the end's hook is of the start's kind, unless it has one of its own */
 	bool both = backend_kinds[b].enter_type.type != backend_kinds[b].exit_type.type;
 	int r = 0;
 

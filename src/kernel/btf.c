@@ -20,11 +20,11 @@
 struct excerpt {
 	const struct btf *from;
 	struct btf *to;
-	uint32_t *ids; /* by id in FROM: its id in TO, 0: not there yet */
-	int pointer;   /* id in TO of what all pointers become */
+	uint32_t *ids; /* by id in FROM: its id in TO, 0: not copied yet */
+	int pointer;   /* id in TO of the target of all pointers */
 };
 
-/* The type that T is made of where that is one; those of members are apart. */
+/* Returns the type that T refers to, if it refers to one; those of members are separate. */
 static bool has_one_type(const struct btf_type *t)
 {
 	return btf_is_mod(t) || btf_is_typedef(t) || btf_is_type_tag(t);
@@ -32,7 +32,7 @@ static bool has_one_type(const struct btf_type *t)
 
 static int type_take(struct excerpt *e, uint32_t id, unsigned int depth);
 
-/* Take what T is made of. */
+/* Copy the types that T refers to. */
 static int parts_take(struct excerpt *e, const struct btf_type *t, unsigned int depth)
 {
 	int r = 0;
@@ -48,7 +48,7 @@ static int parts_take(struct excerpt *e, const struct btf_type *t, unsigned int 
 	return r;
 }
 
-/* T is a copy whose parts have the ids that they had. */
+/* T is a copy whose references still have their ids of FROM. */
 static void parts_rename(const struct excerpt *e, struct btf_type *t)
 {
 	if (has_one_type(t))
@@ -61,7 +61,7 @@ static void parts_rename(const struct excerpt *e, struct btf_type *t)
 		btf_members(t)[i].type = e->ids[btf_members(t)[i].type];
 }
 
-#define DEPTH_MAX 64 /* a struct is not in itself, so this is for broken BTF only */
+#define DEPTH_MAX 64 /* a struct cannot contain itself, so this is for broken BTF only */
 
 static int type_take(struct excerpt *e, uint32_t id, unsigned int depth)
 {
@@ -92,7 +92,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(a, *(const char *const *)b);
 }
 
-/* The name of a type that has fields or values, else "". */
+/* Returns the name of a type that has fields or values, else "". */
 static const char *name_of(const struct btf *btf, const struct btf_type *t)
 {
 	return btf_is_composite(t) || btf_is_any_enum(t) ? btf__name_by_offset(btf, t->name_off) : "";
@@ -289,7 +289,7 @@ static struct btf *excerpt_make(const struct kernel_btf *k)
 	return excerpt;
 }
 
-/* In memory, by a path that libbpf can open. */
+/* Written to memory, under a path that libbpf can open. */
 static int excerpt_put(struct kernel_btf *k)
 {
 	struct btf *btf = excerpt_make(k);
@@ -318,7 +318,7 @@ int kernel_btf_load(struct kernel_btf *k)
 		return r;
 	r = excerpt_put(k);
 	if (r < 0)
-		log_debug("no excerpt of the kernel's BTF: %s", strerror(-r)); /* slower, that is all */
+		log_debug("no excerpt of the kernel's BTF: %s", strerror(-r)); /* only slower */
 	else
 		snprintf(k->excerpt, sizeof(k->excerpt), "/proc/self/fd/%d", k->excerpt_fd);
 	return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's types. libbpf looks through all of them, over 100 000, for each type that an object
- * refers to, again for each object: half of what a load costs. So objects are given an excerpt, and
- * only the ids of types that programs cast to come from the whole.
+ * The kernel's types. libbpf searches all of them, over 100 000, for each type that an object refers to,
+ * and again for each object: half of a load's cost. So objects get an excerpt, and only the ids of types
+ * that programs cast to come from the whole.
  */
 #ifndef KERNEL_BTF_H
 #define KERNEL_BTF_H
@@ -28,29 +28,32 @@ struct kernel_btf {
 	uint32_t kfuncs[DLT_KFUNCS_N]; /* ids of functions, 0 likewise */
 	struct kernel_tp *tps;
 	unsigned int n_tps;
-	bool ambiguous; /* two types have one of the names in IDS */
-	bool casts; /* bpf_rdonly_cast is there, and what it is told is not ambiguous */
+	bool ambiguous; /* a name in IDS belongs to two types */
+	bool casts; /* bpf_rdonly_cast exists, and its type ids are not ambiguous */
 	int excerpt_fd;
-	char excerpt[32]; /* path of the excerpt, for btf_custom_path; "": there is none, take all */
+	char excerpt[32]; /* path of the excerpt, for btf_custom_path; "": there is none, use all types */
 };
 
-/* Read them. 0 or -errno; to be freed either way. */
+/* Reads the kernel's BTF. 0 or -errno; to be freed either way. */
 int kernel_btf_load(struct kernel_btf *k);
 void kernel_btf_free(struct kernel_btf *k);
 
-/* What is to be found by name, of k->btf: part of loading, apart for tests. 0 or -errno. */
+/* Looks up the names in k->btf: part of loading, separate for tests. 0 or -errno. */
 int kernel_btf_index(struct kernel_btf *k);
 
-/* Id of tracepoint NAME's type, or of function PREFIX NAME; negative: there is none. */
+/* Returns the id of tracepoint NAME's type, or of function PREFIX NAME; negative: there is none. */
 int kernel_btf_tp(const struct kernel_btf *k, const char *name);
 int kernel_btf_func(const struct kernel_btf *k, const char *prefix, const char *name);
 
 /* Has the type NAME, a struct or an enum by KIND (BTF_KIND_*), such a member or value? */
 bool btf_has_member(const struct btf *btf, unsigned int kind, const char *name, const char *member);
 
-/* The prototype of tracepoint NAME, whose first parameter is a void * of its own; NULL: there is none. */
+/*
+ * Returns the prototype of tracepoint NAME, whose first parameter is a void * of its own; NULL: there is
+ * none.
+ */
 const struct btf_type *btf_tp_proto(const struct kernel_btf *kernel, const char *name);
-/* The type of its argument I; NULL: it has none. */
+/* Returns the type of its argument I; NULL: it has none. */
 const struct btf_type *btf_tp_arg(const struct kernel_btf *kernel, const char *name, unsigned int i);
 
 /* A module's types, on top of the kernel's. PREFIX: those meant, as others may be namesakes of the kernel's. */

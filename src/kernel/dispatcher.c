@@ -49,7 +49,7 @@ static const char *enter_name(const struct dispatcher *d)
 	return d->opaque ? "fentry_enter_opaque" : kind_of(d)->enter;
 }
 
-/* The next call of PROBE that D serves from *I on, which moves behind it; NULL at the end. */
+/* Returns the next call of PROBE that D serves from *I on, which it advances; NULL at the end. */
 static const struct probe_call *next_call(const struct dispatcher *d, unsigned int probe, unsigned int *i)
 {
 	const struct probe *p = probes[probe];
@@ -70,7 +70,7 @@ static bool is_begin(const struct bpf_program *prog)
 	return !strcmp(bpf_program__section_name(prog), "call_begin");
 }
 
-/* Make PROG, the start's or the end's, one of the backend's. */
+/* Make PROG, at the start or at the end, one of the backend's. */
 static void type_set(const struct dispatcher *d, struct bpf_program *prog, bool enter)
 {
 	const struct backend_kind *kind = kind_of(d);
@@ -80,8 +80,8 @@ static void type_set(const struct dispatcher *d, struct bpf_program *prog, bool 
 }
 
 /*
- * What PROG goes to by id where its section does not say: the kernel checks that handlers go to what
- * calls.bpf.c's own programs go to, where those are typed.
+ * Returns the id that PROG is attached to where its section does not say so: the kernel checks that
+ * handlers are attached to what calls.bpf.c's own programs are, where those are typed.
  */
 static int target_of(const void *dispatcher, const struct bpf_program *prog)
 {
@@ -106,7 +106,7 @@ static bool handler_needed(const struct dispatcher *d, unsigned int probe, const
 	return false;
 }
 
-/* No handler, but on a function of the kernel's inside the call. */
+/* Not a handler, but attached to a kernel function inside the call. */
 static bool enriches(const struct bpf_program *prog)
 {
 	const char *section = bpf_program__section_name(prog);
@@ -168,7 +168,7 @@ int dispatcher_add(struct dispatcher *d, unsigned int probe, dispatcher_share_fn
 	return 0;
 }
 
-/* Another copy of PROG's instructions, for function FUNC: its descriptor or -errno. */
+/* Loads another copy of PROG's instructions, for function FUNC: returns its descriptor or -errno. */
 static int program_copy(const struct bpf_program *prog, const struct backend_type *type,
 			const struct call_func *func)
 {
@@ -302,7 +302,7 @@ static void call_table_fill(struct dispatcher *d)
 	}
 }
 
-/* Only its backend's programs. */
+/* Only those of its backend. */
 static void programs_choose(struct dispatcher *d)
 {
 	const struct backend_kind *kind = kind_of(d);
@@ -366,7 +366,7 @@ int dispatcher_attach(struct dispatcher *d, unsigned int probe)
 {
 	int r = 0;
 
-	/* ends first: an entry without its end would wait in its slot */
+	/* ends first: an entry without its end would stay in its slot */
 	for (int enter = 0; enter <= 1; enter++)
 		for (unsigned int i = 0; !r && i < d->n_hooks; i++)
 			if (d->hooks[i].probe == probe && d->hooks[i].enter == enter)
@@ -416,7 +416,7 @@ void dispatcher_skipped(const struct dispatcher *d, uint64_t skipped[DLT_PROBES]
 	for (unsigned int i = 0; i < d->n_hooks; i++) {
 		const struct hook *h = &d->hooks[i];
 
-		/* a skipped end shows by itself: its entry has none. Kprobes share one program. */
+		/* a skipped end is noticed anyway: its entry has none. Kprobes share one program. */
 		if (!h->enter || h->prog_fd == last)
 			continue;
 		last = h->prog_fd;

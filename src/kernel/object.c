@@ -16,7 +16,7 @@
 #include "kernel/btf.h"
 
 /*
- * What a program attached by id is for libbpf until it is loaded: with its real type,
+ * The type of a program attached by id, as libbpf sees it until it is loaded: with its real type,
  * BPF_PROG_TYPE_TRACING, libbpf would parse all BTF (prog_needs_vmlinux_btf() of libbpf.c).
  */
 #define TYPE_BY_ID BPF_PROG_TYPE_RAW_TRACEPOINT
@@ -58,7 +58,7 @@ static const struct section {
 	{ "tp", BPF_PROG_TYPE_TRACEPOINT, 0, attach_tp },
 };
 
-/* PROG's section, and in *WHAT_RET what it names, NULL where it names nothing. */
+/* Returns PROG's section, and in *WHAT_RET the part after the slash, NULL where there is none. */
 static const struct section *section_of(const struct bpf_program *prog, const char **what_ret)
 {
 	const char *name = bpf_program__section_name(prog), *slash = strchr(name, '/');
@@ -73,7 +73,7 @@ static const struct section *section_of(const struct bpf_program *prog, const ch
 
 /* --- loading ------------------------------------------------------------------------------------- */
 
-/* What this thread is loading: libbpf hands its callbacks nothing of the caller's. */
+/* The object that this thread is loading: libbpf passes no context to its callbacks. */
 static _Thread_local struct {
 	const struct kernel_btf *kernel;
 	object_target_fn target;
@@ -99,7 +99,7 @@ static int target_of(const struct bpf_program *prog)
 	return id < 0 ? target_by_section(prog) : id;
 }
 
-/* Is INSN, as compiled, a call of a function of the kernel's? Its number then, from 0, else -1. */
+/* Is INSN, as compiled, a call of a kernel function? Returns its number then, from 0, else -1. */
 static int kfunc_of(const struct bpf_insn *insn)
 {
 	if (insn->code != (BPF_JMP | BPF_CALL) || insn->src_reg ||
@@ -109,8 +109,8 @@ static int kfunc_of(const struct bpf_insn *insn)
 }
 
 /*
- * Make such calls real. One that this kernel lacks stays as it is, a helper that no kernel has: the
- * verifier does not mind where it is never reached, and says so where it is.
+ * Make such calls real. A call of a function that this kernel lacks stays one of a helper that no kernel
+ * has: the verifier accepts it where it is never reached, and reports it where it is.
  */
 static int kfuncs_resolve(struct bpf_program *prog)
 {
@@ -148,7 +148,7 @@ static int prepare(struct bpf_program *prog, struct bpf_prog_load_opts *opts, lo
 	return bpf_program__set_type(prog, BPF_PROG_TYPE_TRACING);
 }
 
-/* SKEL's ELF image, of our program's file, has been read for the last time: it need not stay in memory. */
+/* SKEL's ELF image, in our program's file, has been read for the last time: it need not stay in memory. */
 static void image_drop(const struct bpf_object_skeleton *skel)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)skel->data;
@@ -186,7 +186,7 @@ int object_sections_register(void)
 		snprintf(name, sizeof(name), "%s+", sections[i].name);
 		r = libbpf_register_prog_handler(name, sections[i].type, sections[i].attach, &opts);
 	}
-	/* all others: their types are given by object_program_type() */
+	/* all others: object_program_type() sets their types */
 	if (r >= 0)
 		r = libbpf_register_prog_handler(NULL, BPF_PROG_TYPE_UNSPEC, 0, &opts);
 	done = r >= 0;
@@ -257,7 +257,7 @@ uint64_t object_skipped(const struct bpf_object *obj, const char *but)
 
 int object_iterate(const struct bpf_program *prog, uint32_t pid, int map_fd)
 {
-	/* union bpf_iter_link_info: its task part is there from 6.1 on (commit f0d74c4da1f0) */
+	/* union bpf_iter_link_info: its task member exists from 6.1 on (commit f0d74c4da1f0) */
 	union {
 		struct { uint32_t tid, pid, pid_fd; } task;
 		struct { uint32_t fd; } map;
@@ -279,7 +279,7 @@ int object_iterate(const struct bpf_program *prog, uint32_t pid, int map_fd)
 	if (!link)
 		return -errno;
 	fd = bpf_iter_create(bpf_link__fd(link));
-	/* EAGAIN: a million objects passed without a word, go on (kernel/bpf/bpf_iter.c) */
+	/* EAGAIN: a million objects were passed without output, go on (kernel/bpf/bpf_iter.c) */
 	do
 		n = fd < 0 ? -1 : read(fd, none, sizeof(none));
 	while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Our BPF objects and the kernel's BTF. What is attached by a BTF id (tp_btf, fentry, fexit, iter) and
- * what calls a function of the kernel's makes libbpf read and parse all of it, 10 ms for each object
- * and a quarter of what a start costs. So these ids are looked up here, in the one copy that we have.
+ * Our BPF objects and the kernel's BTF. For programs that attach by a BTF id (tp_btf, fentry, fexit, iter)
+ * or call kernel functions, libbpf reads and parses all of it, 10 ms for each object and a quarter of the
+ * time that a start takes. So these ids are looked up here, in the one copy that we have.
  */
 #ifndef KERNEL_OBJECT_H
 #define KERNEL_OBJECT_H
@@ -16,11 +16,11 @@ struct bpf_object_skeleton;
 struct bpf_program;
 struct kernel_btf;
 
-/* Tell libbpf, before the first object is opened. 0 or -errno. */
+/* Registers with libbpf, before the first object is opened. 0 or -errno. */
 int object_sections_register(void);
 
 /*
- * The BTF id of what PROG is to be attached to: for programs whose section does not name it. CTX: the
+ * Returns the BTF id that PROG is to be attached to: for programs whose section does not name it. CTX: the
  * caller's. Negative: there is none.
  */
 typedef int (*object_target_fn)(const void *ctx, const struct bpf_program *prog);
@@ -29,7 +29,7 @@ typedef int (*object_target_fn)(const void *ctx, const struct bpf_program *prog)
 int object_load(struct bpf_object_skeleton *skel, const struct kernel_btf *kernel, object_target_fn target,
 		const void *ctx);
 
-/* PROG, of a section that says nothing, is one of TYPE; ATTACH: 0 where the type has no such thing. */
+/* Sets the type of PROG, whose section does not give one; ATTACH: 0 where the type has no attach type. */
 void object_program_type(struct bpf_program *prog, enum bpf_prog_type type, enum bpf_attach_type attach);
 
 #define OBJECT_LINKS_MAX 64
@@ -37,18 +37,21 @@ struct object_links {
 	struct bpf_link *v[OBJECT_LINKS_MAX];
 	unsigned int n;
 };
-/* Attach OBJ's programs that were loaded to what their sections name, unless that has been switched off. 0, or -errno with NAME. */
+/*
+ * Attach OBJ's loaded programs to the hooks that their sections name, unless that has been switched off. 0,
+ * or -errno with NAME.
+ */
 int object_attach(struct object_links *l, const struct bpf_object *obj, const char **name_ret);
-/* What was attached last goes first. */
+/* The last attached is detached first. */
 void object_detach(struct object_links *l);
 
-/* Runs of a program that the kernel skipped (recursion_misses, 5.12); of OBJ's but for BUT, both may be NULL. */
+/* Runs of a program that the kernel skipped (recursion_misses, 5.12); of OBJ's except BUT, both may be NULL. */
 uint64_t object_program_skipped(int prog_fd);
 uint64_t object_skipped(const struct bpf_object *obj, const char *but);
 
 /*
- * Run PROG, an iterator that prints nothing: over the tasks of process PID, all for 0, or over the
- * elements of map MAP_FD, which is -1 for tasks. 0 or -errno; -E2BIG: this kernel takes no process.
+ * Run PROG, an iterator without output: over the tasks of process PID, all for 0, or over the elements of
+ * map MAP_FD, which is -1 for tasks. 0 or -errno; -E2BIG: this kernel's iterators take no process.
  */
 int object_iterate(const struct bpf_program *prog, uint32_t pid, int map_fd);
 

@@ -18,10 +18,10 @@
 #include "kernel/skel.h"
 #include "preempt.skel.h"
 
-/* Longer than the ticks take where the machine is not stalled; see below for where it is. */
+/* Longer than the ticks take, unless the machine is stalled; see below for that case. */
 #define LIMIT_NS 500000000ULL
 
-/* What both threads call; hardly anybody else does. */
+/* The call of both threads; hardly any other program makes it. */
 #define CALL SYS_getpgid
 
 static void *stay(void *arg)
@@ -39,7 +39,7 @@ static void *stay(void *arg)
 	return NULL;
 }
 
-/* Call until the other one is through or a call was not seen. */
+/* Call until the other thread is done or a call was not seen. */
 static bool call_all_the_time(struct dlt_preempt *t)
 {
 	uint64_t made = 0;
@@ -56,8 +56,8 @@ static bool call_all_the_time(struct dlt_preempt *t)
 }
 
 /*
- * Both threads on the CPU that we are on. Where neither was found, the ticks must have been seen: what
- * is not known to be sound counts as skipping, which costs some time at each call and no rows.
+ * Both threads run on our current CPU. Where neither was found, the ticks must have been seen: a kernel
+ * that is not known to be safe counts as skipping, which costs some time at each call and no rows.
  */
 static bool skips_on_this_cpu(struct dlt_preempt *t)
 {
@@ -66,7 +66,7 @@ static bool skips_on_this_cpu(struct dlt_preempt *t)
 	pthread_t thread;
 
 	if (sched_getaffinity(0, sizeof(before), &before) < 0)
-		return true; /* more CPUs than that: not known either */
+		return true; /* more CPUs than that: also not known */
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	if (sched_setaffinity(0, sizeof(one), &one) < 0)
@@ -100,7 +100,7 @@ static bool try(struct preempt_bpf *skel, const struct kernel_btf *kernel)
 	return skips;
 }
 
-/* "none voluntary (full) lazy", the one in force in brackets; "": not told. */
+/* "none voluntary (full) lazy", the active one in brackets; "": not known. */
 static const char *model_of(const char *line)
 {
 	const char *open = strchr(line, '(');

@@ -8,12 +8,12 @@
 
 #include <stdbool.h>
 
-/* As far as the kernel's build and debugfs tell. */
+/* As far as the kernel's build and debugfs show. */
 bool preempt_is_possible(void);
 
 struct kernel_btf;
 
-/* Takes six ticks of one CPU where the kernel could; false also where no program can be attached. */
+/* Takes six ticks of one CPU where the kernel could preempt; false also where no program can be attached. */
 bool preempt_skips_runs(const struct kernel_btf *kernel);
 
 #endif

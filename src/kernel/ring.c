@@ -15,8 +15,8 @@
 #define HDR_BYTES 8
 #define CACHE_LINE 64
 
-#define RELEASE_EVERY (1U << 20) /* bytes: give space back during a round too */
-#define ROUND_MAX (1U << 16)	 /* records: some 100 ms, then the caller looks after other things */
+#define RELEASE_EVERY (1U << 20) /* bytes: return space during a round as well */
+#define ROUND_MAX (1U << 16)	 /* records: some 100 ms, then the caller attends to other things */
 
 #define RING_MIN_BYTES (64ULL << 20)
 #define RING_MAX_BYTES (2ULL << 30) /* the largest power of two in the 32 bits of max_entries */
@@ -43,7 +43,7 @@ static int rings_begin(struct rings *rs, unsigned int n, unsigned int cpus)
 	while (size < rs->n_ahead)
 		size *= 2;
 	rs->ahead_mask = size - 1;
-	rs->ring = calloc(MAX(n, 1), sizeof(*rs->ring)); /* NULL is for no memory alone */
+	rs->ring = calloc(MAX(n, 1), sizeof(*rs->ring)); /* NULL only when memory is out */
 	rs->ahead = calloc((size_t)MAX(n, 1) * size, sizeof(*rs->ahead));
 	return rs->ring && rs->ahead ? 0 : -ENOMEM;
 }
@@ -129,9 +129,9 @@ static const struct dlt_hdr *rec_of(const struct ring *r, uint64_t pos)
 }
 
 /*
- * Look ahead until the window is full, keeping it sorted by time. Returns the earliest time that a
- * record not seen yet may have because it, or one before it, is reserved and not yet submitted: as many
- * as the window holds cannot all be later than it, be they ahead or handed out already.
+ * Look ahead until the window is full, keeping it sorted by time. Returns the earliest possible time of a
+ * record not seen yet, because it, or one before it, is reserved and not yet submitted: not all of the
+ * records in a full window can be later than it, be they ahead or handed out already.
  */
 static uint64_t look(const struct rings *rs, struct ring *r)
 {
@@ -152,14 +152,14 @@ static uint64_t look(const struct rings *rs, struct ring *r)
 			r->n_ahead++;
 		}
 		r->scan += (HDR_BYTES + (uint64_t)len + 7) & ~7ULL;
-		/* among many rings no hardware guesses it: there when this one's turn comes again */
+		/* among many rings the hardware prefetcher fails: cached when this one's turn comes again */
 		__builtin_prefetch(r->data + (r->scan & r->mask));
 		__builtin_prefetch(r->data + (r->scan & r->mask) + CACHE_LINE);
 	}
 	return UINT64_MAX;
 }
 
-/* Put NEXT where it belongs, from place I of the heap on, which is free. */
+/* Move NEXT to its place in the heap, from the free place I on. */
 static void heap_put(struct rings *rs, unsigned int i, struct ring_next next)
 {
 	const unsigned int n = rs->n_heap;
@@ -183,13 +183,13 @@ static void heap_shrink(struct rings *rs)
 		heap_put(rs, 0, last);
 }
 
-/* What there is to hand out, as a heap. Returns until when it may be: UNTIL_NS or before. */
+/* Builds the heap of records to hand out. Returns the time up to which that is allowed: UNTIL_NS or before. */
 static uint64_t round_begin(struct rings *rs, uint64_t until_ns)
 {
 	rs->n_heap = rs->n_busy = 0;
 	for (unsigned int i = 0; i < rs->n; i++) {
 		struct ring *r = &rs->ring[i];
-		/* what is reserved from now on gets a later TIMESTAMP than the round's */
+		/* records reserved from now on get a later TIMESTAMP than the round's */
 		uint64_t limit = __atomic_load_n(r->producer_pos, __ATOMIC_ACQUIRE), until;
 
 		if (limit == r->freed)

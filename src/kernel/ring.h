@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The user side of BPF ring buffers: records of several rings in the order of their TIMESTAMP, in
- * place, without copies. libbpf's ring_buffer drains one ring after the other; the rows must come
- * out merged.
+ * The user side of BPF ring buffers: records of several rings in the order of their TIMESTAMP, in place,
+ * without copies. libbpf's ring_buffer drains one ring after the other; the rows must come out merged.
  *
- * Layout (kernel: kernel/bpf/ringbuf.c): the consumer's position on one page, writable; the
- * producer's on the next; then the data, mapped twice so that no record wraps. A record is a u32
- * length with two flag bits, 4 bytes of the kernel's, then the payload, all rounded up to 8.
+ * Layout (kernel: kernel/bpf/ringbuf.c): the consumer's position on one page, writable; the producer's on
+ * the next; then the data, mapped twice so that no record wraps. A record is a u32 length with two flag
+ * bits, 4 bytes for the kernel, then the payload, all rounded up to 8.
  */
 #ifndef KERNEL_RING_H
 #define KERNEL_RING_H
@@ -28,13 +27,13 @@
 #define RING_AHEAD_PER_CPU 4
 
 /*
- * The load that a stalled drain is reckoned with: above what one thread of small reads reached
- * (534 000 rows/s), and a row's 120 bytes with the 8 of BPF_RINGBUF_HDR_SZ.
+ * The load assumed for a stalled drain: more than one thread of small reads reached (534 000 rows/s), and a
+ * row's 120 bytes with the 8 of BPF_RINGBUF_HDR_SZ.
  */
 #define RING_STALL_RECORDS_PER_S 600000U
 #define RING_STALL_RECORD_BYTES (120U + 8U)
 
-/* How long the drain may stand still while one CPU fills its ring, but for RESERVE, at that rate. */
+/* How long the drain may stall while one CPU fills its ring, except RESERVE, at that rate. */
 static inline uint64_t ring_stall_ms(uint64_t ring_bytes, uint64_t reserve)
 {
 	uint64_t room = ring_bytes > reserve ? ring_bytes - reserve : 0;
@@ -90,21 +89,21 @@ typedef void (*ring_fn)(void *ctx, const void *rec, uint32_t len);
 /* Map N ring buffers of BYTES each, given as descriptors, that CPUS CPUs write to. 0 or -errno. */
 int rings_init(struct rings *rs, const int *fds, unsigned int n, size_t bytes, unsigned int cpus);
 /*
- * The same over memory of the caller's laid out like rings, of which RINGS says producer_pos,
- * consumer_pos, data and mask: for tests and replays.
+ * Maps memory of the caller's laid out like rings, of which RINGS has producer_pos, consumer_pos, data and
+ * mask: for tests and replays.
  */
 int rings_init_memory(struct rings *rs, const struct ring *rings, unsigned int n, unsigned int cpus);
 void rings_free(struct rings *rs);
 
 /*
- * Hand every record with a TIMESTAMP of at most UNTIL_NS to FN in order, and free its space. A
- * record that is just being written ends the round early, at the earliest time that it or one behind
- * it may have; so do very many records, since the caller's thread has more to do. Returns their number. Of a ring with nothing
- * new, only the producer's position is read.
+ * Hand every record with a TIMESTAMP of at most UNTIL_NS to FN in order, and free its space. A record that
+ * is still being written ends the round early, at the earliest time that it or one behind it may have; so
+ * does a very large number of records, since the caller's thread has other work. Returns the number of
+ * records. Of a ring without new records only the producer's position is read.
  */
 uint64_t rings_consume(struct rings *rs, uint64_t until_ns, ring_fn fn, void *ctx);
 
-/* The fullest ring's bytes waiting, and those of all: for other threads too, nearly. */
+/* Bytes waiting in the fullest ring, and in all of them: for other threads too, approximately. */
 uint64_t rings_waiting(const struct rings *rs);
 uint64_t rings_used(const struct rings *rs);
 

@@ -11,8 +11,8 @@
 #include "trace/probe.h"
 
 /*
- * A struct STEM_bpf to be loaded with KERNEL's excerpt: NULL with errno. Compiled twice (see
- * compat.bpf.h), and both have the same maps, programs and constants.
+ * Opens a struct STEM_bpf to be loaded with KERNEL's excerpt: NULL with errno. Compiled twice (see
+ * compat.bpf.h), and both have equal maps, programs and constants.
  */
 #define SKEL_OPEN_ONLY(stem, kernel)                                                                \
 	({                                                                                          \
@@ -24,7 +24,7 @@
 				  (struct stem##_bpf *)stem##_probed_bpf__open_opts(&opts_);        \
 	})
 
-/* A probe's, with CFG in its constants: 0 or -errno. */
+/* Opens a probe's, with CFG in its constants: 0 or -errno. */
 #define SKEL_OPEN(stem, o, cfg, kernel)                                                             \
 	({                                                                                          \
 		struct stem##_bpf *skel_ = SKEL_OPEN_ONLY(stem, kernel);                            \
@@ -37,7 +37,7 @@
 		r_;                                                                                 \
 	})
 
-/* probe.open where there is no more to it: STEM_open(). */
+/* probe.open of a simple probe: STEM_open(). */
 #define SKEL_OPENER(stem)                                                                           \
 	static int stem##_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel) \
 	{                                                                                           \

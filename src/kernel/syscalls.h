@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * System call numbers: the host's <sys/syscall.h>, and -1 for what this architecture lacks (the
- * plain forms on arm64 and riscv) or this libc does not know yet.
+ * System call numbers: the host's <sys/syscall.h>, and -1 for those that this architecture lacks (the plain
+ * forms on arm64 and riscv) or this libc does not know yet.
  */
 #ifndef KERNEL_SYSCALLS_H
 #define KERNEL_SYSCALLS_H
@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 
 #ifndef SYS_close_range
-#define SYS_close_range 436 /* the same on every architecture since 5.9 */
+#define SYS_close_range 436 /* one number on every architecture, since 5.9 */
 #endif
 #ifndef SYS_openat2
 #define SYS_openat2 437 /* likewise, 5.6 */

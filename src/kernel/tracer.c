@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel side of a trace: objects with hooks of their own, and the order of things. */
+/* The kernel side of a trace: objects with hooks of their own, and the order of loading and attaching. */
 #include "kernel/tracer.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 #define INIT_PID_NS_INO 0xeffffffc /* PROC_PID_INIT_INO, include/linux/proc_ns.h */
 #define INIT_USER_NS_INO 0xeffffffd
 
-/* libbpf speaks one level lower than we do: its warnings show with -v. A verifier's log is long. */
+/* libbpf's messages, one level lower than ours: its warnings show with -v. A verifier's log is long. */
 static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	autofree char *text = NULL;
@@ -51,7 +51,10 @@ int tracer_check(char *error, size_t size)
 			 "kernel's and may not trace: run dltraced outside of it");
 		return -EPERM;
 	}
-	/* the kernel side's process numbers are the initial namespace's, ours and those of our /proc are not */
+	/*
+	 * the kernel side's process numbers are the initial namespace's, but ours and those of our /proc
+	 * are not
+	 */
 	if (!stat("/proc/self/ns/pid", &st) && st.st_ino != INIT_PID_NS_INO) {
 		snprintf(error, size, "this is a container with process numbers of its own (a pid namespace): "
 			 "run dltraced on the host, or in a container that shares them (docker run --pid=host)");
@@ -75,7 +78,7 @@ static int probe_try(struct tracer *t, unsigned int probe, const struct dlt_conf
 	struct probe_object *o = &t->objects[probe];
 	int r = probes[probe]->open(o, cfg, &t->kernel);
 
-	/* what pids puts together is not for a preempting handler's use */
+	/* the buffer of pids must not be used by a preempting handler */
 	if (!r)
 		r = tracer_share_maps(t, o->obj, probe == DLT_pids ? 1U << TRACER_SCRATCH : 0);
 	if (!r)
@@ -85,7 +88,7 @@ static int probe_try(struct tracer *t, unsigned int probe, const struct dlt_conf
 	return r;
 }
 
-/* A probe whose hooks are its own. */
+/* A probe with hooks of its own. */
 static int probe_load(struct tracer *t, unsigned int probe)
 {
 	struct dlt_config cfg = t->cfg;
@@ -105,7 +108,7 @@ void tracer_leave_out(struct tracer *t, unsigned int probe, const char *why)
 	probe_object_free(&t->objects[probe]);
 	t->loaded &= ~PROBE_BIT(probe);
 	t->probes &= ~PROBE_BIT(probe);
-	t->why[probe] = strdup(why); /* which may be what was there before */
+	t->why[probe] = strdup(why); /* WHY may be the old text */
 	free(before);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (probes[i]->needs == probe && !probes[i]->open && t->probes >> i & 1)
@@ -114,12 +117,12 @@ void tracer_leave_out(struct tracer *t, unsigned int probe, const char *why)
 
 struct load {
 	struct tracer *tracer;
-	unsigned int probes[DLT_PROBES], n; /* 0: requests of io_uring, which are rows of others */
-	unsigned int next; /* of those; threads take one after the other */
+	unsigned int probes[DLT_PROBES], n; /* 0: io_uring requests, which are rows of other probes */
+	unsigned int next; /* of these; each thread takes the next */
 	int results[DLT_PROBES]; /* by probe */
 };
 
-/* Those with hooks of their own, and io_uring's, which takes longest and begins. */
+/* The objects with hooks of their own, and io_uring's, which takes longest and comes first. */
 static void *objects_load(void *load)
 {
 	struct load *l = load;
@@ -142,7 +145,7 @@ static void objects_choose(struct load *l, struct tracer *t)
 			l->probes[l->n++] = i;
 }
 
-/* How it went: 0, or -errno with t->error. */
+/* The result: 0, or -errno with t->error. */
 static int objects_loaded(struct tracer *t, const struct load *l)
 {
 	char what[128];
@@ -163,8 +166,8 @@ static int objects_loaded(struct tracer *t, const struct load *l)
 }
 
 /*
- * Are there descriptors for all of it? Objects are loaded by several threads: the one that got no more
- * would be another each time, and libbpf has errors of its own for it, or does without what it tried.
+ * Are there enough descriptors? Several threads load objects: a different one would run out each time, and
+ * libbpf has errors of its own for that, or goes without what it tried.
  */
 static int files_suffice(struct tracer *t)
 {
@@ -174,7 +177,7 @@ static int files_suffice(struct tracer *t)
 	return limit.rlim_cur < TRACER_FILES + t->n_rings ? tracer_fail(t, -EMFILE, "programs and maps") : 0;
 }
 
-/* What programs and libbpf are told of this kernel. */
+/* The facts about this kernel for programs and libbpf. */
 static int kernel_look(struct tracer *t)
 {
 	int r = object_sections_register();
@@ -199,7 +202,7 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 
 	memset(t, 0, sizeof(*t));
 	libbpf_set_print(libbpf_log);
-	setrlimit(RLIMIT_MEMLOCK, &unlimited); /* what BPF memory counts against before 5.11 */
+	setrlimit(RLIMIT_MEMLOCK, &unlimited); /* the limit for BPF memory before 5.11 */
 
 	t->may_lack = o->may_lack;
 	t->probes = o->probes;
@@ -238,7 +241,7 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 	if (r < 0)
 		return r;
 
-	/* These beside those of system calls; who has done with his own helps with what is left. */
+	/* These in parallel with those of system calls; a thread that is done takes from the rest. */
 	objects_choose(&objects, t);
 	beside = !pthread_create(&thread, NULL, objects_load, &objects);
 	r = tracer_calls_load(t, calls, 0);
@@ -252,7 +255,7 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 
 /* --- attachment --------------------------------------------------------------------------------- */
 
-/* A probe without a table of calls has hooks of its own: all that its open hook left switched on. */
+/* A probe without a table of calls has hooks of its own: attach all that its open hook left switched on. */
 static int probe_attach(struct tracer *t, unsigned int probe)
 {
 	char what[128];
@@ -308,13 +311,13 @@ int tracer_attach(struct tracer *t)
 	if (!r)
 		r = tracer_calls_attach(t);
 	kernel_btf_free(&t->kernel); /* nothing is loaded from here on */
-	malloc_trim(0); /* nor is what loading took wanted: 7 MB, and freed pieces of each thread */
+	malloc_trim(0); /* loading's memory is not needed any more either: 7 MB, and freed pieces of each thread */
 	return r;
 }
 
 void tracer_detach(struct tracer *t)
 {
-	/* at once for all: with hooks for each call the last goes seconds after the first */
+	/* at once for all: with hooks for each call the last is attached seconds after the first */
 	if (t->shared)
 		__atomic_store_n(&t->shared->stopping, 1, __ATOMIC_SEQ_CST);
 	for (unsigned int i = 0; i < t->n_dispatchers; i++)

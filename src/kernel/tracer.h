@@ -18,11 +18,11 @@ struct tracer_options {
 	probe_mask probes;
 	uint64_t buffer_bytes; /* of all rings; 0: default */
 	bool all, no_args, cgroups, new_containers;
-	bool owned; /* the trace is OWNER's, a user without rights: it tells of this user's processes alone */
+	bool owned; /* the trace is OWNER's, a user without rights: it shows this user's processes alone */
 	uid_t owner;
 	uint32_t backends; /* mask of 1 << enum backend; 0: all */
-	probe_mask may_lack; /* those that are left out where they fail, with the reason in t->why */
-	uint32_t disks[DLT_MAX_DISKS]; /* dev_t of the kernel: major << 20 | minor */
+	probe_mask may_lack; /* optional ones, left out where they fail, with the reason in t->why */
+	uint32_t disks[DLT_MAX_DISKS]; /* the kernel's dev_t: major << 20 | minor */
 	unsigned int n_disks;
 };
 
@@ -33,19 +33,19 @@ int tracer_check(char *error, size_t size);
 int tracer_load(struct tracer *t, const struct tracer_options *o);
 
 /*
- * For --delay: attach process life alone, so that the target follows its forks. Nobody has a row
- * before tracer_attach(). 0 or -errno with t->error.
+ * For --delay: attach process life alone, so that the target follows its forks. There are no rows before
+ * tracer_attach(). 0 or -errno with t->error.
  */
 int tracer_follow(struct tracer *t);
 
 /* Attach process life first, then the rest, the entries of system calls last. */
 int tracer_attach(struct tracer *t);
 
-/* Probes that add up in the kernel: have their rows sent. 0 or -errno with t->error. */
+/* Probes that add up in the kernel: send their rows. 0 or -errno with t->error. */
 int tracer_tell(struct tracer *t, enum probe_tell when);
-bool tracer_tells(const struct tracer *t); /* is there any */
+bool tracer_tells(const struct tracer *t); /* is there such a probe */
 
-/* No new calls, then no ends of calls: what is left in t->calls is in flight. */
+/* No new calls, then no ends of calls: the entries left in t->calls are in flight. */
 void tracer_detach(struct tracer *t);
 void tracer_free(struct tracer *t);
 
@@ -56,14 +56,14 @@ void tracer_target_remove(struct tracer *t, pid_t tgid);
 void tracer_exclude(struct tracer *t, pid_t tgid);
 bool tracer_target_has(const struct tracer *t, pid_t tgid);
 
-/* Add what moves into the cgroup KEY from now on; or into one that will be made at PATH. */
+/* Add processes that move into the cgroup KEY from now on; or into one that will be made at PATH. */
 int tracer_cgroup_add(struct tracer *t, const struct dlt_cgroup_key *key);
 int tracer_cgroup_await(struct tracer *t, const struct dlt_cgroup_path *path);
 
 /* Processes in the target that have not ended. */
 uint64_t tracer_live(const struct tracer *t);
 
-/* Each of them. */
+/* Calls FN for each of them. */
 void tracer_each_live(const struct tracer *t, void (*fn)(void *ctx, pid_t tgid), void *ctx);
 
 /* Sums over the CPUs. */
@@ -76,20 +76,20 @@ void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES]);
 void tracer_skipped(const struct tracer *t, uint64_t skipped[DLT_PROBES]);
 
 /*
- * The calls that run now: one may end, and another begin in its place, while FN looks at it. After tracer_detach():
- * those still in flight.
+ * Calls FN for the calls in flight: one may end, and another begin in its place, while FN looks at it.
+ * After tracer_detach() they are those still in flight.
  */
 void tracer_running(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call), void *ctx);
 
 /*
- * The same for requests: of io_uring and libaio, and those that disks have. As calls, or as records of NOW_NS; before
- * tracer_detach() no more than MAX are looked at of each kind, some of them perhaps twice.
+ * tracer_calls_each() for requests: io_uring, libaio and disks. As calls, or as records of NOW_NS; before
+ * tracer_detach() at most MAX are looked at of each kind, some of them perhaps twice.
  */
 void tracer_requests(struct tracer *t, uint64_t now_ns, unsigned int max,
 		     void (*call)(void *ctx, const struct dlt_call *call),
 		     void (*rec)(void *ctx, const struct dlt_hdr *rec), void *ctx);
 
-/* May the trace tell of REC? See tracer_options.owned. */
+/* May the trace show REC? See tracer_options.owned. */
 static inline bool tracer_may_tell(const struct tracer *t, const struct dlt_hdr *rec)
 {
 	return !t->cfg.owned || rec->probe != DLT_bio || rec->tgid;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * System calls: which backend sees those of which probe. Asked of the kernel, in the order of
- * backend_rank(); a probe that a backend does not serve falls back to the next by itself.
+ * System calls: which backend serves which probe. Tried on the kernel, in the order of backend_rank(); each
+ * probe that a backend does not serve falls back to the next.
  */
 #include "kernel/tracer.h"
 
@@ -16,7 +16,7 @@
 #include "kernel/preempt.h"
 #include "trace/probe_mask.h"
 
-/* Why PROBE does not take backend B. */
+/* Why PROBE does not use backend B. */
 static void note_why(struct tracer *t, unsigned int probe, enum backend b, const char *why)
 {
 	char *before = t->why[probe];
@@ -26,7 +26,7 @@ static void note_why(struct tracer *t, unsigned int probe, enum backend b, const
 	free(before);
 }
 
-/* Note why for all of MASK. */
+/* Note the reason for all of MASK. */
 static void note_why_all(struct tracer *t, probe_mask mask, enum backend b, const char *why)
 {
 	for (unsigned int p = 1; p < DLT_PROBES; p++)
@@ -34,7 +34,7 @@ static void note_why_all(struct tracer *t, probe_mask mask, enum backend b, cons
 			note_why(t, p, b, why);
 }
 
-/* Take PROBE out of those dispatchers from FIRST on: it falls back. */
+/* Remove PROBE from the dispatchers from FIRST on: it falls back. */
 static void dispatchers_remove(struct tracer *t, unsigned int first, unsigned int probe)
 {
 	for (unsigned int i = first; i < t->n_dispatchers; i++)
@@ -46,7 +46,7 @@ static int share(void *ctx, struct bpf_object *obj)
 	return tracer_share_maps(ctx, obj, 0);
 }
 
-/* One dispatcher for the calls of MASK whose functions have PROTO. Probes that fail are taken out of *MASK. */
+/* One dispatcher for the calls of MASK whose functions have PROTO. Probes that fail are removed from *MASK. */
 static void dispatcher_make(struct tracer *t, enum backend b, int proto, unsigned int first, probe_mask *mask)
 {
 	struct dispatcher *d = &t->dispatchers[t->n_dispatchers];
@@ -83,7 +83,7 @@ static void dispatcher_make(struct tracer *t, enum backend b, int proto, unsigne
 	*mask &= ~failed;
 }
 
-/* Load the probes of MASK for backend B; those that it does not serve are returned. */
+/* Load the probes of MASK for backend B; returns those that it does not serve. */
 static probe_mask backend_load(struct tracer *t, enum backend b, probe_mask mask)
 {
 	unsigned int first = t->n_dispatchers;
@@ -114,7 +114,7 @@ static probe_mask backend_load(struct tracer *t, enum backend b, probe_mask mask
 	return mask & ~served;
 }
 
-/* Why B cannot be used here, or NULL. Tried once. */
+/* Returns why B cannot be used here, or NULL. Tried once. */
 static const char *backend_refused(struct tracer *t, enum backend b)
 {
 	char why[256];
@@ -125,7 +125,7 @@ static const char *backend_refused(struct tracer *t, enum backend b)
 	return t->cannot[b];
 }
 
-/* libbpf has errors of its own for a descriptor that it did not get: too few are told by their number. */
+/* libbpf replaces the error when it gets no descriptor: the limit shows in the number of open ones. */
 static int refusal(void)
 {
 	struct rlimit limit = {};
@@ -157,7 +157,7 @@ int tracer_calls_load(struct tracer *t, probe_mask mask, unsigned int place)
 	return 0;
 }
 
-/* Is the function type PROTO's first parameter a pointer to something that BTF does not describe? */
+/* Is the function type PROTO's first parameter a pointer to a type that BTF does not describe? */
 static bool proto_is_opaque(const struct btf *btf, int proto)
 {
 	const struct btf_type *t = btf__type_by_id(btf, (uint32_t)proto);
@@ -171,8 +171,8 @@ static bool proto_is_opaque(const struct btf *btf, int proto)
 }
 
 /*
- * One pass over the kernel's types: a look-up by name is a pass of its own. Of two of a name the
- * first, which is what libbpf finds too.
+ * One pass over the kernel's types: a look-up by name is a pass of its own. Of two with one name the first
+ * is taken, as in libbpf.
  */
 int tracer_calls_find(struct tracer *t)
 {
@@ -217,7 +217,7 @@ void tracer_calls_rank(struct tracer *t, uint32_t allowed, probe_mask mask)
 	bool skips = false, others = false, mixed;
 	uint32_t usable = 0;
 
-	/* asking takes some ticks: only where the answer may change something */
+	/* the test takes some ticks: only where the answer can change the result */
 	if (preempt_is_possible()) {
 		for (unsigned int b = 0; b < BACKENDS; b++)
 			if (!backend_refused(t, b)) {
@@ -228,8 +228,8 @@ void tracer_calls_rank(struct tracer *t, uint32_t allowed, probe_mask mask)
 	mixed = skips && others;
 	skips = mixed && preempt_skips_runs(&t->kernel);
 	if (mixed && !skips)
-		t->cfg.hold = 0; /* could be, and is not: nobody is preempted in a program of ours */
-	/* the hooks of process life do not heed what is allowed */
+		t->cfg.hold = 0; /* possible, but unused: our programs are not preempted */
+	/* the hooks of process life ignore the choice of backends */
 	if (skips)
 		t->cfg.perf = DLT_PERF_TP | (usable >> BACKEND_KPROBE & 1 ? DLT_PERF_KPROBE : 0);
 	for (unsigned int b = 0; skips && b < BACKENDS; b++)
@@ -250,7 +250,7 @@ static unsigned int place_behind(const struct tracer *t, enum backend b)
 	return i + 1;
 }
 
-/* Attach D's hooks. Those of its probes whose hooks do not attach are taken out and returned. */
+/* Attach D's hooks. Returns its probes whose hooks fail to attach, after removing them. */
 static probe_mask dispatcher_attach_all(struct tracer *t, struct dispatcher *d)
 {
 	bool shared_fails = dispatcher_attach(d, 0) < 0;
@@ -268,7 +268,7 @@ static probe_mask dispatcher_attach_all(struct tracer *t, struct dispatcher *d)
 	return failed;
 }
 
-/* What does not attach falls back: its new dispatchers come behind those there are. */
+/* A probe that fails to attach falls back: its new dispatchers come after the existing ones. */
 int tracer_calls_attach(struct tracer *t)
 {
 	int r = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The maps that all BPF objects of a trace share: their sizes, their making, their handing out. */
+/* The maps that all BPF objects of a trace share: their sizes, making them, and sharing them. */
 #include "kernel/tracer.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ int tracer_fail(struct tracer *t, int r, const char *what)
 	return r;
 }
 
-/* Our own memory cgroup's limit in bytes, where cgroup v2 tells it at the root of our namespace; 0: none. */
+/* Our own memory cgroup's limit in bytes, where cgroup v2 shows it at the root of our namespace; 0: none. */
 static uint64_t memory_limit(void)
 {
 	char line[64];
@@ -58,7 +58,7 @@ static const struct map_kind {
 	uint32_t key, value, entries, flags;
 } map_kinds[TRACER_MAPS] = {
 	[TRACER_RINGS] = { "dlt_rings" }, /* rings_begin() */
-	/* of those without ENTRIES tracer_maps_create() knows how many */
+	/* tracer_maps_create() fills in the ENTRIES that are missing here */
 	[TRACER_STATS] = { "dlt_stats", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_stats), 0, BPF_F_MMAPABLE },
 	[TRACER_SHARED] = { "dlt_shared", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_shared), 1, BPF_F_MMAPABLE },
 	[TRACER_TARGETS] = { "dlt_targets", BPF_MAP_TYPE_ARRAY, 4, sizeof(uint64_t), 0, BPF_F_MMAPABLE },
@@ -88,7 +88,7 @@ static int map_create(struct tracer *t, enum tracer_map m, uint64_t entries)
 	return 0;
 }
 
-/* All at once where the kernel can: it waits for an RCU grace period after each single update. */
+/* In one update where the kernel can: it waits for an RCU grace period after each single one. */
 static int rings_enter(struct tracer *t)
 {
 	uint32_t keys[RINGS_MAX], n = t->n_rings;
@@ -119,7 +119,7 @@ static void *rings_create(void *arg)
 	return NULL;
 }
 
-/* An array for them, whose elements are like a ring of the smallest size (sizes may differ). */
+/* An array for them, whose elements are declared like a ring of the smallest size (sizes may differ). */
 static int rings_begin(struct tracer *t)
 {
 	autoclose int like = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "dlt_ring", 0, 0,
@@ -166,7 +166,7 @@ int tracer_maps_create(struct tracer *t)
 	};
 	r = rings_begin(t);
 	for (enum tracer_map m = TRACER_RINGS + 1; !r && m < TRACER_MAPS; m++)
-		if (m != TRACER_AIOS || t->loaded >> DLT_vfs_rw & 1) /* the largest, and of nobody else */
+		if (m != TRACER_AIOS || t->loaded >> DLT_vfs_rw & 1) /* the largest, and used by nothing else */
 			r = map_create(t, m, map_kinds[m].entries ?: entries[m]);
 	t->stats = t->mapped[TRACER_STATS].mem;
 	t->shared = t->mapped[TRACER_SHARED].mem;
@@ -184,7 +184,7 @@ int tracer_share_maps(const struct tracer *t, struct bpf_object *obj, uint32_t b
 		if (!map || but >> i & 1)
 			continue;
 		if (i == TRACER_SCRATCH && bpf_map__value_size(map) > SCRATCH_BYTES)
-			return -EINVAL; /* a build of two versions */
+			return -EINVAL; /* a build that mixes two versions */
 		r = bpf_map__reuse_fd(map, t->maps[i]);
 		if (r < 0)
 			return r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a running trace's maps hold: who is in the target, the counters, what is in flight. */
+/* The contents of a running trace's maps: the target's processes, the counters, calls in flight. */
 #include "kernel/tracer.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ void tracer_target_remove(struct tracer *t, pid_t tgid)
 void tracer_exclude(struct tracer *t, pid_t tgid)
 {
 	if (t->cfg.all)
-		byte_set(t, tgid, DLT_TARGET_IN); /* the same byte, which means the opposite then */
+		byte_set(t, tgid, DLT_TARGET_IN); /* the byte's meaning is inverted then */
 }
 
 bool tracer_target_has(const struct tracer *t, pid_t tgid)
@@ -57,7 +57,10 @@ int tracer_cgroup_await(struct tracer *t, const struct dlt_cgroup_path *path)
 	return fd < 0 ? fd : bpf_map_update_elem(fd, path, &one, BPF_ANY) < 0 ? -errno : 0;
 }
 
-/* Counted when asked, some 0.2 ms for 4 million numbers: a counter would drift where adders meet. */
+/*
+ * Counted on each call, some 0.2 ms for 4 million numbers: a counter would drift where processes are added
+ * concurrently.
+ */
 uint64_t tracer_live(const struct tracer *t)
 {
 	const uint64_t *eight = (const uint64_t *)t->targets, in = 0x0101010101010101 * DLT_TARGET_IN;
@@ -74,7 +77,7 @@ void tracer_each_live(const struct tracer *t, void (*fn)(void *ctx, pid_t tgid),
 
 	for (size_t i = 0; i < t->mapped[TRACER_TARGETS].bytes / sizeof(*eight); i++) {
 		if (!__atomic_load_n(&eight[i], __ATOMIC_RELAXED))
-			continue; /* nearly all of 4 million */
+			continue; /* nearly all of 4 million are zero */
 		for (size_t tgid = i * sizeof(*eight); tgid < (i + 1) * sizeof(*eight); tgid++)
 			if (__atomic_load_n(&t->targets[tgid], __ATOMIC_RELAXED) & DLT_TARGET_IN)
 				fn(ctx, (pid_t)tgid);
@@ -117,7 +120,7 @@ void tracer_running(const struct tracer *t, void (*fn)(void *ctx, const struct d
 	}
 }
 
-/* One of PROBE's objects: what is in flight is shared by all of them. NULL: it has none. */
+/* Returns one of PROBE's objects: all of them share the calls in flight. NULL: it has none. */
 static struct probe_object *object_of(struct tracer *t, unsigned int probe)
 {
 	if (t->objects[probe].obj)

@@ -69,7 +69,7 @@ static uint8_t func_index(unsigned int probe, const char *name)
 	return 0;
 }
 
-/* Fill OPS for the probes of MASK: how many there are. */
+/* Fill OPS for the probes of MASK: returns how many there are. */
 static unsigned int ops_fill(struct dlt_uring_op ops[DLT_URING_OPS], probe_mask mask)
 {
 	unsigned int n = 0;
@@ -96,12 +96,12 @@ static bool arg_is_pointer(const struct kernel_btf *kernel, const char *tp, unsi
 	return t && btf_is_ptr(t);
 }
 
-/* -ENOENT: no io_uring, or one that does not say which request it is. */
+/* -ENOENT: no io_uring, or one whose tracepoint does not pass the request. */
 static int kernel_look(const struct kernel_btf *kernel, struct dlt_uring_kernel *k)
 {
 	/*
 	 * (req) since 6.4 (commit 2ad57931db64), before that (req, bool), (ctx, req, ...), or without it.
-	 * Completions have theirs since 5.18 (502c87d65564).
+	 * Completions have the request since 5.18 (502c87d65564).
 	 */
 	bool sqe = !btf_tp_proto(kernel, "io_uring_submit_req");
 	const char *submit = sqe ? "io_uring_submit_sqe" : "io_uring_submit_req", *complete = "io_uring_complete";
@@ -140,7 +140,7 @@ static struct bpf_program *prog_find(struct io_uring_bpf *skel, const char *kind
 	return bpf_object__find_program_by_name(skel->obj, prog);
 }
 
-/* As for process life; and as perf's where typed hooks on system calls were not asked for. */
+/* As for process life; and perf's where typed hooks on system calls were not requested. */
 static bool typed_hooks(const struct tracer *t)
 {
 	return !(t->cfg.perf & DLT_PERF_TP) && (!t->n_order || backend_kinds[t->order[0]].skips);
@@ -162,7 +162,7 @@ static int configure(struct uring *u, struct tracer *t, bool hold)
 	skel->rodata->fdatasync_func = func_index(DLT_sync, "fdatasync");
 	for (size_t i = 0; i < ARRAY_SIZE(hooks); i++) {
 		const struct hook_names *h = &hooks[i];
-		/* where completions name no request these do not either, or are told of by completions */
+		/* where completions have no request these have none either, or completions report them */
 		bool there = btf_tp_proto(&t->kernel, h->tp) && (k.done_req || i == HOOK_COMPLETE || i >= HOOK_SUBMIT);
 
 		bpf_program__set_autoload(prog_find(skel, "btf", h->name), there && typed);
@@ -251,7 +251,7 @@ uint64_t uring_skipped(const struct uring *u)
 
 /* --- the end -------------------------------------------------------------------------------------- */
 
-/* Is it done, by a completion that did not tell which of several of its name it was? */
+/* Has it ended, by a completion that did not show which of several with its user_data it was? */
 static bool ended_unknown(const struct uring *u, const struct dlt_uring_req *req)
 {
 	struct dlt_uring_name name = { req->ctx, req->user_data };
@@ -261,7 +261,7 @@ static bool ended_unknown(const struct uring *u, const struct dlt_uring_req *req
 	       (bpf_map_lookup_elem(bpf_map__fd(u->skel->maps.by_user_data), &name, &named) < 0 || named.mixed);
 }
 
-/* One that has paths: what is kept of its row, as of NOW_NS. */
+/* One that has paths: the kept part of its row, as of NOW_NS. */
 static void record_send(const struct uring *u, uint64_t key, const struct dlt_uring_req *req, uint64_t now_ns,
 			void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx)
 {

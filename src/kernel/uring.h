@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests of io_uring: the BPF object that makes rows of them, for the probes that have the system
- * calls which do the same. A kernel without io_uring, or that refuses, is no failure. Control plane.
+ * io_uring requests: the BPF object that makes rows of them, for the probes of the equivalent system calls.
+ * A kernel that has no io_uring, or refuses it, is no failure. Control plane.
  */
 #ifndef KERNEL_URING_H
 #define KERNEL_URING_H
@@ -14,19 +14,19 @@ struct tracer;
 struct uring;
 
 /*
- * Load it for the probes of T, unless none has any request. 0 with *RET NULL and the reason in
+ * Load it for the probes of T, unless none of them has requests. 0 with *RET NULL and the reason in
  * T->uring_why where this kernel cannot.
  */
 int uring_open(struct uring **ret, struct tracer *t);
 
-/* The ends first. 0, or what failed in T->uring_why: nothing is attached then. */
+/* The ends first. 0, or the reason in T->uring_why: nothing is attached then. */
 int uring_attach(struct uring *u, struct tracer *t);
 /* No new requests, then no ends. */
 void uring_detach(struct uring *u);
 
 /*
- * What is in flight, once detached: as calls, or as records of NOW_NS where paths are kept for them. Before
- * that no more than MAX, some of them perhaps twice.
+ * Requests in flight, once detached: as calls, or as records of NOW_NS where paths are kept for them.
+ * Before that at most MAX, some of them perhaps twice.
  */
 void uring_in_flight(const struct uring *u, uint64_t now_ns, unsigned int max,
 		     void (*call)(void *ctx, const struct dlt_call *call),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bio probe: the columns, and what differs between kernels, asked of their BTF. Runs in the
- * control thread, before the trace and after it.
+ * The bio probe: the columns, and the differences between kernels, found in their BTF. Runs in the control
+ * thread, before the trace and after it.
  */
 #include "probes/bio.h"
 
@@ -73,9 +73,9 @@ static bool tp_begins_with_queue(const struct kernel_btf *kernel, const char *na
 }
 
 /*
- * blk_errors[] of block/blk-core.c, by the BLK_STS_* of include/linux/blk_types.h. 14 was
- * ZONE_RESOURCE, which never reached anybody; without it those after it are one less since 6.10
- * (commit 63b5385e7814; e4eb37cc0f3e right after it took required_elevator_features away).
+ * blk_errors[] of block/blk-core.c, by the BLK_STS_* of include/linux/blk_types.h. 14 was ZONE_RESOURCE,
+ * which was never returned to callers; without it those after it are one less since 6.10 (commit
+ * 63b5385e7814; e4eb37cc0f3e right after it removed required_elevator_features).
  */
 static void statuses_fill(__s16 statuses[DLT_BIO_STATUSES], bool old)
 {
@@ -101,7 +101,7 @@ struct dlt_bio_kernel bio_kernel_of(const struct kernel_btf *kernel)
 
 	struct dlt_bio_kernel k = {
 		.has_io_start = btf_tp_arg(kernel, "block_io_start", 0) != NULL,
-		/* gone in 5.11 and from 5.10.137: commits a54895fa057c, e8a676d61c07 */
+		/* removed in 5.11 and 5.10.137: commits a54895fa057c, e8a676d61c07 */
 		.queue_before_rq = tp_begins_with_queue(kernel, "block_rq_issue"),
 		.queue_before_bio = tp_begins_with_queue(kernel, "block_bio_queue"),
 		/* until 5.16, commit 8a7d267b4a2c */
@@ -148,9 +148,9 @@ bool bio_unfinished(const struct dlt_bio_flight *io, uint64_t now_ns, struct dlt
 }
 
 /*
- * A record for each request of the loaded object O that was given to a driver and is not done at
+ * Makes a record for each request of the loaded object O that was given to a driver and is not done at
  * NOW_NS (CLOCK_MONOTONIC), when dlt_shared.stopping is set and the programs have been detached; before
- * that as probe.h says.
+ * that as in probe.h.
  */
 static void in_flight(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec), void *ctx,
 		      uint64_t now_ns, unsigned int max)
@@ -174,6 +174,9 @@ const struct probe bio_probe = {
 	.flags = PROBE_SELECTABLE,
 	.open = bio_open,
 	.in_flight = in_flight,
-	/* its request stays in in_flight (io_put()); all disks run it, so mostly it is none that is traced */
+	/*
+	 * its request stays in in_flight (io_put()); the program runs for all disks, so mostly it is
+	 * untraced
+	 */
 	.skips_show = "bio_complete",
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The create_del probe. System calls name files by path only: the FID is that of the file last known
- * by the absolute path, where one is.
+ * The create_del probe. System calls name files by path only: the FID is the one last known by the absolute
+ * path, if any.
  */
 #include "dlt/create_del.h"
 
@@ -16,7 +16,7 @@
 #include "kernel/syscalls.h"
 #include "trace/probe.h"
 
-/* FLAGS holds O_* for create, AT_* or RENAME_* for the others: the number says it for those. */
+/* FLAGS has O_* for create, AT_* or RENAME_* for the others: their number decides. */
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_create_del),
 	FIELD_FUNC_OF(struct dlt_create_del),
@@ -78,7 +78,7 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 	len = record_abs_seg(path, &create_del_probe, rec, segs, 0, 2);
 	gone = !rec->ret && (strstr(func, "unlink") || !strcmp(func, "rmdir"));
 	moved = !rec->ret && strstr(func, "rename");
-	swapped = moved && rec->flags & RENAME_EXCHANGE; /* DLT_NONE has not that bit */
+	swapped = moved && rec->flags & RENAME_EXCHANGE; /* DLT_NONE does not have that bit */
 	if (moved)
 		len2 = record_abs_seg(path2, &create_del_probe, rec, segs, 1, 3);
 	if (len && !strstr(func, "symlink"))

@@ -59,7 +59,7 @@ static const struct probe_call calls[] = {
 	{ "mmap", SYS_mmap, DLT_MMAP, "mmap_exit" },
 	{ "mremap", SYS_mremap, DLT_MREMAP, "mmap_exit" },
 	{ "munmap", SYS_munmap, DLT_MUNMAP, "mmap_exit" },
-	{ "snapshot", -1 }, /* mapped when the trace came */
+	{ "snapshot", -1 }, /* mapped before the trace */
 };
 _Static_assert(ARRAY_SIZE(calls) - 1 == DLT_MMAP_SNAPSHOT, "the BPF side knows this number");
 

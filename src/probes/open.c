@@ -63,13 +63,13 @@ static const struct field fields[] = {
 	  offsetof(struct dlt_open, file), 1 },
 };
 
-/* The position is FUNC's number; what is no call has no number. */
+/* The position is FUNC's number; entries without a call have no number. */
 static const struct probe_call calls[] = {
 	{ "creat", SYS_creat, DLT_OPEN_CREAT, "open_exit" },
 	{ "open", SYS_open, DLT_OPEN_PLAIN, "open_exit" },
 	{ "openat", SYS_openat, DLT_OPEN_AT, "open_exit" },
 	{ "openat2", SYS_openat2, DLT_OPEN_HOW, "open_exit" },
-	[DLT_OPEN_SNAPSHOT] = { "snapshot", -1 }, /* open when the trace came */
+	[DLT_OPEN_SNAPSHOT] = { "snapshot", -1 }, /* open before the trace */
 	{ "io_uring:openat", -1 },
 	{ "io_uring:openat2", -1 },
 };

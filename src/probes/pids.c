@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pids.out: process life. The kernel's record lacks what is found in /proc only: the cgroup's path
- * and the rank in the environment. They are read at exec, kept per process and inherited at fork.
+ * pids.out: process life. The kernel's record lacks facts that only /proc has: the cgroup's path and the
+ * rank in the environment. They are read at exec, kept per process and inherited at fork.
  */
 #include "dlt/pids.h"
 
@@ -17,7 +17,7 @@
 #include "pids.skel.h"
 #include "trace/probe.h"
 
-/* The record with what was added; it is this that the table describes. */
+/* The record and the added facts; the table describes this. */
 struct row {
 	struct dlt_pids rec;
 	char cgroup[512];
@@ -50,7 +50,7 @@ static const struct field fields[] = {
 	  FIELD_USTR, offsetof(struct row, rec.segs), 0 },
 };
 
-/* --- what is known per process ----------------------------------------------------------------- */
+/* --- facts per process ------------------------------------------------------------------------- */
 
 struct proc {
 	uint32_t pid; /* 0: free */
@@ -58,7 +58,7 @@ struct proc {
 	char cgroup[256];
 };
 
-#define PROCS 4096 /* a cache: what falls out is read again */
+#define PROCS 4096 /* a cache: evicted entries are read again */
 
 static struct proc *proc_slot(struct decode *d, uint32_t pid)
 {
@@ -68,7 +68,7 @@ static struct proc *proc_slot(struct decode *d, uint32_t pid)
 }
 
 /*
- * The cgroup that says most: v2's, or on v1 and hybrid hosts the longest path of any hierarchy. Lines
+ * Finds the most specific cgroup: v2's, or on v1 and hybrid hosts the longest path of any hierarchy. Lines
  * are "ID:CONTROLLERS:PATH" (cgroups(7)).
  */
 static void read_cgroup(uint32_t pid, char *dst, size_t size)
@@ -89,7 +89,10 @@ static void read_cgroup(uint32_t pid, char *dst, size_t size)
 	}
 }
 
-/* Nothing to read: gone, or a zombie, or an environment without anything. *RANK stays. */
+/*
+ * The environment cannot be read: the process is gone, or a zombie, or its environment is empty. *RANK
+ * stays.
+ */
 static void read_rank(uint32_t pid, int64_t *rank)
 {
 	static const char *const names[] = { "RANK=", "SLURM_PROCID=", "OMPI_COMM_WORLD_RANK=" };
@@ -113,7 +116,7 @@ static void read_rank(uint32_t pid, int64_t *rank)
 	}
 }
 
-/* The command line, as exec's row has it: another process's memory is out of a BPF program's reach. */
+/* The command line, as in exec's row: a BPF program cannot read another process's memory. */
 static size_t read_args(uint32_t pid, char *dst, size_t size)
 {
 	autofree char *text = NULL;
@@ -125,7 +128,7 @@ static size_t read_args(uint32_t pid, char *dst, size_t size)
 	return len;
 }
 
-/* Fresh from /proc; a process that is gone already keeps what it had from its parent. */
+/* Fresh from /proc; a process that is gone already keeps its parent's values. */
 static void proc_read(struct proc *p, uint32_t pid)
 {
 	p->pid = pid;

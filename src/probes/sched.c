@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The sched probe: its sums are made in the kernel and told each interval (bpf/sched.bpf.c). */
+/* The sched probe: the kernel side adds up, and sends its sums each interval (bpf/sched.bpf.c). */
 #include "dlt/sched.h"
 
 #include <ctype.h>
@@ -88,9 +88,9 @@ static int sched_open(struct probe_object *o, const struct dlt_config *cfg, cons
 	return r;
 }
 
-/* --- telling ---------------------------------------------------------------------------------------- */
+/* --- sending ---------------------------------------------------------------------------------------- */
 
-/* The first two cells of each CPU have their owners for good. */
+/* The first two cells of each CPU have fixed owners. */
 static int cpu_begin(const struct sched_bpf *skel, uint32_t cpu, bool online, uint64_t now_ns)
 {
 	struct dlt_sched_cell idle = { .kind = DLT_SCHED_IDLE, .call = DLT_SCHED_NO_CALL, .sent_ns = now_ns };
@@ -144,8 +144,8 @@ static int cpus_begin(const struct sched_bpf *skel, uint64_t now_ns)
 }
 
 /*
- * The end is a little ahead, and awaited: each switch is before it or after, and none is counted half. Its
- * hooks look at it, so that how long they take to be gone does not matter.
+ * The end is set a little ahead, and waited for: each switch is before it or after, and none is counted
+ * half. The hooks check it, so it does not matter how long they take to detach.
  */
 static void clock_stop(volatile struct dlt_sched_clock *clock)
 {
@@ -157,7 +157,7 @@ static void clock_stop(volatile struct dlt_sched_clock *clock)
 		;
 }
 
-static int sched_tell(struct probe_object *o, enum probe_tell when)
+static int sched_send_sums(struct probe_object *o, enum probe_tell when)
 {
 	struct sched_bpf *skel = o->owner;
 	volatile struct dlt_sched_clock *clock = &skel->bss->sched_clock;
@@ -189,5 +189,5 @@ const struct probe sched_probe = {
 	.rec_size = sizeof(struct dlt_sched),
 	.flags = PROBE_SELECTABLE | PROBE_SCHED_SUMS | PROBE_SCHED_TIMELINE,
 	.open = sched_open,
-	.tell = sched_tell,
+	.tell = sched_send_sums,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What both probes of the scheduler ask of the kernel. */
+/* Properties of the kernel that both probes of the scheduler need. */
 #ifndef PROBES_SCHED_H
 #define PROBES_SCHED_H
 
@@ -11,8 +11,8 @@
 #include "kernel/btf.h"
 
 /*
- * Whether tracepoint sched_switch (preempt, prev, next) is given prev's state behind these: 0 or 1.
- * -EOPNOTSUPP where it comes before (5.18 without commit 9c2136be0878).
+ * Does tracepoint sched_switch (preempt, prev, next) also pass prev's state, after these? 0 or 1.
+ * -EOPNOTSUPP where it comes before them (5.18 without commit 9c2136be0878).
  */
 static inline int sched_state_is_given(const struct kernel_btf *kernel)
 {
@@ -23,7 +23,7 @@ static inline int sched_state_is_given(const struct kernel_btf *kernel)
 	return btf_tp_arg(kernel, "sched_switch", 3) != NULL;
 }
 
-/* Which of N CPUs are in LIST, the kernel's way to write it ("0-3,8"), up to where it makes no sense any more. */
+/* Which of N CPUs are in LIST, in the kernel's form ("0-3,8"), up to the first error in it. */
 void sched_cpus_in(const char *list, bool *in, unsigned int n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The sync probe. truncate names its file by path: the FID is that of the file last known by it. */
+/* The sync probe. truncate names its file by path: the FID is the one last known by it. */
 #include "dlt/sync.h"
 
 #include "drain/decode.h"
@@ -59,7 +59,7 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 	decode_row(d, DLT_sync, &rec.hdr);
 }
 
-/* Arguments that are OFFSET and LEN, 0: none is (the first of no call). */
+/* The numbers of the arguments that are OFFSET and LEN, 0: there is none (the first never is one). */
 static const struct {
 	uint8_t offset, len;
 } range_args[] = {

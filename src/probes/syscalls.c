@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The syscalls probe: its sums are made in the kernel and sent each interval (bpf/syscalls.bpf.c). */
+/* The syscalls probe: the kernel side adds up, and sends its sums each interval (bpf/syscalls.bpf.c). */
 #include "dlt/syscalls.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ static int syscalls_open(struct probe_object *o, const struct dlt_config *cfg, c
 	return bpf_map__set_max_entries(skel->maps.starts, cfg->slot_mask + 1);
 }
 
-/* Cells of processes that have ended make room, once all of them has been sent. */
+/* Cells of processes that have ended make room, once all of their sums have been sent. */
 static void cells_free(int fd)
 {
 	struct dlt_syscalls_key key, next;
@@ -66,14 +66,14 @@ static void cells_free(int fd)
 
 	while (r == 0) {
 		key = next;
-		r = bpf_map_get_next_key(fd, &key, &next); /* before KEY goes, which would begin anew */
+		r = bpf_map_get_next_key(fd, &key, &next); /* before KEY goes: without it the iteration would start over */
 		if (kill((pid_t)key.tgid, 0) < 0 && errno == ESRCH && bpf_map_lookup_elem(fd, &key, &cell) == 0 &&
 		    cell.count == cell.sent_count)
 			bpf_map_delete_elem(fd, &key);
 	}
 }
 
-static int syscalls_tell(struct probe_object *o, enum probe_tell when)
+static int syscalls_send_sums(struct probe_object *o, enum probe_tell when)
 {
 	struct syscalls_bpf *skel = o->owner;
 	int cells = bpf_map__fd(skel->maps.cells), r;
@@ -97,5 +97,5 @@ const struct probe syscalls_probe = {
 	.rec_size = sizeof(struct dlt_syscalls),
 	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND,
 	.open = syscalls_open,
-	.tell = syscalls_tell,
+	.tell = syscalls_send_sums,
 };

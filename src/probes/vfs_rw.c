@@ -18,7 +18,7 @@ static const struct field_name dir_names[] = {
 	{ DLT_RW_R, "R" }, { DLT_RW_W, "W" }, { DLT_RW_NEITHER, "-" }, { 0, NULL },
 };
 
-/* Of the file's and the call's flags, those that change what a read or write does. */
+/* The file's and the call's flags that change the effect of a read or write. */
 static const struct field_name flag_names[] = {
 	{ O_DIRECT, "DIRECT" }, { O_APPEND, "APPEND" }, { DLT_RW_NOWAIT, "NOWAIT" },
 	{ O_SYNC, "SYNC", O_SYNC }, { O_DSYNC, "SYNC" }, { 0, NULL },
@@ -131,7 +131,7 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 		rec->requested = call->args[2];
 }
 
-/* libaio's requests whose events nobody has reaped. */
+/* libaio's requests whose events have not been reaped. */
 static void in_flight(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec), void *ctx,
 		      uint64_t now_ns, unsigned int max)
 {
