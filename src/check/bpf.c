@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Trials of what tracing takes of bpf(2): each makes the real thing in its
- * smallest form and takes it away again. No version is asked.
+ * Trials of bpf(2) as tracing uses it: each makes the real object in its smallest form and removes it
+ * again. Versions are not checked.
  */
 #include "check/check.h"
 
@@ -28,7 +28,7 @@
 /* r0 = 0; exit */
 static const struct bpf_insn nothing[] = { { .code = 0xb7 }, { .code = 0x95 } };
 
-/* Where a trial would only tell once more that we may not. */
+/* For trials that would only report again that we lack the right. */
 static enum check_state not_tried(struct check *c, const char *need)
 {
 	return check_put(c, need, CHECK_NOTE, "not tried: %s",
@@ -130,7 +130,7 @@ enum check_state check_ring_buffer(struct check *c)
 
 /* --- hooks ------------------------------------------------------------------------------------ */
 
-/* One of the ways to a system call; which probe takes which, check_probes() tells. */
+/* One backend; check_probes() reports which probe uses which. */
 static enum check_state backend_row(struct check *c, enum backend b, const struct btf *btf)
 {
 	const struct backend_kind *kind = &backend_kinds[b];
@@ -162,7 +162,7 @@ enum check_state check_backends(struct check *c)
 
 /* --- probes ----------------------------------------------------------------------------------- */
 
-/* By what PROBE is served when the tracer T has loaded and attached it. */
+/* The backend that serves PROBE when the tracer T has loaded and attached it. */
 static enum check_state probe_row(struct check *c, const struct tracer *t, unsigned int probe)
 {
 	char need[sizeof(c->rows[0].need)];
@@ -190,7 +190,7 @@ static unsigned int open_files(void)
 	return n;
 }
 
-/* How many descriptors attaching all of it would take. */
+/* The number of descriptors that attaching everything would take. */
 static unsigned int attached_files(const struct tracer *t)
 {
 	unsigned int n = LINKS;
@@ -201,8 +201,8 @@ static unsigned int attached_files(const struct tracer *t)
 }
 
 /*
- * All programs, loaded as for a trace. Not attached: where each call has hooks of its own, taking
- * them off again waits for the kernel for each, which takes seconds; check_backends() has tried one.
+ * All programs, loaded as for a trace. Not attached: where each call has hooks of its own, detaching waits
+ * for the kernel for each, which takes seconds; check_backends() has tried one.
  */
 enum check_state check_probes(struct check *c)
 {

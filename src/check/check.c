@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of needs, and what their row functions share. Single thread. See check.h. */
+/* The table of needs, and what its row functions share. Single thread. See check.h. */
 #include "check/check.h"
 
 #include <limits.h>

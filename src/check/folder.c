@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the trace will be: the space that is left there, and how fast it can be written. The folder
- * itself is not made; what is written has no name, or loses it before its first byte.
+ * The place of the trace: its free space, and how fast it can be written. The folder itself is not made;
+ * the test file has no name, or loses it before its first byte.
  */
 #include "check/check.h"
 
@@ -29,8 +29,8 @@
 static const char space[] = "space", speed[] = "write speed";
 
 /*
- * PATH, or the nearest folder above it that is there, in which start would make it: a descriptor or
- * -errno, for what AT is then told.
+ * Opens PATH, or the nearest existing folder above it, in which start would make it: a descriptor or
+ * -errno, which is about AT then.
  */
 static int open_nearest(const char *path, char at[PATH_MAX])
 {
@@ -65,7 +65,7 @@ static int open_named(int dir)
 	return fd;
 }
 
-/* A file in DIR past the page cache where the file system can, without a name where it can. */
+/* Makes a file in DIR that bypasses the page cache where the file system can, without a name where it can. */
 static int open_trial(int dir, bool *direct)
 {
 	int fd;
@@ -80,8 +80,8 @@ static int open_trial(int dir, bool *direct)
 }
 
 /*
- * Write until WRITE_BYTES or WRITE_NS are reached, and wait for the disk. What is written looks
- * random, so that a file system that compresses is measured too. 0 or -errno.
+ * Write until WRITE_BYTES or WRITE_NS are reached, and wait for the disk. The data looks random, so that a
+ * file system that compresses is measured too. 0 or -errno.
  */
 static int write_trial(int fd, bool direct, uint64_t *bytes_ret, uint64_t *ns_ret)
 {
@@ -147,7 +147,7 @@ static enum check_state measure(struct check *c, int dir, const char *at)
 				   geteuid() == 0 ? "-o DIR, where root may write" : "-o DIR, where this user may write",
 				   "%s cannot be written: %s", at, strerror(-r));
 	r = write_trial(fd, direct, &bytes, &ns);
-	if (r == -EINVAL && direct) { /* O_DIRECT was taken, and is not for what is written here */
+	if (r == -EINVAL && direct) { /* O_DIRECT was accepted, but not for this write */
 		direct = false;
 		if (fcntl(fd, F_SETFL, 0) == 0)
 			r = write_trial(fd, direct, &bytes, &ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is around the tracer: limits, mounts, tools, containers, other traces. */
+/* The tracer's surroundings: limits, mounts, tools, containers, other traces. */
 #include "check/check.h"
 
 #include <ctype.h>
@@ -21,7 +21,7 @@
 #define TEXT_MAX (4U << 20)
 #define ANSWER_NS NSEC_PER_SEC
 
-/* A whole file below the root; NULL when it cannot be read. The caller's to free. */
+/* Reads a whole file below the root; NULL when it cannot be read. The caller frees it. */
 static char *read_text(const struct check *c, const char *path)
 {
 	autofree char *whole = util_fmt("%s%s", c->root, path);
@@ -60,7 +60,7 @@ enum check_state check_file_size(struct check *c)
 			   "%s for each file: rows beyond are counted as lost", FMT_BYTES(now.rlim_cur));
 }
 
-/* Where the first file system of type FSTYPE is mounted, as /proc/mounts writes it. */
+/* Finds where the first file system of type FSTYPE is mounted, as written in /proc/mounts. */
 static bool find_mount(const struct check *c, const char *fstype, char *buf, size_t size)
 {
 	autofree char *text = read_text(c, "/proc/self/mounts");
@@ -113,7 +113,10 @@ enum check_state check_cgroups(struct check *c)
 
 /* --- tools ------------------------------------------------------------------------------------ */
 
-/* The first line that PATH prints when called with -V, as far as BUF holds it; empty when there is none in time. */
+/*
+ * Reads the first line that PATH prints when called with -V, as far as BUF can hold it; empty when none
+ * comes in time.
+ */
 static void version_of(const char *path, char *buf, size_t size)
 {
 	const char *const argv[] = { path, "-V", NULL };
@@ -123,7 +126,7 @@ static void version_of(const char *path, char *buf, size_t size)
 	buf[strcspn(buf, "\n")] = '\0';
 }
 
-/* Its own version is the driver's; asking nvidia-smi itself can take seconds. */
+/* Its own version is the driver's; running nvidia-smi itself can take seconds. */
 static enum check_state nvidia_row(struct check *c, const char *path)
 {
 	char driver[64];
@@ -197,7 +200,7 @@ enum check_state check_containers(struct check *c)
 
 /* --- other traces ----------------------------------------------------------------------------- */
 
-/* Does process PID hold BPF maps? Those of other users cannot be looked into: taken for granted. */
+/* Does process PID hold BPF maps? Other users' processes cannot be read: assumed to. */
 static bool holds_maps(const struct check *c, const char *pid)
 {
 	autofree char *dir = util_fmt("%s/proc/%s/fd", c->root, pid);
@@ -218,7 +221,7 @@ static bool holds_maps(const struct check *c, const char *pid)
 	return found;
 }
 
-/* By name, and by what it holds: a relay of a log, or a process that only prints, is none. */
+/* By its name, and by its maps: a log relay, or a process that only prints, is not a trace. */
 enum check_state check_other_traces(struct check *c)
 {
 	static const char need[] = "other traces";

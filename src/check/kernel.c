@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What files of the kernel tell about tracing: rights, namespaces, BTF, lockdown, clocks. */
+/* Facts about tracing in files of the kernel: rights, namespaces, BTF, lockdown, clocks. */
 #include "check/check.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@
 
 /* --- rights ----------------------------------------------------------------------------------- */
 
-/* The effective capabilities as a mask. Those of a user namespace look the same. */
+/* Returns the effective capabilities as a mask. Those of a user namespace look alike. */
 static bool effective_caps(const struct check *c, uint64_t *ret)
 {
 	static const char key[] = "\nCapEff:\t";
@@ -44,7 +44,7 @@ static bool effective_caps(const struct check *c, uint64_t *ret)
 	return true;
 }
 
-/* A name as in /proc/self/ns: true when it can be told and is another one. */
+/* A name as in /proc/self/ns: returns true when it can be read and differs. */
 static bool other_namespace(const struct check *c, const char *name, const char *initial)
 {
 	char path[PATH_MAX], link[64];
@@ -138,8 +138,8 @@ enum check_state check_lockdown(struct check *c)
 /* --- preemption ------------------------------------------------------------------------------- */
 
 /*
- * The preemption model into BUF, as far as it can be known: the running one where debugfs tells,
- * else the one that was asked for at boot, else what the kernel was built for.
+ * Writes the preemption model to BUF, as far as it can be known: the active one where debugfs shows it,
+ * else the one requested at boot, else the one that the kernel was built for.
  */
 static const char *preemption(const struct check *c, char *buf, size_t size)
 {
@@ -176,8 +176,8 @@ static bool skips_runs(void)
 }
 
 /*
- * Where programs can be preempted, the kernel skips a run of one that another thread of the CPU is
- * inside of. Which kernels do so their names do not tell: it is tried, as a trace's start does.
+ * Where programs can be preempted, the kernel skips a run of one that another thread of the CPU is in. The
+ * names of kernels do not show which do so: it is tried, as at a trace's start.
  */
 enum check_state check_preemption(struct check *c)
 {
@@ -200,7 +200,7 @@ enum check_state check_preemption(struct check *c)
 
 /* --- clocks ----------------------------------------------------------------------------------- */
 
-/* Those that are read without leaving user space; a trace reads the clock for each event. */
+/* Clocks that are read without entering the kernel; a trace reads the clock for each event. */
 static const char *const fast_clocks[] = {
 	"arch_sys_counter", "hyperv_clocksource_tsc_page", "kvm-clock", "tsc", "tsc-early",
 };
@@ -222,7 +222,7 @@ enum check_state check_clock_source(struct check *c)
 			   "%s: slow to read, and each event reads the clock", name);
 }
 
-/* adjtimex(2)'s own result says TIME_ERROR for more than a lack of synchronisation. */
+/* adjtimex(2)'s own result is TIME_ERROR for other reasons than a lack of synchronisation as well. */
 enum check_state check_clock_synchronised(struct check *c)
 {
 	static const char need[] = "clock synchronised";

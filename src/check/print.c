@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rows of a check for humans and as JSON. What they hold comes from the machine and may be
- * hostile: nothing of it reaches the terminal unescaped.
+ * Prints the rows of a check for humans and as JSON. Their contents come from the machine and may be
+ * hostile: they reach the terminal escaped.
  */
 #include "check/check.h"
 

@@ -21,7 +21,7 @@ bool control_folder(uid_t uid, char *buf, size_t size)
 	char usual[64];
 	int n;
 
-	snprintf(usual, sizeof(usual), "/run/user/%u", uid); /* systemd's, which su(1) and cron(8) do not tell */
+	snprintf(usual, sizeof(usual), "/run/user/%u", uid); /* by systemd; su(1) and cron(8) do not set it */
 	if (!runtime && !access(usual, W_OK))
 		runtime = usual;
 	n = !uid ? snprintf(buf, size, "/run/dltraced") :
@@ -51,7 +51,7 @@ static struct control_client *client_of(struct control *c, int fd)
 	return NULL;
 }
 
-/* What the socket takes of what is to be sent: 0, also where more is left; -errno. */
+/* Sends what the socket accepts of the pending data: 0, also where more is left; -errno. */
 static int client_send(struct control_client *client)
 {
 	while (client->at < client->len) {
@@ -68,7 +68,7 @@ static int client_send(struct control_client *client)
 
 static int on_client(void *ctx, int fd, uint32_t events);
 
-/* Hand OUT over, and send what can be sent; the loop goes on with the rest, or ends with the client. */
+/* Hand OUT over, and send what can be sent; the loop sends the rest, and ends a finished client. */
 static int client_say(struct control *c, struct control_client *client, char *out, size_t len)
 {
 	int r;
@@ -116,7 +116,7 @@ static void answer(struct control *c, struct control_client *client, char *packe
 		client_end(c, client);
 }
 
-/* The rest of an answer; or the end of one who stays. */
+/* Send the rest of an answer; or notice the end of a client that stays. */
 static void client_goes_on(struct control *c, struct control_client *client, uint32_t events)
 {
 	char ignored[64];
@@ -188,7 +188,7 @@ static bool may_ask(const struct control *c, int fd)
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && (!peer.uid || peer.uid == c->owner);
 }
 
-/* A free place, or that of the one who has been there longest without being asked to stay; NULL: none. */
+/* Returns a free place, or that of the oldest client that has not been asked to stay; NULL: none. */
 static struct control_client *place(struct control *c)
 {
 	struct control_client *oldest = NULL;
@@ -227,8 +227,8 @@ static int listen_at(struct control *c)
 	c->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (c->fd < 0)
 		return -errno;
-	unlink(c->path); /* of a process that had our number */
-	/* before it has a name: what bind(2) makes has this mode (net/unix/af_unix.c) */
+	unlink(c->path); /* left by a process that had our number */
+	/* before it has a name: bind(2) makes the socket with this mode (net/unix/af_unix.c) */
 	if (fchmod(c->fd, 0600) < 0 || bind(c->fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
 		return -errno;
 	if ((c->owner != geteuid() && lchown(c->path, c->owner, (gid_t)-1) < 0) ||

@@ -24,30 +24,30 @@
 struct loop;
 
 #define CONTROL_TEXT_MAX DLT_MARK_TEXT_MAX /* bytes of a request's text */
-#define CONTROL_PACKET_MAX 32768 /* bytes: below what a socket takes at once, net.core.wmem_default */
+#define CONTROL_PACKET_MAX 32768 /* bytes: fewer than a socket accepts at once, net.core.wmem_default */
 #define CONTROL_ANSWER_MAX (64U << 20)
 #define CONTROL_CLIENTS_MAX 8
 
 struct control_request {
 	const char *verb, *text; /* text: "" without */
-	pid_t pid;		 /* whose */
+	pid_t pid;		 /* of the client */
 	unsigned int client;	 /* for control_push() */
 };
 
 /*
- * Answer RQ: what there is to say goes to OUT. 0, or -errno with the reason in OUT; CONTROL_STAYS: the
- * connection goes on, there will be more to say.
+ * Answer RQ: the answer goes to OUT. 0, or -errno with the reason in OUT; CONTROL_STAYS: the connection
+ * stays open for more.
  */
 #define CONTROL_STAYS 1
 typedef int (*control_fn)(void *ctx, const struct control_request *rq, FILE *out);
-/* One that CONTROL_STAYS was said to has left. */
+/* A client that got CONTROL_STAYS has left. */
 typedef void (*control_gone_fn)(void *ctx, unsigned int client);
 
 struct control_client {
 	int fd; /* -1: none */
-	uint64_t since; /* the how manieth to connect */
+	uint64_t since; /* its number in the order of connections */
 	bool stays;
-	char *out; /* what could not be sent yet: owned */
+	char *out; /* not sent yet: owned */
 	size_t len, at;
 };
 
@@ -60,36 +60,36 @@ struct control {
 	bool in_trace; /* the socket is in the trace's folder */
 	uid_t owner;
 	control_fn fn;
-	control_gone_fn gone; /* NULL: nobody is asked to stay */
+	control_gone_fn gone; /* NULL: no client is asked to stay */
 	void *ctx;
 };
 
 /*
- * The folder of sockets into BUF: /run/dltraced for root, $XDG_RUNTIME_DIR/dltraced for others, or
+ * Writes the folder of sockets into BUF: /run/dltraced for root, $XDG_RUNTIME_DIR/dltraced for others, or
  * /run/user/UID/dltraced where that is not set. False: this user has none.
  */
 bool control_folder(uid_t uid, char *buf, size_t size);
 
 /*
- * Listen for OWNER, in a folder that is made when missing, or where this user has none, in that of the trace, DIR. 0 or
- * -errno: nobody can ask then.
+ * Listen for OWNER, in a folder that is made when missing, or where this user has none, in the trace's own,
+ * DIR. 0 or -errno: no client can connect then.
  */
 int control_open(struct control *c, struct loop *loop, uid_t owner, const char *dir, control_fn fn,
 		 control_gone_fn gone, void *ctx);
 /*
- * Nobody can connect any more; those who were asked to stay do. One that was never opened is left alone. A socket in the
- * trace's folder keeps its name, as that may be a folder that does not answer: the caller takes it away.
+ * No new connections; clients that were asked to stay keep theirs. One that was never opened is left alone.
+ * A socket in the trace's folder keeps its name, as that folder may not answer: the caller removes it.
  */
 void control_hide(struct control *c);
-/* The same, and all of them go; what is on its way to them has a second. */
+/* control_close() that also ends all clients; data on its way to them has a second. */
 void control_close(struct control *c);
 
 /*
- * LEN bytes more for CLIENT, who was asked to stay. 0; -EAGAIN: it has not read what came before, and
+ * Send LEN bytes more to CLIENT, which was asked to stay. 0; -EAGAIN: it has not read earlier data, and
  * gets nothing of this; -errno: it has left.
  */
 int control_push(struct control *c, unsigned int client, const char *text, size_t len);
-/* No more for CLIENT: what is on its way still gets there. */
+/* No more for CLIENT: data on its way still arrives. */
 void control_dismiss(struct control *c, unsigned int client);
 
 #endif
