@@ -81,7 +81,7 @@ int control_open(struct control *c, struct loop *loop, uid_t owner, const char *
  * A socket in the trace's folder keeps its name, as that folder may not answer: the caller removes it.
  */
 void control_hide(struct control *c);
-/* control_close() that also ends all clients; data on its way to them has a second. */
+/* control_hide() and end all clients; data on its way to them has a second. */
 void control_close(struct control *c);
 
 /*

@@ -125,7 +125,7 @@ static const char *backend_refused(struct tracer *t, enum backend b)
 	return t->cannot[b];
 }
 
-/* libbpf replaces the error when it gets no descriptor: the limit shows in the number of open ones. */
+/* libbpf has errors of its own for a missing descriptor, so the limit itself is checked. */
 static int refusal(void)
 {
 	struct rlimit limit = {};
