@@ -62,7 +62,7 @@ bool client_needed(void)
 
 /* --- the service --------------------------------------------------------------------------------------- */
 
-/* Where it listens; tests have one of their own. */
+/* The path of the service's socket; tests have one of their own. */
 static const char *socket_path(void)
 {
 	const char *other = getenv("DLTRACED_SOCKET");
@@ -70,7 +70,7 @@ static const char *socket_path(void)
 	return other && *other ? other : SERVICE_SOCKET;
 }
 
-/* A connection, or -errno after a message that says what to do. */
+/* Returns a connection, or -errno after a message that says what to do. */
 static int service_connect(const struct config *cfg)
 {
 	autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -135,7 +135,7 @@ out:
 	return r;
 }
 
-/* One packet: what it has to say is passed on. 0, or -errno at its end. */
+/* Reads one packet and passes on its text. Returns 0, or -errno at the end. */
 static int listen_once(struct client *c)
 {
 	char word[SERVICE_WORD_MAX + 1];
@@ -153,7 +153,7 @@ static int listen_once(struct client *c)
 	return 0;
 }
 
-/* Until it says go. 0 or an exit status. */
+/* Waits for "go". Returns 0 or an exit status. */
 static int await_go(struct client *c)
 {
 	struct signalfd_siginfo si;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The service. Here are only who runs, since when, and when it is time for what. */
+/* The service: its children, signals and timers. */
 #include "service/service.h"
 
 #include <errno.h>

@@ -28,7 +28,7 @@ struct daemon_trace {
 	const struct option_row *options[DAEMON_WORDS_MAX]; /* which those are */
 	unsigned int n_words;
 	unsigned int line; /* where it begins */
-	bool flawed; /* a line of it is a mistake: what it lacks for that is none */
+	bool flawed; /* a line of it is a mistake, so that a missing key is no further one */
 };
 
 struct daemon_conf {
@@ -44,18 +44,18 @@ struct daemon_conf {
 
 /*
  * Read FILE, which may be absent when MAY_LACK, and then the files of conf.d/ beside it, in the order of their
- * names; a later file's word counts. 0, or -EINVAL or -errno after one message for each mistake, with
- * file, line and what is allowed; C is empty then.
+ * names; a later file overrides an earlier one. Returns 0, or -EINVAL or -errno after one message for each mistake, with
+ * file, line and the allowed values; C is empty then.
  */
 int daemon_conf_read(struct daemon_conf *c, const char *file, bool may_lack);
-/* The same, and C is what could be read all the same. The mistakes, each of which has been said; or -errno. */
+/* Reads likewise, but keeps in C all that is valid. Returns the number of mistakes, each with a message; or -errno. */
 int daemon_conf_load(struct daemon_conf *c, const char *file, bool may_lack);
 void daemon_conf_free(struct daemon_conf *c);
 
 /* The table of keys, as manual page source. */
 void daemon_conf_keys(FILE *out);
 
-/* Do A and B ask for the same trace? */
+/* Whether A and B describe the same trace. */
 bool daemon_trace_same(const struct daemon_trace *a, const struct daemon_trace *b);
 
 #endif

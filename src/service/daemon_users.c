@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Users: the socket they ask at, who may, and what becomes of a connection. Reads nothing that they send. */
+/* Users: the socket, the right to use it, and each connection's child. Reads nothing that users send. */
 #include "service/daemon_impl.h"
 
 #include <errno.h>
@@ -39,12 +39,11 @@ static int on_user_end(void *ctx, int fd, uint32_t events)
 	return 0;
 }
 
-/* --- those who are refused ------------------------------------------------------------------------------- */
+/* --- refusals ------------------------------------------------------------------------------------------- */
 
 /*
- * Say why not, if that goes without waiting. What lies unread in a socket that is closed makes the other
- * end's recv(2) fail with ECONNRESET before it gives out what was said: nothing more can come, and what
- * has come is thrown away.
+ * Sends the reason of a refusal, if that needs no waiting. Unread data in a closed socket makes the other end's recv(2) fail
+ * with ECONNRESET before it returns our text: so the receiving side is shut down, and what has arrived is discarded.
  */
 static void send_refusal(int fd, const char *why)
 {
@@ -69,7 +68,7 @@ static struct child *unused(struct child *c, size_t n)
 	return n ? c : NULL;
 }
 
-/* Accept, or let them wait, as there is a child to refuse them or none. */
+/* Accept connections while there is a child free to refuse them, else let them wait. */
 static void accept_or_wait(struct daemon *d)
 {
 	bool full = !unused(d->leavers, DAEMON_LEAVERS_MAX);
@@ -94,7 +93,7 @@ static int on_leaver_end(void *ctx, int fd, uint32_t events)
 	return 0;
 }
 
-/* What they have sent is thrown away by a child of its own: it may be descriptors that take long to close. */
+/* A child of its own discards what the user has sent: descriptors in it may take long to close. */
 static void refuse(struct daemon *d, int *fd, const char *why)
 {
 	struct child *c = unused(d->leavers, DAEMON_LEAVERS_MAX);
@@ -107,7 +106,7 @@ static void refuse(struct daemon *d, int *fd, const char *why)
 
 /* --- those who are served -------------------------------------------------------------------------------- */
 
-/* Why this user gets no trace, or NULL. */
+/* Returns why this user gets no trace, or NULL. */
 static const char *why_not(const struct daemon *d, uid_t uid)
 {
 	unsigned int own = 0;

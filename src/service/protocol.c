@@ -177,7 +177,7 @@ int service_send(int fd, const void *packet, size_t len, const int *fds, unsigne
 	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* The descriptors that came along; more than MAX are closed, and too many by that. */
+/* Takes the descriptors of a packet; those beyond MAX are closed, which makes the packet invalid. */
 static int take_fds(struct msghdr *msg, int *fds, unsigned int max, unsigned int *n_ret)
 {
 	bool many = msg->msg_flags & MSG_CTRUNC;
@@ -218,8 +218,8 @@ ssize_t service_recv(int fd, void *packet, size_t size, int *fds, unsigned int m
 		n_ret = &none;
 	*n_ret = 0;
 	/*
-	 * Who ends with words of ours unread resets the connection, which is told before what it has said
-	 * (net/unix/af_unix.c, unix_release_sock): that is there all the same.
+	 * A peer that closes with packets of ours unread resets the connection, and recv(2) returns that error before the
+	 * packets that the peer has sent (net/unix/af_unix.c, unix_release_sock), which are still there.
 	 */
 	do
 		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What `dltraced start' of a user without rights says to the service, on a SOCK_SEQPACKET socket: one
+ * The protocol between `dltraced start' of a user without rights and the service, on a SOCK_SEQPACKET socket: one
  * request, with descriptors, then words both ways until one end closes. See docs/service.md.
  *
  *	client	the request; "exit STATUS LOST" when the workload has ended, "stop" to end the trace
@@ -19,8 +19,8 @@
 #define SERVICE_GROUP "dltraced"
 #define SERVICE_REQUEST_MAX 65536
 #define SERVICE_PIDS_MAX (CONFIG_LIST_MAX + 1) /* the workload's, and those of --pid */
-#define SERVICE_WORD_MAX 4096		       /* what the service says */
-#define SERVICE_ANSWER_S 10		       /* how long either waits for a request or for room */
+#define SERVICE_WORD_MAX 4096		       /* of a packet from the service */
+#define SERVICE_ANSWER_S 10		       /* how long either end waits for a request or for room */
 
 /* A request as it was read. All zero: none. */
 struct service_request {
@@ -35,23 +35,23 @@ struct service_request {
 	unsigned int n_fds;
 };
 
-/* May an option of this name be asked for in a request? */
+/* Whether a request may have an option of this name. */
 bool service_option_allowed(const char *name);
 
 /*
- * The request of CFG, of a client that was called with CMDLINE, into a new buffer; what is too long for
- * a request is left out, the ends of command lines first. 0 or -errno.
+ * Writes the request of CFG, of a client that was called with CMDLINE, into a new buffer, and leaves out what is too long
+ * for a request, the ends of command lines first. Returns 0 or -errno.
  */
 int service_request_pack(const struct config *cfg, char *const *cmdline, char *const *env, const char *cwd,
 			 char **text_ret, size_t *len_ret);
 
-/* Take the request apart: LEN bytes, which are copied. 0, -EPROTO, -EPROTONOSUPPORT or -ENOMEM. */
+/* Parses a request of LEN bytes, which are copied. Returns 0, -EPROTO, -EPROTONOSUPPORT or -ENOMEM. */
 int service_request_parse(struct service_request *rq, const char *text, size_t len);
 
-/* Send a packet with N descriptors. 0 or -errno. */
+/* Sends a packet with N descriptors. Returns 0 or -errno. */
 int service_send(int fd, const void *packet, size_t len, const int *fds, unsigned int n);
 
-/* Receive one: its length, -errno, or -ECONNRESET at the end. *N_RET descriptors, the caller's. */
+/* Receives a packet. Returns its length, -errno, or -ECONNRESET at the end. The caller owns the *N_RET descriptors. */
 ssize_t service_recv(int fd, void *packet, size_t size, int *fds, unsigned int max, unsigned int *n_ret);
 
 void service_request_free(struct service_request *rq);

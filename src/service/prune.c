@@ -69,7 +69,7 @@ static int add_size(void *ctx, int at, const char *name)
 	return 0;
 }
 
-/* Being written: its folder is locked by whoever does. */
+/* Whether a trace is being written: its writer has locked its folder. */
 static bool is_running(int fd)
 {
 	bool running = flock(fd, LOCK_EX | LOCK_NB) < 0;

@@ -42,7 +42,7 @@ struct served {
 
 /* --- the request ------------------------------------------------------------------------------------ */
 
-/* Who is there, as the kernel knows: we work for this user from now on. 0 or -errno. */
+/* Finds the user of the connection by the kernel; this process works for that user from now on. Returns 0 or -errno. */
 static int become_peer(struct served *sv)
 {
 	autofree gid_t *groups = calloc(GROUPS_MAX, sizeof(*groups));
@@ -80,7 +80,7 @@ static int receive(struct served *sv)
 	return r < 0 ? r : rq->n_fds < 2 || rq->n_fds > 1 + (rq->argv != NULL) + CONFIG_LIST_MAX ? -EPROTO : 0;
 }
 
-/* What was asked for, as a config. NULL, or what is wrong with it. */
+/* Makes a config of the request. Returns NULL, or what is wrong with it. */
 static const char *configure(struct config *cfg, struct served *sv, char *why, size_t size)
 {
 	struct option_parse p = { .into = cfg };
@@ -273,7 +273,7 @@ static int served_go(struct session *s)
 	return r < 0 ? EXIT_DLTRACED : 0;
 }
 
-/* Its status is waited for: the client has it. */
+/* Wait for the workload's status, which comes from the client. */
 static void served_workload_ended(struct session *s, int fd)
 {
 	struct served *sv = s->of;

@@ -15,7 +15,7 @@ struct config;
 
 /* Run by the config FILE, which may be absent when MAY_LACK, until SIGTERM or SIGINT. */
 int daemon_run(const char *file, bool may_lack);
-/* Say what keeps the config FILE from being run, and start nothing. */
+/* Prints the mistakes in the config FILE and starts nothing. */
 int daemon_check(const char *file, bool may_lack);
 
 /*
@@ -24,7 +24,7 @@ int daemon_check(const char *file, bool may_lack);
  */
 int served_run(uint64_t max_buffer_bytes);
 
-/* Is this user one who needs the service? */
+/* Whether this user needs the service. */
 bool client_needed(void);
 /*
  * Run the trace by way of the service. ARGV is dltraced's own command line. As session_run() has it; -1: there is no
