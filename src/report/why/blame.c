@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the trainers' waits were for. What a trainer itself did on files while it waited is its own; the rest was
- * waited for its loaders: as long as the busiest of them had something to do for what those did that were busy, each of them
- * for an equal part. Where one of them was busy and the others had nothing to do, it is that one's.
+ * The causes of the trainers' waits. Time of a trainer's own calls on files within its waits counts as these calls; the
+ * rest was waiting for its loaders. As long as the busiest loader had work, the states of the busy ones count, each for an
+ * equal part. Where one was busy and the others had nothing to do, it is that one's.
  */
 #include <stdlib.h>
 
@@ -142,9 +142,9 @@ static struct blame_of_loaders look_at_generations(struct why *w, uint32_t t)
 /* --- trainers ----------------------------------------------------------------------------------------- */
 
 /*
- * It may wait in calls that are not traced, poll(2) or futex(2). Where its calls tell of hardly any wait, or of few of
- * those that there were even if all of its CPU time is of what is looked at: by its CPU time. Where that is not known,
- * or does not tell (a GPU works meanwhile), all that is in none of its calls is unseen.
+ * A trainer may wait in calls that are not traced, poll(2) or futex(2). Its CPU time is the basis where its calls show
+ * hardly any wait, or few of the waits that there must be even if all of its CPU time lies in the window. Where CPU time is
+ * not known, or means nothing (a GPU works meanwhile), all time outside of its calls is unseen.
  */
 static void estimate(struct report *r, struct why_trainer *t, double window_ns)
 {
@@ -192,9 +192,9 @@ static void own_by_samples(struct why *w, const struct why_trainer *t, double ow
 }
 
 /*
- * The account of T, where its waits are by sched.out: that is exact, where these are spread evenly over the intervals that
- * they were in. By sched_switch.out they are exact, too, and when they were; which is of use where it has loaders alone. NULL:
- * they are by something else.
+ * Returns the account of T, where its waits come from sched.out: the account is exact, while the waits are spread evenly over
+ * their intervals. Waits by sched_switch.out are exact, too, including their times, which is of use with loaders alone. NULL:
+ * the waits have another source.
  */
 static const struct account *account_of(const struct why *w, const struct why_trainer *t)
 {
@@ -336,7 +336,7 @@ static void blame_trainer(struct report *r, struct why_trainer *t)
 	w->waited_ns += (double)t->waited_ns;
 }
 
-/* Whose waits are not known has no part in what is told of all. */
+/* Trainers whose waits are not known have no part in the sums. */
 static enum why_basis basis_of_all(const struct why *w)
 {
 	enum why_basis basis = WHY_BY_NOTHING;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who only starts those that train, and waits for them (mp.spawn, a script that forks a process for each rank). By
- * pids.out alone it looks like who trains and has loaders. But it computes little, reads no data, and nobody sends it
- * any: of the last two it is only known behind the rows, so until then its copies train as well.
+ * Processes that only start the trainers and wait for them (mp.spawn, a script that forks a process for each rank). By
+ * pids.out alone, such a process looks like a trainer with loaders. But it computes little, reads no data and receives
+ * none. The last two are known only after the rows, so until then its copies count as trainers as well.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ static uint64_t cpu_ns(const struct report_proc *p)
 	return p->user_ns + p->sys_ns;
 }
 
-/* By what pids.out tells; a server that forks for another may outlive it. */
+/* By pids.out; a server that forks on behalf of another process may outlive it. */
 static bool may_launch(const struct report_proc *p)
 {
 	return (p->end_ns || p->spawned) && p->below_cpu_ns && p->below_cpu_ns / LAZY >= cpu_ns(p);

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why the job waited, of a report: before its rows are read, and behind them. */
+/* Why the job waited: the steps of a report before its rows are read, and after them. */
 #ifndef REPORT_WHY_LOAD_H
 #define REPORT_WHY_LOAD_H
 
 #include "report/why/why.h"
 
-/* Who trains, by pids.out, which R has read, and gpu.out. R->why is NULL when there is no memory. */
+/* Finds the trainers by pids.out, which R has read, and gpu.out. R->why stays NULL when memory is out. */
 void why_begin(struct report *r);
-/* A call of a main thread for that others have to do something ended at END_NS. WAITS: the trainer's. */
+/* Adds a call of a main thread that waited for another process and ended at END_NS to its trainer's WAITS. */
 static inline void why_wait(struct spans *waits, uint64_t end_ns, uint64_t lat_ns)
 {
 	spans_add(waits, end_ns > lat_ns ? end_ns - lat_ns : 0, end_ns);
 }
 /*
- * From when on what is written may be a checkpoint, by loaders, GPUs, and what was read; UINT64_MAX: never. Whether it is
- * known that somebody trains then. R has a timeline.
+ * Sets *NS to the time from which on writes may be checkpoints, by loaders, GPUs and reads; UINT64_MAX: never. Returns
+ * whether training is sure to have begun then. R has a timeline.
  */
 bool why_trains_from(const struct report *r, uint64_t *ns);
-/* What reads of the file at place I of R's table fetched from disks. */
+/* Returns the bytes that reads of the file at place I of R's table fetched from disks. */
 uint64_t why_fetched_bytes(const struct report *r, uint32_t i);
-/* All rows are in R: the rest. */
+/* Does the rest, after the last row. */
 void why_end(struct report *r);
 void why_free(struct why *w);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who trains and who loads data for it. Where gpu.out knows who computes, that is who trains; else it is
- * who has children called pt_data_worker; else who has children that run its own program, or, where it only waits for
- * these, they (launchers.c); else those of the name that was busiest, with at least half of what the busiest of them did: they need not train.
+ * Which processes train, and which load data for them. Where gpu.out names processes, they train; else the processes with
+ * children called pt_data_worker; else those with children that run their own program, or, where a parent only waits for
+ * them, these children (launchers.c); else those of the busiest name, each with at least half of the busiest one's work,
+ * which need not train.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +33,8 @@ static bool is_shell(const struct report_proc *p)
 }
 
 /*
- * Runs its parent's program: forked without an exec, or spawned as a worker. Of who was there before the trace it is
- * not known how it began, but what it runs. Another run of the same program is a job of its own.
+ * Whether P runs its parent's program: forked without an exec, or spawned as a worker. How a process began is not known when
+ * it is older than the trace, but its program is. Another run of the same program is a job of its own.
  */
 static bool is_copy(const struct report_proc *p, const struct report_proc *parent)
 {
@@ -109,7 +110,7 @@ static uint64_t life_ns(const struct report *r, const struct report_proc *p)
 	return end_ns > p->begin_ns ? end_ns - p->begin_ns : 0;
 }
 
-/* Loaders are there for a while, of all epochs together; what lives for a moment helped out with something. */
+/* Loaders live for a while, over all epochs together; a process that lives for a moment is a helper. */
 static void by_copies(struct report *r)
 {
 	struct table lives; /* of the copies of a process, ns, by its PID */
@@ -145,7 +146,7 @@ static uint64_t effort(const struct report_proc *p)
 	return cpu_ns ? cpu_ns : p->end_ns ? (p->end_ns - p->begin_ns) / 1000 : 1000000;
 }
 
-/* A shell waits for what it started; of what it did itself only sched.out knows. */
+/* The CPU time of a shell includes that of its children; only sched.out has its own. */
 static bool may_be_it(const struct report_proc *p)
 {
 	return p->named && (p->busy_ns || !is_shell(p));
@@ -344,7 +345,7 @@ void why_find_loaders(struct report *r)
 
 /* --- whether it is training at all ------------------------------------------------------------------ */
 
-#define LEAST_DATA (1U << 20) /* that who trains by itself reads, in half of the trace at least */
+#define LEAST_DATA (1U << 20) /* read by a trainer without loaders, over at least half of the trace */
 
 const char *const why_sight_names[WHY_SIGHTS] = {
 	[WHY_SEEN_PHASES] = "phases",

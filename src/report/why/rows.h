@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a row of a call means for why: what it adds to sums as it is read, and what must be known of it when the calls come
- * once more, in order of time (calls.h).
+ * The part of a row of a call in why: what it adds to sums, and what is kept of it for the second pass, which goes in
+ * order of time (calls.h).
  */
 #ifndef REPORT_WHY_ROWS_H
 #define REPORT_WHY_ROWS_H
@@ -11,12 +11,12 @@
 
 /* The rows of a file are about to be read. */
 void why_rows_begin(struct report *r);
-/* The present row of S, a call that C tells of; those of vfs_rw: rw.h. */
+/* Takes the current row of S, a call with the facts C; rw.h has the rows of vfs_rw. */
 void why_rows_take(const struct scan *s, const struct report_call_facts *c);
 
 /*
- * The same row read again, in its file's order from the first one on, with nothing added: false where it is no call, else
- * *ROW.
+ * Takes a row that is read again, in the order of its file from the first one on, without adding to sums. Returns false when
+ * it is no call, else true and *ROW.
  */
 bool why_rows_again(const struct scan *s, const struct report_call_facts *c, struct callstore_row *row);
 /* Rows of KIND are about to be read again. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the tables of rules share: sums of all rows, and evidence of them. */
+/* Shared by the tables of rules: sums of all rows, sizes and evidence. */
 #ifndef REPORT_WHY_RULES_IMPL_H
 #define REPORT_WHY_RULES_IMPL_H
 
@@ -9,19 +9,19 @@
 #include "report/why/rules.h"
 #include "report/why/why.h"
 
-#define MANY 1000 /* most rules count what does not matter in a few: the least that does */
+#define MANY 1000 /* the least number of calls that matters for most rules */
 #define MiB (1024.0 * 1024)
 
 /* Which of the bytes a rule is about. */
 enum rules_side { SIDE_READ, SIDE_WRITTEN };
 
-/* Of all rows. */
+/* The sums of all rows. */
 static inline const struct why_sums *sums(const struct report *r)
 {
 	return &r->why->sums;
 }
 
-/* PART of WHOLE, where there are at least LEAST of them; else 0. */
+/* Returns PART / WHOLE when PART is at least LEAST, else 0. */
 static inline double part(uint64_t part, uint64_t whole, double least)
 {
 	return whole && (double)part >= least ? (double)part / (double)whole : 0;
@@ -29,26 +29,26 @@ static inline double part(uint64_t part, uint64_t whole, double least)
 
 /* --- how much of the job ------------------------------------------------------------------------- */
 
-/* What a part of the calls of KIND took of the job's time: of what was waited for them, else of when a process was in one. */
+/* Returns the job's time that PART_NS of calls of KIND cost: of the waits for them, else of the time with a call. */
 struct finding_size rules_size(const struct report *r, enum why_kind kind, uint64_t part_ns);
-/* The same of all kinds. */
+/* Returns it for all kinds together. */
 struct finding_size rules_size_of_all(const struct report *r, double part_ns);
-/* That of BYTES of so many that are read or written. */
+/* Returns it for BYTES of all bytes read or written. */
 struct finding_size rules_size_of_bytes(const struct report *r, enum why_kind kind, uint64_t bytes);
-/* PART of what is looked at of trainers, or else of the job's time. */
+/* Returns PART of the trainers' windows, or else of the job's time. */
 struct finding_size rules_size_of_share(const struct report *r, double part);
-/* That of all that is read, or written. */
+/* Returns the cost of all reads; of all writes. */
 struct finding_size rules_size_of_reads(const struct report *r);
 struct finding_size rules_size_of_writes(const struct report *r);
-/* NS of the time that the job took. */
+/* Returns NS of the job's duration. */
 struct finding_size rules_size_of_life(const struct report *r, double ns);
-/* It is known when the job waited, and that it did not wait unseen. */
+/* Whether the job's waits are known, without further unseen ones. */
 bool rules_know_all_waits(const struct report *r);
 
-/* Evidence, a line each: from when to when the trace is; the file with the most bytes of SIDE. */
+/* Add a line of evidence: the time of the trace; the file with the most bytes of SIDE. */
 void rules_show_when(struct report *r, struct finding *f);
 void rules_show_files(const struct report *r, struct finding *f, enum rules_side side);
-/* "WHAT: PART of WHOLE OF", and the two above. */
+/* Adds the line "WHAT: PART of WHOLE OF" and both of these. */
 void rules_show_counts(struct report *r, struct finding *f, enum rules_side side, const char *what,
 		       uint64_t part, const char *of, uint64_t whole);
 

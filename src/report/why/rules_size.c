@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How much of the job's time the calls that a rule counts have taken. Where it is known what those that train waited for,
- * that is it: what loaders do meanwhile costs nothing. Else nobody knows who waited for whom, and it is at most the time in
- * which some process was in a call of the kind. Of either the rule has the part that its calls have of all calls' time.
+ * How much of the job's time the calls of a rule cost. Where the causes of the trainers' waits are known, the cost is
+ * these waits: the loaders' other time costs nothing. Else the waits between processes are not known, and the cost is at
+ * most the time in which any process was in a call of the kind. A rule's part of it is its calls' part of all calls' time.
  */
 #include "report/why/rules_impl.h"
 

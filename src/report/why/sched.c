@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What CPU scheduling tells of waits. sched_switch.out: a trainer waits while none of its threads runs or could
- * run, to the nanosecond. sched.out has sums of an interval, which count evenly for all of it: there a trainer waits while its
- * main thread sleeps in a call in which one waits for others.
+ * Waits by CPU scheduling. sched_switch.out: a trainer waits while none of its threads runs or could run, to the
+ * nanosecond. sched.out has sums of intervals, which count evenly over the interval: a trainer waits while its main thread
+ * sleeps in a call that waits for others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 #define TRACER "dltraced" /* COMM of its own processes */
 #define THREADS_MAX (1U << 16)
 /*
- * Rows of sched.out are a second apart, or more. Bins are shorter as long as these do, so that of waits hardly anything
- * goes to the time before who waits was there, or to the part of it that is not looked at.
+ * Rows of sched.out are a second apart, or more. Bins are shorter where BINS of them suffice, so that hardly any of a wait
+ * goes to the time before its process began, or to time outside of its window.
  */
 #define BINS 65536
 #define FINE_BINS 16384
@@ -133,8 +133,8 @@ static bool trainers_by_switches(struct report *r)
 /* --- sched.out -------------------------------------------------------------------------------------- */
 
 /*
- * When it was what the row tells of: not before its process began, nor when that had ended. A wait is told when it is
- * over, and may have begun long before the row's interval.
+ * The time that the row covers, within the life of its process. A wait gets its row when it is over, and may have begun
+ * long before the row's interval.
  */
 static struct span span_of(const struct scan *s)
 {

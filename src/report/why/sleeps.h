@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What threads did by sched.out: on a CPU, waiting for one, and asleep in which kind of call. The kernel adds this up for
- * each interval, so that it is complete: of a thread's time it leaves nothing out.
+ * Time of threads by sched.out: on a CPU, waiting for one, and asleep by kind of call. The BPF programs add it up for each
+ * interval, so all of a thread's time is in it.
  */
 #ifndef REPORT_WHY_SLEEPS_H
 #define REPORT_WHY_SLEEPS_H
@@ -33,7 +33,7 @@ struct sleeps {
 	double ns[SLEEP_KINDS];
 };
 
-/* In which they did something that others may wait for: all but waits for others, and sleep. */
+/* Returns the time that other processes may wait for: all but waits for others and sleep. */
 double sleeps_busy_ns(const struct sleeps *s);
 
 struct sleep_call {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What sched_switch.out adds to the walk through the calls: when loaders ran, or could have; and uninterruptible waits
- * outside of calls of who has mapped data, which are for its pages.
+ * The part of sched_switch.out in the walk through the calls: when loaders ran, or could have; and uninterruptible waits
+ * outside of calls, which are for pages when the process has mapped data.
  */
 #include "base/util.h"
 #include "report/why/walk.h"
@@ -32,7 +32,7 @@ static struct why_stretch faults_of(struct why_walk *w, const struct thread_faul
 				     .main = f->pid == f->tid };
 }
 
-/* Only who has mapped data, or was forked by who has, waits for them outside of calls. */
+/* Only a process that has mapped data, or was forked by one that has, waits for pages outside of calls. */
 static bool maps_data(const struct why_walk *w, uint64_t pid, const struct why_role *role)
 {
 	const struct report_proc *p = table_find(&w->r->procs, pid), *trainer = NULL;

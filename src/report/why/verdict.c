@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which one finding is the answer: what the job waited for most, whatever kind of job it is. Where it hardly waited it is
- * what it did instead.
+ * Chooses the finding that is the answer: the cause of most of the job's waits, or, where it hardly waited, what it did
+ * instead.
  */
 #include <math.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static double part(const struct why *w, double ns)
 }
 
 /*
- * Who loads for itself computes both for its samples and for training, and one cannot be told from the other. Who has
+ * A process that loads for itself computes both for its samples and for training, and the two cannot be separated. One with
  * loaders or a GPU waits for these, or trains.
  */
 static const struct rule *work_of(const struct report *r)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* When those that train had nothing to do: by what of the trace knows it best. */
+/* When the trainers had nothing to do, by the best source in the trace. */
 #include <stdlib.h>
 
 #include "base/util.h"
@@ -68,8 +68,8 @@ static void find_gpus(const struct why *w, struct why_trainer *t)
 }
 
 /*
- * A GPU's samples do not tell when in a second it was idle. Where the trainer's own waits come to about as much, they
- * do; where they do not, it waits for the GPU too, or in calls that have no rows.
+ * A GPU's samples do not show when in a second it was idle. The trainer's own waits do, where their sum is about as large;
+ * where it is not, the trainer also waits for the GPU, or in calls without rows.
  */
 static enum why_basis find_finer(struct why *w, struct why_trainer *t)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the main processes waited, in numbers and in words: for the rules about that. */
+/* The waits of the main processes, as numbers and as evidence, for the rules of waits. */
 #ifndef REPORT_WHY_WAITS_EVIDENCE_H
 #define REPORT_WHY_WAITS_EVIDENCE_H
 
@@ -9,15 +9,15 @@
 
 extern const char *const waits_state_texts[WHY_STATES];
 
-/* NS as a part of the time that is looked at, 0 where there is none; and what was waited for in state S. */
+/* Returns NS as a part of the windows, 0 without any; and the part that was waited for state S. */
 double waits_share(const struct report *r, double ns);
 double waits_part(const struct report *r, enum why_state s);
 
-/* How much was waited, when, by what that is known, and for what; of a finding that is not the bottleneck its part alone. */
+/* Adds how much was waited, when, by which source, and for what; for a finding that is not the bottleneck, its part alone. */
 void waits_show(struct report *r, struct finding *f);
-/* The two longest calls of a state, the first behind WHAT. */
+/* Adds the two longest calls of a state; WHAT introduces the first. */
 void waits_show_longest(struct report *r, struct finding *f, enum why_state s, const char *what);
-/* WHAT and the data set with the most BY; nothing where there is none. */
+/* Adds WHAT and the data set with the most BY, if there is one. */
 void waits_show_dataset(const struct report *r, struct finding *f, const char *what, enum dataset_by by);
 
 #endif

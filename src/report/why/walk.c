@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The calls once more, merged by time, when it is known who trains and who loads: each call becomes
- * a stretch of its process's time in one state, and is held against the trainer's waits. Who is in no call
- * between sending a result and receiving the next order waits for these, in poll(2) or the like.
+ * The second pass over the calls, merged by time, when trainers and loaders are known: each call becomes a stretch of
+ * its process's time in one state, and is compared with the trainer's waits. A loader in no call between sending a result
+ * and receiving the next order waits for that order, in poll(2) or the like.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Between walk.c, which goes through calls by time, and switches.c, which goes along with switches. */
+/* Shared by walk.c, which walks the calls by time, and switches.c, which follows with the switches. */
 #ifndef REPORT_WHY_WALK_H
 #define REPORT_WHY_WALK_H
 
@@ -7,7 +7,7 @@
 #include "report/why/calls.h"
 #include "report/why/impl.h"
 
-/* Who a PID is; neither: of the target, and of no part in this. */
+/* The role of a PID; neither loader nor trainer: no part in the analysis. */
 struct why_role {
 	struct why_loader *loader;
 	struct why_trainer *trainer;
@@ -19,7 +19,7 @@ struct why_role {
 struct why_switches {
 	struct scan scan;
 	bool open, more;
-	struct table threads; /* since when a loader's thread runs, by TID */
+	struct table threads; /* when each running thread of a loader began to run, by TID */
 	struct table faults;  /* waits in page faults, by TID */
 };
 
@@ -34,7 +34,7 @@ struct why_walk {
 	struct why_switches switches;
 };
 
-/* A stretch of time of who has ROLE. */
+/* A stretch of time of the process with ROLE. */
 struct why_stretch {
 	struct report *r;
 	struct why *why;
@@ -44,15 +44,15 @@ struct why_stretch {
 };
 
 struct why_role *why_role_of(struct why_walk *w, uint64_t pid);
-/* For cover_add(): a part of struct why_stretch that is nobody else's. */
+/* For cover_add(): add a part of a struct why_stretch that no other stretch covers. */
 void why_loader_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns);
 void why_trainer_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns);
 
-/* Where there are no switches there is no more of them. */
+/* S has no rows at all when the trace has no switches. */
 void why_switches_open(struct why_switches *s, struct report *r);
-/* The next one, of those there are. */
+/* Takes the next row; there must be one. */
 void why_switches_take(struct why_walk *w);
-/* ROW is of a thread that may have waited for pages before it. */
+/* Settles the waits for pages before ROW, of its thread. */
 void why_switches_call(struct why_walk *w, const struct why_call_row *row);
 void why_switches_end(struct why_walk *w);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Why the job waited: who trains and who loads data for it, when the GPUs, or else the trainers, had
- * nothing to do, and what the loaders did at just those times. Of a trace folder, for the report.
+ * Why the job waited: which processes train and which load data for them, when the GPUs, or else the trainers, were
+ * idle, and what the loaders did at those times. Of a trace folder, for the report.
  *
- * The rows are looked at twice. First, with all else of the report, the waits of those that train are
- * collected (why_wait()), files and epochs are summed up, and what of calls will be needed is kept (rows.h). Then, when it
- * is known who is who, these come once more, merged by time (walk.c), and each stretch of a process's time is held
- * against these waits. Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers; 4 KiB a loader; 112 bytes a file.
- * docs/rules.md has what is concluded from it. All instants are CLOCK_MONOTONIC, all times ns.
+ * There are two passes. The first goes with the rest of the report: it collects the waits of trainers (why_wait()), sums
+ * up files and epochs, and keeps what is needed of each call (rows.h). When trainers and loaders are known, the second
+ * pass walks the kept calls, merged by time (walk.c), and compares each stretch of a process's time with the waits.
+ * Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers; 4 KiB a loader; 112 bytes a file.
+ * docs/rules.md has the conclusions. All instants are CLOCK_MONOTONIC, all times ns.
  */
 #ifndef REPORT_WHY_WHY_H
 #define REPORT_WHY_WHY_H
@@ -32,22 +32,22 @@
 #define WHY_LONGEST 3
 #define WHY_SLOW_FILES 5
 
-/* What a process does at some time; of several threads whose call ended first. */
+/* The state of a process at a time; of several threads, the one whose call ended first counts. */
 enum why_state {
 	WHY_DISK,  /* reads from storage */
 	WHY_CACHE, /* reads from the page cache, or from memory */
 	WHY_META,  /* opens, closes, makes, renames, removes files */
 	WHY_WRITE, /* writes files, waits until they are on the disk */
 	WHY_CPU,   /* computes: decodes, mostly */
-	WHY_RUNQ,  /* could compute, and waits for a CPU */
-	WHY_QUEUE, /* waits for other processes: for somebody to take what is loaded */
+	WHY_RUNQ,  /* ready to run, waits for a CPU */
+	WHY_QUEUE, /* waits for other processes, mostly to take what it has loaded */
 	WHY_OTHER, /* in no call that is traced, and not known to compute */
 	WHY_STATES,
 };
 
 extern const char *const why_state_names[WHY_STATES];
 
-/* Calls on files, of which a job waits for each other. */
+/* Kinds of calls on files that a job may wait for. */
 enum why_kind {
 	WHY_READS,
 	WHY_WRITES, /* and syncs */
@@ -55,21 +55,21 @@ enum why_kind {
 	WHY_KINDS,
 };
 
-/* All of a kind: their time, that in which any process was in one, each file's rows by themselves; and what is taken of it. */
+/* All calls of a kind: their time added up, and the time in which any process was in one. */
 struct why_kind_sum {
 	uint64_t ns, busy_ns;
 	struct cover cover;
 };
 
-/* Whence it is known when a trainer waited; the better ones first. */
+/* The source of a trainer's waits; better ones first. */
 enum why_basis {
-	WHY_BY_GPU,	 /* gpu.out: what its GPUs did not use */
+	WHY_BY_GPU,	 /* gpu.out: its GPUs were idle */
 	WHY_BY_SWITCHES, /* sched_switch.out: none of its threads could run */
 	WHY_BY_SUMS,	 /* sched.out: its main thread did not run */
 	WHY_BY_CALLS,	 /* its main thread's calls on pipes and the like */
-	WHY_BY_CPU_TIME, /* its CPU time, when it ended: how much, and not when */
+	WHY_BY_CPU_TIME, /* its CPU time at exit: how much it waited, but not when */
 	WHY_BY_NOTHING,
-	WHY_BY_SEVERAL, /* of all trainers together: not of each by the same */
+	WHY_BY_SEVERAL, /* for all trainers together: their sources differ */
 	WHY_BASES,
 };
 
@@ -92,15 +92,15 @@ struct why_gpu {
 	uint64_t samples, sample_ns, since_ns; /* the sample that is being read, and since when it is one */
 	double busy;
 	uint64_t seen_ns;
-	bool seen, numbers, by_device; /* by the target; `sm` told; by gpu_dev.out */
+	bool seen, numbers, by_device; /* used by the target; gpu.out has `sm`; by gpu_dev.out */
 	struct spans idle;
 };
 
 struct why_trainer {
 	uint64_t pid;
-	uint64_t begin_ns, end_ns; /* of what is looked at */
+	uint64_t begin_ns, end_ns; /* of its window, which is the part of the trace that is analysed */
 	enum why_basis basis;
-	enum why_basis then; /* of what its loaders did meanwhile: finer than a GPU's samples where it can be had */
+	enum why_basis then; /* for what its loaders did meanwhile: finer than a GPU's samples where there is such */
 	float (*own_samples)[WHY_STATES]; /* its main thread's calls on files, by samples of its GPU */
 	size_t at_sample;
 	struct spans calls;    /* of its main thread on pipes and the like */
@@ -108,22 +108,22 @@ struct why_trainer {
 	uint64_t own_ns[WHY_STATES];	   /* its main thread's calls on files */
 	uint64_t own_idle_ns[WHY_STATES];  /* those in its waits, its other threads' too */
 	uint64_t waited_ns;
-	double runq_ns; /* its main thread could run, and waited for a CPU */
-	struct sleeps main, threads; /* by sched.out, of what is looked at: its main thread; its others together */
-	struct sleeps before;	     /* of its main thread, before what is looked at, which begins with its data */
+	double runq_ns; /* its main thread was ready to run and waited for a CPU */
+	struct sleeps main, threads; /* by sched.out, in its window: its main thread; its other threads together */
+	struct sleeps before;	     /* of its main thread before the window, which begins with its data */
 	double cpu_wait; /* WHY_BY_CPU_TIME: the part of its time */
-	double unseen_ns; /* WHY_BY_CALLS: of what is looked at, what it may have waited in calls that are not traced */
+	double unseen_ns; /* WHY_BY_CALLS: time in its window that it may have waited in calls that are not traced */
 	uint32_t loaders;
 	bool uses_gpu; /* opened one's device */
-	uint32_t n_gpus; /* that tell how busy they are, of why's; once bases are chosen */
+	uint32_t n_gpus; /* its GPUs with numbers, as indexes into why's; set with the bases */
 	uint8_t gpu[WHY_GPUS_MAX];
 };
 
 struct why_loader {
 	uint64_t pid, begin_ns, end_ns;
-	uint32_t trainer, generation; /* those that live at the same time */
+	uint32_t trainer, generation; /* generation: loaders that live at the same time */
 	uint32_t number;	      /* in its generation, from 0 */
-	/* the last event, for what lies between two of them */
+	/* the last event, for the time between two of them */
 	bool last_sent;
 	uint64_t last_ns;
 	uint64_t samples, bytes;
@@ -140,12 +140,12 @@ struct why_epoch {
 	char name[PHASE_LABEL_MAX];
 	uint32_t phase; /* index among the epochs, PHASES_NONE: all of the trace */
 	uint64_t begin_ns, end_ns;
-	uint64_t own_ns[WHY_TRAINERS_MAX]; /* of each trainer's calls on files that are in no wait */
-	uint64_t waited_ns, waitable_ns; /* of trainers of which it is known when; of these what could have been waited */
+	uint64_t own_ns[WHY_TRAINERS_MAX]; /* each trainer's calls on files outside of its waits */
+	uint64_t waited_ns, waitable_ns; /* waits of trainers with known times; the time that these could have waited */
 	uint64_t reads, read_bytes, disk_bytes, disk_reads, unaccounted;
 	uint64_t samples; /* regular files opened to be read */
 	uint64_t size[65]; /* reads that returned: [0] end of file, [i] 2^(i-1) to 2^i - 1 bytes */
-	uint64_t sequential, placed; /* reads that went on where the last ended; that could have */
+	uint64_t sequential, placed; /* reads that began where the last one ended; reads that could have */
 	uint64_t again_bytes; /* read a second time */
 	uint64_t writes, write_bytes;
 	uint64_t rewritten_bytes; /* written a second time */
@@ -156,31 +156,31 @@ struct why_epoch {
 	unsigned int n_slow;
 	uint32_t workers;
 	uint64_t slow_worker;	     /* PID */
-	uint32_t slow_among;	     /* it and those that ran at a time with it, which the median is of */
+	uint32_t slow_among;	     /* the workers that ran at the same time, including it: the median is theirs */
 	uint64_t slow_samples;	     /* that it loaded */
-	bool slow_stands_out;	     /* it loaded some, and none of the others is nearly as slow */
+	bool slow_stands_out;	     /* it loaded samples, and no other worker is nearly as slow */
 	double slow_worker_ns, median_worker_ns; /* in calls for a sample */
 };
 
-/* What a loader did in an epoch. */
+/* A loader's work in an epoch. */
 struct why_work {
 	uint64_t pid, ns, samples; /* in calls on files */
 	uint32_t epoch;
 };
 
-/* By what it is known that somebody trains; the surer ones last. */
+/* The sign that the job trains; surer ones last. */
 enum why_sight {
 	WHY_SEEN_NOT,
-	WHY_SEEN_READING, /* it only reads data, as who trains without loaders does, and others do, too */
-	WHY_SEEN_PHASES,  /* the job tells of epochs, or of training */
-	WHY_SEEN_LOADERS, /* forked by it, or spawned, they read data */
+	WHY_SEEN_READING, /* it only reads data, as a trainer without loaders does, but other programs too */
+	WHY_SEEN_PHASES,  /* its log or marks name epochs or training */
+	WHY_SEEN_LOADERS, /* children that it forked or spawned read data */
 	WHY_SEEN_GPU,	  /* gpu.out has it */
 	WHY_SIGHTS,
 };
 
-extern const char *const why_sight_names[WHY_SIGHTS]; /* NULL for who is not seen to train */
+extern const char *const why_sight_names[WHY_SIGHTS]; /* NULL for WHY_SEEN_NOT */
 
-/* Where a process's last read of a file by one descriptor ended, and where the first was. */
+/* Where the last read of a file by one descriptor of a process ended, and where the first began. */
 #define WHY_PLACES_BITS 16
 struct why_place {
 	uint64_t key, next, first, unused;
@@ -197,7 +197,7 @@ struct why_sums {
 	uint64_t disk_reads, disk_bytes, again_disk_bytes, again_bytes;
 	uint64_t tiny_reads, small_disk_reads, small_writes;
 	uint64_t placed, sequential, sequential_disk, sequential_small; /* see why_epoch; that fetched */
-	uint64_t placed_writes, sequential_writes, rewritten_bytes; /* of writes; a second time in an epoch */
+	uint64_t placed_writes, sequential_writes, rewritten_bytes; /* of writes; bytes written again within an epoch */
 	uint64_t shared, small_shared; /* reads and writes of files that several processes use in an epoch; of less than 64 KiB */
 	uint64_t misaligned, with_offset, direct, direct_misaligned;
 	uint64_t opens, opens_failed, opens_read, syncs;
@@ -206,17 +206,17 @@ struct why_sums {
 	uint64_t network_ns;
 };
 
-/* What main threads did that may train, by sched.out. */
+/* What the main threads of possible trainers did, by sched.out. */
 struct why_did {
 	double run_ns, runq_ns;
 	struct why_did_call {
 		char name[24];
-		double ns; /* in which it waited, or slept */
+		double ns; /* time asleep or waiting in it */
 	} call[32];
 	unsigned int n_calls;
 };
 
-/* Lines for people, as far as nobody of the job reads them. */
+/* Output for people: no process of the job reads it. */
 struct why_output {
 	uint64_t fid, writes, bytes, ns;
 };
@@ -227,9 +227,9 @@ struct why_calls;
 struct why {
 	struct why_trainer trainer[WHY_TRAINERS_MAX];
 	uint32_t n_trainers;
-	enum why_sight seen; /* less than WHY_SEEN_PHASES: who is looked at as a trainer may be none */
-	bool has_gpu, has_switches, has_sums, by_epoch; /* by_epoch: phases tell of them */
-	bool by_copies, more_trainers; /* trainers are who has copies; there are more than WHY_TRAINERS_MAX */
+	enum why_sight seen; /* less than WHY_SEEN_PHASES: the trainers may not train at all */
+	bool has_gpu, has_switches, has_sums, by_epoch; /* by_epoch: the phases have epochs */
+	bool by_copies, more_trainers; /* trainers are processes with copies; there are more than WHY_TRAINERS_MAX */
 	struct why_gpu gpu[WHY_GPUS_MAX];
 	uint32_t n_gpus;
 	uint64_t gpu_sample_ns; /* mean distance of samples */
@@ -240,11 +240,11 @@ struct why {
 	uint32_t n_files;
 	struct why_place *places; /* 2 MiB */
 	struct table output;	  /* struct why_output, by 1 + FID: what was written to FD 1 and 2 */
-	int error; /* of sums of these; 0 or -errno */
+	int error; /* of the sums by file; 0 or -errno */
 	struct table work;    /* struct why_work, by epoch and PID */
 	struct why_epoch *epoch;
 	uint32_t n_epochs, at_epoch;
-	struct why_epoch *outside; /* what is in none of them */
+	struct why_epoch *outside; /* rows in none of them */
 	struct why_sums sums;
 	struct why_kind_sum kind[WHY_KINDS];
 	struct why_longest longest[WHY_STATES]; /* calls of loaders and trainers */
@@ -253,34 +253,34 @@ struct why {
 	struct why_did did;
 	struct sleeps others; /* all threads of the job's processes that neither train nor load */
 
-	/* what comes out, of all trainers together */
+	/* the results, of all trainers together */
 	enum why_basis basis;	/* theirs, of those that have one; WHY_BY_SEVERAL where these differ */
 	double window_ns;	/* what is looked at */
 	double waited_ns;
-	double unseen_ns; /* of what is looked at, besides: it is not known whether they waited */
+	double unseen_ns; /* further time in the windows in which it is not known whether they waited */
 	double blame_ns[WHY_STATES]; /* sums up to waited_ns */
-	/* What the trainers did themselves, or waited for their own threads and helpers to do; by sched.out. */
+	/* Work and sleep of the trainers themselves and of the threads and helpers that they waited for; by sched.out. */
 	double computed_ns, slept_ns;
 	double straggler_ns;	     /* of waited_ns: one loader was busy and the others were not */
 	const struct why_loader *straggler; /* of the generation with the most of it */
-	double straggler_busy, straggler_others, straggler_most_ns; /* parts of its generation's waits */
+	double straggler_busy, straggler_others, straggler_most_ns; /* as parts of its generation's waits */
 	double loader_idle_ns;	     /* the loaders' time while they were waited for */
 	double cpu_idle_percent;     /* of the machine, by cpu.out; NAN: not known */
 	uint32_t n_cpus;
 	struct account *accounts; /* of each trainer, then of all loaders; n_accounts of them */
 	uint32_t n_accounts;
 	struct rules *rules;
-	char *notes[WHY_NOTES_MAX]; /* what could not be looked at, a sentence each */
+	char *notes[WHY_NOTES_MAX]; /* what could not be analysed, a sentence each */
 	unsigned int n_notes;
 };
 
-/* It is known of reads in E what they fetched from disks: of none the kernel need have an account. */
+/* Whether bytes fetched from disks are known for reads in E; true without any read. */
 static inline bool why_knows_disk(const struct why_epoch *e)
 {
 	return !e->reads || e->unaccounted < e->reads;
 }
 
-/* It is known of T how much it waited; and when, too. What is told of all is of those alone. */
+/* Whether it is known how much T waited, and (why_knows_when()) when. Sums over trainers are of these alone. */
 static inline bool why_knows_waits(const struct why_trainer *t)
 {
 	return t->basis < WHY_BY_NOTHING;
@@ -291,7 +291,7 @@ static inline bool why_knows_when(const struct why_trainer *t)
 	return t->basis < WHY_BY_CPU_TIME;
 }
 
-/* Of any trainer it is known by BASIS. */
+/* Whether any trainer's waits are known by BASIS. */
 static inline bool why_any_by(const struct why *w, enum why_basis basis)
 {
 	for (uint32_t i = 0; i < w->n_trainers; i++)
@@ -309,7 +309,7 @@ struct reader_field;
 /* --- for rules ------------------------------------------------------------------------------------ */
 
 struct finding;
-/* A line of what those did that may train. */
+/* Adds a line of evidence: what the main threads of possible trainers did. */
 void why_show_did(const struct report *r, struct finding *f);
 
 #endif
