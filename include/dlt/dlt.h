@@ -109,7 +109,7 @@ struct dlt_callinfo {
 	__u8 flags; /* DLT_CALL_* */
 };
 #define DLT_CALL_ENTRY 1 /* has a handler for the entry too */
-#define DLT_CALL_SILENT 2 /* may stay in flight: its success has no row (io_uring) */
+#define DLT_CALL_SILENT 2 /* counts as in flight: its success is not reported (io_uring) */
 #define DLT_CALL_NO_ROW 4 /* traced only for the rows of other calls: not counted */
 #define DLT_CALL_OWNER 8 /* in the bits from here: the number of the dispatcher that saw it begin */
 

@@ -12,7 +12,7 @@
 
 /* Returns the search path of helpers: PATH, but for root, or with capabilities by setcap(8), a fixed one. */
 const char *helper_path(void);
-/* Use PATH from here on, whoever we are: for unit tests, which put tools of their own there. */
+/* Use PATH from here on, also for root: for unit tests, which put tools of their own there. */
 void helper_trust_path(void);
 
 /* Finds the helper NAME and copies its path to BUF: 0, -ENOENT, -EACCES or -errno. */

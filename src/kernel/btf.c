@@ -98,7 +98,7 @@ static const char *name_of(const struct btf *btf, const struct btf_type *t)
 	return btf_is_composite(t) || btf_is_any_enum(t) ? btf__name_by_offset(btf, t->name_off) : "";
 }
 
-/* Take of E->from, from the type with number FIRST on, those in NAMES that begin with PREFIX. */
+/* Copy from E->from, from the type with number FIRST on, the types in NAMES that begin with PREFIX. */
 static int names_take(struct excerpt *e, uint32_t first, const char *const *names, size_t n, const char *prefix)
 {
 	unsigned int types = btf__type_cnt(e->from);
@@ -113,7 +113,7 @@ static int names_take(struct excerpt *e, uint32_t first, const char *const *name
 	return r;
 }
 
-/* Take of a module, on top of E->from, what has its prefix. */
+/* Copy from a module, on top of E->from, the types with its prefix. */
 static int module_take(struct excerpt *e, const struct kernel_btf_module *m, const char *const *names, size_t n)
 {
 	unsigned int first = btf__type_cnt(e->from), types = btf__type_cnt(m->btf);

@@ -56,16 +56,19 @@ const struct btf_type *btf_tp_proto(const struct kernel_btf *kernel, const char 
 /* Returns the type of its argument I; NULL: it has none. */
 const struct btf_type *btf_tp_arg(const struct kernel_btf *kernel, const char *name, unsigned int i);
 
-/* A module's types, on top of the kernel's. PREFIX: those meant, as others may be namesakes of the kernel's. */
+/*
+ * The types of a module, on top of the kernel's. PREFIX: only these, as others may be namesakes of the
+ * kernel's.
+ */
 struct kernel_btf_module {
 	const char *name, *prefix;
 	struct btf *btf; /* NULL: not there */
 };
 
 /*
- * Of FROM and of MODULES, the structs, unions and enums named in NAMES (N of them, in the order of strcmp) and
- * what they are made of, down to pointers, which point to nothing: what relocations can ask for. NULL with
- * errno.
+ * Copies from FROM and MODULES the structs, unions and enums named in NAMES (N of them, in the order of
+ * strcmp) and the types that they refer to, down to pointers, which point to nothing: all that relocations
+ * need. Returns NULL with errno on failure.
  */
 struct btf *kernel_btf_excerpt(const struct btf *from, const struct kernel_btf_module *modules, size_t n_modules,
 			       const char *const *names, size_t n);

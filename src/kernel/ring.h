@@ -46,10 +46,10 @@ struct rings_plan {
 	uint64_t bytes; /* of each */
 };
 /*
- * How many rings for CPUS CPUs: one each of at least 64 MiB; where that is too much in all, CPUs share.
- * WANTED: bytes for all of them, of which no more are taken; 0: 1/64 of the machine's MEMORY bytes, at
- * most 1 GiB and 1/8 of LIMIT, the memory cgroup's (0: none), but 64 MiB where 1/8 of both allows it.
- * Never less than one ring of a page.
+ * Returns how many rings for CPUS CPUs: one each of at least 64 MiB; where that is too much in all, CPUs
+ * share. WANTED: bytes for all of them, an upper bound; 0: 1/64 of the machine's MEMORY bytes, at most 1
+ * GiB and 1/8 of LIMIT, the memory cgroup's (0: none), but 64 MiB where 1/8 of both allows it. Never less
+ * than one ring of a page.
  */
 struct rings_plan rings_plan(unsigned int cpus, uint64_t wanted, uint64_t memory, uint64_t limit);
 

@@ -28,29 +28,28 @@ struct files;
 struct files *files_new(void);
 void files_free(struct files *f);
 
-/* The same, NULL when it is not known. */
+/* Returns the entry of ID, NULL when it is not known. */
 const struct file_entry *files_find(const struct files *f, const struct dlt_file_id *id);
 
 #define FILES_NEVER UINT64_MAX /* LOST_THEN of a new entry */
 
-/* The entry of ID, made when new. NULL only when memory is out. */
+/* Returns the entry of ID, made when new. NULL only when memory is out. */
 struct file_entry *files_get(struct files *f, const struct dlt_file_id *id);
 
 /*
- * Give ENTRY a name, which is none of an entry's own paths: true when it differs from the one it had.
- * Without memory it has none afterwards.
+ * Give ENTRY a name, which is not one of an entry's own paths: returns true when it differs from the old
+ * one. Without memory the entry has no name afterwards.
  */
 bool files_name(struct files *f, struct file_entry *entry, const char *path, size_t len);
 
-/* The file last known by this path, or NULL: of those whose flags say that it is theirs now. */
+/* Returns the file last known by this path, if its flags show that the path is still its own, else NULL. */
 struct file_entry *files_by_path(struct files *f, const char *path, size_t len);
-/* The path is gone. */
+/* The path has been removed. */
 void files_forget_path(struct files *f, const char *path, size_t len);
 
 /*
- * The folder FROM is now TO; SWAPPED: and TO is now FROM. Files known by a path below have their new
- * one from here on, and have not been told of. A look at all files, but only where one has ever been
- * below.
+ * The folder FROM is now TO; SWAPPED: and TO is now FROM. Files known by a path below have their new one
+ * from here on, which has not been written yet. Looks at all files, but only where one has ever been below.
  */
 void files_move_below(struct files *f, const char *from, size_t from_len, const char *to, size_t to_len,
 		      bool swapped);
