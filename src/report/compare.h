@@ -12,7 +12,7 @@ struct rules;
 struct compare_measure {
 	char section[32], name[PHASE_LABEL_MAX + 32];
 	const char *unit; /* ns, B, % or "" for a count */
-	double value[COMPARE_MAX]; /* NAN: the trace does not tell */
+	double value[COMPARE_MAX]; /* NAN: the trace does not have it */
 };
 
 struct compare {
@@ -22,14 +22,14 @@ struct compare {
 	size_t n_measures, room;
 };
 
-/* What N traces measured, of which the first is what the others are held against; R outlives C. 0 or -ENOMEM. */
+/* Takes the measures of N traces, to be compared with the first; R must outlive C. Returns 0 or -ENOMEM. */
 int compare_init(struct compare *c, struct report *const *r, unsigned int n);
 void compare_free(struct compare *c);
 
 /* What most of the waits of trace R's job were for, and what else was found; NULL: it was not looked at. */
 const struct rules *compare_rules(const struct report *r);
 
-/* Of trace I to the first; NAN where either is not known, or the first is 0. */
+/* Returns the ratio of trace I to the first; NAN where either is not known, or the first is 0. */
 double compare_ratio(const struct compare_measure *m, unsigned int i);
 
 void compare_text(const struct compare *c, FILE *out);

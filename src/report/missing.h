@@ -20,9 +20,9 @@ static inline double missing_part(uint64_t n, uint64_t of)
 	return of ? (double)n / (double)of : 0;
 }
 
-/* All files have been read: rows that are lost, cut off, dropped or too many, while R->folder still says so. */
+/* Finds rows that are lost, cut off, dropped or too many; after the last file, while R->folder is still open. */
 void report_missing_files(struct report *r);
-/* All sums and the answer are there: what else is missing, and what the answer's caveat is. */
+/* Finds what else is missing, and the answer's caveat; after all sums and the answer. */
 void report_missing_end(struct report *r);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What `dltraced report' is asked for on its command line. */
+/* The command line of `dltraced report'. */
 #ifndef REPORT_OPTIONS_H
 #define REPORT_OPTIONS_H
 
@@ -15,19 +15,19 @@ struct report_asked {
 	bool json, cpu, compare;
 	bool full; /* as text, all tables */
 	bool of_cpu; /* an option that is for --cpu alone */
-	bool columns; /* what tables hold, and nothing else */
+	bool columns; /* print what the tables hold, and nothing else */
 	const char *csv; /* the folder, or NULL */
 	const char *html; /* the file, "-" for stdout, or NULL */
-	const char *path; /* of calls those on files there alone, or NULL */
+	const char *path; /* only calls on files there, or NULL: all calls */
 	struct report_cpu_options cpu_options; /* of --cpu */
 	const char *logs[REPORT_LOGS_MAX];
 	struct applog_rules rules;
 	struct phases_options phases;
-	char **dirs; /* the trace folders; none: the newest that is found */
+	char **dirs; /* the trace folders; none: the newest trace that is found */
 	int n_dirs;
 };
 
-/* Take the command line apart; what is wrong with it is said, and ends us. O points into itself, and is not moved. */
+/* Parses the command line; exits after a message when it is wrong. O points into itself and must not be moved. */
 void report_asked_parse(struct report_asked *o, int argc, char **argv);
 void report_asked_free(struct report_asked *o);
 

@@ -11,19 +11,19 @@
 struct phases_options;
 struct report_cpu_options;
 struct report_options {
-	bool timed; /* with phases and a timeline, */
-	uint64_t begin_ns; /* from here on, CLOCK_MONOTONIC; 0: the trace's begin */
-	const char *path; /* absolute; of calls only those on files that it is, or that are below it. NULL: all */
+	bool timed; /* with phases and a timeline */
+	uint64_t begin_ns; /* where the timeline begins, CLOCK_MONOTONIC; 0: at the trace's begin */
+	const char *path; /* absolute; only calls on this file, or on files below this folder. NULL: all */
 	const struct report_cpu_options *cpu; /* with CPU time, where the trace has any. NULL: without */
 	const struct phases_options *phases; /* how to find them; NULL: as the folder has them */
 };
 
 /*
- * Sum up the folder DIR and, but with a path, say why the job waited. 0; -ENOTDIR or -errno;
- * -ENODATA when it is no trace; -EINVAL: that is no path.
+ * Sums up the folder DIR and, unless O has a path, finds why the job waited. Returns 0, -ENODATA when DIR is no trace,
+ * -EINVAL when O's path is none, -ENOTDIR or another -errno.
  */
 int report_load(struct report **ret, const char *dir, const struct report_options *o);
-/* The folder DIRFD likewise, whatever DIR, which is shown, is by now. */
+/* Loads the folder DIRFD likewise; DIR is only shown, and may name another folder by now. */
 int report_load_at(struct report **ret, const char *dir, int dirfd, const struct report_options *o);
 void report_free(struct report *r);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the rows of a trace's files add to the report. */
+/* Adds the rows of a trace's files to the report. */
 #ifndef REPORT_ROWS_H
 #define REPORT_ROWS_H
 
 #include "report/scan/clocks.h"
 #include "report/scan/scan.h"
 
-/* Read all of KIND's file; ALSO, which may be NULL, takes its rows, too. 0, -ENOENT when it is not there, -errno. */
+/* Reads all of KIND's file; ALSO, which may be NULL, takes its rows, too. Returns 0, -ENOENT when it is not there, -errno. */
 int report_read(struct report *r, enum report_kind kind, struct scan_taker *also);
 
-/* What the clocks have done, behind time_align.out (names.c). */
+/* Adds the gaps and steps of the clocks, after time_align.out (names.c). */
 void report_clock_gaps(struct report *r, const struct scan_clocks *c);
 
 /* --- names.c: a row; false when a number that it must have is none ------------------------------------- */
@@ -18,7 +18,7 @@ bool report_row_files(struct scan *s);
 bool report_row_pids(struct scan *s);
 bool report_row_time_align(struct scan *s);
 bool report_row_rollup(struct scan *s);
-/* That of a file NAME, made when it is new; NULL: there are too many. */
+/* Returns the sum of the file NAME, which is added when new; NULL: there are too many. */
 struct report_sum *report_sum_of(struct report *r, struct reader_field name);
 /* TO NULL: nowhere. */
 void report_sum_add(struct report_sum *to, const struct report_sum *s);

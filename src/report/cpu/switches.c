@@ -4,8 +4,8 @@
  * Where there is no sched.out the sums are made of these; in any case they tell to the nanosecond in
  * which phase the target ran, and when it ran on no CPU.
  *
- * A row tells who left and for how long it had run, so the time on a CPU since the row before is known
- * but for what ran in between, when that was not of the target: nobody's time.
+ * A row has the thread that left and how long it had run, so the time on a CPU since the row before is known
+ * except for threads in between that are not of the target: that is nobody's time.
  */
 #include "report/cpu/scan.h"
 
@@ -47,7 +47,7 @@ struct switches {
 
 /* --- who ------------------------------------------------------------------------------------------------ */
 
-/* The file does not tell: the kernel's threads are known by the names that rules know. */
+/* The file does not have it: the kernel's threads are recognised by the names in the rules. */
 static enum cpu_kind kind_of(const struct report_cpu *r, uint32_t pid, struct reader_field comm)
 {
 	if (!pid)

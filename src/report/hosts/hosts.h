@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Several trace folders as one job on several hosts: totals, each host's report, and what happened when on
- * one axis of UTC. Each host's rows are on its own clock: how far hosts may be apart is told, not mended.
+ * one axis of UTC. Each host's rows are on its own clock: the possible difference of clocks is reported, not corrected.
  */
 #ifndef REPORT_HOSTS_HOSTS_H
 #define REPORT_HOSTS_HOSTS_H
@@ -31,27 +31,27 @@ struct report_job {
 	unsigned int n_doubts; /* so many of the total's first notes are about whether they are hosts of one job */
 };
 
-/* Whether two of the N folders DIRS are one, by whatever names: *FIRST and *AGAIN. What is not there is none. */
+/* Whether two of the N folders DIRS, *FIRST and *AGAIN, are one folder, under any names. A missing folder does not count. */
 bool report_job_twice(char *const *dirs, unsigned int n, unsigned int *first, unsigned int *again);
 
 /*
- * Where each of the N folders begins, by their manifests and time_align.out. 0; -ENODATA: *BAD is one that does
- * not tell; -ERANGE: *BAD cannot be on one axis with the others; -E2BIG; -ENOMEM; -errno of *BAD.
+ * Finds when each of the N folders begins, by their manifests and time_align.out. Returns 0; -ENODATA when *BAD does not
+ * have it; -ERANGE when *BAD cannot be on one axis with the others; -E2BIG; -ENOMEM; -errno of *BAD.
  */
 int report_job_open(struct report_job *ret, char *const *dirs, unsigned int n, unsigned int *bad);
-/* From when on host I's report has to be timed, so that all have the same axis. */
+/* Returns where host I's timeline has to begin, so that all hosts have one axis. */
 uint64_t report_job_begin_ns(const struct report_job *job, unsigned int i);
-/* How much later than the first one host I began. */
+/* Returns how much later than the first host I began. */
 uint64_t report_job_after_ns(const struct report_job *job, unsigned int i);
-/* All hosts' reports are there: the rest. 0 or -ENOMEM. */
+/* Does the rest, after all hosts' reports. Returns 0 or -ENOMEM. */
 int report_job_close(struct report_job *job);
 void report_job_free(struct report_job *job);
 
 /* Hosts of one job were traced at a time; else they are runs one after the other, mostly. */
 bool report_job_at_a_time(const struct report_job *job);
-/* What they have done together, nothing but sums; so many of its first notes are report_job_doubts(). NULL: no memory. */
+/* Returns the sums of all hosts; the first *N_DOUBTS of its notes are by report_job_doubts(). NULL when memory is out. */
 struct report *report_job_total(const struct report_job *job, unsigned int *n_doubts);
-/* What speaks against their being hosts of one job, or makes sums wrong, as notes of TOTAL. */
+/* Adds notes to TOTAL: evidence that they are not hosts of one job, or that sums are wrong. */
 void report_job_doubts(const struct report_job *job, struct report *total);
 
 struct finding;

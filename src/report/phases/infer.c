@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Phases where nobody tells of any. Start-up lasts until reading has become as strong as it is for most of the time;
- * checkpoints are files that those who train write in one go (saves.h), and not before they do. What does not stand out
- * is not told.
+ * Infers phases where no log and no mark names any. Start-up lasts until reading has become as strong as it is for most of
+ * the time; checkpoints are files that trainers write in one go (saves.h) after training began. A phase that does not stand
+ * out is not inferred.
  */
 #include <stdlib.h>
 
@@ -120,7 +120,7 @@ static void infer_checkpoints(struct phases *p, struct phase_saves *saves, const
 			phases_add(p, PHASE_INFERRED, "checkpoint", v[i].begin_ns, v[i].end_ns, true);
 }
 
-/* Whether somebody who knows tells of one of KIND; PHASE_KINDS: of any. */
+/* Whether a log or a mark names a phase of KIND; PHASE_KINDS: any phase. */
 static bool has_source(const struct phases *p, enum phase_kind kind)
 {
 	for (uint32_t i = 0; i < p->recorded.n; i++) {

@@ -22,7 +22,7 @@ struct piece {
 
 /* --- lines ------------------------------------------------------------------------------------------------ */
 
-/* DLIO tells no init: it is from its first line to the first epoch. */
+/* DLIO's log has no init: it lasts from the first line to the first epoch. */
 static void dlio_init(struct phase_reader *r, struct phase_log *log, const struct applog_line *l, uint64_t at_ns)
 {
 	if (log->has_init || l->entry.source != PHASE_DLIO || l->entry.event != PHASE_BEGINS)
@@ -38,7 +38,7 @@ static bool is_of_trace(const struct phase_log *log)
 	return log->within || (log->before && log->behind);
 }
 
-/* A row is of the trace whatever it tells. */
+/* A row belongs to the trace, whatever time its line has. */
 static void take_side(struct phase_reader *r, struct phase_log *log, uint64_t at_ns, bool is_row)
 {
 	bool before;
@@ -244,7 +244,7 @@ static void note_packed(const struct phase_reader *r, const char *name, const st
 			   BOMB_BYTES >> 30);
 }
 
-/* All of it, or as much as tells that it is of the trace. */
+/* Reads all of it, or until it is known to be of the trace. */
 static ssize_t read_text(struct phase_reader *r, struct phase_log *log, struct unpack *u)
 {
 	size_t have = 0;
@@ -259,7 +259,7 @@ static ssize_t read_text(struct phase_reader *r, struct phase_log *log, struct u
 	return MIN(got, 0);
 }
 
-/* Looked at, and then, if it is of the trace, told. */
+/* Looks at the log first, and passes it to the phases if it is of the trace. */
 static int read_twice(struct phase_reader *r, struct phase_log *log, struct unpack *u)
 {
 	int res = (int)read_text(r, log, u);

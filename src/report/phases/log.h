@@ -24,7 +24,7 @@ struct phase_log {
 	uint64_t first_ns; /* of its first line as DLIO writes them */
 	uint64_t off_ns;   /* the first outside line's distance to the trace */
 	bool before, within, behind; /* it has lines of before the trace, of its time, of behind it */
-	bool passes; /* to the phases; else it is looked at alone */
+	bool passes; /* its lines go to the phases; else it is only looked at */
 	bool has_init;
 	uint64_t rule_lines[APPLOG_RULES_MAX]; /* that each rule matched */
 };
