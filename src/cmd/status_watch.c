@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The lines that come are session/live.c's. What a call hangs on is looked up here, with this user's rights:
+ * The lines of JSON that come are session/live.c's, and printed as they are, or as text. What a call hangs on is looked up here, with this user's rights:
  * a look into a process may hang like the process itself, and here it holds nobody else up.
  */
 #include "cmd/cmd.h"
@@ -16,6 +16,7 @@
 #include "control/control.h"
 #include "control/client.h"
 #include "base/json.h"
+#include "base/json_read.h"
 #include "drain/live.h"
 #include "base/log.h"
 #include "base/fmt.h"
@@ -24,7 +25,8 @@
 #include "base/util.h"
 
 #define TEXT_ROWS 20 /* processes of a block, where no terminal says how many fit */
-#define WORDS_MAX 16
+#define SUMS_MAX 1000 /* a terminal has fewer rows */
+#define COMM_MAX TEXT_ESCAPED_MAX(64)
 
 static volatile sig_atomic_t interrupted;
 
@@ -33,58 +35,157 @@ static void on_interrupt(int sig)
 	interrupted = 1;
 }
 
+/* What one process did, or all. */
+struct sum {
+	uint64_t pid, calls, read_bytes, written_bytes, fetched_bytes, reads, disk_reads, p99_ns;
+	char comm[COMM_MAX];
+};
+
+/* A call or a request in flight. */
+struct call {
+	uint64_t pid, tid, running_ms, addr;
+	char fd[TEXT_U64_MAX + 1], comm[COMM_MAX], probe[16], name[64]; /* empty: none */
+	char file[TEXT_ESCAPED_MAX(PATH_MAX)];
+};
+
+struct frame {
+	char phase[16];
+	uint64_t elapsed_ms, rows, lost, interval_ms, alive, with_calls;
+	struct sum all, sums[SUMS_MAX];
+	struct call calls[LIVE_CALLS_MAX];
+	unsigned int n_sums, n_calls;
+	struct sum *sum; /* the last of each; NULL: there is no room for it */
+	struct call *call;
+	const char *running; /* in the line, behind the bracket that opens the calls; NULL: they have not come */
+};
+
 struct watch {
 	const struct trace *trace;
 	bool json, terminal;
 	int fd;
 	struct answer came; /* and is not shown yet */
+	struct frame frame;
 	unsigned int frames;
 };
 
-/* --- lines ----------------------------------------------------------------------------------------- */
+/* --- a line ----------------------------------------------------------------------------------------- */
 
-/* A line's words, the first of which says what it is. */
-struct line {
-	const char *word[WORDS_MAX];
-	unsigned int n;
+struct member {
+	const char *key;
+	size_t at, size; /* of a string, or a word as it stands; 0: a number */
 };
 
-static void split(struct line *l, char *text)
-{
-	char *rest;
+#define NUMBER(type, key, name) { key, offsetof(struct type, name), 0 }
+#define TEXT(type, key, name) { key, offsetof(struct type, name), sizeof(((struct type *)NULL)->name) }
 
-	l->n = 0;
-	for (char *w = strtok_r(text, "\t", &rest); w && l->n < WORDS_MAX; w = strtok_r(NULL, "\t", &rest))
-		l->word[l->n++] = w;
+static const struct member of_frame[] = {
+	TEXT(frame, "phase", phase),
+	NUMBER(frame, "elapsed_ms", elapsed_ms),
+	NUMBER(frame, "rows", rows),
+	NUMBER(frame, "lost", lost),
+	NUMBER(frame, "interval_ms", interval_ms),
+	NUMBER(frame, "processes_alive", alive),
+	NUMBER(frame, "processes_with_calls", with_calls),
+	{ 0 },
+};
+
+static const struct member of_sum[] = {
+	NUMBER(sum, "pid", pid),
+	TEXT(sum, "comm", comm),
+	NUMBER(sum, "calls", calls),
+	NUMBER(sum, "read_bytes", read_bytes),
+	NUMBER(sum, "written_bytes", written_bytes),
+	NUMBER(sum, "fetched_bytes", fetched_bytes),
+	NUMBER(sum, "file_reads", reads),
+	NUMBER(sum, "disk_reads", disk_reads),
+	NUMBER(sum, "latency_p99_ns", p99_ns),
+	{ 0 },
+};
+
+static const struct member of_call[] = {
+	NUMBER(call, "pid", pid),
+	NUMBER(call, "tid", tid),
+	TEXT(call, "comm", comm),
+	TEXT(call, "probe", probe),
+	TEXT(call, "call", name),
+	NUMBER(call, "running_ms", running_ms),
+	TEXT(call, "file", file),
+	TEXT(call, "fd", fd),
+	NUMBER(call, "addr", addr),
+	{ 0 },
+};
+
+static void take(void *into, const struct member *m, const char *key, enum json_event event, const char *text, size_t len)
+{
+	while (m->key && strcmp(m->key, key) != 0)
+		m++;
+	if (!m->key || (event == JSON_WORD && !strncmp(text, "null", len)))
+		return;
+	if (!m->size)
+		*(uint64_t *)((char *)into + m->at) = strtoull(text, NULL, 10);
+	else if (event == JSON_STRING)
+		json_read_string((char *)into + m->at, m->size, text, len);
+	else
+		snprintf((char *)into + m->at, m->size, "%.*s", (int)len, text);
 }
 
-static uint64_t number(const struct line *l, unsigned int at)
+static void on_open(struct frame *f, const char *path, const char *text)
 {
-	return at < l->n ? strtoull(l->word[at], NULL, 10) : 0;
+	if (!strcmp(path, "running") && text[-1] == '[')
+		f->running = f->running ?: text;
+	else if (!strcmp(path, "processes[]"))
+		f->sum = f->n_sums < SUMS_MAX ? &f->sums[f->n_sums++] : NULL;
+	else if (!strcmp(path, "running[]"))
+		f->call = f->n_calls < LIVE_CALLS_MAX ? &f->calls[f->n_calls++] : NULL;
 }
 
-static const char *word(const struct line *l, unsigned int at)
+static void on_value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
 {
-	return at < l->n ? l->word[at] : "-";
+	struct frame *f = ctx;
+	const struct {
+		const char *under;
+		void *into;
+		const struct member *members;
+	} places[] = {
+		{ "all.", &f->all, of_sum },
+		{ "processes[].", f->sum, of_sum },
+		{ "running[].", f->call, of_call },
+		{ "", f, of_frame },
+	};
+	size_t i = 0, n;
+
+	if (event == JSON_OPEN) {
+		on_open(f, path, text);
+		return;
+	}
+	while (strncmp(path, places[i].under, n = strlen(places[i].under)) != 0)
+		i++; /* the last is of any */
+	if (places[i].into)
+		take(places[i].into, places[i].members, path + n, event, text, len);
 }
 
-static bool is(const struct line *l, const char *what)
+/* 0, or -EBADMSG: the LEN bytes of LINE, behind which a byte stands that is no number's, are no frame. */
+static int frame_read(struct frame *f, const char *line, size_t len)
 {
-	return l->n && !strcmp(l->word[0], what);
+	*f = (struct frame){};
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)line[i] < ' ') /* not even in a string (RFC 8259, 7) */
+			return -EBADMSG;
+	return json_read(line, len, on_value, f) < 0 || !f->running ? -EBADMSG : 0;
 }
 
 /* --- what a call hangs on --------------------------------------------------------------------------- */
 
-_Static_assert(REMOTE_STRING_MAX <= PATH_MAX, "a path");
+_Static_assert(REMOTE_STRING_MAX <= PATH_MAX && 2 * PATH_MAX <= sizeof(((struct call *)NULL)->file), "a path");
 
-/* What is behind the descriptor of the call in line L, AT_FDCWD too: its length, or -1. */
-static ssize_t read_link(const struct line *l, char path[PATH_MAX])
+/* What is behind the descriptor of C, AT_FDCWD too: its length, or -1. */
+static ssize_t read_link(const struct call *c, char path[PATH_MAX])
 {
-	unsigned long long pid = number(l, 1), tid = number(l, 2);
-	int fd = atoi(word(l, 6));
+	unsigned long long pid = c->pid, tid = c->tid;
+	int fd = atoi(c->fd);
 	char link[64];
 
-	if (fd == AT_FDCWD || !strcmp(word(l, 6), "-"))
+	if (fd == AT_FDCWD || !*c->fd)
 		snprintf(link, sizeof(link), "/proc/%llu/task/%llu/cwd", pid, tid);
 	else
 		snprintf(link, sizeof(link), "/proc/%llu/task/%llu/fd/%d", pid, tid, fd);
@@ -92,13 +193,13 @@ static ssize_t read_link(const struct line *l, char path[PATH_MAX])
 }
 
 /* The path that it was given, made absolute where that can be known; its length, or -1. */
-static ssize_t read_path(const struct line *l, char path[2 * PATH_MAX])
+static ssize_t read_path(const struct call *c, char path[2 * PATH_MAX])
 {
 	char given[REMOTE_STRING_MAX];
-	ssize_t len = remote_string((pid_t)number(l, 1), number(l, 7), given), base = -1;
+	ssize_t len = remote_string((pid_t)c->pid, c->addr, given), base = -1;
 
 	if (len > 0 && *given != '/')
-		base = read_link(l, path);
+		base = read_link(c, path);
 	if (base > 0 && path[base - 1] != '/')
 		path[base++] = '/';
 	if (len >= 0)
@@ -106,128 +207,47 @@ static ssize_t read_path(const struct line *l, char path[2 * PATH_MAX])
 	return len < 0 ? len : len + MAX(base, 0);
 }
 
-/* The file of the call in line L, escaped. */
-#define FILE_MAX (TEXT_ESCAPED_MAX(2 * PATH_MAX) + 1)
-static void file_of(const struct line *l, char file[FILE_MAX])
+/* Fill in what the frame lacks of C and can be found out. */
+static void look_up(struct call *c)
 {
-	char path[2 * PATH_MAX];
-	ssize_t len = -1;
+	char path[64];
+	ssize_t len = 0;
 
-	if (strcmp(word(l, 8), "-") != 0) { /* it was known */
-		snprintf(file, FILE_MAX, "%s", word(l, 8));
-		return;
+	if (!*c->file && (c->addr || *c->fd)) {
+		len = c->addr ? read_path(c, c->file) : read_link(c, c->file);
+		c->file[MAX(len, 0)] = '\0';
 	}
-	if (number(l, 7))
-		len = read_path(l, path);
-	else if (strcmp(word(l, 6), "-") != 0)
-		len = read_link(l, path);
-	*text_put_str(file, path, (size_t)MAX(len, 0)) = '\0';
-}
-
-static void comm_of(const struct line *l, char *comm)
-{
-	char path[64], name[64] = "";
-
-	if (strcmp(word(l, 9), "-") != 0) {
-		snprintf(comm, TEXT_ESCAPED_MAX(64), "%s", word(l, 9));
+	if (*c->comm)
 		return;
-	}
-	snprintf(path, sizeof(path), "/proc/%llu/task/%llu/comm", (unsigned long long)number(l, 1),
-		 (unsigned long long)number(l, 2));
-	util_read_line(path, name, sizeof(name));
-	*text_put_str(comm, name, strlen(name)) = '\0';
+	snprintf(path, sizeof(path), "/proc/%llu/task/%llu/comm", (unsigned long long)c->pid, (unsigned long long)c->tid);
+	util_read_line(path, c->comm, sizeof(c->comm));
 }
 
 /* --- JSON ------------------------------------------------------------------------------------------- */
 
-/* A word as the text that it stands for. */
-static void put_word(struct json *j, const char *key, const char *escaped)
+/* LINE is F, whose calls are the last that it has. */
+static void show_json(const struct frame *f, const char *line)
 {
-	char text[TEXT_ESCAPED_MAX(2 * PATH_MAX)];
-
-	json_strn(j, key, text, text_unescape(text, escaped, MIN(strlen(escaped), sizeof(text))));
-}
-
-static const char *const of_begin[] = { "elapsed_ms", "rows", "lost", "interval_ms", "processes_alive", "processes_with_calls",
-					NULL };
-static const char *const of_sum[] = { "calls", "failed", "read_bytes", "written_bytes", "fetched_bytes", "file_reads",
-				      "disk_reads", "latency_sum_ns", "latency_max_ns", "latency_p99_ns", NULL };
-
-/* The numbers of L from the word AT on. */
-static void put_numbers(struct json *j, const struct line *l, unsigned int at, const char *const *keys)
-{
-	for (; *keys; keys++)
-		json_u64(j, *keys, number(l, at++));
-}
-
-static void put_call(struct json *j, const struct line *l)
-{
-	char file[FILE_MAX], comm[TEXT_ESCAPED_MAX(64) + 1];
-
-	file_of(l, file);
-	comm_of(l, comm);
-	json_object(j, NULL);
-	json_u64(j, "pid", number(l, 1));
-	json_u64(j, "tid", number(l, 2));
-	put_word(j, "comm", comm);
-	json_str(j, "probe", word(l, 3));
-	json_str(j, "call", word(l, 4));
-	json_u64(j, "running_ms", number(l, 5));
-	if (strcmp(file, "-") != 0)
-		put_word(j, "file", file);
-	else
-		json_null(j, "file");
-	json_end(j);
-}
-
-/* The arrays are there, empty or not. */
-static void put_line(struct json *j, const struct line *l, const char **array)
-{
-	if (is(l, "begin")) {
-		json_str(j, "phase", word(l, 1));
-		put_numbers(j, l, 2, of_begin);
-	} else if (is(l, "all")) {
-		json_object(j, "all");
-		put_numbers(j, l, 1, of_sum);
-		json_end(j);
-		json_array(j, *array = "processes");
-	} else if (is(l, "process")) {
-		json_object(j, NULL);
-		json_u64(j, "pid", number(l, 1));
-		put_word(j, "comm", word(l, 2));
-		put_numbers(j, l, 3, of_sum);
-		json_end(j);
-	} else if (is(l, "call")) {
-		if (!strcmp(*array, "processes")) {
-			json_end(j);
-			json_array(j, *array = "running");
-		}
-		put_call(j, l);
-	}
-}
-
-static void show_json(const struct watch *w, char *frame)
-{
-	const char *array = "processes";
 	struct json j = { .flat = true };
-	char *rest;
 
-	json_object(&j, NULL);
-	put_word(&j, "name", w->trace->name);
-	json_u64(&j, "pid", strtoull(w->trace->pid, NULL, 10));
-	for (char *text = strtok_r(frame, "\n", &rest); text; text = strtok_r(NULL, "\n", &rest)) {
-		struct line l;
+	json_array(&j, NULL);
+	for (unsigned int i = 0; i < f->n_calls; i++) {
+		const struct call *c = &f->calls[i];
 
-		split(&l, text);
-		put_line(&j, &l, &array);
-	}
-	json_end(&j);
-	if (!strcmp(array, "processes")) {
-		json_array(&j, "running");
+		json_object(&j, NULL);
+		json_u64(&j, "pid", c->pid);
+		json_u64(&j, "tid", c->tid);
+		json_str(&j, "comm", c->comm);
+		json_str(&j, "probe", c->probe);
+		json_str(&j, "call", c->name);
+		json_u64(&j, "running_ms", c->running_ms);
+		json_str(&j, "file", *c->file ? c->file : NULL);
 		json_end(&j);
 	}
 	json_end(&j);
-	json_write(&j, stdout);
+	if (!j.error)
+		printf("%.*s%.*s}\n", (int)(f->running - 1 - line), line, (int)j.len, j.buf);
+	json_free(&j);
 }
 
 /* --- text ------------------------------------------------------------------------------------------- */
@@ -237,74 +257,67 @@ static double per_s(uint64_t n, uint64_t ms)
 	return ms ? (double)n * 1000 / (double)ms : 0;
 }
 
-static void print_sum(FILE *out, const struct line *l, unsigned int at, uint64_t ms)
+/* TEXT, of JSON, as a word of the text files: a byte that is no UTF-8 is \\ooo in both. */
+static void print_word(FILE *out, int width, const char *text)
 {
-	double p99_ms = (double)number(l, at + 9) / 1e6;
-	uint64_t reads = number(l, at + 5);
-	char share[16] = "-";
+	char plain[TEXT_ESCAPED_MAX(PATH_MAX)], word[TEXT_ESCAPED_MAX(sizeof(plain)) + 1];
 
-	if (reads)
-		snprintf(share, sizeof(share), "%.1f", 100.0 * (double)number(l, at + 6) / (double)reads);
-	/* 80 columns, with the two before */
-	fprintf(out, p99_ms < 1000 ? " %9.1f %9.2f %10.2f %9.2f %6s %8.3f\n" : " %9.1f %9.2f %10.2f %9.2f %6s %8.0f\n", per_s(number(l, at), ms),
-		per_s(number(l, at + 2), ms) / 1e6, per_s(number(l, at + 3), ms) / 1e6, per_s(number(l, at + 4), ms) / 1e6,
-		share, p99_ms);
+	*text_put_str(word, plain, text_unescape(plain, text, strlen(text))) = '\0';
+	fprintf(out, "%-*s", width, word);
 }
 
-static void print_head(FILE *out, const struct watch *w, const struct line *l)
+static void print_sum(FILE *out, const struct sum *s, uint64_t ms)
 {
-	uint64_t s = number(l, 2) / 1000;
+	double p99_ms = (double)s->p99_ns / 1e6;
+	char share[16] = "-";
 
-	fprintf(out, "%s  %s %02llu:%02llu:%02llu  %s rows  %s lost  %s processes, %s with calls in %.1f s\n", w->trace->name,
-		word(l, 1), (unsigned long long)s / 3600, (unsigned long long)s / 60 % 60, (unsigned long long)s % 60,
-		word(l, 3), word(l, 4), word(l, 6), word(l, 7), (double)number(l, 5) / 1000);
+	if (s->reads)
+		snprintf(share, sizeof(share), "%.1f", 100.0 * (double)s->disk_reads / (double)s->reads);
+	/* 80 columns, with the two before */
+	fprintf(out, " %9.1f %9.2f %10.2f %9.2f %6s %8.*f\n", per_s(s->calls, ms), per_s(s->read_bytes, ms) / 1e6,
+		per_s(s->written_bytes, ms) / 1e6, per_s(s->fetched_bytes, ms) / 1e6, share, p99_ms < 1000 ? 3 : 0, p99_ms);
+}
+
+static void print_head(FILE *out, const struct watch *w)
+{
+	const struct frame *f = &w->frame;
+	unsigned long long s = f->elapsed_ms / 1000;
+
+	fprintf(out, "%s  %s %02llu:%02llu:%02llu  %llu rows  %llu lost  %llu processes, %llu with calls in %.1f s\n",
+		w->trace->name, f->phase, s / 3600, s / 60 % 60, s % 60, (unsigned long long)f->rows,
+		(unsigned long long)f->lost, (unsigned long long)f->alive, (unsigned long long)f->with_calls,
+		(double)f->interval_ms / 1000);
 	fprintf(out, "%7s %-15s %9s %9s %10s %9s %6s %8s\n", "PID", "COMM", "CALLS/S", "READ_MB/S", "WRITE_MB/S",
 		"DISK_MB/S", "DISK_%", "P99_MS");
 }
 
-static void print_call(FILE *out, const struct line *l, bool first)
+static void print_call(FILE *out, const struct call *c)
 {
-	char file[FILE_MAX], comm[TEXT_ESCAPED_MAX(64) + 1];
-
-	file_of(l, file);
-	comm_of(l, comm);
-	if (first)
-		fprintf(out, "\n%7s %-15s %9s %-16s %s\n", "TID", "COMM", "RUNNING_S", "CALL", "FILE");
-	fprintf(out, "%7s %-15s %9.2f %-16s %s\n", word(l, 2), comm, (double)number(l, 5) / 1000, word(l, 4), file);
+	fprintf(out, "%7llu ", (unsigned long long)c->tid);
+	print_word(out, 15, c->comm);
+	fprintf(out, " %9.2f %-16s ", (double)c->running_ms / 1000, c->name);
+	print_word(out, 0, c->file);
+	fputc('\n', out);
 }
 
 /* Processes take what the calls in flight leave of ROWS. */
-static void print_frame(FILE *out, const struct watch *w, char *frame, unsigned int rows)
+static void print_frame(FILE *out, const struct watch *w, unsigned int rows)
 {
-	unsigned int calls = 0, left;
-	bool first = true;
-	uint64_t ms = 0;
-	char *rest;
+	const struct frame *f = &w->frame;
+	unsigned int calls = MIN(f->n_calls, rows / 3), left = rows > calls + 5 ? rows - calls - 5 : 1;
 
-	for (const char *at = frame; (at = strstr(at, "\ncall\t")); at++)
-		calls++;
-	calls = MIN(calls, rows / 3);
-	left = rows > calls + 5 ? rows - calls - 5 : 1;
-	for (char *text = strtok_r(frame, "\n", &rest); text; text = strtok_r(NULL, "\n", &rest)) {
-		struct line l;
-
-		split(&l, text);
-		if (is(&l, "begin")) {
-			ms = number(&l, 5);
-			print_head(out, w, &l);
-		} else if (is(&l, "all")) {
-			fprintf(out, "%7s %-15s", "all", "");
-			print_sum(out, &l, 1, ms);
-		} else if (is(&l, "process") && left) {
-			left--;
-			fprintf(out, "%7s %-15s", word(&l, 1), word(&l, 2));
-			print_sum(out, &l, 3, ms);
-		} else if (is(&l, "call") && calls) {
-			print_call(out, &l, first);
-			first = false;
-			calls--;
-		}
+	print_head(out, w);
+	fprintf(out, "%7s %-15s", "all", "");
+	print_sum(out, &f->all, f->interval_ms);
+	for (unsigned int i = 0; i < MIN(f->n_sums, left); i++) {
+		fprintf(out, "%7llu ", (unsigned long long)f->sums[i].pid);
+		print_word(out, 15, f->sums[i].comm);
+		print_sum(out, &f->sums[i], f->interval_ms);
 	}
+	if (calls)
+		fprintf(out, "\n%7s %-15s %9s %-16s %s\n", "TID", "COMM", "RUNNING_S", "CALL", "FILE");
+	for (unsigned int i = 0; i < calls; i++)
+		print_call(out, &f->calls[i]);
 }
 
 /* As much of a line as fits in WIDTH columns; a character is taken for one. */
@@ -351,7 +364,7 @@ static char *tame(const char *text)
 	return tamed;
 }
 
-static void show_text(const struct watch *w, char *frame)
+static void show_text(const struct watch *w)
 {
 	struct winsize size = {};
 	autofree char *text = NULL, *tamed = NULL;
@@ -362,7 +375,7 @@ static void show_text(const struct watch *w, char *frame)
 		return;
 	if (w->terminal && (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_row || !size.ws_col))
 		size = (struct winsize){ .ws_row = 24, .ws_col = 80 };
-	print_frame(out, w, frame, w->terminal ? size.ws_row : TEXT_ROWS + 5 + LIVE_CALLS_MAX);
+	print_frame(out, w, w->terminal ? size.ws_row : TEXT_ROWS + 5 + LIVE_CALLS_MAX);
 	if (fclose(out) || !(tamed = tame(text)))
 		return;
 	if (w->terminal)
@@ -373,28 +386,41 @@ static void show_text(const struct watch *w, char *frame)
 
 /* --- frames ----------------------------------------------------------------------------------------- */
 
-/* All frames that are whole; what remains is the beginning of the next. False: nobody reads us. */
-static bool show_whole(struct watch *w)
+/* LINE, which ends at END. */
+static int show(struct watch *w, const char *line, const char *end)
+{
+	if (frame_read(&w->frame, line, (size_t)(end - line)) < 0) {
+		log_err("%s: the trace was started by another version of dltraced: this one cannot read what it sends",
+			w->trace->dir);
+		return -EBADMSG;
+	}
+	for (unsigned int i = 0; i < w->frame.n_calls; i++)
+		look_up(&w->frame.calls[i]);
+	if (w->json)
+		show_json(&w->frame, line);
+	else
+		show_text(w);
+	w->frames++;
+	return fflush(stdout) || ferror(stdout) ? -EPIPE : 0; /* nobody reads us */
+}
+
+/* All lines that are whole; what remains is the beginning of the next. */
+static int show_whole(struct watch *w)
 {
 	char *end;
+	int r = 0;
 
-	while ((end = strstr(w->came.text, "\nend\n"))) {
-		*end = '\0';
-		if (w->json)
-			show_json(w, w->came.text);
-		else
-			show_text(w, w->came.text);
-		w->frames++;
-		answer_drop(&w->came, (size_t)(end - w->came.text) + strlen("\nend\n"));
-		if (fflush(stdout) || ferror(stdout))
-			return false;
+	while (!r && (end = memchr(w->came.text, '\n', w->came.len))) {
+		r = show(w, w->came.text, end);
+		answer_drop(&w->came, (size_t)(end - w->came.text) + 1);
 	}
-	return true;
+	return r;
 }
 
 static int go_on(struct watch *w)
 {
 	bool greeted = false;
+	int r;
 
 	while (!interrupted) {
 		ssize_t n = answer_more(&w->came, w->fd);
@@ -402,14 +428,14 @@ static int go_on(struct watch *w)
 		if (n == -EINTR)
 			continue;
 		if (n <= 0)
-			return greeted ? 0 : log_err_r(n < 0 ? (int)n : -ECONNRESET, "%s", w->trace->dir);
+			return greeted && (!n || n == -ECONNRESET) ? 0 : log_err_r(n < 0 ? (int)n : -ECONNRESET, "%s", w->trace->dir);
 		if (!greeted && answer_begin(&w->came) < 0) { /* the first line says whether it is watched */
 			log_err("%s: %.*s", w->trace->dir, (int)strcspn(w->came.text, "\n"), w->came.text);
 			return -EPROTO;
 		}
 		greeted = true;
-		if (!show_whole(w))
-			return -EPIPE;
+		if ((r = show_whole(w)) < 0)
+			return r;
 	}
 	return 0;
 }
@@ -417,18 +443,20 @@ static int go_on(struct watch *w)
 int status_watch(const char *which, uint64_t interval_ms, bool json)
 {
 	const struct sigaction sa = { .sa_handler = on_interrupt };
-	struct watch w = { .json = json, .terminal = !json && isatty(STDOUT_FILENO) };
+	static struct watch w; /* too large for any stack */
 	autofree char *how = util_fmt("%llu %u", (unsigned long long)interval_ms,
-				      json ? LIVE_PROCESSES_MAX : 1000);
+				      json ? LIVE_PROCESSES_MAX : SUMS_MAX);
 	struct traces ts;
 	int r = -ESRCH;
 
+	w.json = json;
+	w.terminal = !json && isatty(STDOUT_FILENO);
 	traces_find(&ts);
 	w.trace = traces_pick(&ts, which);
 	if (w.trace) {
 		sigaction(SIGINT, &sa, NULL);
 		sigaction(SIGTERM, &sa, NULL);
-		w.fd = how ? trace_connect(w.trace, "watch", how) : -ENOMEM;
+		w.fd = how ? trace_connect(w.trace, "views", how) : -ENOMEM;
 		r = w.fd < 0 ? log_err_r(w.fd, "%s", w.trace->dir) : go_on(&w);
 		util_close(&w.fd);
 		free(w.came.text);

@@ -54,7 +54,8 @@ static uint64_t free_bytes(struct session *s)
 	return s->folder_watch.space.free_bytes;
 }
 
-void session_put_word(FILE *out, const char *text, size_t len)
+/* As in the text files: one word, whatever LEN bytes of TEXT are; the first 4096. */
+static void put_word(FILE *out, const char *text, size_t len)
 {
 	char word[TEXT_ESCAPED_MAX(4096)];
 
@@ -127,7 +128,7 @@ static void put_words(const struct session *s, void (*put)(const struct session 
 		return;
 	put(s, words);
 	if (!fclose(words) && len)
-		session_put_word(out, text, len);
+		put_word(out, text, len);
 	else
 		fputc('-', out);
 }
@@ -143,14 +144,14 @@ static int say_status(struct session *s, const struct control_request *rq, FILE 
 	const char *folder = session_folder(s, path);
 
 	refresh(s);
-	session_put_word(out, session_name(folder), strlen(session_name(folder)));
+	put_word(out, session_name(folder), strlen(session_name(folder)));
 	fprintf(out, "\t%d\t%s\t%.1f\t%llu\t%llu\t%llu\t%llu\t", getpid(),
 		session_phase(s), elapsed_s(s),
 		(unsigned long long)s->status.rows, (unsigned long long)s->status.lost,
 		(unsigned long long)s->status.bytes, (unsigned long long)free_bytes(s));
-	session_put_word(out, folder, strlen(folder));
+	put_word(out, folder, strlen(folder));
 	fputc('\t', out);
-	session_put_word(out, s->cfg->experiment, strlen(s->cfg->experiment));
+	put_word(out, s->cfg->experiment, strlen(s->cfg->experiment));
 	fprintf(out, "\t%.0f\t%.0f\t", session_has_ended(s) ? 0 : s->status.rates.rows_s, session_has_ended(s) ? 0 : s->status.rates.bytes_s);
 	put_words(s, put_target, out);
 	fputc('\t', out);
@@ -263,7 +264,7 @@ static const struct verb {
 	{ "mark", say_mark },
 	{ "status", say_status },
 	{ "stop", say_stop },
-	{ "watch", session_live_say },
+	{ "views", session_live_say }, /* not "watch", which older versions ask, and read no JSON */
 };
 
 static int on_request(void *ctx, const struct control_request *rq, FILE *out)
@@ -271,7 +272,7 @@ static int on_request(void *ctx, const struct control_request *rq, FILE *out)
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (!strcmp(rq->verb, verbs[i].name))
 			return verbs[i].say(ctx, rq, out);
-	fputs("it does not know this request: is its dltraced of another version?\n", out);
+	fputs("the trace was started by another version of dltraced: it does not know this request\n", out);
 	return -ENOSYS;
 }
 

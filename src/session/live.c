@@ -1,83 +1,104 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `status --watch': what the drain has summed up goes to those who watch, as lines of words with a tab
- * between them, escaped as in the text files. Control plane; nothing here waits for them.
+ * `status --watch': what the drain has summed up goes to those who watch, a view as a line of JSON, which with --json
+ * is what is printed. Control plane; nothing here waits for them. Of a call in flight the watcher finds out the rest:
  *
- *	begin	phase, ms of tracing, rows, lost, ms of this interval, processes alive, with calls
- *	all	calls, failed, bytes read, written, fetched, reads, of those from disk, ns in all, longest, p99
- *	process	PID, COMM, then the same: those who moved most first
- *	call	PID, TID, probe, FUNC, ms so far, descriptor or -, address of a path or 0, path or -, COMM or -
- *	end
- *
- * Descriptor and address are call_file()'s; the path is there where the drain knows it, of a disk its name;
- * COMM where it is not the thread's of now.
+ *	comm	null: what its thread is called now
+ *	file	null: the drain knows no path, of a disk no name; with "fd" and "addr" as call_file() has them, where there are any
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "base/json.h"
 #include "base/util.h"
 #include "drain/live.h"
 #include "session/state.h"
 #include "trace/probe.h"
 
-static void put_numbers(FILE *out, const struct live_sum *s)
+static void put_numbers(struct json *j, const struct live_sum *s)
 {
-	const uint64_t numbers[] = { s->calls, s->failed, s->read_bytes, s->written_bytes, s->fetched_bytes, s->reads,
-				     s->disk_reads, s->lat_ns, s->max_lat_ns, s->p99_ns };
-
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		fprintf(out, "\t%llu", (unsigned long long)numbers[i]);
-	fputc('\n', out);
+	json_u64(j, "calls", s->calls);
+	json_u64(j, "failed", s->failed);
+	json_u64(j, "read_bytes", s->read_bytes);
+	json_u64(j, "written_bytes", s->written_bytes);
+	json_u64(j, "fetched_bytes", s->fetched_bytes);
+	json_u64(j, "file_reads", s->reads);
+	json_u64(j, "disk_reads", s->disk_reads);
+	json_u64(j, "latency_sum_ns", s->lat_ns);
+	json_u64(j, "latency_max_ns", s->max_lat_ns);
+	json_u64(j, "latency_p99_ns", s->p99_ns);
+	json_end(j);
 }
 
-static void put_call(FILE *out, const struct live_call *c, uint64_t now_ns)
+static void put_comm(struct json *j, const char comm[DLT_COMM_LEN])
 {
-	fprintf(out, "call\t%u\t%u\t%s\t%s\t%llu\t", c->pid, c->tid, probes[c->probe]->name,
-		c->name, (unsigned long long)((now_ns - c->start_ns) / NSEC_PER_MSEC));
-	if (c->fd == DLT_NONE)
-		fputc('-', out);
+	json_strn(j, "comm", comm, strnlen(comm, DLT_COMM_LEN));
+}
+
+static void put_call(struct json *j, const struct live_call *c, uint64_t now_ns)
+{
+	json_object(j, NULL);
+	json_u64(j, "pid", c->pid);
+	json_u64(j, "tid", c->tid);
+	if (*c->comm)
+		put_comm(j, c->comm);
 	else
-		fprintf(out, "%lld", (long long)c->fd);
-	fprintf(out, "\t%llu\t", (unsigned long long)(c->path ? 0 : c->addr));
-	session_put_word(out, c->path ?: "", c->path ? strlen(c->path) : 0);
-	fputc('\t', out);
-	session_put_word(out, c->comm, strnlen(c->comm, sizeof(c->comm)));
-	fputc('\n', out);
+		json_null(j, "comm");
+	json_str(j, "probe", probes[c->probe]->name);
+	json_str(j, "call", c->name);
+	json_u64(j, "running_ms", (now_ns - c->start_ns) / NSEC_PER_MSEC);
+	json_str(j, "file", c->path);
+	if (c->fd != DLT_NONE)
+		json_s64(j, "fd", c->fd);
+	if (c->addr)
+		json_u64(j, "addr", c->addr);
+	json_end(j);
 }
 
-static void put_view(struct session *s, FILE *out, const struct live_view *v)
+static void put_view(struct session *s, struct json *j, const struct live_view *v)
 {
+	char path[PATH_MAX];
+
 	status_update(&s->status, &s->tracer, &s->drain);
-	fprintf(out, "begin\t%s\t%llu\t%llu\t%llu\t%llu\t%llu\t%u\n", session_phase(s),
-		(unsigned long long)((v->to_ns - MIN(v->to_ns, s->status.start_ns)) / NSEC_PER_MSEC),
-		(unsigned long long)s->status.rows + s->status.summed, (unsigned long long)s->status.lost,
-		(unsigned long long)((v->to_ns - v->from_ns) / NSEC_PER_MSEC), (unsigned long long)tracer_live(&s->tracer),
-		v->processes);
-	fputs("all", out);
-	put_numbers(out, &v->all);
+	json_object(j, NULL);
+	json_str(j, "name", session_name(session_folder(s, path)));
+	json_u64(j, "pid", (uint64_t)getpid());
+	json_str(j, "phase", session_phase(s));
+	json_u64(j, "elapsed_ms", (v->to_ns - MIN(v->to_ns, s->status.start_ns)) / NSEC_PER_MSEC);
+	json_u64(j, "rows", s->status.rows + s->status.summed);
+	json_u64(j, "lost", s->status.lost);
+	json_u64(j, "interval_ms", (v->to_ns - v->from_ns) / NSEC_PER_MSEC);
+	json_u64(j, "processes_alive", tracer_live(&s->tracer));
+	json_u64(j, "processes_with_calls", v->processes);
+	json_object(j, "all");
+	put_numbers(j, &v->all);
+	json_array(j, "processes");
 	for (uint32_t i = 0; i < v->n; i++) {
-		fprintf(out, "process\t%u\t", v->sums[i].pid);
-		session_put_word(out, v->sums[i].comm, strnlen(v->sums[i].comm, DLT_COMM_LEN));
-		put_numbers(out, &v->sums[i]);
+		json_object(j, NULL);
+		json_u64(j, "pid", v->sums[i].pid);
+		put_comm(j, v->sums[i].comm);
+		put_numbers(j, &v->sums[i]);
 	}
+	json_end(j);
+	json_array(j, "running");
 	for (unsigned int i = 0; i < v->n_calls; i++)
-		put_call(out, &v->calls[i], v->to_ns);
-	fputs("end\n", out);
+		put_call(j, &v->calls[i], v->to_ns);
+	json_end(j);
+	json_end(j);
 }
 
 /* -EAGAIN: W is still busy with the last one; the drain goes on to sum meanwhile. */
 static int send_view(struct session *s, struct session_watcher *w)
 {
-	autofree char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
+	struct json j = { .flat = true };
+	int r;
 
-	if (!out)
-		return -ENOMEM;
-	put_view(s, out, &w->live->view);
-	return fclose(out) ? -ENOMEM : control_push(&s->control, w->client, text, len);
+	put_view(s, &j, &w->live->view);
+	r = json_finish(&j) ?: control_push(&s->control, w->client, j.buf, j.len);
+	json_free(&j);
+	return r;
 }
 
 /* What is full is sent, what is gone is freed. */

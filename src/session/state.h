@@ -185,9 +185,6 @@ void session_files_done(void);
 /* What it is doing, in a word. */
 const char *session_phase(const struct session *s);
 
-/* As in the text files: one word, whatever LEN bytes of TEXT are; the first 4096. */
-void session_put_word(FILE *out, const char *text, size_t len);
-
 /* status --watch: a client asks; has left; each second, for those who were busy; the trace has ended. */
 int session_live_say(struct session *s, const struct control_request *rq, FILE *out);
 void session_live_gone(void *ctx, unsigned int client);
