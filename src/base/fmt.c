@@ -87,14 +87,44 @@ static bool turns_writing(const char *s)
 	/* NOLINTEND(misc-misleading-bidirectional) */
 }
 
+static const char blank[] = "\\040", quote[] = "\\042", hash[] = "\\043";
+
+/*
+ * What the escape at S stands for where that can be shown as it is: a quote, a #, and a blank between two characters,
+ * which is neither overlooked nor taken for two columns. 0: it stays an escape. BEFORE is what stands before it.
+ */
+static char harmless(const char *s, char before)
+{
+	if (strncmp(s, quote, 4) == 0)
+		return '"';
+	if (strncmp(s, hash, 4) == 0)
+		return '#';
+	if (strncmp(s, blank, 4) != 0 || !before || before == ' ' || !s[4] || s[4] == ' ' || strncmp(s + 4, blank, 4) == 0)
+		return 0;
+	return ' ';
+}
+
 void fmt_text(FILE *out, const char *s, int width)
 {
+	char before = 0;
+
 	if (!s)
 		s = "-";
 	while (*s) {
 		size_t len = text_shown_len(s, strnlen(s, 4));
+		char c = *s == '\\' ? harmless(s, before) : 0;
 
-		if (len && (len != 3 || !turns_writing(s))) {
+		before = c ? c : *s;
+		if (c) {
+			fputc(c, out);
+			s += 4;
+			width--;
+		} else if (strncmp(s, blank, 4) == 0) {
+			fputs(blank, out);
+			before = ' ';
+			s += 4;
+			width -= 4;
+		} else if (len && (len != 3 || !turns_writing(s))) {
 			fwrite(s, 1, len, out);
 			s += len;
 			width--;

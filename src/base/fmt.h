@@ -33,8 +33,9 @@ char *fmt_ended(char buf[FMT_MAX], int status);
 
 /*
  * Text from outside, padded with blanks to WIDTH columns: characters that could control a terminal or
- * mislead its reader (control characters, also those of Unicode, invalid UTF-8) are written \ooo. NULL is
- * -.
+ * mislead its reader (control characters, also those of Unicode, invalid UTF-8) are written \ooo. Names of a
+ * trace's files have such escapes already: a quote, a # and a single blank within a name are shown as they
+ * are. NULL is -.
  */
 void fmt_text(FILE *out, const char *s, int width);
 /* BEFORE, which is our own text, then such a text, and the end of the line. */

@@ -159,8 +159,12 @@ function three(v, units, base) {
 	return `${k === 0 ? v : fixed(v, v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2)} ${units[k]}`;
 }
 const bytes = v => three(v, ['B', 'KiB', 'MiB', 'GiB', 'TiB'], 1024);
+/* A name of a trace's files with its quotes, # and single blanks within as they are: the other escapes stay. */
+const plain = s => s.replace(/\\042/g, '"').replace(/\\043/g, '#').split('\\040').reduce((a, b) =>
+	a === '' || b === '' || / $/.test(a) || /^ /.test(b) || /\\040$/.test(a) ? `${a}\\040${b}` : `${a} ${b}`);
+const plainly = (_, v) => typeof v === 'string' ? plain(v) : v;
 /* What shows nothing, or turns round what stands behind it, by its number. */
-const visible = s => s.replace(/[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+const visible = s => plain(s).replace(/[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
 	c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
 const ns = v => three(v, ['ns', 'us', 'ms', 's'], 1000);
 
@@ -743,7 +747,8 @@ const tests = {
 			const trace = golden(name), file = path.join(folder, `${name}-agree.html`), report = (...args) => execFileSync(dltraced, ['report', ...args, trace], big).toString();
 
 			execFileSync(dltraced, ['report', '--html', file, trace], big);
-			const json = JSON.parse(report('--json')), text = sections(report('--full')), p = await opened(file);
+			const json = JSON.parse(report('--json'), plainly);
+			const text = sections(report('--full')), p = await opened(file);
 			const num = v => v == null ? '\u2013' : String(v);
 			const table = title => p.locator(`#tables .table[aria-label="${title}"] tbody tr`).evaluateAll(rows => rows.map(r =>
 				[...r.querySelectorAll('td')].map(c => c.textContent.replace(/\u202f/g, ''))));
@@ -831,7 +836,7 @@ const tests = {
 					[l.textContent, e.querySelectorAll('.num')[i].textContent]));
 				const byTask = await chart('CPU time by task');
 
-				assert.deepEqual(JSON.parse(report('--cpu', '--json')), { dir: trace, ...cpu });
+				assert.deepEqual(JSON.parse(report('--cpu', '--json'), plainly), { dir: trace, ...cpu });
 				for (const row of cpuText.tasks.filter(r => !r[8].startsWith('other: '))) {
 					const t = cpu.tasks.find(x => x.name === row[8]);
 

@@ -142,7 +142,7 @@ grep -q -- "--app-log-tz 'Mars': " err || fail "said: $(cat err)"
 if "$DLT" probes | grep -q '^sched.out'; then
 	trace --sched sums --log -- python3 job.py "$DLT" "$t" >/dev/null || fail "status $? with --sched"
 	"$DLT" report --cpu "$t" >text || fail "report --cpu"
-	for phase in 'dlio *2 .* epoch' 'mllog *2 .* eval' 'marks *1 .* tidy\\040up'; do
+	for phase in 'dlio *2 .* epoch' 'mllog *2 .* eval' 'marks *1 .* tidy up'; do
 		grep -q "^$phase\$" text || fail "--cpu has no $phase: $(cat text)"
 	done
 	"$DLT" report --cpu --app-log job.log --app-log-tz=-05:30 --phase 'Epoch=epoch' "$t" | grep -q '^log *2 .* epoch' ||

@@ -408,7 +408,7 @@ static void no_name_reaches_the_terminal_unescaped(void **state)
 		assert_false(p[0] == 0xe2 && p[1] == 0x80 && p[2] == 0xae);
 		assert_int_not_equal(*p, 0xff);
 	}
-	assert_non_null(strstr(text, "  /d/\\033[2Jnew\\012line\\011tab\\134\\042\\043\n"));
+	assert_non_null(strstr(text, "  /d/\\033[2Jnew\\012line\\011tab\\134\"#\n"));
 	assert_non_null(strstr(text, "\\033[31m\\302\\23331m\\342\\200\\256abc\\377\xc3\xa4\n"));
 }
 

@@ -7,9 +7,14 @@ const Dom = (() => {
 	/* Characters that show nothing or turn round what stands behind them: shown by their number. */
 	const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
+	/* Escapes of the trace's files that can be shown as what they are: as fmt_text() of base/fmt.c does. */
+	const HARMLESS = /\\04[23]|(?<=[^ ])(?<!\\040)\\040(?=[^ ])(?!\\040)/g;
+
 	/* What S, of whatever type, is as visible text. */
 	function safe(s) {
-		return String(s ?? '').replace(HIDDEN, c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
+		const text = String(s ?? '').replace(HARMLESS, e => String.fromCharCode(parseInt(e.slice(1), 8)));
+
+		return text.replace(HIDDEN, c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
 	}
 
 	/*

@@ -161,7 +161,7 @@ static void text_has_the_free_column_last(void **state)
 {
 	is_text(&animals, "\nAnimals (of a zoo)\n"
 			  "  PID  NAME     LEGS  TWICE     LIFE     BYTES    SHARE  SOUND\n"
-			  "    1  cat         4      8  1.50 us  2.00 KiB   25.0 %  me\\040ow\n"
+			  "    1  cat         4      8  1.50 us  2.00 KiB   25.0 %  me ow\n"
 			  "    2  =ee\\011l      -   none     0 ns       0 B        -  -\n"
 			  "    3  ant         6     12   2.00 s       7 B  100.0 %  -\n"
 			  "and 2 more\n");
