@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The lines of JSON that come are session/live.c's, and printed as they are, or as text. What a call hangs on is looked up here, with this user's rights:
- * a look into a process may hang like the process itself, and here it holds nobody else up.
+ * The lines of JSON that come are session/live.c's, and printed as they are, or as text. What a call hangs on is looked up
+ * here, with this user's rights: a look into a process may hang like the process itself, and here it holds nobody else up.
  */
 #include "cmd/cmd.h"
 
