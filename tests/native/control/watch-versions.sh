@@ -42,7 +42,7 @@ done
 "$DLT" status --watch --json $fake >out 2>err || fail "JSON: $(cat err)"
 equal "view" "$(cat out)" "$view"
 "$DLT" status --watch $fake >out 2>err || fail "text: $(cat err)"
-grep -qF '      7 a\040b\033[2J\377 ' out || fail "names: $(cat out)"
+grep -qF '      7 a b\033[2J\377 ' out || fail "names: $(cat out)"
 "$DLT" status --watch $fake >out 2>err && fail "watched what was refused"
 grep -q "/fake: it does not know this request" err || fail "said: $(cat err)"
 wait $fake || fail "status of the server: $?"
