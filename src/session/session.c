@@ -254,7 +254,19 @@ static int step_go(struct session *s)
 	return r < 0 ? EXIT_DLTRACED : 0;
 }
 
-/* From step_watch on signals wait: before the loop runs, each step looks whether one has come. */
+/*
+ * From step_watch on signals wait: before the loop runs, each step looks whether one has come. Where there is no
+ * command to run, what is being traced already is a trace like any other, and the loop is the one to end it.
+ */
+static int interrupted(const struct session *s)
+{
+	int code = s->phase == PHASE_TRACING && !s->workload.pid ? 0 : stall_guard_lost();
+
+	if (code)
+		log_info("ended by a signal before the start was over: nothing has run, nothing is traced");
+	return code;
+}
+
 static int start(struct session *s)
 {
 	const struct session_kind *k = s->kind;
@@ -265,10 +277,8 @@ static int start(struct session *s)
 	int code = 0;
 
 	for (size_t i = 0; !code && i < ARRAY_SIZE(steps); i++) {
-		code = stall_guard_lost();
-		if (code)
-			log_info("ended by a signal before the start was over: nothing has run, nothing is traced");
-		else if (steps[i])
+		code = interrupted(s);
+		if (!code && steps[i])
 			code = steps[i](s);
 	}
 	return code;

@@ -319,7 +319,7 @@ static void path_enter(struct files *f, const struct file_entry *e)
 
 bool files_name(struct files *f, struct file_entry *e, const char *path, size_t len)
 {
-	bool same = e->path_len == len && !memcmp(e->path, path, len);
+	bool same = len && e->path_len == len && !memcmp(e->path, path, len);
 	const char *slash = len ? memrchr(path, '/', len) : NULL;
 	size_t base = slash ? (size_t)(slash + 1 - path) : 0;
 

@@ -21,7 +21,7 @@ struct reading {
 	char text[REMOTE_STRING_MAX];
 };
 
-static bool stuck; /* atomic: one hanging thread is enough */
+static struct reading *stuck; /* atomic: one hanging thread is enough, and what it reads into is its own for good */
 
 /* In two pieces: the string may end just before unmapped memory, which makes its piece fail. */
 static void read_text(void *ctx)
@@ -52,8 +52,8 @@ ssize_t remote_string(pid_t pid, uint64_t addr, char buf[REMOTE_STRING_MAX])
 	r->addr = addr;
 	n = async_call_begin(&r->call, read_text, r);
 	if (!n && !async_call_wait(&r->call, DEADLINE_MS)) {
-		__atomic_store_n(&stuck, true, __ATOMIC_RELAXED);
-		return -ETIMEDOUT; /* and R belongs to the thread for good */
+		__atomic_store_n(&stuck, r, __ATOMIC_RELAXED);
+		return -ETIMEDOUT;
 	}
 	if (!n)
 		n = r->n;

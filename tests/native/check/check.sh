@@ -38,7 +38,9 @@ equal "status" $rc 0
 trace -- true || fail "check says that a trace can be made, start: $?"
 
 found "pid namespace" ok initial
-found BTF ok "$(stat -c %s /sys/kernel/btf/vmlinux | awk '{ printf "%.1f MB", $1 / 1e6 }')"
+found BTF ok "$(stat -c %s /sys/kernel/btf/vmlinux | awk '{
+	m = $1 / 1048576
+	printf m < 9.995 ? "%.2f MiB" : m < 99.95 ? "%.1f MiB" : "%.0f MiB", m }')"
 found "open files limit" ok "$(prlimit --raw --noheadings -o HARD --nofile);"
 clock=$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)
 row "clock source" found | grep -q "^$clock" || fail "clock source: $(row "clock source" found)"

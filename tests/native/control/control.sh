@@ -101,7 +101,7 @@ done
 await is tracing "$TMPDIR/one"
 await is tracing "$odd"
 "$DLT" status >table
-grep -qF 'odd\011name\040\033[2J\302\2332J' table || fail "not escaped: $(cat table)"
+grep -qF 'odd\011name \033[2J\302\2332J' table || fail "not escaped: $(cat table)"
 grep -q "$(printf '\033')" table && fail "an order to the terminal"
 "$DLT" stop 2>err && fail "stopped one of several"
 grep -q "traces are running: say which" err || fail "said: $(cat err)"
