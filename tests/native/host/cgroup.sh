@@ -140,6 +140,12 @@ for top in $tops; do
 	traced --cgroup PATH
 done
 
+# is_tracing: the start is over. Rows come before that, and a signal then ends it as if nothing had been traced.
+is_tracing() {
+	"$DLT" status --json | python3 -c 'import json, sys
+sys.exit(all(t["phase"] != "tracing" for t in json.load(sys.stdin)))'
+}
+
 # --- processes that are there already -------------------------------------------------------------
 
 # With --delay, one that is made meanwhile has them when the trace begins.
@@ -151,6 +157,7 @@ sh -c 'echo $$ >"$1/cgroup.procs"; : >ready; until [ -e over ]; do : <ready; don
 stay=$!
 await [ -e ready ]
 await grep -qs '	[0-9]*	ready	' "$t/open.out"
+await is_tracing
 kill -INT $dlt
 join
 equal "--container new --delay: status" $rc 0
@@ -161,6 +168,7 @@ for container in my_job "$short" "$other"; do
 	spawn --container "$container"
 	await grep -qs "	$stay	.*snapshot" "$t/pids.out"
 	await grep -qs '	[0-9]*	ready	' "$t/open.out"
+	await is_tracing
 	kill -INT $dlt
 	join
 	equal "--container $container: status" $rc 0
@@ -192,6 +200,7 @@ mkdir "$top/dltraced-$$/$short$(printf '%048d' 3)" # makes it ask again
 made="$top/dltraced-$$/$short$(printf '%048d' 3) $made"
 await grep -q -- '--container slow_job is there' err
 await grep -qs "	ready-$other	" "$t/open.out"
+await is_tracing
 kill -INT $dlt
 join
 : >over
