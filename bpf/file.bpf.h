@@ -63,11 +63,12 @@ static __always_inline __u32 seen_gen(const struct dlt_file_id *id, const struct
 	return at->real_ino ? id->gen ^ hash32(at->real_ino, at->real_dev) : id->gen;
 }
 
-static __always_inline bool file_seen(const struct dlt_file_id *id, const struct dlt_file_at *at)
+/* GEN: of seen_gen(). */
+static __always_inline bool file_seen(const struct dlt_file_id *id, __u32 gen)
 {
 	struct dlt_file_id *seen = seen_slot(id);
 
-	return seen && seen->ino == id->ino && seen->dev == id->dev && seen->gen == seen_gen(id, at);
+	return seen && seen->ino == id->ino && seen->dev == id->dev && seen->gen == gen;
 }
 
 static __always_inline void file_mark_seen(const struct dlt_file *file)
@@ -171,23 +172,29 @@ static __always_inline __u32 path_append(struct scratch *s, struct task_struct *
 	return s->used - start;
 }
 
-/* Everything about FILE that files.out holds, and its path as a segment. Returns the length. */
-static __always_inline __u32 file_describe(struct scratch *s, struct task_struct *task,
-					   struct file *file, struct dlt_file *out)
+/* Everything about the file at W that files.out holds, and its path as a segment. Returns the length. */
+static __always_inline __u32 where_describe(struct scratch *s, struct task_struct *task, const struct file_where *w,
+					    struct dlt_file *out)
 {
-	struct dentry *dentry = KLOAD(file, f_path.dentry);
-	struct inode *inode = KLOAD(file, f_inode);
-	struct super_block *sb = KLOAD(inode, i_sb);
-	struct file_system_type *type = KLOAD(sb, s_type);
+	struct dentry *dentry = w->dentry;
+	struct inode *inode = w->inode;
+	struct file_system_type *type;
+	struct super_block *sb;
 	__u32 len;
 
-	file_id(file, &out->id, &out->at);
+	out->magic = id_begin(inode, &out->id);
+	out->at = (struct dlt_file_at){};
+	if (id_is_elsewhere(out->magic)) {
+		id_end(s, inode, dentry, out->magic, &out->id);
+		out->at = s->at;
+	}
 	out->size = KLOAD(inode, i_size);
 	out->mode = KLOAD(inode, i_mode);
-	out->magic = KLOAD(sb, s_magic);
+	sb = KLOAD(inode, i_sb);
+	type = KLOAD(sb, s_type);
 	__builtin_memset(out->fstype, 0, sizeof(out->fstype));
 	bpf_probe_read_kernel_str(out->fstype, sizeof(out->fstype), (void *)KLOAD(type, name));
-	len = path_append(s, task, (__u64)dentry, (__u64)KLOAD(file, f_path.mnt));
+	len = path_append(s, task, (__u64)dentry, where_mnt(w));
 	/* a mount's root and a kernel's own file have no hash entry either: a name is needed first */
 	out->flags = s->walk_flags;
 	if (!KLOAD(inode, i_nlink) || (!KLOAD(dentry, d_hash.pprev) && KLOAD(dentry, d_parent) != dentry))
@@ -208,6 +215,14 @@ static __always_inline __u32 file_describe(struct scratch *s, struct task_struct
 		}
 	}
 	return len;
+}
+
+static __always_inline __u32 file_describe(struct scratch *s, struct task_struct *task, struct file *file,
+					   struct dlt_file *out)
+{
+	struct file_where w = file_where(file);
+
+	return where_describe(s, task, &w, out);
 }
 
 /*
@@ -316,8 +331,8 @@ __noinline int vrec_send(void)
  * Tell the daemon who FILE is when it may not know; ID is filled in any case. Called before the
  * record that uses ID is reserved, so the name has the earlier TIMESTAMP whatever the ring.
  */
-static __noinline void file_tell(struct task_struct *task, struct file *file,
-				 const struct dlt_call *call, __u32 tid)
+static __always_inline void where_tell(struct task_struct *task, const struct file_where *w,
+				       const struct dlt_call *call, __u32 tid)
 {
 	struct scratch *s = scratch_get();
 	struct dlt_files *rec;
@@ -326,7 +341,7 @@ static __noinline void file_tell(struct task_struct *task, struct file *file,
 		return;
 	rec = (struct dlt_files *)s->rec;
 	vrec_begin(s, call, task, tid, DLT_files, sizeof(*rec));
-	rec->segs.len[0] = file_describe(s, task, file, &rec->file);
+	rec->segs.len[0] = where_describe(s, task, w, &rec->file);
 	rec->segs.len[1] = rec->segs.len[2] = rec->segs.len[3] = 0;
 	if (vrec_send())
 		file_mark_seen(&rec->file);
@@ -334,13 +349,38 @@ static __noinline void file_tell(struct task_struct *task, struct file *file,
 		count_lost(DLT_files);
 }
 
+static __noinline void file_tell(struct task_struct *task, struct file *file, const struct dlt_call *call, __u32 tid)
+{
+	struct file_where w = file_where(file);
+
+	where_tell(task, &w, call, tid);
+}
+
+/* Where an identity is elsewhere: ID is put right. Is the file to be told of? Apart, to spare the callers' stack. */
+static __noinline bool special_is_new(struct inode *inode, struct dentry *dentry, __u32 magic, struct dlt_file_id *id)
+{
+	struct scratch *s = scratch_get();
+
+	if (!s)
+		return true;
+	id_end(s, inode, dentry, magic, id);
+	return !file_seen(id, seen_gen(id, &s->at));
+}
+
+static __always_inline bool where_is_new(const struct file_where *w, struct dlt_file_id *id)
+{
+	__u32 magic = id_begin(w->inode, id);
+
+	return id_is_elsewhere(magic) ? special_is_new(w->inode, w->dentry, magic, id) : !file_seen(id, id->gen);
+}
+
 static __always_inline void file_note(struct task_struct *task, struct file *file,
 				      const struct dlt_call *call, __u32 tid, struct dlt_file_id *id)
 {
-	struct dlt_file_at at;
+	struct inode *inode = KLOAD(file, f_inode);
+	__u32 magic = id_begin(inode, id);
 
-	file_id(file, id, &at);
-	if (!file_seen(id, &at))
+	if (id_is_elsewhere(magic) ? special_is_new(inode, KLOAD(file, f_path.dentry), magic, id) : !file_seen(id, id->gen))
 		file_tell(task, file, call, tid);
 }
 

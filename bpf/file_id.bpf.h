@@ -73,9 +73,8 @@ static __always_inline __u32 hash32(__u64 a, __u64 b)
 }
 
 /* A stand-in for the generation where one inode serves many: a hash of the name's first bytes. */
-static __always_inline __u32 anon_gen(struct file *file)
+static __always_inline __u32 anon_gen(struct dentry *d)
 {
-	struct dentry *d = KLOAD(file, f_path.dentry);
 	__u64 name[2] = {};
 
 	bpf_probe_read_kernel_str(name, sizeof(name), (void *)KLOAD(d, d_name.name));
@@ -138,69 +137,112 @@ static __always_inline __u64 ovl_lower(struct ovl_inode___dlt *oi)
 	(!bpf_core_enum_value_exists(enum ovl_inode_flag___dlt, flag) ||                            \
 	 (flags) >> (bpf_core_enum_value(enum ovl_inode_flag___dlt, flag) & 63) & 1)
 
-/* Inodes below: who the file is, copied up or not, and where its data is now. */
-struct ovl_below {
-	__u64 origin, data;
-};
-
-static __noinline int ovl_below(struct ovl_below *b, __u64 addr)
+/*
+ * The inodes below the one at ADDR: s->origin is who the file is, copied up or not, s->data has its data now. Results
+ * are left in scratch: the stack is 512 bytes with all callers', and some of them need most of it.
+ */
+static __noinline int ovl_below(struct scratch *s, __u64 addr)
 {
 	struct inode *inode = KCAST(inode, addr);
 	struct ovl_inode___dlt *oi = INODE_OF(ovl_inode___dlt, addr);
 	__u64 lower = ovl_lower(oi), upper = dentry_inode((__u64)BPF_CORE_READ(oi, __upperdentry));
 	__u64 flags = BPF_CORE_READ(oi, flags);
 
-	b->origin = b->data = upper ?: lower;
+	s->origin = s->data = upper ?: lower;
 	if (!lower || !upper)
 		return 0;
 	/* else copying it up made another file of it: a hard link without index=on (ovl_hash_bylower()) */
 	if (OVL_HAS(flags, OVL_CONST_INO___dlt))
-		b->origin = lower;
+		s->origin = lower;
 	/* with metacopy=on only its attributes are copied up until its data is needed there */
 	if (!OVL_HAS(flags, OVL_UPPERDATA___dlt) && (KLOAD(inode, i_mode) & MODE_FMT) == MODE_REG)
-		b->data = lower;
+		s->data = lower;
 	return 0;
 }
 
-/* The identity of the inode at ADDR, with the device that stat(2) has. Returns s_magic. */
-static __noinline __u32 id_below(struct dlt_file_id *id, __u64 addr)
+/* s->below is the identity of the inode at ADDR, with the device that stat(2) has. Returns s_magic. */
+static __noinline __u32 id_below(struct scratch *s, __u64 addr)
 {
 	struct inode *inode = KCAST(inode, addr);
 	struct super_block *sb = KLOAD(inode, i_sb);
 	__u32 magic = KLOAD(sb, s_magic);
 
-	id->ino = inode_ino(inode);
-	id->gen = KLOAD(inode, i_generation);
-	id->dev = KLOAD(sb, s_dev);
+	s->below.ino = inode_ino(inode);
+	s->below.gen = KLOAD(inode, i_generation);
+	s->below.dev = KLOAD(sb, s_dev);
 	if (magic == BTRFS_SUPER_MAGIC)
-		id->dev = btrfs_look(inode, id) ?: id->dev;
+		s->below.dev = btrfs_look(inode, &s->below) ?: s->below.dev;
 	return magic;
 }
 
 /* An overlay may lie on another one, and that is the deepest stack (FILESYSTEM_MAX_STACK_DEPTH, linux/fs.h). */
-static __always_inline void ovl_look(struct inode *inode, struct dlt_file_id *id, struct dlt_file_at *at)
+static __always_inline void ovl_look(struct scratch *s)
 {
-	struct ovl_below first, second;
-	struct dlt_file_id below;
-	__u32 magic;
+	__u64 data;
+	bool one;
 
-	ovl_below(&first, (__u64)inode);
-	magic = id_below(&below, first.origin);
-	if (magic == OVERLAYFS_SUPER_MAGIC) {
-		ovl_below(&second, first.origin);
-		id_below(&below, second.origin);
+	ovl_below(s, s->id_inode);
+	data = s->data;
+	one = s->origin == data;
+	if (id_below(s, s->origin) == OVERLAYFS_SUPER_MAGIC) {
+		one = false;
+		ovl_below(s, s->origin);
+		id_below(s, s->origin);
 	}
-	id->gen = hash32(below.ino, (__u64)below.dev << 32 | below.gen);
-	if ((first.data != first.origin || magic == OVERLAYFS_SUPER_MAGIC) &&
-	    id_below(&below, first.data) == OVERLAYFS_SUPER_MAGIC) {
-		ovl_below(&second, first.data);
-		id_below(&below, second.data);
+	s->id.gen = hash32(s->below.ino, (__u64)s->below.dev << 32 | s->below.gen);
+	if (!one && id_below(s, data) == OVERLAYFS_SUPER_MAGIC) {
+		ovl_below(s, data);
+		id_below(s, s->data);
 	}
-	at->real_dev = below.dev;
-	at->real_ino = below.ino;
+	s->at.real_dev = s->below.dev;
+	s->at.real_ino = s->below.ino;
 }
 
 /* --- all ---------------------------------------------------------------------------------------- */
+
+/* What a file's identity and its name are taken from; inlined, so that it costs no stack. */
+struct file_where {
+	struct inode *inode;
+	struct dentry *dentry;
+	__u64 mnt;	   /* struct vfsmount *, 0: that of FILE's path, which is read when it is needed */
+	struct file *file;
+};
+
+static __always_inline struct file_where file_where(struct file *file)
+{
+	return (struct file_where){ KLOAD(file, f_inode), KLOAD(file, f_path.dentry), 0, file };
+}
+
+/* Locals here and below: KLOAD would have our own struct relocated, too. */
+static __always_inline __u64 where_mnt(const struct file_where *w)
+{
+	struct file *file = w->file;
+
+	return w->mnt ?: (__u64)KLOAD(file, f_path.mnt);
+}
+
+/*
+ * Of a mapping's file. That of a file on overlayfs is one of the kernel's own, with the inode below; the path
+ * of the mapped file is f_path, from 6.7 on (commit def3ae83da02) it is beside it. FMODE_BACKING has had two
+ * bits, FMODE_NOACCOUNT one: such files have both, and no process's own has either.
+ */
+struct backing_file___dlt {
+	struct path user_path;
+} __attribute__((preserve_access_index));
+#define FMODE_NOACCOUNT 0x20000000 /* linux/fs.h */
+
+static __always_inline struct file_where file_where_mapped(struct file *file)
+{
+	struct backing_file___dlt *backing = (void *)file;
+	struct dentry *dentry = KLOAD(file, f_path.dentry);
+	__u64 mnt = 0;
+
+	if (bpf_core_field_exists(backing->user_path) && KLOAD(file, f_mode) & FMODE_NOACCOUNT) {
+		dentry = KCAST(dentry, BPF_CORE_READ(backing, user_path.dentry));
+		mnt = (__u64)BPF_CORE_READ(backing, user_path.mnt);
+	}
+	return (struct file_where){ KLOAD(dentry, d_inode), dentry, mnt, file };
+}
 
 /*
  * In scratch a file's identity is what its inode says: put right what the file system MAGIC has elsewhere. A
@@ -209,45 +251,54 @@ static __always_inline void ovl_look(struct inode *inode, struct dlt_file_id *id
 __noinline int file_id_special(__u32 magic)
 {
 	struct scratch *s = scratch_get();
-	struct inode *inode;
-	struct file *file;
 
 	if (!s)
 		return 0;
-	file = KCAST(file, s->file);
-	inode = KLOAD(file, f_inode);
 	if (magic == ANON_INODE_FS_MAGIC)
-		s->id.gen = anon_gen(file);
+		s->id.gen = anon_gen(KCAST(dentry, s->id_dentry));
 	else if (magic == BTRFS_SUPER_MAGIC)
-		s->at.dev = btrfs_look(inode, &s->id);
+		s->at.dev = btrfs_look(KCAST(inode, s->id_inode), &s->id);
 	else if (ovl_is_known())
-		ovl_look(inode, &s->id, &s->at);
+		ovl_look(s);
 	return 0;
 }
 
-/* The file's identity, and where it is. */
-static __always_inline void file_id(struct file *file, struct dlt_file_id *id, struct dlt_file_at *at)
+/* What INODE says. Returns s_magic. */
+static __always_inline __u32 id_begin(struct inode *inode, struct dlt_file_id *id)
 {
-	struct inode *inode = KLOAD(file, f_inode);
 	struct super_block *sb = KLOAD(inode, i_sb);
-	__u32 magic = KLOAD(sb, s_magic);
-	struct scratch *s;
 
 	id->ino = inode_ino(inode);
 	id->gen = KLOAD(inode, i_generation);
 	id->dev = KLOAD(sb, s_dev);
-	*at = (struct dlt_file_at){};
-	if (magic != ANON_INODE_FS_MAGIC && magic != BTRFS_SUPER_MAGIC && magic != OVERLAYFS_SUPER_MAGIC)
-		return;
-	s = scratch_get();
-	if (!s)
-		return;
-	s->file = (__u64)file;
+	return KLOAD(sb, s_magic);
+}
+
+static __always_inline bool id_is_elsewhere(__u32 magic)
+{
+	return magic == ANON_INODE_FS_MAGIC || magic == BTRFS_SUPER_MAGIC || magic == OVERLAYFS_SUPER_MAGIC;
+}
+
+/* Where it is. What is no part of the identity is in s->at. */
+static __always_inline void id_end(struct scratch *s, struct inode *inode, struct dentry *dentry, __u32 magic,
+				   struct dlt_file_id *id)
+{
+	s->id_inode = (__u64)inode;
+	s->id_dentry = (__u64)dentry;
 	s->id = *id;
-	s->at = *at;
+	s->at = (struct dlt_file_at){};
 	file_id_special(magic);
 	*id = s->id;
-	*at = s->at;
+}
+
+static __always_inline void file_id(struct file *file, struct dlt_file_id *id)
+{
+	struct inode *inode = KLOAD(file, f_inode);
+	__u32 magic = id_begin(inode, id);
+	struct scratch *s = id_is_elsewhere(magic) ? scratch_get() : NULL;
+
+	if (s)
+		id_end(s, inode, KLOAD(file, f_path.dentry), magic, id);
 }
 
 #endif

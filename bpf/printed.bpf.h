@@ -60,9 +60,8 @@ static __always_inline void printed_fill(struct dlt_printed *rec, const struct d
 	rec->mode = 0;
 	if (file) {
 		struct inode *inode = KLOAD(file, f_inode);
-		struct dlt_file_at at;
 
-		file_id(file, &rec->id, &at);
+		file_id(file, &rec->id);
 		rec->mode = KLOAD(inode, i_mode);
 	}
 	rec->fd = call->args[0];

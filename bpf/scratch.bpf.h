@@ -17,9 +17,10 @@ struct scratch {
 	__u32 walk_end;
 	__u32 pad;
 	__u64 start_ns; /* of the call; 0: no latency */
-	__u64 file; /* struct file *: what file_id_special() looks at, and what it finds */
-	struct dlt_file_id id;
+	__u64 id_inode, id_dentry; /* what file_id_special() looks at, and what it finds */
+	struct dlt_file_id id, below;
 	struct dlt_file_at at;
+	__u64 origin, data;
 };
 
 struct {

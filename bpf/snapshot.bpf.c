@@ -166,6 +166,7 @@ int snapshot_vma(struct task_vma_ctx *ctx)
 	struct scratch *s = scratch_get();
 	struct dlt_file_id id = {};
 	struct dlt_call call = {};
+	struct file_where w;
 	struct dlt_mmap *rec;
 	struct file *file;
 	__u64 vm_flags;
@@ -176,7 +177,9 @@ int snapshot_vma(struct task_vma_ctx *ctx)
 	file = KLOAD(vma, vm_file);
 	if (file) {
 		call.tgid = BPF_CORE_READ(task, tgid);
-		file_note(task, file, &call, BPF_CORE_READ(task, pid), &id);
+		w = file_where_mapped(file);
+		if (where_is_new(&w, &id))
+			where_tell(task, &w, &call, BPF_CORE_READ(task, pid));
 	}
 	vm_flags = KLOAD(vma, vm_flags);
 	rec = (struct dlt_mmap *)s->rec;

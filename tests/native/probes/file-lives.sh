@@ -6,12 +6,13 @@
 # LONG=1: 100 000 calls on each file system.
 . "${0%/*}/../lib.sh"
 need mkfs.ext4
-calls=3000 missing=''
-[ -z "$slow" ] || calls=300
+calls=3000 missing='' types='ext4 xfs tmpfs'
+[ -z "$slow" ] || calls=300 types=ext4
 [ -z "${LONG-}" ] || calls=100000
 
-mounted=''
+mounted='' process=''
 unmount() {
+	[ -z "$process" ] || kill "$process"
 	for dir in $mounted; do umount "$dir"; done
 	cleanup
 }
@@ -73,6 +74,28 @@ copy_up() {
 	equal "files below it" "$(col files 'REALDEV ":" REALINO' 'REALPATH ~ "/up$"')" "$(stat -c '%Hd:%Ld:%i' "$2" ../upper/up2)"
 }
 
+# A process is attached to, with a file mapped: the kernel has the mapping of the file below, but it is the same file.
+mapped() {
+	head -c 5000 "$0" >../lower/mapped
+	mkfifo "$TMPDIR/go.$1" && exec 8<>"$TMPDIR/go.$1"
+	python3 -c 'import mmap, sys
+f = open("mapped", "rb")
+m = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
+sys.stdin.readline()
+f.read(1)' <&8 8>&- &
+	process=$!
+	await grep -qs /mapped "/proc/$process/maps"
+	spawn --pid "$process"
+	await grep -qs "	snapshot	" "$t/pids.out"
+	echo >&8
+	join
+	wait "$process"
+	process=''
+	exec 8<&-
+	equal "a mapping of $1" "$(col mmap FILE 'FUNC == "snapshot" && FILE == "mapped"')" mapped
+	equal "files mapped on overlayfs on $1" "$(fids mapped)" 1
+}
+
 # Two names of one file of the lower layer, of which one is copied up, are two files from then on (index=off).
 break_link() {
 	trace -- sh -c 'cat one two; echo x >>one; cat one two' >"$TMPDIR/out" || fail "status $?"
@@ -80,26 +103,25 @@ break_link() {
 	equal "the other link" "$(fids two)" 1
 }
 
-for type in ext4 xfs tmpfs; do
+for type in $types; do
 	fs $type || continue
-	mkdir $type/plain
-	lives 1 $type/plain
-	has_types overlay ovl_inode || continue
-	mkdir $type/lower
+	mkdir $type/plain $type/lower
+	[ "$slow" ] || lives 1 $type/plain
 	"$W/file_lives" -p $type/lower || fail "files of the lower layer"
 	echo linked >$type/lower/one && ln $type/lower/one $type/lower/two
-	overlay $type || continue
+	overlay $type && has_types overlay ovl_inode || continue
 	lives 1 $type/merged -u $type/upper -l $type/lower
 	[ $type != ext4 ] || [ "$slow" ] || lives 2 $type/merged -u $type/upper -l $type/lower
 	cd $type/merged || exit 1
 	again $type
-	break_link $type
+	[ "$slow" ] || break_link $type
 	copy_up $type ../lower/up
+	[ $type != ext4 ] || mapped $type
 	cd "$TMPDIR" || exit 1
 done
 
 # An overlay on another one. Of links and names looked up anew the kernel does not know there what they came from.
-if [ -d ext4/merged ]; then
+if [ -d ext4/merged ] && [ -z "$slow" ] && has_types overlay ovl_inode; then
 	mkdir ext4/stack
 	ln -s ../merged ext4/stack/lower
 	if overlay ext4/stack; then
@@ -110,7 +132,7 @@ if [ -d ext4/merged ]; then
 	fi
 fi
 
-if has_types btrfs btrfs_inode && fs btrfs; then
+if fs btrfs && has_types btrfs btrfs_inode; then
 	lives 1 btrfs
 	cp "$0" btrfs/c0/weights.bin
 	sync btrfs
