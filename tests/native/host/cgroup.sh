@@ -140,6 +140,15 @@ for top in $tops; do
 	traced --cgroup PATH
 done
 
+# stay GROUP FILE: move there, make the file, and open it now and then until there is a file `over'. As one process.
+stay() {
+	exec sh -c 'echo $$ >"$1/cgroup.procs"; : >"$2"
+		exec python3 -c "import os, sys, time
+while not os.path.exists(\"over\"):
+    open(sys.argv[1]).close()
+    time.sleep(0.01)" "$2"' stay "$@"
+}
+
 # is_tracing: the start is over. Rows come before that, and a signal then ends it as if nothing had been traced.
 is_tracing() {
 	"$DLT" status --json | python3 -c 'import json, sys
@@ -153,7 +162,7 @@ group=$top/dltraced-$$/$other
 spawn --container new --delay 2
 await [ -s "$t/manifest.json" ]
 cgroup "$group"
-sh -c 'echo $$ >"$1/cgroup.procs"; : >ready; until [ -e over ]; do : <ready; done' stay "$group" &
+stay "$group" ready &
 stay=$!
 await [ -e ready ]
 await grep -qs '	[0-9]*	ready	' "$t/open.out"
@@ -188,8 +197,7 @@ await grep -q 'slow_job is not there yet' err
 rm over
 for container in $other $apart; do
 	cgroup "$top/dltraced-$$/$container"
-	sh -c 'echo $$ >"$1/cgroup.procs"; : >"$2"; until [ -e over ]; do : <"$2"; done' stay \
-		"$top/dltraced-$$/$container" "ready-$container" &
+	stay "$top/dltraced-$$/$container" "ready-$container" &
 	stays="${stays-} $!"
 	await [ -e "ready-$container" ]
 done
