@@ -42,7 +42,7 @@
 #define DEEDS_MAX 3 /* between two calls */
 #define LIVES_MAX 4000000 /* of which memory is taken when they begin */
 
-/* The names that a file may be known by, as "c0/d1/n07"; "*": any. */
+/* The names that a file may be known by, as "c0/d1/n07"; "*": any; "!c0/d1/n07": it was one, and is no longer. */
 struct paths {
 	char v[PATHS][16];
 	unsigned int n;
@@ -127,7 +127,7 @@ static void known_only_by(int life, const char *path)
 	know(&lives[life].known, path);
 }
 
-/* LIFE lay at FROM and lies at TO: so do its descriptors that came in there. */
+/* What LIFE and its descriptors that came in there have as FROM is TO. */
 static void moved(int life, const char *from, const char *to)
 {
 	struct paths old = lives[life].known;
@@ -138,6 +138,15 @@ static void moved(int life, const char *from, const char *to)
 	for (struct fd *f = fds; f < fds + FDS; f++)
 		if (f->fd >= 0 && f->life == life && !strcmp(f->path, from))
 			strcpy(f->path, to);
+}
+
+/* The name leads to LIFE no longer. Should it do so again by another link's rename, nobody is told. */
+static void left(int life, const char *path)
+{
+	char gone[16];
+
+	snprintf(gone, sizeof(gone), "!%s", path);
+	moved(life, path, gone);
 }
 
 /* A place with a file (USED) or without, in any volume or in that of LIKE; false: not found. */
@@ -267,6 +276,7 @@ static bool unlink_file(void)
 		return false;
 	if (unlinkat(dir_fd, path_of(at), 0) < 0)
 		die("unlink");
+	left(*life_at(at), path_of(at));
 	*life_at(at) = -1;
 	return true;
 }
@@ -280,6 +290,7 @@ static bool recreate_file(void)
 		return false;
 	if (unlinkat(dir_fd, path_of(at), 0) < 0)
 		die("unlink");
+	left(*life_at(at), path_of(at));
 	return make(at);
 }
 
@@ -299,6 +310,8 @@ static bool rename_file(bool over, unsigned int flags)
 	other = *life_at(to);
 	*life_at(from) = flags & RENAME_EXCHANGE ? other : -1;
 	*life_at(to) = life;
+	if (over && !flags)
+		left(other, path_of(to));
 	moved(life, path_of(from), path_of(to));
 	if (flags & RENAME_EXCHANGE)
 		moved(other, path_of(to), path_of(from));
@@ -433,7 +446,7 @@ static bool call(long long offset)
 	printf("\t%llu\t", (unsigned long long)st.st_ino);
 	real_put(f->life);
 	for (unsigned int i = 0; i < lives[f->life].known.n; i++)
-		printf("\t%s", lives[f->life].known.v[i]);
+		printf("\t%s", lives[f->life].known.v[i] + (lives[f->life].known.v[i][0] == '!'));
 	printf("\n");
 	return true;
 }
