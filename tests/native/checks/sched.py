@@ -113,7 +113,7 @@ def check_cpus(trace):
     for row in trace["sched"]:
         if row["CALL"] == "-":
             run[row["CPU"]] += row.n("RUN_NS")
-    trace.require(len(run) >= 1 and max(run.values()) - min(run.values()) <= 1000, f"RUN_NS of each CPU: {run}")
+    trace.require(len(run) >= 1 and max(run.values()) - min(run.values()) <= 1000 + APART_NS, f"RUN_NS of each CPU: {run}")
     return max(run.values())
 
 

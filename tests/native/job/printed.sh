@@ -25,7 +25,9 @@ for way in $ways; do
 	for file in out err; do
 		[ $file = err ] && got=err9 || got=out
 		[ $way = two ] && continue # who comes first is chance
-		cmp $got $file-plain || fail "$way: std$file is another than without a trace"
+		# on a busy machine dltraced itself has something to say there
+		sed '/^dltraced: warning: /d' $got >got
+		cmp got $file-plain || fail "$way: std$file is another than without a trace"
 	done
 done
 status=137 prints killed
