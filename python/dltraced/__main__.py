@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""python -m dltraced PROGRAM ARG...: runs PROGRAM (a file, -m MODULE, -c TEXT), as `python PROGRAM ARG...` does, with its
+regions marked. Only PYTHONPATH is another: see site/sitecustomize.py."""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+SITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "site")
+
+
+def main() -> None:
+    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+        print("usage: python -m dltraced PROGRAM [ARG...]\n\n"
+              "Runs a Python program (a file, -m MODULE or -c TEXT) with its fetches, batches, steps, backward passes,\n"
+              "checkpoints and collectives of PyTorch marked as regions, for a trace by dltraced.")
+        sys.exit(0 if len(sys.argv) > 1 else 2)
+    if sys.flags.ignore_environment or sys.flags.no_site:
+        sys.exit("dltraced: -E, -I and -S keep Python from reading PYTHONPATH: regions cannot be marked; leave them out")
+    if sys.version_info < (3, 9):
+        sys.exit("dltraced: needs Python 3.9 or later")
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = SITE + (os.pathsep + before if before else "")
+    # the options of this interpreter, as multiprocessing passes them on
+    options = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    os.execv(sys.executable, [sys.executable, *options, *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()

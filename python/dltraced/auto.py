@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Regions of unmodified PyTorch programs: its own functions are wrapped when its modules are imported, never before, and
+torch is not imported for it. PyTorch 1.13 and 2.
+
+    ai.dataloader.start     a trainer begins an iteration of a DataLoader, which starts its workers
+    ai.dataloader.fetch     a trainer waits for a batch of it; the last of an epoch, which finds its end, too
+    ai.data.batch           a batch is read and collated, in the worker where there is one
+    ai.compute.backward     Tensor.backward(): with a GPU, until its work is in the queue
+    ai.compute.step         Optimizer.step(), of any class
+    ai.checkpoint.save/load torch.save, torch.load, torch.distributed.checkpoint
+    ai.comm.*               collectives of torch.distributed that the program calls; those of DistributedDataParallel are C++
+
+STEP counts the steps of an optimizer from 0: what comes before step N has N too. EPOCH counts the iterations of a loader.
+"""
+from __future__ import annotations
+
+import contextvars
+import functools
+import importlib.abc
+import importlib.util
+import os
+import sys
+import weakref
+from typing import Any, Callable, Optional
+
+from . import _implementation as implementation
+
+_inside: contextvars.ContextVar[tuple] = contextvars.ContextVar("dltraced_inside", default=())
+
+
+class _Progress:
+    """How far this process is. A forked child begins anew: what its parent counts is not its own."""
+
+    def __init__(self) -> None:
+        self.epoch: Optional[int] = None
+        self.step: Optional[int] = None
+        self.steps: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # optimizer: its steps
+        self.epochs: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # loader: its iterations
+        self.of_iterator: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # iterator: its loader's epoch
+
+
+_progress = _Progress()
+os.register_at_fork(after_in_child=lambda: _progress.__init__())  # type: ignore[misc]
+
+
+def _region(name: str, live: bool = False, **fields: Any) -> Any:
+    made = implementation.region(name, epoch=_progress.epoch, step=_progress.step, live=live, **fields)
+    return implementation.with_source(made, implementation.SOURCE_TORCH)
+
+
+def _compiling() -> bool:
+    """Is torch.compile reading the code that calls us? It is to find the function as it was."""
+    compiler = getattr(sys.modules.get("torch"), "compiler", None)
+    is_compiling = getattr(compiler, "is_compiling", None)
+    return bool(is_compiling and is_compiling())
+
+
+def _wrap(owner: Any, attribute: str, name: str, live: bool = False, fields: Optional[Callable] = None) -> None:
+    """OWNER's function ATTRIBUTE, each outermost call of it a region NAME."""
+    original = getattr(owner, attribute, None)
+    if original is None or hasattr(original, "_dltraced"):
+        return
+
+    @functools.wraps(original)
+    def timed(*args: Any, **kwargs: Any) -> Any:
+        if _compiling():
+            return original(*args, **kwargs)
+        inside = _inside.get()
+        if name in inside:
+            return original(*args, **kwargs)
+        token = _inside.set((*inside, name))
+        try:
+            with _region(name, live, **(fields(args, kwargs) if fields else {})):
+                return original(*args, **kwargs)
+        finally:
+            _inside.reset(token)
+
+    timed._dltraced = True  # type: ignore[attr-defined]
+    setattr(owner, attribute, timed)
+
+
+# --- loaders ---------------------------------------------------------------------------------------------------
+
+
+def _patch_loaders(module: Any) -> None:
+    iterator, loader = module._BaseDataLoaderIter, module.DataLoader
+    next_item, begin = iterator.__next__, loader.__iter__
+
+    @functools.wraps(begin)
+    def __iter__(self: Any) -> Any:
+        epoch = _progress.epochs.get(self, -1) + 1
+        if _progress.step is None:
+            _progress.step = 0
+        with _region("ai.dataloader.start") as start:
+            start.epoch = epoch
+            items = begin(self)
+        _progress.epochs[self] = _progress.of_iterator[items] = epoch
+        return items
+
+    @functools.wraps(next_item)
+    def __next__(self: Any) -> Any:
+        _progress.epoch = _progress.of_iterator.get(self)
+        if _progress.step is None:
+            _progress.step = 0
+        with _region("ai.dataloader.fetch") as fetch:
+            try:
+                return next_item(self)
+            except StopIteration:
+                fetch.update(end=1)
+                raise
+
+    loader.__iter__ = __iter__
+    iterator.__next__ = __next__
+    if "next" in vars(iterator):
+        iterator.next = __next__
+
+
+def _patch_fetchers(module: Any) -> None:
+    for fetcher in (module._MapDatasetFetcher, module._IterableDatasetFetcher):
+        original = fetcher.fetch
+
+        @functools.wraps(original)
+        def fetch(self: Any, wanted: Any, original: Callable = original) -> Any:
+            worker = sys.modules["torch"].utils.data.get_worker_info()
+            with _region("ai.data.batch", **({"worker": worker.id} if worker else {})) as batch:
+                try:
+                    return original(self, wanted)
+                except StopIteration:
+                    batch.update(end=1)
+                    raise
+
+        fetcher.fetch = fetch
+
+
+# --- the trainer's work ----------------------------------------------------------------------------------------
+
+
+def _wrap_step(of: type) -> None:
+    """The function step that class OF has, its own or that of a class above it: once."""
+    original = of.step  # type: ignore[attr-defined]
+    if hasattr(original, "_dltraced"):
+        return
+
+    @functools.wraps(original)
+    def step(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if _compiling() or "step" in _inside.get():  # of a class above, or of an optimizer that this one is made of
+            return original(self, *args, **kwargs)
+        count = _progress.steps.get(self, 0)
+        _progress.step = max(count, _progress.step or 0)
+        token = _inside.set((*_inside.get(), "step"))
+        try:
+            with _region("ai.compute.step") as made:
+                made.step = count
+                return original(self, *args, **kwargs)
+        finally:
+            _inside.reset(token)
+            _progress.steps[self] = count + 1
+            _progress.step = max(count + 1, _progress.step)
+
+    step._dltraced = True  # type: ignore[attr-defined]
+    of.step = step  # type: ignore[attr-defined]
+
+
+def _patch_optimizers(module: Any) -> None:
+    """Each class when its first object is made: then its step is what torch itself has made of it."""
+    def after(method: str) -> None:
+        original = getattr(module.Optimizer, method)
+
+        @functools.wraps(original)
+        def made(self: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(self, *args, **kwargs)
+            if callable(getattr(type(self), "step", None)):
+                _wrap_step(type(self))
+            return result
+
+        setattr(module.Optimizer, method, made)
+
+    after("__init__")
+    after("__setstate__")  # of a pickled one
+
+
+def _patch_tensors(module: Any) -> None:
+    _wrap(module.Tensor, "backward", "ai.compute.backward")
+
+
+# --- checkpoints and collectives -------------------------------------------------------------------------------
+
+
+def _patch_checkpoints(module: Any) -> None:
+    for function, name in (("save", "save"), ("save_state_dict", "save"), ("async_save", "save"),
+                           ("load", "load"), ("load_state_dict", "load")):
+        _wrap(module, function, "ai.checkpoint." + name, live=True)
+
+
+COLLECTIVES = {
+    "send": "send", "isend": "send", "recv": "receive", "irecv": "receive",
+    "barrier": "barrier", "monitored_barrier": "barrier",
+    "broadcast": "bcast", "broadcast_object_list": "bcast", "reduce": "reduce", "all_reduce": "all_reduce",
+    "gather": "gather", "gather_object": "gather", "all_gather": "all_gather", "all_gather_object": "all_gather",
+    "all_gather_into_tensor": "all_gather", "_all_gather_base": "all_gather", "scatter": "scatter",
+    "scatter_object_list": "scatter", "reduce_scatter": "reduce_scatter", "reduce_scatter_tensor": "reduce_scatter",
+    "_reduce_scatter_base": "reduce_scatter", "all_to_all": "all_to_all", "all_to_all_single": "all_to_all",
+}
+
+
+def _collective_fields(args: tuple, kwargs: dict) -> dict[str, Any]:
+    """The bytes of a tensor that is given first; async=1: until it is in the queue."""
+    tensor = args[0] if args else kwargs.get("tensor")
+    fields = {"async": 1} if kwargs.get("async_op") else {}
+    try:
+        fields["bytes"] = tensor.numel() * tensor.element_size()
+    except (AttributeError, RuntimeError, TypeError):
+        pass
+    return fields
+
+
+def _patch_collectives(module: Any) -> None:
+    for function, name in COLLECTIVES.items():
+        _wrap(module, function, "ai.comm." + name, fields=_collective_fields)
+
+
+# --- at the import ---------------------------------------------------------------------------------------------
+
+PATCHES: dict[str, Callable] = {
+    "torch._tensor": _patch_tensors,
+    "torch.distributed._shard.checkpoint.state_dict_loader": _patch_checkpoints,
+    "torch.distributed._shard.checkpoint.state_dict_saver": _patch_checkpoints,
+    "torch.distributed.checkpoint.state_dict_loader": _patch_checkpoints,
+    "torch.distributed.checkpoint.state_dict_saver": _patch_checkpoints,
+    "torch.distributed.distributed_c10d": _patch_collectives,
+    "torch.optim.optimizer": _patch_optimizers,
+    "torch.serialization": _patch_checkpoints,
+    "torch.utils.data._utils.fetch": _patch_fetchers,
+    "torch.utils.data.dataloader": _patch_loaders,
+}
+
+
+def _patch(module: Any) -> None:
+    try:
+        PATCHES[module.__name__](module)
+    except Exception as error:  # a torch that is built otherwise: the program goes on
+        sys.stderr.write(f"dltraced: no regions of {module.__name__}, which is not as expected: {error!r}\n")
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds what the others find, and patches it once it has been executed."""
+
+    def __init__(self) -> None:
+        self._left = set(PATCHES)
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        if name not in self._left:
+            return None
+        for finder in sys.meta_path:
+            spec = None if finder is self else finder.find_spec(name, path, target)
+            if spec is not None:
+                break
+        else:
+            return None
+        if not hasattr(spec.loader, "exec_module"):
+            return spec
+        self._left.discard(name)
+        execute = spec.loader.exec_module
+
+        def exec_module(module: Any) -> None:
+            execute(module)
+            _patch(module)
+
+        try:
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        except AttributeError:  # of a loader that has no place for it
+            pass
+        return spec
+
+
+def install() -> None:
+    """Marks what is imported from now on, and what of it is there already."""
+    if not implementation.ENABLED or any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        return
+    sys.meta_path.insert(0, _Finder())
+    for name in PATCHES:
+        if name in sys.modules:
+            _patch(sys.modules[name])
+    for name in ("save", "load"):  # which torch has taken out of torch.serialization
+        if "torch.serialization" in sys.modules and hasattr(sys.modules.get("torch"), name):
+            setattr(sys.modules["torch"], name, getattr(sys.modules["torch.serialization"], name))
