@@ -12,6 +12,7 @@
 #   make page     the page of report --html, in a browser       make screenshot   docs/report.png, by it
 #   make docs     the blocks of docs/ that commands print
 #   make fuzz     hostile input, for a bounded number of runs (SECS=600: each for so long)
+#   make python   wheel and source distribution of the package for Python, in build/python (PYTHON: for which)
 #   make deb      Debian package, in build/deb        make check-package   they work in a clean root
 #
 # Knobs: CC, CLANG, BPFTOOL, VMLINUX_BTF (whose BTF vmlinux.h is made from), LIBBPF_STATIC=1, V=1,
@@ -53,7 +54,7 @@ ALL_CFLAGS = -std=gnu11 -fno-strict-aliasing -Wall -Wextra -Wno-unused-parameter
 	     -Isrc -Iinclude -I. -I$(G) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 LIBBPF_LIBS = $(if $(filter 1,$(LIBBPF_STATIC)),-Wl$(comma)-Bstatic -lbpf -Wl$(comma)-Bdynamic,-lbpf)
 ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)
-LDLIBS = $(LIBBPF_LIBS) -lelf -lcap-ng -linih $(if $(filter 1,$(ZSTD)),-lzstd) -lz -lpthread
+LDLIBS = $(LIBBPF_LIBS) -lelf -lcap-ng -linih $(if $(filter 1,$(ZSTD)),-lzstd) -lz -ldl -lpthread
 BPF_CFLAGS = -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
 	     -Wno-missing-declarations -Wno-unused-function -Iinclude -I. -I$(G) -MMD -MP
 
@@ -67,15 +68,15 @@ LIB_OBJ   := $(filter-out $(B)/obj/cmd/main.o,$(OBJ))
 UNIT_SRC  := $(sort $(wildcard $(addsuffix /test_*.c,tests/unit/* tests/unit/*/*)))
 UNITS     := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 WORK_SRC  := $(sort $(wildcard tests/workloads/*.c))
-WORKLOADS := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%)
+WORKLOADS := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(B)/workloads/syscall_fuzz
 FUZZ_SRC  := $(sort $(wildcard $(addsuffix .c,tests/fuzz/*/* tests/fuzz/*/*/*)))
 FUZZERS   := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/%)
 BENCH     := $(addprefix $(B)/bench/,load hooks shim.so)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all workloads syntax unit unit-asan native page screenshot docs fuzz fuzzers lint quick check check-full check-peers check-vm check-systemd \
-	check-package bench soak demo \
+.PHONY: all workloads syntax syntax-rest unit unit-asan native page screenshot docs fuzz fuzzers lint quick check check-full check-peers check-vm check-systemd \
+	check-package bench soak demo python \
 	deps install uninstall deb rpm clean
 
 all: $(B)/dltraced $(B)/dltraced-traces.5 $(B)/duckdb.sql
@@ -111,6 +112,8 @@ $(B)/obj/page_html.o: $(B)/page.html
 $(G)/vmlinux.h:
 	$(call say,BTF,$@)
 	$(Q)mkdir -p $(@D)
+	$(Q)for tool in $(firstword $(CC)) $(firstword $(CLANG)) $(BPFTOOL); do command -v "$$tool" >/dev/null || { \
+		echo "$$tool not found: scripts/install-deps --build installs what the build needs" >&2; exit 1; }; done
 	$(Q)test -r $(VMLINUX_BTF) || { echo "$(VMLINUX_BTF) not found: this kernel has no BTF" \
 		"(CONFIG_DEBUG_INFO_BTF=y); set VMLINUX_BTF to that of another kernel to build" >&2; exit 1; }
 	$(Q)$(BPFTOOL) btf dump file $(VMLINUX_BTF) format c >$@
@@ -153,10 +156,17 @@ $(G)/core_types.h: $(BPF_OBJ)
 		{ print "\t\"" $$0 "\"," } END { print "};" }' >$@
 
 # --- tests ---------------------------------------------------------------------------------------
+$(B)/workloads/regions: LINKED := -static
 $(B)/workloads/%: tests/workloads/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE $(CFLAGS) -MMD -MP -o $@ $< -lpthread
+	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Iinclude $(CFLAGS) -MMD -MP -o $@ $< $(LINKED) -lpthread
+
+# One of several files.
+$(B)/workloads/syscall_fuzz: $(wildcard tests/workloads/syscall_fuzz/*.[ch])
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE $(CFLAGS) -o $@ $(filter %.c,$^) -lpthread
 
 # Traces of any size that nobody recorded.
 $(B)/tests/gen_trace: tests/scale/gen_trace.c
@@ -176,6 +186,7 @@ $(B)/tests/%: tests/unit/%.c $(B)/lib.a
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -Werror=unused-function $(ALL_LDFLAGS) -o $@ $< $(B)/lib.a -lcmocka $(LDLIBS)
 
 # Only this one is linked with all of report/ and, as far as that names it, with what src/README.md calls common: no libbpf.
+# Headers, which its .d file adds, are nothing to link.
 COMMON_OBJ  := $(filter $(addprefix $(B)/obj/,applog/% base/% stats/% trace/%),$(LIB_OBJ))
 OFFLINE_OBJ := $(filter $(B)/obj/report/% $(B)/obj/page_html.o,$(LIB_OBJ))
 $(B)/common.a: $(COMMON_OBJ)
@@ -184,11 +195,14 @@ $(B)/common.a: $(COMMON_OBJ)
 $(B)/tests/report/test_offline: tests/unit/report/test_offline.c $(OFFLINE_OBJ) $(B)/common.a
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -Werror=unused-function $(ALL_LDFLAGS) -o $@ $^ -lcmocka $(filter-out $(LIBBPF_LIBS),$(LDLIBS))
+	$(Q)$(CC) $(ALL_CFLAGS) -Werror=unused-function $(ALL_LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) -lcmocka \
+		$(filter-out $(LIBBPF_LIBS),$(LDLIBS))
 
-# clang's warnings, which need no code.
-SYNTAX_SRC := $(SRC) $(UNIT_SRC) $(WORK_SRC) $(FUZZ_SRC) $(wildcard tests/bench/*.c tests/bench/peers/*.c tests/soak/*.c tests/scale/*.c tests/page/*.c)
-syntax: $(SKELS) $(G)/core_types.h $(G)/syscall_names.inc $(B)/bench/hooks.skel.h
+# clang's warnings, which need no code: of everything, and of what FUZZ=1 CC=clang does not compile.
+SYNTAX_REST := $(WORK_SRC) $(wildcard tests/workloads/*/*.c tests/bench/*.c tests/bench/peers/*.c tests/soak/*.c tests/scale/*.c tests/page/*.c)
+syntax: SYNTAX_SRC := $(SRC) $(UNIT_SRC) $(FUZZ_SRC) $(SYNTAX_REST)
+syntax-rest: SYNTAX_SRC := $(SYNTAX_REST)
+syntax syntax-rest: $(SKELS) $(G)/core_types.h $(G)/syscall_names.inc $(B)/bench/hooks.skel.h
 	$(Q)printf '%s\0' $(filter-out %.bpf.c,$(SYNTAX_SRC)) | xargs -0 -n 16 -P "$$(nproc)" $(CLANG) -fsyntax-only \
 		$(filter-out -MMD -MP,$(ALL_CFLAGS)) -Itests/unit -Itests/fuzz -I$(B)/bench -Werror
 
@@ -260,7 +274,7 @@ $(B)/bench/load: tests/bench/load.c
 $(B)/bench/shim.so: tests/bench/peers/shim.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE $(CFLAGS) -shared -fPIC -o $@ $< -ldl
+	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE $(CFLAGS) -MMD -MP -shared -fPIC -o $@ $< -ldl
 
 $(B)/bench/%.bpf.o: tests/bench/%.bpf.c | $(G)/vmlinux.h
 	$(call say,BPF,$@)
@@ -293,6 +307,8 @@ deps:
 # Each of these can be set; DESTDIR goes in front. The daemon reads $(sysconfdir) from /etc only.
 bindir        ?= $(PREFIX)/bin
 mandir        ?= $(PREFIX)/share/man
+includedir    ?= $(PREFIX)/include
+pkgconfigdir  ?= $(PREFIX)/share/pkgconfig
 docdir        ?= $(PREFIX)/share/doc/dltraced
 datadir       ?= $(PREFIX)/share/dltraced
 completionsdir ?= $(PREFIX)/share/bash-completion/completions
@@ -310,6 +326,12 @@ $(B)/duckdb.sql: $(B)/dltraced
 	$(call say,SQL,$@)
 	$(Q)$(B)/dltraced probes --duckdb >$@
 
+# Where the header of regions is; made anew each time, as PREFIX may be another.
+.PHONY: $(B)/dltraced.pc
+$(B)/dltraced.pc:
+	$(Q)mkdir -p $(@D)
+	$(Q)sed 's,@PREFIX@,$(PREFIX),; s,@INCLUDEDIR@,$(includedir),; s,@VERSION@,$(VERSION),' scripts/dltraced.pc.in >$@
+
 # MODE:FILE:FOLDER or, with a new name, MODE:FILE:FOLDER:NAME. No blanks in FILE.
 INSTALL_LIST = \
 	755:$(B)/dltraced:$(bindir) \
@@ -318,7 +340,11 @@ INSTALL_LIST = \
 	$(patsubst %,644:%:$(mandir)/man8,$(sort $(wildcard docs/*.8))) \
 	644:scripts/dltraced.bash-completion:$(completionsdir):dltraced \
 	644:$(B)/duckdb.sql:$(datadir) \
+	644:include/dltraced.h:$(includedir) \
+	644:$(B)/dltraced.pc:$(pkgconfigdir) \
 	$(call scripts_of,slurm) $(call scripts_of,recipes) \
+	$(patsubst %,644:%:$(datadir)/python/dltraced,$(sort $(wildcard python/dltraced/*.py))) \
+	$(patsubst %,644:%:$(datadir)/python/dltraced/site,$(sort $(wildcard python/dltraced/site/*.py))) \
 	$(patsubst %,644:%:$(unitdir),$(sort $(wildcard scripts/*.service scripts/*.socket))) \
 	$(patsubst %,644:%:$(sysusersdir):dltraced.conf,$(wildcard scripts/dltraced.sysusers)) \
 	$(patsubst %,644:%:$(tmpfilesdir):dltraced.conf,$(wildcard scripts/dltraced.tmpfiles)) \
@@ -337,7 +363,7 @@ for_each = printf '%s\n' $(foreach f,$(INSTALL_LIST),'$(f)') | while IFS=: read 
 	to="$(DESTDIR)$$dir/$${name:-$${file\#\#*/}}";
 
 # A unit names the program by its path: that is where it is now.
-install: all
+install: all $(B)/dltraced.pc
 	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
 	$(Q)$(for_each) install -D -m "$$mode" "$$file" "$$to" || exit; \
 		case $$file in *.service) sed -i 's,/usr/bin/dltraced,$(bindir)/dltraced,g' "$$to" || exit ;; esac; done
@@ -347,8 +373,10 @@ install: all
 uninstall:
 	$(call say,REMOVE,$(DESTDIR)$(PREFIX))
 	$(Q)$(for_each) rm -f "$$to"; done
+	$(Q)rm -rf "$(DESTDIR)$(datadir)/python/dltraced/__pycache__" "$(DESTDIR)$(datadir)/python/dltraced/site/__pycache__"
 	$(Q)[ -z "$(CONFIG_FILE)" ] || ! cmp -s $(CONFIG_FILE) "$(DESTDIR)$(CONFIG)" || rm -f "$(DESTDIR)$(CONFIG)"
-	$(Q)for d in "$(docdir)/examples" "$(docdir)/docs" "$(docdir)" "$(datadir)/slurm" "$(datadir)/recipes" "$(datadir)" \
+	$(Q)for d in "$(docdir)/examples" "$(docdir)/docs" "$(docdir)" "$(datadir)/slurm" "$(datadir)/recipes" \
+		"$(datadir)/python/dltraced/site" "$(datadir)/python/dltraced" "$(datadir)/python" "$(datadir)" \
 		"$(sysconfdir)/dltraced/conf.d" "$(sysconfdir)/dltraced"; do \
 		[ ! -d "$(DESTDIR)$$d" ] || rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$d"; done
 
@@ -362,10 +390,13 @@ deb:
 rpm:
 	$(Q)scripts/package rpm
 
+python:
+	$(Q)PYTHON="$(PYTHON)" scripts/python-package
+
 check-package: deb
 	$(Q)tests/package/run
 
 clean:
 	rm -rf build
 
--include $(OBJ:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(WORKLOADS:=.d) $(BENCH:=.d) $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.1.d) $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.0.d)
+-include $(OBJ:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(WORKLOADS:=.d) $(BENCH:=.d) $(addprefix $(B)/,bench/hooks.bpf.d bench/shim.d soak/load.d tests/gen_trace.d tests/page.d) $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.1.d) $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.0.d)

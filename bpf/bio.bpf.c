@@ -12,6 +12,8 @@
 
 const volatile struct dlt_bio_kernel kernel = {};
 
+#include "bio_file.bpf.h"
+
 /* By address of the request or bio. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -117,7 +119,8 @@ static __always_inline bool foreign(const struct dlt_bio_flight *io)
 {
 	struct dlt_stats *st = stats_of(DLT_bio);
 
-	if (!dlt_cfg.owned || io->rec.hdr.tgid)
+	/* an owner's trace notes its target's writers alone */
+	if (!dlt_cfg.owned || io->rec.hdr.tgid || io->rec.writers > 0)
 		return false;
 	if (st)
 		st->foreign++;
@@ -420,8 +423,8 @@ static __noinline struct dlt_bio_flight *io_adopt(struct request *rq)
 	return bpf_map_lookup_elem(&in_flight, &key);
 }
 
-SEC("tp_btf/block_rq_issue")
-int HELD_PROG(bio_issue)
+/* FILES: look at what the request is for. A constant of two programs: that which does not holds no code that does. */
+static __always_inline int issued(unsigned long long *ctx, bool files)
 {
 	struct request *rq = REQUEST(SECOND_IF(kernel.queue_before_rq, ctx));
 	struct gendisk *disk = rq_disk(rq);
@@ -446,8 +449,25 @@ int HELD_PROG(bio_issue)
 	if (!io->done_bytes) /* else the rest of one that completed in part */
 		io_place(io, disk, rq->__sector);
 	io->rec.bytes = io->done_bytes + rq->__data_len;
+	if (!files)
+		file_unknown(&io->rec);
+	else if (!io->rec.kind)
+		file_look(&io->rec, (__u64)rq->bio);
 	io->issued_ns = bpf_ktime_get_ns();
 	return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int HELD_PROG(bio_issue)
+{
+	return issued(ctx, true);
+}
+
+/* The same for a kernel that refuses it: dlt_config.plain. */
+SEC("tp_btf/block_rq_issue")
+int HELD_PROG(bio_issue_plain)
+{
+	return issued(ctx, false);
 }
 
 SEC("tp_btf/block_io_start")
@@ -479,24 +499,81 @@ int HELD_PROG(bio_getrq)
 	return 0;
 }
 
+/* --- who dirties pages -------------------------------------------------------------------------- */
+
+SEC("tp_btf/writeback_dirty_folio")
+int HELD_PROG(bio_dirty_folio)
+{
+	struct address_space *mapping = (void *)ctx[1];
+	struct inode *inode = mapping ? mapping->host : NULL;
+
+	if (inode)
+		dirtier_note(ctx[0], inode);
+	return 0;
+}
+
+/* Its name until 5.16. */
+SEC("tp_btf/writeback_dirty_page")
+int HELD_PROG(bio_dirty_page)
+{
+	struct address_space *mapping = (void *)ctx[1];
+	struct inode *inode = mapping ? mapping->host : NULL;
+
+	if (inode)
+		dirtier_note(ctx[0], inode);
+	return 0;
+}
+
 /* --- disks without requests: dm, md, nvme multipath heads, zram, pmem ------------------------- */
 
-SEC("tp_btf/block_bio_queue")
-int HELD_PROG(bio_queue)
+/* Apart, since an entry takes half of the stack, of which the look at its file needs most. */
+static __noinline struct dlt_bio_flight *bio_put(struct bio *bio, struct gendisk *disk)
 {
-	struct bio *bio = BIO(SECOND_IF(kernel.queue_before_bio, ctx));
-	struct gendisk *disk = bio_disk(bio);
 	struct dlt_bio_flight io = {};
+	__u64 key = (__u64)bio;
 
-	if (disk->queue->mq_ops || !disk_wanted(disk) || !io_seen())
-		return 0;
 	io_note(&io, bio->bi_opf, bio->bi_iter.bi_size);
 	io_place(&io, disk, bio->bi_iter.bi_sector);
 	io.rec.flags |= DLT_BIO_BIO;
 	io.given = 1;
-	if (io_put((__u64)bio, &io))
+	io_put(key, &io);
+	return bpf_map_lookup_elem(&in_flight, &key);
+}
+
+/* FILES: as above. */
+static __always_inline int bio_queued(unsigned long long *ctx, bool files)
+{
+	struct bio *bio = BIO(SECOND_IF(kernel.queue_before_bio, ctx));
+	struct gendisk *disk = bio_disk(bio);
+	struct dlt_bio_flight *io;
+
+	if (!disk_wanted(disk))
+		return 0;
+	if (files)
+		direct_queued(bio);
+	if (disk->queue->mq_ops || !io_seen())
+		return 0;
+	io = bio_put(bio, disk);
+	if (!io) {
 		count_lost_room(DLT_bio);
+		return 0;
+	}
+	if (files)
+		file_look(&io->rec, (__u64)bio);
 	else
-		__sync_fetch_and_add(&bios_in_flight, 1);
+		file_unknown(&io->rec);
+	__sync_fetch_and_add(&bios_in_flight, 1);
 	return 0;
+}
+
+SEC("tp_btf/block_bio_queue")
+int HELD_PROG(bio_queue)
+{
+	return bio_queued(ctx, true);
+}
+
+SEC("tp_btf/block_bio_queue")
+int HELD_PROG(bio_queue_plain)
+{
+	return bio_queued(ctx, false);
 }

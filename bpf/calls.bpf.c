@@ -12,6 +12,8 @@
  */
 #include "dlt.bpf.h"
 
+#include "dlt/regions.h"
+
 /* By system call number; filled by the daemon from the probes' tables before the load. */
 const volatile struct dlt_callinfo call_table[DLT_SYSCALLS] = {};
 
@@ -49,6 +51,16 @@ static __noinline struct dlt_call *call_overflow(__u32 tid)
 	return bpf_map_lookup_elem(&dlt_overflow, &tid);
 }
 
+/* Is this prctl a region's? Others, such as the names of threads, are none of ours: neither counted nor slowed. */
+static __always_inline bool call_is_region(const void *args, enum call_args_in in)
+{
+	if (in == ARGS_IN_REGS)
+		return call_arg0(args) == DLT_REGIONS_PRCTL;
+	if (in == ARGS_UNTYPED)
+		return call_arg0_of(KCAST(pt_regs, args)) == DLT_REGIONS_PRCTL;
+	return ((const volatile __u64 *)args)[2] == DLT_REGIONS_PRCTL;
+}
+
 static __always_inline int call_begin(void *ctx, long nr, const void *args, enum call_args_in in)
 {
 	struct dlt_callinfo info;
@@ -68,6 +80,8 @@ static __always_inline int call_begin(void *ctx, long nr, const void *args, enum
 	tgid = pid_tgid >> 32;
 	tid = (__u32)pid_tgid;
 	if (!target_has(tgid))
+		return 0;
+	if (info.flags & DLT_CALL_REGION && !call_is_region(args, in))
 		return 0;
 	task = task_current();
 	sh = shared();

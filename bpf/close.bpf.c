@@ -33,7 +33,8 @@ CALL_END(close_exit)
 	if (rec) {
 		rec->id = call->id;
 		rec->ret = ret;
-		rec->fd = (__s32)call->args[0];
+		/* close(2) takes an int, close_range(2) two unsigned numbers */
+		rec->fd = call->shape == DLT_CLOSE_RANGE ? (__s64)(__u32)call->args[0] : (__s32)call->args[0];
 		rec->last = call->shape == DLT_CLOSE_RANGE ? (__s64)(__u32)call->args[1] : DLT_NONE;
 		hdr_fill(&rec->hdr, call, task_current(), tid, sizeof(*rec));
 		rec_submit(rec, DLT_close);

@@ -140,12 +140,63 @@ static __always_inline void call_args(__u64 args[6], const struct pt_regs *regs)
 #undef REG
 }
 
+static __always_inline __u64 call_arg0(const struct pt_regs *regs)
+{
+#define REG(i, reg) if (i == 0) return regs->reg;
+	CALL_ARGS(REG)
+#undef REG
+	return 0;
+}
+
+static __always_inline __u64 call_arg0_of(const struct pt_regs *regs)
+{
+#define REG(i, reg) if (i == 0) return KLOAD(regs, reg);
+	CALL_ARGS(REG)
+#undef REG
+	return 0;
+}
+
 /* REGS is a number to the verifier (kprobe). */
 static __always_inline void call_args_of(__u64 args[6], const struct pt_regs *regs)
 {
 #define REG(i, reg) args[i] = KLOAD(regs, reg);
 	CALL_ARGS(REG)
 #undef REG
+}
+
+/*
+ * The context of a program on a perf event (struct bpf_perf_event_data, linux/bpf_perf_event.h), whose registers
+ * are user space's layout of them: plain words, not relocated, as the verifier takes no smaller loads and the
+ * kernel's own struct pt_regs has some since 6.9.
+ */
+#if defined(__TARGET_ARCH_x86)
+#define PERF_EVENT_REGS 21 /* asm/ptrace.h: 15 general ones and orig_ax, then ip, cs, flags, sp, ss */
+#define PERF_EVENT_IP 16
+#else
+#define PERF_EVENT_REGS 34 /* asm/ptrace.h: 31 general ones, sp, pc, pstate */
+#define PERF_EVENT_IP 32
+#endif
+struct perf_event_ctx {
+	__u64 regs[PERF_EVENT_REGS];
+	__u64 sample_period;
+	__u64 addr;
+};
+
+static __always_inline __u64 perf_event_ip(const struct perf_event_ctx *ctx)
+{
+	return ctx->regs[PERF_EVENT_IP];
+}
+
+/* Was the thread in user mode? */
+static __always_inline bool perf_event_is_user(const struct perf_event_ctx *ctx)
+{
+	__u64 mode = ctx->regs[PERF_EVENT_IP + 1];
+
+#ifdef __TARGET_ARCH_x86
+	return mode & 3; /* cs: the privilege level */
+#else
+	return !(mode & 15); /* pstate: EL0 */
+#endif
 }
 
 /*
@@ -183,6 +234,257 @@ static __always_inline struct gendisk *bio_disk(struct bio *bio)
 	if (bpf_core_field_exists(with_bdev->bi_bdev))
 		return with_bdev->bi_bdev->bd_disk;
 	return ((struct bio___v5_11 *)bio)->bi_disk;
+}
+
+static __always_inline __u64 load_u64(__u64 addr)
+{
+	__u64 v = 0;
+
+	bpf_probe_read_kernel(&v, sizeof(v), (void *)addr);
+	return v;
+}
+
+/*
+ * Who has a block device: a file system, md and others that claim it hold it, and it is open as often as it is. The
+ * number of opens is atomic since 6.0.
+ */
+struct block_device___dlt {
+	__u64 bd_start_sect;
+	void *bd_holder;
+} __attribute__((preserve_access_index));
+struct block_device___v5_19 {
+	int bd_openers;
+} __attribute__((preserve_access_index));
+struct block_device___v6_0 {
+	atomic_t bd_openers;
+} __attribute__((preserve_access_index));
+
+/* True where that cannot be seen. */
+static __always_inline bool bdev_is_held(__u64 bdev)
+{
+	return !bpf_core_field_exists(struct block_device___dlt, bd_holder) ||
+	       load_u64(bdev + bpf_core_field_offset(struct block_device___dlt, bd_holder));
+}
+
+static __always_inline bool bdev_is_open(__u64 bdev)
+{
+	__u32 at, n = 0;
+
+	if (bpf_core_field_exists(struct block_device___v6_0, bd_openers))
+		at = bpf_core_field_offset(struct block_device___v6_0, bd_openers);
+	else if (bpf_core_field_exists(struct block_device___v5_19, bd_openers))
+		at = bpf_core_field_offset(struct block_device___v5_19, bd_openers);
+	else
+		return false;
+	bpf_probe_read_kernel(&n, sizeof(n), (void *)(bdev + at));
+	return n;
+}
+
+/*
+ * The first sector of the block device that was opened for the bio at ADDR; all ones: not known. The bio has it until a disk
+ * above passes it on to one below, which nobody but that one has open. Until 5.11 it has the whole disk alone.
+ */
+static __always_inline __u64 bio_opened_at(__u64 addr)
+{
+	__u64 bdev;
+
+	if (!bpf_core_field_exists(struct bio___v5_12, bi_bdev))
+		return ~0ULL;
+	bdev = load_u64(addr + bpf_core_field_offset(struct bio___v5_12, bi_bdev));
+	if (!bdev || bdev_is_held(bdev) || !bdev_is_open(bdev) || !bpf_core_field_exists(struct block_device___dlt, bd_start_sect))
+		return ~0ULL;
+	return load_u64(bdev + bpf_core_field_offset(struct block_device___dlt, bd_start_sect));
+}
+
+/*
+ * Pages, by numbers: their fields are unions, which the verifier takes for what they mostly are. A page's
+ * mapping and index are those of the first of its compound: its folio's from 5.16 on.
+ */
+struct page___v5_15 {
+	struct address_space *mapping;
+	unsigned long index;
+} __attribute__((preserve_access_index));
+struct folio___dlt {
+	struct address_space *mapping;
+	unsigned long index;
+} __attribute__((preserve_access_index));
+struct page___v7_1 {
+	unsigned long compound_head;
+} __attribute__((preserve_access_index));
+struct page___v7_2 {
+	unsigned long compound_info;
+} __attribute__((preserve_access_index));
+
+/* The first page of PAGE's compound. From 7.2 on a tail may have a mask for its address instead of the head's. */
+static __always_inline __u64 page_head(__u64 page)
+{
+	__u64 info;
+
+	if (bpf_core_field_exists(struct page___v7_2, compound_info))
+		info = load_u64(page + bpf_core_field_offset(struct page___v7_2, compound_info));
+	else
+		info = load_u64(page + bpf_core_field_offset(struct page___v7_1, compound_head));
+	if (!(info & 1))
+		return page;
+	return info >> 32 == 0xffffffff ? page & info : info - 1;
+}
+
+static __always_inline __u64 head_mapping(__u64 head)
+{
+	if (bpf_core_field_exists(struct folio___dlt, mapping))
+		return load_u64(head + bpf_core_field_offset(struct folio___dlt, mapping));
+	return load_u64(head + bpf_core_field_offset(struct page___v5_15, mapping));
+}
+
+static __always_inline __u64 head_index(__u64 head)
+{
+	if (bpf_core_field_exists(struct folio___dlt, index))
+		return load_u64(head + bpf_core_field_offset(struct folio___dlt, index));
+	return load_u64(head + bpf_core_field_offset(struct page___v5_15, index));
+}
+
+/* The flags come first in all kernels (a struct since 6.18). Their bits move. */
+#define PAGE_HAS(flags, name) ((flags) >> (bpf_core_enum_value(enum pageflags, PG_##name) & 63) & 1)
+
+/* A compound's number of pages: of the second page until 5.16, then of the folio, under two names. */
+struct page___v5_9 {
+	unsigned int compound_nr;
+} __attribute__((preserve_access_index));
+struct folio___v6_13 {
+	unsigned int _folio_nr_pages;
+} __attribute__((preserve_access_index));
+struct folio___v6_14 {
+	unsigned int _nr_pages;
+} __attribute__((preserve_access_index));
+
+static __always_inline __u32 head_pages(__u64 head)
+{
+	__u32 n = 1;
+	__u64 at;
+
+	if (!PAGE_HAS(load_u64(head), head))
+		return 1;
+	if (bpf_core_field_exists(struct folio___v6_14, _nr_pages))
+		at = head + bpf_core_field_offset(struct folio___v6_14, _nr_pages);
+	else if (bpf_core_field_exists(struct folio___v6_13, _folio_nr_pages))
+		at = head + bpf_core_field_offset(struct folio___v6_13, _folio_nr_pages);
+	else if (bpf_core_field_exists(struct page___v5_9, compound_nr))
+		at = head + bpf_core_type_size(struct page) + bpf_core_field_offset(struct page___v5_9, compound_nr);
+	else
+		return 1;
+	bpf_probe_read_kernel(&n, sizeof(n), (void *)at);
+	return n ?: 1;
+}
+
+/*
+ * The same of a folio that a tracepoint hands over: plain loads, where the verifier knows its type. Until 5.16 it is a
+ * page there.
+ */
+static __always_inline __u64 folio_index(__u64 *ctx)
+{
+	if (DLT_DIRECT)
+		return ((struct folio___dlt *)ctx[0])->index;
+	return head_index(ctx[0]);
+}
+
+static __always_inline __u64 folio_mapping(__u64 *ctx)
+{
+	if (DLT_DIRECT)
+		return (__u64)((struct folio___dlt *)ctx[0])->mapping;
+	return head_mapping(ctx[0]);
+}
+
+static __always_inline __u32 folio_pages(__u64 *ctx)
+{
+	__u64 *flags = (__u64 *)ctx[0];
+
+	if (!DLT_DIRECT)
+		return head_pages(ctx[0]);
+	if (!PAGE_HAS(*flags, head))
+		return 1;
+	if (bpf_core_field_exists(struct folio___v6_14, _nr_pages))
+		return ((struct folio___v6_14 *)ctx[0])->_nr_pages;
+	return ((struct folio___v6_13 *)ctx[0])->_folio_nr_pages;
+}
+
+/* Not by KLOAD, which takes its address: it is packed. */
+static __always_inline __u64 bio_sector(struct bio *bio)
+{
+	if (DLT_DIRECT)
+		return bio->bi_iter.bi_sector;
+	return load_u64((__u64)bio + bpf_core_field_offset(struct bio, bi_iter.bi_sector));
+}
+
+/* A dentry among its inode's: out of the union d_u on 7.2. */
+struct dentry___v7_0 {
+	union {
+		struct hlist_node d_alias;
+	} d_u;
+} __attribute__((preserve_access_index));
+struct dentry___v7_1 {
+	struct hlist_node d_alias;
+} __attribute__((preserve_access_index));
+
+/* Returns one of INODE's names, a struct dentry *; 0: none is in memory. */
+static __always_inline __u64 inode_dentry(struct inode *inode)
+{
+	__u64 node = (__u64)BPF_CORE_READ(inode, i_dentry.first);
+
+	if (!node)
+		return 0;
+	if (bpf_core_field_exists(struct dentry___v7_1, d_alias))
+		return node - bpf_core_field_offset(struct dentry___v7_1, d_alias);
+	return node - bpf_core_field_offset(struct dentry___v7_0, d_u);
+}
+
+/* A file system's mounts, the oldest first: chained by pointers since 6.18. */
+struct super_block___v6_17 {
+	struct list_head s_mounts;
+} __attribute__((preserve_access_index));
+struct super_block___v6_18 {
+	struct mount *s_mounts;
+} __attribute__((preserve_access_index));
+struct mount___v6_17 {
+	struct list_head mnt_instance;
+} __attribute__((preserve_access_index));
+struct mount___v6_18 {
+	struct mount *mnt_next_for_sb;
+} __attribute__((preserve_access_index));
+
+#define MOUNTS_LOOKED_AT 16
+
+/*
+ * Returns a mount of all of INODE's file system, a struct vfsmount *; 0: it is mounted nowhere. A bind mount shows a part of
+ * it, and is the first in the list from 6.18 on, which begins with the newest; it is returned where there is no other.
+ */
+static __always_inline __u64 inode_mount(struct inode *inode)
+{
+	__u64 sb = (__u64)BPF_CORE_READ(inode, i_sb), root = (__u64)BPF_CORE_READ(inode, i_sb, s_root), first = 0, at = 0, next;
+	__u64 list, link, end = 0, back = 0;
+
+	/* the asm keeps clang from computing both and choosing, of which the verifier would see the one that is not there */
+	if (bpf_core_field_exists(struct mount___v6_18, mnt_next_for_sb)) {
+		list = sb + bpf_core_field_offset(struct super_block___v6_18, s_mounts);
+		link = bpf_core_field_offset(struct mount___v6_18, mnt_next_for_sb);
+		asm volatile("" : "+r"(list), "+r"(link));
+	} else {
+		list = end = sb + bpf_core_field_offset(struct super_block___v6_17, s_mounts);
+		link = back = bpf_core_field_offset(struct mount___v6_17, mnt_instance);
+		asm volatile("" : "+r"(list), "+r"(link), "+r"(end), "+r"(back));
+	}
+	for (int i = 0; i < MOUNTS_LOOKED_AT; i++) {
+		next = load_u64(i ? at + link : list);
+		if (!next || next == end)
+			break;
+		at = next - back;
+		if (!first)
+			first = at;
+		if (load_u64(at + bpf_core_field_offset(struct mount, mnt.mnt_root)) == root) {
+			first = at;
+			break;
+		}
+	}
+	return first ? first + bpf_core_field_offset(struct mount, mnt) : 0;
 }
 
 #endif

@@ -38,6 +38,9 @@ static __always_inline bool seg_is_relative(const char *rec, __u32 at, __u32 len
 	return len && rec[at & (2 * DLT_PATH_MAX - 1)] != '/';
 }
 
+/* In a call's id: the record of its names had no room. */
+#define NOT_SENT (~0ULL)
+
 /* renameat has no flags, renameat2 and linkat do: see the table of FUNC. */
 CALL_END(create_del_exit)
 {
@@ -60,6 +63,8 @@ CALL_END(create_del_exit)
 	vrec_begin(s, call, task, tid, DLT_create_del, sizeof(*rec));
 	__builtin_memset(&rec->id, 0, sizeof(rec->id));
 	rec->ret = ret;
+	rec->view = view_of(task);
+	rec->named = !call->id.ino ? DLT_CD_NAMED_NONE : call->id.ino == NOT_SENT ? DLT_CD_NAMED_LOST : DLT_CD_NAMED_SENT;
 	rec->mode = sh.mode == NO_ARG ? DLT_NONE : (__s64)(__u16)arg(call, sh.mode);
 	rec->flags = sh.flags == NO_ARG || call->shape & DLT_CD_NO_FLAGS ?
 			     DLT_NONE : (__s64)(__u32)arg(call, sh.flags);
@@ -86,3 +91,96 @@ CALL_END(create_del_exit)
 	call_end(call, tid);
 	return 0;
 }
+
+/* --- inside a call: the names that the kernel has looked up --------------------------------------- */
+
+/*
+ * The I-th path of S's record leads to DENTRY on MNT. A global function: paths are walked in two places, and each takes the
+ * verifier long.
+ */
+__noinline int name_put(__u32 i)
+{
+	struct scratch *s = scratch_get();
+	struct dlt_cd_names *rec;
+	struct dentry *dentry;
+	struct inode *inode;
+	struct dlt_file_id id = {};
+	__u32 magic;
+
+	if (!s)
+		return 0;
+	barrier_var(i); /* else the verifier does not see the bounds of what it becomes */
+	i &= 1;
+	rec = (struct dlt_cd_names *)s->rec;
+	dentry = KCAST(dentry, s->dentry);
+	inode = KLOAD(dentry, d_inode);
+	if (inode) {
+		magic = id_begin(inode, &id);
+		if (id_is_elsewhere(magic))
+			id_end(s, inode, dentry, magic, &id);
+		rec->file[i].mode = KLOAD(inode, i_mode);
+		rec->file[i].links = KLOAD(inode, i_nlink);
+	}
+	rec->file[i].id = id;
+	rec->segs.len[i] = path_append(s, task_current(), s->dentry, s->mnt);
+	rec->file[i].flags = s->walk_flags;
+	return 0;
+}
+
+/*
+ * OLD and NEW (0: there is none) are struct dentry *, DIR the struct path * of a folder on their mount. Of calls that are no
+ * create_del's own, as those of an overlay for the layer below, nothing comes here: these functions are for paths alone.
+ */
+static __always_inline int names_found(__u64 dir, __u64 old, __u64 new)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_call *call = call_find(tid);
+	struct path *path = (struct path *)dir;
+	struct dlt_cd_names *rec;
+	struct scratch *s;
+	__u64 mnt;
+
+	if (!call || call->probe != DLT_create_del)
+		return 0;
+	s = scratch_get();
+	if (!s)
+		return 0;
+	rec = (struct dlt_cd_names *)s->rec;
+	vrec_begin(s, call, task_current(), tid, DLT_create_del, sizeof(*rec));
+	rec->hdr.func = DLT_CD_FUNC_NAMED;
+	__builtin_memset(&rec->file, 0, sizeof(rec->file));
+	rec->segs.len[0] = rec->segs.len[1] = rec->segs.len[2] = rec->segs.len[3] = 0;
+	mnt = (__u64)BPF_CORE_READ(path, mnt);
+	s->dentry = old;
+	s->mnt = mnt;
+	name_put(0);
+	if (new) {
+		s->dentry = new;
+		s->mnt = mnt;
+		name_put(1);
+	}
+	call->id = rec->file[0].id;
+	if (!vrec_send())
+		call->id.ino = NOT_SENT;
+	return 0;
+}
+
+/* CONFIG_SECURITY_PATH; called by what handles the system call, once the names are looked up and locked. */
+#define NAMES_FOUND(func, dir, old, new)                                                            \
+	SEC("fentry/security_path_" #func)                                                          \
+	int HELD_PROG(func##_names)                                                                 \
+	{                                                                                           \
+		return names_found(ctx[dir], ctx[old], (new) < 0 ? 0 : ctx[(new) < 0 ? 0 : (new)]); \
+	}                                                                                           \
+	SEC("kprobe/security_path_" #func)                                                          \
+	int func##_names_kprobe(struct pt_regs *ctx)                                                \
+	{                                                                                           \
+		const __u64 args[] = { PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx), PT_REGS_PARM4(ctx) }; \
+                                                                                                    \
+		return names_found(args[dir], args[old], (new) < 0 ? 0 : args[(new) < 0 ? 0 : (new)]); \
+	}
+
+NAMES_FOUND(unlink, 0, 1, -1) /* (dir, dentry) */
+NAMES_FOUND(rmdir, 0, 1, -1)  /* (dir, dentry) */
+NAMES_FOUND(link, 1, 0, 2)    /* (old dentry, new dir, new dentry); another mount is refused before */
+NAMES_FOUND(rename, 0, 1, 3)  /* (old dir, old dentry, new dir, new dentry, flags); as well */

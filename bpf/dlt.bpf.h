@@ -16,6 +16,8 @@
 #include "compat.bpf.h"
 #include "dlt/dlt.h"
 
+#define PF_KTHREAD 0x00200000 /* linux/sched.h */
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct dlt_config dlt_cfg SEC(".rodata") = {};

@@ -84,6 +84,14 @@ static __always_inline void file_mark_seen(const struct dlt_file *file)
 
 /* --- paths ------------------------------------------------------------------------------------ */
 
+/* In a namespace: not the kernel's own (an error for a pointer), and not taken out of the tree (none). */
+static __always_inline bool mount_is_somewhere(struct mount *mount)
+{
+	__u64 ns = (__u64)BPF_CORE_READ(mount, mnt_ns);
+
+	return ns && ns < -4096ULL;
+}
+
 /*
  * One step up from scratch->dentry: append its name, or cross to the parent mount. Nonzero at the
  * end. A global function is verified once, so the walk may be long on every kernel that has them
@@ -109,6 +117,8 @@ __noinline int path_step(void)
 	if (d == mnt_root || d == parent) {
 		mount = KCAST(mount, s->mnt - bpf_core_field_offset(struct mount, mnt));
 		up = KLOAD(mount, mnt_parent);
+		if (d == mnt_root && up == mount && !s->root_dentry && mount_is_somewhere(mount))
+			return 1;
 		if (d != mnt_root || up == mount) {
 			/* a root that is not the process's: a file of the kernel's own, or out of reach */
 			s->walk_flags |= DLT_PATH_UNREACHABLE;
@@ -146,11 +156,11 @@ __noinline int path_steps(void)
 }
 
 /*
- * Append the path of DENTRY on MNT, last component first, as TASK's root sees it. Returns its
- * length in bytes; DLT_PATH_* go to scratch->walk_flags.
+ * Append the path of DENTRY on MNT, last component first, as TASK's root sees it, or, ANYWHERE, that of MNT's
+ * namespace. Returns its length in bytes; DLT_PATH_* go to scratch->walk_flags.
  */
-static __always_inline __u32 path_append(struct scratch *s, struct task_struct *task, __u64 dentry,
-					 __u64 mnt)
+static __always_inline __u32 path_append_from(struct scratch *s, struct task_struct *task, __u64 dentry, __u64 mnt,
+					      bool anywhere)
 {
 	struct fs_struct *fs = KLOAD(task, fs);
 	__u32 start = s->used;
@@ -159,10 +169,11 @@ static __always_inline __u32 path_append(struct scratch *s, struct task_struct *
 	s->walk_flags = 0;
 	s->dentry = dentry;
 	s->mnt = mnt;
-	if (!fs)
+	s->root_dentry = s->root_mnt = 0;
+	if (!fs && !anywhere)
 		return 0;
-	s->root_dentry = (__u64)KLOAD(fs, root.dentry);
-	s->root_mnt = (__u64)KLOAD(fs, root.mnt);
+	s->root_dentry = anywhere ? 0 : (__u64)KLOAD(fs, root.dentry);
+	s->root_mnt = anywhere ? 0 : (__u64)KLOAD(fs, root.mnt);
 	s->walk_end = start + DLT_PATH_MAX - 1; /* each component counts with its slash */
 	for (i = 0; i < WALK_STEPS / WALK_BATCH; i++)
 		if (path_steps())
@@ -170,6 +181,23 @@ static __always_inline __u32 path_append(struct scratch *s, struct task_struct *
 	if (i == WALK_STEPS / WALK_BATCH)
 		s->walk_flags |= DLT_PATH_TRUNCATED;
 	return s->used - start;
+}
+
+static __always_inline __u32 path_append(struct scratch *s, struct task_struct *task, __u64 dentry, __u64 mnt)
+{
+	return path_append_from(s, task, dentry, mnt, false);
+}
+
+/*
+ * Which root TASK sees paths from: a path means one file only to those with the same one. A mount namespace has mounts of
+ * its own, and whoever may change the root (chroot, pivot_root) has another dentry or mount.
+ */
+static __noinline __u32 view_of(struct task_struct *task)
+{
+	struct fs_struct *fs = KLOAD(task, fs);
+
+	/* not KLOAD: the verifier allows no calculations with pointers that have a type */
+	return fs ? hash32((__u64)BPF_CORE_READ(fs, root.dentry), (__u64)BPF_CORE_READ(fs, root.mnt)) | 1 : 0;
 }
 
 /* Everything about the file at W that files.out holds, and its path as a segment. Returns the length. */
@@ -194,7 +222,8 @@ static __always_inline __u32 where_describe(struct scratch *s, struct task_struc
 	type = KLOAD(sb, s_type);
 	__builtin_memset(out->fstype, 0, sizeof(out->fstype));
 	bpf_probe_read_kernel_str(out->fstype, sizeof(out->fstype), (void *)KLOAD(type, name));
-	len = path_append(s, task, (__u64)dentry, where_mnt(w));
+	len = path_append_from(s, task, (__u64)dentry, where_mnt(w), !w->file);
+	out->view = !w->file ? DLT_VIEW_ANYWHERE : hash32(s->root_dentry, s->root_mnt) | 1;
 	/* a mount's root and a kernel's own file have no hash entry either: a name is needed first */
 	out->flags = s->walk_flags;
 	if (!KLOAD(inode, i_nlink) || (!KLOAD(dentry, d_hash.pprev) && KLOAD(dentry, d_parent) != dentry))
@@ -328,10 +357,10 @@ __noinline int vrec_send(void)
 /* --- names, once ------------------------------------------------------------------------------ */
 
 /*
- * Tell the daemon who FILE is when it may not know; ID is filled in any case. Called before the
- * record that uses ID is reserved, so the name has the earlier TIMESTAMP whatever the ring.
+ * Sends the name of the file at W to the daemon. Called before the record that uses its ID is reserved, so the name has the
+ * earlier TIMESTAMP whatever the ring.
  */
-static __always_inline void where_tell(struct task_struct *task, const struct file_where *w,
+static __always_inline void where_emit(struct task_struct *task, const struct file_where *w,
 				       const struct dlt_call *call, __u32 tid)
 {
 	struct scratch *s = scratch_get();
@@ -349,11 +378,11 @@ static __always_inline void where_tell(struct task_struct *task, const struct fi
 		count_lost(DLT_files);
 }
 
-static __noinline void file_tell(struct task_struct *task, struct file *file, const struct dlt_call *call, __u32 tid)
+static __noinline void file_emit(struct task_struct *task, struct file *file, const struct dlt_call *call, __u32 tid)
 {
 	struct file_where w = file_where(file);
 
-	where_tell(task, &w, call, tid);
+	where_emit(task, &w, call, tid);
 }
 
 /* Where an identity is elsewhere: ID is put right. Is the file to be told of? Apart, to spare the callers' stack. */
@@ -381,7 +410,7 @@ static __always_inline void file_note(struct task_struct *task, struct file *fil
 	__u32 magic = id_begin(inode, id);
 
 	if (id_is_elsewhere(magic) ? special_is_new(inode, KLOAD(file, f_path.dentry), magic, id) : !file_seen(id, id->gen))
-		file_tell(task, file, call, tid);
+		file_emit(task, file, call, tid);
 }
 
 #endif

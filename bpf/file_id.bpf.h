@@ -6,10 +6,13 @@
  *   anonymous inodes   one inode serves many: the generation is a hash of the name
  *   btrfs              a subvolume numbers its own inodes, and a snapshot's have the generations, too: its
  *                      number is mixed in. Its device, which stat(2) has, is another's when it is deleted
+ *   FUSE, virtiofs     the inode's number is what a server says, and may be that of many files: the server's node is
+ *                      mixed in, by which the kernel itself goes
+ *   NFS                has no generations on this side: the server's file handle, which has them, is hashed
  *   overlayfs          its inodes have the numbers of those below and no generation: it is a hash of the
  *                      inode below that stays the same when the file is copied up
  *
- * btrfs and overlayfs may be modules, and loaded after us: then nobody has their types, and what the
+ * btrfs, FUSE, NFS and overlayfs may be modules, and loaded after us: then nobody has their types, and what the
  * inode says must do.
  */
 #ifndef FILE_ID_BPF_H
@@ -20,6 +23,8 @@
 /* linux/magic.h */
 #define ANON_INODE_FS_MAGIC 0x09041934
 #define BTRFS_SUPER_MAGIC 0x9123683e
+#define FUSE_SUPER_MAGIC 0x65735546
+#define NFS_SUPER_MAGIC 0x6969
 #define OVERLAYFS_SUPER_MAGIC 0x794c7630
 
 #define MODE_FMT 0170000
@@ -35,6 +40,23 @@ struct btrfs_root___dlt {
 } __attribute__((preserve_access_index));
 struct btrfs_inode___dlt {
 	struct btrfs_root___dlt *root;
+	struct inode vfs_inode;
+} __attribute__((preserve_access_index));
+
+/* fs/fuse/fuse_i.h */
+struct fuse_inode___dlt {
+	struct inode inode;
+	__u64 nodeid;
+} __attribute__((preserve_access_index));
+
+/* linux/nfs.h, nfs_fs.h */
+#define NFS_MAXFHSIZE 128
+struct nfs_fh___dlt {
+	unsigned short size;
+	unsigned char data[NFS_MAXFHSIZE];
+} __attribute__((preserve_access_index));
+struct nfs_inode___dlt {
+	struct nfs_fh___dlt fh;
 	struct inode vfs_inode;
 } __attribute__((preserve_access_index));
 
@@ -97,6 +119,39 @@ static __always_inline __u32 btrfs_look(struct inode *inode, struct dlt_file_id 
 	root = BPF_CORE_READ(bi, root);
 	id->gen ^= (__u32)BPF_CORE_READ(root, root_key.objectid) * 0x9e3779b1;
 	return BPF_CORE_READ(root, anon_dev);
+}
+
+/* One node is one file until the kernel forgets it; another one of that number has another generation. */
+static __always_inline __u32 fuse_gen(struct inode *inode, __u32 gen)
+{
+	struct fuse_inode___dlt *fi;
+
+	if (!bpf_core_field_exists(struct fuse_inode___dlt, nodeid))
+		return gen;
+	fi = (void *)((char *)inode - bpf_core_field_offset(struct fuse_inode___dlt, inode));
+	return hash32(BPF_CORE_READ(fi, nodeid), gen);
+}
+
+/* A hash of the handle by which the server knows the file at ADDR; GEN where it cannot be read. */
+static __noinline __u32 nfs_gen(struct scratch *s, __u64 addr, __u32 gen)
+{
+	struct nfs_inode___dlt *ni = INODE_OF(nfs_inode___dlt, addr);
+	__u64 hash = gen;
+	__u32 size;
+
+	if (!bpf_core_field_exists(struct nfs_inode___dlt, fh))
+		return gen;
+	size = BPF_CORE_READ(ni, fh.size);
+	if (size > NFS_MAXFHSIZE)
+		size = NFS_MAXFHSIZE;
+	__builtin_memset(s->handle, 0, sizeof(s->handle));
+	if (bpf_probe_read_kernel(s->handle, size & (2 * NFS_MAXFHSIZE - 1), &ni->fh.data))
+		return gen;
+	for (int i = 0; i < NFS_MAXFHSIZE / 8; i++) {
+		hash = (hash ^ s->handle[i]) * 0x9e3779b97f4a7c15ULL;
+		hash ^= hash >> 29;
+	}
+	return hash * 0xbf58476d1ce4e5b9ULL >> 32;
 }
 
 /* --- overlayfs ---------------------------------------------------------------------------------- */
@@ -172,6 +227,8 @@ static __noinline __u32 id_below(struct scratch *s, __u64 addr)
 	s->below.dev = KLOAD(sb, s_dev);
 	if (magic == BTRFS_SUPER_MAGIC)
 		s->below.dev = btrfs_look(inode, &s->below) ?: s->below.dev;
+	else if (magic == FUSE_SUPER_MAGIC)
+		s->below.gen = fuse_gen(inode, s->below.gen);
 	return magic;
 }
 
@@ -205,7 +262,7 @@ struct file_where {
 	struct inode *inode;
 	struct dentry *dentry;
 	__u64 mnt;	   /* struct vfsmount *, 0: that of FILE's path, which is read when it is needed */
-	struct file *file;
+	struct file *file; /* NULL: no process's, so that its path begins at the root of the mount's own namespace */
 };
 
 static __always_inline struct file_where file_where(struct file *file)
@@ -258,6 +315,10 @@ __noinline int file_id_special(__u32 magic)
 		s->id.gen = anon_gen(KCAST(dentry, s->id_dentry));
 	else if (magic == BTRFS_SUPER_MAGIC)
 		s->at.dev = btrfs_look(KCAST(inode, s->id_inode), &s->id);
+	else if (magic == FUSE_SUPER_MAGIC)
+		s->id.gen = fuse_gen(KCAST(inode, s->id_inode), s->id.gen);
+	else if (magic == NFS_SUPER_MAGIC)
+		s->id.gen = nfs_gen(s, s->id_inode, s->id.gen);
 	else if (ovl_is_known())
 		ovl_look(s);
 	return 0;
@@ -276,7 +337,8 @@ static __always_inline __u32 id_begin(struct inode *inode, struct dlt_file_id *i
 
 static __always_inline bool id_is_elsewhere(__u32 magic)
 {
-	return magic == ANON_INODE_FS_MAGIC || magic == BTRFS_SUPER_MAGIC || magic == OVERLAYFS_SUPER_MAGIC;
+	return magic == ANON_INODE_FS_MAGIC || magic == BTRFS_SUPER_MAGIC || magic == FUSE_SUPER_MAGIC ||
+	       magic == NFS_SUPER_MAGIC || magic == OVERLAYFS_SUPER_MAGIC;
 }
 
 /* Where it is. What is no part of the identity is in s->at. */

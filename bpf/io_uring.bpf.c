@@ -7,6 +7,7 @@
  * What it requests is read from the ring's submission entry: that is ABI, while the kernel's own structs
  * differ. The entry is the last one fetched while the tracepoint runs.
  */
+#include "cache.bpf.h"
 #include "rw.bpf.h"
 
 #include "io_uring.bpf.h"
@@ -191,8 +192,14 @@ static __always_inline int request_start(__u64 key)
 		return 0;
 	if (!sqe_fetched(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, ctx), &sqe, &head) || sqe.user_data != user_data)
 		return 0; /* its file operations, if any, are not traced: see docs/design.md */
+	/* within a chain one is accepted, and then refused, where its vector cannot be copied: io_req_prep_async() of 6.1 */
+	req = bpf_map_lookup_elem(&requests, &key);
+	if (req && req->ctx == ctx && req->head == head)
+		return 0;
 	request_replaced(key);
 	req = request_begin(key, ctx, &sqe);
+	if (req)
+		req->head = head;
 	if (!kernel.done_req)
 		bpf_map_update_elem(&fetched, &ctx, &head, BPF_ANY);
 	if (!kernel.done_req || (req && req->flags & DLT_URING_MULTISHOT)) {

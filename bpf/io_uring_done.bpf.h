@@ -14,7 +14,10 @@ static __always_inline struct task_struct *submitter(struct io_kiocb___dlt *kioc
 	return task && KLOAD(task, fs) ? task : task_current();
 }
 
-/* The file that it was issued on; if it was not issued (cancelled, refused), the file behind its descriptor. */
+/*
+ * Returns the file that REQ was issued on; if it was not issued (cancelled in a chain, refused), the file behind
+ * its descriptor or in its slot of the ring's own files. NULL where there is none.
+ */
 static __always_inline struct file *request_file(struct dlt_uring_req *req, struct io_kiocb___dlt *kiocb,
 						 struct task_struct *task)
 {
@@ -22,7 +25,33 @@ static __always_inline struct file *request_file(struct dlt_uring_req *req, stru
 
 	if (file)
 		return KCAST(file, file);
-	return req->flags & DLT_URING_FIXED ? NULL : file_of_fd(task, (__u32)req->fd);
+	if (req->flags & DLT_URING_FIXED)
+		return ring_file(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, req->ctx), (__u32)req->fd);
+	return file_of_fd(task, (__u32)req->fd);
+}
+
+static __always_inline bool appends(const struct dlt_call *call, struct file *file)
+{
+	return call->shape & DLT_RW_WRITE && !(call->args[5] & RWF_NOAPPEND) &&
+	       (KLOAD(file, f_flags) | rwf_flags(call->args[5])) & O_APPEND;
+}
+
+/*
+ * Returns where a request on FILE that moved RES bytes began, for side_look(). One at the file's own position
+ * (-1), or that appends, has found out where; the kernel brings that forward in the request, whose struct kiocb is
+ * its first member (struct io_rw). The file's position stays where it was if a later part of the request failed,
+ * and under direct I/O that ends later.
+ */
+static __always_inline __s64 began_at(struct io_kiocb___dlt *kiocb, const struct dlt_call *call, struct file *file,
+				      __s64 res)
+{
+	__s64 offset = call->args[3];
+
+	if (res > 0 && file && (offset == -1 || appends(call, file))) {
+		offset = BPF_CORE_READ((struct kiocb *)kiocb, ki_pos) - res;
+		return offset < 0 ? DLT_NONE : offset; /* seekable in name only, see side_look() */
+	}
+	return offset == -1 ? DLT_NONE : offset;
 }
 
 static __noinline int rw_done(struct dlt_uring_req *req, struct io_kiocb___dlt *kiocb, __s64 res)
@@ -30,22 +59,16 @@ static __noinline int rw_done(struct dlt_uring_req *req, struct io_kiocb___dlt *
 	struct task_struct *task = submitter(kiocb);
 	struct file *file = request_file(req, kiocb, task);
 	const struct dlt_call *call = &req->call;
-	__u32 flags = rwf_flags(call->args[5]);
-	__s64 offset = call->args[3];
 	struct dlt_vfs_rw *rec;
 	struct side side;
 
-	if (offset == -1)
-		offset = DLT_NONE; /* the file's own */
-	side_look(&side, task, file, call, call->tid, call->args[0], offset, res);
-	if (res > 0 && offset != DLT_NONE && call->shape & DLT_RW_WRITE &&
-	    (side.f_flags | flags) & O_APPEND && !(call->args[5] & RWF_NOAPPEND))
-		side.offset = appended_at(file, res);
+	side_look(&side, task, file, call, call->tid, call->args[0], began_at(kiocb, call, file, res), res);
+	cache_touch(file, &side.id, side.f_flags, side.offset, res, 0, call->shape & DLT_RW_WRITE);
 	rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
 	if (!rec)
 		return 0;
-	rw_fill(rec, &side, call->shape & DLT_RW_WRITE ? DLT_RW_W : DLT_RW_R, req->requested, flags,
-		DLT_NONE, res);
+	rw_fill(rec, &side, call->shape & DLT_RW_WRITE ? DLT_RW_W : DLT_RW_R, req->requested,
+		rwf_flags(call->args[5]), DLT_NONE, res);
 	hdr_fill(&rec->hdr, call, task, call->tid, sizeof(*rec));
 	__builtin_memcpy(rec->hdr.comm, req->comm, DLT_COMM_LEN);
 	rec_submit(rec, DLT_vfs_rw);
@@ -139,6 +162,7 @@ static __noinline int sync_done(struct dlt_uring_req *req, struct io_kiocb___dlt
 	rec->ret = res;
 	rec->fd = req->flags & DLT_URING_FIXED ? DLT_NONE : req->fd;
 	rec->offset = DLT_NONE;
+	rec->view = rec->pad = 0;
 	if (call->shape == DLT_SYNC_FALLOCATE) {
 		rec->offset = call->args[2];
 		rec->len = call->args[3];

@@ -93,6 +93,7 @@ static __noinline bool create_del_keep(struct dlt_uring_req *req, const struct u
 	vrec_begin(s, &req->call, task_current(), req->call.tid, DLT_create_del, sizeof(*rec));
 	rec->hdr.size = sizeof(*rec);
 	rec->ret = DLT_UNKNOWN;
+	rec->view = view_of(task_current());
 	rec->mode = sqe->opcode == OP_MKDIRAT ? (__s64)(__u16)sqe->len : DLT_NONE;
 	rec->flags = sqe->opcode == OP_MKDIRAT || sqe->opcode == OP_SYMLINKAT ? DLT_NONE : sqe->op_flags;
 	if (sqe->opcode == OP_SYMLINKAT) { /* addr: the text; addr2, fd: the new name */

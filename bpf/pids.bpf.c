@@ -21,10 +21,18 @@ struct {
 	__type(value, __u8);
 } dlt_cgroup_paths SEC(".maps");
 
+/* Processes whose last thread is being recorded. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, __u8);
+} dlt_ending SEC(".maps");
+
 const volatile __u32 page_bytes = 4096; /* arm64 has pages of 64 KiB too */
 
 #define CGROUP_DEPTH 32
-#define PF_KTHREAD 0x00200000 /* linux/sched.h */
+#define EEXIST 17 /* asm-generic/errno-base.h */
 
 /* --- records ---------------------------------------------------------------------------------- */
 
@@ -34,10 +42,106 @@ static __always_inline void usage_add(struct dlt_pids *rec, struct task_struct *
 	rec->utime_ns += BPF_CORE_READ(task, utime);
 	rec->stime_ns += BPF_CORE_READ(task, stime);
 	rec->majflt += BPF_CORE_READ(task, maj_flt);
+	rec->minflt += BPF_CORE_READ(task, min_flt);
 	if (bpf_core_field_exists(task->ioac.read_bytes)) {
 		rec->disk_read += BPF_CORE_READ(task, ioac.read_bytes);
 		rec->disk_write += BPF_CORE_READ(task, ioac.write_bytes);
 	}
+}
+
+/* --- an environment --------------------------------------------------------------------------- */
+
+/* Where in rec strings are read to, and those that are kept: behind any arguments. */
+#define ENV_TEXT 16384
+#define ENV_KEPT 20480
+#define ENV_STEPS 4096 /* strings that are looked at, or pieces of 4 KiB of long ones */
+
+static const char rank_name[] = "RANK=", slurm_name[] = "SLURM_PROCID=", ompi_name[] = "OMPI_COMM_WORLD_RANK=";
+
+#define BEGINS(text, name)                                                                          \
+	({                                                                                          \
+		bool same_ = true;                                                                  \
+                                                                                                    \
+		_Pragma("unroll") for (unsigned int i_ = 0; i_ < sizeof(name) - 1; i_++) same_ =    \
+			same_ && (text)[i_] == (name)[i_];                                          \
+		same_;                                                                              \
+	})
+
+/* As getenv(3): the first of a name counts. */
+static __always_inline void env_keep(struct scratch *s, __u32 variable, long n)
+{
+	if (s->env_found.len[variable])
+		return;
+	s->env_found.len[variable] = n > DLT_VARIABLE_MAX ? DLT_VARIABLE_MAX : n;
+	bpf_probe_read_kernel(s->rec + ENV_KEPT + variable * DLT_VARIABLE_MAX, DLT_VARIABLE_MAX, s->rec + ENV_TEXT);
+}
+
+/* One string. Nonzero at the end. A global function, as path_step() is. */
+__noinline int env_step(void)
+{
+	struct scratch *s = scratch_get();
+	const char *text;
+	__u32 inside;
+	long n;
+
+	if (!s || s->env_at >= s->env_end)
+		return 1;
+	text = s->rec + ENV_TEXT;
+	n = bpf_probe_read_user_str(s->rec + ENV_TEXT, DLT_PATH_MAX, (void *)s->env_at);
+	if (n <= 0) {
+		s->env_failed = 1;
+		return 1;
+	}
+	inside = s->env_inside;
+	s->env_inside = n == DLT_PATH_MAX;
+	s->env_at += n == DLT_PATH_MAX ? n - 1 : n;
+	if (inside)
+		return 0;
+	if (BEGINS(text, rank_name))
+		env_keep(s, DLT_PIDS_RANK, n);
+	else if (BEGINS(text, slurm_name))
+		env_keep(s, DLT_PIDS_SLURM_PROCID, n);
+	else if (BEGINS(text, ompi_name))
+		env_keep(s, DLT_PIDS_OMPI_RANK, n);
+	return 0;
+}
+
+#define ENV_BATCH 32
+__noinline int env_steps(void)
+{
+	for (int i = 0; i < ENV_BATCH; i++)
+		if (env_step())
+			return 1;
+	return 0;
+}
+
+static __always_inline void env_append(struct scratch *s, struct dlt_pids *rec, __u32 variable)
+{
+	__u32 used = s->used, len = s->env_found.len[variable];
+
+	if (!len || used > REC_MAX - DLT_PATH_MAX)
+		return;
+	bpf_probe_read_kernel(&s->rec[used], DLT_VARIABLE_MAX, s->rec + ENV_KEPT + variable * DLT_VARIABLE_MAX);
+	s->rec[(used + len - 1) & (2 * DLT_ARGS_MAX - 1)] = '\0';
+	rec->segs.len[variable] = len;
+	s->used = used + len;
+}
+
+/* The ranks in the environment of TASK, which has just executed a program and runs nothing of it yet. */
+static __always_inline void env_read(struct scratch *s, struct task_struct *task, struct dlt_pids *rec)
+{
+	int i;
+
+	s->env_at = BPF_CORE_READ(task, mm, env_start);
+	s->env_end = BPF_CORE_READ(task, mm, env_end);
+	s->env_inside = s->env_failed = 0;
+	__builtin_memset(&s->env_found, 0, sizeof(s->env_found));
+	for (i = 0; i < ENV_STEPS / ENV_BATCH; i++)
+		if (env_steps())
+			break;
+	rec->environ_read = i < ENV_STEPS / ENV_BATCH && !s->env_failed;
+	for (__u32 variable = DLT_PIDS_RANK; variable < DLT_PIDS_VARIABLES; variable++)
+		env_append(s, rec, variable);
 }
 
 /* --- the target ------------------------------------------------------------------------------- */
@@ -168,6 +272,7 @@ static __always_inline int executed(struct task_struct *task)
 			s->used += len;
 		}
 	}
+	env_read(s, task, rec);
 	pids_send();
 	return 0;
 }
@@ -204,6 +309,32 @@ static __always_inline void call_drop(__u32 tid)
 	call_end(call, tid);
 }
 
+/*
+ * The kernel decrements the number of live threads before the tracepoint: of threads that end at the same time
+ * several may find 0. One of them is the last: true for it, and end_release() follows. IN is the process's byte.
+ */
+static __always_inline bool end_claim(__u32 tgid, __u8 *in)
+{
+	__u8 one = 1;
+
+	if (bpf_map_update_elem(&dlt_ending, &tgid, &one, BPF_NOEXIST) == -EEXIST)
+		return false;
+	/* another thread may have claimed, recorded and released it since the caller looked */
+	if (*in & DLT_TARGET_ENDED) {
+		bpf_map_delete_elem(&dlt_ending, &tgid);
+		return false;
+	}
+	*in |= DLT_TARGET_ENDED;
+	return true;
+}
+
+static __always_inline void end_release(__u32 tgid, __u8 *in)
+{
+	/* only now: it counts as alive until its row is sent */
+	*in = DLT_TARGET_ENDED;
+	bpf_map_delete_elem(&dlt_ending, &tgid);
+}
+
 static __always_inline int exited(struct task_struct *task)
 {
 	__u32 tgid = BPF_CORE_READ(task, tgid);
@@ -216,7 +347,7 @@ static __always_inline int exited(struct task_struct *task)
 
 	if (!s || !in)
 		return 0;
-	ended = !dlt_cfg.all && *in & DLT_TARGET_ENDED;
+	ended = *in & DLT_TARGET_ENDED;
 	if (!ended && !target_has(tgid))
 		return 0;
 	call_drop(BPF_CORE_READ(task, pid));
@@ -224,8 +355,7 @@ static __always_inline int exited(struct task_struct *task)
 	rec = pids_begin(s, task, DLT_PIDS_EXIT);
 	usage_add(rec, task);
 	rec->maxrss_bytes = BPF_CORE_READ(signal, maxrss) * page_bytes;
-	/* live was decremented before the tracepoint: 0 is the last thread, or one that it overtook */
-	if (!ended && BPF_CORE_READ(signal, live.counter) == 0) {
+	if (!ended && BPF_CORE_READ(signal, live.counter) == 0 && end_claim(tgid, in)) {
 		rec->hdr.tid = tgid;
 		rec->status = (__u32)BPF_CORE_READ(task, exit_code);
 		if (BPF_CORE_READ(signal, flags) & 4 /* SIGNAL_GROUP_EXIT */)
@@ -236,16 +366,13 @@ static __always_inline int exited(struct task_struct *task)
 		rec->utime_ns += BPF_CORE_READ(signal, utime);
 		rec->stime_ns += BPF_CORE_READ(signal, stime);
 		rec->majflt += BPF_CORE_READ(signal, maj_flt);
+		rec->minflt += BPF_CORE_READ(signal, min_flt);
 		if (bpf_core_field_exists(task->ioac.read_bytes)) {
 			rec->disk_read += BPF_CORE_READ(signal, ioac.read_bytes);
 			rec->disk_write += BPF_CORE_READ(signal, ioac.write_bytes);
 		}
-		/* it counts as alive until its row is sent */
-		if (!dlt_cfg.all)
-			*in |= DLT_TARGET_ENDED;
 		pids_send();
-		if (!dlt_cfg.all)
-			*in = DLT_TARGET_ENDED;
+		end_release(tgid, in);
 		return 0;
 	}
 	pids_send();

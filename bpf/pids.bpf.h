@@ -36,6 +36,8 @@ static __always_inline struct dlt_pids *pids_begin(struct scratch *s, struct tas
 		level = BPF_CORE_READ(pid, level);
 		bpf_core_read(&rec->nspid, sizeof(rec->nspid), &pid->numbers[level & 31].nr);
 	}
+	rec->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+	rec->args_at = BPF_CORE_READ(task, mm, arg_start);
 	s->used = sizeof(*rec);
 	s->start_ns = 0;
 	return rec;

@@ -2,7 +2,7 @@
 /*
  * CPU scheduling, added up: which thread had which CPU for how long, which waited for one, and what else
  * threads waited for. This file has the scheduler's hooks; cells hold sums (sched_cells.bpf.h), slots hold
- * what each thread is doing (sched_life.bpf.h), iterators send rows (sched_send.bpf.h).
+ * what each thread is doing (sched_life.bpf.h), others send rows (sched_send.bpf.h).
  */
 #include "sched.bpf.h"
 #include "sched_cells.bpf.h"

@@ -15,7 +15,6 @@
 #define __TASK_TRACED 8
 #define TASK_DEAD 0x80
 #define TASK_NOLOAD 0x400
-#define PF_KTHREAD 0x00200000
 #define PF_IO_WORKER 0x10
 #define PF_USER_WORKER 0x4000 /* 6.4; older kernels had only io_uring's */
 

@@ -94,7 +94,7 @@ static __always_inline void row_fill(struct dlt_sched *rec, const struct task_id
 	}
 }
 
-/* Hooks and iterators both come here, and a hook may interrupt an iterator. */
+/* Hooks and the programs that send both come here, and a hook may interrupt these. */
 static __always_inline void count(bool sent)
 {
 	struct dlt_stats *st = stats_of(DLT_sched);

@@ -21,6 +21,11 @@ struct scratch {
 	struct dlt_file_id id, below;
 	struct dlt_file_at at;
 	__u64 origin, data;
+	__u64 handle[16]; /* of a file on NFS */
+	__u64 env_at, env_end; /* the walk over an environment */
+	__u32 env_inside;      /* env_at lies within a string that is too long to be looked at */
+	__u32 env_failed;
+	struct dlt_segs env_found;
 };
 
 struct {

@@ -179,7 +179,7 @@ int snapshot_vma(struct task_vma_ctx *ctx)
 		call.tgid = BPF_CORE_READ(task, tgid);
 		w = file_where_mapped(file);
 		if (where_is_new(&w, &id))
-			where_tell(task, &w, &call, BPF_CORE_READ(task, pid));
+			where_emit(task, &w, &call, BPF_CORE_READ(task, pid));
 	}
 	vm_flags = KLOAD(vma, vm_flags);
 	rec = (struct dlt_mmap *)s->rec;

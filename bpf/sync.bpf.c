@@ -35,6 +35,7 @@ CALL_END(sync_exit)
 	rec->ret = ret;
 	rec->fd = (__s32)call->args[0];
 	rec->offset = rec->len = DLT_NONE;
+	rec->view = rec->pad = 0;
 	if (shape == DLT_SYNC_RANGE) {
 		rec->offset = call->args[1];
 		rec->len = call->args[2];
@@ -51,6 +52,7 @@ CALL_END(sync_exit)
 	} else if (shape == DLT_SYNC_TRUNCATE) {
 		rec->fd = DLT_NONE;
 		rec->len = call->args[1];
+		rec->view = view_of(task);
 		rec->segs.len[0] = user_append(s, call->args[0]);
 		if (rec->segs.len[0] && s->rec[sizeof(*rec)] != '/')
 			rec->segs.len[2] = dir_append(s, task, AT_FDCWD);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * System calls of the target, counted and timed by process and call in the kernel: two hooks on all calls
- * of the machine and an iterator that sends, each interval, what has been added. There are some hundred
+ * of the machine and a program that sends, each interval, what has been added. There are some hundred
  * rows a second, however many calls there are.
  */
 #include "dlt.bpf.h"
@@ -165,16 +165,17 @@ int syscalls_exit_perf(struct trace_event_raw_sys_exit *ctx)
 	return call_returns(ctx->ret);
 }
 
-SEC("iter/bpf_map_elem")
-int syscalls_send(struct bpf_iter__bpf_map_elem *ctx)
+/* Run by the daemon for each cell, with its process and call. */
+SEC("raw_tp")
+int syscalls_send(struct bpf_raw_tracepoint_args *ctx)
 {
-	volatile struct dlt_syscalls_cell *cell = ctx->value;
-	const struct dlt_syscalls_key *key = ctx->key;
+	struct dlt_syscalls_key key = { .tgid = ctx->args[0], .nr = ctx->args[1] };
+	volatile struct dlt_syscalls_cell *cell = bpf_map_lookup_elem(&cells, &key);
 	__u64 calls, failed, ns;
 	struct dlt_syscalls *rec;
 	void *ring;
 
-	if (!cell || !key || cell->count == cell->sent_count)
+	if (!cell || cell->count == cell->sent_count)
 		return 0;
 	ring = ring_here();
 	rec = ring ? bpf_ringbuf_reserve(ring, sizeof(*rec), 0) : NULL;
@@ -187,8 +188,8 @@ int syscalls_send(struct bpf_iter__bpf_map_elem *ctx)
 	calls = cell->count;
 	failed = cell->failed;
 	ns = cell->ns;
-	rec->hdr.tgid = key->tgid;
-	rec->hdr.tid = key->tgid;
+	rec->hdr.tgid = key.tgid;
+	rec->hdr.tid = key.tgid;
 	*(__u64 *)rec->hdr.comm = *(volatile __u64 *)cell->comm;
 	*(__u64 *)(rec->hdr.comm + 8) = *(volatile __u64 *)(cell->comm + 8);
 	rec->hdr.probe = DLT_syscalls;
@@ -196,7 +197,7 @@ int syscalls_send(struct bpf_iter__bpf_map_elem *ctx)
 	rec->hdr.size = sizeof(*rec);
 	rec->hdr.ts_ns = bpf_ktime_get_ns(); /* after the reserve, as everywhere */
 	rec->hdr.lat_ns = rec->hdr.ts_ns - cell->sent_at_ns;
-	rec->nr = key->nr;
+	rec->nr = key.nr;
 	rec->pad = 0;
 	rec->count = calls - cell->sent_count;
 	rec->failed = failed - cell->sent_failed;

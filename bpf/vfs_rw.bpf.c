@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads and writes, one record per call and side (a call between two files has an R and a W). */
+#include "cache.bpf.h"
 #include "printed.bpf.h"
 #include "rw.bpf.h"
 
@@ -24,6 +25,7 @@ static __always_inline void rw_send(struct task_struct *task, struct dlt_call *c
 	    (side.f_flags | extra_flags) & O_APPEND &&
 	    !(call->shape & DLT_RW_RWF && call->args[5] & RWF_NOAPPEND))
 		side.offset = appended_at(file, ret);
+	cache_touch(file, &side.id, side.f_flags, side.offset, ret, call->start_ns, call->shape & DLT_RW_WRITE);
 	rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
 	if (rec) {
 		rw_fill(rec, &side, call->shape & DLT_RW_WRITE ? DLT_RW_W : DLT_RW_R, requested,
@@ -94,6 +96,7 @@ CALL_END(rw_copy_exit)
 	__u64 from, to, len, from_pos, to_pos;
 	struct dlt_vfs_rw_pair *rec;
 	struct side in, out;
+	struct file *file;
 
 	if (!call)
 		return 0;
@@ -110,8 +113,12 @@ CALL_END(rw_copy_exit)
 		to_pos = call->args[3];
 		len = call->args[4];
 	}
-	side_look(&in, task, file_of_fd(task, from), call, tid, from, begin_at(from_pos, ret), ret);
-	side_look(&out, task, file_of_fd(task, to), call, tid, to, begin_at(to_pos, ret), ret);
+	file = file_of_fd(task, from);
+	side_look(&in, task, file, call, tid, from, begin_at(from_pos, ret), ret);
+	cache_touch(file, &in.id, in.f_flags, in.offset, ret, call->start_ns, false);
+	file = file_of_fd(task, to);
+	side_look(&out, task, file, call, tid, to, begin_at(to_pos, ret), ret);
+	cache_touch(file, &out.id, out.f_flags, out.offset, ret, call->start_ns, true);
 	rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
 	if (rec) {
 		rw_fill(&rec->from, &in, DLT_RW_R, len, 0, disk_bytes_of(task, call), ret);
@@ -190,6 +197,7 @@ __noinline int iocb_begin(__u64 iocbpp, __u32 i)
 	struct scratch *s = scratch_get();
 	struct dlt_aio_key key = {};
 	struct dlt_aio *aio;
+	struct file *file;
 	struct iocb iocb;
 	struct side side;
 	__u32 op, dir;
@@ -200,8 +208,12 @@ __noinline int iocb_begin(__u64 iocbpp, __u32 i)
 	op = iocb.aio_lio_opcode;
 	dir = op == IOCB_CMD_PREAD || op == IOCB_CMD_PREADV ? DLT_RW_R :
 	      op == IOCB_CMD_PWRITE || op == IOCB_CMD_PWRITEV ? DLT_RW_W : DLT_RW_NEITHER;
-	side_look(&side, task, file_of_fd(task, iocb.aio_fildes), call, tid, iocb.aio_fildes,
-		  iocb.aio_offset, 0);
+	file = file_of_fd(task, iocb.aio_fildes);
+	side_look(&side, task, file, call, tid, iocb.aio_fildes, iocb.aio_offset, 0);
+	/* through the cache all of it has been done by now, but for what is beyond the end of the file */
+	if (dir != DLT_RW_NEITHER && iocb.aio_lio_opcode < IOCB_CMD_PREADV)
+		cache_touch(file, &side.id, side.f_flags, side.offset, cache_inside(file, side.offset, iocb.aio_nbytes), 0,
+			    dir == DLT_RW_W);
 	/* put together in scratch, as the names of files are already sent: it is too large for the stack */
 	aio = (struct dlt_aio *)s->rec;
 	rw_fill(&aio->rec, &side, dir,

@@ -26,6 +26,19 @@ enum {
 
 #define DLT_DISK_LEN 32 /* the kernel's DISK_NAME_LEN */
 
+/* dlt_bio.kind: what a request is for, by the function that ends its first bio */
+enum {
+	DLT_BIO_KIND_NONE, /* it has no data, or the functions' addresses are not known */
+	DLT_BIO_DATA,	   /* a file's pages: read, read ahead, written back */
+	DLT_BIO_DIRECT,	   /* direct I/O */
+	DLT_BIO_METADATA,
+	DLT_BIO_JOURNAL,
+	DLT_BIO_SWAP,
+	DLT_BIO_SUPER,
+	DLT_BIO_BELOW, /* of a disk above: dm */
+	DLT_BIO_UNKNOWN,
+};
+
 struct dlt_bio {
 	struct dlt_hdr hdr; /* pid, tid and name are the submitter's; lat_ns from the queueing */
 	__s64 sector;	    /* DLT_NONE: it has no place on the disk (a flush) */
@@ -37,7 +50,31 @@ struct dlt_bio {
 	__u32 type;
 	char done_comm[DLT_COMM_LEN];
 	char disk[DLT_DISK_LEN];
+	struct dlt_file_id id; /* of its first extent, like the rest */
+	__s64 file_off;	       /* DLT_NONE */
+	__s64 extents;	       /* DLT_NONE: no data */
+	__s64 writer_tgid;     /* who dirtied the first page of which that is known; DLT_NONE, like the next two */
+	__s64 writer_tid;
+	__s64 writers; /* different processes among them, up to DLT_BIO_WRITERS */
+	char writer_comm[DLT_COMM_LEN];
+	__u32 kind;
+	__u32 pad;
 };
+#define DLT_BIO_WRITERS 8
+
+/* An extent of a request that has several: a piece of one file, without a gap. Times are those of its issue. */
+struct dlt_bio_map {
+	struct dlt_hdr hdr;
+	struct dlt_file_id id;
+	__s64 sector;
+	__s64 file_off;	   /* DLT_NONE */
+	__s64 writer_tgid; /* who dirtied the first page of which that is known; DLT_NONE */
+	__s64 writer_tid;
+	__u32 bytes;
+	__u32 kind;
+	char disk[DLT_DISK_LEN];
+};
+#define DLT_BIO_EXTENTS 16 /* of a request that have a row each; the others have one together */
 
 /* The record of a request that is in flight, and what its completion needs. */
 struct dlt_bio_flight {
@@ -50,6 +87,30 @@ struct dlt_bio_flight {
 
 #define DLT_BIO_STATUSES 32
 
+/* Who dirtied a folio of the page cache, which was clean before. */
+struct dlt_dirtier {
+	__u64 ino; /* 0: nobody yet */
+	__u64 index; /* of its first page */
+	__u32 dev;
+	__u32 pages;
+	__u32 tgid, tid;
+	char comm[DLT_COMM_LEN];
+	__u64 looked; /* it has been written back */
+};
+#define DLT_DIRTIERS_MIN (1 << 17)
+#define DLT_DIRTIERS_MAX (1 << 20)
+
+/* A function that ends bios. */
+struct dlt_bio_end {
+	__u64 addr;
+	__u64 kind; /* DLT_BIO_..., and DLT_BIO_END_... */
+};
+#define DLT_BIO_END_KIND 0xff
+#define DLT_BIO_END_HEAD 0x100	 /* that of buffer heads, which have a function each that ends them */
+#define DLT_BIO_END_WAITED 0x200 /* of any bio that its thread waits for, as for direct I/O on a block device itself */
+#define DLT_BIO_ENDS 48
+#define DLT_BIO_RAW_ENDS 5
+
 /* What the daemon found out about this kernel's tracepoints; constants of the object. */
 struct dlt_bio_kernel {
 	__u8 has_io_start;     /* else a request is queued at block_getrq */
@@ -57,10 +118,20 @@ struct dlt_bio_kernel {
 	__u8 queue_before_bio; /* block_bio_queue(q, bio), block_getrq(q, bio, ...) */
 	__u8 status_is_errno;  /* in block_rq_complete */
 	__s16 status_errno[DLT_BIO_STATUSES]; /* -errno by blk_status_t */
+	__u32 n_ends;
+	__u32 page_shift;
+	__u32 dirtier_mask; /* number of slots, less 1; 0: this kernel does not show who dirties */
+	__u32 pad;
+	__u64 end_chained; /* bio_chain_endio(), 0: not known */
+	__u64 end_direct;  /* iomap_dio_bio_end_io() */
+	__u64 end_raw[DLT_BIO_RAW_ENDS]; /* of direct I/O on a block device itself, the rest 0 */
+	struct dlt_bio_end ends[DLT_BIO_ENDS];
 };
 
-DLT_ASSERT_SIZE(dlt_bio, 144);
-DLT_ASSERT_SIZE(dlt_bio_flight, 168);
-DLT_ASSERT_SIZE(dlt_bio_kernel, 4 + 2 * DLT_BIO_STATUSES);
+DLT_ASSERT_SIZE(dlt_bio, 224);
+DLT_ASSERT_SIZE(dlt_bio_map, 136);
+DLT_ASSERT_SIZE(dlt_dirtier, 56);
+DLT_ASSERT_SIZE(dlt_bio_flight, 248);
+DLT_ASSERT_SIZE(dlt_bio_kernel, 4 + 2 * DLT_BIO_STATUSES + 36 + 8 * DLT_BIO_RAW_ENDS + 16 * DLT_BIO_ENDS);
 
 #endif

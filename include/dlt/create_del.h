@@ -29,8 +29,35 @@ struct dlt_create_del {
 	__s64 ret;
 	__s64 mode;
 	__s64 flags;
+	__u32 view; /* see dlt_file */
+	__u32 named; /* enum dlt_cd_named */
 };
 
-DLT_ASSERT_SIZE(dlt_create_del, 96);
+/* Was there a record of what the kernel found by the paths? */
+enum dlt_cd_named {
+	DLT_CD_NAMED_NONE, /* the function is not hooked, or the call did not come so far */
+	DLT_CD_NAMED_SENT,
+	DLT_CD_NAMED_LOST, /* there was no room for it */
+};
+
+/*
+ * Which file the names of a call in flight were, by the dentries that the kernel had looked up: links are followed, and what
+ * process asks does not matter. Sent from inside the call, with TIMESTAMP - LAT_NS as its start.
+ */
+#define DLT_CD_FUNC_NAMED 0xffff /* dlt_hdr.func, which is no call's */
+struct dlt_cd_names {
+	struct dlt_hdr hdr;
+	struct {
+		struct dlt_file_id id; /* ino 0: no file has the name */
+		__u32 mode;	       /* i_mode */
+		__u32 links;	       /* i_nlink */
+		__u32 flags;	       /* DLT_PATH_* of the path */
+		__u32 pad;
+	} file[2]; /* of the first and the second path */
+	struct dlt_segs segs; /* 0, 1: the paths, walked */
+};
+
+DLT_ASSERT_SIZE(dlt_create_del, 104);
+DLT_ASSERT_SIZE(dlt_cd_names, 120);
 
 #endif

@@ -62,12 +62,16 @@ struct dlt_file_at {
 #define DLT_PATH_DELETED 4     /* the name is gone */
 #define DLT_PATH_FLOATING 8    /* on a mount of the kernel's own: pipes, sockets, memfd */
 
+/* No process's root: the path is as the mount's own namespace has it. */
+#define DLT_VIEW_ANYWHERE 2
+
 struct dlt_file {
 	struct dlt_file_id id;
 	__u64 size;
 	__u32 mode; /* i_mode */
 	__u32 flags;
-	__u64 magic; /* s_magic */
+	__u32 magic; /* s_magic */
+	__u32 view;  /* which root the path is from: see view_of() of bpf/file.bpf.h, whose numbers are odd */
 	char fstype[16];
 	struct dlt_file_at at;
 };
@@ -111,7 +115,8 @@ struct dlt_callinfo {
 #define DLT_CALL_ENTRY 1 /* has a handler for the entry too */
 #define DLT_CALL_SILENT 2 /* counts as in flight: its success is not reported (io_uring) */
 #define DLT_CALL_NO_ROW 4 /* traced only for the rows of other calls: not counted */
-#define DLT_CALL_OWNER 8 /* in the bits from here: the number of the dispatcher that saw it begin */
+#define DLT_CALL_REGION 8 /* only where the first argument is DLT_REGIONS_PRCTL */
+#define DLT_CALL_OWNER 16 /* in the bits from here: the number of the dispatcher that saw it begin */
 
 /*
  * Counters per probe and CPU, of CPU C and probe P at C * DLT_STATS_STRIDE + P: CPUs share no cache line.
@@ -131,6 +136,9 @@ struct dlt_stats {
 	__u64 lost_room;   /* the table of what is in flight was full */
 	__u64 lost_unseen; /* the kernel did not call the program at its start or at its end */
 	__u64 unread;  /* printed: writes that were skipped, as there were too many */
+	__u64 overwritten; /* bio: of who dirtied pages, forgotten before these were written back */
+	__u64 refused; /* cache: pages of which it is not known whether they are used: their chunk had no room */
+	__u64 fileless; /* bio: rows, of data, for which no file is known in whole or in part */
 };
 
 /* One for the whole trace, written by both sides. */
@@ -140,11 +148,13 @@ struct dlt_shared {
 	__u64 forks;	/* processes ever added by fork */
 	__u32 stopping; /* no new calls */
 	__u32 quiet;	/* before --delay has passed: the target is followed, no rows are sent */
+	__u32 writes_shown; /* bio knows the files of requests: cache's sums have what is written back */
+	__u32 pad;
 };
 
 #define DLT_MAX_DISKS 32
 
-/* Bits of a process's byte in the target map; under --all only IN, for processes left out. */
+/* Bits of a process's byte in the target map; under --all IN is for processes left out. */
 #define DLT_TARGET_IN 1
 #define DLT_TARGET_ENDED 2 /* but other threads of it may still be on their way to the exit hook */
 
@@ -152,9 +162,16 @@ struct dlt_shared {
 #define DLT_PERF_TP 1
 #define DLT_PERF_KPROBE 2
 
+/* The hook to use on a function inside the kernel. */
+enum dlt_func_hook {
+	DLT_FUNC_HOOK_NONE,
+	DLT_FUNC_HOOK_FENTRY,
+	DLT_FUNC_HOOK_KPROBE,
+};
+
 /* The kernel's structs that programs cast numbers to. */
 #define DLT_CAST_TYPES(X)                                                                           \
-	X(bio) X(dentry) X(file) X(inode) X(io_kiocb) X(io_ring_ctx) X(mount) X(pt_regs) X(request)  \
+	X(address_space) X(bio) X(dentry) X(file) X(inode) X(io_kiocb) X(io_ring_ctx) X(mount) X(pt_regs) X(request)  \
 	X(task_struct) X(vfsmount)
 
 /* Their ids in its BTF. */
@@ -189,6 +206,8 @@ struct dlt_config {
 	__u32 max_tgid; /* the target map has room for those below */
 	__u32 n_disks;	/* 0: all disks */
 	__u32 owner;	/* the target's user, where OWNED */
+	__u32 page_shift;
+	__u32 cache_mask; /* number of struct dlt_cache_chunk, less 1; 0: the cache is not traced */
 	__u32 disks[DLT_MAX_DISKS]; /* dev_t of whole disks, major << 20 | minor */
 	struct dlt_type_ids ids;
 	__u8 all;	    /* every process but ourselves */
@@ -200,7 +219,9 @@ struct dlt_config {
 	__u8 perf;	    /* DLT_PERF_*: the hooks to use where this kernel skips runs of typed programs */
 	__u8 owned;	    /* OWNER, who is not root, reads the trace: it has rows of OWNER's processes alone */
 	__u8 printed;	    /* copy what is written to descriptors 1 and 2 */
-	__u8 pad[3];
+	__u8 func_hook;	    /* enum dlt_func_hook */
+	__u8 plain;	    /* without what a probe's rows can do without: see struct probe */
+	__u8 bio_map;	    /* a record for each extent of a request that has several */
 };
 
 #define DLT_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
@@ -211,6 +232,6 @@ DLT_ASSERT_SIZE(dlt_file_at, 16);
 DLT_ASSERT_SIZE(dlt_file, 72);
 DLT_ASSERT_SIZE(dlt_call, 96);
 DLT_ASSERT_SIZE(dlt_callinfo, 4);
-DLT_ASSERT_SIZE(dlt_config, 32 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + 12);
+DLT_ASSERT_SIZE(dlt_config, 40 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + 12);
 
 #endif

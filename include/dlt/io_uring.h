@@ -34,6 +34,8 @@ struct dlt_uring_req {
 	__u32 file_slot; /* open and close: of the ring's files, plus 1; 0: a descriptor */
 	__u32 flags;
 	__u32 rec_used; /* size of the record kept for it, bytes */
+	__u32 head;	/* how many entries of the ring had been fetched with its own */
+	__u32 pad;
 };
 
 /* Records with paths, kept while their requests run: most fit into a short one. */
@@ -59,7 +61,7 @@ struct dlt_uring_kernel {
 };
 
 DLT_ASSERT_SIZE(dlt_uring_op, 4);
-DLT_ASSERT_SIZE(dlt_uring_req, 152);
+DLT_ASSERT_SIZE(dlt_uring_req, 160);
 DLT_ASSERT_SIZE(dlt_uring_kernel, 4);
 
 #endif

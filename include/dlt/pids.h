@@ -20,7 +20,7 @@ enum dlt_pids_event {
 /* hdr.tgid, tid and comm are those of the task in question, not of the actor. */
 struct dlt_pids {
 	struct dlt_hdr hdr;
-	struct dlt_segs segs; /* 0: exec: argv with its NULs; rename: the old name */
+	struct dlt_segs segs; /* 0: exec: argv with its NULs; rename: the old name; exec: 1..: see dlt_pids_variable */
 	__u32 event;
 	__u32 ppid;
 	__s64 status; /* waitpid's raw number, at the process's exit */
@@ -31,9 +31,24 @@ struct dlt_pids {
 	__u64 maxrss_bytes;
 	__u64 majflt;
 	__u64 disk_read, disk_write; /* bytes */
+	__u64 minflt;
+	/* what a look into /proc must find, or it is a look at another process, or at another program */
+	__u64 start_ns; /* of the process, CLOCK_BOOTTIME */
+	__u64 args_at;	/* address of the arguments: the kernel chooses it anew at each exec; 0: none */
+	__u32 environ_read; /* exec: the segments have what the environment has of these variables */
+	__u32 pad;
 };
 
-DLT_ASSERT_SIZE(dlt_pids, 128);
+DLT_ASSERT_SIZE(dlt_pids, 160);
+
+/* Variables of the environment that an exec's record has as segments, each as "NAME=VALUE" with its NUL. */
+enum dlt_pids_variable {
+	DLT_PIDS_RANK = 1,
+	DLT_PIDS_SLURM_PROCID,
+	DLT_PIDS_OMPI_RANK,
+	DLT_PIDS_VARIABLES, /* their end */
+};
+#define DLT_VARIABLE_MAX 64 /* what is longer is cut: it is no number */
 
 /* Key of the map of traced cgroups: kernfs ids are unique only within one hierarchy. */
 struct dlt_cgroup_key {

@@ -73,6 +73,7 @@ struct dlt_sched_cell {
 
 /* Of each CPU in a row; the first two are for idling and for all other processes. */
 #define DLT_SCHED_CELLS 1024
+#define DLT_SCHED_SENDS 128 /* cells that one run of sched_send looks at; divides DLT_SCHED_CELLS */
 #define DLT_SCHED_CELL_IDLE 0
 #define DLT_SCHED_CELL_OTHER 1
 

@@ -24,8 +24,10 @@ struct dlt_sync {
 	__s64 fd;
 	__s64 offset;
 	__s64 len;
+	__u32 view; /* truncate: see dlt_file */
+	__u32 pad;
 };
 
-DLT_ASSERT_SIZE(dlt_sync, 104);
+DLT_ASSERT_SIZE(dlt_sync, 112);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a line of a log, or a mark, says of a phase. */
+/* An event of a phase, from a line of a log or a mark. */
 #ifndef APPLOG_ENTRY_H
 #define APPLOG_ENTRY_H
 
@@ -7,35 +7,36 @@
 #include <stdint.h>
 
 #define PHASE_NAME_MAX 128
-#define PHASE_NO_END UINT64_MAX /* of what has none yet */
+#define PHASE_NO_END UINT64_MAX /* of a phase without an end so far */
 
-/* Whence a phase is known; where several tell of a kind the first counts. */
+/* The sources of phases; where several have a kind, the first counts. */
 enum phase_source {
+	PHASE_REGIONS,	/* the program's own: regions.out */
 	PHASE_MLLOG,	/* MLPerf's lines */
 	PHASE_DLIO,	/* the DLIO benchmark's */
 	PHASE_LOG,	/* other lines of a log */
 	PHASE_MARKS,	/* marks.out */
 	PHASE_WORKERS,	/* generations of worker processes */
-	PHASE_INFERRED, /* what was read and written when */
+	PHASE_INFERRED, /* inferred from times of reads and writes */
 	PHASE_SOURCES,
 };
 
-/* What the log or mark says at an instant. */
+/* The kinds of events. */
 enum phase_event {
-	PHASE_BEGINS, /* where no end of its name is told at all it lasts until the next; MLPerf's have one always */
+	PHASE_BEGINS, /* where its name has no ends at all, the phase lasts until the next; MLPerf's always have ends */
 	PHASE_ENDS,
-	PHASE_LASTS, /* it begins, and lasts until its end or the next of this event, source and rank */
-	PHASE_NEAR,  /* it is about an epoch and names neither its begin nor its end: epochs.h */
+	PHASE_LASTS, /* it begins, and lasts until its end or the next event of this kind, source and rank */
+	PHASE_NEAR,  /* about an epoch, without naming its begin or end: epochs.h */
 };
 
-/* What a line says of an epoch beside its number. */
+/* The words about an epoch beside its number. */
 struct phase_words {
-	bool results; /* something that was measured: a loss, a time */
-	bool heading; /* nothing else */
+	bool results; /* a measured value: a loss, a time */
+	bool heading; /* no other words */
 	bool has_elapsed;
-	float part; /* of the epoch that is done, 0 to 1; -1: not said */
+	float part; /* progress of the epoch, 0 to 1; -1: not shown */
 	uint64_t elapsed_ns; /* since it began, where HAS_ELAPSED: to the second */
-	uint64_t run_ns; /* that all of the training took until this line; 0: not said */
+	uint64_t run_ns; /* of all of the training up to this line; 0: not shown */
 };
 
 struct phase_entry {
@@ -43,10 +44,10 @@ struct phase_entry {
 	enum phase_source source;
 	const char *name; /* unescaped, without event and number */
 	uint32_t name_len;
-	int64_t number, rank; /* -1: not told */
+	int64_t number, rank; /* -1: not known */
 	uint64_t at_ns;
-	bool by_rule; /* the user has named the line */
-	struct phase_words words; /* of PHASE_NEAR */
+	bool by_rule; /* by a rule of the user */
+	struct phase_words words; /* for PHASE_NEAR */
 };
 
 #endif

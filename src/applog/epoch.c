@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a line says of an epoch behind its number, or instead of it: results ("loss 0.31"), how much of it is done
- * ("[10/500]", "45 %") and since when ("[00:12<00:14"). So print training loops, tqdm and what is built on it, Keras
- * and the trainer of Hugging Face.
+ * Words about an epoch after its number, or instead of it: results ("loss 0.31"), progress ("[10/500]", "45 %") and elapsed
+ * time ("[00:12<00:14"), as training loops, tqdm and programs based on it, Keras and the trainer of Hugging Face print them.
  */
 #include <ctype.h>
 #include <strings.h>
@@ -10,7 +9,7 @@
 #include "applog/impl.h"
 #include "base/util.h"
 
-/* Words that stand for something measured, where a number follows. All of them in lower case. */
+/* Words for a measured value, when a number follows; in lower case. */
 static const char *const results[] = {
 	"acc",	 "acc1",   "acc5",   "accuracy", "auc",	   "bleu",  "dice",	  "duration", "elapsed", "err",	   "error",
 	"f1",	 "iou",	   "loss",   "losses",	 "mae",	   "map",   "miou",	  "mse",      "ppl",	 "perplexity",
@@ -23,7 +22,7 @@ static bool is_token(char c)
 	return isalnum((unsigned char)c) || c == '@';
 }
 
-/* As it is, or before an @: "Acc@1". */
+/* Whether WORD is one of them, or is one before an @: "Acc@1". */
 static bool is_result(const char *word, size_t len)
 {
 	const char *at = memchr(word, '@', len);
@@ -35,7 +34,7 @@ static bool is_result(const char *word, size_t len)
 	return false;
 }
 
-/* "5.2s": a duration by itself. */
+/* Whether WORD is a duration: "5.2s". */
 static bool is_duration(const char *word, size_t len)
 {
 	size_t n = 0;
@@ -52,7 +51,7 @@ static bool has_digit(struct applog_piece s)
 	return s.p < s.end;
 }
 
-/* The result behind it is of another epoch. */
+/* Whether the result after WORD is of another epoch. */
 static bool is_of_another(const char *word, size_t len)
 {
 	static const char *const words[] = { "best", "last", "prev", "previous" };
@@ -85,7 +84,7 @@ bool applog_has_results(struct applog_piece s)
 	return false;
 }
 
-/* --- how much of it ----------------------------------------------------------------------------------- */
+/* --- progress ------------------------------------------------------------------------------------------ */
 
 static void skip(struct applog_piece *s, const char *set)
 {
@@ -93,7 +92,7 @@ static void skip(struct applog_piece *s, const char *set)
 		s->p++;
 }
 
-/* "10/500", "[ 10/ 500]" at S: which part that is. */
+/* Takes "10/500" or "[ 10/ 500]" at S; *PART: the quotient. */
 static bool take_ratio(struct applog_piece *s, float *part)
 {
 	struct applog_piece r = *s;
@@ -112,7 +111,7 @@ static bool take_ratio(struct applog_piece *s, float *part)
 	return true;
 }
 
-/* "45%", "45.5 %" at S. */
+/* Takes "45%" or "45.5 %" at S. */
 static bool take_percent(struct applog_piece *s, float *part)
 {
 	struct applog_piece r = *s;
@@ -129,7 +128,7 @@ static bool take_percent(struct applog_piece *s, float *part)
 	return true;
 }
 
-/* The ratio where there is one, else the percentage. Of "acc 98.1 %" neither: it comes behind a word. */
+/* Finds the ratio, else the percentage. "acc 98.1 %" is neither, since it follows a word. */
 static void find_part(struct applog_piece s, float *part)
 {
 	for (bool word = false; s.p < s.end; s.p++) {
@@ -145,7 +144,7 @@ static void find_part(struct applog_piece s, float *part)
 	}
 }
 
-/* "00:12", "1:02:03" at S, in ns. */
+/* Takes "00:12" or "1:02:03" at S, in ns. */
 static bool take_clock(struct applog_piece *s, uint64_t *ns)
 {
 	uint64_t v = 0;
@@ -163,7 +162,7 @@ static bool take_clock(struct applog_piece *s, uint64_t *ns)
 	return parts > 1;
 }
 
-/* "[00:12<00:14": how long it has been going on, as tqdm prints. */
+/* Finds the elapsed time as tqdm prints it: "[00:12<00:14". */
 static void find_elapsed(struct applog_piece s, struct phase_words *w)
 {
 	for (; s.p < s.end; s.p++) {
@@ -189,9 +188,9 @@ void applog_words(struct phase_words *w, struct applog_piece rest)
 		w->heading = w->heading && !isalnum((unsigned char)*rest.p);
 }
 
-/* --- lines without the word ----------------------------------------------------------------------------- */
+/* --- lines without the word "epoch" --------------------------------------------------------------------- */
 
-/* What stands behind KEY in quotes and a colon, in S, within quotes or not; NULL: no such member. */
+/* Returns the value of KEY, which is in quotes before a colon, whether itself in quotes or not; NULL: there is none. */
 static const char *member(struct applog_piece s, const char *key)
 {
 	size_t len = strlen(key);
@@ -208,7 +207,7 @@ static const char *member(struct applog_piece s, const char *key)
 	return NULL;
 }
 
-/* "12.5" at P, up to 9 digits before the point. */
+/* Parses a number such as "12.5" at P, with up to 9 digits before the point. */
 static bool decimal_at(const char *p, const char *end, double *ret, bool *whole)
 {
 	struct applog_piece s = { p, end };
@@ -226,8 +225,9 @@ static bool decimal_at(const char *p, const char *end, double *ret, bool *whole)
 }
 
 /*
- * {'loss': 0.5, 'epoch': 1.25}: of the trainer of Hugging Face, whose epoch is how many are done, and which has quotes
- * around numbers from version 5 on; its last line has how long all of them took. A whole number is the epoch's own, as in logs of one JSON object a line.
+ * Parses {'loss': 0.5, 'epoch': 1.25}, of the trainer of Hugging Face: its epoch counts epochs that are done, its numbers
+ * are in quotes from version 5 on, and its last line has the length of all epochs. A whole number is the epoch's own, as in
+ * logs of one JSON object a line.
  */
 bool applog_parse_dict(struct applog_line *l, struct applog_piece s)
 {
@@ -255,7 +255,7 @@ bool applog_parse_dict(struct applog_line *l, struct applog_piece s)
 	return true;
 }
 
-/* "50/50 [=====] - 3s 60ms/step": of the epoch whose heading came before, as Keras prints. */
+/* Parses "50/50 [=====] - 3s 60ms/step", of the epoch in the heading before, as Keras prints it. */
 bool applog_parse_bar(struct applog_line *l, struct applog_piece s)
 {
 	float part;

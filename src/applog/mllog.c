@@ -8,7 +8,7 @@
 #include "base/json_read.h"
 #include "base/util.h"
 
-/* "0: ", "[0] ", "[1,0]<stdout>: ", "rank 0: " before the mark. */
+/* Returns the rank in "0: ", "[0] ", "[1,0]<stdout>: " or "rank 0: " before the mark. */
 int64_t mllog_rank(const char *line, size_t len)
 {
 	static const char *const before[] = { "", "[", "[1,", "rank ", "[rank" }, *const behind[] = { ":", "]" };
@@ -27,7 +27,7 @@ int64_t mllog_rank(const char *line, size_t len)
 		if (strncmp(p, before[i], n) != 0 || p[n] < '0' || p[n] > '9')
 			continue;
 		rank = strtol(p + n, &end, 10);
-		/* 08:00:01 is none */
+		/* 08:00:01 is no rank */
 		if (strncmp(end, behind[*p == '['], 1) == 0 && !(end[1] >= '0' && end[1] <= '9') && rank <= INT32_MAX)
 			return rank;
 	}
@@ -50,7 +50,7 @@ static void take_phase(struct mllog *m, const char *key, size_t len)
 	}
 }
 
-/* The number that the digits of TEXT are, and how many they are. */
+/* Parses the digits of TEXT. Returns how many there are. */
 static size_t digits(const char *text, size_t len, uint64_t *ret)
 {
 	size_t n = 0;
@@ -79,7 +79,7 @@ static void take_value(void *ctx, const char *path, enum json_event event, const
 	} else if (event == JSON_WORD && strcmp(path, "time_ms") == 0) {
 		digits(text, len, &m->time_ms);
 	} else if (event == JSON_WORD && (epoch || strcmp(path, "metadata.first_epoch_num") == 0)) {
-		/* Whole numbers alone: an epoch of 1.5 is none that others have. */
+		/* Only whole numbers: an epoch of 1.5 has no counterpart in other sources. */
 		if (len <= 9 && digits(text, len, &number) == len && (m->epoch < 0 || epoch))
 			m->epoch = (int64_t)number;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What DLIO says of a phase behind the time, and whoever says it so or in words like these. */
+/* Phrases about a phase after the time, as DLIO and programs with similar words print them. */
 #include <ctype.h>
 #include <strings.h>
 
@@ -26,7 +26,7 @@ static bool take_whole_word(struct applog_piece *s, const char *word)
 	return true;
 }
 
-/* WORD is in lower case. Most are not there by their first letter, which each line of a log is asked for often. */
+/* Takes WORD, in lower case. For most lines of a log the first letter decides, so it is compared first. */
 static inline bool take_word(struct applog_piece *s, const char *word)
 {
 	return s->p < s->end && (*s->p | 0x20) == *word && take_whole_word(s, word);
@@ -37,7 +37,7 @@ struct event_word {
 	enum phase_event event;
 };
 
-/* With a noun behind them: "Starting epoch 3", "end of epoch 3". Plain "start" is of settings mostly: "Start epoch: 0". */
+/* Before a noun: "Starting epoch 3", "end of epoch 3". Plain "start" is mostly a setting: "Start epoch: 0". */
 static const struct event_word verbs[] = {
 	{ "begin", PHASE_BEGINS },    { "beginning of", PHASE_BEGINS }, { "beginning", PHASE_BEGINS },
 	{ "completed", PHASE_ENDS },  { "done with", PHASE_ENDS },   { "end of", PHASE_ENDS },
@@ -45,7 +45,7 @@ static const struct event_word verbs[] = {
 	{ "start of", PHASE_BEGINS }, { "started", PHASE_BEGINS },   { "starting", PHASE_BEGINS }, { NULL, 0 },
 };
 
-/* Behind a noun: "Epoch 3 finished", "Training is complete". */
+/* After a noun: "Epoch 3 finished", "Training is complete". */
 static const struct event_word predicates[] = {
 	{ "begins", PHASE_BEGINS },  { "complete", PHASE_ENDS }, { "completed", PHASE_ENDS }, { "done", PHASE_ENDS },
 	{ "ended", PHASE_ENDS },     { "ends", PHASE_ENDS },	 { "finished", PHASE_ENDS },  { "started", PHASE_BEGINS },
@@ -62,7 +62,7 @@ static bool take_event(struct applog_piece *s, const struct event_word *words, e
 	return false;
 }
 
-/* What begins or ends; of several in a row the first of these: "training epoch 3", "epoch 3 validation". */
+/* The phases; of several in a row the first in this table: "training epoch 3", "epoch 3 validation". */
 static const struct { const char *word, *name; } nouns[] = {
 	{ "eval", "eval" },   { "evaluation", "eval" }, { "validation", "eval" },  { "checkpoint", "checkpoint" },
 	{ "epoch", "epoch" }, { "block", "block" },	{ "training", "training" },
@@ -83,7 +83,7 @@ static void skip(struct applog_piece *s, const char *set)
 		s->p++;
 }
 
-/* "3", and of an epoch ": 3", "[3/10]", "3 of 10" too. */
+/* Takes "3", and for an epoch also ": 3", "[3/10]" and "3 of 10". */
 static void take_number(struct applog_piece *s, bool is_epoch, int64_t *ret)
 {
 	struct applog_piece n = *s;
@@ -107,7 +107,7 @@ static void take_number(struct applog_piece *s, bool is_epoch, int64_t *ret)
 	skip(s, is_epoch ? " ]" : " ");
 }
 
-/* Whether there was one. */
+/* Returns whether there was one. */
 static bool take_nouns(struct applog_line *l, struct applog_piece *s)
 {
 	size_t first = ARRAY_SIZE(nouns), noun;
@@ -125,7 +125,7 @@ static bool take_nouns(struct applog_line *l, struct applog_piece *s)
 	return true;
 }
 
-/* "10 of 500 steps", ": 45 %": how much of it, and not that. */
+/* Whether S is progress of an epoch, not its number: "10 of 500 steps", ": 45 %". */
 static bool is_part(struct applog_piece s)
 {
 	const char *begin = s.p;
@@ -139,7 +139,7 @@ static bool is_part(struct applog_piece s)
 	return s.p < s.end && *s.p == '%';
 }
 
-/* "Epoch 1 finished", "epoch [1/10]: done in 5 s". */
+/* Takes the predicate of "Epoch 1 finished" or "epoch [1/10]: done in 5 s". */
 static bool take_predicate(struct applog_piece s, enum phase_event *ret)
 {
 	skip(&s, " :,-|");
@@ -148,10 +148,13 @@ static bool take_predicate(struct applog_piece s, enum phase_event *ret)
 	return take_event(&s, predicates, ret) && !is_part(s);
 }
 
-/* Of something else than the epoch: "Epoch 3 [Eval] ...", "Validation: epoch 3 ...", "Epoch 3 not finished". */
+/*
+ * Words that make a line about another thing than the epoch: "Epoch 3 [Eval] ...", "Validation: epoch 3 ...", "Epoch 3 not
+ * finished".
+ */
 static const char *const others[] = { "eval", "evaluation", "test", "val", "valid", "validation" };
 
-/* The last word before PHRASE is WORD. */
+/* Whether the last word before PHRASE is WORD. */
 static bool is_behind(const char *begin, const char *phrase, const char *word)
 {
 	size_t len = strlen(word);
@@ -160,7 +163,7 @@ static bool is_behind(const char *begin, const char *phrase, const char *word)
 	       (phrase - len == begin || !is_of_word(phrase[-(ptrdiff_t)len - 1]));
 }
 
-/* Before PHRASE stands what a logger puts there, or nothing, but no word that it belongs to: "resumed from epoch 3/10". */
+/* Whether only a logger's prefix precedes PHRASE, and no word that belongs to it: "resumed from epoch 3/10". */
 static bool is_first(const char *begin, const char *phrase)
 {
 	const char *word;
@@ -186,8 +189,10 @@ static bool is_other(struct applog_piece s)
 }
 
 /*
- * "Epoch 1/10" and no more, as Keras and others begin one; "epoch 1: loss 0.3", which most print behind it; "Epoch 1:  45%|",
- * a bar that goes on with it. None of them names the begin or the end.
+ * Whether a line is about an epoch without naming its begin or end: "Epoch 1/10" alone, as Keras and others begin one;
+ * "epoch 1: loss 0.3", which most print after it; "Epoch 1:  45%
+ *
+ * ", a bar.
  */
 static bool is_near(struct applog_line *l, const char *begin, const char *phrase, struct applog_piece rest)
 {
@@ -198,7 +203,7 @@ static bool is_near(struct applog_line *l, const char *begin, const char *phrase
 	return true;
 }
 
-/* At HERE, in the text that begins at BEGIN. */
+/* Parses HERE, in the text that begins at BEGIN. */
 static bool parse_here(struct applog_line *l, const char *begin, struct applog_piece here)
 {
 	const char *phrase = here.p;
@@ -210,23 +215,23 @@ static bool parse_here(struct applog_line *l, const char *begin, struct applog_p
 	return take_predicate(here, &l->entry.event) || is_near(l, begin, phrase, here);
 }
 
-/* Behind the time, as its first word or a later one: where it is, or NULL. */
+/* Returns the first phrase after the time, at any word; or NULL. */
 static const char *find_phrase(struct applog_line *l, struct applog_piece s)
 {
 	const char *begin = s.p;
-	bool word = false; /* within one */
+	bool word = false; /* within a word */
 
 	for (; s.p < s.end; s.p++) {
-		bool was_word = word;
+		bool word_before = word;
 
 		word = is_of_word(*s.p);
-		if (word && !was_word && parse_here(l, begin, s))
+		if (word && !word_before && parse_here(l, begin, s))
 			return s.p;
 	}
 	return NULL;
 }
 
-/* It has a noun, perhaps. */
+/* Whether the line may have a noun. */
 static bool has_phrase(const char *line, size_t len)
 {
 	static const char *const words[] = { "poch", "POCH", "raining", "val", "alidation", "heckpoint", "lock " };
@@ -237,7 +242,7 @@ static bool has_phrase(const char *line, size_t len)
 	return false;
 }
 
-/* About an epoch without a phrase. */
+/* Parses a line about an epoch without a phrase. */
 static bool parse_other(struct applog_line *l, struct applog_piece s)
 {
 	if (s.p == s.end || !(memmem(s.p, (size_t)(s.end - s.p), "epoch", 5) ? applog_parse_dict(l, s) : applog_parse_bar(l, s)))

@@ -8,10 +8,10 @@
 #include "applog/mllog.h"
 #include "base/util.h"
 
-#define RULE_BYTES 4096 /* of a line that a rule is tried on */
+#define RULE_BYTES 4096 /* of a line, to which rules are applied */
 #define PARTS 10	/* \0 to \9 */
 
-/* A \N in NAME for which the pattern has no group: that N, or NULL. */
+/* Returns the first \N in NAME that exceeds the pattern's groups, or NULL. */
 static const char *beyond_groups(const char *name, size_t groups)
 {
 	for (const char *p = name; (p = strchr(p, '\\')); p++)
@@ -71,7 +71,7 @@ void applog_free_rules(struct applog_rules *rules)
 	}
 }
 
-/* The rule's name with \1 and the like replaced by what they matched, cut to fit. */
+/* Puts the rule's name, with \1 and the like replaced by their matches, cut to fit. */
 static size_t substitute(char ret[PHASE_NAME_MAX], const char *name, const char *line, const regmatch_t part[PARTS])
 {
 	size_t len = 0;
@@ -92,7 +92,7 @@ static size_t substitute(char ret[PHASE_NAME_MAX], const char *name, const char 
 	return len;
 }
 
-/* "epoch 3": the number is not part of the name. */
+/* Splits "epoch 3": the number is not part of the name. */
 static void split_number(struct applog_line *l)
 {
 	size_t len = l->entry.name_len, n = len;
@@ -127,7 +127,7 @@ static enum applog_found parse_rule(struct applog_line *l, const struct applog_r
 
 enum applog_found applog_parse_rules(struct applog_line *l, const struct applog_rules *rules, const char *line, size_t len)
 {
-	char text[RULE_BYTES + 1]; /* a string, for the C library */
+	char text[RULE_BYTES + 1]; /* the C library needs a string */
 	enum applog_found found = APPLOG_NOTHING;
 
 	len = MIN(len, RULE_BYTES);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* When a line was written: the time near its begin. */
+/* The time of a line, near its begin. */
 #include "applog/impl.h"
 #include "base/util.h"
 
-#define STAMP_WITHIN 256 /* bytes: the time is near the begin of a line */
+#define STAMP_WITHIN 256 /* bytes from the begin of a line */
 
-/* N digits, of a number from LEAST to MOST. */
+/* Takes N digits of a number from LEAST to MOST. */
 static bool digits(struct applog_piece *s, unsigned int n, unsigned int least, unsigned int most, unsigned int *ret)
 {
 	unsigned int v = 0;
@@ -22,7 +22,7 @@ static bool digits(struct applog_piece *s, unsigned int n, unsigned int least, u
 static int64_t days_since_1970(unsigned int year, unsigned int month, unsigned int day)
 {
 	static const unsigned short before[] = { 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334 };
-	unsigned int y = month > 2 ? year : year - 1; /* whose leap day is over */
+	unsigned int y = month > 2 ? year : year - 1; /* leap days up to this year have passed */
 
 	return 365 * ((int64_t)year - 1970) + (y / 4 - y / 100 + y / 400) - (1969 / 4 - 1969 / 100 + 1969 / 400) +
 	       before[month - 1] + day - 1;
@@ -47,7 +47,7 @@ static void fraction(struct applog_piece *s, struct applog_time *ret)
 	s->p = f.p;
 }
 
-/* Z, +01:00, +0100; a blank that Python and others put before it too. */
+/* Takes Z, +01:00 or +0100, also after a blank, as Python prints it. */
 static void zone(struct applog_piece *s, struct applog_time *ret)
 {
 	struct applog_piece z = *s;
@@ -72,7 +72,7 @@ static void zone(struct applog_piece *s, struct applog_time *ret)
 	s->p = z.p;
 }
 
-/* At the begin of S. */
+/* Takes a time at the begin of S. */
 static bool stamp_at(struct applog_piece *s, struct applog_time *ret)
 {
 	unsigned int year, month, day, hour, minute, second;

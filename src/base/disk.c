@@ -14,7 +14,7 @@ bool disk_is_refusal(int err)
 	return err == EIO || err == ENOSPC || err == EDQUOT || err == EROFS || err == ESTALE;
 }
 
-static int ask(int fd, uint64_t from, uint64_t bytes, unsigned int flags)
+static int query(int fd, uint64_t from, uint64_t bytes, unsigned int flags)
 {
 	return sync_file_range(fd, (off_t)from, (off_t)bytes, flags) < 0 && disk_is_refusal(errno) ? -errno : 0;
 }
@@ -25,7 +25,7 @@ static int ask(int fd, uint64_t from, uint64_t bytes, unsigned int flags)
  */
 int disk_refused(int fd)
 {
-	return ask(fd, INT64_MAX / 2, 1, SYNC_FILE_RANGE_WAIT_BEFORE);
+	return query(fd, INT64_MAX / 2, 1, SYNC_FILE_RANGE_WAIT_BEFORE);
 }
 
 /*
@@ -39,7 +39,7 @@ uint64_t disk_write_out(int fd, uint64_t bytes, uint64_t until_ns, int *refused_
 	uint64_t at = 0;
 
 	for (; at < bytes && clock_now_ns(CLOCK_MONOTONIC) < until_ns; at += PIECE_BYTES) {
-		r = ask(fd, at, PIECE_BYTES,
+		r = query(fd, at, PIECE_BYTES,
 			SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
 		refused = r ? r : refused;
 	}

@@ -87,11 +87,20 @@ static bool turns_writing(const char *s)
 	/* NOLINTEND(misc-misleading-bidirectional) */
 }
 
-static const char blank[] = "\\040", quote[] = "\\042", hash[] = "\\043";
+static const char blank[] = "\\040", quote[] = "\\042", hash[] = "\\043", backslash[] = "\\134";
+
+/* Whether an escape's digits begin at S. */
+static bool has_digits(const char *s)
+{
+	static const char digits[] = "01234567";
+
+	return strspn(s, digits) >= 3 && *s <= '3';
+}
 
 /*
- * What the escape at S stands for where that can be shown as it is: a quote, a #, and a blank between two characters,
- * which is neither overlooked nor taken for two columns. 0: it stays an escape. BEFORE is what stands before it.
+ * What the escape at S stands for where that can be shown as it is: a quote, a #, a blank between two characters,
+ * which is neither overlooked nor taken for two columns, and a backslash that does not look like the beginning of an
+ * escape. 0: it stays an escape. BEFORE is what stands before it.
  */
 static char harmless(const char *s, char before)
 {
@@ -99,12 +108,14 @@ static char harmless(const char *s, char before)
 		return '"';
 	if (strncmp(s, hash, 4) == 0)
 		return '#';
+	if (strncmp(s, backslash, 4) == 0)
+		return has_digits(s + 4) ? 0 : '\\';
 	if (strncmp(s, blank, 4) != 0 || !before || before == ' ' || !s[4] || s[4] == ' ' || strncmp(s + 4, blank, 4) == 0)
 		return 0;
 	return ' ';
 }
 
-void fmt_text(FILE *out, const char *s, int width)
+static void show(FILE *out, const char *s, int width, bool escaped)
 {
 	char before = 0;
 
@@ -112,14 +123,14 @@ void fmt_text(FILE *out, const char *s, int width)
 		s = "-";
 	while (*s) {
 		size_t len = text_shown_len(s, strnlen(s, 4));
-		char c = *s == '\\' ? harmless(s, before) : 0;
+		char c = escaped && *s == '\\' ? harmless(s, before) : 0;
 
 		before = c ? c : *s;
 		if (c) {
 			fputc(c, out);
 			s += 4;
 			width--;
-		} else if (strncmp(s, blank, 4) == 0) {
+		} else if (escaped && strncmp(s, blank, 4) == 0) {
 			fputs(blank, out);
 			before = ' ';
 			s += 4;
@@ -135,6 +146,16 @@ void fmt_text(FILE *out, const char *s, int width)
 	}
 	if (width > 0)
 		fprintf(out, "%*s", width, "");
+}
+
+void fmt_text(FILE *out, const char *s, int width)
+{
+	show(out, s, width, true);
+}
+
+void fmt_plain(FILE *out, const char *s, int width)
+{
+	show(out, s, width, false);
 }
 
 void fmt_line(FILE *out, const char *before, const char *s)

@@ -33,11 +33,14 @@ char *fmt_ended(char buf[FMT_MAX], int status);
 
 /*
  * Text from outside, padded with blanks to WIDTH columns: characters that could control a terminal or
- * mislead its reader (control characters, also those of Unicode, invalid UTF-8) are written \ooo. Names of a
- * trace's files have such escapes already: a quote, a # and a single blank within a name are shown as they
- * are. NULL is -.
+ * mislead its reader (control characters, also those of Unicode, invalid UTF-8) are written \ooo. NULL is -.
+ * fmt_text() is for names as a trace's files have them, which are escaped already: a quote, a #, a single blank
+ * within a name, and a backslash that no three octal digits follow are shown as they are, so what it shows stands
+ * for one name. fmt_plain() is for text without escapes, as the manifest's command and folders: a backslash in
+ * it is one.
  */
 void fmt_text(FILE *out, const char *s, int width);
+void fmt_plain(FILE *out, const char *s, int width);
 /* BEFORE, which is our own text, then such a text, and the end of the line. */
 void fmt_line(FILE *out, const char *before, const char *s);
 

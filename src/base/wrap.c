@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "base/util.h"
 
-/* Returns TEXT with everything that could control a terminal escaped; free() it, NULL when memory is out. */
-static char *printable(const char *text)
+/* Returns TEXT as SHOW, fmt_text() or fmt_plain(), has it; free() it, NULL when memory is out. */
+static char *printable(const char *text, void (*show)(FILE *out, const char *s, int width))
 {
 	char *buf = NULL;
 	size_t len;
@@ -18,7 +18,7 @@ static char *printable(const char *text)
 
 	if (!f)
 		return NULL;
-	fmt_text(f, text, 0);
+	show(f, text, 0);
 	return fclose(f) == 0 ? buf : NULL;
 }
 
@@ -63,7 +63,15 @@ static void put_words(FILE *out, const char *text, unsigned int indent, unsigned
 
 void wrap_text(FILE *out, const char *text, unsigned int indent, unsigned int width)
 {
-	autofree char *shown = printable(text);
+	autofree char *shown = printable(text, fmt_text);
+
+	put_words(out, shown ? shown : "", indent, width);
+	putc('\n', out);
+}
+
+void wrap_plain(FILE *out, const char *text, unsigned int indent, unsigned int width)
+{
+	autofree char *shown = printable(text, fmt_plain);
 
 	put_words(out, shown ? shown : "", indent, width);
 	putc('\n', out);

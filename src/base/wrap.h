@@ -11,6 +11,8 @@
  * follows the last. Without memory it prints only the newline.
  */
 void wrap_text(FILE *out, const char *text, unsigned int indent, unsigned int width);
+/* wrap_text() with fmt_plain(). */
+void wrap_plain(FILE *out, const char *text, unsigned int indent, unsigned int width);
 /* wrap_text() from the beginning of a line. */
 void wrap_from(FILE *out, unsigned int indent, const char *text, unsigned int width);
 

@@ -170,6 +170,9 @@ static enum check_state probe_row(struct check *c, const struct tracer *t, unsig
 	const struct backend_kind *backend = t->backends[probe];
 
 	snprintf(need, sizeof(need), "probe %s", probes[probe]->name);
+	if (t->probes >> probe & 1 && t->plain[probe])
+		return check_lacks(c, need, CHECK_MISSING, "dltraced start -v prints what the kernel says", "in part: %s",
+				   t->plain[probe]);
 	if (t->probes >> probe & 1)
 		return check_put(c, need, CHECK_OK, "%s%s%s%s", backend ? backend->name : "tracepoint",
 				 backend ? " (" : "", backend ? backend->hooks : "", backend ? ")" : "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `dltraced check`: can this machine be traced, and what to do about what it lacks. */
+/* `dltraced check`: whether this machine can be traced, and how to get what it lacks. */
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -40,19 +40,19 @@ static const struct option_row options[] = {
 	  offsetof(struct options, check.buffer_bytes) },
 	{ "json", 'j', NULL, "An array of objects: need, state, found, remedy", option_true,
 	  offsetof(struct options, json) },
-	{ "min-free", 0, "SIZE", "Space to leave, as for start", option_size,
+	{ "min-free", 0, "SIZE", "Disk space to leave, as for start", option_size,
 	  offsetof(struct options, check.min_free_bytes) },
-	{ "output", 'o', "DIR", "Where the trace will be (default: traces)", set_output,
+	{ "output", 'o', "DIR", "Folder of the trace (default: traces)", set_output,
 	  offsetof(struct options, check.out) },
 	{ 0 },
 };
 
 static const struct option_line line = {
 	.options = options,
-	.doc = "Can this machine be traced? One line for each need, and what to do about it. Run "
-	       "it as start will be, with sudo: without root it says less."
+	.doc = "Check that this machine can be traced: a line for each need, with the remedy where it is not met. "
+	       "Run it with sudo, as start: without root it knows less."
 	       "\v"
-	       "States: ok; note: works, but; missing: works without, something is lost; fail: "
+	       "States: ok; note: works, with a restriction; missing: works, without a part of the trace; fail: "
 	       "cannot trace.\n"
 	       "\n"
 	       "Exit status: 0 when tracing is possible, 1 when it is not, 125 when dltraced "
@@ -82,7 +82,7 @@ int cmd_check(int argc, char **argv)
 	int r = 0;
 
 	options_parse(&line, argc, argv, 0, &p, &o);
-	/* the trial file may be more than ulimit -f allows: that is to be an error, not our end */
+	/* the trial file may exceed ulimit -f: an error, not a signal */
 	signal(SIGXFSZ, SIG_IGN);
 	util_raise_open_files(); /* as start does */
 	check_run(&o.check);

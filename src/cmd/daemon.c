@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `dltraced daemon', and `dltraced serve', which it starts for a connection. */
+/* `dltraced daemon', and `dltraced serve', which it starts for each connection. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -19,10 +19,10 @@ struct daemon_args {
 };
 
 static const struct option_row options[] = {
-	{ "config", 'c', "FILE", "Instead of " DAEMON_CONF_FILE ", with conf.d/ beside it", option_text,
+	{ "config", 'c', "FILE", "The config, instead of " DAEMON_CONF_FILE "; conf.d/ beside it is read, too", option_text,
 	  offsetof(struct daemon_args, file) },
-	{ "check", 0, NULL, "Only say what is wrong in the config", option_true, offsetof(struct daemon_args, check) },
-	{ "keys", 0, NULL, "Print the keys of the config, as source of a manual page", option_true,
+	{ "check", 0, NULL, "Only check the config, and list all its mistakes", option_true, offsetof(struct daemon_args, check) },
+	{ "keys", 0, NULL, "Print the keys of the config as the source of a manual page", option_true,
 	  offsetof(struct daemon_args, keys) },
 	{ 0 },
 };
@@ -31,7 +31,7 @@ int cmd_daemon(int argc, char **argv)
 {
 	static const struct option_line line = {
 		.options = options,
-		.doc = "The service, in the foreground, for systemd: traces what its config says, always, and lets the "
+		.doc = "Run the service in the foreground, for systemd: it keeps the traces of its config running, and lets the "
 		       "members of a group trace their own processes without sudo.\v"
 		       "SIGHUP reads the config again, SIGTERM ends all traces and then the service. See dltraced.conf(5) "
 		       "and docs/service.md.",

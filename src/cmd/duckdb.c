@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See duckdb.h. Columns have their types here, since DuckDB finds out those of several files by reading all of them over
- * and over: for four of 250 000 rows that took it 47 s, and 0.4 s with them (DuckDB 1.5.6).
+ * The views. They name the types of columns, since DuckDB infers the types of several files by reading all of them
+ * repeatedly: for four files of 250 000 rows this took 47 s, and 0.4 s with types (DuckDB 1.5.6).
  *
- * What is there is looked for when the script runs; a view reads it when it is asked. A view of a file that no folder has
- * is empty: DuckDB refuses an empty list of files, so the view names another one, behind a condition that does not hold,
- * and that one is not read. Lists are made by comprehensions, as the two syntaxes of lambdas are each refused by some
- * versions.
+ * The script looks for files when it runs; a view reads them when it is queried. A view of a file that no folder has is
+ * empty: DuckDB refuses an empty list of files, so the view names another file, under a condition that is false, and DuckDB
+ * does not read that. Lists are made by comprehensions, as some versions refuse the one syntax of lambdas and some the
+ * other.
  */
 #include "cmd/duckdb.h"
 
@@ -28,6 +28,7 @@ static const char begin[] =
 	"-- itself, string_split(ARGS, '\\000') the list of arguments, string_split(FLAGS, '|') that of flags.\n"
 	"-- A file that was cut off ends in a part of a row, for which DuckDB stops and names it: SET VARIABLE\n"
 	"-- ignore_damaged = true leaves such rows out.\n"
+	"-- Columns that an older version did not write are NULL: the second line of each folder's first segment has those there are.\n"
 	"\n";
 
 static const char folders[] =
@@ -70,7 +71,7 @@ static const char folders[] =
 	"                   THEN chr((ascii(x[2]) - 48) * 64 + (ascii(x[3]) - 48) * 8 + ascii(x[4]) - 48) ELSE x END\n"
 	"                   for x in regexp_extract_all(text, '\\\\[0-7]{3}|[^\\\\]+|\\\\')], '') END;\n";
 
-/* What files.out says last of each file. */
+/* The last row of each file in files.out. */
 static const char paths[] =
 	"\n"
 	"-- files.out, a row for each file under its last name: FROM vfs_rw JOIN paths USING (folder, FID)\n"
@@ -79,7 +80,7 @@ static const char paths[] =
 	"       arg_max(STATE, \"TIMESTAMP\") AS STATE, arg_max(REALPATH, \"TIMESTAMP\") AS REALPATH\n"
 	"FROM files GROUP BY ALL;\n";
 
-/* Without one: text. Unsigned ones may be more than a BIGINT holds: a call may ask for any length. */
+/* Columns without a type are text. Unsigned ones may exceed a BIGINT: a call may request any length. */
 static const char *const types[] = {
 	[FIELD_TS] = "BIGINT",	 [FIELD_UTC] = "TIMESTAMP_NS", [FIELD_U16] = "BIGINT", [FIELD_U32] = "BIGINT",
 	[FIELD_S32] = "BIGINT",	 [FIELD_U64] = "UBIGINT",      [FIELD_S64] = "BIGINT", [FIELD_FID] = "BIGINT",
@@ -91,56 +92,106 @@ static const char *type_of(const struct field *f)
 	return f->kind < ARRAY_SIZE(types) && types[f->kind] ? types[f->kind] : "VARCHAR";
 }
 
-/* The view NAME up to its columns. */
-static void begin_view(const char *name)
+static void print_files(FILE *out, const char *name)
 {
-	printf("\n"
+	fprintf(out, "\n"
 	       "SET VARIABLE dltraced_%s_files = (\n"
 	       "  SELECT list(file) FROM (SELECT unnest(getvariable('dltraced_files')) AS file)\n"
-	       "  WHERE regexp_matches(file, '/%s(\\.[0-9]+)?\\.out(\\.gz|\\.zst)?$'));\n"
-	       "CREATE OR REPLACE VIEW %s AS\n"
+	       "  WHERE regexp_matches(file, '/%s(\\.[0-9]+)?\\.out(\\.gz|\\.zst)?$'));\n",
+	       name, name);
+}
+
+/* Prints the view NAME up to its columns; FROM stands before its files. */
+static void begin_view(FILE *out, const char *name, const char *from)
+{
+	fprintf(out, "CREATE OR REPLACE VIEW %s AS\n"
 	       "SELECT * EXCLUDE (filename),\n"
 	       "       list_extract(getvariable('dltraced_host'),\n"
 	       "                    list_position(getvariable('dltraced_folder'), parse_dirpath(filename))) AS host,\n"
 	       "       parse_dirpath(filename) AS folder\n"
-	       "FROM read_csv(coalesce(getvariable('dltraced_%s_files')::VARCHAR[], getvariable('dltraced_files')[1:1]),\n"
+	       "FROM %sread_csv(coalesce(getvariable('dltraced_%s_files')::VARCHAR[], getvariable('dltraced_files')[1:1]),\n"
 	       "              delim='\\t', quote='', escape='', nullstr=['-', '?'], filename=true,\n"
 	       "              ignore_errors=coalesce(getvariable('ignore_damaged')::BOOLEAN, false),\n",
-	       name, name, name, name);
+	       name, from, name);
 }
 
-static void end_view(const char *name)
+static void end_view(FILE *out, const char *name)
 {
-	printf(")\n"
-	       "WHERE getvariable('dltraced_%s_files') IS NOT NULL;\n", name);
+	fprintf(out, ")\n"
+	       "WHERE getvariable('dltraced_%s_files') IS NOT NULL", name);
 }
 
-/* skip: the two lines of the header; with comment='#' and header=true one row of each file would go, too. */
-static void print_probe(const struct probe *p)
+/*
+ * Takes the files of folders with fewer columns out of the view's list, and puts a SELECT of them into dltraced_NAME_older: one
+ * for each number of columns, as DuckDB fills up no rows but with null_padding, which would take those that were cut off, too.
+ * The number is read from each folder's first segment; LIMIT 1 does not read on.
+ */
+static void print_older(FILE *out, const struct probe *p)
 {
-	begin_view(p->name);
-	fputs("              auto_detect=false, header=false, skip=2,\n              columns={", stdout);
+	const char *name = p->name;
+
+	fprintf(out, "SET VARIABLE dltraced_heads = (\n"
+	       "  SELECT coalesce(string_agg('(SELECT ''' || parse_dirpath(file) || ''' AS folder, len(string_split(head, chr(9))) AS n'\n"
+	       "           || ' FROM read_csv(''' || file || ''', auto_detect=false, header=false, skip=1, delim=chr(1), quote='''','\n"
+	       "           || ' escape='''', columns={''head'': ''VARCHAR''}, ignore_errors=true) LIMIT 1)', ' UNION ALL '),\n"
+	       "           'SELECT NULL::VARCHAR AS folder, NULL::BIGINT AS n WHERE false')\n"
+	       "  FROM (SELECT min(replace(file, '''', '''''')) AS file FROM (SELECT unnest(getvariable('dltraced_%s_files')) AS file)\n"
+	       "        GROUP BY parse_dirpath(file)));\n"
+	       "SET VARIABLE dltraced_older = (\n"
+	       "  SELECT list({'file': file, 'n': n})\n"
+	       "  FROM (SELECT unnest(getvariable('dltraced_%s_files')) AS file)\n"
+	       "  JOIN query(getvariable('dltraced_heads')) ON folder = parse_dirpath(file) WHERE n < %u);\n"
+	       "SET VARIABLE dltraced_%s_older = (\n"
+	       "  SELECT coalesce(string_agg('SELECT * FROM read_csv([' || files || '], delim=chr(9), quote='''', escape='''','\n"
+	       "           || ' nullstr=[''-'', ''?''], filename=true, auto_detect=false, header=false, skip=2,'\n"
+	       "           || ' ignore_errors=coalesce(getvariable(''ignore_damaged'')::BOOLEAN, false),'\n"
+	       "           || ' columns={' || array_to_string(([", name, name, p->n_fields, name);
 	for (unsigned int i = 0; i < p->n_fields; i++)
-		printf("%s'%s': '%s'", i == 0 ? "" : i % 4 ? ", " : ",\n                       ", p->fields[i].name, type_of(&p->fields[i]));
-	putchar('}');
-	end_view(p->name);
+		fprintf(out, "%s'''%s'': ''%s'''", i == 0 ? "" : i % 4 ? ", " : ",\n                       ", p->fields[i].name, type_of(&p->fields[i]));
+	fprintf(out, "])[1:n], ', ') || '})', ' UNION ALL BY NAME '), 'SELECT NULL::VARCHAR AS filename WHERE false')\n"
+	       "  FROM (SELECT x.n AS n, string_agg('''' || replace(x.file, '''', '''''') || '''', ', ') AS files\n"
+	       "        FROM (SELECT unnest(getvariable('dltraced_older')) AS x) GROUP BY x.n));\n"
+	       "SET VARIABLE dltraced_%s_files = (\n"
+	       "  SELECT list(file) FROM (SELECT unnest(getvariable('dltraced_%s_files')) AS file)\n"
+	       "  WHERE NOT coalesce(list_contains([x.file for x in getvariable('dltraced_older')], file), false));\n",
+	       name, name);
 }
 
-/* Their columns are the tools' own, so DuckDB has to look: at more than it does by itself, as a GPU may tell nothing at first. */
-static void print_collector(const struct collector_kind *k)
+/* skip: the two lines of the header; comment='#' with header=true would skip a row of each file, too. */
+static void print_probe(FILE *out, const struct probe *p)
 {
-	begin_view(k->name);
-	fputs("              header=true, comment='#', union_by_name=true, sample_size=200000", stdout);
-	end_view(k->name);
+	print_files(out, p->name);
+	print_older(out, p);
+	begin_view(out, p->name, "(SELECT * FROM ");
+	fputs("              auto_detect=false, header=false, skip=2,\n              columns={", out);
+	for (unsigned int i = 0; i < p->n_fields; i++)
+		fprintf(out, "%s'%s': '%s'", i == 0 ? "" : i % 4 ? ", " : ",\n                       ", p->fields[i].name, type_of(&p->fields[i]));
+	putc('}', out);
+	end_view(out, p->name);
+	fprintf(out, "\n"
+	       "UNION ALL BY NAME SELECT * FROM query(getvariable('dltraced_%s_older')));\n", p->name);
 }
 
-void duckdb_print_views(void)
+/*
+ * The tools choose the columns, so DuckDB has to infer types: from more rows than by default, as a GPU may have no values at
+ * first.
+ */
+static void print_collector(FILE *out, const struct collector_kind *k)
 {
-	fputs(begin, stdout);
-	fputs(folders, stdout);
+	print_files(out, k->name);
+	begin_view(out, k->name, "");
+	fputs("              header=true, comment='#', union_by_name=true, sample_size=200000", out);
+	end_view(out, k->name);
+	fputs(";\n", out);
+}
+
+void duckdb_print_views(FILE *out)
+{
+	fputs(begin, out);
+	fputs(folders, out);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		print_probe(probes[i]);
+		print_probe(out, probes[i]);
 	for (unsigned int i = 0; i < COLLECTOR_KINDS; i++)
-		print_collector(&collector_kinds[i]);
-	fputs(paths, stdout);
+		print_collector(out, &collector_kinds[i]);
+	fputs(paths, out);
 }

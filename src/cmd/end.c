@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What `start' prints last: what the job waited for, how it ended, what is missing, where the trace is, and where to go on.
- * A few lines of 80 columns with the program's name before each; a command stays in one line, to be typed as it is.
+ * The last lines of `start': what the job waited for, how it ended, what is missing, where the trace is, and further
+ * commands. A few lines of 80 columns with the program's name before each; a command stays in one line, to be copied.
  */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fmt.h"
 #include "base/log.h"
@@ -17,10 +18,10 @@
 #include "trace/manifest_read.h"
 
 #define WIDTH 70U /* 80, less `dltraced: ' */
-#define LABEL 9   /* columns of what a fact is called */
+#define LABEL 9   /* columns of a fact's name */
 #define LINES_MAX 2U /* of a sentence */
 
-/* TEXT in lines of WIDTH from column INDENT on, LINES_MAX of them. */
+/* Prints TEXT in at most LINES_MAX lines of WIDTH from column INDENT on. */
 static void put_text(FILE *out, unsigned int indent, const char *text)
 {
 	autofree char *wrapped = NULL;
@@ -68,7 +69,7 @@ static void put_job(const struct manifest_facts *m, FILE *out)
 		put_fact(out, "job", text);
 }
 
-/* Processes of the job behind its end; of a trace that was ended before the job all of that runs. */
+/* Prints processes that outlive the job; after a trace that was ended before the job, all of it still runs. */
 static void put_left(const struct manifest_facts *m, FILE *out)
 {
 	const bool behind_job = m->workload_end_ns && m->workload_end_ns <= m->end_ns;
@@ -111,7 +112,17 @@ static void put_next(const char *dir, FILE *out)
 	fprintf(out, "  %-*s%s\n  %-*s%s\n", LABEL, "next", text, LABEL, "", html);
 }
 
-static void put_screen(const char *dir, int dirfd, const struct verdict *v, FILE *out)
+/* Prints the file of --archive, if there is one. */
+static void put_archive(const char *dir, FILE *out)
+{
+	autofree char *path = util_fmt("%s.tar.gz", dir);
+	struct stat st;
+
+	if (path && stat(path, &st) == 0)
+		fprintf(out, "  %-*s%s (%s)\n", LABEL, "archive", path, FMT_BYTES((uint64_t)st.st_size));
+}
+
+static void put_screen(const char *dir, int dirfd, const struct verdict *v, bool archived, FILE *out)
 {
 	const char *here = path_from_here(dir);
 	struct manifest_facts m;
@@ -126,10 +137,12 @@ static void put_screen(const char *dir, int dirfd, const struct verdict *v, FILE
 	put_missing(&m, v, out);
 	put_left(&m, out);
 	fprintf(out, "  %-*s%s (%s)\n", LABEL, "trace", here, FMT_BYTES(verdict_trace_bytes(dirfd)));
+	if (archived)
+		put_archive(here, out);
 	put_next(here, out);
 }
 
-void cmd_end(const char *dir, int dirfd, const struct verdict *v)
+void cmd_end(const char *dir, int dirfd, const struct verdict *v, bool archived)
 {
 	autofree char *text = NULL;
 	size_t len = 0;
@@ -138,7 +151,7 @@ void cmd_end(const char *dir, int dirfd, const struct verdict *v)
 
 	if (!out)
 		return;
-	put_screen(dir, dirfd, v, out);
+	put_screen(dir, dirfd, v, archived, out);
 	if (fclose(out) != 0)
 		return;
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The program: finds the command and hands over. Knows the commands' names, not what they do. */
+/* The program: finds the command and calls it. Knows the commands' names, not their work. */
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,17 +17,18 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	enum {
 		TRACES = 1, /* loads BPF programs, itself or in a child */
-		PRINTS = 2, /* what it is called for is its standard output */
+		PRINTS = 2, /* its result is its standard output */
 	} flags;
 } commands[] = {
-	{ "check", "can this machine be traced, and what to do about it", cmd_check, TRACES | PRINTS },
-	{ "daemon", "the service: always-on traces, and users' own", cmd_daemon, TRACES },
-	{ "mark", "a row in marks.out of a running trace", cmd_mark },
-	{ "probes", "the files of a trace and their columns", cmd_probes, TRACES | PRINTS },
-	{ "report", "sum up a trace folder", cmd_report, PRINTS },
-	{ "serve", NULL, cmd_serve, TRACES }, /* the daemon's own */
-	{ "start", "trace a command, or what runs already", cmd_start, TRACES },
-	{ "status", "the traces that are running", cmd_status },
+	{ "check", "check that this machine can be traced, with a remedy for each lack", cmd_check, TRACES | PRINTS },
+	{ "daemon", "run the service: always-on traces, and traces of users", cmd_daemon, TRACES },
+	{ "export", "write a trace in the format of another program", cmd_export, PRINTS },
+	{ "mark", "add a row to marks.out of a running trace", cmd_mark },
+	{ "probes", "list the files of a trace and their columns", cmd_probes, TRACES | PRINTS },
+	{ "report", "say what the job of a trace waited for", cmd_report, PRINTS },
+	{ "serve", NULL, cmd_serve, TRACES }, /* for the daemon only */
+	{ "start", "trace a command, or running processes", cmd_start, TRACES },
+	{ "status", "list the running traces", cmd_status },
 	{ "stop", "end a running trace, not its workload", cmd_stop },
 };
 
@@ -79,8 +80,8 @@ static int run(int argc, char **argv)
 }
 
 /*
- * What we open must not get the number of a standard stream that the caller has closed: messages
- * would go into it. Close-on-exec, so that the workload finds them as closed as they were.
+ * Occupies standard streams that the caller has closed, so that none of our files gets their number and with it our
+ * messages. Close-on-exec, so that the workload finds them closed.
  */
 static void hold_standard_streams(void)
 {
@@ -99,7 +100,7 @@ int main(int argc, char **argv)
 	FILE *plain;
 
 	hold_standard_streams();
-	/* argp and getopt repeat arguments there, which may hold orders to a terminal */
+	/* argp and getopt print arguments there, which may contain a terminal's escape sequences */
 	plain = log_stream();
 	if (plain)
 		stderr = plain;
@@ -115,7 +116,7 @@ int main(int argc, char **argv)
 		puts("dltraced " DLT_VERSION);
 		return finish_stdout();
 	}
-	if (argc > 2 && strcmp(argv[1], "help") == 0) {
+	if (argc > 2 && strcmp(argv[1], "help") == 0 && *argv[2] != '-') {
 		argv[1] = argv[2];
 		argv[2] = help;
 		return run(2, argv + 1);

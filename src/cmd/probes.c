@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `dltraced probes`: every file of a trace with its columns, out of the tables that also write
- * them, and the backend that each probe would use here: asked by loading all programs, where we may.
- * With --markdown the tables of docs/traces.md, with --duckdb the views by which DuckDB reads them: the same on every
- * machine.
+ * `dltraced probes`: every file of a trace with its columns, from the tables by which they are written, and the backend of
+ * each probe here, found by loading all programs, if that is permitted. With --markdown the tables of docs/traces.md, with
+ * --duckdb the views by which DuckDB reads them: both are equal on every machine.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,14 +22,14 @@ struct options {
 };
 
 static const struct option_row options[] = {
-	{ "duckdb", 0, NULL, "As views for DuckDB, with typed columns: SQL", option_true, offsetof(struct options, duckdb) },
-	{ "markdown", 'm', NULL, "As the tables of docs/traces.md", option_true, offsetof(struct options, markdown) },
+	{ "duckdb", 0, NULL, "Print SQL instead: views for DuckDB, with typed columns", option_true, offsetof(struct options, duckdb) },
+	{ "markdown", 'm', NULL, "Print the tables of docs/traces.md instead", option_true, offsetof(struct options, markdown) },
 	{ 0 },
 };
 
 static const struct option_line line = {
 	.options = options,
-	.doc = "List the files of a trace and what their columns mean, and with root the backend that "
+	.doc = "List the files of a trace and the meaning of their columns, and for root the backend that "
 	       "each probe would use here.",
 };
 
@@ -53,7 +52,7 @@ static void print_column(const struct probe *p, const struct field *f, bool mark
 	puts(markdown ? " |" : "");
 }
 
-/* T: with everything loaded; NULL: we may not ask. */
+/* T: with everything loaded; NULL: that is not permitted. */
 static void print_backend(const struct tracer *t, unsigned int i)
 {
 	const struct backend_kind *backend;
@@ -67,7 +66,7 @@ static void print_backend(const struct tracer *t, unsigned int i)
 		printf("  backend here: %s (%s)%s%s\n", backend->name, backend->hooks,
 		       t->why[i] ? "; not " : "", t->why[i] ? t->why[i] : "");
 	else
-		puts("  backend here: tracepoint");
+		printf("  backend here: tracepoint%s%s\n", t->plain[i] ? "; " : "", t->plain[i] ? t->plain[i] : "");
 }
 
 static void print_probe(const struct probe *p, const struct tracer *t, unsigned int i, bool markdown)
@@ -96,8 +95,8 @@ static void print_collectors(bool markdown)
 	}
 }
 
-/* Load everything, attach nothing: T when that could be tried, else NULL and why on stderr. */
-static struct tracer *ask_kernel(struct tracer *t)
+/* Loads everything, attaches nothing. Returns T, or NULL after a message. */
+static struct tracer *load_all(struct tracer *t)
 {
 	const struct tracer_options o = {
 		.probes = probe_mask_of(PROBE_SELECTABLE, 0),
@@ -125,10 +124,10 @@ int cmd_probes(int argc, char **argv)
 
 	options_parse(&line, argc, argv, 0, &p, &o);
 	if (o.duckdb) {
-		duckdb_print_views();
+		duckdb_print_views(stdout);
 		return 0;
 	}
-	t = o.markdown ? NULL : ask_kernel(&tracer);
+	t = o.markdown ? NULL : load_all(&tracer);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		print_probe(probes[i], t, i, o.markdown);
 	tracer_free(&tracer);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dltraced report: trace folders summed up, on the terminal, as JSON, as a page for a browser or, of CPU
- * time, as CSV. */
+/* dltraced report: sums up trace folders, on the terminal, as JSON, as a page for a browser or as CSV files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,7 +14,6 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/new_file.h"
-#include "base/shell.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
 #include "cmd/traces.h"
@@ -32,7 +30,7 @@
 #include "report/show/show.h"
 #include "trace/outdir.h"
 
-/* --- where it goes --------------------------------------------------------------------------------------- */
+/* --- output ---------------------------------------------------------------------------------------------- */
 
 static int log_not_made(int res, const char *name)
 {
@@ -47,7 +45,7 @@ static int log_not_made(int res, const char *name)
 	return res;
 }
 
-/* The page around J, which is freed, as the whole file NAME. WHOSE it is is for messages. */
+/* Writes the page around J, which is freed, as the file NAME; that is whole or not changed. WHOSE: for messages. */
 static int html_file(struct json *j, const char *whose, const char *name)
 {
 	struct new_file f = NEW_FILE_NONE;
@@ -68,8 +66,8 @@ static int html_file(struct json *j, const char *whose, const char *name)
 	return res < 0 ? log_err_r(res, "%s: cannot be written", name) : 0;
 }
 
-/* The page would be called as a trace's own file in its folder, which is said. */
-static bool is_of_trace(const struct report_asked *o)
+/* Whether the page would replace one of the trace's own files; then there is a message. */
+static bool is_of_trace(const struct report_args *o)
 {
 	const char *name;
 	autofree char *folder = new_file_folder(o->html, &name);
@@ -88,8 +86,8 @@ static bool is_of_trace(const struct report_asked *o)
 	return is;
 }
 
-/* J, which is freed, on stdout or as a page, as O asks. */
-static int put(struct json *j, const char *whose, const struct report_asked *o)
+/* Writes J, which is freed, to stdout or as a page, by O. */
+static int put(struct json *j, const char *whose, const struct report_args *o)
 {
 	int res;
 
@@ -101,7 +99,7 @@ static int put(struct json *j, const char *whose, const struct report_asked *o)
 
 /* --- CSV files -------------------------------------------------------------------------------------------- */
 
-/* The last component of DIR, wherever it ends. */
+/* Returns the last component of DIR, with or without a slash after it. */
 static char *name_of(const char *dir)
 {
 	autofree char *real = realpath(dir, NULL);
@@ -110,8 +108,11 @@ static char *name_of(const char *dir)
 	return strdup(slash && slash[1] ? slash + 1 : "trace");
 }
 
-/* Of several traces that of the I-th is a folder in OUT, named after it; two of one name differ by a number. NULL: errno. */
-static char *csv_folder(const struct report_asked *o, int i)
+/*
+ * Returns the folder for the CSV files of the I-th of several traces: in OUT, named after the trace; equal names get a
+ * number. NULL: errno.
+ */
+static char *csv_folder(const struct report_args *o, int i)
 {
 	autofree char *name = o->n_dirs > 1 ? name_of(o->dirs[i]) : NULL;
 	unsigned int same = 1;
@@ -128,8 +129,8 @@ static char *csv_folder(const struct report_asked *o, int i)
 	return same > 1 ? util_fmt("%s/%s-%u", o->csv, name, same) : util_fmt("%s/%s", o->csv, name);
 }
 
-/* The report R, or with --cpu CPU, where they were asked for. */
-static int write_csv(const struct report_asked *o, int i, const struct report *r, const struct report_cpu *cpu)
+/* Writes the CSV files of R or, with --cpu, of CPU, if they were requested. */
+static int write_csv(const struct report_args *o, int i, const struct report *r, const struct report_cpu *cpu)
 {
 	autofree char *dir = o->csv ? csv_folder(o, i) : NULL;
 	int res = !o->csv ? 0 : !dir ? -errno : cpu ? report_cpu_csv(cpu, dir) : report_csv(r, dir);
@@ -137,49 +138,10 @@ static int write_csv(const struct report_asked *o, int i, const struct report *r
 	return res < 0 ? log_err_r(res, "%s: CSV files cannot be written", o->csv) : 0;
 }
 
-/* --- what cannot be read ---------------------------------------------------------------------------------- */
-
-/* As --archive packs a trace. */
-static bool is_packed(const char *name)
-{
-	static const char *const ends[] = { ".tar.gz", ".tgz", ".tar", ".tar.zst" };
-	size_t len = strlen(name);
-
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-		if (len > strlen(ends[i]) && !strcmp(name + len - strlen(ends[i]), ends[i]))
-			return true;
-	return false;
-}
-
-static void log_packed(const char *dir)
-{
-	const char *gz = strstr(dir, "gz");
-	char command[PATH_MAX] = "tar";
-
-	shell_append(command, sizeof(command), gz ? "-xzf" : "-xf");
-	shell_append(command, sizeof(command), dir);
-	log_err("%s is packed: unpack it first (%s), and name the folder", dir, command);
-}
-
-static int log_not_read(int res, const char *dir)
-{
-	if (res == -ENOENT)
-		log_err("%s is not there: name a trace folder (dltraced start says which one it made when it ends)", dir);
-	else if (res == -ENOTDIR && is_packed(dir))
-		log_packed(dir);
-	else if (res == -ENOTDIR)
-		log_err("%s is not a trace folder but a file: name the folder that it is in", dir);
-	else if (res == -EACCES)
-		log_err("%s may not be read: report on it as the user that it belongs to, or as root", dir);
-	else
-		log_err_r(res, "%s: cannot be reported on", dir);
-	return res;
-}
-
 /* --- one trace ------------------------------------------------------------------------------------------- */
 
-/* BEGIN_NS: of the timeline, 0: the trace's own. The comparison and the text do without CPU time. */
-static int load(struct report **ret, const char *dir, const struct report_asked *o, uint64_t begin_ns)
+/* BEGIN_NS: the timeline's, 0: the trace's own. Comparison and text need no CPU time. */
+static int load(struct report **ret, const char *dir, const struct report_args *o, uint64_t begin_ns)
 {
 	const struct report_options how = {
 		.timed = true, .begin_ns = begin_ns, .path = o->path, .phases = &o->phases,
@@ -187,7 +149,7 @@ static int load(struct report **ret, const char *dir, const struct report_asked 
 	};
 	int res;
 
-	stall_guard_begin(dir, STALL_GUARD_SAYS);
+	stall_guard_begin(dir, STALL_GUARD_REPORTS);
 	res = report_load(ret, dir, &how);
 	stall_guard_end();
 	if (res == -ENODATA && traces_are_below(dir))
@@ -200,7 +162,7 @@ static int load(struct report **ret, const char *dir, const struct report_asked 
 	return res;
 }
 
-/* Files of R that are not as its manifest says, on standard error; whether there are any. */
+/* Logs the files of R that do not match its manifest. Returns whether there are any. */
 static bool log_damage(const struct report *r)
 {
 	for (unsigned int i = 0; i < r->missing.n; i++)
@@ -209,8 +171,8 @@ static bool log_damage(const struct report *r)
 	return r->missing.damaged;
 }
 
-/* 0, 1: files of it are damaged, and the report is of the rest; or -errno. */
-static int report_one(const struct report_asked *o, int i)
+/* Returns 0; 1 when files are damaged, and the report is of the rest; or -errno. */
+static int report_one(const struct report_args *o, int i)
 {
 	const char *dir = o->dirs[i];
 	struct json j = { 0 };
@@ -237,7 +199,7 @@ static int report_one(const struct report_asked *o, int i)
 
 /* --- several traces -------------------------------------------------------------------------------------- */
 
-static int print_compare(const struct compare *c, const struct report_asked *o)
+static int print_compare(const struct compare *c, const struct report_args *o)
 {
 	struct json j = { 0 };
 
@@ -249,7 +211,7 @@ static int print_compare(const struct compare *c, const struct report_asked *o)
 	return 0;
 }
 
-static int report_compared(const struct report_asked *o)
+static int report_compared(const struct report_args *o)
 {
 	struct report *r[COMPARE_MAX] = { NULL };
 	unsigned int n = (unsigned int)o->n_dirs;
@@ -290,7 +252,7 @@ static int log_no_job(int res, const char *dir)
 	return res;
 }
 
-static int print_job(struct report_job *job, const struct report_asked *o)
+static int print_job(struct report_job *job, const struct report_args *o)
 {
 	struct json j = { 0 };
 	int res = 0;
@@ -311,10 +273,10 @@ static int print_job(struct report_job *job, const struct report_asked *o)
 #define NO_JOB 2
 
 /*
- * 0, 1: files of a host are damaged, or -errno. As text also NO_JOB: they are none, or one is no trace; then each is reported
- * by itself, as far as it can be.
+ * Returns 0; 1 when files of a host are damaged; or -errno. For text also NO_JOB: the folders are no hosts of one job, or
+ * one is no trace; then each is reported by itself, as far as possible.
  */
-static int report_job(const struct report_asked *o)
+static int report_job(const struct report_args *o)
 {
 	const bool text = !o->html && !o->json;
 	struct report_job job;
@@ -337,14 +299,14 @@ static int report_job(const struct report_asked *o)
 
 /* --- --cpu ------------------------------------------------------------------------------------------------ */
 
-static int report_cpu_one(const struct report_asked *o, int i)
+static int report_cpu_one(const struct report_args *o, int i)
 {
 	const char *dir = o->dirs[i];
 	struct json j = { 0 };
 	struct report_cpu *r;
 	int res;
 
-	stall_guard_begin(dir, STALL_GUARD_SAYS);
+	stall_guard_begin(dir, STALL_GUARD_REPORTS);
 	res = report_cpu_load(&r, dir, &o->cpu_options);
 	stall_guard_end();
 	if (res == -ENODATA)
@@ -376,8 +338,8 @@ static int report_cpu_one(const struct report_asked *o, int i)
 	return res;
 }
 
-/* Of what is summed up; to --compare one may be as good as two. */
-static bool is_twice(const struct report_asked *o)
+/* Whether a trace is given twice, where sums would count it twice; --compare may have one twice. */
+static bool is_twice(const struct report_args *o)
 {
 	unsigned int first, again;
 
@@ -393,8 +355,8 @@ static int status_of(int res)
 	return res < 0 ? EXIT_DLTRACED : res > 0 ? EXIT_DAMAGED : 0;
 }
 
-/* A rule that matches nothing is a wrong one, mostly. */
-static void warn_of_rules(const struct report_asked *o)
+/* A rule that matches nothing is mostly a mistake. */
+static void warn_of_rules(const struct report_args *o)
 {
 	for (unsigned int i = 0; i < o->rules.n; i++)
 		if (!o->rules.rule[i].lines)
@@ -402,13 +364,13 @@ static void warn_of_rules(const struct report_asked *o)
 				 "--collect and --app-log name; of what a job prints without --log only lines of known forms are kept, and those that --phase of start names", o->rules.rule[i].text);
 }
 
-/* Nobody has named a trace: the newest below the folder where start puts them. */
-static bool take_newest(struct report_asked *o)
+/* Without a folder: takes the newest below the folder in which start puts traces. */
+static bool take_newest(struct report_args *o)
 {
 	static char path[PATH_MAX];
 	static char *dirs[] = { path, NULL };
 
-	stall_guard_begin(TRACES_FOLDER, STALL_GUARD_SAYS);
+	stall_guard_begin(TRACES_FOLDER, STALL_GUARD_REPORTS);
 	if (!traces_newest(TRACES_FOLDER, path))
 		log_err("which trace folder? There is none below ./" TRACES_FOLDER " (dltraced start names it when it ends)");
 	stall_guard_end();
@@ -420,34 +382,34 @@ static bool take_newest(struct report_asked *o)
 	return true;
 }
 
-/* A folder that is no trace and holds some: a line for each. */
-static bool is_listed(const struct report_asked *o)
+/* A folder that is no trace and contains traces: prints a line for each. */
+static bool is_listed(const struct report_args *o)
 {
 	return o->n_dirs == 1 && !o->json && !o->html && !o->cpu && !o->csv && !o->path && traces_list(o->dirs[0], stdout);
 }
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_asked o;
+	struct report_args o;
 	int status = 0, res;
 
-	report_asked_parse(&o, argc, argv);
+	report_args_parse(&o, argc, argv);
 	if (o.columns) {
 		report_columns_markdown(stdout);
 		o.n_dirs = 0;
 	}
 	else if (!o.n_dirs && !take_newest(&o)) {
-		report_asked_free(&o);
+		report_args_free(&o);
 		return EXIT_DLTRACED;
 	}
 	if (proxy_wait(o.dirs, o.n_dirs, &status))
 		return status;
 	if (is_listed(&o)) {
-		report_asked_free(&o);
+		report_args_free(&o);
 		return 0;
 	}
 	if ((o.html && is_of_trace(&o)) || is_twice(&o)) {
-		report_asked_free(&o);
+		report_args_free(&o);
 		return EXIT_DLTRACED;
 	}
 	huge_heap();
@@ -466,6 +428,6 @@ int cmd_report(int argc, char **argv)
 	}
 	if (status != EXIT_DLTRACED)
 		warn_of_rules(&o);
-	report_asked_free(&o);
+	report_args_free(&o);
 	return status;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `dltraced start`: from the command line to a checked struct config, or to a message and 125.
- * Whatever can be known to be wrong before anything starts is found here. What a single option
- * takes is known to start_options.c, what it does to the session.
+ * `dltraced start': from the command line to a checked struct config, or to a message and 125. Finds all mistakes that can
+ * be known before anything starts. start_options.c knows what each option accepts, the session what it does.
  */
 #include <argp.h>
 #include <stdbool.h>
@@ -23,13 +22,13 @@
 #include "trace/config.h"
 
 static const char doc[] =
-	"Run a command, or attach to what runs already, and record every file and disk operation "
-	"of it, with CPU and GPU use beside, into a folder of text files."
+	"Run a command, or attach to running processes, and record each file and disk operation with "
+	"CPU and GPU use beside them, into a folder of text files."
 	"\v"
 	"T is a time: 500ms, 30 or 30s, 5m, 1h30m. SIZE is in bytes, or with K, M, G, T in powers "
 	"of 1024. In DIR %h is the host, %j the job's ID, %n the rank, %e the experiment, %t the "
 	"time (UTC), %p dltraced's process ID, %% a %; within a Slurm job the default is "
-	"traces/%e_%j/%h. What takes a NAME, PATH or GLOB to trace, record or collect can be "
+	"traces/%e_%j/%h. Options with a NAME, PATH or GLOB to trace, record or collect can be "
 	"given more than once.\n"
 	"\n"
 	"Examples:\n"
@@ -78,7 +77,7 @@ static const char *finish(struct option_parse *p)
 	return why;
 }
 
-/* With the rules that the job's lines were kept by, which were found to be good at the start. */
+/* The report uses the rules by which the job's lines were kept; they were checked at the start. */
 static void put_screen(const struct config *cfg, const char *dir, int dirfd)
 {
 	struct applog_rules rules = { .n = 0 };
@@ -96,7 +95,7 @@ static void put_screen(const struct config *cfg, const char *dir, int dirfd)
 	applog_free_rules(&rules);
 }
 
-/* What is asked for goes to standard output; the last lines are messages. */
+/* What the user requested goes to standard output; the last lines are messages. */
 static void at_end(const struct config *cfg, const char *dir, int dirfd)
 {
 	struct verdict v = { 0 };
@@ -107,7 +106,7 @@ static void at_end(const struct config *cfg, const char *dir, int dirfd)
 		return;
 	if (cfg->report != REPORT_NONE)
 		verdict_read(&v, dir, dirfd);
-	cmd_end(dir, dirfd, cfg->report != REPORT_NONE ? &v : NULL);
+	cmd_end(dir, dirfd, cfg->report != REPORT_NONE ? &v : NULL, cfg->archive);
 	verdict_free(&v);
 }
 
@@ -134,7 +133,7 @@ int cmd_start(int argc, char **argv)
 	if (cmd_start_parse(argc, argv, 0, &cfg))
 		return EXIT_DLTRACED;
 	log_set_level(cfg.log_level);
-	argv[0] = "start"; /* what was typed, for the manifest */
+	argv[0] = "start"; /* as typed, for the manifest */
 	code = client_needed() ? client_run(&cfg, argv - 1) : -1;
 	return code >= 0 ? code : session_run(&cfg, argv - 1);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `dltraced status': the running traces, as a table or as JSON; one of them as it goes is status_watch.c's. */
+/* `dltraced status': the running traces, as a table or as JSON; status_watch.c shows one while it runs. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -42,18 +42,18 @@ static const char *finish(struct option_parse *p)
 }
 
 static const struct option_row options[] = {
-	{ "interval", 'i', "T", "With --watch, how often: 500ms, 2 (default: 1)", set_interval,
+	{ "interval", 'i', "T", "Interval of --watch: 500ms, 2 (default: 1)", set_interval,
 	  offsetof(struct status_options, interval_ns) },
 	{ "json", 'j', NULL,
-	  "An array with an object for each, with target, rates and collectors, and rows and losses per "
+	  "Print an array with an object per trace: target, rates, collectors, and rows and losses per "
 	  "probe; with --watch an object on each line",
 	  option_true, offsetof(struct status_options, json) },
-	{ "watch", 'w', NULL, "Calls, bytes and latencies of each process, and what calls hang on, until the trace ends",
+	{ "watch", 'w', NULL, "Show calls, bytes and latencies of each process, and the files of hanging calls, until the trace ends",
 	  option_true, offsetof(struct status_options, watch) },
 	{ 0 },
 };
 
-/* 1234567 as 1.2M: a word. TEXT that is no number stays. */
+/* Formats 1234567 as 1.2M, a word. A TEXT that is no number stays. */
 static const char *count(char buf[FMT_MAX], const char *text)
 {
 	char *end;
@@ -62,7 +62,7 @@ static const char *count(char buf[FMT_MAX], const char *text)
 	return end == text ? text : fmt_si(buf, x, "", "");
 }
 
-/* The same of bytes, in powers of 1024 as everywhere: 1.18MiB. */
+/* Formats bytes in powers of 1024, as everywhere: 1.18MiB. */
 static const char *bytes(char buf[FMT_MAX], const char *text)
 {
 	char *end, *blank;
@@ -96,7 +96,8 @@ static void print_trace(const struct trace *t)
 		bytes(size, t->bytes), bytes(size_s, t->bytes_s), bytes(left, t->free_bytes), t->target,
 		t->collectors, t->dir);
 
-	fmt_text(stdout, line, 0); /* the words are those of .out files, in which a terminal may yet find orders */
+	/* words are escaped as in the .out files, where a terminal may still find escape sequences */
+	fmt_text(stdout, line, 0);
 	putchar('\n');
 }
 
@@ -110,12 +111,12 @@ static void put_json(const struct trace *t, bool *any)
 {
 	autofree char *answer = NULL;
 	size_t len;
-	int r = t->silent ? -EAGAIN : trace_ask(t, "json", NULL, &answer);
+	int r = t->silent ? -EAGAIN : trace_request(t, "json", NULL, &answer);
 
 	if (r == -EAGAIN)
 		answer = util_fmt("{\n  \"pid\": %s,\n  \"phase\": \"silent\"\n}", t->pid);
 	else if (r < 0)
-		return; /* it ended meanwhile */
+		return; /* it has ended meanwhile */
 	len = answer ? strlen(answer) : 0;
 	if (len && answer[len - 1] == '\n')
 		answer[len - 1] = '\0';
@@ -124,9 +125,9 @@ static void put_json(const struct trace *t, bool *any)
 }
 
 /*
- * What the job of T has waited for so far: by what is on the disk. The counts of a running trace have calls and latencies, but
- * not who trains and who waited for whom, and the answer is to be the report's. It costs what verdict_read() allows, and only
- * who asks for one trace has it.
+ * Prints the answer of T so far, by the rows on the disk. The counts of a running trace have calls and latencies, but
+ * neither trainers nor who waited for whom, and the answer must be the report's. It costs as much as verdict_read() allows,
+ * so only `status' of one trace has it.
  */
 static void print_verdict(const struct trace *t)
 {
@@ -145,7 +146,7 @@ static void print_verdict(const struct trace *t)
 	verdict_free(&v);
 }
 
-/* What others have started: no more than their names, by which they can be asked. */
+/* Lists traces of other users: only their names, by which they can be queried. */
 static void print_others(const struct traces *ts)
 {
 	const char *before = "not yours: ";
@@ -178,7 +179,7 @@ static void print_json(const struct traces *ts, const struct trace *one)
 	puts(any ? "\n]" : "]");
 }
 
-/* The user's own of TS, or ONE of them alone. */
+/* Prints the user's own traces of TS, or only ONE. */
 static void print(const struct traces *ts, const struct trace *one)
 {
 	const struct trace *last = one;
@@ -203,8 +204,8 @@ int cmd_status(int argc, char **argv)
 	static const struct option_line line = {
 		.options = options,
 		.args_doc = "[NAME|DIR|PID]",
-		.doc = "List the running traces that you have started, and name those of others that you may ask; or one of "
-		       "them, or watch that. With --json all that you may ask.",
+		.doc = "List the running traces that you started, and the names of others that you have access to. With an "
+		       "argument only that trace. With --json all traces that you have access to.",
 		.finish = finish,
 	};
 	const struct trace *one = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The lines of JSON that come are session/live.c's, and printed as they are, or as text. What a call hangs on is looked up
- * here, with this user's rights: a look into a process may hang like the process itself, and here it holds nobody else up.
+ * Prints the lines of JSON that session/live.c sends, as they are or as text. The file of a call in flight is found here,
+ * with this user's rights: a look into a process may hang like the process itself, and here it delays no other user.
  */
 #include "cmd/cmd.h"
 
@@ -20,11 +20,12 @@
 #include "drain/live.h"
 #include "base/log.h"
 #include "base/fmt.h"
+#include "host/process.h"
 #include "host/stall/remote.h"
 #include "base/text.h"
 #include "base/util.h"
 
-#define TEXT_ROWS 20 /* processes of a block, where no terminal says how many fit */
+#define TEXT_ROWS 20 /* processes in a block, without a terminal */
 #define SUMS_MAX 1000 /* a terminal has fewer rows */
 #define COMM_MAX TEXT_ESCAPED_MAX(64)
 
@@ -41,10 +42,10 @@ struct sum {
 	char comm[COMM_MAX];
 };
 
-/* A call or a request in flight. */
+/* A call or request in flight. */
 struct call {
 	uint64_t pid, tid, running_ms, addr;
-	char fd[TEXT_U64_MAX + 1], comm[COMM_MAX], probe[16], name[64]; /* empty: none */
+	char fd[TEXT_U64_MAX + 1], comm[COMM_MAX], probe[16], name[64]; /* "": none */
 	char file[TEXT_ESCAPED_MAX(PATH_MAX)];
 };
 
@@ -54,16 +55,16 @@ struct frame {
 	struct sum all, sums[SUMS_MAX];
 	struct call calls[LIVE_CALLS_MAX];
 	unsigned int n_sums, n_calls;
-	struct sum *sum; /* the last of each; NULL: there is no room for it */
+	struct sum *sum; /* the last sum of each process; NULL: no room */
 	struct call *call;
-	const char *running; /* in the line, behind the bracket that opens the calls; NULL: they have not come */
+	const char *running; /* in the line, after the bracket that opens the calls; NULL: not received yet */
 };
 
 struct watch {
 	const struct trace *trace;
 	bool json, terminal;
 	int fd;
-	struct answer came; /* and is not shown yet */
+	struct answer came; /* received and not shown yet */
 	struct frame frame;
 	unsigned int frames;
 };
@@ -72,7 +73,7 @@ struct watch {
 
 struct member {
 	const char *key;
-	size_t at, size; /* of a string, or a word as it stands; 0: a number */
+	size_t at, size; /* of a string, or a word as it is; 0: a number */
 };
 
 #define NUMBER(type, key, name) { key, offsetof(struct type, name), 0 }
@@ -159,26 +160,26 @@ static void on_value(void *ctx, const char *path, enum json_event event, const c
 		return;
 	}
 	while (strncmp(path, places[i].under, n = strlen(places[i].under)) != 0)
-		i++; /* the last is of any */
+		i++; /* the last entry matches any */
 	if (places[i].into)
 		take(places[i].into, places[i].members, path + n, event, text, len);
 }
 
-/* 0, or -EBADMSG: the LEN bytes of LINE, behind which a byte stands that is no number's, are no frame. */
+/* Returns 0; -EBADMSG when the LEN bytes of LINE are no frame. The byte after them belongs to no number. */
 static int frame_read(struct frame *f, const char *line, size_t len)
 {
 	*f = (struct frame){};
 	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)line[i] < ' ') /* not even in a string (RFC 8259, 7) */
+		if ((unsigned char)line[i] < ' ') /* invalid even in a string (RFC 8259, 7) */
 			return -EBADMSG;
 	return json_read(line, len, on_value, f) < 0 || !f->running ? -EBADMSG : 0;
 }
 
-/* --- what a call hangs on --------------------------------------------------------------------------- */
+/* --- the file of a call ------------------------------------------------------------------------------ */
 
 _Static_assert(REMOTE_STRING_MAX <= PATH_MAX && 2 * PATH_MAX <= sizeof(((struct call *)NULL)->file), "a path");
 
-/* What is behind the descriptor of C, AT_FDCWD too: its length, or -1. */
+/* Reads the path of C's descriptor, or of AT_FDCWD. Returns its length, or -1. */
 static ssize_t read_link(const struct call *c, char path[PATH_MAX])
 {
 	unsigned long long pid = c->pid, tid = c->tid;
@@ -192,7 +193,7 @@ static ssize_t read_link(const struct call *c, char path[PATH_MAX])
 	return readlink(link, path, PATH_MAX - 1);
 }
 
-/* The path that it was given, made absolute where that can be known; its length, or -1. */
+/* Reads the path that was passed to C, made absolute where possible. Returns its length, or -1. */
 static ssize_t read_path(const struct call *c, char path[2 * PATH_MAX])
 {
 	char given[REMOTE_STRING_MAX];
@@ -207,25 +208,47 @@ static ssize_t read_path(const struct call *c, char path[2 * PATH_MAX])
 	return len < 0 ? len : len + MAX(base, 0);
 }
 
-/* Fill in what the frame lacks of C and can be found out. */
+/* Is C's thread still there, which was at SINCE_NS, and no later one with its number? */
+static bool thread_is_there(const struct call *c, uint64_t since_ns)
+{
+	autofree char *text = NULL;
+	struct process thread;
+	char name[64];
+
+	snprintf(name, sizeof(name), "task/%llu/stat", (unsigned long long)c->tid);
+	return process_text((pid_t)c->pid, name, PROCESS_TEXT_MAX, &text, NULL) == 0 &&
+	       process_parse(&thread, (pid_t)c->tid, text) == 0 && process_is_from(&thread, since_ns);
+}
+
+/* Fills in what the frame lacks of C, as far as it can be found: whoever has the numbers when the look ends had them all along. */
 static void look_up(struct call *c)
 {
+	uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
+	uint64_t since_ns = now_ns - MIN(c->running_ms, now_ns / NSEC_PER_MSEC) * NSEC_PER_MSEC;
+	bool has_file = *c->file, has_comm = *c->comm;
 	char path[64];
 	ssize_t len = 0;
 
-	if (!*c->file && (c->addr || *c->fd)) {
+	if (!thread_is_there(c, since_ns))
+		return;
+	if (!has_file && (c->addr || *c->fd)) {
 		len = c->addr ? read_path(c, c->file) : read_link(c, c->file);
 		c->file[MAX(len, 0)] = '\0';
 	}
-	if (*c->comm)
-		return;
 	snprintf(path, sizeof(path), "/proc/%llu/task/%llu/comm", (unsigned long long)c->pid, (unsigned long long)c->tid);
-	util_read_line(path, c->comm, sizeof(c->comm));
+	if (!has_comm)
+		util_read_line(path, c->comm, sizeof(c->comm));
+	if (thread_is_there(c, since_ns))
+		return;
+	if (!has_file)
+		*c->file = '\0';
+	if (!has_comm)
+		*c->comm = '\0';
 }
 
 /* --- JSON ------------------------------------------------------------------------------------------- */
 
-/* LINE is F, whose calls are the last that it has. */
+/* Prints LINE, which is F; the calls are its last member. */
 static void show_json(const struct frame *f, const char *line)
 {
 	struct json j = { .flat = true };
@@ -257,7 +280,7 @@ static double per_s(uint64_t n, uint64_t ms)
 	return ms ? (double)n * 1000 / (double)ms : 0;
 }
 
-/* TEXT, of JSON, as a word of the text files: a byte that is no UTF-8 is \\ooo in both. */
+/* Prints TEXT, of JSON, as a word of the text files: both write a byte that is no UTF-8 as \\ooo. */
 static void print_word(FILE *out, int width, const char *text)
 {
 	char plain[TEXT_ESCAPED_MAX(PATH_MAX)], word[TEXT_ESCAPED_MAX(sizeof(plain)) + 1];
@@ -268,14 +291,14 @@ static void print_word(FILE *out, int width, const char *text)
 
 static void print_sum(FILE *out, const struct sum *s, uint64_t ms)
 {
-	double p99_ms = (double)s->p99_ns / 1e6;
+	double p99_ms = (double)s->p99_ns / 1e6, mib = 1 << 20;
 	char share[16] = "-";
 
 	if (s->reads)
 		snprintf(share, sizeof(share), "%.1f", 100.0 * (double)s->disk_reads / (double)s->reads);
 	/* 80 columns, with the two before */
-	fprintf(out, " %9.1f %9.2f %10.2f %9.2f %6s %8.*f\n", per_s(s->calls, ms), per_s(s->read_bytes, ms) / 1e6,
-		per_s(s->written_bytes, ms) / 1e6, per_s(s->fetched_bytes, ms) / 1e6, share, p99_ms < 1000 ? 3 : 0, p99_ms);
+	fprintf(out, " %8.1f %10.2f %11.2f %10.2f %5s %7.*f\n", per_s(s->calls, ms), per_s(s->read_bytes, ms) / mib,
+		per_s(s->written_bytes, ms) / mib, per_s(s->fetched_bytes, ms) / mib, share, p99_ms < 1000 ? 3 : 0, p99_ms);
 }
 
 static void print_head(FILE *out, const struct watch *w)
@@ -287,8 +310,8 @@ static void print_head(FILE *out, const struct watch *w)
 		w->trace->name, f->phase, s / 3600, s / 60 % 60, s % 60, (unsigned long long)f->rows,
 		(unsigned long long)f->lost, (unsigned long long)f->alive, (unsigned long long)f->with_calls,
 		(double)f->interval_ms / 1000);
-	fprintf(out, "%7s %-15s %9s %9s %10s %9s %6s %8s\n", "PID", "COMM", "CALLS/S", "READ_MB/S", "WRITE_MB/S",
-		"DISK_MB/S", "DISK_%", "P99_MS");
+	fprintf(out, "%7s %-15s %8s %10s %11s %10s %5s %7s\n", "PID", "COMM", "CALLS/S", "READ_MiB/S", "WRITE_MiB/S",
+		"DISK_MiB/S", "DISK%", "P99_MS");
 }
 
 static void print_call(FILE *out, const struct call *c)
@@ -300,7 +323,7 @@ static void print_call(FILE *out, const struct call *c)
 	fputc('\n', out);
 }
 
-/* Processes take what the calls in flight leave of ROWS. */
+/* Prints a frame. Processes get the ROWS that calls in flight leave. */
 static void print_frame(FILE *out, const struct watch *w, unsigned int rows)
 {
 	const struct frame *f = &w->frame;
@@ -320,7 +343,7 @@ static void print_frame(FILE *out, const struct watch *w, unsigned int rows)
 		print_call(out, &f->calls[i]);
 }
 
-/* As much of a line as fits in WIDTH columns; a character is taken for one. */
+/* Returns how many bytes of LINE fit in WIDTH columns, a column for each character. */
 static int fits(const char *line, size_t len, unsigned int width)
 {
 	unsigned int columns = 0;
@@ -346,7 +369,10 @@ static void redraw(const struct watch *w, const char *text, const struct winsize
 	fputs("\033[J", stdout);
 }
 
-/* TEXT's lines, without what a terminal would obey: names are those of others. The caller's to free; NULL: no memory. */
+/*
+ * Returns TEXT's lines without a terminal's escape sequences, since names come from other users; to be freed. NULL when
+ * memory is out.
+ */
 static char *tame(const char *text)
 {
 	char *tamed = NULL;
@@ -386,7 +412,7 @@ static void show_text(const struct watch *w)
 
 /* --- frames ----------------------------------------------------------------------------------------- */
 
-/* LINE, which ends at END. */
+/* Shows LINE, which ends at END. */
 static int show(struct watch *w, const char *line, const char *end)
 {
 	if (frame_read(&w->frame, line, (size_t)(end - line)) < 0) {
@@ -401,10 +427,10 @@ static int show(struct watch *w, const char *line, const char *end)
 	else
 		show_text(w);
 	w->frames++;
-	return fflush(stdout) || ferror(stdout) ? -EPIPE : 0; /* nobody reads us */
+	return fflush(stdout) || ferror(stdout) ? -EPIPE : 0; /* the reader has gone */
 }
 
-/* All lines that are whole; what remains is the beginning of the next. */
+/* Shows all whole lines; keeps the begin of the next. */
 static int show_whole(struct watch *w)
 {
 	char *end;
@@ -429,7 +455,7 @@ static int go_on(struct watch *w)
 			continue;
 		if (n <= 0)
 			return greeted && (!n || n == -ECONNRESET) ? 0 : log_err_r(n < 0 ? (int)n : -ECONNRESET, "%s", w->trace->dir);
-		if (!greeted && answer_begin(&w->came) < 0) { /* the first line says whether it is watched */
+		if (!greeted && answer_begin(&w->came) < 0) { /* the first line is the answer to the request */
 			log_err("%s: %.*s", w->trace->dir, (int)strcspn(w->came.text, "\n"), w->came.text);
 			return -EPROTO;
 		}

@@ -14,7 +14,7 @@
 #include "control/client.h"
 #include "control/control.h"
 
-/* What start would print last: T has ended. */
+/* Prints the last lines of `start' for T, which has ended. */
 static void print_end(const struct trace *t)
 {
 	char path[PATH_MAX];
@@ -24,14 +24,17 @@ static void print_end(const struct trace *t)
 	if (trace_folder(t, path) < 0)
 		return;
 	verdict_read(&v, path, -1);
-	fd = v.late ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* late: it may not answer */
+	fd = v.late ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* late: the file system may not answer */
 	if (fd >= 0)
-		cmd_end(path, fd, &v);
+		cmd_end(path, fd, &v, false);
 	verdict_free(&v);
 }
 
-/* Ask the trace WHICH (NULL: the only one) and say what it says; where that ENDS it, what the trace does, too. The exit status. */
-static int ask(const char *which, const char *verb, const char *text, bool ends)
+/*
+ * Sends a request to the trace WHICH (NULL: the only one) and prints the answer; if the request ENDS the trace, the last
+ * lines of `start', too. Returns the exit status.
+ */
+static int request(const char *which, const char *verb, const char *text, bool ends)
 {
 	autofree char *answer = NULL;
 	const struct trace *t;
@@ -43,7 +46,7 @@ static int ask(const char *which, const char *verb, const char *text, bool ends)
 	if (t) {
 		char *line, *rest;
 
-		r = trace_ask(t, verb, text, &answer);
+		r = trace_request(t, verb, text, &answer);
 		if (r == -EAGAIN)
 			log_err("process %s does not answer: it is stopped, or held by its disk; what it was asked it may do when it goes on",
 				t->pid);
@@ -69,21 +72,21 @@ int cmd_stop(int argc, char **argv)
 {
 	static const struct option_line line = {
 		.args_doc = "[NAME|DIR|PID]",
-		.doc = "End a running trace, by its name, its folder or its process: its files are whole when "
-		       "this returns. The workload goes on. Without an argument it is the one that you have started in "
-		       "this terminal, or else the only one that you have started.",
+		.doc = "End a running trace, given by its name, its folder or its process. Its files are whole when "
+		       "this returns, and the workload goes on. The default is the trace that you started in this "
+		       "terminal, or else the only one that you started.",
 		.finish = one_trace,
 	};
 	struct option_parse p;
 
 	options_parse(&line, argc, argv, 0, &p, NULL);
-	return ask(p.n_args ? p.args[0] : NULL, "stop", NULL, true);
+	return request(p.n_args ? p.args[0] : NULL, "stop", NULL, true);
 }
 
 /* --- mark ------------------------------------------------------------------------------------------ */
 
 static const struct option_row mark_options[] = {
-	{ "trace", 't', "NAME|DIR|PID", "Which trace, where you have started several, or none", option_text, 0 },
+	{ "trace", 't', "NAME|DIR|PID", "The trace, where you started several or none", option_text, 0 },
 	{ 0 },
 };
 
@@ -92,7 +95,7 @@ static const char *one_text(struct option_parse *p)
 	if (p->n_args > 1)
 		return "one text: quote its blanks";
 	if (!p->n_args || !*p->args[0] || strlen(p->args[0]) > CONTROL_TEXT_MAX)
-		return option_because(p, "a text of 1 to %d bytes", CONTROL_TEXT_MAX);
+		return option_because(p, "give one text, of 1 to %d bytes", CONTROL_TEXT_MAX);
 	return NULL;
 }
 
@@ -101,13 +104,13 @@ int cmd_mark(int argc, char **argv)
 	static const struct option_line line = {
 		.options = mark_options,
 		.args_doc = "TEXT",
-		.doc = "Write a row with TEXT and the time into marks.out of a running trace: a phase of the job "
-		       "that begins, say. The job may do so itself.",
+		.doc = "Add a row with TEXT and the time to marks.out of a running trace, for example where a phase "
+		       "of the job begins. The job itself may call it.",
 		.finish = one_text,
 	};
 	const char *which = NULL;
 	struct option_parse p;
 
 	options_parse(&line, argc, argv, 0, &p, &which);
-	return ask(which, "mark", p.args[0], false);
+	return request(which, "mark", p.args[0], false);
 }

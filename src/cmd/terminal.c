@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which terminal the commands print to. */
+/* The size of the terminal that commands print to. */
 #include <sys/ioctl.h>
 
 #include "base/util.h"

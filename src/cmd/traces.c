@@ -25,7 +25,7 @@ struct entry {
 struct entries {
 	struct entry *v;
 	size_t n;
-	struct manifest_facts facts; /* of the one that is looked at: too large for the stack of each folder */
+	struct manifest_facts facts; /* of the current folder: too large for the stack at each depth */
 };
 
 static void entries_free(struct entries *es)
@@ -36,7 +36,7 @@ static void entries_free(struct entries *es)
 	free(es);
 }
 
-/* The folder FD, which is PATH, is a trace. */
+/* Adds the folder FD, which is PATH, if it is a trace. */
 static void add(struct entries *es, int fd, const char *path)
 {
 	struct entry e = { .path = strdup(path) };
@@ -50,7 +50,7 @@ static void add(struct entries *es, int fd, const char *path)
 	es->v[es->n++] = e;
 }
 
-/* The folder FD, which is closed, and those below it, no links. */
+/* Searches the folder FD, which is closed, and those below it, without following links. */
 static void look(struct entries *es, int fd, const char *path, unsigned int depth)
 {
 	DIR *dir;
@@ -86,7 +86,7 @@ static int earlier(const void *a, const void *b)
 	return order ? order : strcmp(x->path, y->path);
 }
 
-/* By when they began; NULL: there is none, or the folder is one itself. */
+/* Returns the traces by their begins; NULL: there is none, or FOLDER is one itself. */
 static struct entries *find(const char *folder)
 {
 	autofree char *path = strdup(folder);
@@ -138,14 +138,14 @@ bool traces_newest(const char *folder, char path[PATH_MAX])
 
 static void put_line(const struct manifest_facts *m, const struct entry *e, const struct verdict *v, const char *folder, FILE *out)
 {
-	/* 2026-11-25T02:33:09.000752701Z, without what is less than a second */
+	/* such as 2026-11-25T02:33:09.000752701Z, without fractions of a second */
 	fprintf(out, "%-.*s%-*s  ", (int)strlen("2026-11-25T02:33:09"), *m->start_utc ? m->start_utc : "-", *m->start_utc ? 1 : 19,
 		*m->start_utc ? "Z" : "");
 	fprintf(out, "%9s  %-18s  ", m->end_ns > m->start_ns ? FMT_NS(m->end_ns - m->start_ns) : "-",
 		!m->complete	? "no end" :
 		m->has_status ? FMT_ENDED(m->status) + strlen("ended ") :
 				"-");
-	fmt_text(out, e->path + strlen(folder) + (e->path[strlen(folder)] == '/'), NAME_WIDTH);
+	fmt_plain(out, e->path + strlen(folder) + (e->path[strlen(folder)] == '/'), NAME_WIDTH);
 	fmt_line(out, "  ", v->brief ? v->brief : v->large || v->late ? "too large for a list" : "not known");
 }
 

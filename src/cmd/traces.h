@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The traces below a folder, as start makes them there: FOLDER/NAME, of Slurm's jobs FOLDER/NAME/HOST. */
+/* The traces below a folder, as start makes them: FOLDER/NAME, or FOLDER/NAME/HOST under Slurm. */
 #ifndef CMD_TRACES_H
 #define CMD_TRACES_H
 
@@ -7,17 +7,17 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define TRACES_FOLDER "traces" /* where start puts them, where nobody names another */
+#define TRACES_FOLDER "traces" /* where start puts traces by default */
 
-/* The one that began last, as FOLDER/... ; false: there is none, and PATH is "". */
+/* Puts the trace that began last into PATH, as FOLDER/... . False: there is none, and PATH is "". */
 bool traces_newest(const char *folder, char path[PATH_MAX]);
 
-/* Whether FOLDER is no trace, and there are some below. */
+/* Whether FOLDER is no trace, and has traces below it. */
 bool traces_are_below(const char *folder);
 
 /*
- * A line for each: when it began, how long it lasted, how its job ended, what that waited for. False: the folder is a trace
- * itself, or there is none below, and nothing has been printed.
+ * Prints a line for each trace: its begin, its length, how its job ended, and what the job waited for. False: FOLDER is a
+ * trace itself, or has none below it, and nothing was printed.
  */
 bool traces_list(const char *folder, FILE *out);
 

@@ -20,12 +20,12 @@
 #include "report/show/show.h"
 
 /*
- * A trace that is larger is not begun: 0.4 s of CPU time for 277 MiB (gen_trace -r 2000000) are more than VERDICT_CPU_S for
- * 1.4 GiB, and what it takes to find that out in vain is spent on a machine with work to do.
+ * A larger trace is not read: at 0.4 s of CPU time for 277 MiB (gen_trace -r 2000000), 1.4 GiB take VERDICT_CPU_S, and
+ * reading more in vain would cost a machine that has work to do.
  */
 #define TOO_LARGE (2ULL << 30)
 #define ANSWER_MAX 4096
-#define ENDS_MS 200 /* for its end; one that is held by its disk is left to end when that answers */
+#define ENDS_MS 200 /* time for its end; a reader that is held by its disk is left to end later */
 
 uint64_t verdict_trace_bytes(int dirfd)
 {
@@ -46,9 +46,9 @@ uint64_t verdict_trace_bytes(int dirfd)
 	return bytes;
 }
 
-/* --- the reader's side ------------------------------------------------------------------------------------ */
+/* --- the reader's process --------------------------------------------------------------------------------- */
 
-/* Those of which start says so by itself: processes that still run. */
+/* Whether start lists the reason itself: processes that still run. */
 static bool is_listed(const struct missing_reason *r)
 {
 	return r->kind == MISSING_LEFT_RUNNING || r->kind == MISSING_ENDED_BEFORE;
@@ -73,7 +73,7 @@ static void put_missing(const struct report_missing *m, FILE *out)
 		fprintf(out, " (and %u more)", more);
 }
 
-/* Three strings, each with its NUL; "": there is none. */
+/* Writes three strings, each with its NUL; "": there is none. */
 static void answer(const char *dir, int dirfd, FILE *out)
 {
 	struct report *r;
@@ -92,14 +92,14 @@ static void answer(const char *dir, int dirfd, FILE *out)
 #define EXIT_LARGE 2
 
 /*
- * No descriptor of our parent's but *FD and *DIRFD, which may be -1: while we are held in the kernel nobody waits for the end of
- * what we hold, a pipe's reader for one.
+ * Closes all inherited descriptors but *FD and *DIRFD, which may be -1: while this process is held in the kernel, no other
+ * may wait for the end of what it holds, such as a pipe.
  */
 static bool leave_descriptors(int *fd, int *dirfd)
 {
 	int null = open("/dev/null", O_RDWR);
 
-	/* above those that they are to have */
+	/* above the numbers that they will get */
 	*fd = fcntl(*fd, F_DUPFD, STDERR_FILENO + 4);
 	*dirfd = *dirfd < 0 ? -1 : fcntl(*dirfd, F_DUPFD, STDERR_FILENO + 4);
 	if (*fd < 0 || null < 0)
@@ -108,7 +108,7 @@ static bool leave_descriptors(int *fd, int *dirfd)
 		dup2(null, i);
 	*fd = dup2(*fd, STDERR_FILENO + 1);
 	*dirfd = *dirfd < 0 ? -1 : dup2(*dirfd, STDERR_FILENO + 2);
-	close_range(STDERR_FILENO + (*dirfd < 0 ? 2 : 3), ~0U, 0); /* from Linux 5.9 on */
+	close_range(STDERR_FILENO + (*dirfd < 0 ? 2 : 3), ~0U, 0); /* since Linux 5.9 */
 	return *fd >= 0;
 }
 
@@ -128,12 +128,12 @@ static __attribute__((noreturn)) void read_trace(const char *dir, int dirfd, int
 	out = dirfd < 0 ? NULL : fdopen(fd, "w");
 	if (out)
 		answer(dir, dirfd, out);
-	_exit(EXIT_SUCCESS); /* all else is our parent's */
+	_exit(EXIT_SUCCESS); /* the rest belongs to the parent */
 }
 
-/* --- who waits -------------------------------------------------------------------------------------------- */
+/* --- the waiting process ---------------------------------------------------------------------------------- */
 
-/* What comes of FD until its other end is closed: how many bytes; -errno, -ETIME: the time is over. */
+/* Reads FD until its other end is closed. Returns how many bytes; -ETIME when the time is over; or -errno. */
 static ssize_t take(int fd, char buf[ANSWER_MAX])
 {
 	const uint64_t end_ns = clock_now_ns(CLOCK_MONOTONIC) + VERDICT_MS * NSEC_PER_MSEC;
@@ -155,7 +155,7 @@ static ssize_t take(int fd, char buf[ANSWER_MAX])
 	}
 }
 
-/* It has said all, or its time is over: its exit status, -1 where it did not end by itself. */
+/* Ends the reader, which has written all, or whose time is OVER. Returns its exit status, -1 where it did not exit. */
 static int end_reader(pid_t pid, bool over)
 {
 	autoclose int pidfd = util_pidfd_open(pid);
@@ -168,7 +168,7 @@ static int end_reader(pid_t pid, bool over)
 	return waitpid(pid, &status, WNOHANG) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Of the strings in BUF, LEN bytes, the one at *AT; NULL: it is empty, or not whole. */
+/* Returns the string at *AT of those in BUF, LEN bytes; NULL: it is empty, or not whole. */
 static char *next_string(const char *buf, size_t len, size_t *at)
 {
 	const char *s = buf + *at;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a trace says of its job, in a sentence and within a bounded time: where somebody waits for a prompt, or looks at
- * several traces. The report's own engine reads the trace in a process of its own, which ends when its time is over:
- * neither a large trace, nor a file system that does not answer, nor a damaged file holds up whoever asks.
+ * The answer about a trace's job, in a sentence and within a bounded time: for a user who waits for a prompt, or looks at
+ * several traces. The report's own engine reads the trace in a process of its own, which is ended when its time is over:
+ * neither a large trace, nor a file system that does not answer, nor a damaged file delays the caller.
  */
 #ifndef CMD_VERDICT_H
 #define CMD_VERDICT_H
@@ -10,20 +10,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VERDICT_CPU_S 2 /* that the reader may compute, and how long anybody waits for it on a machine with much to do */
+#define VERDICT_CPU_S 2 /* CPU time of the reader; also how long to wait for it on a busy machine */
 #define VERDICT_MS 5000
 
 struct verdict {
-	bool large;    /* so much that it would take too long */
-	bool late;     /* the time was over: so it is, or its file system does not answer */
-	char *text;    /* with its share; NULL: it could not be had */
-	char *brief;   /* the same in some words */
-	char *missing; /* the gravest of what is missing, some words or a sentence; NULL: nothing is */
+	bool large;    /* so large that reading it would take too long */
+	bool late;     /* the time was over: the trace is large, or its file system does not answer */
+	char *text;    /* the answer with its share; NULL: there is none */
+	char *brief;   /* the answer in some words */
+	char *missing; /* the gravest of what is missing, in some words or a sentence; NULL: nothing is */
 };
 
-/* Of the folder DIRFD, called DIR in what it says; -1: of DIR, which is opened by who may be ended. */
+/* Reads the folder DIRFD, called DIR in messages; -1: DIR, which the reader opens. */
 void verdict_read(struct verdict *v, const char *dir, int dirfd);
-/* Bytes of the files of the folder DIRFD; 0: not known. */
+/* Returns the bytes of the files in the folder DIRFD; 0: not known. */
 uint64_t verdict_trace_bytes(int dirfd);
 void verdict_free(struct verdict *v);
 

@@ -269,12 +269,12 @@ void collectors_stop(struct collectors *cs, struct loop *loop)
 
 	for (unsigned int i = 0; i < cs->n; i++) {
 		struct collector *c = &cs->c[i];
-		bool was_running = collector_is_running(c);
+		bool ran_before = collector_is_running(c);
 
-		if (was_running && loop)
+		if (ran_before && loop)
 			loop_del(loop, c->pidfd);
 		ends[i] = collector_reap(c) ? NULL : "stopped";
-		if (was_running && !ends[i])
+		if (ran_before && !ends[i])
 			collector_describe_end(c, c->restarts ? after_restart : "");
 	}
 	signal_running(cs, 0);

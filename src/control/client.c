@@ -11,6 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/fmt.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -109,7 +110,7 @@ static int receive(int fd, struct answer *a)
 	return a->len ? 0 : -ECONNRESET; /* it ended meanwhile */
 }
 
-int trace_ask(const struct trace *t, const char *verb, const char *text, char **answer_ret)
+int trace_request(const struct trace *t, const char *verb, const char *text, char **answer_ret)
 {
 	autoclose int fd = trace_connect(t, verb, text);
 	struct answer a = {};
@@ -161,7 +162,7 @@ static void trace_look(struct traces *ts, const char *path)
 	if (ts->n == TRACES_MAX || strlen(path) >= sizeof(t->socket))
 		return;
 	strcpy(t->socket, path);
-	r = trace_ask(t, "status", NULL, &t->words);
+	r = trace_request(t, "status", NULL, &t->words);
 	if (r == -EAGAIN) {
 		words_of_silent(t);
 		r = 0;
@@ -238,11 +239,23 @@ static unsigned int those_tracing(const struct trace **found, unsigned int n)
 	return left ? left : n;
 }
 
+static void list_one(const struct trace *t)
+{
+	autofree char *folder = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&folder, &len);
+
+	if (!out)
+		return;
+	fmt_text(out, t->dir, 0);
+	if (fclose(out) == 0)
+		log_err("  %s of experiment %s, process %s, folder %s", t->name, t->experiment, t->pid, folder);
+}
+
 static void list(const struct trace *const *found, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
-		log_err("  %s of experiment %s, process %s, folder %s", found[i]->name, found[i]->experiment, found[i]->pid,
-			found[i]->dir);
+		list_one(found[i]);
 }
 
 static void say_several(const struct trace *const *found, unsigned int n, const char *which)

@@ -67,6 +67,6 @@ void answer_drop(struct answer *a, size_t n);
  * NULL. -EAGAIN: no answer for some seconds, to a request that is answered at once (not stop, which takes
  * as long as the end of the trace).
  */
-int trace_ask(const struct trace *t, const char *verb, const char *text, char **answer_ret);
+int trace_request(const struct trace *t, const char *verb, const char *text, char **answer_ret);
 
 #endif

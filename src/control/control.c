@@ -180,7 +180,7 @@ void control_dismiss(struct control *c, unsigned int client)
 		client_end(c, of);
 }
 
-static bool may_ask(const struct control *c, int fd)
+static bool may_request(const struct control *c, int fd)
 {
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
@@ -210,7 +210,7 @@ static int on_connect(void *ctx, int fd, uint32_t events)
 {
 	struct control *c = ctx;
 	autoclose int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	struct control_client *at = client >= 0 && may_ask(c, client) ? place(c) : NULL;
+	struct control_client *at = client >= 0 && may_request(c, client) ? place(c) : NULL;
 
 	if (at && !loop_add(c->loop, client, EPOLLIN, on_client, c))
 		*at = (struct control_client){ .fd = TAKE_FD(client), .since = ++c->connected };

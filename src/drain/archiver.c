@@ -123,7 +123,7 @@ static void note_refusal(struct archiver *k, struct archiver_segment *s, int r)
 	util_close(&s->fd);
 }
 
-static void ask_disk(struct archiver *k)
+static void query_disk(struct archiver *k)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 
@@ -228,7 +228,7 @@ static void *archiver_main(void *ctx)
 		do {
 			take_handed(k);
 			archiver_hold_to_keep(k);
-			ask_disk(k);
+			query_disk(k);
 		} while (archiver_pack_one(k, &p));
 		if (ending)
 			to_disk(k);

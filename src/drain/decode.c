@@ -34,7 +34,7 @@ int decode_init(struct decode *d, const struct config *cfg)
 		.clock = &d->clock,
 		.utc = &d->utc,
 		.files = files_new(),
-		.threads = calloc(RECORD_WHO_SLOTS, sizeof(*d->ctx.threads)),
+		.threads = calloc(RECORD_THREAD_SLOTS, sizeof(*d->ctx.threads)),
 	};
 	return d->ctx.files && d->ctx.threads ? 0 : -ENOMEM;
 }
@@ -49,6 +49,10 @@ void decode_free(struct decode *d)
 	d->ctx.threads = NULL;
 	free(d->pids);
 	d->pids = NULL;
+	free(d->regions);
+	d->regions = NULL;
+	free(d->names);
+	d->names = NULL;
 	if (d->rollup)
 		rollup_free(d->rollup);
 	free(d->rollup);
@@ -244,6 +248,11 @@ void decode_file(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_f
 
 	if (!e)
 		return;
+	/* a path that a process uses is better than what nobody has used */
+	if (file->view == DLT_VIEW_ANYWHERE && e->path_len) {
+		decode_file_used(d, hdr, &file->id);
+		return;
+	}
 	copied_up = e->path_len && (e->file.at.real_ino != file->at.real_ino || e->file.at.real_dev != file->at.real_dev);
 	e->file = *file;
 	path_len = record_realpath(path, file, seg, len);
@@ -287,32 +296,10 @@ void decode_files_again(struct decode *d, uint64_t now_ns)
 		decode_file_used(d, &hdr, &files_at(d->ctx.files, fid)->file.id);
 }
 
-static void entry_moved(struct decode *d, const struct dlt_hdr *hdr, struct file_entry *e, const char *path,
-			size_t len)
+void decode_file_moved(struct decode *d, const struct dlt_hdr *hdr, struct file_entry *e, const char *path, size_t len)
 {
 	char seg[RECORD_PATH_MAX];
 
 	if (files_name(d->ctx.files, e, path, len))
 		files_row(d, hdr, e, seg, path_to_seg(seg, path, len));
-}
-
-struct dlt_file_id decode_path_moved(struct decode *d, const struct dlt_hdr *hdr, const char *path,
-				     size_t len, const char *new_path, size_t new_len, bool swapped)
-{
-	struct file_entry *e = files_by_path(d->ctx.files, path, len);
-	struct file_entry *other = swapped ? files_by_path(d->ctx.files, new_path, new_len) : NULL;
-
-	if (e && !new_path)
-		files_forget_path(d->ctx.files, path, len);
-	else if (e)
-		entry_moved(d, hdr, e, new_path, new_len);
-	else if (new_path && !swapped)
-		files_forget_path(d->ctx.files, new_path, new_len); /* a file that is known by another link, or not at all */
-	if (other)
-		entry_moved(d, hdr, other, path, len);
-	/* a folder can be renamed without being opened, so an unknown file may be one */
-	if (new_path && (new_len != len || memcmp(path, new_path, len)) &&
-	    (!e || S_ISDIR(e->file.mode) || (swapped && (!other || S_ISDIR(other->file.mode)))))
-		files_move_below(d->ctx.files, path, len, new_path, new_len, swapped);
-	return e ? e->file.id : (struct dlt_file_id){};
 }

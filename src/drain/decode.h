@@ -21,15 +21,19 @@
 #include "trace/sink.h"
 
 struct dlt_call;
+struct file_entry;
 struct lives;
 struct metrics;
+struct names;
+struct owner;
 struct printed;
+struct regions;
 
 struct decode_counts {
 	uint64_t records;
 	uint64_t filtered; /* by --comm, --exclude-comm; of printed lines, those without news */
 	uint64_t summed;   /* instead of a row: --rollup-only */
-	uint64_t unread;   /* writes to the job's output, or their ends, that were not searched */
+	uint64_t unread;   /* writes to the job's output, or their ends, that were not searched; of pids: see proc_look() */
 	uint64_t bad;	   /* not a valid record: a defect */
 };
 
@@ -48,8 +52,11 @@ struct decode {
 	struct metrics *metrics; /* --metrics-file, else NULL: the control plane's */
 	struct lives *lives;	 /* a client watches, else NULL: the drain's */
 	struct printed *printed; /* lines of the job's output, where they are asked for, else NULL: the drain's */
+	struct names *names;	 /* of calls in flight, once there were such; a single allocation: drain/names.c's */
+	struct regions *regions; /* live ones, once there was one; a single allocation */
 	uint64_t reached_ns;	 /* TIMESTAMP of the last record out of a ring */
 	struct escape escape;
+	const struct owner *owner; /* a user whose trace it is, and whose processes alone it may show; NULL: root's */
 	uint32_t own_dev;      /* of the trace folder, as the kernel writes it */
 	_Atomic bool same_dev; /* the target uses files there; read by the control plane */
 	void *pids; /* what src/probes/pids.c keeps per process */
@@ -84,12 +91,7 @@ void decode_files_again(struct decode *d, uint64_t now_ns);
 /* in_flight.c: at the end, write the row of CALL, still running at NOW_NS: with its LAT_NS so far and "?". */
 void in_flight_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns);
 
-/*
- * The file known by PATH is now NEW_PATH (NULL: removed): returns its identity, or ino 0. SWAPPED: the file
- * that had that name has PATH now. Files below a folder get rows with their new path at their next use, or
- * at the end.
- */
-struct dlt_file_id decode_path_moved(struct decode *d, const struct dlt_hdr *hdr, const char *path,
-				     size_t len, const char *new_path, size_t new_len, bool swapped);
+/* E's path is PATH from here on: write its row, if that is another one. */
+void decode_file_moved(struct decode *d, const struct dlt_hdr *hdr, struct file_entry *e, const char *path, size_t len);
 
 #endif

@@ -20,6 +20,7 @@
 #include "dlt/time_align.h"
 #include "drain/archiver.h"
 #include "drain/printed.h"
+#include "drain/regions.h"
 #include "host/rights/privileges.h"
 #include "kernel/tracer.h"
 #include "trace/probe.h"
@@ -151,14 +152,14 @@ static void timer_ack(int fd)
 /* Look less often from the IDLE_ROUNDS-th round without a record on, until there is one again. */
 static void pace(struct drain *d, bool any)
 {
-	bool was_idle = d->idle_rounds >= IDLE_ROUNDS, idle;
+	bool idle_before = d->idle_rounds >= IDLE_ROUNDS, idle;
 	uint64_t ns;
 
 	d->idle_rounds = any ? 0 : MIN(d->idle_rounds + 1, IDLE_ROUNDS);
 	idle = d->idle_rounds >= IDLE_ROUNDS;
 	ns = (idle ? IDLE_PERIODS : 1) * d->period_ns;
 	/* a line of the log gets the time at which it is found */
-	if (idle != was_idle && d->log.fd < 0)
+	if (idle != idle_before && d->log.fd < 0)
 		loop_timer_set(d->timer_fd, ns, ns);
 }
 
@@ -233,7 +234,7 @@ static void in_flight_rec(void *ctx, const struct dlt_hdr *rec)
 {
 	struct drain *d = ctx;
 
-	if (tracer_may_tell(d->tracer, rec))
+	if (tracer_may_show(d->tracer, rec))
 		decode_record(&d->decode, rec, rec->size);
 }
 
@@ -292,6 +293,7 @@ static void finish(struct drain *d)
 	__atomic_store_n(&d->end_ns, r.mono_ns, __ATOMIC_RELAXED);
 	tracer_running(d->tracer, in_flight, d);
 	tracer_requests(d->tracer, d->end_ns, UINT_MAX, in_flight, in_flight_rec, d);
+	regions_end(&d->decode, 0, d->end_ns);
 	clock_map_update(&d->decode.clock, &r, false);
 	clock_row(d, &r, DLT_TIME_END);
 	drain_flush(d);

@@ -4,6 +4,7 @@
  * the trace ends, with LAT_NS so far and "?".
  */
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "drain/decode.h"
 #include "drain/live.h"
 #include "host/process.h"
+#include "host/rights/owner.h"
 #include "host/stall/remote.h"
 #include "kernel/syscalls.h"
 #include "trace/files.h"
@@ -76,20 +78,49 @@ void running_str(struct dlt_hdr *rec, struct dlt_segs *segs, uint64_t addr, unsi
 
 _Static_assert(REMOTE_STRING_MAX == DLT_PATH_MAX, "a path");
 
+#define MOUNTINFO_MAX (1 << 20)
+
+/* The device of mount ID in the text of /proc/PID/mountinfo, as the kernel writes it; 0: it is none of these. */
+static uint32_t mount_dev(const char *text, unsigned long long id)
+{
+	for (const char *line = text; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
+		unsigned long long mount;
+		unsigned int major, minor;
+
+		/* proc(5): mount, parent, major:minor */
+		if (sscanf(line, "%llu %*s %u:%u", &mount, &major, &minor) == 3 && mount == id)
+			return major << 20 | minor;
+	}
+	return 0;
+}
+
 /*
- * Finds the file behind a descriptor, by the kernel's name for it. The link is read and not followed: the
- * file may be what hangs. Nothing where the process's root differs from ours.
+ * Finds the file behind a descriptor, by the kernel's name, number and mount of it: the name alone may be that of another
+ * file, as the process may see paths from another root, and " (deleted)" at its end is part of some names. The link is read
+ * and not followed: the file may be what hangs. Linux before 5.14 does not show the number, and any will do. Nothing of
+ * pipes and the like, which lie on no mount.
  */
 static struct dlt_file_id file_behind(struct decode *d, const struct dlt_call *call, int fd)
 {
-	autofree char *link = util_fmt("/proc/%u/task/%u/fd/%d", call->tgid, call->tid, fd);
-	const struct file_entry *e = NULL;
+	static const char deleted[] = " (deleted)";
+	autofree char *link = util_fmt("/proc/%u/task/%u/fd/%d", call->tgid, call->tid, fd), *info = NULL, *mounts = NULL;
+	autofree char *info_path = util_fmt("/proc/%u/task/%u/fdinfo/%d", call->tgid, call->tid, fd);
+	unsigned long long mount, ino = 0;
+	const struct file_entry *e;
+	size_t cut = strlen(deleted);
 	char path[PATH_MAX];
-	ssize_t len;
+	ssize_t len = link ? readlink(link, path, sizeof(path)) : -1;
+	uint32_t dev;
 
-	len = link ? readlink(link, path, sizeof(path)) : -1;
-	if (len > 0)
-		e = files_by_path(d->ctx.files, path, (size_t)len);
+	if (len <= 0 || !info_path || util_read_file(info_path, PROCESS_TEXT_MAX, &info, NULL) < 0 ||
+	    process_text((pid_t)call->tgid, "mountinfo", MOUNTINFO_MAX, &mounts, NULL) < 0 ||
+	    !process_numbers(info, "\nmnt_id:\t", 10, &mount, 1))
+		return (struct dlt_file_id){};
+	process_numbers(info, "\nino:\t", 10, &ino, 1);
+	dev = mount_dev(mounts, mount);
+	e = files_by_inode(d->ctx.files, path, (size_t)len, dev, ino);
+	if (!e && (size_t)len > cut && !memcmp(path + (size_t)len - cut, deleted, cut))
+		e = files_by_inode(d->ctx.files, path, (size_t)len - cut, dev, ino);
 	return e ? e->file.id : (struct dlt_file_id){};
 }
 
@@ -98,10 +129,21 @@ union running {
 	char bytes[IN_FLIGHT_REC_MAX];
 };
 
+/* Is the thread of CALL still there, and no later one with its number? */
+static bool thread_is_there(const struct dlt_call *call)
+{
+	autofree char *name = util_fmt("task/%u/stat", call->tid), *text = NULL;
+	struct process thread;
+
+	return name && process_text((pid_t)call->tgid, name, PROCESS_TEXT_MAX, &text, NULL) == 0 &&
+	       process_parse(&thread, (pid_t)call->tid, text) == 0 && process_is_from(&thread, call->start_ns);
+}
+
 /* Makes REC of CALL as of NOW_NS. LOOK: with facts from its process. */
 static void fill(struct decode *d, union running *rec, const struct dlt_call *call, uint64_t now_ns, bool look)
 {
-	autofree char *comm = look ? util_fmt("/proc/%u/task/%u/comm", call->tgid, call->tid) : NULL;
+	bool thread = look && thread_is_there(call);
+	autofree char *comm = thread ? util_fmt("/proc/%u/task/%u/comm", call->tgid, call->tid) : NULL;
 	struct dlt_call with_file = *call;
 	char name[DLT_COMM_LEN + 1] = "";
 	const struct probe *p = probes[call->probe];
@@ -118,14 +160,29 @@ static void fill(struct decode *d, union running *rec, const struct dlt_call *ca
 	};
 	if (comm && !util_read_line(comm, name, sizeof(name)))
 		memcpy(rec->hdr.comm, name, DLT_COMM_LEN);
-	if (look && !with_file.id.ino)
+	if (thread && !with_file.id.ino)
 		with_file.id = file_behind(d, call, (int)call->args[0]);
 	p->running(&with_file, &rec->hdr);
 	rec->hdr.tgid = call->tgid;
 }
 
+/*
+ * Looked at as BEFORE, and now again: the process may have ended meanwhile and its number belong to another, or it may have
+ * executed a program of other rights, whose memory and files must not be shown: where the trace is a user's, to that user.
+ */
+static bool is_still(const struct decode *d, const struct dlt_call *call, const struct process *before)
+{
+	struct process now;
+	char why[128];
+
+	return process_read(&now, (pid_t)call->tgid) == 0 && process_is_from(&now, call->start_ns) &&
+	       now.start_ticks == before->start_ticks && now.args_at == before->args_at &&
+	       (!d->owner || owner_is((pid_t)call->tgid, d->owner, why, sizeof(why)));
+}
+
 void in_flight_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns)
 {
+	struct process before = {};
 	union running rec;
 	const struct probe *p;
 
@@ -134,12 +191,8 @@ void in_flight_row(struct decode *d, const struct dlt_call *call, uint64_t now_n
 	p = probes[call->probe];
 	if (!p->running || call->func >= p->n_calls)
 		return;
-	fill(d, &rec, call, now_ns, true);
-	/*
-	 * Checked afterwards: the process may have ended meanwhile, and its number belong to another, whose
-	 * memory must not be shown: another user's, where the trace is a user's.
-	 */
-	if (!process_was((pid_t)call->tgid, call->start_ns))
+	fill(d, &rec, call, now_ns, process_read(&before, (pid_t)call->tgid) == 0);
+	if (!is_still(d, call, &before))
 		fill(d, &rec, call, now_ns, false);
 	if (call->flags & DLT_CALL_SILENT)
 		probe_silence(&rec.hdr);

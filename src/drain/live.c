@@ -260,7 +260,7 @@ static char *path_in(const struct dlt_hdr *rec)
 	return NULL;
 }
 
-static void about_record(const struct oldest *o, const struct dlt_hdr *rec, struct live_call *c)
+static void describe_record(const struct oldest *o, const struct dlt_hdr *rec, struct live_call *c)
 {
 	static const char *const disk_names[] = { "bio:R", "bio:W", "bio:D", "bio:F", "bio:Z", "bio:O" };
 
@@ -289,12 +289,12 @@ static void consider_record(void *ctx, const struct dlt_hdr *rec)
 	};
 
 	if (rec->probe >= DLT_PROBES || !probes[rec->probe] || rec->lat_ns > o->now_ns || !is_old(o, c.start_ns) ||
-	    !tracer_may_tell(o->tracer, rec) || (rec->func >= probes[rec->probe]->n_calls && rec->probe != DLT_bio))
+	    !tracer_may_show(o->tracer, rec) || (rec->func >= probes[rec->probe]->n_calls && rec->probe != DLT_bio))
 		return;
 	if (rec->probe != DLT_bio)
 		c.name = probes[rec->probe]->calls[rec->func].name;
 	memcpy(c.comm, rec->comm, sizeof(c.comm));
-	about_record(o, rec, &c);
+	describe_record(o, rec, &c);
 	place(o, &c);
 }
 

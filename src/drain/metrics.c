@@ -174,7 +174,7 @@ static void put_hist(const struct put *p, const struct metrics_hist *h, const ch
 	fprintf(p->out, "%s} %" PRIu64 "\n", more, n);
 }
 
-static bool told_of(const struct metrics_now *now, unsigned int probe)
+static bool is_listed(const struct metrics_now *now, unsigned int probe)
 {
 	const struct probe_counts *s = &now->counts->probes[probe];
 
@@ -203,7 +203,7 @@ static void put_probes(struct put *p)
 	for (size_t c = 0; c < ARRAY_SIZE(per_probe); c++) {
 		put_head(p, per_probe[c].name, "counter", per_probe[c].help);
 		for (unsigned int i = 1; i < DLT_PROBES; i++)
-			if (told_of(p->now, i))
+			if (is_listed(p->now, i))
 				put_u64(p, "probe", probes[i]->name,
 					*(const uint64_t *)((const char *)&p->now->counts->probes[i] +
 							    per_probe[c].member));

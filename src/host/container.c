@@ -111,8 +111,8 @@ static int parse_answer(const char *text, pid_t *pid, char id[ID_LEN + 1])
 	return *end == '\n' || !*end ? 0 : -EPROTO;
 }
 
-/* NAME in RUNTIME's terms: the ID, and the first process, 0 when it does not run. 0 or -errno. */
-static int ask(const char *runtime, const char *name, int stop_fd, pid_t *pid_ret, char id[ID_LEN + 1])
+/* Finds the ID of the container NAME in RUNTIME, and its first process, 0 when it does not run. Returns 0 or -errno. */
+static int inspect(const char *runtime, const char *name, int stop_fd, pid_t *pid_ret, char id[ID_LEN + 1])
 {
 	const char *const argv[] = { runtime, "inspect", "-f", "{{.State.Pid}} {{.Id}}",
 				     "--type", "container", name, NULL };
@@ -180,19 +180,33 @@ static const char *answer(int r)
 	       r == -EPROTO || r == -EMSGSIZE ? "an answer that makes no sense" : strerror(-r);
 }
 
-/* PID is the first process of container NAME. */
-static int find_by_process(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *m,
-			   pid_t pid, const char *name, char *error, size_t size)
+/* Does RUNTIME still say that PID is the first process of the container NAME, which is ID? */
+static bool is_first_of(const char *runtime, const char *name, int stop_fd, pid_t pid, const char *id)
+{
+	char id_now[ID_LEN + 1];
+	pid_t now;
+
+	return inspect(runtime, name, stop_fd, &now, id_now) == 0 && now == pid && !strcmp(id_now, id);
+}
+
+/*
+ * RUNTIME has said that PID is the first process of container NAME, which is ID, and is asked again after the look: else the
+ * container may have ended, and the number been given to another process meanwhile.
+ */
+static int find_by_process(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *m, const char *runtime,
+			   pid_t pid, const char *id, const char *name, int stop_fd, char *error, size_t size)
 {
 	unsigned int before = list->n;
 	autofree char *text = NULL;
 	int r = process_text(pid, "cgroup", PROCESS_TEXT_MAX, &text, NULL);
 
+	if (!r && !is_first_of(runtime, name, stop_fd, pid, id))
+		r = -ESRCH;
 	if (!r)
 		r = container_cgroups(list, m, text);
 	if (r < 0)
 		snprintf(error, size, "--container %s: process %d: %s", name, pid, strerror(-r));
-	*pid_ret = list->n == before ? pid : 0;
+	*pid_ret = !r && list->n == before ? pid : 0;
 	return r;
 }
 
@@ -205,12 +219,12 @@ static int find_by_name(struct cgroup_list *list, pid_t *pid_ret, const struct c
 	pid_t pid = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
-		int r = ask(runtimes[i], name, stop_fd, &pid, id);
+		int r = inspect(runtimes[i], name, stop_fd, &pid, id);
 
 		if (r == -ECANCELED)
 			return r;
 		if (!r && pid)
-			return find_by_process(list, pid_ret, m, pid, name, error, size);
+			return find_by_process(list, pid_ret, m, runtimes[i], pid, id, name, stop_fd, error, size);
 		if (!r && *id) { /* starting: no process yet, but maybe a cgroup */
 			r = find_by_id(list, m, id, error, size);
 			if (r < 0 || list->n > before)

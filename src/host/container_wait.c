@@ -17,7 +17,7 @@
 #include "trace/config.h"
 
 /* A runtime that makes the cgroup before it knows the name is queried once more. */
-#define ASK_AGAIN_MS 1000
+#define RETRY_MS 1000
 
 struct watch {
 	int wd;
@@ -150,7 +150,7 @@ static void *wait_main(void *ctx)
 		if (w->fresh || again) {
 			w->fresh = false;
 			look(w);
-			timeout_ms = again ? -1 : ASK_AGAIN_MS;
+			timeout_ms = again ? -1 : RETRY_MS;
 		}
 	}
 	return NULL;

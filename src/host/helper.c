@@ -88,7 +88,7 @@ int helper_spawn(pid_t *pid_ret, const char *const argv[], const char *const *ta
 	r = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
 	if (!r)
 		r = posix_spawn_file_actions_adddup2(&files, out_fd, STDOUT_FILENO);
-	if (!r && !(flags & HELPER_SAYS))
+	if (!r && !(flags & HELPER_STDERR))
 		r = posix_spawn_file_actions_adddup2(&files, flags & HELPER_BOTH ? out_fd : STDIN_FILENO, STDERR_FILENO);
 	if (!r)
 		r = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);

@@ -28,7 +28,7 @@ char **helper_environ(char *const *own, const char *const *taken);
 enum helper_flag {
 	HELPER_STDOUT = 0, /* its stderr is discarded */
 	HELPER_BOTH = 1,   /* its stderr goes where its stdout does */
-	HELPER_SAYS = 2,   /* its stderr is ours */
+	HELPER_STDERR = 2, /* its stderr is ours */
 	HELPER_OURS = 4,   /* it stays in our process group; else it has one of its own */
 };
 

@@ -21,25 +21,25 @@ int process_text(pid_t pid, const char *name, size_t max, char **ret, size_t *le
 	return r == -ESRCH ? -ENOENT : r;
 }
 
-/* /proc/PID/stat. */
-static int stat_parse(struct process *p, pid_t pid, const char *text)
+int process_parse(struct process *p, pid_t pid, const char *text)
 {
-	unsigned long long start, user, system;
+	unsigned long long start, user, system, args = 0;
 	const char *comm = strchr(text, '('), *rest;
 	unsigned int flags;
 	int ppid, threads;
 	char state;
 
-	/* proc(5): fields 3, 4, 9, 14, 15, 20, 22. COMM before them can contain anything, also ") " */
+	/* proc(5): fields 3, 4, 9, 14, 15, 20, 22, and 48 (since Linux 3.5). COMM before them can contain anything, also ") " */
 	rest = strrchr(text, ')');
 	if (!rest || !comm || comm > rest ||
-	    sscanf(rest, ") %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %llu %llu %*s %*s %*s %*s %d %*s %llu", &state, &ppid,
-		   &flags, &user, &system, &threads, &start) != 7)
+	    sscanf(rest, ") %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %llu %llu %*s %*s %*s %*s %d %*s %llu"
+		   " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+		   &state, &ppid, &flags, &user, &system, &threads, &start, &args) < 7)
 		return -EINVAL;
 	/* the first thread may have ended before the others */
 	if ((state == 'Z' || state == 'X') && threads <= 1)
 		return -ENOENT;
-	*p = (struct process){ .pid = pid, .ppid = ppid, .start_ticks = start, .kernel = flags & PF_KTHREAD };
+	*p = (struct process){ .pid = pid, .ppid = ppid, .start_ticks = start, .args_at = args, .kernel = flags & PF_KTHREAD };
 	p->cpu_us = (user + system) * (1000000 / (uint64_t)sysconf(_SC_CLK_TCK));
 	memcpy(p->comm, comm + 1, MIN((size_t)(rest - comm - 1), sizeof(p->comm) - 1));
 	return 0;
@@ -50,17 +50,16 @@ int process_read(struct process *p, pid_t pid)
 	autofree char *text = NULL;
 	int r = process_text(pid, "stat", PROCESS_TEXT_MAX, &text, NULL);
 
-	return r < 0 ? r : stat_parse(p, pid, text);
+	return r < 0 ? r : process_parse(p, pid, text);
 }
 
-bool process_was(pid_t pid, uint64_t mono_ns)
+bool process_is_from(const struct process *p, uint64_t mono_ns)
 {
 	uint64_t tick_ns = NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
 	uint64_t mono_now_ns = clock_now_ns(CLOCK_MONOTONIC), boot_now_ns = clock_now_ns(CLOCK_BOOTTIME);
-	struct process p;
 
 	/* /proc includes the time asleep, and truncates the last tick */
-	return process_read(&p, pid) == 0 && p.start_ticks * tick_ns <= mono_ns + (boot_now_ns - mono_now_ns);
+	return p->start_ticks * tick_ns <= mono_ns + (boot_now_ns - mono_now_ns);
 }
 
 unsigned int process_numbers(const char *text, const char *key, int base, unsigned long long *v, unsigned int n)

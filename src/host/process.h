@@ -12,6 +12,7 @@ struct process {
 	pid_t pid, ppid;
 	uint64_t start_ticks; /* since boot: distinguishes two processes that had one number in turn */
 	bool kernel;	      /* a kernel thread */
+	uint64_t args_at;     /* address of its arguments: another one after each exec; 0: not shown to us, or none */
 	uint64_t cpu_us;      /* user and system, including threads that have ended */
 	char comm[16];	      /* any bytes */
 };
@@ -26,14 +27,14 @@ int process_text(pid_t pid, const char *name, size_t max, char **ret, size_t *le
  */
 unsigned int process_numbers(const char *text, const char *key, int base, unsigned long long *v, unsigned int n);
 
+/* Parses TEXT, the stat of process PID, as process_read() does. */
+int process_parse(struct process *p, pid_t pid, const char *text);
+
 /* Read process PID; 0 or -errno, -ENOENT when it is gone or a zombie. */
 int process_read(struct process *p, pid_t pid);
 
-/*
- * Did the process that has the number PID now have it at MONO_NS (CLOCK_MONOTONIC) already, so that it is
- * not another?
- */
-bool process_was(pid_t pid, uint64_t mono_ns);
+/* Was P, a process or a thread, there at MONO_NS (CLOCK_MONOTONIC) already, so that it is not a later one? */
+bool process_is_from(const struct process *p, uint64_t mono_ns);
 
 /*
  * Has PID been killed, or exited, while the kernel holds one of its threads because a file server does not

@@ -16,12 +16,16 @@ static uint64_t enough_again(uint64_t least)
 	return least + MIN(least / 16, UINT64_MAX - least);
 }
 
+/*
+ * Of what a user may have: f_bavail lacks root's reserve, which ext4 gives a daemon of root's all the same. So where
+ * nothing else is left, the least is not 0 but a block.
+ */
 static uint64_t default_bytes(const struct statvfs *fs)
 {
 	uint64_t percent = (uint64_t)fs->f_blocks * fs->f_frsize / 100 * DEFAULT_PERCENT;
 	uint64_t of_free = (uint64_t)fs->f_bavail * fs->f_frsize / DEFAULT_OF_FREE;
 
-	return MIN(MIN(percent, of_free), DEFAULT_BYTES);
+	return MAX(MIN(MIN(percent, of_free), DEFAULT_BYTES), (uint64_t)fs->f_frsize);
 }
 
 int space_look(struct space *s, int fd, uint64_t min_free)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The least of 2 GiB, 5 % of the file system, and half of what is free at the first look. */
+/* The least of 2 GiB, 5 % of the file system, and half of what users may have of it at the first look; a block at least. */
 #define SPACE_DEFAULT UINT64_MAX
 
 struct space {

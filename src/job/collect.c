@@ -232,7 +232,7 @@ static int pack(const char *dir, int fd, char *error, size_t size)
 	*slash = '\0';
 	if (chdir(*parent ? parent : "/") < 0)
 		return -errno;
-	r = helper_spawn(&pid, argv, NULL, HELPER_SAYS | HELPER_OURS, fd);
+	r = helper_spawn(&pid, argv, NULL, HELPER_STDERR | HELPER_OURS, fd);
 	if (r < 0) {
 		snprintf(error, size, "tar: %s", strerror(-r));
 		return r;

@@ -45,7 +45,7 @@ struct copier {
 	struct channel ch[2]; /* stdout, stderr; only the first when they lead to one file */
 	int end[2];	      /* the workload's ends of the channels */
 	int log_fd;
-	int ask_fd; /* -1 once dltraced has gone */
+	int request_fd; /* -1 once dltraced has gone */
 	struct relay_log *log;
 };
 
@@ -55,7 +55,7 @@ static void copier_close(struct copier *r)
 		util_close(&r->ch[i].in);
 		util_close(&r->end[i]);
 	}
-	util_close(&r->ask_fd);
+	util_close(&r->request_fd);
 }
 
 /* --- the workload's ends ------------------------------------------------------------------------ */
@@ -196,17 +196,17 @@ static void hang_up(struct copier *r, struct channel *c)
 static void answer(struct copier *r)
 {
 	uint8_t questions[64];
-	ssize_t n = read(r->ask_fd, questions, sizeof(questions));
+	ssize_t n = read(r->request_fd, questions, sizeof(questions));
 
 	if (n <= 0) {
-		util_close(&r->ask_fd);
+		util_close(&r->request_fd);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(r->ch); i++)
 		take(r, &r->ch[i]);
 	backlog_await(ANSWER_MS);
-	if ((r->ch[0].in >= 0 || r->ch[1].in >= 0) && write(r->ask_fd, &questions[n - 1], 1) < 0)
-		util_close(&r->ask_fd);
+	if ((r->ch[0].in >= 0 || r->ch[1].in >= 0) && write(r->request_fd, &questions[n - 1], 1) < 0)
+		util_close(&r->request_fd);
 }
 
 /* --- the process -------------------------------------------------------------------------------- */
@@ -224,7 +224,7 @@ static void keep_only(int *const fds[], int n)
 static void serve(struct copier *r, pid_t pgrp)
 {
 	bool pty = r->ch[0].pty || r->ch[1].pty;
-	struct pollfd p[5] = { { .fd = r->ask_fd, .events = POLLIN } };
+	struct pollfd p[5] = { { .fd = r->request_fd, .events = POLLIN } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(r->ch); i++) {
 		struct channel *c = &r->ch[i];
@@ -249,7 +249,7 @@ static void serve(struct copier *r, pid_t pgrp)
 
 static __attribute__((noreturn)) void relay_main(struct copier *r, const struct workload_user *u)
 {
-	int *const fds[] = { &r->log_fd,    &r->ask_fd,	  &r->ch[0].in,
+	int *const fds[] = { &r->log_fd,    &r->request_fd,	  &r->ch[0].in,
 			     &r->ch[0].out, &r->ch[1].in, &r->ch[1].out };
 	pid_t pgrp = getpgrp();
 	sigset_t all;
@@ -273,15 +273,15 @@ static int start(struct relay *r, struct copier *c, const struct workload_user *
 {
 	void *shared = mmap(NULL, sizeof(*r->log), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int ask[2], err;
+	int pair[2], err;
 
 	if (shared == MAP_FAILED)
 		return -errno;
 	c->log = r->log = shared;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ask) < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
-	r->ask_fd = ask[0];
-	c->ask_fd = ask[1];
+	r->request_fd = pair[0];
+	c->request_fd = pair[1];
 	err = open_channel(&c->ch[0], STDOUT_FILENO, u->uid, &c->end[0]);
 	if (!err && !same_file(STDOUT_FILENO, STDERR_FILENO))
 		err = open_channel(&c->ch[1], STDERR_FILENO, u->uid, &c->end[1]);
@@ -311,7 +311,7 @@ int relay_start(struct relay *r, const struct workload_user *u, int log_fd, int 
 		.ch = { { .in = -1, .out = -1 }, { .in = -1, .out = -1 } },
 		.end = { -1, -1 },
 		.log_fd = log_fd,
-		.ask_fd = -1,
+		.request_fd = -1,
 	};
 	int err;
 
@@ -354,14 +354,14 @@ int relay_await(struct relay *r, int timeout_ms)
 	int err;
 
 	r->question++;
-	if (send(r->ask_fd, &r->question, 1, MSG_NOSIGNAL) == 1) {
+	if (send(r->request_fd, &r->question, 1, MSG_NOSIGNAL) == 1) {
 		do {
 			ssize_t n;
 
-			err = await(r->ask_fd, deadline_ns);
+			err = await(r->request_fd, deadline_ns);
 			if (err < 0)
 				return err;
-			n = read(r->ask_fd, &got, 1);
+			n = read(r->request_fd, &got, 1);
 			if (n <= 0)
 				break; /* it is about to end */
 			if (got == r->question)
@@ -376,7 +376,7 @@ void relay_free(struct relay *r)
 	if (r->pid)
 		waitpid(r->pid, NULL, WNOHANG);
 	util_close(&r->pidfd);
-	util_close(&r->ask_fd);
+	util_close(&r->request_fd);
 	if (r->log)
 		munmap(r->log, sizeof(*r->log));
 	*r = (struct relay)RELAY_NONE;

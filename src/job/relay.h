@@ -26,12 +26,12 @@ struct relay_log {
 struct relay {
 	pid_t pid;   /* 0: none */
 	int pidfd;   /* readable once all output is in the log, and passed on */
-	int ask_fd;  /* a byte asks whether the output so far has been taken; it comes back as the answer */
+	int request_fd;  /* a byte asks whether the output so far has been taken; it comes back as the answer */
 	uint8_t question;
 	struct relay_log *log;
 };
 
-#define RELAY_NONE { .pidfd = -1, .ask_fd = -1 }
+#define RELAY_NONE { .pidfd = -1, .request_fd = -1 }
 
 /*
  * Fork the relay, as user U, between our stdout and stderr and the two new ENDS (close-on-exec), which the

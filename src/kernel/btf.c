@@ -274,7 +274,7 @@ const struct btf_type *btf_tp_arg(const struct kernel_btf *kernel, const char *n
  */
 static struct btf *excerpt_make(const struct kernel_btf *k)
 {
-	struct kernel_btf_module modules[] = { { "btrfs", "btrfs_" }, { "overlay", "ovl_" } };
+	struct kernel_btf_module modules[] = { { "btrfs", "btrfs_" }, { "fuse", "fuse_" }, { "nfs", "nfs_" }, { "overlay", "ovl_" } };
 	struct btf *excerpt;
 
 	for (size_t i = 0; i < ARRAY_SIZE(modules); i++) {

@@ -101,17 +101,19 @@ static bool handler_needed(const struct dispatcher *d, unsigned int probe, const
 	unsigned int i = 0;
 
 	while ((call = next_call(d, probe, &i)))
-		if (!strcmp(call->exit, prog) || (call->entry && !strcmp(call->entry, prog)))
+		if ((call->exit && !strcmp(call->exit, prog)) || (call->entry && !strcmp(call->entry, prog)))
 			return true;
 	return false;
 }
 
-/* Not a handler, but attached to a kernel function inside the call. */
-static bool enriches(const struct bpf_program *prog)
+/* Not a handler, but attached to a kernel function inside the call, with a hook that this kernel has for us. */
+static bool enriches(const struct dispatcher *d, const struct bpf_program *prog)
 {
 	const char *section = bpf_program__section_name(prog);
 
-	return !strncmp(section, "fentry/", 7) || !strncmp(section, "fexit/", 6);
+	if (!strncmp(section, "kprobe/", 7))
+		return d->cfg.func_hook == DLT_FUNC_HOOK_KPROBE;
+	return d->enrich && (!strncmp(section, "fentry/", 7) || !strncmp(section, "fexit/", 6));
 }
 
 static void handlers_choose(const struct dispatcher *d, unsigned int probe, bool enrich)
@@ -121,7 +123,8 @@ static void handlers_choose(const struct dispatcher *d, unsigned int probe, bool
 	bpf_object__for_each_program(prog, d->objects[probe].obj) {
 		bool needed = handler_needed(d, probe, bpf_program__name(prog));
 
-		bpf_program__set_autoload(prog, needed || (enrich && enriches(prog)));
+		/* the probe may have left it out */
+		bpf_program__set_autoload(prog, needed || (enrich && bpf_program__autoload(prog) && enriches(d, prog)));
 		if (needed)
 			type_set(d, prog, is_begin(prog));
 	}
@@ -155,12 +158,12 @@ int dispatcher_add(struct dispatcher *d, unsigned int probe, dispatcher_share_fn
 	if (!call)
 		return 0;
 	d->load_for = &d->funcs[call->nr];
-	r = handlers_load(d, probe, &cfg, d->enrich, share, ctx);
+	r = handlers_load(d, probe, &cfg, true, share, ctx);
 	if (r < 0 && cfg.hold) {
 		cfg.hold = 0;
-		r = handlers_load(d, probe, &cfg, d->enrich, share, ctx);
+		r = handlers_load(d, probe, &cfg, true, share, ctx);
 	}
-	if (r < 0 && d->enrich)
+	if (r < 0)
 		r = handlers_load(d, probe, &cfg, false, share, ctx);
 	if (r < 0)
 		return r;
@@ -223,7 +226,7 @@ static int spare_hooks_add(struct dispatcher *d, unsigned int probe)
 		struct hook h = { .probe = probe, .nr = -1, .spare = true, .link_fd = -1,
 				  .prog = prog, .prog_fd = bpf_program__fd(prog) };
 
-		if (!r && enriches(prog) && bpf_program__autoload(prog))
+		if (!r && enriches(d, prog) && bpf_program__autoload(prog))
 			r = hook_append(d, &h);
 	}
 	return r;
@@ -235,7 +238,7 @@ static int hooks_add(struct dispatcher *d)
 	int r = 0;
 
 	for (unsigned int p = 1; !r && p < DLT_PROBES; p++)
-		if (d->enrich && d->probes >> p & 1)
+		if (d->probes >> p & 1)
 			r = spare_hooks_add(d, p);
 	if (!r && !kind->exit_by_function)
 		r = hook_add(d, 0, -1, false);
@@ -246,7 +249,7 @@ static int hooks_add(struct dispatcher *d)
 		unsigned int i = 0;
 
 		while (!r && d->probes >> p & 1 && (call = next_call(d, p, &i))) {
-			if (kind->exit_by_function)
+			if (kind->exit_by_function && call->exit)
 				r = hook_add(d, p, call->nr, false);
 			if (!r)
 				r = hook_add(d, p, call->nr, true);
@@ -276,7 +279,8 @@ static int handlers_set(struct dispatcher *d)
 		unsigned int i = 0;
 
 		while (!r && d->probes >> p & 1 && (call = next_call(d, p, &i))) {
-			r = handler_set(d, d->skel->maps.exit_handlers, p, call->nr, call->exit);
+			if (call->exit)
+				r = handler_set(d, d->skel->maps.exit_handlers, p, call->nr, call->exit);
 			if (!r && call->entry)
 				r = handler_set(d, d->skel->maps.entry_handlers, p, call->nr, call->entry);
 		}
@@ -297,6 +301,7 @@ static void call_table_fill(struct dispatcher *d)
 				.shape = call->shape,
 				.flags = (uint8_t)((call->entry ? DLT_CALL_ENTRY : 0) |
 						   (call->no_row ? DLT_CALL_NO_ROW : 0) |
+						   (call->region ? DLT_CALL_REGION : 0) |
 						   d->number * DLT_CALL_OWNER),
 			};
 	}
@@ -346,6 +351,13 @@ static int hook_attach(struct dispatcher *d, struct hook *h)
 	const struct backend_type *type = h->enter ? &kind->enter_type : &kind->exit_type;
 	const char *name = h->nr >= 0 ? d->funcs[h->nr].name : h->enter ? "sys_enter" : "sys_exit";
 
+	if (h->spare && bpf_program__type(h->prog) == BPF_PROG_TYPE_KPROBE) {
+		name = strchr(bpf_program__section_name(h->prog), '/') + 1;
+		h->link = bpf_program__attach_kprobe(h->prog, false, name);
+		if (!h->link)
+			log_debug("no kprobe on %s: %s", name, strerror(errno));
+		return 0;
+	}
 	if (h->spare || type->type == BPF_PROG_TYPE_TRACING) {
 		h->link_fd = bpf_raw_tracepoint_open(NULL, h->prog_fd);
 		return h->link_fd < 0 && !h->spare ? fail(d, -errno, name) : 0;

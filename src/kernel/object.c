@@ -17,9 +17,10 @@
 
 /*
  * The type of a program attached by id, as libbpf sees it until it is loaded: with its real type,
- * BPF_PROG_TYPE_TRACING, libbpf would parse all BTF (prog_needs_vmlinux_btf() of libbpf.c).
+ * BPF_PROG_TYPE_TRACING, libbpf would parse all BTF (prog_needs_vmlinux_btf() of libbpf.c). No program of
+ * ours really has this one.
  */
-#define TYPE_BY_ID BPF_PROG_TYPE_RAW_TRACEPOINT
+#define TYPE_BY_ID BPF_PROG_TYPE_RAW_TRACEPOINT_WRITABLE
 
 static struct bpf_link *attach_by_id(const struct bpf_program *prog, const char *name)
 {
@@ -55,6 +56,8 @@ static const struct section {
 	{ "fexit", TYPE_BY_ID, BPF_TRACE_FEXIT, attach_by_id },
 	{ "iter", TYPE_BY_ID, BPF_TRACE_ITER, attach_by_id },
 	{ "kprobe", BPF_PROG_TYPE_KPROBE, 0, attach_kprobe },
+	{ "perf_event", BPF_PROG_TYPE_PERF_EVENT, 0, NULL }, /* by kernel/cpu_events.c */
+	{ "raw_tp", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, NULL }, /* by object_run */
 	{ "tp", BPF_PROG_TYPE_TRACEPOINT, 0, attach_tp },
 };
 
@@ -255,27 +258,17 @@ uint64_t object_skipped(const struct bpf_object *obj, const char *but)
 	return n;
 }
 
-int object_iterate(const struct bpf_program *prog, uint32_t pid, int map_fd)
+int object_iterate(const struct bpf_program *prog, uint32_t pid)
 {
 	/* union bpf_iter_link_info: its task member exists from 6.1 on (commit f0d74c4da1f0) */
-	union {
-		struct { uint32_t tid, pid, pid_fd; } task;
-		struct { uint32_t fd; } map;
-	} over = {};
-	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = (union bpf_iter_link_info *)&over);
+	struct { uint32_t tid, pid, pid_fd; } task = { .pid = pid };
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = (union bpf_iter_link_info *)&task, .link_info_len = sizeof(task));
 	struct bpf_link *link;
 	char none[64];
 	int fd, r = 0;
 	ssize_t n;
 
-	if (map_fd >= 0) {
-		over.map.fd = (uint32_t)map_fd;
-		opts.link_info_len = sizeof(over.map);
-	} else {
-		over.task.pid = pid;
-		opts.link_info_len = sizeof(over.task);
-	}
-	link = bpf_program__attach_iter(prog, pid || map_fd >= 0 ? &opts : NULL);
+	link = bpf_program__attach_iter(prog, pid ? &opts : NULL);
 	if (!link)
 		return -errno;
 	fd = bpf_iter_create(bpf_link__fd(link));
@@ -288,4 +281,11 @@ int object_iterate(const struct bpf_program *prog, uint32_t pid, int map_fd)
 	util_close(&fd);
 	bpf_link__destroy(link);
 	return r;
+}
+
+int object_run(const struct bpf_program *prog, const uint64_t *args, size_t n)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = (uint32_t)(n * sizeof(*args)));
+
+	return bpf_prog_test_run_opts(bpf_program__fd(prog), &opts) < 0 ? -errno : 0;
 }

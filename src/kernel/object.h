@@ -8,6 +8,7 @@
 #define KERNEL_OBJECT_H
 
 #include <linux/bpf.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct bpf_link;
@@ -50,9 +51,17 @@ uint64_t object_program_skipped(int prog_fd);
 uint64_t object_skipped(const struct bpf_object *obj, const char *but);
 
 /*
- * Run PROG, an iterator without output: over the tasks of process PID, all for 0, or over the elements of
- * map MAP_FD, which is -1 for tasks. 0 or -errno; -E2BIG: this kernel's iterators take no process.
+ * Run PROG, an iterator without output, over the tasks of process PID, all for 0. 0 or -errno; -E2BIG: this
+ * kernel's iterators take no process.
  */
-int object_iterate(const struct bpf_program *prog, uint32_t pid, int map_fd);
+int object_iterate(const struct bpf_program *prog, uint32_t pid);
+
+/*
+ * Run PROG of the section raw_tp once, on this CPU, with the N numbers ARGS as its context (5.10, commit
+ * 1b4d60ec162f). 0 or -errno. So a probe sends what its maps hold: an iterator over the elements of a map
+ * would do as well, but some machines refuse that one (lists of allowed programs leave it out, as it reads
+ * any map of the machine).
+ */
+int object_run(const struct bpf_program *prog, const uint64_t *args, size_t n);
 
 #endif

@@ -89,7 +89,7 @@ static int walk_all(const struct snapshot *s, uint32_t pid)
 
 	bpf_object__for_each_program(prog, s->skel->obj)
 		if (!r && bpf_program__autoload(prog))
-			r = object_iterate(prog, pid, -1);
+			r = object_iterate(prog, pid);
 	return r;
 }
 

@@ -88,15 +88,30 @@ static int probe_try(struct tracer *t, unsigned int probe, const struct dlt_conf
 	return r;
 }
 
-/* A probe with hooks of its own. */
-static int probe_load(struct tracer *t, unsigned int probe)
+/* With preemption off where that is wanted, else without. */
+static int probe_try_held(struct tracer *t, unsigned int probe, struct dlt_config cfg)
 {
-	struct dlt_config cfg = t->cfg;
 	int r = probe_try(t, probe, &cfg);
 
 	if (r < 0 && cfg.hold) {
 		cfg.hold = 0;
 		r = probe_try(t, probe, &cfg);
+	}
+	return r;
+}
+
+/* A probe with hooks of its own. */
+static int probe_load(struct tracer *t, unsigned int probe)
+{
+	struct dlt_config cfg = t->cfg;
+	int r = probe_try_held(t, probe, cfg), refused = r;
+
+	if (r < 0 && probes[probe]->plain) {
+		cfg.plain = 1;
+		r = probe_try_held(t, probe, cfg);
+		if (!r)
+			t->plain[probe] = util_fmt("the kernel refused a part of its programs (%s; run with -v for why), so %s",
+						   strerror(-refused), probes[probe]->plain);
 	}
 	return r;
 }
@@ -162,6 +177,7 @@ static int objects_loaded(struct tracer *t, const struct load *l)
 			return l->results[p];
 		tracer_leave_out(t, p, t->error);
 	}
+	t->shared->writes_shown = t->loaded >> DLT_bio & 1 && !t->plain[DLT_bio];
 	return 0;
 }
 
@@ -222,6 +238,7 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 		.new_containers = o->new_containers,
 		.owned = o->owned,
 		.printed = o->probes >> DLT_printed & 1,
+		.bio_map = o->probes >> DLT_bio_map & 1,
 		.owner = o->owner,
 		.n_disks = o->n_disks,
 	};
@@ -276,26 +293,26 @@ int tracer_follow(struct tracer *t)
 	return probe_attach(t, DLT_pids);
 }
 
-static bool tells(const struct tracer *t, unsigned int probe)
+static bool has_sums(const struct tracer *t, unsigned int probe)
 {
-	return t->objects[probe].obj && probes[probe]->tell;
+	return t->objects[probe].obj && probes[probe]->emit;
 }
 
-bool tracer_tells(const struct tracer *t)
+bool tracer_has_sums(const struct tracer *t)
 {
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (tells(t, i))
+		if (has_sums(t, i))
 			return true;
 	return false;
 }
 
-int tracer_tell(struct tracer *t, enum probe_tell when)
+int tracer_emit(struct tracer *t, enum probe_emit when)
 {
 	int r = 0;
 
 	for (unsigned int i = 1; !r && i < DLT_PROBES; i++)
-		if (tells(t, i))
-			r = probes[i]->tell(&t->objects[i], when);
+		if (has_sums(t, i))
+			r = probes[i]->emit(&t->objects[i], when);
 	return r < 0 ? tracer_fail(t, r, "what a probe has added up cannot be read") : 0;
 }
 
@@ -337,6 +354,7 @@ void tracer_free(struct tracer *t)
 	for (unsigned int i = 0; i < DLT_PROBES; i++) {
 		probe_object_free(&t->objects[i]);
 		free(t->why[i]);
+		free(t->plain[i]);
 	}
 	for (unsigned int b = 0; b < BACKENDS; b++)
 		free(t->cannot[b]);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "dlt/bio.h"
 #include "kernel/tracer_impl.h"
 #include "trace/probe_mask.h"
 
@@ -42,8 +43,8 @@ int tracer_follow(struct tracer *t);
 int tracer_attach(struct tracer *t);
 
 /* Probes that add up in the kernel: send their rows. 0 or -errno with t->error. */
-int tracer_tell(struct tracer *t, enum probe_tell when);
-bool tracer_tells(const struct tracer *t); /* is there such a probe */
+int tracer_emit(struct tracer *t, enum probe_emit when);
+bool tracer_has_sums(const struct tracer *t); /* whether there is such a probe */
 
 /* No new calls, then no ends of calls: the entries left in t->calls are in flight. */
 void tracer_detach(struct tracer *t);
@@ -89,10 +90,10 @@ void tracer_requests(struct tracer *t, uint64_t now_ns, unsigned int max,
 		     void (*call)(void *ctx, const struct dlt_call *call),
 		     void (*rec)(void *ctx, const struct dlt_hdr *rec), void *ctx);
 
-/* May the trace show REC? See tracer_options.owned. */
-static inline bool tracer_may_tell(const struct tracer *t, const struct dlt_hdr *rec)
+/* Whether the trace may show REC: see tracer_options.owned. */
+static inline bool tracer_may_show(const struct tracer *t, const struct dlt_hdr *rec)
 {
-	return !t->cfg.owned || rec->probe != DLT_bio || rec->tgid;
+	return !t->cfg.owned || rec->probe != DLT_bio || rec->tgid || ((const struct dlt_bio *)rec)->writers > 0;
 }
 
 #endif

@@ -27,7 +27,7 @@ struct uring;
 /* The shared maps, by the names that bpf/dlt.bpf.h and file.bpf.h give them. */
 enum tracer_map {
 	TRACER_RINGS, TRACER_STATS, TRACER_SHARED, TRACER_TARGETS, TRACER_CALLS, TRACER_OVERFLOW, TRACER_SCRATCH, TRACER_SEEN,
-	TRACER_CGROUPS, TRACER_AIOS, TRACER_MAPS,
+	TRACER_CGROUPS, TRACER_AIOS, TRACER_CACHE_CELLS, TRACER_CACHE_CHUNKS, TRACER_CACHE_READS, TRACER_MAPS,
 };
 
 struct tracer {
@@ -71,6 +71,7 @@ struct tracer {
 	const char *uring_hooks;
 
 	char *why[DLT_PROBES]; /* why not by a better backend; or, for probes not in PROBES, why not at all */
+	char *plain[DLT_PROBES]; /* what a probe that is traced does without, and why; NULL: nothing */
 	char error[512]; /* the failure and the remedy, after a failed call */
 };
 

@@ -12,10 +12,11 @@
 #include <bpf/libbpf.h>
 
 #include "base/util.h"
+#include "dlt/cache.h"
 #include "dlt/vfs_rw.h"
 
 #define SLOTS_MAX 65536
-#define SCRATCH_BYTES 24712 /* struct scratch of bpf/scratch.bpf.h: checked against the object's at load */
+#define SCRATCH_BYTES 24872 /* struct scratch of bpf/scratch.bpf.h: checked against the object's at load */
 #define SEEN_SLOTS 65536
 #define OVERFLOW_CALLS 16384
 #define CGROUPS_MAX 4096
@@ -68,6 +69,9 @@ static const struct map_kind {
 	[TRACER_SEEN] = { "dlt_seen", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_file_id), SEEN_SLOTS },
 	[TRACER_CGROUPS] = { "dlt_cgroups", BPF_MAP_TYPE_HASH, sizeof(struct dlt_cgroup_key), 1, CGROUPS_MAX },
 	[TRACER_AIOS] = { "dlt_aios", BPF_MAP_TYPE_HASH, sizeof(struct dlt_aio_key), sizeof(struct dlt_aio), AIOS_MAX },
+	[TRACER_CACHE_CELLS] = { "dlt_cache_cells", BPF_MAP_TYPE_HASH, sizeof(struct dlt_file_id), sizeof(struct dlt_cache_cell) },
+	[TRACER_CACHE_CHUNKS] = { "dlt_cache_chunks", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_cache_chunk) },
+	[TRACER_CACHE_READS] = { "dlt_cache_reads", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_cache_read) },
 };
 
 static int map_create(struct tracer *t, enum tracer_map m, uint64_t entries)
@@ -147,9 +151,24 @@ int tracer_maps_wait(struct tracer *t)
 	return t->rings_error < 0 ? tracer_fail(t, t->rings_error, "ring buffers (--buffer sets their size)") : 0;
 }
 
+/*
+ * Chunks for pages that were read ahead: twice as many as for all of the machine's memory, within limits: 88 bytes each,
+ * so 0.7 to 22 MiB.
+ */
+static uint32_t cache_chunks(void)
+{
+	uint64_t chunks = (uint64_t)sysconf(_SC_PHYS_PAGES) / DLT_CACHE_CHUNK * 2;
+	uint32_t n = DLT_CACHE_CHUNKS_MIN;
+
+	while (n < DLT_CACHE_CHUNKS_MAX && n < chunks)
+		n *= 2;
+	return n;
+}
+
 int tracer_maps_create(struct tracer *t)
 {
 	char line[32] = "32768";
+	bool cache = t->loaded >> DLT_cache & 1;
 	uint64_t pid_max, slots;
 	int r;
 
@@ -158,11 +177,17 @@ int tracer_maps_create(struct tracer *t)
 	slots = util_pow2_below(MIN(pid_max, SLOTS_MAX));
 	t->cfg.slot_mask = (uint32_t)slots - 1;
 	t->cfg.max_tgid = (uint32_t)pid_max;
+	t->cfg.page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
+	t->cfg.cache_mask = cache ? cache_chunks() - 1 : 0;
 
 	const uint64_t entries[TRACER_MAPS] = {
 		[TRACER_STATS] = (uint64_t)t->n_cpus * (uint64_t)DLT_STATS_STRIDE,
 		[TRACER_TARGETS] = pid_max / 8 + 1,
 		[TRACER_CALLS] = slots,
+		/* of one element each where the cache is not traced: programs of other probes name them */
+		[TRACER_CACHE_CELLS] = cache ? DLT_CACHE_CELLS : 1,
+		[TRACER_CACHE_CHUNKS] = t->cfg.cache_mask + 1,
+		[TRACER_CACHE_READS] = cache ? slots : 1,
 	};
 	r = rings_begin(t);
 	for (enum tracer_map m = TRACER_RINGS + 1; !r && m < TRACER_MAPS; m++)

@@ -100,6 +100,9 @@ void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES])
 			stats[i].lost_room += __atomic_load_n(&st->lost_room, __ATOMIC_RELAXED);
 			stats[i].lost_unseen += __atomic_load_n(&st->lost_unseen, __ATOMIC_RELAXED);
 			stats[i].unread += __atomic_load_n(&st->unread, __ATOMIC_RELAXED);
+			stats[i].refused += __atomic_load_n(&st->refused, __ATOMIC_RELAXED);
+			stats[i].overwritten += __atomic_load_n(&st->overwritten, __ATOMIC_RELAXED);
+			stats[i].fileless += __atomic_load_n(&st->fileless, __ATOMIC_RELAXED);
 		}
 }
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -15,6 +16,7 @@
 #include "base/util.h"
 #include "bio.skel.h"
 #include "kernel/btf.h"
+#include "kernel/ksyms.h"
 #include "kernel/skel.h"
 #include "trace/probe.h"
 
@@ -30,6 +32,13 @@ static const struct field_name flag_names[] = {
 	{ DLT_BIO_SYNC, "SYNC" },	  { DLT_BIO_META, "META" },	{ DLT_BIO_FUA, "FUA" },
 	{ DLT_BIO_PREFLUSH, "PREFLUSH" }, { DLT_BIO_RAHEAD, "RAHEAD" }, { DLT_BIO_SELF, "SELF" },
 	{ DLT_BIO_BIO, "BIO" },
+	{},
+};
+
+const struct field_name bio_kind_names[] = {
+	{ DLT_BIO_KIND_NONE, "-" },   { DLT_BIO_DATA, "data" },	{ DLT_BIO_DIRECT, "direct" },
+	{ DLT_BIO_METADATA, "meta" }, { DLT_BIO_JOURNAL, "journal" }, { DLT_BIO_SWAP, "swap" },
+	{ DLT_BIO_SUPER, "super" },   { DLT_BIO_BELOW, "below" }, { DLT_BIO_UNKNOWN, "other" },
 	{},
 };
 
@@ -56,6 +65,18 @@ static const struct field fields[] = {
 	{ "FLAGS", "as queued; SELF: by dltraced; BIO: the disk takes bios, not requests",
 	  FIELD_FLAGS, AT(flags), .names = flag_names },
 	{ "STATUS", "0 or -errno, ? where the trace ended before it", FIELD_S64, AT(status) },
+	{ "KIND", "data direct meta journal swap super; below: for a disk above; other", FIELD_NAME, AT(kind),
+	  .names = bio_kind_names },
+	FIELD_FID_OF(struct dlt_bio, id),
+	{ "FOFF", "where in the file it begins, bytes", FIELD_S64, AT(file_off) },
+	{ "EXTENTS", "number of pieces, each of one file without a gap; KIND, FID, FOFF are the first's", FIELD_S64,
+	  AT(extents) },
+	{ "WPID", "of a write: process that made its first page dirty, or wrote past the page cache", FIELD_S64,
+	  AT(writer_tgid) },
+	{ "WTID", "thread that did", FIELD_S64, AT(writer_tid) },
+	{ "WCOMM", "name of that thread", FIELD_COMM, AT(writer_comm) },
+	{ "WN", "number of processes that made pages of it dirty, 8: or more", FIELD_S64, AT(writers) },
+	FIELD_FILE_OF(struct dlt_bio, id),
 };
 
 /* --- the kernel's tracepoints ----------------------------------------------------------------- */
@@ -95,6 +116,79 @@ static void statuses_fill(__s16 statuses[DLT_BIO_STATUSES], bool old)
 	statuses[19] = -EINVAL;
 }
 
+/*
+ * The functions that end bios. Several of them, in file systems that are modules, may have one name, and those of
+ * modules that are loaded later are not known: KIND is "other" then.
+ */
+static const struct {
+	const char *name;
+	uint32_t kind;
+	bool raw; /* of direct I/O on a block device itself */
+} ends[] = {
+	{ "bh_end_async_read", DLT_BIO_METADATA },
+	{ "bh_end_async_write", DLT_BIO_METADATA },
+	{ "bh_end_read", DLT_BIO_METADATA },
+	{ "bh_end_write", DLT_BIO_METADATA },
+	{ "bio_wait_end_io", DLT_BIO_UNKNOWN | DLT_BIO_END_WAITED, true },
+	{ "blkdev_bio_end_io", DLT_BIO_DIRECT, true },
+	{ "blkdev_bio_end_io_async", DLT_BIO_DIRECT, true },
+	{ "blkdev_bio_end_io_simple", DLT_BIO_DIRECT, true },
+	{ "btrfs_clone_write_end_io", DLT_BIO_DATA },
+	{ "btrfs_end_bio", DLT_BIO_DATA },
+	{ "btrfs_end_super_write", DLT_BIO_SUPER },
+	{ "btrfs_orig_write_end_io", DLT_BIO_DATA },
+	{ "btrfs_simple_end_io", DLT_BIO_DATA },
+	{ "clone_endio", DLT_BIO_BELOW },
+	{ "crypt_endio", DLT_BIO_BELOW },
+	{ "dio_bio_end_aio", DLT_BIO_DIRECT },
+	{ "dio_bio_end_io", DLT_BIO_DIRECT },
+	{ "end_bio_bh_io_sync", DLT_BIO_METADATA | DLT_BIO_END_HEAD },
+	{ "end_swap_bio_read", DLT_BIO_SWAP },
+	{ "end_swap_bio_write", DLT_BIO_SWAP },
+	{ "ext4_end_bio", DLT_BIO_DATA },
+	{ "ext4_end_bitmap_read", DLT_BIO_METADATA },
+	{ "ext4_end_buffer_io_sync", DLT_BIO_JOURNAL },
+	{ "f2fs_read_end_io", DLT_BIO_DATA },
+	{ "f2fs_write_end_io", DLT_BIO_DATA },
+	{ "ioend_writeback_end_bio", DLT_BIO_DATA },
+	{ "iomap_dio_bio_end_io", DLT_BIO_DIRECT },
+	{ "iomap_read_end_io", DLT_BIO_DATA },
+	{ "iomap_writepage_end_bio", DLT_BIO_DATA },
+	{ "journal_end_buffer_io_sync", DLT_BIO_JOURNAL },
+	{ "mpage_end_io", DLT_BIO_DATA },
+	{ "mpage_read_end_io", DLT_BIO_DATA },
+	{ "mpage_write_end_io", DLT_BIO_DATA },
+	{ "submit_bio_wait_endio", DLT_BIO_UNKNOWN | DLT_BIO_END_WAITED, true },
+	{ "xfs_buf_bio_end_io", DLT_BIO_METADATA },
+	{ "xfs_end_bio", DLT_BIO_DATA },
+	{ "xlog_bio_end_io", DLT_BIO_JOURNAL },
+};
+
+static void raw_note(struct dlt_bio_kernel *k, uint64_t addr)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(k->end_raw); i++)
+		if (!k->end_raw[i]) {
+			k->end_raw[i] = addr;
+			return;
+		}
+}
+
+static void end_note(void *ctx, const char *name, uint64_t addr)
+{
+	struct dlt_bio_kernel *k = ctx;
+
+	if (!strcmp(name, "bio_chain_endio"))
+		k->end_chained = addr;
+	if (!strcmp(name, "iomap_dio_bio_end_io"))
+		k->end_direct = addr;
+	for (size_t i = 0; i < ARRAY_SIZE(ends) && k->n_ends < DLT_BIO_ENDS; i++)
+		if (!strcmp(name, ends[i].name)) {
+			k->ends[k->n_ends++] = (struct dlt_bio_end){ addr, ends[i].kind };
+			if (ends[i].raw)
+				raw_note(k, addr);
+		}
+}
+
 struct dlt_bio_kernel bio_kernel_of(const struct kernel_btf *kernel)
 {
 	const struct btf *btf = kernel->btf;
@@ -107,11 +201,33 @@ struct dlt_bio_kernel bio_kernel_of(const struct kernel_btf *kernel)
 		/* until 5.16, commit 8a7d267b4a2c */
 		.status_is_errno =
 			!type_is(btf, btf_tp_arg(kernel, "block_rq_complete", 1), "blk_status_t"),
+		.page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE)),
 	};
 
 	statuses_fill(k.status_errno,
 		      btf_has_member(btf, BTF_KIND_STRUCT, "request_queue", "required_elevator_features"));
 	return k;
+}
+
+static bool has_tp(const struct kernel_btf *kernel, const char *name)
+{
+	return kernel_btf_tp(kernel, name) >= 0;
+}
+
+/*
+ * Slots for who dirties pages: as many as pages may be dirty by default, a fifth of the memory
+ * (vm.dirty_ratio), within limits: 56 bytes each, so 7 to 56 MiB. A power of two.
+ */
+static uint32_t dirtiers(const struct kernel_btf *kernel)
+{
+	uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES) / 5;
+	uint32_t n = DLT_DIRTIERS_MIN;
+
+	if (!has_tp(kernel, "writeback_dirty_folio") && !has_tp(kernel, "writeback_dirty_page"))
+		return 1;
+	while (n < DLT_DIRTIERS_MAX && n < pages)
+		n *= 2;
+	return n;
 }
 
 static int bio_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
@@ -122,7 +238,16 @@ static int bio_open(struct probe_object *o, const struct dlt_config *cfg, const 
 
 	if (r < 0)
 		return r;
+	ksyms_each(end_note, &look);
 	skel = o->owner;
+	look.dirtier_mask = cfg->plain ? 0 : dirtiers(kernel) - 1;
+	bpf_program__set_autoload(skel->progs.bio_issue, !cfg->plain);
+	bpf_program__set_autoload(skel->progs.bio_queue, !cfg->plain);
+	bpf_program__set_autoload(skel->progs.bio_issue_plain, cfg->plain);
+	bpf_program__set_autoload(skel->progs.bio_queue_plain, cfg->plain);
+	bpf_program__set_autoload(skel->progs.bio_dirty_folio, !cfg->plain && has_tp(kernel, "writeback_dirty_folio"));
+	bpf_program__set_autoload(skel->progs.bio_dirty_page, !cfg->plain && has_tp(kernel, "writeback_dirty_page"));
+	bpf_map__set_max_entries(skel->maps.bio_dirtiers, look.dirtier_mask + 1);
 	skel->rodata->kernel = look;
 	bpf_program__set_autoload(skel->progs.bio_start, look.has_io_start);
 	bpf_program__set_autoload(skel->progs.bio_getrq, !look.has_io_start);
@@ -168,7 +293,7 @@ static void in_flight(struct probe_object *o, void (*emit)(void *ctx, const stru
 
 const struct probe bio_probe = {
 	.name = "bio",
-	.help = "requests to disks, of the whole machine, with who queued them",
+	.help = "requests to disks, of the whole machine, with the processes that queued them",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_bio),
 	.flags = PROBE_SELECTABLE,
@@ -179,4 +304,5 @@ const struct probe bio_probe = {
 	 * untraced
 	 */
 	.skips_show = "bio_complete",
+	.plain = "the columns from KIND to FILE of bio.out are empty: which file a request is of, and who wrote it, is not known",
 };

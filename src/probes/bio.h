@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The bio probe's functions beyond its table: reading a kernel's BTF, and requests in flight. */
+/* The bio probe's names and functions beyond its table: reading a kernel's BTF, and requests in flight. */
 #ifndef PROBES_BIO_H
 #define PROBES_BIO_H
 
@@ -7,9 +7,12 @@
 #include <stdint.h>
 
 #include "dlt/bio.h"
+#include "trace/field.h"
 
 struct kernel_btf;
 struct probe_object;
+
+extern const struct field_name bio_kind_names[]; /* of KIND */
 
 /* The forms that the block tracepoints have in a kernel with this BTF. */
 struct dlt_bio_kernel bio_kernel_of(const struct kernel_btf *kernel);

@@ -34,7 +34,7 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 
 	rec->id = call->id;
 	rec->ret = DLT_UNKNOWN;
-	rec->fd = (int32_t)call->args[0];
+	rec->fd = call->shape == DLT_CLOSE_RANGE ? (int64_t)(uint32_t)call->args[0] : (int32_t)call->args[0];
 	if (rec->fd == DLT_NONE32)
 		rec->fd = DLT_NONE;
 	rec->last = call->shape == DLT_CLOSE_RANGE ? (int64_t)(uint32_t)call->args[1] : DLT_NONE;
@@ -42,7 +42,7 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 
 const struct probe close_probe = {
 	.name = "close",
-	.help = "close and close_range, with the file that the descriptor stood for",
+	.help = "close and close_range, with the descriptor's file",
 	PROBE_FIELDS(fields),
 	PROBE_CALLS(calls),
 	.rec_size = sizeof(struct dlt_close),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The create_del probe. System calls name files by path only: the FID is the one last known by the absolute
- * path, if any.
+ * The create_del probe. System calls name files by path only: which file that is comes from the kernel's own look-up, where
+ * the functions behind it can be hooked, else the FID is the one last known by the absolute path, if any.
  */
 #include "dlt/create_del.h"
 
@@ -9,11 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <bpf/libbpf.h>
+
 #include "base/util.h"
 #include "create_del.skel.h"
 #include "drain/decode.h"
+#include "drain/names.h"
+#include "kernel/btf.h"
 #include "kernel/skel.h"
 #include "kernel/syscalls.h"
+#include "trace/files.h"
 #include "trace/probe.h"
 
 /* FLAGS has O_* for create, AT_* or RENAME_* for the others: their number decides. */
@@ -57,33 +62,95 @@ static const struct probe_call calls[] = {
 	{ "io_uring:unlinkat", -1 },
 };
 
-SKEL_OPENER(create_del)
+/* The functions inside the calls, with the hook that is to be used. */
+static int create_del_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+{
+	int r = SKEL_OPEN(create_del, o, cfg, kernel);
+	struct create_del_bpf *skel = o->owner;
+
+	if (r < 0)
+		return r;
+	const struct {
+		const char *func;
+		struct bpf_program *fentry, *kprobe;
+	} hooks[] = {
+		{ "security_path_link", skel->progs.link_names, skel->progs.link_names_kprobe },
+		{ "security_path_rename", skel->progs.rename_names, skel->progs.rename_names_kprobe },
+		{ "security_path_rmdir", skel->progs.rmdir_names, skel->progs.rmdir_names_kprobe },
+		{ "security_path_unlink", skel->progs.unlink_names, skel->progs.unlink_names_kprobe },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(hooks); i++) {
+		bool there = kernel_btf_func(kernel, "", hooks[i].func) >= 0;
+
+		bpf_program__set_autoload(hooks[i].fentry, there && cfg->func_hook == DLT_FUNC_HOOK_FENTRY);
+		bpf_program__set_autoload(hooks[i].kprobe, there && cfg->func_hook == DLT_FUNC_HOOK_KPROBE);
+	}
+	return 0;
+}
+
+/* What FUNC does when it succeeds. */
+static enum names_deed deed_of(const struct dlt_create_del *rec, const char *func)
+{
+	static const struct {
+		const char *part; /* of the name */
+		enum names_deed deed;
+	} deeds[] = {
+		{ "unlink", NAMES_REMOVED }, { "rmdir", NAMES_REMOVED }, { "rename", NAMES_MOVED },
+		{ "symlink", NAMES_MADE }, { "mkdir", NAMES_MADE }, { "mknod", NAMES_MADE }, { "link", NAMES_LINKED },
+	};
+
+	for (size_t i = 0; !rec->ret && i < ARRAY_SIZE(deeds); i++)
+		if (strstr(func, deeds[i].part))
+			/* DLT_NONE does not have that bit */
+			return deeds[i].deed == NAMES_MOVED && rec->flags & RENAME_EXCHANGE ? NAMES_SWAPPED : deeds[i].deed;
+	return NAMES_NONE;
+}
+
+/* The file that REC's first path led to, by the path as passed. */
+static struct dlt_file_id file_by_path(struct decode *d, const struct dlt_create_del *rec, enum names_deed deed)
+{
+	const size_t segs = offsetof(struct dlt_create_del, segs);
+	char path[RECORD_PATH_MAX], path2[RECORD_PATH_MAX];
+	size_t len = record_abs_seg(path, &create_del_probe, rec, segs, 0, 2), len2 = 0;
+	bool moved = deed == NAMES_MOVED || deed == NAMES_SWAPPED;
+
+	if (moved || deed == NAMES_LINKED)
+		len2 = record_abs_seg(path2, &create_del_probe, rec, segs, 1, 3);
+	/* whatever was known by a path at which there was nothing has gone without our notice */
+	if (deed == NAMES_MADE)
+		files_forget_path(d->ctx.files, rec->view, path, len);
+	if (deed == NAMES_LINKED)
+		files_forget_path(d->ctx.files, rec->view, path2, len2);
+	if (!len || deed == NAMES_MADE)
+		return (struct dlt_file_id){};
+	return names_by_path(d, &rec->hdr, rec->view, path, len, moved ? path2 : deed == NAMES_REMOVED ? NULL : path,
+			     moved ? len2 : len, deed == NAMES_SWAPPED);
+}
 
 static void decode(struct decode *d, const struct dlt_hdr *hdr)
 {
-	struct dlt_create_del *rec = (struct dlt_create_del *)hdr; /* the drain's own copy or page */
-	const size_t segs = offsetof(struct dlt_create_del, segs);
+	const struct dlt_create_del *rec = (const struct dlt_create_del *)hdr;
 	const char *func = calls[hdr->func < ARRAY_SIZE(calls) ? hdr->func : 0].name;
-	char path[RECORD_PATH_MAX], path2[RECORD_PATH_MAX];
-	struct dlt_create_del *copy;
 	char buf[sizeof(*rec) + 4UL * DLT_PATH_MAX];
-	size_t len, len2 = 0;
-	bool gone, moved, swapped;
+	struct dlt_create_del *copy;
+	enum names_deed deed;
 
+	if (hdr->func == DLT_CD_FUNC_NAMED && hdr->size >= sizeof(struct dlt_cd_names)) {
+		d->counts[DLT_create_del].records--; /* of a call whose own record is still to come */
+		names_keep(d, (const struct dlt_cd_names *)hdr);
+		return;
+	}
 	if (hdr->size > sizeof(buf)) {
 		d->counts[DLT_create_del].bad++;
 		return;
 	}
 	copy = (struct dlt_create_del *)memcpy(buf, rec, hdr->size);
-	len = record_abs_seg(path, &create_del_probe, rec, segs, 0, 2);
-	gone = !rec->ret && (strstr(func, "unlink") || !strcmp(func, "rmdir"));
-	moved = !rec->ret && strstr(func, "rename");
-	swapped = moved && rec->flags & RENAME_EXCHANGE; /* DLT_NONE does not have that bit */
-	if (moved)
-		len2 = record_abs_seg(path2, &create_del_probe, rec, segs, 1, 3);
-	if (len && !strstr(func, "symlink"))
-		copy->id = decode_path_moved(d, hdr, path, len, moved ? path2 : gone ? NULL : path,
-					     moved ? len2 : len, swapped);
+	deed = deed_of(rec, func);
+	if (rec->named != DLT_CD_NAMED_NONE)
+		copy->id = names_found(d, rec, deed);
+	else if (!strstr(func, "symlink") || deed == NAMES_MADE)
+		copy->id = file_by_path(d, rec, deed);
 	decode_file_used(d, hdr, &copy->id);
 	decode_row(d, DLT_create_del, &copy->hdr);
 }

@@ -46,7 +46,7 @@ static const struct field fields[] = {
 	{ "ADDR", "address asked for", FIELD_ADDR, offsetof(struct dlt_mmap, addr) },
 	{ "LEN", "bytes", FIELD_U64, offsetof(struct dlt_mmap, len) },
 	{ "PROT", "PROT_*", FIELD_FLAGS, offsetof(struct dlt_mmap, prot), 0, 0, prot_names },
-	{ "FLAGS", "MAP_* or MREMAP_*", FIELD_FLAGS, offsetof(struct dlt_mmap, flags), 0, 0, flag_names },
+	{ "FLAGS", "MAP_* or MREMAP_*", FIELD_FLAGS, offsetof(struct dlt_mmap, flags), DLT_MREMAP_SHIFT, 0, flag_names },
 	{ "FD", "descriptor as passed (-1: none)", FIELD_S64, offsetof(struct dlt_mmap, fd) },
 	{ "OFFSET", "in the file, bytes", FIELD_S64, offsetof(struct dlt_mmap, offset) },
 	{ "OLD_ADDR", "mremap's old address", FIELD_ADDR, offsetof(struct dlt_mmap, old_addr) },

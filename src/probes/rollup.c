@@ -24,7 +24,7 @@ static const struct field fields[] = {
 
 const struct probe rollup_probe = {
 	.name = "rollup",
-	.help = "what is kept of rows that are not: sums per minute, file and process (--keep, --rollup-only)",
+	.help = "sums of rows that are not kept, per minute, file and process (--keep, --rollup-only)",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_rollup),
 };

@@ -2,7 +2,6 @@
 /* The sched probe: the kernel side adds up, and sends its sums each interval (bpf/sched.bpf.c). */
 #include "dlt/sched.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include "base/cpus.h"
 #include "base/util.h"
 #include "kernel/object.h"
 #include "kernel/skel.h"
@@ -41,21 +41,21 @@ static const struct field_name call_names[] = {
 #define SUM(i) offsetof(struct dlt_sched, sums[DLT_SCHED_##i])
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_sched),
-	{ "KIND", "whose time it is: target, kernel (a thread of it), self (dltraced), other (all processes beside the "
+	{ "KIND", "owner of the time: target, kernel (a thread of it), self (dltraced), other (all processes beside the "
 	  "target, as one), idle", FIELD_NAME, offsetof(struct dlt_sched, kind), 0, 0, kind_names },
-	{ "CPU", "row of a CPU: which; - in rows of calls", FIELD_S64, offsetof(struct dlt_sched, cpu) },
+	{ "CPU", "the CPU; - in rows of calls", FIELD_S64, offsetof(struct dlt_sched, cpu) },
 	{ "CALL", "row of a call: the one that the thread waited in, fault (none: a page fault), stopped (by a "
 	  "signal or a debugger, whatever the call), worker (the thread is the kernel's work for the process), compat (a "
 	  "32-bit call); - in rows of CPUs",
 	  FIELD_NAME, offsetof(struct dlt_sched, call), 0, 0, call_names },
-	{ "SPAN_NS", "time since the last such row, which this one is about, ns", FIELD_U64, offsetof(struct dlt_sched, hdr.lat_ns) },
+	{ "SPAN_NS", "time that the row covers, since the last such row, ns", FIELD_U64, offsetof(struct dlt_sched, hdr.lat_ns) },
 	{ "COUNT", "times that the thread was given the CPU; in a call: that it waited", FIELD_S64, SUM(COUNT) },
 	{ "PREEMPTED", "times that the CPU was taken away while it could have run on", FIELD_S64, SUM(PREEMPTED) },
 	{ "RUN_NS", "time on the CPU, ns", FIELD_S64, SUM(RUN) },
 	{ "RUNQ_NS", "time that it could have run and waited for the CPU, ns", FIELD_S64, SUM(RUNQ) },
 	{ "DISK_NS", "time waited for I/O, ns", FIELD_S64, SUM(DISK) },
 	{ "BLOCKED_NS", "time waited uninterruptibly for other things, locks of the kernel for one, ns", FIELD_S64, SUM(BLOCKED) },
-	{ "SLEEP_NS", "time waited for all else, ns", FIELD_S64, SUM(SLEEP) },
+	{ "SLEEP_NS", "time waited for anything else, ns", FIELD_S64, SUM(SLEEP) },
 	{ "MAX_NS", "the longest wait, ns", FIELD_S64, offsetof(struct dlt_sched, max_ns) },
 };
 #undef SUM
@@ -107,30 +107,6 @@ static int cpu_begin(const struct sched_bpf *skel, uint32_t cpu, bool online, ui
 	return 0;
 }
 
-void sched_cpus_in(const char *list, bool *in, unsigned int n)
-{
-	char *at = (char *)list;
-
-	memset(in, 0, n * sizeof(*in));
-	while (isdigit((unsigned char)*at)) {
-		unsigned long first = strtoul(at, &at, 10), last = *at == '-' ? strtoul(at + 1, &at, 10) : first;
-
-		for (; first <= last && first < n; first++)
-			in[first] = true;
-		at += *at == ',';
-	}
-}
-
-static void cpus_online(bool *online, unsigned int n)
-{
-	char list[4096];
-
-	if (util_read_line("/sys/devices/system/cpu/online", list, sizeof(list)) == 0)
-		sched_cpus_in(list, online, n);
-	else
-		memset(online, true, n * sizeof(*online));
-}
-
 static int cpus_begin(const struct sched_bpf *skel, uint64_t now_ns)
 {
 	unsigned int n = bpf_map__max_entries(skel->maps.cpus);
@@ -157,37 +133,48 @@ static void clock_stop(volatile struct dlt_sched_clock *clock)
 		;
 }
 
-static int sched_send_sums(struct probe_object *o, enum probe_tell when)
+/* Have the rows of all cells sent, some at a time: the CPU does nothing else meanwhile. */
+static int cells_send(const struct sched_bpf *skel)
+{
+	uint32_t n = bpf_map__max_entries(skel->maps.cells);
+	int r = 0;
+
+	for (uint64_t first = 0; !r && first < n; first += DLT_SCHED_SENDS)
+		r = object_run(skel->progs.sched_send, &first, 1);
+	return r;
+}
+
+static int sched_send_sums(struct probe_object *o, enum probe_emit when)
 {
 	struct sched_bpf *skel = o->owner;
 	volatile struct dlt_sched_clock *clock = &skel->bss->sched_clock;
 	int r = 0;
 
 	switch (when) {
-	case PROBE_TELL_BEGIN:
+	case PROBE_EMIT_BEGIN:
 		r = cpus_begin(skel, clock_now_ns(CLOCK_MONOTONIC));
 		if (!r)
-			r = object_iterate(skel->progs.sched_tasks, 0, -1);
+			r = object_iterate(skel->progs.sched_tasks, 0);
 		clock->begin_ns = clock_now_ns(CLOCK_MONOTONIC);
 		return r;
-	case PROBE_TELL_STOP:
+	case PROBE_EMIT_STOP:
 		clock_stop(clock);
 		return 0;
-	case PROBE_TELL_END:
-		r = object_iterate(skel->progs.sched_tasks, 0, -1);
+	case PROBE_EMIT_END:
+		r = object_iterate(skel->progs.sched_tasks, 0);
 		break;
-	case PROBE_TELL:
+	case PROBE_EMIT:
 		break;
 	}
-	return r ? r : object_iterate(skel->progs.sched_send, 0, bpf_map__fd(skel->maps.cells));
+	return r ? r : cells_send(skel);
 }
 
 const struct probe sched_probe = {
 	.name = "sched",
-	.help = "CPU scheduling, summed up per interval: who had which CPU, who waited for one, for a disk, in which call",
+	.help = "CPU scheduling, summed up per interval: time on each CPU, and waits for a CPU, for a disk, in each call",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_sched),
 	.flags = PROBE_SELECTABLE | PROBE_SCHED_SUMS | PROBE_SCHED_TIMELINE,
 	.open = sched_open,
-	.tell = sched_send_sums,
+	.emit = sched_send_sums,
 };

@@ -4,7 +4,6 @@
 #define PROBES_SCHED_H
 
 #include <errno.h>
-#include <stdbool.h>
 
 #include <bpf/btf.h>
 
@@ -22,8 +21,5 @@ static inline int sched_state_is_given(const struct kernel_btf *kernel)
 		return -EOPNOTSUPP;
 	return btf_tp_arg(kernel, "sched_switch", 3) != NULL;
 }
-
-/* Which of N CPUs are in LIST, in the kernel's form ("0-3,8"), up to the first error in it. */
-void sched_cpus_in(const char *list, bool *in, unsigned int n);
 
 #endif

@@ -28,8 +28,8 @@ static const struct field fields[] = {
 	{ "NEXT_PID", "process of the thread that came; 0: idle", FIELD_U32, AT(next_tgid) },
 	{ "NEXT_TID", "the thread", FIELD_U32, AT(next_tid) },
 	{ "NEXT_COMM", "its name", FIELD_COMM, AT(next_comm) },
-	{ "RUN_NS", "how long the one that left had run, ns; - where it came before the trace", FIELD_S64, AT(run_ns) },
-	{ "WAIT_NS", "how long the one that came could have run and waited for the CPU, ns; - for one that is not of the target",
+	{ "RUN_NS", "how long the thread that left had run, ns; - where it came before the trace", FIELD_S64, AT(run_ns) },
+	{ "WAIT_NS", "how long the thread that came was ready and waited for the CPU, ns; - for one outside of the target",
 	  FIELD_S64, AT(wait_ns) },
 };
 #undef AT
@@ -49,7 +49,7 @@ static int sched_switch_open(struct probe_object *o, const struct dlt_config *cf
 
 const struct probe sched_switch_probe = {
 	.name = "sched_switch",
-	.help = "context switches of the target, a row each: who left a CPU and why, who came",
+	.help = "context switches of the target, a row each: the thread that left a CPU, why, and the one that came",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_sched_switch),
 	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND | PROBE_SCHED_TIMELINE,

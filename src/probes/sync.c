@@ -3,6 +3,7 @@
 #include "dlt/sync.h"
 
 #include "drain/decode.h"
+#include "drain/names.h"
 #include "kernel/skel.h"
 #include "kernel/syscalls.h"
 #include "sync.skel.h"
@@ -54,7 +55,7 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 	size_t len = record_abs_seg(path, &sync_probe, hdr, offsetof(struct dlt_sync, segs), 0, 2);
 
 	if (len)
-		rec.id = decode_path_moved(d, hdr, path, len, path, len, false);
+		rec.id = names_by_path(d, hdr, rec.view, path, len, path, len, false);
 	decode_file_used(d, hdr, &rec.id);
 	decode_row(d, DLT_sync, &rec.hdr);
 }

@@ -9,6 +9,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/util.h"
 #include "kernel/object.h"
 #include "kernel/skel.h"
 #include "syscalls.skel.h"
@@ -28,7 +29,7 @@ static const struct field fields[] = {
 	{ "PID", "process (tgid), as the initial namespace sees it", FIELD_U32, AT(hdr.tgid) },
 	{ "COMM", "name of the thread that made the call first", FIELD_COMM, AT(hdr.comm) },
 	{ "CALL", "the system call; compat: all 32-bit ones", FIELD_NAME, AT(nr), 0, 0, call_names },
-	{ "SPAN_NS", "time since the last such row, which this one is about, ns", FIELD_U64, AT(hdr.lat_ns) },
+	{ "SPAN_NS", "time that the row covers, since the last such row, ns", FIELD_U64, AT(hdr.lat_ns) },
 	{ "COUNT", "calls that have returned", FIELD_U64, AT(count) },
 	{ "FAILED", "of these, with an error; a call that a signal interrupts and the kernel starts again is one", FIELD_U64,
 	  AT(failed) },
@@ -57,45 +58,54 @@ static int syscalls_open(struct probe_object *o, const struct dlt_config *cfg, c
 	return bpf_map__set_max_entries(skel->maps.starts, cfg->slot_mask + 1);
 }
 
-/* Cells of processes that have ended make room, once all of their sums have been sent. */
-static void cells_free(int fd)
+/* A cell of a process that has ended makes room, once all of its sums have been sent. */
+static void cell_free(int fd, const struct dlt_syscalls_key *key)
 {
-	struct dlt_syscalls_key key, next;
 	struct dlt_syscalls_cell cell;
-	int r = bpf_map_get_next_key(fd, NULL, &next);
 
-	while (r == 0) {
-		key = next;
-		r = bpf_map_get_next_key(fd, &key, &next); /* before KEY goes: without it the iteration would start over */
-		if (kill((pid_t)key.tgid, 0) < 0 && errno == ESRCH && bpf_map_lookup_elem(fd, &key, &cell) == 0 &&
-		    cell.count == cell.sent_count)
-			bpf_map_delete_elem(fd, &key);
-	}
+	if (kill((pid_t)key->tgid, 0) < 0 && errno == ESRCH && bpf_map_lookup_elem(fd, key, &cell) == 0 &&
+	    cell.count == cell.sent_count)
+		bpf_map_delete_elem(fd, key);
 }
 
-static int syscalls_send_sums(struct probe_object *o, enum probe_tell when)
+/* Have the rows of all cells sent. */
+static int cells_send(const struct syscalls_bpf *skel, bool free)
+{
+	int fd = bpf_map__fd(skel->maps.cells), r = 0, more;
+	struct dlt_syscalls_key key, next;
+
+	more = bpf_map_get_next_key(fd, NULL, &next);
+	while (r == 0 && more == 0) {
+		uint64_t args[] = { next.tgid, next.nr };
+
+		key = next;
+		r = object_run(skel->progs.syscalls_send, args, ARRAY_SIZE(args));
+		more = bpf_map_get_next_key(fd, &key, &next); /* before KEY goes: without it the iteration would start over */
+		if (free)
+			cell_free(fd, &key);
+	}
+	return r;
+}
+
+static int syscalls_send_sums(struct probe_object *o, enum probe_emit when)
 {
 	struct syscalls_bpf *skel = o->owner;
-	int cells = bpf_map__fd(skel->maps.cells), r;
 
-	if (when == PROBE_TELL_BEGIN)
+	if (when == PROBE_EMIT_BEGIN)
 		return 0;
-	if (when == PROBE_TELL_STOP) {
+	if (when == PROBE_EMIT_STOP) {
 		skel->bss->ended = 1;
 		return 0;
 	}
-	r = object_iterate(skel->progs.syscalls_send, 0, cells);
-	if (r == 0 && when == PROBE_TELL)
-		cells_free(cells);
-	return r;
+	return cells_send(skel, when == PROBE_EMIT);
 }
 
 const struct probe syscalls_probe = {
 	.name = "syscalls",
-	.help = "system calls of all kinds, summed up per interval: of each process and call how many, how many failed, how long",
+	.help = "system calls of all kinds, summed up per interval: number, failures and time by process and call",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_syscalls),
 	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND,
 	.open = syscalls_open,
-	.tell = syscalls_send_sums,
+	.emit = syscalls_send_sums,
 };

@@ -26,7 +26,7 @@ static const struct field_name flag_names[] = {
 
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_vfs_rw),
-	{ "RW", "R or W; - for what else io_submit does", FIELD_NAME, offsetof(struct dlt_vfs_rw, dir), 0, 0, dir_names },
+	{ "RW", "R or W; - for other operations of io_submit", FIELD_NAME, offsetof(struct dlt_vfs_rw, dir), 0, 0, dir_names },
 	FIELD_FUNC_OF(struct dlt_vfs_rw),
 	FIELD_LAT_OF(struct dlt_vfs_rw),
 	{ "REQUESTED", "bytes asked for", FIELD_U64, offsetof(struct dlt_vfs_rw, requested) },

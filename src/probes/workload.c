@@ -5,7 +5,7 @@
 #include "trace/probe.h"
 
 static const struct field fields[] = {
-	FIELDS_TIME("CLOCK_MONOTONIC when the line was there, ns", offsetof(struct dlt_workload, hdr.ts_ns)),
+	FIELDS_TIME("CLOCK_MONOTONIC when the line was complete, ns", offsetof(struct dlt_workload, hdr.ts_ns)),
 	{ "TEXT", "a line of the workload's output; beyond 4096 bytes it goes on in the next row", FIELD_USTR,
 	  offsetof(struct dlt_workload, segs) },
 };

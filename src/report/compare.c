@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which measures there are. A new one is a line here. */
+/* The table of measures: a new one is a line here. */
 #include "report/compare.h"
 
 #include <errno.h>
@@ -13,12 +13,12 @@
 #include "report/why/rules.h"
 #include "report/why/why.h"
 
-#define PHASES_SHOWN 24 /* names; see the report of each for all */
+#define PHASES_SHOWN 24 /* names; the report of each trace has all */
 #define EPOCHS_SHOWN 20
 
 /* --- the table ----------------------------------------------------------------------------------- */
 
-/* Where section and name are already, or the place behind the last of the section. */
+/* Returns the index of the measure, or, where it is not *THERE, the one after the last of its section. */
 static size_t place_of(const struct compare *c, const char *section, const char *name, bool *there)
 {
 	size_t behind = c->n_measures;
@@ -82,7 +82,7 @@ static void put(struct filler *f, const char *name, const char *unit, double val
 		f->error = -ENOMEM;
 }
 
-/* The measure WHAT of NAME. */
+/* Puts the measure WHAT of NAME. */
 static void put_of(struct filler *f, const char *name, const char *what, const char *unit, double value)
 {
 	char text[PHASE_LABEL_MAX + 32];
@@ -91,7 +91,7 @@ static void put_of(struct filler *f, const char *name, const char *what, const c
 	put(f, text, unit, value);
 }
 
-/* --- what is measured ------------------------------------------------------------------------------ */
+/* --- measures of calls ----------------------------------------------------------------------------- */
 
 static void run(struct filler *f, const struct report *r)
 {
@@ -115,7 +115,7 @@ static void run(struct filler *f, const struct report *r)
 	    r->has_manifest ? (double)(m->self_user_us + m->self_system_us) * 1000 : (double)NAN);
 }
 
-/* The measures of OP, each called NAME and what it is; MOVES: it has bytes. */
+/* Puts the measures of OP, each called NAME and what it is; MOVES: it has bytes. */
 static void put_op(struct filler *f, const char *name, const struct report_op *op, bool moves)
 {
 	bool ended = op->lat.n > 0;
@@ -160,7 +160,7 @@ static void sources(struct filler *f, const struct report *r)
 		return;
 	put(f, "buffered: from disk", "B", known ? (double)buffered->disk_bytes : (double)NAN);
 	put(f, "buffered: calls to disk", "", known ? (double)buffered->disk_calls : (double)NAN);
-	/* what was read ahead and not used makes more than was read: then nothing is said to be from the cache */
+	/* read-ahead that was not used may exceed the reads: then no share of the page cache is shown */
 	put(f, "buffered: from the page cache", "%",
 	    known && buffered->bytes ? MAX(0, 100 * (1 - (double)buffered->disk_bytes / (double)buffered->bytes)) :
 				       (double)NAN);
@@ -183,7 +183,7 @@ static void files(struct filler *f, const struct report *r)
 	put(f, "mappings: bytes", "B", (double)r->map_bytes);
 }
 
-/* Mean of all samples of what collectors measured. */
+/* Puts the mean of all samples of collectors. */
 static void points(struct filler *f, const struct timeline *t, const char *panel, const char *prefix)
 {
 	for (uint32_t i = 0; i < t->points.n; i++) {
@@ -222,7 +222,7 @@ static void cpu(struct filler *f, const struct report *r)
 	}
 }
 
-/* --- why it waited, and its phases ------------------------------------------------------------------- */
+/* --- waits and phases -------------------------------------------------------------------------------- */
 
 static double percent(double part, double whole)
 {
@@ -240,7 +240,7 @@ static void waits(struct filler *f, const struct report *r)
 		put_of(f, "of that for", why_state_names[s], "%", percent(w->blame_ns[s], w->waited_ns));
 }
 
-/* All phases of a name together. */
+/* Puts all phases of a name together. */
 static void phases(struct filler *f, const struct report *r)
 {
 	const struct phases *p = r->phases;
@@ -264,7 +264,7 @@ static void phases(struct filler *f, const struct report *r)
 	}
 }
 
-/* NAME: of the epoch, which is another than those of all before it. */
+/* NAME: of the epoch, unlike those of all epochs before it. */
 static void epoch(struct filler *f, const struct why_epoch *e, const char *name)
 {
 	put_of(f, name, "lasted", "ns", (double)(e->end_ns - e->begin_ns));
@@ -274,7 +274,7 @@ static void epoch(struct filler *f, const struct why_epoch *e, const char *name)
 	put_of(f, name, "from disk", "B", e->reads && e->unaccounted >= e->reads ? (double)NAN : (double)e->disk_bytes);
 }
 
-/* Logs need not number their epochs: then they are numbered here. */
+/* Numbers the epochs itself where the log does not. */
 static void epochs(struct filler *f, const struct report *r)
 {
 	for (uint32_t i = 0; r->why && i < MIN(r->why->n_epochs, EPOCHS_SHOWN); i++) {

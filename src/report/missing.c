@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What of a job has no rows at all: calls of probes that were off, requests of io_uring, 32-bit calls, processes that
+ * Parts of a job that have no rows at all: calls of probes that were off, requests of io_uring, 32-bit calls, processes that
  * outlived the trace. Each is named, with its part of the whole where that is known.
  */
 #include "report/missing.h"
@@ -32,7 +32,7 @@ static void find_no_end(struct report *r)
 	}
 }
 
-/* Processes of the job that ended in the trace, and the CPU time that they had. */
+/* Counts the processes of the job that ended in the trace, and their CPU time. */
 static void count_processes(const struct report *r, uint64_t *lives, uint64_t *cpu_us)
 {
 	*lives = *cpu_us = 0;
@@ -48,7 +48,7 @@ static void find_left_running(struct report *r)
 {
 	const struct manifest_facts *m = &r->manifest;
 	const uint64_t n = MIN(m->left_running, MISSING_COUNT_MAX), cpu_us = MIN(m->left_running_cpu_us, MISSING_COUNT_MAX);
-	/* else it was ended on demand: by stop, a signal, --duration */
+	/* false: the trace was ended on demand, by stop, a signal or --duration */
 	const bool behind_job = m->workload_end_ns && m->workload_end_ns <= m->end_ns;
 	struct missing_reason reason = {
 		.kind = behind_job ? MISSING_LEFT_RUNNING : MISSING_ENDED_BEFORE, .n = n, .of = "processes",
@@ -70,7 +70,7 @@ static void find_left_running(struct report *r)
 												 "them" : "");
 }
 
-/* Names with commas between them, of the kinds of calls of which IS is true; whether there is any. */
+/* Lists the names of the kinds of calls for which IS holds, with commas; false when there is none. */
 static bool put_kinds(const struct report *r, bool (*is)(const struct report *r, enum report_kind kind), char *names,
 		      size_t size)
 {
@@ -91,7 +91,7 @@ static bool is_untraced(const struct report *r, enum report_kind kind)
 	return m && manifest_is_untraced(m);
 }
 
-/* Requests to disks are the machine's, and no part of the answer. */
+/* Whether KIND was not recorded. Requests to disks are the machine's, and no part of the answer. */
 static bool is_not_recorded(const struct report *r, enum report_kind kind)
 {
 	return missing_is_call(kind) && r->manifest.n_probes && !manifest_probe(&r->manifest, report_kind_names[kind]);
@@ -125,7 +125,7 @@ static void find_io_uring(struct report *r)
 					 "%s", r->manifest.uring_why);
 }
 
-/* Calls that were counted by the kernel side, of any kind: on files are some of them at most. */
+/* Adds calls that the kernel side counted, of any kind: at most they are all on files. */
 static void find_counted(struct report *r, enum missing_kind kind, uint64_t n, const char *brief, const char *text)
 {
 	struct missing_reason reason = { .kind = kind, .n = n, .of = "calls" };
@@ -138,7 +138,7 @@ static void find_counted(struct report *r, enum missing_kind kind, uint64_t n, c
 	missing_add(&r->missing, reason, "%s %s: %.1f %% of the calls at most", FMT_COUNT(n), text, 100 * reason.share);
 }
 
-/* Those of which no other note says so. */
+/* Adds notes for reasons that have none yet. */
 static void note_reasons(struct report *r)
 {
 	for (unsigned int i = 0; i < r->missing.n; i++) {

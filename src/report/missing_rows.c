@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is missing of a trace's files: the rows of each are held against those that the manifest counts. Those that were
- * lost while tracing, or dropped on purpose, are in no file by the manifest itself; others were taken from it afterwards.
+ * Missing rows: those of each file, compared with the manifest's counts. Rows that were lost while tracing, or dropped on
+ * purpose, are counted by the manifest itself; others were removed from the folder afterwards.
  */
 #include "report/missing.h"
 
@@ -17,23 +17,23 @@
 #include "report/scan/model.h"
 #include "report/scan/scan.h"
 
-/* Files on which the answer rests too, and of which the report need not have read each row: looked at by their bytes. */
+/* Files that the answer needs, too, and of whose rows the report may skip some: their bytes are compared. */
 static const char *const by_bytes[] = { "cpu", "gpu", "sched", "sched_switch" };
 
-/* Rows of one file: there and whole, and those that are not. */
+/* Rows of one file: whole ones, and the others by cause. */
 struct tally {
 	uint64_t there, cut, surplus, dropped, summed;
-	uint64_t lost; /* of which the trace does not say why */
+	uint64_t lost; /* the trace does not show why */
 	uint64_t lost_by[LOSSES];
 };
 
-/* Who trains and waits, and for which files, is known by them. */
+/* Whether the answer needs rows of KIND: they show the trainers, their waits, and the files. */
 static bool is_for_answer(enum report_kind kind)
 {
 	return missing_is_call(kind) || kind == REPORT_PIDS || kind == REPORT_FILES;
 }
 
-/* A reason whose N of ALL are missing of NAME.out. */
+/* Returns a reason: N of ALL rows of NAME.out are missing. */
 static struct missing_reason reason_of(enum missing_kind kind, const char *name, uint64_t n, uint64_t all, const char *of)
 {
 	struct missing_reason reason = { .kind = kind, .n = n, .share = missing_part(n, all), .of = of };
@@ -46,7 +46,10 @@ static struct missing_reason reason_of(enum missing_kind kind, const char *name,
 
 /* --- rows ---------------------------------------------------------------------------------------- */
 
-/* Traces of before have reasons for none but UNSEEN. No more than there are, whatever a damaged manifest says. */
+/*
+ * Takes the manifest's counts. Older traces have no reasons but UNSEEN. A damaged manifest cannot make the parts exceed the
+ * whole.
+ */
 static void take_lost(struct tally *t, const struct manifest_probe *m)
 {
 	t->lost = MIN(m->lost, MISSING_COUNT_MAX);
@@ -77,7 +80,9 @@ static struct tally tally_of(const struct report *r, enum report_kind kind)
 	return t;
 }
 
-/* Which segments are not there, of a file that was split; false: none that is known of. DROPPED: --keep took the first. */
+/*
+ * Puts which segments of a split file are missing; false when none is known to be. DROPPED: --keep removed the first ones.
+ */
 static bool put_segments(const struct reader *rd, bool dropped, FILE *out)
 {
 	if (!rd->n_segments)
@@ -93,7 +98,7 @@ static bool put_segments(const struct reader *rd, bool dropped, FILE *out)
 	return true;
 }
 
-/* Why rows of F are not there. */
+/* Puts why rows of F are missing. */
 static void put_cause(const struct scan_file *f, bool dropped, FILE *out)
 {
 	const struct reader *rd = &f->reader;
@@ -153,12 +158,12 @@ static void find_surplus(struct report *r, enum report_kind kind, const struct t
 		    "another trace", name, FMT_COUNT(t->surplus), FMT_COUNT(t->there));
 }
 
-/* Ways in which rows that the manifest counts never were in a file, or are no more. */
+/* Causes for which rows that the manifest counts are in no file. */
 #define OF_LOSS(why) offsetof(struct tally, lost_by[why])
 static const struct way {
 	enum missing_kind kind;
 	size_t offset; /* in struct tally */
-	const char *how; /* NULL: as loss_kinds says */
+	const char *how; /* NULL: as in loss_kinds */
 } ways[] = {
 	{ MISSING_LOST, offsetof(struct tally, lost), "were lost while tracing: there was no room for them in memory or on "
 						      "the disk" },
@@ -189,7 +194,7 @@ static uint64_t all_of(const struct tally *t)
 	return t->there + t->cut + lost_of(t) + t->dropped + t->summed;
 }
 
-/* Behind "7 of 12 calls". */
+/* Returns the text after "7 of 12 calls". */
 static char *how_of(const struct way *way)
 {
 	enum loss why = way->how ? LOSSES : (way->offset - OF_LOSS(0)) / sizeof(uint64_t);
@@ -197,7 +202,7 @@ static char *how_of(const struct way *way)
 	return way->how ? util_fmt("%s", way->how) : util_fmt("were lost while tracing: %s", loss_kinds[why].why);
 }
 
-/* Of all calls: one reason with each of their files. */
+/* Finds missing calls: one reason for each of their files. */
 static void find_calls(struct report *r, const struct tally tallies[REPORT_KINDS], const struct way *way, uint64_t all)
 {
 	struct missing_reason reason = { .kind = way->kind, .of = "calls", .of_calls = true };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the rows tell that operations refer to: files.out (which file a FID is), pids.out (who a PID
- * is) and time_align.out (how good the clock is); and rollup.out, what operations there were besides.
+ * The files that rows of operations refer to: files.out (the file of a FID), pids.out (the process of a PID) and
+ * time_align.out (how good the clock is); and rollup.out, sums of removed rows.
  */
 #include "report/rows.h"
 
@@ -13,7 +13,7 @@
 #include "report/scan/uses.h"
 #include "report/why/names.h"
 
-/* FSTYPEs whose files are not on a disk of this machine; a final dot: with any subtype. */
+/* FSTYPEs whose files are not on a disk of this machine; a final dot stands for any subtype. */
 static const char *const network_fs[] = {
 	"9p", "afs", "beegfs", "ceph", "cifs", "fuse", "fuse.", "gpfs", "lustre", "nfs", "nfs4",
 	"smb3", "virtiofs", "wekafs",
@@ -35,7 +35,7 @@ static bool is_listed(struct reader_field f, const char *const *list, size_t n)
 	return false;
 }
 
-/* A million files are mostly of one file system. */
+/* Most files are of the same file system as the one before. */
 static enum report_medium medium_of(struct scan *s, struct reader_field fstype)
 {
 	if (s->fstype[0] && reader_is(fstype, s->fstype))
@@ -78,7 +78,7 @@ bool report_row_files(struct scan *s)
 	return true;
 }
 
-/* The number behind NAME in "utime=1\040stime=2", 0 where there is none. */
+/* Returns the number after NAME in "utime=1\040stime=2", 0 without it. */
 static uint64_t usage(struct reader_field f, const char *name)
 {
 	const char *p = memmem(f.p, f.len, name, strlen(name)), *end = f.p + f.len, *from;
@@ -104,12 +104,12 @@ bool report_row_pids(struct scan *s)
 	if (!p)
 		return true;
 	p->pid = pid;
-	/* One that is forked while the trace attaches may have a snapshot row too. */
+	/* a process forked while the trace attaches may also have a snapshot row */
 	p->lives += fork || p->lives == 0;
-	/* Later rows may name the reaper that took an orphan over. */
+	/* later rows may name the reaper that adopted an orphan */
 	if (fork || p->ppid == 0)
 		scan_u64(s, COL_PPID, &p->ppid);
-	/* The last thread to go gives its own name. */
+	/* the last thread to exit reports its own name */
 	if (!exit || !p->named)
 		report_copy(p->comm, sizeof(p->comm), scan_field(s, COL_COMM));
 	p->named = true;
@@ -198,7 +198,7 @@ void report_sum_add(struct report_sum *to, const struct report_sum *s)
 	to->max_lat_ns = MAX(to->max_lat_ns, s->max_lat_ns);
 }
 
-/* Killed between writing a sum and removing the rows, dltraced leaves both: then the rows count. */
+/* After a kill between writing a sum and removing its rows, the trace has both: then the rows count. */
 bool report_row_rollup(struct scan *s)
 {
 	struct report_sum sum;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See options.h. */
+/* The options of `dltraced report', as a table for argp. */
 #include "report/options.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "report/compare.h"
 #include "report/phases/zone.h"
 
-/* "3", "0.5": tenths of a percent. */
+/* Parses "3" or "0.5" as tenths of a percent. */
 static const char *set_permille(struct option_parse *p, void *member, char *arg)
 {
 	char *end;
@@ -33,7 +33,7 @@ static const char *set_path(struct option_parse *p, void *member, char *arg)
 
 static const char *add_log(struct option_parse *p, void *member, char *path)
 {
-	struct report_asked *o = p->into;
+	struct report_args *o = p->into;
 	autoclose int fd = util_open_regular(AT_FDCWD, path, 0);
 
 	if (fd < 0)
@@ -56,49 +56,50 @@ static const char *add_rule(struct option_parse *p, void *member, char *arg)
 	return applog_add_rule(member, arg, p->why, sizeof(p->why)) < 0 ? p->why : NULL;
 }
 
-#define TO(m) offsetof(struct report_asked, m) /* NOLINT(bugprone-macro-parentheses): a member */
+#define TO(m) offsetof(struct report_args, m) /* NOLINT(bugprone-macro-parentheses): a member */
 
 enum { OF_CPU = 1 };
 
 static const struct option_row options[] = {
-	{ "columns", 0, NULL, "Print what the tables of --json and --csv hold, as Markdown; takes no folder", option_true, TO(columns) },
+	{ "columns", 0, NULL, "List the columns of --json and --csv, as Markdown; takes no folder", option_true, TO(columns) },
 	{ "compare", 0, NULL,
-	  "The folders side by side, with ratios to the first; without it several are one job's hosts to --json and --html",
+	  "Show the folders side by side, with ratios to the first; without it --json and --html take several folders as the hosts of one job",
 	  option_true, TO(compare) },
-	{ "cpu", 0, NULL, "CPU time in place of files: who ran, who waited and for what", option_true,
+	{ "cpu", 0, NULL, "CPU time instead of files: which tasks ran, which waited, and for what", option_true,
 	  TO(cpu) },
-	{ "csv", 0, "DIR", "Every table also as a CSV file in this folder, which is made; of several traces in one folder each",
+	{ "csv", 0, "DIR", "Also write each table as a CSV file into this new folder; of several traces into a folder each",
 	  option_text, TO(csv) },
-	{ "full", 0, NULL, "All tables, in place of the first screen", option_true, TO(full) },
-	{ "html", 0, "FILE", "One page for a browser, with a timeline and all that it needs inside; - is standard output", option_text,
+	{ "full", 0, NULL, "All tables instead of the first screen", option_true, TO(full) },
+	{ "html", 0, "FILE", "Write one page for a browser, with a timeline; it needs no network; - is standard output", option_text,
 	  TO(html) },
-	{ "json", 'j', NULL, "One JSON object: ns, bytes, names as in the .out files", option_true, TO(json) },
+	{ "json", 'j', NULL, "Print one JSON object, times in ns and sizes in bytes", option_true, TO(json) },
 	{ "path", 0, "PATH",
-	  "Of calls only those on files at or below this absolute path, a data set for one; as it is or as a report prints it",
+	  "Only calls on files at or below this absolute path, for example a data set; as it is or as a report prints it",
 	  set_path, TO(path) },
 	OPTION_HEADING("With --cpu:"),
-	{ "gap", 0, "T", "List gaps from this length on (default: 100ms)", option_duration, TO(cpu_options.gap_ns), OF_CPU },
+	{ "gap", 0, "T", "List gaps at least this long (default: 100ms)", option_duration, TO(cpu_options.gap_ns), OF_CPU },
 	{ "merge", 0, "PREFIX[,PREFIX]",
-	  "Tasks that are one by how their names begin (default: the kernel's workers; +PREFIX: beside these; none)", option_text,
+	  "Sum up tasks whose names begin with PREFIX (default: the kernel's workers; +PREFIX: these, too; none)", option_text,
 	  TO(cpu_options.merge), OF_CPU },
-	{ "pattern", 0, "GLOB[,GLOB]", "Threads whose lifespans are listed (default: " CPU_PATTERN ")", option_text,
+	{ "pattern", 0, "GLOB[,GLOB]", "List the lifespans of these threads (default: " CPU_PATTERN ")", option_text,
 	  TO(cpu_options.pattern), OF_CPU },
-	{ "threshold", 0, "PERCENT", "What is below is summed up as `other' (default: 3)", set_permille,
+	{ "threshold", 0, "PERCENT", "Sum up tasks below this share as `other' (default: 3)", set_permille,
 	  TO(cpu_options.threshold_permille), OF_CPU },
 	OPTION_HEADING("The job's phases:"),
-	{ "app-log", 0, "FILE", "A log of the job, plain or packed (.gz, .zst), in place of its output in the trace; may be repeated",
+	{ "app-log", 0, "FILE", "Read the phases from this log, plain or compressed (.gz, .zst), instead of the output in the trace; may be repeated",
 	  add_log, 0 },
-	{ "app-log-tz", 0, "ZONE", "Of times in logs that name no zone: UTC, +02:00, Europe/Berlin (default: the traced host's)",
+	{ "app-log-tz", 0, "ZONE", "Zone of times in logs without one: UTC, +02:00, Europe/Berlin (default: the traced host's)",
 	  set_zone, TO(phases.zone) },
 	{ "phase", 0, "REGEX=NAME",
-	  "Lines of logs that match begin the phase NAME, until the next such or NAME_end; NAME_start begins and "
-	  "NAME_end ends one, alone since the end before; \\1 is what the first ( ) matched; may be repeated", add_rule, TO(rules) },
+	  "A matching line of a log begins the phase NAME, which ends at the next such line or at NAME_end. NAME_start "
+	  "begins and NAME_end ends a phase; NAME_end alone: the phase began at the end before. \\1 is the text of "
+	  "the first ( ). May be repeated", add_rule, TO(rules) },
 	{ 0 },
 };
 
 static const char *note_given(struct option_parse *p, const struct option_row *option, char *arg)
 {
-	((struct report_asked *)p->into)->of_cpu |= option->flags & OF_CPU;
+	((struct report_args *)p->into)->of_cpu |= option->flags & OF_CPU;
 	return NULL;
 }
 
@@ -109,10 +110,10 @@ static bool is_folder(const char *path)
 	return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* What they lack or contradict together. */
+/* Checks what options need of each other. */
 static const char *finish(struct option_parse *p)
 {
-	struct report_asked *o = p->into;
+	struct report_args *o = p->into;
 
 	o->dirs = p->args;
 	o->n_dirs = p->n_args;
@@ -134,20 +135,20 @@ static const char *finish(struct option_parse *p)
 static const struct option_line line = {
 	.options = options,
 	.args_doc = "[DIR...]",
-	.doc = "What the job of a trace waited for, and what else is wrong with how it reads and writes: a screen of it, or "
-	       "with --full all tables. Without DIR it is the newest trace below ./traces; of a folder that holds traces it "
-	       "is a line for each. Works on folders that are cut off or still growing, and needs no root."
+	.doc = "Print what the job of a trace waited for, and what else is wrong with its reads and writes: one screen, or with "
+	       "--full all tables. The default DIR is the newest trace below ./traces. Of a folder of traces each one has a "
+	       "line. A trace may be cut off or still growing. Needs no root."
 	       "\vWith --cpu: time by task, process, thread and CPU, phases, gaps, and what threads waited for. "
-	       "sched.out does not know the files of a call: which folders a wait for disk goes to is by the "
-	       "latencies of the calls that went there.",
+	       "sched.out does not know the files of a call: a wait for a disk is divided among folders by the "
+	       "latencies of the calls on their files.",
 	.given = note_given, .finish = finish,
 };
 
-void report_asked_parse(struct report_asked *o, int argc, char **argv)
+void report_args_parse(struct report_args *o, int argc, char **argv)
 {
 	struct option_parse p;
 
-	*o = (struct report_asked){
+	*o = (struct report_args){
 		.cpu_options = { .threshold_permille = CPU_THRESHOLD_PERMILLE, .gap_ns = CPU_GAP_NS },
 	};
 	o->phases.logs = o->logs;
@@ -156,7 +157,7 @@ void report_asked_parse(struct report_asked *o, int argc, char **argv)
 	options_parse(&line, argc, argv, 0, &p, o);
 }
 
-void report_asked_free(struct report_asked *o)
+void report_args_free(struct report_args *o)
 {
 	applog_free_rules(&o->rules);
 }

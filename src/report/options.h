@@ -11,24 +11,24 @@
 
 #define REPORT_LOGS_MAX 64U
 
-struct report_asked {
+struct report_args {
 	bool json, cpu, compare;
-	bool full; /* as text, all tables */
-	bool of_cpu; /* an option that is for --cpu alone */
+	bool full; /* all tables, as text */
+	bool of_cpu; /* an option was given that needs --cpu */
 	bool columns; /* print what the tables hold, and nothing else */
 	const char *csv; /* the folder, or NULL */
 	const char *html; /* the file, "-" for stdout, or NULL */
-	const char *path; /* only calls on files there, or NULL: all calls */
+	const char *path; /* only calls on files there; NULL: all calls */
 	struct report_cpu_options cpu_options; /* of --cpu */
 	const char *logs[REPORT_LOGS_MAX];
 	struct applog_rules rules;
 	struct phases_options phases;
-	char **dirs; /* the trace folders; none: the newest trace that is found */
+	char **dirs; /* the trace folders; none: the newest trace */
 	int n_dirs;
 };
 
 /* Parses the command line; exits after a message when it is wrong. O points into itself and must not be moved. */
-void report_asked_parse(struct report_asked *o, int argc, char **argv);
-void report_asked_free(struct report_asked *o);
+void report_args_parse(struct report_args *o, int argc, char **argv);
+void report_args_free(struct report_args *o);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/util.h"
 #include "report/timeline.h"
 
-#define PHASES_SHOWN 4096 /* in JSON: a page has to hold them */
+#define PHASES_SHOWN 4096 /* in JSON: a page must hold them */
 #define GAPS_SHOWN 512
 
 /* --- JSON ---------------------------------------------------------------------------------------- */
@@ -47,7 +47,7 @@ static void gap_json(const struct report *r, struct json *j, const struct gap *g
 	json_end(j);
 }
 
-/* MOST of R's phases; how many of them stand for several, with others. */
+/* Puts at most MOST of R's phases. Returns how many of them were joined with others. */
 static uint64_t phases_json(const struct report *r, struct json *j, uint32_t most)
 {
 	autofree struct phase_seen *seen = NULL;
@@ -66,7 +66,7 @@ static uint64_t phases_json(const struct report *r, struct json *j, uint32_t mos
 	return merged;
 }
 
-/* Those that begin in the same CELL_NS are one, which says what the first does; how many that makes. */
+/* Puts gaps, those that begin within CELL_NS as one, of the first one's kind. Returns how many that makes. */
 static uint32_t put_gaps(const struct report *r, struct json *j, uint64_t cell_ns)
 {
 	uint32_t listed = 0;
@@ -108,7 +108,7 @@ static void score_json(const struct report *r, struct json *j)
 	json_end(j);
 }
 
-/* What lines were taken for: those of rules, and those about epochs that name no side. */
+/* Puts how many lines matched each rule, and how many were about epochs without naming a side. */
 static void lines_json(const struct report *const *r, unsigned int n, struct json *j)
 {
 	json_array(j, "phase_rules");
@@ -140,7 +140,7 @@ void report_phases_json(const struct report *const *r, unsigned int n, struct js
 		merged += phases_json(r[host], j, report_at_most(r[host], PHASES_SHOWN, 1) / n);
 	json_end(j);
 	json_u64(j, "phases_merged", merged);
-	json_u64(j, "phases_left_out", 0); /* as it was called when the first ones were all that was told */
+	json_u64(j, "phases_left_out", 0); /* always 0: the name is from when only the first phases were listed */
 	lines_json(r, n, j);
 	merged = 0;
 	json_array(j, "gaps");

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * From a trace folder to a struct report: which files there are, what stands out in their sums,
- * and which sentences the reader must know about what is missing.
- */
+/* From a trace folder to a struct report: the files in order, outliers among the sums, and notes on missing data. */
 #include "report/report.h"
 
 #include <errno.h>
@@ -18,7 +15,10 @@
 #include "report/phases/read.h"
 #include "report/phases/saves.h"
 #include "report/rows.h"
+#include "report/scan/cache.h"
+#include "report/scan/causes.h"
 #include "report/scan/datasets.h"
+#include "report/scan/faults.h"
 #include "report/scan/lookup.h"
 #include "report/scan/only.h"
 #include "report/scan/spreads.h"
@@ -29,7 +29,7 @@
 #include "report/why/load.h"
 #include "stats/top.h"
 
-/* --- what stands out --------------------------------------------------------------------- */
+/* --- outliers ---------------------------------------------------------------------------- */
 
 static uint64_t file_bytes(const struct report_file *f)
 {
@@ -55,7 +55,7 @@ static void pick_procs(struct report *r)
 	}
 }
 
-/* --- what is missing --------------------------------------------------------------------- */
+/* --- missing data ------------------------------------------------------------------------ */
 
 static bool is_expected(const struct report *r, enum report_kind kind)
 {
@@ -68,7 +68,7 @@ static bool is_expected(const struct report *r, enum report_kind kind)
 	return kind == REPORT_FILES || kind == REPORT_PIDS || r->manifest.n_probes == 0;
 }
 
-/* A sentence for each reason: mostly there is one for all of them. */
+/* Adds a note for each reason; mostly all probes have one. */
 static void note_untraced(struct report *r)
 {
 	const struct manifest_facts *m = &r->manifest;
@@ -106,7 +106,7 @@ static void note_manifest(struct report *r, int error)
 			    m->schema);
 }
 
-/* A sentence about N of something, when there is any. */
+/* Adds a note about N of something, unless N is 0. */
 static void note_count(struct report *r, const char *what, uint64_t n, const char *text)
 {
 	if (n)
@@ -133,6 +133,19 @@ static void note_losses(struct report *r)
 	note_count(r, "32-bit calls", m->compat_calls, "seen but not recorded");
 }
 
+static void note_causes(struct report *r)
+{
+	const struct report_causes *c = r->causes;
+
+	if (!c)
+		return;
+	note_count(r, "too many files", c->other_files.requests, "requests are in no file's sum");
+	note_count(r, "too many pieces of requests", c->pieces.left_out, "are in no file's sum");
+	note_count(r, "too many processes", c->other_processes.requests, "requests are in no process's sum");
+	note_count(r, "too much is dirty at a time", c->writebacks.writers.left_out, "bytes written have no writer when they are written back");
+	note_count(r, "write-back", c->writebacks.out_of_order, "writes ended so late that other writers may have their bytes");
+}
+
 static void note_limits(struct report *r)
 {
 	uint64_t reused = 0;
@@ -150,6 +163,7 @@ static void note_limits(struct report *r)
 			    " bytes they asked for are in no sum", r->no_result,
 			    r->no_result_bytes);
 	report_only_note(r);
+	note_causes(r);
 	if (!r->uses)
 		return;
 	note_count(r, "too many processes and files", r->uses->left_out, "calls are in no sum of a process's file");
@@ -157,7 +171,7 @@ static void note_limits(struct report *r)
 	note_count(r, "too many logs", r->streams->left_out, "writes are in no log's sum");
 }
 
-/* --- all of it --------------------------------------------------------------------------- */
+/* --- in order ---------------------------------------------------------------------------- */
 
 static void note_segments(struct report *r, const struct scan_file *f)
 {
@@ -177,7 +191,7 @@ static void note_segments(struct report *r, const struct scan_file *f)
 			    rd->damaged);
 }
 
-/* One that has been read, maybe not to its end. */
+/* Adds notes on a file that was read, maybe not to its end. */
 static void note_file(struct report *r, const struct scan_file *f)
 {
 	const struct notes notes = report_notes(r);
@@ -186,7 +200,7 @@ static void note_file(struct report *r, const struct scan_file *f)
 	scan_note_header(f, f->bad_rows, &notes);
 }
 
-/* Every file has been read, as far as it is there. */
+/* Adds notes on all files, when they have been read. */
 static void note_files(struct report *r)
 {
 	const struct notes notes = report_notes(r);
@@ -221,7 +235,7 @@ static int note_leftover(void *ctx, const char *file)
 
 /* --- phases and gaps --------------------------------------------------------------------- */
 
-/* What was read when says which side of an epoch lines are on, too. */
+/* The times of reads also show which side of an epoch its lines are on. */
 static void settle_phases(struct report *r)
 {
 	const struct epoch_score *s = &r->phases->score;
@@ -234,7 +248,7 @@ static void settle_phases(struct report *r)
 			    s->side == EPOCH_ENDS ? "end" : "begin", s->side == EPOCH_ENDS ? "end" : "start");
 }
 
-/* All rows are in: what has no end lasts until here. */
+/* Ends open phases at the last row. */
 static void end_phases(struct report *r)
 {
 	const struct timeline *t = r->timeline;
@@ -250,7 +264,7 @@ static void end_phases(struct report *r)
 	note_count(r, "phases", r->phases->outside, "are not within the trace and were left out");
 }
 
-/* Where the job told of none; when it is known who trains. */
+/* Infers phases where the job shows none, once the trainers are known. */
 static void infer_phases(struct report *r)
 {
 	uint64_t from_ns;
@@ -262,7 +276,7 @@ static void infer_phases(struct report *r)
 	phases_infer(r->phases, r->timeline, r->saves, from_ns, sure);
 }
 
-/* What is summed up beside the rest, as O asks. */
+/* Sets up the optional sums, as O asks. */
 static int prepare(struct report *r, const struct report_options *o)
 {
 	int res = report_only_init(r, o->path);
@@ -272,7 +286,10 @@ static int prepare(struct report *r, const struct report_options *o)
 	r->uses = report_uses_new();
 	r->streams = report_streams_new();
 	r->datasets = report_datasets_new();
-	if (!r->uses || !r->streams || !r->datasets)
+	r->causes = report_causes_new();
+	r->faults = report_faults_new();
+	r->cache = report_cache_new();
+	if (!r->uses || !r->streams || !r->datasets || !r->causes || !r->faults || !r->cache)
 		return -ENOMEM;
 	if (o->timed) {
 		r->timeline = timeline_new(o->begin_ns ? o->begin_ns : r->manifest.start_ns);
@@ -283,7 +300,7 @@ static int prepare(struct report *r, const struct report_options *o)
 	return 0;
 }
 
-/* CPU time: a trace need not have any. MANIFEST says how that could be read. */
+/* Begins the report on CPU time, which a trace need not have. MANIFEST is the result of reading it. */
 static int begin_cpu(struct report *r, int manifest, const struct report_options *o)
 {
 	int res = o->cpu ? report_cpu_begin(&r->cpu, r->dir, r->folder, &r->manifest, manifest, o->cpu) : 0;
@@ -291,7 +308,7 @@ static int begin_cpu(struct report *r, int manifest, const struct report_options
 	return res == -ENOMSG ? 0 : res;
 }
 
-/* What gives names and times to calls, for the report and CPU time alike; time_align.out has been read. */
+/* Reads names and times of calls, for this report and that on CPU time; after time_align.out. */
 static int read_names(struct report *r, int dirfd, const struct scan_clocks *clocks, const struct report_options *o)
 {
 	struct scan_taker pids = { .take = report_cpu_pids_row, .own = r->cpu },
@@ -318,7 +335,7 @@ static int read_names(struct report *r, int dirfd, const struct scan_clocks *clo
 	return 0;
 }
 
-/* Every file, in an order in which who looks at its rows knows what they refer to. */
+/* Reads all files, in an order in which the names that rows refer to are known before them. */
 static int read_files(struct report *r, int dirfd, struct scan_clocks *clocks, const struct report_options *o)
 {
 	struct scan_taker clock = { .take = scan_clocks_take, .own = clocks };
@@ -331,8 +348,11 @@ static int read_files(struct report *r, int dirfd, struct scan_clocks *clocks, c
 		return res;
 	if (!o->path)
 		why_begin(r);
+	report_causes_begin(r);
 	for (enum report_kind kind = REPORT_ROLLUP; kind < REPORT_KINDS; kind++)
 		report_read(r, kind, NULL);
+	report_faults_read(r);
+	report_cache_read(r);
 	note_files(r);
 	if (r->cpu)
 		report_cpu_end(r->cpu, r->folder, &clock);
@@ -361,10 +381,14 @@ static bool any_present(const struct report *r)
 	return false;
 }
 
-/* All rows are in: what they come to. */
+/* Finishes the sums, after all rows. */
 static void sum_up(struct report *r, int dirfd)
 {
 	end_phases(r);
+	if (r->causes)
+		report_causes_end(r);
+	if (r->cache)
+		report_cache_end(r);
 	note_losses(r);
 	note_limits(r);
 	segment_each_entry(dirfd, note_leftover, r);
@@ -403,7 +427,7 @@ static int load(struct report *r, const char *dir, int dirfd, const struct repor
 	if (!r->has_manifest && !any_present(r))
 		return manifest == -EACCES ? manifest : -ENODATA;
 	sum_up(r, dirfd);
-	/* of many traces at once there would be too many descriptors */
+	/* many traces at once would need too many descriptors */
 	scan_folder_free(r->folder);
 	r->folder = NULL;
 	return 0;
@@ -477,6 +501,9 @@ void report_free(struct report *r)
 	report_uses_free(r->uses);
 	report_streams_free(r->streams);
 	report_datasets_free(r->datasets);
+	report_causes_free(r->causes);
+	report_faults_free(r->faults);
+	report_cache_free(r->cache);
 	free(r->only.path);
 	phases_free(r->phases);
 	phase_saves_free(r->saves);

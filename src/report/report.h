@@ -12,10 +12,10 @@ struct phases_options;
 struct report_cpu_options;
 struct report_options {
 	bool timed; /* with phases and a timeline */
-	uint64_t begin_ns; /* where the timeline begins, CLOCK_MONOTONIC; 0: at the trace's begin */
+	uint64_t begin_ns; /* begin of the timeline, CLOCK_MONOTONIC; 0: the trace's begin */
 	const char *path; /* absolute; only calls on this file, or on files below this folder. NULL: all */
-	const struct report_cpu_options *cpu; /* with CPU time, where the trace has any. NULL: without */
-	const struct phases_options *phases; /* how to find them; NULL: as the folder has them */
+	const struct report_cpu_options *cpu; /* with CPU time, if the trace has any; NULL: without */
+	const struct phases_options *phases; /* how to find phases; NULL: as the folder has them */
 };
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What one row of an operation (a call, a request to a disk) adds to the report's sums. Knows
- * columns and their meaning, not how files are read. Allocates for a new key of a table only.
+ * Adds rows of operations (calls, requests to disks) to the report's sums. Knows columns and their meaning, not how files
+ * are read. Allocates only for a new key of a table.
  */
 #include "report/rows.h"
 
@@ -9,6 +9,7 @@
 
 #include "base/util.h"
 #include "report/cpu/load.h"
+#include "report/scan/causes.h"
 #include "report/scan/datasets.h"
 #include "report/scan/funcs.h"
 #include "report/scan/only.h"
@@ -22,7 +23,7 @@
 #include "report/why/load.h"
 #include "stats/top.h"
 
-/* Keep the present row in TOP when it is one of the longest. */
+/* Keeps the current row in TOP when it is one of the longest. */
 static void keep_longest(struct report_calls *top, const struct scan *s, uint64_t lat_ns)
 {
 	struct report_call *at = TOP_PLACE(top->call, top->n, REPORT_TOP, e, e->lat_ns, lat_ns);
@@ -62,7 +63,7 @@ static void parse_result(struct reader_field ret, struct report_call_facts *c)
 	c->failed = ret.len > 1 && ret.p[0] == '-'; /* an address has no sign */
 }
 
-/* Whose it is, and how long it took; its result is known. */
+/* Reads the process and the latency of a call whose result is known. */
 static bool parse_call(struct scan *s, struct report_call_facts *c)
 {
 	if (c->plain || s->timed >> s->row & 1) {
@@ -72,7 +73,7 @@ static bool parse_call(struct scan *s, struct report_call_facts *c)
 	} else if (!scan_u64(s, COL_PID, &c->pid) || !scan_u64(s, COL_TID, &c->tid) || !c->running) {
 		return false;
 	}
-	c->lat_ns = MIN(c->lat_ns, s->time_ns); /* nothing takes longer than the machine has been up */
+	c->lat_ns = MIN(c->lat_ns, s->time_ns); /* no call takes longer than the machine has been up */
 	c->proc = proc_of(s, c->pid, c->tid);
 	c->fid = scan_number(s, COL_FID);
 	c->file = c->plain || scan_has_number(s, COL_FID) ? file_of(s, c->fid) : NULL;
@@ -92,7 +93,7 @@ static void add_to_op(struct report_op *op, const struct report_call_facts *c, b
 		hist_add(&op->lat, c->lat_ns);
 }
 
-/* What every call adds, whatever it does. */
+/* Adds a call to the sums that all kinds share. */
 static void add_call(struct scan *s, const struct report_call_facts *c)
 {
 	struct report *r = s->report;
@@ -113,14 +114,14 @@ static void add_call(struct scan *s, const struct report_call_facts *c)
 		keep_longest(c->on_file ? &r->slow : &r->waits, s, c->lat_ns);
 }
 
-/* The call in the timeline: what has not ended is not there. */
+/* Adds a call that has ended to the timeline. */
 static void time_call(struct scan *s, const struct report_call_facts *c)
 {
 	if (!c->running)
 		report_timeline_call(s, c);
 }
 
-/* The same in who used which file, what is no file, how values are spread. */
+/* Passes a call to the sums of files by process, other descriptors, and spreads. */
 static void pass_call(struct scan *s, const struct report_call_facts *c)
 {
 	if (!s->report->uses)
@@ -130,7 +131,7 @@ static void pass_call(struct scan *s, const struct report_call_facts *c)
 	report_spreads_call(s, c);
 }
 
-/* By --path a row is on a file elsewhere. What failed has no file: then PATH counts, where it is absolute. */
+/* Whether --path excludes the row. A failed call has no file: then its PATH counts, if it is absolute. */
 static bool is_path_elsewhere(struct scan *s)
 {
 	struct report *r = s->report;
@@ -273,8 +274,11 @@ static inline __attribute__((always_inline)) bool take_rw(struct scan *s, bool w
 	*(write ? &c.proc->writes : &c.proc->reads) += 1;
 	r->by_type[c.type][write].rows++;
 	r->by_type[c.type][write].time_ns += c.again_side ? 0 : c.lat_ns;
-	if (c.done)
+	if (c.done) {
 		add_transfer(s, &c, op, write, c.bytes);
+		if (write)
+			report_causes_write(s, &c);
+	}
 	pass_call(s, &c);
 	if (r->why)
 		why_rw_take(s, &c);
@@ -295,8 +299,8 @@ static bool take_either(struct scan *s)
 }
 
 /*
- * Most rows of most traces: to be one piece of code for reads and one for writes whose numbers are all there; rows that lack
- * one go through a third, which asks for each.
+ * Most rows of most traces: compiled once for reads and once for writes whose numbers are all there. Rows that lack one take
+ * a third copy, which tests each number.
  */
 __attribute__((flatten)) static void rows_vfs_rw(struct scan *s, unsigned int n)
 {
@@ -309,7 +313,7 @@ static void rw_ends(struct report *r)
 
 	for (unsigned int side = 0; side < 2; side++)
 		report_op_add(op, &r->rw[side]);
-	op->size = (struct hist){ 0 }; /* that of reads and writes together says nothing */
+	op->size = (struct hist){ 0 }; /* one histogram of reads and writes together has no meaning */
 	hist_subtract(&op->lat, &r->side_lat);
 }
 
@@ -323,7 +327,10 @@ static bool is_memory(const char *disk)
 	return false;
 }
 
-/* Of disks that take bios only memory has none below it; other such rows are seen again further down. */
+/*
+ * Whether D is the lowest disk. Of disks that take bios, only those in memory have none below; other such rows appear again
+ * further down.
+ */
 static bool is_lowest(const struct report_disk *d)
 {
 	return d->memory || !d->stacked;
@@ -366,7 +373,7 @@ static bool take_request(struct scan *s)
 
 	if (!scan_u64(s, COL_LAT_NS, &c.lat_ns) || !scan_u64(s, COL_BYTES, &bytes))
 		return false;
-	scan_u64(s, COL_QLAT_NS, &queue_ns); /* `-` where bios are not queued */
+	scan_u64(s, COL_QLAT_NS, &queue_ns); /* `-' where bios are not queued */
 	d = disk_of(s);
 	op = &d->op[t];
 	if (!op->lat && !(op->lat = calloc(1, sizeof(*op->lat))))
@@ -381,6 +388,8 @@ static bool take_request(struct scan *s)
 	op->bytes += bytes;
 	op->queue_ns += queue_ns;
 	hist_add(op->lat, c.lat_ns);
+	if (s->report->causes)
+		report_causes_request(s, t, bytes, c.lat_ns);
 	if (is_lowest(d))
 		report_timeline_request(s, scan_field(s, COL_DISK), bytes, queue_ns, c.lat_ns);
 	d->failed += c.failed;
@@ -418,14 +427,14 @@ static void rows_of_names(struct scan *s, unsigned int n)
 static const report_rows_fn rows_fns[REPORT_KINDS] = {
 	[REPORT_FILES] = rows_of_names,		     [REPORT_PIDS] = rows_of_names,
 	[REPORT_TIME_ALIGN] = rows_of_names,	     [REPORT_ROLLUP] = rows_of_names,
-	/* of calls and requests: the many */
+	/* most rows: calls and requests */
 	[REPORT_BIO] = rows_bio,
 	[REPORT_CLOSE] = rows_call,	     [REPORT_CREATE_DEL] = rows_call,
 	[REPORT_MMAP] = rows_call,	     [REPORT_OPEN] = rows_call,
 	[REPORT_SYNC] = rows_call,	     [REPORT_VFS_RW] = rows_vfs_rw,
 };
 
-/* What is known of a process, as far as most of its rows look at it. */
+/* Prefetches what most rows need of a process. */
 static void expect_proc(const struct report *r, uint64_t pid)
 {
 	const struct report_proc *p = table_find(&r->procs, pid);
@@ -438,8 +447,8 @@ static void expect_proc(const struct report *r, uint64_t pid)
 }
 
 /*
- * Who did what with which file: what is known of these is spread over more memory than a processor has near it. What a
- * process had last is near. Entries of a table can be fetched when its slots have been, which takes a while.
+ * Prefetches the entries of processes and files, which exceed the processor's caches. A process's latest file is cached. An
+ * entry's address is known when its slot has arrived, so slots come first.
  */
 static void look_ahead(const struct scan *s, unsigned int n)
 {
@@ -476,7 +485,7 @@ static int read_rows(struct scan *s, struct scan_taker *also)
 	struct scan_place place = { .ns = 0 };
 	int n;
 
-	/* without a manifest: time_align.out, which has been read, begins before all else */
+	/* without a manifest: time_align.out, read before, begins before all else */
 	if (r->timeline && s->kind >= REPORT_BIO)
 		timeline_begin(r->timeline, r->first_ns);
 	why_rows_begin(r);

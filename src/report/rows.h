@@ -12,7 +12,7 @@ int report_read(struct report *r, enum report_kind kind, struct scan_taker *also
 /* Adds the gaps and steps of the clocks, after time_align.out (names.c). */
 void report_clock_gaps(struct report *r, const struct scan_clocks *c);
 
-/* --- names.c: a row; false when a number that it must have is none ------------------------------------- */
+/* --- names.c: take a row; false when a number that it must have is none -------------------------------- */
 
 bool report_row_files(struct scan *s);
 bool report_row_pids(struct scan *s);
@@ -20,7 +20,7 @@ bool report_row_time_align(struct scan *s);
 bool report_row_rollup(struct scan *s);
 /* Returns the sum of the file NAME, which is added when new; NULL: there are too many. */
 struct report_sum *report_sum_of(struct report *r, struct reader_field name);
-/* TO NULL: nowhere. */
+/* TO may be NULL. */
 void report_sum_add(struct report_sum *to, const struct report_sum *s);
 
 #endif

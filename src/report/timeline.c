@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From rows to the timeline: which column means which series. */
+/* From rows to the timeline: which column adds to which series. */
 #include "report/timeline.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 /* --- calls -------------------------------------------------------------------------------------- */
 
-/* What a row of a probe without bytes counts as; by FUNC where that is given. */
+/* What a row of a probe without bytes counts as; by FUNC where one is given. */
 static const struct count {
 	const char *func;
 	enum report_kind kind;
@@ -38,8 +38,8 @@ void report_timeline_count(struct timeline *t, const struct scan *s)
 }
 
 /*
- * Whose writing may be a checkpoint: who trains, and processes of its own that save for it, which read no data. Loaders
- * may write, too, what they have decoded.
+ * Whether P's writes may be a checkpoint: P trains, or is a process that saves for a trainer and reads no data. Loaders may
+ * write what they have decoded.
  */
 static bool saves(const struct report *r, const struct report_proc *p)
 {
@@ -61,7 +61,7 @@ static bool begins(struct reader_field f, const char *with)
 /* A close that took no time had nothing to write back. */
 static bool is_mark(const struct scan *s, const struct report_call_facts *c, enum phase_save_mark *what)
 {
-	struct reader_field flags = scan_field(s, COL_FLAGS); /* how it is opened is the first of them */
+	struct reader_field flags = scan_field(s, COL_FLAGS); /* the first flag is how the file is opened */
 
 	*what = s->kind == REPORT_OPEN ? PHASE_OPENED : PHASE_FLUSHED;
 	if (s->kind == REPORT_OPEN)
@@ -125,11 +125,27 @@ static void take_sched(struct scan *s)
 	for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
 		if (!scan_u64(s, sums[i].column, &ns))
 			continue;
-		/* a wait is told when it is over, and may have begun long before the row's interval */
+		/* a wait has its row when it is over, and may have begun long before the row's interval */
 		timeline_spread(t, sums[i].sum, s->time_ns, MAX(span_ns, ns), ns);
 		if (sums[i].sum == TIMELINE_RUN)
 			timeline_busy(t, pid, TIMELINE_B_CPU, s->time_ns, span_ns, ns);
 	}
+}
+
+/* --- fault.out ------------------------------------------------------------------------------------ */
+
+/* Faults that the kernel makes for a call are part of its time. */
+static void take_fault(struct scan *s)
+{
+	struct timeline *t = s->report->timeline;
+	uint64_t lat_ns, pid;
+
+	timeline_add(t, TIMELINE_FAULTS, s->time_ns, 1);
+	timeline_add(t, TIMELINE_FAULT_BYTES, s->time_ns, scan_number(s, COL_DISK_BYTES));
+	if (!scan_is(s, COL_FUNC, "user") || !scan_u64(s, COL_LAT_NS, &lat_ns) || !scan_u64(s, COL_PID, &pid))
+		return;
+	timeline_latency(t, TIMELINE_H_FAULT, timeline_bin(t, s->time_ns), lat_ns);
+	timeline_busy(t, pid, TIMELINE_B_FAULT, s->time_ns, lat_ns, lat_ns);
 }
 
 /* --- collectors ----------------------------------------------------------------------------------- */
@@ -147,7 +163,7 @@ static void put_point(struct scan *s, const char *panel, const char *name, const
 	put_value(s, timeline_points(s->report->timeline, panel, name, unit), value);
 }
 
-/* The series is there without a value, too: a GPU that does not tell is to be seen. */
+/* Adds a value. The series exists without one, too, so that a GPU without values is visible. */
 static void put_column(struct scan *s, const char *panel, const char *name, const char *unit,
 		       enum column column)
 {
@@ -199,7 +215,7 @@ static void take_gpu(struct scan *s)
 	}
 }
 
-/* nvidia-smi dmon: a line for each GPU. */
+/* nvidia-smi dmon: a line for each GPU. Its MB are of 2^20 bytes. */
 static void take_gpu_dev(struct scan *s)
 {
 	struct reader_field gpu = scan_field(s, COL_GPU);
@@ -213,8 +229,8 @@ static void take_gpu_dev(struct scan *s)
 	put_column(s, "gpu", "sm", "%", COL_GPU_SM);
 	put_column(s, "gpu", "mem", "%", COL_GPU_MEM);
 	snprintf(panel, sizeof(panel), "gpu_fb:%.*s", (int)gpu.len, gpu.p);
-	put_column(s, panel, "fb", "MB", COL_GPU_FB);
-	put_column(s, "gpu_fb", "fb", "MB", COL_GPU_FB);
+	put_column(s, panel, "fb", "MiB", COL_GPU_FB);
+	put_column(s, "gpu_fb", "fb", "MiB", COL_GPU_FB);
 }
 
 static void take_disk(struct scan *s)
@@ -231,9 +247,10 @@ static const struct taker {
 	void (*take)(struct scan *s);
 } takers[] = {
 	{ "cpu", take_cpu }, { "gpu", take_gpu }, { "gpu_dev", take_gpu_dev }, { "disk", take_disk }, { "sched", take_sched },
+	{ "fault", take_fault },
 };
 
-/* --keep has dropped what was before the first row, at FIRST_NS. */
+/* Notes that --keep dropped rows before the first one, at FIRST_NS. */
 static void find_dropped(struct report *r, const char *file, uint64_t first_ns)
 {
 	const struct manifest_probe *p = manifest_probe(&r->manifest, file);
@@ -243,8 +260,8 @@ static void find_dropped(struct report *r, const char *file, uint64_t first_ns)
 }
 
 /*
- * Behind the rows of calls, also where who looks for trainers or for CPU time has walked the file before: bins get as long
- * as calls need them, and what is spread over bins is rounded once.
+ * Reads a file after the rows of calls, even if the search for trainers or CPU time read it before: by then bins are as long
+ * as calls need, so values are spread over bins and rounded only once.
  */
 static void read_file(struct report *r, const struct taker *taker)
 {

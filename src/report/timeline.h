@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the rows of a trace add to the report's timeline. Nothing where the report has none. */
+/* Adds rows of a trace to the report's timeline, if it has one. */
 #ifndef REPORT_TIMELINE_H
 #define REPORT_TIMELINE_H
 
 #include "report/scan/scan.h"
 #include "stats/timeline.h"
 
-/* The present row of S, of bio.out: a request for the lowest disk NAME. */
+/* Adds the current row of S, of bio.out: a request for the lowest disk NAME. */
 void report_timeline_request(const struct scan *s, struct reader_field name, uint64_t bytes, uint64_t queue_ns,
 			     uint64_t lat_ns);
-/* What the collectors measured, and sched.out: read here. */
+/* Reads the values of collectors, and sched.out. */
 void report_timeline_files(struct report *r);
 
 struct json;
 void report_timeline_json(const struct report *r, struct json *j);
-/* The N hosts' as one: their bins are the same. */
+/* Puts the N hosts' timelines as one: their bins are the same. */
 void report_timelines_json(const struct report *const *r, unsigned int n, const char *begin_utc, struct json *j);
-/* NS of CLOCK_MONOTONIC as it is told; the host, where there are several. */
+/* Returns NS of CLOCK_MONOTONIC, or, where there are several hosts, the time since the timeline began; _host() puts the host. */
 uint64_t report_timeline_ns(const struct timeline *t, uint64_t ns);
 void report_timeline_host(struct json *j, const struct timeline *t);
-/* phase_rows.c: the phases and gaps of the N hosts, as members of the timeline. */
+/* phase_rows.c: puts the phases and gaps of the N hosts, as members of the timeline. */
+/* Puts a member of an array for each process that takes steps: what its regions were when. */
+void report_regions_json(const struct report *r, struct json *j);
 void report_phases_json(const struct report *const *r, unsigned int n, struct json *j);
 
-/* --- what is done for most rows of a trace: here, to be compiled into where they are taken ------------- */
+/* --- for most rows of a trace: inline for that reason --------------------------------------------------- */
 
-/* A forged TIMESTAMP must not make all others one bin: no trace is as long as this. */
+/* A forged TIMESTAMP must not merge all others into one bin: no trace is as long as this. */
 #define REPORT_TIMELINE_LONGEST_NS (400ULL * 24 * 3600 * 1000000000)
 
 static inline bool report_timeline_has(const struct timeline *t, uint64_t at_ns)
@@ -34,12 +36,12 @@ static inline bool report_timeline_has(const struct timeline *t, uint64_t at_ns)
 	return !t->begin_ns || at_ns < t->begin_ns || at_ns - t->begin_ns < REPORT_TIMELINE_LONGEST_NS;
 }
 
-/* A row of a probe without bytes. */
+/* Adds a row of a probe without bytes. */
 void report_timeline_count(struct timeline *t, const struct scan *s);
-/* A call on a file that is no read: it may be of a checkpoint. */
+/* Takes a call on a file other than a read: it may be part of a checkpoint. */
 void report_timeline_saved(const struct scan *s, const struct report_call_facts *c);
 
-/* Programs map their libraries and read their sources before they come to what they are for. */
+/* Programs map their libraries and read their sources before they read data. */
 static inline void report_timeline_data(struct timeline *t, uint32_t bin, uint64_t at_ns, uint64_t bytes)
 {
 	t->data[bin] += bytes;
@@ -57,11 +59,11 @@ static inline struct timeline_lane *report_timeline_lane(const struct scan *s, c
 	return c->proc->lane;
 }
 
-/* The present row of S, of a call that has ended. */
+/* Adds the current row of S, a call that has ended. */
 static inline void report_timeline_call(const struct scan *s, const struct report_call_facts *c)
 {
 	struct timeline *t = s->report->timeline;
-	const uint64_t lat_ns = c->again ? 0 : c->lat_ns; /* another row has counted it */
+	const uint64_t lat_ns = c->again ? 0 : c->lat_ns; /* another row has counted the time */
 	enum timeline_busy busy = TIMELINE_B_OTHER;
 	uint32_t bin;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The workload is forked here, so that it has our cgroup, limits, namespaces and terminal,
- * and stands at its gate until the service says go. From then on nothing of it depends on us, nor on the
- * service: when that goes, the workload does not notice.
+ * The client of the service. It forks the workload, so that the workload has this process's cgroup, limits, namespaces and
+ * terminal, and waits at its gate until the service says go. From then on the workload depends neither on this process nor
+ * on the service: it goes on when either ends.
  */
 #include "service/service.h"
 
@@ -33,12 +33,13 @@
 #include "kernel/tracer.h"
 #include "service/protocol.h"
 #include "session/command.h"
+#include "session/python_path.h"
 #include "session/session.h"
 #include "session/start_options.h"
 #include "trace/config.h"
 #include "trace/outdir.h"
 
-#define ANSWER_MS 3000 /* what loading takes where it takes long; then it is said that this waits */
+#define ANSWER_MS 3000 /* loading seldom takes longer; then a message says what we wait for */
 
 struct client {
 	const struct config *cfg;
@@ -48,9 +49,9 @@ struct client {
 	struct workload workload;
 	struct loop loop;
 	int log_fd, socket_fd, signal_fd, timer_fd;
-	bool whole;	 /* the service has said that the files are */
-	bool went;	 /* it has let the workload go */
-	struct command_interrupts ended; /* by a second signal: not waiting for the workload */
+	bool whole;	 /* the service has reported that the files are whole */
+	bool went;	 /* the service has let the workload go */
+	struct command_interrupts ended; /* by a second signal, without waiting for the workload */
 };
 
 bool client_needed(void)
@@ -89,7 +90,7 @@ static int service_connect(const struct config *cfg)
 		log_msg(level, "not allowed to trace: run with sudo, or have yourself added to the group of the dltraced "
 			"service (as root: usermod -aG " SERVICE_GROUP " %s; it counts from the next login)",
 			pw ? pw->pw_name : "NAME");
-	else if (r == -ENOENT || r == -ECONNREFUSED) /* where it runs untraced all the same, that is what is said */
+	else if (r == -ENOENT || r == -ECONNREFUSED) /* where the workload runs untraced, the warning says so */
 		log_msg(cfg->best_effort && cfg->argv ? LOG_LEVEL_DEBUG : level, "not allowed to trace: run with sudo, or have the dltraced service started on this machine "
 			"(as root: systemctl enable --now dltraced)");
 	else
@@ -97,7 +98,7 @@ static int service_connect(const struct config *cfg)
 	return r;
 }
 
-/* The option that root alone may give, or NULL. What is neither the service's nor ours is root's. */
+/* Returns the option that only root may give, or NULL: one that neither the service nor this process handles. */
 static const char *for_root(const struct config *cfg)
 {
 	for (unsigned int i = 0; i < cfg->n_given; i++)
@@ -106,7 +107,7 @@ static const char *for_root(const struct config *cfg)
 	return NULL;
 }
 
-static int ask(struct client *c)
+static int send_request(struct client *c)
 {
 	int fds[SERVICE_PIDS_MAX + 1] = { c->dir.fd }, r;
 	autofree char *text = NULL, *cwd = getcwd(NULL, 0);
@@ -125,7 +126,7 @@ static int ask(struct client *c)
 	r = service_request_pack(c->cfg, c->argv, c->user.environ ?: environ, cwd, &text, &len);
 	if (!r)
 		r = service_send(c->socket_fd, text, len, fds, n);
-	if (r == -EPIPE) /* refused already: the reason lies there */
+	if (r == -EPIPE) /* already refused: the reason can be received */
 		r = 0;
 	if (r < 0)
 		log_err_r(r, "the dltraced service");
@@ -163,7 +164,7 @@ static int await_go(struct client *c)
 	while (!r && !c->went) {
 		int n = poll(fds, ARRAY_SIZE(fds), timeout_ms);
 
-		if (n == 0) { /* it is busy, or held */
+		if (n == 0) { /* the service is busy, or does not answer */
 			log_warn("the dltraced service has not answered yet; waiting for it: ^C or TERM ends that");
 			timeout_ms = -1;
 		}
@@ -173,7 +174,7 @@ static int await_go(struct client *c)
 			return 128 + (int)si.ssi_signo;
 		if (fds[0].revents)
 			r = listen_once(c);
-		if (c->whole) /* without a go: it has said why not */
+		if (c->whole) /* the trace has ended without a go, and the service has said why */
 			return EXIT_DLTRACED;
 	}
 	if (!c->went)
@@ -197,7 +198,7 @@ static int step_command(struct client *c)
 		log_err_r(r, "who is tracing");
 		return EXIT_DLTRACED;
 	}
-	return command_look(c->cfg, &c->user);
+	return python_path_set(c->cfg, &c->user) < 0 ? EXIT_DLTRACED : command_look(c->cfg, &c->user);
 }
 
 static int step_folder(struct client *c)
@@ -220,9 +221,9 @@ static int step_fork(struct client *c)
 	return c->cfg->argv ? command_fork(&c->workload, c->cfg, &c->user, &c->dir, &c->log_fd) : 0;
 }
 
-static int step_ask(struct client *c)
+static int step_request(struct client *c)
 {
-	return ask(c) < 0 ? EXIT_DLTRACED : await_go(c);
+	return send_request(c) < 0 ? EXIT_DLTRACED : await_go(c);
 }
 
 static int step_go(struct client *c)
@@ -230,7 +231,7 @@ static int step_go(struct client *c)
 	return c->workload.pid ? command_go(&c->workload, c->cfg) : 0;
 }
 
-/* --- meanwhile ------------------------------------------------------------------------------------------- */
+/* --- while it runs --------------------------------------------------------------------------------------- */
 
 static void report_end(struct client *c)
 {
@@ -293,7 +294,7 @@ static int on_signal(void *ctx, int fd, uint32_t events)
 	return 0;
 }
 
-/* So long after the first ^C. */
+/* Called some seconds after the first ^C. */
 static int on_timer(void *ctx, int fd, uint32_t events)
 {
 	struct client *c = ctx;
@@ -329,7 +330,7 @@ static int exit_code(const struct client *c)
 }
 
 static int (*const steps[])(struct client *c) = {
-	step_command, step_folder, step_signals, step_fork, step_ask, step_go,
+	step_command, step_folder, step_signals, step_fork, step_request, step_go,
 };
 
 static int run(struct client *c)
@@ -341,13 +342,13 @@ static int run(struct client *c)
 	for (size_t i = 0; !code && i < ARRAY_SIZE(steps); i++)
 		code = steps[i](c);
 	if (code) {
-		util_close(&c->socket_fd); /* no more is written */
+		util_close(&c->socket_fd); /* nothing more is written */
 		stall_guard_begin(c->dir.path, code);
 		outdir_discard(&c->dir, collectors_file);
 		stall_guard_end();
 		return code;
 	}
-	background_ready(c->dir.path, BACKGROUND_BY_NAME); /* the number is that of who traces for us */
+	background_ready(c->dir.path, BACKGROUND_BY_NAME); /* the number would be that of the tracing process */
 	if (watch(c) < 0)
 		return EXIT_DLTRACED;
 	command_finish(c->cfg, &c->user, &c->dir, exit_code(c), c->whole);

@@ -55,7 +55,7 @@ static void prune_tick(struct daemon *d)
 
 /* --- the service ------------------------------------------------------------------------------------------ */
 
-/* Users first, whose files may be slow; then always-on traces, which see them end. */
+/* Stops users' traces first, whose files may be slow; then always-on traces, which record their end. */
 static void stop_tick(struct daemon *d)
 {
 	const unsigned int all = DAEMON_USERS | DAEMON_ALWAYS;
@@ -88,7 +88,7 @@ static void stop(struct daemon *d)
 	stop_tick(d);
 }
 
-/* FRESH instead of what holds now, which is then in *OLD. 0, or -errno with all as it was. */
+/* Replaces the config by FRESH; *OLD gets the former one. Returns 0, or -errno without a change. */
 static int take(struct daemon *d, const struct daemon_conf *fresh, struct daemon_conf *old)
 {
 	bool move = strcmp(fresh->socket, d->conf.socket) || strcmp(fresh->group, d->conf.group) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The always-on traces of the config: started, started again, and made what a new config says. */
+/* The always-on traces of the config: starts and restarts them, and applies a new config. */
 #include "service/daemon_impl.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #define BACKOFF_MIN_NS NSEC_PER_SEC
 #define BACKOFF_MAX_NS (60 * NSEC_PER_SEC)
-#define SETTLED_NS (60 * NSEC_PER_SEC) /* one that ran so long begins anew */
+#define SETTLED_NS (60 * NSEC_PER_SEC) /* after so long a run, the delay begins anew */
 
 static int on_always(void *ctx, int fd, uint32_t events);
 
@@ -24,7 +24,7 @@ static void always_try_later(struct always *a)
 static void always_start(struct daemon *d, struct always *a)
 {
 	autofree char *out = util_fmt("--output=%s/%s/%%t_%%p", d->conf.state, a->name);
-	autofree char *name = util_fmt("--experiment=%s", a->name); /* it is called so by status */
+	autofree char *name = util_fmt("--experiment=%s", a->name); /* the name in status */
 	char *argv[DAEMON_WORDS_MAX + 8] = { "dltraced", "start", "--no-report", out, name };
 	unsigned int n = 5;
 	int r, none = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The processes of the service: started, ended, counted. A trace is one, with rings and counters of its own. */
+/* The processes of the service: start, end and count. A trace is one, with rings and counters of its own. */
 #include "base/exit_codes.h"
 #include "service/daemon_impl.h"
 
@@ -15,11 +15,11 @@
 #include "base/util.h"
 #include "host/process.h"
 
-#define LEAVE_US 200000 /* what a child that only closes something has for it */
+#define LEAVE_US 200000 /* time for a child that only closes a descriptor */
 
 /*
- * As fork(2), with *FD handed over: the child goes on when it alone has it. So it is never us who closes what others have
- * made and sent for the last time, which may take as long as they like (SO_LINGER). Returns in both, or -errno.
+ * As fork(2), but hands *FD over: the child goes on when it alone has the descriptor, so that the service never closes the
+ * last copy, which may take long (SO_LINGER). Returns in both processes, or -errno.
  */
 static pid_t fork_over(int *fd)
 {
@@ -47,7 +47,7 @@ static pid_t fork_over(int *fd)
 	return 0;
 }
 
-/* PID is the child C from now on: 0, or -errno, and it has been ended. */
+/* Makes PID the child C. Returns 0, or -errno after ending it. */
 static int watch(struct daemon *d, struct child *c, pid_t pid, loop_fn fn)
 {
 	int r;
@@ -63,7 +63,7 @@ static int watch(struct daemon *d, struct child *c, pid_t pid, loop_fn fn)
 	return r;
 }
 
-/* Up to its exec: async-signal-safe. It ends with us, its files whole: TERM ends a trace. */
+/* The child up to its exec: async-signal-safe. It ends with the service, by TERM, which leaves its files whole. */
 static void __attribute__((noreturn)) run_child(char *const argv[], int connection, int null_fd)
 {
 	util_signals_default();
@@ -92,7 +92,7 @@ int daemon_leave(struct daemon *d, struct child *c, int *fd, void (*last)(int fd
 		util_signals_default();
 		setitimer(ITIMER_REAL, &at_most, NULL);
 		last(*fd, text);
-		_exit(0); /* closing does not wait in a process that exits */
+		_exit(0); /* in an exiting process, closing does not wait */
 	}
 	return pid < 0 ? pid : watch(d, c, pid, fn);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See daemon_conf.h. Syntax by inih, whose reader is ours: it counts the lines, refuses those that inih
- * would cut, and sees sections without a key, of which inih tells nobody. Pure but for messages.
+ * Reads the config. Syntax by inih, with our own reader of lines: it counts lines, refuses those that inih would cut, and
+ * sees sections without a key, which inih does not report. Pure but for messages.
  */
 #include "service/daemon_conf.h"
 
@@ -114,7 +114,7 @@ static const struct option_row service_keys[] = {
 	{ 0 },
 };
 
-/* The option of `dltraced start' that is a key of [trace NAME], or NULL. */
+/* Returns the option of `dltraced start' that is a key of [trace NAME], or NULL. */
 static const struct option_row *trace_key(const char *name)
 {
 	const struct option_row *o = option_find(start_options, name);
@@ -216,7 +216,7 @@ static int enter(struct reading *rd, const char *section)
 	return 1;
 }
 
-/* The text of a line, behind the mark that the first may begin with. */
+/* Returns the text of a line, after a byte order mark in the first. */
 static const char *text_of(const struct reading *rd, const char *line)
 {
 	static const char bom[] = "\xef\xbb\xbf";
@@ -224,7 +224,7 @@ static const char *text_of(const struct reading *rd, const char *line)
 	return rd->line == 1 && !strncmp(line, bom, strlen(bom)) ? line + strlen(bom) : line;
 }
 
-/* A line of it, as inih has it: [NAME] at the beginning, and all of NAME is kept. */
+/* Takes a line that is [NAME]; NAME must fit inih's buffer. */
 static void look_for_section(struct reading *rd, const char *line)
 {
 	char name[sizeof(rd->section)];
@@ -234,7 +234,7 @@ static void look_for_section(struct reading *rd, const char *line)
 		return;
 	len = strcspn(++line, "]\n");
 	if (line[len] != ']')
-		return; /* inih says so */
+		return; /* inih reports the error */
 	snprintf(name, sizeof(name), "%.*s", (int)len, line);
 	if (len <= SECTION_MAX) {
 		enter(rd, name);
@@ -245,17 +245,18 @@ static void look_for_section(struct reading *rd, const char *line)
 	strcpy(rd->section, name);
 }
 
-/* A line of which inih would say that it is one of an error, but of the first only: neither a section nor a key. */
+/* Whether LINE is neither a section nor a key: inih would report only the first of these. */
 static bool is_nothing(const char *line)
 {
 	const char *text = line + strspn(line, " \t\r\n");
 
-	if (!*text || *text == ';' || *text == '#' || (text > line && *line != '\n')) /* indented: the line before goes on */
+	/* indented: a continuation of the line before */
+	if (!*text || *text == ';' || *text == '#' || (text > line && *line != '\n'))
 		return false;
 	return *text == '[' ? !strchr(text, ']') : !strpbrk(text, "=:");
 }
 
-/* As fgets(3). A line that inih would take for two, or for an error, is a mistake and no line. */
+/* As fgets(3). A line that inih would split, or take for an error, is reported and skipped. */
 static char *read_line(char *buf, int size, void *ctx)
 {
 	struct reading *rd = ctx;
@@ -294,10 +295,10 @@ static int set_service(struct reading *rd, const char *name, const char *value)
 	return why ? complain(rd, "%s = %s: %s", name, value, why) : 1;
 }
 
-/* Does START take the value? NULL, or why not. */
+/* Returns NULL when `start' accepts VALUE, else why not. */
 static const char *try_option(struct option_parse *p, const struct option_row *o, char *value)
 {
-	static struct config cfg; /* what is set there is of no interest */
+	static struct config cfg; /* the result is not used */
 
 	cfg = (struct config){};
 	p->into = &cfg;
@@ -328,7 +329,7 @@ static int set_trace(struct reading *rd, const char *name, const char *value)
 	const char *why;
 	bool yes = true;
 
-	if (!t || !copy) /* its name was refused */
+	if (!t || !copy) /* the section's name was refused */
 		return 1;
 	if (!strcmp(name, "enabled")) {
 		why = set_bool(&p, &t->enabled, copy);
@@ -355,14 +356,14 @@ static int on_key(void *ctx, const char *section, const char *name, const char *
 {
 	struct reading *rd = ctx;
 
-	if (!*rd->section || strcmp(rd->section, section)) /* none, or one that was indented */
+	if (!*rd->section || strcmp(rd->section, section)) /* no section, or an indented one */
 		enter(rd, section);
 	if (!strcmp(section, "service"))
 		return set_service(rd, name, value ? value : "");
 	return rd->trace ? set_trace(rd, name, value ? value : "") : 1;
 }
 
-/* The mistakes in FILE, which are said; or -errno. */
+/* Returns the number of mistakes in FILE, each with a message; or -errno. */
 static int read_file(struct daemon_conf *c, const char *file)
 {
 	struct reading rd = { .conf = c, .file = file, .in = fopen(file, "re") };
@@ -380,7 +381,7 @@ static int read_file(struct daemon_conf *c, const char *file)
 	return r;
 }
 
-/* --- the whole ----------------------------------------------------------------------------------------- */
+/* --- all files ----------------------------------------------------------------------------------------- */
 
 static int is_conf(const struct dirent *e)
 {
@@ -389,7 +390,7 @@ static int is_conf(const struct dirent *e)
 	return *e->d_name != '.' && len > 5 && !strcmp(e->d_name + len - 5, ".conf");
 }
 
-/* conf.d beside FILE: the mistakes, or -errno. */
+/* Reads conf.d beside FILE. Returns the number of mistakes, or -errno. */
 static int read_folder(struct daemon_conf *c, const char *file)
 {
 	const char *slash = strrchr(file, '/');
@@ -423,7 +424,7 @@ static bool has_target(const struct daemon_trace *t)
 	return false;
 }
 
-/* What the keys of T contradict together, as start would say; NULL: nothing. Each by itself is known to be right. */
+/* Returns what the keys of T contradict together, in the words of `start'; NULL: nothing. Each key is valid alone. */
 static const char *contradiction(const struct daemon_trace *t)
 {
 	static struct config cfg;

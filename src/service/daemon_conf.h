@@ -25,34 +25,34 @@ struct daemon_trace {
 	char name[DAEMON_NAME_MAX];
 	bool enabled;
 	char *words[DAEMON_WORDS_MAX]; /* owned */
-	const struct option_row *options[DAEMON_WORDS_MAX]; /* which those are */
+	const struct option_row *options[DAEMON_WORDS_MAX]; /* the options of these words */
 	unsigned int n_words;
-	unsigned int line; /* where it begins */
-	bool flawed; /* a line of it is a mistake, so that a missing key is no further one */
+	unsigned int line; /* of its begin */
+	bool flawed; /* a line of it is a mistake, so a missing key is not reported as well */
 };
 
 struct daemon_conf {
 	char *socket, *group, *state; /* owned; paths and a name */
-	bool users;		      /* the socket is there at all */
+	bool users;		      /* whether users may connect */
 	uint64_t max_traces, max_traces_per_user;
 	uint64_t max_buffer_bytes;
-	uint64_t keep_ns, keep_bytes; /* whole traces in STATE; 0: not by that */
+	uint64_t keep_ns, keep_bytes; /* limits of whole traces in STATE; 0: none */
 	enum log_level log_level;
 	struct daemon_trace traces[DAEMON_TRACES_MAX];
 	unsigned int n_traces;
 };
 
 /*
- * Read FILE, which may be absent when MAY_LACK, and then the files of conf.d/ beside it, in the order of their
- * names; a later file overrides an earlier one. Returns 0, or -EINVAL or -errno after one message for each mistake, with
- * file, line and the allowed values; C is empty then.
+ * Reads FILE, which may be absent when MAY_LACK, and then the files of conf.d/ beside it, in the order of their names; a
+ * later file overrides an earlier one. Returns 0, or -EINVAL or -errno after one message for each mistake, with file, line
+ * and the allowed values; C is empty then.
  */
 int daemon_conf_read(struct daemon_conf *c, const char *file, bool may_lack);
 /* Reads likewise, but keeps in C all that is valid. Returns the number of mistakes, each with a message; or -errno. */
 int daemon_conf_load(struct daemon_conf *c, const char *file, bool may_lack);
 void daemon_conf_free(struct daemon_conf *c);
 
-/* The table of keys, as manual page source. */
+/* Prints the table of keys, as manual page source. */
 void daemon_conf_keys(FILE *out);
 
 /* Whether A and B describe the same trace. */

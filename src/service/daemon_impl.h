@@ -56,10 +56,10 @@ static inline uint64_t daemon_now(void)
 void daemon_notify(struct daemon *d, const char *first);
 
 /*
- * prune.c: keep at most KEEP_BYTES of whole traces in the folder STATE (0: any number), and none that ended more than
- * KEEP_NS before NOW_NS (CLOCK_REALTIME; KEEP_NS 0: any age): the oldest go first. A trace that is being written is locked and
- * stays. Calls REPORT for each removed trace, with its path below STATE and its bytes. Returns how many were removed, or
- * -errno when STATE cannot be read.
+ * prune.c: removes the oldest traces until at most KEEP_BYTES of whole traces are in the folder STATE (0: any number), and
+ * none that ended more than KEEP_NS before NOW_NS (CLOCK_REALTIME; KEEP_NS 0: any age). A trace that is being written is
+ * locked and stays. Calls REPORT for each removed trace, with its path below STATE and its bytes. Returns how many were
+ * removed, or -errno when STATE cannot be read.
  */
 int prune_traces(const char *state, uint64_t keep_bytes, uint64_t keep_ns, uint64_t now_ns,
 		 void (*report)(const char *path, uint64_t bytes, int error));
@@ -79,7 +79,7 @@ int daemon_leave(struct daemon *d, struct child *c, int *fd, void (*last)(int fd
 		 loop_fn fn);
 /* Whether C has ended; true once, with the raw status. */
 bool daemon_reap(struct daemon *d, struct child *c, int *status);
-/* Returns how a child has ended, in words. */
+/* Returns how a child ended, in words. */
 const char *daemon_end_of(int status, char buf[64]);
 /* Sends a signal to the child, if there is one. */
 void daemon_signal(const struct child *c, int sig);
@@ -87,7 +87,7 @@ void daemon_signal(const struct child *c, int sig);
 enum daemon_children {
 	DAEMON_ALWAYS = 1,
 	DAEMON_USERS = 2,
-	DAEMON_NOT_HELD = 4, /* without those that are killed and held by a file server: waiting for them has no end */
+	DAEMON_NOT_HELD = 4, /* without children that were killed and are held by a file server: their end may never come */
 };
 /* Sends SIG (0: none) to the children WHICH; returns how many there are. */
 unsigned int daemon_children(const struct daemon *d, unsigned int which, int sig);
@@ -101,7 +101,7 @@ void daemon_always_tick(struct daemon *d);
 
 /* --- daemon_users.c -------------------------------------------------------------------------------------- */
 
-/* Returns the group that may connect, by the config, in *RET. 0, or -ENOENT after a message. */
+/* Sets *RET to the group that may connect, by the config. Returns 0, or -ENOENT after a message. */
 int daemon_group(const struct daemon_conf *c, gid_t *ret);
 /* Listens for users, if the config wants that. Returns 0, or -errno after a message. */
 int daemon_listen(struct daemon *d);

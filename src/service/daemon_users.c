@@ -68,7 +68,7 @@ static struct child *unused(struct child *c, size_t n)
 	return n ? c : NULL;
 }
 
-/* Accept connections while there is a child free to refuse them, else let them wait. */
+/* Accepts connections while a child is free to refuse them; else they wait. */
 static void accept_or_wait(struct daemon *d)
 {
 	bool full = !unused(d->leavers, DAEMON_LEAVERS_MAX);
@@ -104,7 +104,7 @@ static void refuse(struct daemon *d, int *fd, const char *why)
 	accept_or_wait(d);
 }
 
-/* --- those who are served -------------------------------------------------------------------------------- */
+/* --- serving --------------------------------------------------------------------------------------------- */
 
 /* Returns why this user gets no trace, or NULL. */
 static const char *why_not(const struct daemon *d, uid_t uid)
@@ -167,13 +167,13 @@ void daemon_listen_end(struct daemon *d)
 		loop_del(&d->loop, d->listen_fd);
 	d->full = false;
 	unlink(d->conf.socket);
-	/* with it go those who were not accepted, and what they have sent */
+	/* this also closes connections that were not accepted, with their data */
 	if (c)
 		daemon_leave(d, c, &d->listen_fd, nothing_more, NULL, on_leaver_end);
 	util_close(&d->listen_fd);
 }
 
-/* The folder of sockets, which traces started by hand use too (control.c): anybody may look for one. */
+/* Makes the folder of sockets, which traces started by hand use, too (control.c): any user may search it. */
 static void make_folder(const char *path)
 {
 	autofree char *folder = strndup(path, (size_t)(strrchr(path, '/') - path));
@@ -182,7 +182,7 @@ static void make_folder(const char *path)
 		chmod(folder, 0755);
 }
 
-/* Somebody listens there: nobody has its name taken from it. */
+/* Whether a process listens at ADDR: its name is not taken away. */
 static bool is_taken(const struct sockaddr_un *addr)
 {
 	autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -221,7 +221,7 @@ int daemon_listen(struct daemon *d)
 	}
 	make_folder(d->conf.socket);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* nobody may connect to one of these before it is the group's: what bind(2) makes has this mode */
+	/* no user may connect before the socket is the group's: bind(2) makes it with this mode */
 	if (fd < 0 || fchmod(fd, 0600) < 0)
 		return log_err_r(-errno, "a socket");
 	unlink(d->conf.socket);

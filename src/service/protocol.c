@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See protocol.h: packets, and a request written and taken apart. Both ends use it; it trusts neither. */
+/* Packets, and the writing and parsing of a request. Both ends use it; it trusts neither. */
 #include "service/protocol.h"
 
 #include <errno.h>
@@ -20,9 +20,9 @@ bool service_option_allowed(const char *name)
 	return o && o->flags & START_BY_SERVICE;
 }
 
-/* --- written --------------------------------------------------------------------------------------- */
+/* --- writing --------------------------------------------------------------------------------------- */
 
-/* KEY=TEXT, when there is room for it and LEAVE bytes more. */
+/* Puts KEY=TEXT, if there is room for it and LEAVE more bytes. */
 static void put(FILE *out, const char *key, const char *text, size_t leave)
 {
 	long at = ftell(out);
@@ -74,7 +74,7 @@ int service_request_pack(const struct config *cfg, char *const *cmdline, char *c
 	return 0;
 }
 
-/* --- read ------------------------------------------------------------------------------------------ */
+/* --- parsing --------------------------------------------------------------------------------------- */
 
 static char *value_of(char *entry, const char *key)
 {
@@ -83,7 +83,7 @@ static char *value_of(char *entry, const char *key)
 	return !strncmp(entry, key, n) && entry[n] == '=' ? entry + n + 1 : NULL;
 }
 
-/* Room for three vectors of at most N words, each with its NULL. */
+/* Makes room for three vectors of at most N words, each with its NULL. */
 static int vectors(struct service_request *rq, size_t n)
 {
 	rq->words = calloc(3 * (n + 1), sizeof(*rq->words));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The protocol between `dltraced start' of a user without rights and the service, on a SOCK_SEQPACKET socket: one
- * request, with descriptors, then words both ways until one end closes. See docs/service.md.
+ * The protocol between `dltraced start' of a user without rights and the service, on a SOCK_SEQPACKET socket: one request,
+ * with descriptors, then words in both directions until one end closes. See docs/service.md.
  *
  *	client	the request; "exit STATUS LOST" when the workload has ended, "stop" to end the trace
- *	service	"go" when the workload may run, "end" when the files are whole; before that, what it
- *		has to say: lines that begin with "dltraced"
+ *	service	"go" when the workload may run, "end" when the files are whole; before that, messages: lines that begin with
+ *		"dltraced"
  */
 #ifndef SERVICE_PROTOCOL_H
 #define SERVICE_PROTOCOL_H
@@ -20,22 +20,22 @@
 #define SERVICE_REQUEST_MAX 65536
 #define SERVICE_PIDS_MAX (CONFIG_LIST_MAX + 1) /* the workload's, and those of --pid */
 #define SERVICE_WORD_MAX 4096		       /* of a packet from the service */
-#define SERVICE_ANSWER_S 10		       /* how long either end waits for a request or for room */
+#define SERVICE_ANSWER_S 10		       /* how long either end waits for a request or for space */
 
 /* A request as it was read. All zero: none. */
 struct service_request {
-	char *text;   /* owned: what the others point into */
+	char *text;   /* owned: the memory of the others */
 	char **words; /* owned: the three vectors */
-	char **cmdline, **argv, **environ; /* the client's; the workload's, NULL: none; chosen variables */
+	char **cmdline, **argv, **environ; /* the client's; the workload's, NULL: none; selected variables */
 	const char *cwd;
 	struct config_given options[CONFIG_GIVEN_MAX];
 	unsigned int n_options;
-	bool log; /* the workload's output is in the folder, as OUTDIR_LOG_NEW */
+	bool log; /* the workload's output goes into the folder, as OUTDIR_LOG_NEW */
 	int fds[1 + SERVICE_PIDS_MAX]; /* the trace folder; pidfds, with ARGV the workload's first. -1: taken */
 	unsigned int n_fds;
 };
 
-/* Whether a request may have an option of this name. */
+/* Whether a request may have an option called NAME. */
 bool service_option_allowed(const char *name);
 
 /*

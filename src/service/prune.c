@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state folder of the service, STATE/NAME/STAMP: whole traces go, when there are too many bytes of them or they are too
- * old. By descriptors, and never through a symbolic link: what is removed is below STATE.
+ * Prunes the state folder of the service, STATE/NAME/STAMP: removes whole traces when they have too many bytes or are too
+ * old. By descriptors, and never through a symbolic link: only files below STATE are removed.
  */
 #include "service/daemon_impl.h"
 
@@ -28,7 +28,7 @@ struct all {
 	size_t n;
 };
 
-/* Call FN for each entry of AT that is not . or ..; 0 or its first negative return. Closes nothing. */
+/* Calls FN for each entry of AT but . and .. and returns 0 or its first negative result. Does not close AT. */
 static int each(int at, int (*fn)(void *ctx, int at, const char *name), void *ctx)
 {
 	autoclose int again = openat(at, ".", DIR_FLAGS);
@@ -46,7 +46,7 @@ static int each(int at, int (*fn)(void *ctx, int at, const char *name), void *ct
 	return r;
 }
 
-/* --- what there is ------------------------------------------------------------------------------------- */
+/* --- the traces ---------------------------------------------------------------------------------------- */
 
 struct size {
 	uint64_t bytes;
@@ -92,7 +92,7 @@ static int look_trace(void *ctx, int at, const char *trace)
 	struct stat st;
 
 	if (fd < 0 || fstatat(fd, "manifest.json", &st, AT_SYMLINK_NOFOLLOW) < 0 || is_running(fd))
-		return 0; /* not a trace, or not yet for us */
+		return 0; /* no trace, or one that is still being written */
 	each(fd, add_size, &size);
 	if (util_room(&l->all->held, l->all->n, sizeof(*l->all->held)) < 0)
 		return -ENOMEM;
@@ -118,7 +118,7 @@ static int older(const void *a, const void *b)
 	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
 }
 
-/* --- what goes ----------------------------------------------------------------------------------------- */
+/* --- removal ------------------------------------------------------------------------------------------- */
 
 static int remove_entry(void *ctx, int at, const char *name)
 {

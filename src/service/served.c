@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A trace that a user without rights has asked the service for. What comes from the client is somebody's who may mean harm: docs/service.md. */
+/* A trace that a user without rights has requested from the service. The client may be hostile: docs/service.md. */
 #include "service/service.h"
 
 #include <errno.h>
@@ -29,15 +29,15 @@
 #define STATUS_WAIT_NS (2 * NSEC_PER_SEC)
 
 struct served {
-	struct config *cfg; /* of its session, which sees it const: what is asked for is found out step by step */
-	int fd; /* to the client; -1: it has gone */
+	struct config *cfg; /* of its session, which sees it const: the request is resolved step by step */
+	int fd; /* to the client; -1: the client has gone */
 	uid_t uid;
 	gid_t gid;
 	gid_t *groups; /* owned, until served_user() */
 	size_t n_groups;
 	pid_t client;
 	struct service_request rq;
-	uint64_t over_ns; /* CLOCK_MONOTONIC when the workload had ended, its status not yet known; 0: it has not */
+	uint64_t over_ns; /* CLOCK_MONOTONIC when the workload ended without a known status; 0: it has not */
 };
 
 /* --- the request ------------------------------------------------------------------------------------ */
@@ -103,7 +103,7 @@ static const char *configure(struct config *cfg, struct served *sv, char *why, s
 	}
 	cfg->argv = sv->rq.argv;
 	cfg->log = sv->rq.log && cfg->argv;
-	cfg->n_pids = sv->rq.n_fds - 1 - (cfg->argv != NULL); /* which, is found out by their descriptors */
+	cfg->n_pids = sv->rq.n_fds - 1 - (cfg->argv != NULL); /* their descriptors determine which */
 	return start_config_finish(cfg);
 }
 
@@ -131,7 +131,7 @@ static int served_user(struct session *s)
 	return 0;
 }
 
-/* Before anything is loaded, for an early answer: what counts is what targets_enter() finds. */
+/* Checks PID before anything is loaded, for an early answer; targets_enter() has the final say. */
 static int look_at(pid_t pid, const struct owner *o)
 {
 	char why[128];
@@ -188,7 +188,7 @@ static int served_folder(struct session *s)
 	struct served *sv = s->of;
 	int r = outdir_take(&s->dir, sv->rq.fds[0], sv->uid);
 
-	sv->rq.fds[0] = -1; /* the session's to close, either way */
+	sv->rq.fds[0] = -1; /* owned by the session from here on, also on an error */
 	if (r < 0)
 		log_err("the trace folder: %s", outdir_strerror(r));
 	return r < 0 ? EXIT_DLTRACED : 0;
@@ -228,7 +228,7 @@ static void client_gone(struct session *s)
 	struct served *sv = s->of;
 
 	loop_del(&s->loop, sv->fd);
-	/* nobody is there to read what we say: into our own stderr, which is the journal's */
+	/* the client has gone: messages go into our own stderr, which is the journal's */
 	log_to(STDERR_FILENO);
 	util_close(&sv->fd);
 	if (sv->over_ns)
@@ -261,7 +261,7 @@ static int on_client(void *ctx, int fd, uint32_t events)
 	return 0;
 }
 
-/* The client may let the workload go; from now on it is listened to. */
+/* Lets the client start the workload, and reads its messages from now on. */
 static int served_go(struct session *s)
 {
 	int fd = served_of(s)->fd, r = service_send(fd, "go", 2, NULL, 0);
@@ -273,7 +273,7 @@ static int served_go(struct session *s)
 	return r < 0 ? EXIT_DLTRACED : 0;
 }
 
-/* Wait for the workload's status, which comes from the client. */
+/* Waits for the workload's status, which the client sends. */
 static void served_workload_ended(struct session *s, int fd)
 {
 	struct served *sv = s->of;
@@ -285,7 +285,7 @@ static void served_workload_ended(struct session *s, int fd)
 		workload_ended(s, 0, false);
 }
 
-/* Not for ever. */
+/* Limits the wait for the workload's status. */
 static void served_tick(struct session *s)
 {
 	uint64_t over_ns = served_of(s)->over_ns;
@@ -294,7 +294,7 @@ static void served_tick(struct session *s)
 		workload_ended(s, 0, false);
 }
 
-/* Closed alone, the connection would stay open as long as threads of ours stand in the kernel. */
+/* A close alone would leave the connection open as long as our threads are in the kernel. */
 static void served_hang_up(struct session *s)
 {
 	struct served *sv = s->of;
@@ -319,8 +319,8 @@ static const struct session_kind of_user = {
 /* --- one trace ---------------------------------------------------------------------------------------- */
 
 /*
- * The connection is our standard input: away from there, so that nothing we start gets it. What we say
- * goes to the client and never blocks; who does not read misses it.
+ * The connection is our standard input: it is moved from there, so that no child inherits it. Messages go to the client and
+ * never block; a client that does not read loses them.
  */
 static int take_connection(struct served *sv)
 {

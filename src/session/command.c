@@ -32,7 +32,7 @@ int command_signals(void)
 	sigemptyset(&mask);
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		sigaddset(&mask, signals[i]);
-	/* nohup(1): what is ignored and not blocked stays away */
+	/* nohup(1): an ignored signal that is not blocked stays ignored */
 	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler == SIG_IGN)
 		sigdelset(&mask, SIGHUP);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
@@ -129,7 +129,7 @@ bool command_signalled(struct workload *w, int fd, bool remote, struct command_i
 	sig = (int)si.ssi_signo;
 	i->n += sig == SIGINT || sig == SIGTERM;
 	if (runs && !remote && i->n < 2) {
-		/* ^C and ^\ have reached it through the terminal; a signal that was sent has not */
+		/* the terminal sent ^C and ^\ to the child, too; a signal from a process must be passed on */
 		if ((sig != SIGINT && sig != SIGQUIT) || si.ssi_code == SI_USER)
 			workload_signal(w, sig);
 		return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a running trace answers to stop, status and mark. Control plane. */
+/* The answers of a running trace to stop, status and mark. Control plane. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static const char *const phase_names[] = {
 
 const char *session_phase(const struct session *s)
 {
-	if (s->traced && s->phase == PHASE_TRACING && s->status.stalled_said)
+	if (s->traced && s->phase == PHASE_TRACING && s->status.stalled_logged)
 		return "stalled";
 	return s->traced ? phase_names[s->phase] : "untraced";
 }
@@ -37,7 +37,7 @@ const char *session_name(const char *folder)
 	return slash && slash[1] ? slash + 1 : folder;
 }
 
-/* How long it has traced; 0: not yet, or never. */
+/* Returns how long it has traced; 0: not yet, or never. */
 static double elapsed_s(const struct session *s)
 {
 	uint64_t end_ns = session_has_ended(s) ? s->manifest.end.mono_ns : clock_now_ns(CLOCK_MONOTONIC);
@@ -46,7 +46,7 @@ static double elapsed_s(const struct session *s)
 		       (double)(end_ns - s->status.start_ns) / 1e9 : 0;
 }
 
-#define ANSWER_MS 20 /* who asks for the status waits no longer */
+#define ANSWER_MS 20 /* a client of status waits no longer */
 
 static uint64_t free_bytes(struct session *s)
 {
@@ -54,7 +54,7 @@ static uint64_t free_bytes(struct session *s)
 	return s->folder_watch.space.free_bytes;
 }
 
-/* As in the text files: one word, whatever LEN bytes of TEXT are; the first 4096. */
+/* Puts at most 4096 of LEN bytes of TEXT as one word, escaped as in the text files. */
 static void put_word(FILE *out, const char *text, size_t len)
 {
 	char word[TEXT_ESCAPED_MAX(4096)];
@@ -68,9 +68,9 @@ static void refresh(struct session *s)
 		status_update(&s->status, &s->tracer, &s->drain);
 }
 
-/* --- what is traced, and by what else ----------------------------------------------------------------- */
+/* --- targets and sources --------------------------------------------------------------------------------- */
 
-/* KIND:ONE or KINDs:N, behind what is there already. */
+/* Puts KIND:ONE or KINDs:N, after a comma if it is not the first. */
 static void put_kind(FILE *out, const char *kind, unsigned int n, const char *one)
 {
 	const char *comma = ftell(out) > 0 ? "," : "";
@@ -99,7 +99,7 @@ static void put_target(const struct session *s, FILE *out)
 	put_kind(out, "container", cfg->containers.n, cfg->containers.n ? cfg->containers.items[0] : "");
 }
 
-/* Those that run: of the others the manifest and JSON tell what has become. */
+/* Puts the collectors that run; the manifest and JSON have the states of others. */
 static void put_collectors(const struct session *s, FILE *out)
 {
 	for (unsigned int i = 0; i < s->collectors.n; i++)
@@ -117,7 +117,7 @@ static void put_owner(const struct session *s, FILE *out)
 		fprintf(out, ",%u", s->user.uid);
 }
 
-/* What PUT has to say as one word; `-': nothing. */
+/* Puts what PUT prints as one word; `-' for nothing. */
 static void put_words(const struct session *s, void (*put)(const struct session *s, FILE *out), FILE *out)
 {
 	autofree char *text = NULL;
@@ -134,9 +134,9 @@ static void put_words(const struct session *s, void (*put)(const struct session 
 }
 
 /*
- * One line of words: name, PID, phase, seconds, rows, lost, bytes written, bytes free, folder, experiment, rows/s, bytes/s,
- * target, collectors, who has started it (a user's number, behind a comma that of --user; `service'), the session in which. Those who ask may be older or
- * newer: new ones come last.
+ * Puts one line of words: name, PID, phase, seconds, rows, lost, bytes written, bytes free, folder, experiment, rows/s,
+ * bytes/s, target, collectors, the user who started it (a number, after a comma that of --user; `service'), the session.
+ * Clients may be older or newer: new words come last.
  */
 static int say_status(struct session *s, const struct control_request *rq, FILE *out)
 {
@@ -264,7 +264,7 @@ static const struct verb {
 	{ "mark", say_mark },
 	{ "status", say_status },
 	{ "stop", say_stop },
-	{ "views", session_live_say }, /* not "watch", which older versions ask, and read no JSON */
+	{ "views", session_live_say }, /* not "watch", which older versions request without reading JSON */
 };
 
 static int on_request(void *ctx, const struct control_request *rq, FILE *out)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A trace's end: hooks off, rows written, segments packed, the manifest. Others do the writing, the drain,
- * the archiver and an async_call, and this waits for them: as long as it takes where their work goes on or only
- * the workload has ended, but where the file system does not answer not beyond a signal, nor where
- * somebody waits for the end. What stands in the kernel then cannot be ended by anybody; it is left there,
- * and done later should the file system come back while there is a workload to wait for.
+ * The end of a trace: hooks off, rows written, segments packed, the manifest. The drain, the archiver and an async_call
+ * write, and this waits for them: without a limit where they progress, or where only the workload has ended; but where the
+ * file system does not answer, no longer than until a signal, or until something waits for the end. A thread in the kernel
+ * cannot be ended then. It is left there, and its work is done later if the file system answers while the workload still
+ * runs.
  */
 #include <errno.h>
 #include <poll.h>
@@ -21,19 +21,19 @@
 #include "trace/config.h"
 
 #define STEP_MS 200
-#define BEAT_NS (8 * NSEC_PER_SEC)     /* the drain takes 5 s to find out what the disk has */
-#define STALL_GUARD_NS (3 * NSEC_PER_SEC) /* with what does not answer, once somebody waits */
+#define BEAT_NS (8 * NSEC_PER_SEC)     /* the drain takes 5 s to notice that the disk is full */
+#define STALL_GUARD_NS (3 * NSEC_PER_SEC) /* for a file system that does not answer, once something waits for the end */
 
 bool session_look(struct session *s, int wait_ms)
 {
-	return folder_watch_ask(&s->folder_watch, s->dir.fd, s->cfg->min_free_bytes, wait_ms);
+	return folder_watch_request(&s->folder_watch, s->dir.fd, s->cfg->min_free_bytes, wait_ms);
 }
 
 /* --- waiting --------------------------------------------------------------------------------------- */
 
 /*
- * Since when the drain has not gone on; 0: it does not run. Its heart beats between two rounds, and one
- * takes as long as it takes on a busy machine: STILL, begun at FIRST, has seen whether the thread works.
+ * Returns since when the drain has made no progress; 0: it does, or does not run. It beats between two rounds, and a round
+ * may take long on a busy machine: STILL, begun at FIRST, watches whether the thread works.
  */
 static uint64_t drain_still_since(struct session *s, struct stall_clock *still, uint64_t first, uint64_t now)
 {
@@ -45,7 +45,7 @@ static uint64_t drain_still_since(struct session *s, struct stall_clock *still, 
 	return still->since_ns > first ? MAX(beat, still->since_ns) : beat;
 }
 
-/* Nothing goes on: since when, CLOCK_MONOTONIC; 0: it does. */
+/* Returns since when nothing has progressed, CLOCK_MONOTONIC; 0: something does. */
 static uint64_t stall_clock_since(struct session *s, struct stall_clock *still, uint64_t first, uint64_t now)
 {
 	uint64_t since = drain_still_since(s, still, first, now);
@@ -56,8 +56,8 @@ static uint64_t stall_clock_since(struct session *s, struct stall_clock *still, 
 	return folder_watch_hangs(&s->folder_watch) ? now - async_call_busy_ns(&s->folder_watch.call) : 0;
 }
 
-/* Whether somebody who is still there has asked us to end: takes one signal. */
-static bool told_to_end(struct session *s)
+/* Whether a signal from a process that still exists asks for the end: takes one signal. */
+static bool end_is_requested(struct session *s)
 {
 	struct signalfd_siginfo si;
 
@@ -66,7 +66,7 @@ static bool told_to_end(struct session *s)
 	return si.ssi_signo == SIGINT || si.ssi_signo == SIGTERM || si.ssi_signo == SIGQUIT || si.ssi_signo == SIGHUP;
 }
 
-/* Until FD is readable. False: there is no end of it in sight, and somebody wants one. */
+/* Waits until FD is readable. False: no progress is in sight, and something waits for the end. */
 static bool await(struct session *s, int fd, bool hurried_by_signals)
 {
 	bool waits = s->end.awaited || s->end.by.signal || s->kind->remote, warned = false;
@@ -82,7 +82,7 @@ static bool await(struct session *s, int fd, bool hurried_by_signals)
 		poll(p, ARRAY_SIZE(p), STEP_MS);
 		if (p[0].revents)
 			return true;
-		if (proxy_gone()) /* who was called has been killed: so are we */
+		if (proxy_gone()) /* the proxy was killed, and so are we */
 			kill(getpid(), SIGKILL);
 		if (p[1].revents) {
 			archiver_hurry(&s->archiver);
@@ -92,7 +92,7 @@ static bool await(struct session *s, int fd, bool hurried_by_signals)
 		since = stall_clock_since(s, &still, first, now);
 		if (!since)
 			continue;
-		if ((waits && now - MAX(since, first) > STALL_GUARD_NS) || told_to_end(s))
+		if ((waits && now - MAX(since, first) > STALL_GUARD_NS) || end_is_requested(s))
 			return false;
 		if (!waits && !warned)
 			log_warn("%s does not answer, and there are rows to be written; waiting for it: ^C or TERM ends that, without them",
@@ -112,7 +112,7 @@ static void say_stuck(struct session *s)
 		runs ? "unless it answers before the workload ends" : "and there is no manifest of its end");
 }
 
-/* What is closed by now is compressed, unless a signal asks for the end. False: stuck. */
+/* Compresses closed segments, unless a signal asks for the end. False: stuck. */
 static bool finish_segments(struct session *s)
 {
 	uint64_t left;
@@ -122,7 +122,7 @@ static bool finish_segments(struct session *s)
 	if (__atomic_load_n(&s->archiver.waiting, __ATOMIC_RELAXED) > 1)
 		log_info("compressing the rest; a signal leaves it as it is");
 	archiver_end(&s->archiver);
-	/* by way of the service, a signal has asked for the end already */
+	/* through the service, a signal has asked for the end already */
 	if (!await(s, s->archiver.done_fd, !s->kind->remote))
 		return false;
 	left = archiver_finish(&s->archiver);
@@ -132,7 +132,7 @@ static bool finish_segments(struct session *s)
 	return true;
 }
 
-/* The last manifest. False: stuck. */
+/* Writes the last manifest. False: stuck. */
 static bool finish_manifest(struct session *s)
 {
 	while (session_begin_manifest(s, true) == -EBUSY)
@@ -144,7 +144,7 @@ static bool finish_manifest(struct session *s)
 	return true;
 }
 
-/* The drain has ended: what it leaves. False: stuck. */
+/* Finishes the files that the drain, which has ended, leaves. False: stuck. */
 static bool finish_files(struct session *s)
 {
 	uint64_t late;
@@ -174,7 +174,7 @@ static bool finish_files(struct session *s)
 	return finish_manifest(s);
 }
 
-/* What is known of rows that will not be written. */
+/* Accounts for rows that will not be written. */
 static void account_stuck(struct session *s)
 {
 	status_update(&s->status, &s->tracer, &s->drain);
@@ -222,10 +222,10 @@ static void end_hooks(struct session *s)
 
 	if (!s->cfg->all)
 		left_running_find(&s->left, &s->tracer);
-	r = tracer_tell(&s->tracer, PROBE_TELL_STOP);
+	r = tracer_emit(&s->tracer, PROBE_EMIT_STOP);
 
-	tracer_detach(&s->tracer); /* which takes its time */
-	if (r < 0 || tracer_tell(&s->tracer, PROBE_TELL_END) < 0)
+	tracer_detach(&s->tracer); /* takes some time */
+	if (r < 0 || tracer_emit(&s->tracer, PROBE_EMIT_END) < 0)
 		log_warn("%s: rows are missing", s->tracer.error);
 }
 

@@ -7,23 +7,32 @@
 
 #define LOOKED_AT_MAX 4096
 
+struct adding {
+	struct left_running *l;
+	const struct tracer *t;
+};
+
+/* A process that ends leaves the target before its number can be another's. */
 static void add(void *ctx, pid_t pid)
 {
-	struct left_running *l = ctx;
+	struct adding *a = ctx;
+	struct left_running *l = a->l;
 
 	if (l->n == LOOKED_AT_MAX)
 		l->more++;
-	else if (process_read(&l->v[l->n], pid) == 0)
+	else if (process_read(&l->v[l->n], pid) == 0 && tracer_target_has(a->t, pid))
 		l->n++;
 }
 
 void left_running_find(struct left_running *l, const struct tracer *t)
 {
+	struct adding a = { l, t };
+
 	l->v = calloc(LOOKED_AT_MAX, sizeof(*l->v));
 	if (!l->v)
 		return;
 	l->known = true;
-	tracer_each_live(t, add, l);
+	tracer_each_live(t, add, &a);
 }
 
 void left_running_settle(struct left_running *l)
@@ -33,7 +42,7 @@ void left_running_settle(struct left_running *l)
 	for (size_t i = 0; i < l->n; i++) {
 		struct process now;
 
-		/* its number may be another's by now */
+		/* another process may have its number by now */
 		if (process_read(&now, l->v[i].pid) == 0 && now.start_ticks == l->v[i].start_ticks)
 			l->v[n++] = now;
 	}

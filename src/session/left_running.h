@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Processes of the job that outlive its trace: what they do then is in no file, so the manifest names them. Looked for
- * while the hooks still follow the target, and once more when all is written: one that was just about to end has ended
- * by then. Control plane.
+ * Processes of the job that outlive its trace: their further calls are in no file, so the manifest names them. Listed while
+ * the hooks still follow the target, and checked when all is written, so that a process that was just ending does not count.
+ * Control plane.
  */
 #ifndef SESSION_LEFT_RUNNING_H
 #define SESSION_LEFT_RUNNING_H
@@ -16,15 +16,15 @@
 struct tracer;
 
 struct left_running {
-	bool known; /* with --all nobody is the job */
+	bool known; /* with --all there is no job */
 	struct process *v;
 	size_t n;
-	uint64_t more; /* beyond those in V, which were not looked at again */
+	uint64_t more; /* beyond those in V; not checked again */
 };
 
-/* Who is in T's target now. */
+/* Lists the processes in T's target. */
 void left_running_find(struct left_running *l, const struct tracer *t);
-/* Only those that still run. */
+/* Drops those that have ended. */
 void left_running_settle(struct left_running *l);
 void left_running_free(struct left_running *l);
 

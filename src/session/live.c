@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `status --watch': what the drain has summed up goes to those who watch, a view as a line of JSON, which with --json
- * is what is printed. Control plane; nothing here waits for them. Of a call in flight the watcher finds out the rest:
+ * `status --watch': sends the drain's sums to watchers, a view as a line of JSON, which with --json is printed as it is.
+ * Control plane; never waits for a watcher. Of a call in flight the watcher finds the rest:
  *
- *	comm	null: what its thread is called now
- *	file	null: the drain knows no path, of a disk no name; with "fd" and "addr" as call_file() has them, where there are any
+ *	comm	null: the thread's present name
+ *	file	null: the drain knows no path, or no name of a disk; "fd" and "addr", if present, are those of call_file()
  */
 #include <errno.h>
 #include <stdio.h>
@@ -89,7 +89,7 @@ static void put_view(struct session *s, struct json *j, const struct live_view *
 	json_end(j);
 }
 
-/* -EAGAIN: W is still busy with the last one; the drain goes on to sum meanwhile. */
+/* Returns -EAGAIN while W is busy with the last view; the drain goes on summing. */
 static int send_view(struct session *s, struct session_watcher *w)
 {
 	struct json j = { .flat = true };
@@ -101,7 +101,7 @@ static int send_view(struct session *s, struct session_watcher *w)
 	return r;
 }
 
-/* What is full is sent, what is gone is freed. */
+/* Sends full views, and frees those of watchers that have left. */
 static void look(struct session *s)
 {
 	for (unsigned int i = 0; i < LIVE_PLACES; i++) {
@@ -109,7 +109,7 @@ static void look(struct session *s)
 
 		if (!w->live)
 			continue;
-		/* one who leaves meanwhile has had it taken */
+		/* a watcher that leaves meanwhile sets HERE to false */
 		if (w->here && atomic_load(&w->live->state) == LIVE_FULL && send_view(s, w) != -EAGAIN && w->here)
 			atomic_store(&w->live->state, LIVE_EMPTY);
 		if (atomic_load(&w->live->state) == LIVE_GONE)
@@ -149,7 +149,7 @@ void session_live_gone(void *ctx, unsigned int client)
 	}
 }
 
-/* NULL: as many watch as may, or those before them have not been let go of yet. */
+/* Returns NULL when the places are taken, or not yet released by the drain. */
 static struct session_watcher *free_place(struct session *s)
 {
 	unsigned int here = 0;
@@ -195,7 +195,7 @@ int session_live_say(struct session *s, const struct control_request *rq, FILE *
 	return CONTROL_STAYS;
 }
 
-/* The drain has ended: what is left of the sums, and goodbye. */
+/* Sends the rest of the sums, after the drain's end, and closes the connections. */
 void session_live_end(struct session *s)
 {
 	if (s->live_fd_added) {

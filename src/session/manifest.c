@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * manifest.json out of what the session knows. What holds from the start is kept as text, head, and opens every version:
- * the end of a trace does not rewrite where it came from. The file is manifest_file.c's. Control plane.
+ * Makes manifest.json from the session's state. Members that hold from the start are kept as text, HEAD, which opens every
+ * version, so that they never change. manifest_file.c writes the file. Control plane.
  */
 #include "session/manifest.h"
 
@@ -38,7 +38,7 @@ uint64_t session_not_on_disk(const struct session *s)
 	return util_counted(&s->drain.not_on_disk) + (s->split ? util_counted(&s->archiver.not_on_disk) : 0);
 }
 
-/* --- what holds from the start on ------------------------------------------------------------------------ */
+/* --- constant members ------------------------------------------------------------------------------------ */
 
 #define LEFT_SHOWN 8
 
@@ -50,10 +50,10 @@ static void put_list(struct json *j, const char *key, char *const *items)
 	json_end(j);
 }
 
-/* What --no-args leaves out. */
+/* In place of what --no-args hides. */
 static const char hidden[] = "(hidden)";
 
-/* dltraced's own, which ends with the workload's. */
+/* Puts dltraced's own command line, which ends with the workload's. */
 static void put_cmdline(struct json *j, const struct session *s)
 {
 	const struct config *cfg = s->cfg;
@@ -62,7 +62,7 @@ static void put_cmdline(struct json *j, const struct session *s)
 	for (char *const *arg = s->argv; arg && *arg; arg++) {
 		const char *shell = cfg->no_args ? cfg->shell_cmd : NULL;
 
-		/* the text of --workload, also behind its "=" */
+		/* the text of --workload, after "=" as well */
 		if (shell && *arg <= shell && shell <= *arg + strlen(*arg)) {
 			json_str(j, NULL, hidden);
 		} else if (cfg->no_args && cfg->argv && *arg == cfg->argv[0] && arg[1]) {
@@ -96,14 +96,14 @@ static void put_kernel(struct json *j)
 	struct utsname u;
 	autofree char *kernel = NULL;
 
-	uname(&u); /* fails on a bad address alone */
+	uname(&u); /* fails only for a bad address */
 	kernel = util_fmt("%s %s %s", u.sysname, u.release, u.machine);
 	json_str(j, "host", u.nodename);
 	json_str(j, "kernel", kernel);
 	json_str(j, "kernel_version", u.version);
 }
 
-/* As the user: what is in the folder leads nowhere that they could not go. */
+/* Reads as the user: a link in the folder leads only where the user may go. */
 static int read_git(struct git_head *h, const struct session *s)
 {
 	int r;
@@ -160,6 +160,8 @@ int manifest_begin(struct session *s)
 	put_cmdline(j, s);
 	json_str(j, "cwd", s->cwd);
 	json_str(j, "experiment", s->cfg->experiment);
+	if (s->cfg->regions_auto)
+		json_str(j, "regions", "auto");
 	manifest_put_target(j, s->cfg);
 	put_git(j, s);
 	json_object(j, "environment");
@@ -175,7 +177,7 @@ int manifest_begin(struct session *s)
 	return j->error;
 }
 
-/* --- what may change until the end ----------------------------------------------------------------------- */
+/* --- members that change --------------------------------------------------------------------------------- */
 
 static void put_time(struct json *j, const char *key, const struct manifest_time *t)
 {
@@ -217,13 +219,13 @@ static void put_workload(struct json *j, const struct session *s)
 	json_end(j);
 }
 
-/* At the end of the trace: processes of the job that went on, of the first of which it is said who they are. */
+/* Puts the job's processes that outlive the trace: their number, and the names of the first. */
 static void put_job(struct json *j, const struct session *s)
 {
 	const struct left_running *l = &s->left;
 	uint64_t cpu_us = 0;
 
-	if (s->files < FILES_CLOSED || !l->known) { /* it may yet be about to end */
+	if (s->files < FILES_CLOSED || !l->known) { /* a process may be just ending */
 		json_null(j, "job");
 		return;
 	}
@@ -244,7 +246,7 @@ static void put_job(struct json *j, const struct session *s)
 	json_end(j);
 }
 
-/* What is kept of the workload's output. By way of the service the relay is another process's, which says what is lost. */
+/* Puts the size of the kept output. Through the service, the relay is the client's, which reports the losses. */
 static void put_workload_log(struct json *j, const struct session *s)
 {
 	const struct relay_log *log = s->workload.relay.log;
@@ -263,7 +265,7 @@ static void put_workload_log(struct json *j, const struct session *s)
 	json_end(j);
 }
 
-/* Whether the trace has the file of probe I. */
+/* Whether the trace has probe I's file. */
 static bool has_file(const struct session *s, unsigned int i)
 {
 	if (i == DLT_files)
@@ -273,7 +275,7 @@ static bool has_file(const struct session *s, unsigned int i)
 	return s->cfg->probes >> i & 1 || i == DLT_pids || i == DLT_marks || (i == DLT_workload && s->workload_log_fd >= 0);
 }
 
-/* Those that are none are left out, which most are. */
+/* Puts the losses by cause, without zeros. */
 static void put_lost_by(struct json *j, const uint64_t by[LOSSES])
 {
 	bool any = false;
@@ -289,11 +291,11 @@ static void put_lost_by(struct json *j, const uint64_t by[LOSSES])
 	json_end(j);
 }
 
-/* Calls made: where each is one row, rows + summed + filtered + lost. */
+/* Puts the counts of a probe. The calls made, where each is one row, are rows + summed + filtered + lost. */
 static void put_probe(struct json *j, const struct session *s, unsigned int i)
 {
 	const bool traced = s->traced && (s->tracer.probes >> i & 1 || !(s->cfg->probes >> i & 1));
-	const unsigned int by = probes[i]->open ? i : probes[i]->needs; /* whose programs see it; 0: none's */
+	const unsigned int by = probes[i]->open ? i : probes[i]->needs; /* the probe whose programs record it; 0: none */
 	const struct backend_kind *backend = s->tracer.backends[by];
 	const char *why = s->traced ? s->tracer.why[i] : s->why_not;
 	const struct probe_counts *n = &s->status.counts.probes[i];
@@ -305,6 +307,8 @@ static void put_probe(struct json *j, const struct session *s, unsigned int i)
 		json_str(j, "hooks", backend->hooks);
 	if (why)
 		json_str(j, "why", why);
+	if (traced && s->tracer.plain[i])
+		json_str(j, "plain", s->tracer.plain[i]);
 	json_u64(j, "calls", n->calls);
 	json_u64(j, "rows", n->rows);
 	json_u64(j, "lost", n->lost);
@@ -322,6 +326,12 @@ static void put_probe(struct json *j, const struct session *s, unsigned int i)
 		json_u64(j, "unseen", n->unseen);
 	if (n->unread)
 		json_u64(j, "unread", n->unread);
+	if (n->fileless)
+		json_u64(j, "fileless", n->fileless);
+	if (n->refused)
+		json_u64(j, "refused", n->refused);
+	if (n->overwritten)
+		json_u64(j, "overwritten", n->overwritten);
 	json_u64(j, "unsure", n->unsure);
 	json_end(j);
 }
@@ -342,7 +352,7 @@ static void put_collector(struct json *j, const struct session *s, const struct 
 	json_end(j);
 }
 
-/* A closed segment that is there. */
+/* Puts a closed segment that exists. */
 static void put_segment(void *ctx, const struct archiver_segment *s)
 {
 	struct json *j = ctx;
@@ -359,7 +369,7 @@ static void put_segment(void *ctx, const struct archiver_segment *s)
 	json_end(j);
 }
 
-/* How the trace is stored; the archiver of one that is not split is all zero. */
+/* Puts the form of storage; without segments the archiver is all zero. */
 static void put_storage(struct json *j, struct session *s)
 {
 	const struct config *cfg = s->cfg;
@@ -383,7 +393,7 @@ static void put_storage(struct json *j, struct session *s)
 	json_end(j);
 }
 
-/* What requests of io_uring are seen by, or why they are not. */
+/* Puts how requests of io_uring are recorded, or why they are not. */
 static void put_uring(struct json *j, const struct session *s)
 {
 	const struct tracer *t = &s->tracer;
@@ -412,7 +422,7 @@ static uint64_t timeval_us(const struct timeval *tv)
 }
 
 /*
- * The most memory that was resident, each ring once: ring.c maps its pages twice in a row, so that a
+ * Returns the most memory that was resident, with each ring once: ring.c maps a ring's pages twice in a row, so that a
  * record never wraps, and the kernel counts both.
  */
 static uint64_t max_rss_bytes(const struct rusage *ru, const struct tracer *t)
@@ -422,7 +432,7 @@ static uint64_t max_rss_bytes(const struct rusage *ru, const struct tracer *t)
 	return bytes > 2 * rings ? bytes - rings : bytes;
 }
 
-/* What may still be done to the machine while it is traced; null: everything. */
+/* Puts the privileges that the running trace has kept; null: all. */
 static void put_privileges(struct json *j, const struct privileges *p)
 {
 	const struct privilege *kept;
@@ -447,7 +457,7 @@ static void put_privileges(struct json *j, const struct privileges *p)
 	json_end(j);
 }
 
-/* What the trace cost: this process alone, not the workload nor the collectors. */
+/* Puts the cost of the trace: of this process alone, without workload and collectors. */
 static void put_self(struct json *j, const struct session *s)
 {
 	struct rusage ru;
@@ -462,7 +472,7 @@ static void put_self(struct json *j, const struct session *s)
 	json_end(j);
 }
 
-/* What is known only once all is over: how much of the workload's output no disk has yet. */
+/* Puts what is known only at the end: bytes of the workload's output that no disk has yet. */
 static void put_end(struct json *j, const struct session *s)
 {
 	uint64_t dirty;
@@ -494,8 +504,10 @@ static void put_manifest(struct json *j, struct session *s, bool complete)
 	json_end(j);
 	put_uring(j, s);
 	put_storage(j, s);
-	json_u64(j, "skipped_runs", s->status.counts.skipped); /* of the system call hooks, by the kernel: calls may be missing */
-	json_u64(j, "compat_calls", s->tracer.shared ? s->tracer.shared->compat : 0); /* 32-bit ones: seen, not decoded */
+	/* runs of hooks that the kernel skipped, of any process: calls may be missing */
+	json_u64(j, "skipped_runs", s->status.counts.skipped);
+	/* 32-bit calls: counted, not decoded */
+	json_u64(j, "compat_calls", s->tracer.shared ? s->tracer.shared->compat : 0);
 	put_rings(j, &s->tracer);
 	put_privileges(j, &s->privileges);
 	put_self(j, s);
@@ -504,7 +516,7 @@ static void put_manifest(struct json *j, struct session *s, bool complete)
 	json_end(j);
 }
 
-/* A copy that can be written on, with its objects still open. */
+/* Copies J, with its objects still open, to be extended. */
 static int json_dup(struct json *copy, const struct json *j)
 {
 	*copy = *j;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which environment variables a manifest shows. Pure. */
+/* The environment variables that a manifest shows. Pure. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #define VARIABLES_MAX 512
 #define VALUE_MAX 4096
 
-/* Ranks, launchers, and the knobs of the libraries that training jobs use. */
+/* Ranks, launchers, and settings of libraries that training jobs use. */
 static const char *const prefixes[] = {
 	"CUDA_", "DALI_", "KMP_", "LOCAL_RANK", "MASTER_", "MKL_", "NCCL_", "OMPI_COMM_WORLD_",
 	"OMP_", "OPENBLAS_", "PYTORCH_", "RANK", "SLURM_", "TF_", "TORCH_", "WORLD_SIZE",
@@ -35,7 +35,7 @@ static bool is_secret(const char *name)
 	return false;
 }
 
-/* "scheme://user:password@host" */
+/* As in "scheme://user:password@host". */
 static bool has_password(const char *value)
 {
 	const char *at = strstr(value, "://");
@@ -53,7 +53,7 @@ void manifest_put_environ(struct json *j, char *const *env)
 		autofree char *name = util_fmt("%.*s", (int)len, *entry);
 		const char *value = *entry + len;
 
-		/* As for getenv(), of several with one name the first counts. */
+		/* As for getenv(), the first of several with one name counts. */
 		if (!name || !*value || !manifest_shows(name) || env_find(env, *entry) != *entry)
 			continue;
 		value++;

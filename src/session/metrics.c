@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --metrics-file: what a session knows of itself, written down every interval. The file is always whole, since it is
- * written beside and then takes its name; one that is not of dltraced's metrics is never replaced. Control plane.
+ * --metrics-file: the session's counters, written every interval. The file is always whole, since a new one is written
+ * beside it and renamed; a file without dltraced's metrics is never replaced. Control plane.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,13 +19,13 @@
 #include "session/state.h"
 #include "trace/config.h"
 
-#define FIRST "# HELP dltraced_" /* what such a file begins with */
-#define WAIT_MS 20	 /* for a file system that answers */
-#define WAIT_END_MS 2000 /* for the last ones */
+#define FIRST "# HELP dltraced_" /* the begin of such a file */
+#define WAIT_MS 20	 /* a file system that answers needs less */
+#define WAIT_END_MS 2000 /* for the last values */
 
 /* --- the file -------------------------------------------------------------------------------------------- */
 
-/* Ours from before, empty, or not there: 0, else -errno. No link is followed, nor anything waited for. */
+/* Returns 0 when the file is dltraced's own, empty or missing; else -errno. Follows no link, and does not block. */
 static int is_ours(const struct new_file *f)
 {
 	autoclose int fd = openat(f->dirfd, f->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -71,7 +71,7 @@ int metrics_file_write(struct new_file *f, const char *text, size_t len)
 	return r;
 }
 
-/* --- what goes into it ----------------------------------------------------------------------------------- */
+/* --- content --------------------------------------------------------------------------------------------- */
 
 static const char *reason(int r)
 {
@@ -132,10 +132,10 @@ static void write_file(void *ctx)
 
 static void write_metrics(void *ctx)
 {
-	privileges_own_files(write_file, ctx); /* the folder is node_exporter's */
+	privileges_own_files(write_file, ctx); /* the folder may be another service's, such as node_exporter's */
 }
 
-/* What came of the last time. False: it is not over. */
+/* Takes the result of the last writing. False: it is in progress. */
 static bool take_written(struct session *s, int wait_ms)
 {
 	struct session_writing *w = &s->metrics_writing;
@@ -143,10 +143,10 @@ static bool take_written(struct session *s, int wait_ms)
 	if (!async_call_wait(&w->call, wait_ms))
 		return false;
 	free(TAKE_PTR(w->text));
-	if (w->r < 0 && w->r != s->metrics_said)
+	if (w->r < 0 && w->r != s->metrics_logged)
 		log_warn("--metrics-file %s: %s; it is as old as it is until it can be written again",
 			 s->cfg->metrics_file, reason(w->r));
-	s->metrics_said = w->r;
+	s->metrics_logged = w->r;
 	return true;
 }
 
@@ -182,7 +182,7 @@ void session_metrics_write(struct session *s)
 	s->metrics_ns = clock_now_ns(CLOCK_MONOTONIC);
 }
 
-/* The second's tick comes a little earlier or later each time. */
+/* The tick of a second comes a little earlier or later each time. */
 void session_metrics_tick(struct session *s)
 {
 	if (s->metrics && clock_now_ns(CLOCK_MONOTONIC) - s->metrics_ns >= s->cfg->interval_ns - NSEC_PER_SEC / 2)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A trace's start and end, in the order of the steps below; what happens in between is session_loop.c's. */
+/* The start and the end of a trace, in the order of the steps below; session_loop.c has the time in between. */
 #include "session/session.h"
 
 #include <errno.h>
@@ -22,13 +22,14 @@
 #include "host/stall/guard.h"
 #include "host/stall/proxy.h"
 #include "session/command.h"
+#include "session/python_path.h"
 #include "session/state.h"
 #include "trace/config.h"
 
-#define CALLS_END_MS 1000 /* a file system that answers takes less */
-#define NOBODY 65534 /* where no user of the name is known */
+#define CALLS_END_MS 1000 /* a file system that answers needs less */
+#define NOBODY 65534 /* where no user of the name exists */
 
-/* --- a trace of whoever calls --------------------------------------------------------------------------- */
+/* --- a trace of the caller ------------------------------------------------------------------------------- */
 
 static int own_user(struct session *s)
 {
@@ -39,7 +40,9 @@ static int own_user(struct session *s)
 		log_err("--user %s: only root can run a command as another user", s->cfg->user);
 		r = -EPERM;
 	}
-	s->environ = s->user.environ ? s->user.environ : environ; /* its user's, where sudo had stripped it */
+	if (r == 0)
+		r = python_path_set(s->cfg, &s->user);
+	s->environ = s->user.environ ? s->user.environ : environ; /* the user's, where sudo has removed it */
 	s->cwd = getcwd(NULL, 0);
 	return r < 0 ? EXIT_DLTRACED : 0;
 }
@@ -60,7 +63,9 @@ static int own_targets(struct session *s)
 	return 0;
 }
 
-/* As its user first, so that their links lead where they may go; then as root, who follows none. */
+/*
+ * Opens the folder as its user first, so that links lead only where the user may go; then as root, without following links.
+ */
 static int open_folder(struct outdir *d, const struct config *cfg, const char *path, const struct workload_user *u)
 {
 	int r = privileges_as_user(u);
@@ -85,7 +90,7 @@ int session_open_folder(struct outdir *d, const struct config *cfg, char *const 
 		return log_err_r(r, "-o %s", cfg->out ? cfg->out : "(default)");
 	stall_guard_begin(path, STALL_GUARD_BY_SIGNAL);
 	r = open_folder(d, cfg, path, u);
-	/* by a run of the same second, or by another rank on this host: no reason not to run the job */
+	/* of a run in the same second, or of another rank on this host: no reason not to run the job */
 	if (!cfg->out && (r == -EEXIST || r == -EBUSY)) {
 		size_t len = strlen(path);
 
@@ -99,15 +104,15 @@ int session_open_folder(struct outdir *d, const struct config *cfg, char *const 
 }
 
 /*
- * A folder of theirs may lie on a server that takes root for nobody (root_squash), and only they can make
- * files there. Where that fails it is as root, as ever.
+ * A user's folder may be on a server that gives root no rights (root_squash), where only the user can make files. Where that
+ * fails, root makes them.
  */
 void session_files_of_user(const struct session *s)
 {
 	bool runs = s->workload.started && !s->workload.adopted; /* with --delay */
 	int r;
 
-	stall_guard_begin(s->dir.path, runs ? STALL_GUARD_SAYS : STALL_GUARD_BY_SIGNAL);
+	stall_guard_begin(s->dir.path, runs ? STALL_GUARD_REPORTS : STALL_GUARD_BY_SIGNAL);
 	r = privileges_as_user(&s->user);
 	if (r < 0)
 		log_debug("files are made as root: %s", strerror(-r));
@@ -125,8 +130,8 @@ static int own_folder(struct session *s)
 }
 
 /*
- * Before the rings are mapped: the log's relay outlives us and would keep their memory. Before we
- * raise our limit of open files too: the workload has the one that it was called with.
+ * Forks before the rings are mapped, whose memory the log's relay, which outlives us, would keep; and before the limit of
+ * open files is raised, since the workload must have the caller's limit.
  */
 static int own_fork(struct session *s)
 {
@@ -198,7 +203,7 @@ static int step_caches(struct session *s)
 	return 0;
 }
 
-/* What will be kept once the hooks are on; who runs the tools meanwhile. */
+/* Plans the privileges that are kept once the hooks are on, and the user of the tools. */
 static void plan_privileges(struct session *s)
 {
 	const struct config *cfg = s->cfg;
@@ -212,7 +217,7 @@ static void plan_privileges(struct session *s)
 		s->nobody = (struct workload_user){ .uid = NOBODY, .gid = NOBODY };
 }
 
-/* The workload stands at its gate. */
+/* The workload waits at its gate. */
 static int step_begin(struct session *s)
 {
 	int written;
@@ -225,7 +230,8 @@ static int step_begin(struct session *s)
 			return r;
 		s->phase = PHASE_TRACING;
 	}
-	s->privileges.given_up = !s->cfg->delay_ns && !s->targets.wait; /* by who reads it */
+	/* as the manifest will have it: by then, they are given up */
+	s->privileges.given_up = !s->cfg->delay_ns && !s->targets.wait;
 	session_files_of_user(s);
 	background_log(s->dir.fd);
 	written = s->traced ? session_write_manifest(s, false) : 0;
@@ -238,7 +244,7 @@ static int step_go(struct session *s)
 	int r = 0, code;
 
 	creds_root();
-	session_listen(s); /* before the workload runs: its first words may be `dltraced mark' */
+	session_listen(s); /* before the workload runs: it may begin with `dltraced mark' */
 	creds_user();
 	if (s->workload.pid)
 		s->manifest.workload_start = session_now();
@@ -255,8 +261,8 @@ static int step_go(struct session *s)
 }
 
 /*
- * From step_watch on signals wait: before the loop runs, each step looks whether one has come. Where there is no
- * command to run, what is being traced already is a trace like any other, and the loop is the one to end it.
+ * From step_watch on, signals wait: each step before the loop checks for one. Without a command to run, what is traced
+ * already is a trace like any other, and the loop ends it.
  */
 static int interrupted(const struct session *s)
 {
@@ -297,7 +303,7 @@ static int finish(struct session *s)
 {
 	int code = session_exit_code(s);
 
-	if (session_has_ended(s)) /* before the workload: its status was not known yet */
+	if (session_has_ended(s)) /* before the workload: its status was not known then */
 		session_end_again(s);
 	session_end_tracing(s);
 	if (s->folder.gone || session_is_stuck(s))
@@ -324,7 +330,7 @@ static void session_free(struct session *s)
 	loop_free(&s->loop);
 	util_close(&s->signal_fd);
 	util_close(&s->tick_fd);
-	util_close(&s->tell_fd);
+	util_close(&s->interval_fd);
 	util_close(&s->phase_fd);
 	util_close(&s->workload_log_fd);
 	async_call_free(&s->folder_watch.call);
@@ -336,7 +342,7 @@ static void session_free(struct session *s)
 	free(s->cwd);
 }
 
-/* What others do for S is over: it is on this thread's stack. */
+/* Waits for calls in other threads, whose arguments are on this thread's stack. */
 static bool calls_end(struct session *s)
 {
 	struct async_call *const calls[] = { &s->folder_watch.call, &s->writing.call, &s->metrics_writing.call };
@@ -348,12 +354,12 @@ static bool calls_end(struct session *s)
 }
 
 /*
- * Threads of ours stand in the kernel and have what would be freed. Our end waits for theirs, which may be
- * for ever: whoever waits for us is told before.
+ * Ends the process while threads of it are in the kernel and use memory that would be freed. The end waits for them, maybe
+ * for ever: so whoever waits for us is informed first.
  */
 static __attribute__((noreturn)) void leave(struct session *s, int code)
 {
-	/* nobody waits for those that end meanwhile */
+	/* nothing waits for processes that end meanwhile */
 	if (s->drain.running)
 		pthread_detach(s->drain.thread);
 	if (s->archiver.running)
@@ -379,7 +385,7 @@ int session_run_as(const struct session_kind *kind, void *of, const struct confi
 		.loop.epoll_fd = -1,
 		.signal_fd = -1,
 		.tick_fd = -1,
-		.tell_fd = -1,
+		.interval_fd = -1,
 		.phase_fd = -1,
 		.workload_log_fd = -1,
 		.metrics_file = NEW_FILE_NONE,
@@ -389,7 +395,7 @@ int session_run_as(const struct session_kind *kind, void *of, const struct confi
 	};
 	int code;
 
-	caller_find(&s.caller); /* in the background it is another session */
+	caller_find(&s.caller); /* in the background the session is another one */
 	code = cfg->background ? background_start() : 0;
 	if (code) /* the parent: the trace has started (-1), or an exit status */
 		return code < 0 ? 0 : code;
@@ -397,10 +403,10 @@ int session_run_as(const struct session_kind *kind, void *of, const struct confi
 		return code;
 	code = start(&s);
 	if (code) {
-		/* nothing has run: leave nothing behind */
+		/* nothing has run: leave no trace */
 		tracer_detach(&s.tracer);
 		stall_guard_begin(s.dir.path, code);
-		if (!kind->remote) /* else the client's to undo */
+		if (!kind->remote) /* else the client undoes it */
 			outdir_discard(&s.dir, collectors_file);
 		stall_guard_end();
 	} else {
@@ -410,9 +416,9 @@ int session_run_as(const struct session_kind *kind, void *of, const struct confi
 								       BACKGROUND_BY_NUMBER);
 		async_log_begin();
 		code = loop_run(&s.loop) < 0 ? EXIT_DLTRACED : 0;
-		control_hide(&s.control); /* those who watch hear of the end yet */
+		control_hide(&s.control); /* watchers still get the last view */
 		code = finish(&s) ?: code; /* cppcheck-suppress selfAssignment; it does not know ?: */
-		if (s.control.in_trace && !session_is_stuck(&s)) /* else by who asks there next */
+		if (s.control.in_trace && !session_is_stuck(&s)) /* else the next client removes it */
 			unlinkat(s.dir.fd, OUTDIR_SOCKET, 0);
 	}
 	async_log_end();

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A trace while it runs: signals, the workload's end, the phases by time, and once a second the
- * space that is left and what there is to say. Control plane.
+ * A trace while it runs: signals, the workload's end, phases by time, and once a second free space and warnings. Control
+ * plane.
  */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "base/fmt.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "host/machine.h"
@@ -17,7 +18,7 @@
 #include "session/state.h"
 #include "trace/config.h"
 
-#define ANSWER_MS 200 /* a file system that takes longer tells of a second before */
+#define ANSWER_MS 200 /* a file system that takes longer answers for an earlier second */
 #define MANIFEST_EVERY_NS (60 * NSEC_PER_SEC)
 
 /* --- space ----------------------------------------------------------------------------------------- */
@@ -29,9 +30,8 @@ void watch_space(struct session *s)
 	if (space->low == s->folder.paused)
 		return;
 	if (space->low)
-		log_warn("only %llu MiB free in %s (--min-free is %llu MiB): rows are counted as lost until there is space",
-			 (unsigned long long)space->free_bytes >> 20, s->dir.path,
-			 (unsigned long long)space->least_bytes >> 20);
+		log_warn("only %s free in %s (--min-free is %s): rows are counted as lost until there is space",
+			 FMT_BYTES(space->free_bytes), s->dir.path, FMT_BYTES(space->least_bytes));
 	else
 		log_info("space in %s again: writing goes on", s->dir.path);
 	s->folder.paused = space->low;
@@ -40,8 +40,8 @@ void watch_space(struct session *s)
 
 /* --- the folder -------------------------------------------------------------------------------------- */
 
-/* What is written all the same is lost, or refused later: sinks count both. */
-static void tell_refused(struct session *s)
+/* Warns that the folder is refused. Rows written meanwhile are lost, or refused later: sinks count both. */
+static void warn_refused(struct session *s)
 {
 	int r = s->folder_watch.refused;
 
@@ -70,9 +70,9 @@ static int end_without_folder(struct session *s)
 /* --- phases ---------------------------------------------------------------------------------------- */
 
 /*
- * A workload ends with its root process, or with --wait-all with its last descendant; processes given
- * by --pid with the last of them; cgroups, containers and --all go on until they are stopped, unless
- * a workload was given too.
+ * Whether the trace's targets have ended. A workload ends with its root process, or with --wait-all with its last
+ * descendant; processes of --pid with the last of them; cgroups, containers and --all only when stopped, unless there is
+ * also a workload.
  */
 static bool targets_ended(const struct session *s)
 {
@@ -83,7 +83,7 @@ static bool targets_ended(const struct session *s)
 		return false;
 	if (!s->traced || session_has_ended(s))
 		return true;
-	if (s->phase == PHASE_DELAY && cfg->n_pids) /* they have not joined yet */
+	if (s->phase == PHASE_DELAY && cfg->n_pids) /* these have not joined yet */
 		return false;
 	if (cfg->all || cfg->cgroups.n || cfg->containers.n)
 		return by_workload;
@@ -138,7 +138,7 @@ static int on_phase(void *ctx, int fd, uint32_t events)
 			r = session_give_up(s, r);
 		} else {
 			session_give_up_privileges(s);
-			session_note_manifest(s); /* its start is now */
+			session_note_manifest(s); /* its start is known now */
 		}
 	} else if (s->phase == PHASE_TRACING) {
 		watch_stop(s, "--duration is over");
@@ -154,8 +154,8 @@ static int on_phase(void *ctx, int fd, uint32_t events)
 
 /* --- events ---------------------------------------------------------------------------------------- */
 
-/* A trace of days lists what it has, and has dropped, also when it never comes to its end. */
-static void tell_segments(struct session *s)
+/* A trace of days lists its segments, and the dropped ones, even if it never comes to its end. */
+static void list_segments(struct session *s)
 {
 	if (!s->split)
 		return;
@@ -164,8 +164,8 @@ static void tell_segments(struct session *s)
 		session_note_manifest(s);
 }
 
-/* Who presses ^C and sees nothing happen would like to know why. */
-static void tell_interrupt(struct session *s)
+/* After ^C without an effect, prints why. */
+static void explain_interrupt(struct session *s)
 {
 	if (s->end.by.n == 1 && s->workload.pid && !s->workload.ended && ++s->end.ticks == COMMAND_GOES_ON_S)
 		command_say_it_goes_on();
@@ -187,21 +187,21 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 	}
 	if (s->traced && !session_has_ended(s)) {
 		watch_space(s);
-		tell_refused(s);
+		warn_refused(s);
 		status_update(&s->status, &s->tracer, &s->drain);
 		status_rates_tick(&s->status);
 		status_warn(&s->status, &s->drain, s->dir.path, folder_watch_hangs(&s->folder_watch));
 		status_line(&s->status);
 		escape_say(&s->drain.decode.escape, s->cfg);
-		tell_segments(s);
+		list_segments(s);
 		session_metrics_tick(s);
 		session_live_tick(s);
 	}
 	session_try_to_end(s);
-	if (session_give_up_privileges(s)) /* the last container that was awaited has come */
+	if (session_give_up_privileges(s)) /* the last awaited container has come */
 		session_note_manifest(s);
 	status_log(&s->status, s->workload.relay.log, s->dir.path);
-	tell_interrupt(s);
+	explain_interrupt(s);
 	if (s->kind->tick)
 		s->kind->tick(s);
 	watch_advance(s);
@@ -227,7 +227,7 @@ static int on_signal(void *ctx, int fd, uint32_t events)
 	return 0;
 }
 
-/* Who was called has been killed: so are we. */
+/* The proxy was killed, and so are we. */
 static int on_front_gone(void *ctx, int fd, uint32_t events)
 {
 	return kill(getpid(), SIGKILL) < 0 ? -errno : 0;
@@ -241,7 +241,7 @@ int watch_setup(struct session *s)
 
 	if (r < 0)
 		return r;
-	signal(SIGXFSZ, SIG_IGN); /* the caller's limit of a file's size is as a full disk */
+	signal(SIGXFSZ, SIG_IGN); /* a limit of the file size counts as a full disk */
 	s->signal_fd = command_signals();
 	s->tick_fd = loop_timerfd(NSEC_PER_SEC);
 	s->phase_fd = loop_timerfd(0);
@@ -257,26 +257,26 @@ int watch_setup(struct session *s)
 	return r;
 }
 
-static int on_tell(void *ctx, int fd, uint32_t events)
+static int on_interval(void *ctx, int fd, uint32_t events)
 {
 	struct session *s = ctx;
 	uint64_t n;
 
 	if (read(fd, &n, sizeof(n)) < 0 || !s->traced || session_has_ended(s))
 		return 0;
-	if (tracer_tell(&s->tracer, PROBE_TELL) < 0) {
+	if (tracer_emit(&s->tracer, PROBE_EMIT) < 0) {
 		log_warn("%s; its sums are written at the end", s->tracer.error);
 		loop_del(&s->loop, fd);
 	}
 	return 0;
 }
 
-int watch_tell(struct session *s)
+int watch_interval(struct session *s)
 {
-	if (!tracer_tells(&s->tracer))
+	if (!tracer_has_sums(&s->tracer))
 		return 0;
-	s->tell_fd = loop_timerfd(s->cfg->interval_ns);
-	return s->tell_fd < 0 ? s->tell_fd : loop_add(&s->loop, s->tell_fd, EPOLLIN, on_tell, s);
+	s->interval_fd = loop_timerfd(s->cfg->interval_ns);
+	return s->interval_fd < 0 ? s->interval_fd : loop_add(&s->loop, s->interval_fd, EPOLLIN, on_interval, s);
 }
 
 int watch_workload(struct session *s)

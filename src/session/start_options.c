@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See start_options.h. A setter reads the machine (is there such a disk?) and changes nothing. */
+/* The table of options and their setters. A setter reads the machine (does the disk exist?) and changes nothing. */
 #include "session/start_options.h"
 
 #include <ctype.h>
@@ -60,7 +60,7 @@ static const char *add_phase(struct option_parse *p, void *member, char *arg)
 	return add_text(p, member, arg);
 }
 
-/* The tools that sample take whole seconds. */
+/* Tools that sample take whole seconds. */
 static const char *set_interval(struct option_parse *p, void *member, char *arg)
 {
 	const char *why = option_time(p, member, arg);
@@ -109,6 +109,12 @@ static const char *set_backend(struct option_parse *p, void *member, char *arg)
 
 	*(uint32_t *)member = mask;
 	return mask ? NULL : "not one of auto, fentry, kprobe, tracepoint";
+}
+
+static const char *set_regions(struct option_parse *p, void *member, char *arg)
+{
+	*(bool *)member = !strcmp(arg, "auto");
+	return *(bool *)member || !strcmp(arg, "off") ? NULL : "not one of auto, off";
 }
 
 static const char *set_sched(struct option_parse *p, void *member, char *arg)
@@ -180,7 +186,7 @@ static const char *add_pids(struct option_parse *p, void *member, char *arg)
 	}
 }
 
-/* A whole disk by its kernel name; /dev/NAME means the same. */
+/* Adds a whole disk by its kernel name; /dev/NAME is allowed, too. */
 static const char *add_disk(struct option_parse *p, void *member, char *arg)
 {
 	char *name = strncmp(arg, "/dev/", 5) ? arg : arg + 5;
@@ -226,7 +232,7 @@ static const char *set_output(struct option_parse *p, void *member, char *arg)
 	int r = outdir_expand(arg, &names, path, sizeof(path));
 
 	if (r < 0)
-		return r == -EINVAL ? "of % only %h %j %n %e %t %p and %% mean something" :
+		return r == -EINVAL ? "% stands before h, j, n, e, t, p or %" :
 				      strerror(-r);
 	return option_text(p, member, arg);
 }
@@ -259,42 +265,44 @@ const struct option_row start_options[] = {
 	OPTION_HEADING("What to trace (targets add up):"),
 	{ "all", 0, NULL, "Every process of the machine",
 	  option_true, TO(all), START_IN_CONFIG | START_TARGET },
-	{ "cgroup", 0, "PATH", "What is in this cgroup or comes into it",
+	{ "cgroup", 0, "PATH", "Processes in this cgroup, now or later",
 	  add_text, TO(cgroups), START_IN_CONFIG | START_LIST | START_TARGET },
 	{ "container", 0, "NAME", "By name or ID; `new': all created from now on",
 	  add_text, TO(containers), START_IN_CONFIG | START_LIST | START_TARGET },
 	{ "pid", 'p', "PID[,PID]", "Running processes and all that they start",
 	  add_pids, 0, START_BY_USER },
-	{ "user", 0, "NAME", "Run the command as NAME, who gets the trace",
+	{ "user", 0, "NAME", "Run the command as NAME, owner of the trace",
 	  set_user, TO(user) },
-	{ "wait-all", 0, NULL, "Until all that the command started has ended",
+	{ "wait-all", 0, NULL, "Trace until all processes of CMD have ended",
 	  option_true, TO(wait_all), START_BY_SERVICE },
 	{ "workload", 0, "CMD", "Run CMD by sh -c, from its first instruction",
 	  set_workload, 0, START_BY_USER },
 
-	OPTION_HEADING("What to record of it:"),
+	OPTION_HEADING("What to record:"),
 	{ "backend", 0, "NAME", "auto, fentry, kprobe or tracepoint",
 	  set_backend, TO(backends), START_IN_CONFIG | START_BY_SERVICE },
 	{ "best-effort", 0, NULL, "Go on when something cannot be traced",
 	  option_true, TO(best_effort), START_IN_CONFIG | START_BY_SERVICE },
-	{ "collectors", 0, "LIST", "Of cpu,disk,gpu,gpu_dev (default: all); or none",
+	{ "collectors", 0, "LIST", "From cpu,disk,gpu,gpu_dev (default: all); none",
 	  set_collectors, TO(collectors), START_IN_CONFIG | START_BY_SERVICE },
 	{ "comm", 0, "GLOB", "Only threads whose name matches",
 	  add_text, TO(comm), START_IN_CONFIG | START_LIST | START_BY_SERVICE },
-	{ "cpu-each", 0, "T", "Between rows of single CPUs (default: --interval)",
+	{ "cpu-each", 0, "T", "Interval of single CPUs (default: --interval)",
 	  set_interval, TO(cpu_each_ns), START_IN_CONFIG | START_BY_SERVICE },
-	{ "disk", 0, "NAME", "Of disk requests only those of, say, nvme0n1",
+	{ "disk", 0, "NAME", "Only disk requests of this disk, as nvme0n1",
 	  add_disk, TO(disks), START_IN_CONFIG | START_LIST | START_BY_SERVICE },
 	{ "exclude-comm", 0, "GLOB", "No threads whose name matches",
 	  add_text, TO(exclude_comm), START_IN_CONFIG | START_LIST | START_BY_SERVICE },
-	{ "interval", 0, "S", "Between samples and sums (default: 1)",
+	{ "interval", 0, "S", "Seconds between samples and sums (default: 1)",
 	  set_interval, TO(interval_ns), START_IN_CONFIG | START_BY_SERVICE },
 	{ "no-args", 0, NULL, "Leave arguments out of pids.out, manifest.json",
 	  option_true, TO(no_args), START_IN_CONFIG | START_BY_SERVICE },
 	{ "phase", 0, "REGEX=NAME", "Keep printed lines that match, for report --phase",
 	  add_phase, TO(phases) },
-	{ "probes", 'P', "LIST", "bio,open: these; -mmap: not it; +syscalls: too",
+	{ "probes", 'P', "LIST", "bio,open: only these; -mmap, +syscalls: changes",
 	  set_probes, 0, START_IN_CONFIG | START_BY_SERVICE },
+	{ "regions", 0, "MODE", "Regions of PyTorch jobs: auto; off (default)",
+	  set_regions, TO(regions_auto), START_BY_SERVICE },
 	{ "sched", 0, "LEVEL", "CPU scheduling: sums (default); timeline; off",
 	  set_sched, 0, START_IN_CONFIG | START_BY_SERVICE },
 
@@ -303,21 +311,21 @@ const struct option_row start_options[] = {
 	  option_true, TO(archive), START_BY_USER },
 	{ "buffer", 0, "SIZE", "Memory of the rings (default: 1/64, up to 1G)",
 	  option_buffer, TO(buffer_bytes), START_IN_CONFIG | START_BY_SERVICE },
-	{ "collect", 0, "GLOB", "Copy files that match into it at the end",
+	{ "collect", 0, "GLOB", "Copy matching files into it at the end",
 	  add_text, TO(collect), START_BY_USER },
-	{ "compress", 0, "FORMAT", "Compress it meanwhile: gzip or zstd",
+	{ "compress", 0, "FORMAT", "Compress closed files: gzip or zstd",
 	  set_pack, TO(pack), START_IN_CONFIG | START_BY_SERVICE },
-	{ "experiment", 'e', "NAME", "What %e is (default: the script's name)",
+	{ "experiment", 'e', "NAME", "Text of %e (default: the script's name)",
 	  set_experiment, TO(experiment), START_BY_SERVICE },
-	{ "force", 0, NULL, "Replace the trace that DIR holds",
+	{ "force", 0, NULL, "Replace an older trace in DIR",
 	  option_true, TO(force), START_BY_USER },
-	{ "keep", 0, "SIZE", "Drop the oldest rows beyond; sums stay",
+	{ "keep", 0, "SIZE", "Drop the oldest rows beyond SIZE; sums stay",
 	  set_keep, TO(keep_bytes), START_IN_CONFIG | START_BY_SERVICE },
-	{ "log", 0, NULL, "The command's output into it too",
+	{ "log", 0, NULL, "Keep the command's output in it, too",
 	  option_true, TO(log), START_BY_USER },
-	{ "min-free", 0, "SIZE", "Space to leave (default: 5 %, at most 2G)",
+	{ "min-free", 0, "SIZE", "Disk space to leave (default: 5 %, at most 2G)",
 	  option_size, TO(min_free_bytes), START_IN_CONFIG | START_BY_SERVICE },
-	{ "metrics-file", 0, "FILE", "Its counters for Prometheus, every --interval",
+	{ "metrics-file", 0, "FILE", "Write Prometheus metrics every --interval",
 	  option_text, TO(metrics_file), START_IN_CONFIG },
 	{ "output", 'o', "DIR", "Its name (default: traces/%e_%t)",
 	  set_output, TO(out), START_BY_USER },
@@ -328,11 +336,11 @@ const struct option_row start_options[] = {
 	  set_rotate, 0, START_IN_CONFIG | START_BY_SERVICE },
 
 	OPTION_HEADING("When:"),
-	{ "background", 0, NULL, "Give the terminal back; implies --log",
+	{ "background", 0, NULL, "Return to the shell at once; implies --log",
 	  option_true, TO(background), START_BY_USER },
 	{ "delay", 0, "T", "Begin to record after T",
 	  option_time, TO(delay_ns), START_BY_SERVICE },
-	{ "drop-caches", 0, NULL, "Write back and drop the page cache before",
+	{ "drop-caches", 0, NULL, "First write back and drop the page cache",
 	  option_true, TO(drop_caches) },
 	{ "duration", 0, "T", "Record for T; the command goes on",
 	  option_duration, TO(duration_ns), START_BY_SERVICE },
@@ -344,16 +352,16 @@ const struct option_row start_options[] = {
 	  set_no_report, TO(report), START_BY_USER },
 	{ "quiet", 'q', NULL, "Only warnings and errors",
 	  set_quiet, TO(log_level), START_BY_SERVICE },
-	{ "report", 0, NULL, "The report's first screen at the end, too",
+	{ "report", 0, NULL, "Also print the report's first screen at the end",
 	  set_report, TO(report), START_BY_USER },
-	{ "verbose", 'v', NULL, "Say what is done and why",
+	{ "verbose", 'v', NULL, "Also log each step and its reason",
 	  set_verbose, TO(log_level), START_BY_USER },
 	{ 0 },
 };
 
 _Static_assert(ARRAY_SIZE(start_options) <= OPTIONS_MAX, "OPTIONS_MAX");
 
-/* --- what they come to together -------------------------------------------------------------------------- */
+/* --- all options together -------------------------------------------------------------------------------- */
 
 void start_config_defaults(struct config *cfg)
 {
@@ -365,7 +373,7 @@ void start_config_defaults(struct config *cfg)
 	};
 }
 
-/* What the options together lack or contradict; NULL: nothing. */
+/* Returns what the options together lack or contradict; NULL: nothing. */
 static const char *check(const struct config *cfg)
 {
 	bool target = cfg->argv || cfg->n_pids || cfg->cgroups.n || cfg->containers.n || cfg->all;
@@ -380,14 +388,18 @@ static const char *check(const struct config *cfg)
 		return "--log is of a workload's output, and there is no workload";
 	if (!cfg->argv && cfg->wait_all)
 		return "--wait-all waits for a workload's descendants, and there is no workload";
+	if (!cfg->argv && cfg->regions_auto)
+		return "--regions auto is of a workload, and there is none: those that run have their environment";
 	if (cfg->rollup_only && (cfg->pack || cfg->rotate_bytes || cfg->rotate_ns || cfg->keep_bytes))
 		return "--rollup-only writes no rows, so there is nothing for --compress, --rotate and --keep";
+	if (cfg->rollup_only && cfg->probes & cfg->probes_named & PROBE_BIT(DLT_bio_map))
+		return "--rollup-only writes no rows of requests, so there is nothing for bio_map";
 	if (cfg->keep_bytes && cfg->rotate_bytes > cfg->keep_bytes)
 		return "--keep is less than --rotate: not one segment could be kept";
 	return NULL;
 }
 
-/* What is compressed or dropped are segments: where nobody has said how large, that is ours to say. */
+/* Compression and dropping need segments: without --rotate, their size has a default. */
 static void imply_rotate(struct config *cfg)
 {
 	if (cfg->rotate_bytes || cfg->rotate_ns || (!cfg->pack && !cfg->keep_bytes))
@@ -398,8 +410,8 @@ static void imply_rotate(struct config *cfg)
 }
 
 /*
- * Sums of CPU scheduling are there by default, since the report knows of waits by them: of a target, and where the kernel
- * does not refuse them. Who asks for them has them, or no trace.
+ * Sums of CPU scheduling are on by default for a target, as the report knows waits by them, and page faults, unless the
+ * kernel refuses them. Where they are requested, a refusal is an error.
  */
 static void imply_sched(struct config *cfg)
 {
@@ -413,11 +425,12 @@ static void imply_sched(struct config *cfg)
 		cfg->probes &= ~implied;
 	else
 		cfg->may_lack = implied;
+	cfg->may_lack |= probe_mask_of(PROBE_MAY_LACK, 0) & ~named;
 }
 
 /*
- * Lines that the job prints are there by default where its writes are traced, of a target: all of a machine's are nobody's
- * job. --log has them, and others, from the relay.
+ * The job's lines are on by default where writes of a target are traced; with --all there is no job. --log has all lines,
+ * from the relay.
  */
 static void imply_printed(struct config *cfg)
 {
@@ -428,6 +441,15 @@ static void imply_printed(struct config *cfg)
 		cfg->probes &= ~printed;
 }
 
+/* The pieces of requests are on by default where the requests have rows. */
+static void imply_bio_map(struct config *cfg)
+{
+	const probe_mask map = PROBE_BIT(DLT_bio_map);
+
+	if (!(cfg->probes_named & map) && (cfg->rollup_only || !(cfg->probes >> DLT_bio & 1)))
+		cfg->probes &= ~map;
+}
+
 const char *start_config_finish(struct config *cfg)
 {
 	const char *why = check(cfg);
@@ -436,6 +458,7 @@ const char *start_config_finish(struct config *cfg)
 		return why;
 	imply_sched(cfg);
 	imply_printed(cfg);
+	imply_bio_map(cfg);
 	imply_rotate(cfg);
 	if (!*cfg->experiment)
 		experiment_name(cfg, cfg->experiment, sizeof(cfg->experiment));

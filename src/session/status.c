@@ -20,12 +20,12 @@
 #define SAY_AGAIN_NS (10 * NSEC_PER_SEC)
 #define STALLED_NS (3 * NSEC_PER_SEC)
 
-/* Files that a trace has whatever probes were asked for; some only with an option. */
+/* Files that do not depend on probes; some need an option. */
 #define ALWAYS                                                                                                         \
 	(PROBE_BIT(DLT_files) | PROBE_BIT(DLT_marks) | PROBE_BIT(DLT_pids) | PROBE_BIT(DLT_rollup) |                   \
 	 PROBE_BIT(DLT_workload))
 
-/* With --keep it is not the drain's. */
+/* With --keep the drain does not own it. */
 static const struct sink *sink_of(const struct drain *d, unsigned int probe)
 {
 	return probe == DLT_rollup && d->archiver && d->archiver->o.keep_bytes ? &d->archiver->rollup
@@ -41,7 +41,7 @@ static void update_kept(struct probe_counts *p, const struct drain *d, const str
 	p->unsure += f ? util_counted(&f->unsure_rows) : 0;
 }
 
-/* The reasons that the kernel side and the sink of PROBE have. */
+/* Sets the losses by cause that the kernel side and the sink of PROBE counted. */
 static void update_lost(struct probe_counts *p, const struct dlt_stats *st, const struct sink *sink, uint64_t skipped)
 {
 	memset(p->lost_by, 0, sizeof(p->lost_by));
@@ -78,6 +78,9 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		update_lost(p, &stats[i], sink, skipped[i]);
 		p->calls = stats[i].emitted;
 		p->foreign = stats[i].foreign;
+		p->fileless = stats[i].fileless;
+		p->refused = stats[i].refused;
+		p->overwritten = stats[i].overwritten;
 		p->unseen = stats[i].unseen + stats[i].lost_unseen;
 		p->unread = stats[i].unread + util_counted(&d->decode.counts[i].unread);
 		p->summed = util_counted(&d->decode.counts[i].summed);
@@ -94,7 +97,7 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		s->unsure += p->unsure;
 	}
 	s->log_unsure = util_counted(&d->log.unsure_bytes);
-	s->lost += s->counts.skipped; /* anybody's, so perhaps ours: never too few */
+	s->lost += s->counts.skipped; /* of any process, so perhaps of the job: never too few */
 	s->lost_by[LOSS_SKIPPED] += s->counts.skipped;
 }
 
@@ -125,7 +128,7 @@ static void count_in_flight_rec(void *ctx, const struct dlt_hdr *rec)
 {
 	struct in_flight *f = ctx;
 
-	if (rec->probe < DLT_PROBES && tracer_may_tell(f->tracer, rec))
+	if (rec->probe < DLT_PROBES && tracer_may_show(f->tracer, rec))
 		f->n[rec->probe]++;
 	else
 		f->foreign++;
@@ -162,18 +165,18 @@ void status_give_up(struct status *s)
 	}
 }
 
-/* Whether it is time to say that there are N by now: more than have been said, and not too often. Notes that it is. */
-static bool is_news(struct status_said *said, uint64_t n)
+/* Whether N is worth a message: more than at the last one, and not too soon after it. Notes the message. */
+static bool is_news(struct status_logged *logged, uint64_t n)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 
-	if (n <= said->n || (said->n && now - said->at_ns <= SAY_AGAIN_NS))
+	if (n <= logged->n || (logged->n && now - logged->at_ns <= SAY_AGAIN_NS))
 		return false;
-	*said = (struct status_said){ n, now };
+	*logged = (struct status_logged){ n, now };
 	return true;
 }
 
-/* What was written, and the disk has refused afterwards. */
+/* Warns of bytes that were written, and refused by the disk later. */
 static void warn_refused(struct status *s, const struct drain *d, const char *dir)
 {
 	int refused = 0;
@@ -182,24 +185,24 @@ static void warn_refused(struct status *s, const struct drain *d, const char *di
 		refused = __atomic_load_n(&sink_of(d, i)->refused, __ATOMIC_RELAXED);
 	if (!refused && d->archiver)
 		refused = __atomic_load_n(&d->archiver->refused, __ATOMIC_RELAXED);
-	if (s->log_unsure && !s->log_unsure_said)
+	if (s->log_unsure && !s->log_unsure_logged)
 		log_warn("the disk of %s has refused what it was given: %s; some of workload.log may be missing (the manifest counts it as unsure_bytes)",
 			 dir, strerror(-__atomic_load_n(&d->log.refused, __ATOMIC_RELAXED)));
-	s->log_unsure_said = s->log_unsure;
-	if (is_news(&s->unsure_said, s->unsure))
+	s->log_unsure_logged = s->log_unsure;
+	if (is_news(&s->unsure_logged, s->unsure))
 		log_warn("the disk of %s has refused what it was given: %s; up to %llu rows that were written may be missing (the manifest counts them as unsure)",
 			 dir, strerror(-refused), (unsigned long long)s->unsure);
 }
 
-/* What the kernel keeps from its hooks was never ours to lose: it is said as that, and is nothing to mend. */
+/* Calls that the kernel hides from its hooks are reported as that: dltraced did not lose them, and nothing can be mended. */
 static void warn_lost(struct status *s)
 {
 	const uint64_t unseen = s->lost_by[LOSS_UNSEEN], lost = s->lost - MIN(unseen, s->lost);
 
-	if (is_news(&s->unseen_said, unseen))
-		log_info("unseen so far: %llu, calls or requests without a row, of which the kernel did not report the begin or the end",
+	if (is_news(&s->unseen_logged, unseen))
+		log_info("unseen so far: %llu calls or requests, which have no row: the kernel did not report their begin or their end",
 			 (unsigned long long)unseen);
-	if (is_news(&s->lost_said, lost)) {
+	if (is_news(&s->lost_logged, lost)) {
 		uint64_t by[LOSSES];
 		autofree char *why = NULL;
 
@@ -224,25 +227,25 @@ void status_warn(struct status *s, const struct drain *d, const char *dir, bool 
 		if (util_counted(&sink->failures))
 			failed_with = __atomic_load_n(&sink->failed_with, __ATOMIC_RELAXED);
 	}
-	if (is_news(&s->failures_said, failures))
+	if (is_news(&s->failures_logged, failures))
 		log_warn("cannot write to %s: %s; rows are counted as lost until it can be written again",
 			 dir, strerror(-failed_with));
 	warn_refused(s, d, dir);
-	if (stalled && !s->stalled_said)
+	if (stalled && !s->stalled_logged)
 		log_warn("writing to %s has stalled; once the rings are full, what follows is counted as lost", dir);
-	if (!stalled && s->stalled_said)
+	if (!stalled && s->stalled_logged)
 		log_info("writing to %s goes on", dir);
-	s->stalled_said = stalled;
-	if (!s->same_dev_said && atomic_load(&d->decode.same_dev)) {
+	s->stalled_logged = stalled;
+	if (!s->same_dev_logged && atomic_load(&d->decode.same_dev)) {
 		log_info("%s is on a file system that the target uses too: its writes compete with the job's (-o puts it elsewhere)",
 			 dir);
-		s->same_dev_said = true;
+		s->same_dev_logged = true;
 	}
-	if (s->counts.skipped && !s->skipped_said) {
+	if (s->counts.skipped && !s->skipped_logged) {
 		log_warn("the kernel has skipped %llu runs of the system call hooks (recursion_misses): counted as "
 			 "lost, though some may have been of other processes",
 			 (unsigned long long)s->counts.skipped);
-		s->skipped_said = true;
+		s->skipped_logged = true;
 	}
 	warn_lost(s);
 }
@@ -255,7 +258,7 @@ void status_log(struct status *s, const struct relay_log *log, const char *dir)
 		return;
 	s->counts.log_lost = util_counted(&log->lost_bytes);
 	error = __atomic_load_n(&log->error, __ATOMIC_RELAXED);
-	if (!is_news(&s->log_said, s->counts.log_lost))
+	if (!is_news(&s->log_lost_logged, s->counts.log_lost))
 		return;
 	log_warn("%llu bytes of the workload's output so far are missing in %s/workload.log: %s",
 		 (unsigned long long)s->counts.log_lost, dir,
@@ -264,7 +267,7 @@ void status_log(struct status *s, const struct relay_log *log, const char *dir)
 				     : "less space than --min-free");
 }
 
-/* --- what is shown --------------------------------------------------------------------------------------- */
+/* --- output ---------------------------------------------------------------------------------------------- */
 
 static double rate(uint64_t now, uint64_t before, double dt_s)
 {

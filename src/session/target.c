@@ -40,7 +40,7 @@ int targets_add(struct targets *ts, int pidfd, char *error, size_t size)
 	pid_t pid = owner_pidfd_pid(pidfd);
 	int r = pid < 0 ? pid : resolve_pid(ts, pid, error, size);
 
-	if (!r && owner_pidfd_ended(pidfd)) /* not before: from here on the number was its own */
+	if (!r && owner_pidfd_ended(pidfd)) /* the number was the process's own up to here */
 		r = -ESRCH;
 	if (r == -ESRCH || pid < 0)
 		snprintf(error, size, "--pid: the process has ended");
@@ -66,7 +66,7 @@ static int resolve_cgroup(struct targets *ts, const struct cgroup_mounts *m, con
 	for (unsigned int i = before; i < ts->cgroups.n; i++)
 		if (!cgroup_key(&ts->cgroups.items[i], &key))
 			return 0;
-	log_warn("--cgroup %s is not there yet: traced from when it is made", path);
+	log_warn("--cgroup %s does not exist yet: the trace waits for it (if that is not its name, end the trace)", path);
 	return 0;
 }
 
@@ -81,7 +81,7 @@ static int resolve_container(struct targets *ts, const struct cgroup_mounts *m, 
 	return r;
 }
 
-/* For those that are not there yet. The watch comes first, so that none slips in between. */
+/* For containers that do not exist yet. The watch comes first, so that none is missed. */
 static int resolve_containers(struct targets *ts, const struct cgroup_mounts *m, const struct config_list *names,
 			      char *error, size_t size)
 {
@@ -104,7 +104,7 @@ static int resolve_containers(struct targets *ts, const struct cgroup_mounts *m,
 				 watched == -EMFILE ? " (fs.inotify.max_user_instances)" : "");
 			return watched;
 		}
-		log_warn("%s: traced from when it starts", error);
+		log_warn("%s: the trace waits for it (if that is not its name, end the trace)", error);
 		container_wait_for(ts->wait, names->items[i]);
 	}
 	if (ts->wait && !container_wait_count(ts->wait))
@@ -154,14 +154,14 @@ void targets_free(struct targets *ts)
 struct join {
 	const struct targets *ts;
 	struct tracer *tracer;
-	struct snapshot *snapshot; /* NULL: none, who joins is followed */
-	uint64_t *joined; /* by number: start of the process that has been added */
+	struct snapshot *snapshot; /* NULL: none; joining processes are followed */
+	uint64_t *joined; /* by number: the start of the process that joined */
 	unsigned int added;
 };
 
 /*
- * Add P unless it is in the target, has been there and is now at its end, where it may hang for
- * long, or its number has become another's. 0 or -errno.
+ * Adds P, unless it is in the target, was in it and is ending, which may take long, or its number is another process's by
+ * now. Returns 0 or -errno.
  */
 static int join(struct join *j, const struct process *p)
 {
@@ -173,7 +173,7 @@ static int join(struct join *j, const struct process *p)
 		return 0;
 	j->joined[p->pid] = p->start_ticks;
 	tracer_target_add(j->tracer, p->pid);
-	/* looked at while it is in the target: what it executes from now on, the kernel side looks at */
+	/* checked while it is in the target: the kernel side watches what it executes from now on */
 	if (process_read(&now, p->pid) < 0 || now.start_ticks != p->start_ticks ||
 	    (j->ts->owned && !owner_is(p->pid, &j->ts->owner, why, sizeof(why)))) {
 		tracer_target_remove(j->tracer, p->pid);
@@ -183,7 +183,7 @@ static int join(struct join *j, const struct process *p)
 	return j->snapshot ? snapshot_want(j->snapshot, p->pid) : 0;
 }
 
-/* Ourselves, and our helpers: what the target is to contain of ours has been added before. */
+/* Whether P is ourselves or a helper; processes of ours that belong to the target were added before. */
 static bool is_ours(const struct join *j, const struct process *p)
 {
 	pid_t client = j->ts->client;
@@ -191,10 +191,7 @@ static bool is_ours(const struct join *j, const struct process *p)
 	return p->pid == getpid() || p->ppid == getpid() || (client && (p->pid == client || p->ppid == client));
 }
 
-/*
- * Children of target processes join, until a look at all processes finds none: what they fork from
- * now on is the fork hook's.
- */
+/* Adds children of target processes, until a pass over all processes finds none: the fork hook adds later ones. */
 static int join_descendants(struct join *j)
 {
 	unsigned int before;
@@ -232,7 +229,7 @@ static int join_cgroup(void *ctx, const char *dir)
 	return cgroup_tasks(dir, join_task, ctx);
 }
 
-/* Moves into them are seen from here on, so that looking until none is new finds everybody. */
+/* Moves into the cgroups are recorded from here on, so that passes until none is new find every process. */
 static int join_cgroups(struct join *j, const struct cgroup_list *list)
 {
 	unsigned int before;
@@ -241,7 +238,7 @@ static int join_cgroups(struct join *j, const struct cgroup_list *list)
 	for (unsigned int i = 0; !r && i < list->n; i++) {
 		struct dlt_cgroup_key key;
 
-		/* awaited before the look: it may be made in between, or go and come again */
+		/* awaited before the pass: the cgroup may be made in between, or removed and made again */
 		r = tracer_cgroup_await(j->tracer, &list->items[i].path);
 		if (!r && !cgroup_key(&list->items[i], &key))
 			r = tracer_cgroup_add(j->tracer, &key);
@@ -255,8 +252,8 @@ static int join_cgroups(struct join *j, const struct cgroup_list *list)
 }
 
 /*
- * Whoever has come into the target since tracer_follow(). Rows are on already, so one that comes just
- * now may have a row of its own too; none is left out.
+ * Requests rows of processes that have joined since tracer_follow(). Rows are on already, so a process that joins just now
+ * may also have its own; none is left out.
  */
 static int want_followed(struct join *j)
 {
@@ -276,7 +273,7 @@ static int join_all(struct join *j, const struct targets *ts)
 		return snapshot_want(j->snapshot, 0);
 	if (ts->followed)
 		r = want_followed(j);
-	if (ts->owned) /* targets_enter() has been there */
+	if (ts->owned) /* targets_enter() added them */
 		return r;
 	for (unsigned int i = 0; !r && i < ts->n_roots; i++)
 		r = join(j, &ts->roots[i]);
@@ -302,7 +299,7 @@ int targets_prepare(struct targets *ts, struct tracer *t, bool delayed)
 	return ts->all || ts->n_roots || ts->cgroups.n || later ? snapshot_open(&ts->snapshot, t) : 0;
 }
 
-/* A root or the workload, which must be OWNER's: 0, or -errno and the reason. */
+/* Adds a root or the workload, which must be OWNER's. Returns 0, or -errno and the reason. */
 static int enter(struct join *j, const struct process *p, char *error, size_t size)
 {
 	char why[128];
@@ -347,7 +344,7 @@ int targets_apply(struct targets *ts, struct tracer *t, char *error, size_t size
 	return r;
 }
 
-/* --- what comes later ------------------------------------------------------------------------- */
+/* --- later targets ------------------------------------------------------------------------------ */
 
 static int join_found(const struct targets *ts, const struct container_found *f)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Targets other than the workload: processes, cgroups and containers that the user names, found
- * before the load and joined to the target once process life is traced. Control plane. Logs one
- * line per cgroup or container that is waited for, and one when a container has come; the workload's
- * tree and "new" containers are the BPF side's.
+ * Targets beside the workload: processes, cgroups and containers that the user names, found before the load and joined to
+ * the target once process life is traced. Control plane. Logs a line for each cgroup or container that is awaited, and one
+ * when it has come; the BPF side handles the workload's tree and "new" containers.
  */
 #ifndef SESSION_TARGET_H
 #define SESSION_TARGET_H
@@ -26,51 +25,43 @@ struct targets {
 	struct process roots[2 * CONFIG_LIST_MAX]; /* --pid, and containers that have no cgroup */
 	unsigned int n_roots;
 	struct cgroup_list cgroups;
-	bool followed; /* --delay: there are processes in the target that have no rows yet */
+	bool followed; /* --delay: some processes in the target have no rows yet */
 	struct snapshot *snapshot; /* NULL: not needed */
-	struct container_wait *wait; /* NULL: for none */
-	unsigned int awaited;	     /* how many have not come */
-	struct tracer *tracer;	     /* of targets_await() */
+	struct container_wait *wait; /* NULL: none is awaited */
+	unsigned int awaited;	     /* how many containers have not come */
+	struct tracer *tracer;	     /* from targets_await() */
 	struct loop *loop;
 	bool owned;		     /* OWNER, a user without rights, reads the trace: */
-	struct owner owner;	     /* all that joins must be this user's alone */
-	pid_t workload, client;	     /* where OWNED: what joins too; who asked, and never joins. 0: none */
+	struct owner owner;	     /* each process that joins must be this user's alone */
+	pid_t workload, client;	     /* where OWNED: a further process that joins; the client, which never joins. 0: none */
 };
 
 /*
- * Find what CFG names: its processes are there; cgroups and containers may be yet to be made.
- * 0, or -errno with one line in ERROR. Needs no tracer and changes nothing.
+ * Finds the targets of CFG: processes must exist; cgroups and containers may be made later. Returns 0, or -errno with one
+ * line in ERROR. Needs no tracer and changes nothing.
  */
 int targets_resolve(struct targets *ts, const struct config *cfg, char *error, size_t size);
 
-/*
- * After tracer_load(): what takes long is done here, so that joining does not have to wait for it.
- * DELAYED: tracer_follow() will be called. 0 or -errno.
- */
+/* Does slow work before joining; after tracer_load(). DELAYED: tracer_follow() will be called. Returns 0 or -errno. */
 int targets_prepare(struct targets *ts, struct tracer *t, bool delayed);
 
-/* Add the process of PIDFD to the roots. 0, or -errno with one line in ERROR. */
+/* Adds the process of PIDFD to the roots. Returns 0, or -errno with one line in ERROR. */
 int targets_add(struct targets *ts, int pidfd, char *error, size_t size);
 
 /*
- * Where OWNED, after tracer_follow() and before tracer_attach(): whoever is to join does so while no row
- * is written, so that none tells of a process that turns out to be somebody else's. 0, or -errno with
- * one line in ERROR.
+ * Where OWNED, adds processes while no row is written, so that no row is of a process that turns out to be another user's;
+ * after tracer_follow(), before tracer_attach(). Returns 0, or -errno with one line in ERROR.
  */
 int targets_enter(struct targets *ts, struct tracer *t, char *error, size_t size);
 
 /*
- * After tracer_attach(), so that nobody's child slips through: add the processes with their
- * descendants, the cgroups with what is in them, and write snapshot rows for all that was added,
- * here or since tracer_follow().
- * 0, or -errno with one line in ERROR.
+ * Adds the processes with their descendants, and the cgroups with their processes, and writes snapshot rows for all that
+ * were added here or since tracer_follow(); after tracer_attach(), so that no child is missed. Returns 0, or -errno with one
+ * line in ERROR.
  */
 int targets_apply(struct targets *ts, struct tracer *t, char *error, size_t size);
 
-/*
- * From now on containers that were not there join as they come, from LOOP; when the last has, nothing is
- * awaited any more (wait is NULL). 0 or -errno.
- */
+/* Adds containers as they come, from LOOP; after the last, WAIT is NULL. Returns 0 or -errno. */
 int targets_await(struct targets *ts, struct tracer *t, struct loop *loop);
 void targets_await_end(struct targets *ts, struct loop *loop);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A session's tracing: loaded, begun, and what becomes of the workload where it cannot be. */
+/* The tracing of a session: loading, beginning, and the workload's fate where it fails. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@
 
 #define FIRST_ANSWER_MS 3000
 
-/* Of the disk NAME, as the kernel writes it: 0 or -errno. */
+/* Finds the disk NAME's number, in the kernel's encoding. Returns 0 or -errno. */
 static int disk_dev(const char *name, uint32_t *dev_ret)
 {
 	autofree char *path = util_fmt("/sys/class/block/%s/dev", name);
@@ -45,7 +45,7 @@ static void note_start(struct session *s)
 	s->status.start_ns = s->manifest.start.mono_ns;
 }
 
-/* Tracing has failed with R: keep why, and what would help. */
+/* Keeps why tracing failed with R, and what would help. */
 static __attribute__((format(printf, 3, 4))) int failed(struct session *s, int r, const char *fmt, ...)
 {
 	struct rlimit limit = {};
@@ -65,7 +65,7 @@ static __attribute__((format(printf, 3, 4))) int failed(struct session *s, int r
 	return r;
 }
 
-/* What can fail for a reason of this machine's is over when this returns. 0 or -errno. */
+/* Does all that may fail for a reason in this machine. Returns 0 or -errno. */
 static int load(struct session *s)
 {
 	const struct config *cfg = s->cfg;
@@ -95,13 +95,15 @@ static int load(struct session *s)
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (s->tracer.why[i] && !(s->tracer.probes >> i & 1))
 			log_warn("%s is not traced: %s", probes[i]->name, s->tracer.why[i]);
+		else if (s->tracer.plain[i])
+			log_warn("%s is traced in part: %s", probes[i]->name, s->tracer.plain[i]);
 	if (r < 0)
 		return failed(s, r, "%s", s->tracer.error);
 	r = targets_prepare(&s->targets, &s->tracer, cfg->delay_ns);
 	return r < 0 ? failed(s, r, "snapshot of what runs already: %s", strerror(-r)) : 0;
 }
 
-/* --compress, --rotate, --keep: who takes what is closed. 0 or -errno. */
+/* --compress, --rotate, --keep: starts the archiver. Returns 0 or -errno. */
 static int prepare_archiver(struct session *s)
 {
 	const struct config *cfg = s->cfg;
@@ -111,7 +113,7 @@ static int prepare_archiver(struct session *s)
 	return s->split ? archiver_init(&s->archiver, &o, s->dir.fd) : 0;
 }
 
-/* The trace's files; with --delay the target is followed from here on. 0 or -errno. */
+/* Prepares the trace's files; with --delay the target is followed from here on. Returns 0 or -errno. */
 static int prepare(struct session *s)
 {
 	char text[256];
@@ -126,6 +128,7 @@ static int prepare(struct session *s)
 	if (r < 0)
 		return failed(s, r, "cannot write the trace: %s", strerror(-r));
 	s->drain.decode.metrics = s->metrics;
+	s->drain.decode.owner = s->targets.owned ? &s->targets.owner : NULL;
 	tracer_exclude(&s->tracer, getpid());
 	if (proxy_pid())
 		tracer_exclude(&s->tracer, proxy_pid());
@@ -144,13 +147,13 @@ static int prepare(struct session *s)
 	return 0;
 }
 
-/* Collectors and drain on, hooks on, targets in. 0 or -errno. */
+/* Starts collectors and drain, turns hooks on, and adds targets. Returns 0 or -errno. */
 static int record(struct session *s)
 {
 	char text[512];
 	int r;
 
-	note_start(s); /* what came before has taken its time */
+	note_start(s); /* the steps before took some time */
 	s->drain.privileges = s->archiver.privileges = &s->privileges;
 	s->collectors.user = s->user.uid == 0 ? &s->nobody : &s->user;
 	s->collectors.each_ns = s->cfg->cpu_each_ns;
@@ -181,17 +184,17 @@ static int record(struct session *s)
 	r = targets_apply(&s->targets, &s->tracer, text, sizeof(text));
 	if (r < 0)
 		return failed(s, r, "%s", text);
-	/* now that it is known who is in the target */
+	/* the processes in the target are known now */
 	creds_root();
-	r = tracer_tell(&s->tracer, PROBE_TELL_BEGIN);
+	r = tracer_emit(&s->tracer, PROBE_EMIT_BEGIN);
 	creds_user();
 	if (r < 0)
 		return failed(s, r, "%s", s->tracer.error);
-	r = watch_tell(s);
+	r = watch_interval(s);
 	return r < 0 ? failed(s, r, "a timer cannot be made") : 0;
 }
 
-/* Tracing has failed for s->why_not: nothing of it stays, but that the manifest will tell why. */
+/* Removes the failed trace; the manifest will have s->why_not. */
 static void untrace(struct session *s)
 {
 	targets_await_end(&s->targets, &s->loop);
@@ -206,7 +209,7 @@ static void untrace(struct session *s)
 	tracer_free(&s->tracer);
 }
 
-/* Before the workload runs. */
+/* Called before the workload runs. */
 int session_go_untraced(struct session *s)
 {
 	if (!s->cfg->best_effort || !s->cfg->argv || s->kind->remote) {
@@ -219,8 +222,9 @@ int session_go_untraced(struct session *s)
 }
 
 /*
- * A --min-free that is not met now would lose every row: it was given for another disk. By default there is always
- * some room. With --best-effort watch_space() says it when tracing begins. 0 or an exit status.
+ * A --min-free that is not met at the start would lose every row: it was meant for another disk. The default always leaves
+ * room, unless only root's reserve is left. With --best-effort, watch_space() warns when tracing begins. Returns 0 or an
+ * exit status.
  */
 static int look_at_space(struct session *s)
 {
@@ -242,7 +246,7 @@ int session_load(struct session *s)
 	int r, loaded;
 
 	note_start(s);
-	util_raise_open_files(); /* a map, a program and a link of each hook, a ring of each CPU */
+	util_raise_open_files(); /* for a map, a program and a link of each hook, and a ring of each CPU */
 	creds_root(); /* tracefs is root's */
 	loaded = load(s);
 	creds_user();

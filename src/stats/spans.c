@@ -150,3 +150,23 @@ uint64_t spans_within_any(struct spans *s, uint64_t begin_ns, uint64_t end_ns)
 
 	return before(s, end_ns) - from_ns;
 }
+
+uint64_t spans_both(struct spans *a, struct spans *b, uint64_t begin_ns, uint64_t end_ns)
+{
+	size_t i = find(a, begin_ns), k = find(b, begin_ns);
+	uint64_t ns = 0;
+
+	i -= i > 0; /* it begins at BEGIN or before */
+	k -= k > 0;
+	while (i < a->n && k < b->n && a->v[i].begin_ns < end_ns && b->v[k].begin_ns < end_ns) {
+		uint64_t from_ns = MAX(MAX(a->v[i].begin_ns, b->v[k].begin_ns), begin_ns);
+		uint64_t to_ns = MIN(MIN(a->v[i].end_ns, b->v[k].end_ns), end_ns);
+
+		ns += to_ns > from_ns ? to_ns - from_ns : 0;
+		if (a->v[i].end_ns < b->v[k].end_ns)
+			i++;
+		else
+			k++;
+	}
+	return ns;
+}

@@ -53,6 +53,9 @@ static inline uint64_t spans_weighed(const struct span *s, uint64_t ns)
 /* spans_within() for any stretch. */
 uint64_t spans_within_any(struct spans *s, uint64_t begin_ns, uint64_t end_ns);
 
+/* Returns how much of [BEGIN, END) is in both sets, weights aside. */
+uint64_t spans_both(struct spans *a, struct spans *b, uint64_t begin_ns, uint64_t end_ns);
+
 /* Returns how much of the set is in [BEGIN, END). After spans_close(). */
 static inline uint64_t spans_within(struct spans *s, uint64_t begin_ns, uint64_t end_ns)
 {

@@ -75,7 +75,8 @@ void timeline_fold(struct timeline *t)
 	for (unsigned int i = 0; i < TIMELINE_SUMS; i++)
 		FOLD(t->sum[i], TIMELINE_BINS);
 	for (unsigned int i = 0; i < TIMELINE_HEATS; i++)
-		fold_heat(t->heat[i]);
+		if (t->has_heat[i])
+			fold_heat(t->heat[i]);
 	for (uint32_t i = 0; i < t->disks.n; i++) {
 		struct timeline_disk *d = *(void **)table_at(&t->disks, i);
 

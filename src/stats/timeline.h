@@ -17,7 +17,7 @@
 #define TIMELINE_FIRST_BIN_NS 1000000
 #define TIMELINE_HEAT_ROWS 64	/* row I: 2^I to 2^(I+1) - 1 ns; the first has 0 too */
 #define TIMELINE_DISKS_MAX 64
-#define TIMELINE_LANES_MAX 4096 /* 46 MiB when full */
+#define TIMELINE_LANES_MAX 4096 /* 54 MiB when full */
 #define TIMELINE_LONGEST 64	/* calls of a process that are kept one by one */
 #define TIMELINE_POINTS_MAX 512 /* series of collectors: four of each of 100 CPUs or GPUs */
 
@@ -25,6 +25,7 @@
 enum timeline_sum {
 	TIMELINE_READ_BYTES, TIMELINE_WRITE_BYTES, TIMELINE_READS, TIMELINE_WRITES,
 	TIMELINE_OPENS, TIMELINE_CLOSES, TIMELINE_MMAPS, TIMELINE_CREATES, TIMELINE_DELETES, TIMELINE_SYNCS,
+	TIMELINE_FAULT_BYTES, TIMELINE_FAULTS,
 	/* ns of its threads, from sched.out */
 	TIMELINE_RUN, TIMELINE_RUNQ, TIMELINE_DISK, TIMELINE_BLOCKED, TIMELINE_SLEEP,
 	TIMELINE_SUMS,
@@ -38,10 +39,15 @@ enum timeline_disk_sum {
 };
 
 /* Latencies. */
-enum timeline_heat { TIMELINE_H_BIO_READ, TIMELINE_H_BIO_WRITE, TIMELINE_H_READ, TIMELINE_H_WRITE, TIMELINE_H_OPEN, TIMELINE_HEATS };
+enum timeline_heat {
+	TIMELINE_H_BIO_READ, TIMELINE_H_BIO_WRITE, TIMELINE_H_READ, TIMELINE_H_WRITE, TIMELINE_H_OPEN, TIMELINE_H_FAULT,
+	TIMELINE_HEATS,
+};
 
-/* What a process spends a bin on: calls on files; CPU time, where it is known. */
-enum timeline_busy { TIMELINE_B_READ, TIMELINE_B_WRITE, TIMELINE_B_OPEN, TIMELINE_B_OTHER, TIMELINE_B_CPU, TIMELINE_BUSY };
+/* What a process spends a bin on: calls on files; page faults; CPU time, where it is known. */
+enum timeline_busy {
+	TIMELINE_B_READ, TIMELINE_B_WRITE, TIMELINE_B_OPEN, TIMELINE_B_FAULT, TIMELINE_B_OTHER, TIMELINE_B_CPU, TIMELINE_BUSY,
+};
 
 struct timeline_disk {
 	char name[64];

@@ -75,6 +75,7 @@ struct config {
 	const char *metrics_file; /* NULL: none */
 	enum log_level log_level; /* -q, -v */
 
+	bool regions_auto; /* --regions auto: the workload's Python marks its regions */
 	bool wait_all, drop_caches, log, archive, background, best_effort, force, no_args;
 	enum config_report {
 		REPORT_VERDICT, /* a sentence of it at the end */

@@ -23,7 +23,7 @@ enum field_kind {
 	FIELD_STR,   /* char[arg], NUL-terminated when shorter */
 	FIELD_FUNC,  /* u16: index in the probe's table of calls */
 	FIELD_NAME,  /* u32: index in NAMES */
-	FIELD_FLAGS, /* s64: bits by NAMES joined by '|', the rest in hex, "0" when none */
+	FIELD_FLAGS, /* s64: bits by NAMES joined by '|', the rest in hex (shifted down by ARG), "0" when none */
 	FIELD_BITS,  /* u32: those bits that NAMES has, "-" when none */
 	FIELD_FID,   /* struct dlt_file_id */
 	FIELD_FILE,  /* struct dlt_file_id: the last component of its path */

@@ -211,7 +211,7 @@ const struct file_entry *files_find(const struct files *f, const struct dlt_file
 }
 
 /* The slot of a path, or the first free one of its chain; PLACE (or NULL): where it would go. */
-static struct slot *path_find(const struct files *f, const char *path, size_t len, uint32_t hash,
+static struct slot *path_find(const struct files *f, uint32_t view, const char *path, size_t len, uint32_t hash,
 			      struct slot **place)
 {
 	uint32_t mask = f->by_path.size - 1;
@@ -227,24 +227,70 @@ static struct slot *path_find(const struct files *f, const char *path, size_t le
 		if (s->hash != hash || s->fid == GONE)
 			continue;
 		e = entry_at(f, s->fid - 1);
-		if (e->path_len == len && !memcmp(e->path, path, len))
+		if (e->view == view && e->path_len == len && !memcmp(e->path, path, len))
 			return s;
 	}
 }
 
-struct file_entry *files_by_path(struct files *f, const char *path, size_t len)
+struct file_entry *files_by_path(struct files *f, uint32_t view, const char *path, size_t len)
 {
-	uint32_t fid = len ? path_find(f, path, len, hash_path(path, len), NULL)->fid : 0;
+	uint32_t fid = len ? path_find(f, view, path, len, hash_path(path, len), NULL)->fid : 0;
 
 	return fid ? entry_at(f, fid - 1) : NULL;
 }
 
-void files_forget_path(struct files *f, const char *path, size_t len)
+const struct file_entry *files_by_inode(const struct files *f, const char *path, size_t len, uint32_t dev, uint64_t ino)
 {
-	struct slot *s = path_find(f, path, len, hash_path(path, len), NULL);
+	uint32_t mask = f->by_path.size - 1, hash = len ? hash_path(path, len) : 0;
+
+	for (uint32_t at = hash & mask; len; at = (at + 1) & mask) {
+		const struct slot *s = &f->by_path.slots[at];
+		const struct file_entry *e;
+
+		if (!s->fid)
+			break;
+		if (s->hash != hash || s->fid == GONE)
+			continue;
+		e = entry_at(f, s->fid - 1);
+		if (e->file.id.dev == dev && (!ino || e->file.id.ino == ino) && e->path_len == len && !memcmp(e->path, path, len))
+			return e;
+	}
+	return NULL;
+}
+
+void files_forget_path(struct files *f, uint32_t view, const char *path, size_t len)
+{
+	struct slot *s = path_find(f, view, path, len, hash_path(path, len), NULL);
 
 	if (len && s->fid)
 		s->fid = GONE;
+}
+
+/* E's old name leads here no longer, unless another file took it over. */
+void files_forget(struct files *f, const struct file_entry *e)
+{
+	if (e->path_len && files_by_path(f, e->view, e->path, e->path_len) == e)
+		files_forget_path(f, e->view, e->path, e->path_len);
+}
+
+static bool has_component(const char *path, size_t path_len, const char *name, size_t len)
+{
+	const char *end = path + path_len;
+
+	for (const char *at = path; (at = memmem(at, (size_t)(end - at), name, len)); at++)
+		if ((at == path || at[-1] == '/') && (at + len == end || at[len] == '/'))
+			return true;
+	return false;
+}
+
+void files_forget_name(struct files *f, const char *name, size_t len)
+{
+	for (uint32_t i = 0; len && i < f->n; i++) {
+		struct file_entry *e = entry_at(f, i);
+
+		if (e->path_len && has_component(e->path, e->path_len, name, len))
+			files_forget(f, e);
+	}
 }
 
 /* The folders that PATH, of LEN bytes with its last slash, is below: mostly those of the file before. */
@@ -272,11 +318,8 @@ static bool had_files(const struct files *f, const char *path, size_t len)
 	return f->folders[folder_bit(h) / 8] >> folder_bit(h) % 8 & 1;
 }
 
-/* E has no name; the old one leads here no longer, unless another file took it over. */
-static void unname(struct files *f, struct file_entry *e)
+static void name_free(struct file_entry *e)
 {
-	if (e->path_len && files_by_path(f, e->path, e->path_len) == e)
-		files_forget_path(f, e->path, e->path_len);
 	free(TAKE_PTR(e->path));
 	e->path_len = 0;
 }
@@ -309,7 +352,7 @@ static void path_enter(struct files *f, const struct file_entry *e)
 	if (f->by_path.used + 1 >= f->by_path.size)
 		return;
 	/* a name that comes and goes, as locks do, takes the place that it left: its chain does not grow */
-	at = path_find(f, e->path, e->path_len, hash, &place);
+	at = path_find(f, e->view, e->path, e->path_len, hash, &place);
 	if (!at->fid)
 		at = place;
 	if (!at->fid)
@@ -325,8 +368,11 @@ bool files_name(struct files *f, struct file_entry *e, const char *path, size_t 
 
 	if (!len)
 		return false;
+	if (!same || e->view != e->file.view)
+		files_forget(f, e);
+	e->view = e->file.view;
 	if (!same) {
-		unname(f, e);
+		name_free(e);
 		if (!name_copy(e, path, len, base < len ? base : 0))
 			return false;
 	}
@@ -339,33 +385,33 @@ bool files_name(struct files *f, struct file_entry *e, const char *path, size_t 
 }
 
 /* A deleted file keeps its last path, and one whose path becomes too long. */
-static void move(struct files *f, struct file_entry *e, const char *from, size_t from_len, const char *to,
+static void move(struct files *f, uint32_t view, struct file_entry *e, const char *from, size_t from_len, const char *to,
 		 size_t to_len)
 {
 	char path[RECORD_PATH_MAX];
 	size_t rest = e->path_len - from_len;
 
 	if (e->path_len <= from_len || e->path[from_len] != '/' || memcmp(e->path, from, from_len) ||
-	    e->file.flags || to_len + rest > sizeof(path) || files_by_path(f, e->path, e->path_len) != e)
+	    e->file.flags || to_len + rest > sizeof(path) || files_by_path(f, view, e->path, e->path_len) != e)
 		return;
 	memcpy(mempcpy(path, to, to_len), e->path + from_len, rest);
 	if (files_name(f, e, path, to_len + rest))
 		e->lost_then = FILES_NEVER;
 }
 
-void files_move_below(struct files *f, const char *from, size_t from_len, const char *to, size_t to_len,
+void files_move_below(struct files *f, uint32_t view, const char *from, size_t from_len, const char *to, size_t to_len,
 		      bool swapped)
 {
 	static const char aside[] = "//"; /* where no path begins: two files of one name must not meet */
 
 	if (swapped) {
-		files_move_below(f, from, from_len, aside, strlen(aside), false);
-		files_move_below(f, to, to_len, from, from_len, false);
+		files_move_below(f, view, from, from_len, aside, strlen(aside), false);
+		files_move_below(f, view, to, to_len, from, from_len, false);
 		from = aside;
 		from_len = strlen(aside);
 	}
 	for (uint32_t i = 0, n = had_files(f, from, from_len) ? f->n : 0; i < n; i++)
-		move(f, entry_at(f, i), from, from_len, to, to_len);
+		move(f, view, entry_at(f, i), from, from_len, to, to_len);
 }
 
 struct file_entry *files_at(struct files *f, uint32_t fid)

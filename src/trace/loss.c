@@ -21,13 +21,18 @@ char *loss_text(const uint64_t by[LOSSES])
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 	const char *between = "";
+	unsigned int kinds = 0;
 
 	if (!out)
 		return NULL;
+	for (enum loss i = 0; i < LOSSES; i++)
+		kinds += by[i] != 0;
 	for (enum loss i = 0; i < LOSSES; i++) {
 		if (!by[i])
 			continue;
-		fprintf(out, "%s%s %s", between, FMT_COUNT(by[i]), loss_kinds[i].why);
+		fprintf(out, "%s%s", between, loss_kinds[i].why);
+		if (kinds > 1)
+			fprintf(out, " [%s]", FMT_COUNT(by[i]));
 		between = "; ";
 	}
 	fclose(out);

@@ -23,7 +23,7 @@ struct loss_kind {
 
 extern const struct loss_kind loss_kinds[LOSSES];
 
-/* Returns the reasons in BY as "7 WHY; 2 WHY", "" for none. To be freed; NULL: no memory. */
+/* Returns the reason in BY as "WHY", several as "WHY [7]; WHY [2]", "" for none. To be freed; NULL: no memory. */
 char *loss_text(const uint64_t by[LOSSES]);
 
 #endif

@@ -53,6 +53,7 @@ static const struct fact facts[] = {
 	{ "job.processes[].comm", TOP, WORD, MEMBER(manifest_facts, left_comms) },
 	{ "kernel", TOP, STR, MEMBER(manifest_facts, kernel) },
 	{ "machine.boot_id", TOP, STR, MEMBER(manifest_facts, boot_id) },
+	{ "machine.page_bytes", TOP, UINT, MEMBER(manifest_facts, page_bytes) },
 	{ "probes[].backend", PROBE, STR, MEMBER(manifest_probe, backend) },
 	{ "probes[].bytes", PROBE, UINT, MEMBER(manifest_probe, bytes) },
 	{ "probes[].calls", PROBE, UINT, MEMBER(manifest_probe, calls) },

@@ -47,6 +47,7 @@ struct manifest_facts {
 	char uring_why[512];   /* why io_uring requests have no rows; "": they have */
 	uint64_t self_user_us, self_system_us; /* CPU time of dltraced itself */
 	uint64_t self_pid;
+	uint64_t page_bytes; /* of the machine; 0: not known */
 	bool clock_synchronised, clock_synchronised_at_end; /* by NTP or the like */
 	uint64_t clock_maxerror_us, clock_maxerror_at_end_us; /* of UTC then, by the kernel's account */
 	char boot_id[40];

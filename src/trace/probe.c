@@ -17,6 +17,8 @@ const struct probe *const probes[DLT_PROBES] = {
 
 void probe_object_free(struct probe_object *o)
 {
+	if (o->state)
+		o->state_free(o->state);
 	bpf_object__destroy_skeleton(o->skel);
 	free(o->owner);
 	*o = (struct probe_object){};

@@ -23,10 +23,11 @@ struct probe_call {
 	const char *name;  /* the row's FUNC */
 	int nr;		   /* -1: this architecture lacks it, or a FUNC that is no call */
 	uint8_t shape;	   /* for the BPF side: dlt_call.shape */
-	const char *exit;  /* program at its end */
+	const char *exit;  /* program at its end, or NULL: nothing of the call is left by then */
 	const char *entry; /* program at its start as well, or NULL */
 	const char *func; /* the kernel's function, without __x64_sys_ or its like; NULL: NAME */
 	bool no_row;	   /* no FUNC: traced only for the rows of other calls */
+	bool region;	   /* only calls with the operation of include/dltraced.h */
 };
 
 /* A probe's loaded BPF object; OBJ is NULL where it has none. */
@@ -34,6 +35,8 @@ struct probe_object {
 	struct bpf_object *obj;
 	struct bpf_object_skeleton *skel; /* owns obj */
 	void *owner;			  /* the generated struct around both */
+	void *state;			  /* of the probe's own, */
+	void (*state_free)(void *state);  /* and what ends it, before the object goes */
 };
 
 /* Unload and close it; one that was never opened is left alone. */
@@ -45,15 +48,16 @@ enum probe_flags {
 	PROBE_ON_DEMAND = 4,  /* off by default */
 	PROBE_SCHED_SUMS = 8, /* on with --sched sums; by default, too, where it loads, unless the target is the machine */
 	PROBE_SCHED_TIMELINE = 16, /* on with --sched timeline */
+	PROBE_MAY_LACK = 64, /* on by default, where the kernel does not refuse it */
 	PROBE_REFERENCE = 32, /* the rows of other files need it: --keep drops it last */
 };
 
 /* When to send the sums of a probe that adds up in the kernel. */
-enum probe_tell {
-	PROBE_TELL_BEGIN, /* programs are attached, targets are in: counting starts from the present state; no rows */
-	PROBE_TELL,	  /* an interval has passed */
-	PROBE_TELL_STOP,  /* about to be detached: counting ends at the present state; no rows */
-	PROBE_TELL_END,	  /* detached: send everything that has not been sent */
+enum probe_emit {
+	PROBE_EMIT_BEGIN, /* programs are attached, targets are in: counting starts from the present state; no rows */
+	PROBE_EMIT,	  /* an interval has passed */
+	PROBE_EMIT_STOP,  /* about to be detached: counting ends at the present state; no rows */
+	PROBE_EMIT_END,	  /* detached: send everything that has not been sent */
 };
 
 struct probe {
@@ -90,8 +94,13 @@ struct probe {
 	 * ends. NULL: none.
 	 */
 	const char *skips_show;
+	/*
+	 * A phrase for what its rows lack where the kernel refuses its programs, and takes them with dlt_config.plain; NULL:
+	 * it has no such form.
+	 */
+	const char *plain;
 	/* Send records of the sums through the rings. 0 or -errno. */
-	int (*tell)(struct probe_object *o, enum probe_tell when);
+	int (*emit)(struct probe_object *o, enum probe_emit when);
 };
 
 /* In a struct probe: all calls of the table. */

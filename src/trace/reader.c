@@ -26,6 +26,7 @@ static int refill(struct reader *r)
 	n = unpack_read(&r->text, r->buf + r->len, MIN(READER_BUFFER_BYTES - r->len, READ_BYTES));
 	if (n < 0)
 		return (int)n;
+	r->zeros |= memchr(r->buf + r->len, '\0', (size_t)n) != NULL;
 	r->len += (size_t)n;
 	return n > 0;
 }
@@ -362,6 +363,7 @@ static inline unsigned int take_rows(struct reader *r, struct reader_row *rows, 
 	struct lines *l = r->lines;
 	const char *buf = r->buf;
 	const uint64_t offset = r->offset;
+	const bool zeros = r->zeros;
 	const uint32_t n_columns = r->n_columns, n_lines = l->n;
 	uint32_t at = l->at, last = l->end[at];
 	unsigned int n = 0;
@@ -372,7 +374,7 @@ static inline unsigned int take_rows(struct reader *r, struct reader_row *rows, 
 		last = l->end[++at];
 		if (buf[begin] == '#')
 			continue;
-		if (last - first < n_columns) {
+		if (last - first < n_columns || (zeros && memchr(buf + begin, '\0', l->stop[last] - begin))) {
 			r->bad_rows++;
 			continue;
 		}

@@ -62,6 +62,7 @@ struct reader {
 	struct lines *lines; /* the lines of it that have been found so far */
 	uint64_t offset; /* of buf[0] */
 	bool skip;	 /* inside a line longer than the buffer */
+	bool zeros; /* the file has some: what a disk has lost is read as zeros, and a row around them is two halves of rows */
 
 	uint64_t rows;	   /* delivered */
 	uint64_t bad_rows; /* too few fields, or too long */

@@ -204,11 +204,14 @@ static inline __attribute__((always_inline)) char *put_set(char *out, const stru
 	return out;
 }
 
-static char *put_flags(char *out, const struct field_name *names, uint64_t v, struct record_ctx *ctx)
+/* ARG of the field: by how much the bits of a value are shifted that must not be taken for another's (mremap's). */
+static char *put_flags(char *out, const struct field *f, uint64_t v, struct record_ctx *ctx)
 {
 	char *start = out;
 
-	out = put_set(out, names, &v, true, ctx);
+	out = put_set(out, f->names, &v, true, ctx);
+	if (f->arg && !(v & ((1ULL << f->arg) - 1)))
+		v >>= f->arg;
 	if (v && out > start)
 		*out++ = '|';
 	if (v)
@@ -243,7 +246,7 @@ static char *put_nullable(char *out, const struct field *f, int64_t v, struct re
 	case FIELD_MODE:
 		return text_put_octal(out, (uint64_t)v);
 	case FIELD_FLAGS:
-		return put_flags(out, f->names, (uint64_t)v, ctx);
+		return put_flags(out, f, (uint64_t)v, ctx);
 	default:
 		return text_put_s64(out, v);
 	}
@@ -387,7 +390,7 @@ static char *put_field(char *out, const struct probe *p, const struct field *f, 
 /* Other threads' rows come in between, so by TID; a thread's name may change, and tids are reused. */
 static char *put_thread(char *out, const struct dlt_hdr *hdr, struct record_thread *slots)
 {
-	struct record_thread *w = &slots[hdr->tid % RECORD_WHO_SLOTS];
+	struct record_thread *w = &slots[hdr->tid % RECORD_THREAD_SLOTS];
 	char *end;
 
 	if (!w->len || w->tid != hdr->tid || w->tgid != hdr->tgid || memcmp(w->comm, hdr->comm, DLT_COMM_LEN)) {

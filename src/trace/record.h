@@ -17,7 +17,7 @@ struct files;
 struct probe;
 
 /* PID, TID and COMM of a thread's last row, as text: most rows repeat those of an earlier one. */
-#define RECORD_WHO_SLOTS 512 /* by tid */
+#define RECORD_THREAD_SLOTS 512 /* by tid */
 struct record_thread {
 	uint32_t tgid, tid;
 	char comm[DLT_COMM_LEN];
@@ -39,7 +39,7 @@ struct record_ctx {
 	struct text_utc_cache *utc;
 	struct text_ns_cache ts;
 	struct files *files;
-	struct record_thread *threads; /* RECORD_WHO_SLOTS of them, or NULL */
+	struct record_thread *threads; /* RECORD_THREAD_SLOTS of them, or NULL */
 	struct file_entry *file; /* the one that was used last */
 	struct record_name names[RECORD_NAME_SLOTS];
 };

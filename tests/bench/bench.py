@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""bench: the workloads under the tracers, in interleaved rounds; see docs/performance.md.
+"""bench: runs the workloads under the tracers, in interleaved rounds; see docs/performance.md.
 
 bench [-r ROUNDS] [-w WORKLOAD]... [-t TRACER]... [-d DIVISOR] [-o RESULTS] [-p PAGE]
 bench -s RESULTS [-p PAGE]
 
-Runs the whole, or only what -w and -t name, writes what it measured to RESULTS (build/bench.json) and
+Runs all of them, or only those of -w and -t; writes the measurements to RESULTS (build/bench.json) and
 the tables made of it to stdout, and into PAGE. -d makes every workload so many times smaller: that
 shows whether all is counted, not what it costs. -s makes the tables anew of what was measured before.
 The status is 1 where dltraced's rows and losses were not exactly the calls that were made.

@@ -108,7 +108,7 @@ def load_peak(bench):
     try:
         with open(run.path("log"), "w") as log:
             process = measure.spawn(run.tracer.argv(run, run.load()), run, stdout=log, stderr=log)
-        while not gate.said() and process.poll() is None:
+        while not gate.has_word() and process.poll() is None:
             peak = max(peak, measure.memory(process.pid)["rest"])
             time.sleep(0.001)
         for word in ("ready", "done"):

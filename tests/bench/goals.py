@@ -24,7 +24,7 @@ class Goal(NamedTuple):
         rounds = got if isinstance(got, list) else [got]
         spread = (min(rounds), max(rounds)) if len(rounds) > 1 else None
         sides = {self.met(value) for value in rounds}
-        verdict = "on the line" if len(sides) == 2 else "met" if sides == {True} else "NOT MET"
+        verdict = "undecided" if len(sides) == 2 else "met" if sides == {True} else "NOT MET"
         return median(rounds), spread, verdict
 
 
@@ -92,9 +92,9 @@ def start(f):
 NEWEST = "bpftrace newest, big buffers"  # without, it loses a good part of the rows and their cost
 MORE, LESS = True, False
 GOALS = [
-    Goal("1", "added CPU per read: bpftrace with the file's name, by dltraced", 15, MORE, "x",
+    Goal("1", "added CPU per read: bpftrace with the file's name, ratio to dltraced", 15, MORE, "x",
          of_round("reads", "bpftrace +name", "cpu_ns")),
-    Goal("1", "added CPU per read: newest bpftrace, big buffers, by dltraced", 4.2, MORE, "x",
+    Goal("1", "added CPU per read: newest bpftrace, big buffers, ratio to dltraced", 4.2, MORE, "x",
          of_round("reads", NEWEST, "cpu_ns")),
     Goal("1", "added wall time per read: bpftrace with the file's name", 15, MORE, "x",
          of_round("reads", "bpftrace +name", "wall_ns")),
@@ -104,8 +104,8 @@ GOALS = [
     Goal("1", "added wall time per read: perf record", 3.5, MORE, "x",
          of_round("reads", "perf record", "wall_ns")),
     Goal("1", "added CPU per read", 450, LESS, "ns", lambda f: f.added("reads", "dltraced", "cpu_ns")),
-    Goal("2", "added CPU per read, by that of the JSON shim", 1.0, LESS, "x", by_shim("reads")),
-    Goal("2", "added CPU per call of small files, by that of the JSON shim", 1.5, LESS, "x",
+    Goal("2", "added CPU per read, ratio to the JSON shim", 1.0, LESS, "x", by_shim("reads")),
+    Goal("2", "added CPU per call of small files, ratio to the JSON shim", 1.5, LESS, "x",
          by_shim("small files")),
     Goal("3", "small files: slowdown", 1.45, LESS, "x", lambda f: f.slowdown("small files", "dltraced")),
     Goal("3", "small files: slowdown by bpftrace", 5.5, MORE, "x",
@@ -117,23 +117,23 @@ GOALS = [
     Goal("4", "lost in storms (reads of 1 and 2 threads, writes, small files, mixed)", 0, LESS, "",
          all_lost("reads", "reads, 2 threads", "writes", "small files", "mixed")),
     Goal("4", "lost in 10 M reads in a row", 0, LESS, "", all_lost("soak")),
-    Goal("4", "lost while its drain stands still for 1 s, 600 000 reads a second", 0, LESS, "",
+    Goal("4", "lost while the drain is stopped for 1 s, 600 000 reads a second", 0, LESS, "",
          all_lost("stall, 600 k/s")),
     Goal("5", "own CPU per million rows", 0.16, LESS, "s",
          lambda f: f.cpu_per_million("soak", "dltraced") or f.cpu_per_million("reads", "dltraced")),
     Goal("5", "own CPU per million rows, small files", 0.25, LESS, "s",
          lambda f: f.cpu_per_million("small files", "dltraced")),
-    Goal("5", "own CPU when nothing happens", 0.1, LESS, "% of a core", idle),
+    Goal("5", "own CPU of an idle trace", 0.1, LESS, "% of a core", idle),
     Goal("6", "a row of vfs_rw.out without COMM and FILE", 110, LESS, "bytes", text_bytes),
     Goal("6", "a row of vfs_rw.out, zstd -3", 20, LESS, "bytes", packed("zstd -3")),
     Goal("6", "a row of vfs_rw.out, zstd -19", 14, LESS, "bytes", packed("zstd -19")),
-    Goal("7", "added to calls that no probe traces, by what two empty hooks add", 1.05, LESS, "x",
+    Goal("7", "added to calls that no probe traces, ratio to two empty hooks", 1.05, LESS, "x",
          lambda f: f.bystander("others")),
-    Goal("7", "added to traced calls of processes that are not traced, likewise", 1.25, LESS, "x",
+    Goal("7", "added to calls of processes that are not traced, ratio to two empty hooks", 1.25, LESS, "x",
          lambda f: f.bystander("bytes")),
     Goal("7", "from the start to the workload's first instruction, all probes", 0.3, LESS, "s", start),
     Goal("7", "resident memory beside the rings, after 1 M rows", 10, LESS, "MB", mb("reads")),
-    Goal("7", "its peak while loading", 40, LESS, "MB", peak),
-    Goal("8", "memory after 10 M rows, beyond that after 1 M", 1, LESS, "MB", growth),
-    Goal("8", "own CPU per row in 10 M rows, by that in 1 M", 1.1, LESS, "x", linear),
+    Goal("7", "peak of memory while loading", 40, LESS, "MB", peak),
+    Goal("8", "memory after 10 M rows, growth since 1 M rows", 1, LESS, "MB", growth),
+    Goal("8", "own CPU per row of 10 M rows, ratio to 1 M rows", 1.1, LESS, "x", linear),
 ]

@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 	}
 	skel = attached(!strcmp(argv[1], "row"));
 	if (!skel) {
-		fputs("hooks: cannot load and attach the programs\n", stderr);
+		fputs("hooks: cannot load and attach the BPF programs\n", stderr);
 		return 1;
 	}
 	if (argc > 2) {

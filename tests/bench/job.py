@@ -180,7 +180,7 @@ def text_of(args, got, loads, before):
     counted = got[COUNTED]
     ours = [share(run, True) for run in counted]
     sides = {value <= GOAL for value in ours}
-    verdict = "not measured" if not ours else "on the line" if len(sides) == 2 else "met" if True in sides else "NOT MET"
+    verdict = "not measured" if not ours else "undecided" if len(sides) == 2 else "met" if True in sides else "NOT MET"
     return "\n".join([
         f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {machine.line(machine.describe())}. {args.rounds}"
         f" rounds of {args.epochs} epochs of {FILES} files of {BYTES} bytes, {WORKERS} loaders. Load before:"

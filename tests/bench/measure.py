@@ -29,7 +29,7 @@ class Gate:
         self.up = os.open(f"{base}.up", os.O_RDWR)
         self.down = os.open(f"{base}.down", os.O_RDWR)
 
-    def said(self):
+    def has_word(self):
         return bool(select.select([self.up], [], [], 0)[0])
 
     def wait(self, word, process):
@@ -40,9 +40,9 @@ class Gate:
                 raise Failed(f"it ended with {process.returncode} before the workload was {word}")
             if time.monotonic() > deadline:
                 raise Failed(f"the workload was not {word} after {LIMIT_S} s")
-        said, pid = os.read(self.up, 100).decode().split()
-        if said != word:
-            raise Failed(f"the workload is {said}, not {word}")
+        got, pid = os.read(self.up, 100).decode().split()
+        if got != word:
+            raise Failed(f"the workload is {got}, not {word}")
         return int(pid)
 
     def go(self):

@@ -42,7 +42,7 @@ def header(results):
              f" {results['load_before'][0]:.1f}; meanwhile (with the bench itself) {mid(loads):.1f},"
              f" at most {max(loads):.1f}.", ""]
     if results["others"]:
-        lines[-1:] = [f"Somebody else was tracing: {results['others']} BPF programs were attached before.", ""]
+        lines[-1:] = [f"Another tracer was running: {results['others']} BPF programs were attached before.", ""]
     lines += [f"- {name}: {version}" for name, version in sorted(m["versions"].items())]
     lines += [f"- absent: {name} ({why})" for name, why in results["absent"].items()]
     return lines + [""]
@@ -66,7 +66,7 @@ def accounts(f, w, t):
 
 FLOORS = {
     "two empty hooks, no rows": "empty hooks",
-    "the least row: numbers in a ring that nobody reads": "least row",
+    "the smallest row: numbers in a ring without a reader": "least row",
 }
 
 
@@ -106,7 +106,7 @@ def rate(f, w, t):
 
 
 def bystander_rows(f):
-    for pattern, what in (("others", "getppid, which no probe traces"), ("bytes", "pread64 of a byte, which one traces")):
+    for pattern, what in (("others", "getppid (no probe traces it)"), ("bytes", "pread64 of a byte (traced in other processes)")):
         none, empty, ours = (f.bystander_ns(pattern, k) for k in ("none", "empty hooks", "dltraced"))
         yield [what, number(none), number(empty - none), number(ours - none)]
 
@@ -140,11 +140,11 @@ def page(f):
     lines += ["### From start to main(), and memory", ""]
     lines += table(["tracer", "start, s", "resident beside BPF rings, MB, after the reads"], start_rows(f))
     if results["bystanders"]:
-        lines += ["### Bystanders: a call of a process that is not traced, CPU ns, the least of all turns", ""]
-        lines += table(["call", "nothing attached", "added by two empty hooks", "added by dltraced"],
+        lines += ["### Bystanders: a call of a process that is not traced, CPU ns, the lowest of all rounds", ""]
+        lines += table(["call", "no program attached", "added by two empty hooks", "added by dltraced"],
                        bystander_rows(f))
     lines += ["### Bytes per row of vfs_rw.out", ""]
-    lines += table(["workload", "text", "of that COMM and FILE", "gzip -6", "zstd -3", "zstd -19"],
+    lines += table(["workload", "text", "COMM and FILE among them", "gzip -6", "zstd -3", "zstd -19"],
                    size_rows(results))
     lines += ["### Settings", ""]
     lines += [f"- {t.name}: {t.settings}" for t in tracers.TRACERS if t.settings]

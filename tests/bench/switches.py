@@ -89,7 +89,7 @@ TRACERS = [
             files=("trace/vfs_rw.out",)), None),
     (tracer("bpftrace", bpftrace, "a line for each, default buffers"), lines),
     (tracer("bpftrace newest", lambda run, load: [*tracers.newest(), *bpftrace(run, load)[1:]],
-            "the newest of Debian, likewise", needs=tracers.NEWEST or "/the newest bpftrace"), lines),
+            "the newest of Debian, default buffers", needs=tracers.NEWEST or "/the newest bpftrace"), lines),
     (tracer("perf sched record", lambda run, load: ["perf", "sched", "record", "-o", run.path("out"), *load],
             "binary, of the whole machine", needs="perf"), None),
     (tracer("perf trace -s", lambda run, load: ["perf", "trace", "-s", "-o", run.path("out"), *load],
@@ -144,10 +144,10 @@ def table(got):
             continue
         cpu = added(got, t.name)
         own = [100 * m["tracer_cpu_ns"] / (m["cpu_ns"] * m["calls"]) for m in runs]
-        told = sum(m["switches"] for m in runs) / sum(m["calls"] for m in runs) * 100 if runs[0]["switches"] is not None else None
+        traced = sum(m["switches"] for m in runs) / sum(m["calls"] for m in runs) * 100 if runs[0]["switches"] is not None else None
         yield [f"{t.name} ({t.settings})", page.spread(cpu), page.number(median(added(got, t.name, "wall_ns"))),
                page.number(median(cpu) / median(peer) if peer else None, "x"), page.number(median(in_all(got, t.name))),
-               page.number(median(in_all(got, t.name)) / median(peer_all) if peer else None, "x"), page.number(told, "%"),
+               page.number(median(in_all(got, t.name)) / median(peer_all) if peer else None, "x"), page.number(traced, "%"),
                str(sum(m["lost"] for m in runs)), page.number(median(own), "%")]
 
 
@@ -166,7 +166,7 @@ def main():
         f" rounds of {2 * args.times} switches. Load before: {before:.1f}; meanwhile {median(loads):.1f}, at most"
         f" {max(loads):.1f}.", "",
         *page.table(["tracer", "added CPU, ns per switch", "added wall", "CPU, bpftrace = 1", "with its own CPU, ns",
-                     "bpftrace = 1", "switches told", "lost",
+                     "bpftrace = 1", "switches traced", "lost",
                      "own CPU, % of the job's"], table(got))])
     print(text)
     if args.page:

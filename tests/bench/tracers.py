@@ -88,7 +88,7 @@ TRACERS = [
     Tracer("dltraced", dltraced, "dltraced", "all probes, default rings", needs=DLTRACED,
            files=tuple("trace/" + f for f in DLTRACED_FILES)),
     Tracer("dltraced --sched off", lambda run, load: dltraced(run, load, "--sched", "off"), "dltraced",
-           "the same without sums of CPU scheduling", needs=DLTRACED, only=COMMON + ("idle",),
+           "all probes, without sums of CPU scheduling", needs=DLTRACED, only=COMMON + ("idle",),
            files=tuple("trace/" + f for f in DLTRACED_FILES)),
     Tracer("dltraced --buffer 1G", lambda run, load: dltraced(run, load, "--buffer", "1G"), "dltraced",
            "512 MiB a CPU on two", needs=DLTRACED, only=("stall, full speed",),
@@ -97,7 +97,7 @@ TRACERS = [
            "begin and end paired in a map, filter by pid, default buffers", part=4,
            only=COMMON + STALLS, files=("out", "log")),
     Tracer("bpftrace +name", bpftrace(lambda: ["bpftrace"], True), "bpftrace",
-           "the same with the file's name", part=4, only=("reads", "reads, 2 threads"),
+           "with the file's name", part=4, only=("reads", "reads, 2 threads"),
            files=("out", "log")),
     Tracer("bpftrace, big buffers", bpftrace(lambda: ["bpftrace"]), "bpftrace", BIG, part=4,
            needs="bpftrace", only=("reads", *STALLS), env=lambda run: BIG_ENV, files=("out", "log")),
@@ -127,7 +127,7 @@ TRACERS = [
 
 if BEFORE:
     TRACERS.insert(2, Tracer("dltraced before", lambda run, load: dltraced(run, load, program=BEFORE), "dltraced",
-                             "the program that BENCH_BEFORE names, as dltraced", needs=BEFORE,
+                             "the program in BENCH_BEFORE, all probes", needs=BEFORE,
                              files=tuple("trace/" + f for f in DLTRACED_FILES)))
 
 

@@ -56,7 +56,8 @@ static struct out {
 	uint64_t rows, bytes;
 	char *buf;
 } outs[N_OUTS] = {
-	[BIO] = OUT("bio", "PID TID COMM DONEPID DONECOMM DISK T SECTOR BYTES LAT_NS QLAT_NS FLAGS STATUS", true),
+	[BIO] = OUT("bio", "PID TID COMM DONEPID DONECOMM DISK T SECTOR BYTES LAT_NS QLAT_NS FLAGS STATUS "
+		     "KIND FID FOFF EXTENTS WPID WTID WCOMM WN FILE", true),
 	[CLOSE] = OUT("close", "PID TID COMM FUNC LAT_NS RET FD LAST FID FILE", true),
 	[CREATE_DEL] = OUT("create_del", "PID TID COMM FUNC LAT_NS RET MODE FLAGS FID PATH PATH2", true),
 	[MMAP] = OUT("mmap", "PID TID COMM FUNC LAT_NS RET ADDR LEN PROT FLAGS FD OFFSET OLD_ADDR OLD_LEN FID FILE", true),
@@ -331,6 +332,20 @@ static void do_bio(uint64_t ns, struct proc *p, bool write)
 	number(f, queue);
 	text(f, write ? "SYNC" : "RAHEAD");
 	number(f, 0);
+	text(f, "data");
+	number(f, write ? o.files + 1 : p->fid);
+	number(f, 4096 * (dice() % 4096));
+	number(f, 1);
+	if (write) {
+		number(f, p->pid);
+		number(f, p->pid);
+		text(f, p->comm);
+		number(f, 1);
+	} else {
+		for (int i = 0; i < 4; i++)
+			text(f, "-");
+	}
+	text(f, write ? "checkpoint.pt" : p->file);
 	end_row(f);
 }
 

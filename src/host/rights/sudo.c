@@ -95,6 +95,9 @@ int sudo_environ(pid_t sudo, char ***ret)
 
 	if (!r)
 		r = proc_strings(sudo, "cmdline", &args);
+	/* no process that comes later becomes an ancestor of ours: what was read is another's only if that has ended */
+	if (!r && sudo_find() != sudo)
+		r = -ESRCH;
 	if (r < 0)
 		return r;
 	for (char **a = args; *a; a++) {
@@ -114,7 +117,7 @@ bool sudo_caller_umask(pid_t sudo, mode_t *ret)
 	unsigned long long mask;
 
 	/* Process 1 adopts orphans: it is not the caller, and its umask may be 0. */
-	if (caller <= 1 || !proc_status(caller, "\nUmask:\t", 8, &mask))
+	if (caller <= 1 || !proc_status(caller, "\nUmask:\t", 8, &mask) || sudo_find() != sudo || parent_of(sudo) != caller)
 		return false;
 	*ret = (mode_t)mask;
 	return true;

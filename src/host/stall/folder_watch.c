@@ -8,7 +8,7 @@
 
 #define HANGS_NS (3 * NSEC_PER_SEC)
 
-static void ask(void *ctx)
+static void look_at_folder(void *ctx)
 {
 	struct folder_watch_answer *a = ctx;
 	struct stat st;
@@ -20,11 +20,11 @@ static void ask(void *ctx)
 		a->refused = a->error;
 }
 
-bool folder_watch_ask(struct folder_watch *l, int fd, uint64_t min_free, int wait_ms)
+bool folder_watch_request(struct folder_watch *l, int fd, uint64_t min_free, int wait_ms)
 {
 	if (!l->call.busy) {
 		l->answer = (struct folder_watch_answer){ .fd = fd, .min_free = min_free, .space = l->space };
-		if (async_call_begin(&l->call, ask, &l->answer) < 0)
+		if (async_call_begin(&l->call, look_at_folder, &l->answer) < 0)
 			return false;
 	}
 	/* a server that has not answered for so long is not waited for at every look */

@@ -39,7 +39,7 @@ struct folder_watch {
  * Query the folder FD, unless the last query has no answer yet, and take the answer when it comes within
  * WAIT_MS. Returns whether it has: space and gone are up to date then.
  */
-bool folder_watch_ask(struct folder_watch *l, int fd, uint64_t min_free, int wait_ms);
+bool folder_watch_request(struct folder_watch *l, int fd, uint64_t min_free, int wait_ms);
 
 /* There has been no answer for 3 s. */
 bool folder_watch_hangs(const struct folder_watch *l);

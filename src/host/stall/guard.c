@@ -79,7 +79,7 @@ static void *watch_main(void *arg)
 		if (!warned)
 			log_warn("%s: its file system does not answer; waiting for it: ^C or TERM ends that", watched.what);
 		warned = true;
-		lost = watched.code == STALL_GUARD_SAYS ? 0 : stall_guard_lost();
+		lost = watched.code == STALL_GUARD_REPORTS ? 0 : stall_guard_lost();
 		if (lost)
 			leave(lost);
 	}

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#define STALL_GUARD_SAYS (-2) /* only report: signals act as usual */
+#define STALL_GUARD_REPORTS (-2) /* only report: signals act as usual */
 #define STALL_GUARD_BY_SIGNAL (-1) /* with the status of the signal, 128+N */
 
 /*

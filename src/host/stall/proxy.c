@@ -75,7 +75,7 @@ static bool is_remote(const char *out)
 }
 
 /* A child makes the request, which may hang in the kernel; the waiting parent can be ended. */
-static bool ask(const char *out)
+static bool is_remote_by_child(const char *out)
 {
 	bool is = true; /* no answer is an answer */
 	int fds[2];
@@ -90,7 +90,7 @@ static bool ask(const char *out)
 		_exit(write(fds[1], &is, sizeof(is)) < 0);
 	}
 	close(fds[1]);
-	stall_guard_begin(out, STALL_GUARD_SAYS);
+	stall_guard_begin(out, STALL_GUARD_REPORTS);
 	if (pid < 0)
 		is = is_remote(out);
 	else if (read(fds[0], &is, sizeof(is)) != sizeof(is))
@@ -135,22 +135,22 @@ static int status_of(pid_t pid)
 	return 128 + WTERMSIG(status);
 }
 
-static int stand(pid_t pid, int said_fd, int signal_fd)
+static int stand(pid_t pid, int code_fd, int signal_fd)
 {
 	autoclose int pidfd = util_pidfd_open(pid);
 	unsigned int end_signals = 0, waited_s = 0, held_s = 0;
 	int code;
 
 	for (;;) {
-		struct pollfd p[] = { { pidfd, POLLIN, 0 }, { said_fd, POLLIN, 0 }, { signal_fd, POLLIN, 0 } };
+		struct pollfd p[] = { { pidfd, POLLIN, 0 }, { code_fd, POLLIN, 0 }, { signal_fd, POLLIN, 0 } };
 		int n = poll(p, ARRAY_SIZE(p), 1000);
 
 		if (p[0].revents || pidfd < 0)
 			return status_of(pid);
-		if (p[1].revents && read(said_fd, &code, sizeof(code)) == sizeof(code))
+		if (p[1].revents && read(code_fd, &code, sizeof(code)) == sizeof(code))
 			return code;
 		if (p[1].revents)
-			said_fd = -1; /* it is about to end */
+			code_fd = -1; /* it is about to end */
 		if (n > 0 && p[2].revents)
 			end_signals += pass_on(signal_fd, pid);
 		if (n)
@@ -164,11 +164,11 @@ static int stand(pid_t pid, int said_fd, int signal_fd)
 	}
 }
 
-static int in_front(pid_t pid, int said_fd, const sigset_t *mask)
+static int in_front(pid_t pid, int code_fd, const sigset_t *mask)
 {
 	autoclose int signal_fd = signalfd(-1, mask, SFD_CLOEXEC | SFD_NONBLOCK);
 
-	return signal_fd < 0 ? status_of(pid) : stand(pid, said_fd, signal_fd);
+	return signal_fd < 0 ? status_of(pid) : stand(pid, code_fd, signal_fd);
 }
 
 /* --- the process behind it --------------------------------------------------------------------------- */
@@ -215,7 +215,7 @@ bool proxy_stand(const char *out, int *code)
 	int fds[2];
 	pid_t pid;
 
-	if (front || !ask(out ? out : DEFAULT_OUT) || pipe2(fds, O_CLOEXEC) < 0)
+	if (front || !is_remote_by_child(out ? out : DEFAULT_OUT) || pipe2(fds, O_CLOEXEC) < 0)
 		return false;
 	fill_mask(&mask);
 	sigprocmask(SIG_BLOCK, &mask, &old);
@@ -245,7 +245,7 @@ bool proxy_wait(char *const *dirs, int n, int *code)
 	bool any = false;
 
 	for (int i = 0; i < n; i++)
-		any |= ask(dirs[i]);
+		any |= is_remote_by_child(dirs[i]);
 	pid = any ? fork() : -1;
 	if (pid > 0) {
 		*code = status_of(pid);

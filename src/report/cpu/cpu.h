@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What one trace folder says about CPU time, summed up: load.h fills a struct report_cpu from sched.out (sums),
- * sched_switch.out (single switches) and what gives them names and phases, and the renderers (text, CSV) only read it.
- * Memory is bounded by the caps below: what is beyond them is in entry 0 of its table, so that sums stay whole.
+ * The sums of CPU time of one trace folder. load.h fills a struct report_cpu from sched.out (sums), sched_switch.out (single
+ * switches) and the files with names and phases; the renderers (text, CSV) only read it. Memory is bounded by the limits
+ * below: what exceeds them is in entry 0 of its table, so that sums stay whole.
  *
  * All texts are escaped as in the .out files, all times ns, all instants CLOCK_MONOTONIC.
  */
@@ -21,11 +21,11 @@
 #define CPU_TASKS_MAX (1U << 16)
 #define CPU_THREADS_MAX (1U << 20)
 #define CPU_ROLES_MAX (1U << 19)
-#define CPU_CELLS_MAX (1U << 20) /* of each of the tables that have two keys */
+#define CPU_CELLS_MAX (1U << 20) /* entries of each table with two keys */
 #define CPU_FILES_MAX (2U << 20)
 #define CPU_CALLS_MAX 512
 #define CPU_PHASES_MAX 128
-#define CPU_INTERVALS_MAX (1U << 16) /* of a phase */
+#define CPU_INTERVALS_MAX (1U << 16) /* in a phase */
 #define CPU_IDLES_MAX (1U << 20) /* long slices without the target */
 #define CPU_RULES_MAX 64
 #define CPU_PATTERNS_MAX 16
@@ -35,43 +35,44 @@
 #define CPU_PHASE_NAME_MAX 128
 
 struct phases_options;
-/* As asked for on the command line. */
+/* The options of the command line. */
 struct report_cpu_options {
-	const char *merge;   /* PREFIX,... in place of the default ones, +PREFIX beside them; NULL */
-	const char *pattern; /* GLOB,... of threads; NULL: python* */
-	unsigned int threshold_permille; /* what is below is summed up as `other' */
-	uint64_t gap_ns;		 /* shortest gap that is told */
-	const struct phases_options *phases; /* how to find the job's; NULL: as the folder has them */
+	/* PREFIX,... in place of the default ones, +PREFIX in addition to them; NULL: the default ones */
+	const char *merge;
+	const char *pattern; /* GLOB,... of threads' names; NULL: python* */
+	unsigned int threshold_permille; /* smaller parts are summed up as `other' */
+	uint64_t gap_ns;		 /* the shortest gap that is listed */
+	const struct phases_options *phases; /* how to find the job's phases; NULL: as the folder has them */
 };
 
 #define CPU_PATTERN "python*"
 #define CPU_THRESHOLD_PERMILLE 30
 #define CPU_GAP_NS (100 * 1000000ULL)
 
-/* Of whom; the order is that of `kind_names' in tasks.c. */
+/* Owners of CPU time; in the order of `kind_names' in tasks.c. */
 enum cpu_kind { CPU_TARGET, CPU_KERNEL, CPU_SELF, CPU_OTHER, CPU_IDLE, CPU_KINDS };
 
 struct cpu_sums {
 	uint64_t run_ns, runq_ns, disk_ns, blocked_ns, sleep_ns;
-	uint64_t switches, preempted; /* times that it was given the CPU, and that it lost it */
+	uint64_t switches, preempted; /* times that it was given the CPU; times that it was taken away */
 };
 
 /* All threads of one name. */
 struct cpu_task {
 	struct cpu_sums sums;
-	uint64_t life_ns; /* of all its threads under this name */
+	uint64_t life_ns; /* of all its threads, under this name */
 	uint32_t pids, threads;
 	uint32_t group;
 	uint8_t kind;
 	char comm[CPU_COMM_MAX];
 };
 
-/* Tasks that a rule makes one. */
+/* Tasks that a rule joins. */
 struct cpu_group {
 	struct cpu_sums sums;
 	uint32_t tasks, pids, threads;
 	uint8_t kind;
-	bool workers; /* kernel threads that a rule has found */
+	bool workers; /* kernel threads, joined by a rule */
 	char name[CPU_COMM_MAX];
 };
 
@@ -80,16 +81,16 @@ void cpu_sums_add(struct cpu_sums *to, const struct cpu_sums *s);
 /* The life of a process. */
 struct cpu_proc {
 	uint64_t start_ns, end_ns;
-	uint32_t pid, before; /* the life before with this PID; 0: none */
+	uint32_t pid, before; /* before: the previous life with this PID; 0: none */
 	uint32_t threads;     /* the newest of its threads */
 	uint8_t kind;
-	bool born, ended; /* seen to be */
+	bool born, ended; /* its begin was seen; its end */
 };
 
 /* A process under one of its names. */
 struct cpu_role {
 	struct cpu_sums sums;
-	uint64_t life_ns; /* its threads' lives, added up */
+	uint64_t life_ns; /* the lives of its threads, added up */
 	uint32_t proc, task, threads;
 };
 
@@ -97,13 +98,13 @@ struct cpu_role {
 struct cpu_thread {
 	struct cpu_sums sums;
 	uint64_t start_ns, end_ns;
-	uint64_t since_ns; /* of its present name */
-	/* by the timeline: */
-	uint64_t left_ns; /* 0: it runs, or is not known */
+	uint64_t since_ns; /* since when it has its present name */
+	/* from the timeline: */
+	uint64_t left_ns; /* 0: it runs, or it is not known */
 	char left_state;
 	uint32_t tid, proc, task, first_task, before;
-	uint32_t sibling; /* the thread before of its process; 0: none */
-	uint16_t patterns; /* bits: one of its names has matched */
+	uint32_t sibling; /* the previous thread of its process; 0: none */
+	uint16_t patterns; /* bits of the patterns that any of its names matched */
 	bool born, ended, has_life;
 };
 
@@ -115,15 +116,15 @@ struct cpu_cell {
 	uint64_t run_ns, switches;
 };
 
-/* What a role waited for in a call. */
+/* The waits of a role in one call. */
 struct cpu_call {
 	uint64_t disk_ns, blocked_ns, sleep_ns, waits, max_ns;
-	/* of the rows of that call in other files: */
+	/* from the rows of that call in other files: */
 	uint64_t lat_ns, disk_lat_ns;
-	uint32_t last_folder, last_at; /* where the last one went, and 1 + its place in the table of folders; 0: none */
+	uint32_t last_folder, last_at; /* the folder of the latest row, and 1 + its index in the table of folders; 0: none */
 };
 
-/* The files of a folder, of a role's call. */
+/* The calls of a role on the files of one folder. */
 struct cpu_folder {
 	uint64_t calls, lat_ns, disk_calls, disk_lat_ns, disk_bytes;
 	uint32_t call, folder;
@@ -135,24 +136,24 @@ struct cpu_interval {
 
 struct cpu_phase {
 	char name[CPU_PHASE_NAME_MAX];
-	const char *source; /* as phase_source_names[] has it */
-	struct cpu_interval *v; /* in order, none touches another once all are read */
+	const char *source; /* as in phase_source_names[] */
+	struct cpu_interval *v; /* in order; after the last row no two touch */
 	uint32_t n, room;
-	uint32_t times; /* as they were marked */
+	uint32_t times; /* how often the phase is recorded */
 	uint32_t open;	/* without an end: they last until the trace ends */
 	uint64_t wall_ns, run_ns;
 };
 
-/* Threads of which a name matches. */
+/* The threads of which a name matches. */
 struct cpu_pattern {
 	char glob[CPU_COMM_MAX];
-	uint64_t threads, cut; /* cut: not seen to begin or to end */
+	uint64_t threads, cut; /* cut: their begin or end was not seen */
 	uint64_t life_ns, run_ns, idle_ns;
 };
 
 struct cpu_rule {
 	char prefix[CPU_COMM_MAX];
-	bool any; /* not for kernel threads alone */
+	bool any; /* the rule is not for kernel threads alone */
 };
 
 struct report_cpu {
@@ -160,21 +161,21 @@ struct report_cpu {
 	struct report_cpu_options options;
 	struct manifest_facts manifest;
 	bool has_sums, has_switches, has_pids;
-	uint64_t begin_ns, end_ns; /* of what the rows tell; 0: no row */
-	uint64_t span_max_ns;	   /* the longest time that a row of sums is about */
+	uint64_t begin_ns, end_ns; /* of the rows; 0: no row */
+	uint64_t span_max_ns;	   /* the longest interval that a row of sums covers */
 
 	struct table tasks, groups, procs, pids, threads, tids, roles, calls, folders;
 	struct table task_cpus, role_cpus, role_threads, group_pids, phase_tasks;
 	struct table files;	  /* FID to folder */
-	struct folders tree;	  /* by which they are numbered */
+	struct folders tree;	  /* numbers the folders */
 	struct cpu_cpu *cpus; /* CPU_CPUS_MAX */
-	uint32_t n_cpus, cpus_seen; /* 1 + the highest number; how many */
+	uint32_t n_cpus, cpus_seen; /* 1 + the highest number; how many there are */
 	char call_names[CPU_CALLS_MAX][32];
 	uint32_t n_calls;
 
-	/* sums over CPUs and over tasks, counted on ways of their own */
+	/* sums over CPUs and over tasks, each from other rows */
 	uint64_t wall_ns, by_cpu_ns, by_task_ns;
-	uint64_t busy_ns, own_ns; /* of tasks: without idle; and without the kernel's workers as well */
+	uint64_t busy_ns, own_ns; /* of tasks: without idle time; and without the kernel's workers */
 	uint64_t kind_ns[CPU_KINDS];
 
 	struct cpu_phase *phases;
@@ -185,17 +186,17 @@ struct report_cpu {
 	struct cpu_rule rules[CPU_RULES_MAX];
 	uint32_t n_rules;
 
-	unsigned int thin; /* lists of JSON are halved so often: report_fit() */
-	bool damaged; /* a file is shorter than the manifest says, which a note says */
+	unsigned int thin; /* how often lists of JSON were halved: report_fit() */
+	bool damaged; /* a file is shorter than the manifest says; a note says so */
 	char *notes[CPU_NOTES_MAX];
 	uint32_t n_notes;
-	struct cpu_calls *call_files; /* of folders.c; NULL: it needs no rows of calls */
-	struct cpu_caller *callers;  /* likewise */
+	struct cpu_calls *call_files; /* from folders.c; NULL: no rows of calls are needed */
+	struct cpu_caller *callers;  /* NULL: as call_files */
 };
 
 extern const char *const report_cpu_kind_names[CPU_KINDS];
 
-/* The number of the value V of T. */
+/* Returns the number of the value V in T. */
 static inline uint32_t report_cpu_number(const struct table *t, const void *v)
 {
 	return (uint32_t)((size_t)((const char *)v - (const char *)t->values) / t->value_size);
@@ -206,16 +207,16 @@ static inline struct cpu_task *report_cpu_task_at(const struct report_cpu *r, ui
 	return table_at(&r->tasks, i);
 }
 
-/* How tables with two keys have them. */
+/* Returns the key of A and B for tables with two keys. */
 static inline uint64_t report_cpu_pair(uint32_t a, uint32_t b)
 {
 	return (uint64_t)a << 32 | b;
 }
 
 uint64_t report_cpu_life_ns(const struct cpu_thread *t);
-/* All that is known of what it did: ran, could have run, waited. */
+/* Returns all its known time: running, ready to run, and waiting. */
 uint64_t report_cpu_known_ns(const struct cpu_sums *s);
-/* The part of WAIT_NS, which F's call has waited, that F's folder has by latencies. */
+/* Returns F's part of WAIT_NS, the waits in its call, by the latencies of the folder's rows. */
 uint64_t report_cpu_folder_ns(const struct report_cpu *r, const struct cpu_folder *f, uint64_t wait_ns);
 
 #endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which folders the calls went to that waited uninterruptibly: for a disk, or for what file systems do
- * with it. sched.out knows the call, but not its file; the files of the calls know their files and how
- * long they took, but not for what. So a folder's part
- * of a thread's waits in a call is by the latencies of that call's rows that went to its files: of those
- * that made the kernel fetch (DISK_BYTES) where there are any, else of all; of page faults, which are no
- * calls, by the sizes of what is mapped.
+ * The folders of calls that waited uninterruptibly, for a disk or for what file systems do with it. sched.out has the call,
+ * but not its file; the files of calls have the file and the latency, but no cause of waits. So a folder's part of a
+ * thread's waits in a call is by the latencies of that call's rows on its files: of those that made the kernel fetch
+ * (DISK_BYTES) where there are any, else of all. For page faults, which are no calls, it is by the sizes of the mappings.
  */
 #include "report/cpu/load.h"
 
@@ -16,10 +14,10 @@
 #include "base/util.h"
 #include "report/cpu/scan.h"
 
-/* The files of calls, as far as their rows are taken. */
+/* The calls of one file, while its rows are taken. */
 struct cpu_calls {
 	struct report_cpu *r;
-	char *wait; /* what the rows waited in, where that is not their call; NULL */
+	char *wait; /* the name of the rows' waits in sched.out; NULL: their FUNC */
 	uint64_t bad_rows;
 };
 
@@ -45,7 +43,10 @@ bool report_cpu_files_row(struct scan *s, void *own)
 
 /* --- calls ----------------------------------------------------------------------------------------------- */
 
-/* io_submit:pread is io_submit; what io_uring does, if not a worker of it, is inside io_uring_enter. */
+/*
+ * Returns the call of FUNC: io_submit for io_submit:pread. Calls by io_uring are in io_uring_enter, unless a worker makes
+ * them.
+ */
 static struct reader_field call_of(struct reader_field func)
 {
 	static const char ring[] = "io_uring_enter";
@@ -57,7 +58,7 @@ static struct reader_field call_of(struct reader_field func)
 	return reader_is(func, "io_uring") ? (struct reader_field){ ring, sizeof(ring) - 1 } : func;
 }
 
-/* Process PROC under the row's name and FUNC, where that has waited so; NULL. */
+/* Returns process PROC's call FUNC, under the row's COMM, if it waited uninterruptibly; else NULL. */
 static struct cpu_call *call_of_proc(struct report_cpu *r, const struct scan *s, uint32_t proc, struct reader_field func)
 {
 	uint32_t task = report_cpu_task_known(r, CPU_TARGET, scan_field(s, COL_COMM));
@@ -70,26 +71,26 @@ static struct cpu_call *call_of_proc(struct report_cpu *r, const struct scan *s,
 	return c && c->disk_ns + c->blocked_ns ? c : NULL;
 }
 
-/* One row: what is asked of it, numbers that are none as 0. */
+/* The fields of a row that are used here; 0 for those that are no number. */
 struct call_row {
 	uint64_t time_ns, pid, lat_ns, fid, disk_bytes, len;
 };
 
 /*
- * What the last row of each process came to, as far as PIDs do not meet: mostly the next comes to the same. None of
- * the tables behind it changes while the rows of a file are read.
+ * A cache of each process's latest row: the next one mostly belongs to the same call. PIDs may share an entry. None of the
+ * tables behind it changes while the rows of a file are read.
  */
 struct cpu_caller {
 	uint64_t pid; /* 0: none */
 	struct cpu_call *call;
 	uint32_t len;
-	char text[44]; /* from COMM to FUNC, as it stands in the row */
+	char text[44]; /* from COMM to FUNC, as in the row */
 };
 _Static_assert(sizeof(struct cpu_caller) == 64, "it is to be one cache line");
 
 #define CALLERS 1024U
 
-/* The row's COMM, FUNC and what is between them; nothing where the file has them otherwise. */
+/* Returns the row from COMM to FUNC; an empty field where the file has these columns in another order. */
 static inline struct reader_field pid_and_fid(const struct scan *s)
 {
 	const struct reader_field comm = scan_field(s, COL_COMM), func = scan_field(s, COL_FUNC);
@@ -114,7 +115,7 @@ static struct cpu_call *find_call(const struct cpu_calls *of, const struct scan 
 	return call;
 }
 
-/* The row's process and name under its FUNC, or what else its file's rows waited in, where it has waited so; NULL. */
+/* Returns the call that the row belongs to, if it waited uninterruptibly; else NULL. */
 static inline struct cpu_call *call_that_waited(const struct cpu_calls *of, const struct scan *s, const struct call_row *c)
 {
 	const struct reader_field text = pid_and_fid(s);
@@ -127,12 +128,12 @@ static inline struct cpu_call *call_that_waited(const struct cpu_calls *of, cons
 	return find_call(of, s, c, known, text);
 }
 
-/* The sums of C in FOLDER; NULL: there is no room. */
+/* Returns the sums of C in FOLDER; NULL when there is no room. */
 static struct cpu_folder *folder_of(struct report_cpu *r, struct cpu_call *c, uint32_t folder)
 {
 	struct cpu_folder *f;
 
-	if (c->last_at && c->last_folder == folder) /* nearly always */
+	if (c->last_at && c->last_folder == folder) /* nearly always so */
 		return table_at(&r->folders, c->last_at - 1);
 	f = table_get(&r->folders, report_cpu_pair(report_cpu_number(&r->calls, c), folder));
 	if (!f)
@@ -152,7 +153,7 @@ static inline void add_to_folder(struct report_cpu *r, struct cpu_call *c, const
 
 	if (!f)
 		return;
-	/* without a branch on what nobody can foretell: whether it fetched */
+	/* no branch on whether it fetched, which the processor cannot predict */
 	f->calls++;
 	f->lat_ns += weight;
 	c->lat_ns += weight;
@@ -162,7 +163,7 @@ static inline void add_to_folder(struct report_cpu *r, struct cpu_call *c, const
 	c->disk_lat_ns += disk_weight;
 }
 
-/* Whether the row, of mmap.out, tells of a mapping that there is now. */
+/* Whether the row, of mmap.out, is of a new mapping. */
 static bool is_map(const struct scan *s)
 {
 	const struct reader_field ret = scan_field(s, COL_RET);
@@ -194,7 +195,7 @@ void report_cpu_calls_rows(struct cpu_calls *of, struct scan *s)
 	}
 }
 
-/* --- all of it ------------------------------------------------------------------------------------------- */
+/* --- in order -------------------------------------------------------------------------------------------- */
 
 static bool any_wait(const struct report_cpu *r)
 {
@@ -218,10 +219,10 @@ uint64_t report_cpu_folder_ns(const struct report_cpu *r, const struct cpu_folde
 
 static char fault[] = "fault";
 
-/* In the order in which they are told of. */
+/* In the order of their notes. */
 static const struct {
 	const char *name;
-	char *wait; /* see struct cpu_calls */
+	char *wait; /* as in struct cpu_calls */
 } call_files[] = {
 	{ "create_del", NULL }, { "open", NULL }, { "sync", NULL }, { "vfs_rw", NULL }, { "mmap", fault },
 };
@@ -252,14 +253,14 @@ struct cpu_calls *report_cpu_calls_begin(struct report_cpu *r, const struct scan
 {
 	for (size_t i = 0; r && r->call_files && i < ARRAY_SIZE(call_files); i++)
 		if (strcmp(call_files[i].name, s->file->name) == 0) {
-			/* the same name of a call may be something else in another file */
+			/* a call of the same name may be another in another file */
 			memset(r->callers, 0, CALLERS * sizeof(*r->callers));
 			return &r->call_files[i];
 		}
 	return NULL;
 }
 
-/* One file of calls that nobody else reads. */
+/* Reads a file of calls that nothing else reads. */
 static int read_calls(struct report_cpu *r, struct scan_folder *folder, const char *name)
 {
 	struct scan s = { .report = NULL };

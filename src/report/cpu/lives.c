@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lives: from when to when a process and a thread were there, by pids.out, and who a PID or TID was at
- * a given time, since numbers are used again. Knows no CPU time but for this: who has run has lived.
+ * Lives: from when to when a process and a thread existed, by pids.out, and which of them a PID or TID was at a given time,
+ * since numbers are used again. Of CPU time it knows only that a thread that ran was alive.
  */
 #include "report/cpu/scan.h"
 
@@ -10,9 +10,8 @@
 #include "base/util.h"
 
 /*
- * What the tables of PIDs and TIDs are asked for: kernel threads have no row in pids.out, so theirs are
- * numbers of their own; those of the kinds without a number are one per name. That of the target is the
- * number itself.
+ * Returns the key for the tables of PIDs and TIDs. Kernel threads have no row in pids.out, so their numbers are keys apart
+ * from the target's; kinds without numbers have one key for each name. A number of the target is its own key.
  */
 static uint64_t key_of(enum cpu_kind kind, uint32_t number, uint32_t task)
 {
@@ -38,7 +37,7 @@ static uint32_t newest(const struct table *t, uint64_t key)
 	return n ? *n : 0;
 }
 
-/* One more life of KEY, which is a PID or a TID: its number, in front of those before. */
+/* Adds a life of KEY, a PID or TID. Returns its number, and in *BEFORE that of the previous life. */
 static uint32_t life_new(struct table *lives, struct table *keys, uint64_t key, uint32_t *before)
 {
 	uint32_t *last = table_get(keys, key);
@@ -60,7 +59,7 @@ static uint32_t proc_new(struct report_cpu *r, enum cpu_kind kind, uint32_t pid,
 	return i;
 }
 
-/* Of several lives the last that had begun by then; of those that all begin later the first. */
+/* Returns the last life that had begun by then; when all began later, the first. */
 static uint32_t proc_at_time(const struct report_cpu *r, uint64_t key, uint64_t time_ns)
 {
 	uint32_t i = newest(&r->pids, key);
@@ -125,7 +124,7 @@ uint32_t report_cpu_thread_role(struct report_cpu *r, uint32_t thread, uint32_t 
 	return role;
 }
 
-/* Thread I has had its name until now. */
+/* Ends the time of thread I under its name. */
 static void name_ends(struct report_cpu *r, uint32_t i, uint64_t now_ns)
 {
 	struct cpu_thread *t = thread_at(r, i);
@@ -138,7 +137,7 @@ static void name_ends(struct report_cpu *r, uint32_t i, uint64_t now_ns)
 	t->since_ns = now_ns;
 }
 
-/* It has the name of TASK from NOW on. */
+/* Gives thread I the name of TASK from NOW on. */
 static void thread_named(struct report_cpu *r, uint32_t i, uint32_t task, uint64_t now_ns)
 {
 	struct cpu_thread *t = thread_at(r, i);
@@ -156,7 +155,7 @@ uint32_t report_cpu_thread(struct report_cpu *r, enum cpu_kind kind, uint32_t pi
 	uint64_t key = key_of(kind, tid, task), pid_key = key_of(kind, pid, task);
 	uint32_t i = thread_at_time(r, key, time_ns), proc;
 
-	/* without a row of its birth, or of a life that was over long ago */
+	/* without a row of its birth; or the row is of a life that ended long before */
 	if (i && !(thread_at(r, i)->ended && thread_at(r, i)->end_ns + NSEC_PER_SEC < time_ns))
 		return i;
 	proc = proc_at_time(r, pid_key, time_ns);
@@ -169,7 +168,7 @@ uint32_t report_cpu_thread(struct report_cpu *r, enum cpu_kind kind, uint32_t pi
 	return i;
 }
 
-/* What began before the trace, or whose birth was lost, was there when it ran. */
+/* A thread from before the trace, or whose birth was lost, existed when it ran. */
 void report_cpu_seen(struct report_cpu *r, uint32_t i, uint32_t task, uint64_t from_ns, uint64_t to_ns)
 {
 	struct cpu_thread *t = thread_at(r, i);
@@ -206,7 +205,7 @@ static void thread_ends(struct report_cpu *r, uint32_t i, uint64_t now_ns)
 	t->ended = true;
 }
 
-/* The process of a row: a new one by its birth, or when none is there. */
+/* Returns the process of a row: a new one at its birth, or when none is there. */
 static uint32_t row_proc(struct report_cpu *r, const struct scan *s, uint32_t pid, bool fork)
 {
 	uint32_t i = newest(&r->pids, pid);
@@ -225,14 +224,14 @@ static uint32_t row_thread(struct report_cpu *r, const struct scan *s, uint32_t 
 
 	if (i && !born && !thread_at(r, i)->ended)
 		return i;
-	thread_ends(r, i, s->time_ns); /* what has become of it is not known */
+	thread_ends(r, i, s->time_ns); /* their ends are not known */
 	i = thread_new(r, proc, tid, tid, report_cpu_task(r, CPU_TARGET, scan_field(s, COL_COMM)), s->time_ns);
 	thread_at(r, i)->born = born;
 	thread_at(r, i)->has_life = i != 0;
 	return i;
 }
 
-/* The last of its threads has no row but the process's own. */
+/* Ends a process; its last thread has no row of its own. */
 static void proc_ends(struct report_cpu *r, uint32_t i, uint64_t now_ns)
 {
 	for (uint32_t t = proc_at(r, i)->threads; t; t = thread_at(r, t)->sibling)
@@ -241,7 +240,7 @@ static void proc_ends(struct report_cpu *r, uint32_t i, uint64_t now_ns)
 	proc_at(r, i)->end_ns = now_ns;
 }
 
-/* The end of a thread, of a process, or of its being a target. */
+/* Takes the end of a thread, of a process, or of its time as a target. */
 static bool row_of_end(struct report_cpu *r, const struct scan *s, uint32_t pid, uint32_t tid, bool whole)
 {
 	uint32_t proc = newest(&r->pids, pid), thread = newest(&r->tids, tid);
@@ -287,7 +286,7 @@ int report_cpu_lives(struct report_cpu *r, const struct scan_file *pids, const s
 	return res == -ENOMEM ? res : 0;
 }
 
-/* --- at the end -------------------------------------------------------------------------------------- */
+/* --- after all rows ---------------------------------------------------------------------------------- */
 
 uint64_t report_cpu_known_ns(const struct cpu_sums *s)
 {
@@ -307,9 +306,9 @@ static bool is_lossy(const struct report_cpu *r)
 }
 
 /*
- * Its first and last names get what the rows of CPU time have shown besides. A thread runs on for a
- * while after its exit's event, which comes early in the kernel's do_exit(): so what it has done is
- * the least that it can have lived; unless some of that may be another's, as what is lost is.
+ * Extends the lives under a thread's first and last name by rows of CPU time. A thread runs on for a while after its exit's
+ * event, which comes early in the kernel's do_exit(), so it lived at least as long as it was seen to run or wait; unless
+ * rows are lost, when some of that may be another thread's.
  */
 static void thread_end(struct report_cpu *r, uint32_t i)
 {

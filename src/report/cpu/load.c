@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From a trace folder to a struct report_cpu: which files are read in which order, and what is missing. */
+/* From a trace folder to a struct report_cpu: the order in which files are read, and notes on missing ones. */
 #include "report/cpu/load.h"
 
 #include <errno.h>
@@ -16,12 +16,12 @@
 
 /* --- tables ----------------------------------------------------------------------------------------------- */
 
-/* FIRST: entry 0, which takes what is beyond MAX, has this key: lives are numbered from it, else it is no hash. */
+/* FIRST: the key of entry 0, which takes what exceeds MAX. Lives are numbered from it; in other tables it is no hash. */
 static const struct {
 	size_t at, value_size;
 	uint32_t max;
 	enum { BY_HASH, BY_PID, FROM_0, FROM_NONE } keys;
-	const char *of; /* what there may be too many of */
+	const char *of; /* of which there may be too many */
 } tables[] = {
 #define TABLE(name, type, ...) { offsetof(struct report_cpu, name), sizeof(type), __VA_ARGS__ }
 	TABLE(tasks, struct cpu_task, CPU_TASKS_MAX, FROM_NONE, "names"),
@@ -89,7 +89,7 @@ void report_cpu_free(struct report_cpu *r)
 	free(r);
 }
 
-/* --- what is missing -------------------------------------------------------------------------------------- */
+/* --- missing data ----------------------------------------------------------------------------------------- */
 
 static void note_manifest(struct report_cpu *r, int error)
 {
@@ -138,7 +138,7 @@ static void note_short(struct report_cpu *r, struct scan_folder *folder)
 	}
 }
 
-/* Both sums, each on its own way, and how long the trace was: that of most time among the CPUs. */
+/* Sums up by CPU and by task, from different rows. The trace's length is that of the CPU with most time. */
 static void check_sums(struct report_cpu *r)
 {
 	for (uint32_t i = 0; i < r->n_cpus; i++) {
@@ -162,9 +162,9 @@ static void check_sums(struct report_cpu *r)
 	}
 }
 
-/* --- all of it -------------------------------------------------------------------------------------------- */
+/* --- in order --------------------------------------------------------------------------------------------- */
 
-/* Where no manifest says so: one of the files that most traces have. */
+/* Whether the folder has a file that most traces have, when there is no manifest. */
 static bool has_other_files(struct scan_folder *folder)
 {
 	static const char *const files[] = { "files", "open", "pids", "time_align", "vfs_rw" };
@@ -224,7 +224,7 @@ int report_cpu_sched(struct report_cpu *r, struct scan_folder *folder, const str
 	return res < 0 ? res : report_cpu_folders_begin(r);
 }
 
-/* What the clocks and the manifest know of; switches.c finds the others. */
+/* Adds the gaps in clocks and manifest; switches.c finds the others. */
 static void known_gaps(struct report_cpu *r, const struct scan_clocks *clocks)
 {
 	static const char *const probes[] = { "sched", "sched_switch", "pids" };

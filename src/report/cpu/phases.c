@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPU time by the job's phases (phases.h). Phases of one name are one; those of several ranks too, from when
- * the first is in it. Phases may lie in each other: each is looked at alone.
+ * CPU time by the job's phases (phases.h). Phases of one name are one; so are those of several ranks, from the first one's
+ * begin on. Phases may overlap: each is counted for itself.
  */
 #include "report/cpu/scan.h"
 
@@ -24,7 +24,7 @@ static void interval_add(struct cpu_phase *p, const struct phase *phase, uint64_
 	p->open += phase->unfinished;
 	if (p->n == p->room) {
 		v = p->room < CPU_INTERVALS_MAX ? reallocarray(p->v, room, sizeof(*v)) : NULL;
-		if (!v) { /* the last one then goes on */
+		if (!v) { /* no room: the last one then goes on */
 			if (p->n)
 				p->v[p->n - 1].end_ns = MAX(p->v[p->n - 1].end_ns, end_ns);
 			return;
@@ -42,7 +42,7 @@ static int by_start(const void *a, const void *b)
 	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
-/* In order, and what overlaps or touches made one. */
+/* Sorts the intervals, and joins those that overlap or touch. */
 static void put_in_order(struct cpu_phase *p)
 {
 	uint32_t n = 0;
@@ -78,7 +78,7 @@ void report_cpu_phases(struct report_cpu *r, const struct phases *p)
 		put_in_order(&r->phases[i]);
 }
 
-/* What lasts until the trace ends does so until its last row. */
+/* Ends phases without an end at the last row. */
 void report_cpu_phases_end(struct report_cpu *r)
 {
 	for (uint32_t i = 0; i < r->n_phases; i++) {
@@ -94,13 +94,13 @@ void report_cpu_phases_end(struct report_cpu *r)
 	}
 }
 
-/* How much of [FROM, TO] lies in P. */
+/* Returns how much of [FROM, TO] lies in P. */
 static uint64_t overlap_ns(const struct cpu_phase *p, uint64_t from_ns, uint64_t to_ns)
 {
 	uint32_t low = 0, high = p->n;
 	uint64_t sum = 0;
 
-	while (low < high) { /* the first that ends behind FROM */
+	while (low < high) { /* find the first that ends after FROM */
 		uint32_t middle = low + (high - low) / 2;
 
 		if (p->v[middle].end_ns <= from_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is odd about the files that the report on CPU time has read. */
+/* Notes on files that the report on CPU time has read. */
 #include "report/cpu/scan.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Between the parts of the report on CPU time that read: each takes the rows of some files in. */
+/* Shared by the readers of the report on CPU time: each takes the rows of some files. */
 #ifndef REPORT_CPU_SCAN_H
 #define REPORT_CPU_SCAN_H
 
@@ -10,84 +10,84 @@
 struct phases;
 
 /*
- * Give each row of NAME.out to TAKE, which tells whether it could be read. What is odd about the file becomes a note. 0,
- * -ENOENT, -ENODATA or -EBADMSG without a note, -errno with one.
+ * Passes each row of NAME.out to TAKE, which returns whether it could read it. Adds notes on an odd file. Returns 0;
+ * -ENOENT, -ENODATA or -EBADMSG without a note; or -errno with one.
  */
 int report_cpu_read(struct report_cpu *r, struct scan_folder *folder, const char *name,
 		    bool (*take)(struct scan *s, void *own), void *own);
 
-/* What is odd about F, of which BAD_ROWS could not be taken, and why it could not be read. */
+/* Adds notes on F: BAD_ROWS rows could not be read, or the file could not. */
 void report_cpu_note_file(struct report_cpu *r, const struct scan_file *f, uint64_t bad_rows);
 
 void report_cpu_note(struct report_cpu *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* --- who: tasks.c, lives.c --------------------------------------------------- */
+/* --- names and lives: tasks.c, lives.c -------------------------------------- */
 
-/* The rules and patterns of r->options, taken apart. 0, or -EINVAL with a note. */
+/* Parses the rules and patterns of r->options. Returns 0, or -EINVAL with a note. */
 int report_cpu_rules(struct report_cpu *r);
-/* Its number in r->tasks. */
+/* Returns the number of COMM's task in r->tasks, added when new. */
 uint32_t report_cpu_task(struct report_cpu *r, enum cpu_kind kind, struct reader_field comm);
-/* The same, 0 when no row has had it. */
+/* Returns the number of COMM's task in r->tasks; 0 when no row had it. */
 uint32_t report_cpu_task_known(const struct report_cpu *r, enum cpu_kind kind, struct reader_field comm);
-/* The number in r->roles of process PROC under the name of TASK. */
+/* Returns the number of process PROC, under the name of TASK, in r->roles. */
 uint32_t report_cpu_role(struct report_cpu *r, uint32_t proc, uint32_t task);
-/* Fold the tasks into groups. */
+/* Joins the tasks to groups. */
 void report_cpu_group(struct report_cpu *r);
-/* Bits of the patterns that the name matches. */
+/* Returns the bits of the patterns that COMM matches. */
 uint16_t report_cpu_matches(const struct report_cpu *r, struct reader_field comm);
 
-/* pids.out, all of which T has been given; 0 or -ENOMEM. */
+/* Finishes the lives when T has taken all rows of pids.out. Returns 0 or -ENOMEM. */
 int report_cpu_lives(struct report_cpu *r, const struct scan_file *pids, const struct scan_taker *t);
-/* The thread's number in r->threads as of TIME_NS, made when it is not known. */
+/* Returns the number of the thread at TIME_NS in r->threads, added when it is not known. */
 uint32_t report_cpu_thread(struct report_cpu *r, enum cpu_kind kind, uint32_t pid, uint32_t tid, uint32_t task,
 			   uint64_t time_ns);
-/* It had TASK's name and did something within [FROM_NS, TO_NS]. */
+/* Notes that THREAD had TASK's name and was active within [FROM_NS, TO_NS]. */
 void report_cpu_seen(struct report_cpu *r, uint32_t thread, uint32_t task, uint64_t from_ns, uint64_t to_ns);
-/* The number in r->roles of its process under TASK's name. */
+/* Returns the number of THREAD's process, under TASK's name, in r->roles. */
 uint32_t report_cpu_thread_role(struct report_cpu *r, uint32_t thread, uint32_t task);
-/* Process PID as of TIME_NS: its number in r->procs, 0 when it is not known. */
+/* Returns the number of process PID at TIME_NS in r->procs; 0 when it is not known. */
 uint32_t report_cpu_proc_at(const struct report_cpu *r, uint32_t pid, uint64_t time_ns);
-/* Whether PID is of more than one process, one after the other. */
+/* Whether several processes had PID, one after the other. */
 bool report_cpu_lived_before(const struct report_cpu *r, uint32_t pid);
 bool report_cpu_is_target(const struct report_cpu *r, uint32_t pid);
-/* All rows are in: close what is still open. */
+/* Ends the lives that are still open; after all rows. */
 void report_cpu_lives_end(struct report_cpu *r);
 
-/* --- what: sums.c, switches.c ------------------------------------------------ */
+/* --- time: sums.c, switches.c ------------------------------------------------ */
 
 int report_cpu_sums(struct report_cpu *r, struct scan_folder *folder);
 int report_cpu_switches(struct report_cpu *r, struct scan_folder *folder);
 
-/* Of THREAD under the name of TASK: how much is in SUMS. Its role. */
+/* Adds SUMS to THREAD under the name of TASK. Returns its role. */
 uint32_t report_cpu_add_sums(struct report_cpu *r, uint32_t thread, uint32_t task, const struct cpu_sums *add);
-/* What it ran on CPU within [FROM, TO]. */
+/* What a thread ran on CPU within [FROM, TO]. */
 struct cpu_run {
 	uint32_t thread, task, cpu;
 	uint64_t from_ns, to_ns;
 	struct cpu_sums sums;
 };
 void report_cpu_add(struct report_cpu *r, const struct cpu_run *run);
-/* The task of those who are not told one by one. */
+/* Returns the task of all that is not recorded by name. */
 uint32_t report_cpu_nobody(struct report_cpu *r);
 
-/* The number of a call, made when it is new. */
+/* Returns the number of a call, added when new. */
 uint32_t report_cpu_call_number(struct report_cpu *r, struct reader_field name);
-/* The sums of ROLE in the call; NULL: there are none, and MAKE is not set. */
+/* Returns the sums of ROLE in CALL; NULL when there are none and MAKE is not set, or there is no room. */
 struct cpu_call *report_cpu_call(struct report_cpu *r, uint32_t role, uint32_t call, bool make);
 
-/* --- when: phases.c --------------------------------------------------- */
+/* --- phases: phases.c ------------------------------------------------- */
 
 void report_cpu_phases(struct report_cpu *r, const struct phases *phases);
-/* Put the intervals in order, once all are known and r->end_ns is. */
+/* Sorts the intervals, when all of them and r->end_ns are known. */
 void report_cpu_phases_end(struct report_cpu *r);
-/* RUN_NS of TASK, evenly within [FROM_NS, TO_NS]. */
+/* Adds RUN_NS of TASK, spread evenly over [FROM_NS, TO_NS]. */
 void report_cpu_phase_add(struct report_cpu *r, uint32_t task, uint64_t from_ns, uint64_t to_ns, uint64_t run_ns);
 
-/* --- where: folders.c -------------------------------------------------------------------- */
+/* --- folders: folders.c ------------------------------------------------------------------ */
 
-/* Whether any call waited so that its folder is asked for: then, 1, files.out and the files of calls come. 0; -ENOMEM. */
+/* Returns 1 when any call waited uninterruptibly, so that rows of files.out and of calls are needed; else 0, or -ENOMEM. */
 int report_cpu_folders_begin(struct report_cpu *r);
-/* The files of calls, where nobody else reads them; behind them, what is odd about them. */
+/* Reads the files of calls that nothing else reads, then adds notes on all of them. */
 void report_cpu_folders_read(struct report_cpu *r, struct scan_folder *folder);
 void report_cpu_folders_end(struct report_cpu *r, struct scan_folder *folder);
 

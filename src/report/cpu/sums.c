@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sched.out: rows of what a thread did on a CPU in an interval, and of what it waited for in a call;
- * and where a piece of running goes in the report's tables, whichever file tells of it.
+ * sched.out: rows of a thread's time on a CPU in an interval, and of its waits in a call; and how a stretch of running is
+ * added to the report's tables, for either file.
  */
 #include "report/cpu/scan.h"
 
 #include "base/util.h"
 
-/* --- where it goes ------------------------------------------------------------------------------------ */
+/* --- adding to the tables ----------------------------------------------------------------------------- */
 
 uint32_t report_cpu_add_sums(struct report_cpu *r, uint32_t thread, uint32_t task, const struct cpu_sums *add)
 {
@@ -131,7 +131,7 @@ static bool row(struct scan *s, void *own)
 	run.sums.preempted = scan_number(s, COL_PREEMPTED);
 	report_cpu_add(r, &run);
 	thread = table_at(&r->threads, run.thread);
-	if (!r->has_switches || kind != CPU_TARGET) /* else the timeline says it better */
+	if (!r->has_switches || kind != CPU_TARGET) /* else the timeline has it more exactly */
 		report_cpu_phase_add(r, run.task, run.from_ns,
 				     thread->ended ? MAX(MIN(run.to_ns, thread->end_ns), run.from_ns)
 						   : run.to_ns,

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sched_switch.out: a row for each switch by which a thread of the target comes to a CPU or leaves it.
- * Where there is no sched.out the sums are made of these; in any case they tell to the nanosecond in
- * which phase the target ran, and when it ran on no CPU.
+ * sched_switch.out: a row for each switch by which a thread of the target comes to a CPU or leaves it. Without sched.out,
+ * all sums are made of these; with it, they show to the nanosecond in which phase the target ran, and when it ran on no CPU.
  *
- * A row has the thread that left and how long it had run, so the time on a CPU since the row before is known
- * except for threads in between that are not of the target: that is nobody's time.
+ * A row has the thread that left and how long it had run, so the time on a CPU since the previous row is known except for
+ * threads in between that are not of the target: that time is nobody's.
  */
 #include "report/cpu/scan.h"
 
@@ -15,7 +14,7 @@
 #include "base/util.h"
 
 #define NOT_KNOWN UINT64_MAX
-/* TIMESTAMP is taken a moment after what RUN_NS is made of. */
+/* TIMESTAMP is taken a moment after the clock that RUN_NS comes from. */
 #define SLACK_NS 10000
 
 struct side {
@@ -26,8 +25,8 @@ struct side {
 struct at {
 	bool seen;
 	uint64_t first_ns, first_run_ns, last_ns;
-	struct side first, next; /* who left first; who came last */
-	uint64_t off_ns;	 /* since when it is without the target, if it is */
+	struct side first, next; /* which thread left at the first row; which came at the last */
+	uint64_t off_ns;	 /* since when it is without the target, where it is */
 	bool off, off_idle;
 };
 
@@ -45,9 +44,9 @@ struct switches {
 	bool offs_full;
 };
 
-/* --- who ------------------------------------------------------------------------------------------------ */
+/* --- threads ---------------------------------------------------------------------------------------------- */
 
-/* The file does not have it: the kernel's threads are recognised by the names in the rules. */
+/* Returns the kind of a thread, which the file lacks: kernel threads are recognised by the names in the rules. */
 static enum cpu_kind kind_of(const struct report_cpu *r, uint32_t pid, struct reader_field comm)
 {
 	if (!pid)
@@ -63,7 +62,7 @@ static enum cpu_kind kind_of(const struct report_cpu *r, uint32_t pid, struct re
 	return r->has_pids ? CPU_OTHER : CPU_TARGET;
 }
 
-/* Where a row has who left, and who came. */
+/* The columns of the thread that left, and of the one that came. */
 struct side_columns {
 	enum column pid, tid, comm;
 };
@@ -118,7 +117,7 @@ static void nobody_ran(struct report_cpu *r, uint32_t cpu, uint64_t from_ns, uin
 	ran(r, cpu, &side, from_ns, to_ns, false);
 }
 
-/* It waited from when it left until NOW, RUNQ_NS of that for a CPU. */
+/* Adds the wait of SIDE from when it left until NOW; RUNQ_NS of that for a CPU. */
 static void waited(struct report_cpu *r, const struct side *side, uint64_t now_ns, uint64_t runq_ns)
 {
 	struct cpu_thread *t = table_at(&r->threads, side->thread);
@@ -187,7 +186,7 @@ static int by_time(const void *a, const void *b)
 	return x->ns != y->ns ? (x->ns > y->ns) - (x->ns < y->ns) : x->n - y->n;
 }
 
-/* Where all CPUs are without the target at the same time there is a gap. */
+/* Adds a gap wherever all CPUs are without the target at the same time. */
 static void find_gaps(struct report_cpu *r, const struct switches *sw, int cpus)
 {
 	struct edge *edges = calloc(2 * sw->n_offs + 1, sizeof(*edges));
@@ -221,7 +220,7 @@ static void off_row(struct switches *sw, const struct scan *s, struct at *at, co
 		    const struct side *next, uint64_t run_ns)
 {
 	if (at->off && prev->kind != CPU_TARGET) {
-		/* idle all the time only when the one idle stretch reaches back to where it began */
+		/* idle all the time only when the last idle stretch reaches back to its begin */
 		off_ends(sw->r, sw, at->off_ns, s->time_ns,
 			 prev->kind == CPU_IDLE && at->off_idle && run_ns != NOT_KNOWN &&
 			 run_ns + SLACK_NS >= s->time_ns - at->off_ns);
@@ -237,8 +236,8 @@ static void off_row(struct switches *sw, const struct scan *s, struct at *at, co
 /* --- rows ------------------------------------------------------------------------------------------------ */
 
 /*
- * One that has come and has no row of leaving may have ended: it does not count for the target any more
- * then. When, within [FROM, TO]; TO when it has not.
+ * Returns when a thread that came, and has no row of leaving, ended, within [FROM, TO]; TO when it has not. From then on it
+ * does not count as the target.
  */
 static uint64_t end_of(const struct report_cpu *r, const struct side *side, uint64_t from_ns, uint64_t to_ns)
 {
@@ -247,7 +246,7 @@ static uint64_t end_of(const struct report_cpu *r, const struct side *side, uint
 	return t->ended ? MIN(MAX(t->end_ns, from_ns), to_ns) : to_ns;
 }
 
-/* What the CPU did between the row before and this one. */
+/* Adds the time of the CPU between the previous row and this one. */
 static void between(struct report_cpu *r, const struct scan *s, struct at *at, uint32_t cpu, const struct side *prev,
 		    uint64_t run_ns, bool preempted)
 {
@@ -255,10 +254,10 @@ static void between(struct report_cpu *r, const struct scan *s, struct at *at, u
 	bool whole;
 
 	if (now < begin_ns)
-		return; /* late */
+		return; /* the row is late */
 	whole = is_same(prev, &at->next) && (prev->kind == CPU_TARGET || run_ns + SLACK_NS >= now - begin_ns);
 	since = whole || run_ns == NOT_KNOWN ? begin_ns : now - MIN(run_ns, now - begin_ns);
-	/* an exec by another thread than the first makes it the first */
+	/* an exec by a thread other than the first makes it the first */
 	if (at->next.kind == CPU_TARGET && at->next.pid != prev->pid) {
 		uint64_t end_ns = end_of(r, &at->next, begin_ns, since);
 
@@ -307,9 +306,9 @@ static bool row(struct scan *s, void *own)
 	return true;
 }
 
-/* --- the ends -------------------------------------------------------------------------------------------- */
+/* --- first and last rows ---------------------------------------------------------------------------------- */
 
-/* All CPUs begin and end together. */
+/* Makes all CPUs begin and end together. */
 static void common_span(struct report_cpu *r, const struct switches *sw)
 {
 	for (uint32_t i = 0; i < CPU_CPUS_MAX && !r->has_sums; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names: all threads of one name are a task, a process under one of its names is a role, and rules
- * by prefix make one group of the kernel's many workers. Knows neither files nor times.
+ * Names: all threads of one name are a task, a process under one of its names is a role, and rules by prefix join the
+ * kernel's many workers to groups. Knows neither files nor times.
  */
 #include "report/cpu/scan.h"
 
@@ -18,14 +18,14 @@ const char *const report_cpu_kind_names[CPU_KINDS] = {
 	[CPU_OTHER] = "other",	 [CPU_IDLE] = "idle",
 };
 
-/* Threads that the kernel has per CPU, per disk, per interrupt: their names go on with a number or a device. */
+/* Kernel threads of a CPU, a disk or an interrupt: their names end with a number or a device. */
 static const char default_rules[] =
 	"kworker,migration,ksoftirqd,rcu,cpuhp,irq,kswapd,kcompactd,idle_inject,watchdog,jbd2,xfs,btrfs,dm-,md,loop,"
 	"nvme,scsi_eh,iou-sqp,nfsd,kthreadd,khugepaged,kblockd,kauditd,writeback";
 
 /* --- rules and patterns ----------------------------------------------------------------------------- */
 
-/* Each word of LIST to TAKE. */
+/* Calls TAKE with each word of LIST. */
 static int each_word(const char *list, int (*take)(struct report_cpu *r, char *word), struct report_cpu *r)
 {
 	autofree char *copy = strdup(list);
@@ -70,7 +70,7 @@ static int add_pattern(struct report_cpu *r, char *word)
 	return 0;
 }
 
-/* Those of the user come first: the first that fits is taken. */
+/* The user's rules come first: the first one that fits counts. */
 int report_cpu_rules(struct report_cpu *r)
 {
 	const struct report_cpu_options *o = &r->options;
@@ -169,7 +169,7 @@ static void group_task(struct report_cpu *r, struct cpu_task *t)
 {
 	const struct cpu_rule *rule = rule_of(r, t);
 	const char *name = group_name(t, rule);
-	/* a merged group has threads of any kind: it is the kernel's when the first is */
+	/* a joined group may have threads of several kinds: it is the kernel's when the first is */
 	uint64_t key = table_key(name, strlen(name)) * 2 * CPU_KINDS + 2ULL * t->kind + (rule != NULL);
 	struct cpu_group *g = table_get(&r->groups, key);
 
@@ -190,7 +190,7 @@ void report_cpu_group(struct report_cpu *r)
 	for (uint32_t i = 0; i < r->tasks.n; i++)
 		if (report_cpu_task_at(r, i)->comm[0])
 			group_task(r, table_at(&r->tasks, i));
-	/* a process may have several names in one group */
+	/* a process may have several names within one group */
 	for (uint32_t i = 0; i < r->roles.n; i++) {
 		const struct cpu_role *role = table_at(&r->roles, i);
 		uint32_t group = report_cpu_task_at(r, role->task)->group;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* All hosts' reports are there: one axis for them, what each is called, and their totals. */
+/* Completes the hosts' reports: one axis, a name for each, and their totals. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 /* --- one axis --------------------------------------------------------------------------------------- */
 
-/* All as long as the longest, in bins of one length. */
+/* Makes all timelines as long as the longest, with bins of one length. */
 static void align(struct report_job *job)
 {
 	uint64_t span_ns = 0, bin_ns = 0;
@@ -55,7 +55,10 @@ static void name_hosts(struct report_job *job)
 	}
 }
 
-/* The error between two hosts: the largest two of reading a clock, and, WHOLE, of the clocks themselves, added up. */
+/*
+ * Returns the error between two hosts: the sum of the two largest errors of reading a clock and, if WHOLE, of the clocks
+ * themselves.
+ */
 static uint64_t sum_of_two(const struct report_job *job, bool whole)
 {
 	uint64_t first = 0, second = 0;
@@ -69,7 +72,7 @@ static uint64_t sum_of_two(const struct report_job *job, bool whole)
 	return first + second;
 }
 
-/* Folders of one boot are on one clock, whatever that is worth. */
+/* Whether all folders are of one boot, and so on one clock. */
 static bool is_one_machine(const struct report_job *job)
 {
 	const char *boot = job->host[0].report->manifest.boot_id;

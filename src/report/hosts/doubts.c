@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whether several folders are hosts of one job: what of their names, machines and times speaks against it. */
+/* Evidence that several folders are not hosts of one job: their names, machines and times. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +14,7 @@ bool report_job_twice(char *const *dirs, unsigned int n, unsigned int *first, un
 
 	for (unsigned int i = 0; st && i < n; i++) {
 		if (stat(dirs[i], &st[i]) < 0)
-			continue; /* then its inode is 0, which none has */
+			continue; /* a missing folder has inode 0, which no folder has */
 		for (unsigned int k = 0; k < i; k++) {
 			if (st[k].st_dev != st[i].st_dev || st[k].st_ino != st[i].st_ino)
 				continue;
@@ -42,7 +42,7 @@ bool report_job_at_a_time(const struct report_job *job)
 	return begin_ns < end_ns;
 }
 
-/* Of one boot: what a host is called may be its container's name. */
+/* Whether hosts I and K are of one boot. A host's name may be its container's. */
 static bool is_machine_of(const struct report_job *job, unsigned int i, unsigned int k)
 {
 	const struct manifest_facts *a = &job->host[i].report->manifest, *b = &job->host[k].report->manifest;
@@ -63,7 +63,7 @@ static bool is_beside(const struct report_job *job, unsigned int i, unsigned int
 	       report_job_after_ns(job, i) < until_ns(job, k) && report_job_after_ns(job, k) < until_ns(job, i);
 }
 
-/* How many are what IS says of one before them; of the first such pair what they are called. */
+/* Returns how many hosts have an earlier one for which IS holds; *FIRST, *AGAIN: the folders of the first such pair. */
 static unsigned int count(const struct report_job *job,
 			  bool (*is)(const struct report_job *job, unsigned int i, unsigned int k), const char **first,
 			  const char **again)

@@ -13,8 +13,9 @@
 
 /* --- clocks ---------------------------------------------------------------------------------------- */
 
-/* The first row of time_align.out: HOST's clock. Before any report, since where the hosts' common axis begins is known
- * first. */
+/*
+ * Reads the first row of time_align.out, HOST's clock. Before any report, since reports need the begin of the common axis.
+ */
 static int read_first_row(struct job_host *host, int dirfd)
 {
 	struct reader_row row;
@@ -48,7 +49,7 @@ static int read_clock(struct job_host *host)
 	res = read_first_row(host, dirfd);
 	if (res < 0)
 		return res;
-	/* What a manifest that is not there or not whole does not tell is not known. */
+	/* fields that the manifest lacks stay unknown */
 	manifest_read_at(m, dirfd);
 	if (m->start_ns && m->start_ns < host->begin_ns)
 		host->begin_ns = m->start_ns;
@@ -71,7 +72,7 @@ int report_job_open(struct report_job *ret, char *const *dirs, unsigned int n, u
 			break;
 		job.begin_utc_ns = MIN(job.begin_utc_ns, (uint64_t)((int64_t)host->begin_ns + host->utc_ns));
 	}
-	/* A host's own clock must reach back to when the first began. */
+	/* a host's own clock must reach back to the begin of the first host */
 	for (unsigned int i = 0; res == 0 && i < n; i++) {
 		const struct job_host *host = &job.host[i];
 		int64_t begin = (int64_t)job.begin_utc_ns - host->utc_ns;

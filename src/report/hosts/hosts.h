@@ -12,23 +12,23 @@
 
 struct job_host {
 	const char *dir;
-	char name[300]; /* of the host; a second folder of it has a number besides */
+	char name[300]; /* of the host; a second folder of it has a number behind it */
 	struct report *report;
 	int64_t utc_ns;	   /* CLOCK_REALTIME - CLOCK_MONOTONIC, at its begin */
 	uint64_t begin_ns; /* CLOCK_MONOTONIC */
-	uint64_t error_ns; /* of its UTC: of reading its clock, and by how much that may be wrong */
+	uint64_t error_ns; /* of its UTC: the error of reading its clock, plus the clock's own */
 	bool synchronised;
 };
 
 struct report_job {
 	struct job_host *host;
 	unsigned int n;
-	struct report *total; /* sums of what can be summed up, nothing else */
+	struct report *total; /* sums of all that can be added up, nothing else */
 	uint64_t begin_utc_ns;
-	uint64_t read_error_ns; /* of the two hosts with the largest uncertainty of reading the clock, its sum */
-	uint64_t between_ns;	/* how far two hosts may be apart; not known: see there */
+	uint64_t read_error_ns; /* of reading the clock: the sum of the two largest hosts' errors */
+	uint64_t between_ns;	/* how far the clocks of two hosts may differ; see known_between */
 	bool between_known;
-	unsigned int n_doubts; /* so many of the total's first notes are about whether they are hosts of one job */
+	unsigned int n_doubts; /* as many of the total's first notes doubt that these are hosts of one job */
 };
 
 /* Whether two of the N folders DIRS, *FIRST and *AGAIN, are one folder, under any names. A missing folder does not count. */
@@ -47,7 +47,7 @@ uint64_t report_job_after_ns(const struct report_job *job, unsigned int i);
 int report_job_close(struct report_job *job);
 void report_job_free(struct report_job *job);
 
-/* Hosts of one job were traced at a time; else they are runs one after the other, mostly. */
+/* Whether the hosts were traced at a time; else they are mostly runs one after the other. */
 bool report_job_at_a_time(const struct report_job *job);
 /* Returns the sums of all hosts; the first *N_DOUBTS of its notes are by report_job_doubts(). NULL when memory is out. */
 struct report *report_job_total(const struct report_job *job, unsigned int *n_doubts);
@@ -56,8 +56,8 @@ void report_job_doubts(const struct report_job *job, struct report *total);
 
 struct finding;
 /*
- * What the job waited for, of all hosts: its share is the mean of theirs, each by its time. False: nothing is known of any.
- * finding_free() it.
+ * Finds the answer for all hosts: its share is the mean of theirs, weighted by their time. False: nothing is known of any.
+ * To be released by finding_free().
  */
 bool report_job_why(const struct report_job *job, struct finding *ret);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the hosts of a job have done together. */
+/* Sums of all hosts of a job. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static struct manifest_probe *probe_of(struct manifest_facts *m, const char *nam
 	return &m->probes[m->n_probes++];
 }
 
-/* Probes that no manifest counts the losses of are none of the total's: `lost` is not known then. */
+/* A probe whose losses one manifest does not count is left out: then `lost' is not known. */
 static void add_manifest(struct manifest_facts *sum, const struct manifest_facts *m)
 {
 	for (unsigned int i = 0; i < m->n_probes; i++) {
@@ -47,7 +47,7 @@ static void add_sums(struct report *sum, const struct report *r)
 	}
 }
 
-/* Both are made of uint64_t alone. */
+/* Adds up two structs of uint64_t alone. */
 static void add_all(void *to, const void *from, size_t bytes)
 {
 	for (size_t i = 0; i < bytes / sizeof(uint64_t); i++)
@@ -83,7 +83,7 @@ static void add(struct report *sum, const struct report *r)
 	add_rest(sum, r);
 }
 
-/* TEXT behind what is in BUF, with a comma; cut where it does not fit. */
+/* Appends TEXT to BUF after a comma; cut where it does not fit. */
 static void list(char *buf, size_t size, const char *text)
 {
 	size_t len = strlen(buf);
@@ -91,7 +91,7 @@ static void list(char *buf, size_t size, const char *text)
 	snprintf(buf + len, size - len, "%s%s", len ? ", " : "", text);
 }
 
-/* What all hosts have in common is the job's, too. */
+/* Keeps in COMMON what all hosts share. */
 static void keep_common(char *common, size_t size, const char *text, bool first)
 {
 	if (first)
@@ -107,7 +107,7 @@ static void describe(struct report *sum, const struct report_job *job)
 	uint64_t span_ns = 0;
 
 	m->complete = true;
-	/* of the first: others have another rank in it, mostly, and each is told with its host */
+	/* the first host's: others mostly differ in the rank, and each host's report has its own */
 	snprintf(m->argv, sizeof(m->argv), "%s", report_command(job->host[0].report));
 	for (unsigned int i = 0; i < job->n; i++) {
 		const struct report *r = job->host[i].report;
@@ -138,7 +138,7 @@ static void note(struct report *sum, const struct report_job *job)
 			report_note(sum, "%s: %s", job->host[i].name, job->host[i].report->notes[k]);
 }
 
-/* All hosts' reasons, each under its host's name. */
+/* Adds all hosts' reasons, each under its host's name. */
 static void add_missing(struct report_missing *sum, const struct report_missing *m, const char *host)
 {
 	sum->calls += m->calls;

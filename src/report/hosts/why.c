@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a job on several hosts waited for, of what was found on each. Hosts go in step: the one that waits makes the
- * others wait, in calls that look like work. So what any of them waited for comes before that others did not.
+ * The bottleneck of a job on several hosts, by the findings of each. Hosts go in step: one that waits makes the others wait,
+ * in calls that look like work. So a wait on any host precedes the finding that others did not wait.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static const struct why *why_of(const struct report_job *job, unsigned int i)
 	return w && w->rules ? w : NULL;
 }
 
-/* The part of host I's time that CODE is about there; 0: none. */
+/* Returns the part of the host's time that its finding CODE covers; 0: it has no such finding. */
 static double share_of(const struct why *w, const char *code)
 {
 	const struct rules *rules = w->rules;
@@ -33,7 +33,7 @@ static double share_of(const struct why *w, const char *code)
 	return f && !isnan(f->share) ? f->share : 0;
 }
 
-/* Of all hosts, each by the time that is looked at there. NAN: of none is there any. */
+/* Returns the mean share of all hosts, weighted by their windows. NAN: none has a window. */
 static double mean_share(const struct report_job *job, const char *code)
 {
 	double sum = 0, all = 0;
@@ -49,7 +49,7 @@ static double mean_share(const struct report_job *job, const char *code)
 	return all > 0 ? sum / all : (double)NAN;
 }
 
-/* What waits are for comes first, then training, then what is not known. */
+/* Ranks causes of waits first, then training, then unknown causes. */
 static unsigned int rank_of(const struct rule *rule)
 {
 	return strcmp(rule->code, rule_unknown.code) == 0 ? 0 : strcmp(rule->code, rule_trainer_bound.code) == 0 ? 1 : 2;
@@ -73,7 +73,7 @@ static const struct rule *choose(const struct report_job *job)
 	return best;
 }
 
-/* Those of which CODE was found to be it, or the others, with what was found there. */
+/* Shows the hosts whose answer is CODE, or the others, with their findings. */
 static void show_hosts(const struct report_job *job, const char *code, bool others, struct finding *f)
 {
 	unsigned int n = 0;

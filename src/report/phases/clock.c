@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See clock.h. */
+/* Times in lines of logs, as instants of the trace. */
 #include "report/phases/clock.h"
 
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 #include "base/util.h"
 
-#define LATE_NS (600 * NSEC_PER_SEC) /* of a line behind its time: a zone that is another's is further off */
-#define BACK_NS NSEC_PER_SEC	     /* of lines of several ranks that do not come in order */
+#define LATE_NS (600 * NSEC_PER_SEC) /* how late a row may have its line: a larger difference is a wrong zone */
+#define BACK_NS NSEC_PER_SEC	     /* how far lines of several ranks may be out of order */
 
 bool phase_clock_zone(struct phase_clock *c, const char *name)
 {
@@ -29,7 +29,7 @@ void phase_clock_host(struct phase_clock *c, const struct manifest_facts *m)
 		phase_clock_zone(c, link + strlen("zoneinfo/"));
 	if (c->has_zone || !m->utc_offset_s[0] || *end || labs(offset_s) > 15L * 3600)
 		return;
-	/* what this machine does not know is as it was at the begin */
+	/* a zone that this machine does not know has the offset of the trace's begin */
 	c->zone = (struct zone){ .offset_s = (int32_t)offset_s };
 	c->has_zone = true;
 }
@@ -58,7 +58,7 @@ uint64_t phase_clock_outside(const struct phase_clock *c, uint64_t at_ns, bool *
 	return c->end_ns && at_ns > c->end_ns ? at_ns - c->end_ns : 0;
 }
 
-/* By all zones' offsets and all settings of the clock: how many. */
+/* Puts all instants that T may be, by the zone's offsets and the settings of the clock, into RET. Returns how many. */
 static unsigned int instants(struct phase_clock *c, const struct applog_time *t, uint64_t ret[2 * WALLCLOCK_INSTANTS])
 {
 	int64_t utc_s[2] = { t->s };
@@ -85,7 +85,7 @@ uint64_t phase_clock_in_row(struct phase_clock *c, const struct applog_time *t, 
 	return best ? best : row_ns;
 }
 
-/* How odd it would be that a line is of NS, behind one of LAST_NS. */
+/* Returns how unlikely it is that the line after one of LAST_NS is of NS; 0: nothing speaks against it. */
 static unsigned int oddity(const struct phase_clock *c, uint64_t ns, uint64_t last_ns)
 {
 	bool before;
@@ -104,7 +104,7 @@ uint64_t phase_clock_in_file(struct phase_clock *c, const struct applog_time *t,
 		if (odd > least || (odd == least && v[i] > best))
 			continue;
 		least = odd;
-		best = MAX(v[i], 1); /* before the machine started */
+		best = MAX(v[i], 1); /* 0 is an instant before the machine started */
 	}
 	return best;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When a line of a job's log was written, in the trace's time: by the time in the line, the zone of who wrote it, and
- * what the wall clock was set to. Knows neither logs nor phases.
+ * When a line of a job's log was written, in the trace's time: by the time in the line, its writer's zone, and the settings
+ * of the wall clock. Knows neither logs nor phases.
  */
 #ifndef REPORT_PHASES_CLOCK_H
 #define REPORT_PHASES_CLOCK_H
@@ -16,28 +16,31 @@
 
 struct phase_clock {
 	struct wallclock wall;
-	struct zone zone; /* of lines that tell local time, where HAS_ZONE */
+	struct zone zone; /* of lines with local time, where HAS_ZONE */
 	bool has_zone;
 	uint64_t begin_ns, end_ns; /* of the trace; 0: not known */
 };
 
-/* Both clocks, read together; in order of MONO_NS. */
+/* Adds a reading of both clocks; readings come in order of MONO_NS. */
 void phase_clock_reading(struct phase_clock *c, uint64_t mono_ns, uint64_t real_ns);
-/* Begin, end and zone of the host as the manifest M has them. */
+/* Takes the host's begin, end and zone from the manifest M. */
 void phase_clock_host(struct phase_clock *c, const struct manifest_facts *m);
-/* The zone is NAME. Whether this machine knows it; if not, there is none. */
+/* Makes NAME the zone. Returns whether this machine knows it; if not, there is none. */
 bool phase_clock_zone(struct phase_clock *c, const char *name);
-/* No row has told of the wall clock: it is what M says that it was at the start. */
+/* To be called when no row has a reading of the wall clock: takes the manifest's reading at the start. */
 void phase_clock_guess(struct phase_clock *c, const struct manifest_facts *m);
 
 /*
- * Of a line that a row of ROW_NS tells of: the job's own time, since its output may come late out of a buffer. It
- * counts for nothing when it is later than the row or before the trace.
+ * Returns the instant of a line that is in a row of ROW_NS: the line's own time, since output may come late out of a buffer.
+ * A time later than the row, or before the trace, does not count; then it is ROW_NS.
  */
 uint64_t phase_clock_in_row(struct phase_clock *c, const struct applog_time *t, uint64_t row_ns);
-/* Of a line of a file, behind one of LAST_NS: of several instants that in the trace which goes on. 0: not known. */
+/*
+ * Returns the instant of a line in a file, after a line of LAST_NS; of several possible ones, one in the trace and in order.
+ * 0: not known.
+ */
 uint64_t phase_clock_in_file(struct phase_clock *c, const struct applog_time *t, uint64_t last_ns);
-/* By how far AT_NS is outside of the trace; 0: it is not. *BEFORE: before it. */
+/* Returns how far AT_NS is outside of the trace, 0 within it. *BEFORE: it is before the trace. */
 uint64_t phase_clock_outside(const struct phase_clock *c, uint64_t at_ns, bool *before);
 
 #endif

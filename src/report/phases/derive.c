@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Phases that no two lines begin and end: those of which ends alone are told, epochs by lines on one side of them
+ * Phases that no pair of lines begins and ends: those with lines at their ends only, epochs by lines on one side of them
  * (epochs.h), and, where no line is about an epoch, by generations of workers (workers.h).
  */
 #include <string.h>
@@ -8,8 +8,9 @@
 #include "base/util.h"
 #include "report/phases/phases.h"
 
-#define AGAIN_NS (10 * NSEC_PER_SEC) /* from one rank's end to that of another, of which the log tells no ranks */
-#define WORKED_LEAST 5 /* of the time from the first worker to the last: this part at least has some */
+/* the longest time between the lines of two ranks about one end, in a log without ranks */
+#define AGAIN_NS (10 * NSEC_PER_SEC)
+#define WORKED_LEAST 5 /* workers exist for at least this part of the time from the first to the last: a 5th */
 
 static struct epoch_trace trace_of(const struct phases *p, const struct timeline *t)
 {
@@ -26,7 +27,7 @@ static void put_derived(struct phases *p, struct phase phase)
 
 /* --- ends alone --------------------------------------------------------------------------------------------- */
 
-/* A begin is where the end before was, and at first where there was something to see. */
+/* Whether the phases of NAME have ends only: each begins where the one before ended, the first with the first activity. */
 static bool is_by_ends(const struct phases *p, uint32_t name)
 {
 	const struct phase_name *n = &p->names[name];
@@ -42,7 +43,7 @@ static bool any_by_ends(const struct phases *p)
 	return false;
 }
 
-/* The one before I of its name and rank, or PHASES_NONE. */
+/* Returns the index of the last end before I of its name and rank, or PHASES_NONE. */
 static uint32_t end_before(const struct phase_list *ends, uint32_t i)
 {
 	for (uint32_t k = i; k--;)
@@ -51,7 +52,7 @@ static uint32_t end_before(const struct phase_list *ends, uint32_t i)
 	return PHASES_NONE;
 }
 
-/* Another rank says it once more. */
+/* Whether END repeats BEFORE, as the line of another rank. */
 static bool is_again(const struct phase *before, const struct phase *end)
 {
 	return end->number >= 0 && end->number == before->number && end->end_ns - before->end_ns < AGAIN_NS;
@@ -71,10 +72,10 @@ static void by_ends(struct phases *p, const struct epoch_trace *t)
 	}
 }
 
-/* Ends of what begins elsewhere have no other side. */
+/* Counts ends of phases that should have had a begin. */
 static void count_unpaired(struct phases *p)
 {
-	uint64_t used = p->near_lines && !p->says_epochs ? 1 : 0;
+	uint64_t used = p->near_lines && !p->has_epochs ? 1 : 0;
 
 	p->lone_ends = 0;
 	for (uint32_t i = 0; i < p->ends.n; i++) {
@@ -86,7 +87,7 @@ static void count_unpaired(struct phases *p)
 
 /* --- epochs by lines ------------------------------------------------------------------------------------------ */
 
-static bool says_epochs(const struct phases *p)
+static bool has_epochs(const struct phases *p)
 {
 	for (uint32_t i = 0; i < p->recorded.n; i++)
 		if (p->names[p->recorded.v[i].name].kind == PHASE_EPOCH && !p->recorded.v[i].derived)
@@ -105,8 +106,8 @@ static void put_bounds(struct phases *p, uint32_t name, uint32_t i, const struct
 }
 
 /*
- * Which side the lines are on may not be known before rows have been read. The time before the first of them and that
- * behind the last are both epochs until then, so that who sums rows up by epochs has sums for either.
+ * Before the rows are read, it may not be known which side the lines are on. Until then, both the time before the first line
+ * and the time after the last one are epochs, so that sums by epoch exist for either case.
  */
 static void by_lines(struct phases *p, const struct epoch_trace *t)
 {
@@ -153,7 +154,7 @@ static void put_generation(struct phases *p, const char *what, int64_t number, u
 					       .name = name, .inferred = true });
 }
 
-/* One whose workers are none of a validation begins an epoch, which lasts until the last of its workers has ended. */
+/* A generation that is no validation begins an epoch, which lasts until the last of its workers has ended. */
 static void by_workers(struct phases *p)
 {
 	const struct phase_workers *w = &p->workers;
@@ -164,7 +165,7 @@ static void by_workers(struct phases *p)
 
 		for (next = i + 1; next < w->n && w->v[next].minor; next++)
 			end_ns = MAX(end_ns, w->v[next].end_ns);
-		if (!w->v[i].minor) /* before the first one a validation may be tried out */
+		if (!w->v[i].minor) /* a validation before the first epoch is a trial, outside of epochs */
 			put_generation(p, "epoch", number++, w->v[i].begin_ns, end_ns);
 		for (uint32_t k = i; k < next; k++)
 			if (w->v[k].minor)
@@ -173,8 +174,8 @@ static void by_workers(struct phases *p)
 }
 
 /*
- * A bar that is drawn once, when all is done, has the last epoch's number: Lightning's, where it does not draw on a
- * terminal. Generations up to that number are the epochs then. Of number 1 it may be an epoch and its validation.
+ * Whether the only bar is drawn once, at the end, with the last epoch's number, as Lightning's is without a terminal. Then
+ * the generations up to that number are the epochs. With number 1 it could be an epoch and its validation.
  */
 static bool is_last_of_many(const struct phases *p)
 {
@@ -186,7 +187,7 @@ static bool is_last_of_many(const struct phases *p)
 	       are_epochs(w) && w->v[w->n - 1].begin_ns < only->first_ns;
 }
 
-/* --- all of it ------------------------------------------------------------------------------------------------ */
+/* --- in order ------------------------------------------------------------------------------------------------- */
 
 static void drop_derived(struct phases *p)
 {
@@ -204,11 +205,11 @@ void phases_derive(struct phases *p, const struct timeline *timeline)
 
 	drop_derived(p);
 	p->has_other_end = false;
-	p->says_epochs = says_epochs(p);
+	p->has_epochs = has_epochs(p);
 	by_ends(p, &t);
-	if (!p->says_epochs && p->near.n && p->near_lines && !is_last_of_many(p))
+	if (!p->has_epochs && p->near.n && p->near_lines && !is_last_of_many(p))
 		by_lines(p, &t);
-	else if (!p->says_epochs && are_epochs(&p->workers))
+	else if (!p->has_epochs && are_epochs(&p->workers))
 		by_workers(p);
 	count_unpaired(p);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lines become groups, and groups epochs. See epochs.h. */
+/* Groups lines by epoch, and makes epochs of the groups. */
 #include "report/phases/epochs.h"
 
 #include <stdlib.h>
@@ -9,16 +9,17 @@
 #include "report/phases/workers.h"
 #include "stats/timeline.h"
 
-#define BACK 2 /* groups that a line may be of besides the last one: another rank's, which is behind */
+#define BACK 2 /* how many groups before the last one may still get a line, from a rank that is behind */
 #define BACK_NS (10 * NSEC_PER_SEC)
-#define LATE_NS (250 * NSEC_PER_MSEC) /* from when a line is written to when it is read: tens of ms, more on a busy machine */
-#define SETTINGS 32 /* of what is read before the first line */
+#define LATE_NS (250 * NSEC_PER_MSEC) /* from writing a line to reading it: tens of ms, more on a busy machine */
+/* settings, and scripts that start the job, are less than this part of all that is read before the first line: a 32nd */
+#define SETTINGS 32
 
 const char *const epoch_side_names[] = { [EPOCH_ENDS] = "ends", [EPOCH_BEGINS] = "begins", [EPOCH_LASTS] = "both" };
 
 /* --- groups ----------------------------------------------------------------------------------------------- */
 
-/* The group of a line with this number; NULL: it is the first of one. */
+/* Returns the group that E's line belongs to; NULL: it begins a new one. */
 static struct epoch_group *group_of(struct epoch_groups *g, const struct phase_entry *e)
 {
 	struct epoch_group *last = g->n ? &g->v[g->n - 1] : NULL;
@@ -28,7 +29,7 @@ static struct epoch_group *group_of(struct epoch_groups *g, const struct phase_e
 	for (uint32_t i = g->n; i && g->n - i <= BACK; i--) {
 		struct epoch_group *at = &g->v[i - 1];
 
-		/* one that comes behind another epoch's is of another rank, and soon */
+		/* a line of an epoch before the last is of another rank, and comes soon */
 		if (at->number == e->number && (at == last || e->at_ns < at->last_ns + BACK_NS))
 			return at;
 	}
@@ -59,7 +60,7 @@ void epoch_groups_add(struct epoch_groups *g, const struct phase_entry *e)
 	const struct phase_words *w = &e->words;
 	struct epoch_group *at = group_of(g, e);
 
-	if (!at && e->number < 0) /* a bar of something else */
+	if (!at && e->number < 0) /* a bar of something else than an epoch */
 		return;
 	if (!at && (at = new_group(g)))
 		*at = (struct epoch_group){ .number = e->number, .rank = e->rank, .first_ns = e->at_ns, .last_ns = e->at_ns,
@@ -95,13 +96,13 @@ void epoch_groups_free(struct epoch_groups *g)
 
 /* --- the score --------------------------------------------------------------------------------------------- */
 
-/* The time between the lines of one group and those of the next: line I is the last of group I, or the first of it. */
+/* Returns the instant of line I, which counts as the end of group I and the begin of the next. */
 static uint64_t line_ns(const struct epoch_groups *g, uint32_t i)
 {
 	return g->v[i].last_ns;
 }
 
-/* What there is of something between two instants. */
+/* Returns the amount of a quantity between two instants. */
 typedef double (*amount_fn)(const struct epoch_trace *t, uint64_t begin_ns, uint64_t end_ns);
 
 static double amount_of_workers(const struct epoch_trace *t, uint64_t begin_ns, uint64_t end_ns)
@@ -137,7 +138,7 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The median of what lies between two lines; of a single line the more of what lies before and behind it. */
+/* Returns the median amount between two lines; with one line, the larger of the amounts before and after it. */
 static double usual(const struct epoch_groups *g, const struct epoch_trace *t, amount_fn amount)
 {
 	double *v, median;
@@ -155,7 +156,7 @@ static double usual(const struct epoch_groups *g, const struct epoch_trace *t, a
 	return median;
 }
 
-/* What is before the first line, less what is behind the last one, in epochs of 1 at most. */
+/* Returns the amount before the first line minus that after the last one, each in epochs, at most 1. */
 static double outer(const struct epoch_groups *g, const struct epoch_trace *t, amount_fn amount)
 {
 	const uint64_t first_ns = line_ns(g, 0), last_ns = line_ns(g, g->n - 1);
@@ -173,7 +174,7 @@ static double outer(const struct epoch_groups *g, const struct epoch_trace *t, a
 	return before - behind;
 }
 
-/* The mean of how much nearer lines are to the workers before them than to those behind. */
+/* Returns 1 where all lines come sooner after workers than before the next ones, -1 where none does, else the mean. */
 static double nearness(const struct epoch_groups *g, const struct phase_workers *w)
 {
 	uint32_t n = 0, at = 0;
@@ -184,7 +185,7 @@ static double nearness(const struct epoch_groups *g, const struct phase_workers 
 
 		while (at < w->n && w->v[at].end_ns <= ns)
 			at++;
-		if (!at || at == w->n || w->v[at].begin_ns <= ns) /* within them, before all, behind all */
+		if (!at || at == w->n || w->v[at].begin_ns <= ns) /* while workers live, before all, or after all */
 			continue;
 		sum += ns - w->v[at - 1].end_ns <= w->v[at].begin_ns - ns ? 1 : -1;
 		n++;
@@ -201,7 +202,7 @@ static double words_of(const struct epoch_groups *g)
 	return 2 * (2 * (double)results / g->n - 1);
 }
 
-/* Lines at both ends of it: a heading and a result, or a bar that goes on. */
+/* Whether the group has lines at both ends of its epoch: a heading and a result, or a bar from its begin to its end. */
 static bool lasts(const struct epoch_group *v)
 {
 	if (v->last_ns == v->first_ns)
@@ -242,7 +243,7 @@ struct epoch_score epoch_side_of(const struct epoch_groups *g, const struct epoc
 
 /* --- epochs ------------------------------------------------------------------------------------------------- */
 
-/* When data was read first: settings, and scripts that start the job, are less than this part of it. */
+/* Returns when reading of data began, after settings and start scripts; 0: not known. */
 static uint64_t reading_from(const struct timeline *t, uint64_t first_ns)
 {
 	uint32_t to = bin_at(t, first_ns);
@@ -256,13 +257,15 @@ static uint64_t reading_from(const struct timeline *t, uint64_t first_ns)
 	return 0;
 }
 
-/* A line comes to its log late, when the next workers may be there already: most of G is before it. */
+/*
+ * Whether most of G's life lies before a line at NS: a line reaches its log late, when the next workers may exist already.
+ */
 static bool is_before(const struct phase_generation *g, uint64_t ns)
 {
 	return g->begin_ns + (g->end_ns - g->begin_ns) / 2 < ns;
 }
 
-/* That of the N-th last of those before FIRST_NS; a validation's do not count. */
+/* Returns the begin of the N-th last generation before FIRST_NS, validations not counted; 0: there is none. */
 static uint64_t workers_from(const struct phase_workers *w, uint64_t first_ns, uint32_t n)
 {
 	uint64_t begin_ns = 0;
@@ -287,7 +290,7 @@ uint64_t epoch_start(const struct epoch_trace *t, uint64_t first_ns, uint32_t ge
 	return MIN(MAX(begin_ns, t->begin_ns), first_ns);
 }
 
-/* Generations between two lines, mostly: those that the first epoch has, too. */
+/* Returns how many generations are between two lines on average, and so in the first epoch, too. */
 static uint32_t generations_of(const struct epoch_groups *g, const struct phase_workers *w)
 {
 	uint32_t n = 0;
@@ -300,8 +303,8 @@ static uint32_t generations_of(const struct epoch_groups *g, const struct phase_
 }
 
 /*
- * What a line at NS says was before that by as much as it came late: workers that have begun meanwhile are of what comes
- * next. Those of a shorter life are not told apart from it.
+ * Returns when the line at NS was due: workers that began up to LATE_NS before it belong to the next epoch. Generations that
+ * live shorter than twice that are ignored.
  */
 static uint64_t adjusted_ns(const struct epoch_trace *t, uint64_t ns)
 {
@@ -314,7 +317,10 @@ static uint64_t adjusted_ns(const struct epoch_trace *t, uint64_t ns)
 	return ns;
 }
 
-/* When group I began, which has lines from then on: a first line behind the begin says how far behind. */
+/*
+ * Returns when group I began, whose lines are at the begin of an epoch or within it: the first line may show how far in it
+ * is.
+ */
 static uint64_t begin_of(const struct epoch_groups *g, uint32_t i)
 {
 	const struct epoch_group *v = &g->v[i];

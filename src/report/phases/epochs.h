@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Epochs by lines that name neither their begins nor their ends: "epoch 0: loss 1.23", which most scripts print behind
- * an epoch, "Epoch 1/10", which others print before it, and bars that go on with it. Lines of one epoch are one group;
- * which side of it they are on is decided for all groups of a log at once, by a score (struct epoch_score). Pure.
+ * Epochs by lines that name neither begin nor end: "epoch 0: loss 1.23", which most scripts print after an epoch, "Epoch
+ * 1/10", which others print before it, and progress bars. Lines of one epoch are one group; which side of it they are on is
+ * decided for all groups of a log at once, by a score (struct epoch_score). Pure.
  */
 #ifndef REPORT_PHASES_EPOCHS_H
 #define REPORT_PHASES_EPOCHS_H
@@ -16,52 +16,54 @@ struct timeline;
 
 #define EPOCH_GROUPS_MAX 16384
 
-/* What is said of one epoch, by lines in a row. */
+/* The consecutive lines about one epoch. */
 struct epoch_group {
-	int64_t number, rank; /* rank -1: not said, or several */
+	int64_t number, rank; /* rank -1: not known, or several */
 	uint64_t first_ns, last_ns; /* of its lines */
-	uint64_t begin_ns; /* by the time that a bar has been going on; 0: none says it */
+	uint64_t begin_ns; /* by the elapsed time that a bar shows; 0: none does */
 	uint32_t lines;
-	float first_part, last_part; /* -1: not said */
-	bool first_result, last_result; /* its first line has one, its last */
-	bool barred; /* a bar without a number has ended it */
+	float first_part, last_part; /* progress, 0 to 1; -1: not shown */
+	bool first_result, last_result; /* whether the first line has a result; the last */
+	bool barred; /* a bar without a number ended it */
 };
 
 struct epoch_groups {
 	struct epoch_group *v;
 	uint32_t n, room;
 	uint64_t left_out; /* lines that found no room */
-	uint64_t run_ns; /* all of the training began then, by its last line; 0: not said */
+	uint64_t run_ns; /* when all of the training began, by the elapsed time in its last line; 0: not shown */
 };
 
 enum epoch_side {
-	EPOCH_ENDS,   /* lines are at the end of their epoch */
+	EPOCH_ENDS,   /* the lines are at the end of their epoch */
 	EPOCH_BEGINS, /* at its begin */
-	EPOCH_LASTS,  /* at both and in between */
+	EPOCH_LASTS,  /* at both ends and in between */
 };
 extern const char *const epoch_side_names[];
 
 /*
- * Points for the end of an epoch, less those for its begin, by each evidence; 0 where there is none of it.
+ * Points for the end of an epoch, less those for its begin, by each kind of evidence; 0 without it.
  *
- * WORDS: 2 for each epoch whose last line has a result or is past the middle of it, -2 for one without, the mean of all.
- * WORKERS: 3 times what the time before the first line has of worker processes, in parts of what lies between two lines
- * (1 at most), less that behind the last line; of a side on which the trace does not have the end of the job it is half
- * a part. And 1 for each line that comes sooner behind workers than before the next ones, -1 for one that does not, the
- * mean of all.
- * READING: 3 times the same as the first of WORKERS, of the data that was read.
- * LIFE: the same of the time itself, once.
+ * WORDS: 2 for each epoch whose last line has a result or is past its middle, -2 for one without; the mean of all.
+ *
+ * WORKERS: 3 times the time before the first line with worker processes, as a part of that between two lines (1 at most),
+ * less that after the last line; where the trace lacks the job's begin or end, that side counts half. And 1 for each line
+ * that comes sooner after workers than before the next ones, -1 for one that does not, the mean of all.
+ *
+ * READING: as the first part of WORKERS, with the data that was read in place of the time with workers.
+ *
+ * LIFE: likewise with the time itself, and once, not 3 times.
  */
 struct epoch_score {
 	enum epoch_side side;
-	bool assumed; /* all together are less than EPOCH_SURE: it is as the words have it */
+	bool assumed; /* the sum is less than EPOCH_SURE: the words decided */
 	uint32_t lines, epochs;
 	double words, workers, reading, life;
 };
 
 #define EPOCH_SURE 0.5
 
-/* The whole trace: from when to when, and whether the job began, ended in it. */
+/* The extent of the trace, and whether the job began and ended in it. */
 struct epoch_trace {
 	uint64_t begin_ns, end_ns; /* 0: not known */
 	bool begins, ends;
@@ -69,21 +71,21 @@ struct epoch_trace {
 	const struct timeline *timeline; /* NULL: rows have not been read */
 };
 
-/* One more line; without memory it is counted as left out. */
+/* Adds a line; counts it as left out when memory is out. */
 void epoch_groups_add(struct epoch_groups *g, const struct phase_entry *e);
 void epoch_groups_free(struct epoch_groups *g);
 
-/* Which side the lines of G are on, at least one. */
+/* Decides which side of their epochs the lines of G are on; G has at least one. */
 struct epoch_score epoch_side_of(const struct epoch_groups *g, const struct epoch_trace *t);
 
-/* An epoch; SINCE_START: its begin is not said, it is that of what there is to see. */
+/* An epoch. SINCE_START: no line shows its begin, which is that of workers, reading or the trace. */
 struct epoch_bounds {
 	uint64_t begin_ns, end_ns;
-	bool since_start, until_end; /* until_end: no line says its end */
+	bool since_start, until_end; /* until_end: no line shows its end */
 };
-/* The I-th epoch of G by SIDE; begins in front of the first one's line are those of workers or data in T. */
+/* Returns the I-th epoch of G by SIDE. A begin before the first epoch's line is that of workers or data in T. */
 struct epoch_bounds epoch_bounds_of(const struct epoch_groups *g, uint32_t i, enum epoch_side side, const struct epoch_trace *t);
-/* When training began that a line at FIRST_NS ends the first epoch of, EACH_NS long by others (0: not known). */
+/* Returns when training began, when a line at FIRST_NS ends its first epoch and an epoch has GENERATIONS of workers. */
 uint64_t epoch_start(const struct epoch_trace *t, uint64_t first_ns, uint32_t generations);
 
 #endif

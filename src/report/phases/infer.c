@@ -11,10 +11,10 @@
 #include "report/phases/saves.h"
 #include "stats/timeline.h"
 
-#define WINDOWS 256	       /* that the trace is looked at in */
+#define WINDOWS 256	       /* equal parts of the trace */
 #define LEAST_WINDOWS 32
-#define LEAST_READS 256	       /* in all of the trace */
-#define SUSTAINED 5	       /* windows, of which most are strong */
+#define LEAST_READS 256	       /* reads in all of the trace; with fewer, nothing is inferred */
+#define SUSTAINED 5	       /* windows in a row, of which most must be strong */
 
 /* Sums of the timeline per window of EACH bins. */
 struct windows {
@@ -56,7 +56,7 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Half of what is read in the middle one of the windows in which something is; 0: these are too few. */
+/* Returns the least amount of a strong window: half the median of the windows that read; 0: too few windows read. */
 static uint64_t strong(const struct windows *w)
 {
 	uint64_t v[WINDOWS];
@@ -71,7 +71,7 @@ static uint64_t strong(const struct windows *w)
 	return MAX(v[n / 2] / 2, 1);
 }
 
-/* Whether most windows from I on, STEP apart, are strong, and the first is. */
+/* Whether most of the windows from I on, in the direction STEP, are strong, and I itself is. */
 static bool is_sustained(const struct windows *w, uint64_t least, uint32_t i, int step)
 {
 	unsigned int n = 0;
@@ -84,7 +84,7 @@ static bool is_sustained(const struct windows *w, uint64_t least, uint32_t i, in
 	return w->v[i] >= least && n > SUSTAINED / 2;
 }
 
-/* When it begins; 0: there is none. */
+/* Adds start-up and steady state. Returns when the steady state begins; 0: there is none. */
 static uint64_t infer_steady(struct phases *p, const struct timeline *t)
 {
 	const struct windows w = windows_of(t, TIMELINE_READ_BYTES);
@@ -109,7 +109,7 @@ static uint64_t infer_steady(struct phases *p, const struct timeline *t)
 
 /* --- checkpoints -------------------------------------------------------------------------------------------- */
 
-/* What is written before FROM_NS is what is needed to begin: the data set, unpacked or made. */
+/* Adds checkpoints. Writes before FROM_NS prepare the training: the data set is unpacked or made. */
 static void infer_checkpoints(struct phases *p, struct phase_saves *saves, const struct timeline *t, uint64_t from_ns)
 {
 	uint32_t n = 0;

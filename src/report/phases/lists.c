@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From phases as they are recorded to lists that are looked at: ranks become one, and kinds a lane each. */
+/* Makes the lists that are shown from the recorded phases: ranks are joined, and each kind gets a lane. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ bool phases_put(struct phase_list *l, const struct phase *phase)
 	return true;
 }
 
-/* --- ranks become one --------------------------------------------------------------------------------- */
+/* --- joining ranks ------------------------------------------------------------------------------------ */
 
 static int by_begin(const void *a, const void *b)
 {
@@ -59,14 +59,11 @@ static void join(struct phase *into, const struct phase *phase)
 	into->rank = -1;
 }
 
-/*
- * The I-th phase of a name and number of one rank and those of others are one, where they overlap: what
- * each rank says of an epoch is of the same epoch.
- */
+/* The I-th phase of a name and number of each rank is one phase of the job, where they overlap: all ranks mean one epoch. */
 static int join_ranks(struct phases *p)
 {
 	struct phase_list by_rank = p->all;
-	struct table times, firsts; /* of a rank; 1 + where that is in p->all */
+	struct table times, firsts; /* how often it was there, by rank; 1 + its index in p->all */
 	int res = 0;
 
 	p->all = (struct phase_list){ 0 };
@@ -108,7 +105,10 @@ static enum phase_source best_source(const struct phases *p, enum phase_kind kin
 	return best;
 }
 
-/* In order of their begins: the next one begins where the one before has ended, and ends what has no end. */
+/*
+ * Adds PHASE to a lane, whose phases come by their begins: it ends an open phase, and begins no earlier than the last one
+ * ended.
+ */
 static int put_lane(struct phase_list *lane, struct phase phase)
 {
 	struct phase *before = lane->n ? &lane->v[lane->n - 1] : NULL;
@@ -141,7 +141,7 @@ static int make_lanes(struct phases *p)
 
 /* --- within the trace ------------------------------------------------------------------------------------- */
 
-/* The list within the trace; what is not there goes, and is counted in OUTSIDE. */
+/* Cuts the list to the trace; phases outside of it go, and are counted in OUTSIDE. */
 static void cut_list(struct phase_list *l, uint64_t begin_ns, uint64_t end_ns, uint64_t *outside)
 {
 	uint32_t n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See log.h. */
+/* Reads the lines of one log, or of rows of output. */
 #include "report/phases/log.h"
 
 #include <errno.h>
@@ -11,9 +11,9 @@
 #include "report/phases/read_impl.h"
 #include "trace/unpack.h"
 
-#define PIECES_MAX 512 /* of a line that is drawn over and over */
-#define BOMB_BYTES (1U << 31) /* of text, */
-#define BOMB_RATIO 300		     /* and so many times what it is packed: repeated lines get there */
+#define PIECES_MAX 512 /* of a line that is redrawn; more are dropped, the first ones first */
+#define BOMB_BYTES (1U << 31) /* the largest size of a packed log's text, where it is */
+#define BOMB_RATIO 300		     /* so many times its packed size: repeated lines pack as well */
 
 struct piece {
 	const char *p;
@@ -22,7 +22,7 @@ struct piece {
 
 /* --- lines ------------------------------------------------------------------------------------------------ */
 
-/* DLIO's log has no init: it lasts from the first line to the first epoch. */
+/* DLIO's log does not name its initialisation, which lasts from its first line to the first epoch. */
 static void dlio_init(struct phase_reader *r, struct phase_log *log, const struct applog_line *l, uint64_t at_ns)
 {
 	if (log->has_init || l->entry.source != PHASE_DLIO || l->entry.event != PHASE_BEGINS)
@@ -32,13 +32,13 @@ static void dlio_init(struct phase_reader *r, struct phase_log *log, const struc
 		phases_add(r->phases, PHASE_DLIO, "init", log->first_ns, at_ns, true);
 }
 
-/* What began before the trace and ended behind it is of it too. */
+/* Whether the log is about the trace's time: by a line within it, or by lines on both sides of it. */
 static bool is_of_trace(const struct phase_log *log)
 {
 	return log->within || (log->before && log->behind);
 }
 
-/* A row belongs to the trace, whatever time its line has. */
+/* Notes on which side of the trace a line lies. A line in a row lies within, whatever its own time is. */
 static void take_side(struct phase_reader *r, struct phase_log *log, uint64_t at_ns, bool is_row)
 {
 	bool before;
@@ -51,7 +51,7 @@ static void take_side(struct phase_reader *r, struct phase_log *log, uint64_t at
 	log->behind |= off_ns && !before;
 }
 
-/* AGO_NS: that much before its line's row was written. */
+/* Takes a line that was written AGO_NS before its row. */
 static void take_line(struct phase_reader *r, struct phase_log *log, const char *line, size_t len, uint64_t row_ns,
 		      uint64_t ago_ns)
 {
@@ -85,7 +85,7 @@ static void take_line(struct phase_reader *r, struct phase_log *log, const char 
 	phases_record(r->phases, &l.entry);
 }
 
-/* How long a bar has been going on by what stands in PIECE; NUMBER: of its epoch. Whether it says so. */
+/* Finds for how long a bar has been going on, and the NUMBER of its epoch, by PIECE; false when that does not show it. */
 static bool bar_ns(const struct phase_reader *r, struct piece piece, uint64_t *ns, int64_t *number)
 {
 	struct applog_line l;
@@ -99,8 +99,8 @@ static bool bar_ns(const struct phase_reader *r, struct piece piece, uint64_t *n
 }
 
 /*
- * A bar is drawn over and over in one line, of which it is known when it was over: what it shows before is as long ago as
- * it says itself that it has been going on. FROM is the last of the pieces, which are taken from there backwards.
+ * A bar is redrawn many times in one line, of which the time of its end is known. A piece is older than the last one by the
+ * difference of the elapsed times that both show. Pieces are taken backwards.
  */
 static void take_pieces(struct phase_reader *r, struct phase_log *log, const struct piece *pieces, size_t n, uint64_t row_ns)
 {
@@ -112,7 +112,7 @@ static void take_pieces(struct phase_reader *r, struct phase_log *log, const str
 		ago_ns[i] = i + 1 < n ? ago_ns[i + 1] : 0;
 		if (!bar_ns(r, pieces[i], &ns, &number))
 			continue;
-		if (any) /* of the epoch before: it was over when that of the next began */
+		if (any) /* another epoch's bar: it ended when that of the next epoch began */
 			ago_ns[i] += number == last ? last_ns - MIN(ns, last_ns) : last_ns;
 		any = true;
 		last_ns = ns;
@@ -122,7 +122,10 @@ static void take_pieces(struct phase_reader *r, struct phase_log *log, const str
 		take_line(r, log, pieces[i].p, pieces[i].len, row_ns, ago_ns[i]);
 }
 
-/* Terminals' escapes go; what is drawn over is a piece each, of more than PIECES_MAX the last ones. */
+/*
+ * Removes escapes for terminals and splits the line into redrawn pieces, of which the last PIECES_MAX are kept. Returns how
+ * many.
+ */
 static size_t split(char *line, size_t len, struct piece pieces[PIECES_MAX])
 {
 	size_t n = 0;
@@ -145,7 +148,7 @@ static size_t split(char *line, size_t len, struct piece pieces[PIECES_MAX])
 	}
 }
 
-/* Most lines have none of it. */
+/* Whether the line has control characters; most have none. */
 static bool is_drawn(const char *line, size_t len)
 {
 	return memchr(line, '\r', len) || memchr(line, '\033', len) || memchr(line, '\b', len);
@@ -158,7 +161,7 @@ void phase_log_line(struct phase_reader *r, struct phase_log *log, char *line, s
 	if (is_drawn(line, len)) {
 		size_t n = split(line, len, pieces);
 
-		/* the number at the end of a row that goes on in the next one may not be whole */
+		/* the number at the end of a row that continues in the next row may be cut */
 		take_pieces(r, log, pieces, n - (n > 0 && row_ns && len >= DLT_TEXT_MAX), row_ns);
 	} else {
 		take_line(r, log, line, len, row_ns, 0);
@@ -195,7 +198,10 @@ void phase_log_note(struct phase_reader *r, const struct phase_log *log, bool na
 
 /* --- files of lines ----------------------------------------------------------------------------------------- */
 
-/* The lines of R->text up to LEN; how many bytes are left at its begin. SKIP: in a line that is too long. */
+/*
+ * Takes the lines in the first LEN bytes of R->text. Returns how many bytes are left at its begin. SKIP: within a line that
+ * is too long.
+ */
 static size_t take_lines(struct phase_reader *r, struct phase_log *log, size_t len, bool *skip)
 {
 	char *line = r->text, *end = r->text + len, *newline;
@@ -218,7 +224,7 @@ static size_t take_lines(struct phase_reader *r, struct phase_log *log, size_t l
 	return len;
 }
 
-/* What is behind the last newline may be half a line. */
+/* Notes text after the last newline, which may be half a line. */
 static void note_last(struct phase_reader *r, const struct phase_log *log, size_t len)
 {
 	struct applog_line l;
@@ -227,7 +233,7 @@ static void note_last(struct phase_reader *r, const struct phase_log *log, size_
 		phase_note(r, "%s: its last line is about a phase, has no end and was left out", log->name);
 }
 
-/* What has been read of a packed log is more than a log has: somebody made it so. */
+/* Whether the text of a packed log is larger than any log's, as only a hostile file's is. */
 static bool is_bomb(const struct unpack *u)
 {
 	return u->pack != PACK_NONE && u->plain > BOMB_BYTES && u->plain / BOMB_RATIO > u->at;
@@ -244,7 +250,7 @@ static void note_packed(const struct phase_reader *r, const char *name, const st
 			   BOMB_BYTES >> 30);
 }
 
-/* Reads all of it, or until it is known to be of the trace. */
+/* Reads all of the log, or as much as shows that it is about the trace's time. */
 static ssize_t read_text(struct phase_reader *r, struct phase_log *log, struct unpack *u)
 {
 	size_t have = 0;
@@ -259,7 +265,7 @@ static ssize_t read_text(struct phase_reader *r, struct phase_log *log, struct u
 	return MIN(got, 0);
 }
 
-/* Looks at the log first, and passes it to the phases if it is of the trace. */
+/* Looks through the log first, and passes it to the phases when it is about the trace's time. */
 static int read_twice(struct phase_reader *r, struct phase_log *log, struct unpack *u)
 {
 	int res = (int)read_text(r, log, u);
@@ -271,7 +277,7 @@ static int read_twice(struct phase_reader *r, struct phase_log *log, struct unpa
 	return res < 0 ? res : (int)read_text(r, log, u);
 }
 
-/* FD (taken over), packed or not: as long as the file was when it was opened, it may grow. */
+/* Reads the log FD (taken over), packed or not, up to the length at which it was opened: it may grow. */
 static int read_log(struct phase_reader *r, int fd, const char *name, bool named)
 {
 	struct unpack_marks marks = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a user says of where the job's phases are to be found. */
+/* The user's options about the job's phases. */
 #ifndef REPORT_PHASES_OPTIONS_H
 #define REPORT_PHASES_OPTIONS_H
 
@@ -7,9 +7,9 @@ struct applog_rules;
 
 /* How to find the phases of a trace folder's job. */
 struct phases_options {
-	const char *const *logs; /* of --app-log, in place of what the folder has */
+	const char *const *logs; /* from --app-log; in place of the folder's logs */
 	unsigned int n_logs;
-	const char *zone; /* of --app-log-tz, in place of the host's; NULL */
+	const char *zone; /* from --app-log-tz; in place of the host's zone; NULL: none */
 	struct applog_rules *rules; /* NULL: none */
 };
 

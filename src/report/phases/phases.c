@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See phases.h. A begin and its end meet by name and rank; then they are lists (lists.c). */
+/* Records phases: a begin and its end meet by name and rank. lists.c makes lists of them. */
 #include "report/phases/phases.h"
 
 #include <errno.h>
@@ -13,7 +13,8 @@
 #include "stats/timeline.h"
 
 #define LASTING_MAX 4096 /* ranks */
-#define AGAIN_NS (10 * NSEC_PER_SEC) /* from one rank's begin to that of another, of which the log tells no ranks */
+/* the longest time between the lines of two ranks about one begin, in a log without ranks */
+#define AGAIN_NS (10 * NSEC_PER_SEC)
 
 const char *const phase_kind_names[PHASE_KINDS] = {
 	[PHASE_INIT] = "init",	   [PHASE_EPOCH] = "epoch",	      [PHASE_TRAINING] = "training",
@@ -22,18 +23,18 @@ const char *const phase_kind_names[PHASE_KINDS] = {
 };
 
 const char *const phase_source_names[PHASE_SOURCES] = {
-	[PHASE_MLLOG] = "mllog", [PHASE_DLIO] = "dlio",		[PHASE_LOG] = "log",
+	[PHASE_REGIONS] = "regions", [PHASE_MLLOG] = "mllog", [PHASE_DLIO] = "dlio",		[PHASE_LOG] = "log",
 	[PHASE_MARKS] = "marks", [PHASE_WORKERS] = "workers",	[PHASE_INFERRED] = "inferred",
 };
 
-/* What has begun. */
+/* A phase that has begun. */
 struct begun {
 	uint64_t since_ns;
-	uint64_t until_ns; /* it was over by then, if its end is not told */
+	uint64_t until_ns; /* it was over by then, if no end of it is recorded */
 	int64_t number;
-	uint32_t name; /* of what lasts: 1 + its name, 0: nothing does */
+	uint32_t name; /* of a lasting phase: 1 + its name; 0: none lasts */
 	bool is_open;
-	bool heading; /* the line does not say that it begins */
+	bool heading; /* the line is a heading, which need not be a begin */
 };
 
 struct phases *phases_new(void)
@@ -45,6 +46,7 @@ struct phases *phases_new(void)
 	table_init(&p->by_name, sizeof(uint32_t), PHASES_NAMES_MAX);
 	table_init(&p->open, sizeof(struct begun), PHASES_MAX);
 	table_init(&p->lasting, sizeof(struct begun), LASTING_MAX);
+	phase_steps_init(&p->steps);
 	return p;
 }
 
@@ -64,6 +66,7 @@ void phases_free(struct phases *p)
 	free(p->rules);
 	epoch_groups_free(&p->near);
 	phase_workers_free(&p->workers);
+	phase_steps_free(&p->steps);
 	free(p->ends.v);
 	free(p->recorded.v);
 	free(p->all.v);
@@ -78,7 +81,7 @@ static bool is_between(char c)
 	return !c || strchr(" \t_-.:/,;()[]", c);
 }
 
-/* Whether a word of NAME is WORD, or begins with it where that may go on. */
+/* Whether a word of NAME is WORD, or, unless WHOLE, begins with it. */
 static bool has_word(const char *name, const char *word, bool whole)
 {
 	size_t len = strlen(word);
@@ -110,7 +113,7 @@ enum phase_kind phase_kind_of(const char *name, enum phase_source source)
 	return source == PHASE_MARKS ? PHASE_MARK : PHASE_OTHER;
 }
 
-/* Its index in p->names, or PHASES_NONE when there are too many. */
+/* Returns the name's index in p->names, added when new; PHASES_NONE: there are too many. */
 uint32_t phases_name(struct phases *p, enum phase_source source, const char *name, size_t len)
 {
 	char escaped[PHASE_NAME_MAX], key[PHASE_NAME_MAX + 1], plain[PHASE_NAME_MAX] = "";
@@ -183,7 +186,7 @@ void phases_add(struct phases *p, enum phase_source source, const char *name, ui
 
 /* --- begins and ends ---------------------------------------------------------------------------------- */
 
-/* Ranks that are not told are 2^32 - 1. */
+/* Returns the key of WHAT and RANK. An unknown rank is 2^32 - 1. */
 static uint64_t key_of(uint32_t what, int64_t rank)
 {
 	return (uint64_t)what << 32 | (uint32_t)rank;
@@ -194,7 +197,7 @@ static int64_t rank_of(uint64_t key)
 	return (uint32_t)key == UINT32_MAX ? -1 : (int64_t)(uint32_t)key;
 }
 
-/* A new epoch begins, or one has ended: so have the evaluations and checkpoints in it. */
+/* An epoch begins or has ended, which also ends evaluations and checkpoints within it. */
 static void epoch_bounds(struct phases *p, uint32_t name, const struct phase_entry *t)
 {
 	if (p->names[name].kind != PHASE_EPOCH || t->source == PHASE_MLLOG)
@@ -211,14 +214,14 @@ static void epoch_bounds(struct phases *p, uint32_t name, const struct phase_ent
 	}
 }
 
-/* Another rank says it too, which the log does not tell apart. */
+/* Whether T repeats B's begin, as the line of another rank, in a log without ranks. */
 static bool is_again(const struct begun *b, const struct phase_entry *t)
 {
 	return b->is_open && t->source != PHASE_MLLOG && t->number >= 0 && t->number == b->number &&
 	       t->at_ns - b->since_ns < AGAIN_NS;
 }
 
-/* B is open still. A begin of before that is of another log, and tells nothing of it. */
+/* Ends B, which is open, where the next phase of its name begins. An earlier begin is another log's and does not end it. */
 static void next_begins(struct phases *p, uint32_t name, const struct begun *b, const struct phase_entry *t)
 {
 	uint64_t next_ns = t->at_ns < b->since_ns ? PHASE_NO_END : t->at_ns;
@@ -249,7 +252,7 @@ static void begins(struct phases *p, uint32_t name, const struct phase_entry *t)
 	epoch_bounds(p, name, t);
 }
 
-/* What lasts of T's source and rank ends; of NAME alone, or of any for PHASES_NONE. Whether there was such. */
+/* Ends the lasting phase of T's source and rank, if it is NAME or NAME is PHASES_NONE. Returns whether there was one. */
 static bool lasting_ends(struct phases *p, uint32_t name, const struct phase_entry *t)
 {
 	struct begun *b = table_find(&p->lasting, key_of(t->source, t->rank));
@@ -261,7 +264,7 @@ static bool lasting_ends(struct phases *p, uint32_t name, const struct phase_ent
 	return true;
 }
 
-/* It may be that ends alone are told of what it is. */
+/* Keeps an end without a begin: NAME may have lines at its ends only. */
 static void lone_end(struct phases *p, uint32_t name, const struct phase_entry *t)
 {
 	const struct phase end = { .end_ns = t->at_ns, .number = t->number, .rank = t->rank, .ranks = 1, .name = name };
@@ -298,7 +301,7 @@ static void lasts(struct phases *p, uint32_t name, const struct phase_entry *t)
 		p->left_out++;
 }
 
-/* What is said of epochs in a log, in case that no two lines begin and end one. */
+/* Keeps lines about epochs, in case no pair of lines begins and ends one. */
 static void near_epoch(struct phases *p, const struct phase_entry *t)
 {
 	struct phase_entry near = *t;
@@ -312,7 +315,7 @@ static void near_epoch(struct phases *p, const struct phase_entry *t)
 		epoch_groups_add(&p->near, &near);
 }
 
-/* A heading may be a begin: it is one where ends are told. */
+/* A heading may be a begin: it is one where the log has ends, too. */
 static void heading(struct phases *p, const struct phase_entry *t)
 {
 	uint32_t name = t->words.heading ? phases_name(p, t->source, t->name, t->name_len) : PHASES_NONE;
@@ -347,9 +350,9 @@ void phases_record(struct phases *p, const struct phase_entry *t)
 		lasts(p, name, t);
 }
 
-/* --- all is told ---------------------------------------------------------------------------------------- */
+/* --- after all lines -------------------------------------------------------------------------------------- */
 
-/* Where ends are told, what has none was cut off by the next, and of when it ended nothing is known. */
+/* Drops phases that end with the next one's begin, where the log has ends: the true end of such a phase is not known. */
 static void drop_cut_off(struct phases *p)
 {
 	uint32_t n = 0;
@@ -410,5 +413,5 @@ int phases_settle(struct phases *p, const struct timeline *t)
 	phases_trace(p, MAX(p->trace.begin_ns, t->begin_ns), MAX(p->trace.end_ns, t->end_ns), p->trace.begins,
 		     p->trace.ends);
 	phases_derive(p, t);
-	return phases_make_lists(p, p->trace.begin_ns, NULL); /* what is outside has been counted */
+	return phases_make_lists(p, p->trace.begin_ns, NULL); /* phases outside were counted before */
 }

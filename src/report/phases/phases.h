@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The job's phases: when it set itself up, trained, evaluated, wrote checkpoints, by what its log and its
- * marks say, or inferred where nothing says it. Pure: knows neither files nor lines of logs. All instants
- * are CLOCK_MONOTONIC in ns, as TIMESTAMP is.
+ * The job's phases: when it started up, trained, evaluated and wrote checkpoints, by its log and its marks, or inferred
+ * where neither shows it. Pure: knows neither files nor lines of logs. All instants are CLOCK_MONOTONIC in ns, as TIMESTAMP
+ * is.
  *
- * Who reads rows has the phases before them: phases_close() comes ahead of the first row, phases_end() behind the last
- * one. Inferred phases are there behind the rows alone.
+ * The phases are there before the rows: phases_close() precedes the first row, phases_end() follows the last. Inferred
+ * phases are there after the rows only.
  */
 #ifndef REPORT_PHASES_PHASES_H
 #define REPORT_PHASES_PHASES_H
@@ -16,11 +16,12 @@
 
 #include "applog/entry.h"
 #include "report/phases/epochs.h"
+#include "report/phases/steps.h"
 #include "report/phases/workers.h"
 #include "stats/table.h"
 
 #define PHASES_NAMES_MAX 1024
-#define PHASES_MAX (1U << 16) /* as they are told, of every rank */
+#define PHASES_MAX (1U << 16) /* recorded phases, each rank's own */
 #define PHASE_LABEL_MAX (PHASE_NAME_MAX + 24)
 #define PHASES_NONE UINT32_MAX
 #define PHASES_NOTES_MAX 64
@@ -31,7 +32,7 @@ enum phase_kind {
 	PHASE_TRAINING,
 	PHASE_EVAL,
 	PHASE_CHECKPOINT,
-	PHASE_MARK, /* of `dltraced mark', and none of the above by its name */
+	PHASE_MARK, /* a mark of `dltraced mark' whose name is none of the above */
 	PHASE_OTHER,
 	PHASE_KINDS,
 };
@@ -39,28 +40,28 @@ enum phase_kind {
 extern const char *const phase_kind_names[PHASE_KINDS];
 extern const char *const phase_source_names[PHASE_SOURCES];
 
-/* What phases have in common that are the same over and over. */
+/* The properties that all phases of one name share. */
 struct phase_name {
 	char name[PHASE_NAME_MAX]; /* escaped as in the .out files */
 	enum phase_kind kind;
 	enum phase_source source;
-	bool has_begins, has_ends; /* a begin, an end of it was told, of whatever rank */
-	bool by_rule; /* the user has named its lines */
+	bool has_begins, has_ends; /* a begin was recorded, an end, of any rank */
+	bool by_rule; /* the user's --phase named its lines */
 };
 
 struct phase {
 	uint64_t begin_ns, end_ns;
-	int64_t number; /* of the epoch, the block; -1: not told */
-	int64_t rank;	/* -1: not told, or of several */
-	uint32_t ranks; /* it is made of the same phase of so many */
+	int64_t number; /* of the epoch or block; -1: not known */
+	int64_t rank;	/* -1: not known, or several */
+	uint32_t ranks; /* how many ranks' phases it joins */
 	uint32_t name;	/* index for phases.names */
-	bool unfinished; /* no end was told: it lasts until the trace ends */
-	bool cut;	 /* it began before the trace did */
-	bool inferred;	 /* no line and no mark says so */
-	bool derived;	 /* by derive.c: no two lines begin and end it */
-	bool since_start; /* no line says its begin: it is that of workers, of reading or of the trace */
-	bool heading;	 /* its begin is a heading: no line says that it is one */
-	bool until_next; /* its end is the next one's begin: for phases_close(), which drops it where ends are told */
+	bool unfinished; /* no end was recorded: it lasts until the trace ends */
+	bool cut;	 /* it began before the trace */
+	bool inferred;	 /* no line and no mark shows it */
+	bool derived;	 /* by derive.c: no pair of lines begins and ends it */
+	bool since_start; /* no line shows its begin, which is that of workers, of reading or of the trace */
+	bool heading;	 /* its begin is a heading, which need not be a begin */
+	bool until_next; /* its end is the next one's begin: phases_close() drops it where the log has ends */
 };
 
 struct phase_list {
@@ -71,62 +72,65 @@ struct phase_list {
 struct phases {
 	struct phase_name *names;
 	uint32_t n_names;
-	/* As they were told, each rank's by itself; in the order in which they ended, open ones last. */
+	/* As they were recorded, each rank's own; in the order in which they ended, open ones last. */
 	struct phase_list recorded;
-	/* All ranks together: from when the first began to when the last ended; by begin, longer ones first. */
+	/* All ranks joined: from the first begin to the last end; by begin, longer ones first. */
 	struct phase_list all;
-	/* Of each kind, by the best source that tells of it, in order and none in another. */
+	/* By kind, from the best source that has it, in order and without overlap. */
 	struct phase_list lanes[PHASE_KINDS];
 	struct table by_name; /* 1 + index for names, by hash */
-	struct table open;    /* what has begun and not ended: by name and rank */
-	struct table lasting; /* what lasts until the next such: by source and rank */
-	/* What derive.c makes phases of. */
-	struct phase_list ends; /* that had no begin: their instant is end_ns */
+	struct table open;    /* begun and not ended: by name and rank */
+	struct table lasting; /* lasting until the next one: by source and rank */
+	/* Input of derive.c. */
+	struct phase_list ends; /* ends without a begin, at end_ns */
 	struct epoch_groups near;
-	uint64_t near_lines; /* about epochs that name neither begin nor end */
+	uint64_t near_lines; /* lines about epochs that name neither begin nor end */
 	struct phase_workers workers;
+	struct phase_steps steps;
 	struct { uint64_t begin_ns, end_ns; bool begins, ends; } trace; /* 0: not known; whether the job began, ended in it */
-	bool says_epochs;  /* something else than lines on one side of them tells of epochs */
-	bool has_score;    /* epochs are by such lines */
+	bool has_epochs;  /* another source than such lines has epochs */
+	bool has_score;    /* the epochs are by such lines */
 	struct epoch_score score;
-	bool has_other_end; /* before rows are read: where the lines are on the other side, this is an epoch too */
+	bool has_other_end; /* before rows are read: the epoch on the other side of the lines */
 	struct phase other_end;
-	bool closed;	    /* phases_close() has been */
-	uint64_t lone_ends; /* ends that are none of a phase */
+	bool closed;	    /* phases_close() was called */
+	uint64_t lone_ends; /* ends that belong to no phase */
 
 	struct phase_rule_lines {
 		char *text; /* REGEX=NAME */
 		uint64_t lines;
-	} *rules; /* those of --phase, and how many lines each matched */
+	} *rules; /* those of --phase, with the number of lines that each matched */
 	unsigned int n_rules;
 
-	uint64_t unpaired;    /* begins and ends that have no other side */
-	uint64_t outside;     /* phases that are not within the trace */
-	uint64_t left_out;    /* there was no room for them */
-	char *notes[PHASES_NOTES_MAX]; /* what is odd about what tells of them, a sentence each */
+	uint64_t unpaired;    /* begins without an end, ends without a begin */
+	uint64_t outside;     /* phases outside of the trace */
+	uint64_t left_out;    /* phases for which there was no room */
+	char *notes[PHASES_NOTES_MAX]; /* oddities of the sources, a sentence each */
 	unsigned int n_notes;
 };
 
-/* NULL: no memory. */
+/* NULL when memory is out. */
 struct phases *phases_new(void);
 void phases_free(struct phases *p);
 
-/* --- telling: before phases_close() -------------------------------------------------------------- */
+/* --- recording: before phases_close() ----------------------------------------------------------- */
 
 void phases_record(struct phases *p, const struct phase_entry *t);
-/* A whole one, INFERRED or not; behind phases_close() too, which has to come once more then. */
+/* Adds a whole phase, INFERRED or not; after phases_close() it has to be called again. */
 void phases_add(struct phases *p, enum phase_source source, const char *name, uint64_t begin_ns, uint64_t end_ns,
 		bool inferred);
 
-/* The trace was from BEGIN_NS to END_NS, 0 where that is not known; whether the job BEGINS and ENDS in it. */
+/* Sets the extent of the trace, 0 where it is not known, and whether the job BEGINS and ENDS in it. */
 void phases_trace(struct phases *p, uint64_t begin_ns, uint64_t end_ns, bool begins, bool ends);
 
-/* All is told. What ended before BEGIN_NS, when the trace began, is left out; 0: not known. 0 or -ENOMEM. */
+/*
+ * Ends the recording. Phases that ended before the trace began at BEGIN_NS are left out; 0: not known. Returns 0 or -ENOMEM.
+ */
 int phases_close(struct phases *p, uint64_t begin_ns);
 
-/* --- looking: after phases_close() --------------------------------------------------------------- */
+/* --- reading: after phases_close() --------------------------------------------------------------- */
 
-/* The phases of KIND, by number. */
+/* Returns the number of phases of KIND. */
 static inline uint32_t phases_count(const struct phases *p, enum phase_kind kind)
 {
 	return p->lanes[kind].n;
@@ -137,65 +141,59 @@ static inline const struct phase *phases_get(const struct phases *p, enum phase_
 	return &p->lanes[kind].v[i];
 }
 
-/*
- * Rows have been read, and T has when something was read: what no line tells of is looked at once more. Comes before
- * phases_end(). 0 or -ENOMEM.
- */
+/* Derives phases again with T, which knows when data was read; after the rows, before phases_end(). Returns 0 or -ENOMEM. */
 struct timeline;
 int phases_settle(struct phases *p, const struct timeline *t);
 
-/*
- * The trace was from BEGIN_NS to END_NS: what has no end lasts until then, and what is behind it goes, from
- * the ends of the lists.
- */
+/* Ends phases without an end at END_NS, and removes those after it from the ends of the lists. */
 void phases_end(struct phases *p, uint64_t begin_ns, uint64_t end_ns);
 
-/* "epoch 3": the name, and the number where there is one. BUF. */
+/* Puts the name, and the number where there is one, into BUF: "epoch 3". Returns BUF. */
 const char *phases_label(const struct phases *p, const struct phase *phase, char buf[PHASE_LABEL_MAX]);
 
-/* By its name, which may have more words: "Training loop" is training. */
+/* Returns the kind of a name, which may have further words: "Training loop" is training. */
 enum phase_kind phase_kind_of(const char *name, enum phase_source source);
 
-/* --- from afar: visible.c ------------------------------------------------------------------ */
+/* --- as shown: visible.c ------------------------------------------------------------------- */
 
-/* One that is told, or several that are shown as one. */
+/* A phase, or several that are shown as one. */
 struct phase_seen {
-	struct phase phase; /* of several without number and rank */
+	struct phase phase; /* without number and rank when it is several */
 	uint32_t times;
-	bool by_kind; /* several names of a kind and source: the first one's stands for all */
+	bool by_kind; /* it joins several names of a kind and source, and has the first one's */
 };
 
 /*
- * Those of p->all, MOST at most, but at least one of each kind and source: where they are more, short ones of a name
- * that lie close together are one, then those of a kind and source; ever wider, until it is enough. *N of them, by
- * their begins; free() them. NULL: no memory.
+ * Returns at most MOST of p->all, but at least one of each kind and source, by their begins, to be freed; *N: how many.
+ * Where there are more, short phases of a name that lie close together are joined, then those of a kind and source, ever
+ * wider until they fit. NULL when memory is out.
  */
 struct phase_seen *phases_visible(const struct phases *p, uint32_t most, uint32_t *n);
 
-/* --- what no two lines begin and end: derive.c ---------------------------------------------- */
+/* --- phases without pairs of lines: derive.c ------------------------------------------------ */
 
-/* Put into P->recorded, in place of those that were there before. T: NULL before rows are read. For phases.c. */
+/* For phases.c: puts derived phases into P->recorded, in place of earlier ones. T: NULL before rows are read. */
 void phases_derive(struct phases *p, const struct timeline *t);
-/* The index of NAME, made when it is new; PHASES_NONE: there are too many. */
+/* Returns the index of NAME, added when new; PHASES_NONE: there are too many. */
 uint32_t phases_name(struct phases *p, enum phase_source source, const char *name, size_t len);
 
 /* --- lists.c --------------------------------------------------------------------------------- */
 
-/* False: there are too many. */
+/* False when there are too many. */
 bool phases_put(struct phase_list *l, const struct phase *phase);
 /*
- * The lists of those recorded; what ended before BEGIN_NS goes, and is counted in *OUTSIDE, where that is not NULL. 0 or
- * -ENOMEM. For phases.c.
+ * For phases.c: makes the lists of the recorded phases. Those that ended before BEGIN_NS go, and are counted in *OUTSIDE,
+ * which may be NULL. Returns 0 or -ENOMEM.
  */
 int phases_make_lists(struct phases *p, uint64_t begin_ns, uint64_t *outside);
 
-/* --- inferring: infer.c -------------------------------------------------------------------- */
+/* --- inference: infer.c -------------------------------------------------------------------- */
 
 struct phase_saves;
 /*
- * Start-up and steady state where nothing was told, checkpoints where none was, by what was read and written when, in the
- * lists of P, marked as inferred. After phases_end(). No checkpoint begins before FROM_NS, nor, where it is not SURE
- * that this is when training began, before an inferred steady state does.
+ * Adds to the lists of P, marked as inferred, start-up and steady state where no phase was recorded, and checkpoints where
+ * none was, by the times of reads and writes. After phases_end(). No checkpoint begins before FROM_NS, nor, unless it is
+ * SURE that training began then, before an inferred steady state.
  */
 void phases_infer(struct phases *p, const struct timeline *t, struct phase_saves *saves, uint64_t from_ns, bool sure);
 

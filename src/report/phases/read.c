@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See read.h. */
+/* Reads the sources of phases in their order of preference. */
 #include "report/phases/read.h"
 
 #include <dirent.h>
@@ -16,6 +16,7 @@
 #include "base/util.h"
 #include "report/phases/log.h"
 #include "report/phases/read_impl.h"
+#include "report/phases/regions.h"
 #include "trace/reader.h"
 #include "trace/unpack.h"
 
@@ -47,7 +48,10 @@ static void note_rows(struct phase_reader *r, const struct reader *rd, const cha
 		phase_note(r, "%s: the last row is cut off and was left out", file);
 }
 
-/* Each row's TIMESTAMP and COLUMN to TAKE, which tells whether it could be read. 0, or -errno without a note. */
+/*
+ * Passes each row's TIMESTAMP and COLUMN to TAKE, which returns whether it could read them. Returns 0, or -errno without a
+ * note.
+ */
 static int read_rows(struct phase_reader *r, int dirfd, const char *file, const char *column,
 		     bool (*take)(struct phase_reader *r, void *own, uint64_t ns, struct reader_field f), void *own)
 {
@@ -88,7 +92,7 @@ static bool mark_row(struct phase_reader *r, void *own, uint64_t ns, struct read
 	return true;
 }
 
-/* NAME.log, and packed. */
+/* Whether NAME is a log: NAME.log, or packed. */
 static bool is_log(const char *name)
 {
 	size_t len = strlen(name);
@@ -140,7 +144,7 @@ static void read_collected(struct phase_reader *r, int dirfd, const char *path, 
 		free(entries);
 }
 
-/* Plain, else packed by somebody to save space. */
+/* Reads workload.log, plain or packed by a user to save space. */
 static void read_workload_log(struct phase_reader *r, int dirfd)
 {
 	char name[32];
@@ -153,7 +157,7 @@ static void read_workload_log(struct phase_reader *r, int dirfd)
 	phase_log_read(r, fd, name, false);
 }
 
-/* Of a job that prints lines about phases: some may be among these. Others print what they like, or data. */
+/* Notes writes whose text is not in printed.out, for a job that prints lines about phases: some may be in them. */
 static void note_unread(struct phase_reader *r, const struct manifest_facts *m)
 {
 	const struct manifest_probe *printed = manifest_probe(m, "printed");
@@ -185,7 +189,7 @@ static void read_folder(struct phase_reader *r, int dirfd, const struct manifest
 		read_collected(r, fd, COLLECTED, 0);
 }
 
-/* The trace's begin, end and zone. */
+/* Takes the trace's begin, end and zone. */
 static void know_clock(struct phase_reader *r, const struct manifest_facts *m)
 {
 	phase_clock_host(&r->clock, m);
@@ -204,7 +208,7 @@ static void note_pairs(struct phase_reader *r)
 		phase_note(r, "phases: too many: %" PRIu64 " were left out", p->left_out);
 }
 
-/* How many lines each rule of --phase matches is counted. */
+/* Makes room for counting the lines that each rule of --phase matches. */
 static int begin_rules(struct phase_reader *r)
 {
 	const struct applog_rules *rules = r->options->rules;
@@ -255,6 +259,7 @@ int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *m, 
 	}
 	phases_trace(p, r->clock.begin_ns, m->end_ns, m->workload_pid && !p->workers.attached,
 		     m->complete && m->workload_pid && m->has_status);
+	phase_regions_read(r, dirfd);
 	for (unsigned int i = 0; i < r->options->n_logs; i++)
 		read_named(r, r->options->logs[i]);
 	if (!r->options->n_logs)

@@ -12,8 +12,8 @@
 #include "trace/manifest_read.h"
 
 /*
- * Read them from the folder DIRFD, whose manifest says M, and close them. CLOCK has the readings of time_align.out; O may
- * be NULL. 0 or -ENOMEM.
+ * Reads the phases from the folder DIRFD with the manifest M, and closes them. CLOCK has the readings of time_align.out; O
+ * may be NULL. Returns 0 or -ENOMEM.
  */
 int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *m, const struct phases_options *o,
 		const struct phase_clock *clock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is known while the phases of one folder are read: shared by read.c and log.c. */
+/* The state while the phases of one folder are read: shared by read.c and log.c. */
 #ifndef REPORT_PHASES_READ_IMPL_H
 #define REPORT_PHASES_READ_IMPL_H
 
@@ -17,7 +17,7 @@ struct phase_reader {
 	char text[4 * APPLOG_LINE_MAX];
 };
 
-/* A sentence about something odd. */
+/* Adds a note, a sentence. */
 void phase_note(const struct phase_reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See saves.h. */
+/* Finds checkpoints among the writes of files. */
 #include "report/phases/saves.h"
 
 #include <stdlib.h>
@@ -7,18 +7,19 @@
 #include "base/util.h"
 #include "stats/table.h"
 
-#define NEAR_NS (200 * NSEC_PER_MSEC) /* what comes so soon behind is of the same */
-#define GAP_NS (2 * NSEC_PER_SEC) /* without a sync and the like in between: tensors come from a GPU meanwhile */
-#define LINE_BYTES (64U << 10)	  /* that is no part of a checkpoint by itself */
-#define PART_BYTES (1U << 20)	  /* of a file that is one of a checkpoint, at least */
-#define SAVE_BYTES (16U << 20)	  /* of a checkpoint, at least */
+#define NEAR_NS (200 * NSEC_PER_MSEC) /* writes of several files within this time are one checkpoint */
+/* a longer pause in a file's writes, without a sync or the like, ends a run: tensors may come from a GPU meanwhile */
+#define GAP_NS (2 * NSEC_PER_SEC)
+#define LINE_BYTES (64U << 10)	  /* a shorter run is no part of a checkpoint by itself */
+#define PART_BYTES (1U << 20)	  /* the least size of a checkpoint's file */
+#define SAVE_BYTES (16U << 20)	  /* the least size of a checkpoint */
 #define MARKS_LOOKED_AT 4096 /* of one file: hostile traces have more */
-#define TIMES 4 /* the mean of all writing that a file is written with of which it is not known when it was opened */
+#define TIMES 4 /* a file whose open is not known must be written at so many times the trace's mean rate */
 
-/* A file, from when it is first written to its last write, or a pause. */
+/* Writes of one file, from the first to the last, or to a pause. */
 struct run {
 	uint64_t fid, begin_ns, end_ns, bytes;
-	bool opened; /* right before */
+	bool opened; /* right before its first write */
 };
 
 struct mark {
@@ -30,8 +31,8 @@ struct phase_saves {
 	struct run *run;
 	struct mark *mark;
 	uint32_t n_runs, n_marks, runs_room, marks_room;
-	struct table last; /* by FID: 1 + index of its last run */
-	uint64_t bytes;	   /* of all */
+	struct table last; /* 1 + the index of the last run, by FID */
+	uint64_t bytes;	   /* written in all */
 };
 
 struct phase_saves *phase_saves_new(void)
@@ -53,7 +54,7 @@ void phase_saves_free(struct phase_saves *s)
 	free(s);
 }
 
-/* Room for one more of SIZE behind the N of V; false: there are too many. */
+/* Makes room for one more of SIZE after the N of V; false when there are too many. */
 static bool grow(void **v, uint32_t n, uint32_t *room, size_t size)
 {
 	uint32_t more = *room ? 2 * *room : 64;
@@ -84,7 +85,8 @@ void phase_saves_write(struct phase_saves *s, uint64_t fid, uint64_t at_ns, uint
 		r->bytes += bytes;
 		return;
 	}
-	if (r && r->bytes < LINE_BYTES && begin_ns >= r->end_ns + GAP_NS) { /* a log's line: its place is the next one's */
+	/* a short run, such as a log's line: its place is free */
+	if (r && r->bytes < LINE_BYTES && begin_ns >= r->end_ns + GAP_NS) {
 		*r = (struct run){ .fid = fid, .begin_ns = begin_ns, .end_ns = at_ns, .bytes = bytes };
 		return;
 	}
@@ -120,13 +122,13 @@ static int by_mark(const void *a, const void *b)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* The marks of one file. */
+/* The opens, syncs and the like of one file. */
 struct marks {
 	const struct mark *v;
 	uint32_t n;
 };
 
-/* Those of FID, from *AT on, which goes on. */
+/* Returns the marks of FID, from *AT on, and advances *AT. */
 static struct marks marks_of(const struct phase_saves *s, uint64_t fid, uint32_t *at)
 {
 	struct marks m;
@@ -147,7 +149,7 @@ static bool is_marked(const struct marks *m, uint64_t begin_ns, uint64_t end_ns)
 	return false;
 }
 
-/* It was opened right before, and is synced and renamed right behind. */
+/* Extends the run to the open right before it, and to the sync and rename right after it. */
 static void widen(struct run *r, const struct marks *m)
 {
 	const uint64_t first_ns = r->begin_ns;
@@ -164,7 +166,7 @@ static void widen(struct run *r, const struct marks *m)
 	}
 }
 
-/* Runs of one file that only a pause is between are one; each with what is done to it before and behind. */
+/* Joins runs of one file with only a pause between them; each is extended by its marks. */
 static void join_runs(struct phase_saves *s)
 {
 	uint32_t n = 0, at = 0;
@@ -203,7 +205,7 @@ static int by_begin(const void *a, const void *b)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* A log is written all the time; what was open before is a checkpoint where it stands out. */
+/* Whether the run is a part of a checkpoint. A log is written all the time; a file that was open before must stand out. */
 static bool is_part(const struct phase_saves *s, const struct run *r, uint64_t trace_ns)
 {
 	const uint64_t ns = MAX(r->end_ns - r->begin_ns, 1);

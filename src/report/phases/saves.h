@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Checkpoints by what is written: files that are written in one go, by processes that train or save for one that does.
- * A file's is from when it was opened for writing, where that is right before, or its first write, to the end of its last
- * write, of its syncs and of its rename; files that are written together are one checkpoint. Rows come file by file of the
- * trace, each in order of time. Bounded memory; pure.
+ * Checkpoints by their writes: files that are written in one go, by processes that train or save for one that does. A file's
+ * writing lasts from its opening for writing, where that is right before, or its first write, to the end of its last write,
+ * of its syncs and of its rename; files that are written together are one checkpoint. Rows come file by file of the trace,
+ * each in order of time. Bounded memory; pure.
  */
 #ifndef REPORT_PHASES_SAVES_H
 #define REPORT_PHASES_SAVES_H
@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PHASE_SAVES_MAX (1U << 18) /* writings of files, and as many openings, syncs and the like */
+#define PHASE_SAVES_MAX (1U << 18) /* runs of writes, and as many opens, syncs and the like */
 
-/* What is done to a file beside writing it. */
+/* Operations on a file beside writes. */
 enum phase_save_mark {
 	PHASE_OPENED, /* for writing */
 	PHASE_FLUSHED, /* synced, renamed, or closed after some time */
@@ -21,11 +21,11 @@ enum phase_save_mark {
 
 struct phase_saves;
 
-/* NULL: no memory. */
+/* NULL when memory is out. */
 struct phase_saves *phase_saves_new(void);
 void phase_saves_free(struct phase_saves *s);
 
-/* BYTES were written to the file FID by a call of LAT_NS that ended at AT_NS. */
+/* Adds a write of BYTES to the file FID, by a call of LAT_NS that ended at AT_NS. */
 void phase_saves_write(struct phase_saves *s, uint64_t fid, uint64_t at_ns, uint64_t lat_ns, uint64_t bytes);
 void phase_saves_mark(struct phase_saves *s, uint64_t fid, enum phase_save_mark what, uint64_t at_ns, uint64_t lat_ns);
 
@@ -34,7 +34,10 @@ struct phase_save {
 	uint64_t begin_ns, end_ns, bytes;
 };
 
-/* Those in a trace from BEGIN_NS to END_NS, in order; free() them. *N of them; NULL: none, or no memory. */
+/*
+ * Returns the checkpoints of a trace from BEGIN_NS to END_NS, in order, to be freed; *N: how many. NULL: none, or memory is
+ * out.
+ */
 struct phase_save *phase_saves_find(struct phase_saves *s, uint64_t begin_ns, uint64_t end_ns, uint32_t *n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Phases as they are seen from afar: short ones of a name that lie close together become one. */
+/* Phases for a small picture: short ones of a name that lie close together become one. */
 #include "report/phases/phases.h"
 
 #include <stdlib.h>
@@ -7,13 +7,13 @@
 
 #include "base/util.h"
 
-#define CELLS 2048 /* of the time that they all take: what is shorter is less than a pixel */
+#define CELLS 2048 /* of all the time that they take: a shorter phase is less than a pixel */
 
-/* What is being merged: of each name, or of each kind and source, the one that is last in the list. */
+/* The state of merging: the last phase in the list of each name, or of each kind and source. */
 struct merging {
 	const struct phases *p;
 	struct phase_seen *v;
-	uint32_t *last; /* 1 + index for v; 0: none */
+	uint32_t *last; /* 1 + index in v; 0: none */
 	uint32_t n, most;
 	uint64_t cell_ns;
 	bool by_kind;
@@ -39,7 +39,7 @@ static void join(struct phase_seen *into, const struct phase *phase)
 	into->times++;
 }
 
-/* False: there is no room for one more. */
+/* False when there is no room for one more. */
 static bool put(struct merging *m, const struct phase *phase)
 {
 	bool is_short = phase->end_ns - phase->begin_ns < m->cell_ns;
@@ -88,8 +88,8 @@ struct phase_seen *phases_visible(const struct phases *p, uint32_t most, uint32_
 	bool fits;
 
 	m.v = calloc(MIN(m.most, p->all.n) + 1, sizeof(*m.v));
-	fits = m.v && m.last && merge(&m); /* as they are */
-	/* the last time all of a kind and source are one: that fits */
+	fits = m.v && m.last && merge(&m); /* unmerged */
+	/* the last step joins all of a kind and source, which fits */
 	for (unsigned int by_kind = 0; by_kind < 2 && m.v && m.last && !fits; by_kind++) {
 		m.by_kind = by_kind;
 		for (m.cell_ns = first_ns; !fits && m.cell_ns / 4 <= span_ns; m.cell_ns *= 2)

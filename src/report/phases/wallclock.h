@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From the time of day to CLOCK_MONOTONIC, by readings of both clocks (time_align.out), however often the one was
+ * From the time of day to CLOCK_MONOTONIC, by readings of both clocks (time_align.out), however often the time of day was
  * set. Pure; ns.
  */
 #ifndef REPORT_PHASES_WALLCLOCK_H
@@ -19,12 +19,12 @@ struct wallclock {
 	uint32_t n;
 };
 
-/* Both clocks, read together; in order of MONO_NS. */
+/* Adds a reading of both clocks; readings come in order of MONO_NS. */
 void wallclock_add(struct wallclock *w, uint64_t mono_ns, uint64_t real_ns);
 
 /*
- * The instants at which the clock showed REAL_NS, in order: how many, none where no reading is known. Of a time that
- * was left out when the clock was set that is when it was set; 0 is before CLOCK_MONOTONIC began.
+ * Puts the instants at which the clock showed REAL_NS into RET, in order. Returns how many; 0 without readings. A time that
+ * was skipped when the clock was set is the instant of that; instant 0 is before CLOCK_MONOTONIC began.
  */
 unsigned int wallclock_mono(const struct wallclock *w, uint64_t real_ns, uint64_t ret[WALLCLOCK_INSTANTS]);
 

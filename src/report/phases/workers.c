@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See workers.h. */
+/* Finds generations in pids.out. */
 #include "report/phases/workers.h"
 
 #include <errno.h>
@@ -11,9 +11,10 @@
 #include "trace/reader.h"
 
 #define LIVES_MAX (1U << 20)
-#define OVERLAP 10 /* of a generation this part may be there still when the next one comes: its loader is let go of late */
-#define MINOR_PERCENT 60 /* of the length of those that they take turns with: at most */
-#define TURNS_LEAST 4	 /* generations, for turns to be seen */
+/* this part of a generation may still live when the next one starts, because its loader is freed late: a 10th */
+#define OVERLAP 10
+#define MINOR_PERCENT 60 /* of the length of the others, at most */
+#define TURNS_LEAST 4	 /* generations; with fewer, alternation is not recognised */
 #define NAME "pt_data_worker"
 
 /* --- generations ---------------------------------------------------------------------------------------- */
@@ -34,7 +35,7 @@ static bool is_next(const struct phase_generation *g, const struct phase_worker 
 	return l->begin_ns >= g->end_ns - (g->end_ns - g->begin_ns) / OVERLAP;
 }
 
-/* Those of the N of one parent, into INTO where that is not NULL: how many. */
+/* Puts the generations of N workers of one parent into INTO, which may be NULL. Returns how many. */
 static uint32_t generations(const struct phase_worker *lives, uint32_t n, struct phase_generation *into)
 {
 	struct phase_generation g = { 0 };
@@ -62,7 +63,7 @@ static uint64_t length(const struct phase_generation *g)
 	return g->end_ns - g->begin_ns;
 }
 
-/* Every second one from FIRST on has fewer workers than each of the others, or lasts much shorter. */
+/* Whether every second generation from FIRST on has fewer workers than each of the others, or is much shorter. */
 static bool take_turns(const struct phase_workers *w, uint32_t first)
 {
 	uint64_t longest = 0, shortest = UINT64_MAX;
@@ -74,7 +75,7 @@ static bool take_turns(const struct phase_workers *w, uint32_t first)
 		if (i % 2 == first) {
 			longest = MAX(longest, length(g));
 			most = MAX(most, g->workers);
-		} else if (i + 1 < w->n) { /* the last one may have been cut off */
+		} else if (i + 1 < w->n) { /* the last one may be cut off */
 			shortest = MIN(shortest, length(g));
 			fewest = MIN(fewest, g->workers);
 		}
@@ -82,7 +83,7 @@ static bool take_turns(const struct phase_workers *w, uint32_t first)
 	return most < fewest || longest * 100 <= shortest * MINOR_PERCENT;
 }
 
-/* A validation's workers come behind those of each epoch, and before the first where it is tried out. */
+/* Marks validations: their workers follow those of each epoch, and may precede the first epoch for a trial. */
 static void find_minors(struct phase_workers *w)
 {
 	for (uint32_t first = 0; w->n >= TURNS_LEAST && first < 2 && !w->minors; first++) {
@@ -151,7 +152,7 @@ struct life {
 };
 
 struct lives {
-	struct table by_pid; /* 1 + index of the present one */
+	struct table by_pid; /* 1 + the index of the process that has the PID now */
 	struct life *v;
 	uint32_t n, room;
 	bool attached;
@@ -215,7 +216,7 @@ static void take(struct lives *all, const struct reader_row *row, const unsigned
 	l->shell = is_shell(comm);
 	if (reader_is(event, "exec")) {
 		l->execs = true;
-		/* who is not forked but spawned runs the program anew; a tracker only tidies up */
+		/* a worker that is spawned, not forked, runs the program anew; a resource tracker only tidies up */
 		l->spawned = memmem(args.p, args.len, "multiprocessing", 15) && !memmem(args.p, args.len, "resource_tracker", 16);
 	}
 	if (reader_is(event, "exit"))
@@ -247,7 +248,9 @@ static uint64_t end_of(const struct life *l, uint64_t end_ns)
 	return MAX(l->end_ns ? l->end_ns : end_ns, l->begin_ns);
 }
 
-/* A fork of its parent's program, which is no shell; what lives as long as the parent does helps with something else. */
+/*
+ * Whether L was forked from its parent's program, which is no shell. One that lives as long as its parent is a helper.
+ */
 static bool is_copy(const struct lives *all, const struct life *l, uint64_t end_ns)
 {
 	const uint32_t *at = table_find(&all->by_pid, l->ppid);
@@ -258,7 +261,7 @@ static bool is_copy(const struct lives *all, const struct life *l, uint64_t end_
 	return 2 * (end_of(l, end_ns) - l->begin_ns) <= end_of(parent, end_ns) - parent->begin_ns;
 }
 
-/* Those called so, where there are any. */
+/* Puts the processes that loaders name so (NAMED), or all copies, INTO. Returns how many. */
 static uint32_t pick(const struct lives *all, uint64_t end_ns, bool named, struct phase_worker *into)
 {
 	uint32_t n = 0;

@@ -19,7 +19,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* +02:00, -0530, +2 */
+/* Such as +02:00, -0530 or +2. */
 static bool parse_offset(const char *s, int32_t *ret)
 {
 	int sign = *s == '-' ? -1 : 1, hours = 0, minutes = 0, n = 0;
@@ -40,7 +40,7 @@ static bool parse_offset(const char *s, int32_t *ret)
 	return minutes < 60 && hours <= 14;
 }
 
-/* A file of the data base: a name leads nowhere else. */
+/* Whether NAME is a file of the data base; a name cannot lead out of it. */
 static bool is_known(const char *name)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-/";
@@ -53,7 +53,10 @@ static bool is_known(const char *name)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* CET-1CEST,M3.5.0,M10.5.0/3: the C library takes the rest apart, and what it cannot for UTC. */
+/*
+ * Whether S looks like CET-1CEST,M3.5.0,M10.5.0/3. The C library parses the rest, and takes a text that it cannot parse for
+ * UTC.
+ */
 static bool is_rule(const char *s)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -86,7 +89,7 @@ bool zone_parse(struct zone *z, const char *text)
 	return true;
 }
 
-static int32_t ask(const char *name, int64_t utc_s)
+static int32_t offset_at(const char *name, int64_t utc_s)
 {
 	const char *tz = getenv("TZ");
 	autofree char *kept = tz ? strdup(tz) : NULL;
@@ -107,10 +110,10 @@ static int32_t ask(const char *name, int64_t utc_s)
 
 int32_t zone_offset_s(struct zone *z, int64_t utc_s)
 {
-	int64_t quarter = utc_s / QUARTER_S + 1; /* no clock is set in the middle of one */
+	int64_t quarter = utc_s / QUARTER_S + 1; /* no clock is set within a quarter of an hour */
 
 	if (z->name[0] && (z->cached != quarter || quarter <= 0)) {
-		z->offset_s = ask(z->name, utc_s);
+		z->offset_s = offset_at(z->name, utc_s);
 		z->cached = quarter;
 	}
 	return z->offset_s;

@@ -7,6 +7,7 @@
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/scan/datasets_impl.h"
+#include "report/scan/faults.h"
 #include "report/scan/lookup.h"
 #include "stats/top.h"
 
@@ -137,6 +138,7 @@ static void add_file(const struct adding *a, uint32_t i, const struct report_fil
 	const struct report_datasets *d = a->r->datasets;
 	const struct dataset_times *t = i < d->n_times ? &d->times[i] : &(struct dataset_times){ 0 };
 	const uint64_t maps = mapped(a->r, i);
+	const struct report_fault_sum faults = report_faults_of(a->r, table_key_at(&a->r->files, i));
 
 	sum[DATASET_OPENS] += f->opens;
 	sum[DATASET_CALLS] += f->calls;
@@ -146,6 +148,9 @@ static void add_file(const struct adding *a, uint32_t i, const struct report_fil
 	sum[DATASET_TIME_NS] += f->time_ns;
 	sum[DATASET_RW_NS] += f->time_ns - t->before_ns;
 	sum[DATASET_OPEN_NS] += t->open_ns;
+	sum[DATASET_FAULTS] += faults.n;
+	sum[DATASET_FAULT_BYTES] += faults.bytes;
+	sum[DATASET_FAULT_NS] += faults.ns;
 	if (f->type == REPORT_DIR)
 		return;
 	sum[DATASET_FILES]++;
@@ -194,11 +199,16 @@ static void file_sums(void *own, uint32_t i, uint64_t sum[DATASET_SUMS])
 	add_file(a, i, table_at(&a->r->files, i), sum);
 }
 
+static uint64_t waited(const uint64_t sum[DATASET_SUMS])
+{
+	return sum[DATASET_TIME_NS] + sum[DATASET_FAULT_NS];
+}
+
 static void take(void *own, enum dataset_kind kind, uint32_t folder, uint32_t file, const uint64_t sum[DATASET_SUMS])
 {
 	const struct adding *a = own;
 	struct report_datasets *d = a->r->datasets;
-	struct dataset *at = TOP_PLACE(d->row, d->n, DATASETS_MAX - 1, e, e->sum[DATASET_TIME_NS], sum[DATASET_TIME_NS]);
+	struct dataset *at = TOP_PLACE(d->row, d->n, DATASETS_MAX - 1, e, waited(e->sum), waited(sum));
 
 	if (!at)
 		return;
@@ -291,7 +301,8 @@ static const struct {
 	[DATASET_BY_READS] = { DATASET_RW_NS, "reads" },
 	[DATASET_BY_OPENS] = { DATASET_OPEN_NS, "opens" },
 	[DATASET_BY_CALLS] = { DATASET_TIME_NS, "calls" },
-	[DATASET_BY_MAPS] = { DATASET_MAPPED, NULL }, /* page faults have no rows, and no time */
+	[DATASET_BY_FAULTS] = { DATASET_FAULT_NS, "page faults" },
+	[DATASET_BY_MAPS] = { DATASET_MAPPED, NULL }, /* without fault.out */
 };
 
 const struct dataset *report_dataset_most(const struct report *r, enum dataset_by by)
@@ -303,7 +314,7 @@ const struct dataset *report_dataset_most(const struct report *r, enum dataset_b
 		const struct dataset *s = &d->row[i];
 
 		if (s->kind == DATASET_OTHERS || !s->sum[by_sums[by].sum] || (by == DATASET_BY_READS && !s->sum[DATASET_READ]) ||
-		    (by == DATASET_BY_MAPS && s->kind != DATASET_DATA))
+		    (by >= DATASET_BY_FAULTS && s->kind != DATASET_DATA))
 			continue;
 		if (!most || s->sum[by_sums[by].sum] > most->sum[by_sums[by].sum])
 			most = s;
@@ -344,6 +355,8 @@ void report_dataset_print(const struct dataset *d, enum dataset_by by, FILE *out
 		fputs(", from a network file system", out);
 	if (d->sum[DATASET_MAPPED])
 		fprintf(out, ", %s mapped", FMT_BYTES(d->sum[DATASET_MAPPED]));
+	if (by == DATASET_BY_FAULTS)
+		fprintf(out, ", %s from disk", FMT_BYTES(d->sum[DATASET_FAULT_BYTES]));
 	if (by_sums[by].calls)
 		fprintf(out, ", %s in %s", FMT_NS(d->sum[by_sums[by].sum]), by_sums[by].calls);
 }

@@ -37,6 +37,9 @@ enum dataset_sum {
 	DATASET_TIME_NS, /* in all calls */
 	DATASET_RW_NS,	 /* of DATASET_TIME_NS, in reads and writes */
 	DATASET_OPEN_NS, /* of DATASET_TIME_NS, in opens */
+	DATASET_FAULTS,	 /* page faults that waited for a disk */
+	DATASET_FAULT_BYTES,
+	DATASET_FAULT_NS,
 	DATASET_SIZE,	 /* of each file the larger one of its size and the bytes read, written and mapped */
 	DATASET_NETWORK_FILES,
 	DATASET_MEMORY_FILES,
@@ -59,7 +62,7 @@ struct report_datasets {
 	} *times; /* likewise */
 	uint32_t n_where, n_times;
 	struct table maps; /* FID to bytes */
-	struct dataset row[DATASETS_MAX]; /* by time, longest first; the row of all others last */
+	struct dataset row[DATASETS_MAX]; /* by time in calls and faults, longest first; the row of all others last */
 	unsigned int n;
 };
 
@@ -81,11 +84,11 @@ void report_datasets_end(struct report *r, report_fetched_fn *fetched);
 
 /* --- evidence ------------------------------------------------------------------------------------------------ */
 
-enum dataset_by { DATASET_BY_READS, DATASET_BY_OPENS, DATASET_BY_CALLS, DATASET_BY_MAPS };
+enum dataset_by { DATASET_BY_READS, DATASET_BY_OPENS, DATASET_BY_CALLS, DATASET_BY_FAULTS, DATASET_BY_MAPS };
 
 /*
- * Returns the data set (or software) that took the most time in reads, opens or all calls; DATASET_BY_MAPS: the one of data
- * with the most mapped bytes. NULL: there is none.
+ * Returns the data set (or software) that took the most time in reads, opens or all calls; DATASET_BY_FAULTS: the one of data
+ * that took the most time in page faults, DATASET_BY_MAPS: that with the most mapped bytes. NULL: there is none.
  */
 const struct dataset *report_dataset_most(const struct report *r, enum dataset_by by);
 /* Prints D without a newline: "/data/train: 12000 files, 1.40 GiB read, 98 % from disk, 34.2 s in reads". */

@@ -117,6 +117,7 @@ struct report_file {
 	bool log, inside; /* a log, by its name; inside --path */
 	bool data;	  /* by its name neither a program, nor source code, nor a file of the system */
 	bool software;	  /* by its name one of these; folders, too */
+	bool written_back; /* by a request of bio.out */
 };
 
 /* The spreads that a process has of its calls on files. */
@@ -221,6 +222,9 @@ struct report {
 	struct report_uses *uses;
 	struct report_streams *streams;
 	struct report_datasets *datasets; /* likewise */
+	struct report_causes *causes;	  /* of the disks' work */
+	struct report_faults *faults;	  /* that waited for a disk */
+	struct report_cache *cache;	  /* the page cache by file */
 	struct {
 		uint32_t n;	   /* processes that have spreads */
 		uint64_t left_out; /* calls of processes that found no room */

@@ -60,7 +60,7 @@ static void heads(FILE *out, const struct compare *c, const char *section)
 	fputc('\n', out);
 }
 
-/* The codes of docs/rules.md. */
+/* Prints the codes of docs/rules.md that were found. */
 static void found(FILE *out, const struct report *r)
 {
 	const struct rules *rules = compare_rules(r);
@@ -76,14 +76,14 @@ static void found(FILE *out, const struct report *r)
 static void trace(FILE *out, const struct report *r, unsigned int nr)
 {
 	fprintf(out, "(%u) ", nr);
-	fmt_text(out, r->dir, 0);
+	fmt_plain(out, r->dir, 0);
 	fputs(": ", out);
-	fmt_text(out, report_command(r), 0);
+	fmt_plain(out, report_command(r), 0);
 	if (r->manifest.host[0])
 		fputs(", on ", out);
-	fmt_text(out, r->manifest.host, 0);
+	fmt_plain(out, r->manifest.host, 0);
 	fputs(", ", out);
-	fmt_text(out, report_started(r), 0);
+	fmt_plain(out, report_started(r), 0);
 	fputs(r->missing.complete ? "\n" : ", NOT complete\n", out);
 	text_only(r, "    only ", "", out);
 	found(out, r);
@@ -140,7 +140,7 @@ static void trace_json(struct json *j, const struct report *r)
 	json_end(j);
 }
 
-/* What is counted is whole. */
+/* Counts are whole numbers. */
 static void number(struct json *j, const char *unit, double v)
 {
 	if (strcmp(unit, "%") != 0 && v >= 0 && v < (double)(1ULL << 53))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A struct report_cpu as text and as JSON: what it is about, whether it adds up, and the order of its sections. */
+/* A struct report_cpu as text and as JSON: the facts, whether the sums add up, and the order of the sections. */
 #include "base/fmt.h"
 #include "base/json.h"
 #include "report/show/json.h"
@@ -10,7 +10,7 @@
 
 #define FACT_LABEL "%-16s "
 
-/* To the nanosecond, as the CSV files have it. */
+/* Returns NS in s with nine decimals, as in the CSV files. */
 static const char *seconds(char buf[32], uint64_t ns)
 {
 	snprintf(buf, 32, "%llu.%09llu s", ns / NSEC_PER_SEC, ns % NSEC_PER_SEC);
@@ -19,7 +19,7 @@ static const char *seconds(char buf[32], uint64_t ns)
 
 #define SECONDS(ns) seconds((char[32]){ 0 }, ns)
 
-/* --- what it is about ----------------------------------------------------------------------------------- */
+/* --- facts ---------------------------------------------------------------------------------------------- */
 
 static void facts(const struct report_cpu *r, FILE *out)
 {

@@ -3,9 +3,9 @@
 #include "base/fmt.h"
 #include "report/show/tables_cpu.h"
 
-#define BLOCK 12 /* columns */
+#define BLOCK 12 /* columns at a time */
 
-/* The CPUs from FIRST on of one task, or, where NAME is "other", of those that are not shown. */
+/* Prints a task's line, for the CPUs from FIRST on; where NAME is "other", that of all tasks without a line. */
 static void line(const struct report_cpu *r, uint32_t first, const char *name, const uint64_t *by_cpu, FILE *out)
 {
 	for (uint32_t cpu = first; cpu < MIN(first + BLOCK, r->n_cpus); cpu++) {

@@ -41,10 +41,10 @@ void report_cpu_text_gaps(const void *of, FILE *out)
 
 /* --- phases --------------------------------------------------------------------------------------------- */
 
-/* Of a table of CPU times, which are uint64_t. */
+/* For sorting a table of CPU times, which are uint64_t. */
 static const struct view parts_by_ns = { .of.table = 1, .of.most = { VIEW_AS_U64, 1 } };
 
-/* CPU time of PHASE by the number of the group. */
+/* Adds up the CPU time of PHASE in PARTS, by the number of the group. */
 static uint64_t phase_parts(const struct report_cpu *r, uint32_t phase, struct table *parts)
 {
 	uint64_t busy_ns = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What threads waited for: their time in parts, and the calls that they waited in; of all threads of a name, and, as text
- * alone, of each process. Text has the calls in sentences, with the folders that they went to.
+ * The waits of threads: their time in parts, and the calls that they waited in; of all threads of a name, and, in text, of
+ * each process. Text has the calls in sentences, with the folders of their files.
  */
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #include "stats/top.h"
 
 #define ROWS_MAX 20
-#define LEAST 200 /* a line is for one of this part of all time at least */
-#define LINES_MAX 8 /* of one */
+#define LEAST 200 /* a name has a line from this part of all time on: a 200th */
+#define LINES_MAX 8 /* lines of one name */
 #define CALLS_SHOWN 8
 
 #define GET(name, type, row) VIEW_GET(name, struct report_cpu, r, type, row)
@@ -21,18 +21,18 @@
 /* All threads of a name, or a process under one of its names. */
 struct one {
 	struct cpu_sums sums;
-	uint64_t wall_ns, unknown_ns; /* lives of threads; all that is known of may be more, by what rows are rounded to */
+	uint64_t wall_ns, unknown_ns; /* wall_ns: lives of its threads, which rounding in the rows may exceed */
 	uint32_t number, threads, pid;
-	bool is_role; /* its number is that of a role, else of a task */
+	bool is_role; /* NUMBER is that of a role, else of a task */
 	const char *comm;
 };
 
-/* Of a folder that its calls went to. */
+/* The waits of its calls in one folder. */
 struct part {
 	uint64_t disk_ns, blocked_ns;
 };
 
-/* A line in the making. */
+/* A line before it is printed. */
 struct line {
 	uint64_t ns;
 	const char *how; /* "in disk wait" */
@@ -103,7 +103,7 @@ static void line_add(struct lines *l, uint64_t ns, const char *how, uint32_t cal
 		*at = (struct line){ ns, how, folder, call };
 }
 
-/* Of a wait in CALL: folders that have at least LEAST of it, and what is left without one. */
+/* Adds lines for a wait in CALL: folders with at least LEAST of it, and the rest without a folder. */
 static void folder_lines(const struct report_cpu *r, const struct table *folders, uint32_t call, const struct cpu_call *c,
 			 bool disk, uint64_t least, struct lines *l)
 {
@@ -233,7 +233,7 @@ ROWS(roles, void, parent)
 	VIEW_SORT(rows, 0, struct one, wall_ns);
 }
 
-/* The rows that have a line: the total is then how many there are. */
+/* Keeps the rows that have a line; the total is how many there were. */
 static void keep_longest(struct view_rows *rows)
 {
 	uint64_t total_ns = 0;
@@ -266,7 +266,7 @@ GET(pid, struct one, v)
 		strcpy(cell->shown, " ");
 }
 
-/* Of its time: the part at C's place. */
+/* The part of its time at C's place. */
 GET(part, struct one, v)
 {
 	rough_percent(cell->shown, view_number(c, v), v->wall_ns);
@@ -313,7 +313,7 @@ static const struct view wait_calls = {
 	.parent = &view_cpu_waits,
 };
 
-/* --- all of it ------------------------------------------------------------------------------------------- */
+/* --- in order -------------------------------------------------------------------------------------------- */
 
 #define PART(head, member) { NULL, head, VIEW_SHARE, 8, 0, VIEW_AT(struct one, member), .get = part }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The tables of a report as CSV files in a folder; and what they hold. */
+/* The tables of a report as CSV files in a folder; and a description of their columns. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "report/show/tables.h"
 #include "report/show/tables_cpu.h"
 
-/* The folder NAME in AT, made if need be: a descriptor of it, or -errno. */
+/* Opens the folder NAME in AT, made if needed. Returns its descriptor or -errno. */
 static int open_folder(int at, const char *name)
 {
 	int fd;

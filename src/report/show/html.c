@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pages: that of page.h around the JSON of a report, and what makes one that is too large smaller. */
+/* Pages: that of page.h around the JSON of a report, and the fitting of large ones. */
 #include <errno.h>
 
 #include "base/json.h"
@@ -10,7 +10,7 @@
 #include "report/show/page.h"
 #include "report/show/show.h"
 
-#define BINS_LEAST 64 /* what is too large then is so by something else */
+#define BINS_LEAST 64 /* a page that is too large with so few bins is so for another reason */
 
 int report_page(struct json *j, FILE *out)
 {
@@ -26,9 +26,9 @@ int report_page(struct json *j, FILE *out)
 	return res < 0 ? res : bytes > PAGE_BYTES_MAX;
 }
 
-/* --- what is too large ------------------------------------------------------------------------------------ */
+/* --- fitting --------------------------------------------------------------------------------------------- */
 
-/* Make J its object; how large the page would be, 0 where there is no memory for it. */
+/* Builds J's object. Returns the page's size; 0 when memory is out. */
 static size_t page_bytes(const struct page_fit *f, struct json *j)
 {
 	autofree char *views = report_views();
@@ -58,8 +58,8 @@ static bool thin(const struct page_fit *f)
 }
 
 /*
- * What goes with the bins is twice what a fold takes away: where the rest is too large by itself, fewer bins do not help,
- * and lists get shorter before more of them are folded.
+ * A fold removes half of the part that depends on bins. Where the rest alone exceeds the limit, folds do not help, so lists
+ * are thinned before the next fold.
  */
 void report_page_fit(const struct page_fit *f, struct json *j)
 {
@@ -81,7 +81,7 @@ void report_page_fit(const struct page_fit *f, struct json *j)
 	}
 }
 
-/* --- of one report ---------------------------------------------------------------------------------------- */
+/* --- one report ------------------------------------------------------------------------------------------- */
 
 static void build(const void *r, struct json *j)
 {

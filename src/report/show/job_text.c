@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A job on several hosts for a terminal: what all of it waited for, who was there when, and then each host's report. */
+/* A job on several hosts for a terminal: the answer for all of it, when each host was traced, then each host's report. */
 #include <stdio.h>
 
 #include "base/fmt.h"
@@ -13,7 +13,7 @@
 #define NAME_WIDTH 20
 #define CODE_WIDTH 18
 
-/* Rows, and those that were lost, by the manifest. */
+/* Sums up rows and lost rows by the manifest. */
 static void rows_of(const struct report *r, uint64_t *rows, uint64_t *lost)
 {
 	for (unsigned int kind = 0; kind < REPORT_KINDS; kind++) {
@@ -31,11 +31,12 @@ static void host(const struct report_job *job, unsigned int i, FILE *out)
 	uint64_t rows = 0, lost = 0;
 
 	rows_of(h->report, &rows, &lost);
-	fmt_text(out, h->name, NAME_WIDTH);
+	fmt_plain(out, h->name, NAME_WIDTH);
 	fprintf(out, HOST_LINE, FMT_NS(report_job_after_ns(job, i)), FMT_NS(report_duration_ns(h->report)), FMT_COUNT(rows),
 		FMT_COUNT(lost), h->error_ns ? FMT_NS(h->error_ns) : "-");
 	fmt_text(out, rules ? rules->bottleneck.rule->code : "-", CODE_WIDTH);
-	fmt_line(out, "", h->dir);
+	fmt_plain(out, h->dir, 0);
+	fputc('\n', out);
 }
 
 static void head(const struct report_job *job, FILE *out)

@@ -27,7 +27,7 @@ void report_facts_json(const void *of, struct json *j)
 	report_known_json(j, "kernel", m->kernel);
 	report_known_json(j, "started", report_started(r));
 	json_u64(j, "duration_ns", report_duration_ns(r));
-	/* As the shell has it: 128+N when signal N ended the workload. */
+	/* as a shell reports it: 128+N when signal N ended the workload */
 	json_u64_known(j, "exit_code", m->has_status,
 		       (uint64_t)(WIFSIGNALED(m->status) ? 128 + WTERMSIG(m->status) : WEXITSTATUS(m->status)));
 	json_bool(j, "complete", r->missing.complete);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Parts of a report as members of the object that is open in J, docs/report-json.md has the names; and pages around such. */
+/*
+ * Parts of a report as members of the object that is open in J (docs/report-json.md has the names), and pages around such an
+ * object.
+ */
 #ifndef REPORT_SHOW_JSON_H
 #define REPORT_SHOW_JSON_H
 
@@ -7,23 +10,23 @@
 
 struct json;
 
-/* Sections of report_sections[]: OF is a struct report. */
+/* For sections of report_sections[]: OF is a struct report. */
 void report_facts_json(const void *of, struct json *j);
 void report_more_facts_json(const void *of, struct json *j);
 void report_why_json(const void *of, struct json *j);
 void report_maps_json(const void *of, struct json *j);
 void report_rest_json(const void *of, struct json *j);
 
-/* Of CPU time. */
+/* For CPU time. */
 void report_cpu_json_members(const struct report_cpu *r, struct json *j);
-/* Text that is NULL or empty is not known, which is null. */
+/* Puts S; null, for not known, when S is NULL or empty. */
 void report_known_json(struct json *j, const char *key, const char *s);
-/* What calls R is about, where that is a part of them. */
+/* Puts the selection of calls that R is limited to, if it is. */
 void report_only_json(const struct report *r, struct json *j);
 
 /* --- pages: html.c --- */
 
-/* A page that BUILD makes the object of, and the N reports that make it large. */
+/* A page: BUILD makes its object; the N reports determine its size. */
 struct page_fit {
 	void (*build)(const void *what, struct json *j);
 	const void *what;
@@ -32,8 +35,8 @@ struct page_fit {
 };
 
 /*
- * Longer bins and shorter lists, until the page has PAGE_BYTES_MAX at most, or nothing is left to make smaller; J, which is
- * empty, becomes its object.
+ * Lengthens bins and shortens lists until the page fits into PAGE_BYTES_MAX, or none can shrink further. Leaves the page's
+ * object in J, which is empty at first.
  */
 void report_page_fit(const struct page_fit *f, struct json *j);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is missing of a trace, beside the answer: as lines of the first screen, and as a table. */
+/* Missing data of a trace, beside the answer: as lines of the first screen, and as a table. */
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/scan/model.h"
@@ -28,7 +28,7 @@ VIEW_GET(is_damage, struct report, r, struct missing_reason, reason)
 static const struct view_column reason_columns[] = {
 	{ "code", NULL, VIEW_TEXT, 0, 0, VIEW_AT(struct missing_reason, kind), .names = missing_codes,
 	  .what = "[rules.md](rules.md#what-is-missing) has them" },
-	{ "file", NULL, VIEW_TEXT, 0, 0, VIEW_AT(struct missing_reason, file), .what = "that it is about; null: several" },
+	{ "file", NULL, VIEW_TEXT, 0, 0, VIEW_AT(struct missing_reason, file), .what = "which is affected; null: several" },
 	{ "count", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct missing_reason, n), .what = "of rows, calls or processes" },
 	{ "of", NULL, VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct missing_reason, of),
 	  .what = "rows of the file, bytes, calls, processes" },

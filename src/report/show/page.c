@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Where the JSON texts belong, in the order in which they are in the page. */
+/* The places of the JSON texts, in the order in which they are in the page. */
 #define VIEWS_MARK "@views@"
 #define DATA_MARK "@data@"
 
@@ -12,8 +12,8 @@
 extern const char page_html[], page_html_end[];
 
 /*
- * What byte I of JSON is written as, *TAKEN bytes of it: NULL when as it is. No markup begins without '<',
- * and U+2028 and U+2029 end a line for some readers of JavaScript.
+ * Returns the escape for byte I of JSON, and in *TAKEN how many bytes it replaces; NULL: none is needed. Markup needs a '<',
+ * and U+2028 and U+2029 end a line for some parsers of JavaScript.
  */
 static const char *escaped(const char *json, size_t i, size_t len, size_t *taken)
 {
@@ -28,7 +28,7 @@ static const char *escaped(const char *json, size_t i, size_t len, size_t *taken
 	return json[i + 2] == '\xa8' ? "\\u2028" : "\\u2029";
 }
 
-/* Blanks outside of strings are half of what a table of numbers takes. OUT NULL: only counted. */
+/* Writes JSON without blanks outside of strings, which are half of a table of numbers. OUT NULL: only counts. */
 static size_t write_json(const char *json, size_t len, FILE *out)
 {
 	size_t bytes = 0, taken;
@@ -43,7 +43,7 @@ static size_t write_json(const char *json, size_t len, FILE *out)
 		if (c == '"')
 			string = !string;
 		if (string && c == '\\' && i + 1 < len)
-			taken = 2; /* what is escaped ends no string */
+			taken = 2; /* an escaped quote does not end the string */
 		bytes += instead ? strlen(instead) : taken;
 		if (!out)
 			continue;
@@ -55,14 +55,14 @@ static size_t write_json(const char *json, size_t len, FILE *out)
 	return bytes;
 }
 
-/* What is before MARK from *AT on, and JSON in its place; *AT is then behind it. */
+/* Writes the page from *AT to MARK, and JSON in place of MARK; *AT is then after it. */
 static size_t write_part(const char **at, const char *mark, const char *json, size_t len, FILE *out)
 {
 	/* cppcheck-suppress comparePointers ; the symbols are both ends of one object, which the assembler makes */
 	const char *end = memmem(*at, (size_t)(page_html_end - *at), mark, strlen(mark));
 	size_t before;
 
-	/* assemble sees to it that there is one */
+	/* page/assemble makes sure that there is one */
 	if (!end)
 		return 0;
 	before = (size_t)(end - *at);

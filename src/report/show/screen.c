@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The first screen of a struct report: the answer with its evidence, where the time went, what else was found, what is
- * missing, and where to go on. About 24 lines of 80 columns; report_text() has the rest.
+ * The first screen of a struct report: the answer with its evidence, where the time went, other findings, missing data, and
+ * further commands. About 24 lines of 80 columns; report_text() has the rest.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "base/shell.h"
 #include "base/util.h"
 #include "base/wrap.h"
+#include "report/scan/causes.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
 #include "report/why/rules.h"
@@ -18,9 +19,11 @@
 #define EVIDENCE_SHOWN 2U
 #define FOUND_SHOWN 3U
 #define COMMAND_MAX 4096
-#define LABEL 9 /* columns of what a fact is called, with a blank */
+#define LEAST_BUSY 0.1   /* of the job's time, in requests: the disks matter */
+#define LEAST_FOREIGN 0.1 /* of that */
+#define LABEL 9 /* columns of a fact's name, with a blank */
 
-/* A line that PUT writes of F, broken at WIDTH. */
+/* Prints the text that PUT writes of F, broken at WIDTH. */
 static void wrap_finding(const struct finding *f, void (*put)(const struct finding *f, FILE *out), unsigned int width, FILE *out)
 {
 	autofree char *text = NULL;
@@ -62,7 +65,7 @@ static void fact(FILE *out, const char *label, const char *text, unsigned int wi
 	wrap_text(out, text, LABEL, width);
 }
 
-/* Notes are also of what is odd, and of what is missing of no call. */
+/* Prints what is missing of calls; notes also have oddities, and other missing data. */
 static void put_missing(const struct report *r, unsigned int width, FILE *out)
 {
 	const struct report_missing *m = &r->missing;
@@ -73,16 +76,48 @@ static void put_missing(const struct report *r, unsigned int width, FILE *out)
 	fact(out, "missing", text ? text : first, width);
 }
 
+/* Prints what else than files of the job the disks worked for, where that is much. */
+static void put_foreign(const struct report *r, unsigned int width, FILE *out)
+{
+	const struct report_causes *c = r->causes;
+	const double all_ns = c ? (double)c->all.time_ns : 0;
+	const struct report_cause_row *first = NULL, *second = NULL;
+	double foreign_ns = 0;
+	char text[512];
+	int len;
+
+	for (unsigned int i = 0; c && i < c->n_files; i++) {
+		const struct report_cause_row *row = &c->file[i];
+
+		if (row->of_job)
+			continue;
+		foreign_ns += (double)row->sum.time_ns;
+		second = first && !second ? row : second;
+		first = first ? first : row;
+	}
+	if (!first || all_ns < LEAST_BUSY * (double)report_duration_ns(r) || foreign_ns < LEAST_FOREIGN * all_ns)
+		return;
+	len = snprintf(text, sizeof(text), "%.0f %% of their time was for no file of the job: %.200s %.0f %%",
+		       100 * foreign_ns / all_ns, first->path ? first->path : first->what ? first->what : "a file",
+		       100 * (double)first->sum.time_ns / all_ns);
+	if (second && (double)second->sum.time_ns >= LEAST_FOREIGN * all_ns)
+		snprintf(text + len, sizeof(text) - (size_t)len, ", %.200s %.0f %%",
+			 second->path ? second->path : second->what ? second->what : "a file",
+			 100 * (double)second->sum.time_ns / all_ns);
+	fact(out, "disks", text, width);
+}
+
 static void put_job(const struct report *r, unsigned int width, FILE *out)
 {
 	const struct manifest_facts *m = &r->manifest;
 	autofree char *text = util_fmt("%s: %s%s%s", report_command(r), FMT_NS(report_duration_ns(r)), m->has_status ? ", " : "",
 				       m->has_status ? FMT_ENDED(m->status) : "");
 
-	fact(out, "job", text ? text : "", width);
+	fprintf(out, "%-*s", LABEL, "job");
+	wrap_plain(out, text ? text : "", LABEL, width);
 }
 
-/* What can be typed as it is, in a line however long. */
+/* Prints commands ready to be copied, each in one line of any length. */
 static void put_next(const struct report *r, FILE *out)
 {
 	char full[COMMAND_MAX] = "dltraced report --full", html[COMMAND_MAX] = "dltraced report --html report.html";
@@ -90,9 +125,10 @@ static void put_next(const struct report *r, FILE *out)
 	shell_append(full, sizeof(full), r->dir);
 	shell_append(html, sizeof(html), r->dir);
 	fprintf(out, "%-*s", LABEL, "next");
-	fmt_line(out, "", full);
-	fprintf(out, "%-*s", LABEL, "");
-	fmt_line(out, "", html);
+	fmt_plain(out, full, 0);
+	fprintf(out, "\n%-*s", LABEL, "");
+	fmt_plain(out, html, 0);
+	fputc('\n', out);
 }
 
 void report_screen(const struct report *r, unsigned int width, FILE *out)
@@ -106,6 +142,7 @@ void report_screen(const struct report *r, unsigned int width, FILE *out)
 		put_found(rules, width, out);
 	fputc('\n', out);
 	put_missing(r, width, out);
+	put_foreign(r, width, out);
 	put_job(r, width, out);
 	put_next(r, out);
 }

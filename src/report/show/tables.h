@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The tables of reports: views, in the files that their names say, and the lists of them that make a report. */
+/* The tables of reports: views, in the files of their names, and the lists of them that make a report. */
 #ifndef REPORT_SHOW_TABLES_H
 #define REPORT_SHOW_TABLES_H
 
@@ -8,11 +8,15 @@
 /* tables_calls.c: of struct report */
 extern const struct view view_probes, view_rollup, view_types, view_sources, view_read_sizes, view_slowest, view_waits,
 	view_running, view_running_waits, view_disks, view_disk_ops;
+/* tables_cache.c */
+extern const struct view view_cache;
+/* tables_causes.c */
+extern const struct view view_causes, view_causers;
 /* tables_datasets.c */
 extern const struct view view_datasets;
 /* tables_functions.c */
 extern const struct view view_functions;
-/* A row of view_probes is of a file that was read, not of one that the manifest alone tells of. */
+/* Whether a row of view_probes is of a file that was read; else only the manifest has it. */
 bool report_probe_has_rows(const void *row);
 /* missing.c */
 extern const struct view view_missing_reasons;
@@ -21,19 +25,22 @@ extern const struct view view_files_by_bytes, view_files_by_time, view_files_by_
 	view_files_shared, view_uses_by_bytes, view_uses_by_time, view_shm, view_classes, view_logs;
 /* tables_processes.c */
 extern const struct view view_processes, view_medians, view_process_histograms, view_histograms, view_histogram_counts;
-/* view_histograms for a terminal: of latencies and of sizes a table each. */
+/* Prints view_histograms for a terminal: a table of latencies and one of sizes. */
 void report_octaves_text(const void *of, FILE *out);
 /* tables_account.c */
 extern const struct view view_account;
 /* tables_why.c */
 extern const struct view view_epochs, view_epochs_more, view_epoch_sizes, view_epoch_files, view_phase_sums;
 
-/* Values that several tables have. */
+/* tables_steps.c */
+extern const struct view view_steps, view_slowest_steps, view_overlap;
+
+/* Values of several tables. */
 /* The name of the process whose PID lies at C's place; its rank. */
 void view_comm(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
 void view_rank(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
 
-/* The sections of a report; what ends them has neither a view nor a function. */
+/* The sections of a report; the last one has neither a view nor a function. */
 extern const struct view_section report_sections[];
 
 #endif

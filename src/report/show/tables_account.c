@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where the time of those that train and of their loaders went, of a struct report. */
+/* The time of trainers and loaders by what they did, of a struct report. */
 #include <stdlib.h>
 
 #include "base/fmt.h"
@@ -15,7 +15,7 @@
 #define ROWS(name, type, parent) VIEW_ROWS_OF(name, struct report, r, type, parent)
 
 #define LINES 8
-#define BRIEF_LINES 1U /* and the loaders */
+#define BRIEF_LINES 1U /* main threads, and the loaders beside */
 #define BRIEF_TERMS 4U
 #define BRIEF_INDENT 2U
 #define LEAST 0.005 /* of the time: less is not printed */
@@ -50,15 +50,15 @@ GET(awaited, struct account, a)
 }
 
 #define ACCOUNT(member) VIEW_AT(struct account, member)
-/* VIEW_NS of a double. */
+/* A time that is a double. */
 GET(ns, struct account, a)
 {
 	cell->n = (uint64_t)*(const double *)view_at(a, c);
 }
-#define TERM(key, head, term, text) { key, head, VIEW_NS, 9, 0, ACCOUNT(ns[term]), .get = ns, .what = text }
+#define TERM(key, head, term, text) { key, head, VIEW_NS, 9, 0, ACCOUNT(ns[term]), .get = ns, .what = text } /* NOLINT(bugprone-macro-parentheses): a member */
 
 static const struct view_column columns[] = {
-	{ "role", "ROLE", VIEW_TEXT, 8, .get = role, .what = "main: the main thread of a process that the answer is about; loaders: those "
+	{ "role", "ROLE", VIEW_TEXT, 8, .get = role, .what = "main: the main thread of a process of the answer; loaders: those "
 	  "of all its loaders, added up" },
 	{ "pid", "PID", VIEW_ID, 8, .get = pid },
 	{ "comm", "COMM", VIEW_TEXT, 16, .get = comm },
@@ -77,14 +77,14 @@ static const struct view_column columns[] = {
 	TERM("device_ns", "DEVICE", ACCOUNT_DEVICE, "in ioctl(2): a GPU's driver, mostly"),
 	TERM("sleep_ns", "SLEEP", ACCOUNT_SLEEP, "slept for a time, or until a signal"),
 	TERM("other_ns", "OTHER", ACCOUNT_OTHER, "asleep in any other call; without sched.out all that is in no row"),
-	{ "others", "WHO", VIEW_TEXT, 0, .get = awaited, .what = "whom it waited for in OTHERS" },
+	{ "others", "WHO", VIEW_TEXT, 0, .get = awaited, .what = "the processes that it waited for in OTHERS" },
 	{ 0 },
 };
 
 const struct view view_account = {
 	.key = "account",
 	.title = "Where the time went",
-	.what = "processes that the answer is about, and their loaders: each moment of the main thread in one column",
+	.what = "the processes of the answer, and their loaders: each moment of the main thread in one column",
 	.columns = columns,
 	.rows = accounts,
 };
@@ -114,7 +114,7 @@ static int larger(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* The largest terms, MOST of them. */
+/* Prints the MOST largest terms. */
 static void put_terms(const struct account *a, unsigned int most, FILE *out)
 {
 	const double *terms[ACCOUNT_TERMS];
@@ -151,7 +151,7 @@ static void put_account(const struct report *r, const struct account *a, unsigne
 	put_terms(a, most, out);
 }
 
-/* In lines that are no longer than WIDTH. */
+/* Prints an account in lines up to WIDTH. */
 static void wrap_account(const struct report *r, const struct account *a, unsigned int width, FILE *out)
 {
 	autofree char *text = NULL;
@@ -191,15 +191,20 @@ void account_text(const struct report *r, FILE *out)
 void account_brief(const struct report *r, unsigned int width, FILE *out)
 {
 	const struct why *w = r->why;
-	uint32_t n = has_account(r) ? w->n_accounts : 0;
+	uint32_t n = has_account(r) ? w->n_accounts : 0, processes = 0;
+	const char *head = "\nWhere the time went\n";
 
-	if (!n)
-		return;
-	fputs("\nWhere the time went\n", out);
-	/* the loaders' sum is the last */
-	for (uint32_t i = 0; i < n; i++)
-		if ((i < BRIEF_LINES || !w->accounts[i].pid) && w->accounts[i].wall_ns > 0)
-			wrap_account(r, &w->accounts[i], width, out);
-	if (n > BRIEF_LINES + !w->accounts[n - 1].pid)
-		fprintf(out, "and %u processes more\n", n - BRIEF_LINES - !w->accounts[n - 1].pid);
+	/* the loaders' sum comes last */
+	for (uint32_t i = 0; i < n; i++) {
+		if (w->accounts[i].wall_ns <= 0)
+			continue;
+		processes += w->accounts[i].pid != 0;
+		if (w->accounts[i].pid && processes > BRIEF_LINES)
+			continue;
+		fputs(head, out);
+		head = "";
+		wrap_account(r, &w->accounts[i], width, out);
+	}
+	if (processes > BRIEF_LINES)
+		fprintf(out, "and %u more process%s\n", processes - BRIEF_LINES, processes == BRIEF_LINES + 1 ? "" : "es");
 }

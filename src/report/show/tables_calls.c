@@ -13,7 +13,7 @@
 
 /* --- histograms ---------------------------------------------------------------------------------------- */
 
-/* The pointer to one at C's place, where there is one. */
+/* Returns the histogram that the pointer at C's place leads to; NULL: there is none. */
 static const struct hist *hist_at(const struct view_column *c, const void *row, struct view_cell *cell)
 {
 	static const struct hist none;
@@ -43,7 +43,7 @@ GET(lat_quantile, void, row)
 
 /* --- rows by probe -------------------------------------------------------------------------------------- */
 
-/* LAT is NULL where the manifest alone tells of it. */
+/* LAT is NULL for a probe that only the manifest has. */
 struct probe_row {
 	char name[40];
 	const char *part;
@@ -162,7 +162,7 @@ static const struct view_column rollup_columns[] = {
 
 const struct view view_rollup = {
 	.key = "rollup", .title = "By rollup.out: rows that --keep dropped or --rollup-only did not write",
-	.what = "rows that are there as sums only", .columns = rollup_columns, VIEW_ARRAY(struct report, sums, n_sums),
+	.what = "rows of which only sums are kept", .columns = rollup_columns, VIEW_ARRAY(struct report, sums, n_sums),
 };
 
 /* Reads and writes of a type. */
@@ -211,7 +211,7 @@ GET(source_name, void, row)
 	snprintf(cell->shown, sizeof(cell->shown), "%s", source_labels[i]);
 }
 
-/* What calls with an account tell. */
+/* A number of calls whose bytes from disks are known. */
 GET(source_number, struct report_source_sum, s)
 {
 	cell->n = view_number(c, s);
@@ -369,7 +369,7 @@ GET(disk_queued, struct disk_row, v)
 	cell->f = op->lat->sum ? (double)op->queue_ns / (double)op->lat->sum : 0;
 }
 
-/* What is of the disk, in the first of its lines. */
+/* What belongs to the disk, not to one of its lines: in the first line only. */
 GET(disk_note, struct disk_row, d)
 {
 	char *at = cell->shown, *end = at + sizeof(cell->shown);

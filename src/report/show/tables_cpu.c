@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tables of CPU time, of a struct report_cpu. Of what there may be very many of, tasks, processes, threads, the first
- * have a row, and the others are in a sum: so sums are whole.
+ * Tables of CPU time, of a struct report_cpu. Of tasks, processes and threads, of which there may be very many, the first
+ * ones have rows and the others a sum, so that sums stay whole.
  */
 #include "report/show/tables_cpu.h"
 
@@ -13,7 +13,7 @@
 #define GET(name, type, row) VIEW_GET(name, struct report_cpu, r, type, row)
 #define ROWS(name, type, parent) VIEW_ROWS_OF(name, struct report_cpu, r, type, parent)
 
-#define TASKS_SHOWN 40 /* all that have 3 %, which have a line in the text, are among these */
+#define TASKS_SHOWN 40 /* includes all with 3 % or more, which have a line in the text */
 #define PROCESSES_SHOWN 40
 #define THREADS_SHOWN 40
 #define GAPS_SHOWN 100
@@ -26,7 +26,7 @@
 	{ NULL, head, VIEW_SHARE, 8, VIEW_SUM, VIEW_AT(type, sums.run_ns), VIEW_WHOLE(struct report_cpu, whole) }
 #define MOST_CPU(type, table) VIEW_TABLE(struct report_cpu, table), VIEW_MOST(type, sums.run_ns)
 
-/* Of a group, role or thread, all of which begin with their sums. */
+/* ROW is a group, role or thread: each begins with its sums. */
 static bool has_share(const void *of, const void *row)
 {
 	uint64_t run_ns = ((const struct cpu_sums *)row)->run_ns;
@@ -86,9 +86,9 @@ const struct view view_cpus = {
 	.shown = CPUS_SHOWN,
 };
 
-/* --- tasks, as rules have made them groups ------------------------------------------------------------------ */
+/* --- tasks, grouped by rules -------------------------------------------------------------------------------- */
 
-/* Of a group, with which its row begins. */
+/* ROW begins with its group. */
 static bool group_is_kept(const void *of, const void *row)
 {
 	const struct cpu_group *g = row;
@@ -96,7 +96,7 @@ static bool group_is_kept(const void *of, const void *row)
 	return g->kind == CPU_IDLE || g->kind == CPU_SELF;
 }
 
-/* What each group ran on each CPU; ARRAYS is by the group's number. */
+/* Adds up the run time of each group on each CPU; ARRAYS is indexed by the group's number. */
 static void fill_by_cpu(const struct report_cpu *r, uint64_t *const *arrays)
 {
 	for (uint32_t i = 1; i < r->task_cpus.n; i++) {
@@ -151,13 +151,13 @@ static uint64_t group_add(void *sum, const void *row)
 	return g->group.tasks;
 }
 
-/* Idle time and our own always have a line of their own. */
+/* Idle time and dltraced's own always have a line. */
 static bool group_is_shown(const void *of, const void *row)
 {
 	return group_is_kept(of, row) || has_share(of, row);
 }
 
-/* A value for each of `cpus'. */
+/* Puts a value for each of `cpus'. */
 static void by_cpu(const void *of, const void *row, struct json *j)
 {
 	const struct report_cpu *r = of;
@@ -170,7 +170,7 @@ static void by_cpu(const void *of, const void *row, struct json *j)
 	json_end(j);
 }
 
-/* Idle is one of each CPU, and of the others there are some that are not known. */
+/* Every CPU has an idle thread, and some of the others are not known: so neither has a count. */
 GET(group_count, struct cpu_group, g)
 {
 	cell->n = view_number(c, g);
@@ -178,7 +178,7 @@ GET(group_count, struct cpu_group, g)
 		strcpy(cell->shown, "-");
 }
 
-/* Of what idle time is no part, and the kernel's workers' neither where these are left out. */
+/* A share that leaves out idle time and, for OWN_NS, the kernel's workers: these have none. */
 GET(group_busy, struct cpu_group, g)
 {
 	cell->n = view_number(c, g);
@@ -349,7 +349,7 @@ const struct view view_threads = {
 	.least = 2,
 };
 
-/* The mean of a thread, of the sum at C's place. */
+/* The mean over threads of the sum at C's place. */
 GET(pattern_mean, struct cpu_pattern, p)
 {
 	uint64_t n = p->threads;
@@ -394,7 +394,7 @@ uint64_t view_gap_length(const struct gap *g)
 	return g->ns < 0 ? 0 - (uint64_t)g->ns : (uint64_t)g->ns;
 }
 
-/* Text: since the trace's begin. */
+/* In text: since the trace's begin. */
 GET(gap_begin, struct gap, g)
 {
 	uint64_t begin_ns = r->manifest.start_ns ? r->manifest.start_ns : r->begin_ns;
@@ -431,7 +431,7 @@ static const struct view_column gap_columns[] = {
 	{ 0 },
 };
 
-/* What they mean stands before them: cpu_text_time.c. */
+/* cpu_text_time.c prints their explanation before them. */
 const struct view view_cpu_gaps = {
 	.key = "gaps",
 	.csv = "",

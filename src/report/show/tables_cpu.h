@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The parts of a struct report_cpu, and what they share. */
+/* The tables of a struct report_cpu, and functions that they share. */
 #ifndef REPORT_SHOW_TABLES_CPU_H
 #define REPORT_SHOW_TABLES_CPU_H
 
@@ -12,27 +12,27 @@
 /* tables_cpu.c: in text and JSON */
 extern const struct view view_tasks, view_cpus, view_cpu_processes, view_threads, view_lifespans, view_cpu_waits,
 	view_cpu_gaps;
-/* tables_cpu_csv.c: CSV files, each with all that there is. */
+/* tables_cpu_csv.c: CSV files, each with all rows. */
 extern const struct view_section report_cpu_files[];
 
 extern const struct view_section report_cpu_sections[];
 
-#define MATRIX_CPUS_MAX 32 /* of the table of tasks by CPUs */
+#define MATRIX_CPUS_MAX 32 /* in the table of tasks by CPUs */
 
-/* A row of view_tasks. REST: of all that have no array of their own, and of those that are added to it. */
+/* A row of view_tasks. REST: the groups that have no array of their own. */
 struct group_row {
 	struct cpu_group group;
 	uint64_t *by_cpu, *rest;
 	uint32_t n_cpus;
 };
 
-/* --- columns of both: see VIEW_AT() --- */
+/* --- shared columns: see VIEW_AT() --- */
 
 #define CPU_KIND(type) VIEW_AT(type, kind), .names = report_cpu_kind_names
 #define CPU_TASK_OF(type, member) VIEW_VIA(type, member, struct report_cpu, tasks)
 #define CPU_PROC_OF(type) VIEW_VIA(type, proc, struct report_cpu, procs)
 
-/* The rest of struct cpu_sums, which text has no room for. */
+/* The other members of struct cpu_sums, for which text has no room. */
 #define CPU_SUMS_REST(type)                                                                                                   \
 	{ "disk_ns", NULL, VIEW_NS, 0, VIEW_SUM, VIEW_AT(type, sums.disk_ns) },                                             \
 	{ "blocked_ns", NULL, VIEW_NS, 0, VIEW_SUM, VIEW_AT(type, sums.blocked_ns) },                                       \
@@ -43,7 +43,7 @@ void view_thread_life(const struct view_column *c, const void *of, const void *r
 void view_gap_cpu(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
 
 void view_more_gaps(const void *of, struct json *j);
-uint64_t view_gap_length(const struct gap *g); /* of a step how far, either way */
+uint64_t view_gap_length(const struct gap *g); /* for a step of the clock: its size, in either direction */
 
 /* --- text that is no view --- */
 
@@ -53,7 +53,7 @@ void report_cpu_text_gaps(const void *of, FILE *out);
 void report_cpu_text_phases(const void *of, FILE *out);
 void report_cpu_text_waits(const void *of, FILE *out);
 
-/* Has NS at least the part of WHOLE_NS that a line of one's own takes? */
+/* Whether NS is a large enough part of WHOLE_NS for a line. */
 static inline bool report_cpu_is_shown(const struct report_cpu *r, uint64_t ns, uint64_t whole_ns)
 {
 	return (double)ns * 1000 >= (double)whole_ns * r->options.threshold_permille;

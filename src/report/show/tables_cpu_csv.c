@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The CSV files of `report --cpu', of a struct report_cpu: all that there is, under names of their own. Seconds have
- * nine decimals, so that sums of them are as whole as those of the trace; instants are CLOCK_MONOTONIC, as TIMESTAMP is;
- * shares are fractions. Columns are only ever added behind the others.
+ * The CSV files of `report --cpu', of a struct report_cpu: all rows, under names of their own. Seconds have nine decimals,
+ * so that their sums equal the trace's; instants are CLOCK_MONOTONIC, as TIMESTAMP is; shares are fractions. New columns are
+ * added after the others only.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@
 #define SHARE_OF_ALL(type)                                                                                                \
 	{ "share", NULL, VIEW_SHARE, 0, 0, VIEW_AT(type, sums.run_ns), VIEW_WHOLE(struct report_cpu, by_cpu_ns) }
 
-/* Of a task, which may be of those that nobody knows one by one. */
+/* The name of a task; "(others)" for time that the trace has without a name. */
 GET(comm, struct cpu_task, t)
 {
 	cell->text = t->kind == CPU_OTHER && strcmp(t->comm, "-") == 0 ? "(others)" : t->comm;
@@ -90,7 +90,7 @@ static const struct view processes_csv = {
 	VIEW_TABLE(struct report_cpu, roles), VIEW_MOST(struct cpu_role, sums.run_ns), .has = role_has_run,
 };
 
-/* The first is all that are beyond the table's end. */
+/* The first entry is the sum of threads beyond the table's limit. */
 static bool thread_has_run(const void *of, const void *row)
 {
 	return row != table_at(&((const struct report_cpu *)of)->threads, 0) || ((const struct cpu_thread *)row)->sums.run_ns;
@@ -102,7 +102,7 @@ GET(thread_idle, struct cpu_thread, t)
 	cell->n -= MIN(cell->n, t->sums.run_ns);
 }
 
-/* Whether it was seen: of a life that is known. */
+/* Whether the begin or end was seen; false unless the life is known. */
 GET(thread_edge, struct cpu_thread, t)
 {
 	cell->n = t->has_life && view_number(c, t);
@@ -140,7 +140,7 @@ static const struct view threads_csv = {
 
 /* --- tables with two keys: the numbers that their key is made of, and the value ---------------------------------- */
 
-/* The number at C's place in the value. */
+/* The number at C's place in the pair's value. */
 GET(of_value, struct view_pair, p)
 {
 	cell->n = view_number(c, p->value);
@@ -281,11 +281,11 @@ static const struct view_column wait_columns[] = {
 };
 
 static const struct view waits_csv = {
-	.csv = "waits", .what = "what a process waited for in a call", .columns = wait_columns,
+	.csv = "waits", .what = "the waits of a process in a call", .columns = wait_columns,
 	VIEW_PAIRS(struct report_cpu, calls, 1),
 };
 
-/* Under the keys of their calls. */
+/* The folders, with the keys of their calls. */
 ROWS(folders, void, parent)
 {
 	for (uint32_t i = 0; i < r->folders.n; i++) {
@@ -301,7 +301,7 @@ GET(folder, struct view_pair, p)
 	cell->text = folders_path(&r->tree, ((const struct cpu_folder *)p->value)->folder);
 }
 
-/* The folder's part of its call's wait, which is at C's place. */
+/* The folder's part of the call's wait at C's place. */
 GET(folder_wait, struct view_pair, p)
 {
 	const struct cpu_folder *f = p->value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tables of files, of who uses them, and of what is none, of a struct report. */
+/* Tables of files, of their users, and of other descriptors, of a struct report. */
 #include "report/scan/streams.h"
 #include "report/scan/uses.h"
 #include "report/show/tables.h"
@@ -25,7 +25,7 @@ void view_rank(const struct view_column *c, const void *of, const void *row, str
 	cell->text = p ? p->rank : NULL;
 }
 
-/* PATH, or what a terminal shows for want of it. */
+/* Shows PATH, or on a terminal the FID where it is not known. */
 static void path_cell(struct view_cell *cell, const char *path, uint64_t fid)
 {
 	cell->text = path;
@@ -179,7 +179,7 @@ const struct view view_shm = {
 	.least = 1,
 };
 
-/* --- what is no file, and what is printed ------------------------------------------------------------------- */
+/* --- descriptors that are no file, and standard output ------------------------------------------------------ */
 
 ROWS(classes, void, parent)
 {
@@ -207,7 +207,7 @@ const struct view view_classes = {
 	.key = "classes",
 	.title = "Pipes, sockets, terminals, devices and the like, by class",
 	.note = "TIME: of all calls on them",
-	.what = "what is no file on a disk",
+	.what = "descriptors that are no files on disks",
 	.columns = class_columns,
 	.rows = classes,
 };
@@ -247,7 +247,7 @@ static const struct view_column log_columns[] = {
 
 const struct view view_logs = {
 	.key = "logs", .title = "Output and logs: stdout, stderr, files appended to or called .log",
-	.note = "GAP: median between two writes", .what = "what each process writes to each, the first ten by writes",
+	.note = "GAP: median between two writes", .what = "writes of each process to each log, the first ten by writes",
 	.columns = log_columns, VIEW_BEHIND(struct report, streams), VIEW_ARRAY(struct report_streams, top, n_top),
 	VIEW_TOTAL(struct report_streams, logs.n), .inside = "busiest", .total = "seen", TOP_TEN,
 };

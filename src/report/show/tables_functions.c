@@ -25,7 +25,7 @@ GET(bytes, struct report_func, f)
 	cell->n = f->op.size.sum;
 }
 
-/* The one at C's place, where that has any. */
+/* Returns the histogram at C's place; NULL when it is empty. */
 static const struct hist *hist_at(const struct view_column *c, const struct report_func *f, struct view_cell *cell)
 {
 	const struct hist *h = (const struct hist *)((const char *)f + c->at);

@@ -75,7 +75,7 @@ static uint64_t median(const struct spread *s, enum report_spread what)
 
 #define WITH_SPREADS VIEW_ARRAY(struct report, top_procs, n_top_procs), VIEW_HAVING(struct report_proc, has_spreads)
 
-/* Of the spread at C's place. */
+/* The median of the spread at C's place. */
 GET(spread_median, struct report_proc, p)
 {
 	enum report_spread what =
@@ -100,7 +100,7 @@ static const struct view_column median_columns[] = {
 	{ 0 },
 };
 
-/* JSON has these within process_histograms. */
+/* In JSON, process_histograms has these. */
 const struct view view_medians = {
 	.title = "Processes: medians of calls on files",
 	.note = "SIZE: bytes moved; OTHER: close, mmap, create, delete, sync",
@@ -109,11 +109,11 @@ const struct view view_medians = {
 	.csv = "process_medians",
 };
 
-/* --- how values are spread: by octave -------------------------------------------------------------------------- */
+/* --- spreads: by octave --------------------------------------------------------------------------------------- */
 
 struct histogram {
 	const char *probe, *of;
-	bool bytes; /* not ns */
+	bool bytes; /* of bytes; else of ns */
 	uint64_t n, p50;
 	uint64_t octaves[SPREAD_OCTAVES];
 };
@@ -143,7 +143,7 @@ ROWS(histograms, void, parent)
 
 static const char *const units[] = { "ns", "B" };
 
-/* [FROM, how many], where there are any. */
+/* Puts [FROM, how many] for each octave that is not empty. */
 static void histogram_counts(const void *of, const void *row, struct json *j)
 {
 	const struct histogram *t = row;
@@ -195,7 +195,7 @@ static void octave_heads(const struct view_rows *rows, bool bytes, FILE *out)
 	fputc('\n', out);
 }
 
-/* A line for each power of two that has any, a cell for each histogram of ns or of BYTES. */
+/* Prints a line for each power of two that is not empty, a cell for each histogram of ns or of BYTES. */
 static void octaves(const struct view_rows *rows, bool bytes, const char *title, FILE *out)
 {
 	char *(*fmt)(char buf[FMT_MAX], uint64_t v) = bytes ? fmt_bytes : fmt_ns;
@@ -236,7 +236,7 @@ void report_octaves_text(const void *of, FILE *out)
 	view_rows_free(&rows);
 }
 
-/* An octave of one. */
+/* One octave of a histogram. */
 struct count_row {
 	uint64_t from, count;
 };
@@ -290,6 +290,6 @@ static const struct view_column spreads_columns[] = {
 };
 
 const struct view view_process_histograms = {
-	.key = "process_histograms", .csv = "", .what = "the same of the calls on files of each of `processes`",
+	.key = "process_histograms", .csv = "", .what = "histograms of the calls on files of each of `processes`",
 	.columns = spreads_columns, WITH_SPREADS, .most = REPORT_TOP_PROCS, .least = 2,
 };

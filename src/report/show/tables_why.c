@@ -25,7 +25,7 @@ ROWS(epochs, void, parent)
 		view_add(rows, &w->epoch[i]);
 }
 
-/* What the number at C's place is known by: the file that the trace must have. */
+/* The number at C's place, which is known when the trace has the file that it comes from. */
 static void epoch_number(const struct view_column *c, const void *row, struct view_cell *cell, bool known)
 {
 	cell->known = known;
@@ -90,7 +90,7 @@ GET(slow_worker, struct why_epoch, e)
 	cell->n = e->slow_worker;
 }
 
-/* Of the double at C's place. */
+/* The double at C's place. */
 GET(of_worker, struct why_epoch, e)
 {
 	cell->known = e->workers;
@@ -215,7 +215,7 @@ const struct view view_epoch_files = {
 	.parent = &view_epochs, .most = WHY_SLOW_FILES, .least = 1,
 };
 
-/* The power of two in which most reads of E were: how many, of ALL that returned something. */
+/* Returns the power of two in which most reads of E were, and how many; *ALL: those that returned data. */
 static unsigned int usual_size(const struct why_epoch *e, uint64_t *all)
 {
 	unsigned int most = 1;
@@ -274,7 +274,7 @@ static const struct view_column more_columns[] = {
 	{ 0 },
 };
 
-/* On a terminal in place of the two tables above. */
+/* On a terminal, in place of the two tables above. */
 const struct view view_epochs_more = {
 	.title = "Sizes of reads, workers and slowest files, by epoch",
 	.note = "MOST OF: most reads returned so much, to twice as much; A SAMPLE: in calls on files",
@@ -282,7 +282,7 @@ const struct view view_epochs_more = {
 	EPOCHS,
 };
 
-/* --- phases: all of a name ---------------------------------------------------------------------------------------- */
+/* --- phases, added up by name ------------------------------------------------------------------------------------- */
 
 struct phase_sum {
 	const struct phase_name *name;
@@ -349,7 +349,7 @@ static const struct view_column phase_columns[] = {
 	{ 0 },
 };
 
-/* JSON has each phase by itself, in `timeline'. */
+/* In JSON, `timeline' has each phase. */
 const struct view view_phase_sums = {
 	.title = "Phases of the job", .note = "TRACE: share of the trace's time; one may lie in another", .csv = "phases",
 	.columns = phase_columns, .rows = phase_sums, .shown = PHASES_SHOWN,

@@ -6,6 +6,7 @@
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/report.h"
+#include "report/scan/faults.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
 #include "report/show/json.h"
@@ -26,7 +27,8 @@ void text_fact(FILE *out, int width, const char *label, const char *value)
 	if (!value[0])
 		return;
 	fprintf(out, "%-*s ", width, label);
-	fmt_line(out, "", value);
+	fmt_plain(out, value, 0);
+	fputc('\n', out);
 }
 
 void text_only(const struct report *r, const char *label, const char *rest, FILE *out)
@@ -98,8 +100,13 @@ static void sources_text(const void *of, FILE *out)
 	if (r->source[REPORT_BUFFERED].unaccounted)
 		fprintf(out, "Buffered reads without an account of it (DISK_BYTES is -): %s.\n",
 			FMT_COUNT(r->source[REPORT_BUFFERED].unaccounted));
-	fprintf(out, "Reads through mmap are not covered; mappings of files made: %s, of %s.\n",
-		FMT_COUNT(r->map_calls), FMT_BYTES(r->map_bytes));
+	if (r->faults && r->faults->present)
+		fprintf(out, "Page faults on mapped files that waited for a disk: %s, %s fetched; mappings of files made: %s, of %s.\n",
+			FMT_COUNT(r->faults->file.n + r->faults->kernel.n),
+			FMT_BYTES(r->faults->file.bytes + r->faults->kernel.bytes), FMT_COUNT(r->map_calls), FMT_BYTES(r->map_bytes));
+	else
+		fprintf(out, "Reads through mmap are not covered; mappings of files made: %s, of %s.\n",
+			FMT_COUNT(r->map_calls), FMT_BYTES(r->map_bytes));
 }
 
 static bool has_why(const void *of)
@@ -177,6 +184,9 @@ const struct view_section report_sections[] = {
 	{ &view_epochs, .text = epochs_text, .has = has_why },
 	{ &view_epoch_sizes, .text = no_text },
 	{ &view_epoch_files, .text = no_text },
+	{ &view_steps },
+	{ &view_slowest_steps },
+	{ &view_overlap },
 	{ &view_probes, .sum = true },
 	{ &view_rollup, .sum = true },
 	{ &view_functions },
@@ -206,6 +216,9 @@ const struct view_section report_sections[] = {
 	{ &view_running_waits },
 	{ &view_disks },
 	{ &view_disk_ops },
+	{ &view_causes },
+	{ &view_causers },
+	{ &view_cache },
 	{ .text = notes_text, .json = report_rest_json },
 	{ 0 },
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What texts for a terminal have in common beside their tables. */
+/* Parts of texts for a terminal other than tables. */
 #ifndef REPORT_SHOW_TEXT_H
 #define REPORT_SHOW_TEXT_H
 
@@ -8,11 +8,11 @@
 struct report;
 
 void text_title(FILE *out, const char *text);
-/* LABEL, WIDTH wide, and VALUE; nothing where that is empty. */
+/* Prints LABEL, WIDTH wide, and VALUE; nothing when that is empty. */
 void text_fact(FILE *out, int width, const char *label, const char *value);
-/* The part of the calls that R is about, and the end of the line; nothing where it is all of them. */
+/* Prints the selection of calls that R is limited to, and REST; nothing when R has all calls. */
 void text_only(const struct report *r, const char *label, const char *rest, FILE *out);
-/* What is missing, under that title. */
+/* Prints NOTES under the title "Missing". */
 void text_notes(FILE *out, char *const *notes, unsigned int n);
 
 #endif

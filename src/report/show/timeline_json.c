@@ -6,16 +6,17 @@
 
 #include "base/json.h"
 #include "base/util.h"
+#include "report/scan/faults.h"
 #include "report/timeline.h"
 #include "report/why/why.h"
 
 #define LANES_SHOWN 200
-#define LANES_LEAST 4 /* of a host, however many there are */
-#define LANE_LEAST 0.0005 /* of a bin: less is not seen */
+#define LANES_LEAST 4 /* of a host, however many hosts there are */
+#define LANE_LEAST 0.0005 /* of a bin: less is not visible */
 
 /* --- series --------------------------------------------------------------------------------------- */
 
-/* FILE: that it is of; those behind TIMELINE_RUN are of sched.out. */
+/* FILE: the source; those of page faults are of fault.out, and those after TIMELINE_RUN of sched.out. */
 static const struct {
 	const char *panel, *name, *unit;
 	enum report_kind file;
@@ -30,6 +31,8 @@ static const struct {
 	[TIMELINE_CREATES] = { "calls", "create", "1/s", REPORT_CREATE_DEL },
 	[TIMELINE_DELETES] = { "calls", "delete", "1/s", REPORT_CREATE_DEL },
 	[TIMELINE_SYNCS] = { "calls", "sync", "1/s", REPORT_SYNC },
+	[TIMELINE_FAULT_BYTES] = { "vfs", "fault", "B/s" },
+	[TIMELINE_FAULTS] = { "vfs_calls", "faults", "1/s" },
 	[TIMELINE_RUN] = { "sched", "run", "s/s" },
 	[TIMELINE_RUNQ] = { "sched", "runq", "s/s" },
 	[TIMELINE_DISK] = { "sched", "disk", "s/s" },
@@ -37,7 +40,7 @@ static const struct {
 	[TIMELINE_SLEEP] = { "sched", "sleep", "s/s" },
 };
 
-/* Several hosts' times are on one axis, which begins at 0: each has a CLOCK_MONOTONIC of its own. */
+/* Times of several hosts are on one axis, which begins at 0, as each host has a CLOCK_MONOTONIC of its own. */
 uint64_t report_timeline_ns(const struct timeline *t, uint64_t ns)
 {
 	return t->host ? ns - MIN(ns, t->begin_ns) : ns;
@@ -66,7 +69,7 @@ static void series_end(struct json *j)
 	json_end(j);
 }
 
-/* Bins in which rows of FILE are missing: without a row they are not zero, but unknown. */
+/* Bins in which rows of FILE are missing: one without a row is unknown, not zero. */
 struct unknown {
 	const char *file;
 	bool bin[TIMELINE_BINS];
@@ -77,7 +80,7 @@ static uint32_t bin_of(const struct timeline *t, uint64_t ns)
 	return ns > t->begin_ns ? (uint32_t)MIN((ns - t->begin_ns) / t->bin_ns, TIMELINE_BINS - 1) : 0;
 }
 
-/* Nobody has done anything in BIN: where dltraced did not run, the machine may have stood still, too. */
+/* Whether nothing happened in BIN: while dltraced did not run, the machine may have stood still, too. */
 static bool is_empty(const struct timeline *t, uint32_t bin)
 {
 	for (enum timeline_sum i = 0; i < TIMELINE_SUMS; i++)
@@ -89,7 +92,8 @@ static bool is_empty(const struct timeline *t, uint32_t bin)
 static void find_unknown(struct unknown *u, const struct report *r, const char *file)
 {
 	const struct timeline *t = r->timeline;
-	uint32_t next[2] = { 0 }; /* of stalls, of losses: gaps are in order of their begins, bins below are done */
+	/* the first stall and loss not yet passed: gaps are in order of their begins, bins ascend */
+	uint32_t next[2] = { 0 };
 
 	if (u->file && !strcmp(u->file, file))
 		return;
@@ -117,7 +121,7 @@ static void rates(struct json *j, const struct timeline *t, const char *panel, c
 	series_end(j);
 }
 
-/* Mean NS of a request, null where there was none. */
+/* Puts the mean latency of a request in ns; null without any. */
 static void means(struct json *j, const struct timeline *t, const char *panel, const char *name, const uint64_t *ns,
 		  const uint64_t *n)
 {
@@ -142,10 +146,19 @@ static void disk_series(struct json *j, const struct timeline *t, const struct t
 	means(j, t, panel, "device", d->sum[TIMELINE_D_DEVICE_NS], d->sum[TIMELINE_D_REQUESTS]);
 }
 
-/* Whether the trace has what SUM counts: all zeros are an answer, too. */
+/* Whether the trace records SUM, so that zero is a value. */
 static bool is_there(const struct report *r, enum timeline_sum sum)
 {
+	if (sum == TIMELINE_FAULTS || sum == TIMELINE_FAULT_BYTES)
+		return r->faults && r->faults->file.n + r->faults->swap.n + r->faults->kernel.n + r->faults->other.n;
 	return sum < TIMELINE_RUN ? r->present[sums[sum].file] : r->timeline->has_sched;
+}
+
+static const char *source_of(enum timeline_sum sum)
+{
+	if (sum == TIMELINE_FAULTS || sum == TIMELINE_FAULT_BYTES)
+		return "fault";
+	return sum < TIMELINE_RUN ? report_kind_names[sums[sum].file] : "sched";
 }
 
 static void series(const struct report *r, struct json *j)
@@ -156,7 +169,7 @@ static void series(const struct report *r, struct json *j)
 	for (enum timeline_sum i = 0; i < TIMELINE_SUMS; i++) {
 		if (!is_there(r, i))
 			continue;
-		find_unknown(&u, r, i < TIMELINE_RUN ? report_kind_names[sums[i].file] : "sched");
+		find_unknown(&u, r, source_of(i));
 		rates(j, t, sums[i].panel, sums[i].name, sums[i].unit, t->sum[i],
 		      i >= TIMELINE_RUN ? 1.0 / NSEC_PER_SEC : 1, &u);
 	}
@@ -169,9 +182,9 @@ static void series(const struct report *r, struct json *j)
 	}
 }
 
-/* --- what was measured ------------------------------------------------------------------------------ */
+/* --- samples ---------------------------------------------------------------------------------------- */
 
-/* iostat has a line for each loop device that there is. */
+/* Whether the points need no panel: iostat has a line for each loop device. */
 static bool is_dull(const struct timeline_points *p)
 {
 	if (strncmp(p->panel, "iostat:", strlen("iostat:")))
@@ -219,7 +232,7 @@ static void heat(const struct report *r, struct json *j)
 {
 	static const char *const names[TIMELINE_HEATS] = {
 		[TIMELINE_H_BIO_READ] = "bio read", [TIMELINE_H_BIO_WRITE] = "bio write", [TIMELINE_H_READ] = "read",
-		[TIMELINE_H_WRITE] = "write",	    [TIMELINE_H_OPEN] = "open",
+		[TIMELINE_H_WRITE] = "write",	    [TIMELINE_H_OPEN] = "open",		[TIMELINE_H_FAULT] = "page fault",
 	};
 	const struct timeline *t = r->timeline;
 
@@ -259,7 +272,7 @@ static bool is_worker(const struct report_proc *p)
 	return p && !strncmp(p->comm, "pt_data_worker", strlen("pt_data_worker"));
 }
 
-/* Has a child that loads data for it: by its name. Where gpu.out knows who computes, that is who trains. */
+/* Whether a child of PID has a loader's name. Where gpu.out has processes, they train instead. */
 static bool is_parent_of_workers(const struct report *r, uint64_t pid)
 {
 	for (uint32_t i = 0; i < r->procs.n; i++) {
@@ -279,7 +292,7 @@ static bool any_on_gpu(const struct report *r)
 	return false;
 }
 
-/* As why.h has found them; where it has found nobody, as names tell. */
+/* Returns the role that why.h found; where it found none, the role by names. */
 static const char *group_of(const struct report *r, const struct report_proc *p, bool gpus)
 {
 	const struct report_proc *parent = p ? table_find(&r->procs, p->ppid) : NULL;
@@ -305,7 +318,7 @@ static int earlier(const void *a, const void *b)
 					  (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-/* The longest calls one by one, as long as they took. */
+/* Puts the longest calls, each from begin to end. */
 static void longest(struct json *j, const struct timeline_lane *l, const char *const names[TIMELINE_BUSY], uint32_t most)
 {
 	struct timeline_span spans[TIMELINE_LONGEST];
@@ -333,7 +346,7 @@ static void lane(const struct report *r, struct json *j, const struct timeline_l
 {
 	static const char *const names[TIMELINE_BUSY] = {
 		[TIMELINE_B_READ] = "read",   [TIMELINE_B_WRITE] = "write", [TIMELINE_B_OPEN] = "open",
-		[TIMELINE_B_OTHER] = "other", [TIMELINE_B_CPU] = "cpu",
+		[TIMELINE_B_FAULT] = "fault", [TIMELINE_B_OTHER] = "other", [TIMELINE_B_CPU] = "cpu",
 	};
 	const struct report_proc *p = table_find(&r->procs, l->pid);
 	const struct timeline *t = r->timeline;
@@ -369,7 +382,7 @@ static void lane(const struct report *r, struct json *j, const struct timeline_l
 	json_end(j);
 }
 
-/* The N busiest at most; returns how many more there were. */
+/* Puts the N busiest lanes. Returns how many there are beyond these. */
 static uint64_t lanes(const struct report *r, struct json *j, uint32_t most)
 {
 	const struct timeline *t = r->timeline;
@@ -386,7 +399,7 @@ static uint64_t lanes(const struct report *r, struct json *j, uint32_t most)
 	for (uint32_t i = 0; i < MIN(n, most); i++)
 		lane(r, j, by_time[i], gpus);
 	free(by_time);
-	/* of those that found no room in the table it is known how many there are, where they had calls */
+	/* lanes beyond the table are counted when they had calls */
 	if (t->lanes_left_out)
 		all = MAX(n, r->n_procs);
 	else
@@ -394,7 +407,7 @@ static uint64_t lanes(const struct report *r, struct json *j, uint32_t most)
 	return all - MIN(n, most);
 }
 
-/* An array of what each of the N reports has of it. */
+/* Puts an array with one member from each of the N reports. */
 static void of_each(struct json *j, const char *key, const struct report *const *r, unsigned int n,
 		    void (*members)(const struct report *r, struct json *j))
 {
@@ -404,7 +417,10 @@ static void of_each(struct json *j, const char *key, const struct report *const 
 	json_end(j);
 }
 
-/* Disks and what collectors measured, of all hosts, of which nothing is told: for want of room, or too much for a page. */
+/*
+ * Returns the disks and collectors' series of all hosts that are not in the output, for want of room or as too many for a
+ * page.
+ */
 static uint64_t series_left_out(const struct report *const *r, unsigned int n)
 {
 	uint64_t all = 0;
@@ -418,7 +434,7 @@ static uint64_t series_left_out(const struct report *const *r, unsigned int n)
 	return all;
 }
 
-/* Where there are several hosts: the part of the axis that each has traced. */
+/* With several hosts: puts the part of the axis that each was traced in. */
 static void host_span(const struct report *r, struct json *j)
 {
 	const struct timeline *t = r->timeline;
@@ -455,6 +471,7 @@ void report_timelines_json(const struct report *const *r, unsigned int n, const 
 	json_end(j);
 	json_u64(j, "lanes_left_out", left_out);
 	json_u64(j, "series_left_out", series_left_out(r, n));
+	of_each(j, "regions", r, n, report_regions_json);
 	report_phases_json(r, n, j);
 	json_end(j);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the renderers of views share: rows, cells and names. */
+/* Shared by the renderers of views: rows, cells and names. */
 #include "report/show/view.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "stats/table.h"
 
-/* A row that no report holds. */
+/* A row that was made for the view, not held by the report. */
 struct view_made {
 	struct view_made *next;
 	max_align_t row[];
@@ -146,7 +146,7 @@ void view_rows_fill(struct view_rows *rows, const struct view *v, const void *of
 	rows->failed |= parents.failed;
 	for (size_t i = 0; i < parents.n; i++)
 		rows_of(rows, v, of, parents.v[i].row);
-	/* what was made for the parents is needed as long as what belongs to them */
+	/* rows made for the parents must live as long as the rows that belong to them */
 	for (struct view_made **last = &rows->made;; last = &(*last)->next)
 		if (!*last) {
 			*last = parents.made;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A table of a report, described once: what its columns are called, what they hold and where they lie in a row. One
- * renderer each makes text, JSON and CSV of any of them, and tells the page and docs/report-json.md what it holds. So
- * a new table is a struct view and an entry in its report's list of sections.
+ * A table of a report, described once: names, kinds and places of its columns. One renderer each makes text, JSON and CSV of
+ * all of them, and describes them for the page and docs/report-json.md. So a new table is a struct view and an entry in its
+ * report's list of sections.
  */
 #ifndef REPORT_SHOW_VIEW_H
 #define REPORT_SHOW_VIEW_H
@@ -16,9 +16,9 @@ struct csv;
 struct json;
 struct view;
 
-/* What a column holds, and with that how it is written. */
+/* The kind of a column's values, which determines how they are written. */
 enum view_kind {
-	VIEW_END, /* behind the last column */
+	VIEW_END, /* after the last column */
 	VIEW_COUNT,
 	VIEW_ID,	/* a number that is no amount: a PID, a FID */
 	VIEW_BYTES,	/* text: 1.50 KiB */
@@ -28,11 +28,11 @@ enum view_kind {
 	VIEW_NUMBER,	/* a double */
 	VIEW_TEXT,	/* escaped as in the .out files */
 	VIEW_FLAG,	/* CSV: 1 or 0 */
-	VIEW_ROWS,	/* JSON: an array, the rows of `list' that belong to this one */
-	VIEW_JSON,	/* JSON alone: members that `json' writes */
+	VIEW_ROWS,	/* JSON: an array of the rows of `list' that belong to this row */
+	VIEW_JSON,	/* JSON only: members that `json' writes */
 };
 
-/* Where the value lies: VIEW_AT() finds out. */
+/* The type of the value: VIEW_AT() finds it. */
 enum view_as {
 	VIEW_AS_U64,
 	VIEW_AS_S64,
@@ -45,62 +45,65 @@ enum view_as {
 };
 
 struct view_cell {
-	bool known;	/* else JSON null, CSV nothing, text - */
+	bool known;	/* false: null in JSON, empty in CSV, - in text */
 	uint64_t n;
 	int64_t s;
 	double f;
 	const char *text;
-	char shown[224]; /* what a terminal shows in place of the value, known or not; "": the value */
+	char shown[224]; /* the text for a terminal in place of the value, known or not; "": the value */
 };
 
 enum view_flag {
-	VIEW_DASH = 1,	   /* text: 0 is - */
-	VIEW_OPTIONAL = 2, /* JSON: no member where it is not known */
-	VIEW_SUM = 4,	   /* adds up: the row of all that have none of their own has it, too */
+	VIEW_DASH = 1,	   /* text: 0 is shown as - */
+	VIEW_OPTIONAL = 2, /* JSON: no member when it is not known */
+	VIEW_SUM = 4,	   /* is added up: the sum of rows without a row has it, too */
 	VIEW_FOOT = 512,   /* as VIEW_SUM, but not in JSON */
-	VIEW_KEY = 8,	   /* of the row that others belong to: these begin with it, as text, CSV and on the page */
+	/* identifies the row to rows that belong to it: in text, CSV and on the page these begin with it */
+	VIEW_KEY = 8,
 	VIEW_NO_CSV = 16,
-	VIEW_EMPTY = 32,   /* a text of no bytes is known */
-	VIEW_PART = 64,	   /* a part of a row has it, too */
+	VIEW_EMPTY = 32,   /* an empty text is known */
+	VIEW_PART = 64,	   /* parts of a row have it, too */
 	VIEW_NO_TEXT = 128,
-	VIEW_NO_JSON = 256, /* it is there at another place: a.b is b in the object a */
+	VIEW_NO_JSON = 256, /* JSON has it elsewhere: a.b is b in the object a */
 };
 
-/* A number or bool: where it lies; 0: nowhere. */
+/* The place of a number or bool; 0: none. */
 struct view_place {
 	enum view_as as;
-	size_t plus; /* 1 + where */
+	size_t plus; /* 1 + offset */
 };
 
-/* From a row to the entry of one of the report's tables or arrays whose number lies AT in the row. */
+/* Leads from a row to the entry of one of the report's tables or arrays whose number is AT in the row. */
 struct view_via {
 	size_t at, in;
-	size_t size; /* of an entry of the array that a pointer at IN points to; 0: a struct table is there */
+	size_t size; /* of an entry of the array that a pointer at IN points to; 0: IN is a struct table */
 	const struct view_via *then;
 };
 
 struct view_column {
-	const char *key;  /* in JSON and CSV; NULL: not there */
-	const char *head; /* in text and on the page; NULL: not there */
+	const char *key;  /* in JSON and CSV; NULL: absent */
+	const char *head; /* in text and on the page; NULL: absent */
 	enum view_kind kind;
-	unsigned int width; /* of text; 0: as long as it is, last in its line */
+	unsigned int width; /* of text; 0: any, last in its line */
 	unsigned int flags;
 	enum view_as as;
-	size_t at; /* in the row */
-	/* In place of AS and AT: the value of COLUMN in ROW of the report OF. CELL is zeroed but for `known', which is true.
+	size_t at; /* offset in the row */
+	/*
+	 * In place of AS and AT: makes the value of COLUMN in ROW of the report OF. CELL is zeroed but for `known', which is
+	 * true.
 	 */
 	void (*get)(const struct view_column *column, const void *of, const void *row, struct view_cell *cell);
-	const struct view_via *via; /* the value lies in what this leads to; GET is given that, too */
-	struct view_place known;    /* 0 there: the value is not known */
-	const char *const *names;   /* of VIEW_TEXT: the value is the number of its name */
-	size_t whole;		    /* of VIEW_SHARE: the value is a part of the uint64_t that is at WHOLE - 1 in the report */
-	unsigned int arg;	    /* for GET, whatever that takes it for */
+	const struct view_via *via; /* the value is in the entry that this leads to, which GET gets in place of the row */
+	struct view_place known;    /* where the number there is 0, the value is not known */
+	const char *const *names;   /* for VIEW_TEXT: the value is an index into these */
+	size_t whole;		    /* for VIEW_SHARE: the value is a part of the uint64_t at WHOLE - 1 in the report */
+	unsigned int arg;	    /* for GET */
 	const struct view *list;
 	void (*json)(const void *of, const void *row, struct json *j);
-	const char *what; /* for the docs, and when the page's pointer rests on it; NULL: its name says it */
+	const char *what; /* for the docs, and as the page's tooltip; NULL: the name suffices */
 };
 
-/* Where the value of column C lies in ROW. */
+/* Returns the place of column C's value in ROW. */
 static inline const void *view_at(const void *row, const struct view_column *c)
 {
 	return (const char *)row + c->at;
@@ -134,21 +137,21 @@ static inline const void *view_at(const void *row, const struct view_column *c)
 struct view_rows {
 	struct view_row {
 		const void *parent, *row;
-		size_t nr; /* as they were added */
+		size_t nr; /* in the order of adding */
 	} *v;
 	size_t n, room;
-	uint64_t total; /* how many there are of what these are the first of; 0: these are all */
+	uint64_t total; /* how many rows there are, of which these are the first; 0: these are all */
 	const void *parent;
 	struct view_made *made;
 	bool failed; /* memory is out */
 };
 
 void view_add(struct view_rows *rows, const void *row);
-/* A row of SIZE zeroed bytes that ROWS owns, added. NULL: memory is out. */
+/* Adds a row of SIZE zeroed bytes, owned by ROWS. Returns it; NULL when memory is out. */
 void *view_make(struct view_rows *rows, size_t size);
-/* As many that are no row. */
+/* Returns as many bytes without adding a row. */
 void *view_alloc(struct view_rows *rows, size_t size);
-/* Those from FIRST on in order, with the most at PLACE before the others; of the same number as they were added. */
+/* Sorts the rows from FIRST on, the largest number at PLACE first; equal ones in the order of adding. */
 void view_sort(struct view_rows *rows, size_t first, const struct view_place *place);
 #define VIEW_SORT(rows, first, type, member) view_sort(rows, first, &(const struct view_place)VIEW_PLACE(type, member))
 
@@ -160,60 +163,60 @@ struct view_pair {
 void view_pair(struct view_rows *rows, uint64_t keys, const void *value);
 
 struct view {
-	const char *key;	 /* in JSON, and the CSV file's name; NULL: not there */
-	const char *title, *note; /* in text and on the page; NULL: not there */
-	const char *what;	 /* for the docs: what a row is, and which there are; NULL: the title says it */
+	const char *key;	 /* in JSON, and the CSV file's name; NULL: absent */
+	const char *title, *note; /* in text and on the page; NULL: absent */
+	const char *what;	 /* for the docs: which rows there are; NULL: the title suffices */
 	const struct view_column *columns;
-	/* Adds the rows of the report OF that belong to PARENT, a row of `parent' (NULL: it has none). */
+	/* Adds the rows of the report OF that belong to PARENT, a row of `parent' (NULL without one). */
 	void (*rows)(const void *of, const void *parent, struct view_rows *rows);
-	/* In place of that: a table or an array of the report, or of what the pointer at BASE - 1 in it points to. */
+	/* In place of ROWS: a table or an array of the report, or of the struct that the pointer at BASE - 1 points to. */
 	struct {
 		size_t base, table, array, size;
-		size_t count, fixed; /* where the uint32_t is that has how many the array holds; if not 0, how many */
-		bool pointed;	     /* to the array, by what is there */
-		bool pairs;	     /* a row is a struct view_pair, of a table with two keys, by the first and then by the second */
-		uint32_t skip;	     /* so many entries of it, which are those beyond its end */
-		struct view_place total;  /* how many rows there are of which these are the first */
+		size_t count, fixed; /* the place of the array's length, a uint32_t; FIXED, if not 0: the length itself */
+		bool pointed;	     /* there is a pointer to the array */
+		/* a row is a struct view_pair, of a table with two keys, sorted by the first, then by the second */
+		bool pairs;
+		uint32_t skip;	     /* entries to skip: the sums of entries beyond the table's limit */
+		struct view_place total;  /* the place of the number of all rows, of which these are the first */
 		struct view_place having; /* in a row: those with 0 there are left out */
-		struct view_place most;	  /* likewise: those with the most come first */
+		struct view_place most;	  /* in a row: those with the largest number come first */
 	} of;
-	bool (*has)(const void *of, const void *row); /* of these rows those that belong; NULL: all */
+	bool (*has)(const void *of, const void *row); /* whether a row belongs to the view; NULL: all do */
 	const struct view *parent;
-	const char *csv;      /* the CSV file's name, if not KEY; "": there is none */
-	const char *inside;   /* JSON: the array has this key in the object KEY */
-	const char *total;    /* JSON: beside the array, how many there are; with INSIDE in that object */
-	const char *left_out; /* JSON: how many are left out, where any are */
-	unsigned int most, least; /* JSON: the first MOST, less where the page is too large, but LEAST; 0: all */
-	unsigned int shown;	  /* text: the first; 0: all */
-	bool bare;		  /* text: a title even without rows */
-	/* What else text has of ROW, below its line. */
+	const char *csv;      /* the CSV file's name, if not KEY; "": no file */
+	const char *inside;   /* JSON: the array is in the object KEY, under this key */
+	const char *total;    /* JSON: the key, beside the array, of the number of all rows; with INSIDE in that object */
+	const char *left_out; /* JSON: the key of the number of rows left out, if any are */
+	unsigned int most, least; /* JSON: the first MOST rows, fewer where the page is too large, but LEAST; 0: all */
+	unsigned int shown;	  /* text: the first rows; 0: all */
+	bool bare;		  /* text: the title is printed even without rows */
+	/* Prints further text on ROW, below its line. */
 	void (*below)(const void *of, const void *row, FILE *out);
-	/* ROW is a part of the row before it, which JSON has as an object in that, under the key returned. NULL: it is none.
-	 */
+	/* Returns the key of an object in the previous row that ROW becomes in JSON; NULL: ROW is a row. */
 	const char *(*part)(const void *row);
-	/* Those with no row of their own, as a sum; NULL: they are left out. */
+	/* The sum of rows that are not shown; NULL: none. */
 	const struct view_rest {
-		const char *key; /* in JSON: an object of n and what adds up */
+		const char *key; /* in JSON: an object of n and the columns that are added up */
 		size_t size;	 /* of a row */
-		/* Adds ROW to SUM; as how many it counts. */
+		/* Adds ROW to SUM. Returns how many it counts for. */
 		uint64_t (*add)(void *sum, const void *row);
-		/* ROW has a line in text; it has a row in JSON however many there are. */
+		/* Whether ROW has a line in text; then JSON has it, too, however many rows there are. */
 		bool (*is_shown)(const void *of, const void *row);
 		bool (*is_kept)(const void *of, const void *row);
-		void (*name)(const void *of, uint64_t n, char *buf, size_t size); /* of the line in text */
+		void (*name)(const void *of, uint64_t n, char *buf, size_t size); /* of its line in text */
 	} *rest;
 };
 
-/* A part of a report, in the order in which it is printed. */
+/* A part of a report, in the order of printing. */
 struct view_section {
 	const struct view *view;
 	void (*text)(const void *of, FILE *out);      /* in place of the view's text */
-	void (*json)(const void *of, struct json *j); /* behind what the view makes */
-	bool (*has)(const void *of); /* false: OF has none of it; NULL: it always has */
-	bool sum; /* a report on several hosts has it, too, of all of them */
+	void (*json)(const void *of, struct json *j); /* after the members of the view */
+	bool (*has)(const void *of); /* whether OF has the section; NULL: always */
+	bool sum; /* a report on several hosts has it for all of them together, too */
 };
 
-/* --- functions of views, with the types that they know their arguments by: a body follows -------------------------- */
+/* --- functions of views, with typed arguments: a body follows ----------------------------------------------------- */
 
 #define VIEW_UNUSED __attribute__((unused))
 #define VIEW_GET(name, report, r, type, v)                                                                                \
@@ -232,45 +235,48 @@ struct view_section {
 	}                                                                                                                  \
 	static void name##_of(const report *r VIEW_UNUSED, const type *p VIEW_UNUSED, struct view_rows *rows)
 
-/* --- renderers: OF is what the view's functions take -------------------------------------------------- */
+/* --- renderers: OF is the report that the view's functions expect ------------------------------------ */
 
-/* A title, heads and a line a row; nothing where there is no row. */
+/* Prints a title, heads, and a line for each row; nothing without rows. */
 void view_text(const struct view *v, const void *of, FILE *out);
 void view_text_heads(const struct view *v, FILE *out);
 void view_fmt_line(const struct view *v, const void *of, const void *row, FILE *out);
-/* The members that V makes; lists are halved THIN times. */
+/* Puts V's members; lists are halved THIN times. */
 void view_json(const struct view *v, const void *of, unsigned int thin, struct json *j);
-/* The file KEY.csv in the folder DIRFD. 0 or -errno. */
+/* Writes the file KEY.csv in the folder DIRFD. Returns 0 or -errno. */
 int view_csv(const struct view *v, const void *of, int dirfd);
 
-/* --- all sections: what ends them has neither a view nor a function --------------------------------- */
+/* --- all sections: the last one has neither a view nor a function ----------------------------------- */
 
 void view_sections_text(const struct view_section *s, const void *of, FILE *out);
-/* SUM: those alone that sums over hosts have. */
+/* SUM: only sections that sums over hosts have. */
 void view_sections_json(const struct view_section *s, const void *of, unsigned int thin, bool sum, struct json *j);
-int view_sections_csv(const struct view_section *s, const void *of, int dirfd); /* 0 or -errno */
-/* What their tables hold: as JSON objects for the page, in the array that J is in; as a table in Markdown. */
+int view_sections_csv(const struct view_section *s, const void *of, int dirfd); /* returns 0 or -errno */
+/* Describe the tables' columns: as JSON objects for the page, in the array that J is in; as a table in Markdown. */
 void view_sections_describe(const struct view_section *s, struct json *j);
 void view_sections_markdown(const struct view_section *s, FILE *out);
 
-/* --- between them --------------------------------------------------------------------------------------- */
+/* --- shared by the renderers ---------------------------------------------------------------------------- */
 
-/* All rows, of each of the parent's, too. */
+/* Adds all rows; of a view with a parent, those of each of its rows. */
 void view_rows_fill(struct view_rows *rows, const struct view *v, const void *of, const void *parent);
 void view_rows_free(struct view_rows *rows);
 void view_cell(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
 /*
- * The columns of V, those of the row that it belongs to before its own: the first behind C, which is NULL at first. NULL: that
- * was the last. ROW becomes the one of R, which may be NULL, that the column is of.
+ * Returns the column of V after C, or the first for NULL; NULL after the last. Columns of the parent's row come first. *ROW:
+ * the row of R (which may be NULL) that the column is of.
  */
 const struct view_column *view_column_next(const struct view *v, const struct view_column *c, const struct view_row *r,
 					   const void **row);
-/* For functions of columns: the number at C's place in ROW; PART of WHOLE, of nothing 0 and on a terminal a dash. */
+/*
+ * For functions of columns. view_number() returns the number at C's place in ROW; the other sets PART of WHOLE, 0 of
+ * nothing, a dash on a terminal.
+ */
 uint64_t view_number(const struct view_column *c, const void *row);
 void view_share(struct view_cell *cell, uint64_t part, uint64_t whole);
-/* The key with _s at its end for _ns. */
+/* Returns the key in CSV: _s at its end for _ns. */
 const char *view_csv_key(const struct view_column *c, char buf[64]);
-/* The file's name without .csv; NULL: it has none. */
+/* Returns the file's name without .csv; NULL: it has no file. */
 const char *view_csv_name(const struct view *v, char buf[96]);
 
 #endif

@@ -40,7 +40,7 @@ static void cell(const struct view_column *c, const void *of, const void *row, s
 	}
 }
 
-/* ROW NULL: the heads. */
+/* ROW NULL: prints the heads. */
 static void line(const struct view *v, const void *of, const struct view_row *row, struct csv *csv)
 {
 	const void *in;

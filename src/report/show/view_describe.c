@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a view holds: as JSON, for the page that shows it, and as Markdown, for docs/report-json.md. */
+/* Describes a view: as JSON, for the page that shows it, and as Markdown, for docs/report-json.md. */
 #include "report/show/view.h"
 
 #include "base/json.h"
 
-/* How a value is written where it is a number: what the page knows them by, and the docs. */
+/* The names of kinds of numbers, for the page and the docs. */
 static const char *const kind_names[] = {
 	[VIEW_COUNT] = "count", [VIEW_ID] = "id", [VIEW_BYTES] = "bytes", [VIEW_NS] = "ns", [VIEW_SIGNED_NS] = "ns",
 	[VIEW_SHARE] = "share", [VIEW_NUMBER] = "number", [VIEW_TEXT] = "text", [VIEW_FLAG] = "flag",
@@ -12,7 +12,7 @@ static const char *const kind_names[] = {
 
 /* --- for the page ------------------------------------------------------------------------------------------- */
 
-/* The ones with room for all of a name, or the others. */
+/* Puts the columns with a full name (NAMES), or the others. */
 static void columns_json(const struct view_column *columns, unsigned int flags, bool names, struct json *j)
 {
 	for (const struct view_column *c = columns; c->kind; c++) {

@@ -64,7 +64,7 @@ static void rest(const struct view *v, const void *of, const void *sum, uint64_t
 	json_end(j);
 }
 
-/* The array, and what stands behind it. */
+/* Puts the array, and the members after it. */
 static void array(const struct view *v, const void *of, const struct view_rows *rows, unsigned int thin, struct json *j)
 {
 	const size_t most = v->most ? MAX(v->most >> thin, MAX(v->least, 1U)) : rows->n;

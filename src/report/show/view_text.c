@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A view for a terminal. Numbers are flush right, texts left and two blanks from a number; the column without a width
- * comes last, wherever it stands.
+ * A view for a terminal. Numbers are flush right, texts left and two blanks from a number; the column without a width comes
+ * last, wherever it is declared.
  */
 #include "report/show/view.h"
 
@@ -10,7 +10,7 @@
 #include "base/fmt.h"
 #include "base/util.h"
 
-/* A line in the making. */
+/* A line before it is printed. */
 struct line {
 	FILE *out;
 	bool begun, after_number;
@@ -71,19 +71,19 @@ static const char *shown(const struct view_column *c, const struct view_cell *ce
 	}
 }
 
-/* Of the column that comes last: at most one. */
+/* Whether C has no width and comes last; at most one does. */
 static bool is_free(const struct view_column *c)
 {
 	return c->kind == VIEW_TEXT && !c->width;
 }
 
-/* Whether it stands in the line, before the one that is free, or as that. */
+/* Whether C is printed: among those with a width, or (FREE) as the last. */
 static bool is_in(const struct view_column *c, bool free)
 {
 	return c->head && !(c->flags & VIEW_NO_TEXT) && is_free(c) == free;
 }
 
-/* R NULL: the heads. */
+/* R NULL: prints the heads. */
 static void row(const struct view *v, const void *of, const struct view_row *r, FILE *out)
 {
 	struct line l = { .out = out };
@@ -112,7 +112,7 @@ void view_fmt_line(const struct view *v, const void *of, const void *r, FILE *ou
 	row(v, of, &(struct view_row){ .row = r }, out);
 }
 
-/* The line of all that have none: what does not add up is left blank. */
+/* Prints the sum of rows without a line; columns that do not add up are blank. */
 static void rest_line(const struct view *v, const void *of, const void *sum, uint64_t n, FILE *out)
 {
 	struct line l = { .out = out };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why the job waited, for a terminal: the answer first, then what else was found. */
+/* Why the job waited, for a terminal: the answer first, then other findings. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,14 +11,20 @@
 #include "report/why/rules.h"
 #include "report/why/why.h"
 
+/* Whether F has a share for people: that of `unknown' is the part of all waits, and nobody waited for the unknown. */
+static bool has_share(const struct finding *f)
+{
+	return !isnan(f->share) && strcmp(f->rule->code, rule_unknown.code) != 0;
+}
+
 static void measure(FILE *out, const struct finding *f)
 {
-	const bool has_number = !isnan(f->share) || !isnan(f->measure);
+	const bool has_number = has_share(f) || (isnan(f->share) && !isnan(f->measure));
 
 	if (!has_number && !f->caveat)
 		return;
 	fputs(" (", out);
-	if (!isnan(f->share))
+	if (has_share(f))
 		fprintf(out, "%.1f %%", 100 * f->share);
 	else if (has_number)
 		fprintf(out, "%.4g", f->measure);
@@ -44,7 +50,7 @@ void why_sentence(const struct report *r, FILE *out)
 	if (!f)
 		return;
 	fputs(f->rule->title, out);
-	if (!isnan(f->share))
+	if (has_share(f))
 		fprintf(out, " (%.1f %% of the time)", 100 * f->share);
 }
 
@@ -55,7 +61,7 @@ void why_words(const struct report *r, FILE *out)
 	if (!f)
 		return;
 	fputs(f->rule->code, out);
-	if (!isnan(f->share))
+	if (has_share(f))
 		fprintf(out, " %.1f %%", 100 * f->share);
 }
 
@@ -90,7 +96,7 @@ static void one_of_several(const struct finding *f, FILE *out)
 	evidence(f, out);
 }
 
-/* What the job is like: no evidence and no advice, as nothing is to be done. */
+/* Prints facts about the job, without evidence and advice, as nothing is to be done. */
 static void facts(const struct rules *rules, FILE *out)
 {
 	if (rules->n_facts)
@@ -112,7 +118,7 @@ void why_answer(const struct report *r, FILE *out)
 	fputc('\n', out);
 }
 
-/* Rules by their codes, those that need the same together: in one line. */
+/* Prints the rules that were not tried by their codes, those that need the same files in one line. */
 static void not_looked_at(const struct rules *rules, FILE *out)
 {
 	static const char needs[] = ": needs ";

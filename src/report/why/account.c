@@ -77,6 +77,14 @@ static void add_calls(struct account *a, const double state_ns[WHY_STATES])
 	a->ns[ACCOUNT_WRITE] += state_ns[WHY_WRITE];
 }
 
+/* Page faults with rows are stretches like reads that fetched. */
+static void take_out_faults(struct account *a, double fault_ns)
+{
+	fault_ns = MIN(fault_ns, a->ns[ACCOUNT_READ]);
+	a->ns[ACCOUNT_READ] -= fault_ns;
+	a->ns[ACCOUNT_FAULT] += fault_ns;
+}
+
 /* The other states of calls have terms of their own. */
 static void take_out(struct account *a, enum account_term of, enum account_term term, double ns, bool is_in)
 {
@@ -138,6 +146,7 @@ static void of_trainer(const struct report *r, struct why_trainer *t, struct acc
 	} else {
 		a->ns[ACCOUNT_OTHERS] = pipes_ns;
 	}
+	take_out_faults(a, t->fault_ns);
 	settle(a);
 	name_others(r, t, pipes_ns, a);
 }
@@ -158,6 +167,7 @@ static void of_loader(const struct report *r, const struct why_loader *l, struct
 	} else {
 		a->ns[ACCOUNT_OTHERS] = l->ns[WHY_QUEUE];
 	}
+	take_out_faults(a, l->fault_ns);
 	settle(a);
 }
 

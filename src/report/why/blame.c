@@ -10,10 +10,10 @@
 #include "report/why/account.h"
 #include "report/why/impl.h"
 
-#define NO_CALLS 0.05		/* of the time: who waits less in calls may wait in others, which are not traced; */
-#define FEW_CALLS 0.5		/* of what it must have waited: who waits less in calls does */
-#define STRAGGLER_BUSY 0.5	/* at least, and */
-#define STRAGGLER_OTHERS 0.4	/* of it at most */
+#define NO_CALLS 0.05		/* of the time: a process with fewer waits in its calls may wait in calls that are not traced; */
+#define FEW_CALLS 0.5		/* of the waits that there must be: with fewer in its calls, it does */
+#define STRAGGLER_BUSY 0.5	/* of its generation's waits: the straggler was busy for this part at least, and */
+#define STRAGGLER_OTHERS 0.4	/* the others for this part of it at most */
 
 static double sum_of(const double v[WHY_STATES])
 {
@@ -34,7 +34,7 @@ static double take(double *from, double want)
 
 /* --- loaders ------------------------------------------------------------------------------------------ */
 
-/* What a loader did in its trainer's waits in no call that is traced: by sched.out, else by its CPU time at exit. */
+/* Finds what a loader did outside of traced calls during its trainer's waits: by sched.out, else by its CPU time at exit. */
 static void resolve_gap(struct report *r, struct why_loader *l)
 {
 	const struct report_proc *p = table_find(&r->procs, l->pid);
@@ -65,13 +65,13 @@ static void finish_loaders(struct report *r)
 			continue;
 		t = &r->why->trainer[l->trainer];
 		for (unsigned int s = 0; t->basis == WHY_BY_CPU_TIME && s < WHY_STATES; s++)
-			l->idle_ns[s] = l->ns[s] * t->cpu_wait; /* nobody knows when it waited */
+			l->idle_ns[s] = l->ns[s] * t->cpu_wait; /* it is not known when it waited */
 		l->alive_idle_ns = (double)why_waited_then(r->why, t, l->begin_ns, l->end_ns);
 		resolve_gap(r, l);
 	}
 }
 
-/* Loaders of a generation, in the waits for them. */
+/* The loaders of a generation during the waits for them. */
 struct generation {
 	const struct why_loader *busiest;
 	double busy, busy_sum, idle_ns;
@@ -83,7 +83,7 @@ static double busy_of(const struct why_loader *l)
 	return l->alive_idle_ns > 0 ? 1 - MIN(l->idle_ns[WHY_QUEUE] / l->alive_idle_ns, 1) : 0;
 }
 
-/* How long one was busy and the others were not, of the waits in the life of its generation. */
+/* Returns for how long one loader was busy and the others were not; *OTHERS: for what part of the waits these were busy. */
 static double straggled(const struct generation *g, double *others)
 {
 	*others = g->n > 1 ? (g->busy_sum - g->busy) / (g->n - 1) : 0;
@@ -92,11 +92,11 @@ static double straggled(const struct generation *g, double *others)
 	return g->idle_ns * (g->busy - *others);
 }
 
-/* Of one trainer's waits, ns. */
+/* Sums of one trainer's waits, ns. */
 struct blame_of_loaders {
-	double idle_ns;	     /* those in the lives of generations, */
-	double ready_ns;     /* in which even the one that was busiest had nothing to do: who is ahead is not waited for */
-	double straggler_ns; /* in which one was busy and the others were not */
+	double idle_ns;	     /* waits during the lives of generations */
+	double ready_ns;     /* of these, the part in which even the busiest loader had nothing to do */
+	double straggler_ns; /* of these, the part in which one loader was busy and the others were not */
 };
 
 static struct blame_of_loaders look_at_generations(struct why *w, uint32_t t)
@@ -174,7 +174,7 @@ static void estimate(struct report *r, struct why_trainer *t, double window_ns)
 	t->cpu_wait = wait;
 }
 
-/* In each sample of its GPU its own calls were at most as long as that was idle. */
+/* Of each sample of its GPU, the trainer's own calls get at most the time in which the GPU was idle. */
 static void own_by_samples(struct why *w, const struct why_trainer *t, double own[WHY_STATES])
 {
 	const struct spans *samples = why_samples(w, t);
@@ -214,7 +214,7 @@ static double own_by_account(const struct account *a, double own[WHY_STATES])
 	return sum_of(own) + a->ns[ACCOUNT_THREADS] + a->ns[ACCOUNT_OTHERS];
 }
 
-/* What T itself did on files in its waits into OWN; the waits, which these calls are part of. */
+/* Puts into OWN what T itself did on files in its waits. Returns the waits, which include these calls. */
 static double own_and_all(struct why *w, struct why_trainer *t, double own[WHY_STATES])
 {
 	double window_ns = (double)(t->end_ns - t->begin_ns), all_ns = (double)why_waited(w, t, t->begin_ns, t->end_ns);
@@ -225,7 +225,7 @@ static double own_and_all(struct why *w, struct why_trainer *t, double own[WHY_S
 		return own_by_account(a, own);
 	for (unsigned int s = 0; s < WHY_STATES; s++) {
 		own[s] = (double)t->own_idle_ns[s];
-		if (t->basis == WHY_BY_GPU)
+		if (t->basis == WHY_BY_GPU || !why_waits_outside(t, s))
 			continue;
 		own[s] = MAX(own[s], (double)t->own_ns[s]);
 		if (t->basis != WHY_BY_CPU_TIME)
@@ -255,7 +255,9 @@ static void blame_helpers(struct why *w, struct why_trainer *t, const struct sle
 	t->waited_ns -= MIN((uint64_t)(part * (s->run_ns + s->ns[SLEEP_DEVICE])), t->waited_ns);
 }
 
-/* Without loaders it waits for its own threads, for other processes of the job, or for something else. */
+/*
+ * Divides the rest of the waits of a trainer without loaders among its own threads, other processes of the job, and unknown.
+ */
 static void blame_others(struct why *w, struct why_trainer *t, const struct account *a)
 {
 	double others_ns = MIN(MAX(a->ns[ACCOUNT_OTHERS] - t->main.ns[SLEEP_SOCKET], 0.0), sleeps_busy_ns(&w->others));
@@ -265,12 +267,33 @@ static void blame_others(struct why *w, struct why_trainer *t, const struct acco
 	w->blame_ns[WHY_OTHER] += a->ns[ACCOUNT_OTHERS] - others_ns;
 }
 
-/* Without loaders it loads for itself: what it computes in its waits it decodes. */
+/*
+ * For a trainer that has no loaders and fetches what it reads itself: what its main thread did in its fetches by sched.out,
+ * outside of calls on files. What it computes there, by itself or by threads of its own, counts as decoding.
+ */
+static bool blame_fetching(struct why *w, const struct why_trainer *t, double rest_ns)
+{
+	const struct sleeps *s = &t->fetching;
+	const double others = s->ns[SLEEP_CHILD] + s->ns[SLEEP_POLL] + s->ns[SLEEP_SOCKET] + s->ns[SLEEP_DEVICE] +
+			      s->ns[SLEEP_TIMER] + s->ns[SLEEP_OTHER];
+	const double cpu = s->run_ns + s->ns[SLEEP_THREAD], all = cpu + s->runq_ns + s->ns[SLEEP_STAT] + s->ns[SLEEP_FAULT] + others;
+
+	if (t->basis != WHY_BY_REGIONS || all <= 0)
+		return false;
+	w->blame_ns[WHY_CPU] += rest_ns * cpu / all;
+	w->blame_ns[WHY_RUNQ] += rest_ns * s->runq_ns / all;
+	w->blame_ns[WHY_META] += rest_ns * s->ns[SLEEP_STAT] / all;
+	w->blame_ns[WHY_DISK] += rest_ns * s->ns[SLEEP_FAULT] / all;
+	w->blame_ns[WHY_OTHER] += rest_ns * others / all;
+	return true;
+}
+
+/* For a trainer that has no loaders and no row in sched.out: what it computes in its waits counts as decoding. */
 static void blame_itself(struct report *r, struct why_trainer *t, double rest_ns)
 {
 	const struct report_proc *p = table_find(&r->procs, t->pid);
 	double life_ns = p && p->end_ns > p->begin_ns ? (double)(p->end_ns - p->begin_ns) : 0;
-	double cpu = life_ns > 0 && t->basis == WHY_BY_GPU ? MIN((double)(p->user_ns + p->sys_ns) / life_ns, 1) : 0;
+	double cpu = life_ns > 0 && t->basis <= WHY_BY_REGIONS ? MIN((double)(p->user_ns + p->sys_ns) / life_ns, 1) : 0;
 
 	r->why->blame_ns[WHY_CPU] += rest_ns * cpu;
 	r->why->blame_ns[WHY_OTHER] += rest_ns * (1 - cpu);
@@ -331,7 +354,7 @@ static void blame_trainer(struct report *r, struct why_trainer *t)
 		blame_loaders(r, t, rest_ns);
 	else if (rest_ns > 0 && a)
 		blame_others(w, t, a);
-	else if (rest_ns > 0)
+	else if (rest_ns > 0 && !blame_fetching(w, t, rest_ns))
 		blame_itself(r, t, rest_ns);
 	w->waited_ns += (double)t->waited_ns;
 }

@@ -21,7 +21,7 @@ static void move(uint64_t v[WHY_STATES], double ns)
 	v[WHY_DISK] += part;
 }
 
-/* By the samples of its GPU. */
+/* Moves the time in each sample of the trainer's GPU. */
 static void move_samples(const struct why *w, struct why_trainer *t, const struct why_doubt *doubt)
 {
 	const struct spans *samples = why_samples(w, t);
@@ -59,7 +59,7 @@ void why_doubts_end(const struct why *w, struct why_doubts *d, uint64_t fid, uin
 		struct why_doubt *doubt = &d->v[(d->n - 1 - i) % ARRAY_SIZE(d->v)];
 
 		if (doubt->end_ns <= begin_ns)
-			return; /* they are in order of their ends */
+			return; /* the doubts are in the order of their ends */
 		if (doubt->fid == fid)
 			end(w, doubt);
 	}

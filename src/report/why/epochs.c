@@ -146,7 +146,7 @@ struct why_epoch *why_epoch_find(struct why *w, uint64_t at_ns)
 		return e;
 	if (e->phase == PHASES_NONE)
 		return NULL;
-	while (lo < hi) { /* the first that ends behind it */
+	while (lo < hi) { /* find the first that ends after it */
 		uint32_t mid = lo + (hi - lo) / 2;
 
 		if (w->epoch[mid].end_ns <= at_ns)

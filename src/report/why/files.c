@@ -173,7 +173,7 @@ static void add_epoch(struct why_sums *s, const struct why_epoch *e)
 	s->sequential += e->sequential;
 }
 
-/* Lines that another process of the job reads are not for people. */
+/* Adds the writes of O, unless another process of the job reads them: then they are not for people. */
 static void add_output(struct report *r, const struct why_output *o)
 {
 	const struct report_file *f = table_find(&r->files, o->fid);

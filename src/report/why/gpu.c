@@ -13,7 +13,7 @@
 
 #define SAME_SAMPLE_NS (300 * 1000000ULL)
 #define FIRST_SAMPLE_NS NSEC_PER_SEC /* length of the first sample, where nothing else is known */
-#define MISSED 3		     /* distances of samples; after a longer one, samples are missing in between */
+#define MISSED 3		     /* times the usual distance of samples: after a longer one, samples are missing */
 
 static struct why_gpu *gpu_of(struct why *w, uint64_t nr)
 {

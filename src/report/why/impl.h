@@ -12,7 +12,7 @@ void why_note(struct why *w, const char *fmt, ...) __attribute__((format(printf,
 void why_find_trainers(struct report *r);
 void why_find_loaders(struct report *r);
 struct why_loader *why_loader(const struct why *w, uint64_t pid);
-/* Then finds the surest sign that the job is training at all. */
+/* Finds the surest sign that the job is training at all; after why_find_loaders(). */
 void why_find_sight(struct report *r);
 /* Returns the trainer PID; NULL: it is none. */
 struct why_trainer *why_trainer(struct why *w, uint64_t pid);
@@ -29,11 +29,14 @@ void why_drop_launchers(struct report *r);
 /* gpu.c: when GPUs of the target were idle; marks processes that use one. */
 void why_read_gpu(struct report *r);
 
+/* fault_rows.c: whether fault.out is there, and has the times of page faults, or most of them by sched.out. */
+bool why_faults_are_rows(struct report *r);
+
 /* sched.c: how busy each process was. Called only where no other sign of a trainer exists, since it reads all of sched.out. */
 void why_read_busy(struct report *r);
-/* When the trainers waited. */
+/* Finds when the trainers waited. */
 void why_read_trainer_sched(struct report *r);
-/* What the loaders did in sched.out while they were waited for; after why_walk(). */
+/* What the loaders, or trainers that fetch for themselves, did while they were waited for; after why_walk(). */
 void why_read_loader_sched(struct report *r);
 
 /* waits.c */
@@ -53,6 +56,8 @@ static inline uint64_t why_waited_by(enum why_basis basis, struct why *w, struct
 	case WHY_BY_GPU:
 		return t->n_gpus == 1 ? spans_within(&w->gpu[t->gpu[0]].idle, begin_ns, end_ns) :
 					why_gpus_idle(w, t, begin_ns, end_ns);
+	case WHY_BY_REGIONS:
+		return t->steps ? spans_within(&t->steps->spans[STEP_FETCH], begin_ns, end_ns) : 0;
 	case WHY_BY_SWITCHES:
 	case WHY_BY_SUMS:
 		return spans_within(&t->waits, begin_ns, end_ns);
@@ -63,16 +68,25 @@ static inline uint64_t why_waited_by(enum why_basis basis, struct why *w, struct
 	}
 }
 
-/* Returns them by the best basis. */
+/* Returns the trainer's waits in [BEGIN, END) by the best basis. */
 static inline uint64_t why_waited(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
 {
 	return why_waited_by(t->basis, w, t, begin_ns, end_ns);
 }
 
-/* Returns them by the basis for what loaders did meanwhile. */
+/* Returns the trainer's waits in [BEGIN, END) by the basis that shows what loaders did meanwhile. */
 static inline uint64_t why_waited_then(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
 {
 	return why_waited_by(t->then, w, t, begin_ns, end_ns);
+}
+
+/*
+ * Whether what T's main thread does in STATE outside of its waits is waiting, too. A trainer's regions say when it fetches data;
+ * what it reads elsewhere is none of that, but while it writes, it does not train.
+ */
+static inline bool why_waits_outside(const struct why_trainer *t, enum why_state state)
+{
+	return t->basis != WHY_BY_REGIONS || state == WHY_WRITE;
 }
 
 /* Returns the samples of T's first GPU; NULL: none. */
@@ -162,17 +176,17 @@ void why_doubts_end(const struct why *w, struct why_doubts *d, uint64_t fid, uin
 
 /* faults.c: a thread's uninterruptible waits since its last call, kept until it is known whether they were in a call. */
 struct why_faults {
-	uint64_t left_ns; /* since when it waits so; 0: it does not */
+	uint64_t left_ns; /* since when it waits uninterruptibly; 0: it does not */
 	unsigned int n;
 	struct {
 		uint64_t begin_ns, end_ns;
 	} v[64];
 };
-/* The thread could run again at END. Calls TAKE for waits that were in no call. */
+/* Notes that the thread could run again at END. Calls TAKE for waits that were in no call. */
 void why_faults_woke(struct why_faults *f, uint64_t end_ns, cover_fn take, void *ctx);
-/* A call of the thread that began at BEGIN has ended. */
+/* Notes the end of a call of the thread that began at BEGIN. */
 void why_faults_call(struct why_faults *f, uint64_t begin_ns, cover_fn take, void *ctx);
-/* The trace has ended. */
+/* Notes the end of the trace. */
 void why_faults_end(struct why_faults *f, cover_fn take, void *ctx);
 
 /* did.c: adds a wait of NS in CALL, of the main thread of a possible trainer. */

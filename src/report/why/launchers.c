@@ -9,24 +9,26 @@
 #include "base/util.h"
 #include "report/why/impl.h"
 
-#define LAZY 4 /* times its CPU time: what the busiest of its copies, or of theirs, has used */
-/* Messages, and two for each of its copies and theirs: errors, and that they are there. Batches are more. */
+#define LAZY 4 /* a launcher's CPU time is at most a 4th of what its busiest descendant used */
+/*
+ * The messages that a launcher may receive, plus two for each process below it: its start, and an error. Batches are more.
+ */
 #define GREETINGS 8
 #define LITTLE_DATA (1U << 20)
-#define DEPTH_MAX 4 /* of launchers: servers that fork for one */
+#define DEPTH_MAX 4 /* launchers above one process, servers that fork for another process included */
 
 static uint64_t cpu_ns(const struct report_proc *p)
 {
 	return p->user_ns + p->sys_ns;
 }
 
-/* By pids.out; a server that forks on behalf of another process may outlive it. */
+/* Whether pids.out allows that P only launches. A server that forks on behalf of another process may outlive it. */
 static bool may_launch(const struct report_proc *p)
 {
 	return (p->end_ns || p->spawned) && p->below_cpu_ns && p->below_cpu_ns / LAZY >= cpu_ns(p);
 }
 
-/* By what it did, too. */
+/* Whether P only launches, by what it received and read, too. */
 static bool launches(const struct report_proc *p)
 {
 	return may_launch(p) && p->received <= 2 * p->below + GREETINGS &&
@@ -34,8 +36,7 @@ static bool launches(const struct report_proc *p)
 }
 
 /*
- * The first of the launchers that P, one of those that do the work, comes from: NULL where one of them is none, or P does
- * little.
+ * Returns the first of the launchers above P, which does the work; NULL where P has a parent that is none, or does little.
  */
 static const struct report_proc *launcher_of(const struct report *r, const struct report_proc *p,
 					     bool (*is_launcher)(const struct report_proc *p))
@@ -53,7 +54,7 @@ static const struct report_proc *launcher_of(const struct report *r, const struc
 	return first;
 }
 
-/* To those that P, one of COUNT, comes from. */
+/* Adds P's CPU time and data, and COUNT processes, to the processes above it. */
 static void sum_up(const struct report *r, const struct report_proc *p, unsigned int count)
 {
 	struct report_proc *up = why_copied_from(r, p);
@@ -91,7 +92,7 @@ void why_add_ranks(struct report *r)
 	}
 }
 
-/* Of the trainers so far. */
+/* Whether P is among the trainers so far. */
 static bool trains(const struct report *r, const struct report_proc *p)
 {
 	return !launches(p) && (!why_copied_from(r, p) || launcher_of(r, p, launches));
@@ -103,18 +104,18 @@ void why_drop_launchers(struct report *r)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; w->by_copies && i < r->procs.n; i++)
-		sum_up(r, table_at(&r->procs, i), 0); /* once more, with what they have read */
+		sum_up(r, table_at(&r->procs, i), 0); /* again, now that it is known what they have read */
 	for (uint32_t i = 0; i < w->n_trainers; i++) {
 		struct report_proc *p = table_find(&r->procs, w->trainer[i].pid);
 
-		p->waits = NULL; /* there are no more rows, and it moves */
+		p->waits = NULL; /* no more rows come, and the struct moves */
 		if (!w->by_copies || trains(r, p)) {
 			w->trainer[n++] = w->trainer[i];
 			continue;
 		}
 		spans_free(&w->trainer[i].calls);
 		if (!launches(p))
-			w->more_trainers = false; /* nor do others that found no room */
+			w->more_trainers = false; /* nor are those trainers for which there was no room */
 		else if (!why_copied_from(r, p))
 			why_note(w, "process %u (%s) only waited for %u of its kind that it had started: those are looked at",
 				 (unsigned int)p->pid, p->comm, (unsigned int)p->copies);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The order of things, and what is shared by the parts. */
+/* The order of the analysis, and what its parts share. */
 #include "report/why/load.h"
 
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include "report/why/calls.h"
 #include "report/why/files.h"
 #include "report/why/impl.h"
+#include "report/why/overlap.h"
 #include "report/why/rules.h"
 
 const char *const why_state_names[WHY_STATES] = {
@@ -55,7 +56,10 @@ void why_begin(struct report *r)
 	why_find_trainers(r);
 }
 
-/* Of all CPUs, while it trained, which is known behind the rows of calls: the mean of what mpstat told. */
+/*
+ * Reads how idle all CPUs were in the trainers' windows, which are known after the rows of calls: the mean of mpstat's
+ * lines.
+ */
 static void read_cpu_idle(struct report *r)
 {
 	struct scan s = { .report = r };
@@ -79,13 +83,15 @@ static void read_cpu_idle(struct report *r)
 		w->cpu_idle_percent = sum / (double)n;
 }
 
-/* What the bounds of memory have cost. */
+/* Notes what the limits of memory cut from the analysis. */
 static void note_bounds(struct why *w)
 {
 	uint64_t glued_ns = 0, unsure_ns = 0;
 
 	for (uint32_t i = 0; i < w->n_trainers; i++)
-		glued_ns += w->trainer[i].calls.glued_ns + w->trainer[i].waits.glued_ns;
+		glued_ns += w->trainer[i].calls.glued_ns + w->trainer[i].waits.glued_ns +
+			    (w->trainer[i].steps ? w->trainer[i].steps->spans[STEP_FETCH].glued_ns + w->trainer[i].steps->spans[STEP_COMPUTE].glued_ns +
+						w->trainer[i].io.glued_ns : 0);
 	for (uint32_t i = 0; i < w->loaders.n; i++) {
 		const struct why_loader *l = *(struct why_loader **)table_at(&w->loaders, i);
 
@@ -131,6 +137,7 @@ void why_end(struct report *r)
 		why_note(w, "why the job waited could not be looked at: %s", strerror(-res));
 	else
 		why_read_loader_sched(r);
+	w->overlaps = overlap_all(r, &w->n_overlaps);
 	w->accounts = account_all(r, &w->n_accounts);
 	why_blame(r);
 	why_epochs_end(r);
@@ -154,7 +161,7 @@ bool why_trains_from(const struct report *r, uint64_t *ns)
 		*ns = MAX(begin_ns, r->timeline->data_ns);
 		return true;
 	}
-	/* who reads no data, and is not seen to train by anything else, saves none */
+	/* a job that reads no data, and shows no other sign of training, writes no checkpoint */
 	*ns = r->timeline->data_ns ? r->timeline->data_ns : UINT64_MAX;
 	return false;
 }
@@ -165,12 +172,14 @@ void why_free(struct why *w)
 		return;
 	rules_free(w->rules);
 	free(w->accounts);
+	free(w->overlaps);
 	end_calls(w);
 	for (uint32_t i = 0; i < w->loaders.n; i++)
 		free(*(void **)table_at(&w->loaders, i));
 	for (uint32_t i = 0; i < w->n_trainers; i++) {
 		spans_free(&w->trainer[i].calls);
 		spans_free(&w->trainer[i].waits);
+		spans_free(&w->trainer[i].io);
 		free(w->trainer[i].own_samples);
 	}
 	for (uint32_t i = 0; i < w->n_gpus; i++)
@@ -185,6 +194,7 @@ void why_free(struct why *w)
 	free(w->files_rest);
 	table_free(&w->work);
 	table_free(&w->output);
+	table_free(&w->faults);
 	free(w->places);
 	free(w->epoch);
 	free(w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What an argument list says of the process that runs it. Pure; texts are escaped as in the files. */
+/* The facts that an argument list shows of its process. Pure; texts are escaped as in the files. */
 #include "report/why/names.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static bool has(struct reader_field f, const char *part)
 	return memmem(f.p, f.len, part, strlen(part)) != NULL;
 }
 
-/* The last component of the program's name; a login shell has a dash before it. */
+/* Returns the last component of the program's name, without the dash before a login shell's. */
 static struct reader_field base_of(struct reader_field args)
 {
 	const char *nul = memmem(args.p, args.len, "\\000", 4), *slash;
@@ -43,7 +43,7 @@ bool why_is_interpreter(struct reader_field name)
 						    "perl", "php",     "pypy", "python", "ruby" };
 	struct reader_field bare = name;
 
-	/* python3.12 */
+	/* as in python3.12 */
 	while (bare.len > 1 && (bare.p[bare.len - 1] == '.' || (bare.p[bare.len - 1] >= '0' && bare.p[bare.len - 1] <= '9')))
 		bare.len--;
 	for (size_t i = 0; i < ARRAY_SIZE(interpreters); i++)
@@ -56,7 +56,7 @@ void why_program(struct report_proc *p, struct reader_field args)
 {
 	p->shell = why_is_shell(base_of(args));
 	p->interpreter = why_is_interpreter(base_of(args));
-	/* who is not forked but spawned runs the program anew; a tracker only tidies up */
+	/* a worker that is spawned, not forked, runs the program anew; a resource tracker only tidies up */
 	p->spawned = has(args, "multiprocessing") && !has(args, "resource_tracker");
 	p->args = args.len > 1 ? table_key(args.p, args.len) : 0;
 }

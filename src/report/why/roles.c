@@ -13,8 +13,8 @@
 #include "report/why/names.h"
 
 #define WORKER "pt_data_worker"
-#define LOADERS_LIVE 20 /* of the life of what trains: this part at least */
-#define DEPTH_MAX 4 /* of processes between a trainer and a loader: servers that fork for it */
+#define LOADERS_LIVE 20 /* a loader lives for at least this part of its trainer's life: a 20th */
+#define DEPTH_MAX 4 /* processes between a trainer and a loader: servers that fork for the trainer */
 
 static struct report_proc *proc_at(const struct report *r, uint32_t i)
 {
@@ -26,7 +26,7 @@ static bool is_worker(const struct report_proc *p)
 	return strncmp(p->comm, WORKER, strlen(WORKER)) == 0;
 }
 
-/* A script's name is its own, and its arguments begin with the shell. */
+/* Whether P is a shell. A script has a name of its own, and arguments that begin with the shell. */
 static bool is_shell(const struct report_proc *p)
 {
 	return p->shell || why_is_shell((struct reader_field){ p->comm, strlen(p->comm) });
@@ -74,6 +74,18 @@ static void by_gpu(struct report *r)
 			why_add_trainer(r, proc_at(r, i));
 }
 
+static void by_regions(struct report *r)
+{
+	const struct phase_steps *s = r->phases ? &r->phases->steps : NULL;
+
+	for (uint32_t i = 0; s && i < s->n_trainers; i++) {
+		const struct report_proc *p = table_find(&r->procs, s->trainers[i].pid);
+
+		if (p && p->named)
+			why_add_trainer(r, p);
+	}
+}
+
 static void by_workers(struct report *r)
 {
 	for (uint32_t i = 0; i < r->procs.n; i++) {
@@ -93,7 +105,7 @@ struct report_proc *why_copied_from(const struct report *r, const struct report_
 	return is_copy(p, parent) ? parent : NULL;
 }
 
-/* Of which P is a copy, or of a server that forks for it, which is a copy of it too. */
+/* Returns the process that P is a copy of, directly or by a server that forks for it and is its copy, too; NULL: none. */
 static const struct report_proc *origin_of(const struct report *r, const struct report_proc *p)
 {
 	const struct report_proc *origin = why_copied_from(r, p);
@@ -110,10 +122,10 @@ static uint64_t life_ns(const struct report *r, const struct report_proc *p)
 	return end_ns > p->begin_ns ? end_ns - p->begin_ns : 0;
 }
 
-/* Loaders live for a while, over all epochs together; a process that lives for a moment is a helper. */
+/* Adds the processes whose copies live for a while, over all epochs together; a copy that lives for a moment is a helper. */
 static void by_copies(struct report *r)
 {
-	struct table lives; /* of the copies of a process, ns, by its PID */
+	struct table lives; /* how long the copies of a process lived together, ns, by its PID */
 
 	table_init(&lives, sizeof(uint64_t), REPORT_PROCS_MAX);
 	for (uint32_t i = 0; i < r->procs.n; i++) {
@@ -136,7 +148,7 @@ static void by_copies(struct report *r)
 	r->why->by_copies = r->why->n_trainers > 0;
 }
 
-/* By CPU time where there is no better, and by the length of its life where no exit has told that. */
+/* Returns P's work: its busy time, else its CPU time, else the length of its life, which counts a thousandth. */
 static uint64_t effort(const struct report_proc *p)
 {
 	uint64_t cpu_ns = p->user_ns + p->sys_ns;
@@ -152,7 +164,10 @@ static bool may_be_it(const struct report_proc *p)
 	return p->named && (p->busy_ns || !is_shell(p));
 }
 
-/* All processes of a name, which may be many that live for a moment each. */
+/*
+ * All processes of one name, which may be many that live for a moment each. Shells of one name run scripts that have nothing
+ * in common (those of pyenv, before the python that they choose), so the busiest counts instead of their sum.
+ */
 struct namesakes {
 	uint64_t effort, most;
 	const struct report_proc *busiest;
@@ -168,7 +183,7 @@ static const struct namesakes *busiest_name(const struct report *r, struct table
 
 		if (!n)
 			continue;
-		n->effort += effort(p);
+		n->effort = is_shell(p) ? MAX(n->effort, effort(p)) : n->effort + effort(p);
 		if (!n->busiest || effort(p) > n->most) {
 			n->most = effort(p);
 			n->busiest = p;
@@ -202,7 +217,7 @@ static void by_effort(struct report *r)
 
 void why_find_trainers(struct report *r)
 {
-	static void (*const ways[])(struct report *r) = { by_gpu, by_workers, by_copies, by_effort };
+	static void (*const ways[])(struct report *r) = { by_gpu, by_regions, by_workers, by_copies, by_effort };
 	struct why *w = r->why;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ways) && !w->n_trainers; i++)
@@ -272,7 +287,7 @@ static int by_begin(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* Loaders that live at the same time and load for the same are a generation: each epoch may have its own. */
+/* Numbers the generations: loaders of one trainer that live at the same time. Each epoch may have its own. */
 static void find_generations(struct why *w)
 {
 	struct why_loader **all = calloc(w->loaders.n + 1, sizeof(void *));
@@ -300,7 +315,7 @@ static void find_generations(struct why *w)
 	free(all);
 }
 
-/* What all that may load for trainer NR have read of data, and the most of one. */
+/* Data read by all possible loaders of one trainer, and by the one that read most. */
 struct loads {
 	uint64_t sum, most;
 };
@@ -318,7 +333,9 @@ static void sum_loads(const struct report *r, struct loads loads[WHY_TRAINERS_MA
 	}
 }
 
-/* Helpers read little: of what loaders read, or, where there are none, of what the job reads by itself. */
+/*
+ * Whether P reads enough data for a loader: helpers read little of what loaders read, or of what the trainer itself reads.
+ */
 static bool loads_data(const struct report_proc *p, const struct report_proc *trainer, const struct loads *loads)
 {
 	if (loads->sum < trainer->data_read / 100)
@@ -343,17 +360,18 @@ void why_find_loaders(struct report *r)
 	find_generations(r->why);
 }
 
-/* --- whether it is training at all ------------------------------------------------------------------ */
+/* --- signs of training ------------------------------------------------------------------------------ */
 
-#define LEAST_DATA (1U << 20) /* read by a trainer without loaders, over at least half of the trace */
+#define LEAST_DATA (1U << 20) /* bytes that a trainer without loaders reads at least, over half of the trace or more */
 
 const char *const why_sight_names[WHY_SIGHTS] = {
 	[WHY_SEEN_PHASES] = "phases",
 	[WHY_SEEN_LOADERS] = "loaders",
+	[WHY_SEEN_REGIONS] = "regions",
 	[WHY_SEEN_GPU] = "gpu",
 };
 
-/* It goes on for most of the trace, and takes in data without handing them on. */
+/* Whether P takes in data for most of the trace without handing them on. */
 static bool is_reader(const struct report *r, const struct report_proc *p)
 {
 	uint64_t begin_ns = MAX(p->begin_ns, r->first_ns), end_ns = p->end_ns ? p->end_ns : r->last_ns;
@@ -369,6 +387,8 @@ static enum why_sight sight_of(const struct report *r, const struct why_trainer 
 
 	if (p->on_gpu)
 		return WHY_SEEN_GPU;
+	if (r->phases && phase_steps_trainer(&r->phases->steps, t->pid))
+		return WHY_SEEN_REGIONS;
 	if (t->loaders)
 		return WHY_SEEN_LOADERS;
 	if (why_training(r, &begin_ns, &end_ns))

@@ -12,9 +12,9 @@ static inline bool begins(struct reader_field f, const char *with)
 	return f.len >= strlen(with) && memcmp(f.p, with, strlen(with)) == 0;
 }
 
-/* --- what is known of it -------------------------------------------------------------------------- */
+/* --- facts of a row --------------------------------------------------------------------------------- */
 
-/* Of an open that failed, or a file for which there is no room, its path is known. */
+/* Whether the row is on software. A failed open, or a file for which the table has no room, is judged by its path. */
 static inline bool is_software(const struct scan *s, const struct report_file *f)
 {
 	if (f)
@@ -51,7 +51,7 @@ static inline bool is_call(const struct scan *s)
 {
 	if (s->kind == REPORT_OPEN)
 		return !scan_is(s, COL_FUNC, "snapshot");
-	/* an open that made its file has a row there, too, of the same time */
+	/* an open that made its file also has a row in create_del, of the same time */
 	return s->kind != REPORT_CREATE_DEL || !scan_is(s, COL_FUNC, "create");
 }
 
@@ -106,7 +106,7 @@ static void add_other(const struct scan *s, const struct report_call_facts *c, u
 
 void why_rows_begin(struct report *r)
 {
-	/* rows come by time within a file: what has been taken by those of another is before and behind them */
+	/* rows come by time within a file only: those of the next file lie before and after the ones of this */
 	for (unsigned int k = 0; r->why && k < WHY_KINDS; k++) {
 		r->why->kind[k].cover.n = 0;
 		r->why->kind[k].cover.floor_ns = 0;
@@ -128,7 +128,7 @@ void why_rows_take(const struct scan *s, const struct report_call_facts *c)
 		add_other(s, c, row.flags);
 }
 
-/* --- again ---------------------------------------------------------------------------------------- */
+/* --- the second pass -------------------------------------------------------------------------------- */
 
 void why_rows_begin_again(struct report *r, enum report_kind kind)
 {

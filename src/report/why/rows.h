@@ -9,7 +9,7 @@
 #include "report/scan/scan.h"
 #include "report/why/call.h"
 
-/* The rows of a file are about to be read. */
+/* To be called before the rows of each file. */
 void why_rows_begin(struct report *r);
 /* Takes the current row of S, a call with the facts C; rw.h has the rows of vfs_rw. */
 void why_rows_take(const struct scan *s, const struct report_call_facts *c);
@@ -19,7 +19,7 @@ void why_rows_take(const struct scan *s, const struct report_call_facts *c);
  * it is no call, else true and *ROW.
  */
 bool why_rows_again(const struct scan *s, const struct report_call_facts *c, struct callstore_row *row);
-/* Rows of KIND are about to be read again. */
+/* To be called before the rows of KIND are read again. */
 void why_rows_begin_again(struct report *r, enum report_kind kind);
 
 #endif

@@ -8,12 +8,16 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/phases/phases.h"
+#include "report/scan/cache.h"
+#include "report/scan/causes.h"
+#include "report/scan/faults.h"
 #include "report/why/rules_impl.h"
 
-#define LEAST_UNSEEN 0.1 /* of the time: who waited unseen for more may have waited for data */
+#define LEAST_UNSEEN 0.1 /* of the time: a job with more waits that are not seen may have waited for data */
 
-const struct rule *const rules_tables[] = { rules_of_waits, rules_of_access, rules_of_calls, rules_of_sharing,
-					   rules_of_workers, NULL };
+const struct rule *const rules_tables[] = { rules_of_waits, rules_of_access, rules_of_calls, rules_of_disks,
+					   rules_of_sharing, rules_of_steps, rules_of_workers, NULL };
 
 void finding_add(struct finding *f, const char *fmt, ...)
 {
@@ -42,7 +46,7 @@ double rules_percent(double part, double whole)
 	return whole > 0 ? 100 * part / whole : 0;
 }
 
-/* --- what they need --------------------------------------------------------------------------- */
+/* --- needs of rules --------------------------------------------------------------------------- */
 
 static bool has_rw(const struct report *r)
 {
@@ -59,7 +63,7 @@ static bool has_sync(const struct report *r)
 	return r->present[REPORT_SYNC];
 }
 
-/* By sched.out it is known of whomever; else somebody whose waits are those of a job. */
+/* Whether the waits are the job's: by sched.out those of any process are known; else a trainer must be known. */
 bool rules_know_job(const struct report *r)
 {
 	return r->why->has_sums ? r->why->n_trainers > 0 : r->why->seen >= WHY_SEEN_READING;
@@ -97,6 +101,28 @@ static bool has_account(const struct report *r)
 	return !buffered->calls || buffered->unaccounted < buffered->calls;
 }
 
+static bool has_faults(const struct report *r)
+{
+	const struct report_faults *f = r->faults;
+
+	return f && f->present && f->untimed <= (f->file.n + f->swap.n + f->kernel.n + f->other.n) / 2;
+}
+
+static bool has_cache(const struct report *r)
+{
+	return r->cache && r->cache->present;
+}
+
+static bool has_requests(const struct report *r)
+{
+	return r->causes && r->causes->known;
+}
+
+static bool has_steps(const struct report *r)
+{
+	return r->phases && r->phases->steps.n_trainers > 0;
+}
+
 #define TRAINS "somebody who trains: in gpu.out, with loaders, or with epochs"
 
 static const struct {
@@ -120,6 +146,10 @@ static const struct {
 	{ RULE_CPU, has_cpu, "cpu.out (the collector cpu)" },
 	{ RULE_ACCOUNT, has_account,
 	  "how much a read fetched from disk (DISK_BYTES): this kernel does not account for it" },
+	{ RULE_FAULT, has_faults, "fault.out (probe fault), with latencies" },
+	{ RULE_BIO, has_requests, "bio.out (probe bio), with the files of requests" },
+	{ RULE_CACHE, has_cache, "cache.out (--probes +cache)" },
+	{ RULE_STEPS, has_steps, "steps in regions.out (docs/regions.md)" },
 };
 
 const char *rules_lack(const struct report *r, const struct rule *rule)
@@ -130,7 +160,7 @@ const char *rules_lack(const struct report *r, const struct rule *rule)
 	return NULL;
 }
 
-/* --- trying them ------------------------------------------------------------------------------ */
+/* --- the rules in turn ------------------------------------------------------------------------ */
 
 struct finding finding_of(const struct report *r, const struct rule *rule, double measure)
 {
@@ -174,7 +204,7 @@ static bool is_fact(const struct rules *rules, const struct finding *f)
 	return f->rule->is_fact || f->size.share < RULES_PROBLEM;
 }
 
-/* What is worth mending first, then the largest; of those of which nobody knows how large they are the first by code. */
+/* Orders problems before facts, then larger ones first; those of unknown size come last, by code. */
 static int by_size(const void *a, const void *b)
 {
 	const struct finding *one = a, *other = b;
@@ -203,7 +233,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The rules that are not about waits. */
+/* Tries the rules that are not about waits. */
 static void find_others(struct report *r, struct rules *rules)
 {
 	const unsigned int missing = rules->n_missing;

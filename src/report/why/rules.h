@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RULES_MAX 40
+#define RULES_MAX 48
 #define RULES_EVIDENCE_MAX 8
 #define RULES_PROBLEM 0.01 /* of the job's time: what costs less is nothing to mend */
 
@@ -44,6 +44,10 @@ enum rule_need {
 	RULE_ACCOUNT = 1 << 6, /* reads from disks of this machine, with DISK_BYTES */
 	RULE_TRAINS = 1 << 7,  /* with RULE_WAITS: a sure sign of training */
 	RULE_NO_MORE = 1 << 8, /* likewise: hardly any other wait is possible */
+	RULE_FAULT = 1 << 9,   /* fault.out, with latencies */
+	RULE_BIO = 1 << 10,    /* bio.out, with the files of requests */
+	RULE_CACHE = 1 << 11,  /* cache.out */
+	RULE_STEPS = 1 << 12,  /* steps, by regions.out */
 };
 
 struct rule {
@@ -52,10 +56,10 @@ struct rule {
 	unsigned int needs;
 	bool waits;    /* about the waits: may be the bottleneck; its measure is a share of the time */
 	bool is_share; /* its measure is a part of something */
-	double (*measure)(const struct report *r); /* 0 where it does not apply */
-	double (*share)(const struct report *r);   /* of the time; NULL: that is the measure, where it is a share */
-	struct finding_size (*size)(const struct report *r); /* NULL: the share is one of the time */
-	bool is_fact;       /* describes the job, and is nothing to mend */
+	double (*measure)(const struct report *r); /* returns 0 where the rule does not apply */
+	double (*share)(const struct report *r);   /* the part of the time; NULL: the measure is one */
+	struct finding_size (*size)(const struct report *r); /* NULL: the share is a part of the time */
+	bool is_fact;       /* describes the job: nothing needs mending */
 	const char *within; /* also a fact where the rule of this code fires, which includes it */
 	void (*evidence)(struct report *r, struct finding *f);
 	const char *advice;
@@ -70,7 +74,8 @@ struct rules {
 };
 
 /* Each table ends with a rule without a code, and is in the file of its name. */
-extern const struct rule rules_of_waits[], rules_of_access[], rules_of_calls[], rules_of_sharing[], rules_of_workers[];
+extern const struct rule rules_of_waits[], rules_of_access[], rules_of_calls[], rules_of_disks[],
+	rules_of_sharing[], rules_of_steps[], rules_of_workers[];
 /* All of them, that of waits first; ends with NULL. */
 extern const struct rule *const rules_tables[];
 /* The answers when no rule of waits fires, when no training was seen, and when the job hardly waited: what it did instead. */
@@ -80,7 +85,7 @@ extern const struct rule rule_unknown, rule_no_training, rule_trainer_bound, rul
 struct rules *rules_new(struct report *r);
 void rules_free(struct rules *rules);
 
-/* --- between them --------------------------------------------------------------------------------------- */
+/* --- shared by the parts of rules ------------------------------------------------------------------------ */
 
 /* verdict.c: chooses the answer: a finding, which leaves the list, or an answer that is in no table of rules. */
 void verdict_choose(struct report *r, struct rules *rules);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rules about how data is read and written, whatever was waited for. */
+/* The rules about how data is read and written, whether the job waited for it or not. */
 #include "report/why/rules_impl.h"
 
 #include "base/fmt.h"
+#include "report/scan/cache.h"
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
@@ -43,7 +44,7 @@ static double small_writes(const struct report *r)
 	return part(sums(r)->small_writes, sums(r)->writes, MANY);
 }
 
-/* Those of whole files, which are small because the files are, have their part of the time. */
+/* Writes of whole small files cannot be larger, so only the others count in the time. */
 static struct finding_size size_of_small_writes(const struct report *r)
 {
 	const struct why_sums *s = sums(r);
@@ -113,7 +114,7 @@ static void show_no_readahead(struct report *r, struct finding *f)
 			  "sequential reads of less than 128 KiB", sums(r)->sequential_small);
 }
 
-/* --- again ------------------------------------------------------------------------------------ */
+/* --- repeats ---------------------------------------------------------------------------------- */
 
 static uint64_t again_in_epochs(const struct report *r, uint64_t *all)
 {
@@ -127,7 +128,7 @@ static uint64_t again_in_epochs(const struct report *r, uint64_t *all)
 	return again;
 }
 
-/* Where no epoch is known to be one, reading all once more is what epochs do. */
+/* Without a known epoch, reading everything once more is what an epoch does: no problem. */
 static double redundant_reads(const struct report *r)
 {
 	uint64_t all, again = again_in_epochs(r, &all);
@@ -154,24 +155,36 @@ static void show_redundant_reads(struct report *r, struct finding *f)
 
 static double cache_too_small(const struct report *r)
 {
+	const struct report_cache *c = r->cache;
+
+	if (c && c->present)
+		return part(c->all.again, report_cache_in(&c->all), 16 * MiB / (double)c->page_bytes);
 	return part(sums(r)->again_disk_bytes, sums(r)->disk_bytes, 16 * MiB);
 }
 
-/* As long as the mean of what came from disk. */
+/* Each byte that was fetched again costs the mean of all that came from disks. */
 static struct finding_size size_of_disk_again(const struct report *r)
 {
 	const struct why_sums *s = sums(r);
 	struct finding_size size = rules_size(r, WHY_READS, (uint64_t)(cache_too_small(r) * (double)s->disk_reads_ns));
 
-	size.bytes = (double)s->again_disk_bytes;
+	size.bytes = r->cache && r->cache->present ? (double)(r->cache->all.again * r->cache->page_bytes) : (double)s->again_disk_bytes;
 	return size;
 }
 
 static void show_cache_too_small(struct report *r, struct finding *f)
 {
+	const struct report_cache *c = r->cache;
+	const bool exact = c && c->present;
+
 	finding_add(f, "%s of the %s that came from disk had come before, and were no longer in "
 			"the page cache",
-		     FMT_BYTES(sums(r)->again_disk_bytes), FMT_BYTES(sums(r)->disk_bytes));
+		     FMT_BYTES(exact ? c->all.again * c->page_bytes : sums(r)->again_disk_bytes),
+		     FMT_BYTES(exact ? report_cache_in(&c->all) * c->page_bytes : sums(r)->disk_bytes));
+	if (exact)
+		finding_add(f, "%.1f %% of the pages that calls read were in the page cache; %s left it",
+			     rules_percent((double)c->all.sum[CACHE_HIT], (double)(c->all.sum[CACHE_HIT] + c->all.sum[CACHE_MISS])),
+			     FMT_BYTES(c->all.sum[CACHE_EVICTED] * c->page_bytes));
 	rules_show_files(r, f, SIDE_READ);
 	rules_show_when(r, f);
 }

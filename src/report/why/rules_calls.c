@@ -12,7 +12,7 @@
 
 #define SMALL_SAMPLE (64U << 10)
 #define FOLDERS_MAX (1U << 14)
-#define LEAST_NS (NSEC_PER_SEC / 10) /* in calls: of less it does not matter what they are for */
+#define LEAST_NS (NSEC_PER_SEC / 10) /* in calls: with less time in them, their cause does not matter */
 
 static double open_storm(const struct report *r)
 {
@@ -112,9 +112,9 @@ static bool imports(const struct report_proc *p)
 	return p->interpreter || why_is_interpreter((struct reader_field){ p->comm, strlen(p->comm) });
 }
 
-/* What a process's start took, as far as it is seen. */
+/* The cost of a process's start, as far as the trace shows it. */
 struct imports {
-	const struct report_proc *p; /* NULL: nobody's */
+	const struct report_proc *p; /* NULL: of no process */
 	double software_ns;	     /* opens, reads and closes of software */
 	double fault_ns, stat_ns;    /* by sched.out: asleep in page faults and in stat(2) before its data */
 	double life_ns;
@@ -130,7 +130,10 @@ static double share_of(const struct imports *i)
 	return i->p && i->life_ns > 0 ? MIN(sum_of(i) / i->life_ns, 1) : 0;
 }
 
-/* Who trains, or else is most like it, that runs an interpreter: of several the one with the largest part of its life. */
+/*
+ * Returns the imports of the interpreter that trains, or is most like a trainer; of several, of the one that spent the
+ * largest part of its life.
+ */
 static struct imports slowest_imports(const struct report *r)
 {
 	struct imports slowest = { NULL };
@@ -170,11 +173,11 @@ static struct finding_size size_of_imports(const struct report *r)
 /* Files of one folder, as a process used them. */
 struct folder_use {
 	uint64_t ns, calls, files;
-	uint64_t fid; /* of one of them */
-	size_t len;   /* of the folder's path, in that one's */
+	uint64_t fid; /* of one of its files */
+	size_t len;   /* the folder's part of that file's path, bytes */
 };
 
-/* How much of PATH is its folder: that of a package, where it is in one. */
+/* Returns the length of PATH's folder; in a package, of the package's. */
 static size_t folder_len(const char *path)
 {
 	static const char *const packages[] = { "/site-packages/", "/dist-packages/" };
@@ -206,7 +209,10 @@ static void add_folder_use(struct report *r, struct table *folders, uint64_t fid
 	f->len = len;
 }
 
-/* The folder of packages or programs that most of P's time went to; the short report does not know who used which file. */
+/*
+ * Shows the folder of packages or programs in which P spent most time. The short report does not know which process used a
+ * file.
+ */
 static void show_slowest_folder(struct report *r, const struct report_proc *p, struct finding *f)
 {
 	const struct table *uses = r->uses ? &r->uses->uses : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See rules_impl.h. */
+/* Evidence for several tables of rules (rules_impl.h). */
 #include "report/why/rules_impl.h"
 
 #include "base/fmt.h"
@@ -10,7 +10,7 @@ void rules_show_when(struct report *r, struct finding *f)
 		     rules_seconds(r, r->last_ns));
 }
 
-/* Of the files with the most bytes the one that is read, or written, most. */
+/* Of the files with the most bytes, shows the one with the most on SIDE. */
 void rules_show_files(const struct report *r, struct finding *f, enum rules_side side)
 {
 	const struct report_top_file *t = NULL;

@@ -39,13 +39,13 @@ static void show_small_shared(struct report *r, struct finding *f)
 	rules_show_when(r, f);
 }
 
-/* What those who do the same moved of a file: loaders of a generation, or trainers. */
+/* Bytes of one file that processes of one role moved: loaders of a generation, or trainers. */
 struct portion {
 	uint64_t fid, most, least, most_pid, least_pid;
 	uint32_t n;
 };
 
-/* Whether PID is somebody who should do as much as others; what these have in common. */
+/* Whether PID has a role, with others that should do as much as it; *ROLE: which. */
 static bool role_of(const struct why *w, uint64_t pid, uint64_t *role)
 {
 	const struct why_loader *const *l = table_find(&w->loaders, pid);
@@ -80,7 +80,7 @@ static double unevenness(const struct portion *p)
 	return p->n > 1 && (double)p->most >= 16 * MiB ? 1 - (double)p->least / (double)p->most : 0;
 }
 
-/* The most uneven of all. */
+/* Returns the largest difference within a role, and its portion in *RET. */
 static double most_uneven(const struct report *r, struct portion *ret)
 {
 	const struct table *uses = r->uses ? &r->uses->uses : NULL;
@@ -117,7 +117,7 @@ static double file_imbalance(const struct report *r)
 	return most_uneven(r, &p);
 }
 
-/* What the one moved more than the other. */
+/* The cost of the bytes that one process moved more than the other. */
 static struct finding_size size_of_imbalance(const struct report *r)
 {
 	const struct why_sums *s = sums(r);
@@ -166,7 +166,7 @@ static void show_random_writes(struct report *r, struct finding *f)
 			  sums(r)->placed_writes);
 }
 
-/* As of reads: where no epoch is known, a checkpoint that is written over the last one is nothing odd. */
+/* As for reads: without a known epoch, a checkpoint that is written over the last one is no problem. */
 static double redundant_writes(const struct report *r)
 {
 	uint64_t all = 0;

@@ -19,7 +19,9 @@ bool rules_know_all_waits(const struct report *r)
 	return rules_know_waits(r) && r->why->unseen_ns < UNSEEN_MATTERS * r->why->window_ns;
 }
 
-/* From the first process's begin to the last one's end; where pids.out does not say, all of the trace. */
+/*
+ * Returns the time from the first process's begin to the last one's end; without these in pids.out, the length of the trace.
+ */
 static double life_of_job(const struct report *r)
 {
 	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
@@ -38,7 +40,7 @@ static double life_of_job(const struct report *r)
 	return end_ns > begin_ns ? (double)(end_ns - begin_ns) : 0;
 }
 
-/* A trainer's time that is looked at. */
+/* Returns the mean length of the trainers' windows. */
 static double mean_window(const struct why *w)
 {
 	uint32_t n = 0;
@@ -74,7 +76,7 @@ struct finding_size rules_size_of_share(const struct report *r, double part)
 	return size;
 }
 
-/* What all calls of KIND cost. */
+/* Returns the cost of all calls of KIND. */
 static double waits_for(const struct why *w, enum why_kind kind)
 {
 	switch (kind) {

@@ -7,23 +7,26 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/scan/lookup.h"
 #include "report/scan/model.h"
+#include "report/scan/software.h"
 #include "report/why/account.h"
 #include "report/why/rules.h"
 #include "report/why/waits_evidence.h"
 
-#define SHARE 0.05 /* of the time that is looked at */
-#define OWN_RUNQ 0.3 /* likewise: that what trains had no CPU; less is any busy machine's */
-#define LEAST_FAULTS 10 /* reads and page faults: of what is less than a tenth of the other nothing is said */
+#define SHARE 0.05 /* of the windows */
+#define OWN_RUNQ 0.3 /* of the windows: main threads waited for a CPU for this part; less is usual on any busy machine */
+/* where there are more than ten times as many reads as page faults, or the reverse, the evidence omits the smaller one */
+#define LEAST_FAULTS 10
 
-/* --- each ------------------------------------------------------------------------------------- */
+/* --- the rules -------------------------------------------------------------------------------- */
 
 static double storage(const struct report *r)
 {
 	return waits_part(r, WHY_DISK);
 }
 
-/* Of all that has an account, how long it waited in TERM. */
+/* Returns the time in TERM as a part of the time of all accounts. */
 static double in_term(const struct why *w, enum account_term term)
 {
 	double ns = 0;
@@ -31,6 +34,31 @@ static double in_term(const struct why *w, enum account_term term)
 	for (uint32_t i = 0; i < w->n_accounts; i++)
 		ns += w->accounts[i].ns[term];
 	return ns;
+}
+
+/* The file whose pages were waited for longest, but for programs and libraries: a job reads those once. */
+static void show_fault_file(struct report *r, struct finding *f)
+{
+	const struct table *faults = &r->why->faults;
+	const struct why_fault_sum *most = NULL;
+	autofree char *path = NULL;
+	uint64_t fid = 0;
+
+	for (uint32_t i = 0; i < faults->n; i++) {
+		const struct why_fault_sum *sum = table_at(faults, i);
+
+		if (most && sum->ns <= most->ns)
+			continue;
+		most = sum;
+		fid = table_key_at(faults, i) - 1;
+	}
+	if (!most)
+		return;
+	path = fid ? report_path_of(r, fid, NULL, 0) : NULL;
+	if (path && report_is_software((struct reader_field){ path, strlen(path) }))
+		return;
+	finding_add(f, "longest for pages of %s: %s faults, %s in all, %s from disk", path ? path : "memory that was swapped out",
+		    FMT_COUNT(most->n), FMT_NS(most->ns), FMT_BYTES(most->bytes));
 }
 
 static void show_storage(struct report *r, struct finding *f)
@@ -42,7 +70,9 @@ static void show_storage(struct report *r, struct finding *f)
 	if (fault_ns > read_ns / LEAST_FAULTS) {
 		finding_add(f, "main threads waited %s in page faults on mapped files, which no read shows",
 			     FMT_NS((uint64_t)fault_ns));
-		waits_show_dataset(r, f, "most is mapped of", DATASET_BY_MAPS);
+		show_fault_file(r, f);
+		waits_show_dataset(r, f, r->why->has_faults ? "most faults were of" : "most is mapped of",
+				   r->why->has_faults ? DATASET_BY_FAULTS : DATASET_BY_MAPS);
 	}
 	if (read_ns < fault_ns / LEAST_FAULTS)
 		return;
@@ -110,32 +140,47 @@ static void show_decode(struct report *r, struct finding *f)
 			     w->cpu_idle_percent);
 }
 
-/* Of those that are known by their GPU, or of the others. */
-static double runq_of(const struct report *r, bool by_gpu)
+/* All of T's waits for a CPU. */
+static double runq(const struct why_trainer *t)
+{
+	return t->runq_ns;
+}
+
+/* Those that are not within its waits: a fetch lasts until the process that fetches runs again. */
+static double runq_outside(const struct why_trainer *t)
+{
+	const double outside_ns = (double)(t->end_ns - t->begin_ns) - (double)t->waited_ns;
+
+	if (t->basis != WHY_BY_REGIONS)
+		return t->runq_ns;
+	return MIN(MAX(t->runq_ns - t->fetching.runq_ns, 0.0), MAX(outside_ns, 0.0));
+}
+
+/* Returns the share of such waits; of the trainers whose waits are known by their GPU, or of the others. */
+static double runq_of(const struct report *r, bool by_gpu, double (*of)(const struct why_trainer *t))
 {
 	double ns = 0;
 
 	for (uint32_t i = 0; i < r->why->n_trainers; i++) {
 		const struct why_trainer *t = &r->why->trainer[i];
 
-		ns += why_knows_waits(t) && (t->basis == WHY_BY_GPU) == by_gpu ? t->runq_ns : 0;
+		ns += why_knows_waits(t) && (t->basis == WHY_BY_GPU) == by_gpu ? of(t) : 0;
 	}
 	return waits_share(r, ns);
 }
 
 static double trainers_runq(const struct report *r)
 {
-	return runq_of(r, true) + runq_of(r, false);
+	return runq_of(r, true, runq) + runq_of(r, false, runq);
 }
 
 /*
- * Of the loaders while they were waited for; and what trains cannot train without a CPU. A GPU has
- * work ahead, so that its process may do without: where it is known when GPUs were idle, it is at
- * most what nothing else explains.
+ * The waits for loaders that waited for a CPU, and those of trainers for one. A GPU works on while its process waits, so
+ * where samples show when GPUs were idle, the trainer's part is at most the idle time that has no other cause.
  */
 static double contention(const struct report *r)
 {
-	double own = runq_of(r, false) + MIN(runq_of(r, true), waits_part(r, WHY_QUEUE));
+	double own = runq_of(r, false, runq_outside) + MIN(runq_of(r, true, runq), waits_part(r, WHY_QUEUE));
 
 	if (trainers_runq(r) < OWN_RUNQ)
 		own = 0;
@@ -203,13 +248,13 @@ static void show_straggler(struct report *r, struct finding *f)
 		waits_show_longest(r, f, most, "longest");
 }
 
-/* The loaders had all that was asked for, and the GPUs or trainers did nothing all the same. */
+/* The part in which the loaders had delivered all that they were asked for, and the GPUs or trainers were idle. */
 static double trainer(const struct report *r)
 {
 	return waits_part(r, WHY_QUEUE);
 }
 
-/* All of the time that went to training itself: nobody waited, or the loaders did as well. */
+/* The part of the time that went to training: without waits, or with waits in which the loaders waited as well. */
 static double training(const struct report *r)
 {
 	return 1 - MIN(waits_share(r, r->why->waited_ns - r->why->blame_ns[WHY_QUEUE]), 1);
@@ -224,7 +269,7 @@ static void show_trainer(struct report *r, struct finding *f)
 			     "loaded to be taken");
 }
 
-/* Who was taken for a trainer, for want of a better, and what it did. */
+/* Shows the process that was taken for a trainer because none is known to be one, and what it did. */
 static void show_no_training(struct report *r, struct finding *f)
 {
 	const struct report_proc *p = table_find(&r->procs, r->why->trainer[0].pid);
@@ -257,7 +302,7 @@ static void show_unknown(struct report *r, struct finding *f)
 			     "are in sched.out alone");
 }
 
-/* --- what it did instead of waiting ------------------------------------------------------------------ */
+/* --- work instead of waits --------------------------------------------------------------------------- */
 
 static double computing(const struct report *r)
 {
@@ -269,7 +314,7 @@ static double sleeping(const struct report *r)
 	return waits_share(r, r->why->slept_ns);
 }
 
-/* What it read meanwhile, and that it did so itself. */
+/* Shows the data that the process read while it computed, and that it read them itself. */
 static void show_computing(struct report *r, struct finding *f)
 {
 	const struct why_sums *s = &r->why->sums;
@@ -288,9 +333,9 @@ static void show_sleeping(struct report *r, struct finding *f)
 	why_show_did(r, f);
 }
 
-/* --- something else ------------------------------------------------------------------------------------ */
+/* --- causes outside of the job ------------------------------------------------------------------------- */
 
-/* What of its waits nothing in the job explains. Loaders would be what it waited for. */
+/* Returns the part of the waits that nothing in the job explains. With loaders, the trainers waited for these. */
 static double outside(const struct report *r)
 {
 	return r->why->has_sums && !r->why->loaders.n ? waits_part(r, WHY_OTHER) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rules about who does the work: data loaders, and the main threads that train. */
+/* The rules about the processes that do the work: data loaders, and the main threads that train. */
 #include "report/why/rules_impl.h"
 
 #include "base/fmt.h"
@@ -13,7 +13,10 @@ static const struct why_loader *loader_at(const struct report *r, uint32_t i)
 	return *(struct why_loader **)table_at(&r->why->loaders, i);
 }
 
-/* The loader that has read the most, compared with the mean of the others of its generation; what it read more. */
+/*
+ * Returns how much more data the busiest loader read than the mean of the others of its generation: as a part, and *MORE in
+ * bytes.
+ */
 static double unequal_data(const struct report *r, const struct why_loader **most, double *more)
 {
 	double worst = 0;
@@ -103,7 +106,7 @@ static double slow_worker(const struct report *r)
 	return ratio;
 }
 
-/* What it took longer than the median would have for as many. */
+/* The time that the slow worker took beyond the median for as many samples. */
 static struct finding_size size_of_slow_worker(const struct report *r)
 {
 	double ratio;
@@ -126,7 +129,7 @@ static void show_slow_worker(struct report *r, struct finding *f)
 		rules_seconds(r, e->end_ns));
 }
 
-/* The part of their lives in which they computed: one with several threads has no more than its life. */
+/* Returns the part of the loaders' lives in which they computed; one with several threads counts its life at most. */
 static double loader_cpu(const struct report *r, uint64_t *cpu_ns, uint64_t *life_ns)
 {
 	uint64_t busy_ns = 0;
@@ -152,7 +155,7 @@ static double loader_cpu_bound(const struct report *r)
 	return loader_cpu(r, &cpu_ns, &life_ns);
 }
 
-/* What was waited for loaders that computed; where that is not known, what a loader computed. */
+/* The waits for loaders that computed; where these are not known, the loaders' CPU time. */
 static struct finding_size size_of_loader_cpu(const struct report *r)
 {
 	uint64_t cpu_ns, life_ns;
@@ -172,7 +175,7 @@ static void show_loader_cpu_bound(struct report *r, struct finding *f)
 	rules_show_when(r, f);
 }
 
-/* Waits, of which loaders computed in most, and CPUs that nobody used. */
+/* Returns the part of the waits in which most loaders computed while CPUs were idle. */
 static double busy_waits(const struct why *w)
 {
 	return w->blame_ns[WHY_CPU] + w->blame_ns[WHY_CACHE] + w->blame_ns[WHY_DISK] + w->blame_ns[WHY_META];
@@ -213,7 +216,7 @@ static double checkpoint_blocks(const struct report *r)
 
 	for (uint32_t i = 0; i < w->n_trainers; i++)
 		own_ns += (double)w->trainer[i].own_ns[WHY_WRITE];
-	/* a call may have begun before what is looked at */
+	/* a call may have begun before the window */
 	return w->window_ns > 0 ? MIN(own_ns / w->window_ns, 1.0) : 0;
 }
 

@@ -10,15 +10,15 @@
 #include "report/why/call.h"
 #include "report/why/files.h"
 
-#define WHY_SLOW_NS 200000 /* reads of which it is not known: longer ones have come from storage */
+#define WHY_SLOW_NS 200000 /* reads that do not show whether they fetched: longer ones came from storage */
 
-/* Its file, where the report has sums of it. */
+/* Returns the row's file, if the report has sums of it; else NULL. */
 static inline const struct report_file *why_row_file(const struct scan *s, const struct report_call_facts *c)
 {
 	return c->file == &s->report->other_file ? NULL : c->file;
 }
 
-/* It may come from a disk, and stay on one. */
+/* Whether F may be read from a disk and stay on one. */
 static inline bool why_is_stored(const struct report_file *f)
 {
 	return f->type == REPORT_REG && f->medium != REPORT_MEMORY;
@@ -31,7 +31,7 @@ static inline bool why_is_direct(const struct scan *s)
 
 #define WHY_OUTPUT_BYTES 8192 /* the buffer of Python's standard output; a write of more is data, not lines */
 
-/* Of a write: to FD 1 or 2. */
+/* Whether a write's descriptor is standard output or error: 1 or 2. */
 static inline bool why_is_standard(const struct scan *s)
 {
 	struct reader_field fd = scan_field(s, COL_FD);
@@ -39,7 +39,7 @@ static inline bool why_is_standard(const struct scan *s)
 	return fd.len == 1 && (fd.p[0] == '1' || fd.p[0] == '2');
 }
 
-/* Of one to FD 1 or 2: it may be for people, and is for no file that is no log. */
+/* Whether a write to FD 1 or 2 may be for people: it is short, and goes to no regular file but a log. */
 static inline bool why_is_output(const struct report_call_facts *c)
 {
 	return c->bytes <= WHY_OUTPUT_BYTES && (!c->file || c->type != REPORT_REG || c->file->log);
@@ -50,7 +50,7 @@ static inline bool why_is_slow(const struct report_call_facts *c)
 	return c->lat_ns >= WHY_SLOW_NS + c->bytes; /* 1 GB/s */
 }
 
-/* Of a read or write of a file. */
+/* Returns the state of a process in a read or write of F. */
 static inline enum why_state why_rw_state(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
 {
 	bool disk;
@@ -59,9 +59,9 @@ static inline enum why_state why_rw_state(const struct scan *s, const struct rep
 		return f->medium == REPORT_MEMORY || f->type != REPORT_REG ? WHY_CPU : WHY_WRITE;
 	if (f->medium == REPORT_MEMORY || (f->type != REPORT_REG && f->type != REPORT_BLK))
 		return WHY_CACHE;
-	/* nobody can foretell whether a read fetches: no branch on that alone */
+	/* the processor cannot predict whether a read fetches: no branch on that alone */
 	disk = (c->disk_bytes != 0) | why_is_direct(s);
-	/* what a read before, of this process or of another, had begun to fetch is waited for in this one */
+	/* this read may have waited for pages that an earlier read, of this process or another, had begun to fetch */
 	if (why_is_slow(c) && !disk)
 		disk = !c->accounted || f->medium == REPORT_NETWORK || why_fetched_lately(s->report, f, s->time_ns);
 	return disk ? WHY_DISK : WHY_CACHE;
@@ -91,7 +91,7 @@ static inline uint32_t why_rw_flags(const struct scan *s, const struct report_ca
 	       (state == WHY_CACHE && why_is_slow(c) ? WHY_CALL_SLOW : 0);
 }
 
-/* What is to be known of it later; FLAGS are enum why_call_flag. */
+/* Returns the parts of a row that the second pass needs; FLAGS are enum why_call_flag. */
 static inline struct callstore_row why_row_of(const struct scan *s, const struct report_call_facts *c, const struct report_file *f,
 					      uint32_t flags)
 {
@@ -128,7 +128,7 @@ static inline void why_rw_add_write(struct why *w, const struct scan *s, const s
 	o->ns += c->lat_ns;
 }
 
-/* Its calls are nothing that a rule about data counts. */
+/* Adds a call on software, which no rule about data counts. */
 static inline void why_rw_add_software(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
 {
 	struct why_file *sums = why_file_of(s->report, f);
@@ -166,7 +166,7 @@ static inline void why_rw_add(const struct scan *s, const struct report_call_fac
 	why_add_transfer(s->report, &x);
 }
 
-/* The present row of S, that C tells of. */
+/* Takes the current row of S, of which C has the facts. */
 static inline void why_rw_take(const struct scan *s, const struct report_call_facts *c)
 {
 	const struct report_file *f = why_row_file(s, c);

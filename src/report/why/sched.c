@@ -11,7 +11,7 @@
 #include "report/scan/scan.h"
 #include "report/why/impl.h"
 
-#define TRACER "dltraced" /* COMM of its own processes */
+#define TRACER "dltraced" /* COMM of the daemon's own processes */
 #define THREADS_MAX (1U << 16)
 /*
  * Rows of sched.out are a second apart, or more. Bins are shorter where BINS of them suffice, so that hardly any of a wait
@@ -22,8 +22,8 @@
 #define FINE_NS (NSEC_PER_SEC / 16)
 
 /*
- * Each row of NAME.out, which the report has open, to TAKE; false when it is not there. They are looked at behind the rows
- * of calls, which say who trains, from when to when, and who loads.
+ * Calls TAKE with each row of NAME.out, which the report has open; false when it is not there. It is read after the rows of
+ * calls, which show the trainers, their windows and the loaders.
  */
 static bool each(struct report *r, const char *name, void (*take)(struct scan *s, void *own), void *own)
 {
@@ -91,7 +91,7 @@ static void take_switch(struct scan *s, void *own)
 	}
 }
 
-/* What is not in ACTIVE, from BEGIN to END. */
+/* Puts into RET all of [BEGIN, END) that is not in ACTIVE. */
 static void complement(struct spans *ret, const struct spans *active, uint64_t begin_ns, uint64_t end_ns)
 {
 	for (size_t i = 0; i < active->n; i++) {
@@ -157,18 +157,18 @@ static struct span span_of(const struct scan *s)
 }
 
 struct sums {
-	bool any; /* row of a main thread of theirs */
+	bool any; /* the sums have a row of a trainer's main thread */
 	uint64_t bin_ns;
 	float *waits[WHY_TRAINERS_MAX]; /* BINS each */
 };
 
-/* What the row has of a wait, whatever its thread waited for. */
+/* Returns the row's time asleep, in any call. */
 static double asleep_ns(const struct scan *s)
 {
 	return (double)(scan_number(s, COL_DISK_NS) + scan_number(s, COL_BLOCKED_NS) + scan_number(s, COL_SLEEP_NS));
 }
 
-/* SHARE of the interval is looked at. */
+/* Adds the row to the sums of its process, with the SHARE of its interval that lies in the window. */
 static void did(const struct scan *s, double share)
 {
 	struct why_did *d = &s->report->why->did;
@@ -197,7 +197,7 @@ static bool before_exec(const struct scan *s, const struct report_proc *p)
 	return p && p->named && scan_is(s, COL_COMM, TRACER) && strcmp(p->comm, TRACER) != 0;
 }
 
-/* Who sleeps in wait4(2) or poll(2) is not busy, nor one that pauses. */
+/* A process that sleeps in wait4(2), poll(2) or for a time is not busy. */
 static void take_busy(struct scan *s, void *own)
 {
 	struct report_proc *p = scan_is(s, COL_KIND, "target") ? table_find(&s->report->procs, scan_number(s, COL_PID)) : NULL;
@@ -212,7 +212,10 @@ void why_read_busy(struct report *r)
 	each(r, "sched", take_busy, NULL);
 }
 
-/* Whose time the row is of; NULL: of nobody's of the job. T is the trainer whose window is looked at. */
+/*
+ * Returns the sums that the row counts in; NULL: it is of no process of the job, or of a loader's further thread. *T: the
+ * trainer whose window counts.
+ */
 static struct sleeps *sleeps_of(const struct scan *s, struct why_trainer **t)
 {
 	const uint64_t pid = scan_number(s, COL_PID);
@@ -230,7 +233,7 @@ static struct sleeps *sleeps_of(const struct scan *s, struct why_trainer **t)
 	return !l ? &w->others : main ? &l->main : NULL;
 }
 
-/* Of the main thread of a trainer: it slept in a call for others. */
+/* Adds the row of a trainer's main thread that slept in a call for others. */
 static void add_to_waits(const struct scan *s, const struct sums *sums, uint32_t trainer, const struct span *span)
 {
 	const uint64_t first_ns = s->report->first_ns;
@@ -246,6 +249,14 @@ static void add_to_waits(const struct scan *s, const struct sums *sums, uint32_t
 		waits[bin] += (float)(sleep_ns * (double)(end_ns - at_ns) / (double)(span->end_ns - span->begin_ns));
 		at_ns = end_ns;
 	}
+}
+
+/* Whether fault.out has what the row sums up: page faults of a main thread. Calls that fill pages ahead have no rows there. */
+static bool is_in_rows(const struct scan *s, const struct sleeps *sleeps, const struct why_trainer *t)
+{
+	const struct why *w = s->report->why;
+
+	return w->has_faults && scan_is(s, COL_CALL, "fault") && sleeps != &t->threads && sleeps != &w->others;
 }
 
 static void take_sum(struct scan *s, void *own)
@@ -266,7 +277,8 @@ static void take_sum(struct scan *s, void *own)
 	all_ns = (double)(span.end_ns - span.begin_ns);
 	looked_at = (double)why_looked_at(t, span.begin_ns, span.end_ns) / all_ns;
 	call = scan_is(s, COL_CALL, "-") ? NULL : sleep_call_of(scan_field(s, COL_CALL));
-	add_to_sleeps(s, call, looked_at, sleeps);
+	if (!is_in_rows(s, sleeps, t))
+		add_to_sleeps(s, call, looked_at, sleeps);
 	if (sleeps != &t->main)
 		return;
 	if (span.begin_ns < t->begin_ns)
@@ -277,7 +289,7 @@ static void take_sum(struct scan *s, void *own)
 		add_to_waits(s, sums, (uint32_t)(t - w->trainer), &span);
 }
 
-/* MOST: bins that a trainer has room for. */
+/* Returns the length of a bin; MOST: the bins that a trainer has room for. */
 static uint64_t bin_length(uint64_t all_ns, uint64_t most)
 {
 	uint64_t fine_ns = MAX(all_ns / (FINE_BINS - 1) + 1, FINE_NS);
@@ -285,7 +297,7 @@ static uint64_t bin_length(uint64_t all_ns, uint64_t most)
 	return MAX(all_ns / (MIN(most, BINS) - 1) + 1, MIN(fine_ns, NSEC_PER_SEC));
 }
 
-/* false: sched.out is not there, or knows nothing of them, as one that was cut off. */
+/* Returns false when sched.out is not there, or has no row of the trainers, as one that was cut off may. */
 static bool trainers_by_sums(struct report *r)
 {
 	struct why *w = r->why;
@@ -310,7 +322,7 @@ static bool trainers_by_sums(struct report *r)
 		if (w->has_switches)
 			continue;
 		t->runq_ns = t->main.runq_ns;
-		/* at most all of it: a damaged trace may have any number */
+		/* at most the whole window: a damaged trace may have any number */
 		t->own_ns[WHY_DISK] += (uint64_t)MIN(t->main.ns[SLEEP_FAULT], (double)(t->end_ns - t->begin_ns));
 		t->own_ns[WHY_META] += (uint64_t)MIN(t->main.ns[SLEEP_STAT], (double)(t->end_ns - t->begin_ns));
 	}
@@ -323,6 +335,7 @@ void why_read_trainer_sched(struct report *r)
 
 	if (!r->first_ns || r->last_ns <= r->first_ns)
 		return;
+	w->has_faults = why_faults_are_rows(r);
 	w->has_switches = trainers_by_switches(r);
 	w->has_sums = trainers_by_sums(r);
 	for (uint32_t i = 0; i < w->n_trainers; i++)
@@ -352,6 +365,8 @@ static void take_loader_sum(struct scan *s, void *own)
 	if (scan_number(s, COL_TID) != l->pid)
 		return;
 	call = sleep_call_of(scan_field(s, COL_CALL));
+	if (s->report->why->has_faults && scan_is(s, COL_CALL, "fault"))
+		return;
 	if (call->kind == SLEEP_FAULT)
 		l->fault_idle_ns += share * asleep_ns(s);
 	else if (call->kind == SLEEP_STAT)
@@ -360,8 +375,46 @@ static void take_loader_sum(struct scan *s, void *own)
 		l->sleep_idle_ns += share * (double)scan_number(s, COL_SLEEP_NS);
 }
 
+/* The main thread of a trainer whose fetches are known. */
+static bool is_fetching(const struct scan *s, const struct why_trainer *t)
+{
+	return t && t->basis == WHY_BY_REGIONS && scan_number(s, COL_TID) == t->pid;
+}
+
+static void take_fetching_sum(struct scan *s, void *own)
+{
+	struct why *w = s->report->why;
+	struct why_trainer *t = why_trainer(w, scan_number(s, COL_PID));
+	const struct span span = span_of(s);
+	double share;
+
+	(void)own;
+	if (!is_fetching(s, t) || span.begin_ns >= span.end_ns || is_in_rows(s, &t->fetching, t))
+		return;
+	share = (double)why_waited(w, t, span.begin_ns, span.end_ns) / (double)(span.end_ns - span.begin_ns);
+	add_to_sleeps(s, scan_is(s, COL_CALL, "-") ? NULL : sleep_call_of(scan_field(s, COL_CALL)), share, &t->fetching);
+}
+
+/* Without sums: the time in which no thread of T could run is for others, or in calls on files, which are known. */
+static void fetching_by_switches(struct why *w, struct why_trainer *t)
+{
+	double asleep_ns = (double)spans_both(&t->steps->spans[STEP_FETCH], &t->waits, t->begin_ns, t->end_ns), own_ns = 0;
+
+	for (unsigned int s = 0; s < WHY_STATES; s++)
+		own_ns += (double)t->own_idle_ns[s];
+	t->fetching.run_ns = (double)why_waited(w, t, t->begin_ns, t->end_ns) - asleep_ns;
+	t->fetching.ns[SLEEP_OTHER] = MAX(asleep_ns - own_ns, 0.0);
+}
+
 void why_read_loader_sched(struct report *r)
 {
-	if (r->why->has_sums && !r->why->has_switches)
+	struct why *w = r->why;
+
+	if (w->has_sums && !w->has_switches)
 		each(r, "sched", take_loader_sum, NULL);
+	if (w->has_sums && why_any_by(w, WHY_BY_REGIONS))
+		each(r, "sched", take_fetching_sum, NULL);
+	for (uint32_t i = 0; i < w->n_trainers && !w->has_sums && w->has_switches; i++)
+		if (w->trainer[i].basis == WHY_BY_REGIONS && !w->trainer[i].loaders)
+			fetching_by_switches(w, &w->trainer[i]);
 }

@@ -44,7 +44,7 @@ static int by_name(const void *key, const void *at)
 {
 	const struct reader_field *call = key;
 	const char *name = ((const struct sleep_call *)at)->name;
-	int order = call->p[0] - name[0]; /* mostly that is enough */
+	int order = call->p[0] - name[0]; /* mostly the first byte is enough */
 
 	if (!order)
 		order = strncmp(call->p, name, call->len);

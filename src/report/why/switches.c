@@ -32,11 +32,14 @@ static struct why_stretch faults_of(struct why_walk *w, const struct thread_faul
 				     .main = f->pid == f->tid };
 }
 
-/* Only a process that has mapped data, or was forked by one that has, waits for pages outside of calls. */
+/* Only a process that has mapped data, or was forked by one that has, waits for pages outside of calls. With fault.out
+ * nothing is left to find. */
 static bool maps_data(const struct why_walk *w, uint64_t pid, const struct why_role *role)
 {
 	const struct report_proc *p = table_find(&w->r->procs, pid), *trainer = NULL;
 
+	if (w->why->has_faults)
+		return false;
 	if (!w->r->present[REPORT_MMAP])
 		return role->loader || role->trainer;
 	if (role->loader)
@@ -124,7 +127,10 @@ static void thread_switched(struct why_walk *w, const struct why_switches *s)
 
 /* --- the file ---------------------------------------------------------------------------------------------- */
 
-/* Once more, though CPU time and the trainers' waits have been through the file: calls come in their time alone now. */
+/*
+ * Reads the next switch. The file was read before, for CPU time and the trainers' waits; now it goes with the calls, by
+ * time.
+ */
 static void next_switch(struct why_switches *s)
 {
 	s->more = false;

@@ -10,8 +10,8 @@
 #include "report/why/rules.h"
 #include "report/why/why.h"
 
-#define LEAST_KNOWN 0.5 /* of what is not known: what is known of must be more */
-#define LEAST_WAIT 0.1 /* of the time: a job that waits less is bound by what it computes */
+#define LEAST_KNOWN 0.5 /* the causes that are known have more than this part of the unknown ones */
+#define LEAST_WAIT 0.1 /* of the time: a job with fewer waits is bound by what it computes */
 
 static double part(const struct why *w, double ns)
 {
@@ -19,14 +19,14 @@ static double part(const struct why *w, double ns)
 }
 
 /*
- * A process that loads for itself computes both for its samples and for training, and the two cannot be separated. One with
- * loaders or a GPU waits for these, or trains.
+ * A process that loads for itself computes both for its samples and for training, and the two cannot be separated, but by its
+ * own regions. One with loaders or a GPU waits for these, or trains.
  */
 static const struct rule *work_of(const struct report *r)
 {
 	const struct why *w = r->why;
 
-	if (!w->loaders.n && w->seen != WHY_SEEN_GPU && w->has_sums) {
+	if (!w->loaders.n && w->seen != WHY_SEEN_GPU && w->has_sums && w->basis != WHY_BY_REGIONS) {
 		if (part(w, w->computed_ns + w->slept_ns) < LEAST_KNOWN)
 			return &rule_unknown;
 		if (w->computed_ns >= w->slept_ns)
@@ -38,7 +38,7 @@ static const struct rule *work_of(const struct report *r)
 	return rules_lack(r, &rule_trainer_bound) ? &rule_unknown : &rule_trainer_bound;
 }
 
-/* Nobody waited for much: the waits that there were need not say again that loaders waited, too. */
+/* Takes the job's work as the answer. When hardly anything waited, a finding that loaders waited, too, is dropped. */
 static void work_is_it(struct report *r, struct rules *rules)
 {
 	const struct rule *work = work_of(r);
@@ -53,7 +53,7 @@ void verdict_choose(struct report *r, struct rules *rules)
 {
 	const struct why *w = r->why;
 	struct finding *most = NULL, *b = &rules->bottleneck;
-	/* where there are loaders; else it is a wait for something outside of the job */
+	/* with loaders; without them it is a wait for something outside of the job */
 	double unknown = part(w, (w->loaders.n || !w->has_sums ? w->blame_ns[WHY_OTHER] : 0) + w->unseen_ns);
 
 	for (unsigned int i = 0; i < rules->n; i++)

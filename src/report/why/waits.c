@@ -6,21 +6,24 @@
 #include "report/why/impl.h"
 
 const char *const why_basis_names[WHY_BASES] = {
-	[WHY_BY_GPU] = "gpu",	   [WHY_BY_SWITCHES] = "sched_switch", [WHY_BY_SUMS] = "sched",
-	[WHY_BY_CALLS] = "calls", [WHY_BY_CPU_TIME] = "cpu_time",     [WHY_BY_NOTHING] = "nothing",
-	[WHY_BY_SEVERAL] = "mixed",
+	[WHY_BY_GPU] = "gpu",	      [WHY_BY_REGIONS] = "regions",   [WHY_BY_SWITCHES] = "sched_switch",
+	[WHY_BY_SUMS] = "sched",      [WHY_BY_CALLS] = "calls",	      [WHY_BY_CPU_TIME] = "cpu_time",
+	[WHY_BY_NOTHING] = "nothing", [WHY_BY_SEVERAL] = "mixed",
 };
 
 /*
- * The part of the trace in which it trains: by its phases, else while it has loaders, else from when it first reads data,
- * since before that it starts. Who reads none is looked at for all its life.
+ * Sets the part of the trace in which T trains: its steps, else by its phases, else while it has loaders, else from its
+ * first read of data on, since it starts before that. A trainer that reads none has its whole life as its window.
  */
 static void find_window(struct report *r, struct why_trainer *t)
 {
 	const struct report_proc *p = table_find(&r->procs, t->pid);
 	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
 
-	if (!why_training(r, &begin_ns, &end_ns))
+	if (t->steps) {
+		begin_ns = t->steps->begin_ns;
+		end_ns = t->steps->end_ns;
+	} else if (!why_training(r, &begin_ns, &end_ns))
 		for (uint32_t i = 0; i < r->why->loaders.n; i++) {
 			const struct why_loader *l = *(struct why_loader **)table_at(&r->why->loaders, i);
 
@@ -38,7 +41,7 @@ static void find_window(struct report *r, struct why_trainer *t)
 	t->end_ns = MAX(MIN(end_ns, p && p->end_ns ? p->end_ns : r->last_ns), t->begin_ns);
 }
 
-/* Before its GPU was sampled with it for the first time, and after the last, nothing is known. */
+/* Ends the window at the first and the last sample of its GPU with it: nothing is known outside of these. */
 static void clip_to_samples(const struct why *w, struct why_trainer *t)
 {
 	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
@@ -73,7 +76,7 @@ static void find_gpus(const struct why *w, struct why_trainer *t)
  */
 static enum why_basis find_finer(struct why *w, struct why_trainer *t)
 {
-	const enum why_basis by[] = { w->has_switches ? WHY_BY_SWITCHES : WHY_BY_SUMS, WHY_BY_CALLS };
+	const enum why_basis by[] = { WHY_BY_REGIONS, w->has_switches ? WHY_BY_SWITCHES : WHY_BY_SUMS, WHY_BY_CALLS };
 	double idle_ns = (double)why_waited_by(WHY_BY_GPU, w, t, t->begin_ns, t->end_ns);
 
 	for (size_t i = 0; i < ARRAY_SIZE(by); i++) {
@@ -85,10 +88,23 @@ static enum why_basis find_finer(struct why *w, struct why_trainer *t)
 	return WHY_BY_GPU;
 }
 
+/* Without a fetch it is not known where its waits are: the program marks only its steps. */
+static struct step_trainer *steps_of(const struct report *r, const struct why_trainer *t)
+{
+	struct step_trainer *of = r->phases ? phase_steps_trainer(&r->phases->steps, t->pid) : NULL;
+
+	return of && of->spans[STEP_FETCH].n ? of : NULL;
+}
+
 void why_find_windows(struct report *r)
 {
-	for (uint32_t i = 0; i < r->why->n_trainers; i++)
-		find_window(r, &r->why->trainer[i]);
+	for (uint32_t i = 0; i < r->why->n_trainers; i++) {
+		struct why_trainer *t = &r->why->trainer[i];
+
+		t->steps = steps_of(r, t);
+		t->io.max = t->calls.max;
+		find_window(r, t);
+	}
 }
 
 void why_choose_bases(struct report *r)
@@ -101,6 +117,7 @@ void why_choose_bases(struct report *r)
 		spans_close(&t->calls);
 		find_gpus(w, t);
 		t->basis = why_samples(w, t)		     ? WHY_BY_GPU :
+			   t->steps			     ? WHY_BY_REGIONS :
 			   w->has_switches && t->waits.n ? WHY_BY_SWITCHES :
 			   w->has_sums && (t->waits.n || t->main.run_ns > 0) ? WHY_BY_SUMS :
 							       WHY_BY_CALLS;

@@ -10,7 +10,7 @@
 #include "report/scan/model.h"
 
 #define TEXT_MAX 256
-#define LEAST_STATES 0.02 /* of the time that is looked at: that was waited, for what it was to be said */
+#define LEAST_STATES 0.02 /* of the windows: with fewer waits, their causes are not shown */
 
 double waits_share(const struct report *r, double ns)
 {
@@ -24,6 +24,7 @@ double waits_part(const struct report *r, enum why_state s)
 
 static const char *const basis_texts[WHY_BASES] = {
 	[WHY_BY_GPU] = "by gpu.out: the part of the time in which their GPUs did nothing",
+	[WHY_BY_REGIONS] = "by regions.out: the time in which they fetched their next batch, and wrote files, within their steps",
 	[WHY_BY_SWITCHES] = "by sched_switch.out: no thread could run, or the main thread was in a call on a file",
 	[WHY_BY_SUMS] = "by sched.out and the rows of calls",
 	[WHY_BY_CALLS] = "by calls on pipes, sockets and files; poll(2) and futex(2) are in sched.out alone",
@@ -32,7 +33,7 @@ static const char *const basis_texts[WHY_BASES] = {
 	[WHY_BY_SEVERAL] = "measured in different ways",
 };
 
-/* What is looked at, of all trainers. */
+/* Returns the begin of the first window. */
 static uint64_t why_begin_ns(const struct why *w)
 {
 	uint64_t ns = UINT64_MAX;
@@ -53,10 +54,10 @@ static uint64_t why_end_ns(const struct why *w)
 	return ns;
 }
 
-/* Trainers whose waits are known by the same, or by nothing. */
+/* Trainers whose waits are known by one source, or by none. */
 struct alike {
 	uint32_t n;
-	uint64_t pid; /* of the first */
+	uint64_t pid; /* the first trainer */
 	double waited_ns, window_ns;
 };
 
@@ -90,7 +91,7 @@ static void put_basis(const struct why *w, enum why_basis basis, FILE *out)
 		fprintf(out, ", sampled every %.2f s", (double)w->gpu_sample_ns / NSEC_PER_SEC);
 }
 
-/* Where it is not known of all trainers by the same: of which of them by what. */
+/* Shows which trainers' waits are known by which source, where they differ. */
 static void show_bases(const struct why *w, struct finding *f)
 {
 	const char *before = "";
@@ -158,7 +159,7 @@ const char *const waits_state_texts[WHY_STATES] = {
 	[WHY_OTHER] = "not known",
 };
 
-/* Where hardly anybody waited, what for is of no interest. */
+/* Shows the causes of the waits; none where hardly any trainer waited. */
 static void show_states(struct report *r, struct finding *f)
 {
 	const struct why *w = r->why;

@@ -13,7 +13,7 @@
 
 #define ROLES_MAX (WHY_LOADERS_MAX + WHY_TRAINERS_MAX)
 
-/* The calls of one file, at the next one. */
+/* The calls of one file, positioned at the next one. */
 struct stream {
 	struct why_calls_stream calls;
 	struct why_call_row row;
@@ -73,7 +73,7 @@ void why_loader_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns)
 	l->idle_ns[x->state] += (double)(int64_t)why_waited_then(x->why, t, begin_ns, end_ns);
 }
 
-/* The main thread's calls by the samples of its GPU: in each, they are in what this was idle. */
+/* Adds a call of the main thread by samples of its GPU: in each sample, at most the time in which the GPU was idle. */
 static void add_to_samples(struct why *w, struct why_trainer *t, enum why_state state, uint64_t begin_ns,
 			   uint64_t end_ns)
 {
@@ -84,7 +84,7 @@ static void add_to_samples(struct why *w, struct why_trainer *t, enum why_state 
 	end_ns = MIN(end_ns, t->end_ns);
 	if (begin_ns >= end_ns || !t->own_samples || !samples->n)
 		return;
-	/* calls come in order of time: the sample is one of the last that were begun */
+	/* calls come in order of time, so the sample is one of the latest */
 	i = MIN(t->at_sample, samples->n - 1);
 	while (i > 0 && samples->v[i].begin_ns > begin_ns)
 		i--;
@@ -110,11 +110,19 @@ void why_trainer_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns)
 		add_to_samples(x->why, t, x->state, begin_ns, end_ns);
 	else if (x->main || t->basis != WHY_BY_CALLS)
 		t->own_idle_ns[x->state] += idle_ns;
-	if (!x->main || t->basis == WHY_BY_GPU)
+	if (!x->main || t->basis == WHY_BY_GPU || !why_waits_outside(t, x->state))
 		return;
 	e = why_epoch_at(x->why, end_ns);
 	if (e)
 		e->own_ns[t - x->why->trainer] += all_ns - idle_ns;
+}
+
+void why_add_io(struct why *w, const struct why_role *role, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct why_trainer *t = role->trainer ? role->trainer : &w->trainer[role->loader->trainer];
+
+	if (t->steps)
+		spans_add(&t->io, MAX(begin_ns, t->steps->begin_ns), MIN(end_ns, t->steps->end_ns));
 }
 
 /* --- calls ---------------------------------------------------------------------------------------------- */
@@ -149,13 +157,13 @@ static void loader_call(struct why_stretch *x, const struct why_call_row *row)
 	l->last_sent = why_call_is(row, WHY_CALL_SENDS);
 }
 
-/* Loads data: a trainer does when nobody does it for it. */
+/* Whether the process loads data, as a trainer without loaders does. */
 static bool works(const struct why_role *role)
 {
 	return role->loader || (role->trainer && !role->trainer->loaders);
 }
 
-/* Of a loader or trainer. */
+/* Takes a call of a loader or trainer. */
 static void take_call(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
 {
 	const uint64_t pid = row->kept.pid, begin_ns = row->begin_ns, end_ns = row->kept.end_ns;
@@ -170,6 +178,8 @@ static void take_call(struct why_walk *w, struct why_role *role, const struct wh
 	if (on_file && !why_call_is(row, WHY_CALL_SOFTWARE) && is_among_longest(longest, row) &&
 	    why_looked_at(role->trainer ? role->trainer : &w->why->trainer[role->loader->trainer], begin_ns, end_ns))
 		keep_longest(longest, w->r, row);
+	if (on_file)
+		why_add_io(w->why, role, begin_ns, end_ns);
 	if (role->loader)
 		loader_call(&x, row);
 	else if (on_file)
@@ -194,14 +204,17 @@ static void take_sample(struct why_walk *w, struct why_role *role, const struct 
 		why_add_work(w->why, e, row->kept.pid, &role->work, 0, 1);
 }
 
-/* How much its process has read from the page cache, of all and of the waits for it. */
+/* Returns the time of the process's reads from the page cache: in all, and during the waits for it. */
 static void cached(const struct why_role *role, double *ns, double *idle_ns)
 {
 	*ns = role->loader ? role->loader->ns[WHY_CACHE] : (double)role->trainer->own_ns[WHY_CACHE];
 	*idle_ns = role->loader ? role->loader->idle_ns[WHY_CACHE] : (double)role->trainer->own_idle_ns[WHY_CACHE];
 }
 
-/* A slow read that fetched nothing may have waited for what another fetches: that is known when this one's has ended. */
+/*
+ * Keeps a slow read that fetched nothing: it may have waited for pages that another read fetches, which is known at that
+ * one's end.
+ */
 static void doubt(struct why_walk *w, const struct why_role *role, const struct why_call_row *row, double ns, double idle_ns)
 {
 	struct why_doubt d = {
@@ -243,7 +256,7 @@ static const enum report_kind files[] = { REPORT_VFS_RW, REPORT_OPEN, REPORT_CLO
 
 struct merge {
 	struct stream stream[ARRAY_SIZE(files)];
-	uint64_t next_ns[ARRAY_SIZE(files)]; /* when the next call of each ended; AT_END: there is none */
+	uint64_t next_ns[ARRAY_SIZE(files)]; /* when each file's next call ended; AT_END: it has none */
 };
 
 static inline int next(struct merge *m, unsigned int i)
@@ -270,7 +283,10 @@ static int begin_merge(struct merge *m, struct report *r)
 	return res;
 }
 
-/* Whose next call ended first, of several the first. Without branches: nobody can guess which it is. */
+/*
+ * Returns the file whose next call ended first; of several, the first in order. Without branches, as they cannot be
+ * predicted.
+ */
 static inline unsigned int first_of(const struct merge *m)
 {
 	uint64_t first_ns = m->next_ns[0];
@@ -283,10 +299,11 @@ static inline unsigned int first_of(const struct merge *m)
 	return first;
 }
 
-/* All rows by time: those of the first of FILES before others of the same time, switches last. */
+/* Takes all rows by time: rows of the first of FILES before others of the same time, switches last. */
 static int merge(struct why_walk *w, struct merge *m)
 {
 	struct why_switches *switches = &w->switches;
+	struct why_fault_rows *faults = &w->fault_rows;
 
 	for (unsigned int i = first_of(m); m->next_ns[i] != AT_END; i = first_of(m)) {
 		const struct why_call_row *row = &m->stream[i].row;
@@ -294,6 +311,8 @@ static int merge(struct why_walk *w, struct merge *m)
 
 		while (switches->more && switches->scan.time_ns < row->kept.end_ns)
 			why_switches_take(w);
+		while (faults->more && faults->scan.time_ns < row->kept.end_ns)
+			why_fault_rows_take(w);
 		take(w, why_role_of(w, row->kept.pid), row);
 		res = next(m, i);
 		if (res < 0)
@@ -301,6 +320,8 @@ static int merge(struct why_walk *w, struct merge *m)
 	}
 	while (switches->more)
 		why_switches_take(w);
+	while (faults->more)
+		why_fault_rows_take(w);
 	return 0;
 }
 
@@ -315,6 +336,7 @@ int why_walk(struct report *r)
 		w->why = r->why;
 		w->last_pid = UINT64_MAX;
 		why_switches_open(&w->switches, r);
+		why_fault_rows_open(&w->fault_rows, r);
 		res = make_roles(w);
 	}
 	if (res == 0)

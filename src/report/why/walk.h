@@ -15,12 +15,18 @@ struct why_role {
 	uint32_t work;		     /* see why_add_work() */
 };
 
-/* sched_switch.out, at its next row. */
+/* sched_switch.out, positioned at its next row. */
 struct why_switches {
 	struct scan scan;
 	bool open, more;
 	struct table threads; /* when each running thread of a loader began to run, by TID */
 	struct table faults;  /* waits in page faults, by TID */
+};
+
+/* fault.out, positioned at its next row of a program's own page fault with a time. */
+struct why_fault_rows {
+	struct scan scan;
+	bool open, more;
 };
 
 struct why_walk {
@@ -32,6 +38,7 @@ struct why_walk {
 	struct cover *covers;
 	struct why_doubts doubts;
 	struct why_switches switches;
+	struct why_fault_rows fault_rows;
 };
 
 /* A stretch of time of the process with ROLE. */
@@ -44,9 +51,12 @@ struct why_stretch {
 };
 
 struct why_role *why_role_of(struct why_walk *w, uint64_t pid);
-/* For cover_add(): add a part of a struct why_stretch that no other stretch covers. */
+/* For cover_add(): adds a part of a struct why_stretch that no other stretch covers. */
 void why_loader_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns);
 void why_trainer_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns);
+
+/* Adds a call on a file, or a wait for pages, of ROLE, which is a loader or a trainer, to the I/O of its trainer's steps. */
+void why_add_io(struct why *w, const struct why_role *role, uint64_t begin_ns, uint64_t end_ns);
 
 /* S has no rows at all when the trace has no switches. */
 void why_switches_open(struct why_switches *s, struct report *r);
@@ -55,5 +65,10 @@ void why_switches_take(struct why_walk *w);
 /* Settles the waits for pages before ROW, of its thread. */
 void why_switches_call(struct why_walk *w, const struct why_call_row *row);
 void why_switches_end(struct why_walk *w);
+
+/* F has no rows at all when the trace has no times of page faults. */
+void why_fault_rows_open(struct why_fault_rows *f, struct report *r);
+/* Takes the next row; there must be one. */
+void why_fault_rows_take(struct why_walk *w);
 
 #endif

@@ -64,6 +64,7 @@ struct why_kind_sum {
 /* The source of a trainer's waits; better ones first. */
 enum why_basis {
 	WHY_BY_GPU,	 /* gpu.out: its GPUs were idle */
+	WHY_BY_REGIONS,	 /* regions.out: it fetched its next batch */
 	WHY_BY_SWITCHES, /* sched_switch.out: none of its threads could run */
 	WHY_BY_SUMS,	 /* sched.out: its main thread did not run */
 	WHY_BY_CALLS,	 /* its main thread's calls on pipes and the like */
@@ -105,17 +106,21 @@ struct why_trainer {
 	size_t at_sample;
 	struct spans calls;    /* of its main thread on pipes and the like */
 	struct spans waits;    /* by scheduling */
+	struct step_trainer *steps; /* by regions; NULL: it has no steps with fetches */
+	struct spans io;	    /* with STEPS: calls on files and waits for pages, its own and its loaders' */
 	uint64_t own_ns[WHY_STATES];	   /* its main thread's calls on files */
 	uint64_t own_idle_ns[WHY_STATES];  /* those in its waits, its other threads' too */
 	uint64_t waited_ns;
+	double fault_ns; /* by fault.out: its main thread, in its window */
 	double runq_ns; /* its main thread was ready to run and waited for a CPU */
 	struct sleeps main, threads; /* by sched.out, in its window: its main thread; its other threads together */
 	struct sleeps before;	     /* of its main thread before the window, which begins with its data */
+	struct sleeps fetching;	     /* WHY_BY_REGIONS: of its main thread in its waits, spread evenly over each row's time */
 	double cpu_wait; /* WHY_BY_CPU_TIME: the part of its time */
 	double unseen_ns; /* WHY_BY_CALLS: time in its window that it may have waited in calls that are not traced */
 	uint32_t loaders;
 	bool uses_gpu; /* opened one's device */
-	uint32_t n_gpus; /* its GPUs with numbers, as indexes into why's; set with the bases */
+	uint32_t n_gpus; /* how many GPUs with numbers it used, and their indexes in struct why; set with the bases */
 	uint8_t gpu[WHY_GPUS_MAX];
 };
 
@@ -129,6 +134,7 @@ struct why_loader {
 	uint64_t samples, bytes;
 	double ns[WHY_STATES], idle_ns[WHY_STATES]; /* in all; while its trainer waited */
 	double alive_idle_ns; /* its trainer's waits within its life */
+	double fault_ns; /* by fault.out, as its trainer's */
 	/* sched.out */
 	double run_ns, run_idle_ns, runq_idle_ns, sleep_idle_ns, fault_idle_ns, stat_idle_ns;
 	struct sleeps main;
@@ -174,6 +180,7 @@ enum why_sight {
 	WHY_SEEN_READING, /* it only reads data, as a trainer without loaders does, but other programs too */
 	WHY_SEEN_PHASES,  /* its log or marks name epochs or training */
 	WHY_SEEN_LOADERS, /* children that it forked or spawned read data */
+	WHY_SEEN_REGIONS, /* it marks the steps of its training */
 	WHY_SEEN_GPU,	  /* gpu.out has it */
 	WHY_SIGHTS,
 };
@@ -222,6 +229,12 @@ struct why_output {
 };
 #define WHY_OUTPUTS_MAX 4096
 
+/* Page faults for pages of a file; of FID 0, for memory that was swapped out, or of a file that is not known. */
+struct why_fault_sum {
+	uint64_t n, ns, bytes;
+};
+#define WHY_FAULT_FILES_MAX 65536
+
 struct why_calls;
 
 struct why {
@@ -229,6 +242,7 @@ struct why {
 	uint32_t n_trainers;
 	enum why_sight seen; /* less than WHY_SEEN_PHASES: the trainers may not train at all */
 	bool has_gpu, has_switches, has_sums, by_epoch; /* by_epoch: the phases have epochs */
+	bool has_faults; /* fault.out has page faults with their times, and most of these: nothing is inferred of them */
 	bool by_copies, more_trainers; /* trainers are processes with copies; there are more than WHY_TRAINERS_MAX */
 	struct why_gpu gpu[WHY_GPUS_MAX];
 	uint32_t n_gpus;
@@ -239,6 +253,7 @@ struct why {
 	struct why_file_rest *files_rest;
 	uint32_t n_files;
 	struct why_place *places; /* 2 MiB */
+	struct table faults;	  /* struct why_fault_sum, by 1 + FID: of loaders and trainers, by fault.out */
 	struct table output;	  /* struct why_output, by 1 + FID: what was written to FD 1 and 2 */
 	int error; /* of the sums by file; 0 or -errno */
 	struct table work;    /* struct why_work, by epoch and PID */
@@ -269,6 +284,8 @@ struct why {
 	uint32_t n_cpus;
 	struct account *accounts; /* of each trainer, then of all loaders; n_accounts of them */
 	uint32_t n_accounts;
+	struct overlap *overlaps; /* of the trainers' epochs, by their steps; n_overlaps of them */
+	uint32_t n_overlaps;
 	struct rules *rules;
 	char *notes[WHY_NOTES_MAX]; /* what could not be analysed, a sentence each */
 	unsigned int n_notes;

@@ -14,10 +14,10 @@
 
 static const struct config cfg;
 
-static void ask(struct session *s, const uint8_t *data, size_t size)
+static void request(struct session *s, const uint8_t *data, size_t size)
 {
 	struct control c = { .loop = &s->loop, .fd = -1, .fn = on_request, .ctx = s };
-	autofree char *said = malloc(CONTROL_PACKET_MAX + 1);
+	autofree char *answer = malloc(CONTROL_PACKET_MAX + 1);
 	ssize_t n;
 	int fds[2];
 
@@ -28,10 +28,10 @@ static void ask(struct session *s, const uint8_t *data, size_t size)
 	c.clients[0].fd = fds[0];
 	EXPECT(loop_add(c.loop, fds[0], EPOLLIN, on_client, &c) == 0);
 	EXPECT(loop_once(c.loop, 0) == 0);
-	n = recv(fds[1], said, CONTROL_PACKET_MAX, MSG_DONTWAIT);
+	n = recv(fds[1], answer, CONTROL_PACKET_MAX, MSG_DONTWAIT);
 	EXPECT(!size || n > 0);
-	said[MAX(n, 0)] = '\0';
-	EXPECT(n <= 0 || !strncmp(said, "ok\n", 3) || !strncmp(said, "error\n", 6));
+	answer[MAX(n, 0)] = '\0';
+	EXPECT(n <= 0 || !strncmp(answer, "ok\n", 3) || !strncmp(answer, "error\n", 6));
 	if (c.clients[0].fd >= 0)
 		client_end(&c, &c.clients[0]);
 	close(fds[1]);
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	s.phase = (enum session_phase)(data[0] >> 1) % (PHASE_OVER + 1);
 	EXPECT(loop_init(&s.loop) == 0 &&
 	       socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, s.drain.marks) == 0);
-	ask(&s, data + 1, size - 1);
+	request(&s, data + 1, size - 1);
 	close(s.drain.marks[0]);
 	close(s.drain.marks[1]);
 	loop_free(&s.loop);

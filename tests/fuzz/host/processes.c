@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unsigned long long tgid;
 	pid_t pid = 0;
 
-	if (stat_parse(&p, 1, text) == 0)
+	if (process_parse(&p, 1, text) == 0)
 		EXPECT(strnlen(p.comm, sizeof(p.comm)) < sizeof(p.comm));
 	process_numbers(text, "\nTgid:\t", 10, &tgid, 1);
 	if (parse_answer(text, &pid, id) == 0)

@@ -62,7 +62,7 @@ static void times_are_read_as_they_are_written(void **state)
 	":::MLLOG {\"namespace\": \"\", \"time_ms\": 1795334401123, \"event_type\": \"" event "\", \"key\": \"" key    \
 	"\", \"value\": null, \"metadata\": {" metadata "}}"
 
-static void lines_tell_of_phases(void **state)
+static void lines_mark_phases(void **state)
 {
 	static const struct {
 		const char *line;
@@ -112,7 +112,7 @@ static void lines_tell_of_phases(void **state)
 }
 
 /* As training scripts and their libraries say it. */
-static void ends_are_told_in_many_ways(void **state)
+static void ends_have_many_forms(void **state)
 {
 	static const struct { const char *line; enum phase_event event; const char *name; int64_t number; } cases[] = {
 		{ "Epoch 1 finished", PHASE_ENDS, "epoch", 1 },
@@ -258,7 +258,7 @@ static void long_lines_are_looked_at_up_to_a_length(void **state)
 
 /* --- rules ---------------------------------------------------------------------------------------------- */
 
-static void rules_say_which_lines_tell_of_what(void **state)
+static void rules_name_the_lines_of_a_phase(void **state)
 {
 	static const struct { const char *line; enum phase_event event; const char *name; int64_t number, rank; } cases[] = {
 		{ "Epoch 12/90", PHASE_LASTS, "epoch", 12, -1 },
@@ -344,12 +344,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_are_read_as_they_are_written),
-		cmocka_unit_test(lines_tell_of_phases),
-		cmocka_unit_test(ends_are_told_in_many_ways),
+		cmocka_unit_test(lines_mark_phases),
+		cmocka_unit_test(ends_have_many_forms),
 		cmocka_unit_test(lines_near_an_epoch_say_how_far_it_is),
 		cmocka_unit_test(other_lines_do_not),
 		cmocka_unit_test(long_lines_are_looked_at_up_to_a_length),
-		cmocka_unit_test(rules_say_which_lines_tell_of_what),
+		cmocka_unit_test(rules_name_the_lines_of_a_phase),
 		cmocka_unit_test(rules_that_are_none_are_refused),
 		cmocka_unit_test(words_behind_a_name_begin_and_end_it),
 	};

@@ -43,7 +43,7 @@ static void malformed_text_is_refused(void **state)
 		assert_int_equal(read_text(bad[i]), -EBADMSG);
 }
 
-static void what_came_before_a_cut_was_given(void **state)
+static void values_before_a_cut_are_given(void **state)
 {
 	assert_int_equal(read_text("{\"a\":\"x\",\"b\":[1"), -EBADMSG);
 	assert_string_equal(seen, " o ;a s x;b o ;b[] w 1;");
@@ -104,7 +104,7 @@ int main(void)
 		cmocka_unit_test(strings_are_decoded_and_cut),
 		cmocka_unit_test(text_ends_at_its_length),
 		cmocka_unit_test(values_come_with_their_paths),
-		cmocka_unit_test(what_came_before_a_cut_was_given),
+		cmocka_unit_test(values_before_a_cut_are_given),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

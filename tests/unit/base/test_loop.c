@@ -81,7 +81,7 @@ static void callbacks_run_for_what_is_ready(void **state)
 	assert_int_equal(loop_once(&loop, 0), 0);
 }
 
-static void what_was_taken_out_is_not_called(void **state)
+static void removed_sources_are_not_called(void **state)
 {
 	loop_add(&loop, fds[0], EPOLLIN, on_event, NULL);
 	raise_fd(0);
@@ -206,7 +206,7 @@ static int on_event_again_then_quit(void *ctx, int fd, uint32_t events)
 	return 0;
 }
 
-static void runs_until_it_is_told_to_quit(void **state)
+static void runs_until_it_is_to_quit(void **state)
 {
 	loop_add(&loop, fds[0], EPOLLIN, on_event_again_then_quit, NULL);
 	raise_fd(0);
@@ -228,7 +228,7 @@ static void a_loop_that_is_not_there_any_more_fails(void **state)
 
 /* --- timers ----------------------------------------------------------------------------------- */
 
-static void timers_are_set_as_asked(void **state)
+static void timers_are_set_to_the_given_time(void **state)
 {
 	autoclose int fd = loop_timerfd(7200 * NSEC_PER_SEC + 5), once = loop_timerfd(1), off = loop_timerfd(0);
 	struct itimerspec it;
@@ -279,11 +279,11 @@ int main(void)
 		WITH_LOOP(a_positive_return_goes_on),
 		WITH_LOOP(a_timer_wakes_the_loop),
 		WITH_LOOP(callbacks_run_for_what_is_ready),
-		WITH_LOOP(runs_until_it_is_told_to_quit),
+		WITH_LOOP(runs_until_it_is_to_quit),
 		WITH_LOOP(there_is_room_for_as_many_as_it_says),
-		cmocka_unit_test(timers_are_set_as_asked),
+		cmocka_unit_test(timers_are_set_to_the_given_time),
 		WITH_LOOP(what_cannot_be_watched_takes_no_place),
-		WITH_LOOP(what_was_taken_out_is_not_called),
+		WITH_LOOP(removed_sources_are_not_called),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

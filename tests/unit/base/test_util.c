@@ -33,7 +33,7 @@ static void descriptors_are_closed_where_their_local_ends(void **state)
 	assert_false(is_open(outer));
 }
 
-static void what_was_handed_over_stays(void **state)
+static void memory_handed_over_stays(void **state)
 {
 	int outer;
 	char *kept;
@@ -259,7 +259,7 @@ int main(void)
 		cmocka_unit_test(reading_a_line_says_what_failed),
 		cmocka_unit_test(reading_says_what_failed),
 		cmocka_unit_test(times_beyond_32_bits),
-		cmocka_unit_test(what_was_handed_over_stays),
+		cmocka_unit_test(memory_handed_over_stays),
 		cmocka_unit_test(writes_all_of_it_to_a_pipe_that_holds_less),
 		cmocka_unit_test(writing_says_what_failed),
 	};

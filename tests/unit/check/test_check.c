@@ -15,7 +15,7 @@
 static struct check check;
 
 /* A new question about the machine in the tree. */
-static struct check *ask(void)
+static struct check *new_check(void)
 {
 	check = (struct check){ .root = tree, .min_free_bytes = UINT64_MAX };
 	return &check;
@@ -71,20 +71,20 @@ static void path_is_the_trees(void)
 static void rights_are_the_effective_capabilities(void **state)
 {
 	put_caps("0000000000200000");
-	check_rights(ask());
+	check_rights(new_check());
 	expect("rights", CHECK_OK, "CAP_SYS_ADMIN", NULL);
 	assert_true(check.has_caps);
 	put_caps("000000c000000000");
-	check_rights(ask());
+	check_rights(new_check());
 	expect("rights", CHECK_OK, "CAP_BPF and CAP_PERFMON", NULL);
 	put_caps("0000008000000000");
-	check_rights(ask());
+	check_rights(new_check());
 	expect("rights", CHECK_FAIL, "CAP_PERFMON lacks", "");
 	put_caps("0000004000000000");
-	check_rights(ask());
+	check_rights(new_check());
 	expect("rights", CHECK_FAIL, "CAP_BPF lacks", "");
 	put_caps("0000000000000000");
-	check_rights(ask());
+	check_rights(new_check());
 	expect("rights", CHECK_FAIL, "neither", geteuid() ? "sudo" : "docker run --privileged");
 	assert_false(check.has_caps);
 	assert_false(check_possible(&check));
@@ -94,26 +94,26 @@ static void rights_of_a_user_namespace_do_not_count(void **state)
 {
 	put_caps("000001ffffffffff");
 	put_link("proc/self/ns/user", "user:[4026531837]");
-	check_rights(ask());
+	check_rights(new_check());
 	expect("rights", CHECK_OK, "CAP_SYS_ADMIN", NULL);
 	put_link("proc/self/ns/user", "user:[4026532123]");
-	check_rights(ask());
+	check_rights(new_check());
 	expect("rights", CHECK_FAIL, "user namespace", "on the host");
 }
 
 static void rights_without_proc(void **state)
 {
-	check_rights(ask());
+	check_rights(new_check());
 	expect("rights", CHECK_FAIL, "/proc/self/status", "mount -t proc");
 }
 
 static void pid_namespace_is_the_initial_one(void **state)
 {
 	put_link("proc/self/ns/pid", "pid:[4026531836]");
-	check_pid_namespace(ask());
+	check_pid_namespace(new_check());
 	expect("pid namespace", CHECK_OK, "initial", NULL);
 	put_link("proc/self/ns/pid", "pid:[4026532999]");
-	check_pid_namespace(ask());
+	check_pid_namespace(new_check());
 	expect("pid namespace", CHECK_FAIL, "container's own", "--pid=host");
 }
 
@@ -121,10 +121,10 @@ static void pid_namespace_is_the_initial_one(void **state)
 
 static void btf_is_there_or_the_option_is_named(void **state)
 {
-	check_btf(ask());
+	check_btf(new_check());
 	expect("BTF", CHECK_FAIL, "No such file", "CONFIG_DEBUG_INFO_BTF=y");
 	tree_put("sys/kernel/btf/vmlinux", "x");
-	check_btf(ask());
+	check_btf(new_check());
 	expect("BTF", CHECK_OK, "/sys/kernel/btf/vmlinux", NULL);
 }
 
@@ -132,57 +132,57 @@ static void lockdown_by_its_mode(void **state)
 {
 	static const char file[] = "sys/kernel/security/lockdown";
 
-	check_lockdown(ask());
+	check_lockdown(new_check());
 	expect("lockdown", CHECK_OK, "no /sys/kernel/security/lockdown", NULL);
 	tree_put(file, "[none] integrity confidentiality\n");
-	check_lockdown(ask());
+	check_lockdown(new_check());
 	expect("lockdown", CHECK_OK, "none", NULL);
 	tree_put(file, "none [integrity] confidentiality\n");
-	check_lockdown(ask());
+	check_lockdown(new_check());
 	expect("lockdown", CHECK_OK, "integrity: tracing is allowed", NULL);
 	tree_put(file, "none integrity [confidentiality]\n");
-	check_lockdown(ask());
+	check_lockdown(new_check());
 	expect("lockdown", CHECK_FAIL, "may not read the kernel's memory", "lockdown=integrity");
 	tree_put(file, "none [integ");
-	check_lockdown(ask());
+	check_lockdown(new_check());
 	expect("lockdown", CHECK_NOTE, "not understood", NULL);
 }
 
 static void preemption_by_what_knows_it_best(void **state)
 {
 	tree_put("proc/sys/kernel/version", "#1 SMP Mon Jan 1\n");
-	check_preemption(ask());
+	check_preemption(new_check());
 	expect("preemption", CHECK_OK, "none or voluntary", NULL);
 	tree_put("proc/sys/kernel/version", "#1 SMP PREEMPT_RT Mon Jan 1\n");
-	check_preemption(ask());
+	check_preemption(new_check());
 	expect("preemption", CHECK_NOTE, "rt", "as lost");
 	tree_put("proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Mon Jan 1\n");
-	check_preemption(ask());
+	check_preemption(new_check());
 	expect("preemption", CHECK_NOTE, "only debugfs shows", "as lost");
 	tree_put("proc/cmdline", "root=/dev/sda xpreempt=full preempt=none quiet\n");
-	check_preemption(ask());
+	check_preemption(new_check());
 	expect("preemption", CHECK_NOTE, "only debugfs shows", "as lost");
 	tree_put("proc/cmdline", "root=/dev/sda preempt=voluntary quiet\n");
-	check_preemption(ask());
+	check_preemption(new_check());
 	expect("preemption", CHECK_OK, "voluntary", NULL);
 	tree_put(PREEMPT, "none voluntary full (lazy) \n");
-	check_preemption(ask());
+	check_preemption(new_check());
 	expect("preemption", CHECK_NOTE, "lazy", "as lost");
 }
 
 static void clock_source_is_fast_or_slow(void **state)
 {
-	check_clock_source(ask());
+	check_clock_source(new_check());
 	expect("clock source", CHECK_NOTE, "cannot be read", NULL);
 	tree_put(CLOCKS "current_clocksource", "tsc\n");
-	check_clock_source(ask());
+	check_clock_source(new_check());
 	expect("clock source", CHECK_OK, "tsc", NULL);
 	tree_put(CLOCKS "current_clocksource", "hpet\n");
 	tree_put(CLOCKS "available_clocksource", "hpet acpi_pm \n");
-	check_clock_source(ask());
+	check_clock_source(new_check());
 	expect("clock source", CHECK_NOTE, "hpet: slow", "dmesg");
 	tree_put(CLOCKS "available_clocksource", "hpet tsc acpi_pm \n");
-	check_clock_source(ask());
+	check_clock_source(new_check());
 	expect("clock source", CHECK_NOTE, "hpet: slow", "echo tsc > /sys");
 }
 
@@ -202,20 +202,20 @@ static void install_command_is_the_distributions(void **state)
 	};
 	char buf[64];
 
-	assert_string_equal(check_install(ask(), "x", buf, sizeof(buf)), "install the package x");
+	assert_string_equal(check_install(new_check(), "x", buf, sizeof(buf)), "install the package x");
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		tree_put("etc/os-release", cases[i].text);
-		assert_string_equal(check_install(ask(), "x", buf, sizeof(buf)), cases[i].command);
+		assert_string_equal(check_install(new_check(), "x", buf, sizeof(buf)), cases[i].command);
 	}
 }
 
 static void tracefs_where_it_is_mounted(void **state)
 {
-	check_tracefs(ask());
+	check_tracefs(new_check());
 	expect("tracefs", CHECK_MISSING, "not mounted", "mount -t tracefs");
 	tree_put("proc/self/mounts",
 		 "proc /proc proc rw 0 0\nbroken\ntracefs /sys/kernel/tracing tracefs rw 0 0\n");
-	check_tracefs(ask());
+	check_tracefs(new_check());
 	expect("tracefs", CHECK_OK, "/sys/kernel/tracing", NULL);
 }
 
@@ -225,17 +225,17 @@ static void cgroups_by_version(void **state)
 	static const char v2[] = "31 20 0:26 / /c/unified rw - cgroup2 cgroup2 rw\n";
 	autofree char *both = util_fmt("%s%s", v1, v2);
 
-	check_cgroups(ask());
+	check_cgroups(new_check());
 	expect("cgroups", CHECK_MISSING, "none mounted", "mount -t cgroup2");
 	tree_put("proc/self/cgroup", "4:cpu:/\n0::/\n");
 	tree_put("proc/self/mountinfo", v2);
-	check_cgroups(ask());
+	check_cgroups(new_check());
 	expect("cgroups", CHECK_OK, "v2", NULL);
 	tree_put("proc/self/mountinfo", v1);
-	check_cgroups(ask());
+	check_cgroups(new_check());
 	expect("cgroups", CHECK_OK, "v1, 1 hierarchy", NULL);
 	tree_put("proc/self/mountinfo", both);
-	check_cgroups(ask());
+	check_cgroups(new_check());
 	expect("cgroups", CHECK_OK, "hybrid", NULL);
 }
 
@@ -254,7 +254,7 @@ static void tools_with_their_versions(void **state)
 	tree_put("etc/os-release", "ID=debian\n");
 	put_tool("mpstat",
 		 "#!/bin/sh\n[ \"$1\" = -V ] && echo sysstat version 12.6.1 && echo more\n");
-	check_collectors(ask());
+	check_collectors(new_check());
 	assert_int_equal(row_of("mpstat")->state, CHECK_OK);
 	assert_non_null(strstr(row_of("mpstat")->found, "/mpstat, sysstat version 12.6.1"));
 	assert_int_equal(row_of("iostat")->state, CHECK_MISSING);
@@ -263,10 +263,10 @@ static void tools_with_their_versions(void **state)
 	assert_int_equal(check.n, 3);
 
 	tree_put("sys/module/nvidia/version", "535.129.03\n");
-	check_collectors(ask());
+	check_collectors(new_check());
 	assert_non_null(strstr(row_of("nvidia-smi")->found, "though driver 535.129.03 is loaded"));
 	put_tool("nvidia-smi", "#!/bin/sh\nexit 9\n");
-	check_collectors(ask());
+	check_collectors(new_check());
 	assert_int_equal(row_of("nvidia-smi")->state, CHECK_OK);
 	assert_non_null(strstr(row_of("nvidia-smi")->found, "driver 535.129.03"));
 }
@@ -278,7 +278,7 @@ static void tools_that_do_not_answer_are_ended(void **state)
 	path_is_the_trees();
 	put_tool("mpstat", "#!/bin/sh\nexec /bin/sleep 600\n");
 	put_tool("iostat", "#!/bin/sh\nexit 1\n");
-	check_collectors(ask());
+	check_collectors(new_check());
 	assert_int_equal(row_of("mpstat")->state, CHECK_NOTE);
 	assert_int_equal(row_of("iostat")->state, CHECK_NOTE);
 	assert_true(clock_now_ns(CLOCK_MONOTONIC) - start_ns < 300 * NSEC_PER_SEC);
@@ -287,28 +287,28 @@ static void tools_that_do_not_answer_are_ended(void **state)
 static void container_engines_that_are_found(void **state)
 {
 	path_is_the_trees();
-	check_containers(ask());
+	check_containers(new_check());
 	expect("containers", CHECK_MISSING, "no docker", "--container");
 	put_tool("podman", "");
 	put_tool("docker", "");
-	check_containers(ask());
+	check_containers(new_check());
 	expect("containers", CHECK_OK, "docker, podman", NULL);
 }
 
 static void other_traces_are_those_that_hold_maps(void **state)
 {
-	check_other_traces(ask());
+	check_other_traces(new_check());
 	expect("other traces", CHECK_OK, "none", NULL);
 	tree_put("proc/41/comm", "dltraced\n");
 	put_link("proc/41/fd/3", "/dev/null");
 	tree_put("proc/42/comm", "dltraced-not\n");
 	put_link("proc/42/fd/3", "anon_inode:bpf-map");
-	check_other_traces(ask());
+	check_other_traces(new_check());
 	expect("other traces", CHECK_OK, "none", NULL);
 	tree_put("proc/43/comm", "dltraced\n");
 	put_link("proc/43/fd/3", "/dev/null");
 	put_link("proc/43/fd/4", "anon_inode:bpf-map");
-	check_other_traces(ask());
+	check_other_traces(new_check());
 	expect("other traces", CHECK_NOTE, "1 of dltraced, process 43", "kill -INT 43 ends it");
 }
 
@@ -330,7 +330,7 @@ static void folder_is_measured_where_it_would_be_made(void **state)
 {
 	autofree char *out = util_fmt("%s/a/b", tree);
 
-	ask();
+	new_check();
 	check.out = out;
 	check.min_free_bytes = 0;
 	check_folder(&check);
@@ -344,7 +344,7 @@ static void folder_is_measured_where_it_would_be_made(void **state)
 
 static void folder_without_the_space_to_leave(void **state)
 {
-	ask();
+	new_check();
 	check.out = tree;
 	check.min_free_bytes = UINT64_MAX - 1;
 	check_folder(&check);
@@ -357,7 +357,7 @@ static void folder_that_is_none(void **state)
 	autofree char *file = tree_path("file"), *below = util_fmt("%s/x/y", file);
 
 	tree_put("file", "");
-	ask();
+	new_check();
 	check.out = file;
 	check_folder(&check);
 	expect("space", CHECK_FAIL, "is no folder", "-o DIR");
@@ -368,9 +368,9 @@ static void folder_that_is_none(void **state)
 
 /* --- rings and the whole ---------------------------------------------------------------------- */
 
-static void rings_tell_the_stall_they_ride_out(void **state)
+static void rings_have_the_stall_that_they_ride_out(void **state)
 {
-	ask();
+	new_check();
 	check.buffer_bytes = 4096;
 	check_rings(&check);
 	expect("rings", CHECK_NOTE, "1 of 4.00 KiB", "--buffer SIZE");
@@ -384,7 +384,7 @@ static void rings_tell_the_stall_they_ride_out(void **state)
 static void everything_lacks(void **state)
 {
 	path_is_the_trees();
-	ask();
+	new_check();
 	check.out = tree;
 	check.min_free_bytes = 0;
 	check_run(&check);
@@ -397,7 +397,7 @@ static void everything_lacks(void **state)
 
 static void only_fail_makes_it_impossible(void **state)
 {
-	ask();
+	new_check();
 	check_put(&check, "a", CHECK_OK, "x");
 	check_put(&check, "b", CHECK_NOTE, "x");
 	check_put(&check, "c", CHECK_MISSING, "x");
@@ -408,7 +408,7 @@ static void only_fail_makes_it_impossible(void **state)
 
 static void too_many_rows_stay_in_their_array(void **state)
 {
-	ask();
+	new_check();
 	for (int i = 0; i < 3 * CHECK_ROWS_MAX; i++)
 		check_put(&check, "a need with a name that is much too long", CHECK_OK, "%01000d",
 			  i);
@@ -435,7 +435,7 @@ int main(void)
 		IN_TREE(rights_are_the_effective_capabilities),
 		IN_TREE(rights_of_a_user_namespace_do_not_count),
 		IN_TREE(rights_without_proc),
-		IN_TREE(rings_tell_the_stall_they_ride_out),
+		IN_TREE(rings_have_the_stall_that_they_ride_out),
 		IN_TREE(too_many_rows_stay_in_their_array),
 		IN_TREE(tools_that_do_not_answer_are_ended),
 		IN_TREE(tools_with_their_versions),

@@ -27,7 +27,7 @@
 #define ARGS(...) ((char *[]){ "dltraced start", __VA_ARGS__, NULL })
 
 static struct config cfg;
-static char said[8192]; /* on stderr, by the last parse() */
+static char messages[8192]; /* on stderr, by the last parse() */
 
 static int parse(char **argv)
 {
@@ -40,21 +40,21 @@ static int parse(char **argv)
 	dup2(file, STDERR_FILENO);
 	r = cmd_start_parse(argc, argv, ARGP_NO_EXIT, &cfg);
 	dup2(old, STDERR_FILENO);
-	n = pread(file, said, sizeof(said) - 1, 0);
-	said[n < 0 ? 0 : n] = '\0';
+	n = pread(file, messages, sizeof(messages) - 1, 0);
+	messages[n < 0 ? 0 : n] = '\0';
 	return r;
 }
 
 static void accept(char **argv)
 {
-	if (parse(argv) != 0 || *said)
-		fail_msg("%s was refused: %s", argv[1], said);
+	if (parse(argv) != 0 || *messages)
+		fail_msg("%s was refused: %s", argv[1], messages);
 }
 
 static void refuse(char **argv, const char *reason)
 {
-	if (parse(argv) != EINVAL || !strstr(said, reason))
-		fail_msg("%s: not \"%s\" but \"%s\"", argv[1], reason, said);
+	if (parse(argv) != EINVAL || !strstr(messages, reason))
+		fail_msg("%s: not \"%s\" but \"%s\"", argv[1], reason, messages);
 }
 
 static void has_defaults(void **state)
@@ -112,7 +112,7 @@ static void only_one_workload_is_taken(void **state)
 	refuse(ARGS("--all", "--"), "no command behind --");
 }
 
-static void no_target_tells_how_to_give_one(void **state)
+static void no_target_shows_how_to_give_one(void **state)
 {
 	refuse(ARGS("-q"), "nothing to trace: give --workload");
 	refuse(ARGS("--user", "0"), "nothing to trace");
@@ -175,7 +175,7 @@ static void scheduling_is_summed_up_for_a_target(void **state)
 
 	accept(ARGS("--", "x"));
 	assert_int_equal(cfg.probes & timeline, sums);
-	assert_int_equal(cfg.may_lack, sums);
+	assert_int_equal(cfg.may_lack, sums | PROBE_BIT(DLT_fault));
 	accept(ARGS("-P", "-mmap", "--", "x"));
 	assert_int_equal(cfg.probes & timeline, sums);
 	accept(ARGS("--sched", "off", "--", "x"));
@@ -189,14 +189,14 @@ static void scheduling_is_summed_up_for_a_target(void **state)
 }
 
 /* What was asked for is there, or there is no trace. */
-static void scheduling_that_was_asked_for_is_not_optional(void **state)
+static void requested_scheduling_is_not_optional(void **state)
 {
 	const probe_mask sums = PROBE_BIT(DLT_sched);
 
 	accept(ARGS("--sched", "sums", "--", "x"));
-	assert_int_equal(cfg.may_lack, 0);
+	assert_int_equal(cfg.may_lack, PROBE_BIT(DLT_fault));
 	accept(ARGS("-P", "+sched", "--", "x"));
-	assert_int_equal(cfg.may_lack, 0);
+	assert_int_equal(cfg.may_lack, PROBE_BIT(DLT_fault));
 	accept(ARGS("--all", "-P", "+sched"));
 	assert_int_equal(cfg.probes & sums, sums);
 	accept(ARGS("--all", "--sched", "sums"));
@@ -225,6 +225,12 @@ static void lines_are_kept_of_a_target_whose_writes_are_traced(void **state)
 	assert_false(cfg.probes & printed);
 	accept(ARGS("--phase", "step ([0-9]+)=step \\1", "--phase", "x=y", "--", "x"));
 	assert_int_equal(cfg.phases.n, 2);
+	accept(ARGS("--regions", "auto", "--", "x"));
+	assert_true(cfg.regions_auto);
+	accept(ARGS("--regions", "auto", "--regions", "off", "--", "x"));
+	assert_false(cfg.regions_auto);
+	refuse(ARGS("--regions", "always", "--", "x"), "not one of auto, off");
+	refuse(ARGS("--regions", "auto", "--all"), "of a workload");
 	refuse(ARGS("--phase", "step", "--", "x"), "not REGEX=NAME");
 	refuse(ARGS("--phase", "(=x", "--", "x"), "'(=x'");
 }
@@ -283,8 +289,8 @@ static void bad_values_are_named(void **state)
 		{ "--linger", "", "empty" },
 		{ "--min-free", "2 G", "not a size" },
 		{ "--output", "", "empty" },
-		{ "--output", "a/%z", "of % only" },
-		{ "--output", "100%", "of % only" },
+		{ "--output", "a/%z", "% stands before h, j, n, e" },
+		{ "--output", "100%", "% stands before h, j, n, e" },
 		{ "--pid", "0", "not a process ID" },
 		{ "--pid", "-1", "not a process ID" },
 		{ "--pid", " 1", "not a process ID" },
@@ -308,8 +314,25 @@ static void bad_values_are_named(void **state)
 		refuse(ARGS("--all", bad[i].option, bad[i].value), bad[i].reason);
 		snprintf(start, sizeof(start), "dltraced start: %s '%s': ", bad[i].option,
 			 bad[i].value);
-		assert_memory_equal(said, start, strlen(start));
+		assert_memory_equal(messages, start, strlen(start));
 	}
+}
+
+static void extents_are_kept_where_requests_have_rows(void **state)
+{
+	const probe_mask map = PROBE_BIT(DLT_bio_map);
+
+	accept(ARGS("--all"));
+	assert_true(cfg.probes & map);
+	accept(ARGS("--all", "-P", "-bio"));
+	assert_false(cfg.probes & map);
+	accept(ARGS("--all", "-P", "bio_map"));
+	assert_int_equal(cfg.probes, map);
+	accept(ARGS("--all", "--rollup-only"));
+	assert_int_equal(cfg.probes & (map | PROBE_BIT(DLT_bio)), PROBE_BIT(DLT_bio));
+	accept(ARGS("--all", "--rollup-only", "-P", "-bio_map"));
+	assert_false(cfg.probes & map);
+	refuse(ARGS("--all", "--rollup-only", "-P", "bio,bio_map"), "--rollup-only writes no rows of requests");
 }
 
 static void what_is_stored_how_goes_together(void **state)
@@ -515,12 +538,12 @@ int main(void)
 		cmocka_unit_test(command_behind_dashes_keeps_its_own_options),
 		cmocka_unit_test(command_without_dashes_is_refused),
 		cmocka_unit_test(only_one_workload_is_taken),
-		cmocka_unit_test(no_target_tells_how_to_give_one),
+		cmocka_unit_test(no_target_shows_how_to_give_one),
 		cmocka_unit_test(names_of_threads_select_nothing),
 		cmocka_unit_test(targets_add_up),
 		cmocka_unit_test(values_reach_the_config),
 		cmocka_unit_test(scheduling_is_summed_up_for_a_target),
-		cmocka_unit_test(scheduling_that_was_asked_for_is_not_optional),
+		cmocka_unit_test(requested_scheduling_is_not_optional),
 		cmocka_unit_test(lines_are_kept_of_a_target_whose_writes_are_traced),
 		cmocka_unit_test(flags_reach_the_config),
 		cmocka_unit_test(background_logs_the_workload),
@@ -528,6 +551,7 @@ int main(void)
 		cmocka_unit_test(bad_values_are_named),
 		cmocka_unit_test(misspelt_options_are_named),
 		cmocka_unit_test(segments_have_a_size_where_they_are_needed),
+		cmocka_unit_test(extents_are_kept_where_requests_have_rows),
 		cmocka_unit_test(what_is_stored_how_goes_together),
 		cmocka_unit_test(lists_have_an_end),
 		cmocka_unit_test(thread_is_no_process),

@@ -293,7 +293,7 @@ static unsigned int single_cpu_rows(uint64_t every, unsigned int samples)
 	return count(file, "\t7\t");
 }
 
-static void single_cpus_are_in_as_many_samples_as_asked_for(void **state)
+static void single_cpus_are_in_as_many_samples_as_requested(void **state)
 {
 	assert_int_equal(single_cpu_rows(0, 10), 10);
 	assert_int_equal(single_cpu_rows(1, 10), 10);
@@ -343,7 +343,7 @@ static void every_disk_of_every_table_is_a_row(void **state)
 #define PMON_HEADER "#Date       Time      gpu   pid  type    sm   command\n" \
 		    "#YYYYMMDD   HH:MM:SS  Idx     #   C/G     %   name\n"
 
-static void units_are_said_once_and_the_command_may_hold_blanks(void **state)
+static void units_stand_once_and_the_command_may_hold_blanks(void **state)
 {
 	autofree char *text = read_text(
 		GPU, PMON_HEADER " 20261121   03:04:45    0  4711     C    97   pt main thread  \n"
@@ -790,11 +790,11 @@ int main(void)
 		TEST(header_goes_first_and_averages_are_comments),
 		TEST(arrival_in_pieces_changes_nothing),
 		TEST(rows_carry_the_time_of_arrival),
-		TEST(single_cpus_are_in_as_many_samples_as_asked_for),
+		TEST(single_cpus_are_in_as_many_samples_as_requested),
 		TEST(single_cpus_are_in_every_sample_up_to_128_of_them),
 		TEST(thinned_cpus_are_announced),
 		TEST(every_disk_of_every_table_is_a_row),
-		TEST(units_are_said_once_and_the_command_may_hold_blanks),
+		TEST(units_stand_once_and_the_command_may_hold_blanks),
 		TEST(rows_under_another_header_are_comments),
 		TEST(overlong_lines_are_left_out),
 		TEST(no_byte_can_forge_a_row),

@@ -80,39 +80,39 @@ static int client(int (*fn)(const struct trace *t))
 
 #define BIG (9 * 1000 * 1000)
 
-static int ask_big(const struct trace *t)
+static int big_request(const struct trace *t)
 {
-	autofree char *said = NULL;
+	autofree char *answer = NULL;
 
-	if (trace_ask(t, "big", "9000000", &said) || strlen(said) != BIG)
+	if (trace_request(t, "big", "9000000", &answer) || strlen(answer) != BIG)
 		return 1;
 	for (long i = 0; i < BIG; i++)
-		if (said[i] != 'a' + (BIG - i) % 26)
+		if (answer[i] != 'a' + (BIG - i) % 26)
 			return 2;
 	return 0;
 }
 
 static void an_answer_may_be_larger_than_a_packet(void **state)
 {
-	assert_int_equal(client(ask_big), 0);
+	assert_int_equal(client(big_request), 0);
 }
 
-static int ask_wrongly(const struct trace *t)
+static int wrong_request(const struct trace *t)
 {
-	autofree char *said = NULL;
+	autofree char *answer = NULL;
 
-	return trace_ask(t, "nonsense", "big", &said) != -EPROTO || !said || strcmp(said, "what?\n");
+	return trace_request(t, "nonsense", "big", &answer) != -EPROTO || !answer || strcmp(answer, "what?\n");
 }
 
 static void an_error_comes_with_its_reason(void **state)
 {
-	assert_int_equal(client(ask_wrongly), 0);
+	assert_int_equal(client(wrong_request), 0);
 }
 
 /* More than there are places connect and say nothing, or ask and do not read; then one asks. */
-static int ask_beside_silent_ones(const struct trace *t)
+static int request_beside_silent_clients(const struct trace *t)
 {
-	autofree char *said = NULL;
+	autofree char *answer = NULL;
 	int r;
 
 	for (int i = 0; i < 3 * CONTROL_CLIENTS_MAX; i++) {
@@ -120,12 +120,12 @@ static int ask_beside_silent_ones(const struct trace *t)
 		if (r < 0)
 			return 1;
 	}
-	return trace_ask(t, "big", "5", &said) || strlen(said) != 5;
+	return trace_request(t, "big", "5", &answer) || strlen(answer) != 5;
 }
 
 static void silent_ones_keep_nobody_out(void **state)
 {
-	assert_int_equal(client(ask_beside_silent_ones), 0);
+	assert_int_equal(client(request_beside_silent_clients), 0);
 }
 
 /* Until it is seen here that N have left. */

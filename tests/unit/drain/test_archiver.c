@@ -198,7 +198,7 @@ static void drops_reference_files_only_where_they_alone_are_too_large(void **sta
 	assert_true(sums[2] <= 100000 && sums[2] > 60000);
 }
 
-static void asks_for_a_split_where_nothing_can_be_dropped(void **state)
+static void requests_a_split_where_nothing_can_be_dropped(void **state)
 {
 	begin(PACK_NONE, 1000);
 	for (int i = 0; i < 100; i++) {
@@ -219,7 +219,7 @@ static void asks_for_a_split_where_nothing_can_be_dropped(void **state)
 }
 
 /* The folder is its user's: what was put in place of a segment is neither read nor believed. */
-static void does_not_follow_what_was_put_in_place_of_a_segment(void **state)
+static void does_not_follow_a_link_in_place_of_a_segment(void **state)
 {
 	begin(PACK_GZIP, 0);
 	put_segment(&x, 10);
@@ -253,7 +253,7 @@ static void what_cannot_be_packed_stays_plain(void **state)
 }
 
 /* What could not get its name is the plain file as ever, whose rows are summed up when it goes. */
-static void what_was_packed_in_vain_is_dropped_as_it_was(void **state)
+static void segments_packed_in_vain_are_dropped_plain(void **state)
 {
 	begin(PACK_GZIP, 40000);
 	put_segment(&x, 500); /* of 50 bytes */
@@ -272,7 +272,7 @@ static void what_was_packed_in_vain_is_dropped_as_it_was(void **state)
 	assert_int_equal(unlinkat(dir, "x.000001.out.gz", AT_REMOVEDIR), 0);
 }
 
-static void told_to_stop_it_leaves_the_rest_plain(void **state)
+static void a_stop_leaves_the_rest_plain(void **state)
 {
 	uint64_t left;
 
@@ -294,13 +294,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		KEEPER(drops_reference_files_only_where_they_alone_are_too_large),
-		KEEPER(asks_for_a_split_where_nothing_can_be_dropped),
-		KEEPER(does_not_follow_what_was_put_in_place_of_a_segment),
+		KEEPER(requests_a_split_where_nothing_can_be_dropped),
+		KEEPER(does_not_follow_a_link_in_place_of_a_segment),
 		KEEPER(drops_the_oldest_and_sums_them_up),
 		KEEPER(packs_all_and_the_last_one_too),
-		KEEPER(told_to_stop_it_leaves_the_rest_plain),
+		KEEPER(a_stop_leaves_the_rest_plain),
 		KEEPER(what_cannot_be_packed_stays_plain),
-		KEEPER(what_was_packed_in_vain_is_dropped_as_it_was),
+		KEEPER(segments_packed_in_vain_are_dropped_plain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -193,7 +193,7 @@ static void any_bytes_at_all_are_survived(void **state)
 	assert_int_equal(all_bad(), 0);
 }
 
-static void files_that_were_not_asked_for_get_no_rows(void **state)
+static void files_without_a_probe_get_no_rows(void **state)
 {
 	struct dlt_open *rec;
 
@@ -233,7 +233,7 @@ static void without_globs_all_threads_are_kept(void **state)
 	expect_kept(2, 0);
 }
 
-static void threads_are_narrowed_by_what_is_asked_for(void **state)
+static void threads_are_narrowed_by_name(void **state)
 {
 	config.comm = (struct config_list){ .items = { "pt_*", "python" }, .n = 2 };
 	thread("python");
@@ -254,7 +254,7 @@ static void threads_are_narrowed_by_what_is_not(void **state)
 	expect_kept(4, 2);
 }
 
-static void what_is_not_asked_for_wins(void **state)
+static void an_excluded_name_wins(void **state)
 {
 	config.comm = (struct config_list){ .items = { "*" }, .n = 1 };
 	config.exclude_comm = (struct config_list){ .items = { "python" }, .n = 1 };
@@ -265,10 +265,10 @@ static void what_is_not_asked_for_wins(void **state)
 
 /* Sixteen bytes need no NUL. */
 /* PID, TID and COMM are put together once per thread: not for another one, nor when it has a new name. */
-static void every_row_says_who_it_is_of(void **state)
+static void every_row_has_its_thread(void **state)
 {
 	static const struct { uint32_t tgid, tid; const char *comm; } of[] = {
-		{ 7, 7, "a" }, { 7, 7, "a" }, { 7, 7, "b" }, { 8, 7, "b" }, { 7, 7 + RECORD_WHO_SLOTS, "b" },
+		{ 7, 7, "a" }, { 7, 7, "a" }, { 7, 7, "b" }, { 8, 7, "b" }, { 7, 7 + RECORD_THREAD_SLOTS, "b" },
 		{ 7, 7, "b" }, { UINT32_MAX, UINT32_MAX, "\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1" }, { 0, 0, "" },
 	};
 	autofree char *rows = NULL;
@@ -379,7 +379,7 @@ static void a_name_that_an_unknown_file_took_is_not_the_old_ones(void **state)
 }
 
 /* Its name was another file's in between, and nobody opened it then. */
-static void a_file_found_where_it_was_before_moves_on_from_there(void **state)
+static void a_file_found_at_its_old_path_moves_on_from_there(void **state)
 {
 	learn(file_of(11), "/a");
 	learn(file_of(12), "/a");
@@ -515,7 +515,7 @@ static void two_files_may_change_places(void **state)
 #define FILES_ROW(fid, ino, path) #fid "\t259:2\t" #ino "\treg\text4\t4096\tok\t" path "\n"
 
 /* The folder has not been opened itself: what is renamed may be one. */
-static void what_is_below_a_renamed_folder_is_told_of_at_its_next_use(void **state)
+static void files_below_a_renamed_folder_get_a_row_at_their_next_use(void **state)
 {
 	struct dlt_create_del *rec;
 
@@ -542,7 +542,7 @@ static void what_is_below_a_renamed_folder_is_told_of_at_its_next_use(void **sta
 	expect_columns(DLT_create_del, 10, "4\t/d/gone\t-\n-\t/d\t/e/f\n2\t/e/f/sub/b\t/b\n1\t/e/f/a\t/e/f/z\n");
 }
 
-static void at_the_end_all_below_a_renamed_folder_are_told_of(void **state)
+static void at_the_end_all_below_a_renamed_folder_get_a_row(void **state)
 {
 	learn(file_of(11), "/d/a");
 	rename_of("/d", "/e");
@@ -569,6 +569,80 @@ static void two_folders_may_change_places(void **state)
 	rename_of("/b/x", "/d");
 	expect_files(FILES_ROW(1, 11, "/a/x") FILES_ROW(2, 12, "/b/x") FILES_ROW(3, 13, "/b/y")
 		     FILES_ROW(3, 13, "/a/y") FILES_ROW(2, 12, "/c") FILES_ROW(1, 11, "/d"));
+}
+
+static void unlink_of(const char *path, int64_t ret)
+{
+	struct dlt_create_del *rec = rec_begin(DLT_create_del);
+
+	record.hdr.func = 13;
+	assert_string_equal(probes[DLT_create_del]->calls[13].name, "unlink");
+	rec->mode = rec->flags = DLT_NONE;
+	rec->ret = ret;
+	rec_str(&rec->segs, 0, path);
+	rec_emit();
+}
+
+/* k may be a link: /w/k/.. is any folder, and so the a in it is whichever. */
+static void after_a_rename_through_a_parent_no_file_of_that_name_is_known(void **state)
+{
+	learn(file_of(11), "/w/a/x");
+	learn(file_of(12), "/v/a");
+	learn(file_of(13), "/w/ab/x");
+	learn(file_of(14), "/w/ba/x");
+	rename_of("/w/k/../a", "/w/b");
+	rename_of("/w/a/x", "/w/a/y");
+	rename_of("/v/a", "/v/c");
+	rename_of("/w/ab/x", "/w/ab/y");
+	rename_of("/w/ba/x", "/w/ba/y");
+	learn(file_of(11), "/w/b/x"); /* opened where it really is */
+	rename_of("/w/b/x", "/w/b/y");
+	decode_files_again(&decode, record.hdr.ts_ns);
+	expect_columns(DLT_create_del, 10,
+		       "-\t/w/k/../a\t/w/b\n-\t/w/a/x\t/w/a/y\n-\t/v/a\t/v/c\n3\t/w/ab/x\t/w/ab/y\n"
+		       "4\t/w/ba/x\t/w/ba/y\n1\t/w/b/x\t/w/b/y\n");
+	expect_files(FILES_ROW(1, 11, "/w/a/x") FILES_ROW(2, 12, "/v/a") FILES_ROW(3, 13, "/w/ab/x")
+		     FILES_ROW(4, 14, "/w/ba/x") FILES_ROW(3, 13, "/w/ab/y") FILES_ROW(4, 14, "/w/ba/y")
+		     FILES_ROW(1, 11, "/w/b/x") FILES_ROW(1, 11, "/w/b/y"));
+}
+
+/* The file that moves there is known, and its row has the name as passed; the one that it replaced may be any. */
+static void after_a_rename_to_a_parent_no_file_of_that_name_is_known(void **state)
+{
+	struct dlt_create_del *rec;
+
+	learn(file_of(11), "/w/o");
+	learn(file_of(12), "/w/p");
+	learn(file_of(13), "/x/p/f");
+	rename_of("/w/o", "/w/k/../p");
+	rename_of("/w/p", "/w/q");
+	rename_of("/x/p/f", "/x/p/g");
+	rename_of("/w/k/../p", "/w/r"); /* k may be another link by now */
+	learn(file_of(12), "/w/p");
+	rec = rec_begin(DLT_create_del);
+	record.hdr.func = 7; /* rename */
+	rec_str(&rec->segs, 0, "s");
+	rec_str(&rec->segs, 1, "p"); /* relative, to a folder that never arrived */
+	rec_emit();
+	rename_of("/w/p", "/w/q");
+	expect_files(FILES_ROW(1, 11, "/w/o") FILES_ROW(2, 12, "/w/p") FILES_ROW(3, 13, "/x/p/f")
+		     FILES_ROW(1, 11, "/w/k/../p"));
+	expect_columns(DLT_create_del, 10,
+		       "1\t/w/o\t/w/k/../p\n-\t/w/p\t/w/q\n-\t/x/p/f\t/x/p/g\n-\t/w/k/../p\t/w/r\n"
+		       "-\ts\tp\n-\t/w/p\t/w/q\n");
+}
+
+static void after_an_unlink_through_a_parent_no_file_of_that_name_is_known(void **state)
+{
+	learn(file_of(11), "/w/f");
+	unlink_of("/w/k/../f", -2); /* there was none */
+	rename_of("/w/f", "/w/g");
+	unlink_of("/w/k/../g", 0);
+	rename_of("/w/g", "/w/h"); /* one that mknod(2) made */
+	close_of(id_of(11));
+	expect_files(FILES_ROW(1, 11, "/w/f") FILES_ROW(1, 11, "/w/g"));
+	expect_columns(DLT_create_del, 10, "-\t/w/k/../f\t-\n1\t/w/f\t/w/g\n-\t/w/k/../g\t-\n-\t/w/g\t/w/h\n");
+	expect_columns(DLT_close, 10, "1\tg\n");
 }
 
 static void a_name_that_never_came_is_a_row_without_one(void **state)
@@ -662,7 +736,7 @@ static void truncate_finds_its_file_by_path(void **state)
 	expect_columns(DLT_sync, 11, "1\tlog\n");
 }
 
-static void what_was_deleted_is_not_found_by_its_path(void **state)
+static void a_deleted_file_is_not_found_by_its_path(void **state)
 {
 	struct dlt_create_del *rec;
 	struct dlt_sync *sync;
@@ -851,8 +925,8 @@ int main(void)
 		WITH_DECODER(a_failed_rename_moves_nothing),
 		WITH_DECODER(a_failed_unlink_forgets_nothing),
 		WITH_DECODER(a_file_comes_before_the_row_that_names_it),
-		WITH_DECODER(what_is_below_a_renamed_folder_is_told_of_at_its_next_use),
-		WITH_DECODER(at_the_end_all_below_a_renamed_folder_are_told_of),
+		WITH_DECODER(files_below_a_renamed_folder_get_a_row_at_their_next_use),
+		WITH_DECODER(at_the_end_all_below_a_renamed_folder_get_a_row),
 		WITH_DECODER(two_folders_may_change_places),
 		WITH_DECODER(a_file_found_under_another_name_has_moved),
 		WITH_DECODER(a_file_is_a_row_once),
@@ -861,18 +935,21 @@ int main(void)
 		WITH_DECODER(a_name_that_never_came_is_a_row_without_one),
 		WITH_DECODER(a_path_that_grew_too_long_is_cut_at_its_beginning),
 		WITH_DECODER(a_name_that_an_unknown_file_took_is_not_the_old_ones),
-		WITH_DECODER(a_file_found_where_it_was_before_moves_on_from_there),
+		WITH_DECODER(a_file_found_at_its_old_path_moves_on_from_there),
 		WITH_DECODER(a_copy_up_is_a_row_of_the_same_file),
 		WITH_DECODER(a_stacked_file_that_gets_its_name_is_no_copy_up),
 		WITH_DECODER(a_rename_is_a_row_of_the_same_file),
 		WITH_DECODER(a_reserve_may_be_larger_than_its_record),
+		WITH_DECODER(after_a_rename_through_a_parent_no_file_of_that_name_is_known),
+		WITH_DECODER(after_a_rename_to_a_parent_no_file_of_that_name_is_known),
+		WITH_DECODER(after_an_unlink_through_a_parent_no_file_of_that_name_is_known),
 		WITH_DECODER(an_inode_used_again_is_another_file),
 		WITH_DECODER(an_open_that_made_its_file_is_two_rows),
 		WITH_DECODER(any_bytes_at_all_are_survived),
 		WITH_DECODER(at_the_end_all_that_were_lost_come_again),
-		WITH_DECODER(every_row_says_who_it_is_of),
+		WITH_DECODER(every_row_has_its_thread),
 		WITH_DECODER(every_file_of_every_probe_has_a_row),
-		WITH_DECODER(files_that_were_not_asked_for_get_no_rows),
+		WITH_DECODER(files_without_a_probe_get_no_rows),
 		WITH_DECODER(names_do_not_take_each_others_verdict),
 		WITH_DECODER(no_file_is_no_row),
 		WITH_DECODER(records_of_no_probe_are_counted),
@@ -884,13 +961,13 @@ int main(void)
 		WITH_DECODER(the_longest_name_is_matched_whole),
 		WITH_DECODER(the_name_of_a_memfd_is_no_path),
 		WITH_DECODER(the_target_is_seen_on_the_disk_of_the_trace),
-		WITH_DECODER(threads_are_narrowed_by_what_is_asked_for),
+		WITH_DECODER(threads_are_narrowed_by_name),
 		WITH_DECODER(threads_are_narrowed_by_what_is_not),
 		WITH_DECODER(truncate_finds_its_file_by_path),
 		WITH_DECODER(two_files_may_change_places),
-		WITH_DECODER(what_is_not_asked_for_wins),
+		WITH_DECODER(an_excluded_name_wins),
 		WITH_DECODER(what_is_of_the_machine_is_not_narrowed),
-		WITH_DECODER(what_was_deleted_is_not_found_by_its_path),
+		WITH_DECODER(a_deleted_file_is_not_found_by_its_path),
 		WITH_DECODER(without_globs_all_threads_are_kept),
 	};
 

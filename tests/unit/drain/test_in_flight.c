@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "drain/decode.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 
 #include "dlt/close.h"
 #include "dlt/create_del.h"
 #include "dlt/open.h"
 #include "dlt/sync.h"
+#include "host/rights/owner.h"
 #include "records.h"
 
 /* Late enough that this process was there when a call of 2 s ago began. */
@@ -84,7 +87,7 @@ static void names_are_those_of_threads_that_are_still_there(void **state)
 }
 
 /* Its number is another's now, as that began after the call: what this one has is not told. */
-static void of_another_process_nothing_is_told(void **state)
+static void another_process_has_no_rows(void **state)
 {
 	struct dlt_call call = opening("x");
 
@@ -93,6 +96,19 @@ static void of_another_process_nothing_is_told(void **state)
 	expect_column(COMM, "-");
 	expect_column(PATH, "-");
 	assert_int_equal(decode.counts[DLT_open].records, 1);
+}
+
+/* A user's trace shows nothing of a process that is another user's by now. */
+static void of_other_users_nothing_is_shown(void **state)
+{
+	const struct owner nobody = { .uid = getuid() + 1, .gid = getgid() };
+	const struct dlt_call call = opening("x");
+
+	decode.owner = &nobody;
+	in_flight_row(&decode, &call, NOW_NS);
+	decode.owner = NULL;
+	expect_column(COMM, "-");
+	expect_column(PATH, "-");
 }
 
 static void a_path_that_cannot_be_read_is_empty(void **state)
@@ -222,6 +238,52 @@ static void a_range_is_known_before_its_end(void **state)
 	assert_non_null(strstr(rows, "\tfallocate\t2000000000\t?\t1000000\t4096\t8192\t-\t-\n"));
 }
 
+/* The file at FD, as the kernel side describes it, has PATH. */
+static void learn_open(int fd, const char *path)
+{
+	struct dlt_file file = file_of(0);
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	file.id.ino = st.st_ino;
+	file.id.dev = major(st.st_dev) << 20 | minor(st.st_dev);
+	learn(file, path);
+}
+
+static void expect_fsync(int fd, const char *fid_and_file)
+{
+	autofree char *rows = NULL, *want = util_fmt("\tfsync\t2000000000\t?\t%d\t-\t-\t%s\n", fd, fid_and_file);
+	struct dlt_call call = opening(NULL);
+
+	call.probe = DLT_sync;
+	call.func = 2;
+	assert_string_equal(probes[DLT_sync]->calls[2].name, "fsync");
+	call.shape = DLT_SYNC_FD;
+	call.args[0] = (uint64_t)fd;
+	in_flight_row(&decode, &call, NOW_NS);
+	rows = rows_of(DLT_sync);
+	assert_non_null(strstr(rows, want));
+}
+
+/* The kernel's name for a descriptor may be that of another file, by the mark of a deleted one or from another root. */
+static void a_descriptor_is_of_the_file_that_is_open_there(void **state)
+{
+	static const char gone[] = "/dev/shm/dltraced-test", odd[] = "/dev/shm/dltraced-test (deleted)";
+	autoclose int fd = open(gone, O_RDWR | O_CREAT | O_CLOEXEC, 0600), other = open(odd, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int lacking = fd < 0 || other < 0;
+
+	unlink(gone);
+	unlink(odd);
+	if (lacking) {
+		print_message("no /dev/shm to be written to\n");
+		skip();
+	}
+	learn_open(other, odd);
+	expect_fsync(fd, "-\t-");
+	learn_open(fd, gone);
+	expect_fsync(fd, "2\tdltraced-test");
+}
+
 static void what_is_no_call_of_a_probe_is_no_row(void **state)
 {
 	const struct dlt_call call = opening("x");
@@ -259,6 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_DECODER(a_call_is_a_row_with_its_latency_so_far),
 		WITH_DECODER(a_close_knows_its_file),
+		WITH_DECODER(a_descriptor_is_of_the_file_that_is_open_there),
 		WITH_DECODER(a_path_may_cross_into_the_next_page),
 		WITH_DECODER(a_path_may_end_with_its_memory),
 		WITH_DECODER(a_path_that_cannot_be_read_is_empty),
@@ -267,7 +330,8 @@ int main(void)
 		WITH_DECODER(a_string_without_an_end_is_cut_at_the_longest_path),
 		WITH_DECODER(names_are_those_of_threads_that_are_still_there),
 		WITH_DECODER(no_string_is_written_beyond_the_record),
-		WITH_DECODER(of_another_process_nothing_is_told),
+		WITH_DECODER(another_process_has_no_rows),
+		WITH_DECODER(of_other_users_nothing_is_shown),
 		WITH_DECODER(strings_follow_one_another),
 		WITH_DECODER(threads_of_no_interest_are_no_rows),
 		WITH_DECODER(what_is_no_call_of_a_probe_is_no_row),

@@ -184,7 +184,7 @@ static void thousands_of_processes_are_bounded(void **state)
 	}
 }
 
-static void those_who_leave_cost_nothing_more(void **state)
+static void clients_that_leave_cost_nothing_more(void **state)
 {
 	struct live *l[LIVE_PLACES], *late = live_new(1000, 1);
 
@@ -210,7 +210,7 @@ static void those_who_leave_cost_nothing_more(void **state)
 	}
 }
 
-static void is_about(struct dlt_call call, int64_t fd, uint64_t addr)
+static void expect_file(struct dlt_call call, int64_t fd, uint64_t addr)
 {
 	int64_t its_fd;
 	uint64_t its_addr;
@@ -221,22 +221,22 @@ static void is_about(struct dlt_call call, int64_t fd, uint64_t addr)
 	assert_int_equal(its_addr, addr);
 }
 
-static void a_call_is_about_its_descriptor_or_path(void **state)
+static void a_call_has_its_descriptor_or_path(void **state)
 {
-	is_about((struct dlt_call){ .probe = DLT_vfs_rw, .nr = SYS_read }, 10, 0);
-	is_about((struct dlt_call){ .probe = DLT_vfs_rw, .nr = SYS_io_submit }, DLT_NONE, 0);
-	is_about((struct dlt_call){ .probe = DLT_close }, 10, 0);
-	is_about((struct dlt_call){ .probe = DLT_mmap, .shape = DLT_MMAP }, 14, 0);
-	is_about((struct dlt_call){ .probe = DLT_mmap, .shape = DLT_MUNMAP }, DLT_NONE, 0);
-	is_about((struct dlt_call){ .probe = DLT_sync, .shape = DLT_SYNC_FD }, 10, 0);
-	is_about((struct dlt_call){ .probe = DLT_sync, .shape = DLT_SYNC_NONE }, DLT_NONE, 0);
-	is_about((struct dlt_call){ .probe = DLT_sync, .shape = DLT_SYNC_TRUNCATE }, DLT_NONE, 10);
-	is_about((struct dlt_call){ .probe = DLT_open, .shape = DLT_OPEN_PLAIN }, DLT_NONE, 10);
-	is_about((struct dlt_call){ .probe = DLT_open, .shape = DLT_OPEN_AT }, 10, 11);
-	is_about((struct dlt_call){ .probe = DLT_create_del, .shape = DLT_CD_MKDIR }, DLT_NONE, 10);
-	is_about((struct dlt_call){ .probe = DLT_create_del, .shape = DLT_CD_RENAMEAT | DLT_CD_NO_FLAGS }, 10, 11);
-	is_about((struct dlt_call){ .probe = DLT_create_del, .shape = DLT_CD_SYMLINKAT }, 11, 12);
-	is_about((struct dlt_call){ .probe = DLT_create_del, .shape = DLT_CD_SYMLINK }, DLT_NONE, 11);
+	expect_file((struct dlt_call){ .probe = DLT_vfs_rw, .nr = SYS_read }, 10, 0);
+	expect_file((struct dlt_call){ .probe = DLT_vfs_rw, .nr = SYS_io_submit }, DLT_NONE, 0);
+	expect_file((struct dlt_call){ .probe = DLT_close }, 10, 0);
+	expect_file((struct dlt_call){ .probe = DLT_mmap, .shape = DLT_MMAP }, 14, 0);
+	expect_file((struct dlt_call){ .probe = DLT_mmap, .shape = DLT_MUNMAP }, DLT_NONE, 0);
+	expect_file((struct dlt_call){ .probe = DLT_sync, .shape = DLT_SYNC_FD }, 10, 0);
+	expect_file((struct dlt_call){ .probe = DLT_sync, .shape = DLT_SYNC_NONE }, DLT_NONE, 0);
+	expect_file((struct dlt_call){ .probe = DLT_sync, .shape = DLT_SYNC_TRUNCATE }, DLT_NONE, 10);
+	expect_file((struct dlt_call){ .probe = DLT_open, .shape = DLT_OPEN_PLAIN }, DLT_NONE, 10);
+	expect_file((struct dlt_call){ .probe = DLT_open, .shape = DLT_OPEN_AT }, 10, 11);
+	expect_file((struct dlt_call){ .probe = DLT_create_del, .shape = DLT_CD_MKDIR }, DLT_NONE, 10);
+	expect_file((struct dlt_call){ .probe = DLT_create_del, .shape = DLT_CD_RENAMEAT | DLT_CD_NO_FLAGS }, 10, 11);
+	expect_file((struct dlt_call){ .probe = DLT_create_del, .shape = DLT_CD_SYMLINKAT }, 11, 12);
+	expect_file((struct dlt_call){ .probe = DLT_create_del, .shape = DLT_CD_SYMLINK }, DLT_NONE, 11);
 }
 
 int main(void)
@@ -246,8 +246,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_not_taken_is_not_lost, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_percentile_is_within_an_eighth, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(thousands_of_processes_are_bounded, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(those_who_leave_cost_nothing_more, set_up, tear_down),
-		cmocka_unit_test(a_call_is_about_its_descriptor_or_path),
+		cmocka_unit_test_setup_teardown(clients_that_leave_cost_nothing_more, set_up, tear_down),
+		cmocka_unit_test(a_call_has_its_descriptor_or_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

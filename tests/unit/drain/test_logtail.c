@@ -36,7 +36,7 @@ static void opens_the_log(void **state)
 }
 
 /* A FIFO would wait for a writer, for ever. */
-static void what_was_put_in_its_place_is_not_opened(void **state)
+static void a_file_put_in_its_place_is_not_opened(void **state)
 {
 	autofree char *log = tree_path("log"), *other = tree_path("other");
 
@@ -70,7 +70,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_FOLDER(opens_the_log),
-		IN_FOLDER(what_was_put_in_its_place_is_not_opened),
+		IN_FOLDER(a_file_put_in_its_place_is_not_opened),
 		IN_FOLDER(a_hard_link_to_what_is_anothers_is_not_read),
 	};
 

@@ -92,7 +92,7 @@ static void a_bound_belongs_to_its_bucket(void **state)
 	has("dltraced_fetched_bytes_total{trace=\"t\",experiment=\"e\"} 8\n");
 }
 
-static void what_was_open_before_is_no_call(void **state)
+static void descriptors_open_before_are_no_calls(void **state)
 {
 	const struct dlt_open rec = { .hdr = { .probe = DLT_open, .func = DLT_OPEN_SNAPSHOT } };
 
@@ -108,7 +108,7 @@ static void names_cannot_forge_a_series(void **state)
 	assert_null(strstr(text, "\nb "));
 }
 
-static void disks_are_told_apart_up_to_a_number(void **state)
+static void disks_are_kept_apart_up_to_a_number(void **state)
 {
 	char name[DLT_DISK_LEN + 1];
 
@@ -203,9 +203,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_bound_belongs_to_its_bucket, clear),
-		cmocka_unit_test_setup(what_was_open_before_is_no_call, clear),
+		cmocka_unit_test_setup(descriptors_open_before_are_no_calls, clear),
 		cmocka_unit_test_setup(names_cannot_forge_a_series, clear),
-		cmocka_unit_test_setup(disks_are_told_apart_up_to_a_number, clear),
+		cmocka_unit_test_setup(disks_are_kept_apart_up_to_a_number, clear),
 		cmocka_unit_test(a_file_is_replaced_whole),
 		cmocka_unit_test(nothing_else_is_replaced),
 	};

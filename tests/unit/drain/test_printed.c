@@ -89,7 +89,7 @@ static int unmake(void **state)
 	return decoder_remove(state);
 }
 
-static void lines_about_phases_are_rows(void **state)
+static void lines_of_phases_are_rows(void **state)
 {
 	writes(7, 1, 1, "loading\nepoch 0: loss 1.5\nEpoch 1 finished\nnothing\n");
 	writes(7, 2, 2, ":::MLLOG {\"namespace\": \"\", \"time_ms\": 1, \"event_type\": \"INTERVAL_START\", \"key\": \"init_start\"}\n");
@@ -189,7 +189,7 @@ static void rows_are_in_order_of_time(void **state)
 	assert_int_equal(decode.sinks[DLT_printed].late, 0);
 }
 
-static void what_was_passed_over_joins_nothing(void **state)
+static void skipped_text_joins_nothing(void **state)
 {
 	struct dlt_printed *rec;
 
@@ -302,14 +302,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make, unmake)
-		TEST(lines_about_phases_are_rows),
+		TEST(lines_of_phases_are_rows),
 		TEST(a_line_has_the_time_of_its_last_byte),
 		TEST(lines_of_two_processes_and_descriptors_do_not_mix),
 		TEST(of_a_bar_the_first_the_last_and_some_between_are_kept),
 		TEST(a_bar_that_begins_anew_is_another),
 		TEST(a_line_without_an_end_is_a_row_once_it_stands_still),
 		TEST(rows_are_in_order_of_time),
-		TEST(what_was_passed_over_joins_nothing),
+		TEST(skipped_text_joins_nothing),
 		TEST(a_write_that_is_cut_is_counted_and_joins_nothing),
 		TEST(a_line_that_never_ends_takes_no_memory),
 		TEST(a_long_line_is_known_by_its_begin),

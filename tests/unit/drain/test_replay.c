@@ -25,7 +25,12 @@
 
 /* --- allocations are counted ------------------------------------------------------------------ */
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#if defined(__has_feature) /* clang's way */
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED true
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(SANITIZED) || !defined(__GLIBC__)
 #define COUNTS_ALLOCATIONS false
 static uint64_t allocations;
 #else

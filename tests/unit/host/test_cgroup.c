@@ -212,7 +212,7 @@ static void walks_all_that_is_below(void **state)
 	assert_int_equal(cgroup_walk("/nowhere", see_dir, &s), 0);
 }
 
-static void a_walk_ends_when_told(void **state)
+static void a_walk_ends_when_its_visitor_ends_it(void **state)
 {
 	struct seen s = { .n = 98 };
 	autofree char *top = tree_path("fs/v2");
@@ -244,7 +244,7 @@ int main(void)
 		IN_MOUNTS(refuses_what_would_never_come),
 		IN_MOUNTS(the_key_is_inode_and_hierarchy),
 		IN_MOUNTS(walks_all_that_is_below),
-		IN_MOUNTS(a_walk_ends_when_told),
+		IN_MOUNTS(a_walk_ends_when_its_visitor_ends_it),
 		IN_MOUNTS(a_list_that_is_none_is_refused),
 	};
 

@@ -146,10 +146,10 @@ static void runtime(const char *name, const char *script)
 }
 
 /* Our own process, which here is in no container. */
-static void asks_one_runtime_after_the_other(void **state)
+static void queries_one_runtime_after_the_other(void **state)
 {
-	static const char asked[] = "inspect -f {{.State.Pid}} {{.Id}} --type container web";
-	autofree char *answer = util_fmt("[ \"$*\" = '%s' ] && echo %d", asked, getpid());
+	static const char calls[] = "inspect -f {{.State.Pid}} {{.Id}} --type container web";
+	autofree char *answer = util_fmt("[ \"$*\" = '%s' ] && echo %d", calls, getpid());
 	pid_t pid;
 
 	runtime("docker", "echo 'Error: No such container' >&2; exit 1");
@@ -158,6 +158,21 @@ static void asks_one_runtime_after_the_other(void **state)
 	assert_int_equal(pid, getpid());
 	assert_int_equal(find("db", &pid), -ESRCH);
 	assert_non_null(strstr(error, "docker: not known; podman: not known"));
+}
+
+/* Between the runtime's answer and the look at that process the container ends: the number is anybody's. */
+static void a_process_is_looked_at_while_it_is_the_containers(void **state)
+{
+	autofree char *again = tree_path("again");
+	autofree char *answer = util_fmt("if [ -e %s ]; then echo 0 " ID_A "; else : >%s; echo %d " ID_A "; fi", again, again,
+					 getpid());
+	pid_t pid;
+
+	runtime("podman", answer);
+	assert_int_equal(find("web", &pid), -ESRCH);
+	assert_int_equal(pid, 0);
+	assert_int_equal(list.n, 0);
+	assert_non_null(strstr(error, "No such process"));
 }
 
 /* Its cgroup is made before it has a process. */
@@ -209,18 +224,18 @@ static void says_why_a_name_leads_nowhere(void **state)
 	assert_non_null(strstr(error, "makes no sense"));
 }
 
-static void what_cannot_be_a_name_is_asked_of_nobody(void **state)
+static void an_impossible_name_is_no_query(void **state)
 {
 	static const char *const names[] = {
 		"", "-f", "--help", ".web", "a b", "a/b", "a\nb", "caf\303\251",
 	};
-	autofree char *asked = tree_path("asked"), *script = util_fmt("echo 1 >%s", asked);
+	autofree char *calls = tree_path("asked"), *script = util_fmt("echo 1 >%s", calls);
 	pid_t pid;
 
 	runtime("docker", script);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		assert_int_equal(find(names[i], &pid), -EINVAL);
-	assert_int_equal(access(asked, F_OK), -1);
+	assert_int_equal(access(calls, F_OK), -1);
 }
 
 static void a_runtime_gets_a_clean_environment(void **state)
@@ -274,11 +289,12 @@ int main(void)
 		IN_WORLD(a_process_outside_containers_has_none),
 		IN_WORLD(an_id_needs_no_runtime),
 		IN_WORLD(an_id_of_two_containers_is_refused),
-		IN_WORLD(asks_one_runtime_after_the_other),
+		IN_WORLD(queries_one_runtime_after_the_other),
+		IN_WORLD(a_process_is_looked_at_while_it_is_the_containers),
 		IN_WORLD(a_container_on_its_way_is_where_its_id_is),
 		IN_WORLD(an_answer_may_be_given_up),
 		IN_WORLD(says_why_a_name_leads_nowhere),
-		IN_WORLD(what_cannot_be_a_name_is_asked_of_nobody),
+		IN_WORLD(an_impossible_name_is_no_query),
 		IN_WORLD(a_runtime_gets_a_clean_environment),
 		IN_WORLD(a_runtime_gets_no_descriptor_of_ours),
 	};

@@ -52,7 +52,7 @@ static void runtime(const char *script)
 	assert_int_equal(chmod(path, 0755), 0);
 }
 
-static void await_asked(unsigned int times)
+static void await_calls(unsigned int times)
 {
 	autofree char *path = util_fmt("%s/asked.%u", tree, times);
 
@@ -80,7 +80,7 @@ static void found_when_its_cgroup_is_made(void **state)
 	runtime("[ \"$6\" = web ] && [ -e known ] && echo 0 " ID_A);
 	container_wait_for(wait, "web");
 	assert_int_equal(container_wait_start(wait), 0);
-	await_asked(1);
+	await_calls(1);
 	assert_null(container_wait_take(wait));
 	tree_put("known", "");
 	tree_put("v2/system.slice/docker.slice/docker-" ID_A ".scope/cgroup.procs", "");
@@ -102,10 +102,10 @@ static void others_are_not_it(void **state)
 	container_wait_for(wait, "web");
 	container_wait_for(wait, "never");
 	assert_int_equal(container_wait_start(wait), 0);
-	await_asked(2); /* for each */
+	await_calls(2); /* for each */
 	tree_put("memory/docker/not-one/cgroup.procs", "");
 	tree_put("memory/docker/" ID_B "/cgroup.procs", "");
-	await_asked(4);
+	await_calls(4);
 	assert_null(container_wait_take(wait));
 	runtime("[ \"$6\" = web ] && echo 0 " ID_A);
 	tree_put("memory/docker/" ID_A "/cgroup.procs", "");
@@ -117,7 +117,7 @@ static void a_runtime_may_know_it_a_moment_later(void **state)
 	runtime("[ $n -ge 3 ] && echo 0 " ID_A);
 	container_wait_for(wait, "web");
 	assert_int_equal(container_wait_start(wait), 0);
-	await_asked(1);
+	await_calls(1);
 	tree_put("v2/" ID_A "/cgroup.procs", "");
 	expect_found("web", 0, "/" ID_A);
 }
@@ -142,7 +142,7 @@ static void folders_may_go_and_come_again(void **state)
 	assert_int_equal(container_wait_start(wait), 0);
 	for (unsigned int i = 1; i < 5; i++) {
 		tree_put("v2/pod/" ID_B "/cgroup.procs", "");
-		await_asked(i);
+		await_calls(i);
 		assert_int_equal(remove(file) || rmdir(dir) || rmdir(pod), 0);
 	}
 	tree_put("known", "");
@@ -155,11 +155,11 @@ static void ends_in_the_middle_of_a_question(void **state)
 	runtime("while :; do read line; done </dev/zero");
 	container_wait_for(wait, "web");
 	assert_int_equal(container_wait_start(wait), 0);
-	await_asked(1);
+	await_calls(1);
 	container_wait_close(TAKE_PTR(wait));
 }
 
-static void what_was_found_may_be_left_there(void **state)
+static void a_found_container_may_stay_unused(void **state)
 {
 	struct pollfd p = { .fd = container_wait_fd(wait), .events = POLLIN };
 
@@ -181,7 +181,7 @@ int main(void)
 		IN_WORLD(an_id_comes_without_a_runtime),
 		IN_WORLD(folders_may_go_and_come_again),
 		IN_WORLD(ends_in_the_middle_of_a_question),
-		IN_WORLD(what_was_found_may_be_left_there),
+		IN_WORLD(a_found_container_may_stay_unused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

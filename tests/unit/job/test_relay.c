@@ -154,7 +154,7 @@ static void await_hang_up(struct fixture *f)
 	assert_int_equal(poll(&p, 1, 60000), 1);
 }
 
-static void a_workload_that_nobody_reads_is_told(void **state)
+static void a_workload_without_a_reader_gets_its_signal(void **state)
 {
 	struct fixture *f = *state;
 	autoclose int log_fd = new_log(), again_fd = new_log();
@@ -433,7 +433,7 @@ static void a_terminal_that_has_gone_is_gone_for_the_workload(void **state)
 	expect_log(log_fd, "one\n");
 }
 
-static void only_what_was_a_terminal_becomes_one(void **state)
+static void only_a_terminal_becomes_a_terminal(void **state)
 {
 	struct fixture *f = *state;
 	autoclose int log_fd = new_log(), err = new_log();
@@ -505,7 +505,7 @@ static unsigned int count_fds(pid_t pid)
 	return n;
 }
 
-static void outlives_who_started_it(void **state)
+static void outlives_its_parent(void **state)
 {
 	static const int harmless[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1 };
 	struct fixture *f = *state;
@@ -583,7 +583,7 @@ int main(int argc, char **argv)
 		TEST(keeps_the_order_of_stdout_and_stderr_that_share_a_file),
 		TEST(a_failing_stdout_does_not_stop_the_log),
 		TEST(a_failing_log_does_not_stop_stdout),
-		TEST(a_workload_that_nobody_reads_is_told),
+		TEST(a_workload_without_a_reader_gets_its_signal),
 		TEST(the_first_write_after_the_reader_has_gone_fails),
 		TEST(one_stream_without_a_reader_does_not_stop_the_other),
 		TEST(a_fifo_may_be_opened_again),
@@ -595,10 +595,10 @@ int main(int argc, char **argv)
 		TEST(leaves_stdin_alone),
 		TEST(a_terminal_stays_a_terminal),
 		TEST(a_terminal_that_has_gone_is_gone_for_the_workload),
-		TEST(only_what_was_a_terminal_becomes_one),
+		TEST(only_a_terminal_becomes_a_terminal),
 		TEST(passes_size_changes_on),
 		TEST(the_user_may_open_stdout_again),
-		TEST(outlives_who_started_it),
+		TEST(outlives_its_parent),
 		TEST(ends_with_a_workload_that_never_went),
 	};
 

@@ -186,7 +186,7 @@ static void free_leaves_a_running_workload_alone(void **state)
 	assert_int_equal(workload_exit_code(status), 17);
 }
 
-static void free_does_not_mind_what_never_was(void **state)
+static void free_takes_null_and_empty_ones(void **state)
 {
 	struct workload w = { 0 };
 
@@ -369,7 +369,7 @@ int main(int argc, char **argv)
 		TEST(free_ends_a_child_that_never_went),
 		TEST(free_kills_a_child_that_does_not_answer),
 		TEST(free_leaves_a_running_workload_alone),
-		TEST(free_does_not_mind_what_never_was),
+		TEST(free_takes_null_and_empty_ones),
 		TEST(child_ends_when_its_parent_has_gone),
 		TEST(passes_signals_on),
 		TEST(undoes_what_main_did_to_signals),

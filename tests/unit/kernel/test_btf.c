@@ -71,7 +71,7 @@ static unsigned int count(const struct btf *btf, const char *name, uint32_t *id)
 	return n;
 }
 
-static void what_is_asked_for_is_there_as_it_was(void **state)
+static void loaded_types_are_those_of_the_kernel(void **state)
 {
 	struct btf *all = btf__load_vmlinux_btf(), *excerpt;
 	uint32_t a, b;
@@ -185,7 +185,7 @@ static void hooks_and_functions_are_found_as_libbpf_finds_them(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_asked_for_is_there_as_it_was),
+		cmocka_unit_test(loaded_types_are_those_of_the_kernel),
 		cmocka_unit_test(namesakes_are_all_taken),
 		cmocka_unit_test(types_of_modules_are_taken),
 		cmocka_unit_test(ids_are_those_of_the_kernel),

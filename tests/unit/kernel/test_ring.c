@@ -180,7 +180,7 @@ static void the_earliest_may_lie_as_far_as_the_window_reaches(void **state)
 }
 
 /* An interrupt between a reserve and its TIMESTAMP may last: its record waits while others pass. */
-static void one_that_was_held_up_lets_any_number_pass(void **state)
+static void a_late_record_lets_any_number_pass(void **state)
 {
 	put(0, 1000);
 	for (uint64_t i = 1; i <= 500; i++)
@@ -385,7 +385,7 @@ static void a_busy_record_holds_up_nothing_before_the_window(void **state)
 	expect_all_free();
 }
 
-static void what_was_given_up_is_passed_over(void **state)
+static void discarded_records_are_passed_over(void **state)
 {
 	ring_memory_discard(reserve(0, 100));
 	put(0, 1);
@@ -437,7 +437,7 @@ static void records_wrap_around_the_end_many_times(void **state)
 	expect_all_free();
 }
 
-static void positions_go_on_where_the_consumer_was(void **state)
+static void positions_go_on_at_the_consumers(void **state)
 {
 	/* positions only grow; a ring that was drained before does not begin at 0 */
 	*memories[0].consumer = *memories[0].producer = 5 * RING_BYTES - 56;
@@ -587,7 +587,7 @@ static void memory_is_bounded_on_any_number_of_cpus(void **state)
 {
 	static const unsigned int cpus[] = { 1, 2, 64, 128, 256, 4096 };
 	static const struct {
-		uint64_t asked, memory, limit;
+		uint64_t given, memory, limit;
 		struct { unsigned int n; uint64_t mib; } rings[ARRAY_SIZE(cpus)];
 	} plans[] = {
 		/* by default 1/64 of memory, of 8 GiB and of 64, up to 1 GiB */
@@ -611,8 +611,8 @@ static void memory_is_bounded_on_any_number_of_cpus(void **state)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(plans); i++)
 		for (unsigned int c = 0; c < ARRAY_SIZE(cpus); c++) {
-			uint64_t most = plans[i].asked ? plans[i].asked : GIB;
-			struct rings_plan p = rings_plan(cpus[c], plans[i].asked, plans[i].memory, plans[i].limit);
+			uint64_t most = plans[i].given ? plans[i].given : GIB;
+			struct rings_plan p = rings_plan(cpus[c], plans[i].given, plans[i].memory, plans[i].limit);
 
 			assert_int_equal(p.n, plans[i].rings[c].n);
 			assert_int_equal(p.bytes, plans[i].rings[c].mib * MIB);
@@ -623,10 +623,10 @@ static void memory_is_bounded_on_any_number_of_cpus(void **state)
 static void the_least_is_a_ring_of_a_page(void **state)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	const struct rings_plan asked = rings_plan(256, 1, 64 * GIB, 0), limited = rings_plan(256, 0, 64 * GIB, 1);
+	const struct rings_plan given = rings_plan(256, 1, 64 * GIB, 0), limited = rings_plan(256, 0, 64 * GIB, 1);
 
-	assert_int_equal(asked.n, 1);
-	assert_int_equal(asked.bytes, page);
+	assert_int_equal(given.n, 1);
+	assert_int_equal(given.bytes, page);
 	assert_int_equal(limited.n, 1);
 	assert_int_equal(limited.bytes, page);
 }
@@ -653,8 +653,8 @@ int main(void)
 		WITH_RINGS(no_more_rings_than_there_is_room_for),
 		WITH_RINGS(nothing_later_than_a_busy_record_is_handed_out),
 		WITH_RINGS(nothing_overtakes_what_a_busy_record_hides),
-		WITH_RINGS(one_that_was_held_up_lets_any_number_pass),
-		WITH_RINGS(positions_go_on_where_the_consumer_was),
+		WITH_RINGS(a_late_record_lets_any_number_pass),
+		WITH_RINGS(positions_go_on_at_the_consumers),
 		WITH_RINGS(records_wrap_around_the_end_many_times),
 		WITH_RINGS(rings_are_merged_by_time),
 		WITH_RINGS(space_is_given_back_up_to_the_first_that_waits),
@@ -663,7 +663,7 @@ int main(void)
 		cmocka_unit_test(the_least_is_a_ring_of_a_page),
 		WITH_RINGS(the_window_is_as_wide_as_cpus_share_a_ring),
 		WITH_RINGS(what_is_later_than_the_round_waits_for_the_next),
-		WITH_RINGS(what_was_given_up_is_passed_over),
+		WITH_RINGS(discarded_records_are_passed_over),
 		WITH_RINGS(whatever_the_moment_all_come_in_order),
 	};
 

@@ -28,6 +28,11 @@ static const struct dlt_bio a_write = {
 	.type = DLT_BIO_WRITE,
 	.done_comm = "swapper/3",
 	.disk = "nvme0n1",
+	.file_off = DLT_NONE,
+	.extents = DLT_NONE,
+	.writer_tgid = DLT_NONE,
+	.writer_tid = DLT_NONE,
+	.writers = DLT_NONE,
 };
 
 static void put_row(char row[1024], const struct dlt_bio *rec)
@@ -46,7 +51,7 @@ static void expect_row(const struct dlt_bio *rec, const char *from_disk_on)
 
 	put_row(row, rec);
 	snprintf(want, sizeof(want),
-		 "5000\t1970-01-01T00:00:00.000005000Z\t70\t71\tpt_data_worker\t0\tswapper/3\t%s\n",
+		 "5000\t1970-01-01T00:00:00.000005000Z\t70\t71\tpt_data_worker\t0\tswapper/3\t%s\t-\t-\t-\t-\t-\t-\t-\t-\t-\n",
 		 from_disk_on);
 	assert_string_equal(row, want);
 }
@@ -59,7 +64,7 @@ static void has_the_columns_of_the_format(void **state)
 	assert_string_equal(header,
 			    "# dltraced bio 1\n"
 			    "TIMESTAMP\tTIME\tPID\tTID\tCOMM\tDONEPID\tDONECOMM\tDISK\tT\t"
-			    "SECTOR\tBYTES\tLAT_NS\tQLAT_NS\tFLAGS\tSTATUS\n");
+			    "SECTOR\tBYTES\tLAT_NS\tQLAT_NS\tFLAGS\tSTATUS\tKIND\tFID\tFOFF\tEXTENTS\tWPID\tWTID\tWCOMM\tWN\tFILE\n");
 }
 
 static void writes_a_request(void **state)
@@ -130,7 +135,7 @@ static void what_the_driver_has_is_a_row_with_its_latency_so_far(void **state)
 	put_row(row, &rec);
 	assert_non_null(strstr(row, "9000\t1970"));
 	assert_non_null(strstr(row, "\tpt_data_worker\t?\t"));
-	assert_non_null(strstr(row, "\t8000\t500\tSYNC|FUA|SELF\t?\n"));
+	assert_non_null(strstr(row, "\t8000\t500\tSYNC|FUA|SELF\t?\t-\t-\t-\t-\t-\t-\t-\t-\t-\n"));
 }
 
 static void what_the_driver_gave_back_is_still_waiting(void **state)

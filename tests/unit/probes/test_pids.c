@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "host/process.h"
 #include "records.h"
 
 enum { PID = 2, CGROUP = 10, RANK = 11, ARGS = 12 };
@@ -54,13 +55,24 @@ static void cat_end(pid_t pid, int stdin_fd)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void event(uint32_t event, pid_t pid, pid_t ppid)
+/* As the kernel reports PID; one that does not exist has not started. */
+static struct dlt_pids *event_begin(uint32_t event, pid_t pid, pid_t ppid)
 {
 	struct dlt_pids *rec = rec_begin(DLT_pids);
+	struct process p;
 
 	rec->hdr.tgid = rec->hdr.tid = (uint32_t)pid;
 	rec->ppid = (uint32_t)ppid;
 	rec->event = event;
+	rec->uid = getuid();
+	if (!process_read(&p, pid))
+		rec->start_ns = p.start_ticks * (NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK)) + 1;
+	return rec;
+}
+
+static void event(uint32_t event, pid_t pid, pid_t ppid)
+{
+	event_begin(event, pid, ppid);
 	rec_emit();
 }
 
@@ -113,6 +125,92 @@ static void a_rank_that_is_no_number_is_none(void **state)
 	expect_rank((char *[]){ "RANK=", "SLURM_PROCID=4", NULL }, "4");
 }
 
+/* STRING is what an exec's record has of VARIABLE, behind one argument. */
+static void exec_with(unsigned int variable, const char *string, pid_t pid)
+{
+	struct dlt_pids *rec = event_begin(DLT_PIDS_EXEC, pid, getpid());
+
+	rec_str(&rec->segs, 0, "cat");
+	if (string)
+		rec_str(&rec->segs, variable, string);
+	rec->environ_read = 1;
+	rec_emit();
+}
+
+/* What the kernel had at the exec counts, and not what /proc has by now. */
+static void the_rank_is_that_of_the_exec(void **state)
+{
+	int in;
+	pid_t pid = cat_start((char *[]){ "RANK=7", NULL }, &in);
+
+	exec_with(DLT_PIDS_RANK, "RANK=3", pid);
+	expect_column(RANK, "3");
+	expect_column(ARGS, "cat");
+	exec_with(DLT_PIDS_SLURM_PROCID, "SLURM_PROCID=4", pid);
+	expect_column(RANK, "4");
+	exec_with(DLT_PIDS_OMPI_RANK, "OMPI_COMM_WORLD_RANK=5", pid);
+	expect_column(RANK, "5");
+	exec_with(0, NULL, pid);
+	expect_column(RANK, "-");
+	exec_with(DLT_PIDS_RANK, "RANK=3", NO_SUCH_PID);
+	expect_column(RANK, "3");
+	cat_end(pid, in);
+}
+
+static void ranks_beyond_the_record_are_not_believed(void **state)
+{
+	for (unsigned int i = DLT_PIDS_RANK; i < DLT_PIDS_VARIABLES; i++) {
+		struct dlt_pids *rec = event_begin(DLT_PIDS_EXEC, NO_SUCH_PID, getpid());
+
+		rec_str(&rec->segs, i, "RANK=3");
+		rec->segs.len[i] = i == DLT_PIDS_RANK ? UINT16_MAX : 100;
+		rec->environ_read = 1;
+		rec_emit();
+		expect_column(RANK, "-");
+	}
+}
+
+static void expect_nothing(uint64_t unread)
+{
+	expect_column(RANK, "-");
+	expect_column(CGROUP, "-");
+	expect_column(ARGS, "-");
+	assert_int_equal(decode.counts[DLT_pids].unread, unread);
+}
+
+/* The number is another process's by now, or the process another user's, or it runs another program. */
+static void of_another_process_nothing_is_shown(void **state)
+{
+	int in;
+	pid_t pid = cat_start((char *[]){ "RANK=7", NULL }, &in);
+	struct dlt_pids *rec = event_begin(DLT_PIDS_SNAPSHOT, pid, getpid());
+	struct process p;
+
+	assert_int_equal(process_read(&p, pid), 0);
+	rec->args_at = p.args_at;
+	rec_emit();
+	expect_column(RANK, "7");
+	expect_column(ARGS, "cat\\000-\\000-");
+	assert_int_equal(decode.counts[DLT_pids].unread, 0);
+
+	rec = event_begin(DLT_PIDS_SNAPSHOT, pid, getpid());
+	rec->start_ns -= NSEC_PER_SEC;
+	rec_emit();
+	expect_nothing(1);
+
+	rec = event_begin(DLT_PIDS_SNAPSHOT, pid, getpid());
+	rec->uid++;
+	rec_emit();
+	expect_nothing(2);
+
+	rec = event_begin(DLT_PIDS_SNAPSHOT, pid, getpid());
+	rec->args_at = p.args_at + 16;
+	rec_emit();
+	if (p.args_at) /* the kernel shows it to those who may trace */
+		expect_nothing(3);
+	cat_end(pid, in);
+}
+
 static void what_is_known_is_inherited(void **state)
 {
 	int in;
@@ -128,7 +226,7 @@ static void what_is_known_is_inherited(void **state)
 	cat_end(pid, in);
 }
 
-static void an_exec_may_change_what_was_inherited(void **state)
+static void an_exec_may_change_inherited_values(void **state)
 {
 	int in, in2;
 	pid_t pid = cat_start((char *[]){ "RANK=7", NULL }, &in);
@@ -210,8 +308,7 @@ static void a_snapshot_has_the_arguments_of_the_process(void **state)
 	event(DLT_PIDS_SNAPSHOT, pid, getpid());
 	expect_column(ARGS, "cat\\000-\\000-");
 
-	rec = rec_begin(DLT_pids); /* its threads have none of their own */
-	rec->hdr.tgid = (uint32_t)pid;
+	rec = event_begin(DLT_PIDS_SNAPSHOT, pid, getpid()); /* its threads have none of their own */
 	rec->hdr.tid = (uint32_t)pid + 1;
 	rec_emit();
 	expect_column(ARGS, "-");
@@ -286,11 +383,14 @@ int main(void)
 		WITH_DECODER(a_process_that_is_gone_keeps_what_it_inherited),
 		WITH_DECODER(a_rank_that_is_no_number_is_none),
 		WITH_DECODER(a_snapshot_has_the_arguments_of_the_process),
-		WITH_DECODER(an_exec_may_change_what_was_inherited),
+		WITH_DECODER(an_exec_may_change_inherited_values),
 		WITH_DECODER(arguments_are_cut_at_their_most),
+		WITH_DECODER(of_another_process_nothing_is_shown),
 		WITH_DECODER(processes_that_share_a_place_in_the_cache),
 		WITH_DECODER(ranks_of_every_launcher),
+		WITH_DECODER(ranks_beyond_the_record_are_not_believed),
 		WITH_DECODER(the_cgroup_is_the_one_that_says_most),
+		WITH_DECODER(the_rank_is_that_of_the_exec),
 		WITH_DECODER(what_is_known_is_inherited),
 	};
 

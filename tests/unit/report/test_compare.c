@@ -77,7 +77,7 @@ static void a_section_is_in_one_piece(void **state)
 }
 
 /* A trace whose three epochs have no number. */
-static void epochs_of_one_name_are_told_apart(void **state)
+static void epochs_of_one_name_are_kept_apart(void **state)
 {
 	struct report *r;
 	struct compare c;
@@ -132,7 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_section_is_in_one_piece),
-		cmocka_unit_test(epochs_of_one_name_are_told_apart),
+		cmocka_unit_test(epochs_of_one_name_are_kept_apart),
 		cmocka_unit_test(json_and_page_hold_it),
 		cmocka_unit_test(nothing_of_a_trace_reaches_the_terminal_unescaped),
 		cmocka_unit_test(ratios_are_to_the_first),

@@ -99,7 +99,7 @@ static void rows_that_the_manifest_counts_and_the_file_lacks_are_an_error(void *
 	report_free(r);
 }
 
-static void a_row_that_is_cut_says_that_the_file_was_cut(void **state)
+static void a_cut_row_shows_that_the_file_is_cut(void **state)
 {
 	struct report *r = of_rows(WHOLE, 2, 5, "10001000");
 
@@ -246,7 +246,7 @@ static void other_files_are_held_against_their_bytes(void **state)
 	report_free(r);
 }
 
-static void what_was_off_is_named(void **state)
+static void probes_that_are_off_are_named(void **state)
 {
 	struct report *r;
 
@@ -336,7 +336,7 @@ static void processes_that_outlive_the_job_are_a_part_of_it(void **state)
 }
 
 /* By stop or --duration: the answer is of the time that was asked for. */
-static void a_trace_that_was_ended_before_the_job_is_complete(void **state)
+static void a_trace_that_ends_before_the_job_is_complete(void **state)
 {
 	struct report *r = of_rows(LEFT(1100), 2, 6, "");
 
@@ -378,9 +378,9 @@ int main(void)
 		IN_TREE(a_file_that_is_gone_is_all_missing),
 		IN_TREE(a_forged_manifest_makes_no_share_beyond_all),
 		IN_TREE(a_kind_of_call_that_is_lost_matters_however_few_they_are),
-		IN_TREE(a_row_that_is_cut_says_that_the_file_was_cut),
+		IN_TREE(a_cut_row_shows_that_the_file_is_cut),
 		IN_TREE(a_row_with_no_number_is_missing),
-		IN_TREE(a_trace_that_was_ended_before_the_job_is_complete),
+		IN_TREE(a_trace_that_ends_before_the_job_is_complete),
 		IN_TREE(a_trace_without_a_manifest_is_not_complete),
 		IN_TREE(a_trace_without_an_end_is_not_damaged),
 		IN_TREE(a_whole_trace_has_no_caveat),
@@ -393,7 +393,7 @@ int main(void)
 		IN_TREE(rows_that_were_given_up_are_known),
 		IN_TREE(rows_too_many_are_an_error),
 		IN_TREE(text_has_it_beside_the_answer),
-		IN_TREE(what_was_off_is_named),
+		IN_TREE(probes_that_are_off_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

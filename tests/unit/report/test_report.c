@@ -15,6 +15,7 @@
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/report.h"
+#include "report/scan/causes.h"
 #include "report/show/show.h"
 #include "report/why/why.h"
 #include "tree.h"
@@ -80,7 +81,7 @@ static void calls_are_counted_by_probe(void **state)
 	report_free(r);
 }
 
-static void reads_are_told_apart_by_where_they_came_from(void **state)
+static void reads_are_kept_apart_by_their_source(void **state)
 {
 	struct report *r = load(GOLDEN "trace-small");
 	const struct report_source_sum *src = r->source;
@@ -186,6 +187,30 @@ static void bytes_of_disks_count_once_at_the_lowest(void **state)
 	report_free(r);
 }
 
+static void disks_work_for_files_and_their_writers(void **state)
+{
+	struct report *r = load(GOLDEN "trace-small");
+	const struct report_causes *c = r->causes;
+	const struct report_cause *file = table_find(&c->files, 5);
+	const struct report_cause_process *python = table_find(&c->processes, 100), *worker = table_find(&c->processes, 101);
+
+	assert_int_equal(c->all.requests, 6); /* not what dm-0 has passed on */
+	assert_int_equal(c->all.read_bytes, 131072 + MiB);
+	assert_int_equal(c->all.write_bytes, 266240 + 4096);
+	assert_int_equal(c->no_file[CAUSE_JOURNAL].requests, 1);
+	assert_int_equal(c->no_file[CAUSE_META].write_bytes, 4096);
+	assert_int_equal(c->no_file[CAUSE_NO_DATA].requests, 1);
+	assert_int_equal(file->write_bytes, 266240);
+	assert_int_equal(file->requests, 1);
+	/* another process made its first page dirty, and two pages of it; but its calls have written all of it */
+	assert_int_equal(python->sum.write_bytes, 266240);
+	assert_int_equal(python->sum.requests, 2);
+	assert_int_equal(python->unsure_bytes, 0);
+	assert_int_equal(worker->sum.write_bytes, 0);
+	assert_int_equal(worker->sum.requests, 1);
+	report_free(r);
+}
+
 static void text_is_that_of_the_golden_file(void **state)
 {
 	autofree char *text = rendered(GOLDEN "trace-small", report_text), *want = NULL;
@@ -271,7 +296,7 @@ static void says_what_is_missing(void **state)
 	report_free(r);
 }
 
-static void says_why_something_was_not_traced(void **state)
+static void has_the_reason_of_a_probe_not_traced(void **state)
 {
 	static const char *const notes[] = {
 		"open, pids: not traced: open: the kernel said no",
@@ -408,7 +433,7 @@ static void no_name_reaches_the_terminal_unescaped(void **state)
 		assert_false(p[0] == 0xe2 && p[1] == 0x80 && p[2] == 0xae);
 		assert_int_not_equal(*p, 0xff);
 	}
-	assert_non_null(strstr(text, "  /d/\\033[2Jnew\\012line\\011tab\\134\"#\n"));
+	assert_non_null(strstr(text, "  /d/\\033[2Jnew\\012line\\011tab\\\"#\n"));
 	assert_non_null(strstr(text, "\\033[31m\\302\\23331m\\342\\200\\256abc\\377\xc3\xa4\n"));
 }
 
@@ -435,7 +460,7 @@ static void numbers_have_three_digits_and_a_unit(void **state)
 }
 
 /* `-', N/A, a lost GPU, two processes on one: nvidia-smi's lines as the collectors write them. */
-static void gpus_have_the_values_that_they_tell(void **state)
+static void gpus_have_the_values_of_their_samples(void **state)
 {
 	static const unsigned int samples[8] = { 8, 8, 8, 8, 0, 8, 5, 0 };
 	struct report *r = load(GOLDEN "trace-gpus");
@@ -443,12 +468,12 @@ static void gpus_have_the_values_that_they_tell(void **state)
 	for (unsigned int gpu = 0; gpu < 8; gpu++) {
 		autofree char *panel = util_fmt("gpu:%u", gpu), *fb = util_fmt("gpu_fb:%u", gpu);
 		struct timeline_points *sm = timeline_points(r->timeline, panel, "sm", "%");
-		struct timeline_points *mb = timeline_points(r->timeline, fb, "fb", "MB");
+		struct timeline_points *fill = timeline_points(r->timeline, fb, "fb", "MiB");
 		unsigned int n = 0, with = 0;
 
 		for (unsigned int i = 0; i < TIMELINE_BINS; i++) {
 			n += sm->n[i];
-			with += mb->n[i];
+			with += fill->n[i];
 		}
 		assert_int_equal(n, samples[gpu]);
 		assert_int_equal(with, gpu == 6 ? 5 : 8);
@@ -464,8 +489,8 @@ int main(void)
 		cmocka_unit_test(bytes_of_disks_count_once_at_the_lowest),
 		cmocka_unit_test(calls_are_counted_by_probe),
 		cmocka_unit_test(files_have_their_newest_name),
-		cmocka_unit_test(gpus_have_the_values_that_they_tell),
-		cmocka_unit_test(says_why_something_was_not_traced),
+		cmocka_unit_test(gpus_have_the_values_of_their_samples),
+		cmocka_unit_test(has_the_reason_of_a_probe_not_traced),
 		cmocka_unit_test(folder_that_is_no_trace),
 		IN_TREE(it_starts_with_the_earliest_row_that_is_one),
 		cmocka_unit_test(json_is_well_formed),
@@ -473,11 +498,12 @@ int main(void)
 		cmocka_unit_test(numbers_have_three_digits_and_a_unit),
 		cmocka_unit_test(processes_have_parents_and_names),
 		cmocka_unit_test(read_sizes_leave_pipes_out),
-		cmocka_unit_test(reads_are_told_apart_by_where_they_came_from),
+		cmocka_unit_test(reads_are_kept_apart_by_their_source),
 		IN_TREE(says_for_how_long_the_machine_slept),
 		cmocka_unit_test(says_what_is_missing),
 		cmocka_unit_test(screen_fits_a_terminal),
 		cmocka_unit_test(screen_has_the_answer_and_where_to_go_on),
+		cmocka_unit_test(disks_work_for_files_and_their_writers),
 		cmocka_unit_test(text_is_that_of_the_golden_file),
 		cmocka_unit_test(waits_do_not_hide_slow_files),
 	};

@@ -12,7 +12,7 @@
 
 #include "tree.h"
 
-static char said[4096];
+static char messages[4096];
 
 /* Read TEXT as the config, with what it says in SAID. */
 static int read_text(struct daemon_conf *c, const char *text)
@@ -26,12 +26,12 @@ static int read_text(struct daemon_conf *c, const char *text)
 	r = daemon_conf_read(c, path, false);
 	log_to(STDERR_FILENO);
 	rewind(out);
-	said[fread(said, 1, sizeof(said) - 1, out)] = '\0';
+	messages[fread(messages, 1, sizeof(messages) - 1, out)] = '\0';
 	fclose(out);
 	return r;
 }
 
-static void what_is_not_said_has_a_default(void **state)
+static void missing_keys_have_a_default(void **state)
 {
 	struct daemon_conf c;
 
@@ -85,7 +85,7 @@ static void the_last_word_counts(void **state)
 	unlink(no);
 }
 
-static void all_mistakes_are_said_at_once(void **state)
+static void all_mistakes_are_reported_at_once(void **state)
 {
 	static const char *const wanted[] = {
 		"c.conf:2: neither [section] nor key = value", "c.conf:3: users = maybe", "c.conf:4: neither", "c.conf:5: [sevrice]",
@@ -100,18 +100,18 @@ static void all_mistakes_are_said_at_once(void **state)
 				       "enabled = yes\n\n[trace b]\nprobes = open\n[trace c]\nall = yes\nrollup-only = yes\nkeep = 1G\n"
 				       "[trace d]\nall = yes\nkeep = 1M\nrotate = 2M\n[trace e]\ncomm = x\n[trace f]\ncomm = x\nall = yes\n"),
 			 -EINVAL);
-	for (const char *p = said; *p; p++)
+	for (const char *p = messages; *p; p++)
 		lines += *p == '\n';
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
-		if (!strstr(said, wanted[i]))
-			fail_msg("not said: %s\nbut: %s", wanted[i], said);
+		if (!strstr(messages, wanted[i]))
+			fail_msg("not said: %s\nbut: %s", wanted[i], messages);
 	assert_int_equal(lines, ARRAY_SIZE(wanted));
 }
 
 static void each_mistake_has_its_line(void **state)
 {
 	static const struct {
-		const char *text, *said;
+		const char *text, *messages;
 	} cases[] = {
 		{ "[service]\n\ncolour = red\n", "c.conf:3: no such key in [service]: 'colour'" },
 		{ "[service]\nusers = maybe\n", "c.conf:2: users = maybe: not yes or no" },
@@ -139,16 +139,16 @@ static void each_mistake_has_its_line(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		assert_int_equal(read_text(&c, cases[i].text), -EINVAL);
-		if (!strstr(said, cases[i].said))
-			fail_msg("%s\nsays: %s\nnot: %s", cases[i].text, said, cases[i].said);
+		if (!strstr(messages, cases[i].messages))
+			fail_msg("%s\nsays: %s\nnot: %s", cases[i].text, messages, cases[i].messages);
 	}
 	memset(end, 'x', 300);
 	strcpy(end + 300, "\n");
 	assert_int_equal(read_text(&c, text), -EINVAL);
-	assert_non_null(strstr(said, "c.conf:2: longer than"));
+	assert_non_null(strstr(messages, "c.conf:2: longer than"));
 	assert_int_equal(read_text(&c, "[service]\na = 1\nb = 2\n"), -EINVAL);
-	assert_non_null(strstr(said, "c.conf:2:"));
-	assert_non_null(strstr(said, "c.conf:3:"));
+	assert_non_null(strstr(messages, "c.conf:2:"));
+	assert_non_null(strstr(messages, "c.conf:3:"));
 }
 
 /* --- whole traces -------------------------------------------------------------------------------------- */
@@ -217,10 +217,10 @@ static void one_that_runs_stays(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_not_said_has_a_default),
+		cmocka_unit_test(missing_keys_have_a_default),
 		cmocka_unit_test(a_trace_has_the_options_of_start),
 		cmocka_unit_test(the_last_word_counts),
-		cmocka_unit_test(all_mistakes_are_said_at_once),
+		cmocka_unit_test(all_mistakes_are_reported_at_once),
 		cmocka_unit_test(each_mistake_has_its_line),
 		cmocka_unit_test(the_oldest_traces_go_first),
 		cmocka_unit_test(one_that_runs_stays),

@@ -14,7 +14,7 @@
 
 #include "base/util.h"
 
-static void a_request_comes_back_as_it_was(void **state)
+static void a_request_comes_back_unchanged(void **state)
 {
 	char *cmd[] = { "dltraced", "start", "--all", "--", "ls", "-l", NULL };
 	char *env[] = { "RANK=3", "HOME=/root", "NCCL_DEBUG=", NULL };
@@ -105,7 +105,7 @@ static void only_harmless_options_pass(void **state)
 	assert_true(service_option_allowed("probes"));
 }
 
-static void last_words_come_from_who_did_not_listen(void **state)
+static void last_words_come_from_a_client_that_did_not_listen(void **state)
 {
 	char word[8];
 	int ends[2];
@@ -156,11 +156,11 @@ static void descriptors_beyond_are_closed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_request_comes_back_as_it_was),
+		cmocka_unit_test(a_request_comes_back_unchanged),
 		cmocka_unit_test(a_long_command_line_loses_its_end),
 		cmocka_unit_test(what_is_no_request_is_refused),
 		cmocka_unit_test(only_harmless_options_pass),
-		cmocka_unit_test(last_words_come_from_who_did_not_listen),
+		cmocka_unit_test(last_words_come_from_a_client_that_did_not_listen),
 		cmocka_unit_test(descriptors_beyond_are_closed),
 	};
 

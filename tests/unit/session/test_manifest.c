@@ -54,6 +54,7 @@ static const struct session sample = {
 	.tracer = {
 		.probes = PROBE_BIT(DLT_bio),
 		.why[DLT_sync] = "no CAP_BPF",
+		.plain[DLT_bio] = "refused, so no files",
 		.n_rings = 2,
 		.ring_bytes = 64 << 20,
 		.cfg.ring_reserve = 8 << 20,
@@ -125,7 +126,7 @@ static void write_as(const struct session *from, bool complete)
 	json_free(&s.manifest.head);
 }
 
-static void reads_back_what_was_filled_in(void **state)
+static void reads_back_its_values(void **state)
 {
 	struct session s = sample;
 	struct manifest_facts f;
@@ -183,6 +184,7 @@ static void leaves_open_what_has_not_ended(void **state)
 	assert_int_equal(f.end_ns, 0);
 	text = content(NAME);
 	expect_in(text, "\"why\": \"no CAP_BPF\"");
+	expect_in(text, "\"plain\": \"refused, so no files\"");
 	assert_null(strstr(text, "at_end"));
 }
 
@@ -315,7 +317,7 @@ static void replaces_the_file_as_a_whole(void **state)
 	assert_false(exists(TMP));
 }
 
-static void tells_at_the_end_where_it_came_from_at_the_start(void **state)
+static void has_its_origin_of_the_start_at_the_end(void **state)
 {
 	struct session s = sample;
 	struct manifest_facts f;
@@ -392,7 +394,7 @@ static int full_folder(void)
 	return at;
 }
 
-static void a_disk_that_is_full_from_the_start_is_told_of(void **state)
+static void a_disk_that_is_full_from_the_start_is_reported(void **state)
 {
 	struct session s = sample;
 	int at = full_folder(), r;
@@ -405,7 +407,7 @@ static void a_disk_that_is_full_from_the_start_is_told_of(void **state)
 	assert_int_equal(r, -ENOSPC);
 }
 
-static void belongs_to_whom_the_folder_belongs(void **state)
+static void belongs_to_the_owner_of_the_folder(void **state)
 {
 	struct stat st;
 
@@ -479,21 +481,21 @@ static void environment_is_chosen_and_secrets_are_hidden(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_DIR(a_disk_that_is_full_from_the_start_is_told_of),
+		IN_DIR(a_disk_that_is_full_from_the_start_is_reported),
 		IN_DIR(a_failed_write_leaves_the_old_one),
 		IN_DIR(attached_traces_have_no_workload),
-		IN_DIR(belongs_to_whom_the_folder_belongs),
+		IN_DIR(belongs_to_the_owner_of_the_folder),
 		IN_DIR(names_processes_that_outlive_the_trace),
 		IN_DIR(no_args_hides_those_of_the_workload),
 		cmocka_unit_test(environment_is_chosen_and_secrets_are_hidden),
 		IN_DIR(is_json_whatever_the_strings_hold),
 		IN_DIR(leaves_open_what_has_not_ended),
 		IN_DIR(planted_links_gain_nothing),
-		IN_DIR(reads_back_what_was_filled_in),
+		IN_DIR(reads_back_its_values),
 		IN_DIR(replaces_the_file_as_a_whole),
 		IN_DIR(memory_of_rings_counts_once),
 		IN_DIR(says_how_long_a_stall_the_rings_ride_out),
-		IN_DIR(tells_at_the_end_where_it_came_from_at_the_start),
+		IN_DIR(has_its_origin_of_the_start_at_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

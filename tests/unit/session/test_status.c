@@ -16,7 +16,7 @@
 #include "drain/drain.h"
 
 /* What status_warn() says of S, into SAID. */
-static void warned(struct status *s, char *said, size_t size)
+static void warned(struct status *s, char *message, size_t size)
 {
 	struct drain *d = calloc(1, sizeof(*d));
 	FILE *out = tmpfile();
@@ -25,7 +25,7 @@ static void warned(struct status *s, char *said, size_t size)
 	status_warn(s, d, "/t", false);
 	log_to(STDERR_FILENO);
 	rewind(out);
-	said[fread(said, 1, size - 1, out)] = '\0';
+	message[fread(message, 1, size - 1, out)] = '\0';
 	fclose(out);
 	free(d);
 }
@@ -38,34 +38,47 @@ static void lose(struct status *s, enum loss why, uint64_t n)
 
 static void what_the_kernel_hides_is_not_lost(void **state)
 {
-	struct status s = { .same_dev_said = true };
-	char said[1024];
+	struct status s = { .same_dev_logged = true };
+	char message[1024];
 
 	lose(&s, LOSS_UNSEEN, 7);
-	warned(&s, said, sizeof(said));
-	assert_non_null(strstr(said, "unseen so far: 7, "));
-	assert_null(strstr(said, "lost"));
-	warned(&s, said, sizeof(said));
-	assert_string_equal(said, "");
+	warned(&s, message, sizeof(message));
+	assert_non_null(strstr(message, "unseen so far: 7 calls or requests, which have no row"));
+	assert_null(strstr(message, "lost"));
+	warned(&s, message, sizeof(message));
+	assert_string_equal(message, "");
 }
 
 static void losses_have_their_reasons(void **state)
 {
-	struct status s = { .same_dev_said = true };
-	char said[1024];
+	struct status s = { .same_dev_logged = true };
+	char message[1024];
 
 	lose(&s, LOSS_UNSEEN, 7);
 	lose(&s, LOSS_BUFFER, 2);
-	warned(&s, said, sizeof(said));
-	assert_non_null(strstr(said, "unseen so far: 7, "));
-	assert_non_null(strstr(said, "warning: 2 rows lost so far: 2 no room in the ring buffers"));
-	assert_null(strstr(strstr(said, "2 rows lost"), "7"));
+	warned(&s, message, sizeof(message));
+	assert_non_null(strstr(message, "unseen so far: 7 calls"));
+	assert_non_null(strstr(message, "warning: 2 rows lost so far: no room in the ring buffers (a larger --buffer helps)\n"));
+	assert_null(strstr(strstr(message, "2 rows lost"), "7"));
+}
+
+static void several_reasons_have_their_numbers(void **state)
+{
+	struct status s = { .same_dev_logged = true };
+	char message[1024];
+
+	lose(&s, LOSS_BUFFER, 2);
+	lose(&s, LOSS_DISK, 30);
+	warned(&s, message, sizeof(message));
+	assert_non_null(strstr(message, "warning: 32 rows lost so far: no room in the ring buffers (a larger --buffer helps) [2]; "
+					"the disk was full, refused them, or had less than --min-free left [30]\n"));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(losses_have_their_reasons),
+		cmocka_unit_test(several_reasons_have_their_numbers),
 		cmocka_unit_test(what_the_kernel_hides_is_not_lost),
 	};
 

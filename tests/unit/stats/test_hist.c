@@ -76,7 +76,7 @@ static void quantiles_are_those_of_the_sorted_values(void **state)
 	assert_int_equal(h.max, values[ARRAY_SIZE(values) - 1]);
 }
 
-static void never_outside_of_what_was_seen(void **state)
+static void never_outside_of_the_values_seen(void **state)
 {
 	hist_add(&h, 1000001);
 	assert_int_equal(hist_quantile(&h, 1), 1000001);
@@ -109,18 +109,18 @@ static void merging_is_adding_all(void **state)
 
 static void subtracting_takes_back(void **state)
 {
-	struct hist was;
+	struct hist before;
 
 	for (uint64_t v = 1; v < 1000000; v += v / 3 + 1)
 		hist_add(&h, v);
-	was = h;
+	before = h;
 	for (uint64_t v = 2; v < 100000; v *= 3) {
 		hist_add(&h, v);
 		hist_add(&other, v);
 	}
-	assert_int_not_equal(h.n, was.n);
+	assert_int_not_equal(h.n, before.n);
 	hist_subtract(&h, &other);
-	assert_memory_equal(&h, &was, sizeof(was));
+	assert_memory_equal(&h, &before, sizeof(before));
 }
 
 int main(void)
@@ -129,7 +129,7 @@ int main(void)
 		cmocka_unit_test_setup(empty_one_is_all_zero, empty),
 		cmocka_unit_test_setup(merging_is_adding_all, empty),
 		cmocka_unit_test_setup(middle_of_three_is_off_by_less_than_1_percent, empty),
-		cmocka_unit_test_setup(never_outside_of_what_was_seen, empty),
+		cmocka_unit_test_setup(never_outside_of_the_values_seen, empty),
 		cmocka_unit_test_setup(quantiles_are_those_of_the_sorted_values, empty),
 		cmocka_unit_test_setup(small_values_are_exact, empty),
 		cmocka_unit_test_setup(subtracting_takes_back, empty),

@@ -32,7 +32,7 @@ static void what_touches_becomes_one(void **state)
 	spans_free(&s);
 }
 
-static void a_part_is_asked_for(void **state)
+static void a_part_is_queried(void **state)
 {
 	struct spans s = { 0 };
 
@@ -186,7 +186,7 @@ static void nothing(void *ctx, uint64_t begin_ns, uint64_t end_ns)
 	*(uint64_t *)ctx += end_ns - begin_ns;
 }
 
-static void what_is_too_far_back_is_told(void **state)
+static void spans_too_far_back_are_reported(void **state)
 {
 	struct cover *c = calloc(1, sizeof(*c));
 	uint64_t ns = 0;
@@ -202,18 +202,49 @@ static void what_is_too_far_back_is_told(void **state)
 	free(c);
 }
 
+/* Against each instant by itself. */
+static void what_is_in_both(void **state)
+{
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		bool in[2][600] = { 0 };
+		struct spans s[2] = { 0 };
+		uint64_t at = seed;
+
+		for (unsigned int k = 0; k < 2; k++) {
+			for (uint64_t end = 0, len; end < 500; ) {
+				end += 1 + draw(&at) % 20;
+				len = 1 + draw(&at) % 12;
+				len = MIN(len, end);
+				spans_add(&s[k], end - len, end);
+				memset(&in[k][end - len], 1, len);
+			}
+			spans_close(&s[k]);
+		}
+		for (unsigned int q = 0; q < 40; q++) {
+			uint64_t from = draw(&at) % 550, to = from + draw(&at) % 50, want = 0;
+
+			for (uint64_t i = from; i < to; i++)
+				want += in[0][i] && in[1][i];
+			assert_int_equal(spans_both(&s[0], &s[1], from, to), want);
+		}
+		spans_free(&s[0]);
+		spans_free(&s[1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_touches_becomes_one),
-		cmocka_unit_test(a_part_is_asked_for),
+		cmocka_unit_test(a_part_is_queried),
 		cmocka_unit_test(an_empty_set_has_nothing),
 		cmocka_unit_test(weights_count_in_part),
 		cmocka_unit_test(any_order_gives_the_same_as_marking_each_instant),
 		cmocka_unit_test(a_full_set_is_glued_and_says_by_how_much),
 		cmocka_unit_test(time_counts_once),
 		cmocka_unit_test(any_order_covers_each_instant_once),
-		cmocka_unit_test(what_is_too_far_back_is_told),
+		cmocka_unit_test(spans_too_far_back_are_reported),
+		cmocka_unit_test(what_is_in_both),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@ struct value {
 	char pad[40];
 };
 
-static void keeps_what_it_was_given_while_it_grows(void **state)
+static void keeps_its_entries_while_it_grows(void **state)
 {
 	struct table t;
 	uint64_t key = 1;
@@ -126,7 +126,7 @@ static void names_have_keys_of_their_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keeps_what_it_was_given_while_it_grows),
+		cmocka_unit_test(keeps_its_entries_while_it_grows),
 		cmocka_unit_test(pids_are_found_as_all_other_keys),
 		cmocka_unit_test(names_have_keys_of_their_own),
 		cmocka_unit_test(numbers_in_order_are_found_as_all_other_keys),

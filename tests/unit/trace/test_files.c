@@ -44,7 +44,7 @@ static bool name(struct file_entry *e, const char *path)
 
 static struct file_entry *by_path(const char *path)
 {
-	return files_by_path(files, path, strlen(path));
+	return files_by_path(files, 0, path, strlen(path));
 }
 
 static void expect_text(const struct file_entry *e, const char *want)
@@ -77,7 +77,7 @@ static void every_part_of_an_identity_counts(void **state)
 	assert_int_equal(get(11, 2, 3)->fid, 1);
 }
 
-static void a_new_one_knows_who_it_is_and_nothing_else(void **state)
+static void a_new_process_knows_its_number_and_nothing_else(void **state)
 {
 	struct file_entry *e = get(11, 2, 3);
 
@@ -115,7 +115,7 @@ static void a_hundred_thousand_files_keep_their_numbers_and_names(void **state)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-static void a_name_is_told_apart_from_the_one_before(void **state)
+static void a_name_is_kept_apart_from_the_one_before(void **state)
 {
 	struct file_entry *e = get(1, 1, 1);
 
@@ -196,16 +196,49 @@ static void a_file_renamed_over_another_takes_its_path(void **state)
 	assert_ptr_equal(by_path("/elsewhere"), old);
 }
 
+/* Processes with another root, or other mounts, mean another file by the same path, and take nobody's path away. */
+static void a_path_belongs_to_its_mount_namespace(void **state)
+{
+	struct file_entry *ours = get(1, 1, 1), *theirs = get(2, 1, 1), *below = get(3, 1, 1);
+
+	ours->file.view = 1;
+	theirs->file.view = below->file.view = 2;
+	name(ours, "/etc/passwd");
+	name(theirs, "/etc/passwd");
+	name(below, "/etc/ssh/key");
+	assert_ptr_equal(files_by_path(files, 1, "/etc/passwd", 11), ours);
+	assert_ptr_equal(files_by_path(files, 2, "/etc/passwd", 11), theirs);
+	assert_null(by_path("/etc/passwd"));
+	assert_ptr_equal(files_by_inode(files, "/etc/passwd", 11, 1, 2), theirs);
+	assert_ptr_equal(files_by_inode(files, "/etc/passwd", 11, 1, 1), ours);
+	assert_null(files_by_inode(files, "/etc/passwd", 11, 1, 3));
+	assert_null(files_by_inode(files, "/etc/passwd", 11, 2, 1));
+
+	files_move_below(files, 1, "/etc", 4, "/moved", 6, false);
+	assert_null(files_by_path(files, 1, "/etc/passwd", 11));
+	assert_ptr_equal(files_by_path(files, 1, "/moved/passwd", 13), ours);
+	assert_ptr_equal(files_by_path(files, 2, "/etc/passwd", 11), theirs);
+	assert_ptr_equal(files_by_path(files, 2, "/etc/ssh/key", 12), below);
+	files_forget_path(files, 1, "/etc/passwd", 11);
+	assert_ptr_equal(files_by_path(files, 2, "/etc/passwd", 11), theirs);
+
+	/* the same file, then seen from there: here nobody knows what it is called */
+	ours->file.view = 2;
+	name(ours, "/moved/passwd");
+	assert_null(files_by_path(files, 1, "/moved/passwd", 13));
+	assert_ptr_equal(files_by_path(files, 2, "/moved/passwd", 13), ours);
+}
+
 static void a_path_that_is_gone_leads_nowhere(void **state)
 {
 	struct file_entry *e = get(1, 1, 1);
 
 	name(e, "/a");
-	files_forget_path(files, "/a", 2);
+	files_forget_path(files, 0, "/a", 2);
 	assert_null(by_path("/a"));
-	files_forget_path(files, "/a", 2);
-	files_forget_path(files, "/b", 2);
-	files_forget_path(files, "", 0);
+	files_forget_path(files, 0, "/a", 2);
+	files_forget_path(files, 0, "/b", 2);
+	files_forget_path(files, 0, "", 0);
 	assert_int_equal(e->path_len, 2); /* its own name it keeps */
 	name(get(2, 1, 1), "/a");
 	assert_ptr_equal(by_path("/a"), get(2, 1, 1));
@@ -246,7 +279,7 @@ static void paths_that_come_and_go(void **state)
 		assert_true(name(e, path));
 		assert_ptr_equal(by_path(path), e);
 		if (i % 3 == 0)
-			files_forget_path(files, path, strlen(path));
+			files_forget_path(files, 0, path, strlen(path));
 	}
 	for (uint32_t i = 0; i < ARRAY_SIZE(kept); i++) {
 		snprintf(path, sizeof(path), "/kept/%u", i);
@@ -268,7 +301,7 @@ static void paths_behind_those_that_went(void **state)
 	}
 	for (uint32_t i = 0; i < N; i++) {
 		snprintf(path, sizeof(path), "/tmp/%u", i);
-		files_forget_path(files, path, strlen(path));
+		files_forget_path(files, 0, path, strlen(path));
 	}
 	for (uint32_t i = N; i < 2 * N; i++) {
 		snprintf(path, sizeof(path), "/kept/%u", i);
@@ -293,7 +326,7 @@ static void one_name_that_comes_and_goes(void **state)
 
 		name(e, lock);
 		assert_ptr_equal(by_path(lock), e);
-		files_forget_path(files, lock, strlen(lock));
+		files_forget_path(files, 0, lock, strlen(lock));
 		assert_null(by_path(lock));
 	}
 }
@@ -303,9 +336,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_FILES(a_file_renamed_over_another_takes_its_path),
 		WITH_FILES(a_hundred_thousand_files_keep_their_numbers_and_names),
-		WITH_FILES(a_name_is_told_apart_from_the_one_before),
-		WITH_FILES(a_new_one_knows_who_it_is_and_nothing_else),
+		WITH_FILES(a_name_is_kept_apart_from_the_one_before),
+		WITH_FILES(a_new_process_knows_its_number_and_nothing_else),
 		WITH_FILES(a_path_leads_to_its_file),
+		WITH_FILES(a_path_belongs_to_its_mount_namespace),
 		WITH_FILES(a_path_that_is_gone_leads_nowhere),
 		WITH_FILES(after_a_rename_only_the_new_path_leads_there),
 		WITH_FILES(every_part_of_an_identity_counts),

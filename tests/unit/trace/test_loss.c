@@ -12,13 +12,15 @@
 #include "base/util.h"
 #include "trace/manifest_read.h"
 
-static void reasons_are_listed_with_their_counts(void **state)
+static void reasons_are_listed_with_their_counts_where_there_are_several(void **state)
 {
 	const uint64_t by[LOSSES] = { [LOSS_BUFFER] = 7, [LOSS_DISK] = 1234 };
 	autofree char *text = loss_text(by), *none = loss_text((const uint64_t[LOSSES]){ 0 });
+	autofree char *one = loss_text((const uint64_t[LOSSES]){ [LOSS_SKIPPED] = 7 });
 
-	assert_string_equal(text, "7 no room in the ring buffers (a larger --buffer helps); "
-				  "1234 the disk was full, refused them, or had less than --min-free left");
+	assert_string_equal(text, "no room in the ring buffers (a larger --buffer helps) [7]; "
+				  "the disk was full, refused them, or had less than --min-free left [1234]");
+	assert_string_equal(one, "the kernel skipped runs of the hooks");
 	assert_string_equal(none, "");
 }
 
@@ -39,7 +41,7 @@ static void each_reason_is_read_from_a_manifest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reasons_are_listed_with_their_counts),
+		cmocka_unit_test(reasons_are_listed_with_their_counts_where_there_are_several),
 		cmocka_unit_test(each_reason_is_read_from_a_manifest),
 	};
 

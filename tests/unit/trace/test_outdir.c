@@ -290,7 +290,7 @@ static void old_trace_stays_until_it_is_cleared(void **state)
 	outdir_close(&d);
 }
 
-static void discarding_leaves_what_was_there(void **state)
+static void discarding_leaves_older_files(void **state)
 {
 	struct outdir d;
 
@@ -436,6 +436,7 @@ static void failures_are_explained(void **state)
 {
 	assert_non_null(strstr(outdir_strerror(-EEXIST), "--force"));
 	assert_string_equal(outdir_strerror(-EACCES), strerror(EACCES));
+	assert_non_null(strstr(outdir_strerror(-ENOSPC), "No space left on device; free some, or"));
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, clean_up)
@@ -469,7 +470,7 @@ int main(void)
 		IN_FOLDER(refuses_what_is_no_empty_folder),
 		IN_FOLDER(replaces_a_trace_by_force_alone),
 		IN_FOLDER(old_trace_stays_until_it_is_cleared),
-		IN_FOLDER(discarding_leaves_what_was_there),
+		IN_FOLDER(discarding_leaves_older_files),
 		IN_FOLDER(names_what_could_not_be_had),
 		IN_FOLDER(force_needs_a_manifest_of_dltraced),
 		IN_FOLDER(running_trace_keeps_its_folder),

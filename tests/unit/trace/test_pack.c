@@ -186,7 +186,7 @@ static void plain_text_is_taken_as_it_is(void **state)
 	unpack_close(&u);
 }
 
-static void packing_stops_when_told_and_where_the_file_is_short(void **state)
+static void packing_stops_when_requested_and_where_the_file_is_short(void **state)
 {
 	autoclose int from = file_of(text, text_len), to = file_of("", 0);
 	const bool stop = true;
@@ -207,7 +207,7 @@ int main(void)
 		cmocka_unit_test(damaged_gzip_ends_there),
 		cmocka_unit_test(damaged_zstd_ends_there),
 		cmocka_unit_test(gzip_comes_back),
-		cmocka_unit_test(packing_stops_when_told_and_where_the_file_is_short),
+		cmocka_unit_test(packing_stops_when_requested_and_where_the_file_is_short),
 		cmocka_unit_test(plain_text_is_taken_as_it_is),
 		cmocka_unit_test(zstd_comes_back),
 	};

@@ -100,7 +100,7 @@ static void with_strange_bytes(unsigned int row, unsigned int column, char *text
 		text[(row + shift) % len] = strange[with];
 }
 
-static void what_is_no_number_is_told(void **state)
+static void a_word_for_a_number_is_reported(void **state)
 {
 	for (with = 0; with < sizeof(strange); with++)
 		for (shift = 0; shift < 18; shift++) {
@@ -124,7 +124,7 @@ static void short_but_one(unsigned int row, unsigned int column, char *text)
 		text[place % len] = strange[with];
 }
 
-static void one_of_many_short_ones_is_told(void **state)
+static void one_of_many_short_rows_is_reported(void **state)
 {
 	for (with = 0; with <= sizeof(strange); with++)
 		for (shift = 0; shift < READER_ROWS_MAX; shift++)
@@ -147,8 +147,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_of_all_lengths),
-		cmocka_unit_test(what_is_no_number_is_told),
-		cmocka_unit_test(one_of_many_short_ones_is_told),
+		cmocka_unit_test(a_word_for_a_number_is_reported),
+		cmocka_unit_test(one_of_many_short_rows_is_reported),
 		cmocka_unit_test(what_is_not_there_is_no_number),
 	};
 

@@ -94,6 +94,8 @@ static struct dlt_bio *bio_begin(void)
 	rec->qlat_ns = 4000;
 	memcpy(rec->done_comm, "swapper/3", 10);
 	memcpy(rec->disk, "nvme0n1", 8);
+	rec->file_off = rec->extents = DLT_NONE;
+	rec->writer_tgid = rec->writer_tid = rec->writers = DLT_NONE;
 	return rec;
 }
 
@@ -140,6 +142,31 @@ static void rows_of_bio(void **state)
 	rec->bytes = UINT32_MAX;
 	rec->flags = 1 << 20 | DLT_BIO_SYNC;
 	memset(rec->disk, 0, sizeof(rec->disk));
+	rec->kind = DLT_BIO_UNKNOWN;
+	rec->extents = 2;
+	rec_emit();
+
+	learn(file_of(11), "/data/ä b");
+	rec = bio_begin(); /* of a file; of one without a name in memory; the journal has none */
+	rec->kind = DLT_BIO_DATA;
+	rec->id = id_of(11);
+	rec->file_off = INT64_MAX;
+	rec->extents = 1;
+	rec->type = DLT_BIO_WRITE;
+	rec->writer_tgid = 300;
+	rec->writer_tid = 301;
+	rec->writers = DLT_BIO_WRITERS;
+	memcpy(rec->writer_comm, HOSTILE, DLT_COMM_LEN);
+	rec_emit();
+	rec = bio_begin();
+	rec->kind = DLT_BIO_DIRECT;
+	rec->id = id_of(99);
+	rec->file_off = 0;
+	rec->extents = 1;
+	rec_emit();
+	rec = bio_begin();
+	rec->kind = DLT_BIO_JOURNAL;
+	rec->extents = 1;
 	rec_emit();
 
 	expect_golden(DLT_bio);
@@ -504,7 +531,7 @@ static void rows_of_pids(void **state)
 	rec = pids_begin(DLT_PIDS_EXIT); /* killed by SIGKILL */
 	rec->status = 9;
 	rec->utime_ns = rec->stime_ns = rec->maxrss_bytes = rec->majflt = UINT64_MAX;
-	rec->disk_read = rec->disk_write = UINT64_MAX;
+	rec->disk_read = rec->disk_write = rec->minflt = UINT64_MAX;
 	rec_emit();
 
 	rec = pids_begin(99);
@@ -915,8 +942,8 @@ static void the_sample_trace_could_be_ours(void **state)
 		autofree char *text = NULL;
 		char header[4096];
 
-		/* it has neither --log nor a mark, all its rows, no scheduling, no lines, and none on demand */
-		if (i == DLT_workload || i == DLT_marks || i == DLT_printed || i == DLT_rollup || probes[i]->flags & (PROBE_ON_DEMAND | PROBE_SCHED_SUMS))
+		/* it has neither --log nor a mark, all its rows, no extents, no faults, no scheduling, no lines, no regions, and none on demand */
+		if (i == DLT_bio_map || i == DLT_fault || i == DLT_workload || i == DLT_marks || i == DLT_printed || i == DLT_regions || i == DLT_rollup || probes[i]->flags & (PROBE_ON_DEMAND | PROBE_SCHED_SUMS))
 			continue;
 		assert_int_equal(util_read_file(path, 1 << 20, &text, NULL), 0);
 		*record_put_header(header, probes[i]) = '\0';

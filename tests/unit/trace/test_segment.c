@@ -118,7 +118,7 @@ static void listed_in_order_each_once(void **state)
 	assert_list(dir, 3, "x.000001.out.zst x.000002.out.gz", 0);
 }
 
-static void gaps_are_counted_but_not_what_was_dropped(void **state)
+static void gaps_are_counted_but_not_dropped_segments(void **state)
 {
 	autoclose int dir = open_tree();
 
@@ -133,7 +133,7 @@ static void gaps_are_counted_but_not_what_was_dropped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_TREE(gaps_are_counted_but_not_what_was_dropped),
+		IN_TREE(gaps_are_counted_but_not_dropped_segments),
 		cmocka_unit_test(leftovers_are_known),
 		IN_TREE(listed_in_order_each_once),
 		cmocka_unit_test(names_and_numbers_are_each_others),

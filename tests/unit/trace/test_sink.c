@@ -380,7 +380,7 @@ static void splits_at_the_size_with_the_header_in_each(void **state)
 	assert_false(is_there("x.out.new"));
 }
 
-static void splits_when_told_but_not_without_rows(void **state)
+static void splits_when_requested_but_not_without_rows(void **state)
 {
 	struct sink s;
 
@@ -444,7 +444,7 @@ static void rows_that_cannot_be_written_close_no_segment(void **state)
 #define sink_test(f) cmocka_unit_test_setup_teardown(f, make_dir, remove_dir)
 #define split_test(f) cmocka_unit_test_setup_teardown(f, make_split, remove_dir)
 
-static void tells_what_is_not_on_the_disk(void **state)
+static void knows_the_bytes_that_are_not_on_the_disk(void **state)
 {
 	struct sink s;
 
@@ -470,14 +470,14 @@ int main(void)
 		sink_test(counts_rows_that_come_late),
 		sink_test(paused_rows_are_lost_and_later_ones_are_not),
 		cmocka_unit_test(swallows_rows_when_not_open),
-		sink_test(tells_what_is_not_on_the_disk),
+		sink_test(knows_the_bytes_that_are_not_on_the_disk),
 		sink_test(cuts_back_to_whole_rows_and_counts_the_rest),
 		sink_test(keeps_the_header_until_it_can_be_written),
 		sink_test(text_never_takes_the_room_of_a_row),
 		split_test(goes_on_in_the_old_file_where_no_new_one_can_be_had),
 		split_test(rows_that_cannot_be_written_close_no_segment),
 		split_test(splits_at_the_size_with_the_header_in_each),
-		split_test(splits_when_told_but_not_without_rows),
+		split_test(splits_when_requested_but_not_without_rows),
 		sink_test(survives_a_full_file_system),
 	};
 

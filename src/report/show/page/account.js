@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where the time went: for each main thread, and for its loaders together, a bar of what they did, and that in words. */
+/* Where the time went: a bar for each main thread, and one for its loaders together, and the same in words. */
 const Account = (() => {
-	/* In the order of the bar: what they did themselves, what they waited for, what is not known. The last is of how it is painted. */
+	/* In the order of the bar: own work, waits, unknown. The last member is the colour. */
 	const TERMS = [
 		['cpu', 'on a CPU', 'work'], ['threads', 'waiting for its own threads', 'work'], ['device', 'waiting for a device', 'work'],
 		['sleep', 'sleeping', 'rest'],
@@ -36,7 +36,7 @@ const Account = (() => {
 				.map(term => `${term.title} ${Format.percent(term.share)}`).join(', ')));
 	}
 
-	/* Of report R; null where CPU scheduling was not traced, since then most of it is not known. */
+	/* For report R; null where CPU scheduling was not traced, since then most of it is not known. */
 	function build(r) {
 		const rows = (r.account || []).filter(row => row.wall_ns > 0 && row.other_ns < row.wall_ns / 2);
 

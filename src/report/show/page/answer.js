@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the page begins with: what the job waited for, what else was found, and the facts of the trace. */
+/* The top of the page: what the job waited for, other findings, and the facts of the trace. */
 const Answer = (() => {
 	const r = Data.report;
 	const HOSTS_OPEN = 4;
@@ -19,16 +19,16 @@ const Answer = (() => {
 			b.advice && el('p', { class: 'advice' }, b.advice));
 	}
 
-	/* How much of the job it is about; as the text has it. */
+	/* Which part of the job it covers, as in the text. */
 	const size = rule => rule.size_share != null && el('span', { class: 'share' },
 		`${Format.value(rule.size_ns, 'ns')}, ${Format.percent(rule.size_share)}`);
 
-	/* A part of something, or a number. */
+	/* A share, or a number. */
 	const measure = rule => rule.share != null ? ` (${Format.percent(rule.share)})` :
 		rule.measure != null && ` (${Format.value(rule.measure, '')})`;
 
 	const notes = r => items(r.waited?.notes, { class: 'aside notes' });
-	const untried = r => fold('Rules that this trace has not enough for', r.rules_missing);
+	const untried = r => fold('Rules that this trace has too little data for', r.rules_missing);
 
 	function rules(r) {
 		if (!r.rules?.length)
@@ -41,7 +41,7 @@ const Answer = (() => {
 				items(rule.evidence))));
 	}
 
-	/* No evidence and no advice: nothing is to be done. */
+	/* Without evidence and advice: nothing is to be done. */
 	function described(r) {
 		return r.facts?.length > 0 && el('details', { class: 'facts' },
 			el('summary', null, `Facts: what describes the job, or takes less than 1\u00a0% of its time (${r.facts.length})`),
@@ -53,7 +53,7 @@ const Answer = (() => {
 		const probes = r.probes || [], lost = probes.filter(p => p.lost > 0);
 
 		if (!lost.length)
-			return probes.some(p => p.lost == null) ? 'not known of every probe' :
+			return probes.some(p => p.lost == null) ? 'not known for some probes' :
 				(r.missing || []).some(note => /\blost\b/.test(note)) ? 'see below' : 'nothing';
 		return lost.map(p => `${Format.count(p.lost)} of ${p.name}`).join(', ');
 	}
@@ -83,9 +83,9 @@ const Answer = (() => {
 	}
 
 	function build() {
-		fill(document.getElementById('title'), r.command || r.dir || 'dltraced');
-		fill(document.getElementById('subtitle'), r.command ? r.dir : null);
-		document.title = `dltraced: ${Dom.safe(r.command || r.dir)}`;
+		fill(document.getElementById('title'), Dom.plain(r.command || r.dir || 'dltraced'));
+		fill(document.getElementById('subtitle'), r.command && Dom.plain(r.dir));
+		document.title = `dltraced: ${Dom.visible(r.command || r.dir)}`;
 		const hosts = (r.hosts || []).map(h => el('details', { class: 'host', open: r.hosts.length <= HOSTS_OPEN },
 			el('summary', null, h.name, h.bottleneck && [': ', el('code', null, h.bottleneck.code)]),
 			bottleneck(h), Account.build(h), rules(h), notes(h), described(h), untried(h)));
@@ -93,7 +93,7 @@ const Answer = (() => {
 		fill(document.getElementById('answer'), bottleneck(r), Account.build(r), rules(r), notes(r), described(r), untried(r), ...hosts);
 		fill(document.getElementById('facts'), facts());
 		fill(document.getElementById('missing'), fold('What is missing or odd', r.missing, r.missing?.length <= 4));
-		fill(document.getElementById('made'), `Made by dltraced ${r.version || ''} from ${r.dir}. The numbers are those of ` +
+		fill(document.getElementById('made'), `Made by dltraced ${r.version || ''} from `, Dom.plain(r.dir), `. The numbers are those of ` +
 			'dltraced report --json; the rows are in the trace folder.');
 	}
 

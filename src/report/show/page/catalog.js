@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which panels there are, in the order of the page: one row for each kind of series of the timeline. */
+/* The panels, in the order of the page: one row for each kind of series of the timeline. */
 const Catalog = (() => {
 	/*
-	 * panel: what the series' panel is called (what is in brackets is which disk or GPU); each: these are
-	 * one panel for each name of a series, with a line, or where there are many a row of colour, for each
-	 * GPU or CPU; max: of the axis, where that is fixed.
+	 * panel: the panel's name in the series (a disk or GPU is in brackets); each: one panel for each name of a series,
+	 * with a line for each GPU or CPU, or where there are many a row of colour; max: of the axis, if it is fixed.
 	 */
 	const KINDS = [
 		{ panel: /^cpu$/, group: 'CPU', title: () => 'CPU, all', stacked: true, max: 100, height: 120 },
@@ -24,22 +23,22 @@ const Catalog = (() => {
 	];
 	const OTHER = { group: 'Other', title: n => n };
 	/* The order of groups; lanes and heat maps have their own kinds of panel. */
-	const GROUPS = ['Phases', 'CPU', 'GPU', 'Files', 'Disks', 'Latency', 'Threads', 'Processes', 'Other'];
+	const GROUPS = ['Phases', 'Regions', 'CPU', 'GPU', 'Files', 'Disks', 'Latency', 'Threads', 'Processes', 'Other'];
 	const COLORS = {
 		read: 1, reads: 1, run: 3, write: 2, writes: 2, open: 3, close: 6, mmap: 4, create: 7, delete: 5, sync: 8,
-		usr: 1, sys: 2, iowait: 5, idle: 0, sm: 3, mem: 4, fb: 6, queue: 7, device: 1,
+		fault: 6, faults: 6, usr: 1, sys: 2, iowait: 5, idle: 0, sm: 3, mem: 4, fb: 6, queue: 7, device: 1,
 		runq: 7, disk: 5, blocked: 4, sleep: 0,
 	};
 	const APART = 8; /* times as high as: of less than an eighth of the height nothing can be read */
 	const DISKS_SHOWN = 3, HOSTS_SHOWN = 4; /* of more, the others are there to be switched on */
 
-	/* What is not there, why that may be, and what would bring it. */
+	/* What is missing, why it may be missing, and how to get it. */
 	const NEEDS = [
 		['CPU', 'CPU use', 'the collector cpu (mpstat, of the package sysstat)'],
 		['GPU', 'GPU use', 'the collectors gpu and gpu_dev (nvidia-smi)'],
 		['Files', 'reads and writes of files', 'the probes vfs_rw, open, close, mmap, create_del and sync'],
 		['Disks', 'disks', 'the probe bio, or the collector disk (iostat, of the package sysstat)'],
-		['Latency', 'latency heat maps', 'the probes bio, vfs_rw and open'],
+		['Latency', 'latency heat maps', 'the probes bio, vfs_rw, open and fault'],
 		['Threads', 'running and waiting of threads', 'the probe sched, which is on by default, with --all where --sched sums is given'],
 		['Processes', 'lanes of processes', 'any probe of files; CPU in them, the probe sched'],
 		['Phases', 'phases of the job', 'dltraced mark TEXT during the run, or MLPerf log lines with --log'],
@@ -49,7 +48,7 @@ const Catalog = (() => {
 		return Theme.color('c' + (Format.own(COLORS, name) ?? 1 + i % 8));
 	}
 
-	/* Whose a panel is, in front of its title, where there are several hosts. */
+	/* The host of a panel, before its title, where there are several hosts. */
 	const of = host => host ? `${host}: ` : '';
 
 	function kindOf(s) {
@@ -58,7 +57,7 @@ const Catalog = (() => {
 		return { kind, which: (kind.panel && kind.panel.exec(s.panel)[1]) || '', rank: KINDS.indexOf(kind) };
 	}
 
-	/* What series of the same panel have in common. */
+	/* The properties that series of one panel share. */
 	function keyOf(s) {
 		const { kind, which, rank } = kindOf(s);
 
@@ -71,7 +70,7 @@ const Catalog = (() => {
 	function panels() {
 		const byKey = new Map(), shown = new Set(Data.series.filter(s => s.values.length > 0).map(s => keyOf(s)));
 
-		/* what has no value is there beside what has: a GPU that does not tell, among those that do */
+		/* a series without values appears beside those with values: a GPU that reports none, among others */
 		for (const s of Data.series.filter(x => shown.has(keyOf(x)))) {
 			const { kind, which, rank } = kindOf(s), key = keyOf(s);
 
@@ -89,7 +88,7 @@ const Catalog = (() => {
 	const nameOf = s => `${s.panel}\0${s.name}`;
 	let found = null;
 
-	/* The largest value of each series, on whichever host. */
+	/* The largest value of each series, over all hosts. */
 	function peaks() {
 		if (found)
 			return found;
@@ -100,8 +99,8 @@ const Catalog = (() => {
 	}
 
 	/*
-	 * Series of very different size have panels of their own: a checkpoint's writes would flatten the reads. Those that
-	 * are nothing stay with the largest. All hosts have the same panels.
+	 * Series of very different size have panels of their own: a checkpoint's writes would flatten the reads. Series of
+	 * zeros stay with the largest. All hosts have the same panels.
 	 */
 	function bySize(p) {
 		if (p.kind.stacked || p.kind.max || p.kind.each)
@@ -122,7 +121,7 @@ const Catalog = (() => {
 			.map(series => ({ ...p, series, title: `${p.title} (${series.map(s => s.label).join(', ')})` }));
 	}
 
-	/* By group; of the disks those with most to do first, and all panels of a disk together. */
+	/* By group; the busiest disks first, and all panels of a disk together. */
 	function inOrder(all) {
 		const bytes = new Map(), hosts = [...new Set(all.map(p => p.host))];
 		const disk = p => `${p.host}\0${p.which}`;

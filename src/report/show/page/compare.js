@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What --compare says: the measures of several traces, a table for each section, held against the first. */
+/* The page of --compare: the measures of several traces, a table for each section, with ratios to the first. */
 const Compare = (() => {
 	const c = Data.report.compare;
 
@@ -9,7 +9,7 @@ const Compare = (() => {
 
 	const ratio = v => v > 0 && v < 0.005 ? '<0.01' : v >= 999.5 ? v.toPrecision(3) : v.toFixed(2);
 
-	/* A column for what trace I measured, and one for what that is of the first. */
+	/* A column for trace I's measures, and one for their ratios to the first trace. */
 	function columns(i) {
 		return [{ title: `(${i + 1})`, value: row => row.values?.[i], text: shown, num: true, hint: c.traces[i].dir }]
 			.concat(i ? { title: 'to (1)', value: row => row.ratios?.[i], text: ratio, num: true } : []);
@@ -23,9 +23,9 @@ const Compare = (() => {
 
 	function traces() {
 		const list = c.traces.map((t, i) => ({ ...t, nr: i + 1 }));
-		const word = (title, key) => ({ title, value: row => row[key] });
+		const word = (title, key) => ({ title, value: row => row[key] }), plain = (title, key) => ({ ...word(title, key), plain: true });
 
-		return new Table('Traces', [word('No.', 'nr'), word('Folder', 'dir'), word('Command', 'command'), word('Host', 'host'),
+		return new Table('Traces', [word('No.', 'nr'), plain('Folder', 'dir'), plain('Command', 'command'), word('Host', 'host'),
 			word('Started', 'started'), word('Waited for', 'bottleneck'), { title: 'Also found', value: row => (row.rules || []).join(', ') || null }, { title: 'Whole', value: row => row.complete ? 'yes' : 'NO' },
 			{ title: 'Only', value: row => row.only && `${row.only.path}: ${Format.count(row.only.left_out)} of ` +
 				`${Format.count(row.only.rows)} rows left out` }], list).element;
@@ -35,7 +35,7 @@ const Compare = (() => {
 
 	function build() {
 		fill(document.getElementById('title'), `${c.traces.length} traces compared`);
-		fill(document.getElementById('subtitle'), c.traces.map(t => t.dir).join(', '));
+		fill(document.getElementById('subtitle'), Dom.plain(c.traces.map(t => t.dir).join(', ')));
 		document.title = 'dltraced: compared';
 		fill(document.getElementById('missing'), fold('What is missing or odd', missing, missing.length <= 8));
 		document.getElementById('timeline').hidden = true;

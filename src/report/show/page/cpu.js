@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPU time of the whole trace, where the probes of scheduling were on: by task, by process, by CPU, tasks by
- * CPUs, and what threads waited for. Bars are elements, so that they are read aloud, found and printed.
+ * CPU time of the whole trace, where the probes of scheduling were on: by task, by process, by CPU, tasks by CPUs, and the
+ * waits of threads. Bars are elements, so that they are read aloud, found and printed.
  */
 const Cpu = (() => {
 	const c = Data.report.cpu;
@@ -9,14 +9,14 @@ const Cpu = (() => {
 	const sum = (rows, f) => rows.reduce((n, row) => n + (f(row) || 0), 0);
 	const list = key => Array.isArray(c[key]) ? c[key] : [];
 
-	/* What a thread's time is made of, in the order of the bars. */
+	/* The parts of a thread's time, in the order of the bars. */
 	const PARTS = [
 		['run_ns', 'running', '--c3'], ['runq_ns', 'runnable', '--c7'], ['disk_ns', 'waiting for a disk', '--c5'],
 		['blocked_ns', 'blocked', '--c4'], ['sleep_ns', 'asleep', '--c0'], ['unknown_ns', 'not known', '--lane'],
 	];
 	const KINDS = { target: '--c1', kernel: '--c2', self: '--c5', other: '--c0', idle: '--lane' };
 
-	/* A box with a title, what explains it, and its body. */
+	/* A box with a title, an explanation, and its body. */
 	function chart(title, note, ...body) {
 		return el('section', { class: 'chart', 'aria-label': title }, el('h3', null, title),
 			note && el('p', { class: 'aside' }, note), body);
@@ -39,7 +39,7 @@ const Cpu = (() => {
 		]));
 	}
 
-	/* CPU time of each of ROWS, the longest bar the most of it, and its share of all that was not idle. */
+	/* A bar for each of ROWS, the longest for the most CPU time, with its share of all time that was not idle. */
 	function times(rows, label, others) {
 		const all = rows.filter(t => t.kind !== 'idle').concat(others && others.run_ns ? [{ ...others, kind: 'other', rest: true }] : []);
 		const most = Math.max(1, ...all.map(t => t.run_ns)), busy = busyTime();
@@ -119,7 +119,7 @@ const Cpu = (() => {
 		}));
 	}
 
-	/* In which calls they did: one row for each. */
+	/* The calls that they waited in: one row for each. */
 	function waitCalls() {
 		const rows = list('waits').flatMap(w => (w.calls || []).map(call => ({ ...call, comm: w.comm })));
 		const time = (title, key) => ({ title, value: row => row[key], text: ns, num: true });
@@ -134,7 +134,7 @@ const Cpu = (() => {
 		const host = el('div'), redraw = () => fill(host, waitBars());
 
 		redraw();
-		return chart('What threads waited for', 'all lives of the job\u2019s threads of a name, added up', waitLegend(redraw), host);
+		return chart('What threads waited for', 'sums over the job\u2019s threads of one name', waitLegend(redraw), host);
 	}
 
 	function build() {
@@ -144,15 +144,15 @@ const Cpu = (() => {
 		if (!c)
 			return;
 		fill(root, el('h2', null, 'CPU time'),
-			el('p', { class: 'aside' }, `${ns(busyTime())} of ${ns(c.by_cpu_ns)} on ${list('cpus').length} CPUs were not idle.`),
+			el('p', { class: 'aside' }, `${ns(busyTime())} of ${ns(c.by_cpu_ns)} on ${list('cpus').length} CPUs were busy.`),
 			el('div', { class: 'charts' },
-				chart('CPU time by task', 'threads of one name are a task; shares are of what was not idle',
+				chart('CPU time by task', 'threads of one name are a task; shares are of the busy time',
 					legend([['the job', KINDS.target], ['kernel', KINDS.kernel], ['dltraced', KINDS.self], ['others', KINDS.other]]),
 					times(list('tasks'), t => t.name, c.other_tasks)),
 				chart('CPU time by process', null, times(list('processes'), p => p.pid ? `${p.comm} ${p.pid}` : '(others)', c.other_processes)),
 				chart('CPU time by CPU', 'busy, share of its time', cpus()),
 				list('waits').length > 0 && waits()),
-			chart('Tasks by CPUs', 'which task ran where, idle too', matrix()),
+			chart('Tasks by CPUs', 'the CPU time of each task on each CPU, with idle time', matrix()),
 			waitCalls());
 	}
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the page shows: the object of `dltraced report --json`. Times become ns since the timeline's begin,
- * since CLOCK_MONOTONIC may one day not fit into a number of JavaScript. Any part may be missing.
+ * The page's data: the object of `dltraced report --json`. Times become ns since the timeline's begin, since CLOCK_MONOTONIC
+ * may one day exceed a number of JavaScript. Any part may be missing.
  */
 const Data = (() => {
 	const report = JSON.parse(document.getElementById('report').textContent);
@@ -29,9 +29,9 @@ const Data = (() => {
 	}
 
 	/*
-	 * A series: values[i] is what held from `from(i)` to `to(i)`, NaN where nothing is known. Of bins that
-	 * is the bin, as far as there is a trace. A sample of a collector is the mean of the interval that it ends; where these are shorter than a
-	 * bin it is the mean of those in a bin, and T the bin's middle.
+	 * A series: values[i] held from `from(i)` to `to(i)`, NaN where it is not known. With bins, that is the bin, as far
+	 * as the trace reaches. A sample of a collector is the mean of the interval that it ends; where these are shorter
+	 * than a bin, the value is the mean of those in the bin, and T the bin's middle.
 	 */
 	class Series {
 		constructor(row, ends) {
@@ -57,14 +57,14 @@ const Data = (() => {
 			return this.ends[i];
 		}
 
-		/* The index of what held at T, -1 where nothing did. */
+		/* The index of the value at T, -1 where there is none. */
 		index(t) {
 			const i = lower(this.ends, t + 1e-3);
 
 			return i < this.values.length && this.from(i) <= t ? i : -1;
 		}
 
-		/* NaN where not known. */
+		/* NaN where it is not known. */
 		at(t) {
 			const i = this.index(t);
 
@@ -89,20 +89,20 @@ const Data = (() => {
 		}
 	}
 
-	/* The middle of the distances. */
+	/* The median of the distances. */
 	function interval(t) {
 		const d = Array.from(t.subarray(1), (v, i) => v - t[i]).sort((a, b) => a - b);
 
 		return d.length ? d[d.length >> 1] : 1e9;
 	}
 
-	/* Of several hosts: from when to when each has a trace. */
+	/* With several hosts: the part of the axis that each was traced in. */
 	const traced = new Map(list('hosts').map(h => [String(h.host), [since(h.begin_ns), since(h.end_ns)]]));
 	const binEnds = Float64Array.from({ length: bins }, (_, i) => Math.min((i + 1) * bin, Math.max(span, i * bin + 1)));
 	const series = list('series').map(row => new Series(row, binEnds))
 		.concat(list('sampled').map(row => new Series(row, Float64Array.from(row.t || [], since))));
 
-	/* [[bin, ...]] as it is, sorted: what is drawn looks for its first. */
+	/* [[bin, ...]] sorted, since drawing searches for the first one. */
 	const sparse = rows => (Array.isArray(rows) ? rows : []).slice().sort((a, b) => a[0] - b[0]);
 	const between = row => ({ ...row, begin: since(row.begin_ns), end: since(row.end_ns) });
 
@@ -113,14 +113,19 @@ const Data = (() => {
 		heat: list('heat').map(h => ({ ...h, counts: sparse(h.counts) })),
 		lanes: list('lanes').map(l => ({
 			...between(l),
-			busy: Object.fromEntries(['read', 'write', 'open', 'other'].map(k => [k, sparse(l.busy && l.busy[k])])),
+			busy: Object.fromEntries(['read', 'write', 'open', 'fault', 'other'].map(k => [k, sparse(l.busy && l.busy[k])])),
 			cpu: l.busy && l.busy.cpu ? sparse(l.busy.cpu) : null,
-			/* [from, to, kind] of single calls, by when they began */
-			longest: ['read', 'write', 'open', 'other'].flatMap(k => (Array.isArray(l.longest?.[k]) ? l.longest[k] : [])
+			/* [from, to, kind] of single calls, by their begins */
+			longest: ['read', 'write', 'open', 'fault', 'other'].flatMap(k => (Array.isArray(l.longest?.[k]) ? l.longest[k] : [])
 				.map(([from, ns]) => [from, from + ns, k])).sort((a, b) => a[0] - b[0]),
 		})),
 		lanesLeftOut: timeline && timeline.lanes_left_out || 0,
-		/* several that are told as one have their number in the name */
+		regions: list('regions').map(l => ({
+			...between(l),
+			spans: Object.fromEntries(['fetch', 'compute', 'checkpoint', 'comm'].map(k => [k, (Array.isArray(l.spans?.[k]) ? l.spans[k] : [])
+				.map(([from, ns]) => [from, from + ns])])),
+		})),
+		/* several phases listed as one have their number in the name */
 		phases: list('phases').map(between).map(p => ({
 			...p, name: `${p.host ? `${p.host}: ` : ''}${p.name}${p.merged ? ` \u00d7 ${p.merged}` : ''}`,
 		})).sort((a, b) => a.begin - b.begin || b.end - a.end),

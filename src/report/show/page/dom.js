@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Text and elements. Names in a trace are somebody else's: they get into the page by el() and as text
- * alone, never as markup.
- */
+/* Text and elements. Names in a trace come from others: they get into the page by el() and as text only, never as markup. */
 const Dom = (() => {
-	/* Characters that show nothing or turn round what stands behind them: shown by their number. */
+	/* Characters that are invisible or reverse the text after them: shown by their number. */
 	const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
-	/* Escapes of the trace's files that can be shown as what they are: as fmt_text() of base/fmt.c does. */
-	const HARMLESS = /\\04[23]|(?<=[^ ])(?<!\\040)\\040(?=[^ ])(?!\\040)/g;
+	/*
+	 * Escapes of the trace's files that can be shown as the characters they stand for, as fmt_text() of base/fmt.c does.
+	 */
+	const HARMLESS = /\\04[23]|\\134(?![0-3][0-7]{2})|(?<=[^ ])(?<!\\040)\\040(?=[^ ])(?!\\040)/g;
 
-	/* What S, of whatever type, is as visible text. */
-	function safe(s) {
-		const text = String(s ?? '').replace(HARMLESS, e => String.fromCharCode(parseInt(e.slice(1), 8)));
+	const visible = s => String(s ?? '').replace(HIDDEN, c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
 
-		return text.replace(HIDDEN, c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
-	}
+	/* S, of any type, as visible text. */
+	const safe = s => visible(String(s ?? '').replace(HARMLESS, e => String.fromCharCode(parseInt(e.slice(1), 8))));
+
+	/* Text without escapes, as a command and a folder, in which a backslash is one: as fmt_plain() does. */
+	const plain = s => document.createTextNode(visible(s));
 
 	/*
 	 * A new element: `el('p', { class: 'note', onclick: f }, 'text', element)`. Strings and numbers become
@@ -44,14 +44,14 @@ const Dom = (() => {
 		}
 	}
 
-	/* Put CHILDREN in place of what E holds. */
+	/* Puts CHILDREN in place of E's content. */
 	function fill(e, ...children) {
 		e.textContent = '';
 		add(e, children);
 		return e;
 	}
 
-	/* Of TEXTS, which need not be there, where there are any: an item each; and under a title that opens and closes it. */
+	/* Lists of TEXTS, if there are any: an item each; and under a title that opens and closes the list. */
 	function items(texts, attributes) {
 		return texts?.length > 0 && el('ul', attributes, texts.map(text => el('li', null, text)));
 	}
@@ -60,6 +60,6 @@ const Dom = (() => {
 		return texts?.length > 0 && el('details', { open }, el('summary', null, `${title} (${texts.length})`), items(texts));
 	}
 
-	return { safe, el, fill, items, fold };
+	return { safe, visible, plain, el, fill, items, fold };
 })();
 const { el, fill, items, fold } = Dom;

@@ -2,22 +2,22 @@
 /* Numbers and instants as text: three digits and a unit, as in the report on the terminal. */
 const Format = (() => {
 	const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'], DECIMAL = ['', 'k', 'M', 'G'];
-	/* How numbers of a unit get shorter: by which factor, and what the unit is then called each time. */
+	/* Units and their larger ones: the factor, then the units' names in order. */
 	const SCALES = {
 		'B': [1024, BINARY.map(p => p + 'B')],
 		'B/s': [1024, BINARY.map(p => p + 'B/s')],
 		'1/s': [1000, DECIMAL.map(p => p + '/s')],
 		'ns': [1000, ['ns', 'us', 'ms', 's']],
-		'MB': [1000, ['MB', 'GB']],
+		'MiB': [1024, BINARY.slice(2).map(p => p + 'B')],
 		'': [1000, DECIMAL],
 	};
-	/* What the sum over time of a rate is: [unit, factor]. */
+	/* The unit of a rate's sum over time: [unit, factor]. */
 	const SUMS = { 'B/s': ['B', 1], '1/s': ['', 1], 's/s': ['ns', 1e9] };
 
-	/* What TABLE has of its own: a name in a trace may be `constructor`. */
+	/* TABLE's own member only: a name in a trace may be `constructor`. */
 	const own = (table, key) => Object.hasOwn(table, key) ? table[key] : undefined;
 
-	/* { divisor, unit } in which MAX is best written. */
+	/* { divisor, unit } that suits MAX best. */
 	function scale(unit, max) {
 		const [factor, names] = own(SCALES, unit) || [1, [unit]];
 		let k = 0;
@@ -27,7 +27,7 @@ const Format = (() => {
 		return { divisor: factor ** k, unit: names[k] };
 	}
 
-	/* As printf has it: what is exactly between two goes to the even one. */
+	/* As printf rounds: a half goes to the even neighbour. */
 	function fixed(v, decimals) {
 		const p = 10 ** decimals;
 
@@ -45,7 +45,7 @@ const Format = (() => {
 		return fixed(v, a >= 99.95 ? 0 : a >= 9.995 ? 1 : a >= 0.01 ? 2 : 4);
 	}
 
-	/* V of UNIT, to the digit as on the terminal; what is not known is a dash. */
+	/* V of UNIT, to the digit as on the terminal; a dash where it is not known. */
 	function value(v, unit) {
 		if (v == null || !isFinite(v))
 			return '\u2013';
@@ -57,29 +57,29 @@ const Format = (() => {
 		return `${k === 0 && Number.isInteger(v) ? v : digits(s)}${names[k] ? ' ' + names[k] : ''}`;
 	}
 
-	/* A count, to the last digit. */
+	/* A count, with all digits. */
 	function count(v) {
 		return v == null ? '\u2013' : Number(v).toLocaleString('en').replace(/,/g, '\u202f');
 	}
 
-	/* As the terminal has shares of CPU time. */
+	/* A share of CPU time, as on the terminal. */
 	function share(part, whole) {
 		return whole ? `${fixed(100 * (part || 0) / whole, 1)} %` : '\u2013';
 	}
 
-	/* As the terminal has it. */
+	/* As on the terminal. */
 	function percent(share) {
 		return share == null ? '\u2013' : `${fixed(share * 100, 1)} %`;
 	}
 
-	/* The sum over time of a rate in UNIT, or null where that is nothing. */
+	/* The sum over time of a rate in UNIT, or null where it has no meaning. */
 	function sum(v, unit) {
 		const s = own(SUMS, unit);
 
 		return s ? value(v * s[1], s[0]) : null;
 	}
 
-	/* Round numbers from 0 to MAX, about N: [values]. In the unit that MAX is written in. */
+	/* About N round values from 0 to MAX, in the unit that suits MAX: [values]. */
 	function ticks(unit, max, n) {
 		const d = scale(unit, max).divisor;
 		const step = nice(max / d / n) * d, all = [];
@@ -97,7 +97,7 @@ const Format = (() => {
 		return (m <= 1 ? 1 : m <= 2 ? 2 : m <= 5 ? 5 : 10) * p;
 	}
 
-	/* A tick's label where MAX is the largest. */
+	/* A tick's label on an axis up to MAX. */
 	function tick(v, unit, max) {
 		const s = scale(unit, max);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The body of a panel of cells in colour: latencies by power of two, or a row for each CPU or GPU. */
 class Heat extends CanvasBody {
-	/* From little to much; the colour of nothing is the panel's own. */
+	/* From little to much; zero has the panel's own colour. */
 	static RAMPS = {
 		light: ['#d7e3f4', '#9cbde4', '#5a8fd0', '#5457b5', '#7a2f8f', '#7f0f4d'],
 		dark: ['#1f2b45', '#2d4f86', '#2f86a6', '#45b48a', '#b7d356', '#fdf3a3'],
@@ -42,7 +42,7 @@ class Heat extends CanvasBody {
 		return r >= 0 && r < this.rows ? r : -1;
 	}
 
-	/* What the first and the last colour stand for. */
+	/* The meanings of the first and the last colour. */
 	ends(least, most) {
 		fill(this.least, least);
 		fill(this.most, most);
@@ -68,7 +68,7 @@ class Heat extends CanvasBody {
 	}
 }
 
-/* Latencies of one kind of operation: colour by the logarithm of how many. */
+/* Latencies of one kind of operation: the colour is the logarithm of their number. */
 class LatencyHeat extends Heat {
 	constructor(map) {
 		const exps = map.counts.map(c => c[1]);
@@ -116,7 +116,7 @@ class LatencyHeat extends Heat {
 		}
 	}
 
-	/* How many at T in row R; of a pixel where that has several bins. */
+	/* The number at T in row R; the sum, where a pixel has several bins. */
 	tip(panel, t, y) {
 		const r = this.rowAt(panel.area, y), from = 2 ** (this.low + r);
 		const pixel = (View.state.t1 - View.state.t0) / panel.area.w;
@@ -142,7 +142,7 @@ class RowHeat extends Heat {
 		this.max = spec.kind.max || Math.max(1, ...this.series.map(s => s.values.reduce((m, v) => v > m ? v : m, 0)));
 		this.unit = this.series[0].unit;
 		this.topFirst = true;
-		/* not to be switched one by one, but for the statistics of a range */
+		/* cannot be switched one by one, but the statistics of a range need them */
 		this.members = spec.series;
 	}
 

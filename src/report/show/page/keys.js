@@ -3,14 +3,14 @@
 const Keys = (() => {
 	const dialog = document.getElementById('help');
 
-	/* By a bin, or what a pixel is worth where that is more. */
+	/* By a bin, or by a pixel where that is more time. */
 	function step(sign) {
 		const { t0, t1, cursor } = View.state, d = Math.max(Math.min(Data.bin, (t1 - t0) / 20), (t1 - t0) / 500);
 
 		View.setCursor(Math.max(t0, Math.min(t1, cursor === null ? (t0 + t1) / 2 : cursor + sign * d)));
 	}
 
-	/* Closes the innermost thing that is open; when nothing is, all is shown again. */
+	/* Closes the innermost open thing; when nothing is open, shows all of the time again. */
 	function escape() {
 		if (Panel.dragged)
 			return Tip.cancel();
@@ -21,7 +21,7 @@ const Keys = (() => {
 		View.reset();
 	}
 
-	/* Two ends, one after the other. */
+	/* Sets two ends, one after the other. */
 	let mark = null;
 
 	function end() {
@@ -39,14 +39,14 @@ const Keys = (() => {
 
 	const KEYS = [
 		[['ArrowLeft'], '\u2190', 'back in time', () => View.pan(-0.2)],
-		[['ArrowRight'], '\u2192', 'on in time', () => View.pan(0.2)],
+		[['ArrowRight'], '\u2192', 'forward in time', () => View.pan(0.2)],
 		[['+', '='], '+', 'zoom in', () => View.zoom(0.5, View.state.cursor ?? undefined)],
 		[['-'], '-', 'zoom out', () => View.zoom(2, View.state.cursor ?? undefined)],
 		[['0', 'Home'], '0, Home', 'show all', View.reset],
-		[['.'], '.', 'cursor on: values of all panels at that time', () => step(1)],
+		[['.'], '.', 'cursor forward: the values of all panels at its time', () => step(1)],
 		[[','], ',', 'cursor back', () => step(-1)],
-		[['r'], 'r', 'one end of a range at the cursor, then the other: its statistics', end],
-		[['s'], 's', 'statistics of what is shown', () => View.select([View.state.t0, View.state.t1])],
+		[['r'], 'r', 'select a range: one end at the cursor, then the other', end],
+		[['s'], 's', 'statistics of the time shown', () => View.select([View.state.t0, View.state.t1])],
 		[['z'], 'z', 'zoom to the selected range', () => View.state.range && View.set(...View.state.range)],
 		[['u'], 'u', 'axis: UTC or seconds from start', () => View.setUtc(!View.state.utc)],
 		[['t'], 't', 'light or dark', Theme.toggle],
@@ -54,13 +54,13 @@ const Keys = (() => {
 		[['?'], '?', 'this list', help],
 	];
 	const POINTER = [
-		['drag', 'zoom all panels to it'],
+		['drag', 'zoom all panels to the range'],
 		['Shift and drag', 'select a range: sum, mean and max of each series in it'],
 		['double click', 'show all'],
 		['Ctrl and wheel', 'zoom at the pointer'],
-		['click on a phase', 'zoom to it'],
-		['click on a group of processes', 'close or open it'],
-		['click on the name of a process', 'switch its lane off; Lanes, above, has them all'],
+		['click on a phase', 'zoom to the phase'],
+		['click on a group of processes', 'close or open the group'],
+		['click on the name of a process', 'hide its lane; the menu Lanes shows it again'],
 		['click on a name above a panel', 'show or hide the series'],
 	];
 
@@ -81,7 +81,7 @@ const Keys = (() => {
 
 		if (!key || e.ctrlKey || e.altKey || e.metaKey || dialog.open || e.target.closest?.('select, input, textarea'))
 			return;
-		/* what scrolls sideways keeps its arrows */
+		/* an element that scrolls sideways keeps its arrow keys */
 		if (e.key.startsWith('Arrow') && e.target.closest?.('.scroll'))
 			return;
 		if (e.key === 'Home' && !e.target.closest?.('#timeline'))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The body of the panel of processes: a lane each, from begin to end. In it, what share of the time its
- * threads spent in calls on files, stacked, over a tint that lets a little be seen too; above, CPU; below, its
- * longest calls one by one, from when they began to when they ended.
+ * The body of the panel of processes: a lane each, from begin to end. In it, the share of time that its threads spent in
+ * calls on files and page faults, stacked, over a tint that makes small shares visible; above, CPU; below, its longest calls, each from
+ * begin to end.
  */
 class Lanes extends CanvasBody {
 	static GROUPS = [['trainer', 'Trainers'], ['loader', 'Data loaders'], ['other', 'Others']];
@@ -10,8 +10,10 @@ class Lanes extends CanvasBody {
 
 	constructor() {
 		super();
-		this.legend = ['read', 'write', 'open', 'other'].map(key => ({
-			key, label: key, on: true,
+		const faults = Data.lanes.some(l => l.busy.fault.length), keys = ['read', 'write', 'open', ...faults ? ['fault'] : [], 'other'];
+
+		this.legend = keys.map(key => ({
+			key, label: key === 'fault' ? 'page fault' : key, on: true,
 			color: () => key === 'other' ? Theme.color('c0') : Catalog.color(key),
 		}));
 		if (Data.lanes.some(l => l.cpu))
@@ -30,7 +32,7 @@ class Lanes extends CanvasBody {
 			.sort((a, b) => a.begin - b.begin || a.pid - b.pid)]).filter(g => g[2].length);
 	}
 
-	/* Where what is, from the top: heads of groups and lanes. */
+	/* The heads of groups and the lanes from the top. */
 	layout() {
 		let y = 7;
 
@@ -49,7 +51,7 @@ class Lanes extends CanvasBody {
 		this.height = Math.max(40, y + 7);
 	}
 
-	/* Switch LANES on or off. */
+	/* Switches LANES on or off. */
 	show(panel, lanes, on) {
 		for (const l of lanes)
 			this.hidden[on ? 'delete' : 'add'](l);
@@ -102,8 +104,8 @@ class Lanes extends CanvasBody {
 	}
 
 	/*
-	 * Shares by pixel: [x] -> mean share of KEY over what that pixel shows. Of a bin that is wider than a
-	 * pixel its value at each.
+	 * Shares by pixel: [x] -> mean share of KEY over the pixel's time. A bin that is wider than a pixel has its value at
+	 * each.
 	 */
 	shares(panel, rows) {
 		const a = panel.area, v = View.state, out = new Float32Array(Math.ceil(a.w) + 1);
@@ -149,7 +151,7 @@ class Lanes extends CanvasBody {
 			this.drawLongest(ctx, panel, lane, y + h - foot, foot);
 	}
 
-	/* As long as they took; what is shorter than half a pixel is in the shares alone. */
+	/* Each as long as it took; a call shorter than half a pixel is in the shares only. */
 	drawLongest(ctx, panel, lane, y, h) {
 		const a = panel.area, perPixel = (View.state.t1 - View.state.t0) / a.w;
 
@@ -165,7 +167,7 @@ class Lanes extends CanvasBody {
 		}
 	}
 
-	/* Shares of all its threads together may exceed 1. */
+	/* The shares of all its threads may add up to more than 1. */
 	drawPixel(ctx, px, y, h, x, keys, most, total) {
 		const unit = h / Math.max(1, total);
 		let bottom = y + h;
@@ -202,23 +204,23 @@ class Lanes extends CanvasBody {
 
 		return [[this.name(lane), `child of ${lane.ppid}, ${View.label(lane.begin, 1e6)} to ${View.label(lane.end, 1e6)}`]]
 			.concat(alive ? this.legend.filter(item => item.on && (item.key !== 'cpu' || lane.cpu))
-				.map(item => [item.key === 'cpu' ? 'on a CPU' : `in ${item.key === 'other' ? 'other calls' : item.key}`,
+				.map(item => [item.key === 'cpu' ? 'on a CPU' : `in ${item.key === 'other' ? 'other calls' : item.key === 'fault' ? 'page faults' : item.key}`,
 					Format.percent(this.share(item.key === 'cpu' ? lane.cpu : lane.busy[item.key], t)), item.color()]) :
-				[['', 'not there at this time']])
+				[['', 'did not exist at this time']])
 			.concat(this.callsAt(panel, lane, t));
 	}
 
-	/* The long calls that the pointer is at. */
+	/* The long calls under the pointer. */
 	callsAt(panel, lane, t) {
 		const slack = (View.state.t1 - View.state.t0) / panel.area.w;
 
 		return lane.longest.filter(([from, to, key]) => from <= t + slack && to >= t - slack &&
 			this.legend.some(item => item.key === key && item.on)).slice(0, 5)
-			.map(([from, to, key]) => [`${key === 'other' ? 'another call' : key} from ${View.label(from, (to - from) / 100)}`,
+			.map(([from, to, key]) => [`${key === 'other' ? 'another call' : key === 'fault' ? 'page fault' : key} from ${View.label(from, (to - from) / 100)}`,
 				Format.value(to - from, 'ns'), this.legend.find(item => item.key === key).color()]);
 	}
 
-	/* A click on the head of a group closes or opens it, on the name of a lane it switches that off. */
+	/* A click on the head of a group closes or opens it; one on the name of a lane switches the lane off. */
 	press(panel, t, y) {
 		const item = this.at(y), head = item?.head;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The body of a panel of series as lines, or stacked upon each other. */
+/* The body of a panel of series as lines, or stacked. */
 class Lines {
 	constructor(spec) {
 		this.series = spec.series;
@@ -21,7 +21,7 @@ class Lines {
 		this.columns = null;
 	}
 
-	/* Where a value of any series begins to hold, and where the last ends. */
+	/* The instants at which a value of any series begins to hold, and the end of the last. */
 	times() {
 		const one = this.series[0];
 
@@ -35,7 +35,7 @@ class Lines {
 		return [...all].sort((a, b) => a - b);
 	}
 
-	/* uPlot's form: null where nothing is known; and twice the last, which has no time of its own. */
+	/* In uPlot's form: null where it is not known; the last value twice, as it has no end of its own. */
 	valuesOf(s) {
 		const v = s.sampled ? this.t.map(t => s.at(t)) : Array.from(s.values).concat([NaN]);
 
@@ -73,7 +73,7 @@ class Lines {
 		this.plot.reset();
 	}
 
-	/* The largest of what is shown. */
+	/* The largest value shown. */
 	max() {
 		const first = Math.max(0, Data.lower(this.t, View.state.t0) - 1), last = Data.lower(this.t, View.state.t1);
 		let max = 0;

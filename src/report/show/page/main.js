@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Puts the page together: what is there is drawn, what is not is said, and how to have it. */
+/* Puts the page together: draws the data that is there, and explains how to get what is missing. */
 {
 	const panels = [];
 	const add = (group, title, body, note) => panels.push(new Panel(group, title, body, note));
@@ -17,7 +17,7 @@
 	function more() {
 		const n = Data.timeline.series_left_out;
 
-		return n > 0 && el('p', { class: 'aside' }, `Series of disks or collectors that found no room here: ${Format.count(n)}.`);
+		return n > 0 && el('p', { class: 'aside' }, `${Format.count(n)} series of disks or collectors are left out: the page has no room for them.`);
 	}
 
 	function build() {
@@ -26,10 +26,15 @@
 
 			add('Phases', 'Phases', strip, strip.note);
 		}
+		if (Data.regions.length) {
+			const regions = new Regions();
+
+			add('Regions', 'Regions of trainers', regions, regions.note);
+		}
 		series();
 		for (const map of Data.heat)
 			if (map.counts.length)
-				add('Latency', `${Catalog.of(map.host)}Latency: ${map.name}`, new LatencyHeat(map), 'how many ended, by how long they took (log scale)');
+				add('Latency', `${Catalog.of(map.host)}Latency: ${map.name}`, new LatencyHeat(map), 'number that ended, by latency (log scale)');
 		if (Data.lanes.length)
 			add('Processes', 'Processes', new Lanes(), 'share of the time in calls on files' + (Data.lanesLeftOut ?
 				`; ${Data.lanesLeftOut} less busy ones are left out` : ''));
@@ -59,7 +64,7 @@
 
 		fill(document.getElementById('missing'), ...document.getElementById('missing').childNodes, missing());
 		if (!panels.length) {
-			fill(root, el('p', { class: 'note' }, 'Nothing in this trace has a time that could be drawn.'));
+			fill(root, el('p', { class: 'note' }, 'Nothing in this trace has a time: there is no timeline to draw.'));
 			return;
 		}
 		axis.element.classList.add('axis');

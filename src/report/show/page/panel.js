@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A panel: a title, a legend whose entries switch what they stand for, and a plot between the same two
- * margins as in every other panel. What is drawn is its body's business:
+ * A panel: a title, a legend whose entries switch its series, and a plot between the same two margins as in every other
+ * panel. Its body does the drawing:
  *
  *   body.height              of the plot, in pixels; may change, see resize()
  *   body.legend              [{ label, color(), on, value(t) }]; value as text, or none
- *   body.scale               what its colours mean, an element (optional)
+ *   body.scale               an element that explains its colours (optional)
  *   body.mount(panel, host)  once, before the first draw()
- *   body.draw(panel)         everything, for View.state and the size of now
- *   body.tip(panel, t, y)    [[label, text, color]] for what is under the pointer
+ *   body.draw(panel)         all of it, for View.state and the present size
+ *   body.tip(panel, t, y)    [[label, text, color]] for the pointer's place
  *   body.changed(panel)      after an entry of the legend was switched (optional)
- *   body.press(panel, t, y)  a click; true: it meant something (optional)
+ *   body.press(panel, t, y)  a click; true: it had an effect (optional)
  */
 class Panel {
 	static LEFT = 128;
@@ -51,7 +51,7 @@ class Panel {
 		Stats.update();
 	}
 
-	/* The plot's rectangle inside of its canvases. */
+	/* The plot's rectangle within its canvases. */
 	get area() {
 		return { x: Panel.LEFT, y: 7, w: Math.max(10, this.width - Panel.LEFT - Panel.RIGHT), h: this.body.height - 14 };
 	}
@@ -87,7 +87,7 @@ class Panel {
 		return ctx;
 	}
 
-	/* CTX, on which nothing is drawn outside of the plot's rectangle A from here on. */
+	/* Clips CTX to the plot's rectangle A from here on. */
 	static clip(ctx, a) {
 		ctx.beginPath();
 		ctx.rect(a.x, a.y, a.w, a.h);
@@ -164,9 +164,9 @@ class Panel {
 		this.redraw();
 	}
 
-	/* --- of all panels ------------------------------------------------------------------------ */
+	/* --- all panels ---------------------------------------------------------------------------- */
 
-	/* One drawing per frame, of what can be seen; the rest is drawn when it comes into sight. */
+	/* One drawing per frame, of visible panels; others are drawn when they become visible. */
 	static schedule() {
 		Panel.frame ??= requestAnimationFrame(() => {
 			Panel.frame = null;
@@ -190,7 +190,7 @@ class Panel {
 		Panel.schedule();
 	}
 
-	/* At once, seen or not: for print. */
+	/* At once, visible or not: for print. */
 	static drawAll() {
 		for (const p of Panel.all) {
 			p.width = p.plot.clientWidth;

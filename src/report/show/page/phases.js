@@ -28,8 +28,8 @@ const Phases = (() => {
 	Theme.onchange(() => { hatch = null; });
 
 	/*
-	 * Epochs in turn lighter and darker, so that one ends where the next begins. What lies upon another of its kind is
-	 * drawn once, and lines that would touch are one: thousands of them are not a wall.
+	 * Epochs alternate in brightness, so that their borders are visible. Overlapping bands of a kind are drawn once, and
+	 * lines that would touch are one, so that thousands of them do not fill the plot.
 	 */
 	function draw(ctx, area, x) {
 		const seen = new Map();
@@ -66,10 +66,10 @@ const Phases = (() => {
 
 	const FEW = 12;
 
-	/* Of a list of names as many as one may want to read. */
+	/* As many of a list of names as people read. */
 	const few = (names, most = FEW) => names.length <= most ? names : names.slice(0, most).concat(`and ${names.length - most} more`);
 
-	/* Those at T, as text. */
+	/* The phases at T, as text. */
 	function at(t, slack) {
 		const hit = p => p.begin - (isMark(p) ? slack : 0) <= t && t < p.end + (isMark(p) ? slack : 0);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines and areas on a canvas of our own, in steps: where uPlot is not in the page. The same interface as
- * UplotPlot: what is drawn is { t, columns: [{ values, base, color, fill }], max, unit } (see lines.js).
+ * Lines and areas on a canvas, in steps, for pages without uPlot. The same interface as UplotPlot: its input is { t,
+ * columns: [{ values, base, color, fill }], max, unit } (see lines.js).
  */
 class CanvasPlot {
 	constructor(host) {
@@ -37,7 +37,7 @@ class CanvasPlot {
 		}
 	}
 
-	/* Runs of what is known; t[i] is where values[i] begins to hold, the last t where all ends. */
+	/* Runs of known values; t[i] is where values[i] begins to hold, the last t the end. */
 	column(ctx, panel, chart, c, first, last, y) {
 		const line = new Path2D(), area = new Path2D();
 		let open = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lines and areas by uPlot, which is in the page where the build had it; else see plot_canvas.js. */
+/* Lines and areas by uPlot, which is in the page if the build had it; else see plot_canvas.js. */
 class UplotPlot {
 	static available = typeof uPlot === 'function';
 
@@ -8,7 +8,7 @@ class UplotPlot {
 		this.plot = null;
 	}
 
-	/* What is drawn, or its colours, are others now. */
+	/* To be called when the data or its colours have changed. */
 	reset() {
 		this.plot?.destroy();
 		this.plot = null;
@@ -49,7 +49,7 @@ class UplotPlot {
 			}],
 			series: [{}].concat(columns.map(c => ({
 				stroke: c.color,
-				/* a stacked one is filled down to the one below, by a band */
+				/* a stacked series is filled down to the one below, by a band */
 				fill: c.base ? undefined : c.fill,
 				width: 1.25,
 				paths: steps,

@@ -35,7 +35,7 @@ const Stats = (() => {
 			el('header', null,
 				el('h3', null, `${View.label(t0, precision)} to ${View.label(t1, precision)}: ${Format.value(t1 - t0, 'ns')}`),
 				phases.length > 0 && el('span', { class: 'aside' }, Phases.few(phases, 6).join(', ')),
-				el('button', { type: 'button', onclick: () => View.set(t0, t1) }, 'Zoom to it'),
+				el('button', { type: 'button', onclick: () => View.set(t0, t1) }, 'Zoom to the range'),
 				el('button', { type: 'button', onclick: () => View.select(null) }, 'Close')),
 			el('div', { class: 'scroll', tabindex: '0' }, el('table', null,
 				el('thead', null, el('tr', null, ['Panel', 'Series', 'Sum', 'Mean', 'Max']

@@ -8,7 +8,7 @@ class PhaseStrip extends CanvasBody {
 		super();
 		const ends = [];
 
-		/* Where phases overlap (an epoch within training) each has a row of its own. */
+		/* Overlapping phases (an epoch within training) have rows of their own. */
 		this.rows = Data.phases.map(p => {
 			let row = ends.findIndex(end => end <= p.begin);
 
@@ -25,10 +25,10 @@ class PhaseStrip extends CanvasBody {
 		}];
 	}
 
-	/* What is not to be seen. */
+	/* The parts of time that are not shown. */
 	get note() {
-		return [Data.phasesMerged && `${Format.count(Data.phasesMerged)} that are short and close together are shown as one each`,
-			this.below && `${Format.count(this.below)} have no row: more than ${this.count} at a time`].filter(Boolean).join('; ');
+		return [Data.phasesMerged && `${Format.count(Data.phasesMerged)} short phases are merged with their neighbours`,
+			this.below && `${Format.count(this.below)} phases are not drawn: more than ${this.count} at a time`].filter(Boolean).join('; ');
 	}
 
 	changed() {

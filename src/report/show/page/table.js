@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A table whose columns sort it: numbers from the largest, text from A, the other way at the second press. */
+/* A table whose heads sort it: numbers from the largest, text from A, in reverse at the second press. */
 class Table {
 	/*
-	 * COLUMNS: [{ title, value(row), text(value, row), num, hint }]; value is what is sorted by, text (optional) how
-	 * it is shown.
+	 * COLUMNS: [{ title, value(row), text(value, row), plain, num, hint }]; rows are sorted by value, and text (optional)
+	 * shows it. plain: the value has no escapes.
 	 */
 	constructor(title, columns, rows, note) {
 		Object.assign(this, { columns, rows: rows.slice(), by: null, down: false });
@@ -19,10 +19,10 @@ class Table {
 
 	show() {
 		fill(this.body, this.rows.map(row => el('tr', null, this.columns.map(c => {
-			const v = c.value(row);
+			const v = c.value(row), shown = c.plain ? Dom.plain(v) : v;
 
 			return el('td', { class: c.num ? 'num' : String(v).length > 12 ? 'text wide' : 'text' }, v == null ? '\u2013' : c.text ? c.text(v, row) :
-				String(v).length > 300 ? el('div', { class: 'long' }, v) : v);
+				String(v).length > 300 ? el('div', { class: 'long' }, shown) : shown);
 		}))));
 	}
 
@@ -37,7 +37,7 @@ class Table {
 		this.show();
 	}
 
-	/* What is not known is last, both ways. */
+	/* Unknown values come last in both directions. */
 	compare(a, b) {
 		if (a == null || b == null)
 			return (a == null) - (b == null);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tables of the report: what they hold is said by the program's views, which come with the page (view.h); here is
- * only what they do not know of, several hosts, and tables that are made of others.
+ * The tables of the report: the program's views describe them in the page (view.h); here is what views do not know: several
+ * hosts, and tables that are made of others.
  */
 const Tables = (() => {
 	const r = Data.report;
@@ -9,8 +9,9 @@ const Tables = (() => {
 	const ns = v => Format.value(v, 'ns'), bytes = v => Format.value(v, 'B');
 	const number = (title, key, text = Format.count, hint) => ({ title, value: row => row[key], text, num: true, hint });
 	const word = (title, key, hint) => ({ title, value: row => row[key], hint });
+	const plain = (title, key) => ({ ...word(title, key), plain: true });
 
-	/* How a column of a kind is shown; ids and texts are as they are. */
+	/* How columns of a kind are shown; ids and texts need nothing. */
 	const KINDS = {
 		count: Format.count, bytes, ns, share: Format.percent, number: v => Format.value(v, ''),
 	};
@@ -30,11 +31,11 @@ const Tables = (() => {
 
 	const FEW = 20; /* of more, what is told of each in several rows would be a long page */
 
-	/* All of a trace in which nothing was read or written is no epoch. */
+	/* An epoch that is all of a trace without reads and writes is no row. */
 	const epochs = all => all.filter(e => e.samples || e.reads || e.writes || all.length > 1)
 		.map(e => ({ ...e, lasted_ns: e.end_ns - e.begin_ns }));
 
-	/* Parts of a row, which are objects in it, are rows behind it. */
+	/* Parts of a row, objects in it, become rows after it. */
 	const parts = row => [row, ...Object.entries(row).filter(([, v]) => v && typeof v === 'object' && !Array.isArray(v))
 		.map(([key, v]) => ({ ...v, name: `${row.name} ${key}` }))];
 
@@ -49,7 +50,7 @@ const Tables = (() => {
 		return view.parts ? rows.flatMap(parts) : rows;
 	}
 
-	/* What all hosts have together is not told of each. */
+	/* Sums over all hosts are not repeated for each host. */
 	const isOfEach = key => r.hosts && r[key] === undefined;
 
 	const HOST = word('Host', 'host');
@@ -69,7 +70,7 @@ const Tables = (() => {
 		return [view.title, isOfEach(view.key) ? [HOST, ...columns] : columns, rows, note(view, rows)];
 	}
 
-	/* --- tables that are made of others ------------------------------------------------------------------ */
+	/* --- tables made of others ----------------------------------------------------------------------------- */
 
 	/* A row for each power of two, a column for each histogram of UNIT, whose name is NAME(histogram). */
 	function histograms(title, unit, name) {
@@ -82,7 +83,7 @@ const Tables = (() => {
 			`up to twice as much, not itself; medians: ${mine.map(h => `${name(h)} ${text(h.p50)}`).join(', ')}`];
 	}
 
-	/* The medians of each process, out of its histograms. */
+	/* The medians of each process, from its histograms. */
 	function medians() {
 		const rows = (r.hosts ? each(h => h.process_histograms || []) : r.process_histograms || []).map(p => Object.assign({ ...p },
 			...(p.histograms || []).map(h => ({ [`${h.of} ${h.unit}`]: h.p50 }))));
@@ -98,14 +99,14 @@ const Tables = (() => {
 			clock_ns: h.clock?.error_ns, whole: h.complete ? 'yes' : 'NO', why: h.bottleneck?.code,
 		}));
 
-		return ['Hosts', [word('Host', 'name'), word('Folder', 'dir'), word('Command', 'command'), word('Started', 'started'),
-			number('After', 'after_ns', ns, 'began so long after the first'), number('Lasted', 'duration_ns', ns), number('Rows', 'rows'),
+		return ['Hosts', [word('Host', 'name'), plain('Folder', 'dir'), plain('Command', 'command'), word('Started', 'started'),
+			number('After', 'after_ns', ns, 'time from the first host\u2019s begin to this one\u2019s'), number('Lasted', 'duration_ns', ns), number('Rows', 'rows'),
 			number('Lost', 'lost'), word('Whole', 'whole'), word('Exit', 'exit_code'),
-			number('Clock read within', 'clock_ns', ns), number('Off by at most', 'maxerror_ns', ns, 'by the kernel, where the clock is synchronised'),
+			number('Clock read within', 'clock_ns', ns), number('Off by at most', 'maxerror_ns', ns, 'the kernel\u2019s bound, where the clock is synchronised'),
 			word('Waited for', 'why')], rows];
 	}
 
-	/* [title, columns, rows, note]; those without rows are left out. */
+	/* [title, columns, rows, note]; tables without rows are left out. */
 	function build() {
 		const name = h => h.of ? `${h.probe}, ${h.of}` : h.probe;
 		const all = [hosts(), ...views.map(table), medians(), histograms('Latencies', 'ns', name), histograms('Sizes', 'B', name)];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pointer on panels: where it is, all panels show their values; a box beside it says what is under
- * it. A drag zooms, with Shift it selects a range, with the wheel and Ctrl it zooms about the pointer.
+ * The pointer on panels: all panels show their values at its time, and a box beside it those of the element under it. A drag
+ * zooms, with Shift it selects a range, with the wheel and Ctrl it zooms about the pointer.
  */
 const Tip = (() => {
 	const box = document.getElementById('tip');
 	let start = null; /* of a drag: { panel, x, t, select } */
 
-	/* The panel of event E, and its pointer's place in there. */
+	/* The panel of event E, and the pointer's place in it. */
 	function place(e) {
 		const plot = e.target.closest?.('.plot');
 
@@ -69,7 +69,7 @@ const Tip = (() => {
 		show(e, p);
 	}
 
-	/* Less than a few pixels are a click. */
+	/* Less than a few pixels is a click. */
 	function drag(e) {
 		const x = e.clientX - start.panel.plot.getBoundingClientRect().left;
 

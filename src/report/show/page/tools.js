@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The bar above the panels: what is shown of time, and which panels. */
+/* The bar above the panels: the part of time that is shown, and the panels. */
 const Tools = (() => {
 	const button = (text, title, f, more) => el('button', { type: 'button', title, onclick: f, ...more }, text);
 	const shown = el('output', { class: 'shown' });
@@ -30,7 +30,7 @@ const Tools = (() => {
 					View.reset();
 			},
 		}, el('option', { value: '' }, 'Zoom to phase \u2026'), phases.map((p, i) => el('option', { value: String(i) }, p.name)),
-		all.length > phases.length && el('option', { disabled: true }, `and ${all.length - phases.length} more: in the panel of phases`));
+		all.length > phases.length && el('option', { disabled: true }, `and ${all.length - phases.length} more, in the panel of phases`));
 	}
 
 	function panelList() {
@@ -44,7 +44,7 @@ const Tools = (() => {
 				Panel.all.filter(p => p.group === g).map(box)))));
 	}
 
-	/* Each lane, and each group of them; made when it is opened, as lanes can be switched off in the panel too. */
+	/* Each lane, and each group of lanes; built on opening, as lanes can be switched off in the panel, too. */
 	function laneList() {
 		const panel = Panel.all.find(p => p.body instanceof Lanes);
 
@@ -80,14 +80,14 @@ const Tools = (() => {
 		fill(document.getElementById('tools'),
 			button('\u2212', 'zoom out (-)', () => View.zoom(2)), button('+', 'zoom in (+)', () => View.zoom(0.5)),
 			button('\u25c2', 'back in time (left arrow)', () => View.pan(-0.25)),
-			button('\u25b8', 'on in time (right arrow)', () => View.pan(0.25)),
+			button('\u25b8', 'forward in time (right arrow)', () => View.pan(0.25)),
 			button('All', 'show all (0, double click)', View.reset), shown,
 			el('span', { class: 'space' }),
 			phaseList(), axisSwitch(),
-			button('Statistics', 'of what is shown (s); of a range: drag with Shift',
+			button('Statistics', 'of the time shown (s); of a range: drag with Shift',
 				() => View.select([View.state.t0, View.state.t1])),
 			panelList(), laneList(), button('Light/dark', 't', Theme.toggle), button('?', 'keys', Keys.help));
-		/* what is open is closed by a press anywhere else */
+		/* an open menu is closed by a press anywhere else */
 		addEventListener('pointerdown', e => {
 			for (const menu of document.querySelectorAll('.menu[open]'))
 				menu.open = menu.contains(e.target);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What all panels share: which part of time is shown, where the cursor is, which range is selected, and
- * how an instant is written. Times are ns since the begin.
+ * The state that all panels share: the part of time that is shown, the cursor, the selected range, and how instants are
+ * written. Times are ns since the begin.
  */
 const View = (() => {
 	const listeners = { change: [], cursor: [], range: [] };
@@ -22,7 +22,7 @@ const View = (() => {
 			f();
 	}
 
-	/* Show from T0 to T1, as far as there is something. */
+	/* Shows from T0 to T1, within the data. */
 	function set(t0, t1) {
 		const width = Math.min(Data.span, Math.max(least, t1 - t0));
 
@@ -36,12 +36,12 @@ const View = (() => {
 
 	const reset = () => set(0, Data.span);
 
-	/* Twice as much with FACTOR 2; AT stays where it is. */
+	/* Zooms out by FACTOR; AT stays where it is. */
 	function zoom(factor, at = (state.t0 + state.t1) / 2) {
 		set(at - (at - state.t0) * factor, at + (state.t1 - at) * factor);
 	}
 
-	/* By SHARE of what is shown. */
+	/* Moves by SHARE of the part that is shown. */
 	function pan(share) {
 		const d = (state.t1 - state.t0) * share;
 
@@ -79,7 +79,7 @@ const View = (() => {
 		return (date ? iso.slice(0, 10) + ' ' : '') + iso.slice(11, 19) + (decimals ? '.' + fraction : '');
 	}
 
-	/* In the other way than label(). */
+	/* The alternative to label(). */
 	function other(t, precision) {
 		state.utc = !state.utc;
 		const text = label(t, precision);
@@ -116,7 +116,7 @@ const View = (() => {
 		state, set, reset, zoom, pan, setCursor, select, setUtc, label, other, ticks,
 		hasUtc: utc0 !== null,
 		whole: () => state.t0 === 0 && state.t1 === Data.span,
-		/* what a pixel of W is worth is as precise as an instant can be pointed at */
+		/* an instant cannot be pointed at more precisely than one of W pixels */
 		precision: () => 10 ** Math.floor(Math.log10(Math.max(1, (state.t1 - state.t0) / 2000))),
 		on: (what, f) => listeners[what].push(f),
 	};

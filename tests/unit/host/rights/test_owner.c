@@ -68,7 +68,7 @@ static pid_t child(bool drop)
 }
 
 /* Of a process that was root's and did not execute anything since, the memory may hold root's secrets. */
-static void one_that_was_more_is_not_his(void **state)
+static void a_process_that_had_more_rights_is_not_his(void **state)
 {
 	const struct owner his = { .uid = 12345, .gid = 12345 }, others = { .uid = 12346, .gid = 12345 };
 	char why[128];
@@ -86,7 +86,7 @@ static void one_that_was_more_is_not_his(void **state)
 	waitpid(pid, NULL, 0);
 }
 
-static void a_pidfd_tells_its_process(void **state)
+static void a_pidfd_names_its_process(void **state)
 {
 	pid_t pid = child(false);
 	int fd = util_pidfd_open(pid), null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -107,8 +107,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_four_uids_count),
 		cmocka_unit_test(groups_and_capabilities_count),
-		cmocka_unit_test(one_that_was_more_is_not_his),
-		cmocka_unit_test(a_pidfd_tells_its_process),
+		cmocka_unit_test(a_process_that_had_more_rights_is_not_his),
+		cmocka_unit_test(a_pidfd_names_its_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,7 +83,7 @@ static void environments_merge_by_name(void **state)
 }
 
 /* As in /proc/PID/environ, which its process may have written over: the last one without its end. */
-static void strings_are_told_apart_by_their_ends(void **state)
+static void strings_are_split_at_their_ends(void **state)
 {
 	autofree char **some = env_strings("A=1\0\0B=2", 8), **none = env_strings("", 0);
 
@@ -284,7 +284,7 @@ static void looks_in_the_standard_path_when_none_is_set(void **state)
 	assert_int_equal(buf[0], '/');
 }
 
-static void names_too_long_are_said_to_be(void **state)
+static void names_too_long_are_reported(void **state)
 {
 	char name[NAME_MAX + 2], buf[PATH_MAX];
 
@@ -301,13 +301,13 @@ int main(int argc, char **argv)
 		cmocka_unit_test(takes_a_user_by_name_or_number),
 		cmocka_unit_test(refuses_unknown_users),
 		cmocka_unit_test(environments_merge_by_name),
-		cmocka_unit_test(strings_are_told_apart_by_their_ends),
+		cmocka_unit_test(strings_are_split_at_their_ends),
 		TEST(gives_back_what_sudo_took),
 		cmocka_unit_test(says_what_it_cannot_give_back),
 		cmocka_unit_test(does_not_believe_a_forged_sudo_uid),
 		TEST(resolves_names_as_execvp_does),
 		cmocka_unit_test(looks_in_the_standard_path_when_none_is_set),
-		cmocka_unit_test(names_too_long_are_said_to_be),
+		cmocka_unit_test(names_too_long_are_reported),
 	};
 	size_t len = strlen(argv[0]);
 

@@ -71,7 +71,7 @@ static void is_done_as_often_as_it_is_begun(void **state)
 	close(g.fds[1]);
 }
 
-static void reaches_files_as_who_begins_it(void **state)
+static void reaches_files_with_the_rights_of_the_caller(void **state)
 {
 	struct async_call c = ASYNC_CALL_NONE;
 	struct gate g = {};
@@ -104,17 +104,17 @@ static void looks_whether_a_folder_is_there(void **state)
 	assert_non_null(mkdtemp(path));
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(fd >= 0);
-	assert_true(folder_watch_ask(&l, fd, 0, -1));
+	assert_true(folder_watch_request(&l, fd, 0, -1));
 	assert_false(l.gone);
 	assert_int_equal(l.refused, 0);
 	assert_false(l.space.low);
 	assert_true(l.space.free_bytes > 0);
-	assert_true(folder_watch_ask(&l, fd, UINT64_MAX / 2, -1));
+	assert_true(folder_watch_request(&l, fd, UINT64_MAX / 2, -1));
 	assert_true(l.space.low);
 	assert_int_equal(rmdir(path), 0);
-	assert_true(folder_watch_ask(&l, fd, 0, -1));
+	assert_true(folder_watch_request(&l, fd, 0, -1));
 	assert_true(l.gone);
-	assert_true(folder_watch_ask(&l, -1, 0, -1)); /* as good as a server that says no: that is not gone */
+	assert_true(folder_watch_request(&l, -1, 0, -1)); /* as good as a server that says no: that is not gone */
 	assert_false(l.gone);
 	assert_int_equal(l.refused, -EBADF);
 	assert_false(folder_watch_hangs(&l));
@@ -140,7 +140,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(goes_on_while_it_is_done),
 		cmocka_unit_test(is_done_as_often_as_it_is_begun),
-		cmocka_unit_test(reaches_files_as_who_begins_it),
+		cmocka_unit_test(reaches_files_with_the_rights_of_the_caller),
 		cmocka_unit_test(looks_whether_a_folder_is_there),
 		cmocka_unit_test(stands_in_front_of_servers_only),
 	};

@@ -69,7 +69,7 @@ static void end(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void who_uses_no_cpu_time_stands_still(void **state)
+static void a_thread_without_cpu_time_stands_still(void **state)
 {
 	pid_t pid = child(false);
 	struct stall_clock s;
@@ -81,7 +81,7 @@ static void who_uses_no_cpu_time_stands_still(void **state)
 	end(pid);
 }
 
-static void who_asks_again_from_inside_of_a_wait_stands_still(void **state)
+static void a_thread_that_waits_in_a_wait_stands_still(void **state)
 {
 	pid_t pid = child(true);
 	struct stall_clock s;
@@ -95,7 +95,7 @@ static void who_asks_again_from_inside_of_a_wait_stands_still(void **state)
 	end(pid);
 }
 
-static void who_has_gone_is_known_by_its_cpu_time_alone(void **state)
+static void a_thread_that_ended_is_known_by_its_cpu_time_alone(void **state)
 {
 	pid_t pid = child(false);
 	struct stall_clock s;
@@ -109,9 +109,9 @@ static void who_has_gone_is_known_by_its_cpu_time_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_uses_no_cpu_time_stands_still),
-		cmocka_unit_test(who_asks_again_from_inside_of_a_wait_stands_still),
-		cmocka_unit_test(who_has_gone_is_known_by_its_cpu_time_alone),
+		cmocka_unit_test(a_thread_without_cpu_time_stands_still),
+		cmocka_unit_test(a_thread_that_waits_in_a_wait_stands_still),
+		cmocka_unit_test(a_thread_that_ended_is_known_by_its_cpu_time_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,19 +47,19 @@ static int status_of(pid_t pid)
 	return WEXITSTATUS(status);
 }
 
-static void says_who_does_not_answer_and_ends_by_a_signal_that_waits(void **state)
+static void names_the_file_that_hangs_and_ends_by_a_signal_that_waits(void **state)
 {
 	pid_t by_signal = hangs(STALL_GUARD_BY_SIGNAL, SIGTERM), with_code = hangs(7, SIGINT);
-	char said[512] = "";
+	char message[512] = "";
 	int fds[2];
 
 	assert_int_equal(pipe(fds), 0);
 	log_to(fds[1]);
-	stall_guard_begin("far/away", STALL_GUARD_SAYS);
-	assert_true(read(fds[0], said, sizeof(said) - 1) > 0); /* what is waited for is just that */
+	stall_guard_begin("far/away", STALL_GUARD_REPORTS);
+	assert_true(read(fds[0], message, sizeof(message) - 1) > 0); /* what is waited for is just that */
 	stall_guard_end();
 	log_to(STDERR_FILENO);
-	assert_non_null(strstr(said, "warning: far/away: its file system does not answer"));
+	assert_non_null(strstr(message, "warning: far/away: its file system does not answer"));
 	assert_int_equal(status_of(by_signal), 128 + SIGTERM);
 	assert_int_equal(status_of(with_code), 7);
 	close(fds[0]);
@@ -103,7 +103,7 @@ static void a_signal_that_waits_is_a_reason_not_to_go_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(says_who_does_not_answer_and_ends_by_a_signal_that_waits),
+		cmocka_unit_test(names_the_file_that_hangs_and_ends_by_a_signal_that_waits),
 		cmocka_unit_test(says_nothing_of_what_answers),
 		cmocka_unit_test(a_signal_that_waits_is_a_reason_not_to_go_on),
 	};

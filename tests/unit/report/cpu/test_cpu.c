@@ -124,7 +124,7 @@ static uint64_t sum_of(const char *text, const char *from, const char *to, const
 }
 
 /* A sleep of a minute that is told of in one row was not a minute in that second. */
-static void a_long_wait_is_where_it_was(void **state)
+static void a_long_wait_is_at_its_time(void **state)
 {
 	struct report *r = NULL;
 	uint64_t sum = 0;
@@ -199,7 +199,7 @@ static void sums_are_whole_on_every_way(void **state)
 	}
 }
 
-static void what_was_renamed_is_there_under_both_names(void **state)
+static void a_renamed_task_has_both_names(void **state)
 {
 	struct report_cpu *r = load(GOLDEN "trace-cpu", NULL);
 	const struct cpu_task *before = task(r, "python3", CPU_TARGET), *after = task(r, "pt_data_worker", CPU_TARGET);
@@ -358,7 +358,7 @@ static void both_have_folders(const struct in_folder *want, uint32_t n)
 }
 
 /* What a row came to is remembered by its PID and text: two names of a process, and PIDs that meet where it is kept. */
-static void who_called_is_a_process_and_a_name(void **state)
+static void a_caller_is_a_process_and_a_name(void **state)
 {
 	static const struct in_folder want[] = {
 		{ 7, 2, 11, "a", "fsync", "/one" }, { 7, 2, 22, "b", "fsync", "/two" }, { 1031, 2, 44, "a", "fsync", "/three" },
@@ -394,7 +394,7 @@ static bool is_noted(char *const *notes, uint32_t n, const char *note)
 }
 
 /* The report of all leaves a row without a process out, too: in CPU time that is no trouble. */
-static void rows_of_calls_without_a_time_are_told_of(void **state)
+static void rows_of_calls_without_a_time_are_noted(void **state)
 {
 	static const char one[] = "sync.out: 1 rows could not be read and were left out";
 	const struct report_options o = { .cpu = &defaults };
@@ -414,7 +414,7 @@ static void rows_of_calls_without_a_time_are_told_of(void **state)
 	report_free(r);
 }
 
-static void gaps_are_told_apart(void **state)
+static void gaps_are_kept_apart(void **state)
 {
 	static const struct { enum gap_kind kind; uint64_t start_ns; int64_t ns; } sums[] = {
 		{ GAP_LOST, 0, 0 },
@@ -523,7 +523,7 @@ static void numbers_are_used_again(void **state)
 	report_cpu_free(r);
 }
 
-static void without_pids_out_a_life_is_what_rows_tell(void **state)
+static void without_pids_out_a_life_is_that_of_its_rows(void **state)
 {
 	struct report_cpu *r;
 
@@ -553,22 +553,22 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_TREE(csv_files_have_their_columns),
 		cmocka_unit_test(folder_without_scheduling),
-		cmocka_unit_test(gaps_are_told_apart),
+		cmocka_unit_test(gaps_are_kept_apart),
 		cmocka_unit_test(lives_are_those_of_pids_out),
 		IN_TREE(nobody_has_run_for_longer_than_it_lived),
 		IN_TREE(numbers_are_used_again),
 		cmocka_unit_test(phases_have_the_time_of_their_ranks),
-		IN_TREE(a_long_wait_is_where_it_was),
+		IN_TREE(a_long_wait_is_at_its_time),
 		cmocka_unit_test(json_has_all_of_the_time),
-		IN_TREE(rows_of_calls_without_a_time_are_told_of),
+		IN_TREE(rows_of_calls_without_a_time_are_noted),
 		cmocka_unit_test(sums_are_whole_on_every_way),
 		cmocka_unit_test(text_is_that_of_the_golden_file),
 		IN_TREE(the_same_row_is_another_call_in_another_file),
 		cmocka_unit_test(the_timeline_has_the_same_begin_and_end_on_all_cpus),
 		cmocka_unit_test(waits_for_disk_go_to_folders),
-		cmocka_unit_test(what_was_renamed_is_there_under_both_names),
-		IN_TREE(who_called_is_a_process_and_a_name),
-		IN_TREE(without_pids_out_a_life_is_what_rows_tell),
+		cmocka_unit_test(a_renamed_task_has_both_names),
+		IN_TREE(a_caller_is_a_process_and_a_name),
+		IN_TREE(without_pids_out_a_life_is_that_of_its_rows),
 		cmocka_unit_test(workers_are_merged_by_rules),
 	};
 

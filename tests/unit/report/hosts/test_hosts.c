@@ -72,7 +72,7 @@ static void totals_are_sums(void **state)
 	report_job_free(&job);
 }
 
-static void error_between_hosts_is_told_or_not_known(void **state)
+static void error_between_hosts_is_shown_or_not_known(void **state)
 {
 	char *const dirs[] = { small, other }, *const twice[] = { other, other };
 	struct report_job job;
@@ -161,7 +161,7 @@ static void doubts(struct report_job *job, const char *wanted)
 	assert_non_null(strstr(text, job->total->notes[0]));
 }
 
-static void what_makes_no_job_is_told(void **state)
+static void folders_of_no_job_are_noted(void **state)
 {
 	char *const dirs[] = { small, other };
 	struct manifest_facts *m[2];
@@ -250,7 +250,7 @@ static void the_job_waits_for_what_a_host_waits_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(error_between_hosts_is_told_or_not_known),
+		cmocka_unit_test(error_between_hosts_is_shown_or_not_known),
 		cmocka_unit_test(folder_is_itself_by_any_name),
 		cmocka_unit_test(folder_without_a_clock_is_no_host),
 		cmocka_unit_test(hosts_are_on_one_axis),
@@ -258,7 +258,7 @@ int main(void)
 		cmocka_unit_test(the_job_waits_for_what_a_host_waits_for),
 		cmocka_unit_test(text_begins_with_all_hosts_that_were_traced_at_a_time),
 		cmocka_unit_test(totals_are_sums),
-		cmocka_unit_test(what_makes_no_job_is_told),
+		cmocka_unit_test(folders_of_no_job_are_noted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

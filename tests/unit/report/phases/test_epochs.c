@@ -22,7 +22,7 @@
 #define S NSEC_PER_SEC
 
 /* A line and when it came; NULL ends them. */
-struct said {
+struct printed {
 	double at_s;
 	const char *line;
 };
@@ -34,7 +34,7 @@ struct lived {
 };
 
 struct job {
-	const struct said *said;
+	const struct printed *printed;
 	const struct lived *lived; /* until one of no workers; NULL: none */
 	const double *read_s;	   /* from, to, from, to, ... 0: something was read then; NULL: rows were not looked at */
 	bool part;		   /* the trace is of a part of the job */
@@ -45,14 +45,14 @@ static uint64_t ns_of(double s)
 	return (uint64_t)(s * 1000) * NSEC_PER_MSEC;
 }
 
-static void say(struct phases *p, const struct said *said)
+static void say(struct phases *p, const struct printed *printed)
 {
-	for (; said && said->line; said++) {
+	for (; printed && printed->line; printed++) {
 		struct applog_line l;
 
-		if (applog_parse(&l, NULL, said->line, strlen(said->line)) != APPLOG_PHASE)
+		if (applog_parse(&l, NULL, printed->line, strlen(printed->line)) != APPLOG_PHASE)
 			continue;
-		l.entry.at_ns = ns_of(said->at_s);
+		l.entry.at_ns = ns_of(printed->at_s);
 		phases_record(p, &l.entry);
 	}
 }
@@ -88,7 +88,7 @@ static struct phases *look_at(const struct job *job)
 
 	phases_trace(p, 1000 * S, 1100 * S, !job->part, !job->part);
 	live(p, job->lived);
-	say(p, job->said);
+	say(p, job->printed);
 	assert_int_equal(phases_close(p, 1000 * S), 0);
 	if (t)
 		assert_int_equal(phases_settle(p, t), 0);
@@ -133,54 +133,54 @@ static const struct lived three[] = { { 1002, 1011.5, 2 }, { 1012.5, 1021.5, 2 }
 
 static void results_behind_workers_end_epochs(void **state)
 {
-	static const struct said said[] = { { 1012, "epoch 0: loss 1.23 acc 0.1" }, { 1022, "epoch 1: loss 0.9 acc 0.3" },
+	static const struct printed printed[] = { { 1012, "epoch 0: loss 1.23 acc 0.1" }, { 1022, "epoch 1: loss 0.9 acc 0.3" },
 					    { 1032, "epoch 2: loss 0.5 acc 0.6" }, { 0 } };
 
-	expect_side(&(struct job){ .said = said, .lived = three }, EPOCH_ENDS, false, THREE_ENDS);
+	expect_side(&(struct job){ .printed = printed, .lived = three }, EPOCH_ENDS, false, THREE_ENDS);
 	/* nothing is known of what went on: the first epoch is all that was before its line */
-	expect_side(&(struct job){ .said = said }, EPOCH_ENDS, false, "epoch 0 *1000-1012, epoch 1 1012-1022, epoch 2 1022-1032");
+	expect_side(&(struct job){ .printed = printed }, EPOCH_ENDS, false, "epoch 0 *1000-1012, epoch 1 1012-1022, epoch 2 1022-1032");
 }
 
 /* Output is read some time after it was written, when the next workers may be there. */
 static void lines_that_come_late_are_before_the_next_workers(void **state)
 {
-	static const struct said said[] = { { 1012, "epoch 0: loss 1.23" }, { 1022.2, "epoch 1: loss 0.9" }, { 1032.4, "epoch 2: loss 0.5" },
+	static const struct printed printed[] = { { 1012, "epoch 0: loss 1.23" }, { 1022.2, "epoch 1: loss 0.9" }, { 1032.4, "epoch 2: loss 0.5" },
 					    { 0 } };
 	static const struct lived lived[] = { { 1002, 1011.8, 2 }, { 1011.9, 1022, 2 }, { 1022.1, 1032.2, 2 }, { 0 } };
 
-	expect_side(&(struct job){ .said = said, .lived = lived }, EPOCH_ENDS, false,
+	expect_side(&(struct job){ .printed = printed, .lived = lived }, EPOCH_ENDS, false,
 		    "epoch 0 *1002-1011.9, epoch 1 1011.9-1022.1, epoch 2 1022.1-1032.4");
 }
 
 /* Even without a word of a result. */
 static void plain_lines_behind_workers_end_epochs(void **state)
 {
-	static const struct said said[] = { { 1012, "epoch 0" }, { 1022, "epoch 1" }, { 1032, "epoch 2" }, { 0 } };
+	static const struct printed printed[] = { { 1012, "epoch 0" }, { 1022, "epoch 1" }, { 1032, "epoch 2" }, { 0 } };
 
-	expect_side(&(struct job){ .said = said, .lived = three }, EPOCH_ENDS, false, THREE_ENDS);
+	expect_side(&(struct job){ .printed = printed, .lived = three }, EPOCH_ENDS, false, THREE_ENDS);
 }
 
 static void a_single_epoch_is_one(void **state)
 {
-	static const struct said said[] = { { 1092, "epoch 0: loss 1.23" }, { 0 } };
+	static const struct printed printed[] = { { 1092, "epoch 0: loss 1.23" }, { 0 } };
 	static const struct lived one[] = { { 1002, 1091, 2 }, { 0 } };
 
-	expect_side(&(struct job){ .said = said, .lived = one }, EPOCH_ENDS, false, "epoch 0 *1002-1092");
+	expect_side(&(struct job){ .printed = printed, .lived = one }, EPOCH_ENDS, false, "epoch 0 *1002-1092");
 }
 
-static void a_job_goes_on_with_the_epoch_that_it_was_in(void **state)
+static void a_job_goes_on_with_its_running_epoch(void **state)
 {
-	static const struct said said[] = { { 1001, "resumed from epoch 6/10" }, { 1012, "Epoch 7/10 loss 1.2" },
+	static const struct printed printed[] = { { 1001, "resumed from epoch 6/10" }, { 1012, "Epoch 7/10 loss 1.2" },
 					    { 1022, "Epoch 8/10 loss 1.1" }, { 1032, "Epoch 9/10 loss 1.0" }, { 0 } };
 
-	expect_side(&(struct job){ .said = said, .lived = three }, EPOCH_ENDS, false,
+	expect_side(&(struct job){ .printed = printed, .lived = three }, EPOCH_ENDS, false,
 		    "epoch 7 *1002-1012, epoch 8 1012-1022, epoch 9 1022-1032");
 }
 
 /* Each says so, soon one after the other; the last one to do so ends it. */
 static void several_ranks_say_it(void **state)
 {
-	static const struct said said[] = {
+	static const struct printed printed[] = {
 		{ 1012, "epoch 0: loss 1.2" }, { 1012.2, "epoch 0: loss 1.3" }, { 1022, "epoch 1: loss 0.9" },
 		{ 1022.1, "[rank1] epoch 1: loss 0.8" }, { 1032, "epoch 2: loss 0.5" }, { 1032.25, "epoch 2: loss 0.4" }, { 0 },
 	}, late[] = {
@@ -188,15 +188,15 @@ static void several_ranks_say_it(void **state)
 	};
 	static const struct lived two[] = { { 1002, 1011, 2 }, { 1012.5, 1021, 2 }, { 0 } };
 
-	expect_side(&(struct job){ .said = said, .lived = three }, EPOCH_ENDS, false,
+	expect_side(&(struct job){ .printed = printed, .lived = three }, EPOCH_ENDS, false,
 		    "epoch 0 *1002-1012.2, epoch 1 1012.2-1022.1, epoch 2 1022.1-1032.25");
 	/* one that says it when the other is an epoch further is heard no more: what it says was long before */
-	expect_side(&(struct job){ .said = late, .lived = two }, EPOCH_ENDS, false, "epoch 0 *1002-1012, epoch 1 1012-1022, epoch 0 1022-1022.1");
+	expect_side(&(struct job){ .printed = late, .lived = two }, EPOCH_ENDS, false, "epoch 0 *1002-1012, epoch 1 1012-1022, epoch 0 1022-1022.1");
 }
 
 static void a_validation_is_of_its_epoch(void **state)
 {
-	static const struct said said[] = {
+	static const struct printed printed[] = {
 		{ 1010, "epoch 0 train loss 1.2" }, { 1012, "epoch 0 val loss 1.3" }, { 1020, "epoch 1 train loss 0.9" },
 		{ 1021, "Validation: epoch 1, acc 0.3" }, { 1022, "epoch 1 val_loss 0.8" }, { 1030, "epoch 2 train loss 0.5" },
 		{ 1032, "epoch 2 val loss 0.4" }, { 0 },
@@ -204,22 +204,22 @@ static void a_validation_is_of_its_epoch(void **state)
 	static const struct lived lived[] = { { 1002, 1009.5, 4 }, { 1010, 1011.5, 2 }, { 1012.5, 1019.5, 4 }, { 1020, 1021.5, 2 },
 					      { 1022.5, 1029.5, 4 }, { 1030, 1031.5, 2 }, { 0 } };
 
-	expect_side(&(struct job){ .said = said, .lived = lived }, EPOCH_ENDS, false, THREE_ENDS);
+	expect_side(&(struct job){ .printed = printed, .lived = lived }, EPOCH_ENDS, false, THREE_ENDS);
 }
 
 /* The same workers all the time: it is by when they read. */
 static void reading_says_when_the_first_began(void **state)
 {
-	static const struct said said[] = { { 1012, "epoch 0: loss 1.23" }, { 1022, "epoch 1: loss 0.9" },
+	static const struct printed printed[] = { { 1012, "epoch 0: loss 1.23" }, { 1022, "epoch 1: loss 0.9" },
 					    { 1032, "epoch 2: loss 0.5" }, { 0 } };
 	static const double read_s[] = { 1002, 1011, 1012, 1021, 1022, 1031, 0 };
 	static const struct lived all[] = { { 1001, 1099, 2 }, { 0 } };
-	struct phases *p = look_at(&(struct job){ .said = said, .read_s = read_s });
+	struct phases *p = look_at(&(struct job){ .printed = printed, .read_s = read_s });
 
 	assert_int_equal(p->recorded.n, 3);
 	assert_in_range(p->recorded.v[0].begin_ns, 1002 * S, 1002 * S + S * 3 / 10);
 	phases_free(p);
-	p = look_at(&(struct job){ .said = said, .lived = all, .read_s = read_s });
+	p = look_at(&(struct job){ .printed = printed, .lived = all, .read_s = read_s });
 	assert_int_equal(p->score.side, EPOCH_ENDS);
 	assert_int_equal(p->recorded.v[0].end_ns, 1012 * S);
 	phases_free(p);
@@ -231,47 +231,47 @@ static void reading_says_when_the_first_began(void **state)
 
 static void headings_before_workers_begin_epochs(void **state)
 {
-	static const struct said said[] = { { 1002, "Epoch 0/2" }, { 1012, "Epoch 1/2" }, { 1022, "Epoch 2/2" }, { 0 } };
+	static const struct printed printed[] = { { 1002, "Epoch 0/2" }, { 1012, "Epoch 1/2" }, { 1022, "Epoch 2/2" }, { 0 } };
 	static const struct lived lived[] = { { 1002.1, 1011.9, 2 }, { 1012.1, 1021.9, 2 }, { 1022.1, 1031, 2 }, { 0 } };
 
-	expect_side(&(struct job){ .said = said, .lived = lived }, EPOCH_BEGINS, false, THREE_BEGIN);
+	expect_side(&(struct job){ .printed = printed, .lived = lived }, EPOCH_BEGINS, false, THREE_BEGIN);
 	/* by their words alone */
-	expect_side(&(struct job){ .said = said }, EPOCH_BEGINS, false, THREE_BEGIN);
-	expect_side(&(struct job){ .said = said, .part = true }, EPOCH_BEGINS, false, THREE_BEGIN);
+	expect_side(&(struct job){ .printed = printed }, EPOCH_BEGINS, false, THREE_BEGIN);
+	expect_side(&(struct job){ .printed = printed, .part = true }, EPOCH_BEGINS, false, THREE_BEGIN);
 }
 
 /* What they say is of the epoch before, or of the best. */
 static void results_before_workers_begin_epochs(void **state)
 {
-	static const struct said said[] = { { 1002, "Epoch 0, loss so far 99" }, { 1012, "Epoch 1, loss so far 1.2" },
+	static const struct printed printed[] = { { 1002, "Epoch 0, loss so far 99" }, { 1012, "Epoch 1, loss so far 1.2" },
 					    { 1022, "Epoch 2, loss so far 0.9" }, { 0 } };
 	static const struct lived lived[] = { { 1002.1, 1011.5, 2 }, { 1012.1, 1021.5, 2 }, { 1022.1, 1031, 2 }, { 0 } };
 	static const double read_s[] = { 1002.5, 1011, 1012.5, 1021, 1022.5, 1031, 0 };
 
-	expect_side(&(struct job){ .said = said, .lived = lived }, EPOCH_BEGINS, false, THREE_BEGIN);
+	expect_side(&(struct job){ .printed = printed, .lived = lived }, EPOCH_BEGINS, false, THREE_BEGIN);
 	/* with reading alone it takes the time behind the last line, too */
-	expect_side(&(struct job){ .said = said, .read_s = read_s }, EPOCH_BEGINS, false, THREE_BEGIN);
+	expect_side(&(struct job){ .printed = printed, .read_s = read_s }, EPOCH_BEGINS, false, THREE_BEGIN);
 }
 
 /* --- neither ------------------------------------------------------------------------------------------------- */
 
 static void what_fits_both_sides_is_assumed(void **state)
 {
-	static const struct said said[] = { { 1030, "Epoch 0: loss 0.3" }, { 1050, "Epoch 1: nothing new" },
+	static const struct printed printed[] = { { 1030, "Epoch 0: loss 0.3" }, { 1050, "Epoch 1: nothing new" },
 					    { 1070, "Epoch 2: loss 0.4" }, { 1090, "Epoch 3: nothing new" }, { 0 } };
 
-	expect_side(&(struct job){ .said = said, .part = true }, EPOCH_BEGINS, true,
+	expect_side(&(struct job){ .printed = printed, .part = true }, EPOCH_BEGINS, true,
 		    "epoch 0 1030-1050, epoch 1 1050-1070, epoch 2 1070-1090, epoch 3 1090-1100...");
 }
 
 /* Attached to in the middle of an epoch: there are results, and that is all that is known. */
 static void of_a_part_of_the_job_words_decide(void **state)
 {
-	static const struct said said[] = { { 1005, "epoch 41: loss 1.23" }, { 1035, "epoch 42: loss 1.22" },
+	static const struct printed printed[] = { { 1005, "epoch 41: loss 1.23" }, { 1035, "epoch 42: loss 1.22" },
 					    { 1065, "epoch 43: loss 1.21" }, { 0 } };
 	static const struct lived lived[] = { { 1000, 1004, 2 }, { 1006, 1034, 2 }, { 1036, 1064, 2 }, { 1066, 1100, 2 }, { 0 } };
 
-	expect_side(&(struct job){ .said = said, .lived = lived, .part = true }, EPOCH_ENDS, false,
+	expect_side(&(struct job){ .printed = printed, .lived = lived, .part = true }, EPOCH_ENDS, false,
 		    "epoch 41 *1000-1005, epoch 42 1005-1035, epoch 43 1035-1065");
 }
 
@@ -279,17 +279,17 @@ static void of_a_part_of_the_job_words_decide(void **state)
 
 static void a_heading_and_a_result_are_both_ends(void **state)
 {
-	static const struct said said[] = { { 1002, "Epoch 1/2" }, { 1011, "Epoch 1/2: loss 0.5" }, { 1012, "Epoch 2/2" },
+	static const struct printed printed[] = { { 1002, "Epoch 1/2" }, { 1011, "Epoch 1/2: loss 0.5" }, { 1012, "Epoch 2/2" },
 					    { 1021, "Epoch 2/2: loss 0.4" }, { 0 } };
 
-	expect_side(&(struct job){ .said = said }, EPOCH_LASTS, false, "epoch 1 1002-1012, epoch 2 1012-1021");
+	expect_side(&(struct job){ .printed = printed }, EPOCH_LASTS, false, "epoch 1 1002-1012, epoch 2 1012-1021");
 }
 
 static void a_heading_and_an_end_are_both_ends(void **state)
 {
-	static const struct said said[] = { { 1002, "Epoch 1/2" }, { 1011, "Epoch 1 finished" }, { 1012, "Epoch 2/2" },
+	static const struct printed printed[] = { { 1002, "Epoch 1/2" }, { 1011, "Epoch 1 finished" }, { 1012, "Epoch 2/2" },
 					    { 1021, "Epoch 2 finished" }, { 0 } };
-	struct phases *p = look_at(&(struct job){ .said = said });
+	struct phases *p = look_at(&(struct job){ .printed = printed });
 
 	assert_int_equal(p->recorded.n, 2);
 	assert_int_equal(p->recorded.v[0].begin_ns, 1002 * S);
@@ -302,7 +302,7 @@ static void a_heading_and_an_end_are_both_ends(void **state)
 /* tqdm: one epoch, however often its bar is drawn. */
 static void a_bar_is_one_epoch(void **state)
 {
-	static const struct said said[] = {
+	static const struct printed printed[] = {
 		{ 1002, "Epoch 0:   0%|          | 0/50 [00:00<?, ?it/s]" },
 		{ 1004, "Epoch 0:  20%|##        | 10/50 [00:02<00:08,  5.00it/s]" },
 		{ 1008, "Epoch 0:  60%|######    | 30/50 [00:06<00:04,  5.00it/s]" },
@@ -315,38 +315,38 @@ static void a_bar_is_one_epoch(void **state)
 		{ 1023, "Epoch 1: 100%|##########| 50/50 [00:10<00:00,  5.00it/s]" }, { 0 },
 	};
 
-	expect_side(&(struct job){ .said = said }, EPOCH_LASTS, false, "epoch 0 1002-1013, epoch 1 1013-1023");
-	expect_side(&(struct job){ .said = ends }, EPOCH_ENDS, false, "epoch 0 1002-1012, epoch 1 1012-1023");
+	expect_side(&(struct job){ .printed = printed }, EPOCH_LASTS, false, "epoch 0 1002-1013, epoch 1 1013-1023");
+	expect_side(&(struct job){ .printed = ends }, EPOCH_ENDS, false, "epoch 0 1002-1012, epoch 1 1012-1023");
 }
 
 /* Every ten steps, from the tenth on: what came before it is reckoned. */
 static void lines_within_an_epoch_are_of_it(void **state)
 {
-	static const struct said said[] = {
+	static const struct printed printed[] = {
 		{ 1004, "Epoch: [0][ 10/50] Time 0.2 Loss 6.9" }, { 1006, "Epoch: [0][ 20/50] Time 0.2 Loss 6.8" },
 		{ 1008, "Epoch: [0][ 30/50] Time 0.2 Loss 6.7" }, { 1010, "Epoch: [0][ 40/50] Time 0.2 Loss 6.6" },
 		{ 1014, "Epoch: [1][ 10/50] Time 0.2 Loss 6.5" }, { 1016, "Epoch: [1][ 20/50] Time 0.2 Loss 6.4" },
 		{ 1018, "Epoch: [1][ 30/50] Time 0.2 Loss 6.3" }, { 1020, "Epoch: [1][ 40/50] Time 0.2 Loss 6.2" }, { 0 },
 	};
 
-	expect_side(&(struct job){ .said = said }, EPOCH_LASTS, false, "epoch 0 1002-1012, epoch 1 1012-1020");
+	expect_side(&(struct job){ .printed = printed }, EPOCH_LASTS, false, "epoch 0 1002-1012, epoch 1 1012-1020");
 }
 
 static void bars_below_a_heading_are_of_its_epoch(void **state)
 {
-	static const struct said said[] = {
+	static const struct printed printed[] = {
 		{ 1002, "Epoch 1/2" }, { 1007, "25/50 [===============>..............] - ETA: 2s - loss: 0.4" },
 		{ 1012, "50/50 [==============================] - 10s 200ms/step - loss: 0.3 - val_loss: 0.3" },
 		{ 1012, "Epoch 2/2" }, { 1022, "50/50 [==============================] - 10s 200ms/step - loss: 0.2" },
 		{ 1030, "10/10 [==============================] - 1s 90ms/step - loss: 0.2" }, { 0 }, /* of evaluate() */
 	};
 
-	expect_side(&(struct job){ .said = said }, EPOCH_LASTS, false, "epoch 1 1002-1012, epoch 2 1012-1022");
+	expect_side(&(struct job){ .printed = printed }, EPOCH_LASTS, false, "epoch 1 1002-1012, epoch 2 1012-1022");
 }
 
 static void a_trainer_counts_epochs_that_are_done(void **state)
 {
-	static const struct said each[] = {
+	static const struct printed each[] = {
 		{ 1012, "{'loss': 0.9, 'learning_rate': 5e-05, 'epoch': 1.0}" }, { 1022, "{'loss': 0.5, 'learning_rate': 5e-05, 'epoch': 2.0}" },
 		{ 1032, "{'loss': 0.4, 'learning_rate': 5e-05, 'epoch': 3.0}" },
 		{ 1032, "{'train_runtime': 30.0, 'train_loss': 0.6, 'epoch': 3.0}" }, { 0 },
@@ -355,33 +355,33 @@ static void a_trainer_counts_epochs_that_are_done(void **state)
 		{ 1018, "{'loss': 0.6, 'epoch': 1.6}" }, { 1022, "{'loss': 0.5, 'epoch': 2.0}" }, { 0 },
 	};
 
-	expect_side(&(struct job){ .said = each }, EPOCH_ENDS, false, "epoch 1 1002-1012, epoch 2 1012-1022, epoch 3 1022-1032");
-	expect_side(&(struct job){ .said = odd }, EPOCH_LASTS, false, "epoch 1 1002-1012, epoch 2 1012-1022");
+	expect_side(&(struct job){ .printed = each }, EPOCH_ENDS, false, "epoch 1 1002-1012, epoch 2 1012-1022, epoch 3 1022-1032");
+	expect_side(&(struct job){ .printed = odd }, EPOCH_LASTS, false, "epoch 1 1002-1012, epoch 2 1012-1022");
 }
 
 /* Numbers have quotes around them from version 5 on. */
 static void a_trainer_that_quotes_its_numbers_is_understood(void **state)
 {
-	static const struct said said[] = {
+	static const struct printed printed[] = {
 		{ 1012, "{'loss': '0.6948', 'grad_norm': '0.7523', 'learning_rate': '3.389e-05', 'epoch': '1'}" },
 		{ 1022, "{'loss': '0.6923', 'grad_norm': '1.005', 'learning_rate': '1.722e-05', 'epoch': '2'}" },
 		{ 1032, "{'loss': '0.6917', 'grad_norm': '1.277', 'learning_rate': '5.556e-07', 'epoch': '3'}" },
 		{ 1032, "{'train_runtime': '30', 'train_samples_per_second': '812.6', 'train_loss': '0.6929', 'epoch': '3'}" }, { 0 },
 	};
 
-	expect_side(&(struct job){ .said = said }, EPOCH_ENDS, false, "epoch 1 1002-1012, epoch 2 1012-1022, epoch 3 1022-1032");
+	expect_side(&(struct job){ .printed = printed }, EPOCH_ENDS, false, "epoch 1 1002-1012, epoch 2 1012-1022, epoch 3 1022-1032");
 }
 
 /* Lightning without a terminal: the last epoch's bar, when all is done. */
 static void a_bar_that_is_drawn_once_is_the_last_of_the_workers_epochs(void **state)
 {
-	static const struct said last[] = { { 1032, "Epoch 2/2  ━━━━━━━ 30/30 0:00:00 • 0:00:00 57.06it/s train_loss: 0.700" }, { 0 } },
+	static const struct printed last[] = { { 1032, "Epoch 2/2  ━━━━━━━ 30/30 0:00:00 • 0:00:00 57.06it/s train_loss: 0.700" }, { 0 } },
 				 only[] = { { 1032, "Epoch 0/0  ━━━━━━━ 30/30 0:00:00 • 0:00:00 57.06it/s train_loss: 0.700" }, { 0 } };
 
-	phases_free(expect(&(struct job){ .said = last, .lived = three },
+	phases_free(expect(&(struct job){ .printed = last, .lived = three },
 			   "epoch 0 1002-1011.5, epoch 1 1012.5-1021.5, epoch 2 1022.5-1031.5"));
 	/* of one epoch it is that */
-	expect_side(&(struct job){ .said = only, .lived = three }, EPOCH_ENDS, false, "epoch 0 *1022.5-1032");
+	expect_side(&(struct job){ .printed = only, .lived = three }, EPOCH_ENDS, false, "epoch 0 *1022.5-1032");
 }
 
 /* --- no lines ------------------------------------------------------------------------------------------------- */
@@ -392,7 +392,7 @@ static void generations_of_workers_are_epochs(void **state)
 					      { 1020, 1021.5, 2 }, { 0 } };
 	static const struct lived late[] = { { 1002, 1012.5, 2 }, { 1012, 1022.5, 2 }, { 0 } }; /* let go of when the next are there */
 	static const struct lived all[] = { { 1002, 1090, 4 }, { 0 } };
-	static const struct said other[] = { { 1011, "saving checkpoint 3 done" }, { 1020, "epochs: 3" }, { 0 } };
+	static const struct printed other[] = { { 1011, "saving checkpoint 3 done" }, { 1020, "epochs: 3" }, { 0 } };
 	struct phases *p = expect(&(struct job){ .lived = three }, "epoch 0 1002-1011.5, epoch 1 1012.5-1021.5, epoch 2 1022.5-1031.5");
 
 	assert_false(p->has_score);
@@ -405,16 +405,16 @@ static void generations_of_workers_are_epochs(void **state)
 							    "epoch 1 1012.5-1021.5, eval 1020-1021.5"));
 	phases_free(expect(&(struct job){ .lived = late }, "epoch 0 1002-1012.5, epoch 1 1012-1022.5"));
 	phases_free(expect(&(struct job){ .lived = all }, "")); /* for all epochs there are, or one */
-	p = look_at(&(struct job){ .lived = three, .said = other });
+	p = look_at(&(struct job){ .lived = three, .printed = other });
 	assert_int_equal(phases_count(p, PHASE_EPOCH), 3);
 	phases_free(p);
 }
 
 static void what_a_line_says_is_no_epoch_of_workers(void **state)
 {
-	static const struct said said[] = { { 1005, "Starting epoch 5" }, { 1030, "Ending epoch 5" }, { 0 } };
+	static const struct printed printed[] = { { 1005, "Starting epoch 5" }, { 1030, "Ending epoch 5" }, { 0 } };
 
-	phases_free(expect(&(struct job){ .lived = three, .said = said }, "epoch 5 1005-1030"));
+	phases_free(expect(&(struct job){ .lived = three, .printed = printed }, "epoch 5 1005-1030"));
 }
 
 static void helpers_that_live_for_a_moment_are_none(void **state)
@@ -428,7 +428,7 @@ static void helpers_that_live_for_a_moment_are_none(void **state)
 
 static void rules_for_ends_alone_begin_at_the_end_before(void **state)
 {
-	static const struct said said[] = { { 1012, "done 0 in 5" }, { 1022, "done 1 in 5" }, { 1030, "model written" }, { 0 } };
+	static const struct printed printed[] = { { 1012, "done 0 in 5" }, { 1022, "done 1 in 5" }, { 1030, "model written" }, { 0 } };
 	struct applog_rules rules = { .n = 0 };
 	struct phases *p = phases_new();
 	char error[128];
@@ -437,7 +437,7 @@ static void rules_for_ends_alone_begin_at_the_end_before(void **state)
 	assert_int_equal(applog_add_rule(&rules, "written=export_end", error, sizeof(error)), 0);
 	phases_trace(p, 1000 * S, 1100 * S, true, true);
 	live(p, three);
-	for (const struct said *s = said; s->line; s++) {
+	for (const struct printed *s = printed; s->line; s++) {
 		struct applog_line l;
 
 		assert_int_equal(applog_parse(&l, &rules, s->line, strlen(s->line)), APPLOG_PHASE);
@@ -483,7 +483,7 @@ int main(void)
 		cmocka_unit_test(lines_that_come_late_are_before_the_next_workers),
 		cmocka_unit_test(plain_lines_behind_workers_end_epochs),
 		cmocka_unit_test(a_single_epoch_is_one),
-		cmocka_unit_test(a_job_goes_on_with_the_epoch_that_it_was_in),
+		cmocka_unit_test(a_job_goes_on_with_its_running_epoch),
 		cmocka_unit_test(several_ranks_say_it),
 		cmocka_unit_test(a_validation_is_of_its_epoch),
 		cmocka_unit_test(reading_says_when_the_first_began),

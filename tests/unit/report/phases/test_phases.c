@@ -34,7 +34,7 @@ static uint32_t phase_at(const struct phases *p, enum phase_kind kind, uint64_t 
 	return PHASES_NONE;
 }
 
-static struct phases *told(const struct line *lines, size_t n)
+static struct phases *phases_of(const struct line *lines, size_t n)
 {
 	struct phases *p = phases_new();
 
@@ -79,7 +79,7 @@ static void begins_meet_their_ends(void **state)
 		{ PHASE_ENDS, PHASE_MLLOG, "epoch", 2, 0, 8 },	   { PHASE_ENDS, PHASE_MLLOG, "run", -1, 0, 9 },
 		{ PHASE_ENDS, PHASE_MLLOG, "nothing", -1, 0, 9 },
 	};
-	struct phases *p = told(lines, ARRAY_SIZE(lines));
+	struct phases *p = phases_of(lines, ARRAY_SIZE(lines));
 
 	assert_int_equal(phases_close(p, 0), 0);
 	expect(p, "init init 1-2 x1\nrun training 2-9 x1\nepoch 1 epoch 3-5 x1\neval 1 eval 5-6 x1\nepoch 2 epoch 6-8 x1\n");
@@ -93,7 +93,7 @@ static void what_has_no_end_lasts_until_the_trace_ends(void **state)
 		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 3 },
 		{ PHASE_LASTS, PHASE_MARKS, "here", -1, -1, 4 },
 	};
-	struct phases *p = told(lines, ARRAY_SIZE(lines));
+	struct phases *p = phases_of(lines, ARRAY_SIZE(lines));
 
 	assert_int_equal(phases_close(p, 0), 0);
 	assert_int_equal(phase_at(p, PHASE_EPOCH, 2 * S), PHASES_NONE);
@@ -105,7 +105,7 @@ static void what_has_no_end_lasts_until_the_trace_ends(void **state)
 	phases_free(p);
 }
 
-static void where_no_end_is_told_the_next_begin_is_one(void **state)
+static void without_an_end_the_next_begin_is_one(void **state)
 {
 	static const struct line lines[] = {
 		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, 0, 3 },	{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, 1, 4 },
@@ -114,7 +114,7 @@ static void where_no_end_is_told_the_next_begin_is_one(void **state)
 		{ PHASE_BEGINS, PHASE_LOG, "epoch", 2, 1, 10 }, { PHASE_BEGINS, PHASE_LOG, "eval", -1, 0, 14 },
 		{ PHASE_BEGINS, PHASE_LOG, "epoch", 3, 0, 15 }, { PHASE_BEGINS, PHASE_LOG, "checkpoint", -1, 0, 17 },
 	};
-	struct phases *p = told(lines, ARRAY_SIZE(lines));
+	struct phases *p = phases_of(lines, ARRAY_SIZE(lines));
 
 	assert_int_equal(phases_close(p, 0), 0);
 	phases_end(p, 1 * S, 20 * S);
@@ -127,7 +127,7 @@ static void where_no_end_is_told_the_next_begin_is_one(void **state)
 }
 
 /* Of a phase whose end was lost nobody knows when that was. */
-static void where_ends_are_told_the_next_begin_is_none(void **state)
+static void with_ends_the_next_begin_is_none(void **state)
 {
 	static const struct line lines[] = {
 		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 1 },	  { PHASE_BEGINS, PHASE_LOG, "epoch", 2, -1, 3 },
@@ -136,7 +136,7 @@ static void where_ends_are_told_the_next_begin_is_none(void **state)
 		{ PHASE_BEGINS, PHASE_MLLOG, "epoch", 1, -1, 2 }, { PHASE_BEGINS, PHASE_MLLOG, "eval", 1, -1, 3 },
 		{ PHASE_BEGINS, PHASE_MLLOG, "epoch", 2, -1, 4 }, /* these are never without */
 	};
-	struct phases *p = told(lines, ARRAY_SIZE(lines));
+	struct phases *p = phases_of(lines, ARRAY_SIZE(lines));
 
 	assert_int_equal(phases_close(p, 0), 0);
 	phases_end(p, 1 * S, 20 * S);
@@ -146,7 +146,7 @@ static void where_ends_are_told_the_next_begin_is_none(void **state)
 }
 
 /* Of a log that does not say which rank each is of; and of the next log, which begins where the first one did. */
-static void what_is_told_twice_is_one(void **state)
+static void a_phase_marked_twice_is_one(void **state)
 {
 	static const struct line lines[] = {
 		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 1 },	 { PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 2 },
@@ -154,7 +154,7 @@ static void what_is_told_twice_is_one(void **state)
 		{ PHASE_BEGINS, PHASE_LOG, "epoch", 2, -1, 60 }, /* it was begun anew */
 		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 1 },
 	};
-	struct phases *p = told(lines, ARRAY_SIZE(lines));
+	struct phases *p = phases_of(lines, ARRAY_SIZE(lines));
 
 	assert_int_equal(phases_close(p, 0), 0);
 	phases_end(p, 1 * S, 90 * S);
@@ -172,7 +172,7 @@ static void what_lasts_ends_with_the_next_or_its_end(void **state)
 		{ PHASE_LASTS, PHASE_LOG, "epoch", 3, 8, 6 },  { PHASE_LASTS, PHASE_LOG, "save", -1, 7, 8 },
 		{ PHASE_ENDS, PHASE_LOG, "epoch", -1, 8, 9 },  { PHASE_ENDS, PHASE_LOG, "save", -1, 7, 9 },
 	};
-	struct phases *p = told(lines, ARRAY_SIZE(lines));
+	struct phases *p = phases_of(lines, ARRAY_SIZE(lines));
 
 	assert_int_equal(phases_close(p, 0), 0);
 	phases_end(p, 0, 20 * S);
@@ -193,7 +193,7 @@ static void ranks_are_one(void **state)
 		{ PHASE_BEGINS, PHASE_MLLOG, "eval", 7, 1, 31 },   { PHASE_ENDS, PHASE_MLLOG, "eval", 7, 1, 32 },
 		{ PHASE_BEGINS, PHASE_MLLOG, "eval", 7, 2, 40 },   { PHASE_ENDS, PHASE_MLLOG, "eval", 7, 2, 41 },
 	};
-	struct phases *p = told(lines, ARRAY_SIZE(lines));
+	struct phases *p = phases_of(lines, ARRAY_SIZE(lines));
 
 	assert_int_equal(phases_close(p, 0), 0);
 	expect(p, "epoch epoch 10-23 x2\nepoch epoch 21-31 x2\neval 7 eval 31-32 x1\neval 7 eval 40-41 x1\n");
@@ -217,7 +217,7 @@ static void the_best_source_is_looked_up(void **state)
 		{ PHASE_BEGINS, PHASE_DLIO, "epoch", 5, -1, 2 },  { PHASE_ENDS, PHASE_DLIO, "epoch", 5, -1, 8 },
 		{ PHASE_BEGINS, PHASE_MARKS, "eval", -1, -1, 3 }, { PHASE_ENDS, PHASE_MARKS, "eval", -1, -1, 4 },
 	};
-	struct phases *p = told(lines, ARRAY_SIZE(lines));
+	struct phases *p = phases_of(lines, ARRAY_SIZE(lines));
 
 	assert_int_equal(phases_close(p, 0), 0);
 	assert_int_equal(p->all.n, 3);
@@ -235,7 +235,7 @@ static void what_is_not_in_the_trace_goes(void **state)
 		{ PHASE_BEGINS, PHASE_DLIO, "epoch", 3, -1, 15 }, { PHASE_ENDS, PHASE_DLIO, "epoch", 3, -1, 25 },
 		{ PHASE_BEGINS, PHASE_DLIO, "epoch", 4, -1, 25 },
 	};
-	struct phases *p = told(lines, ARRAY_SIZE(lines));
+	struct phases *p = phases_of(lines, ARRAY_SIZE(lines));
 
 	assert_int_equal(phases_close(p, 10 * S), 0);
 	assert_int_equal(phase_at(p, PHASE_EPOCH, 16 * S), 1);
@@ -329,7 +329,7 @@ static struct phase_saves *saved(bool checkpoints)
 }
 
 /* Within a second of AT. */
-#define ABOUT(ns, at) assert_true((ns) > (at) * S - S && (ns) < (at) * S + S)
+#define NEAR(ns, at) assert_true((ns) > (at) * S - S && (ns) < (at) * S + S)
 
 static void what_stands_out_is_inferred(void **state)
 {
@@ -343,12 +343,12 @@ static void what_stands_out_is_inferred(void **state)
 	for (uint32_t i = 0; i < p->all.n; i++)
 		assert_true(p->all.v[i].inferred);
 	assert_int_equal(phases_count(p, PHASE_INIT), 1);
-	ABOUT(phases_get(p, PHASE_INIT, 0)->end_ns, 1010);
+	NEAR(phases_get(p, PHASE_INIT, 0)->end_ns, 1010);
 	assert_int_equal(phases_count(p, PHASE_TRAINING), 1);
-	ABOUT(phases_get(p, PHASE_TRAINING, 0)->end_ns, 1090);
+	NEAR(phases_get(p, PHASE_TRAINING, 0)->end_ns, 1090);
 	assert_int_equal(phases_count(p, PHASE_CHECKPOINT), 2);
-	ABOUT(phases_get(p, PHASE_CHECKPOINT, 0)->begin_ns, 1040);
-	ABOUT(phases_get(p, PHASE_CHECKPOINT, 1)->end_ns, 1071);
+	NEAR(phases_get(p, PHASE_CHECKPOINT, 0)->begin_ns, 1040);
+	NEAR(phases_get(p, PHASE_CHECKPOINT, 1)->end_ns, 1071);
 	phases_free(p);
 	phase_saves_free(s);
 	timeline_free(t);
@@ -403,7 +403,7 @@ static void what_is_written_before_training_is_no_checkpoint(void **state)
 }
 
 /* Checkpoints are, where others are told; no start-up and no steady state. */
-static void what_is_told_is_not_inferred(void **state)
+static void a_marked_phase_is_not_inferred(void **state)
 {
 	static const struct line mark[] = { { PHASE_LASTS, PHASE_MARKS, "x", -1, -1, 1050 } },
 				 save[] = { { PHASE_BEGINS, PHASE_LOG, "checkpoint", -1, -1, 1030 },
@@ -413,7 +413,7 @@ static void what_is_told_is_not_inferred(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct phases *p = told(cases[i].lines, cases[i].n);
+		struct phases *p = phases_of(cases[i].lines, cases[i].n);
 		struct timeline *t = job(true, true);
 		struct phase_saves *s = saved(true);
 
@@ -503,9 +503,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(begins_meet_their_ends),
 		cmocka_unit_test(what_has_no_end_lasts_until_the_trace_ends),
-		cmocka_unit_test(where_no_end_is_told_the_next_begin_is_one),
-		cmocka_unit_test(where_ends_are_told_the_next_begin_is_none),
-		cmocka_unit_test(what_is_told_twice_is_one),
+		cmocka_unit_test(without_an_end_the_next_begin_is_one),
+		cmocka_unit_test(with_ends_the_next_begin_is_none),
+		cmocka_unit_test(a_phase_marked_twice_is_one),
 		cmocka_unit_test(what_lasts_ends_with_the_next_or_its_end),
 		cmocka_unit_test(ranks_are_one),
 		cmocka_unit_test(the_best_source_is_looked_up),
@@ -515,7 +515,7 @@ int main(void)
 		cmocka_unit_test(what_stands_out_is_inferred),
 		cmocka_unit_test(what_does_not_stand_out_is_not),
 		cmocka_unit_test(what_is_written_before_training_is_no_checkpoint),
-		cmocka_unit_test(what_is_told_is_not_inferred),
+		cmocka_unit_test(a_marked_phase_is_not_inferred),
 		cmocka_unit_test(what_is_too_short_to_be_seen_is_merged),
 		cmocka_unit_test(names_beyond_number_are_one_of_their_kind),
 	};

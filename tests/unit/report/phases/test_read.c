@@ -73,7 +73,7 @@ static void expect(const struct phases *p, const char *want)
 	assert_string_equal(text, want);
 }
 
-static void said(const char *text)
+static void has_note(const char *text)
 {
 	if (!strstr(notes, text))
 		fail_msg("\"%s\" is not said, but: %s", text, notes);
@@ -115,8 +115,8 @@ static void the_option_has_another_zone(void **state)
 	phases_free(p);
 	p = read_log(DLIO, &(struct phases_options){ .zone = "UTC" });
 	assert_int_equal(p->all.n, 0);
-	said("all of its lines about phases are outside of the trace, the first by 2610 s behind its end");
-	said("--app-log-tz");
+	has_note("all of its lines about phases are outside of the trace, the first by 2610 s behind its end");
+	has_note("--app-log-tz");
 	phases_free(p);
 }
 
@@ -125,7 +125,7 @@ static void the_option_has_another_zone(void **state)
 	"2026-11-22 09:00:20,000 INFO Starting epoch 2\n"
 
 /* What has begun would else last over all of the trace. */
-static void a_log_of_another_time_tells_nothing(void **state)
+static void a_log_of_another_time_marks_nothing(void **state)
 {
 	static const char *const zones[] = { "+01:05", "-09:00" };
 	struct phases *p;
@@ -136,7 +136,7 @@ static void a_log_of_another_time_tells_nothing(void **state)
 		assert_int_equal(p->recorded.n, 0);
 		assert_int_equal(p->all.n, 0);
 		assert_int_equal(p->unpaired, 0);
-		said(i ? "the first by 35010 s behind its end, and were left out; if the log was written in another time zone" :
+		has_note(i ? "the first by 35010 s behind its end, and were left out; if the log was written in another time zone" :
 			 "the first by 290 s before its begin, and were left out; if the log was written in another time zone");
 		phases_free(p);
 	}
@@ -149,7 +149,7 @@ static void a_log_of_another_time_tells_nothing(void **state)
 }
 
 /* As Python's logging writes them where nobody thinks of an end. */
-static void a_log_of_begins_alone_tells_all_epochs(void **state)
+static void a_log_of_begins_alone_marks_all_epochs(void **state)
 {
 	struct phases *p = read_log("2026-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 09:00:15,000 INFO Starting epoch 2\n"
 				    "2026-11-22 09:00:20,000 INFO Starting epoch 3\n", NULL);
@@ -161,7 +161,7 @@ static void a_log_of_begins_alone_tells_all_epochs(void **state)
 }
 
 /* What ended early did: the next begin is no end. */
-static void an_end_is_told_behind_its_epoch(void **state)
+static void an_end_is_marked_behind_its_epoch(void **state)
 {
 	struct phases *p = read_log("2026-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 09:00:14,000 INFO Epoch 1 finished\n"
 				    "2026-11-22 09:00:15,000 INFO Epoch 2/2\n2026-11-22 09:00:19,000 INFO Epoch 2/2 done: loss 0.1\n",
@@ -233,7 +233,7 @@ static void a_log_goes_through_a_set_clock(void **state)
 	":::MLLOG {\"namespace\": \"\", \"time_ms\": " s "500, \"event_type\": \"INTERVAL_" event "\", \"key\": \"" key      \
 	"\", \"value\": null, \"metadata\": {\"epoch_num\": 2}}\n"
 
-static void lines_that_tell_too_little_are_counted(void **state)
+static void lines_without_enough_words_are_counted(void **state)
 {
 	struct phases *p = read_log("Starting epoch 1\n"
 				    ":::MLLOG {\"key\": \"epoch_start\", \"event_type\": \"INTERVAL_START\"}\n"
@@ -246,16 +246,16 @@ static void lines_that_tell_too_little_are_counted(void **state)
 	expect(p, "epoch 2 mllog 10.5-20.5\nepoch 2 mllog 30.5-1000\n");
 	assert_true(p->all.v[1].unfinished);
 	assert_int_equal(p->all.v[1].rank, 1);
-	said("log: 1 lines about phases are not whole and were left out");
-	said("log: 3 lines about phases have no time and were left out");
+	has_note("log: 1 lines about phases are not whole and were left out");
+	has_note("log: 3 lines about phases have no time and were left out");
 	phases_free(p);
 	p = read_log("2026-11-22T09:00:01.5 Starting epoch 1\n2026-11-22T09:00:02.5 Ending epoch 1\n"
 		     "2026-11-22T09:00:03.5 Starting epoch 1", NULL); /* of 12, perhaps */
 	expect(p, "epoch 1 dlio 1.5-2.5\n");
-	said("its last line is about a phase, has no end and was left out");
+	has_note("its last line is about a phase, has no end and was left out");
 	phases_free(p);
 	p = read_log("loss 0.1\n", NULL);
-	said("no line marks a phase; name those that do with --phase REGEX=NAME");
+	has_note("no line marks a phase; name those that do with --phase REGEX=NAME");
 	phases_free(p);
 }
 
@@ -288,7 +288,7 @@ static void garbage_is_passed_over(void **state)
 	phases_free(p);
 }
 
-static void what_is_no_file_is_said(void **state)
+static void no_file_is_noted(void **state)
 {
 	autofree char *fifo = tree_path("fifo"), *none = tree_path("none");
 	const char *logs[] = { tree, fifo, none };
@@ -297,8 +297,8 @@ static void what_is_no_file_is_said(void **state)
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	p = read_with(&berlin, &(struct phases_options){ .logs = logs, .n_logs = 3 });
 	assert_int_equal(p->all.n, 0);
-	said("fifo: cannot be read: it is not a regular file");
-	said("none: cannot be read: No such file");
+	has_note("fifo: cannot be read: it is not a regular file");
+	has_note("none: cannot be read: No such file");
 	phases_free(p);
 }
 
@@ -318,12 +318,12 @@ static void a_row_is_a_line_with_a_time(void **state)
 			      "1005000000000\t-\t1\tload_start\n1006000000000\t-\t1\tload_stop\nhalf a ro");
 	p = read_with(&berlin, NULL);
 	expect(p, "load marks 5-6\nepoch 1 log 10-19.5\nepoch 2 dlio 30-40\n");
-	said("marks.out: the last row is cut off");
+	has_note("marks.out: the last row is cut off");
 	phases_free(p);
 }
 
 /* What --log kept is all of the output. */
-static void what_was_printed_counts_where_there_is_no_log(void **state)
+static void printed_lines_count_where_there_is_no_log(void **state)
 {
 	struct manifest_facts m = berlin;
 	struct phases *p;
@@ -335,7 +335,7 @@ static void what_was_printed_counts_where_there_is_no_log(void **state)
 				"1020000000000\t-\t7\t7\tpython\t2\tEnding\\040epoch\\0401\n");
 	p = read_with(&m, NULL);
 	expect(p, "epoch 1 log 10-20\n");
-	said("printed.out: 1234 writes to the job's output were too many or too long to be looked at");
+	has_note("printed.out: 1234 writes to the job's output were too many or too long to be looked at");
 	phases_free(p);
 	tree_put("workload.out", "# dltraced workload 1\nTIMESTAMP\tTIME\tTEXT\n"
 				 "1011000000000\t-\tStarting\\040epoch\\0401\n"
@@ -404,7 +404,7 @@ static void lines_of_another_run_are_no_epochs(void **state)
 	p = read_log("2026-11-21 09:00:10,000 INFO epoch 0: loss 1.2\n2026-11-21 09:10:10,000 INFO epoch 1: loss 1.1\n", NULL);
 	assert_false(p->has_score);
 	assert_int_equal(phases_count(p, PHASE_EPOCH), 3);
-	said("all of its lines about phases are outside of the trace");
+	has_note("all of its lines about phases are outside of the trace");
 	phases_free(p);
 }
 
@@ -493,12 +493,12 @@ static void a_packed_log_is_read(void **state)
 		/* less its end: the first member is whole, of the second what can be had */
 		assert_int_equal(truncate(path, (off_t)file_size(path) - 6), 0);
 		ph = read_with(&berlin, &named);
-		said("it is packed and cut off: what is there was read");
+		has_note("it is packed and cut off: what is there was read");
 		assert_int_not_equal(ph->all.n, 0);
 		phases_free(ph);
 		put_packed(path + strlen(tree) + 1, "behind what is cut off", p);
 		ph = read_with(&berlin, &named);
-		said("it is packed and damaged: what is before that was read");
+		has_note("it is packed and damaged: what is before that was read");
 		phases_free(ph);
 	}
 }
@@ -529,11 +529,57 @@ static void without_a_zone_no_time_is_guessed(void **state)
 	tree_put("log", DLIO);
 	p = read_with(&m, &(struct phases_options){ .logs = logs, .n_logs = 1 });
 	assert_int_equal(p->all.n, 0);
-	said("log: 6 lines about phases have no time, or one of a zone that is not known (give it with --app-log-tz), and were "
+	has_note("log: 6 lines about phases have no time, or one of a zone that is not known (give it with --app-log-tz), and were "
 	     "left out");
 	phases_free(p);
 	p = read_with(&m, &(struct phases_options){ .logs = logs, .n_logs = 1, .zone = "Mars/Olympus" });
-	said("--app-log-tz Mars/Olympus: this machine knows no such time zone");
+	has_note("--app-log-tz Mars/Olympus: this machine knows no such time zone");
+	phases_free(p);
+}
+
+#define REGION_ROW(end_s, pid, cat, name, lat_s, ret, epoch)                                                           \
+	#end_s "000000000\t-\t" #pid "\t" #pid "\tpython\t" cat "\t" name "\t" #lat_s "000000000\t" ret "\t" epoch \
+	"\t-\t-\t-\tapi\t-\n"
+#define REGION_HEAD                                                                                                    \
+	"# dltraced regions 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tCAT\tNAME\tLAT_NS\tRET\tEPOCH\tSTEP\tBYTES\tLANE\tSOURCE\tARGS\n"
+
+/* Of two ranks, whose epochs are the same; better than what a log says. */
+static void the_programs_own_regions_are_phases(void **state)
+{
+	struct phases *p;
+
+	tree_put("regions.out", REGION_HEAD
+		 REGION_ROW(1012, 7, "compute", "step", 1, "0", "1")
+		 REGION_ROW(1020, 7, "pipeline", "epoch", 10, "0", "1")
+		 REGION_ROW(1021, 8, "pipeline", "epoch", 10, "0", "1")
+		 REGION_ROW(1023, 7, "checkpoint", "save", 2, "0", "-")
+		 REGION_ROW(1030, 7, "pipeline", "evaluate", 5, "-1", "-")
+		 REGION_ROW(1040, 8, "pipeline", "epoch", 9, "?", "2")
+		 REGION_ROW(1050, 8, "other", "epoch", 9, "0", "2"));
+	p = read_log(EPOCHS, NULL);
+	expect(p, "epoch 1 regions 10-21\nepoch 1 log 10-20\nepoch 2 log 20-1000\ncheckpoint regions 21-23\n"
+		  "evaluation regions 25-30\nepoch 2 regions 31-40\n");
+	assert_int_equal(phases_count(p, PHASE_EPOCH), 2);
+	assert_true(phases_get(p, PHASE_EPOCH, 1)->begin_ns == 1031 * S && phases_get(p, PHASE_EPOCH, 1)->unfinished);
+	assert_int_equal(phases_get(p, PHASE_EPOCH, 0)->ranks, 2);
+	phases_free(p);
+}
+
+static void epochs_last_from_their_first_step_to_their_last(void **state)
+{
+	struct phases *p;
+
+	tree_put("regions.out", REGION_HEAD
+		 REGION_ROW(1012, 7, "dataloader", "fetch", 2, "0", "0")
+		 REGION_ROW(1013, 7, "compute", "step", 1, "0", "0")
+		 REGION_ROW(1022, 8, "compute", "step", 1, "0", "1")
+		 REGION_ROW(1031, 7, "compute", "step", 1, "0", "1")
+		 REGION_ROW(1040, 7, "mine", "step", 1, "0", "2")
+		 "1041000000000\t-\tx\n" REGION_ROW(1042, 7, "compute", "step", 2000, "0", "0") "10");
+	p = read_with(&berlin, NULL);
+	expect(p, "epoch 0 regions 10-13\nepoch 1 regions 21-31\n");
+	has_note("regions.out: 2 rows could not be read");
+	has_note("the last row is cut off");
 	phases_free(p);
 }
 
@@ -542,20 +588,22 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_TREE(a_dlio_log_is_of_the_hosts_zone),
 		IN_TREE(the_option_has_another_zone),
-		IN_TREE(a_log_of_another_time_tells_nothing),
-		IN_TREE(a_log_of_begins_alone_tells_all_epochs),
-		IN_TREE(an_end_is_told_behind_its_epoch),
+		IN_TREE(a_log_of_another_time_marks_nothing),
+		IN_TREE(a_log_of_begins_alone_marks_all_epochs),
+		IN_TREE(an_end_is_marked_behind_its_epoch),
 		IN_TREE(a_log_around_the_trace_is_of_it),
 		IN_TREE(a_log_of_many_runs_is_read_from_its_begin),
 		IN_TREE(a_log_goes_through_the_end_of_summer),
 		IN_TREE(a_log_goes_through_a_set_clock),
-		IN_TREE(lines_that_tell_too_little_are_counted),
+		IN_TREE(lines_without_enough_words_are_counted),
 		IN_TREE(garbage_is_passed_over),
-		IN_TREE(what_is_no_file_is_said),
+		IN_TREE(no_file_is_noted),
 		IN_TREE(a_row_is_a_line_with_a_time),
-		IN_TREE(what_was_printed_counts_where_there_is_no_log),
+		IN_TREE(printed_lines_count_where_there_is_no_log),
 		IN_TREE(a_bar_is_drawn_over_and_over_in_one_row),
 		IN_TREE(workers_have_generations),
+		IN_TREE(the_programs_own_regions_are_phases),
+		IN_TREE(epochs_last_from_their_first_step_to_their_last),
 		IN_TREE(lines_of_another_run_are_no_epochs),
 		IN_TREE(rules_say_how_many_lines_they_matched),
 		IN_TREE(logs_of_the_folder_are_read_where_the_output_says_nothing),

@@ -58,7 +58,7 @@ static void a_checkpoint_is_from_the_open_to_the_rename(void **state)
 }
 
 /* Five, of two files each; between them 2 s. */
-static void checkpoints_are_told_apart(void **state)
+static void checkpoints_are_kept_apart(void **state)
 {
 	struct phase_saves *s = phase_saves_new();
 
@@ -165,7 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_checkpoint_is_from_the_open_to_the_rename),
-		cmocka_unit_test(checkpoints_are_told_apart),
+		cmocka_unit_test(checkpoints_are_kept_apart),
 		cmocka_unit_test(files_that_are_written_together_are_one),
 		cmocka_unit_test(a_pause_within_a_file_is_of_it),
 		cmocka_unit_test(a_sync_of_another_time_is_none_of_it),

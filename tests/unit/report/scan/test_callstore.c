@@ -95,7 +95,7 @@ static void need_a_disk(void)
 		skip();
 }
 
-static void gives_back_what_it_was_given(void **state)
+static void gives_back_the_calls_put_in(void **state)
 {
 	static const unsigned int rows[] = { 0, 1, 1000, ROWS };
 
@@ -150,7 +150,7 @@ static void gives_up_where_no_file_can_be(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gives_back_what_it_was_given),
+		cmocka_unit_test(gives_back_the_calls_put_in),
 		cmocka_unit_test(a_part_may_be_in_both),
 		cmocka_unit_test(gives_up_where_no_file_can_be),
 	};

@@ -22,7 +22,7 @@
 
 /* --- making one ------------------------------------------------------------------------------------------ */
 
-enum { FILES, OPEN, MMAP, RW, N_OUT };
+enum { FAULT, FILES, OPEN, MMAP, RW, N_OUT };
 
 static struct {
 	FILE *out[N_OUT];
@@ -32,6 +32,7 @@ static struct {
 static const struct {
 	const char *name, *head;
 } outs[N_OUT] = {
+	[FAULT] = { "fault", "PID\tTID\tCOMM\tFUNC\tKIND\tLAT_NS\tADDR\tIP\tOFFSET\tDISK_BYTES\tFID\tFILE" },
 	[FILES] = { "files", "FID\tDEV\tINO\tTYPE\tFSTYPE\tSIZE\tSTATE\tREALPATH" },
 	[OPEN] = { "open", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tVFS_LAT_NS\tRET\tFLAGS\tMODE\tFID\tFILE\tPATH\tREALPATH" },
 	[MMAP] = { "mmap", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tADDR\tLEN\tPROT\tFLAGS\tFD\tOFFSET\tOLD_ADDR\tOLD_LEN\tFID\tFILE" },
@@ -89,6 +90,12 @@ static void mapped(uint64_t fid, uint64_t bytes)
 {
 	fprintf(row(MMAP), "7\t7\tpython\tmmap\t1000\t0x7f0000000000\t0\t%" PRIu64 "\tREAD\tSHARED\t3\t0\t-\t-\t%" PRIu64 "\tx\n", bytes,
 		fid);
+}
+
+static void faulted(uint64_t fid, const char *func, uint64_t disk_bytes, uint64_t lat_ns)
+{
+	fprintf(row(FAULT), "7\t7\tpython\t%s\tfile\t%" PRIu64 "\t0x1000\t0x2000\t0\t%" PRIu64 "\t%" PRIu64 "\tx\n", func, lat_ns,
+		disk_bytes, fid);
 }
 
 static void moved(uint64_t fid, char rw, uint64_t bytes, uint64_t disk_bytes, uint64_t lat_ns)
@@ -750,6 +757,42 @@ static void paths_have_bounds(void **state)
 
 #define MADE(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
+/* Those that the kernel made for a call are in the call's time. */
+static void page_faults_are_of_the_files_that_are_mapped(void **state)
+{
+	const uint64_t tokens = file("reg", "ext4", 64 * MiB, "/data/tokens.bin");
+	const struct timeline_lane *lane;
+	const struct dataset *d;
+	uint64_t bytes = 0, n = 0;
+	struct report *r;
+
+	(void)state;
+	opened(tokens, 2 * US);
+	mapped(tokens, 64 * MiB);
+	faulted(tokens, "user", 128 * KiB, 300 * US);
+	faulted(tokens, "user", 0, 100 * US);
+	faulted(tokens, "kernel", 4 * KiB, 50 * US);
+	many(200, "/images/%u.jpg", 100 * KiB);
+	r = loaded();
+	d = has(r, "/data/tokens.bin", DATASET_DATA, 1);
+	assert_int_equal(d->sum[DATASET_MAPPED], 64 * MiB);
+	assert_int_equal(d->sum[DATASET_FAULTS], 3);
+	assert_int_equal(d->sum[DATASET_FAULT_BYTES], 132 * KiB);
+	assert_int_equal(d->sum[DATASET_FAULT_NS], 400 * US);
+	assert_int_equal(total(r, DATASET_FAULT_BYTES), 132 * KiB);
+	assert_ptr_equal(report_dataset_most(r, DATASET_BY_FAULTS), d);
+	for (unsigned int i = 0; i < TIMELINE_BINS; i++) {
+		bytes += r->timeline->sum[TIMELINE_FAULT_BYTES][i];
+		for (unsigned int row = 0; row < TIMELINE_HEAT_ROWS; row++)
+			n += r->timeline->heat[TIMELINE_H_FAULT][i][row];
+	}
+	assert_int_equal(bytes, 132 * KiB);
+	assert_int_equal(n, 2);
+	lane = timeline_lane(r->timeline, 7);
+	assert_int_equal(lane->busy_ns[TIMELINE_B_FAULT][0] + lane->busy_ns[TIMELINE_B_FAULT][1], 400 * US);
+	report_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -782,6 +825,7 @@ int main(void)
 		cmocka_unit_test(folders_have_those_above_before_them),
 		cmocka_unit_test(folders_without_room_are_those_above),
 		cmocka_unit_test(paths_have_bounds),
+		MADE(page_faults_are_of_the_files_that_are_mapped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

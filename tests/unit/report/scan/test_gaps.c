@@ -10,10 +10,10 @@
 
 #define S NSEC_PER_SEC
 
-static void clocks_tell_of_sleep_and_standstill(void **state)
+static void clocks_show_sleep_and_standstill(void **state)
 {
 	static const struct {
-		struct gap_clocks was, now;
+		struct gap_clocks before, now;
 		struct gap_between want;
 	} cases[] = {
 		{ { 0 }, { 10 * S, 100 * S, 10 * S }, { GAP_NONE, 0, 0 } }, /* the first reading */
@@ -25,7 +25,7 @@ static void clocks_tell_of_sleep_and_standstill(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct gap_between b = gaps_between(&cases[i].was, &cases[i].now);
+		struct gap_between b = gaps_between(&cases[i].before, &cases[i].now);
 
 		assert_int_equal(b.kind, cases[i].want.kind);
 		assert_int_equal(b.ns, cases[i].want.ns);
@@ -121,7 +121,7 @@ static void a_gap_is_from_the_last_row_before_to_the_first_behind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clocks_tell_of_sleep_and_standstill),
+		cmocka_unit_test(clocks_show_sleep_and_standstill),
 		cmocka_unit_test(they_are_in_order_and_bounded),
 		IN_TREE(a_gap_is_from_the_last_row_before_to_the_first_behind),
 		IN_TREE(a_report_has_them),

@@ -222,7 +222,7 @@ static void blanks_outside_of_strings_are_left_out(void **state)
 	holds("[\"@data@\"]", "[\"@data@\"]");
 }
 
-static void the_page_asks_for_nothing(void **state)
+static void the_page_requests_nothing(void **state)
 {
 	size_t bytes;
 	autofree char *text = page("{}", &bytes);
@@ -265,7 +265,7 @@ int main(void)
 		cmocka_unit_test(the_page_of_any_trace_has_5_mib_at_most),
 		cmocka_unit_test(blanks_outside_of_strings_are_left_out),
 		cmocka_unit_test(its_size_is_known_before),
-		cmocka_unit_test(the_page_asks_for_nothing),
+		cmocka_unit_test(the_page_requests_nothing),
 		cmocka_unit_test(a_report_s_page_is_around_its_json),
 	};
 

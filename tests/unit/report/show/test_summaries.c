@@ -190,7 +190,7 @@ static void the_first_processes_have_medians(void **state)
 	const uint32_t n = REPORT_SPREADS_MAX + 3;
 	autofree char *text = NULL;
 	struct report *r;
-	bool said = false;
+	bool noted = false;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
@@ -206,8 +206,8 @@ static void the_first_processes_have_medians(void **state)
 	for (uint32_t pid = REPORT_SPREADS_MAX + 1; pid <= n; pid++)
 		assert_null(proc(r, pid)->spread[REPORT_READ_NS]);
 	for (unsigned int i = 0; i < r->n_notes; i++)
-		said |= strcmp(r->notes[i], "too many processes: 6 calls are in no process's medians") == 0;
-	assert_true(said);
+		noted |= strcmp(r->notes[i], "too many processes: 6 calls are in no process's medians") == 0;
+	assert_true(noted);
 	report_free(r);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/util.h"
+#include "report/phases/phases.h"
 #include "report/report.h"
 #include "report/scan/model.h"
 #include "report/timeline.h"
@@ -73,7 +74,7 @@ static void without_a_gap_no_row_is_zero(void **state)
 	expect("calls", "open", "0000000x");
 }
 
-static void what_was_dropped_is_unknown_and_not_zero(void **state)
+static void dropped_time_is_unknown_and_not_zero(void **state)
 {
 	gaps_add(&r.gaps, GAP_LOST, "vfs_rw", BEGIN + BIN + 5, BEGIN + 6 * BIN + 5, "vfs_rw: rows are missing");
 	expect("vfs", "read", "xxnnnnxx");
@@ -102,13 +103,76 @@ static void while_dltraced_did_not_run_what_is_empty_is_unknown(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* --- regions ---------------------------------------------------------------------------------------------------- */
+
+/* N steps of 2 us from BEGIN + FROM on, a half of each a fetch; from the 100th on 10 us apart. */
+static char *with_steps(uint64_t from_ns, unsigned int n)
+{
+	struct json j = { 0 };
+	const char *regions;
+	char *text;
+
+	table_init(&r.procs, sizeof(struct report_proc), 16);
+	r.phases = phases_new();
+	assert_non_null(r.phases);
+	for (unsigned int i = 0; i < n; i++) {
+		uint64_t at = BEGIN + from_ns + 2000 * i + (i >= 100 ? 10000 * (i - 99) : 0);
+
+		phase_steps_take(&r.phases->steps, &(struct step_region){
+			.cat = "dataloader", .cat_len = 10, .name = "fetch", .name_len = 5, .pid = 7, .tid = 7,
+			.begin_ns = at, .end_ns = at + 1000, .epoch = 0, .number = i });
+		phase_steps_take(&r.phases->steps, &(struct step_region){
+			.cat = "compute", .cat_len = 7, .name = "step", .name_len = 4, .pid = 7, .tid = 7,
+			.begin_ns = at + 1000, .end_ns = at + 2000, .epoch = 0, .number = i });
+	}
+	phase_steps_end(&r.phases->steps);
+	json_object(&j, NULL);
+	report_timeline_json(&r, &j);
+	json_end(&j);
+	assert_int_equal(j.error, 0);
+	regions = memmem(j.buf, j.len, "\"regions\"", strlen("\"regions\""));
+	assert_non_null(regions);
+	text = strndup(regions, j.len - (size_t)(regions - j.buf));
+	json_free(&j);
+	phases_free(r.phases);
+	table_free(&r.procs);
+	r.phases = NULL;
+	return text;
+}
+
+static bool has(const char *text, const char *wanted)
+{
+	return strstr(text, wanted) || (print_message("no %s in %.300s\n", wanted, text), false);
+}
+
+static void regions_are_each_from_begin_to_end(void **state)
+{
+	autofree char *text = with_steps(500, 3);
+
+	assert_true(has(text, "\"fetch\": [[500,1000],[2500,1000],[4500,1000]]"));
+	assert_true(has(text, "\"compute\": [[1500,1000],[3500,1000],[5500,1000]]"));
+	assert_true(has(text, "\"comm\": []"));
+	assert_true(has(text, "\"closed_ns\": 0"));
+}
+
+/* 2100 fetches are too many: the first hundred, 1 us apart, become one. */
+static void short_gaps_between_regions_are_closed(void **state)
+{
+	autofree char *text = with_steps(0, 2100);
+
+	assert_true(has(text, "\"fetch\": [[0,199000],[210000,1000],[222000,1000],"));
+	assert_true(has(text, "\"closed_ns\": 1024"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(without_a_gap_no_row_is_zero),
-		TEST(what_was_dropped_is_unknown_and_not_zero),
+		TEST(dropped_time_is_unknown_and_not_zero),
 		TEST(lost_rows_may_be_of_any_file),
 		TEST(while_dltraced_did_not_run_what_is_empty_is_unknown),
+		TEST(regions_are_each_from_begin_to_end),
+		TEST(short_gaps_between_regions_are_closed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Pages that enter and leave the page cache, of files that the target reads or writes, whoever makes them come or
+ * go. What calls touch is added by vfs_rw and io_uring, what is written back by bio (cache.bpf.h).
+ *
+ * A page that the thread of a read inserts within the range of that read is a miss; what else it inserts, and
+ * what comes without a call, is read-ahead. It is kept of each page until it is touched. A page of a file that
+ * is mapped may be touched without our notice, so nothing is kept of it: it is never called wasted.
+ */
+#define dlt_scratch cache_scratch
+#include "file.bpf.h"
+
+#include "cache.bpf.h"
+
+const volatile __u32 splice_nr = 0, io_submit_nr = 0;
+
+/* Set when the trace ends: sums that find no room in a ring now are lost, as no later round sends them. */
+volatile __u32 ended;
+
+/* --- pages come --------------------------------------------------------------------------------- */
+
+/* Nonzero: nothing is left. */
+__noinline int fresh_note_step(void)
+{
+	struct cache_range *r = range_get();
+	struct dlt_cache_chunk *c, *other;
+	struct dlt_stats *st;
+	__u64 number, left;
+	__u32 i;
+
+	if (!r || r->page >= r->end)
+		return 1;
+	number = r->page / DLT_CACHE_CHUNK;
+	i = r->page & (DLT_CACHE_CHUNK - 1);
+	left = r->end - r->page;
+	if (left > DLT_CACHE_CHUNK - i)
+		left = DLT_CACHE_CHUNK - i;
+	r->page += left;
+	c = chunk_find(&r->of, number);
+	if (!c) {
+		c = chunk_slot(&r->of, number, false);
+		if (c && c->of.ino && !chunk_is_free(c)) {
+			other = chunk_slot(&r->of, number, true);
+			c = other && (!other->of.ino || chunk_is_free(other)) ? other : NULL;
+		}
+		if (!c) {
+			st = stats_of(DLT_cache);
+			if (st)
+				st->refused += left;
+			return 0;
+		}
+		c->of = r->of;
+		c->number = number;
+	}
+	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK && turn < left; turn++, i++)
+		*fresh_of(c, i) = 1;
+	return 0;
+}
+
+static __always_inline void fresh_note(const struct dlt_file_id *of, __u64 first, __u64 end)
+{
+	struct cache_range *r = range_get();
+
+	if (!r)
+		return;
+	r->of = *of;
+	r->page = first;
+	r->end = end;
+	for (int i = 0; i < CACHE_FOLIO_CHUNKS; i++)
+		if (fresh_note_step())
+			break;
+}
+
+/* SLOT is taken over: what its read has inserted, and no end has divided, was read ahead. */
+static __always_inline void read_forget(struct dlt_cache_read *slot)
+{
+	struct dlt_cache_cell *cell = slot->tid ? cache_cell(&slot->of) : NULL;
+
+	if (cell)
+		__sync_fetch_and_add(&cell->sums.ahead, slot->pages);
+}
+
+/* This thread's CALL has inserted pages of OF. */
+static __always_inline void read_inserts(const struct dlt_call *call, const struct dlt_file_id *of, __u64 first, __u64 end)
+{
+	struct dlt_cache_read *slot = cache_read_slot(call->tid);
+	__u32 i;
+
+	if (!slot)
+		return;
+	if (slot->tid != call->tid || slot->call_ns != call->start_ns || !cache_is_of(&slot->of, of)) {
+		read_forget(slot);
+		slot->tid = call->tid;
+		slot->call_ns = call->start_ns;
+		slot->of = *of;
+		slot->runs = 0;
+		slot->before = slot->pages = 0;
+	}
+	slot->pages += end - first;
+	i = (slot->runs - 1) & (DLT_CACHE_RUNS - 1);
+	if (slot->runs && slot->run[i].end == first) {
+		slot->run[i].end = end;
+		return;
+	}
+	i = slot->runs & (DLT_CACHE_RUNS - 1);
+	if (slot->runs >= DLT_CACHE_RUNS) /* reads go upwards: the oldest one lies in the read's range */
+		slot->before += slot->run[i].end - slot->run[i].first;
+	slot->run[i].first = first;
+	slot->run[i].end = end;
+	slot->runs++;
+}
+
+enum inserter { INSERTS_AHEAD, INSERTS_READ, INSERTS_WRITE };
+
+/* What kind of call of this thread inserts pages? */
+static __always_inline enum inserter inserter_of(const struct dlt_call *call)
+{
+	if (!call || call->probe != DLT_vfs_rw || call->nr == io_submit_nr)
+		return INSERTS_AHEAD;
+	return call->nr != splice_nr && call->shape & 1 /* DLT_RW_WRITE */ ? INSERTS_WRITE : INSERTS_READ;
+}
+
+/* The inode of the range, a file of the target, has no cell: make one. Its name is sent once. */
+__noinline int cell_begin(void)
+{
+	struct cache_range *r = range_get();
+	struct inode *inode = KCAST(inode, r ? r->at : 0);
+	struct file_where w = { inode, NULL, 0, NULL };
+	struct dlt_call none = {};
+
+	if (!r)
+		return 0;
+	w.dentry = KCAST(dentry, inode_dentry(inode));
+	w.mnt = inode_mount(inode);
+	if (where_is_new(&w, &r->id) && w.dentry && w.mnt)
+		where_emit(task_current(), &w, &none, (__u32)bpf_get_current_pid_tgid());
+	cache_id(inode, &r->of);
+	cache_cell_make(&r->of, &r->id);
+	return 0;
+}
+
+/* The cell of INODE; where it has none it gets one if this is a process of the target. */
+static __always_inline struct dlt_cache_cell *cell_of(struct inode *inode, struct dlt_file_id *of)
+{
+	struct dlt_cache_cell *cell;
+	struct cache_range *r;
+
+	cache_id(inode, of);
+	cell = cache_cell(of);
+	if (cell || !target_has(bpf_get_current_pid_tgid() >> 32))
+		return cell;
+	r = range_get();
+	if (!r)
+		return NULL;
+	r->at = (__u64)inode;
+	cell_begin();
+	return cache_cell(of);
+}
+
+static __always_inline bool is_mapped(struct address_space *mapping)
+{
+	return KLOAD(mapping, i_mmap.rb_root.rb_node) != NULL;
+}
+
+static __always_inline struct address_space *mapping_of(__u64 *ctx)
+{
+	return KCAST(address_space, folio_mapping(ctx));
+}
+
+static __always_inline struct inode *file_of_mapping(struct address_space *mapping)
+{
+	__u64 host = mapping ? (__u64)KLOAD(mapping, host) : 0;
+	struct inode *inode = KCAST(inode, host);
+
+	return host && (KLOAD(inode, i_mode) & CACHE_MODE_FMT) == CACHE_MODE_REG ? inode : NULL;
+}
+
+SEC("tp_btf/mm_filemap_add_to_page_cache")
+int HELD_PROG(cache_add)
+{
+	struct address_space *mapping = mapping_of(ctx);
+	struct inode *inode = file_of_mapping(mapping);
+	struct dlt_cache_cell *cell;
+	__u64 first, end;
+	struct dlt_call *call;
+	enum inserter by;
+	struct dlt_file_id of;
+
+	if (!inode)
+		return 0;
+	cell = cell_of(inode, &of);
+	if (!cell)
+		return 0;
+	first = folio_index(ctx);
+	end = first + folio_pages(ctx);
+	__sync_fetch_and_add(&cell->cached, end - first);
+	call = call_find((__u32)bpf_get_current_pid_tgid());
+	by = inserter_of(call);
+	if (by == INSERTS_WRITE)
+		return 0;
+	if (by == INSERTS_READ && call)
+		read_inserts(call, &of, first, end);
+	else
+		__sync_fetch_and_add(&cell->sums.ahead, end - first);
+	if (!is_mapped(mapping))
+		fresh_note(&of, first, end);
+	return 0;
+}
+
+/* --- pages go ----------------------------------------------------------------------------------- */
+
+SEC("tp_btf/mm_filemap_delete_from_page_cache")
+int HELD_PROG(cache_delete)
+{
+	struct address_space *mapping = mapping_of(ctx);
+	struct inode *inode = file_of_mapping(mapping);
+	struct dlt_cache_cell *cell;
+	struct dlt_file_id of;
+	__u64 first, pages, fresh;
+
+	if (!inode)
+		return 0;
+	cache_id(inode, &of);
+	cell = cache_cell(&of);
+	if (!cell)
+		return 0;
+	first = folio_index(ctx);
+	pages = folio_pages(ctx);
+	fresh = fresh_take(&of, first, first + pages, CACHE_FOLIO_CHUNKS);
+	__sync_fetch_and_add(&cell->cached, -pages);
+	__sync_fetch_and_add(&cell->sums.evicted, pages);
+	if (fresh && !is_mapped(mapping))
+		__sync_fetch_and_add(&cell->sums.wasted, fresh);
+	return 0;
+}
+
+/* --- pages become dirty ------------------------------------------------------------------------- */
+
+static __always_inline void dirtied(__u64 *ctx, struct address_space *mapping)
+{
+	struct inode *inode = mapping ? mapping->host : NULL;
+	struct dlt_cache_cell *cell;
+	struct dlt_file_id of;
+
+	if (!inode || (inode->i_mode & CACHE_MODE_FMT) != CACHE_MODE_REG)
+		return;
+	cell = cell_of(inode, &of);
+	if (cell)
+		__sync_fetch_and_add(&cell->sums.dirtied, folio_pages(ctx));
+}
+
+SEC("tp_btf/writeback_dirty_folio")
+int HELD_PROG(cache_dirty_folio)
+{
+	dirtied(ctx, (void *)ctx[1]);
+	return 0;
+}
+
+/* Its name until 5.16. */
+SEC("tp_btf/writeback_dirty_page")
+int HELD_PROG(cache_dirty_page)
+{
+	dirtied(ctx, (void *)ctx[1]);
+	return 0;
+}
+
+/* --- sums are sent ------------------------------------------------------------------------------ */
+
+/* Run by the daemon, for the file that its arguments name. */
+SEC("raw_tp")
+int cache_send(__u64 *ctx)
+{
+	struct dlt_file_id of = { .ino = ctx[0], .dev = ctx[1], .gen = ctx[1] >> 32 };
+	struct dlt_cache_cell *cell = cache_cell(&of);
+	struct dlt_stats *st = stats_of(DLT_cache);
+	struct dlt_shared *sh = shared();
+	struct dlt_cache_sums now;
+	struct dlt_cache *rec;
+	void *ring = ring_here();
+
+	if (!cell || !st || !sh || !ring)
+		return 0;
+	rec = bpf_ringbuf_reserve(ring, sizeof(*rec), 0);
+	if (!rec) {
+		if (ended) {
+			st->seen++;
+			st->lost++;
+		}
+		return 0;
+	}
+	st->seen++;
+	st->emitted++;
+	__builtin_memset(&rec->hdr, 0, sizeof(rec->hdr));
+	rec->hdr.probe = DLT_cache;
+	rec->hdr.size = sizeof(*rec);
+	rec->hdr.ts_ns = bpf_ktime_get_ns(); /* after the reserve, as everywhere */
+	rec->hdr.lat_ns = rec->hdr.ts_ns - cell->sent_at_ns;
+	rec->id = cell->id;
+	now = *(volatile struct dlt_cache_sums *)&cell->sums;
+#define SINCE(sum) (now.sum - cell->sent.sum)
+	rec->read_bytes = SINCE(read_bytes);
+	rec->hit = SINCE(hit);
+	rec->miss = SINCE(miss);
+	rec->ahead = SINCE(ahead);
+	rec->used = SINCE(used);
+	rec->evicted = SINCE(evicted);
+	rec->wasted = SINCE(wasted);
+	rec->dirtied = SINCE(dirtied);
+	rec->written = sh->writes_shown ? (__s64)SINCE(written) : DLT_NONE;
+	cell->sent = now;
+	cell->sent_at_ns = rec->hdr.ts_ns;
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	return 0;
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The page cache by file: sums that several probes add to. cache.bpf.c sees pages come and go, vfs_rw and
+ * io_uring what calls touch, bio what is written back. A file has a cell from its target's first read, or
+ * first insertion, on; by its inode, as the page cache is: below overlayfs that of the file that has the data.
+ */
+#ifndef CACHE_BPF_H
+#define CACHE_BPF_H
+
+#include "dlt.bpf.h"
+#include "dlt/cache.h"
+
+#define CACHE_MODE_FMT 0170000
+#define CACHE_MODE_REG 0100000
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct dlt_file_id);
+	__type(value, struct dlt_cache_cell);
+} dlt_cache_cells SEC(".maps");
+
+/* By the number of a chunk; two places for each, as with dirtier_slot(). */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct dlt_cache_chunk);
+} dlt_cache_chunks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct dlt_cache_read);
+} dlt_cache_reads SEC(".maps");
+
+static __always_inline void cache_id(struct inode *inode, struct dlt_file_id *id)
+{
+	struct super_block *sb = KLOAD(inode, i_sb);
+
+	id->ino = inode_ino(inode);
+	id->dev = KLOAD(sb, s_dev);
+	id->gen = KLOAD(inode, i_generation);
+}
+
+static __always_inline bool cache_is_of(const struct dlt_file_id *a, const struct dlt_file_id *b)
+{
+	return a->ino == b->ino && a->dev == b->dev && a->gen == b->gen;
+}
+
+static __always_inline struct dlt_cache_cell *cache_cell(const struct dlt_file_id *of)
+{
+	return bpf_map_lookup_elem(&dlt_cache_cells, of);
+}
+
+/* What global functions are given beside numbers, which is all that they take on 5.10. */
+struct cache_range {
+	struct dlt_file_id of;
+	__u64 page, end; /* the next pages of a range, and its end: the walks go on by a chunk */
+	__u64 fresh;	 /* of those that were passed */
+	/* a file or an inode, and what other rows call it; in memory a pointer is a number to the verifier */
+	__u64 at;
+	struct dlt_file_id id;
+	struct dlt_cache_cell cell; /* the next one made, which would take half of a stack */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cache_range);
+} cache_ranges SEC(".maps");
+
+static __always_inline struct cache_range *range_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&cache_ranges, &zero);
+}
+
+/* Makes the cell of OF, which other rows call ID. Returns NULL where there is no room: that counts as lost. */
+static __always_inline struct dlt_cache_cell *cache_cell_make(const struct dlt_file_id *of, const struct dlt_file_id *id)
+{
+	struct cache_range *r = range_get();
+	struct dlt_cache_cell *made;
+	struct dlt_stats *st;
+
+	if (!r)
+		return NULL;
+	r->cell.id = *id;
+	r->cell.sent_at_ns = bpf_ktime_get_ns();
+	bpf_map_update_elem(&dlt_cache_cells, of, &r->cell, BPF_NOEXIST); /* or another thread has */
+	made = bpf_map_lookup_elem(&dlt_cache_cells, of);
+	if (!made) {
+		st = stats_of(DLT_cache);
+		if (st)
+			st->seen++;
+		count_lost_room(DLT_cache);
+	}
+	return made;
+}
+
+/* --- pages that nothing has touched ------------------------------------------------------------- */
+
+static __always_inline struct dlt_cache_chunk *chunk_slot(const struct dlt_file_id *of, __u64 number, bool second)
+{
+	__u32 hash = (__u32)((of->ino * 0x9e3779b97f4a7c15ULL >> 32) + of->dev * 31 + of->gen + number), i;
+
+	i = (second ? hash * 0x9e3779b1 >> 7 : hash) & dlt_cfg.cache_mask;
+	return bpf_map_lookup_elem(&dlt_cache_chunks, &i);
+}
+
+static __always_inline bool chunk_is_of(const struct dlt_cache_chunk *c, const struct dlt_file_id *of, __u64 number)
+{
+	return c->number == number && cache_is_of(&c->of, of);
+}
+
+static __always_inline struct dlt_cache_chunk *chunk_find(const struct dlt_file_id *of, __u64 number)
+{
+	struct dlt_cache_chunk *c = chunk_slot(of, number, false);
+
+	if (c && chunk_is_of(c, of, number))
+		return c;
+	c = chunk_slot(of, number, true);
+	return c && chunk_is_of(c, of, number) ? c : NULL;
+}
+
+static __always_inline bool chunk_is_free(const struct dlt_cache_chunk *c)
+{
+	const __u64 *eight = (const __u64 *)c->fresh;
+	__u64 any = 0;
+
+	for (int i = 0; i < DLT_CACHE_CHUNK / 8; i++)
+		any |= eight[i];
+	return !any;
+}
+
+/* Of page I of the chunk. The asm keeps clang from omitting the mask: the verifier does not see that I is small enough. */
+static __always_inline __u8 *fresh_of(struct dlt_cache_chunk *c, __u32 i)
+{
+	asm volatile("" : "+r"(i));
+	return &c->fresh[i & (DLT_CACHE_CHUNK - 1)];
+}
+
+/* Nonzero: nothing is left. */
+__noinline int fresh_take_step(void)
+{
+	struct cache_range *r = range_get();
+	struct dlt_cache_chunk *c;
+	__u64 number, page, left;
+	__u32 n = 0, i;
+
+	if (!r || r->page >= r->end)
+		return 1;
+	page = r->page;
+	number = page / DLT_CACHE_CHUNK;
+	i = page & (DLT_CACHE_CHUNK - 1);
+	left = r->end - page;
+	c = chunk_find(&r->of, number);
+	r->page = (number + 1) * DLT_CACHE_CHUNK;
+	if (!c)
+		return 0;
+	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK && turn < left && i < DLT_CACHE_CHUNK; turn++, i++) {
+		__u8 *fresh = fresh_of(c, i);
+
+		n += *fresh;
+		*fresh = 0;
+	}
+	r->fresh += n;
+	return 0;
+}
+
+#define CHUNKS_AT_ONCE 32
+__noinline int fresh_take_steps(void)
+{
+	for (int i = 0; i < CHUNKS_AT_ONCE; i++)
+		if (fresh_take_step())
+			return 1;
+	return 0;
+}
+
+/* Returns how many of the pages from FIRST to before END nothing has touched so far. Now it has. CHUNKS: a constant, the limit. */
+static __always_inline __u64 fresh_take(const struct dlt_file_id *of, __u64 first, __u64 end, __u32 chunks)
+{
+	struct cache_range *r = range_get();
+
+	if (!r)
+		return 0;
+	r->of = *of;
+	r->page = first;
+	r->end = end;
+	r->fresh = 0;
+	for (__u32 i = 0; i < chunks / CHUNKS_AT_ONCE; i++)
+		if (fresh_take_steps())
+			break;
+	return r->fresh;
+}
+
+#define CACHE_CALL_CHUNKS 8192 /* of the longest read, 2 GiB, in pages of 4 KiB */
+#define CACHE_FOLIO_CHUNKS 32  /* of the largest folio */
+
+/* --- what calls do ------------------------------------------------------------------------------ */
+
+static __always_inline struct dlt_cache_read *cache_read_slot(__u32 tid)
+{
+	__u32 i = tid & dlt_cfg.slot_mask;
+
+	return bpf_map_lookup_elem(&dlt_cache_reads, &i);
+}
+
+/* The pages between FIRST and END that this thread's call, which began at CALL_NS, has inserted; *ALL_RET: all that it has. */
+static __always_inline __u64 inserted_here(const struct dlt_file_id *of, __u64 call_ns, __u64 first, __u64 end, __u64 *all_ret)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_cache_read *slot = cache_read_slot(tid);
+	__u64 n;
+
+	*all_ret = 0;
+	if (!slot || slot->tid != tid || slot->call_ns != call_ns || !cache_is_of(&slot->of, of))
+		return 0;
+	n = slot->before;
+	for (__u32 i = 0; i < DLT_CACHE_RUNS && i < slot->runs; i++) {
+		__u64 from = slot->run[i].first, to = slot->run[i].end;
+
+		from = from < first ? first : from;
+		to = to > end ? end : to;
+		n += to > from ? to - from : 0;
+	}
+	*all_ret = slot->pages;
+	slot->tid = 0;
+	return n;
+}
+
+/* See cache_touch(). */
+__noinline int cache_touched(__u64 off, __u64 len, __u64 call_ns, __u32 write)
+{
+	struct cache_range *r = range_get();
+	struct file *file = KCAST(file, r ? r->at : 0);
+	struct address_space *mapping = KLOAD(file, f_mapping);
+	__u64 host = (__u64)BPF_CORE_READ(mapping, host), front = (__u64)KLOAD(file, f_inode);
+	__u64 first, end, fresh, pages, missed = 0, all = 0;
+	struct inode *inode = KCAST(inode, host);
+	struct dlt_cache_cell *cell;
+	struct dlt_file_id of;
+
+	if (!host || !r)
+		return 0;
+	if ((KLOAD(inode, i_mode) & CACHE_MODE_FMT) != CACHE_MODE_REG)
+		return 0;
+	cache_id(inode, &of);
+	cell = cache_cell(&of);
+	if (!cell && host == front) /* it was cached before; on overlayfs the inode below has another name */
+		cell = cache_cell_make(&of, &r->id);
+	if (!cell)
+		return 0;
+	first = off >> (dlt_cfg.page_shift & 31);
+	end = ((off + len - 1) >> (dlt_cfg.page_shift & 31)) + 1;
+	pages = end - first;
+	fresh = fresh_take(&of, first, end, CACHE_CALL_CHUNKS);
+	if (write) {
+		__sync_fetch_and_add(&cell->sums.used, fresh);
+		return 0;
+	}
+	if (call_ns)
+		missed = inserted_here(&of, call_ns, first, end, &all);
+	else
+		missed = fresh;
+	if (missed > pages)
+		missed = pages;
+	__sync_fetch_and_add(&cell->sums.read_bytes, len);
+	__sync_fetch_and_add(&cell->sums.miss, missed);
+	__sync_fetch_and_add(&cell->sums.hit, pages - missed);
+	if (all > missed)
+		__sync_fetch_and_add(&cell->sums.ahead, all - missed);
+	if (!call_ns)
+		__sync_fetch_and_add(&cell->sums.used, fresh);
+	else if (fresh > missed)
+		__sync_fetch_and_add(&cell->sums.used, fresh - missed);
+	return 0;
+}
+
+#ifdef __TARGET_ARCH_arm64
+#define CACHE_O_DIRECT 0200000 /* asm/fcntl.h */
+#else
+#define CACHE_O_DIRECT 040000
+#endif
+
+/* Returns how many of LEN bytes at OFF lie within FILE, which may be NULL. */
+static __always_inline __s64 cache_inside(struct file *file, __s64 off, __s64 len)
+{
+	struct inode *inode;
+	__s64 size;
+
+	if (!dlt_cfg.cache_mask || !file)
+		return 0;
+	inode = KLOAD(file, f_inode);
+	size = KLOAD(inode, i_size);
+	return off + len > size ? size - off : len;
+}
+
+/*
+ * The target has moved LEN bytes at OFF of FILE, which other rows call ID, opened with FLAGS. WRITE: to it. CALL_NS: when
+ * the thread's call began; 0: a request, which others may have carried out.
+ */
+static __always_inline void cache_touch(struct file *file, const struct dlt_file_id *id, __u32 flags, __s64 off, __s64 len,
+					__u64 call_ns, bool write)
+{
+	struct cache_range *r;
+
+	if (!dlt_cfg.cache_mask || !file || len <= 0 || off < 0 || flags & CACHE_O_DIRECT)
+		return;
+	r = range_get();
+	if (!r)
+		return;
+	r->at = (__u64)file;
+	r->id = *id;
+	cache_touched(off, len, call_ns, write);
+}
+
+#endif

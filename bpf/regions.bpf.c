@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Regions of the target's programs: messages that they hand to prctl(2) (include/dltraced.h). The dispatcher calls
+ * this for prctls with our operation alone. All there is to know is there at the start, so no end is waited for.
+ */
+#include "dlt.bpf.h"
+
+#include "dlt/regions.h"
+
+/* A record with room for ROOM bytes, as a ring reserves constant sizes only, and in it LEN bytes of the message at ADDR. */
+#define REGION_SEND(room)                                                                           \
+	do {                                                                                        \
+		rec = rec_reserve(DLT_regions, offsetof(struct dlt_regions, msg) + (room), false);  \
+		if (!rec)                                                                           \
+			break;                                                                      \
+		if (bpf_probe_read_user(rec->msg, len, (void *)addr)) {                             \
+			bpf_ringbuf_discard(rec, BPF_RB_NO_WAKEUP);                                 \
+			region_is_none();                                                           \
+			break;                                                                      \
+		}                                                                                   \
+		rec->msg_len = len;                                                                 \
+		hdr_fill(&rec->hdr, call, task_current(), tid, offsetof(struct dlt_regions, msg) + (room)); \
+		rec_submit(rec, DLT_regions);                                                       \
+	} while (0)
+
+/* The address was wrong: what was counted at the start of the call is no region. */
+static __always_inline void region_is_none(void)
+{
+	struct dlt_stats *st = stats_of(DLT_regions);
+
+	if (st)
+		st->seen--;
+}
+
+CALL_BEGIN(regions_entry)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_call *call = call_find(tid);
+	struct dlt_regions *rec;
+	__u64 addr, len;
+
+	if (!call)
+		return 0;
+	addr = call->args[1];
+	len = call->args[2];
+	if (len > DLT_REGIONS_MSG_MAX)
+		len = DLT_REGIONS_MSG_MAX;
+	asm volatile("" : "+r"(len)); /* the verifier is to see the bounds below on the value that is used */
+	if (len < DLT_REGIONS_HEAD)
+		region_is_none();
+	else if (len <= DLT_REGIONS_SHORT)
+		REGION_SEND(DLT_REGIONS_SHORT);
+	else if (len <= DLT_REGIONS_MSG_MAX)
+		REGION_SEND(DLT_REGIONS_MSG_MAX);
+	call_end(call, tid);
+	return 0;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The page cache by file: the record of bpf/cache.bpf.c, and the sums that it, vfs_rw and bio add up. */
+#ifndef DLT_CACHE_H
+#define DLT_CACHE_H
+
+#include "dlt/dlt.h"
+
+/* In pages, but for READ_BYTES. */
+struct dlt_cache_sums {
+	__u64 read_bytes; /* by calls of the target, through the cache */
+	__u64 hit;
+	__u64 miss;
+	__u64 ahead;
+	__u64 used;
+	__u64 evicted;
+	__u64 wasted;
+	__u64 dirtied;
+	__u64 written;
+};
+
+/* What has been added for a file since its last record; lat_ns in the header is that interval. */
+struct dlt_cache {
+	struct dlt_hdr hdr;
+	struct dlt_file_id id;
+	__u64 read_bytes;
+	__u64 hit;
+	__u64 miss;
+	__u64 ahead;
+	__u64 used;
+	__u64 evicted;
+	__u64 wasted;
+	__u64 dirtied;
+	__s64 written; /* DLT_NONE: bio does not show the files of requests */
+};
+
+/* A file's sums since the trace began, by what its inode says, and what of them has been sent, which only the sender writes. */
+struct dlt_cache_cell {
+	struct dlt_cache_sums sums, sent;
+	struct dlt_file_id id; /* what other rows call it */
+	__u64 sent_at_ns;      /* CLOCK_MONOTONIC; before the first time, when the cell was made */
+	__s64 cached;	       /* pages that came and have not gone */
+};
+#define DLT_CACHE_CELLS 131072
+
+/*
+ * Pages of a file that were read ahead and that nothing has touched: a byte for each, as the CPUs that change
+ * neighbours share no lock, and older kernels have no atomic operations on bits.
+ */
+#define DLT_CACHE_CHUNK 64
+struct dlt_cache_chunk {
+	struct dlt_file_id of; /* the inode's; ino 0: free */
+	__u64 number;	       /* of its first page / DLT_CACHE_CHUNK */
+	__u8 fresh[DLT_CACHE_CHUNK];
+};
+#define DLT_CACHE_CHUNKS_MIN (1U << 13)
+#define DLT_CACHE_CHUNKS_MAX (1U << 18)
+
+/* What a thread's read has inserted so far, by tid & slot_mask. */
+#define DLT_CACHE_RUNS 8
+struct dlt_cache_read {
+	__u32 tid; /* 0: none */
+	__u32 runs; /* ever begun */
+	__u64 call_ns; /* start of the call that it belongs to */
+	struct dlt_file_id of;
+	struct {
+		__u64 first, end; /* pages */
+	} run[DLT_CACHE_RUNS];
+	__u64 before; /* pages of earlier runs, for which there was no room */
+	__u64 pages;  /* of all */
+};
+
+DLT_ASSERT_SIZE(dlt_cache, 136);
+DLT_ASSERT_SIZE(dlt_cache_chunk, 88);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Why report and export do not read what is no trace folder, and what to do instead. */
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/shell.h"
+#include "base/util.h"
+#include "cmd/cmd.h"
+
+/* Whether NAME is packed as --archive does. */
+static bool is_packed(const char *name)
+{
+	static const char *const ends[] = { ".tar.gz", ".tgz", ".tar", ".tar.zst" };
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (len > strlen(ends[i]) && !strcmp(name + len - strlen(ends[i]), ends[i]))
+			return true;
+	return false;
+}
+
+static void log_packed(const char *dir)
+{
+	const char *gz = strstr(dir, "gz");
+	char command[PATH_MAX] = "tar";
+
+	shell_append(command, sizeof(command), gz ? "-xzf" : "-xf");
+	shell_append(command, sizeof(command), dir);
+	log_err("%s is packed: unpack it first (%s), and name the folder", dir, command);
+}
+
+int log_not_read(int res, const char *dir)
+{
+	if (res == -ENOENT)
+		log_err("%s is not there: name a trace folder (dltraced start says which one it made when it ends)", dir);
+	else if (res == -ENOTDIR && is_packed(dir))
+		log_packed(dir);
+	else if (res == -ENOTDIR)
+		log_err("%s is not a trace folder but a file: name the folder that it is in", dir);
+	else if (res == -EACCES)
+		log_err("%s may not be read: report on it as the user that it belongs to, or as root", dir);
+	else
+		log_err_r(res, "%s: cannot be reported on", dir);
+	return res;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A CSV file (RFC 4180, lines end with LF) for each file of the trace, in a folder; of one file also to standard output.
+ * Fields that are not there or not known are empty. Text is as base/csv.h describes, so that spreadsheets run nothing.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "export/exporter.h"
+#include "export/text.h"
+
+struct csv_export {
+	bool to_stdout;
+	unsigned int n_tables;
+	char *host; /* as a field, with a comma behind it */
+	size_t host_len;
+};
+
+static int begin(struct export *x)
+{
+	struct csv_export *s = x->state;
+	struct stat st;
+
+	s->to_stdout = !strcmp(x->o->out, "-");
+	if (s->to_stdout) {
+		if (x->o->probes && !strchr(x->o->probes, ','))
+			return out_open(&x->out, "-");
+		log_err("csv on standard output is of one file: name it with --probes, or a folder with -o");
+		return -ECANCELED;
+	}
+	if (mkdir(x->o->out, 0777) == 0)
+		return 0;
+	if (errno == EEXIST && stat(x->o->out, &st) == 0 && S_ISDIR(st.st_mode))
+		return 0;
+	log_err_r(errno == EEXIST ? -ENOTDIR : -errno, "%s: no folder for the CSV files can be made", x->o->out);
+	return -ECANCELED;
+}
+
+/* A field of a text of ours, of the manifest or of a tool's header. */
+static char *field(const char *s)
+{
+	autofree char *escaped = NULL, *scratch = NULL;
+	char *ret = NULL, *end;
+	const size_t len = strlen(s);
+
+	escaped = calloc(1, len + 32);
+	scratch = malloc(len + 32);
+	if (escaped && scratch)
+		ret = malloc(TEXT_JSON_MAX(len) + 8);
+	if (!ret)
+		return NULL;
+	memcpy(escaped + 16, s, len);
+	end = text_put_csv(ret, (struct reader_field){ escaped + 16, len }, scratch);
+	*end = '\0';
+	return ret;
+}
+
+static int table(struct export *x, const struct export_table *t)
+{
+	struct csv_export *s = x->state;
+
+	if (!s->to_stdout) {
+		autofree char *path = util_fmt("%s/%s.csv", x->o->out, t->name);
+		int res = path ? out_open(&x->out, path) : -ENOMEM;
+
+		if (res < 0)
+			return res;
+	}
+	s->n_tables++;
+	out_text(&x->out, "host");
+	for (unsigned int i = 0; i < t->n; i++) {
+		autofree char *name = field(t->column[i].name);
+
+		out_text(&x->out, ",");
+		out_text(&x->out, name ? name : "");
+	}
+	out_text(&x->out, "\n");
+	return x->out.error;
+}
+
+static int table_end(struct export *x, const struct export_table *t)
+{
+	const struct csv_export *s = x->state;
+
+	return s->to_stdout ? x->out.error : out_close(&x->out);
+}
+
+static int host(struct export *x)
+{
+	struct csv_export *s = x->state;
+
+	free(s->host);
+	s->host = field(x->host->name);
+	s->host_len = s->host ? strlen(s->host) : 0;
+	return s->host ? 0 : -ENOMEM;
+}
+
+static inline char *put_value(struct export *x, char *p, enum column_type type, struct reader_field v)
+{
+	bool copied;
+
+	if (v.len == 1 && (v.p[0] == '-' || v.p[0] == '?'))
+		return p;
+	switch (type) {
+	case COLUMN_UINT: copied = text_is_uint(v); break;
+	case COLUMN_INT: copied = text_is_int(v); break;
+	case COLUMN_ANY: copied = text_is_number(v); break;
+	default: return text_put_csv(p, v, x->scratch);
+	}
+	if (!copied && type == COLUMN_ANY)
+		return text_put_csv(p, v, x->scratch);
+	if (!copied) {
+		x->bad_numbers++;
+		return p;
+	}
+	memcpy(p, v.p, v.len);
+	return p + v.len;
+}
+
+static int put_rows(struct export *x, const struct export_file *f, const struct reader_row *rows, unsigned int n)
+{
+	const struct csv_export *s = x->state;
+	const struct export_table *t = f->table;
+
+	for (unsigned int r = 0; r < n; r++) {
+		const size_t len = rows[r].stop[f->in.reader.n_columns] - rows[r].stop[0];
+		char *p = out_room(&x->out, s->host_len + TEXT_JSON_MAX(len) + 4 * (size_t)t->n);
+
+		if (!p)
+			return -ENOMEM;
+		memcpy(p, s->host, s->host_len);
+		p += s->host_len;
+		for (unsigned int i = 0; i < t->n; i++) {
+			*p++ = ',';
+			p = put_value(x, p, t->column[i].type, export_field(f, &rows[r], i));
+		}
+		*p++ = '\n';
+		out_put(&x->out, p);
+		if (out_record(&x->out) < 0)
+			return x->out.error;
+	}
+	return 0;
+}
+
+static int end(struct export *x)
+{
+	const struct csv_export *s = x->state;
+
+	return s->to_stdout ? out_close(&x->out) : 0;
+}
+
+static void close_all(struct export *x)
+{
+	struct csv_export *s = x->state;
+
+	free(s->host);
+	out_drop(&x->out);
+}
+
+const struct exporter export_csv = {
+	.name = "csv",
+	.help = "-o FOLDER: a CSV file for each file of the trace; -o -: of the one that --probes names",
+	.order = EXPORT_BY_FILE,
+	.state_size = sizeof(struct csv_export),
+	.own_out = true,
+	.begin = begin,
+	.host = host,
+	.table = table,
+	.table_end = table_end,
+	.rows = put_rows,
+	.end = end,
+	.close = close_all,
+};

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See cut.h. */
+#include "export/cut.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "report/scan/only.h"
+
+#define FIDS_MAX (1ULL << 32) /* half a GiB of bits: more are in no trace but a damaged one */
+
+static int parse_pids(struct export_cut *c, const char *s)
+{
+	char *end;
+
+	do {
+		if (c->n_pids == CUT_PIDS_MAX || *s < '0' || *s > '9')
+			return -EINVAL;
+		c->pids[c->n_pids++] = strtoull(s, &end, 10);
+		s = end + 1;
+	} while (*end == ',');
+	return *end ? -EINVAL : 0;
+}
+
+int cut_init(struct export_cut *c, const char *pids, const char *path)
+{
+	int res = 0;
+
+	*c = (struct export_cut){ 0 };
+	if (pids)
+		res = parse_pids(c, pids);
+	if (res == 0 && path) {
+		c->only = calloc(1, sizeof(*c->only));
+		res = c->only ? report_only_init(c->only, path) : -ENOMEM;
+	}
+	return res;
+}
+
+void cut_free(struct export_cut *c)
+{
+	if (c->only)
+		free(c->only->only.path);
+	free(c->only);
+	free(c->fids);
+	*c = (struct export_cut){ 0 };
+}
+
+bool cut_names(const char *list, const char *name)
+{
+	const size_t len = strlen(name);
+
+	if (!list)
+		return true;
+	for (const char *s = list; *s; s += strcspn(s, ","), s += *s == ',')
+		if (strcspn(s, ",") == len && !memcmp(s, name, len))
+			return true;
+	return false;
+}
+
+static int add_fid(struct export_cut *c, uint64_t fid)
+{
+	uint64_t words = c->n_fids / 64, more = words;
+
+	if (fid >= FIDS_MAX)
+		return 0;
+	while (more * 64 <= fid)
+		more = more ? 2 * more : 1024;
+	if (more > words) {
+		uint64_t *fids = realloc(c->fids, more * sizeof(*fids));
+
+		if (!fids)
+			return -ENOMEM;
+		memset(fids + words, 0, (more - words) * sizeof(*fids));
+		c->fids = fids;
+		c->n_fids = more * 64;
+	}
+	c->fids[fid / 64] |= 1ULL << fid % 64;
+	return 0;
+}
+
+int cut_host(struct export_cut *c, int dirfd)
+{
+	struct reader_row row;
+	struct reader rd;
+	uint64_t fid;
+	int res;
+
+	if (!c->only)
+		return 0;
+	free(TAKE_PTR(c->fids));
+	c->n_fids = 0;
+	if (reader_open(&rd, dirfd, "files.out") < 0)
+		return 0;
+	const unsigned int at = reader_column(&rd, "FID"), path_at = reader_column(&rd, "REALPATH");
+
+	for (res = 0; res == 0 && reader_next(&rd, &row) > 0;)
+		if (report_only_has(c->only, reader_field(&row, path_at)) && reader_u64(reader_field(&row, at), &fid))
+			res = add_fid(c, fid);
+	reader_close(&rd);
+	return res;
+}
+
+static bool has_pid(const struct export_cut *c, uint64_t pid)
+{
+	for (unsigned int i = 0; i < c->n_pids; i++)
+		if (c->pids[i] == pid)
+			return true;
+	return false;
+}
+
+static unsigned int column(const struct export_file *f, const char *name)
+{
+	const unsigned int i = export_table_column(f->table, name);
+
+	return i ? f->at[i - 1] : 0;
+}
+
+/* All rows of a file without the column stay. */
+static unsigned int keep_pids(const struct export_cut *c, const struct export_file *f, struct reader_row *rows, unsigned int n)
+{
+	const unsigned int at = column(f, "PID");
+	unsigned int kept = 0;
+	uint64_t pid;
+
+	if (!at)
+		return n;
+	for (unsigned int i = 0; i < n; i++)
+		if (reader_u64(reader_field(&rows[i], at), &pid) && has_pid(c, pid))
+			rows[kept++] = rows[i];
+	return kept;
+}
+
+static unsigned int keep_path(const struct export_cut *c, const struct export_file *f, struct reader_row *rows, unsigned int n)
+{
+	const unsigned int at = column(f, "FID");
+	unsigned int kept = 0;
+	uint64_t fid;
+
+	if (!at)
+		return n;
+	for (unsigned int i = 0; i < n; i++)
+		if (reader_u64(reader_field(&rows[i], at), &fid) && fid < c->n_fids && c->fids[fid / 64] >> fid % 64 & 1)
+			rows[kept++] = rows[i];
+	return kept;
+}
+
+unsigned int cut_rows(const struct export_cut *c, const struct export_file *f, struct reader_row *rows, unsigned int n)
+{
+	if (c->n_pids)
+		n = keep_pids(c, f, rows, n);
+	return c->only ? keep_path(c, f, rows, n) : n;
+}

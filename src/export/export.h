@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `dltraced export': the rows of trace folders in the formats of other programs. Every file is streamed once, and no more
+ * of a trace is kept than its processes, files and disks need. Offline: needs no root, and trusts no byte of the folders.
+ */
+#ifndef EXPORT_EXPORT_H
+#define EXPORT_EXPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "export/times.h"
+#include "trace/probe_mask.h"
+
+struct exporter;
+
+struct export_options {
+	const struct exporter *format;
+	const char *out; /* "-": standard output */
+	const char *probes; /* files by name, with commas; NULL: all */
+	const char *path; /* absolute; of calls only those on files at or below it. NULL: all */
+	const char *pids; /* numbers, with commas; NULL: all */
+	struct times_options times;
+	unsigned int dialect; /* of pfw: 1, 2, 3 */
+	uint64_t split_bytes; /* of perfetto: a further file begins at this size */
+	char **dirs;
+	int n_dirs;
+};
+
+/* Returns the format NAME, NULL when there is none. */
+const struct exporter *export_find(const char *name);
+/* Returns the I-th format's name, and what it is for in *HELP; NULL past the last. */
+const char *export_format(unsigned int i, const char **help);
+
+/*
+ * Exports the folders of O. Messages go to the log. Returns 0; 1: a folder's files are damaged or rows are missing, and the
+ * rest has been exported; or -errno.
+ */
+int export_run(const struct export_options *o);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Stacks of thread, call and file with their time in ns, a line each, as programs that draw flame graphs read them. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "export/exporter.h"
+#include "export/text.h"
+#include "stats/table.h"
+
+#define STACKS_MAX (1U << 17) /* some 25 MiB; what comes behind goes to (others) */
+#define STACK_BYTES 512
+
+struct stack {
+	char *text;
+	uint64_t ns;
+};
+
+struct folded {
+	struct table stacks;
+	uint64_t others_ns;
+	uint64_t last_ns, last_tid; /* of the row before */
+};
+
+/* A call that moves data between two files has two rows, one after the other, and its time counts once. */
+static bool is_again(struct folded *s, const struct export_file *f, const struct reader_row *row)
+{
+	const unsigned int tid = export_table_column(f->table, "TID");
+	uint64_t ns = 0, thread = 0;
+	bool again;
+
+	reader_u64(export_field(f, row, 0), &ns);
+	if (tid)
+		reader_u64(export_field(f, row, tid - 1), &thread);
+	again = ns == s->last_ns && thread == s->last_tid;
+	s->last_ns = ns;
+	s->last_tid = thread;
+	return again;
+}
+
+static int forget_row(struct export *x)
+{
+	struct folded *s = x->state;
+
+	s->last_ns = 0;
+	return 0;
+}
+
+/* A part of a stack: a semicolon would begin another, a line's end another stack. */
+static char *put_part(struct export *x, char *p, const char *end, struct reader_field v)
+{
+	size_t len = text_unescape(x->scratch, v.p, v.len);
+	const char *s = x->scratch;
+
+	while (len && p < end) {
+		const unsigned int n = text_shown_len(s, len);
+
+		if (p + n > end)
+			break;
+		if (n && *s != ';')
+			p = mempcpy(p, s, n);
+		else
+			*p++ = *s == ';' ? ':' : '?';
+		s += n ? n : 1;
+		len -= n ? n : 1;
+	}
+	return p;
+}
+
+static const char *const parts[] = { "COMM", "FUNC", "FILE" };
+
+static int put_rows(struct export *x, const struct export_file *f, const struct reader_row *rows, unsigned int n)
+{
+	struct folded *s = x->state;
+	const unsigned int lat = export_table_column(f->table, "LAT_NS"), func = export_table_column(f->table, "FUNC");
+
+	if (!lat || !func)
+		return 0;
+	for (unsigned int i = 0; i < n; i++) {
+		char text[STACK_BYTES], *p = text;
+		struct stack *stack;
+		uint64_t ns = 0;
+
+		if (is_again(s, f, &rows[i]))
+			continue;
+		for (unsigned int k = 0; k < ARRAY_SIZE(parts); k++) {
+			const unsigned int c = export_table_column(f->table, parts[k]);
+			const struct reader_field v = c ? export_field(f, &rows[i], c - 1) : reader_absent();
+
+			if (export_is_none(v))
+				continue;
+			if (p > text)
+				*p++ = ';';
+			p = put_part(x, p, text + (k + 1) * (sizeof(text) / ARRAY_SIZE(parts)) - 2, v);
+		}
+		reader_u64(export_field(f, &rows[i], lat - 1), &ns);
+		stack = table_get(&s->stacks, table_key(text, (size_t)(p - text)));
+		if (stack && !stack->text)
+			stack->text = strndup(text, (size_t)(p - text));
+		if (stack && stack->text)
+			stack->ns += ns;
+		else
+			s->others_ns += ns;
+	}
+	return 0;
+}
+
+static int begin(struct export *x)
+{
+	struct folded *s = x->state;
+
+	table_init(&s->stacks, sizeof(struct stack), STACKS_MAX);
+	return 0;
+}
+
+static void put_stack(struct export *x, const char *text, uint64_t ns)
+{
+	char number[TEXT_U64_MAX + 4], *p = text_put_u64(number + 1, ns);
+
+	number[0] = ' ';
+	*p++ = '\n';
+	out_text(&x->out, text);
+	out_bytes(&x->out, number, (size_t)(p - number));
+	out_record(&x->out);
+}
+
+static int end(struct export *x)
+{
+	const struct folded *s = x->state;
+
+	for (uint32_t i = 0; i < s->stacks.n; i++) {
+		const struct stack *stack = table_at(&s->stacks, i);
+
+		if (stack->text && stack->ns)
+			put_stack(x, stack->text, stack->ns);
+	}
+	if (s->others_ns)
+		put_stack(x, "(others)", s->others_ns);
+	return x->out.error;
+}
+
+static void close_all(struct export *x)
+{
+	struct folded *s = x->state;
+
+	for (uint32_t i = 0; i < s->stacks.n; i++)
+		free(((struct stack *)table_at(&s->stacks, i))->text);
+	table_free(&s->stacks);
+}
+
+const struct exporter export_folded = {
+	.name = "folded",
+	.help = "stacks of thread, call and file with their time, for flame graphs",
+	.order = EXPORT_BY_FILE,
+	.state_size = sizeof(struct folded),
+	.begin = begin,
+	.host = forget_row,
+	.rows = put_rows,
+	.end = end,
+	.close = close_all,
+};

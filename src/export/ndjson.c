@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A JSON object for each row, a line each: host, probe, and the columns under their names. */
+#include <errno.h>
+#include <string.h>
+
+#include "export/exporter.h"
+#include "export/text.h"
+
+#define KEY_MAX 32 /* of `,"NAME":': as long as it is copied at once */
+
+struct ndjson {
+	const struct export_table *table; /* that the keys are of */
+	struct key {
+		char text[KEY_MAX];
+		unsigned int len;
+	} key[READER_COLUMNS_MAX];
+	char *head; /* {"host":"H","probe":"P" */
+	size_t head_len;
+	char *long_key[READER_COLUMNS_MAX]; /* of a tool's column whose name is longer; else NULL */
+};
+
+static void free_keys(struct ndjson *s)
+{
+	free(TAKE_PTR(s->head));
+	for (unsigned int i = 0; i < READER_COLUMNS_MAX; i++)
+		free(TAKE_PTR(s->long_key[i]));
+	s->table = NULL;
+}
+
+static int make_key(struct ndjson *s, unsigned int i, const char *name)
+{
+	autofree char *text = malloc(TEXT_JSON_MAX(strlen(name)) + 8);
+	char *end;
+
+	if (!text)
+		return -ENOMEM;
+	end = stpcpy(text_put_json_s(stpcpy(text, ",\""), name), "\":");
+	*end = '\0';
+	s->key[i].len = (unsigned int)(end - text);
+	if (s->key[i].len > KEY_MAX)
+		s->long_key[i] = TAKE_PTR(text);
+	else
+		memcpy(s->key[i].text, text, s->key[i].len);
+	return 0;
+}
+
+static int make_keys(struct export *x, const struct export_table *t)
+{
+	struct ndjson *s = x->state;
+	int res = 0;
+
+	free_keys(s);
+	s->head = malloc(TEXT_JSON_MAX(strlen(x->host->name)) + 128);
+	if (!s->head)
+		return -ENOMEM;
+	char *end = text_put_json_s(stpcpy(s->head, "{\"host\":\""), x->host->name);
+
+	end = text_put_json_s(stpcpy(end, "\",\"probe\":\""), t->name);
+	*end++ = '"';
+	s->head_len = (size_t)(end - s->head);
+	for (unsigned int i = 0; i < t->n && res == 0; i++)
+		res = make_key(s, i, t->column[i].name);
+	s->table = t;
+	return res;
+}
+
+static inline char *put_key(char *p, const struct ndjson *s, unsigned int i)
+{
+	if (s->long_key[i])
+		memcpy(p, s->long_key[i], s->key[i].len);
+	else
+		memcpy(p, s->key[i].text, KEY_MAX);
+	return p + s->key[i].len;
+}
+
+static char *put_null(char *p)
+{
+	memcpy(p, "null", 4);
+	return p + 4;
+}
+
+static inline char *put_digits(char *p, struct reader_field v)
+{
+	memcpy(p, v.p, v.len);
+	return p + v.len;
+}
+
+/* `-' is null, and a value that is not known, `?', has no member. */
+static inline char *put_value(struct export *x, const struct ndjson *s, char *p, unsigned int i, enum column_type type,
+			      struct reader_field v)
+{
+	bool number;
+
+	if (v.len == 1 && (v.p[0] == '-' || v.p[0] == '?'))
+		return v.p[0] == '-' ? put_null(put_key(p, s, i)) : p;
+	p = put_key(p, s, i);
+	switch (type) {
+	case COLUMN_UINT: number = text_is_uint(v); break;
+	case COLUMN_INT: number = text_is_int(v); break;
+	case COLUMN_ANY: number = text_is_number(v); break;
+	default: number = false;
+	}
+	if (number)
+		return put_digits(p, v);
+	if (type == COLUMN_UINT || type == COLUMN_INT) {
+		x->bad_numbers++;
+		return put_null(p);
+	}
+	*p++ = '"';
+	p = text_put_json(p, v, x->scratch);
+	*p++ = '"';
+	return p;
+}
+
+static size_t row_len(const struct export_file *f, const struct reader_row *row)
+{
+	return row->stop[f->in.reader.n_columns] - row->stop[0];
+}
+
+static int put_rows(struct export *x, const struct export_file *f, const struct reader_row *rows, unsigned int n)
+{
+	const struct ndjson *s = x->state;
+	const struct export_table *t = f->table;
+	size_t keys = 0;
+
+	if (s->table != t) {
+		int res = make_keys(x, t);
+
+		if (res < 0)
+			return res;
+	}
+	for (unsigned int i = 0; i < t->n; i++)
+		keys += s->key[i].len + 24;
+	for (unsigned int r = 0; r < n; r++) {
+		char *p = out_room(&x->out, s->head_len + keys + KEY_MAX + TEXT_JSON_MAX(row_len(f, &rows[r])));
+
+		if (!p)
+			return -ENOMEM;
+		memcpy(p, s->head, s->head_len);
+		p += s->head_len;
+		for (unsigned int i = 0; i < t->n; i++)
+			p = put_value(x, s, p, i, t->column[i].type, export_field(f, &rows[r], i));
+		*p++ = '}';
+		*p++ = '\n';
+		out_put(&x->out, p);
+		if (out_record(&x->out) < 0)
+			return x->out.error;
+	}
+	return 0;
+}
+
+static int forget_host(struct export *x)
+{
+	free_keys(x->state);
+	return 0;
+}
+
+static void close_all(struct export *x)
+{
+	free_keys(x->state);
+}
+
+const struct exporter export_ndjson = {
+	.name = "ndjson",
+	.help = "a JSON object for each row, a line each",
+	.order = EXPORT_BY_FILE,
+	.state_size = sizeof(struct ndjson),
+	.host = forget_host,
+	.rows = put_rows,
+	.close = close_all,
+};

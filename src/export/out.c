@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See out.h. */
+#include "export/out.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/util.h"
+
+#define GZIP_LEVEL 3 /* a trace is large: fast rather than small */
+#define GZIP_WINDOW (15 + 16) /* zlib: with gzip's header and trailer */
+
+static int begin_gzip(struct export_out *o)
+{
+	z_stream *z = calloc(1, sizeof(*z));
+
+	o->deflate = z;
+	if (!z || deflateInit2(z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+		return -ENOMEM;
+	o->gzip = true;
+	return 0;
+}
+
+int out_open(struct export_out *o, const char *path)
+{
+	const size_t len = strlen(path);
+	int res = 0;
+
+	*o = (struct export_out)EXPORT_OUT_NONE;
+	o->stream = stdout;
+	if (strcmp(path, "-") != 0) {
+		res = new_file_open(&o->file, path);
+		o->stream = o->file.stream;
+	}
+	if (res == 0 && len > 3 && !strcmp(path + len - 3, ".gz"))
+		res = begin_gzip(o);
+	if (res < 0)
+		out_drop(o);
+	return res;
+}
+
+char *out_more_room(struct export_out *o, size_t n)
+{
+	const size_t size = MAX(2 * o->size, MAX(o->len + n, (size_t)(OUT_FLUSH_BYTES + (256 << 10))));
+	char *buf = realloc(o->buf, size);
+
+	if (!buf) {
+		o->error = o->error ? o->error : -ENOMEM;
+		return NULL;
+	}
+	o->buf = buf;
+	o->size = size;
+	return buf + o->len;
+}
+
+void out_bytes(struct export_out *o, const void *p, size_t n)
+{
+	char *at = out_room(o, n);
+
+	if (at) {
+		memcpy(at, p, n);
+		o->len += n;
+	}
+}
+
+void out_text(struct export_out *o, const char *s)
+{
+	out_bytes(o, s, strlen(s));
+}
+
+static void write_plain(struct export_out *o, const char *p, size_t n)
+{
+	errno = 0;
+	if (fwrite(p, 1, n, o->stream) != n && !o->error)
+		o->error = errno ? -errno : -EIO;
+}
+
+/* The buffer as one member. */
+static void write_member(struct export_out *o)
+{
+	z_stream *z = o->deflate;
+	const size_t bound = deflateBound(z, o->len);
+
+	if (bound > o->packed_size) {
+		free(o->packed);
+		o->packed = malloc(bound);
+		o->packed_size = o->packed ? bound : 0;
+	}
+	if (!o->packed) {
+		o->error = o->error ? o->error : -ENOMEM;
+		return;
+	}
+	z->next_in = (Bytef *)o->buf;
+	z->avail_in = (uInt)o->len;
+	z->next_out = (Bytef *)o->packed;
+	z->avail_out = (uInt)o->packed_size;
+	if (deflate(z, Z_FINISH) != Z_STREAM_END && !o->error)
+		o->error = -EIO;
+	write_plain(o, o->packed, o->packed_size - z->avail_out);
+	deflateReset(z);
+}
+
+void out_flush(struct export_out *o)
+{
+	o->bytes += o->len;
+	if (o->len && !o->error) {
+		if (o->gzip)
+			write_member(o);
+		else
+			write_plain(o, o->buf, o->len);
+	}
+	o->len = 0;
+}
+
+static void free_all(struct export_out *o)
+{
+	if (o->deflate)
+		deflateEnd(o->deflate);
+	free(o->deflate);
+	free(o->buf);
+	free(o->packed);
+	o->deflate = o->buf = o->packed = NULL;
+	o->len = o->size = o->packed_size = 0;
+	o->stream = NULL;
+}
+
+int out_close(struct export_out *o)
+{
+	int res;
+
+	out_flush(o);
+	if (!o->error && o->stream == stdout && fflush(stdout) != 0)
+		o->error = -errno;
+	res = o->error;
+	if (o->file.stream && res == 0)
+		res = new_file_commit(&o->file);
+	out_drop(o);
+	o->error = res;
+	return res;
+}
+
+void out_drop(struct export_out *o)
+{
+	if (o->file.stream)
+		new_file_drop(&o->file);
+	free_all(o);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where an export goes: a file that is there whole or not at all, or standard output; plain or, by its name's .gz, as gzip
+ * members of about 1 MiB of text each, which end where a record ends. Knows no format.
+ */
+#ifndef EXPORT_OUT_H
+#define EXPORT_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/new_file.h"
+
+struct export_out {
+	struct new_file file;
+	FILE *stream;
+	bool gzip;
+	char *buf, *packed;
+	size_t len, size;
+	size_t packed_size;
+	void *deflate; /* z_stream */
+	uint64_t bytes; /* written, before packing */
+	int error; /* the first, -errno */
+};
+
+#define EXPORT_OUT_NONE { .file = NEW_FILE_NONE }
+
+/* Begins PATH; "-" is standard output. Returns 0 or, with nothing open, an error of new_file_open() or -errno. */
+int out_open(struct export_out *o, const char *path);
+/* Ends the file. Returns 0, or -errno of any write so far: then there is no file. */
+int out_close(struct export_out *o);
+/* Drops the file. Fine when nothing is open. */
+void out_drop(struct export_out *o);
+
+char *out_more_room(struct export_out *o, size_t n);
+/* Returns where the next N bytes at most may be put; NULL: no memory, and O has the error. */
+static inline char *out_room(struct export_out *o, size_t n)
+{
+	return o->size - o->len >= n ? o->buf + o->len : out_more_room(o, n);
+}
+
+/* Takes what was put there, up to END. */
+static inline void out_put(struct export_out *o, const char *end)
+{
+	o->len = (size_t)(end - o->buf);
+}
+
+void out_text(struct export_out *o, const char *s);
+void out_bytes(struct export_out *o, const void *p, size_t n);
+
+/* Writes the buffer, which ends with a whole record. */
+void out_flush(struct export_out *o);
+#define OUT_FLUSH_BYTES (1U << 20)
+/* A record ends here. Returns 0, or -errno of any write so far. */
+static inline int out_record(struct export_out *o)
+{
+	if (o->len >= OUT_FLUSH_BYTES)
+		out_flush(o);
+	return o->error;
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the parts of the Perfetto format share. */
+#ifndef EXPORT_PERFETTO_H
+#define EXPORT_PERFETTO_H
+
+#include "export/exporter.h"
+#include "export/proto.h"
+#include "export/tracks.h"
+#include "export/walk.h"
+
+/* TrackEvent */
+enum { EVENT_CATEGORY_IIDS = 3, EVENT_ANNOTATIONS = 4, EVENT_TYPE = 9, EVENT_NAME_IID = 10, EVENT_TRACK_UUID = 11,
+       EVENT_NAME = 23, EVENT_DOUBLE_COUNTER = 44 };
+enum { TYPE_SLICE_BEGIN = 1, TYPE_SLICE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
+/* InternedData */
+enum { INTERNED_CATEGORIES = 1, INTERNED_EVENT_NAMES = 2, INTERNED_ANNOTATION_NAMES = 3, INTERNED_KINDS };
+
+#define COLUMNS_NONE 0xff
+
+/* What becomes of the rows of a file: by its columns, so that a new probe needs nothing here. */
+enum plan_kind {
+	PLAN_NEW,
+	PLAN_NONE,    /* sums, tables of files */
+	PLAN_CALLS,   /* LAT_NS and TID: slices of threads */
+	PLAN_DISKS,   /* LAT_NS and DISK: slices of disks */
+	PLAN_CPUS,    /* PREV_TID and RUN_NS: slices of CPUs */
+	PLAN_INSTANTS, /* EVENT or TEXT */
+	PLAN_CLOCK,   /* REALTIME_NS */
+	PLAN_NUMBERS, /* of a collector: counters */
+};
+
+struct plan {
+	enum plan_kind kind;
+	/* indices of the table's columns, or COLUMNS_NONE */
+	uint8_t pid, tid, comm, lat, name, second, category, lane, disk, cpu, bytes, rw;
+	/* the others: what a slice says of itself */
+	uint8_t more[READER_COLUMNS_MAX];
+	uint64_t more_iid[READER_COLUMNS_MAX];
+	unsigned int n_more;
+	uint32_t part; /* the file that the names of these have been written to */
+	uint64_t table_iid; /* the name of the file, as a category */
+	/* the name of the row before */
+	char last[64];
+	size_t last_len;
+	uint64_t last_iid;
+};
+
+struct interned {
+	uint64_t iid;
+	uint32_t part;
+};
+
+struct perfetto {
+	struct tracks tracks;
+	struct plan plan[WALK_FILES_MAX];
+	struct table names[INTERNED_KINDS]; /* text's hash to struct interned */
+	unsigned int host; /* its number */
+	uint32_t host_track;
+	bool begun; /* the file has its first packet */
+	uint32_t parts;
+	/* the thread of the row before */
+	uint64_t last_pid, last_tid;
+	uint32_t last_track;
+	uint64_t left_out; /* rows for which there is no track */
+};
+
+/* Returns the index of T's column NAME, or COLUMNS_NONE. */
+uint8_t perfetto_column(const struct export_table *t, const char *name);
+/* Returns a key for a track of the current host. */
+uint64_t perfetto_key(const struct perfetto *s, char kind, const void *of, size_t len);
+/* Returns the track KEY below PARENT, which is made with the NAME, escaped as in a row, when it is new. */
+uint32_t perfetto_track(struct export *x, uint64_t key, enum track_kind kind, uint32_t parent, struct reader_field name);
+/* Returns TEXT's number for KIND, written before if it has to be; 0: there is no room for more. */
+uint64_t perfetto_intern(struct export *x, unsigned int kind, struct reader_field text);
+static inline uint64_t perfetto_ns(const struct export *x, uint64_t ns)
+{
+	return ns + (uint64_t)x->host->shift_ns;
+}
+/* Writes a slice named NAME, as text, without more. */
+void perfetto_slice(struct export *x, uint32_t track, uint32_t lane, const char *name, uint64_t begin_ns, uint64_t end_ns);
+void perfetto_counter(struct export *x, uint32_t track, uint64_t ns, double v);
+
+/* perfetto_counters.c */
+void perfetto_numbers(struct export *x, const struct export_file *f, struct plan *p, const struct reader_row *row, uint64_t ns);
+/* Adds V to the sum by time of the name that A and B make. */
+void perfetto_rate(struct export *x, struct reader_field a, const char *b, uint64_t ns, double v);
+void perfetto_end_rates(struct export *x);
+/* perfetto_phases.c: the phases of the host's job. 0 or -ENOMEM. */
+int perfetto_phases(struct export *x);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See phases.h: the clock of the folder first, then the lines of the job's output by it. */
+#include "export/phases.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "report/phases/read.h"
+#include "trace/reader.h"
+
+static uint64_t u64_of(const struct reader *rd, const struct reader_row *row, const char *column)
+{
+	uint64_t v = 0;
+
+	reader_u64(reader_field(row, reader_column(rd, column)), &v);
+	return v;
+}
+
+static void read_clock(struct phase_clock *c, int dirfd, const struct manifest_facts *m)
+{
+	struct reader_row row;
+	struct reader rd;
+	unsigned int n = 0;
+
+	phase_clock_host(c, m);
+	if (reader_open(&rd, dirfd, "time_align.out") == 0) {
+		for (; reader_next(&rd, &row) > 0; n++) {
+			const uint64_t ns = u64_of(&rd, &row, "TIMESTAMP");
+
+			phase_clock_reading(c, ns, u64_of(&rd, &row, "REALTIME_NS"));
+			c->begin_ns = c->begin_ns ? c->begin_ns : ns;
+			c->end_ns = MAX(c->end_ns, ns);
+		}
+		reader_close(&rd);
+	}
+	if (!n)
+		phase_clock_guess(c, m);
+}
+
+int export_phases(struct phases **ret, int dirfd)
+{
+	autofree struct manifest_facts *m = calloc(1, sizeof(*m));
+	autofree struct phase_clock *clock = calloc(1, sizeof(*clock));
+
+	if (!m || !clock)
+		return -ENOMEM;
+	manifest_read_at(m, dirfd);
+	read_clock(clock, dirfd, m);
+	if (phases_read(ret, dirfd, m, NULL, clock) < 0)
+		return -ENOMEM;
+	phases_end(*ret, clock->begin_ns, clock->end_ns);
+	return 0;
+}

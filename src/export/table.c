@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The columns of a file and their types: of a probe's file by its field table, of a collector's by its header. */
+#include <errno.h>
+#include <string.h>
+
+#include "export/exporter.h"
+
+/* Without one: text, as addresses in hex and modes in octal are. */
+static const enum column_type types[] = {
+	[FIELD_TS] = COLUMN_UINT,  [FIELD_UTC] = COLUMN_TIME, [FIELD_U16] = COLUMN_UINT,     [FIELD_U32] = COLUMN_UINT,
+	[FIELD_S32] = COLUMN_INT,  [FIELD_U64] = COLUMN_UINT, [FIELD_S64] = COLUMN_INT,	     [FIELD_FID] = COLUMN_UINT,
+	[FIELD_REALINO] = COLUMN_UINT,
+};
+
+static void by_probe(struct export_table *t)
+{
+	t->n = MIN(t->probe->n_fields, (unsigned int)READER_COLUMNS_MAX);
+	for (unsigned int i = 0; i < t->n; i++) {
+		const struct field *f = &t->probe->fields[i];
+
+		t->column[i] = (struct export_column){ f->name, f->kind < ARRAY_SIZE(types) ? types[f->kind] : COLUMN_TEXT };
+	}
+}
+
+/* The tools' own columns are behind the two of ours. */
+static int by_header(struct export_table *t, const struct reader *r)
+{
+	char *at;
+	size_t size = 0;
+
+	for (unsigned int i = 0; i < r->n_columns; i++)
+		size += strlen(r->columns[i]) + 1;
+	t->names = at = malloc(size + 1);
+	if (!at)
+		return -ENOMEM;
+	t->n = r->n_columns;
+	for (unsigned int i = 0; i < t->n; i++) {
+		const char *name = r->columns[i];
+
+		t->column[i] = (struct export_column){ at, !strcmp(name, "TIMESTAMP") ? COLUMN_UINT :
+							   !strcmp(name, "TIME") ? COLUMN_TIME : COLUMN_ANY };
+		at = stpcpy(at, name) + 1;
+	}
+	return 0;
+}
+
+int export_table_init(struct export_table *t, const char *name, const struct reader *r)
+{
+	const unsigned int probe = probe_find(name);
+
+	*t = (struct export_table){ .probe = probes[probe] };
+	strncpy(t->name, name, sizeof(t->name) - 1);
+	if (!t->probe)
+		return by_header(t, r);
+	by_probe(t);
+	return 0;
+}
+
+void export_table_free(struct export_table *t)
+{
+	free(t->names);
+	t->names = NULL;
+}
+
+unsigned int export_table_column(const struct export_table *t, const char *name)
+{
+	for (unsigned int i = 0; i < t->n; i++)
+		if (!strcmp(t->column[i].name, name))
+			return i + 1;
+	return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A trace's fields as other formats want them. Text is unescaped, but the bytes that would be no text stay \ooo: those
+ * that are not valid UTF-8, control characters other than TAB, LF and CR, and the backslash itself, so that a reader that
+ * turns each \ooo into its byte has the name as it was. Pure.
+ */
+#ifndef EXPORT_TEXT_H
+#define EXPORT_TEXT_H
+
+#include "base/digits.h"
+#include "trace/reader_fields.h"
+
+/* Bytes that the functions below may write of a field of LEN bytes, with what they write beyond their end. */
+#define TEXT_JSON_MAX(len) (6 * (len) + 16)
+
+/* Puts F as text at P, which has room for TEXT_JSON_MAX(F.len); returns its end. SCRATCH has room for F. */
+char *text_put_utf8(char *p, struct reader_field f, char *scratch);
+/* Puts F as a JSON string without its quotes. */
+char *text_put_json(char *p, struct reader_field f, char *scratch);
+/* Puts the NUL-terminated S, any bytes, likewise. */
+char *text_put_json_s(char *p, const char *s);
+/* Puts F as a field of RFC 4180, with quotes where they are needed. */
+char *text_put_csv(char *p, struct reader_field f, char *scratch);
+
+/* Is F a whole number, without a sign or zeros in front? */
+bool text_is_long_uint(struct reader_field f);
+static inline bool text_is_uint(struct reader_field f)
+{
+	uint64_t last;
+
+	if (f.len - 1 >= sizeof(last) || (f.p[0] == '0' && f.len > 1))
+		return text_is_long_uint(f);
+	memcpy(&last, f.p + f.len - sizeof(last), sizeof(last)); /* a row has bytes before it */
+	return digits_are(digits_last(le64toh(last), f.len));
+}
+
+/* Is F a whole number, perhaps with a minus in front? */
+static inline bool text_is_int(struct reader_field f)
+{
+	return f.p[0] == '-' ? f.len > 1 && text_is_uint((struct reader_field){ f.p + 1, f.len - 1 }) : text_is_uint(f);
+}
+
+/* Returns F as a number in *RET; false when it is none, or out of range. */
+bool text_s64(struct reader_field f, int64_t *ret);
+
+/* Is F a number in JSON, which may have a fraction and an exponent? */
+bool text_is_number(struct reader_field f);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See times.h: phases of the first host that has them, then the other hosts' by the difference of their clocks. */
+#include "export/times.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "export/phases.h"
+#include "report/hosts/hosts.h"
+
+/* --- phases -------------------------------------------------------------------------------------------------- */
+
+struct named {
+	const char *name;
+	struct time_span *v;
+	unsigned int n;
+	char there[512]; /* names that there are, for the message */
+	size_t len;
+};
+
+static void note_name(struct named *of, const char *name)
+{
+	const size_t len = strlen(name);
+
+	for (const char *at = of->there; (at = strstr(at, name)); at += len)
+		if ((at == of->there || at[-1] == ' ') && (!at[len] || at[len] == ','))
+			return;
+	if (of->len + len + 3 < sizeof(of->there))
+		of->len += (size_t)sprintf(of->there + of->len, "%s%s", of->len ? ", " : "", name);
+}
+
+/* By its label ("epoch 3"), by its name, or by the name of its kind. */
+static bool is_named(const struct phases *phases, const struct phase *p, enum phase_kind kind, const char *name)
+{
+	char label[PHASE_LABEL_MAX];
+
+	return !strcmp(phases_label(phases, p, label), name) || !strcmp(phases->names[p->name].name, name) ||
+	       !strcmp(phase_kind_names[kind], name);
+}
+
+/* Adds the phases of a folder, from ZERO_NS on. Returns 0 or -ENOMEM. */
+static int add_phases(struct named *of, const struct phases *phases, uint64_t zero_ns)
+{
+	for (enum phase_kind kind = 0; kind < PHASE_KINDS; kind++)
+		for (uint32_t i = 0; i < phases_count(phases, kind); i++) {
+			const struct phase *p = phases_get(phases, kind, i);
+
+			note_name(of, phases->names[p->name].name);
+			if (!is_named(phases, p, kind, of->name) || p->end_ns < p->begin_ns || p->end_ns < zero_ns)
+				continue;
+			struct time_span *v = realloc(of->v, (of->n + 1) * sizeof(*v));
+
+			if (!v)
+				return -ENOMEM;
+			of->v = v;
+			of->v[of->n++] = (struct time_span){ p->begin_ns - MIN(p->begin_ns, zero_ns), p->end_ns - zero_ns };
+		}
+	return 0;
+}
+
+static int find_phases(struct named *of, const struct report_job *job)
+{
+	int res = 0;
+
+	for (unsigned int i = 0; i < job->n && res == 0 && !of->n; i++) {
+		autoclose int dirfd = open(job->host[i].dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		struct phases *phases;
+
+		if (dirfd < 0)
+			return log_err_r(-errno, "%s: cannot be read", job->host[i].dir);
+		res = export_phases(&phases, dirfd);
+		if (res == 0) {
+			const uint64_t begin_ns = report_job_begin_ns(job, i);
+
+			res = add_phases(of, phases, begin_ns);
+			phases_free(phases);
+		}
+	}
+	if (res < 0 || of->n)
+		return res;
+	if (of->len)
+		log_err("--phase: there is no phase '%s'; there are: %s", of->name, of->there);
+	else
+		log_err("--phase: the trace shows no phases of the job");
+	return -ENODATA;
+}
+
+/* --- intervals ----------------------------------------------------------------------------------------------- */
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct time_span *x = a, *y = b;
+
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+unsigned int times_join(struct time_span *v, unsigned int n)
+{
+	unsigned int kept = 0;
+
+	if (n)
+		qsort(v, n, sizeof(*v), by_begin);
+	for (unsigned int i = 0; i < n; i++) {
+		if (v[i].begin_ns >= v[i].end_ns)
+			continue;
+		if (kept && v[i].begin_ns <= v[kept - 1].end_ns)
+			v[kept - 1].end_ns = MAX(v[kept - 1].end_ns, v[i].end_ns);
+		else
+			v[kept++] = v[i];
+	}
+	return kept;
+}
+
+static uint64_t later(uint64_t ns, uint64_t by_ns)
+{
+	return by_ns > UINT64_MAX - ns ? UINT64_MAX : ns + by_ns;
+}
+
+static int make_hosts(struct export_times *t, const struct report_job *job, const struct named *of)
+{
+	t->host = calloc(job->n, sizeof(*t->host));
+	if (!t->host)
+		return -ENOMEM;
+	t->n_hosts = job->n;
+	for (unsigned int i = 0; i < job->n; i++) {
+		struct host_times *host = &t->host[i];
+		const uint64_t zero_ns = report_job_begin_ns(job, i);
+
+		host->v = calloc(of->n + 1, sizeof(*host->v));
+		if (!host->v)
+			return -ENOMEM;
+		for (host->n = 0; host->n < of->n; host->n++)
+			host->v[host->n] = (struct time_span){ later(zero_ns, of->v[host->n].begin_ns), later(zero_ns, of->v[host->n].end_ns) };
+	}
+	return 0;
+}
+
+static int make(struct export_times *t, const struct times_options *o, const struct report_job *job)
+{
+	struct named of = { .name = o->phase };
+	const uint64_t to_ns = o->to_ns ? o->to_ns : UINT64_MAX;
+	int res = 0;
+
+	if (o->phase) {
+		res = find_phases(&of, job);
+	} else {
+		of.v = malloc(sizeof(*of.v));
+		res = of.v ? 0 : -ENOMEM;
+		of.n = 1;
+		if (res == 0)
+			of.v[0] = (struct time_span){ o->from_ns, to_ns };
+	}
+	if (res == 0) {
+		for (unsigned int i = 0; i < of.n; i++) {
+			of.v[i].begin_ns = MAX(of.v[i].begin_ns, o->from_ns);
+			of.v[i].end_ns = MIN(of.v[i].end_ns, to_ns);
+		}
+		of.n = times_join(of.v, of.n);
+		res = make_hosts(t, job, &of);
+	}
+	free(of.v);
+	return res;
+}
+
+int times_init(struct export_times *t, const struct times_options *o, char *const *dirs, unsigned int n)
+{
+	struct report_job job;
+	unsigned int bad;
+	int res;
+
+	*t = (struct export_times){ 0 };
+	if (!o->from_ns && !o->to_ns && !o->phase)
+		return 0;
+	res = report_job_open(&job, dirs, n, &bad);
+	if (res < 0)
+		return log_err_r(res, "%s: it is not known when it began, by its time_align.out: export it without --from, --to and --phase",
+				 dirs[MIN(bad, n - 1)]);
+	res = make(t, o, &job);
+	report_job_free(&job);
+	if (res < 0)
+		times_free(t);
+	return res;
+}
+
+void times_free(struct export_times *t)
+{
+	for (unsigned int i = 0; i < t->n_hosts; i++)
+		free(t->host[i].v);
+	free(t->host);
+	*t = (struct export_times){ 0 };
+}
+
+bool times_cut(const struct export_times *t, const char *name)
+{
+	return t->host && strcmp(name, "files") && strcmp(name, "pids") && strcmp(name, "time_align");
+}
+
+bool times_have(const struct export_times *t, unsigned int i, uint64_t ns)
+{
+	return times_overlap(t, i, ns, ns);
+}
+
+bool times_overlap(const struct export_times *t, unsigned int i, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (!t->host)
+		return true;
+	const struct host_times *host = &t->host[i];
+	unsigned int low = 0, high = host->n;
+
+	/* the first that ends behind BEGIN_NS */
+	while (low < high) {
+		const unsigned int middle = (low + high) / 2;
+
+		if (host->v[middle].end_ns > begin_ns)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low < host->n && host->v[low].begin_ns <= end_ns;
+}

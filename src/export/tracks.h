@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tracks of a Perfetto trace: hosts, processes, threads, disks, CPUs, counters. A track is described in a file before
+ * its first event there. Numbers of fields are those of protos/perfetto/trace/ of google/perfetto.
+ */
+#ifndef EXPORT_TRACKS_H
+#define EXPORT_TRACKS_H
+
+#include "export/lanes.h"
+#include "export/out.h"
+#include "stats/table.h"
+
+/* TracePacket */
+enum { PACKET_CLOCK_SNAPSHOT = 6, PACKET_TIMESTAMP = 8, PACKET_SEQUENCE_ID = 10, PACKET_TRACK_EVENT = 11,
+       PACKET_INTERNED_DATA = 12, PACKET_SEQUENCE_FLAGS = 13, PACKET_DEFAULTS = 59, PACKET_TRACK_DESCRIPTOR = 60 };
+#define TRACE_PACKET 1 /* of Trace */
+#define SEQUENCE_ID 1 /* one for all: events are by one writer */
+
+enum track_kind {
+	TRACK_PLAIN,
+	TRACK_PROCESS,
+	TRACK_THREAD,
+	TRACK_COUNTER,
+};
+
+#define TRACKS_MAX (1U << 18)
+#define TRACKS_NONE UINT32_MAX
+
+struct track {
+	enum track_kind kind;
+	uint32_t parent; /* its number; TRACKS_NONE: none */
+	int32_t pid, tid;
+	char *name;
+	char comm[16]; /* as in the row that named it last, escaped; cut */
+	const char *unit;
+	struct lanes lanes; /* the first is the track itself */
+	/* of a counter that is summed up: */
+	uint64_t bin;
+	double sum;
+	bool open;
+};
+
+struct tracks {
+	struct table by_key;
+	uint64_t last_id;
+	uint32_t part; /* number of the file, from 1 */
+	struct export_out *out;
+};
+
+void tracks_init(struct tracks *t, struct export_out *out);
+void tracks_free(struct tracks *t);
+
+/* Returns the number of the track KEY, which is new, of KIND and without a name, where *IS_NEW; TRACKS_NONE: there are too many. */
+uint32_t tracks_find(struct tracks *t, uint64_t key, bool *is_new);
+/* Valid until the next tracks_find(). */
+static inline struct track *tracks_at(const struct tracks *t, uint32_t i)
+{
+	return table_at(&t->by_key, i);
+}
+
+/* Gives the track a name, any text; it is described anew. */
+void tracks_name(struct track *track, const char *name, size_t len);
+
+void tracks_describe(struct tracks *t, uint32_t i, uint32_t lane);
+/* Returns the id of a lane of track I, after it has been described. */
+static inline uint64_t tracks_id(struct tracks *t, uint32_t i, uint32_t lane)
+{
+	const struct lane *l = &tracks_at(t, i)->lanes.v[lane];
+
+	if (l->part != t->part)
+		tracks_describe(t, i, lane);
+	return tracks_at(t, i)->lanes.v[lane].id;
+}
+
+/* Another file begins: tracks have to be described in it. */
+static inline void tracks_next_part(struct tracks *t)
+{
+	t->part++;
+}
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See regions.h. */
+#include "report/phases/regions.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/phases/read_impl.h"
+#include "stats/table.h"
+#include "trace/reader.h"
+
+#define PROCESSES_MAX 65536
+#define EPOCHS_MAX 65536
+
+/* CAT and NAME of the regions that are phases, and the phase's name, which has its kind. */
+static const struct {
+	const char *cat, *name, *phase;
+} known[] = {
+	{ "pipeline", "epoch", "epoch" },	{ "pipeline", "train", "training" }, { "pipeline", "evaluate", "evaluation" },
+	{ "pipeline", "test", "evaluation" },	{ "checkpoint", "save", "checkpoint" }, { "checkpoint", "load", "load" },
+};
+
+/* Regions that are within an epoch, whose number they may have. */
+static const char *const within[] = { "compute", "data", "dataloader", "comm", "device" };
+
+struct epoch {
+	bool any;
+	int64_t number;
+	uint64_t begin_ns, end_ns;
+};
+
+struct regions_read {
+	struct phase_reader *r;
+	struct table ranks;  /* 1 + ordinal, by process */
+	struct table epochs; /* struct epoch, by number */
+	unsigned int ts, pid, tid, cat, name, lat, ret, epoch, step;
+	bool has_epochs; /* as regions */
+	uint64_t bad_rows;
+};
+
+static bool is(struct reader_field f, const char *text)
+{
+	return f.len == strlen(text) && !memcmp(f.p, text, f.len);
+}
+
+/* Processes have ordinals by the order in which they speak: ranks of one epoch become one. */
+static int64_t rank_of(struct regions_read *x, uint64_t pid)
+{
+	uint32_t *ordinal = table_get(&x->ranks, pid + 1);
+
+	if (!ordinal)
+		return -1;
+	if (!*ordinal)
+		*ordinal = x->ranks.n;
+	return *ordinal - 1;
+}
+
+static void put_phase(struct regions_read *x, const char *name, const struct phase *phase)
+{
+	struct phases *p = x->r->phases;
+	struct phase named = *phase;
+
+	named.name = phases_name(p, PHASE_REGIONS, name, strlen(name));
+	named.ranks = 1;
+	if (named.name == PHASES_NONE || !phases_put(&p->recorded, &named))
+		p->left_out++;
+	x->r->entries++;
+}
+
+static void epoch_of_row(struct regions_read *x, int64_t number, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct epoch *e = table_get(&x->epochs, (uint64_t)number + 1);
+
+	if (!e) {
+		x->r->phases->left_out++;
+		return;
+	}
+	e->begin_ns = e->any ? MIN(e->begin_ns, begin_ns) : begin_ns;
+	e->end_ns = e->any ? MAX(e->end_ns, end_ns) : end_ns;
+	e->number = number;
+	e->any = true;
+}
+
+/* -1: there is none. */
+static int64_t number_of(const struct reader_row *row, unsigned int column)
+{
+	uint64_t n;
+
+	return reader_u64(reader_field(row, column), &n) && n <= INT64_MAX ? (int64_t)n : -1;
+}
+
+static bool take(struct regions_read *x, const struct reader_row *row)
+{
+	struct reader_field cat = reader_field(row, x->cat), name = reader_field(row, x->name);
+	uint64_t end_ns, lat_ns, pid, tid;
+	int64_t number;
+
+	if (!reader_u64(reader_field(row, x->ts), &end_ns) || !reader_u64(reader_field(row, x->lat), &lat_ns) ||
+	    !reader_u64(reader_field(row, x->pid), &pid) || !reader_u64(reader_field(row, x->tid), &tid) || lat_ns > end_ns)
+		return false;
+	number = number_of(row, x->epoch);
+	phase_steps_take(&x->r->phases->steps, &(struct step_region){
+		.cat = cat.p, .cat_len = (uint32_t)cat.len, .name = name.p, .name_len = (uint32_t)name.len, .pid = pid, .tid = tid,
+		.begin_ns = end_ns - lat_ns, .end_ns = end_ns, .epoch = number, .number = number_of(row, x->step),
+	});
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		if (!is(cat, known[i].cat) || !is(name, known[i].name))
+			continue;
+		x->has_epochs |= i == 0;
+		put_phase(x, known[i].phase, &(struct phase){
+			.begin_ns = end_ns - lat_ns, .end_ns = end_ns, .rank = rank_of(x, pid), .number = number,
+			.unfinished = is(reader_field(row, x->ret), "?"),
+		});
+		return true;
+	}
+	for (size_t i = 0; number >= 0 && i < ARRAY_SIZE(within); i++)
+		if (is(cat, within[i])) {
+			epoch_of_row(x, number, end_ns - lat_ns, end_ns);
+			break;
+		}
+	return true;
+}
+
+static void put_epochs(struct regions_read *x)
+{
+	for (uint32_t i = 0; i < x->epochs.n; i++) {
+		const struct epoch *e = table_at(&x->epochs, i);
+
+		put_phase(x, "epoch", &(struct phase){ .begin_ns = e->begin_ns, .end_ns = e->end_ns, .rank = -1, .number = e->number });
+	}
+}
+
+/* A process that speaks alone has no rank. */
+static void drop_single_rank(struct regions_read *x, uint32_t first)
+{
+	struct phase_list *l = &x->r->phases->recorded;
+
+	for (uint32_t i = first; x->ranks.n == 1 && i < l->n; i++)
+		l->v[i].rank = -1;
+}
+
+int phase_regions_read(struct phase_reader *r, int dirfd)
+{
+	struct regions_read x = { .r = r };
+	uint32_t first = r->phases->recorded.n;
+	struct reader rd;
+	struct reader_row row;
+	int got = reader_open(&rd, dirfd, "regions.out");
+
+	if (got < 0)
+		return got == -ENOENT ? 0 : got;
+	table_init(&x.ranks, sizeof(uint32_t), PROCESSES_MAX);
+	table_init(&x.epochs, sizeof(struct epoch), EPOCHS_MAX);
+	x.ts = reader_column(&rd, "TIMESTAMP");
+	x.pid = reader_column(&rd, "PID");
+	x.tid = reader_column(&rd, "TID");
+	x.cat = reader_column(&rd, "CAT");
+	x.name = reader_column(&rd, "NAME");
+	x.lat = reader_column(&rd, "LAT_NS");
+	x.ret = reader_column(&rd, "RET");
+	x.epoch = reader_column(&rd, "EPOCH");
+	x.step = reader_column(&rd, "STEP");
+	while ((got = reader_next(&rd, &row)) > 0)
+		x.bad_rows += !take(&x, &row);
+	if (rd.bad_rows + x.bad_rows)
+		phase_note(r, "regions.out: %" PRIu64 " rows could not be read and were left out", rd.bad_rows + x.bad_rows);
+	if (rd.cut)
+		phase_note(r, "regions.out: the last row is cut off and was left out");
+	reader_close(&rd);
+	phase_steps_end(&r->phases->steps);
+	if (!x.has_epochs)
+		put_epochs(&x);
+	drop_single_rank(&x, first);
+	table_free(&x.ranks);
+	table_free(&x.epochs);
+	return got;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Steps of training by the program's own regions (regions.out). A step of a thread ends with its compute.step and begins
+ * where the one before ended, so steps add up to the thread's time, checkpoints and evaluations between them included.
+ * Within a step each instant belongs to the innermost of the thread's regions: a step is the sum of its parts, to the
+ * nanosecond. What the thread does behind its last step, up to the end of its last region, belongs to the last step's
+ * epoch. Rows come in order of their ends, as the file has them; memory is bounded.
+ */
+#ifndef REPORT_PHASES_STEPS_H
+#define REPORT_PHASES_STEPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/phases/skew.h"
+#include "stats/spans.h"
+#include "stats/table.h"
+
+#define STEPS_SLOWEST 10
+#define STEPS_TRAINERS_MAX SKEW_PROCESSES_MAX
+
+enum step_part {
+	STEP_FETCH,	 /* dataloader.*, data.* */
+	STEP_COMPUTE,	 /* compute.*, device.* */
+	STEP_CHECKPOINT, /* checkpoint.* */
+	STEP_COMM,	 /* comm.* */
+	STEP_OTHER,	 /* in no region, or in one of another category */
+	STEP_PARTS,
+};
+
+struct hist;
+
+/* The steps of one process in one epoch. */
+struct step_sum {
+	uint64_t pid;
+	int64_t epoch; /* -1: not given */
+	uint64_t n, wall_ns, part_ns[STEP_PARTS];
+	uint64_t begin_ns, end_ns;	 /* of the first step; of the last one, or of what comes behind it */
+	uint64_t p50_ns, p99_ns, max_ns; /* at the end */
+	uint64_t first_fetch_ns;	 /* how long the epoch's first fetch took */
+	struct hist *hist;
+};
+
+/* A process that has steps: what its first thread with steps did. */
+struct step_trainer {
+	uint64_t pid, tid;
+	uint64_t n, wall_ns;
+	uint64_t begin_ns, end_ns; /* of the first step; of the last one, or of what comes behind it */
+	uint64_t save_ns;	   /* in checkpoint.save */
+	struct spans spans[STEP_OTHER]; /* exact unions of its regions of each part, whatever lies within these */
+	/* Steps without their checkpoints, and without the first of each epoch. */
+	struct hist *steady;
+	uint64_t steady_p50_ns, steady_p99_ns; /* at the end */
+};
+
+struct step {
+	uint64_t pid;
+	int64_t epoch, number; /* -1: not given */
+	uint64_t begin_ns, wall_ns, part_ns[STEP_PARTS];
+};
+
+struct phase_steps {
+	struct step_sum *sums; /* in order of their first steps */
+	uint32_t n_sums;
+	struct step slowest[STEPS_SLOWEST]; /* by WALL_NS, the longest first */
+	uint32_t n_slowest;
+	struct step_trainer *trainers; /* STEPS_TRAINERS_MAX, in order of their first steps */
+	uint32_t n_trainers;
+	struct skew skew; /* of the first SKEW_PROCESSES_MAX trainers, by their places */
+	uint64_t left_out; /* steps of more epochs and threads than there is room for */
+	struct table threads, by_epoch;
+	size_t spans_room; /* of all sets of spans */
+};
+
+/* A region, as its row has it. */
+struct step_region {
+	const char *cat, *name;
+	uint32_t cat_len, name_len;
+	uint64_t pid, tid, begin_ns, end_ns;
+	int64_t epoch, number; /* -1: not given */
+};
+
+void phase_steps_init(struct phase_steps *s);
+void phase_steps_take(struct phase_steps *s, const struct step_region *r);
+/* All rows have been taken. */
+void phase_steps_end(struct phase_steps *s);
+void phase_steps_free(struct phase_steps *s);
+/* Returns the process PID; NULL: it has no steps. */
+struct step_trainer *phase_steps_trainer(const struct phase_steps *s, uint64_t pid);
+
+#endif

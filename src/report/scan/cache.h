@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sums of cache.out, by file and in all: the page cache as the kernel filled and emptied it. Rows of one file in intervals
+ * are added up. Bounded: a file without room is in the sums of all alone.
+ */
+#ifndef REPORT_SCAN_CACHE_H
+#define REPORT_SCAN_CACHE_H
+
+#include "report/scan/scan.h"
+
+#define CACHE_FILES_MAX (1U << 18)
+#define CACHE_SHOWN 20
+
+/* Pages, but for READ. */
+enum cache_sum {
+	CACHE_READ, CACHE_HIT, CACHE_MISS, CACHE_AHEAD, CACHE_USED, CACHE_EVICTED, CACHE_WASTED, CACHE_DIRTIED, CACHE_WRITTEN,
+	CACHE_SUMS,
+};
+
+struct report_cache_row {
+	uint64_t fid;
+	uint64_t sum[CACHE_SUMS];
+	uint64_t again; /* pages that came in beyond the file's size: a second time, at least */
+	char *path;
+};
+
+struct report_cache {
+	bool present; /* cache.out is there */
+	uint64_t page_bytes;
+	struct table files; /* struct report_cache_row, by FID, without a path */
+	struct report_cache_row all; /* FID is 0 */
+	struct report_cache_row row[CACHE_SHOWN + 1]; /* those with the most pages that came in; the last is of all others */
+	unsigned int n;
+};
+
+struct report_cache *report_cache_new(void); /* NULL: no memory */
+void report_cache_free(struct report_cache *c);
+/* Reads cache.out, after files.out. */
+void report_cache_read(struct report *r);
+/* Picks the rows of the table, after the last row of all files: it reads some of files.out again. */
+void report_cache_end(struct report *r);
+
+/* Returns the pages that came into the cache for reads. */
+static inline uint64_t report_cache_in(const struct report_cache_row *row)
+{
+	return row->sum[CACHE_MISS] + row->sum[CACHE_AHEAD];
+}
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the disks worked for, by the requests of bio.out: files, or a file system's own needs; and the processes that caused
+ * it. Reads are the reader's; write-back is the process's that wrote, by its calls where these are known (writebacks.h), else
+ * by the first that made the pages dirty. Each sum of rows is that of all requests. A request that a disk passes on to one
+ * below counts once, above, where its file is known. Bounded: files and processes without room are one row.
+ */
+#ifndef REPORT_SCAN_CAUSES_H
+#define REPORT_SCAN_CAUSES_H
+
+#include "report/scan/interference.h"
+#include "report/scan/pieces.h"
+#include "report/scan/scan.h"
+#include "report/scan/writebacks.h"
+
+#define CAUSES_PROCESSES_MAX (1U << 16)
+#define CAUSES_SHOWN 20
+
+/* What requests are for. Those without a file are added up by it. */
+enum cause_kind {
+	CAUSE_DATA,
+	CAUSE_DIRECT,
+	CAUSE_META,
+	CAUSE_JOURNAL,
+	CAUSE_SWAP,
+	CAUSE_SUPER,
+	CAUSE_OTHER,
+	CAUSE_NO_DATA, /* flushes and discards */
+	CAUSE_SEVERAL, /* of several files at once, without rows in bio_map.out */
+	CAUSE_KINDS,
+};
+
+struct report_cause {
+	uint64_t read_bytes, write_bytes, requests;
+	uint64_t time_ns; /* from queued to done */
+};
+
+struct report_cause_process {
+	struct report_cause sum;
+	uint64_t unsure_bytes; /* of WRITE_BYTES: others wrote to the same pages, and it was only the first */
+	char comm[64];
+};
+
+/* Reads of the job. */
+struct report_cause_reads {
+	uint64_t n, ns;
+};
+
+/* A row of either table. */
+struct report_cause_row {
+	struct report_cause sum;
+	uint64_t unsure_bytes, id; /* id: FID or PID; 0: a row of requests without one */
+	const char *what;	   /* in place of the path or name where ID is 0 */
+	bool of_job;		   /* the job has used the file; the process is one of the job */
+	char *path, comm[64];
+};
+
+struct report_causes {
+	bool known; /* bio.out has the columns */
+	struct report_cause all;
+	struct report_cause no_file[CAUSE_KINDS];   /* requests without a file */
+	struct report_cause no_writer[CAUSE_KINDS]; /* writes of which no process is known */
+	struct report_cause other_files, other_processes; /* that had no room */
+	struct table files;	/* struct report_cause, by FID */
+	struct table processes; /* struct report_cause_process, by PID */
+	struct report_cause_reads beside, alone; /* while the disk also wrote, and not (interference.h) */
+	struct table disks; /* struct interference, by table_key(name) */
+	struct report_pieces pieces;
+	struct writebacks writebacks;
+	uint64_t time_left_ns, bytes_left, largest_bytes; /* of the write-back that is being compared; its largest part */
+	uint32_t largest_pid;
+
+	/* made by report_causes_end(), by time: the first CAUSES_SHOWN, and what is not one file or process */
+	struct report_cause_row file[CAUSES_SHOWN + 1 + CAUSE_KINDS], process[CAUSES_SHOWN + 1 + CAUSE_KINDS];
+	unsigned int n_files, n_processes;
+};
+
+struct report_causes *report_causes_new(void); /* NULL: no memory */
+void report_causes_free(struct report_causes *c);
+
+/* Reads bio_map.out, before bio.out. */
+void report_causes_begin(struct report *r);
+/* Adds the current row of S, of bio.out: a request of BYTES that has ended, T by its kind of work. */
+void report_causes_request(const struct scan *s, enum report_t t, uint64_t bytes, uint64_t lat_ns);
+/* Adds a write of a file that is written back somewhere in bio.out. */
+void report_causes_write_of(const struct scan *s, const struct report_call_facts *c);
+static inline void report_causes_write(const struct scan *s, const struct report_call_facts *c)
+{
+	if (c->file && c->file->written_back) {
+		const struct report_call_facts copy = *c;
+
+		report_causes_write_of(s, &copy);
+	}
+}
+/* Picks the rows, after the last row of calls. */
+void report_causes_end(struct report *r);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The regions of processes that take steps, for the timeline: one lane each. */
+#include "base/json.h"
+#include "base/util.h"
+#include "report/phases/phases.h"
+#include "report/scan/model.h"
+#include "report/timeline.h"
+
+#define SPANS_SHOWN 8192 /* of all processes and parts together, */
+#define SPANS_LEAST 32	 /* and of each part of each, at least */
+
+static const char *const names[STEP_OTHER] = {
+	[STEP_FETCH] = "fetch", [STEP_COMPUTE] = "compute", [STEP_CHECKPOINT] = "checkpoint", [STEP_COMM] = "comm",
+};
+
+/* Whether a gap of up to CLOSED_NS lies before stretch I. */
+static bool is_joined(const struct spans *s, size_t i, uint64_t closed_ns)
+{
+	return i && s->v[i].begin_ns - s->v[i - 1].end_ns <= closed_ns;
+}
+
+/* Returns the shortest gap, 0 or a power of two, that has to be closed for S to have at most MOST stretches. */
+static uint64_t gaps_to_close(const struct spans *s, size_t most)
+{
+	for (uint64_t closed_ns = 0;; closed_ns = closed_ns ? 2 * closed_ns : 1024) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < s->n; i++)
+			n += !is_joined(s, i, closed_ns);
+		if (n <= most || closed_ns > UINT64_MAX / 2)
+			return closed_ns;
+	}
+}
+
+static void part(struct json *j, const struct timeline *t, const char *name, const struct spans *s, uint64_t closed_ns)
+{
+	json_row(j, name);
+	for (size_t i = 0, next; i < s->n; i = next) {
+		const uint64_t begin_ns = MAX(s->v[i].begin_ns, t->begin_ns);
+
+		for (next = i + 1; next < s->n && is_joined(s, next, closed_ns); next++)
+			;
+		if (s->v[next - 1].end_ns <= begin_ns)
+			continue;
+		json_array(j, NULL);
+		json_u64(j, NULL, begin_ns - t->begin_ns);
+		json_u64(j, NULL, s->v[next - 1].end_ns - begin_ns);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void trainer(const struct report *r, struct json *j, const struct step_trainer *of, size_t most)
+{
+	const struct report_proc *p = table_find(&r->procs, of->pid);
+	const struct timeline *t = r->timeline;
+	uint64_t closed_ns = 0;
+
+	json_object(j, NULL);
+	report_timeline_host(j, t);
+	json_u64(j, "pid", of->pid);
+	json_str(j, "comm", p ? p->comm : "");
+	json_str(j, "rank", p && p->rank[0] ? p->rank : NULL);
+	json_u64(j, "begin_ns", report_timeline_ns(t, MAX(of->begin_ns, t->begin_ns)));
+	json_u64(j, "end_ns", report_timeline_ns(t, MAX(of->end_ns, t->begin_ns)));
+	json_object(j, "spans");
+	for (unsigned int i = 0; i < STEP_OTHER; i++) {
+		uint64_t these_ns = gaps_to_close(&of->spans[i], most);
+
+		part(j, t, names[i], &of->spans[i], these_ns);
+		closed_ns = MAX(closed_ns, these_ns);
+	}
+	json_end(j);
+	json_u64(j, "closed_ns", closed_ns);
+	json_end(j);
+}
+
+void report_regions_json(const struct report *r, struct json *j)
+{
+	const struct phase_steps *s = r->phases ? &r->phases->steps : NULL;
+
+	for (uint32_t i = 0; s && i < s->n_trainers; i++)
+		trainer(r, j, &s->trainers[i], MAX(report_at_most(r, SPANS_SHOWN, 1) / (s->n_trainers * STEP_OTHER), SPANS_LEAST));
+}

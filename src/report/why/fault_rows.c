@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The part of fault.out in the walk through the calls: page faults that waited for a disk are stretches of time like reads
+ * that fetched. Those that the kernel made for a call are in that call's time already.
+ */
+#include "base/util.h"
+#include "report/why/walk.h"
+
+#define ROWS_LEAST 0.8 /* of the time that threads wait in page faults: rows with less leave too much out */
+
+static void next_fault(struct why_fault_rows *f)
+{
+	f->more = false;
+	while (f->open && scan_next(&f->scan) > 0)
+		if (scan_has_number(&f->scan, COL_TIMESTAMP) && scan_has_number(&f->scan, COL_LAT_NS) &&
+		    scan_is(&f->scan, COL_FUNC, "user")) {
+			f->more = true;
+			return;
+		}
+}
+
+/* Time that the target's threads waited for a disk in page faults, by the sums of sched.out; 0 without these. */
+static uint64_t waited_by_sums(struct report *r)
+{
+	struct scan s = { .report = r };
+	uint64_t ns = 0;
+
+	if (scan_begin(&s, r->folder, "sched") < 0)
+		return 0;
+	while (scan_next(&s) > 0)
+		if (scan_is(&s, COL_CALL, "fault"))
+			ns += scan_number(&s, COL_DISK_NS);
+	return ns;
+}
+
+/*
+ * A fault on a page that is being read already, ahead of its use, waits and is no major one (filemap_fault(), mm/filemap.c): it
+ * has no row. So where the sums have much more time than the rows they are the better source.
+ */
+bool why_faults_are_rows(struct report *r)
+{
+	struct scan s = { .report = r };
+	uint64_t timed = 0, others = 0, ns = 0;
+
+	if (scan_begin(&s, r->folder, "fault") < 0)
+		return false;
+	while (scan_next(&s) > 0) {
+		bool is_timed = scan_has_number(&s, COL_LAT_NS);
+
+		*(is_timed ? &timed : &others) += 1;
+		ns += is_timed ? scan_number(&s, COL_LAT_NS) : 0;
+	}
+	if (timed < others) /* the kernel had no hook for their begins */
+		return false;
+	return ns >= ROWS_LEAST * (double)waited_by_sums(r);
+}
+
+void why_fault_rows_open(struct why_fault_rows *f, struct report *r)
+{
+	table_init(&r->why->faults, sizeof(struct why_fault_sum), WHY_FAULT_FILES_MAX);
+	f->open = r->why->has_faults && scan_begin(&f->scan, r->folder, "fault") == 0;
+	next_fault(f);
+}
+
+static void count(struct why *w, const struct scan *s, uint64_t lat_ns)
+{
+	struct why_fault_sum *sum = table_get(&w->faults, 1 + scan_number(s, COL_FID));
+
+	if (!sum)
+		return;
+	sum->n++;
+	sum->ns += lat_ns;
+	sum->bytes += scan_number(s, COL_DISK_BYTES);
+}
+
+void why_fault_rows_take(struct why_walk *w)
+{
+	const struct scan *s = &w->fault_rows.scan;
+	const uint64_t pid = scan_number(s, COL_PID), lat_ns = scan_number(s, COL_LAT_NS);
+	const uint64_t begin_ns = s->time_ns - MIN(lat_ns, s->time_ns);
+	struct why_stretch x = { .r = w->r, .why = w->why, .role = why_role_of(w, pid), .state = WHY_DISK,
+				 .main = scan_number(s, COL_TID) == pid };
+	struct why_loader *l = x.role->loader;
+	struct why_trainer *t = x.role->trainer;
+
+	if (l || t) {
+		count(w->why, s, lat_ns);
+		why_add_io(w->why, x.role, begin_ns, s->time_ns);
+	}
+	if (l) {
+		l->fault_ns += x.main ? (double)why_looked_at(&w->why->trainer[l->trainer], begin_ns, s->time_ns) : 0;
+		cover_add(&l->cover, begin_ns, s->time_ns, why_loader_stretch, &x);
+	} else if (t) {
+		t->fault_ns += x.main ? (double)why_looked_at(t, begin_ns, s->time_ns) : 0;
+		cover_add(x.main ? x.role->main : x.role->others, begin_ns, s->time_ns, why_trainer_stretch, &x);
+	}
+	next_fault(&w->fault_rows);
+}

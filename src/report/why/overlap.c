@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See overlap.h. */
+#include "report/why/overlap.h"
+
+#include <stdlib.h>
+
+#include "report/scan/model.h"
+#include "report/why/impl.h"
+
+static struct overlap of_epoch(struct why_trainer *t, const struct step_sum *s)
+{
+	struct overlap o = { .pid = s->pid, .epoch = s->epoch, .wall_ns = s->end_ns - s->begin_ns };
+
+	o.compute_ns = spans_within(&t->steps->spans[STEP_COMPUTE], s->begin_ns, s->end_ns);
+	o.io_ns = spans_within(&t->io, s->begin_ns, s->end_ns);
+	o.both_ns = spans_both(&t->steps->spans[STEP_COMPUTE], &t->io, s->begin_ns, s->end_ns);
+	o.compute_alone_ns = o.compute_ns - o.both_ns;
+	o.io_alone_ns = o.io_ns - o.both_ns;
+	o.neither_ns = o.wall_ns - o.both_ns - o.compute_alone_ns - o.io_alone_ns;
+	return o;
+}
+
+struct overlap *overlap_all(const struct report *r, uint32_t *n)
+{
+	const struct phase_steps *steps = r->phases ? &r->phases->steps : NULL;
+	struct overlap *all = steps ? calloc(steps->n_sums + 1, sizeof(*all)) : NULL;
+
+	*n = 0;
+	for (uint32_t i = 0; all && i < r->why->n_trainers; i++)
+		spans_close(&r->why->trainer[i].io);
+	for (uint32_t i = 0; all && i < steps->n_sums; i++) {
+		struct why_trainer *t = why_trainer(r->why, steps->sums[i].pid);
+
+		if (t && t->steps)
+			all[(*n)++] = of_epoch(t, &steps->sums[i]);
+	}
+	return all;
+}

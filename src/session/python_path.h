@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The workload's PYTHONPATH, by which Python programs mark their regions. */
+#ifndef SESSION_PYTHON_PATH_H
+#define SESSION_PYTHON_PATH_H
+
+struct config;
+struct workload_user;
+
+/*
+ * Puts our folder in front of PYTHONPATH in U's environment where CFG has --regions auto. Returns 0, or -errno, which it
+ * has logged: -ENOENT where the package is not installed beside this program.
+ */
+int python_path_set(const struct config *cfg, struct workload_user *u);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Extents of requests as rows: tests/golden/bio_map.txt. */
+#include "dlt/bio.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "records.h"
+#include "trace/record.h"
+
+static struct dlt_bio_map *extent(uint32_t kind, int64_t sector, uint32_t bytes)
+{
+	struct dlt_bio_map *rec = rec_begin(DLT_bio_map);
+
+	strcpy(rec->disk, "nvme0n1");
+	rec->kind = kind;
+	rec->sector = sector;
+	rec->bytes = bytes;
+	rec->file_off = rec->writer_tgid = rec->writer_tid = DLT_NONE;
+	return rec;
+}
+
+static void rows_are_extents(void **state)
+{
+	autofree char *want = NULL, *got = NULL;
+	struct dlt_bio_map *rec;
+	char header[4096];
+
+	rec = extent(DLT_BIO_DATA, 2048, 4096);
+	rec->file_off = 1 << 20;
+	rec->writer_tgid = 100;
+	rec->writer_tid = 101;
+	rec_emit();
+	extent(DLT_BIO_DATA, 2056, UINT32_MAX); /* a read, or of no known writer, of no known file */
+	rec_emit();
+	extent(DLT_BIO_KIND_NONE, INT64_MAX, 0);
+	rec_emit();
+	got = rows_of(DLT_bio_map);
+	*record_put_header(header, probes[DLT_bio_map]) = '\0';
+	want = util_fmt("%s%s", header, got);
+	free(TAKE_PTR(got));
+	assert_int_equal(util_read_file("tests/golden/bio_map.txt", 1 << 20, &got, NULL), 0);
+	assert_string_equal(want, got);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(rows_are_extents, decoder_make, decoder_remove),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Steps out of regions: held against a clock that knows the innermost region of each instant. */
+#include "report/phases/steps.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/util.h"
+#include "stats/hist.h"
+
+#define PID 7
+
+static struct phase_steps steps;
+
+static void ends(uint64_t pid, const char *cat, const char *name, uint64_t begin, uint64_t end, int64_t epoch, int64_t number)
+{
+	phase_steps_take(&steps, &(struct step_region){
+		.cat = cat, .cat_len = (uint32_t)strlen(cat), .name = name, .name_len = (uint32_t)strlen(name),
+		.pid = pid, .tid = pid, .begin_ns = begin, .end_ns = end, .epoch = epoch, .number = number });
+}
+
+static void expect_parts(const uint64_t got[STEP_PARTS], uint64_t fetch, uint64_t compute, uint64_t checkpoint, uint64_t comm,
+			 uint64_t other)
+{
+	const uint64_t want[STEP_PARTS] = { fetch, compute, checkpoint, comm, other };
+
+	for (unsigned int i = 0; i < STEP_PARTS; i++)
+		assert_int_equal(got[i], want[i]);
+}
+
+static int make(void **state)
+{
+	memset(&steps, 0, sizeof(steps));
+	phase_steps_init(&steps);
+	return 0;
+}
+
+static int drop(void **state)
+{
+	phase_steps_free(&steps);
+	return 0;
+}
+
+static void a_step_is_the_sum_of_its_parts(void **state)
+{
+	ends(PID, "data", "item", 110, 120, -1, -1);
+	ends(PID, "dataloader", "fetch", 100, 130, -1, -1);
+	ends(PID, "compute", "forward", 135, 150, -1, -1);
+	ends(PID, "comm", "all_reduce", 155, 165, -1, -1);
+	ends(PID, "compute", "backward", 150, 170, -1, -1);
+	ends(PID, "compute", "step", 170, 175, -1, 4);
+	ends(PID, "checkpoint", "save", 180, 200, -1, -1);
+	ends(PID, "dataloader", "fetch", 170, 210, -1, -1); /* begun in the step before: only what lies in this one */
+	ends(PID, "compute", "step", 215, 220, -1, 5);
+	ends(PID, "pipeline", "epoch", 90, 225, 3, -1);
+	ends(PID, "compute", "step", 300, 310, -1, 6);
+	phase_steps_end(&steps);
+	assert_int_equal(steps.n_sums, 2);
+	assert_int_equal(steps.sums[0].epoch, 3);
+	assert_int_equal(steps.sums[0].n, 2);
+	assert_int_equal(steps.sums[0].wall_ns, 75 + 45);
+	expect_parts(steps.sums[0].part_ns, 30 + 15, 15 + 10 + 5 + 5, 20, 10, 5 + 5);
+	assert_int_equal(steps.sums[0].first_fetch_ns, 30);
+	assert_int_equal(steps.sums[0].max_ns, 75);
+	assert_int_equal(steps.sums[1].epoch, -1);
+	expect_parts(steps.sums[1].part_ns, 0, 10, 0, 0, 80);
+	assert_int_equal(steps.n_slowest, 3);
+	assert_int_equal(steps.slowest[0].number, 6);
+	assert_int_equal(steps.slowest[1].number, 4);
+	assert_int_equal(steps.slowest[1].epoch, 3);
+	assert_int_equal(steps.slowest[2].begin_ns, 175);
+}
+
+/* What follows the last step is of its epoch: the last checkpoint, the fetch that finds the end. */
+static void what_follows_the_last_step_counts(void **state)
+{
+	ends(PID, "dataloader", "fetch", 100, 110, 0, -1);
+	ends(PID, "compute", "step", 115, 120, 0, 0);
+	ends(PID, "dataloader", "fetch", 121, 124, 0, -1);
+	ends(PID, "checkpoint", "save", 130, 170, -1, -1);
+	ends(PID, "checkpoint", "load", 175, 180, -1, -1);
+	ends(PID, "pipeline", "epoch", 90, 200, 0, -1);
+	ends(8, "checkpoint", "save", 100, 300, -1, -1); /* of a thread without steps */
+	phase_steps_end(&steps);
+	assert_int_equal(steps.n_sums, 1);
+	assert_int_equal(steps.sums[0].n, 1);
+	assert_int_equal(steps.sums[0].wall_ns, 80);
+	assert_int_equal(steps.sums[0].begin_ns, 100);
+	assert_int_equal(steps.sums[0].end_ns, 180);
+	assert_int_equal(steps.sums[0].max_ns, 20); /* it is no step */
+	expect_parts(steps.sums[0].part_ns, 10 + 3, 5, 40 + 5, 0, 5 + 1 + 6 + 5);
+	assert_int_equal(steps.n_trainers, 1);
+	assert_null(phase_steps_trainer(&steps, 8));
+	assert_int_equal(phase_steps_trainer(&steps, PID)->wall_ns, 80);
+	assert_int_equal(phase_steps_trainer(&steps, PID)->end_ns, 180);
+	assert_int_equal(phase_steps_trainer(&steps, PID)->save_ns, 40);
+}
+
+static void fetches_and_computing_are_exact_unions(void **state)
+{
+	struct step_trainer *t;
+
+	ends(PID, "data", "item", 110, 120, -1, -1);
+	ends(PID, "dataloader", "fetch", 100, 130, -1, -1);
+	ends(PID, "data", "preprocess", 125, 140, -1, -1); /* of another lane: overlaps */
+	ends(PID, "compute", "forward", 150, 160, -1, -1);
+	ends(PID, "device", "transfer", 155, 158, -1, -1);
+	ends(PID, "compute", "step", 160, 170, -1, -1);
+	ends(PID, "dataloader", "fetch", 180, 190, -1, -1);
+	ends(PID, "compute", "step", 195, 200, -1, -1);
+	phase_steps_end(&steps);
+	t = phase_steps_trainer(&steps, PID);
+	assert_int_equal(t->n, 2);
+	assert_int_equal(t->begin_ns, 100);
+	assert_int_equal(t->spans[STEP_FETCH].total_ns, 40 + 10);
+	assert_int_equal(spans_within(&t->spans[STEP_FETCH], 0, 185), 40 + 5);
+	assert_int_equal(t->spans[STEP_COMPUTE].total_ns, 20 + 5);
+}
+
+/* The fetch that finds the end of an epoch, and those of an evaluation, are not the next epoch's first. */
+static void the_first_fetch_is_the_epochs_own(void **state)
+{
+	ends(PID, "data", "batch", 100, 140, 0, 0);
+	ends(PID, "dataloader", "fetch", 100, 150, 0, 0);
+	ends(PID, "compute", "step", 150, 160, 0, 0);
+	ends(PID, "dataloader", "fetch", 160, 162, 0, 1);
+	ends(PID, "compute", "step", 170, 180, 0, 1);
+	ends(PID, "dataloader", "fetch", 180, 190, 0, 2);
+	ends(PID, "dataloader", "fetch", 200, 233, 0, 2); /* of an evaluation */
+	ends(PID, "dataloader", "fetch", 300, 370, 1, 2);
+	ends(PID, "dataloader", "fetch", 372, 374, 1, 2);
+	ends(PID, "compute", "step", 380, 390, 1, 2);
+	phase_steps_end(&steps);
+	assert_int_equal(steps.n_sums, 2);
+	assert_int_equal(steps.sums[0].first_fetch_ns, 50);
+	assert_int_equal(steps.sums[1].first_fetch_ns, 70);
+}
+
+/* The start of the loader's workers is a part of it. */
+static void the_first_fetch_begins_with_the_loader(void **state)
+{
+	for (unsigned int e = 0; e < 2; e++) {
+		uint64_t at = 1000 * e;
+
+		ends(PID, "dataloader", "start", at + 100, at + 130, e, -1);
+		ends(PID, "data", "batch", at + 132, at + 140, e, -1);
+		ends(PID, "dataloader", "fetch", at + 131, at + 150, e, -1);
+		ends(PID, "compute", "step", at + 170, at + 180, e, -1);
+		ends(PID, "dataloader", "fetch", at + 180, at + 185, e, -1);
+	}
+	phase_steps_end(&steps);
+	assert_int_equal(steps.sums[0].begin_ns, 100);
+	assert_int_equal(steps.sums[0].first_fetch_ns, 50);
+	assert_int_equal(steps.sums[1].first_fetch_ns, 50);
+	assert_int_equal(steps.trainers[0].spans[STEP_FETCH].total_ns, 2 * (30 + 19 + 5));
+}
+
+/* Epochs that only the regions around them number. */
+static void the_first_fetch_without_numbers(void **state)
+{
+	for (unsigned int e = 0; e < 2; e++) {
+		uint64_t at = 1000 * e;
+
+		ends(PID, "dataloader", "fetch", at + 100, at + 150 + 10 * e, -1, -1);
+		ends(PID, "compute", "step", at + 170, at + 180, -1, -1);
+		ends(PID, "dataloader", "fetch", at + 180, at + 185, -1, -1);
+		ends(PID, "compute", "step", at + 190, at + 200, -1, -1);
+		ends(PID, "dataloader", "fetch", at + 200, at + 201, -1, -1);
+		ends(PID, "pipeline", "epoch", at + 90, at + 210, e, -1);
+	}
+	phase_steps_end(&steps);
+	assert_int_equal(steps.n_sums, 2);
+	assert_int_equal(steps.sums[0].first_fetch_ns, 50);
+	assert_int_equal(steps.sums[1].first_fetch_ns, 60);
+}
+
+/* Steady steps are those behind an epoch's first one, without what checkpoints take. */
+static void steady_steps_are_without_checkpoints(void **state)
+{
+	uint64_t at = 1000;
+
+	for (unsigned int i = 0; i < 40; i++) {
+		uint64_t save = i % 4 == 3 ? 500 : 0, fetch = i % 10 ? 10 : 900;
+
+		ends(PID, "dataloader", "fetch", at, at + fetch, i / 10, i);
+		if (save)
+			ends(PID, "checkpoint", "save", at + fetch, at + fetch + save, i / 10, i);
+		at += fetch + save + 20;
+		ends(PID, "compute", "step", at - 20, at, i / 10, i);
+	}
+	phase_steps_end(&steps);
+	assert_int_equal(steps.trainers[0].steady->n, 36);
+	assert_int_equal(steps.trainers[0].steady_p50_ns, 30);
+	assert_int_equal(steps.trainers[0].steady_p99_ns, 30);
+	assert_int_equal(steps.trainers[0].save_ns, 10 * 500);
+}
+
+/* Ranks wait for the slowest in collectives and in backward: the whole steps are alike, what each does itself is not. */
+static void the_same_step_of_ranks_is_compared(void **state)
+{
+	for (unsigned int i = 0; i < 11; i++) {
+		uint64_t at = 1000 * (i + 1);
+
+		for (uint64_t pid = 1; pid <= 2; pid++) {
+			uint64_t own = pid == 2 ? 300 : 100;
+
+			ends(pid, "dataloader", "fetch", at, at + own, 0, i);
+			ends(pid, "compute", "backward", at + own, at + 900, 0, i);
+			ends(pid, "comm", "all_reduce", at + 900, at + 950, 0, i);
+			ends(pid, "compute", "step", at + 950, at + 1000, 0, i);
+		}
+	}
+	phase_steps_end(&steps);
+	assert_int_equal(steps.skew.n, 10); /* not the first one */
+	assert_true(steps.skew.mean_ns == 10 * (150 + 350) / 2.0);
+	assert_true(steps.skew.slowest_ns == 10 * 350.0);
+	assert_true(steps.skew.wall_ns == 10 * 1000.0);
+	assert_int_equal(steps.skew.slowest[0], 0);
+	assert_int_equal(steps.skew.slowest[1], 10);
+}
+
+/* Two runs of a job, one behind the other, with the same numbers: no ranks. */
+static void runs_behind_each_other_are_not_compared(void **state)
+{
+	for (unsigned int i = 0; i < 20; i++) {
+		uint64_t at = 1000 * (i + 1), pid = 1 + i / 10;
+
+		ends(pid, "dataloader", "fetch", at, at + 100 * pid, 0, i % 10);
+		ends(pid, "compute", "step", at + 900, at + 950, 0, i % 10);
+	}
+	phase_steps_end(&steps);
+	assert_int_equal(steps.n_trainers, 2);
+	assert_int_equal(steps.skew.n, 0);
+}
+
+static void processes_and_epochs_have_sums_of_their_own(void **state)
+{
+	for (unsigned int i = 0; i < 40; i++) {
+		uint64_t pid = 1 + i % 2;
+
+		ends(pid, "dataloader", "fetch", 100 * i, 100 * i + 10, i / 20, -1);
+		ends(pid, "compute", "step", 100 * i + 10, 100 * i + 30, -1, i);
+	}
+	ends(3, "data", "item", 0, 10, -1, -1); /* a worker: no steps */
+	phase_steps_end(&steps);
+	assert_int_equal(steps.n_sums, 4);
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_int_equal(steps.sums[i].n, 10);
+		assert_int_equal(steps.sums[i].epoch, i / 2);
+		expect_parts(steps.sums[i].part_ns, 100, 200, 0, 0, steps.sums[i].wall_ns - 300);
+	}
+	assert_int_equal(steps.n_slowest, STEPS_SLOWEST);
+}
+
+#define TICKS 4096
+static uint8_t clock_part[TICKS]; /* 1 + the part of each tick */
+
+static const struct {
+	const char *cat, *name;
+	enum step_part part;
+} kinds[] = {
+	{ "data", "item", STEP_FETCH }, { "compute", "forward", STEP_COMPUTE }, { "checkpoint", "save", STEP_CHECKPOINT },
+	{ "comm", "barrier", STEP_COMM }, { "mine", "own", STEP_OTHER },
+};
+
+/* A region from BEGIN with regions in it; returns its end. */
+static uint64_t region(uint64_t begin, unsigned int depth)
+{
+	unsigned int kind = (unsigned int)rand() % ARRAY_SIZE(kinds);
+	uint64_t at = begin;
+
+	for (int n = depth ? rand() % 4 : 0; n; n--)
+		at = region(at + (uint64_t)(rand() % 3), depth - 1) + (uint64_t)(rand() % 3);
+	at += 1 + (uint64_t)(rand() % 3);
+	for (uint64_t i = begin; i < at && kinds[kind].part != STEP_OTHER; i++)
+		if (!clock_part[i])
+			clock_part[i] = (uint8_t)(1 + kinds[kind].part);
+	ends(PID, kinds[kind].cat, kinds[kind].name, begin, at, -1, -1);
+	return at;
+}
+
+static void each_instant_is_of_its_innermost_region(void **state)
+{
+	for (unsigned int seed = 0; seed < 300; seed++) {
+		uint64_t want[STEP_PARTS] = { 0 }, at = 10, from = 10, last = 10;
+
+		srand(seed);
+		make(NULL);
+		memset(clock_part, 0, sizeof(clock_part));
+		ends(PID, "compute", "step", 9, 10, 1, 0);
+		while (at < TICKS - 1000) {
+			at = region(at, 3) + (uint64_t)(rand() % 5);
+			if (rand() % 8 == 0) {
+				ends(PID, "compute", "step", at, at + 2, 1, 1);
+				clock_part[at] = clock_part[at + 1] = 1 + STEP_COMPUTE;
+				at += 2;
+				for (; from < at; from++)
+					want[clock_part[from] ? clock_part[from] - 1U : STEP_OTHER]++;
+			}
+		}
+		for (uint64_t i = from; i < TICKS; i++)
+			last = clock_part[i] ? i + 1 : last;
+		for (; from < last; from++) /* behind the last step, up to the last region */
+			want[clock_part[from] ? clock_part[from] - 1U : STEP_OTHER]++;
+		want[STEP_COMPUTE]++; /* the first step */
+		phase_steps_end(&steps);
+		assert_int_equal(steps.n_sums, 1);
+		expect_parts(steps.sums[0].part_ns, want[0], want[1], want[2], want[3], want[4]);
+		assert_int_equal(steps.sums[0].wall_ns, want[0] + want[1] + want[2] + want[3] + want[4]);
+		drop(NULL);
+	}
+	make(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_step_is_the_sum_of_its_parts, make, drop),
+		cmocka_unit_test_setup_teardown(what_follows_the_last_step_counts, make, drop),
+		cmocka_unit_test_setup_teardown(fetches_and_computing_are_exact_unions, make, drop),
+		cmocka_unit_test_setup_teardown(the_first_fetch_is_the_epochs_own, make, drop),
+		cmocka_unit_test_setup_teardown(the_first_fetch_begins_with_the_loader, make, drop),
+		cmocka_unit_test_setup_teardown(the_first_fetch_without_numbers, make, drop),
+		cmocka_unit_test_setup_teardown(steady_steps_are_without_checkpoints, make, drop),
+		cmocka_unit_test_setup_teardown(the_same_step_of_ranks_is_compared, make, drop),
+		cmocka_unit_test_setup_teardown(runs_behind_each_other_are_not_compared, make, drop),
+		cmocka_unit_test_setup_teardown(processes_and_epochs_have_sums_of_their_own, make, drop),
+		cmocka_unit_test_setup_teardown(each_instant_is_of_its_innermost_region, make, drop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
