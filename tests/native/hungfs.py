@@ -249,11 +249,11 @@ def main():
         if wake in ready:
             os.read(wake, 100)
         if fd in ready:
-            asked = request(fd)
-            if asked is None:
+            message = request(fd)
+            if message is None:
                 return
-            if asked:
-                held.append(asked)
+            if message:
+                held.append(message)
         while held and not hangs[0]:
             answer(fs, fd, held.pop(0))
 

@@ -170,6 +170,48 @@ disk_ext4() {
 	mnt=$TMPDIR/disk disk=${loop#/dev/}
 }
 
+# has_types MODULE STRUCT: its types are to be had. Modules have none before Linux 5.11, and what needs them is left out.
+has_types() { [ -e "/sys/kernel/btf/$1" ] || grep -q "$2" /sys/kernel/btf/vmlinux; }
+
+# each_fs FUNCTION [TYPE...]: on ext4, XFS and btrfs, each on a loop device of our own; in a guest on its disk, ext4. The
+# function has $fs, $mnt and $disk; /dev/$disk is what is mounted.
+each_fs() {
+	each=$1
+	shift
+	if [ -n "${VM_DISK-}" ]; then
+		mnt=$VM_MNT disk=$VM_DISK fs=ext4
+		$each
+		mnt='' disk=''
+		return
+	fi
+	tried=''
+	[ $# != 0 ] || set -- ext4 xfs btrfs
+	for fs; do
+		command -v "mkfs.$fs" >/dev/null || continue
+		truncate -s 400M disk.img
+		loop=$(losetup -f --show disk.img) || { loop=''; skip "a loop device"; }
+		case $fs in
+		ext4) set -- -q -b 4096 -E lazy_itable_init=0,lazy_journal_init=0 ;;
+		btrfs) set -- -q -d single -m single ;;
+		*) set -- -q ;;
+		esac
+		"mkfs.$fs" "$@" "$loop" >mkfs.log 2>&1 || fail "mkfs.$fs: $(cat mkfs.log)"
+		mkdir -p disk
+		if mount -t "$fs" "$loop" disk 2>/dev/null; then
+			settle
+			mnt=$TMPDIR/disk disk=${loop#/dev/}
+			$each
+			umount "$mnt"
+			tried="$tried $fs"
+		fi
+		mnt='' disk=''
+		losetup -d "$loop"
+		loop=''
+		rm disk.img
+	done
+	[ -n "$tried" ] || skip "to mount ext4, XFS or btrfs"
+}
+
 [ ! -x /usr/bin/python3 ] || python
 [ "$(id -u)" = 0 ] || skip "root"
 [ -r /sys/kernel/btf/vmlinux ] || skip "a kernel with BTF (CONFIG_DEBUG_INFO_BTF)"

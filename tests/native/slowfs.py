@@ -42,12 +42,12 @@ class Pace:
         self.slow = slow
         print("slow" if slow else "fast", flush=True)
 
-    def due(self, asked, now):
+    def due(self, message, now):
         if not self.slow:
             return now
-        call = struct.unpack_from("<I", asked, 4)[0]
+        call = struct.unpack_from("<I", message, 4)[0]
         if call in PIECES:
-            return self.moved(PIECES[call], struct.unpack_from("<I", asked, hungfs.IN.size + 16)[0], now)
+            return self.moved(PIECES[call], struct.unpack_from("<I", message, hungfs.IN.size + 16)[0], now)
         return now + self.rates.get("meta" if call in META else "sync" if call == FSYNC else "", 0) / 1000
 
     def moved(self, way, size, now):
@@ -73,12 +73,12 @@ def main():
         if wake in ready:
             os.read(wake, 100)
         if fd in ready:
-            asked = hungfs.request(fd)
-            if asked is None:
+            message = hungfs.request(fd)
+            if message is None:
                 return
-            if asked:
+            if message:
                 number += 1
-                heapq.heappush(waiting, (pace.due(asked, time.monotonic()), number, asked))
+                heapq.heappush(waiting, (pace.due(message, time.monotonic()), number, message))
 
 
 main()

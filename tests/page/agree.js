@@ -13,7 +13,7 @@ const SECTIONS = {
 	probes: [/^Rows by probe/, line('(\\S+)', N, '(?:' + N, ')?' + N, B, T, T, T, T)],
 	epochs: [/^Reads of regular files, by epoch/, line(T, P, N, B, B, N, P, B, N, ' ?(\\S.*)')],
 	epochs_more: [/^Sizes of reads, workers/, line('(.*?\\S)', B, P, N, T, T, T, N, ' ?(\\S.*)')],
-	datasets: [/^Data sets/, line(N, N, B, P, B, B, T, T, T, ' ?(\\S+)', '(\\S+)', '(\\S.*)')],
+	datasets: [/^Data sets/, line(N, N, B, P, B, B, B, T, T, T, T, ' ?(\\S+)', '(\\S+)', '(\\S.*)')],
 	files_by_written: [/^Files with the most bytes written/, line(B, B, T, N, N, N, ' ?(\\S.*)')],
 	files_by_opens: [/^Files opened most often/, line(B, B, T, N, N, N, ' ?(\\S.*)')],
 	files_shared: [/^Files that several processes used/, line(B, B, T, N, N, N, ' ?(\\S.*)')],

@@ -159,8 +159,8 @@ function three(v, units, base) {
 	return `${k === 0 ? v : fixed(v, v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2)} ${units[k]}`;
 }
 const bytes = v => three(v, ['B', 'KiB', 'MiB', 'GiB', 'TiB'], 1024);
-/* A name of a trace's files with its quotes, # and single blanks within as they are: the other escapes stay. */
-const plain = s => s.replace(/\\042/g, '"').replace(/\\043/g, '#').split('\\040').reduce((a, b) =>
+/* A name of a trace's files with its quotes, #, backslashes and single blanks within as they are: the other escapes stay. */
+const plain = s => s.replace(/\\042/g, '"').replace(/\\043/g, '#').replace(/\\134(?![0-3][0-7][0-7])/g, '\\').split('\\040').reduce((a, b) =>
 	a === '' || b === '' || / $/.test(a) || /^ /.test(b) || /\\040$/.test(a) ? `${a}\\040${b}` : `${a} ${b}`);
 const plainly = (_, v) => typeof v === 'string' ? plain(v) : v;
 /* What shows nothing, or turns round what stands behind it, by its number. */
@@ -465,6 +465,18 @@ const tests = {
 		}
 	},
 
+	async a_backslash_is_one_where_nothing_is_escaped() {
+		const shown = { 'a\\134b': 'a\\b', 'a\\134040b': 'a\\134040b', 'a\\13440b\\134': 'a\\40b\\', '\\134\\042': '\\"', 'a\\012': 'a\\012' };
+		const report = { ...REPORTS.training(), command: "printf 'a\\040b\\134\\n'" };
+		const p = await opened(written('backslash', report));
+
+		for (const [name, want] of Object.entries(shown))
+			assert.equal(await p.evaluate(s => Dom.safe(s), name), want);
+		assert.equal(await p.locator('#title').textContent(), report.command);
+		assert.equal(await p.title(), `dltraced: ${report.command}`);
+		await close(p);
+	},
+
 	async tables_have_the_numbers_of_the_report_and_sort() {
 		const report = REPORTS.training(), p = await opened(written('training', report));
 		const table = p.getByRole('region', { name: 'Files with the most bytes', exact: true });
@@ -483,7 +495,7 @@ const tests = {
 		assert.match(await p.locator('#facts').innerText(), /17 of vfs_rw, 2 of sched/);
 		assert.match(await p.locator('#answer').innerText(), /waited for reads from storage\s*61\.0 %/);
 		assert.match(await p.locator('#answer').innerText(), /Read more at a time/);
-		assert.match(await p.locator('#answer').innerText(), /has not enough for \(1\)/);
+		assert.match(await p.locator('#answer').innerText(), /has too little data for \(1\)/);
 		const epochs = await p.getByRole('region', { name: 'Reads of regular files, by epoch', exact: true }).locator('tbody tr').all();
 
 		assert.equal(epochs.length, 3);
@@ -612,6 +624,48 @@ const tests = {
 		}, report.timeline.lanes[1].pid);
 
 		assert.deepEqual(found, [25, 25, 49]);
+		await close(p);
+	},
+
+	/* A fetch from a quarter to the half of what is shown, in the first lane alone, then computing for an eighth of it. */
+	async regions_are_drawn_as_long_as_they_took() {
+		const report = REPORTS.training(), begin = report.timeline.begin_ns, at = 1e9, long = 4e8;
+
+		report.timeline.regions = [4100, 4101].map((pid, i) => ({
+			pid, comm: 'python', rank: String(i), begin_ns: begin + at, end_ns: begin + at + long, closed_ns: 0,
+			spans: { fetch: [[at + long / 4, i ? 0 : long / 4]], compute: [[at + long / 2, long / 8]], checkpoint: [], comm: [] },
+		}));
+		const p = await opened(written('regions', report));
+
+		await p.evaluate(([a, b]) => View.set(a, b), [at, at + long]);
+		await drawn(p);
+		const found = await p.evaluate(() => {
+			const panel = Panel.all.find(x => x.body instanceof Regions), a = panel.area, { canvas } = panel.body;
+			const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+			const pixel = (px, py) => copy.getImageData(px, py, 1, 1).data.join();
+			const colour = name => {
+				copy.fillStyle = Theme.color(name);
+				copy.fillRect(0, 0, 1, 1);
+				return pixel(0, 0);
+			};
+			const wanted = { fetch: colour('c2'), compute: colour('c3') };
+
+			copy.drawImage(canvas, 0, 0);
+			return [0, 1].map(row => Object.fromEntries(Object.entries(wanted).map(([name, c]) => {
+				const hits = [...Array(80).keys()].filter(i => pixel(a.x + (i + 0.5) * a.w / 80, a.y + (row + 0.5) * Regions.ROW) === c);
+
+				return [name, [hits.length, hits[0], hits.at(-1)]];
+			})));
+		});
+
+		assert.deepEqual(found[0], { fetch: [20, 20, 39], compute: [10, 40, 49] });
+		assert.deepEqual(found[1].compute, [10, 40, 49]);
+		assert.equal(found[1].fetch[0], 0);
+		assert.deepEqual(await p.evaluate(() => {
+			const panel = Panel.all.find(x => x.body instanceof Regions);
+
+			return panel.body.tip(panel, 1.15e9, panel.area.y + 3).map(row => row[0].split(' ')[0]);
+		}), ['python', 'fetch']);
 		await close(p);
 	},
 
@@ -795,8 +849,8 @@ const tests = {
 					assert(slow.some(c => c[0] === row[0] && c[2] === row[6] && c[3] === row[7] && c[1] === row[8]), `${row}: ${slow}`);
 			}
 			await compare('datasets', 'Data sets', json.datasets.map(d => [num(d.files), num(d.opens), bytes(d.read_bytes), pct(d.disk_share), bytes(d.write_bytes), bytes(d.mapped_bytes),
-				ns(d.time_ns), ns(d.rw_ns), ns(d.open_ns), d.kind, d.medium, d.path ?? '(others)']),
-			c => [...c.slice(1, 3), ...c.slice(4, 13), c[0] === '\u2013' ? '(others)' : c[0]]);
+				bytes(d.fault_bytes), ns(d.time_ns), ns(d.rw_ns), ns(d.open_ns), ns(d.fault_ns), d.kind, d.medium, d.path ?? '(others)']),
+			c => [...c.slice(1, 3), ...c.slice(4, 9), ...c.slice(10, 16), c[0] === '\u2013' ? '(others)' : c[0]]);
 			for (const [key, title] of [['files_by_written', 'Files with the most bytes written'], ['files_by_opens', 'Files opened most often'],
 				['files_shared', 'Files that several processes used, by bytes']])
 				await compare(key, title, json[key].map(shared), fileCells);

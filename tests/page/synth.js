@@ -69,7 +69,7 @@ function training({ secs = 120, bins = 600, gpus = 2, cpus = 8, disks = ['nvme0n
 	for (let g = 0; g < gpus; g++) {
 		sample(`gpu:${g}`, 'sm', '%', x => x < 0.1 ? 0 : (g === 3 ? 40 : 85) - 30 * checkpoint(x) - 35 * Math.sin(x * 180 + g / 3) ** 2);
 		sample(`gpu:${g}`, 'mem', '%', x => x < 0.1 ? 0 : 50 - 25 * Math.sin(x * 180) ** 2);
-		sample(`gpu_fb:${g}`, 'fb', 'MB', x => x < 0.08 ? 500 : 61000);
+		sample(`gpu_fb:${g}`, 'fb', 'MiB', x => x < 0.08 ? 500 : 61000);
 	}
 	disks.forEach(d => {
 		sample(`iostat:${d}`, 'queue length', '', x => reading(x) * 12);

@@ -11,10 +11,12 @@ message for each file, which the job waits for. Epochs are MLPerf lines (:::MLLO
 import ctypes
 import hashlib
 import json
+import mmap
 import os
 import pathlib
 import random
 import sys
+import threading
 import time
 
 BEGIN = time.monotonic_ns()  # nearly: Python itself has taken some milliseconds
@@ -341,6 +343,65 @@ def tiny_reads(folder):
     for _ in range(others):
         os.read(fd, 4 * KIB)
     return {"tiny-reads": tiny / (tiny + others + 7)}  # and those of warm()
+
+
+# --- mapped files ---------------------------------------------------------------------------------
+
+
+def prepare_fault_storm(folder):
+    make(folder / "data", 16 * MIB)
+    make(folder / "read", 16 * MIB)
+
+
+prepare_random_faults = prepare_mapped_warm = prepare_mapped_read_ahead = prepare_fault_storm
+
+
+def mapped(path):
+    return mmap.mmap(opened(path), 0, prot=mmap.PROT_READ)
+
+
+def touch(pages, order):
+    """How long that takes, with what Python itself takes."""
+    begin = time.perf_counter_ns()
+    for i in order:
+        pages[i * 4 * KIB]
+    return time.perf_counter_ns() - begin
+
+
+def fault_storm(folder):
+    """A fault for each page, one after the other; and reads, in pieces of 64 KiB. For a while: 0.1 s of faults is nothing
+    to mend, and some disks need less for the file."""
+    clock, fault_ns = Clock(), 0
+    while fault_ns < 300_000_000:
+        with mapped(folder / "data") as pages:
+            pages.madvise(mmap.MADV_RANDOM)
+            fault_ns += touch(pages, range(4096))
+        drop(folder / "data")
+    fd = opened(folder / "read")
+    while clock.call("read", os.read, fd, 64 * KIB):
+        pass
+    return {"fault-storm": fault_ns / (fault_ns + sum(clock.ns.values()))}
+
+
+def random_faults(folder):
+    order, pages = list(range(4096)), mapped(folder / "data")
+    pages.madvise(mmap.MADV_RANDOM)
+    RNG.shuffle(order)
+    touch(pages, order)
+    return {"random-faults": sum(not 0 <= b - a <= 32 for a, b in zip(order, order[1:])) / (len(order) - 1)}
+
+
+def mapped_warm(folder):
+    """Faults that wait for nothing."""
+    warm(folder / "data")
+    pages = mapped(folder / "data")
+    for _ in range(20):
+        touch(pages, range(4096))
+
+
+def mapped_read_ahead(folder):
+    """The kernel reads ahead: few faults wait."""
+    touch(mapped(folder / "data"), range(4096))
 
 
 # --- writes ---------------------------------------------------------------------------------------
@@ -776,6 +837,131 @@ def checkpoints_behind(folder):
             os.wait()
     except ChildProcessError:
         pass
+
+
+# --- steps ----------------------------------------------------------------------------------------
+
+
+def steps(n, fetch_ms, save=None, number=0, compute=0.002):
+    """An epoch of N steps with regions; save(i) is done within step I, and returns how long it took. By our own clock the
+    length of each step, of what it fetched, and of what it saved, in ns."""
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+    import dltraced
+
+    taken, begin = [], time.monotonic_ns()
+    for i in range(n):
+        named, at = {"epoch": number, "step": number * n + i}, time.monotonic_ns()
+        with dltraced.region("ai.dataloader.fetch", **named):
+            time.sleep(fetch_ms(i) / 1000)
+        fetched = time.monotonic_ns() - at
+        saved = save(i) if save else 0
+        with dltraced.region("ai.compute.step", **named):
+            time.sleep(compute)
+        end = time.monotonic_ns()
+        taken.append((end - begin, fetched, saved))
+        begin = end
+    return taken
+
+
+def jitter(taken):
+    """Of all steps but the first, without what they saved."""
+    own = sorted(wall - saved for wall, _, saved in taken[1:])
+    return own[-(-99 * len(own) // 100) - 1] / own[-(-len(own) // 2) - 1]
+
+
+def stall(taken):
+    return sum(saved for _, _, saved in taken) / sum(wall for wall, _, _ in taken)
+
+
+def saving(every, ms):
+    """A save() for steps(): checkpoint.save, which takes MS, in each EVERYth step."""
+    def save(i):
+        import dltraced
+
+        if i % every != every - 1:
+            return 0
+        begin = time.monotonic_ns()
+        with dltraced.region("ai.checkpoint.save"):
+            time.sleep(ms / 1000)
+        return time.monotonic_ns() - begin
+    return save
+
+
+def uneven_steps(_):
+    """Every twentieth batch comes late."""
+    taken = steps(140, lambda i: 150 if i % 20 == 10 else 20)
+    return {"step-jitter": jitter(taken), "checkpoint-stall": stall(taken)}
+
+
+def steps_that_save(_):
+    """They are slow for a reason that has a name."""
+    taken = steps(140, lambda i: 20, saving(20, 150))
+    return {"step-jitter": jitter(taken), "checkpoint-stall": stall(taken)}
+
+
+def steps_saved_behind(_):
+    """By a thread of its own."""
+    threads = []
+
+    def save(i):
+        threads.append(threading.Thread(target=saving(1, 150), args=(i,)))
+        if i % 20 == 19:
+            threads[-1].start()
+        return 0
+    taken = steps(140, lambda i: 20, save)
+    for thread in filter(threading.Thread.is_alive, threads):
+        thread.join()
+    return {"step-jitter": jitter(taken), "checkpoint-stall": stall(taken)}
+
+
+def first_batch(fetch_ms):
+    """Of three epochs: by how much the first batch came later than the others, as a part of all."""
+    late = all_ns = 0
+    for number in range(3):
+        taken = steps(12, fetch_ms, number=number)
+        late += max(taken[0][1] - sum(fetched for _, fetched, _ in taken[1:]) / 11, 0)
+        all_ns += sum(wall for wall, _, _ in taken)
+    return {"first-batch": late / all_ns}
+
+
+def late_first_batches(_):
+    return first_batch(lambda i: 5 if i else 120)
+
+
+def late_batches(_):
+    return first_batch(lambda i: 50)
+
+
+def ranks(*all_ms, at_a_time=True):
+    """A process for each of ALL_MS, in which fetches take so long: the slowest of each step to the mean, all steps added up."""
+    pipes, pids = [], []
+    for ms in all_ms:
+        out, into = os.pipe()
+        pids.append(os.fork())
+        if pids[-1] == 0:
+            taken = steps(40, lambda i, ms=ms: ms, compute=0.01)
+            os.write(into, json.dumps([wall for wall, _, _ in taken[1:]]).encode())
+            os._exit(0)
+        os.close(into)
+        pipes.append(out)
+        if not at_a_time:
+            os.waitpid(pids.pop(), 0)
+    for pid in pids:
+        os.waitpid(pid, 0)
+    walls = list(zip(*(json.loads(os.read(pipe, 65536)) for pipe in pipes)))
+    return {"rank-skew": len(all_ms) * sum(map(max, walls)) / sum(map(sum, walls))} if at_a_time else {}
+
+
+def uneven_ranks(_):
+    return ranks(10, 40)
+
+
+def even_ranks(_):
+    return ranks(40, 40)
+
+
+def runs_behind_each_other(_):
+    return ranks(10, 40, at_a_time=False)
 
 
 # --- what a job is like ---------------------------------------------------------------------------

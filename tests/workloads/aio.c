@@ -110,12 +110,12 @@ static pthread_mutex_t tally_lock = PTHREAD_MUTEX_INITIALIZER;
 struct request {
 	char row[12288]; /* with one %lld for the result, unless RESULT */
 	bool fixed_result; /* ROW is whole */
-	bool told;
+	bool ended;
 	int res;
 	int rows;
 };
 
-static void tell(struct request *r, int res)
+static void row_end(struct request *r, int res)
 {
 	char line[12400];
 
@@ -130,7 +130,7 @@ static void tell(struct request *r, int res)
 	fputs(line, tally);
 	fflush(tally);
 	pthread_mutex_unlock(&tally_lock);
-	r->told = true;
+	r->ended = true;
 	r->res = res;
 	r->rows++;
 }
@@ -246,7 +246,7 @@ static void ring_reap(struct ring *r)
 
 	while (ring_take(r, &cqe))
 		if (cqe.user_data)
-			tell((struct request *)(uintptr_t)cqe.user_data, cqe.res);
+			row_end((struct request *)(uintptr_t)cqe.user_data, cqe.res);
 }
 
 /* Submit what is queued, and wait until all but LEFT are done. */
@@ -275,7 +275,7 @@ static struct request *request_new(void)
 
 #define ROW(r, fmt, ...) snprintf((r)->row, sizeof((r)->row), fmt, __VA_ARGS__)
 
-static const char *who(const struct ring *ring)
+static const char *process_text(const struct ring *ring)
 {
 	static __thread char text[64];
 
@@ -343,7 +343,7 @@ static struct request *queue_rw(struct ring *ring, int op, const char *func, con
 	sqe->addr = (uintptr_t)addr;
 	sqe->len = len;
 	ROW(r, "vfs_rw\tFUNC=io_uring:%s\t%s\tRW=%c\tREQUESTED=%u\tRETURNED=%%lld\tOFFSET=%s\tDISK_BYTES=-\tFD=%s\tFILE=%s",
-	    func, who(ring), write ? 'W' : 'R', requested, shown, fd_text(t), t->name);
+	    func, process_text(ring), write ? 'W' : 'R', requested, shown, fd_text(t), t->name);
 	ring_push(ring);
 	return r;
 }
@@ -370,7 +370,7 @@ static struct request *queue_sync(struct ring *ring, int op, const char *func, c
 	sqe->addr = addr;
 	sqe->len = len;
 	sqe->op_flags = op_flags;
-	ROW(r, "sync\tFUNC=io_uring:%s\t%s\tRET=%%lld\tFD=%s\tOFFSET=%s\tLEN=%s\tFILE=%s", func, who(ring),
+	ROW(r, "sync\tFUNC=io_uring:%s\t%s\tRET=%%lld\tFD=%s\tOFFSET=%s\tLEN=%s\tFILE=%s", func, process_text(ring),
 	    fd_text(t), offset, length, t->name);
 	ring_push(ring);
 	return r;
@@ -388,7 +388,7 @@ static struct request *queue_open(struct ring *ring, int dirfd, const char *path
 	sqe->len = 0640;
 	sqe->op_flags = open_flags;
 	sqe->file_index = slot;
-	ROW(r, "open\tFUNC=io_uring:openat\t%s\tRET=%%lld\tFLAGS=%s\tMODE=%s\tVFS_LAT_NS=-\tPATH=%s\tFILE=%s", who(ring),
+	ROW(r, "open\tFUNC=io_uring:openat\t%s\tRET=%%lld\tFLAGS=%s\tMODE=%s\tVFS_LAT_NS=-\tPATH=%s\tFILE=%s", process_text(ring),
 	    shown, open_flags & O_CREAT ? "0640" : "-", path, file);
 	ring_push(ring);
 	return r;
@@ -401,7 +401,7 @@ static struct request *queue_close(struct ring *ring, int fd, unsigned int slot,
 
 	sqe->fd = slot ? 0 : fd;
 	sqe->file_index = slot;
-	ROW(r, "close\tFUNC=io_uring:close\t%s\tRET=%%lld\tFD=%s\tLAST=-\tFILE=%s", who(ring),
+	ROW(r, "close\tFUNC=io_uring:close\t%s\tRET=%%lld\tFD=%s\tLAST=-\tFILE=%s", process_text(ring),
 	    slot ? "-" : dec(fd), file);
 	ring_push(ring);
 	return r;
@@ -423,7 +423,7 @@ static void queue_name(struct ring *ring, int op, const char *func, int dirfd, c
 	if (op == OP_SYMLINKAT || op == OP_UNLINKAT)
 		sqe->len = 0;
 	ROW(r, "create_del\tFUNC=io_uring:%s\t%s\tRET=%%lld\tMODE=%s\tFLAGS=%s\tPATH=%s\tPATH2=%s", func,
-	    who(ring), mode_shown, flags_shown, path, path2);
+	    process_text(ring), mode_shown, flags_shown, path, path2);
 	ring_push(ring);
 }
 
@@ -602,7 +602,7 @@ static void do_open(struct ring *ring, struct space *s)
 		sqe->len = sizeof(how);
 		sqe->off = (uintptr_t)&how;
 		ROW(r, "open\tFUNC=io_uring:openat2\t%s\tRET=%%lld\tFLAGS=RDONLY\tMODE=-\tPATH=%s\tREALPATH=%s/%s\tFILE=%s",
-		    who(ring), path, s->dir, path, path);
+		    process_text(ring), path, s->dir, path, path);
 		ring_push(ring);
 		ring_finish(ring, 0);
 		close(r->res);
@@ -715,7 +715,7 @@ static void do_pipes(struct ring *ring, struct space *s)
 		poll(NULL, 0, 2);
 		cancel(ring, r);
 		if (r->res != -ECANCELED && r->res != -EINTR)
-			errx(1, "cancelled: %d, told %d", r->res, r->told);
+			errx(1, "cancelled: %d, told %d", r->res, r->ended);
 	}
 	if (ring->ops[OP_READ_MULTISHOT]) {
 		sqe = queue(ring, NULL, OP_PROVIDE_BUFFERS, 0);
@@ -736,7 +736,7 @@ static void do_pipes(struct ring *ring, struct space *s)
 				err(1, "write");
 			while (!ring_take(ring, &cqe))
 				ring_enter(ring, 1);
-			tell(r, cqe.res);
+			row_end(r, cqe.res);
 			if (cqe.res != i)
 				errx(1, "multishot: %d", cqe.res);
 		}
@@ -756,11 +756,11 @@ static void do_pipes(struct ring *ring, struct space *s)
 	sqe->addr = 100;
 	sqe->len = 1000;
 	ROW(r, "vfs_rw\tFUNC=io_uring:splice\t%s\tRW=R\tREQUESTED=1000\tRETURNED=%%lld\tOFFSET=100\tFD=%d\tFILE=%s",
-	    who(ring), s->fd, file.name);
+	    process_text(ring), s->fd, file.name);
 	ring_push(ring);
 	ring_finish(ring, 0);
 	expect_row("vfs_rw\tFUNC=io_uring:splice\t%s\tRW=W\tREQUESTED=1000\tRETURNED=%d\tOFFSET=-\tFD=%d\tFILE=%s",
-		   who(ring), r->res, p[1], to);
+		   process_text(ring), r->res, p[1], to);
 	close(p[0]);
 	close(p[1]);
 }
@@ -776,10 +776,10 @@ static void do_skip(struct ring *ring, struct space *s)
 	queue_rw(ring, OP_READ, "read", &none, s->buf, 10, 0, "-", 10, F_SKIP_SUCCESS);
 	r = queue_rw(ring, OP_READ, "read", &t, s->buf, 21, 0, "-", 21, F_SKIP_SUCCESS);
 	snprintf(r->row, sizeof(r->row), "vfs_rw\tFUNC=io_uring:read\t%s\tRW=R\tREQUESTED=21\tRETURNED=-\tFD=%d",
-		 who(ring), s->fd); /* no file, when it is found out after the end of the process */
+		 process_text(ring), s->fd); /* no file, when it is found out after the end of the process */
 	r->fixed_result = true;
 	ring_enter(ring, 0);
-	tell(r, 0);
+	row_end(r, 0);
 	ring->out--; /* of this one nothing comes */
 	ring_finish(ring, 0);
 }
@@ -849,7 +849,7 @@ static void *same_thread(void *arg)
 			struct target t = { s.fd, s.file, -1 };
 
 			next.user_data = 42;
-			tell(queue_rw(&ring, OP_READ, "read", &t, s.buf, 1 + i, 0, "0", 1 + i, F_ASYNC), (int)(1 + i));
+			row_end(queue_rw(&ring, OP_READ, "read", &t, s.buf, 1 + i, 0, "0", 1 + i, F_ASYNC), (int)(1 + i));
 		}
 		while (ring.queued)
 			ring_enter(&ring, 0);
@@ -919,10 +919,10 @@ static long reap(aio_context_t ctx, long min, long max, bool p, struct io_event 
 		   syscall(SYS_io_getevents, ctx, min, max, events, NULL);
 }
 
-static void told(struct io_event *events, long n)
+static void ended(struct io_event *events, long n)
 {
 	for (long i = 0; i < n; i++)
-		tell(&((struct iocb_row *)(uintptr_t)events[i].data)->r, (int)events[i].res);
+		row_end(&((struct iocb_row *)(uintptr_t)events[i].data)->r, (int)events[i].res);
 }
 
 static void *libaio_thread(void *arg)
@@ -969,7 +969,7 @@ static void *libaio_thread(void *arg)
 
 			if (got < 0)
 				err(1, "io_getevents");
-			told(events, got);
+			ended(events, got);
 			left -= got;
 		}
 		if (syscall(SYS_io_submit, ctx, 1L, &list[n]) != -1)
@@ -996,7 +996,7 @@ static void *two_reaper(void *arg)
 
 		if (got < 0)
 			err(1, "io_getevents");
-		told(events, got);
+		ended(events, got);
 		left -= got;
 	}
 	return NULL;

@@ -800,7 +800,7 @@ static void usage(void)
 	fputs("usage: calls [-t THREADS] [-f FORKS] [-n ITERATIONS] [-m CALLS] [-r] [-s]\n"
 	      "             [-T TALLY] DIR\n"
 	      "  -m  at least CALLS calls in all, of a fast mix instead of everything\n"
-	      "  -r  alone on the last CPU, in real time\n"
+	      "  -r  alone on the last CPU, with real-time priority\n"
 	      "  -s  sync(2) too: it reaches every file system of the machine\n"
 	      "  -T  where the tally goes (default: standard output)\n", stderr);
 	exit(2);

@@ -187,13 +187,13 @@ def read(path):
             pass
 
 
-def fork_worker(paths, asked, done):
+def fork_worker(paths, requests, done):
     pid = os.fork()
     if pid:
         return pid
     ctypes.CDLL(None).prctl(15, b"pt_data_worker", 0, 0, 0)  # PR_SET_NAME
     for path in paths:
-        os.read(asked, 1)
+        os.read(requests, 1)
         read(path)
         os.write(done, b".")
     os._exit(0)

@@ -296,7 +296,7 @@ static bool recreate_file(void)
 
 static bool rename_file(bool over, unsigned int flags)
 {
-	struct place from, to;
+	struct place from, to, any;
 	int life, other;
 
 	if (!place_pick(&from, true, NULL) || !place_pick(&to, over, &from) || *life_at(from) == *life_at(to))
@@ -313,8 +313,13 @@ static bool rename_file(bool over, unsigned int flags)
 	if (over && !flags)
 		left(other, path_of(to));
 	moved(life, path_of(from), path_of(to));
+	/* the only name that is left may be what it is known by, though it was opened by another one */
+	if (names_of(life, &any) == 1)
+		know(&lives[life].known, path_of(to));
 	if (flags & RENAME_EXCHANGE)
 		moved(other, path_of(to), path_of(from));
+	if (flags & RENAME_EXCHANGE && names_of(other, &any) == 1)
+		know(&lives[other].known, path_of(from));
 	return true;
 }
 

@@ -79,11 +79,11 @@ static long left(void)
 static void run(void)
 {
 	int64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + RUN_NS;
-	long was = left();
+	long before = left();
 
 	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
 		;
-	while (left() == was)
+	while (left() == before)
 		nanosleep(&(struct timespec){ 0, MS }, NULL);
 }
 

@@ -349,7 +349,7 @@ int main(int argc, char **argv)
 			      "              [-e EPOCHS] [-b BATCH] [-k STEPS] [-c COMPUTE_US]\n"
 			      "              [-S SEED] [-p]\n"
 			      "  -k  steps between checkpoints    -c  per sample\n"
-			      "  -p  only make the data set\n", stderr);
+			      "  -p  make the data set and end\n", stderr);
 			return 2;
 		}
 	if (opt.prepare_only) {

@@ -137,7 +137,7 @@ def get(things, goes_on):
             return things.get(timeout=5)
         except queue.Empty:
             if not goes_on():
-                sys.exit("staged: somebody is gone")
+                sys.exit("staged: a worker or the trainer has ended")
 
 
 # --- workers --------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ class Alone:
     def __init__(self, job, folder, account):
         self.job, self.folder, self.account, self.sent, self.got = job, folder, account, 1, 0
 
-    def ask(self):
+    def request(self):
         self.sent += 1
 
     def next(self):
@@ -233,9 +233,9 @@ class Loader:
         for process in self.workers:
             process.start()
         for _ in range(2 * len(self.workers)):
-            self.ask()
+            self.request()
 
-    def ask(self):
+    def request(self):
         """Batch N goes to worker N modulo workers."""
         first = self.sent * self.job["batch"]
         samples = [self.order[(first + i) % len(self.order)] for i in range(self.job["batch"])]
@@ -256,9 +256,9 @@ class Loader:
         for indices in self.indices:
             indices.put(None)
         while len(self.accounts) < len(self.workers):
-            batch, told = self.result()
+            batch, account = self.result()
             if batch is None:
-                self.accounts.append(told)
+                self.accounts.append(account)
         for process in self.workers:
             process.join()
         return self.accounts
@@ -287,7 +287,7 @@ def epoch_run(job, args, number, account, gpu):
         with account.spent("wait"):
             loader.next()
         if now() < end:
-            loader.ask()
+            loader.request()
         with account.spent("step"):
             gpu.run(job["step_ms"]) if job["step"] == "gpu" else work(job["step_ms"])
         steps += 1
@@ -311,7 +311,7 @@ def train(job, args):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("--prepare", action="store_true", help="only make the data set")
+    p.add_argument("--prepare", action="store_true", help="make the data set and end")
     p.add_argument("--seconds", type=float, default=0.6, help="of an epoch")
     p.add_argument("--epochs", type=int, default=2)
     p.add_argument("--gpu", type=pathlib.Path)

@@ -21,7 +21,7 @@ import time
 def parse_args():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("dir", type=pathlib.Path)
-    p.add_argument("--prepare", action="store_true", help="only make the data set")
+    p.add_argument("--prepare", action="store_true", help="make the data set and end")
     p.add_argument("--files", type=int, default=512)
     p.add_argument("--bytes", type=int, default=16384, help="of each file")
     p.add_argument("--workers", type=int, default=2)
@@ -29,7 +29,7 @@ def parse_args():
     p.add_argument("--batch", type=int, default=32)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--passes", type=int, default=1, help="forward and backward, with each batch")
-    p.add_argument("--account", type=pathlib.Path, help="what the trainer's time went to, as staged.py has it")
+    p.add_argument("--account", type=pathlib.Path, help="file for the trainer's times, as staged.py writes it")
     return p.parse_args()
 
 
@@ -58,20 +58,20 @@ def mllog(event_type, key, **metadata):
 
 
 def timed(loader, spent):
-    """Its batches; SPENT is told how long they were waited for, and used."""
+    """Its batches; adds the times of waiting for them and of using them to SPENT."""
     batches = iter(loader)
     while True:
-        asked = time.monotonic_ns()
+        begin = time.monotonic_ns()
         batch = next(batches, None)
         got = time.monotonic_ns()
-        spent["wait_ns"] += got - asked
+        spent["wait_ns"] += got - begin
         if batch is None:
             return
         yield batch
         spent["step_ns"] += time.monotonic_ns() - got
 
 
-def tell(path, spent):
+def write_account(path, spent):
     with open("/proc/self/schedstat", encoding="ascii") as f:
         spent["cpu_ns"], spent["runq_ns"] = map(int, f.read().split()[:2])
     path.write_text(json.dumps({"job": "train", "trainer": {"pid": os.getpid(), **spent}, "workers": []}, indent=1))
@@ -126,7 +126,7 @@ def train(args):
         mllog("INTERVAL_END", "checkpoint_stop", epoch_num=epoch)
     mllog("INTERVAL_END", "run_stop", status="success")
     if args.account:
-        tell(args.account, spent)
+        write_account(args.account, spent)
     print("samples", samples, "bytes", samples * args.bytes, "checkpoints", args.epochs,
           "checkpoint_bytes", (args.dir / "checkpoint.pt").stat().st_size)
 

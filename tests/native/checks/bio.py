@@ -14,11 +14,11 @@ with open(before, encoding="ascii") as a, open(after, encoding="ascii") as b:
     stat = [int(y) - int(x) for x, y in zip(a.read().split(), b.read().split())]
 
 got = collections.Counter()
-asked = 0  # flushes before (PREFLUSH) and behind (FUA) a write; a loop device does not know FUA itself
+requested = 0  # flushes before (PREFLUSH) and behind (FUA) a write; a loop device does not know FUA itself
 for row in trace["bio"]:
     kind = {"Z": "W"}.get(row["T"], row["T"])  # the kernel counts zeroes as written
     got[kind, "requests"] += 1
-    asked += sum(flag in row["FLAGS"].split("|") for flag in ("PREFLUSH", "FUA")) * (kind == "W")
+    requested += sum(flag in row["FLAGS"].split("|") for flag in ("PREFLUSH", "FUA")) * (kind == "W")
     got[kind, "bytes"] += int(row["BYTES"].replace("-", "0"))
     trace.require(row["DISK"] == disk, f"of another disk: {row}")
     trace.require(row["STATUS"] in ("0", "?"), f"failed: {row}")
@@ -34,7 +34,7 @@ if len(stat) > 15:  # from Linux 5.5 on
     wanted["F", "requests"] = stat[15]
 # A flush that no write asked for is an empty write too when it is counted at its end (blk-flush.c,
 # blk_flush_restore_request), and is given to the driver, and to us, as the flush alone.
-wanted["W", "requests"] -= got["F", "requests"] - asked
+wanted["W", "requests"] -= got["F", "requests"] - requested
 for key, n in wanted.items():
     least = 0 if lost and "bytes" in key else n - lost
     trace.require(least <= got[key] <= n,

@@ -12,7 +12,7 @@ folder = sys.argv[2]
 INSIDE = {"shm": "largest", "logs": "busiest", "slowest": "longest", "waits": "longest", "running": "longest", "running_waits": "longest"}
 NESTED = {"disks": "ops", "epochs": ("read_sizes", "slowest_files")}
 OWN = {"phases", "process_medians", "histogram_counts"}  # JSON has these otherwise
-told = 0
+compared = 0
 
 
 def rows_of(name):
@@ -66,7 +66,7 @@ def member(row, name):
 
 
 def compare(name, wanted):
-    global told
+    global compared
     rows = rows_of(name)
     if len(rows) != len(wanted):
         sys.exit(f"{name}.csv: {len(rows)} rows, in JSON {len(wanted)}")
@@ -76,7 +76,7 @@ def compare(name, wanted):
             key = member(known, cell)
             if key:
                 same(name, key, row[cell], known.pop(key))
-                told += 1
+                compared += 1
         if known and name != "histograms":
             sys.exit(f"{name}.csv: no column for {sorted(known)}")
 
@@ -103,8 +103,8 @@ for name in sorted(files):
         sys.exit(f"{name}.csv: rows that JSON knows nothing of")
 arrays = {k for k, v in report.items() if isinstance(v, list) and v and isinstance(v[0], dict)}
 missing = arrays - files - {"rules", "facts", "collectors", "process_histograms"}
-if missing or not told:
-    sys.exit(f"no CSV file for {sorted(missing)}; {told} values compared")
+if missing or not compared:
+    sys.exit(f"no CSV file for {sorted(missing)}; {compared} values compared")
 if "cpu" in report:
     cpu = {f: list(csv.DictReader(open(os.path.join(folder, "cpu", f), encoding="utf-8"))) for f in os.listdir(os.path.join(folder, "cpu"))}
     run = sum(decimal.Decimal(row["cpu_s"]) for row in cpu["tasks.csv"]) * 10**9

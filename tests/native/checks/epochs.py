@@ -12,7 +12,7 @@ import sys
 account = json.load(open(sys.argv[1], encoding="ascii"))
 source, side, first = sys.argv[2], sys.argv[3], int((sys.argv[4:] or ["0"])[0])
 timeline = json.load(sys.stdin)["timeline"]
-said = [p for p in timeline["phases"] if p["kind"] == "epoch"]
+reported = [p for p in timeline["phases"] if p["kind"] == "epoch"]
 true = account["epochs"]
 zero = true[0][0]
 
@@ -21,14 +21,14 @@ def seconds(begin, end):
     return f"{(begin - zero) / 1e9:.3f}-{(end - zero) / 1e9:.3f}"
 
 
-text = "said " + ", ".join(f"{p['name']} {seconds(p['begin_ns'], p['end_ns'])}" for p in said)
+text = "said " + ", ".join(f"{p['name']} {seconds(p['begin_ns'], p['end_ns'])}" for p in reported)
 text += "; true " + ", ".join(seconds(*t) for t in true) + f"; {timeline['epoch_lines']}"
-assert len(said) == len(true), text
-for i, (p, (begin, end)) in enumerate(zip(said, true)):
+assert len(reported) == len(true), text
+for i, (p, (begin, end)) in enumerate(zip(reported, true)):
     overlap = min(p["end_ns"], end) - max(p["begin_ns"], begin)
     assert p["name"] == f"epoch {first + i}" and p["number"] == first + i, text
     assert p["source"] == source and p["inferred"] == (source == "workers"), text
-    assert 2 * overlap > max(end - begin, 0) and (i + 1 == len(said) or 2 * overlap > p["end_ns"] - p["begin_ns"]), text
+    assert 2 * overlap > max(end - begin, 0) and (i + 1 == len(reported) or 2 * overlap > p["end_ns"] - p["begin_ns"]), text
 assert [e["side"] for e in timeline["epoch_lines"]] == ([] if side == "-" else [side]), text
 assert not any(e["assumed"] for e in timeline["epoch_lines"]), text
 if account["checkpoints"]:

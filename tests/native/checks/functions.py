@@ -9,12 +9,12 @@ import sys
 import tracefolder
 
 trace = tracefolder.Trace(sys.argv[1])
-told = {(f["probe"], f["func"], f["rw"]): f for f in json.load(open(sys.argv[2], encoding="utf-8"))["functions"]}
+reported = {(f["probe"], f["func"], f["rw"]): f for f in json.load(open(sys.argv[2], encoding="utf-8"))["functions"]}
 rows = collections.defaultdict(list)
 for probe, row in trace.calls():
     if probe != "bio":
         rows[probe, row["FUNC"], row.get("RW")].append(row)
-trace.require(sorted(map(str, told)) == sorted(map(str, rows)), f"functions: {sorted(map(str, told))}, in rows {sorted(map(str, rows))}")
+trace.require(sorted(map(str, reported)) == sorted(map(str, rows)), f"functions: {sorted(map(str, reported))}, in rows {sorted(map(str, rows))}")
 
 
 def quantile(values, per_mille):
@@ -30,7 +30,7 @@ def near(key, what, got, wanted):
 
 
 for key, mine in rows.items():
-    f, result = told.get(key, {}), "RETURNED" if key[0] == "vfs_rw" else "RET"
+    f, result = reported.get(key, {}), "RETURNED" if key[0] == "vfs_rw" else "RET"
     ended = [r for r in mine if r[result] != "?"]
     lat = [int(r["LAT_NS"]) for r in ended]
     size = [int(r["RETURNED"]) for r in ended if key[0] == "vfs_rw" and r["RETURNED"].isdigit()]

@@ -3,7 +3,8 @@
 
 CODE is what it was made to wait for; behind it is what else is true of it, where a trace need not have the difference. A
 row of the table is printed: name, verdict, share in the report, shares in the account: of the time since the job's
-imports, and of all of its life; and how that is to be seen. The report's share must be close to one of the two. The
+imports, and of all of its life; and how that is to be seen. The report does not know when imports end, and takes less of them
+for the job's time than there was, or all: its share must lie between the two, or close to one. The
 status is 0 where it is right, 75 where the machine had no time for the job, 76 where the report does not know, and
 1 where it says something that is wrong.
 """
@@ -20,25 +21,25 @@ def main():
     name, report, account, codes = sys.argv[1:]
     code, *others = codes.split(",")
     with open(report, encoding="utf-8") as f:
-        said = json.load(f).get("bottleneck") or {}
+        verdict = json.load(f).get("bottleneck") or {}
     with open(account, encoding="utf-8") as f:
         own = json.load(f)
-    fault, share = own["shares"][code], said.get("share")
-    true = own["shares"][said["code"]] if said.get("code") in others else fault
+    fault, share = own["shares"][code], verdict.get("share")
+    true = own["shares"][verdict["code"]] if verdict.get("code") in others else fault
     of_life = true * own["wall_s"] / (own["wall_s"] + own["imports_s"])
-    apart = None if share is None else min(abs(share - true), abs(share - of_life))
+    apart = None if share is None else max(of_life - share, share - true, 0)
     if code != "cpu-contention" and own["runq_share"] > BUSY:
         note, status = f"skip: the machine was busy, {own['runq_share']:.0%} of the time there was no CPU for it", AGAIN
     elif fault < LEAST:
         note, status = f"skip: the job became another, {code} is {fault:.0%} of its time", AGAIN
-    elif said.get("code") in (code, *others):
+    elif verdict.get("code") in (code, *others):
         note, status = ("right", 0) if apart is not None and apart <= APART else ("WRONG share", 1)
-    elif said.get("code") == "unknown":
+    elif verdict.get("code") == "unknown":
         note, status = f"unknown, not {code}", UNKNOWN
     else:
         note, status = f"WRONG, it is {code}", 1
-    said_share = "-" if share is None else f"{share:.2f}"
-    print(f"{name:<22} {said.get('code') or '-':<17} {said_share:>6} {true:6.2f} {of_life:6.2f}  {note}")
+    verdict_share = "-" if share is None else f"{share:.2f}"
+    print(f"{name:<22} {verdict.get('code') or '-':<17} {verdict_share:>6} {true:6.2f} {of_life:6.2f}  {note}")
     sys.exit(status)
 
 

@@ -70,10 +70,10 @@ def main(folder, path):
     # the folder's name with bytes that no label can hold as the program has to write them
     files = {name[:-4]: rows(folder, name[:-4]) for name in os.listdir(folder)
              if name.endswith(".out") and name[:-4] not in ("cpu", "disk", "gpu", "gpu_dev")}
-    told = {dict(k)["probe"]: v for k, v in series["dltraced_rows_total"].items()}
+    counted = {dict(k)["probe"]: v for k, v in series["dltraced_rows_total"].items()}
     for name, its in files.items():
-        assert told.pop(name, 0) == len(its), f"rows of {name}: not {len(its)}"
-    assert not any(told.values()), f"rows of no file: {told}"
+        assert counted.pop(name, 0) == len(its), f"rows of {name}: not {len(its)}"
+    assert not any(counted.values()), f"rows of no file: {counted}"
     sizes = {dict(k)["probe"]: v for k, v in series["dltraced_file_bytes_total"].items()}
     for name, size in sizes.items():
         assert size == os.path.getsize(os.path.join(folder, name + ".out")), f"bytes of {name}"

@@ -27,11 +27,11 @@ def main():
         if abs(sum(values[:-1]) * seconds - whole) > 0.01 * whole + values[-1] * seconds:
             sys.exit(f"{panel}/{name}: {sum(values) * seconds} in the timeline, {whole} in the sums")
     cpu = report["cpu"]
-    told = sum(t["run_ns"] for t in cpu["tasks"]) + cpu["other_tasks"]["run_ns"]
+    run_ns = sum(t["run_ns"] for t in cpu["tasks"]) + cpu["other_tasks"]["run_ns"]
     cells = sum(sum(t["by_cpu"]) for t in cpu["tasks"]) + sum(cpu["other_tasks"]["by_cpu"])
     cpus = sum(c["busy_ns"] + c["idle_ns"] for c in cpu["cpus"])
-    if not told == cells == cpus == cpu["by_cpu_ns"] == cpu["by_task_ns"]:
-        sys.exit(f"CPU time by task {told}, in cells {cells}, by CPU {cpus}, {cpu['by_cpu_ns']}")
+    if not run_ns == cells == cpus == cpu["by_cpu_ns"] == cpu["by_task_ns"]:
+        sys.exit(f"CPU time by task {run_ns}, in cells {cells}, by CPU {cpus}, {cpu['by_cpu_ns']}")
 
 
 main()

@@ -36,7 +36,7 @@ rows = {name: rows_of(name) for name in PROBES if os.path.exists(os.path.join(fo
 files = {row["FID"]: row for row in rows_of("files")}
 
 # every probe
-of_calls = [p for p in report["probes"] if p["name"] != "sched"]
+of_calls = [p for p in report["probes"] if p["name"] not in ("fault", "regions", "sched")]
 equal("probes", [p["name"] for p in of_calls], sorted(rows))
 for p in of_calls:
     mine = rows[p["name"]]
@@ -124,7 +124,7 @@ def total(panel, name):
     return sum(rate * seconds(i) for i, rate in enumerate(values[0])) if values else None
 
 
-def about(what, got, wanted):
+def expect_sum(what, got, wanted):
     if abs(got - wanted) > 1e-4 * max(wanted, 1):
         sys.exit(f"timeline: {what}: {got}, but the rows say {wanted}")
 
@@ -135,15 +135,15 @@ def ended(name):
 
 for name, panel in (("open", "open"), ("close", "close"), ("sync", "sync")):
     if name in rows:
-        about(name, total("calls", panel), len(ended(name)))
+        expect_sum(name, total("calls", panel), len(ended(name)))
 if "vfs_rw" in rows:
     on_files = [row for row in ended("vfs_rw")
                 if row["FID"] == "-" or files.get(row["FID"], {"TYPE": "unknown"})["TYPE"] not in
                 ("anon", "chr", "fifo", "sock")]
     for side, name in (("R", "read"), ("W", "write")):
         mine = [max(number(row["RETURNED"]) or 0, 0) for row in on_files if row["RW"] == side]
-        about(name, total("vfs", name), sum(mine))
-        about(name + "s", total("vfs_calls", name + "s"), len(mine))
+        expect_sum(name, total("vfs", name), sum(mine))
+        expect_sum(name + "s", total("vfs_calls", name + "s"), len(mine))
         heat = [h["counts"] for h in timeline["heat"] if h["name"] == name]
         equal("timeline: latencies of " + name, sum(n for _, _, n in heat[0]) if heat else 0, len(mine))
 

@@ -102,9 +102,9 @@ if os.path.exists(f"{trace}/sched.out"):
         else:
             waits[name_of(row), row["CALL"]] += sum(int(row[c]) for c in ("DISK_NS", "BLOCKED_NS", "SLEEP_NS"))
     expect("CPUs:", dict(by_cpu) == {int(r["cpu"]): ns(r["busy_s"]) + ns(r["idle_s"]) for r in cpus}, by_cpu)
-    told = {(comm(r["comm"]), r["kind"]): ns(r["cpu_s"]) for r in tasks}
+    reported = {(comm(r["comm"]), r["kind"]): ns(r["cpu_s"]) for r in tasks}
     for key, value in by_task.items():
-        expect("task:", told.get(key) == value, key, value, told.get(key))
+        expect("task:", reported.get(key) == value, key, value, reported.get(key))
     sleeps = collections.Counter()
     for row in table("waits"):
         sleeps[comm(row["comm"]), row["call"]] += sum(ns(row[c]) for c in ("disk_wait_s", "blocked_s", "sleep_s"))

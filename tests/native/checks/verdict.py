@@ -104,23 +104,23 @@ def expect(what, ok, *values):
 
 def check_shares(code):
     waited, own, by = report["waited"]["share"], share(of(trainer, "wait", "checkpoint"), whole), report["waited"]["by"]
-    wanted, told = SHARE[code](), report["bottleneck"]["share"]
+    wanted, reported = SHARE[code](), report["bottleneck"]["share"]
     expect("part of the time waited:", by == "gpu" or abs(waited - own) < SHARES_DIFFER, waited, own, report["waited"])
-    expect("share:", wanted is None or abs(told - wanted) < SHARES_DIFFER, told, wanted, report["waited"])
+    expect("share:", wanted is None or abs(reported - wanted) < SHARES_DIFFER, reported, wanted, report["waited"])
     return wanted
 
 
 def check_sums():
     """Time in calls on files, as the report has it, is what the job's own clock says, but for a hypervisor's."""
-    told = {p["pid"]: p for p in report["processes"]}
+    reported = {p["pid"]: p for p in report["processes"]}
     for w in workers:
-        own, files = of(w, "meta", "read"), told.get(w["pid"], {}).get("file_ns", 0)
+        own, files = of(w, "meta", "read"), reported.get(w["pid"], {}).get("file_ns", 0)
         # page faults are no calls; who has lost the CPU is not always in one
         least = 0 if "mapped" in account["job"] else 0.8 * of(w, "read") - of(w, "runq") - TAKEN_NS
         expect("a worker's time in calls on files:", least <= files <= 1.1 * own + TAKEN_NS, w, files)
     saved = of(trainer, "checkpoint")
     if saved:
-        files = told.get(trainer["pid"], {}).get("file_ns", 0)
+        files = reported.get(trainer["pid"], {}).get("file_ns", 0)
         least = 0.8 * saved - of(trainer, "runq") - TAKEN_NS
         expect("the trainer's time in calls on files:", files >= least, files, trainer)
 
@@ -133,12 +133,12 @@ def main():
         print(f"the machine had no time for it: {facts}")
         sys.exit(AGAIN)
     allowed = {code, *unknown, *(["cpu-contention"] if contended() else []), *(["straggler-worker"] if lagged() else [])}
-    said, wanted = report.get("bottleneck") or {}, None
-    expect("verdict:", said.get("code") in allowed, said, "not", sorted(allowed))
-    if said.get("code") == code and not unknown:
+    verdict, wanted = report.get("bottleneck") or {}, None
+    expect("verdict:", verdict.get("code") in allowed, verdict, "not", sorted(allowed))
+    if verdict.get("code") == code and not unknown:
         wanted = check_shares(code)
     check_sums()
-    print(f"{facts} -> {said.get('code')} {said.get('share')}, own: {wanted}, by {(report.get('waited') or {}).get('by')}")
+    print(f"{facts} -> {verdict.get('code')} {verdict.get('share')}, own: {wanted}, by {(report.get('waited') or {}).get('by')}")
     if wrong:
         print("\n".join(wrong[:20]))
     sys.exit(bool(wrong))

@@ -49,7 +49,7 @@ no such probe: ''|probes|open,,close
 no such probe: 'files'|probes|files
 No such process|pid|999999999
 not a process ID|pid|1,x
-only %h %j %n %e %t %p|output|%q
+% stands before h, j, n, e, t, p or %|output|%q
 a name has letters|experiment|a/b
 no such user|user|no-such-user
 empty|workload|
@@ -103,10 +103,38 @@ mount -t tmpfs -o ro none readonly || skip "to mount tmpfs"
 mnt=$TMPDIR/readonly
 refuse 'readonly/t: Read-only' -o readonly/t
 
-# A target that is not there may be a wrong name: it is said once, and with -q, too.
-"$DLT" start -q --collectors none --probes close --cgroup "none-$$" --duration 100ms -o later 2>err || fail "a cgroup to come: $(cat err)"
-equal "what is said of a cgroup to come" "$(cat err)" "dltraced: warning: --cgroup none-$$ is not there yet: traced from when it is made"
-rm -r later
+# --- targets ----------------------------------------------------------------------------------------
+
+# A target that does not exist yet may be a wrong name: it is said once, and with -q, too, and the trace waits for it.
+# warned TEXT ARG...: by a trace that its --duration ends, with status 0; TEXT is all that speaks of the target.
+warned() {
+	text=$1
+	shift
+	for quiet in '' -q; do
+		"$DLT" start $quiet --collectors none --probes close --duration 100ms "$@" -o later 2>err || fail "$*: status $?: $(cat err)"
+		equal "said of $* ${quiet:-without -q}" "$(grep -e "$1" err | sed 's/ ([^()]*: not known)//')" \
+			"dltraced: warning: $text: the trace waits for it (if that is not its name, end the trace)"
+		rm -r later
+	done
+}
+warned "--cgroup none-$$ does not exist yet" --cgroup "none-$$"
+id=$(printf '%064d' $$)
+warned "--container $id is not there yet" --container "$id"
+
+# What can never be: once, too, and with status 125.
+refused() {
+	for quiet in '' -q; do
+		rc=0
+		"$DLT" start $quiet --collectors none --probes close "$@" -o later 2>err || rc=$?
+		equal "status of $*" "$rc, $(grep -c -e "$1" err), $(ls -d later 2>&1)" "125, 1, $(ls -d later 2>&1)"
+		[ ! -e later ] || fail "$*: a folder was made"
+	done
+}
+true &
+ended=$!
+wait $ended
+refused --pid $ended
+refused --cgroup "none-$$/../x"
 
 # --- a trace that is there already ----------------------------------------------------------------
 

@@ -62,9 +62,12 @@ touch 'a trace.tar.gz' b.tar
 grep -qF "a trace.tar.gz is packed: unpack it first (tar -xzf 'a trace.tar.gz')" err || fail "said: $(cat err)"
 "$DLT" report b.tar 2>err && fail "a packed one: status 0"
 grep -qF "(tar -xf b.tar)" err || fail "said: $(cat err)"
-for command in '' check daemon mark probes report start status stop; do
+"$DLT" export -f csv -o - 'a trace.tar.gz' 2>err && fail "an export of a packed one: status 0"
+grep -qF "a trace.tar.gz is packed: unpack it first (tar -xzf 'a trace.tar.gz')" err || fail "said: $(cat err)"
+for command in '' check daemon export help mark probes report start status stop; do
 	# shellcheck disable=SC2086 # no command is no word
 	"$DLT" $command -h >short || fail "$command -h: status $?"
+	grep -nE ' $|.{80}' short && fail "$command -h: blanks at the end of a line, or more than 79 columns"
 	# shellcheck disable=SC2086
 	"$DLT" $command --help | cmp - short || fail "$command -h is not its --help"
 done

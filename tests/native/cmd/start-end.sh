@@ -64,6 +64,13 @@ shown --probes open -- true
 ended
 fact missing 'calls of close, create_del, mmap, sync, vfs_rw were not'
 
+# --- packed ---------------------------------------------------------------------------------------
+
+shown --archive -- true
+ended
+fact archive 't\.tar\.gz (.*B)'
+rm t.tar.gz
+
 # --- otherwise ------------------------------------------------------------------------------------
 
 shown -q -- sh -c 'echo mine; exit 5'

@@ -13,7 +13,7 @@ fi
 mkdir -p /run/dltraced && mount -t tmpfs none /run/dltraced || skip "to mount tmpfs"
 getent passwd nobody >nobody || skip "a user nobody"
 uid=$(cut -d: -f3 nobody) gid=$(cut -d: -f4 nobody)
-install -d -o "$uid" home
+install -d -o "$uid" "their home" # its blank stays one in messages
 gate
 
 # begin DIR [CMD...]: a trace there, in the background, until the gate opens, started by CMD. theirs CMD...: as root, by the
@@ -42,7 +42,7 @@ refused() {
 # --- users ----------------------------------------------------------------------------------------
 
 begin mine
-theirs begin home/theirs
+theirs begin "their home/theirs"
 "$DLT" status >table
 sed -n 2p table | grep -q '^mine ' || fail "not mine: $(cat table)"
 sed 1,2d table | grep -q "^not yours: theirs (of user $uid); " || fail "nothing of theirs: $(cat table)"
@@ -53,15 +53,15 @@ print(sorted((t["uid"], t["by_service"]) for t in json.load(sys.stdin)))')" "[(0
 "$DLT" mark "one of mine" 2>err || fail "mark: $(cat err)"
 "$DLT" stop 2>err || fail "stop: $(cat err)"
 equal "phase of mine" "$(phase mine)" untraced
-equal "phase of theirs" "$(phase home/theirs)" tracing
-equal "marks" "$(sed 1,2d mine/marks.out | cut -f 4)$(sed 1,2d home/theirs/marks.out)" 'one\040of\040mine'
+equal "phase of theirs" "$(phase "their home/theirs")" tracing
+equal "marks" "$(sed 1,2d mine/marks.out | cut -f 4)$(sed 1,2d "their home/theirs/marks.out")" 'one\040of\040mine'
 refused 'no trace of yours is running; one of another user' "$DLT" stop
-grep -q "  theirs of experiment sh, process [0-9]*, folder $TMPDIR/home/theirs\$" err || fail "not listed: $(cat err)"
+grep -q "  theirs of experiment sh, process [0-9]*, folder $TMPDIR/their home/theirs\$" err || fail "not listed: $(cat err)"
 refused 'no trace of yours is running; one of another user' "$DLT" mark x
-equal "phase of theirs" "$(phase home/theirs)" tracing
+equal "phase of theirs" "$(phase "their home/theirs")" tracing
 "$DLT" mark -t theirs "by its name" 2>err || fail "mark by name: $(cat err)"
 theirs "$DLT" stop 2>err || fail "their stop: $(cat err)"
-equal "phase of theirs after their stop" "$(phase home/theirs)" untraced
+equal "phase of theirs after their stop" "$(phase "their home/theirs")" untraced
 
 # --- terminals ------------------------------------------------------------------------------------
 

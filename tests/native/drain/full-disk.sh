@@ -115,7 +115,7 @@ job() {
 }
 
 job 4m 'cannot write to .*/small/t: No space left' ''
-job 1200k 'only 0 MiB free in .*/small/t (--min-free is 1 MiB)' 'space in .* again' -v --min-free 1M
+job 1200k 'only .* free in .*/small/t (--min-free is 1.00 MiB)' 'space in .* again' -v --min-free 1M
 
 # Full to the end: the manifest gets in all the same.
 sed -i '/^rm/,$d' job
@@ -142,7 +142,7 @@ grep -q 'only [0-9.]* MiB free in .*/small/t, and --min-free is 1.00 GiB: .*-o D
 trace --best-effort --min-free 1G -- "$W/storm" -n 100000 "$TMPDIR/data" >out 2>err || fail "status $?"
 accounted "$calls"
 equal "rows below --min-free" "$(count rows)" 0
-said 'only 1 MiB free in .*/small/t (--min-free is 1024 MiB)'
+said 'only 1\..* MiB free in .*/small/t (--min-free is 1.00 GiB)'
 
 # --- a small disk, by default ---------------------------------------------------------------------
 
@@ -164,6 +164,72 @@ small_disk() {
 
 small_disk 954m
 small_disk 16m
+
+# --- disks with a reserve ---------------------------------------------------------------------------
+
+# statvfs EXPRESSION: of the file system at disk.
+statvfs() { python3 -c "import os; s = os.statvfs('disk'); print($1)"; }
+available='s.f_bavail * s.f_frsize' # to users
+
+# as_user COMMAND: sh's, by somebody whom no reserve is for.
+as_user() { setpriv --reuid 65534 --regid 65534 --clear-groups sh -c "$1"; }
+
+# there ARG...: a trace at disk, of one call.
+there() {
+	"$DLT" start -q --collectors none --probes -bio -o disk/t "$@" -- touch ran 2>err
+}
+
+# refused ARG...: nothing runs, nothing is left and no block is taken.
+refused() {
+	rc=0 before=$(statvfs s.f_bfree)
+	there "$@" || rc=$?
+	equal "status on $type with $available_bytes for users" "$rc: $(cat err)" "125: $(grep -E "only .* free in .*/disk/t, and|disk/t: No space" err)"
+	[ ! -e ran ] && [ ! -e disk/t ] || fail "on $type something has run, or is left"
+	[ "$type" = xfs ] || equal "blocks free on $type" "$(statvfs s.f_bfree)" "$before" # xfs frees some later
+}
+
+# on_disk TYPE SIZE MIB: what is left by default is of what users may have: root's reserve is no space. Where only that is
+# free the start fails, or with --best-effort loses all rows, and says so.
+on_disk() {
+	type=$1
+	command -v "mkfs.$type" >mkfs || { echo "note: not on $type: needs mkfs.$type"; return; }
+	truncate -s "$2" "$type.image"
+	"mkfs.$type" -q "$type.image" >mkfs 2>&1 || fail "mkfs.$type: $(cat mkfs)"
+	mkdir disk
+	mount -o loop "$type.image" disk 2>mount.err || { rmdir disk; echo "note: not on $type: needs a loop device: $(cat mount.err)"; return; }
+	chmod 777 disk
+	as_user "head -c $(($(statvfs "$available") - ($3 << 20))) /dev/zero >disk/fill"
+	sync -f disk # what is allocated by then is counted
+	later=0
+	[ "$type" != xfs ] || later=1048576 # xfs frees some later, as in refused()
+	available_bytes=$(statvfs "$available")
+	"$DLT" start -q --collectors none --probes -bio --metrics-file prom -o disk/t -- "$W/storm" -n 1000 -w 0 "$TMPDIR/data" >out 2>err ||
+		fail "on $type: status $?: $(cat err)"
+	[ ! -s err ] || fail "on $type: $(cat err)"
+	awk -v half=$((available_bytes / 2)) -v later=$later '
+		$1 ~ /^dltraced_disk_min_free_bytes/ { ok = $2 <= half + later && $2 > half - 65536 } END { exit !ok }' prom ||
+		fail "half of $available_bytes is not left on $type: $(grep min_free prom)"
+	rm -r disk/t
+	available_bytes=$(statvfs "$available")
+	refused --min-free $((2 * available_bytes))
+	for _ in 1 2 3 4 5; do # what is reserved for blocks that are not allocated yet is free again once they are
+		as_user 'dd if=/dev/zero bs=1k >>disk/fill' 2>/dev/null
+		sync -f disk
+		available_bytes=$(statvfs "$available")
+		[ "$available_bytes" -gt 32768 ] || break
+	done
+	refused
+	if [ "$type" = ext4 ]; then
+		there --best-effort || fail "--best-effort on a full $type: status $?: $(cat err)"
+		[ -e ran ] || fail "--best-effort on a full $type: nothing has run"
+		grep -q 'warning: only 0 B free in .*/disk/t' err || fail "on a full $type: $(cat err)"
+		rm ran
+	fi
+	umount disk && rmdir disk
+}
+
+on_disk ext4 64m 2
+on_disk xfs 300m 16 # it gives each file more than that has
 
 # --- the workload's log ---------------------------------------------------------------------------
 

@@ -108,7 +108,7 @@ for top in $tops; do
 	# the same by name, which is known before it has a process
 	rmdir "$group/docker-$id.scope"
 	begin -v --container later_job
-	grep -q -- '--container later_job is not there yet (docker: not known): traced from when it starts' err ||
+	grep -q -- '--container later_job is not there yet (docker: not known): the trace waits for it' err ||
 		fail "not said: $(cat err)"
 	echo "0 $id" >known/later_job
 	mkdir "$group/docker-$id.scope"

@@ -29,7 +29,7 @@ offers_too() {
 
 offers $'start\nstatus\nstop' dltraced st
 offers report dltraced help r
-for command in check mark probes report start status stop help --help --version; do
+for command in check export mark probes report start status stop help --help --version; do
 	offers_too $command dltraced ''
 done
 
@@ -49,6 +49,8 @@ offers open,-vfs_rw dltraced start -P open,-v
 offers cpu,disk dltraced start --collectors = cpu,d
 offers $'auto\nfentry\nkprobe\ntracepoint' dltraced start --backend ''
 offers $'gzip\nzstd' dltraced start --compress =
+offers $'csv\nduckdb\nfolded\nndjson\nparquet\nperfetto\npfw\nsqlite' dltraced export --format ''
+offers csv dltraced export --format = c
 offers new dltraced start --container ne
 offers_too root dltraced start --user roo
 

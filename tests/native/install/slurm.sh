@@ -36,6 +36,7 @@ trap finish EXIT
 
 # --- the cluster ----------------------------------------------------------------------------------
 
+# A busy machine may take its time: no timeout of Slurm's ends what run-native's LIMIT does not.
 export SLURM_CONF=$TMPDIR/slurm.conf
 export -n TMPDIR # jobs of another user cannot write there
 mkdir state shared
@@ -64,7 +65,10 @@ SelectType=select/linear
 SwitchType=switch/none
 MpiDefault=none
 SlurmdParameters=config_overrides
-MessageTimeout=60
+MessageTimeout=100
+TCPTimeout=60
+SlurmdTimeout=0
+UnkillableStepTimeout=1000
 Prolog=$TMPDIR/prolog
 Epilog=$TMPDIR/epilog
 NodeName=$a NodeHostname=$a NodeAddr=127.0.0.1 Port=$port_a CPUs=1
@@ -78,7 +82,7 @@ for script in prolog epilog; do
 done
 # conf LINE...: what prolog and epilog read
 conf() {
-	printf '%s\n' "DIR=$TMPDIR/traces" "PROGRAM=$DLT" "LIMIT_S=120" \
+	printf '%s\n' "DIR=$TMPDIR/traces" "PROGRAM=$DLT" "LIMIT_S=1000" \
 		"OPTIONS='--probes -bio --collectors none --min-free 0'" "$@" >conf
 }
 conf
@@ -110,7 +114,7 @@ on_both() {
 		shift
 	done
 	# shellcheck disable=SC2016
-	timeout 200 "${as[@]}" salloc -N2 --quiet "${options[@]}" bash -c '
+	"${as[@]}" salloc -N2 --quiet "${options[@]}" bash -c '
 		srun -N1 -n1 --quiet -w "$0" "${@:2}" & srun -N1 -n1 --quiet -w "$1" "${@:2}"; status=$?
 		wait $! && exit $status' \
 		$a $b "${@:2}"

@@ -15,7 +15,9 @@ sync -f "$mnt"
 # What a loop device can do besides reading and writing depends on what its file lies on.
 can() { [ "$(cat "/sys/block/$disk/queue/$1")" != 0 ]; }
 
+# The disk's counters are read while the trace runs: a sync of somebody else's flushes this disk too, at any time.
 cat >job <<'END'
+cp /sys/block/$disk/stat before
 # 256 direct reads of 4 KiB, 4 of 1 MiB; then all of it through the page cache, which is to be empty
 dd if=$mnt/data of=/dev/null bs=4k count=256 iflag=direct
 dd if=$mnt/data of=/dev/null bs=1M count=4 iflag=direct
@@ -30,12 +32,11 @@ sync -f $mnt
 fstrim $mnt || :
 umount $mnt
 blkdiscard -z -o 1M -l 2M /dev/$disk || :
+cp /sys/block/$disk/stat after
 END
 
 export mnt disk
-cp "/sys/block/$disk/stat" before
 trace --probes bio,vfs_rw,time_align --disk "$disk" --linger 1 -- sh -e job >out 2>err || fail "status $?: $(cat err)"
-cp "/sys/block/$disk/stat" after
 mountpoint -q "$mnt" && fail "still mounted"
 mnt=''
 
@@ -44,13 +45,20 @@ check bio "$disk" before after
 equal "direct reads of 4 KiB" "$(rows vfs_rw 'FLAGS ~ /DIRECT/ && RW == "R" && RETURNED == 4096' | wc -l)" 256
 equal "what each had the disk read" "$(col vfs_rw DISK_BYTES 'FLAGS ~ /DIRECT/ && RETURNED == 4096' | sort -u)" 4096
 pid=$(col vfs_rw PID 'FLAGS ~ /DIRECT/ && RETURNED == 4096' | sort -u)
-equal "their requests" "$(rows bio "PID == $pid && T == \"R\" && BYTES == 4096" | wc -l)" 256
+# A request whose end the kernel did not report is lost (docs/traces.md); check whole wants that to be few, and no others.
+lost=$(manifest 'sum(p["lost"] for p in m["probes"] if p["name"] == "bio")')
+# all WHAT N OF: N rows, but for lost ones, of so many requests.
+all() { [ "$2" -le "$3" ] && [ "$2" -ge $(($3 - lost)) ] || fail "$1: $2, not $3, of which $lost may be lost"; }
+all "their requests" "$(rows bio "PID == $pid && T == \"R\" && BYTES == 4096" | wc -l)" 256
 # by PID: the dd that copied wrote back what it had dirtied in requests of any size, 16 KiB too
 pid=$(col vfs_rw PID 'FLAGS ~ /DIRECT/ && RW == "W"' | sort -u)
-equal "requests of direct writes" "$(rows bio "PID == $pid && T == \"W\" && BYTES == 16384" | wc -l)" 64
+all "requests of direct writes" "$(rows bio "PID == $pid && T == \"W\" && BYTES == 16384" | wc -l)" 64
 if can discard_max_bytes; then
 	[ -n "$(rows bio 'T == "D" && COMM == "fstrim"')" ] || fail "no discards"
 fi
 if can write_zeroes_max_bytes; then
-	equal "zeroes" "$(col bio BYTES 'T == "Z"' | awk '{ n += $1 } END { print n }')" 2097152
+	zeroes=$(col bio BYTES 'T == "Z"' | awk '{ n += $1 } END { print n + 0 }')
+	# of lost ones the size is not known
+	[ "$lost" = 0 ] || [ "$zeroes" -gt 2097152 ] || zeroes=2097152
+	equal "zeroes" "$zeroes" 2097152
 fi

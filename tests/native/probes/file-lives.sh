@@ -42,9 +42,6 @@ overlay() {
 	mounted="$PWD/$1/merged $mounted"
 }
 
-# has_types MODULE STRUCT: its types are to be had. Modules have none before Linux 5.11, and what needs them is left out.
-has_types() { [ -e "/sys/kernel/btf/$1" ] || grep -q "$2" /sys/kernel/btf/vmlinux; }
-
 # lives SEED DIR [OPTION...]: the random ones; SEED 2 goes on with what 1 has left.
 lives() {
 	seed=$1 dir=$2

@@ -30,6 +30,12 @@ vfs_lat() {
 		"$(rows open 'VFS_LAT_NS == "-" && RET >= 0 && FLAGS !~ /TMPFILE/')" ''
 }
 
+# What a kernel refuses is not passed over: of system calls `uses' shows it, and requests of io_uring have no other way.
+io_uring_is_seen() {
+	equal "io_uring, $DLT_BACKEND" "$(manifest '(m.get("io_uring") or {"why": "nothing about it"}).get("why", "")' |
+		grep -v '^this kernel has no io_uring')" ''
+}
+
 # Where programs can be preempted the kernel skips runs of them (docs/design.md).
 preempts() { grep -qE '\((full|lazy)\)' /sys/kernel/debug/sched/preempt 2>/dev/null; }
 
@@ -53,6 +59,7 @@ for DLT_BACKEND in ${wanted:-fentry kprobe tp_btf tp}; do
 	check tally tally pids
 	check parity pids >"parity.$DLT_BACKEND" || fail "$(tail -n 25 "parity.$DLT_BACKEND")"
 	vfs_lat
+	io_uring_is_seen
 	case $DLT_BACKEND in
 	auto) ;;
 	tp*) uses tracepoint ;;

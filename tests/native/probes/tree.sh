@@ -11,7 +11,7 @@
 mkdir dir twin
 while [ ! -e over ]; do
 	"$W/forks" -s many -n 64 twin || exit 1
-	[ -z "$slow" ] || sleep 5
+	sleep "${slow:+5}.1"
 done >beside &
 twin=$!
 await [ -s beside ]

@@ -5,7 +5,8 @@
 # do, none of which the user has told dltraced of: `report' has as many as there were, where the job's own clock has
 # them, whether lines come before an epoch, behind it or while it goes on, with workers of each epoch, of all of them
 # and none. A job that prints nothing has those of its workers. Checkpoints are what is written of them. By default lines
-# are seen as they are written, each with its own time; --log has the job's output pass through dltraced.
+# are seen as they are written, each with its own time; --log has the job's output pass through dltraced. LONG=1: more
+# ways to print them.
 #
 # slow: half a minute and more
 . "${0%/*}/../lib.sh"
@@ -35,24 +36,27 @@ print(*(p["number"] for p in json.load(sys.stdin)["timeline"]["phases"] if p["ki
 }
 python3 "$job" none data account --epochs 1 --steps 1 --step-ms 1 || fail "no data"
 
+# more COMMAND...: with LONG=1 only
+more() { [ -z "${LONG-}" ] || "$@"; }
+
 log=
-shape log ends 0 results
 shape log ends 7 results --first 7 --save 20
-shape log ends 0 results --persistent
+more shape log ends 0 results
+more shape log ends 0 results --persistent
 shape log ends 0 results --workers 0
 shape log ends 0 train-and-val --validate
-shape log ends 0 json --validate
+more shape log ends 0 json --validate
 shape log ends 1 trainer
 shape log begins 0 headings
-shape log begins 0 best-so-far --workers 0
+more shape log begins 0 best-so-far --workers 0
 shape log both 0 heading-and-result
-shape log both 0 every
+more shape log both 0 every
 shape log both 0 keras
 shape log both 0 bar
 shape log both 0 lightning
 shape log - 0 named
 shape mllog - 0 mllog
-shape workers - 0 none --save 20
+more shape workers - 0 none --save 20
 shape workers - 0 none --validate
 
 # One generation is of all epochs, or of one: nothing is said.
@@ -61,10 +65,10 @@ numbers "" "workers of all epochs"
 
 log=--log
 shape log ends 0 results
-shape log both 0 heading-and-result
+more shape log both 0 heading-and-result
 shape log both 0 keras
-shape log - 0 named
-shape mllog - 0 mllog
+more shape log - 0 named
+more shape mllog - 0 mllog
 
 # Bars show whole seconds, and when one that is drawn over itself came is known of the line alone: as many there are.
 run bar --step-ms 150

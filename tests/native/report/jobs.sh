@@ -9,7 +9,7 @@
 #     JOB VERDICT SHARE_SAID SHARE_TRUE SHARE_OF_LIFE
 #
 # A job that the machine had no time for (its account says so) is tried again, and then left out: the script is a skip.
-# Some run always; the others while the machine is quiet and SECONDS_AT_MOST (180) are not over, or with LONG=1 in any case.
+# Some run always; the others while the machine is quiet and SECONDS_AT_MOST (45) are not over, or with LONG=1 in any case.
 # How many of them did is a note. By hand, as root, those with a word in their names:
 #
 #     tests/native/report/jobs.sh tokens
@@ -56,7 +56,7 @@ jobs_there=0 jobs_run=0 why_not='' began=$(date +%s)
 may_run() {
 	[ "${LONG-}${REPORT-}" ] && return
 	if [ -z "$why_not" ]; then
-		[ $(($(date +%s) - began)) -lt "${SECONDS_AT_MOST:-180}" ] || why_not='there was no time for the others'
+		[ $(($(date +%s) - began)) -lt "${SECONDS_AT_MOST:-45}" ] || why_not='there was no time for the others'
 		quiet || why_not='the machine was too busy for the others'
 	fi
 	[ -z "$why_not" ]

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""regions_torch FOLDER WORKERS: the regions of tests/workloads/regions_torch.py, two epochs of eight batches: how many of
+each, of which process, with which steps and epochs. WORKERS: batches are of other processes than steps are."""
+import collections
+import sys
+
+import tracefolder
+
+
+def main():
+    trace = tracefolder.Trace(sys.argv[1])
+    workers = sys.argv[2] == "workers"
+    rows = collections.defaultdict(list)
+    for row in trace["regions"]:
+        rows[row["CAT"] + "." + row["NAME"]].append(row)
+        trace.require(row["SOURCE"] == "torch" and row["RET"] == "0", f"not of torch, or failed: {row}")
+    counts = {"dataloader.start": 2, "dataloader.fetch": 18, "data.batch": 16, "compute.backward": 16, "compute.step": 16, "checkpoint.save": 2,
+              "checkpoint.load": 1}
+    found = {name: len(some) for name, some in rows.items()}
+    if not trace.require(found == counts, f"{found}, not {counts}"):
+        trace.finish()
+    trainers = {row["PID"] for name, some in rows.items() if name != "data.batch" for row in some}
+    readers = {row["PID"] for row in rows["data.batch"]}
+    trace.require(len(trainers) == 1, f"trainers: {trainers}")
+    trace.require(not readers & trainers if workers else readers == trainers, f"batches of {readers}, steps of {trainers}")
+    for name in ("compute.backward", "compute.step"):
+        steps = [(row["EPOCH"], row["STEP"]) for row in rows[name]]
+        trace.require(steps == [(str(n // 8), str(n)) for n in range(16)], f"{name}: epochs and steps: {steps}")
+    fetches = [(row["EPOCH"], row["STEP"], row["ARGS"]) for row in rows["dataloader.fetch"]]
+    wanted = []
+    for epoch in range(2):
+        wanted += [(str(epoch), str(epoch * 8 + n), "-") for n in range(8)] + [(str(epoch), str(epoch * 8 + 8), "end=1")]
+    trace.require(fetches == wanted, f"fetches: {fetches}")
+    numbers = collections.Counter(row["ARGS"] for row in rows["data.batch"])
+    trace.require(numbers == ({"worker=0": 8, "worker=1": 8} if workers else {"-": 16}), f"batches: {numbers}")
+    trace.finish()
+
+
+main()

@@ -1,0 +1,510 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""syscall_fuzz TRACE TALLY SEED: is there for each call of TALLY its row, with what the program knows of it?
+
+TALLY is by the workload "syscall_fuzz" (see tests/workloads/syscall_fuzz/main.c). Rows and calls are compared
+thread by thread, in order. Names are those of a file system in memory here, on which the calls are made again
+as they turned out (fuzz_tree.py): it says which paths a file has had, and which call has made one.
+"""
+import collections
+import mmap
+import os
+import stat
+import sys
+
+import fuzz_tree
+import tracefolder
+
+NR, FUNC, PID, TID, START, END, RET, INTERRUPTS, SHARED, ARGS = range(10)
+NONE, NOTHING = "-", -1 << 63
+RESTARTS = (-512, -513, -514, -516)
+EINTR = -4
+
+O_LARGEFILE = {"aarch64": 0o400000}.get(os.uname().machine, 0o100000)
+O_NAMES = {name: getattr(os, "O_" + name) for name in (
+    "WRONLY RDWR APPEND ASYNC CLOEXEC CREAT DIRECT SYNC DSYNC EXCL NOATIME NOCTTY NOFOLLOW NONBLOCK PATH TMPFILE "
+    "DIRECTORY TRUNC").split()} | {"RDONLY": 0, "LARGEFILE": O_LARGEFILE}
+PROT_NAMES = {"EXEC": mmap.PROT_EXEC, "READ": mmap.PROT_READ, "WRITE": mmap.PROT_WRITE,
+              "GROWSDOWN": 0x01000000, "GROWSUP": 0x02000000}
+# asm-generic/mman.h, mman-common.h
+MAP_NAMES = {"SHARED": 1, "PRIVATE": 2, "SHARED_VALIDATE": 3, "FIXED": 0x10, "ANONYMOUS": 0x20, "GROWSDOWN": 0x100,
+             "DENYWRITE": 0x800, "LOCKED": 0x2000, "NORESERVE": 0x4000, "POPULATE": 0x8000, "NONBLOCK": 0x10000,
+             "STACK": 0x20000, "HUGETLB": 0x40000, "SYNC": 0x80000, "FIXED_NOREPLACE": 0x100000}
+MREMAP_NAMES = {"MREMAP_MAYMOVE": 1, "MREMAP_FIXED": 2, "MREMAP_DONTUNMAP": 4}
+RWF_DSYNC, RWF_SYNC, RWF_NOWAIT, RWF_APPEND = 2, 4, 8, 16  # linux/fs.h
+MAP_ANONYMOUS, MREMAP_FIXED = 0x20, 2
+
+
+def s32(n):
+    n &= 0xffffffff
+    return n - (1 << 32) if n >> 31 else n
+
+
+def u32(n):
+    return n & 0xffffffff
+
+
+def u64(n):
+    return n & 0xffffffffffffffff
+
+
+def fd_of(call):
+    """A file of the ring's own has no descriptor."""
+    return NONE if call.args[0] == NOTHING else s32(call.args[0])
+
+
+class Side:
+    """A file of a call, with the path that was passed beside it."""
+
+    def __init__(self, how, before, after, life, mode, f_flags, text):
+        self.how, self.before, self.after = (None if t == NONE else int(t) for t in (how, before, after))
+        self.life = None if life == NONE else life
+        self.mode, self.f_flags = (0, 0) if self.life is None else (int(mode, 8), int(f_flags))
+        self.text = None
+        if text != NONE:
+            length, head = text.split(":")
+            raw = bytes.fromhex(head)
+            self.text = raw + raw[-1:] * (int(length) - len(raw))
+
+    @property
+    def seekable(self):
+        """By its kind: regular files and folders, but for O_PATH."""
+        return self.life is not None and (stat.S_ISREG(self.mode) or stat.S_ISDIR(self.mode)) and \
+            not self.f_flags & os.O_PATH
+
+
+class Call:
+    def __init__(self, line):
+        f = line.rstrip("\n").split("\t")
+        self.line = line.rstrip("\n")
+        self.nr, self.name, self.pid, self.tid = int(f[NR]), f[FUNC], f[PID], f[TID]
+        # the system call that does what a request of io_uring does
+        self.func = {"io_uring:renameat": "renameat2"}.get(self.name, self.name.removeprefix("io_uring:"))
+        self.start, self.end, self.ret = int(f[START]), int(f[END]), int(f[RET])
+        self.interrupts, self.shared = int(f[INTERRUPTS]), f[SHARED] == "1"
+        self.args = [NOTHING if t == NONE else int(t) for t in f[ARGS:ARGS + 6]]
+        self.bytes = None if f[ARGS + 6] == NONE else int(f[ARGS + 6])
+        self.sides = Side(*f[ARGS + 7:ARGS + 14]), Side(*f[ARGS + 14:ARGS + 21])
+        self.dir = f[ARGS + 21].encode()
+
+    @property
+    def open_flags(self):
+        return {"creat": os.O_CREAT | os.O_WRONLY | os.O_TRUNC, "open": u32(self.args[1]), "openat": u32(self.args[2]),
+                "openat2": self.sides[0].how}[self.func]
+
+    @property
+    def open_mode(self):
+        if self.func == "openat2":
+            return self.sides[1].how
+        return self.args[{"creat": 1, "open": 2, "openat": 3}[self.func]] & 0xffff
+
+    def dirfd(self, i):
+        """The folder that path I is relative to: AT_FDCWD, or the file's life and mode."""
+        arg = {"openat": 0, "openat2": 0, "mkdirat": 0, "mknodat": 0, "unlinkat": 0, "symlinkat": 1}.get(self.func)
+        if self.func in ("linkat", "renameat", "renameat2"):
+            arg = 2 * i
+        if arg is None or s32(self.args[arg]) == fuzz_tree.AT_FDCWD:
+            return fuzz_tree.AT_FDCWD
+        side = self.sides[1 if self.func in ("openat", "openat2") else i]
+        return side if side.life else None
+
+
+# --- what a row is to have: column -> value, None: anything; numbers as numbers ----------------------------
+
+def path_as_passed(raw):
+    return NONE if not raw else tracefolder.escape(raw[:4095])
+
+
+def absolute(call, tree, i):
+    """A path of create_del; None where it does not follow from what we know."""
+    raw = call.sides[i].text
+    if not raw:
+        return NONE
+    raw = raw[:4095]
+    base = b""
+    if not raw.startswith(b"/"):
+        folder = call.dirfd(i)
+        if folder is None:
+            return tracefolder.escape(raw)
+        if folder == fuzz_tree.AT_FDCWD:
+            base = tree.cwd(call)
+        else:
+            base = tree.folder_path(folder.life)
+            if base is None:
+                return None
+    parts = [part for part in raw.split(b"/") if part not in (b"", b".")]
+    return tracefolder.escape(base.rstrip(b"/") + b"".join(b"/" + part for part in parts) or b"/")
+
+
+def rw_flags(side, rwf):
+    flags = side.f_flags
+    names = {"DIRECT": flags & os.O_DIRECT, "APPEND": flags & os.O_APPEND or rwf & RWF_APPEND, "NOWAIT": rwf & RWF_NOWAIT,
+             "SYNC": flags & os.O_DSYNC or rwf & (RWF_DSYNC | RWF_SYNC)}
+    return "|".join(name for name, there in names.items() if there) or NONE
+
+
+def offset_of(call, side, given, writes, appends):
+    if side.life is None or not side.seekable:
+        return NONE
+    if writes and appends and call.ret > 0:
+        return None if given is not None or call.shared else side.after - call.ret
+    if given is not None:
+        return given
+    return None if call.shared else side.before
+
+
+def want_rw(call, rw, vector, pos, rwf):
+    side, flags = call.sides[0], call.args[5] if rwf else 0
+    given = call.args[3] if pos and not (rwf and call.args[3] == -1) else None
+    appends = side.f_flags & os.O_APPEND or flags & RWF_APPEND
+    return {"RW": rw, "REQUESTED": (None if call.bytes is None else u64(call.bytes)) if vector else u64(call.args[2]),
+            "RETURNED": call.ret, "FD": s32(call.args[0]), "FLAGS": rw_flags(side, flags),
+            "OFFSET": offset_of(call, side, given, rw == "W", appends), "FID": side.life}
+
+
+def want_ring_rw(call, _tree, rw, vector=False):
+    """
+    A request at position -1 begins at the file's own, one that appends at its end (its size is in HOW). What several
+    requests of a batch do with one file's position, none of them shows.
+    """
+    side, given = call.sides[0], call.args[3]
+    appends = rw == "W" and (side.f_flags & os.O_APPEND or call.args[5] & RWF_APPEND)
+    offset = side.how if appends and call.ret > 0 else side.before if given == -1 else given
+    if not side.seekable:
+        offset = NONE
+    elif call.shared and (given == -1 or appends):
+        offset = None
+    return {"RW": rw, "REQUESTED": (None if call.bytes is None else u64(call.bytes)) if vector else u64(call.args[2]),
+            "RETURNED": call.ret, "FD": fd_of(call), "FLAGS": rw_flags(side, call.args[5]), "OFFSET": offset,
+            "FID": side.life}
+
+
+def want_aio(call, _tree, rw, vector=False):
+    """OFFSET is what was passed (docs/traces.md)."""
+    side = call.sides[0]
+    return {"RW": rw, "REQUESTED": (None if call.bytes is None else u64(call.bytes)) if vector else u64(call.args[2]),
+            "RETURNED": call.ret, "FD": s32(call.args[0]), "FLAGS": rw_flags(side, call.args[5]),
+            "OFFSET": call.args[3] if side.seekable else NONE, "FID": side.life}
+
+
+def want_io_submit(call, _tree):
+    """A call that has taken no request."""
+    return {"RW": NONE, "REQUESTED": 0, "RETURNED": call.ret, "FD": -1, "FLAGS": NONE, "OFFSET": NONE, "FID": None}
+
+
+def want_copy(call, i):
+    """I: 0 the source, 1 the destination. Where a position cannot be read, the call fails, and shows what it likes."""
+    fd, pos, length = {"sendfile": [(1, 2, 3), (0, None, 3)]}.get(call.func, [(0, 1, 4), (2, 3, 4)])[i]
+    side = call.sides[i]
+    offset = side.before
+    if pos is not None and call.args[pos] and call.ret == -14:
+        offset = None
+    if call.shared:
+        offset = None
+    if not side.seekable:
+        offset = NONE
+    return {"RW": "RW"[i], "REQUESTED": u64(call.args[length]), "RETURNED": call.ret, "FD": s32(call.args[fd]),
+            "FLAGS": rw_flags(side, 0), "OFFSET": offset, "FID": side.life}
+
+
+def want_open(call, tree):
+    flags, mode = call.open_flags, call.open_mode
+    if flags is None or not flags & (os.O_CREAT | os.O_TMPFILE & ~os.O_DIRECTORY):
+        mode = NONE
+    made = tree.opened.get(call.nr)
+    return {"RET": call.ret, "FLAGS": NONE if flags is None else (flags, O_NAMES), "MODE": mode,
+            "PATH": path_as_passed(call.sides[0].text), "FID": call.sides[0].life if call.ret >= 0 else None,
+            "REALPATH": NONE if call.ret < 0 else tracefolder.escape(made) if made else None}
+
+
+def want_close(call, _tree):
+    if call.func == "close":
+        # a pidfd, or a file for which the program had no room
+        file = "any" if call.ret == 0 and not call.sides[0].life else call.sides[0].life
+        return {"RET": call.ret, "FD": s32(call.args[0]), "LAST": NONE, "FID": file}
+    return {"RET": call.ret, "FD": u32(call.args[0]), "LAST": u32(call.args[1]), "FID": None}
+
+
+def want_mmap(call, _tree):
+    addr, length, prot, flags, fd, offset = call.args
+    file = call.sides[0].life if not flags & MAP_ANONYMOUS else None
+    return {"RET": u64(call.ret), "ADDR": u64(addr), "LEN": u64(length), "PROT": (prot, PROT_NAMES),
+            "FLAGS": (flags, MAP_NAMES), "FD": s32(fd), "OFFSET": offset, "OLD_ADDR": NONE, "OLD_LEN": NONE, "FID": file}
+
+
+def want_munmap(call, _tree):
+    return {"RET": u64(call.ret), "ADDR": u64(call.args[0]), "LEN": u64(call.args[1]), "PROT": NONE, "FLAGS": NONE,
+            "FD": NONE, "OFFSET": NONE, "OLD_ADDR": NONE, "OLD_LEN": NONE, "FID": None}
+
+
+def want_mremap(call, _tree):
+    old, old_len, length, flags, new = call.args[:5]
+    return {"RET": u64(call.ret), "ADDR": u64(new) if flags & MREMAP_FIXED else NONE, "LEN": u64(length), "PROT": NONE,
+            "FLAGS": (flags, MREMAP_NAMES), "FD": NONE, "OFFSET": NONE, "OLD_ADDR": u64(old), "OLD_LEN": old_len,
+            "FID": None}
+
+
+def want_sync(call, _tree):
+    """The arguments that are FD, OFFSET and LEN."""
+    fd, offset, length = {"fallocate": (0, 2, 3), "ftruncate": (0, None, 1), "msync": (None, None, 1),
+                          "sync_file_range": (0, 1, 2), "truncate": (None, None, 1)}.get(call.func, (0, None, None))
+    if call.name in ("io_uring:fsync", "io_uring:fdatasync") and any(call.args[1:3]):
+        offset, length = 1, 2
+    return {"RET": call.ret, "FD": NONE if fd is None else fd_of(call),
+            "OFFSET": NONE if offset is None else call.args[offset], "LEN": NONE if length is None else call.args[length],
+            "FID": call.sides[0].life if fd is not None else "any"}
+
+
+def want_name(call, tree):
+    """The arguments that are MODE and FLAGS; symlink's text comes first in the call, and as PATH2 in the row."""
+    mode = {"mkdir": 1, "mkdirat": 2, "mknod": 1, "mknodat": 2}.get(call.func)
+    flags = {"unlinkat": 2, "linkat": 4, "renameat2": 4}.get(call.func)
+    two = call.func in ("rename", "renameat", "renameat2", "link", "linkat")
+    path2 = tree.paths[call.nr][1] if two else NONE
+    if call.func.startswith("symlink"):
+        path2 = path_as_passed(call.sides[1].text)
+    return {"RET": call.ret, "MODE": NONE if mode is None else call.args[mode] & 0xffff,
+            "FLAGS": NONE if flags is None else u32(call.args[flags]), "PATH": tree.paths[call.nr][0], "PATH2": path2,
+            "FID": "any"}
+
+
+def rw(*shape):
+    return "vfs_rw", lambda call, _tree: want_rw(call, *shape)
+
+
+WANT = {
+    "close": ("close", want_close), "close_range": ("close", want_close),
+    "mmap": ("mmap", want_mmap), "munmap": ("mmap", want_munmap), "mremap": ("mmap", want_mremap),
+    # vector, position, RWF_*
+    "read": rw("R", False, False, False), "write": rw("W", False, False, False),
+    "readv": rw("R", True, False, False), "writev": rw("W", True, False, False),
+    "pread64": rw("R", False, True, False), "pwrite64": rw("W", False, True, False),
+    "preadv": rw("R", True, True, False), "pwritev": rw("W", True, True, False),
+    "preadv2": rw("R", True, True, True), "pwritev2": rw("W", True, True, True),
+    **{func: ("vfs_rw", lambda call, _tree: want_copy(call, 0)) for func in tracefolder.BETWEEN_TWO},
+    **{func: ("open", want_open) for func in fuzz_tree.OPENS},
+    **{func: ("sync", want_sync) for func in ("fallocate", "fdatasync", "fsync", "ftruncate", "msync", "sync_file_range",
+                                              "syncfs", "truncate")},
+    **{func: ("create_del", want_name) for func in (
+        "link", "linkat", "mkdir", "mkdirat", "mknod", "mknodat", "rename", "renameat", "renameat2", "rmdir", "symlink",
+        "symlinkat", "unlink", "unlinkat")},
+}
+
+
+def of_requests(prefix, want, shapes):
+    """SHAPES: the names of the operations, and each one's arguments of WANT."""
+    return {prefix + name: ("vfs_rw", lambda call, tree, shape=shape: want(call, tree, *shape))
+            for name, shape in shapes.items()}
+
+
+WANT_AIO = {"io_submit": ("vfs_rw", want_io_submit)} | of_requests("io_submit:", want_aio, {
+    "pread": ("R",), "pwrite": ("W",), "fsync": (NONE,), "fdsync": (NONE,), "preadv": ("R", True), "pwritev": ("W", True)})
+WANT_RING = of_requests("io_uring:", want_ring_rw, {
+    "read": ("R",), "read_fixed": ("R",), "readv": ("R", True), "write": ("W",), "write_fixed": ("W",),
+    "writev": ("W", True)}) | {"io_uring:" + func: WANT[func] for func in (
+        "close", "fallocate", "fdatasync", "fsync", "linkat", "mkdirat", "openat", "openat2", "symlinkat", "sync_file_range",
+        "unlinkat")} | {"io_uring:renameat": WANT["renameat2"]}
+RING_NAMES = set(WANT_RING) | {"io_uring:ftruncate"}  # which kernels have since 6.9
+WANT |= WANT_AIO | WANT_RING | {"io_uring:ftruncate": WANT["ftruncate"]}
+ADDRESSES = ("ADDR", "OLD_ADDR")
+ENOUGH = 60  # requests for each kind of them, until there must be one of each
+
+
+# --- the comparison ------------------------------------------------------------------------------------------
+
+class Comparison:
+    def __init__(self, trace, calls, tree, seed):
+        self.trace, self.calls, self.tree, self.seed = trace, calls, tree, seed
+        self.fids, self.lives = {}, {}  # life -> FID, and back
+        self.kinds = collections.Counter()  # of differences
+
+    def differ(self, call, row, message):
+        """One difference, with both lines, if none like it has been shown."""
+        kind = call and call.name, message.split(" ")[0]
+        self.kinds[kind] += 1
+        if self.kinds[kind] == 1:
+            self.trace.require(False, f"seed {self.seed}, call {call.nr if call else '-'}: {message}\n    call {call and call.line}"
+                                      f"\n    row  {row and chr(9).join(row.values())}")
+        return False
+
+    def same_file(self, call, row, life):
+        fid = row["FID"]
+        if life == "any" or fid == NONE and life is None:
+            return True
+        if fid == NONE or life is None:
+            return self.differ(call, row, f"FID {fid}, and the file is {life}")
+        if self.fids.setdefault(life, fid) != fid:
+            return self.differ(call, row, f"file {life} is FID {self.fids[life]} and FID {fid}")
+        if self.lives.setdefault(fid, life) != life:
+            return self.differ(call, row, f"FID {fid} is file {self.lives[fid]} and file {life}")
+        return True
+
+    def same_value(self, column, want, got):
+        if want is None:
+            return True
+        if want == NONE or isinstance(want, str):
+            return got == want
+        if got in (NONE, "?"):
+            return False
+        if isinstance(want, tuple):  # bits and their names
+            return u64(sum_of(got, want[1])) == u64(want[0])
+        if column == "MODE":
+            return int(got, 8) == want
+        if column in ("RET", "FLAGS") or column in ADDRESSES:
+            return u64(int(got, 0)) == u64(want)
+        return int(got, 0) == want
+
+    def same(self, call, row, want):
+        for column, value in want.items():
+            if column != "FID" and not self.same_value(column, value, row[column]):
+                return self.differ(call, row, f"{column} is {row[column]}, not {value[0] if isinstance(value, tuple) else value}")
+        if not self.same_file(call, row, want["FID"]):
+            return False
+        begin, end = row.n("TIMESTAMP") - row.n("LAT_NS"), row.n("TIMESTAMP")
+        if begin < call.start or end > call.end:
+            return self.differ(call, row, "not within the call's time")
+        return True
+
+    def is_restart(self, call, name, row):
+        """A try of CALL that a signal has ended: the kernel makes another, or the program is given EINTR."""
+        file, want = WANT[call.name]
+        if name != file or row["FUNC"] != call.name or row.ret not in RESTARTS or not call.interrupts:
+            return False
+        want = {**want(call, self.tree), "RETURNED": row.ret}
+        return self.same(call, row, {k: v for k, v in want.items() if k != "OFFSET"})
+
+    @staticmethod
+    def has_ended(outer, call, rows):
+        """The kernel is through with OUTER, and its thread makes CALL in a handler before it sees the result."""
+        return rows and rows[0][1]["FUNC"] == outer.name != call.name and rows[0][1].ret == outer.ret
+
+    def require_tries(self, call, tries):
+        """At most one for each signal that came in it; a call that is not tried again has one."""
+        wrong = tries > call.interrupts or call.ret == EINTR and tries != 1
+        return not wrong or self.differ(call, None, f"{tries} rows that say interrupted")
+
+    def thread(self, tid, calls, rows):
+        """Rows are those of one thread, with their files, in order; calls in the order of their ends."""
+        rows = collections.deque(rows)
+        waiting = collections.Counter()  # tries of a call that have ended, by its number
+        ended = set()
+        for at, call in enumerate(calls):
+            outer = next((c for c in calls[at:at + 16] if c.interrupts and c.start <= call.start and c.end >= call.end), None)
+            while rows and outer and self.is_restart(outer, *rows[0]):
+                rows.popleft()
+                waiting[outer.nr] += 1
+            if outer and outer is not call and self.has_ended(outer, call, rows):
+                ended.add(outer.nr)
+                name, row = rows.popleft()
+                self.call(outer, name, row, rows)
+            if not self.require_tries(call, waiting[call.nr]):
+                return False
+            if call.ret == EINTR or call.nr in ended:
+                continue  # it has had its last row
+            if not rows:
+                return self.differ(call, None, f"thread {tid} has no more rows")
+            name, row = rows.popleft()
+            if not self.call(call, name, row, rows):
+                return False
+        if rows:
+            return self.differ(None, rows[0][1], f"{len(rows)} rows of thread {tid} that are no calls")
+        return True
+
+    def call(self, call, name, row, rows):
+        file, want = WANT[call.name]
+        if name != file or row["FUNC"] != call.name:
+            return self.differ(call, row, f"{name} has {row['FUNC']} here")
+        want = want(call, self.tree)
+        if call.func in tracefolder.BETWEEN_TWO:
+            if not rows or rows[0][1]["TIMESTAMP"] != row["TIMESTAMP"]:
+                return self.differ(call, row, "no second row")
+            self.same(call, rows.popleft()[1], want_copy(call, 1))
+        made = bool(rows) and rows[0][1]["FUNC"] == "create" and rows[0][1]["TIMESTAMP"] == row["TIMESTAMP"]
+        if call.func in fuzz_tree.OPENS:
+            if made != (call.nr in self.tree.created):
+                self.differ(call, row, f"{'a' if made else 'no'} row create")
+            if made:
+                self.created(call, rows.popleft()[1])
+        self.same(call, row, want)
+        return True
+
+    def created(self, call, row):
+        self.same(call, row, {"RET": 0, "MODE": call.open_mode, "FLAGS": call.open_flags, "PATH": self.tree.paths[call.nr][0],
+                              "PATH2": NONE, "FID": call.sides[0].life})
+
+    def files(self):
+        """A FID's paths are some that the file has had; of many files that is known, how many depends on the threads' order."""
+        known = 0
+        for fid, life in self.lives.items():
+            paths = self.tree.names(life)
+            first = self.trace.file(fid)
+            known += paths is not None
+            major, minor, ino = life.split(":")[:3]
+            if (first["DEV"], first["INO"]) != (f"{major}:{minor}", ino):
+                self.differ(None, first, f"FID {fid} is {life}")
+            for path in self.trace.paths(fid):
+                if paths is not None and path not in paths:
+                    self.differ(None, first, f"file {life} is at {path}, not at {sorted(paths)}")
+        self.trace.require(known * 6 > len(self.lives), f"of {len(self.lives)} files {known} have paths to compare")
+
+
+def sum_of(text, names):
+    return 0 if text == "0" else eval_or([names[part] if part in names else int(part, 16) for part in text.split("|")])
+
+
+def eval_or(numbers):
+    total = 0
+    for n in numbers:
+        total |= n
+    return total
+
+
+def main():
+    folder, tally, seed = sys.argv[1:]
+    trace = tracefolder.Trace(folder)
+    with open(tally, encoding="ascii") as f:
+        calls = [Call(line) for line in f]
+    calls.sort(key=lambda call: call.end)
+    tree = fuzz_tree.Tree({call.dir for call in calls})
+    for call in calls:
+        tree.paths[call.nr] = (absolute(call, tree, 0), absolute(call, tree, 1))
+        problem = tree.apply(call)
+        trace.require(not problem, f"seed {seed}, call {call.nr}: the account: {problem}\n    {call.line}")
+
+    rings_are_seen = "hooks" in (trace.manifest.get("io_uring") or {})
+    of_thread = collections.defaultdict(list)
+    for call in calls:
+        if call.name in RING_NAMES and not rings_are_seen:
+            continue
+        if call.name != "io_submit" or call.ret <= 0:  # those that have taken requests have no row of their own
+            of_thread[call.tid].append(call)
+    rows = collections.defaultdict(list)
+    for name, row in trace.calls():
+        rows[row["TID"]].append((name, row))
+    comparison = Comparison(trace, calls, tree, seed)
+    for tid, mine in of_thread.items():
+        begin, end = min(call.start for call in mine), mine[-1].end
+        # open's row is before that of the file that it made, a copy's R before its W
+        theirs = sorted((r for r in rows[tid] if begin < r[1].n("TIMESTAMP") < end),
+                        key=lambda r: (r[1].n("TIMESTAMP"), r[1]["FUNC"] == "create"))
+        comparison.thread(tid, mine, theirs)
+    comparison.files()
+    for name, counter in trace.counters.items():
+        if name in tracefolder.PROBES:
+            trace.require(counter["lost"] == 0, f"{name}: {counter['lost']} lost")
+    made = collections.Counter(call.name for call in calls)
+    due = set(WANT) - {"io_uring:ftruncate"}
+    for names, what in ((set(WANT_AIO), "libaio"), (RING_NAMES, "io_uring")):
+        n = sum(made[name] for name in names)
+        due -= names if n < ENOUGH * len(names) else set()
+        if not n:
+            print(f"note: the kernel allows no {what}")
+    if any(made[name] for name in RING_NAMES) and not rings_are_seen:
+        print(f"note: the trace has no hooks of io_uring: {trace.manifest.get('io_uring')}")
+    trace.require(due <= set(made), f"never called: {due - set(made)}")
+    trace.require(len(comparison.lives) > 1, "no file was compared")
+    if comparison.kinds:
+        print(f"  {sum(comparison.kinds.values())} differences; one of each kind:")
+    trace.finish()
+
+
+main()

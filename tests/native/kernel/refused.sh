@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# A kernel that refuses the programs which find a request's file does not take bio.out away: it has its requests, with
+# nothing in the columns about files, and that is in one warning, in the manifest and in `dltraced check`. refuse_bpf
+# is that kernel. What is refused without need stays an error.
+. "${0%/*}/../lib.sh"
+need python3 fallocate dd
+
+disk_ext4
+bytes=$((4 << 20))
+real=$DLT
+
+# refusing NAMES: the kernel refuses programs of these names from here on.
+refusing() {
+	DLT=$TMPDIR/dltraced
+	printf '#!/bin/sh\nexec "%s" "%s" "%s" "$@"\n' "$W/refuse_bpf" "$1" "$real" >"$DLT"
+	chmod 755 "$DLT"
+}
+
+write_file() {
+	trace --probes bio,time_align --disk "$disk" -- dd if=/dev/zero of="$mnt/file" bs=64k count=$((bytes / 65536)) \
+		conv=fsync 2>err
+}
+
+# written: bytes of requests.
+written() { col bio BYTES 'T == "W"' | awk '{ n += $1 } END { print n + 0 }'; }
+
+everything='bio_issue bio_queue bio_dirty_folio,bio_dirty_page'
+[ -z "$slow" ] || everything=bio_issue # bio-files shows there that nothing is refused without us
+
+if [ -z "$slow" ]; then
+	refusing no_such_program
+	write_file || fail "status $?: $(cat err)"
+	! grep -q 'in part' err || fail "nothing was refused: $(cat err)"
+	[ "$(rows bio 'KIND == "data" && FILE == "file" && T == "W"')" ] || fail "no row has the file"
+	equal "plain in the manifest" "$(manifest '"plain" in next(p for p in m["probes"] if p["name"] == "bio")')" False
+fi
+
+for names in $everything; do
+	refusing $names
+	write_file || fail "$names: status $?: $(cat err)"
+	equal "$names: warnings" "$(grep -c 'warning: bio is traced in part: the kernel refused a part of its programs' err)" 1
+	equal "$names: rows that name a file" "$(rows bio 'KIND != "-" || FID != "-" || FOFF != "-" || EXTENTS != "-" ||
+		WPID != "-" || WTID != "-" || WCOMM != "-" || WN != "-" || FILE != "-"')" ''
+	[ "$(written)" -ge $bytes ] || fail "$names: $(written) bytes of requests"
+	equal "$names: plain in the manifest" \
+		"$(manifest '"KIND to FILE" in next(p for p in m["probes"] if p["name"] == "bio")["plain"]')" True
+done
+
+"$DLT" check >out 2>err # its status is about all of the machine
+grep -q '^ *[a-z]* *probe bio *.*in part' out || fail "check: $(cat out)"
+
+refusing bio_issue,bio_issue_plain
+write_file
+equal "with no form of it: status ($(cat err))" $? 125
+grep -q 'probe bio: the kernel refused its programs' err || fail "with no form of it: $(cat err)"

@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# bio.out names the file and the place in it of every byte that is read and written back, through the page
+# cache and past it: each 4 KiB is compared with what FIEMAP shows, of a request of
+# several extents in bio_map.out. Nobody has opened the files under the trace
+# when they are read: their names come from the kernel's own. Write-back names the processes that dirtied the pages. On ext4,
+# XFS and btrfs, each on a disk of our own; in a guest on its disk.
+. "${0%/*}/../lib.sh"
+need python3 fallocate
+
+# phase WHAT [ARG...]
+phase() {
+	sync -f "$mnt" # what was dirty before a trace has no writer
+	trace --probes bio,bio_map,time_align --disk "$disk" --linger 1 -- python3 "$here/../workloads/bio_files.py" "$1" "$mnt/files" \
+		>pids 2>err || fail "$fs $1: status $?: $(cat err)"
+	case $1 in
+	shared) for way in halves turns over mapped; do check bio_writers "$mnt/files/$way" $way pids; done ;;
+	direct | write) check bio_files "$mnt" "$1" pids ;;
+	*) check bio_files "$mnt" "$1" ;;
+	esac
+}
+
+again() {
+	sync -f "$mnt"
+	if [ -n "${VM_DISK-}" ]; then # it is mounted outside of our namespace, too
+		echo 3 >/proc/sys/vm/drop_caches
+		return
+	fi
+	umount "$mnt" || fail "umount $mnt"
+	mount "/dev/$disk" "$mnt" || fail "cannot mount $mnt again"
+}
+
+# files: all of it, on the file system at $mnt
+files() {
+	rm -rf "$mnt/files"
+	sync -f "$mnt"
+	phase write
+	again
+	# a mount of a part of the file system, which names nothing outside of it
+	mkdir -p "$mnt/part" bound
+	mount -o bind "$mnt/part" bound || fail "mount --bind"
+	phase read
+	umount bound
+	again
+	phase direct
+	phase shared
+	again
+	phase hostile
+	rm -rf "$mnt/files"
+}
+
+each_fs files

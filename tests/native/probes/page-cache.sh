@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cache.out knows what became of each page: of epochs over small files, of a large one that is read in turns and at random,
+# and dropped, all sums are those that the kernel and the job's own count give (page_cache.py). It is not there unless
+# it is wanted. On a disk of our own; in a guest on its disk.
+. "${0%/*}/../lib.sh"
+need python3 dd
+
+if [ -n "${VM_DISK-}" ]; then
+	folder=$VM_MNT/cache disk=$VM_DISK
+else
+	disk_ext4
+	folder=$mnt/cache
+fi
+mkdir "$folder"
+for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do
+	dd if=/dev/urandom of="$folder/small$i" bs=$((3000 + i * 5000)) count=1 2>/dev/null
+done
+dd if=/dev/urandom of="$folder/big" bs=1M count=8 2>/dev/null
+sync -f "$folder"
+echo 1 >/proc/sys/vm/drop_caches
+
+trace --probes cache,bio,time_align --disk "$disk" -- /usr/bin/python3 "$here/../workloads/page_cache.py" "$folder" "$PWD/tally" 2>err ||
+	fail "status $?: $(cat err)"
+check page_cache tally
+[ ! -e "$t/vfs_rw.out" ] || fail "vfs_rw.out is there without being wanted"
+
+# without bio nobody knows what is written
+trace --probes cache -- cat "$folder/big" >/dev/null || fail "without bio: status $?"
+[ "$(rows cache 'FILE == "big"')" ] || fail "no row of the file"
+equal "WRITTEN without bio" "$(col cache WRITTEN | sort -u)" -
+[ -n "${VM_DISK-}" ] || { trace --probes vfs_rw -- true || fail "without it: status $?"; }
+[ -n "${VM_DISK-}" ] || [ ! -e "$t/cache.out" ] || fail "cache.out is there without being wanted"
+rm -rf "$folder"
+[ -z "${VM_DISK-}" ] || disk=''

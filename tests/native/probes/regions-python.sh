@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The package dltraced: each region of a Python program has one row, with its numbers, its arguments and its time within
+# the program's own clock, whichever thread, task or process it is of; the extension and pure Python leave the same rows,
+# and nothing where they are switched off, as where nobody traces.
+. "${0%/*}/../lib.sh"
+
+python
+version=$(python3 -c 'import sys; print(sys.version_info >= (3, 9))') && [ "$version" = True ] || skip "Python 3.9"
+cp -rL "$here/../../python" package || fail "no package"
+export PYTHONPATH="$TMPDIR/package" PYTHONDONTWRITEBYTECODE=1
+program=$here/../workloads/regions.py
+
+# same_for FILE: the rows without what is of one run: times, processes, and the order of threads and tasks.
+same_for() { cut -f 6-7,9- "$t/regions.out" | sed 1,2d | sort >"$1"; }
+
+# run NAME [ARG]
+run() {
+	rm -f tally
+	trace -P regions,time_align -- python3 -B "$program" tally ${2:+"$2"} >"$1.out" || fail "$1: status $?"
+	check regions_python tally
+	same_for "$1.rows"
+}
+
+run fallback fallback
+[ -s fallback.rows ] || fail "no rows"
+
+equal "version" "$(python3 -c 'import dltraced; print(dltraced.__version__)')" "$("$DLT" --version | sed '1s/.* //;q')"
+
+DLTRACED_REGIONS=0 python3 -B - <<'PY' || fail "switched off: status $?"
+import dltraced
+from dltraced import ai
+def function(): pass
+assert not dltraced.enabled() and dltraced.region("x")(function) is function and ai.compute.step(function) is function
+with dltraced.region("x", step=1) as r, ai.pipeline.epoch as e:
+    r.update(step=2), e.update(n=1)
+assert list(ai.dataloader.fetch.iter([1, 2])) == [1, 2]
+dltraced.mark("x"), dltraced.meta("x", 1)
+PY
+rm -f tally
+DLTRACED_REGIONS=0 trace -P regions,time_align -- python3 -B "$program" tally >off.out || fail "switched off: status $?"
+equal "rows where it is switched off" "$(grep -c '^[0-9]' "$t/regions.out")" 0
+
+(cd package && python3 setup.py -q build_ext --inplace) >build.out 2>&1
+if ! python3 -c 'import dltraced._region' 2>/dev/null; then
+	echo "note: the extension was not tested: needs python3-setuptools, a C compiler and python3-dev"
+	exit 0
+fi
+run extension
+cmp -s fallback.rows extension.rows || fail "the two differ: $(diff fallback.rows extension.rows | head)"

@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# A PyTorch program that knows nothing of regions has them all the same, by --regions auto and by `python -m dltraced':
+# as many as it has batches, steps and checkpoints, with any optimizer and however its workers are started. Its losses stay
+# the same to the last digit; a sitecustomize of its own still runs; without the option its environment is as it was.
+# LONG=1: workers that import torch themselves, too.
+#
+# slow: half a minute and more
+. "${0%/*}/../lib.sh"
+python torch
+program=$here/../workloads/regions_torch.py
+export PYTHONDONTWRITEBYTECODE=1
+
+# job WORKERS OPTION... -- COMMAND...: traced; its losses are those of the same without us.
+job() {
+	workers=$1
+	shift
+	trace -P regions,time_align "$@" >losses 2>err || fail "$*: status $?: $(cat err)"
+	check regions_torch "$workers"
+	equal "messages of $*" "$(messages)" ""
+	while [ "$1" != "$program" ]; do shift; done
+	python3 "$@" >plain || fail "untraced $*: status $?"
+	equal "losses" "$(grep -c . plain)" 16
+	cmp -s losses plain || fail "$*: other losses: $(diff losses plain | head)"
+}
+
+job workers --regions auto -- python3 "$program" fork sgd
+if [ "${LONG-}" ]; then
+	job workers --regions auto -- python3 "$program" spawn persistent adam
+	job workers --regions auto -- python3 "$program" forkserver own
+fi
+job alone --regions auto -- python3 "$program" none adamw
+equal "the manifest's regions" "$(manifest 'm["regions"]')" auto
+PYTHONPATH=$(cd "$here/../../python" && pwd) job workers -- python3 -m dltraced "$program" fork persistent
+equal "the manifest's regions" "$(manifest 'm.get("regions")')" None
+
+# What Python does at its start for others; sys.path and the environment's other value are as without us.
+mkdir own
+echo 'import sys; sys.own = __file__' >own/sitecustomize.py
+cat >own.py <<'PY'
+import os, sys
+import sitecustomize
+assert sys.own == sitecustomize.__file__ == os.path.join(os.getcwd(), "own", "sitecustomize.py"), sys.own
+assert sys.path[1] == os.path.join(os.getcwd(), "own"), sys.path
+assert "torch" not in sys.modules and "dltraced.auto" in sys.modules
+PY
+PYTHONPATH=$TMPDIR/own trace --regions auto -- python3 own.py 2>err || fail "a sitecustomize of its own: $(cat err)"
+# shellcheck disable=SC2016
+PYTHONPATH=mine trace -- sh -c 'echo "$PYTHONPATH" >path' && equal "PYTHONPATH without it" "$(cat path)" mine

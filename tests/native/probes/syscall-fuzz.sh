@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Calls and requests of io_uring and libaio at random, by several processes and threads, well and badly, each of which the
+# workload "syscall_fuzz" writes down: each has its row, with its result, its arguments and its file, and there is no
+# other row. A seed makes the same calls each time, but for what its threads do to each other; another version of the
+# workload makes others. LONG=1: more seeds, and one that nobody has tried. SEED=N: only that one; odd ones are on tmpfs,
+# even ones on ext4. What seeds have found so far, each by calls that any seed makes again and again:
+# - descriptors of close_range(2) beyond INT_MAX, unknown flags of mremap(2), a folder renamed through "k/../a"
+# - on tmpfs before Linux 6.6: a file that a failing open has made, with O_DIRECT
+# - of io_uring: one of the ring's own files in a request that was not issued; OFFSET of a stream's part, of direct I/O
+. "${0%/*}/../lib.sh"
+need mkfs.ext4 python3
+seeds='1 2 3' calls=20000
+[ -z "$slow" ] || seeds="1 3" calls=3000
+[ -z "${LONG-}" ] || seeds="$seeds 4 5 6 7 8 9 10 $(od -An -N4 -tu4 /dev/urandom | tr -d ' ')"
+
+# Kernels that preempt the programs of fentry skip runs of them, and count those: none where one thread works.
+[ "${DLT_BACKEND-}" = fentry ] && alone=-1 || alone=''
+
+unmount() {
+	umount -q tmp
+	cleanup
+}
+trap unmount EXIT
+mkdir tmp
+
+# disk_done: with what disk_ext4 has made.
+disk_done() {
+	umount disk && losetup -d "$loop" && rmdir disk || fail "to unmount $loop"
+	mnt='' loop=''
+}
+
+# fuzz SEED DIR: the calls are made on the file system that is mounted there, which is then done with.
+fuzz() {
+	trace -- "$W/syscall_fuzz" $alone -n $calls -s "$1" -T tally "$2" 2>err || fail "seed $1 on $2: status $?: $(cat err)"
+	check syscall_fuzz tally "$1"
+}
+
+# refused WHY USER DIR: nothing is there afterwards but what was, and no call has been made.
+refused() {
+	before=$(ls -A "$3")
+	setpriv --reuid "$2" --regid "$2" --clear-groups "$W/syscall_fuzz" -n 0 -T "tally.$2" "$3" 2>err
+	equal "$3 ($1), status" $? 1
+	grep -q "$1" err || fail "$3: not refused for \"$1\": $(cat err)"
+	[ ! -s "tally.$2" ] || fail "$3 ($1): calls were made: $(cat "tally.$2")"
+	equal "$3 ($1) holds" "$(ls -A "$3")" "$before"
+}
+
+# Where the calls would reach what is not theirs they are not made.
+chmod 777 . # for the user's tally
+mkdir plain
+: >plain/kept
+refused "no mount point" 0 plain
+refused "no mount point" 0 /
+mount -t tmpfs -o size=1m tmpfs tmp || skip "to mount tmpfs"
+refused "only root" 65534 tmp
+: >tmp/kept
+refused "not empty" 0 tmp
+umount tmp
+mount -t ramfs ramfs tmp || skip "to mount ramfs"
+refused "neither tmpfs nor ext4" 0 tmp
+umount tmp
+disk_ext4
+mount -t tmpfs tmpfs disk/lost+found
+refused "more than the cage is mounted" 0 disk
+umount disk/lost+found
+disk_done
+
+for seed in ${SEED:-$seeds}; do
+	case $seed in
+	*[02468])
+		disk_ext4
+		fuzz "$seed" disk
+		disk_done
+		;;
+	*)
+		mount -t tmpfs -o size=64m tmpfs tmp || skip "to mount tmpfs"
+		fuzz "$seed" tmp
+		umount tmp
+		;;
+	esac
+done
+[ -z "${LONG-}" ] || echo "note: the last seed was $seed"

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The page cache in the report: the table's sums are those of cache.out by awk; a job that has a MiB read ahead for each 64
+# KiB that it reads wastes fifteen parts of sixteen, and one that reads all of it nothing; a file that is read whole, dropped
+# and read again came in twice, by the cache's own count.
+. "${0%/*}/../lib.sh"
+need python3
+
+disk_ext4 128M
+cat >job.py <<'PY'
+import os
+import sys
+
+how, path = sys.argv[1:]
+MIB = 1 << 20
+fd = os.open(path, os.O_RDONLY)
+os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+for epoch in range(2 if how == "twice" else 1):
+    for at in range(0, 32 * MIB, MIB):
+        if how != "twice":
+            os.posix_fadvise(fd, at, MIB, os.POSIX_FADV_WILLNEED)
+        os.pread(fd, MIB // 16 if how == "part" else MIB, at)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+PY
+dd if=/dev/urandom of="$mnt/data.bin" bs=1M count=32 conv=fsync 2>err || fail "$(cat err)"
+
+# measure CODE: of the finding or fact; none where there is none.
+measure() {
+	python3 -c '
+import json, sys
+r = json.load(open("json"))
+print(next((f["measure"] for f in r["rules"] + r["facts"] if f["code"] == sys.argv[1]), "none"))' "$1"
+}
+
+# job HOW: traced, and its report.
+job() {
+	trace --probes cache,close,open,vfs_rw,time_align -- python3 job.py "$1" "$mnt/data.bin" 2>err || fail "$1: status $?: $(cat err)"
+	"$DLT" report --json "$t" >json 2>err || fail "report: $(cat err)"
+	page=$(manifest 'm["machine"]["page_bytes"]')
+	for column in HIT MISS AHEAD USED EVICTED WASTED; do
+		key=$(echo $column | tr '[:upper:]' '[:lower:]')_bytes
+		want=$(col cache $column | awk -v page="$page" '{ n += $1 * page } END { printf "%.0f", n }')
+		equal "$1: $key" "$(python3 -c 'import json, sys; print(sum(row[sys.argv[1]] for row in json.load(open("json"))["page_cache"]))' "$key")" "$want"
+	done
+}
+
+job part
+python3 -c 'import sys; sys.exit(not 0.9 < float(sys.argv[1]) < 0.95)' "$(measure read-ahead-waste)" 2>err || fail "of a part: $(measure read-ahead-waste)"
+equal "again, of a part" "$(measure cache-too-small)" none
+job whole
+equal "waste of what is read whole" "$(measure read-ahead-waste)" none
+job twice
+python3 -c 'import sys; sys.exit(not 0.49 < float(sys.argv[1]) < 0.51)' "$(measure cache-too-small)" 2>err || fail "twice: $(measure cache-too-small)"
+python3 -c '
+import json, sys
+row = next(row for row in json.load(open("json"))["page_cache"] if (row["path"] or "").endswith("/data.bin"))
+sys.exit(row["again_bytes"] != 32 << 20)' || fail "again: $(rows cache)"

@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The steps of an unmodified PyTorch job by --regions auto add up to its own time: no more than from before its first
+# iteration to behind its last checkpoint by its own clock, and no less than from within the one to within the other. Its
+# waits are its fetches, with loaders and without; its epochs' computing and I/O are held against regions.out and vfs_rw.out.
+. "${0%/*}/../lib.sh"
+python torch
+for workers in 2 0; do
+	trace --regions auto -- python3 "$here/../workloads/steps_torch.py" $workers "$TMPDIR/data" account >log 2>&1 ||
+		fail "status $?: $(cat log)"
+	"$DLT" report --json "$t" >report.json || fail "report --json: status $?"
+	check steps_torch report.json account $workers
+done

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""page_cache FOLDER TALLY: reads, evictions and writes whose effect on the page cache is known.
+
+The witness is the kernel's own account of a file's pages, before and after each call: cachestat(2), from 6.5 on, or mincore(2),
+for which a page that is still being read is not there, so that it is called until nothing changes. A page of a read's
+range that was not there before is a miss, one that is there after it and is outside of the range came ahead, one
+that was there and is gone has left. TALLY gets a line for each file: its name, bytes read, hits, misses, pages ahead,
+pages of these that were touched, pages that left, those never touched, pages that were written; then the pages that are there
+at the end, and those of them never touched: the kernel may have them leave before the trace ends.
+"""
+import ctypes
+import mmap
+import os
+import sys
+import time
+
+PAGE = mmap.PAGESIZE
+SYS_CACHESTAT = 451
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long)
+libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+libc.mincore.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p)
+
+
+def cachestat(fd, first, end):
+    """How many pages are there; -1: this kernel has no such call."""
+    span = (ctypes.c_uint64 * 2)(first * PAGE, (end - first) * PAGE)
+    counts = (ctypes.c_uint64 * 5)()  # the first: in the cache
+    return counts[0] if libc.syscall(SYS_CACHESTAT, fd, span, counts, 0) == 0 else -1
+
+
+class File:
+    def __init__(self, path):
+        self.path = path
+        self.fd = os.open(path, os.O_RDWR)
+        self.size = os.fstat(self.fd).st_size
+        self.fresh = set()  # came ahead, and untouched
+        self.bytes = self.hit = self.miss = self.ahead = self.used = self.evicted = self.wasted = self.dirtied = 0
+
+    def cached(self):
+        """The numbers of its pages that are in the cache."""
+        pages = (self.size + PAGE - 1) // PAGE
+        return set(self.by_cachestat(0, pages)) if has_cachestat else self.by_mincore(pages)
+
+    def by_cachestat(self, first, end):
+        n = cachestat(self.fd, first, end)
+        if n == end - first:
+            return range(first, end)
+        if not n:
+            return ()
+        middle = (first + end) // 2
+        return (*self.by_cachestat(first, middle), *self.by_cachestat(middle, end))
+
+    def by_mincore(self, pages):
+        """The mapping is gone before anything else happens to the file."""
+        same, last = 0, None
+        while same < 5:
+            addr = libc.mmap(None, self.size, mmap.PROT_READ, mmap.MAP_SHARED, self.fd, 0)
+            there = ctypes.create_string_buffer(pages)
+            if addr is None or libc.mincore(addr, self.size, there):
+                sys.exit(f"{self.path}: mincore: {os.strerror(ctypes.get_errno())}")
+            libc.munmap(addr, self.size)
+            same = same + 1 if there.raw == last else 0
+            last = there.raw
+            time.sleep(0.02)
+        return {i for i, byte in enumerate(last) if byte & 1}
+
+    def read(self, off, size):
+        before = self.cached()
+        got = len(os.pread(self.fd, size, off))
+        after = self.cached()
+        wanted = set(range(off // PAGE, (off + got - 1) // PAGE + 1))
+        came = after - before
+        if not wanted <= after or before - after:
+            sys.exit(f"{self.path}: somebody else has changed the cache: no exact answer")
+        self.bytes += got
+        self.miss += len(wanted & came)
+        self.hit += len(wanted - came)
+        self.ahead += len(came - wanted)
+        self.used += len(wanted & self.fresh)
+        self.fresh = (self.fresh | (came - wanted)) - wanted
+
+    def drop(self):
+        before = self.cached()
+        os.posix_fadvise(self.fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        gone = before - self.cached()
+        self.evicted += len(gone)
+        self.wasted += len(gone & self.fresh)
+        self.fresh -= gone
+
+    def write(self, off, size):
+        """Over pages that are clean."""
+        before = self.cached()
+        os.pwrite(self.fd, os.urandom(size), off)
+        pages = set(range(off // PAGE, (off + size - 1) // PAGE + 1))
+        self.used += len(pages & self.fresh)
+        self.fresh -= pages
+        self.dirtied += len(pages)
+        os.fsync(self.fd)
+        if before - self.cached():
+            sys.exit(f"{self.path}: somebody else has changed the cache: no exact answer")
+
+
+has_cachestat = False
+
+
+def main():
+    global has_cachestat
+    folder, tally = sys.argv[1:]
+    small = [File(f"{folder}/small{i}") for i in range(20)]
+    big = File(f"{folder}/big")
+    has_cachestat = cachestat(big.fd, 0, 1) >= 0
+    for epoch in range(2):  # the first all misses, the second all hits
+        for f in small:
+            f.read(0, f.size)
+    for f in small[:10]:
+        f.drop()
+    for f in small:  # half of them again from the disk
+        f.read(0, f.size)
+    for off in range(0, 2 << 20, 65536):  # in turns: read-ahead, used in part
+        big.read(off, 65536)
+    big.drop()
+    os.posix_fadvise(big.fd, 0, 0, os.POSIX_FADV_RANDOM)
+    for i in range(40):
+        big.read((i * 37 % 400) * PAGE * 5, 1000)
+    big.write(3 << 20, 100 * PAGE)
+    big.write((3 << 20) + 200 * PAGE, 100)
+    big.drop()
+    with open(tally, "w", encoding="ascii") as out:
+        for f in (*small, big):
+            print(os.path.basename(f.path), f.bytes, f.hit, f.miss, f.ahead, f.used, f.evicted, f.wasted, f.dirtied,
+                  len(f.cached()), len(f.fresh), file=out)
+
+
+main()

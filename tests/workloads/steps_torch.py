@@ -1,0 +1,77 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""steps_torch.py WORKERS FOLDER ACCOUNT: a PyTorch job that knows nothing of regions, and knows when it trained: three epochs
+of 25 batches of files of FOLDER, which are made here, a checkpoint after each.
+
+ACCOUNT is JSON, ns of CLOCK_MONOTONIC: `outer', from before the first iteration to behind the last checkpoint, and `inner',
+from within the start of the first iteration to within the last checkpoint; `steps'; `fetches', how long the loop waited for
+all batches together, by a clock around each wait.
+"""
+import json
+import pathlib
+import sys
+import time
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+now = time.monotonic_ns
+EPOCHS, BATCHES, BATCH, SIZE = 3, 25, 4, 64 << 10
+inner = []
+
+
+class Samples(Dataset):
+    def __init__(self, folder):
+        self.paths = [folder / f"sample.{i:03}" for i in range(BATCHES * BATCH)]
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        return torch.tensor([self.paths[index].read_bytes()[0] / 255])
+
+
+class Loader(DataLoader):
+    def _get_iterator(self):
+        inner.append(now())
+        return super()._get_iterator()
+
+
+class Out:
+    """A checkpoint that goes nowhere, and whose writes are noted."""
+
+    def write(self, data):
+        inner.append(now())
+        return len(data)
+
+    def flush(self):
+        pass
+
+
+def main():
+    folder = pathlib.Path(sys.argv[2])
+    folder.mkdir(exist_ok=True)
+    for path in Samples(folder).paths:
+        path.write_bytes(bytes(SIZE))
+    torch.set_num_threads(1)
+    model = torch.nn.Linear(1, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loader = Loader(Samples(folder), batch_size=BATCH, num_workers=int(sys.argv[1]))
+    begin, fetches = now(), 0
+    for _ in range(EPOCHS):
+        at = now()
+        for batch in loader:
+            fetches += now() - at
+            optimizer.zero_grad()
+            model(batch).square().mean().backward()
+            optimizer.step()
+            at = now()
+        fetches += now() - at
+        torch.save(model.state_dict(), Out())
+    end = now()
+    pathlib.Path(sys.argv[3]).write_text(json.dumps({
+        "outer": end - begin, "inner": inner[-1] - inner[0], "steps": EPOCHS * BATCHES, "fetches": fetches}), encoding="ascii")
+
+
+if __name__ == "__main__":
+    main()

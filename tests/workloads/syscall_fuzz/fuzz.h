@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the files of syscall_fuzz share: a worker, its descriptors, and the record that each call leaves in the
+ * tally. main.c says what the program does.
+ */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+_Static_assert(sizeof(long) == 8, "64-bit only: positions are passed in one register");
+
+/* The old calls that newer architectures were not given. */
+#define ABSENT -1
+#ifndef SYS_creat
+#define SYS_creat ABSENT
+#endif
+#ifndef SYS_link
+#define SYS_link ABSENT
+#endif
+#ifndef SYS_mkdir
+#define SYS_mkdir ABSENT
+#endif
+#ifndef SYS_mknod
+#define SYS_mknod ABSENT
+#endif
+#ifndef SYS_open
+#define SYS_open ABSENT
+#endif
+#ifndef SYS_rename
+#define SYS_rename ABSENT
+#endif
+#ifndef SYS_renameat
+#define SYS_renameat ABSENT
+#endif
+#ifndef SYS_rmdir
+#define SYS_rmdir ABSENT
+#endif
+#ifndef SYS_symlink
+#define SYS_symlink ABSENT
+#endif
+#ifndef SYS_sync_file_range
+#define SYS_sync_file_range ABSENT
+#endif
+#ifndef SYS_unlink
+#define SYS_unlink ABSENT
+#endif
+
+/* Each call, and which of its arguments are descriptors: the file that it works on, and a second one; -1: none. */
+#define CALLS(X)                                                                                            \
+	X(close, 0, -1) X(close_range, -1, -1) X(copy_file_range, 0, 2) X(creat, -1, -1) X(fallocate, 0, -1) \
+	X(fdatasync, 0, -1) X(fsync, 0, -1) X(ftruncate, 0, -1) X(io_submit, -1, -1) X(link, -1, -1)         \
+	X(linkat, 0, 2) X(mkdir, -1, -1) X(mkdirat, 0, -1) X(mknod, -1, -1) X(mknodat, 0, -1) X(mmap, 4, -1)  \
+	X(mremap, -1, -1) X(msync, -1, -1) X(munmap, -1, -1) X(open, -1, -1) X(openat, -1, 0)                \
+	X(openat2, -1, 0) X(pread64, 0, -1) X(preadv, 0, -1) X(preadv2, 0, -1) X(pwrite64, 0, -1)            \
+	X(pwritev, 0, -1) X(pwritev2, 0, -1) X(read, 0, -1) X(readv, 0, -1) X(rename, -1, -1)                \
+	X(renameat, 0, 2) X(renameat2, 0, 2) X(rmdir, -1, -1) X(sendfile, 1, 0) X(splice, 0, 2)              \
+	X(symlink, -1, -1) X(symlinkat, 1, -1) X(sync_file_range, 0, -1) X(syncfs, 0, -1) X(truncate, -1, -1) \
+	X(unlink, -1, -1) X(unlinkat, 0, -1) X(write, 0, -1) X(writev, 0, -1)
+
+/* Likewise each request of io_uring, with its IORING_OP_*, and each of libaio, with its IOCB_CMD_*. */
+#define RING_OPS(X)                                                                                              \
+	X(close, 19, 0, -1) X(fallocate, 17, 0, -1) X(fdatasync, 3, 0, -1) X(fsync, 3, 0, -1)                     \
+	X(ftruncate, 55, 0, -1) X(linkat, 39, 0, 2) X(mkdirat, 37, 0, -1) X(openat, 18, -1, 0)                    \
+	X(openat2, 28, -1, 0) X(read, 22, 0, -1) X(read_fixed, 4, 0, -1) X(readv, 1, 0, -1) X(renameat, 35, 0, 2)  \
+	X(symlinkat, 38, 1, -1) X(sync_file_range, 8, 0, -1) X(unlinkat, 36, 0, -1) X(write, 23, 0, -1)           \
+	X(write_fixed, 5, 0, -1) X(writev, 2, 0, -1)
+#define AIO_OPS(X) X(pread, 0) X(pwrite, 1) X(fsync, 2) X(fdsync, 3) X(preadv, 7) X(pwritev, 8)
+
+enum func {
+#define X(name, fd, fd2) F_##name,
+	CALLS(X)
+#undef X
+#define X(name, op, fd, fd2) F_ring_##name,
+	RING_OPS(X)
+#undef X
+#define X(name, op) F_aio_##name,
+	AIO_OPS(X)
+#undef X
+	F_NR,
+};
+
+extern const struct func_info {
+	const char *name;
+	int nr; /* of the call, or of the request's operation */
+	int fd, fd2;
+} funcs[F_NR];
+
+/* One file, from its creation to its end: a handle has the generation, where the file system has one. */
+struct life {
+	uint64_t dev, ino, handle;
+	uint32_t mode;
+	uint32_t f_flags; /* of the descriptor, fcntl(2) */
+};
+
+#define TEXT 64 /* of a path; a longer one repeats its last byte */
+#define NOTHING INT64_MIN /* no such number */
+
+struct text {
+	char head[TEXT];
+	int32_t len; /* -1: there is none, or it is not readable */
+};
+
+struct record {
+	int32_t func, pid, tid;
+	uint32_t interrupts; /* of it, by a signal's handler */
+	uint64_t start_ns, end_ns;
+	int64_t ret; /* or -errno */
+	int64_t args[6];
+	int64_t bytes;	    /* the sum of a vector */
+	int64_t how[2];	    /* of openat2: flags, mode */
+	int64_t before[2];  /* positions of the files before it, by pointer or lseek(2) */
+	int64_t after[2];
+	struct life lives[2];
+	struct text texts[2];
+	const char *dir; /* of the worker */
+	bool shared; /* another process may move the position */
+};
+
+/* What a call is about beside its arguments; for one call. */
+struct notes {
+	const char *paths[2];
+	int64_t bytes, how[2];
+	const int64_t *pos[2]; /* readable positions */
+};
+
+#define PROCESSES 3
+#define THREADS_MAX 3
+#define FDS 24
+#define PATHS 16 /* two for each request of a batch, at least */
+
+/* A descriptor that is this worker's alone; no other thread of its table uses the number. */
+struct fd {
+	int fd;	     /* -1: free */
+	bool kept;   /* never given up: the worker's folder, pipes */
+	bool shared; /* another process has the same open file */
+	struct life life;
+};
+
+struct worker {
+	unsigned int nr, kin; /* kin: of its process's workers, how many share the table of descriptors */
+	pid_t pid, tid;
+	uint64_t random;
+	char dir[16]; /* "/p0/t1" */
+	struct fd fds[FDS];
+	int dir_fd, sock[2];
+	struct notes notes;
+	struct record *running; /* the call in flight */
+	struct worker *spare;	/* for a child */
+	bool apart;		/* its table is not that of its process's first thread */
+	unsigned int depth;	/* of processes below the first */
+	unsigned int made;	/* calls */
+	char *arena;		/* for mappings */
+	char *stack;		/* of STACK bytes for its thread, and as many for a child */
+	char *buf;		/* BUF bytes, behind them is nothing */
+	struct iovec vector[128];
+	char path_bufs[PATHS][5120];
+	unsigned int next_path;
+	bool batching;		/* requests are put together: reads may overwrite buf before the kernel has seen all of them */
+	struct ring *ring;	/* NULL: none */
+	unsigned long aio;	/* libaio's context, 0: none */
+};
+
+#define BUF 65536L
+#define ARENA (64L * 4096)
+#define STACK (64L << 10)
+#define NO_NOTES ((struct notes){ .bytes = NOTHING, .how = { NOTHING, NOTHING } })
+
+/* random.c */
+uint64_t random_next(uint64_t *state);
+unsigned int pick(struct worker *w, unsigned int n); /* below N */
+#define PICK(w, ...) ((const long[]){ __VA_ARGS__ }[pick(w, sizeof((const long[]){ __VA_ARGS__ }) / sizeof(long))])
+bool one_in(struct worker *w, unsigned int n);
+
+/* tally.c */
+void tally_begin(unsigned int records);
+long call(struct worker *w, enum func f, const long args[6]);
+struct record *record_begin(struct worker *w, enum func f, const long args[6]); /* to be made now */
+void record_end(struct worker *w, struct record *r, long ret);
+bool tally_is_full(void);
+void tally_write(int fd);
+#define CALL(w, name, ...) call(w, F_##name, (const long[6]){ __VA_ARGS__ })
+
+/* cage.c */
+void cage_enter(const char *dir);
+
+/* descriptors.c */
+void fd_take(struct worker *w, int fd, bool kept, bool shared);
+void fd_forget(struct fd *f);
+struct fd *fd_find(struct worker *w, long fd); /* NULL: none of ours */
+long fd_any(struct worker *w);
+long fd_own(struct worker *w); /* that may be closed, -1: none */
+struct life life_of(int fd);
+struct life life_at(int dirfd, const char *path, bool follow);
+long address_bad(struct worker *w);
+long name_any(struct worker *w, unsigned int i, long *dirfd); /* of path I; with DIRFD the call takes one */
+
+/* deeds: calls at random, a file for each kind */
+void deed_any(struct worker *w); /* one of them */
+void deed_copy(struct worker *w);
+void deed_descriptor(struct worker *w);
+void deed_interrupted(struct worker *w);
+void deed_map(struct worker *w);
+void deed_name(struct worker *w);
+void deed_open(struct worker *w);
+void deed_process(struct worker *w);
+void deed_rw(struct worker *w);
+void deed_sync(struct worker *w);
+void interrupts_begin(void);
+long buffer_any(struct worker *w);
+long length_any(struct worker *w);
+long link_text(struct worker *w);
+long offset_any(struct worker *w);
+long open_flags(struct worker *w);
+long size_any(struct worker *w);
+long vector_any(struct worker *w, long *n);
+
+/* requests.c: several at once */
+void deed_aio(struct worker *w);
+void deed_ring(struct worker *w); /* nothing without a ring */
+void ring_begin(struct worker *w); /* before the first call: its own are not written down */
+void ring_files(struct worker *w); /* once there are the worker's folder and sockets; nothing without a ring */
+
+void __attribute__((noreturn)) die(const char *what);
+
+#endif
