@@ -22,7 +22,7 @@ wait
 sync -f $mnt
 dd if=$mnt/buffered1 iflag=nocache count=0
 cat $mnt/buffered1 >/dev/null
-rm $mnt/direct* $mnt/buffered*
+rm $mnt/direct* $mnt/buffered* $mnt/small*
 sync -f $mnt
 fstrim $mnt
 umount $mnt
