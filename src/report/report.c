@@ -401,9 +401,10 @@ static void sum_up(struct report *r, int dirfd)
 	report_look_up_calls(r, &r->running_waits);
 	if (r->datasets)
 		report_datasets_end(r, r->why ? why_fetched_bytes : NULL);
+	why_settle(r);
+	infer_phases(r);
 	why_end(r);
 	report_missing_end(r);
-	infer_phases(r);
 	if (r->uses) {
 		report_uses_pick(r);
 		report_streams_pick(r);

@@ -214,6 +214,24 @@ static double own_by_account(const struct account *a, double own[WHY_STATES])
 	return sum_of(own) + a->ns[ACCOUNT_THREADS] + a->ns[ACCOUNT_OTHERS];
 }
 
+/* Counts all of the checkpoints that T writes itself as writing, whatever it did in them. Returns the waits, which were ALL_NS. */
+static double own_saves(struct why *w, struct why_trainer *t, double own[WHY_STATES], double all_ns)
+{
+	const double waited_ns = why_saves_waited(w, t);
+
+	if (!why_saves_itself(t))
+		return all_ns;
+	if (t->basis != WHY_BY_GPU) /* writes and syncs are among the waits, the rest of the checkpoints is not */
+		all_ns += MAX(waited_ns - (double)t->in_saves_ns[WHY_WRITE], 0.0);
+	for (unsigned int s = 0; s < WHY_STATES; s++)
+		if (t->basis == WHY_BY_GPU || s == WHY_WRITE)
+			own[s] = MAX(own[s] - (double)t->in_saves_ns[s], 0.0);
+	own[WHY_WRITE] += waited_ns;
+	w->saves_ns += waited_ns;
+	w->saves_write_ns += MIN((double)t->in_saves_ns[WHY_WRITE], waited_ns);
+	return all_ns;
+}
+
 /* Puts into OWN what T itself did on files in its waits. Returns the waits, which include these calls. */
 static double own_and_all(struct why *w, struct why_trainer *t, double own[WHY_STATES])
 {
@@ -233,6 +251,7 @@ static double own_and_all(struct why *w, struct why_trainer *t, double own[WHY_S
 	}
 	if (t->basis == WHY_BY_GPU)
 		own_by_samples(w, t, own);
+	all_ns = own_saves(w, t, own, all_ns);
 	all_ns = MIN(all_ns, window_ns);
 	sum = sum_of(own);
 	scale = sum > all_ns ? all_ns / sum : 1; /* calls of several threads */

@@ -255,6 +255,19 @@ static void find_slow_worker(struct why *w, uint32_t epoch)
 	}
 }
 
+/*
+ * Returns the part of the checkpoints of T in E that is in none of its waits by regions: all but the writes and syncs in them,
+ * which are spread evenly over them.
+ */
+static uint64_t saves_beside(struct why_trainer *t, const struct why_epoch *e)
+{
+	double within_ns = (double)spans_within(&t->saves, e->begin_ns, e->end_ns), all_ns = (double)t->saves.total_ns;
+
+	if (t->basis != WHY_BY_REGIONS || !why_saves_itself(t))
+		return 0;
+	return (uint64_t)(within_ns * (1 - MIN((double)t->in_saves_ns[WHY_WRITE] / all_ns, 1)));
+}
+
 void why_epochs_end(struct report *r)
 {
 	struct why *w = r->why;
@@ -269,6 +282,7 @@ void why_epochs_end(struct report *r)
 			if (!why_knows_when(&w->trainer[k]))
 				continue;
 			e->waited_ns += e->own_ns[k];
+			e->waited_ns += saves_beside(&w->trainer[k], e);
 			e->waitable_ns += why_looked_at(&w->trainer[k], e->begin_ns, e->end_ns);
 			e->waited_ns += why_waited(w, &w->trainer[k], e->begin_ns, e->end_ns);
 		}

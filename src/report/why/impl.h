@@ -149,6 +149,15 @@ static inline void why_kind_add(struct why *w, enum why_kind kind, uint64_t end_
 	cover_add(&sum->cover, end_ns - lat_ns, end_ns, why_kind_took, &sum->busy_ns);
 }
 
+/* saves.c: finds the trainers' checkpoints, once the bases are chosen. */
+void why_find_saves(struct report *r);
+/* Adds a call of T's main thread. */
+void why_saves_call(struct why_trainer *t, enum why_state state, uint64_t begin_ns, uint64_t end_ns);
+/* Whether T's main thread wrote them itself; after the last call. */
+bool why_saves_itself(const struct why_trainer *t);
+/* Returns how long T waited in them, ns. */
+double why_saves_waited(struct why *w, struct why_trainer *t);
+
 /* files.c, see files.h. Returns 0 or -ENOMEM. */
 int why_files_begin(struct why *w);
 /* To be called after the last row. */

@@ -113,10 +113,9 @@ static void end_calls(struct why *w)
 	w->calls = NULL;
 }
 
-void why_end(struct report *r)
+void why_settle(struct report *r)
 {
 	struct why *w = r->why;
-	int res;
 
 	if (!w)
 		return;
@@ -128,6 +127,16 @@ void why_end(struct report *r)
 	why_find_windows(r);
 	why_read_trainer_sched(r);
 	why_choose_bases(r);
+}
+
+void why_end(struct report *r)
+{
+	struct why *w = r->why;
+	int res;
+
+	if (!w)
+		return;
+	why_find_saves(r);
 	read_cpu_idle(r);
 	why_files_end(r);
 	why_epochs_settle(r);
@@ -180,6 +189,7 @@ void why_free(struct why *w)
 		spans_free(&w->trainer[i].calls);
 		spans_free(&w->trainer[i].waits);
 		spans_free(&w->trainer[i].io);
+		spans_free(&w->trainer[i].saves);
 		free(w->trainer[i].own_samples);
 	}
 	for (uint32_t i = 0; i < w->n_gpus; i++)

@@ -82,8 +82,8 @@ static double waits_for(const struct why *w, enum why_kind kind)
 	switch (kind) {
 	case WHY_READS:
 		return w->blame_ns[WHY_DISK] + w->blame_ns[WHY_CACHE];
-	case WHY_WRITES:
-		return w->blame_ns[WHY_WRITE];
+	case WHY_WRITES: /* without what makes the bytes of checkpoints */
+		return MAX(w->blame_ns[WHY_WRITE] - (w->saves_ns - w->saves_write_ns), 0.0);
 	default:
 		return w->blame_ns[WHY_META];
 	}

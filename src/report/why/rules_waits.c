@@ -213,6 +213,9 @@ static void show_checkpoint(struct report *r, struct finding *f)
 	finding_add(f, "%s written to files in %s writes, which took %s; %s syncs took %s",
 		     FMT_BYTES(s->write_bytes), FMT_COUNT(s->writes), FMT_NS(s->write_files_ns),
 		     FMT_COUNT(s->syncs), FMT_NS(s->sync_ns));
+	if (r->why->saves_ns > 0)
+		finding_add(f, "main threads saved checkpoints for %s, %s of it in writes and syncs: the rest copies from the GPU, and makes the file's bytes",
+			     FMT_NS((uint64_t)r->why->saves_ns), FMT_NS((uint64_t)r->why->saves_write_ns));
 	waits_show_longest(r, f, WHY_WRITE, "longest");
 }
 
@@ -413,7 +416,7 @@ const struct rule rules_of_waits[] = {
 	  .evidence = show_metadata,
 	  .advice = "Pack small samples into few large files (tar shards, record files, a "
 		    "database), and keep files open." },
-	{ .code = "decode-cpu", .title = "The data loaders were busy decoding on the CPU",
+	{ .code = "decode-cpu", .title = "Samples were decoded on the CPU, and the job waited for it",
 	  .threshold = SHARE,
 	  .needs = RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true, .measure = decode,
 	  .evidence = show_decode,

@@ -104,8 +104,10 @@ void why_trainer_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns)
 	uint64_t all_ns = why_looked_at(t, begin_ns, end_ns), idle_ns = why_waited(x->why, t, begin_ns, end_ns);
 	struct why_epoch *e;
 
-	if (x->main)
+	if (x->main) {
 		t->own_ns[x->state] += all_ns;
+		why_saves_call(t, x->state, begin_ns, end_ns);
+	}
 	if (t->basis == WHY_BY_GPU && x->main)
 		add_to_samples(x->why, t, x->state, begin_ns, end_ns);
 	else if (x->main || t->basis != WHY_BY_CALLS)

@@ -110,6 +110,8 @@ struct why_trainer {
 	struct spans io;	    /* with STEPS: calls on files and waits for pages, its own and its loaders' */
 	uint64_t own_ns[WHY_STATES];	   /* its main thread's calls on files */
 	uint64_t own_idle_ns[WHY_STATES];  /* those in its waits, its other threads' too */
+	struct spans saves;		   /* by GPU and by regions: checkpoints, in its window */
+	uint64_t in_saves_ns[WHY_STATES];  /* its main thread's calls in these */
 	uint64_t waited_ns;
 	double fault_ns; /* by fault.out: its main thread, in its window */
 	double runq_ns; /* its main thread was ready to run and waited for a CPU */
@@ -276,6 +278,7 @@ struct why {
 	double blame_ns[WHY_STATES]; /* sums up to waited_ns */
 	/* Work and sleep of the trainers themselves and of the threads and helpers that they waited for; by sched.out. */
 	double computed_ns, slept_ns;
+	double saves_ns, saves_write_ns; /* of waited_ns: in checkpoints that main threads wrote; in writes and syncs of these */
 	double straggler_ns;	     /* of waited_ns: one loader was busy and the others were not */
 	const struct why_loader *straggler; /* of the generation with the most of it */
 	double straggler_busy, straggler_others, straggler_most_ns; /* as parts of its generation's waits */

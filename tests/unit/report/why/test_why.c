@@ -2246,6 +2246,71 @@ static void a_trainer_that_fetches_for_itself_by_switches(void **state)
 	report_free(r);
 }
 
+/* A GPU that does nothing, and loaders that are ready. TID saves for 600 ms of each second, and writes for 60 of these. */
+static struct report *saving(unsigned int tid)
+{
+	put_job(0);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put(GPU, step(i), "0\t100\tC\t0\t0\tpython");
+		put(REGIONS, step(i) + 800 * MS, "100\t%u\tx\tcheckpoint\tsave\t%llu\t0\t-\t-\t-\t-\ttorch\t-", tid, N(600 * MS));
+		put(RW, step(i) + 300 * MS, "100\t%u\tx\tW\twrite\t%llu\t4096\t4096\t%llu\t0\t5\t-\t3\tf", tid, N(60 * MS), N(i * MiB));
+		put_work(101, i, 5 * MS);
+		put_work(102, i, 5 * MS);
+	}
+	put(GPU, step(STEPS), "0\t100\tC\t0\t0\tpython");
+	put_rw(101, step(STEPS), 10, 'R', MiB, 0, 0, 2); /* the trace's end */
+	return loaded_with(true);
+}
+
+/* It makes the bytes of its checkpoint on the CPU, which is no work of its loaders' and no other. */
+static void a_gpu_waits_for_all_of_a_checkpoint(void **state)
+{
+	struct report *r = saving(100);
+	const struct finding *b = is_bottleneck(r, "checkpoint-write");
+
+	assert_int_equal(r->why->basis, WHY_BY_GPU);
+	expect_near(r->why->waited_ns / r->why->window_ns, 1);
+	expect_near(b->measure, 0.6);
+	assert_true(has_evidence(b, "saved checkpoints for 12.0 s, 1.20 s of it in writes and syncs"));
+	report_free(r);
+}
+
+static void a_checkpoint_of_another_thread_stops_nothing(void **state)
+{
+	struct report *r = saving(177);
+
+	is_bottleneck(r, "trainer-bound");
+	expect_near(r->why->blame_ns[WHY_WRITE] / r->why->window_ns, 0.06);
+	assert_true(r->why->saves_ns == 0);
+	report_free(r);
+}
+
+/* While it saves, it does not train: a wait that no fetch shows. 500 ms of each step are a checkpoint, 50 of these a write. */
+static void a_trainer_that_saves(void **state)
+{
+	struct report *r;
+
+	put_job(0);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_region(100, i, "dataloader", "fetch", 0, 20 * MS);
+		put_region(100, i, "checkpoint", "save", 100 * MS, 600 * MS);
+		put_region(100, i, "compute", "step", 900 * MS, S);
+		put_rw(100, step(i) + 200 * MS, 50 * MS, 'W', MiB, i * MiB, 0, 3);
+		put_work(101, i, 20 * MS);
+		put_work(102, i, 20 * MS);
+	}
+	put_rw(101, step(STEPS), 10, 'R', MiB, 0, 0, 2); /* the trace's end */
+	r = loaded_with(true);
+	assert_int_equal(r->why->basis, WHY_BY_REGIONS);
+	expect_near(r->why->waited_ns / r->why->window_ns, 0.52);
+	expect_near(is_bottleneck(r, "checkpoint-write")->measure, 0.5);
+	expect_near(found(r, "checkpoint-stall")->measure, 0.5);
+	/* writes take what they take, and not what making their bytes does */
+	expect_near(found(r, "checkpoint-blocks")->measure, 0.05);
+	expect_near((double)r->why->epoch[0].waited_ns / (double)r->why->epoch[0].waitable_ns, 0.52);
+	report_free(r);
+}
+
 /* It hardly fetches: what takes the time is training, which its regions know from decoding. */
 static void a_trainer_that_computes(void **state)
 {
@@ -2282,26 +2347,6 @@ static void waits_for_a_cpu_in_fetches_count_once(void **state)
 	/* 500 ms, of which the loaders could not run in 9 of 10, and the half of 600 */
 	expect_near(b->share, 0.45 + 0.3);
 	assert_true(has_evidence(b, "had no CPU for 60.0 % of the time"));
-	report_free(r);
-}
-
-/* While it writes its checkpoint, it does not train: a wait that no fetch shows. */
-static void a_trainer_that_saves(void **state)
-{
-	struct report *r;
-
-	put_job(0);
-	for (unsigned int i = 0; i < STEPS; i++) {
-		put_step(100, i, 10 * MS);
-		put_region(100, i, "checkpoint", "save", 20 * MS, 520 * MS);
-		put_rw(100, step(i) + 510 * MS, 450 * MS, 'W', MiB, i * MiB, 0, 3);
-		for (unsigned int pid = 101; pid <= 102; pid++)
-			put_rw(pid, step(i) + 9 * MS, 1000, 'R', MiB, i * MiB, 0, 2);
-	}
-	r = loaded_with(true);
-	expect_near(is_bottleneck(r, "checkpoint-write")->share, 0.45);
-	expect_near(r->why->waited_ns / r->why->window_ns, 0.46);
-	expect_near(found(r, "checkpoint-stall")->measure, 0.5);
 	report_free(r);
 }
 
@@ -2568,6 +2613,8 @@ int main(void)
 		TEST(a_trainer_that_fetches_for_itself),
 		TEST(a_trainer_that_fetches_for_itself_without_scheduling),
 		TEST(a_trainer_that_fetches_for_itself_by_switches),
+		TEST(a_gpu_waits_for_all_of_a_checkpoint),
+		TEST(a_checkpoint_of_another_thread_stops_nothing),
 		TEST(a_trainer_that_computes),
 		TEST(a_trainer_that_saves),
 		TEST(waits_for_a_cpu_in_fetches_count_once),
