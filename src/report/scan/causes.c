@@ -284,38 +284,51 @@ void report_causes_free(struct report_causes *c)
 }
 
 /* Adds a row that is no single file or process, behind those with more time. */
-static void put_rest(struct report_cause_row *rows, unsigned int *n, const struct report_cause *sum, const char *what)
+static struct report_cause_row *put_rest(struct report_cause_row *rows, unsigned int *n, const struct report_cause *sum,
+					 const char *what)
 {
 	struct report_cause_row *at = sum->requests || sum->write_bytes ?
-		TOP_PLACE(rows, *n, CAUSES_SHOWN + 1 + CAUSE_KINDS, e, e->sum.time_ns, sum->time_ns) : NULL;
+		TOP_PLACE(rows, *n, CAUSES_ROWS, e, e->sum.time_ns, sum->time_ns) : NULL;
 
 	if (at)
 		*at = (struct report_cause_row){ .sum = *sum, .what = what };
+	return at;
+}
+
+static bool is_of_job(const struct report *r, uint64_t fid)
+{
+	const struct report_file *f = table_find(&r->files, fid);
+
+	return f && f->calls;
 }
 
 static void pick_files(struct report *r)
 {
 	struct report_causes *c = r->causes;
-	struct report_cause rest = c->other_files;
+	struct report_cause rest = c->other_files, rest_of_job = { 0 };
+	struct report_cause_row *row;
 
 	for (uint32_t i = 0; i < c->files.n; i++) {
 		const struct report_cause *sum = table_at(&c->files, i);
-		struct report_cause_row *at = TOP_PLACE(c->file, c->n_files, CAUSES_SHOWN, e, e->sum.time_ns, sum->time_ns);
+		const uint64_t fid = table_key_at(&c->files, i);
 
-		add(&rest, sum);
-		if (at)
-			*at = (struct report_cause_row){ .sum = *sum, .id = table_key_at(&c->files, i) };
+		add(is_of_job(r, fid) ? &rest_of_job : &rest, sum);
+		row = TOP_PLACE(c->file, c->n_files, CAUSES_SHOWN, e, e->sum.time_ns, sum->time_ns);
+		if (row)
+			*row = (struct report_cause_row){ .sum = *sum, .id = fid };
 	}
 	for (unsigned int i = 0; i < c->n_files; i++) {
-		const struct report_file *f = table_find(&r->files, c->file[i].id);
-
-		subtract(&rest, &c->file[i].sum);
-		c->file[i].of_job = f && f->calls;
-		c->file[i].path = report_path_of(r, c->file[i].id, NULL, 0);
+		row = &c->file[i];
+		row->of_job = is_of_job(r, row->id);
+		row->path = report_path_of(r, row->id, NULL, 0);
+		subtract(row->of_job ? &rest_of_job : &rest, &row->sum);
 	}
 	for (unsigned int k = 0; k < CAUSE_KINDS; k++)
 		put_rest(c->file, &c->n_files, &c->no_file[k], kinds[k].no_file);
 	put_rest(c->file, &c->n_files, &rest, "(other files)");
+	row = put_rest(c->file, &c->n_files, &rest_of_job, "(other files of the job)");
+	if (row)
+		row->of_job = true;
 }
 
 static void pick_processes(struct report *r)

@@ -46,6 +46,8 @@ struct report_cause_reads {
 	uint64_t n, ns;
 };
 
+#define CAUSES_ROWS (CAUSES_SHOWN + 2 + CAUSE_KINDS) /* with what is not shown, of the job and of others, and what is of none */
+
 /* A row of either table. */
 struct report_cause_row {
 	struct report_cause sum;
@@ -71,7 +73,7 @@ struct report_causes {
 	uint32_t largest_pid;
 
 	/* made by report_causes_end(), by time: the first CAUSES_SHOWN, and what is not one file or process */
-	struct report_cause_row file[CAUSES_SHOWN + 1 + CAUSE_KINDS], process[CAUSES_SHOWN + 1 + CAUSE_KINDS];
+	struct report_cause_row file[CAUSES_ROWS], process[CAUSES_ROWS];
 	unsigned int n_files, n_processes;
 };
 

@@ -63,7 +63,7 @@ const struct view view_causes = {
 	.key = "disk_files",
 	.title = "What the disks worked for, by time",
 	.note = "TIME: of requests, from queued to done; JOB: a call of the job was on the file",
-	.what = "twenty files, the others as one, and what is for no file; together all requests of bio.out that have ended, but "
+	.what = "twenty files, the others of the job as one, all others as one, and what is for no file; together all requests of bio.out that have ended, but "
 		"those for a disk above",
 	.columns = file_columns,
 	ROWS_OF(file, n_files),

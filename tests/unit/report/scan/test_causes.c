@@ -17,6 +17,7 @@
 #define BEGIN UINT64_C(1000000000000)
 #define TIME "2026-11-21T01:02:03.000000000Z"
 #define MS UINT64_C(1000000)
+#define N_FIDS (2 * CAUSES_SHOWN + 10)
 
 /* --- making one ------------------------------------------------------------------------------------------ */
 
@@ -52,7 +53,7 @@ static int begin(void **state)
 			return -1;
 		fprintf(out[i], "# dltraced %s 1\nTIMESTAMP\tTIME\t%s\n", outs[i].name, outs[i].head);
 	}
-	for (unsigned int fid = 1; fid <= 3; fid++)
+	for (unsigned int fid = 1; fid <= N_FIDS; fid++)
 		fprintf(row(FILES, 0), "%u\t8:1\t1%u\treg\text4\t65536\tok\t/data/%u\n", fid, fid, fid);
 	return 0;
 }
@@ -197,6 +198,35 @@ static void pieces_of_a_journal_are_more_of_it(void **state)
 	report_free(r);
 }
 
+/* Half of the files are the job's. Those that have no row of their own are in one of two. */
+static void files_beyond_the_shown_ones_are_the_jobs_or_not(void **state)
+{
+	uint64_t of_job = 0, of_others = 0;
+	const struct report_causes *c;
+	struct report *r;
+
+	(void)state;
+	for (unsigned int fid = 1; fid <= N_FIDS; fid++) {
+		autofree char *rest = util_fmt("data\t%u\t0\t1\t7\t7\tone\t1\t%u", fid, fid);
+
+		if (fid % 2)
+			fprintf(row(RW, fid), "7\t7\tone\tW\twrite\t1000\t16384\t16384\t0\t0\t3\tWRONLY\t%u\tf\n", fid);
+		request_of(fid * MS, 100 * fid, rest);
+	}
+	r = load();
+	c = r->causes;
+	for (unsigned int i = 0; i < c->n_files; i++) {
+		*(c->file[i].of_job ? &of_job : &of_others) += c->file[i].sum.write_bytes;
+		if (!c->file[i].id)
+			assert_string_equal(c->file[i].what, c->file[i].of_job ? "(other files of the job)" : "(other files)");
+	}
+	assert_int_equal(c->n_files, CAUSES_SHOWN + 2);
+	assert_int_equal(of_job, N_FIDS / 2 * 16384);
+	assert_int_equal(of_others, N_FIDS / 2 * 16384);
+	is_whole(r);
+	report_free(r);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -204,6 +234,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pieces_are_of_the_request_at_their_time, begin, end),
 		cmocka_unit_test_setup_teardown(what_has_no_piece_is_of_several_files, begin, end),
 		cmocka_unit_test_setup_teardown(pieces_of_a_journal_are_more_of_it, begin, end),
+		cmocka_unit_test_setup_teardown(files_beyond_the_shown_ones_are_the_jobs_or_not, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
