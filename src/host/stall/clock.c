@@ -10,18 +10,19 @@
 
 /* 6 ms in 3 s: a retry costs some 50 us, and comes once a second or less often. */
 #define AGAIN_OF 500
+#define LOOK_NS NSEC_PER_SEC /* a thread without CPU time is looked at from then on: it may wait for a CPU */
 #define AGAIN_NS (3 * NSEC_PER_SEC / AGAIN_OF)
 
-/* Is TID in an uninterruptible wait? False where that cannot be known. */
-static bool in_wait(pid_t tid)
+/* Returns the state of TID, a letter of proc_pid_stat(5); 0: it cannot be known. */
+static char state_of(pid_t tid)
 {
 	autofree char *text = NULL;
 	const char *state;
 
 	if (process_text(tid, "stat", PROCESS_TEXT_MAX, &text, NULL) < 0)
-		return false;
+		return 0;
 	state = strrchr(text, ')'); /* of its name, which may contain some itself; what follows has none */
-	return state && state[1] == ' ' && state[2] == 'D';
+	return state && state[1] == ' ' ? state[2] : 0;
 }
 
 void stall_clock_begin(struct stall_clock *s, pid_t tid, uint64_t used_ns, uint64_t now_ns)
@@ -32,8 +33,10 @@ void stall_clock_begin(struct stall_clock *s, pid_t tid, uint64_t used_ns, uint6
 uint64_t stall_clock_ns(struct stall_clock *s, uint64_t used_ns, uint64_t now_ns)
 {
 	uint64_t spent = used_ns - s->used_ns, still = now_ns - s->since_ns;
+	bool works = spent > MAX(AGAIN_NS, still / AGAIN_OF);
+	char state = works || (!spent && still < LOOK_NS) ? 0 : state_of(s->tid);
 
-	if (spent && (spent > MAX(AGAIN_NS, still / AGAIN_OF) || !in_wait(s->tid)))
+	if (works || (spent && state != 'D') || state == 'R')
 		stall_clock_begin(s, s->tid, used_ns, now_ns);
 	return now_ns - s->since_ns;
 }

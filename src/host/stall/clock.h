@@ -5,7 +5,7 @@
  * Its CPU time shows it. It does not change where nothing wakes the waiting thread (FUSE); a thread that
  * retries again and again from inside its system call (NFS, at each timeout) uses very little, in an
  * uninterruptible wait (state D) at every look. A thread that makes progress by itself, even by sleeps of a
- * second at a time, is found in other states.
+ * second at a time, is found in other states; one that is found runnable waits for a CPU, not for a server.
  */
 #ifndef HOST_STALL_CLOCK_H
 #define HOST_STALL_CLOCK_H

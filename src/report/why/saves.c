@@ -6,6 +6,7 @@
  */
 #include "base/util.h"
 #include "report/phases/phases.h"
+#include "report/phases/saves.h"
 #include "report/why/impl.h"
 
 #define OWN_WRITES 0.02 /* of the checkpoints: one that another process or thread saves is none of the main thread's */
@@ -15,15 +16,43 @@ static bool is_looked_at(const struct why_trainer *t)
 	return t->basis == WHY_BY_GPU || t->basis == WHY_BY_REGIONS;
 }
 
+/* Adds [BEGIN, END), or the part of it that is in T's window. */
+static void add(struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
+{
+	begin_ns = MAX(begin_ns, t->begin_ns);
+	end_ns = MIN(end_ns, t->end_ns);
+	if (begin_ns < end_ns)
+		spans_add(&t->saves, begin_ns, end_ns);
+}
+
+/* Whether a phase of L and S share some time. */
+static bool is_shown(const struct phase_list *l, const struct phase_save *s)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->v[i].begin_ns < s->end_ns && s->begin_ns < l->v[i].end_ns)
+			return true;
+	return false;
+}
+
+/*
+ * Where a log or a region shows a checkpoint, what is written of its files before and behind it is a part of it: torch.save()
+ * ends before a script's own fsync(2).
+ */
 void why_find_saves(struct report *r)
 {
 	const struct phase_list *l = r->phases ? &r->phases->lanes[PHASE_CHECKPOINT] : NULL;
+	uint32_t n = 0;
+	autofree struct phase_save *by_files = l && l->n && r->saves && !l->v[0].inferred ?
+		phase_saves_find(r->saves, r->timeline->begin_ns, r->timeline->end_ns, &n) : NULL;
 
 	for (uint32_t i = 0; l && i < r->why->n_trainers; i++) {
 		struct why_trainer *t = &r->why->trainer[i];
 
 		for (uint32_t k = 0; is_looked_at(t) && k < l->n; k++)
-			spans_add(&t->saves, MAX(l->v[k].begin_ns, t->begin_ns), MIN(l->v[k].end_ns, t->end_ns));
+			add(t, l->v[k].begin_ns, l->v[k].end_ns);
+		for (uint32_t k = 0; is_looked_at(t) && by_files && k < n; k++)
+			if (is_shown(l, &by_files[k]))
+				add(t, by_files[k].begin_ns, by_files[k].end_ns);
 		spans_close(&t->saves);
 	}
 }

@@ -81,6 +81,26 @@ static void a_thread_without_cpu_time_stands_still(void **state)
 	end(pid);
 }
 
+/* On a busy machine a thread may have no CPU for seconds. */
+static void a_thread_that_could_run_does_not_stand_still(void **state)
+{
+	pid_t parent = getpid(), pid = fork();
+	struct stall_clock s;
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (getppid() == parent)
+			;
+		_exit(1);
+	}
+	while (state_of(pid) != 'R')
+		usleep(1000);
+	stall_clock_begin(&s, pid, 5 * US, 10 * S);
+	assert_int_equal(stall_clock_ns(&s, 5 * US, 14 * S), 0);
+	assert_int_equal(stall_clock_ns(&s, 5 * US, 17 * S), 0);
+	end(pid);
+}
+
 static void a_thread_that_waits_in_a_wait_stands_still(void **state)
 {
 	pid_t pid = child(true);
@@ -110,6 +130,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_without_cpu_time_stands_still),
+		cmocka_unit_test(a_thread_that_could_run_does_not_stand_still),
 		cmocka_unit_test(a_thread_that_waits_in_a_wait_stands_still),
 		cmocka_unit_test(a_thread_that_ended_is_known_by_its_cpu_time_alone),
 	};
