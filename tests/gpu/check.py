@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """check.py KIND REPORT.json TRACE ACCOUNT SMI: holds a trace of job.py against the job's own clock, and gpu_dev.out and gpu.out
-against SMI, lines of `nvidia-smi --query-gpu=utilization.gpu,memory.used --format=csv,noheader,nounits', of the same time.
+against SMI, lines of `nvidia-smi --query-gpu=timestamp,utilization.gpu,memory.used --format=csv,noheader,nounits'.
 
 Prints a line of figures. Shares are within 10 points, the use of the GPU too: both tools sample it.
 """
+import datetime
 import json
 import pathlib
 import sys
@@ -20,6 +21,13 @@ def rows(path):
     return [dict(zip(head, line.split("\t"))) for line in lines[1:]]
 
 
+def samples(path):
+    """Seconds since the epoch, % of use, MiB."""
+    for line in pathlib.Path(path).read_text(encoding="ascii").splitlines():
+        at, use, memory = line.split(", ")
+        yield datetime.datetime.strptime(at, "%Y/%m/%d %H:%M:%S.%f").timestamp(), float(use), float(memory)
+
+
 def mean(values):
     values = list(values)
     return sum(values) / len(values) if values else 0
@@ -33,7 +41,7 @@ def near(what, got, want, within):
 def main():
     kind, trace = sys.argv[1], pathlib.Path(sys.argv[3])
     report, account = (json.loads(pathlib.Path(p).read_text(encoding="utf-8")) for p in (sys.argv[2], sys.argv[4]))
-    smi = [[float(v) for v in line.split(",")] for line in pathlib.Path(sys.argv[5]).read_text(encoding="ascii").splitlines()]
+    smi = list(samples(sys.argv[5]))
     begin, end = account["begin"], account["end"]
     wall = end - begin
     found = report["bottleneck"]
@@ -51,9 +59,9 @@ def main():
     if not of_trainer:
         sys.exit(f"gpu.out has no row of process {trainer}")
     devices = rows(trace / "gpu_dev.out")
-    near("most memory, MiB", max(float(r["fb"]) for r in devices), max(s[1] for s in smi), 64)
+    near("most memory, MiB", max(float(r["fb"]) for r in devices), max(s[2] for s in smi), 64)
     near("mean use, %", mean(float(r["sm"]) for r in devices if begin < int(r["TIMESTAMP"]) <= end + 1e9),
-         mean(s[0] for s in smi if s[1] > 1024), 10 if kind != "compute" else 20)
+         mean(s[1] for s in smi if account["begin_at"] < s[0] <= account["end_at"]), 10)
     steps = report["steps"]
     if steps:
         if sum(s["steps"] for s in steps) != account["steps"]:

@@ -6,7 +6,7 @@ KIND is what it is made to wait for: `read', uncached files read by two workers;
 checkpoints written and synced; `inline', uncached files read by the trainer, without workers. `--prepare' makes FOLDER.
 
 ACCOUNT is JSON, ns of CLOCK_MONOTONIC: begin, end, and how long the training loop was in fetch, step (the GPU's work
-waited for) and save; steps. Prints what scripts print: a line an epoch.
+waited for) and save; steps; begin_at and end_at, seconds since the epoch. Prints what scripts print: a line an epoch.
 """
 import json
 import os
@@ -62,7 +62,7 @@ def main():
     spent = {"fetch": 0, "step": 0, "save": 0, "steps": 0}
     epochs = {"compute": 4}.get(kind, 2)
     torch.cuda.synchronize()
-    spent["begin"] = now()
+    spent["begin"], spent["begin_at"] = now(), time.time()
     for epoch in range(epochs):
         if kind in ("read", "inline"):
             uncache(folder)
@@ -91,7 +91,7 @@ def main():
                     os.fsync(f.fileno())
             spent["save"] += now() - at
         print(f"epoch {epoch}: loss {loss.item():.4f}", flush=True)
-    spent["end"] = now()
+    spent["end"], spent["end_at"] = now(), time.time()
     account.write_text(json.dumps(spent), encoding="ascii")
 
 
