@@ -266,6 +266,17 @@ static void put_slowest(struct phase_steps *s, const struct step *step)
 	s->slowest[at] = *step;
 }
 
+void phase_steps_io(struct phase_steps *s, struct step_trainer *of, enum step_io what, uint64_t begin_ns, uint64_t end_ns)
+{
+	for (uint32_t i = 0; i < s->n_slowest; i++) {
+		struct step *step = &s->slowest[i];
+		const uint64_t step_end_ns = step->begin_ns + step->wall_ns;
+
+		if (step->pid == of->pid && begin_ns < step_end_ns && step->begin_ns < end_ns)
+			step->io_ns[what] += spans_within(&of->spans[STEP_FETCH], MAX(begin_ns, step->begin_ns), MIN(end_ns, step_end_ns));
+	}
+}
+
 /* Puts all time of T since BEGIN_NS, up to END_NS, into PART_NS. */
 static void parts_until(const struct thread *t, uint64_t end_ns, uint64_t part_ns[STEP_PARTS])
 {

@@ -53,10 +53,20 @@ struct step_trainer {
 	uint64_t steady_p50_ns, steady_p99_ns; /* at the end */
 };
 
+/* What goes on while a step fetches. */
+enum step_io {
+	STEP_IO_DISK,  /* reads that fetch from storage, and page faults that wait for it */
+	STEP_IO_CACHE, /* other reads */
+	STEP_IO_NAMES, /* opens, closes, and calls that make, remove and rename files */
+	STEP_IO_WRITE,
+	STEP_IOS,
+};
+
 struct step {
 	uint64_t pid;
 	int64_t epoch, number; /* -1: not given */
 	uint64_t begin_ns, wall_ns, part_ns[STEP_PARTS];
+	uint64_t io_ns[STEP_IOS]; /* of the process and its loaders, while it fetched, added up; slowest steps have it */
 };
 
 struct phase_steps {
@@ -85,6 +95,8 @@ void phase_steps_take(struct phase_steps *s, const struct step_region *r);
 /* All rows have been taken. */
 void phase_steps_end(struct phase_steps *s);
 void phase_steps_free(struct phase_steps *s);
+/* Adds I/O of the process OF, or of a loader of its, to the slowest of its steps that fetched meanwhile; after the end. */
+void phase_steps_io(struct phase_steps *s, struct step_trainer *of, enum step_io what, uint64_t begin_ns, uint64_t end_ns);
 /* Returns the process PID; NULL: it has no steps. */
 struct step_trainer *phase_steps_trainer(const struct phase_steps *s, uint64_t pid);
 

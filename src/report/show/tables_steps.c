@@ -78,6 +78,12 @@ static const struct view_column step_columns[] = {
 	{ "begin_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct step, begin_ns), .what = "CLOCK_MONOTONIC" },
 	{ "wall_ns", "TIME", VIEW_NS, 10, 0, VIEW_AT(struct step, wall_ns) },
 	PARTS(struct step),
+	{ "io_disk_ns", "IO:DISK", VIEW_NS, 10, 0, VIEW_AT(struct step, io_ns[STEP_IO_DISK]),
+	  .what = "while it fetched, in reads and page faults that waited for storage: its own and its loaders', added up" },
+	{ "io_cache_ns", "CACHE", VIEW_NS, 10, 0, VIEW_AT(struct step, io_ns[STEP_IO_CACHE]), .what = "likewise, in other reads" },
+	{ "io_names_ns", "NAMES", VIEW_NS, 10, 0, VIEW_AT(struct step, io_ns[STEP_IO_NAMES]),
+	  .what = "likewise, in opens, closes, and calls that make, remove and rename files" },
+	{ "io_write_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct step, io_ns[STEP_IO_WRITE]), .what = "likewise, in writes and syncs" },
 	PROCESS(struct step),
 	{ 0 },
 };
@@ -85,6 +91,7 @@ static const struct view_column step_columns[] = {
 const struct view view_slowest_steps = {
 	.key = "slowest_steps",
 	.title = "Slowest steps",
+	.note = "IO: what the process and its loaders did on files while it fetched, added up: reads that waited for a disk, other reads, opens and the like",
 	.what = "the first ten",
 	.columns = step_columns,
 	VIEW_BEHIND(struct report, phases),

@@ -85,7 +85,7 @@ void why_fault_rows_take(struct why_walk *w)
 
 	if (l || t) {
 		count(w->why, s, lat_ns);
-		why_add_io(w->why, x.role, begin_ns, s->time_ns);
+		why_add_io(&x, begin_ns, s->time_ns);
 	}
 	if (l) {
 		l->fault_ns += x.main ? (double)why_looked_at(&w->why->trainer[l->trainer], begin_ns, s->time_ns) : 0;

@@ -119,12 +119,18 @@ void why_trainer_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns)
 		e->own_ns[t - x->why->trainer] += all_ns - idle_ns;
 }
 
-void why_add_io(struct why *w, const struct why_role *role, uint64_t begin_ns, uint64_t end_ns)
+void why_add_io(const struct why_stretch *x, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct why_trainer *t = role->trainer ? role->trainer : &w->trainer[role->loader->trainer];
+	static const enum step_io io_of[WHY_STATES] = {
+		[WHY_DISK] = STEP_IO_DISK, [WHY_CACHE] = STEP_IO_CACHE, [WHY_META] = STEP_IO_NAMES, [WHY_WRITE] = STEP_IO_WRITE,
+	};
+	const struct why_role *role = x->role;
+	struct why_trainer *t = role->trainer ? role->trainer : &x->why->trainer[role->loader->trainer];
 
-	if (t->steps)
-		spans_add(&t->io, MAX(begin_ns, t->steps->begin_ns), MIN(end_ns, t->steps->end_ns));
+	if (!t->steps)
+		return;
+	spans_add(&t->io, MAX(begin_ns, t->steps->begin_ns), MIN(end_ns, t->steps->end_ns));
+	phase_steps_io(&x->r->phases->steps, t->steps, io_of[x->state], begin_ns, end_ns);
 }
 
 /* --- calls ---------------------------------------------------------------------------------------------- */
@@ -181,7 +187,7 @@ static void take_call(struct why_walk *w, struct why_role *role, const struct wh
 	    why_looked_at(role->trainer ? role->trainer : &w->why->trainer[role->loader->trainer], begin_ns, end_ns))
 		keep_longest(longest, w->r, row);
 	if (on_file)
-		why_add_io(w->why, role, begin_ns, end_ns);
+		why_add_io(&x, begin_ns, end_ns);
 	if (role->loader)
 		loader_call(&x, row);
 	else if (on_file)

@@ -55,8 +55,8 @@ struct why_role *why_role_of(struct why_walk *w, uint64_t pid);
 void why_loader_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns);
 void why_trainer_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns);
 
-/* Adds a call on a file, or a wait for pages, of ROLE, which is a loader or a trainer, to the I/O of its trainer's steps. */
-void why_add_io(struct why *w, const struct why_role *role, uint64_t begin_ns, uint64_t end_ns);
+/* Adds a call on a file, or a wait for pages, of a loader or a trainer, to the I/O of the trainer's steps. */
+void why_add_io(const struct why_stretch *x, uint64_t begin_ns, uint64_t end_ns);
 
 /* S has no rows at all when the trace has no switches. */
 void why_switches_open(struct why_switches *s, struct report *r);

@@ -2180,6 +2180,12 @@ static void regions_show_when_it_waits(void **state)
 	assert_true(r->why->waited_ns == STEPS * 500.0 * MS); /* to the nanosecond */
 	assert_true(r->why->unseen_ns == 0);
 	expect_near(b->share, 0.4);
+	/* two loaders, for 400 ms each: what they read behind the fetch is none of it */
+	assert_int_equal(r->phases->steps.n_slowest, STEPS_SLOWEST);
+	for (unsigned int i = 0; i < STEPS_SLOWEST; i++) {
+		assert_true(r->phases->steps.slowest[i].io_ns[STEP_IO_DISK] == 2 * 400 * MS);
+		assert_true(r->phases->steps.slowest[i].io_ns[STEP_IO_CACHE] == 0);
+	}
 	assert_true(has_evidence(b, "by regions.out"));
 	report_free(r);
 }
