@@ -47,9 +47,9 @@ def u64(n):
     return n & 0xffffffffffffffff
 
 
-def fd_of(call):
+def fd_of(call, arg=0):
     """A file of the ring's own has no descriptor."""
-    return NONE if call.args[0] == NOTHING else s32(call.args[0])
+    return NONE if call.args[arg] == NOTHING else s32(call.args[arg])
 
 
 class Side:
@@ -178,6 +178,16 @@ def want_ring_rw(call, _tree, rw, vector=False):
             "FID": side.life}
 
 
+def want_ring_copy(call, i):
+    """As want_copy(), but -1 is no position: the file's own."""
+    side, given = call.sides[i], call.args[2 * i + 1]
+    offset = side.before if given == -1 else given
+    if given == -1 and call.shared:
+        offset = None
+    return {"RW": "RW"[i], "REQUESTED": u64(call.args[4]), "RETURNED": call.ret, "FD": fd_of(call, 2 * i),
+            "FLAGS": rw_flags(side, 0), "OFFSET": offset if side.seekable else NONE, "FID": side.life}
+
+
 def want_aio(call, _tree, rw, vector=False):
     """OFFSET is what was passed (docs/traces.md)."""
     side = call.sides[0]
@@ -220,7 +230,7 @@ def want_close(call, _tree):
     if call.func == "close":
         # a pidfd, or a file for which the program had no room
         file = "any" if call.ret == 0 and not call.sides[0].life else call.sides[0].life
-        return {"RET": call.ret, "FD": s32(call.args[0]), "LAST": NONE, "FID": file}
+        return {"RET": call.ret, "FD": fd_of(call), "LAST": NONE, "FID": file}
     return {"RET": call.ret, "FD": u32(call.args[0]), "LAST": u32(call.args[1]), "FID": None}
 
 
@@ -300,10 +310,13 @@ WANT_AIO = {"io_submit": ("vfs_rw", want_io_submit)} | of_requests("io_submit:",
     "pread": ("R",), "pwrite": ("W",), "fsync": (NONE,), "fdsync": (NONE,), "preadv": ("R", True), "pwritev": ("W", True)})
 WANT_RING = of_requests("io_uring:", want_ring_rw, {
     "read": ("R",), "read_fixed": ("R",), "readv": ("R", True), "write": ("W",), "write_fixed": ("W",),
-    "writev": ("W", True)}) | {"io_uring:" + func: WANT[func] for func in (
+    "writev": ("W", True), "readv_fixed": ("R", True), "writev_fixed": ("W", True)}) | {
+        "io_uring:splice": ("vfs_rw", lambda call, _tree: want_ring_copy(call, 0))} | {"io_uring:" + func: WANT[func] for func in (
         "close", "fallocate", "fdatasync", "fsync", "linkat", "mkdirat", "openat", "openat2", "symlinkat", "sync_file_range",
         "unlinkat")} | {"io_uring:renameat": WANT["renameat2"]}
-RING_NAMES = set(WANT_RING) | {"io_uring:ftruncate"}  # which kernels have since 6.9
+# which not every kernel has, and which only -m makes
+RING_NEW = {"io_uring:ftruncate", "io_uring:readv_fixed", "io_uring:writev_fixed", "io_uring:splice"}
+RING_NAMES = set(WANT_RING) | RING_NEW
 WANT |= WANT_AIO | WANT_RING | {"io_uring:ftruncate": WANT["ftruncate"]}
 ADDRESSES = ("ADDR", "OLD_ADDR")
 ENOUGH = 60  # requests for each kind of them, until there must be one of each
@@ -417,7 +430,8 @@ class Comparison:
         if call.func in tracefolder.BETWEEN_TWO:
             if not rows or rows[0][1]["TIMESTAMP"] != row["TIMESTAMP"]:
                 return self.differ(call, row, "no second row")
-            self.same(call, rows.popleft()[1], want_copy(call, 1))
+            of_pair = want_ring_copy if call.name == "io_uring:splice" else want_copy
+            self.same(call, rows.popleft()[1], of_pair(call, 1))
         made = bool(rows) and rows[0][1]["FUNC"] == "create" and rows[0][1]["TIMESTAMP"] == row["TIMESTAMP"]
         if call.func in fuzz_tree.OPENS:
             if made != (call.nr in self.tree.created):
@@ -492,7 +506,7 @@ def main():
         if name in tracefolder.PROBES:
             trace.require(counter["lost"] == 0, f"{name}: {counter['lost']} lost")
     made = collections.Counter(call.name for call in calls)
-    due = set(WANT) - {"io_uring:ftruncate"}
+    due = set(WANT) - RING_NEW
     for names, what in ((set(WANT_AIO), "libaio"), (RING_NAMES, "io_uring")):
         n = sum(made[name] for name in names)
         due -= names if n < ENOUGH * len(names) else set()

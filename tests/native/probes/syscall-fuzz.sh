@@ -4,8 +4,8 @@
 # Calls and requests of io_uring and libaio at random, by several processes and threads, well and badly, each of which the
 # workload "syscall_fuzz" writes down: each has its row, with its result, its arguments and its file, and there is no
 # other row. A seed makes the same calls each time, but for what its threads do to each other; another version of the
-# workload makes others. LONG=1: more seeds, and one that nobody has tried. SEED=N: only that one; odd ones are on tmpfs,
-# even ones on ext4. What seeds have found so far, each by calls that any seed makes again and again:
+# workload makes others. LONG=1: more seeds, one that nobody has tried, and more kinds of requests of io_uring.
+# SEED=N: only that one; odd ones are on tmpfs, even ones on ext4. What seeds have found so far, each by calls that any seed makes again and again:
 # - descriptors of close_range(2) beyond INT_MAX, unknown flags of mremap(2), a folder renamed through "k/../a"
 # - on tmpfs before Linux 6.6: a file that a failing open has made, with O_DIRECT
 # - of io_uring: one of the ring's own files in a request that was not issued; OFFSET of a stream's part, of direct I/O
@@ -17,6 +17,7 @@ seeds='1 2 3' calls=20000
 
 # Kernels that preempt the programs of fentry skip runs of them, and count those: none where one thread works.
 [ "${DLT_BACKEND-}" = fentry ] && alone=-1 || alone=''
+[ -z "${LONG-}" ] || more=-m
 
 unmount() {
 	umount -q tmp
@@ -33,7 +34,7 @@ disk_done() {
 
 # fuzz SEED DIR: the calls are made on the file system that is mounted there, which is then done with.
 fuzz() {
-	trace -- "$W/syscall_fuzz" $alone -n $calls -s "$1" -T tally "$2" 2>err || fail "seed $1 on $2: status $?: $(cat err)"
+	trace -- "$W/syscall_fuzz" $alone ${more-} -n $calls -s "$1" -T tally "$2" 2>err || fail "seed $1 on $2: status $?: $(cat err)"
 	check syscall_fuzz tally "$1"
 }
 

@@ -67,9 +67,10 @@ _Static_assert(sizeof(long) == 8, "64-bit only: positions are passed in one regi
 #define RING_OPS(X)                                                                                              \
 	X(close, 19, 0, -1) X(fallocate, 17, 0, -1) X(fdatasync, 3, 0, -1) X(fsync, 3, 0, -1)                     \
 	X(ftruncate, 55, 0, -1) X(linkat, 39, 0, 2) X(mkdirat, 37, 0, -1) X(openat, 18, -1, 0)                    \
-	X(openat2, 28, -1, 0) X(read, 22, 0, -1) X(read_fixed, 4, 0, -1) X(readv, 1, 0, -1) X(renameat, 35, 0, 2)  \
-	X(symlinkat, 38, 1, -1) X(sync_file_range, 8, 0, -1) X(unlinkat, 36, 0, -1) X(write, 23, 0, -1)           \
-	X(write_fixed, 5, 0, -1) X(writev, 2, 0, -1)
+	X(openat2, 28, -1, 0) X(read, 22, 0, -1) X(read_fixed, 4, 0, -1) X(readv, 1, 0, -1)                \
+	X(readv_fixed, 60, 0, -1) X(renameat, 35, 0, 2) X(splice, 30, 0, 2) X(symlinkat, 38, 1, -1)               \
+	X(sync_file_range, 8, 0, -1) X(unlinkat, 36, 0, -1) X(write, 23, 0, -1) X(write_fixed, 5, 0, -1)          \
+	X(writev, 2, 0, -1) X(writev_fixed, 61, 0, -1)
 #define AIO_OPS(X) X(pread, 0) X(pwrite, 1) X(fsync, 2) X(fdsync, 3) X(preadv, 7) X(pwritev, 8)
 
 enum func {
@@ -221,6 +222,7 @@ long size_any(struct worker *w);
 long vector_any(struct worker *w, long *n);
 
 /* requests.c: several at once */
+extern bool more_requests; /* also splice, readv_fixed and writev_fixed, opens and closes in slots */
 void deed_aio(struct worker *w);
 void deed_ring(struct worker *w); /* nothing without a ring */
 void ring_begin(struct worker *w); /* before the first call: its own are not written down */

@@ -2,14 +2,14 @@
 /*
  * syscall_fuzz: calls of every kind that dltraced records, at random, well and badly, and what each of them was.
  *
- *   syscall_fuzz [-1] [-n CALLS] [-s SEED] -T TALLY DIR
+ *   syscall_fuzz [-1] [-m] [-n CALLS] [-s SEED] -T TALLY DIR
  *
  * DIR is the mount point of an empty tmpfs or ext4: the calls are made in there by nobody, in a mount namespace
  * that has nothing else, as they would remove what they reach (cage.c). Some processes of one to three threads
  * each work in folders of their own, "/p0/t0" and so on; a process's working directory is its "/p0". Threads
  * have a table of descriptors together, until one leaves it. Children come and go, by fork and vfork. With -1 there is
  * one process of one thread, beside its children. Half of the threads have a ring, that one always; where the kernel
- * allows none, there are no requests of io_uring.
+ * allows none, there are no requests of io_uring. -m: with more kinds of them (fuzz.h).
  *
  * TALLY has a line for each call, in the order in which they began, TAB between:
  *
@@ -24,7 +24,8 @@
  * descriptors, DEVICE:INODE:HANDLE of stat(2) and name_to_handle_at(2) (where there is a generation), its mode, its
  * flags by fcntl(2). For an open it is the file that was opened; where it failed and was to make one, what is at that
  * name all the same. The second one is the folder. TEXT is a path that was passed, LENGTH:HEX; of a longer one the last
- * byte is repeated. ARG0 of a request on one of a ring's own files is -, as that has no descriptor.
+ * byte is repeated. ARG0 of a request on one of a ring's own files is -, as that has no descriptor; of a
+ * splice also ARG2.
  */
 #include "fuzz.h"
 
@@ -196,16 +197,17 @@ int main(int argc, char **argv)
 	int o, tally;
 
 	calls_each = 10000;
-	while ((o = getopt(argc, argv, "1n:s:T:")) != -1)
+	while ((o = getopt(argc, argv, "1mn:s:T:")) != -1)
 		switch (o) {
 		case '1': processes = 1; break;
+		case 'm': more_requests = true; break;
 		case 'n': calls_each = (unsigned int)strtoul(optarg, NULL, 10); break;
 		case 's': seed = strtoull(optarg, NULL, 10); break;
 		case 'T': path = optarg; break;
 		default: return 2;
 		}
 	if (argc - optind != 1 || !path) {
-		fputs("usage: syscall_fuzz [-1] [-n CALLS] [-s SEED] -T TALLY DIR\n", stderr);
+		fputs("usage: syscall_fuzz [-1] [-m] [-n CALLS] [-s SEED] -T TALLY DIR\n", stderr);
 		return 2;
 	}
 	tally = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
