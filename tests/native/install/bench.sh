@@ -19,3 +19,9 @@ for run in json.load(open(sys.argv[1]))["runs"]:
     if run["tracer"] != "none" and not run["calls"] == run["rows"] + run["lost"] > 0:
         sys.exit("%(workload)s, %(tracer)s: %(calls)d calls, %(rows)d rows, %(lost)d lost" % run)
 END
+
+# what disks cost: the reads that it makes are requests there. Others' are on the same counter.
+BENCH=disk "$here/../bench/run" -r 1 -n 200 >tables 2>err || fail "status $?: $(cat err)"
+grep -q '^disk: skipped' err ||
+	awk -F ' *[|] *' '$2 == "direct" && $4 ~ /^bio_issue/ && $3 == 200 && $5 >= 200 { found = 1 } END { exit !found }' tables ||
+	fail "no 200 reads: $(cat tables err)"

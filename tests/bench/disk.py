@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""disk: what a disk request, a page fault and a page of a file cost, in interleaved rounds, as a part of docs/performance.md.
+
+disk [-r ROUNDS] [-n TIMES] [-p PAGE]
+
+The figures are the run time of dltraced's BPF programs, as the kernel counts it, while disk_load.py does one thing TIMES
+times on a loop device with ext4. Prints two tables, and writes them into PAGE between their marks. The status is 1 where a
+round was not measured. Where no such disk can be made it says so, and the status is 0.
+"""
+import argparse
+import os
+import random
+import subprocess
+import sys
+import time
+from statistics import median
+
+import bench
+import bpfstats
+import extras
+import goals
+import machine
+import measure
+import page
+import tracers
+
+BEGIN, END = "<!-- BENCH=disk tests/bench/run -->", "<!-- end of disk -->"
+LOAD = os.path.join(tracers.HERE, "disk_load.py")
+REFUSE = os.path.realpath(os.path.join(tracers.BUILD, "workloads/refuse_bpf"))
+IMAGE_MIB = 256
+WITH, WITHOUT = "with the file", "without"
+# The kernel refuses the programs that look for a request's file: then those run that do not.
+WAYS = {WITH: [], WITHOUT: [REFUSE, "bio_issue"]}
+
+REQUEST = ("bio_issue", "bio_queue", "bio_issue_plain", "bio_queue_plain")
+DIRTIED = ("bio_dirty_folio", "bio_dirty_page")
+FAULT = ("fault_file", "fault_file_kprobe", "fault_file_tp", "fault_swap", "fault_swap_kprobe", "fault_end", "fault_end_vma")
+INSERTED = ("cache_add",)
+PROGRAMS = {"direct": REQUEST, "synced": REQUEST, "flushed": REQUEST, "dirty": DIRTIED, "overwrite": DIRTIED,
+            "inserted": INSERTED, "ahead": INSERTED, "major": FAULT, "minor": FAULT, "mapped": FAULT, "stored": FAULT}
+# What disk_load.py cannot count is counted by these programs' runs: requests, and folios put into the page cache.
+COUNTERS = {REQUEST: ("bio_issue", "bio_issue_plain"), INSERTED: INSERTED}
+
+
+def output(argv):
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
+
+
+class Disk:
+    """A file system on a loop device of our own, in the bench's folder."""
+
+    def __init__(self, folder):
+        self.image, self.path, self.loop = os.path.join(folder, "image"), os.path.join(folder, "disk"), None
+        os.mkdir(self.path)
+        with open(self.image, "wb") as f:
+            f.truncate(IMAGE_MIB << 20)
+
+    def up(self):
+        """Why it cannot be had here, or None."""
+        try:
+            self.loop = output(["losetup", "-f", "--show", self.image])
+            output(["mkfs.ext4", "-q", "-b", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0", self.loop])
+            output(["mount", self.loop, self.path])
+        except OSError as e:
+            return str(e)
+        except subprocess.CalledProcessError as e:
+            return f"{e.cmd[0]}: {e.stderr.strip()}"
+        return None
+
+    def down(self):
+        if os.path.ismount(self.path):
+            subprocess.run(["umount", "--lazy", self.path], check=True)  # where a run has failed, its load may still end
+        if self.loop:
+            subprocess.run(["losetup", "-d", self.loop], check=True)
+
+
+class DiskRun:
+    """A trace of all patterns in turns; measure.spawn() starts what it consists of."""
+
+    def __init__(self, b, disk, patterns, times):
+        self.folder, self.processes = os.path.join(b.folder, "run"), []
+        self.disk = os.path.basename(disk.loop)
+        subprocess.run(["rm", "-rf", self.folder], check=True)
+        os.mkdir(self.folder)
+        self.job = [sys.executable, "-B", LOAD, self.path("gate"), disk.path, str(times), *patterns]
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def end(self):
+        measure.Run.end(self)
+
+
+def child_of(pid):
+    """The one process that it has."""
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        return int(f.read().split()[0])
+
+
+def one(b, disk, way, patterns, times):
+    """{pattern: (times it was done, {program: (ns, runs)})}"""
+    run = DiskRun(b, disk, patterns, times)
+    gate, got, known = measure.Gate(run.path("gate")), {}, None
+    try:
+        with open(run.path("log"), "w", encoding="utf-8") as log:
+            process = measure.spawn([*WAYS[way], *tracers.dltraced(run, run.job, "-P", "+cache")], run, stdout=log, stderr=log)
+        for name in patterns:
+            gate.wait("ready", process)
+            pid = child_of(process.pid) if WAYS[way] else process.pid
+            known = known or bpfstats.runs(pid)
+            before = bpfstats.again(pid, known)
+            gate.go()
+            n = gate.wait("done", process)
+            got[name] = n, bpfstats.between(before, bpfstats.again(pid, known))
+            gate.go()
+        status = process.wait(measure.LIMIT_S)
+    finally:
+        run.end()
+        gate.close()
+    if status != 0:
+        with open(run.path("log"), encoding="utf-8", errors="replace") as f:
+            raise measure.Failed(f"status {status}: {f.read()[-500:]}")
+    return got
+
+
+def floor_ns(b, times):
+    """What the kernel counts for a program that does nothing."""
+    with subprocess.Popen([extras.HOOKS, "empty"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+        if p.stdout.readline() != "ready\n":
+            raise measure.Failed("the empty hooks cannot be attached")
+        before = bpfstats.runs(p.pid)
+        subprocess.run([measure.LOAD, "-n", str(times), "-o", "/dev/null", "-d", b.folder, "others"], check=True)
+        ran = bpfstats.between(before, bpfstats.runs(p.pid)).values()
+        p.stdin.close()
+    return sum(ns for ns, _ in ran) / sum(runs for _, runs in ran)
+
+
+def run_rounds(args, b, disk):
+    rounds, loads = [], []
+    for nr in range(1, args.rounds + 1):
+        this = {"floor": floor_ns(b, args.times)}
+        for way in random.sample(list(WAYS), len(WAYS)):
+            loads.append(os.getloadavg()[0])
+            try:
+                this[way] = one(b, disk, way, random.sample(list(PROGRAMS), len(PROGRAMS)), args.times)
+            except measure.Failed as e:
+                bench.say(f"{nr} {way}: {e}")
+        if all(way in this for way in WAYS):
+            rounds.append(this)
+            bench.say(f"{nr} " + ", ".join(f"{p} {cost(this, WITH, p):.0f} ns" for p in PROGRAMS))
+    return rounds, loads
+
+
+# --- figures --------------------------------------------------------------------------------------
+
+def cost(this, way, pattern):
+    """ns of the pattern's programs each time, less what the kernel counts for as many that do nothing."""
+    times, ran = this[way][pattern]
+    names = PROGRAMS[pattern]
+    if names in COUNTERS:
+        times = sum(ran[name][1] for name in COUNTERS[names] if name in ran)
+    return sum(ns - this["floor"] * runs for ns, runs in (ran.get(name, (0, 0)) for name in names)) / max(times, 1)
+
+
+class Figures:
+    """A value a round."""
+
+    def __init__(self, rounds):
+        self.rounds = rounds
+
+    def each(self, pattern):
+        return [cost(r, WITH, pattern) for r in self.rounds]
+
+    def more(self, pattern):
+        """Than without a look at its file."""
+        return [cost(r, WITH, pattern) - cost(r, WITHOUT, pattern) for r in self.rounds]
+
+
+def program_table(rounds):
+    for pattern, names in PROGRAMS.items():
+        for way in WAYS if names == REQUEST else (WITH,):
+            for name in names:
+                ran = [(*r[way][pattern][1][name], r[way][pattern][0], r["floor"])
+                       for r in rounds if name in r[way][pattern][1]]
+                if ran:
+                    yield [pattern, page.number(median(times for _, _, times, _ in ran)), name,
+                           page.number(median(runs for _, runs, _, _ in ran)),
+                           page.spread([ns / runs - floor for ns, runs, _, floor in ran])]
+
+
+def goal_rows(f):
+    for g in goals.DISK_GOALS:
+        value, limits, verdict = g.judge(f)
+        between = f" ({page.number(limits[0])} to {page.number(limits[1])})" if limits else ""
+        yield [g.text, "<= " + page.number(g.target, g.unit), page.number(value, g.unit) + between, verdict]
+
+
+def text_of(args, rounds, loads, before):
+    return "\n".join([
+        f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {machine.line(machine.describe())}. {len(rounds)} rounds of"
+        f" {args.times} times each. Load before: {before:.1f}; meanwhile {median(loads):.1f}, at most {max(loads):.1f}. An empty"
+        f" program counts {page.spread([r['floor'] for r in rounds])} ns a run, which is taken off.", "",
+        *page.table(["goal", "target", "measured, median (least to most of a round)", "verdict"], goal_rows(Figures(rounds))),
+        *page.table(["what is done", "times", "BPF program", "its runs, on the whole machine", "ns a run"], program_table(rounds))])
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("-r", "--rounds", type=int, default=5)
+    p.add_argument("-n", "--times", type=int, default=4000)
+    p.add_argument("-p", "--page")
+    args = p.parse_args()
+    before = os.getloadavg()[0]
+    b = bench.Bench(1000)  # few files: they are of other workloads
+    disk = Disk(b.folder)
+    try:
+        why = disk.up()
+        if why:
+            bench.say(f"disk: skipped: no ext4 on a loop device ({why})")
+            return
+        with bench.in_front(figures=args.times >= 1000), bpfstats.counted():
+            rounds, loads = run_rounds(args, b, disk)
+    finally:
+        try:
+            disk.down()
+        finally:
+            b.close()
+    if rounds:
+        text = text_of(args, rounds, loads, before)
+        print(text)
+        if args.page:
+            page.replace(args.page, text, BEGIN, END)
+    sys.exit(len(rounds) != args.rounds)
+
+
+if __name__ == "__main__":
+    main()
