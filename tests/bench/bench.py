@@ -67,7 +67,7 @@ class Bench:
 
 
 @contextlib.contextmanager
-def in_front(figures):
+def in_front(figures=True):
     """Where FIGURES count: before all else that the machine has to do, bench, tracers and workloads alike: the session as a
     whole, where the scheduler groups by it (autogroup), and each process."""
     if not figures:

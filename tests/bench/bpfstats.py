@@ -5,6 +5,7 @@ import ctypes
 import json
 import os
 import platform
+import shutil
 import subprocess
 
 SYS_BPF = {"x86_64": 321, "aarch64": 280}
@@ -36,12 +37,26 @@ def own(pid):
     return found
 
 
+def search_path():
+    return os.environ["PATH"] + ":/usr/sbin:/sbin"
+
+
+def missing():
+    """Why nothing can be counted here, or None."""
+    if not shutil.which("bpftool", path=search_path()):
+        return "bpftool not found"
+    try:
+        with counted():
+            return None
+    except OSError as e:
+        return str(e)
+
+
 def runs(pid):
     """{id: (name, ns, runs)} of its programs so far."""
     ids = own(pid)
-    path = os.environ["PATH"] + ":/usr/sbin:/sbin"
     got = subprocess.run(["bpftool", "-j", "prog", "show"], capture_output=True, text=True, check=True,
-                         env=dict(os.environ, PATH=path))
+                         env=dict(os.environ, PATH=search_path()))
     return {p["id"]: (p.get("name", ""), p.get("run_time_ns", 0), p.get("run_cnt", 0))
             for p in json.loads(got.stdout) if p["id"] in ids}
 

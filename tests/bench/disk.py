@@ -5,7 +5,7 @@ disk [-r ROUNDS] [-n TIMES] [-p PAGE]
 
 The figures are the run time of dltraced's BPF programs, as the kernel counts it, while disk_load.py does one thing TIMES
 times on a loop device with ext4. Prints two tables, and writes them into PAGE between their marks. The status is 1 where a
-round was not measured. Where no such disk can be made it says so, and the status is 0.
+round was not measured. Where no such disk can be made, or nothing counted, it says so, and the status is 0.
 """
 import argparse
 import os
@@ -214,9 +214,9 @@ def main():
     b = bench.Bench(1000)  # few files: they are of other workloads
     disk = Disk(b.folder)
     try:
-        why = disk.up()
+        why = bpfstats.missing() or disk.up()
         if why:
-            bench.say(f"disk: skipped: no ext4 on a loop device ({why})")
+            bench.say(f"disk: skipped: {why}")
             return
         with bench.in_front(figures=args.times >= 1000), bpfstats.counted():
             rounds, loads = run_rounds(args, b, disk)
